@@ -1,0 +1,149 @@
+# hcasim: one non-recursive make. Each folder lists its files in its dir.mk; everything is built under build/.
+#
+#   src-y       C and C++ files of build/hcasim (also linked into every unit test, but for main-y)
+#   main-y      the file with main()
+#   test-y      unit tests, one cmocka program a file
+#   prog-y      further programs: name:file.c (linked like a test)
+#   fw-y        firmware files, cross-built for rv32imc
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := all
+
+O := build$(if $(SAN),/san)
+V ?= 0
+Q := $(if $(filter 0,$(V)),@)
+say = $(if $(filter 0,$(V)),@printf '  %-4s %s\n' $(1) $(2))
+
+src-y  :=
+main-y :=
+test-y :=
+prog-y :=
+fw-y   :=
+
+dirs := model/interface model/sim model/engine model/rv32 model/systemc fw host_driver traces testbench
+define include-dir
+d := $(1)
+-include $(1)/dir.mk
+endef
+$(foreach x,$(dirs),$(eval $(call include-dir,$(x))))
+
+# -fexceptions: SystemC unwinds its processes by C++ exceptions, through our C frames.
+# sized for speed without -march=native: CRC dispatches at run time.
+CC  := gcc
+CXX := g++
+WARN   := -Wall -Wextra -Wshadow -Wvla -Wno-unused-parameter
+CWARN  := $(WARN) -Wstrict-prototypes -Wmissing-prototypes -Woverride-init -Wdeclaration-after-statement
+COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -I$(O)/gen -MMD -MP $(if $(WERROR),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+comma := ,
+CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
+CXXFLAGS := -std=c++17 $(COMMON) $(WARN) $(SANFLAGS)
+LDFLAGS  := -rdynamic $(SANFLAGS)
+LDLIBS   := -lsystemc -lelf -linih -ldl -lpthread -lm
+
+FWCC      := riscv64-unknown-elf-gcc
+FWCFLAGS  := -march=rv32imc -mabi=ilp32 -misa-spec=2.2 -std=gnu11 -Os -g -ffreestanding -fno-builtin -nostdlib \
+             -ffunction-sections -fdata-sections -I. -MMD -MP -Wall -Wextra -Wshadow -Wno-unused-parameter \
+             -Wstrict-prototypes -Wmissing-prototypes -Wno-main
+FWLDFLAGS := -march=rv32imc -mabi=ilp32 -misa-spec=2.2 -nostdlib -static -Wl,--gc-sections
+
+obj  = $(patsubst %,$(O)/obj/%.o,$(basename $(1)))
+objs := $(call obj,$(src-y))
+mainobj := $(call obj,$(main-y))
+tests := $(patsubst %.c,$(O)/%,$(test-y))
+progs := $(foreach p,$(prog-y),$(O)/$(firstword $(subst :, ,$(p))))
+fwobjs := $(patsubst %,$(O)/obj/fw-%.o,$(basename $(fw-y)))
+fwelf := $(if $(fw-y),$(O)/fw/hcasim-fw.elf)
+
+.PHONY: all run test clean help deps
+all: $(O)/deps.stamp
+	$(Q)$(MAKE) --no-print-directory build-all
+
+.PHONY: build-all
+build-all: $(if $(main-y),$(O)/hcasim) $(progs) $(fwelf)
+
+help:
+	@sed -n '/^#:/s/^#: \{0,1\}//p' Makefile
+
+#: make            build (installs what is missing first)
+#: make run        build and run the default scenario on two linked HCAs
+#: make test       build and run every test; SAN=1 with address and undefined-behaviour sanitizers
+#: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
+#: make clean      remove build/
+#: V=1             print whole commands
+
+# A changed flag rebuilds what it touched.
+$(O)/flags.stamp: FORCE
+	@mkdir -p $(@D); echo '$(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' | cmp -s - $@ || \
+		echo '$(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' > $@
+.PHONY: FORCE
+FORCE:
+
+$(O)/obj/%.o: %.c $(O)/flags.stamp
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
+
+$(O)/obj/%.o: %.cpp $(O)/flags.stamp
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<
+
+$(O)/hcasim: $(objs) $(mainobj)
+	$(call say,LD,$@)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(O)/libhca.a: $(objs)
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
+$(tests): $(O)/%: $(O)/obj/%.o $(O)/libhca.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+define prog-rule
+$(O)/$(1): $(call obj,$(2)) $(O)/libhca.a
+	$$(call say,LD,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CXX) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach p,$(prog-y),$(eval $(call prog-rule,$(firstword $(subst :, ,$(p))),$(lastword $(subst :, ,$(p))))))
+
+$(O)/obj/fw-%.o: %.c $(O)/flags.stamp
+	$(call say,FWCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(FWCC) $(FWCFLAGS) -c -o $@ $<
+
+$(O)/obj/fw-%.o: %.S $(O)/flags.stamp
+	$(call say,FWCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(FWCC) $(FWCFLAGS) -c -o $@ $<
+
+$(fwelf): $(fwobjs) fw/link.ld
+	$(call say,FWLD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FWCC) $(FWLDFLAGS) -T fw/link.ld -o $@ $(fwobjs) -lgcc
+
+$(O)/deps.stamp: testbench/install_deps.sh
+	@mkdir -p $(@D)
+	$(Q)testbench/install_deps.sh
+	@touch $@
+
+run: all
+	$(Q)$(O)/hcasim run
+
+test: all
+	$(Q)$(MAKE) --no-print-directory run-tests
+
+.PHONY: run-tests
+run-tests: build-all $(tests)
+	$(Q)O=$(O) testbench/run_tests.sh $(tests)
+
+clean:
+	rm -rf build
+
+-include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
