@@ -313,6 +313,15 @@
 CONTEXT_LAYOUTS(LAYOUT_DEFINE)
 CONTEXT_CODES(CODES_DEFINE)
 
+/* Sets of service types. */
+enum service_mask {
+	SVC_RC = 1 << QP_ST_RC,
+	SVC_UC = 1 << QP_ST_UC,
+	SVC_UD = 1 << QP_ST_UD,
+	SVC_XRC = 1 << QP_ST_XRC,
+	SVC_MLX = 1 << QP_ST_MLX,
+};
+
 enum context_sizes {
 	ICM_PAGE_SIZE = 4096,
 	MCG_MEMBERS_MAX = mcg_entry_member_size / 4,

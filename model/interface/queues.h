@@ -11,7 +11,7 @@
 #ifndef MODEL_INTERFACE_QUEUES_H
 #define MODEL_INTERFACE_QUEUES_H
 
-#include "model/interface/field.h"
+#include "model/interface/contexts.h"
 
 /* clang-format off */
 
@@ -34,23 +34,23 @@ enum wqe_prop {
 	WQE_P_GSO      = 1 << 14, /* segmentation, not offered */
 };
 
-/* Q(NAME, code, properties, services that may post it: RC UC UD XRC MLX, meaning) */
+/* Q(NAME, code, properties, services that may post it (enum service_mask), meaning) */
 #define WQE_OPCODES(Q) \
-	Q(NOP,              0x00, WQE_P_LOCAL, RC | UC | UD | XRC | MLX, "no operation") \
-	Q(SEND_INV,         0x01, WQE_P_SEND | WQE_P_DATA | WQE_P_INV, RC | XRC, "send with invalidate") \
-	Q(RDMA_WRITE,       0x08, WQE_P_WRITE | WQE_P_RADDR | WQE_P_DATA, RC | UC | XRC, "RDMA write") \
-	Q(RDMA_WRITE_IMM,   0x09, WQE_P_WRITE | WQE_P_RADDR | WQE_P_DATA | WQE_P_IMM, RC | UC | XRC, "RDMA write with immediate") \
-	Q(SEND,             0x0a, WQE_P_SEND | WQE_P_DATAGRAM | WQE_P_DATA, RC | UC | UD | XRC | MLX, "send") \
-	Q(SEND_IMM,         0x0b, WQE_P_SEND | WQE_P_DATAGRAM | WQE_P_DATA | WQE_P_IMM, RC | UC | UD | XRC | MLX, "send with immediate") \
+	Q(NOP,              0x00, WQE_P_LOCAL, SVC_RC | SVC_UC | SVC_UD | SVC_XRC | SVC_MLX, "no operation") \
+	Q(SEND_INV,         0x01, WQE_P_SEND | WQE_P_DATA | WQE_P_INV, SVC_RC | SVC_XRC, "send with invalidate") \
+	Q(RDMA_WRITE,       0x08, WQE_P_WRITE | WQE_P_RADDR | WQE_P_DATA, SVC_RC | SVC_UC | SVC_XRC, "RDMA write") \
+	Q(RDMA_WRITE_IMM,   0x09, WQE_P_WRITE | WQE_P_RADDR | WQE_P_DATA | WQE_P_IMM, SVC_RC | SVC_UC | SVC_XRC, "RDMA write with immediate") \
+	Q(SEND,             0x0a, WQE_P_SEND | WQE_P_DATAGRAM | WQE_P_DATA, SVC_RC | SVC_UC | SVC_UD | SVC_XRC | SVC_MLX, "send") \
+	Q(SEND_IMM,         0x0b, WQE_P_SEND | WQE_P_DATAGRAM | WQE_P_DATA | WQE_P_IMM, SVC_RC | SVC_UC | SVC_UD | SVC_XRC | SVC_MLX, "send with immediate") \
 	Q(LSO,              0x0e, WQE_P_DATAGRAM | WQE_P_DATA | WQE_P_GSO, 0, "segmented send, not offered") \
-	Q(RDMA_READ,        0x10, WQE_P_READ | WQE_P_RADDR | WQE_P_DATA, RC | XRC, "RDMA read") \
-	Q(ATOMIC_CS,        0x11, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC | WQE_P_DATA, RC | XRC, "compare and swap") \
-	Q(ATOMIC_FA,        0x12, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC | WQE_P_DATA, RC | XRC, "fetch and add") \
-	Q(MASKED_ATOMIC_CS, 0x14, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC32 | WQE_P_MASKED | WQE_P_DATA, RC, "masked compare and swap") \
-	Q(MASKED_ATOMIC_FA, 0x15, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC | WQE_P_MASKED | WQE_P_DATA, RC, "masked fetch and add") \
-	Q(BIND_MW,          0x18, WQE_P_LOCAL | WQE_P_MPT, RC | UC | XRC, "bind memory window") \
-	Q(FAST_REG,         0x19, WQE_P_LOCAL | WQE_P_MPT, RC | UC | XRC, "fast register") \
-	Q(LOCAL_INV,        0x1b, WQE_P_LOCAL | WQE_P_MPT, RC | UC | XRC, "local invalidate") \
+	Q(RDMA_READ,        0x10, WQE_P_READ | WQE_P_RADDR | WQE_P_DATA, SVC_RC | SVC_XRC, "RDMA read") \
+	Q(ATOMIC_CS,        0x11, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC | WQE_P_DATA, SVC_RC | SVC_XRC, "compare and swap") \
+	Q(ATOMIC_FA,        0x12, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC | WQE_P_DATA, SVC_RC | SVC_XRC, "fetch and add") \
+	Q(MASKED_ATOMIC_CS, 0x14, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC32 | WQE_P_MASKED | WQE_P_DATA, SVC_RC, "masked compare and swap") \
+	Q(MASKED_ATOMIC_FA, 0x15, WQE_P_FETCH | WQE_P_RADDR | WQE_P_ATOMIC | WQE_P_MASKED | WQE_P_DATA, SVC_RC, "masked fetch and add") \
+	Q(BIND_MW,          0x18, WQE_P_LOCAL | WQE_P_MPT, SVC_RC | SVC_UC | SVC_XRC, "bind memory window") \
+	Q(FAST_REG,         0x19, WQE_P_LOCAL | WQE_P_MPT, SVC_RC | SVC_UC | SVC_XRC, "fast register") \
+	Q(LOCAL_INV,        0x1b, WQE_P_LOCAL | WQE_P_MPT, SVC_RC | SVC_UC | SVC_XRC, "local invalidate") \
 	Q(CONFIG,           0x1f, WQE_P_LOCAL, 0, "not offered")
 
 #define WQE_CTRL_FIELDS(F, A, B, U, E) \
