@@ -1,0 +1,2 @@
+src-y += $(addprefix $(d)/, crc.c)
+test-y += $(addprefix $(d)/tests/, crc_test.c)
