@@ -2,10 +2,11 @@
 /*
  * BTH opcodes as rows: what a packet is, and which extended headers it carries.
  *
- * A packet path looks its opcode up once (bth_op_find) and tests properties of the row. An opcode is an enum bth_opcode, a property an
- * enum bth_prop, a header an enum bth_ext: gcc -Wextra says when one is taken for another.
- * The table is in wire_rows.c, which firmware does not link.
- * Source: InfiniBand Architecture Specification vol. 1, 9.2 to 9.4, annex A14; masked atomics are an assumption.
+ * A packet path looks its opcode up once (bth_op_find) and tests properties of the row. An opcode
+ * is an enum bth_opcode, a property an enum bth_prop, a header an enum bth_ext: gcc -Wextra says
+ * when one is taken for another. The table is in wire_rows.c, which firmware does not link. Source:
+ * InfiniBand Architecture Specification vol. 1, 9.2 to 9.4, annex A14; masked atomics are an
+ * assumption.
  */
 #ifndef MODEL_INTERFACE_BTH_OPS_H
 #define MODEL_INTERFACE_BTH_OPS_H
@@ -17,23 +18,23 @@ enum bth_prop {
 	BTH_MIDDLE = 1 << 1,
 	BTH_LAST = 1 << 2,
 	BTH_ONLY = 1 << 3,
-	BTH_START = 1 << 4,	/* First or Only */
-	BTH_END = 1 << 5,	/* Last or Only */
-	BTH_REQUEST = 1 << 6,	/* goes to the responder */
-	BTH_RESPONSE = 1 << 7,	/* goes to the requester */
+	BTH_START = 1 << 4,    /* First or Only */
+	BTH_END = 1 << 5,      /* Last or Only */
+	BTH_REQUEST = 1 << 6,  /* goes to the responder */
+	BTH_RESPONSE = 1 << 7, /* goes to the requester */
 	BTH_SEND = 1 << 8,
 	BTH_WRITE = 1 << 9,
-	BTH_READ = 1 << 10,	/* READ request or response */
-	BTH_ATOMIC = 1 << 11,	/* atomic request or acknowledge */
-	BTH_ACK = 1 << 12,	/* plain acknowledge: ACK or NAK by its AETH */
-	BTH_MASKED = 1 << 13,	/* masked atomic */
-	BTH_IMM = 1 << 14,	/* carries immediate data */
-	BTH_INV = 1 << 15,	/* carries an R_Key to invalidate */
-	BTH_PAYLOAD = 1 << 16,	/* may carry payload */
-	BTH_NEEDS_RQ = 1 << 17, /* takes a receive WQE at this packet */
+	BTH_READ = 1 << 10,      /* READ request or response */
+	BTH_ATOMIC = 1 << 11,    /* atomic request or acknowledge */
+	BTH_ACK = 1 << 12,       /* plain acknowledge: ACK or NAK by its AETH */
+	BTH_MASKED = 1 << 13,    /* masked atomic */
+	BTH_IMM = 1 << 14,       /* carries immediate data */
+	BTH_INV = 1 << 15,       /* carries an R_Key to invalidate */
+	BTH_PAYLOAD = 1 << 16,   /* may carry payload */
+	BTH_NEEDS_RQ = 1 << 17,  /* takes a receive WQE at this packet */
 	BTH_COMPLETES = 1 << 18, /* ends a receive WQE: makes a receive CQE */
-	BTH_DATAGRAM = 1 << 19, /* unreliable datagram */
-	BTH_FETCH = 1 << 20,	/* request that takes a responder resource: READ or atomic */
+	BTH_DATAGRAM = 1 << 19,  /* unreliable datagram */
+	BTH_FETCH = 1 << 20,     /* request that takes a responder resource: READ or atomic */
 };
 
 /* Extended headers in the order they stand in a packet; also the index into bth_op.at. */
@@ -114,12 +115,12 @@ enum bth_ext {
 enum bth_opcode { BTH_OPCODES(BTH_OPCODE_ENUM) };
 
 struct bth_op {
-	const char *name;	/* "RC_SEND_ONLY"; NULL when the opcode is not known */
+	const char *name;        /* "RC_SEND_ONLY"; NULL when the opcode is not known */
 	enum qp_service service; /* UD serves QP_ST_UD and QP_ST_MLX */
-	uint32_t props;		/* enum bth_prop; 0 when the opcode is not known */
-	uint32_t exts;		/* 1 << enum bth_ext */
-	uint8_t ext_bytes;	/* of all extended headers */
-	uint8_t at[BTH_EXTS];	/* offset of an extended header from the BTH, 0 when it is absent */
+	uint32_t props;          /* enum bth_prop; 0 when the opcode is not known */
+	uint32_t exts;           /* 1 << enum bth_ext */
+	uint8_t ext_bytes;       /* of all extended headers */
+	uint8_t at[BTH_EXTS]; /* offset of an extended header from the BTH, 0 when it is absent */
 };
 
 extern const struct bth_op bth_ops[256];
@@ -156,16 +157,16 @@ static inline uint32_t bth_op_ext_offset(const struct bth_op *op, enum bth_ext e
 enum bth_suffix { BTH_SUFFIX_NONE, BTH_SUFFIX_IMM, BTH_SUFFIX_INV };
 
 /*
- * Opcode of one packet of a SEND (write false) or RDMA WRITE message. The suffix counts only on the last packet; a WRITE
- * takes no BTH_SUFFIX_INV. UD is always first and last.
+ * Opcode of one packet of a SEND (write false) or RDMA WRITE message. The suffix counts only on the
+ * last packet; a WRITE takes no BTH_SUFFIX_INV. UD is always first and last.
  */
 static inline uint8_t bth_message_opcode(enum qp_service service, bool write, bool first, bool last,
 					 enum bth_suffix suffix)
 {
-	const uint8_t base = service == QP_ST_UC				? BTH_UC_SEND_FIRST
-			     : service == QP_ST_XRC				? BTH_XRC_SEND_FIRST
+	const uint8_t base = service == QP_ST_UC                           ? BTH_UC_SEND_FIRST
+			     : service == QP_ST_XRC                        ? BTH_XRC_SEND_FIRST
 			     : service == QP_ST_UD || service == QP_ST_MLX ? BTH_UD_SEND_ONLY - 4
-										: BTH_RC_SEND_FIRST;
+									   : BTH_RC_SEND_FIRST;
 	const uint8_t kind = write ? BTH_RC_WRITE_FIRST : BTH_RC_SEND_FIRST;
 
 	if (!last)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AETH syndromes, the RNR timer and credit codes, and the one table that says what follows from the verdict of a check.
+ * AETH syndromes, the RNR timer and credit codes, and the one table that says what follows from the
+ * verdict of a check.
  *
- * A syndrome byte: bit 7 zero; bits 6:5 kind; bits 4:0 credit code (ACK), timer code (RNR NAK) or NAK code.
- * Source: InfiniBand Architecture Specification vol. 1, 9.7.5.1 (AETH), tables 45 and 46 (timer and credit codes), 9.9 (error
- * behaviour). Where the specification leaves the choice to the implementation, the row says so.
+ * A syndrome byte: bit 7 zero; bits 6:5 kind; bits 4:0 credit code (ACK), timer code (RNR NAK) or
+ * NAK code. Source: InfiniBand Architecture Specification vol. 1, 9.7.5.1 (AETH), tables 45 and 46
+ * (timer and credit codes), 9.9 (error behaviour). Where the specification leaves the choice to the
+ * implementation, the row says so.
  */
 #ifndef MODEL_INTERFACE_SYNDROMES_H
 #define MODEL_INTERFACE_SYNDROMES_H
@@ -117,15 +119,16 @@ struct verdict_row {
 	const char *name;
 	const char *meaning;
 	enum verdict_reply reply;
-	enum nak_code nak;		 /* sent when reply is VERDICT_REPLY_NAK, received in NAK_* */
+	enum nak_code nak; /* sent when reply is VERDICT_REPLY_NAK, received in NAK_* */
 	enum cqe_syndrome responder_cqe; /* CQE_SYND_NONE: no CQE, or a good one for VERDICT_OK */
-	enum cqe_syndrome requester_cqe; /* CQE_SYND_NONE: none; it resends, or the row is the responder's */
+	enum cqe_syndrome
+		requester_cqe; /* CQE_SYND_NONE: none; it resends, or the row is the responder's */
 	enum verdict_qp qp;
 	enum event_type event; /* 0: none */
 	enum verdict_unreliable unreliable;
 };
 
-/* In verdicts.c, which firmware does not link. */
+/* In wire_rows.c, which firmware does not link. */
 extern const struct verdict_row verdict_rows[VERDICT_COUNT];
 
 static inline const struct verdict_row *verdict_find(enum verdict v)
@@ -154,7 +157,8 @@ static inline uint32_t aeth_syndrome_code(uint32_t syndrome)
 	return syndrome & AETH_CODE_MASK;
 }
 
-/* Verdict of a requester that receives this NAK code; a code that does not exist is a bad response. */
+/* Verdict of a requester that receives this NAK code; a code that does not exist is a bad response.
+ */
 static inline enum verdict nak_requester_verdict(uint32_t code)
 {
 	switch (code) {
@@ -173,8 +177,9 @@ static inline uint64_t rnr_timer_ps(uint32_t code)
 {
 	/* in units of 10 us */
 	static const uint32_t units[32] = {
-		65536, 1,   2,	 3,   4,   6,	 8,    12,   16,   24,	  32,	 48,	64,    96,    128,   192,
-		256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 	};
 
 	return units[code & AETH_CODE_MASK] * UINT64_C(10000000);
@@ -184,8 +189,9 @@ static inline uint64_t rnr_timer_ps(uint32_t code)
 static inline uint32_t credit_decode(uint32_t code)
 {
 	static const uint16_t credits[31] = {
-		0,   1,	  2,   3,   4,	 6,    8,    12,   16,	 24,   32,   48,    64,	   96,	  128,	 192,
-		256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+		0,    1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+		48,   64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+		2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
 	};
 
 	return code < 31 ? credits[code] : 0;

@@ -2,9 +2,10 @@
 /*
  * InfiniBand packets: headers, BTH opcodes with their properties, management datagrams.
  *
- * On the wire: LRH [GRH] BTH [extended headers] payload pad ICRC VCRC; headers big-endian, both CRCs low byte first. Extended
- * headers stand in the order of enum bth_ext. A packet path tests properties of the opcode's row, never lists of opcodes.
- * Source: InfiniBand Architecture Specification vol. 1, ch. 7, 8, 9, 13, 14, 16 and annexes A14 (XRC), A17. Masked atomics use
+ * On the wire: LRH [GRH] BTH [extended headers] payload pad ICRC VCRC; headers big-endian, both
+ * CRCs low byte first. Extended headers stand in the order of enum bth_ext. A packet path tests
+ * properties of the opcode's row, never lists of opcodes. Source: InfiniBand Architecture
+ * Specification vol. 1, ch. 7, 8, 9, 13, 14, 16 and annexes A14 (XRC), A17. Masked atomics use
  * manufacturer opcodes; their number and format are an assumption.
  */
 #ifndef MODEL_INTERFACE_WIRE_H
