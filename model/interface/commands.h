@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HCR commands of the mlx4 (ConnectX-3) interface in native mode: opcodes, status codes, mailboxes, and the QP transitions.
+ * HCR commands of the mlx4 (ConnectX-3) interface in native mode: opcodes, status codes, mailboxes,
+ * and the QP transitions.
  *
- * A mailbox is 4096 bytes at a 4096-byte aligned bus address, big-endian; what no row describes is reserved, zero on input and
- * ignored on output. The registers are layout hcr in regs.h; contexts that serve as mailboxes are in contexts.h.
- * Source: Linux mlx4 cmd.c, fw.c, port.c, qp.c, mlx4_ib mad.c, main.c; iPXE for names of what the driver does not use.
+ * A mailbox is 4096 bytes at a 4096-byte aligned bus address, big-endian; what no row describes is
+ * reserved, zero on input and ignored on output. The registers are layout hcr in regs.h; contexts
+ * that serve as mailboxes are in contexts.h. Source: Linux mlx4 cmd.c, fw.c, port.c, qp.c, mlx4_ib
+ * mad.c, main.c; iPXE for names of what the driver does not use.
  */
 #ifndef MODEL_INTERFACE_COMMANDS_H
 #define MODEL_INTERFACE_COMMANDS_H
@@ -21,7 +23,8 @@ enum hcr_param {
 };
 
 enum hcr_flag {
-	HCR_F_CLOSING = 1 << 0, /* the driver resets the device when it fails (HW2SW_MPT: but for REG_BOUND) */
+	HCR_F_CLOSING = 1 << 0, /* the driver resets the device when it fails (HW2SW_MPT: but for
+				   REG_BOUND) */
 	HCR_F_OM_PART = 1 << 1, /* the layout of the mailboxes depends on the opcode modifier */
 };
 
@@ -579,15 +582,14 @@ enum hcr_status { HCR_STATUSES(HCR_STATUS_ENUM) };
 COMMAND_LAYOUTS(LAYOUT_DEFINE)
 COMMAND_CODES(CODES_DEFINE)
 
-#define QP_OPT_ENUM(name, bit, meaning)	    QP_OPT_##name = (bit),
+#define QP_OPT_ENUM(name, bit, meaning)     QP_OPT_##name = (bit),
 #define QP_OPT_BIT_ENUM(name, bit, meaning) QP_OPT_BIT_##name = 1 << (bit),
 enum qp_opt { QP_OPTS(QP_OPT_ENUM) };
 
 /* Masks of opt_mask. */
 #define QP_OPT_OR(name, bit, meaning) | 1 << (bit)
 enum qp_opt_mask {
-	QP_OPTS(QP_OPT_BIT_ENUM)
-	QP_OPT_ALL = 0 QP_OPTS(QP_OPT_OR),
+	QP_OPTS(QP_OPT_BIT_ENUM) QP_OPT_ALL = 0 QP_OPTS(QP_OPT_OR),
 	QP_OPT_ACCESS = QP_OPT_BIT_RRE | QP_OPT_BIT_RAE | QP_OPT_BIT_RWE,
 	QP_OPT_RTS = QP_OPT_ACCESS | QP_OPT_BIT_ALT_PATH | QP_OPT_BIT_QKEY | QP_OPT_BIT_MIN_RNR |
 		     QP_OPT_BIT_PM_STATE,
@@ -597,10 +599,10 @@ enum qp_opt_mask {
 
 struct qp_transition {
 	enum hcr_op op;
-	uint8_t from;	      /* bit n: may start from QP state n */
-	enum qp_state to;     /* RTS2SQD: draining; drained when the send queue is */
-	uint32_t always;      /* opt bits taken regardless of opt_mask */
-	uint32_t optional;    /* opt bits taken when opt_mask has them */
+	uint8_t from;      /* bit n: may start from QP state n */
+	enum qp_state to;  /* RTS2SQD: draining; drained when the send queue is */
+	uint32_t always;   /* opt bits taken regardless of opt_mask */
+	uint32_t optional; /* opt bits taken when opt_mask has them */
 	enum qp_take take;
 };
 
@@ -608,8 +610,8 @@ struct qp_transition {
 #define QP_IN_ANY    0xff
 
 #define QP_TRANSITION_ROW(cmd, states, next, forced, by_mask, group)                               \
-	{ HCR_##cmd, (states), QP_STATE_##next, (uint32_t)(forced), (uint32_t)(by_mask),           \
-	  QP_TAKE_##group },
+	{HCR_##cmd,           (states),       QP_STATE_##next, (uint32_t)(forced),                 \
+	 (uint32_t)(by_mask), QP_TAKE_##group},
 
 #define QP_SERVICE_OPT_CASE(service, mask)                                                         \
 	case QP_ST_##service:                                                                      \
@@ -618,7 +620,7 @@ struct qp_transition {
 /* Row of a QP transition command, or NULL when the opcode is none. */
 static inline const struct qp_transition *qp_transition_find(uint32_t op)
 {
-	static const struct qp_transition rows[] = { QP_TRANSITIONS(QP_TRANSITION_ROW) };
+	static const struct qp_transition rows[] = {QP_TRANSITIONS(QP_TRANSITION_ROW)};
 
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if ((uint32_t)rows[i].op == op)
@@ -656,15 +658,15 @@ enum hcr_facts {
 
 /* Opcode modifiers. */
 enum hcr_op_mod {
-	HCR_OM_NO_OUTBOX = 1,	     /* HW2SW_* */
+	HCR_OM_NO_OUTBOX = 1,        /* HW2SW_* */
 	HCR_OM_2RST_NO_MBOX = 2,     /* 2RST_QP */
-	HCR_OM_CLOSE_PANIC = 1,	     /* CLOSE_HCA */
-	HCR_OM_SW_CQ_INIT = 1,	     /* SW2HW_CQ: software initialised the buffer */
-	HCR_OM_CQ_RESIZE = 0,	     /* MODIFY_CQ */
-	HCR_OM_CQ_MODERATE = 1,	     /* MODIFY_CQ */
+	HCR_OM_CLOSE_PANIC = 1,      /* CLOSE_HCA */
+	HCR_OM_SW_CQ_INIT = 1,       /* SW2HW_CQ: software initialised the buffer */
+	HCR_OM_CQ_RESIZE = 0,        /* MODIFY_CQ */
+	HCR_OM_CQ_MODERATE = 1,      /* MODIFY_CQ */
 	HCR_OM_STAT_CFG_SET = 0,     /* MOD_STAT_CFG */
 	HCR_OM_STAT_CFG_PORT_ID = 2, /* MOD_STAT_CFG */
-	HCR_OM_DIAG_QUERY = 2,	     /* DIAG_RPRT */
+	HCR_OM_DIAG_QUERY = 2,       /* DIAG_RPRT */
 };
 
 enum mad_ifc_om {
