@@ -602,6 +602,8 @@ void rv_gdb_close(struct rv_gdb *gdb)
 {
 	if (!gdb)
 		return;
+	if (gdb->running)
+		send_packet(gdb, "W00");
 	disconnect(gdb);
 	close(gdb->listener);
 	free(gdb);
