@@ -149,8 +149,11 @@ static void each_header_field(void **state)
 	BREAK(ehdr(f)->e_type = ET_REL, "not a linked executable (ELF type 1)");
 	BREAK(ehdr(f)->e_phnum = 0, "no program headers");
 	BREAK(ehdr(f)->e_phoff = 0, "no program headers");
+	BREAK(ehdr(f)->e_phoff++, "broken program header table");
 	BREAK(ehdr(f)->e_phoff = 0xfffffff0, "truncated: program headers end at");
 	BREAK(ehdr(f)->e_phnum = PN_XNUM, "program header");
+	BREAK(ehdr(f)->e_shoff++, "broken section header table");
+	BREAK(ehdr(f)->e_shentsize++, "broken section header table");
 	BREAK(ehdr(f)->e_shoff = 0xfffffff0, "truncated: section headers end at");
 	BREAK(ehdr(f)->e_phentsize = 16, "program header");
 	BREAK(ehdr(f)->e_entry = 0x1000, "entry 0x00001000");
