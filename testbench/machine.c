@@ -1,6 +1,7 @@
 /* See machine.h. */
 #include "testbench/machine.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 		m->hosts[i] = host_create(m->kernel, &m->core, &hc, err, err_size);
 		if (!m->hosts[i]) {
 			machine_destroy(m);
-			return -1;
+			return -EINVAL;
 		}
 	}
 	hca_link(host_hca(m->hosts[0]), 1, host_hca(m->hosts[1]), 1, &m->plan);

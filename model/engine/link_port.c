@@ -280,6 +280,7 @@ static void trace_packet(struct hca *hca, enum trace_point point, struct packet 
 	if (!trace_on(hca->trace, point))
 		return;
 	packet_need_crcs(pkt);
+	trace_advance(hca->trace, hca_now(hca));
 	trace_emit(hca->trace, &(struct trace_record){
 				       .time_ps = time_ps,
 				       .point = point,
