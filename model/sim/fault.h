@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults on the wire: a plan is a list of rules; the link asks it about each packet that leaves a
  * port. The plan corrupts bytes itself; the rest the link does, as the verdict says.
  *
