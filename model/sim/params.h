@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every parameter of a simulation, a row each; nothing else states a delay, a size or a count.
  *
  *   P(section, key, unit, default, minimum, maximum, "meaning", "source")
@@ -71,8 +72,7 @@
 	  "WQEs the prefetch buffer holds, all QPs together", \
 	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
-	  "WQE in the buffer until it is decoded", \
-	  "assumption: six cycles of a 250 MHz pipeline") \
+	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
 	P(context_cache, entries, COUNT, 256, 1, 1 << 20, \
 	  "contexts held", "assumption: above the 100 busy QPs that run without loss of rate") \
 	P(context_cache, ways, COUNT, 4, 1, 64, \
