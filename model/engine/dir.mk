@@ -1,3 +1,4 @@
 src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cache.c translate.c)
 src-y += $(addprefix $(d)/, crc.c)
+test-y += $(addprefix $(d)/tests/, event_core_test.c)
 test-y += $(addprefix $(d)/tests/, crc_test.c)
