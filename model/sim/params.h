@@ -44,6 +44,8 @@
 	P(hca, log_max_rdma, COUNT, 4, 0, 7, \
 	  "log2 of the READs and atomics outstanding on a QP, either side", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
+	P(hca, local_ack_delay, COUNT, 15, 0, 31, \
+	  "local CA ack delay announced, 4.096 us * 2^n", "documented: ConnectX-3") \
 	P(hca, log_gids, COUNT, 3, 0, 7, \
 	  "log2 of a port's GID table", "assumption: short bring-up; the silicon has 7") \
 	P(hca, log_pkeys, COUNT, 5, 0, 7, \
