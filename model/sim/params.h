@@ -62,6 +62,9 @@
 	  "log2 of the bytes of a BlueFlame register", "documented: ConnectX-3 reports 512 bytes") \
 	P(doorbell, log_bf_regs, COUNT, 3, 0, 3, \
 	  "log2 of the BlueFlame registers of a page", "derived: 512-byte registers in 4 KiB") \
+	P(doorbell, bf_gathers, COUNT, 64, 1, 4096, \
+	  "BlueFlame buffers that can be half written at a time", \
+	  "assumption: one for each of 64 posting CPUs") \
 	P(scheduler, latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
 	  "QP becomes ready until it is picked", "assumption: five cycles of a 250 MHz pipeline") \
 	P(scheduler, burst, COUNT, 4, 1, 256, \
