@@ -1,1 +1,3 @@
 src-y += $(addprefix $(d)/, event_core.c)
+src-y += $(addprefix $(d)/, crc.c)
+test-y += $(addprefix $(d)/tests/, crc_test.c)
