@@ -1,0 +1,67 @@
+/*
+ * The event core: simulated time for every device, PCIe link and wire of one simulation.
+ *
+ * A 4-ary heap of intrusive events keyed by (time, sequence number), so that events of equal time run in the order in which they were
+ * set, whatever else is in the heap. Cancelling removes the event at once: nothing stale stays behind. Times are uint64_t picoseconds.
+ */
+#ifndef MODEL_ENGINE_EVENT_CORE_H
+#define MODEL_ENGINE_EVENT_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVENT_NEVER UINT64_MAX
+
+/*
+ * Embed one wherever something can be due; zero-initialise, and give it a job once. An event is in the heap at most once. `foreign` says
+ * that the job hands control to a process outside the engine (a host thread): whoever drives the core lets that process run before
+ * the next event.
+ */
+struct event {
+	uint64_t at_ps;
+	uint64_t seq;
+	void (*job)(struct event *ev);
+	uint32_t slot; /* place in the heap + 1; 0 when not set */
+	bool foreign;
+};
+
+struct event_core {
+	uint64_t now_ps;
+	uint64_t next_seq;
+	uint64_t executed;
+	struct event **heap;
+	uint32_t count, room;
+};
+
+void event_core_init(struct event_core *core);
+void event_core_free(struct event_core *core);
+
+/* Sets the event for a time, moving it when it is set already; a time in the past means now, after all that is due now. */
+void event_set(struct event_core *core, struct event *ev, uint64_t at_ps);
+void event_cancel(struct event_core *core, struct event *ev);
+
+static inline bool event_is_set(const struct event *ev)
+{
+	return ev->slot != 0;
+}
+
+/* Time of the earliest event, EVENT_NEVER when there is none. */
+static inline uint64_t event_core_next_ps(const struct event_core *core)
+{
+	return core->count ? core->heap[0]->at_ps : EVENT_NEVER;
+}
+
+/* The earliest event, or NULL. */
+static inline struct event *event_core_peek(const struct event_core *core)
+{
+	return core->count ? core->heap[0] : NULL;
+}
+
+/* Takes the earliest event out, advances time to it and runs its job. The core must not be empty. */
+void event_core_step(struct event_core *core);
+
+/* Runs every event that is due up to and including `until_ps` and that is not foreign; then time is `until_ps` unless a foreign one stands in the way. */
+void event_core_run_until(struct event_core *core, uint64_t until_ps);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * Counters of one HCA, as rows: S(stage, counter, "meaning"). They become members of struct hca_stats named <stage>_<counter>, and keys
+ * `<hca>.<stage>.<counter>` of stats.json.
+ */
+#ifndef MODEL_ENGINE_STATS_H
+#define MODEL_ENGINE_STATS_H
+
+#include <stdint.h>
+
+#define HCA_STATS(S)                                                                                                               \
+	S(doorbell, sends, "send doorbells rung")                                                                                      \
+	S(doorbell, blueflames, "work requests taken from BlueFlame buffers")                                                          \
+	S(doorbell, cq_arms, "CQ arm doorbells")                                                                                       \
+	S(doorbell, eq_updates, "EQ doorbells")                                                                                        \
+	S(wqe_fetch, reads, "DMA reads of send WQEs")                                                                                  \
+	S(wqe_fetch, hits, "send WQEs found prefetched")                                                                               \
+	S(wqe_fetch, receives, "receive WQEs fetched")                                                                                 \
+	S(context_cache, hits, "contexts found in the cache")                                                                          \
+	S(context_cache, misses, "contexts read from ICM")                                                                             \
+	S(context_cache, writebacks, "contexts written back to ICM")                                                                   \
+	S(translate, mpt_hits, "MPT entries found in the cache")                                                                       \
+	S(translate, mpt_misses, "MPT entries read from ICM")                                                                          \
+	S(translate, mtt_hits, "MTT entries found in the cache")                                                                       \
+	S(translate, mtt_misses, "MTT lines read from ICM")                                                                            \
+	S(requester, wqes, "send work requests started")                                                                               \
+	S(requester, packets, "request packets built")                                                                                 \
+	S(requester, completed, "send work requests completed")                                                                        \
+	S(requester, errors, "send work requests completed in error, flushes not counted")                                             \
+	S(retry, retransmitted, "request packets sent again")                                                                          \
+	S(retry, ack_timeouts, "ACK timer expiries")                                                                                   \
+	S(retry, rnr_waits, "RNR NAKs that started a wait")                                                                            \
+	S(retry, sequence_naks, "PSN sequence error NAKs received")                                                                    \
+	S(responder, packets, "request packets accepted")                                                                              \
+	S(responder, duplicates, "duplicate requests")                                                                                 \
+	S(responder, out_of_sequence, "requests ahead of the expected PSN")                                                            \
+	S(responder, acks, "ACKs sent")                                                                                                \
+	S(responder, naks, "NAKs sent, RNR NAKs not counted")                                                                          \
+	S(responder, rnr_naks, "RNR NAKs sent")                                                                                        \
+	S(responder, read_responses, "READ response packets sent")                                                                     \
+	S(responder, dropped, "packets silently dropped by transport rules")                                                           \
+	S(atomic_read, atomics, "atomic operations done")                                                                              \
+	S(atomic_read, replays, "atomic results returned again")                                                                       \
+	S(srq, taken, "receives taken from SRQs")                                                                                      \
+	S(srq, limits, "SRQ limit events")                                                                                             \
+	S(cqe_write, cqes, "CQEs written")                                                                                             \
+	S(cqe_write, overruns, "CQ overruns")                                                                                          \
+	S(event_queue, eqes, "EQEs written")                                                                                           \
+	S(event_queue, overruns, "EQ overruns")                                                                                        \
+	S(interrupt, raised, "MSI-X messages sent")                                                                                    \
+	S(interrupt, masked, "vectors that became pending while masked")                                                               \
+	S(link_port, tx_packets, "packets put on the wire, all ports")                                                                 \
+	S(link_port, rx_packets, "packets received, all ports")                                                                        \
+	S(link_port, rx_dropped, "packets dropped on reception: CRC, length, address, state")                                          \
+	S(link_port, credit_stalls, "packets that waited for credits")                                                                 \
+	S(pcie, read_requests, "memory read TLPs sent")                                                                                \
+	S(pcie, read_bytes, "bytes read")                                                                                              \
+	S(pcie, write_tlps, "memory write TLPs sent")                                                                                  \
+	S(pcie, write_bytes, "bytes written")                                                                                          \
+	S(pcie, tag_stalls, "read requests that waited for a tag")                                                                     \
+	S(fw, commands, "HCR commands executed")                                                                                       \
+	S(fw, instructions, "instructions retired by the embedded processor")
+
+struct hca_stats {
+#define S(stage, counter, meaning) uint64_t stage##_##counter;
+	HCA_STATS(S)
+#undef S
+};
+
+#endif
