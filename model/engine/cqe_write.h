@@ -1,0 +1,32 @@
+/*
+ * Completion queues: CQEs into host memory, overrun, arming, moderation, completion events.
+ * from: requester, responder, doorbell; to: event_queue. Time: [hca.cqe_write].
+ */
+#ifndef MODEL_ENGINE_CQE_WRITE_H
+#define MODEL_ENGINE_CQE_WRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hca;
+struct cqe;
+
+struct cqe_write *cqe_write_create(struct hca *hca);
+void cqe_write_destroy(struct cqe_write *cq);
+void cqe_write_reset(struct hca *hca);
+
+/*
+ * Queues a CQE (owner bit is set here) not before `earliest_ps`; CQEs of one CQ appear in the order of the calls, each behind all DMA writes issued
+ * before the call. `solicited` wakes a CQ armed for solicited completions; error CQEs always do. To a dead CQ: guest error object_dead, dropped.
+ */
+void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited, uint64_t earliest_ps);
+/* The arm doorbell. cmd 1: next solicited, 2: next of any kind. */
+void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd, uint32_t consumer_index);
+/* Firmware's object commands. idle(arg) when nothing is queued for this CQ any more. */
+void cqe_write_drain(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg);
+/* RESIZE CQE at the producer index of the old buffer (context as cached or in ICM), then idle(arg); firmware then changes the context in ICM. */
+void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg);
+/* Drops CQEs of a QP that are queued and not yet written: 2RST_QP. */
+void cqe_write_purge_qp(struct hca *hca, uint32_t qpn);
+
+#endif

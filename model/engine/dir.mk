@@ -1,0 +1,1 @@
+src-y += $(addprefix $(d)/, event_core.c)

@@ -1,0 +1,110 @@
+/*
+ * The inside of one HCA, shared by the stages of model/engine/. A stage is a file; its state is a struct of its own behind a pointer here,
+ * created and destroyed with the device.
+ *
+ * How stages work together: nothing blocks. A function that needs something that is not there yet (a context or translation that is being read from
+ * ICM, a free tag, credits) returns -EAGAIN, having queued the caller's `struct waiter`; when the thing is there the waiter's wake() runs, and
+ * the caller does the same step again from its unchanged state. Occupancy of a resource is busy-until arithmetic; an event stands where bytes are
+ * read or written in host memory, and where a packet arrives.
+ */
+#ifndef MODEL_ENGINE_ENGINE_H
+#define MODEL_ENGINE_ENGINE_H
+
+#include "model/engine/hca.h"
+#include "model/engine/rules.h"
+#include "model/engine/stats.h"
+#include "model/interface/fwregs.h"
+#include "model/sim/params.h"
+#include "traces/trace.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HCA_MAX_PORTS = 2 };
+
+/* A table of ICM as INIT_HCA gave it. */
+struct icm_table {
+	uint64_t base;
+	uint32_t entry_size;
+	uint8_t log_num;
+};
+
+struct hca {
+	unsigned index;
+	const struct hca_params *params;
+	struct event_core *core;
+	struct hca_env env;
+	struct trace *trace;
+
+	struct hca_stats stats;
+	uint64_t rule_count[RULE_COUNT];
+
+	/* What firmware has set up. */
+	struct icm_table tables[FW_TABLE_COUNT];
+	uint32_t ctrl; /* FW_CTRL_* */
+	uint8_t log_uar;
+	uint8_t log_mcg_hash;
+	uint32_t special_qp; /* base of QP0/QP1 numbers, 0: none */
+
+	struct pcie *pcie;
+	struct pci_function *pci;
+	struct interrupt *interrupt;
+	struct doorbell *doorbell;
+	struct processor *processor;
+	struct icm *icm;
+	struct context_cache *context_cache;
+	struct translate *translate;
+	struct event_queue *event_queue;
+	struct cqe_write *cqe_write;
+	struct scheduler *scheduler;
+	struct wqe_fetch *wqe_fetch;
+	struct retry *retry;
+	struct qp_table *qps;
+	struct packet_pool *packets;
+	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
+};
+
+static inline uint64_t hca_now(const struct hca *hca)
+{
+	return hca->core->now_ps;
+}
+
+/* Stands in a queue of somebody who will wake it once; zero-initialise and set wake. Queuing it where it already stands is allowed and does nothing. */
+struct waiter {
+	struct waiter *next;
+	void (*wake)(struct waiter *w);
+	bool queued;
+};
+
+struct waiter_queue {
+	struct waiter *first, *last;
+};
+
+void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
+/* Takes all out first, then wakes them in order. */
+void waiter_queue_wake(struct waiter_queue *q);
+void waiter_queue_remove(struct waiter_queue *q, struct waiter *w);
+
+/* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no cost where nothing is wrong. */
+void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * The chip stops: error buffer filled (dword 0 = code, not 0), engine off, LOCAL_CATAS_ERROR posted when it can be; undone by reset only.
+ */
+enum catas_code { CATAS_FIRMWARE = 1, CATAS_WATCHDOG = 2, CATAS_INTERNAL = 3, CATAS_ICM = 4, CATAS_EQ_OVERFLOW = 5 };
+void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and (without ICM map) after HCA_CTRL = 0. */
+void hca_stop(struct hca *hca);
+void hca_soft_reset(struct hca *hca);
+
+/* Emits a trace record when the point is on; bytes may be NULL. */
+#define HCA_TRACE(hca, point_, ...)                                                                                                \
+	do {                                                                                                                           \
+		if (trace_on((hca)->trace, (point_)))                                                                                      \
+			trace_emit((hca)->trace, &(struct trace_record){.time_ps = hca_now(hca), .point = (point_),                            \
+									.hca = (uint8_t)(hca)->index, __VA_ARGS__});                                   \
+	} while (0)
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * The device's PCIe link as TLPs: DMA upstream, the host's accesses downstream. Times by parameters [hca.pcie]: rate, MPS, MRRS, RCB, tags, latencies.
+ *
+ * Ordering, as PCIe has it: posted writes land in order; a read request does not pass writes before it, so its bytes are read after they landed;
+ * completions to the host push the device's writes before them. One DMA is split into TLPs by arithmetic and has one event, at which its bytes move.
+ */
+#ifndef MODEL_ENGINE_PCIE_H
+#define MODEL_ENGINE_PCIE_H
+
+#include "model/engine/event_core.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hca;
+
+/* A piece of host memory, contiguous on the bus. */
+struct dma_frag {
+	uint64_t bus;
+	uint32_t len;
+};
+
+/*
+ * One DMA. The issuer owns the memory; it stays untouched until done() has been called, exactly once. Sum of the fragments' lengths is the length of buf.
+ */
+struct dma {
+	struct event ev; /* pcie's own */
+	struct hca *hca;
+	void (*done)(struct dma *dma);
+	uint8_t *buf;
+	const struct dma_frag *frags;
+	unsigned n_frags;
+	uint32_t len;
+	/*
+	 * Read: false: done() is called when the completer returns the (last) bytes, at ready_ps they are in the device: what follows counts from
+	 * there (payload). true: done() is called at ready_ps (contexts, WQEs, translations).
+	 * Write: done() is called when the bytes have landed; ready_ps is that time.
+	 */
+	bool at_ready;
+	uint64_t ready_ps;
+	int status; /* 0, or -EFAULT: not mapped (a guest error has been reported); nothing, or only some fragments, moved */
+	const char *what; /* for traces and guest errors: "wqe", "payload", "cqe", ... */
+	uint32_t qpn;	  /* on whose behalf, 0 when nobody's */
+	struct dma_frag one; /* room for the common single fragment */
+	struct dma *next;    /* pcie's own */
+};
+
+struct pcie *pcie_create(struct hca *hca);
+void pcie_destroy(struct pcie *pcie);
+
+/* May be issued at any time; starts at `now`, or not before `earliest_ps` where given (0: now). */
+void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
+void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
+/* Posted write of at most 64 bytes that the pool keeps until it lands: CQE, EQE, context. done may be NULL. */
+void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t len, const char *what, uint32_t qpn,
+		      void (*done)(void *arg, int status), void *arg);
+/* An interrupt message, ordered behind the writes before it. */
+void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t data);
+/* Number of DMAs and host accesses under way. */
+unsigned pcie_pending(const struct hca *hca);
+/* Drops everything under way, calling no done(): reset. */
+void pcie_reset(struct hca *hca);
+
+#endif

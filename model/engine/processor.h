@@ -1,0 +1,25 @@
+/*
+ * The embedded processor in its chip: an rv32 core stepped by the event core, its registers (model/interface/fwregs.h) and hardware helpers.
+ * from: pci_function (a command), link_port (port changes), its own timer. Time: [hca.fw] clock, cycles an instruction.
+ */
+#ifndef MODEL_ENGINE_PROCESSOR_H
+#define MODEL_ENGINE_PROCESSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hca;
+
+/* Loads the ELF file; NULL with one line in err. */
+struct processor *processor_create(struct hca *hca, const char *elf, char *err, size_t err_size);
+void processor_destroy(struct processor *processor);
+/* Firmware starts again from its entry. */
+void processor_reset(struct hca *hca);
+/* FW_IRQ_* causes became pending. */
+void processor_raise(struct hca *hca, uint32_t causes);
+/* Waits for a debugger on a TCP port before the first instruction, and serves it from then on; 0 or -errno. */
+int processor_debug(struct hca *hca, unsigned port);
+bool processor_is_quiet(const struct hca *hca);
+
+#endif

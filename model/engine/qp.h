@@ -1,0 +1,51 @@
+/*
+ * Private state of the QPs that have something to do. An idle QP has none: all it is stands in its context in ICM. The state is made when a doorbell or a packet
+ * names the QP, and goes when both halves are idle. At most QP_STATE_MAX bytes.
+ */
+#ifndef MODEL_ENGINE_QP_H
+#define MODEL_ENGINE_QP_H
+
+#include "model/engine/engine.h"
+#include "model/engine/requester.h"
+#include "model/engine/responder.h"
+#include "model/interface/contexts.h"
+
+enum { QP_STATE_MAX = 1024 };
+
+struct qp {
+	struct hca *hca;
+	uint32_t qpn; /* full 24-bit number */
+	struct qp *hash_next;
+	bool quiescing; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step is begun */
+	void (*quiet)(void *arg);
+	void *quiet_arg;
+	struct qp_send send;	   /* requester.h */
+	struct qp_receive receive; /* responder.h */
+};
+
+struct qp_table *qp_table_create(struct hca *hca);
+void qp_table_destroy(struct qp_table *qps);
+/* Forgets all private state, returning what it holds (packets). */
+void qp_table_reset(struct hca *hca);
+/* The private state if there is one; or made. NULL from qp_make when the QP is not valid (valid bit). */
+struct qp *qp_find(struct hca *hca, uint32_t qpn);
+struct qp *qp_make(struct hca *hca, uint32_t qpn);
+/* Called by either half when it may have become idle: frees the state when both are, and ends quiescing. */
+void qp_settle(struct qp *qp);
+/* The context for requester or responder use: context_get() and the full 24-bit number compared. */
+int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);
+
+/* FW_OBJ_QUIESCE: no new packet is started on either half, what is under way (DMA, responses) finishes, context flushed and dropped, then done. Incoming packets meanwhile are dropped as lost. */
+void qp_quiesce(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
+/* FW_OBJ_RESUME: from the context's state: RTS goes on sending, ERR flushes both queues, SQD drains. */
+void qp_resume(struct hca *hca, uint32_t qpn);
+/* FW_OBJ_INVALIDATE: as quiesce, without writing back; all private state dropped. */
+void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
+
+/*
+ * The device itself moves a QP to ERR (state 6) or SQER (4) by a verdict: sets the context's state, posts the event the verdict's row names
+ * (0: none), starts the flush of the queues.
+ */
+void qp_error(struct qp *qp, unsigned state, uint8_t event_type);
+
+#endif

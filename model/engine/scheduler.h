@@ -1,0 +1,25 @@
+/*
+ * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one QP on one unit at a time.
+ * from: doorbell, requester, retry; to: requester_step(). Time: [hca.scheduler], units' busy-until.
+ */
+#ifndef MODEL_ENGINE_SCHEDULER_H
+#define MODEL_ENGINE_SCHEDULER_H
+
+#include <stdint.h>
+
+struct hca;
+struct qp;
+
+struct scheduler *scheduler_create(struct hca *hca);
+void scheduler_destroy(struct scheduler *scheduler);
+void scheduler_reset(struct hca *hca);
+
+/* SEND doorbell for qpn (uar: UAR page it came through). Guest errors: doorbell_dead_qp, doorbell_wrong_uar. */
+void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar);
+/* BlueFlame: the WQE's bytes (whole 64-byte lines), the index and QPN annotated in them. Falls back to a doorbell when it cannot be executed. */
+void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe, unsigned len, uint32_t uar);
+/* The QP has something to send from `earliest_ps` on: puts it into the ring (once). */
+void scheduler_ready(struct qp *qp, uint64_t earliest_ps);
+void scheduler_remove(struct qp *qp);
+
+#endif

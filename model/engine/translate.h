@@ -1,0 +1,72 @@
+/*
+ * Keys and addresses: MPT entries with their checks, MTT entries, each with a cache; a miss is a DMA read from ICM.
+ * Time: [hca.translate] entries, latencies, misses served at a time.
+ */
+#ifndef MODEL_ENGINE_TRANSLATE_H
+#define MODEL_ENGINE_TRANSLATE_H
+
+#include "model/engine/pcie.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hca;
+struct waiter;
+
+enum access_right {
+	ACCESS_LOCAL_READ = 1 << 0,
+	ACCESS_LOCAL_WRITE = 1 << 1,
+	ACCESS_REMOTE_READ = 1 << 2,
+	ACCESS_REMOTE_WRITE = 1 << 3,
+	ACCESS_REMOTE_ATOMIC = 1 << 4,
+};
+
+struct access {
+	uint32_t key; /* lkey or rkey as software has it: index << 8 | variant */
+	uint64_t va;
+	uint32_t len; /* > 0 */
+	uint32_t pd;
+	unsigned rights; /* what is wanted, ACCESS_* */
+	uint32_t qpn;	 /* the QP it is for: windows of type 2 are bound to one */
+};
+
+/* Negative errno of translate_access and what they mean for a verdict. */
+enum {
+	TRANSLATE_BAD_KEY = -1000, /* no such key, not valid, wrong variant */
+	TRANSLATE_BAD_PD,
+	TRANSLATE_BAD_RIGHT,
+	TRANSLATE_BAD_RANGE,
+	TRANSLATE_NO_PAGE, /* MTT entry not present: guest error mtt_not_present reported */
+};
+
+struct translate *translate_create(struct hca *hca);
+void translate_destroy(struct translate *translate);
+/* Forgets all cached entries: reset, SYNC_TPT. */
+void translate_drop_all(struct hca *hca);
+void translate_drop_key(struct hca *hca, uint32_t mpt_index);
+void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len);
+
+/*
+ * Checks the whole access and translates it to bus fragments (adjacent pages that are contiguous on the bus are joined). Appends to frags[*n], up to
+ * room. 0; -EAGAIN (waiter queued, nothing appended; what was read so far stays cached until the caller has tried again); -ENOSPC; a
+ * TRANSLATE_* value; -EFAULT (ICM not mapped: reported).
+ */
+int translate_access(struct hca *hca, const struct access *access, struct waiter *w, struct dma_frag *frags, unsigned *n, unsigned room);
+/* Only the checks, at the first packet of an RDMA request whose whole length must be allowed. No MTT is read. */
+int translate_check(struct hca *hca, const struct access *access, struct waiter *w);
+
+/*
+ * Bus address of byte `offset` of a queue buffer (WQ, CQ, EQ, SRQ: mtt_addr, log_page_size as in its context); *contiguous is how many
+ * bytes follow it in the same page.
+ */
+int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset, struct waiter *w, uint64_t *bus,
+		    uint32_t *contiguous, uint32_t qpn);
+
+/* For BIND, fast register, local and remote invalidate: the entry's bytes for reading; 0, -EAGAIN, TRANSLATE_BAD_KEY, -EFAULT. */
+struct mpt;
+int translate_mpt_get(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt);
+/* Writes the changed entry through to ICM (posted). */
+void translate_mpt_changed(struct hca *hca, uint32_t key);
+size_t translate_footprint(const struct hca *hca);
+
+#endif
