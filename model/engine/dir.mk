@@ -1,1 +1,2 @@
 src-y += $(addprefix $(d)/, event_core.c)
+test-y += $(addprefix $(d)/tests/, event_core_test.c)
