@@ -18,7 +18,7 @@
  * - misa is read only. PMP and trigger registers read as zero. mvendorid, marchid, mimpid, mhartid
  * are 0.
  * - A store into code is seen after fence.i, and not surely before.
- * - tests of `time` see the value of the last rv_core_set_time().
+ * - The time CSR is the value of the last rv_core_set_time().
  *
  * No global state: cores are independent. A core is used by one thread at a time.
  */
