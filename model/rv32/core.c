@@ -60,6 +60,7 @@ void rv_core_reset(struct rv_core *core, uint32_t pc)
 	core->mcause = 0;
 	core->mtval = 0;
 	core->mcountinhibit = 0;
+	memset(core->pmpaddr, 0, sizeof(core->pmpaddr));
 	core->mcycle = 0;
 	core->minstret = 0;
 	core->trap = (struct rv_trap){0};

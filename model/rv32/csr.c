@@ -22,6 +22,7 @@ enum csr {
 	CSR_MTVAL = 0x343,
 	CSR_MIP = 0x344,
 	CSR_PMPCFG0 = 0x3a0,
+	CSR_PMPADDR0 = 0x3b0,
 	CSR_PMPADDR63 = 0x3ef,
 	CSR_TSELECT = 0x7a0,
 	CSR_TDATA3 = 0x7a3,
@@ -110,6 +111,10 @@ static int read_counter(const struct rv_core *core, unsigned csr, uint32_t *valu
 
 int rv_csr_read(const struct rv_core *core, unsigned csr, uint32_t *value)
 {
+	if (between(csr, CSR_PMPADDR0, CSR_PMPADDR0 + RV_PMP_ENTRIES - 1)) {
+		*value = core->pmpaddr[csr - CSR_PMPADDR0];
+		return 0;
+	}
 	switch (csr) {
 	case CSR_MSTATUS:
 		*value = core->mstatus | RV_MSTATUS_MPP_M;
@@ -157,6 +162,10 @@ static void write_counter(struct rv_core *core, uint64_t *counter, unsigned inhi
 
 int rv_csr_write(struct rv_core *core, unsigned csr, uint32_t value)
 {
+	if (between(csr, CSR_PMPADDR0, CSR_PMPADDR0 + RV_PMP_ENTRIES - 1)) {
+		core->pmpaddr[csr - CSR_PMPADDR0] = value;
+		return 0;
+	}
 	switch (csr) {
 	case CSR_MSTATUS:
 		core->mstatus = value & (RV_MSTATUS_MIE | RV_MSTATUS_MPIE);

@@ -15,8 +15,9 @@
  * compressed one); the pc of an ebreak.
  * - mcycle counts retired instructions and what rv_core_add_cycles() adds; the owner decides what a
  * cycle costs.
- * - misa is read only. PMP and trigger registers read as zero. mvendorid, marchid, mimpid, mhartid
- * are 0.
+ * - misa is read only. mvendorid, marchid, mimpid, mhartid are 0. Trigger registers read as zero.
+ * - PMP cannot be turned on: pmpaddr0..15 hold what is written, the rest and every pmpcfg read as
+ * 0.
  * - A store into code is seen after fence.i, and not surely before.
  * - The time CSR is the value of the last rv_core_set_time().
  *

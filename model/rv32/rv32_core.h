@@ -6,7 +6,7 @@
 #include "model/rv32/rv32.h"
 #include "model/rv32/rv32_ops.h"
 
-enum { RV_BREAKPOINTS_MAX = 64, RV_DECODED_PAGE_LOG = 12 };
+enum { RV_BREAKPOINTS_MAX = 64, RV_DECODED_PAGE_LOG = 12, RV_PMP_ENTRIES = 16 };
 
 enum rv_mstatus {
 	RV_MSTATUS_MIE = 1 << 3,
@@ -54,6 +54,7 @@ struct rv_core {
 	uint32_t mcause;
 	uint32_t mtval;
 	uint32_t mcountinhibit;
+	uint32_t pmpaddr[RV_PMP_ENTRIES];
 	uint64_t mcycle;
 	uint64_t minstret;
 	uint64_t time;
