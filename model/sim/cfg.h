@@ -1,0 +1,49 @@
+/* The configuration of a run: the rows of params.h filled from defaults, an ini file and -s.
+ *
+ * Precedence is default < file < -s. In a file [hca0.link] is stronger than [hca.link], wherever it
+ * stands; of -s settings the last one wins.
+ * What is wrong is printed to err (NULL: nowhere), once and as one line
+ * FILE:LINE: name: expected what, got what. */
+#ifndef MODEL_SIM_CFG_H
+#define MODEL_SIM_CFG_H
+
+#include <stdio.h>
+
+#include "model/sim/params.h"
+
+enum {
+	CFG_HCAS = 2,
+	CFG_HOSTS = 2,
+};
+
+struct config {
+	struct sim_params sim;
+	struct hca_params hca[CFG_HCAS];
+	struct host_params host[CFG_HOSTS];
+};
+
+void cfg_defaults(struct config *cfg);
+
+/* 0; -EINVAL: unknown section or key, bad unit, out of range, a key twice; or -errno of opening or
+ * reading. cfg changes only on success. */
+int cfg_load_ini(struct config *cfg, const char *path, FILE *err);
+
+/* setting is section.key=value: hca.link.delay=1us, hca0.link.delay=1us, host.poll_interval=5ns,
+ * sim.seed=7. where stands before the message, e.g. "-s". 0 or -EINVAL; cfg changes only on
+ * success. */
+int cfg_set(struct config *cfg, const char *setting, const char *where, FILE *err);
+
+/* Writes the configuration as an ini file that loads back to the same, each key with its meaning.
+ * 0 or -EIO. */
+int cfg_save(const struct config *cfg, FILE *out);
+
+/* Every parameter: section, key, unit, default, range, meaning, source. 0 or -EIO. */
+int cfg_print_rows(FILE *out);
+
+/* Sets every cost (unit TIME) to its minimum: configs/ideal.ini. */
+void cfg_make_ideal(struct config *cfg);
+
+/* Node GUID of device n: its parameter, or what stands for 0. */
+uint64_t cfg_node_guid(const struct config *cfg, unsigned int n);
+
+#endif

@@ -1,0 +1,290 @@
+/* Every parameter of a simulation, a row each; nothing else states a delay, a size or a count.
+ *
+ *   P(section, key, unit, default, minimum, maximum, "meaning", "source")
+ *
+ * A row makes the member <section>_<key> (uint64_t) of its structure, the key of the ini file and
+ * the entry of `hcasim config`. Section is the engine stage: [hca.link] delay = 10ns, or
+ * -s hca0.link.delay=10ns; the sections hca, host and sim are the bare [hca], [host] and [sim].
+ * Units: units.h; TIME is a cost, TIMEOUT a deadline or a period. A source begins with documented,
+ * derived or assumption.
+ * After a change here: build/params_ini default >configs/default.ini, and the same with ideal. */
+#ifndef MODEL_SIM_PARAMS_H
+#define MODEL_SIM_PARAMS_H
+
+#include "model/sim/units.h"
+
+/* clang-format off */
+
+/* A device. Defaults: ConnectX-3, one FDR port, PCIe 3.0 x8; the timers as the InfiniBand
+ * specification has them. */
+#define HCA_PARAMS(P) \
+	P(hca, ports, COUNT, 1, 1, 2, \
+	  "ports of the device", "documented: ConnectX-3 comes with one or two") \
+	P(hca, node_guid, HEX, 0, 0, UINT64_MAX, \
+	  "node GUID; a port's is this and its number; 0: 0x0002c90300a00000 + 16 for each device", \
+	  "assumption: an OUI of the vendor") \
+	P(hca, log_max_qp, COUNT, 18, 10, 24, \
+	  "log2 of the QPs announced", "documented: the Linux mlx4 profile needs 18") \
+	P(hca, log_max_srq, COUNT, 16, 8, 24, \
+	  "log2 of the SRQs announced", "documented: the Linux mlx4 profile needs 16") \
+	P(hca, log_max_cq, COUNT, 16, 8, 24, \
+	  "log2 of the CQs announced", "documented: the Linux mlx4 profile needs 16") \
+	P(hca, log_max_eq, COUNT, 7, 3, 10, \
+	  "log2 of the EQs announced", "documented: Linux mlx4 uses at most 128") \
+	P(hca, log_max_mpt, COUNT, 19, 10, 28, \
+	  "log2 of the MPTs announced", "documented: the Linux mlx4 profile needs 19") \
+	P(hca, log_max_mcg, COUNT, 13, 4, 20, \
+	  "log2 of the multicast groups announced", "documented: the Linux mlx4 profile needs 13") \
+	P(hca, log_max_wqe, COUNT, 14, 4, 16, \
+	  "log2 of the WQEs of a queue", "documented: ConnectX-3 max_qp_wr") \
+	P(hca, log_max_cqe, COUNT, 22, 8, 24, \
+	  "log2 of the CQEs of a CQ", "documented: ConnectX-3 max_cqe") \
+	P(hca, log_max_msg, COUNT, 30, 12, 31, \
+	  "log2 of the longest message in bytes", "documented: ConnectX-3 max_msg_sz") \
+	P(hca, log_max_rdma, COUNT, 4, 0, 7, \
+	  "log2 of the READs and atomics outstanding on a QP, either side", \
+	  "documented: ConnectX-3 max_qp_rd_atom") \
+	P(hca, log_gids, COUNT, 3, 0, 7, \
+	  "log2 of a port's GID table", "assumption: short bring-up; the silicon has 7") \
+	P(hca, log_pkeys, COUNT, 5, 0, 7, \
+	  "log2 of a port's P_Key table", "assumption: short bring-up; the silicon has 7") \
+	P(hca, msix_vectors, COUNT, 128, 2, 2048, \
+	  "entries of the MSI-X table", "documented: Linux mlx4 asks for at most 128") \
+	P(doorbell, latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
+	  "BAR write at the device until the scheduler has it", \
+	  "assumption: five cycles of a 250 MHz pipeline") \
+	P(doorbell, blueflame, BOOL, 1, 0, 1, \
+	  "BlueFlame is announced and executed", "documented: ConnectX-3 has it") \
+	P(doorbell, log_bf_reg, COUNT, 9, 8, 10, \
+	  "log2 of the bytes of a BlueFlame register", "documented: ConnectX-3 reports 512 bytes") \
+	P(doorbell, log_bf_regs, COUNT, 3, 0, 3, \
+	  "log2 of the BlueFlame registers of a page", "derived: 512-byte registers in 4 KiB") \
+	P(scheduler, latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
+	  "QP becomes ready until it is picked", "assumption: five cycles of a 250 MHz pipeline") \
+	P(scheduler, burst, COUNT, 4, 1, 256, \
+	  "packets of one QP before the next one of the same priority has its turn", \
+	  "assumption: fair between QPs") \
+	P(wqe_fetch, prefetch, COUNT, 8, 1, 64, \
+	  "WQEs one DMA read takes from a send queue", \
+	  "derived: the rate of fetched WQEs needs more than one a read") \
+	P(wqe_fetch, entries, COUNT, 128, 1, 65536, \
+	  "WQEs the prefetch buffer holds, all QPs together", \
+	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
+	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
+	P(context_cache, entries, COUNT, 256, 1, 1 << 20, \
+	  "contexts held", "assumption: above the 100 busy QPs that run without loss of rate") \
+	P(context_cache, ways, COUNT, 4, 1, 64, \
+	  "associativity", "assumption: usual at this size") \
+	P(context_cache, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
+	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
+	P(context_cache, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
+	  "work of a miss beside its DMA read", "assumption: ten cycles of a 250 MHz pipeline") \
+	P(context_cache, misses, COUNT, 1, 1, 64, \
+	  "misses served at a time", \
+	  "derived: READs over 100 QPs tend to one in 0.87 us, so misses queue") \
+	P(translate, mpt_entries, COUNT, 512, 1, 1 << 20, \
+	  "MPTs held", "derived: completion time rises between 100 and 1,000 memory regions") \
+	P(translate, mtt_entries, COUNT, 2048, 1, 1 << 22, \
+	  "MTTs held", "derived: the rate falls between 4 MiB and 16 MiB of 4 KiB pages") \
+	P(translate, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
+	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
+	P(translate, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
+	  "work of a miss beside its DMA read", "assumption: ten cycles of a 250 MHz pipeline") \
+	P(translate, misses, COUNT, 1, 1, 64, \
+	  "misses served at a time", "derived: a miss takes about 0.5 us of rate, so misses queue") \
+	P(requester, units, COUNT, 2, 1, 16, \
+	  "send processing units; one of them serves a QP", \
+	  "derived: the rate doubles with a second QP and not beyond") \
+	P(requester, latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
+	  "decoded WQE until its first packet is ready to fill", \
+	  "assumption: ten cycles of a 250 MHz pipeline") \
+	P(requester, wqe_gap, TIME, CFG_NS(96), 0, CFG_MS(1), \
+	  "a unit is held by one WQE", "derived: one QP reaches about 10 M/s from fetched WQEs") \
+	P(requester, packet_gap, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	  "a unit is held by one packet", "assumption: six cycles of a 250 MHz pipeline") \
+	P(requester, inflight, COUNT, 64, 1, 4096, \
+	  "payload DMA reads of a unit in flight", \
+	  "assumption: covers the round trip of a DMA read at full rate") \
+	P(requester, window, COUNT, 32768, 1, 1 << 23, \
+	  "request packets of a QP sent and not acknowledged", \
+	  "assumption: well under the 2^23 PSNs of IBA 9.7.1") \
+	P(requester, ack_interval, COUNT, 32, 1, 1 << 16, \
+	  "packets after which a long message asks for an ACK", \
+	  "assumption: IBA 9.7.5.1 leaves it to the requester") \
+	P(packet, tx_latency, TIME, CFG_NS(32), 0, CFG_MS(1), \
+	  "headers built and CRCs added", "assumption: eight cycles of a 250 MHz pipeline") \
+	P(packet, rx_latency, TIME, CFG_NS(32), 0, CFG_MS(1), \
+	  "headers parsed and checked", "assumption: eight cycles of a 250 MHz pipeline") \
+	P(crc, eager, BOOL, 0, 0, 1, \
+	  "make and recompute both CRCs of every packet, not only where somebody can see them", \
+	  "assumption: takes no simulated time") \
+	P(link, speed, SPEED, CFG_SPEED_FDR, CFG_SPEED_SDR, CFG_SPEED_NDR, \
+	  "highest speed of a lane", "documented: ConnectX-3 FDR") \
+	P(link, width, WIDTH, 4, 1, 12, \
+	  "widest link", "documented: QSFP has four lanes") \
+	P(link, delay, TIME, CFG_NS(10), 0, CFG_MS(100), \
+	  "cable, one way", "derived: two metres at 5 ns a metre") \
+	P(link, mtu, POW2, 4096, 256, 4096, \
+	  "largest payload a port can carry", "documented: ConnectX-3") \
+	P(link, vls, COUNT, 8, 1, 8, \
+	  "data virtual lanes a port can have: 1, 2, 4 or 8", "documented: ConnectX-3") \
+	P(link, training_time, TIME, CFG_US(100), 0, CFG_S(10), \
+	  "both ends enabled until LinkUp", "assumption: short bring-up; cables take 10 ms and more") \
+	P(link, rx_buffer, SIZE, CFG_KIB(16), CFG_KIB(1), CFG_MIB(1), \
+	  "receive buffer of one VL, announced as credits", \
+	  "assumption: three packets of 4 KiB with headers, covers the round trip") \
+	P(link, credit_interval, TIMEOUT, CFG_US(2), CFG_NS(100), CFG_US(65), \
+	  "longest time between two flow control packets of a VL", \
+	  "assumption: well below the 65,536 symbol times of IBA 7.9.4") \
+	P(link, tx_latency, TIME, CFG_NS(60), 0, CFG_MS(1), \
+	  "transmit side of link and physical layer", "assumption: coding and serialiser") \
+	P(link, rx_latency, TIME, CFG_NS(70), 0, CFG_MS(1), \
+	  "receive side of link and physical layer", "assumption: deserialiser and block lock") \
+	P(link, hoq_life, TIMEOUT, CFG_US(16777), 0, CFG_S(100), \
+	  "a packet that finds no credit so long is dropped; 0: never", \
+	  "derived: HOQLife 12 of IBA 14.2.5.6, 4.096 us * 2^12") \
+	P(responder, latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
+	  "checked packet until its DMA or its response leaves", \
+	  "assumption: twelve cycles of a 250 MHz pipeline") \
+	P(responder, packet_gap, TIME, CFG_NS(28), 0, CFG_MS(1), \
+	  "the responder is held by one packet", "derived: 35 M/s inbound WRITEs") \
+	P(responder, ack_coalesce, COUNT, 8, 1, 4096, \
+	  "request packets one ACK answers at most, where none asks", \
+	  "assumption: IBA 9.7.5.1.2 allows coalescing") \
+	P(responder, ack_delay, TIMEOUT, CFG_US(1), 0, CFG_MS(10), \
+	  "longest wait of a coalesced ACK", \
+	  "assumption: below the shortest ACK timeout, 4.096 us") \
+	P(responder, read_dma, COUNT, 4, 1, 256, \
+	  "payload DMA reads in flight for one QP's READ responses", \
+	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
+	P(atomic_read, resources, COUNT, 16, 1, 128, \
+	  "READs and atomics a responder keeps for a QP", \
+	  "documented: ConnectX-3 max_qp_rd_atom") \
+	P(atomic_read, atomic_gap, TIME, CFG_NS(370), 0, CFG_MS(1), \
+	  "the atomic unit is held by one atomic", "derived: 2.7 M/s whatever the addresses") \
+	P(retry, ack_timeout_multiplier, COUNT, 1, 1, 4, \
+	  "the ACK timer runs 4.096 us * 2^code times this", \
+	  "documented: IBA 9.7.6.1.3, between one and four; mlx4 silicon measured 2") \
+	P(retry, min_code, COUNT, 0, 0, 31, \
+	  "smaller ACK timeout codes count as this one; code 0 stays never", \
+	  "documented: IBA has no minimum; mlx4 silicon measured 16") \
+	P(retry, rnr_scale, COUNT, 1, 1, 16, \
+	  "the RNR delay is the time of its code times this", \
+	  "documented: IBA 9.7.5.2.8, at least the time; mlx4 silicon measured 2 to 3") \
+	P(retry, rnr_floor, TIMEOUT, 0, 0, CFG_MS(10), \
+	  "shortest RNR delay", \
+	  "documented: IBA has none; mlx4 silicon measured 0.1 to 0.17 ms") \
+	P(srq, latency, TIME, CFG_NS(16), 0, CFG_MS(1), \
+	  "receive WQE taken from an SRQ, beside its DMA read", \
+	  "assumption: four cycles of a 250 MHz pipeline") \
+	P(srq, prefetch, COUNT, 8, 1, 64, \
+	  "receive WQEs one DMA read takes", "assumption: as for send queues") \
+	P(cqe_write, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	  "work done until its CQE leaves for memory", \
+	  "assumption: six cycles of a 250 MHz pipeline") \
+	P(event_queue, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	  "event until its EQE leaves for memory", "assumption: six cycles of a 250 MHz pipeline") \
+	P(interrupt, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	  "EQE written until its MSI-X message leaves", \
+	  "assumption: six cycles of a 250 MHz pipeline") \
+	P(interrupt, moderation, TIMEOUT, 0, 0, CFG_MS(100), \
+	  "least time between two messages of a vector", "assumption: off") \
+	P(pcie, speed, PCIE, 8000, 2500, 16000, \
+	  "transfer rate of a lane", "documented: ConnectX-3 is PCIe 3.0") \
+	P(pcie, lanes, COUNT, 8, 1, 16, \
+	  "lanes", "documented: ConnectX-3 is x8") \
+	P(pcie, mps, POW2, 256, 128, 4096, \
+	  "maximum payload of a TLP", "documented: usual setting of servers of its time") \
+	P(pcie, mrrs, POW2, 512, 128, 4096, \
+	  "maximum read request", "documented: PCIe default setting") \
+	P(pcie, rcb, POW2, 64, 64, 128, \
+	  "read completion boundary", "documented: PCIe default setting") \
+	P(pcie, tags, COUNT, 32, 1, 256, \
+	  "read requests outstanding", "documented: five-bit tags, PCIe default setting") \
+	P(pcie, request_overhead, SIZE, 26, 0, 64, \
+	  "bytes of a request TLP beside its data", \
+	  "derived: Gen3 framing, sequence number, four-word header, LCRC") \
+	P(pcie, completion_overhead, SIZE, 22, 0, 64, \
+	  "bytes of a completion TLP beside its data", \
+	  "derived: Gen3 framing, sequence number, three-word header, LCRC") \
+	P(pcie, device_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
+	  "device's side of the PCIe link, each way", "assumption: PHY and link layer") \
+	P(fw, clock, FREQ, CFG_MHZ(250), CFG_MHZ(1), CFG_MHZ(4000), \
+	  "clock of the embedded processor", "assumption: not published") \
+	P(fw, cycles_per_instruction, COUNT, 1, 1, 64, \
+	  "cycles of one instruction", "assumption: single issue, in order") \
+	P(fw, ram, SIZE, CFG_MIB(1), CFG_KIB(64), CFG_MIB(64), \
+	  "memory of the embedded processor", "assumption: the firmware and its tables fit") \
+	P(fw, watchdog, TIMEOUT, CFG_MS(500), CFG_US(100), CFG_S(60), \
+	  "firmware that does not report so long is dead", \
+	  "assumption: under the driver's shortest command timeout") \
+	P(fw, reset_time, TIME, CFG_MS(1), 0, CFG_S(10), \
+	  "reset written until the firmware runs", \
+	  "assumption: short bring-up; the silicon takes about a second")
+
+/* A host. */
+#define HOST_PARAMS(P) \
+	P(host, memory, SIZE, CFG_GIB(8), CFG_MIB(16), CFG_GIB(1024), \
+	  "physical memory; only touched pages take room", \
+	  "derived: the ICM tables of the Linux mlx4 profile, and data") \
+	P(host, poll_interval, TIMEOUT, CFG_NS(20), 1, CFG_MS(1), \
+	  "period at which polling code looks at memory", \
+	  "assumption: a loop of some 50 cycles") \
+	P(host, wake_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
+	  "device's write in memory until a polling CPU can see it", \
+	  "assumption: one coherence miss") \
+	P(host, interrupt_latency, TIME, CFG_NS(1500), 0, CFG_MS(10), \
+	  "MSI-X message in the host until its handler's first instruction", \
+	  "assumption: an idle server CPU that does not sleep") \
+	P(host, schedule_latency, TIME, CFG_NS(2000), 0, CFG_MS(10), \
+	  "thread woken until it runs", "assumption: a context switch on an idle CPU") \
+	P(host, mmio_write, TIME, CFG_NS(10), 0, CFG_MS(1), \
+	  "the CPU is held by a register write", \
+	  "assumption: posted, the store buffer takes it") \
+	P(host, wc_write, TIME, CFG_NS(19), 0, CFG_MS(1), \
+	  "the CPU is held by 64 write-combined bytes (BlueFlame)", \
+	  "derived: BlueFlame tops out near 52 M cache lines a second") \
+	P(host, post_cost, TIME, CFG_NS(60), 0, CFG_MS(1), \
+	  "the CPU is held by building one work request", "assumption: some 150 instructions") \
+	P(host, poll_cost, TIME, CFG_NS(30), 0, CFG_MS(1), \
+	  "the CPU is held by taking one completion", "assumption: some 80 instructions") \
+	P(pcie, latency, TIME, CFG_NS(100), 0, CFG_MS(1), \
+	  "root complex's side of the PCIe link, each way", \
+	  "assumption: PHY, link layer and I/O fabric") \
+	P(pcie, read_latency, TIME, CFG_NS(300), 0, CFG_MS(1), \
+	  "DMA read at the root complex until its data is there", \
+	  "derived: 560 ns for 64 bytes on PCIe 3.0 x8, less both sides of the link") \
+	P(pcie, write_latency, TIME, CFG_NS(150), 0, CFG_MS(1), \
+	  "DMA write at the root complex until memory has it", "assumption: half a read")
+
+/* The simulation. */
+#define SIM_PARAMS(P) \
+	P(sim, seed, COUNT, 1, 0, UINT64_MAX, \
+	  "seed of every random number of the run", "assumption: any will do") \
+	P(sim, run_ahead, BOOL, 1, 0, 1, \
+	  "the engine runs ahead to the next foreign event; off: an event is a SystemC step", \
+	  "assumption: traces are equal either way") \
+	P(sim, time_limit, TIMEOUT, CFG_S(60), 0, CFG_S(1000000), \
+	  "simulated time after which the run fails; 0: none", \
+	  "assumption: longer than any scenario")
+
+/* clang-format on */
+
+#define CFG_MEMBER(section, key, unit, def, min, max, meaning, source) uint64_t section##_##key;
+
+struct hca_params {
+	HCA_PARAMS(CFG_MEMBER)
+};
+
+struct host_params {
+	HOST_PARAMS(CFG_MEMBER)
+};
+
+struct sim_params {
+	SIM_PARAMS(CFG_MEMBER)
+};
+
+#undef CFG_MEMBER
+
+#endif

@@ -1,0 +1,90 @@
+/* Values of parameters as text: what a unit accepts, and how it is written to read back the same.
+ */
+#ifndef MODEL_SIM_UNITS_H
+#define MODEL_SIM_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CFG_NS(n)  ((uint64_t)(n)*1000)
+#define CFG_US(n)  CFG_NS((uint64_t)(n)*1000)
+#define CFG_MS(n)  CFG_US((uint64_t)(n)*1000)
+#define CFG_S(n)   CFG_MS((uint64_t)(n)*1000)
+#define CFG_KIB(n) ((uint64_t)(n) << 10)
+#define CFG_MIB(n) ((uint64_t)(n) << 20)
+#define CFG_GIB(n) ((uint64_t)(n) << 30)
+#define CFG_MHZ(n) ((uint64_t)(n)*1000000)
+
+/* clang-format off */
+
+/* U(name, what it expects): CFG_<name>, written <name> in a parameter row.
+ * TIME is a cost in ps, which configs/ideal.ini sets to its minimum; TIMEOUT is a deadline or a
+ * period in ps. SIZE and POW2 are bytes, RATE is bits a second, FREQ is Hz. */
+#define CFG_UNITS(U) \
+	U(TIME, "a time with its unit (ps, ns, us, ms, s)") \
+	U(TIMEOUT, "a time with its unit (ps, ns, us, ms, s)") \
+	U(SIZE, "a size in B, KiB, MiB or GiB") \
+	U(POW2, "a power of two in B, KiB, MiB or GiB") \
+	U(COUNT, "a whole number") \
+	U(HEX, "a whole number") \
+	U(BOOL, "true, false, on, off, 1 or 0") \
+	U(FREQ, "a frequency in Hz, kHz, MHz or GHz") \
+	U(RATE, "a rate in b/s, kb/s, Mb/s or Gb/s") \
+	U(SPEED, "one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR") \
+	U(WIDTH, "one of 1x, 4x, 8x, 12x") \
+	U(PCIE, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s")
+
+enum cfg_unit {
+#define CFG_UNIT_ENUM(name, expects) CFG_##name,
+	CFG_UNITS(CFG_UNIT_ENUM)
+#undef CFG_UNIT_ENUM
+	CFG_UNIT_COUNT,
+};
+
+/* S(name, kb/s of a lane on the wire, data bits, of wire bits). HDR and NDR with what forward error
+ * correction takes: 16/17 leaves 50 and 100 Gb/s. Source: IBA volume 2, signalling of each speed. */
+#define CFG_LINK_SPEEDS(S) \
+	S(SDR, 2500000, 8, 10) \
+	S(DDR, 5000000, 8, 10) \
+	S(QDR, 10000000, 8, 10) \
+	S(FDR10, 10312500, 64, 66) \
+	S(FDR, 14062500, 64, 66) \
+	S(EDR, 25781250, 64, 66) \
+	S(HDR, 53125000, 16, 17) \
+	S(NDR, 106250000, 16, 17)
+
+/* The value of a SPEED parameter. That of a WIDTH parameter is the number of lanes; of a PCIE
+ * parameter the MT/s of a lane: 2500, 5000, 8000 or 16000. */
+enum cfg_link_speed {
+#define CFG_SPEED_ENUM(name, kbps, data, wire) CFG_SPEED_##name,
+	CFG_LINK_SPEEDS(CFG_SPEED_ENUM)
+#undef CFG_SPEED_ENUM
+	CFG_SPEED_COUNT,
+};
+
+/* clang-format on */
+
+struct cfg_link_speed_info {
+	const char *name;
+	uint64_t lane_kbps;
+	uint32_t data_bits;
+	uint32_t wire_bits;
+};
+
+/* NULL when the number is no speed. */
+const struct cfg_link_speed_info *cfg_link_speed_info(uint64_t speed);
+
+/* A unit's name as it stands in a row, and what its values look like. */
+const char *cfg_unit_name(enum cfg_unit unit);
+const char *cfg_unit_expects(enum cfg_unit unit);
+
+/* 0 with *value; -EINVAL: not of that unit, or more than 64 bits. Blanks before the unit are
+ * allowed, and a fraction that comes out whole (1.5us). */
+int cfg_value_parse(enum cfg_unit unit, const char *text, uint64_t *value);
+
+enum { CFG_VALUE_CHARS = 32 };
+
+/* Exact: parses to the same value. Returns buf. */
+char *cfg_value_format(enum cfg_unit unit, uint64_t value, char buf[CFG_VALUE_CHARS]);
+
+#endif
