@@ -1,0 +1,553 @@
+/* from: packet (LRH..pad) or link_port (whole packet)   to: the same with, or without, good CRCs
+ * timed by: nothing here; packet and link_port account for it
+ *
+ * One pass makes both CRCs. With P32 and P16 their polynomials and M = P32 * P16 (degree 48, the
+ * two have no common factor), the message modulo M holds its remainders by both. So a path only has
+ * to compute a 48-bit CRC, fold by fold, and two small table walks split the result.
+ *
+ * That the ICRC reads some header fields as ones, and that each CRC starts with ones, is a
+ * difference to the message that one CRC must see and the other must not. By the Chinese remainder
+ * theorem there is a 48-bit value that does just that when it is added to the first six bytes:
+ * the "patch".
+ *
+ * Bit order is that of the wire, least significant bit of a byte first: bit t of a packet of n
+ * bytes stands for x^(8n - 1 - t), and bit i of a w-bit value for x^(w - 1 - i). */
+#include "model/engine/crc.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define CRC_HAVE_X86 1
+#endif
+
+enum {
+	LRH_BYTES = 8,
+	LNH_BYTE = 1,
+	LNH_MASK = 3,
+	LNH_IBA_LOCAL = 2,
+	LNH_IBA_GLOBAL = 3,
+	LOCAL_NIBBLES = 3,
+	GLOBAL_NIBBLES = 27,
+	BLOCK = 16,     /* bytes of a fold's state */
+	LANES128 = 8,   /* states in flight */
+	LANES512 = 4,   /* the same, of four blocks each */
+	FOLD_MAX = 16,  /* blocks a fold goes over: LANES512 * 4 */
+	MIN_CLMUL = 64, /* shorter packets are cheaper by tables */
+	MIN_CLMUL512 = 256,
+};
+
+/* Highest power first, with it. P32 is primitive. */
+static const uint64_t poly32 = 0x104c11db7, poly16 = 0x1100b;
+
+/* What the ICRC reads as ones, in nibbles from the start of the LRH: 2 * byte, + 1 for bits 7:4. */
+static const uint8_t masked_local[LOCAL_NIBBLES] = {
+	1,      /* LRH.VL */
+	24, 25, /* BTH byte 4 */
+};
+static const uint8_t masked_global[GLOBAL_NIBBLES] = {
+	0,   1,   2,  3,  4,  5,  6,  7, 8, 9, 10, 11, 12, 13, 14, 15, /* LRH */
+	16,  18,  19, 20, 21, 22, 23,                                  /* GRH.TClass, FlowLabel */
+	30,  31,                                                       /* GRH.HopLmt */
+	104, 105,                                                      /* BTH byte 4 */
+};
+
+/* Factors that move the first and the second eight bytes of a block. */
+struct fold {
+	uint64_t first, second;
+};
+
+/* Derived from the polynomials when the program starts, and constant from then on, but for path. */
+static struct {
+	uint64_t slice[8][256];            /* CRC-48 of a byte with k bytes of zeros after it */
+	uint64_t split[12][16];            /* nibble of a CRC-48 -> CRC-32 | CRC-16 << 32 */
+	uint64_t ones32, ones16;           /* patches for the two init values */
+	uint64_t local[LOCAL_NIBBLES][16]; /* patches by what a nibble lacks of all ones */
+	uint64_t global[GLOBAL_NIBBLES][16];
+	struct fold over[FOLD_MAX + 1]; /* by the number of blocks */
+	uint32_t icrc[256];             /* CRC-32 of a byte */
+	uint16_t vcrc[4][256];          /* CRC-16 of a byte with k bytes of zeros after it */
+	enum crc_path path;
+} crc;
+
+/* In the next five functions bit i stands for x^i, and m has the degree given. */
+static uint64_t poly_times_x(uint64_t a, uint64_t m, unsigned int degree)
+{
+	a <<= 1;
+	return a >> degree & 1 ? a ^ m : a;
+}
+
+static uint64_t poly_by_x(uint64_t a, uint64_t m)
+{
+	return (a & 1 ? a ^ m : a) >> 1;
+}
+
+static uint64_t poly_mul(uint64_t a, uint64_t b, uint64_t m, unsigned int degree)
+{
+	uint64_t r = 0;
+
+	for (; b; b >>= 1) {
+		if (b & 1)
+			r ^= a;
+		a = poly_times_x(a, m, degree);
+	}
+	return r;
+}
+
+/* P16 * (1 / P16 mod P32): 1 modulo P32 and 0 modulo P16. */
+static uint64_t poly_select32(uint64_t m)
+{
+	uint64_t a = poly16, inverse = 1;
+	int i;
+
+	/* P32 makes a field, where 1 / a is a^(2^32 - 2). */
+	for (i = 1; i < 32; i++) {
+		a = poly_mul(a, a, poly32, 32);
+		inverse = poly_mul(inverse, a, poly32, 32);
+	}
+	return poly_mul(poly16, inverse, m, 48);
+}
+
+static uint64_t poly_reflect(uint64_t a, unsigned int width)
+{
+	uint64_t r = 0;
+	unsigned int i;
+
+	for (i = 0; i < width; i++)
+		r |= (a >> i & 1) << (width - 1 - i);
+	return r;
+}
+
+static uint64_t byte_crc(uint64_t byte, uint64_t reflected)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		byte = byte & 1 ? byte >> 1 ^ reflected : byte >> 1;
+	return byte;
+}
+
+static void tables_of_bytes(uint64_t m)
+{
+	unsigned int b, k;
+
+	for (b = 0; b < 256; b++) {
+		crc.icrc[b] = byte_crc(b, poly_reflect(poly32, 32));
+		crc.vcrc[0][b] = byte_crc(b, poly_reflect(poly16, 16));
+		crc.slice[0][b] = byte_crc(b, poly_reflect(m, 48));
+	}
+	for (k = 1; k < 8; k++)
+		for (b = 0; b < 256; b++)
+			crc.slice[k][b] =
+				crc.slice[k - 1][b] >> 8 ^ crc.slice[0][crc.slice[k - 1][b] & 0xff];
+	for (k = 1; k < 4; k++)
+		for (b = 0; b < 256; b++)
+			crc.vcrc[k][b] =
+				crc.vcrc[k - 1][b] >> 8 ^ crc.vcrc[0][crc.vcrc[k - 1][b] & 0xff];
+}
+
+/* bits[i] is what bit i of the nibble adds. */
+static void table_of_nibble(uint64_t table[16], const uint64_t bits[4])
+{
+	unsigned int v, i;
+
+	for (v = 0; v < 16; v++)
+		for (i = 0; i < 4; i++)
+			if (v >> i & 1)
+				table[v] ^= bits[i];
+}
+
+/* A CRC-48 is the message times x^48, the others want x^32 and x^16. */
+static void tables_split(void)
+{
+	uint64_t a32 = 1ull << 31, a16 = 1 << 15, bits[48];
+	unsigned int i;
+
+	for (i = 0; i < 48; i++) {
+		bits[i] = poly_reflect(a32, 32) | poly_reflect(a16, 16) << 32;
+		a32 = poly_by_x(a32, poly32);
+		a16 = poly_by_x(a16, poly16);
+	}
+	for (i = 0; i < 12; i++)
+		table_of_nibble(crc.split[i], &bits[4 * i]);
+}
+
+static void tables_patch(uint64_t m)
+{
+	uint64_t select32 = poly_select32(m), select16 = select32 ^ 1, bits[4 * 106];
+	uint64_t x47 = 1ull << 47, a = poly_mul(x47, select32, m, 48);
+	unsigned int i;
+
+	for (i = 0; i < 4 * 106; i++) {
+		bits[i] = poly_reflect(a, 48);
+		a = poly_by_x(a, m);
+	}
+	for (i = 0; i < 32; i++)
+		crc.ones32 ^= bits[i];
+	for (i = 0; i < LOCAL_NIBBLES; i++)
+		table_of_nibble(crc.local[i], &bits[4 * masked_local[i]]);
+	for (i = 0; i < GLOBAL_NIBBLES; i++)
+		table_of_nibble(crc.global[i], &bits[4 * masked_global[i]]);
+	a = poly_mul(x47, select16, m, 48);
+	for (i = 0; i < 16; i++) {
+		crc.ones16 ^= poly_reflect(a, 48);
+		a = poly_by_x(a, m);
+	}
+}
+
+/* A product of two reflected 64-bit values comes out one bit low: hence the - 1. */
+static void tables_fold(uint64_t m)
+{
+	unsigned int e, bits = 8 * BLOCK;
+	uint64_t a = 1;
+
+	for (e = 0; e < bits * FOLD_MAX + 64; e++) {
+		if (e % bits == bits - 1)
+			crc.over[(e + 1) / bits].second = poly_reflect(a, 64);
+		if (e % bits == 63 && e > bits)
+			crc.over[(e + 1) / bits].first = poly_reflect(a, 64);
+		a = poly_times_x(a, m, 48);
+	}
+}
+
+static uint64_t load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+static uint32_t load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+static uint64_t slice_8(uint64_t v)
+{
+	return crc.slice[7][v & 0xff] ^ crc.slice[6][v >> 8 & 0xff] ^ crc.slice[5][v >> 16 & 0xff] ^
+	       crc.slice[4][v >> 24 & 0xff] ^ crc.slice[3][v >> 32 & 0xff] ^
+	       crc.slice[2][v >> 40 & 0xff] ^ crc.slice[1][v >> 48 & 0xff] ^ crc.slice[0][v >> 56];
+}
+
+static uint64_t slice_rest(uint64_t r, const uint8_t *p, size_t n)
+{
+	for (; n >= 8; p += 8, n -= 8)
+		r = slice_8(r ^ load64(p));
+	if (n & 4) {
+		uint32_t v = r ^ load32(p);
+
+		r = r >> 32 ^ crc.slice[3][v & 0xff] ^ crc.slice[2][v >> 8 & 0xff] ^
+		    crc.slice[1][v >> 16 & 0xff] ^ crc.slice[0][v >> 24];
+		p += 4;
+		n -= 4;
+	}
+	for (; n; p++, n--)
+		r = r >> 8 ^ crc.slice[0][(r ^ *p) & 0xff];
+	return r;
+}
+
+/* CRC-48, init 0, of the n >= 8 bytes with the patch added to the first six. */
+static uint64_t residue_portable(const uint8_t *p, size_t n, uint64_t patch)
+{
+	return slice_rest(patch, p, n);
+}
+
+#ifdef CRC_HAVE_X86
+
+#define CRC_TARGET128 __attribute__((target("avx,pclmul")))
+#define CRC_TARGET512 __attribute__((target("avx512f,vpclmulqdq,avx,pclmul")))
+
+static inline CRC_TARGET128 __m128i load_fold(unsigned int blocks)
+{
+	return _mm_set_epi64x(crc.over[blocks].second, crc.over[blocks].first);
+}
+
+static inline CRC_TARGET128 __m128i fold_128(__m128i a, __m128i by, __m128i next)
+{
+	__m128i first = _mm_clmulepi64_si128(a, by, 0x00);
+	__m128i second = _mm_clmulepi64_si128(a, by, 0x11);
+
+	return _mm_xor_si128(_mm_xor_si128(first, next), second);
+}
+
+static inline CRC_TARGET128 __m128i load_128(const uint8_t *p)
+{
+	return _mm_loadu_si128((const __m128i *)p);
+}
+
+/* The state stands for a block before p. */
+static inline CRC_TARGET128 uint64_t fold_rest(__m128i a, const uint8_t *p, size_t n)
+{
+	const __m128i by = load_fold(1);
+
+	for (; n >= BLOCK; p += BLOCK, n -= BLOCK)
+		a = fold_128(a, by, load_128(p));
+	return slice_rest(slice_8(slice_8(_mm_extract_epi64(a, 0)) ^ _mm_extract_epi64(a, 1)), p,
+			  n);
+}
+
+static CRC_TARGET128 uint64_t residue_clmul128(const uint8_t *p, size_t n, uint64_t patch)
+{
+	__m128i a[LANES128], by;
+	unsigned int i;
+
+	a[0] = _mm_xor_si128(load_128(p), _mm_cvtsi64_si128(patch));
+	if (n < LANES128 * BLOCK)
+		return fold_rest(a[0], p + BLOCK, n - BLOCK);
+	for (i = 1; i < LANES128; i++)
+		a[i] = load_128(p + i * BLOCK);
+	by = load_fold(LANES128);
+	for (p += sizeof(a), n -= sizeof(a); n >= sizeof(a); p += sizeof(a), n -= sizeof(a))
+		for (i = 0; i < LANES128; i++)
+			a[i] = fold_128(a[i], by, load_128(p + i * BLOCK));
+	by = load_fold(1);
+	for (i = 1; i < LANES128; i++)
+		a[0] = fold_128(a[0], by, a[i]);
+	return fold_rest(a[0], p, n);
+}
+
+static inline CRC_TARGET512 __m512i fold_512(__m512i a, __m512i by, __m512i next)
+{
+	__m512i first = _mm512_clmulepi64_epi128(a, by, 0x00);
+	__m512i second = _mm512_clmulepi64_epi128(a, by, 0x11);
+
+	return _mm512_ternarylogic_epi64(first, second, next, 0x96);
+}
+
+/* n >= 64 * LANES512 */
+static CRC_TARGET512 uint64_t residue_clmul512(const uint8_t *p, size_t n, uint64_t patch)
+{
+	__m512i a[LANES512], by = _mm512_broadcast_i32x4(load_fold(4 * LANES512));
+	__m128i last;
+	unsigned int i;
+
+	for (i = 0; i < LANES512; i++)
+		a[i] = _mm512_loadu_si512(p + i * sizeof(a[0]));
+	a[0] = _mm512_xor_si512(a[0], _mm512_zextsi128_si512(_mm_cvtsi64_si128(patch)));
+	for (p += sizeof(a), n -= sizeof(a); n >= sizeof(a); p += sizeof(a), n -= sizeof(a))
+		for (i = 0; i < LANES512; i++)
+			a[i] = fold_512(a[i], by, _mm512_loadu_si512(p + i * sizeof(a[0])));
+	by = _mm512_broadcast_i32x4(load_fold(4));
+	for (i = 1; i < LANES512; i++)
+		a[0] = fold_512(a[0], by, a[i]);
+	for (; n >= sizeof(a[0]); p += sizeof(a[0]), n -= sizeof(a[0]))
+		a[0] = fold_512(a[0], by, _mm512_loadu_si512(p));
+	last = _mm512_extracti32x4_epi32(a[0], 3);
+	last = fold_128(_mm512_extracti32x4_epi32(a[0], 2), load_fold(1), last);
+	last = fold_128(_mm512_extracti32x4_epi32(a[0], 1), load_fold(2), last);
+	last = fold_128(_mm512_castsi512_si128(a[0]), load_fold(3), last);
+	return fold_rest(last, p, n);
+}
+
+static bool path_works(enum crc_path path)
+{
+	/* These look at XCR0 too: the system must save the wide registers. */
+	__builtin_cpu_init();
+	switch (path) {
+	case CRC_PATH_CLMUL128:
+		return __builtin_cpu_supports("avx") && __builtin_cpu_supports("pclmul");
+	case CRC_PATH_CLMUL512:
+		return path_works(CRC_PATH_CLMUL128) && __builtin_cpu_supports("avx512f") &&
+		       __builtin_cpu_supports("vpclmulqdq");
+	default:
+		return path == CRC_PATH_PORTABLE;
+	}
+}
+
+static uint64_t residue(const uint8_t *p, size_t n, uint64_t patch)
+{
+	if (crc.path == CRC_PATH_PORTABLE || n < MIN_CLMUL)
+		return residue_portable(p, n, patch);
+	if (crc.path == CRC_PATH_CLMUL512 && n >= MIN_CLMUL512)
+		return residue_clmul512(p, n, patch);
+	return residue_clmul128(p, n, patch);
+}
+
+#else
+
+static bool path_works(enum crc_path path)
+{
+	return path == CRC_PATH_PORTABLE;
+}
+
+static uint64_t residue(const uint8_t *p, size_t n, uint64_t patch)
+{
+	return residue_portable(p, n, patch);
+}
+
+#endif
+
+static __attribute__((constructor)) void crc_init(void)
+{
+	uint64_t m = 0;
+	unsigned int i;
+
+	for (i = 0; i <= 16; i++)
+		if (poly16 >> i & 1)
+			m ^= poly32 << i;
+	tables_of_bytes(m);
+	tables_split();
+	tables_patch(m);
+	tables_fold(m);
+	for (i = 0; i < CRC_PATH_COUNT; i++)
+		if (path_works(i))
+			crc.path = i;
+}
+
+static unsigned int lacks(const uint8_t *p, unsigned int nibble)
+{
+	return ~p[nibble >> 1] >> 4 * (nibble & 1) & 0xf;
+}
+
+static uint64_t packet_patch(const uint8_t *p, size_t n)
+{
+	uint64_t patch = crc.ones32 ^ crc.ones16;
+	unsigned int i;
+
+	switch (p[LNH_BYTE] & LNH_MASK) {
+	case LNH_IBA_LOCAL:
+		patch ^= crc.local[0][lacks(p, masked_local[0])];
+		if (2 * n > masked_local[LOCAL_NIBBLES - 1])
+			patch ^= crc.local[1][lacks(p, masked_local[1])] ^
+				 crc.local[2][lacks(p, masked_local[2])];
+		break;
+	case LNH_IBA_GLOBAL:
+		for (i = 0; i < GLOBAL_NIBBLES && masked_global[i] < 2 * n; i++)
+			patch ^= crc.global[i][lacks(p, masked_global[i])];
+		break;
+	}
+	return patch;
+}
+
+/* Both CRC registers over LRH..pad: CRC-32 | CRC-16 << 32, before xorout. */
+static uint64_t packet_crcs(const uint8_t *p, size_t n)
+{
+	uint64_t r = residue(p, n, packet_patch(p, n)), both = 0;
+	unsigned int i;
+
+	for (i = 0; i < 12; i++)
+		both ^= crc.split[i][r >> 4 * i & 0xf];
+	return both;
+}
+
+static uint16_t vcrc_after_icrc(uint16_t v, uint32_t icrc)
+{
+	return crc.vcrc[3][(icrc ^ v) & 0xff] ^ crc.vcrc[2][(icrc ^ v) >> 8 & 0xff] ^
+	       crc.vcrc[1][icrc >> 16 & 0xff] ^ crc.vcrc[0][icrc >> 24];
+}
+
+static bool packet_has_icrc(const uint8_t *p)
+{
+	return (p[LNH_BYTE] & LNH_MASK) >= LNH_IBA_LOCAL;
+}
+
+static void store_le(uint8_t *p, uint32_t v, unsigned int bytes)
+{
+	for (; bytes; bytes--, v >>= 8)
+		*p++ = v;
+}
+
+size_t crc_make(uint8_t *wire, size_t len)
+{
+	uint64_t both = packet_crcs(wire, len);
+	uint32_t icrc = ~both;
+	uint16_t v = both >> 32;
+
+	if (!packet_has_icrc(wire)) {
+		store_le(wire + len, (uint16_t)~v, CRC_VCRC_BYTES);
+		return CRC_VCRC_BYTES;
+	}
+	v = vcrc_after_icrc(v, icrc);
+	store_le(wire + len, icrc, CRC_ICRC_BYTES);
+	store_le(wire + len + CRC_ICRC_BYTES, (uint16_t)~v, CRC_VCRC_BYTES);
+	return CRC_BYTES;
+}
+
+unsigned int crc_check(const uint8_t *wire, size_t len)
+{
+	unsigned int bad = 0;
+	const uint8_t *end = wire + len;
+	uint64_t both;
+	uint32_t icrc;
+	uint16_t v;
+
+	if (len < LRH_BYTES + CRC_VCRC_BYTES)
+		return CRC_BAD_ICRC | CRC_BAD_VCRC;
+	if (!packet_has_icrc(wire)) {
+		v = packet_crcs(wire, len - CRC_VCRC_BYTES) >> 32;
+	} else {
+		if (len < LRH_BYTES + CRC_BYTES)
+			return CRC_BAD_ICRC | CRC_BAD_VCRC;
+		both = packet_crcs(wire, len - CRC_BYTES);
+		icrc = load32(end - CRC_BYTES);
+		v = vcrc_after_icrc(both >> 32, icrc);
+		if (icrc != (uint32_t)~both)
+			bad |= CRC_BAD_ICRC;
+	}
+	if ((uint16_t)~v != (end[-2] | end[-1] << 8))
+		bad |= CRC_BAD_VCRC;
+	return bad;
+}
+
+uint32_t crc_icrc(const uint8_t *p, size_t n)
+{
+	static const uint8_t none[1];
+	const uint8_t *nibbles = none;
+	unsigned int lnh = p[LNH_BYTE] & LNH_MASK, count = 0, mask;
+	uint32_t c = ~0u;
+	size_t i;
+
+	if (lnh == LNH_IBA_LOCAL) {
+		nibbles = masked_local;
+		count = LOCAL_NIBBLES;
+	} else if (lnh == LNH_IBA_GLOBAL) {
+		nibbles = masked_global;
+		count = GLOBAL_NIBBLES;
+	}
+	for (i = 0; i < n; i++) {
+		for (mask = 0; count && *nibbles >> 1 == i; nibbles++, count--)
+			mask |= 0xf << 4 * (*nibbles & 1);
+		c = c >> 8 ^ crc.icrc[(c ^ (p[i] | mask)) & 0xff];
+	}
+	return ~c;
+}
+
+uint16_t crc_vcrc(const uint8_t *p, size_t n)
+{
+	uint16_t v = 0xffff;
+
+	for (; n; p++, n--)
+		v = v >> 8 ^ crc.vcrc[0][(v ^ *p) & 0xff];
+	return ~v;
+}
+
+enum crc_path crc_select(void)
+{
+	return crc.path;
+}
+
+const char *crc_path_name(enum crc_path path)
+{
+	static const char *const names[CRC_PATH_COUNT] = {
+		[CRC_PATH_PORTABLE] = "portable",
+		[CRC_PATH_CLMUL128] = "clmul128",
+		[CRC_PATH_CLMUL512] = "clmul512",
+	};
+
+	return path < CRC_PATH_COUNT ? names[path] : "unknown";
+}
+
+int crc_force(enum crc_path path)
+{
+	if (!path_works(path))
+		return -ENOTSUP;
+	crc.path = path;
+	return 0;
+}
