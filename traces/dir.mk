@@ -1,0 +1,1 @@
+src-y += $(addprefix $(d)/, points.c)
