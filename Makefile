@@ -40,7 +40,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recove
 comma := ,
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
 CXXFLAGS := -std=c++17 $(COMMON) $(WARN) $(SANFLAGS)
-LDFLAGS  := -rdynamic $(SANFLAGS)
+LDFLAGS  := -rdynamic -Wl,--as-needed $(SANFLAGS)
 LDLIBS   := -lsystemc -lelf -linih -ldl -lpthread -lm
 
 FWCC      := riscv64-unknown-elf-gcc

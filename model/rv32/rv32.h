@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The embedded processor: one RV32IMC hart, machine mode only, interpreted.
+ *
+ * Source: RISC-V unprivileged specification 20191213 (RV32I 2.1, M 2.0, C 2.0, Zicsr, Zifencei,
+ * Zicntr), privileged specification 1.12 (machine mode). Where the specification leaves a choice,
+ * this core chose:
+ *
+ * - No U or S mode: mstatus has MIE and MPIE, MPP reads as 3; mcounteren, medeleg, mideleg do not
+ * exist.
+ * - Misaligned loads and stores inside RAM are done in hardware. Misaligned, or partly in RAM, is
+ * an address-misaligned trap (cause 4, 6) outside RAM.
+ * - Instructions are fetched from RAM only; elsewhere is an instruction access fault.
+ * - mtval: the faulting address; the instruction bits of an illegal instruction (16 bits of a
+ * compressed one); the pc of an ebreak.
+ * - mcycle counts retired instructions and what rv_core_add_cycles() adds; the owner decides what a
+ * cycle costs.
+ * - misa is read only. mvendorid, marchid, mimpid, mhartid are 0. Trigger registers read as zero.
+ * - PMP cannot be turned on: pmpaddr0..15 hold what is written, the rest and every pmpcfg read as
+ * 0.
+ * - A store into code is seen after fence.i, and not surely before.
+ * - The time CSR is the value of the last rv_core_set_time().
+ *
+ * No global state: cores are independent. A core is used by one thread at a time.
+ */
+#ifndef MODEL_RV32_RV32_H
+#define MODEL_RV32_RV32_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rv_core;
+struct rv_gdb;
+
+enum rv_bus_result {
+	RV_BUS_OK,
+	RV_BUS_FAULT, /* the instruction takes an access fault trap */
+	RV_BUS_WAIT,  /* not now: rv_core_run() stops before the instruction and repeats the access
+			 when called again */
+};
+
+/*
+ * What lies outside RAM. @size is 1, 2 or 4, @addr a multiple of it; values are in the low bytes,
+ * zero above. The functions may call rv_core_set_irq(), rv_core_set_time() and the register readers
+ * of the core, never rv_core_run().
+ */
+struct rv_bus {
+	void *ctx;
+	int (*load)(void *ctx, uint32_t addr, unsigned size, uint32_t *value);
+	int (*store)(void *ctx, uint32_t addr, unsigned size, uint32_t value);
+};
+
+enum rv_stop {
+	RV_STOP_BUDGET, /* max_instructions retired */
+	RV_STOP_SYNC, /* the next instruction uses the bus and others retired in this call; the next
+			 call does it */
+	RV_STOP_WAIT, /* the bus said RV_BUS_WAIT; pc is at that instruction */
+	RV_STOP_WFI,  /* after a wfi (pc is behind it), and mie & mip is 0; also from each further
+			 call until it is not */
+	RV_STOP_TRAP_LOOP, /* an exception with mtvec 0, or twice at one pc with no mret between;
+			      see rv_core_trap() */
+	RV_STOP_DEBUG, /* breakpoint, ebreak under a debugger, or a single step is done; pc is the
+			  next instruction */
+};
+
+enum rv_irq {
+	RV_IRQ_MSI = 3,
+	RV_IRQ_MTI = 7,
+	RV_IRQ_MEI = 11,
+};
+
+/* mcause of the exceptions this core raises. */
+enum rv_cause {
+	RV_CAUSE_FETCH_FAULT = 1,
+	RV_CAUSE_ILLEGAL = 2,
+	RV_CAUSE_BREAKPOINT = 3,
+	RV_CAUSE_LOAD_MISALIGNED = 4,
+	RV_CAUSE_LOAD_FAULT = 5,
+	RV_CAUSE_STORE_MISALIGNED = 6,
+	RV_CAUSE_STORE_FAULT = 7,
+	RV_CAUSE_ECALL_M = 11,
+};
+
+/*
+ * RAM is zeroed. @ram_base and @ram_size are multiples of 4, and RAM must end at or below 4 GiB;
+ * @bus may be NULL (everything outside RAM faults) and is copied. NULL with errno EINVAL or ENOMEM.
+ */
+struct rv_core *rv_core_create(uint32_t ram_base, uint32_t ram_size, const struct rv_bus *bus);
+void rv_core_destroy(struct rv_core *core);
+
+/* Registers, CSRs, counters and waiting states as after power on; RAM, interrupt lines, symbols,
+ * breakpoints stay. */
+void rv_core_reset(struct rv_core *core, uint32_t pc);
+
+/* Little-endian bytes. Whoever writes code through the pointer calls rv_core_flush_decoded(). */
+uint8_t *rv_core_ram(struct rv_core *core, uint32_t *base, uint32_t *size);
+void rv_core_flush_decoded(struct rv_core *core);
+
+/* Retires at most @max_instructions; *@retired is always set. A taken trap retires nothing. */
+enum rv_stop rv_core_run(struct rv_core *core, uint64_t max_instructions, uint64_t *retired);
+
+void rv_core_set_irq(struct rv_core *core, enum rv_irq irq, bool level);
+void rv_core_set_time(struct rv_core *core, uint64_t time);
+void rv_core_add_cycles(struct rv_core *core, uint64_t cycles);
+void rv_core_wake(struct rv_core *core); /* ends the wait of a wfi without an interrupt */
+
+/* x0..x31; a write to x0 is dropped. @n above 31 reads 0. */
+uint32_t rv_core_reg(const struct rv_core *core, unsigned n);
+void rv_core_set_reg(struct rv_core *core, unsigned n, uint32_t value);
+uint32_t rv_core_pc(const struct rv_core *core);
+void rv_core_set_pc(struct rv_core *core,
+		    uint32_t pc); /* also forgets an access that waits on the bus */
+/* Any CSR, without side effects: 0, or -ENOENT where the core has none of that number. */
+int rv_core_csr(const struct rv_core *core, unsigned csr, uint32_t *value);
+
+struct rv_trap {
+	uint32_t pc;
+	uint32_t cause; /* enum rv_cause */
+	uint32_t value; /* as mtval */
+};
+
+/* The last exception raised (not an interrupt), also where RV_STOP_TRAP_LOOP kept it from being
+ * taken. */
+struct rv_trap rv_core_trap(const struct rv_core *core);
+const char *rv_cause_name(uint32_t cause);
+
+/*
+ * ELF: 32-bit little-endian RISC-V executables, placed at their physical addresses.
+ * Errors are -errno with one line in @err that names the file and what is wrong; RAM is then as it
+ * was.
+ */
+struct rv_extent {
+	uint32_t first;
+	uint32_t last; /* inclusive */
+	uint32_t entry;
+};
+
+int rv_elf_extent(const char *path, struct rv_extent *extent, char *err, size_t err_size);
+int rv_core_load_elf(struct rv_core *core, const char *path, uint32_t *entry, char *err,
+		     size_t err_size);
+
+/* NULL where no symbol of code covers @pc. Strings live until the next load or the end of the core.
+ */
+const char *rv_core_symbol(const struct rv_core *core, uint32_t pc, uint32_t *offset);
+int rv_core_symbol_addr(const struct rv_core *core, const char *name, uint32_t *addr);
+
+/*
+ * "#0 80000010 name+0x10\n" a frame: pc, ra, then each word up the stack that is a return address
+ * (it points behind a call, in a known function). May show a frame already left; never misses one
+ * whose ra was saved. As snprintf().
+ */
+int rv_core_backtrace(const struct rv_core *core, char *buf, size_t size);
+
+/* Debugging, as gdb.c uses it. Under a debugger ebreak stops the core instead of trapping. */
+void rv_core_set_debugged(struct rv_core *core, bool debugged);
+int rv_core_add_breakpoint(struct rv_core *core,
+			   uint32_t addr); /* 0, -EINVAL (odd, not in RAM), -ENOSPC */
+void rv_core_remove_breakpoint(struct rv_core *core, uint32_t addr);
+void rv_core_clear_breakpoints(struct rv_core *core);
+void rv_core_set_step(struct rv_core *core); /* the next run stops after one instruction, or the
+						entry of a trap */
+
+/*
+ * The gdb remote stub, on 127.0.0.1. The owner, around each batch:
+ *
+ *	if (rv_gdb_poll(gdb))
+ *		killed = rv_gdb_serve(gdb, RV_STOP_DEBUG);
+ *	stop = rv_core_run(...);
+ *	if (stop == RV_STOP_DEBUG || stop == RV_STOP_TRAP_LOOP)
+ *		killed = rv_gdb_serve(gdb, stop);
+ *
+ * The debugger reads and writes RAM and registers; the bus is hidden from it, since reading may
+ *have side effects.
+ */
+int rv_gdb_listen(struct rv_core *core, uint16_t port,
+		  struct rv_gdb **gdb); /* port 0: any free one */
+uint16_t rv_gdb_port(const struct rv_gdb *gdb);
+int rv_gdb_wait(struct rv_gdb *gdb); /* blocks until a debugger is there; then serve it before the
+					first batch */
+bool rv_gdb_poll(
+	struct rv_gdb *gdb); /* never blocks; true: a debugger came, or asked the core to halt */
+/* Blocks until the debugger resumes, steps or detaches (0), or kills (-ECANCELED). 0 at once if
+ * nobody is there. */
+int rv_gdb_serve(struct rv_gdb *gdb, enum rv_stop why);
+void rv_gdb_close(struct rv_gdb *gdb);
+
+#endif

@@ -1,0 +1,1 @@
+src-y += $(addprefix $(d)/, engine_process.cpp hca_module.cpp kernel.cpp)

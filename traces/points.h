@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trace points, one row each: TP(name, unit, kind, "format", "meaning").
+ *
+ * unit: the stage that says it (the file of model/engine/, or fw, driver, scenario).
+ * kind: how sinks render it, see trace.h for what a record of that kind carries.
+ * format: the log line after time, HCA and unit. {name} takes the next of args[], in order, as
+ * decimal, {name:x} as hex, {name:ps} as microseconds; {qpn} {corr} {port} {len} {text} are fields
+ * of the record and take none. The kinds PACKET, REG, HCR, WQE, CQE and EQE add what their bytes
+ * decode to.
+ */
+#ifndef TRACES_POINTS_H
+#define TRACES_POINTS_H
+
+#define TRACE_POINTS(TP)                                                                           \
+	/* accesses by software */                                                                 \
+	TP(CFG_READ, pcie, REG, "config read", "a read of PCI config space")                       \
+	TP(CFG_WRITE, pcie, REG, "config write", "a write of PCI config space")                    \
+	TP(REG_READ, pcie, REG, "read", "a read of a BAR, when the device answers it")             \
+	TP(REG_WRITE, pcie, REG, "write", "a write of a BAR, when it reaches the device")          \
+	TP(DMA_READ, pcie, DMA, "dma read {addr:x} length {len}", "host memory is read")           \
+	TP(DMA_WRITE, pcie, DMA, "dma write {addr:x} length {len}", "host memory is written")      \
+	TP(DMA_FAULT, pcie, DMA, "dma fault {addr:x} length {length} {text}",                      \
+	   "the IOMMU map has no such page")                                                       \
+	TP(RESET, pcie, STATE, "{text}", "reset of the function, begin and end")                   \
+	/* commands */                                                                             \
+	TP(HCR_POST, fw, HCR, "command", "software set the go bit")                                \
+	TP(HCR_DONE, fw, HCR, "done", "the go bit is clear or the command EQE is written")         \
+	TP(FW_TEXT, fw, FW, "{text}", "a line of text from firmware")                              \
+	TP(FW_NUMBER, fw, FW, "{text} {number:x}", "a number from firmware, text says what")       \
+	TP(FW_CATAS, fw, FW, "catastrophic error: {text}",                                         \
+	   "firmware trapped or its watchdog ran out")                                             \
+	/* doorbells and the send queue */                                                         \
+	TP(DOORBELL_SEND, doorbell, DOORBELL, "send doorbell qpn {qpn} uar {uar}",                 \
+	   "the send doorbell of a UAR page")                                                      \
+	TP(DOORBELL_BLUEFLAME, doorbell, DOORBELL,                                                 \
+	   "blueflame qpn {qpn} index {corr} length {len}", "a WQE written to the BlueFlame page") \
+	TP(DOORBELL_CQ_ARM, doorbell, DOORBELL, "arm cqn {cqn:x} ci {ci} sn {sn} solicited {sol}", \
+	   "the CQ doorbell")                                                                      \
+	TP(DOORBELL_EQ_CI, doorbell, DOORBELL, "eqn {eqn} ci {ci} arm {arm}",                      \
+	   "the EQ consumer index register")                                                       \
+	TP(DOORBELL_RECORD, doorbell, DOORBELL, "doorbell record of {object:x} reads {value:x}",   \
+	   "a doorbell record was read from memory")                                               \
+	TP(SCHED_PICK, scheduler, NOTE, "qpn {qpn} runs from wqe {corr} to {producer}",            \
+	   "the scheduler gives a QP its turn")                                                    \
+	TP(SCHED_WAIT, scheduler, NOTE, "qpn {qpn} waits for {text}",                              \
+	   "a QP leaves the scheduler with work left")                                             \
+	TP(WQE_SEND, wqe_fetch, WQE, "send wqe", "a send WQE, complete in the device")             \
+	TP(WQE_RECV, wqe_fetch, WQE, "receive wqe", "a receive WQE of a QP or SRQ is consumed")    \
+	TP(CACHE_MISS, context_cache, NOTE, "miss {text} {number:x} icm {addr:x}",                 \
+	   "a context is read from ICM")                                                           \
+	TP(CACHE_WRITEBACK, context_cache, NOTE, "write back {text} {number:x} icm {addr:x}",      \
+	   "a context is written to ICM")                                                          \
+	TP(TRANSLATE_MISS, translate, NOTE, "miss {text} key {key:x} va {va:x}",                   \
+	   "an MPT or MTT is read from ICM")                                                       \
+	TP(TRANSLATE_DENY, translate, NOTE,                                                        \
+	   "qpn {qpn} key {key:x} va {va:x} length {length}: {text}", "an access check failed")    \
+	/* protocol */                                                                             \
+	TP(REQ_STATE, requester, STATE, "qpn {qpn} {text}", "the requester changed state")         \
+	TP(REQ_RETRY, retry, STATE, "qpn {qpn} psn {corr} again, {text}, tries left {left}",       \
+	   "the requester goes back to a PSN")                                                     \
+	TP(TIMER_START, retry, STATE, "qpn {qpn} {text} timer until {deadline:ps}",                \
+	   "an ACK or RNR timer starts")                                                           \
+	TP(TIMER_EXPIRE, retry, STATE, "qpn {qpn} {text} timer expired",                           \
+	   "an ACK or RNR timer ran out")                                                          \
+	TP(RESP_STATE, responder, STATE, "qpn {qpn} psn {corr} {text}",                            \
+	   "the responder changed state or gave a verdict")                                        \
+	TP(RESP_RESOURCE, atomic_read, STATE, "qpn {qpn} psn {corr} {text} slot {slot}",           \
+	   "a responder resource is taken, replayed or freed")                                     \
+	TP(SRQ_STATE, srq, STATE, "srqn {srqn:x} {text}", "an SRQ's limit or state changed")       \
+	TP(QP_STATE, requester, STATE, "qpn {qpn} {text}", "a QP changed state: from, to, why")    \
+	/* the link */                                                                             \
+	TP(PKT_OUT, link_port, PACKET, "out", "the last bit of a packet left the port")            \
+	TP(PKT_IN, link_port, PACKET, "in", "the last bit of a packet arrived at the port")        \
+	TP(PKT_DISCARD, link_port, PACKET, "discard",                                              \
+	   "a port or transport check dropped a packet")                                           \
+	TP(LINK_STATE, link_port, STATE, "port {port} {text}", "link training and port state")     \
+	TP(LINK_CREDIT, link_port, STATE, "port {port} vl {vl} waits for credits, has {have}",     \
+	   "a packet waits for credits")                                                           \
+	/* completions and events */                                                               \
+	TP(CQE_WRITE, cqe_write, CQE, "cqe", "a CQE is in host memory")                            \
+	TP(EQE_WRITE, event_queue, EQE, "eqe", "an EQE is in host memory")                         \
+	TP(IRQ_RAISE, interrupt, IRQ, "msi-x vector {vector}", "an interrupt message is sent")     \
+	TP(IRQ_PEND, interrupt, IRQ, "msi-x vector {vector} masked, pending",                      \
+	   "a masked vector sets its pending bit")                                                 \
+	/* software */                                                                             \
+	TP(DRV_ENTER, driver, DRV, "{text}", "a driver function with its arguments")               \
+	TP(DRV_EXIT, driver, DRV, "{text} returns {result:d}", "a driver function returns")        \
+	TP(DRV_NOTE, driver, DRV, "{text}", "what the driver prints")                              \
+	TP(FAULT, fault, FAULT, "{text}", "the fault plan acted")                                  \
+	TP(GUEST_ERROR, guest_error, GUEST_ERROR, "{text}",                                        \
+	   "software broke a rule: the rule's name, then what happened")                           \
+	TP(NOTE, scenario, NOTE, "{text}", "text of the scenario")
+
+enum trace_point {
+#define TP(name, unit, kind, format, meaning) TP_##name,
+	TRACE_POINTS(TP)
+#undef TP
+		TRACE_POINT_COUNT
+};
+
+#endif

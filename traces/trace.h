@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace layer: parts of the model emit records at trace points (points.h), sinks write them.
+ *
+ * Every sink sees records ordered by (time, order of emission). A record may be stamped in the
+ * future (a packet's last bit leaves after the event that sends it), never before the last
+ * trace_advance(). Bytes and text of a record are borrowed for the call only.
+ *
+ * What a record carries, by kind; what is not named is 0 or NULL. qpn is 24 bits, corr is a WQE
+ * index or a PSN.
+ *
+ *   PACKET       bytes: the packet on the wire, LRH to VCRC; port; qpn, corr: QP of this HCA and
+ * PSN; text: what the fault plan did to it ("drop", "corrupt", ...) or, for a discard, the reason;
+ *                args: [0] enum trace_packet_flag, [1] wr_id, [2] WQE index, [3] number of this
+ * transmission, from 1 REG          args: [0] BAR, [1] byte offset, [2] value, [3] size in bytes.
+ * The value of a BAR access is the number its bytes make in address order, first byte most
+ * significant; of config space, least significant first HCR          corr: token; args: [0] opcode,
+ * [1] opcode modifier, [2] input modifier, [3] input parameter, [4] output parameter, [5] posted: 1
+ * when an event is asked for; done: status; bytes: the input mailbox when posted, the output
+ * mailbox when done, NULL where there is none DOORBELL     as its format says; BlueFlame: bytes are
+ * the WQE WQE          bytes: the WQE as it lies in the buffer; qpn; corr: its index; args: [0] SRQ
+ * number of a receive WQE that came from an SRQ, else 0 CQE, EQE     bytes: the entry; args: [0] CQ
+ * or EQ number, [1] index IRQ, DMA, STATE, FW, FAULT, GUEST_ERROR, DRV, NOTE   as their format says
+ */
+#ifndef TRACES_TRACE_H
+#define TRACES_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "traces/points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum trace_kind {
+	TRACE_PACKET,
+	TRACE_REG,
+	TRACE_HCR,
+	TRACE_DOORBELL,
+	TRACE_WQE,
+	TRACE_CQE,
+	TRACE_EQE,
+	TRACE_IRQ,
+	TRACE_DMA,
+	TRACE_STATE,
+	TRACE_DRV,
+	TRACE_FW,
+	TRACE_FAULT,
+	TRACE_GUEST_ERROR,
+	TRACE_NOTE,
+};
+
+enum trace_packet_flag {
+	TRACE_PACKET_WR_ID = 1 << 0, /* args[1] is valid */
+	TRACE_PACKET_WQE = 1 << 1,   /* args[2] is valid */
+};
+
+enum {
+	TRACE_NO_HCA = 0xff, /* hca of a record that belongs to none, such as a scenario's text */
+};
+
+struct trace_record {
+	uint64_t time_ps;
+	enum trace_point point;
+	uint8_t hca;
+	uint8_t port; /* from 1 */
+	uint32_t qpn;
+	uint32_t corr;
+	uint64_t args[6];
+	const void *bytes;
+	uint32_t len; /* of bytes */
+	const char *text;
+};
+
+/* What a row of points.h says. */
+struct trace_point_row {
+	const char *name, *unit, *format, *meaning;
+	enum trace_kind kind;
+};
+
+extern const struct trace_point_row trace_point_rows[TRACE_POINT_COUNT];
+
+/* One a simulation. on[] is public so that a point that is off costs one load and a test. */
+struct trace {
+	uint8_t on[TRACE_POINT_COUNT];
+	uint64_t now_ps;   /* of the last trace_advance */
+	uint64_t first_ps; /* time of the earliest record held, UINT64_MAX when none is */
+	struct trace_state *state;
+};
+
+/* A sink. record() returns 0 or -errno; after its first error a sink gets no further record, and
+ * trace_close() fails. */
+struct trace_sink_ops {
+	const char *name;
+	/* path: the file to make. On success *sink is the sink's own object. */
+	int (*open)(void **sink, const char *path);
+	int (*record)(void *sink, const struct trace_record *r);
+	int (*close)(void *sink); /* also after an error; frees */
+	const char *file;         /* its name in the run's folder */
+};
+
+/* No sink, every point off. NULL when there is no memory. */
+struct trace *trace_create(void);
+
+/*
+ * Opens the sinks of a list such as "log,pcapng" (NULL or "": none) with their files in dir, which
+ * must exist, and turns every point on if there is one. On an error prints one line to err, leaves
+ * no file of this call, and returns -errno
+ * (-EINVAL: unknown name).
+ */
+int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err);
+
+/* Adds a sink of the caller's; its open() is not called. Turns on the points of the kinds in mask
+ * (1 << kind), 0: all. */
+int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds);
+
+/* Writes what is held, closes the sinks, frees tr. 0, or the first error of any sink (which was
+ * printed to stderr). */
+int trace_close(struct trace *tr);
+
+/* True when somebody listens at this point: ask before work is done for a record. tr may be NULL.
+ */
+static inline bool trace_on(const struct trace *tr, enum trace_point point)
+{
+	return __builtin_expect(tr && tr->on[point], 0);
+}
+
+void trace_emit(struct trace *tr, const struct trace_record *r);
+void trace_release(struct trace *tr, uint64_t now_ps);
+
+/* No later record will be earlier than now_ps. To be called whenever simulated time goes on. */
+static inline void trace_advance(struct trace *tr, uint64_t now_ps)
+{
+	if (!tr)
+		return;
+	if (__builtin_expect(tr->first_ps <= now_ps, 0))
+		trace_release(tr, now_ps);
+	tr->now_ps = now_ps;
+}
+
+/*
+ * Keeps the last n records of these kinds (1 << kind, 0: all) for failure output, and turns their
+ * points on. Of bytes the first 128 are kept.
+ */
+int trace_tail_keep(struct trace *tr, uint32_t n, uint32_t kinds);
+/* Prints them as log lines, oldest first, those held for later too. */
+void trace_tail_print(struct trace *tr, FILE *out);
+/* Prints the packets and fault plan actions among them as a ladder between hca0 (left) and hca1
+ * (right). */
+void trace_ladder_print(struct trace *tr, FILE *out);
+
+/*
+ * Checks a capture as this simulator writes them: structure, lengths, pads, opcodes, both CRCs
+ * recomputed from the bytes; packets whose comment has fault= may be wrong. Verbose prints a line a
+ * packet. 0: right, 1: wrong packets (printed), 2: unreadable file.
+ */
+int trace_check_file(const char *path, bool verbose, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
