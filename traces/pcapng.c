@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Packets to packets.pcapng: link type ERF, record type InfiniBand, for that is what Wireshark decodes as a native
- * InfiniBand packet. An interface a port, described when its first packet comes. A packet stands twice: out when its last
- * bit leaves, in when it arrives. The file says nothing about machine or date.
- * Source: draft-ietf-opsawg-pcapng, Endace ERF types.
+ * Packets to packets.pcapng: link type ERF, record type InfiniBand, for that is what Wireshark
+ * decodes as a native InfiniBand packet. An interface a port, described when its first packet
+ * comes. A packet stands twice: out when its last bit leaves, in when it arrives. The file says
+ * nothing about machine or date. Source: draft-ietf-opsawg-pcapng, Endace ERF types.
  */
 #include <errno.h>
 #include <inttypes.h>

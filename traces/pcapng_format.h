@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the pcapng and ERF formats, and the reader. Source: draft-ietf-opsawg-pcapng, Endace ERF types. */
+/* Numbers of the pcapng and ERF formats, and the reader. Source: draft-ietf-opsawg-pcapng, Endace
+ * ERF types. */
 #ifndef TRACES_PCAPNG_FORMAT_H
 #define TRACES_PCAPNG_FORMAT_H
 
@@ -27,7 +28,7 @@ enum pcapng_facts {
 	PCAPNG_TSRESOL = 12, /* picoseconds */
 	PCAPNG_INBOUND = 1,
 	PCAPNG_OUTBOUND = 2,
-	PCAPNG_PACKET_HEAD = 28, /* of an enhanced packet block, up to the packet */
+	PCAPNG_PACKET_HEAD = 28,    /* of an enhanced packet block, up to the packet */
 	PCAPNG_BLOCK_MAX = 1 << 20, /* a longer block is taken for damage */
 	ERF_HEADER = 16,
 	ERF_TYPE_INFINIBAND = 21,
@@ -40,9 +41,9 @@ enum pcapng_facts {
 
 struct pcapng_packet {
 	uint32_t interface;
-	char name[32];	  /* of the interface */
-	uint64_t time_ps; /* of whatever resolution the file has */
-	uint32_t flags;	  /* low two bits: PCAPNG_INBOUND, PCAPNG_OUTBOUND, 0 unknown */
+	char name[32];        /* of the interface */
+	uint64_t time_ps;     /* of whatever resolution the file has */
+	uint32_t flags;       /* low two bits: PCAPNG_INBOUND, PCAPNG_OUTBOUND, 0 unknown */
 	const uint8_t *bytes; /* LRH to VCRC; until the next call */
 	uint32_t len;
 	char comment[256];
@@ -52,7 +53,8 @@ struct pcapng_reader;
 
 /* On an error prints to err, returns -errno. */
 int pcapng_reader_open(struct pcapng_reader **out, const char *path, FILE *err);
-/* 1: a packet; 0: end of the file; -errno: not readable any further, printed to err. Other packet types are skipped. */
+/* 1: a packet; 0: end of the file; -errno: not readable any further, printed to err. Other packet
+ * types are skipped. */
 int pcapng_reader_next(struct pcapng_reader *rd, struct pcapng_packet *pkt, FILE *err);
 void pcapng_reader_close(struct pcapng_reader *rd);
 

@@ -76,10 +76,12 @@ void pcapng_reader_close(struct pcapng_reader *rd)
 	free(rd);
 }
 
-/* The section's magic number says the byte order; it stands behind a type that reads the same in both. */
+/* The section's magic number says the byte order; it stands behind a type that reads the same in
+ * both. */
 static int section_order(struct pcapng_reader *rd, FILE *err)
 {
-	static const uint8_t little[4] = {0x4d, 0x3c, 0x2b, 0x1a}, big[4] = {0x1a, 0x2b, 0x3c, 0x4d};
+	static const uint8_t little[4] = {0x4d, 0x3c, 0x2b, 0x1a},
+			     big[4] = {0x1a, 0x2b, 0x3c, 0x4d};
 
 	if (!memcmp(rd->block + 8, little, 4))
 		rd->swapped = false;
@@ -122,8 +124,8 @@ static int block_read(struct pcapng_reader *rd, uint32_t *type, uint32_t *len, F
 }
 
 /*
- * Steps through the options in [*at, end): 1 with code, value and length; 0 at the end of options; -1 when they do not
- * fit.
+ * Steps through the options in [*at, end): 1 with code, value and length; 0 at the end of options;
+ * -1 when they do not fit.
  */
 static int option_next(const struct pcapng_reader *rd, uint32_t *at, uint32_t end, uint16_t *code,
 		       const uint8_t **value, uint16_t *len)
@@ -180,7 +182,8 @@ static int interface_read(struct pcapng_reader *rd, uint32_t len, FILE *err)
 	return 0;
 }
 
-/* Unwraps the ERF record in [data, data + len): 1 an InfiniBand packet, 0 something else, -1 damaged. */
+/* Unwraps the ERF record in [data, data + len): 1 an InfiniBand packet, 0 something else, -1
+ * damaged. */
 static int erf_read(struct pcapng_packet *pkt, const uint8_t *data, uint32_t len)
 {
 	uint32_t head = ERF_HEADER, wlen;
@@ -244,8 +247,8 @@ static int packet_read(struct pcapng_reader *rd, uint32_t len, struct pcapng_pac
 	ret = erf_read(pkt, rd->block + PCAPNG_PACKET_HEAD, captured);
 	if (ret < 0)
 		return damaged(rd, err, "ERF record longer than its packet block");
-	if (ret > 0 && packet_options(rd, PCAPNG_PACKET_HEAD + (uint32_t)PCAPNG_PAD(captured), len,
-				      pkt, err))
+	if (ret > 0 &&
+	    packet_options(rd, PCAPNG_PACKET_HEAD + (uint32_t)PCAPNG_PAD(captured), len, pkt, err))
 		return -EINVAL;
 	return ret;
 }

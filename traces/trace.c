@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * From the emitters to the sinks, in order of time. A record of the past or present goes straight through; one of the
- * future is copied and held in a heap ordered by (time, order of emission) until trace_advance() reaches it.
+ * From the emitters to the sinks, in order of time. A record of the past or present goes straight
+ * through; one of the future is copied and held in a heap ordered by (time, order of emission)
+ * until trace_advance() reaches it.
  */
 #define _GNU_SOURCE /* asprintf */
 #include <errno.h>
@@ -13,7 +14,8 @@
 
 enum {
 	SINKS_MAX = 8,
-	/* bytes and text of most held records: a full packet of 4 KiB payload with all its headers */
+	/* bytes and text of most held records: a full packet of 4 KiB payload with all its headers
+	 */
 	HELD_DATA = 4352,
 	HELD_SMALL = 256,
 };
@@ -37,6 +39,7 @@ struct trace_state {
 	struct sink sinks[SINKS_MAX];
 	uint32_t nsinks;
 	struct trace_tail *tail;
+	uint32_t tail_kinds;
 	struct held **heap;
 	size_t nheap, heap_room;
 	struct held *free_small, *free_large;
@@ -371,11 +374,13 @@ int trace_tail_keep(struct trace *tr, uint32_t n, uint32_t kinds)
 	if (!tail)
 		return -ENOMEM;
 	ret = trace_sink_add(tr, &trace_tail_ops, tail, kinds);
-	if (ret)
+	if (ret) {
 		free(tail);
-	else
-		tr->state->tail = tail;
-	return ret;
+		return ret;
+	}
+	tr->state->tail = tail;
+	tr->state->tail_kinds = kinds ? kinds : UINT32_MAX;
+	return 0;
 }
 
 static int held_compare(const void *a, const void *b)
@@ -395,5 +400,6 @@ void trace_recent_each(struct trace *tr, void (*each)(void *arg, const struct tr
 	if (st->nheap)
 		qsort(st->heap, st->nheap, sizeof(st->heap[0]), held_compare);
 	for (size_t i = 0; i < st->nheap; i++)
-		each(arg, &st->heap[i]->r);
+		if (st->tail_kinds >> trace_point_rows[st->heap[i]->r.point].kind & 1)
+			each(arg, &st->heap[i]->r);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside traces/ only: the output file, the text buffer, and the entry points the sinks and tools share. */
+/* Inside traces/ only: the output file, the text buffer, and the entry points the sinks and tools
+ * share. */
 #ifndef TRACES_TRACE_IMPL_H
 #define TRACES_TRACE_IMPL_H
 
@@ -22,7 +23,8 @@ enum {
 };
 
 int trace_file_open(struct trace_file *f, const char *path);
-/* Room for n <= TRACE_FILE_RESERVE_MAX bytes, to be filled at once; part of the file from now on. */
+/* Room for n <= TRACE_FILE_RESERVE_MAX bytes, to be filled at once; part of the file from now on.
+ */
 uint8_t *trace_file_reserve(struct trace_file *f, size_t n);
 void trace_file_write(struct trace_file *f, const void *bytes, size_t n);
 /* Returns the first error of the file's life. */
@@ -61,7 +63,8 @@ extern const struct trace_sink_ops trace_tail_ops;
 void trace_tail_each(const struct trace_tail *tail,
 		     void (*each)(void *arg, const struct trace_record *r), void *arg);
 
-/* ---- trace.c: the records of the tail, then those still held, in order. Does nothing when no tail is kept. */
+/* ---- trace.c: the records of the tail, then those still held, in order. Does nothing when no tail
+ * is kept. */
 void trace_recent_each(struct trace *tr, void (*each)(void *arg, const struct trace_record *r),
 		       void *arg);
 
