@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts and table entries that live in ICM, as the mlx4 (ConnectX-3) programming interface has them: queue pair,
- * address path, completion queue, event queue, shared receive queue, memory protection, memory translation, multicast
- * group; and the device's own responder resource entry.
+ * Contexts and table entries that live in ICM, as the mlx4 (ConnectX-3) programming interface has
+ * them: queue pair, address path, completion queue, event queue, shared receive queue, memory
+ * protection, memory translation, multicast group; and the device's own responder resource entry.
  *
- * The same bytes are the mailbox of SW2HW_*, QUERY_* and the QP transitions. Fields marked "device" are kept by the device and
- * ignored on input. Source: Linux mlx4 driver (structures and their use), rdma-core, the iPXE register header for
- * names the driver does not use.
+ * The same bytes are the mailbox of SW2HW_*, QUERY_* and the QP transitions. Fields marked "device"
+ * are kept by the device and ignored on input. Source: Linux mlx4 driver (structures and their
+ * use), rdma-core, the iPXE register header for names the driver does not use.
  */
 #ifndef MODEL_INTERFACE_CONTEXTS_H
 #define MODEL_INTERFACE_CONTEXTS_H
@@ -344,8 +344,8 @@ enum context_sizes {
 	QPC_NO_RQ_SIZE_STRIDE = 0xfc, /* rq_size_stride as Linux writes it for a QP without RQ */
 	QPN_MASK = 0xffffff,
 	QPN_XRC_TARGET = 1 << 23, /* set in the number of every XRC target QP */
-	LKEY_INVALID = 0x100,	  /* ends a receive list; never names a region */
-	CMPT_TYPE_SHIFT = 24,	  /* cMPT of (type, number): base + ((type << 24) + number) * size */
+	LKEY_INVALID = 0x100,     /* ends a receive list; never names a region */
+	CMPT_TYPE_SHIFT = 24, /* cMPT of (type, number): base + ((type << 24) + number) * size */
 };
 
 enum cmpt_type { CMPT_QP = 0, CMPT_SRQ = 1, CMPT_CQ = 2, CMPT_EQ = 3 };
@@ -377,7 +377,8 @@ static inline uint32_t key_of_mem_key(uint32_t mem_key)
 	return mem_key << 8 | mem_key >> 24;
 }
 
-/* A QP has a receive queue of its own unless it takes from an SRQ, is XRC, or was given no doorbell record. */
+/* A QP has a receive queue of its own unless it takes from an SRQ, is XRC, or was given no doorbell
+ * record. */
 static inline bool qpc_has_rq(const struct qpc *c)
 {
 	return !qpc_get_srq(c) && qpc_get_service(c) != QP_ST_XRC && qpc_get_db_rec_addr(c) != 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /*
  * Rows of fields, and the typed accessors made from them.
  *
  * Everything the device shares with its driver or with the wire is big-endian bytes. A layout is a struct that holds
- * nothing but those bytes, so it has alignment 1 and can be laid over any buffer; a field is a row. One list of rows gives
+ * nothing but those bytes: it has alignment 1 and can be laid over any buffer. A field is a row. One list of rows gives
  *   - the accessors below (firmware, model, driver, tests),
  *   - the decoded view in logs and dumps (rows.h, host only).
  *
@@ -16,21 +17,30 @@
  *	#define CONTEXT_LAYOUTS(L) L(qpc, 0xf8, QPC_FIELDS, "queue pair context")
  *	CONTEXT_LAYOUTS(LAYOUT_DEFINE)
  *
- * F(layout, width, name, offset, hi, lo, meaning)   bits hi..lo of the big-endian word of `width` (8, 16, 32, 64) bits at
- *                                                   byte `offset`; bit 0 is the least significant bit of that word.
- *	uint32_t layout_get_name(const struct layout *)      (uint64_t for width 64)
- *	void layout_set_name(struct layout *, uint32_t)      the value is cut to the field, other bits are kept
- * A(...)  the same arguments; an aligned address: the value is not shifted, get returns word & mask, set stores the
- *         bits hi..lo of the plain address and keeps the others.
- * B(layout, name, offset, size, meaning)            a range of bytes.
- *	uint8_t *layout_name_ptr(struct layout *), const uint8_t *layout_name_cptr(const struct layout *), layout_name_size
- * U(...)  as F, for a second reading of bytes that other rows of the layout describe too.
- * E(layout, inner, name, offset, meaning)           another layout embedded in this one.
- *	struct inner *layout_name(struct layout *), const struct inner *layout_name_const(const struct layout *)
+ * F(layout, width, name, offset, hi, lo, meaning)
+ *	Bits hi..lo of the big-endian word of `width` (8, 16, 32, 64) bits at byte `offset`; bit 0 is the least significant
+ *	bit of that word. The setter cuts the value to the field and keeps the other bits of the word.
+ *		uint32_t layout_get_name(const struct layout *);	uint64_t for width 64
+ *		void layout_set_name(struct layout *, uint32_t);
+ * A(layout, width, name, offset, hi, lo, meaning)
+ *	An aligned address. The value is not shifted: get returns the word's bits hi..lo in place, set stores the bits hi..lo of
+ *	a plain address and keeps the others.
+ * B(layout, name, offset, size, meaning)
+ *	A range of bytes.
+ *		uint8_t *layout_name_ptr(struct layout *);
+ *		const uint8_t *layout_name_cptr(const struct layout *);
+ *		enum { layout_name_size };
+ * U(layout, width, name, offset, hi, lo, meaning)
+ *	As F, for a second reading of bytes that other rows of the layout describe too.
+ * E(layout, inner, name, offset, meaning)
+ *	Another layout embedded in this one; of the same size and at offset 0, a view of the whole.
+ *		struct inner *layout_name(struct layout *);
+ *		const struct inner *layout_name_const(const struct layout *);
  *
  * The struct type differs for each layout, so a field used on another layout does not compile (build with
  * -Werror=incompatible-pointer-types). A row outside its layout does not compile either.
  */
+/* clang-format on */
 #ifndef MODEL_INTERFACE_FIELD_H
 #define MODEL_INTERFACE_FIELD_H
 
@@ -39,8 +49,8 @@
 #include <stdint.h>
 
 /*
- * Big-endian words at any alignment. RV32 has no byte swap and traps on misaligned loads in hardware models that are
- * faithful, so it assembles bytes; elsewhere one load and one byte swap.
+ * Big-endian words at any alignment. RV32IMC swaps no bytes and need not load a misaligned word, so
+ * it goes byte by byte; elsewhere it is one load and one byte swap.
  */
 #if defined(__riscv) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 static inline uint16_t be16_load(const void *p)
@@ -184,14 +194,14 @@ static inline void be8_store(void *p, uint8_t v)
 	{                                                                                          \
 		const uint##width##_t mask = (uint##width##_t)FIELD_MASK(hi, lo);                  \
                                                                                                    \
-		be##width##_store(                                                                 \
-			c->b + (offset),                                                           \
-			(uint##width##_t)((be##width##_load(c->b + (offset)) & ~mask) |            \
-					  (v & mask)));                                            \
+		be##width##_store(c->b + (offset),                                                 \
+				  (uint##width##_t)((be##width##_load(c->b + (offset)) & ~mask) |  \
+						    (v & mask)));                                  \
 	}
 
 #define FIELD_B(layout, name, offset, size, meaning)                                               \
-	FIELD_ASSERT((offset) + (size) <= sizeof(struct layout), #layout "." #name " does not fit"); \
+	FIELD_ASSERT((offset) + (size) <= sizeof(struct layout),                                   \
+		     #layout "." #name " does not fit");                                           \
 	enum { layout##_##name##_size = (size) };                                                  \
 	static inline uint8_t *layout##_##name##_ptr(struct layout *c)                             \
 	{                                                                                          \
@@ -224,7 +234,8 @@ static inline void be8_store(void *p, uint8_t v)
 	rows(FIELD_F, FIELD_A, FIELD_B, FIELD_U, FIELD_E)
 
 /*
- * Rows of codes: K(PREFIX, NAME, code, meaning) makes PREFIX_NAME = code in an enum; rows.h has the names for the log.
+ * Rows of codes: K(PREFIX, NAME, code, meaning) makes PREFIX_NAME = code in an enum; rows.h has the
+ *names for the log.
  *
  *	#define QP_STATES(K) K(QP_STATE, RST, 0, "reset") K(QP_STATE, INIT, 1, "initialised")
  *	#define CONTEXT_CODES(T) T(qp_state, QP_STATES)

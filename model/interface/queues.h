@@ -2,11 +2,13 @@
 /*
  * Work queue, completion queue and event queue entries.
  *
- * A send WQE is a control segment and further segments of 16-byte multiples, in this order: datagram | remote address [atomic], data...;
- * bind, fast register and local invalidate stand alone. A receive WQE is a list of data segments, one of an SRQ has a next segment first.
- * Ownership: a send WQE with index i in a queue of n is the device's when its owner bit equals (i & n) != 0; a CQE or EQE is software's by
- * the same rule with the consumer index. The byte with the owner bit is written last.
- * Source: Linux mlx4_ib, include/linux/mlx4/{qp,cq,device}.h, rdma-core libmlx4 wqe.h.
+ * A send WQE is a control segment and further segments of 16-byte multiples, in this order:
+ * datagram | remote address [atomic], data...; bind, fast register and local invalidate stand
+ * alone. A receive WQE is a list of data segments, one of an SRQ has a next segment first.
+ * Ownership: a send WQE with index i in a queue of n is the device's when its owner bit equals (i &
+ * n) != 0; a CQE or EQE is software's by the same rule with the consumer index. The byte with the
+ * owner bit is written last. Source: Linux mlx4_ib, include/linux/mlx4/{qp,cq,device}.h, rdma-core
+ * libmlx4 wqe.h.
  */
 #ifndef MODEL_INTERFACE_QUEUES_H
 #define MODEL_INTERFACE_QUEUES_H
@@ -373,16 +375,17 @@ QUEUE_LAYOUTS(LAYOUT_DEFINE)
 QUEUE_CODES(CODES_DEFINE)
 
 enum queue_facts {
-	WQE_UNIT = 16,		  /* unit of ds */
-	WQE_CHUNK = 64,		  /* an inline segment does not cross it; software stamps its first dword */
-	WQE_CQE_ALWAYS = 3,	  /* value of wqe_ctrl.cqe that asks for a CQE */
-	WQE_OPCODES_MAX = 32,	  /* opcodes are 5 bits */
+	WQE_UNIT = 16,  /* unit of ds */
+	WQE_CHUNK = 64, /* an inline segment does not cross it; software stamps its first dword */
+	WQE_CQE_ALWAYS = 3,   /* value of wqe_ctrl.cqe that asks for a CQE */
+	WQE_OPCODES_MAX = 32, /* opcodes are 5 bits */
 	CQE_SIZE = 32,
 	EQE_SIZE = 32,
-	CQE_INIT_BYTE = 0xcc,	  /* what silicon fills a new CQ with; bit 7 of the last byte makes it the device's */
+	CQE_INIT_BYTE = 0xcc, /* what silicon fills a new CQ with; bit 7 of the last byte makes it
+				 the device's */
 	CQE_OWNER_OFFSET = 0x1f,
 	EQE_OWNER_OFFSET = 0x1f,
-	UD_GRH_AREA = 40,	  /* bytes in front of every UD receive */
+	UD_GRH_AREA = 40,            /* bytes in front of every UD receive */
 	QUEUE_INDEX_MASK = 0xffffff, /* consumer and producer indices of CQs and EQs */
 };
 

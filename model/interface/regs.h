@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCI identity, BARs, registers, doorbells and doorbell records of an mlx4 (ConnectX-3) function in native mode.
+ * PCI identity, BARs, registers, doorbells and doorbell records of an mlx4 (ConnectX-3) function in
+ * native mode.
  *
- * Registers are big-endian 32-bit words: the byte at the lowest address is bits 31:24. Every access to BAR0 is 32 bits wide.
- * The MSI-X table and configuration space are little-endian, as PCI has them.
- * Source: Linux mlx4 driver (reset.c, catas.c, main.c, eq.c, cmd.c, doorbell.h), rdma-core libmlx4. Error buffer, clear
- * interrupt and the content of the error buffer are this device's choice; the driver learns their place from QUERY_FW.
+ * Registers are big-endian 32-bit words: the byte at the lowest address is bits 31:24. Every access
+ * to BAR0 is 32 bits wide. The MSI-X table and configuration space are little-endian, as PCI has
+ * them. Source: Linux mlx4 driver (reset.c, catas.c, main.c, eq.c, cmd.c, doorbell.h), rdma-core
+ * libmlx4. Error buffer, clear interrupt and the content of the error buffer are this device's
+ * choice; the driver learns their place from QUERY_FW.
  */
 #ifndef MODEL_INTERFACE_REGS_H
 #define MODEL_INTERFACE_REGS_H
@@ -24,14 +26,16 @@ enum hca_pci {
 	HCA_PCI_CAP_PM = 0x40,
 	HCA_PCI_CAP_EXPRESS = 0x60,
 	HCA_PCI_CAP_MSIX = 0x9c,
-	/* flash and address gateway on silicon; the driver leaves these two words alone when it restores config space */
+	/* flash and address gateway on silicon; the driver leaves these two words alone when it
+	   restores config space */
 	HCA_PCI_GATEWAY_ADDR = 0x58,
 	HCA_PCI_GATEWAY_DATA = 0x5c,
 };
 
 enum hca_bar {
 	HCA_BAR_REGS = 0, /* BAR0 and BAR1: device control space, 64-bit memory */
-	HCA_BAR_UAR = 2,  /* BAR2 and BAR3: UAR pages, then BlueFlame pages; 64-bit prefetchable memory */
+	HCA_BAR_UAR =
+		2, /* BAR2 and BAR3: UAR pages, then BlueFlame pages; 64-bit prefetchable memory */
 };
 
 enum hca_bar_sizes {
@@ -42,7 +46,8 @@ enum hca_bar_sizes {
 	UAR_PAGE_SIZE = 4096,
 	HCA_UAR_PAGES = HCA_UAR_AREA_SIZE / UAR_PAGE_SIZE,
 	HCA_UAR_EQ_PAGES = 128, /* pages kept for EQ doorbells; software's own pages start here */
-	HCA_BF_OFFSET = HCA_UAR_AREA_SIZE, /* BlueFlame page of UAR n: HCA_BF_OFFSET + n * UAR_PAGE_SIZE */
+	HCA_BF_OFFSET =
+		HCA_UAR_AREA_SIZE, /* BlueFlame page of UAR n: HCA_BF_OFFSET + n * UAR_PAGE_SIZE */
 };
 
 enum hca_msix {
@@ -146,7 +151,8 @@ enum bar0_reg { BAR0_REGS(BAR0_ENUM) };
 REG_LAYOUTS(LAYOUT_DEFINE)
 REG_CODES(CODES_DEFINE)
 
-/* Doorbells in a UAR page. The CQ arm doorbell is one 64-bit write, or 0x20 then 0x24 on a 32-bit host. */
+/* Doorbells in a UAR page. The CQ arm doorbell is one 64-bit write, or 0x20 then 0x24 on a 32-bit
+ * host. */
 enum uar_page {
 	UAR_SEND_DB = 0x14,
 	UAR_CQ_ARM = 0x20,
@@ -156,8 +162,9 @@ enum uar_page {
 };
 
 /*
- * BlueFlame: the whole WQE, control segment first, is copied to a buffer in 64-byte units; a register holds two buffers that are used in
- * turn. The WQE stands in the send queue as well, with its index in dword 0 [23:8] and its QPN in dword 1 [31:8].
+ * BlueFlame: the whole WQE, control segment first, is copied to a buffer in 64-byte units; a
+ * register holds two buffers that are used in turn. The WQE stands in the send queue as well, with
+ * its index in dword 0 [23:8] and its QPN in dword 1 [31:8].
  */
 enum blueflame {
 	BF_LOG_REG_SIZE = 9,

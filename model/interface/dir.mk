@@ -1,0 +1,1 @@
+src-y += $(addprefix $(d)/, rows.c wire_rows.c)

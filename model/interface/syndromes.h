@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * AETH syndromes, the RNR timer and credit codes, and the one table that says what follows from the
+ * verdict of a check.
+ *
+ * A syndrome byte: bit 7 zero; bits 6:5 kind; bits 4:0 credit code (ACK), timer code (RNR NAK) or
+ * NAK code. Source: InfiniBand Architecture Specification vol. 1, 9.7.5.1 (AETH), tables 45 and 46
+ * (timer and credit codes), 9.9 (error behaviour). Where the specification leaves the choice to the
+ * implementation, the row says so.
+ */
+#ifndef MODEL_INTERFACE_SYNDROMES_H
+#define MODEL_INTERFACE_SYNDROMES_H
+
+#include "model/interface/field.h"
+#include "model/interface/queues.h"
+
+/* clang-format off */
+
+#define AETH_KINDS(K) \
+	K(AETH, ACK,      0, "acknowledge, credit code") \
+	K(AETH, RNR_NAK,  1, "receiver not ready, timer code") \
+	K(AETH, RESERVED, 2, "reserved") \
+	K(AETH, NAK,      3, "negative acknowledge, NAK code")
+
+/* N(NAME, code, CQE syndrome of the requester, NONE: it resends, its verdict, meaning) */
+#define NAK_CODES(N) \
+	N(PSN_SEQUENCE, 0, NONE,            NAK_PSN_SEQUENCE, "packet lost: resend from the PSN named") \
+	N(INVALID_REQ,  1, REM_INV_REQ_ERR, NAK_INVALID_REQ,  "invalid request") \
+	N(REM_ACCESS,   2, REM_ACCESS_ERR,  NAK_REM_ACCESS,   "remote access error") \
+	N(REM_OP,       3, REM_OP_ERR,      NAK_REM_OP,       "remote operational error") \
+	N(INVALID_RD,   4, REM_INV_REQ_ERR, NAK_INVALID_REQ,  "invalid RD request, not sent by RC")
+
+/* What a verdict does to the QP that reached it. */
+#define VERDICT_STATES(K) \
+	K(VERDICT_QP, KEEP, 0, "state stays") \
+	K(VERDICT_QP, ERR,  1, "error") \
+	K(VERDICT_QP, SQ,   2, "RC and XRC: error; UC and UD: send queue error")
+
+/* What an unreliable service (UC, UD) makes of a responder's verdict; it never answers. */
+#define VERDICT_UNRELIABLES(K) \
+	K(VERDICT_UR, DROP,     0, "the message is dropped in silence, its receive is used again") \
+	K(VERDICT_UR, COMPLETE, 1, "the receive completes with the row's syndrome, the QP goes where the row says")
+
+/*
+ * Kind and code of the answer of a reliable responder.
+ * NONE: no packet. ACK: an acknowledge with credits. RNR: an RNR NAK with the QP's timer. Others: that NAK code.
+ */
+#define VERDICT_REPLIES(K) \
+	K(VERDICT_REPLY, NONE, 0, "no answer") \
+	K(VERDICT_REPLY, ACK,  1, "acknowledge") \
+	K(VERDICT_REPLY, RNR,  2, "RNR NAK") \
+	K(VERDICT_REPLY, NAK,  3, "NAK with a code")
+
+/*
+ * V(NAME, reply, NAK code, CQE syndrome of the responder's receive, CQE syndrome of the requester, state, event, unreliable, meaning)
+ *
+ * The CQE of the responder is made only when the message had taken a receive. OF_NAK: the requester's syndrome follows
+ * from the NAK code. Event 0: none. Events are raised by the side that reached the verdict.
+ */
+#define VERDICTS_RESPONDER(V) \
+	V(OK,             ACK,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        COMPLETE, "request is right") \
+	V(DUPLICATE,      ACK,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "PSN is older than expected: answered again, not done again") \
+	V(DUPLICATE_GONE, NONE, PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "duplicate READ or atomic outside what is remembered") \
+	V(DROP,           NONE, PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "for no QP, no port or no state of ours: ignored") \
+	V(PSN_SEQUENCE,   NAK,  PSN_SEQUENCE, NONE,            OF_NAK, KEEP, 0,                        DROP,     "PSN is ahead of the expected one") \
+	V(RNR,            RNR,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "no receive posted") \
+	V(OPCODE_ORDER,   NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "first, middle, last in a wrong order") \
+	V(OPCODE_BAD,     NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "opcode not supported by the QP") \
+	V(PAYLOAD_LENGTH, NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "payload does not fit position, MTU or DMA length") \
+	V(MISALIGNED,     NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "atomic address is not a multiple of 8") \
+	V(TOO_MANY_READS, NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "more READ and atomic requests than responder resources") \
+	V(XRC_SRQ,        NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "XRC: SRQ does not exist or is of another domain") \
+	V(RECV_LENGTH,    NAK,  INVALID_REQ,  LOC_LEN_ERR,     OF_NAK, ERR,  0,                        DROP,     "SEND is larger than the receive") \
+	V(REM_ACCESS,     NAK,  REM_ACCESS,   LOC_ACCESS_ERR,  OF_NAK, ERR,  EVENT_WQ_ACCESS_ERROR,    DROP,     "R_Key, range, rights or protection domain refused") \
+	V(REM_INVALIDATE, NAK,  REM_ACCESS,   LOC_ACCESS_ERR,  OF_NAK, ERR,  EVENT_WQ_ACCESS_ERROR,    COMPLETE, "SEND with invalidate of a key that may not be invalidated; NAK code chosen") \
+	V(RECV_WQE,       NAK,  REM_OP,       LOC_QP_OP_ERR,   OF_NAK, ERR,  0,                        COMPLETE, "receive WQE is malformed or cannot be read") \
+	V(RECV_PROT,      NAK,  REM_OP,       LOC_PROT_ERR,    OF_NAK, ERR,  0,                        COMPLETE, "L_Key of a receive refused") \
+	V(RECV_CQ,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "completion could not be written") \
+	V(RECV_SRQ,       NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_SRQ_CATAS_ERROR,    COMPLETE, "SRQ is in error") \
+	V(CONTEXT,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "context or responder resource cannot be reached in ICM")
+
+#define VERDICTS_REQUESTER(V) \
+	V(SEND_LENGTH,    NONE, PSN_SEQUENCE, NONE, LOC_LEN_ERR,       SQ,  0, DROP, "message larger than the path or the port allows") \
+	V(SEND_WQE,       NONE, PSN_SEQUENCE, NONE, LOC_QP_OP_ERR,     SQ,  0, DROP, "send WQE is malformed or not for this service") \
+	V(SEND_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      SQ,  0, DROP, "L_Key of a send refused") \
+	V(FLUSHED,        NONE, PSN_SEQUENCE, NONE, WR_FLUSH_ERR,      KEEP, 0, DROP, "work request behind an error") \
+	V(BIND,           NONE, PSN_SEQUENCE, NONE, MW_BIND_ERR,       ERR, 0, DROP, "bind, fast register or local invalidate refused") \
+	V(BAD_RESPONSE,   NONE, PSN_SEQUENCE, NONE, BAD_RESP_ERR,      ERR, 0, DROP, "response of a wrong kind or length") \
+	V(RESP_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      ERR, 0, DROP, "L_Key refused for a READ or atomic response") \
+	V(RETRY_EXCEEDED, NONE, PSN_SEQUENCE, NONE, RETRY_EXC_ERR,     ERR, 0, DROP, "transport retries used up") \
+	V(RNR_EXCEEDED,   NONE, PSN_SEQUENCE, NONE, RNR_RETRY_EXC_ERR, ERR, 0, DROP, "RNR retries used up") \
+	V(SEND_CQ,        NONE, PSN_SEQUENCE, NONE, NONE,              ERR, EVENT_WQ_CATAS_ERROR, DROP, "completion could not be written") \
+	V(SEND_CONTEXT,   NONE, PSN_SEQUENCE, NONE, NONE,              ERR, EVENT_WQ_CATAS_ERROR, DROP, "context or work queue cannot be reached in memory") \
+	V(NAK_PSN_SEQUENCE, NONE, PSN_SEQUENCE, NONE, OF_NAK,           KEEP, 0, DROP, "PSN sequence NAK received: resend") \
+	V(NAK_INVALID_REQ, NONE, INVALID_REQ,  NONE, OF_NAK,            ERR, 0, DROP, "invalid request NAK received") \
+	V(NAK_REM_ACCESS, NONE, REM_ACCESS,    NONE, OF_NAK,            ERR, 0, DROP, "remote access NAK received") \
+	V(NAK_REM_OP,     NONE, REM_OP,        NONE, OF_NAK,            ERR, 0, DROP, "remote operational NAK received")
+
+#define VERDICTS(V) VERDICTS_RESPONDER(V) VERDICTS_REQUESTER(V)
+
+#define SYNDROME_CODES(T) \
+	T(aeth_kind,          AETH_KINDS) \
+	T(verdict_qp,         VERDICT_STATES) \
+	T(verdict_unreliable, VERDICT_UNRELIABLES) \
+	T(verdict_reply,      VERDICT_REPLIES)
+
+/* clang-format on */
+
+SYNDROME_CODES(CODES_DEFINE)
+
+#define NAK_ENUM(name, code, cqe, verdict, meaning) NAK_##name = (code),
+enum nak_code { NAK_CODES(NAK_ENUM) };
+
+#define VERDICT_ENUM(name, reply, nak, resp_cqe, req_cqe, state, event, unreliable, meaning)       \
+	VERDICT_##name,
+enum verdict { VERDICTS(VERDICT_ENUM) VERDICT_COUNT };
+
+struct verdict_row {
+	const char *name;
+	const char *meaning;
+	enum verdict_reply reply;
+	enum nak_code nak; /* sent when reply is VERDICT_REPLY_NAK, received in NAK_* */
+	enum cqe_syndrome responder_cqe; /* CQE_SYND_NONE: no CQE, or a good one for VERDICT_OK */
+	enum cqe_syndrome
+		requester_cqe; /* CQE_SYND_NONE: none; it resends, or the row is the responder's */
+	enum verdict_qp qp;
+	enum event_type event; /* 0: none */
+	enum verdict_unreliable unreliable;
+};
+
+/* In wire_rows.c, which firmware does not link. */
+extern const struct verdict_row verdict_rows[VERDICT_COUNT];
+
+static inline const struct verdict_row *verdict_find(enum verdict v)
+{
+	return &verdict_rows[v];
+}
+
+enum aeth_facts {
+	AETH_CODE_MASK = 0x1f,
+	AETH_KIND_SHIFT = 5,
+	AETH_CREDIT_NONE = 31, /* no credits given: the responder does not count them (SRQ) */
+};
+
+static inline uint8_t aeth_syndrome(enum aeth_kind kind, uint32_t code)
+{
+	return (uint8_t)(kind << AETH_KIND_SHIFT | (code & AETH_CODE_MASK));
+}
+
+static inline enum aeth_kind aeth_syndrome_kind(uint32_t syndrome)
+{
+	return (enum aeth_kind)((syndrome >> AETH_KIND_SHIFT) & 3);
+}
+
+static inline uint32_t aeth_syndrome_code(uint32_t syndrome)
+{
+	return syndrome & AETH_CODE_MASK;
+}
+
+/* Verdict of a requester that receives this NAK code; a code that does not exist is a bad response.
+ */
+static inline enum verdict nak_requester_verdict(uint32_t code)
+{
+	switch (code) {
+#define NAK_CASE(name, value, cqe, verdict, meaning)                                               \
+	case value:                                                                                \
+		return VERDICT_##verdict;
+		NAK_CODES(NAK_CASE)
+#undef NAK_CASE
+	default:
+		return VERDICT_BAD_RESPONSE;
+	}
+}
+
+/* Time of an RNR NAK timer code (0..31) in ps: 10 us .. 655.36 ms. */
+static inline uint64_t rnr_timer_ps(uint32_t code)
+{
+	/* in units of 10 us */
+	static const uint32_t units[32] = {
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+
+	return units[code & AETH_CODE_MASK] * UINT64_C(10000000);
+}
+
+/* Receives that a credit code (0..30) stands for. */
+static inline uint32_t credit_decode(uint32_t code)
+{
+	static const uint16_t credits[31] = {
+		0,    1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+		48,   64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+		2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+	};
+
+	return code < 31 ? credits[code] : 0;
+}
+
+/* Largest credit code that stands for no more than `free` receives. */
+static inline uint32_t credit_encode(uint32_t free)
+{
+	uint32_t code = 30;
+
+	while (credit_decode(code) > free)
+		code--;
+	return code;
+}
+
+/* Local ACK timeout (0..31) in ps: 4.096 us * 2^code; 0 means never and gives 0. */
+static inline uint64_t ack_timeout_ps(uint32_t code)
+{
+	return code ? UINT64_C(4096000) << (code & 0x1f) : 0;
+}
+
+#endif
