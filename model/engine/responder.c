@@ -154,7 +154,7 @@ static enum resp_state resp_psn(struct resp_run *x)
 		return qkey_matches(x) ? RESP_RECEIVE : resp_refuse(x, VERDICT_DROP);
 	ahead = psn_diff(x->pkt->psn, qpc_get_next_rcv_psn(x->qpc));
 	if (!resp_reliable(x->qpc)) {
-		/* UC: a gap ends the message that was under way (IBA 9.8.2.2.1); its rest fails the next check. */
+		/* UC: a gap ends the message that was under way (IBA 9.8.2); its rest fails the next check. */
 		if (ahead)
 			qpc_set_rx_in_message(x->qpc, 0);
 		return RESP_SEQUENCE;
@@ -163,7 +163,7 @@ static enum resp_state resp_psn(struct resp_run *x)
 		return RESP_DUPLICATE;
 	if (ahead > 0) {
 		x->hca->stats.responder_out_of_sequence++;
-		/* One NAK until the expected PSN comes (IBA 9.7.5.2.8): else every packet of a window would make one. */
+		/* One NAK until the expected PSN comes (IBA 9.7.5): else every packet of a window would make one. */
 		return resp_refuse(x, qpc_get_rx_nak_sent(x->qpc) ? VERDICT_DROP
 								    : VERDICT_PSN_SEQUENCE);
 	}

@@ -54,7 +54,7 @@ uint8_t response_credits(struct qp *qp, struct qpc *qpc)
 {
 	unsigned count;
 
-	if (srq_receive_count(qp, qpc, NULL, &count))
+	if (srq_receive_count(qp, qpc, &count))
 		return aeth_syndrome(AETH_ACK, AETH_CREDIT_NONE);
 	return aeth_syndrome(AETH_ACK, credit_encode(count));
 }

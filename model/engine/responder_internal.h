@@ -71,7 +71,7 @@ struct resp_run {
 struct read_job {
 	uint64_t va;
 	uint32_t rkey, pd, left, psn, msn;
-	bool started;
+	bool started; /* its first response packet is made */
 };
 
 #define responder_container(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
