@@ -280,6 +280,7 @@ static void trace_packet(struct hca *hca, enum trace_point point, struct packet 
 	if (!trace_on(hca->trace, point))
 		return;
 	packet_need_crcs(pkt);
+	trace_advance(hca->trace, hca_now(hca));
 	trace_emit(hca->trace, &(struct trace_record){
 				       .time_ps = time_ps,
 				       .point = point,
@@ -320,6 +321,7 @@ static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t a
 	struct packet *copy = packet_alloc(lp->hca);
 
 	packet_copy(copy, pkt);
+	copy->uncredited = true;
 	deliver(lp->peer, copy, at_ps);
 }
 
@@ -376,6 +378,31 @@ void link_port_return_credits(struct hca *hca, struct packet *pkt)
 
 /* --- the wire --- */
 
+/* Out of the held packets of its port, onto the wire. */
+static void held_expired(struct event *ev)
+{
+	struct packet *pkt = (struct packet *)((char *)ev - offsetof(struct packet, ev));
+	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
+	struct packet **at = &lp->held;
+
+	while (*at != pkt)
+		at = &(*at)->next;
+	*at = pkt->next;
+	deliver(lp->peer, pkt, hca_now(lp->hca));
+}
+
+static void hold(struct link_port *lp, struct packet *pkt, const struct fault_verdict *fault, uint64_t arrives)
+{
+	pkt->hold = fault->behind + 1; /* it is counted as passing itself */
+	pkt->next = lp->held;
+	lp->held = pkt;
+	if (fault->hold_ps) {
+		pkt->ev.job = held_expired;
+		event_set(lp->hca->core, &pkt->ev, arrives + fault->hold_ps);
+	}
+}
+
+/* A packet goes by: those that were to stay behind so many follow it. */
 static void held_release(struct link_port *lp, uint64_t arrives)
 {
 	struct packet **at = &lp->held;
@@ -388,40 +415,67 @@ static void held_release(struct link_port *lp, uint64_t arrives)
 			continue;
 		}
 		*at = pkt->next;
+		event_cancel(lp->hca->core, &pkt->ev);
 		deliver(lp->peer, pkt, arrives);
 	}
 }
 
-static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+static void corrupt(struct packet *pkt, const struct fault_verdict *fault)
+{
+	unsigned covered = pkt->len - CRC_BYTES;
+	uint32_t icrc;
+	uint16_t vcrc;
+
+	fault_verdict_flip(fault, pkt->wire, pkt->len);
+	if (fault->fix & FAULT_FIX_ICRC) {
+		icrc = crc_icrc(pkt->wire, covered);
+		for (unsigned i = 0; i < CRC_ICRC_BYTES; i++)
+			pkt->wire[covered + i] = (uint8_t)(icrc >> 8 * i);
+	}
+	if (fault->fix & FAULT_FIX_VCRC) {
+		vcrc = crc_vcrc(pkt->wire, covered + CRC_ICRC_BYTES);
+		for (unsigned i = 0; i < CRC_VCRC_BYTES; i++)
+			pkt->wire[covered + CRC_ICRC_BYTES + i] = (uint8_t)(vcrc >> 8 * i);
+	}
+	pkt->crcs_unknown = true;
+}
+
+static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_verdict *fault)
 {
 	struct hca *hca = lp->hca;
+	const struct fault_key key = {.hca = hca->index, .port = lp->port, .wire = pkt->wire, .len = pkt->len};
+
+	if (fault_plan_apply(lp->plan, &key, fault) || !fault->actions)
+		return;
+	packet_need_crcs(pkt);
+	if (fault->flips)
+		corrupt(pkt, fault);
+	for (unsigned a = 0; a < FAULT_ACTION_COUNT && !pkt->fault; a++)
+		if (fault->actions & 1u << a)
+			pkt->fault = fault_action_name(a);
+	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn, .text = pkt->fault);
+}
+
+static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
 	struct fault_verdict fault = {0};
 
-	if (lp->plan) {
-		const struct fault_key key = {.hca = (uint8_t)hca->index, .port = (uint8_t)lp->port, .wire = pkt->wire, .len = pkt->len};
-
-		packet_need_crcs(pkt);
-		if (fault_plan_apply(lp->plan, &key, &fault)) {
-			pkt->fault = fault.text;
-			pkt->crcs_unknown = fault.corrupted;
-			HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn, .text = fault.text);
-		}
-	}
-	trace_packet(hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
-	for (unsigned i = 0; i < fault.duplicates; i++)
-		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
-	if (fault.drop) {
+	if (lp->plan && lp->plan->count)
+		apply_plan(lp, pkt, &fault);
+	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
+	for (unsigned i = 0; i < fault.copies; i++)
+		send_copy(lp, pkt, arrives + (i + 1) * fault.gap_ps);
+	if (fault.actions & 1u << FAULT_DROP) {
 		if (pkt->vl != VL_MANAGEMENT)
 			credits_return(lp, pkt->vl, blocks_of(pkt));
 		packet_free(pkt);
-	} else if (fault.hold) {
-		pkt->hold = fault.hold + 1; /* it passes itself below */
-		pkt->next = lp->held;
-		lp->held = pkt;
+	} else if (fault.behind) {
+		hold(lp, pkt, &fault, arrives);
 	} else {
 		deliver(lp->peer, pkt, arrives + fault.delay_ps);
 	}
-	held_release(lp, arrives);
+	if (lp->held)
+		held_release(lp, arrives);
 }
 
 /* Its credits are taken already. */
@@ -429,19 +483,16 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	const struct hca_params *p = hca->params;
-	uint64_t start = hca_now(hca);
+	uint64_t start = hca_now(hca), sent;
 
 	if (pkt->ready_ps > start)
 		start = pkt->ready_ps;
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
 	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
-	pkt->sent_ps = lp->busy_until_ps + p->link_tx_latency;
+	sent = pkt->sent_ps = lp->busy_until_ps + p->link_tx_latency;
 	hca->stats.link_port_tx_packets++;
 	count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT, FW_PC_MULTICAST_XMIT);
-
-	uint64_t sent = pkt->sent_ps;
-
 	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);
 	return sent;
 }
@@ -603,7 +654,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		}
 		lp->management_in_use++;
 	}
-	pkt->rx_buffered = !pkt->loopback;
+	pkt->rx_buffered = !pkt->loopback && !pkt->uncredited;
 	if (hca->params->crc_eager || pkt->crcs_unknown)
 		bad = crc_check(pkt->wire, pkt->len);
 	if (bad & CRC_BAD_VCRC) {
@@ -642,7 +693,7 @@ void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 	pkt->len = (uint16_t)len;
 	pkt->port = (uint8_t)port;
 	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
-	pkt->crcs_made = pkt->crcs_unknown = true;
+	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
 	receive(hca->ports[port - 1], pkt);
 }
 
