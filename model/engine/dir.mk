@@ -1,5 +1,6 @@
-src-y += $(addprefix $(d)/, event_core.c)
+src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cache.c translate.c)
 src-y += $(addprefix $(d)/, crc.c)
 test-y += $(addprefix $(d)/tests/, event_core_test.c)
 test-y += $(addprefix $(d)/tests/, crc_test.c)
 src-y += $(addprefix $(d)/, link_port.c packet.c)
+src-y += $(addprefix $(d)/, responder.c responder_execute.c responder_ack.c atomic_read.c srq.c)

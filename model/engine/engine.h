@@ -46,6 +46,7 @@ struct hca {
 	uint8_t log_uar;
 	uint8_t log_mcg_hash;
 	uint32_t special_qp; /* base of QP0/QP1 numbers, 0: none */
+	bool stopped;	     /* catastrophic error: nothing works until reset */
 
 	struct pcie *pcie;
 	struct pci_function *pci;
@@ -78,6 +79,7 @@ struct waiter {
 	struct waiter *next;
 	void (*wake)(struct waiter *w);
 	bool queued;
+	struct waiter_queue *in; /* where it stands when queued */
 };
 
 struct waiter_queue {
@@ -88,6 +90,10 @@ void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
 /* Takes all out first, then wakes them in order. */
 void waiter_queue_wake(struct waiter_queue *q);
 void waiter_queue_remove(struct waiter_queue *q, struct waiter *w);
+/* Takes it out of whatever queue it stands in: its owner goes away. */
+void waiter_cancel(struct waiter *w);
+/* Forgets all without waking: reset. */
+void waiter_queue_clear(struct waiter_queue *q);
 
 /* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no cost where nothing is wrong. */
 void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -101,6 +107,9 @@ void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, con
 /* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and (without ICM map) after HCA_CTRL = 0. */
 void hca_stop(struct hca *hca);
 void hca_soft_reset(struct hca *hca);
+
+/* The parameter, or where it is 0 one that differs between the devices of a simulation. */
+uint64_t hca_node_guid(const struct hca *hca);
 
 /* Emits a trace record when the point is on; bytes may be NULL. */
 #define HCA_TRACE(hca, point_, ...)                                                                                                \

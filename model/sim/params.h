@@ -71,12 +71,19 @@
 	  "WQEs the prefetch buffer holds, all QPs together", \
 	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
-	  "WQE in the buffer until it is decoded", \
-	  "assumption: six cycles of a 250 MHz pipeline") \
-	P(context_cache, entries, COUNT, 256, 1, 1 << 20, \
-	  "contexts held", "assumption: above the 100 busy QPs that run without loss of rate") \
-	P(context_cache, ways, COUNT, 4, 1, 64, \
-	  "associativity", "assumption: usual at this size") \
+	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
+	P(context_cache, requester_entries, COUNT, 256, 1, 1 << 20, \
+	  "QP contexts held for sending, least recently used goes first", \
+	  "assumption: above the 100 busy QPs that run without loss of rate") \
+	P(context_cache, responder_entries, COUNT, 256, 1, 1 << 20, \
+	  "QP contexts held for receiving", \
+	  "derived: inbound writes do not evict what the requester needs") \
+	P(context_cache, cq_entries, COUNT, 256, 1, 1 << 20, \
+	  "CQ contexts held", "assumption: as many as QP contexts") \
+	P(context_cache, eq_entries, COUNT, 128, 1, 1 << 20, \
+	  "EQ contexts held", "derived: every EQ that Linux mlx4 makes") \
+	P(context_cache, srq_entries, COUNT, 128, 1, 1 << 20, \
+	  "SRQ contexts held", "assumption: half as many as CQ contexts") \
 	P(context_cache, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
 	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
 	P(context_cache, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
@@ -88,6 +95,9 @@
 	  "MPTs held", "derived: completion time rises between 100 and 1,000 memory regions") \
 	P(translate, mtt_entries, COUNT, 2048, 1, 1 << 22, \
 	  "MTTs held", "derived: the rate falls between 4 MiB and 16 MiB of 4 KiB pages") \
+	P(translate, mtt_line, COUNT, 8, 1, 64, \
+	  "MTT entries one miss reads, aligned; a power of two", \
+	  "assumption: 64 bytes, the read completion boundary") \
 	P(translate, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
 	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
 	P(translate, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
@@ -231,6 +241,11 @@
 	  "cycles of one instruction", "assumption: single issue, in order") \
 	P(fw, ram, SIZE, CFG_MIB(1), CFG_KIB(64), CFG_MIB(64), \
 	  "memory of the embedded processor", "assumption: the firmware and its tables fit") \
+	P(fw, batch, COUNT, 4096, 1, 1 << 20, \
+	  "instructions run at one simulated moment at most; interrupts are seen between batches and at register accesses", \
+	  "assumption: 16 us at the default clock") \
+	P(fw, dma_chunk, SIZE, CFG_KIB(16), CFG_KIB(4), CFG_MIB(1), \
+	  "bytes the firmware's DMA helper has under way", "assumption: four pages") \
 	P(fw, watchdog, TIMEOUT, CFG_MS(500), CFG_US(100), CFG_S(60), \
 	  "firmware that does not report so long is dead", \
 	  "assumption: under the driver's shortest command timeout") \
