@@ -3,14 +3,14 @@
 #include "model/engine/atomic_read.h"
 #include "model/engine/responder_internal.h"
 
-#include "model/engine/context_cache.h"
 #include "model/engine/icm.h"
 #include "model/engine/link_port.h"
 #include "model/engine/translate.h"
 
 enum { ATOMIC_BYTES = 8, ATOMIC_JOB_OFFSET = 64 };
 
-/* An atomic under way, in the payload space of its response packet; at its beginning stand the eight bytes read. */
+/* An atomic under way, in the payload space of its response packet; at its beginning stand the
+ * eight bytes read. */
 struct atomic_job {
 	struct atomic_operands op;
 	struct rdmarc entry;
@@ -132,8 +132,7 @@ bool read_repeats(const struct rdmarc *entry, uint32_t psn, uint64_t va, uint32_
 		return false;
 	skipped = (uint64_t)behind * mtu;
 	return rkey == rdmarc_get_rkey(entry) && va == rdmarc_get_va(entry) + skipped &&
-	       skipped <= rdmarc_get_length(entry) &&
-	       length <= rdmarc_get_length(entry) - skipped;
+	       skipped <= rdmarc_get_length(entry) && length <= rdmarc_get_length(entry) - skipped;
 }
 
 /* The entry of a repeated request, NULL: none. */
@@ -220,7 +219,8 @@ static void read_arrived(struct dma *dma)
 /* Not before what the port has to send anyway is down to the window. */
 static uint64_t read_earliest(struct hca *hca, const struct packet *job, unsigned port)
 {
-	uint64_t backlog = link_port_backlog_ps(hca, port), window = hca->params->responder_tx_window;
+	uint64_t backlog = link_port_backlog_ps(hca, port),
+		 window = hca->params->responder_tx_window;
 	uint64_t at = hca_now(hca) + (backlog > window ? backlog - window : 0);
 
 	return at > job->ready_ps ? at : job->ready_ps;
@@ -288,7 +288,7 @@ bool read_job_step(struct qp *qp, struct packet *job)
 	}
 	pkt = response_new(qp, qpc,
 			   read->started ? last ? BTH_RC_READ_RESP_LAST : BTH_RC_READ_RESP_MIDDLE
-			   : last	 ? BTH_RC_READ_RESP_ONLY
+			   : last        ? BTH_RC_READ_RESP_ONLY
 					 : BTH_RC_READ_RESP_FIRST,
 			   read->psn, access.len, response_credits(qp, qpc), read->msn);
 	pkt->ready_ps = job->ready_ps;
@@ -365,8 +365,9 @@ static void operands_get(const struct packet *pkt, struct atomic_operands *op, u
 }
 
 /*
- * The completer has read the eight bytes at this moment; the new value is written in the same moment, so nothing on the host can come between, and the
- * atomics of the device, which PCIe keeps in order, see each other's results.
+ * The completer has read the eight bytes at this moment; the new value is written in the same
+ * moment, so nothing on the host can come between, and the atomics of the device, which PCIe keeps
+ * in order, see each other's results.
  */
 static int atomic_apply(struct packet *pkt, uint64_t *old)
 {
@@ -399,9 +400,10 @@ static void atomic_arrived(struct dma *dma)
 		pkt->mark |= MARK_FAILED;
 		pkt->verdict = VERDICT_CONTEXT;
 	} else {
-		atomicacketh_set_original((struct atomicacketh *)(void *)(pkt->wire + pkt->bth_off +
-								pkt->op->at[BTH_EXT_ATOMICACKETH]),
-					  old);
+		atomicacketh_set_original(
+			(struct atomicacketh *)(void *)(pkt->wire + pkt->bth_off +
+							pkt->op->at[BTH_EXT_ATOMICACKETH]),
+			old);
 		rdmarc_set_atomic_result(&job->entry, old);
 		ring_write(qp, job->slot, &job->entry);
 	}
@@ -543,9 +545,10 @@ static enum resp_state replay_atomic(struct resp_run *x, const struct rdmarc *en
 	struct packet *pkt = response_new(x->qp, x->qpc, BTH_RC_ATOMIC_ACKNOWLEDGE, x->pkt->psn, 0,
 					  response_credits(x->qp, x->qpc), qpc_get_msn(x->qpc));
 
-	atomicacketh_set_original((struct atomicacketh *)(void *)(pkt->wire + pkt->bth_off +
-							pkt->op->at[BTH_EXT_ATOMICACKETH]),
-				  rdmarc_get_atomic_result(entry));
+	atomicacketh_set_original(
+		(struct atomicacketh *)(void *)(pkt->wire + pkt->bth_off +
+						pkt->op->at[BTH_EXT_ATOMICACKETH]),
+		rdmarc_get_atomic_result(entry));
 	x->hca->stats.atomic_read_replays++;
 	HCA_TRACE(x->hca, TP_RESP_RESOURCE, .qpn = x->qp->qpn, .corr = x->pkt->psn,
 		  .text = "replayed");

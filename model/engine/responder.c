@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See responder.h. This file: the checks of IBA 9.7.4, one state each, and what follows when one fails. */
+/* See responder.h. This file: the checks of IBA 9.7.4, one state each, and what follows when one
+ * fails. */
 #include "model/engine/responder_internal.h"
 
 #include "model/engine/cqe_write.h"
@@ -69,7 +70,8 @@ enum verdict resp_access_verdict(int err, enum verdict refused)
 	return err == -EFAULT || err == TRANSLATE_NO_PAGE ? VERDICT_CONTEXT : refused;
 }
 
-/* Takes the next packet; the unit's time is arithmetic: ready_ps is when this packet's DMA or response may leave. */
+/* Takes the next packet; the unit's time is arithmetic: ready_ps is when this packet's DMA or
+ * response may leave. */
 static enum resp_state resp_next(struct resp_run *x)
 {
 	const struct hca_params *p = x->hca->params;
@@ -132,8 +134,7 @@ static enum resp_state resp_qp(struct resp_run *x)
 	if (!service_matches(x->qpc, x->pkt->op) &&
 	    !(x->pkt->op->props == 0 && resp_reliable(x->qpc)))
 		return resp_refuse(x, VERDICT_DROP);
-	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) &&
-	    !resp_is(x, BTH_DATAGRAM)) {
+	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) && !resp_is(x, BTH_DATAGRAM)) {
 		qpc_set_rx_established(x->qpc, 1);
 		context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 		event_queue_qp(x->hca, EVENT_COMM_EST, x->qp->qpn);
@@ -154,7 +155,8 @@ static enum resp_state resp_psn(struct resp_run *x)
 		return qkey_matches(x) ? RESP_RECEIVE : resp_refuse(x, VERDICT_DROP);
 	ahead = psn_diff(x->pkt->psn, qpc_get_next_rcv_psn(x->qpc));
 	if (!resp_reliable(x->qpc)) {
-		/* UC: a gap ends the message that was under way (IBA 9.8.2); its rest fails the next check. */
+		/* UC: a gap ends the message that was under way (IBA 9.8.2); its rest fails the
+		 * next check. */
 		if (ahead)
 			qpc_set_rx_in_message(x->qpc, 0);
 		return RESP_SEQUENCE;
@@ -163,9 +165,10 @@ static enum resp_state resp_psn(struct resp_run *x)
 		return RESP_DUPLICATE;
 	if (ahead > 0) {
 		x->hca->stats.responder_out_of_sequence++;
-		/* One NAK until the expected PSN comes (IBA 9.7.5): else every packet of a window would make one. */
+		/* One NAK until the expected PSN comes (IBA 9.7.5): else every packet of a window
+		 * would make one. */
 		return resp_refuse(x, qpc_get_rx_nak_sent(x->qpc) ? VERDICT_DROP
-								    : VERDICT_PSN_SEQUENCE);
+								  : VERDICT_PSN_SEQUENCE);
 	}
 	qpc_set_rx_nak_sent(x->qpc, 0);
 	return RESP_SEQUENCE;
@@ -246,7 +249,8 @@ static enum resp_state resp_length(struct resp_run *x)
 	return RESP_RECEIVE;
 }
 
-/* A WRITE of several packets: the whole range must be allowed before the first byte is written (IBA 9.7.4.1.5); a single packet is checked with its translation. */
+/* A WRITE of several packets: the whole range must be allowed before the first byte is written
+ * (IBA 9.7.4.1.5); a single packet is checked with its translation. */
 static int check_write(struct resp_run *x, uint32_t pd)
 {
 	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
@@ -260,7 +264,8 @@ static int check_write(struct resp_run *x, uint32_t pd)
 	return translate_check(x->hca, &access, &x->r->waiter);
 }
 
-/* Whether the key of a SEND with invalidate may be invalidated; it is done when the message completes. */
+/* Whether the key of a SEND with invalidate may be invalidated; it is done when the message
+ * completes. */
 static int check_invalidate(struct resp_run *x, uint32_t pd)
 {
 	struct mpt_entry *mpt;
@@ -268,6 +273,8 @@ static int check_invalidate(struct resp_run *x, uint32_t pd)
 
 	if (err)
 		return err;
+	if (mpt_entry_get_status(mpt) != MPT_STATUS_HW)
+		return TRANSLATE_BAD_KEY;
 	return mpt_entry_get_pd(mpt) == (pd & FIELD_MASK(16, 0)) && mpt_entry_get_en_inv(mpt)
 		       ? 0
 		       : TRANSLATE_BAD_RIGHT;
@@ -310,7 +317,8 @@ static enum resp_state resp_duplicate(struct resp_run *x)
 	return RESP_ACK;
 }
 
-/* UC and UD never answer: most verdicts drop the message, and its receive serves the next one (IBA 9.8.2, 9.8.3). */
+/* UC and UD never answer: most verdicts drop the message, and its receive serves the next one
+ * (IBA 9.8.2, 9.8.3). */
 static enum resp_state refuse_unreliable(struct resp_run *x)
 {
 	if (!resp_is(x, BTH_DATAGRAM)) {
@@ -333,7 +341,8 @@ static void refuse_reply(struct resp_run *x, const struct verdict_row *row)
 	} else if (row->reply == VERDICT_REPLY_NAK) {
 		x->hca->stats.responder_naks++;
 		syndrome = aeth_syndrome(AETH_NAK, row->nak);
-		/* The NAK names the packet that is missing, which is the one refused but for a gap. */
+		/* The NAK names the packet that is missing, which is the one refused but for a gap.
+		 */
 		if (x->r->verdict == VERDICT_PSN_SEQUENCE)
 			psn = qpc_get_next_rcv_psn(x->qpc);
 	} else {
@@ -350,7 +359,7 @@ static void refuse_reply(struct resp_run *x, const struct verdict_row *row)
 static enum resp_state resp_refuse_state(struct resp_run *x)
 {
 	enum verdict verdict = (enum verdict)x->r->verdict;
-	const struct verdict_row *row = verdict_row(verdict);
+	const struct verdict_row *row = verdict_find(verdict);
 	bool reliable;
 	int err;
 
@@ -400,14 +409,22 @@ static enum resp_state resp_done(struct resp_run *x)
 }
 
 static enum resp_state (*const resp_steps[RESP_STATE_COUNT])(struct resp_run *x) = {
-	[RESP_NEXT] = resp_next,	   [RESP_QP] = resp_qp,
-	[RESP_PSN] = resp_psn,		   [RESP_SEQUENCE] = resp_sequence,
-	[RESP_OPERATION] = resp_operation, [RESP_LENGTH] = resp_length,
-	[RESP_RECEIVE] = resp_receive,	   [RESP_ACCESS] = resp_access,
-	[RESP_WRITE] = resp_write,	   [RESP_SEND] = resp_send,
-	[RESP_FETCH] = resp_fetch,	   [RESP_COMPLETE] = resp_complete,
-	[RESP_ACK] = resp_ack,		   [RESP_DUPLICATE] = resp_duplicate,
-	[RESP_REFUSE] = resp_refuse_state, [RESP_DONE] = resp_done,
+	[RESP_NEXT] = resp_next,
+	[RESP_QP] = resp_qp,
+	[RESP_PSN] = resp_psn,
+	[RESP_SEQUENCE] = resp_sequence,
+	[RESP_OPERATION] = resp_operation,
+	[RESP_LENGTH] = resp_length,
+	[RESP_RECEIVE] = resp_receive,
+	[RESP_ACCESS] = resp_access,
+	[RESP_WRITE] = resp_write,
+	[RESP_SEND] = resp_send,
+	[RESP_FETCH] = resp_fetch,
+	[RESP_COMPLETE] = resp_complete,
+	[RESP_ACK] = resp_ack,
+	[RESP_DUPLICATE] = resp_duplicate,
+	[RESP_REFUSE] = resp_refuse_state,
+	[RESP_DONE] = resp_done,
 	[RESP_FLUSH] = resp_flush,
 };
 
@@ -428,8 +445,8 @@ static void responder_run(struct qp *qp)
 		r->state = (uint8_t)next;
 	}
 	if (r->state != RESP_NEXT)
-		HCA_TRACE(qp->hca, TP_RESP_STATE, .qpn = qp->qpn,
-			  .corr = x.pkt ? x.pkt->psn : 0, .text = resp_rows[r->state].waits);
+		HCA_TRACE(qp->hca, TP_RESP_STATE, .qpn = qp->qpn, .corr = x.pkt ? x.pkt->psn : 0,
+			  .text = resp_rows[r->state].waits);
 	r->running = false;
 }
 

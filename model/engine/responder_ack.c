@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See responder.h. This file: acknowledgements, and the queue in which every response of a QP leaves in the order of the requests. */
+/* See responder.h. This file: acknowledgements, and the queue in which every response of a QP
+ * leaves in the order of the requests. */
 #include "model/engine/responder_internal.h"
 
-#include "model/engine/context_cache.h"
 #include "model/engine/link_port.h"
 
 /* The way back is the QP's primary path. */
@@ -77,11 +77,12 @@ static void response_send(struct qp *qp, struct packet *pkt)
 	link_port_send(qp->hca, pkt);
 }
 
-/* A response that cannot be given becomes the NAK of its verdict; what was to follow it is dropped. False: waits for the context. */
+/* A response that cannot be given becomes the NAK of its verdict; what was to follow it is dropped.
+ * False: waits for the context. */
 static bool response_fail(struct qp *qp, struct packet *pkt)
 {
 	struct qp_receive *r = &qp->receive;
-	const struct verdict_row *row = verdict_row((enum verdict)pkt->verdict);
+	const struct verdict_row *row = verdict_find((enum verdict)pkt->verdict);
 	struct qpc *qpc;
 	struct packet *nak;
 	int err = qp_context(qp, true, &r->out_waiter, &qpc);
@@ -146,8 +147,9 @@ static bool ack_if_due(struct qp *qp)
 }
 
 /*
- * Moves everything on that can move: owed answers in order into the out queue, READs one packet after the other as far as responder.read_dma allows,
- * and what is complete at its head onto the wire.
+ * Moves everything on that can move: owed answers in order into the out queue, READs one packet
+ * after the other as far as responder.read_dma allows, and what is complete at its head onto the
+ * wire.
  */
 void responses_pump(struct qp *qp)
 {
@@ -186,8 +188,9 @@ void response_queue(struct qp *qp, struct packet *pkt)
 }
 
 /*
- * The request is answered now when it asks for it or when enough others wait; else with the next one, or when the timer runs out: the last packet of a
- * burst must not stay without an ACK (IBA 9.7.5.1).
+ * The request is answered now when it asks for it or when enough others wait; else with the next
+ * one, or when the timer runs out: the last packet of a burst must not stay without an ACK
+ * (IBA 9.7.5.1).
  */
 enum resp_state resp_ack(struct resp_run *x)
 {

@@ -2,7 +2,6 @@
 /* See responder.h. This file: receives, payload into memory, receive completions, flush. */
 #include "model/engine/responder_internal.h"
 
-#include "model/engine/context_cache.h"
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/link_port.h"
@@ -59,7 +58,8 @@ static enum verdict receive_verdict(int err)
 	}
 }
 
-/* Takes a receive where the opcode needs one and none is left over from a message that was dropped. */
+/* Takes a receive where the opcode needs one and none is left over from a message that was dropped.
+ */
 enum resp_state resp_receive(struct resp_run *x)
 {
 	uint32_t srqn;
@@ -79,7 +79,6 @@ enum resp_state resp_receive(struct resp_run *x)
 		return resp_refuse(x, receive_verdict(err));
 	}
 	/* The take is recorded in the context by srq_receive_get(); nothing here may wait. */
-	x->hca->stats.wqe_fetch_receives++;
 	HCA_TRACE(x->hca, TP_WQE_RECV, .qpn = x->qp->qpn, .corr = x->wqe.index,
 		  .bytes = x->wqe.segments, .len = x->wqe.n_bytes, .args = {srqn});
 	return resp_is(x, BTH_DATAGRAM) ? RESP_SEND : RESP_ACCESS;
@@ -110,7 +109,8 @@ int receive_scatter(const uint8_t *segments, unsigned n_bytes, uint32_t offset, 
 {
 	int n = 0;
 
-	for (unsigned at = 0; at + WQE_UNIT <= n_bytes && len && n < RECEIVE_PIECES; at += WQE_UNIT) {
+	for (unsigned at = 0; at + WQE_UNIT <= n_bytes && len && n < RECEIVE_PIECES;
+	     at += WQE_UNIT) {
 		const struct wqe_data *data = (const void *)(segments + at);
 		uint32_t room = wqe_data_get_byte_count(data), lkey = wqe_data_get_lkey(data), part;
 
@@ -228,8 +228,9 @@ enum resp_state resp_write(struct resp_run *x)
 }
 
 /*
- * What goes into the receive: the payload; on a datagram QP behind 40 bytes for the GRH, which are left as they are when none came (04 of a
- * receive's format: undefined). The GRH is moved up against the payload, over headers that are not needed in the buffer any more.
+ * What goes into the receive: the payload; on a datagram QP behind 40 bytes for the GRH, which are
+ * left as they are when none came (04 of a receive's format: undefined). The GRH is moved up
+ * against the payload, over headers that are not needed in the buffer any more.
  */
 static uint8_t *send_bytes(struct resp_run *x, uint32_t *offset, uint32_t *len)
 {
@@ -281,7 +282,6 @@ static int scatter_translate(struct resp_run *x, uint32_t offset, uint32_t len)
 enum resp_state resp_send(struct resp_run *x)
 {
 	uint32_t offset, len;
-	uint8_t *bytes;
 	int err = resp_context(x);
 
 	if (err)
@@ -293,7 +293,7 @@ enum resp_state resp_send(struct resp_run *x)
 	err = receive_again(x);
 	if (err)
 		return err == -EAGAIN ? RESP_WAIT : resp_refuse(x, receive_verdict(err));
-	bytes = send_bytes(x, &offset, &len);
+	send_bytes(x, &offset, &len);
 	err = len ? scatter_translate(x, offset, len) : 0;
 	if (err || !resp_is(x, BTH_END))
 		receive_keep(x);
@@ -308,8 +308,14 @@ enum resp_state resp_send(struct resp_run *x)
 
 int resp_invalidate_get(struct resp_run *x, struct mpt_entry **mpt)
 {
-	return translate_mpt_get(x->hca, ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH)),
-				 &x->r->waiter, mpt);
+	struct mpt *entry;
+	uint32_t key = ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH));
+	int err = translate_mpt_get(x->hca, key, &x->r->waiter, &entry);
+
+	if (err)
+		return err;
+	*mpt = mpt_bytes(entry);
+	return mpt_entry_get_mem_key(*mpt) == mem_key_of_key(key) ? 0 : TRANSLATE_BAD_KEY;
 }
 
 static unsigned pkey_index(struct hca *hca, const struct packet *pkt)
@@ -361,7 +367,8 @@ static void cqe_fill(struct resp_run *x, struct cqe *cqe)
 	cqe_set_opcode(cqe, opcode);
 }
 
-/* CQ of the receive that was taken; the context is at hand again after it. 0, -EAGAIN, other -errno. */
+/* CQ of the receive that was taken; the context is at hand again after it. 0, -EAGAIN, other
+ * -errno. */
 static int receive_cqn(struct resp_run *x, uint32_t *cqn)
 {
 	uint32_t pd, srqn;
@@ -451,8 +458,14 @@ int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome)
 
 	if (err == -EAGAIN)
 		return err;
-	if (!x->qpc && resp_context(x))
+	switch (resp_context(x)) {
+	case 0:
+		break;
+	case -EAGAIN:
 		return -EAGAIN;
+	default:
+		return 0; /* the QP is gone, and nobody waits for its completions */
+	}
 	index = qpc_get_rx_receive(x->qpc);
 	srqn = qpc_get_service(x->qpc) == QP_ST_XRC ? qpc_get_rx_srqn(x->qpc) : 0;
 	receive_release(x);
@@ -461,7 +474,8 @@ int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome)
 	return 0;
 }
 
-/* Every receive of the QP's own queue that is posted; then the next look at its doorbell record is set. */
+/* Every receive of the QP's own queue that is posted; then the next look at its doorbell record is
+ * set. */
 static void flush_queue(struct resp_run *x)
 {
 	struct qp_receive *r = x->r;
@@ -474,8 +488,8 @@ static void flush_queue(struct resp_run *x)
 	qpc_set_rq_wqe_counter(x->qpc, end);
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 	x->qpc = NULL;
-	r->flush_poll_ps = index != end || !r->flush_poll_ps ? p->responder_flush_poll
-							      : 2 * r->flush_poll_ps;
+	r->flush_poll_ps =
+		index != end || !r->flush_poll_ps ? p->responder_flush_poll : 2 * r->flush_poll_ps;
 	for (; index != end; index++)
 		post_error(x, cqn, index, 0, CQE_SYND_WR_FLUSH_ERR);
 	if (r->flush_poll_ps <= p->responder_flush_poll_max)

@@ -3,6 +3,7 @@
 #ifndef MODEL_ENGINE_RESPONDER_INTERNAL_H
 #define MODEL_ENGINE_RESPONDER_INTERNAL_H
 
+#include "model/engine/context_cache.h"
 #include "model/engine/packet.h"
 #include "model/engine/qp.h"
 #include "model/engine/responder.h"
@@ -13,8 +14,9 @@
 #include <string.h>
 
 /*
- * States of the machine that one request packet goes through: S(NAME, "what it waits for: who moves it on").
- * A function for each does its step whole and returns the next state, or does nothing and returns RESP_WAIT.
+ * States of the machine that one request packet goes through: S(NAME, "what it waits for: who moves
+ * it on"). A function for each does its step whole and returns the next state, or does nothing and
+ * returns RESP_WAIT.
  */
 #define RESP_STATES(S)                                                                             \
 	S(NEXT, "a request: responder_request")                                                    \
@@ -47,9 +49,10 @@ enum resp_state {
 enum resp_mark {
 	MARK_LANDING = 1 << 0, /* request: payload write under way */
 	MARK_READY = 1 << 1,   /* response: may leave */
-	MARK_READ = 1 << 2,    /* not a packet: a READ to be cut into responses, struct read_job in its buffer */
-	MARK_FAILED = 1 << 3,  /* response: instead of it goes the NAK of packet.verdict */
-	MARK_LAST = 1 << 4,    /* response: the last one of a READ or atomic */
+	MARK_READ = 1 << 2, /* not a packet: a READ to be cut into responses, struct read_job in its
+			       buffer */
+	MARK_FAILED = 1 << 3, /* response: instead of it goes the NAK of packet.verdict */
+	MARK_LAST = 1 << 4,   /* response: the last one of a READ or atomic */
 };
 
 enum {
@@ -57,7 +60,8 @@ enum {
 	RDMA_MAX_BYTES_LOG = 31, /* longest message, IBA 9.7.4.1.6 */
 };
 
-/* One run of the machine, from an event until it waits. qpc is NULL when the context has to be looked up (again). */
+/* One run of the machine, from an event until it waits. qpc is NULL when the context has to be
+ * looked up (again). */
 struct resp_run {
 	struct qp *qp;
 	struct hca *hca;
@@ -74,7 +78,8 @@ struct read_job {
 	bool started; /* its first response packet is made */
 };
 
-#define responder_container(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+#define responder_container(ptr, type, member)                                                     \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static inline void packet_queue_push(struct packet_queue *q, struct packet *pkt)
 {
@@ -101,9 +106,11 @@ void packet_queue_remove(struct packet_queue *q, struct packet *pkt);
 void packet_queue_free(struct packet_queue *q);
 
 /* responder.c */
-/* The machine may be able to go on: something it may wait for is there. May free the QP's private state. */
+/* The machine may be able to go on: something it may wait for is there. May free the QP's private
+ * state. */
 void responder_kick(struct qp *qp);
-/* Sends what it is the time of, then lets the state go when idle. May free the QP's private state. */
+/* Sends what it is the time of, then lets the state go when idle. May free the QP's private state.
+ */
 void responder_settle(struct qp *qp);
 
 static inline int resp_context(struct resp_run *x)
@@ -171,8 +178,9 @@ struct receive_piece {
 enum { RECEIVE_PIECES = 128 }; /* data segments of the longest receive WQE: stride 16 << 7 */
 
 /*
- * Cuts [offset, offset + len) of a message over the data segments of a receive WQE (n_bytes of them, or up to the terminator). Number of
- * pieces; -EMSGSIZE when the segments are too short for it.
+ * Cuts [offset, offset + len) of a message over the data segments of a receive WQE (n_bytes of
+ * them, or up to the terminator). Number of pieces; -EMSGSIZE when the segments are too short for
+ * it.
  */
 int receive_scatter(const uint8_t *segments, unsigned n_bytes, uint32_t offset, uint32_t len,
 		    struct receive_piece pieces[RECEIVE_PIECES]);
@@ -194,7 +202,8 @@ void responder_timer(struct event *ev);
 /* atomic_read.c */
 enum resp_state resp_fetch(struct resp_run *x);
 enum resp_state resp_fetch_again(struct resp_run *x);
-/* The next response packet of a READ job is built and its payload asked for. False: waits for the context or a translation. */
+/* The next response packet of a READ job is built and its payload asked for. False: waits for the
+ * context or a translation. */
 bool read_job_step(struct qp *qp, struct packet *job);
 
 /* srq.c */
@@ -203,7 +212,8 @@ void record_read(struct qp *qp, uint64_t bus, uint32_t srqn);
 /* Sets rx_rq_posted from a fresh record, with the rule rq_overposted. */
 void record_merge(struct qp *qp, struct qpc *qpc);
 bool record_is_fresh(const struct qp *qp, uint32_t srqn);
-/* An SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another domain). Makes QP context pointers stale. */
+/* An SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another domain). Makes
+ * QP context pointers stale. */
 int srq_get_xrc(struct qp *qp, uint32_t xrcd, uint32_t srqn, struct waiter *w, uint32_t *pd,
 		uint32_t *cqn);
 

@@ -2,7 +2,6 @@
 /* See srq.h. */
 #include "model/engine/responder_internal.h"
 
-#include "model/engine/context_cache.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/icm.h"
 #include "model/engine/wqe_fetch.h"
@@ -112,7 +111,8 @@ static uint64_t rq_offset(const struct qpc *qpc)
 	uint64_t offset = (uint64_t)qpc_get_page_offset(qpc) * PAGE_OFFSET_UNIT;
 
 	if (qpc_get_log_rq_stride(qpc) <= qpc_get_log_sq_stride(qpc))
-		offset += (uint64_t)WQE_UNIT << (qpc_get_log_sq_size(qpc) + qpc_get_log_sq_stride(qpc));
+		offset += (uint64_t)WQE_UNIT
+			  << (qpc_get_log_sq_size(qpc) + qpc_get_log_sq_stride(qpc));
 	return offset;
 }
 
@@ -247,7 +247,8 @@ static int srq_fetch(struct qp *qp, uint32_t srqn, struct srqc *srqc, uint16_t s
 	return 0;
 }
 
-/* The taken slot in both contexts. The QP's is pinned meanwhile, so that fetching the SRQ's cannot push it out between the two. */
+/* The taken slot in both contexts. The QP's is pinned meanwhile, so that fetching the SRQ's cannot
+ * push it out between the two. */
 static int srq_record_take(struct qp *qp, uint32_t srqn, struct waiter *w, uint16_t slot,
 			   uint16_t next)
 {
@@ -282,7 +283,8 @@ static int srq_record_take(struct qp *qp, uint32_t srqn, struct waiter *w, uint1
 	return err;
 }
 
-/* Another QP may take the slot while this one waits for it: then everything is looked at again, from the SRQ's new first slot. */
+/* Another QP may take the slot while this one waits for it: then everything is looked at again,
+ * from the SRQ's new first slot. */
 static int srq_take(struct qp *qp, uint32_t srqn, struct waiter *w, struct receive_wqe *wqe)
 {
 	const struct srq_next *next;
@@ -352,7 +354,8 @@ int srq_receive_count(struct qp *qp, struct qpc *qpc, unsigned *count)
 
 /* --- limits --- */
 
-/* A comparison of an SRQ's limit with its doorbell record, in the buffer of a packet that never leaves. */
+/* A comparison of an SRQ's limit with its doorbell record, in the buffer of a packet that never
+ * leaves. */
 struct srq_check {
 	struct waiter waiter;
 	struct hca *hca;
