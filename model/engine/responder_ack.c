@@ -161,9 +161,10 @@ void responses_pump(struct qp *qp)
 	r->pumping = true;
 	if (ack_if_due(qp) && out_send(qp)) {
 		while ((job = r->jobs.first)) {
-			if (!(job->mark & MARK_READ) || r->broken) {
+			if (!(job->mark & MARK_READ)) {
 				packet_queue_push(&r->out, packet_queue_pop(&r->jobs));
-				job->mark |= r->broken ? MARK_READY : 0;
+			} else if (r->broken) {
+				packet_free(packet_queue_pop(&r->jobs));
 			} else if (r->reads >= qp->hca->params->responder_read_dma ||
 				   !read_job_step(qp, job)) {
 				break;

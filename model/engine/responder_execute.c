@@ -63,13 +63,15 @@ static enum verdict receive_verdict(int err)
 enum resp_state resp_receive(struct resp_run *x)
 {
 	uint32_t srqn;
+	bool own;
 	int err = resp_context(x);
 
 	if (err)
 		return resp_no_context(x, err);
 	if (!resp_is(x, BTH_NEEDS_RQ) || qpc_get_rx_has_receive(x->qpc))
 		return resp_is(x, BTH_DATAGRAM) ? RESP_SEND : RESP_ACCESS;
-	srqn = resp_srqn(x);
+	own = qpc_has_rq(x->qpc);
+	srqn = own ? 0 : resp_srqn(x);
 	err = srq_receive_get(x->qp, x->qpc, srqn, false, &x->r->waiter, &x->wqe);
 	x->qpc = NULL;
 	if (err == -EAGAIN)
@@ -79,6 +81,8 @@ enum resp_state resp_receive(struct resp_run *x)
 		return resp_refuse(x, receive_verdict(err));
 	}
 	/* The take is recorded in the context by srq_receive_get(); nothing here may wait. */
+	if (!own)
+		x->pkt->ready_ps += x->hca->params->srq_latency;
 	HCA_TRACE(x->hca, TP_WQE_RECV, .qpn = x->qp->qpn, .corr = x->wqe.index,
 		  .bytes = x->wqe.segments, .len = x->wqe.n_bytes, .args = {srqn});
 	return resp_is(x, BTH_DATAGRAM) ? RESP_SEND : RESP_ACCESS;
@@ -521,8 +525,8 @@ enum resp_state resp_flush(struct resp_run *x)
 	if (err == -EAGAIN)
 		return RESP_WAIT;
 	if (!err && qpc_has_rq(x->qpc)) {
-		if (!record_is_fresh(x->qp, RECORD_OF_RQ) && !r->record_failed) {
-			record_read(x->qp, qpc_get_db_rec_addr(x->qpc), RECORD_OF_RQ);
+		if (!record_is_asked(x->qp, RECORD_OF_RQ) && !r->record_failed) {
+			record_read(x->qp, qpc_get_db_rec_addr(x->qpc), RECORD_OF_RQ, true);
 			return RESP_WAIT;
 		}
 		if (!r->record_failed)

@@ -207,11 +207,15 @@ enum resp_state resp_fetch_again(struct resp_run *x);
 bool read_job_step(struct qp *qp, struct packet *job);
 
 /* srq.c */
-/* Reads a doorbell record; when it is there record_fresh is set and the machine kicked. */
-void record_read(struct qp *qp, uint64_t bus, uint32_t srqn);
-/* Sets rx_rq_posted from a fresh record, with the rule rq_overposted. */
-void record_merge(struct qp *qp, struct qpc *qpc);
+/*
+ * Reads a doorbell record unless one is being read; when it is there record_fresh is set and the machine kicked. Only a read that was asked for says
+ * that nothing is posted: one made ahead of need may be old.
+ */
+void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked);
 bool record_is_fresh(const struct qp *qp, uint32_t srqn);
+bool record_is_asked(const struct qp *qp, uint32_t srqn);
+/* Sets rx_rq_posted from a fresh record of the QP's own queue, with the rule rq_overposted. */
+void record_merge(struct qp *qp, struct qpc *qpc);
 /* An SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another domain). Makes
  * QP context pointers stale. */
 int srq_get_xrc(struct qp *qp, uint32_t xrcd, uint32_t srqn, struct waiter *w, uint32_t *pd,

@@ -46,7 +46,7 @@ static void record_dma(struct hca *hca, struct packet *pkt, uint64_t bus,
 	pcie_read(hca, &pkt->dma, 0);
 }
 
-void record_read(struct qp *qp, uint64_t bus, uint32_t srqn)
+void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked)
 {
 	struct qp_receive *r = &qp->receive;
 	struct packet *pkt;
@@ -58,6 +58,7 @@ void record_read(struct qp *qp, uint64_t bus, uint32_t srqn)
 	pkt->dma.qpn = qp->qpn;
 	r->record = pkt;
 	r->record_srqn = srqn;
+	r->record_asked = asked;
 	r->record_fresh = r->record_failed = false;
 	record_dma(qp->hca, pkt, bus, record_arrived);
 }
@@ -65,6 +66,11 @@ void record_read(struct qp *qp, uint64_t bus, uint32_t srqn)
 bool record_is_fresh(const struct qp *qp, uint32_t srqn)
 {
 	return qp->receive.record_fresh && qp->receive.record_srqn == srqn;
+}
+
+bool record_is_asked(const struct qp *qp, uint32_t srqn)
+{
+	return record_is_fresh(qp, srqn) && qp->receive.record_asked;
 }
 
 /* The read of that record has failed; asking clears it, so that the next request tries again. */
@@ -121,7 +127,7 @@ static void rq_refresh(struct qp *qp, const struct qpc *qpc)
 	uint64_t share = (uint64_t)rq_known(qpc) * 100;
 
 	if (share < (qp->hca->params->srq_refresh << qpc_get_log_rq_size(qpc)))
-		record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ);
+		record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ, false);
 }
 
 static int rq_get(struct qp *qp, struct qpc *qpc, bool again, struct waiter *w,
@@ -133,15 +139,15 @@ static int rq_get(struct qp *qp, struct qpc *qpc, bool again, struct waiter *w,
 	int err;
 
 	if (!again && rq_known(qpc) == 0) {
-		bool fresh = record_is_fresh(qp, RECORD_OF_RQ);
+		bool asked = record_is_asked(qp, RECORD_OF_RQ);
 
 		if (record_take_failure(qp, RECORD_OF_RQ))
 			return -EFAULT;
 		record_merge(qp, qpc);
 		if (rq_known(qpc) == 0) {
-			if (fresh)
+			if (asked)
 				return -ENOENT;
-			record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ);
+			record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ, true);
 			return -EAGAIN;
 		}
 	}
@@ -209,19 +215,19 @@ static void srq_merge(struct hca *hca, uint32_t srqn, struct srqc *srqc, uint16_
 /* At least one receive is known: 0; -ENOENT: none is posted; -EAGAIN. */
 static int srq_available(struct qp *qp, uint32_t srqn, struct srqc *srqc)
 {
-	bool fresh = record_is_fresh(qp, srqn);
+	bool asked = record_is_asked(qp, srqn);
 
 	if (record_take_failure(qp, srqn))
 		return -EFAULT;
-	if (fresh) {
+	if (record_is_fresh(qp, srqn)) {
 		qp->receive.record_fresh = false;
 		srq_merge(qp->hca, srqn, srqc, qp->receive.record_value);
 	}
 	if (srqc_get_wqe_cnt(srqc))
 		return 0;
-	if (fresh)
+	if (asked)
 		return -ENOENT;
-	record_read(qp, srqc_get_db_rec_addr(srqc), srqn);
+	record_read(qp, srqc_get_db_rec_addr(srqc), srqn, true);
 	return -EAGAIN;
 }
 
@@ -347,7 +353,7 @@ int srq_receive_count(struct qp *qp, struct qpc *qpc, unsigned *count)
 		return -ENOENT;
 	record_merge(qp, qpc);
 	if (!qpc_get_rx_record_read(qpc))
-		record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ);
+		record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ, false);
 	*count = rq_known(qpc);
 	return 0;
 }
