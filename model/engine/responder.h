@@ -45,10 +45,11 @@ struct qp_receive {
 	uint8_t state;            /* enum resp_state */
 	uint8_t verdict;          /* enum verdict, of the request in the machine */
 	bool running, pumping;
-	bool flushing; /* the receive queue is to be flushed */
-	bool ack_due;  /* an ACK waits for the context */
-	bool broken;   /* a response failed: its NAK was the last packet of this connection */
-	bool record_asked; /* the machine waits for the record read last; else it was read ahead of need */
+	bool flushing;     /* the receive queue is to be flushed */
+	bool ack_due;      /* an ACK waits for the context */
+	bool broken;       /* a response failed: its NAK was the last packet of this connection */
+	bool record_asked; /* the machine waits for the record read last; else it was read ahead of
+			      need */
 	bool record_fresh, record_failed, ring_fresh, ring_failed;
 	uint16_t record_value;
 	uint16_t unacked;   /* request packets since the last ACK */

@@ -208,8 +208,9 @@ bool read_job_step(struct qp *qp, struct packet *job);
 
 /* srq.c */
 /*
- * Reads a doorbell record unless one is being read; when it is there record_fresh is set and the machine kicked. Only a read that was asked for says
- * that nothing is posted: one made ahead of need may be old.
+ * Reads a doorbell record unless one is being read; when it is there record_fresh is set and the
+ * machine kicked. Only a read that was asked for says that nothing is posted: one made ahead of
+ * need may be old.
  */
 void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked);
 bool record_is_fresh(const struct qp *qp, uint32_t srqn);
