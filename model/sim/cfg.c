@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sim/cfg.h"
 
 #include <errno.h>
@@ -357,7 +358,8 @@ static void ini_line_check(struct ini *ini, char *s, ssize_t length, int room)
 		return;
 	}
 	s[strcspn(s, "#;\r\n")] = 0;
-	if (*s == '[' && end && end < s + strlen(s)) {
+	/* libinih would pass over what follows the bracket. */
+	if (*s == '[' && end && end < s + strlen(s) && !end[1 + strspn(end + 1, " \t")]) {
 		*end = 0;
 		ini->bad = place_parse(s + 1, &place, ini->message);
 		*end = ']';

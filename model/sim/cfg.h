@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration of a run: the rows of params.h filled from defaults, an ini file and -s.
  *
  * Precedence is default < file < -s. In a file [hca0.link] is stronger than [hca.link], wherever it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every parameter of a simulation, a row each; nothing else states a delay, a size or a count.
  *
  *   P(section, key, unit, default, minimum, maximum, "meaning", "source")
