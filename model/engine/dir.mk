@@ -2,5 +2,5 @@ src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cac
 src-y += $(addprefix $(d)/, crc.c)
 test-y += $(addprefix $(d)/tests/, event_core_test.c)
 test-y += $(addprefix $(d)/tests/, crc_test.c)
-test-y += $(addprefix $(d)/tests/, icm_test.c context_cache_test.c)
+test-y += $(addprefix $(d)/tests/, icm_test.c context_cache_test.c translate_test.c processor_test.c)
 src-y += $(addprefix $(d)/, link_port.c packet.c)
