@@ -5,3 +5,5 @@ src-y += $(addprefix $(d)/, pcie.c pci_function.c pci_config.c interrupt.c doorb
 src-y += $(addprefix $(d)/, qp.c scheduler.c wqe_fetch.c requester.c requester_wqe.c requester_packet.c requester_response.c requester_complete.c retry.c)
 test-y += $(addprefix $(d)/tests/, event_core_test.c crc_test.c)
 test-y += $(addprefix $(d)/tests/, icm_test.c context_cache_test.c translate_test.c processor_test.c)
+src-y += $(addprefix $(d)/, responder.c responder_execute.c responder_ack.c atomic_read.c srq.c)
+test-y += $(addprefix $(d)/tests/, responder_test.c atomic_read_test.c srq_test.c)

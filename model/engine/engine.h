@@ -64,6 +64,9 @@ struct hca {
 	struct qp_table *qps;
 	struct packet_pool *packets;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
+
+	uint64_t responder_busy_ps, atomic_busy_ps; /* the units are held until then */
+	struct packet *srq_checks;		    /* srq.c: limits being compared */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)

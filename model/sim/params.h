@@ -182,6 +182,15 @@
 	P(responder, read_dma, COUNT, 4, 1, 256, \
 	  "payload DMA reads in flight for one QP's READ responses", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
+	P(responder, tx_window, TIME, CFG_US(2), 0, CFG_MS(1), \
+	  "payload of READ responses is asked for so early that no more than this waits at the port", \
+	  "assumption: covers the round trip of a DMA read") \
+	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
+	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
+	  "assumption: drivers post a last receive right after the error and wait for its flush") \
+	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), 0, CFG_S(10), \
+	  "longest such wait; after it the record is read only when something else touches the QP", \
+	  "assumption: an idle device does nothing") \
 	P(atomic_read, resources, COUNT, 16, 1, 128, \
 	  "READs and atomics a responder keeps for a QP", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
@@ -202,6 +211,9 @@
 	P(srq, latency, TIME, CFG_NS(16), 0, CFG_MS(1), \
 	  "receive WQE taken from an SRQ, beside its DMA read", \
 	  "assumption: four cycles of a 250 MHz pipeline") \
+	P(srq, refresh, COUNT, 50, 0, 100, \
+	  "percent of a receive queue; with fewer receives known the doorbell record is read ahead of need", \
+	  "assumption: keeps credits fresh at a read every half queue") \
 	P(srq, prefetch, COUNT, 8, 1, 64, \
 	  "receive WQEs one DMA read takes", "assumption: as for send queues") \
 	P(cqe_write, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
