@@ -36,8 +36,8 @@ CXX := g++
 WARN   := -Wall -Wextra -Wshadow -Wvla -Wno-unused-parameter
 CWARN  := $(WARN) -Wstrict-prototypes -Wmissing-prototypes -Woverride-init -Wdeclaration-after-statement
 COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -I$(O)/gen -MMD -MP $(if $(WERROR),-Werror)
-SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 comma := ,
+SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
 CXXFLAGS := -std=c++17 $(COMMON) $(WARN) $(SANFLAGS)
 LDFLAGS  := -rdynamic -Wl,--as-needed $(SANFLAGS)

@@ -301,13 +301,16 @@ static CRC_TARGET128 uint64_t residue_clmul128(const uint8_t *p, size_t n, uint6
 	a[0] = _mm_xor_si128(load_128(p), _mm_cvtsi64_si128(patch));
 	if (n < LANES128 * BLOCK)
 		return fold_rest(a[0], p + BLOCK, n - BLOCK);
+#pragma GCC unroll 8
 	for (i = 1; i < LANES128; i++)
 		a[i] = load_128(p + i * BLOCK);
 	by = load_fold(LANES128);
 	for (p += sizeof(a), n -= sizeof(a); n >= sizeof(a); p += sizeof(a), n -= sizeof(a))
+#pragma GCC unroll 8
 		for (i = 0; i < LANES128; i++)
 			a[i] = fold_128(a[i], by, load_128(p + i * BLOCK));
 	by = load_fold(1);
+#pragma GCC unroll 8
 	for (i = 1; i < LANES128; i++)
 		a[0] = fold_128(a[0], by, a[i]);
 	return fold_rest(a[0], p, n);
@@ -328,13 +331,16 @@ static CRC_TARGET512 uint64_t residue_clmul512(const uint8_t *p, size_t n, uint6
 	__m128i last;
 	unsigned int i;
 
+#pragma GCC unroll 4
 	for (i = 0; i < LANES512; i++)
 		a[i] = _mm512_loadu_si512(p + i * sizeof(a[0]));
 	a[0] = _mm512_xor_si512(a[0], _mm512_zextsi128_si512(_mm_cvtsi64_si128(patch)));
 	for (p += sizeof(a), n -= sizeof(a); n >= sizeof(a); p += sizeof(a), n -= sizeof(a))
+#pragma GCC unroll 4
 		for (i = 0; i < LANES512; i++)
 			a[i] = fold_512(a[i], by, _mm512_loadu_si512(p + i * sizeof(a[0])));
 	by = _mm512_broadcast_i32x4(load_fold(4));
+#pragma GCC unroll 4
 	for (i = 1; i < LANES512; i++)
 		a[0] = fold_512(a[0], by, a[i]);
 	for (; n >= sizeof(a[0]); p += sizeof(a[0]), n -= sizeof(a[0]))
@@ -432,6 +438,7 @@ static uint64_t packet_crcs(const uint8_t *p, size_t n)
 	uint64_t r = residue(p, n, packet_patch(p, n)), both = 0;
 	unsigned int i;
 
+#pragma GCC unroll 12
 	for (i = 0; i < 12; i++)
 		both ^= crc.split[i][r >> 4 * i & 0xf];
 	return both;
@@ -448,10 +455,10 @@ static bool packet_has_icrc(const uint8_t *p)
 	return (p[LNH_BYTE] & LNH_MASK) >= LNH_IBA_LOCAL;
 }
 
-static void store_le(uint8_t *p, uint32_t v, unsigned int bytes)
+static void store_vcrc(uint8_t *p, uint16_t v)
 {
-	for (; bytes; bytes--, v >>= 8)
-		*p++ = v;
+	v = htole16(~v);
+	memcpy(p, &v, sizeof(v));
 }
 
 size_t crc_make(uint8_t *wire, size_t len)
@@ -461,12 +468,13 @@ size_t crc_make(uint8_t *wire, size_t len)
 	uint16_t v = both >> 32;
 
 	if (!packet_has_icrc(wire)) {
-		store_le(wire + len, (uint16_t)~v, CRC_VCRC_BYTES);
+		store_vcrc(wire + len, v);
 		return CRC_VCRC_BYTES;
 	}
 	v = vcrc_after_icrc(v, icrc);
-	store_le(wire + len, icrc, CRC_ICRC_BYTES);
-	store_le(wire + len + CRC_ICRC_BYTES, (uint16_t)~v, CRC_VCRC_BYTES);
+	store_vcrc(wire + len + CRC_ICRC_BYTES, v);
+	icrc = htole32(icrc);
+	memcpy(wire + len, &icrc, sizeof(icrc));
 	return CRC_BYTES;
 }
 

@@ -102,9 +102,11 @@ void hca_soft_reset(struct hca *hca);
 /* Emits a trace record when the point is on; bytes may be NULL. */
 #define HCA_TRACE(hca, point_, ...)                                                                                                \
 	do {                                                                                                                           \
-		if (trace_on((hca)->trace, (point_)))                                                                                      \
+		if (trace_on((hca)->trace, (point_))) {                                                                                    \
+			trace_advance((hca)->trace, hca_now(hca));                                                                             \
 			trace_emit((hca)->trace, &(struct trace_record){.time_ps = hca_now(hca), .point = (point_),                            \
 									.hca = (uint8_t)(hca)->index, __VA_ARGS__});                                   \
+		}                                                                                                                          \
 	} while (0)
 
 #endif

@@ -26,12 +26,16 @@ struct packet {
 	struct packet *next; /* of whatever queue it stands in */
 	struct event ev;     /* of whoever holds it */
 	struct hca *hca;     /* the device that holds it now */
+	struct packet_pool *pool; /* where it goes back to */
 	uint8_t port;	     /* the port it leaves by or came in at, from 1 */
 	uint8_t vl;
 	bool loopback;	 /* never on the wire: DLID is the sender's own */
 	bool crcs_made;	 /* ICRC and VCRC bytes stand in the buffer and are right for it, but for what a fault did */
-	bool vcrc_bad, icrc_bad; /* known to be wrong without looking (fault plan, lazy CRCs) */
+	bool crcs_unknown; /* a fault plan changed it, or it was injected: to be checked even where CRCs are made at need */
+	bool uncredited;   /* no credits were taken for it: a fault plan's copy, an injected packet */
+	bool rx_buffered;  /* holds space of the receiving port's buffer */
 	bool resent;
+	unsigned hold; /* fault plan: later packets that are to pass it first */
 	const char *fault;	 /* what a fault plan did, for traces; NULL mostly */
 	uint64_t sent_ps;	 /* last bit left the sender */
 	uint64_t ready_ps;	 /* sender: not before */
@@ -66,6 +70,8 @@ void packet_pool_destroy(struct packet_pool *pool);
 struct packet *packet_alloc(struct hca *hca);
 /* Back to the pool; a received packet's buffer space goes back as credits. */
 void packet_free(struct packet *pkt);
+/* A second packet with the same bytes: duplicated by a fault plan, or delivered to a further multicast member. */
+void packet_copy(struct packet *to, const struct packet *from);
 size_t packet_pool_footprint(const struct hca *hca);
 unsigned packet_pool_in_use(const struct hca *hca);
 

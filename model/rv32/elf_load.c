@@ -101,13 +101,17 @@ static int check_header(struct image *image)
 		return bad(image, -ENOEXEC, "not a linked executable (ELF type %u)", ehdr->e_type);
 	if (!ehdr->e_phnum || !ehdr->e_phoff)
 		return bad(image, -ENOEXEC, "no program headers");
-	if (ehdr->e_phentsize != sizeof(Elf32_Phdr) || ehdr->e_phnum == PN_XNUM)
+	if (ehdr->e_phentsize != sizeof(Elf32_Phdr) || ehdr->e_phnum == PN_XNUM ||
+	    ehdr->e_phoff % sizeof(uint32_t))
 		return bad(image, -ENOEXEC, "broken program header table");
 	if (!in_file(image, ehdr->e_phoff, (uint64_t)ehdr->e_phnum * sizeof(Elf32_Phdr)))
 		return bad(image, -ENOEXEC,
 			   "truncated: program headers end at %llu, the file at %zu",
 			   (unsigned long long)ehdr->e_phoff + ehdr->e_phnum * sizeof(Elf32_Phdr),
 			   image->size);
+	if (ehdr->e_shoff % sizeof(uint32_t) ||
+	    (ehdr->e_shoff && ehdr->e_shnum && ehdr->e_shentsize != sizeof(Elf32_Shdr)))
+		return bad(image, -ENOEXEC, "broken section header table");
 	if (ehdr->e_shoff &&
 	    !in_file(image, ehdr->e_shoff, (uint64_t)ehdr->e_shnum * ehdr->e_shentsize))
 		return bad(image, -ENOEXEC,

@@ -1,43 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The remote stub: packets of one debugger on one TCP connection. Source: "Debugging with GDB",
- * appendix E (remote serial protocol) and G.5 (standard target features of RISC-V).
+ * What the remote stub answers a debugger. Source: "Debugging with GDB", appendix E (remote serial
+ * protocol) and G.5 (standard target features of RISC-V).
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "model/rv32/gdb_link.h"
 #include "model/rv32/rv32_core.h"
 
-enum { PACKET_MAX = 4096, REG_PC = 32, REGS = 33, REG_CSR0 = 65, CTRL_C = 3 };
+enum { REG_PC = 32, REGS = 33, REG_CSR0 = 65 };
 enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5, SIGNAL_SEGV = 11 };
 
 /* What handle() asks of the loop. */
 enum next { NEXT_PACKET, NEXT_RESUME, NEXT_KILLED, NEXT_GONE };
-
-struct rv_gdb {
-	struct rv_core *core;
-	int listener;
-	int fd; /* -1: no debugger */
-	uint16_t port;
-	bool arrived;     /* connected, and not yet served */
-	bool running;     /* it resumed the core and waits for the stop */
-	bool interrupted; /* ctrl-C */
-	bool no_ack;
-	int signal; /* of the last stop */
-	uint8_t in[1024];
-	size_t in_at;
-	size_t in_count;
-	char packet[PACKET_MAX + 1];
-	char reply[PACKET_MAX + 1];
-};
 
 static const struct {
 	const char *name;
@@ -48,120 +26,6 @@ static const struct {
 	{"mip", 0x344},      {"mcycle", 0xb00}, {"minstret", 0xb02},
 };
 
-static void disconnect(struct rv_gdb *gdb)
-{
-	if (gdb->fd >= 0)
-		close(gdb->fd);
-	gdb->fd = -1;
-	gdb->arrived = false;
-	gdb->running = false;
-	gdb->interrupted = false;
-	rv_core_clear_breakpoints(gdb->core);
-	rv_core_set_debugged(gdb->core, false);
-}
-
-static bool send_all(struct rv_gdb *gdb, const char *bytes, size_t count)
-{
-	while (count) {
-		ssize_t n = send(gdb->fd, bytes, count, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		count -= (size_t)n;
-	}
-	return true;
-}
-
-static bool send_packet(struct rv_gdb *gdb, const char *text)
-{
-	char frame[PACKET_MAX + 8];
-	unsigned sum = 0;
-	int n;
-
-	for (const char *c = text; *c; c++)
-		sum += (uint8_t)*c;
-	n = snprintf(frame, sizeof(frame), "$%s#%02x", text, sum & 0xff);
-	return send_all(gdb, frame, (size_t)n);
-}
-
-/* The next byte, or -1 when the connection ended; -EAGAIN if there is none and @flags say not to
- * wait. */
-static int next_byte(struct rv_gdb *gdb, int flags)
-{
-	ssize_t n;
-
-	if (gdb->in_at < gdb->in_count)
-		return gdb->in[gdb->in_at++];
-	do
-		n = recv(gdb->fd, gdb->in, sizeof(gdb->in), flags);
-	while (n < 0 && errno == EINTR);
-	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-		return -EAGAIN;
-	if (n <= 0)
-		return -1;
-	gdb->in_at = 1;
-	gdb->in_count = (size_t)n;
-	return gdb->in[0];
-}
-
-static int hex_digit(int c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* The text of one packet behind its '$': false if the connection ended. *@good: it fits and its
- * checksum is right. */
-static bool read_body(struct rv_gdb *gdb, bool *good)
-{
-	unsigned sum = 0;
-	size_t count = 0;
-	int c, high, low;
-
-	while ((c = next_byte(gdb, 0)) != '#') {
-		if (c < 0)
-			return false;
-		sum += (unsigned)c;
-		if (count < PACKET_MAX)
-			gdb->packet[count] = (char)c;
-		count++;
-	}
-	high = next_byte(gdb, 0);
-	low = next_byte(gdb, 0);
-	*good = count <= PACKET_MAX && hex_digit(high) == (int)(sum >> 4 & 15) &&
-		hex_digit(low) == (int)(sum & 15);
-	gdb->packet[count <= PACKET_MAX ? count : PACKET_MAX] = '\0';
-	return low >= 0;
-}
-
-/* False: the connection ended. */
-static bool read_packet(struct rv_gdb *gdb)
-{
-	for (;;) {
-		bool good;
-		int c = next_byte(gdb, 0);
-
-		if (c < 0)
-			return false;
-		if (c == '-' && !send_packet(gdb, gdb->reply))
-			return false;
-		if (c != '$')
-			continue;
-		if (!read_body(gdb, &good))
-			return false;
-		if (!gdb->no_ack && !send_all(gdb, good ? "+" : "-", 1))
-			return false;
-		if (good)
-			return true;
-	}
-}
-
 static void put_word(char *to, uint32_t value)
 {
 	snprintf(to, 9, "%02x%02x%02x%02x", value & 255, value >> 8 & 255, value >> 16 & 255,
@@ -171,8 +35,8 @@ static void put_word(char *to, uint32_t value)
 static bool get_bytes(const char *from, uint8_t *to, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		int high = hex_digit(from[2 * i]);
-		int low = high < 0 ? -1 : hex_digit(from[2 * i + 1]);
+		int high = rv_hex_digit(from[2 * i]);
+		int low = high < 0 ? -1 : rv_hex_digit(from[2 * i + 1]);
 
 		if (low < 0)
 			return false;
@@ -265,7 +129,7 @@ static void memory(struct rv_gdb *gdb, const char *text, bool write)
 	unsigned long addr = strtoul(text, &end, 16);
 	unsigned long count = *end == ',' ? strtoul(end + 1, &end, 16) : 0;
 
-	if (addr > UINT32_MAX || count > PACKET_MAX / 2 ||
+	if (addr > UINT32_MAX || count > RV_GDB_PACKET_MAX / 2 ||
 	    (count && !rv_in_ram(gdb->core, (uint32_t)addr, (uint32_t)count))) {
 		set_result(gdb, "E0e");
 		return;
@@ -334,8 +198,8 @@ static void read_target_xml(struct rv_gdb *gdb, const char *text)
 
 	if (at > size)
 		at = size;
-	if (count > PACKET_MAX - 1)
-		count = PACKET_MAX - 1;
+	if (count > RV_GDB_PACKET_MAX - 1)
+		count = RV_GDB_PACKET_MAX - 1;
 	if (count > size - at)
 		count = size - at;
 	gdb->reply[0] = at + count < size ? 'm' : 'l';
@@ -359,7 +223,7 @@ static void query(struct rv_gdb *gdb, const char *text)
 	else if (after(text, "qSupported"))
 		snprintf(gdb->reply, sizeof(gdb->reply),
 			 "PacketSize=%x;qXfer:features:read+;QStartNoAckMode+;vContSupported+",
-			 PACKET_MAX);
+			 RV_GDB_PACKET_MAX);
 	else if (!strcmp(text, "qAttached"))
 		set_result(gdb, "1");
 	else if (!strcmp(text, "qC"))
@@ -384,35 +248,10 @@ static enum next resume(struct rv_gdb *gdb, char action, const char *at)
 	return NEXT_RESUME;
 }
 
-static enum next handle_v(struct rv_gdb *gdb, const char *text)
+/* What only reads or changes the core, or tells of the stub: the reply is in gdb->reply, empty for
+ * what it does not know. */
+static void answer(struct rv_gdb *gdb, const char *text)
 {
-	const char *rest = after(text, "vCont;");
-
-	if (rest && strchr("cCsS", rest[0]) && rest[0])
-		return resume(gdb, rest[0] == 's' || rest[0] == 'S' ? 's' : 'c', "");
-	if (!strcmp(text, "vCont?"))
-		set_result(gdb, "vCont;c;C;s;S");
-	if (after(text, "vKill")) {
-		send_packet(gdb, "OK");
-		return NEXT_KILLED;
-	}
-	return NEXT_PACKET;
-}
-
-static enum next start_no_ack(struct rv_gdb *gdb)
-{
-	set_result(gdb, "OK");
-	if (!send_packet(gdb, gdb->reply))
-		return NEXT_GONE;
-	gdb->no_ack = true;
-	return NEXT_PACKET;
-}
-
-static enum next handle(struct rv_gdb *gdb)
-{
-	const char *text = gdb->packet;
-
-	gdb->reply[0] = '\0'; /* an empty reply: not supported */
 	switch (text[0]) {
 	case '?':
 		snprintf(gdb->reply, sizeof(gdb->reply), "S%02x", gdb->signal & 255);
@@ -435,22 +274,6 @@ static enum next handle(struct rv_gdb *gdb)
 	case 'z':
 		breakpoint(gdb, text + 1, text[0] == 'Z');
 		break;
-	case 'c':
-	case 's':
-		return resume(gdb, text[0], text + 1);
-	case 'C':
-	case 'S':
-		return resume(gdb, text[0] == 'S' ? 's' : 'c', "");
-	case 'v':
-		if (!after(text, "vCont") && !after(text, "vKill"))
-			break;
-		{
-			enum next next = handle_v(gdb, text);
-
-			if (next != NEXT_PACKET)
-				return next;
-		}
-		break;
 	case 'H':
 	case 'T':
 		set_result(gdb, "OK");
@@ -458,17 +281,45 @@ static enum next handle(struct rv_gdb *gdb)
 	case 'q':
 		query(gdb, text);
 		break;
-	case 'Q':
-		if (!strcmp(text, "QStartNoAckMode"))
-			return start_no_ack(gdb);
+	case 'v':
+		if (!strcmp(text, "vCont?"))
+			set_result(gdb, "vCont;c;C;s;S");
 		break;
-	case 'D':
-		send_packet(gdb, "OK");
-		return NEXT_GONE;
-	case 'k':
-		return NEXT_KILLED;
 	}
-	return send_packet(gdb, gdb->reply) ? NEXT_PACKET : NEXT_GONE;
+}
+
+static enum next say_ok(struct rv_gdb *gdb, enum next next)
+{
+	return rv_gdb_packet_send(gdb, set_result(gdb, "OK")) ? next : NEXT_GONE;
+}
+
+static enum next handle(struct rv_gdb *gdb)
+{
+	const char *text = gdb->packet, *action = after(text, "vCont;");
+
+	if (action && *action && strchr("cCsS", *action))
+		return resume(gdb, *action == 's' || *action == 'S' ? 's' : 'c', "");
+	if (text[0] == 'c' || text[0] == 's')
+		return resume(gdb, text[0], text + 1);
+	if (text[0] == 'C' || text[0] == 'S')
+		return resume(gdb, text[0] == 'S' ? 's' : 'c', "");
+	if (text[0] == 'k')
+		return NEXT_KILLED;
+	if (after(text, "vKill"))
+		return say_ok(gdb, NEXT_KILLED);
+	if (text[0] == 'D') {
+		say_ok(gdb, NEXT_GONE);
+		return NEXT_GONE;
+	}
+	if (!strcmp(text, "QStartNoAckMode")) {
+		enum next next = say_ok(gdb, NEXT_PACKET);
+
+		gdb->no_ack = true;
+		return next;
+	}
+	gdb->reply[0] = '\0';
+	answer(gdb, text);
+	return rv_gdb_packet_send(gdb, gdb->reply) ? NEXT_PACKET : NEXT_GONE;
 }
 
 static bool report_stop(struct rv_gdb *gdb, enum rv_stop why)
@@ -481,7 +332,7 @@ static bool report_stop(struct rv_gdb *gdb, enum rv_stop why)
 		return true;
 	gdb->running = false;
 	snprintf(gdb->reply, sizeof(gdb->reply), "S%02x", gdb->signal);
-	return send_packet(gdb, gdb->reply);
+	return rv_gdb_packet_send(gdb, gdb->reply);
 }
 
 int rv_gdb_serve(struct rv_gdb *gdb, enum rv_stop why)
@@ -494,115 +345,8 @@ int rv_gdb_serve(struct rv_gdb *gdb, enum rv_stop why)
 	if (!report_stop(gdb, why))
 		next = NEXT_GONE;
 	while (next == NEXT_PACKET)
-		next = read_packet(gdb) ? handle(gdb) : NEXT_GONE;
+		next = rv_gdb_packet_read(gdb) ? handle(gdb) : NEXT_GONE;
 	if (next != NEXT_RESUME)
-		disconnect(gdb);
+		rv_gdb_disconnect(gdb);
 	return next == NEXT_KILLED ? -ECANCELED : 0;
-}
-
-static void accept_debugger(struct rv_gdb *gdb)
-{
-	int one = 1;
-	int fd = accept(gdb->listener, NULL, NULL);
-
-	if (fd < 0)
-		return;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	gdb->fd = fd;
-	gdb->arrived = true;
-	gdb->no_ack = false;
-	gdb->in_at = 0;
-	gdb->in_count = 0;
-	gdb->reply[0] = '\0';
-	rv_core_set_debugged(gdb->core, true);
-}
-
-bool rv_gdb_poll(struct rv_gdb *gdb)
-{
-	struct pollfd listener = {.fd = gdb->listener, .events = POLLIN};
-	int c;
-
-	if (gdb->fd < 0) {
-		if (poll(&listener, 1, 0) == 1)
-			accept_debugger(gdb);
-		return gdb->arrived;
-	}
-	if (gdb->arrived)
-		return true;
-	while ((c = next_byte(gdb, MSG_DONTWAIT)) >= 0)
-		if (c == CTRL_C)
-			gdb->interrupted = true;
-	if (c != -EAGAIN)
-		disconnect(gdb);
-	return gdb->interrupted;
-}
-
-int rv_gdb_wait(struct rv_gdb *gdb)
-{
-	struct pollfd listener = {.fd = gdb->listener, .events = POLLIN};
-
-	while (gdb->fd < 0) {
-		if (poll(&listener, 1, -1) < 0 && errno != EINTR)
-			return -errno;
-		if (listener.revents & POLLIN)
-			accept_debugger(gdb);
-	}
-	return 0;
-}
-
-static int open_listener(uint16_t *port)
-{
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_port = htons(*port)};
-	socklen_t size = sizeof(addr);
-	int one = 1, rc;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -errno;
-	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 1) ||
-	    getsockname(fd, (struct sockaddr *)&addr, &size)) {
-		rc = -errno;
-		close(fd);
-		return rc;
-	}
-	*port = ntohs(addr.sin_port);
-	return fd;
-}
-
-int rv_gdb_listen(struct rv_core *core, uint16_t port, struct rv_gdb **gdb)
-{
-	struct rv_gdb *made = calloc(1, sizeof(*made));
-
-	if (!made)
-		return -ENOMEM;
-	made->core = core;
-	made->fd = -1;
-	made->port = port;
-	made->signal = SIGNAL_TRAP;
-	made->listener = open_listener(&made->port);
-	if (made->listener < 0) {
-		int rc = made->listener;
-
-		fprintf(stderr, "rv32: gdb port %u: %s\n", port, strerror(-rc));
-		free(made);
-		return rc;
-	}
-	*gdb = made;
-	return 0;
-}
-
-uint16_t rv_gdb_port(const struct rv_gdb *gdb)
-{
-	return gdb->port;
-}
-
-void rv_gdb_close(struct rv_gdb *gdb)
-{
-	if (!gdb)
-		return;
-	disconnect(gdb);
-	close(gdb->listener);
-	free(gdb);
 }

@@ -152,7 +152,10 @@ int rv_core_symbol_addr(const struct rv_core *core, const char *name, uint32_t *
  */
 int rv_core_backtrace(const struct rv_core *core, char *buf, size_t size);
 
-/* Debugging, as gdb.c uses it. Under a debugger ebreak stops the core instead of trapping. */
+/*
+ * Debugging, as gdb.c uses it. Under a debugger ebreak stops the core; when run again it traps.
+ * Breakpoints stand beside RAM, which is never changed.
+ */
 void rv_core_set_debugged(struct rv_core *core, bool debugged);
 int rv_core_add_breakpoint(struct rv_core *core,
 			   uint32_t addr); /* 0, -EINVAL (odd, not in RAM), -ENOSPC */

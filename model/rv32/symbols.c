@@ -33,23 +33,26 @@ static size_t at_or_below(const struct rv_symbols *symbols, uint32_t addr)
 	return low;
 }
 
+/* A function that covers @pc, else the nearest label below that no function separates from it. */
 const char *rv_core_symbol(const struct rv_core *core, uint32_t pc, uint32_t *offset)
 {
-	const struct rv_symbol *row = core->symbols.row, *best = NULL;
+	const struct rv_symbol *best = NULL;
 
+	if (!rv_in_ram(core, pc, 1))
+		return NULL;
 	for (size_t i = at_or_below(&core->symbols, pc); i > 0; i--) {
-		const struct rv_symbol *symbol = &row[i - 1];
+		const struct rv_symbol *symbol = &core->symbols.row[i - 1];
 
-		if (!symbol->code || (symbol->size && pc - symbol->addr >= symbol->size))
+		if (!symbol->code)
 			continue;
-		if (best && best->addr != symbol->addr)
+		if (symbol->size) {
+			best = pc - symbol->addr < symbol->size ? symbol : best;
 			break;
-		if (!best || symbol->size)
+		}
+		if (!best)
 			best = symbol;
-		if (best->size)
-			break;
 	}
-	if (!best || !rv_in_ram(core, pc, 1))
+	if (!best)
 		return NULL;
 	if (offset)
 		*offset = pc - best->addr;

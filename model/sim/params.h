@@ -21,7 +21,7 @@
 	P(hca, ports, COUNT, 1, 1, 2, \
 	  "ports of the device", "documented: ConnectX-3 comes with one or two") \
 	P(hca, node_guid, HEX, 0, 0, UINT64_MAX, \
-	  "node GUID; a port's is this and its number; 0: 0x0002c90300a00000 + 16 for each device", \
+	  "node GUID; port n has this + n; 0: 0x0002c90300a00000 + 16 * number of the device", \
 	  "assumption: an OUI of the vendor") \
 	P(hca, log_max_qp, COUNT, 18, 10, 24, \
 	  "log2 of the QPs announced", "documented: the Linux mlx4 profile needs 18") \
@@ -71,7 +71,8 @@
 	  "WQEs the prefetch buffer holds, all QPs together", \
 	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
-	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
+	  "WQE in the buffer until it is decoded", \
+	  "assumption: six cycles of a 250 MHz pipeline") \
 	P(context_cache, entries, COUNT, 256, 1, 1 << 20, \
 	  "contexts held", "assumption: above the 100 busy QPs that run without loss of rate") \
 	P(context_cache, ways, COUNT, 4, 1, 64, \
@@ -92,7 +93,8 @@
 	P(translate, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
 	  "work of a miss beside its DMA read", "assumption: ten cycles of a 250 MHz pipeline") \
 	P(translate, misses, COUNT, 1, 1, 64, \
-	  "misses served at a time", "derived: a miss takes about 0.5 us of rate, so misses queue") \
+	  "misses served at a time", \
+	  "derived: a miss takes about 0.5 us of rate, so misses queue") \
 	P(requester, units, COUNT, 2, 1, 16, \
 	  "send processing units; one of them serves a QP", \
 	  "derived: the rate doubles with a second QP and not beyond") \
@@ -127,10 +129,11 @@
 	  "cable, one way", "derived: two metres at 5 ns a metre") \
 	P(link, mtu, POW2, 4096, 256, 4096, \
 	  "largest payload a port can carry", "documented: ConnectX-3") \
-	P(link, vls, COUNT, 8, 1, 8, \
-	  "data virtual lanes a port can have: 1, 2, 4 or 8", "documented: ConnectX-3") \
+	P(link, vls, COUNT2, 8, 1, 8, \
+	  "data virtual lanes a port can have", "documented: ConnectX-3") \
 	P(link, training_time, TIME, CFG_US(100), 0, CFG_S(10), \
-	  "both ends enabled until LinkUp", "assumption: short bring-up; cables take 10 ms and more") \
+	  "both ends enabled until LinkUp", \
+	  "assumption: short bring-up; cables take 10 ms and more") \
 	P(link, rx_buffer, SIZE, CFG_KIB(16), CFG_KIB(1), CFG_MIB(1), \
 	  "receive buffer of one VL, announced as credits", \
 	  "assumption: three packets of 4 KiB with headers, covers the round trip") \
@@ -192,7 +195,7 @@
 	  "least time between two messages of a vector", "assumption: off") \
 	P(pcie, speed, PCIE, 8000, 2500, 16000, \
 	  "transfer rate of a lane", "documented: ConnectX-3 is PCIe 3.0") \
-	P(pcie, lanes, COUNT, 8, 1, 16, \
+	P(pcie, lanes, COUNT2, 8, 1, 16, \
 	  "lanes", "documented: ConnectX-3 is x8") \
 	P(pcie, mps, POW2, 256, 128, 4096, \
 	  "maximum payload of a TLP", "documented: usual setting of servers of its time") \

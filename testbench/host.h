@@ -1,0 +1,47 @@
+/*
+ * A simulated host: memory with an IOMMU map, interrupts, threads; the platform that host_driver/ runs on.
+ *
+ * Its memory is one range of bus addresses from HOST_MEMORY_BUS on. The device reaches a page only while it is mapped.
+ */
+#ifndef TESTBENCH_HOST_H
+#define TESTBENCH_HOST_H
+
+#include "host_driver/platform.h"
+#include "model/engine/hca.h"
+#include "model/sim/cfg.h"
+#include "model/systemc/kernel.h"
+
+#define HOST_MEMORY_BUS 0x100000000ull /* above 4 GiB, so that no address fits 32 bits */
+#define HOST_MSI_ADDRESS 0xfee00000ull
+
+struct host;
+struct trace;
+
+struct host_config {
+	unsigned index;
+	const struct host_params *params;
+	const struct hca_params *hca_params;
+	struct trace *trace;
+	const char *fw_path;
+	bool dmi;
+	/* Told of guest errors and catastrophes of this host's device. */
+	void (*guest_error)(void *arg, unsigned host, const char *rule, const char *text);
+	void (*catastrophe)(void *arg, unsigned host, const char *text);
+	void *arg;
+};
+
+/* The host and the HCA in it. NULL with one line in err[]. */
+struct host *host_create(struct kernel *kernel, struct event_core *core, const struct host_config *config, char *err, size_t err_size);
+void host_destroy(struct host *host);
+
+struct platform *host_platform(struct host *host);
+struct hca *host_hca(struct host *host);
+
+/* Pages allocated and pages mapped for the device at present: both 0 after a tear-down that leaves nothing. */
+size_t host_pages_used(const struct host *host);
+size_t host_pages_mapped(const struct host *host);
+/* Where a bus address is in this process, NULL when not the host's; mapped or not. */
+void *host_pointer(struct host *host, uint64_t bus);
+uint64_t host_bus(struct host *host, const void *addr);
+
+#endif
