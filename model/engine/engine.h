@@ -112,12 +112,12 @@ void hca_soft_reset(struct hca *hca);
 uint64_t hca_node_guid(const struct hca *hca);
 
 /* Emits a trace record when the point is on; bytes may be NULL. */
-#define HCA_TRACE(hca_, point_, ...)                                                                                                \
+#define HCA_TRACE(hca_, point_, ...)                                                                                               \
 	do {                                                                                                                           \
-		if (trace_on((hca_)->trace, (point_))) {                                                                                    \
-			trace_advance((hca_)->trace, hca_now(hca_));                                                                             \
-			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = hca_now(hca_), .point = (point_),                            \
-									.hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                   \
+		if (trace_on((hca_)->trace, (point_))) {                                                                                   \
+			trace_advance((hca_)->trace, hca_now(hca_));                                                                           \
+			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = hca_now(hca_), .point = (point_),                          \
+									 .hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                 \
 		}                                                                                                                          \
 	} while (0)
 

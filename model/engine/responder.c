@@ -89,7 +89,9 @@ static enum resp_state resp_next(struct resp_run *x)
 		return RESP_NEXT;
 	}
 	r->current = x->pkt;
-	start = hca_now(x->hca);
+	start = x->pkt->ready_ps; /* parsed and checked */
+	if (start < hca_now(x->hca))
+		start = hca_now(x->hca);
 	if (start < x->hca->responder_busy_ps)
 		start = x->hca->responder_busy_ps;
 	x->hca->responder_busy_ps = start + p->responder_packet_gap;
@@ -348,8 +350,8 @@ static void refuse_reply(struct resp_run *x, const struct verdict_row *row)
 	} else {
 		return;
 	}
-	if (row->qp == VERDICT_QP_KEEP)
-		qpc_set_rx_nak_sent(x->qpc, 1);
+	/* Behind a fatal one too: the state may change later, when its context is there. */
+	qpc_set_rx_nak_sent(x->qpc, 1);
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 	responses_acknowledge(x->qp);
 	response_queue(x->qp, response_new(x->qp, x->qpc, BTH_RC_ACKNOWLEDGE, psn, 0, syndrome,
@@ -452,14 +454,8 @@ static void responder_run(struct qp *qp)
 
 void responder_settle(struct qp *qp)
 {
-	struct qp_receive *r = &qp->receive;
-
-	if (r->running || r->pumping || !responder_is_idle(qp))
-		return;
-	/* It can be fetched again: a QP that goes quiet inside a message keeps nothing here. */
-	if (qp->quiescing)
-		receive_forget(r);
-	qp_settle(qp);
+	if (qp->quiescing ? responder_is_quiet(qp) : responder_is_idle(qp))
+		qp_settle(qp);
 }
 
 void responder_kick(struct qp *qp)
@@ -500,15 +496,20 @@ void responder_flush(struct qp *qp)
 		responder_kick(qp);
 }
 
+bool responder_is_quiet(const struct qp *qp)
+{
+	const struct qp_receive *r = &qp->receive;
+
+	return r->state == RESP_NEXT && !r->running && !r->pumping && !r->flushing &&
+	       !r->in.first && !r->landing.first && !r->jobs.first && !r->out.first && !r->record &&
+	       !r->ring && !r->ack_due && !r->unacked && !r->waiter.queued && !r->out_waiter.queued;
+}
+
 bool responder_is_idle(const struct qp *qp)
 {
 	const struct qp_receive *r = &qp->receive;
 
-	if (r->state != RESP_NEXT || r->running || r->pumping || r->flushing || r->in.first ||
-	    r->landing.first || r->jobs.first || r->out.first || r->record || r->ring ||
-	    r->ack_due || r->unacked || r->waiter.queued || r->out_waiter.queued)
-		return false;
-	return qp->quiescing || (!event_is_set(&r->timer) && !r->receive);
+	return responder_is_quiet(qp) && !event_is_set(&r->timer) && !r->receive;
 }
 
 void responder_init(struct qp *qp)

@@ -136,6 +136,8 @@
 	F(qpc, 32, fre,             0x70, 11, 11, "fast register allowed") \
 	F(qpc, 32, cur_rnr_retry,   0x70, 10,  8, "RNR retries left, device") \
 	F(qpc, 32, cur_retry_cnt,   0x70,  7,  5, "transport retries left, device") \
+	F(qpc, 32, send_limited,    0x74, 31, 31, "end-to-end credits count, device (in bytes the interface reserves)") \
+	F(qpc, 32, send_limit,      0x74, 23,  0, "SSN that the responder's credits reach, device") \
 	F(qpc, 32, next_send_psn,   0x78, 23,  0, "next PSN to send") \
 	F(qpc, 32, cqn_send,        0x7c, 23,  0, "CQ of the send queue") \
 	F(qpc, 16, roce_entropy,    0x80, 15,  0, "RoCE v2 source port") \

@@ -45,6 +45,8 @@
 	P(hca, log_max_rdma, COUNT, 4, 0, 7, \
 	  "log2 of the READs and atomics outstanding on a QP, either side", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
+	P(hca, local_ack_delay, COUNT, 15, 0, 31, \
+	  "local CA ack delay announced, 4.096 us * 2^n", "documented: ConnectX-3") \
 	P(hca, log_gids, COUNT, 3, 0, 7, \
 	  "log2 of a port's GID table", "assumption: short bring-up; the silicon has 7") \
 	P(hca, log_pkeys, COUNT, 5, 0, 7, \
@@ -60,6 +62,9 @@
 	  "log2 of the bytes of a BlueFlame register", "documented: ConnectX-3 reports 512 bytes") \
 	P(doorbell, log_bf_regs, COUNT, 3, 0, 3, \
 	  "log2 of the BlueFlame registers of a page", "derived: 512-byte registers in 4 KiB") \
+	P(doorbell, bf_gathers, COUNT, 64, 1, 4096, \
+	  "BlueFlame buffers that can be half written at a time", \
+	  "assumption: one for each of 64 posting CPUs") \
 	P(scheduler, latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
 	  "QP becomes ready until it is picked", "assumption: five cycles of a 250 MHz pipeline") \
 	P(scheduler, burst, COUNT, 4, 1, 256, \
@@ -71,6 +76,8 @@
 	P(wqe_fetch, entries, COUNT, 128, 1, 65536, \
 	  "WQEs the prefetch buffer holds, all QPs together", \
 	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
+	P(wqe_fetch, receives, COUNT, 64, 4, 65536, \
+	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
 	P(context_cache, requester_entries, COUNT, 256, 1, 1 << 20, \
@@ -155,6 +162,9 @@
 	  "transmit side of link and physical layer", "assumption: coding and serialiser") \
 	P(link, rx_latency, TIME, CFG_NS(70), 0, CFG_MS(1), \
 	  "receive side of link and physical layer", "assumption: deserialiser and block lock") \
+	P(link, tx_window, TIMEOUT, CFG_US(2), CFG_NS(100), CFG_MS(1), \
+	  "senders hold back while a port has more than this to send", \
+	  "assumption: covers the round trip of a payload DMA read") \
 	P(link, hoq_life, TIMEOUT, CFG_US(16777), 0, CFG_S(100), \
 	  "a packet that finds no credit so long is dropped; 0: never", \
 	  "derived: HOQLife 12 of IBA 14.2.5.6, 4.096 us * 2^12") \
@@ -172,9 +182,6 @@
 	P(responder, read_dma, COUNT, 4, 1, 256, \
 	  "payload DMA reads in flight for one QP's READ responses", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
-	P(responder, tx_window, TIME, CFG_US(2), 0, CFG_MS(1), \
-	  "payload of READ responses is asked for so early that no more than this waits at the port", \
-	  "assumption: covers the round trip of a DMA read") \
 	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
 	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
 	  "assumption: drivers post a last receive right after the error and wait for its flush") \

@@ -286,6 +286,13 @@ int qp_context(struct qp *qp, bool responder, struct waiter *waiter, struct qpc 
 	return 0;
 }
 
+void qp_packet_path(const struct qp_path *path, struct packet_path *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->port = 1;
+	out->dlid = (uint16_t)qp_path_get_rlid(path);
+}
+
 void qp_settle(struct qp *qp)
 {
 }
@@ -319,7 +326,8 @@ void event_queue_post(struct hca *hca, const struct eqe *eqe, void (*done)(void 
 }
 
 int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned log_page_size,
-		      uint64_t offset, unsigned stride, struct waiter *waiter, const uint8_t **wqe)
+		      uint64_t offset, unsigned stride, bool again, struct waiter *waiter,
+		      const uint8_t **wqe)
 {
 	*wqe = at(WORLD_QUEUE + offset);
 	return 0;
