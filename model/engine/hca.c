@@ -33,7 +33,8 @@ static void ports_create(struct hca *hca)
 		hca->ports[port - 1] = link_port_create(hca, port);
 }
 
-struct hca *hca_create(unsigned index, const struct hca_params *params, struct event_core *core,
+struct hca *hca_create(unsigned index, const struct hca_params *params,
+		       const struct host_params *host, struct event_core *core,
 		       const struct hca_env *env, struct trace *trace, const char *fw_path,
 		       char *err, size_t err_size)
 {
@@ -54,6 +55,9 @@ struct hca *hca_create(unsigned index, const struct hca_params *params, struct e
 	}
 	hca->icm = icm_create(hca);
 	hca->pcie = pcie_create(hca);
+	pcie_root_set(hca, &(struct pcie_root){.latency_ps = host->pcie_latency,
+					       .read_latency_ps = host->pcie_read_latency,
+					       .write_latency_ps = host->pcie_write_latency});
 	hca->pci = pci_function_create(hca);
 	hca->interrupt = interrupt_create(hca);
 	hca->doorbell = doorbell_create(hca);
