@@ -446,6 +446,7 @@ static inline struct packet *request(uint8_t opcode, uint32_t psn, unsigned len,
 	struct packet *pkt = packet_alloc(&w->hca);
 
 	lay_out(pkt, opcode, psn & PSN_MASK, len, false);
+	bth_set_pkey((struct bth *)(pkt->wire + pkt->bth_off), PKEY_DEFAULT);
 	bth_set_ack_req((struct bth *)(pkt->wire + pkt->bth_off), ack_req);
 	for (unsigned i = 0; i < len; i++)
 		packet_payload(pkt)[i] = (uint8_t)(psn * 31 + i + 1);
