@@ -137,7 +137,6 @@ void hca_soft_reset(struct hca *hca)
 void hca_pci_reset(struct hca *hca)
 {
 	hca_soft_reset(hca);
-	interrupt_reset(hca);
 	pci_function_reset(hca, true);
 }
 
@@ -215,7 +214,8 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 
 bool hca_is_quiet(const struct hca *hca)
 {
-	if (pcie_pending(hca) || !processor_is_quiet(hca) || packet_pool_in_use(hca))
+	if (pcie_pending(hca) || !processor_is_quiet(hca) || packet_pool_in_use(hca) ||
+	    qp_table_active(hca))
 		return false;
 	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
 		if (!link_port_is_quiet((struct hca *)hca, port))
@@ -226,7 +226,8 @@ bool hca_is_quiet(const struct hca *hca)
 size_t hca_footprint(const struct hca *hca)
 {
 	return sizeof(*hca) + processor_footprint(hca) + icm_footprint(hca) +
-	       context_cache_footprint(hca) + translate_footprint(hca) + packet_pool_footprint(hca);
+	       context_cache_footprint(hca) + translate_footprint(hca) +
+	       packet_pool_footprint(hca) + qp_table_footprint(hca);
 }
 
 static const void *object_cached(struct hca *hca, enum hca_object type, uint32_t number)

@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hca;
 struct hca_params;
 struct host_params;
@@ -99,5 +103,9 @@ enum hca_object { HCA_QP, HCA_CQ, HCA_EQ, HCA_SRQ, HCA_MPT };
  * -EFAULT when its ICM is not mapped.
  */
 int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

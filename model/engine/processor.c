@@ -34,6 +34,11 @@ uint8_t *processor_ram(struct processor *p, uint32_t addr, uint32_t len)
 	return ram + (addr - base);
 }
 
+const uint8_t *processor_memory(const struct hca *hca, uint32_t addr, uint32_t len)
+{
+	return processor_ram(hca->processor, addr, len);
+}
+
 /* The core has a reason to go on. */
 static void resume(struct processor *p)
 {

@@ -28,6 +28,8 @@ void processor_halt(struct hca *hca);
 /* Helpers that are under way end with an error: what they were doing is gone. */
 void processor_abort_helpers(struct hca *hca);
 uint32_t processor_pc(const struct hca *hca);
+/* Bytes of firmware's RAM, for dumps and tests; NULL when not all of it is there. */
+const uint8_t *processor_memory(const struct hca *hca, uint32_t addr, uint32_t len);
 size_t processor_footprint(const struct hca *hca);
 bool processor_is_quiet(const struct hca *hca);
 

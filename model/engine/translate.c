@@ -17,6 +17,7 @@ enum {
 			      ACCESS_* stand in the same order */
 	ACCESS_ALL = (1 << 5) - 1,
 	PD_MASK = (1 << 17) - 1,
+	MIN_LINES = 2, /* what a packet can need at once: two pages, a window and its region */
 };
 
 #define QUEUE_OWNER   0x80000000u
@@ -96,6 +97,8 @@ struct translate *translate_create(struct hca *hca)
 	while (per_line * 2 <= p->translate_mtt_line)
 		per_line *= 2;
 	lines = (uint32_t)((p->translate_mtt_entries + per_line - 1) / per_line);
+	if (lines < MIN_LINES)
+		lines = MIN_LINES;
 	t->hca = hca;
 	t->mtt_mask = per_line * MTT_SIZE - 1;
 	t->server = (struct miss_server){.limit = p->translate_misses,
@@ -114,7 +117,9 @@ struct translate *translate_create(struct hca *hca)
 		.line_size = (uint32_t)(sizeof(struct mtt_line) + per_line * MTT_SIZE),
 		.bytes = offsetof(struct mtt_line, bytes),
 		.len = per_line * MTT_SIZE};
-	line_cache_init(&t->mpts, (uint32_t)p->translate_mpt_entries);
+	line_cache_init(&t->mpts, p->translate_mpt_entries < MIN_LINES
+					  ? MIN_LINES
+					  : (uint32_t)p->translate_mpt_entries);
 	line_cache_init(&t->mtts, lines);
 	return t;
 }

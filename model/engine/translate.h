@@ -60,6 +60,8 @@ void translate_drop_queues(struct hca *hca);
 void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len);
 
 /*
+ * An access is at most one packet's: all its entries must be in the caches at once.
+ *
  * Checks the whole access and translates it to bus fragments (adjacent pages that are contiguous on
  * the bus are joined). Appends to frags[*n], up to room. 0; -EAGAIN (waiter queued, nothing
  * appended; what was read so far stays cached until the caller has tried again); -ENOSPC; a
