@@ -12,6 +12,7 @@
 #include "model/engine/pcie.h"
 #include "model/engine/processor.h"
 #include "model/engine/qp.h"
+#include "model/engine/responder.h"
 #include "model/engine/retry.h"
 #include "model/engine/scheduler.h"
 #include "model/engine/translate.h"
@@ -114,6 +115,7 @@ void hca_stop(struct hca *hca)
 	scheduler_reset(hca);
 	retry_reset(hca);
 	qp_table_reset(hca);
+	responder_reset(hca);
 	wqe_fetch_reset(hca);
 	cqe_write_reset(hca);
 	event_queue_reset(hca);
