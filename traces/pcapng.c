@@ -2,8 +2,10 @@
 /*
  * Packets to packets.pcapng: link type ERF, record type InfiniBand, for that is what Wireshark
  * decodes as a native InfiniBand packet. An interface a port, described when its first packet
- * comes. A packet stands twice: out when its last bit leaves, in when it arrives. The file says
- * nothing about machine or date. Source: draft-ietf-opsawg-pcapng, Endace ERF types.
+ * comes. A packet stands twice: out when its last bit leaves, in when it arrives. Times
+ * are cut to nanoseconds: of picoseconds Wireshark 4.0 makes wrong times (a 64-bit product
+ * overflows); the log has them all. The file says nothing about machine or date. Source:
+ * draft-ietf-opsawg-pcapng, Endace ERF types.
  */
 #include <errno.h>
 #include <inttypes.h>
