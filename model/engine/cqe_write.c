@@ -191,6 +191,9 @@ static bool consumer_index_take(struct lane *lane, struct cqc *cqc, uint32_t ci,
 		return false;
 	}
 	cqc_set_consumer_index(cqc, ci);
+	/* Kept between the two: a value left behind would be ahead again when the indices wrap. */
+	if (((cqc_get_solicit_pi(cqc) - ci) & QUEUE_INDEX_MASK) > entries_used(cqc))
+		cqc_set_solicit_pi(cqc, ci);
 	context_changed(lane->hca, CONTEXT_CQ, lane->number);
 	return true;
 }
@@ -444,14 +447,13 @@ static int failed_step(struct lane *lane, struct cq_job *job)
 
 /* --- arming --- */
 
-/* Whether a CQE of the wanted kind stands at index `ci` or later. */
-static bool completion_waits(const struct cqc *cqc, unsigned cmd, uint32_t ci)
+/* Whether a CQE of the wanted kind stands at the consumer index or later. */
+static bool completion_waits(const struct cqc *cqc, unsigned cmd)
 {
 	const uint32_t end =
 		cmd == CQ_ARM_SOLICITED ? cqc_get_solicit_pi(cqc) : cqc_get_producer_index(cqc);
-	const uint32_t waiting = (end - ci) & QUEUE_INDEX_MASK;
 
-	return waiting && waiting <= cq_size(cqc);
+	return end != cqc_get_consumer_index(cqc);
 }
 
 static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
@@ -468,7 +470,7 @@ static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
 		return;
 	if (job->arm_cmd != CQ_ARM_SOLICITED && job->arm_cmd != CQ_ARM_NEXT)
 		return;
-	if (completion_waits(cqc, job->arm_cmd, job->consumer_index)) {
+	if (completion_waits(cqc, job->arm_cmd)) {
 		fire(lane, cqc);
 		return;
 	}

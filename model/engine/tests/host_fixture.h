@@ -1,6 +1,7 @@
 /*
- * For tests of the stages between host and packet path: an HCA that has only these, a flat host memory, contexts and translations that the test
- * lays out. What other stages would do is recorded. The fakes are weak: a stage that is linked for another reason wins.
+ * For tests of the stages between host and packet path: an HCA that has only these, a flat host
+ * memory, contexts and translations that the test lays out. What other stages would do is recorded.
+ * The fakes are weak: a stage that is linked for another reason wins.
  */
 #ifndef MODEL_ENGINE_TESTS_HOST_FIXTURE_H
 #define MODEL_ENGINE_TESTS_HOST_FIXTURE_H
