@@ -390,6 +390,7 @@ static void op_trace_call(struct platform *p, bool enter, const char *name, cons
 	if (!op_trace_on(p))
 		return;
 	snprintf(text, sizeof(text), "%s%s%s", name, args && *args ? " " : "", args ? args : "");
+	trace_advance(host->trace, host->core->now_ps);
 	trace_emit(host->trace, &(struct trace_record){.time_ps = host->core->now_ps,
 							.point = enter ? TP_DRV_ENTER : TP_DRV_EXIT,
 							.hca = (uint8_t)host->config.index,
@@ -492,7 +493,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core, const s
 		host->irqs[v].arrival.job = irq_arrived;
 		host->irqs[v].host = host;
 	}
-	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->trace, config->fw_path, &memory, config->dmi, err,
+	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params, config->trace, config->fw_path, &memory, config->dmi, err,
 				      err_size);
 	if (!host->hca) {
 		host_destroy(host);

@@ -9,18 +9,23 @@
  * What a record carries, by kind; what is not named is 0 or NULL. qpn is 24 bits, corr is a WQE
  * index or a PSN.
  *
- *   PACKET       bytes: the packet on the wire, LRH to VCRC; port; qpn, corr: QP of this HCA and
- * PSN; text: what the fault plan did to it ("drop", "corrupt", ...) or, for a discard, the reason;
- *                args: [0] enum trace_packet_flag, [1] wr_id, [2] WQE index, [3] number of this
- * transmission, from 1 REG          args: [0] BAR, [1] byte offset, [2] value, [3] size in bytes.
- * The value of a BAR access is the number its bytes make in address order, first byte most
- * significant; of config space, least significant first HCR          corr: token; args: [0] opcode,
- * [1] opcode modifier, [2] input modifier, [3] input parameter, [4] output parameter, [5] posted: 1
- * when an event is asked for; done: status; bytes: the input mailbox when posted, the output
- * mailbox when done, NULL where there is none DOORBELL     as its format says; BlueFlame: bytes are
- * the WQE WQE          bytes: the WQE as it lies in the buffer; qpn; corr: its index; args: [0] SRQ
- * number of a receive WQE that came from an SRQ, else 0 CQE, EQE     bytes: the entry; args: [0] CQ
- * or EQ number, [1] index IRQ, DMA, STATE, FW, FAULT, GUEST_ERROR, DRV, NOTE   as their format says
+ * - PACKET: bytes: the packet on the wire, LRH to VCRC; port; qpn, corr: QP of this HCA and PSN;
+ *   text: what the fault plan did to it ("drop", "corrupt", ...) or, for a discard, the reason;
+ *   args: [0] enum trace_packet_flag, [1] wr_id, [2] WQE index, [3] number of this transmission,
+ *   from 1. A packet is emitted as PKT_OUT at the sender when its last bit leaves and as PKT_IN at
+ *   the receiver when it arrives; a lost one only as PKT_OUT with text "drop". Where the fault plan
+ *   changed the bytes, both say so.
+ * - REG: args: [0] BAR, [1] byte offset, [2] value, [3] size in bytes. The value of a BAR access is
+ *   the number its bytes make in address order, first byte most significant; of config space, least
+ *   significant first.
+ * - HCR: corr: token; args: [0] opcode, [1] opcode modifier, [2] input modifier, [3] input
+ *   parameter, [4] output parameter, [5] posted: 1 when an event is asked for; done: the status;
+ *   bytes: the input mailbox when posted, the output mailbox when done, NULL where there is none.
+ * - DOORBELL: as its format says; BlueFlame: bytes are the WQE.
+ * - WQE: bytes: the WQE as it lies in the buffer; qpn; corr: its index; args: [0] SRQ number of a
+ *   receive WQE that came from an SRQ, else 0; [1] enum qp_service of the QP.
+ * - CQE, EQE: bytes: the entry; args: [0] CQ or EQ number, [1] index.
+ * - IRQ, DMA, STATE, FW, FAULT, GUEST_ERROR, DRV, NOTE: as their format says.
  */
 #ifndef TRACES_TRACE_H
 #define TRACES_TRACE_H

@@ -64,6 +64,9 @@ struct hca {
 	struct qp_table *qps;
 	struct packet_pool *packets;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
+
+	uint64_t responder_busy_ps, atomic_busy_ps; /* the units are held until then */
+	struct packet *srq_checks;		    /* srq.c: limits being compared */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)
@@ -105,15 +108,16 @@ void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, con
 void hca_stop(struct hca *hca);
 void hca_soft_reset(struct hca *hca);
 
-/* The parameter, or where it is 0 one that differs between the devices of a simulation. */
 uint64_t hca_node_guid(const struct hca *hca);
 
 /* Emits a trace record when the point is on; bytes may be NULL. */
-#define HCA_TRACE(hca, point_, ...)                                                                                                \
+#define HCA_TRACE(hca_, point_, ...)                                                                                               \
 	do {                                                                                                                           \
-		if (trace_on((hca)->trace, (point_)))                                                                                      \
-			trace_emit((hca)->trace, &(struct trace_record){.time_ps = hca_now(hca), .point = (point_),                            \
-									.hca = (uint8_t)(hca)->index, __VA_ARGS__});                                   \
+		if (trace_on((hca_)->trace, (point_))) {                                                                                   \
+			trace_advance((hca_)->trace, hca_now(hca_));                                                                           \
+			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = hca_now(hca_), .point = (point_),                          \
+									 .hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                 \
+		}                                                                                                                          \
 	} while (0)
 
 #endif

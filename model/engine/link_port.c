@@ -82,11 +82,6 @@ struct port_config *link_port_config(struct hca *hca, unsigned port)
 
 /* --- physical layer --- */
 
-static uint64_t node_guid(const struct hca *hca)
-{
-	return hca->params->hca_node_guid;
-}
-
 static void tables_default(struct link_port *lp)
 {
 	struct port_config *c = &lp->config;
@@ -97,7 +92,7 @@ static void tables_default(struct link_port *lp)
 	c->mtu = 1;
 	c->oper_vls = 1;
 	c->gid_prefix = 0xfe80000000000000;
-	c->guids[0] = node_guid(lp->hca) + lp->port;
+	c->guids[0] = hca_node_guid(lp->hca) + lp->port;
 	c->pkeys[0] = 0xffff;
 }
 
@@ -280,6 +275,7 @@ static void trace_packet(struct hca *hca, enum trace_point point, struct packet 
 	if (!trace_on(hca->trace, point))
 		return;
 	packet_need_crcs(pkt);
+	trace_advance(hca->trace, hca_now(hca));
 	trace_emit(hca->trace, &(struct trace_record){
 				       .time_ps = time_ps,
 				       .point = point,
@@ -320,6 +316,7 @@ static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t a
 	struct packet *copy = packet_alloc(lp->hca);
 
 	packet_copy(copy, pkt);
+	copy->uncredited = true;
 	deliver(lp->peer, copy, at_ps);
 }
 
@@ -376,6 +373,7 @@ void link_port_return_credits(struct hca *hca, struct packet *pkt)
 
 /* --- the wire --- */
 
+/* A packet goes by: those that were to stay behind so many follow it. */
 static void held_release(struct link_port *lp, uint64_t arrives)
 {
 	struct packet **at = &lp->held;
@@ -392,22 +390,26 @@ static void held_release(struct link_port *lp, uint64_t arrives)
 	}
 }
 
-static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_verdict *fault)
 {
 	struct hca *hca = lp->hca;
+	const struct fault_key key = {.hca = hca->index, .port = lp->port, .wire = pkt->wire, .len = pkt->len};
+
+	packet_need_crcs(pkt);
+	if (fault_plan_apply(lp->plan, &key, fault) <= 0)
+		return;
+	pkt->fault = fault->text;
+	pkt->crcs_unknown = fault->corrupted;
+	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn, .text = pkt->fault);
+}
+
+static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
 	struct fault_verdict fault = {0};
 
-	if (lp->plan) {
-		const struct fault_key key = {.hca = (uint8_t)hca->index, .port = (uint8_t)lp->port, .wire = pkt->wire, .len = pkt->len};
-
-		packet_need_crcs(pkt);
-		if (fault_plan_apply(lp->plan, &key, &fault)) {
-			pkt->fault = fault.text;
-			pkt->crcs_unknown = fault.corrupted;
-			HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn, .text = fault.text);
-		}
-	}
-	trace_packet(hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
+	if (lp->plan && lp->plan->count)
+		apply_plan(lp, pkt, &fault);
+	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
 	for (unsigned i = 0; i < fault.duplicates; i++)
 		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
 	if (fault.drop) {
@@ -415,13 +417,14 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 			credits_return(lp, pkt->vl, blocks_of(pkt));
 		packet_free(pkt);
 	} else if (fault.hold) {
-		pkt->hold = fault.hold + 1; /* it passes itself below */
+		pkt->hold = fault.hold + 1; /* it is counted as passing itself */
 		pkt->next = lp->held;
 		lp->held = pkt;
 	} else {
 		deliver(lp->peer, pkt, arrives + fault.delay_ps);
 	}
-	held_release(lp, arrives);
+	if (lp->held)
+		held_release(lp, arrives);
 }
 
 /* Its credits are taken already. */
@@ -429,19 +432,16 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	const struct hca_params *p = hca->params;
-	uint64_t start = hca_now(hca);
+	uint64_t start = hca_now(hca), sent;
 
 	if (pkt->ready_ps > start)
 		start = pkt->ready_ps;
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
 	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
-	pkt->sent_ps = lp->busy_until_ps + p->link_tx_latency;
+	sent = pkt->sent_ps = lp->busy_until_ps + p->link_tx_latency;
 	hca->stats.link_port_tx_packets++;
 	count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT, FW_PC_MULTICAST_XMIT);
-
-	uint64_t sent = pkt->sent_ps;
-
 	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);
 	return sent;
 }
@@ -603,7 +603,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		}
 		lp->management_in_use++;
 	}
-	pkt->rx_buffered = !pkt->loopback;
+	pkt->rx_buffered = !pkt->loopback && !pkt->uncredited;
 	if (hca->params->crc_eager || pkt->crcs_unknown)
 		bad = crc_check(pkt->wire, pkt->len);
 	if (bad & CRC_BAD_VCRC) {
@@ -642,7 +642,7 @@ void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 	pkt->len = (uint16_t)len;
 	pkt->port = (uint8_t)port;
 	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
-	pkt->crcs_made = pkt->crcs_unknown = true;
+	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
 	receive(hca->ports[port - 1], pkt);
 }
 

@@ -321,7 +321,7 @@ static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 		return "GRH IPVer";
 	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
 		return "GRH NxtHdr";
-	if (grh_get_pay_len(grh) != pkt->len - LRH_BYTES - GRH_BYTES - CRC_VCRC_BYTES)
+	if (grh_get_pay_len(grh) != (uint32_t)(pkt->len - LRH_BYTES - GRH_BYTES - CRC_VCRC_BYTES))
 		return "GRH PayLen";
 	pkt->grh_off = LRH_BYTES;
 	return NULL;

@@ -32,6 +32,7 @@ struct packet {
 	bool loopback;	 /* never on the wire: DLID is the sender's own */
 	bool crcs_made;	 /* ICRC and VCRC bytes stand in the buffer and are right for it, but for what a fault did */
 	bool crcs_unknown; /* a fault plan changed it, or it was injected: to be checked even where CRCs are made at need */
+	bool uncredited;   /* no credits were taken for it: a fault plan's copy, an injected packet */
 	bool rx_buffered;  /* holds space of the receiving port's buffer */
 	bool resent;
 	unsigned hold; /* fault plan: later packets that are to pass it first */
@@ -58,9 +59,11 @@ struct packet {
 	struct dma dma;
 	struct dma_frag frags[PACKET_FRAGS];
 	unsigned n_frags;
-	void *owner; /* of whoever holds it */
+	void *owner;  /* of whoever holds it */
+	uint8_t mark; /* of whoever holds it */
+	uint8_t verdict; /* responder: instead of this response goes the NAK of that verdict */
 
-	uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
+	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
 };
 
 struct packet_pool *packet_pool_create(struct hca *hca);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every parameter of a simulation, a row each; nothing else states a delay, a size or a count.
  *
  *   P(section, key, unit, default, minimum, maximum, "meaning", "source")
@@ -21,7 +22,7 @@
 	P(hca, ports, COUNT, 1, 1, 2, \
 	  "ports of the device", "documented: ConnectX-3 comes with one or two") \
 	P(hca, node_guid, HEX, 0, 0, UINT64_MAX, \
-	  "node GUID; a port's is this and its number; 0: 0x0002c90300a00000 + 16 for each device", \
+	  "node GUID; port n has this + n; 0: 0x0002c90300a00000 + 16 * number of the device", \
 	  "assumption: an OUI of the vendor") \
 	P(hca, log_max_qp, COUNT, 18, 10, 24, \
 	  "log2 of the QPs announced", "documented: the Linux mlx4 profile needs 18") \
@@ -44,6 +45,8 @@
 	P(hca, log_max_rdma, COUNT, 4, 0, 7, \
 	  "log2 of the READs and atomics outstanding on a QP, either side", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
+	P(hca, local_ack_delay, COUNT, 15, 0, 31, \
+	  "local CA ack delay announced, 4.096 us * 2^n", "documented: ConnectX-3") \
 	P(hca, log_gids, COUNT, 3, 0, 7, \
 	  "log2 of a port's GID table", "assumption: short bring-up; the silicon has 7") \
 	P(hca, log_pkeys, COUNT, 5, 0, 7, \
@@ -73,6 +76,8 @@
 	P(wqe_fetch, entries, COUNT, 128, 1, 65536, \
 	  "WQEs the prefetch buffer holds, all QPs together", \
 	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
+	P(wqe_fetch, receives, COUNT, 64, 4, 65536, \
+	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
 	P(context_cache, requester_entries, COUNT, 256, 1, 1 << 20, \
@@ -106,7 +111,8 @@
 	P(translate, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
 	  "work of a miss beside its DMA read", "assumption: ten cycles of a 250 MHz pipeline") \
 	P(translate, misses, COUNT, 1, 1, 64, \
-	  "misses served at a time", "derived: a miss takes about 0.5 us of rate, so misses queue") \
+	  "misses served at a time", \
+	  "derived: a miss takes about 0.5 us of rate, so misses queue") \
 	P(requester, units, COUNT, 2, 1, 16, \
 	  "send processing units; one of them serves a QP", \
 	  "derived: the rate doubles with a second QP and not beyond") \
@@ -141,10 +147,11 @@
 	  "cable, one way", "derived: two metres at 5 ns a metre") \
 	P(link, mtu, POW2, 4096, 256, 4096, \
 	  "largest payload a port can carry", "documented: ConnectX-3") \
-	P(link, vls, COUNT, 8, 1, 8, \
-	  "data virtual lanes a port can have: 1, 2, 4 or 8", "documented: ConnectX-3") \
+	P(link, vls, COUNT2, 8, 1, 8, \
+	  "data virtual lanes a port can have", "documented: ConnectX-3") \
 	P(link, training_time, TIME, CFG_US(100), 0, CFG_S(10), \
-	  "both ends enabled until LinkUp", "assumption: short bring-up; cables take 10 ms and more") \
+	  "both ends enabled until LinkUp", \
+	  "assumption: short bring-up; cables take 10 ms and more") \
 	P(link, rx_buffer, SIZE, CFG_KIB(16), CFG_KIB(1), CFG_MIB(1), \
 	  "receive buffer of one VL, announced as credits", \
 	  "assumption: three packets of 4 KiB with headers, covers the round trip") \
@@ -155,6 +162,9 @@
 	  "transmit side of link and physical layer", "assumption: coding and serialiser") \
 	P(link, rx_latency, TIME, CFG_NS(70), 0, CFG_MS(1), \
 	  "receive side of link and physical layer", "assumption: deserialiser and block lock") \
+	P(link, tx_window, TIMEOUT, CFG_US(2), CFG_NS(100), CFG_MS(1), \
+	  "senders hold back while a port has more than this to send", \
+	  "assumption: covers the round trip of a payload DMA read") \
 	P(link, hoq_life, TIMEOUT, CFG_US(16777), 0, CFG_S(100), \
 	  "a packet that finds no credit so long is dropped; 0: never", \
 	  "derived: HOQLife 12 of IBA 14.2.5.6, 4.096 us * 2^12") \
@@ -172,6 +182,12 @@
 	P(responder, read_dma, COUNT, 4, 1, 256, \
 	  "payload DMA reads in flight for one QP's READ responses", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
+	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
+	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
+	  "assumption: drivers post a last receive right after the error and wait for its flush") \
+	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), 0, CFG_S(10), \
+	  "longest such wait; after it the record is read only when something else touches the QP", \
+	  "assumption: an idle device does nothing") \
 	P(atomic_read, resources, COUNT, 16, 1, 128, \
 	  "READs and atomics a responder keeps for a QP", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
@@ -192,6 +208,9 @@
 	P(srq, latency, TIME, CFG_NS(16), 0, CFG_MS(1), \
 	  "receive WQE taken from an SRQ, beside its DMA read", \
 	  "assumption: four cycles of a 250 MHz pipeline") \
+	P(srq, refresh, COUNT, 50, 0, 100, \
+	  "percent of a receive queue; with fewer receives known the doorbell record is read ahead of need", \
+	  "assumption: keeps credits fresh at a read every half queue") \
 	P(srq, prefetch, COUNT, 8, 1, 64, \
 	  "receive WQEs one DMA read takes", "assumption: as for send queues") \
 	P(cqe_write, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
@@ -206,7 +225,7 @@
 	  "least time between two messages of a vector", "assumption: off") \
 	P(pcie, speed, PCIE, 8000, 2500, 16000, \
 	  "transfer rate of a lane", "documented: ConnectX-3 is PCIe 3.0") \
-	P(pcie, lanes, COUNT, 8, 1, 16, \
+	P(pcie, lanes, COUNT2, 8, 1, 16, \
 	  "lanes", "documented: ConnectX-3 is x8") \
 	P(pcie, mps, POW2, 256, 128, 4096, \
 	  "maximum payload of a TLP", "documented: usual setting of servers of its time") \

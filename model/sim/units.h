@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values of parameters as text: what a unit accepts, and how it is written to read back the same.
  */
 #ifndef MODEL_SIM_UNITS_H
@@ -17,32 +18,34 @@
 
 /* clang-format off */
 
-/* U(name, what it expects): CFG_<name>, written <name> in a parameter row.
+/* U(name, how, scales, what it expects): CFG_<name>, written <name> in a parameter row. SCALED is a
+ * number and a suffix of scales (units.c), NAMED one of the names there.
  * TIME is a cost in ps, which configs/ideal.ini sets to its minimum; TIMEOUT is a deadline or a
  * period in ps. SIZE and POW2 are bytes, RATE is bits a second, FREQ is Hz. */
 #define CFG_UNITS(U) \
-	U(TIME, "a time with its unit (ps, ns, us, ms, s)") \
-	U(TIMEOUT, "a time with its unit (ps, ns, us, ms, s)") \
-	U(SIZE, "a size in B, KiB, MiB or GiB") \
-	U(POW2, "a power of two in B, KiB, MiB or GiB") \
-	U(COUNT, "a whole number") \
-	U(HEX, "a whole number") \
-	U(BOOL, "true, false, on, off, 1 or 0") \
-	U(FREQ, "a frequency in Hz, kHz, MHz or GHz") \
-	U(RATE, "a rate in b/s, kb/s, Mb/s or Gb/s") \
-	U(SPEED, "one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR") \
-	U(WIDTH, "one of 1x, 4x, 8x, 12x") \
-	U(PCIE, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s")
+	U(TIME, SCALED, times, "a time with its unit (ps, ns, us, ms, s)") \
+	U(TIMEOUT, SCALED, times, "a time with its unit (ps, ns, us, ms, s)") \
+	U(SIZE, SCALED, sizes, "a size in B, KiB, MiB or GiB") \
+	U(POW2, SCALED, sizes, "a power of two in B, KiB, MiB or GiB") \
+	U(COUNT, SCALED, numbers, "a whole number") \
+	U(COUNT2, SCALED, numbers, "a power of two") \
+	U(HEX, SCALED, numbers, "a whole number") \
+	U(BOOL, NAMED, bools, "true, false, on, off, 1 or 0") \
+	U(FREQ, SCALED, freqs, "a frequency in Hz, kHz, MHz or GHz") \
+	U(RATE, SCALED, rates, "a rate in b/s, kb/s, Mb/s or Gb/s") \
+	U(SPEED, NAMED, speeds, "one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR") \
+	U(WIDTH, NAMED, widths, "one of 1x, 4x, 8x, 12x") \
+	U(PCIE, NAMED, pcies, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s")
 
 enum cfg_unit {
-#define CFG_UNIT_ENUM(name, expects) CFG_##name,
+#define CFG_UNIT_ENUM(name, how, scales, expects) CFG_##name,
 	CFG_UNITS(CFG_UNIT_ENUM)
 #undef CFG_UNIT_ENUM
 	CFG_UNIT_COUNT,
 };
 
-/* S(name, kb/s of a lane on the wire, data bits, of wire bits). HDR and NDR with what forward error
- * correction takes: 16/17 leaves 50 and 100 Gb/s. Source: IBA volume 2, signalling of each speed. */
+/* S(name, kb/s of a lane on the wire, data bits, of wire bits). HDR and NDR: forward error
+ * correction counted in, 16/17 leaves 50 and 100 Gb/s. Source: IBA volume 2. */
 #define CFG_LINK_SPEEDS(S) \
 	S(SDR, 2500000, 8, 10) \
 	S(DDR, 5000000, 8, 10) \
@@ -78,8 +81,9 @@ const struct cfg_link_speed_info *cfg_link_speed_info(uint64_t speed);
 const char *cfg_unit_name(enum cfg_unit unit);
 const char *cfg_unit_expects(enum cfg_unit unit);
 
-/* 0 with *value; -EINVAL: not of that unit, or more than 64 bits. Blanks before the unit are
- * allowed, and a fraction that comes out whole (1.5us). */
+/* 0 with *value; -EINVAL: not of that unit, or more than 64 bits. Numbers are decimal or 0x hex;
+ * blanks before the unit are allowed, and so is a fraction that comes out whole (1.5us). Zero needs
+ * no unit. */
 int cfg_value_parse(enum cfg_unit unit, const char *text, uint64_t *value);
 
 enum { CFG_VALUE_CHARS = 32 };

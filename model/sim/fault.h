@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults on the wire: a plan is a list of rules; the link asks it about each packet that leaves a
+ * port. The plan corrupts bytes itself; the rest the link does, as the verdict says.
+ *
+ * A rule fires on a packet when all it matches holds: first the fields of the packet, then its
+ * transmission number, then the number of the match, then the offset of a corruption lies in the
+ * packet, then chance, then limit. Each step counts what passed the one before. */
+#ifndef MODEL_SIM_FAULT_H
+#define MODEL_SIM_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/sim/rng.h"
+
+/* Which members of a rule a packet is compared with. No bit: every packet matches. The last five
+ * match no packet without a BTH. */
+enum fault_match {
+	FAULT_MATCH_HCA = 1 << 0,
+	FAULT_MATCH_PORT = 1 << 1,
+	FAULT_MATCH_OPCODE = 1 << 2,
+	FAULT_MATCH_QPN = 1 << 3,
+	FAULT_MATCH_PSN = 1 << 4,
+	FAULT_MATCH_TRANSMISSION = 1 << 5,
+	FAULT_MATCH_NTH = 1 << 6,
+};
+
+/* Strongest first. */
+enum fault_action {
+	FAULT_DROP,
+	FAULT_CORRUPT,
+	FAULT_REORDER,
+	FAULT_DELAY,
+	FAULT_DUPLICATE,
+	FAULT_ACTION_COUNT,
+};
+
+/* Which CRCs are made right again after a corruption: none, the VCRC as behind a bad switch, or
+ * both as where data was wrong before it was sent. */
+enum fault_fix {
+	FAULT_FIX_NONE,
+	FAULT_FIX_VCRC,
+	FAULT_FIX_BOTH,
+};
+
+struct fault_rule {
+	const char *name; /* for reports, or NULL; lives as long as the plan */
+
+	unsigned int match; /* of enum fault_match */
+	unsigned int hca;   /* the packet leaves this device */
+	unsigned int port;
+	uint8_t opcode;        /* of the BTH, all eight bits */
+	uint32_t qpn;          /* destination QP of the BTH */
+	uint32_t psn;          /* of the BTH */
+	uint32_t transmission; /* 1: first of this (device, port, QPN, PSN, request or response)
+				* that the rule saw, 2: first repetition, ... */
+	uint32_t nth;          /* 1: first packet that matches, ... */
+	uint32_t chance_ppm;   /* in a million; 0: always */
+	uint32_t limit;        /* fires so often; 0: without end */
+
+	enum fault_action action;
+	/* CORRUPT */
+	uint32_t offset; /* byte from the LRH */
+	uint8_t mask;    /* XORed to it; 0: a random bit of what no CRC fixes, offset unused */
+	enum fault_fix fix;
+	/* DUPLICATE */
+	uint32_t copies;
+	uint64_t gap_ps; /* from the packet to its first copy, and between copies */
+	/* DELAY */
+	uint64_t delay_ps;
+	/* REORDER: held until so many later packets of the port have passed */
+	uint32_t behind;
+};
+
+/* wire[0..len): LRH..VCRC with both CRCs made. */
+struct fault_key {
+	unsigned int hca;
+	unsigned int port;
+	uint8_t *wire;
+	size_t len;
+};
+
+/* What becomes of the packet. Of several rules: drop wins, delays and duplicates add up, the
+ * longest gap and hold count, and of all corruptions only those CRCs are right that each of them
+ * fixes. */
+struct fault_verdict {
+	bool drop;
+	bool corrupted; /* wire has been changed */
+	uint32_t duplicates;
+	uint64_t duplicate_gap_ps;
+	uint64_t delay_ps;
+	uint32_t hold;
+	const char *text; /* for traces: the strongest action, as fault_action_name; NULL: none */
+	const char *rule; /* name of the first rule that fired */
+};
+
+struct fault_seen;
+
+struct fault_plan {
+	struct rng rng;
+	size_t count, room;
+	struct fault_entry {
+		struct fault_rule rule;
+		uint64_t seen;  /* packets whose fields matched */
+		uint64_t nth;   /* those of the right transmission */
+		uint64_t fired; /* those something was done to */
+		struct fault_seen *transmissions;
+		bool fires; /* on the packet at hand */
+	} * entries;
+	uint64_t fired[FAULT_ACTION_COUNT];
+};
+
+void fault_plan_init(struct fault_plan *plan, uint64_t seed);
+void fault_plan_free(struct fault_plan *plan);
+
+/* The number of the rule (entries[] and unused say it), -EINVAL for a rule that cannot do anything,
+ * -ENOMEM. */
+int fault_plan_add(struct fault_plan *plan, const struct fault_rule *rule);
+
+/* The number of rules that fired, with *out; or -ENOMEM, and nothing has happened to the packet.
+ * Costs next to nothing without rules. */
+int fault_plan_apply(struct fault_plan *plan, const struct fault_key *key,
+		     struct fault_verdict *out);
+
+/* How many rules never fired; prints a line for each to out (or NULL). */
+size_t fault_plan_unused(const struct fault_plan *plan, FILE *out);
+
+const char *fault_action_name(enum fault_action action);
+
+#endif

@@ -1,0 +1,1 @@
+src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)

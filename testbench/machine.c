@@ -1,0 +1,80 @@
+/* See machine.h. */
+#include "testbench/machine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void note_guest_error(void *arg, unsigned host, const char *rule, const char *text)
+{
+	struct machine *m = arg;
+
+	if (m->guest_errors < MACHINE_GUEST_ERRORS) {
+		struct guest_error_note *note = &m->guest_error_notes[m->guest_errors];
+
+		note->host = host;
+		note->rule = rule;
+		note->time_ps = m->core.now_ps;
+		snprintf(note->text, sizeof(note->text), "%s", text);
+	}
+	m->guest_errors++;
+}
+
+static void note_catastrophe(void *arg, unsigned host, const char *text)
+{
+	struct machine *m = arg;
+
+	m->catastrophes++;
+}
+
+int machine_create(struct machine *m, const struct machine_options *options, char *err, size_t err_size)
+{
+	memset(m, 0, sizeof(*m));
+	m->config = options->config;
+	m->trace = options->trace;
+	event_core_init(&m->core);
+	fault_plan_init(&m->plan, m->config->sim.sim_seed);
+	m->kernel = kernel_create(&m->core, m->config->sim.sim_run_ahead != 0);
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++) {
+		const struct host_config hc = {
+			.index = i,
+			.params = &m->config->host[i],
+			.hca_params = &m->config->hca[i],
+			.trace = m->trace,
+			.fw_path = options->fw_path,
+			.dmi = !options->no_dmi,
+			.guest_error = note_guest_error,
+			.catastrophe = note_catastrophe,
+			.arg = m,
+		};
+
+		m->hosts[i] = host_create(m->kernel, &m->core, &hc, err, err_size);
+		if (!m->hosts[i]) {
+			machine_destroy(m);
+			return -EINVAL;
+		}
+	}
+	hca_link(host_hca(m->hosts[0]), 1, host_hca(m->hosts[1]), 1, &m->plan);
+	return 0;
+}
+
+enum kernel_end machine_run(struct machine *m)
+{
+	uint64_t limit = m->config->sim.sim_time_limit;
+
+	return kernel_run(m->kernel, limit ? limit : EVENT_NEVER);
+}
+
+void machine_stop(struct machine *m)
+{
+	kernel_stop(m->kernel);
+}
+
+void machine_destroy(struct machine *m)
+{
+	kernel_destroy(m->kernel);
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
+		host_destroy(m->hosts[i]);
+	fault_plan_free(&m->plan);
+	event_core_free(&m->core);
+}

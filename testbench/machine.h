@@ -1,0 +1,48 @@
+/*
+ * The simulated installation: two hosts with an HCA each, a cable between their first ports, a fault plan on the cable, a trace.
+ */
+#ifndef TESTBENCH_MACHINE_H
+#define TESTBENCH_MACHINE_H
+
+#include "model/engine/event_core.h"
+#include "model/sim/cfg.h"
+#include "model/sim/fault.h"
+#include "testbench/host.h"
+
+enum { MACHINE_HOSTS = 2, MACHINE_GUEST_ERRORS = 64 };
+
+struct guest_error_note {
+	unsigned host;
+	const char *rule; /* a row's name: static */
+	uint64_t time_ps;
+	char text[200];
+};
+
+struct machine {
+	const struct config *config;
+	struct event_core core;
+	struct kernel *kernel;
+	struct trace *trace;
+	struct fault_plan plan;
+	struct host *hosts[MACHINE_HOSTS];
+	/* The first ones are kept; guest_errors counts all. */
+	struct guest_error_note guest_error_notes[MACHINE_GUEST_ERRORS];
+	unsigned guest_errors;
+	unsigned catastrophes;
+};
+
+struct machine_options {
+	const struct config *config;
+	const char *fw_path;
+	struct trace *trace;
+	bool no_dmi; /* memory that refuses direct access: every DMA is a b_transport */
+};
+
+/* 0 or -errno with one line in err[]. The machine is at power-on, its cable plugged. */
+int machine_create(struct machine *m, const struct machine_options *options, char *err, size_t err_size);
+/* Runs until machine_stop(), starvation or the time limit of the configuration. */
+enum kernel_end machine_run(struct machine *m);
+void machine_stop(struct machine *m);
+void machine_destroy(struct machine *m);
+
+#endif

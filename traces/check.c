@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The judge of a capture: what each packet must be, from its own bytes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "model/engine/crc.h"
+#include "traces/decode.h"
+#include "traces/pcapng_format.h"
+
+struct counts {
+	uint64_t good, bad, harmed;
+};
+
+static void fault_add(struct trace_text *t, const char *what)
+{
+	trace_text_add(t, "%s%s", t->len ? ", " : "", what);
+}
+
+static bool is_mtu(int n)
+{
+	return n == 256 || n == 512 || n == 1024 || n == 2048 || n == 4096;
+}
+
+static void check_grh(struct trace_text *t, const struct packet_view *v, uint32_t len)
+{
+	if (grh_get_ip_ver(v->grh) != 6)
+		fault_add(t, "grh ip version");
+	if (grh_get_next_hdr(v->grh) != 0x1b)
+		fault_add(t, "grh next header");
+	if (grh_get_pay_len(v->grh) + LRH_BYTES + GRH_BYTES + CRC_VCRC_BYTES != len)
+		fault_add(t, "grh length");
+}
+
+static void check_payload(struct trace_text *t, const struct packet_view *v, const uint8_t *bytes,
+			  uint32_t len)
+{
+	uint32_t pad = bth_get_pad(v->bth);
+	int payload = (int)len - (int)v->headers - CRC_BYTES - (int)pad;
+
+	if (!v->op->name) {
+		fault_add(t, "unknown opcode");
+		return;
+	}
+	if (payload < 0) {
+		fault_add(t, "too short for its headers");
+		return;
+	}
+	if (!bth_op_is(v->op, BTH_PAYLOAD) && (payload || pad))
+		fault_add(t, "payload where none may be");
+	if ((bth_op_is(v->op, BTH_FIRST) || bth_op_is(v->op, BTH_MIDDLE)) &&
+	    (pad || !is_mtu(payload)))
+		fault_add(t, "first or middle packet is not a whole MTU");
+	for (uint32_t i = 0; i < pad; i++)
+		if (bytes[len - CRC_BYTES - 1 - i]) {
+			fault_add(t, "pad is not zero");
+			break;
+		}
+}
+
+/* What is wrong with the packet, nothing when it is right. */
+static void check_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len)
+{
+	struct packet_view v;
+	bool parsed = packet_view_make(&v, bytes, len);
+	unsigned int crc;
+
+	if (!parsed || len < v.headers - v.op->ext_bytes + CRC_BYTES) {
+		fault_add(t, "no transport packet");
+		return;
+	}
+	if (lrh_get_lver(v.lrh))
+		fault_add(t, "lrh version");
+	if (v.total != len)
+		fault_add(t, "lrh length");
+	if (v.grh)
+		check_grh(t, &v, len);
+	if (bth_get_tver(v.bth))
+		fault_add(t, "transport version");
+	check_payload(t, &v, bytes, len);
+	crc = crc_check(bytes, len);
+	if (crc & CRC_BAD_ICRC)
+		fault_add(t, "icrc");
+	if (crc & CRC_BAD_VCRC)
+		fault_add(t, "vcrc");
+}
+
+/* The comment is key=value;... */
+static bool comment_has(const char *comment, const char *key)
+{
+	size_t n = strlen(key);
+
+	while (*comment) {
+		if (!strncmp(comment, key, n) && comment[n] == '=')
+			return true;
+		comment += strcspn(comment, ";");
+		comment += *comment == ';';
+	}
+	return false;
+}
+
+static void print_packet(FILE *out, uint64_t n, const struct pcapng_packet *p, const char *wrong,
+			 bool harmed)
+{
+	static const char *const directions[] = {"", " in", " out", ""};
+	struct trace_text t = {0};
+
+	trace_text_add(&t, "%" PRIu64 " ", n);
+	trace_text_time(&t, p->time_ps);
+	trace_text_add(&t, " %s%s", p->name, directions[p->flags & 3]);
+	decode_packet(&t, p->bytes, p->len);
+	if (*p->comment)
+		trace_text_add(&t, ", %s", p->comment);
+	if (*wrong)
+		trace_text_add(&t, harmed ? ": harmed on purpose: %s" : ": bad: %s", wrong);
+	fprintf(out, "%s\n", t.s ? t.s : "");
+	trace_text_free(&t);
+}
+
+static int check_all(struct pcapng_reader *rd, bool verbose, FILE *out, struct counts *c)
+{
+	struct pcapng_packet p;
+	struct trace_text wrong = {0};
+	uint64_t n = 0;
+	int ret;
+
+	while ((ret = pcapng_reader_next(rd, &p, out)) > 0) {
+		bool bad, harmed;
+
+		n++;
+		wrong.len = 0;
+		check_packet(&wrong, p.bytes, p.len);
+		bad = wrong.len;
+		harmed = bad && comment_has(p.comment, "fault");
+		if (harmed)
+			c->harmed++;
+		else if (bad)
+			c->bad++;
+		else
+			c->good++;
+		if (verbose || (bad && !harmed))
+			print_packet(out, n, &p, bad ? wrong.s : "", harmed);
+	}
+	trace_text_free(&wrong);
+	return ret;
+}
+
+int trace_check_file(const char *path, bool verbose, FILE *out)
+{
+	struct pcapng_reader *rd;
+	struct counts c = {0};
+	int ret;
+
+	if (pcapng_reader_open(&rd, path, out))
+		return 2;
+	ret = check_all(rd, verbose, out, &c);
+	pcapng_reader_close(rd);
+	fprintf(out,
+		"%s: %" PRIu64 " packets, %" PRIu64 " good, %" PRIu64 " bad, %" PRIu64
+		" harmed on purpose\n",
+		path, c.good + c.bad + c.harmed, c.good, c.bad, c.harmed);
+	if (ret < 0)
+		return 2;
+	return c.bad ? 1 : 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records and packets in words, by the interface rows. Values of ten and more are hex, but for
+ * lids, PSNs, lengths and indices. Nothing reads outside the bytes given. */
+#ifndef TRACES_DECODE_H
+#define TRACES_DECODE_H
+
+#include "model/interface/rows.h"
+#include "traces/trace_impl.h"
+
+/* A packet taken apart; op has no name when the opcode is unknown. */
+struct packet_view {
+	const struct lrh *lrh;
+	const struct grh *grh; /* NULL without */
+	const struct bth *bth;
+	const struct bth_op *op;
+	uint32_t total;   /* bytes by LRH.PktLen, with VCRC */
+	uint32_t headers; /* bytes before the payload */
+	int payload;      /* bytes without pad; negative: the packet is too short for its headers */
+};
+
+/* False when the bytes do not hold LRH, GRH and BTH. They may end behind the headers: total and
+ * payload go by PktLen. */
+bool packet_view_make(struct packet_view *v, const uint8_t *bytes, uint32_t len);
+/* An extended header of the packet, which its opcode has and which is within the bytes; else NULL.
+ */
+const void *packet_view_ext(const struct packet_view *v, uint32_t len, enum bth_ext ext);
+
+/* "rc_send_only dlid 2 qpn 0x41 psn 5 payload 64 ..." */
+void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len);
+/* "ack credits 31 msn 5", "nak rem_access msn 5", "rnr nak timer 12 msn 5" */
+void decode_aeth(struct trace_text *t, const struct aeth *aeth);
+
+/* ", name value" for each field that is not 0 and lies in bytes [from, to) of the layout. */
+void decode_fields(struct trace_text *t, const struct layout *l, const uint8_t *bytes,
+		   uint32_t from, uint32_t to);
+/* Adds a name of the rows in lower case. */
+void decode_name(struct trace_text *t, const char *name);
+/* The name of a code, or prefix and hex number where there is none. */
+void decode_code(struct trace_text *t, const char *name, const char *prefix, uint32_t code);
+
+void decode_reg(struct trace_text *t, const struct trace_record *r);
+void decode_hcr(struct trace_text *t, const struct trace_record *r);
+void decode_wqe(struct trace_text *t, const struct trace_record *r);
+void decode_cqe(struct trace_text *t, const struct trace_record *r);
+void decode_eqe(struct trace_text *t, const struct trace_record *r);
+void decode_mad(struct trace_text *t, const uint8_t *bytes, uint32_t len);
+
+#endif

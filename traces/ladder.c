@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Packets between two HCAs as a ladder, time downwards. A packet stands where it leaves; where it
+ * arrives it stands only when the port discards it. */
+// clang-format off
+/*
+ *      12.345678  hca0 -----> hca1  rc_send_only qpn 0x41 psn 5 payload 64
+ *      12.400000  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 6 payload 64, fault drop
+ *      13.000000  hca0 <----- hca1  rc_acknowledge qpn 0x40 psn 5, ack credits 31 msn 1
+ */
+// clang-format on
+#include <inttypes.h>
+#include <string.h>
+
+#include "traces/decode.h"
+
+static void ladder_label(struct trace_text *t, const struct trace_record *r)
+{
+	struct packet_view v;
+	const struct aeth *aeth;
+
+	if (!r->bytes || !packet_view_make(&v, r->bytes, r->len)) {
+		trace_text_add(t, "not a transport packet");
+		return;
+	}
+	decode_code(t, v.op->name, "opcode ", bth_get_opcode(v.bth));
+	trace_text_add(t, " qpn 0x%x psn %u", bth_get_dqpn(v.bth), bth_get_psn(v.bth));
+	if (v.payload > 0)
+		trace_text_add(t, " payload %d", v.payload);
+	aeth = packet_view_ext(&v, r->len, BTH_EXT_AETH);
+	if (aeth) {
+		trace_text_add(t, ", ");
+		decode_aeth(t, aeth);
+	}
+	if (r->args[3] > 1)
+		trace_text_add(t, ", try %" PRIu64, r->args[3]);
+}
+
+static void ladder_line(void *arg, const struct trace_record *r)
+{
+	FILE *out = arg;
+	bool lost = r->text && strstr(r->text, "drop");
+	const char *arrow = r->hca ? (lost ? "  X---" : "<-----") : (lost ? "---X  " : "----->");
+	struct trace_text label = {0};
+
+	if (r->point != TP_PKT_OUT && r->point != TP_PKT_DISCARD && r->point != TP_FAULT)
+		return;
+	fprintf(out, "%7" PRIu64 ".%06" PRIu64 "  ", r->time_ps / 1000000, r->time_ps % 1000000);
+	if (r->point == TP_FAULT) {
+		fprintf(out, "fault: %s\n", r->text ? r->text : "");
+		return;
+	}
+	ladder_label(&label, r);
+	if (r->point == TP_PKT_OUT)
+		fprintf(out, "hca0 %s hca1  %s", arrow, label.s ? label.s : "");
+	else
+		fprintf(out, "hca%u discards    %s", r->hca, label.s ? label.s : "");
+	if (r->text)
+		fprintf(out, r->point == TP_PKT_OUT ? ", fault %s" : ": %s", r->text);
+	fprintf(out, "\n");
+	trace_text_free(&label);
+}
+
+void trace_ladder_print(struct trace *tr, FILE *out)
+{
+	trace_recent_each(tr, ladder_line, out);
+}

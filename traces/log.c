@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The log that a driver engineer reads: a line a record, run.log.
+ *
+ *	    12.345678 hca0 doorbell      send doorbell qpn 0x41 uar 5
+ *
+ * Microseconds with picosecond digits, HCA, unit, then what happened.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/decode.h"
+
+struct log {
+	struct trace_file file;
+	struct trace_text line;
+};
+
+static void format_arg(struct trace_text *t, const char *spec, size_t n, uint64_t v)
+{
+	const char *colon = memchr(spec, ':', n);
+	size_t left = colon ? n - (size_t)(colon + 1 - spec) : 0;
+
+	if (left == 1 && colon[1] == 'x')
+		trace_text_add(t, "0x%" PRIx64, v);
+	else if (left == 2 && !memcmp(colon + 1, "ps", 2))
+		trace_text_time(t, v);
+	else if (left == 1 && colon[1] == 'd')
+		trace_text_add(t, "%" PRId64, (int64_t)v);
+	else
+		trace_text_add(t, "%" PRIu64, v);
+}
+
+static bool format_is(const char *spec, size_t n, const char *name)
+{
+	return strlen(name) == n && !memcmp(spec, name, n);
+}
+
+/* A field of the record: takes no argument. */
+static bool format_field(struct trace_text *t, const char *spec, size_t n,
+			 const struct trace_record *r)
+{
+	if (format_is(spec, n, "qpn"))
+		trace_text_add(t, "0x%x", r->qpn);
+	else if (format_is(spec, n, "corr"))
+		trace_text_add(t, "%u", r->corr);
+	else if (format_is(spec, n, "port"))
+		trace_text_add(t, "%u", r->port);
+	else if (format_is(spec, n, "len"))
+		trace_text_add(t, "%u", r->len);
+	else if (format_is(spec, n, "text"))
+		trace_text_add(t, "%s", r->text ? r->text : "");
+	else
+		return false;
+	return true;
+}
+
+static void format_line(struct trace_text *t, const struct trace_record *r)
+{
+	const char *s = trace_point_rows[r->point].format;
+	unsigned int arg = 0;
+
+	while (*s) {
+		size_t plain = strcspn(s, "{"), n;
+
+		trace_text_add(t, "%.*s", (int)plain, s);
+		s += plain;
+		if (!*s)
+			return;
+		n = strcspn(++s, "}");
+		if (!format_field(t, s, n, r) && arg < 6)
+			format_arg(t, s, n, r->args[arg++]);
+		s += n + (s[n] == '}');
+	}
+}
+
+static void packet_line(struct trace_text *t, const struct trace_record *r)
+{
+	trace_text_add(t, " port %u", r->port);
+	decode_packet(t, r->bytes, r->bytes ? r->len : 0);
+	if (r->args[0] & TRACE_PACKET_WR_ID)
+		trace_text_add(t, ", wr_id %" PRIu64, r->args[1]);
+	if (r->args[0] & TRACE_PACKET_WQE)
+		trace_text_add(t, ", wqe %" PRIu64, r->args[2]);
+	if (r->args[3] > 1)
+		trace_text_add(t, ", try %" PRIu64, r->args[3]);
+	if (r->text)
+		trace_text_add(t, r->point == TP_PKT_DISCARD ? ", %s" : ", fault %s", r->text);
+}
+
+void trace_log_line(struct trace_text *t, const struct trace_record *r)
+{
+	const struct trace_point_row *row = &trace_point_rows[r->point];
+
+	trace_text_add(t, "%7" PRIu64 ".%06" PRIu64 " ", r->time_ps / 1000000,
+		       r->time_ps % 1000000);
+	if (r->hca == TRACE_NO_HCA)
+		trace_text_add(t, "     ");
+	else
+		trace_text_add(t, "hca%u ", r->hca);
+	trace_text_add(t, "%-13s ", row->unit);
+	format_line(t, r);
+	switch (row->kind) {
+	case TRACE_PACKET:
+		packet_line(t, r);
+		break;
+	case TRACE_REG:
+		decode_reg(t, r);
+		break;
+	case TRACE_HCR:
+		decode_hcr(t, r);
+		break;
+	case TRACE_WQE:
+		decode_wqe(t, r);
+		break;
+	case TRACE_CQE:
+		decode_cqe(t, r);
+		break;
+	case TRACE_EQE:
+		decode_eqe(t, r);
+		break;
+	default:
+		break;
+	}
+	/* text of the driver or firmware may end with a line end of its own, or hold some */
+	while (t->len && t->s[t->len - 1] == '\n')
+		t->s[--t->len] = 0;
+	for (size_t i = 0; i < t->len; i++)
+		if (t->s[i] == '\n' || t->s[i] == '\r')
+			t->s[i] = ' ';
+	trace_text_add(t, "\n");
+}
+
+static int log_open(void **sink, const char *path)
+{
+	struct log *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	ret = trace_file_open(&s->file, path);
+	if (ret) {
+		free(s);
+		return ret;
+	}
+	*sink = s;
+	return 0;
+}
+
+static int log_record(void *sink, const struct trace_record *r)
+{
+	struct log *s = sink;
+
+	s->line.len = 0;
+	trace_log_line(&s->line, r);
+	trace_file_write(&s->file, s->line.s, s->line.len);
+	return s->file.err;
+}
+
+static int log_close(void *sink)
+{
+	struct log *s = sink;
+	int ret = trace_file_close(&s->file);
+
+	trace_text_free(&s->line);
+	free(s);
+	return ret;
+}
+
+const struct trace_sink_ops trace_log_ops = {
+	.name = "log",
+	.file = "run.log",
+	.open = log_open,
+	.record = log_record,
+	.close = log_close,
+};
+
+static void tail_line(void *arg, const struct trace_record *r)
+{
+	struct trace_text t = {0};
+
+	trace_log_line(&t, r);
+	if (t.s)
+		fputs(t.s, arg);
+	trace_text_free(&t);
+}
+
+void trace_tail_print(struct trace *tr, FILE *out)
+{
+	trace_recent_each(tr, tail_line, out);
+}

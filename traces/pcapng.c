@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Packets to packets.pcapng: link type ERF, record type InfiniBand, for that is what Wireshark
+ * decodes as a native InfiniBand packet. An interface a port, described when its first packet
+ * comes. A packet stands twice: out when its last bit leaves, in when it arrives. Times
+ * are cut to nanoseconds: of picoseconds Wireshark 4.0 makes wrong times (a 64-bit product
+ * overflows); the log has them all. The file says nothing about machine or date. Source:
+ * draft-ietf-opsawg-pcapng, Endace ERF types.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/pcapng_format.h"
+#include "traces/trace_impl.h"
+
+enum {
+	PORTS = 512, /* hca * 2 + port - 1 */
+	COMMENT_MAX = 256,
+};
+
+struct pcapng {
+	struct trace_file file;
+	uint16_t interface[PORTS]; /* number + 1, 0: not described */
+	uint16_t ninterfaces;
+};
+
+/* Blocks are in the byte order of the machine that writes them; ours are always little-endian. */
+static uint8_t *put16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	return p + 2;
+}
+
+static uint8_t *put32(uint8_t *p, uint32_t v)
+{
+	return put16(put16(p, (uint16_t)v), (uint16_t)(v >> 16));
+}
+
+static uint8_t *put_be16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+	return p + 2;
+}
+
+static uint8_t *put_padded(uint8_t *p, const void *bytes, size_t n)
+{
+	memcpy(p, bytes, n);
+	memset(p + n, 0, PCAPNG_PAD(n) - n);
+	return p + PCAPNG_PAD(n);
+}
+
+static uint8_t *put_option(uint8_t *p, uint16_t code, const void *bytes, size_t n)
+{
+	p = put16(p, code);
+	p = put16(p, (uint16_t)n);
+	return put_padded(p, bytes, n);
+}
+
+/* Ends a block whose total length is already in its head, from block to p. */
+static void put_end(struct trace_file *f, uint8_t *block, uint8_t *p)
+{
+	uint32_t total = (uint32_t)(p - block) + 4;
+
+	put32(block + 4, total);
+	put32(p, total);
+	trace_file_write(f, block, total);
+}
+
+static void write_section(struct trace_file *f)
+{
+	static const char app[] = "hcasim";
+	uint8_t block[64], *p = block;
+
+	p = put32(p, PCAPNG_SECTION);
+	p = put32(p, 0);
+	p = put32(p, PCAPNG_MAGIC);
+	p = put16(p, 1);
+	p = put16(p, 0);
+	p = put32(put32(p, UINT32_MAX), UINT32_MAX); /* length of the section: not given */
+	p = put_option(p, PCAPNG_OPT_USERAPPL, app, sizeof(app) - 1);
+	p = put32(p, 0);
+	put_end(f, block, p);
+}
+
+static void write_interface(struct trace_file *f, uint8_t hca, uint8_t port)
+{
+	static const uint8_t tsresol = PCAPNG_TSRESOL;
+	uint8_t block[96], *p = block;
+	char name[32];
+	int n = snprintf(name, sizeof(name), "hca%u.port%u", hca, port);
+
+	p = put32(p, PCAPNG_INTERFACE);
+	p = put32(p, 0);
+	p = put16(p, PCAPNG_LINKTYPE_ERF);
+	p = put16(p, 0);
+	p = put32(p, 0); /* no snapshot length */
+	p = put_option(p, PCAPNG_OPT_IF_NAME, name, (size_t)n);
+	p = put_option(p, PCAPNG_OPT_IF_TSRESOL, &tsresol, 1);
+	p = put32(p, 0);
+	put_end(f, block, p);
+}
+
+static int pcapng_open(void **sink, const char *path)
+{
+	struct pcapng *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	ret = trace_file_open(&s->file, path);
+	if (ret) {
+		free(s);
+		return ret;
+	}
+	write_section(&s->file);
+	*sink = s;
+	return 0;
+}
+
+/* key=value;... of what is known beyond the bytes. */
+static size_t comment_make(char *s, const struct trace_record *r)
+{
+	size_t n = 0;
+
+	if (r->args[0] & TRACE_PACKET_WR_ID)
+		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "wr_id=%" PRIu64 ";", r->args[1]);
+	if (r->args[0] & TRACE_PACKET_WQE)
+		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "wqe=%" PRIu64 ";", r->args[2]);
+	if (r->args[3] > 1)
+		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "try=%" PRIu64 ";", r->args[3]);
+	if (r->text)
+		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "fault=%.*s;", 120, r->text);
+	return n;
+}
+
+/* 32.32 bits of seconds, the least number whose nanoseconds are these. */
+static uint64_t erf_time(uint64_t ns)
+{
+	const uint64_t second = 1000000000;
+
+	return (ns / second << 32) + (((ns % second) << 32) + second - 1) / second;
+}
+
+static uint8_t *put_erf(uint8_t *p, const struct trace_record *r, uint16_t interface)
+{
+	uint64_t t = erf_time(r->time_ps / PCAPNG_PS);
+
+	p = put32(put32(p, (uint32_t)t), (uint32_t)(t >> 32));
+	*p++ = ERF_TYPE_INFINIBAND;
+	*p++ = (uint8_t)(ERF_FLAG_VARYING | (interface & ERF_FLAG_INTERFACE));
+	p = put_be16(p, (uint16_t)(ERF_HEADER + r->len));
+	p = put_be16(p, 0);
+	return put_be16(p, (uint16_t)r->len);
+}
+
+static int pcapng_record(void *sink, const struct trace_record *r)
+{
+	struct pcapng *s = sink;
+	uint32_t slot = r->hca * 2U + (r->port ? r->port - 1U : 0);
+	uint8_t flags[4] = {r->point == TP_PKT_OUT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND};
+	uint64_t ns = r->time_ps / PCAPNG_PS;
+	char comment[COMMENT_MAX];
+	size_t ncomment, data, total;
+	uint8_t *p;
+
+	if (r->point != TP_PKT_OUT && r->point != TP_PKT_IN)
+		return 0;
+	if (r->port > 2 || r->len > ERF_PACKET_MAX)
+		return -EINVAL;
+	if (!s->interface[slot]) {
+		write_interface(&s->file, r->hca, r->port);
+		s->interface[slot] = ++s->ninterfaces;
+	}
+	ncomment = comment_make(comment, r);
+	data = ERF_HEADER + r->len;
+	total = PCAPNG_PACKET_HEAD + PCAPNG_PAD(data) + (ncomment ? 4 + PCAPNG_PAD(ncomment) : 0) +
+		4 + sizeof(flags) + 4 + 4;
+	p = trace_file_reserve(&s->file, total);
+	p = put32(p, PCAPNG_PACKET);
+	p = put32(p, (uint32_t)total);
+	p = put32(p, s->interface[slot] - 1U);
+	p = put32(put32(p, (uint32_t)(ns >> 32)), (uint32_t)ns);
+	p = put32(put32(p, (uint32_t)data), (uint32_t)data);
+	p = put_erf(p, r, (uint16_t)(s->interface[slot] - 1U));
+	/* the ERF header is a multiple of four, so the padding is that of the packet */
+	p = put_padded(p, r->bytes, r->len);
+	if (ncomment)
+		p = put_option(p, PCAPNG_OPT_COMMENT, comment, ncomment);
+	p = put_option(p, PCAPNG_OPT_PACKET_FLAGS, flags, sizeof(flags));
+	p = put32(p, 0);
+	put32(p, (uint32_t)total);
+	return s->file.err;
+}
+
+static int pcapng_close(void *sink)
+{
+	struct pcapng *s = sink;
+	int ret = trace_file_close(&s->file);
+
+	free(s);
+	return ret;
+}
+
+const struct trace_sink_ops trace_pcapng_ops = {
+	.name = "pcapng",
+	.file = "packets.pcapng",
+	.open = pcapng_open,
+	.record = pcapng_record,
+	.close = pcapng_close,
+};

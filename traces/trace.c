@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From the emitters to the sinks, in order of time. A record of the past or present goes straight
+ * through; one of the future is copied and held in a heap ordered by (time, order of emission)
+ * until trace_advance() reaches it.
+ */
+#define _GNU_SOURCE /* asprintf */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "traces/trace_impl.h"
+
+enum {
+	SINKS_MAX = 8,
+	/* bytes and text of most held records: a full packet of 4 KiB payload with all its headers
+	 */
+	HELD_DATA = 4352,
+	HELD_SMALL = 256,
+};
+
+struct held {
+	uint64_t time_ps, seq;
+	struct held *next_free;
+	struct trace_record r;
+	size_t room;
+	uint8_t data[];
+};
+
+struct sink {
+	const struct trace_sink_ops *ops;
+	void *obj;
+	uint32_t kinds;
+	int err;
+};
+
+struct trace_state {
+	struct sink sinks[SINKS_MAX];
+	uint32_t nsinks;
+	struct trace_tail *tail;
+	uint32_t tail_kinds;
+	struct held **heap;
+	size_t nheap, heap_room;
+	struct held *free_small, *free_large;
+	uint64_t seq;
+	int err;
+};
+
+static const struct trace_sink_ops *const file_sinks[] = {&trace_log_ops, &trace_pcapng_ops};
+
+struct trace *trace_create(void)
+{
+	struct trace *tr = calloc(1, sizeof(*tr));
+
+	if (!tr)
+		return NULL;
+	tr->state = calloc(1, sizeof(*tr->state));
+	if (!tr->state) {
+		free(tr);
+		return NULL;
+	}
+	tr->first_ps = UINT64_MAX;
+	return tr;
+}
+
+int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds)
+{
+	struct trace_state *st = tr->state;
+
+	if (st->nsinks == SINKS_MAX)
+		return -ENOSPC;
+	if (!kinds)
+		kinds = UINT32_MAX;
+	st->sinks[st->nsinks++] = (struct sink){.ops = ops, .obj = sink, .kinds = kinds};
+	for (int p = 0; p < TRACE_POINT_COUNT; p++)
+		tr->on[p] |= kinds >> trace_point_rows[p].kind & 1;
+	return 0;
+}
+
+/* ---- the list of names */
+
+static int sink_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(file_sinks) / sizeof(file_sinks[0]); i++)
+		if (strlen(file_sinks[i]->name) == len && !memcmp(file_sinks[i]->name, name, len))
+			return (int)i;
+	return -1;
+}
+
+/* A bit for each sink named, or -EINVAL with its one line printed. */
+static int list_parse(const char *list, FILE *err)
+{
+	int wanted = 0;
+
+	while (list && *list) {
+		size_t len = strcspn(list, ",");
+		int i = sink_find(list, len);
+
+		if (i < 0) {
+			fprintf(err, "no trace '%.*s', there are:", (int)len, list);
+			for (size_t k = 0; k < sizeof(file_sinks) / sizeof(file_sinks[0]); k++)
+				fprintf(err, " %s", file_sinks[k]->name);
+			fprintf(err, "\n");
+			return -EINVAL;
+		}
+		wanted |= 1 << i;
+		list += len;
+		list += *list == ',';
+	}
+	return wanted;
+}
+
+static char *sink_path(const char *dir, const struct trace_sink_ops *ops)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", dir, ops->file) < 0 ? NULL : path;
+}
+
+/* Takes back the sinks that this call of trace_open() added, and their files. */
+static void sinks_undo(struct trace_state *st, uint32_t keep, const char *dir)
+{
+	while (st->nsinks > keep) {
+		struct sink *s = &st->sinks[--st->nsinks];
+		char *path = sink_path(dir, s->ops);
+
+		s->ops->close(s->obj);
+		if (path)
+			unlink(path);
+		free(path);
+	}
+}
+
+static int sink_open(struct trace *tr, const struct trace_sink_ops *ops, const char *dir, FILE *err)
+{
+	char *path = sink_path(dir, ops);
+	void *obj;
+	int ret;
+
+	if (!path)
+		return -ENOMEM;
+	ret = ops->open(&obj, path);
+	if (ret) {
+		fprintf(err, "%s: %s\n", path, strerror(-ret));
+	} else {
+		ret = trace_sink_add(tr, ops, obj, 0);
+		if (ret) {
+			fprintf(err, "%s: too many traces\n", path);
+			ops->close(obj);
+			unlink(path);
+		}
+	}
+	free(path);
+	return ret;
+}
+
+int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err)
+{
+	uint32_t before = tr->state->nsinks;
+	uint8_t on[TRACE_POINT_COUNT];
+	int wanted = list_parse(list, err);
+
+	if (wanted < 0)
+		return wanted;
+	memcpy(on, tr->on, sizeof(on));
+	for (size_t i = 0; i < sizeof(file_sinks) / sizeof(file_sinks[0]); i++) {
+		int ret = wanted >> i & 1 ? sink_open(tr, file_sinks[i], dir, err) : 0;
+
+		if (ret) {
+			sinks_undo(tr->state, before, dir);
+			memcpy(tr->on, on, sizeof(on));
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* ---- delivery */
+
+static void deliver(struct trace_state *st, const struct trace_record *r)
+{
+	enum trace_kind kind = trace_point_rows[r->point].kind;
+
+	for (uint32_t i = 0; i < st->nsinks; i++) {
+		struct sink *s = &st->sinks[i];
+
+		if (s->err || !(s->kinds >> kind & 1))
+			continue;
+		s->err = s->ops->record(s->obj, r);
+		if (s->err)
+			fprintf(stderr, "trace %s: %s\n", s->ops->name, strerror(-s->err));
+	}
+}
+
+static bool held_before(const struct held *a, const struct held *b)
+{
+	return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->seq < b->seq;
+}
+
+static int heap_push(struct trace_state *st, struct held *h)
+{
+	size_t i = st->nheap;
+
+	if (i == st->heap_room) {
+		size_t room = i ? 2 * i : 64;
+		struct held **heap = realloc(st->heap, room * sizeof(*heap));
+
+		if (!heap)
+			return -ENOMEM;
+		st->heap = heap;
+		st->heap_room = room;
+	}
+	st->nheap++;
+	while (i && held_before(h, st->heap[(i - 1) / 2])) {
+		st->heap[i] = st->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	st->heap[i] = h;
+	return 0;
+}
+
+static struct held *heap_pop(struct trace_state *st)
+{
+	struct held *first = st->heap[0], *last = st->heap[--st->nheap];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < st->nheap) {
+		if (child + 1 < st->nheap && held_before(st->heap[child + 1], st->heap[child]))
+			child++;
+		if (held_before(last, st->heap[child]))
+			break;
+		st->heap[i] = st->heap[child];
+		i = child;
+	}
+	st->heap[i] = last;
+	return first;
+}
+
+static struct held *held_new(struct trace_state *st, size_t need)
+{
+	struct held **list = need <= HELD_SMALL ? &st->free_small : &st->free_large;
+	struct held *h = need <= HELD_DATA ? *list : NULL;
+
+	if (h) {
+		*list = h->next_free;
+		return h;
+	}
+	if (need <= HELD_SMALL)
+		need = HELD_SMALL;
+	else if (need <= HELD_DATA)
+		need = HELD_DATA;
+	h = malloc(sizeof(*h) + need);
+	if (h)
+		h->room = need;
+	return h;
+}
+
+static void held_free(struct trace_state *st, struct held *h)
+{
+	struct held **list = h->room == HELD_SMALL ? &st->free_small : &st->free_large;
+
+	if (h->room > HELD_DATA) {
+		free(h);
+		return;
+	}
+	h->next_free = *list;
+	*list = h;
+}
+
+static int hold(struct trace_state *st, const struct trace_record *r)
+{
+	size_t text = r->text ? strlen(r->text) + 1 : 0;
+	size_t len = r->bytes ? r->len : 0;
+	struct held *h = held_new(st, len + text);
+	int ret;
+
+	if (!h)
+		return -ENOMEM;
+	h->time_ps = r->time_ps;
+	h->seq = st->seq++;
+	h->r = *r;
+	if (len)
+		h->r.bytes = memcpy(h->data, r->bytes, len);
+	if (text)
+		h->r.text = memcpy(h->data + len, r->text, text);
+	ret = heap_push(st, h);
+	if (ret)
+		held_free(st, h);
+	return ret;
+}
+
+void trace_emit(struct trace *tr, const struct trace_record *r)
+{
+	struct trace_state *st = tr->state;
+	int ret;
+
+	if (!tr->on[r->point])
+		return;
+	if (r->time_ps <= tr->now_ps) {
+		deliver(st, r);
+		return;
+	}
+	ret = hold(st, r);
+	if (ret) {
+		st->err = ret;
+		return;
+	}
+	tr->first_ps = st->heap[0]->time_ps;
+}
+
+void trace_release(struct trace *tr, uint64_t now_ps)
+{
+	struct trace_state *st = tr->state;
+
+	while (st->nheap && st->heap[0]->time_ps <= now_ps) {
+		struct held *h = heap_pop(st);
+
+		deliver(st, &h->r);
+		held_free(st, h);
+	}
+	tr->first_ps = st->nheap ? st->heap[0]->time_ps : UINT64_MAX;
+}
+
+static void free_list(struct held *h)
+{
+	while (h) {
+		struct held *next = h->next_free;
+
+		free(h);
+		h = next;
+	}
+}
+
+int trace_close(struct trace *tr)
+{
+	struct trace_state *st;
+	int err;
+
+	if (!tr)
+		return 0;
+	st = tr->state;
+	trace_release(tr, UINT64_MAX);
+	err = st->err;
+	if (err)
+		fprintf(stderr, "trace: records lost: %s\n", strerror(-err));
+	for (uint32_t i = 0; i < st->nsinks; i++) {
+		struct sink *s = &st->sinks[i];
+		int ret = s->ops->close ? s->ops->close(s->obj) : 0;
+
+		if (ret && !s->err)
+			fprintf(stderr, "trace %s: %s\n", s->ops->name, strerror(-ret));
+		if (!err)
+			err = s->err ? s->err : ret;
+	}
+	free_list(st->free_small);
+	free_list(st->free_large);
+	free(st->heap);
+	free(st);
+	free(tr);
+	return err;
+}
+
+/* ---- recent records */
+
+int trace_tail_keep(struct trace *tr, uint32_t n, uint32_t kinds)
+{
+	struct trace_tail *tail;
+	int ret;
+
+	if (!n || tr->state->tail)
+		return -EINVAL;
+	tail = trace_tail_new(n);
+	if (!tail)
+		return -ENOMEM;
+	ret = trace_sink_add(tr, &trace_tail_ops, tail, kinds);
+	if (ret) {
+		free(tail);
+		return ret;
+	}
+	tr->state->tail = tail;
+	tr->state->tail_kinds = kinds ? kinds : UINT32_MAX;
+	return 0;
+}
+
+static int held_compare(const void *a, const void *b)
+{
+	return held_before(*(struct held *const *)a, *(struct held *const *)b) ? -1 : 1;
+}
+
+void trace_recent_each(struct trace *tr, void (*each)(void *arg, const struct trace_record *r),
+		       void *arg)
+{
+	struct trace_state *st = tr->state;
+
+	if (!st->tail)
+		return;
+	trace_tail_each(st->tail, each, arg);
+	/* a sorted array is a heap too */
+	if (st->nheap)
+		qsort(st->heap, st->nheap, sizeof(st->heap[0]), held_compare);
+	for (size_t i = 0; i < st->nheap; i++)
+		if (st->tail_kinds >> trace_point_rows[st->heap[i]->r.point].kind & 1)
+			each(arg, &st->heap[i]->r);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "traces/trace_impl.h"
+
+int trace_file_open(struct trace_file *f, const char *path)
+{
+	*f = (struct trace_file){.fd = -1};
+	f->buf = malloc(TRACE_FILE_BUFFER);
+	if (!f->buf)
+		return -ENOMEM;
+	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (f->fd < 0) {
+		int err = -errno;
+
+		free(f->buf);
+		f->buf = NULL;
+		return err;
+	}
+	return 0;
+}
+
+static void file_flush(struct trace_file *f)
+{
+	size_t done = 0;
+
+	while (done < f->len && !f->err) {
+		ssize_t n = write(f->fd, f->buf + done, f->len - done);
+
+		if (n < 0 && errno != EINTR)
+			f->err = -errno;
+		else if (n > 0)
+			done += (size_t)n;
+	}
+	f->len = 0;
+}
+
+uint8_t *trace_file_reserve(struct trace_file *f, size_t n)
+{
+	uint8_t *p;
+
+	if (f->len + n > TRACE_FILE_BUFFER)
+		file_flush(f);
+	p = f->buf + f->len;
+	f->len += n;
+	return p;
+}
+
+void trace_file_write(struct trace_file *f, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	while (n) {
+		size_t part = n < TRACE_FILE_RESERVE_MAX ? n : TRACE_FILE_RESERVE_MAX;
+
+		memcpy(trace_file_reserve(f, part), p, part);
+		p += part;
+		n -= part;
+	}
+}
+
+int trace_file_close(struct trace_file *f)
+{
+	file_flush(f);
+	if (close(f->fd) && !f->err)
+		f->err = -errno;
+	free(f->buf);
+	f->buf = NULL;
+	return f->err;
+}

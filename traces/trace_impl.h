@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside traces/ only: the output file, the text buffer, and the entry points the sinks and tools
+ * share. */
+#ifndef TRACES_TRACE_IMPL_H
+#define TRACES_TRACE_IMPL_H
+
+#include <stddef.h>
+
+#include "traces/trace.h"
+
+/* ---- trace_file.c: an output file behind a large buffer; its first error stays. */
+
+struct trace_file {
+	int fd;
+	int err; /* 0 or -errno */
+	uint8_t *buf;
+	size_t len;
+};
+
+enum {
+	TRACE_FILE_BUFFER = 1 << 18,
+	TRACE_FILE_RESERVE_MAX = 1 << 16,
+};
+
+int trace_file_open(struct trace_file *f, const char *path);
+/* Room for n <= TRACE_FILE_RESERVE_MAX bytes, to be filled at once; part of the file from now on.
+ */
+uint8_t *trace_file_reserve(struct trace_file *f, size_t n);
+void trace_file_write(struct trace_file *f, const void *bytes, size_t n);
+/* Returns the first error of the file's life. */
+int trace_file_close(struct trace_file *f);
+
+/* ---- text.c: a line of text that grows; without memory it is cut. */
+
+struct trace_text {
+	char *s; /* always terminated, NULL when empty and never used */
+	size_t len, room;
+};
+
+void trace_text_add(struct trace_text *t, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void trace_text_hex(struct trace_text *t, const uint8_t *bytes, size_t n);
+void trace_text_free(struct trace_text *t);
+/* Microseconds with picosecond digits: "12.345678". */
+void trace_text_time(struct trace_text *t, uint64_t ps);
+
+/* ---- log.c */
+
+extern const struct trace_sink_ops trace_log_ops;
+/* The record's log line with its end of line. */
+void trace_log_line(struct trace_text *t, const struct trace_record *r);
+
+/* ---- pcapng.c */
+
+extern const struct trace_sink_ops trace_pcapng_ops;
+
+/* ---- tail.c: a sink in memory */
+
+struct trace_tail;
+struct trace_tail *trace_tail_new(uint32_t n);
+extern const struct trace_sink_ops trace_tail_ops;
+/* Calls each() for the records kept, oldest first. */
+void trace_tail_each(const struct trace_tail *tail,
+		     void (*each)(void *arg, const struct trace_record *r), void *arg);
+
+/* ---- trace.c: the records of the tail, then those still held, in order. Does nothing when no tail
+ * is kept. */
+void trace_recent_each(struct trace *tr, void (*each)(void *arg, const struct trace_record *r),
+		       void *arg);
+
+#endif
