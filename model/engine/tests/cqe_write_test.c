@@ -341,29 +341,38 @@ static void drain(void **state)
 	assert_int_equal(cqe_write_pending(&fx.hca), 0);
 }
 
-/* What firmware does: the new buffer is twice as large, elsewhere. */
-static void idle_resized(void *arg)
+static void idle_resizing(void *arg)
 {
 	idle_calls++;
 	assert_true(is_there(FIRST + 1));
-	cqc_set_mtt_addr(cqc, MEMORY_BUS + 0x8000);
-	cqc_set_log_size(cqc, 3);
 }
 
+/* What firmware does between: the new buffer is twice as large, elsewhere. */
 static void resize(void **state)
 {
 	idle_calls = 0;
+	fx.flush_wait = true;
 	post(1);
-	cqe_write_resize(&fx.hca, CQN, idle_resized, NULL);
+	cqe_write_resize(&fx.hca, CQN, idle_resizing, NULL);
 	post(2); /* already for the new one */
 	fx_run();
 	assert_int_equal(idle_calls, 1);
 	assert_int_equal(entry(FIRST + 1)[31] & 0x1f, 0x16);
-	assert_int_equal(cqc_get_producer_index(cqc), 1);
-	/* index 0 of the new buffer */
+	/* as long as the old context is not gone, nothing goes on */
+	assert_int_equal(cqc_get_producer_index(cqc), 0);
+	post(3);
+	fx_run();
+	assert_int_equal(cqc_get_producer_index(cqc), 0);
+	cqc_set_mtt_addr(cqc, MEMORY_BUS + 0x8000);
+	cqc_set_log_size(cqc, 3);
+	fx.flushed(fx.flushed_arg, 0);
+	fx_run();
+	assert_int_equal(cqc_get_producer_index(cqc), 2);
 	assert_int_equal(be32_load(fx.memory + 0x8000 + 0x14), 2);
-	assert_int_equal(entry(FIRST + 2)[31] & 0x80,
-			 0x80); /* the old one is left alone: owner 1 at index 0 */
+	assert_int_equal(be32_load(fx.memory + 0x8000 + 32 + 0x14), 3);
+	/* the old buffer is left alone: owner 1 at index 0 */
+	assert_int_equal(entry(FIRST + 2)[31] & 0x80, 0x80);
+	assert_int_equal(cqe_write_pending(&fx.hca), 0);
 }
 
 static void purge(void **state)
