@@ -55,6 +55,7 @@ struct pcie *pcie_create(struct hca *hca)
 		abort();
 	pcie->hca = hca;
 	pcie->byte_time = byte_time(hca->params);
+	pcie->request_ps = pcie_bytes_ps(pcie, hca->params->pcie_request_overhead);
 	pcie->max_payload = (uint32_t)hca->params->pcie_mps;
 	pcie->max_read_request = (uint32_t)hca->params->pcie_mrrs;
 	pcie->root = (struct pcie_root){.latency_ps = usual.pcie_latency,
@@ -205,43 +206,69 @@ struct read_times {
 	uint64_t ready_ps;
 };
 
-/* One read request with its completions. */
-static void read_request(struct pcie *pcie, uint64_t bus, uint32_t len, struct read_times *t)
+/* Time the completions of a request take on the link. */
+static uint64_t answer_ps(const struct pcie *pcie, uint64_t bus, uint32_t len)
 {
 	const struct hca_params *p = pcie->hca->params;
-	const uint64_t now = hca_now(pcie->hca),
-		       request = pcie_bytes_ps(pcie, p->pcie_request_overhead);
 	const uint64_t first = bus & (p->pcie_rcb - 1);
 	const uint64_t completions = (first + len + pcie->max_payload - 1) / pcie->max_payload;
-	const uint64_t answer =
-		pcie_bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
-	uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
-	uint64_t start = pcie_max_ps(t->request_ps, pcie->up_free_ps), sampled;
 
-	if (++pcie->tag == p->pcie_tags)
+	return pcie_bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
+}
+
+/*
+ * Requests of one length, `count` of them, for which tags are free one after the other from the
+ * present one on, leave from `start` on. The completions of one take longer than its request, so
+ * they follow each other without a gap and only the first one's time is to be found.
+ */
+static void requests_send(struct pcie *pcie, uint64_t start, uint32_t len, unsigned count,
+			  uint64_t answer, struct read_times *t)
+{
+	struct hca *hca = pcie->hca;
+	const uint64_t request = pcie->request_ps, now = hca_now(hca);
+	const uint64_t way = hca->params->pcie_device_latency + pcie->root.latency_ps +
+			     pcie->root.read_latency_ps;
+	/* A read does not pass the writes before it: else the device would not see what it wrote.
+	 */
+	const uint64_t first = pcie_max_ps(start + request + way, pcie->landed_ps);
+	uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
+	uint64_t back = lane_reserve(&pcie->down, first + pcie->root.latency_ps, count * answer) +
+			hca->params->pcie_device_latency;
+
+	for (unsigned i = 0; i < count; i++)
+		tag[i] = back += answer;
+	pcie->tag += count;
+	if (pcie->tag == hca->params->pcie_tags)
 		pcie->tag = 0;
-	if (*tag > start) {
-		pcie->hca->stats.pcie_tag_stalls++;
-		start = *tag;
-	}
 	/* Writes pass a request that has to wait, so it only takes its share of the link from them.
 	 */
 	if (pcie->up_free_ps > now)
-		pcie->up_free_ps += request;
+		pcie->up_free_ps += count * request;
 	else if (start == now)
-		pcie->up_free_ps = now + request;
-	t->request_ps = start + request;
-	sampled = t->request_ps + p->pcie_device_latency + pcie->root.latency_ps +
-		  pcie->root.read_latency_ps;
-	/* A read does not pass the writes before it: else the device would not see what it wrote.
-	 */
-	sampled = pcie_max_ps(sampled, pcie->landed_ps);
-	*tag = lane_reserve(&pcie->down, sampled + pcie->root.latency_ps, answer) + answer +
-	       p->pcie_device_latency;
-	t->sampled_ps = pcie_max_ps(t->sampled_ps, sampled);
-	t->ready_ps = pcie_max_ps(t->ready_ps, *tag);
-	pcie->hca->stats.pcie_read_requests++;
-	pcie->hca->stats.pcie_read_bytes += len;
+		pcie->up_free_ps = now + count * request;
+	t->request_ps = start + count * request;
+	t->sampled_ps = pcie_max_ps(t->sampled_ps, pcie_max_ps(t->request_ps + way, first));
+	t->ready_ps = pcie_max_ps(t->ready_ps, back);
+	hca->stats.pcie_read_requests += count;
+	hca->stats.pcie_read_bytes += (uint64_t)count * len;
+}
+
+/* How many of `want` requests find their tag free at `start`; at least one, which may wait. */
+static unsigned tags_free(struct pcie *pcie, unsigned want, uint64_t *start)
+{
+	const uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
+	unsigned room = (unsigned)pcie->hca->params->pcie_tags - pcie->tag, n = 1;
+
+	if (*tag > *start) {
+		pcie->hca->stats.pcie_tag_stalls++;
+		*start = *tag;
+		return 1;
+	}
+	if (want > room)
+		want = room;
+	while (n < want && tag[n] <= *start)
+		n++;
+	return n;
 }
 
 static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct read_times *t)
@@ -250,15 +277,22 @@ static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct re
 	uint32_t left = f->len;
 
 	while (left) {
+		uint64_t start = pcie_max_ps(t->request_ps, pcie->up_free_ps), answer;
 		uint32_t len = PCIE_PAGE - (uint32_t)(bus & (PCIE_PAGE - 1));
+		unsigned count = 1;
 
 		if (len > pcie->max_read_request)
 			len = pcie->max_read_request;
 		if (len > left)
 			len = left;
-		read_request(pcie, bus, len, t);
-		bus += len;
-		left -= len;
+		answer = answer_ps(pcie, bus, len);
+		if (len == pcie->max_read_request && !(bus & (len - 1)) &&
+		    answer >= pcie->request_ps)
+			count = left / len;
+		count = tags_free(pcie, count, &start);
+		requests_send(pcie, start, len, count, answer, t);
+		bus += (uint64_t)len * count;
+		left -= len * count;
 	}
 }
 

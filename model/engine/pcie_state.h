@@ -25,7 +25,8 @@ struct pcie_lane {
 struct pcie {
 	struct hca *hca;
 	struct pcie_root root;
-	uint64_t byte_time; /* ps << PCIE_FRACTION_BITS */
+	uint64_t byte_time;  /* ps << PCIE_FRACTION_BITS */
+	uint64_t request_ps; /* of a read request on the link */
 	uint32_t max_payload, max_read_request;
 	uint64_t up_free_ps;
 	struct pcie_lane down;
