@@ -333,7 +333,7 @@ static void rig_params(struct hca_params *p)
 #undef RIG_DEFAULT
 }
 
-static struct rig *rig_create(unsigned service)
+static inline struct rig *rig_create(unsigned service)
 {
 	struct rig *r = calloc(1, sizeof(*r));
 	struct qp_path *path = qpc_primary(&r->qpc);
@@ -376,7 +376,7 @@ static struct rig *rig_create(unsigned service)
 }
 
 /* Everything that was allocated has to be back. */
-static void rig_destroy(void)
+static inline void rig_destroy(void)
 {
 	struct rig *r = rig;
 
@@ -395,7 +395,7 @@ static void rig_destroy(void)
 	free(r);
 }
 
-static void rig_run_us(unsigned us)
+static inline void rig_run_us(unsigned us)
 {
 	event_core_run_until(&rig->core, rig->core.now_ps + us * UINT64_C(1000000));
 }
@@ -415,7 +415,7 @@ struct rig_wqe {
 };
 
 /* Writes the next WQE; the owner bit last, as a driver does. Returns its bytes in memory. */
-static uint8_t *rig_write_wqe(const struct rig_wqe *w)
+static inline uint8_t *rig_write_wqe(const struct rig_wqe *w)
 {
 	uint16_t index = rig->posted++;
 	uint8_t *wqe = rig->memory + RIG_SQ + index % RIG_WQES * RIG_STRIDE, *at = wqe + 16;
@@ -457,14 +457,14 @@ static uint8_t *rig_write_wqe(const struct rig_wqe *w)
 	return wqe;
 }
 
-static void rig_post(const struct rig_wqe *w)
+static inline void rig_post(const struct rig_wqe *w)
 {
 	rig_write_wqe(w);
 	scheduler_doorbell(&rig->hca, RIG_QPN, RIG_UAR);
 }
 
 /* A response comes in: AETH syndrome, or data of a READ, or the original value of an atomic. */
-static void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t msn,
+static inline void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t msn,
 		       const void *data, unsigned len, uint64_t original)
 {
 	struct packet_path path = {.port = 1, .dlid = 1};
@@ -481,18 +481,18 @@ static void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t 
 }
 
 /* ACK without credit count. */
-static void rig_ack(uint32_t psn)
+static inline void rig_ack(uint32_t psn)
 {
 	rig_answer(BTH_RC_ACKNOWLEDGE, psn, aeth_syndrome(AETH_ACK, AETH_CREDIT_NONE), 0, NULL, 0,
 		   0);
 }
 
-static void rig_nak(uint32_t psn, enum nak_code code)
+static inline void rig_nak(uint32_t psn, enum nak_code code)
 {
 	rig_answer(BTH_RC_ACKNOWLEDGE, psn, aeth_syndrome(AETH_NAK, code), 0, NULL, 0, 0);
 }
 
-static void rig_expect(unsigned n, uint8_t opcode, uint32_t psn)
+static inline void rig_expect(unsigned n, uint8_t opcode, uint32_t psn)
 {
 	assert_true(n < rig->n_sent);
 	assert_string_equal(rig->sent[n].op->name, bth_op_find(opcode)->name);
@@ -500,7 +500,7 @@ static void rig_expect(unsigned n, uint8_t opcode, uint32_t psn)
 }
 
 /* CQE n: WQE index, WQE opcode or, for a failed one, syndrome. */
-static void rig_expect_cqe(unsigned n, uint16_t index, unsigned opcode, unsigned syndrome)
+static inline void rig_expect_cqe(unsigned n, uint16_t index, unsigned opcode, unsigned syndrome)
 {
 	const struct cqe *cqe = &rig->cqes[n];
 
