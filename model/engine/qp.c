@@ -196,13 +196,6 @@ int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc
 
 /* --- rest --- */
 
-static bool receive_is_quiet(const struct qp *qp)
-{
-	const struct qp_receive *r = &qp->receive;
-
-	return !r->out_first && !r->writes_pending && !r->reads_pending;
-}
-
 static void stopped(struct qp *qp, int status)
 {
 	void (*quiet)(void *, int) = qp->quiet;
@@ -254,7 +247,7 @@ static void come_to_rest(struct qp *qp)
 void qp_settle(struct qp *qp)
 {
 	if (qp->stop != QP_STOP_NONE) {
-		if (requester_is_quiet(qp) && receive_is_quiet(qp) && !qp->error_pending)
+		if (requester_is_quiet(qp) && responder_is_quiet(qp) && !qp->error_pending)
 			come_to_rest(qp);
 		return;
 	}

@@ -45,6 +45,8 @@
 	P(hca, log_max_rdma, COUNT, 4, 0, 7, \
 	  "log2 of the READs and atomics outstanding on a QP, either side", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
+	P(hca, local_ack_delay, COUNT, 15, 0, 31, \
+	  "local CA ack delay announced, 4.096 us * 2^n", "documented: ConnectX-3") \
 	P(hca, log_gids, COUNT, 3, 0, 7, \
 	  "log2 of a port's GID table", "assumption: short bring-up; the silicon has 7") \
 	P(hca, log_pkeys, COUNT, 5, 0, 7, \
@@ -60,6 +62,9 @@
 	  "log2 of the bytes of a BlueFlame register", "documented: ConnectX-3 reports 512 bytes") \
 	P(doorbell, log_bf_regs, COUNT, 3, 0, 3, \
 	  "log2 of the BlueFlame registers of a page", "derived: 512-byte registers in 4 KiB") \
+	P(doorbell, bf_gathers, COUNT, 64, 1, 4096, \
+	  "BlueFlame buffers that can be half written at a time", \
+	  "assumption: one for each of 64 posting CPUs") \
 	P(scheduler, latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
 	  "QP becomes ready until it is picked", "assumption: five cycles of a 250 MHz pipeline") \
 	P(scheduler, burst, COUNT, 4, 1, 256, \
@@ -177,6 +182,12 @@
 	P(responder, read_dma, COUNT, 4, 1, 256, \
 	  "payload DMA reads in flight for one QP's READ responses", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
+	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
+	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
+	  "assumption: drivers post a last receive right after the error and wait for its flush") \
+	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), 0, CFG_S(10), \
+	  "longest such wait; after it the record is read only when something else touches the QP", \
+	  "assumption: an idle device does nothing") \
 	P(atomic_read, resources, COUNT, 16, 1, 128, \
 	  "READs and atomics a responder keeps for a QP", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
@@ -197,6 +208,9 @@
 	P(srq, latency, TIME, CFG_NS(16), 0, CFG_MS(1), \
 	  "receive WQE taken from an SRQ, beside its DMA read", \
 	  "assumption: four cycles of a 250 MHz pipeline") \
+	P(srq, refresh, COUNT, 50, 0, 100, \
+	  "percent of a receive queue; with fewer receives known the doorbell record is read ahead of need", \
+	  "assumption: keeps credits fresh at a read every half queue") \
 	P(srq, prefetch, COUNT, 8, 1, 64, \
 	  "receive WQEs one DMA read takes", "assumption: as for send queues") \
 	P(cqe_write, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
