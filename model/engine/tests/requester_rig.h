@@ -319,6 +319,11 @@ bool responder_is_idle(const struct qp *qp)
 	return true;
 }
 
+bool responder_is_quiet(const struct qp *qp)
+{
+	return true;
+}
+
 void responder_request(struct qp *qp, struct packet *pkt)
 {
 	packet_free(pkt);
@@ -465,7 +470,7 @@ static inline void rig_post(const struct rig_wqe *w)
 
 /* A response comes in: AETH syndrome, or data of a READ, or the original value of an atomic. */
 static inline void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t msn,
-		       const void *data, unsigned len, uint64_t original)
+			      const void *data, unsigned len, uint64_t original)
 {
 	struct packet_path path = {.port = 1, .dlid = 1};
 	struct packet_headers h = {.opcode = opcode,
