@@ -256,10 +256,10 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 		*value = (uint32_t)params->hca_ports;
 		break;
 	case FW_GUID_HI:
-		*value = (uint32_t)(params->hca_node_guid >> 32);
+		*value = (uint32_t)(hca_node_guid(p->hca) >> 32);
 		break;
 	case FW_GUID_LO:
-		*value = (uint32_t)params->hca_node_guid;
+		*value = (uint32_t)hca_node_guid(p->hca);
 		break;
 	case FW_LOG_MAX_MSG:
 		*value = (uint32_t)params->hca_log_max_msg;
