@@ -361,7 +361,7 @@ static void object_commands(void **state)
 	assert_true(icm_object_valid(hca, FW_TABLE_CQC, 7));
 	assert_false(icm_object_valid(hca, FW_TABLE_EQC, 3));
 	assert_false(icm_object_valid(hca, FW_TABLE_MPT, 9));
-	assert_true(icm_object_valid(hca, ICM_MPT_SLOT, 9));
+	assert_true(icm_object_valid(hca, ICM_MPT_RELEASED, 9));
 }
 
 /* The line as the engine changed it is in memory when WRITEBACK is done, and firmware's change of
@@ -390,6 +390,31 @@ static void context_goes_to_memory_and_back(void **state)
 	rig_run();
 	assert_int_equal(context_get(hca, CONTEXT_CQ, 7, &w.w, (void **)&bytes, "test"), 0);
 	assert_int_equal(bytes[10], 0x99);
+}
+
+/* HW2SW_MPT, software's edit in place, SYNC_TPT: the MPT is valid again for the next command. */
+static void test_reads_what_software_set_back(void **state)
+{
+	uint64_t slot = ((uint64_t)FW_TABLE_MPT << 20) + 9 * 64;
+
+	object(FW_OBJ_VALIDATE, FW_TABLE_MPT, 9);
+	object(FW_OBJ_INVALIDATE, FW_TABLE_MPT, 9);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	dma(FW_DMA_ICM_FILL, slot, 0xff, 1);
+	object(FW_OBJ_SYNC_ALL, 0, 0);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	dma(FW_DMA_ICM_FILL, slot, 0x00, 1);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	object(FW_OBJ_SYNC_ALL, 0, 0);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	finish_with_sleep();
+	boot();
+	rig_run();
+	assert_int_equal(result(2), 0);
+	assert_int_equal(result(5), 0);
+	assert_int_equal(result(7), 0);
+	assert_int_equal(result(9), 1);
+	assert_int_equal(rig.guest_errors, 0);
 }
 
 static void status_waits_for_the_end(void **state)
@@ -574,6 +599,7 @@ int main(void)
 		T(icm_and_tables),
 		T(object_commands),
 		T(context_goes_to_memory_and_back),
+		T(test_reads_what_software_set_back),
 		T(status_waits_for_the_end),
 		T(timer_interrupts),
 		T(watchdog_kills),
