@@ -242,8 +242,9 @@ static int unreachable(struct hca *hca, enum context_use use, uint32_t number, c
 	return -EFAULT;
 }
 
-static int context_miss(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
-			const char *why)
+static int __attribute__((noinline))
+context_miss(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+	     const char *why)
 {
 	struct context_cache *cache = hca->context_cache;
 	uint32_t key = context_line_key(hca, use, number);
@@ -291,20 +292,14 @@ static void *line_hit(struct hca *hca, enum context_use use, uint32_t number,
 	return line->bytes;
 }
 
-int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
-		void **bytes, const char *why)
+static int __attribute__((noinline))
+get_by_hash(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w, void **bytes,
+	    const char *why)
 {
 	struct context_cache *cache = hca->context_cache;
-	struct tag_set *set = &cache->sets[use];
 	uint8_t tag = (uint8_t)(1u << context_uses[use].tag);
-	struct context_line *line;
+	struct context_line *line = context_line_find(cache, context_line_key(hca, use, number));
 
-	if (set->latest && set->latest_number == number && set->first == set->latest) {
-		hca->stats.context_cache_hits++;
-		*bytes = set->latest->bytes;
-		return 0;
-	}
-	line = context_line_find(cache, context_line_key(hca, use, number));
 	if (line && !line->present && line->writing && line->has_bytes && !line->filling) {
 		/* Evicted and not landed yet: the victim serves, and becomes a line again. */
 		tags_enter(cache, line, tag);
@@ -313,6 +308,19 @@ int context_get(struct hca *hca, enum context_use use, uint32_t number, struct w
 		return context_miss(hca, use, number, w, why);
 	*bytes = line_hit(hca, use, number, line);
 	return 0;
+}
+
+int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+		void **bytes, const char *why)
+{
+	struct tag_set *set = &hca->context_cache->sets[use];
+
+	if (set->latest && set->latest_number == number && set->first == set->latest) {
+		hca->stats.context_cache_hits++;
+		*bytes = set->latest->bytes;
+		return 0;
+	}
+	return get_by_hash(hca, use, number, w, bytes, why);
 }
 
 static struct context_line *line_present(const struct hca *hca, enum context_use use,

@@ -235,7 +235,8 @@ void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len)
 
 /* --- MPT --- */
 
-static int mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
+static int __attribute__((noinline))
+mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
 {
 	uint64_t icm = icm_entry(hca, FW_TABLE_MPT, index);
 	bool started;
@@ -257,12 +258,16 @@ static int mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter
 
 static int mpt_find(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt)
 {
+	struct line_cache *mpts = &hca->translate->mpts;
 	uint32_t index = mpt_index(hca, key >> 8);
-	struct cache_line *line =
-		line_cache_get(&hca->translate->mpts, icm_entry(hca, FW_TABLE_MPT, index), index);
+	struct cache_line *line = mpts->first;
 
-	if (!line)
-		return mpt_miss(hca, key, index, w);
+	if (!line || line->owner != index) {
+		line = line_cache_get(mpts, icm_entry(hca, FW_TABLE_MPT, index), index);
+		if (!line)
+			return mpt_miss(hca, key, index, w);
+	}
+	line->fresh = false;
 	hca->stats.translate_mpt_hits++;
 	*mpt = (struct mpt *)line;
 	return 0;
@@ -313,8 +318,8 @@ deny_key(struct hca *hca, const struct access *a, const struct mpt *m)
 }
 
 /* The region under a window whose own checks have passed. */
-static int window_region(struct hca *hca, const struct access *a, struct waiter *w,
-			 struct mpt **mpt)
+static int __attribute__((noinline))
+window_region(struct hca *hca, const struct access *a, struct waiter *w, struct mpt **mpt)
 {
 	const struct mpt *window = *mpt;
 	uint32_t lkey = mpt_entry_get_lkey(&window->entry), pd = window->pd;
