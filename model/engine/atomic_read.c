@@ -219,8 +219,7 @@ static void read_arrived(struct dma *dma)
 /* Not before what the port has to send anyway is down to the window. */
 static uint64_t read_earliest(struct hca *hca, const struct packet *job, unsigned port)
 {
-	uint64_t backlog = link_port_backlog_ps(hca, port),
-		 window = hca->params->responder_tx_window;
+	uint64_t backlog = link_port_backlog_ps(hca, port), window = hca->params->link_tx_window;
 	uint64_t at = hca_now(hca) + (backlog > window ? backlog - window : 0);
 
 	return at > job->ready_ps ? at : job->ready_ps;

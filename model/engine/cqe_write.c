@@ -602,14 +602,12 @@ static void job_drop(struct hca *hca, struct lane_job *link)
 	job_give(hca, (struct cq_job *)(void *)link);
 }
 
+/* A lane that is empty then goes when what it waited for comes. */
 void cqe_write_purge_qp(struct hca *hca, uint32_t qpn)
 {
 	struct lane_table *lanes = &hca->cqe_write->lanes;
 
 	for (unsigned i = 0; i < LANE_BUCKETS; i++)
-		for (struct lane *lane = lanes->buckets[i], *next; lane; lane = next) {
-			next = lane->hash_next;
+		for (struct lane *lane = lanes->buckets[i]; lane; lane = lane->hash_next)
 			lane_filter(lane, of_qp, qpn, job_drop);
-			lane_run(lane);
-		}
 }

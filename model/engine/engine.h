@@ -108,7 +108,6 @@ void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, con
 void hca_stop(struct hca *hca);
 void hca_soft_reset(struct hca *hca);
 
-/* The parameter, or where it is 0 one that differs between the devices of a simulation. */
 uint64_t hca_node_guid(const struct hca *hca);
 
 /* Emits a trace record when the point is on; bytes may be NULL. */

@@ -12,12 +12,14 @@
 #include "model/engine/pcie.h"
 #include "model/engine/processor.h"
 #include "model/engine/qp.h"
+#include "model/engine/responder.h"
 #include "model/engine/retry.h"
 #include "model/engine/scheduler.h"
 #include "model/engine/translate.h"
 #include "model/engine/wqe_fetch.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
+#include "model/sim/cfg.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +34,8 @@ static void ports_create(struct hca *hca)
 		hca->ports[port - 1] = link_port_create(hca, port);
 }
 
-struct hca *hca_create(unsigned index, const struct hca_params *params, struct event_core *core,
+struct hca *hca_create(unsigned index, const struct hca_params *params,
+		       const struct host_params *host, struct event_core *core,
 		       const struct hca_env *env, struct trace *trace, const char *fw_path,
 		       char *err, size_t err_size)
 {
@@ -53,6 +56,9 @@ struct hca *hca_create(unsigned index, const struct hca_params *params, struct e
 	}
 	hca->icm = icm_create(hca);
 	hca->pcie = pcie_create(hca);
+	pcie_root_set(hca, &(struct pcie_root){.latency_ps = host->pcie_latency,
+					       .read_latency_ps = host->pcie_read_latency,
+					       .write_latency_ps = host->pcie_write_latency});
 	hca->pci = pci_function_create(hca);
 	hca->interrupt = interrupt_create(hca);
 	hca->doorbell = doorbell_create(hca);
@@ -109,6 +115,7 @@ void hca_stop(struct hca *hca)
 	scheduler_reset(hca);
 	retry_reset(hca);
 	qp_table_reset(hca);
+	responder_reset(hca);
 	wqe_fetch_reset(hca);
 	cqe_write_reset(hca);
 	event_queue_reset(hca);
@@ -271,4 +278,9 @@ int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, voi
 			return -EFAULT;
 	memcpy(buf, cached ? cached : bytes, size < len ? size : len);
 	return (int)len;
+}
+
+uint64_t hca_node_guid(const struct hca *hca)
+{
+	return cfg_node_guid(hca->params, hca->index);
 }

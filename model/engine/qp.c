@@ -246,7 +246,7 @@ static void come_to_rest(struct qp *qp)
 void qp_settle(struct qp *qp)
 {
 	if (qp->stop != QP_STOP_NONE) {
-		if (requester_is_quiet(qp) && responder_is_idle(qp) && !qp->error_pending)
+		if (requester_is_quiet(qp) && responder_is_quiet(qp) && !qp->error_pending)
 			come_to_rest(qp);
 		return;
 	}

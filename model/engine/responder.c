@@ -89,7 +89,9 @@ static enum resp_state resp_next(struct resp_run *x)
 		return RESP_NEXT;
 	}
 	r->current = x->pkt;
-	start = hca_now(x->hca);
+	start = x->pkt->ready_ps; /* parsed and checked */
+	if (start < hca_now(x->hca))
+		start = hca_now(x->hca);
 	if (start < x->hca->responder_busy_ps)
 		start = x->hca->responder_busy_ps;
 	x->hca->responder_busy_ps = start + p->responder_packet_gap;
@@ -107,15 +109,48 @@ static bool service_matches(const struct qpc *qpc, const struct bth_op *op)
 	return op->service == (service == QP_ST_MLX ? QP_ST_UD : service);
 }
 
+/* QP0 (number 0) or QP1 (1) of a port, by the numbers CONF_SPECIAL_QP gave; -1: an ordinary QP. */
+static int special_number(const struct resp_run *x)
+{
+	uint32_t base = x->hca->special_qp;
+
+	if (!base || x->qp->qpn < base || x->qp->qpn >= base + 2 * HCA_MAX_PORTS)
+		return -1;
+	return (int)((x->qp->qpn - base) / HCA_MAX_PORTS);
+}
+
+/* The same partition, and not limited members on both sides (IBA 10.9.3). */
+static bool pkeys_meet(uint32_t a, uint32_t b)
+{
+	return ((a ^ b) & ~(uint32_t)PKEY_FULL_MEMBER) == 0 && (a & ~(uint32_t)PKEY_FULL_MEMBER) &&
+	       ((a | b) & PKEY_FULL_MEMBER);
+}
+
+/* QP0 has no partition, QP1 all of its port, another QP the one of its primary path
+ * (IBA 9.6.1.1.3, 10.9.4). */
+static bool pkey_matches(const struct resp_run *x)
+{
+	struct port_config *port = link_port_config(x->hca, x->pkt->port);
+	uint32_t pkey = bth_get_pkey(resp_bth(x->pkt));
+	int special = special_number(x);
+
+	if (special == QPN_SMI ||
+	    (special < 0 &&
+	     pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(qpc_primary_const(x->qpc))])))
+		return true;
+	for (unsigned i = 0; special == QPN_GSI && i < PORT_MAX_PKEYS; i++)
+		if (pkeys_meet(pkey, port->pkeys[i]))
+			return true;
+	port->bad_pkey++;
+	return false;
+}
+
 /* A Q_Key is checked on every datagram QP but QP0 (IBA 10.2.5). */
 static bool qkey_matches(const struct resp_run *x)
 {
 	const struct deth *deth = resp_ext(x->pkt, BTH_EXT_DETH);
-	uint32_t base = x->hca->special_qp;
 
-	if (base && x->qp->qpn >= base && x->qp->qpn < base + HCA_MAX_PORTS)
-		return true;
-	if (deth_get_qkey(deth) == qpc_get_qkey(x->qpc))
+	if (special_number(x) == QPN_SMI || deth_get_qkey(deth) == qpc_get_qkey(x->qpc))
 		return true;
 	link_port_config(x->hca, x->pkt->port)->bad_qkey++;
 	return false;
@@ -131,8 +166,9 @@ static enum resp_state resp_qp(struct resp_run *x)
 	state = qpc_get_state(x->qpc);
 	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_ERR)
 		return resp_refuse(x, VERDICT_DROP);
-	if (!service_matches(x->qpc, x->pkt->op) &&
-	    !(x->pkt->op->props == 0 && resp_reliable(x->qpc)))
+	if (!service_matches(x->qpc, x->pkt->op))
+		return resp_refuse(x, VERDICT_DROP);
+	if (!pkey_matches(x))
 		return resp_refuse(x, VERDICT_DROP);
 	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) && !resp_is(x, BTH_DATAGRAM)) {
 		qpc_set_rx_established(x->qpc, 1);
@@ -348,8 +384,8 @@ static void refuse_reply(struct resp_run *x, const struct verdict_row *row)
 	} else {
 		return;
 	}
-	if (row->qp == VERDICT_QP_KEEP)
-		qpc_set_rx_nak_sent(x->qpc, 1);
+	/* Behind a fatal one too: the state may change later, when its context is there. */
+	qpc_set_rx_nak_sent(x->qpc, 1);
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 	responses_acknowledge(x->qp);
 	response_queue(x->qp, response_new(x->qp, x->qpc, BTH_RC_ACKNOWLEDGE, psn, 0, syndrome,
@@ -452,14 +488,8 @@ static void responder_run(struct qp *qp)
 
 void responder_settle(struct qp *qp)
 {
-	struct qp_receive *r = &qp->receive;
-
-	if (r->running || r->pumping || !responder_is_idle(qp))
-		return;
-	/* It can be fetched again: a QP that goes quiet inside a message keeps nothing here. */
-	if (qp->quiescing)
-		receive_forget(r);
-	qp_settle(qp);
+	if (qp->quiescing ? responder_is_quiet(qp) : responder_is_idle(qp))
+		qp_settle(qp);
 }
 
 void responder_kick(struct qp *qp)
@@ -500,15 +530,20 @@ void responder_flush(struct qp *qp)
 		responder_kick(qp);
 }
 
+bool responder_is_quiet(const struct qp *qp)
+{
+	const struct qp_receive *r = &qp->receive;
+
+	return r->state == RESP_NEXT && !r->running && !r->pumping && !r->flushing &&
+	       !r->in.first && !r->landing.first && !r->jobs.first && !r->out.first && !r->record &&
+	       !r->ring && !r->ack_due && !r->unacked && !r->waiter.queued && !r->out_waiter.queued;
+}
+
 bool responder_is_idle(const struct qp *qp)
 {
 	const struct qp_receive *r = &qp->receive;
 
-	if (r->state != RESP_NEXT || r->running || r->pumping || r->flushing || r->in.first ||
-	    r->landing.first || r->jobs.first || r->out.first || r->record || r->ring ||
-	    r->ack_due || r->unacked || r->waiter.queued || r->out_waiter.queued)
-		return false;
-	return qp->quiescing || (!event_is_set(&r->timer) && !r->receive);
+	return responder_is_quiet(qp) && !event_is_set(&r->timer) && !r->receive;
 }
 
 void responder_init(struct qp *qp)

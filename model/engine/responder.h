@@ -51,6 +51,10 @@ struct qp_receive {
 	bool record_asked; /* the machine waits for the record read last; else it was read ahead of
 			      need */
 	bool record_fresh, record_failed, ring_fresh, ring_failed;
+	bool fetching; /* a WQE of an SRQ is being read: slot, and the SRQ's count when it was begun
+			*/
+	uint16_t fetch_slot, fetch_count;
+	uint32_t fetch_srqn;
 	uint16_t record_value;
 	uint16_t unacked;   /* request packets since the last ACK */
 	uint16_t reads;     /* READ response DMAs under way */
@@ -67,8 +71,10 @@ void responder_request(struct qp *qp, struct packet *pkt);
  * responder.flush_poll_max, and whenever this is called.
  */
 void responder_flush(struct qp *qp);
-/* Nothing under way; while the QP is quiescing, what only waits for the peer or for software does
- * not count. */
+/* Nothing under way: no packet, DMA, answer owed or lookup. The private state may be needed later.
+ */
+bool responder_is_quiet(const struct qp *qp);
+/* Quiet, and nothing in the private state that is worth keeping. */
 bool responder_is_idle(const struct qp *qp);
 /* Forgets everything, frees packets. DMAs of its packets must be over, or dropped by pcie_reset().
  */

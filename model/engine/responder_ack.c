@@ -5,23 +5,6 @@
 
 #include "model/engine/link_port.h"
 
-/* The way back is the QP's primary path. */
-static void response_path(const struct qpc *qpc, struct packet_path *path)
-{
-	const struct qp_path *from = qpc_primary_const(qpc);
-
-	path->port = (uint8_t)(qp_path_get_port(from) + 1);
-	path->sl = (uint8_t)qp_path_get_sl(from);
-	path->path_bits = (uint8_t)qp_path_get_path_bits(from);
-	path->dlid = (uint16_t)qp_path_get_rlid(from);
-	path->grh = qp_path_get_grh(from);
-	path->sgid_index = (uint8_t)qp_path_get_mgid_index(from);
-	path->hop_limit = (uint8_t)qp_path_get_hop_limit(from);
-	path->traffic_class = (uint8_t)qp_path_get_tclass(from);
-	path->flow_label = qp_path_get_flow_label(from);
-	memcpy(path->dgid, qp_path_rgid_cptr(from), sizeof(path->dgid));
-}
-
 struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcode opcode,
 			    uint32_t psn, unsigned payload_len, uint8_t syndrome, uint32_t msn)
 {
@@ -30,7 +13,8 @@ struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcod
 	struct packet_path path;
 	struct packet_headers h;
 
-	response_path(qpc, &path);
+	/* The way back is the primary path. */
+	qp_packet_path(qpc_primary_const(qpc), &path);
 	memset(&h, 0, sizeof(h));
 	h.opcode = bth_service_opcode((enum qp_service)qpc_get_service(qpc), opcode);
 	h.mig_req = qpc_get_pm_state(qpc) == QP_PM_MIGRATED;
@@ -227,6 +211,9 @@ void responder_timer(struct event *ev)
 	struct qp_receive *r = &qp->receive;
 
 	if (r->flush_poll_ps) {
+		/* qp_resume() flushes again. */
+		if (qp->quiescing)
+			return;
 		r->flushing = true;
 		responder_kick(qp);
 		return;

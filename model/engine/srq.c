@@ -152,11 +152,11 @@ static int rq_get(struct qp *qp, struct qpc *qpc, bool again, struct waiter *w,
 		}
 	}
 	err = wqe_fetch_receive(qp->hca, qp->qpn, qpc_get_mtt_addr(qpc), qpc_get_log_page_size(qpc),
-				rq_offset(qpc) + (uint64_t)(index & mask) * stride, stride, again, w,
-				&wqe->segments);
+				rq_offset(qpc) + (uint64_t)(index & mask) * stride, stride, again,
+				w, &wqe->segments);
 	if (err)
 		return err;
-	wqe->n_bytes = stride;
+	wqe->n_bytes = stride < WQE_MAX_BYTES ? stride : WQE_MAX_BYTES;
 	wqe->index = index;
 	wqe->pd = qpc_get_pd(qpc);
 	wqe->cqn = qpc_get_cqn_recv(qpc);
@@ -231,8 +231,8 @@ static int srq_available(struct qp *qp, uint32_t srqn, struct srqc *srqc)
 	return -EAGAIN;
 }
 
-static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again,
-		     struct waiter *w, struct receive_wqe *wqe, const struct srq_next **next)
+static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again, struct waiter *w,
+		     struct receive_wqe *wqe, const struct srq_next **next)
 {
 	unsigned stride = (unsigned)WQE_UNIT << srqc_get_log_stride(srqc);
 	uint64_t offset = (uint64_t)srqc_get_page_offset(srqc) * PAGE_OFFSET_UNIT;
@@ -244,6 +244,8 @@ static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again
 				stride, again, w, &bytes);
 	if (err)
 		return err;
+	if (stride > WQE_MAX_BYTES)
+		stride = WQE_MAX_BYTES;
 	*next = (const void *)bytes;
 	wqe->segments = bytes + sizeof(struct srq_next);
 	wqe->n_bytes = stride - (unsigned)sizeof(struct srq_next);
@@ -289,27 +291,40 @@ static int srq_record_take(struct qp *qp, uint32_t srqn, struct waiter *w, uint1
 	return err;
 }
 
-/* Another QP may take the slot while this one waits for it: then everything is looked at again,
- * from the SRQ's new first slot. */
+/*
+ * Another QP may take the slot while this one waits for it: then the WQE that has come is no longer
+ * the first, and may even be old, and the SRQ's new first one is fetched.
+ */
 static int srq_take(struct qp *qp, uint32_t srqn, struct waiter *w, struct receive_wqe *wqe)
 {
+	struct qp_receive *r = &qp->receive;
 	const struct srq_next *next;
 	struct srqc *srqc;
-	uint16_t slot;
 	int err = srq_context(qp->hca, srqn, w, &srqc);
 
 	if (err)
 		return err;
 	if (srqc_get_state(srqc) == SRQ_STATE_ERROR)
 		return -EIO;
-	err = srq_available(qp, srqn, srqc);
-	if (err)
-		return err;
-	slot = (uint16_t)srqc_get_next_wqe(srqc);
-	err = srq_fetch(qp, srqc, slot, false, w, wqe, &next);
-	if (err)
-		return err;
-	return srq_record_take(qp, srqn, w, slot, (uint16_t)srq_next_get_next_wqe_index(next));
+	do {
+		err = srq_available(qp, srqn, srqc);
+		if (err)
+			return err;
+		if (!r->fetching || r->fetch_srqn != srqn) {
+			r->fetching = true;
+			r->fetch_srqn = srqn;
+			r->fetch_slot = (uint16_t)srqc_get_next_wqe(srqc);
+			r->fetch_count = (uint16_t)srqc_get_wqe_counter(srqc);
+		}
+		err = srq_fetch(qp, srqc, r->fetch_slot, false, w, wqe, &next);
+		if (err == -EAGAIN)
+			return err;
+		r->fetching = false;
+		if (err)
+			return err;
+	} while (r->fetch_count != srqc_get_wqe_counter(srqc));
+	return srq_record_take(qp, srqn, w, r->fetch_slot,
+			       (uint16_t)srq_next_get_next_wqe_index(next));
 }
 
 static int srq_get(struct qp *qp, uint32_t srqn, bool again, uint16_t slot, struct waiter *w,

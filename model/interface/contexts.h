@@ -138,6 +138,7 @@
 	F(qpc, 32, cur_retry_cnt,   0x70,  7,  5, "transport retries left, device") \
 	F(qpc, 32, send_limited,    0x74, 31, 31, "end-to-end credits count, device (in bytes the interface reserves)") \
 	F(qpc, 32, send_limit,      0x74, 23,  0, "SSN that the responder's credits reach, device") \
+	F(qpc, 32, sqd_event,       0x74, 30, 30, "SQ_DRAINED event wanted, device (in bytes the interface reserves)") \
 	F(qpc, 32, next_send_psn,   0x78, 23,  0, "next PSN to send") \
 	F(qpc, 32, cqn_send,        0x7c, 23,  0, "CQ of the send queue") \
 	F(qpc, 16, roce_entropy,    0x80, 15,  0, "RoCE v2 source port") \
@@ -366,6 +367,16 @@ static inline const struct mcg_member *mcg_entry_member_const(const struct mcg_e
 							      unsigned int n)
 {
 	return (const struct mcg_member *)(const void *)(mcg_entry_member_cptr(g) + 4 * n);
+}
+
+/* The bucket of a multicast GID among 1 << log: MGID_HASH tells software, who has none of its own. log <= 16. */
+static inline uint32_t mcg_hash(const uint8_t *gid, unsigned int log)
+{
+	uint32_t h = 0;
+
+	for (unsigned int i = 0; i < 16; i += 2)
+		h ^= be16_load(gid + i);
+	return (h ^ h >> log) & ((1u << log) - 1);
 }
 
 /* lkey and rkey are {index, variant}; the MPT holds {variant, index}. */

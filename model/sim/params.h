@@ -182,9 +182,6 @@
 	P(responder, read_dma, COUNT, 4, 1, 256, \
 	  "payload DMA reads in flight for one QP's READ responses", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
-	P(responder, tx_window, TIME, CFG_US(2), 0, CFG_MS(1), \
-	  "payload of READ responses is asked for so early that no more than this waits at the port", \
-	  "assumption: covers the round trip of a DMA read") \
 	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
 	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
 	  "assumption: drivers post a last receive right after the error and wait for its flush") \

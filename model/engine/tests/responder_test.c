@@ -315,6 +315,7 @@ static void test_datagram(void **state)
 {
 	qpc_set_service(&w->qpc, QP_ST_UD);
 	qpc_set_qkey(&w->qpc, 0x1234);
+	qp_path_set_pkey_index(qpc_primary(&w->qpc), 3);
 	for (unsigned i = 0; i < 3; i++)
 		receive_make(i, WORLD_DATA + i * 1024u, 100);
 	give(datagram(false, 0x1234, 60)); /* nothing posted: dropped in silence */
@@ -361,20 +362,55 @@ static void test_uc_drops_the_message(void **state)
 	assert_int_equal(w->errors, 0);
 }
 
+static void test_pkey(void **state)
+{
+	static const struct {
+		uint16_t own, theirs;
+		bool meet;
+	} rows[] = {
+		{0xffff, 0xffff, true},  {0x7fff, 0xffff, true},  {0xffff, 0x7fff, true},
+		{0x7fff, 0x7fff, false}, {0x8001, 0x8002, false}, {0x8000, 0x8000, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct packet *pkt;
+
+		world_teardown(state);
+		world_setup(state);
+		w->port.pkeys[5] = rows[i].own;
+		qp_path_set_pkey_index(qpc_primary(&w->qpc), 5);
+		pkt = with_reth(request(BTH_RC_WRITE_ONLY, FIRST_PSN, 0, true), 0, 0, 0);
+		bth_set_pkey((struct bth *)(pkt->wire + pkt->bth_off), rows[i].theirs);
+		give(pkt);
+		assert_int_equal(w->n_sent, rows[i].meet);
+		assert_int_equal(w->port.bad_pkey, !rows[i].meet);
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_scatter),         T(test_send_wraps_psn),
-		T(test_psn_regions),     T(test_duplicate_write_touches_nothing),
-		T(test_opcode_sequence), T(test_rnr),
-		T(test_send_too_long),   T(test_receive_key_refused),
-		T(test_ack_coalescing),  T(test_write_checks_all_first),
-		T(test_write_lengths),   T(test_zero_length_write),
-		T(test_write_imm),       T(test_states),
-		T(test_flush),           T(test_overposted),
-		T(test_datagram),        T(test_uc_drops_the_message),
+		T(test_scatter),
+		T(test_send_wraps_psn),
+		T(test_psn_regions),
+		T(test_duplicate_write_touches_nothing),
+		T(test_opcode_sequence),
+		T(test_rnr),
+		T(test_send_too_long),
+		T(test_receive_key_refused),
+		T(test_ack_coalescing),
+		T(test_write_checks_all_first),
+		T(test_write_lengths),
+		T(test_zero_length_write),
+		T(test_write_imm),
+		T(test_states),
+		T(test_flush),
+		T(test_overposted),
+		T(test_datagram),
+		T(test_uc_drops_the_message),
+		T(test_pkey),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,13 @@ int qp_context(struct qp *qp, bool responder, struct waiter *waiter, struct qpc 
 	return 0;
 }
 
+void qp_packet_path(const struct qp_path *path, struct packet_path *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->port = 1;
+	out->dlid = (uint16_t)qp_path_get_rlid(path);
+}
+
 void qp_settle(struct qp *qp)
 {
 }
@@ -319,7 +326,8 @@ void event_queue_post(struct hca *hca, const struct eqe *eqe, void (*done)(void 
 }
 
 int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned log_page_size,
-		      uint64_t offset, unsigned stride, struct waiter *waiter, const uint8_t **wqe)
+		      uint64_t offset, unsigned stride, bool again, struct waiter *waiter,
+		      const uint8_t **wqe)
 {
 	*wqe = at(WORLD_QUEUE + offset);
 	return 0;
@@ -438,6 +446,7 @@ static inline struct packet *request(uint8_t opcode, uint32_t psn, unsigned len,
 	struct packet *pkt = packet_alloc(&w->hca);
 
 	lay_out(pkt, opcode, psn & PSN_MASK, len, false);
+	bth_set_pkey((struct bth *)(pkt->wire + pkt->bth_off), PKEY_DEFAULT);
 	bth_set_ack_req((struct bth *)(pkt->wire + pkt->bth_off), ack_req);
 	for (unsigned i = 0; i < len; i++)
 		packet_payload(pkt)[i] = (uint8_t)(psn * 31 + i + 1);
