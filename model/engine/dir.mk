@@ -1,4 +1,4 @@
-src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cache.c translate.c hca.c processor.c processor_regs.c processor_dma.c processor_objects.c)
+src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cache.c context_lines.c translate.c hca.c processor.c processor_regs.c processor_dma.c processor_objects.c)
 src-y += $(addprefix $(d)/, crc.c)
 src-y += $(addprefix $(d)/, link_port.c packet.c)
 src-y += $(addprefix $(d)/, pcie.c pcie_host.c pci_function.c pci_config.c interrupt.c doorbell.c event_queue.c cqe_write.c cq_event.c object_lane.c)
@@ -6,5 +6,7 @@ test-y += $(addprefix $(d)/tests/, pcie_test.c pci_function_test.c interrupt_tes
 src-y += $(addprefix $(d)/, qp.c scheduler.c wqe_fetch.c requester.c requester_wqe.c requester_packet.c requester_response.c requester_complete.c retry.c)
 test-y += $(addprefix $(d)/tests/, event_core_test.c crc_test.c requester_test.c scheduler_test.c retry_test.c wqe_fetch_test.c)
 test-y += $(addprefix $(d)/tests/, icm_test.c context_cache_test.c translate_test.c processor_test.c)
+test-y += $(addprefix $(d)/tests/, event_core_test.c crc_test.c)
+test-y += $(addprefix $(d)/tests/, icm_test.c context_cache_test.c translate_test.c processor_test.c hca_test.c)
 src-y += $(addprefix $(d)/, responder.c responder_execute.c responder_ack.c atomic_read.c srq.c)
 test-y += $(addprefix $(d)/tests/, responder_test.c atomic_read_test.c srq_test.c)
