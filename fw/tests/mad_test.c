@@ -233,7 +233,7 @@ static void port_info_set_checks(void **state)
 		uint8_t was = info[bad[i].at];
 
 		info[bad[i].at] = bad[i].value;
-		assert_int_equal(smp(SET, PORT_INFO, 1, info), 0x1c);
+		assert_int_equal(smp(SET, PORT_INFO, 1u << 31 | 1, info), 0x1c);
 		assert_int_equal(p1_reg(FW_PORT_LID), 0);
 		info[bad[i].at] = was;
 	}
@@ -243,8 +243,11 @@ static void port_info_set_checks(void **state)
 	info[34] = 0;
 	info[51] = 0x80 | 17;
 	be64_store(info + 8, 0xfec0000000000005);
+	/* a manager without extended speeds: that field does not count */
+	info[63] = 2;
 	assert_int_equal(smp(SET, PORT_INFO, 1, info), 0);
 	assert_int_equal(data()[29], 2);
+	assert_int_equal(data()[63] & 0x1f, 1);
 	assert_int_equal(data()[51], 0x80 | 17);
 	assert_int_equal(p1_reg(FW_PORT_MTU), 3);
 	assert_int_equal(p1_reg(FW_PORT_VLS), 2);

@@ -254,8 +254,16 @@ static void mpt_life(void **state)
 	assert_int_equal(be32_load(slot), 0xf0020d00);
 	assert_memory_equal(slot + 4, box + 4, 60);
 	assert_int_equal(chip.valid[FW_TABLE_MPT][MPT], 0);
+	assert_int_equal(cmd(0x00f, 1, MPT, 0, 0), 0);
+	assert_int_equal(errors_taken(RULE_object_dead), 1);
+	/* re-registered in place, and never used until it is given back */
+	slot[0] = 0;
 	assert_int_equal(cmd(0x02f, 0, 0, 0, 0), 0);
 	assert_true(object_was(0, FW_OBJ_SYNC_ALL, 0, 0));
+	assert_int_equal(cmd_box(0x00f, 0, MPT), 0);
+	assert_int_equal(slot[0], 0xf0);
+	assert_memory_equal(out_box(), slot, 64);
+	assert_int_equal(all_errors_taken(), 0);
 }
 
 static void mpt_kinds(void **state)

@@ -367,6 +367,44 @@ static void special_qps(void **state)
 	assert_int_equal(chip.reg[FW_SPECIAL_QP / 4], 0);
 }
 
+static uint32_t random_next(uint32_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 17;
+	*seed ^= *seed << 5;
+	return *seed;
+}
+
+/* Nearly right mailboxes: whatever is taken is a context, and nothing stays quiesced. */
+static void nearly_right_is_survived(void **state)
+{
+	static const uint16_t ops[] = {RST2INIT, INIT2INIT, INIT2RTR,  RTR2RTS, RTS2RTS, RTS2SQD,
+				       SQD2SQD,  SQD2RTS,   SQERR2RTS, TOERR,   TORST};
+	uint32_t seed = 7, done = 0;
+
+	start();
+	for (unsigned round = 0; round < 50000; round++) {
+		uint32_t op = ops[random_next(&seed) % 11];
+		uint8_t *box = op == RST2INIT  ? init_box(random_next(&seed) % 8)
+			       : op == RTR2RTS ? rts_box()
+					       : rtr_box();
+
+		be32_store(box, random_next(&seed) & 0x3177ff);
+		for (unsigned i = random_next(&seed) % 3; i; i--)
+			box[random_next(&seed) % 0x100] ^= 1u << (random_next(&seed) & 7);
+		done += cmd_box(op, op == TORST ? 2 : 0, QPN) == 0;
+		assert_int_equal(chip.objects ? chip.object[(chip.objects - 1) % OBJ_LOG].command ==
+							FW_OBJ_QUIESCE
+					      : 0,
+				 0);
+		if (!qp_state())
+			continue;
+		assert_true(qp_state() <= 7);
+		assert_int_equal(be32_load(qpc() + 0x10), QPN);
+	}
+	assert_true(done > 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +416,7 @@ int main(void)
 		cmocka_unit_test(bad_rtr_leaves_context),
 		cmocka_unit_test(numbers_beyond_the_index_count),
 		cmocka_unit_test(special_qps),
+		cmocka_unit_test(nearly_right_is_survived),
 	};
 
 	return cmocka_run_group_tests_name("fw qp", tests, NULL, NULL);
