@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* from: packet (LRH..pad) or link_port (whole packet)   to: the same with, or without, good CRCs
  * timed by: nothing here; packet and link_port account for it
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ICRC and VCRC of a native InfiniBand packet, made and checked in one pass over its bytes.
  *
  * ICRC: CRC-32, polynomial 04C11DB7 reflected, init and xorout FFFFFFFF, over LRH..pad with the

@@ -82,11 +82,6 @@ struct port_config *link_port_config(struct hca *hca, unsigned port)
 
 /* --- physical layer --- */
 
-static uint64_t node_guid(const struct hca *hca)
-{
-	return hca->params->hca_node_guid;
-}
-
 static void tables_default(struct link_port *lp)
 {
 	struct port_config *c = &lp->config;
@@ -97,7 +92,7 @@ static void tables_default(struct link_port *lp)
 	c->mtu = 1;
 	c->oper_vls = 1;
 	c->gid_prefix = 0xfe80000000000000;
-	c->guids[0] = node_guid(lp->hca) + lp->port;
+	c->guids[0] = hca_node_guid(lp->hca) + lp->port;
 	c->pkeys[0] = 0xffff;
 }
 
@@ -378,30 +373,6 @@ void link_port_return_credits(struct hca *hca, struct packet *pkt)
 
 /* --- the wire --- */
 
-/* Out of the held packets of its port, onto the wire. */
-static void held_expired(struct event *ev)
-{
-	struct packet *pkt = (struct packet *)((char *)ev - offsetof(struct packet, ev));
-	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
-	struct packet **at = &lp->held;
-
-	while (*at != pkt)
-		at = &(*at)->next;
-	*at = pkt->next;
-	deliver(lp->peer, pkt, hca_now(lp->hca));
-}
-
-static void hold(struct link_port *lp, struct packet *pkt, const struct fault_verdict *fault, uint64_t arrives)
-{
-	pkt->hold = fault->behind + 1; /* it is counted as passing itself */
-	pkt->next = lp->held;
-	lp->held = pkt;
-	if (fault->hold_ps) {
-		pkt->ev.job = held_expired;
-		event_set(lp->hca->core, &pkt->ev, arrives + fault->hold_ps);
-	}
-}
-
 /* A packet goes by: those that were to stay behind so many follow it. */
 static void held_release(struct link_port *lp, uint64_t arrives)
 {
@@ -415,29 +386,8 @@ static void held_release(struct link_port *lp, uint64_t arrives)
 			continue;
 		}
 		*at = pkt->next;
-		event_cancel(lp->hca->core, &pkt->ev);
 		deliver(lp->peer, pkt, arrives);
 	}
-}
-
-static void corrupt(struct packet *pkt, const struct fault_verdict *fault)
-{
-	unsigned covered = pkt->len - CRC_BYTES;
-	uint32_t icrc;
-	uint16_t vcrc;
-
-	fault_verdict_flip(fault, pkt->wire, pkt->len);
-	if (fault->fix & FAULT_FIX_ICRC) {
-		icrc = crc_icrc(pkt->wire, covered);
-		for (unsigned i = 0; i < CRC_ICRC_BYTES; i++)
-			pkt->wire[covered + i] = (uint8_t)(icrc >> 8 * i);
-	}
-	if (fault->fix & FAULT_FIX_VCRC) {
-		vcrc = crc_vcrc(pkt->wire, covered + CRC_ICRC_BYTES);
-		for (unsigned i = 0; i < CRC_VCRC_BYTES; i++)
-			pkt->wire[covered + CRC_ICRC_BYTES + i] = (uint8_t)(vcrc >> 8 * i);
-	}
-	pkt->crcs_unknown = true;
 }
 
 static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_verdict *fault)
@@ -445,14 +395,11 @@ static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_ve
 	struct hca *hca = lp->hca;
 	const struct fault_key key = {.hca = hca->index, .port = lp->port, .wire = pkt->wire, .len = pkt->len};
 
-	if (fault_plan_apply(lp->plan, &key, fault) || !fault->actions)
-		return;
 	packet_need_crcs(pkt);
-	if (fault->flips)
-		corrupt(pkt, fault);
-	for (unsigned a = 0; a < FAULT_ACTION_COUNT && !pkt->fault; a++)
-		if (fault->actions & 1u << a)
-			pkt->fault = fault_action_name(a);
+	if (fault_plan_apply(lp->plan, &key, fault) <= 0)
+		return;
+	pkt->fault = fault->text;
+	pkt->crcs_unknown = fault->corrupted;
 	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn, .text = pkt->fault);
 }
 
@@ -463,14 +410,16 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 	if (lp->plan && lp->plan->count)
 		apply_plan(lp, pkt, &fault);
 	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
-	for (unsigned i = 0; i < fault.copies; i++)
-		send_copy(lp, pkt, arrives + (i + 1) * fault.gap_ps);
-	if (fault.actions & 1u << FAULT_DROP) {
+	for (unsigned i = 0; i < fault.duplicates; i++)
+		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
+	if (fault.drop) {
 		if (pkt->vl != VL_MANAGEMENT)
 			credits_return(lp, pkt->vl, blocks_of(pkt));
 		packet_free(pkt);
-	} else if (fault.behind) {
-		hold(lp, pkt, &fault, arrives);
+	} else if (fault.hold) {
+		pkt->hold = fault.hold + 1; /* it is counted as passing itself */
+		pkt->next = lp->held;
+		lp->held = pkt;
 	} else {
 		deliver(lp->peer, pkt, arrives + fault.delay_ps);
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sim/cfg.h"
 
 #include <errno.h>
@@ -125,9 +126,9 @@ void cfg_make_ideal(struct config *cfg)
 	each_row(cfg, set_ideal);
 }
 
-uint64_t cfg_node_guid(const struct config *cfg, unsigned int n)
+uint64_t cfg_node_guid(const struct hca_params *hca, unsigned int n)
 {
-	uint64_t guid = cfg->hca[n].hca_node_guid;
+	uint64_t guid = hca->hca_node_guid;
 
 	return guid ? guid : UINT64_C(0x0002c90300a00000) + 16 * n;
 }
@@ -357,7 +358,8 @@ static void ini_line_check(struct ini *ini, char *s, ssize_t length, int room)
 		return;
 	}
 	s[strcspn(s, "#;\r\n")] = 0;
-	if (*s == '[' && end && end < s + strlen(s)) {
+	/* libinih would pass over what follows the bracket. */
+	if (*s == '[' && end && end < s + strlen(s) && !end[1 + strspn(end + 1, " \t")]) {
 		*end = 0;
 		ini->bad = place_parse(s + 1, &place, ini->message);
 		*end = ']';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration of a run: the rows of params.h filled from defaults, an ini file and -s.
  *
  * Precedence is default < file < -s. In a file [hca0.link] is stronger than [hca.link], wherever it
@@ -44,6 +45,6 @@ int cfg_print_rows(FILE *out);
 void cfg_make_ideal(struct config *cfg);
 
 /* Node GUID of device n: its parameter, or what stands for 0. */
-uint64_t cfg_node_guid(const struct config *cfg, unsigned int n);
+uint64_t cfg_node_guid(const struct hca_params *hca, unsigned int n);
 
 #endif

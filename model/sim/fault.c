@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sim/fault.h"
 
 #include <errno.h>
@@ -6,22 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the fields stand (IBA 7.7, 9.2). */
+#include "model/engine/crc.h"
+#include "model/interface/bth_ops.h"
+#include "model/interface/wire.h"
+
 enum {
-	LRH_BYTES = 8,
-	GRH_BYTES = 40,
-	BTH_BYTES = 12,
-	LNH_IBA_LOCAL = 2,
-	LNH_IBA_GLOBAL = 3,
 	NEEDS_BTH =
 		FAULT_MATCH_OPCODE | FAULT_MATCH_QPN | FAULT_MATCH_PSN | FAULT_MATCH_TRANSMISSION,
 	MATCH_ALL = NEEDS_BTH | FAULT_MATCH_HCA | FAULT_MATCH_PORT | FAULT_MATCH_NTH,
-	FIX_ALL = FAULT_FIX_ICRC | FAULT_FIX_VCRC,
 	FIRST_ROOM = 64,
 };
 
-struct bth {
-	bool present;
+struct fields {
+	bool bth;
 	uint8_t opcode;
 	uint32_t qpn, psn;
 };
@@ -35,36 +33,28 @@ struct fault_seen {
 	} slot[];
 };
 
-static uint32_t get_24(const uint8_t *p)
+static struct fields fields_parse(const struct fault_key *key)
 {
-	return (uint32_t)p[0] << 16 | p[1] << 8 | p[2];
-}
-
-static struct bth bth_parse(const struct fault_key *key)
-{
-	struct bth bth = {0};
-	unsigned int lnh;
+	struct fields f = {0};
+	const struct bth *bth;
+	uint32_t lnh;
 	size_t at = LRH_BYTES;
 
 	if (key->len < LRH_BYTES)
-		return bth;
-	lnh = key->wire[1] & 3;
+		return f;
+	lnh = lrh_get_lnh((const struct lrh *)key->wire);
 	if (lnh == LNH_IBA_GLOBAL)
 		at += GRH_BYTES;
-	if (lnh < LNH_IBA_LOCAL || key->len < at + BTH_BYTES)
-		return bth;
-	bth.present = true;
-	bth.opcode = key->wire[at];
-	bth.qpn = get_24(&key->wire[at + 5]);
-	bth.psn = get_24(&key->wire[at + 9]);
-	return bth;
-}
-
-/* RDMA READ responses, ACK, atomic ACK of RC and XRC: an ACK that comes back over loopback may bear
- * QPN and PSN of a request. */
-static bool is_response(uint8_t opcode)
-{
-	return (opcode & 0x1f) >= 0x0d && (opcode & 0x1f) <= 0x12;
+	else if (lnh != LNH_IBA_LOCAL)
+		return f;
+	if (key->len < at + BTH_BYTES)
+		return f;
+	bth = (const struct bth *)(key->wire + at);
+	f.bth = true;
+	f.opcode = bth_get_opcode(bth);
+	f.qpn = bth_get_dqpn(bth);
+	f.psn = bth_get_psn(bth);
+	return f;
 }
 
 void fault_plan_init(struct fault_plan *plan, uint64_t seed)
@@ -97,7 +87,7 @@ static bool rule_is_possible(const struct fault_rule *rule)
 	case FAULT_DROP:
 		return true;
 	case FAULT_CORRUPT:
-		return !(rule->fix & ~FIX_ALL);
+		return (unsigned int)rule->fix <= FAULT_FIX_BOTH;
 	case FAULT_DUPLICATE:
 		return rule->copies;
 	case FAULT_DELAY:
@@ -157,15 +147,20 @@ static struct fault_seen *seen_grow(struct fault_seen *old)
 	return seen;
 }
 
+/* On loopback an ACK may bear QPN and PSN of a request. */
+static bool is_response(uint8_t opcode)
+{
+	return bth_op_is(bth_op_find(opcode), BTH_RESPONSE);
+}
+
 /* How often the rule has seen the packet, this time included. */
 static int count_transmission(struct fault_entry *entry, const struct fault_key *key,
-			      const struct bth *bth, uint32_t *times)
+			      const struct fields *f, uint32_t *times)
 {
 	struct fault_seen *seen = entry->transmissions;
 	uint64_t id = UINT64_C(1) << 63 | (uint64_t)(key->hca & 0xff) << 54 |
-		      (uint64_t)(key->port & 0x1f) << 49 |
-		      (uint64_t)is_response(bth->opcode) << 48 | (uint64_t)bth->qpn << 24 |
-		      bth->psn;
+		      (uint64_t)(key->port & 0x1f) << 49 | (uint64_t)is_response(f->opcode) << 48 |
+		      (uint64_t)f->qpn << 24 | f->psn;
 	size_t at;
 
 	if (!seen || 4 * seen->count >= 3 * seen->room) {
@@ -184,30 +179,46 @@ static int count_transmission(struct fault_entry *entry, const struct fault_key 
 }
 
 static bool fields_match(const struct fault_rule *rule, const struct fault_key *key,
-			 const struct bth *bth)
+			 const struct fields *f)
 {
 	unsigned int match = rule->match;
 
 	return !(match & FAULT_MATCH_HCA && key->hca != rule->hca) &&
 	       !(match & FAULT_MATCH_PORT && key->port != rule->port) &&
-	       !(match & NEEDS_BTH && !bth->present) &&
-	       !(match & FAULT_MATCH_OPCODE && bth->opcode != rule->opcode) &&
-	       !(match & FAULT_MATCH_QPN && bth->qpn != rule->qpn) &&
-	       !(match & FAULT_MATCH_PSN && bth->psn != rule->psn);
+	       !(match & NEEDS_BTH && !f->bth) &&
+	       !(match & FAULT_MATCH_OPCODE && f->opcode != rule->opcode) &&
+	       !(match & FAULT_MATCH_QPN && f->qpn != rule->qpn) &&
+	       !(match & FAULT_MATCH_PSN && f->psn != rule->psn);
+}
+
+/* How much of a packet a corruption may touch: what is made anew would only undo it. */
+static size_t corruptible(enum fault_fix fix, size_t len)
+{
+	static const size_t fixed[] = {
+		[FAULT_FIX_VCRC] = VCRC_BYTES,
+		[FAULT_FIX_BOTH] = ICRC_BYTES + VCRC_BYTES,
+	};
+
+	return len > fixed[fix] ? len - fixed[fix] : 0;
+}
+
+static bool can_corrupt(const struct fault_rule *rule, size_t len)
+{
+	return (rule->mask ? rule->offset : 0) < corruptible(rule->fix, len);
 }
 
 /* 1: it fires, 0: it does not. */
 static int entry_try(struct fault_plan *plan, struct fault_entry *entry,
-		     const struct fault_key *key, const struct bth *bth)
+		     const struct fault_key *key, const struct fields *f)
 {
 	const struct fault_rule *rule = &entry->rule;
 	uint32_t times;
 
-	if (!fields_match(rule, key, bth))
+	if (!fields_match(rule, key, f))
 		return 0;
 	entry->seen++;
 	if (rule->match & FAULT_MATCH_TRANSMISSION) {
-		if (count_transmission(entry, key, bth, &times))
+		if (count_transmission(entry, key, f, &times))
 			return -ENOMEM;
 		if (times != rule->transmission)
 			return 0;
@@ -215,95 +226,122 @@ static int entry_try(struct fault_plan *plan, struct fault_entry *entry,
 	entry->nth++;
 	if (rule->match & FAULT_MATCH_NTH && entry->nth != rule->nth)
 		return 0;
-	if (rule->action == FAULT_CORRUPT && (rule->mask ? rule->offset : 0) >= key->len)
+	if (rule->action == FAULT_CORRUPT && !can_corrupt(rule, key->len))
 		return 0;
 	if (rule->limit && entry->fired >= rule->limit)
 		return 0;
 	return !rule->chance_ppm || rng_chance(&plan->rng, rule->chance_ppm);
 }
 
-static void verdict_flip(struct fault_plan *plan, const struct fault_rule *rule, size_t len,
-			 struct fault_verdict *out)
+static void corrupt(struct fault_plan *plan, const struct fault_rule *rule,
+		    const struct fault_key *key)
 {
-	uint32_t offset = rule->offset;
-	uint8_t mask = rule->mask;
 	uint64_t bit;
 
-	if (!mask) {
-		bit = rng_below(&plan->rng, 8 * len);
-		offset = bit / 8;
-		mask = 1 << bit % 8;
+	if (rule->mask) {
+		key->wire[rule->offset] ^= rule->mask;
+	} else {
+		bit = rng_below(&plan->rng, 8 * corruptible(rule->fix, key->len));
+		key->wire[bit / 8] ^= 1 << bit % 8;
 	}
-	out->fix = out->flips ? out->fix & rule->fix : rule->fix;
-	if (out->flips == FAULT_MAX_FLIPS)
-		return;
-	out->flip[out->flips].offset = offset;
-	out->flip[out->flips].mask = mask;
-	out->flips++;
 }
 
-static void verdict_add(struct fault_plan *plan, struct fault_entry *entry, size_t len,
-			struct fault_verdict *out)
+static void fix_crcs(const struct fault_key *key, enum fault_fix fix)
 {
-	const struct fault_rule *rule = &entry->rule;
+	size_t end = key->len - VCRC_BYTES;
+	uint16_t vcrc;
+	bool icrc = key->len >= LRH_BYTES + ICRC_BYTES + VCRC_BYTES &&
+		    lrh_get_lnh((const struct lrh *)key->wire) >= LNH_IBA_LOCAL;
 
-	if (!out->actions)
-		out->name = rule->name;
-	entry->fired++;
-	plan->fired[rule->action]++;
-	out->actions |= 1u << rule->action;
+	if (fix == FAULT_FIX_BOTH && icrc) {
+		crc_make(key->wire, key->len - ICRC_BYTES - VCRC_BYTES);
+	} else if (fix != FAULT_FIX_NONE) {
+		vcrc = crc_vcrc(key->wire, end);
+		key->wire[end] = vcrc;
+		key->wire[end + 1] = vcrc >> 8;
+	}
+}
+
+static void verdict_add(const struct fault_rule *rule, struct fault_verdict *out)
+{
 	switch (rule->action) {
+	case FAULT_DROP:
+		out->drop = true;
+		break;
 	case FAULT_CORRUPT:
-		verdict_flip(plan, rule, len, out);
+		out->corrupted = true;
 		break;
 	case FAULT_DUPLICATE:
-		out->copies += rule->copies;
-		if (out->gap_ps < rule->gap_ps)
-			out->gap_ps = rule->gap_ps;
+		out->duplicates += rule->copies;
+		if (out->duplicate_gap_ps < rule->gap_ps)
+			out->duplicate_gap_ps = rule->gap_ps;
 		break;
 	case FAULT_DELAY:
 		out->delay_ps += rule->delay_ps;
 		break;
 	case FAULT_REORDER:
-		if (out->behind < rule->behind) {
-			out->behind = rule->behind;
-			out->hold_ps = rule->hold_ps;
-		}
+		if (out->hold < rule->behind)
+			out->hold = rule->behind;
 		break;
 	default:
 		break;
 	}
 }
 
+/* Only after all rules have looked, so that each of them sees the packet as it was sent. */
+static int fire(struct fault_plan *plan, const struct fault_key *key, struct fault_verdict *out)
+{
+	enum fault_action strongest = FAULT_ACTION_COUNT;
+	enum fault_fix fix = FAULT_FIX_BOTH;
+	struct fault_entry *entry;
+	int fired = 0;
+	size_t i;
+
+	for (i = 0; i < plan->count; i++) {
+		entry = &plan->entries[i];
+		if (!entry->fires)
+			continue;
+		fired++;
+		entry->fired++;
+		plan->fired[entry->rule.action]++;
+		verdict_add(&entry->rule, out);
+		if (entry->rule.action < strongest)
+			strongest = entry->rule.action;
+		if (!out->rule)
+			out->rule = entry->rule.name;
+		if (entry->rule.action != FAULT_CORRUPT)
+			continue;
+		corrupt(plan, &entry->rule, key);
+		if (entry->rule.fix < fix)
+			fix = entry->rule.fix;
+	}
+	if (out->corrupted)
+		fix_crcs(key, fix);
+	if (fired)
+		out->text = fault_action_name(strongest);
+	return fired;
+}
+
 int fault_plan_apply(struct fault_plan *plan, const struct fault_key *key,
 		     struct fault_verdict *out)
 {
 	struct fault_verdict verdict = {0};
-	struct bth bth;
+	struct fields fields;
+	int rc, fired = 0;
 	size_t i;
-	int rc;
 
 	if (plan->count) {
-		bth = bth_parse(key);
+		fields = fields_parse(key);
 		for (i = 0; i < plan->count; i++) {
-			rc = entry_try(plan, &plan->entries[i], key, &bth);
+			rc = entry_try(plan, &plan->entries[i], key, &fields);
 			if (rc < 0)
 				return rc;
-			if (rc)
-				verdict_add(plan, &plan->entries[i], key->len, &verdict);
+			plan->entries[i].fires = rc;
 		}
+		fired = fire(plan, key, &verdict);
 	}
 	*out = verdict;
-	return 0;
-}
-
-void fault_verdict_flip(const struct fault_verdict *verdict, uint8_t *wire, size_t len)
-{
-	unsigned int i;
-
-	for (i = 0; i < verdict->flips; i++)
-		if (verdict->flip[i].offset < len)
-			wire[verdict->flip[i].offset] ^= verdict->flip[i].mask;
+	return fired;
 }
 
 size_t fault_plan_unused(const struct fault_plan *plan, FILE *out)

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults on the wire: a plan is a list of rules; the link asks it about each packet that leaves a
- * port, and does what the verdict says. The plan changes no packet and keeps none.
+ * port. The plan corrupts bytes itself; the rest the link does, as the verdict says.
  *
  * A rule fires on a packet when all it matches holds: first the fields of the packet, then its
  * transmission number, then the number of the match, then the offset of a corruption lies in the
@@ -7,6 +8,7 @@
 #ifndef MODEL_SIM_FAULT_H
 #define MODEL_SIM_FAULT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,19 +27,22 @@ enum fault_match {
 	FAULT_MATCH_NTH = 1 << 6,
 };
 
+/* Strongest first. */
 enum fault_action {
 	FAULT_DROP,
 	FAULT_CORRUPT,
-	FAULT_DUPLICATE,
-	FAULT_DELAY,
 	FAULT_REORDER,
+	FAULT_DELAY,
+	FAULT_DUPLICATE,
 	FAULT_ACTION_COUNT,
 };
 
-/* CRCs made right again after a corruption; without, the receiver sees a bad packet. */
+/* Which CRCs are made right again after a corruption: none, the VCRC as behind a bad switch, or
+ * both as where data was wrong before it was sent. */
 enum fault_fix {
-	FAULT_FIX_ICRC = 1 << 0,
-	FAULT_FIX_VCRC = 1 << 1,
+	FAULT_FIX_NONE,
+	FAULT_FIX_VCRC,
+	FAULT_FIX_BOTH,
 };
 
 struct fault_rule {
@@ -58,45 +63,37 @@ struct fault_rule {
 	enum fault_action action;
 	/* CORRUPT */
 	uint32_t offset; /* byte from the LRH */
-	uint8_t mask;    /* XORed to it; 0: a random bit of the packet, offset unused */
-	unsigned int fix;
+	uint8_t mask;    /* XORed to it; 0: a random bit of what no CRC fixes, offset unused */
+	enum fault_fix fix;
 	/* DUPLICATE */
 	uint32_t copies;
-	uint64_t gap_ps; /* from the packet, or the copy before, to the next copy */
+	uint64_t gap_ps; /* from the packet to its first copy, and between copies */
 	/* DELAY */
 	uint64_t delay_ps;
-	/* REORDER: held until so many later packets of the port have left, or until hold_ps have
-	 * gone by (0: for ever) */
+	/* REORDER: held until so many later packets of the port have passed */
 	uint32_t behind;
-	uint64_t hold_ps;
 };
 
-/* wire[0..len): LRH to the end, CRCs included or not. */
+/* wire[0..len): LRH..VCRC with both CRCs made. */
 struct fault_key {
 	unsigned int hca;
 	unsigned int port;
-	const uint8_t *wire;
+	uint8_t *wire;
 	size_t len;
 };
 
-enum { FAULT_MAX_FLIPS = 8 };
-
-/* What becomes of the packet; of several rules: drop wins, delays add up, copies add up with the
- * longest gap, the farthest reordering counts, and so does the CRC fixed by all corruptions. */
+/* What becomes of the packet. Of several rules: drop wins, delays and duplicates add up, the
+ * longest gap and hold count, and of all corruptions only those CRCs are right that each of them
+ * fixes. */
 struct fault_verdict {
-	unsigned int actions; /* bits 1 << enum fault_action; 0: goes as it is */
-	const char *name;     /* of the first rule that fired */
-	unsigned int flips;
-	struct {
-		uint32_t offset;
-		uint8_t mask;
-	} flip[FAULT_MAX_FLIPS];
-	unsigned int fix;
-	uint32_t copies;
-	uint64_t gap_ps;
+	bool drop;
+	bool corrupted; /* wire has been changed */
+	uint32_t duplicates;
+	uint64_t duplicate_gap_ps;
 	uint64_t delay_ps;
-	uint32_t behind;
-	uint64_t hold_ps;
+	uint32_t hold;
+	const char *text; /* for traces: the strongest action, as fault_action_name; NULL: none */
+	const char *rule; /* name of the first rule that fired */
 };
 
 struct fault_seen;
@@ -110,6 +107,7 @@ struct fault_plan {
 		uint64_t nth;   /* those of the right transmission */
 		uint64_t fired; /* those something was done to */
 		struct fault_seen *transmissions;
+		bool fires; /* on the packet at hand */
 	} * entries;
 	uint64_t fired[FAULT_ACTION_COUNT];
 };
@@ -121,12 +119,10 @@ void fault_plan_free(struct fault_plan *plan);
  * -ENOMEM. */
 int fault_plan_add(struct fault_plan *plan, const struct fault_rule *rule);
 
-/* 0 with *out, or -ENOMEM. Costs next to nothing without rules. */
+/* The number of rules that fired, with *out; or -ENOMEM, and nothing has happened to the packet.
+ * Costs next to nothing without rules. */
 int fault_plan_apply(struct fault_plan *plan, const struct fault_key *key,
 		     struct fault_verdict *out);
-
-/* Applies the flips. Fixing CRCs is left to the caller, who knows how (verdict->fix). */
-void fault_verdict_flip(const struct fault_verdict *verdict, uint8_t *wire, size_t len);
 
 /* How many rules never fired; prints a line for each to out (or NULL). */
 size_t fault_plan_unused(const struct fault_plan *plan, FILE *out);

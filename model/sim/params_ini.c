@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the ini files that follow from the parameter rows: params_ini default|ideal. */
 #include <stdio.h>
 #include <string.h>

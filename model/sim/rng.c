@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sim/rng.h"
 
 static uint64_t rotate_left(uint64_t v, unsigned int n)

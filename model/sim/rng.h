@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeded random numbers, xoshiro256** (Blackman, Vigna). A user of random numbers has a stream of
  * its own, so that one that draws more does not change what another one gets. */
 #ifndef MODEL_SIM_RNG_H

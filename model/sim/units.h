@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values of parameters as text: what a unit accepts, and how it is written to read back the same.
  */
 #ifndef MODEL_SIM_UNITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CRCs against their published check values, and every path against a bit by bit reference. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Run from the root of the tree: reads configs/. */
 #include <errno.h>
 #include <setjmp.h>
@@ -221,6 +222,8 @@ static void bad_files(void **state)
 	refuses("seed = 1\n", "F:1: seed: expected a [section] before it, got none\n");
 	refuses("[sim]\nseed\n", "F:2: expected [section] or key = value, got 'seed'\n");
 	refuses("[sim\nseed = 1\n", "F:1: expected [section] or key = value, got '[sim'\n");
+	refuses("[sim] seed = 1\n",
+		"F:1: expected [section] or key = value, got '[sim] seed = 1'\n");
 	refuses("[sim0]\nseed = 1\n",
 		"F:1: sim0: expected a known section, got 'sim0'; did you mean 'sim'?\n");
 	refuses("[sim]\n= 1\n", "F:2: sim.: expected a known key, got ''\n");
@@ -319,10 +322,10 @@ static void node_guids_differ(void **state)
 	struct config cfg;
 
 	cfg_defaults(&cfg);
-	assert_int_equal(cfg_node_guid(&cfg, 0), 0x0002c90300a00000);
-	assert_int_equal(cfg_node_guid(&cfg, 1), 0x0002c90300a00010);
+	assert_int_equal(cfg_node_guid(&cfg.hca[0], 0), 0x0002c90300a00000);
+	assert_int_equal(cfg_node_guid(&cfg.hca[1], 1), 0x0002c90300a00010);
 	cfg.hca[1].hca_node_guid = 5;
-	assert_int_equal(cfg_node_guid(&cfg, 1), 5);
+	assert_int_equal(cfg_node_guid(&cfg.hca[1], 1), 5);
 }
 
 int main(void)

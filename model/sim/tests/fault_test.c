@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "model/engine/crc.h"
 #include "model/sim/fault.h"
 
 enum {
@@ -24,30 +26,49 @@ struct packet {
 	size_t len; /* 0: whole */
 };
 
-static void apply(struct fault_plan *plan, struct packet p, struct fault_verdict *verdict)
-{
-	uint8_t wire[PACKET_BYTES] = {0}, *bth = wire + (p.lnh == 3 ? 48 : 8);
-	size_t len = p.len ? p.len : sizeof(wire);
-	uint8_t *copy = malloc(len); /* a read past its end is seen by the sanitizer */
-	struct fault_key key = {p.hca, p.port, copy, len};
+static uint8_t sent[PACKET_BYTES], received[PACKET_BYTES];
 
-	wire[1] = 0xf0 | (p.lnh ? p.lnh : 2);
+/* The packet before and after stands in sent and received. */
+static int apply(struct fault_plan *plan, struct packet p, struct fault_verdict *verdict)
+{
+	unsigned int lnh = p.lnh ? p.lnh : 2;
+	uint8_t *bth = sent + (lnh == 3 ? 48 : 8);
+	size_t len = p.len ? p.len : PACKET_BYTES;
+	uint8_t *wire = malloc(len); /* a read past its end is seen by the sanitizer */
+	struct fault_key key = {p.hca, p.port, wire, len};
+	int fired;
+
+	memset(sent, 0, sizeof(sent));
+	sent[1] = 0xf0 | lnh;
 	bth[0] = p.opcode;
 	bth[4] = bth[8] = 0xff; /* beside QPN and PSN */
 	bth[5] = p.qpn >> 16, bth[6] = p.qpn >> 8, bth[7] = p.qpn;
 	bth[9] = p.psn >> 16, bth[10] = p.psn >> 8, bth[11] = p.psn;
-	memcpy(copy, wire, len);
+	if (len > 14)
+		crc_make(sent, len - (lnh < 2 ? 2 : 6));
+	memcpy(wire, sent, len);
 	memset(verdict, 0xa5, sizeof(*verdict));
-	assert_int_equal(fault_plan_apply(plan, &key, verdict), 0);
-	free(copy);
+	fired = fault_plan_apply(plan, &key, verdict);
+	assert_in_range(fired, 0, plan->count);
+	memset(received, 0, sizeof(received));
+	memcpy(received, wire, len);
+	free(wire);
+	return fired;
 }
 
+/* What fired, as bits 1 << enum fault_action. */
 static unsigned int actions(struct fault_plan *plan, struct packet p)
 {
-	struct fault_verdict verdict;
+	struct fault_verdict v;
+	unsigned int bits;
+	int fired = apply(plan, p, &v);
 
-	apply(plan, p, &verdict);
-	return verdict.actions;
+	bits = (unsigned int)v.drop << FAULT_DROP | (unsigned int)v.corrupted << FAULT_CORRUPT |
+	       (unsigned int)!!v.duplicates << FAULT_DUPLICATE |
+	       (unsigned int)!!v.delay_ps << FAULT_DELAY | (unsigned int)!!v.hold << FAULT_REORDER;
+	assert_int_equal(!!bits, !!fired);
+	assert_int_equal(!!bits, !!v.text);
+	return bits;
 }
 
 #define PACKET(...) ((struct packet){__VA_ARGS__})
@@ -165,64 +186,124 @@ static void verdicts_add_up(void **state)
 {
 	struct fault_verdict v;
 	struct fault_plan plan;
-	uint8_t wire[PACKET_BYTES] = {0};
 
 	fault_plan_init(&plan, 1);
-	assert_int_equal(ADD(&plan, .name = "first", .action = FAULT_DELAY, .delay_ps = 5), 0);
-	assert_int_equal(ADD(&plan, .name = "second", .action = FAULT_DELAY, .delay_ps = 7), 1);
-	ADD(&plan, .action = FAULT_DUPLICATE, .copies = 2, .gap_ps = 100);
+	assert_int_equal(ADD(&plan, .action = FAULT_DELAY, .delay_ps = 5), 0);
+	assert_int_equal(ADD(&plan, .name = "a", .action = FAULT_DELAY, .delay_ps = 7), 1);
+	ADD(&plan, .name = "b", .action = FAULT_DUPLICATE, .copies = 2, .gap_ps = 100);
 	ADD(&plan, .action = FAULT_DUPLICATE, .copies = 1, .gap_ps = 50);
-	ADD(&plan, .action = FAULT_REORDER, .behind = 3, .hold_ps = 40);
-	ADD(&plan, .action = FAULT_REORDER, .behind = 2, .hold_ps = 90);
-	ADD(&plan, .action = FAULT_CORRUPT, .offset = 20, .mask = 0x81,
-	    .fix = FAULT_FIX_VCRC | FAULT_FIX_ICRC);
-	ADD(&plan, .action = FAULT_CORRUPT, .offset = PACKET_BYTES - 1, .mask = 1,
-	    .fix = FAULT_FIX_VCRC);
-	assert_int_equal(ADD(&plan, .action = FAULT_CORRUPT, .offset = PACKET_BYTES, .mask = 1), 8);
-	apply(&plan, PACKET(.opcode = RC_SEND_ONLY), &v);
-	assert_int_equal(v.actions, 1 << FAULT_DELAY | 1 << FAULT_DUPLICATE | 1 << FAULT_REORDER |
-					    1 << FAULT_CORRUPT);
-	assert_string_equal(v.name, "first");
+	assert_int_equal(apply(&plan, PACKET(.opcode = RC_SEND_ONLY), &v), 4);
+	assert_string_equal(v.text, "delay");
+	ADD(&plan, .action = FAULT_REORDER, .behind = 3);
+	ADD(&plan, .action = FAULT_REORDER, .behind = 2);
+	assert_int_equal(apply(&plan, PACKET(.opcode = RC_SEND_ONLY), &v), 6);
+	assert_string_equal(v.text, "reorder");
+	assert_string_equal(v.rule, "a");
+	assert_false(v.drop);
+	assert_false(v.corrupted);
 	assert_int_equal(v.delay_ps, 12);
-	assert_int_equal(v.copies, 3);
-	assert_int_equal(v.gap_ps, 100);
-	assert_int_equal(v.behind, 3);
-	assert_int_equal(v.hold_ps, 40);
-	assert_int_equal(v.fix, FAULT_FIX_VCRC);
-	assert_int_equal(v.flips, 2);
-	fault_verdict_flip(&v, wire, sizeof(wire));
-	assert_int_equal(wire[20], 0x81);
-	assert_int_equal(wire[PACKET_BYTES - 1], 1);
-	assert_int_equal(plan.fired[FAULT_CORRUPT], 2);
+	assert_int_equal(v.duplicates, 3);
+	assert_int_equal(v.duplicate_gap_ps, 100);
+	assert_int_equal(v.hold, 3);
+	ADD(&plan, .action = FAULT_DROP);
+	assert_int_equal(apply(&plan, PACKET(.opcode = RC_SEND_ONLY), &v), 7);
+	assert_true(v.drop);
+	assert_string_equal(v.text, "drop");
+	assert_memory_equal(sent, received, sizeof(sent));
+	assert_int_equal(plan.fired[FAULT_DELAY], 6);
+	fault_plan_free(&plan);
+}
+
+/* One corruption at byte 24 with that fix: what crc_check says of it. */
+static unsigned int corrupted(enum fault_fix fix, unsigned int lnh)
+{
+	struct fault_verdict v;
+	struct fault_plan plan;
+
+	fault_plan_init(&plan, 1);
+	ADD(&plan, .action = FAULT_CORRUPT, .offset = 24, .mask = 0x81, .fix = fix);
+	assert_int_equal(apply(&plan, PACKET(.opcode = RC_SEND_ONLY, .lnh = lnh), &v), 1);
+	assert_true(v.corrupted);
+	assert_string_equal(v.text, "corrupt");
+	assert_int_equal(sent[24] ^ received[24], 0x81);
+	assert_memory_equal(sent, received, 24);
+	assert_memory_equal(sent + 25, received + 25, PACKET_BYTES - 6 - 25);
+	assert_int_equal(crc_check(sent, PACKET_BYTES), 0);
+	fault_plan_free(&plan);
+	return crc_check(received, PACKET_BYTES);
+}
+
+static void corrupted_and_fixed(void **state)
+{
+	unsigned int lnh;
+
+	for (lnh = 2; lnh <= 3; lnh++) {
+		assert_int_equal(corrupted(FAULT_FIX_NONE, lnh), CRC_BAD_ICRC | CRC_BAD_VCRC);
+		assert_int_equal(corrupted(FAULT_FIX_VCRC, lnh), CRC_BAD_ICRC);
+		assert_int_equal(corrupted(FAULT_FIX_BOTH, lnh), 0);
+	}
+	assert_int_equal(corrupted(FAULT_FIX_NONE, 1), CRC_BAD_VCRC);
+	assert_int_equal(corrupted(FAULT_FIX_VCRC, 1), 0);
+	assert_int_equal(corrupted(FAULT_FIX_BOTH, 1), 0);
+}
+
+static void corrupted_twice(void **state)
+{
+	struct fault_verdict v;
+	struct fault_plan plan;
+
+	fault_plan_init(&plan, 1);
+	ADD(&plan, .action = FAULT_CORRUPT, .offset = 20, .mask = 1, .fix = FAULT_FIX_BOTH);
+	ADD(&plan, .action = FAULT_CORRUPT, .offset = 21, .mask = 2, .fix = FAULT_FIX_VCRC);
+	/* Outside, and in the bytes that are made anew: cannot fire. */
+	ADD(&plan, .action = FAULT_CORRUPT, .offset = PACKET_BYTES, .mask = 1);
+	ADD(&plan, .action = FAULT_CORRUPT, .offset = PACKET_BYTES - 2, .mask = 1,
+	    .fix = FAULT_FIX_VCRC);
+	ADD(&plan, .action = FAULT_CORRUPT, .offset = PACKET_BYTES - 6, .mask = 1,
+	    .fix = FAULT_FIX_BOTH);
+	assert_int_equal(apply(&plan, PACKET(.opcode = RC_SEND_ONLY), &v), 2);
+	assert_int_equal(sent[20] ^ received[20], 1);
+	assert_int_equal(sent[21] ^ received[21], 2);
+	assert_int_equal(crc_check(received, PACKET_BYTES), CRC_BAD_ICRC);
+	fault_plan_free(&plan);
+}
+
+/* Changing the fields another rule looks at must not hide the packet from it. */
+static void rules_see_what_was_sent(void **state)
+{
+	struct fault_plan plan;
+
+	fault_plan_init(&plan, 1);
+	ADD(&plan, .action = FAULT_CORRUPT, .offset = 8, .mask = 0xff);
+	ADD(&plan, .match = FAULT_MATCH_OPCODE, .opcode = RC_SEND_ONLY);
+	assert_int_equal(actions(&plan, PACKET(.opcode = RC_SEND_ONLY)),
+			 DROPPED | 1 << FAULT_CORRUPT);
 	fault_plan_free(&plan);
 }
 
 static void random_bits(void **state)
 {
 	unsigned int seen[PACKET_BYTES] = {0}, i, j, bits, missed = 0;
-	struct fault_verdict v;
 	struct fault_plan plan, again;
-	uint8_t wire[PACKET_BYTES], other[PACKET_BYTES];
+	struct fault_verdict v;
+	uint8_t first[PACKET_BYTES];
 
 	fault_plan_init(&plan, 5);
 	fault_plan_init(&again, 5);
 	ADD(&plan, .action = FAULT_CORRUPT);
 	ADD(&again, .action = FAULT_CORRUPT);
 	for (i = 0; i < 2000; i++) {
-		memset(wire, 0, sizeof(wire));
-		memset(other, 0, sizeof(other));
 		apply(&plan, PACKET(.opcode = RC_SEND_ONLY), &v);
-		fault_verdict_flip(&v, wire, sizeof(wire));
+		memcpy(first, received, sizeof(first));
 		apply(&again, PACKET(.opcode = RC_SEND_ONLY), &v);
-		fault_verdict_flip(&v, other, sizeof(other));
-		assert_memory_equal(wire, other, sizeof(wire));
-		for (bits = 0, j = 0; j < sizeof(wire); j++) {
-			bits += __builtin_popcount(wire[j]);
-			seen[j] |= wire[j];
+		assert_memory_equal(first, received, sizeof(first));
+		for (bits = 0, j = 0; j < PACKET_BYTES; j++) {
+			bits += __builtin_popcount(sent[j] ^ received[j]);
+			seen[j] |= sent[j] ^ received[j];
 		}
 		assert_int_equal(bits, 1);
 	}
-	for (j = 0; j < sizeof(wire); j++)
+	for (j = 0; j < PACKET_BYTES; j++)
 		missed += 8 - __builtin_popcount(seen[j]);
 	assert_in_range(missed, 0, 40); /* 528 bits, 2000 draws: 12 expected */
 	fault_plan_free(&plan);
@@ -280,7 +361,7 @@ static void impossible_rules(void **state)
 	assert_int_equal(ADD(&plan, .action = FAULT_DUPLICATE), -EINVAL);
 	assert_int_equal(ADD(&plan, .action = FAULT_DELAY), -EINVAL);
 	assert_int_equal(ADD(&plan, .action = FAULT_REORDER), -EINVAL);
-	assert_int_equal(ADD(&plan, .action = FAULT_CORRUPT, .fix = 4), -EINVAL);
+	assert_int_equal(ADD(&plan, .action = FAULT_CORRUPT, .fix = 3), -EINVAL);
 	assert_int_equal(ADD(&plan, .action = FAULT_ACTION_COUNT), -EINVAL);
 	assert_int_equal(plan.count, 0);
 	fault_plan_free(&plan);
@@ -295,6 +376,9 @@ int main(void)
 		cmocka_unit_test(transmissions),
 		cmocka_unit_test(nth_and_limit),
 		cmocka_unit_test(verdicts_add_up),
+		cmocka_unit_test(corrupted_and_fixed),
+		cmocka_unit_test(corrupted_twice),
+		cmocka_unit_test(rules_see_what_was_sent),
 		cmocka_unit_test(random_bits),
 		cmocka_unit_test(chance),
 		cmocka_unit_test(unused),
