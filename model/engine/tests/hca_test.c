@@ -11,6 +11,7 @@
 enum { MEMORY = 0x20000, BUS = 0x1000000, PCI_COMMAND = 4, PCI_COMMAND_ON = 6 };
 
 static struct event_core core;
+static struct host_params host;
 static struct hca_params params;
 static struct hca *hca;
 static uint8_t memory[MEMORY];
@@ -52,7 +53,7 @@ static void create(void)
 	char path[ELF_PATH_SIZE], err[256] = "";
 
 	elf_make(path);
-	hca = hca_create(0, &params, &core, &env, NULL, path, err, sizeof(err));
+	hca = hca_create(0, &params, &host, &core, &env, NULL, path, err, sizeof(err));
 	unlink(path);
 	assert_string_equal(err, "");
 	assert_non_null(hca);
@@ -215,7 +216,7 @@ static void bad_firmware_makes_no_device(void **state)
 	char err[256] = "";
 
 	assert_null(
-		hca_create(0, &params, &core, &env, NULL, "no/such/file.elf", err, sizeof(err)));
+		hca_create(0, &params, &host, &core, &env, NULL, "no/such/file.elf", err, sizeof(err)));
 	assert_non_null(strstr(err, "no/such/file.elf"));
 	hca = NULL;
 }
