@@ -185,6 +185,7 @@ int hca_module::transfer(tlm_command command, uint64_t bus, void *buf, size_t le
 	trans.set_data_length(len);
 	trans.set_streaming_width(len);
 	trans.set_response_status(TLM_INCOMPLETE_RESPONSE);
+	engine_.foreign_activity();
 	dma->b_transport(trans, delay);
 	return trans.is_response_ok() ? 0 : -EFAULT;
 }
@@ -218,9 +219,13 @@ hca_env hca_module::make_env()
 		trans.set_data_ptr(bytes);
 		trans.set_data_length(sizeof(bytes));
 		trans.set_streaming_width(sizeof(bytes));
+		self->engine_.foreign_activity();
 		self->msi->b_transport(trans, delay);
 	};
-	env.intx = [](void *ctx, bool asserted) { static_cast<hca_module *>(ctx)->intx.write(asserted); };
+	env.intx = [](void *ctx, bool asserted) {
+		static_cast<hca_module *>(ctx)->engine_.foreign_activity();
+		static_cast<hca_module *>(ctx)->intx.write(asserted);
+	};
 	env.guest_error = [](void *ctx, const char *rule, const char *text) {
 		auto *self = static_cast<hca_module *>(ctx);
 
