@@ -168,17 +168,25 @@ unsigned char *hca_module::direct(uint64_t bus, size_t len, bool write)
 	return slot.ptr + (bus - slot.start);
 }
 
+sc_time hca_module::ahead_of_systemc() const
+{
+	const uint64_t now = sc_now_ps(), ahead = engine_.core()->now_ps;
+
+	return sc_time::from_value(ahead > now ? ahead - now : 0);
+}
+
 int hca_module::transfer(tlm_command command, uint64_t bus, void *buf, size_t len)
 {
 	const bool write = command == TLM_WRITE_COMMAND;
-	const uint64_t ahead = engine_.core()->now_ps;
-	sc_time delay = sc_time::from_value(ahead > sc_now_ps() ? ahead - sc_now_ps() : 0);
-	tlm_generic_payload trans;
 
 	if (unsigned char *ptr = direct(bus, len, write)) {
 		memcpy(write ? ptr : static_cast<unsigned char *>(buf), write ? static_cast<unsigned char *>(buf) : ptr, len);
 		return 0;
 	}
+
+	sc_time delay = ahead_of_systemc();
+	tlm_generic_payload trans;
+
 	trans.set_command(command);
 	trans.set_address(bus);
 	trans.set_data_ptr(static_cast<unsigned char *>(buf));
@@ -210,8 +218,7 @@ hca_env hca_module::make_env()
 		auto *self = static_cast<hca_module *>(ctx);
 		unsigned char bytes[4] = {(unsigned char)data, (unsigned char)(data >> 8), (unsigned char)(data >> 16),
 					  (unsigned char)(data >> 24)};
-		const uint64_t ahead = self->engine_.core()->now_ps;
-		sc_time delay = sc_time::from_value(ahead > sc_now_ps() ? ahead - sc_now_ps() : 0);
+		sc_time delay = self->ahead_of_systemc();
 		tlm_generic_payload trans;
 
 		trans.set_command(TLM_WRITE_COMMAND);
