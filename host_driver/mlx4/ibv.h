@@ -1,0 +1,182 @@
+/*
+ * Names and numbers of libibverbs (infiniband/verbs.h) that the driver's interface uses, as enums.
+ * Nothing but constants, so that a verbs layer above the driver can share them.
+ */
+#ifndef HOST_DRIVER_MLX4_IBV_H
+#define HOST_DRIVER_MLX4_IBV_H
+
+enum ibv_mtu {
+	IBV_MTU_256 = 1,
+	IBV_MTU_512 = 2,
+	IBV_MTU_1024 = 3,
+	IBV_MTU_2048 = 4,
+	IBV_MTU_4096 = 5,
+};
+
+enum ibv_port_state {
+	IBV_PORT_NOP = 0,
+	IBV_PORT_DOWN = 1,
+	IBV_PORT_INIT = 2,
+	IBV_PORT_ARMED = 3,
+	IBV_PORT_ACTIVE = 4,
+	IBV_PORT_ACTIVE_DEFER = 5,
+};
+
+enum ibv_qp_type {
+	IBV_QPT_RC = 2,
+	IBV_QPT_UC = 3,
+	IBV_QPT_UD = 4,
+	IBV_QPT_XRC_SEND = 9,
+	IBV_QPT_XRC_RECV = 10,
+};
+
+enum ibv_qp_state {
+	IBV_QPS_RESET,
+	IBV_QPS_INIT,
+	IBV_QPS_RTR,
+	IBV_QPS_RTS,
+	IBV_QPS_SQD,
+	IBV_QPS_SQE,
+	IBV_QPS_ERR,
+};
+
+enum ibv_mig_state {
+	IBV_MIG_MIGRATED,
+	IBV_MIG_REARM,
+	IBV_MIG_ARMED,
+};
+
+enum ibv_qp_attr_mask {
+	IBV_QP_STATE = 1 << 0,
+	IBV_QP_CUR_STATE = 1 << 1,
+	IBV_QP_EN_SQD_ASYNC_NOTIFY = 1 << 2,
+	IBV_QP_ACCESS_FLAGS = 1 << 3,
+	IBV_QP_PKEY_INDEX = 1 << 4,
+	IBV_QP_PORT = 1 << 5,
+	IBV_QP_QKEY = 1 << 6,
+	IBV_QP_AV = 1 << 7,
+	IBV_QP_PATH_MTU = 1 << 8,
+	IBV_QP_TIMEOUT = 1 << 9,
+	IBV_QP_RETRY_CNT = 1 << 10,
+	IBV_QP_RNR_RETRY = 1 << 11,
+	IBV_QP_RQ_PSN = 1 << 12,
+	IBV_QP_MAX_QP_RD_ATOMIC = 1 << 13,
+	IBV_QP_ALT_PATH = 1 << 14,
+	IBV_QP_MIN_RNR_TIMER = 1 << 15,
+	IBV_QP_SQ_PSN = 1 << 16,
+	IBV_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
+	IBV_QP_PATH_MIG_STATE = 1 << 18,
+	IBV_QP_CAP = 1 << 19,
+	IBV_QP_DEST_QPN = 1 << 20,
+};
+
+enum ibv_access_flags {
+	IBV_ACCESS_LOCAL_WRITE = 1 << 0,
+	IBV_ACCESS_REMOTE_WRITE = 1 << 1,
+	IBV_ACCESS_REMOTE_READ = 1 << 2,
+	IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,
+	IBV_ACCESS_MW_BIND = 1 << 4,
+	IBV_ACCESS_ZERO_BASED = 1 << 5,
+};
+
+enum ibv_mw_type {
+	IBV_MW_TYPE_1 = 1,
+	IBV_MW_TYPE_2 = 2,
+};
+
+enum ibv_wr_opcode {
+	IBV_WR_RDMA_WRITE = 0,
+	IBV_WR_RDMA_WRITE_WITH_IMM = 1,
+	IBV_WR_SEND = 2,
+	IBV_WR_SEND_WITH_IMM = 3,
+	IBV_WR_RDMA_READ = 4,
+	IBV_WR_ATOMIC_CMP_AND_SWP = 5,
+	IBV_WR_ATOMIC_FETCH_AND_ADD = 6,
+	IBV_WR_LOCAL_INV = 7,
+	IBV_WR_BIND_MW = 8,
+	IBV_WR_SEND_WITH_INV = 9,
+	/* of the kernel's verbs only; no ibv number */
+	IBV_WR_REG_MR = 64,
+	IBV_WR_MASKED_ATOMIC_CMP_AND_SWP = 65,
+	IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD = 66,
+	IBV_WR_NOP = 67,
+};
+
+enum ibv_send_flags {
+	IBV_SEND_FENCE = 1 << 0,
+	IBV_SEND_SIGNALED = 1 << 1,
+	IBV_SEND_SOLICITED = 1 << 2,
+	IBV_SEND_INLINE = 1 << 3,
+};
+
+enum ibv_wc_status {
+	IBV_WC_SUCCESS,
+	IBV_WC_LOC_LEN_ERR,
+	IBV_WC_LOC_QP_OP_ERR,
+	IBV_WC_LOC_EEC_OP_ERR,
+	IBV_WC_LOC_PROT_ERR,
+	IBV_WC_WR_FLUSH_ERR,
+	IBV_WC_MW_BIND_ERR,
+	IBV_WC_BAD_RESP_ERR,
+	IBV_WC_LOC_ACCESS_ERR,
+	IBV_WC_REM_INV_REQ_ERR,
+	IBV_WC_REM_ACCESS_ERR,
+	IBV_WC_REM_OP_ERR,
+	IBV_WC_RETRY_EXC_ERR,
+	IBV_WC_RNR_RETRY_EXC_ERR,
+	IBV_WC_LOC_RDD_VIOL_ERR,
+	IBV_WC_REM_INV_RD_REQ_ERR,
+	IBV_WC_REM_ABORT_ERR,
+	IBV_WC_INV_EECN_ERR,
+	IBV_WC_INV_EEC_STATE_ERR,
+	IBV_WC_FATAL_ERR,
+	IBV_WC_RESP_TIMEOUT_ERR,
+	IBV_WC_GENERAL_ERR,
+};
+
+enum ibv_wc_opcode {
+	IBV_WC_SEND = 0,
+	IBV_WC_RDMA_WRITE = 1,
+	IBV_WC_RDMA_READ = 2,
+	IBV_WC_COMP_SWAP = 3,
+	IBV_WC_FETCH_ADD = 4,
+	IBV_WC_BIND_MW = 5,
+	IBV_WC_LOCAL_INV = 6,
+	/* of the kernel's verbs only; no ibv number */
+	IBV_WC_REG_MR = 64,
+	IBV_WC_MASKED_COMP_SWAP = 65,
+	IBV_WC_MASKED_FETCH_ADD = 66,
+	IBV_WC_NOP = 67,
+	IBV_WC_RECV = 1 << 7,
+	IBV_WC_RECV_RDMA_WITH_IMM = (1 << 7) + 1,
+};
+
+enum ibv_wc_flags {
+	IBV_WC_GRH = 1 << 0,
+	IBV_WC_WITH_IMM = 1 << 1,
+	IBV_WC_WITH_INV = 1 << 3,
+};
+
+enum ibv_event_type {
+	IBV_EVENT_CQ_ERR,
+	IBV_EVENT_QP_FATAL,
+	IBV_EVENT_QP_REQ_ERR,
+	IBV_EVENT_QP_ACCESS_ERR,
+	IBV_EVENT_COMM_EST,
+	IBV_EVENT_SQ_DRAINED,
+	IBV_EVENT_PATH_MIG,
+	IBV_EVENT_PATH_MIG_ERR,
+	IBV_EVENT_DEVICE_FATAL,
+	IBV_EVENT_PORT_ACTIVE,
+	IBV_EVENT_PORT_ERR,
+	IBV_EVENT_LID_CHANGE,
+	IBV_EVENT_PKEY_CHANGE,
+	IBV_EVENT_SM_CHANGE,
+	IBV_EVENT_SRQ_ERR,
+	IBV_EVENT_SRQ_LIMIT_REACHED,
+	IBV_EVENT_QP_LAST_WQE_REACHED,
+	IBV_EVENT_CLIENT_REREGISTER,
+	IBV_EVENT_GID_CHANGE,
+};
+
+#endif

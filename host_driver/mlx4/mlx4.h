@@ -1,0 +1,371 @@
+/*
+ * The driver of an mlx4 (ConnectX-3) HCA: bring-up, memory, queues, work requests, completions,
+ * events. One struct drv_device a host; no globals.
+ *
+ * Functions return 0 or -errno and set outputs only on success, unless they say otherwise. All are
+ * called from host threads (not from callbacks in interrupt context, unless marked "any context")
+ * and may let simulated time pass. Names of objects, states and attributes are those of libibverbs;
+ * ibv.h has the constants. Integers are in host order.
+ */
+#ifndef HOST_DRIVER_MLX4_MLX4_H
+#define HOST_DRIVER_MLX4_MLX4_H
+
+#include "host_driver/mlx4/ibv.h"
+#include "host_driver/platform.h"
+#include "model/interface/commands.h"
+
+enum { DRV_GID_BYTES = 16, DRV_PORTS_MAX = 2 };
+
+struct drv_device;
+struct drv_pd;
+struct drv_xrcd;
+struct drv_mr;
+struct drv_mw;
+struct drv_cq;
+struct drv_qp;
+struct drv_srq;
+
+/* --- device --- */
+
+/* What a zero means is said at each; an all-zero struct is the ordinary driver. */
+struct drv_options {
+	unsigned comp_vectors; /* completion event queues; 0: 1. As many MSI-X vectors are taken,
+				  and one for asynchronous events */
+	bool poll_commands;    /* stay in polling mode: no event mode, no NOP test */
+	bool no_blueflame;     /* ring the doorbell even for small inline sends */
+	bool no_ports;         /* no agents on QP0 and QP1: ports stay down until drv_port_up */
+	unsigned log_eq_size;  /* of completion event queues; 0: 16, as Linux has it */
+	uint64_t command_timeout_ps; /* 0: 60 s */
+	uint64_t post_cost_ps; /* CPU time of one work request posted, charged through the platform
+				*/
+	uint64_t poll_cost_ps; /* CPU time of one look at a completion queue */
+	/* log2 of table sizes; 0: what Linux takes (18, 16, 16, 19, 20) */
+	unsigned log_qps, log_cqs, log_srqs, log_mpts, log_mtts;
+};
+
+/* What users of the driver had not given back when it was removed; all 0 when they did right.
+ * drv_remove frees them. */
+struct drv_leftovers {
+	unsigned pds, xrcds, mrs, mws, cqs, srqs, qps;
+	unsigned mtts;       /* MTT entries still allocated */
+	unsigned icm_pages;  /* pages of ICM held by objects, beyond those mapped at bring-up */
+	unsigned db_records; /* doorbell records */
+	unsigned mailboxes;  /* command mailboxes */
+	unsigned failed_commands; /* commands of the tear-down that failed */
+};
+
+/*
+ * Brings the device up in the order of the Linux driver. `options` may be NULL. On failure
+ * everything is undone. Needs a host thread; takes more than a simulated second (the reset).
+ */
+int drv_probe(struct platform *p, const struct drv_options *options, struct drv_device **dev);
+/* Takes the device down in the reverse order; dev is gone afterwards. Objects that are left are
+ * destroyed first, and counted. */
+struct drv_leftovers drv_remove(struct drv_device *dev);
+/* The same without a word to the device (it is dead): frees the host's memory only. */
+struct drv_leftovers drv_abandon(struct drv_device *dev);
+
+struct platform *drv_platform(struct drv_device *dev);
+
+struct drv_device_attr {
+	char fw_version[32]; /* major.minor.subminor */
+	uint64_t node_guid, sys_image_guid;
+	unsigned vendor_id, device_id, revision, ports;
+	unsigned max_qp, max_qp_wr, max_send_sge, max_recv_sge, max_cq, max_cqe, max_mr, max_pd,
+		max_srq, max_srq_wr, max_xrcd;
+	unsigned max_rd_atomic, max_dest_rd_atomic;
+	unsigned comp_vectors;
+	unsigned local_ack_delay; /* 4.096 us * 2^n */
+	uint64_t max_message;
+	uint64_t flags;      /* QUERY_DEV_CAP flags, cap_bit(DEV_CAP_x) */
+	uint32_t bmme_flags; /* cap_bit(BMME_x) */
+};
+int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr);
+
+/* --- ports (numbered from 1) --- */
+
+struct drv_port_attr {
+	enum ibv_port_state state;
+	unsigned phys_state; /* enum port_phys_state */
+	enum ibv_mtu max_mtu, active_mtu;
+	unsigned lid, lmc, sm_lid, sm_sl;
+	unsigned active_width;                   /* enum link_width */
+	unsigned active_speed, active_ext_speed; /* enum link_speed; enum link_ext_speed, 0 none */
+	unsigned vl_cap, oper_vls;               /* as PortInfo codes them */
+	unsigned gid_count, pkey_count;
+	unsigned subnet_timeout;
+	uint32_t cap_mask;
+	unsigned bad_pkeys, bad_qkeys; /* violation counters */
+	uint8_t gid0[DRV_GID_BYTES];
+};
+int drv_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *attr);
+int drv_query_gid(struct drv_device *dev, unsigned port, unsigned index,
+		  uint8_t gid[DRV_GID_BYTES]);
+int drv_query_pkey(struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey);
+/* SET_PORT: largest MTU the port reports from now on. */
+int drv_port_set_mtu(struct drv_device *dev, unsigned port, enum ibv_mtu mtu);
+/* Agents on QP0 and QP1 and INIT_PORT; their stop and CLOSE_PORT. drv_probe and drv_remove do it
+ * unless options.no_ports. */
+int drv_port_up(struct drv_device *dev, unsigned port);
+int drv_port_down(struct drv_device *dev, unsigned port);
+/* Sleeps until the port is in that state (PortInfo is read again after each port event). 0 or
+ * -ETIMEDOUT. */
+int drv_port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
+		  uint64_t deadline_ps);
+
+/* --- protection domains, memory --- */
+
+int drv_pd_alloc(struct drv_device *dev, struct drv_pd **pd);
+/* -EBUSY while something uses it. */
+int drv_pd_free(struct drv_pd *pd);
+uint32_t drv_pd_num(const struct drv_pd *pd);
+
+int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **xrcd);
+int drv_xrcd_free(struct drv_xrcd *xrcd);
+
+/* `addr` is the platform's user memory (or pages), any alignment; it is mapped for the device until
+ * deregistration. The virtual address of the region is `addr`. */
+int drv_mr_reg(struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr);
+/* As above with another virtual address of the first byte; it must have the same offset in its
+ * page. */
+int drv_mr_reg_iova(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, unsigned access,
+		    struct drv_mr **mr);
+/* A region over all bus addresses. */
+int drv_mr_reg_dma(struct drv_pd *pd, unsigned access, struct drv_mr **mr);
+/* A region for IBV_WR_REG_MR, of at most max_pages pages. */
+int drv_mr_alloc_fast(struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr);
+/* Fills the page list of a fast region with the pages of [addr, addr + len), mapped for the device
+ * until the next call or deregistration. */
+int drv_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len);
+/* Other access rights for a live region, in place (HW2SW_MPT, edit of the dMPT, SYNC_TPT). */
+int drv_mr_rereg_access(struct drv_mr *mr, unsigned access);
+/* -EBUSY while windows are bound to it. */
+int drv_mr_dereg(struct drv_mr *mr);
+uint32_t drv_mr_lkey(const struct drv_mr *mr);
+uint32_t drv_mr_rkey(const struct drv_mr *mr);
+
+int drv_mw_alloc(struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **mw);
+int drv_mw_free(struct drv_mw *mw);
+/* The key at allocation, or the one of the last bind posted for it. */
+uint32_t drv_mw_rkey(const struct drv_mw *mw);
+
+/* --- completion queues --- */
+
+enum { DRV_CQ_POLLED = -1 }; /* instead of a vector: completion events are never asked for */
+
+struct drv_wc {
+	uint64_t wr_id;
+	enum ibv_wc_status status; /* unless success, only wr_id, status, vendor_err, qp_num and
+				      is_send are valid */
+	enum ibv_wc_opcode opcode;
+	bool is_send;
+	unsigned vendor_err;
+	uint32_t byte_len; /* receives (UD: the 40-byte GRH area included), reads, atomics */
+	uint32_t imm_data; /* with IBV_WC_WITH_IMM */
+	uint32_t invalidated_rkey;
+	uint32_t qp_num, src_qp;
+	unsigned wc_flags;
+	unsigned pkey_index, slid, sl, dlid_path_bits;
+	unsigned srq_num; /* XRC */
+};
+
+/* At least `entries`, rounded up to a power of two - 1. `vector` 0 .. comp_vectors - 1, or
+ * DRV_CQ_POLLED. */
+int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq);
+int drv_cq_resize(struct drv_cq *cq, unsigned entries);
+/* Event moderation: an event after max_count completions or period_us; 0 and 0: each. */
+int drv_cq_moderate(struct drv_cq *cq, unsigned max_count, unsigned period_us);
+/* -EBUSY while a queue uses it. */
+int drv_cq_destroy(struct drv_cq *cq);
+uint32_t drv_cq_num(const struct drv_cq *cq);
+unsigned drv_cq_entries(const struct drv_cq *cq);
+/* Takes up to n completions. Returns how many, or -errno for an entry that makes no sense (unknown
+ * QP). */
+int drv_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc);
+/* Asks for one completion event. */
+int drv_cq_arm(struct drv_cq *cq, bool solicited_only);
+/* Sleeps until a completion can be polled: 0 or -ETIMEDOUT. Polls memory, needs no event. */
+int drv_cq_wait(struct drv_cq *cq, uint64_t deadline_ps);
+/* Sleeps until a completion event of this CQ that no earlier call has returned for: 0 or
+ * -ETIMEDOUT. Arm first. */
+int drv_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps);
+/* `fn` is called for each completion event, in interrupt context; NULL: none. */
+void drv_cq_set_callback(struct drv_cq *cq, void (*fn)(void *arg, struct drv_cq *cq), void *arg);
+/* Completion events so far. */
+unsigned drv_cq_events(const struct drv_cq *cq);
+
+/* --- queue pairs --- */
+
+struct drv_qp_cap {
+	unsigned max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
+};
+
+struct drv_qp_init {
+	enum ibv_qp_type type;
+	struct drv_cq *send_cq, *recv_cq;
+	struct drv_srq *srq;   /* receives come from it; NULL: own receive queue */
+	struct drv_xrcd *xrcd; /* IBV_QPT_XRC_RECV */
+	struct drv_qp_cap cap; /* what is asked for; drv_qp_query tells what it became */
+	bool sq_sig_all;       /* every send makes a completion */
+	bool user; /* as a queue pair of a user process: no fast register, no reserved key */
+};
+
+struct drv_ah_attr {
+	unsigned dlid, sl, src_path_bits, static_rate, port_num;
+	bool is_global;
+	uint8_t dgid[DRV_GID_BYTES];
+	unsigned sgid_index, hop_limit, traffic_class;
+	uint32_t flow_label;
+};
+
+struct drv_qp_attr {
+	enum ibv_qp_state qp_state, cur_qp_state;
+	enum ibv_mtu path_mtu;
+	enum ibv_mig_state path_mig_state;
+	uint32_t qkey, rq_psn, sq_psn, dest_qp_num;
+	unsigned qp_access_flags;
+	struct drv_qp_cap cap;
+	struct drv_ah_attr ah_attr, alt_ah_attr;
+	unsigned pkey_index, alt_pkey_index;
+	bool en_sqd_async_notify, sq_draining;
+	unsigned max_rd_atomic, max_dest_rd_atomic; /* numbers, rounded up to powers of two */
+	unsigned min_rnr_timer;                     /* code */
+	unsigned port_num, alt_port_num;
+	unsigned timeout, alt_timeout; /* 4.096 us * 2^n, 0 never */
+	unsigned retry_cnt, rnr_retry; /* 7: RNR for ever */
+};
+
+int drv_qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct drv_qp **qp);
+/* The state machine of the specification (table 91); the transition follows from the current state
+ * and attr->qp_state. `mask`: enum ibv_qp_attr_mask. */
+int drv_qp_modify(struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask);
+/* Asks the device (QUERY_QP). */
+int drv_qp_query(struct drv_qp *qp, struct drv_qp_attr *attr);
+/* What the driver believes the state is, without asking. */
+enum ibv_qp_state drv_qp_state(const struct drv_qp *qp);
+int drv_qp_destroy(struct drv_qp *qp);
+uint32_t drv_qp_num(const struct drv_qp *qp);
+
+struct drv_sge {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+struct drv_send_wr {
+	struct drv_send_wr *next;
+	uint64_t wr_id;
+	enum ibv_wr_opcode opcode;
+	unsigned send_flags; /* enum ibv_send_flags */
+	const struct drv_sge *sg_list;
+	unsigned num_sge;
+	uint32_t imm_data;
+	uint32_t invalidate_rkey; /* SEND_WITH_INV, LOCAL_INV */
+	/* RDMA and atomics */
+	uint64_t remote_addr;
+	uint32_t rkey;
+	uint64_t compare_add, swap;           /* fetch and add: compare_add is the addend */
+	uint64_t compare_add_mask, swap_mask; /* masked atomics */
+	uint32_t remote_srqn;                 /* XRC */
+	/* UD */
+	const struct drv_ah_attr *ah;
+	uint32_t remote_qpn, remote_qkey; /* qkey with bit 31 set: the QP's own */
+	/* BIND_MW: [addr, addr + length) of bind_mr becomes reachable by bind_rkey; length 0
+	 * unbinds */
+	struct drv_mw *bind_mw;
+	struct drv_mr *bind_mr;
+	uint32_t bind_rkey; /* 0: the window's key with the next variant */
+	uint64_t bind_addr, bind_length;
+	unsigned bind_access;
+	/* REG_MR */
+	struct drv_mr *reg_mr;
+	uint32_t reg_key; /* 0: the region's key with the next variant; drv_mr_lkey tells it then */
+	uint64_t reg_iova, reg_length;
+	unsigned reg_access;
+};
+
+struct drv_recv_wr {
+	struct drv_recv_wr *next;
+	uint64_t wr_id;
+	const struct drv_sge *sg_list;
+	unsigned num_sge;
+};
+
+/*
+ * Posts a list with one doorbell. Checked by the driver: state, room, number of SGEs, inline
+ * length, opcode of the service. On failure *bad (may be NULL) is the first request that was not
+ * posted; those before it are. Any context.
+ */
+int drv_post_send(struct drv_qp *qp, const struct drv_send_wr *wr, const struct drv_send_wr **bad);
+int drv_post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr, const struct drv_recv_wr **bad);
+
+/* --- shared receive queues --- */
+
+struct drv_srq_init {
+	unsigned max_wr, max_sge;
+	struct drv_xrcd *xrcd; /* an XRC SRQ, with its completion queue; else NULL */
+	struct drv_cq *cq;
+};
+
+int drv_srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq);
+/* Event SRQ_LIMIT_REACHED once when fewer than `limit` receives are left; 0 disarms. */
+int drv_srq_arm(struct drv_srq *srq, unsigned limit);
+int drv_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit);
+/* -EBUSY while a QP uses it. */
+int drv_srq_destroy(struct drv_srq *srq);
+int drv_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
+		      const struct drv_recv_wr **bad);
+uint32_t drv_srq_num(const struct drv_srq *srq);
+
+/* --- multicast (UD) --- */
+
+int drv_mcast_attach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool block_loopback);
+int drv_mcast_detach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES]);
+
+/* --- asynchronous events --- */
+
+struct drv_event {
+	enum ibv_event_type type;
+	struct drv_qp *qp; /* the one that the type speaks of; others NULL, 0 */
+	struct drv_cq *cq;
+	struct drv_srq *srq;
+	unsigned port;
+};
+
+/* `fn` is called in interrupt context. One registration a device; NULL: none. */
+void drv_event_register(struct drv_device *dev,
+			void (*fn)(void *arg, const struct drv_event *event), void *arg);
+
+/* Reads the error buffer: 0 when the device is well, -EIO with what it says (may be NULL) after a
+ * catastrophic error. */
+int drv_catas_check(struct drv_device *dev, uint32_t words[16]);
+
+/* --- raw verbs: for conformance tests, past all checks --- */
+
+struct drv_raw_cmd {
+	enum hcr_op op;
+	unsigned op_mod;
+	uint32_t in_mod;
+	const void *in; /* bytes of the input mailbox, the rest of it zero; NULL: in_param is passed
+			   as it is */
+	size_t in_len;  /* at most HCR_MBOX_SIZE */
+	uint64_t in_param; /* immediate */
+	void *out;         /* where the output mailbox is copied; NULL: none */
+	size_t out_len;
+	bool out_imm;        /* read the immediate output */
+	uint64_t out_param;  /* set: immediate output */
+	uint64_t timeout_ps; /* 0: the device's */
+	uint8_t status; /* set: the device's status code, also when the call fails with an errno
+			   derived from it */
+};
+
+/* -EIO, -EINVAL... as the status row says; -ETIMEDOUT when the device does not answer. */
+int drv_cmd(struct drv_device *dev, struct drv_raw_cmd *cmd);
+
+uint32_t drv_raw_mmio_read32(struct drv_device *dev, unsigned bar, uint64_t offset);
+void drv_raw_mmio_write32(struct drv_device *dev, unsigned bar, uint64_t offset,
+			  uint32_t value); /* big-endian on the bus */
+void drv_raw_mmio_write(struct drv_device *dev, unsigned bar, uint64_t offset, const void *bytes,
+			unsigned size);
+
+#endif
