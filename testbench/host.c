@@ -493,7 +493,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core, const s
 		host->irqs[v].arrival.job = irq_arrived;
 		host->irqs[v].host = host;
 	}
-	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->trace, config->fw_path, &memory, config->dmi, err,
+	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params, config->trace, config->fw_path, &memory, config->dmi, err,
 				      err_size);
 	if (!host->hca) {
 		host_destroy(host);

@@ -2,8 +2,10 @@
 /*
  * Packets to packets.pcapng: link type ERF, record type InfiniBand, for that is what Wireshark
  * decodes as a native InfiniBand packet. An interface a port, described when its first packet
- * comes. A packet stands twice: out when its last bit leaves, in when it arrives. The file says
- * nothing about machine or date. Source: draft-ietf-opsawg-pcapng, Endace ERF types.
+ * comes. A packet stands twice: out when its last bit leaves, in when it arrives. Times
+ * are cut to nanoseconds: of picoseconds Wireshark 4.0 makes wrong times (a 64-bit product
+ * overflows); the log has them all. The file says nothing about machine or date. Source:
+ * draft-ietf-opsawg-pcapng, Endace ERF types.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -135,18 +137,17 @@ static size_t comment_make(char *s, const struct trace_record *r)
 	return n;
 }
 
-/* 32.32 bits of seconds, rounded to nearest; the exact time stands in the block. */
-static uint64_t erf_time(uint64_t ps)
+/* 32.32 bits of seconds, the least number whose nanoseconds are these. */
+static uint64_t erf_time(uint64_t ns)
 {
-	const uint64_t s = UINT64_C(1000000000000);
-	uint64_t part = ps % s;
+	const uint64_t second = 1000000000;
 
-	return (ps / s << 32) + (uint64_t)((((unsigned __int128)part << 32) + s / 2) / s);
+	return (ns / second << 32) + (((ns % second) << 32) + second - 1) / second;
 }
 
 static uint8_t *put_erf(uint8_t *p, const struct trace_record *r, uint16_t interface)
 {
-	uint64_t t = erf_time(r->time_ps);
+	uint64_t t = erf_time(r->time_ps / PCAPNG_PS);
 
 	p = put32(put32(p, (uint32_t)t), (uint32_t)(t >> 32));
 	*p++ = ERF_TYPE_INFINIBAND;
@@ -161,6 +162,7 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	struct pcapng *s = sink;
 	uint32_t slot = r->hca * 2U + (r->port ? r->port - 1U : 0);
 	uint8_t flags[4] = {r->point == TP_PKT_OUT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND};
+	uint64_t ns = r->time_ps / PCAPNG_PS;
 	char comment[COMMENT_MAX];
 	size_t ncomment, data, total;
 	uint8_t *p;
@@ -181,7 +183,7 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	p = put32(p, PCAPNG_PACKET);
 	p = put32(p, (uint32_t)total);
 	p = put32(p, s->interface[slot] - 1U);
-	p = put32(put32(p, (uint32_t)(r->time_ps >> 32)), (uint32_t)r->time_ps);
+	p = put32(put32(p, (uint32_t)(ns >> 32)), (uint32_t)ns);
 	p = put32(put32(p, (uint32_t)data), (uint32_t)data);
 	p = put_erf(p, r, (uint16_t)(s->interface[slot] - 1U));
 	/* the ERF header is a multiple of four, so the padding is that of the packet */

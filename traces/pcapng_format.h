@@ -25,7 +25,9 @@ enum pcapng_option {
 enum pcapng_facts {
 	PCAPNG_MAGIC = 0x1a2b3c4d,
 	PCAPNG_LINKTYPE_ERF = 197,
-	PCAPNG_TSRESOL = 12, /* picoseconds */
+	PCAPNG_TSRESOL = 9, /* nanoseconds, as a power of ten */
+	PCAPNG_PS = 1000,   /* picoseconds in one of them */
+	PCAPNG_TSRESOL_PS = 12,
 	PCAPNG_INBOUND = 1,
 	PCAPNG_OUTBOUND = 2,
 	PCAPNG_PACKET_HEAD = 28,    /* of an enhanced packet block, up to the packet */

@@ -176,7 +176,7 @@ static int interface_read(struct pcapng_reader *rd, uint32_t len, FILE *err)
 	}
 	if (ret < 0)
 		return damaged(rd, err, "options do not fit their block");
-	if (itf->tsresol > PCAPNG_TSRESOL)
+	if (itf->tsresol > PCAPNG_TSRESOL_PS)
 		return damaged(rd, err, "time resolution is not a power of ten down to 1 ps");
 	rd->ninterfaces++;
 	return 0;
@@ -237,7 +237,7 @@ static int packet_read(struct pcapng_reader *rd, uint32_t len, struct pcapng_pac
 	itf = &rd->interfaces[pkt->interface];
 	memcpy(pkt->name, itf->name, sizeof(pkt->name));
 	pkt->time_ps = (uint64_t)get32(rd, rd->block + 12) << 32 | get32(rd, rd->block + 16);
-	for (int i = itf->tsresol; i < PCAPNG_TSRESOL; i++)
+	for (int i = itf->tsresol; i < PCAPNG_TSRESOL_PS; i++)
 		pkt->time_ps *= 10;
 	captured = get32(rd, rd->block + 20);
 	if (captured > len - PCAPNG_PACKET_HEAD - 4)

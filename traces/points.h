@@ -18,8 +18,8 @@
 	TP(CFG_WRITE, pcie, REG, "config write", "a write of PCI config space")                    \
 	TP(REG_READ, pcie, REG, "read", "a read of a BAR, when the device answers it")             \
 	TP(REG_WRITE, pcie, REG, "write", "a write of a BAR, when it reaches the device")          \
-	TP(DMA_READ, pcie, DMA, "dma read {addr:x} length {len}", "host memory is read")           \
-	TP(DMA_WRITE, pcie, DMA, "dma write {addr:x} length {len}", "host memory is written")      \
+	TP(DMA_READ, pcie, DMA, "dma read {addr:x} length {length}", "host memory is read")        \
+	TP(DMA_WRITE, pcie, DMA, "dma write {addr:x} length {length}", "host memory is written")   \
 	TP(DMA_FAULT, pcie, DMA, "dma fault {addr:x} length {length} {text}",                      \
 	   "the IOMMU map has no such page")                                                       \
 	TP(RESET, pcie, STATE, "{text}", "reset of the function, begin and end")                   \
@@ -34,7 +34,8 @@
 	TP(DOORBELL_SEND, doorbell, DOORBELL, "send doorbell qpn {qpn} uar {uar}",                 \
 	   "the send doorbell of a UAR page")                                                      \
 	TP(DOORBELL_BLUEFLAME, doorbell, DOORBELL,                                                 \
-	   "blueflame qpn {qpn} index {corr} length {len}", "a WQE written to the BlueFlame page") \
+	   "blueflame qpn {qpn} index {corr} length {length}",                                     \
+	   "a WQE written to the BlueFlame page")                                                  \
 	TP(DOORBELL_CQ_ARM, doorbell, DOORBELL, "arm cqn {cqn:x} ci {ci} sn {sn} solicited {sol}", \
 	   "the CQ doorbell")                                                                      \
 	TP(DOORBELL_EQ_CI, doorbell, DOORBELL, "eqn {eqn} ci {ci} arm {arm}",                      \

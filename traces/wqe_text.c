@@ -51,14 +51,11 @@ static void inline_segment(struct trace_text *t, struct cursor *c)
 
 static void data_segments(struct trace_text *t, struct cursor *c)
 {
-	while (c->left >= sizeof(struct wqe_data)) {
-		const struct wqe_data *d = (const struct wqe_data *)(const void *)c->p;
-
-		if (wqe_data_get_is_inline(d))
+	while (c->left >= sizeof(struct wqe_inline))
+		if (wqe_inline_get_is_inline((const struct wqe_inline *)(const void *)c->p))
 			inline_segment(t, c);
 		else
 			segment(t, c, "data", &layout_wqe_data);
-	}
 }
 
 static void local_segments(struct trace_text *t, struct cursor *c, uint32_t opcode)

@@ -1,6 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Responder resources: READs and atomics that a requester may ask for again, kept in the QP's RDMARC entries in ICM.
- * from: responder; to: pcie. Time: [hca.atomic_read]: atomics are serialised in the device.
+ * READs and atomics: execution, and the responder resources (RDMARC entries of the QP in ICM,
+ * layout rdmarc) that let a requester ask again. from: responder; to: pcie, responder's response
+ * queue. Time: [hca.atomic_read]: atomics are serialised in the device; [hca.responder] read_dma.
+ *
+ * The entries are a ring of 1 << rra_max; rx_resource and rx_resources of the context say which of
+ * them belong to this connection.
  */
 #ifndef MODEL_ENGINE_ATOMIC_READ_H
 #define MODEL_ENGINE_ATOMIC_READ_H
@@ -8,11 +13,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct qp;
-struct packet;
-struct waiter;
+struct rdmarc;
 
-/* Executes a READ or atomic request (new or duplicate) whose access has been checked; responses go through the responder's response queue. 0, -EAGAIN, verdict < 0. */
-int atomic_read_execute(struct qp *qp, struct packet *request, bool duplicate, struct waiter *w);
+/* Operands of an atomic in the order of the wire; a plain one has full masks or no boundaries. */
+struct atomic_operands {
+	bool swap; /* compare and swap; else fetch and add */
+	uint64_t swap_add, compare, swap_mask;
+	uint64_t compare_mask; /* fetch and add: top bit of each field */
+};
+
+/* What memory holds after an atomic on `old`. */
+uint64_t atomic_result(const struct atomic_operands *op, uint64_t old);
+
+/*
+ * Whether a READ of [va, va + length) at psn, of `packets` response packets of mtu bytes, is a
+ * repetition of the entry's, whole or from one of its packets on (IBA 9.7.5).
+ */
+bool read_repeats(const struct rdmarc *entry, uint32_t psn, uint64_t va, uint32_t rkey,
+		  uint32_t length, uint32_t mtu);
 
 #endif

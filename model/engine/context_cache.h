@@ -1,8 +1,15 @@
 /*
- * QP, CQ, EQ and SRQ contexts: lines of ICM, as many as a real device caches. A miss is a DMA read with its time, an eviction of a
- * changed line a DMA write. Requester and responder use of QP contexts are cached apart (own entries, one set of bytes): published
- * measurements show that inbound writes do not evict what the requester needs.
- * Time: [hca.context_cache] entries, latencies, misses served at a time.
+ * QP, CQ, EQ and SRQ contexts: lines of ICM, as many as a real device caches. A miss is a DMA read
+ * with its time, an eviction of a changed line a DMA write. Requester and responder use of QP
+ * contexts are cached apart (own entries, one set of bytes): published measurements show that
+ * inbound writes do not evict what the requester needs. Time: [hca.context_cache] entries,
+ * latencies, misses served at a time. A miss costs miss_latency and a DMA read; the hit latency is
+ * for the caller to add.
+ *
+ * Replacement: least recently used of each use. A line whose read is under way stands in a miss
+ * buffer and takes its place when it is there; a pinned line stays, if need be beyond the number of
+ * entries. A changed line that goes is written first and serves as a hit until it has landed. A QP
+ * line that one use has and the other asks for costs that use its DMA read, and keeps its bytes.
  */
 #ifndef MODEL_ENGINE_CONTEXT_CACHE_H
 #define MODEL_ENGINE_CONTEXT_CACHE_H
@@ -18,27 +25,44 @@ enum context_use { CONTEXT_REQUESTER, CONTEXT_RESPONDER, CONTEXT_CQ, CONTEXT_EQ,
 
 struct context_cache *context_cache_create(struct hca *hca);
 void context_cache_destroy(struct context_cache *cache);
-/* Drops every line, writing nothing back. */
+/* Drops every line and waiter, writing nothing back. After pcie_reset() only: nothing under way
+ * comes back. */
 void context_cache_reset(struct hca *hca);
 
 /*
- * The bytes of a context, for reading and, followed by context_changed(), writing; the pointer holds until the next call into the cache or
- * the next event. 0; -EAGAIN: being read, the waiter (may not be NULL then) is woken when it is there; -ENOENT: the object is not valid; -EFAULT: its ICM is not
- * mapped or not readable (reported as guest error icm_unmapped once a call, naming `why`).
+ * The bytes of a context, for reading and, followed by context_changed(), writing; the pointer
+ * holds until the next call into the cache or the next event. 0; -EAGAIN: being read, the waiter
+ * (may not be NULL then) is woken when it is there; -ENOENT: the object is not valid; -EFAULT: its
+ * ICM is not mapped or not readable (reported as guest error icm_unmapped once a call, naming
+ * `why`).
  */
-int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w, void **bytes, const char *why);
+int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+		void **bytes, const char *why);
 void context_changed(struct hca *hca, enum context_use use, uint32_t number);
-/* Pinned lines are not evicted; counted. At most a handful at a time: while a state machine is between two events that need it. */
+/*
+ * Held: gets that miss wait (-EAGAIN) until it is released. Firmware changes the context in ICM
+ * between FW_OBJ_QUIESCE, which flushes and drops the line, and FW_OBJ_RESUME; one object at a
+ * time.
+ */
+void context_hold(struct hca *hca, enum context_use use, uint32_t number);
+void context_release(struct hca *hca);
+/* Pinned lines are not evicted; counted. At most a handful at a time: while a state machine is
+ * between two events that need it. */
 void context_pin(struct hca *hca, enum context_use use, uint32_t number, bool pin);
 /*
- * Writes a changed line back; `drop` also forgets it. done(arg, status) when the bytes are in memory (at once when there is nothing to write): 0 or -EFAULT.
+ * Writes a changed line back; `drop` also forgets it. done(arg, status) when the bytes are in
+ * memory (at once when there is nothing to write): 0 or -EFAULT.
  */
-void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool drop, void (*done)(void *arg, int status), void *arg);
+void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool drop,
+		   void (*done)(void *arg, int status), void *arg);
 /* Forgets lines, writing nothing: the ICM pages [va, va + len) went away, or the object did. */
 void context_drop_range(struct hca *hca, uint64_t va, uint64_t len);
 void context_drop(struct hca *hca, enum context_use use, uint32_t number);
 /* The cached bytes if there are any, without time and without counting: dumps. */
 const void *context_peek(const struct hca *hca, enum context_use use, uint32_t number);
+/* The table of ICM, FW_TABLE_*, and the word for texts. */
+unsigned context_table(enum context_use use);
+const char *context_name(enum context_use use);
 size_t context_size(enum context_use use);
 size_t context_cache_footprint(const struct hca *hca);
 

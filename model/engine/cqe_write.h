@@ -1,6 +1,11 @@
 /*
  * Completion queues: CQEs into host memory, overrun, arming, moderation, completion events.
  * from: requester, responder, doorbell; to: event_queue. Time: [hca.cqe_write].
+ *
+ * Indices and arm state live in the CQ's context, nowhere else. The consumer index is read from the
+ * doorbell record only when the ring looks full. An event is made when the CQ is armed and a CQE is
+ * written (with moderation: max_count of them, or period after the first); it follows the CQE into
+ * memory.
  */
 #ifndef MODEL_ENGINE_CQE_WRITE_H
 #define MODEL_ENGINE_CQE_WRITE_H
@@ -16,17 +21,34 @@ void cqe_write_destroy(struct cqe_write *cq);
 void cqe_write_reset(struct hca *hca);
 
 /*
- * Queues a CQE (owner bit is set here) not before `earliest_ps`; CQEs of one CQ appear in the order of the calls, each behind all DMA writes issued
- * before the call. `solicited` wakes a CQ armed for solicited completions; error CQEs always do. To a dead CQ: guest error object_dead, dropped.
+ * Queues a CQE (owner bit is set here) not before `earliest_ps`; CQEs of one CQ appear in the order
+ * of the calls, each behind all DMA writes issued before the call. `solicited` wakes a CQ armed for
+ * solicited completions; error CQEs always do. To a dead CQ: guest error object_dead, dropped.
  */
-void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited, uint64_t earliest_ps);
-/* The arm doorbell. cmd 1: next solicited, 2: next of any kind. */
-void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd, uint32_t consumer_index);
-/* Firmware's object commands. idle(arg) when nothing is queued for this CQ any more. */
+void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
+		    uint64_t earliest_ps);
+/*
+ * The arm doorbell, which came through UAR page `uar`. cmd 1: next solicited, 2: next of any kind.
+ * A completion that is there already makes the event at once. sn is not looked at: an event too
+ * many is harmless.
+ */
+void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd,
+		   uint32_t consumer_index, uint32_t uar);
+/*
+ * Firmware's object commands. idle(arg) when everything queued before the call is in memory; what
+ * is queued later waits until idle() has returned, and longer where idle() holds the context
+ * (context_hold).
+ */
 void cqe_write_drain(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg);
-/* RESIZE CQE at the producer index of the old buffer (context as cached or in ICM), then idle(arg); firmware then changes the context in ICM. */
+/*
+ * RESIZE CQE at the producer index of the old buffer (context as cached or in ICM), then idle(arg)
+ * when it has landed; firmware then changes the context in ICM. Later CQEs wait as above, so that
+ * none of them gets into the old buffer: idle() must hold the context.
+ */
 void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg);
 /* Drops CQEs of a QP that are queued and not yet written: 2RST_QP. */
 void cqe_write_purge_qp(struct hca *hca, uint32_t qpn);
+/* CQs with something queued, under way or being moderated. */
+unsigned cqe_write_pending(const struct hca *hca);
 
 #endif

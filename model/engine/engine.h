@@ -46,6 +46,7 @@ struct hca {
 	uint8_t log_uar;
 	uint8_t log_mcg_hash;
 	uint32_t special_qp; /* base of QP0/QP1 numbers, 0: none */
+	bool stopped;	     /* catastrophic error: nothing works until reset */
 
 	struct pcie *pcie;
 	struct pci_function *pci;
@@ -63,6 +64,9 @@ struct hca {
 	struct qp_table *qps;
 	struct packet_pool *packets;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
+
+	uint64_t responder_busy_ps, atomic_busy_ps; /* the units are held until then */
+	struct packet *srq_checks;		    /* srq.c: limits being compared */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)
@@ -75,6 +79,7 @@ struct waiter {
 	struct waiter *next;
 	void (*wake)(struct waiter *w);
 	bool queued;
+	struct waiter_queue *in; /* where it stands when queued */
 };
 
 struct waiter_queue {
@@ -85,6 +90,10 @@ void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
 /* Takes all out first, then wakes them in order. */
 void waiter_queue_wake(struct waiter_queue *q);
 void waiter_queue_remove(struct waiter_queue *q, struct waiter *w);
+/* Takes it out of whatever queue it stands in: its owner goes away. */
+void waiter_cancel(struct waiter *w);
+/* Forgets all without waking: reset. */
+void waiter_queue_clear(struct waiter_queue *q);
 
 /* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no cost where nothing is wrong. */
 void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -99,13 +108,15 @@ void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, con
 void hca_stop(struct hca *hca);
 void hca_soft_reset(struct hca *hca);
 
+uint64_t hca_node_guid(const struct hca *hca);
+
 /* Emits a trace record when the point is on; bytes may be NULL. */
-#define HCA_TRACE(hca, point_, ...)                                                                                                \
+#define HCA_TRACE(hca_, point_, ...)                                                                                               \
 	do {                                                                                                                           \
-		if (trace_on((hca)->trace, (point_))) {                                                                                    \
-			trace_advance((hca)->trace, hca_now(hca));                                                                             \
-			trace_emit((hca)->trace, &(struct trace_record){.time_ps = hca_now(hca), .point = (point_),                            \
-									.hca = (uint8_t)(hca)->index, __VA_ARGS__});                                   \
+		if (trace_on((hca_)->trace, (point_))) {                                                                                   \
+			trace_advance((hca_)->trace, hca_now(hca_));                                                                           \
+			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = hca_now(hca_), .point = (point_),                          \
+									 .hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                 \
 		}                                                                                                                          \
 	} while (0)
 

@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define EVENT_NEVER UINT64_MAX
 
 /*
@@ -63,5 +67,9 @@ void event_core_step(struct event_core *core);
 
 /* Runs every event that is due up to and including `until_ps` and that is not foreign; then time is `until_ps` unless a foreign one stands in the way. */
 void event_core_run_until(struct event_core *core, uint64_t until_ps);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

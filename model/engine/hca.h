@@ -13,8 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hca;
 struct hca_params;
+struct host_params;
 struct packet;
 struct trace;
 struct fault_plan;
@@ -42,10 +47,11 @@ struct hca_env {
 };
 
 /*
- * Creates the HCA number `index` (0 or 1: its name in traces is hca0, hca1) in power-on state. `params`, `core`, `env`, `trace` and
+ * Creates the HCA number `index` (0 or 1: its name in traces is hca0, hca1) in power-on state. `host` gives its root complex's times. `params`, `core`, `env`, `trace` and
  * `fw_path` (the firmware's ELF file) must outlive it. NULL with one line of text in err[] when the firmware cannot be loaded.
  */
-struct hca *hca_create(unsigned index, const struct hca_params *params, struct event_core *core, const struct hca_env *env,
+struct hca *hca_create(unsigned index, const struct hca_params *params, const struct host_params *host,
+		       struct event_core *core, const struct hca_env *env,
 		       struct trace *trace, const char *fw_path, char *err, size_t err_size);
 void hca_destroy(struct hca *hca);
 
@@ -97,5 +103,9 @@ enum hca_object { HCA_QP, HCA_CQ, HCA_EQ, HCA_SRQ, HCA_MPT };
  * -EFAULT when its ICM is not mapped.
  */
 int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,8 @@
 /*
- * MSI-X: table and pending bits, masking by vector and function; a vector raised while masked is pending and is delivered at unmask. INTx when MSI-X is off.
- * from: event_queue; to: pcie (message).
+ * MSI-X: table and pending bits, masking by vector and function; a vector raised while masked is
+ * pending and is delivered at unmask. INTx when MSI-X is off. from: event_queue; to: pcie
+ * (message). Time: [hca.interrupt]. Source: PCI Local Bus Specification 3.0, 6.8; clear register:
+ * mlx4 QUERY_FW.clr_int.
  */
 #ifndef MODEL_ENGINE_INTERRUPT_H
 #define MODEL_ENGINE_INTERRUPT_H
@@ -12,7 +14,10 @@ struct hca;
 
 struct interrupt *interrupt_create(struct hca *hca);
 void interrupt_destroy(struct interrupt *interrupt);
+/* Table and pending bits as after power-on; enabled and function mask stand in configuration space
+ * and stay. */
 void interrupt_reset(struct hca *hca);
+/* The message follows the DMA writes issued before the call. */
 void interrupt_raise(struct hca *hca, unsigned vector);
 /* Table and PBA as they stand in BAR0; little-endian bytes as PCI has them. */
 void interrupt_table_write(struct hca *hca, uint32_t offset, const void *bytes, unsigned size);
@@ -20,6 +25,11 @@ void interrupt_table_read(struct hca *hca, uint32_t offset, void *bytes, unsigne
 void interrupt_pba_read(struct hca *hca, uint32_t offset, void *bytes, unsigned size);
 /* MSI-X control of configuration space changed. */
 void interrupt_control(struct hca *hca, bool enabled, bool function_masked);
+/* The Interrupt Disable bit of the command register changed. */
+void interrupt_intx_control(struct hca *hca, bool disabled);
 void interrupt_clear_intx(struct hca *hca);
+/* For the status register: an INTx interrupt is pending, whether it may be signalled or not. */
+bool interrupt_intx_pending(const struct hca *hca);
+unsigned interrupt_vectors(const struct hca *hca);
 
 #endif

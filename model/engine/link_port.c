@@ -82,11 +82,6 @@ struct port_config *link_port_config(struct hca *hca, unsigned port)
 
 /* --- physical layer --- */
 
-static uint64_t node_guid(const struct hca *hca)
-{
-	return hca->params->hca_node_guid;
-}
-
 static void tables_default(struct link_port *lp)
 {
 	struct port_config *c = &lp->config;
@@ -97,7 +92,7 @@ static void tables_default(struct link_port *lp)
 	c->mtu = 1;
 	c->oper_vls = 1;
 	c->gid_prefix = 0xfe80000000000000;
-	c->guids[0] = node_guid(lp->hca) + lp->port;
+	c->guids[0] = hca_node_guid(lp->hca) + lp->port;
 	c->pkeys[0] = 0xffff;
 }
 

@@ -59,9 +59,11 @@ struct packet {
 	struct dma dma;
 	struct dma_frag frags[PACKET_FRAGS];
 	unsigned n_frags;
-	void *owner; /* of whoever holds it */
+	void *owner;  /* of whoever holds it */
+	uint8_t mark; /* of whoever holds it */
+	uint8_t verdict; /* responder: instead of this response goes the NAK of that verdict */
 
-	uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
+	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
 };
 
 struct packet_pool *packet_pool_create(struct hca *hca);

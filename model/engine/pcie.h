@@ -1,8 +1,15 @@
 /*
- * The device's PCIe link as TLPs: DMA upstream, the host's accesses downstream. Times by parameters [hca.pcie]: rate, MPS, MRRS, RCB, tags, latencies.
+ * The device's PCIe link as TLPs: DMA upstream, the host's accesses downstream. Times by parameters
+ * [hca.pcie]: rate, MPS, MRRS, RCB, tags, overhead of a TLP, latency of the device's side; and
+ * struct pcie_root. hca_mmio_*() of hca.h are implemented here.
  *
- * Ordering, as PCIe has it: posted writes land in order; a read request does not pass writes before it, so its bytes are read after they landed;
- * completions to the host push the device's writes before them. One DMA is split into TLPs by arithmetic and has one event, at which its bytes move.
+ * A write is cut at addresses that are multiples of MPS, a read at MRRS and at 4 KiB; a completer
+ * answers with up to MPS bytes a completion, the first one cut to end on the RCB. Source: PCI
+ * Express Base Specification 2.2.7, 2.3.1.1, 2.4.1.
+ *
+ * Ordering, as PCIe has it: posted writes land in order; a read request does not pass writes before
+ * it, so its bytes are read after they landed; completions to the host push the device's writes
+ * before them. One DMA is split into TLPs by arithmetic and has one event, at which its bytes move.
  */
 #ifndef MODEL_ENGINE_PCIE_H
 #define MODEL_ENGINE_PCIE_H
@@ -20,7 +27,8 @@ struct dma_frag {
 };
 
 /*
- * One DMA. The issuer owns the memory; it stays untouched until done() has been called, exactly once. Sum of the fragments' lengths is the length of buf.
+ * One DMA. The issuer owns the memory; it stays untouched until done() has been called, exactly
+ * once. Sum of the fragments' lengths is the length of buf.
  */
 struct dma {
 	struct event ev; /* pcie's own */
@@ -31,33 +39,53 @@ struct dma {
 	unsigned n_frags;
 	uint32_t len;
 	/*
-	 * Read: false: done() is called when the completer returns the (last) bytes, at ready_ps they are in the device: what follows counts from
-	 * there (payload). true: done() is called at ready_ps (contexts, WQEs, translations).
-	 * Write: done() is called when the bytes have landed; ready_ps is that time.
+	 * Read: false: done() is called when the completer returns the (last) bytes, at ready_ps
+	 * they are in the device: what follows counts from there (payload). true: done() is called
+	 * at ready_ps (contexts, WQEs, translations). Write: done() is called when the bytes have
+	 * landed; ready_ps is that time.
 	 */
 	bool at_ready;
 	uint64_t ready_ps;
-	int status; /* 0, or -EFAULT: not mapped (a guest error has been reported); nothing, or only some fragments, moved */
-	const char *what; /* for traces and guest errors: "wqe", "payload", "cqe", ... */
-	uint32_t qpn;	  /* on whose behalf, 0 when nobody's */
-	struct dma_frag one; /* room for the common single fragment */
-	struct dma *next;    /* pcie's own */
+	int status; /* 0, or -EFAULT: not mapped (a guest error has been reported); nothing, or only
+		       some fragments, moved */
+	const char *what;         /* for traces and guest errors: "wqe", "payload", "cqe", ... */
+	uint32_t qpn;             /* on whose behalf, 0 when nobody's */
+	struct dma_frag one;      /* room for the common single fragment */
+	struct dma *next, **link; /* pcie's own */
+};
+
+/* What the host's side of the link costs, in ps: rows latency, read_latency, write_latency of
+ * [host.pcie]. */
+struct pcie_root {
+	uint64_t latency_ps, read_latency_ps, write_latency_ps;
 };
 
 struct pcie *pcie_create(struct hca *hca);
 void pcie_destroy(struct pcie *pcie);
+/* The host this device is plugged into; without it, the rows' defaults. */
+void pcie_root_set(struct hca *hca, const struct pcie_root *root);
+/* Device Control of configuration space: TLPs are cut at these from now on. */
+void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request);
 
 /* May be issued at any time; starts at `now`, or not before `earliest_ps` where given (0: now). */
 void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
-/* Posted write of at most 64 bytes that the pool keeps until it lands: CQE, EQE, context. done may be NULL. */
-void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t len, const char *what, uint32_t qpn,
-		      void (*done)(void *arg, int status), void *arg);
-/* An interrupt message, ordered behind the writes before it. */
-void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t data);
+/* Posted write of at most 64 bytes that the pool keeps until it lands: CQE, EQE, context. done may
+ * be NULL. */
+void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t len,
+		      const char *what, uint32_t qpn, void (*done)(void *arg, int status),
+		      void *arg);
+/* An interrupt message, ordered behind the writes before it; leaves at `earliest_ps` (0: now). */
+void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t data,
+		  uint64_t earliest_ps);
+/* The level of INTx changes: a message too. */
+void pcie_intx(struct hca *hca, bool asserted, uint64_t earliest_ps);
 /* Number of DMAs and host accesses under way. */
 unsigned pcie_pending(const struct hca *hca);
-/* Drops everything under way, calling no done(): reset. */
+/*
+ * Drops every DMA and message under way, calling no done(): reset. The host's own accesses are on
+ * the link, not in the device: they go on and meet the device as it is after the reset.
+ */
 void pcie_reset(struct hca *hca);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The embedded processor in its chip: an rv32 core stepped by the event core, its registers (model/interface/fwregs.h) and hardware helpers.
- * from: pci_function (a command), link_port (port changes), its own timer. Time: [hca.fw] clock, cycles an instruction.
+ * The embedded processor in its chip: an rv32 core stepped by the event core, its registers
+ * (model/interface/fwregs.h) and hardware helpers. from: pci_function (a command), link_port (port
+ * changes), its own timer. Time: [hca.fw] clock, cycles an instruction.
  */
 #ifndef MODEL_ENGINE_PROCESSOR_H
 #define MODEL_ENGINE_PROCESSOR_H
@@ -11,15 +12,25 @@
 
 struct hca;
 
-/* Loads the ELF file; NULL with one line in err. */
+/* Loads the ELF file; nothing runs before processor_reset(). NULL with one line in err. */
 struct processor *processor_create(struct hca *hca, const char *elf, char *err, size_t err_size);
 void processor_destroy(struct processor *processor);
-/* Firmware starts again from its entry. */
+/* Firmware starts again, from its entry and with RAM as the file fills it, after the time
+ * fw.reset_time. */
 void processor_reset(struct hca *hca);
 /* FW_IRQ_* causes became pending. */
 void processor_raise(struct hca *hca, uint32_t causes);
-/* Waits for a debugger on a TCP port before the first instruction, and serves it from then on; 0 or -errno. */
+/* Waits for a debugger on a TCP port before the first instruction, and serves it from then on; 0 or
+ * -errno. */
 int processor_debug(struct hca *hca, unsigned port);
+/* Firmware stops for good, until processor_reset(). */
+void processor_halt(struct hca *hca);
+/* Helpers that are under way end with an error: what they were doing is gone. */
+void processor_abort_helpers(struct hca *hca);
+uint32_t processor_pc(const struct hca *hca);
+/* Bytes of firmware's RAM, for dumps and tests; NULL when not all of it is there. */
+const uint8_t *processor_memory(const struct hca *hca, uint32_t addr, uint32_t len);
+size_t processor_footprint(const struct hca *hca);
 bool processor_is_quiet(const struct hca *hca);
 
 #endif

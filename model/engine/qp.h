@@ -1,6 +1,7 @@
 /*
- * Private state of the QPs that have something to do. An idle QP has none: all it is stands in its context in ICM. The state is made when a doorbell or a packet
- * names the QP, and goes when both halves are idle. At most QP_STATE_MAX bytes.
+ * Private state of the QPs that have something to do. An idle QP has none: all it is stands in its
+ * context in ICM. The state is made when a doorbell or a packet names the QP, and goes when both
+ * halves are idle. At most QP_STATE_MAX bytes.
  */
 #ifndef MODEL_ENGINE_QP_H
 #define MODEL_ENGINE_QP_H
@@ -10,42 +11,75 @@
 #include "model/engine/responder.h"
 #include "model/interface/contexts.h"
 
+#include <stddef.h>
+
+struct packet_path;
+
 enum { QP_STATE_MAX = 1024 };
+
+enum qp_stop { QP_STOP_NONE, QP_STOP_QUIESCE, QP_STOP_INVALIDATE };
 
 struct qp {
 	struct hca *hca;
-	uint32_t qpn; /* full 24-bit number */
-	struct qp *hash_next;
+	uint32_t qpn;   /* full 24-bit number */
 	bool quiescing; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step is begun */
-	void (*quiet)(void *arg);
+	uint8_t stop;   /* enum qp_stop: what waits for both halves to come to rest */
+	/* qp_error() that waits for the context. */
+	bool error_pending, resume_pending;
+	uint8_t error_state, error_event;
+	struct qp *hash_next;
+	void (*quiet)(void *arg, int status);
 	void *quiet_arg;
-	struct qp_send send;	   /* requester.h */
+	struct waiter waiter;
+	struct qp_send send;       /* requester.h */
 	struct qp_receive receive; /* responder.h */
 };
 
 struct qp_table *qp_table_create(struct hca *hca);
 void qp_table_destroy(struct qp_table *qps);
-/* Forgets all private state, returning what it holds (packets). */
+/* Forgets all private state, returning what it holds (packets). After the stages that hold waiters,
+ * DMAs and rings: pcie, caches, scheduler, retry, wqe_fetch. */
 void qp_table_reset(struct hca *hca);
-/* The private state if there is one; or made. NULL from qp_make when the QP is not valid (valid bit). */
+size_t qp_table_footprint(const struct hca *hca);
+/* QPs with private state. */
+unsigned qp_table_active(const struct hca *hca);
+/* The private state if there is one; or made. NULL from qp_make when the QP is not valid (valid
+ * bit). */
 struct qp *qp_find(struct hca *hca, uint32_t qpn);
 struct qp *qp_make(struct hca *hca, uint32_t qpn);
-/* Called by either half when it may have become idle: frees the state when both are, and ends quiescing. */
+/*
+ * Called by either half when it may have become idle: frees the state when both are, and ends
+ * quiescing. The last thing a caller does with qp.
+ */
 void qp_settle(struct qp *qp);
-/* The context for requester or responder use: context_get() and the full 24-bit number compared. */
+/* The context for requester or responder use: context_get() and the full 24-bit number compared
+ * (-ENOENT). */
 int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);
 
-/* FW_OBJ_QUIESCE: no new packet is started on either half, what is under way (DMA, responses) finishes, context flushed and dropped, then done. Incoming packets meanwhile are dropped as lost. */
+/* FW_OBJ_QUIESCE: no new packet is started on either half, what is under way (DMA, responses)
+ * finishes, context flushed and dropped, then done. Incoming packets meanwhile are dropped as lost.
+ */
 void qp_quiesce(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
-/* FW_OBJ_RESUME: from the context's state: RTS goes on sending, ERR flushes both queues, SQD drains. */
+/* FW_OBJ_RESUME: from the context's state: RTS goes on sending, ERR flushes both queues, SQD
+ * drains. */
 void qp_resume(struct hca *hca, uint32_t qpn);
-/* FW_OBJ_INVALIDATE: as quiesce, without writing back; all private state dropped. */
+/* FW_OBJ_INVALIDATE: as quiesce, without writing back; all private state dropped, completions of it
+ * that are not written yet too. The valid bit is the caller's. */
 void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
 
 /*
- * The device itself moves a QP to ERR (state 6) or SQER (4) by a verdict: sets the context's state, posts the event the verdict's row names
- * (0: none), starts the flush of the queues.
+ * The device itself moves a QP to ERR (state 6) or SQER (4) by a verdict: sets the context's state,
+ * posts the event the verdict's row names (0: none), starts the flush of the queues. ERR is not
+ * left again for SQER. Pointers into the context cache do not outlive the call.
  */
 void qp_error(struct qp *qp, unsigned state, uint8_t event_type);
+
+/* A path of the context as packet_build() takes it. */
+void qp_packet_path(const struct qp_path *path, struct packet_path *out);
+
+static inline struct qp *qp_of_send(struct qp_send *send)
+{
+	return (struct qp *)((char *)send - offsetof(struct qp, send));
+}
 
 #endif

@@ -1,7 +1,11 @@
 /*
  * The sending half of a QP: WQEs into request packets, responses into completions.
- * from: scheduler (requester_step), packet_receive (requester_response), retry; to: wqe_fetch, translate, packet, link_port, cqe_write.
- * Time: [hca.requester].
+ * from: scheduler (requester_step), packet_receive (requester_response), retry; to: wqe_fetch,
+ * translate, packet, link_port, cqe_write. Time: [hca.requester].
+ *
+ * requester.c: the steps that lead from a WQE to its next packet; requester_wqe.c: what stands in a
+ * WQE; requester_packet.c: payload and headers, packets on their way out; requester_response.c:
+ * responses; requester_complete.c: completions, errors, flushes.
  */
 #ifndef MODEL_ENGINE_REQUESTER_H
 #define MODEL_ENGINE_REQUESTER_H
@@ -12,54 +16,102 @@
 #include <stdint.h>
 
 struct qp;
+struct qpc;
 struct packet;
+struct wqe_buffer;
 
-enum { SEND_WINDOW = 32 }; /* most WQEs in flight on one QP; parameter requester.inflight is at most this */
+enum { SEND_WINDOW = 32 }; /* most WQEs in flight on one QP */
+
+enum send_wqe_flag {
+	SEND_SIGNALLED = 1 << 0,
+	SEND_READ = 1 << 1,     /* data comes back in as many responses as it takes PSNs */
+	SEND_ATOMIC = 1 << 2,   /* 8 bytes come back in one response */
+	SEND_RECEIVES = 1 << 3, /* takes a receive at the responder: end-to-end credits count */
+	SEND_LOCAL = 1 << 4,    /* no packet, no PSN */
+	SEND_FETCHES = SEND_READ | SEND_ATOMIC,
+};
 
 /* A WQE that has been started and not completed. */
 struct send_wqe {
 	uint32_t first_psn;
-	uint32_t packets; /* request packets; for a READ the number of response packets */
 	uint32_t bytes;
 	uint8_t opcode; /* WQE opcode */
-	uint8_t flags;  /* signalled, fence, ... : requester.c */
+	uint8_t flags;  /* enum send_wqe_flag */
 	uint16_t reserved;
 };
 
-/* Requester's part of struct qp: cursors, nothing that the context holds. Requester, retry and scheduler own it. */
+/* Where a QP stands with the scheduler. */
+enum send_turn { TURN_NONE, TURN_TIMED, TURN_RING, TURN_RUNNING, TURN_AGAIN };
+
+/*
+ * Requester's part of struct qp: cursors, nothing that the context holds. Requester, retry,
+ * wqe_fetch and scheduler own it. PSNs: acked <= send <= max, on the circle: [acked, max) has been
+ * sent and not been answered, [send, max) is to be sent again.
+ */
 struct qp_send {
-	struct waiter waiter;
-	struct event timer;	 /* pacing: earliest next step */
-	struct qp *ring_next;	 /* scheduler's */
-	bool in_ring, started, flushing;
-	uint8_t state;		 /* enum in requester.c, its name is traced */
-	uint16_t oldest, next;	 /* WQE indices: [oldest, next) are in flight */
-	uint16_t cursor;	 /* WQE being sent (behind next while retrying) */
-	uint32_t cursor_packet;	 /* its next packet */
-	uint32_t send_psn;	 /* PSN of the next request packet */
-	uint32_t acked_psn;	 /* next PSN to be acknowledged */
-	uint32_t read_bytes;	 /* of the oldest READ: what has arrived */
-	uint8_t reads;		 /* READs and atomics outstanding */
+	struct waiter waiter;          /* of the steps */
+	struct waiter response_waiter; /* of responses and completions */
+	struct event timer;            /* scheduler's: not before */
+	struct qp *ring_next;          /* scheduler's */
+	struct wqe_buffer *wqes[2];    /* wqe_fetch's */
+	struct packet *out_first,
+		*out_last;           /* built packets that wait for their payload, in order */
+	struct packet *discard_last; /* packets up to this one are freed instead of sent */
+	struct packet *response_first, *response_last; /* not yet looked at */
+	struct packet *write_first, *write_last;       /* data being written to memory */
+	uint64_t deadline_ps;                          /* ACK or RNR timer, EVENT_NEVER: off */
+	uint64_t ack_timeout_ps;                       /* of the context, as of the last step */
+	uint32_t heap_slot;                            /* retry's */
+	uint32_t send_psn, max_psn, acked_psn;
+	uint32_t cursor_packet; /* of WQE `cursor`: next packet */
+	uint32_t credit_limit;  /* SSN of the last message the responder has a receive for */
+	uint32_t unasked;       /* packets since the last AckReq */
+	uint32_t uar;           /* UAR page of a doorbell that is not yet checked */
+	uint16_t oldest, next;  /* WQE indices: [oldest, next) are in flight */
+	uint16_t cursor;        /* WQE being sent (behind next while retrying) */
+	uint16_t bf_index;
+	uint16_t dma_pending; /* payload reads under way */
+	uint8_t turn;         /* enum send_turn */
+	uint8_t port;         /* as of the last step, 0 not known: 1 */
+	uint8_t state;        /* enum send_state, its name is traced */
+	uint8_t log_mtu;
+	uint8_t reads;                /* READs and atomics outstanding */
 	uint8_t retries, rnr_retries; /* left */
-	uint8_t rnr_code;
+	uint8_t fault;                /* verdict: WQE `cursor` cannot be sent */
+	uint8_t failed;               /* verdict: the oldest WQE fails */
+	bool loaded;                  /* cursors are those of the context */
+	bool started; /* a doorbell has been rung and the queue not been found empty since */
+	bool rung;    /* a doorbell since the last read of the queue was issued */
+	bool uar_pending, bf_pending; /* a doorbell, a BlueFlame write waits for the context */
+	bool bf_only;                 /* only a BlueFlame write announced the next WQE */
+	bool flushing;
+	bool reliable;
 	bool rnr_wait;
-	uint16_t dma_pending;	 /* payload reads under way */
-	uint32_t credits;	 /* end to end: MSN + credit limit, when used */
-	uint32_t unacked;	 /* packets since the last AckReq */
-	uint64_t deadline_ps;	 /* ACK or RNR timer, EVENT_NEVER: off */
-	uint32_t heap_slot;	 /* retry's */
-	struct packet *out_first, *out_last; /* built packets that wait for their payload, in order */
+	bool implied_nak; /* gone back by an implied NAK, no progress since */
+	bool credits;     /* the responder gives credits */
 	struct send_wqe window[SEND_WINDOW];
 };
 
-/* One step of the QP's send queue on a processing unit; returns how long the unit is busy in ps (0: nothing was done, not ready). */
-uint64_t requester_step(struct qp *qp);
+/*
+ * One step of the QP's send queue on a processing unit at `at_ps` (now or a little later: the
+ * unit's turn); returns how long the unit is busy in ps (0: nothing was done, whoever moves it on
+ * calls scheduler_ready()).
+ */
+uint64_t requester_step(struct qp *qp, uint64_t at_ps);
 /* A response packet (ACK, NAK, READ response, atomic ACK) for this QP; takes it over. */
 void requester_response(struct qp *qp, struct packet *pkt);
-/* All WQEs from oldest on complete in error: status of the first, then flushes. */
+/* The QP went to ERR or SQER: what was sent is forgotten, all WQEs from the oldest on complete as
+ * flushed. */
 void requester_flush(struct qp *qp);
+/* The QP's ACK or RNR timer has run out. */
+void requester_timeout(struct qp *qp);
+/* The context may have changed under it (FW_OBJ_RESUME). */
+void requester_resume(struct qp *qp, const struct qpc *qpc);
+/* Nothing to remember that the context does not hold. */
 bool requester_is_idle(const struct qp *qp);
+/* No DMA, no packet, no response is under way. */
+bool requester_is_quiet(const struct qp *qp);
 void requester_drop(struct qp *qp); /* forgets everything, frees packets */
-void requester_init(struct qp *qp); /* cursors from the context, when there is private state again */
+void requester_init(struct qp *qp); /* private state is new; cursors are loaded at the first use */
 
 #endif

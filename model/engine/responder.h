@@ -1,6 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receiving half of a QP: request packets into memory, completions and responses, in the order of their PSNs.
- * from: packet_receive; to: translate, wqe_fetch, srq, atomic_read, pcie, cqe_write, link_port. Time: [hca.responder].
+ * The receiving half of a QP: request packets into memory, completions and responses, in the order
+ * of their PSNs. from: packet_receive; to: translate, wqe_fetch, srq, atomic_read, pcie, cqe_write,
+ * link_port. Time: [hca.responder].
+ *
+ * All that the protocol must remember between two packets stands in the QP's context (fields rx_*,
+ * next_rcv_psn, msn, rq_wqe_counter), so an idle QP needs no private state and QUERY_QP tells the
+ * truth. RST2INIT must clear 0xb0..0xb7 and 0xd0..0xf7 of the context.
+ *
+ * responder.c: the checks of IBA 9.7 as a state machine; responder_execute.c: payload and
+ * completions; responder_ack.c: responses.
  */
 #ifndef MODEL_ENGINE_RESPONDER_H
 #define MODEL_ENGINE_RESPONDER_H
@@ -13,32 +22,65 @@
 struct qp;
 struct packet;
 
+struct packet_queue {
+	struct packet *first, *last;
+};
+
 /* Responder's part of struct qp; responder, atomic_read and srq own it. */
 struct qp_receive {
-	struct waiter waiter;
-	struct packet *in_first, *in_last; /* requests not yet looked at, in order of arrival */
-	struct packet *out_first, *out_last; /* responses that wait for payload or for those before them */
-	uint8_t state; /* enum in responder.c, its name is traced */
-	bool flushing, nak_sent, in_message;
-	uint8_t message_op;
-	uint16_t writes_pending, reads_pending;
-	uint16_t unacked;      /* packets since the last ACK */
-	struct event ack_timer;
-	/* The message being received. */
-	uint64_t va;
-	uint32_t rkey, left, received;
-	uint32_t srqn;
-	uint16_t wqe_index;
-	bool has_wqe;
-	uint8_t reserved[64];
+	struct waiter waiter;        /* the state machine's */
+	struct waiter out_waiter;    /* the response queue's */
+	struct packet *current;      /* the request in the state machine */
+	struct packet_queue in;      /* requests behind it, in order of arrival */
+	struct packet_queue landing; /* payload on its way to host memory */
+	struct packet_queue jobs; /* answers owed, in request order: packets and READs not yet cut
+				     into packets */
+	struct packet_queue out;  /* response packets of which the first waits for its payload */
+	struct packet *receive;   /* copy of the receive WQE of a message of several packets */
+	struct packet *record;    /* doorbell record being read */
+	struct packet *ring;      /* responder resources being read for a duplicate */
+	struct event timer;       /* coalesced ACK; in ERR: next look at the doorbell record */
+	uint64_t flush_poll_ps;   /* the look after that, 0: not yet looked */
+	uint32_t record_srqn;     /* whose record was read last: an SRQ, or RECORD_OF_RQ */
+	uint8_t state;            /* enum resp_state */
+	uint8_t verdict;          /* enum verdict, of the request in the machine */
+	bool running, pumping;
+	bool flushing;     /* the receive queue is to be flushed */
+	bool ack_due;      /* an ACK waits for the context */
+	bool broken;       /* a response failed: its NAK was the last packet of this connection */
+	bool record_asked; /* the machine waits for the record read last; else it was read ahead of
+			      need */
+	bool record_fresh, record_failed, ring_fresh, ring_failed;
+	bool fetching; /* a WQE of an SRQ is being read: slot, and the SRQ's count when it was begun
+			*/
+	uint16_t fetch_slot, fetch_count;
+	uint32_t fetch_srqn;
+	uint16_t record_value;
+	uint16_t unacked;   /* request packets since the last ACK */
+	uint16_t reads;     /* READ response DMAs under way */
+	uint16_t atomics;   /* atomics whose memory is not yet read */
+	uint16_t resources; /* READs and atomics not yet answered */
 };
 
 /* A request packet for this QP; takes it over. */
 void responder_request(struct qp *qp, struct packet *pkt);
-/* Receive queue into flush completions: QP in ERR. */
+/*
+ * Receive queue into flush completions: QP in ERR. The receive under way first, then all that is
+ * posted; with an SRQ the event "last WQE" instead. A doorbell record makes no noise when software
+ * posts to a QP in ERR, so it is read again after responder.flush_poll, doubling up to
+ * responder.flush_poll_max, and whenever this is called.
+ */
 void responder_flush(struct qp *qp);
+/* Nothing under way: no packet, DMA, answer owed or lookup. The private state may be needed later.
+ */
+bool responder_is_quiet(const struct qp *qp);
+/* Quiet, and nothing in the private state that is worth keeping. */
 bool responder_is_idle(const struct qp *qp);
+/* Forgets everything, frees packets. DMAs of its packets must be over, or dropped by pcie_reset().
+ */
 void responder_drop(struct qp *qp);
 void responder_init(struct qp *qp);
+/* With the device: drops what belongs to no QP. After pcie_reset(). */
+void responder_reset(struct hca *hca);
 
 #endif

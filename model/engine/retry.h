@@ -1,10 +1,12 @@
 /*
  * ACK and RNR timers: a deadline in the QP's state, one event a device for the earliest; go-back-N.
- * from: requester; to: requester, scheduler. Time: [hca.retry]: multipliers of the specification's values.
+ * from: requester; to: requester, scheduler. Time: [hca.retry]: multipliers of the specification's
+ * values.
  */
 #ifndef MODEL_ENGINE_RETRY_H
 #define MODEL_ENGINE_RETRY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct hca;
@@ -14,12 +16,19 @@ struct qpc;
 struct retry *retry_create(struct hca *hca);
 void retry_destroy(struct retry *retry);
 void retry_reset(struct hca *hca);
-/* Arms, moves or (EVENT_NEVER) stops the QP's timer. O(log n) at worst, constant when the deadline only moves later. */
+size_t retry_footprint(const struct hca *hca);
+/*
+ * Arms, moves or (EVENT_NEVER) stops the QP's timer. O(log n) at worst, constant when the deadline
+ * only moves later. At the deadline requester_timeout() is called, with the timer off.
+ */
 void retry_set_deadline(struct qp *qp, uint64_t deadline_ps);
-/* ps of the local ACK timeout of a context (EVENT_NEVER for code 0), and of an RNR timer code, as the parameters scale them. */
+/* The QP's state goes away. */
+void retry_forget(struct qp *qp);
+/* ps of the local ACK timeout of a context (EVENT_NEVER for code 0), and of an RNR timer code, as
+ * the parameters scale them. */
 uint64_t retry_ack_timeout_ps(const struct hca *hca, const struct qpc *qpc);
 uint64_t retry_rnr_ps(const struct hca *hca, unsigned code);
-/* Goes back to `psn`: everything from it on is sent again. */
+/* Goes back to `psn`, which is outstanding: everything from it on is sent again. */
 void retry_rewind(struct qp *qp, uint32_t psn);
 
 #endif

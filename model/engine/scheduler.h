@@ -1,25 +1,39 @@
 /*
- * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one QP on one unit at a time.
- * from: doorbell, requester, retry; to: requester_step(). Time: [hca.scheduler], units' busy-until.
+ * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one
+ * QP on one unit at a time. from: doorbell, requester, retry; to: requester_step(). Time:
+ * [hca.scheduler], units' busy-until; holds back while a port has link.tx_window of data to send
+ * and while requester.inflight payload reads a unit are under way.
  */
 #ifndef MODEL_ENGINE_SCHEDULER_H
 #define MODEL_ENGINE_SCHEDULER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hca;
 struct qp;
+struct qpc;
 
 struct scheduler *scheduler_create(struct hca *hca);
 void scheduler_destroy(struct scheduler *scheduler);
 void scheduler_reset(struct hca *hca);
 
-/* SEND doorbell for qpn (uar: UAR page it came through). Guest errors: doorbell_dead_qp, doorbell_wrong_uar. */
+/* SEND doorbell for qpn (uar: UAR page it came through). Guest errors: doorbell_dead_qp,
+ * doorbell_wrong_uar. */
 void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar);
-/* BlueFlame: the WQE's bytes (whole 64-byte lines), the index and QPN annotated in them. Falls back to a doorbell when it cannot be executed. */
-void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe, unsigned len, uint32_t uar);
+/* BlueFlame: the WQE's bytes (whole 64-byte lines), the index and QPN annotated in them. Falls back
+ * to a doorbell when it cannot be executed. */
+void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe,
+			 unsigned len, uint32_t uar);
+/*
+ * The first step after a doorbell has the context: judges the doorbell by it. False: it does not
+ * count.
+ */
+bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc);
 /* The QP has something to send from `earliest_ps` on: puts it into the ring (once). */
 void scheduler_ready(struct qp *qp, uint64_t earliest_ps);
 void scheduler_remove(struct qp *qp);
+/* Payload DMA reads under way, all QPs: +1, -1. */
+void scheduler_dma(struct hca *hca, int change);
 
 #endif

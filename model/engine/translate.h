@@ -1,11 +1,17 @@
 /*
- * Keys and addresses: MPT entries with their checks, MTT entries, each with a cache; a miss is a DMA read from ICM.
- * Time: [hca.translate] entries, latencies, misses served at a time.
+ * Keys and addresses: MPT entries with their checks, MTT entries, each with a cache; a miss is a
+ * DMA read from ICM. Time: [hca.translate] entries, latencies, misses served at a time (both kinds
+ * together). A miss costs miss_latency and a DMA read; the hit latency is for the caller to add.
+ * Least recently used goes first, but not before its waiter has used it.
+ *
+ * MTT lines are cached for one owner (an MPT, a queue buffer): entries that stand in the same line
+ * of ICM but belong to an object that is made later are read then.
  */
 #ifndef MODEL_ENGINE_TRANSLATE_H
 #define MODEL_ENGINE_TRANSLATE_H
 
 #include "model/engine/pcie.h"
+#include "model/interface/contexts.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +33,7 @@ struct access {
 	uint32_t len; /* > 0 */
 	uint32_t pd;
 	unsigned rights; /* what is wanted, ACCESS_* */
-	uint32_t qpn;	 /* the QP it is for: windows of type 2 are bound to one */
+	uint32_t qpn;    /* the QP it is for: windows of type 2 are bound to one */
 };
 
 /* Negative errno of translate_access and what they mean for a verdict. */
@@ -41,31 +47,53 @@ enum {
 
 struct translate *translate_create(struct hca *hca);
 void translate_destroy(struct translate *translate);
-/* Forgets all cached entries: reset, SYNC_TPT. */
+/* Forgets everything and every waiter. After pcie_reset() only: nothing under way comes back. */
+void translate_reset(struct hca *hca);
+/* Forgets all cached entries: SYNC_TPT. */
 void translate_drop_all(struct hca *hca);
+/* An MPT entry with the MTT entries read for it. */
 void translate_drop_key(struct hca *hca, uint32_t mpt_index);
+/* The MTT entries read for a queue buffer, mtt_addr as in its context; of all queue buffers when
+ * that is not known any more. */
+void translate_drop_queue(struct hca *hca, uint64_t mtt_addr);
+void translate_drop_queues(struct hca *hca);
 void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len);
 
 /*
- * Checks the whole access and translates it to bus fragments (adjacent pages that are contiguous on the bus are joined). Appends to frags[*n], up to
- * room. 0; -EAGAIN (waiter queued, nothing appended; what was read so far stays cached until the caller has tried again); -ENOSPC; a
+ * An access is at most one packet's: all its entries must be in the caches at once.
+ *
+ * Checks the whole access and translates it to bus fragments (adjacent pages that are contiguous on
+ * the bus are joined). Appends to frags[*n], up to room. 0; -EAGAIN (waiter queued, nothing
+ * appended; what was read so far stays cached until the caller has tried again); -ENOSPC; a
  * TRANSLATE_* value; -EFAULT (ICM not mapped: reported).
  */
-int translate_access(struct hca *hca, const struct access *access, struct waiter *w, struct dma_frag *frags, unsigned *n, unsigned room);
-/* Only the checks, at the first packet of an RDMA request whose whole length must be allowed. No MTT is read. */
+int translate_access(struct hca *hca, const struct access *access, struct waiter *w,
+		     struct dma_frag *frags, unsigned *n, unsigned room);
+/* Only the checks, at the first packet of an RDMA request whose whole length must be allowed. No
+ * MTT is read. */
 int translate_check(struct hca *hca, const struct access *access, struct waiter *w);
 
 /*
- * Bus address of byte `offset` of a queue buffer (WQ, CQ, EQ, SRQ: mtt_addr, log_page_size as in its context); *contiguous is how many
- * bytes follow it in the same page.
+ * Bus address of byte `offset` of a queue buffer (WQ, CQ, EQ, SRQ), counted from the start of its
+ * first page: the caller has added the context's page_offset. mtt_addr and log_page_size as the
+ * context has them (log_page_size is log2 of the page size less 12). *contiguous is how many bytes
+ * there are from it to the end of its page. 0, -EAGAIN, TRANSLATE_NO_PAGE (reported), -EFAULT
+ * (reported).
  */
-int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset, struct waiter *w, uint64_t *bus,
-		    uint32_t *contiguous, uint32_t qpn);
+int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
+		    struct waiter *w, uint64_t *bus, uint32_t *contiguous, uint32_t qpn);
 
-/* For BIND, fast register, local and remote invalidate: the entry's bytes for reading; 0, -EAGAIN, TRANSLATE_BAD_KEY, -EFAULT. */
+/* An MPT entry in the cache. A bound window's field lkey is the L_Key of the region under it, as
+ * software has it. `entry` is as in ICM; whoever changes it calls translate_mpt_changed(). */
 struct mpt;
+struct mpt_entry *mpt_bytes(struct mpt *mpt);
+/*
+ * For BIND, fast register, local and remote invalidate: the entry of a key's index, in hardware's
+ * hands or free; its variant is not compared. Holds until the next call or event. 0, -EAGAIN,
+ * TRANSLATE_BAD_KEY, -EFAULT.
+ */
 int translate_mpt_get(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt);
-/* Writes the changed entry through to ICM (posted). */
+/* Writes the changed entry through to ICM (posted), and forgets the MTT entries read for it. */
 void translate_mpt_changed(struct hca *hca, uint32_t key);
 size_t translate_footprint(const struct hca *hca);
 

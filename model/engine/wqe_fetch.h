@@ -1,11 +1,16 @@
 /*
- * Send WQEs from host memory: owner bits, prefetch of what follows, the WQE cache of the device.
- * from: requester; to: pcie, translate. Time: [hca.wqe_fetch].
+ * WQEs from host memory: owner bits, prefetch of what follows, the WQE buffers of the device.
+ * from: requester, srq; to: pcie, translate. Time: [hca.wqe_fetch].
+ *
+ * Send WQEs: wqe_fetch.entries in buffers of wqe_fetch.prefetch, each filled by one DMA read. A QP
+ * has at most two: one ahead of its send queue, one for WQEs it has taken before (resending, READ
+ * responses). The least recently used is taken from a QP that needs none at the moment.
  */
 #ifndef MODEL_ENGINE_WQE_FETCH_H
 #define MODEL_ENGINE_WQE_FETCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct hca;
@@ -15,22 +20,41 @@ struct waiter;
 
 enum { WQE_MAX_BYTES = 1024 };
 
+/* Where the send queue of a context lies in its work queue buffer. */
+struct wqe_geometry {
+	uint64_t offset; /* of WQE 0 */
+	uint32_t stride; /* bytes */
+	uint32_t count;  /* WQEs, a power of two */
+};
+void wqe_geometry_send(const struct qpc *qpc, struct wqe_geometry *g);
+void wqe_geometry_receive(const struct qpc *qpc, struct wqe_geometry *g);
+
 struct wqe_fetch *wqe_fetch_create(struct hca *hca);
 void wqe_fetch_destroy(struct wqe_fetch *wf);
 void wqe_fetch_reset(struct hca *hca);
+size_t wqe_fetch_footprint(const struct hca *hca);
 /*
- * The bytes of send WQE `index` (free running). 0: *wqe points to *len bytes valid until the next call; -EAGAIN: being read; -ENOENT: owner bit says
- * it is not the hardware's (nothing posted); -EFAULT, TRANSLATE_*: queue memory not reachable. `executed`: the WQE has been taken before (retry): the owner bit is not asked again.
+ * The bytes of send WQE `index` (free running). 0: *wqe points to *len bytes (at most a stride)
+ * valid until the next call; -EAGAIN: being read; -ENOENT: owner bit says it is not the hardware's
+ * (nothing posted); -EFAULT, TRANSLATE_*: queue memory not reachable. `executed`: the WQE has been
+ * taken before (retry, READ response): the owner bit is not asked again.
  */
-int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed, struct waiter *w, const uint8_t **wqe, unsigned *len);
-/* A WQE that came by BlueFlame. */
-void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len);
-/* Forgets what is cached for a QP: queue memory may have changed (reset, flush). */
+int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
+		   struct waiter *w, const uint8_t **wqe, unsigned *len);
+/* A WQE that came by BlueFlame: found by wqe_fetch_send() of that index. False when there is no
+ * room: it is in memory too. */
+bool wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len);
+/* The QP's buffers are free for others. */
+void wqe_fetch_release(struct qp *qp);
+/* Forgets what is held for a QP, receives too: its queue memory goes away. */
 void wqe_fetch_drop(struct hca *hca, uint32_t qpn);
 /*
- * A receive WQE's bytes read from memory (no cache beyond a small prefetch): RQ index, SRQ slot. Same results; the caller knows that one is posted.
+ * A receive WQE's bytes read from memory: RQ index, SRQ slot. The same results; the caller knows
+ * that one is posted. It is kept for `again`, the later packets of the message that took it;
+ * without it a WQE that was handed out before is read anew, for its slot has been posted again.
  */
-int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset, unsigned stride, struct waiter *w,
+int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned log_page_size,
+		      uint64_t offset, unsigned stride, bool again, struct waiter *w,
 		      const uint8_t **wqe);
 
 #endif

@@ -136,6 +136,9 @@
 	F(qpc, 32, fre,             0x70, 11, 11, "fast register allowed") \
 	F(qpc, 32, cur_rnr_retry,   0x70, 10,  8, "RNR retries left, device") \
 	F(qpc, 32, cur_retry_cnt,   0x70,  7,  5, "transport retries left, device") \
+	F(qpc, 32, send_limited,    0x74, 31, 31, "end-to-end credits count, device (in bytes the interface reserves)") \
+	F(qpc, 32, send_limit,      0x74, 23,  0, "SSN that the responder's credits reach, device") \
+	F(qpc, 32, sqd_event,       0x74, 30, 30, "SQ_DRAINED event wanted, device (in bytes the interface reserves)") \
 	F(qpc, 32, next_send_psn,   0x78, 23,  0, "next PSN to send") \
 	F(qpc, 32, cqn_send,        0x7c, 23,  0, "CQ of the send queue") \
 	F(qpc, 16, roce_entropy,    0x80, 15,  0, "RoCE v2 source port") \
@@ -167,7 +170,23 @@
 	F(qpc, 32, header_separate, 0xc0, 24, 24, "header separation") \
 	F(qpc, 32, base_mkey,       0xc4, 31,  0, "RSS / base key") \
 	F(qpc,  8, log_page_size,   0xc8,  5,  0, "log2 page size - 12 of the work queues") \
-	A(qpc, 64, mtt_addr,        0xc8, 39,  3, "byte offset of the first MTT entry")
+	A(qpc, 64, mtt_addr,        0xc8, 39,  3, "byte offset of the first MTT entry") \
+	F(qpc, 32, rx_in_message,   0xd0, 31, 31, "between first and last packet of a SEND or WRITE, device") \
+	F(qpc, 32, rx_has_receive,  0xd0, 30, 30, "a receive is taken and not completed, device") \
+	F(qpc, 32, rx_nak_sent,     0xd0, 29, 29, "NAK sent, expected PSN not seen since, device") \
+	F(qpc, 32, rx_established,  0xd0, 28, 28, "communication established was reported, device") \
+	F(qpc, 32, rx_record_read,  0xd0, 27, 27, "receive doorbell record was read since reset, device") \
+	F(qpc, 32, rx_last_wqe,     0xd0, 26, 26, "last receive of an SRQ was reported, device") \
+	F(qpc, 32, rx_opcode,       0xd0, 23, 16, "BTH opcode of the message's newest packet, device") \
+	F(qpc, 32, rx_receive,      0xd0, 15,  0, "index or slot of the receive taken, device") \
+	F(qpc, 32, rx_rkey,         0xd4, 31,  0, "WRITE: R_Key, device") \
+	F(qpc, 64, rx_va,           0xd8, 63,  0, "WRITE: address of the next packet, device") \
+	F(qpc, 32, rx_left,         0xe0, 31,  0, "WRITE: bytes to come, device") \
+	F(qpc, 32, rx_bytes,        0xe4, 31,  0, "bytes of the message received, device") \
+	F(qpc, 32, rx_resource,     0xe8, 31, 24, "responder resource taken next, device") \
+	F(qpc, 32, rx_srqn,         0xe8, 23,  0, "SRQ of the receive taken, device") \
+	F(qpc,  8, rx_resources,    0xec,  7,  0, "responder resources used since reset, device") \
+	F(qpc, 16, rx_rq_posted,    0xee, 15,  0, "receive doorbell record as last read, device")
 
 #define CQC_FIELDS(F, A, B, U, E) \
 	F(cqc, 32, status,          0x00, 31, 28, "status") \
@@ -348,6 +367,16 @@ static inline const struct mcg_member *mcg_entry_member_const(const struct mcg_e
 							      unsigned int n)
 {
 	return (const struct mcg_member *)(const void *)(mcg_entry_member_cptr(g) + 4 * n);
+}
+
+/* The bucket of a multicast GID among 1 << log: MGID_HASH tells software, who has none of its own. log <= 16. */
+static inline uint32_t mcg_hash(const uint8_t *gid, unsigned int log)
+{
+	uint32_t h = 0;
+
+	for (unsigned int i = 0; i < 16; i += 2)
+		h ^= be16_load(gid + i);
+	return (h ^ h >> log) & ((1u << log) - 1);
 }
 
 /* lkey and rkey are {index, variant}; the MPT holds {variant, index}. */

@@ -23,7 +23,7 @@ enum {
 	R(TIME_HI, 0x00c, "high word latched by TIME_LO")                                                                              \
 	R(TIMER_LO, 0x010, "nanoseconds at which FW_IRQ_TIMER is raised, low word")                                                   \
 	R(TIMER_HI, 0x014, "high word; writing it sets the timer; all ones: never")                                                   \
-	R(WATCHDOG, 0x018, "nanoseconds from now at which the chip takes the firmware for dead unless written again; 0: off")         \
+	R(WATCHDOG, 0x018, "nanoseconds from now at which the chip takes the firmware for dead unless written again; 0: off; reads as the parameter fw.watchdog")         \
 	/* --- HCR, as latched when GO was written --- */                                                                              \
 	R(HCR0, 0x020, "in_param[63:32]")                                                                                              \
 	R(HCR1, 0x024, "in_param[31:0]")                                                                                               \
@@ -141,7 +141,7 @@ enum {
 	FW_OBJ_RESUME = 5,    /* reads the context again when needed and goes on from its state; a QP in ERR starts to flush */
 	FW_OBJ_SYNC_ALL = 6,  /* drops every cached MPT and MTT entry (type ignored) */
 	FW_OBJ_TEST = 7,      /* status tells the valid bit */
-	FW_OBJ_RESIZE = 8,    /* CQ: RESIZE CQE at the producer index of the old buffer, then the context in ICM counts (see fw/cmd_cq.c) */
+	FW_OBJ_RESIZE = 8,    /* CQ: RESIZE CQE at the producer index of the old buffer, then as FW_OBJ_QUIESCE: until FW_OBJ_RESUME the context in ICM is firmware's */
 	FW_OBJ_OK = 0,
 	FW_OBJ_NO_ICM = 1,
 };

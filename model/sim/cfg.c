@@ -126,9 +126,9 @@ void cfg_make_ideal(struct config *cfg)
 	each_row(cfg, set_ideal);
 }
 
-uint64_t cfg_node_guid(const struct config *cfg, unsigned int n)
+uint64_t cfg_node_guid(const struct hca_params *hca, unsigned int n)
 {
-	uint64_t guid = cfg->hca[n].hca_node_guid;
+	uint64_t guid = hca->hca_node_guid;
 
 	return guid ? guid : UINT64_C(0x0002c90300a00000) + 16 * n;
 }

@@ -45,6 +45,6 @@ int cfg_print_rows(FILE *out);
 void cfg_make_ideal(struct config *cfg);
 
 /* Node GUID of device n: its parameter, or what stands for 0. */
-uint64_t cfg_node_guid(const struct config *cfg, unsigned int n);
+uint64_t cfg_node_guid(const struct hca_params *hca, unsigned int n);
 
 #endif

@@ -45,6 +45,8 @@
 	P(hca, log_max_rdma, COUNT, 4, 0, 7, \
 	  "log2 of the READs and atomics outstanding on a QP, either side", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
+	P(hca, local_ack_delay, COUNT, 15, 0, 31, \
+	  "local CA ack delay announced, 4.096 us * 2^n", "documented: ConnectX-3") \
 	P(hca, log_gids, COUNT, 3, 0, 7, \
 	  "log2 of a port's GID table", "assumption: short bring-up; the silicon has 7") \
 	P(hca, log_pkeys, COUNT, 5, 0, 7, \
@@ -60,6 +62,9 @@
 	  "log2 of the bytes of a BlueFlame register", "documented: ConnectX-3 reports 512 bytes") \
 	P(doorbell, log_bf_regs, COUNT, 3, 0, 3, \
 	  "log2 of the BlueFlame registers of a page", "derived: 512-byte registers in 4 KiB") \
+	P(doorbell, bf_gathers, COUNT, 64, 1, 4096, \
+	  "BlueFlame buffers that can be half written at a time", \
+	  "assumption: one for each of 64 posting CPUs") \
 	P(scheduler, latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
 	  "QP becomes ready until it is picked", "assumption: five cycles of a 250 MHz pipeline") \
 	P(scheduler, burst, COUNT, 4, 1, 256, \
@@ -71,12 +76,22 @@
 	P(wqe_fetch, entries, COUNT, 128, 1, 65536, \
 	  "WQEs the prefetch buffer holds, all QPs together", \
 	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
+	P(wqe_fetch, receives, COUNT, 64, 4, 65536, \
+	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
-	P(context_cache, entries, COUNT, 256, 1, 1 << 20, \
-	  "contexts held", "assumption: above the 100 busy QPs that run without loss of rate") \
-	P(context_cache, ways, COUNT, 4, 1, 64, \
-	  "associativity", "assumption: usual at this size") \
+	P(context_cache, requester_entries, COUNT, 256, 1, 1 << 20, \
+	  "QP contexts held for sending, least recently used goes first", \
+	  "assumption: above the 100 busy QPs that run without loss of rate") \
+	P(context_cache, responder_entries, COUNT, 256, 1, 1 << 20, \
+	  "QP contexts held for receiving", \
+	  "derived: inbound writes do not evict what the requester needs") \
+	P(context_cache, cq_entries, COUNT, 256, 1, 1 << 20, \
+	  "CQ contexts held", "assumption: as many as QP contexts") \
+	P(context_cache, eq_entries, COUNT, 128, 1, 1 << 20, \
+	  "EQ contexts held", "derived: every EQ that Linux mlx4 makes") \
+	P(context_cache, srq_entries, COUNT, 128, 1, 1 << 20, \
+	  "SRQ contexts held", "assumption: half as many as CQ contexts") \
 	P(context_cache, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
 	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
 	P(context_cache, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
@@ -88,6 +103,9 @@
 	  "MPTs held", "derived: completion time rises between 100 and 1,000 memory regions") \
 	P(translate, mtt_entries, COUNT, 2048, 1, 1 << 22, \
 	  "MTTs held", "derived: the rate falls between 4 MiB and 16 MiB of 4 KiB pages") \
+	P(translate, mtt_line, COUNT, 8, 1, 64, \
+	  "MTT entries one miss reads, aligned; a power of two", \
+	  "assumption: 64 bytes, the read completion boundary") \
 	P(translate, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
 	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
 	P(translate, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
@@ -144,6 +162,9 @@
 	  "transmit side of link and physical layer", "assumption: coding and serialiser") \
 	P(link, rx_latency, TIME, CFG_NS(70), 0, CFG_MS(1), \
 	  "receive side of link and physical layer", "assumption: deserialiser and block lock") \
+	P(link, tx_window, TIMEOUT, CFG_US(2), CFG_NS(100), CFG_MS(1), \
+	  "senders hold back while a port has more than this to send", \
+	  "assumption: covers the round trip of a payload DMA read") \
 	P(link, hoq_life, TIMEOUT, CFG_US(16777), 0, CFG_S(100), \
 	  "a packet that finds no credit so long is dropped; 0: never", \
 	  "derived: HOQLife 12 of IBA 14.2.5.6, 4.096 us * 2^12") \
@@ -161,6 +182,12 @@
 	P(responder, read_dma, COUNT, 4, 1, 256, \
 	  "payload DMA reads in flight for one QP's READ responses", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
+	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
+	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
+	  "assumption: drivers post a last receive right after the error and wait for its flush") \
+	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), 0, CFG_S(10), \
+	  "longest such wait; after it the record is read only when something else touches the QP", \
+	  "assumption: an idle device does nothing") \
 	P(atomic_read, resources, COUNT, 16, 1, 128, \
 	  "READs and atomics a responder keeps for a QP", \
 	  "documented: ConnectX-3 max_qp_rd_atom") \
@@ -181,6 +208,9 @@
 	P(srq, latency, TIME, CFG_NS(16), 0, CFG_MS(1), \
 	  "receive WQE taken from an SRQ, beside its DMA read", \
 	  "assumption: four cycles of a 250 MHz pipeline") \
+	P(srq, refresh, COUNT, 50, 0, 100, \
+	  "percent of a receive queue; with fewer receives known the doorbell record is read ahead of need", \
+	  "assumption: keeps credits fresh at a read every half queue") \
 	P(srq, prefetch, COUNT, 8, 1, 64, \
 	  "receive WQEs one DMA read takes", "assumption: as for send queues") \
 	P(cqe_write, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
@@ -219,6 +249,11 @@
 	  "cycles of one instruction", "assumption: single issue, in order") \
 	P(fw, ram, SIZE, CFG_MIB(1), CFG_KIB(64), CFG_MIB(64), \
 	  "memory of the embedded processor", "assumption: the firmware and its tables fit") \
+	P(fw, batch, COUNT, 4096, 1, 1 << 20, \
+	  "instructions run at one simulated moment at most; interrupts are seen between batches and at register accesses", \
+	  "assumption: 16 us at the default clock") \
+	P(fw, dma_chunk, SIZE, CFG_KIB(16), CFG_KIB(4), CFG_MIB(1), \
+	  "bytes the firmware's DMA helper has under way", "assumption: four pages") \
 	P(fw, watchdog, TIMEOUT, CFG_MS(500), CFG_US(100), CFG_S(60), \
 	  "firmware that does not report so long is dead", \
 	  "assumption: under the driver's shortest command timeout") \

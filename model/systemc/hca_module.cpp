@@ -35,7 +35,8 @@ void read_done(void *arg, const void *bytes, unsigned size)
 }
 } // namespace
 
-hca_module::hca_module(sc_module_name name, engine_process &engine, unsigned index, const hca_params *params, ::trace *tr,
+hca_module::hca_module(sc_module_name name, engine_process &engine, unsigned index, const hca_params *params,
+		       const host_params *host, ::trace *tr,
 		       const char *fw_path)
     : sc_module(name), config("config"), bar0("bar0"), bar2("bar2"), dma("dma"), msi("msi"), intx("intx"), engine_(engine)
 {
@@ -46,7 +47,7 @@ hca_module::hca_module(sc_module_name name, engine_process &engine, unsigned ind
 	bar0.register_b_transport(this, &hca_module::b_transport, BAR0);
 	bar2.register_b_transport(this, &hca_module::b_transport, BAR2);
 	dma.register_invalidate_direct_mem_ptr(this, &hca_module::invalidate_direct_mem_ptr);
-	hca_ = hca_create(index, params, engine.core(), &env, tr, fw_path, err, sizeof(err));
+	hca_ = hca_create(index, params, host, engine.core(), &env, tr, fw_path, err, sizeof(err));
 	if (!hca_)
 		throw std::runtime_error(err);
 }

@@ -34,7 +34,8 @@ class hca_module : public sc_core::sc_module
 	sc_core::sc_out<bool> intx;
 
 	/* Throws std::runtime_error when the firmware cannot be loaded. */
-	hca_module(sc_core::sc_module_name name, engine_process &engine, unsigned index, const hca_params *params, ::trace *tr,
+	hca_module(sc_core::sc_module_name name, engine_process &engine, unsigned index, const hca_params *params,
+		   const host_params *host, ::trace *tr,
 		   const char *fw_path);
 	~hca_module() override;
 

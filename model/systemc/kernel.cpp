@@ -223,7 +223,8 @@ void kernel_stop(struct kernel *k)
 	k->engine->stop();
 }
 
-struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca_params *params, trace *tr, const char *fw_path,
+struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca_params *params,
+				     const host_params *host, trace *tr, const char *fw_path,
 				     const kernel_memory *memory, bool dmi, char *err, size_t err_size)
 {
 	auto kh = std::make_unique<kernel_hca>();
@@ -233,7 +234,7 @@ struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca
 	kh->kernel = k;
 	kh->bus = std::make_unique<host_bus>(("host" + std::to_string(index)).c_str(), ops, dmi);
 	try {
-		kh->module = std::make_unique<hca_module>(name.c_str(), *k->engine, index, params, tr, fw_path);
+		kh->module = std::make_unique<hca_module>(name.c_str(), *k->engine, index, params, host, tr, fw_path);
 	} catch (const std::runtime_error &e) {
 		snprintf(err, err_size, "%s", e.what());
 		return nullptr;

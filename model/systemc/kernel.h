@@ -60,7 +60,8 @@ struct kernel_memory {
 };
 
 /* An HCA module with a memory of its own bound to its DMA socket. `dmi`: the memory grants direct access. NULL with err[] set when the firmware cannot be loaded. */
-struct kernel_hca *kernel_hca_create(struct kernel *kernel, unsigned index, const struct hca_params *params, struct trace *trace,
+struct kernel_hca *kernel_hca_create(struct kernel *kernel, unsigned index, const struct hca_params *params,
+				     const struct host_params *host, struct trace *trace,
 				     const char *fw_path, const struct kernel_memory *memory, bool dmi, char *err, size_t err_size);
 struct hca *kernel_hca_device(struct kernel_hca *kh);
 /* Pages became unmapped or moved: direct access to [start, end] is withdrawn. */

@@ -322,10 +322,10 @@ static void node_guids_differ(void **state)
 	struct config cfg;
 
 	cfg_defaults(&cfg);
-	assert_int_equal(cfg_node_guid(&cfg, 0), 0x0002c90300a00000);
-	assert_int_equal(cfg_node_guid(&cfg, 1), 0x0002c90300a00010);
+	assert_int_equal(cfg_node_guid(&cfg.hca[0], 0), 0x0002c90300a00000);
+	assert_int_equal(cfg_node_guid(&cfg.hca[1], 1), 0x0002c90300a00010);
 	cfg.hca[1].hca_node_guid = 5;
-	assert_int_equal(cfg_node_guid(&cfg, 1), 5);
+	assert_int_equal(cfg_node_guid(&cfg.hca[1], 1), 5);
 }
 
 int main(void)

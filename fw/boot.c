@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What start.S needs from C, and the processor's main program. */
+#include "fw/fw.h"
+
+/* For the trap vector, which has no other way to learn it. */
+extern const uint32_t fw_catas_register;
+const uint32_t fw_catas_register = FW_REG_BASE + FW_CATAS;
+
+void fw_run(void);
+
+void fw_run(void)
+{
+	fw_boot();
+	for (;;) {
+		if (fw_poll())
+			continue;
+		fw_write(FW_WATCHDOG, 0);
+		fw_wait();
+		fw_kick();
+	}
+}

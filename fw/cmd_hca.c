@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* INIT_HCA gives the tables their place in ICM and starts the engine; CLOSE_HCA stops it. */
+#include "fw/cmds.h"
+#include "fw/port.h"
+#include "model/engine/rules.h"
+
+enum {
+	INIT_HCA_VERSION = 2,
+	LOG_NUMBERS_MAX = 24, /* of QPs, CQs, SRQs, MPTs: the width of their numbers */
+	LOG_EQS_MAX = 10,     /* MAP_EQ's EQN has 10 bits */
+	LOG_QPS_MIN = 3,
+	LOG_CMPTS = 26, /* 4 types of 2^24 */
+	LOG_MCG_SIZE_MIN = 9,
+	LOG_MCG_SIZE_MAX = 12,
+	LOG_UARS_PER_MIB = 8,
+};
+
+static void table_set(unsigned table, uint64_t base, uint32_t log_num, uint32_t entry_size)
+{
+	fw.tables[table] = (struct fw_table){base, log_num, entry_size};
+	fw_write(FW_TABLE_BASE_HI, (uint32_t)(base >> 32));
+	fw_write(FW_TABLE_BASE_LO, (uint32_t)base);
+	fw_write(FW_TABLE_LOG_NUM, log_num);
+	fw_write(FW_TABLE_ENTRY_SIZE, entry_size);
+	fw_write(FW_TABLE_CMD, table);
+}
+
+static void tables_set(const struct init_hca *h)
+{
+	uint32_t qps = init_hca_get_log_qps(h);
+
+	table_set(FW_TABLE_QPC, init_hca_get_qpc_base(h), qps, FW_QPC_SIZE);
+	table_set(FW_TABLE_CQC, init_hca_get_cqc_base(h), init_hca_get_log_cqs(h), FW_CQC_SIZE);
+	table_set(FW_TABLE_EQC, init_hca_get_eqc_base(h), init_hca_get_log_eqs(h), FW_EQC_SIZE);
+	table_set(FW_TABLE_SRQC, init_hca_get_srqc_base(h), init_hca_get_log_srqs(h), FW_SRQC_SIZE);
+	table_set(FW_TABLE_MPT, init_hca_get_dmpt_base(h), init_hca_get_log_mpts(h), FW_DMPT_SIZE);
+	table_set(FW_TABLE_MTT, init_hca_get_mtt_base(h), FW_LOG_MTTS, FW_MTT_SIZE);
+	table_set(FW_TABLE_RDMARC, init_hca_get_rdmarc_base(h), init_hca_get_log_rd_per_qp(h),
+		  FW_RDMARC_SIZE);
+	table_set(FW_TABLE_MCG, init_hca_get_mcg_base(h), init_hca_get_log_mcgs(h),
+		  1u << init_hca_get_log_mcg_size(h));
+	table_set(FW_TABLE_ALTC, init_hca_get_altc_base(h), qps, FW_ALTC_SIZE);
+	table_set(FW_TABLE_AUXC, init_hca_get_auxc_base(h), qps, FW_AUXC_SIZE);
+	table_set(FW_TABLE_CMPT, init_hca_get_cmpt_base(h), LOG_CMPTS, FW_CMPT_SIZE);
+}
+
+/* What QUERY_DEV_CAP does not offer must not be asked for. */
+static bool features_offered(const struct init_hca *h)
+{
+	return !init_hca_get_ipoib_csum(h) && !init_hca_get_counters(h) && !init_hca_get_dmfs(h) &&
+	       !init_hca_get_rss_ip_frag(h) && !init_hca_get_recoverable(h) &&
+	       !init_hca_get_cqe_64b(h) && !init_hca_get_eqe_64b(h) &&
+	       !init_hca_get_cqe_stride(h) && !init_hca_get_eqe_stride(h) &&
+	       !init_hca_get_num_sys_eqs(h) && !init_hca_get_uc_steering(h) &&
+	       !init_hca_get_mcg_hash_fn(h) && !init_hca_get_log_uar_page(h);
+}
+
+static enum hcr_status sizes_check(const struct init_hca *h)
+{
+	uint32_t log_mcg = init_hca_get_log_mcg_size(h);
+
+	if (init_hca_get_log_qps(h) > fw_read(FW_LOG_MAX_QP) ||
+	    init_hca_get_log_cqs(h) > LOG_NUMBERS_MAX ||
+	    init_hca_get_log_srqs(h) > LOG_NUMBERS_MAX ||
+	    init_hca_get_log_mpts(h) > LOG_NUMBERS_MAX ||
+	    init_hca_get_log_mcgs(h) > FW_LOG_MAX_MCG || init_hca_get_log_eqs(h) > LOG_EQS_MAX ||
+	    init_hca_get_log_uars(h) > fw_read(FW_UAR_SIZE_LOG_MB) + LOG_UARS_PER_MIB)
+		return HCR_STATUS_EXCEED_LIM;
+	if (init_hca_get_version(h) != INIT_HCA_VERSION || init_hca_get_log_qps(h) < LOG_QPS_MIN ||
+	    log_mcg < LOG_MCG_SIZE_MIN || log_mcg > LOG_MCG_SIZE_MAX ||
+	    init_hca_get_log_mcg_hash(h) > init_hca_get_log_mcgs(h))
+		return HCR_STATUS_BAD_PARAM;
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_init_hca(struct fw_cmd *c)
+{
+	const struct init_hca *h = (const struct init_hca *)fw.in;
+	enum hcr_status status;
+
+	if (fw.state == FW_STATE_HCA || fw.aux_pages < fw.aux_wanted || !fw.aux_wanted) {
+		fw_guest_error(RULE_command_sequence, fw.state == FW_STATE_HCA
+							      ? "INIT_HCA twice"
+							      : "INIT_HCA before MAP_ICM_AUX");
+		return HCR_STATUS_BAD_SYS_STATE;
+	}
+	if (!reserved_clear_init_hca())
+		return cmd_reserved("INIT_HCA: reserved bits are set");
+	status = sizes_check(h);
+	if (status != HCR_STATUS_OK)
+		return status;
+	if (!features_offered(h))
+		return HCR_STATUS_BAD_PARAM;
+	fw.hca = *h;
+	memset(fw.mcg_written, 0, sizeof(fw.mcg_written));
+	tables_set(h);
+	fw_write(FW_LOG_MCG_HASH, init_hca_get_log_mcg_hash(h));
+	fw_write(FW_LOG_UAR, init_hca_get_log_uars(h));
+	fw_write(FW_HCA_CTRL, FW_CTRL_RUN |
+				      (init_hca_get_host_be(h) ? FW_CTRL_HOST_BIG_ENDIAN : 0) |
+				      (init_hca_get_windows(h) ? FW_CTRL_MW : 0) |
+				      (init_hca_get_ud_av_check(h) ? FW_CTRL_UD_AV_PORT : 0));
+	fw.state = FW_STATE_HCA;
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_query_hca(struct fw_cmd *c)
+{
+	struct init_hca *h = (struct init_hca *)fw.out;
+
+	*h = fw.hca;
+	init_hca_set_clock_mhz(h, fw_read(FW_CORE_CLOCK_MHZ));
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_close_hca(struct fw_cmd *c)
+{
+	for (uint32_t n = 1; n <= fw.num_ports; n++)
+		port_close(n);
+	for (uint32_t type = 0; type < FW_EVENT_TYPES; type++)
+		if (fw.event_types >> type & 1)
+			fw_write(FW_EVENT_MAP, type);
+	fw.event_types = 0;
+	fw_write(FW_SPECIAL_QP, 0);
+	fw_write(FW_HCA_CTRL, 0);
+	fw.state = FW_STATE_RUN;
+	return HCR_STATUS_OK;
+}

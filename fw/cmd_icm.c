@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host pages given to the device: firmware area, auxiliary area, ICM. */
+#include "fw/cmds.h"
+#include "model/engine/rules.h"
+
+enum {
+	ENTRY_BYTES = sizeof(struct vpm_entry),
+	LOG_CHUNK_MAX = 19, /* pages of one entry: 2 GiB */
+	LOG_AUX_SHARE = 30, /* one auxiliary page wanted for each such part of ICM begun */
+};
+
+/* Checks an entry of the list; what an area of pages adds up to, or ICM's map, is the caller's. */
+static enum hcr_status entry_check(const struct vpm_entry *e, bool has_va)
+{
+	uint64_t va = be64_load(e->b), pa = be64_load(e->b + 8);
+
+	if (pa & (ICM_PAGE_SIZE - 1) & ~UINT64_C(0x1f))
+		return cmd_reserved("a page list entry has reserved bits set in its bus address");
+	if (has_va ? va & (ICM_PAGE_SIZE - 1) : va != 0)
+		return cmd_reserved("a page list entry has reserved bits set in its ICM address");
+	if (vpm_entry_get_log_size(e) > LOG_CHUNK_MAX)
+		return HCR_STATUS_BAD_SIZE;
+	return HCR_STATUS_OK;
+}
+
+static void chunk_map(const struct vpm_entry *e)
+{
+	uint64_t va = vpm_entry_get_va(e), pa = vpm_entry_get_pa(e);
+
+	fw_write(FW_ICM_VA_HI, (uint32_t)(va >> 32));
+	fw_write(FW_ICM_VA_LO, (uint32_t)va);
+	fw_write(FW_ICM_PA_HI, (uint32_t)(pa >> 32));
+	fw_write(FW_ICM_PA_LO, (uint32_t)pa);
+	fw_write(FW_ICM_PAGES, 1u << vpm_entry_get_log_size(e));
+	fw_write(FW_ICM_CMD, FW_ICM_MAP);
+}
+
+/* Reads and checks the whole list; pages counted. Nothing is mapped unless all of it is right. */
+static enum hcr_status list_read(struct fw_cmd *c, bool has_va, uint32_t *pages)
+{
+	const struct vpm_list *list = (const struct vpm_list *)fw.in;
+	enum hcr_status status;
+	uint64_t sum = 0;
+
+	if (!c->in_mod || c->in_mod > VPM_ENTRIES_MAX)
+		return HCR_STATUS_BAD_PARAM;
+	status = cmd_inbox(c, 0, c->in_mod * ENTRY_BYTES);
+	for (uint32_t i = 0; status == HCR_STATUS_OK && i < c->in_mod; i++) {
+		const struct vpm_entry *e = vpm_list_at_const(list, i);
+
+		status = entry_check(e, has_va);
+		sum += UINT64_C(1) << vpm_entry_get_log_size(e);
+	}
+	*pages = (uint32_t)sum;
+	return status;
+}
+
+enum hcr_status cmd_map_fa(struct fw_cmd *c)
+{
+	enum hcr_status status;
+	uint32_t pages;
+
+	if (fw.state != FW_STATE_RESET) {
+		fw_guest_error(RULE_command_sequence, "MAP_FA while firmware is running");
+		return HCR_STATUS_BAD_SYS_STATE;
+	}
+	status = list_read(c, false, &pages);
+	if (status == HCR_STATUS_OK)
+		fw.fa_pages += pages;
+	return status;
+}
+
+enum hcr_status cmd_unmap_fa(struct fw_cmd *c)
+{
+	if (fw.state == FW_STATE_HCA)
+		fw_guest_error(RULE_command_sequence, "UNMAP_FA before CLOSE_HCA");
+	else
+		fw.state = FW_STATE_RESET;
+	fw.fa_pages = 0;
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_set_icm_size(struct fw_cmd *c)
+{
+	if (c->in > UINT64_C(1) << FW_LOG_MAX_ICM)
+		return HCR_STATUS_EXCEED_LIM;
+	fw.aux_wanted = (uint32_t)(c->in >> LOG_AUX_SHARE) + 1;
+	c->out = fw.aux_wanted;
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_map_icm_aux(struct fw_cmd *c)
+{
+	enum hcr_status status;
+	uint32_t pages;
+
+	if (!fw.aux_wanted) {
+		fw_guest_error(RULE_command_sequence, "MAP_ICM_AUX before SET_ICM_SIZE");
+		return HCR_STATUS_BAD_SYS_STATE;
+	}
+	status = list_read(c, false, &pages);
+	if (status == HCR_STATUS_OK)
+		fw.aux_pages += pages;
+	return status;
+}
+
+enum hcr_status cmd_unmap_icm_aux(struct fw_cmd *c)
+{
+	if (fw.state == FW_STATE_HCA)
+		fw_guest_error(RULE_command_sequence, "UNMAP_ICM_AUX before CLOSE_HCA");
+	fw.aux_pages = 0;
+	return HCR_STATUS_OK;
+}
+
+/* Also beyond the size announced: the driver maps the whole EQ context table of real devices. */
+enum hcr_status cmd_map_icm(struct fw_cmd *c)
+{
+	const struct vpm_list *list = (const struct vpm_list *)fw.in;
+	uint32_t pages;
+	enum hcr_status status;
+
+	if (!fw.aux_pages) {
+		fw_guest_error(RULE_command_sequence, "MAP_ICM before MAP_ICM_AUX");
+		return HCR_STATUS_BAD_SYS_STATE;
+	}
+	status = list_read(c, true, &pages);
+	if (status != HCR_STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < c->in_mod; i++)
+		chunk_map(vpm_list_at_const(list, i));
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_unmap_icm(struct fw_cmd *c)
+{
+	if (c->in & (ICM_PAGE_SIZE - 1))
+		cmd_reserved("UNMAP_ICM: the address is not that of a page");
+	fw_write(FW_ICM_VA_HI, (uint32_t)(c->in >> 32));
+	fw_write(FW_ICM_VA_LO, (uint32_t)c->in & ~(ICM_PAGE_SIZE - 1u));
+	fw_write(FW_ICM_PAGES, c->in_mod);
+	fw_write(FW_ICM_CMD, FW_ICM_UNMAP);
+	return HCR_STATUS_OK;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fw/cmds.h"
+#include "fw/port.h"
+
+enum { IB_ONLY = 1 };
+
+enum hcr_status cmd_init_port(struct fw_cmd *c)
+{
+	if (!port_exists(c->in_mod))
+		return HCR_STATUS_BAD_INDEX;
+	port_open(c->in_mod);
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_close_port(struct fw_cmd *c)
+{
+	if (!port_exists(c->in_mod))
+		return HCR_STATUS_BAD_INDEX;
+	port_close(c->in_mod);
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_query_port(struct fw_cmd *c)
+{
+	struct query_port *q = (struct query_port *)fw.out;
+	const struct fw_port *p = port_of(c->in_mod);
+	uint32_t speed;
+
+	if (!port_exists(c->in_mod))
+		return HCR_STATUS_BAD_INDEX;
+	speed = fw_read(FW_PORT(c->in_mod, SPEED));
+	query_port_set_link_up(q, fw_read(FW_PORT(c->in_mod, PHYS_STATE)) == PORT_PHYS_LINK_UP);
+	query_port_set_types(q, IB_ONLY);
+	query_port_set_ib_mtu(q, p->mtu_cap);
+	query_port_set_ib_speeds(q, speed >> 8);
+	query_port_set_ib_widths(q, fw_read(FW_PORT(c->in_mod, WIDTH)) >> 8);
+	query_port_set_log_gids(q, fw_read(FW_LOG_GIDS));
+	query_port_set_log_pkeys(q, fw_read(FW_LOG_PKEYS));
+	query_port_set_max_vl(q, FW_VLS);
+	return HCR_STATUS_OK;
+}
+
+/* Code of PortInfo for a number of VLs, 0 when there is none. */
+static uint32_t vl_code(uint32_t vls)
+{
+	for (uint32_t code = 1; port_vls(code) <= FW_VLS; code++)
+		if (port_vls(code) == vls)
+			return code;
+	return 0;
+}
+
+static enum hcr_status set_port_check(const struct set_port *s)
+{
+	if (set_port_get_change_pkeys(s) || set_port_get_change_gids(s))
+		return HCR_STATUS_BAD_PARAM;
+	if (set_port_get_change_mtu(s) &&
+	    (set_port_get_mtu(s) < IB_MTU_256 || set_port_get_mtu(s) > IB_MTU_4096))
+		return HCR_STATUS_BAD_PARAM;
+	if (set_port_get_change_vl(s) && !vl_code(set_port_get_vl_cap(s)))
+		return set_port_get_vl_cap(s) > FW_VLS ? HCR_STATUS_EXCEED_LIM
+						       : HCR_STATUS_BAD_PARAM;
+	return HCR_STATUS_OK;
+}
+
+static void set_port_guids(uint32_t port, const struct set_port *s)
+{
+	if (set_port_get_set_sys_guid(s))
+		fw.sys_guid = set_port_get_sys_guid(s);
+	if (set_port_get_set_node_guid(s))
+		fw.node_guid = set_port_get_node_guid(s);
+	if (set_port_get_set_guid0(s))
+		port_guid_write(port, 0, set_port_get_guid0(s));
+}
+
+enum hcr_status cmd_set_port(struct fw_cmd *c)
+{
+	const struct set_port *s = (const struct set_port *)fw.in;
+	struct fw_port *p = port_of(c->in_mod);
+	enum hcr_status status;
+
+	if (!port_exists(c->in_mod))
+		return HCR_STATUS_BAD_INDEX;
+	if (!reserved_clear_set_port())
+		return cmd_reserved("SET_PORT: reserved bits are set");
+	status = set_port_check(s);
+	if (status != HCR_STATUS_OK)
+		return status;
+	if (set_port_get_change_mtu(s))
+		p->mtu_cap = (uint8_t)set_port_get_mtu(s);
+	if (set_port_get_change_vl(s))
+		p->vl_cap = (uint8_t)vl_code(set_port_get_vl_cap(s));
+	if (set_port_get_reset_qkey(s))
+		fw_write(FW_PORT(c->in_mod, BAD_QKEY), 0);
+	set_port_guids(c->in_mod, s);
+	p->cap_mask = set_port_get_reset_cap_mask(s) ? port_caps_default(c->in_mod)
+						     : set_port_get_cap_mask(s);
+	return HCR_STATUS_OK;
+}

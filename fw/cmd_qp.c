@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * QP transitions. What a transition may start from, leads to and takes is its row in commands.h; a
+ * QP that is not valid is in Reset. While a context is changed the QP stands still.
+ */
+#include "fw/cmds.h"
+#include "fw/objects.h"
+#include "fw/port.h"
+#include "fw/qp_merge.h"
+#include "model/engine/rules.h"
+
+enum { SPECIAL_QPS = 8 };
+
+static enum hcr_status qp_bad_state(void)
+{
+	fw_guest_error(RULE_qp_transition, "the transition is not legal from the QP's state");
+	return HCR_STATUS_BAD_QP_STATE;
+}
+
+static bool service_offered(uint32_t service)
+{
+	return qp_service_opts(service) != 0;
+}
+
+static bool cq_exists(uint32_t cqn)
+{
+	return object_in_table(FW_TABLE_CQC, cqn) && object_valid(FW_TABLE_CQC, cqn);
+}
+
+/* What a new QP hangs on. */
+static enum hcr_status qp_check_objects(const struct qpc *q)
+{
+	if (qpc_get_usr_page(q) >> init_hca_get_log_uars(&fw.hca))
+		return HCR_STATUS_BAD_INDEX;
+	if (!cq_exists(qpc_get_cqn_send(q)) || !cq_exists(qpc_get_cqn_recv(q)))
+		return cmd_no_object("RST2INIT_QP: no such CQ");
+	if (qpc_get_srq(q) && (!object_in_table(FW_TABLE_SRQC, qpc_get_srqn(q)) ||
+			       !object_valid(FW_TABLE_SRQC, qpc_get_srqn(q))))
+		return cmd_no_object("RST2INIT_QP: no such SRQ");
+	if (qpc_get_log_page_size(q) + 12 > FW_LOG_MAX_PAGE)
+		return HCR_STATUS_BAD_PARAM;
+	return HCR_STATUS_OK;
+}
+
+static bool path_fits(const struct qp_path *p)
+{
+	return port_exists(qp_path_get_port(p) + 1) &&
+	       qp_path_get_pkey_index(p) >> fw_read(FW_LOG_PKEYS) == 0 &&
+	       (!qp_path_get_grh(p) || qp_path_get_mgid_index(p) >> fw_read(FW_LOG_GIDS) == 0);
+}
+
+/* Whether the context may stand in state @to. */
+static enum hcr_status qp_check(const struct qpc *q, enum qp_state to, uint32_t opts)
+{
+	bool connected = (SVC_RC | SVC_UC | SVC_XRC) >> qpc_get_service(q) & 1;
+
+	if (!path_fits(qpc_primary_const(q)))
+		return HCR_STATUS_BAD_PARAM;
+	if (opts & QP_OPT_BIT_ALT_PATH && !path_fits(qpc_alternate_const(q)))
+		return HCR_STATUS_BAD_PARAM;
+	if (to != QP_STATE_RTR && to != QP_STATE_RTS)
+		return HCR_STATUS_OK;
+	if (qpc_get_mtu(q) < IB_MTU_256 || qpc_get_mtu(q) > IB_MTU_4096)
+		return HCR_STATUS_BAD_PARAM;
+	if (connected && qpc_get_log_msg_max(q) > fw_read(FW_LOG_MAX_MSG))
+		return HCR_STATUS_BAD_PARAM;
+	if (qpc_get_rra_max(q) > init_hca_get_log_rd_per_qp(&fw.hca))
+		return HCR_STATUS_EXCEED_LIM;
+	return HCR_STATUS_OK;
+}
+
+static enum hcr_status qpn_check(uint32_t in_mod)
+{
+	if (in_mod & ~(uint32_t)QPN_MASK)
+		return cmd_reserved("a QP command's modifier has reserved bits set");
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_rst2init_qp(struct fw_cmd *c)
+{
+	const struct qp_transition *t = qp_transition_find(c->op);
+	const struct qpc *in = qp_mbox_context_const((const struct qp_mbox *)fw.in);
+	enum hcr_status status = qpn_check(c->in_mod);
+	struct qpc q = {0};
+
+	if (status != HCR_STATUS_OK)
+		return status;
+	if (!reserved_clear_qp())
+		return cmd_reserved("RST2INIT_QP: reserved bits are set");
+	if (object_valid(FW_TABLE_QPC, c->in_mod))
+		return qp_bad_state();
+	if (!service_offered(qpc_get_service(in)) || qpc_get_local_qpn(in) != c->in_mod)
+		return HCR_STATUS_BAD_PARAM;
+	qpc_set_local_qpn(&q, c->in_mod);
+	qp_merge(&q, in, QP_OPT_ALL, t->take);
+	qpc_set_state(&q, t->to);
+	status = qp_check_objects(&q);
+	if (status == HCR_STATUS_OK)
+		status = qp_check(&q, t->to, 0);
+	if (status != HCR_STATUS_OK)
+		return status;
+	return object_make(FW_TABLE_QPC, c->in_mod, &q, sizeof(q));
+}
+
+/* @in: NULL for a command without mailbox. */
+static enum hcr_status qp_change(struct qpc *q, const struct qp_transition *t,
+				 const struct qp_mbox *in)
+{
+	struct qpc next = *q;
+	uint32_t opts = 0;
+	enum hcr_status status;
+
+	if (!(t->from >> qpc_get_state(q) & 1))
+		return qp_bad_state();
+	if (in) {
+		opts = qp_transition_opts(t, qpc_get_service(q), qp_mbox_get_opt_mask(in));
+		qp_merge(&next, qp_mbox_context_const(in), opts, t->take);
+		status = qp_check(&next, t->to, opts);
+		if (status != HCR_STATUS_OK)
+			return status;
+	}
+	qpc_set_state(&next, t->to);
+	*q = next;
+	return HCR_STATUS_OK;
+}
+
+/* A QP in Reset has no context: the one it gets has no queues. */
+static enum hcr_status qp_reset_to_error(uint32_t qpn)
+{
+	struct qpc q = {0};
+
+	qpc_set_local_qpn(&q, qpn);
+	qpc_set_state(&q, QP_STATE_ERR);
+	return object_make(FW_TABLE_QPC, qpn, &q, sizeof(q));
+}
+
+static enum hcr_status qp_modify_valid(struct fw_cmd *c, uint32_t qpn,
+				       const struct qp_transition *t, const struct qp_mbox *in)
+{
+	struct qpc q;
+	enum hcr_status status = object_stop(FW_TABLE_QPC, qpn, &q, sizeof(q));
+
+	if (status == HCR_STATUS_OK && qpc_get_local_qpn(&q) != qpn)
+		status = cmd_no_object("a QP command names a QP that does not exist");
+	if (status == HCR_STATUS_OK)
+		status = qp_change(&q, t, in);
+	if (status == HCR_STATUS_OK && c->op == HCR_RTS2SQD_QP)
+		qpc_set_sqd_event(&q, c->in_mod >> RTS2SQD_EVENT_SHIFT);
+	if (status == HCR_STATUS_OK)
+		status = object_write(FW_TABLE_QPC, qpn, &q, sizeof(q));
+	object_resume(FW_TABLE_QPC, qpn);
+	return status;
+}
+
+enum hcr_status cmd_modify_qp(struct fw_cmd *c)
+{
+	const struct qp_transition *t = qp_transition_find(c->op);
+	bool has_mailbox = c->op != HCR_2ERR_QP && c->op != HCR_RTS2SQD_QP;
+	uint32_t event = c->op == HCR_RTS2SQD_QP ? 1u << RTS2SQD_EVENT_SHIFT : 0;
+	uint32_t qpn = c->in_mod & QPN_MASK;
+	enum hcr_status status = qpn_check(c->in_mod & ~event);
+
+	if (status != HCR_STATUS_OK)
+		return status;
+	if (has_mailbox && !reserved_clear_qp())
+		return cmd_reserved("a QP command's mailbox has reserved bits set");
+	if (object_valid(FW_TABLE_QPC, qpn))
+		return qp_modify_valid(c, qpn, t,
+				       has_mailbox ? (const struct qp_mbox *)fw.in : NULL);
+	if (!(t->from & QP_IN(RST)))
+		return qp_bad_state();
+	return qp_reset_to_error(qpn);
+}
+
+/* True when the valid QP at this place of the table has this number. */
+static bool qp_is(uint32_t qpn, struct qpc *q)
+{
+	return object_query(FW_TABLE_QPC, qpn, q, sizeof(*q)) == HCR_STATUS_OK &&
+	       qpc_get_local_qpn(q) == qpn;
+}
+
+enum hcr_status cmd_2rst_qp(struct fw_cmd *c)
+{
+	uint32_t qpn = c->in_mod & QPN_MASK;
+	struct qpc q;
+
+	qpn_check(c->in_mod);
+	if (!object_valid(FW_TABLE_QPC, qpn))
+		return HCR_STATUS_OK;
+	if (object_query(FW_TABLE_QPC, qpn, &q, sizeof(q)) == HCR_STATUS_OK &&
+	    qpc_get_local_qpn(&q) != qpn)
+		return cmd_no_object("2RST_QP: no such QP");
+	object_do(FW_TABLE_QPC, qpn, FW_OBJ_INVALIDATE);
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_query_qp(struct fw_cmd *c)
+{
+	struct qpc *q = qp_mbox_context((struct qp_mbox *)fw.out);
+	uint32_t qpn = c->in_mod & QPN_MASK;
+	enum hcr_status status = qpn_check(c->in_mod);
+
+	if (status != HCR_STATUS_OK)
+		return status;
+	if (object_valid(FW_TABLE_QPC, qpn) && !qp_is(qpn, q))
+		return cmd_no_object("QUERY_QP: no such QP");
+	if (!qpc_get_local_qpn(q))
+		qpc_set_local_qpn(q, qpn);
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_conf_special_qp(struct fw_cmd *c)
+{
+	if (c->in_mod & ~(uint32_t)QPN_MASK || c->in_mod % SPECIAL_QPS)
+		return cmd_reserved("CONF_SPECIAL_QP: not a multiple of 8 with 24 bits");
+	if (!object_in_table(FW_TABLE_QPC, c->in_mod))
+		return HCR_STATUS_BAD_INDEX;
+	fw_write(FW_SPECIAL_QP, c->in_mod);
+	return HCR_STATUS_OK;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Firmware of the embedded processor. One command at a time, from the command register to its
+ * completion; between commands, changes of the ports. Contexts live in ICM: firmware keeps only
+ * what stands in struct fw.
+ */
+#ifndef FW_FW_H
+#define FW_FW_H
+
+#include "fw/lib.h"
+#include "model/interface/commands.h"
+#include "model/interface/queues.h"
+#include "model/interface/wire.h"
+
+enum fw_version { FW_VERSION_MAJOR = 2, FW_VERSION_MINOR = 42, FW_VERSION_SUBMINOR = 5000 };
+
+enum fw_limits {
+	FW_PORTS_MAX = 2,
+	FW_AREA_PAGES = 1, /* MAP_FA pages wanted; nothing is kept there */
+	FW_LOG_MAX_CMD = 4,
+	FW_LOG_MAX_ICM = 40,
+	FW_LOG_MAX_SRQ = 16,
+	FW_LOG_MAX_CQ = 16,
+	FW_LOG_MAX_EQ = 7,
+	FW_LOG_MAX_MPT = 19,
+	FW_LOG_MAX_MCG = 13,
+	FW_LOG_MAX_WQE = 14,
+	FW_LOG_MAX_CQE = 22,
+	FW_LOG_MAX_RDMA = 4,
+	FW_LOG_MTTS = 37, /* mtt_addr has 40 bits and counts bytes */
+	FW_LOG_MAX_PAGE = 31,
+	FW_EVENT_TYPES = 64, /* bits of the MAP_EQ mask */
+	FW_VLS = 8,
+	FW_VLARB_ENTRIES = 8,
+	FW_VLARB_BLOCKS = 4,
+};
+
+/* Bytes of an entry of each table. */
+enum fw_entry_size {
+	FW_QPC_SIZE = 256,
+	FW_CQC_SIZE = 64,
+	FW_EQC_SIZE = 64,
+	FW_SRQC_SIZE = 64,
+	FW_DMPT_SIZE = 64,
+	FW_CMPT_SIZE = 64,
+	FW_MTT_SIZE = 8,
+	FW_RDMARC_SIZE = 32,
+	FW_ALTC_SIZE = 64,
+	FW_AUXC_SIZE = 64,
+};
+
+/* In this order; a command's row names the first one in which it is legal. */
+enum fw_state {
+	FW_STATE_RESET, /* waits for RUN_FW */
+	FW_STATE_RUN,   /* waits for INIT_HCA */
+	FW_STATE_HCA,   /* the engine works */
+};
+
+struct fw_table {
+	uint64_t base;
+	uint32_t log_num;
+	uint32_t entry_size;
+};
+
+/* What a port's registers do not hold. */
+struct fw_port {
+	bool open; /* INIT_PORT has come */
+	uint32_t cap_mask;
+	uint8_t mtu_cap, vl_cap; /* codes of PortInfo */
+	uint8_t logical;         /* port state as last seen; software knows of ACTIVE and its end */
+	uint8_t width_enabled, speed_enabled, ext_speed_enabled;
+	uint8_t down_default, mkey_protect;
+	uint8_t vl_high_limit, init_type, subnet_timeout, error_thresholds;
+	uint16_t mkey_lease, mkey_violations;
+	uint64_t mkey;
+	uint64_t lease_end_ns;    /* UINT64_MAX: no lease runs */
+	uint64_t counter_base[4]; /* XMIT_DATA.. of the last Set(PortCounters) */
+	struct vlarb vlarb[FW_VLARB_BLOCKS];
+};
+
+struct fw {
+	enum fw_state state;
+	uint32_t fa_pages;
+	uint32_t aux_wanted, aux_pages; /* wanted 0: SET_ICM_SIZE has not come */
+	uint32_t num_ports;
+	uint64_t node_guid, sys_guid;
+	struct fw_table tables[FW_TABLE_COUNT];
+	struct init_hca hca;  /* as INIT_HCA gave it */
+	uint64_t event_types; /* routed ones, and where to */
+	uint16_t event_eqn[FW_EVENT_TYPES];
+	struct fw_port ports[FW_PORTS_MAX];
+	struct node_desc description;
+	uint32_t watchdog_ns;
+	uint32_t mcg_written[(1 << FW_LOG_MAX_MCG) / 32]; /* the others read as empty */
+	/* mailboxes of the command in work */
+	uint8_t in[HCR_MBOX_SIZE] __attribute__((aligned(8)));
+	uint8_t out[HCR_MBOX_SIZE] __attribute__((aligned(8)));
+};
+
+extern struct fw fw;
+
+/* State after reset; afterwards causes are enabled. */
+void fw_boot(void);
+/* Serves what is pending; false when nothing was. */
+bool fw_poll(void);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The C library this firmware has, and the chip's helpers as functions. A helper is waited for; the
+ * results are those of fwregs.h.
+ */
+#ifndef FW_LIB_H
+#define FW_LIB_H
+
+#include "fw/chip.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int byte, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+
+static inline uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* 0, FW_DMA_FAULT or FW_DMA_NO_ICM. Any length. */
+uint32_t fw_dma_read(uint64_t bus, void *ram, uint32_t len);
+uint32_t fw_dma_write(uint64_t bus, const void *ram, uint32_t len);
+uint32_t fw_dma_fill(uint64_t bus, uint8_t byte, uint32_t len);
+uint32_t fw_icm_read(uint64_t va, void *ram, uint32_t len);
+uint32_t fw_icm_write(uint64_t va, const void *ram, uint32_t len);
+
+/* Posts 32 bytes to the EQ that the event's type is mapped to. */
+struct eqe;
+void fw_event_post(const struct eqe *eqe);
+
+/* Software broke a rule (model/engine/rules.h): counted, traced. */
+void fw_guest_error(unsigned rule, const char *text);
+
+/* The chip takes firmware for dead unless this is called often enough. */
+void fw_kick(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agents behind MAD_IFC. Each turns a request into its response, in place. */
+#ifndef FW_MAD_H
+#define FW_MAD_H
+
+#include "fw/port.h"
+
+/* What a class's agent made of a MAD. */
+enum mad_result {
+	MAD_REPLY, /* a response stands in its place, with a status of its own */
+	MAD_DROP,  /* no response: wrong M_Key */
+};
+
+enum mad_result sma_process(uint32_t port, struct smp *smp, bool ignore_mkey);
+enum mad_result pma_process(uint32_t port, struct gmp *gmp);
+
+/* PortInfo of a port; Get fills, Set takes what is legal and leaves the resulting PortInfo. */
+void port_info_get(uint32_t port, struct port_info *info);
+enum mad_status port_info_set(uint32_t port, struct port_info *info);
+
+static inline enum mad_result mad_reply(struct mad_hdr *hdr, enum mad_status status)
+{
+	mad_hdr_set_method(hdr, MAD_METHOD_GET_RESP);
+	mad_hdr_set_status(hdr, status);
+	return MAD_REPLY;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* Waiter queues, guest errors: see engine.h. */
+#include "model/engine/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { GUEST_ERROR_TEXT = 256 };
+
+void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
+{
+	if (w->queued)
+		return;
+	w->queued = true;
+	w->in = q;
+	w->next = NULL;
+	if (q->last)
+		q->last->next = w;
+	else
+		q->first = w;
+	q->last = w;
+}
+
+static struct waiter *waiter_queue_pop(struct waiter_queue *q)
+{
+	struct waiter *w = q->first;
+
+	if (!w)
+		return NULL;
+	q->first = w->next;
+	if (!q->first)
+		q->last = NULL;
+	w->next = NULL;
+	w->in = NULL;
+	w->queued = false;
+	return w;
+}
+
+void waiter_queue_wake(struct waiter_queue *q)
+{
+	/* Those who queue again while being woken wait for the next time; those taken out may be
+	 * cancelled by one before them. */
+	struct waiter_queue taken = *q;
+	struct waiter *w;
+
+	q->first = q->last = NULL;
+	for (w = taken.first; w; w = w->next)
+		w->in = &taken;
+	while ((w = waiter_queue_pop(&taken)))
+		w->wake(w);
+}
+
+void waiter_queue_remove(struct waiter_queue *q, struct waiter *w)
+{
+	struct waiter **link = &q->first, *before = NULL;
+
+	while (*link && *link != w) {
+		before = *link;
+		link = &before->next;
+	}
+	if (!*link)
+		return;
+	*link = w->next;
+	if (q->last == w)
+		q->last = before;
+	w->next = NULL;
+	w->in = NULL;
+	w->queued = false;
+}
+
+void waiter_cancel(struct waiter *w)
+{
+	if (w->queued)
+		waiter_queue_remove(w->in, w);
+}
+
+void waiter_queue_clear(struct waiter_queue *q)
+{
+	while (waiter_queue_pop(q))
+		;
+}
+
+static const char *const rule_names[RULE_COUNT] = {
+#define R(name, meaning, source) [RULE_##name] = #name,
+	GUEST_RULES(R)
+#undef R
+};
+
+void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
+{
+	char text[GUEST_ERROR_TEXT];
+	const char *name = rule_names[rule];
+	va_list args;
+	int used;
+
+	hca->rule_count[rule]++;
+	used = snprintf(text, sizeof(text), "%s: ", name);
+	va_start(args, format);
+	vsnprintf(text + used, sizeof(text) - (size_t)used, format, args);
+	va_end(args);
+	HCA_TRACE(hca, TP_GUEST_ERROR, .text = text);
+	if (hca->env.guest_error)
+		hca->env.guest_error(hca->env.ctx, name, text + used);
+}

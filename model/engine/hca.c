@@ -1,0 +1,286 @@
+/* One HCA: made, reset, stopped, looked at. See hca.h and engine.h. */
+#include "model/engine/context_cache.h"
+#include "model/engine/cqe_write.h"
+#include "model/engine/doorbell.h"
+#include "model/engine/engine.h"
+#include "model/engine/event_queue.h"
+#include "model/engine/icm.h"
+#include "model/engine/interrupt.h"
+#include "model/engine/link_port.h"
+#include "model/engine/packet.h"
+#include "model/engine/pci_function.h"
+#include "model/engine/pcie.h"
+#include "model/engine/processor.h"
+#include "model/engine/qp.h"
+#include "model/engine/responder.h"
+#include "model/engine/retry.h"
+#include "model/engine/scheduler.h"
+#include "model/engine/translate.h"
+#include "model/engine/wqe_fetch.h"
+#include "model/interface/contexts.h"
+#include "model/interface/queues.h"
+#include "model/sim/cfg.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CATAS_TEXT = 256 };
+
+static void ports_create(struct hca *hca)
+{
+	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+		hca->ports[port - 1] = link_port_create(hca, port);
+}
+
+struct hca *hca_create(unsigned index, const struct hca_params *params,
+		       const struct host_params *host, struct event_core *core,
+		       const struct hca_env *env, struct trace *trace, const char *fw_path,
+		       char *err, size_t err_size)
+{
+	struct hca *hca = calloc(1, sizeof(*hca));
+
+	if (!hca)
+		abort();
+	hca->index = index;
+	hca->params = params;
+	hca->core = core;
+	hca->env = *env;
+	hca->trace = trace;
+	/* The only one that can fail. */
+	hca->processor = processor_create(hca, fw_path, err, err_size);
+	if (!hca->processor) {
+		free(hca);
+		return NULL;
+	}
+	hca->icm = icm_create(hca);
+	hca->pcie = pcie_create(hca);
+	pcie_root_set(hca, &(struct pcie_root){.latency_ps = host->pcie_latency,
+					       .read_latency_ps = host->pcie_read_latency,
+					       .write_latency_ps = host->pcie_write_latency});
+	hca->pci = pci_function_create(hca);
+	hca->interrupt = interrupt_create(hca);
+	hca->doorbell = doorbell_create(hca);
+	hca->context_cache = context_cache_create(hca);
+	hca->translate = translate_create(hca);
+	hca->event_queue = event_queue_create(hca);
+	hca->cqe_write = cqe_write_create(hca);
+	hca->packets = packet_pool_create(hca);
+	hca->scheduler = scheduler_create(hca);
+	hca->wqe_fetch = wqe_fetch_create(hca);
+	hca->retry = retry_create(hca);
+	hca->qps = qp_table_create(hca);
+	ports_create(hca);
+	hca_pci_reset(hca);
+	return hca;
+}
+
+void hca_destroy(struct hca *hca)
+{
+	if (!hca)
+		return;
+	/* What is under way holds events and packets. */
+	hca_soft_reset(hca);
+	processor_destroy(hca->processor);
+	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+		link_port_destroy(hca->ports[port - 1]);
+	qp_table_destroy(hca->qps);
+	retry_destroy(hca->retry);
+	wqe_fetch_destroy(hca->wqe_fetch);
+	scheduler_destroy(hca->scheduler);
+	packet_pool_destroy(hca->packets);
+	cqe_write_destroy(hca->cqe_write);
+	event_queue_destroy(hca->event_queue);
+	translate_destroy(hca->translate);
+	context_cache_destroy(hca->context_cache);
+	doorbell_destroy(hca->doorbell);
+	interrupt_destroy(hca->interrupt);
+	pci_function_destroy(hca->pci);
+	pcie_destroy(hca->pcie);
+	icm_destroy(hca->icm);
+	free(hca);
+}
+
+void hca_stop(struct hca *hca)
+{
+	hca->ctrl = 0;
+	/* First the DMAs: nothing of what is forgotten below may be called back. Then the queues of
+	 * waiters, before those who stand in them. */
+	pcie_reset(hca);
+	context_cache_reset(hca);
+	translate_reset(hca);
+	processor_abort_helpers(hca);
+	doorbell_reset(hca);
+	scheduler_reset(hca);
+	retry_reset(hca);
+	qp_table_reset(hca);
+	responder_reset(hca);
+	wqe_fetch_reset(hca);
+	cqe_write_reset(hca);
+	event_queue_reset(hca);
+	icm_objects_clear(hca);
+	hca->special_qp = 0;
+}
+
+void hca_soft_reset(struct hca *hca)
+{
+	hca_stop(hca);
+	icm_reset(hca);
+	hca->log_uar = hca->log_mcg_hash = 0;
+	hca->stopped = false;
+	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+		link_port_reset(hca, port);
+	pci_function_reset(hca, false);
+	processor_reset(hca);
+}
+
+void hca_pci_reset(struct hca *hca)
+{
+	hca_soft_reset(hca);
+	pci_function_reset(hca, true);
+}
+
+void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, const char *format,
+		     ...)
+{
+	struct eqe eqe = {{0}};
+	char text[CATAS_TEXT];
+	va_list args;
+
+	if (hca->stopped)
+		return;
+	hca->stopped = true;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	HCA_TRACE(hca, TP_FW_CATAS, .text = text);
+	error_buffer_set(hca, code, detail, processor_pc(hca));
+	processor_halt(hca);
+	eqe_set_type(&eqe, EVENT_LOCAL_CATAS_ERROR);
+	event_queue_post(hca, &eqe, NULL, NULL);
+	/* What is under way comes to its end in memory; nothing new is begun. */
+	hca->ctrl = 0;
+	scheduler_reset(hca);
+	retry_reset(hca);
+	if (hca->env.catastrophe)
+		hca->env.catastrophe(hca->env.ctx, text);
+}
+
+/* --- looking at it --- */
+
+static const struct {
+	const char *stage, *counter, *meaning;
+	size_t offset;
+} stat_rows[] = {
+#define S(stage, counter, meaning)                                                                 \
+	{#stage, #counter, meaning, offsetof(struct hca_stats, stage##_##counter)},
+	HCA_STATS(S)
+#undef S
+};
+
+static const struct {
+	const char *counter, *meaning;
+} port_rows[FW_PC_COUNT] = {
+#define P(NAME, field, meaning) [FW_PC_##NAME] = {#field, meaning},
+	FW_PORT_COUNTERS(P)
+#undef P
+};
+
+size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
+{
+	static const char *const ports[HCA_MAX_PORTS] = {"port1", "port2"};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(stat_rows) / sizeof(stat_rows[0]); i++, n++) {
+		if (n >= room)
+			continue;
+		values[n] = (struct stat_value){.stage = stat_rows[i].stage,
+						.counter = stat_rows[i].counter,
+						.meaning = stat_rows[i].meaning};
+		memcpy(&values[n].value, (const char *)&hca->stats + stat_rows[i].offset,
+		       sizeof(values[n].value));
+	}
+	for (unsigned port = 1; port <= hca->params->hca_ports; port++) {
+		const struct port_config *c = link_port_config((struct hca *)hca, port);
+
+		for (unsigned i = 0; i < FW_PC_COUNT; i++, n++)
+			if (n < room)
+				values[n] =
+					(struct stat_value){ports[port - 1], port_rows[i].counter,
+							    port_rows[i].meaning, c->counters[i]};
+	}
+	return n;
+}
+
+bool hca_is_quiet(const struct hca *hca)
+{
+	if (pcie_pending(hca) || !processor_is_quiet(hca) || packet_pool_in_use(hca) ||
+	    qp_table_active(hca))
+		return false;
+	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+		if (!link_port_is_quiet((struct hca *)hca, port))
+			return false;
+	return true;
+}
+
+size_t hca_footprint(const struct hca *hca)
+{
+	return sizeof(*hca) + processor_footprint(hca) + icm_footprint(hca) +
+	       context_cache_footprint(hca) + translate_footprint(hca) +
+	       packet_pool_footprint(hca) + qp_table_footprint(hca);
+}
+
+static const void *object_cached(struct hca *hca, enum hca_object type, uint32_t number)
+{
+	switch (type) {
+	case HCA_QP:
+		return context_peek(hca, CONTEXT_REQUESTER, number);
+	case HCA_CQ:
+		return context_peek(hca, CONTEXT_CQ, number);
+	case HCA_EQ:
+		return context_peek(hca, CONTEXT_EQ, number);
+	case HCA_SRQ:
+		return context_peek(hca, CONTEXT_SRQ, number);
+	default:
+		return NULL; /* written through */
+	}
+}
+
+int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf, size_t size)
+{
+	static const struct {
+		uint8_t table;
+		uint16_t size;
+	} objects[] = {
+		[HCA_QP] = {FW_TABLE_QPC, sizeof(struct qpc)},
+		[HCA_CQ] = {FW_TABLE_CQC, sizeof(struct cqc)},
+		[HCA_EQ] = {FW_TABLE_EQC, sizeof(struct eqc)},
+		[HCA_SRQ] = {FW_TABLE_SRQC, sizeof(struct srqc)},
+		[HCA_MPT] = {FW_TABLE_MPT, sizeof(struct mpt_entry)},
+	};
+	uint8_t bytes[sizeof(struct qpc)];
+	const void *cached;
+	struct dma_frag frags[ICM_MAX_FRAGS];
+	size_t len = objects[type].size, at = 0;
+	int n;
+
+	if (!icm_object_valid(hca, objects[type].table, number))
+		return 0;
+	cached = object_cached(hca, type, number);
+	n = cached ? 0
+		   : icm_fragments(hca, icm_entry(hca, objects[type].table, number), (uint32_t)len,
+				   frags, ICM_MAX_FRAGS);
+	if (n < 0)
+		return -EFAULT;
+	for (int i = 0; i < n; at += frags[i++].len)
+		if (hca->env.dma_read(hca->env.ctx, frags[i].bus, bytes + at, frags[i].len))
+			return -EFAULT;
+	memcpy(buf, cached ? cached : bytes, size < len ? size : len);
+	return (int)len;
+}
+
+uint64_t hca_node_guid(const struct hca *hca)
+{
+	return cfg_node_guid(hca->params, hca->index);
+}

@@ -1,0 +1,649 @@
+/* See pcie.h. from: every stage that uses host memory; the host. to: env, pci_function. */
+#include "model/engine/pcie.h"
+
+#include "model/engine/engine.h"
+#include "model/engine/interrupt.h"
+#include "model/engine/pci_function.h"
+#include "model/interface/regs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PCIE_TAGS_MAX = 256,
+	PCIE_PAGE = 4096, /* no request crosses a multiple of it */
+	POSTED_MAX = 64,
+	HOST_ACCESS_MAX = 64,
+	MSI_BYTES = 4,
+	FRACTION_BITS = 16,
+};
+
+/* Bits a lane sends and bits of them that are data, by rate: PCI Express Base 4.2. */
+static const struct coding {
+	uint32_t mt_s, wire, data;
+} codings[] = {{2500, 10, 8}, {5000, 10, 8}, {8000, 130, 128}, {16000, 130, 128}};
+
+/* A write of the pool, or a message. */
+struct posted {
+	struct dma dma;
+	struct posted *next_free, *next_all;
+	void (*done)(void *arg, int status);
+	void *arg;
+	uint8_t bytes[POSTED_MAX];
+	/* messages */
+	uint64_t address;
+	uint32_t data;
+	unsigned vector;
+	bool asserted;
+};
+
+struct host_access {
+	struct event ev;
+	struct hca *hca;
+	struct host_access *next_free, *next_all;
+	uint64_t offset;
+	unsigned bar, size;
+	void (*done)(void *arg, const void *bytes, unsigned size);
+	void *arg;
+	uint8_t bytes[HOST_ACCESS_MAX];
+};
+
+/*
+ * A direction of the link, or what can be said of it without looking at each TLP: the time from
+ * which on it is free, and the longest hole before it that somebody with an earlier need may fill.
+ */
+struct lane {
+	uint64_t free_ps, hole_from_ps, hole_to_ps;
+};
+
+struct pcie {
+	struct hca *hca;
+	struct pcie_root root;
+	uint64_t byte_time; /* ps << FRACTION_BITS */
+	uint32_t max_payload, max_read_request;
+	uint64_t up_free_ps;
+	struct lane down;
+	uint64_t landed_ps;  /* of the latest posted write */
+	uint64_t host_ps;    /* the root complex has put the host's last access on the link */
+	uint64_t arrived_ps; /* the host's last access reaches the device */
+	uint64_t tag_free_ps[PCIE_TAGS_MAX];
+	unsigned tag;
+
+	struct dma *active;
+	unsigned pending;
+	struct posted *posted_free, *posted_all;
+	struct host_access *access_free, *access_all;
+};
+
+static uint64_t max_ps(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t bytes_ps(const struct pcie *pcie, uint64_t bytes)
+{
+	return (bytes * pcie->byte_time) >> FRACTION_BITS;
+}
+
+static uint64_t byte_time(const struct hca_params *p)
+{
+	const uint64_t ps_mt =
+		8 * UINT64_C(1000000); /* bits of a byte; ps of a transfer at 1 MT/s */
+	const struct coding *c = codings;
+
+	while (c->mt_s != p->pcie_speed && c < codings + sizeof(codings) / sizeof(*codings) - 1)
+		c++;
+	return (ps_mt << FRACTION_BITS) * c->wire / (c->data * p->pcie_speed * p->pcie_lanes);
+}
+
+struct pcie *pcie_create(struct hca *hca)
+{
+#define P(section, key, unit, def, ...) .section##_##key = (def),
+	static const struct host_params usual = {HOST_PARAMS(P)};
+#undef P
+	struct pcie *pcie = calloc(1, sizeof(*pcie));
+
+	if (!pcie)
+		abort();
+	pcie->hca = hca;
+	pcie->byte_time = byte_time(hca->params);
+	pcie->max_payload = (uint32_t)hca->params->pcie_mps;
+	pcie->max_read_request = (uint32_t)hca->params->pcie_mrrs;
+	pcie->root = (struct pcie_root){.latency_ps = usual.pcie_latency,
+					.read_latency_ps = usual.pcie_read_latency,
+					.write_latency_ps = usual.pcie_write_latency};
+	return pcie;
+}
+
+void pcie_root_set(struct hca *hca, const struct pcie_root *root)
+{
+	hca->pcie->root = *root;
+}
+
+void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request)
+{
+	hca->pcie->max_payload = max_payload;
+	hca->pcie->max_read_request = max_read_request;
+}
+
+unsigned pcie_pending(const struct hca *hca)
+{
+	return hca->pcie->pending;
+}
+
+/* --- the links --- */
+
+/* When something of that duration begins on the link, wanted not before `earliest`. */
+static uint64_t lane_reserve(struct lane *lane, uint64_t earliest, uint64_t duration)
+{
+	uint64_t start = max_ps(earliest, lane->hole_from_ps);
+
+	if (start + duration <= lane->hole_to_ps) {
+		lane->hole_from_ps = start + duration;
+		return start;
+	}
+	start = max_ps(earliest, lane->free_ps);
+	if (start - lane->free_ps > lane->hole_to_ps - lane->hole_from_ps ||
+	    lane->hole_to_ps < earliest) {
+		lane->hole_from_ps = lane->free_ps;
+		lane->hole_to_ps = start;
+	}
+	lane->free_ps = start + duration;
+	return start;
+}
+
+/* Posted: the host's accesses and their answers go first, and take from what is left for the rest.
+ */
+static void lane_charge(struct lane *lane, uint64_t now, uint64_t duration)
+{
+	if (lane->free_ps > now)
+		lane->free_ps += duration;
+}
+
+static void active_add(struct hca *hca, struct dma *dma)
+{
+	struct pcie *pcie = hca->pcie;
+
+	dma->hca = hca;
+	dma->status = 0;
+	dma->next = pcie->active;
+	dma->link = &pcie->active;
+	if (dma->next)
+		dma->next->link = &dma->next;
+	pcie->active = dma;
+	pcie->pending++;
+}
+
+static void active_remove(struct dma *dma)
+{
+	*dma->link = dma->next;
+	if (dma->next)
+		dma->next->link = dma->link;
+	dma->next = NULL;
+	dma->link = NULL;
+	dma->hca->pcie->pending--;
+}
+
+/* --- reads --- */
+
+static void dma_finish(struct event *ev)
+{
+	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+
+	active_remove(dma);
+	dma->done(dma);
+}
+
+/* One fragment, at its time; what follows a fragment that is not mapped is not moved. */
+static void dma_move(struct dma *dma, bool write)
+{
+	struct hca *hca = dma->hca;
+	const struct hca_env *env = &hca->env;
+	uint8_t *buf = dma->buf;
+
+	for (unsigned i = 0; i < dma->n_frags && !dma->status; i++) {
+		const struct dma_frag *f = &dma->frags[i];
+		int rc = write ? env->dma_write(env->ctx, f->bus, buf, f->len)
+			       : env->dma_read(env->ctx, f->bus, buf, f->len);
+
+		if (rc) {
+			dma->status = -EFAULT;
+			HCA_TRACE(hca, TP_DMA_FAULT, .qpn = dma->qpn, .text = dma->what,
+				  .args = {f->bus, f->len});
+			guest_error(hca, RULE_dma_unmapped,
+				    "dma %s of %u bytes at %llx at %llu ps, %s, qpn %x",
+				    write ? "write" : "read", f->len, (unsigned long long)f->bus,
+				    (unsigned long long)hca_now(hca), dma->what, dma->qpn);
+		} else if (write) {
+			HCA_TRACE(hca, TP_DMA_WRITE, .qpn = dma->qpn, .text = dma->what,
+				  .bytes = buf, .len = f->len, .args = {f->bus});
+		} else {
+			HCA_TRACE(hca, TP_DMA_READ, .qpn = dma->qpn, .text = dma->what,
+				  .bytes = buf, .len = f->len, .args = {f->bus});
+		}
+		buf += f->len;
+	}
+}
+
+static void read_due(struct event *ev)
+{
+	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+
+	dma_move(dma, false);
+	if (!dma->at_ready || dma->ready_ps <= hca_now(dma->hca)) {
+		dma_finish(ev);
+		return;
+	}
+	dma->ev.job = dma_finish;
+	event_set(dma->hca->core, &dma->ev, dma->ready_ps);
+}
+
+static void write_due(struct event *ev)
+{
+	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+
+	dma_move(dma, true);
+	dma_finish(ev);
+}
+
+static bool master_off(struct hca *hca, struct dma *dma, uint64_t start)
+{
+	if (pci_bus_master(hca))
+		return false;
+	guest_error(hca, RULE_bus_master_off, "dma of %u bytes, %s, qpn %x", dma->len, dma->what,
+		    dma->qpn);
+	dma->status = -EFAULT;
+	dma->ready_ps = start;
+	dma->ev.job = dma_finish;
+	event_set(hca->core, &dma->ev, start);
+	return true;
+}
+
+struct read_times {
+	uint64_t request_ps; /* the next request may leave */
+	uint64_t sampled_ps; /* the completer has the last bytes */
+	uint64_t ready_ps;
+};
+
+/* One read request with its completions. */
+static void read_request(struct pcie *pcie, uint64_t bus, uint32_t len, struct read_times *t)
+{
+	const struct hca_params *p = pcie->hca->params;
+	const uint64_t now = hca_now(pcie->hca), request = bytes_ps(pcie, p->pcie_request_overhead);
+	const uint64_t first = bus & (p->pcie_rcb - 1);
+	const uint64_t completions = (first + len + pcie->max_payload - 1) / pcie->max_payload;
+	const uint64_t answer = bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
+	uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
+	uint64_t start = max_ps(t->request_ps, pcie->up_free_ps), sampled;
+
+	if (++pcie->tag == p->pcie_tags)
+		pcie->tag = 0;
+	if (*tag > start) {
+		pcie->hca->stats.pcie_tag_stalls++;
+		start = *tag;
+	}
+	/* Writes pass a request that has to wait, so it only takes its share of the link from them.
+	 */
+	if (pcie->up_free_ps > now)
+		pcie->up_free_ps += request;
+	else if (start == now)
+		pcie->up_free_ps = now + request;
+	t->request_ps = start + request;
+	sampled = t->request_ps + p->pcie_device_latency + pcie->root.latency_ps +
+		  pcie->root.read_latency_ps;
+	/* A read does not pass the writes before it: else the device would not see what it wrote.
+	 */
+	sampled = max_ps(sampled, pcie->landed_ps);
+	*tag = lane_reserve(&pcie->down, sampled + pcie->root.latency_ps, answer) + answer +
+	       p->pcie_device_latency;
+	t->sampled_ps = max_ps(t->sampled_ps, sampled);
+	t->ready_ps = max_ps(t->ready_ps, *tag);
+	pcie->hca->stats.pcie_read_requests++;
+	pcie->hca->stats.pcie_read_bytes += len;
+}
+
+static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct read_times *t)
+{
+	uint64_t bus = f->bus;
+	uint32_t left = f->len;
+
+	while (left) {
+		uint32_t len = PCIE_PAGE - (uint32_t)(bus & (PCIE_PAGE - 1));
+
+		if (len > pcie->max_read_request)
+			len = pcie->max_read_request;
+		if (len > left)
+			len = left;
+		read_request(pcie, bus, len, t);
+		bus += len;
+		left -= len;
+	}
+}
+
+void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
+{
+	const uint64_t start = max_ps(earliest_ps, hca_now(hca));
+	struct read_times t = {start, start, start};
+
+	active_add(hca, dma);
+	if (master_off(hca, dma, start))
+		return;
+	for (unsigned i = 0; i < dma->n_frags; i++)
+		read_fragment(hca->pcie, &dma->frags[i], &t);
+	dma->ready_ps = t.ready_ps;
+	dma->ev.job = read_due;
+	event_set(hca->core, &dma->ev, t.sampled_ps);
+}
+
+/* --- writes and messages --- */
+
+/* Posted TLPs with that many bytes together leave not before `start`; when they have landed. */
+static uint64_t posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
+{
+	const uint64_t duration = bytes_ps(pcie, bytes);
+
+	start = max_ps(start, pcie->up_free_ps);
+	pcie->up_free_ps = start + duration;
+	pcie->landed_ps = max_ps(pcie->landed_ps,
+				 pcie->up_free_ps + pcie->hca->params->pcie_device_latency +
+					 pcie->root.latency_ps + pcie->root.write_latency_ps);
+	return pcie->landed_ps;
+}
+
+void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
+{
+	struct pcie *pcie = hca->pcie;
+	const uint64_t start = max_ps(earliest_ps, hca_now(hca));
+	uint64_t bytes = 0, tlps = 0;
+
+	active_add(hca, dma);
+	if (master_off(hca, dma, start))
+		return;
+	for (unsigned i = 0; i < dma->n_frags; i++) {
+		const struct dma_frag *f = &dma->frags[i];
+		uint64_t first = f->bus & (pcie->max_payload - 1);
+
+		bytes += f->len;
+		tlps += (first + f->len + pcie->max_payload - 1) / pcie->max_payload;
+	}
+	hca->stats.pcie_write_bytes += bytes;
+	hca->stats.pcie_write_tlps += tlps;
+	dma->ready_ps = posted_land(pcie, start, bytes + tlps * hca->params->pcie_request_overhead);
+	dma->ev.job = write_due;
+	event_set(hca->core, &dma->ev, dma->ready_ps);
+}
+
+static struct posted *posted_take(struct pcie *pcie)
+{
+	struct posted *w = pcie->posted_free;
+
+	if (w) {
+		pcie->posted_free = w->next_free;
+		return w;
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		abort();
+	w->next_all = pcie->posted_all;
+	pcie->posted_all = w;
+	return w;
+}
+
+static void posted_give(struct pcie *pcie, struct posted *w)
+{
+	w->next_free = pcie->posted_free;
+	pcie->posted_free = w;
+}
+
+static void posted_done(struct dma *dma)
+{
+	struct posted *w = (struct posted *)(void *)dma;
+	void (*done)(void *arg, int status) = w->done;
+	void *arg = w->arg;
+	int status = dma->status;
+
+	posted_give(dma->hca->pcie, w);
+	if (done)
+		done(arg, status);
+}
+
+void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t len,
+		      const char *what, uint32_t qpn, void (*done)(void *arg, int status),
+		      void *arg)
+{
+	struct posted *w = posted_take(hca->pcie);
+
+	memcpy(w->bytes, bytes, len);
+	w->done = done;
+	w->arg = arg;
+	w->dma = (struct dma){.done = posted_done,
+			      .buf = w->bytes,
+			      .len = len,
+			      .what = what,
+			      .qpn = qpn,
+			      .n_frags = 1,
+			      .one = {bus, len}};
+	w->dma.frags = &w->dma.one;
+	pcie_write(hca, &w->dma, 0);
+}
+
+static void message_due(struct event *ev)
+{
+	struct posted *w = (struct posted *)(void *)ev;
+	struct hca *hca = w->dma.hca;
+
+	hca->env.irq_raise(hca->env.ctx, w->vector, w->address, w->data);
+	dma_finish(ev);
+}
+
+static void intx_due(struct event *ev)
+{
+	struct posted *w = (struct posted *)(void *)ev;
+	struct hca *hca = w->dma.hca;
+
+	hca->env.intx(hca->env.ctx, w->asserted);
+	dma_finish(ev);
+}
+
+static void message_send(struct hca *hca, struct posted *w, void (*due)(struct event *ev),
+			 uint64_t bytes, uint64_t earliest_ps)
+{
+	struct pcie *pcie = hca->pcie;
+
+	w->done = NULL;
+	w->dma = (struct dma){.done = posted_done, .what = "message", .ev = {.job = due}};
+	active_add(hca, &w->dma);
+	event_set(hca->core, &w->dma.ev,
+		  posted_land(pcie, max_ps(earliest_ps, hca_now(hca)),
+			      bytes + hca->params->pcie_request_overhead));
+}
+
+void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t data,
+		  uint64_t earliest_ps)
+{
+	struct posted *w;
+
+	if (!pci_bus_master(hca)) {
+		guest_error(hca, RULE_bus_master_off, "interrupt message of vector %u", vector);
+		return;
+	}
+	w = posted_take(hca->pcie);
+	w->vector = vector;
+	w->address = address;
+	w->data = data;
+	message_send(hca, w, message_due, MSI_BYTES, earliest_ps);
+}
+
+void pcie_intx(struct hca *hca, bool asserted, uint64_t earliest_ps)
+{
+	struct posted *w = posted_take(hca->pcie);
+
+	w->asserted = asserted;
+	message_send(hca, w, intx_due, 0, earliest_ps);
+}
+
+/* --- the host's accesses --- */
+
+static struct host_access *access_take(struct hca *hca, unsigned bar, uint64_t offset,
+				       unsigned size)
+{
+	struct pcie *pcie = hca->pcie;
+	struct host_access *a = pcie->access_free;
+
+	if (a) {
+		pcie->access_free = a->next_free;
+	} else {
+		a = calloc(1, sizeof(*a));
+		if (!a)
+			abort();
+		a->next_all = pcie->access_all;
+		pcie->access_all = a;
+	}
+	a->hca = hca;
+	a->bar = bar;
+	a->offset = offset;
+	a->size = size;
+	pcie->pending++;
+	return a;
+}
+
+static void access_give(struct host_access *a)
+{
+	struct pcie *pcie = a->hca->pcie;
+
+	a->next_free = pcie->access_free;
+	pcie->access_free = a;
+	pcie->pending--;
+}
+
+/* Puts it on the link; when it is at the device. */
+static void access_send(struct host_access *a, void (*arrived)(struct event *ev), uint64_t bytes)
+{
+	struct pcie *pcie = a->hca->pcie;
+	const struct hca_params *p = a->hca->params;
+	const uint64_t now = hca_now(a->hca);
+	const uint64_t duration = bytes_ps(pcie, bytes + p->pcie_request_overhead);
+	uint64_t at;
+
+	pcie->host_ps = max_ps(pcie->host_ps, now) + duration;
+	lane_charge(&pcie->down, now, duration);
+	at = pcie->host_ps + pcie->root.latency_ps + p->pcie_device_latency;
+	if (a->bar == HCA_BAR_UAR && !a->done)
+		at += p->doorbell_latency;
+	pcie->arrived_ps = max_ps(pcie->arrived_ps, at);
+	a->ev.job = arrived;
+	event_set(a->hca->core, &a->ev, pcie->arrived_ps);
+}
+
+static void host_write_due(struct event *ev)
+{
+	struct host_access *a = (struct host_access *)(void *)ev;
+	uint8_t bytes[HOST_ACCESS_MAX];
+	struct hca *hca = a->hca;
+	uint64_t offset = a->offset;
+	unsigned bar = a->bar, size = a->size;
+
+	memcpy(bytes, a->bytes, size);
+	access_give(a);
+	pci_function_write(hca, bar, offset, bytes, size);
+}
+
+static void host_read_back(struct event *ev)
+{
+	struct host_access *a = (struct host_access *)(void *)ev;
+	uint8_t bytes[HOST_ACCESS_MAX];
+	void (*done)(void *arg, const void *bytes, unsigned size) = a->done;
+	void *arg = a->arg;
+	unsigned size = a->size;
+
+	memcpy(bytes, a->bytes, size);
+	access_give(a);
+	done(arg, bytes, size);
+}
+
+static void host_read_due(struct event *ev)
+{
+	struct host_access *a = (struct host_access *)(void *)ev;
+	struct pcie *pcie = a->hca->pcie;
+	const struct hca_params *p = a->hca->params;
+
+	pci_function_read(a->hca, a->bar, a->offset, a->bytes, a->size);
+	pcie->up_free_ps = max_ps(pcie->up_free_ps, hca_now(a->hca)) +
+			   bytes_ps(pcie, a->size + p->pcie_completion_overhead);
+	a->ev.job = host_read_back;
+	event_set(a->hca->core, &a->ev,
+		  max_ps(pcie->landed_ps,
+			 pcie->up_free_ps + p->pcie_device_latency + pcie->root.latency_ps));
+}
+
+void hca_mmio_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+		    unsigned size)
+{
+	struct host_access *a = access_take(hca, bar, offset, size);
+
+	memcpy(a->bytes, bytes, size);
+	a->done = NULL;
+	access_send(a, host_write_due, size);
+}
+
+void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size,
+		   void (*done)(void *arg, const void *bytes, unsigned size), void *arg)
+{
+	struct host_access *a = access_take(hca, bar, offset, size);
+
+	a->done = done;
+	a->arg = arg;
+	access_send(a, host_read_due, 0);
+}
+
+void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+			unsigned size)
+{
+	pci_function_write(hca, bar, offset, bytes, size);
+}
+
+void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size)
+{
+	pci_function_read(hca, bar, offset, bytes, size);
+}
+
+/* --- reset --- */
+
+void pcie_reset(struct hca *hca)
+{
+	struct pcie *pcie = hca->pcie;
+
+	while (pcie->active) {
+		struct dma *dma = pcie->active;
+
+		event_cancel(hca->core, &dma->ev);
+		active_remove(dma);
+		if (dma->done == posted_done)
+			posted_give(pcie, (struct posted *)(void *)dma);
+	}
+	pcie->up_free_ps = pcie->landed_ps = 0;
+	pcie->down = (struct lane){0};
+	memset(pcie->tag_free_ps, 0, sizeof(pcie->tag_free_ps));
+	pcie->tag = 0;
+}
+
+void pcie_destroy(struct pcie *pcie)
+{
+	if (!pcie)
+		return;
+	pcie_reset(pcie->hca);
+	while (pcie->posted_all) {
+		struct posted *w = pcie->posted_all;
+
+		pcie->posted_all = w->next_all;
+		free(w);
+	}
+	while (pcie->access_all) {
+		struct host_access *a = pcie->access_all;
+
+		pcie->access_all = a->next_all;
+		event_cancel(pcie->hca->core, &a->ev);
+		free(a);
+	}
+	free(pcie);
+}

@@ -1,0 +1,50 @@
+/*
+ * What stands in a send WQE. Pure functions of its bytes.
+ * Facts: queues.h; an inline segment is followed by the next one at the next 16-byte boundary,
+ * which is the 64-byte boundary it may not cross when it was split there.
+ */
+#ifndef MODEL_ENGINE_REQUESTER_WQE_H
+#define MODEL_ENGINE_REQUESTER_WQE_H
+
+#include "model/interface/queues.h"
+
+struct wqe_op;
+
+/* A WQE taken apart. Pointers point into it. */
+struct send_request {
+	const uint8_t *wqe;
+	unsigned len; /* bytes, ds * 16 */
+	const struct wqe_op *op;
+	const struct wqe_ctrl *ctrl;
+	const struct wqe_datagram *datagram; /* UD */
+	const struct wqe_raddr *raddr;
+	const uint8_t *atomic; /* struct wqe_atomic or wqe_masked_cas */
+	unsigned data;         /* offset of the first data segment */
+	uint64_t bytes;        /* of all data segments; without what MLX puts on the wire by itself:
+				  headers, ICRC */
+};
+
+/* One data segment. */
+struct send_segment {
+	bool is_inline;
+	const uint8_t *bytes; /* inline */
+	uint32_t lkey;
+	uint64_t addr;
+	uint32_t len;
+};
+
+/* 0, or -EINVAL with *why: the hardware cannot execute it. `service`: enum qp_service. */
+int send_request_parse(const uint8_t *wqe, unsigned len, unsigned service, struct send_request *r,
+		       const char **why);
+/* The segment at *at, which moves behind it; false at the end. The WQE has been parsed. */
+bool send_segment_next(const struct send_request *r, unsigned *at, struct send_segment *segment);
+
+enum { MLX_HEADERS_MAX = 128 };
+/*
+ * MLX: the headers from the leading inline segments, ICRC placeholder left out; `r->data` then
+ * points to the payload. Their length, or -EINVAL.
+ */
+int send_request_mlx_headers(struct send_request *r, uint8_t headers[MLX_HEADERS_MAX],
+			     const char **why);
+
+#endif

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See responder.h. This file: the checks of IBA 9.7.4, one state each, and what follows when one
+ * fails. */
+#include "model/engine/responder_internal.h"
+
+#include "model/engine/cqe_write.h"
+#include "model/engine/event_queue.h"
+#include "model/engine/link_port.h"
+#include "model/engine/translate.h"
+
+static const struct {
+	const char *name, *waits;
+} resp_rows[RESP_STATE_COUNT] = {
+#define S(name, waits) {#name, waits},
+	RESP_STATES(S)
+#undef S
+};
+
+void packet_queue_remove(struct packet_queue *q, struct packet *pkt)
+{
+	struct packet *before = NULL;
+
+	for (struct packet *p = q->first; p; before = p, p = p->next) {
+		if (p != pkt)
+			continue;
+		if (before)
+			before->next = p->next;
+		else
+			q->first = p->next;
+		if (q->last == p)
+			q->last = before;
+		p->next = NULL;
+		return;
+	}
+}
+
+void packet_queue_free(struct packet_queue *q)
+{
+	struct packet *pkt;
+
+	while ((pkt = packet_queue_pop(q)))
+		packet_free(pkt);
+}
+
+uint32_t resp_srqn(const struct resp_run *x)
+{
+	if (bth_op_has(x->pkt->op, BTH_EXT_XRCETH))
+		return xrceth_get_srqn(resp_ext(x->pkt, BTH_EXT_XRCETH));
+	return qpc_get_srqn(x->qpc);
+}
+
+int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
+{
+	uint32_t cqn;
+	int err;
+
+	if (qpc_get_service(x->qpc) != QP_ST_XRC) {
+		*pd = qpc_get_pd(x->qpc);
+		return 0;
+	}
+	err = srq_get_xrc(x->qp, qpc_get_xrcd(x->qpc), resp_srqn(x), &x->r->waiter, pd, &cqn);
+	x->qpc = NULL;
+	if (!err || err == -EAGAIN)
+		return err ? err : resp_context(x);
+	return err == -EFAULT ? VERDICT_CONTEXT : VERDICT_XRC_SRQ;
+}
+
+enum verdict resp_access_verdict(int err, enum verdict refused)
+{
+	return err == -EFAULT || err == TRANSLATE_NO_PAGE ? VERDICT_CONTEXT : refused;
+}
+
+/* Takes the next packet; the unit's time is arithmetic: ready_ps is when this packet's DMA or
+ * response may leave. */
+static enum resp_state resp_next(struct resp_run *x)
+{
+	const struct hca_params *p = x->hca->params;
+	struct qp_receive *r = x->r;
+	uint64_t start;
+
+	if (r->flushing)
+		return RESP_FLUSH;
+	x->pkt = packet_queue_pop(&r->in);
+	if (!x->pkt)
+		return RESP_WAIT;
+	if (x->qp->quiescing) {
+		x->hca->stats.responder_dropped++;
+		packet_free(x->pkt);
+		return RESP_NEXT;
+	}
+	r->current = x->pkt;
+	start = x->pkt->ready_ps; /* parsed and checked */
+	if (start < hca_now(x->hca))
+		start = hca_now(x->hca);
+	if (start < x->hca->responder_busy_ps)
+		start = x->hca->responder_busy_ps;
+	x->hca->responder_busy_ps = start + p->responder_packet_gap;
+	x->pkt->ready_ps = start + p->responder_latency;
+	x->pkt->owner = x->qp;
+	x->pkt->mark = 0;
+	r->verdict = VERDICT_OK;
+	return RESP_QP;
+}
+
+static bool service_matches(const struct qpc *qpc, const struct bth_op *op)
+{
+	enum qp_service service = (enum qp_service)qpc_get_service(qpc);
+
+	return op->service == (service == QP_ST_MLX ? QP_ST_UD : service);
+}
+
+/* QP0 (number 0) or QP1 (1) of a port, by the numbers CONF_SPECIAL_QP gave; -1: an ordinary QP. */
+static int special_number(const struct resp_run *x)
+{
+	uint32_t base = x->hca->special_qp;
+
+	if (!base || x->qp->qpn < base || x->qp->qpn >= base + 2 * HCA_MAX_PORTS)
+		return -1;
+	return (int)((x->qp->qpn - base) / HCA_MAX_PORTS);
+}
+
+/* The same partition, and not limited members on both sides (IBA 10.9.3). */
+static bool pkeys_meet(uint32_t a, uint32_t b)
+{
+	return ((a ^ b) & ~(uint32_t)PKEY_FULL_MEMBER) == 0 && (a & ~(uint32_t)PKEY_FULL_MEMBER) &&
+	       ((a | b) & PKEY_FULL_MEMBER);
+}
+
+/* QP0 has no partition, QP1 all of its port, another QP the one of its primary path
+ * (IBA 9.6.1.1.3, 10.9.4). */
+static bool pkey_matches(const struct resp_run *x)
+{
+	struct port_config *port = link_port_config(x->hca, x->pkt->port);
+	uint32_t pkey = bth_get_pkey(resp_bth(x->pkt));
+	int special = special_number(x);
+
+	if (special == QPN_SMI ||
+	    (special < 0 &&
+	     pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(qpc_primary_const(x->qpc))])))
+		return true;
+	for (unsigned i = 0; special == QPN_GSI && i < PORT_MAX_PKEYS; i++)
+		if (pkeys_meet(pkey, port->pkeys[i]))
+			return true;
+	port->bad_pkey++;
+	return false;
+}
+
+/* A Q_Key is checked on every datagram QP but QP0 (IBA 10.2.5). */
+static bool qkey_matches(const struct resp_run *x)
+{
+	const struct deth *deth = resp_ext(x->pkt, BTH_EXT_DETH);
+
+	if (special_number(x) == QPN_SMI || deth_get_qkey(deth) == qpc_get_qkey(x->qpc))
+		return true;
+	link_port_config(x->hca, x->pkt->port)->bad_qkey++;
+	return false;
+}
+
+static enum resp_state resp_qp(struct resp_run *x)
+{
+	int err = resp_context(x);
+	uint32_t state;
+
+	if (err)
+		return resp_no_context(x, err);
+	state = qpc_get_state(x->qpc);
+	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_ERR)
+		return resp_refuse(x, VERDICT_DROP);
+	if (!service_matches(x->qpc, x->pkt->op))
+		return resp_refuse(x, VERDICT_DROP);
+	if (!pkey_matches(x))
+		return resp_refuse(x, VERDICT_DROP);
+	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) && !resp_is(x, BTH_DATAGRAM)) {
+		qpc_set_rx_established(x->qpc, 1);
+		context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
+		event_queue_qp(x->hca, EVENT_COMM_EST, x->qp->qpn);
+		x->qpc = NULL;
+	}
+	return RESP_PSN;
+}
+
+/* IBA 9.7.4.1.2; the half circle behind the expected PSN is the duplicate region. */
+static enum resp_state resp_psn(struct resp_run *x)
+{
+	int err = resp_context(x);
+	int32_t ahead;
+
+	if (err)
+		return resp_no_context(x, err);
+	if (resp_is(x, BTH_DATAGRAM))
+		return qkey_matches(x) ? RESP_RECEIVE : resp_refuse(x, VERDICT_DROP);
+	ahead = psn_diff(x->pkt->psn, qpc_get_next_rcv_psn(x->qpc));
+	if (!resp_reliable(x->qpc)) {
+		/* UC: a gap ends the message that was under way (IBA 9.8.2); its rest fails the
+		 * next check. */
+		if (ahead)
+			qpc_set_rx_in_message(x->qpc, 0);
+		return RESP_SEQUENCE;
+	}
+	if (ahead < 0)
+		return RESP_DUPLICATE;
+	if (ahead > 0) {
+		x->hca->stats.responder_out_of_sequence++;
+		/* One NAK until the expected PSN comes (IBA 9.7.5): else every packet of a window
+		 * would make one. */
+		return resp_refuse(x, qpc_get_rx_nak_sent(x->qpc) ? VERDICT_DROP
+								  : VERDICT_PSN_SEQUENCE);
+	}
+	qpc_set_rx_nak_sent(x->qpc, 0);
+	return RESP_SEQUENCE;
+}
+
+/* IBA 9.7.4.1.3, table of valid opcode sequences. */
+static enum resp_state resp_sequence(struct resp_run *x)
+{
+	int err = resp_context(x);
+	const uint32_t kinds = BTH_SEND | BTH_WRITE;
+	bool inside;
+
+	if (err)
+		return resp_no_context(x, err);
+	if (!resp_is(x, BTH_REQUEST))
+		return resp_refuse(x, VERDICT_OPCODE_BAD);
+	inside = qpc_get_rx_in_message(x->qpc);
+	if (resp_is(x, BTH_START)) {
+		if (!inside)
+			return RESP_OPERATION;
+		/* UC: the message under way has lost its end. */
+		if (resp_reliable(x->qpc))
+			return resp_refuse(x, VERDICT_OPCODE_ORDER);
+		qpc_set_rx_in_message(x->qpc, 0);
+		return RESP_OPERATION;
+	}
+	if (!inside || (x->pkt->op->props & kinds) !=
+			       (bth_op_find((uint8_t)qpc_get_rx_opcode(x->qpc))->props & kinds))
+		return resp_refuse(x, VERDICT_OPCODE_ORDER);
+	return RESP_OPERATION;
+}
+
+static enum resp_state resp_operation(struct resp_run *x)
+{
+	int err = resp_context(x);
+
+	if (err)
+		return resp_no_context(x, err);
+	if ((resp_is(x, BTH_WRITE) && !qpc_get_rwe(x->qpc)) ||
+	    (resp_is(x, BTH_READ) && !qpc_get_rre(x->qpc)) ||
+	    (resp_is(x, BTH_ATOMIC) && !qpc_get_rae(x->qpc)))
+		return resp_refuse(x, VERDICT_OPCODE_BAD);
+	return RESP_LENGTH;
+}
+
+/* IBA 9.7.4.1.6. */
+static bool length_is_right(const struct resp_run *x)
+{
+	const struct packet *pkt = x->pkt;
+	uint32_t mtu = ib_mtu_bytes((enum ib_mtu)qpc_get_mtu(x->qpc)), len = pkt->payload_len;
+	uint32_t left;
+
+	if (!resp_is(x, BTH_PAYLOAD))
+		return len == 0 &&
+		       (!resp_is(x, BTH_READ) ||
+			reth_get_dma_len(resp_ext(pkt, BTH_EXT_RETH)) <= 1u << RDMA_MAX_BYTES_LOG);
+	if (resp_is(x, BTH_END) ? len > mtu || (len == 0 && !resp_is(x, BTH_START)) : len != mtu)
+		return false;
+	if (!resp_is(x, BTH_WRITE))
+		return true;
+	left = resp_is(x, BTH_START) ? reth_get_dma_len(resp_ext(pkt, BTH_EXT_RETH))
+				     : qpc_get_rx_left(x->qpc);
+	if (left > 1u << RDMA_MAX_BYTES_LOG)
+		return false;
+	return resp_is(x, BTH_END) ? len == left : len < left;
+}
+
+static enum resp_state resp_length(struct resp_run *x)
+{
+	int err = resp_context(x);
+
+	if (err)
+		return resp_no_context(x, err);
+	if (!length_is_right(x))
+		return resp_refuse(x, VERDICT_PAYLOAD_LENGTH);
+	if (resp_is(x, BTH_FETCH))
+		return RESP_FETCH;
+	return RESP_RECEIVE;
+}
+
+/* A WRITE of several packets: the whole range must be allowed before the first byte is written
+ * (IBA 9.7.4.1.5); a single packet is checked with its translation. */
+static int check_write(struct resp_run *x, uint32_t pd)
+{
+	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
+	struct access access = {.key = reth_get_rkey(reth),
+				.va = reth_get_va(reth),
+				.len = reth_get_dma_len(reth),
+				.pd = pd,
+				.rights = ACCESS_REMOTE_WRITE,
+				.qpn = x->qp->qpn};
+
+	return translate_check(x->hca, &access, &x->r->waiter);
+}
+
+/* Whether the key of a SEND with invalidate may be invalidated; it is done when the message
+ * completes. */
+static int check_invalidate(struct resp_run *x, uint32_t pd)
+{
+	struct mpt_entry *mpt;
+	int err = resp_invalidate_get(x, &mpt);
+
+	if (err)
+		return err;
+	if (mpt_entry_get_status(mpt) != MPT_STATUS_HW)
+		return TRANSLATE_BAD_KEY;
+	return mpt_entry_get_pd(mpt) == (pd & FIELD_MASK(16, 0)) && mpt_entry_get_en_inv(mpt)
+		       ? 0
+		       : TRANSLATE_BAD_RIGHT;
+}
+
+static enum resp_state resp_access(struct resp_run *x)
+{
+	int err = resp_context(x);
+	bool write = resp_is(x, BTH_WRITE);
+	uint32_t pd;
+
+	if (err)
+		return resp_no_context(x, err);
+	if (!write && !resp_is(x, BTH_INV))
+		return RESP_SEND;
+	err = resp_rdma_pd(x, &pd);
+	if (err)
+		return err < 0 ? resp_no_context(x, err) : resp_refuse(x, (enum verdict)err);
+	if (write && resp_is(x, BTH_START) && !resp_is(x, BTH_END))
+		err = check_write(x, pd);
+	else if (resp_is(x, BTH_INV))
+		err = check_invalidate(x, pd);
+	if (err == -EAGAIN)
+		return RESP_WAIT;
+	if (err)
+		return resp_refuse(x, resp_access_verdict(err, write ? VERDICT_REM_ACCESS
+								     : VERDICT_REM_INVALIDATE));
+	return write ? RESP_WRITE : RESP_SEND;
+}
+
+static enum resp_state resp_duplicate(struct resp_run *x)
+{
+	int err = resp_context(x);
+
+	if (err)
+		return resp_no_context(x, err);
+	if (resp_is(x, BTH_FETCH))
+		return resp_fetch_again(x);
+	x->hca->stats.responder_duplicates++;
+	return RESP_ACK;
+}
+
+/* UC and UD never answer: most verdicts drop the message, and its receive serves the next one
+ * (IBA 9.8.2, 9.8.3). */
+static enum resp_state refuse_unreliable(struct resp_run *x)
+{
+	if (!resp_is(x, BTH_DATAGRAM)) {
+		qpc_set_rx_in_message(x->qpc, 0);
+		qpc_set_next_rcv_psn(x->qpc, psn_add(x->pkt->psn, 1));
+		context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
+	}
+	x->hca->stats.responder_dropped++;
+	return RESP_DONE;
+}
+
+static void refuse_reply(struct resp_run *x, const struct verdict_row *row)
+{
+	uint8_t syndrome;
+	uint32_t psn = x->pkt->psn;
+
+	if (row->reply == VERDICT_REPLY_RNR) {
+		x->hca->stats.responder_rnr_naks++;
+		syndrome = aeth_syndrome(AETH_RNR_NAK, qpc_get_min_rnr_timer(x->qpc));
+	} else if (row->reply == VERDICT_REPLY_NAK) {
+		x->hca->stats.responder_naks++;
+		syndrome = aeth_syndrome(AETH_NAK, row->nak);
+		/* The NAK names the packet that is missing, which is the one refused but for a gap.
+		 */
+		if (x->r->verdict == VERDICT_PSN_SEQUENCE)
+			psn = qpc_get_next_rcv_psn(x->qpc);
+	} else {
+		return;
+	}
+	/* Behind a fatal one too: the state may change later, when its context is there. */
+	qpc_set_rx_nak_sent(x->qpc, 1);
+	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
+	responses_acknowledge(x->qp);
+	response_queue(x->qp, response_new(x->qp, x->qpc, BTH_RC_ACKNOWLEDGE, psn, 0, syndrome,
+					   qpc_get_msn(x->qpc)));
+}
+
+static enum resp_state resp_refuse_state(struct resp_run *x)
+{
+	enum verdict verdict = (enum verdict)x->r->verdict;
+	const struct verdict_row *row = verdict_find(verdict);
+	bool reliable;
+	int err;
+
+	HCA_TRACE(x->hca, TP_RESP_STATE, .qpn = x->qp->qpn, .corr = x->pkt->psn, .text = row->name);
+	if (verdict == VERDICT_DROP || verdict == VERDICT_DUPLICATE_GONE) {
+		if (!x->qpc || resp_reliable(x->qpc) || resp_is(x, BTH_DATAGRAM)) {
+			x->hca->stats.responder_dropped++;
+			return RESP_DONE;
+		}
+	}
+	err = resp_context(x);
+	if (err == -EAGAIN)
+		return RESP_WAIT;
+	if (err) {
+		x->hca->stats.responder_dropped++;
+		return RESP_DONE;
+	}
+	reliable = resp_reliable(x->qpc);
+	if (!reliable && row->unreliable == VERDICT_UR_DROP)
+		return refuse_unreliable(x);
+	if (row->responder_cqe != CQE_SYND_NONE && qpc_get_rx_has_receive(x->qpc)) {
+		err = resp_complete_error(x, row->responder_cqe);
+		if (err == -EAGAIN)
+			return RESP_WAIT;
+		err = resp_context(x);
+		if (err)
+			return err == -EAGAIN ? RESP_WAIT : RESP_DONE;
+	}
+	if (reliable)
+		refuse_reply(x, row);
+	if (row->qp != VERDICT_QP_KEEP) {
+		x->qpc = NULL;
+		qp_error(x->qp, QP_STATE_ERR, (uint8_t)row->event);
+	}
+	return RESP_DONE;
+}
+
+static enum resp_state resp_done(struct resp_run *x)
+{
+	x->r->current = NULL;
+	if (!(x->pkt->mark & MARK_LANDING))
+		packet_free(x->pkt);
+	x->pkt = NULL;
+	x->qpc = NULL;
+	x->wqe.segments = NULL;
+	return RESP_NEXT;
+}
+
+static enum resp_state (*const resp_steps[RESP_STATE_COUNT])(struct resp_run *x) = {
+	[RESP_NEXT] = resp_next,
+	[RESP_QP] = resp_qp,
+	[RESP_PSN] = resp_psn,
+	[RESP_SEQUENCE] = resp_sequence,
+	[RESP_OPERATION] = resp_operation,
+	[RESP_LENGTH] = resp_length,
+	[RESP_RECEIVE] = resp_receive,
+	[RESP_ACCESS] = resp_access,
+	[RESP_WRITE] = resp_write,
+	[RESP_SEND] = resp_send,
+	[RESP_FETCH] = resp_fetch,
+	[RESP_COMPLETE] = resp_complete,
+	[RESP_ACK] = resp_ack,
+	[RESP_DUPLICATE] = resp_duplicate,
+	[RESP_REFUSE] = resp_refuse_state,
+	[RESP_DONE] = resp_done,
+	[RESP_FLUSH] = resp_flush,
+};
+
+/* Until it waits. Not entered again from what it calls. */
+static void responder_run(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+	struct resp_run x = {.qp = qp, .hca = qp->hca, .r = r, .pkt = r->current};
+	enum resp_state next;
+
+	if (r->running)
+		return;
+	r->running = true;
+	for (;;) {
+		next = resp_steps[r->state](&x);
+		if (next == RESP_WAIT)
+			break;
+		r->state = (uint8_t)next;
+	}
+	if (r->state != RESP_NEXT)
+		HCA_TRACE(qp->hca, TP_RESP_STATE, .qpn = qp->qpn, .corr = x.pkt ? x.pkt->psn : 0,
+			  .text = resp_rows[r->state].waits);
+	r->running = false;
+}
+
+void responder_settle(struct qp *qp)
+{
+	if (qp->quiescing ? responder_is_quiet(qp) : responder_is_idle(qp))
+		qp_settle(qp);
+}
+
+void responder_kick(struct qp *qp)
+{
+	responder_run(qp);
+	responder_settle(qp);
+}
+
+static void responder_wake(struct waiter *w)
+{
+	responder_kick(responder_container(w, struct qp, receive.waiter));
+}
+
+static void responses_wake(struct waiter *w)
+{
+	struct qp *qp = responder_container(w, struct qp, receive.out_waiter);
+
+	responses_pump(qp);
+	responder_settle(qp);
+}
+
+void responder_request(struct qp *qp, struct packet *pkt)
+{
+	struct qp_receive *r = &qp->receive;
+
+	packet_queue_push(&r->in, pkt);
+	if (r->state == RESP_NEXT && !r->running)
+		responder_kick(qp);
+}
+
+void responder_flush(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+
+	r->flushing = true;
+	r->flush_poll_ps = 0;
+	if (r->state == RESP_NEXT && !r->running)
+		responder_kick(qp);
+}
+
+bool responder_is_quiet(const struct qp *qp)
+{
+	const struct qp_receive *r = &qp->receive;
+
+	return r->state == RESP_NEXT && !r->running && !r->pumping && !r->flushing &&
+	       !r->in.first && !r->landing.first && !r->jobs.first && !r->out.first && !r->record &&
+	       !r->ring && !r->ack_due && !r->unacked && !r->waiter.queued && !r->out_waiter.queued;
+}
+
+bool responder_is_idle(const struct qp *qp)
+{
+	const struct qp_receive *r = &qp->receive;
+
+	return responder_is_quiet(qp) && !event_is_set(&r->timer) && !r->receive;
+}
+
+void responder_init(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+
+	memset(r, 0, sizeof(*r));
+	r->waiter.wake = responder_wake;
+	r->out_waiter.wake = responses_wake;
+	r->timer.job = responder_timer;
+}
+
+void responder_drop(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+
+	event_cancel(qp->hca->core, &r->timer);
+	waiter_cancel(&r->waiter);
+	waiter_cancel(&r->out_waiter);
+	if (r->current && !(r->current->mark & MARK_LANDING))
+		packet_free(r->current);
+	packet_queue_free(&r->in);
+	packet_queue_free(&r->landing);
+	packet_queue_free(&r->jobs);
+	packet_queue_free(&r->out);
+	receive_forget(r);
+	if (r->record)
+		packet_free(r->record);
+	if (r->ring)
+		packet_free(r->ring);
+	responder_init(qp);
+}
+
+void responder_reset(struct hca *hca)
+{
+	struct packet *pkt;
+
+	hca->responder_busy_ps = 0;
+	hca->atomic_busy_ps = 0;
+	while ((pkt = hca->srq_checks)) {
+		hca->srq_checks = pkt->next;
+		packet_free(pkt);
+	}
+}

@@ -1,0 +1,319 @@
+/*
+ * PCIe: times of TLPs by hand from the parameters, splitting, ordering, faults.
+ * 8 GT/s x 8 lanes x 128/130 is 126.953125 ps a byte. A read request is 26 bytes: 3300 ps.
+ */
+#include "model/engine/tests/host_fixture.h"
+
+enum {
+	REQUEST = 3300,
+	DEVICE = 50000,
+	ROOT = 100000,
+	READ = 300000,
+	WRITE = 150000,
+};
+
+struct note {
+	struct dma dma;
+	uint64_t done_ps;
+	unsigned calls;
+	uint8_t buf[8192];
+};
+
+static void note_done(struct dma *dma)
+{
+	struct note *n = (struct note *)(void *)dma;
+
+	n->done_ps = fx.core.now_ps;
+	n->calls++;
+}
+
+static struct note *note(uint64_t bus, uint32_t len)
+{
+	struct note *n = test_calloc(1, sizeof(*n));
+
+	n->dma.done = note_done;
+	n->dma.buf = n->buf;
+	n->dma.len = len;
+	n->dma.what = "test";
+	n->dma.one = (struct dma_frag){bus, len};
+	n->dma.frags = &n->dma.one;
+	n->dma.n_frags = 1;
+	return n;
+}
+
+static void read_time(void **state)
+{
+	struct note *n = note(MEMORY_BUS, 64);
+	/* (64 + 22) bytes: 10917 ps */
+	const uint64_t sampled = REQUEST + DEVICE + ROOT + READ;
+
+	memset(fx.memory, 0x5a, 64);
+	pcie_read(&fx.hca, &n->dma, 0);
+	fx_run();
+	assert_int_equal(n->done_ps, sampled);
+	assert_int_equal(n->dma.ready_ps, sampled + ROOT + 10917 + DEVICE);
+	assert_int_equal(n->dma.status, 0);
+	assert_int_equal(n->buf[63], 0x5a);
+	assert_int_equal(fx.core.executed, 1);
+	test_free(n);
+}
+
+static void read_at_ready_keeps_the_bytes_of_the_completer(void **state)
+{
+	struct note *n = note(MEMORY_BUS, 64);
+
+	n->dma.at_ready = true;
+	fx.memory[0] = 1;
+	pcie_read(&fx.hca, &n->dma, 0);
+	event_core_run_until(&fx.core, REQUEST + DEVICE + ROOT + READ - 1);
+	fx.memory[0] = 2;
+	event_core_run_until(&fx.core, REQUEST + DEVICE + ROOT + READ);
+	fx.memory[0] = 3;
+	assert_int_equal(n->calls, 0);
+	fx_run();
+	assert_int_equal(n->buf[0], 2);
+	assert_int_equal(n->done_ps, 614217);
+	assert_int_equal(fx.core.executed, 2);
+	test_free(n);
+}
+
+static void write_time(void **state)
+{
+	struct note *n = note(MEMORY_BUS, 4096);
+
+	/* 16 TLPs of 256 bytes: (4096 + 16 x 26) bytes are 572812 ps */
+	memset(n->buf, 0x77, 4096);
+	pcie_write(&fx.hca, &n->dma, 0);
+	event_core_run_until(&fx.core, 572812 + DEVICE + ROOT + WRITE - 1);
+	assert_int_equal(fx.memory[0], 0);
+	fx_run();
+	assert_int_equal(n->done_ps, 572812 + DEVICE + ROOT + WRITE);
+	assert_int_equal(fx.memory[4095], 0x77);
+	assert_int_equal(fx.hca.stats.pcie_write_tlps, 16);
+	assert_int_equal(fx.core.executed, 1);
+	test_free(n);
+}
+
+static void requests_are_cut(void **state)
+{
+	struct note *n = note(MEMORY_BUS + 4096 - 100, 1124);
+
+	/* 100 to the page's end, then 512 + 512 */
+	pcie_read(&fx.hca, &n->dma, 0);
+	assert_int_equal(fx.hca.stats.pcie_read_requests, 3);
+	assert_int_equal(fx.hca.stats.pcie_read_bytes, 1124);
+	fx_run();
+	/* DevCtl: MRRS 128 (000), MPS 128 (000) count at once; a larger MPS counts as the parameter */
+	hca_config_write(&fx.hca, HCA_PCI_CAP_EXPRESS + 8, 2, 0);
+	n->dma.one.len = n->dma.len = 1024;
+	n->dma.one.bus = MEMORY_BUS;
+	pcie_read(&fx.hca, &n->dma, 0);
+	fx_run();
+	assert_int_equal(fx.hca.stats.pcie_read_requests, 3 + 8);
+	pcie_write(&fx.hca, &n->dma, 0);
+	fx_run();
+	assert_int_equal(fx.hca.stats.pcie_write_tlps, 8);
+	hca_config_write(&fx.hca, HCA_PCI_CAP_EXPRESS + 8, 2, 5 << 5);
+	n->dma.one.bus = MEMORY_BUS + 8;
+	pcie_write(&fx.hca, &n->dma, 0);
+	fx_run();
+	assert_int_equal(fx.hca.stats.pcie_write_tlps, 8 + 5);
+	test_free(n);
+}
+
+static void read_does_not_pass_a_write(void **state)
+{
+	struct note *w = note(MEMORY_BUS, 4096), *r = note(MEMORY_BUS, 64);
+
+	/* a slow way into memory, so that the read would be faster */
+	pcie_root_set(&fx.hca, &(struct pcie_root){ROOT, READ, 10 * READ});
+	memset(w->buf, 0x11, 4096);
+	pcie_write(&fx.hca, &w->dma, 0);
+	pcie_read(&fx.hca, &r->dma, 0);
+	fx_run();
+	assert_int_equal(r->buf[0], 0x11);
+	assert_true(r->done_ps >= w->done_ps);
+	test_free(w);
+	test_free(r);
+}
+
+static uint64_t small_ps;
+
+static void small_done(void *arg, int status)
+{
+	assert_int_equal(status, 0);
+	small_ps = fx.core.now_ps;
+}
+
+static void writes_land_in_order(void **state)
+{
+	struct note *big = note(MEMORY_BUS, 4096);
+	const uint8_t byte = 9;
+
+	pcie_write(&fx.hca, &big->dma, 50000);
+	pcie_write_small(&fx.hca, MEMORY_BUS + 5000, &byte, 1, "small", 0, small_done, NULL);
+	pcie_message(&fx.hca, 3, 0xfee00000, 0x4003, 0);
+	fx_run();
+	assert_true(small_ps > big->done_ps);
+	assert_int_equal(fx.n_irqs, 1);
+	assert_true(fx.irqs[0].at_ps > small_ps);
+	assert_int_equal(fx.memory[5000], 9);
+	assert_int_equal(pcie_pending(&fx.hca), 0);
+	test_free(big);
+}
+
+static void a_tag_is_waited_for(void **state)
+{
+	struct note *a = note(MEMORY_BUS, 64), *b = note(MEMORY_BUS, 64);
+
+	fx.params.pcie_tags = 1;
+	pcie_read(&fx.hca, &a->dma, 0);
+	pcie_read(&fx.hca, &b->dma, 0);
+	fx_run();
+	assert_int_equal(fx.hca.stats.pcie_tag_stalls, 1);
+	assert_int_equal(b->done_ps, a->dma.ready_ps + REQUEST + DEVICE + ROOT + READ);
+	test_free(a);
+	test_free(b);
+}
+
+static void bandwidth_is_the_links(void **state)
+{
+	enum { N = 100 };
+	struct note *n[N];
+	uint64_t first, last;
+
+	for (unsigned i = 0; i < N; i++) {
+		n[i] = note(MEMORY_BUS, 4096);
+		pcie_read(&fx.hca, &n[i]->dma, 0);
+	}
+	fx_run();
+	first = n[0]->dma.ready_ps;
+	last = n[N - 1]->dma.ready_ps;
+	/* 16 completions a DMA: (4096 + 16 x 22) bytes are 564687 ps; each is rounded down */
+	assert_in_range(last - first, (N - 1) * (uint64_t)(564687 - 8), (N - 1) * (uint64_t)564688);
+	for (unsigned i = 0; i < N; i++)
+		test_free(n[i]);
+}
+
+static void a_fault_is_a_guest_error(void **state)
+{
+	struct note *n = note(MEMORY_BUS + MEMORY_SIZE - 32, 64);
+
+	n->dma.what = "payload";
+	n->dma.qpn = 0x4a;
+	pcie_read(&fx.hca, &n->dma, 0);
+	fx_run();
+	assert_int_equal(n->dma.status, -EFAULT);
+	assert_int_equal(n->calls, 1);
+	expect_errors(1, "dma_unmapped");
+	assert_non_null(strstr(fx.last_text, "payload"));
+	assert_non_null(strstr(fx.last_text, "qpn 4a"));
+	assert_non_null(strstr(fx.last_text, "13ffe0"));
+	n->calls = 0;
+	pcie_write(&fx.hca, &n->dma, 0);
+	fx_run();
+	assert_int_equal(n->dma.status, -EFAULT);
+	expect_errors(2, "dma_unmapped");
+	test_free(n);
+}
+
+static void bus_master_off(void **state)
+{
+	struct note *n = note(MEMORY_BUS, 64);
+
+	hca_config_write(&fx.hca, FX_COMMAND, 2, 0x2);
+	pcie_read(&fx.hca, &n->dma, 0);
+	assert_int_equal(n->calls, 0);
+	fx_run();
+	assert_int_equal(n->calls, 1);
+	assert_int_equal(n->dma.status, -EFAULT);
+	expect_errors(1, "bus_master_off");
+	pcie_message(&fx.hca, 0, 0xfee00000, 0, 0);
+	fx_run();
+	assert_int_equal(fx.n_irqs, 0);
+	expect_errors(2, "bus_master_off");
+	test_free(n);
+}
+
+struct answer {
+	uint64_t at_ps;
+	uint32_t value;
+	unsigned calls;
+};
+
+static void answered(void *arg, const void *bytes, unsigned size)
+{
+	struct answer *a = arg;
+
+	a->at_ps = fx.core.now_ps;
+	a->value = be32_load(bytes);
+	a->calls++;
+}
+
+static void host_read_time_and_order(void **state)
+{
+	const uint8_t value[4] = {1, 2, 3, 4};
+	struct answer a = {0};
+	struct note *n = note(MEMORY_BUS, 4096);
+	/* write: 30 bytes, 3808 ps; read request: 3300; completion of 4 bytes: 26 bytes, 3300 */
+	const uint64_t at_device = 3808 + REQUEST + ROOT + DEVICE;
+
+	hca_mmio_write(&fx.hca, 0, BAR0_HCR, value, 4);
+	hca_mmio_read(&fx.hca, 0, BAR0_HCR, 4, answered, &a);
+	fx_run();
+	assert_int_equal(a.value, 0x01020304);
+	assert_int_equal(a.at_ps, at_device + 3300 + DEVICE + ROOT);
+	assert_int_equal(pcie_pending(&fx.hca), 0);
+
+	/* The completion pushes a write that the device has issued before it. */
+	hca_mmio_read(&fx.hca, 0, BAR0_HCR, 4, answered, &a);
+	pcie_write(&fx.hca, &n->dma, fx.core.now_ps + 100000);
+	fx_run();
+	assert_int_equal(a.calls, 2);
+	assert_true(a.at_ps >= n->done_ps);
+	test_free(n);
+}
+
+static void reset_drops_dma_but_not_the_hosts_accesses(void **state)
+{
+	struct note *r = note(MEMORY_BUS, 64), *w = note(MEMORY_BUS, 64);
+	struct answer a = {0};
+	const uint8_t byte = 1;
+
+	pcie_read(&fx.hca, &r->dma, 0);
+	pcie_write(&fx.hca, &w->dma, 0);
+	pcie_write_small(&fx.hca, MEMORY_BUS, &byte, 1, "small", 0, small_done, NULL);
+	hca_mmio_read(&fx.hca, 0, BAR0_HCR, 4, answered, &a);
+	small_ps = 0;
+	pcie_reset(&fx.hca);
+	assert_int_equal(pcie_pending(&fx.hca), 1);
+	fx_run();
+	assert_int_equal(r->calls + w->calls, 0);
+	assert_int_equal(small_ps, 0);
+	assert_int_equal(fx.memory[0], 0);
+	assert_int_equal(a.calls, 1);
+	assert_int_equal(pcie_pending(&fx.hca), 0);
+	test_free(r);
+	test_free(w);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, fx_start, fx_finish)
+	const struct CMUnitTest tests[] = {
+		T(read_time),
+		T(read_at_ready_keeps_the_bytes_of_the_completer),
+		T(write_time),
+		T(requests_are_cut),
+		T(read_does_not_pass_a_write),
+		T(writes_land_in_order),
+		T(a_tag_is_waited_for),
+		T(bandwidth_is_the_links),
+		T(a_fault_is_a_guest_error),
+		T(bus_master_off),
+		T(host_read_time_and_order),
+		T(reset_drops_dma_but_not_the_hosts_accesses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,741 @@
+/*
+ * The processor: small firmware, assembled here, on the real core, with the stages it commands
+ * replaced by notes of what they were told.
+ */
+#include "model/engine/tests/rig.h"
+
+#include "model/engine/cqe_write.h"
+#include "model/engine/event_queue.h"
+#include "model/engine/link_port.h"
+#include "model/engine/pci_function.h"
+#include "model/engine/processor.h"
+#include "model/engine/qp.h"
+#include "model/engine/srq.h"
+#include "model/interface/queues.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct hca *const hca = &rig.hca;
+
+/* --- the stages around it --- */
+
+static struct {
+	uint32_t hcr[7];
+	unsigned done, catas, stops, quiesced, resumed, invalidated, purged, drained, resized,
+		limits, forgotten, mapped, posted, port_commands;
+	uint64_t out_param, done_at_ps;
+	uint8_t status;
+	enum catas_code code;
+	char catas_text[256];
+	struct eqe eqe;
+	void (*late)(void *arg, int status); /* a quiesce that has not ended */
+	void *late_arg;
+	bool hold_back;
+	struct port_config port;
+} seen;
+
+void hcr_latched(const struct hca *h, uint32_t hcr[7])
+{
+	memcpy(hcr, seen.hcr, sizeof(seen.hcr));
+}
+
+void hcr_done(struct hca *h, uint64_t out_param, uint8_t status)
+{
+	seen.done++;
+	seen.out_param = out_param;
+	seen.status = status;
+	seen.done_at_ps = rig.core.now_ps;
+}
+
+void hca_stop(struct hca *h)
+{
+	seen.stops++;
+}
+
+void hca_catastrophe(struct hca *h, enum catas_code code, uint32_t detail, const char *format, ...)
+{
+	va_list args;
+
+	seen.catas++;
+	seen.code = code;
+	va_start(args, format);
+	vsnprintf(seen.catas_text, sizeof(seen.catas_text), format, args);
+	va_end(args);
+	processor_halt(h);
+}
+
+void qp_quiesce(struct hca *h, uint32_t qpn, void (*done)(void *arg, int status), void *arg)
+{
+	seen.quiesced = qpn;
+	seen.late = done;
+	seen.late_arg = arg;
+	if (!seen.hold_back)
+		done(arg, 0);
+}
+
+void qp_resume(struct hca *h, uint32_t qpn)
+{
+	seen.resumed = qpn;
+}
+
+void qp_invalidate(struct hca *h, uint32_t qpn, void (*done)(void *arg, int status), void *arg)
+{
+	seen.invalidated = qpn;
+	done(arg, 0);
+}
+
+void cqe_write_purge_qp(struct hca *h, uint32_t qpn)
+{
+	seen.purged = qpn;
+}
+
+void cqe_write_drain(struct hca *h, uint32_t cqn, void (*idle)(void *arg), void *arg)
+{
+	seen.drained = cqn;
+	idle(arg);
+}
+
+void cqe_write_resize(struct hca *h, uint32_t cqn, void (*idle)(void *arg), void *arg)
+{
+	seen.resized = cqn;
+	idle(arg);
+}
+
+void srq_limit_changed(struct hca *h, uint32_t srqn)
+{
+	seen.limits = srqn;
+}
+
+void event_queue_forget(struct hca *h, uint32_t eqn)
+{
+	seen.forgotten = eqn;
+}
+
+void event_queue_map(struct hca *h, uint8_t type, uint32_t eqn, bool valid)
+{
+	seen.mapped = type | eqn << 8 | (unsigned)valid << 31;
+}
+
+void event_queue_post(struct hca *h, const struct eqe *eqe, void (*done)(void *arg), void *arg)
+{
+	seen.posted++;
+	seen.eqe = *eqe;
+	done(arg);
+}
+
+struct port_config *link_port_config(struct hca *h, unsigned port)
+{
+	return &seen.port;
+}
+
+void link_port_command(struct hca *h, unsigned port, uint32_t command)
+{
+	seen.port_commands = seen.port_commands << 4 | command;
+}
+
+void link_port_logical_changed(struct hca *h, unsigned port)
+{
+}
+
+uint32_t link_port_width(struct hca *h, unsigned port)
+{
+	return 0x0302;
+}
+
+uint32_t link_port_speed(struct hca *h, unsigned port)
+{
+	return 0x1714;
+}
+
+/* --- an assembler: x5 is the register block, x6 that of port 1, x10 the results in RAM --- */
+
+enum {
+	CODE = FW_RAM_BASE,
+	RESULTS = FW_RAM_BASE + 0x8000,
+	TEXT = FW_RAM_BASE + 0x9000, /* in the image */
+	REGS = 5,
+	PORT = 6,
+	TMP = 7,
+	RESULT = 10,
+	CSR_MIE = 0x304,
+	CSR_MTVEC = 0x305,
+	MEIE = 0x800,
+	TEXT_OFFSET = TEXT - CODE,
+};
+
+static uint32_t code[TEXT_OFFSET / 4 + 16];
+static unsigned words, results;
+
+static void emit(uint32_t word)
+{
+	code[words++] = word;
+}
+
+static void li(unsigned rd, uint32_t value)
+{
+	emit(((value + 0x800) & 0xfffff000) | rd << 7 | 0x37);
+	emit((value & 0xfff) << 20 | rd << 15 | rd << 7 | 0x13);
+}
+
+static void lw(unsigned rd, unsigned base, uint32_t off)
+{
+	emit((off & 0xfff) << 20 | base << 15 | 2 << 12 | rd << 7 | 0x03);
+}
+
+static void sw(unsigned rs, unsigned base, uint32_t off)
+{
+	emit((off >> 5 & 0x7f) << 25 | rs << 20 | base << 15 | 2 << 12 | (off & 0x1f) << 7 | 0x23);
+}
+
+static void csrw(unsigned csr, uint32_t value)
+{
+	li(TMP, value);
+	emit(csr << 20 | TMP << 15 | 1 << 12 | 0x73);
+}
+
+static void jump(unsigned to)
+{
+	uint32_t off = (to - words) * 4;
+
+	emit((off >> 20 & 1) << 31 | (off >> 1 & 0x3ff) << 21 | (off >> 11 & 1) << 20 |
+	     (off >> 12 & 0xff) << 12 | 0x6f);
+}
+
+static void wfi(void)
+{
+	emit(0x10500073);
+}
+
+static void set(enum fw_register reg, uint32_t value)
+{
+	li(TMP, value);
+	sw(TMP, REGS, reg);
+}
+
+/* The register's value becomes the next result. */
+static void keep(unsigned base, uint32_t reg)
+{
+	lw(TMP, base, reg);
+	sw(TMP, RESULT, 4 * results++);
+}
+
+static void object(uint32_t command, uint32_t type, uint32_t number)
+{
+	set(FW_OBJ_NUMBER, number);
+	set(FW_OBJ_CMD, command | type << 8);
+	keep(REGS, FW_OBJ_STATUS);
+}
+
+static void dma(uint32_t command, uint64_t addr, uint32_t ram, uint32_t len)
+{
+	set(FW_DMA_ADDR_HI, (uint32_t)(addr >> 32));
+	set(FW_DMA_ADDR_LO, (uint32_t)addr);
+	set(FW_DMA_RAM, ram);
+	set(FW_DMA_LEN, len);
+	set(FW_DMA_CMD, command);
+	keep(REGS, FW_DMA_STATUS);
+}
+
+static void icm(uint32_t command, uint64_t va, uint64_t pa, uint32_t pages)
+{
+	set(FW_ICM_VA_HI, (uint32_t)(va >> 32));
+	set(FW_ICM_VA_LO, (uint32_t)va);
+	set(FW_ICM_PA_HI, (uint32_t)(pa >> 32));
+	set(FW_ICM_PA_LO, (uint32_t)pa);
+	set(FW_ICM_PAGES, pages);
+	set(FW_ICM_CMD, command);
+}
+
+static void finish_with_sleep(void)
+{
+	unsigned loop = words;
+
+	wfi();
+	jump(loop);
+}
+
+static uint32_t result(unsigned n)
+{
+	uint32_t v;
+
+	memcpy(&v, processor_memory(hca, RESULTS + 4 * n, 4), 4);
+	return v;
+}
+
+static char elf_path[] = "hcasim-test-fw-XXXXXX.elf";
+
+static void elf_write(const char *path)
+{
+	const Elf32_Ehdr ehdr = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB,
+			    EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_RISCV,
+		.e_version = EV_CURRENT,
+		.e_entry = CODE,
+		.e_phoff = sizeof(ehdr),
+		.e_ehsize = sizeof(ehdr),
+		.e_phentsize = sizeof(Elf32_Phdr),
+		.e_phnum = 1,
+	};
+	const Elf32_Phdr phdr = {
+		.p_type = PT_LOAD,
+		.p_offset = sizeof(ehdr) + sizeof(phdr),
+		.p_vaddr = CODE,
+		.p_paddr = CODE,
+		.p_filesz = sizeof(code),
+		.p_memsz = sizeof(code),
+		.p_flags = PF_R | PF_W | PF_X,
+		.p_align = 4,
+	};
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(&ehdr, sizeof(ehdr), 1, f), 1);
+	assert_int_equal(fwrite(&phdr, sizeof(phdr), 1, f), 1);
+	assert_int_equal(fwrite(code, sizeof(code), 1, f), 1);
+	fclose(f);
+}
+
+static void boot(void)
+{
+	char err[256] = "", path[sizeof(elf_path)];
+	int fd;
+
+	memcpy(path, elf_path, sizeof(path));
+	fd = mkstemps(path, 4);
+	assert_true(fd >= 0);
+	close(fd);
+	elf_write(path);
+	hca->processor = processor_create(hca, path, err, sizeof(err));
+	unlink(path);
+	assert_string_equal(err, "");
+	assert_non_null(hca->processor);
+	processor_reset(hca);
+}
+
+static int start(void **state)
+{
+	rig_params();
+	rig.params.fw_reset_time = 0;
+	rig_start();
+	memset(&seen, 0, sizeof(seen));
+	memset(code, 0, sizeof(code));
+	words = results = 0;
+	li(REGS, FW_REG_BASE);
+	li(PORT, FW_REG_BASE + FW_PORT_BASE);
+	li(RESULT, RESULTS);
+	return 0;
+}
+
+static int finish(void **state)
+{
+	processor_destroy(hca->processor);
+	rig_stop();
+	return 0;
+}
+
+/* --- tests --- */
+
+/* Returns the number of instructions up to and with its wfi. Waits for a command, reads 16 bytes of
+ * its mailbox, returns the first word and the helper's status. */
+static unsigned command_loop(void)
+{
+	unsigned loop;
+
+	csrw(CSR_MIE, MEIE);
+	set(FW_IRQ_ENABLE, FW_IRQ_HCR);
+	loop = words;
+	wfi();
+	lw(8, REGS, FW_HCR0);
+	sw(8, REGS, FW_DMA_ADDR_HI);
+	lw(8, REGS, FW_HCR1);
+	sw(8, REGS, FW_DMA_ADDR_LO);
+	set(FW_DMA_RAM, RESULTS + 0x100);
+	set(FW_DMA_LEN, 16);
+	set(FW_DMA_CMD, FW_DMA_READ);
+	lw(8, REGS, FW_DMA_STATUS);
+	lw(9, RESULT, 0x100);
+	sw(9, REGS, FW_HCR_OUT_LO);
+	sw(8, REGS, FW_HCR_DONE);
+	jump(loop);
+	return loop + 1;
+}
+
+static void executes_a_command(void **state)
+{
+	uint64_t posted_ps, cycle_ps = 4000; /* 250 MHz */
+	unsigned to_sleep = command_loop();
+
+	boot();
+	rig_run();
+	assert_true(processor_is_quiet(hca));
+	assert_int_equal(rig.core.count, 0);
+	assert_int_equal(hca->stats.fw_instructions, to_sleep);
+	posted_ps = rig.core.now_ps;
+	memcpy(rig_at(RIG_BUS + 0x60040), "\x78\x56\x34\x12", 4);
+	seen.hcr[1] = RIG_BUS + 0x60040;
+	processor_raise(hca, FW_IRQ_HCR);
+	assert_false(processor_is_quiet(hca));
+	rig_run();
+	assert_int_equal(seen.done, 1);
+	assert_int_equal(seen.status, FW_DMA_OK);
+	assert_true(seen.out_param == 0x12345678);
+	assert_int_equal(hca->stats.fw_commands, 1);
+	/*
+	 * 12 instructions before the one that starts the DMA; the load of its status ends when the bytes are there, and with two more stands before
+	 * HCR_DONE.
+	 */
+	assert_true(seen.done_at_ps == posted_ps + 12 * cycle_ps + RIG_READ_PS + 3 * cycle_ps);
+	assert_true(processor_is_quiet(hca));
+	assert_int_equal(rig.core.count, 0);
+	/* The same command from memory that the device may not read. */
+	seen.hcr[0] = 1;
+	processor_raise(hca, FW_IRQ_HCR);
+	rig_run();
+	assert_int_equal(seen.done, 2);
+	assert_int_equal(seen.status, FW_DMA_FAULT);
+}
+
+static void dma_of_every_kind(void **state)
+{
+	rig.params.fw_dma_chunk = 4096;
+	dma(FW_DMA_READ, RIG_BUS + 0x60ffd, RESULTS + 0x1001, 7);
+	dma(FW_DMA_WRITE, RIG_BUS + 0x62003, RESULTS + 0x1001, 7);
+	dma(FW_DMA_FILL, RIG_BUS + 0x64001, 0x155, 10000);
+	icm(FW_ICM_MAP, 0x700000000, RIG_BUS + 0x70000, 1);
+	icm(FW_ICM_MAP, 0x700001000, RIG_BUS + 0x73000, 1);
+	dma(FW_DMA_ICM_WRITE, 0x700000ffe, RESULTS + 0x1001, 4);
+	dma(FW_DMA_ICM_READ, 0x700000ffd, RESULTS + 0x1100, 6);
+	dma(FW_DMA_ICM_FILL, 0x700001800, 0xee, 0x800);
+	dma(FW_DMA_ICM_READ, 0x700001ffe, RESULTS, 4);
+	dma(FW_DMA_WRITE, 0x5000, RESULTS, 4);
+	dma(FW_DMA_READ, RIG_BUS, RESULTS, 0);
+	finish_with_sleep();
+	memcpy(rig_at(RIG_BUS + 0x60ffd), "abcdefg", 7);
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 0);
+	for (unsigned n = 0; n < 6; n++)
+		assert_int_equal(result(n), FW_DMA_OK);
+	assert_int_equal(result(6), FW_DMA_NO_ICM);
+	assert_int_equal(result(7), FW_DMA_FAULT);
+	assert_int_equal(result(8), FW_DMA_OK);
+	assert_memory_equal(rig_at(RIG_BUS + 0x62003), "abcdefg", 7);
+	for (unsigned i = 0; i < 10002; i++)
+		assert_int_equal(*rig_at(RIG_BUS + 0x64000 + i), i == 0 || i == 10001 ? 0 : 0x55);
+	assert_memory_equal(rig_at(RIG_BUS + 0x70ffe), "ab", 2);
+	assert_memory_equal(rig_at(RIG_BUS + 0x73000), "cd", 2);
+	assert_memory_equal(processor_memory(hca, RESULTS + 0x1100, 6), "\0abcd\0", 6);
+	assert_int_equal(*rig_at(RIG_BUS + 0x737ff), 0);
+	assert_int_equal(*rig_at(RIG_BUS + 0x73800), 0xee);
+	assert_int_equal(*rig_at(RIG_BUS + 0x73fff), 0xee);
+	assert_int_equal(*rig_at(RIG_BUS + 0x74000), 0);
+}
+
+static void icm_and_tables(void **state)
+{
+	uint64_t bus;
+
+	icm(FW_ICM_MAP, 0x12345000, 0x9876543000, 3);
+	icm(FW_ICM_LOOKUP, 0x12347000, 0, 0);
+	keep(REGS, FW_ICM_PA_HI);
+	keep(REGS, FW_ICM_PA_LO);
+	icm(FW_ICM_UNMAP, 0x12345000, 0, 64);
+	icm(FW_ICM_LOOKUP, 0x12347000, 0, 0);
+	keep(REGS, FW_ICM_PA_LO);
+	set(FW_TABLE_BASE_HI, 1);
+	set(FW_TABLE_BASE_LO, 0x13800000);
+	set(FW_TABLE_LOG_NUM, 13);
+	set(FW_TABLE_ENTRY_SIZE, 1024);
+	set(FW_TABLE_CMD, FW_TABLE_MCG);
+	icm(FW_ICM_UNMAP_ALL, 0, 0, 0);
+	set(FW_LOG_UAR, 10);
+	set(FW_LOG_MCG_HASH, 12);
+	set(FW_SPECIAL_QP, 0x40);
+	set(FW_HCA_CTRL, FW_CTRL_RUN);
+	set(FW_HCA_CTRL, 0);
+	finish_with_sleep();
+	boot();
+	rig_run();
+	assert_int_equal(result(0), 0x98);
+	assert_int_equal(result(1), 0x76545000);
+	assert_int_equal(result(2), 0);
+	assert_true(hca->tables[FW_TABLE_MCG].base == 0x113800000);
+	assert_int_equal(hca->tables[FW_TABLE_MCG].log_num, 13);
+	assert_int_equal(hca->tables[FW_TABLE_MCG].entry_size, 1024);
+	assert_int_equal(icm_translate(hca, 0, &bus), -ENOENT);
+	assert_int_equal(hca->log_uar, 10);
+	assert_int_equal(hca->log_mcg_hash, 12);
+	assert_int_equal(hca->special_qp, 0x40);
+	assert_int_equal(seen.stops, 1);
+	assert_int_equal(hca->ctrl, 0);
+}
+
+static void object_commands(void **state)
+{
+	object(FW_OBJ_TEST, FW_TABLE_QPC, 0x123405);
+	object(FW_OBJ_VALIDATE, FW_TABLE_QPC, 0x123405);
+	object(FW_OBJ_TEST, FW_TABLE_QPC, 0x123405);
+	object(FW_OBJ_QUIESCE, FW_TABLE_QPC, 0x123405);
+	object(FW_OBJ_RESUME, FW_TABLE_QPC, 0x123406);
+	object(FW_OBJ_INVALIDATE, FW_TABLE_QPC, 0x123405);
+	object(FW_OBJ_TEST, FW_TABLE_QPC, 0x123405);
+	object(FW_OBJ_VALIDATE, FW_TABLE_CQC, 7);
+	object(FW_OBJ_RESIZE, FW_TABLE_CQC, 7);
+	object(FW_OBJ_QUIESCE, FW_TABLE_CQC, 8);
+	object(FW_OBJ_RESUME, FW_TABLE_CQC, 8);
+	object(FW_OBJ_VALIDATE, FW_TABLE_EQC, 3);
+	object(FW_OBJ_INVALIDATE, FW_TABLE_EQC, 3);
+	object(FW_OBJ_QUIESCE, FW_TABLE_SRQC, 4);
+	object(FW_OBJ_RESUME, FW_TABLE_SRQC, 4);
+	object(FW_OBJ_VALIDATE, FW_TABLE_MPT, 9);
+	object(FW_OBJ_INVALIDATE, FW_TABLE_MPT, 9);
+	object(FW_OBJ_SYNC_ALL, 0, 0);
+	finish_with_sleep();
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 0);
+	assert_true(processor_is_quiet(hca));
+	for (unsigned n = 0; n < results; n++)
+		assert_int_equal(result(n), n == 2);
+	assert_int_equal(seen.quiesced, 0x123405);
+	assert_int_equal(seen.resumed, 0x123406);
+	assert_int_equal(seen.invalidated, 0x123405);
+	assert_int_equal(seen.purged, 0x123405);
+	assert_int_equal(seen.resized, 7);
+	assert_int_equal(seen.drained, 8);
+	assert_int_equal(seen.forgotten, 3);
+	assert_int_equal(seen.limits, 4);
+	assert_true(icm_object_valid(hca, FW_TABLE_CQC, 7));
+	assert_false(icm_object_valid(hca, FW_TABLE_EQC, 3));
+	assert_false(icm_object_valid(hca, FW_TABLE_MPT, 9));
+	assert_true(icm_object_valid(hca, ICM_MPT_SLOT, 9));
+}
+
+/* The line as the engine changed it is in memory when WRITEBACK is done, and firmware's change of
+ * memory counts after RESUME. */
+static void context_goes_to_memory_and_back(void **state)
+{
+	struct rig_waiter w = RIG_WAITER;
+	uint8_t *bytes;
+
+	object(FW_OBJ_WRITEBACK, FW_TABLE_CQC, 7);
+	dma(FW_DMA_ICM_READ, ((uint64_t)FW_TABLE_CQC << 20) + 7 * 64, RESULTS + 0x100, 64);
+	object(FW_OBJ_QUIESCE, FW_TABLE_CQC, 7);
+	dma(FW_DMA_ICM_FILL, ((uint64_t)FW_TABLE_CQC << 20) + 7 * 64, 0x99, 64);
+	object(FW_OBJ_RESUME, FW_TABLE_CQC, 7);
+	finish_with_sleep();
+	icm_object_set(hca, FW_TABLE_CQC, 7, true);
+	assert_int_equal(context_get(hca, CONTEXT_CQ, 7, &w.w, (void **)&bytes, "test"), -EAGAIN);
+	rig_run();
+	assert_int_equal(context_get(hca, CONTEXT_CQ, 7, &w.w, (void **)&bytes, "test"), 0);
+	bytes[10] = 0x42;
+	context_changed(hca, CONTEXT_CQ, 7);
+	boot();
+	rig_run();
+	assert_int_equal(*processor_memory(hca, RESULTS + 0x100 + 10, 1), 0x42);
+	assert_int_equal(context_get(hca, CONTEXT_CQ, 7, &w.w, (void **)&bytes, "test"), -EAGAIN);
+	rig_run();
+	assert_int_equal(context_get(hca, CONTEXT_CQ, 7, &w.w, (void **)&bytes, "test"), 0);
+	assert_int_equal(bytes[10], 0x99);
+}
+
+static void status_waits_for_the_end(void **state)
+{
+	object(FW_OBJ_QUIESCE, FW_TABLE_QPC, 5);
+	keep(REGS, FW_TIME_LO);
+	finish_with_sleep();
+	seen.hold_back = true;
+	boot();
+	rig_run();
+	assert_int_equal(rig.core.count, 0);
+	assert_false(processor_is_quiet(hca));
+	rig.core.now_ps = 5000000;
+	seen.late(seen.late_arg, -EFAULT);
+	rig_run();
+	assert_int_equal(result(0), FW_OBJ_NO_ICM);
+	/* status loaded at 5000 ns, stored, time read: two instructions of 4 ns later */
+	assert_int_equal(result(1), 5008);
+}
+
+static void timer_interrupts(void **state)
+{
+	csrw(CSR_MIE, MEIE);
+	set(FW_IRQ_ENABLE, FW_IRQ_TIMER);
+	set(FW_TIMER_LO, 70000);
+	set(FW_TIMER_HI, 0);
+	wfi();
+	keep(REGS, FW_TIME_LO);
+	keep(REGS, FW_IRQ_CAUSE);
+	set(FW_IRQ_CAUSE, FW_IRQ_TIMER);
+	keep(REGS, FW_IRQ_CAUSE);
+	finish_with_sleep();
+	boot();
+	rig_run();
+	assert_int_equal(result(0), 70000);
+	assert_int_equal(result(1), FW_IRQ_TIMER);
+	assert_int_equal(result(2), 0);
+	assert_int_equal(rig.core.count, 0);
+}
+
+static void watchdog_kills(void **state)
+{
+	unsigned loop;
+
+	set(FW_WATCHDOG, 100000);
+	loop = words;
+	jump(loop);
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 1);
+	assert_int_equal(seen.code, CATAS_WATCHDOG);
+	assert_non_null(strstr(seen.catas_text, "watchdog"));
+	assert_int_equal(rig.core.count, 0);
+}
+
+static void trap_is_catastrophic(void **state)
+{
+	unsigned at;
+
+	at = words;
+	emit(0);
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 1);
+	assert_int_equal(seen.code, CATAS_FIRMWARE);
+	{
+		char pc[32];
+
+		snprintf(pc, sizeof(pc), "pc %x", CODE + at * 4);
+		assert_non_null(strstr(seen.catas_text, pc));
+	}
+	/* After reset it runs from the start, with RAM as the file fills it. */
+	processor_reset(hca);
+	rig_run();
+	assert_int_equal(seen.catas, 2);
+}
+
+static void unknown_register_traps(void **state)
+{
+	lw(TMP, REGS, 0x1fc);
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 1);
+	assert_non_null(strstr(seen.catas_text, "load"));
+}
+
+static void firmware_gives_up(void **state)
+{
+	set(FW_CATAS, 0x77);
+	finish_with_sleep();
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 1);
+	assert_non_null(strstr(seen.catas_text, "77"));
+	assert_int_equal(rig.core.count, 0);
+}
+
+static void events_and_rules(void **state)
+{
+	set(FW_EVENT_MAP, 0x80000509);
+	set(FW_EQE_POST, TEXT);
+	keep(REGS, FW_EQE_STATUS);
+	set(FW_GUEST_TEXT, TEXT);
+	set(FW_GUEST_ERROR, RULE_mailbox_reserved);
+	finish_with_sleep();
+	strcpy((char *)code + TEXT_OFFSET, "bit 3 of the modifier");
+	boot();
+	rig_run();
+	assert_int_equal(seen.mapped, 0x80000509);
+	assert_int_equal(seen.posted, 1);
+	assert_memory_equal(seen.eqe.b, "bit 3 of the modifier", 22);
+	assert_string_equal(rig.last_rule, "mailbox_reserved");
+	assert_string_equal(rig.last_text, "bit 3 of the modifier");
+}
+
+static void port_set(uint32_t reg, uint32_t value)
+{
+	li(TMP, value);
+	sw(TMP, PORT, reg);
+}
+
+static void ports(void **state)
+{
+	port_set(FW_PORT_CMD, FW_PORT_UP);
+	port_set(FW_PORT_LID, 0x3beef);
+	keep(PORT, FW_PORT_LID);
+	port_set(FW_PORT_GID_INDEX, 3);
+	port_set(FW_PORT_GID_GUID_HI, 0x0002c903);
+	port_set(FW_PORT_GID_GUID_LO, 0x00a00011);
+	port_set(FW_PORT_SL2VL_HI, 0x01234567);
+	keep(PORT, FW_PORT_SL2VL_HI);
+	port_set(FW_PORT_COUNTER_INDEX, FW_PC_XMIT_DATA);
+	keep(PORT, FW_PORT_COUNTER_LO);
+	keep(PORT, FW_PORT_COUNTER_HI);
+	keep(PORT, FW_PORT_SPEED);
+	keep(REGS, FW_NUM_PORTS);
+	keep(REGS, FW_GUID_LO);
+	finish_with_sleep();
+	rig.params.hca_node_guid = 0x0002c90300a00010;
+	seen.port.counters[FW_PC_XMIT_DATA] = 0x1122334455667788;
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 0);
+	assert_int_equal(seen.port_commands, FW_PORT_UP);
+	assert_int_equal(seen.port.lid, 0xbeef);
+	assert_int_equal(seen.port.lmc, 3);
+	assert_int_equal(result(0), 0x3beef);
+	assert_true(seen.port.guids[3] == 0x0002c90300a00011);
+	for (unsigned sl = 0; sl < 8; sl++)
+		assert_int_equal(seen.port.sl2vl[sl], sl);
+	assert_int_equal(result(1), 0x01234567);
+	assert_int_equal(result(2), 0x55667788);
+	assert_int_equal(result(3), 0x11223344);
+	assert_int_equal(result(4), 0x1714);
+	assert_int_equal(result(5), 1);
+	assert_int_equal(result(6), 0x00a00010);
+}
+
+static void missing_port_traps(void **state)
+{
+	lw(TMP, PORT, FW_PORT_STRIDE);
+	boot();
+	rig_run();
+	assert_int_equal(seen.catas, 1);
+}
+
+static void bad_firmware_file(void **state)
+{
+	char err[256] = "";
+
+	hca->processor = NULL;
+	assert_null(processor_create(hca, "no/such/file.elf", err, sizeof(err)));
+	assert_non_null(strstr(err, "no/such/file.elf"));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, start, finish)
+	const struct CMUnitTest tests[] = {
+		T(executes_a_command),
+		T(dma_of_every_kind),
+		T(icm_and_tables),
+		T(object_commands),
+		T(context_goes_to_memory_and_back),
+		T(status_waits_for_the_end),
+		T(timer_interrupts),
+		T(watchdog_kills),
+		T(trap_is_catastrophic),
+		T(unknown_register_traps),
+		T(firmware_gives_up),
+		T(events_and_rules),
+		T(ports),
+		T(missing_port_traps),
+		T(bad_firmware_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
