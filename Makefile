@@ -100,10 +100,11 @@ $(O)/libhca.a: $(objs)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
+# A test may define functions of neighbouring stages itself: its own count (muldefs).
 $(tests): $(O)/%: $(O)/obj/%.o $(O)/libhca.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+	$(Q)$(CXX) $(LDFLAGS) -Wl,-z,muldefs -o $@ $^ $(LDLIBS) -lcmocka
 
 define prog-rule
 $(O)/$(1): $(call obj,$(2)) $(O)/libhca.a

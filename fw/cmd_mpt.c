@@ -5,6 +5,13 @@
 
 enum { WRITE_MTT_HEAD = 16 };
 
+/* The key has bits above the index. */
+static bool key_is_of(const struct mpt_entry *m, uint32_t index)
+{
+	return object_address(FW_TABLE_MPT, mpt_entry_get_mem_key_index(m)) ==
+	       object_address(FW_TABLE_MPT, index);
+}
+
 /* Kinds by their first dword: region or window, valid or only allocated. */
 static enum hcr_status mpt_check(uint32_t index, const struct mpt_entry *m)
 {
@@ -21,8 +28,7 @@ static enum hcr_status mpt_check(uint32_t index, const struct mpt_entry *m)
 		return HCR_STATUS_BAD_RES_STATE;
 	if (status != MPT_STATUS_HW && status != MPT_STATUS_FREE && status != MPT_STATUS_SW)
 		return HCR_STATUS_BAD_PARAM;
-	if ((mpt_entry_get_mem_key_index(m) ^ index) &
-	    ((1u << fw.tables[FW_TABLE_MPT].log_num) - 1))
+	if (!key_is_of(m, index))
 		return HCR_STATUS_BAD_PARAM;
 	if (paged && (log_page < 12 || log_page > FW_LOG_MAX_PAGE))
 		return HCR_STATUS_BAD_PARAM;
@@ -44,20 +50,38 @@ enum hcr_status cmd_sw2hw_mpt(struct fw_cmd *c)
 	return object_make(FW_TABLE_MPT, c->in_mod, m, sizeof(*m));
 }
 
+/*
+ * The entry of a key that exists. Software may have made it valid in its slot after HW2SW_MPT
+ * (memory re-registration), and then hardware does not know of it before the key is used.
+ */
+static enum hcr_status mpt_find(uint32_t index, struct mpt_entry *m)
+{
+	enum hcr_status status;
+
+	if (!object_in_table(FW_TABLE_MPT, index))
+		return cmd_no_object("an MPT command's index is beyond the table");
+	status = object_query(FW_TABLE_MPT, index, m, sizeof(*m));
+	if (object_valid(FW_TABLE_MPT, index))
+		return status;
+	if (status != HCR_STATUS_OK || mpt_entry_get_status(m) != MPT_STATUS_HW ||
+	    !key_is_of(m, index))
+		return cmd_no_object("an MPT command names a key that does not exist");
+	return HCR_STATUS_OK;
+}
+
 /* The entry stays in its slot, software's now, with its key and the rest as it was. */
 enum hcr_status cmd_hw2sw_mpt(struct fw_cmd *c)
 {
 	struct mpt_entry m;
-	bool there;
+	enum hcr_status status = mpt_find(c->in_mod, &m);
 
-	if (!object_in_table(FW_TABLE_MPT, c->in_mod) || !object_valid(FW_TABLE_MPT, c->in_mod))
-		return cmd_no_object("HW2SW_MPT: no such key");
-	there = object_query(FW_TABLE_MPT, c->in_mod, &m, sizeof(m)) == HCR_STATUS_OK;
-	if (there && mpt_entry_get_region(&m) && mpt_entry_get_win_cnt(&m))
+	if (status == HCR_STATUS_BAD_RESOURCE)
+		return status;
+	if (status == HCR_STATUS_OK && mpt_entry_get_region(&m) && mpt_entry_get_win_cnt(&m))
 		return HCR_STATUS_REG_BOUND;
 	object_do(FW_TABLE_MPT, c->in_mod, FW_OBJ_INVALIDATE);
-	if (!there)
-		return HCR_STATUS_ICM_ERROR;
+	if (status != HCR_STATUS_OK)
+		return status;
 	mpt_entry_set_status(&m, MPT_STATUS_SW);
 	memcpy(fw.out, &m, sizeof(m));
 	return object_write(FW_TABLE_MPT, c->in_mod, &m, sizeof(m));
@@ -65,11 +89,7 @@ enum hcr_status cmd_hw2sw_mpt(struct fw_cmd *c)
 
 enum hcr_status cmd_query_mpt(struct fw_cmd *c)
 {
-	if (!object_in_table(FW_TABLE_MPT, c->in_mod))
-		return HCR_STATUS_BAD_INDEX;
-	if (!object_valid(FW_TABLE_MPT, c->in_mod))
-		return cmd_no_object("QUERY_MPT: no such key");
-	return object_query(FW_TABLE_MPT, c->in_mod, fw.out, sizeof(struct mpt_entry));
+	return mpt_find(c->in_mod, (struct mpt_entry *)fw.out);
 }
 
 enum hcr_status cmd_sync_tpt(struct fw_cmd *c)

@@ -23,11 +23,12 @@ enum hcr_status cmd_close_port(struct fw_cmd *c)
 enum hcr_status cmd_query_port(struct fw_cmd *c)
 {
 	struct query_port *q = (struct query_port *)fw.out;
-	const struct fw_port *p = port_of(c->in_mod);
+	const struct fw_port *p;
 	uint32_t speed;
 
 	if (!port_exists(c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
+	p = port_of(c->in_mod);
 	speed = fw_read(FW_PORT(c->in_mod, SPEED));
 	query_port_set_link_up(q, fw_read(FW_PORT(c->in_mod, PHYS_STATE)) == PORT_PHYS_LINK_UP);
 	query_port_set_types(q, IB_ONLY);
@@ -75,7 +76,7 @@ static void set_port_guids(uint32_t port, const struct set_port *s)
 enum hcr_status cmd_set_port(struct fw_cmd *c)
 {
 	const struct set_port *s = (const struct set_port *)fw.in;
-	struct fw_port *p = port_of(c->in_mod);
+	struct fw_port *p;
 	enum hcr_status status;
 
 	if (!port_exists(c->in_mod))
@@ -85,6 +86,7 @@ enum hcr_status cmd_set_port(struct fw_cmd *c)
 	status = set_port_check(s);
 	if (status != HCR_STATUS_OK)
 		return status;
+	p = port_of(c->in_mod);
 	if (set_port_get_change_mtu(s))
 		p->mtu_cap = (uint8_t)set_port_get_mtu(s);
 	if (set_port_get_change_vl(s))

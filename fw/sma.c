@@ -10,6 +10,9 @@ enum {
 	NODE_TYPE_CA = 1,
 	GUIDS_PER_BLOCK = 8,
 	PKEYS_PER_BLOCK = 32,
+	PORT_MASK = 0xff,      /* modifier of PortInfo: port number */
+	EXT_SPEEDS_SHIFT = 31, /* and whether the manager supports extended speeds */
+	BLOCK_MASK = 0xffff,   /* modifier of P_KeyTable: block; above it a switch's port */
 	VLARB_BLOCK_SHIFT = 16,
 	VLARB_USED = FW_VLARB_ENTRIES,
 	VENDOR_OUI = 0x0002c9, /* of the maker of the device this one is compatible with */
@@ -71,11 +74,11 @@ static enum mad_status guid_info_write(uint32_t port, uint32_t block, uint8_t *d
 	return guid_info_read(port, block, data);
 }
 
-/* Get and Set: the port is the one named, 0 the one the SMP came by. */
+/* The port is the one named, 0 the one the SMP came by; false when there is none. */
 static bool port_named(uint32_t modifier, uint32_t *port)
 {
-	if (modifier)
-		*port = modifier;
+	if (modifier & PORT_MASK)
+		*port = modifier & PORT_MASK;
 	return port_exists(*port);
 }
 
@@ -87,15 +90,21 @@ static enum mad_status port_info_read(uint32_t port, uint32_t modifier, uint8_t 
 	return MAD_STATUS_OK;
 }
 
+/* A manager that does not know of extended speeds leaves them as they are. */
 static enum mad_status port_info_write(uint32_t port, uint32_t modifier, uint8_t *data)
 {
+	struct port_info *info = (struct port_info *)data;
+
 	if (!port_named(modifier, &port))
 		return MAD_STATUS_BAD_VALUE;
-	return port_info_set(port, (struct port_info *)data);
+	if (!(modifier >> EXT_SPEEDS_SHIFT))
+		port_info_set_ext_speed_enabled(info, 0);
+	return port_info_set(port, info);
 }
 
-static enum mad_status pkey_table_read(uint32_t port, uint32_t block, uint8_t *data)
+static enum mad_status pkey_table_read(uint32_t port, uint32_t modifier, uint8_t *data)
 {
+	uint32_t block = modifier & BLOCK_MASK;
 	uint32_t first = block * PKEYS_PER_BLOCK;
 
 	if (block >= (port_pkeys() + PKEYS_PER_BLOCK - 1) / PKEYS_PER_BLOCK)
@@ -106,8 +115,9 @@ static enum mad_status pkey_table_read(uint32_t port, uint32_t block, uint8_t *d
 	return MAD_STATUS_OK;
 }
 
-static enum mad_status pkey_table_write(uint32_t port, uint32_t block, uint8_t *data)
+static enum mad_status pkey_table_write(uint32_t port, uint32_t modifier, uint8_t *data)
 {
+	uint32_t block = modifier & BLOCK_MASK;
 	uint32_t first = block * PKEYS_PER_BLOCK;
 
 	if (block >= (port_pkeys() + PKEYS_PER_BLOCK - 1) / PKEYS_PER_BLOCK)
@@ -159,7 +169,7 @@ static enum mad_status vlarb_write(uint32_t port, uint32_t modifier, uint8_t *da
 /* Nothing to extend: no vendor link speed is active. */
 static enum mad_status ext_port_info_get(uint32_t port, uint32_t modifier, uint8_t *data)
 {
-	if (!port_named(modifier & 0xff, &port))
+	if (!port_named(modifier, &port))
 		return MAD_STATUS_BAD_VALUE;
 	memset(data, 0, smp_data_size);
 	return MAD_STATUS_OK;

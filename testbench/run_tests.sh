@@ -19,7 +19,7 @@ one()
 
 for t in "$@"; do
 	name=${t#"$O"/}; name=${name//\//.}
-	CMOCKA_MESSAGE_OUTPUT=TAP "$t" >"$logs/$name.log" 2>&1
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout 120 "$t" >"$logs/$name.log" 2>&1
 	rc=$?
 	ok=$(grep -c '^ok' "$logs/$name.log"); bad=$(grep -c '^not ok' "$logs/$name.log")
 	if [ $rc -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi

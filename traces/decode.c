@@ -215,14 +215,15 @@ static void decode_uar(struct trace_text *t, uint32_t offset, uint64_t value, ui
 
 void decode_reg(struct trace_text *t, const struct trace_record *r)
 {
-	uint32_t offset = (uint32_t)r->args[1], size = (uint32_t)r->args[3];
+	uint32_t offset = (uint32_t)r->args[1];
+	uint32_t size = r->args[3] < 8 ? (uint32_t)r->args[3] : 8;
 
 	if (r->point == TP_CFG_READ || r->point == TP_CFG_WRITE) {
 		trace_text_add(t, " 0x%x value 0x%0*" PRIx64, offset, (int)(2 * size), r->args[2]);
 		return;
 	}
 	trace_text_add(t, " bar%" PRIu64 " 0x%x value 0x%0*" PRIx64, r->args[0], offset,
-		       (int)(2 * (size > 8 ? 8 : size)), r->args[2]);
+		       (int)(2 * size), r->args[2]);
 	if (r->args[0] == HCA_BAR_REGS)
 		decode_bar0(t, offset, (uint32_t)r->args[2]);
 	else if (r->args[0] == HCA_BAR_UAR)

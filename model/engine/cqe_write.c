@@ -3,8 +3,8 @@
 
 #include "model/engine/context_cache.h"
 #include "model/engine/engine.h"
+#include "model/engine/cq_state.h"
 #include "model/engine/event_queue.h"
-#include "model/engine/object_lane.h"
 #include "model/engine/pcie.h"
 #include "model/engine/translate.h"
 #include "model/interface/contexts.h"
@@ -15,43 +15,7 @@
 #include <string.h>
 
 enum {
-	PAGE_OFFSET_UNIT = 32,    /* of the context's page_offset */
-	PERIOD_UNIT_PS = 1000000, /* of the context's period: us */
-};
-
-enum cq_job_kind {
-	JOB_CQE,
-	JOB_ARM,
-	JOB_RESIZE,
-	JOB_DRAIN,
-	JOB_EVENT,  /* the moderation period is over */
-	JOB_FAILED, /* a CQE could not be written */
-};
-
-struct cq_job {
-	struct lane_job link;
-	struct dma dma; /* of the CQE */
-	struct lane *lane;
-	struct cq_job *next_free, *next_all;
-	enum cq_job_kind kind;
-	struct cqe cqe;
-	bool solicited;
-	bool sent; /* RESIZE: its CQE is under way */
-	uint64_t earliest_ps;
-	uint32_t index;
-	unsigned arm_cmd;
-	uint32_t consumer_index, uar;
-	void (*idle)(void *arg);
-	void *arg;
-};
-
-struct cq_lane {
-	struct lane lane;
-	struct dma record; /* reads the doorbell record */
-	struct cq_dbrec dbrec;
-	bool record_pending, record_read;
-	struct event period; /* moderation */
-	uint32_t moderated;  /* CQEs since the first that wants an event */
+	PAGE_OFFSET_UNIT = 32, /* of the context's page_offset */
 };
 
 struct cqe_write {
@@ -115,7 +79,7 @@ unsigned cqe_write_pending(const struct hca *hca)
 	return hca->cqe_write->lanes.count;
 }
 
-static struct cq_job *job_take(struct hca *hca, enum cq_job_kind kind)
+struct cq_job *cq_job_take(struct hca *hca, enum cq_job_kind kind)
 {
 	struct cqe_write *cq = hca->cqe_write;
 	struct cq_job *job = cq->free;
@@ -134,13 +98,13 @@ static struct cq_job *job_take(struct hca *hca, enum cq_job_kind kind)
 	return job;
 }
 
-static void job_give(struct hca *hca, struct cq_job *job)
+void cq_job_give(struct hca *hca, struct cq_job *job)
 {
 	job->next_free = hca->cqe_write->free;
 	hca->cqe_write->free = job;
 }
 
-static void job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job)
+void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job)
 {
 	struct lane *lane = lane_get(&hca->cqe_write->lanes, cqn);
 
@@ -151,48 +115,9 @@ static void job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job)
 
 /* --- the context --- */
 
-static int cq_context(struct lane *lane, struct cqc **cqc, const char *why)
-{
-	struct hca *hca = lane->hca;
-	void *bytes;
-	int rc = -ENOENT;
-
-	if (lane->number < UINT32_C(1) << (hca->tables[FW_TABLE_CQC].log_num & 31))
-		rc = context_get(hca, CONTEXT_CQ, lane->number, &lane->waiter, &bytes, why);
-	if (!rc)
-		*cqc = bytes;
-	return rc;
-}
-
-static uint32_t cq_size(const struct cqc *cqc)
-{
-	return UINT32_C(1) << cqc_get_log_size(cqc);
-}
-
-static uint32_t entries_used(const struct cqc *cqc)
-{
-	return (cqc_get_producer_index(cqc) - cqc_get_consumer_index(cqc)) & QUEUE_INDEX_MASK;
-}
-
 static bool ring_full(const struct cqc *cqc)
 {
-	return entries_used(cqc) >= cq_size(cqc) && !cqc_get_ignore_overrun(cqc);
-}
-
-/* A consumer index that software gives: taken over unless it is beyond the producer index. */
-static bool consumer_index_take(struct lane *lane, struct cqc *cqc, uint32_t ci, const char *from)
-{
-	const uint32_t pi = cqc_get_producer_index(cqc);
-
-	if (((pi - ci) & QUEUE_INDEX_MASK) > cq_size(cqc) && !cqc_get_ignore_overrun(cqc)) {
-		guest_error(lane->hca, RULE_cq_consumer_index,
-			    "cqn %x: consumer index %u in the %s, producer index %u", lane->number,
-			    ci, from, pi);
-		return false;
-	}
-	cqc_set_consumer_index(cqc, ci);
-	context_changed(lane->hca, CONTEXT_CQ, lane->number);
-	return true;
+	return cq_entries_used(cqc) >= cq_size(cqc) && !cqc_get_ignore_overrun(cqc);
 }
 
 /* The CQ takes no CQE any more; software is told. */
@@ -207,78 +132,6 @@ static void cq_fail(struct lane *lane, struct cqc *cqc, unsigned status, unsigne
 	eqe_cq_set_cqn(eqe_as_cq(&eqe), lane->number);
 	eqe_cq_set_syndrome(eqe_as_cq(&eqe), syndrome);
 	event_queue_post(hca, &eqe, NULL, NULL);
-}
-
-/* --- completion events --- */
-
-static void period_stop(struct cq_lane *cl)
-{
-	cl->moderated = 0;
-	if (!event_is_set(&cl->period))
-		return;
-	event_cancel(cl->lane.hca->core, &cl->period);
-	cl->lane.holds--;
-}
-
-static void fire(struct lane *lane, struct cqc *cqc)
-{
-	struct hca *hca = lane->hca;
-
-	period_stop((struct cq_lane *)(void *)lane);
-	cqc_set_state(cqc, CQ_STATE_FIRED);
-	cqc_set_last_notified(cqc, cqc_get_producer_index(cqc));
-	context_changed(hca, CONTEXT_CQ, lane->number);
-	event_queue_completion(hca, cqc_get_comp_eqn(cqc), lane->number);
-}
-
-static void period_over(struct event *ev)
-{
-	struct cq_lane *cl =
-		(struct cq_lane *)(void *)((char *)ev - offsetof(struct cq_lane, period));
-	struct hca *hca = cl->lane.hca;
-
-	cl->lane.holds--;
-	job_queue(hca, cl->lane.number, job_take(hca, JOB_EVENT));
-}
-
-static bool armed(const struct cqc *cqc, bool solicited)
-{
-	const unsigned state = cqc_get_state(cqc);
-
-	return state == CQ_STATE_ARMED || (state == CQ_STATE_ARMED_SOLICITED && solicited);
-}
-
-/* A CQE that the CQ is armed for has been sent: an event now, or when there are enough of them. */
-static void moderate(struct lane *lane, struct cqc *cqc)
-{
-	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
-	const uint32_t period = cqc_get_period(cqc), count = cqc_get_max_count(cqc);
-
-	cl->moderated++;
-	if (!period || (count && cl->moderated >= count)) {
-		fire(lane, cqc);
-		return;
-	}
-	if (event_is_set(&cl->period))
-		return;
-	lane->holds++;
-	cl->period.job = period_over;
-	event_set(lane->hca->core, &cl->period,
-		  hca_now(lane->hca) + (uint64_t)period * PERIOD_UNIT_PS);
-}
-
-static int event_step(struct lane *lane, struct cq_job *job)
-{
-	struct cqc *cqc;
-	int rc = cq_context(lane, &cqc, "moderation");
-
-	if (rc == -EAGAIN)
-		return rc;
-	/* What was counted satisfied the arm request, whatever has come since. */
-	if (!rc && ((struct cq_lane *)(void *)lane)->moderated && armed(cqc, true))
-		fire(lane, cqc);
-	job_give(lane->hca, job);
-	return 0;
 }
 
 /* --- the doorbell record --- */
@@ -330,7 +183,7 @@ static int room_find(struct lane *lane, struct cqc *cqc)
 		return -ENOSPC;
 	}
 	HCA_TRACE(hca, TP_DOORBELL_RECORD, .args = {lane->number, cq_dbrec_get_set_ci(&cl->dbrec)});
-	consumer_index_take(lane, cqc, cq_dbrec_get_set_ci(&cl->dbrec), "doorbell record");
+	cq_consumer_index_take(lane, cqc, cq_dbrec_get_set_ci(&cl->dbrec), "doorbell record");
 	if (!ring_full(cqc))
 		return 0;
 	hca->stats.cqe_write_overruns++;
@@ -351,13 +204,13 @@ static void cqe_landed(struct dma *dma)
 			  .corr = cqe_get_wqe_index(&job->cqe), .bytes = job->cqe.b,
 			  .len = CQE_SIZE, .args = {lane->number, job->index});
 	if (dma->status) {
-		struct cq_job *failed = job_take(hca, JOB_FAILED);
+		struct cq_job *failed = cq_job_take(hca, JOB_FAILED);
 
 		lane_push(lane, &failed->link);
 	}
 	/* RESIZE stands at the head of the lane until now. */
 	if (job->kind == JOB_CQE)
-		job_give(hca, job);
+		cq_job_give(hca, job);
 	lane_landed(lane);
 }
 
@@ -423,9 +276,9 @@ static int cqe_step(struct lane *lane, struct cq_job *job)
 	if (rc == -EAGAIN)
 		return rc;
 	if (rc)
-		job_give(hca, job);
-	else if (armed(cqc, job->solicited))
-		moderate(lane, cqc);
+		cq_job_give(hca, job);
+	else if (cq_is_armed(cqc, job->solicited))
+		cq_moderate(lane, cqc);
 	return 0;
 }
 
@@ -438,62 +291,7 @@ static int failed_step(struct lane *lane, struct cq_job *job)
 		return rc;
 	if (!rc && cqc_get_status(cqc) == CQ_STATUS_OK)
 		cq_fail(lane, cqc, CQ_STATUS_WRITE_FAIL, CQ_ERROR_ACCESS);
-	job_give(lane->hca, job);
-	return 0;
-}
-
-/* --- arming --- */
-
-/* Whether a CQE of the wanted kind stands at index `ci` or later. */
-static bool completion_waits(const struct cqc *cqc, unsigned cmd, uint32_t ci)
-{
-	const uint32_t end =
-		cmd == CQ_ARM_SOLICITED ? cqc_get_solicit_pi(cqc) : cqc_get_producer_index(cqc);
-	const uint32_t waiting = (end - ci) & QUEUE_INDEX_MASK;
-
-	return waiting && waiting <= cq_size(cqc);
-}
-
-static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
-{
-	struct hca *hca = lane->hca;
-
-	if (job->uar != cqc_get_usr_page(cqc)) {
-		guest_error(hca, RULE_doorbell_wrong_uar,
-			    "cqn %x armed through uar page %u, its own is %u", lane->number,
-			    job->uar, cqc_get_usr_page(cqc));
-		return;
-	}
-	if (!consumer_index_take(lane, cqc, job->consumer_index, "arm doorbell"))
-		return;
-	if (job->arm_cmd != CQ_ARM_SOLICITED && job->arm_cmd != CQ_ARM_NEXT)
-		return;
-	if (completion_waits(cqc, job->arm_cmd, job->consumer_index)) {
-		fire(lane, cqc);
-		return;
-	}
-	/* A request for the next completion of any kind is not weakened: IBA 11.4.2.2. */
-	if (job->arm_cmd == CQ_ARM_NEXT)
-		cqc_set_state(cqc, CQ_STATE_ARMED);
-	else if (cqc_get_state(cqc) != CQ_STATE_ARMED)
-		cqc_set_state(cqc, CQ_STATE_ARMED_SOLICITED);
-	context_changed(hca, CONTEXT_CQ, lane->number);
-}
-
-static int arm_step(struct lane *lane, struct cq_job *job)
-{
-	struct hca *hca = lane->hca;
-	struct cqc *cqc;
-	int rc = cq_context(lane, &cqc, "arm doorbell");
-
-	if (rc == -EAGAIN)
-		return rc;
-	if (rc == -ENOENT)
-		guest_error(hca, RULE_object_dead, "arm doorbell for cqn %x, which is not valid",
-			    lane->number);
-	if (!rc)
-		arm(lane, job, cqc);
-	job_give(hca, job);
+	cq_job_give(lane->hca, job);
 	return 0;
 }
 
@@ -504,7 +302,7 @@ static void idle_tell(struct lane *lane, struct cq_job *job)
 	void (*idle)(void *arg) = job->idle;
 	void *arg = job->arg;
 
-	job_give(lane->hca, job);
+	cq_job_give(lane->hca, job);
 	idle(arg);
 }
 
@@ -516,8 +314,18 @@ static int drain_step(struct lane *lane, struct cq_job *job)
 	return 0;
 }
 
+static void old_context_gone(void *arg, int status)
+{
+	struct cq_lane *cl = arg;
+
+	cl->resized = false;
+	cl->lane.holds--;
+	lane_run(&cl->lane);
+}
+
 static int resize_step(struct lane *lane, struct cq_job *job)
 {
+	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
 	struct cqc *cqc;
 	int rc;
 
@@ -529,17 +337,27 @@ static int resize_step(struct lane *lane, struct cq_job *job)
 			return rc;
 		job->sent = true;
 	}
-	return drain_step(lane, job);
+	if (lane->in_flight)
+		return -EAGAIN;
+	idle_tell(lane, job);
+	/* Who asked flushes and drops the context now. What comes next must not see it: it names
+	 * the old buffer. */
+	lane->holds++;
+	cl->resized = true;
+	context_flush(lane->hca, CONTEXT_CQ, lane->number, true, old_context_gone, lane);
+	return 0;
 }
 
 static int job_step(struct lane *lane, struct lane_job *link)
 {
 	static int (*const steps[])(struct lane * lane, struct cq_job * job) = {
-		[JOB_CQE] = cqe_step,     [JOB_ARM] = arm_step,     [JOB_RESIZE] = resize_step,
-		[JOB_DRAIN] = drain_step, [JOB_EVENT] = event_step, [JOB_FAILED] = failed_step,
+		[JOB_CQE] = cqe_step,     [JOB_ARM] = cq_arm_step,     [JOB_RESIZE] = resize_step,
+		[JOB_DRAIN] = drain_step, [JOB_EVENT] = cq_event_step, [JOB_FAILED] = failed_step,
 	};
 	struct cq_job *job = (struct cq_job *)(void *)link;
 
+	if (((struct cq_lane *)(void *)lane)->resized)
+		return -EAGAIN;
 	return steps[job->kind](lane, job);
 }
 
@@ -548,38 +366,38 @@ static int job_step(struct lane *lane, struct lane_job *link)
 void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
 		    uint64_t earliest_ps)
 {
-	struct cq_job *job = job_take(hca, JOB_CQE);
+	struct cq_job *job = cq_job_take(hca, JOB_CQE);
 	const uint64_t now = hca_now(hca);
 
 	job->cqe = *cqe;
 	job->solicited = solicited || cqe_get_opcode(cqe) == CQE_OP_ERROR;
 	job->earliest_ps = (earliest_ps > now ? earliest_ps : now) + hca->params->cqe_write_latency;
-	job_queue(hca, cqn, job);
+	cq_job_queue(hca, cqn, job);
 }
 
 void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd,
 		   uint32_t consumer_index, uint32_t uar)
 {
-	struct cq_job *job = job_take(hca, JOB_ARM);
+	struct cq_job *job = cq_job_take(hca, JOB_ARM);
 
 	job->arm_cmd = cmd;
 	job->consumer_index = consumer_index & QUEUE_INDEX_MASK;
 	job->uar = uar;
-	job_queue(hca, cqn, job);
+	cq_job_queue(hca, cqn, job);
 }
 
 void cqe_write_drain(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg)
 {
-	struct cq_job *job = job_take(hca, JOB_DRAIN);
+	struct cq_job *job = cq_job_take(hca, JOB_DRAIN);
 
 	job->idle = idle;
 	job->arg = arg;
-	job_queue(hca, cqn, job);
+	cq_job_queue(hca, cqn, job);
 }
 
 void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg)
 {
-	struct cq_job *job = job_take(hca, JOB_RESIZE);
+	struct cq_job *job = cq_job_take(hca, JOB_RESIZE);
 
 	job->idle = idle;
 	job->arg = arg;
@@ -587,7 +405,7 @@ void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), vo
 	cqe_set_opcode(&job->cqe, CQE_OP_RESIZE);
 	job->solicited = false;
 	job->earliest_ps = hca_now(hca) + hca->params->cqe_write_latency;
-	job_queue(hca, cqn, job);
+	cq_job_queue(hca, cqn, job);
 }
 
 static bool of_qp(const struct lane_job *link, uint32_t qpn)
@@ -599,7 +417,7 @@ static bool of_qp(const struct lane_job *link, uint32_t qpn)
 
 static void job_drop(struct hca *hca, struct lane_job *link)
 {
-	job_give(hca, (struct cq_job *)(void *)link);
+	cq_job_give(hca, (struct cq_job *)(void *)link);
 }
 
 /* A lane that is empty then goes when what it waited for comes. */

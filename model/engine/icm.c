@@ -254,8 +254,10 @@ void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_n
 		(struct icm_table){.base = base, .log_num = log_num % 32, .entry_size = entry_size};
 	if (table <= FW_TABLE_MPT)
 		valid_size(&hca->icm->valid[table], log_num % 32);
-	if (table == FW_TABLE_MPT)
-		valid_size(&hca->icm->valid[ICM_MPT_SLOT], log_num % 32);
+	if (table == FW_TABLE_MPT) {
+		valid_size(&hca->icm->valid[ICM_MPT_RELEASED], log_num % 32);
+		valid_size(&hca->icm->valid[ICM_MPT_SYNCED], log_num % 32);
+	}
 }
 
 uint64_t icm_entry(const struct hca *hca, unsigned table, uint32_t number)
@@ -301,7 +303,7 @@ void icm_objects_clear(struct hca *hca)
 
 void icm_objects_clear_range(struct hca *hca, unsigned set, uint64_t va, uint64_t len)
 {
-	const struct icm_table *t = &hca->tables[set == ICM_MPT_SLOT ? FW_TABLE_MPT : set];
+	const struct icm_table *t = &hca->tables[set > FW_TABLE_MPT ? FW_TABLE_MPT : set];
 	uint64_t first, last, count = (uint64_t)hca->icm->valid[set].mask + 1;
 
 	if (!hca->icm->valid[set].words || !t->entry_size || !len || va + (len - 1) < t->base)
@@ -310,6 +312,16 @@ void icm_objects_clear_range(struct hca *hca, unsigned set, uint64_t va, uint64_
 	last = (va + (len - 1) - t->base) / t->entry_size;
 	for (; first <= last && first < count; first++)
 		icm_object_set(hca, set, (uint32_t)first, false);
+}
+
+void icm_mpt_sync(struct hca *hca)
+{
+	const struct valid_set *released = &hca->icm->valid[ICM_MPT_RELEASED];
+	const struct valid_set *synced = &hca->icm->valid[ICM_MPT_SYNCED];
+
+	for (uint64_t i = 0; released->words && i <= released->mask / 64; i++)
+		if (released->words[i])
+			synced->words[i] |= released->words[i];
 }
 
 size_t icm_footprint(const struct hca *hca)

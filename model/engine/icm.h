@@ -19,11 +19,13 @@ enum {
 	ICM_MAX_FRAGS = 2,   /* of an entry not longer than a page */
 
 	/*
-	 * A further set of valid bits, of dMPT slots: the slot was an MPT of software's making and
-	 * still holds what HW2SW_MPT wrote there, so that its status field means something (memory
-	 * re-registration sets it back to valid without a command).
+	 * Further bits of dMPT slots. RELEASED: HW2SW_MPT has left an entry there that software may
+	 * change and set back to valid in place. SYNCED: SYNC_TPT has been given since, so the
+	 * slot's status field decides (all zero would mean valid, so nothing is inferred from
+	 * memory without it).
 	 */
-	ICM_MPT_SLOT = FW_TABLE_MPT + 1,
+	ICM_MPT_RELEASED = FW_TABLE_MPT + 1,
+	ICM_MPT_SYNCED,
 	ICM_VALID_SETS,
 };
 
@@ -54,7 +56,7 @@ void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_n
  */
 uint64_t icm_entry(const struct hca *hca, unsigned table, uint32_t number);
 
-/* Valid bits of QP, CQ, EQ, SRQ, MPT (FW_TABLE_QPC .. FW_TABLE_MPT) and of ICM_MPT_SLOT; number
+/* Valid bits of QP, CQ, EQ, SRQ, MPT (FW_TABLE_QPC .. FW_TABLE_MPT) and of ICM_MPT_*; number
  * modulo table size. */
 bool icm_object_valid(const struct hca *hca, unsigned table, uint32_t number);
 void icm_object_set(struct hca *hca, unsigned table, uint32_t number, bool valid);
@@ -62,6 +64,8 @@ void icm_object_set(struct hca *hca, unsigned table, uint32_t number, bool valid
 void icm_objects_clear(struct hca *hca);
 /* Clears the bits of a set whose entries lie in [va, va + len). */
 void icm_objects_clear_range(struct hca *hca, unsigned set, uint64_t va, uint64_t len);
+/* SYNC_TPT: every released slot is synced. */
+void icm_mpt_sync(struct hca *hca);
 size_t icm_footprint(const struct hca *hca);
 
 #endif

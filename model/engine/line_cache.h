@@ -80,13 +80,16 @@ void line_cache_touch(struct line_cache *cache, struct cache_line *line);
 static inline struct cache_line *line_cache_get(struct line_cache *cache, uint64_t icm,
 						uint32_t owner)
 {
-	struct cache_line *line = line_cache_find(cache, icm, owner);
+	struct cache_line *line = cache->first;
 
-	if (!line || !line->ready)
-		return NULL;
+	if (!line || line->icm != icm || line->owner != owner) {
+		line = line_cache_find(cache, icm, owner);
+		if (!line || !line->ready)
+			return NULL;
+		if (cache->first != line)
+			line_cache_touch(cache, line);
+	}
 	line->fresh = false;
-	if (cache->first != line)
-		line_cache_touch(cache, line);
 	return line;
 }
 

@@ -322,8 +322,7 @@ static bool decodes(struct hca *hca, const char *what, unsigned bar, uint64_t of
 void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 			unsigned size)
 {
-	HCA_TRACE(hca, TP_REG_WRITE, .bytes = bytes, .len = size,
-		  .args = {bar, offset, trace_value(bytes, size), size});
+	HCA_TRACE(hca, TP_REG_WRITE, .args = {bar, offset, trace_value(bytes, size), size});
 	if (!decodes(hca, "write", bar, offset))
 		return;
 	if (bar == HCA_BAR_UAR)
@@ -343,6 +342,5 @@ void pci_function_read(struct hca *hca, unsigned bar, uint64_t offset, void *byt
 		guest_error(hca, RULE_register_unknown, "read of %u bytes at bar2 %llx", size,
 			    (unsigned long long)offset);
 	}
-	HCA_TRACE(hca, TP_REG_READ, .bytes = bytes, .len = size,
-		  .args = {bar, offset, trace_value(bytes, size), size});
+	HCA_TRACE(hca, TP_REG_READ, .args = {bar, offset, trace_value(bytes, size), size});
 }

@@ -1,21 +1,17 @@
-/* See pcie.h. from: every stage that uses host memory; the host. to: env, pci_function. */
+/* DMA and messages: see pcie.h. The host's own accesses are in pcie_host.c. */
 #include "model/engine/pcie.h"
 
 #include "model/engine/engine.h"
-#include "model/engine/interrupt.h"
 #include "model/engine/pci_function.h"
-#include "model/interface/regs.h"
+#include "model/engine/pcie_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	PCIE_TAGS_MAX = 256,
 	PCIE_PAGE = 4096, /* no request crosses a multiple of it */
 	POSTED_MAX = 64,
-	HOST_ACCESS_MAX = 64,
 	MSI_BYTES = 4,
-	FRACTION_BITS = 16,
 };
 
 /* Bits a lane sends and bits of them that are data, by rate: PCI Express Base 4.2. */
@@ -37,54 +33,6 @@ struct posted {
 	bool asserted;
 };
 
-struct host_access {
-	struct event ev;
-	struct hca *hca;
-	struct host_access *next_free, *next_all;
-	uint64_t offset;
-	unsigned bar, size;
-	void (*done)(void *arg, const void *bytes, unsigned size);
-	void *arg;
-	uint8_t bytes[HOST_ACCESS_MAX];
-};
-
-/*
- * A direction of the link, or what can be said of it without looking at each TLP: the time from
- * which on it is free, and the longest hole before it that somebody with an earlier need may fill.
- */
-struct lane {
-	uint64_t free_ps, hole_from_ps, hole_to_ps;
-};
-
-struct pcie {
-	struct hca *hca;
-	struct pcie_root root;
-	uint64_t byte_time; /* ps << FRACTION_BITS */
-	uint32_t max_payload, max_read_request;
-	uint64_t up_free_ps;
-	struct lane down;
-	uint64_t landed_ps;  /* of the latest posted write */
-	uint64_t host_ps;    /* the root complex has put the host's last access on the link */
-	uint64_t arrived_ps; /* the host's last access reaches the device */
-	uint64_t tag_free_ps[PCIE_TAGS_MAX];
-	unsigned tag;
-
-	struct dma *active;
-	unsigned pending;
-	struct posted *posted_free, *posted_all;
-	struct host_access *access_free, *access_all;
-};
-
-static uint64_t max_ps(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t bytes_ps(const struct pcie *pcie, uint64_t bytes)
-{
-	return (bytes * pcie->byte_time) >> FRACTION_BITS;
-}
-
 static uint64_t byte_time(const struct hca_params *p)
 {
 	const uint64_t ps_mt =
@@ -93,7 +41,7 @@ static uint64_t byte_time(const struct hca_params *p)
 
 	while (c->mt_s != p->pcie_speed && c < codings + sizeof(codings) / sizeof(*codings) - 1)
 		c++;
-	return (ps_mt << FRACTION_BITS) * c->wire / (c->data * p->pcie_speed * p->pcie_lanes);
+	return (ps_mt << PCIE_FRACTION_BITS) * c->wire / (c->data * p->pcie_speed * p->pcie_lanes);
 }
 
 struct pcie *pcie_create(struct hca *hca)
@@ -107,6 +55,7 @@ struct pcie *pcie_create(struct hca *hca)
 		abort();
 	pcie->hca = hca;
 	pcie->byte_time = byte_time(hca->params);
+	pcie->request_ps = pcie_bytes_ps(pcie, hca->params->pcie_request_overhead);
 	pcie->max_payload = (uint32_t)hca->params->pcie_mps;
 	pcie->max_read_request = (uint32_t)hca->params->pcie_mrrs;
 	pcie->root = (struct pcie_root){.latency_ps = usual.pcie_latency,
@@ -134,15 +83,15 @@ unsigned pcie_pending(const struct hca *hca)
 /* --- the links --- */
 
 /* When something of that duration begins on the link, wanted not before `earliest`. */
-static uint64_t lane_reserve(struct lane *lane, uint64_t earliest, uint64_t duration)
+static uint64_t lane_reserve(struct pcie_lane *lane, uint64_t earliest, uint64_t duration)
 {
-	uint64_t start = max_ps(earliest, lane->hole_from_ps);
+	uint64_t start = pcie_max_ps(earliest, lane->hole_from_ps);
 
 	if (start + duration <= lane->hole_to_ps) {
 		lane->hole_from_ps = start + duration;
 		return start;
 	}
-	start = max_ps(earliest, lane->free_ps);
+	start = pcie_max_ps(earliest, lane->free_ps);
 	if (start - lane->free_ps > lane->hole_to_ps - lane->hole_from_ps ||
 	    lane->hole_to_ps < earliest) {
 		lane->hole_from_ps = lane->free_ps;
@@ -150,14 +99,6 @@ static uint64_t lane_reserve(struct lane *lane, uint64_t earliest, uint64_t dura
 	}
 	lane->free_ps = start + duration;
 	return start;
-}
-
-/* Posted: the host's accesses and their answers go first, and take from what is left for the rest.
- */
-static void lane_charge(struct lane *lane, uint64_t now, uint64_t duration)
-{
-	if (lane->free_ps > now)
-		lane->free_ps += duration;
 }
 
 static void active_add(struct hca *hca, struct dma *dma)
@@ -216,10 +157,10 @@ static void dma_move(struct dma *dma, bool write)
 				    (unsigned long long)hca_now(hca), dma->what, dma->qpn);
 		} else if (write) {
 			HCA_TRACE(hca, TP_DMA_WRITE, .qpn = dma->qpn, .text = dma->what,
-				  .bytes = buf, .len = f->len, .args = {f->bus});
+				  .len = f->len, .args = {f->bus});
 		} else {
 			HCA_TRACE(hca, TP_DMA_READ, .qpn = dma->qpn, .text = dma->what,
-				  .bytes = buf, .len = f->len, .args = {f->bus});
+				  .len = f->len, .args = {f->bus});
 		}
 		buf += f->len;
 	}
@@ -265,41 +206,69 @@ struct read_times {
 	uint64_t ready_ps;
 };
 
-/* One read request with its completions. */
-static void read_request(struct pcie *pcie, uint64_t bus, uint32_t len, struct read_times *t)
+/* Time the completions of a request take on the link. */
+static uint64_t answer_ps(const struct pcie *pcie, uint64_t bus, uint32_t len)
 {
 	const struct hca_params *p = pcie->hca->params;
-	const uint64_t now = hca_now(pcie->hca), request = bytes_ps(pcie, p->pcie_request_overhead);
 	const uint64_t first = bus & (p->pcie_rcb - 1);
 	const uint64_t completions = (first + len + pcie->max_payload - 1) / pcie->max_payload;
-	const uint64_t answer = bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
-	uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
-	uint64_t start = max_ps(t->request_ps, pcie->up_free_ps), sampled;
 
-	if (++pcie->tag == p->pcie_tags)
+	return pcie_bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
+}
+
+/*
+ * Requests of one length, `count` of them, for which tags are free one after the other from the
+ * present one on, leave from `start` on. The completions of one take longer than its request, so
+ * they follow each other without a gap and only the first one's time is to be found.
+ */
+static void requests_send(struct pcie *pcie, uint64_t start, uint32_t len, unsigned count,
+			  uint64_t answer, struct read_times *t)
+{
+	struct hca *hca = pcie->hca;
+	const uint64_t request = pcie->request_ps, now = hca_now(hca);
+	const uint64_t way = hca->params->pcie_device_latency + pcie->root.latency_ps +
+			     pcie->root.read_latency_ps;
+	/* A read does not pass the writes before it: else the device would not see what it wrote.
+	 */
+	const uint64_t first = pcie_max_ps(start + request + way, pcie->landed_ps);
+	uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
+	uint64_t back = lane_reserve(&pcie->down, first + pcie->root.latency_ps, count * answer) +
+			hca->params->pcie_device_latency;
+
+	for (unsigned i = 0; i < count; i++)
+		tag[i] = back += answer;
+	pcie->tag += count;
+	if (pcie->tag == hca->params->pcie_tags)
 		pcie->tag = 0;
-	if (*tag > start) {
-		pcie->hca->stats.pcie_tag_stalls++;
-		start = *tag;
-	}
 	/* Writes pass a request that has to wait, so it only takes its share of the link from them.
 	 */
 	if (pcie->up_free_ps > now)
-		pcie->up_free_ps += request;
+		pcie->up_free_ps += count * request;
 	else if (start == now)
-		pcie->up_free_ps = now + request;
-	t->request_ps = start + request;
-	sampled = t->request_ps + p->pcie_device_latency + pcie->root.latency_ps +
-		  pcie->root.read_latency_ps;
-	/* A read does not pass the writes before it: else the device would not see what it wrote.
-	 */
-	sampled = max_ps(sampled, pcie->landed_ps);
-	*tag = lane_reserve(&pcie->down, sampled + pcie->root.latency_ps, answer) + answer +
-	       p->pcie_device_latency;
-	t->sampled_ps = max_ps(t->sampled_ps, sampled);
-	t->ready_ps = max_ps(t->ready_ps, *tag);
-	pcie->hca->stats.pcie_read_requests++;
-	pcie->hca->stats.pcie_read_bytes += len;
+		pcie->up_free_ps = now + count * request;
+	t->request_ps = start + count * request;
+	t->sampled_ps = pcie_max_ps(t->sampled_ps, pcie_max_ps(t->request_ps + way, first));
+	t->ready_ps = pcie_max_ps(t->ready_ps, back);
+	hca->stats.pcie_read_requests += count;
+	hca->stats.pcie_read_bytes += (uint64_t)count * len;
+}
+
+/* How many of `want` requests find their tag free at `start`; at least one, which may wait. */
+static unsigned tags_free(struct pcie *pcie, unsigned want, uint64_t *start)
+{
+	const uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
+	unsigned room = (unsigned)pcie->hca->params->pcie_tags - pcie->tag, n = 1;
+
+	if (*tag > *start) {
+		pcie->hca->stats.pcie_tag_stalls++;
+		*start = *tag;
+		return 1;
+	}
+	if (want > room)
+		want = room;
+	while (n < want && tag[n] <= *start)
+		n++;
+	return n;
 }
 
 static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct read_times *t)
@@ -308,21 +277,28 @@ static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct re
 	uint32_t left = f->len;
 
 	while (left) {
+		uint64_t start = pcie_max_ps(t->request_ps, pcie->up_free_ps), answer;
 		uint32_t len = PCIE_PAGE - (uint32_t)(bus & (PCIE_PAGE - 1));
+		unsigned count = 1;
 
 		if (len > pcie->max_read_request)
 			len = pcie->max_read_request;
 		if (len > left)
 			len = left;
-		read_request(pcie, bus, len, t);
-		bus += len;
-		left -= len;
+		answer = answer_ps(pcie, bus, len);
+		if (len == pcie->max_read_request && !(bus & (len - 1)) &&
+		    answer >= pcie->request_ps)
+			count = left / len;
+		count = tags_free(pcie, count, &start);
+		requests_send(pcie, start, len, count, answer, t);
+		bus += (uint64_t)len * count;
+		left -= len * count;
 	}
 }
 
 void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
-	const uint64_t start = max_ps(earliest_ps, hca_now(hca));
+	const uint64_t start = pcie_max_ps(earliest_ps, hca_now(hca));
 	struct read_times t = {start, start, start};
 
 	active_add(hca, dma);
@@ -340,20 +316,20 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 /* Posted TLPs with that many bytes together leave not before `start`; when they have landed. */
 static uint64_t posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
 {
-	const uint64_t duration = bytes_ps(pcie, bytes);
+	const uint64_t duration = pcie_bytes_ps(pcie, bytes);
 
-	start = max_ps(start, pcie->up_free_ps);
+	start = pcie_max_ps(start, pcie->up_free_ps);
 	pcie->up_free_ps = start + duration;
-	pcie->landed_ps = max_ps(pcie->landed_ps,
-				 pcie->up_free_ps + pcie->hca->params->pcie_device_latency +
-					 pcie->root.latency_ps + pcie->root.write_latency_ps);
+	pcie->landed_ps = pcie_max_ps(pcie->landed_ps,
+				      pcie->up_free_ps + pcie->hca->params->pcie_device_latency +
+					      pcie->root.latency_ps + pcie->root.write_latency_ps);
 	return pcie->landed_ps;
 }
 
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
 	struct pcie *pcie = hca->pcie;
-	const uint64_t start = max_ps(earliest_ps, hca_now(hca));
+	const uint64_t start = pcie_max_ps(earliest_ps, hca_now(hca));
 	uint64_t bytes = 0, tlps = 0;
 
 	active_add(hca, dma);
@@ -454,7 +430,7 @@ static void message_send(struct hca *hca, struct posted *w, void (*due)(struct e
 	w->dma = (struct dma){.done = posted_done, .what = "message", .ev = {.job = due}};
 	active_add(hca, &w->dma);
 	event_set(hca->core, &w->dma.ev,
-		  posted_land(pcie, max_ps(earliest_ps, hca_now(hca)),
+		  posted_land(pcie, pcie_max_ps(earliest_ps, hca_now(hca)),
 			      bytes + hca->params->pcie_request_overhead));
 }
 
@@ -482,131 +458,6 @@ void pcie_intx(struct hca *hca, bool asserted, uint64_t earliest_ps)
 	message_send(hca, w, intx_due, 0, earliest_ps);
 }
 
-/* --- the host's accesses --- */
-
-static struct host_access *access_take(struct hca *hca, unsigned bar, uint64_t offset,
-				       unsigned size)
-{
-	struct pcie *pcie = hca->pcie;
-	struct host_access *a = pcie->access_free;
-
-	if (a) {
-		pcie->access_free = a->next_free;
-	} else {
-		a = calloc(1, sizeof(*a));
-		if (!a)
-			abort();
-		a->next_all = pcie->access_all;
-		pcie->access_all = a;
-	}
-	a->hca = hca;
-	a->bar = bar;
-	a->offset = offset;
-	a->size = size;
-	pcie->pending++;
-	return a;
-}
-
-static void access_give(struct host_access *a)
-{
-	struct pcie *pcie = a->hca->pcie;
-
-	a->next_free = pcie->access_free;
-	pcie->access_free = a;
-	pcie->pending--;
-}
-
-/* Puts it on the link; when it is at the device. */
-static void access_send(struct host_access *a, void (*arrived)(struct event *ev), uint64_t bytes)
-{
-	struct pcie *pcie = a->hca->pcie;
-	const struct hca_params *p = a->hca->params;
-	const uint64_t now = hca_now(a->hca);
-	const uint64_t duration = bytes_ps(pcie, bytes + p->pcie_request_overhead);
-	uint64_t at;
-
-	pcie->host_ps = max_ps(pcie->host_ps, now) + duration;
-	lane_charge(&pcie->down, now, duration);
-	at = pcie->host_ps + pcie->root.latency_ps + p->pcie_device_latency;
-	if (a->bar == HCA_BAR_UAR && !a->done)
-		at += p->doorbell_latency;
-	pcie->arrived_ps = max_ps(pcie->arrived_ps, at);
-	a->ev.job = arrived;
-	event_set(a->hca->core, &a->ev, pcie->arrived_ps);
-}
-
-static void host_write_due(struct event *ev)
-{
-	struct host_access *a = (struct host_access *)(void *)ev;
-	uint8_t bytes[HOST_ACCESS_MAX];
-	struct hca *hca = a->hca;
-	uint64_t offset = a->offset;
-	unsigned bar = a->bar, size = a->size;
-
-	memcpy(bytes, a->bytes, size);
-	access_give(a);
-	pci_function_write(hca, bar, offset, bytes, size);
-}
-
-static void host_read_back(struct event *ev)
-{
-	struct host_access *a = (struct host_access *)(void *)ev;
-	uint8_t bytes[HOST_ACCESS_MAX];
-	void (*done)(void *arg, const void *bytes, unsigned size) = a->done;
-	void *arg = a->arg;
-	unsigned size = a->size;
-
-	memcpy(bytes, a->bytes, size);
-	access_give(a);
-	done(arg, bytes, size);
-}
-
-static void host_read_due(struct event *ev)
-{
-	struct host_access *a = (struct host_access *)(void *)ev;
-	struct pcie *pcie = a->hca->pcie;
-	const struct hca_params *p = a->hca->params;
-
-	pci_function_read(a->hca, a->bar, a->offset, a->bytes, a->size);
-	pcie->up_free_ps = max_ps(pcie->up_free_ps, hca_now(a->hca)) +
-			   bytes_ps(pcie, a->size + p->pcie_completion_overhead);
-	a->ev.job = host_read_back;
-	event_set(a->hca->core, &a->ev,
-		  max_ps(pcie->landed_ps,
-			 pcie->up_free_ps + p->pcie_device_latency + pcie->root.latency_ps));
-}
-
-void hca_mmio_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
-		    unsigned size)
-{
-	struct host_access *a = access_take(hca, bar, offset, size);
-
-	memcpy(a->bytes, bytes, size);
-	a->done = NULL;
-	access_send(a, host_write_due, size);
-}
-
-void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size,
-		   void (*done)(void *arg, const void *bytes, unsigned size), void *arg)
-{
-	struct host_access *a = access_take(hca, bar, offset, size);
-
-	a->done = done;
-	a->arg = arg;
-	access_send(a, host_read_due, 0);
-}
-
-void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
-			unsigned size)
-{
-	pci_function_write(hca, bar, offset, bytes, size);
-}
-
-void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size)
-{
-	pci_function_read(hca, bar, offset, bytes, size);
-}
-
 /* --- reset --- */
 
 void pcie_reset(struct hca *hca)
@@ -622,7 +473,7 @@ void pcie_reset(struct hca *hca)
 			posted_give(pcie, (struct posted *)(void *)dma);
 	}
 	pcie->up_free_ps = pcie->landed_ps = 0;
-	pcie->down = (struct lane){0};
+	pcie->down = (struct pcie_lane){0};
 	memset(pcie->tag_free_ps, 0, sizeof(pcie->tag_free_ps));
 	pcie->tag = 0;
 }
@@ -638,12 +489,6 @@ void pcie_destroy(struct pcie *pcie)
 		pcie->posted_all = w->next_all;
 		free(w);
 	}
-	while (pcie->access_all) {
-		struct host_access *a = pcie->access_all;
-
-		pcie->access_all = a->next_all;
-		event_cancel(pcie->hca->core, &a->ev);
-		free(a);
-	}
+	pcie_host_destroy(pcie);
 	free(pcie);
 }

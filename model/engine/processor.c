@@ -266,6 +266,7 @@ struct processor *processor_create(struct hca *hca, const char *elf, char *err, 
 	p->step.job = step_job;
 	p->timer.job = timer_job;
 	p->watchdog.job = watchdog_job;
+	p->object.waiter.wake = processor_object_wake;
 	processor_dma_create(p);
 	p->core = rv_core_create(FW_RAM_BASE, (uint32_t)hca->params->fw_ram & ~3u, &bus);
 	if (!p->core)

@@ -94,25 +94,14 @@ static void cq_gone(void *arg)
 	object_gone(arg);
 }
 
-static void mpt_gone(struct processor *p)
-{
-	struct fw_object *o = &p->object;
-	struct hca *hca = p->hca;
-
-	translate_drop_key(hca, o->number);
-	if (icm_object_valid(hca, FW_TABLE_MPT, o->number))
-		icm_object_set(hca, ICM_MPT_SLOT, o->number, true);
-	icm_object_set(hca, FW_TABLE_MPT, o->number, false);
-	object_done(p, 0);
-}
-
 static void object_invalidate(struct processor *p)
 {
 	struct fw_object *o = &p->object;
 	struct hca *hca = p->hca;
 
 	if (o->type == FW_TABLE_MPT) {
-		mpt_gone(p);
+		translate_mpt_set(hca, o->number, false);
+		object_done(p, 0);
 		return;
 	}
 	if (!icm_object_valid(hca, o->type, o->number)) {
@@ -206,13 +195,12 @@ static void object_validate(struct processor *p)
 
 	o->mtt_known = false;
 	if (o->type == FW_TABLE_MPT) {
-		translate_drop_key(p->hca, o->number);
-		icm_object_set(p->hca, ICM_MPT_SLOT, o->number, false);
+		translate_mpt_set(p->hca, o->number, true);
 	} else {
 		context_drop(p->hca, object_use(o), o->number);
 		context_release(p->hca);
+		icm_object_set(p->hca, o->type, o->number, true);
 	}
-	icm_object_set(p->hca, o->type, o->number, true);
 	object_done(p, 0);
 }
 
@@ -225,6 +213,26 @@ static void object_writeback(struct processor *p)
 		object_done(p, 0);
 	else
 		context_flush(p->hca, object_use(o), o->number, false, object_flushed, p);
+}
+
+/* An MPT that software has set back to valid in its slot is known to be valid when it has been
+ * read. */
+static void object_test(struct processor *p)
+{
+	struct fw_object *o = &p->object;
+	struct hca *hca = p->hca;
+	struct mpt *mpt;
+
+	if (o->type == FW_TABLE_MPT && !icm_object_valid(hca, o->type, o->number) &&
+	    translate_mpt_get(hca, o->number << 8, &o->waiter, &mpt) == -EAGAIN)
+		return;
+	processor_helper_done(p, &o->helper, icm_object_valid(hca, o->type, o->number));
+}
+
+void processor_object_wake(struct waiter *w)
+{
+	object_test((struct processor *)(void *)((char *)w -
+						 offsetof(struct processor, object.waiter)));
 }
 
 int processor_object_start(struct processor *p, uint32_t value)
@@ -262,11 +270,11 @@ int processor_object_start(struct processor *p, uint32_t value)
 		object_resume(p);
 		break;
 	case FW_OBJ_SYNC_ALL:
-		translate_drop_all(p->hca);
+		translate_sync(p->hca);
 		object_done(p, 0);
 		break;
 	case FW_OBJ_TEST:
-		processor_helper_done(p, &o->helper, icm_object_valid(p->hca, type, number));
+		object_test(p);
 		break;
 	case FW_OBJ_RESIZE:
 		if (type != FW_TABLE_CQC) {

@@ -33,6 +33,7 @@ struct fw_dma {
 struct fw_object {
 	struct fw_helper helper;
 	uint32_t number, type, cmd;
+	struct waiter waiter; /* for the MPT of FW_OBJ_TEST */
 	bool mtt_known;
 	uint64_t mtt_addr; /* of its queue buffer */
 };
@@ -87,6 +88,7 @@ int processor_store(void *ctx, uint32_t addr, unsigned size, uint32_t value);
 /* RV_BUS_OK, or RV_BUS_FAULT when what the registers say makes no sense. */
 int processor_dma_start(struct processor *p, uint32_t cmd);
 int processor_object_start(struct processor *p, uint32_t cmd);
+void processor_object_wake(struct waiter *w);
 void processor_dma_create(struct processor *p);
 void processor_dma_destroy(struct processor *p);
 

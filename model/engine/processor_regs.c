@@ -404,7 +404,8 @@ static void icm_forget(struct hca *hca, uint64_t va, uint64_t len)
 {
 	context_drop_range(hca, va, len);
 	translate_drop_range(hca, va, len);
-	icm_objects_clear_range(hca, ICM_MPT_SLOT, va, len);
+	icm_objects_clear_range(hca, ICM_MPT_RELEASED, va, len);
+	icm_objects_clear_range(hca, ICM_MPT_SYNCED, va, len);
 }
 
 static int icm_command(struct processor *p, uint32_t cmd)

@@ -111,6 +111,7 @@ void qp_table_reset(struct hca *hca)
 {
 	struct qp_table *qps = hca->qps;
 
+	wqe_fetch_reset(hca); /* first: a buffer that becomes free wakes a QP that waits for one */
 	for (uint32_t i = 0; i < qps->n_buckets; i++) {
 		while (qps->buckets[i]) {
 			struct qp *qp = qps->buckets[i];

@@ -8,10 +8,9 @@
 #include "model/engine/link_port.h"
 #include "model/engine/translate.h"
 
-static const struct {
-	const char *name, *waits;
-} resp_rows[RESP_STATE_COUNT] = {
-#define S(name, waits) {#name, waits},
+/* What the log says of a machine that waits. */
+static const char *const resp_waits[RESP_STATE_COUNT] = {
+#define S(name, waits) "state " #name " waits for " waits,
 	RESP_STATES(S)
 #undef S
 };
@@ -482,7 +481,7 @@ static void responder_run(struct qp *qp)
 	}
 	if (r->state != RESP_NEXT)
 		HCA_TRACE(qp->hca, TP_RESP_STATE, .qpn = qp->qpn, .corr = x.pkt ? x.pkt->psn : 0,
-			  .text = resp_rows[r->state].waits);
+			  .text = resp_waits[r->state]);
 	r->running = false;
 }
 

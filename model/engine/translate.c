@@ -191,6 +191,23 @@ void translate_drop_key(struct hca *hca, uint32_t index)
 	line_cache_drop_if(&t->mtts, match_owner, &owner);
 }
 
+void translate_sync(struct hca *hca)
+{
+	translate_drop_all(hca);
+	icm_mpt_sync(hca);
+}
+
+void translate_mpt_set(struct hca *hca, uint32_t index, bool valid)
+{
+	bool released = !valid && icm_object_valid(hca, FW_TABLE_MPT, index);
+
+	translate_drop_key(hca, index);
+	icm_object_set(hca, FW_TABLE_MPT, index, valid);
+	if (valid || released)
+		icm_object_set(hca, ICM_MPT_RELEASED, index, released);
+	icm_object_set(hca, ICM_MPT_SYNCED, index, false);
+}
+
 static uint32_t queue_owner(uint64_t mtt_addr)
 {
 	return QUEUE_OWNER | (uint32_t)(mtt_addr / MTT_SIZE);
@@ -218,14 +235,15 @@ void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len)
 
 /* --- MPT --- */
 
-static int mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
+static int __attribute__((noinline))
+mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
 {
 	uint64_t icm = icm_entry(hca, FW_TABLE_MPT, index);
 	bool started;
 	int rc;
 
 	if (!icm_object_valid(hca, FW_TABLE_MPT, index) &&
-	    !icm_object_valid(hca, ICM_MPT_SLOT, index))
+	    !icm_object_valid(hca, ICM_MPT_SYNCED, index))
 		return TRANSLATE_BAD_KEY;
 	rc = line_cache_miss(&hca->translate->mpts, icm, index, w, &started);
 	if (rc == -EFAULT)
@@ -240,12 +258,16 @@ static int mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter
 
 static int mpt_find(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt)
 {
+	struct line_cache *mpts = &hca->translate->mpts;
 	uint32_t index = mpt_index(hca, key >> 8);
-	struct cache_line *line =
-		line_cache_get(&hca->translate->mpts, icm_entry(hca, FW_TABLE_MPT, index), index);
+	struct cache_line *line = mpts->first;
 
-	if (!line)
-		return mpt_miss(hca, key, index, w);
+	if (!line || line->owner != index) {
+		line = line_cache_get(mpts, icm_entry(hca, FW_TABLE_MPT, index), index);
+		if (!line)
+			return mpt_miss(hca, key, index, w);
+	}
+	line->fresh = false;
 	hca->stats.translate_mpt_hits++;
 	*mpt = (struct mpt *)line;
 	return 0;
@@ -271,20 +293,33 @@ deny(struct hca *hca, const struct access *a, int verdict, const char *text)
 	return verdict;
 }
 
+/* A key of software's own MPT: told when the mistake is this host's, not a peer's. */
+static void software_owned(struct hca *hca, const struct access *a)
+{
+	if (a->rights & (ACCESS_LOCAL_READ | ACCESS_LOCAL_WRITE))
+		guest_error(hca, RULE_object_after_hw2sw,
+			    "qpn %06x uses key %x, which software owns", a->qpn, a->key);
+}
+
+static int __attribute__((noinline, cold)) deny_absent(struct hca *hca, const struct access *a)
+{
+	if (icm_object_valid(hca, ICM_MPT_RELEASED, a->key >> 8))
+		software_owned(hca, a);
+	return deny(hca, a, TRANSLATE_BAD_KEY, "no such key");
+}
+
 static int __attribute__((noinline, cold))
 deny_key(struct hca *hca, const struct access *a, const struct mpt *m)
 {
-	if (m->key == a->key && m->status == MPT_STATUS_SW &&
-	    a->rights & (ACCESS_LOCAL_READ | ACCESS_LOCAL_WRITE))
-		guest_error(hca, RULE_object_after_hw2sw,
-			    "qpn %06x uses key %x, which software owns", a->qpn, a->key);
+	if (m->key == a->key && m->status == MPT_STATUS_SW)
+		software_owned(hca, a);
 	return deny(hca, a, TRANSLATE_BAD_KEY,
 		    m->key == a->key ? "key is not valid" : "no such key");
 }
 
 /* The region under a window whose own checks have passed. */
-static int window_region(struct hca *hca, const struct access *a, struct waiter *w,
-			 struct mpt **mpt)
+static int __attribute__((noinline))
+window_region(struct hca *hca, const struct access *a, struct waiter *w, struct mpt **mpt)
 {
 	const struct mpt *window = *mpt;
 	uint32_t lkey = mpt_entry_get_lkey(&window->entry), pd = window->pd;
@@ -313,7 +348,7 @@ static int access_region(struct hca *hca, const struct access *a, struct waiter 
 	int rc = mpt_find(hca, a->key, w, &m);
 
 	if (rc)
-		return rc == TRANSLATE_BAD_KEY ? deny(hca, a, rc, "no such key") : rc;
+		return rc == TRANSLATE_BAD_KEY ? deny_absent(hca, a) : rc;
 	if (m->key != a->key || m->status != MPT_STATUS_HW)
 		return deny_key(hca, a, m);
 	if (m->pd != (a->pd & PD_MASK))

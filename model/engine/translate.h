@@ -49,8 +49,14 @@ struct translate *translate_create(struct hca *hca);
 void translate_destroy(struct translate *translate);
 /* Forgets everything and every waiter. After pcie_reset() only: nothing under way comes back. */
 void translate_reset(struct hca *hca);
-/* Forgets all cached entries: SYNC_TPT. */
+/* Forgets all cached entries. */
 void translate_drop_all(struct hca *hca);
+/* SYNC_TPT: forgets all cached entries; slots that HW2SW_MPT has left are read again, and are valid
+ * when software has said so in them. */
+void translate_sync(struct hca *hca);
+/* SW2HW_MPT (valid) and HW2SW_MPT of an MPT: its entry in ICM counts from now on, or is software's.
+ */
+void translate_mpt_set(struct hca *hca, uint32_t mpt_index, bool valid);
 /* An MPT entry with the MTT entries read for it. */
 void translate_drop_key(struct hca *hca, uint32_t mpt_index);
 /* The MTT entries read for a queue buffer, mtt_addr as in its context; of all queue buffers when

@@ -56,6 +56,7 @@ struct wqe_fetch {
 	struct receive_buffer *receives;
 	uint8_t *bytes;
 	struct waiter_queue room; /* those for whom there was no buffer */
+	struct event room_event;
 };
 
 /* --- geometry --- */
@@ -85,6 +86,23 @@ void wqe_geometry_receive(const struct qpc *qpc, struct wqe_geometry *g)
 	g->offset = (uint64_t)qpc_get_page_offset(qpc) * WQE_CHUNK;
 	if (g->stride <= send_stride)
 		g->offset += (uint64_t)send_stride << qpc_get_log_sq_size(qpc);
+}
+
+/* --- room --- */
+
+static void room_job(struct event *ev)
+{
+	struct wqe_fetch *wf =
+		(struct wqe_fetch *)((char *)ev - offsetof(struct wqe_fetch, room_event));
+
+	waiter_queue_wake(&wf->room);
+}
+
+/* By an event: who makes room is in the middle of a step, and holds pointers into caches. */
+static void room_made(struct wqe_fetch *wf)
+{
+	if (wf->room.first && !event_is_set(&wf->room_event))
+		event_set(wf->hca->core, &wf->room_event, hca_now(wf->hca));
 }
 
 /* --- buffers by last use --- */
@@ -143,7 +161,7 @@ static void release(struct wqe_fetch *wf, struct wqe_buffer *b)
 	b->state = BUFFER_FREE;
 	unlink_buffer(wf, b);
 	link_oldest(wf, b);
-	waiter_queue_wake(&wf->room);
+	room_made(wf);
 }
 
 static struct wqe_buffer *take(struct wqe_fetch *wf, struct qp *qp, unsigned slot)
@@ -176,6 +194,7 @@ struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 	if (!wf)
 		return NULL;
 	wf->hca = hca;
+	wf->room_event.job = room_job;
 	wf->n_buffers = (unsigned)(p->wqe_fetch_entries / p->wqe_fetch_prefetch);
 	if (wf->n_buffers < 2)
 		wf->n_buffers = 2; /* one for each slot, or a QP could wait for itself */
@@ -205,6 +224,7 @@ void wqe_fetch_destroy(struct wqe_fetch *wf)
 {
 	if (!wf)
 		return;
+	event_cancel(wf->hca->core, &wf->room_event);
 	free(wf->buffers);
 	free(wf->receives);
 	free(wf->bytes);
@@ -231,6 +251,7 @@ void wqe_fetch_reset(struct hca *hca)
 		wf->receives[i].state = BUFFER_FREE;
 	}
 	waiter_queue_clear(&wf->room);
+	event_cancel(hca->core, &wf->room_event);
 }
 
 size_t wqe_fetch_footprint(const struct hca *hca)
@@ -377,8 +398,7 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 	*wqe = at;
 	*len = bytes < b->stride ? bytes : b->stride;
 	if (was_wanted)
-		waiter_queue_wake(&wf->room); /* last: who is woken may take this buffer, whose
-						 bytes stay until its read is done */
+		room_made(wf);
 	else
 		qp->hca->stats.wqe_fetch_hits++;
 	return 0;
@@ -443,7 +463,7 @@ static void receive_done(struct dma *dma)
 	r->state = r->wanted ? BUFFER_FULL : BUFFER_FREE;
 	r->status = dma->status;
 	waiter_queue_wake(&r->waiters);
-	waiter_queue_wake(&r->wf->room);
+	room_made(r->wf);
 }
 
 /* The buffer of this WQE, or one it can have, or NULL. */
@@ -487,6 +507,7 @@ int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned
 		r->wanted = false;
 		if (r->status)
 			r->state = BUFFER_FREE;
+		room_made(wf);
 		*wqe = r->bytes;
 		return r->status;
 	}

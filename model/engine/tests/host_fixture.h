@@ -1,6 +1,7 @@
 /*
- * For tests of the stages between host and packet path: an HCA that has only these, a flat host memory, contexts and translations that the test
- * lays out. What other stages would do is recorded. The fakes are weak: a stage that is linked for another reason wins.
+ * For tests of the stages between host and packet path: an HCA that has only these, a flat host
+ * memory, contexts and translations that the test lays out. What other stages would do is recorded.
+ * The fakes are weak: a stage that is linked for another reason wins.
  */
 #ifndef MODEL_ENGINE_TESTS_HOST_FIXTURE_H
 #define MODEL_ENGINE_TESTS_HOST_FIXTURE_H
@@ -67,6 +68,9 @@ struct fixture {
 	bool valid[CONTEXT_SRQ + 1][FX_CONTEXTS];
 	uint8_t contexts[CONTEXT_SRQ + 1][FX_CONTEXTS][256];
 	bool context_miss, translate_miss, translate_fail;
+	bool flush_wait;
+	void (*flushed)(void *arg, int status);
+	void *flushed_arg;
 	struct waiter_queue waiters;
 };
 
@@ -130,6 +134,15 @@ __attribute__((weak)) int context_get(struct hca *hca, enum context_use use, uin
 
 __attribute__((weak)) void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 {
+}
+
+__attribute__((weak)) void context_flush(struct hca *hca, enum context_use use, uint32_t number,
+					 bool drop, void (*done)(void *arg, int status), void *arg)
+{
+	fx.flushed = done;
+	fx.flushed_arg = arg;
+	if (!fx.flush_wait)
+		done(arg, 0);
 }
 
 /* A buffer is contiguous, at the bus address that stands in place of its MTT address. */

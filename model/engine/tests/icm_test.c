@@ -113,12 +113,13 @@ static void numbers_wrap_at_the_table(void **state)
 static void range_clears_valid_bits(void **state)
 {
 	for (unsigned i = 0; i < 64; i++)
-		icm_object_set(&rig.hca, ICM_MPT_SLOT, i, true);
-	icm_objects_clear_range(&rig.hca, ICM_MPT_SLOT, ((uint64_t)FW_TABLE_MPT << 20) + 65, 64);
+		icm_object_set(&rig.hca, ICM_MPT_RELEASED, i, true);
+	icm_objects_clear_range(&rig.hca, ICM_MPT_RELEASED, ((uint64_t)FW_TABLE_MPT << 20) + 65,
+				64);
 	for (unsigned i = 0; i < 64; i++)
-		assert_int_equal(icm_object_valid(&rig.hca, ICM_MPT_SLOT, i), i != 1 && i != 2);
+		assert_int_equal(icm_object_valid(&rig.hca, ICM_MPT_RELEASED, i), i != 1 && i != 2);
 	icm_objects_clear(&rig.hca);
-	assert_false(icm_object_valid(&rig.hca, ICM_MPT_SLOT, 5));
+	assert_false(icm_object_valid(&rig.hca, ICM_MPT_RELEASED, 5));
 }
 
 static struct waiter_queue queue;

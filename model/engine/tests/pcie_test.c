@@ -103,7 +103,8 @@ static void requests_are_cut(void **state)
 	assert_int_equal(fx.hca.stats.pcie_read_requests, 3);
 	assert_int_equal(fx.hca.stats.pcie_read_bytes, 1124);
 	fx_run();
-	/* DevCtl: MRRS 128 (000), MPS 128 (000) count at once; a larger MPS counts as the parameter */
+	/* DevCtl: MRRS 128 (000), MPS 128 (000) count at once; a larger MPS counts as the parameter
+	 */
 	hca_config_write(&fx.hca, HCA_PCI_CAP_EXPRESS + 8, 2, 0);
 	n->dma.one.len = n->dma.len = 1024;
 	n->dma.one.bus = MEMORY_BUS;

@@ -11,9 +11,9 @@
 #include "model/engine/processor.h"
 #include "model/engine/qp.h"
 #include "model/engine/srq.h"
+#include "model/engine/tests/rv_asm.h"
 #include "model/interface/queues.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -54,12 +54,12 @@ void hca_stop(struct hca *h)
 	seen.stops++;
 }
 
-void hca_catastrophe(struct hca *h, enum catas_code code, uint32_t detail, const char *format, ...)
+void hca_catastrophe(struct hca *h, enum catas_code catas, uint32_t detail, const char *format, ...)
 {
 	va_list args;
 
 	seen.catas++;
-	seen.code = code;
+	seen.code = catas;
 	va_start(args, format);
 	vsnprintf(seen.catas_text, sizeof(seen.catas_text), format, args);
 	va_end(args);
@@ -149,113 +149,6 @@ uint32_t link_port_speed(struct hca *h, unsigned port)
 	return 0x1714;
 }
 
-/* --- an assembler: x5 is the register block, x6 that of port 1, x10 the results in RAM --- */
-
-enum {
-	CODE = FW_RAM_BASE,
-	RESULTS = FW_RAM_BASE + 0x8000,
-	TEXT = FW_RAM_BASE + 0x9000, /* in the image */
-	REGS = 5,
-	PORT = 6,
-	TMP = 7,
-	RESULT = 10,
-	CSR_MIE = 0x304,
-	CSR_MTVEC = 0x305,
-	MEIE = 0x800,
-	TEXT_OFFSET = TEXT - CODE,
-};
-
-static uint32_t code[TEXT_OFFSET / 4 + 16];
-static unsigned words, results;
-
-static void emit(uint32_t word)
-{
-	code[words++] = word;
-}
-
-static void li(unsigned rd, uint32_t value)
-{
-	emit(((value + 0x800) & 0xfffff000) | rd << 7 | 0x37);
-	emit((value & 0xfff) << 20 | rd << 15 | rd << 7 | 0x13);
-}
-
-static void lw(unsigned rd, unsigned base, uint32_t off)
-{
-	emit((off & 0xfff) << 20 | base << 15 | 2 << 12 | rd << 7 | 0x03);
-}
-
-static void sw(unsigned rs, unsigned base, uint32_t off)
-{
-	emit((off >> 5 & 0x7f) << 25 | rs << 20 | base << 15 | 2 << 12 | (off & 0x1f) << 7 | 0x23);
-}
-
-static void csrw(unsigned csr, uint32_t value)
-{
-	li(TMP, value);
-	emit(csr << 20 | TMP << 15 | 1 << 12 | 0x73);
-}
-
-static void jump(unsigned to)
-{
-	uint32_t off = (to - words) * 4;
-
-	emit((off >> 20 & 1) << 31 | (off >> 1 & 0x3ff) << 21 | (off >> 11 & 1) << 20 |
-	     (off >> 12 & 0xff) << 12 | 0x6f);
-}
-
-static void wfi(void)
-{
-	emit(0x10500073);
-}
-
-static void set(enum fw_register reg, uint32_t value)
-{
-	li(TMP, value);
-	sw(TMP, REGS, reg);
-}
-
-/* The register's value becomes the next result. */
-static void keep(unsigned base, uint32_t reg)
-{
-	lw(TMP, base, reg);
-	sw(TMP, RESULT, 4 * results++);
-}
-
-static void object(uint32_t command, uint32_t type, uint32_t number)
-{
-	set(FW_OBJ_NUMBER, number);
-	set(FW_OBJ_CMD, command | type << 8);
-	keep(REGS, FW_OBJ_STATUS);
-}
-
-static void dma(uint32_t command, uint64_t addr, uint32_t ram, uint32_t len)
-{
-	set(FW_DMA_ADDR_HI, (uint32_t)(addr >> 32));
-	set(FW_DMA_ADDR_LO, (uint32_t)addr);
-	set(FW_DMA_RAM, ram);
-	set(FW_DMA_LEN, len);
-	set(FW_DMA_CMD, command);
-	keep(REGS, FW_DMA_STATUS);
-}
-
-static void icm(uint32_t command, uint64_t va, uint64_t pa, uint32_t pages)
-{
-	set(FW_ICM_VA_HI, (uint32_t)(va >> 32));
-	set(FW_ICM_VA_LO, (uint32_t)va);
-	set(FW_ICM_PA_HI, (uint32_t)(pa >> 32));
-	set(FW_ICM_PA_LO, (uint32_t)pa);
-	set(FW_ICM_PAGES, pages);
-	set(FW_ICM_CMD, command);
-}
-
-static void finish_with_sleep(void)
-{
-	unsigned loop = words;
-
-	wfi();
-	jump(loop);
-}
-
 static uint32_t result(unsigned n)
 {
 	uint32_t v;
@@ -264,51 +157,11 @@ static uint32_t result(unsigned n)
 	return v;
 }
 
-static char elf_path[] = "hcasim-test-fw-XXXXXX.elf";
-
-static void elf_write(const char *path)
-{
-	const Elf32_Ehdr ehdr = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB,
-			    EV_CURRENT},
-		.e_type = ET_EXEC,
-		.e_machine = EM_RISCV,
-		.e_version = EV_CURRENT,
-		.e_entry = CODE,
-		.e_phoff = sizeof(ehdr),
-		.e_ehsize = sizeof(ehdr),
-		.e_phentsize = sizeof(Elf32_Phdr),
-		.e_phnum = 1,
-	};
-	const Elf32_Phdr phdr = {
-		.p_type = PT_LOAD,
-		.p_offset = sizeof(ehdr) + sizeof(phdr),
-		.p_vaddr = CODE,
-		.p_paddr = CODE,
-		.p_filesz = sizeof(code),
-		.p_memsz = sizeof(code),
-		.p_flags = PF_R | PF_W | PF_X,
-		.p_align = 4,
-	};
-	FILE *f = fopen(path, "wb");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(&ehdr, sizeof(ehdr), 1, f), 1);
-	assert_int_equal(fwrite(&phdr, sizeof(phdr), 1, f), 1);
-	assert_int_equal(fwrite(code, sizeof(code), 1, f), 1);
-	fclose(f);
-}
-
 static void boot(void)
 {
-	char err[256] = "", path[sizeof(elf_path)];
-	int fd;
+	char err[256] = "", path[ELF_PATH_SIZE];
 
-	memcpy(path, elf_path, sizeof(path));
-	fd = mkstemps(path, 4);
-	assert_true(fd >= 0);
-	close(fd);
-	elf_write(path);
+	elf_make(path);
 	hca->processor = processor_create(hca, path, err, sizeof(err));
 	unlink(path);
 	assert_string_equal(err, "");
@@ -322,11 +175,7 @@ static int start(void **state)
 	rig.params.fw_reset_time = 0;
 	rig_start();
 	memset(&seen, 0, sizeof(seen));
-	memset(code, 0, sizeof(code));
-	words = results = 0;
-	li(REGS, FW_REG_BASE);
-	li(PORT, FW_REG_BASE + FW_PORT_BASE);
-	li(RESULT, RESULTS);
+	assemble();
 	return 0;
 }
 
@@ -385,8 +234,8 @@ static void executes_a_command(void **state)
 	assert_true(seen.out_param == 0x12345678);
 	assert_int_equal(hca->stats.fw_commands, 1);
 	/*
-	 * 12 instructions before the one that starts the DMA; the load of its status ends when the bytes are there, and with two more stands before
-	 * HCR_DONE.
+	 * 12 instructions before the one that starts the DMA; the load of its status ends when the
+	 * bytes are there, and with two more stands before HCR_DONE.
 	 */
 	assert_true(seen.done_at_ps == posted_ps + 12 * cycle_ps + RIG_READ_PS + 3 * cycle_ps);
 	assert_true(processor_is_quiet(hca));
@@ -512,7 +361,7 @@ static void object_commands(void **state)
 	assert_true(icm_object_valid(hca, FW_TABLE_CQC, 7));
 	assert_false(icm_object_valid(hca, FW_TABLE_EQC, 3));
 	assert_false(icm_object_valid(hca, FW_TABLE_MPT, 9));
-	assert_true(icm_object_valid(hca, ICM_MPT_SLOT, 9));
+	assert_true(icm_object_valid(hca, ICM_MPT_RELEASED, 9));
 }
 
 /* The line as the engine changed it is in memory when WRITEBACK is done, and firmware's change of
@@ -541,6 +390,31 @@ static void context_goes_to_memory_and_back(void **state)
 	rig_run();
 	assert_int_equal(context_get(hca, CONTEXT_CQ, 7, &w.w, (void **)&bytes, "test"), 0);
 	assert_int_equal(bytes[10], 0x99);
+}
+
+/* HW2SW_MPT, software's edit in place, SYNC_TPT: the MPT is valid again for the next command. */
+static void test_reads_what_software_set_back(void **state)
+{
+	uint64_t slot = ((uint64_t)FW_TABLE_MPT << 20) + 9 * 64;
+
+	object(FW_OBJ_VALIDATE, FW_TABLE_MPT, 9);
+	object(FW_OBJ_INVALIDATE, FW_TABLE_MPT, 9);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	dma(FW_DMA_ICM_FILL, slot, 0xff, 1);
+	object(FW_OBJ_SYNC_ALL, 0, 0);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	dma(FW_DMA_ICM_FILL, slot, 0x00, 1);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	object(FW_OBJ_SYNC_ALL, 0, 0);
+	object(FW_OBJ_TEST, FW_TABLE_MPT, 9);
+	finish_with_sleep();
+	boot();
+	rig_run();
+	assert_int_equal(result(2), 0);
+	assert_int_equal(result(5), 0);
+	assert_int_equal(result(7), 0);
+	assert_int_equal(result(9), 1);
+	assert_int_equal(rig.guest_errors, 0);
 }
 
 static void status_waits_for_the_end(void **state)
@@ -679,7 +553,7 @@ static void ports(void **state)
 	keep(REGS, FW_NUM_PORTS);
 	keep(REGS, FW_GUID_LO);
 	finish_with_sleep();
-	rig.params.hca_node_guid = 0x0002c90300a00010;
+	hca->index = 1;
 	seen.port.counters[FW_PC_XMIT_DATA] = 0x1122334455667788;
 	boot();
 	rig_run();
@@ -725,6 +599,7 @@ int main(void)
 		T(icm_and_tables),
 		T(object_commands),
 		T(context_goes_to_memory_and_back),
+		T(test_reads_what_software_set_back),
 		T(status_waits_for_the_end),
 		T(timer_interrupts),
 		T(watchdog_kills),

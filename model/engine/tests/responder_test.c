@@ -90,6 +90,14 @@ static void test_duplicate_write_touches_nothing(void **state)
 	assert_int_equal(qpc_get_msn(&w->qpc), 1);
 }
 
+static struct packet *before_request(uint8_t opcode, uint32_t psn)
+{
+	struct packet *pkt = request(opcode, psn, WORLD_MTU, false);
+
+	return opcode == BTH_RC_WRITE_FIRST ? with_reth(pkt, WORLD_DATA, KEY_GOOD, 4 * WORLD_MTU)
+					    : pkt;
+}
+
 /* What may follow what: in a message of `before` (0: none) the packet `then` is right or not. */
 static void test_opcode_sequence(void **state)
 {
@@ -108,6 +116,9 @@ static void test_opcode_sequence(void **state)
 		{BTH_RC_SEND_FIRST, BTH_RC_SEND_ONLY, false},
 		{BTH_RC_SEND_FIRST, BTH_RC_READ_REQUEST, false},
 		{BTH_RC_SEND_FIRST, BTH_RC_FETCH_ADD, false},
+		{BTH_RC_WRITE_FIRST, BTH_RC_WRITE_MIDDLE, true},
+		{BTH_RC_WRITE_FIRST, BTH_RC_SEND_MIDDLE, false},
+		{BTH_RC_WRITE_FIRST, BTH_RC_SEND_LAST, false},
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -119,7 +130,7 @@ static void test_opcode_sequence(void **state)
 		receive_make(0, WORLD_DATA, 4096);
 		receives_posted(1);
 		if (rows[i].before >= 0)
-			give(request((uint8_t)rows[i].before, psn++, WORLD_MTU, false));
+			give(before_request((uint8_t)rows[i].before, psn++));
 		if (rows[i].then == BTH_RC_READ_REQUEST || rows[i].then == BTH_RC_FETCH_ADD)
 			len = 0;
 		give(request(rows[i].then, psn, len, true));

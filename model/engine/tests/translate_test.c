@@ -323,15 +323,20 @@ static void reregistered_in_place(void **state)
 	struct mpt_entry *e = region(INDEX, 0, PAGE, 12);
 
 	assert_int_equal(translate(ACCESS(0, 1)), 0);
-	mpt_entry_set_status(e, MPT_STATUS_SW);
-	translate_drop_key(hca, INDEX);
-	icm_object_set(hca, FW_TABLE_MPT, INDEX, false);
-	icm_object_set(hca, ICM_MPT_SLOT, INDEX, true);
+	translate_mpt_set(hca, INDEX, false);
+	/* Firmware has yet to write the slot, whose status still says valid. */
+	assert_int_equal(translate(ACCESS(0, 1, .rights = ACCESS_REMOTE_READ)), TRANSLATE_BAD_KEY);
+	assert_int_equal(rig.guest_errors, 0);
 	assert_int_equal(translate(ACCESS(0, 1)), TRANSLATE_BAD_KEY);
 	assert_string_equal(rig.last_rule, "object_after_hw2sw");
+	mpt_entry_set_status(e, MPT_STATUS_SW);
+	translate_sync(hca);
+	assert_int_equal(translate(ACCESS(0, 1)), TRANSLATE_BAD_KEY);
+	assert_int_equal(rig.guest_errors, 2);
 	mpt_entry_set_start(e, 0x9000);
 	mpt_entry_set_status(e, MPT_STATUS_HW);
-	translate_drop_all(hca);
+	assert_int_equal(translate(ACCESS(0x9000, 1)), TRANSLATE_BAD_KEY);
+	translate_sync(hca);
 	assert_int_equal(translate(ACCESS(0x9000, 1)), 0);
 	assert_int_equal(translate(ACCESS(0, 1)), TRANSLATE_BAD_RANGE);
 	assert_true(icm_object_valid(hca, FW_TABLE_MPT, INDEX));

@@ -1,0 +1,209 @@
+/* See context_lines.h. */
+#include "model/engine/context_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct context_use_row context_uses[CONTEXT_USES] = {
+	[CONTEXT_REQUESTER] = {"qpc", FW_TABLE_QPC, CONTEXT_REQUESTER, 0, QPC_LINE},
+	[CONTEXT_RESPONDER] = {"qpc", FW_TABLE_QPC, CONTEXT_REQUESTER, 1, QPC_LINE},
+	[CONTEXT_CQ] = {"cqc", FW_TABLE_CQC, CONTEXT_CQ, 0, SMALL_LINE},
+	[CONTEXT_EQ] = {"eqc", FW_TABLE_EQC, CONTEXT_EQ, 0, SMALL_LINE},
+	[CONTEXT_SRQ] = {"srqc", FW_TABLE_SRQC, CONTEXT_SRQ, 0, SMALL_LINE},
+};
+
+unsigned context_table(enum context_use use)
+{
+	return context_uses[use].table;
+}
+
+const char *context_name(enum context_use use)
+{
+	return context_uses[use].name;
+}
+
+size_t context_size(enum context_use use)
+{
+	return context_uses[use].size;
+}
+
+struct context_cache *context_cache_create(struct hca *hca)
+{
+	const struct hca_params *p = hca->params;
+	struct context_cache *cache = calloc(1, sizeof(*cache));
+	uint64_t total = 0, buckets = 1;
+
+	if (!cache)
+		abort();
+	cache->sets[CONTEXT_REQUESTER].room = (uint32_t)p->context_cache_requester_entries;
+	cache->sets[CONTEXT_RESPONDER].room = (uint32_t)p->context_cache_responder_entries;
+	cache->sets[CONTEXT_CQ].room = (uint32_t)p->context_cache_cq_entries;
+	cache->sets[CONTEXT_EQ].room = (uint32_t)p->context_cache_eq_entries;
+	cache->sets[CONTEXT_SRQ].room = (uint32_t)p->context_cache_srq_entries;
+	for (unsigned use = 0; use < CONTEXT_USES; use++)
+		total += cache->sets[use].room;
+	while (buckets < total)
+		buckets *= 2;
+	cache->buckets = calloc(buckets, sizeof(*cache->buckets));
+	if (!cache->buckets)
+		abort();
+	cache->mask = (uint32_t)(buckets - 1);
+	cache->footprint = sizeof(*cache) + buckets * sizeof(*cache->buckets);
+	return cache;
+}
+
+struct context_line *context_line_make(struct hca *hca, enum context_use use, uint32_t key)
+{
+	struct context_cache *cache = hca->context_cache;
+	enum context_use kind = context_uses[use].kind;
+	size_t size = sizeof(struct context_line) + context_uses[kind].size;
+	struct context_line *line = cache->free[kind];
+	struct context_line **home = context_bucket(cache, key);
+
+	if (line) {
+		cache->free[kind] = line->hash_next;
+		memset(line, 0, sizeof(*line));
+	} else {
+		line = calloc(1, size);
+		if (!line)
+			abort();
+		cache->footprint += size;
+	}
+	line->hca = hca;
+	line->key = key;
+	line->kind = kind;
+	line->hash_next = *home;
+	*home = line;
+	return line;
+}
+
+static void unhash(struct context_cache *cache, struct context_line *line)
+{
+	struct context_line **link =
+		line->orphan ? &cache->lines : context_bucket(cache, line->key);
+
+	while (*link != line)
+		link = &(*link)->hash_next;
+	*link = line->hash_next;
+}
+
+static bool line_busy(const struct context_line *line)
+{
+	return line->present || line->filling || line->writing || line->failures;
+}
+
+void context_line_settle(struct context_cache *cache, struct context_line *line)
+{
+	if (line_busy(line))
+		return;
+	unhash(cache, line);
+	line->hash_next = cache->free[line->kind];
+	cache->free[line->kind] = line;
+}
+
+void context_lru_remove(struct context_cache *cache, struct context_line *line, unsigned tag)
+{
+	struct tag_set *set = &cache->sets[context_tag_use(line, tag)];
+	struct line_link *link = &line->lru[tag];
+
+	*(link->prev ? &link->prev->lru[tag].next : &set->first) = link->next;
+	*(link->next ? &link->next->lru[tag].prev : &set->last) = link->prev;
+	set->count--;
+	if (set->latest == line)
+		set->latest = NULL;
+}
+
+void context_lru_push(struct context_cache *cache, struct context_line *line, unsigned tag)
+{
+	struct tag_set *set = &cache->sets[context_tag_use(line, tag)];
+	struct line_link *link = &line->lru[tag];
+
+	link->prev = NULL;
+	link->next = set->first;
+	*(set->first ? &set->first->lru[tag].prev : &set->last) = line;
+	set->first = line;
+	set->count++;
+}
+
+void context_tag_drop(struct context_cache *cache, struct context_line *line, unsigned tag)
+{
+	if (!(line->present & 1u << tag))
+		return;
+	context_lru_remove(cache, line, tag);
+	line->present &= (uint8_t) ~(1u << tag);
+	line->dirty &= (uint8_t) ~(1u << tag);
+	line->pins[tag] = 0;
+}
+
+void context_line_drop(struct context_cache *cache, struct context_line *line)
+{
+	for (unsigned tag = 0; tag < MAX_TAGS; tag++)
+		context_tag_drop(cache, line, tag);
+	line->dirty = 0;
+	line->failures = 0;
+	if ((line->filling || line->writing) && !line->orphan) {
+		unhash(cache, line);
+		line->orphan = true;
+		line->hash_next = cache->lines;
+		cache->lines = line;
+		return;
+	}
+	context_line_settle(cache, line);
+}
+
+static void line_free(struct context_line *line)
+{
+	waiter_queue_clear(&line->waiters);
+	while (line->flushes) {
+		struct flush *f = line->flushes;
+
+		line->flushes = f->next;
+		free(f);
+	}
+	free(line);
+}
+
+static void lines_free(struct context_line **list)
+{
+	while (*list) {
+		struct context_line *line = *list;
+
+		*list = line->hash_next;
+		line_free(line);
+	}
+}
+
+static void cache_empty(struct context_cache *cache)
+{
+	for (uint32_t i = 0; i <= cache->mask; i++)
+		lines_free(&cache->buckets[i]);
+	for (unsigned kind = 0; kind < CONTEXT_USES; kind++) {
+		lines_free(&cache->free[kind]);
+		cache->sets[kind] = (struct tag_set){.room = cache->sets[kind].room};
+	}
+	lines_free(&cache->lines);
+	cache->miss_first = cache->miss_last = NULL;
+	cache->misses = 0;
+	cache->held = false;
+	waiter_queue_clear(&cache->held_waiters);
+	cache->footprint = sizeof(*cache) + ((size_t)cache->mask + 1) * sizeof(*cache->buckets);
+}
+
+void context_cache_reset(struct hca *hca)
+{
+	cache_empty(hca->context_cache);
+}
+
+void context_cache_destroy(struct context_cache *cache)
+{
+	if (!cache)
+		return;
+	cache_empty(cache);
+	free(cache->buckets);
+	free(cache);
+}
+
+size_t context_cache_footprint(const struct hca *hca)
+{
+	return hca->context_cache->footprint;
+}

@@ -1,0 +1,58 @@
+/* State of the PCIe link, shared by pcie.c (the device's DMA) and pcie_host.c (the host's
+ * accesses). */
+#ifndef MODEL_ENGINE_PCIE_STATE_H
+#define MODEL_ENGINE_PCIE_STATE_H
+
+#include "model/engine/engine.h"
+#include "model/engine/pcie.h"
+
+enum {
+	PCIE_TAGS_MAX = 256,
+	PCIE_FRACTION_BITS = 16,
+};
+
+struct host_access;
+struct posted;
+
+/*
+ * A direction of the link, or what can be said of it without looking at each TLP: the time from
+ * which on it is free, and the longest hole before it that somebody with an earlier need may fill.
+ */
+struct pcie_lane {
+	uint64_t free_ps, hole_from_ps, hole_to_ps;
+};
+
+struct pcie {
+	struct hca *hca;
+	struct pcie_root root;
+	uint64_t byte_time;  /* ps << PCIE_FRACTION_BITS */
+	uint64_t request_ps; /* of a read request on the link */
+	uint32_t max_payload, max_read_request;
+	uint64_t up_free_ps;
+	struct pcie_lane down;
+	uint64_t landed_ps;  /* of the latest posted write */
+	uint64_t host_ps;    /* the root complex has put the host's last access on the link */
+	uint64_t arrived_ps; /* the host's last access reaches the device */
+	uint64_t tag_free_ps[PCIE_TAGS_MAX];
+	unsigned tag;
+
+	struct dma *active;
+	unsigned pending;
+	struct posted *posted_free, *posted_all;
+	struct host_access *access_free, *access_all;
+};
+
+static inline uint64_t pcie_max_ps(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint64_t pcie_bytes_ps(const struct pcie *pcie, uint64_t bytes)
+{
+	return (bytes * pcie->byte_time) >> PCIE_FRACTION_BITS;
+}
+
+/* Cancels and frees the host's accesses: the device goes away. */
+void pcie_host_destroy(struct pcie *pcie);
+
+#endif

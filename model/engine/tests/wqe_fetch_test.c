@@ -1,0 +1,168 @@
+/* Send WQEs: where they lie, what stands in them, who owns them; receive WQEs. */
+#include "model/engine/tests/requester_rig.h"
+
+/* mlx4: RQ first when its stride is larger, else SQ first; no RQ: SQ at the start. */
+static void geometry(void **state)
+{
+	struct qpc c = {0};
+	struct wqe_geometry sq, rq;
+
+	qpc_set_db_rec_addr(&c, 0x1000);
+	qpc_set_log_sq_size(&c, 7);
+	qpc_set_log_sq_stride(&c, 2);
+	qpc_set_log_rq_size(&c, 4);
+	qpc_set_log_rq_stride(&c, 2);
+	wqe_geometry_send(&c, &sq);
+	wqe_geometry_receive(&c, &rq);
+	assert_int_equal(sq.offset, 0);
+	assert_int_equal(sq.stride, 64);
+	assert_int_equal(sq.count, 128);
+	assert_int_equal(rq.offset, 128 * 64);
+	assert_int_equal(rq.stride, 64);
+	assert_int_equal(rq.count, 16);
+	qpc_set_log_rq_stride(&c, 5);
+	qpc_set_page_offset(&c, 3);
+	wqe_geometry_send(&c, &sq);
+	wqe_geometry_receive(&c, &rq);
+	assert_int_equal(rq.offset, 3 * 64);
+	assert_int_equal(sq.offset, 3 * 64 + 16 * 512);
+	qpc_set_page_offset(&c, 0);
+	qpc_set_db_rec_addr(&c, 0);
+	qpc_set_rq_size_stride(&c, QPC_NO_RQ_SIZE_STRIDE);
+	wqe_geometry_send(&c, &sq);
+	assert_int_equal(sq.offset, 0);
+}
+
+static void data_segment(uint8_t *at, uint32_t count, uint32_t lkey, uint64_t addr)
+{
+	be32_store(at, count);
+	be32_store(at + 4, lkey);
+	be64_store(at + 8, addr);
+}
+
+/* Inline over a 64-byte boundary, a pointer behind it, a zero-length entry as libmlx4 writes it. */
+static void segments(void **state)
+{
+	uint8_t wqe[128] = {0};
+	struct send_request r;
+	struct send_segment s;
+	const char *why;
+	unsigned at;
+
+	be32_store(wqe, WQE_SEND);
+	be32_store(wqe + 4, 7);
+	be32_store(wqe + 16, 0x80000000u | 44); /* to byte 64 */
+	be32_store(wqe + 64, 0x80000000u | 5);  /* padded to 80 */
+	data_segment(wqe + 80, 0x80000000u, 0, 0);
+	data_segment(wqe + 96, 1000, 0x1234, 0x5678);
+	assert_int_equal(send_request_parse(wqe, 128, QP_ST_RC, &r, &why), 0);
+	assert_int_equal(r.bytes, 44 + 5 + 1000);
+	at = r.data;
+	assert_true(send_segment_next(&r, &at, &s) && s.is_inline && s.len == 44 &&
+		    s.bytes == wqe + 20);
+	assert_true(send_segment_next(&r, &at, &s) && s.is_inline && s.len == 5 &&
+		    s.bytes == wqe + 68);
+	assert_true(send_segment_next(&r, &at, &s) && s.len == 0);
+	assert_true(send_segment_next(&r, &at, &s) && !s.is_inline && s.len == 1000 &&
+		    s.lkey == 0x1234 && s.addr == 0x5678);
+	assert_false(send_segment_next(&r, &at, &s));
+}
+
+static void malformed(void **state)
+{
+	static const struct {
+		uint32_t opcode, ds, service, first;
+		int result;
+	} rows[] = {
+		{WQE_SEND, 2, QP_ST_RC, 100, 0},
+		{WQE_SEND, 0, QP_ST_RC, 100, -EINVAL},              /* size 0 */
+		{WQE_SEND, 9, QP_ST_RC, 100, -EINVAL},              /* beyond the stride */
+		{0x1c, 2, QP_ST_RC, 100, -EINVAL},                  /* no such opcode */
+		{WQE_LSO, 4, QP_ST_UD, 100, -EINVAL},               /* not offered */
+		{WQE_RDMA_READ, 2, QP_ST_UC, 100, -EINVAL},         /* UC-3 */
+		{WQE_RDMA_WRITE, 1, QP_ST_RC, 100, -EINVAL},        /* no remote address */
+		{WQE_SEND, 3, QP_ST_UD, 100, -EINVAL},              /* no address vector */
+		{WQE_SEND, 8, QP_ST_RC, 0x80000000u | 45, -EINVAL}, /* over the 64-byte boundary */
+		{WQE_SEND, 2, QP_ST_RC, 0x80000000u | 13, -EINVAL}, /* longer than the WQE */
+		{WQE_NOP, 0, QP_ST_RC, 0, 0},
+		{WQE_SEND, 1, QP_ST_RC, 0, 0}, /* no data at all */
+	};
+	uint8_t wqe[128];
+	struct send_request r;
+	const char *why;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		memset(wqe, 0, sizeof(wqe));
+		be32_store(wqe, rows[i].opcode);
+		be32_store(wqe + 4, rows[i].ds);
+		be32_store(wqe + 16, rows[i].first);
+		assert_int_equal(send_request_parse(wqe, 128, rows[i].service, &r, &why),
+				 rows[i].result);
+		assert_int_equal(!why, !rows[i].result);
+	}
+}
+
+/* QP1 with a GRH: 72 bytes of headers in two inline segments, 256 of MAD, the ICRC's place. */
+static void mlx(void **state)
+{
+	uint8_t wqe[256] = {0}, given[72], headers[MLX_HEADERS_MAX];
+	struct send_request r;
+	const char *why;
+
+	for (unsigned i = 0; i < sizeof(given); i++)
+		given[i] = (uint8_t)(i + 1);
+	be32_store(wqe, WQE_SEND);
+	be32_store(wqe + 4, 8);
+	be32_store(wqe + 16, 0x80000000u | 44);
+	memcpy(wqe + 20, given, 44);
+	be32_store(wqe + 64, 0x80000000u | 28);
+	memcpy(wqe + 68, given + 44, 28);
+	data_segment(wqe + 96, 256, 0x100, 0x2000);
+	be32_store(wqe + 112, 0x80000004u);
+	assert_int_equal(send_request_parse(wqe, 256, QP_ST_MLX, &r, &why), 0);
+	assert_int_equal(send_request_mlx_headers(&r, headers, &why), 72);
+	assert_memory_equal(headers, given, 72);
+	assert_int_equal(r.bytes, 256);
+	assert_int_equal(r.data, 96);
+}
+
+static unsigned woken;
+
+static void wake(struct waiter *w)
+{
+	woken++;
+}
+
+/* A slot that has been posted again is read again; within a message it is kept. */
+static void receives(void **state)
+{
+	struct waiter w = {.wake = wake};
+	const uint8_t *wqe;
+
+	rig_create(QP_ST_RC);
+	woken = 0;
+	rig->memory[RIG_SQ + 64] = 1;
+	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(woken, 1);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), 0);
+	assert_int_equal(wqe[0], 1);
+	rig->memory[RIG_SQ + 64] = 2;
+	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, true, &w, &wqe), 0);
+	assert_int_equal(wqe[0], 1);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), 0);
+	assert_int_equal(wqe[0], 2);
+	rig_destroy();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(geometry), cmocka_unit_test(segments), cmocka_unit_test(malformed),
+		cmocka_unit_test(mlx),      cmocka_unit_test(receives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
