@@ -42,6 +42,8 @@
 #include "model/sim/units.h"
 #include "testbench/machine.h"
 
+#include <string.h>
+
 /* Macros below say "whatever it is" first and let the scenario say more. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
