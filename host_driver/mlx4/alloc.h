@@ -1,0 +1,82 @@
+/*
+ * Number allocators: bitmaps for objects, a buddy for ranges of MTT entries; and the lists that
+ * objects stand in. Host memory only, no device, no time.
+ */
+#ifndef HOST_DRIVER_MLX4_ALLOC_H
+#define HOST_DRIVER_MLX4_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Numbers below `size` (a power of two). What alloc returns has further high bits inside `mask`
+ * that change each time the search wraps, so that a number is not used again soon; `number & (size
+ * - 1)` is the index into the table.
+ */
+struct drv_bitmap {
+	uint64_t *words;
+	uint32_t size, mask, last, top, used;
+};
+
+/* Numbers [0, reserved_low) and [size - reserved_high, size) are never given out. 0 or -ENOMEM. */
+int drv_bitmap_init(struct drv_bitmap *b, uint32_t size, uint32_t mask, uint32_t reserved_low,
+		    uint32_t reserved_high);
+void drv_bitmap_cleanup(struct drv_bitmap *b);
+/* 0 or -ENOSPC. */
+int drv_bitmap_alloc(struct drv_bitmap *b, uint32_t *number);
+void drv_bitmap_free(struct drv_bitmap *b, uint32_t number);
+
+/* Ranges of 2^order entries out of 2^max_order, naturally aligned. */
+struct drv_buddy {
+	uint64_t **bits;  /* bits[order]: free blocks of that order */
+	uint32_t *n_free; /* by order */
+	unsigned max_order;
+	uint32_t used; /* entries */
+};
+
+int drv_buddy_init(struct drv_buddy *b, unsigned max_order);
+void drv_buddy_cleanup(struct drv_buddy *b);
+/* 0 or -ENOSPC. */
+int drv_buddy_alloc(struct drv_buddy *b, unsigned order, uint32_t *first);
+void drv_buddy_free(struct drv_buddy *b, uint32_t first, unsigned order);
+
+/* A member of a ring; the head is a member too. */
+struct drv_list {
+	struct drv_list *next, *prev;
+};
+
+static inline void drv_list_init(struct drv_list *l)
+{
+	l->next = l->prev = l;
+}
+
+static inline void drv_list_add(struct drv_list *head, struct drv_list *l)
+{
+	l->next = head;
+	l->prev = head->prev;
+	head->prev->next = l;
+	head->prev = l;
+}
+
+static inline void drv_list_del(struct drv_list *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	drv_list_init(l);
+}
+
+static inline bool drv_list_empty(const struct drv_list *l)
+{
+	return l->next == l;
+}
+
+#define DRV_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+/* Smallest n with 2^n >= v; v > 0. */
+static inline unsigned drv_log2_up(uint64_t v)
+{
+	return v <= 1 ? 0 : 64u - (unsigned)__builtin_clzll(v - 1);
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* The error buffer, and raw register accesses. */
+#include "host_driver/mlx4/mlx4_internal.h"
+
+#include <errno.h>
+
+uint32_t drv_raw_mmio_read32(struct drv_device *dev, unsigned bar, uint64_t offset)
+{
+	uint8_t b[4];
+
+	dev->p->ops->mmio_read(dev->p, bar, offset, b, sizeof(b));
+	return be32_load(b);
+}
+
+void drv_raw_mmio_write32(struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
+{
+	uint8_t b[4];
+
+	be32_store(b, value);
+	dev->p->ops->mmio_write(dev->p, bar, offset, b, sizeof(b));
+}
+
+void drv_raw_mmio_write(struct drv_device *dev, unsigned bar, uint64_t offset, const void *bytes,
+			unsigned size)
+{
+	dev->p->ops->mmio_write(dev->p, bar, offset, bytes, size);
+}
+
+int drv_catas_check(struct drv_device *dev, uint32_t words[16])
+{
+	const unsigned bar = query_fw_get_err_buf_bar(&dev->fw) * 2;
+	const uint64_t at = query_fw_get_err_buf(&dev->fw);
+	const uint32_t n = query_fw_get_err_buf_size(&dev->fw);
+	const uint32_t cause = drv_raw_mmio_read32(dev, bar, at);
+
+	if (!cause)
+		return 0;
+	DRV_ENTER(dev, "cause %08x", cause);
+	for (uint32_t i = 0; words && i < 16; i++)
+		words[i] = i < n ? drv_raw_mmio_read32(dev, bar, at + 4 * i) : 0;
+	return DRV_LEAVE(dev, -EIO);
+}

@@ -1,0 +1,553 @@
+/* Completion queues: creation, polling, parsing of entries, arming, resize, waiting. */
+#include "host_driver/mlx4/barriers.h"
+#include "host_driver/mlx4/mlx4_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CQ_ENTRIES_MIN = 2 };
+
+/* --- entries --- */
+
+static struct cqe *cqe_at(const struct drv_buf *buf, uint32_t entries, uint32_t index)
+{
+	return drv_buf_at(buf, (size_t)(index & (entries - 1)) * CQE_SIZE);
+}
+
+struct cqe *drv_cq_next(const struct drv_cq *cq)
+{
+	struct cqe *e = cqe_at(&cq->buf, cq->entries, cq->ci);
+
+	return cqe_get_owner(e) == !!(cq->ci & cq->entries) ? e : NULL;
+}
+
+static void cq_update_ci(struct drv_cq *cq)
+{
+	drv_entries_before_index();
+	cq_dbrec_set_set_ci(cq->db.record, cq->ci);
+}
+
+#define SYNDROME_CASE(name, code, wc, wc_name)                                                     \
+	case code:                                                                                 \
+		return (enum ibv_wc_status)(wc);
+
+static enum ibv_wc_status syndrome_status(uint32_t syndrome)
+{
+	switch (syndrome) {
+		CQE_SYNDROMES(SYNDROME_CASE)
+	default:
+		return IBV_WC_GENERAL_ERR;
+	}
+}
+
+static void parse_send(const struct cqe *cqe, struct drv_wc *wc)
+{
+	static const struct {
+		enum wqe_opcode op;
+		enum ibv_wc_opcode wc;
+	} map[] = {
+		{WQE_RDMA_WRITE, IBV_WC_RDMA_WRITE},
+		{WQE_RDMA_WRITE_IMM, IBV_WC_RDMA_WRITE},
+		{WQE_SEND, IBV_WC_SEND},
+		{WQE_SEND_IMM, IBV_WC_SEND},
+		{WQE_SEND_INV, IBV_WC_SEND},
+		{WQE_RDMA_READ, IBV_WC_RDMA_READ},
+		{WQE_ATOMIC_CS, IBV_WC_COMP_SWAP},
+		{WQE_ATOMIC_FA, IBV_WC_FETCH_ADD},
+		{WQE_MASKED_ATOMIC_CS, IBV_WC_MASKED_COMP_SWAP},
+		{WQE_MASKED_ATOMIC_FA, IBV_WC_MASKED_FETCH_ADD},
+		{WQE_BIND_MW, IBV_WC_BIND_MW},
+		{WQE_FAST_REG, IBV_WC_REG_MR},
+		{WQE_LOCAL_INV, IBV_WC_LOCAL_INV},
+		{WQE_NOP, IBV_WC_NOP},
+	};
+	const uint32_t op = cqe_get_opcode(cqe);
+
+	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++)
+		if ((uint32_t)map[i].op == op)
+			wc->opcode = map[i].wc;
+	if (op == WQE_RDMA_READ)
+		wc->byte_len = cqe_get_byte_cnt(cqe);
+	else if (op >= WQE_ATOMIC_CS && op <= WQE_MASKED_ATOMIC_FA)
+		wc->byte_len = 8;
+	if (op == WQE_RDMA_WRITE_IMM || op == WQE_SEND_IMM)
+		wc->wc_flags |= IBV_WC_WITH_IMM;
+}
+
+static void parse_recv(const struct cqe *cqe, struct drv_wc *wc)
+{
+	wc->byte_len = cqe_get_byte_cnt(cqe);
+	wc->opcode = IBV_WC_RECV;
+	switch (cqe_get_opcode(cqe)) {
+	case CQE_RECV_WRITE_IMM:
+		wc->opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+		wc->wc_flags |= IBV_WC_WITH_IMM;
+		wc->imm_data = cqe_get_imm(cqe);
+		break;
+	case CQE_RECV_SEND_IMM:
+		wc->wc_flags |= IBV_WC_WITH_IMM;
+		wc->imm_data = cqe_get_imm(cqe);
+		break;
+	case CQE_RECV_SEND_INV:
+		wc->wc_flags |= IBV_WC_WITH_INV;
+		wc->invalidated_rkey = cqe_get_imm(cqe);
+		break;
+	default:
+		wc->pkey_index = cqe_get_pkey_index(cqe);
+	}
+	if (cqe_get_grh(cqe))
+		wc->wc_flags |= IBV_WC_GRH;
+	wc->src_qp = cqe_get_rqpn(cqe);
+	wc->dlid_path_bits = cqe_get_path_bits(cqe);
+	wc->sl = cqe_get_sl(cqe);
+	wc->slid = cqe_get_slid(cqe);
+}
+
+void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->qp_num = cqe_get_my_qpn(cqe);
+	wc->is_send = cqe_get_is_send(cqe);
+	if (cqe_get_opcode(cqe) == CQE_OP_ERROR) {
+		const struct cqe_err *err = cqe_as_err_const(cqe);
+
+		wc->status = syndrome_status(cqe_err_get_syndrome(err));
+		wc->vendor_err = cqe_err_get_vendor(err);
+		return;
+	}
+	wc->status = IBV_WC_SUCCESS;
+	if (wc->is_send)
+		parse_send(cqe, wc);
+	else
+		parse_recv(cqe, wc);
+}
+
+/* --- polling --- */
+
+/* The software met the RESIZE entry: it goes on in the new buffer. */
+static void cq_take_new_buf(struct drv_cq *cq)
+{
+	drv_buf_free(cq->dev, &cq->buf);
+	cq->buf = cq->new_buf;
+	cq->entries = cq->new_entries;
+	cq->new_buf = (struct drv_buf){0};
+}
+
+/* wr_id of a completion, and what it frees in its queue. A send completion retires all WQEs up to
+ * its own. */
+static void cq_retire(struct drv_device *dev, struct drv_qp *qp, const struct cqe *cqe,
+		      struct drv_wc *wc)
+{
+	const uint32_t index = cqe_get_wqe_index(cqe);
+	struct drv_srq *srq = qp->srq;
+
+	if (qp->xrc_target) {
+		const uint32_t srqn = cqe_get_rqpn(cqe);
+
+		srq = dev->srq_table[srqn & drv_table_mask(dev, DRV_T_SRQC)];
+		wc->srq_num = srqn;
+	}
+	if (wc->is_send) {
+		struct drv_wq *wq = &qp->sq;
+
+		if (!qp->sq_sig_all)
+			wq->tail += (uint16_t)(index - (uint16_t)wq->tail);
+		wc->wr_id = wq->wr_id[wq->tail & (wq->entries - 1)];
+		wq->tail++;
+	} else if (srq) {
+		wc->wr_id = srq->wr_id[index & (srq->entries - 1)];
+		drv_srq_free_slot(srq, index & (srq->entries - 1));
+	} else if (qp->has_rq) {
+		struct drv_wq *wq = &qp->rq;
+
+		wc->wr_id = wq->wr_id[wq->tail & (wq->entries - 1)];
+		wq->tail++;
+	}
+}
+
+/* 1: *wc is set, 0: none. */
+static int cq_poll_one(struct drv_cq *cq, struct drv_wc *wc)
+{
+	struct drv_device *dev = cq->dev;
+	struct drv_qp *qp;
+	struct cqe *slot;
+	struct cqe e;
+
+	for (;;) {
+		slot = drv_cq_next(cq);
+		if (!slot)
+			return 0;
+		drv_owner_before_entry();
+		memcpy(&e, slot, sizeof(e));
+		cq->ci++;
+		if (cqe_get_opcode(&e) != CQE_OP_RESIZE)
+			break;
+		if (cq->new_entries && cq->new_buf.pages)
+			cq_take_new_buf(cq);
+	}
+	drv_cqe_parse(&e, wc);
+	qp = dev->qp_table[wc->qp_num & drv_table_mask(dev, DRV_T_QPC)];
+	if (!qp)
+		return -EINVAL;
+	cq_retire(dev, qp, &e, wc);
+	return 1;
+}
+
+int drv_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc)
+{
+	int done = 0, rc = 0;
+
+	if (cq->dev->options.poll_cost_ps)
+		cq->dev->p->ops->cpu_ps(cq->dev->p, cq->dev->options.poll_cost_ps);
+	while (done < n && (rc = cq_poll_one(cq, &wc[done])) > 0) {
+		DRV_ENTER(cq->dev, "cqn %06x, qpn %06x, status %d", cq->cqn, wc[done].qp_num,
+			  wc[done].status);
+		DRV_LEAVE(cq->dev, 1);
+		done++;
+	}
+	cq_update_ci(cq);
+	return done ? done : rc;
+}
+
+int drv_cq_wait(struct drv_cq *cq, uint64_t deadline_ps)
+{
+	struct platform *p = cq->dev->p;
+
+	for (;;) {
+		drv_settle(cq->dev);
+		if (drv_cq_next(cq))
+			return 0;
+		if (p->ops->now_ps(p) >= deadline_ps)
+			return -ETIMEDOUT;
+		p->ops->wait_write(p, cqe_at(&cq->buf, cq->entries, cq->ci), CQE_SIZE, deadline_ps);
+	}
+}
+
+void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp)
+{
+	uint32_t end = cq->ci, freed = 0;
+
+	while (end != cq->ci + cq->entries &&
+	       cqe_get_owner(cqe_at(&cq->buf, cq->entries, end)) == !!(end & cq->entries))
+		end++;
+	/* backwards: entries of others move up over those of the QP, each slot keeps its owner bit
+	 */
+	for (uint32_t i = end; i-- != cq->ci;) {
+		struct cqe *e = cqe_at(&cq->buf, cq->entries, i);
+		struct cqe *to = cqe_at(&cq->buf, cq->entries, i + freed);
+
+		if (cqe_get_my_qpn(e) == qp->qpn && cqe_get_opcode(e) != CQE_OP_RESIZE) {
+			if (!cqe_get_is_send(e) && qp->srq)
+				drv_srq_free_slot(qp->srq,
+						  cqe_get_wqe_index(e) & (qp->srq->entries - 1));
+			freed++;
+		} else if (freed) {
+			const uint32_t owner = cqe_get_owner(to);
+
+			memcpy(to, e, sizeof(*to));
+			cqe_set_owner(to, owner);
+		}
+	}
+	cq->ci += freed;
+	if (freed)
+		cq_update_ci(cq);
+}
+
+/* --- events --- */
+
+int drv_cq_arm(struct drv_cq *cq, bool solicited_only)
+{
+	const enum cq_arm_cmd cmd = solicited_only ? CQ_ARM_SOLICITED : CQ_ARM_NEXT;
+	struct cq_dbrec *rec = cq->db.record;
+	struct cq_arm_db db = {0};
+	struct cq_dbrec arm = {0};
+
+	if (cq->vector == DRV_CQ_POLLED)
+		return -EINVAL;
+	cq_dbrec_set_arm_sn(&arm, cq->arm_sn);
+	cq_dbrec_set_arm_cmd(&arm, cmd);
+	cq_dbrec_set_arm_ci(&arm, cq->ci);
+	memcpy(rec->b + 4, arm.b + 4, 4);
+	drv_record_before_arm();
+	cq_arm_db_set_sn(&db, cq->arm_sn);
+	cq_arm_db_set_cmd(&db, cmd);
+	cq_arm_db_set_cqn(&db, cq->cqn);
+	cq_arm_db_set_ci(&db, cq->ci);
+	cq->dev->p->ops->mmio_write(cq->dev->p, HCA_BAR_UAR,
+				    (uint64_t)cq->dev->uar * UAR_PAGE_SIZE + UAR_CQ_ARM, db.b,
+				    sizeof(db.b));
+	return 0;
+}
+
+void drv_cq_event(struct drv_device *dev, uint32_t cqn)
+{
+	struct drv_cq *cq =
+		dev->cq_table ? dev->cq_table[cqn & drv_table_mask(dev, DRV_T_CQC)] : NULL;
+
+	if (!cq)
+		return;
+	cq->arm_sn++;
+	cq->events++;
+	dev->p->ops->waitq_wake_all(dev->p, cq->waitq);
+	if (cq->fn)
+		cq->fn(cq->arg, cq);
+}
+
+int drv_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps)
+{
+	struct platform *p = cq->dev->p;
+
+	for (;;) {
+		drv_settle(cq->dev);
+		if (cq->events != cq->events_seen)
+			break;
+		if (p->ops->now_ps(p) >= deadline_ps)
+			return -ETIMEDOUT;
+		p->ops->waitq_wait(p, cq->waitq, deadline_ps);
+	}
+	cq->events_seen++;
+	return 0;
+}
+
+void drv_cq_set_callback(struct drv_cq *cq, void (*fn)(void *arg, struct drv_cq *cq), void *arg)
+{
+	cq->fn = fn;
+	cq->arg = arg;
+}
+
+unsigned drv_cq_events(const struct drv_cq *cq)
+{
+	return cq->events;
+}
+
+uint32_t drv_cq_num(const struct drv_cq *cq)
+{
+	return cq->cqn;
+}
+
+unsigned drv_cq_entries(const struct drv_cq *cq)
+{
+	return cq->entries - 1;
+}
+
+/* --- creation --- */
+
+static int cq_size(const struct drv_device *dev, unsigned entries, uint32_t *size)
+{
+	if (!entries || entries > (UINT32_C(1) << dev_cap_get_log_max_cqes(&dev->cap)) - 1)
+		return -EINVAL;
+	*size = UINT32_C(1) << drv_log2_up((uint64_t)entries + 1);
+	if (*size < CQ_ENTRIES_MIN)
+		*size = CQ_ENTRIES_MIN;
+	return 0;
+}
+
+static int cq_to_hw(struct drv_cq *cq)
+{
+	struct drv_device *dev = cq->dev;
+	const unsigned eq = 1 + (cq->vector == DRV_CQ_POLLED ? 0 : (unsigned)cq->vector);
+	struct cqc ctx = {0};
+
+	cqc_set_log_size(&ctx, drv_log2_up(cq->entries));
+	cqc_set_usr_page(&ctx, dev->uar);
+	cqc_set_comp_eqn(&ctx, dev->eqs[eq].eqn);
+	cqc_set_mtt_addr(&ctx, drv_mtt_addr(&cq->buf.mtt));
+	cqc_set_db_rec_addr(&ctx, cq->db.bus);
+	return drv_cmd_in(dev, HCR_SW2HW_CQ, cq->cqn, 0, &ctx, sizeof(ctx));
+}
+
+static int cq_number(struct drv_cq *cq)
+{
+	struct drv_device *dev = cq->dev;
+	int rc = drv_bitmap_alloc(&dev->cqs, &cq->cqn);
+
+	if (rc)
+		return rc;
+	rc = drv_table_get(&dev->tables[DRV_T_CQC], cq->cqn);
+	if (rc)
+		goto free_number;
+	rc = drv_table_get(&dev->tables[DRV_T_CMPT_CQ], cq->cqn);
+	if (rc)
+		goto put_cqc;
+	return 0;
+
+put_cqc:
+	drv_table_put(&dev->tables[DRV_T_CQC], cq->cqn);
+free_number:
+	drv_bitmap_free(&dev->cqs, cq->cqn);
+	return rc;
+}
+
+static void cq_number_free(struct drv_cq *cq)
+{
+	drv_table_put(&cq->dev->tables[DRV_T_CMPT_CQ], cq->cqn);
+	drv_table_put(&cq->dev->tables[DRV_T_CQC], cq->cqn);
+	drv_bitmap_free(&cq->dev->cqs, cq->cqn);
+}
+
+static int cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **out)
+{
+	struct drv_cq *cq;
+	uint32_t size;
+	int rc = cq_size(dev, entries, &size);
+
+	if (rc)
+		return rc;
+	if (vector != DRV_CQ_POLLED && (vector < 0 || (unsigned)vector + 1 >= dev->n_eqs))
+		return -EINVAL;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -ENOMEM;
+	*cq = (struct drv_cq){.dev = dev, .vector = vector, .entries = size, .arm_sn = 1};
+	rc = -ENOMEM;
+	cq->waitq = dev->p->ops->waitq_create(dev->p);
+	if (!cq->waitq)
+		goto free_cq;
+	rc = drv_db_alloc(dev, &cq->db);
+	if (rc)
+		goto free_waitq;
+	rc = drv_buf_alloc(dev, (size_t)size * CQE_SIZE, &cq->buf);
+	if (rc)
+		goto free_db;
+	rc = cq_number(cq);
+	if (rc)
+		goto free_buf;
+	rc = cq_to_hw(cq);
+	if (rc)
+		goto free_number;
+	dev->cq_table[cq->cqn & drv_table_mask(dev, DRV_T_CQC)] = cq;
+	drv_list_add(&dev->cq_list, &cq->link);
+	*out = cq;
+	return 0;
+
+free_number:
+	cq_number_free(cq);
+free_buf:
+	drv_buf_free(dev, &cq->buf);
+free_db:
+	drv_db_free(dev, &cq->db);
+free_waitq:
+	dev->p->ops->waitq_destroy(dev->p, cq->waitq);
+free_cq:
+	free(cq);
+	return rc;
+}
+
+int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq)
+{
+	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
+	return DRV_LEAVE(dev, cq_create(dev, entries, vector, cq));
+}
+
+int drv_cq_destroy(struct drv_cq *cq)
+{
+	struct drv_device *dev = cq->dev;
+	int rc;
+
+	if (cq->users)
+		return -EBUSY;
+	DRV_ENTER(dev, "cqn %06x", cq->cqn);
+	rc = drv_cmd_plain(dev, HCR_HW2SW_CQ, cq->cqn, HCR_OM_NO_OUTBOX);
+	dev->cq_table[cq->cqn & drv_table_mask(dev, DRV_T_CQC)] = NULL;
+	cq_number_free(cq);
+	drv_buf_free(dev, &cq->buf);
+	drv_buf_free(dev, &cq->new_buf);
+	drv_db_free(dev, &cq->db);
+	dev->p->ops->waitq_destroy(dev->p, cq->waitq);
+	drv_list_del(&cq->link);
+	free(cq);
+	return DRV_LEAVE(dev, rc);
+}
+
+/* --- modification --- */
+
+/* Entries not yet polled go to the new buffer, one further: the RESIZE entry takes an index. */
+static void cq_copy_to_new(struct drv_cq *cq)
+{
+	struct cqe *e;
+
+	while ((e = drv_cq_next(cq)) && cqe_get_opcode(e) != CQE_OP_RESIZE) {
+		struct cqe *to = cqe_at(&cq->new_buf, cq->new_entries, cq->ci + 1);
+
+		memcpy(to, e, sizeof(*to));
+		cqe_set_owner(to, !!((cq->ci + 1) & cq->new_entries));
+		cq->ci++;
+	}
+}
+
+static int cq_resize(struct drv_cq *cq, unsigned entries)
+{
+	struct drv_device *dev = cq->dev;
+	struct cqc ctx = {0};
+	uint32_t size, first;
+	int rc = cq_size(dev, entries, &size);
+
+	if (rc)
+		return rc;
+	if (cq->new_buf.pages)
+		return -EBUSY;
+	if (size == cq->entries)
+		return 0;
+	rc = drv_buf_alloc(dev, (size_t)size * CQE_SIZE, &cq->new_buf);
+	if (rc)
+		return rc;
+	cq->new_entries = size;
+	cqc_set_log_size(&ctx, drv_log2_up(size));
+	cqc_set_mtt_addr(&ctx, drv_mtt_addr(&cq->new_buf.mtt));
+	rc = drv_cmd_in(dev, HCR_MODIFY_CQ, cq->cqn, HCR_OM_CQ_RESIZE, &ctx, sizeof(ctx));
+	if (rc) {
+		drv_buf_free(dev, &cq->new_buf);
+		return rc;
+	}
+	/* a poller that met the RESIZE entry meanwhile has switched already */
+	if (!cq->new_buf.pages)
+		return 0;
+	first = cq->ci;
+	cq_copy_to_new(cq);
+	/* the entries now begin one later; past the RESIZE entry when there was none */
+	cq->ci = first + 1;
+	cq_take_new_buf(cq);
+	cq_update_ci(cq);
+	return 0;
+}
+
+int drv_cq_resize(struct drv_cq *cq, unsigned entries)
+{
+	DRV_ENTER(cq->dev, "cqn %06x, %u entries", cq->cqn, entries);
+	return DRV_LEAVE(cq->dev, cq_resize(cq, entries));
+}
+
+int drv_cq_moderate(struct drv_cq *cq, unsigned max_count, unsigned period_us)
+{
+	struct cqc ctx = {0};
+
+	DRV_ENTER(cq->dev, "cqn %06x, count %u, period %u us", cq->cqn, max_count, period_us);
+	cqc_set_max_count(&ctx, max_count);
+	cqc_set_period(&ctx, period_us);
+	return DRV_LEAVE(cq->dev, drv_cmd_in(cq->dev, HCR_MODIFY_CQ, cq->cqn, HCR_OM_CQ_MODERATE,
+					     &ctx, sizeof(ctx)));
+}
+
+int drv_cqs_init(struct drv_device *dev)
+{
+	const uint32_t cqs = dev->tables[DRV_T_CQC].entries;
+	int rc = drv_bitmap_init(&dev->cqs, cqs, cqs - 1, 1u << dev_cap_get_log_rsvd_cqs(&dev->cap),
+				 0);
+
+	if (rc)
+		return rc;
+	dev->cq_table = calloc(cqs, sizeof(*dev->cq_table));
+	if (!dev->cq_table) {
+		drv_bitmap_cleanup(&dev->cqs);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void drv_cqs_cleanup(struct drv_device *dev)
+{
+	free(dev->cq_table);
+	dev->cq_table = NULL;
+	drv_bitmap_cleanup(&dev->cqs);
+}

@@ -1,0 +1,519 @@
+/* See mad.h: the agents on QP0 and QP1. */
+#include "host_driver/mlx4/mad.h"
+#include "host_driver/mlx4/post.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAD_SENDS = 128,
+	MAD_RECVS = 512,
+	MAD_SLOT = 512, /* GRH area and MAD, so that none straddles a page */
+	MAD_RECV_BYTES = UD_GRH_AREA + MAD_BYTES,
+	MAD_SLOTS = 2 * (MAD_SENDS + MAD_RECVS),
+	SLOTS_PER_PAGE = PLATFORM_PAGE_SIZE / MAD_SLOT,
+	MAD_PAGES = MAD_SLOTS / SLOTS_PER_PAGE,
+};
+
+#define WR_SEND      (UINT64_C(1) << 63)
+#define STOP_POLL_PS UINT64_C(1000000) /* between two looks whether a stopped agent has left */
+
+/* One caller that waits for an answer; on its stack. */
+struct mad_call {
+	struct drv_list link;
+	uint64_t tid;
+	void *response;
+	bool done;
+};
+
+struct drv_mad_agent {
+	struct drv_device *dev;
+	unsigned port;
+	struct drv_pd *pd;
+	struct drv_mr *mr;
+	struct drv_cq *cq;
+	struct drv_qp *qp[2];
+	uint8_t *pages[MAD_PAGES];
+	uint64_t bus[MAD_PAGES];
+	struct drv_list calls;
+	struct platform_waitq *waitq;
+	uint64_t next_tid;
+	uint16_t pkey;
+	unsigned lid;
+	struct sl2vl sl2vl;
+	bool thread, stop;
+};
+
+/* --- MAD_IFC --- */
+
+int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
+		const void *in, void *out)
+{
+	struct mad_ifc mbox = {0};
+	struct drv_raw_cmd cmd = {.op = HCR_MAD_IFC,
+				  .op_mod = MAD_IFC_IGNORE_MKEY | MAD_IFC_IGNORE_BKEY,
+				  .in_mod = port,
+				  .in = &mbox,
+				  .in_len = sizeof(mbox),
+				  .out = out,
+				  .out_len = MAD_BYTES};
+
+	memcpy(mad_ifc_mad_ptr(&mbox), in, MAD_BYTES);
+	if (source) {
+		cmd.op_mod = MAD_IFC_EXT_INFO;
+		cmd.in_mod |= source->slid << MAD_IFC_SLID_SHIFT;
+		mad_ifc_set_my_qpn(&mbox, source->my_qpn);
+		mad_ifc_set_rqpn(&mbox, source->src_qp);
+		mad_ifc_set_sl(&mbox, source->sl);
+		mad_ifc_set_path_bits(&mbox, source->path_bits);
+		mad_ifc_set_pkey_index(&mbox, source->pkey_index);
+		mad_ifc_set_grh(&mbox, source->has_grh);
+		if (source->has_grh)
+			memcpy(mad_ifc_grh_bytes_ptr(&mbox), source->grh, GRH_BYTES);
+	}
+	return drv_cmd(dev, &cmd);
+}
+
+int drv_smp_get(struct drv_device *dev, unsigned port, enum smp_attr attr, uint32_t attr_mod,
+		void *data)
+{
+	struct smp smp = {0};
+	int rc;
+
+	mad_hdr_set_base_version(smp_hdr(&smp), MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(smp_hdr(&smp), MAD_CLASS_SUBN_LID);
+	mad_hdr_set_class_version(smp_hdr(&smp), 1);
+	mad_hdr_set_method(smp_hdr(&smp), MAD_METHOD_GET);
+	mad_hdr_set_attr_id(smp_hdr(&smp), attr);
+	mad_hdr_set_attr_mod(smp_hdr(&smp), attr_mod);
+	rc = drv_mad_ifc(dev, port, NULL, &smp, &smp);
+	if (rc)
+		return rc;
+	if (mad_hdr_get_status(smp_hdr(&smp)) & (SMP_DIRECTION - 1))
+		return -EIO;
+	memcpy(data, smp_data_ptr(&smp), smp_data_size);
+	return 0;
+}
+
+/* --- buffers --- */
+
+static void *slot_addr(struct drv_mad_agent *a, unsigned slot, uint64_t *bus)
+{
+	const unsigned page = slot / SLOTS_PER_PAGE, at = slot % SLOTS_PER_PAGE * MAD_SLOT;
+
+	*bus = a->bus[page] + at;
+	return a->pages[page] + at;
+}
+
+static unsigned send_slot(unsigned qpn, uint32_t index)
+{
+	return qpn * MAD_SENDS + index % MAD_SENDS;
+}
+
+static unsigned recv_slot(unsigned qpn, unsigned index)
+{
+	return 2 * MAD_SENDS + qpn * MAD_RECVS + index;
+}
+
+static int slot_post(struct drv_mad_agent *a, unsigned qpn, unsigned slot)
+{
+	struct drv_sge sge = {.length = MAD_RECV_BYTES, .lkey = a->mr->key};
+	const struct drv_recv_wr wr = {
+		.wr_id = (uint64_t)qpn << 32 | slot, .sg_list = &sge, .num_sge = 1};
+
+	slot_addr(a, slot, &sge.addr);
+	return drv_post_recv(a->qp[qpn], &wr, NULL);
+}
+
+/* --- sending --- */
+
+static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
+		      const void *mad)
+{
+	struct drv_qp *qp = a->qp[qpn];
+	struct drv_mlx_wqe w = {
+		.qpn = qpn,
+		.dlid = to->dlid,
+		.sl = to->sl,
+		.path_bits = to->path_bits,
+		.vl = qpn ? sl2vl_get(&a->sl2vl, to->sl & 0xf) : VL_MANAGEMENT,
+		.dqpn = to->qpn,
+		.qkey = to->qkey,
+		.pkey = a->pkey,
+		.lkey = a->mr->key,
+		.length = MAD_BYTES,
+	};
+
+	if (qp->state != IBV_QPS_RTS)
+		return -EINVAL;
+	if (drv_sq_full(qp) || qp->sq.head - qp->sq.tail >= MAD_SENDS)
+		return -ENOMEM;
+	w.psn = qp->special_psn;
+	qp->special_psn = psn_add(qp->special_psn, 1);
+	memcpy(slot_addr(a, send_slot(qpn, qp->sq.head), &w.addr), mad, MAD_BYTES);
+	drv_mlx_wqe_build(&w, drv_sq_slot(qp, qp->sq.head), !(qp->sq.head & qp->sq.entries));
+	drv_sq_commit(qp, WR_SEND | qpn);
+	drv_sq_doorbell(qp);
+	return 0;
+}
+
+static struct drv_mad_agent *agent_of(struct drv_device *dev, unsigned port)
+{
+	return port && port <= dev->ports ? dev->agents[port] : NULL;
+}
+
+int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
+		 const void *mad)
+{
+	struct drv_mad_agent *a = agent_of(dev, port);
+
+	if (!a || qpn > 1)
+		return -ENODEV;
+	DRV_ENTER(dev, "port %u, qp%u, dlid %u", port, qpn, to->dlid);
+	return DRV_LEAVE(dev, agent_send(a, qpn, to, mad));
+}
+
+static int mad_call(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
+		    struct smp *request, void *response, uint64_t timeout_ps)
+{
+	struct platform *p = a->dev->p;
+	struct mad_call call = {.tid = ++a->next_tid, .response = response};
+	struct smp packet;
+	uint64_t deadline;
+	int rc = 0;
+
+	mad_hdr_set_tid(smp_hdr(request), call.tid);
+	packet = *request;
+	if (mad_hdr_get_mgmt_class(smp_hdr(&packet)) == MAD_CLASS_SUBN_DR &&
+	    !drv_smi_send(&packet, a->port))
+		return -EINVAL;
+	drv_list_add(&a->calls, &call.link);
+	rc = agent_send(a, qpn, to, &packet);
+	deadline = p->ops->now_ps(p) + timeout_ps;
+	while (!rc && !call.done) {
+		drv_settle(a->dev);
+		if (call.done)
+			break;
+		if (a->stop)
+			rc = -ENODEV;
+		else if (p->ops->now_ps(p) >= deadline)
+			rc = -ETIMEDOUT;
+		else
+			p->ops->waitq_wait(p, a->waitq, deadline);
+	}
+	drv_list_del(&call.link);
+	return rc;
+}
+
+int drv_mad_call(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
+		 void *request, void *response, uint64_t timeout_ps)
+{
+	struct drv_mad_agent *a = agent_of(dev, port);
+
+	if (!a || qpn > 1)
+		return -ENODEV;
+	DRV_ENTER(dev, "port %u, qp%u, attribute %04x", port, qpn,
+		  mad_hdr_get_attr_id(smp_hdr(request)));
+	return DRV_LEAVE(dev, mad_call(a, qpn, to, request, response, timeout_ps));
+}
+
+/* --- receiving --- */
+
+/* Whether the device's own agents take it. */
+static bool request_known(const struct mad_hdr *hdr)
+{
+	const uint32_t method = mad_hdr_get_method(hdr);
+	const bool get_set = method == MAD_METHOD_GET || method == MAD_METHOD_SET;
+
+	switch (mad_hdr_get_mgmt_class(hdr)) {
+	case MAD_CLASS_SUBN_LID:
+	case MAD_CLASS_SUBN_DR:
+		return (get_set || method == MAD_METHOD_TRAP_REPRESS) &&
+		       mad_hdr_get_attr_id(hdr) != SMP_ATTR_SM_INFO;
+	case MAD_CLASS_PERF:
+	case MAD_CLASS_VENDOR1:
+	case MAD_CLASS_VENDOR2:
+	case MAD_CLASS_CC:
+		return get_set;
+	default:
+		return false;
+	}
+}
+
+/* A Set that the device took may have changed what the host caches. */
+static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
+{
+	const struct mad_hdr *hdr = smp_hdr_const(smp);
+	const struct port_info *pi = (const struct port_info *)(const void *)smp_data_cptr(smp);
+	struct drv_event event = {.port = a->port};
+
+	if (mad_hdr_get_status(hdr) & (SMP_DIRECTION - 1))
+		return;
+	switch (mad_hdr_get_attr_id(hdr)) {
+	case SMP_ATTR_PORT_INFO:
+		event.type = IBV_EVENT_CLIENT_REREGISTER;
+		if (port_info_get_client_rereg(pi))
+			drv_async_event(a->dev, &event);
+		event.type = IBV_EVENT_LID_CHANGE;
+		if (port_info_get_lid(pi) != a->lid)
+			drv_async_event(a->dev, &event);
+		a->lid = port_info_get_lid(pi);
+		break;
+	case SMP_ATTR_PKEY_TABLE:
+		if (!(mad_hdr_get_attr_mod(hdr) & 0xffff))
+			a->pkey = (uint16_t)pkey_table_get(
+				(const struct pkey_table *)(const void *)pi, 0);
+		event.type = IBV_EVENT_PKEY_CHANGE;
+		drv_async_event(a->dev, &event);
+		break;
+	case SMP_ATTR_GUID_INFO:
+		event.type = IBV_EVENT_GID_CHANGE;
+		drv_async_event(a->dev, &event);
+		break;
+	case SMP_ATTR_SL2VL:
+		memcpy(&a->sl2vl, pi, sizeof(a->sl2vl));
+		break;
+	default:
+		break;
+	}
+}
+
+static void answer(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
+		   struct smp *request, const uint8_t *grh)
+{
+	const bool directed = mad_hdr_get_mgmt_class(smp_hdr(request)) == MAD_CLASS_SUBN_DR;
+	struct drv_mad_source source = {.slid = wc->slid,
+					.sl = wc->sl,
+					.path_bits = wc->dlid_path_bits,
+					.pkey_index = wc->pkey_index,
+					.src_qp = wc->src_qp,
+					.my_qpn = qpn,
+					.has_grh = wc->wc_flags & IBV_WC_GRH};
+	const struct drv_mad_addr to = {.dlid = wc->slid,
+					.sl = wc->sl,
+					.path_bits = wc->dlid_path_bits,
+					.qpn = wc->src_qp,
+					.qkey = qpn ? QKEY_GSI : 0};
+	const bool set = mad_hdr_get_method(smp_hdr(request)) == MAD_METHOD_SET;
+	struct smp response;
+
+	memcpy(source.grh, grh, GRH_BYTES);
+	if (drv_mad_ifc(a->dev, a->port, &source, request, &response))
+		return;
+	if (!(mad_hdr_get_method(smp_hdr(&response)) & MAD_RESPONSE_BIT))
+		return; /* TrapRepress has no answer */
+	if (set)
+		set_snoop(a, &response);
+	if (directed) {
+		mad_hdr_set_direction(smp_hdr(&response), 1);
+		if (!drv_smi_send(&response, a->port))
+			return;
+	}
+	agent_send(a, qpn, &to, &response);
+}
+
+static void give_response(struct drv_mad_agent *a, const struct smp *smp)
+{
+	const uint64_t tid = mad_hdr_get_tid(smp_hdr_const(smp));
+
+	for (struct drv_list *l = a->calls.next; l != &a->calls; l = l->next) {
+		struct mad_call *call = DRV_CONTAINER(l, struct mad_call, link);
+
+		if (call->tid != tid || call->done)
+			continue;
+		memcpy(call->response, smp, sizeof(*smp));
+		call->done = true;
+		a->dev->p->ops->waitq_wake_all(a->dev->p, a->waitq);
+		return;
+	}
+}
+
+static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
+			   const uint8_t *buf)
+{
+	struct smp smp;
+	struct mad_hdr *hdr = smp_hdr(&smp);
+
+	if (wc->byte_len < MAD_RECV_BYTES)
+		return;
+	memcpy(&smp, buf + UD_GRH_AREA, sizeof(smp));
+	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION)
+		return;
+	if (mad_hdr_get_mgmt_class(hdr) == MAD_CLASS_SUBN_DR && !drv_smi_receive(&smp, a->port))
+		return;
+	if (mad_hdr_get_method(hdr) & MAD_RESPONSE_BIT)
+		give_response(a, &smp);
+	else if (request_known(hdr))
+		answer(a, qpn, wc, &smp, buf);
+}
+
+static void agent_completion(struct drv_mad_agent *a, const struct drv_wc *wc)
+{
+	const unsigned qpn = wc->wr_id >> 32 & 1, slot = (uint32_t)wc->wr_id;
+	uint64_t bus;
+
+	if (wc->wr_id & WR_SEND)
+		return;
+	if (wc->status == IBV_WC_SUCCESS)
+		agent_received(a, qpn, wc, slot_addr(a, slot, &bus));
+	if (wc->status != IBV_WC_WR_FLUSH_ERR)
+		slot_post(a, qpn, slot);
+}
+
+static void agent_thread(void *arg)
+{
+	struct drv_mad_agent *a = arg;
+	struct drv_wc wc;
+
+	while (!a->stop) {
+		drv_cq_arm(a->cq, false);
+		while (!a->stop && drv_cq_poll(a->cq, 1, &wc) > 0)
+			agent_completion(a, &wc);
+		if (!a->stop)
+			drv_cq_wait_event(a->cq, UINT64_MAX);
+	}
+	a->thread = false;
+}
+
+/* --- start and stop --- */
+
+static int agent_memory(struct drv_mad_agent *a)
+{
+	struct drv_device *dev = a->dev;
+	int rc;
+
+	for (unsigned i = 0; i < MAD_PAGES; i++) {
+		a->pages[i] = dev->p->ops->pages_alloc(dev->p, PLATFORM_PAGE_SIZE, &a->bus[i]);
+		if (!a->pages[i])
+			return -ENOMEM;
+	}
+	rc = drv_pd_alloc(dev, &a->pd);
+	if (!rc)
+		rc = drv_mr_reg_dma(a->pd, IBV_ACCESS_LOCAL_WRITE, &a->mr);
+	if (!rc)
+		rc = drv_cq_create(dev, 2 * (MAD_SENDS + MAD_RECVS), 0, &a->cq);
+	return rc;
+}
+
+static int agent_qp(struct drv_mad_agent *a, unsigned qpn)
+{
+	const struct drv_special_init init = {.port = a->port,
+					      .qpn = qpn,
+					      .cq = a->cq,
+					      .max_send_wr = MAD_SENDS,
+					      .max_recv_wr = MAD_RECVS};
+	struct drv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .qkey = qpn ? QKEY_GSI : 0};
+	int rc = drv_qp_create_special(a->pd, &init, &a->qp[qpn]);
+
+	if (rc)
+		return rc;
+	rc = drv_qp_modify(a->qp[qpn], &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_QKEY);
+	attr.qp_state = IBV_QPS_RTR;
+	if (!rc)
+		rc = drv_qp_modify(a->qp[qpn], &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	if (!rc)
+		rc = drv_qp_modify(a->qp[qpn], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+	for (unsigned i = 0; !rc && i < MAD_RECVS; i++)
+		rc = slot_post(a, qpn, recv_slot(qpn, i));
+	return rc;
+}
+
+static int agent_attributes(struct drv_mad_agent *a)
+{
+	struct pkey_table pkeys;
+	struct port_info pi;
+	int rc = drv_smp_get(a->dev, a->port, SMP_ATTR_PKEY_TABLE, 0, &pkeys);
+
+	if (rc)
+		return rc;
+	a->pkey = (uint16_t)pkey_table_get(&pkeys, 0);
+	rc = drv_smp_get(a->dev, a->port, SMP_ATTR_PORT_INFO, 0, &pi);
+	if (rc)
+		return rc;
+	a->lid = port_info_get_lid(&pi);
+	/* without the table everything goes on VL 0 */
+	if (drv_smp_get(a->dev, a->port, SMP_ATTR_SL2VL, 0, &a->sl2vl))
+		memset(&a->sl2vl, 0, sizeof(a->sl2vl));
+	return 0;
+}
+
+static void agent_free(struct drv_mad_agent *a)
+{
+	struct drv_device *dev = a->dev;
+
+	a->stop = true;
+	/* the thread, and callers that wait for answers, leave before what they hold is freed */
+	while (a->thread || !drv_list_empty(&a->calls)) {
+		if (a->cq) {
+			a->cq->events++;
+			dev->p->ops->waitq_wake_all(dev->p, a->cq->waitq);
+		}
+		dev->p->ops->waitq_wake_all(dev->p, a->waitq);
+		dev->p->ops->sleep_ps(dev->p, STOP_POLL_PS);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (a->qp[i])
+			drv_qp_destroy(a->qp[i]);
+	if (a->cq)
+		drv_cq_destroy(a->cq);
+	if (a->mr)
+		drv_mr_dereg(a->mr);
+	if (a->pd)
+		drv_pd_free(a->pd);
+	for (unsigned i = 0; i < MAD_PAGES && a->pages[i]; i++)
+		dev->p->ops->pages_free(dev->p, a->pages[i], PLATFORM_PAGE_SIZE);
+	dev->p->ops->waitq_destroy(dev->p, a->waitq);
+	free(a);
+}
+
+int drv_agent_start(struct drv_device *dev, unsigned port)
+{
+	struct drv_mad_agent *a;
+	char name[16];
+	int rc;
+
+	if (!port || port > dev->ports)
+		return -EINVAL;
+	if (dev->agents[port])
+		return 0;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	*a = (struct drv_mad_agent){.dev = dev,
+				    .port = port,
+				    .next_tid = (uint64_t)(dev->p->host + 1) << 40 | (uint64_t)port
+											     << 32};
+	drv_list_init(&a->calls);
+	a->waitq = dev->p->ops->waitq_create(dev->p);
+	if (!a->waitq) {
+		free(a);
+		return -ENOMEM;
+	}
+	rc = agent_memory(a);
+	if (!rc)
+		rc = agent_attributes(a);
+	for (unsigned i = 0; !rc && i < 2; i++)
+		rc = agent_qp(a, i);
+	if (rc) {
+		agent_free(a);
+		return rc;
+	}
+	dev->agents[port] = a;
+	a->thread = true;
+	snprintf(name, sizeof(name), "mad%u.%u", dev->p->host, port);
+	dev->p->ops->thread_start(dev->p, name, agent_thread, a);
+	return 0;
+}
+
+void drv_agent_stop(struct drv_device *dev, unsigned port)
+{
+	struct drv_mad_agent *a = agent_of(dev, port);
+
+	if (!a)
+		return;
+	dev->agents[port] = NULL;
+	agent_free(a);
+}

@@ -1,0 +1,70 @@
+/*
+ * Management datagrams: MAD_IFC to the device's own agents, QP0 and QP1 of each port, and what
+ * answers requests from the wire.
+ *
+ * A port's agents are one host thread. Requests that arrive go through MAD_IFC and their answer
+ * goes back; responses are given to the caller of drv_mad_call that waits for their transaction id.
+ * Directed-route SMPs follow the SMI rules of a channel adapter (IBA 14.2.2).
+ */
+#ifndef HOST_DRIVER_MLX4_MAD_H
+#define HOST_DRIVER_MLX4_MAD_H
+
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/wire.h"
+
+struct drv_mad_addr {
+	unsigned dlid, sl, path_bits; /* LID_PERMISSIVE: directed route */
+	uint32_t qpn, qkey;           /* of the receiver */
+};
+
+/* Where a MAD came from, for MAD_IFC; NULL: the host itself asks, keys are not checked. */
+struct drv_mad_source {
+	unsigned slid, sl, path_bits, pkey_index;
+	uint32_t src_qp, my_qpn; /* my_qpn 0 or 1 */
+	bool has_grh;
+	uint8_t grh[GRH_BYTES];
+};
+
+/* in and out: MAD_BYTES. 0 when the device answered; the answer's own status is in it. */
+int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
+		const void *in, void *out);
+/* A Get of an SMP attribute of the own port; `data` is 64 bytes. -EIO when the MAD's status is not
+ * 0. */
+int drv_smp_get(struct drv_device *dev, unsigned port, enum smp_attr attr, uint32_t attr_mod,
+		void *data);
+
+/* Sends one MAD from QP `qpn` (0 or 1) of the port. -ENODEV while the port has no agents. */
+int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
+		 const void *mad);
+/* Sends a request (its transaction id is set here) and waits for the answer: 0 or -ETIMEDOUT. No
+ * retries. */
+int drv_mad_call(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
+		 void *request, void *response, uint64_t timeout_ps);
+
+int drv_agent_start(struct drv_device *dev, unsigned port);
+void drv_agent_stop(struct drv_device *dev, unsigned port);
+
+/* SMI of a channel adapter. Each: true when the packet goes on, with its hop pointer moved; false:
+ * it is discarded. */
+bool drv_smi_send(struct smp *smp, unsigned port); /* the host sends it */
+bool drv_smi_receive(struct smp *smp,
+		     unsigned port); /* it came in: true when it is for this node */
+
+/* One MLX WQE (QP0, QP1): ready-made headers as inline data, one data segment, room for the ICRC.
+ */
+struct drv_mlx_wqe {
+	unsigned qpn; /* 0 or 1, the source */
+	unsigned dlid, sl, path_bits, vl;
+	uint32_t dqpn, qkey, psn;
+	uint16_t pkey;
+	bool has_grh;
+	uint8_t sgid[DRV_GID_BYTES], dgid[DRV_GID_BYTES];
+	unsigned hop_limit, tclass;
+	uint32_t flow_label;
+	uint64_t addr;
+	uint32_t lkey, length;
+};
+/* Returns the length in 16-byte units. The owner bit is left as `owner`. */
+unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owner);
+
+#endif

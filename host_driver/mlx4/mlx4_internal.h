@@ -1,0 +1,488 @@
+/*
+ * The inside of the driver. Scenarios that test faults may look here: numbers of contexts, where
+ * QPC n or an MTT entry lives in host memory.
+ *
+ * Who owns what: an object's numbers and ICM references are taken at creation and given back at
+ * destruction; nothing is cached. Threads of a host are not preempted, so only what sleeps
+ * (commands, ICM mapping) needs a mutex.
+ */
+#ifndef HOST_DRIVER_MLX4_INTERNAL_H
+#define HOST_DRIVER_MLX4_INTERNAL_H
+
+#include "host_driver/mlx4/alloc.h"
+#include "host_driver/mlx4/mlx4.h"
+#include "model/interface/commands.h"
+#include "model/interface/queues.h"
+#include "model/interface/regs.h"
+
+enum drv_sizes {
+	DRV_LOG_PAGE = 12,
+	DRV_CHUNK_BYTES = 256 * 1024, /* of ICM, mapped and unmapped at once */
+	DRV_CHUNK_PAGES = DRV_CHUNK_BYTES / PLATFORM_PAGE_SIZE,
+	DRV_LOG_RD_PER_QP = 4,
+	DRV_LOG_MCG_SIZE = 10,
+	DRV_LOG_MCGS = 13,
+	DRV_LOG_PDS = 15,
+	DRV_PD_MASK = (1 << 17) - 1,
+	DRV_LOG_XRCDS = 16,
+	DRV_QPN_MASK = (1 << 23) - 1,
+	DRV_EQC_MAPPED = 1024,
+	DRV_ASYNC_EQ_LOG_SIZE = 9,
+	DRV_SPECIAL_QPS = 8,
+	DRV_TOP_QPS = 64 * 1024, /* block at the top of the table that stays unused */
+};
+
+/* --- sleeping --- */
+
+struct drv_mutex {
+	struct platform_waitq *q;
+	bool held;
+};
+
+int drv_mutex_init(struct drv_device *dev, struct drv_mutex *m);
+void drv_mutex_cleanup(struct drv_device *dev, struct drv_mutex *m);
+void drv_lock(struct drv_device *dev, struct drv_mutex *m);
+void drv_unlock(struct drv_device *dev, struct drv_mutex *m);
+/* Spends the CPU time charged so far, so that a check of memory and the wait that follows it are at
+ * one time. */
+void drv_settle(struct drv_device *dev);
+
+/* --- ICM --- */
+
+struct drv_icm_seg {
+	void *addr;
+	uint64_t bus;
+	size_t bytes;
+};
+
+/* Pages given to the device in one go. */
+struct drv_icm {
+	struct drv_icm_seg *segs;
+	unsigned n, pages;
+};
+
+struct drv_icm_chunk {
+	struct drv_icm icm;
+	unsigned refs;
+};
+
+struct drv_icm_table {
+	struct drv_device *dev;
+	uint64_t virt; /* ICM address */
+	unsigned entry_bytes, n_chunks;
+	uint32_t entries; /* a power of two */
+	struct drv_icm_chunk **chunks;
+	struct drv_mutex lock;
+};
+
+enum drv_table {
+	DRV_T_CMPT_QP,
+	DRV_T_CMPT_SRQ,
+	DRV_T_CMPT_CQ,
+	DRV_T_CMPT_EQ,
+	DRV_T_EQC,
+	DRV_T_MTT,
+	DRV_T_DMPT,
+	DRV_T_QPC,
+	DRV_T_AUXC,
+	DRV_T_ALTC,
+	DRV_T_RDMARC,
+	DRV_T_CQC,
+	DRV_T_SRQC,
+	DRV_T_MCG,
+	DRV_TABLES,
+};
+
+/* Where each resource is in ICM. */
+struct drv_profile {
+	uint64_t base[DRV_TABLES]; /* of the cMPT only DRV_T_CMPT_QP, the base of all four */
+	unsigned log_num[DRV_TABLES];
+	unsigned entry_bytes[DRV_TABLES];
+	uint64_t total;
+};
+
+int drv_profile_make(struct drv_profile *profile, const struct dev_cap *cap,
+		     const struct drv_options *options);
+
+int drv_icm_alloc(struct drv_device *dev, unsigned pages, struct drv_icm *icm);
+void drv_icm_free(struct drv_device *dev, struct drv_icm *icm);
+/* MAP_FA, MAP_ICM_AUX (virt 0) or MAP_ICM. */
+int drv_icm_map(struct drv_device *dev, const struct drv_icm *icm, enum hcr_op op, uint64_t virt);
+
+/* The chunks of the first `reserved` entries stay mapped until cleanup. */
+int drv_table_init(struct drv_device *dev, struct drv_icm_table *t, uint64_t virt,
+		   unsigned entry_bytes, uint32_t entries, uint32_t reserved);
+void drv_table_cleanup(struct drv_icm_table *t, bool tell_device);
+/* Maps the chunk of the entry if nobody has, and counts. */
+int drv_table_get(struct drv_icm_table *t, uint32_t entry);
+void drv_table_put(struct drv_icm_table *t, uint32_t entry);
+int drv_table_get_range(struct drv_icm_table *t, uint32_t first, uint32_t last);
+void drv_table_put_range(struct drv_icm_table *t, uint32_t first, uint32_t last);
+/* The CPU's address of an entry, NULL when not mapped; *bus (may be NULL) the device's. */
+void *drv_table_find(struct drv_icm_table *t, uint32_t entry, uint64_t *bus);
+/* Pages mapped now. */
+unsigned drv_table_pages(const struct drv_icm_table *t);
+
+/* --- MTT --- */
+
+struct drv_mtt {
+	uint32_t first;
+	unsigned order;
+	bool valid; /* false: no entries (physical region) */
+};
+
+int drv_mtt_alloc(struct drv_device *dev, unsigned pages, struct drv_mtt *mtt);
+void drv_mtt_free(struct drv_device *dev, struct drv_mtt *mtt);
+/* Entries [index, index + n) with consecutive pages from `bus`. */
+void drv_mtt_write(struct drv_device *dev, const struct drv_mtt *mtt, unsigned index, unsigned n,
+		   uint64_t bus);
+uint64_t drv_mtt_addr(const struct drv_mtt *mtt);
+
+/* --- buffers of queues: single pages, not in one piece --- */
+
+struct drv_buf {
+	uint8_t **pages;
+	uint64_t *bus;
+	unsigned n;
+	struct drv_mtt mtt;
+};
+
+/* Zeroed, with its MTT written. */
+int drv_buf_alloc(struct drv_device *dev, size_t bytes, struct drv_buf *buf);
+void drv_buf_free(struct drv_device *dev, struct drv_buf *buf);
+
+static inline void *drv_buf_at(const struct drv_buf *buf, size_t offset)
+{
+	return buf->pages[offset >> DRV_LOG_PAGE] + (offset & (PLATFORM_PAGE_SIZE - 1));
+}
+
+/* --- doorbell records --- */
+
+struct drv_db_page;
+
+struct drv_db {
+	void *record; /* 8 bytes, zero at allocation */
+	uint64_t bus;
+	struct drv_db_page *page;
+	unsigned slot;
+};
+
+int drv_db_alloc(struct drv_device *dev, struct drv_db *db);
+void drv_db_free(struct drv_device *dev, struct drv_db *db);
+
+/* --- commands --- */
+
+struct drv_mailbox {
+	void *bytes; /* HCR_MBOX_SIZE */
+	uint64_t bus;
+	struct drv_mailbox *next;
+};
+
+struct drv_cmd_context {
+	uint16_t token;
+	bool busy, done;
+	uint8_t status;
+	uint64_t out_param;
+};
+
+struct drv_cmd_state {
+	struct drv_mutex hcr;
+	struct platform_waitq *waitq; /* of those that wait for a context or its completion */
+	struct drv_cmd_context *contexts;
+	unsigned n_contexts, busy;
+	unsigned toggle;
+	bool events;
+	struct drv_mailbox *free_mailboxes;
+	unsigned mailboxes; /* in use */
+	uint8_t last_status;
+};
+
+/* What goes through the HCR, in_param and out_param as they are. */
+struct drv_hcr {
+	enum hcr_op op;
+	unsigned op_mod;
+	uint32_t in_mod;
+	uint64_t in_param, out_param; /* out_param: bus address in, immediate output out */
+	uint64_t timeout_ps;
+	uint8_t status;
+};
+
+int drv_cmd_init(struct drv_device *dev);
+void drv_cmd_cleanup(struct drv_device *dev);
+int drv_cmd_use_events(struct drv_device *dev, unsigned max_commands);
+void drv_cmd_use_polling(struct drv_device *dev);
+void drv_cmd_completed(struct drv_device *dev, const struct eqe_cmd *eqe);
+int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *hcr);
+/* The words the HCR gets, in order; the last holds GO. */
+void drv_hcr_words(const struct drv_hcr *cmd, uint16_t token, bool event, unsigned toggle,
+		   struct hcr *regs);
+/* Whether the device still owns the HCR, by its last word and the toggle of the next command. */
+bool drv_hcr_pending(const struct hcr *regs, unsigned next_toggle);
+int drv_status_errno(uint8_t status);
+
+/* Zeroed. */
+struct drv_mailbox *drv_mailbox_get(struct drv_device *dev);
+void drv_mailbox_put(struct drv_device *dev, struct drv_mailbox *mailbox);
+
+/* Without mailboxes. */
+int drv_cmd_plain(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod);
+int drv_cmd_imm(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, uint64_t in_param,
+		uint64_t *out_param);
+/* With a copy of `len` bytes as input mailbox; the output mailbox copied to `out`. */
+int drv_cmd_in(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod,
+	       const void *in, size_t len);
+int drv_cmd_out(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod, void *out,
+		size_t len);
+
+/* --- event queues --- */
+
+struct drv_eq {
+	struct drv_device *dev;
+	struct drv_buf buf;
+	uint32_t eqn, ci, entries;
+	unsigned vector;
+	bool irq; /* handler is registered */
+	bool hw;  /* SW2HW_EQ done */
+};
+
+int drv_eqs_init(struct drv_device *dev);
+void drv_eqs_cleanup(struct drv_device *dev, bool tell_device);
+
+/* --- objects --- */
+
+struct drv_pd {
+	struct drv_device *dev;
+	struct drv_list link;
+	uint32_t pdn;
+	unsigned users;
+};
+
+struct drv_xrcd {
+	struct drv_device *dev;
+	struct drv_list link;
+	uint32_t xrcdn;
+	unsigned users;
+};
+
+struct drv_mr {
+	struct drv_device *dev;
+	struct drv_pd *pd;
+	struct drv_list link;
+	uint32_t index, key;
+	struct drv_mtt mtt;
+	uint64_t mapped_bus, mapped_len; /* 0: nothing mapped */
+	uint8_t *page_list;              /* fast region: its pages, layout mtt_entry */
+	uint64_t page_list_bus, page_list_bytes;
+	unsigned max_pages, n_pages;
+	bool hw; /* the device has the MPT */
+};
+
+struct drv_mw {
+	struct drv_device *dev;
+	struct drv_pd *pd;
+	struct drv_list link;
+	uint32_t index, rkey;
+	enum ibv_mw_type type;
+};
+
+struct drv_cq {
+	struct drv_device *dev;
+	struct drv_list link;
+	struct drv_buf buf;
+	struct drv_db db;
+	struct platform_waitq *waitq;
+	void (*fn)(void *arg, struct drv_cq *cq);
+	void *arg;
+	uint32_t cqn, ci, entries; /* entries: a power of two */
+	unsigned arm_sn, events, events_seen;
+	int vector;
+	unsigned users;
+	/* a resize on its way: the new buffer, taken over when the RESIZE entry is met */
+	struct drv_buf new_buf;
+	uint32_t new_entries;
+};
+
+struct drv_wq {
+	uint64_t *wr_id;
+	uint32_t entries, head, tail;
+	unsigned log_stride, max_sge, max_post;
+	size_t offset; /* in the buffer */
+};
+
+struct drv_qp {
+	struct drv_device *dev;
+	struct drv_pd *pd;
+	struct drv_list link;
+	struct drv_cq *send_cq, *recv_cq;
+	struct drv_srq *srq;
+	struct drv_xrcd *xrcd;
+	struct drv_buf buf;
+	struct drv_db db;
+	struct drv_wq sq, rq;
+	uint32_t qpn;
+	enum qp_service service;
+	enum ibv_qp_type type; /* of special QPs 0 */
+	enum ibv_qp_state state;
+	unsigned port, pkey_index, access, max_dest_rd;
+	uint32_t qkey;
+	unsigned max_inline, spare;
+	bool sq_sig_all, user, has_rq, xrc_target, special;
+	unsigned special_qpn; /* 0 or 1 */
+	uint32_t special_psn;
+};
+
+struct drv_srq {
+	struct drv_device *dev;
+	struct drv_pd *pd;
+	struct drv_list link;
+	struct drv_xrcd *xrcd;
+	struct drv_cq *cq;
+	struct drv_buf buf;
+	struct drv_db db;
+	uint64_t *wr_id;
+	uint32_t srqn, entries, head, tail;
+	unsigned log_stride, max_sge;
+	uint16_t counter;
+	unsigned users;
+};
+
+struct drv_mad_agent;
+
+struct drv_device {
+	struct platform *p;
+	struct drv_options options;
+	/* configuration space */
+	uint32_t saved_config[64];
+	unsigned msix_cap, express_cap;
+	unsigned msix_bar;
+	uint32_t msix_table;
+	/* what the device said */
+	struct query_fw fw;
+	struct dev_cap cap;
+	struct query_adapter adapter;
+	struct query_port port_cap[DRV_PORTS_MAX + 1]; /* by port number */
+	struct node_info_copy {
+		uint64_t node_guid, sys_guid;
+		unsigned vendor_id, device_id, revision;
+	} node;
+	unsigned ports, reserved_eqs, special_base;
+	uint64_t uar_bytes;
+	unsigned bf_buf_bytes; /* 0: no BlueFlame */
+	unsigned bf_offset;
+	bool bf_busy;
+	unsigned kar, uar; /* of the core; of verbs */
+	struct drv_bitmap uars;
+	/* memory given to the device */
+	struct drv_icm fa, aux;
+	struct drv_profile profile;
+	struct drv_icm_table tables[DRV_TABLES];
+	unsigned icm_pages_base; /* mapped when bring-up was done */
+	uint32_t mtts_base;      /* MTT entries in use then */
+	unsigned stages;         /* steps of the bring-up that are done */
+	struct drv_cmd_state cmd;
+	/* numbers */
+	struct drv_buddy mtt_buddy;
+	struct drv_bitmap mpts, pds, xrcds, cqs, srqs, qps, mcgs;
+	/* by number mod table size */
+	struct drv_cq **cq_table;
+	struct drv_qp **qp_table;
+	struct drv_srq **srq_table;
+	struct drv_list pd_list, xrcd_list, mr_list, mw_list, cq_list, srq_list, qp_list, db_list;
+	unsigned db_records;
+	struct drv_mutex mcg_lock;
+	struct drv_eq *eqs;
+	unsigned n_eqs;
+	struct drv_mad_agent *agents[DRV_PORTS_MAX + 1];
+	struct platform_waitq *port_waitq;
+	unsigned port_events;
+	void (*event_fn)(void *arg, const struct drv_event *event);
+	void *event_arg;
+	unsigned failed_commands;
+	bool closing; /* tear-down: count commands that fail */
+	bool dead;    /* a command timed out */
+};
+
+static inline uint32_t drv_table_mask(const struct drv_device *dev, enum drv_table t)
+{
+	return dev->tables[t].entries - 1;
+}
+
+/* Per part of the driver: bitmaps and tables. */
+int drv_uars_init(struct drv_device *dev);
+void drv_uars_cleanup(struct drv_device *dev);
+int drv_mrs_init(struct drv_device *dev);
+void drv_mrs_cleanup(struct drv_device *dev);
+int drv_cqs_init(struct drv_device *dev);
+void drv_cqs_cleanup(struct drv_device *dev);
+int drv_srqs_init(struct drv_device *dev);
+void drv_srqs_cleanup(struct drv_device *dev);
+/* With CONF_SPECIAL_QP. */
+int drv_qps_init(struct drv_device *dev);
+void drv_qps_cleanup(struct drv_device *dev);
+int drv_mcgs_init(struct drv_device *dev);
+void drv_mcgs_cleanup(struct drv_device *dev);
+/* SET_PORT and what the verbs part reads from the ports. */
+int drv_ports_init(struct drv_device *dev);
+
+/* MPTs. */
+int drv_mpt_alloc(struct drv_device *dev, uint32_t *index);
+void drv_mpt_free(struct drv_device *dev, uint32_t index);
+uint32_t drv_mpt_key(uint32_t index);
+
+void drv_cq_event(struct drv_device *dev, uint32_t cqn);
+void drv_async_event(struct drv_device *dev, const struct drv_event *event);
+/* Takes the completions of a QP out of a CQ. */
+void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp);
+/* The next entry that the software owns, NULL: none. */
+struct cqe *drv_cq_next(const struct drv_cq *cq);
+/* Everything but wr_id and the owner bit of one completion. */
+void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc);
+
+void drv_srq_free_slot(struct drv_srq *srq, uint32_t slot);
+
+/* wqe.c: one WQE at its place in the send queue, its owner bit still software's. Returns its length
+ * in 16-byte units, or -errno. */
+int drv_wqe_build(struct drv_qp *qp, const struct drv_send_wr *wr, void *wqe, uint32_t index);
+/* What a WQE with this many SGEs or inline bytes takes. */
+size_t drv_wqe_bytes(enum qp_service service, unsigned sges, unsigned inline_bytes);
+/* Scatter list of a receive in `room` bytes, ended if there is room. */
+void drv_recv_sges(void *at, size_t room, const struct drv_recv_wr *wr);
+
+/* qp.c */
+struct drv_special_init {
+	unsigned port, qpn; /* 0 or 1 */
+	struct drv_cq *cq;
+	unsigned max_send_wr, max_recv_wr;
+};
+int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init,
+			  struct drv_qp **qp);
+
+/* Where the context of an object, or an MTT entry, is in host memory; NULL when not mapped. The
+ * device may have newer content cached. */
+void *drv_icm_qpc(struct drv_device *dev, uint32_t qpn, uint64_t *bus);
+void *drv_icm_cqc(struct drv_device *dev, uint32_t cqn, uint64_t *bus);
+void *drv_icm_srqc(struct drv_device *dev, uint32_t srqn, uint64_t *bus);
+void *drv_icm_mpt(struct drv_device *dev, uint32_t key, uint64_t *bus);
+void *drv_icm_mtt(struct drv_device *dev, uint64_t mtt_addr, uint64_t *bus);
+
+/* --- traces --- */
+
+void drv_trace(struct drv_device *dev, bool enter, const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#define DRV_ENTER(dev, ...)                                                                        \
+	do {                                                                                       \
+		if ((dev)->p->ops->trace_on((dev)->p))                                             \
+			drv_trace(dev, true, __func__, __VA_ARGS__);                               \
+	} while (0)
+
+static inline int drv_leave(struct drv_device *dev, const char *name, int rc)
+{
+	if (dev->p->ops->trace_on(dev->p))
+		drv_trace(dev, false, name, "%d", rc);
+	return rc;
+}
+
+#define DRV_LEAVE(dev, rc) drv_leave(dev, __func__, rc)
+
+#endif

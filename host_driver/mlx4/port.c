@@ -1,0 +1,215 @@
+/* Ports as the host sees them: PortInfo, GIDs and P_Keys by MAD_IFC, SET_PORT, bringing up and
+ * waiting. */
+#include "host_driver/mlx4/mad.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PORT_POLL_PS                                                                               \
+	UINT64_C(1000000000) /* state changes without an event (link training) are looked for so   \
+				often */
+
+enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, VLS_NATIVE = 8 };
+
+static int port_check(const struct drv_device *dev, unsigned port)
+{
+	return port && port <= dev->ports ? 0 : -EINVAL;
+}
+
+static int query_gid(struct drv_device *dev, unsigned port, unsigned index, uint8_t *gid)
+{
+	struct guid_info guids;
+	struct port_info pi;
+	int rc = port_check(dev, port);
+
+	if (rc || index >= 1u << query_port_get_log_gids(&dev->port_cap[port]))
+		return -EINVAL;
+	rc = drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, port, &pi);
+	if (rc)
+		return rc;
+	rc = drv_smp_get(dev, port, SMP_ATTR_GUID_INFO, index / GUIDS_PER_BLOCK, &guids);
+	if (rc)
+		return rc;
+	be64_store(gid, port_info_get_gid_prefix(&pi));
+	be64_store(gid + 8, guid_info_get(&guids, index % GUIDS_PER_BLOCK));
+	return 0;
+}
+
+int drv_query_gid(struct drv_device *dev, unsigned port, unsigned index, uint8_t gid[DRV_GID_BYTES])
+{
+	DRV_ENTER(dev, "port %u, index %u", port, index);
+	return DRV_LEAVE(dev, query_gid(dev, port, index, gid));
+}
+
+static int query_pkey(struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey)
+{
+	struct pkey_table table;
+	int rc = port_check(dev, port);
+
+	if (rc || index >= 1u << query_port_get_log_pkeys(&dev->port_cap[port]))
+		return -EINVAL;
+	rc = drv_smp_get(dev, port, SMP_ATTR_PKEY_TABLE, index / PKEYS_PER_BLOCK, &table);
+	if (!rc)
+		*pkey = (uint16_t)pkey_table_get(&table, index % PKEYS_PER_BLOCK);
+	return rc;
+}
+
+int drv_query_pkey(struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey)
+{
+	DRV_ENTER(dev, "port %u, index %u", port, index);
+	return DRV_LEAVE(dev, query_pkey(dev, port, index, pkey));
+}
+
+static void attr_fill(const struct drv_device *dev, unsigned port, const struct port_info *pi,
+		      struct drv_port_attr *attr)
+{
+	*attr = (struct drv_port_attr){
+		.state = (enum ibv_port_state)port_info_get_state(pi),
+		.phys_state = port_info_get_phys_state(pi),
+		.max_mtu = (enum ibv_mtu)port_info_get_mtu_cap(pi),
+		.active_mtu = (enum ibv_mtu)port_info_get_neighbor_mtu(pi),
+		.lid = port_info_get_lid(pi),
+		.lmc = port_info_get_lmc(pi),
+		.sm_lid = port_info_get_sm_lid(pi),
+		.sm_sl = port_info_get_sm_sl(pi),
+		.active_width = port_info_get_width_active(pi),
+		.active_speed = port_info_get_speed_active(pi),
+		.active_ext_speed = port_info_get_cap_mask(pi) & 1u << PORT_CAP_EXT_SPEEDS
+					    ? port_info_get_ext_speed_active(pi)
+					    : 0,
+		.vl_cap = port_info_get_vl_cap(pi),
+		.oper_vls = port_info_get_oper_vls(pi),
+		.gid_count = 1u << query_port_get_log_gids(&dev->port_cap[port]),
+		.pkey_count = 1u << query_port_get_log_pkeys(&dev->port_cap[port]),
+		.subnet_timeout = port_info_get_subnet_timeout(pi),
+		.cap_mask = port_info_get_cap_mask(pi),
+		.bad_pkeys = port_info_get_pkey_violations(pi),
+		.bad_qkeys = port_info_get_qkey_violations(pi),
+	};
+}
+
+static int query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
+{
+	uint8_t gid[DRV_GID_BYTES];
+	struct port_info pi;
+	int rc = port_check(dev, port);
+
+	if (rc)
+		return rc;
+	rc = query_gid(dev, port, 0, gid);
+	if (rc)
+		return rc;
+	rc = drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, port, &pi);
+	if (rc)
+		return rc;
+	attr_fill(dev, port, &pi, attr);
+	memcpy(attr->gid0, gid, sizeof(gid));
+	return 0;
+}
+
+int drv_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
+{
+	DRV_ENTER(dev, "port %u", port);
+	return DRV_LEAVE(dev, query_port(dev, port, attr));
+}
+
+static int port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
+		     uint64_t deadline_ps)
+{
+	struct platform *p = dev->p;
+
+	for (;;) {
+		const unsigned events = dev->port_events;
+		struct port_info pi;
+		uint64_t now;
+		int rc = port_check(dev, port);
+
+		if (!rc)
+			rc = drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, port, &pi);
+		if (rc)
+			return rc;
+		if (port_info_get_state(&pi) == (uint32_t)state)
+			return 0;
+		drv_settle(dev);
+		now = p->ops->now_ps(p);
+		if (now >= deadline_ps)
+			return -ETIMEDOUT;
+		if (events == dev->port_events)
+			p->ops->waitq_wait(p, dev->port_waitq,
+					   deadline_ps - now < PORT_POLL_PS ? deadline_ps
+									    : now + PORT_POLL_PS);
+	}
+}
+
+int drv_port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
+		  uint64_t deadline_ps)
+{
+	DRV_ENTER(dev, "port %u, state %d", port, state);
+	return DRV_LEAVE(dev, port_wait(dev, port, state, deadline_ps));
+}
+
+int drv_port_up(struct drv_device *dev, unsigned port)
+{
+	DRV_ENTER(dev, "port %u", port);
+	return DRV_LEAVE(dev, drv_agent_start(dev, port));
+}
+
+int drv_port_down(struct drv_device *dev, unsigned port)
+{
+	DRV_ENTER(dev, "port %u", port);
+	if (!port_check(dev, port))
+		drv_agent_stop(dev, port);
+	return DRV_LEAVE(dev, port_check(dev, port));
+}
+
+/* --- SET_PORT --- */
+
+/* The capability mask is echoed; fewer VLs are tried when the device has no room for that many. */
+static int set_port(struct drv_device *dev, unsigned port, unsigned mtu)
+{
+	struct port_info pi = {0};
+	struct set_port mbox = {0};
+	int rc;
+
+	/* as the Linux driver: a port that does not tell gets an empty mask */
+	if (drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, 0, &pi))
+		memset(&pi, 0, sizeof(pi));
+	set_port_set_change_mtu(&mbox, 1);
+	set_port_set_change_vl(&mbox, 1);
+	set_port_set_mtu(&mbox, mtu);
+	set_port_set_cap_mask(&mbox, port_info_get_cap_mask(&pi));
+	for (unsigned vls = VLS_NATIVE; vls; vls /= 2) {
+		set_port_set_vl_cap(&mbox, vls);
+		rc = drv_cmd_in(dev, HCR_SET_PORT, port, 0, &mbox, sizeof(mbox));
+		if (rc != -ENOMEM)
+			return rc;
+	}
+	return rc;
+}
+
+int drv_port_set_mtu(struct drv_device *dev, unsigned port, enum ibv_mtu mtu)
+{
+	int rc = port_check(dev, port);
+
+	DRV_ENTER(dev, "port %u, mtu %d", port, mtu);
+	return DRV_LEAVE(dev, rc ? rc : set_port(dev, port, mtu));
+}
+
+int drv_ports_init(struct drv_device *dev)
+{
+	struct node_info ni;
+	int rc = 0;
+
+	for (unsigned port = 1; port <= dev->ports && !rc; port++)
+		rc = set_port(dev, port, IB_MTU_4096);
+	if (!rc)
+		rc = drv_smp_get(dev, 1, SMP_ATTR_NODE_INFO, 0, &ni);
+	if (rc)
+		return rc;
+	dev->node = (struct node_info_copy){.node_guid = node_info_get_node_guid(&ni),
+					    .sys_guid = node_info_get_sys_guid(&ni),
+					    .vendor_id = node_info_get_vendor_id(&ni),
+					    .device_id = node_info_get_device_id(&ni),
+					    .revision = node_info_get_revision(&ni)};
+	return 0;
+}

@@ -1,0 +1,284 @@
+/* See sm.h. */
+#include "host_driver/sm/sm.h"
+#include "host_driver/mlx4/mad.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MS_PS           UINT64_C(1000000000)
+#define LINK_TIMEOUT_PS (1000 * MS_PS)
+#define LINK_POLL_PS    (MS_PS / 10)
+#define SMP_TIMEOUT_PS  (10 * MS_PS)
+
+enum { SMP_RETRIES = 3, SUBNET_TIMEOUT = 18, LID_FIRST = 1, LID_LAST = 0xbfff, LMC_MAX = 7 };
+
+struct sm {
+	struct drv_device *dev;
+	unsigned port;
+	struct sm_options o;
+	struct sm_result *result;
+};
+
+/* One end of the cable: ours is asked by MAD_IFC, the other by one hop. */
+struct sm_end {
+	struct sm *sm;
+	struct sm_port *port;
+	bool remote;
+	struct port_info info;
+};
+
+/* --- SMPs --- */
+
+static void smp_fill(const struct sm_end *end, enum mad_method method, enum smp_attr attr,
+		     uint32_t mod, const void *data, struct smp *smp)
+{
+	struct mad_hdr *hdr = smp_hdr(smp);
+
+	memset(smp, 0, sizeof(*smp));
+	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
+	mad_hdr_set_mgmt_class(hdr, end->remote ? MAD_CLASS_SUBN_DR : MAD_CLASS_SUBN_LID);
+	mad_hdr_set_class_version(hdr, 1);
+	mad_hdr_set_method(hdr, method);
+	mad_hdr_set_attr_id(hdr, attr);
+	mad_hdr_set_attr_mod(hdr, mod);
+	if (end->remote) {
+		mad_hdr_set_hop_count(hdr, 1);
+		smp_set_dr_slid(smp, LID_PERMISSIVE);
+		smp_set_dr_dlid(smp, LID_PERMISSIVE);
+		smp_initial_path_ptr(smp)[1] = (uint8_t)end->sm->port;
+	}
+	if (data)
+		memcpy(smp_data_ptr(smp), data, smp_data_size);
+}
+
+static int smp_exchange(struct sm_end *end, struct smp *smp)
+{
+	const struct drv_mad_addr to = {.dlid = LID_PERMISSIVE, .qpn = QPN_SMI};
+	struct sm *sm = end->sm;
+	struct smp response;
+	int rc = -ETIMEDOUT;
+
+	if (!end->remote)
+		return drv_mad_ifc(sm->dev, sm->port, NULL, smp, smp);
+	for (unsigned i = 0; rc == -ETIMEDOUT && i <= sm->o.smp_retries; i++) {
+		sm->result->smps_sent++;
+		if (i)
+			sm->result->smps_retried++;
+		rc = drv_mad_call(sm->dev, sm->port, QPN_SMI, &to, smp, &response,
+				  sm->o.smp_timeout_ps);
+	}
+	if (!rc)
+		*smp = response;
+	return rc;
+}
+
+/* `data` is 64 bytes: what is set (Set) and what came back. */
+static int smp_do(struct sm_end *end, enum mad_method method, enum smp_attr attr, uint32_t mod,
+		  void *data)
+{
+	struct smp smp;
+	int rc;
+
+	smp_fill(end, method, attr, mod, method == MAD_METHOD_SET ? data : NULL, &smp);
+	rc = smp_exchange(end, &smp);
+	if (!rc && mad_hdr_get_status(smp_hdr(&smp)) & (SMP_DIRECTION - 1))
+		rc = -EIO;
+	if (rc) {
+		end->sm->result->smps_failed++;
+		return rc;
+	}
+	memcpy(data, smp_data_ptr(&smp), smp_data_size);
+	return 0;
+}
+
+/* --- what is there --- */
+
+static int info_get(struct sm_end *end)
+{
+	int rc = smp_do(end, MAD_METHOD_GET, SMP_ATTR_PORT_INFO, end->port->port, &end->info);
+
+	if (rc)
+		return rc;
+	end->port->lid = port_info_get_lid(&end->info);
+	end->port->lmc = port_info_get_lmc(&end->info);
+	end->port->state = (enum ibv_port_state)port_info_get_state(&end->info);
+	end->port->mtu = (enum ibv_mtu)port_info_get_neighbor_mtu(&end->info);
+	end->port->vls = port_info_get_oper_vls(&end->info);
+	return 0;
+}
+
+static int end_discover(struct sm_end *end)
+{
+	struct node_info node;
+	int rc = smp_do(end, MAD_METHOD_GET, SMP_ATTR_NODE_INFO, 0, &node);
+
+	if (rc)
+		return rc;
+	end->port->node_guid = node_info_get_node_guid(&node);
+	end->port->port_guid = node_info_get_port_guid(&node);
+	/* our own port is asked without a wire: the answer need not say by which port */
+	end->port->port = end->remote ? node_info_get_local_port(&node) : end->sm->port;
+	return info_get(end);
+}
+
+/* Training has no event: PortInfo is asked until the port leaves DOWN. */
+static int link_wait(struct sm_end *own)
+{
+	struct platform *p = drv_platform(own->sm->dev);
+	const uint64_t deadline = p->ops->now_ps(p) + own->sm->o.link_timeout_ps;
+	int rc;
+
+	for (;;) {
+		rc = info_get(own);
+		if (rc || own->port->state >= IBV_PORT_INIT)
+			return rc;
+		if (p->ops->now_ps(p) >= deadline)
+			return -ENOLINK;
+		p->ops->sleep_ps(p, LINK_POLL_PS);
+	}
+}
+
+/* --- configuration --- */
+
+static unsigned least(unsigned a, unsigned b, unsigned limit)
+{
+	const unsigned n = a < b ? a : b;
+
+	return limit && limit < n ? limit : n;
+}
+
+/* Fields in which 0 means "leave it". */
+static void info_no_change(struct port_info *info)
+{
+	port_info_set_state(info, PORT_STATE_NOP);
+	port_info_set_phys_state(info, PORT_PHYS_NOP);
+	port_info_set_down_default(info, 0);
+	port_info_set_width_enabled(info, 0);
+	port_info_set_speed_enabled(info, 0);
+	port_info_set_ext_speed_enabled(info, 0);
+	port_info_set_client_rereg(info, 0);
+}
+
+static int pkeys_set(struct sm_end *end)
+{
+	struct pkey_table table;
+	int rc = smp_do(end, MAD_METHOD_GET, SMP_ATTR_PKEY_TABLE, 0, &table);
+
+	if (rc || pkey_table_get(&table, 0) == PKEY_DEFAULT)
+		return rc;
+	pkey_table_set(&table, 0, PKEY_DEFAULT);
+	return smp_do(end, MAD_METHOD_SET, SMP_ATTR_PKEY_TABLE, 0, &table);
+}
+
+static int end_configure(struct sm_end *end, unsigned lid, unsigned sm_lid, unsigned mtu,
+			 unsigned vls)
+{
+	const struct sm_options *o = &end->sm->o;
+	struct port_info info = end->info;
+	int rc;
+
+	info_no_change(&info);
+	port_info_set_lid(&info, lid);
+	port_info_set_lmc(&info, o->lmc);
+	port_info_set_sm_lid(&info, sm_lid);
+	port_info_set_sm_sl(&info, 0);
+	port_info_set_neighbor_mtu(&info, mtu);
+	port_info_set_oper_vls(&info, vls);
+	port_info_set_subnet_timeout(&info, o->subnet_timeout);
+	rc = smp_do(end, MAD_METHOD_SET, SMP_ATTR_PORT_INFO, end->port->port, &info);
+	return rc ? rc : pkeys_set(end);
+}
+
+static int end_state(struct sm_end *end, enum port_state state)
+{
+	struct port_info info;
+	int rc = info_get(end);
+
+	if (rc || port_info_get_state(&end->info) >= (uint32_t)state)
+		return rc;
+	info = end->info;
+	info_no_change(&info);
+	port_info_set_state(&info, state);
+	rc = smp_do(end, MAD_METHOD_SET, SMP_ATTR_PORT_INFO, end->port->port, &info);
+	return rc ? rc : info_get(end);
+}
+
+static int end_verify(struct sm_end *end, unsigned lid, unsigned mtu, unsigned vls)
+{
+	int rc = info_get(end);
+
+	if (rc)
+		return rc;
+	return end->port->state == IBV_PORT_ACTIVE && end->port->lid == lid &&
+			       end->port->lmc == end->sm->o.lmc &&
+			       (unsigned)end->port->mtu == mtu && end->port->vls == vls
+		       ? 0
+		       : -EPROTO;
+}
+
+static int sm_configure(struct sm *sm, struct sm_end *own, struct sm_end *peer)
+{
+	struct platform *p = drv_platform(sm->dev);
+	const unsigned block = 1u << sm->o.lmc, lid = (sm->o.lid + block - 1) & ~(block - 1);
+	const unsigned mtu = least(port_info_get_mtu_cap(&own->info),
+				   port_info_get_mtu_cap(&peer->info), sm->o.mtu);
+	const unsigned vls = least(port_info_get_vl_cap(&own->info),
+				   port_info_get_vl_cap(&peer->info), sm->o.vls);
+	int rc = end_configure(own, lid, lid, mtu, vls);
+
+	if (!rc)
+		rc = end_configure(peer, lid + block, lid, mtu, vls);
+	/* neither end may send data before the other is at least armed */
+	if (!rc)
+		rc = end_state(own, PORT_STATE_ARMED);
+	if (!rc)
+		rc = end_state(peer, PORT_STATE_ARMED);
+	if (!rc && sm->o.activate_delay_ps)
+		p->ops->sleep_ps(p, sm->o.activate_delay_ps);
+	if (!rc)
+		rc = end_state(peer, PORT_STATE_ACTIVE);
+	if (!rc)
+		rc = end_state(own, PORT_STATE_ACTIVE);
+	if (!rc)
+		rc = end_verify(own, lid, mtu, vls);
+	return rc ? rc : end_verify(peer, lid + block, mtu, vls);
+}
+
+static int sm_sweep(struct sm *sm)
+{
+	struct sm_end own = {.sm = sm, .port = &sm->result->own};
+	struct sm_end peer = {.sm = sm, .port = &sm->result->peer, .remote = true};
+	int rc = end_discover(&own);
+
+	if (!rc)
+		rc = link_wait(&own);
+	if (rc)
+		return rc;
+	rc = end_discover(&peer);
+	if (rc)
+		return rc;
+	sm->result->peer_found = true;
+	sm->result->peer_is_self = own.port->node_guid == peer.port->node_guid;
+	return sm_configure(sm, &own, &peer);
+}
+
+int sm_run(struct drv_device *dev, unsigned port, const struct sm_options *options,
+	   struct sm_result *result)
+{
+	struct sm_result scratch;
+	struct sm sm = {.dev = dev, .port = port, .result = result ? result : &scratch};
+
+	if (options)
+		sm.o = *options;
+	memset(sm.result, 0, sizeof(*sm.result));
+	sm.o.lid = sm.o.lid ? sm.o.lid : LID_FIRST;
+	sm.o.link_timeout_ps = sm.o.link_timeout_ps ? sm.o.link_timeout_ps : LINK_TIMEOUT_PS;
+	sm.o.smp_timeout_ps = sm.o.smp_timeout_ps ? sm.o.smp_timeout_ps : SMP_TIMEOUT_PS;
+	sm.o.smp_retries = sm.o.smp_retries ? sm.o.smp_retries : SMP_RETRIES;
+	sm.o.subnet_timeout = sm.o.subnet_timeout ? sm.o.subnet_timeout : SUBNET_TIMEOUT;
+	if (!port || port > DRV_PORTS_MAX || sm.o.lmc > LMC_MAX ||
+	    sm.o.lid + (2u << sm.o.lmc) > LID_LAST)
+		return -EINVAL;
+	DRV_ENTER(dev, "port %u", port);
+	return DRV_LEAVE(dev, sm_sweep(&sm));
+}
