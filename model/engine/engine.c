@@ -1,5 +1,6 @@
 /* Waiter queues, guest errors: see engine.h. */
 #include "model/engine/engine.h"
+#include "model/sim/cfg.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,11 +105,5 @@ void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
 
 uint64_t hca_node_guid(const struct hca *hca)
 {
-	/* As cfg_node_guid() has it for whoever has the whole configuration. */
-	enum { GUIDS_A_DEVICE = 16 };
-	const uint64_t vendor_base = 0x0002c90300a00000;
-
-	if (hca->params->hca_node_guid)
-		return hca->params->hca_node_guid;
-	return vendor_base + (uint64_t)hca->index * GUIDS_A_DEVICE;
+	return cfg_node_guid(hca->params, hca->index);
 }

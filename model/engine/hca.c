@@ -19,7 +19,6 @@
 #include "model/engine/wqe_fetch.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
-#include "model/sim/cfg.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -278,9 +277,4 @@ int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, voi
 			return -EFAULT;
 	memcpy(buf, cached ? cached : bytes, size < len ? size : len);
 	return (int)len;
-}
-
-uint64_t hca_node_guid(const struct hca *hca)
-{
-	return cfg_node_guid(hca->params, hca->index);
 }

@@ -1,6 +1,7 @@
 /* See kernel.h. */
 #include "model/systemc/kernel.h"
 
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -164,6 +165,11 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 	t->fn = fn;
 	t->arg = arg;
 	k->threads.push_back(std::move(owned));
+	std::string legal(name); /* SystemC warns about others, and a warning fails the run */
+
+	for (char &c : legal)
+		if (!isalnum((unsigned char)c))
+			c = '_';
 	options.set_stack_size(THREAD_STACK_BYTES);
 	options.dont_initialize();
 	options.set_sensitivity(&t->run);
@@ -174,7 +180,7 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 			t->fn(t->arg);
 			t->kernel->current = nullptr;
 		},
-		sc_gen_unique_name(name), &options);
+		sc_gen_unique_name(legal.c_str()), &options);
 	kernel_thread_wake(t);
 	return t;
 }
