@@ -25,97 +25,96 @@ static const struct field qpc_rows[] = {ROWS(QPC_FIELDS)};
 static const struct field qp_path_rows[] = {ROWS(QP_PATH_FIELDS)};
 static const struct field mcg_rows[] = {ROWS(MCG_ENTRY_FIELDS)};
 
-/* What is left when the bits of the rows are taken out. */
-static uint8_t rest[1024];
-
-static void rows_take(uint32_t at, const struct field *rows, uint32_t n)
+static void rows_put(uint8_t *b, const struct field *rows, uint32_t n)
 {
 	for (; n--; rows++) {
-		uint8_t *b = rest + at + rows->offset;
+		uint8_t *at = b + rows->offset;
 
 		if (rows->hi < rows->lo) {
-			memset(b, 0, rows->bytes);
+			memset(at, 0xff, rows->bytes);
 			continue;
 		}
 		for (uint32_t i = rows->lo / 8u; i <= rows->hi / 8u; i++) {
 			uint32_t low = rows->lo > 8 * i ? rows->lo - 8 * i : 0;
 			uint32_t high = min_u32(rows->hi - 8 * i, 7);
 
-			b[rows->bytes - 1 - i] &=
-				(uint8_t) ~((0xffu >> (7 - high)) & (0xffu << low));
+			at[rows->bytes - 1 - i] |=
+				(uint8_t)((0xffu >> (7 - high)) & (0xffu << low));
 		}
 	}
 }
 
-static void rest_load(uint32_t size)
+/* The bits that rows describe, made when first needed. They and fw.in are in the same byte order.
+ */
+static bool only_known(const uint32_t *known, uint32_t size)
 {
-	memcpy(rest, fw.in, size);
+	const uint32_t *in = (const uint32_t *)(const void *)fw.in;
+	uint32_t rest = 0;
+
+	for (uint32_t i = 0; i < size / 4; i++)
+		rest |= in[i] & ~known[i];
+	return !rest;
 }
 
-static bool rest_is_clear(uint32_t size)
+#define CLEAR(name, rows, layout)                                                                  \
+	bool reserved_clear_##name(void)                                                           \
+	{                                                                                          \
+		static uint32_t known[sizeof(struct layout) / 4];                                  \
+		static bool made;                                                                  \
+                                                                                                   \
+		if (!made)                                                                         \
+			rows_put((uint8_t *)known, rows, COUNT(rows));                             \
+		made = true;                                                                       \
+		return only_known(known, sizeof(struct layout));                                   \
+	}
+
+CLEAR(init_hca, init_hca_rows, init_hca)
+CLEAR(set_port, set_port_rows, set_port)
+CLEAR(mpt, mpt_rows, mpt_entry)
+CLEAR(eqc, eqc_rows, eqc)
+CLEAR(cqc, cqc_rows, cqc)
+CLEAR(mcg, mcg_rows, mcg_entry)
+
+static void srq_rows_put(struct srqc *s)
 {
-	uint8_t any = 0;
-
-	for (uint32_t i = 0; i < size; i++)
-		any |= rest[i];
-	return !any;
-}
-
-static bool clear(const struct field *rows, uint32_t n, uint32_t size)
-{
-	rest_load(size);
-	rows_take(0, rows, n);
-	return rest_is_clear(size);
-}
-
-#define CLEAR(rows, layout) clear(rows, COUNT(rows), sizeof(struct layout))
-
-bool reserved_clear_init_hca(void)
-{
-	return CLEAR(init_hca_rows, init_hca);
-}
-
-bool reserved_clear_set_port(void)
-{
-	return CLEAR(set_port_rows, set_port);
-}
-
-bool reserved_clear_mpt(void)
-{
-	return CLEAR(mpt_rows, mpt_entry);
-}
-
-bool reserved_clear_eqc(void)
-{
-	return CLEAR(eqc_rows, eqc);
-}
-
-bool reserved_clear_cqc(void)
-{
-	return CLEAR(cqc_rows, cqc);
+	rows_put(s->b, srqc_rows, COUNT(srqc_rows));
+	srqc_set_next_wqe(s, 0);
 }
 
 bool reserved_clear_srqc(void)
 {
-	return CLEAR(srqc_rows, srqc);
+	static uint32_t known[sizeof(struct srqc) / 4];
+	static bool made;
+
+	if (!made)
+		srq_rows_put((struct srqc *)(void *)known);
+	made = true;
+	return only_known(known, sizeof(struct srqc));
 }
 
-bool reserved_clear_mcg(void)
+static void qp_rows_put(struct qp_mbox *m)
 {
-	return CLEAR(mcg_rows, mcg_entry);
+	struct qpc *q = qp_mbox_context(m);
+
+	rows_put(m->b, qp_mbox_rows, COUNT(qp_mbox_rows));
+	rows_put(q->b, qpc_rows, COUNT(qpc_rows));
+	rows_put(qpc_primary(q)->b, qp_path_rows, COUNT(qp_path_rows));
+	rows_put(qpc_alternate(q)->b, qp_path_rows, COUNT(qp_path_rows));
+	/* The device's own, where software has reserved bytes. */
+	qpc_set_sqd_event(q, 0);
+	qpc_set_send_limited(q, 0);
+	qpc_set_send_limit(q, 0);
 }
 
 bool reserved_clear_qp(void)
 {
-	struct qp_mbox *m = (struct qp_mbox *)rest;
-	struct qpc *q = qp_mbox_context(m);
+	static uint32_t known[sizeof(struct qp_mbox) / 4];
+	static bool made;
 
-	rest_load(sizeof(*m));
-	rows_take(0, qp_mbox_rows, COUNT(qp_mbox_rows));
-	rows_take((uint32_t)(q->b - rest), qpc_rows, COUNT(qpc_rows));
-	rows_take((uint32_t)(qpc_primary(q)->b - rest), qp_path_rows, COUNT(qp_path_rows));
-	rows_take((uint32_t)(qpc_alternate(q)->b - rest), qp_path_rows, COUNT(qp_path_rows));
-	return rest_is_clear(sizeof(*m));
+	if (!made)
+		qp_rows_put((struct qp_mbox *)(void *)known);
+	made = true;
+	return only_known(known, sizeof(struct qp_mbox));
 }
 
 enum hcr_status cmd_reserved(const char *what)

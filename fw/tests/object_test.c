@@ -214,6 +214,9 @@ static void srq_life(void **state)
 	assert_int_equal(cmd(0x040, 0, SRQN, 1, 0), 0x05);
 	srq_box();
 	assert_int_equal(cmd_box(0x035, 0, SRQN + 1), 0x03); /* another number inside */
+	srq_box()[0x24] = 1;                                 /* reserved */
+	assert_int_equal(cmd_box(0x035, 0, SRQN), 0x03);
+	assert_int_equal(errors_taken(RULE_mailbox_reserved), 2);
 	be32_store(srq_box() + 0x08, 0x77);
 	assert_int_equal(cmd_box(0x035, 0, SRQN), 0x05); /* no such CQ */
 }

@@ -184,7 +184,7 @@ static void mask_rules_later_changes(void **state)
 	/* drained: the path of a queue in use */
 	assert_int_equal(cmd_box(RTS2SQD, 0, 1u << 31 | QPN), 0);
 	assert_int_equal(q[0] >> 4, 7);
-	assert_int_equal(q[0x74] >> 7, 1);
+	assert_true(qpc_get_sqd_event((const struct qpc *)q));
 	assert_int_equal(cmd_box(SQD2SQD, 0, QPN), 0x10);
 	assert_int_equal(errors_taken(RULE_qp_transition), 1);
 	q[0] = 5 << 4 | (q[0] & 15);
@@ -293,6 +293,7 @@ static void bad_contexts_are_refused(void **state)
 		{C + 0xac, 0x01, 0x05, RULE_object_dead}, /* SRQ 0 */
 		{C + 0x18 + 3, 32, 0x03, RULE_COUNT},     /* P_Key index */
 		{C + 0x75, 0x01, 0x03, RULE_mailbox_reserved},
+		{C + 0x74, 0x40, 0x03, RULE_mailbox_reserved}, /* SQ_DRAINED wanted: the device's */
 		{C + 0xf7, 0x01, 0x03, RULE_mailbox_reserved},
 		{0x04, 0x01, 0x03, RULE_mailbox_reserved},
 	};
