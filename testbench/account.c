@@ -170,7 +170,8 @@ void tb_account_print(struct tb *tb, FILE *out)
 	fprintf(out, "  %-*s %14s %14s %9s %7s %13s %13s\n", width, "phase", "begins (us)",
 		"takes (us)", "packets", "resent", "payload", "throughput");
 	for (unsigned i = 0; i < tb->phases_count; i++)
-		print_phase(out, &tb->phases[i], width);
+		if (tb->phases[i].end.time_ps != tb->phases[i].begin.time_ps)
+			print_phase(out, &tb->phases[i], width);
 	if (tb->ladder && *tb->ladder)
 		fprintf(out, "  a ladder of it (us):\n%s", tb->ladder);
 }

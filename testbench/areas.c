@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DST_FILL = 0xee, WORD = 8 };
+enum { DST_FILL = 0xee, WORD = 8, LANDING_US = 20 };
 
 /* A byte of an end's src area: differs between ends, and from its neighbours and those a page or a
  * packet away. */
@@ -73,6 +73,20 @@ static bool in_area(struct tb *tb, const char *here, uint64_t at, size_t len)
 	return false;
 }
 
+struct landing {
+	struct tb_end *end;
+	const struct tb_data *data;
+};
+
+static bool data_is_there(struct tb *tb, void *arg)
+{
+	const struct landing *l = arg;
+
+	return !memcmp(l->end->dst + l->data->dst, l->end->expected + l->data->dst, l->data->len);
+}
+
+/* An ACK says that the responder has the request: its posted writes to memory may still be on their
+ * way. */
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *d)
 {
 	char expected[96], got[96];
@@ -81,7 +95,7 @@ void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const s
 	    !in_area(tb, here, d->src, d->len))
 		return;
 	memcpy(end->expected + d->dst, end->peer->src + d->src, d->len);
-	if (!memcmp(end->dst + d->dst, end->expected + d->dst, d->len))
+	if (tb_wait_polling(tb, data_is_there, &(struct landing){end, d}, CFG_US(LANDING_US)))
 		return;
 	for (size_t i = d->dst; i < d->dst + d->len; i++) {
 		if (end->dst[i] == end->expected[i])
@@ -117,7 +131,10 @@ void tb_expect_word(struct tb *tb, const char *here, struct tb_end *end, uint64_
 
 	if (!tb_go(tb, here) || !in_area(tb, here, dst, WORD))
 		return;
+	memcpy(end->expected + dst, &value, WORD);
+	tb_wait_polling(tb, data_is_there,
+			&(struct landing){end, &(const struct tb_data){.dst = dst, .len = WORD}},
+			CFG_US(LANDING_US));
 	memcpy(&got, end->dst + dst, WORD);
 	tb_expect_equal(tb, here, "the word in memory", got, value);
-	memcpy(end->expected + dst, &value, WORD);
 }

@@ -27,6 +27,7 @@ struct run {
 	struct machine machine;
 	struct tb tb;
 	struct timespec started;
+	uint64_t ended_ps;
 };
 
 int run_home(char *buf, size_t size)
@@ -218,7 +219,7 @@ static void print_files(struct run *run, bool right)
 			printf("  %-10s %s\n", i ? "" : "files", path);
 	}
 	printf("%s: %s, %.6f s simulated in %.2f s\n", run->scenario->name,
-	       right ? "passed" : "FAILED", (double)run->machine.core.now_ps / 1e12,
+	       right ? "passed" : "FAILED", (double)run->ended_ps / 1e12,
 	       (double)(now.tv_sec - run->started.tv_sec) +
 		       (double)(now.tv_nsec - run->started.tv_nsec) / 1e9);
 }
@@ -234,6 +235,7 @@ static enum exit_status execute(struct run *run)
 		dump_at(&dump, &run->tb, run->options->dump_ps);
 	kernel_thread_start(run->machine.kernel, "scenario", tb_run, &run->tb);
 	right = judge_end(run, machine_run(&run->machine));
+	run->ended_ps = run->machine.core.now_ps;
 	tb_progress_clear(&run->tb);
 	if (run->options->dump) {
 		if (!dump.done)
@@ -267,6 +269,9 @@ static enum exit_status run_machine(struct run *run)
 	}
 	status = execute(run);
 destroy:
+	/* what the machine says while it is taken apart is no part of the run */
+	memset(run->trace->on, 0, sizeof(run->trace->on));
+	machine_destroy(&run->machine);
 	rc = trace_close(run->trace);
 	run->trace = NULL;
 	if (rc && status == EXIT_RIGHT)
@@ -275,7 +280,6 @@ destroy:
 		outdir_undo(&run->dir);
 	else if (!run->options->dump)
 		print_files(run, status == EXIT_RIGHT);
-	machine_destroy(&run->machine);
 	tb_destroy(&run->tb);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64 };
+enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100 };
 
 static const struct tb_setup setup_defaults = {
 	.qps = 1,
@@ -168,6 +168,18 @@ bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
 static bool never(struct tb *tb, void *arg)
 {
 	return false;
+}
+
+bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg, uint64_t ps)
+{
+	uint64_t limit = tb->machine->core.now_ps + ps;
+
+	while (!ready(tb, arg)) {
+		if (tb->machine->core.now_ps >= limit)
+			return false;
+		tb_wait(tb, never, NULL, tb->machine->core.now_ps + CFG_NS(POLL_NS));
+	}
+	return true;
 }
 
 void tb_pass_time(struct tb *tb, const char *here, uint64_t ps)

@@ -87,6 +87,9 @@ __attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *h
 /* Sleeps until ready() or the deadline; whether it is ready. Nothing wakes it but tb_poke(). */
 bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
 	     uint64_t deadline_ps);
+/* For what nobody pokes about: looks again and again for `ps`. */
+bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
+		     uint64_t ps);
 /* Something has come that a body may wait for. Any context. */
 void tb_poke(struct tb *tb);
 

@@ -12,8 +12,14 @@ SCENARIO(guest_bus_master_off,
 	const struct platform_ops *ops = a->platform->ops;
 	uint32_t command = ops->config_read(a->platform, PCI_COMMAND, 2);
 
+	rdma_write(a, .wr_id = 6, .len = 64); /* tables are in the device now */
+	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
+	expect_cqe(a, .wr_id = 6);
+	expect_data(b, .len = 64);
 	ops->config_write(a->platform, PCI_COMMAND, 2, command & ~(uint32_t)BUS_MASTER);
 	rdma_write(a, .wr_id = 7, .len = 64);
+	ignore_events(a);
 	expect_guest_error(a, bus_master_off);
 	expect_no_more(CFG_US(100));
 	ops->config_write(a->platform, PCI_COMMAND, 2, command);

@@ -11,7 +11,9 @@ enum { RESET_BIT = 1 };
 
 SCENARIO(guest_icm_unmapped,
 	 "rule icm_unmapped: the ICM of a live queue pair's context is unmapped", .stays_up = true,
-	 .settings = {"hca.context_cache.entries=4"}, .qps = 8)
+	 .settings = {"hca.context_cache.requester_entries=4",
+		      "hca.context_cache.responder_entries=4"},
+	 .qps = 8)
 {
 	const struct drv_icm_table *qpcs = &a->dev->tables[DRV_T_QPC];
 	uint64_t at = (drv_qp_num(a->qp[0]) & (qpcs->entries - 1)) * (uint64_t)qpcs->entry_bytes;
@@ -24,6 +26,7 @@ SCENARIO(guest_icm_unmapped,
 	must(drv_cmd(a->dev, &unmap));
 	post_send(a, .wr_id = 7, .len = 64);
 	expect_guest_error(a, icm_unmapped);
+	expect_event(a, IBV_EVENT_QP_FATAL);
 	expect_no_more(CFG_US(100));
 	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
 	pass_time(CFG_MS(10));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Accesses to BAR0 where no register is: a write has no effect, a read gives all ones; accesses of
+/* Accesses to BAR0 where no register is: reported, without effect; accesses of
  * a width that a register does not have are another rule. */
 #include "testbench/scenario.h"
 
@@ -14,7 +14,7 @@ SCENARIO(guest_register_unknown,
 
 	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, NOWHERE, 0x12345678);
 	expect_guest_error(a, register_unknown);
-	expect_equal(drv_raw_mmio_read32(a->dev, HCA_BAR_REGS, NOWHERE), 0xffffffff);
+	drv_raw_mmio_read32(a->dev, HCA_BAR_REGS, NOWHERE);
 	expect_guest_error(a, register_unknown);
 	drv_raw_mmio_write(a->dev, HCA_BAR_REGS, BAR0_HCR, &byte, sizeof(byte));
 	expect_guest_error(a, register_size);

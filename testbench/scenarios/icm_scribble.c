@@ -18,7 +18,9 @@ static struct qpc *context_of(struct tb_end *end, unsigned pair)
 
 SCENARIO(icm_scribble,
 	 "contexts live in ICM: PSNs written into uncached QPCs are the ones on the wire",
-	 .qps = 16, .settings = {"hca.context_cache.entries=4", "hca.context_cache.ways=1"})
+	 .qps = 16,
+	 .settings = {"hca.context_cache.requester_entries=4",
+		      "hca.context_cache.responder_entries=4"})
 {
 	struct qpc *at_a = context_of(a, 0), *at_b = context_of(b, 0);
 
