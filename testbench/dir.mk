@@ -1,1 +1,13 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
+src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c)
+src-y += $(addprefix $(d)/, catalog.c outdir.c dump.c run.c cli.c)
+src-y += $(sort $(wildcard $(d)/scenarios/*.c))
+main-y += $(d)/main.c
+test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)
+
+# How this tree was built, for scenarios that are compiled at run time.
+$(O)/gen/testbench/build_info.h: $(O)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
+		'$(filter-out -MMD -MP -Werror -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
+$(O)/obj/testbench/catalog.o: $(O)/gen/testbench/build_info.h

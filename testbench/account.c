@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a run tells: counters, phases, progress. */
+#include "testbench/tb.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PROGRESS_STRIDE = 256, PROGRESS_NS = 100000000 };
+
+/* --- counters --- */
+
+size_t tb_stats_read(struct hca *hca, struct stat_value **values)
+{
+	size_t n = hca_stats(hca, NULL, 0);
+
+	*values = calloc(n + 1, sizeof(**values));
+	return *values ? hca_stats(hca, *values, n) : 0;
+}
+
+static size_t stat_find(const struct stat_value *v, size_t n, const char *stage,
+			const char *counter)
+{
+	size_t i = 0;
+
+	while (i < n && (strcmp(v[i].stage, stage) || strcmp(v[i].counter, counter)))
+		i++;
+	return i;
+}
+
+static uint64_t stat_of_host(struct tb *tb, unsigned host, const char *stage, const char *counter,
+			     bool since_body)
+{
+	struct stat_value *v;
+	size_t n = tb_stats_read(host_hca(tb->machine->hosts[host]), &v),
+	       i = stat_find(v, n, stage, counter);
+	uint64_t value = i < n ? v[i].value : 0;
+
+	if (since_body && i < n && tb->stats_at_body)
+		value -= tb->stats_at_body[(host ? n : 0) + i];
+	free(v);
+	return value;
+}
+
+uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter)
+{
+	return stat_of_host(end->tb, end->host_index, stage, counter, true);
+}
+
+void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const char *stage,
+		    const char *counter, uint64_t value)
+{
+	char what[96];
+
+	snprintf(what, sizeof(what), "%s.%s of %s", stage, counter, end->name);
+	tb_expect_equal(tb, here, what, tb_stat(end, stage, counter), value);
+}
+
+int tb_stats_write(struct tb *tb, FILE *out)
+{
+	const char *separator = "{\n";
+
+	for (unsigned h = 0; h < MACHINE_HOSTS; h++) {
+		struct stat_value *v;
+		size_t n = tb_stats_read(host_hca(tb->machine->hosts[h]), &v);
+
+		for (size_t i = 0; i < n; i++, separator = ",\n")
+			fprintf(out, "%s  \"hca%u.%s.%s\": %" PRIu64, separator, h, v[i].stage,
+				v[i].counter, v[i].value);
+		free(v);
+	}
+	fprintf(out, "\n}\n");
+	return ferror(out) ? -EIO : 0;
+}
+
+/* --- phases --- */
+
+static struct tb_totals totals(struct tb *tb)
+{
+	struct tb_totals t = {.time_ps = tb->machine->core.now_ps,
+			      .payload_bytes = tb->payload_bytes};
+
+	for (unsigned h = 0; h < MACHINE_HOSTS; h++) {
+		t.packets += stat_of_host(tb, h, "link_port", "tx_packets", false);
+		t.resent += stat_of_host(tb, h, "retry", "retransmitted", false);
+	}
+	return t;
+}
+
+void tb_phase_end(struct tb *tb)
+{
+	if (tb->phases_count)
+		tb->phases[tb->phases_count - 1].end = totals(tb);
+}
+
+void tb_phase(struct tb *tb, const char *here, const char *text)
+{
+	if (!tb_go(tb, here))
+		return;
+	tb_phase_end(tb);
+	if (tb->phases_count < TB_PHASES_MAX)
+		tb->phases[tb->phases_count++] =
+			(struct tb_phase){.text = text, .begin = totals(tb)};
+	tb->progress_wall_ns = 0;
+	tb_progress(tb);
+}
+
+void tb_show_ladder(struct tb *tb, const char *here)
+{
+	char *all = NULL, *line, *rest;
+	size_t size = 0;
+	double from_us;
+	FILE *in, *out;
+
+	if (!tb_go(tb, here) || !tb->trace || tb->ladder || !tb->phases_count)
+		return;
+	from_us = (double)tb->phases[tb->phases_count - 1].begin.time_ps / 1e6;
+	in = open_memstream(&all, &size);
+	out = open_memstream(&tb->ladder, &tb->ladder_size);
+	if (in && out) {
+		trace_ladder_print(tb->trace, in);
+		fflush(in);
+		for (line = strtok_r(all, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+			if (strtod(line, NULL) >= from_us)
+				fprintf(out, "  %s\n", line);
+	}
+	if (in)
+		fclose(in);
+	if (out)
+		fclose(out);
+	free(all);
+}
+
+static void print_bytes(FILE *out, uint64_t bytes)
+{
+	if (bytes >= 10u << 20)
+		fprintf(out, "%9.1f MiB", (double)bytes / (1 << 20));
+	else if (bytes >= 10u << 10)
+		fprintf(out, "%9.1f KiB", (double)bytes / (1 << 10));
+	else
+		fprintf(out, "%9" PRIu64 " B  ", bytes);
+}
+
+static void print_phase(FILE *out, const struct tb_phase *p, int width)
+{
+	uint64_t ps = p->end.time_ps - p->begin.time_ps,
+		 bytes = p->end.payload_bytes - p->begin.payload_bytes;
+
+	fprintf(out, "  %-*s %14.3f %14.3f %9" PRIu64 " %7" PRIu64 " ", width, p->text,
+		(double)p->begin.time_ps / 1e6, (double)ps / 1e6, p->end.packets - p->begin.packets,
+		p->end.resent - p->begin.resent);
+	print_bytes(out, bytes);
+	if (bytes && ps)
+		fprintf(out, " %8.3f Gb/s", (double)bytes * 8e3 / (double)ps);
+	fprintf(out, "\n");
+}
+
+void tb_account_print(struct tb *tb, FILE *out)
+{
+	int width = 10;
+
+	tb_progress_clear(tb);
+	for (unsigned i = 0; i < tb->phases_count; i++)
+		if ((int)strlen(tb->phases[i].text) > width)
+			width = (int)strlen(tb->phases[i].text);
+	fprintf(out, "%s: %s\n", tb->scenario->name, tb->scenario->shows);
+	fprintf(out, "  %-*s %14s %14s %9s %7s %13s %13s\n", width, "phase", "begins (us)",
+		"takes (us)", "packets", "resent", "payload", "throughput");
+	for (unsigned i = 0; i < tb->phases_count; i++)
+		if (tb->phases[i].end.time_ps != tb->phases[i].begin.time_ps)
+			print_phase(out, &tb->phases[i], width);
+	if (tb->ladder && *tb->ladder)
+		fprintf(out, "  a ladder of it (us):\n%s", tb->ladder);
+}
+
+/* --- progress --- */
+
+static uint64_t wall_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void tb_progress(struct tb *tb)
+{
+	uint64_t now;
+
+	if (!tb->progress || !tb->phases_count ||
+	    (tb->progress_packets++ % PROGRESS_STRIDE && tb->progress_wall_ns))
+		return;
+	now = wall_ns();
+	if (tb->progress_wall_ns && now - tb->progress_wall_ns < PROGRESS_NS)
+		return;
+	tb->progress_wall_ns = now;
+	fprintf(stderr, "\r\033[K%s: %.3f ms, %" PRIu64 " packets seen, %s", tb->scenario->name,
+		(double)tb->machine->core.now_ps / 1e9, tb->progress_packets,
+		tb->phases[tb->phases_count - 1].text);
+}
+
+void tb_progress_clear(struct tb *tb)
+{
+	if (tb->progress)
+		fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See cli.h. */
+#include "testbench/cli.h"
+
+#include "model/sim/units.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	KEY_SEED = 0x100,
+	KEY_TRACE,
+	KEY_FW,
+	KEY_FW_GDB,
+	KEY_AT,
+	KEY_NO_DMI,
+	KEY_HELP,
+	KEY_VERSION,
+	PORT_MAX = 65535
+};
+
+static const char default_scenario[] = "tour";
+
+static const struct command {
+	const char *word, *arguments, *meaning;
+	enum cli_command command;
+	int least, most;
+	bool runs;
+} commands[] = {
+	{"list", "", "the scenarios: name, two spaces, what it shows", CLI_LIST, 0, 0, false},
+	{"run", "[NAME|FILE.c]",
+	 "run a scenario (without a name: tour); FILE.c is compiled and loaded", CLI_RUN, 0, 1,
+	 true},
+	{"config", "", "every parameter: section, key, unit, default, meaning, source", CLI_CONFIG,
+	 0, 0, false},
+	{"rules", "", "every guest-error rule: name, meaning, source", CLI_RULES, 0, 0, false},
+	{"dump", "NAME --at TIME", "contexts by number, decoded, at that time or at failure",
+	 CLI_DUMP, 1, 1, true},
+	{"check", "FILE.pcapng", "check structure and both CRCs of every packet of a capture",
+	 CLI_CHECK, 1, 1, false},
+	{"help", "", "this text (also --help)", CLI_HELP, 0, 0, false},
+	{"version", "", "the version (also --version)", CLI_VERSION, 0, 0, false},
+};
+
+static const struct argp_option options[] = {
+	{"config", 'c', "FILE.ini", 0, "read parameters from a file (run, dump)", 0},
+	{"set", 's', "SECTION.KEY=VALUE", 0, "set a parameter, stronger than files (run, dump)", 0},
+	{"seed", KEY_SEED, "N", 0, "seed of every random number (run, dump)", 0},
+	{"trace", KEY_TRACE, "LIST", 0, "traces to write: log,pcapng or none; default both (run)",
+	 0},
+	{"output", 'o', "DIR", 0,
+	 "folder of the run's files; default traces/NAME beside the executable (run)", 0},
+	{"fw", KEY_FW, "ELF", 0,
+	 "firmware; default fw/hcasim-fw.elf beside the executable (run, dump)", 0},
+	{"fw-gdb", KEY_FW_GDB, "PORT", 0,
+	 "the firmware of hca0 waits for gdb-multiarch on this TCP port (run)", 0},
+	{"no-dmi", KEY_NO_DMI, NULL, 0,
+	 "host memory grants no direct access: every DMA is a b_transport (run)", 0},
+	{"at", KEY_AT, "TIME", 0, "when to dump, such as 1500us", 0},
+	{"verbose", 'v', NULL, 0, "a line a packet (check)", 0},
+	{"help", KEY_HELP, NULL, 0, "this text", -1},
+	{"version", KEY_VERSION, NULL, 0, "the version", -1},
+	{0},
+};
+
+struct parse {
+	struct cli *cli;
+	FILE *err;
+	const struct command *command;
+	const char *args[2];
+	int nargs;
+	bool run_option, at, verbose;
+	bool complained;
+};
+
+static __attribute__((format(printf, 2, 3))) error_t complain(struct parse *p, const char *format,
+							      ...)
+{
+	va_list args;
+
+	if (p->complained)
+		return EINVAL;
+	p->complained = true;
+	fprintf(p->err, "hcasim: ");
+	va_start(args, format);
+	vfprintf(p->err, format, args);
+	va_end(args);
+	fprintf(p->err, " (hcasim --help)\n");
+	return EINVAL;
+}
+
+static error_t argument(struct parse *p, const char *text)
+{
+	if (p->command) {
+		if (p->nargs == p->command->most)
+			return complain(p, "unexpected '%s'", text);
+		p->args[p->nargs++] = text;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(text, commands[i].word))
+			p->command = &commands[i];
+	return p->command ? 0 : complain(p, "no command '%s'", text);
+}
+
+static error_t gdb_port(struct parse *p, const char *text)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	if (*end || end == text || !port || port > PORT_MAX)
+		return complain(p, "--fw-gdb: expected a TCP port, got '%s'", text);
+	p->cli->run.gdb_port = (unsigned)port;
+	return 0;
+}
+
+static error_t at_time(struct parse *p, const char *text)
+{
+	p->at = true;
+	if (cfg_value_parse(CFG_TIME, text, &p->cli->run.dump_ps))
+		return complain(p, "--at: expected %s, got '%s'", cfg_unit_expects(CFG_TIME), text);
+	return 0;
+}
+
+static error_t run_option(struct parse *p, int key, char *arg)
+{
+	struct run_options *run = &p->cli->run;
+
+	p->run_option = true;
+	switch (key) {
+	case 'c':
+		if (run->inis == RUN_SETTINGS_MAX)
+			return complain(p, "more than %d files", RUN_SETTINGS_MAX);
+		run->ini[run->inis++] = arg;
+		return 0;
+	case 's':
+		if (run->setting_count == RUN_SETTINGS_MAX)
+			return complain(p, "more than %d settings", RUN_SETTINGS_MAX);
+		run->settings[run->setting_count++] = arg;
+		return 0;
+	case 'o':
+		run->dir = arg;
+		return *arg ? 0 : complain(p, "-o: expected a folder");
+	case KEY_SEED:
+		run->seed = arg;
+		return 0;
+	case KEY_TRACE:
+		run->traces = arg;
+		return 0;
+	case KEY_FW:
+		run->fw = arg;
+		return 0;
+	case KEY_FW_GDB:
+		return gdb_port(p, arg);
+	case KEY_NO_DMI:
+		run->no_dmi = true;
+		return 0;
+	default:
+		return at_time(p, arg);
+	}
+}
+
+static error_t parse_key(int key, char *arg, struct argp_state *state)
+{
+	struct parse *p = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return argument(p, arg);
+	case 'v':
+		p->verbose = true;
+		return 0;
+	case KEY_HELP:
+		p->command = &commands[sizeof(commands) / sizeof(commands[0]) - 2];
+		return 0;
+	case KEY_VERSION:
+		p->command = &commands[sizeof(commands) / sizeof(commands[0]) - 1];
+		return 0;
+	case 'c':
+	case 's':
+	case 'o':
+	case KEY_SEED:
+	case KEY_TRACE:
+	case KEY_FW:
+	case KEY_FW_GDB:
+	case KEY_NO_DMI:
+	case KEY_AT:
+		return run_option(p, key, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int finish(struct parse *p)
+{
+	struct cli *cli = p->cli;
+
+	if (!p->command)
+		return -complain(p, "expected a command");
+	if (p->command->command == CLI_HELP || p->command->command == CLI_VERSION)
+		return cli->command = p->command->command, 0;
+	if (p->nargs < p->command->least)
+		return -complain(p, "%s: expected %s", p->command->word, p->command->arguments);
+	if (p->run_option && !p->command->runs)
+		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->at != (p->command->command == CLI_DUMP))
+		return -complain(p, p->at ? "--at goes with dump" : "dump: expected --at TIME");
+	if (p->verbose && p->command->command != CLI_CHECK)
+		return -complain(p, "%s takes no such option", p->command->word);
+	cli->command = p->command->command;
+	cli->verbose = p->verbose;
+	cli->file = p->args[0];
+	cli->run.scenario = p->args[0] ? p->args[0] : default_scenario;
+	cli->run.dump = p->at;
+	return 0;
+}
+
+static const struct argp_option *find_option(const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	for (const struct argp_option *o = options; o->name; o++)
+		if (word[1] == '-' ? !strncmp(word + 2, o->name, len - 2) : word[1] == o->key)
+			return o;
+	return NULL;
+}
+
+/* What getopt would print by itself: an option that does not exist, or lacks its value. */
+static int complain_of_option(struct parse *p, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const struct argp_option *o;
+
+		if (argv[i][0] != '-' || !argv[i][1])
+			continue;
+		o = find_option(argv[i]);
+		if (!o)
+			return -complain(p, "no option '%s'", argv[i]);
+		if (!o->arg)
+			continue;
+		if ((argv[i][1] == '-' ? !strchr(argv[i], '=') : !argv[i][2]) && ++i == argc)
+			return -complain(p, "'%s' lacks its value, %s", argv[i - 1], o->arg);
+	}
+	return -complain(p, "wrong options");
+}
+
+int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
+{
+	static const struct argp argp = {.options = options, .parser = parse_key};
+	struct parse p = {.cli = cli, .err = err};
+	error_t rc;
+
+	*cli = (struct cli){.run = {.traces = "log,pcapng"}};
+	rc = argp_parse(&argp, argc, argv,
+			ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);
+	if (rc)
+		return p.complained ? -EINVAL : complain_of_option(&p, argc, argv);
+	return finish(&p);
+}
+
+void cli_help(FILE *out)
+{
+	fprintf(out, "hcasim: two linked InfiniBand HCAs, from the driver's registers to the "
+		     "packets on the wire\n\n");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(out, "  hcasim %-8s%-16s %s\n", commands[i].word, commands[i].arguments,
+			commands[i].meaning);
+	fprintf(out, "\n");
+	for (const struct argp_option *o = options; o->name; o++) {
+		char text[64], letter[8] = "   ";
+
+		if (o->key < 0x100)
+			snprintf(letter, sizeof(letter), "-%c,", o->key);
+		snprintf(text, sizeof(text), "%s --%s%s%s", letter, o->name, o->arg ? " " : "",
+			 o->arg ? o->arg : "");
+		fprintf(out, "  %-32s %s\n", text, o->doc);
+	}
+	fprintf(out, "\nExit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line: what is to be done, and with which options.
+ */
+#ifndef TESTBENCH_CLI_H
+#define TESTBENCH_CLI_H
+
+#include "testbench/run.h"
+
+#include <stdio.h>
+
+enum cli_command {
+	CLI_LIST,
+	CLI_RUN,
+	CLI_CONFIG,
+	CLI_RULES,
+	CLI_DUMP,
+	CLI_CHECK,
+	CLI_HELP,
+	CLI_VERSION
+};
+
+struct cli {
+	enum cli_command command;
+	struct run_options run; /* RUN and DUMP */
+	const char *file;       /* CHECK */
+	bool verbose;           /* CHECK */
+};
+
+/* 0 with *cli, whose strings are those of argv; -EINVAL with one line printed to err. */
+int cli_parse(int argc, char **argv, struct cli *cli, FILE *err);
+void cli_help(FILE *out);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* hcasim: what the command line asks for. */
+#include "model/engine/rules.h"
+#include "model/sim/cfg.h"
+#include "testbench/catalog.h"
+#include "testbench/cli.h"
+#include "traces/trace.h"
+
+#include <stdio.h>
+
+static const char version[] = "hcasim 0.1";
+
+static void print_rules(void)
+{
+#define R(name, meaning, source) printf("%-22s %s [%s]\n", #name, meaning, source);
+	GUEST_RULES(R)
+#undef R
+}
+
+static enum exit_status check(const struct cli *cli)
+{
+	int rc = trace_check_file(cli->file, cli->verbose, stdout);
+
+	return rc == 0 ? EXIT_RIGHT : rc == 1 ? EXIT_FAILED : EXIT_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli;
+
+	if (cli_parse(argc, argv, &cli, stderr))
+		return EXIT_INPUT;
+	switch (cli.command) {
+	case CLI_LIST:
+		catalog_print(stdout);
+		return EXIT_RIGHT;
+	case CLI_RUN:
+	case CLI_DUMP:
+		return run_scenario(&cli.run);
+	case CLI_CONFIG:
+		return cfg_print_rows(stdout) ? EXIT_FAILED : EXIT_RIGHT;
+	case CLI_RULES:
+		print_rules();
+		return EXIT_RIGHT;
+	case CLI_CHECK:
+		return check(&cli);
+	case CLI_HELP:
+		cli_help(stdout);
+		return EXIT_RIGHT;
+	case CLI_VERSION:
+		printf("%s\n", version);
+		return EXIT_RIGHT;
+	}
+	return EXIT_INPUT;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the body of a scenario sees of the wire and of the devices: a trace sink that fills the
+ * queues of tb. */
+#include "testbench/tb.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_QPN_OF_USERS = 2, GOT_CHARS = 256 };
+
+static bool is_qp_of(const struct tb_end *end, uint32_t qpn)
+{
+	for (unsigned i = 0; i < TB_QPS_MAX && end->qp[i]; i++)
+		if (drv_qp_num(end->qp[i]) == qpn)
+			return true;
+	return false;
+}
+
+static struct seen_queue *queue_of(struct tb *tb, unsigned sender, int64_t dqpn)
+{
+	if (tb->setup.loopback)
+		return &tb->directions[is_qp_of(&tb->ends[1], (uint32_t)dqpn) ? a_to_b : b_to_a];
+	return &tb->directions[sender ? b_to_a : a_to_b];
+}
+
+static int see_packet(struct tb *tb, const struct trace_record *r)
+{
+	struct seen_pkt pkt;
+	unsigned sender = r->hca;
+
+	if (seen_pkt_parse(&pkt, r->bytes, r->len, r->time_ps, (unsigned)r->args[3], r->text) ||
+	    pkt.fields.qpn < FIRST_QPN_OF_USERS)
+		return 0;
+	if (r->point == TP_PKT_OUT)
+		return seen_queue_left(queue_of(tb, sender, pkt.fields.qpn), &pkt);
+	if (!tb->setup.loopback)
+		sender = !sender;
+	if (seen_queue_arrived(queue_of(tb, sender, pkt.fields.qpn), pkt.opcode, pkt.fields.qpn,
+			       pkt.fields.psn))
+		tb_poke(tb);
+	return 0;
+}
+
+static int observe(void *sink, const struct trace_record *r)
+{
+	struct tb *tb = sink;
+
+	switch (r->point) {
+	case TP_PKT_OUT:
+	case TP_PKT_IN:
+	case TP_PKT_DISCARD:
+		tb_progress(tb);
+		return r->bytes ? see_packet(tb, r) : 0;
+	case TP_GUEST_ERROR:
+	case TP_FW_CATAS:
+		tb_poke(tb);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int observe_close(void *sink)
+{
+	return 0;
+}
+
+int tb_observe(struct tb *tb)
+{
+	static const struct trace_sink_ops ops = {
+		.name = "scenario", .record = observe, .close = observe_close};
+	int rc = trace_sink_add(tb->trace, &ops, tb,
+				1u << TRACE_PACKET | 1u << TRACE_GUEST_ERROR | 1u << TRACE_FW);
+
+	return rc ? rc : trace_tail_keep(tb->trace, TB_TAIL_RECORDS, 1u << TRACE_PACKET);
+}
+
+void tb_ignore_packets(struct tb *tb, bool ignore)
+{
+	for (unsigned i = 0; i < TB_DIRECTIONS; i++) {
+		seen_queue_clear(&tb->directions[i]);
+		tb->directions[i].ignore = ignore;
+	}
+}
+
+/* --- expected packets --- */
+
+static bool packet_has_come(struct tb *tb, void *arg)
+{
+	return seen_queue_head(arg) != NULL;
+}
+
+static const char *direction_name(enum tb_direction direction)
+{
+	return direction == a_to_b ? "a_to_b" : "b_to_a";
+}
+
+void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction,
+		   struct tb_window window, enum bth_opcode opcode, const struct tb_pkt *want)
+{
+	struct seen_queue *q = &tb->directions[direction];
+	const struct seen_pkt *seen;
+	char expected[GOT_CHARS], got[GOT_CHARS], diff[GOT_CHARS / 2];
+	uint64_t since;
+	size_t n;
+
+	if (!tb_go(tb, here))
+		return;
+	n = (size_t)snprintf(expected, sizeof(expected), "%s ", direction_name(direction));
+	pkt_describe(expected + n, sizeof(expected) - n, (uint8_t)opcode, want);
+	if (!tb_wait(tb, packet_has_come, q, tb_now(tb) + CFG_S(10))) {
+		tb_fail(tb, here, expected, "no packet in that direction for 10 s");
+		return;
+	}
+	seen = seen_queue_head(q); /* skips lost ones: last_ps is that of the packet before */
+	since = seen->time_ps - q->last_ps;
+	if (!seen_pkt_matches(seen, (uint8_t)opcode, want, diff, sizeof(diff))) {
+		n = (size_t)snprintf(got, sizeof(got), "%s: ", diff);
+		pkt_describe(got + n, sizeof(got) - n, seen->opcode, &seen->fields);
+		tb_fail(tb, here, expected, got);
+		return;
+	}
+	if (since < window.from_ps || since > window.to_ps) {
+		n = strlen(expected);
+		snprintf(expected + n, sizeof(expected) - n,
+			 ", %" PRIu64 " to %" PRIu64 " ns after the one before",
+			 window.from_ps / 1000, window.to_ps / 1000);
+		snprintf(got, sizeof(got), "it came after %" PRIu64 " ns", since / 1000);
+		tb_fail(tb, here, expected, got);
+		return;
+	}
+	seen_queue_take(q);
+}
+
+/* --- expected guest errors --- */
+
+static struct guest_error_note *next_note(struct tb *tb, unsigned host)
+{
+	for (unsigned i = 0; i < tb->machine->guest_errors && i < MACHINE_GUEST_ERRORS; i++)
+		if (!tb->guest_error_taken[i] && tb->machine->guest_error_notes[i].host == host)
+			return &tb->machine->guest_error_notes[i];
+	return NULL;
+}
+
+static bool guest_error_has_come(struct tb *tb, void *arg)
+{
+	return next_note(tb, ((struct tb_end *)arg)->host_index) != NULL;
+}
+
+/* Further ones of the same rule are taken with it: how often a device says it again is its own
+ * affair. */
+void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, const char *rule)
+{
+	char expected[GOT_CHARS];
+	struct guest_error_note *note;
+
+	if (!tb_go(tb, here))
+		return;
+	snprintf(expected, sizeof(expected), "guest error %s at %s", rule, end->name);
+	if (!tb_wait(tb, guest_error_has_come, end, tb_now(tb) + CFG_S(10))) {
+		tb_fail(tb, here, expected, "none for 10 s");
+		return;
+	}
+	note = next_note(tb, end->host_index);
+	if (strcmp(note->rule, rule)) {
+		tb_fail(tb, here, expected, note->text);
+		return;
+	}
+	for (; note && !strcmp(note->rule, rule); note = next_note(tb, end->host_index))
+		tb->guest_error_taken[note - tb->machine->guest_error_notes] = true;
+}
+
+static bool catastrophe_has_come(struct tb *tb, void *arg)
+{
+	return tb->machine->catastrophes > tb->catastrophes_taken;
+}
+
+void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end)
+{
+	if (!tb_go(tb, here))
+		return;
+	if (!tb_wait(tb, catastrophe_has_come, NULL, tb_now(tb) + CFG_S(10)))
+		tb_failf(tb, here, "a catastrophic error of %s", end->name);
+	else
+		tb->catastrophes_taken++;
+}
+
+/* --- what is left over --- */
+
+static void judge_packets(struct tb *tb, const char *here)
+{
+	char got[GOT_CHARS];
+
+	for (unsigned i = 0; i < TB_DIRECTIONS; i++) {
+		const struct seen_pkt *seen = seen_queue_head(&tb->directions[i]);
+		size_t n = (size_t)snprintf(got, sizeof(got), "%s ",
+					    direction_name((enum tb_direction)i));
+
+		if (!seen)
+			continue;
+		pkt_describe(got + n, sizeof(got) - n, seen->opcode, &seen->fields);
+		tb_fail(tb, here, "no further packet", got);
+	}
+}
+
+static void judge_events(struct tb *tb, const char *here)
+{
+	char got[GOT_CHARS];
+
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_end *end = &tb->ends[i];
+		struct drv_wc wc;
+
+		if (tb->events[i].count) {
+			snprintf(got, sizeof(got), "event %d at host %u",
+				 tb->events[i].ring[tb->events[i].first].type, i);
+			tb_fail(tb, here, "no further event", got);
+		}
+		if (!tb->failed && end->cq && drv_cq_poll(end->cq, 1, &wc) > 0) {
+			snprintf(got, sizeof(got), "wr_id %" PRIu64 " status %d at %s", wc.wr_id,
+				 wc.status, end->name);
+			tb_fail(tb, here, "no further completion", got);
+		}
+	}
+}
+
+static void judge_guest_errors(struct tb *tb, const char *here)
+{
+	struct machine *m = tb->machine;
+
+	for (unsigned i = 0; i < m->guest_errors && i < MACHINE_GUEST_ERRORS; i++)
+		if (!tb->guest_error_taken[i])
+			tb_fail(tb, here, "no further guest error", m->guest_error_notes[i].text);
+	if (m->catastrophes > tb->catastrophes_taken)
+		tb_fail(tb, here, "no catastrophic error", "one");
+}
+
+void tb_judge_leftovers(struct tb *tb)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	judge_guest_errors(tb, tb->here);
+	judge_packets(tb, tb->here);
+	judge_events(tb, tb->here);
+	if (tb->failed || tb->faults_done)
+		return;
+	tb->faults_done = true;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return;
+	if (fault_plan_unused(&tb->machine->plan, out)) {
+		fflush(out);
+		text[strcspn(text, "\n")] = 0;
+		tb_fail(tb, tb->here, "every fault to happen", text);
+	}
+	fclose(out);
+	free(text);
+}
+
+void tb_expect_no_more(struct tb *tb, const char *here, uint64_t ps)
+{
+	tb_pass_time(tb, here, ps);
+	if (!tb_go(tb, here))
+		return;
+	judge_guest_errors(tb, here);
+	judge_packets(tb, here);
+	judge_events(tb, here);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See outdir.h. */
+#include "testbench/outdir.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const run_files[] = {"packets.pcapng", "run.log", "config.ini", "stats.json"};
+
+void outdir_name(struct outdir *dir, const char *format, ...)
+{
+	va_list args;
+	size_t n;
+
+	va_start(args, format);
+	vsnprintf(dir->path, sizeof(dir->path), format, args);
+	va_end(args);
+	n = strlen(dir->path);
+	while (n > 1 && dir->path[n - 1] == '/')
+		dir->path[--n] = 0;
+	dir->kept = n;
+}
+
+void outdir_file(const struct outdir *dir, const char *name, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s/%s", dir->path, name);
+}
+
+static void remove_files(const struct outdir *dir)
+{
+	char path[OUTDIR_CHARS + 32];
+
+	for (size_t i = 0; i < sizeof(run_files) / sizeof(run_files[0]); i++) {
+		outdir_file(dir, run_files[i], path, sizeof(path));
+		unlink(path);
+	}
+}
+
+static int make(const char *path)
+{
+	struct stat st;
+
+	if (!mkdir(path, 0777))
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	if (stat(path, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 1 : -ENOTDIR;
+}
+
+int outdir_create(struct outdir *dir, FILE *err)
+{
+	size_t n = strlen(dir->path), existed = 0;
+	char part[OUTDIR_CHARS];
+	int rc;
+
+	dir->kept = n;
+	for (size_t i = 1; i <= n; i++) {
+		if ((dir->path[i] && dir->path[i] != '/') || dir->path[i - 1] == '/')
+			continue;
+		memcpy(part, dir->path, i);
+		part[i] = 0;
+		rc = make(part);
+		if (rc < 0) {
+			fprintf(err, "%s: %s\n", part, strerror(-rc));
+			dir->kept = existed;
+			outdir_undo(dir);
+			return rc;
+		}
+		if (rc == 1)
+			existed = i;
+	}
+	dir->kept = existed;
+	remove_files(dir);
+	return 0;
+}
+
+void outdir_undo(struct outdir *dir)
+{
+	char part[OUTDIR_CHARS];
+	size_t n = strlen(dir->path);
+
+	if (dir->kept == n)
+		return;
+	remove_files(dir);
+	for (; n > dir->kept; n--) {
+		if (dir->path[n] && dir->path[n] != '/')
+			continue;
+		memcpy(part, dir->path, n);
+		part[n] = 0;
+		rmdir(part);
+	}
+	dir->kept = strlen(dir->path);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See run.h. */
+#include "testbench/run.h"
+
+#include "model/engine/processor.h"
+#include "testbench/catalog.h"
+#include "testbench/dump.h"
+#include "testbench/outdir.h"
+#include "testbench/tb.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_CHARS = 4096, ERROR_CHARS = 512 };
+
+struct run {
+	const struct run_options *options;
+	const struct scenario *scenario;
+	struct config config;
+	struct outdir dir;
+	char fw[PATH_CHARS];
+	struct trace *trace;
+	struct machine machine;
+	struct tb tb;
+	struct timespec started;
+	uint64_t ended_ps;
+};
+
+int run_home(char *buf, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	buf[n] = 0;
+	slash = strrchr(buf, '/');
+	if (!slash)
+		return -EINVAL;
+	*slash = 0;
+	return 0;
+}
+
+/* --- inputs: nothing is written before all of them are right --- */
+
+static int find_scenario(struct run *run)
+{
+	const char *name = run->options->scenario;
+	size_t len = strlen(name);
+	const char *nearest;
+
+	run->scenario = catalog_find(name);
+	if (run->scenario)
+		return 0;
+	if (len > 2 && !strcmp(name + len - 2, ".c"))
+		return catalog_load(name, &run->scenario, stderr);
+	nearest = catalog_nearest(name);
+	if (nearest)
+		fprintf(stderr, "hcasim: no scenario '%s'; is it '%s'?\n", name, nearest);
+	else
+		fprintf(stderr, "hcasim: no scenario '%s'; hcasim list names them\n", name);
+	return -ENOENT;
+}
+
+static int configure(struct run *run)
+{
+	const struct run_options *o = run->options;
+	int rc = 0;
+
+	cfg_defaults(&run->config);
+	for (size_t i = 0;
+	     i < sizeof(run->scenario->setup.settings) / sizeof(run->scenario->setup.settings[0]) &&
+	     !rc;
+	     i++)
+		if (run->scenario->setup.settings[i])
+			rc = cfg_set(&run->config, run->scenario->setup.settings[i],
+				     run->scenario->name, stderr);
+	for (size_t i = 0; i < o->inis && !rc; i++)
+		rc = cfg_load_ini(&run->config, o->ini[i], stderr);
+	for (size_t i = 0; i < o->setting_count && !rc; i++)
+		rc = cfg_set(&run->config, o->settings[i], "-s", stderr);
+	if (!rc && o->seed) {
+		char seed[64];
+
+		snprintf(seed, sizeof(seed), "sim.seed=%s", o->seed);
+		rc = cfg_set(&run->config, seed, "--seed", stderr);
+	}
+	return rc;
+}
+
+static int find_paths(struct run *run)
+{
+	const struct run_options *o = run->options;
+	char home[PATH_CHARS - 64];
+	int rc = run_home(home, sizeof(home));
+
+	if (rc) {
+		fprintf(stderr, "hcasim: /proc/self/exe: %s\n", strerror(-rc));
+		return rc;
+	}
+	snprintf(run->fw, sizeof(run->fw), "%s%s", o->fw ? o->fw : home,
+		 o->fw ? "" : "/fw/hcasim-fw.elf");
+	if (o->dir)
+		outdir_name(&run->dir, "%s", o->dir);
+	else
+		outdir_name(&run->dir, "%s/traces/%s", home, run->scenario->name);
+	return 0;
+}
+
+static int make_machine(struct run *run)
+{
+	const struct machine_options options = {
+		.config = &run->config,
+		.fw_path = run->fw,
+		.trace = run->trace,
+		.no_dmi = run->options->no_dmi,
+	};
+	char err[ERROR_CHARS];
+	int rc = machine_create(&run->machine, &options, err, sizeof(err));
+
+	if (rc) {
+		fprintf(stderr, "hcasim: %s\n", err);
+		return rc;
+	}
+	rc = tb_create(&run->tb, run->scenario, &run->machine, run->trace, &run->config);
+	if (rc)
+		fprintf(stderr, "hcasim: %s\n", strerror(-rc));
+	return rc;
+}
+
+/* --- files --- */
+
+static int write_file(struct run *run, const char *name, int (*write)(struct run *run, FILE *out))
+{
+	char path[PATH_CHARS];
+	FILE *out;
+	int rc;
+
+	if (run->options->dump)
+		return 0;
+	outdir_file(&run->dir, name, path, sizeof(path));
+	out = fopen(path, "w");
+	if (!out) {
+		rc = -errno;
+		fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+		return rc;
+	}
+	rc = write(run, out);
+	if (fclose(out) && !rc)
+		rc = -errno;
+	if (rc)
+		fprintf(stderr, "%s: %s\n", path, strerror(-rc));
+	return rc;
+}
+
+static int write_config(struct run *run, FILE *out)
+{
+	return cfg_save(&run->config, out);
+}
+
+static int write_stats(struct run *run, FILE *out)
+{
+	return tb_stats_write(&run->tb, out);
+}
+
+static int open_files(struct run *run)
+{
+	const char *list = run->options->traces;
+	int rc;
+
+	if (run->options->dump)
+		return 0;
+	rc = outdir_create(&run->dir, stderr);
+	if (rc)
+		return rc;
+	if (strcmp(list, "none") && *list) {
+		rc = trace_open(run->trace, list, run->dir.path, stderr);
+		if (rc)
+			return rc;
+	}
+	return write_file(run, "config.ini", write_config);
+}
+
+/* --- the run --- */
+
+static bool judge_end(struct run *run, enum kernel_end end)
+{
+	struct tb *tb = &run->tb;
+
+	if (end == KERNEL_FAILED) {
+		fprintf(stderr, "hcasim: SystemC reported the above in %s\n", run->scenario->name);
+		return false;
+	}
+	if (tb->done || run->options->dump)
+		return !tb->failed;
+	if (end == KERNEL_STARVED)
+		tb_fail(tb, tb->here, "the verb to end",
+			"nothing is left to happen: it waits for ever");
+	else
+		tb_fail(tb, tb->here, "an end before the time limit (sim.time_limit)", NULL);
+	return false;
+}
+
+static void print_files(struct run *run, bool right)
+{
+	static const char *const names[] = {"packets.pcapng", "run.log", "config.ini",
+					    "stats.json"};
+	struct timespec now;
+	char path[PATH_CHARS];
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		outdir_file(&run->dir, names[i], path, sizeof(path));
+		if (!access(path, R_OK))
+			printf("  %-10s %s\n", i ? "" : "files", path);
+	}
+	printf("%s: %s, %.6f s simulated in %.2f s\n", run->scenario->name,
+	       right ? "passed" : "FAILED", (double)run->ended_ps / 1e12,
+	       (double)(now.tv_sec - run->started.tv_sec) +
+		       (double)(now.tv_nsec - run->started.tv_nsec) / 1e9);
+}
+
+static enum exit_status execute(struct run *run)
+{
+	struct dump dump;
+	bool right;
+	int rc;
+
+	run->tb.progress = isatty(STDERR_FILENO);
+	if (run->options->dump)
+		dump_at(&dump, &run->tb, run->options->dump_ps);
+	kernel_thread_start(run->machine.kernel, "scenario", tb_run, &run->tb);
+	right = judge_end(run, machine_run(&run->machine));
+	run->ended_ps = run->machine.core.now_ps;
+	tb_progress_clear(&run->tb);
+	if (run->options->dump) {
+		if (!dump.done)
+			fprintf(stderr, "hcasim: %s ended before that time\n", run->scenario->name);
+		return dump.done ? EXIT_RIGHT : EXIT_INPUT;
+	}
+	rc = write_file(run, "stats.json", write_stats);
+	if (right)
+		tb_account_print(&run->tb, stdout);
+	return right && !rc ? EXIT_RIGHT : EXIT_FAILED;
+}
+
+static enum exit_status run_machine(struct run *run)
+{
+	enum exit_status status = EXIT_INPUT;
+	int rc;
+
+	if (make_machine(run))
+		return EXIT_INPUT;
+	if (run->options->gdb_port) {
+		rc = processor_debug(host_hca(run->machine.hosts[0]), run->options->gdb_port);
+		if (rc) {
+			fprintf(stderr, "hcasim: --fw-gdb %u: %s\n", run->options->gdb_port,
+				strerror(-rc));
+			goto destroy;
+		}
+	}
+	if (open_files(run)) {
+		outdir_undo(&run->dir);
+		goto destroy;
+	}
+	status = execute(run);
+destroy:
+	/* what the machine says while it is taken apart is no part of the run */
+	memset(run->trace->on, 0, sizeof(run->trace->on));
+	machine_destroy(&run->machine);
+	rc = trace_close(run->trace);
+	run->trace = NULL;
+	if (rc && status == EXIT_RIGHT)
+		status = EXIT_FAILED;
+	if (status == EXIT_INPUT)
+		outdir_undo(&run->dir);
+	else if (!run->options->dump)
+		print_files(run, status == EXIT_RIGHT);
+	tb_destroy(&run->tb);
+	return status;
+}
+
+enum exit_status run_scenario(const struct run_options *options)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	enum exit_status status = EXIT_INPUT;
+
+	if (!run) {
+		fprintf(stderr, "hcasim: no memory\n");
+		return EXIT_FAILED;
+	}
+	run->options = options;
+	clock_gettime(CLOCK_MONOTONIC, &run->started);
+	if (find_scenario(run) || configure(run) || find_paths(run))
+		goto out;
+	run->trace = trace_create();
+	if (!run->trace) {
+		fprintf(stderr, "hcasim: no memory\n");
+		goto out;
+	}
+	status = run_machine(run);
+	if (run->trace)
+		trace_close(run->trace);
+out:
+	free(run);
+	return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a scenario once: configuration, machine, traces and files, verdict. A process runs one.
+ */
+#ifndef TESTBENCH_RUN_H
+#define TESTBENCH_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum exit_status { EXIT_RIGHT = 0, EXIT_FAILED = 1, EXIT_INPUT = 2 };
+enum { RUN_SETTINGS_MAX = 256 };
+
+struct run_options {
+	const char *scenario;              /* name or FILE.c */
+	const char *ini[RUN_SETTINGS_MAX]; /* in this order, then settings */
+	size_t inis;
+	const char *settings[RUN_SETTINGS_MAX];
+	size_t setting_count;
+	const char *seed;   /* NULL: as configured */
+	const char *traces; /* list of sinks, "none" */
+	const char *dir;    /* NULL: traces/NAME beside the executable */
+	const char *fw;     /* NULL: fw/hcasim-fw.elf beside the executable */
+	unsigned gdb_port;  /* 0: no debugger */
+	bool dump;          /* print contexts at dump_ps or at failure, write no files */
+	uint64_t dump_ps;
+	bool no_dmi;
+};
+
+/* What is wrong is printed to stderr, the account to stdout. */
+enum exit_status run_scenario(const struct run_options *options);
+
+/* The folder that the executable is in, without a slash at its end. 0 or -errno. */
+int run_home(char *buf, size_t size);
+
+#endif

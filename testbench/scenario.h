@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a scenario is written in. It reads as a packet ladder, from top to bottom: what the hosts
+ *post, what must cross the wire, what is lost, what must complete.
+ *
+ *	// The ACK is lost once: timeout, resend, the duplicate is acknowledged again.
+ *	SCENARIO(rc_lost_ack, "an ACK is lost", .timeout = 10)
+ *	{
+ *		post_recv(b, .len = 64);
+ *		drop_next(b_to_a, RC_ACKNOWLEDGE);
+ *		post_send(a, .wr_id = 7, .len = 64);
+ *		expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0xfffffe);
+ *		expect_pkt_after(a_to_b, ACK_TIMEOUT(a), RC_SEND_ONLY, .psn = 0xfffffe);
+ *		expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
+ *		expect_cqe(a, .wr_id = 7);
+ *	}
+ *
+ * The body runs in one host thread that drives both hosts. An expect_ sleeps in simulated time
+ *until the thing is there, compares it, and goes on. The first thing that is not as expected is
+ *printed and fails the run; everything after it in the body does nothing. What nobody expected
+ *(packet, completion, event, guest error, byte in memory, object, page, timer) fails the run too:
+ *at the end of the body nothing may be left over.
+ *
+ * Around the body: both hosts are brought up, ports ACTIVE, RC queue pairs connected with PSNs near
+ *their wrap; then all is torn down. Each end has two areas of memory, one region over both: src
+ *holds a pattern of its own at each byte, dst is clear. Offsets count within an area. Unless told
+ *otherwise, requests move from the src of one end to the dst of the other.
+ *
+ * Packets: a_to_b and b_to_a are two queues, each in the order in which the packets leave. Packets
+ *of management (QP0, QP1), those that a fault drops or corrupts, and copies that a fault makes are
+ *not in the queues. Matching is done when a packet has arrived.
+ */
+#ifndef TESTBENCH_SCENARIO_H
+#define TESTBENCH_SCENARIO_H
+
+#include "host_driver/mlx4/connect.h"
+#include "host_driver/mlx4/mlx4.h"
+#include "host_driver/sm/sm.h"
+#include "model/engine/hca.h"
+#include "model/interface/rows.h"
+#include "model/sim/fault.h"
+#include "model/sim/units.h"
+#include "testbench/machine.h"
+
+#include <string.h>
+
+/* Macros below say "whatever it is" first and let the scenario say more. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+/* Changes with the contents of this file; a scenario that was compiled against another one is
+ * refused. */
+enum { SCENARIO_INTERFACE = 1 };
+
+enum { TB_QPS_MAX = 1024, TB_ENDS = 2 };
+
+struct tb;
+
+enum tb_direction { a_to_b, b_to_a };
+
+/* What stands around the body. Zeros mean what is said in brackets. */
+struct tb_setup {
+	bool bare; /* power-on and nothing else: the body calls bring_up() and connect_qps() itself
+		    */
+	bool no_qps;           /* both hosts up, no queue pairs */
+	bool loopback;         /* b is a second end on host 0: the HCA sends to its own LID */
+	bool any_packets;      /* packets are counted, not checked */
+	bool unobserved;       /* nobody looks at packets at all: for measurements */
+	bool interrupts;       /* completions are waited for by MSI-X, not polled */
+	bool stays_up;         /* the body takes the devices away itself: no tear-down after it */
+	bool hidden;           /* not in `hcasim list` */
+	unsigned qps;          /* connected pairs [1] */
+	size_t memory;         /* bytes of each area [64 KiB] */
+	unsigned queue;        /* work requests of a queue [128] */
+	unsigned inline_bytes; /* largest inline send [0] */
+	enum ibv_mtu mtu;      /* [4096] */
+	uint32_t a_psn, b_psn; /* first PSN that an end sends [0xfffffe, 0xfffffd] */
+	unsigned timeout;      /* code [14] */
+	unsigned retry_cnt, rnr_retry; /* [7, 7]; rnr_retry 7 is for ever */
+	unsigned min_rnr_timer;        /* code [12] */
+	unsigned max_rd_atomic;        /* both sides [4] */
+	unsigned mr_access;            /* enum ibv_access_flags [all] */
+	const char *settings[8];       /* "section.key=value", under those of files and -s */
+};
+
+struct tb_end {
+	struct tb *tb;
+	const char *name; /* "a", "b" */
+	unsigned index;   /* 0, 1 */
+	unsigned host_index;
+	struct host *host;
+	struct platform *platform;
+	struct tb_end *peer;
+	struct drv_device *dev; /* NULL: not up; loopback: that of the other end */
+	struct drv_pd *pd;
+	struct drv_cq *cq;
+	struct drv_mr *mr;
+	struct drv_qp *qp[TB_QPS_MAX];
+	unsigned lid;
+	uint8_t *src, *dst; /* the areas */
+	uint8_t *expected;  /* what dst must hold */
+	struct tb_events *events;
+};
+
+struct scenario {
+	unsigned interface; /* SCENARIO_INTERFACE; first */
+	const char *name, *shows;
+	void (*body)(struct tb *tb, struct tb_end *a, struct tb_end *b);
+	struct tb_setup setup;
+};
+
+/* SCENARIO(name, "what it shows", setup...) { body }: one a file. */
+#ifdef SCENARIO_EXTERNAL
+#define SCENARIO_ROW(id)                                                                           \
+	extern const struct scenario hcasim_scenario;                                              \
+	const struct scenario hcasim_scenario
+#define SCENARIO_LIST(id)
+#else
+#define SCENARIO_ROW(id) static const struct scenario scenario_##id
+#define SCENARIO_LIST(id)                                                                          \
+	static const struct scenario *const scenario_entry_##id                                    \
+		__attribute__((used, section("hcasim_scenarios"))) = &scenario_##id;
+#endif
+
+#define SCENARIO(id, shows_, ...)                                                                  \
+	static void scenario_body_##id(struct tb *tb, struct tb_end *a, struct tb_end *b);         \
+	SCENARIO_ROW(id) = {.interface = SCENARIO_INTERFACE,                                       \
+			    .name = #id,                                                           \
+			    .shows = shows_,                                                       \
+			    .body = scenario_body_##id,                                            \
+			    .setup = {__VA_ARGS__}};                                               \
+	SCENARIO_LIST(id)                                                                          \
+	static void scenario_body_##id(struct tb *tb, struct tb_end *a, struct tb_end *b)
+
+#define TB_TEXT2(x) #x
+#define TB_TEXT(x)  TB_TEXT2(x)
+#define TB_HERE     __FILE__ ":" TB_TEXT(__LINE__)
+
+/* clang-format off */
+
+/* --- what hosts do --- */
+
+struct tb_wr {
+	enum ibv_wr_opcode opcode;
+	unsigned qp; /* number of the pair */
+	uint64_t wr_id;
+	uint64_t src, dst; /* offsets; READ and atomics: src at the peer (READ), dst here */
+	uint32_t len;
+	bool with_imm, unsignaled, solicited, fence, inlined;
+	uint32_t imm;
+	uint64_t target;	 /* atomics: offset in the peer's dst area */
+	uint64_t compare, swap;	 /* fetch and add: compare is the addend */
+	uint32_t lkey, rkey;	 /* instead of the right ones */
+	uint64_t remote_addr;	 /* instead of the peer's area */
+	int result;		 /* what the driver is to answer [0] */
+	unsigned repeat;	 /* post it so often, wr_id counting up, in one list [1] */
+};
+
+#define post_send(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_SEND, __VA_ARGS__})
+#define rdma_write(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_RDMA_WRITE, __VA_ARGS__})
+#define rdma_read(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_RDMA_READ, __VA_ARGS__})
+#define fetch_add(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .len = 8, __VA_ARGS__})
+#define compare_swap(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .len = 8, __VA_ARGS__})
+#define post_recv(end, ...) tb_post_recv(tb, TB_HERE, end, &(const struct tb_wr){__VA_ARGS__})
+void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
+void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
+
+/* A driver call that must return `result`. */
+#define must(call) tb_must(tb, TB_HERE, #call, (call), 0)
+#define must_fail(result, call) tb_must(tb, TB_HERE, #call, (call), result)
+bool tb_must(struct tb *tb, const char *here, const char *call, int rc, int result);
+
+/* Lets simulated time pass. */
+#define pass_time(ps) tb_pass_time(tb, TB_HERE, ps)
+void tb_pass_time(struct tb *tb, const char *here, uint64_t ps);
+uint64_t tb_now(struct tb *tb);
+
+/* False when something went wrong before: loops end. */
+#define still_right() tb_right(tb)
+bool tb_right(const struct tb *tb);
+
+/* A 64-bit word of the dst area in the host's byte order. */
+#define set_word(end, dst, value) tb_set_word(tb, TB_HERE, end, dst, value)
+void tb_set_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t dst, uint64_t value);
+
+/* A phase of the account that is printed at the end. */
+#define phase(text) tb_phase(tb, TB_HERE, text)
+void tb_phase(struct tb *tb, const char *here, const char *text);
+/* The account shows the packets of the present phase so far. */
+#define show_ladder() tb_show_ladder(tb, TB_HERE)
+void tb_show_ladder(struct tb *tb, const char *here);
+
+/* --- packets --- */
+
+#define TB_ANY (-1)
+
+/* Fields of a packet that are compared; TB_ANY: not. */
+struct tb_pkt {
+	int64_t psn, qpn /* destination */, len /* payload */, ack_req, solicited, dlid, slid, transmission /* from 1 */;
+	int64_t ack_credits;	/* AETH of an ACK: credit code */
+	int64_t rnr;		/* AETH of an RNR NAK: timer code */
+	int64_t nak;		/* AETH of a NAK: its code, enum nak_code */
+	int64_t msn;		/* AETH */
+	int64_t va, rkey, dma_len; /* RETH */
+	int64_t imm;
+};
+
+#define TB_PKT_ANY \
+	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
+	.transmission = TB_ANY, .ack_credits = TB_ANY, .rnr = TB_ANY, .nak = TB_ANY, .msn = TB_ANY, .va = TB_ANY, .rkey = TB_ANY, \
+	.dma_len = TB_ANY, .imm = TB_ANY
+
+/* Time since the packet before it in the same direction (lost ones count) began to be over. */
+struct tb_window {
+	uint64_t from_ps, to_ps;
+};
+
+#define expect_pkt(direction, op, ...) \
+	tb_expect_pkt(tb, TB_HERE, direction, (struct tb_window){0, EVENT_NEVER}, BTH_##op, &(const struct tb_pkt){TB_PKT_ANY, __VA_ARGS__})
+#define expect_pkt_after(direction, window, op, ...) \
+	tb_expect_pkt(tb, TB_HERE, direction, window, BTH_##op, &(const struct tb_pkt){TB_PKT_ANY, __VA_ARGS__})
+void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction, struct tb_window window, enum bth_opcode opcode,
+		   const struct tb_pkt *want);
+
+#define WINDOW(from, to) ((struct tb_window){from, to})
+/* The device's ACK timeout of the end's QPs, exact but for the way of a packet; the RNR delay that the end's NAKs ask for. */
+#define ACK_TIMEOUT(end) tb_ack_timeout(end)
+#define RNR_DELAY(end) tb_rnr_delay(end)
+struct tb_window tb_ack_timeout(const struct tb_end *end);
+struct tb_window tb_rnr_delay(const struct tb_end *end);
+
+/* Packets that have come so far and come from now on are not checked; those of the ladder begin again. */
+#define ignore_packets() tb_ignore_packets(tb, true)
+#define check_packets() tb_ignore_packets(tb, false)
+void tb_ignore_packets(struct tb *tb, bool ignore);
+
+/* Nothing has come that is not expected yet, and nothing comes within `ps`. */
+#define expect_no_more(ps) tb_expect_no_more(tb, TB_HERE, ps)
+void tb_expect_no_more(struct tb *tb, const char *here, uint64_t ps);
+
+/* Faults: the next packet in that direction with that opcode, and what else is said of it. Each must happen before the end. */
+struct tb_fault {
+	int64_t psn, qpn, transmission; /* TB_ANY */
+	uint32_t nth;			/* of those that match; 0: the first */
+	uint32_t times;			/* so many of them [1] */
+	uint32_t offset;		/* corrupt: byte from the LRH */
+	uint8_t mask;			/* corrupt: bits; 0: a random one */
+	enum fault_fix fix;		/* corrupt: CRCs made right again */
+	uint32_t copies;		/* duplicate [1] */
+	uint64_t by_ps;			/* delay; duplicate: gap */
+	uint32_t behind;		/* reorder: packets that overtake it [1] */
+	bool any_opcode;
+};
+#define TB_FAULT(kind, direction, op, ...) \
+	tb_fault(tb, TB_HERE, kind, direction, op, \
+		 &(const struct tb_fault){.psn = TB_ANY, .qpn = TB_ANY, .transmission = TB_ANY, .times = 1, __VA_ARGS__})
+#define drop_next(direction, op, ...) TB_FAULT(FAULT_DROP, direction, BTH_##op, __VA_ARGS__)
+#define corrupt_next(direction, op, ...) TB_FAULT(FAULT_CORRUPT, direction, BTH_##op, __VA_ARGS__)
+#define duplicate_next(direction, op, ...) TB_FAULT(FAULT_DUPLICATE, direction, BTH_##op, .copies = 1, __VA_ARGS__)
+#define delay_next(direction, op, ...) TB_FAULT(FAULT_DELAY, direction, BTH_##op, __VA_ARGS__)
+#define reorder_next(direction, op, ...) TB_FAULT(FAULT_REORDER, direction, BTH_##op, .behind = 1, __VA_ARGS__)
+void tb_fault(struct tb *tb, const char *here, enum fault_action action, enum tb_direction direction, enum bth_opcode opcode,
+	      const struct tb_fault *fault);
+
+/* --- completions, events, guest errors, memory, counters --- */
+
+struct tb_cqe {
+	int64_t wr_id, opcode, byte_len, imm, qp /* number of the pair */, vendor_err;
+	enum ibv_wc_status status;
+	uint64_t within_ps;
+};
+#define expect_cqe(end, ...) \
+	tb_expect_cqe(tb, TB_HERE, end, \
+		      &(const struct tb_cqe){.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .qp = TB_ANY, \
+					     .vendor_err = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__})
+void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want);
+/* n of them in any order, all successful. */
+#define expect_cqes(end, n) tb_expect_cqes(tb, TB_HERE, end, n)
+void tb_expect_cqes(struct tb *tb, const char *here, struct tb_end *end, unsigned n);
+
+#define expect_event(end, type) tb_expect_event(tb, TB_HERE, end, type)
+void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum ibv_event_type type);
+/* Events that come with what the body does on purpose, such as those of a port. */
+#define ignore_events(end) tb_ignore_events(tb, end)
+void tb_ignore_events(struct tb *tb, struct tb_end *end);
+
+/* The device of that end reports a broken rule, by the name of its row in model/engine/rules.h; at least once. */
+#define expect_guest_error(end, rule) tb_expect_guest_error(tb, TB_HERE, end, #rule)
+void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, const char *rule);
+#define expect_catastrophe(end) tb_expect_catastrophe(tb, TB_HERE, end)
+void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end);
+
+/* dst .. dst + len of the end holds what the src area of the peer has at src. Bytes of dst that nobody expects must stay as they were. */
+struct tb_data {
+	uint64_t dst, src;
+	size_t len;
+};
+#define expect_data(end, ...) tb_expect_data(tb, TB_HERE, end, &(const struct tb_data){__VA_ARGS__})
+void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
+#define expect_word(end, dst, value) tb_expect_word(tb, TB_HERE, end, dst, value)
+void tb_expect_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t dst, uint64_t value);
+/* What the range holds is not defined. */
+#define ignore_data(end, ...) tb_ignore_data(tb, end, &(const struct tb_data){__VA_ARGS__})
+void tb_ignore_data(struct tb *tb, struct tb_end *end, const struct tb_data *data);
+
+/* A counter of the end's device since the body began. */
+#define expect_stat(end, stage, counter, value) tb_expect_stat(tb, TB_HERE, end, #stage, #counter, value)
+void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const char *stage, const char *counter, uint64_t value);
+uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter);
+
+/* Any other statement that must be true. */
+#define expect_true(condition) tb_expect_true(tb, TB_HERE, condition, #condition)
+void tb_expect_true(struct tb *tb, const char *here, bool condition, const char *text);
+#define expect_equal(got, want) tb_expect_equal(tb, TB_HERE, #got, got, want)
+void tb_expect_equal(struct tb *tb, const char *here, const char *what, uint64_t got, uint64_t want);
+
+/* --- for bodies that bring up and take down themselves --- */
+
+/* Driver up, ports to ACTIVE by the subnet manager on a, queue pairs. Each takes what the setup says. */
+#define bring_up(end) tb_bring_up(tb, TB_HERE, end)
+#define activate_ports() tb_activate_ports(tb, TB_HERE)
+#define make_objects(end) tb_make_objects(tb, TB_HERE, end)
+#define connect_qps() tb_connect(tb, TB_HERE)
+void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end);
+void tb_activate_ports(struct tb *tb, const char *here);
+void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end);
+void tb_connect(struct tb *tb, const char *here);
+/* A queue pair back to RTS, through RESET; both ends of the pair. */
+#define reconnect(pair) tb_reconnect(tb, TB_HERE, pair)
+void tb_reconnect(struct tb *tb, const char *here, unsigned pair);
+/* Queue pairs, CQ, region, driver: nothing may be left. */
+#define take_down(end) tb_take_down(tb, TB_HERE, end)
+void tb_take_down(struct tb *tb, const char *here, struct tb_end *end);
+/* The device is dead: the host forgets it. */
+#define abandon(end) tb_abandon(tb, TB_HERE, end)
+void tb_abandon(struct tb *tb, const char *here, struct tb_end *end);
+
+/* A raw packet, LRH to VCRC, as if it came in on the end's port. */
+#define inject(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Software switches bus mastering off under a working device: no DMA reaches memory, each attempt
+ * is reported, and the device is lost to its driver. */
+#include "testbench/scenario.h"
+
+enum { PCI_COMMAND = 4, BUS_MASTER = 4, RESET_BIT = 1 };
+
+SCENARIO(guest_bus_master_off,
+	 "rule bus_master_off: bus mastering is switched off under a live queue pair",
+	 .stays_up = true)
+{
+	const struct platform_ops *ops = a->platform->ops;
+	uint32_t command = ops->config_read(a->platform, PCI_COMMAND, 2);
+
+	rdma_write(a, .wr_id = 6, .len = 64); /* tables are in the device now */
+	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
+	expect_cqe(a, .wr_id = 6);
+	expect_data(b, .len = 64);
+	ops->config_write(a->platform, PCI_COMMAND, 2, command & ~(uint32_t)BUS_MASTER);
+	rdma_write(a, .wr_id = 7, .len = 64);
+	ignore_events(a);
+	expect_guest_error(a, bus_master_off);
+	expect_no_more(CFG_US(100));
+	ops->config_write(a->platform, PCI_COMMAND, 2, command);
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(10));
+	ignore_events(a);
+	ignore_events(b);
+	abandon(a);
+	take_down(b);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Software takes a page of a live region out of the IOMMU map, as a driver does that unmaps too
+ * early. The device's DMA finds no page: a report and an error completion at the requester, and
+ * neither a crash nor a byte from somewhere else.
+ */
+#include "testbench/scenario.h"
+
+SCENARIO(guest_dma_unmapped,
+	 "rule dma_unmapped: a page of a registered region is unmapped and then sent from")
+{
+	uint64_t bus = host_bus(a->host, a->src + PLATFORM_PAGE_SIZE);
+
+	a->platform->ops->dma_unmap(a->platform, bus, PLATFORM_PAGE_SIZE);
+	rdma_write(a, .wr_id = 7, .len = 64, .src = PLATFORM_PAGE_SIZE);
+	expect_guest_error(a, dma_unmapped);
+	expect_cqe(a, .wr_id = 7, .status = IBV_WC_LOC_PROT_ERR);
+	expect_true(a->platform->ops->dma_map(a->platform, a->src + PLATFORM_PAGE_SIZE,
+					      PLATFORM_PAGE_SIZE) == bus);
+	reconnect(0);
+	rdma_write(a, .wr_id = 8, .len = 64, .src = PLATFORM_PAGE_SIZE);
+	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
+	expect_cqe(a, .wr_id = 8);
+	expect_data(b, .len = 64, .src = PLATFORM_PAGE_SIZE);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Software unmaps the ICM under the context of a live queue pair. The device holds no copy of its
+ * own to carry on with: the next use fails, is reported, and nothing goes out on the wire. The
+ * device is reset afterwards, as a driver would have to.
+ */
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "testbench/scenario.h"
+
+enum { RESET_BIT = 1 };
+
+SCENARIO(guest_icm_unmapped,
+	 "rule icm_unmapped: the ICM of a live queue pair's context is unmapped", .stays_up = true,
+	 .settings = {"hca.context_cache.requester_entries=4",
+		      "hca.context_cache.responder_entries=4"},
+	 .qps = 8)
+{
+	const struct drv_icm_table *qpcs = &a->dev->tables[DRV_T_QPC];
+	uint64_t at = (drv_qp_num(a->qp[0]) & (qpcs->entries - 1)) * (uint64_t)qpcs->entry_bytes;
+	struct drv_raw_cmd unmap = {
+		.op = HCR_UNMAP_ICM,
+		.in_mod = DRV_CHUNK_PAGES,
+		.in_param = qpcs->virt + at / DRV_CHUNK_BYTES * DRV_CHUNK_BYTES,
+	};
+
+	must(drv_cmd(a->dev, &unmap));
+	post_send(a, .wr_id = 7, .len = 64);
+	expect_guest_error(a, icm_unmapped);
+	expect_event(a, IBV_EVENT_QP_FATAL);
+	expect_no_more(CFG_US(100));
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(10));
+	ignore_events(a);
+	ignore_events(b);
+	abandon(a);
+	take_down(b);
+}

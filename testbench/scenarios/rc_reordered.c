@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a fabric does to packets besides losing them: corruption is loss, a late one is ahead of its
+ * turn, a copy is a duplicate. Data is right all the same. */
+#include "testbench/scenario.h"
+
+SCENARIO(rc_reordered,
+	 "packets are corrupted, overtaken, doubled and late, and every byte is right",
+	 .timeout = 10, .any_packets = true)
+{
+	corrupt_next(a_to_b, RC_WRITE_MIDDLE, .nth = 2);
+	rdma_write(a, .wr_id = 1, .len = 16384);
+	expect_cqe(a, .wr_id = 1);
+	expect_data(b, .len = 16384);
+	expect_true(tb_stat(b, "link_port", "rx_dropped") == 1);
+
+	reorder_next(a_to_b, RC_WRITE_FIRST);
+	rdma_write(a, .wr_id = 2, .len = 16384, .src = 7, .dst = 16384);
+	expect_cqe(a, .wr_id = 2);
+	expect_data(b, .len = 16384, .src = 7, .dst = 16384);
+
+	duplicate_next(a_to_b, RC_WRITE_LAST, .by_ps = CFG_US(3));
+	delay_next(b_to_a, RC_ACKNOWLEDGE, .by_ps = CFG_US(50));
+	rdma_write(a, .wr_id = 3, .len = 16384, .src = 9, .dst = 32768);
+	expect_cqe(a, .wr_id = 3);
+	expect_data(b, .len = 16384, .src = 9, .dst = 32768);
+	pass_time(CFG_US(200));
+	expect_true(tb_stat(a, "retry", "retransmitted") >= 2);
+	expect_true(tb_stat(b, "responder", "duplicates") >= 1);
+}

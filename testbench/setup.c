@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What stands around the body of a scenario: hosts up, ports ACTIVE, queue pairs connected; and all
+ * of it away again. */
+#include "testbench/tb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PORT = 1, SETTLE_US = 100, LINK_LIMIT_S = 5 };
+
+static void event_came(void *arg, const struct drv_event *event)
+{
+	struct tb_events *ev = arg;
+
+	if (ev->ignore)
+		return;
+	if (ev->count < TB_EVENTS_MAX)
+		ev->ring[(ev->first + ev->count++) % TB_EVENTS_MAX] = *event;
+	tb_poke(ev->tb);
+}
+
+/* The device of host i, whoever uses it. */
+static struct drv_device **device_of(struct tb *tb, unsigned host)
+{
+	return tb->setup.loopback && host ? &tb->other_dev : &tb->ends[host].dev;
+}
+
+void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_device **dev = device_of(tb, end->index);
+	struct platform *p = host_platform(tb->machine->hosts[end->index]);
+
+	if (!tb_go(tb, here))
+		return;
+	tb_progress(tb);
+	if (!tb_must(tb, here, "drv_probe", drv_probe(p, NULL, dev), 0))
+		return;
+	tb->events[end->index].ignore = true;
+	drv_event_register(*dev, event_came, &tb->events[end->index]);
+	if (tb->setup.loopback)
+		tb->ends[1].dev = tb->ends[0].dev;
+}
+
+void tb_activate_ports(struct tb *tb, const char *here)
+{
+	struct sm_result result;
+	struct drv_port_attr attr;
+
+	if (!tb_go(tb, here) ||
+	    !tb_must(tb, here, "sm_run", sm_run(tb->ends[0].dev, PORT, NULL, &result), 0))
+		return;
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_end *end = &tb->ends[i];
+
+		if (!tb_must(tb, here, "drv_port_wait",
+			     drv_port_wait(end->dev, PORT, IBV_PORT_ACTIVE,
+					   tb_now(tb) + CFG_S(LINK_LIMIT_S)),
+			     0) ||
+		    !tb_must(tb, here, "drv_query_port", drv_query_port(end->dev, PORT, &attr), 0))
+			return;
+		end->lid = attr.lid;
+	}
+	tb_pass_time(tb, here, CFG_US(SETTLE_US));
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		tb->events[i] = (struct tb_events){.tb = tb};
+}
+
+void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
+{
+	const struct tb_setup *s = &tb->setup;
+	struct drv_qp_init init = {
+		.type = IBV_QPT_RC,
+		.cap = {.max_send_wr = s->queue,
+			.max_recv_wr = s->queue,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+			.max_inline_data = s->inline_bytes},
+	};
+
+	if (!tb_go(tb, here))
+		return;
+	if (!tb_must(tb, here, "memory for an end", tb_memory_create(end, s->memory), 0) ||
+	    !tb_must(tb, here, "drv_pd_alloc", drv_pd_alloc(end->dev, &end->pd), 0) ||
+	    !tb_must(tb, here, "drv_mr_reg",
+		     drv_mr_reg(end->pd, end->src, 2 * s->memory, s->mr_access, &end->mr), 0) ||
+	    !tb_must(tb, here, "drv_cq_create",
+		     drv_cq_create(end->dev, 2 * s->queue * s->qps,
+				   s->interrupts ? 0 : DRV_CQ_POLLED, &end->cq),
+		     0))
+		return;
+	init.send_cq = init.recv_cq = end->cq;
+	for (unsigned i = 0; i < s->qps; i++)
+		if (!tb_must(tb, here, "drv_qp_create", drv_qp_create(end->pd, &init, &end->qp[i]),
+			     0))
+			return;
+}
+
+static void connect_one(struct tb *tb, const char *here, struct tb_end *end, unsigned pair)
+{
+	const struct tb_setup *s = &tb->setup;
+	struct drv_rc_path path =
+		drv_rc_path_default(end->peer->lid, drv_qp_num(end->peer->qp[pair]));
+	uint32_t psn[TB_ENDS] = {s->a_psn, s->b_psn};
+
+	path.path_mtu = s->mtu;
+	path.sq_psn = psn[end->index];
+	path.rq_psn = psn[!end->index];
+	path.timeout = s->timeout;
+	path.retry_cnt = s->retry_cnt;
+	path.rnr_retry = s->rnr_retry;
+	path.min_rnr_timer = s->min_rnr_timer;
+	path.max_rd_atomic = path.max_dest_rd_atomic = s->max_rd_atomic;
+	tb_must(tb, here, "drv_qp_connect", drv_qp_connect(end->qp[pair], &path), 0);
+}
+
+void tb_connect(struct tb *tb, const char *here)
+{
+	for (unsigned pair = 0; pair < tb->setup.qps; pair++)
+		for (unsigned i = 0; i < TB_ENDS; i++)
+			if (tb_go(tb, here))
+				connect_one(tb, here, &tb->ends[i], pair);
+}
+
+void tb_reconnect(struct tb *tb, const char *here, unsigned pair)
+{
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		const struct drv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+		if (!tb_go(tb, here) ||
+		    !tb_must(tb, here, "drv_qp_modify to RESET",
+			     drv_qp_modify(tb->ends[i].qp[pair], &attr, IBV_QP_STATE), 0))
+			return;
+	}
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		if (tb_go(tb, here))
+			connect_one(tb, here, &tb->ends[i], pair);
+}
+
+/* --- tear-down --- */
+
+static void destroy_objects(struct tb *tb, const char *here, struct tb_end *end)
+{
+	for (unsigned i = tb->setup.qps; i-- > 0;) {
+		if (end->qp[i])
+			tb_must(tb, here, "drv_qp_destroy", drv_qp_destroy(end->qp[i]), 0);
+		end->qp[i] = NULL;
+	}
+	if (end->cq)
+		tb_must(tb, here, "drv_cq_destroy", drv_cq_destroy(end->cq), 0);
+	if (end->mr)
+		tb_must(tb, here, "drv_mr_dereg", drv_mr_dereg(end->mr), 0);
+	if (end->pd)
+		tb_must(tb, here, "drv_pd_free", drv_pd_free(end->pd), 0);
+	end->cq = NULL;
+	end->mr = NULL;
+	end->pd = NULL;
+	tb_memory_destroy(end);
+}
+
+static void judge_removal(struct tb *tb, const char *here, unsigned host,
+			  const struct drv_leftovers *left)
+{
+	char got[200];
+	unsigned objects = left->pds + left->xrcds + left->mrs + left->mws + left->cqs +
+			   left->srqs + left->qps;
+	size_t used = host_pages_used(tb->machine->hosts[host]),
+	       mapped = host_pages_mapped(tb->machine->hosts[host]);
+
+	if (!(objects | left->mtts | left->icm_pages | left->db_records | left->mailboxes |
+	      left->failed_commands) &&
+	    !used && !mapped)
+		return;
+	snprintf(got, sizeof(got),
+		 "%u objects, %u mtts, %u icm pages, %u doorbell records, %u mailboxes, %u failed "
+		 "commands, %zu pages used, %zu mapped",
+		 objects, left->mtts, left->icm_pages, left->db_records, left->mailboxes,
+		 left->failed_commands, used, mapped);
+	tb_fail(tb, here, host ? "nothing left at host 1" : "nothing left at host 0", got);
+}
+
+void tb_take_down(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_device **dev = device_of(tb, end->index);
+	struct drv_leftovers left;
+
+	if (!tb_go(tb, here))
+		return;
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		tb->events[i].ignore = true;
+	destroy_objects(tb, here, end);
+	if (!*dev)
+		return;
+	left = drv_remove(*dev);
+	*dev = NULL;
+	if (tb->setup.loopback && end->index)
+		end->dev = NULL;
+	judge_removal(tb, here, end->index, &left);
+}
+
+void tb_abandon(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_leftovers left;
+
+	if (!tb_go(tb, here))
+		return;
+	drv_event_register(end->dev, NULL, NULL);
+	left = drv_abandon(end->dev);
+	tb_expect_equal(tb, here, "mailboxes of a dead device", left.mailboxes, 0);
+	memset(end->qp, 0, sizeof(end->qp));
+	end->cq = NULL;
+	end->mr = NULL;
+	end->pd = NULL;
+	end->dev = NULL;
+	tb_memory_destroy(end);
+	tb_expect_equal(tb, here, "pages mapped for a dead device", host_pages_mapped(end->host),
+			0);
+	tb_expect_equal(tb, here, "pages used by a dead device", host_pages_used(end->host), 0);
+}

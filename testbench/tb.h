@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of one scenario from the inside: what scenario.h's verbs work on. Used by the test bench
+ * only.
+ */
+#ifndef TESTBENCH_TB_H
+#define TESTBENCH_TB_H
+
+#include "testbench/ladder_match.h"
+#include "testbench/scenario.h"
+#include "traces/trace.h"
+
+#include <stdio.h>
+
+enum { TB_PHASES_MAX = 24, TB_EVENTS_MAX = 64, TB_TAIL_RECORDS = 96, TB_DIRECTIONS = 2 };
+
+struct tb_events {
+	struct tb *tb;
+	struct drv_event ring[TB_EVENTS_MAX];
+	unsigned first, count;
+	bool ignore;
+};
+
+/* Sums over both devices at the beginning of a phase. */
+struct tb_totals {
+	uint64_t time_ps, packets, resent, payload_bytes;
+};
+
+struct tb_phase {
+	const char *text;
+	struct tb_totals begin, end;
+};
+
+struct tb {
+	const struct scenario *scenario;
+	struct tb_setup setup; /* with the values that zeros stand for */
+	struct machine *machine;
+	struct trace *trace;
+	const struct config *config;
+	struct tb_end ends[TB_ENDS];
+	struct tb_events events[TB_ENDS]; /* by host */
+	struct drv_device *other_dev;     /* loopback: that of host 1 */
+	struct seen_queue directions[TB_DIRECTIONS];
+	bool faults_done; /* those of the plan are judged: no more packets of the body */
+
+	/* the host thread that runs the body */
+	struct kernel_thread *thread;
+	bool waiting;
+	struct event deadline;
+
+	const char *here; /* of the present verb */
+	bool failed;
+	bool done;
+	bool guest_error_taken[MACHINE_GUEST_ERRORS];
+	unsigned catastrophes_taken;
+	uint64_t payload_bytes;  /* of messages that completed well */
+	uint64_t *stats_at_body; /* of both devices, one after the other */
+	struct tb_phase phases[TB_PHASES_MAX];
+	unsigned phases_count;
+	char *ladder; /* what show_ladder() took, for the account */
+	size_t ladder_size;
+	FILE *report; /* failures */
+	bool progress;
+	uint64_t progress_packets, progress_wall_ns;
+	/* Called at the first failure, before anything is taken down. */
+	void (*on_failure)(struct tb *tb);
+	void *on_failure_arg;
+};
+
+/* To be called before machine_create(): what the setup's zeros mean. */
+struct tb_setup tb_setup_complete(const struct tb_setup *setup);
+/* 0 or -ENOMEM. The trace may be NULL when the scenario is unobserved. */
+int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *machine,
+	      struct trace *trace, const struct config *config);
+void tb_destroy(struct tb *tb);
+/* The host thread: set-up, body, judgement, tear-down, stop. */
+void tb_run(void *tb);
+
+/* False when the run has failed already; else notes where it is. */
+bool tb_go(struct tb *tb, const char *here);
+/* The first failure is printed, with the ladder so far; `expected` and `got` are one line each,
+ * `got` may be NULL. */
+void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got);
+__attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *here,
+						    const char *format, ...);
+
+/* Sleeps until ready() or the deadline; whether it is ready. Nothing wakes it but tb_poke(). */
+bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
+	     uint64_t deadline_ps);
+/* For what nobody pokes about: looks again and again for `ps`. */
+bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
+		     uint64_t ps);
+/* Something has come that a body may wait for. Any context. */
+void tb_poke(struct tb *tb);
+
+/* observe.c: the trace sink. */
+int tb_observe(struct tb *tb);
+/* The body is over: the queues must be empty. */
+void tb_judge_leftovers(struct tb *tb);
+
+/* memory.c */
+int tb_memory_create(struct tb_end *end, size_t bytes);
+void tb_memory_destroy(struct tb_end *end);
+void tb_memory_judge(struct tb_end *end);
+
+/* account.c */
+void tb_phase_end(struct tb *tb);
+void tb_account_print(struct tb *tb, FILE *out);
+int tb_stats_write(struct tb *tb, FILE *out);
+void tb_progress(struct tb *tb);
+void tb_progress_clear(struct tb *tb);
+size_t tb_stats_read(struct hca *hca, struct stat_value **values);
+
+#endif

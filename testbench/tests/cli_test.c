@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/cli.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { ARGS_MAX = 16 };
+
+static char message[1024];
+
+/* Splits at blanks; strings live until the next call. */
+static int parse(struct cli *cli, const char *line)
+{
+	static char words[512];
+	char *argv[ARGS_MAX] = {(char *)"hcasim"}, *rest;
+	int argc = 1, rc;
+	FILE *err = fmemopen(message, sizeof(message), "w");
+
+	snprintf(words, sizeof(words), "%s", line);
+	for (char *w = strtok_r(words, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+		argv[argc++] = w;
+	argv[argc] = NULL;
+	message[0] = 0;
+	rc = cli_parse(argc, argv, cli, err);
+	fclose(err);
+	return rc;
+}
+
+static void runs_the_tour_by_default(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "run"), 0);
+	assert_int_equal(cli.command, CLI_RUN);
+	assert_string_equal(cli.run.scenario, "tour");
+	assert_string_equal(cli.run.traces, "log,pcapng");
+	assert_null(cli.run.dir);
+}
+
+static void takes_every_option_of_run(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "run -c a.ini x --seed 7 -s a.b=1 --trace=log -c b.ini -o out "
+				     "--fw f.elf --fw-gdb 1234 -s c.d=2"),
+			 0);
+	assert_string_equal(cli.run.scenario, "x");
+	assert_int_equal(cli.run.inis, 2);
+	assert_string_equal(cli.run.ini[1], "b.ini");
+	assert_int_equal(cli.run.setting_count, 2);
+	assert_string_equal(cli.run.settings[0], "a.b=1");
+	assert_string_equal(cli.run.seed, "7");
+	assert_string_equal(cli.run.traces, "log");
+	assert_string_equal(cli.run.dir, "out");
+	assert_string_equal(cli.run.fw, "f.elf");
+	assert_int_equal(cli.run.gdb_port, 1234);
+}
+
+static void dump_wants_its_time(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "dump rc_send --at 1.5us"), 0);
+	assert_int_equal(cli.command, CLI_DUMP);
+	assert_true(cli.run.dump);
+	assert_int_equal(cli.run.dump_ps, 1500000);
+	assert_int_equal(parse(&cli, "dump rc_send"), -EINVAL);
+	assert_int_equal(parse(&cli, "dump rc_send --at soon"), -EINVAL);
+	assert_int_equal(parse(&cli, "dump --at 1us"), -EINVAL);
+	assert_int_equal(parse(&cli, "run --at 1us"), -EINVAL);
+}
+
+static void help_and_version_need_no_command(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "--help"), 0);
+	assert_int_equal(cli.command, CLI_HELP);
+	assert_int_equal(parse(&cli, "run --version"), 0);
+	assert_int_equal(cli.command, CLI_VERSION);
+}
+
+static void wrong_lines_give_one_line(void **state)
+{
+	static const char *const lines[] = {"",
+					    "fly",
+					    "list extra",
+					    "run a b",
+					    "run --colour",
+					    "run -c",
+					    "run --fw-gdb 0",
+					    "run --fw-gdb 70000",
+					    "run --fw-gdb x",
+					    "list --seed 1",
+					    "check",
+					    "run -v"};
+	struct cli cli;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(parse(&cli, lines[i]), -EINVAL);
+		assert_non_null(strchr(message, '\n'));
+		assert_int_equal(strchr(message, '\n')[1], 0);
+		assert_memory_equal(message, "hcasim: ", 8);
+	}
+	parse(&cli, "run --colour");
+	assert_non_null(strstr(message, "--colour"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_the_tour_by_default),
+		cmocka_unit_test(takes_every_option_of_run),
+		cmocka_unit_test(dump_wants_its_time),
+		cmocka_unit_test(help_and_version_need_no_command),
+		cmocka_unit_test(wrong_lines_give_one_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
