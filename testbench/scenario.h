@@ -164,6 +164,9 @@ struct tb_wr {
 void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 
+/* The address of a byte of an area in requests and packets: that of the bus, since pointers differ from run to run. */
+uint64_t tb_va(const struct tb_end *end, const void *addr);
+
 /* A driver call that must return `result`. */
 #define must(call) tb_must(tb, TB_HERE, #call, (call), 0)
 #define must_fail(result, call) tb_must(tb, TB_HERE, #call, (call), result)
