@@ -5,20 +5,23 @@
 
 enum {
 	ENTRY_BYTES = sizeof(struct vpm_entry),
-	LOG_CHUNK_MAX = 19, /* pages of one entry: 2 GiB */
+	LOG_CHUNK_MAX = 16, /* pages of one entry: 256 MiB */
 	LOG_AUX_SHARE = 30, /* one auxiliary page wanted for each such part of ICM begun */
 };
+
+#define ICM_END (UINT64_C(1) << FW_LOG_MAX_ICM)
 
 /* Checks an entry of the list; what an area of pages adds up to, or ICM's map, is the caller's. */
 static enum hcr_status entry_check(const struct vpm_entry *e, bool has_va)
 {
 	uint64_t va = be64_load(e->b), pa = be64_load(e->b + 8);
+	uint64_t bytes = (uint64_t)ICM_PAGE_SIZE << vpm_entry_get_log_size(e);
 
 	if (pa & (ICM_PAGE_SIZE - 1) & ~UINT64_C(0x1f))
 		return cmd_reserved("a page list entry has reserved bits set in its bus address");
 	if (has_va ? va & (ICM_PAGE_SIZE - 1) : va != 0)
 		return cmd_reserved("a page list entry has reserved bits set in its ICM address");
-	if (vpm_entry_get_log_size(e) > LOG_CHUNK_MAX)
+	if (vpm_entry_get_log_size(e) > LOG_CHUNK_MAX || va > ICM_END - bytes || pa + bytes < pa)
 		return HCR_STATUS_BAD_SIZE;
 	return HCR_STATUS_OK;
 }
@@ -82,7 +85,7 @@ enum hcr_status cmd_unmap_fa(struct fw_cmd *c)
 
 enum hcr_status cmd_set_icm_size(struct fw_cmd *c)
 {
-	if (c->in > UINT64_C(1) << FW_LOG_MAX_ICM)
+	if (c->in > ICM_END)
 		return HCR_STATUS_EXCEED_LIM;
 	fw.aux_wanted = (uint32_t)(c->in >> LOG_AUX_SHARE) + 1;
 	c->out = fw.aux_wanted;
@@ -133,11 +136,13 @@ enum hcr_status cmd_map_icm(struct fw_cmd *c)
 
 enum hcr_status cmd_unmap_icm(struct fw_cmd *c)
 {
+	uint64_t room = c->in < ICM_END ? (ICM_END - c->in) / ICM_PAGE_SIZE : 0;
+
 	if (c->in & (ICM_PAGE_SIZE - 1))
 		cmd_reserved("UNMAP_ICM: the address is not that of a page");
 	fw_write(FW_ICM_VA_HI, (uint32_t)(c->in >> 32));
 	fw_write(FW_ICM_VA_LO, (uint32_t)c->in & ~(ICM_PAGE_SIZE - 1u));
-	fw_write(FW_ICM_PAGES, c->in_mod);
+	fw_write(FW_ICM_PAGES, min_u32(c->in_mod, (uint32_t)room));
 	fw_write(FW_ICM_CMD, FW_ICM_UNMAP);
 	return HCR_STATUS_OK;
 }

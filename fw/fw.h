@@ -27,7 +27,7 @@ enum fw_limits {
 	FW_LOG_MAX_WQE = 14,
 	FW_LOG_MAX_CQE = 22,
 	FW_LOG_MAX_RDMA = 4,
-	FW_LOG_MTTS = 37, /* mtt_addr has 40 bits and counts bytes */
+	FW_LOG_MTTS = 31, /* most that the driver has; INIT_HCA does not say how many */
 	FW_LOG_MAX_PAGE = 31,
 	FW_EVENT_TYPES = 64, /* bits of the MAP_EQ mask */
 	FW_VLS = 8,

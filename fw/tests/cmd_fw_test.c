@@ -139,6 +139,8 @@ static void icm_is_mapped(void **state)
 	assert_int_equal(chip.icm[0x303], 0x43000);
 	assert_int_equal(chip.icm[0x304], 0x80000);
 	assert_int_equal(chip.icm[0x305], 1);
+	assert_int_equal(cmd(0xff9, 0, 64, 0xfffffffffffff000, 0), 0);
+	assert_int_equal(chip.reg[FW_ICM_PAGES / 4], 0);
 	/* never mapped, and mapped */
 	assert_int_equal(cmd(0xff9, 0, 64, 0x303000, 0), 0);
 	assert_int_equal(chip.icm[0x302], 0x42000);
@@ -162,6 +164,16 @@ static void bad_page_lists_map_nothing(void **state)
 	assert_int_equal(errors_taken(RULE_mailbox_reserved), 1);
 	assert_int_equal(chip.icm[0x300], 1);
 	be64_store(box + 24, 0x80000 | 31);
+	assert_int_equal(cmd(0xffa, 0, 2, BUS_IN, 0), 0x40);
+	/* beyond the address space of ICM, and of the bus */
+	be64_store(box + 24, 0x80000);
+	be64_store(box + 16, 0xfffffffffffff000);
+	assert_int_equal(cmd(0xffa, 0, 2, BUS_IN, 0), 0x40);
+	be64_store(box + 16, (1ull << 40) - 4096);
+	be64_store(box + 24, 0x80000 | 1);
+	assert_int_equal(cmd(0xffa, 0, 2, BUS_IN, 0), 0x40);
+	be64_store(box + 16, 0x301000);
+	be64_store(box + 24, 0xfffffffffffff000 | 1);
 	assert_int_equal(cmd(0xffa, 0, 2, BUS_IN, 0), 0x40);
 	assert_int_equal(cmd(0xffa, 0, 257, BUS_IN, 0), 0x03);
 	assert_int_equal(cmd(0xffa, 0, 0, BUS_IN, 0), 0x03);

@@ -611,7 +611,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		discard(lp, pkt, FW_PC_RCV_ERRORS, "vcrc");
 		return;
 	}
-	trace_packet(hca, TP_PKT_IN, pkt, lp->port, hca_now(hca), NULL);
+	trace_packet(hca, TP_PKT_IN, pkt, lp->port, hca_now(hca), pkt->fault);
 	if (bad) {
 		discard(lp, pkt, FW_PC_RCV_ERRORS, "icrc");
 		return;

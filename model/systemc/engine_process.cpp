@@ -20,39 +20,53 @@ uint64_t engine_process::horizon() const
 }
 
 /*
+ * What may run now: everything up to the horizon, which is read again when a job has called out of the core (foreign_activity()).
+ */
+void engine_process::run_ahead(uint64_t now)
+{
+	uint64_t until = run_ahead_ ? horizon() : now;
+
+	driving_ = true;
+	horizon_stale_ = false;
+	for (const event *next = event_core_peek(core_); next && !next->foreign && next->at_ps <= until && next->at_ps <= limit_ps_ && !stopped_;
+	     next = event_core_peek(core_)) {
+		event_core_step(core_);
+		if (!run_ahead_)
+			break;
+		if (horizon_stale_) {
+			until = horizon();
+			horizon_stale_ = false;
+		}
+	}
+	driving_ = false;
+}
+
+/*
  * A foreign event hands control to a thread, so it runs when SystemC's time is its own; after it the method yields for a delta cycle, in which the
- * thread runs. All others may run ahead of SystemC's time up to the horizon.
+ * thread runs.
  */
 void engine_process::drive()
 {
-	while (!stopped_) {
-		const event *next = event_core_peek(core_);
-		const uint64_t now = sc_now_ps();
+	const uint64_t now = sc_now_ps();
+	const event *next;
 
-		if (!next) {
-			next_trigger(poke_);
-			return;
-		}
-		if (next->at_ps > limit_ps_) {
-			limit_reached_ = stopped_ = true;
-			break;
-		}
-		if (next->at_ps > now && (next->foreign || !run_ahead_ || next->at_ps > horizon())) {
-			next_trigger(sc_time::from_value(next->at_ps - now), poke_);
-			return;
-		}
-
-		const bool yields = next->foreign || !run_ahead_;
-
-		driving_ = true;
-		event_core_step(core_);
-		driving_ = false;
-		if (yields) {
-			next_trigger(SC_ZERO_TIME);
-			return;
-		}
+	run_ahead(now);
+	next = event_core_peek(core_);
+	if (next && next->at_ps > limit_ps_)
+		limit_reached_ = stopped_ = true;
+	if (stopped_) {
+		sc_pause();
+		return;
 	}
-	sc_pause();
+	if (!next) {
+		next_trigger(poke_);
+	} else if (next->at_ps > now) {
+		next_trigger(sc_time::from_value(next->at_ps - now), poke_);
+	} else {
+		if (next->foreign)
+			event_core_step(core_);
+		next_trigger(SC_ZERO_TIME);
+	}
 }
 
 void engine_process::catch_up(const sc_time &offset)

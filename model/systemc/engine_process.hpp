@@ -17,6 +17,8 @@ class engine_process : public sc_core::sc_module
 	void catch_up(const sc_core::sc_time &offset = sc_core::SC_ZERO_TIME);
 	/* Something was set in the core from outside its events: look at the heap again. */
 	void poke();
+	/* A job of the core is calling out: somebody may wake earlier than was known. */
+	void foreign_activity() { horizon_stale_ = true; }
 	/* Ends sc_start() at the end of the current evaluation. */
 	void stop();
 	bool stopped() const { return stopped_; }
@@ -29,12 +31,13 @@ class engine_process : public sc_core::sc_module
       private:
 	SC_HAS_PROCESS(engine_process);
 	void drive();
+	void run_ahead(uint64_t now);
 	/* Up to which time nobody outside the core can do anything. */
 	uint64_t horizon() const;
 
 	event_core *core_;
 	bool run_ahead_;
-	bool stopped_ = false, limit_reached_ = false, driving_ = false;
+	bool stopped_ = false, limit_reached_ = false, driving_ = false, horizon_stale_ = false;
 	uint64_t limit_ps_ = EVENT_NEVER;
 	sc_core::sc_event poke_;
 };

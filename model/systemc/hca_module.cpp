@@ -168,23 +168,32 @@ unsigned char *hca_module::direct(uint64_t bus, size_t len, bool write)
 	return slot.ptr + (bus - slot.start);
 }
 
+sc_time hca_module::ahead_of_systemc() const
+{
+	const uint64_t now = sc_now_ps(), ahead = engine_.core()->now_ps;
+
+	return sc_time::from_value(ahead > now ? ahead - now : 0);
+}
+
 int hca_module::transfer(tlm_command command, uint64_t bus, void *buf, size_t len)
 {
 	const bool write = command == TLM_WRITE_COMMAND;
-	const uint64_t ahead = engine_.core()->now_ps;
-	sc_time delay = sc_time::from_value(ahead > sc_now_ps() ? ahead - sc_now_ps() : 0);
-	tlm_generic_payload trans;
 
 	if (unsigned char *ptr = direct(bus, len, write)) {
 		memcpy(write ? ptr : static_cast<unsigned char *>(buf), write ? static_cast<unsigned char *>(buf) : ptr, len);
 		return 0;
 	}
+
+	sc_time delay = ahead_of_systemc();
+	tlm_generic_payload trans;
+
 	trans.set_command(command);
 	trans.set_address(bus);
 	trans.set_data_ptr(static_cast<unsigned char *>(buf));
 	trans.set_data_length(len);
 	trans.set_streaming_width(len);
 	trans.set_response_status(TLM_INCOMPLETE_RESPONSE);
+	engine_.foreign_activity();
 	dma->b_transport(trans, delay);
 	return trans.is_response_ok() ? 0 : -EFAULT;
 }
@@ -209,8 +218,7 @@ hca_env hca_module::make_env()
 		auto *self = static_cast<hca_module *>(ctx);
 		unsigned char bytes[4] = {(unsigned char)data, (unsigned char)(data >> 8), (unsigned char)(data >> 16),
 					  (unsigned char)(data >> 24)};
-		const uint64_t ahead = self->engine_.core()->now_ps;
-		sc_time delay = sc_time::from_value(ahead > sc_now_ps() ? ahead - sc_now_ps() : 0);
+		sc_time delay = self->ahead_of_systemc();
 		tlm_generic_payload trans;
 
 		trans.set_command(TLM_WRITE_COMMAND);
@@ -218,9 +226,13 @@ hca_env hca_module::make_env()
 		trans.set_data_ptr(bytes);
 		trans.set_data_length(sizeof(bytes));
 		trans.set_streaming_width(sizeof(bytes));
+		self->engine_.foreign_activity();
 		self->msi->b_transport(trans, delay);
 	};
-	env.intx = [](void *ctx, bool asserted) { static_cast<hca_module *>(ctx)->intx.write(asserted); };
+	env.intx = [](void *ctx, bool asserted) {
+		static_cast<hca_module *>(ctx)->engine_.foreign_activity();
+		static_cast<hca_module *>(ctx)->intx.write(asserted);
+	};
 	env.guest_error = [](void *ctx, const char *rule, const char *text) {
 		auto *self = static_cast<hca_module *>(ctx);
 

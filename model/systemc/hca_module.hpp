@@ -58,6 +58,7 @@ class hca_module : public sc_core::sc_module
 	void access_bar(unsigned bar, tlm::tlm_generic_payload &trans, sc_core::sc_time &delay);
 	void access_config(tlm::tlm_generic_payload &trans);
 	void invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end);
+	sc_core::sc_time ahead_of_systemc() const;
 	int transfer(tlm::tlm_command command, uint64_t bus, void *buf, size_t len);
 	unsigned char *direct(uint64_t bus, size_t len, bool write);
 	hca_env make_env();
