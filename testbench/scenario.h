@@ -188,6 +188,9 @@ void tb_set_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t d
 /* A phase of the account that is printed at the end. */
 #define phase(text) tb_phase(tb, TB_HERE, text)
 void tb_phase(struct tb *tb, const char *here, const char *text);
+/* A number that the run prints as "figure NAME VALUE". */
+void tb_figure(struct tb *tb, const char *name, double value);
+struct machine *tb_machine(struct tb *tb);
 /* The account shows the packets of the present phase so far. */
 #define show_ladder() tb_show_ladder(tb, TB_HERE)
 void tb_show_ladder(struct tb *tb, const char *here);
