@@ -35,7 +35,7 @@ CC  := gcc
 CXX := g++
 WARN   := -Wall -Wextra -Wshadow -Wvla -Wno-unused-parameter
 CWARN  := $(WARN) -Wstrict-prototypes -Wmissing-prototypes -Woverride-init -Wdeclaration-after-statement
-COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -I$(O)/gen -MMD -MP $(if $(WERROR),-Werror)
+COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -I$(O)/gen -MMD -MP $(if $(WERROR),-Werror) $(EXTRA)
 comma := ,
 SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
@@ -143,6 +143,12 @@ test: all
 .PHONY: run-tests
 run-tests: build-all $(tests)
 	$(Q)O=$(O) testbench/run_tests.sh $(tests)
+
+# trace_off_ratio needs a build without trace points beside the ordinary one.
+.PHONY: bench
+bench: all
+	$(Q)$(MAKE) --no-print-directory O=$(O)/untraced EXTRA=-DTRACE_ABSENT build-all
+	$(Q)O=$(O) testbench/bench.sh
 
 clean:
 	rm -rf build

@@ -92,6 +92,11 @@ void tb_destroy(struct tb *tb)
 	free(tb->ladder);
 }
 
+struct machine *tb_machine(struct tb *tb)
+{
+	return tb->machine;
+}
+
 /* --- failing --- */
 
 bool tb_right(const struct tb *tb)
