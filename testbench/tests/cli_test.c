@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { ARGS_MAX = 16 };
+enum { ARGS_MAX = 32 };
 
 static char message[1024];
 
