@@ -283,6 +283,11 @@ destroy:
 	else if (!run->options->dump)
 		print_files(run, status == EXIT_RIGHT);
 	tb_destroy(&run->tb);
+	if (status != EXIT_INPUT && !run->tb.done) {
+		/* cut off in the middle: what the drivers hold belongs to nobody any more */
+		fflush(NULL);
+		_exit(status);
+	}
 	return status;
 }
 

@@ -8,6 +8,7 @@ logs=$O/test-logs
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rm -rf "$logs"; mkdir -p "$logs"
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0}
 
 good() { passed=$((passed + 1)); echo "ok    $1"; }
 bad() { failed=$((failed + 1)); echo "FAIL  $1"; tail -n "${2:-20}" "$logs/${1//\//.}.log" | sed 's/^/      /'; }
@@ -80,7 +81,8 @@ one "tool.dump" grep -Eq 'qpc 0x[0-9a-f]+: .*state' <("$hcasim" dump rc_send --a
 outside_scenario()
 {
 	sed 's/SCENARIO(rc_send/SCENARIO(outside/' testbench/scenarios/rc_send.c >"$scratch/outside.c"
-	(cd / && "$(realpath "$OLDPWD/$hcasim" 2>/dev/null || echo "$OLDPWD/$hcasim")" run "$scratch/outside.c" -o "$scratch/outside")
+	local exe; exe=$(realpath "$hcasim")
+	(cd / && "$exe" run "$scratch/outside.c" -o "$scratch/outside")
 }
 one "tool.outside_scenario" outside_scenario
 

@@ -219,3 +219,16 @@ void tb_abandon(struct tb *tb, const char *here, struct tb_end *end)
 			0);
 	tb_expect_equal(tb, here, "pages used by a dead device", host_pages_used(end->host), 0);
 }
+
+void tb_give_up(struct tb *tb)
+{
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct drv_device **dev = device_of(tb, i);
+
+		if (!*dev)
+			continue;
+		drv_event_register(*dev, NULL, NULL);
+		drv_abandon(*dev);
+		*dev = NULL;
+	}
+}

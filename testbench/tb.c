@@ -283,6 +283,8 @@ void tb_run(void *arg)
 		tb_judge_leftovers(tb);
 		judge_quiet(tb, "tear-down");
 	}
+	if (tb->failed)
+		tb_give_up(tb);
 	tb_phase_end(tb);
 	tb->done = true;
 	machine_stop(tb->machine);

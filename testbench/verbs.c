@@ -46,6 +46,15 @@ static uint64_t remote_address(const struct tb_end *end, const struct tb_wr *wr)
 	return tb_va(end->peer, end->peer->dst) + wr->dst;
 }
 
+/* Inline data is taken by the CPU, by its pointer. */
+static uint64_t local_address(const struct tb_end *end, const struct tb_wr *wr)
+{
+	if (wr->inlined)
+		return (uintptr_t)end->src + wr->src;
+	return lands_here(wr->opcode) ? tb_va(end, end->dst) + wr->dst
+				      : tb_va(end, end->src) + wr->src;
+}
+
 static unsigned flags_of(const struct tb_wr *wr)
 {
 	return (wr->unsignaled ? 0 : IBV_SEND_SIGNALED) | (wr->solicited ? IBV_SEND_SOLICITED : 0) |
@@ -66,8 +75,7 @@ void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct t
 		return;
 	}
 	sge = (struct drv_sge){
-		.addr = lands_here(wr->opcode) ? tb_va(end, end->dst) + wr->dst
-					       : tb_va(end, end->src) + wr->src,
+		.addr = local_address(end, wr),
 		.length = wr->len,
 		.lkey = wr->lkey ? wr->lkey : drv_mr_lkey(end->mr),
 	};

@@ -270,10 +270,9 @@ bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
 	return c->lid && lid >> c->lmc == c->lid >> c->lmc;
 }
 
-static void trace_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port, uint64_t time_ps, const char *text)
+static void __attribute__((noinline))
+emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port, uint64_t time_ps, const char *text)
 {
-	if (!trace_on(hca->trace, point))
-		return;
 	packet_need_crcs(pkt);
 	trace_advance(hca->trace, hca_now(hca));
 	trace_emit(hca->trace, &(struct trace_record){
@@ -288,6 +287,13 @@ static void trace_packet(struct hca *hca, enum trace_point point, struct packet 
 				       .len = pkt->len,
 				       .text = text,
 			       });
+}
+
+static inline void trace_packet(struct hca *hca, enum trace_point point, struct packet *pkt,
+				unsigned port, uint64_t time_ps, const char *text)
+{
+	if (trace_on(hca->trace, point))
+		emit_packet(hca, point, pkt, port, time_ps, text);
 }
 
 static void count(struct port_config *c, const struct packet *pkt, enum fw_port_counter data, enum fw_port_counter packets,

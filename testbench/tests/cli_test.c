@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { ARGS_MAX = 32 };
+enum { ARGS_MAX = 40 };
 
 static char message[1024];
 
@@ -17,12 +17,13 @@ static char message[1024];
 static int parse(struct cli *cli, const char *line)
 {
 	static char words[512];
-	char *argv[ARGS_MAX + 1] = {(char *)"hcasim"}, *rest;
+	char *argv[ARGS_MAX] = {(char *)"hcasim"}, *rest;
 	int argc = 1, rc;
 	FILE *err = fmemopen(message, sizeof(message), "w");
 
 	snprintf(words, sizeof(words), "%s", line);
-	for (char *w = strtok_r(words, " ", &rest); w && argc < ARGS_MAX; w = strtok_r(NULL, " ", &rest))
+	for (char *w = strtok_r(words, " ", &rest); w && argc + 1 < ARGS_MAX;
+	     w = strtok_r(NULL, " ", &rest))
 		argv[argc++] = w;
 	argv[argc] = NULL;
 	message[0] = 0;
