@@ -72,6 +72,9 @@ one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratc
 
 # --- tools
 
+one "readme.names" testbench/check_readme.sh
+one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
+
 one "tool.list" grep -q '^rc_send  ' <("$hcasim" list)
 one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
 one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)
