@@ -3,7 +3,7 @@
 #   src-y       C and C++ files of build/hcasim (also linked into every unit test, but for main-y)
 #   main-y      the file with main()
 #   test-y      unit tests, one cmocka program a file
-#   prog-y      further programs: name:file.c (linked like a test)
+#   prog-y      further programs: name:file.c[,file.c]
 #   fw-y        firmware files, cross-built for rv32imc
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -35,11 +35,11 @@ CC  := gcc
 CXX := g++
 WARN   := -Wall -Wextra -Wshadow -Wvla -Wno-unused-parameter
 CWARN  := $(WARN) -Wstrict-prototypes -Wmissing-prototypes -Woverride-init -Wdeclaration-after-statement
-COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -I$(O)/gen -MMD -MP $(if $(WERROR),-Werror)
+COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -I$(O)/gen -MMD -MP $(if $(WERROR),-Werror) $(EXTRA)
 comma := ,
 SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
-CXXFLAGS := -std=c++17 $(COMMON) $(WARN) $(SANFLAGS)
+CXXFLAGS := -std=c++17 $(COMMON) $(filter-out -Wshadow,$(WARN)) $(SANFLAGS)
 LDFLAGS  := -rdynamic -Wl,--as-needed $(SANFLAGS)
 LDLIBS   := -lsystemc -lelf -linih -ldl -lpthread -lm
 
@@ -115,7 +115,7 @@ $(O)/$(1): $(call obj,$(2)) $(O)/libhca.a
 	@mkdir -p $$(@D)
 	$$(Q)$$(CXX) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 endef
-$(foreach p,$(prog-y),$(eval $(call prog-rule,$(firstword $(subst :, ,$(p))),$(lastword $(subst :, ,$(p))))))
+$(foreach p,$(prog-y),$(eval $(call prog-rule,$(firstword $(subst :, ,$(p))),$(subst $(comma), ,$(lastword $(subst :, ,$(p)))))))
 
 $(O)/obj/fw-%.o: %.c $(O)/flags.stamp
 	$(call say,FWCC,$<)
@@ -160,6 +160,12 @@ vm-run: all
 
 vm-test: all
 	$(Q)testbench/vm/test.sh
+
+# trace_off_ratio needs a build without trace points beside the ordinary one.
+.PHONY: bench
+bench: all
+	$(Q)$(MAKE) --no-print-directory O=$(O)/untraced EXTRA=-DTRACE_ABSENT build-all
+	$(Q)O=$(O) testbench/bench.sh
 
 clean:
 	rm -rf build

@@ -11,7 +11,7 @@ struct field {
 #define ROW_F(layout, width, name, offset, hi, lo, meaning) {offset, (width) / 8, hi, lo},
 #define ROW_B(layout, name, offset, size, meaning)          {offset, size, 0, 1},
 #define ROW_NONE(...)
-#define ROWS(list)  list(ROW_F, ROW_F, ROW_B, ROW_NONE, ROW_NONE)
+#define ROWS(list)  list(ROW_F, ROW_F, ROW_B, ROW_F, ROW_NONE)
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 static const struct field init_hca_rows[] = {ROWS(INIT_HCA_FIELDS)};

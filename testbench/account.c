@@ -176,6 +176,12 @@ void tb_account_print(struct tb *tb, FILE *out)
 		fprintf(out, "  a ladder of it (us):\n%s", tb->ladder);
 }
 
+void tb_figure(struct tb *tb, const char *name, double value)
+{
+	if (tb_right(tb))
+		printf("figure %s %.3f\n", name, value);
+}
+
 /* --- progress --- */
 
 static uint64_t wall_ns(void)

@@ -23,6 +23,11 @@ static void fill_src(struct tb_end *end, size_t bytes)
 	}
 }
 
+uint64_t tb_va(const struct tb_end *end, const void *addr)
+{
+	return host_bus(end->host, addr);
+}
+
 int tb_memory_create(struct tb_end *end, size_t bytes)
 {
 	end->src = end->platform->ops->user_alloc(end->platform, 2 * bytes);

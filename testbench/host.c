@@ -80,6 +80,17 @@ static void sleeper_wait(struct host *host, struct sleeper *s)
 	event_cancel(host->core, &s->ev);
 }
 
+/* CPU time spent before the wait went by while it lasted; what is left of it comes after. The sleeper stood in its queue meanwhile: no wake-up is missed. */
+static void sleeper_wait_busy(struct host *host, struct sleeper *s)
+{
+	uint64_t busy_until = host->core->now_ps + host->debt_ps;
+
+	host->debt_ps = 0;
+	sleeper_wait(host, s);
+	if (busy_until > host->core->now_ps)
+		host->debt_ps = busy_until - host->core->now_ps;
+}
+
 static void op_sleep(struct platform *p, uint64_t ps)
 {
 	struct host *host = host_of(p);
@@ -137,7 +148,6 @@ static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint
 	uint64_t bus = host_memory_bus(&host->memory, addr);
 	struct sleeper s;
 
-	settle(host);
 	sleeper_start(host, &s);
 	s.start_bus = bus / CACHE_LINE * CACHE_LINE;
 	s.end_bus = (bus + len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
@@ -145,7 +155,7 @@ static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint
 	host->watchers = &s;
 	if (deadline_ps != UINT64_MAX)
 		event_set(host->core, &s.ev, deadline_ps);
-	sleeper_wait(host, &s);
+	sleeper_wait_busy(host, &s);
 	for (struct sleeper **at = &host->watchers; *at; at = &(*at)->next) {
 		if (*at == &s) {
 			*at = s.next;
@@ -172,13 +182,12 @@ static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t
 	struct host *host = host_of(p);
 	struct sleeper s;
 
-	settle(host);
 	sleeper_start(host, &s);
 	s.next = q->first;
 	q->first = &s;
 	if (deadline_ps != UINT64_MAX)
 		event_set(host->core, &s.ev, deadline_ps);
-	sleeper_wait(host, &s);
+	sleeper_wait_busy(host, &s);
 	for (struct sleeper **at = &q->first; *at; at = &(*at)->next) {
 		if (*at == &s) {
 			*at = s.next;
@@ -458,6 +467,12 @@ static void bus_catastrophe(void *ctx, const char *text)
 		host->config.catastrophe(host->config.arg, host->config.index, text);
 }
 
+/* Far from everything else in a 47-bit address space, sanitizers' shadow included; a TiB each. */
+static void *memory_address(unsigned index)
+{
+	return (void *)(uintptr_t)(0x200000000000ull + ((uint64_t)index << 40));
+}
+
 struct host *host_create(struct kernel *kernel, struct event_core *core, const struct host_config *config, char *err, size_t err_size)
 {
 	struct host *host = calloc(1, sizeof(*host));
@@ -484,7 +499,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core, const s
 	host->params = config->params;
 	host->config = *config;
 	host->irqs = calloc(HOST_VECTORS, sizeof(*host->irqs));
-	if (!host->irqs || host_memory_create(&host->memory, config->params->host_memory, HOST_MEMORY_BUS)) {
+	if (!host->irqs || host_memory_create(&host->memory, config->params->host_memory, HOST_MEMORY_BUS, memory_address(config->index))) {
 		snprintf(err, err_size, "no address space for the memory of host %u", config->index);
 		host_destroy(host);
 		return NULL;

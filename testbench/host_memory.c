@@ -14,9 +14,9 @@ static size_t pages_of(uint64_t offset, size_t bytes)
 	return (offset % PAGE + bytes + PAGE - 1) / PAGE;
 }
 
-int host_memory_create(struct host_memory *m, uint64_t bytes, uint64_t bus)
+int host_memory_create(struct host_memory *m, uint64_t bytes, uint64_t bus, void *at)
 {
-	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *base = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (base == MAP_FAILED)
 		return -ENOMEM;

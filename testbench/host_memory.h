@@ -17,8 +17,11 @@ struct host_memory {
 	uint16_t *mappings;    /* how often a page is mapped */
 };
 
-/* Address space only: pages take room when they are touched. 0 or -ENOMEM. */
-int host_memory_create(struct host_memory *m, uint64_t bytes, uint64_t bus);
+/*
+ * Address space only: pages take room when they are touched; at address `at` of this process when that is free, so that pointers are the same in every run. 0 or
+ * -ENOMEM.
+ */
+int host_memory_create(struct host_memory *m, uint64_t bytes, uint64_t bus, void *at);
 void host_memory_destroy(struct host_memory *m);
 
 /* Whole pages in one piece, filled with a pattern: memory is not zero when it is given out. NULL when there is none. */

@@ -7,6 +7,8 @@
 #include "traces/trace.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char version[] = "hcasim 0.1";
 
@@ -19,8 +21,22 @@ static void print_rules(void)
 
 static enum exit_status check(const struct cli *cli)
 {
-	int rc = trace_check_file(cli->file, cli->verbose, stdout);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int rc;
 
+	if (!out) {
+		fprintf(stderr, "hcasim: no memory\n");
+		return EXIT_FAILED;
+	}
+	rc = trace_check_file(cli->file, cli->verbose, out);
+	fclose(out);
+	if (rc == 2) /* no capture: only why is of interest */
+		fprintf(stderr, "%.*s\n", (int)strcspn(text, "\n"), text);
+	else
+		fputs(text, stdout);
+	free(text);
 	return rc == 0 ? EXIT_RIGHT : rc == 1 ? EXIT_FAILED : EXIT_INPUT;
 }
 

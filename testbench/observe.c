@@ -144,6 +144,12 @@ static struct guest_error_note *next_note(struct tb *tb, unsigned host)
 	return NULL;
 }
 
+static void describe_note(char *buf, size_t size, const struct guest_error_note *note)
+{
+	snprintf(buf, size, "%s of hca%u at %" PRIu64 ".%06" PRIu64 " us: %s", note->rule,
+		 note->host, note->time_ps / 1000000, note->time_ps % 1000000, note->text);
+}
+
 static bool guest_error_has_come(struct tb *tb, void *arg)
 {
 	return next_note(tb, ((struct tb_end *)arg)->host_index) != NULL;
@@ -153,7 +159,7 @@ static bool guest_error_has_come(struct tb *tb, void *arg)
  * affair. */
 void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, const char *rule)
 {
-	char expected[GOT_CHARS];
+	char expected[GOT_CHARS], got[GOT_CHARS];
 	struct guest_error_note *note;
 
 	if (!tb_go(tb, here))
@@ -165,7 +171,8 @@ void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, 
 	}
 	note = next_note(tb, end->host_index);
 	if (strcmp(note->rule, rule)) {
-		tb_fail(tb, here, expected, note->text);
+		describe_note(got, sizeof(got), note);
+		tb_fail(tb, here, expected, got);
 		return;
 	}
 	for (; note && !strcmp(note->rule, rule); note = next_note(tb, end->host_index))
@@ -229,10 +236,13 @@ static void judge_events(struct tb *tb, const char *here)
 static void judge_guest_errors(struct tb *tb, const char *here)
 {
 	struct machine *m = tb->machine;
+	char got[GOT_CHARS];
 
 	for (unsigned i = 0; i < m->guest_errors && i < MACHINE_GUEST_ERRORS; i++)
-		if (!tb->guest_error_taken[i])
-			tb_fail(tb, here, "no further guest error", m->guest_error_notes[i].text);
+		if (!tb->guest_error_taken[i]) {
+			describe_note(got, sizeof(got), &m->guest_error_notes[i]);
+			tb_fail(tb, here, "no further guest error", got);
+		}
 	if (m->catastrophes > tb->catastrophes_taken)
 		tb_fail(tb, here, "no catastrophic error", "one");
 }

@@ -240,7 +240,9 @@ static enum exit_status execute(struct run *run)
 	if (run->options->dump) {
 		if (!dump.done)
 			fprintf(stderr, "hcasim: %s ended before that time\n", run->scenario->name);
-		return dump.done ? EXIT_RIGHT : EXIT_INPUT;
+		/* threads stand in the middle of their work and hold what they hold: no taking apart */
+		fflush(NULL);
+		_exit(dump.done ? EXIT_RIGHT : EXIT_INPUT);
 	}
 	rc = write_file(run, "stats.json", write_stats);
 	if (right)
@@ -281,6 +283,11 @@ destroy:
 	else if (!run->options->dump)
 		print_files(run, status == EXIT_RIGHT);
 	tb_destroy(&run->tb);
+	if (status != EXIT_INPUT && !run->tb.done) {
+		/* cut off in the middle: what the drivers hold belongs to nobody any more */
+		fflush(NULL);
+		_exit(status);
+	}
 	return status;
 }
 

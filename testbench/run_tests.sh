@@ -2,30 +2,167 @@
 # Runs every unit test (cmocka programs given as arguments), every scenario and the tool checks; ends with `N passed, M failed`.
 set -uo pipefail
 O=${O:-build}
+hcasim=$O/hcasim
 passed=0 failed=0
 logs=$O/test-logs
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 rm -rf "$logs"; mkdir -p "$logs"
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0}
+
+good() { passed=$((passed + 1)); echo "ok    $1"; }
+bad() { failed=$((failed + 1)); echo "FAIL  $1"; tail -n "${2:-20}" "$logs/${1//\//.}.log" | sed 's/^/      /'; }
 
 # one NAME COMMAND...: a check that passes by its exit status
 one()
 {
 	local name=$1; shift
-	if "$@" >"$logs/$name.log" 2>&1; then
-		passed=$((passed + 1)); echo "ok    $name"
-	else
-		failed=$((failed + 1)); echo "FAIL  $name"; tail -n 20 "$logs/$name.log" | sed 's/^/      /'
-	fi
+	if "$@" >"$logs/${name//\//.}.log" 2>&1; then good "$name"; else bad "$name"; fi
 }
+
+# --- unit tests
 
 for t in "$@"; do
 	name=${t#"$O"/}; name=${name//\//.}
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout 120 "$t" >"$logs/$name.log" 2>&1
+	CMOCKA_MESSAGE_OUTPUT=TAP "$t" >"$logs/$name.log" 2>&1
 	rc=$?
 	ok=$(grep -c '^ok' "$logs/$name.log"); bad=$(grep -c '^not ok' "$logs/$name.log")
 	if [ $rc -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
 	passed=$((passed + ok)); failed=$((failed + bad))
 	if [ "$bad" -eq 0 ]; then echo "ok    $name ($ok)"; else echo "FAIL  $name"; grep -B2 -A8 '^not ok' "$logs/$name.log" | sed 's/^/      /'; fi
 done
+
+# --- scenarios: each passes, its capture has right CRCs and opens in tshark
+
+traces_of() { echo "$scratch/$1"; }
+
+capture_opens()
+{
+	local seen packets
+	"$hcasim" check "$1" >"$1.check" || { tail -n 3 "$1.check"; return 1; }
+	command -v tshark >/dev/null || { echo "no tshark"; return 1; }
+	packets=$(sed -n 's/.*: \([0-9]*\) packets.*/\1/p' "$1.check")
+	seen=$(tshark -n --disable-protocol rpcordma -r "$1" -T fields -e infiniband.bth.opcode -Y 'infiniband && !_ws.malformed' 2>"$1.err" | wc -l)
+	[ ! -s <(grep -v 'Running as user' "$1.err") ] || { cat "$1.err"; return 1; }
+	[ "$packets" = "$seen" ] || { echo "$packets packets, tshark reads $seen of them"; return 1; }
+}
+
+mapfile -t scenarios < <("$hcasim" list | sed 's/  .*//')
+for s in "${scenarios[@]}"; do
+	one "scenario.$s" timeout 600 "$hcasim" run "$s" -o "$(traces_of "$s")"
+	[ -e "$(traces_of "$s")/packets.pcapng" ] && one "capture.$s" capture_opens "$(traces_of "$s")/packets.pcapng"
+done
+
+# --- equal traces: same seed, run-ahead on and off, memory with and without direct access
+
+equal_traces()
+{
+	local s=$1; shift
+	"$hcasim" run "$s" -o "$scratch/again" "$@" >/dev/null || return 1
+	for f in packets.pcapng run.log stats.json; do cmp "$(traces_of "$s")/$f" "$scratch/again/$f" || return 1; done
+}
+
+for s in tour rc_reordered reset_under_load; do
+	one "repeat.$s" equal_traces "$s"
+	one "run_ahead_off.$s" equal_traces "$s" -s sim.run_ahead=off
+done
+one "no_dmi.tour" equal_traces tour --no-dmi
+one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
+one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"
+
+# --- tools
+
+one "readme.names" testbench/check_readme.sh
+one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
+
+one "tool.list" grep -q '^rc_send  ' <("$hcasim" list)
+one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
+one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)
+one "tool.help" grep -q 'hcasim run' <("$hcasim" --help)
+one "tool.dump" grep -Eq 'qpc 0x[0-9a-f]+: .*state' <("$hcasim" dump rc_send --at 2011170us)
+
+outside_scenario()
+{
+	sed 's/SCENARIO(rc_send/SCENARIO(outside/' testbench/scenarios/rc_send.c >"$scratch/outside.c"
+	local exe; exe=$(realpath "$hcasim")
+	(cd / && "$exe" run "$scratch/outside.c" -o "$scratch/outside")
+}
+one "tool.outside_scenario" outside_scenario
+
+# A capture with one flipped byte, and a scenario that is wrong: both must be found.
+check_finds_damage()
+{
+	local f=$scratch/damaged.pcapng
+	cp "$(traces_of rc_write)/packets.pcapng" "$f"
+	printf '\x5a' | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") - 3000)) conv=notrunc status=none
+	! "$hcasim" check "$f"
+}
+one "tool.check_finds_damage" check_finds_damage
+
+failing_scenario()
+{
+	local rc
+	sed 's/SCENARIO(rc_send/SCENARIO(wrong/; s/\.psn = 0xfffffe, \.len = 64/.psn = 5, .len = 64/' testbench/scenarios/rc_send.c >"$scratch/wrong.c"
+	"$hcasim" run "$scratch/wrong.c" -o "$scratch/wrong" >"$scratch/wrong.out" 2>&1
+	rc=$?
+	cat "$scratch/wrong.out"
+	[ $rc -eq 1 ] && grep -q 'wrong\.c:[0-9]*: wrong failed at [0-9.]* us' "$scratch/wrong.out" &&
+		grep -q 'expected: a_to_b rc_send_only psn 5' "$scratch/wrong.out" && grep -q 'got: *psn 16777214, expected 5' "$scratch/wrong.out" &&
+		grep -q 'hca0 -----> hca1  rc_send_only' "$scratch/wrong.out"
+}
+one "tool.failing_scenario" failing_scenario
+
+# --- wrong input: exit status 2, one line that names the place, no file left
+
+# refuses NAME WORDS ARGUMENT...
+refuses()
+{
+	local words=$1 rc lines; shift
+	rm -rf "$scratch/refused"
+	"$hcasim" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	rc=$?
+	cat "$scratch/out" "$scratch/err"
+	[ $rc -eq 2 ] || { echo "exit status $rc"; return 1; }
+	[ ! -s "$scratch/out" ] || { echo "it wrote to stdout"; return 1; }
+	lines=$(wc -l <"$scratch/err")
+	[ "$lines" -eq "${MOST_LINES:-1}" ] || [ -n "${MOST_LINES:-}" ] || { echo "$lines lines"; return 1; }
+	grep -qF -- "$words" "$scratch/err" || { echo "it does not say '$words'"; return 1; }
+	[ ! -e "$scratch/refused" ] || { echo "it left files"; return 1; }
+}
+
+run_in=(-o "$scratch/refused/deep")
+printf '[hca.link]\ndelay = 1us\ndelai = 1us\n' >"$scratch/misspelt.ini"
+printf '[hca.link]\ndelay = 1 parsec\n' >"$scratch/unit.ini"
+printf 'SCENARIO(\n' >"$scratch/broken.c"
+printf '#include "testbench/scenario.h"\nint answer(void);\nint answer(void) { return 42; }\n' >"$scratch/empty.c"
+printf '#include "testbench/scenario.h"\nextern const struct scenario hcasim_scenario;\nconst struct scenario hcasim_scenario = {.interface = 9999};\n' \
+	>"$scratch/old.c"
+head -c 2000 "$O/fw/hcasim-fw.elf" >"$scratch/truncated.elf"
+printf 'hello\n' >"$scratch/text.elf"
+
+one "refuses.misspelt_parameter" refuses 'delai' run rc_send -s hca.link.delai=1us "${run_in[@]}"
+one "refuses.misspelt_in_file" refuses 'misspelt.ini:3' run rc_send -c "$scratch/misspelt.ini" "${run_in[@]}"
+one "refuses.unit_in_file" refuses 'unit.ini:2' run rc_send -c "$scratch/unit.ini" "${run_in[@]}"
+one "refuses.out_of_range" refuses 'hca.link.mtu' run rc_send -s hca.link.mtu=8KiB "${run_in[@]}"
+one "refuses.seed" refuses '--seed' run rc_send --seed many "${run_in[@]}"
+one "refuses.unknown_scenario" refuses "rc_sned" run rc_sned "${run_in[@]}"
+one "refuses.unreadable_config" refuses "nowhere.ini" run rc_send -c "$scratch/nowhere.ini" "${run_in[@]}"
+one "refuses.unreadable_scenario" refuses "nowhere.c" run "$scratch/nowhere.c" "${run_in[@]}"
+MOST_LINES=100 one "refuses.scenario_that_does_not_compile" refuses "broken.c: does not compile" run "$scratch/broken.c" "${run_in[@]}"
+one "refuses.file_without_scenario" refuses "empty.c: has no SCENARIO" run "$scratch/empty.c" "${run_in[@]}"
+one "refuses.other_interface" refuses "interface 9999" run "$scratch/old.c" "${run_in[@]}"
+one "refuses.firmware_missing" refuses "nowhere.elf" run rc_send --fw "$scratch/nowhere.elf" "${run_in[@]}"
+one "refuses.firmware_text" refuses "text.elf" run rc_send --fw "$scratch/text.elf" "${run_in[@]}"
+one "refuses.firmware_of_another_machine" refuses "$hcasim" run rc_send --fw "$hcasim" "${run_in[@]}"
+one "refuses.firmware_truncated" refuses "truncated.elf" run rc_send --fw "$scratch/truncated.elf" "${run_in[@]}"
+one "refuses.unknown_trace" refuses "vcr" run rc_send --trace log,vcr "${run_in[@]}"
+one "refuses.folder_that_is_a_file" refuses "text.elf" run rc_send -o "$scratch/text.elf/x"
+one "refuses.unknown_command" refuses "fly" fly
+one "refuses.unknown_option" refuses "--colour" run --colour
+one "refuses.dump_without_time" refuses "--at" dump rc_send
+one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
+
+[ -x "$O/systemc_example" ] && one "example.foreign_platform" "$O/systemc_example"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

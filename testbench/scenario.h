@@ -164,6 +164,9 @@ struct tb_wr {
 void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 
+/* The address of a byte of an area in requests and packets: that of the bus, since pointers differ from run to run. */
+uint64_t tb_va(const struct tb_end *end, const void *addr);
+
 /* A driver call that must return `result`. */
 #define must(call) tb_must(tb, TB_HERE, #call, (call), 0)
 #define must_fail(result, call) tb_must(tb, TB_HERE, #call, (call), result)
@@ -185,6 +188,9 @@ void tb_set_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t d
 /* A phase of the account that is printed at the end. */
 #define phase(text) tb_phase(tb, TB_HERE, text)
 void tb_phase(struct tb *tb, const char *here, const char *text);
+/* A number that the run prints as "figure NAME VALUE". */
+void tb_figure(struct tb *tb, const char *name, double value);
+struct machine *tb_machine(struct tb *tb);
 /* The account shows the packets of the present phase so far. */
 #define show_ladder() tb_show_ladder(tb, TB_HERE)
 void tb_show_ladder(struct tb *tb, const char *here);

@@ -83,7 +83,9 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 	if (!tb_must(tb, here, "memory for an end", tb_memory_create(end, s->memory), 0) ||
 	    !tb_must(tb, here, "drv_pd_alloc", drv_pd_alloc(end->dev, &end->pd), 0) ||
 	    !tb_must(tb, here, "drv_mr_reg",
-		     drv_mr_reg(end->pd, end->src, 2 * s->memory, s->mr_access, &end->mr), 0) ||
+		     drv_mr_reg_iova(end->pd, end->src, 2 * s->memory, tb_va(end, end->src),
+				     s->mr_access, &end->mr),
+		     0) ||
 	    !tb_must(tb, here, "drv_cq_create",
 		     drv_cq_create(end->dev, 2 * s->queue * s->qps,
 				   s->interrupts ? 0 : DRV_CQ_POLLED, &end->cq),
@@ -216,4 +218,17 @@ void tb_abandon(struct tb *tb, const char *here, struct tb_end *end)
 	tb_expect_equal(tb, here, "pages mapped for a dead device", host_pages_mapped(end->host),
 			0);
 	tb_expect_equal(tb, here, "pages used by a dead device", host_pages_used(end->host), 0);
+}
+
+void tb_give_up(struct tb *tb)
+{
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct drv_device **dev = device_of(tb, i);
+
+		if (!*dev)
+			continue;
+		drv_event_register(*dev, NULL, NULL);
+		drv_abandon(*dev);
+		*dev = NULL;
+	}
 }

@@ -92,6 +92,11 @@ void tb_destroy(struct tb *tb)
 	free(tb->ladder);
 }
 
+struct machine *tb_machine(struct tb *tb)
+{
+	return tb->machine;
+}
+
 /* --- failing --- */
 
 bool tb_right(const struct tb *tb)
@@ -278,6 +283,8 @@ void tb_run(void *arg)
 		tb_judge_leftovers(tb);
 		judge_quiet(tb, "tear-down");
 	}
+	if (tb->failed)
+		tb_give_up(tb);
 	tb_phase_end(tb);
 	tb->done = true;
 	machine_stop(tb->machine);

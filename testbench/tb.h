@@ -98,7 +98,10 @@ int tb_observe(struct tb *tb);
 /* The body is over: the queues must be empty. */
 void tb_judge_leftovers(struct tb *tb);
 
-/* memory.c */
+/* setup.c: after a failure, what the drivers hold is freed without a word to the devices. */
+void tb_give_up(struct tb *tb);
+
+/* areas.c */
 int tb_memory_create(struct tb_end *end, size_t bytes);
 void tb_memory_destroy(struct tb_end *end);
 void tb_memory_judge(struct tb_end *end);

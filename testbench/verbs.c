@@ -40,10 +40,19 @@ static uint64_t remote_address(const struct tb_end *end, const struct tb_wr *wr)
 	if (wr->remote_addr)
 		return wr->remote_addr;
 	if (wr->opcode == IBV_WR_RDMA_READ)
-		return (uintptr_t)end->peer->src + wr->src;
+		return tb_va(end->peer, end->peer->src) + wr->src;
 	if (lands_here(wr->opcode))
-		return (uintptr_t)end->peer->dst + wr->target;
-	return (uintptr_t)end->peer->dst + wr->dst;
+		return tb_va(end->peer, end->peer->dst) + wr->target;
+	return tb_va(end->peer, end->peer->dst) + wr->dst;
+}
+
+/* Inline data is taken by the CPU, by its pointer. */
+static uint64_t local_address(const struct tb_end *end, const struct tb_wr *wr)
+{
+	if (wr->inlined)
+		return (uintptr_t)end->src + wr->src;
+	return lands_here(wr->opcode) ? tb_va(end, end->dst) + wr->dst
+				      : tb_va(end, end->src) + wr->src;
 }
 
 static unsigned flags_of(const struct tb_wr *wr)
@@ -66,8 +75,7 @@ void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct t
 		return;
 	}
 	sge = (struct drv_sge){
-		.addr = (uintptr_t)(lands_here(wr->opcode) ? end->dst + wr->dst
-							   : end->src + wr->src),
+		.addr = local_address(end, wr),
 		.length = wr->len,
 		.lkey = wr->lkey ? wr->lkey : drv_mr_lkey(end->mr),
 	};
@@ -100,7 +108,7 @@ void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const str
 
 	for (unsigned i = 0; i < n && tb_go(tb, here); i++) {
 		sge = (struct drv_sge){
-			.addr = (uintptr_t)end->dst + wr->dst,
+			.addr = tb_va(end, end->dst) + wr->dst,
 			.length = wr->len,
 			.lkey = wr->lkey ? wr->lkey : drv_mr_lkey(end->mr),
 		};

@@ -260,6 +260,7 @@ struct drv_pd {
 struct drv_xrcd {
 	struct drv_device *dev;
 	struct drv_list link;
+	struct drv_cq *cq; /* of the domain's target QPs, which complete nothing */
 	uint32_t xrcdn;
 	unsigned users;
 };

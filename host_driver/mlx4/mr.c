@@ -117,24 +117,34 @@ int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **out)
 	if (!xrcd)
 		return -ENOMEM;
 	rc = drv_bitmap_alloc(&dev->xrcds, &xrcd->xrcdn);
-	if (rc) {
-		free(xrcd);
-		return rc;
-	}
+	if (rc)
+		goto free_xrcd;
+	rc = drv_cq_create(dev, 1, DRV_CQ_POLLED, &xrcd->cq);
+	if (rc)
+		goto free_number;
 	xrcd->dev = dev;
 	drv_list_add(&dev->xrcd_list, &xrcd->link);
 	*out = xrcd;
 	return 0;
+
+free_number:
+	drv_bitmap_free(&dev->xrcds, xrcd->xrcdn);
+free_xrcd:
+	free(xrcd);
+	return rc;
 }
 
 int drv_xrcd_free(struct drv_xrcd *xrcd)
 {
+	int rc;
+
 	if (xrcd->users)
 		return -EBUSY;
+	rc = drv_cq_destroy(xrcd->cq);
 	drv_list_del(&xrcd->link);
 	drv_bitmap_free(&xrcd->dev->xrcds, xrcd->xrcdn);
 	free(xrcd);
-	return 0;
+	return rc;
 }
 
 /* --- regions --- */

@@ -420,10 +420,11 @@ static void leftovers_destroy(struct drv_device *dev, struct drv_leftovers *left
 {
 	DESTROY_ALL(dev, qp_list, struct drv_qp, drv_qp_destroy, left->qps);
 	DESTROY_ALL(dev, srq_list, struct drv_srq, drv_srq_destroy, left->srqs);
+	/* with its own CQ, which is not counted */
+	DESTROY_ALL(dev, xrcd_list, struct drv_xrcd, drv_xrcd_free, left->xrcds);
 	DESTROY_ALL(dev, cq_list, struct drv_cq, drv_cq_destroy, left->cqs);
 	DESTROY_ALL(dev, mw_list, struct drv_mw, drv_mw_free, left->mws);
 	DESTROY_ALL(dev, mr_list, struct drv_mr, drv_mr_dereg, left->mrs);
-	DESTROY_ALL(dev, xrcd_list, struct drv_xrcd, drv_xrcd_free, left->xrcds);
 	DESTROY_ALL(dev, pd_list, struct drv_pd, drv_pd_free, left->pds);
 }
 

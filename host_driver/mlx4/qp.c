@@ -243,11 +243,13 @@ static int qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct d
 {
 	const int service = service_of(init->type);
 	const bool target = init->type == IBV_QPT_XRC_RECV;
+	/* the device wants two CQs of each QP; XRC has no use for them all */
+	struct drv_cq *send_cq = !target ? init->send_cq : init->xrcd ? init->xrcd->cq : NULL;
 	const struct drv_qp qp = {
 		.dev = pd->dev,
 		.pd = pd,
-		.send_cq = target ? NULL : init->send_cq,
-		.recv_cq = service == QP_ST_XRC ? NULL : init->recv_cq,
+		.send_cq = send_cq,
+		.recv_cq = service == QP_ST_XRC ? send_cq : init->recv_cq,
 		.srq = service == QP_ST_XRC ? NULL : init->srq,
 		.xrcd = target ? init->xrcd : NULL,
 		.service = (enum qp_service)service,
@@ -262,7 +264,7 @@ static int qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct d
 
 	if (service < 0)
 		return service;
-	if (target ? !init->xrcd : !init->send_cq || (service != QP_ST_XRC && !init->recv_cq))
+	if (!send_cq || (service != QP_ST_XRC && !init->recv_cq))
 		return -EINVAL;
 	return qp_finish(&qp, &init->cap, out);
 }

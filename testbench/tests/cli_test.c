@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { ARGS_MAX = 16 };
+enum { ARGS_MAX = 40 };
 
 static char message[1024];
 
@@ -22,7 +22,8 @@ static int parse(struct cli *cli, const char *line)
 	FILE *err = fmemopen(message, sizeof(message), "w");
 
 	snprintf(words, sizeof(words), "%s", line);
-	for (char *w = strtok_r(words, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+	for (char *w = strtok_r(words, " ", &rest); w && argc + 1 < ARGS_MAX;
+	     w = strtok_r(NULL, " ", &rest))
 		argv[argc++] = w;
 	argv[argc] = NULL;
 	message[0] = 0;

@@ -2,6 +2,7 @@
  * Two hca_modules in a platform that is not hcasim's: CPU stubs and memories bound by TLM-2.0 sockets only. Both drivers are loaded, a subnet manager on
  * the first CPU brings the ports to ACTIVE, then all is unloaded. Exit status 0 when nothing is left.
  */
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -72,14 +73,14 @@ void program(void *arg)
 	for (auto *n : b->nodes)
 		check(b, "port up", drv_port_up(n->driver, 1));
 	check(b, "subnet manager", sm_run(b->nodes[0]->driver, 1, nullptr, &result));
-	printf("lid %u and lid %u are %s after %s\n", result.own.lid, result.peer.lid,
-	       result.own.state == IBV_PORT_ACTIVE && result.peer.state == IBV_PORT_ACTIVE ? "active" : "not active",
-	       sc_time_stamp().to_string().c_str());
+	if (result.own.state != IBV_PORT_ACTIVE || result.peer.state != IBV_PORT_ACTIVE)
+		check(b, "ports active", -ENOLINK);
+	printf("lid %u and lid %u: ports active after %.3f us\n", result.own.lid, result.peer.lid, sc_time_stamp().to_seconds() * 1e6);
 	for (auto *n : b->nodes) {
-		const drv_leftovers left = drv_remove(n->driver);
+		const drv_leftovers left = drv_remove(n->driver), none = {};
 
-		if (left.total) {
-			fprintf(stderr, "left behind: %u objects\n", left.total);
+		if (memcmp(&left, &none, sizeof(left))) {
+			fprintf(stderr, "objects are left behind\n");
 			b->failures++;
 		}
 	}

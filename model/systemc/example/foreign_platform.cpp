@@ -1,6 +1,7 @@
 /* See foreign_platform.hpp. */
 #include "model/systemc/example/foreign_platform.hpp"
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 
@@ -13,7 +14,7 @@ struct platform_waitq {
 
 namespace
 {
-enum { CONFIG = 16, VECTORS = 64, LINE = 64 };
+enum { CONFIG = 16, VECTORS = 64, LINE = 64, STACK_BYTES = 1 << 20 };
 
 constexpr uint64_t MSI_ADDRESS = 0xfee00000;
 
@@ -251,8 +252,13 @@ void foreign_cpu::run(const char *name, void (*fn)(void *), void *arg)
 {
 	sc_spawn_options options;
 
-	options.set_stack_size(1 << 20);
-	sc_spawn([fn, arg] { fn(arg); }, sc_gen_unique_name(name), &options);
+	std::string legal(name); /* SystemC takes no dots */
+
+	for (char &c : legal)
+		if (!isalnum((unsigned char)c))
+			c = '_';
+	options.set_stack_size(STACK_BYTES);
+	sc_spawn([fn, arg] { fn(arg); }, sc_gen_unique_name(legal.c_str()), &options);
 }
 
 void foreign_cpu::access(unsigned space, tlm_command command, uint64_t address, void *bytes, unsigned size)

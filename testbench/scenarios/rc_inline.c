@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Small sends go inline: the payload stands in the WQE, and the WQE comes through BlueFlame without
+ * a DMA read. Many of them, so that both buffers turn. */
+#include "testbench/scenario.h"
+
+enum { SENDS = 20 };
+
+SCENARIO(rc_inline, "inline SENDs through BlueFlame, without a DMA read of the WQE",
+	 .inline_bytes = 64)
+{
+	for (unsigned i = 0; i < SENDS && still_right(); i++) {
+		post_recv(b, .wr_id = i, .len = 64, .dst = 64 * i);
+		post_send(a, .wr_id = i, .len = 1 + i, .src = 100 + i, .inlined = true);
+		expect_pkt(a_to_b, RC_SEND_ONLY, .psn = (0xfffffe + i) & 0xffffff, .len = 1 + i);
+		expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = (0xfffffe + i) & 0xffffff);
+		expect_cqe(a, .wr_id = i);
+		expect_cqe(b, .wr_id = i, .byte_len = 1 + i);
+		expect_data(b, .dst = 64 * i, .src = 100 + i, .len = 1 + i);
+	}
+	expect_stat(a, doorbell, blueflames, SENDS);
+	expect_stat(a, wqe_fetch, reads, 0);
+}
