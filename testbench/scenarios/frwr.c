@@ -15,14 +15,14 @@ SCENARIO(frwr, "fast register, use in the same list, local invalidate, register 
 	struct drv_send_wr reg = {.wr_id = 1,
 				  .opcode = IBV_WR_REG_MR,
 				  .send_flags = IBV_SEND_SIGNALED,
-				  .reg_iova = (uintptr_t)b->dst + OFFSET,
+				  .reg_iova = tb_va(b, b->dst) + OFFSET,
 				  .reg_length = LEN,
 				  .reg_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE};
 	struct drv_send_wr send = {
 		.wr_id = 2, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .num_sge = 1};
 	struct drv_send_wr inv = {
 		.wr_id = 3, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED};
-	struct drv_sge sge = {.addr = (uintptr_t)b->dst + OFFSET + LEN - 64, .length = 64};
+	struct drv_sge sge = {.addr = tb_va(b, b->dst) + OFFSET + LEN - 64, .length = 64};
 	struct drv_mr *mr = NULL;
 	uint32_t old;
 

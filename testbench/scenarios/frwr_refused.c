@@ -40,7 +40,7 @@ SCENARIO(frwr_refused, "fast registers and invalidates that are refused, each fo
 {
 	struct drv_send_wr reg = {.wr_id = 1,
 				  .opcode = IBV_WR_REG_MR,
-				  .reg_iova = (uintptr_t)b->dst,
+				  .reg_iova = tb_va(b, b->dst),
 				  .reg_length = 8192,
 				  .reg_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND};
 	struct drv_send_wr bad = {0}, inv = {.wr_id = 2, .opcode = IBV_WR_LOCAL_INV};
@@ -50,13 +50,13 @@ SCENARIO(frwr_refused, "fast registers and invalidates that are refused, each fo
 
 	must(drv_pd_alloc(b->dev, &pd));
 	must(drv_mr_alloc_fast(b->pd, 2, &mr));
-	must(drv_mr_reg(pd, b->dst, 64, 0, &foreign));
+	must(drv_mr_reg_iova(pd, b->dst, 64, tb_va(b, b->dst), 0, &foreign));
 	must(drv_mw_alloc(b->pd, IBV_MW_TYPE_1, &mw));
 	if (!still_right())
 		return;
 	must(drv_mr_fast_set(mr, b->dst, 8192));
 	reg.reg_mr = mr;
-	expect_true(((uintptr_t)b->dst & 4095) == 0);
+	expect_true((tb_va(b, b->dst) & 4095) == 0);
 
 	user_qp(tb, b, &reg);
 	bad = reg;

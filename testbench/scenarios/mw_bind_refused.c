@@ -26,16 +26,17 @@ static void refuse(struct tb *tb, struct tb_end *end, struct drv_mw *mw, struct 
 
 SCENARIO(mw_bind_refused, "binds that are refused, each for one reason")
 {
-	const uint64_t at = (uintptr_t)b->dst;
+	const uint64_t at = tb_va(b, b->dst);
 	struct drv_mr *plain = NULL, *local = NULL, *foreign_mr = NULL;
 	struct drv_mw *one = NULL, *two = NULL, *foreign = NULL;
 	struct drv_pd *pd = NULL;
 
 	must(drv_pd_alloc(b->dev, &pd));
-	must(drv_mr_reg(b->pd, b->dst, 8192, IBV_ACCESS_LOCAL_WRITE, &plain));
-	must(drv_mr_reg(b->pd, b->dst, 8192, IBV_ACCESS_MW_BIND, &local));
-	must(drv_mr_reg(pd, b->dst, 8192, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
-			&foreign_mr));
+	must(drv_mr_reg_iova(b->pd, b->dst, 8192, tb_va(b, b->dst), IBV_ACCESS_LOCAL_WRITE,
+			     &plain));
+	must(drv_mr_reg_iova(b->pd, b->dst, 8192, tb_va(b, b->dst), IBV_ACCESS_MW_BIND, &local));
+	must(drv_mr_reg_iova(pd, b->dst, 8192, tb_va(b, b->dst),
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, &foreign_mr));
 	must(drv_mw_alloc(b->pd, IBV_MW_TYPE_1, &one));
 	must(drv_mw_alloc(b->pd, IBV_MW_TYPE_2, &two));
 	must(drv_mw_alloc(pd, IBV_MW_TYPE_1, &foreign));

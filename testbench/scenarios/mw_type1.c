@@ -17,7 +17,7 @@ SCENARIO(mw_type1, "memory window type 1: bind, use, bounds, rebind to zero leng
 	const struct drv_send_wr bind = {.wr_id = 1,
 					 .opcode = IBV_WR_BIND_MW,
 					 .send_flags = IBV_SEND_SIGNALED,
-					 .bind_addr = (uintptr_t)b->dst + WINDOW_AT,
+					 .bind_addr = tb_va(b, b->dst) + WINDOW_AT,
 					 .bind_length = WINDOW_LEN,
 					 .bind_access = IBV_ACCESS_REMOTE_WRITE};
 	struct drv_send_wr wr = bind;
@@ -25,7 +25,8 @@ SCENARIO(mw_type1, "memory window type 1: bind, use, bounds, rebind to zero leng
 	struct drv_mr *mr = NULL;
 	uint32_t old;
 
-	must(drv_mr_reg(b->pd, b->dst, 65536, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, &mr));
+	must(drv_mr_reg_iova(b->pd, b->dst, 65536, tb_va(b, b->dst),
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, &mr));
 	must(drv_mw_alloc(b->pd, IBV_MW_TYPE_1, &mw));
 	if (!still_right())
 		return;
@@ -46,7 +47,7 @@ SCENARIO(mw_type1, "memory window type 1: bind, use, bounds, rebind to zero leng
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 	reconnect(0);
 	rdma_read(a, .wr_id = 4, .len = 8, .rkey = drv_mw_rkey(mw),
-		  .remote_addr = (uintptr_t)b->dst + WINDOW_AT);
+		  .remote_addr = tb_va(b, b->dst) + WINDOW_AT);
 	expect_cqe(a, .wr_id = 4, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 

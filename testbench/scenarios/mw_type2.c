@@ -16,7 +16,7 @@ SCENARIO(mw_type2, "memory window type 2: one queue pair, zero based, local and 
 				   .opcode = IBV_WR_BIND_MW,
 				   .send_flags = IBV_SEND_SIGNALED,
 				   .bind_mr = b->mr,
-				   .bind_addr = (uintptr_t)b->dst + WINDOW_AT,
+				   .bind_addr = tb_va(b, b->dst) + WINDOW_AT,
 				   .bind_length = WINDOW_LEN,
 				   .bind_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED};
 	struct drv_send_wr inv = {
