@@ -24,12 +24,18 @@ static void refresh(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
 	unsigned service = qpc_get_service(qpc);
+	uint8_t port = (uint8_t)(qp_path_get_port(qpc_primary_const(qpc)) + 1);
 
 	send->reliable = service == QP_ST_RC || service == QP_ST_XRC;
 	send->log_mtu =
 		(uint8_t)(service == QP_ST_UD || service == QP_ST_MLX ? 7 + IB_MTU_4096
 								      : 7 + qpc_get_mtu(qpc));
-	send->port = (uint8_t)(qp_path_get_port(qpc_primary_const(qpc)) + 1);
+	if (send->port != port && send->turn == TURN_RING) {
+		scheduler_remove(qp); /* rings are by port */
+		send->port = port;
+		scheduler_ready(qp, 0);
+	}
+	send->port = port;
 	send->ack_timeout_ps = retry_ack_timeout_ps(qp->hca, qpc);
 }
 
@@ -148,6 +154,7 @@ void requester_resume(struct qp *qp, const struct qpc *qpc)
 	if (send->oldest != send->next && send->deadline_ps == EVENT_NEVER && send->reliable &&
 	    !send->flushing && send->ack_timeout_ps != EVENT_NEVER)
 		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
+	requester_drained(qp);
 	if (send->cursor != send->next || send->started || send->uar_pending)
 		scheduler_ready(qp, 0);
 }
