@@ -6,6 +6,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/icm.h"
+#include "model/engine/memory_key.h"
 #include "model/engine/processor_priv.h"
 #include "model/engine/qp.h"
 #include "model/engine/srq.h"
@@ -100,6 +101,9 @@ static void object_invalidate(struct processor *p)
 	struct hca *hca = p->hca;
 
 	if (o->type == FW_TABLE_MPT) {
+		if (icm_object_valid(hca, o->type, o->number) &&
+		    memory_key_window_release(hca, o->number, &o->waiter) == -EAGAIN)
+			return;
 		translate_mpt_set(hca, o->number, false);
 		object_done(p, 0);
 		return;
@@ -231,8 +235,12 @@ static void object_test(struct processor *p)
 
 void processor_object_wake(struct waiter *w)
 {
-	object_test((struct processor *)(void *)((char *)w -
-						 offsetof(struct processor, object.waiter)));
+	struct processor *p = (void *)((char *)w - offsetof(struct processor, object.waiter));
+
+	if (p->object.cmd == FW_OBJ_INVALIDATE)
+		object_invalidate(p);
+	else
+		object_test(p);
 }
 
 int processor_object_start(struct processor *p, uint32_t value)
