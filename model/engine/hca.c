@@ -140,7 +140,7 @@ void hca_pci_reset(struct hca *hca)
 	pci_function_reset(hca, true);
 }
 
-void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, const char *format,
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
 		     ...)
 {
 	struct eqe eqe = {{0}};

@@ -434,6 +434,10 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 	struct qp *qp;
 
 	pkt->ready_ps = hca_now(hca) + hca->params->packet_rx_latency;
+	if (!(hca->ctrl & FW_CTRL_RUN)) {
+		drop(hca, pkt, "the engine is stopped");
+		return;
+	}
 	if (packet_parse(hca, pkt, &why)) {
 		link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
 		drop(hca, pkt, why);

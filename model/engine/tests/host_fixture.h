@@ -97,7 +97,7 @@ __attribute__((weak)) void hca_soft_reset(struct hca *hca)
 	pci_function_reset(hca, false);
 }
 
-__attribute__((weak)) void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail,
+__attribute__((weak)) void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail,
 					   const char *format, ...)
 {
 	fx.catastrophes++;
