@@ -299,6 +299,7 @@ void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end);
 struct tb_data {
 	uint64_t dst, src;
 	size_t len;
+	const struct tb_end *from; /* NULL: the peer */
 };
 #define expect_data(end, ...) tb_expect_data(tb, TB_HERE, end, &(const struct tb_data){__VA_ARGS__})
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
@@ -340,7 +341,7 @@ void tb_take_down(struct tb *tb, const char *here, struct tb_end *end);
 #define abandon(end) tb_abandon(tb, TB_HERE, end)
 void tb_abandon(struct tb *tb, const char *here, struct tb_end *end);
 
-/* A raw packet, LRH to VCRC, as if it came in on the end's port. */
-#define inject(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
+/* A raw packet, LRH to VCRC, as if it came in on the end's port; by name: inject() of services.h. */
+#define inject_bytes(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
 
 #endif
