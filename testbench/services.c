@@ -161,10 +161,10 @@ void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_
 	struct drv_sge sge;
 
 	for (unsigned i = 0; i < n && tb_go(tb, here); i++) {
-		sge = (struct drv_sge){
-			.addr = (uintptr_t)(fetch ? end->dst + r->dst : end->src + r->src),
-			.length = r->len,
-			.lkey = r->lkey ? r->lkey : drv_mr_lkey(end->mr)};
+		sge = (struct drv_sge){.addr = fetch ? tb_va(end, end->dst) + r->dst
+						     : tb_va(end, end->src) + r->src,
+				       .length = r->len,
+				       .lkey = r->lkey ? r->lkey : drv_mr_lkey(end->mr)};
 		wr = (struct drv_send_wr){
 			.wr_id = r->wr_id + i,
 			.opcode = opcode_of(r),
@@ -175,8 +175,8 @@ void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_
 			.imm_data = r->imm,
 			.remote_addr = r->remote_addr ? r->remote_addr
 				       : r->opcode == IBV_WR_RDMA_READ
-					       ? (uintptr_t)end->peer->src + r->src
-					       : (uintptr_t)end->peer->dst + r->dst,
+					       ? tb_va(end->peer, end->peer->src) + r->src
+					       : tb_va(end->peer, end->peer->dst) + r->dst,
 			.rkey = r->rkey ? r->rkey : drv_mr_rkey(end->peer->mr),
 			.compare_add = r->compare,
 			.swap = r->swap,
@@ -197,7 +197,7 @@ void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_
 	struct drv_sge sge;
 
 	for (unsigned i = 0; i < n && tb_go(tb, here); i++) {
-		sge = (struct drv_sge){.addr = (uintptr_t)end->dst + r->dst + (uint64_t)i * r->len,
+		sge = (struct drv_sge){.addr = tb_va(end, end->dst) + r->dst + (uint64_t)i * r->len,
 				       .length = r->len,
 				       .lkey = r->lkey ? r->lkey : drv_mr_lkey(end->mr)};
 		wr = (struct drv_recv_wr){
