@@ -20,6 +20,8 @@
 
 #include "testbench/scenario.h"
 
+#include <errno.h>
+
 /* clang-format off */
 
 /* --- objects --- */
