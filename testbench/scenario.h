@@ -208,12 +208,13 @@ struct tb_pkt {
 	int64_t msn;		/* AETH */
 	int64_t va, rkey, dma_len; /* RETH */
 	int64_t imm;
+	int64_t srqn;		/* XRCETH */
 };
 
 #define TB_PKT_ANY \
 	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
 	.transmission = TB_ANY, .ack_credits = TB_ANY, .rnr = TB_ANY, .nak = TB_ANY, .msn = TB_ANY, .va = TB_ANY, .rkey = TB_ANY, \
-	.dma_len = TB_ANY, .imm = TB_ANY
+	.dma_len = TB_ANY, .imm = TB_ANY, .srqn = TB_ANY
 
 /* Time since the packet before it in the same direction (lost ones count) began to be over. */
 struct tb_window {
