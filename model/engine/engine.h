@@ -64,6 +64,7 @@ struct hca {
 	struct retry *retry;
 	struct qp_table *qps;
 	struct packet_pool *packets;
+	struct multicast *multicast;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
 
 	uint64_t responder_busy_ps, atomic_busy_ps; /* the units are held until then */

@@ -243,6 +243,23 @@ void processor_object_wake(struct waiter *w)
 		object_test(p);
 }
 
+/* Multicast groups are not cached: all there is of them is the valid bit. */
+static int object_group(struct processor *p, uint32_t number)
+{
+	struct fw_object *o = &p->object;
+	uint32_t status = FW_OBJ_OK;
+
+	if (o->cmd == FW_OBJ_TEST)
+		status = icm_object_valid(p->hca, FW_TABLE_MCG, number);
+	else if (o->cmd == FW_OBJ_VALIDATE || o->cmd == FW_OBJ_INVALIDATE)
+		icm_object_set(p->hca, FW_TABLE_MCG, number, o->cmd == FW_OBJ_VALIDATE);
+	else
+		return RV_BUS_FAULT;
+	processor_helper_start(&o->helper);
+	processor_helper_done(p, &o->helper, status);
+	return RV_BUS_OK;
+}
+
 int processor_object_start(struct processor *p, uint32_t value)
 {
 	struct fw_object *o = &p->object;
@@ -251,6 +268,8 @@ int processor_object_start(struct processor *p, uint32_t value)
 	if (o->helper.busy)
 		return RV_BUS_FAULT;
 	o->cmd = value & 0xff;
+	if (o->cmd != FW_OBJ_SYNC_ALL && type == FW_TABLE_MCG)
+		return object_group(p, number);
 	if (o->cmd != FW_OBJ_SYNC_ALL && type > FW_TABLE_MPT)
 		return RV_BUS_FAULT;
 	/* What QUIESCE has seen is still known when the same object is invalidated after it. */
