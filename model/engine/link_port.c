@@ -213,6 +213,10 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		packet_free(pkt);
 	} else if (fault.hold) {
 		pkt->hold = fault.hold + 1; /* it is counted as passing itself */
+		/* those that are to pass it need the credits it took */
+		if (pkt->vl != VL_MANAGEMENT)
+			credits_return(lp, pkt->vl, blocks_of(pkt));
+		pkt->uncredited = true;
 		pkt->next = lp->held;
 		lp->held = pkt;
 	} else {
