@@ -69,7 +69,8 @@ struct tb_setup {
 	bool stays_up;         /* the body takes the devices away itself: no tear-down after it */
 	bool hidden;           /* not in `hcasim list` */
 	enum ibv_qp_type type; /* of the pairs: RC or UC [RC] */
-	unsigned sges;         /* gather and scatter entries of a work request [1] */
+	unsigned sges;         /* gather entries of a send [1] */
+	unsigned recv_sges;    /* scatter entries of a receive [1] */
 	unsigned qps;          /* connected pairs [1] */
 	size_t memory;         /* bytes of each area [64 KiB] */
 	unsigned queue;        /* work requests of a queue [128] */

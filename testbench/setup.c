@@ -74,7 +74,7 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 		.cap = {.max_send_wr = s->queue,
 			.max_recv_wr = s->queue,
 			.max_send_sge = s->sges,
-			.max_recv_sge = s->sges,
+			.max_recv_sge = s->recv_sges,
 			.max_inline_data = s->inline_bytes},
 	};
 

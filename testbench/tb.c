@@ -13,6 +13,7 @@ enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100 };
 static const struct tb_setup setup_defaults = {
 	.type = IBV_QPT_RC,
 	.sges = 1,
+	.recv_sges = 1,
 	.qps = 1,
 	.memory = 64 << 10,
 	.queue = 128,
@@ -35,6 +36,7 @@ struct tb_setup tb_setup_complete(const struct tb_setup *setup)
 #define DEFAULT(member) s.member = s.member ? s.member : setup_defaults.member
 	DEFAULT(type);
 	DEFAULT(sges);
+	DEFAULT(recv_sges);
 	DEFAULT(qps);
 	DEFAULT(memory);
 	DEFAULT(queue);
