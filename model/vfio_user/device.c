@@ -186,6 +186,8 @@ static void note_access(struct vfu_device *device, unsigned region, uint64_t off
 				 .size = count,
 				 .region = (uint8_t)region,
 				 .write = write};
+	if (device->watcher.access)
+		device->watcher.access(device->watcher.arg, device, a);
 }
 
 static void config_read(struct vfu_device *device, uint64_t offset, uint8_t *bytes, uint32_t count)

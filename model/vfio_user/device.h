@@ -32,6 +32,8 @@ struct vfu_watcher {
 	void (*guest_error)(void *arg, const struct vfu_device *device, const char *rule,
 			    const char *text);
 	void (*catastrophe)(void *arg, const struct vfu_device *device, const char *text);
+	/* Told of every access before it takes effect (reads: after). */
+	void (*access)(void *arg, const struct vfu_device *device, const struct vfu_access *access);
 	/* A line for the server's log, without newline. */
 	void (*log)(void *arg, const struct vfu_device *device, const char *line);
 };
