@@ -392,6 +392,35 @@ static int job_step(struct lane *lane, struct lane_job *link)
 
 /* --- for the other stages --- */
 
+static void error_count(struct hca_stats *stats, const struct cqe_err *err)
+{
+	const bool send = cqe_err_get_is_send(err);
+
+	switch (cqe_err_get_syndrome(err)) {
+#define BOTH(syndrome, name)                                                                       \
+	case CQE_SYND_##syndrome:                                                                  \
+		(*(send ? &stats->diag_sq_##name : &stats->diag_rq_##name))++;                     \
+		break;
+#define SENDS(syndrome, name)                                                                      \
+	case CQE_SYND_##syndrome:                                                                  \
+		stats->diag_sq_##name += send;                                                     \
+		break;
+		BOTH(LOC_LEN_ERR, lle)
+		BOTH(LOC_QP_OP_ERR, lqpoe)
+		BOTH(LOC_PROT_ERR, lpe)
+		BOTH(WR_FLUSH_ERR, wrfe)
+		BOTH(REM_INV_REQ_ERR, rire)
+		BOTH(REM_ACCESS_ERR, rae)
+		SENDS(MW_BIND_ERR, mwbe)
+		SENDS(BAD_RESP_ERR, bre)
+		SENDS(REM_OP_ERR, roe)
+		SENDS(RETRY_EXC_ERR, tree)
+		SENDS(RNR_RETRY_EXC_ERR, rree)
+#undef BOTH
+#undef SENDS
+	}
+}
+
 void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
 		    uint64_t earliest_ps)
 {
@@ -400,6 +429,8 @@ void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool s
 
 	job->cqe = *cqe;
 	job->solicited = solicited || cqe_get_opcode(cqe) == CQE_OP_ERROR;
+	if (cqe_get_opcode(cqe) == CQE_OP_ERROR)
+		error_count(&hca->stats, (const struct cqe_err *)(const void *)cqe);
 	job->earliest_ps = (earliest_ps > now ? earliest_ps : now) + hca->params->cqe_write_latency;
 	cq_job_queue(hca, cqn, job);
 }

@@ -294,6 +294,19 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 	return RV_BUS_OK;
 }
 
+static uint32_t diag_count(const struct hca *hca, uint32_t index)
+{
+	switch (index) {
+#define D(name, field, stat)                                                                       \
+	case FW_DIAG_##name:                                                                       \
+		return (uint32_t)hca->stats.stat;
+		FW_DIAG_COUNTERS(D)
+#undef D
+	default:
+		return 0;
+	}
+}
+
 static int chip_load(struct processor *p, uint32_t reg, uint32_t *value)
 {
 	uint64_t ns;
@@ -334,6 +347,9 @@ static int chip_load(struct processor *p, uint32_t reg, uint32_t *value)
 		return helper_load(&p->eqe, value);
 	case FW_HCA_CTRL:
 		*value = p->hca->ctrl;
+		break;
+	case FW_DIAG_COUNT:
+		*value = diag_count(p->hca, fw_reg(p, FW_DIAG_INDEX));
 		break;
 	default:
 		if (reg >= FW_NUM_PORTS && reg < FW_TRACE_TEXT)

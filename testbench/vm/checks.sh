@@ -35,12 +35,12 @@ check_probe()
 		run "$g" 20 driver_complaints
 		[ -z "$on_output" ] || { detail="guest $g: ${on_output%%$'\n'*}"; return 1; }
 		must "$g" 30 'lspci -vv -d 15b3:; ibv_devinfo -v' || return
-		said 'transport: +InfiniBand' 'not an InfiniBand device' &&
-			said 'node_guid: +[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}' 'no node GUID' &&
-			said 'phys_port_cnt: +[12]' 'no port' && said 'max_mtu: +4096' 'no 4096-byte MTU' &&
-			said 'state: +PORT_(INIT|ACTIVE)' 'port neither INIT nor ACTIVE: link down?' &&
-			said 'max_qp: +[1-9]' 'no QPs' || return
-		! grep -qE 'node_guid: +0000:0000:0000:0000' <<<"$on_output" || { detail='node GUID is zero'; return 1; }
+		said 'transport:\s+InfiniBand' 'not an InfiniBand device' &&
+			said 'node_guid:\s+[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}' 'no node GUID' &&
+			said 'phys_port_cnt:\s+[12]' 'no port' && said 'max_mtu:\s+4096' 'no 4096-byte MTU' &&
+			said 'state:\s+PORT_(INIT|ACTIVE)' 'port neither INIT nor ACTIVE: link down?' &&
+			said 'max_qp:\s+[1-9]' 'no QPs' || return
+		! grep -qE 'node_guid:\s+0000:0000:0000:0000' <<<"$on_output" || { detail='node GUID is zero'; return 1; }
 	done
 }
 
@@ -133,7 +133,7 @@ check_reload()
 	for n in 1 2; do
 		must b 90 'modprobe -r ib_umad mlx4_ib && modprobe -r mlx4_core && ! grep -q ^mlx4 /proc/modules' || return
 		must b 90 'driver_load; ibv_devinfo' || return
-		said 'state: +PORT_(INIT|ACTIVE)' 'port neither INIT nor ACTIVE after reload' || return
+		said 'state:\s+PORT_(INIT|ACTIVE)' 'port neither INIT nor ACTIVE after reload' || return
 	done
 	run b 20 driver_complaints
 	[ -z "$on_output" ] || { detail="${on_output%%$'\n'*}"; return 1; }
