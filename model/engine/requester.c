@@ -39,6 +39,11 @@ static void refresh(struct qp *qp, const struct qpc *qpc)
 	send->ack_timeout_ps = retry_ack_timeout_ps(qp->hca, qpc);
 }
 
+void requester_path_changed(struct qp *qp, const struct qpc *qpc)
+{
+	refresh(qp, qpc);
+}
+
 void requester_load(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;

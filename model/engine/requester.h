@@ -107,6 +107,8 @@ void requester_response(struct qp *qp, struct packet *pkt);
 void requester_flush(struct qp *qp);
 /* The QP's ACK or RNR timer has run out. */
 void requester_timeout(struct qp *qp);
+/* The QP's primary path is another one: port, timeout. */
+void requester_path_changed(struct qp *qp, const struct qpc *qpc);
 /* The context may have changed under it (FW_OBJ_RESUME). */
 void requester_resume(struct qp *qp, const struct qpc *qpc);
 /* Nothing to remember that the context does not hold. */
