@@ -226,7 +226,8 @@ static uint16_t send_request(struct client *c, unsigned command, uint32_t flags,
 	put(message + 2, 2, command);
 	put(message + 4, 4, 16 + len);
 	put(message + 8, 4, flags);
-	memcpy(message + 16, payload, len);
+	if (len)
+		memcpy(message + 16, payload, len);
 	send_raw(c, message, 16 + len, fds, n);
 	return c->next_id;
 }
