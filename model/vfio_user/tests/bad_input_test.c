@@ -106,7 +106,7 @@ static void short_and_long_requests_are_refused(void **state)
 		unsigned command;
 		uint32_t least, most;
 	} rows[] = {
-		{C_MAP, 32, 32},   {C_UNMAP, 24, 24},  {C_INFO, 16, 8192},   {C_REGION, 32, 8192},
+		{C_MAP, 32, 32},   {C_UNMAP, 24, 24},  {C_INFO, 16, 8192},  {C_REGION, 32, 8192},
 		{C_IRQ, 16, 8192}, {C_READ, 16, 16},   {C_WRITE, 16, 8192}, {C_SET_IRQS, 20, 8192},
 		{C_RESET, 0, 0},   {C_MULTI, 8, 8192},
 	};

@@ -8,6 +8,7 @@
 #define MODEL_VFIO_USER_TESTS_CLIENT_H
 
 #include "model/sim/cfg.h"
+#include "model/sim/fault.h"
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/server.h"
 
@@ -26,6 +27,11 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* from the folder of the test's program */
+#ifndef TEST_FIRMWARE
+#define TEST_FIRMWARE "../../../fw/hcasim-fw.elf"
+#endif
 
 enum {
 	DEVICES = 2,
@@ -69,6 +75,7 @@ struct bench {
 	struct event_core core;
 	struct vfu_device devices[DEVICES];
 	struct vfu_server *server;
+	struct fault_plan plan;
 	struct client clients[DEVICES];
 	char dir[64], paths[DEVICES][108];
 	unsigned log_lines[DEVICES], guest_errors[DEVICES], catastrophes;
@@ -79,13 +86,13 @@ static struct bench bench;
 
 /* --- bytes --- */
 
-static void put(uint8_t *b, unsigned size, uint64_t value)
+static __attribute__((unused)) void put(uint8_t *b, unsigned size, uint64_t value)
 {
 	for (unsigned i = 0; i < size; i++)
 		b[i] = (uint8_t)(value >> (8 * i));
 }
 
-static uint64_t get(const uint8_t *b, unsigned size)
+static __attribute__((unused)) uint64_t get(const uint8_t *b, unsigned size)
 {
 	uint64_t v = 0;
 
@@ -96,35 +103,37 @@ static uint64_t get(const uint8_t *b, unsigned size)
 
 /* --- the bench --- */
 
-static void on_log(void *arg, const struct vfu_device *device, const char *line)
+static __attribute__((unused)) void on_log(void *arg, const struct vfu_device *device,
+					   const char *line)
 {
 	bench.log_lines[device->index]++;
 	snprintf(bench.log, sizeof(bench.log), "%s", line);
 }
 
-static void on_guest_error(void *arg, const struct vfu_device *device, const char *rule,
-			   const char *text)
+static __attribute__((unused)) void on_guest_error(void *arg, const struct vfu_device *device,
+						   const char *rule, const char *text)
 {
 	bench.guest_errors[device->index]++;
 	snprintf(bench.rule, sizeof(bench.rule), "%s", rule);
 }
 
-static void on_catastrophe(void *arg, const struct vfu_device *device, const char *text)
+static __attribute__((unused)) void on_catastrophe(void *arg, const struct vfu_device *device,
+						   const char *text)
 {
 	bench.catastrophes++;
 }
 
-static void firmware_path(char *path, size_t size)
+static __attribute__((unused)) void firmware_path(char *path, size_t size)
 {
 	char self[4096] = {0};
 
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
-	snprintf(path, size, "%s/../../../fw/hcasim-fw.elf", dirname(self));
+	snprintf(path, size, "%s/" TEST_FIRMWARE, dirname(self));
 }
 
 static char fw_path[4200];
 
-static int bench_up(void **state)
+static __attribute__((unused)) int bench_up(void **state)
 {
 	const struct vfu_watcher watcher = {
 		.log = on_log, .guest_error = on_guest_error, .catastrophe = on_catastrophe};
@@ -146,11 +155,12 @@ static int bench_up(void **state)
 		assert_string_equal(err, "");
 		bench.clients[i].fd = bench.clients[i].memfd = -1;
 	}
-	hca_link(bench.devices[0].hca, 1, bench.devices[1].hca, 1, NULL);
+	fault_plan_init(&bench.plan, 1);
+	hca_link(bench.devices[0].hca, 1, bench.devices[1].hca, 1, &bench.plan);
 	return 0;
 }
 
-static void hang_up(struct client *c)
+static __attribute__((unused)) void hang_up(struct client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -162,7 +172,7 @@ static void hang_up(struct client *c)
 	c->memory = NULL;
 }
 
-static int bench_down(void **state)
+static __attribute__((unused)) int bench_down(void **state)
 {
 	vfu_server_destroy(bench.server);
 	for (unsigned i = 0; i < DEVICES; i++) {
@@ -170,12 +180,13 @@ static int bench_down(void **state)
 		vfu_device_destroy(&bench.devices[i]);
 	}
 	event_core_free(&bench.core);
+	fault_plan_free(&bench.plan);
 	/* the sockets' files are gone */
 	assert_int_equal(rmdir(bench.dir), 0);
 	return 0;
 }
 
-static void turn(unsigned turns)
+static __attribute__((unused)) void turn(unsigned turns)
 {
 	while (turns--)
 		vfu_server_turn(bench.server, 100000);
@@ -183,7 +194,7 @@ static void turn(unsigned turns)
 
 /* --- messages --- */
 
-static int dial(unsigned device)
+static __attribute__((unused)) int dial(unsigned device)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -194,7 +205,8 @@ static int dial(unsigned device)
 }
 
 /* Any bytes, any descriptors. */
-static void send_raw(struct client *c, const void *bytes, size_t len, const int *fds, unsigned n)
+static __attribute__((unused)) void send_raw(struct client *c, const void *bytes, size_t len,
+					     const int *fds, unsigned n)
 {
 	union {
 		struct cmsghdr align;
@@ -217,8 +229,9 @@ static void send_raw(struct client *c, const void *bytes, size_t len, const int 
 	assert_int_equal(sendmsg(c->fd, &msg, MSG_NOSIGNAL), (ssize_t)len);
 }
 
-static uint16_t send_request(struct client *c, unsigned command, uint32_t flags,
-			     const uint8_t *payload, uint32_t len, const int *fds, unsigned n)
+static __attribute__((unused)) uint16_t send_request(struct client *c, unsigned command,
+						     uint32_t flags, const uint8_t *payload,
+						     uint32_t len, const int *fds, unsigned n)
 {
 	uint8_t message[16 + REPLY_MAX] = {0};
 
@@ -233,7 +246,7 @@ static uint16_t send_request(struct client *c, unsigned command, uint32_t flags,
 }
 
 /* Turns the server until len bytes came. False when the connection was closed before. */
-static bool receive(struct client *c, uint8_t *bytes, size_t len)
+static __attribute__((unused)) bool receive(struct client *c, uint8_t *bytes, size_t len)
 {
 	for (unsigned i = 0; i < TURNS_MAX && len; i++) {
 		ssize_t n = recv(c->fd, bytes, len, MSG_DONTWAIT);
@@ -251,7 +264,7 @@ static bool receive(struct client *c, uint8_t *bytes, size_t len)
 	return true;
 }
 
-static struct answer *await(struct client *c)
+static __attribute__((unused)) struct answer *await(struct client *c)
 {
 	static struct answer a;
 	uint8_t header[16];
@@ -271,8 +284,9 @@ static struct answer *await(struct client *c)
 }
 
 /* A request and its reply; its errno, 0 when it was right, -1 when the connection was closed. */
-static int ask(struct client *c, unsigned command, const uint8_t *payload, uint32_t len,
-	       const int *fds, unsigned n, struct answer **answer)
+static __attribute__((unused)) int ask(struct client *c, unsigned command, const uint8_t *payload,
+				       uint32_t len, const int *fds, unsigned n,
+				       struct answer **answer)
 {
 	uint16_t id = send_request(c, command, 0, payload, len, fds, n);
 	struct answer *a = await(c);
@@ -291,7 +305,8 @@ static int ask(struct client *c, unsigned command, const uint8_t *payload, uint3
 	return (int)a->error;
 }
 
-static int greet(struct client *c, unsigned major, const char *json, struct answer **answer)
+static __attribute__((unused)) int greet(struct client *c, unsigned major, const char *json,
+					 struct answer **answer)
 {
 	uint8_t b[512] = {0};
 
@@ -300,8 +315,8 @@ static int greet(struct client *c, unsigned major, const char *json, struct answ
 	return ask(c, C_VERSION, b, 4 + (uint32_t)strlen(json) + 1, NULL, 0, answer);
 }
 
-static int map(struct client *c, uint32_t flags, uint64_t offset, uint64_t address, uint64_t size,
-	       int fd)
+static __attribute__((unused)) int map(struct client *c, uint32_t flags, uint64_t offset,
+				       uint64_t address, uint64_t size, int fd)
 {
 	uint8_t b[32];
 
@@ -325,8 +340,8 @@ static __attribute__((unused)) int unmap(struct client *c, uint32_t flags, uint6
 	return ask(c, C_UNMAP, b, sizeof(b), NULL, 0, NULL);
 }
 
-static int region_write(struct client *c, unsigned region, uint64_t offset, const void *bytes,
-			uint32_t n)
+static __attribute__((unused)) int region_write(struct client *c, unsigned region, uint64_t offset,
+						const void *bytes, uint32_t n)
 {
 	uint8_t b[16 + 4096];
 
@@ -337,7 +352,8 @@ static int region_write(struct client *c, unsigned region, uint64_t offset, cons
 	return ask(c, C_WRITE, b, 16 + n, NULL, 0, NULL);
 }
 
-static int region_read(struct client *c, unsigned region, uint64_t offset, void *bytes, uint32_t n)
+static __attribute__((unused)) int region_read(struct client *c, unsigned region, uint64_t offset,
+					       void *bytes, uint32_t n)
 {
 	struct answer *a;
 	uint8_t b[16];
@@ -371,7 +387,7 @@ static __attribute__((unused)) int set_irqs(struct client *c, uint32_t flags, ui
 }
 
 /* A client that has said its version and given its memory, with memory space and bus master on. */
-static struct client *join(unsigned device)
+static __attribute__((unused)) struct client *join(unsigned device)
 {
 	struct client *c = &bench.clients[device];
 	const uint8_t on[2] = {6, 0};
@@ -390,14 +406,14 @@ static struct client *join(unsigned device)
 
 /* --- the device as a driver has it --- */
 
-static void be32(uint8_t *b, uint32_t v)
+static __attribute__((unused)) void be32(uint8_t *b, uint32_t v)
 {
 	for (unsigned i = 0; i < 4; i++)
 		b[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
 /* QUERY_FW into the mailbox at `bus`, by polling: the status of the command. */
-static unsigned query_fw(struct client *c, uint64_t bus)
+static __attribute__((unused)) unsigned query_fw(struct client *c, uint64_t bus)
 {
 	const uint32_t hcr[7] = {0, 0, 0, (uint32_t)(bus >> 32), (uint32_t)bus, 0, 0x00800004};
 	uint8_t word[4];
@@ -416,7 +432,7 @@ static unsigned query_fw(struct client *c, uint64_t bus)
 }
 
 /* fw_pages is not 0 and the command interface revision is 3 */
-static void assert_query_fw(struct client *c)
+static __attribute__((unused)) void assert_query_fw(struct client *c)
 {
 	memset(c->memory, 0, GUEST_BYTES);
 	assert_int_equal(query_fw(c, GUEST_BUS + 0x3000), 0);
