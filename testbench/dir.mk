@@ -6,6 +6,8 @@ src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
 main-y += $(d)/main.c
 test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)
+test-y += $(d)/tests/ctl_test.c
+$(O)/$(d)/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
 # How this tree was built, for scenarios that are compiled at run time.
 $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
