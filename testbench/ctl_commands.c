@@ -330,7 +330,7 @@ static void do_catastrophe(const struct ctl_target *t, const struct words *w, FI
 		fprintf(out, "error: there is no hca%u", hca);
 		return;
 	}
-	hca_catastrophe(t->devices[hca].hca, CATAS_INTERNAL, 0, "asked for by the control socket");
+	hca_catastrophe(t->devices[hca].hca, ERR_BUF_INJECTED, 0, "asked for by the control socket");
 	fprintf(out, "ok hca%u stopped", hca);
 }
 

@@ -512,7 +512,7 @@ static int firmware_gave_up(struct processor *p, uint32_t value)
 	uint32_t offset = 0, pc = trap.cause ? trap.pc : rv_core_pc(p->core);
 	const char *symbol = rv_core_symbol(p->core, pc, &offset);
 
-	hca_catastrophe(p->hca, CATAS_FIRMWARE, value,
+	hca_catastrophe(p->hca, ERR_BUF_FIRMWARE, value,
 			"firmware gave up with %x, at pc %x %s+%x: %s", value, pc,
 			symbol ? symbol : "unknown", offset,
 			trap.cause ? rv_cause_name(trap.cause) : "no trap");

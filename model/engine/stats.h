@@ -30,6 +30,9 @@
 	S(retry, ack_timeouts, "ACK timer expiries")                                                                                   \
 	S(retry, rnr_waits, "RNR NAKs that started a wait")                                                                            \
 	S(retry, sequence_naks, "PSN sequence error NAKs received")                                                                    \
+	S(multicast, packets, "multicast packets whose group was looked up, own ones included")                                        \
+	S(multicast, copies, "copies given to member QPs")                                                                             \
+	S(multicast, unwanted, "multicast packets of no local group")                                                                  \
 	S(responder, packets, "request packets accepted")                                                                              \
 	S(responder, duplicates, "duplicate requests")                                                                                 \
 	S(responder, out_of_sequence, "requests ahead of the expected PSN")                                                            \

@@ -169,7 +169,7 @@ enum {
 	FW_CTRL_MW = 1 << 2,		 /* memory windows enabled */
 	FW_CTRL_UD_AV_PORT = 1 << 3,	 /* address vector's port is checked */
 
-	/* Object types are FW_TABLE_QPC .. FW_TABLE_MPT. */
+	/* Object types are FW_TABLE_QPC .. FW_TABLE_MPT, and FW_TABLE_MCG for VALIDATE, INVALIDATE and TEST. */
 	FW_OBJ_VALIDATE = 1,  /* valid bit set; the next use reads the context from ICM */
 	FW_OBJ_INVALIDATE = 2,	/* finishes what is under way for it, drops the cached line and private state, clears the valid bit */
 	FW_OBJ_WRITEBACK = 3, /* the cached line is written to ICM and kept */
