@@ -12,6 +12,8 @@ full=(probe opensm diags rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_p
 wanted=("$@")
 case ${1:-} in '') wanted=("${full[@]}") ;; short) wanted=("${short[@]}") ;; esac
 
+# what is on the wire is kept for the check capture
+SERVE=${SERVE:---trace pcapng}
 results=$O/vm-test/results.csv
 rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
 echo check,result,detail >"$results"
