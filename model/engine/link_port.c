@@ -49,6 +49,7 @@ struct link_port {
 	unsigned speed, width; /* active */
 	unsigned management_in_use; /* VL15 packets in the receive buffer */
 	unsigned flying; /* packets on their way here */
+	struct event_lane arrivals;
 	struct packet *held; /* taken out of order by the fault plan */
 	struct lane lanes[VLS];
 	struct port_config config;
@@ -314,7 +315,7 @@ static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 	pkt->port = (uint8_t)to->port;
 	pkt->ev.job = arrive;
 	to->flying++;
-	event_set(to->hca->core, &pkt->ev, at_ps);
+	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
 }
 
 static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t at_ps)

@@ -376,7 +376,7 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		read_fragment(hca->pcie, &dma->frags[i], &t);
 	dma->ready_ps = t.ready_ps;
 	dma->ev.job = read_due;
-	event_set(hca->core, &dma->ev, t.sampled_ps);
+	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
 
 /* --- writes and messages --- */
@@ -414,7 +414,7 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	hca->stats.pcie_write_tlps += tlps;
 	dma->ready_ps = posted_land(pcie, start, bytes + tlps * hca->params->pcie_request_overhead);
 	dma->ev.job = write_due;
-	event_set(hca->core, &dma->ev, dma->ready_ps);
+	event_lane_set(hca->core, &pcie->writes, &dma->ev, dma->ready_ps);
 }
 
 static struct posted *posted_take(struct pcie *pcie)

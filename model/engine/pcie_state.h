@@ -42,6 +42,7 @@ struct pcie {
 	struct tag_run tag_runs[PCIE_TAGS_MAX]; /* a ring, in the order in which tags are used */
 	unsigned run_first, runs;
 
+	struct event_lane reads, writes;
 	struct dma *active;
 	unsigned pending;
 	struct posted *posted_free, *posted_all;
