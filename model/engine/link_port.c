@@ -85,7 +85,7 @@ static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 	pkt->port = (uint8_t)to->port;
 	pkt->ev.job = arrive;
 	to->flying++;
-	event_set(to->hca->core, &pkt->ev, at_ps);
+	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
 }
 
 static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t at_ps)
