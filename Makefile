@@ -22,7 +22,7 @@ test-y :=
 prog-y :=
 fw-y   :=
 
-dirs := model/interface model/sim model/engine model/rv32 model/systemc fw host_driver traces testbench
+dirs := model/interface model/sim model/engine model/rv32 model/vfio_user model/systemc fw host_driver traces testbench
 define include-dir
 d := $(1)
 -include $(1)/dir.mk
@@ -70,6 +70,9 @@ help:
 #: make            build (installs what is missing first)
 #: make run        build and run the default scenario on two linked HCAs
 #: make test       build and run every test; SAN=1 with address and undefined-behaviour sanitizers
+#: make vm         two linked HCAs in two virtual machines with Debian's kernel and drivers, a shell in each; GUESTS=1 both in one
+#: make vm-run     SCRIPT=x.sh [GUESTS=1|2] [PACKAGES="a b"] [KERNEL=vmlinuz] [MODULES=dir] [OVERLAY=dir]: a script in them, its status
+#: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
 #: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
 #: make coverage   run every test in a gcov build; what of the engine, and of the protocol, was exercised
@@ -145,6 +148,20 @@ test: all
 .PHONY: run-tests
 run-tests: build-all $(tests)
 	$(Q)O=$(O) testbench/run_tests.sh $(tests)
+
+# The machines take their settings from the environment; what is downloaded stays in HCASIM_CACHE (build/cache).
+.PHONY: vm vm-run vm-test
+vm vm-run vm-test: export O := $(O)
+vm vm-run: export GUESTS := $(GUESTS)
+vm: all
+	$(Q)testbench/vm/run.sh
+
+vm-run: all
+	$(if $(SCRIPT),,$(error vm-run needs SCRIPT=x.sh))
+	$(Q)PACKAGES='$(PACKAGES)' KERNEL='$(KERNEL)' MODULES='$(MODULES)' OVERLAY='$(OVERLAY)' testbench/vm/run.sh '$(SCRIPT)'
+
+vm-test: all
+	$(Q)testbench/vm/test.sh
 
 # trace_off_ratio needs a build without trace points beside the ordinary one.
 .PHONY: bench

@@ -1,6 +1,8 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
 src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c)
+src-y += $(addprefix $(d)/, services.c inject.c)
 src-y += $(addprefix $(d)/, catalog.c outdir.c dump.c run.c cli.c)
+src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
 main-y += $(d)/main.c
 test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)

@@ -13,9 +13,10 @@
 /* F(member, format): what is compared, in this order. */
 #define PKT_FIELDS(F)                                                                              \
 	F(psn, PRId64)                                                                             \
-	F(qpn, PRIx64) F(len, PRId64) F(nak, PRId64) F(rnr, PRId64) F(ack_credits, PRId64)         \
-		F(msn, PRId64) F(ack_req, PRId64) F(solicited, PRId64) F(va, PRIx64)               \
-			F(rkey, PRIx64) F(dma_len, PRId64) F(imm, PRIx64) F(dlid, PRId64)          \
+	F(qpn, PRIx64)                                                                             \
+	F(len, PRId64) F(nak, PRId64) F(rnr, PRId64) F(ack_credits, PRId64) F(msn, PRId64)         \
+		F(ack_req, PRId64) F(solicited, PRId64) F(va, PRIx64) F(rkey, PRIx64)              \
+			F(dma_len, PRId64) F(imm, PRIx64) F(srqn, PRIx64) F(dlid, PRId64)          \
 				F(slid, PRId64) F(transmission, PRId64)
 
 enum { ROOM_FIRST = 64 };
@@ -41,6 +42,8 @@ static void parse_extensions(struct tb_pkt *f, const struct bth_op *op, const ui
 		f->rkey = reth_get_rkey(reth);
 		f->dma_len = reth_get_dma_len(reth);
 	}
+	if (bth_op_has(op, BTH_EXT_XRCETH))
+		f->srqn = xrceth_get_srqn((const void *)(bth + op->at[BTH_EXT_XRCETH]));
 	if (bth_op_has(op, BTH_EXT_IMMDT))
 		f->imm = immdt_get_imm((const void *)(bth + op->at[BTH_EXT_IMMDT]));
 }

@@ -27,7 +27,8 @@ static void note_catastrophe(void *arg, unsigned host, const char *text)
 	m->catastrophes++;
 }
 
-int machine_create(struct machine *m, const struct machine_options *options, char *err, size_t err_size)
+int machine_create(struct machine *m, const struct machine_options *options, char *err,
+		   size_t err_size)
 {
 	memset(m, 0, sizeof(*m));
 	m->config = options->config;

@@ -68,6 +68,9 @@ struct tb_setup {
 	bool interrupts;       /* completions are waited for by MSI-X, not polled */
 	bool stays_up;         /* the body takes the devices away itself: no tear-down after it */
 	bool hidden;           /* not in `hcasim list` */
+	enum ibv_qp_type type; /* of the pairs: RC or UC [RC] */
+	unsigned sges;         /* gather entries of a send [1] */
+	unsigned recv_sges;    /* scatter entries of a receive [1] */
 	unsigned qps;          /* connected pairs [1] */
 	size_t memory;         /* bytes of each area [64 KiB] */
 	unsigned queue;        /* work requests of a queue [128] */
@@ -208,12 +211,13 @@ struct tb_pkt {
 	int64_t msn;		/* AETH */
 	int64_t va, rkey, dma_len; /* RETH */
 	int64_t imm;
+	int64_t srqn;		/* XRCETH */
 };
 
 #define TB_PKT_ANY \
 	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
 	.transmission = TB_ANY, .ack_credits = TB_ANY, .rnr = TB_ANY, .nak = TB_ANY, .msn = TB_ANY, .va = TB_ANY, .rkey = TB_ANY, \
-	.dma_len = TB_ANY, .imm = TB_ANY
+	.dma_len = TB_ANY, .imm = TB_ANY, .srqn = TB_ANY
 
 /* Time since the packet before it in the same direction (lost ones count) began to be over. */
 struct tb_window {
@@ -299,6 +303,7 @@ void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end);
 struct tb_data {
 	uint64_t dst, src;
 	size_t len;
+	const struct tb_end *from; /* NULL: the peer */
 };
 #define expect_data(end, ...) tb_expect_data(tb, TB_HERE, end, &(const struct tb_data){__VA_ARGS__})
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
@@ -340,7 +345,7 @@ void tb_take_down(struct tb *tb, const char *here, struct tb_end *end);
 #define abandon(end) tb_abandon(tb, TB_HERE, end)
 void tb_abandon(struct tb *tb, const char *here, struct tb_end *end);
 
-/* A raw packet, LRH to VCRC, as if it came in on the end's port. */
-#define inject(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
+/* A raw packet, LRH to VCRC, as if it came in on the end's port; by name: inject() of services.h. */
+#define inject_bytes(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
 
 #endif

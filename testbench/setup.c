@@ -70,11 +70,11 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 {
 	const struct tb_setup *s = &tb->setup;
 	struct drv_qp_init init = {
-		.type = IBV_QPT_RC,
+		.type = s->type,
 		.cap = {.max_send_wr = s->queue,
 			.max_recv_wr = s->queue,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
+			.max_send_sge = s->sges,
+			.max_recv_sge = s->recv_sges,
 			.max_inline_data = s->inline_bytes},
 	};
 

@@ -73,6 +73,8 @@ void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size
 /* The same without PCIe's time, for debuggers and for transports that have their own (vfio-user): takes effect now. */
 void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes, unsigned size);
 void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size);
+/* When the device's posted writes issued so far are all in host memory: PCIe lets no answer to the host overtake them, hca_mmio_read_now() leaves that to its caller. */
+uint64_t hca_writes_landed_ps(const struct hca *hca);
 
 /*
  * Connects port `a_port` of `a` with port `b_port` of `b` by a cable (ports count from 1; a port may be connected to the other port of the same

@@ -213,6 +213,10 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		packet_free(pkt);
 	} else if (fault.hold) {
 		pkt->hold = fault.hold + 1; /* it is counted as passing itself */
+		/* those that are to pass it need the credits it took */
+		if (pkt->vl != VL_MANAGEMENT)
+			credits_return(lp, pkt->vl, blocks_of(pkt));
+		pkt->uncredited = true;
 		pkt->next = lp->held;
 		lp->held = pkt;
 	} else {
@@ -330,6 +334,24 @@ static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 	return lp->busy_until_ps;
 }
 
+/* What goes to a multicast group goes to its members on this HCA too (IBA 10.5.2.2). */
+static void loop_copy(struct link_port *lp, const struct packet *pkt)
+{
+	struct packet *copy = packet_alloc(lp->hca);
+	uint64_t start = pkt->ready_ps > hca_now(lp->hca) ? pkt->ready_ps : hca_now(lp->hca);
+
+	packet_copy(copy, pkt);
+	copy->loopback = true;
+	deliver(lp, copy, start + serialise_ps(lp, pkt->len));
+}
+
+static bool is_multicast(const struct packet *pkt)
+{
+	uint16_t dlid = be16_load(pkt->wire + 2);
+
+	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+}
+
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 {
 	struct link_port *lp = hca->ports[pkt->port - 1];
@@ -343,6 +365,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 	}
 	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2)))
 		return loop_back(lp, pkt);
+	if (is_multicast(pkt))
+		loop_copy(lp, pkt);
 	if (pkt->vl == VL_MANAGEMENT)
 		return transmit(lp, pkt);
 	credits_collect(lane, hca_now(hca));

@@ -1,5 +1,6 @@
 /*
- * What the two files of a link port share: link_port.c carries packets, link_train.c is the physical layer.
+ * What the two files of a link port share: link_port.c carries packets, link_train.c is the
+ * physical layer.
  */
 #ifndef MODEL_ENGINE_LINK_STATE_H
 #define MODEL_ENGINE_LINK_STATE_H
@@ -27,7 +28,7 @@ struct credit_return {
 /* The sending side of one virtual lane. */
 struct lane {
 	struct packet *first, *last; /* packets that wait for credits, in order */
-	uint32_t credits;	     /* blocks the peer's buffer has room for, as far as known */
+	uint32_t credits;            /* blocks the peer's buffer has room for, as far as known */
 	uint32_t queued_bytes;
 	uint64_t stalled_since_ps;
 	struct credit_return returns[RETURN_SLOTS]; /* on their way back */
@@ -44,10 +45,10 @@ struct link_port {
 	struct event trained;
 	uint64_t fs_per_byte; /* femtoseconds */
 	uint64_t busy_until_ps;
-	unsigned speed, width; /* active */
+	unsigned speed, width;      /* active */
 	unsigned management_in_use; /* VL15 packets in the receive buffer */
-	unsigned flying; /* packets on their way here */
-	struct packet *held; /* taken out of order by the fault plan */
+	unsigned flying;            /* packets on their way here */
+	struct packet *held;        /* taken out of order by the fault plan */
 	struct lane lanes[VLS];
 	struct port_config config;
 };

@@ -1,6 +1,6 @@
 /*
- * The physical layer of a link port: polling, training, the rate both ends agree on, the cable, and what changes with them.
- * Time: [hca.link] training_time.
+ * The physical layer of a link port: polling, training, the rate both ends agree on, the cable, and
+ * what changes with them. Time: [hca.link] training_time.
  */
 #include "model/engine/engine.h"
 #include "model/engine/link_port.h"
@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data rate of one lane in Mbit/s after coding: 8b/10b up to QDR, 64b/66b above (IBA 5.1; FDR10 64b/66b at 10.3125 Gbit/s). */
+/* Data rate of one lane in Mbit/s after coding: 8b/10b up to QDR, 64b/66b above (IBA 5.1; FDR10
+ * 64b/66b at 10.3125 Gbit/s). */
 static uint64_t lane_mbps(unsigned speed)
 {
 	static const uint64_t mbps[] = {
-		[CFG_SPEED_SDR] = 2000,	  [CFG_SPEED_DDR] = 4000,  [CFG_SPEED_QDR] = 8000,   [CFG_SPEED_FDR10] = 10000,
-		[CFG_SPEED_FDR] = 13636,  [CFG_SPEED_EDR] = 25000, [CFG_SPEED_HDR] = 50000, [CFG_SPEED_NDR] = 100000,
+		[CFG_SPEED_SDR] = 2000,    [CFG_SPEED_DDR] = 4000,   [CFG_SPEED_QDR] = 8000,
+		[CFG_SPEED_FDR10] = 10000, [CFG_SPEED_FDR] = 13636,  [CFG_SPEED_EDR] = 25000,
+		[CFG_SPEED_HDR] = 50000,   [CFG_SPEED_NDR] = 100000,
 	};
 
 	return mbps[speed];
@@ -39,7 +41,9 @@ static void tables_default(struct link_port *lp)
 static void phys_change(struct link_port *lp, unsigned phys)
 {
 	struct hca *hca = lp->hca;
-	static const char *const names[] = {[PHYS_POLLING] = "polling", [PHYS_DISABLED] = "disabled", [PHYS_TRAINING] = "training",
+	static const char *const names[] = {[PHYS_POLLING] = "polling",
+					    [PHYS_DISABLED] = "disabled",
+					    [PHYS_TRAINING] = "training",
 					    [PHYS_LINK_UP] = "link up"};
 
 	if (lp->config.phys == phys)
@@ -73,10 +77,12 @@ static void train(struct link_port *lp)
 	phys_change(lp, PHYS_TRAINING);
 	if (peer != lp)
 		phys_change(peer, PHYS_TRAINING);
-	event_set(lp->hca->core, &lp->trained, hca_now(lp->hca) + lp->hca->params->link_training_time);
+	event_set(lp->hca->core, &lp->trained,
+		  hca_now(lp->hca) + lp->hca->params->link_training_time);
 }
 
-static void rate_set(struct link_port *lp, unsigned speed, unsigned width, const struct link_port *peer)
+static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
+		     const struct link_port *peer)
 {
 	uint64_t mbps = lane_mbps(speed) * width;
 
@@ -85,14 +91,16 @@ static void rate_set(struct link_port *lp, unsigned speed, unsigned width, const
 	lp->fs_per_byte = 8000000000 / mbps;
 	lp->busy_until_ps = hca_now(lp->hca);
 	for (unsigned vl = 0; vl < VLS; vl++) {
-		lp->lanes[vl].credits = (uint32_t)(peer->hca->params->link_rx_buffer / CREDIT_BYTES);
+		lp->lanes[vl].credits =
+			(uint32_t)(peer->hca->params->link_rx_buffer / CREDIT_BYTES);
 		lp->lanes[vl].returns_count = 0;
 	}
 }
 
 static void training_done(struct event *ev)
 {
-	struct link_port *lp = (struct link_port *)((char *)ev - offsetof(struct link_port, trained));
+	struct link_port *lp =
+		(struct link_port *)((char *)ev - offsetof(struct link_port, trained));
 	struct link_port *peer = lp->peer;
 	const struct hca_params *a = lp->hca->params, *b = peer->hca->params;
 	unsigned speed = (unsigned)(a->link_speed < b->link_speed ? a->link_speed : b->link_speed);
@@ -139,7 +147,8 @@ void hca_link_set(struct hca *hca, unsigned port, bool plugged)
 	train(lp);
 }
 
-void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port, struct fault_plan *plan)
+void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port,
+	      struct fault_plan *plan)
 {
 	struct link_port *x = a->ports[a_port - 1], *y = b->ports[b_port - 1];
 
@@ -164,9 +173,12 @@ uint32_t link_port_width(struct hca *hca, unsigned port)
 /* IBA 14.2.5.6: LinkSpeed bits SDR 1, DDR 2, QDR 4; extended FDR 1, EDR 2, HDR 4, NDR 8. */
 uint32_t link_port_speed(struct hca *hca, unsigned port)
 {
-	static const uint8_t base[] = {[CFG_SPEED_SDR] = 1, [CFG_SPEED_DDR] = 2, [CFG_SPEED_QDR] = 4,	[CFG_SPEED_FDR10] = 4,
-				       [CFG_SPEED_FDR] = 4, [CFG_SPEED_EDR] = 4, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 4};
-	static const uint8_t extended[] = {[CFG_SPEED_FDR] = 1, [CFG_SPEED_EDR] = 2, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 8};
+	static const uint8_t base[] = {
+		[CFG_SPEED_SDR] = 1,   [CFG_SPEED_DDR] = 2, [CFG_SPEED_QDR] = 4,
+		[CFG_SPEED_FDR10] = 4, [CFG_SPEED_FDR] = 4, [CFG_SPEED_EDR] = 4,
+		[CFG_SPEED_HDR] = 4,   [CFG_SPEED_NDR] = 4};
+	static const uint8_t extended[] = {
+		[CFG_SPEED_FDR] = 1, [CFG_SPEED_EDR] = 2, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 8};
 	const struct link_port *lp = hca->ports[port - 1];
 	unsigned active = lp->width ? lp->speed : (unsigned)hca->params->link_speed;
 	uint32_t supported = 0, extended_supported = 0;
@@ -175,7 +187,8 @@ uint32_t link_port_speed(struct hca *hca, unsigned port)
 		supported |= base[s];
 		extended_supported |= s < sizeof(extended) ? extended[s] : 0u;
 	}
-	return base[active] | (uint32_t)extended[active] << 4 | supported << 8 | extended_supported << 12;
+	return base[active] | (uint32_t)extended[active] << 4 | supported << 8 |
+	       extended_supported << 12;
 }
 
 struct link_port *link_port_create(struct hca *hca, unsigned port)

@@ -4,6 +4,7 @@
 #include "model/engine/crc.h"
 #include "model/engine/engine.h"
 #include "model/engine/link_port.h"
+#include "model/engine/multicast.h"
 #include "model/engine/qp.h"
 #include "model/engine/requester.h"
 #include "model/engine/responder.h"
@@ -17,6 +18,7 @@ enum {
 	POOL_CHUNK = 32,
 	QPN_MULTICAST = 0xffffff,
 	GID_BYTES = 16,
+	GID_MULTICAST = 0xff, /* first byte, IBA 4.1.1 */
 };
 
 struct pool_chunk {
@@ -402,6 +404,10 @@ static const char *check_address(struct hca *hca, const struct packet *pkt)
 
 	if (management != (pkt->qpn == 0) && !pkt->loopback)
 		return "VL15 and QP0 belong together";
+	if (multicast && (!pkt->grh_off || !bth_op_is(pkt->op, BTH_DATAGRAM)))
+		return "multicast is for datagrams with a GRH";
+	if (multicast && grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))[0] != GID_MULTICAST)
+		return "DGID is not a multicast GID";
 	if (dlid == LID_PERMISSIVE && pkt->qpn != 0)
 		return "permissive LID";
 	if (multicast != (pkt->qpn == QPN_MULTICAST))
@@ -434,6 +440,10 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 	struct qp *qp;
 
 	pkt->ready_ps = hca_now(hca) + hca->params->packet_rx_latency;
+	if (!(hca->ctrl & FW_CTRL_RUN)) {
+		drop(hca, pkt, "the engine is stopped");
+		return;
+	}
 	if (packet_parse(hca, pkt, &why)) {
 		link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
 		drop(hca, pkt, why);
@@ -442,6 +452,10 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 	why = check_address(hca, pkt);
 	if (why) {
 		drop(hca, pkt, why);
+		return;
+	}
+	if (pkt->qpn == QPN_MULTICAST) {
+		multicast_receive(hca, pkt);
 		return;
 	}
 	pkt->qpn = real_qpn(hca, pkt);

@@ -19,7 +19,7 @@ enum {
 	PACKET_HEADERS = 128,	/* room in front of the payload: LRH 8, GRH 40, BTH 12, XRCETH 4, the largest extension 44 */
 	PACKET_PAYLOAD = 4096,
 	PACKET_TRAILER = 16, /* pad, ICRC, VCRC */
-	PACKET_FRAGS = 72,   /* pieces of host memory of one payload */
+	PACKET_FRAGS = 128,  /* pieces of host memory of one payload: 62 segments of the longest send WQE, each across a page */
 };
 
 struct packet {

@@ -1,5 +1,6 @@
 /* Completions of the send queue, errors and flushes. See requester.h. */
 #include "model/engine/cqe_write.h"
+#include "model/engine/event_queue.h"
 #include "model/engine/packet.h"
 #include "model/engine/requester_impl.h"
 #include "model/engine/retry.h"
@@ -129,8 +130,29 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 			fail(qp, qpc, earliest_ps);
 		return;
 	}
+	requester_drained(qp);
 	if (send->started || send->cursor != send->next)
 		scheduler_ready(qp, 0);
+}
+
+/* IBA 10.3.1, SQD: whatever was begun before the transition has completed. */
+void requester_drained(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+	struct qpc *qpc;
+	bool event;
+
+	if (send->oldest != send->next || send->fault || send->failed || send->flushing ||
+	    qp_context(qp, false, &send->response_waiter, &qpc) ||
+	    qpc_get_state(qpc) != QP_STATE_SQD_BUSY)
+		return;
+	event = qpc_get_sqd_event(qpc);
+	qpc_set_state(qpc, QP_STATE_SQD);
+	qpc_set_sqd_event(qpc, 0);
+	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "send queue drained");
+	if (event)
+		event_queue_qp(qp->hca, EVENT_SQ_DRAINED, qp->qpn);
 }
 
 /* --- errors --- */
@@ -194,6 +216,7 @@ void requester_flush(struct qp *qp)
 		send->cursor_packet = 0;
 		retry_set_deadline(qp, EVENT_NEVER);
 		free_responses(send);
+		requester_local_forget(send);
 		requester_out_run(qp);
 	}
 	if (send->oldest != send->next || send->started || send->uar_pending)

@@ -6,6 +6,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/link_port.h"
+#include "model/engine/memory_key.h"
 #include "model/engine/translate.h"
 
 /* What the log says of a machine that waits. */
@@ -299,22 +300,6 @@ static int check_write(struct resp_run *x, uint32_t pd)
 	return translate_check(x->hca, &access, &x->r->waiter);
 }
 
-/* Whether the key of a SEND with invalidate may be invalidated; it is done when the message
- * completes. */
-static int check_invalidate(struct resp_run *x, uint32_t pd)
-{
-	struct mpt_entry *mpt;
-	int err = resp_invalidate_get(x, &mpt);
-
-	if (err)
-		return err;
-	if (mpt_entry_get_status(mpt) != MPT_STATUS_HW)
-		return TRANSLATE_BAD_KEY;
-	return mpt_entry_get_pd(mpt) == (pd & FIELD_MASK(16, 0)) && mpt_entry_get_en_inv(mpt)
-		       ? 0
-		       : TRANSLATE_BAD_RIGHT;
-}
-
 static enum resp_state resp_access(struct resp_run *x)
 {
 	int err = resp_context(x);
@@ -331,7 +316,9 @@ static enum resp_state resp_access(struct resp_run *x)
 	if (write && resp_is(x, BTH_START) && !resp_is(x, BTH_END))
 		err = check_write(x, pd);
 	else if (resp_is(x, BTH_INV))
-		err = check_invalidate(x, pd);
+		err = memory_key_invalidate_check(x->hca, &(struct key_user){x->qp->qpn, pd},
+						  ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH)),
+						  &x->r->waiter);
 	if (err == -EAGAIN)
 		return RESP_WAIT;
 	if (err)

@@ -266,7 +266,7 @@
 	F(mpt_entry, 64, length,          0x18, 63,  0, "bytes; 0 unbound window") \
 	F(mpt_entry, 32, lkey,            0x20, 31,  0, "window: key of the region under it") \
 	F(mpt_entry, 32, win_cnt,         0x24, 23,  0, "windows bound, device") \
-	F(mpt_entry,  8, fbo_enable,      0x29,  7,  7, "first byte offset enable") \
+	F(mpt_entry,  8, fbo_enable,      0x29,  7,  7, "first byte offset enable; bound window: addresses count from 0, device") \
 	F(mpt_entry,  8, mtt_rep,         0x2b,  3,  0, "MTT repeat") \
 	A(mpt_entry, 64, mtt_addr,        0x2c, 39,  3, "byte offset of the first MTT entry") \
 	F(mpt_entry, 32, mtt_size,        0x34, 31,  0, "MTT entries owned (fast register regions)") \

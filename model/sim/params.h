@@ -305,7 +305,19 @@
 	  "assumption: traces are equal either way") \
 	P(sim, time_limit, TIMEOUT, CFG_S(60), 0, CFG_S(1000000), \
 	  "simulated time after which the run fails; 0: none", \
-	  "assumption: longer than any scenario")
+	  "assumption: longer than any scenario") \
+	P(sim, pace, COUNT, 100, 1, 10000, \
+	  "serve: simulated time passes at most at so many hundredths of the wall clock's speed", \
+	  "assumption: a guest's timers and the device's go alike") \
+	P(sim, pace_lag, TIMEOUT, CFG_MS(1), 0, CFG_S(10), \
+	  "serve: how much simulated time that could not follow the wall clock makes good at most", \
+	  "assumption: far below an ACK timeout, so that none expires in a hurry") \
+	P(sim, pace_slice, TIMEOUT, CFG_US(30), CFG_US(1), CFG_MS(10), \
+	  "serve: wall time of simulation after which the sockets are looked at again", \
+	  "assumption: a register read is to be answered within 100 us") \
+	P(sim, pace_spin, TIMEOUT, CFG_US(20), 0, CFG_MS(1), \
+	  "serve: wall time to the next event below which the thread does not sleep", \
+	  "assumption: sleeping and waking take as long")
 
 /* clang-format on */
 

@@ -1,7 +1,7 @@
 /*
  * For tests of the stages between host and packet path: an HCA that has only these, a flat host
  * memory, contexts and translations that the test lays out. What other stages would do is recorded.
- * The fakes are weak: a stage that is linked for another reason wins.
+ * The fakes win over the stages in the library (Makefile, muldefs).
  */
 #ifndef MODEL_ENGINE_TESTS_HOST_FIXTURE_H
 #define MODEL_ENGINE_TESTS_HOST_FIXTURE_H
@@ -15,6 +15,7 @@
 #include "model/engine/pci_function.h"
 #include "model/engine/pcie.h"
 #include "model/engine/processor.h"
+#include "model/engine/qp.h"
 #include "model/engine/scheduler.h"
 #include "model/engine/translate.h"
 #include "model/interface/contexts.h"
@@ -78,16 +79,16 @@ static struct fixture fx;
 
 /* --- fakes --- */
 
-__attribute__((weak)) void trace_emit(struct trace *tr, const struct trace_record *r)
+void trace_emit(struct trace *tr, const struct trace_record *r)
 {
 }
 
-__attribute__((weak)) void processor_raise(struct hca *hca, uint32_t causes)
+void processor_raise(struct hca *hca, uint32_t causes)
 {
 	fx.raised |= causes;
 }
 
-__attribute__((weak)) void hca_soft_reset(struct hca *hca)
+void hca_soft_reset(struct hca *hca)
 {
 	fx.resets++;
 	pcie_reset(hca);
@@ -97,19 +98,30 @@ __attribute__((weak)) void hca_soft_reset(struct hca *hca)
 	pci_function_reset(hca, false);
 }
 
-__attribute__((weak)) void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail,
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail,
 					   const char *format, ...)
 {
 	fx.catastrophes++;
 }
 
-__attribute__((weak)) void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
+/* No QP here is valid. */
+struct qp *qp_make(struct hca *hca, uint32_t qpn)
+{
+	return NULL;
+}
+
+struct qp *qp_find(struct hca *hca, uint32_t qpn)
+{
+	return NULL;
+}
+
+void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 {
 	fx.rings[fx.n_rings].qpn = qpn;
 	fx.rings[fx.n_rings++].uar = uar;
 }
 
-__attribute__((weak)) void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index,
+void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index,
 					       const uint8_t *wqe, unsigned len, uint32_t uar)
 {
 	fx.rings[fx.n_rings].blueflame = true;
@@ -119,7 +131,7 @@ __attribute__((weak)) void scheduler_blueflame(struct hca *hca, uint32_t qpn, ui
 	scheduler_doorbell(hca, qpn, uar);
 }
 
-__attribute__((weak)) int context_get(struct hca *hca, enum context_use use, uint32_t number,
+int context_get(struct hca *hca, enum context_use use, uint32_t number,
 				      struct waiter *w, void **bytes, const char *why)
 {
 	if (number >= FX_CONTEXTS || !fx.valid[use][number])
@@ -132,11 +144,11 @@ __attribute__((weak)) int context_get(struct hca *hca, enum context_use use, uin
 	return 0;
 }
 
-__attribute__((weak)) void context_changed(struct hca *hca, enum context_use use, uint32_t number)
+void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 {
 }
 
-__attribute__((weak)) void context_flush(struct hca *hca, enum context_use use, uint32_t number,
+void context_flush(struct hca *hca, enum context_use use, uint32_t number,
 					 bool drop, void (*done)(void *arg, int status), void *arg)
 {
 	fx.flushed = done;
@@ -146,7 +158,7 @@ __attribute__((weak)) void context_flush(struct hca *hca, enum context_use use, 
 }
 
 /* A buffer is contiguous, at the bus address that stands in place of its MTT address. */
-__attribute__((weak)) int translate_queue(struct hca *hca, uint64_t mtt_addr,
+int translate_queue(struct hca *hca, uint64_t mtt_addr,
 					  unsigned log_page_size, uint64_t offset, struct waiter *w,
 					  uint64_t *bus, uint32_t *contiguous, uint32_t qpn)
 {

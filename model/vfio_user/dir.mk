@@ -1,0 +1,1 @@
+src-y += $(addprefix $(d)/, guest_memory.c irqs.c device.c requests.c connection.c server.c)
