@@ -15,3 +15,8 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
 		'$(filter-out -MMD -MP -Werror -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
 $(O)/obj/testbench/catalog.o: $(O)/gen/testbench/build_info.h
+
+# Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.
+fuzz-targets := packet hcr wqe regs fw_elf ini pcapng
+fuzz-main ?= replay
+prog-y += $(foreach t,$(fuzz-targets),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(d)/fuzz/rig.c,$(d)/fuzz/kernel.c)
