@@ -307,6 +307,18 @@ static void load(struct soak *s)
 	}
 }
 
+/* What the plan holds back goes by when others pass it. */
+static void pass_held(struct soak *s)
+{
+	for (unsigned i = 0; i <= LINGER && tb_right(s->tb); i++) {
+		for (unsigned n = 0; n < TB_ENDS; n++)
+			soak_post_last(qp_at(s, n, 0));
+		while (tb_right(s->tb) && !is_drained(s, 0))
+			if (!soak_poll(s))
+				wait_for_more(s, false);
+	}
+}
+
 void soak_run(struct tb *tb)
 {
 	struct soak s;
@@ -317,12 +329,13 @@ void soak_run(struct tb *tb)
 		add_faults(&s);
 		s.next_change = s.params->soak_state_changes;
 		load(&s);
+		if (still_right())
+			end_faults(&s);
+		pass_held(&s);
 		pass_time(CFG_US(SETTLE_US));
 		soak_poll(&s);
 		for (unsigned i = 0; i < s.pairs && still_right(); i++)
 			judge_pair(&s, i);
-		if (still_right())
-			end_faults(&s);
 	}
 	soak_destroy(&s);
 }
