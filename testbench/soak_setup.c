@@ -257,6 +257,9 @@ void soak_destroy(struct soak *s)
 	for (unsigned n = 0; n < TB_ENDS; n++) {
 		struct soak_end *e = &s->ends[n];
 
+		for (unsigned i = 0; i < SOAK_CQS; i++)
+			if (e->cq[i])
+				drv_cq_set_callback(e->cq[i], NULL, NULL);
 		if (tb_right(s->tb))
 			destroy_end(s, e);
 		for (unsigned i = 0; e->qp && i < s->pairs; i++) {

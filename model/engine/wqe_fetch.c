@@ -357,8 +357,10 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 			      .at_ready = true,
 			      .what = "wqe",
 			      .qpn = qp->qpn};
-	/* the bytes are read later than now: whatever doorbell came until now is covered */
-	qp->send.rung = false;
+	/* the bytes are read later than now: whatever doorbell came until now is covered; reading
+	 * again says nothing of WQEs that are new */
+	if (slot == SLOT_AHEAD)
+		qp->send.rung = false;
 	hca->stats.wqe_fetch_reads++;
 	waiter_queue_add(&b->waiters, w);
 	pcie_read(hca, &b->dma, 0);
