@@ -4,6 +4,7 @@ src-y += $(addprefix $(d)/, services.c inject.c)
 src-y += $(addprefix $(d)/, catalog.c outdir.c dump.c run.c cli.c)
 src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
+src-y += $(addprefix $(d)/, soak_model.c soak_setup.c soak_traffic.c soak.c)
 main-y += $(d)/main.c
 test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)
 test-y += $(d)/tests/ctl_test.c

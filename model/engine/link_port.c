@@ -284,9 +284,10 @@ static void lane_wake(struct event *ev)
 			transmit(lp, pkt);
 		}
 	}
-	if (!lane->first)
+	if (!lane->first) {
 		lane->last = NULL;
-	else if (lane->returns_count)
+		event_cancel(hca->core, &lane->wake); /* set by a packet that was lost just now */
+	} else if (lane->returns_count)
 		event_set(hca->core, &lane->wake, lane->returns[lane->returns_first].at_ps);
 	else if (life)
 		event_set(hca->core, &lane->wake, lane->stalled_since_ps + life);

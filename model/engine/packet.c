@@ -52,6 +52,9 @@ void packet_pool_destroy(struct packet_pool *pool)
 		struct pool_chunk *chunk = pool->chunks;
 
 		pool->chunks = chunk->next;
+		/* on a wire still */
+		for (unsigned i = 0; i < POOL_CHUNK; i++)
+			event_cancel(pool->hca->core, &chunk->packets[i].ev);
 		free(chunk);
 	}
 	free(pool);
@@ -59,7 +62,7 @@ void packet_pool_destroy(struct packet_pool *pool)
 
 static void pool_grow(struct packet_pool *pool)
 {
-	struct pool_chunk *chunk = malloc(sizeof(*chunk));
+	struct pool_chunk *chunk = calloc(1, sizeof(*chunk));
 
 	if (!chunk)
 		abort();
