@@ -107,17 +107,6 @@ void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, 
 	fx.catastrophes++;
 }
 
-/* No QP here is valid. */
-struct qp *qp_make(struct hca *hca, uint32_t qpn)
-{
-	return NULL;
-}
-
-struct qp *qp_find(struct hca *hca, uint32_t qpn)
-{
-	return NULL;
-}
-
 void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 {
 	fx.rings[fx.n_rings].qpn = qpn;
