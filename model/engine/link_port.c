@@ -463,6 +463,7 @@ void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 	pkt->port = (uint8_t)port;
 	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
 	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
+	pkt->fault = "injected";
 	receive(hca->ports[port - 1], pkt);
 }
 
