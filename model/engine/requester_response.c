@@ -413,6 +413,12 @@ void requester_response(struct qp *qp, struct packet *pkt)
 {
 	struct qp_send *send = &qp->send;
 
+	if (qp->quiescing) {
+		/* lost: a look at the context would bring it back into the cache while firmware
+		 * changes it in memory */
+		packet_free(pkt);
+		return;
+	}
 	pkt->next = NULL;
 	if (send->response_last)
 		send->response_last->next = pkt;
