@@ -77,7 +77,8 @@ static void all_take(struct qpc *q, const struct qpc *in)
 	qpc_set_cur_rnr_retry(q, 0);
 	qpc_set_cur_retry_cnt(q, 0);
 	qpc_set_sqd_event(q, 0);
-	qpc_set_send_limited(q, 0);
+	/* IBA 9.7.7.2: no credits before the first acknowledge has told of some: LSN 0 */
+	qpc_set_send_limited(q, (SVC_RC | SVC_XRC) >> qpc_get_service(in) & 1);
 	qpc_set_send_limit(q, 0);
 	qpc_set_last_acked_psn(q, 0);
 	qpc_set_ssn(q, 0);

@@ -373,6 +373,9 @@ static enum send_state start(struct send_step *s)
 	}
 	send->reads += !!(flags & SEND_FETCHES);
 	qpc_set_ssn(s->qpc, qpc_get_ssn(s->qpc) + 1);
+	/* what takes no receive takes no credit */
+	if (send->credits && !(flags & SEND_RECEIVES))
+		send->credit_limit = (send->credit_limit + 1) & MSN_MASK;
 	return SEND_PACKET;
 }
 
