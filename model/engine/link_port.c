@@ -56,6 +56,7 @@ emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigne
 				       .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
 				       .bytes = pkt->wire,
 				       .len = pkt->len,
+				       .bytes_stay = pkt->flies,
 				       .text = text,
 			       });
 }
@@ -204,6 +205,7 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 
 	if (lp->plan && lp->plan->count)
 		apply_plan(lp, pkt, &fault);
+	pkt->flies = !fault.drop;
 	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
 	for (unsigned i = 0; i < fault.duplicates; i++)
 		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
@@ -328,7 +330,7 @@ static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
 	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
-	pkt->loopback = true;
+	pkt->loopback = pkt->flies = true;
 	pkt->sent_ps = lp->busy_until_ps;
 	trace_packet(hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, NULL);
 	deliver(lp, pkt, pkt->sent_ps);
@@ -448,6 +450,10 @@ static void arrive(struct event *ev)
 	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
 
 	lp->flying--;
+	/* the record of its leaving borrows its bytes */
+	if (trace_on(pkt->hca->trace, TP_PKT_OUT))
+		trace_advance(pkt->hca->trace, hca_now(pkt->hca));
+	pkt->flies = false;
 	receive(lp, pkt);
 }
 
