@@ -74,6 +74,8 @@ help:
 #: make vm-run     SCRIPT=x.sh [GUESTS=1|2] [PACKAGES="a b"] [KERNEL=vmlinuz] [MODULES=dir] [OVERLAY=dir]: a script in them, its status
 #: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
+#: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
+#: make coverage   run every test in a gcov build; what of the engine, and of the protocol, was exercised
 #: make clean      remove build/
 #: V=1             print whole commands
 
@@ -166,6 +168,15 @@ vm-test: all
 bench: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/untraced EXTRA=-DTRACE_ABSENT build-all
 	$(Q)O=$(O) testbench/bench.sh
+
+# libFuzzer is clang's; nothing else needs clang.
+FUZZ_FLAGS := CC=clang CXX=clang++ fuzz-main=libfuzzer SANFLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' \
+	LDLIBS='$(LDLIBS) -fsanitize=fuzzer'
+.PHONY: fuzz
+fuzz: all
+	$(Q)testbench/install_deps.sh clang:clang
+	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
+	$(Q)O=$(O)/libfuzzer FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
 
 clean:
 	rm -rf build

@@ -85,7 +85,7 @@ static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 	pkt->port = (uint8_t)to->port;
 	pkt->ev.job = arrive;
 	to->flying++;
-	event_set(to->hca->core, &pkt->ev, at_ps);
+	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
 }
 
 static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t at_ps)
@@ -284,9 +284,10 @@ static void lane_wake(struct event *ev)
 			transmit(lp, pkt);
 		}
 	}
-	if (!lane->first)
+	if (!lane->first) {
 		lane->last = NULL;
-	else if (lane->returns_count)
+		event_cancel(hca->core, &lane->wake); /* set by a packet that was lost just now */
+	} else if (lane->returns_count)
 		event_set(hca->core, &lane->wake, lane->returns[lane->returns_first].at_ps);
 	else if (life)
 		event_set(hca->core, &lane->wake, lane->stalled_since_ps + life);
