@@ -22,7 +22,7 @@ test-y :=
 prog-y :=
 fw-y   :=
 
-dirs := model/interface model/sim model/engine model/rv32 model/systemc fw host_driver traces testbench
+dirs := model/interface model/sim model/engine model/rv32 model/vfio_user model/systemc fw host_driver traces testbench
 define include-dir
 d := $(1)
 -include $(1)/dir.mk
@@ -70,7 +70,12 @@ help:
 #: make            build (installs what is missing first)
 #: make run        build and run the default scenario on two linked HCAs
 #: make test       build and run every test; SAN=1 with address and undefined-behaviour sanitizers
+#: make vm         two linked HCAs in two virtual machines with Debian's kernel and drivers, a shell in each; GUESTS=1 both in one
+#: make vm-run     SCRIPT=x.sh [GUESTS=1|2] [PACKAGES="a b"] [KERNEL=vmlinuz] [MODULES=dir] [OVERLAY=dir]: a script in them, its status
+#: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
+#: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
+#: make coverage   run every test in a gcov build; what of the engine, and of the protocol, was exercised
 #: make clean      remove build/
 #: V=1             print whole commands
 
@@ -144,11 +149,34 @@ test: all
 run-tests: build-all $(tests)
 	$(Q)O=$(O) testbench/run_tests.sh $(tests)
 
+# The machines take their settings from the environment; what is downloaded stays in HCASIM_CACHE (build/cache).
+.PHONY: vm vm-run vm-test
+vm vm-run vm-test: export O := $(O)
+vm vm-run: export GUESTS := $(GUESTS)
+vm: all
+	$(Q)testbench/vm/run.sh
+
+vm-run: all
+	$(if $(SCRIPT),,$(error vm-run needs SCRIPT=x.sh))
+	$(Q)PACKAGES='$(PACKAGES)' KERNEL='$(KERNEL)' MODULES='$(MODULES)' OVERLAY='$(OVERLAY)' testbench/vm/run.sh '$(SCRIPT)'
+
+vm-test: all
+	$(Q)testbench/vm/test.sh
+
 # trace_off_ratio needs a build without trace points beside the ordinary one.
 .PHONY: bench
 bench: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/untraced EXTRA=-DTRACE_ABSENT build-all
 	$(Q)O=$(O) testbench/bench.sh
+
+# libFuzzer is clang's; nothing else needs clang.
+FUZZ_FLAGS := CC=clang CXX=clang++ fuzz-main=libfuzzer SANFLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' \
+	LDLIBS='$(LDLIBS) -fsanitize=fuzzer'
+.PHONY: fuzz
+fuzz: all
+	$(Q)testbench/install_deps.sh clang:clang
+	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
+	$(Q)O=$(O)/libfuzzer FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
 
 clean:
 	rm -rf build

@@ -92,7 +92,6 @@ enum hcr_status cmd_init_hca(struct fw_cmd *c)
 	if (!features_offered(h))
 		return HCR_STATUS_BAD_PARAM;
 	fw.hca = *h;
-	memset(fw.mcg_written, 0, sizeof(fw.mcg_written));
 	tables_set(h);
 	fw_write(FW_LOG_MCG_HASH, init_hca_get_log_mcg_hash(h));
 	fw_write(FW_LOG_UAR, init_hca_get_log_uars(h));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Multicast groups. The table is not initialised by anybody: an entry that was never written reads
- * as empty. Which ones were written is kept here.
+ * as empty. Which ones were written is the valid bit that hardware has of each.
  */
 #include "fw/cmds.h"
 #include "fw/objects.h"
@@ -19,7 +19,7 @@ enum hcr_status cmd_read_mcg(struct fw_cmd *c)
 		return HCR_STATUS_BAD_INDEX;
 	c->out_size = entry_size();
 	memset(fw.out, 0, c->out_size);
-	if (!(fw.mcg_written[c->in_mod / 32] >> c->in_mod % 32 & 1))
+	if (!object_valid(FW_TABLE_MCG, c->in_mod))
 		return HCR_STATUS_OK;
 	return object_read(FW_TABLE_MCG, c->in_mod, fw.out, c->out_size);
 }
@@ -44,7 +44,7 @@ enum hcr_status cmd_write_mcg(struct fw_cmd *c)
 		return HCR_STATUS_BAD_PARAM;
 	status = object_write(FW_TABLE_MCG, c->in_mod, g, size);
 	if (status == HCR_STATUS_OK)
-		fw.mcg_written[c->in_mod / 32] |= 1u << c->in_mod % 32;
+		object_do(FW_TABLE_MCG, c->in_mod, FW_OBJ_VALIDATE);
 	return status;
 }
 

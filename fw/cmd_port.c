@@ -2,7 +2,12 @@
 #include "fw/cmds.h"
 #include "fw/port.h"
 
-enum { IB_ONLY = 1 };
+enum {
+	IB_ONLY = 1,
+	/* of the Ethernet side, which the chip family has; without them the driver complains */
+	LOG_MACS = 7,
+	LOG_VLANS = 7,
+};
 
 enum hcr_status cmd_init_port(struct fw_cmd *c)
 {
@@ -38,6 +43,22 @@ enum hcr_status cmd_query_port(struct fw_cmd *c)
 	query_port_set_log_gids(q, fw_read(FW_LOG_GIDS));
 	query_port_set_log_pkeys(q, fw_read(FW_LOG_PKEYS));
 	query_port_set_max_vl(q, FW_VLS);
+	query_port_set_log_macs(q, LOG_MACS);
+	query_port_set_log_vlans(q, LOG_VLANS);
+	return HCR_STATUS_OK;
+}
+
+enum hcr_status cmd_diag_rprt(struct fw_cmd *c)
+{
+	struct diag_rprt *d = (struct diag_rprt *)fw.out;
+
+	if (c->in_mod) /* counters by port: not among the capabilities */
+		return HCR_STATUS_BAD_INDEX;
+#define D(name, field, stat)                                                                       \
+	fw_write(FW_DIAG_INDEX, FW_DIAG_##name);                                                   \
+	diag_rprt_set_##field(d, fw_read(FW_DIAG_COUNT));
+	FW_DIAG_COUNTERS(D)
+#undef D
 	return HCR_STATUS_OK;
 }
 

@@ -71,6 +71,7 @@ enum fw_op_mods { OM_0 = 1 << 0, OM_1 = 1 << 1, OM_2 = 1 << 2, OM_MAD = 0xff };
 	X(MAD_IFC,         HCA, OM_MAD, sizeof(struct mad_ifc), MAD_BYTES, cmd_mad_ifc) \
 	X(READ_MCG,        HCA, OM_0, 0, 0, cmd_read_mcg) \
 	X(WRITE_MCG,       HCA, OM_0, 0, 0, cmd_write_mcg) \
+	X(DIAG_RPRT,       HCA, OM_2, 0, sizeof(struct diag_rprt), cmd_diag_rprt) \
 	X(MGID_HASH,       HCA, OM_0, sizeof(struct gid), 0, cmd_mgid_hash)
 /* clang-format on */
 

@@ -91,7 +91,6 @@ struct fw {
 	struct fw_port ports[FW_PORTS_MAX];
 	struct node_desc description;
 	uint32_t watchdog_ns;
-	uint32_t mcg_written[(1 << FW_LOG_MAX_MCG) / 32]; /* the others read as empty */
 	/* mailboxes of the command in work */
 	uint8_t in[HCR_MBOX_SIZE] __attribute__((aligned(8)));
 	uint8_t out[HCR_MBOX_SIZE] __attribute__((aligned(8)));

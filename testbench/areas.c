@@ -94,19 +94,20 @@ static bool data_is_there(struct tb *tb, void *arg)
  * way. */
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *d)
 {
+	const struct tb_end *from = d->from ? d->from : end->peer;
 	char expected[96], got[96];
 
 	if (!tb_go(tb, here) || !in_area(tb, here, d->dst, d->len) ||
 	    !in_area(tb, here, d->src, d->len))
 		return;
-	memcpy(end->expected + d->dst, end->peer->src + d->src, d->len);
+	memcpy(end->expected + d->dst, from->src + d->src, d->len);
 	if (tb_wait_polling(tb, data_is_there, &(struct landing){end, d}, CFG_US(LANDING_US)))
 		return;
 	for (size_t i = d->dst; i < d->dst + d->len; i++) {
 		if (end->dst[i] == end->expected[i])
 			continue;
 		snprintf(expected, sizeof(expected),
-			 "%zu bytes of %s at dst of %s, offset %" PRIu64, d->len, end->peer->name,
+			 "%zu bytes of %s at dst of %s, offset %" PRIu64, d->len, from->name,
 			 end->name, d->dst);
 		snprintf(got, sizeof(got), "byte %" PRIu64 " of them is 0x%02x, not 0x%02x",
 			 i - d->dst, end->dst[i], end->expected[i]);

@@ -17,6 +17,8 @@ enum {
 	KEY_FW_GDB,
 	KEY_AT,
 	KEY_NO_DMI,
+	KEY_SOCKET,
+	KEY_CTL,
 	KEY_HELP,
 	KEY_VERSION,
 	PORT_MAX = 65535
@@ -41,6 +43,10 @@ static const struct command {
 	 CLI_DUMP, 1, 1, true},
 	{"check", "FILE.pcapng", "check structure and both CRCs of every packet of a capture",
 	 CLI_CHECK, 1, 1, false},
+	{"serve", "--socket PATH", "offer one or two linked HCAs to virtual machines (vfio-user)",
+	 CLI_SERVE, 0, 0, true},
+	{"ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", CLI_CTL, 2,
+	 CLI_WORDS_MAX, false},
 	{"help", "", "this text (also --help)", CLI_HELP, 0, 0, false},
 	{"version", "", "the version (also --version)", CLI_VERSION, 0, 0, false},
 };
@@ -49,7 +55,7 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE.ini", 0, "read parameters from a file (run, dump)", 0},
 	{"set", 's', "SECTION.KEY=VALUE", 0, "set a parameter, stronger than files (run, dump)", 0},
 	{"seed", KEY_SEED, "N", 0, "seed of every random number (run, dump)", 0},
-	{"trace", KEY_TRACE, "LIST", 0, "traces to write: log,pcapng or none; default both (run)",
+	{"trace", KEY_TRACE, "LIST", 0, "traces to write: log,pcapng or none; default both, serve: none (run, serve)",
 	 0},
 	{"output", 'o', "DIR", 0,
 	 "folder of the run's files; default traces/NAME beside the executable (run)", 0},
@@ -59,6 +65,9 @@ static const struct argp_option options[] = {
 	 "the firmware of hca0 waits for gdb-multiarch on this TCP port (run)", 0},
 	{"no-dmi", KEY_NO_DMI, NULL, 0,
 	 "host memory grants no direct access: every DMA is a b_transport (run)", 0},
+	{"socket", KEY_SOCKET, "PATH", 0,
+	 "socket of an HCA; twice: two linked HCAs (serve)", 0},
+	{"ctl", KEY_CTL, "PATH", 0, "control socket (serve)", 0},
 	{"at", KEY_AT, "TIME", 0, "when to dump, such as 1500us", 0},
 	{"verbose", 'v', NULL, 0, "a line a packet (check)", 0},
 	{"help", KEY_HELP, NULL, 0, "this text", -1},
@@ -70,9 +79,9 @@ struct parse {
 	struct cli *cli;
 	FILE *err;
 	const struct command *command;
-	const char *args[2];
+	const char *args[CLI_WORDS_MAX];
 	int nargs;
-	bool run_option, at, verbose;
+	bool run_option, serve_option, at, verbose;
 	bool complained;
 };
 
@@ -163,6 +172,21 @@ static error_t run_option(struct parse *p, int key, char *arg)
 	}
 }
 
+static error_t serve_option(struct parse *p, int key, char *arg)
+{
+	struct serve_options *serve_options = &p->cli->serve;
+
+	p->serve_option = true;
+	if (key == KEY_CTL) {
+		serve_options->ctl = arg;
+		return 0;
+	}
+	if (serve_options->socket_count == SERVE_SOCKETS_MAX)
+		return complain(p, "more than %d sockets", SERVE_SOCKETS_MAX);
+	serve_options->sockets[serve_options->socket_count++] = arg;
+	return 0;
+}
+
 static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
@@ -189,6 +213,9 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case KEY_NO_DMI:
 	case KEY_AT:
 		return run_option(p, key, arg);
+	case KEY_SOCKET:
+	case KEY_CTL:
+		return serve_option(p, key, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -210,6 +237,14 @@ static int finish(struct parse *p)
 		return -complain(p, p->at ? "--at goes with dump" : "dump: expected --at TIME");
 	if (p->verbose && p->command->command != CLI_CHECK)
 		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->serve_option && p->command->command != CLI_SERVE)
+		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->command->command == CLI_SERVE && !cli->serve.socket_count)
+		return -complain(p, "serve: expected --socket PATH");
+	if (!cli->run.traces)
+		cli->run.traces = p->command->command == CLI_SERVE ? "none" : "log,pcapng";
+	for (int i = 1; i < p->nargs; i++)
+		cli->words[cli->word_count++] = p->args[i];
 	cli->command = p->command->command;
 	cli->verbose = p->verbose;
 	cli->file = p->args[0];
@@ -253,7 +288,7 @@ int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
 	struct parse p = {.cli = cli, .err = err};
 	error_t rc;
 
-	*cli = (struct cli){.run = {.traces = "log,pcapng"}};
+	*cli = (struct cli){.file = NULL};
 	rc = argp_parse(&argp, argc, argv,
 			ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);
 	if (rc)

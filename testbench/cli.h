@@ -6,6 +6,7 @@
 #define TESTBENCH_CLI_H
 
 #include "testbench/run.h"
+#include "testbench/serve.h"
 
 #include <stdio.h>
 
@@ -16,14 +17,21 @@ enum cli_command {
 	CLI_RULES,
 	CLI_DUMP,
 	CLI_CHECK,
+	CLI_SERVE,
+	CLI_CTL,
 	CLI_HELP,
 	CLI_VERSION
 };
 
+enum { CLI_WORDS_MAX = 17 };
+
 struct cli {
 	enum cli_command command;
-	struct run_options run; /* RUN and DUMP */
-	const char *file;       /* CHECK */
+	struct run_options run; /* RUN, DUMP and SERVE */
+	struct serve_options serve;
+	const char *words[CLI_WORDS_MAX]; /* CTL: of the command */
+	unsigned word_count;
+	const char *file;       /* CHECK, CTL: the socket */
 	bool verbose;           /* CHECK */
 };
 

@@ -1,9 +1,14 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
 src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c)
+src-y += $(addprefix $(d)/, services.c inject.c manage.c)
 src-y += $(addprefix $(d)/, catalog.c outdir.c dump.c run.c cli.c)
+src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
+src-y += $(addprefix $(d)/, soak_model.c soak_setup.c soak_traffic.c soak.c)
 main-y += $(d)/main.c
 test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)
+test-y += $(d)/tests/ctl_test.c
+$(O)/$(d)/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
 # How this tree was built, for scenarios that are compiled at run time.
 $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
@@ -11,3 +16,8 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
 		'$(filter-out -MMD -MP -Werror -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
 $(O)/obj/testbench/catalog.o: $(O)/gen/testbench/build_info.h
+
+# Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.
+fuzz-targets := packet hcr wqe regs fw_elf ini pcapng
+fuzz-main ?= replay
+prog-y += $(foreach t,$(fuzz-targets),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(d)/fuzz/rig.c,$(d)/fuzz/kernel.c)

@@ -19,7 +19,8 @@ struct irq {
 	bool pending;
 };
 
-/* A thread that waits for a write to memory, for a wait queue, or for time. On the waiting thread's stack. */
+/* A thread that waits for a write to memory, for a wait queue, or for time. On the waiting thread's
+ * stack. */
 struct sleeper {
 	struct event ev; /* the deadline, or the poll that sees the write */
 	struct kernel_thread *thread;
@@ -80,7 +81,8 @@ static void sleeper_wait(struct host *host, struct sleeper *s)
 	event_cancel(host->core, &s->ev);
 }
 
-/* CPU time spent before the wait went by while it lasted; what is left of it comes after. The sleeper stood in its queue meanwhile: no wake-up is missed. */
+/* CPU time spent before the wait went by while it lasted; what is left of it comes after. The
+ * sleeper stood in its queue meanwhile: no wake-up is missed. */
 static void sleeper_wait_busy(struct host *host, struct sleeper *s)
 {
 	uint64_t busy_until = host->core->now_ps + host->debt_ps;
@@ -125,7 +127,8 @@ static void settle(struct host *host)
 
 static uint64_t next_poll(const struct host *host, const struct sleeper *s)
 {
-	uint64_t seen = host->core->now_ps + host->params->host_wake_latency - s->since_ps, period = host->params->host_poll_interval;
+	uint64_t seen = host->core->now_ps + host->params->host_wake_latency - s->since_ps,
+		 period = host->params->host_poll_interval;
 
 	return s->since_ps + (seen + period - 1) / period * period;
 }
@@ -203,7 +206,8 @@ static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 
 	for (struct sleeper *s = q->first; s; s = s->next) {
 		s->hit = true;
-		event_set(host->core, &s->ev, host->core->now_ps + host->params->host_schedule_latency);
+		event_set(host->core, &s->ev,
+			  host->core->now_ps + host->params->host_schedule_latency);
 	}
 	q->first = NULL;
 }
@@ -257,7 +261,8 @@ static void memory_msi(void *ctx, uint64_t address, uint32_t data)
 	if (address != HOST_MSI_ADDRESS || data >= HOST_VECTORS)
 		return;
 	if (!event_is_set(&host->irqs[data].arrival))
-		event_set(host->core, &host->irqs[data].arrival, host->core->now_ps + host->params->host_interrupt_latency);
+		event_set(host->core, &host->irqs[data].arrival,
+			  host->core->now_ps + host->params->host_interrupt_latency);
 }
 
 static void memory_intx(void *ctx, bool asserted)
@@ -266,7 +271,8 @@ static void memory_intx(void *ctx, bool asserted)
 		memory_msi(ctx, HOST_MSI_ADDRESS, 0);
 }
 
-static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg), void *arg)
+static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg),
+			  void *arg)
 {
 	struct host *host = host_of(p);
 
@@ -312,7 +318,8 @@ static void op_config_write(struct platform *p, unsigned offset, unsigned size, 
 	kernel_config_write(host->hca, offset, size, value);
 }
 
-static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void *bytes, unsigned size)
+static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void *bytes,
+			 unsigned size)
 {
 	struct host *host = host_of(p);
 
@@ -321,7 +328,8 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 		memset(bytes, 0xff, size);
 }
 
-static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes, unsigned size)
+static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
+			  unsigned size)
 {
 	struct host *host = host_of(p);
 
@@ -401,9 +409,9 @@ static void op_trace_call(struct platform *p, bool enter, const char *name, cons
 	snprintf(text, sizeof(text), "%s%s%s", name, args && *args ? " " : "", args ? args : "");
 	trace_advance(host->trace, host->core->now_ps);
 	trace_emit(host->trace, &(struct trace_record){.time_ps = host->core->now_ps,
-							.point = enter ? TP_DRV_ENTER : TP_DRV_EXIT,
-							.hca = (uint8_t)host->config.index,
-							.text = text});
+						       .point = enter ? TP_DRV_ENTER : TP_DRV_EXIT,
+						       .hca = (uint8_t)host->config.index,
+						       .text = text});
 }
 
 static const struct platform_ops ops = {
@@ -473,7 +481,8 @@ static void *memory_address(unsigned index)
 	return (void *)(uintptr_t)(0x200000000000ull + ((uint64_t)index << 40));
 }
 
-struct host *host_create(struct kernel *kernel, struct event_core *core, const struct host_config *config, char *err, size_t err_size)
+struct host *host_create(struct kernel *kernel, struct event_core *core,
+			 const struct host_config *config, char *err, size_t err_size)
 {
 	struct host *host = calloc(1, sizeof(*host));
 	const struct kernel_memory memory = {
@@ -492,15 +501,18 @@ struct host *host_create(struct kernel *kernel, struct event_core *core, const s
 		snprintf(err, err_size, "no memory for host %u", config->index);
 		return NULL;
 	}
-	host->platform = (struct platform){.ops = &ops, .host = config->index, .msix_vectors = HOST_VECTORS};
+	host->platform =
+		(struct platform){.ops = &ops, .host = config->index, .msix_vectors = HOST_VECTORS};
 	host->kernel = kernel;
 	host->core = core;
 	host->trace = config->trace;
 	host->params = config->params;
 	host->config = *config;
 	host->irqs = calloc(HOST_VECTORS, sizeof(*host->irqs));
-	if (!host->irqs || host_memory_create(&host->memory, config->params->host_memory, HOST_MEMORY_BUS, memory_address(config->index))) {
-		snprintf(err, err_size, "no address space for the memory of host %u", config->index);
+	if (!host->irqs || host_memory_create(&host->memory, config->params->host_memory,
+					      HOST_MEMORY_BUS, memory_address(config->index))) {
+		snprintf(err, err_size, "no address space for the memory of host %u",
+			 config->index);
 		host_destroy(host);
 		return NULL;
 	}
@@ -508,7 +520,8 @@ struct host *host_create(struct kernel *kernel, struct event_core *core, const s
 		host->irqs[v].arrival.job = irq_arrived;
 		host->irqs[v].host = host;
 	}
-	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params, config->trace, config->fw_path, &memory, config->dmi, err,
+	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params,
+				      config->trace, config->fw_path, &memory, config->dmi, err,
 				      err_size);
 	if (!host->hca) {
 		host_destroy(host);

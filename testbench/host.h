@@ -1,7 +1,9 @@
 /*
- * A simulated host: memory with an IOMMU map, interrupts, threads; the platform that host_driver/ runs on.
+ * A simulated host: memory with an IOMMU map, interrupts, threads; the platform that host_driver/
+ * runs on.
  *
- * Its memory is one range of bus addresses from HOST_MEMORY_BUS on. The device reaches a page only while it is mapped.
+ * Its memory is one range of bus addresses from HOST_MEMORY_BUS on. The device reaches a page only
+ * while it is mapped.
  */
 #ifndef TESTBENCH_HOST_H
 #define TESTBENCH_HOST_H
@@ -11,7 +13,7 @@
 #include "model/sim/cfg.h"
 #include "model/systemc/kernel.h"
 
-#define HOST_MEMORY_BUS 0x100000000ull /* above 4 GiB, so that no address fits 32 bits */
+#define HOST_MEMORY_BUS  0x100000000ull /* above 4 GiB, so that no address fits 32 bits */
 #define HOST_MSI_ADDRESS 0xfee00000ull
 
 struct host;
@@ -31,13 +33,15 @@ struct host_config {
 };
 
 /* The host and the HCA in it. NULL with one line in err[]. */
-struct host *host_create(struct kernel *kernel, struct event_core *core, const struct host_config *config, char *err, size_t err_size);
+struct host *host_create(struct kernel *kernel, struct event_core *core,
+			 const struct host_config *config, char *err, size_t err_size);
 void host_destroy(struct host *host);
 
 struct platform *host_platform(struct host *host);
 struct hca *host_hca(struct host *host);
 
-/* Pages allocated and pages mapped for the device at present: both 0 after a tear-down that leaves nothing. */
+/* Pages allocated and pages mapped for the device at present: both 0 after a tear-down that leaves
+ * nothing. */
 size_t host_pages_used(const struct host *host);
 size_t host_pages_mapped(const struct host *host);
 /* Where a bus address is in this process, NULL when not the host's; mapped or not. */

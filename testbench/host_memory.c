@@ -22,7 +22,8 @@ static size_t pages_of(uint64_t offset, size_t bytes)
 
 int host_memory_create(struct host_memory *m, uint64_t bytes, uint64_t bus, void *at)
 {
-	void *base = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *base = mmap(at, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (base == MAP_FAILED)
 		return -ENOMEM;
@@ -172,7 +173,8 @@ int host_memory_write(struct host_memory *m, uint64_t bus, const void *buf, size
 	return 0;
 }
 
-int host_memory_range(const struct host_memory *m, uint64_t bus, uint64_t *start, uint64_t *end, unsigned char **ptr)
+int host_memory_range(const struct host_memory *m, uint64_t bus, uint64_t *start, uint64_t *end,
+		      unsigned char **ptr)
 {
 	size_t page, first, last;
 

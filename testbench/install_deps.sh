@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what hcasim needs and this machine lacks: apt-get on Debian, through sudo when not root; elsewhere says what is missing.
+# Arguments are further needs, as below.
 set -euo pipefail
 
 # command or file that proves a package is there : Debian package
@@ -12,6 +13,7 @@ needs=(
 	"riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf"
 	"gdb-multiarch:gdb-multiarch"
 	"tshark:tshark" "valgrind:valgrind" "python3:python3"
+	"$@"
 )
 missing=()
 for need in "${needs[@]}"; do

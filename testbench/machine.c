@@ -27,7 +27,8 @@ static void note_catastrophe(void *arg, unsigned host, const char *text)
 	m->catastrophes++;
 }
 
-int machine_create(struct machine *m, const struct machine_options *options, char *err, size_t err_size)
+int machine_create(struct machine *m, const struct machine_options *options, char *err,
+		   size_t err_size)
 {
 	memset(m, 0, sizeof(*m));
 	m->config = options->config;
@@ -54,7 +55,8 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 			return -EINVAL;
 		}
 	}
-	hca_link(host_hca(m->hosts[0]), 1, host_hca(m->hosts[1]), 1, &m->plan);
+	for (unsigned port = 1; port <= m->config->hca[0].hca_ports && port <= m->config->hca[1].hca_ports; port++)
+		hca_link(host_hca(m->hosts[0]), port, host_hca(m->hosts[1]), port, &m->plan);
 	return 0;
 }
 
@@ -72,6 +74,10 @@ void machine_stop(struct machine *m)
 
 void machine_destroy(struct machine *m)
 {
+	/* In the middle of a run each holds packets of the other. */
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
+		if (m->hosts[i])
+			hca_pci_reset(host_hca(m->hosts[i]));
 	kernel_destroy(m->kernel);
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
 		host_destroy(m->hosts[i]);

@@ -1,5 +1,6 @@
 /*
- * The simulated installation: two hosts with an HCA each, a cable between their first ports, a fault plan on the cable, a trace.
+ * The simulated installation: two hosts with an HCA each, a cable between their first ports, a
+ * fault plan on the cable, a trace.
  */
 #ifndef TESTBENCH_MACHINE_H
 #define TESTBENCH_MACHINE_H
@@ -39,7 +40,8 @@ struct machine_options {
 };
 
 /* 0 or -errno with one line in err[]. The machine is at power-on, its cable plugged. */
-int machine_create(struct machine *m, const struct machine_options *options, char *err, size_t err_size);
+int machine_create(struct machine *m, const struct machine_options *options, char *err,
+		   size_t err_size);
 /* Runs until machine_stop(), starvation or the time limit of the configuration. */
 enum kernel_end machine_run(struct machine *m);
 void machine_stop(struct machine *m);

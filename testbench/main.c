@@ -4,6 +4,7 @@
 #include "model/sim/cfg.h"
 #include "testbench/catalog.h"
 #include "testbench/cli.h"
+#include "testbench/ctl.h"
 #include "traces/trace.h"
 
 #include <stdio.h>
@@ -60,6 +61,10 @@ int main(int argc, char **argv)
 		return EXIT_RIGHT;
 	case CLI_CHECK:
 		return check(&cli);
+	case CLI_SERVE:
+		return serve(&cli.run, &cli.serve);
+	case CLI_CTL:
+		return ctl_send(cli.file, cli.words, cli.word_count);
 	case CLI_HELP:
 		cli_help(stdout);
 		return EXIT_RIGHT;

@@ -68,6 +68,10 @@ struct tb_setup {
 	bool interrupts;       /* completions are waited for by MSI-X, not polled */
 	bool stays_up;         /* the body takes the devices away itself: no tear-down after it */
 	bool hidden;           /* not in `hcasim list` */
+	enum ibv_qp_type type; /* of the pairs: RC or UC [RC] */
+	unsigned sges;         /* gather entries of a send [1] */
+	unsigned recv_sges;    /* scatter entries of a receive [1] */
+	unsigned lmc;          /* of every port [0] */
 	unsigned qps;          /* connected pairs [1] */
 	size_t memory;         /* bytes of each area [64 KiB] */
 	unsigned queue;        /* work requests of a queue [128] */
@@ -95,7 +99,8 @@ struct tb_end {
 	struct drv_cq *cq;
 	struct drv_mr *mr;
 	struct drv_qp *qp[TB_QPS_MAX];
-	unsigned lid;
+	unsigned lid;   /* of port 1 */
+	unsigned lid_2; /* of port 2, where there is one (hca.ports) */
 	uint8_t *src, *dst; /* the areas */
 	uint8_t *expected;  /* what dst must hold */
 	struct tb_events *events;
@@ -201,19 +206,20 @@ void tb_show_ladder(struct tb *tb, const char *here);
 
 /* Fields of a packet that are compared; TB_ANY: not. */
 struct tb_pkt {
-	int64_t psn, qpn /* destination */, len /* payload */, ack_req, solicited, dlid, slid, transmission /* from 1 */;
+	int64_t psn, qpn /* destination */, len /* payload */, ack_req, solicited, mig_req, pkey, dlid, slid, transmission /* from 1 */;
 	int64_t ack_credits;	/* AETH of an ACK: credit code */
 	int64_t rnr;		/* AETH of an RNR NAK: timer code */
 	int64_t nak;		/* AETH of a NAK: its code, enum nak_code */
 	int64_t msn;		/* AETH */
 	int64_t va, rkey, dma_len; /* RETH */
 	int64_t imm;
+	int64_t srqn;		/* XRCETH */
 };
 
 #define TB_PKT_ANY \
-	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
+	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .mig_req = TB_ANY, .pkey = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
 	.transmission = TB_ANY, .ack_credits = TB_ANY, .rnr = TB_ANY, .nak = TB_ANY, .msn = TB_ANY, .va = TB_ANY, .rkey = TB_ANY, \
-	.dma_len = TB_ANY, .imm = TB_ANY
+	.dma_len = TB_ANY, .imm = TB_ANY, .srqn = TB_ANY
 
 /* Time since the packet before it in the same direction (lost ones count) began to be over. */
 struct tb_window {
@@ -287,7 +293,9 @@ void tb_expect_cqes(struct tb *tb, const char *here, struct tb_end *end, unsigne
 void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum ibv_event_type type);
 /* Events that come with what the body does on purpose, such as those of a port. */
 #define ignore_events(end) tb_ignore_events(tb, end)
+#define check_events(end) tb_check_events(tb, end)
 void tb_ignore_events(struct tb *tb, struct tb_end *end);
+void tb_check_events(struct tb *tb, struct tb_end *end);
 
 /* The device of that end reports a broken rule, by the name of its row in model/engine/rules.h; at least once. */
 #define expect_guest_error(end, rule) tb_expect_guest_error(tb, TB_HERE, end, #rule)
@@ -299,6 +307,7 @@ void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end);
 struct tb_data {
 	uint64_t dst, src;
 	size_t len;
+	const struct tb_end *from; /* NULL: the peer */
 };
 #define expect_data(end, ...) tb_expect_data(tb, TB_HERE, end, &(const struct tb_data){__VA_ARGS__})
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
@@ -340,7 +349,7 @@ void tb_take_down(struct tb *tb, const char *here, struct tb_end *end);
 #define abandon(end) tb_abandon(tb, TB_HERE, end)
 void tb_abandon(struct tb *tb, const char *here, struct tb_end *end);
 
-/* A raw packet, LRH to VCRC, as if it came in on the end's port. */
-#define inject(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
+/* A raw packet, LRH to VCRC, as if it came in on the end's port; by name: inject() of services.h. */
+#define inject_bytes(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
 
 #endif

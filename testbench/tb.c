@@ -11,6 +11,9 @@
 enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100 };
 
 static const struct tb_setup setup_defaults = {
+	.type = IBV_QPT_RC,
+	.sges = 1,
+	.recv_sges = 1,
 	.qps = 1,
 	.memory = 64 << 10,
 	.queue = 128,
@@ -31,6 +34,9 @@ struct tb_setup tb_setup_complete(const struct tb_setup *setup)
 	struct tb_setup s = *setup;
 
 #define DEFAULT(member) s.member = s.member ? s.member : setup_defaults.member
+	DEFAULT(type);
+	DEFAULT(sges);
+	DEFAULT(recv_sges);
 	DEFAULT(qps);
 	DEFAULT(memory);
 	DEFAULT(queue);

@@ -98,7 +98,7 @@ static void object_command(uint32_t value)
 	uint8_t *valid = NULL;
 
 	if (command != FW_OBJ_SYNC_ALL) {
-		if (table > FW_TABLE_MPT)
+		if (table > FW_TABLE_MPT && table != FW_TABLE_MCG)
 			abort();
 		valid = &chip.valid[table][number & ((1u << chip.table_log[table]) - 1)];
 	}

@@ -45,7 +45,7 @@ struct fake_chip {
 	struct fake_port port[2];
 	uint8_t host[HOST_BYTES];
 	uint64_t icm[ICM_PAGES]; /* bus address, 1: not mapped */
-	uint8_t valid[5][1 << 16];
+	uint8_t valid[8][1 << 16];
 	uint32_t table_log[FW_TABLE_COUNT];
 	struct fake_object object[OBJ_LOG];
 	unsigned objects;

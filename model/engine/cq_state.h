@@ -26,7 +26,9 @@ struct cq_job {
 	enum cq_job_kind kind;
 	struct cqe cqe;
 	bool solicited;
-	bool sent; /* RESIZE: its CQE is under way */
+	bool sent;         /* RESIZE: its CQE is under way */
+	struct event lost; /* a CQE that the CQ did not take: its QP fails */
+	struct hca *lost_by;
 	uint64_t earliest_ps;
 	uint32_t index;
 	unsigned arm_cmd;

@@ -6,6 +6,7 @@
 #include "model/engine/cq_state.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/pcie.h"
+#include "model/engine/qp.h"
 #include "model/engine/translate.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
@@ -55,6 +56,7 @@ void cqe_write_destroy(struct cqe_write *cq)
 		struct cq_job *job = cq->all;
 
 		cq->all = job->next_all;
+		event_cancel(cq->hca->core, &job->lost);
 		free(job);
 	}
 	free(cq);
@@ -69,6 +71,7 @@ void cqe_write_reset(struct hca *hca)
 	lane_table_reset(&cq->lanes);
 	cq->free = NULL;
 	for (struct cq_job *job = cq->all; job; job = job->next_all) {
+		event_cancel(hca->core, &job->lost);
 		job->next_free = cq->free;
 		cq->free = job;
 	}
@@ -261,6 +264,30 @@ static int cqe_place(struct lane *lane, struct cq_job *job, struct cqc *cqc)
 	return rc;
 }
 
+/* Its work queue cannot report any more: local catastrophic error of the QP (IBA 11.6.3.2). */
+static void qp_fails(struct event *ev)
+{
+	struct cq_job *job = (struct cq_job *)(void *)((char *)ev - offsetof(struct cq_job, lost));
+	struct hca *hca = job->lost_by;
+	uint32_t qpn = cqe_get_my_qpn(&job->cqe);
+	struct qp *qp = qp_make(hca, qpn);
+
+	cq_job_give(hca, job);
+	if (qp)
+		qp_error(qp, QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
+	qp = qp_find(hca, qpn); /* it may have gone with the flush */
+	if (qp)
+		qp_settle(qp);
+}
+
+/* Not from here: the QP may be the one that has just posted. */
+static void completion_lost(struct hca *hca, struct cq_job *job)
+{
+	job->lost_by = hca;
+	job->lost.job = qp_fails;
+	event_set(hca->core, &job->lost, hca_now(hca));
+}
+
 static int cqe_step(struct lane *lane, struct cq_job *job)
 {
 	struct hca *hca = lane->hca;
@@ -275,8 +302,10 @@ static int cqe_step(struct lane *lane, struct cq_job *job)
 		rc = cqc_get_status(cqc) == CQ_STATUS_OK ? cqe_place(lane, job, cqc) : -EIO;
 	if (rc == -EAGAIN)
 		return rc;
-	if (rc)
+	if (rc == -ENOENT)
 		cq_job_give(hca, job);
+	else if (rc)
+		completion_lost(hca, job);
 	else if (cq_is_armed(cqc, job->solicited))
 		cq_moderate(lane, cqc);
 	return 0;
@@ -363,6 +392,35 @@ static int job_step(struct lane *lane, struct lane_job *link)
 
 /* --- for the other stages --- */
 
+static void error_count(struct hca_stats *stats, const struct cqe_err *err)
+{
+	const bool send = cqe_err_get_is_send(err);
+
+	switch (cqe_err_get_syndrome(err)) {
+#define BOTH(syndrome, name)                                                                       \
+	case CQE_SYND_##syndrome:                                                                  \
+		(*(send ? &stats->diag_sq_##name : &stats->diag_rq_##name))++;                     \
+		break;
+#define SENDS(syndrome, name)                                                                      \
+	case CQE_SYND_##syndrome:                                                                  \
+		stats->diag_sq_##name += send;                                                     \
+		break;
+		BOTH(LOC_LEN_ERR, lle)
+		BOTH(LOC_QP_OP_ERR, lqpoe)
+		BOTH(LOC_PROT_ERR, lpe)
+		BOTH(WR_FLUSH_ERR, wrfe)
+		BOTH(REM_INV_REQ_ERR, rire)
+		BOTH(REM_ACCESS_ERR, rae)
+		SENDS(MW_BIND_ERR, mwbe)
+		SENDS(BAD_RESP_ERR, bre)
+		SENDS(REM_OP_ERR, roe)
+		SENDS(RETRY_EXC_ERR, tree)
+		SENDS(RNR_RETRY_EXC_ERR, rree)
+#undef BOTH
+#undef SENDS
+	}
+}
+
 void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
 		    uint64_t earliest_ps)
 {
@@ -371,6 +429,8 @@ void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool s
 
 	job->cqe = *cqe;
 	job->solicited = solicited || cqe_get_opcode(cqe) == CQE_OP_ERROR;
+	if (cqe_get_opcode(cqe) == CQE_OP_ERROR)
+		error_count(&hca->stats, (const struct cqe_err *)(const void *)cqe);
 	job->earliest_ps = (earliest_ps > now ? earliest_ps : now) + hca->params->cqe_write_latency;
 	cq_job_queue(hca, cqn, job);
 }

@@ -23,7 +23,9 @@ void cqe_write_reset(struct hca *hca);
 /*
  * Queues a CQE (owner bit is set here) not before `earliest_ps`; CQEs of one CQ appear in the order
  * of the calls, each behind all DMA writes issued before the call. `solicited` wakes a CQ armed for
- * solicited completions; error CQEs always do. To a dead CQ: guest error object_dead, dropped.
+ * solicited completions; error CQEs always do. To a dead CQ: guest error object_dead, dropped. To a
+ * CQ in error (overrun, not writable): dropped, and the QP goes to ERR with a catastrophic error of
+ * its work queue.
  */
 void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
 		    uint64_t earliest_ps);

@@ -14,6 +14,7 @@
 #include "model/engine/rules.h"
 #include "model/engine/stats.h"
 #include "model/interface/fwregs.h"
+#include "model/interface/regs.h"
 #include "model/sim/params.h"
 #include "traces/trace.h"
 
@@ -63,6 +64,7 @@ struct hca {
 	struct retry *retry;
 	struct qp_table *qps;
 	struct packet_pool *packets;
+	struct multicast *multicast;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
 
 	uint64_t responder_busy_ps, atomic_busy_ps; /* the units are held until then */
@@ -99,10 +101,9 @@ void waiter_queue_clear(struct waiter_queue *q);
 void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * The chip stops: error buffer filled (dword 0 = code, not 0), engine off, LOCAL_CATAS_ERROR posted when it can be; undone by reset only.
+ * The chip stops: error buffer filled (cause, not 0), engine off, LOCAL_CATAS_ERROR posted when it can be; undone by reset only.
  */
-enum catas_code { CATAS_FIRMWARE = 1, CATAS_WATCHDOG = 2, CATAS_INTERNAL = 3, CATAS_ICM = 4, CATAS_EQ_OVERFLOW = 5 };
-void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and (without ICM map) after HCA_CTRL = 0. */
 void hca_stop(struct hca *hca);

@@ -172,7 +172,7 @@ static void eq_overflow(struct lane *lane, struct eqc *eqc)
 		event_queue_post(hca, &eqe, NULL, NULL);
 		return;
 	}
-	hca_catastrophe(hca, CATAS_EQ_OVERFLOW, lane->number, "eqn %x overflowed", lane->number);
+	hca_catastrophe(hca, ERR_BUF_EQ_OVERFLOW, lane->number, "eqn %x overflowed", lane->number);
 }
 
 static void eqe_landed(struct dma *dma)

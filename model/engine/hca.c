@@ -7,6 +7,7 @@
 #include "model/engine/icm.h"
 #include "model/engine/interrupt.h"
 #include "model/engine/link_port.h"
+#include "model/engine/multicast.h"
 #include "model/engine/packet.h"
 #include "model/engine/pci_function.h"
 #include "model/engine/pcie.h"
@@ -66,6 +67,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	hca->event_queue = event_queue_create(hca);
 	hca->cqe_write = cqe_write_create(hca);
 	hca->packets = packet_pool_create(hca);
+	hca->multicast = multicast_create(hca);
 	hca->scheduler = scheduler_create(hca);
 	hca->wqe_fetch = wqe_fetch_create(hca);
 	hca->retry = retry_create(hca);
@@ -91,6 +93,7 @@ void hca_destroy(struct hca *hca)
 	retry_destroy(hca->retry);
 	wqe_fetch_destroy(hca->wqe_fetch);
 	scheduler_destroy(hca->scheduler);
+	multicast_destroy(hca->multicast);
 	packet_pool_destroy(hca->packets);
 	cqe_write_destroy(hca->cqe_write);
 	event_queue_destroy(hca->event_queue);
@@ -118,6 +121,7 @@ void hca_stop(struct hca *hca)
 	retry_reset(hca);
 	qp_table_reset(hca);
 	responder_reset(hca);
+	multicast_reset(hca);
 	wqe_fetch_reset(hca);
 	cqe_write_reset(hca);
 	event_queue_reset(hca);
@@ -143,7 +147,7 @@ void hca_pci_reset(struct hca *hca)
 	pci_function_reset(hca, true);
 }
 
-void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail, const char *format,
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
 		     ...)
 {
 	struct eqe eqe = {{0}};

@@ -73,6 +73,8 @@ void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size
 /* The same without PCIe's time, for debuggers and for transports that have their own (vfio-user): takes effect now. */
 void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes, unsigned size);
 void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size);
+/* When the device's posted writes issued so far are all in host memory: PCIe lets no answer to the host overtake them, hca_mmio_read_now() leaves that to its caller. */
+uint64_t hca_writes_landed_ps(const struct hca *hca);
 
 /*
  * Connects port `a_port` of `a` with port `b_port` of `b` by a cable (ports count from 1; a port may be connected to the other port of the same
@@ -81,6 +83,12 @@ void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *byt
 void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port, struct fault_plan *plan);
 /* Pulls and plugs the cable; the port sees the signal go and come back. */
 void hca_link_set(struct hca *hca, unsigned port, bool plugged);
+
+/*
+ * For a driver's error paths: the next `times` commands of this opcode end with `status` and are not carried out. One opcode at a time; times 0: no more. A reset
+ * leaves it as it is.
+ */
+void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
 
 /* A raw packet as if it had come in from the wire now, LRH to VCRC; what is on it is received and checked like any other. */
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len);

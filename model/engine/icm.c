@@ -252,7 +252,7 @@ void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_n
 {
 	hca->tables[table] =
 		(struct icm_table){.base = base, .log_num = log_num % 32, .entry_size = entry_size};
-	if (table <= FW_TABLE_MPT)
+	if (table <= FW_TABLE_MPT || table == FW_TABLE_MCG)
 		valid_size(&hca->icm->valid[table], log_num % 32);
 	if (table == FW_TABLE_MPT) {
 		valid_size(&hca->icm->valid[ICM_MPT_RELEASED], log_num % 32);
@@ -303,7 +303,8 @@ void icm_objects_clear(struct hca *hca)
 
 void icm_objects_clear_range(struct hca *hca, unsigned set, uint64_t va, uint64_t len)
 {
-	const struct icm_table *t = &hca->tables[set > FW_TABLE_MPT ? FW_TABLE_MPT : set];
+	const struct icm_table *t =
+		&hca->tables[set == ICM_MPT_RELEASED || set == ICM_MPT_SYNCED ? FW_TABLE_MPT : set];
 	uint64_t first, last, count = (uint64_t)hca->icm->valid[set].mask + 1;
 
 	if (!hca->icm->valid[set].words || !t->entry_size || !len || va + (len - 1) < t->base)

@@ -26,7 +26,7 @@ enum {
 	 */
 	ICM_MPT_RELEASED = FW_TABLE_MPT + 1,
 	ICM_MPT_SYNCED,
-	ICM_VALID_SETS,
+	ICM_VALID_SETS = FW_TABLE_MCG + 1,
 };
 
 struct icm *icm_create(struct hca *hca);
@@ -56,7 +56,7 @@ void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_n
  */
 uint64_t icm_entry(const struct hca *hca, unsigned table, uint32_t number);
 
-/* Valid bits of QP, CQ, EQ, SRQ, MPT (FW_TABLE_QPC .. FW_TABLE_MPT) and of ICM_MPT_*; number
+/* Valid bits of QP, CQ, EQ, SRQ, MPT (FW_TABLE_QPC .. FW_TABLE_MPT), MCG and of ICM_MPT_*; number
  * modulo table size. */
 bool icm_object_valid(const struct hca *hca, unsigned table, uint32_t number);
 void icm_object_set(struct hca *hca, unsigned table, uint32_t number, bool valid);

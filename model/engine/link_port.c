@@ -3,6 +3,7 @@
 
 #include "model/engine/crc.h"
 #include "model/engine/engine.h"
+#include "model/engine/link_state.h"
 #include "model/engine/packet.h"
 #include "model/engine/processor.h"
 #include "model/interface/wire.h"
@@ -11,64 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	VLS = 16,
-	CREDIT_BYTES = 64, /* unit of link-level credits, IBA 7.9.4 */
-	RETURN_SLOTS = 64,
-	LINK_DELIMITERS = 2, /* SDP or SLP and EGP symbols around a packet, IBA 5.3 */
-};
-
-enum port_phys { PHYS_POLLING = 2, PHYS_DISABLED = 3, PHYS_TRAINING = 4, PHYS_LINK_UP = 5 };
-enum port_logical { LOGICAL_DOWN = 1, LOGICAL_INIT = 2, LOGICAL_ARMED = 3, LOGICAL_ACTIVE = 4 };
-
-struct credit_return {
-	uint64_t at_ps;
-	uint32_t blocks;
-};
-
-/* The sending side of one virtual lane. */
-struct lane {
-	struct packet *first, *last; /* packets that wait for credits, in order */
-	uint32_t credits;	     /* blocks the peer's buffer has room for, as far as known */
-	uint32_t queued_bytes;
-	uint64_t stalled_since_ps;
-	struct credit_return returns[RETURN_SLOTS]; /* on their way back */
-	unsigned returns_first, returns_count;
-	struct event wake; /* the next return, while something waits; or head of queue life */
-};
-
-struct link_port {
-	struct hca *hca;
-	unsigned port;
-	struct link_port *peer;
-	struct fault_plan *plan;
-	bool plugged, enabled;
-	struct event trained;
-	uint64_t fs_per_byte; /* femtoseconds */
-	uint64_t busy_until_ps;
-	unsigned speed, width; /* active */
-	unsigned management_in_use; /* VL15 packets in the receive buffer */
-	unsigned flying; /* packets on their way here */
-	struct event_lane arrivals;
-	struct packet *held; /* taken out of order by the fault plan */
-	struct lane lanes[VLS];
-	struct port_config config;
-};
-
 static uint64_t serialise_ps(const struct link_port *lp, unsigned len)
 {
 	return ((len + LINK_DELIMITERS) * lp->fs_per_byte + 999) / 1000;
-}
-
-/* Data rate of one lane in Mbit/s after coding: 8b/10b up to QDR, 64b/66b above (IBA 5.1; FDR10 64b/66b at 10.3125 Gbit/s). */
-static uint64_t lane_mbps(unsigned speed)
-{
-	static const uint64_t mbps[] = {
-		[CFG_SPEED_SDR] = 2000,	  [CFG_SPEED_DDR] = 4000,  [CFG_SPEED_QDR] = 8000,   [CFG_SPEED_FDR10] = 10000,
-		[CFG_SPEED_FDR] = 13636,  [CFG_SPEED_EDR] = 25000, [CFG_SPEED_HDR] = 50000, [CFG_SPEED_NDR] = 100000,
-	};
-
-	return mbps[speed];
 }
 
 static struct port_config *config_of(struct hca *hca, unsigned port)
@@ -79,182 +25,6 @@ static struct port_config *config_of(struct hca *hca, unsigned port)
 struct port_config *link_port_config(struct hca *hca, unsigned port)
 {
 	return config_of(hca, port);
-}
-
-/* --- physical layer --- */
-
-static void tables_default(struct link_port *lp)
-{
-	struct port_config *c = &lp->config;
-
-	memset(c, 0, sizeof(*c));
-	c->logical = LOGICAL_DOWN;
-	c->phys = PHYS_DISABLED;
-	c->mtu = 1;
-	c->oper_vls = 1;
-	c->gid_prefix = 0xfe80000000000000;
-	c->guids[0] = hca_node_guid(lp->hca) + lp->port;
-	c->pkeys[0] = 0xffff;
-}
-
-static void phys_change(struct link_port *lp, unsigned phys)
-{
-	struct hca *hca = lp->hca;
-	static const char *const names[] = {[PHYS_POLLING] = "polling", [PHYS_DISABLED] = "disabled", [PHYS_TRAINING] = "training",
-					    [PHYS_LINK_UP] = "link up"};
-
-	if (lp->config.phys == phys)
-		return;
-	if (lp->config.phys == PHYS_LINK_UP)
-		lp->config.counters[FW_PC_LINK_DOWNED]++;
-	lp->config.phys = (uint8_t)phys;
-	lp->config.logical = phys == PHYS_LINK_UP ? LOGICAL_INIT : LOGICAL_DOWN;
-	HCA_TRACE(hca, TP_LINK_STATE, .port = (uint8_t)lp->port, .text = names[phys]);
-	processor_raise(hca, FW_IRQ_PORT1 << (lp->port - 1));
-}
-
-static void lanes_drop(struct link_port *lp)
-{
-	for (unsigned vl = 0; vl < VLS; vl++) {
-		struct lane *lane = &lp->lanes[vl];
-
-		while (lane->first) {
-			struct packet *pkt = lane->first;
-
-			lane->first = pkt->next;
-			lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-			packet_free(pkt);
-		}
-		lane->last = NULL;
-		lane->queued_bytes = 0;
-		event_cancel(lp->hca->core, &lane->wake);
-	}
-}
-
-static void link_lost(struct link_port *lp)
-{
-	event_cancel(lp->hca->core, &lp->trained);
-	lanes_drop(lp);
-	if (lp->enabled)
-		phys_change(lp, PHYS_POLLING);
-	else
-		phys_change(lp, PHYS_DISABLED);
-}
-
-static void train(struct link_port *lp)
-{
-	struct link_port *peer = lp->peer;
-
-	if (!peer || !lp->plugged || !peer->plugged || !lp->enabled || !peer->enabled)
-		return;
-	if (lp->config.phys != PHYS_POLLING || peer->config.phys != PHYS_POLLING)
-		return;
-	phys_change(lp, PHYS_TRAINING);
-	if (peer != lp)
-		phys_change(peer, PHYS_TRAINING);
-	event_set(lp->hca->core, &lp->trained, hca_now(lp->hca) + lp->hca->params->link_training_time);
-}
-
-static void rate_set(struct link_port *lp, unsigned speed, unsigned width, const struct link_port *peer)
-{
-	uint64_t mbps = lane_mbps(speed) * width;
-
-	lp->speed = speed;
-	lp->width = width;
-	lp->fs_per_byte = 8000000000 / mbps;
-	lp->busy_until_ps = hca_now(lp->hca);
-	for (unsigned vl = 0; vl < VLS; vl++) {
-		lp->lanes[vl].credits = (uint32_t)(peer->hca->params->link_rx_buffer / CREDIT_BYTES);
-		lp->lanes[vl].returns_count = 0;
-	}
-}
-
-static void training_done(struct event *ev)
-{
-	struct link_port *lp = (struct link_port *)((char *)ev - offsetof(struct link_port, trained));
-	struct link_port *peer = lp->peer;
-	const struct hca_params *a = lp->hca->params, *b = peer->hca->params;
-	unsigned speed = (unsigned)(a->link_speed < b->link_speed ? a->link_speed : b->link_speed);
-	unsigned width = (unsigned)(a->link_width < b->link_width ? a->link_width : b->link_width);
-
-	if (peer->config.phys != PHYS_TRAINING)
-		return;
-	rate_set(lp, speed, width, peer);
-	rate_set(peer, speed, width, lp);
-	lp->management_in_use = peer->management_in_use = 0;
-	phys_change(lp, PHYS_LINK_UP);
-	phys_change(peer, PHYS_LINK_UP);
-}
-
-void link_port_command(struct hca *hca, unsigned port, uint32_t command)
-{
-	struct link_port *lp = hca->ports[port - 1], *peer = lp->peer;
-
-	lp->enabled = command != FW_PORT_DISABLE;
-	if (command == FW_PORT_UP && lp->config.phys != PHYS_DISABLED)
-		return;
-	if (command == FW_PORT_UP) {
-		phys_change(lp, PHYS_POLLING);
-	} else {
-		link_lost(lp);
-		if (peer)
-			link_lost(peer);
-	}
-	train(lp);
-}
-
-void hca_link_set(struct hca *hca, unsigned port, bool plugged)
-{
-	struct link_port *lp = hca->ports[port - 1], *peer = lp->peer;
-
-	if (lp->plugged == plugged)
-		return;
-	lp->plugged = plugged;
-	if (!plugged) {
-		link_lost(lp);
-		if (peer)
-			link_lost(peer);
-	}
-	train(lp);
-}
-
-void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port, struct fault_plan *plan)
-{
-	struct link_port *x = a->ports[a_port - 1], *y = b->ports[b_port - 1];
-
-	x->peer = y;
-	y->peer = x;
-	x->plan = y->plan = plan;
-	x->plugged = y->plugged = true;
-	train(x);
-}
-
-uint32_t link_port_width(struct hca *hca, unsigned port)
-{
-	static const uint8_t codes[] = {[1] = 1, [4] = 2, [8] = 4, [12] = 8};
-	const struct link_port *lp = hca->ports[port - 1];
-	uint32_t supported = 0;
-
-	for (unsigned w = 1; w <= hca->params->link_width; w++)
-		supported |= w < sizeof(codes) ? codes[w] : 0u;
-	return codes[lp->width ? lp->width : hca->params->link_width] | supported << 8;
-}
-
-/* IBA 14.2.5.6: LinkSpeed bits SDR 1, DDR 2, QDR 4; extended FDR 1, EDR 2, HDR 4, NDR 8. */
-uint32_t link_port_speed(struct hca *hca, unsigned port)
-{
-	static const uint8_t base[] = {[CFG_SPEED_SDR] = 1, [CFG_SPEED_DDR] = 2, [CFG_SPEED_QDR] = 4,	[CFG_SPEED_FDR10] = 4,
-				       [CFG_SPEED_FDR] = 4, [CFG_SPEED_EDR] = 4, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 4};
-	static const uint8_t extended[] = {[CFG_SPEED_FDR] = 1, [CFG_SPEED_EDR] = 2, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 8};
-	const struct link_port *lp = hca->ports[port - 1];
-	unsigned active = lp->width ? lp->speed : (unsigned)hca->params->link_speed;
-	uint32_t supported = 0, extended_supported = 0;
-
-	for (unsigned s = CFG_SPEED_SDR; s <= hca->params->link_speed; s++) {
-		supported |= base[s];
-		extended_supported |= s < sizeof(extended) ? extended[s] : 0u;
-	}
-	return base[active] | (uint32_t)extended[active] << 4 | supported << 8 | extended_supported << 12;
 }
 
 /* --- sending --- */
@@ -329,6 +99,24 @@ static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t a
 }
 
 /* --- credits --- */
+
+void link_lanes_drop(struct link_port *lp)
+{
+	for (unsigned vl = 0; vl < VLS; vl++) {
+		struct lane *lane = &lp->lanes[vl];
+
+		while (lane->first) {
+			struct packet *pkt = lane->first;
+
+			lane->first = pkt->next;
+			lp->config.counters[FW_PC_XMIT_DISCARDS]++;
+			packet_free(pkt);
+		}
+		lane->last = NULL;
+		lane->queued_bytes = 0;
+		event_cancel(lp->hca->core, &lane->wake);
+	}
+}
 
 static uint32_t blocks_of(const struct packet *pkt)
 {
@@ -427,6 +215,10 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		packet_free(pkt);
 	} else if (fault.hold) {
 		pkt->hold = fault.hold + 1; /* it is counted as passing itself */
+		/* those that are to pass it need the credits it took */
+		if (pkt->vl != VL_MANAGEMENT)
+			credits_return(lp, pkt->vl, blocks_of(pkt));
+		pkt->uncredited = true;
 		pkt->next = lp->held;
 		lp->held = pkt;
 	} else {
@@ -494,9 +286,10 @@ static void lane_wake(struct event *ev)
 			transmit(lp, pkt);
 		}
 	}
-	if (!lane->first)
+	if (!lane->first) {
 		lane->last = NULL;
-	else if (lane->returns_count)
+		event_cancel(hca->core, &lane->wake); /* set by a packet that was lost just now */
+	} else if (lane->returns_count)
 		event_set(hca->core, &lane->wake, lane->returns[lane->returns_first].at_ps);
 	else if (life)
 		event_set(hca->core, &lane->wake, lane->stalled_since_ps + life);
@@ -544,6 +337,24 @@ static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 	return lp->busy_until_ps;
 }
 
+/* What goes to a multicast group goes to its members on this HCA too (IBA 10.5.2.2). */
+static void loop_copy(struct link_port *lp, const struct packet *pkt)
+{
+	struct packet *copy = packet_alloc(lp->hca);
+	uint64_t start = pkt->ready_ps > hca_now(lp->hca) ? pkt->ready_ps : hca_now(lp->hca);
+
+	packet_copy(copy, pkt);
+	copy->loopback = true;
+	deliver(lp, copy, start + serialise_ps(lp, pkt->len));
+}
+
+static bool is_multicast(const struct packet *pkt)
+{
+	uint16_t dlid = be16_load(pkt->wire + 2);
+
+	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+}
+
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 {
 	struct link_port *lp = hca->ports[pkt->port - 1];
@@ -557,6 +368,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 	}
 	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2)))
 		return loop_back(lp, pkt);
+	if (is_multicast(pkt))
+		loop_copy(lp, pkt);
 	if (pkt->vl == VL_MANAGEMENT)
 		return transmit(lp, pkt);
 	credits_collect(lane, hca_now(hca));
@@ -656,6 +469,7 @@ void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 	pkt->port = (uint8_t)port;
 	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
 	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
+	pkt->fault = "injected";
 	receive(hca->ports[port - 1], pkt);
 }
 
@@ -668,7 +482,7 @@ void link_port_logical_changed(struct hca *hca, unsigned port)
 
 	HCA_TRACE(hca, TP_LINK_STATE, .port = (uint8_t)port, .text = names[lp->config.logical % 5]);
 	if (lp->config.logical < LOGICAL_ACTIVE)
-		lanes_drop(lp);
+		link_lanes_drop(lp);
 }
 
 bool link_port_is_quiet(struct hca *hca, unsigned port)
@@ -681,40 +495,4 @@ bool link_port_is_quiet(struct hca *hca, unsigned port)
 		if (lp->lanes[vl].first)
 			return false;
 	return true;
-}
-
-struct link_port *link_port_create(struct hca *hca, unsigned port)
-{
-	struct link_port *lp = calloc(1, sizeof(*lp));
-
-	if (!lp)
-		return NULL;
-	lp->hca = hca;
-	lp->port = port;
-	lp->trained.job = training_done;
-	tables_default(lp);
-	return lp;
-}
-
-void link_port_reset(struct hca *hca, unsigned port)
-{
-	struct link_port *lp = hca->ports[port - 1], *peer = lp->peer;
-
-	lp->enabled = false;
-	event_cancel(hca->core, &lp->trained);
-	lanes_drop(lp);
-	tables_default(lp);
-	if (peer && peer->config.phys >= PHYS_TRAINING)
-		link_lost(peer);
-}
-
-void link_port_destroy(struct link_port *lp)
-{
-	if (!lp)
-		return;
-	event_cancel(lp->hca->core, &lp->trained);
-	lanes_drop(lp);
-	if (lp->peer)
-		lp->peer->peer = NULL;
-	free(lp);
 }

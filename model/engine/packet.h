@@ -19,7 +19,7 @@ enum {
 	PACKET_HEADERS = 128,	/* room in front of the payload: LRH 8, GRH 40, BTH 12, XRCETH 4, the largest extension 44 */
 	PACKET_PAYLOAD = 4096,
 	PACKET_TRAILER = 16, /* pad, ICRC, VCRC */
-	PACKET_FRAGS = 72,   /* pieces of host memory of one payload */
+	PACKET_FRAGS = 128,  /* pieces of host memory of one payload: 62 segments of the longest send WQE, each across a page */
 };
 
 struct packet {
@@ -118,7 +118,7 @@ void packet_seal(struct hca *hca, struct packet *pkt);
 /* Makes them now if they were left out: the bytes leave the model (trace, fault). */
 void packet_need_crcs(struct packet *pkt);
 
-/* Finds the parts of wire[0..len); 0, or -EBADMSG with *why (for a counter and the log) when it is malformed: LVer, LNH, length, TVer, opcode, sizes. */
+/* Finds the parts of wire[0..len); 0, or with *why for the log: -EBADMSG when the link layer finds it malformed (LVer, length, VL: PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer, opcode, sizes). */
 int packet_parse(struct hca *hca, struct packet *pkt, const char **why);
 /* A packet has arrived, CRC-checked by link_port: parse, address and P_Key checks, QP look-up, then requester_response(), responder_request(). Takes it over. */
 void packet_receive(struct hca *hca, struct packet *pkt);

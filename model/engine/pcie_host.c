@@ -154,6 +154,11 @@ void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *byt
 	pci_function_read(hca, bar, offset, bytes, size);
 }
 
+uint64_t hca_writes_landed_ps(const struct hca *hca)
+{
+	return hca->pcie->landed_ps;
+}
+
 void pcie_host_destroy(struct pcie *pcie)
 {
 	while (pcie->access_all) {

@@ -113,7 +113,7 @@ static void firmware_trapped(struct processor *p)
 	const char *symbol = rv_core_symbol(p->core, trap.pc, &offset);
 
 	backtrace_trace(p);
-	hca_catastrophe(p->hca, CATAS_FIRMWARE, trap.cause,
+	hca_catastrophe(p->hca, ERR_BUF_TRAP, trap.cause,
 			"firmware trapped: %s, value %x, at pc %x %s+%x", rv_cause_name(trap.cause),
 			trap.value, trap.pc, symbol ? symbol : "unknown", offset);
 }
@@ -126,7 +126,7 @@ static void watchdog_job(struct event *ev)
 	const char *symbol = rv_core_symbol(p->core, pc, &offset);
 
 	backtrace_trace(p);
-	hca_catastrophe(p->hca, CATAS_WATCHDOG, 0,
+	hca_catastrophe(p->hca, ERR_BUF_WATCHDOG, 0,
 			"firmware did not serve its watchdog, at pc %x %s+%x%s", pc,
 			symbol ? symbol : "unknown", offset,
 			p->waiting    ? ", waiting for a helper"
@@ -147,7 +147,7 @@ static bool debug_serve(struct processor *p, enum rv_stop why)
 {
 	if (rv_gdb_serve(p->gdb, why) != -ECANCELED)
 		return true;
-	hca_catastrophe(p->hca, CATAS_FIRMWARE, 0, "firmware was killed by the debugger");
+	hca_catastrophe(p->hca, ERR_BUF_FIRMWARE, 0, "firmware was killed by the debugger");
 	return false;
 }
 

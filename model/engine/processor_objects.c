@@ -6,6 +6,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/icm.h"
+#include "model/engine/memory_key.h"
 #include "model/engine/processor_priv.h"
 #include "model/engine/qp.h"
 #include "model/engine/srq.h"
@@ -100,6 +101,9 @@ static void object_invalidate(struct processor *p)
 	struct hca *hca = p->hca;
 
 	if (o->type == FW_TABLE_MPT) {
+		if (icm_object_valid(hca, o->type, o->number) &&
+		    memory_key_window_release(hca, o->number, &o->waiter) == -EAGAIN)
+			return;
 		translate_mpt_set(hca, o->number, false);
 		object_done(p, 0);
 		return;
@@ -231,8 +235,29 @@ static void object_test(struct processor *p)
 
 void processor_object_wake(struct waiter *w)
 {
-	object_test((struct processor *)(void *)((char *)w -
-						 offsetof(struct processor, object.waiter)));
+	struct processor *p = (void *)((char *)w - offsetof(struct processor, object.waiter));
+
+	if (p->object.cmd == FW_OBJ_INVALIDATE)
+		object_invalidate(p);
+	else
+		object_test(p);
+}
+
+/* Multicast groups are not cached: all there is of them is the valid bit. */
+static int object_group(struct processor *p, uint32_t number)
+{
+	struct fw_object *o = &p->object;
+	uint32_t status = FW_OBJ_OK;
+
+	if (o->cmd == FW_OBJ_TEST)
+		status = icm_object_valid(p->hca, FW_TABLE_MCG, number);
+	else if (o->cmd == FW_OBJ_VALIDATE || o->cmd == FW_OBJ_INVALIDATE)
+		icm_object_set(p->hca, FW_TABLE_MCG, number, o->cmd == FW_OBJ_VALIDATE);
+	else
+		return RV_BUS_FAULT;
+	processor_helper_start(&o->helper);
+	processor_helper_done(p, &o->helper, status);
+	return RV_BUS_OK;
 }
 
 int processor_object_start(struct processor *p, uint32_t value)
@@ -243,6 +268,8 @@ int processor_object_start(struct processor *p, uint32_t value)
 	if (o->helper.busy)
 		return RV_BUS_FAULT;
 	o->cmd = value & 0xff;
+	if (o->cmd != FW_OBJ_SYNC_ALL && type == FW_TABLE_MCG)
+		return object_group(p, number);
 	if (o->cmd != FW_OBJ_SYNC_ALL && type > FW_TABLE_MPT)
 		return RV_BUS_FAULT;
 	/* What QUIESCE has seen is still known when the same object is invalidated after it. */

@@ -294,6 +294,19 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 	return RV_BUS_OK;
 }
 
+static uint32_t diag_count(const struct hca *hca, uint32_t index)
+{
+	switch (index) {
+#define D(name, field, stat)                                                                       \
+	case FW_DIAG_##name:                                                                       \
+		return (uint32_t)hca->stats.stat;
+		FW_DIAG_COUNTERS(D)
+#undef D
+	default:
+		return 0;
+	}
+}
+
 static int chip_load(struct processor *p, uint32_t reg, uint32_t *value)
 {
 	uint64_t ns;
@@ -334,6 +347,9 @@ static int chip_load(struct processor *p, uint32_t reg, uint32_t *value)
 		return helper_load(&p->eqe, value);
 	case FW_HCA_CTRL:
 		*value = p->hca->ctrl;
+		break;
+	case FW_DIAG_COUNT:
+		*value = diag_count(p->hca, fw_reg(p, FW_DIAG_INDEX));
 		break;
 	default:
 		if (reg >= FW_NUM_PORTS && reg < FW_TRACE_TEXT)
@@ -496,7 +512,7 @@ static int firmware_gave_up(struct processor *p, uint32_t value)
 	uint32_t offset = 0, pc = trap.cause ? trap.pc : rv_core_pc(p->core);
 	const char *symbol = rv_core_symbol(p->core, pc, &offset);
 
-	hca_catastrophe(p->hca, CATAS_FIRMWARE, value,
+	hca_catastrophe(p->hca, ERR_BUF_FIRMWARE, value,
 			"firmware gave up with %x, at pc %x %s+%x: %s", value, pc,
 			symbol ? symbol : "unknown", offset,
 			trap.cause ? rv_cause_name(trap.cause) : "no trap");

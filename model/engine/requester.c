@@ -24,13 +24,24 @@ static void refresh(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
 	unsigned service = qpc_get_service(qpc);
+	uint8_t port = (uint8_t)(qp_path_get_port(qpc_primary_const(qpc)) + 1);
 
 	send->reliable = service == QP_ST_RC || service == QP_ST_XRC;
 	send->log_mtu =
 		(uint8_t)(service == QP_ST_UD || service == QP_ST_MLX ? 7 + IB_MTU_4096
 								      : 7 + qpc_get_mtu(qpc));
-	send->port = (uint8_t)(qp_path_get_port(qpc_primary_const(qpc)) + 1);
+	if (send->port != port && send->turn == TURN_RING) {
+		scheduler_remove(qp); /* rings are by port */
+		send->port = port;
+		scheduler_ready(qp, 0);
+	}
+	send->port = port;
 	send->ack_timeout_ps = retry_ack_timeout_ps(qp->hca, qpc);
+}
+
+void requester_path_changed(struct qp *qp, const struct qpc *qpc)
+{
+	refresh(qp, qpc);
 }
 
 void requester_load(struct qp *qp, const struct qpc *qpc)
@@ -110,6 +121,8 @@ void requester_drop(struct qp *qp)
 	free_list(&send->out_first);
 	free_list(&send->response_first);
 	free_list(&send->write_first);
+	if (send->local)
+		packet_free(send->local);
 	memset(send, 0, sizeof(*send));
 	requester_init(qp);
 }
@@ -119,7 +132,8 @@ bool requester_is_quiet(const struct qp *qp)
 	const struct qp_send *send = &qp->send;
 
 	return !send->dma_pending && !send->out_first && !send->response_first &&
-	       !send->write_first && send->turn != TURN_RUNNING && send->turn != TURN_AGAIN;
+	       !send->write_first && !(send->local && send->local->owner) &&
+	       send->turn != TURN_RUNNING && send->turn != TURN_AGAIN;
 }
 
 bool requester_is_idle(const struct qp *qp)
@@ -128,7 +142,7 @@ bool requester_is_idle(const struct qp *qp)
 
 	return send->oldest == send->next && !send->started && !send->uar_pending &&
 	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.queued &&
-	       !send->response_waiter.queued && requester_is_quiet(qp);
+	       !send->response_waiter.queued && !send->local && requester_is_quiet(qp);
 }
 
 void requester_resume(struct qp *qp, const struct qpc *qpc)
@@ -145,6 +159,7 @@ void requester_resume(struct qp *qp, const struct qpc *qpc)
 	if (send->oldest != send->next && send->deadline_ps == EVENT_NEVER && send->reliable &&
 	    !send->flushing && send->ack_timeout_ps != EVENT_NEVER)
 		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
+	requester_drained(qp);
 	if (send->cursor != send->next || send->started || send->uar_pending)
 		scheduler_ready(qp, 0);
 }
@@ -315,8 +330,9 @@ static enum send_state start(struct send_step *s)
 	unsigned flags = entry_flags(s);
 	uint32_t packets;
 
-	if (s->r.op->props & WQE_P_MPT)
-		return fault(s, VERDICT_SEND_WQE);
+	if (s->r.op->props & WQE_P_MPT && wqe_ctrl_get_strong_order(s->r.ctrl) &&
+	    send->oldest != send->next)
+		return SEND_WAIT_ACK;
 	if (wqe_ctrl_get_fence(s->r.ctrl) && send->reads)
 		return SEND_WAIT_READS;
 	if (flags & SEND_FETCHES && send->reads >= 1u << qpc_get_sra_max(s->qpc))
@@ -326,6 +342,14 @@ static enum send_state start(struct send_step *s)
 	packets = flags & SEND_ATOMIC ? 1 : psn_packets((uint32_t)s->r.bytes, send->log_mtu);
 	if (!window_has_room(s, flags & SEND_READ, packets))
 		return SEND_WAIT_ACK;
+	if (s->r.op->props & WQE_P_MPT) {
+		int err = requester_local_do(s);
+
+		if (err < 0)
+			return err == -EAGAIN ? SEND_WAIT_MEMORY : SEND_WAIT_LOCAL;
+		if (err)
+			return fault(s, (enum verdict)err);
+	}
 	*send_entry(send, send->next) = (struct send_wqe){
 		.first_psn = send->send_psn,
 		.bytes = (uint32_t)s->r.bytes,
@@ -349,6 +373,9 @@ static enum send_state start(struct send_step *s)
 	}
 	send->reads += !!(flags & SEND_FETCHES);
 	qpc_set_ssn(s->qpc, qpc_get_ssn(s->qpc) + 1);
+	/* what takes no receive takes no credit */
+	if (send->credits && !(flags & SEND_RECEIVES))
+		send->credit_limit = (send->credit_limit + 1) & MSN_MASK;
 	return SEND_PACKET;
 }
 

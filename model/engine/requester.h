@@ -3,6 +3,7 @@
  * from: scheduler (requester_run), packet_receive (requester_response), retry; to: wqe_fetch,
  * translate, packet, link_port, cqe_write. Time: [hca.requester].
  *
+ * requester_local.c: work requests on keys, done in the device;
  * requester.c: the steps that lead from a WQE to its next packet; requester_wqe.c: what stands in a
  * WQE; requester_packet.c: payload and headers, packets on their way out; requester_response.c:
  * responses; requester_complete.c: completions, errors, flushes.
@@ -59,6 +60,7 @@ struct qp_send {
 	struct packet *discard_last; /* packets up to this one are freed instead of sent */
 	struct packet *response_first, *response_last; /* not yet looked at */
 	struct packet *write_first, *write_last;       /* data being written to memory */
+	struct packet *local;                          /* page list being copied */
 	uint64_t deadline_ps;                          /* ACK or RNR timer, EVENT_NEVER: off */
 	uint64_t ack_timeout_ps;                       /* of the context, as of the last step */
 	uint32_t heap_slot;                            /* retry's */
@@ -105,6 +107,8 @@ void requester_response(struct qp *qp, struct packet *pkt);
 void requester_flush(struct qp *qp);
 /* The QP's ACK or RNR timer has run out. */
 void requester_timeout(struct qp *qp);
+/* The QP's primary path is another one: port, timeout. */
+void requester_path_changed(struct qp *qp, const struct qpc *qpc);
 /* The context may have changed under it (FW_OBJ_RESUME). */
 void requester_resume(struct qp *qp, const struct qpc *qpc);
 /* Nothing to remember that the context does not hold. */

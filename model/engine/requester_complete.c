@@ -1,6 +1,8 @@
 /* Completions of the send queue, errors and flushes. See requester.h. */
 #include "model/engine/cqe_write.h"
+#include "model/engine/event_queue.h"
 #include "model/engine/packet.h"
+#include "model/engine/qp_path.h"
 #include "model/engine/requester_impl.h"
 #include "model/engine/retry.h"
 #include "model/engine/scheduler.h"
@@ -102,6 +104,26 @@ static void fail(struct qp *qp, struct qpc *qpc, uint64_t earliest_ps)
 			 (uint8_t)row->event);
 }
 
+/* Retries are used up, but there is another path: all of it again there, with all retries (IBA
+ * 17.2.8). */
+static bool migrated(struct qp *qp, struct qpc *qpc)
+{
+	struct qp_send *send = &qp->send;
+
+	if (send->failed != VERDICT_RETRY_EXCEEDED)
+		return false;
+	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
+	if (!qp_path_migrate(qp, CONTEXT_REQUESTER, qpc))
+		return false;
+	send->failed = 0;
+	send->implied_nak = send->rnr_wait = false;
+	send->discard_last = send->out_last;
+	retry_rewind(qp, send->acked_psn);
+	retry_set_deadline(qp, EVENT_NEVER);
+	scheduler_ready(qp, 0);
+	return true;
+}
+
 void requester_progress(struct qp *qp, uint64_t earliest_ps)
 {
 	struct qp_send *send = &qp->send;
@@ -125,12 +147,35 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 		if (send_entry(send, i)->flags & SEND_SIGNALLED)
 			post_good(qp, cqn, i, send_entry(send, i), earliest_ps);
 	if (send->failed) {
+		if (qp_context(qp, false, &send->response_waiter, &qpc) || migrated(qp, qpc))
+			return;
 		if (!qp_context(qp, false, &send->response_waiter, &qpc))
 			fail(qp, qpc, earliest_ps);
 		return;
 	}
+	requester_drained(qp);
 	if (send->started || send->cursor != send->next)
 		scheduler_ready(qp, 0);
+}
+
+/* IBA 10.3.1, SQD: whatever was begun before the transition has completed. */
+void requester_drained(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+	struct qpc *qpc;
+	bool event;
+
+	if (send->oldest != send->next || send->fault || send->failed || send->flushing ||
+	    qp_context(qp, false, &send->response_waiter, &qpc) ||
+	    qpc_get_state(qpc) != QP_STATE_SQD_BUSY)
+		return;
+	event = qpc_get_sqd_event(qpc);
+	qpc_set_state(qpc, QP_STATE_SQD);
+	qpc_set_sqd_event(qpc, 0);
+	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "send queue drained");
+	if (event)
+		event_queue_qp(qp->hca, EVENT_SQ_DRAINED, qp->qpn);
 }
 
 /* --- errors --- */
@@ -194,6 +239,7 @@ void requester_flush(struct qp *qp)
 		send->cursor_packet = 0;
 		retry_set_deadline(qp, EVENT_NEVER);
 		free_responses(send);
+		requester_local_forget(send);
 		requester_out_run(qp);
 	}
 	if (send->oldest != send->next || send->started || send->uar_pending)

@@ -20,6 +20,7 @@
 	S(DONE, "a packet", "the processing unit's next turn")                                     \
 	S(WAIT_FIRMWARE, "stopped by firmware", "qp_resume")                                       \
 	S(WAIT_MEMORY, "waits for a context, WQE or translation", "the waiter")                    \
+	S(WAIT_LOCAL, "waits for a page list", "requester_local.c")                                \
 	S(WAIT_DMA, "waits for payload", "requester_out_run")                                      \
 	S(WAIT_WINDOW, "waits for a place in the window", "requester_progress")                    \
 	S(WAIT_ACK, "waits for acknowledges", "requester_progress")                                \
@@ -75,12 +76,21 @@ int requester_packet_send(struct send_step *s);
 /* Sends what is ready, in order. */
 void requester_out_run(struct qp *qp);
 
+/* requester_local.c */
+/* WQE `next`, which changes a key, is done. 0, -EAGAIN (the waiter is queued), -EINPROGRESS
+ * (becomes ready by itself), or a verdict > 0. */
+int requester_local_do(struct send_step *s);
+/* A page list that has been read in part is of no use any more. */
+void requester_local_forget(struct qp_send *send);
+
 /* requester_complete.c */
 /*
  * After something has been acknowledged or has gone wrong: completions (not before earliest_ps),
  * the error of the oldest WQE, the ACK timer, the next step.
  */
 void requester_progress(struct qp *qp, uint64_t earliest_ps);
+/* A queue that is draining is drained when nothing is in flight: state, event. */
+void requester_drained(struct qp *qp);
 /* Everything before `psn`, which is within [acked, max], has been acknowledged. */
 void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn);
 /* A step of a queue in ERR or SQER: one WQE completes as flushed. */

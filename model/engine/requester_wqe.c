@@ -69,6 +69,9 @@ static unsigned take_segments(struct send_request *r, unsigned service)
 		r->raddr = (const struct wqe_raddr *)(r->wqe + at);
 		at += sizeof(struct wqe_raddr);
 	}
+	if (r->op->props & WQE_P_MPT)
+		at += wqe_ctrl_get_opcode(r->ctrl) == WQE_FAST_REG ? sizeof(struct wqe_fast_reg)
+								   : sizeof(struct wqe_bind);
 	if (r->op->props & (WQE_P_ATOMIC | WQE_P_ATOMIC32)) {
 		r->atomic = r->wqe + at;
 		at += r->op->props & WQE_P_ATOMIC32 ? sizeof(struct wqe_masked_cas)

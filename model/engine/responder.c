@@ -6,6 +6,8 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/link_port.h"
+#include "model/engine/memory_key.h"
+#include "model/engine/qp_path.h"
 #include "model/engine/translate.h"
 
 /* What the log says of a machine that waits. */
@@ -118,13 +120,6 @@ static int special_number(const struct resp_run *x)
 	return (int)((x->qp->qpn - base) / HCA_MAX_PORTS);
 }
 
-/* The same partition, and not limited members on both sides (IBA 10.9.3). */
-static bool pkeys_meet(uint32_t a, uint32_t b)
-{
-	return ((a ^ b) & ~(uint32_t)PKEY_FULL_MEMBER) == 0 && (a & ~(uint32_t)PKEY_FULL_MEMBER) &&
-	       ((a | b) & PKEY_FULL_MEMBER);
-}
-
 /* QP0 has no partition, QP1 all of its port, another QP the one of its primary path
  * (IBA 9.6.1.1.3, 10.9.4). */
 static bool pkey_matches(const struct resp_run *x)
@@ -135,10 +130,11 @@ static bool pkey_matches(const struct resp_run *x)
 
 	if (special == QPN_SMI ||
 	    (special < 0 &&
-	     pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(qpc_primary_const(x->qpc))])))
+	     qp_path_pkeys_meet(pkey,
+				port->pkeys[qp_path_get_pkey_index(qpc_primary_const(x->qpc))])))
 		return true;
 	for (unsigned i = 0; special == QPN_GSI && i < PORT_MAX_PKEYS; i++)
-		if (pkeys_meet(pkey, port->pkeys[i]))
+		if (qp_path_pkeys_meet(pkey, port->pkeys[i]))
 			return true;
 	port->bad_pkey++;
 	return false;
@@ -167,6 +163,12 @@ static enum resp_state resp_qp(struct resp_run *x)
 		return resp_refuse(x, VERDICT_DROP);
 	if (!service_matches(x->qpc, x->pkt->op))
 		return resp_refuse(x, VERDICT_DROP);
+	if (!qp_path_accepts(x->qp, CONTEXT_RESPONDER, x->qpc, x->pkt))
+		return resp_refuse(x, VERDICT_DROP);
+	x->qpc = NULL;
+	err = resp_context(x);
+	if (err)
+		return resp_no_context(x, err);
 	if (!pkey_matches(x))
 		return resp_refuse(x, VERDICT_DROP);
 	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) && !resp_is(x, BTH_DATAGRAM)) {
@@ -299,22 +301,6 @@ static int check_write(struct resp_run *x, uint32_t pd)
 	return translate_check(x->hca, &access, &x->r->waiter);
 }
 
-/* Whether the key of a SEND with invalidate may be invalidated; it is done when the message
- * completes. */
-static int check_invalidate(struct resp_run *x, uint32_t pd)
-{
-	struct mpt_entry *mpt;
-	int err = resp_invalidate_get(x, &mpt);
-
-	if (err)
-		return err;
-	if (mpt_entry_get_status(mpt) != MPT_STATUS_HW)
-		return TRANSLATE_BAD_KEY;
-	return mpt_entry_get_pd(mpt) == (pd & FIELD_MASK(16, 0)) && mpt_entry_get_en_inv(mpt)
-		       ? 0
-		       : TRANSLATE_BAD_RIGHT;
-}
-
 static enum resp_state resp_access(struct resp_run *x)
 {
 	int err = resp_context(x);
@@ -331,7 +317,9 @@ static enum resp_state resp_access(struct resp_run *x)
 	if (write && resp_is(x, BTH_START) && !resp_is(x, BTH_END))
 		err = check_write(x, pd);
 	else if (resp_is(x, BTH_INV))
-		err = check_invalidate(x, pd);
+		err = memory_key_invalidate_check(x->hca, &(struct key_user){x->qp->qpn, pd},
+						  ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH)),
+						  &x->r->waiter);
 	if (err == -EAGAIN)
 		return RESP_WAIT;
 	if (err)

@@ -5,6 +5,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/link_port.h"
+#include "model/engine/memory_key.h"
 #include "model/engine/translate.h"
 
 /* A copy of a receive WQE in the buffer of a packet that never leaves. */
@@ -310,18 +311,6 @@ enum resp_state resp_send(struct resp_run *x)
 	return executed(x);
 }
 
-int resp_invalidate_get(struct resp_run *x, struct mpt_entry **mpt)
-{
-	struct mpt *entry;
-	uint32_t key = ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH));
-	int err = translate_mpt_get(x->hca, key, &x->r->waiter, &entry);
-
-	if (err)
-		return err;
-	*mpt = mpt_bytes(entry);
-	return mpt_entry_get_mem_key(*mpt) == mem_key_of_key(key) ? 0 : TRANSLATE_BAD_KEY;
-}
-
 static unsigned pkey_index(struct hca *hca, const struct packet *pkt)
 {
 	const struct port_config *port = link_port_config(hca, pkt->port);
@@ -412,7 +401,7 @@ static void datagram_write(struct resp_run *x)
 
 enum resp_state resp_complete(struct resp_run *x)
 {
-	struct mpt_entry *mpt;
+	struct key_user user = {.qpn = x->qp->qpn};
 	struct cqe cqe;
 	uint32_t cqn;
 	bool solicited;
@@ -421,14 +410,13 @@ enum resp_state resp_complete(struct resp_run *x)
 	if (!err)
 		err = receive_cqn(x, &cqn);
 	if (!err && resp_is(x, BTH_INV)) {
-		err = resp_invalidate_get(x, &mpt);
-		if (!err) {
-			mpt_entry_set_status(mpt, MPT_STATUS_FREE);
-			translate_mpt_changed(x->hca,
-					      ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH)));
-		} else if (err != -EAGAIN) {
+		err = resp_rdma_pd(x, &user.pd);
+		if (!err)
+			err = memory_key_invalidate(x->hca, &user,
+						    ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH)),
+						    &x->r->waiter);
+		if (err != -EAGAIN)
 			err = 0; /* somebody else has invalidated it since it was checked */
-		}
 	}
 	if (err)
 		return resp_no_context(x, err);

@@ -53,6 +53,7 @@ enum resp_mark {
 			       buffer */
 	MARK_FAILED = 1 << 3, /* response: instead of it goes the NAK of packet.verdict */
 	MARK_LAST = 1 << 4,   /* response: the last one of a READ or atomic */
+	MARK_AGAIN = 1 << 5,  /* with MARK_READ or MARK_LAST: of a READ that is repeated */
 };
 
 enum {
@@ -163,8 +164,6 @@ enum resp_state resp_write(struct resp_run *x);
 enum resp_state resp_send(struct resp_run *x);
 enum resp_state resp_complete(struct resp_run *x);
 enum resp_state resp_flush(struct resp_run *x);
-/* The MPT entry that the IETH of a SEND with invalidate names: as translate_mpt_get(). */
-int resp_invalidate_get(struct resp_run *x, struct mpt_entry **mpt);
 /* A receive that was taken completes in error. 0, or -EAGAIN: waits. */
 int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome);
 void receive_forget(struct qp_receive *r);

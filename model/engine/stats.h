@@ -30,6 +30,9 @@
 	S(retry, ack_timeouts, "ACK timer expiries")                                                                                   \
 	S(retry, rnr_waits, "RNR NAKs that started a wait")                                                                            \
 	S(retry, sequence_naks, "PSN sequence error NAKs received")                                                                    \
+	S(multicast, packets, "multicast packets whose group was looked up, own ones included")                                        \
+	S(multicast, copies, "copies given to member QPs")                                                                             \
+	S(multicast, unwanted, "multicast packets of no local group")                                                                  \
 	S(responder, packets, "request packets accepted")                                                                              \
 	S(responder, duplicates, "duplicate requests")                                                                                 \
 	S(responder, out_of_sequence, "requests ahead of the expected PSN")                                                            \
@@ -57,6 +60,23 @@
 	S(pcie, write_tlps, "memory write TLPs sent")                                                                                  \
 	S(pcie, write_bytes, "bytes written")                                                                                          \
 	S(pcie, tag_stalls, "read requests that waited for a tag")                                                                     \
+	S(diag, rq_lle, "receives completed with a local length error")                                                                \
+	S(diag, sq_lle, "sends completed with a local length error")                                                                   \
+	S(diag, rq_lqpoe, "receives completed with a local QP operation error")                                                        \
+	S(diag, sq_lqpoe, "sends completed with a local QP operation error")                                                           \
+	S(diag, rq_lpe, "receives completed with a local protection error")                                                            \
+	S(diag, sq_lpe, "sends completed with a local protection error")                                                               \
+	S(diag, rq_wrfe, "receives flushed")                                                                                           \
+	S(diag, sq_wrfe, "sends flushed")                                                                                              \
+	S(diag, sq_mwbe, "memory window binds failed")                                                                                 \
+	S(diag, sq_bre, "sends completed with a bad response error")                                                                   \
+	S(diag, sq_rire, "sends completed with a remote invalid request error")                                                        \
+	S(diag, rq_rire, "receives completed with a remote invalid request error")                                                     \
+	S(diag, sq_rae, "sends completed with a remote access error")                                                                  \
+	S(diag, rq_rae, "receives completed with an access error of the remote side")                                                  \
+	S(diag, sq_roe, "sends completed with a remote operation error")                                                               \
+	S(diag, sq_tree, "sends whose transport retries were exceeded")                                                                \
+	S(diag, sq_rree, "sends whose RNR retries were exceeded")                                                                      \
 	S(fw, commands, "HCR commands executed")                                                                                       \
 	S(fw, instructions, "instructions retired by the embedded processor")
 

@@ -17,7 +17,8 @@ enum {
 			      ACCESS_* stand in the same order */
 	ACCESS_ALL = (1 << 5) - 1,
 	PD_MASK = (1 << 17) - 1,
-	MIN_LINES = 2, /* what a packet can need at once: two pages, a window and its region */
+	MIN_LINES = 3, /* what can be needed at once: two pages of a packet; a window, its region
+			  and the one it had */
 };
 
 #define QUEUE_OWNER   0x80000000u
@@ -32,6 +33,7 @@ struct mpt {
 	uint64_t start, length;
 	uint64_t mtt;          /* ICM address of its first MTT entry */
 	uint64_t first_offset; /* of start in the first page */
+	uint64_t window_base;  /* zero based window: where 0 lies in its region */
 	uint8_t status, rights, log_page;
 	bool physical, region, pages_ok;
 };
@@ -71,8 +73,13 @@ static void mpt_decode(struct mpt *m)
 		      mpt_entry_get_log_page_size(e) <= LOG_PAGE_MAX;
 	m->log_page = m->pages_ok ? (uint8_t)mpt_entry_get_log_page_size(e) : LOG_PAGE_MIN;
 	m->first_offset = m->start & ((UINT64_C(1) << m->log_page) - 1);
-	if (mpt_entry_get_fbo_enable(e) || mpt_entry_get_first_byte_offset(e))
+	m->window_base = 0;
+	if (!m->region && mpt_entry_get_fbo_enable(e)) {
+		m->window_base = m->start;
+		m->start = 0;
+	} else if (mpt_entry_get_fbo_enable(e) || mpt_entry_get_first_byte_offset(e)) {
 		m->first_offset = mpt_entry_get_first_byte_offset(e);
+	}
 }
 
 static void mpt_filled(struct cache_line *line)
@@ -317,12 +324,13 @@ deny_key(struct hca *hca, const struct access *a, const struct mpt *m)
 		    m->key == a->key ? "key is not valid" : "no such key");
 }
 
-/* The region under a window whose own checks have passed. */
-static int __attribute__((noinline))
-window_region(struct hca *hca, const struct access *a, struct waiter *w, struct mpt **mpt)
+/* The region under a window whose own checks have passed; *va becomes an address of it. */
+static int __attribute__((noinline)) window_region(struct hca *hca, const struct access *a,
+						   struct waiter *w, struct mpt **mpt, uint64_t *va)
 {
 	const struct mpt *window = *mpt;
 	uint32_t lkey = mpt_entry_get_lkey(&window->entry), pd = window->pd;
+	uint64_t at = a->va + window->window_base;
 	struct mpt *m;
 	int rc = mpt_find(hca, lkey, w, &m);
 
@@ -334,15 +342,16 @@ window_region(struct hca *hca, const struct access *a, struct waiter *w, struct 
 		return deny(hca, a, TRANSLATE_BAD_KEY, "the window's region is not valid");
 	if (m->pd != pd)
 		return deny(hca, a, TRANSLATE_BAD_PD, "the window's region is in another pd");
-	if (!mpt_covers(m, a->va, a->len))
+	if (!mpt_covers(m, at, a->len))
 		return deny(hca, a, TRANSLATE_BAD_RANGE, "outside the window's region");
+	*va = at;
 	*mpt = m;
 	return 0;
 }
 
-/* All checks; *mpt is the region whose pages count. */
+/* All checks; *mpt is the region whose pages count, *va the address in it. */
 static int access_region(struct hca *hca, const struct access *a, struct waiter *w,
-			 struct mpt **mpt)
+			 struct mpt **mpt, uint64_t *va)
 {
 	struct mpt *m;
 	int rc = mpt_find(hca, a->key, w, &m);
@@ -357,13 +366,14 @@ static int access_region(struct hca *hca, const struct access *a, struct waiter 
 		return deny(hca, a, TRANSLATE_BAD_RIGHT, "no such right");
 	if (!mpt_covers(m, a->va, a->len))
 		return deny(hca, a, TRANSLATE_BAD_RANGE, "out of range");
+	*va = a->va;
 	if (!m->region) {
 		if (!(hca->ctrl & FW_CTRL_MW) ||
 		    a->rights & (ACCESS_LOCAL_READ | ACCESS_LOCAL_WRITE))
 			return deny(hca, a, TRANSLATE_BAD_KEY, "a window is no local key");
 		if (mpt_entry_get_bound_to_qp(&m->entry) && mpt_entry_get_qpn(&m->entry) != a->qpn)
 			return deny(hca, a, TRANSLATE_BAD_KEY, "the window is bound to another qp");
-		rc = window_region(hca, a, w, &m);
+		rc = window_region(hca, a, w, &m, va);
 		if (rc)
 			return rc;
 	}
@@ -376,8 +386,9 @@ static int access_region(struct hca *hca, const struct access *a, struct waiter 
 int translate_check(struct hca *hca, const struct access *access, struct waiter *w)
 {
 	struct mpt *m;
+	uint64_t va;
 
-	return access_region(hca, access, w, &m);
+	return access_region(hca, access, w, &m, &va);
 }
 
 /* --- MTT --- */
@@ -457,14 +468,14 @@ int translate_access(struct hca *hca, const struct access *access, struct waiter
 	uint32_t len = access->len, last_len = *n ? frags[*n - 1].len : 0;
 	unsigned count = *n;
 	struct mpt *m;
-	uint64_t at;
-	int rc = access_region(hca, access, w, &m);
+	uint64_t va, at;
+	int rc = access_region(hca, access, w, &m, &va);
 
 	if (rc)
 		return rc;
 	if (m->physical)
-		return frag_append(frags, n, room, access->va, len);
-	at = access->va - m->start + m->first_offset;
+		return frag_append(frags, n, room, va, len);
+	at = va - m->start + m->first_offset;
 	while (len) {
 		uint64_t page = UINT64_C(1) << m->log_page, in_page = at & (page - 1), bus = 0;
 		uint32_t here = page - in_page < len ? (uint32_t)(page - in_page) : len;

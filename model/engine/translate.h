@@ -90,7 +90,8 @@ int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, 
 		    struct waiter *w, uint64_t *bus, uint32_t *contiguous, uint32_t qpn);
 
 /* An MPT entry in the cache. A bound window's field lkey is the L_Key of the region under it, as
- * software has it. `entry` is as in ICM; whoever changes it calls translate_mpt_changed(). */
+ * software has it, and its field fbo_enable says that its addresses count from 0. `entry` is as in
+ * ICM; whoever changes it calls translate_mpt_changed(). */
 struct mpt;
 struct mpt_entry *mpt_bytes(struct mpt *mpt);
 /*

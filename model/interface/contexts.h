@@ -36,6 +36,7 @@
 #define QP_PM_STATES(K) \
 	K(QP_PM, ARMED,    0, "alternate path loaded, migration allowed") \
 	K(QP_PM, REARM,    1, "new alternate path loaded, waits for the peer") \
+	K(QP_PM, ASKED,    2, "software asks an armed QP to migrate, device (a code the interface does not use)") \
 	K(QP_PM, MIGRATED, 3, "running on the primary path")
 
 #define IB_MTUS(K) \
@@ -266,7 +267,7 @@
 	F(mpt_entry, 64, length,          0x18, 63,  0, "bytes; 0 unbound window") \
 	F(mpt_entry, 32, lkey,            0x20, 31,  0, "window: key of the region under it") \
 	F(mpt_entry, 32, win_cnt,         0x24, 23,  0, "windows bound, device") \
-	F(mpt_entry,  8, fbo_enable,      0x29,  7,  7, "first byte offset enable") \
+	F(mpt_entry,  8, fbo_enable,      0x29,  7,  7, "first byte offset enable; bound window: addresses count from 0, device") \
 	F(mpt_entry,  8, mtt_rep,         0x2b,  3,  0, "MTT repeat") \
 	A(mpt_entry, 64, mtt_addr,        0x2c, 39,  3, "byte offset of the first MTT entry") \
 	F(mpt_entry, 32, mtt_size,        0x34, 31,  0, "MTT entries owned (fast register regions)") \

@@ -86,12 +86,48 @@ enum {
 	R(TRACE_VALUE, 0x144, "a number for the log")                                                                                  \
 	R(GUEST_ERROR, 0x148, "rule number (model/engine/rules.h) that software broke; text: the address last written to GUEST_TEXT")  \
 	R(GUEST_TEXT, 0x14c, "address in RAM of the text for GUEST_ERROR")                                                             \
-	R(CATAS, 0x150, "catastrophic error: stops the chip, the value is dword 1 of the error buffer")
+	R(CATAS, 0x150, "catastrophic error: stops the chip, the value is dword 1 of the error buffer")                                \
+	R(DIAG_INDEX, 0x154, "selects a diagnostic counter, FW_DIAG_*")                                                                \
+	R(DIAG_COUNT, 0x158, "read only: its low word")
 
 enum fw_register {
 #define R(name, offset, meaning) FW_##name = offset,
 	FW_REGISTERS(R)
 #undef R
+};
+
+/* Diagnostic counters since reset. D(NAME, field of DIAG_RPRT's output, member of struct hca_stats) */
+#define FW_DIAG_COUNTERS(D)                                                                                                        \
+	D(RQ_LLE, rq_lle, diag_rq_lle)                                                                                                 \
+	D(SQ_LLE, sq_lle, diag_sq_lle)                                                                                                 \
+	D(RQ_LQPOE, rq_lqpoe, diag_rq_lqpoe)                                                                                           \
+	D(SQ_LQPOE, sq_lqpoe, diag_sq_lqpoe)                                                                                           \
+	D(RQ_LPE, rq_lpe, diag_rq_lpe)                                                                                                 \
+	D(SQ_LPE, sq_lpe, diag_sq_lpe)                                                                                                 \
+	D(RQ_WRFE, rq_wrfe, diag_rq_wrfe)                                                                                              \
+	D(SQ_WRFE, sq_wrfe, diag_sq_wrfe)                                                                                              \
+	D(SQ_MWBE, sq_mwbe, diag_sq_mwbe)                                                                                              \
+	D(SQ_BRE, sq_bre, diag_sq_bre)                                                                                                 \
+	D(SQ_RIRE, sq_rire, diag_sq_rire)                                                                                              \
+	D(RQ_RIRE, rq_rire, diag_rq_rire)                                                                                              \
+	D(SQ_RAE, sq_rae, diag_sq_rae)                                                                                                 \
+	D(RQ_RAE, rq_rae, diag_rq_rae)                                                                                                 \
+	D(SQ_ROE, sq_roe, diag_sq_roe)                                                                                                 \
+	D(SQ_TREE, sq_tree, diag_sq_tree)                                                                                              \
+	D(SQ_RREE, sq_rree, diag_sq_rree)                                                                                              \
+	D(RQ_RNR, rq_rnr, responder_rnr_naks)                                                                                          \
+	D(SQ_RNR, sq_rnr, retry_rnr_waits)                                                                                             \
+	D(RQ_OOS, rq_oos, responder_out_of_sequence)                                                                                   \
+	D(SQ_OOS, sq_oos, retry_sequence_naks)                                                                                         \
+	D(RQ_DUP, rq_dup, responder_duplicates)                                                                                        \
+	D(SQ_TO, sq_to, retry_ack_timeouts)                                                                                            \
+	D(NUM_CQOVF, num_cqovf, cqe_write_overruns)
+
+enum fw_diag_counter {
+#define D(name, field, stat) FW_DIAG_##name,
+	FW_DIAG_COUNTERS(D)
+#undef D
+	FW_DIAG_COUNTERS_END
 };
 
 enum {
@@ -133,7 +169,7 @@ enum {
 	FW_CTRL_MW = 1 << 2,		 /* memory windows enabled */
 	FW_CTRL_UD_AV_PORT = 1 << 3,	 /* address vector's port is checked */
 
-	/* Object types are FW_TABLE_QPC .. FW_TABLE_MPT. */
+	/* Object types are FW_TABLE_QPC .. FW_TABLE_MPT, and FW_TABLE_MCG for VALIDATE, INVALIDATE and TEST. */
 	FW_OBJ_VALIDATE = 1,  /* valid bit set; the next use reads the context from ICM */
 	FW_OBJ_INVALIDATE = 2,	/* finishes what is under way for it, drops the cached line and private state, clears the valid bit */
 	FW_OBJ_WRITEBACK = 3, /* the cached line is written to ICM and kept */

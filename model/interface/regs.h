@@ -85,7 +85,7 @@ enum hca_msix {
 	K(ERR_BUF, NONE,     0, "no error") \
 	K(ERR_BUF, TRAP,     1, "firmware trapped") \
 	K(ERR_BUF, WATCHDOG, 2, "firmware did not serve its watchdog") \
-	K(ERR_BUF, ICM,      3, "a context could not be reached in ICM") \
+	K(ERR_BUF, EQ_OVERFLOW, 3, "an EQ overflowed, its events are lost") \
 	K(ERR_BUF, FIRMWARE, 4, "firmware gave up") \
 	K(ERR_BUF, INJECTED, 5, "fault plan")
 

@@ -84,7 +84,7 @@
 	V(SEND_WQE,       NONE, PSN_SEQUENCE, NONE, LOC_QP_OP_ERR,     SQ,  0, DROP, "send WQE is malformed or not for this service") \
 	V(SEND_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      SQ,  0, DROP, "L_Key of a send refused") \
 	V(FLUSHED,        NONE, PSN_SEQUENCE, NONE, WR_FLUSH_ERR,      KEEP, 0, DROP, "work request behind an error") \
-	V(BIND,           NONE, PSN_SEQUENCE, NONE, MW_BIND_ERR,       ERR, 0, DROP, "bind, fast register or local invalidate refused") \
+	V(BIND,           NONE, PSN_SEQUENCE, NONE, MW_BIND_ERR,       SQ,  0, DROP, "bind, fast register or local invalidate refused") \
 	V(BAD_RESPONSE,   NONE, PSN_SEQUENCE, NONE, BAD_RESP_ERR,      ERR, 0, DROP, "response of a wrong kind or length") \
 	V(RESP_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      ERR, 0, DROP, "L_Key refused for a READ or atomic response") \
 	V(RETRY_EXCEEDED, NONE, PSN_SEQUENCE, NONE, RETRY_EXC_ERR,     ERR, 0, DROP, "transport retries used up") \

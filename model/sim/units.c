@@ -19,7 +19,7 @@ struct scale {
 static const struct scale times[] = {{"s", CFG_S(1)},   {"ms", CFG_MS(1)}, {"us", CFG_US(1)},
 				     {"ns", CFG_NS(1)}, {"ps", 1},         {0}};
 static const struct scale sizes[] = {
-	{"GiB", CFG_GIB(1)}, {"MiB", CFG_MIB(1)}, {"KiB", CFG_KIB(1)}, {"B", 1}, {0}};
+	{"GiB", CFG_GIB(1)}, {"MiB", CFG_MIB(1)}, {"KiB", CFG_KIB(1)}, {"B", 1}, {"", 1}, {0}};
 static const struct scale freqs[] = {
 	{"GHz", 1000000000}, {"MHz", 1000000}, {"kHz", 1000}, {"Hz", 1}, {0}};
 static const struct scale rates[] = {
@@ -29,7 +29,8 @@ static const struct scale numbers[] = {{"", 1}, {0}};
 /* The first name of a value is the one it is written with. */
 static const struct scale bools[] = {{"true", 1}, {"false", 0}, {"on", 1}, {"off", 0},
 				     {"1", 1},    {"0", 0},     {0}};
-static const struct scale widths[] = {{"1x", 1}, {"4x", 4}, {"8x", 8}, {"12x", 12}, {0}};
+static const struct scale widths[] = {{"1x", 1}, {"4x", 4}, {"8x", 8}, {"12x", 12}, {"1", 1},
+				      {"4", 4},	 {"8", 8},  {"12", 12}, {0}};
 static const struct scale pcies[] = {
 	{"2.5GT/s", 2500}, {"5GT/s", 5000}, {"8GT/s", 8000}, {"16GT/s", 16000}, {0}};
 static const struct scale speeds[] = {
@@ -209,7 +210,7 @@ char *cfg_value_format(enum cfg_unit unit, uint64_t value, char buf[CFG_VALUE_CH
 		snprintf(buf, CFG_VALUE_CHARS, "0x%" PRIx64, value);
 	} else {
 		/* Zero of the smallest unit, as zero divides by all. */
-		while (scale[1].text && (value % scale->value || !value))
+		while (scale[1].text && *scale[1].text && (value % scale->value || !value))
 			scale++;
 		snprintf(buf, CFG_VALUE_CHARS, "%" PRIu64 "%s", value / scale->value, scale->text);
 	}

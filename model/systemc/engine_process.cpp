@@ -20,7 +20,8 @@ uint64_t engine_process::horizon() const
 }
 
 /*
- * What may run now: everything up to the horizon, which is read again when a job has called out of the core (foreign_activity()).
+ * What may run now: everything up to the horizon, which is read again when a job has called out of
+ * the core (foreign_activity()).
  */
 void engine_process::run_ahead(uint64_t now)
 {
@@ -28,7 +29,9 @@ void engine_process::run_ahead(uint64_t now)
 
 	driving_ = true;
 	horizon_stale_ = false;
-	for (const event *next = event_core_peek(core_); next && !next->foreign && next->at_ps <= until && next->at_ps <= limit_ps_ && !stopped_;
+	for (const event *next = event_core_peek(core_);
+	     next && !next->foreign && next->at_ps <= until && next->at_ps <= limit_ps_ &&
+	     !stopped_;
 	     next = event_core_peek(core_)) {
 		event_core_step(core_);
 		if (!run_ahead_)
@@ -42,8 +45,8 @@ void engine_process::run_ahead(uint64_t now)
 }
 
 /*
- * A foreign event hands control to a thread, so it runs when SystemC's time is its own; after it the method yields for a delta cycle, in which the
- * thread runs.
+ * A foreign event hands control to a thread, so it runs when SystemC's time is its own; after it
+ * the method yields for a delta cycle, in which the thread runs.
  */
 void engine_process::drive()
 {

@@ -1,5 +1,6 @@
 /*
- * The one SC_METHOD that drives an event core. Anybody who touches a device at a SystemC time of his own calls catch_up() first and poke() after.
+ * The one SC_METHOD that drives an event core. Anybody who touches a device at a SystemC time of
+ * his own calls catch_up() first and poke() after.
  */
 #ifndef MODEL_SYSTEMC_ENGINE_PROCESS_HPP
 #define MODEL_SYSTEMC_ENGINE_PROCESS_HPP
@@ -13,20 +14,36 @@ class engine_process : public sc_core::sc_module
       public:
 	engine_process(sc_core::sc_module_name name, event_core *core, bool run_ahead);
 
-	/* Brings the core to SystemC's present time plus `offset` (temporal decoupling): everything due before has happened then. */
+	/* Brings the core to SystemC's present time plus `offset` (temporal decoupling): everything
+	 * due before has happened then. */
 	void catch_up(const sc_core::sc_time &offset = sc_core::SC_ZERO_TIME);
 	/* Something was set in the core from outside its events: look at the heap again. */
 	void poke();
 	/* A job of the core is calling out: somebody may wake earlier than was known. */
-	void foreign_activity() { horizon_stale_ = true; }
+	void foreign_activity()
+	{
+		horizon_stale_ = true;
+	}
 	/* Ends sc_start() at the end of the current evaluation. */
 	void stop();
-	bool stopped() const { return stopped_; }
+	bool stopped() const
+	{
+		return stopped_;
+	}
 	/* No event after this time is run: the run ends there. */
-	void set_limit(uint64_t limit_ps) { limit_ps_ = limit_ps; }
-	bool limit_reached() const { return limit_reached_; }
+	void set_limit(uint64_t limit_ps)
+	{
+		limit_ps_ = limit_ps;
+	}
+	bool limit_reached() const
+	{
+		return limit_reached_;
+	}
 
-	event_core *core() const { return core_; }
+	event_core *core() const
+	{
+		return core_;
+	}
 
       private:
 	SC_HAS_PROCESS(engine_process);

@@ -35,10 +35,11 @@ void read_done(void *arg, const void *bytes, unsigned size)
 }
 } // namespace
 
-hca_module::hca_module(sc_module_name name, engine_process &engine, unsigned index, const hca_params *params,
-		       const host_params *host, ::trace *tr,
+hca_module::hca_module(sc_module_name name, engine_process &engine, unsigned index,
+		       const hca_params *params, const host_params *host, ::trace *tr,
 		       const char *fw_path)
-    : sc_module(name), config("config"), bar0("bar0"), bar2("bar2"), dma("dma"), msi("msi"), intx("intx"), engine_(engine)
+    : sc_module(name), config("config"), bar0("bar0"), bar2("bar2"), dma("dma"), msi("msi"),
+      intx("intx"), engine_(engine)
 {
 	const hca_env env = make_env();
 	char err[256] = "";
@@ -180,7 +181,8 @@ int hca_module::transfer(tlm_command command, uint64_t bus, void *buf, size_t le
 	const bool write = command == TLM_WRITE_COMMAND;
 
 	if (unsigned char *ptr = direct(bus, len, write)) {
-		memcpy(write ? ptr : static_cast<unsigned char *>(buf), write ? static_cast<unsigned char *>(buf) : ptr, len);
+		memcpy(write ? ptr : static_cast<unsigned char *>(buf),
+		       write ? static_cast<unsigned char *>(buf) : ptr, len);
 		return 0;
 	}
 
@@ -216,8 +218,8 @@ hca_env hca_module::make_env()
 	};
 	env.irq_raise = [](void *ctx, unsigned, uint64_t address, uint32_t data) {
 		auto *self = static_cast<hca_module *>(ctx);
-		unsigned char bytes[4] = {(unsigned char)data, (unsigned char)(data >> 8), (unsigned char)(data >> 16),
-					  (unsigned char)(data >> 24)};
+		unsigned char bytes[4] = {(unsigned char)data, (unsigned char)(data >> 8),
+					  (unsigned char)(data >> 16), (unsigned char)(data >> 24)};
 		sc_time delay = self->ahead_of_systemc();
 		tlm_generic_payload trans;
 

@@ -3,13 +3,14 @@
  *
  *   config       target     configuration space, 4 KiB
  *   bar0, bar2   targets    memory BARs; addresses are offsets into the BAR
- *   dma          initiator  the device's reads and writes of host memory, addresses are bus addresses. b_transport is called with the time by which the model is
- *                           ahead of SystemC as delay and must not wait(). Where direct memory access is granted, bytes are copied through it.
- *   msi          initiator  MSI-X messages: 4-byte writes of the vector's data to the vector's address
- *   intx         out        level of INTx
- *   link[n]      the wire: bind_link() connects port n with another module's
+ *   dma          initiator  the device's reads and writes of host memory, addresses are bus
+ * addresses. b_transport is called with the time by which the model is ahead of SystemC as delay
+ * and must not wait(). Where direct memory access is granted, bytes are copied through it. msi
+ * initiator  MSI-X messages: 4-byte writes of the vector's data to the vector's address intx out
+ * level of INTx link[n]      the wire: bind_link() connects port n with another module's
  *
- * Accesses to the BARs may be made with a delay (temporal decoupling); a read blocks the calling thread for the round trip.
+ * Accesses to the BARs may be made with a delay (temporal decoupling); a read blocks the calling
+ * thread for the round trip.
  */
 #ifndef MODEL_SYSTEMC_HCA_MODULE_HPP
 #define MODEL_SYSTEMC_HCA_MODULE_HPP
@@ -34,13 +35,17 @@ class hca_module : public sc_core::sc_module
 	sc_core::sc_out<bool> intx;
 
 	/* Throws std::runtime_error when the firmware cannot be loaded. */
-	hca_module(sc_core::sc_module_name name, engine_process &engine, unsigned index, const hca_params *params,
-		   const host_params *host, ::trace *tr,
+	hca_module(sc_core::sc_module_name name, engine_process &engine, unsigned index,
+		   const hca_params *params, const host_params *host, ::trace *tr,
 		   const char *fw_path);
 	~hca_module() override;
 
-	void bind_link(unsigned port, hca_module &peer, unsigned peer_port, fault_plan *plan = nullptr);
-	hca *device() const { return hca_; }
+	void bind_link(unsigned port, hca_module &peer, unsigned peer_port,
+		       fault_plan *plan = nullptr);
+	hca *device() const
+	{
+		return hca_;
+	}
 
 	/* Told of what broke, and of each range written by DMA; may be empty. */
 	std::function<void(const char *rule, const char *text)> on_guest_error;

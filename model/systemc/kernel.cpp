@@ -29,7 +29,8 @@ void report(const sc_report &r, const sc_actions &actions)
 	sc_report_handler::default_handler(r, actions & ~SC_DISPLAY & ~SC_LOG);
 }
 
-/* A host's side of the bus: initiator to the BARs, memory and interrupt controller for the device. */
+/* A host's side of the bus: initiator to the BARs, memory and interrupt controller for the device.
+ */
 class host_bus : public sc_module
 {
       public:
@@ -38,8 +39,8 @@ class host_bus : public sc_module
 	sc_signal<bool, SC_MANY_WRITERS> intx;
 
 	host_bus(sc_module_name name, const kernel_memory &ops, bool dmi)
-	    : sc_module(name), config("config"), bar0("bar0"), bar2("bar2"), memory("memory"), msi("msi"), intx("intx"), ops_(ops),
-	      dmi_(dmi)
+	    : sc_module(name), config("config"), bar0("bar0"), bar2("bar2"), memory("memory"),
+	      msi("msi"), intx("intx"), ops_(ops), dmi_(dmi)
 	{
 		memory.register_b_transport(this, &host_bus::access_memory);
 		memory.register_get_direct_mem_ptr(this, &host_bus::grant_direct);
@@ -55,8 +56,10 @@ class host_bus : public sc_module
 	void access_memory(tlm_generic_payload &trans, sc_time &)
 	{
 		const int rc = trans.is_write()
-				       ? ops_.write(ops_.ctx, trans.get_address(), trans.get_data_ptr(), trans.get_data_length())
-				       : ops_.read(ops_.ctx, trans.get_address(), trans.get_data_ptr(), trans.get_data_length());
+				       ? ops_.write(ops_.ctx, trans.get_address(),
+						    trans.get_data_ptr(), trans.get_data_length())
+				       : ops_.read(ops_.ctx, trans.get_address(),
+						   trans.get_data_ptr(), trans.get_data_length());
 
 		trans.set_response_status(rc ? TLM_ADDRESS_ERROR_RESPONSE : TLM_OK_RESPONSE);
 	}
@@ -93,7 +96,10 @@ class host_bus : public sc_module
 		ops_.msi(ops_.ctx, trans.get_address(), data);
 	}
 
-	void intx_changed() { ops_.intx(ops_.ctx, intx.read()); }
+	void intx_changed()
+	{
+		ops_.intx(ops_.ctx, intx.read());
+	}
 
 	kernel_memory ops_;
 	bool dmi_;
@@ -153,7 +159,8 @@ static void thread_wake(event *ev)
 		t->run.notify();
 }
 
-struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, void (*fn)(void *), void *arg)
+struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, void (*fn)(void *),
+					  void *arg)
 {
 	auto owned = std::make_unique<kernel_thread>();
 	kernel_thread *t = owned.get();
@@ -231,7 +238,8 @@ void kernel_stop(struct kernel *k)
 
 struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca_params *params,
 				     const host_params *host, trace *tr, const char *fw_path,
-				     const kernel_memory *memory, bool dmi, char *err, size_t err_size)
+				     const kernel_memory *memory, bool dmi, char *err,
+				     size_t err_size)
 {
 	auto kh = std::make_unique<kernel_hca>();
 	const std::string name = "hca" + std::to_string(index);
@@ -240,7 +248,8 @@ struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca
 	kh->kernel = k;
 	kh->bus = std::make_unique<host_bus>(("host" + std::to_string(index)).c_str(), ops, dmi);
 	try {
-		kh->module = std::make_unique<hca_module>(name.c_str(), *k->engine, index, params, host, tr, fw_path);
+		kh->module = std::make_unique<hca_module>(name.c_str(), *k->engine, index, params,
+							  host, tr, fw_path);
 	} catch (const std::runtime_error &e) {
 		snprintf(err, err_size, "%s", e.what());
 		return nullptr;
@@ -251,8 +260,12 @@ struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca
 	kh->module->dma.bind(kh->bus->memory);
 	kh->module->msi.bind(kh->bus->msi);
 	kh->module->intx.bind(kh->bus->intx);
-	kh->module->on_written = [ops](uint64_t bus, size_t len) { ops.written(ops.ctx, bus, len); };
-	kh->module->on_guest_error = [ops](const char *rule, const char *text) { ops.guest_error(ops.ctx, rule, text); };
+	kh->module->on_written = [ops](uint64_t bus, size_t len) {
+		ops.written(ops.ctx, bus, len);
+	};
+	kh->module->on_guest_error = [ops](const char *rule, const char *text) {
+		ops.guest_error(ops.ctx, rule, text);
+	};
 	kh->module->on_catastrophe = [ops](const char *text) { ops.catastrophe(ops.ctx, text); };
 	k->hcas.push_back(std::move(kh));
 	return k->hcas.back().get();
@@ -269,7 +282,8 @@ void kernel_hca_unmapped(struct kernel_hca *kh, uint64_t start, uint64_t end)
 }
 
 /* The thread that calls may sleep in here: `current` is its again when it goes on. */
-static int access_device(struct kernel_hca *kh, tlm_utils::simple_initiator_socket<host_bus> &socket, tlm_command command,
+static int access_device(struct kernel_hca *kh,
+			 tlm_utils::simple_initiator_socket<host_bus> &socket, tlm_command command,
 			 uint64_t address, void *bytes, unsigned size)
 {
 	kernel_thread *self = kh->kernel->current;
@@ -287,14 +301,18 @@ static int access_device(struct kernel_hca *kh, tlm_utils::simple_initiator_sock
 	return trans.is_response_ok() ? 0 : -EINVAL;
 }
 
-int kernel_mmio_read(struct kernel_hca *kh, unsigned bar, uint64_t offset, void *bytes, unsigned size)
+int kernel_mmio_read(struct kernel_hca *kh, unsigned bar, uint64_t offset, void *bytes,
+		     unsigned size)
 {
-	return access_device(kh, bar == 0 ? kh->bus->bar0 : kh->bus->bar2, TLM_READ_COMMAND, offset, bytes, size);
+	return access_device(kh, bar == 0 ? kh->bus->bar0 : kh->bus->bar2, TLM_READ_COMMAND, offset,
+			     bytes, size);
 }
 
-int kernel_mmio_write(struct kernel_hca *kh, unsigned bar, uint64_t offset, const void *bytes, unsigned size)
+int kernel_mmio_write(struct kernel_hca *kh, unsigned bar, uint64_t offset, const void *bytes,
+		      unsigned size)
 {
-	return access_device(kh, bar == 0 ? kh->bus->bar0 : kh->bus->bar2, TLM_WRITE_COMMAND, offset, const_cast<void *>(bytes), size);
+	return access_device(kh, bar == 0 ? kh->bus->bar0 : kh->bus->bar2, TLM_WRITE_COMMAND,
+			     offset, const_cast<void *>(bytes), size);
 }
 
 uint32_t kernel_config_read(struct kernel_hca *kh, unsigned offset, unsigned size)
@@ -307,8 +325,8 @@ uint32_t kernel_config_read(struct kernel_hca *kh, unsigned offset, unsigned siz
 
 void kernel_config_write(struct kernel_hca *kh, unsigned offset, unsigned size, uint32_t value)
 {
-	unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
-				  (unsigned char)(value >> 24)};
+	unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8),
+				  (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
 
 	access_device(kh, kh->bus->config, TLM_WRITE_COMMAND, offset, bytes, size);
 }

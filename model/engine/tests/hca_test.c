@@ -117,12 +117,12 @@ static void trap_fills_the_error_buffer_until_reset(void **state)
 	run(params.fw_reset_time + CFG_MS(1));
 	assert_int_equal(catastrophes, 1);
 	assert_non_null(strstr(text, "illegal instruction"));
-	assert_int_equal(bar0(BAR0_ERR_BUF), CATAS_FIRMWARE);
+	assert_int_equal(bar0(BAR0_ERR_BUF), ERR_BUF_TRAP);
 	assert_true(hca->stopped);
 	/* It goes again after reset, and traps again. */
 	reset_write();
 	assert_int_equal(catastrophes, 2);
-	hca_catastrophe(hca, CATAS_INTERNAL, 0, "only the first one counts");
+	hca_catastrophe(hca, ERR_BUF_FIRMWARE, 0, "only the first one counts");
 	assert_int_equal(catastrophes, 2);
 }
 

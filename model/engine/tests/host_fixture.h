@@ -1,7 +1,7 @@
 /*
  * For tests of the stages between host and packet path: an HCA that has only these, a flat host
  * memory, contexts and translations that the test lays out. What other stages would do is recorded.
- * The fakes are weak: a stage that is linked for another reason wins.
+ * The fakes win over the stages in the library (Makefile, muldefs).
  */
 #ifndef MODEL_ENGINE_TESTS_HOST_FIXTURE_H
 #define MODEL_ENGINE_TESTS_HOST_FIXTURE_H
@@ -15,6 +15,7 @@
 #include "model/engine/pci_function.h"
 #include "model/engine/pcie.h"
 #include "model/engine/processor.h"
+#include "model/engine/qp.h"
 #include "model/engine/scheduler.h"
 #include "model/engine/translate.h"
 #include "model/interface/contexts.h"
@@ -72,22 +73,25 @@ struct fixture {
 	void (*flushed)(void *arg, int status);
 	void *flushed_arg;
 	struct waiter_queue waiters;
+	struct qp qp; /* whichever is named */
+	unsigned qp_errors;
+	uint8_t qp_event;
 };
 
 static struct fixture fx;
 
 /* --- fakes --- */
 
-__attribute__((weak)) void trace_emit(struct trace *tr, const struct trace_record *r)
+void trace_emit(struct trace *tr, const struct trace_record *r)
 {
 }
 
-__attribute__((weak)) void processor_raise(struct hca *hca, uint32_t causes)
+void processor_raise(struct hca *hca, uint32_t causes)
 {
 	fx.raised |= causes;
 }
 
-__attribute__((weak)) void hca_soft_reset(struct hca *hca)
+void hca_soft_reset(struct hca *hca)
 {
 	fx.resets++;
 	pcie_reset(hca);
@@ -97,20 +101,20 @@ __attribute__((weak)) void hca_soft_reset(struct hca *hca)
 	pci_function_reset(hca, false);
 }
 
-__attribute__((weak)) void hca_catastrophe(struct hca *hca, enum catas_code code, uint32_t detail,
-					   const char *format, ...)
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
+		     ...)
 {
 	fx.catastrophes++;
 }
 
-__attribute__((weak)) void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
+void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 {
 	fx.rings[fx.n_rings].qpn = qpn;
 	fx.rings[fx.n_rings++].uar = uar;
 }
 
-__attribute__((weak)) void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index,
-					       const uint8_t *wqe, unsigned len, uint32_t uar)
+void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe,
+			 unsigned len, uint32_t uar)
 {
 	fx.rings[fx.n_rings].blueflame = true;
 	fx.rings[fx.n_rings].index = index;
@@ -119,8 +123,30 @@ __attribute__((weak)) void scheduler_blueflame(struct hca *hca, uint32_t qpn, ui
 	scheduler_doorbell(hca, qpn, uar);
 }
 
-__attribute__((weak)) int context_get(struct hca *hca, enum context_use use, uint32_t number,
-				      struct waiter *w, void **bytes, const char *why)
+struct qp *qp_make(struct hca *hca, uint32_t qpn)
+{
+	fx.qp.hca = hca;
+	fx.qp.qpn = qpn;
+	return &fx.qp;
+}
+
+struct qp *qp_find(struct hca *hca, uint32_t qpn)
+{
+	return NULL;
+}
+
+void qp_settle(struct qp *qp)
+{
+}
+
+void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
+{
+	fx.qp_errors++;
+	fx.qp_event = event_type;
+}
+
+int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+		void **bytes, const char *why)
 {
 	if (number >= FX_CONTEXTS || !fx.valid[use][number])
 		return -ENOENT;
@@ -132,12 +158,12 @@ __attribute__((weak)) int context_get(struct hca *hca, enum context_use use, uin
 	return 0;
 }
 
-__attribute__((weak)) void context_changed(struct hca *hca, enum context_use use, uint32_t number)
+void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 {
 }
 
-__attribute__((weak)) void context_flush(struct hca *hca, enum context_use use, uint32_t number,
-					 bool drop, void (*done)(void *arg, int status), void *arg)
+void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool drop,
+		   void (*done)(void *arg, int status), void *arg)
 {
 	fx.flushed = done;
 	fx.flushed_arg = arg;
@@ -146,9 +172,8 @@ __attribute__((weak)) void context_flush(struct hca *hca, enum context_use use, 
 }
 
 /* A buffer is contiguous, at the bus address that stands in place of its MTT address. */
-__attribute__((weak)) int translate_queue(struct hca *hca, uint64_t mtt_addr,
-					  unsigned log_page_size, uint64_t offset, struct waiter *w,
-					  uint64_t *bus, uint32_t *contiguous, uint32_t qpn)
+int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
+		    struct waiter *w, uint64_t *bus, uint32_t *contiguous, uint32_t qpn)
 {
 	if (fx.translate_miss) {
 		waiter_queue_add(&fx.waiters, w);

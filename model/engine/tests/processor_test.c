@@ -27,7 +27,7 @@ static struct {
 		limits, forgotten, mapped, posted, port_commands;
 	uint64_t out_param, done_at_ps;
 	uint8_t status;
-	enum catas_code code;
+	enum err_buf_cause code;
 	char catas_text[256];
 	struct eqe eqe;
 	void (*late)(void *arg, int status); /* a quiesce that has not ended */
@@ -54,7 +54,7 @@ void hca_stop(struct hca *h)
 	seen.stops++;
 }
 
-void hca_catastrophe(struct hca *h, enum catas_code catas, uint32_t detail, const char *format, ...)
+void hca_catastrophe(struct hca *h, enum err_buf_cause catas, uint32_t detail, const char *format, ...)
 {
 	va_list args;
 
@@ -465,7 +465,7 @@ static void watchdog_kills(void **state)
 	boot();
 	rig_run();
 	assert_int_equal(seen.catas, 1);
-	assert_int_equal(seen.code, CATAS_WATCHDOG);
+	assert_int_equal(seen.code, ERR_BUF_WATCHDOG);
 	assert_non_null(strstr(seen.catas_text, "watchdog"));
 	assert_int_equal(rig.core.count, 0);
 }
@@ -479,7 +479,7 @@ static void trap_is_catastrophic(void **state)
 	boot();
 	rig_run();
 	assert_int_equal(seen.catas, 1);
-	assert_int_equal(seen.code, CATAS_FIRMWARE);
+	assert_int_equal(seen.code, ERR_BUF_TRAP);
 	{
 		char pc[32];
 

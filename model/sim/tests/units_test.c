@@ -66,7 +66,7 @@ static void sizes(void **state)
 	reads(CFG_SIZE, "0.25KiB", 256);
 	reads(CFG_SIZE, "17B", 17);
 	reads(CFG_POW2, "512B", 512);
-	refuses(CFG_SIZE, "4096");
+	reads(CFG_SIZE, "4096", 4096);
 	refuses(CFG_SIZE, "4KB");
 	refuses(CFG_SIZE, "0.0001KiB");
 	refuses(CFG_POW2, "3KiB");

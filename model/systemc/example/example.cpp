@@ -1,6 +1,7 @@
 /*
- * Two hca_modules in a platform that is not hcasim's: CPU stubs and memories bound by TLM-2.0 sockets only. Both drivers are loaded, a subnet manager on
- * the first CPU brings the ports to ACTIVE, then all is unloaded. Exit status 0 when nothing is left.
+ * Two hca_modules in a platform that is not hcasim's: CPU stubs and memories bound by TLM-2.0
+ * sockets only. Both drivers are loaded, a subnet manager on the first CPU brings the ports to
+ * ACTIVE, then all is unloaded. Exit status 0 when nothing is left.
  */
 #include <cerrno>
 #include <cstdio>
@@ -30,8 +31,10 @@ struct node {
 	sc_signal<bool, SC_MANY_WRITERS> intx;
 	drv_device *driver = nullptr;
 
-	node(unsigned n, engine_process &engine, const hca_params *hca_p, const host_params *host_p, trace *tr, const char *fw)
-	    : memory(("memory" + std::to_string(n)).c_str(), MEMORY_BYTES), cpu(("cpu" + std::to_string(n)).c_str(), n, memory),
+	node(unsigned n, engine_process &engine, const hca_params *hca_p, const host_params *host_p,
+	     trace *tr, const char *fw)
+	    : memory(("memory" + std::to_string(n)).c_str(), MEMORY_BYTES),
+	      cpu(("cpu" + std::to_string(n)).c_str(), n, memory),
 	      hca(("device" + std::to_string(n)).c_str(), engine, n, hca_p, host_p, tr, fw)
 	{
 		cpu.config.bind(hca.config);
@@ -75,7 +78,8 @@ void program(void *arg)
 	check(b, "subnet manager", sm_run(b->nodes[0]->driver, 1, nullptr, &result));
 	if (result.own.state != IBV_PORT_ACTIVE || result.peer.state != IBV_PORT_ACTIVE)
 		check(b, "ports active", -ENOLINK);
-	printf("lid %u and lid %u: ports active after %.3f us\n", result.own.lid, result.peer.lid, sc_time_stamp().to_seconds() * 1e6);
+	printf("lid %u and lid %u: ports active after %.3f us\n", result.own.lid, result.peer.lid,
+	       sc_time_stamp().to_seconds() * 1e6);
 	for (auto *n : b->nodes) {
 		const drv_leftovers left = drv_remove(n->driver), none = {};
 
@@ -103,7 +107,8 @@ int sc_main(int argc, char **argv)
 	event_core_init(&core);
 	try {
 		engine_process engine("engine", &core, true);
-		node a(0, engine, &cfg.hca[0], &cfg.host[0], nullptr, argv[1]), z(1, engine, &cfg.hca[1], &cfg.host[1], nullptr, argv[1]);
+		node a(0, engine, &cfg.hca[0], &cfg.host[0], nullptr, argv[1]),
+			z(1, engine, &cfg.hca[1], &cfg.host[1], nullptr, argv[1]);
 		bring_up b = {{&a, &z}};
 
 		a.hca.bind_link(1, z.hca, 1);

@@ -35,8 +35,8 @@ uint32_t op_config_read(platform *p, unsigned offset, unsigned size)
 
 void op_config_write(platform *p, unsigned offset, unsigned size, uint32_t value)
 {
-	unsigned char b[4] = {(unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
-			      (unsigned char)(value >> 24)};
+	unsigned char b[4] = {(unsigned char)value, (unsigned char)(value >> 8),
+			      (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
 
 	cpu_of(p).access(CONFIG, TLM_WRITE_COMMAND, offset, b, size);
 }
@@ -203,14 +203,16 @@ foreign_cpu &cpu_of(platform *p)
 }
 } // namespace
 
-foreign_memory::foreign_memory(sc_module_name name, size_t bytes) : sc_module(name), socket("socket"), bytes_(bytes)
+foreign_memory::foreign_memory(sc_module_name name, size_t bytes)
+    : sc_module(name), socket("socket"), bytes_(bytes)
 {
 	socket.register_b_transport(this, &foreign_memory::b_transport);
 }
 
 unsigned char *foreign_memory::allocate(size_t bytes)
 {
-	const size_t pages = (bytes + PLATFORM_PAGE_SIZE - 1) / PLATFORM_PAGE_SIZE * PLATFORM_PAGE_SIZE;
+	const size_t pages =
+		(bytes + PLATFORM_PAGE_SIZE - 1) / PLATFORM_PAGE_SIZE * PLATFORM_PAGE_SIZE;
 
 	if (pages > bytes_.size() - next_)
 		return nullptr;
@@ -223,7 +225,8 @@ void foreign_memory::b_transport(tlm_generic_payload &trans, sc_time &delay)
 {
 	const uint64_t offset = trans.get_address() - BASE;
 
-	if (trans.get_address() < BASE || offset > bytes_.size() || trans.get_data_length() > bytes_.size() - offset) {
+	if (trans.get_address() < BASE || offset > bytes_.size() ||
+	    trans.get_data_length() > bytes_.size() - offset) {
 		trans.set_response_status(TLM_ADDRESS_ERROR_RESPONSE);
 		return;
 	}
@@ -237,7 +240,8 @@ void foreign_memory::b_transport(tlm_generic_payload &trans, sc_time &delay)
 }
 
 foreign_cpu::foreign_cpu(sc_module_name name, unsigned number, foreign_memory &mem)
-    : sc_module(name), config("config"), bar0("bar0"), bar2("bar2"), msi("msi"), intx("intx"), memory(mem)
+    : sc_module(name), config("config"), bar0("bar0"), bar2("bar2"), msi("msi"), intx("intx"),
+      memory(mem)
 {
 	platform_ = {};
 	platform_.ops = &ops;
@@ -261,7 +265,8 @@ void foreign_cpu::run(const char *name, void (*fn)(void *), void *arg)
 	sc_spawn([fn, arg] { fn(arg); }, sc_gen_unique_name(legal.c_str()), &options);
 }
 
-void foreign_cpu::access(unsigned space, tlm_command command, uint64_t address, void *bytes, unsigned size)
+void foreign_cpu::access(unsigned space, tlm_command command, uint64_t address, void *bytes,
+			 unsigned size)
 {
 	tlm_generic_payload trans;
 	sc_time delay = SC_ZERO_TIME;

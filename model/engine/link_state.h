@@ -1,0 +1,60 @@
+/*
+ * What the two files of a link port share: link_port.c carries packets, link_train.c is the
+ * physical layer.
+ */
+#ifndef MODEL_ENGINE_LINK_STATE_H
+#define MODEL_ENGINE_LINK_STATE_H
+
+#include "model/engine/event_core.h"
+#include "model/engine/link_port.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	VLS = 16,
+	CREDIT_BYTES = 64, /* unit of link-level credits, IBA 7.9.4 */
+	RETURN_SLOTS = 64,
+	LINK_DELIMITERS = 2, /* SDP or SLP and EGP symbols around a packet, IBA 5.3 */
+};
+
+enum port_phys { PHYS_POLLING = 2, PHYS_DISABLED = 3, PHYS_TRAINING = 4, PHYS_LINK_UP = 5 };
+enum port_logical { LOGICAL_DOWN = 1, LOGICAL_INIT = 2, LOGICAL_ARMED = 3, LOGICAL_ACTIVE = 4 };
+
+struct credit_return {
+	uint64_t at_ps;
+	uint32_t blocks;
+};
+
+/* The sending side of one virtual lane. */
+struct lane {
+	struct packet *first, *last; /* packets that wait for credits, in order */
+	uint32_t credits;            /* blocks the peer's buffer has room for, as far as known */
+	uint32_t queued_bytes;
+	uint64_t stalled_since_ps;
+	struct credit_return returns[RETURN_SLOTS]; /* on their way back */
+	unsigned returns_first, returns_count;
+	struct event wake; /* the next return, while something waits; or head of queue life */
+};
+
+struct link_port {
+	struct hca *hca;
+	unsigned port;
+	struct link_port *peer;
+	struct fault_plan *plan;
+	bool plugged, enabled;
+	struct event trained;
+	uint64_t fs_per_byte; /* femtoseconds */
+	uint64_t busy_until_ps;
+	unsigned speed, width;      /* active */
+	unsigned management_in_use; /* VL15 packets in the receive buffer */
+	unsigned flying;            /* packets on their way here */
+	struct event_lane arrivals;
+	struct packet *held;        /* taken out of order by the fault plan */
+	struct lane lanes[VLS];
+	struct port_config config;
+};
+
+/* Discards what waits for credits and forgets what is known of them. */
+void link_lanes_drop(struct link_port *lp);
+
+#endif

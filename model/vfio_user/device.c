@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See device.h. */
+#include "model/vfio_user/device.h"
+
+#include "model/interface/regs.h"
+#include "model/vfio_user/protocol.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CONFIG_SIZE = 4096, LOG_TEXT = 256, PIECE_MAX = 8, CONFIG_PIECE_MAX = 4 };
+
+void vfu_device_log(const struct vfu_device *device, const char *format, ...)
+{
+	char text[LOG_TEXT];
+	va_list args;
+
+	if (!device->watcher.log)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	device->watcher.log(device->watcher.arg, device, text);
+}
+
+/* --- what the HCA asks for --- */
+
+static int dma_failed(struct vfu_device *device, uint64_t bus)
+{
+	const struct guest_range *r = guest_memory_find(&device->memory, bus);
+
+	if (r && !r->base && !device->told_unreachable) {
+		device->told_unreachable = true;
+		vfu_device_log(
+			device,
+			"guest memory at %llx came without a file descriptor and cannot be "
+			"reached: give the guest shared memory (memory-backend-memfd, share=on)",
+			(unsigned long long)bus);
+	}
+	return -EFAULT;
+}
+
+static int dma_read(void *ctx, uint64_t bus, void *buf, size_t len)
+{
+	struct vfu_device *device = ctx;
+
+	return guest_memory_read(&device->memory, bus, buf, len) ? dma_failed(device, bus) : 0;
+}
+
+static int dma_write(void *ctx, uint64_t bus, const void *buf, size_t len)
+{
+	struct vfu_device *device = ctx;
+
+	return guest_memory_write(&device->memory, bus, buf, len) ? dma_failed(device, bus) : 0;
+}
+
+static void irq_raise(void *ctx, unsigned vector, uint64_t address, uint32_t data)
+{
+	struct vfu_device *device = ctx;
+
+	irqs_msix(&device->irqs, vector);
+}
+
+static void intx(void *ctx, bool asserted)
+{
+	struct vfu_device *device = ctx;
+
+	irqs_intx(&device->irqs, asserted);
+}
+
+static void note_guest_error(void *ctx, const char *rule, const char *text)
+{
+	struct vfu_device *device = ctx;
+
+	if (device->watcher.guest_error)
+		device->watcher.guest_error(device->watcher.arg, device, rule, text);
+}
+
+static void note_catastrophe(void *ctx, const char *text)
+{
+	struct vfu_device *device = ctx;
+
+	if (device->watcher.catastrophe)
+		device->watcher.catastrophe(device->watcher.arg, device, text);
+}
+
+int vfu_device_create(struct vfu_device *device, unsigned index, const struct hca_params *params,
+		      const struct host_params *host, struct event_core *core, struct trace *trace,
+		      const char *fw_path, const struct vfu_watcher *watcher, char *err,
+		      size_t err_size)
+{
+	const struct hca_env env = {
+		.ctx = device,
+		.dma_read = dma_read,
+		.dma_write = dma_write,
+		.irq_raise = irq_raise,
+		.intx = intx,
+		.guest_error = note_guest_error,
+		.catastrophe = note_catastrophe,
+	};
+
+	memset(device, 0, sizeof(*device));
+	device->index = index;
+	device->core = core;
+	irqs_init(&device->irqs, NULL);
+	device->hca = hca_create(index, params, host, core, &env, trace, fw_path, err, err_size);
+	if (!device->hca)
+		return -EINVAL;
+	device->irqs.hca = device->hca;
+	device->watcher = *watcher;
+	return 0;
+}
+
+void vfu_device_destroy(struct vfu_device *device)
+{
+	memset(&device->watcher, 0, sizeof(device->watcher));
+	hca_destroy(device->hca);
+	device->hca = NULL;
+	irqs_clear(&device->irqs);
+	guest_memory_unmap_all(&device->memory);
+}
+
+void vfu_device_reset(struct vfu_device *device)
+{
+	hca_pci_reset(device->hca);
+	irqs_device_reset(&device->irqs);
+}
+
+void vfu_device_abandon(struct vfu_device *device)
+{
+	/* First the device: what it has under way would miss the memory. */
+	hca_pci_reset(device->hca);
+	irqs_clear(&device->irqs);
+	guest_memory_unmap_all(&device->memory);
+	device->accessed = 0;
+	device->told_unreachable = false;
+}
+
+/* --- regions --- */
+
+uint64_t vfu_region_size(unsigned region)
+{
+	switch (region) {
+	case VFU_REGION_BAR0:
+		return HCA_BAR0_SIZE;
+	case VFU_REGION_BAR2:
+		return HCA_BAR2_SIZE;
+	case VFU_REGION_CONFIG:
+		return CONFIG_SIZE;
+	default:
+		return 0;
+	}
+}
+
+static bool inside(unsigned region, uint64_t offset, uint32_t count)
+{
+	uint64_t size = vfu_region_size(region);
+
+	return count && offset < size && count <= size - offset;
+}
+
+/* The largest power of two that is aligned at offset and not beyond what is left. */
+static unsigned piece(uint64_t offset, uint32_t left, unsigned max)
+{
+	unsigned size = max;
+
+	while (size > left || offset % size)
+		size /= 2;
+	return size;
+}
+
+static void note_access(struct vfu_device *device, unsigned region, uint64_t offset,
+			const uint8_t *bytes, uint32_t count, bool write)
+{
+	struct vfu_access *a = &device->accesses[device->accessed++ % VFU_ACCESSES];
+	const bool little = region == VFU_REGION_CONFIG;
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < count && i < sizeof(value); i++)
+		value = little ? value | (uint64_t)bytes[i] << (8 * i) : value << 8 | bytes[i];
+	*a = (struct vfu_access){.time_ps = device->core->now_ps,
+				 .offset = offset,
+				 .value = value,
+				 .size = count,
+				 .region = (uint8_t)region,
+				 .write = write};
+	if (device->watcher.access)
+		device->watcher.access(device->watcher.arg, device, a);
+}
+
+static void config_read(struct vfu_device *device, uint64_t offset, uint8_t *bytes, uint32_t count)
+{
+	while (count) {
+		unsigned size = piece(offset, count, CONFIG_PIECE_MAX);
+		uint32_t value = hca_config_read(device->hca, (unsigned)offset, size);
+
+		for (unsigned i = 0; i < size; i++)
+			bytes[i] = (uint8_t)(value >> (8 * i));
+		offset += size;
+		bytes += size;
+		count -= size;
+	}
+}
+
+static void config_write(struct vfu_device *device, uint64_t offset, const uint8_t *bytes,
+			 uint32_t count)
+{
+	while (count) {
+		unsigned size = piece(offset, count, CONFIG_PIECE_MAX);
+		uint32_t value = 0;
+
+		for (unsigned i = 0; i < size; i++)
+			value |= (uint32_t)bytes[i] << (8 * i);
+		hca_config_write(device->hca, (unsigned)offset, size, value);
+		offset += size;
+		bytes += size;
+		count -= size;
+	}
+}
+
+static void bar_read(struct vfu_device *device, unsigned bar, uint64_t offset, uint8_t *bytes,
+		     uint32_t count)
+{
+	while (count) {
+		unsigned size = piece(offset, count, PIECE_MAX);
+
+		hca_mmio_read_now(device->hca, bar, offset, bytes, size);
+		offset += size;
+		bytes += size;
+		count -= size;
+	}
+	/* What the device wrote before its answer is in memory before the guest has it. */
+	event_core_run_until(device->core, hca_writes_landed_ps(device->hca));
+}
+
+int vfu_device_read(struct vfu_device *device, unsigned region, uint64_t offset, void *bytes,
+		    uint32_t count)
+{
+	if (!inside(region, offset, count))
+		return -EINVAL;
+	if (region == VFU_REGION_CONFIG)
+		config_read(device, offset, bytes, count);
+	else
+		bar_read(device, region, offset, bytes, count);
+	note_access(device, region, offset, bytes, count, false);
+	return 0;
+}
+
+int vfu_device_write(struct vfu_device *device, unsigned region, uint64_t offset, const void *bytes,
+		     uint32_t count)
+{
+	const uint8_t *b = bytes;
+
+	if (!inside(region, offset, count))
+		return -EINVAL;
+	note_access(device, region, offset, bytes, count, true);
+	if (region == VFU_REGION_CONFIG) {
+		config_write(device, offset, b, count);
+		return 0;
+	}
+	while (count) {
+		unsigned size = piece(offset, count, PIECE_MAX);
+
+		hca_mmio_write_now(device->hca, region, offset, b, size);
+		offset += size;
+		b += size;
+		count -= size;
+	}
+	return 0;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See server.h. */
+#define _GNU_SOURCE
+#include "model/vfio_user/server.h"
+
+#include "model/vfio_user/connection.h"
+#include "model/vfio_user/device.h"
+#include "model/vfio_user/pace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NS_PER_S = 1000000000, READY_MAX = 8, CLOCK_STRIDE = 16, BACKLOG = 4 };
+
+/* A device on its socket. */
+struct offer {
+	struct vfu_source listener;
+	struct vfu_connection connection;
+	struct offer *next;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+};
+
+struct vfu_server {
+	struct event_core *core;
+	int epoll;
+	struct pace pace;
+	uint64_t slice_ns, spin_ns;
+	struct offer *offers;
+};
+
+static uint64_t wall_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+struct vfu_server *vfu_server_create(struct event_core *core, const struct sim_params *params)
+{
+	struct vfu_server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		return NULL;
+	server->core = core;
+	server->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (server->epoll < 0) {
+		free(server);
+		return NULL;
+	}
+	pace_init(&server->pace, params->sim_pace, params->sim_pace_lag, wall_ns(), core->now_ps);
+	server->slice_ns = params->sim_pace_slice / PACE_PS_PER_NS;
+	server->spin_ns = params->sim_pace_spin / PACE_PS_PER_NS;
+	return server;
+}
+
+void vfu_server_destroy(struct vfu_server *server)
+{
+	if (!server)
+		return;
+	while (server->offers) {
+		struct offer *o = server->offers;
+
+		server->offers = o->next;
+		vfu_connection_close(&o->connection, "the server ends");
+		close(o->listener.fd);
+		unlink(o->path);
+		free(o);
+	}
+	close(server->epoll);
+	free(server);
+}
+
+/* --- descriptors --- */
+
+static int epoll_do(struct vfu_server *server, int op, struct vfu_source *source, uint32_t events)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = source};
+
+	return epoll_ctl(server->epoll, op, source->fd, &ev) ? -errno : 0;
+}
+
+int vfu_server_watch(struct vfu_server *server, struct vfu_source *source, uint32_t events)
+{
+	return epoll_do(server, EPOLL_CTL_ADD, source, events);
+}
+
+int vfu_server_rewatch(struct vfu_server *server, struct vfu_source *source, uint32_t events)
+{
+	return epoll_do(server, EPOLL_CTL_MOD, source, events);
+}
+
+void vfu_server_forget(struct vfu_server *server, struct vfu_source *source)
+{
+	epoll_do(server, EPOLL_CTL_DEL, source, 0);
+}
+
+/* A socket's file that nobody listens on any more is taken away. */
+static int stale_remove(const struct sockaddr_un *address)
+{
+	struct stat st;
+	int fd, rc;
+
+	if (lstat(address->sun_path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	rc = connect(fd, (const struct sockaddr *)address, sizeof(*address)) ? -errno : -EADDRINUSE;
+	close(fd);
+	if (rc != -ECONNREFUSED)
+		return rc;
+	return unlink(address->sun_path) ? -errno : 0;
+}
+
+int vfu_listen(const char *path, char *err, size_t err_size)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = -1, rc = -ENAMETOOLONG;
+
+	if (*path && strlen(path) < sizeof(address.sun_path)) {
+		strcpy(address.sun_path, path);
+		rc = stale_remove(&address);
+	}
+	if (!rc) {
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		rc = fd < 0 ? -errno : 0;
+	}
+	if (!rc &&
+	    (bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG)))
+		rc = -errno;
+	if (!rc)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(err, err_size, "socket %s: %s", path, strerror(-rc));
+	return rc;
+}
+
+/* A second client has to wait until the first one is gone, and is told so by a closed connection.
+ */
+static void listener_ready(struct vfu_source *source, uint32_t events)
+{
+	struct offer *o = (struct offer *)(void *)source;
+	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int rc;
+
+	if (fd < 0)
+		return;
+	if (o->connection.source.fd >= 0) {
+		vfu_device_log(o->connection.device, "another client turned away");
+		close(fd);
+		return;
+	}
+	rc = vfu_connection_open(&o->connection, fd);
+	if (rc) {
+		vfu_device_log(o->connection.device, "client turned away: %s", strerror(-rc));
+		close(fd);
+	}
+}
+
+int vfu_server_offer(struct vfu_server *server, struct vfu_device *device, const char *path,
+		     char *err, size_t err_size)
+{
+	struct offer *o = calloc(1, sizeof(*o));
+	int rc;
+
+	if (!o)
+		return -ENOMEM;
+	vfu_connection_init(&o->connection, server, device);
+	o->listener.ready = listener_ready;
+	o->listener.fd = vfu_listen(path, err, err_size);
+	if (o->listener.fd < 0) {
+		rc = o->listener.fd;
+		goto free_offer;
+	}
+	strcpy(o->path, path);
+	rc = vfu_server_watch(server, &o->listener, EPOLLIN);
+	if (rc) {
+		snprintf(err, err_size, "socket %s: %s", path, strerror(-rc));
+		goto close_listener;
+	}
+	o->next = server->offers;
+	server->offers = o;
+	return 0;
+close_listener:
+	close(o->listener.fd);
+	unlink(o->path);
+free_offer:
+	free(o);
+	return rc;
+}
+
+bool vfu_server_has_client(const struct vfu_server *server, const struct vfu_device *device)
+{
+	for (const struct offer *o = server->offers; o; o = o->next)
+		if (o->connection.device == device)
+			return o->connection.source.fd >= 0;
+	return false;
+}
+
+/* --- time --- */
+
+/* Runs what is due for a slice of wall time at most. Returns the time that the core may reach now.
+ */
+static uint64_t simulate(struct vfu_server *server)
+{
+	struct event_core *core = server->core;
+	const uint64_t start = wall_ns();
+	uint64_t target = pace_target_ps(&server->pace, start, event_core_next_ps(core));
+
+	while (event_core_next_ps(core) <= target) {
+		for (unsigned i = 0; i < CLOCK_STRIDE && event_core_next_ps(core) <= target; i++)
+			event_core_step(core);
+		if (wall_ns() - start > server->slice_ns)
+			return target;
+	}
+	if (core->now_ps < target)
+		event_core_run_until(core, target);
+	return target;
+}
+
+void vfu_server_catch_up(struct vfu_server *server)
+{
+	simulate(server);
+}
+
+void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
+{
+	struct epoll_event ready[READY_MAX];
+	uint64_t target = simulate(server), next = event_core_next_ps(server->core), wait = 0;
+	struct timespec ts;
+	int n;
+
+	if (next == EVENT_NEVER)
+		wait = max_wait_ns;
+	else if (next > target)
+		wait = pace_wall_ns(&server->pace, next - target);
+	if (wait <= server->spin_ns)
+		wait = 0;
+	if (wait > max_wait_ns)
+		wait = max_wait_ns;
+	ts = (struct timespec){(time_t)(wait / NS_PER_S), (long)(wait % NS_PER_S)};
+	n = epoll_pwait2(server->epoll, ready, READY_MAX, &ts, NULL);
+	for (int i = 0; i < n; i++) {
+		struct vfu_source *source = ready[i].data.ptr;
+
+		source->ready(source, ready[i].events);
+	}
+}

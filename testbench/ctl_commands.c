@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What can be asked over the control socket: see ctl.h. */
+#include "testbench/ctl.h"
+
+#include "model/engine/engine.h"
+#include "model/engine/link_port.h"
+#include "model/interface/rows.h"
+#include "model/sim/fault.h"
+#include "model/vfio_user/device.h"
+#include "traces/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 16, CONTEXT_BYTES = 256, TEXT_CHARS = 8192, PPM = 1000000, PERCENT = 100 };
+
+struct words {
+	const char *word[WORDS_MAX];
+	unsigned count;
+};
+
+/* W(word, function, "arguments", "meaning") */
+#define CTL_COMMANDS(W)                                                                            \
+	W("help", help, "", "the commands")                                                        \
+	W("link", link, "up|down [hcaN] [portN]", "plugs or pulls the cable")                      \
+	W("drop", drop, "[N%] [OPCODE] [hcaN] [xN]",                                               \
+	  "packets are lost: share, opcode, sender, how often")                                    \
+	W("corrupt", corrupt, "[N%] [OPCODE] [hcaN] [xN]", "packets are damaged")                  \
+	W("faults", faults, "[clear]", "what the faults did, or an end of them")                   \
+	W("command", command, "OPCODE STATUS [xN] [hcaN]",                                         \
+	  "such an HCR command is refused with the status, once or N times")                       \
+	W("state", state, "", "time, clients, ports")                                              \
+	W("counters", counters, "[TEXT]", "counters whose name has TEXT")                          \
+	W("dump", dump, "", "writes every context to contexts.txt")                                \
+	W("trace", trace, "on|off", "the trace files go on or pause")                              \
+	W("catastrophe", catastrophe, "[hcaN]", "catastrophic error of the device")                \
+	W("quit", quit, "", "ends the server")
+
+#define W(word, function, arguments, meaning)                                                      \
+	static void do_##function(const struct ctl_target *t, const struct words *w, FILE *out);
+CTL_COMMANDS(W)
+#undef W
+
+static const struct {
+	const char *word;
+	void (*run)(const struct ctl_target *t, const struct words *w, FILE *out);
+	const char *arguments, *meaning;
+} commands[] = {
+#define W(word, function, arguments, meaning) {word, do_##function, arguments, meaning},
+	CTL_COMMANDS(W)
+#undef W
+};
+
+void ctl_command(const struct ctl_target *target, char *line, FILE *answer)
+{
+	struct words w = {.count = 0};
+	char *rest;
+
+	for (char *p = strtok_r(line, " \t\r", &rest); p; p = strtok_r(NULL, " \t\r", &rest)) {
+		if (w.count == WORDS_MAX) {
+			fprintf(answer, "error: more than %d words", WORDS_MAX);
+			return;
+		}
+		w.word[w.count++] = p;
+	}
+	for (size_t i = 0; w.count && i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(w.word[0], commands[i].word)) {
+			commands[i].run(target, &w, answer);
+			return;
+		}
+	fprintf(answer, "error: no command '%s' (help)", w.count ? w.word[0] : "");
+}
+
+static void do_help(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fprintf(out, "ok");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(out, "%s %s%s%s (%s)", i ? ";" : "", commands[i].word,
+			*commands[i].arguments ? " " : "", commands[i].arguments,
+			commands[i].meaning);
+}
+
+/* "hca1" with prefix "hca" is 1. False when the word is something else. */
+static bool numbered(const char *word, const char *prefix, unsigned *n)
+{
+	size_t len = strlen(prefix);
+	char *end;
+	unsigned long v;
+
+	if (strncmp(word, prefix, len) || word[len] < '0' || word[len] > '9')
+		return false;
+	v = strtoul(word + len, &end, 10);
+	if (*end || v > UINT32_MAX)
+		return false;
+	*n = (unsigned)v;
+	return true;
+}
+
+/* --- the wire --- */
+
+static void do_link(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	unsigned hca = 0, port = 1;
+	bool up = w->count > 1 && !strcmp(w->word[1], "up");
+
+	if (w->count < 2 || (!up && strcmp(w->word[1], "down"))) {
+		fprintf(out, "error: expected up or down");
+		return;
+	}
+	for (unsigned i = 2; i < w->count; i++)
+		if (!numbered(w->word[i], "hca", &hca) && !numbered(w->word[i], "port", &port)) {
+			fprintf(out, "error: expected hcaN or portN, got '%s'", w->word[i]);
+			return;
+		}
+	if (hca >= t->device_count || !port || port > t->devices[hca].hca->params->hca_ports) {
+		fprintf(out, "error: there is no hca%u port%u", hca, port);
+		return;
+	}
+	hca_link_set(t->devices[hca].hca, port, up);
+	fprintf(out, "ok hca%u port%u %s", hca, port, w->word[1]);
+}
+
+static bool opcode_named(const char *word, uint8_t *opcode)
+{
+	for (unsigned i = 0; i < sizeof(bth_ops) / sizeof(bth_ops[0]); i++)
+		if (bth_ops[i].name && !strcmp(bth_ops[i].name, word)) {
+			*opcode = (uint8_t)i;
+			return true;
+		}
+	return false;
+}
+
+/* "0.5%" is 5000. */
+static bool share(const char *word, uint32_t *ppm)
+{
+	char *end;
+	double percent = strtod(word, &end);
+
+	if (strcmp(end, "%") || !(percent > 0) || percent > PERCENT)
+		return false;
+	*ppm = (uint32_t)(percent / PERCENT * PPM + 0.5);
+	return *ppm != 0;
+}
+
+static void fault_add(const struct ctl_target *t, const struct words *w, enum fault_action action,
+		      FILE *out)
+{
+	struct fault_rule rule = {.action = action};
+	int rc;
+
+	for (unsigned i = 1; i < w->count; i++) {
+		const char *word = w->word[i];
+
+		if (opcode_named(word, &rule.opcode)) {
+			rule.match |= FAULT_MATCH_OPCODE;
+		} else if (numbered(word, "hca", &rule.hca)) {
+			rule.match |= FAULT_MATCH_HCA;
+		} else if (!numbered(word, "x", &rule.limit) && !share(word, &rule.chance_ppm)) {
+			fprintf(out, "error: expected N%%, an opcode, hcaN or xN, got '%s'", word);
+			return;
+		}
+	}
+	rc = fault_plan_add(t->plan, &rule);
+	if (rc < 0)
+		fprintf(out, "error: %s", strerror(-rc));
+	else
+		fprintf(out, "ok fault %d: %s", rc, fault_action_name(action));
+}
+
+static void do_drop(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fault_add(t, w, FAULT_DROP, out);
+}
+
+static void do_corrupt(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fault_add(t, w, FAULT_CORRUPT, out);
+}
+
+static void do_faults(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fprintf(out, "ok");
+	for (size_t i = 0; i < t->plan->count; i++) {
+		const struct fault_entry *e = &t->plan->entries[i];
+
+		fprintf(out, "%s fault %zu: %s, seen %" PRIu64 ", fired %" PRIu64, i ? ";" : "", i,
+			fault_action_name(e->rule.action), e->seen, e->fired);
+	}
+	if (w->count > 1 && !strcmp(w->word[1], "clear")) {
+		fault_plan_free(t->plan);
+		fault_plan_init(t->plan, t->seed);
+		fprintf(out, "%scleared", t->plan->count ? "; " : " ");
+	}
+}
+
+/* --- commands --- */
+
+static bool command_named(const char *word, uint32_t *opcode)
+{
+	const struct hcr_row *row;
+
+	for (unsigned i = 0; (row = hcr_row_at(i)); i++)
+		if (!strcmp(row->name, word)) {
+			*opcode = row->op;
+			return true;
+		}
+	return false;
+}
+
+static bool status_named(const char *word, uint8_t *status)
+{
+	for (unsigned i = 1; i <= UINT8_MAX; i++) {
+		const struct hcr_status_row *row = hcr_status_find(i);
+
+		if (row && !strcmp(row->name, word)) {
+			*status = (uint8_t)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void do_command(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	unsigned hca = 0, times = 1;
+	uint32_t opcode;
+	uint8_t status;
+
+	if (w->count < 3 || !command_named(w->word[1], &opcode) ||
+	    !status_named(w->word[2], &status)) {
+		fprintf(out, "error: expected a command and a status, such as SW2HW_CQ EXCEED_LIM");
+		return;
+	}
+	for (unsigned i = 3; i < w->count; i++)
+		if (!numbered(w->word[i], "hca", &hca) && !numbered(w->word[i], "x", &times)) {
+			fprintf(out, "error: expected xN or hcaN, got '%s'", w->word[i]);
+			return;
+		}
+	if (hca >= t->device_count) {
+		fprintf(out, "error: there is no hca%u", hca);
+		return;
+	}
+	hca_command_fail(t->devices[hca].hca, opcode, status, times);
+	fprintf(out, "ok hca%u %s gives %s, %u times", hca, w->word[1], w->word[2], times);
+}
+
+/* --- looking --- */
+
+static void port_state(const struct vfu_device *d, unsigned port, FILE *out)
+{
+	const struct port_config *c = link_port_config(d->hca, port);
+	static const char *const states[] = {"?", "down", "init", "armed", "active"};
+
+	fprintf(out, "%s{\"port\": %u, \"state\": \"%s\", \"physical\": %u, \"lid\": %u}",
+		port > 1 ? ", " : "", port,
+		c->logical < sizeof(states) / sizeof(states[0]) ? states[c->logical] : "?", c->phys,
+		c->lid);
+}
+
+static void do_state(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fprintf(out, "ok {\"time_us\": %.6f", (double)t->core->now_ps / 1e6);
+	for (unsigned i = 0; i < t->device_count; i++) {
+		const struct vfu_device *d = &t->devices[i];
+
+		fprintf(out, ", \"hca%u\": {\"client\": %s, \"quiet\": %s, \"stopped\": %s, ", i,
+			vfu_server_has_client(t->server, d) ? "true" : "false",
+			hca_is_quiet(d->hca) ? "true" : "false",
+			d->hca->stopped ? "true" : "false");
+		fprintf(out, "\"dma_ranges\": %zu, \"interrupts\": %" PRIu64 ", \"ports\": [",
+			d->memory.count, d->irqs.signalled);
+		for (unsigned port = 1; port <= d->hca->params->hca_ports; port++)
+			port_state(d, port, out);
+		fprintf(out, "]}");
+	}
+	fprintf(out, "}");
+}
+
+static void do_counters(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	const char *separator = "ok {";
+	char name[128];
+
+	for (unsigned i = 0; i < t->device_count; i++) {
+		size_t n = hca_stats(t->devices[i].hca, NULL, 0);
+		struct stat_value *v = calloc(n + 1, sizeof(*v));
+
+		if (!v)
+			break;
+		hca_stats(t->devices[i].hca, v, n);
+		for (size_t k = 0; k < n; k++) {
+			snprintf(name, sizeof(name), "hca%u.%s.%s", i, v[k].stage, v[k].counter);
+			if (w->count > 1 && !strstr(name, w->word[1]))
+				continue;
+			fprintf(out, "%s\"%s\": %" PRIu64, separator, name, v[k].value);
+			separator = ", ";
+		}
+		free(v);
+	}
+	fprintf(out, "%s}", *separator == 'o' ? separator : "");
+}
+
+static unsigned dump_objects(const struct vfu_device *d, enum hca_object type, const char *name,
+			     const struct layout *layout, uint32_t n, FILE *out)
+{
+	uint8_t bytes[CONTEXT_BYTES];
+	char text[TEXT_CHARS];
+	unsigned count = 0;
+
+	for (uint32_t number = 0; number < n; number++) {
+		if (hca_context_read(d->hca, type, number, bytes, sizeof(bytes)) <= 0)
+			continue;
+		layout_format(layout, bytes, text, sizeof(text));
+		fprintf(out, "hca%u %s 0x%x: %s\n", d->index, name, number, text);
+		count++;
+	}
+	return count;
+}
+
+static void do_dump(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	char path[TEXT_CHARS];
+	unsigned count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/contexts.txt", t->dir);
+	file = fopen(path, "w");
+	if (!file) {
+		fprintf(out, "error: %s: %s", path, strerror(errno));
+		return;
+	}
+	fprintf(file, "contexts at %.6f us\n", (double)t->core->now_ps / 1e6);
+	for (unsigned i = 0; i < t->device_count; i++) {
+		const struct vfu_device *d = &t->devices[i];
+		const struct hca_params *p = d->hca->params;
+
+		count += dump_objects(d, HCA_QP, "qpc", &layout_qpc, 1u << p->hca_log_max_qp, file);
+		count += dump_objects(d, HCA_CQ, "cqc", &layout_cqc, 1u << p->hca_log_max_cq, file);
+		count += dump_objects(d, HCA_EQ, "eqc", &layout_eqc, 1u << p->hca_log_max_eq, file);
+		count += dump_objects(d, HCA_SRQ, "srqc", &layout_srqc, 1u << p->hca_log_max_srq,
+				      file);
+		count += dump_objects(d, HCA_MPT, "mpt", &layout_mpt_entry,
+				      1u << p->hca_log_max_mpt, file);
+	}
+	if (fclose(file))
+		fprintf(out, "error: %s: %s", path, strerror(errno));
+	else
+		fprintf(out, "ok %u contexts in %s", count, path);
+}
+
+/* --- the server --- */
+
+static void do_trace(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	bool on = w->count > 1 && !strcmp(w->word[1], "on");
+
+	if (w->count < 2 || (!on && strcmp(w->word[1], "off"))) {
+		fprintf(out, "error: expected on or off");
+		return;
+	}
+	if (!t->traced) {
+		fprintf(out, "error: no trace was asked for (serve --trace)");
+		return;
+	}
+	if (on)
+		memcpy(t->trace->on, t->points, sizeof(t->trace->on));
+	else
+		memset(t->trace->on, 0, sizeof(t->trace->on));
+	fprintf(out, "ok trace %s", w->word[1]);
+}
+
+static void do_catastrophe(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	unsigned hca = 0;
+
+	if (w->count > 1 && !numbered(w->word[1], "hca", &hca)) {
+		fprintf(out, "error: expected hcaN, got '%s'", w->word[1]);
+		return;
+	}
+	if (hca >= t->device_count) {
+		fprintf(out, "error: there is no hca%u", hca);
+		return;
+	}
+	hca_catastrophe(t->devices[hca].hca, ERR_BUF_INJECTED, 0,
+			"asked for by the control socket");
+	fprintf(out, "ok hca%u stopped", hca);
+}
+
+static void do_quit(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	*t->stop = true;
+	fprintf(out, "ok");
+}

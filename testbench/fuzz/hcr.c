@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Commands: any opcode, modifiers and mailbox, to the firmware of a device that is up, and of one
+ * that is just reset. A mailbox begins as what the input says, or as the context of a live object
+ * with some bytes changed.
+ */
+#include "testbench/fuzz/rig.h"
+
+#include <string.h>
+
+enum { COMMANDS_MAX = 16, PATCHES = 15, LIVE = 0x80, IMMEDIATE = 0x40, OUT = 0x20, BARE = 0xff };
+
+static const uint16_t opcodes[] = {
+#define OPCODE(name, code, ...) code,
+	HCR_COMMANDS(OPCODE)
+#undef OPCODE
+};
+
+struct hcr_case {
+	struct fuzz_bytes b;
+};
+
+static uint32_t number_of(struct fuzz_rig *rig, struct fuzz_bytes *b)
+{
+	struct tb_end *a = &rig->tb.ends[0];
+	unsigned choice = (unsigned)fuzz_take(b, 1);
+
+	switch (choice & 15) {
+	case 0:
+		return drv_qp_num(a->qp[0]);
+	case 1:
+		return drv_cq_num(a->cq);
+	case 2:
+		return drv_srq_num(rig->srq);
+	case 3:
+		return drv_mr_lkey(a->mr) >> 8;
+	case 4:
+		return drv_qp_num(rig->ud[0]);
+	case 5:
+		return 1;
+	case 6:
+		return 0;
+	case 7:
+		return (uint32_t)fuzz_take(b, 4);
+	case 8:
+		return drv_qp_num(rig->srq_qp);
+	default:
+		return (uint32_t)fuzz_take(b, 2);
+	}
+}
+
+static void mailbox_live(struct fuzz_rig *rig, uint8_t *mailbox, uint32_t number, unsigned what)
+{
+	struct hca *hca = host_hca(rig->tb.ends[0].host);
+	enum hca_object type = what % 5;
+
+	hca_context_read(hca, type, type == HCA_MPT ? number << 8 : number, mailbox + (type == HCA_QP ? 8 : 0), 256);
+}
+
+static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
+{
+	struct drv_device *dev = rig->tb.ends[0].dev;
+	unsigned choice = (unsigned)fuzz_take(b, 1), how = (unsigned)fuzz_take(b, 1);
+	uint8_t mailbox[HCR_MBOX_SIZE] = {0}, out[HCR_MBOX_SIZE];
+	const uint8_t *bytes;
+	struct drv_raw_cmd cmd = {
+		.op = choice & LIVE && how & 1 ? choice : opcodes[choice % (sizeof(opcodes) / sizeof(opcodes[0]))],
+		.op_mod = (unsigned)(how & 2 ? fuzz_take(b, 1) : how >> 2 & 3),
+		.in_mod = number_of(rig, b),
+		.timeout_ps = CFG_S(1),
+		.out = how & OUT ? out : NULL,
+		.out_len = how & OUT ? sizeof(out) : 0,
+		.out_imm = !(how & OUT),
+	};
+
+	if (how & LIVE)
+		mailbox_live(rig, mailbox, cmd.in_mod, (unsigned)fuzz_take(b, 1));
+	else
+		memcpy(mailbox, bytes, fuzz_take_some(b, (size_t)fuzz_take(b, 1), &bytes));
+	for (unsigned n = fuzz_take(b, 1) & PATCHES; n; n--) {
+		unsigned at = (unsigned)fuzz_take(b, 1);
+
+		mailbox[at] = (uint8_t)fuzz_take(b, 1);
+	}
+	if (how & IMMEDIATE) {
+		cmd.in_param = fuzz_take(b, 8);
+	} else {
+		cmd.in = mailbox;
+		cmd.in_len = sizeof(mailbox);
+	}
+	drv_cmd(dev, &cmd);
+}
+
+static void commands(struct fuzz_rig *rig, void *arg)
+{
+	struct hcr_case *c = arg;
+
+	for (unsigned n = 0; n < COMMANDS_MAX && fuzz_more(&c->b); n++)
+		command(rig, &c->b);
+}
+
+int fuzz_input(const uint8_t *data, size_t size)
+{
+	static struct hcr_case c;
+	struct fuzz_rig *rig = fuzz_rig_get();
+
+	c.b = (struct fuzz_bytes){data, data + size};
+	fuzz_rig_call(rig, commands, &c, CFG_S(60));
+	fuzz_rig_pass(rig, CFG_MS(1));
+	if (rig->tb.ends[0].dev->dead)
+		fuzz_rig_spoil();
+	if (rig->inputs % 16 == 0)
+		fuzz_rig_spoil();
+	return 0;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* More completions than a CQ holds, and nobody polls: the CQ fails with its event, the entries that
+ * stand in it stay good, and the queue pair that cannot report any more fails too. Another queue
+ * pair with another CQ goes on. */
+/* behaviours: IBA-11.6.3.2-cq-overrun */
+#include "testbench/services.h"
+
+SCENARIO(cq_overrun, "CQ overrun: event, the queue pair fails, others go on")
+{
+	struct drv_cq *cq = new_cq(b, 7, 0);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
+	unsigned room = 0;
+
+	ignore_packets();
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	room = drv_cq_entries(cq);
+	recv_on(b, y, .wr_id = 1, .len = 16, .repeat = room + 4);
+	send_on(a, x, .len = 16, .repeat = room + 2);
+	expect_event(b, IBV_EVENT_CQ_ERR);
+	expect_event(b, IBV_EVENT_QP_FATAL);
+	for (unsigned i = 0; i < room && still_right(); i++)
+		expect_wc(b, .cq = cq, .wr_id = 1 + i);
+	expect_cqes(a, room + 2); /* acknowledged before the responder knew */
+	expect_stat(b, cqe_write, overruns, 1);
+	post_recv(b, .wr_id = 1, .dst = 1000, .len = 64);
+	post_send(a, .wr_id = 2, .len = 64);
+	expect_cqe(b, .wr_id = 1);
+	expect_cqe(a, .wr_id = 2);
+	expect_data(b, .dst = 1000, .len = 64);
+	for (unsigned i = 0; i < room + 2; i++)
+		expect_data(b, .dst = i * 16, .len = 16);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_cq(cq);
+}

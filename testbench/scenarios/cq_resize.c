@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A CQ is made larger and smaller with completions in it that nobody has polled and while more
+ * come: none is lost, none doubled, their order stays. */
+/* behaviours: IBA-11.2.8.3-cq-resize */
+#include "testbench/services.h"
+
+enum { ROUNDS = 6, BURST = 20 };
+
+SCENARIO(cq_resize, "a CQ is resized with completions in it, under load")
+{
+	struct drv_cq *cq = new_cq(b, 63, 0);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
+
+	ignore_packets();
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	for (unsigned round = 0; round < ROUNDS && still_right(); round++) {
+		recv_on(b, y, .wr_id = round * 100, .len = 16, .repeat = BURST);
+		send_on(a, x, .len = 16, .repeat = BURST / 2);
+		if (round % 2)
+			pass_time(CFG_US(30));
+		send_on(a, x, .len = 16, .repeat = BURST / 2);
+		must(drv_cq_resize(cq, round % 2 ? 63 : 500));
+		for (unsigned i = 0; i < BURST && still_right(); i++)
+			expect_wc(b, .cq = cq, .wr_id = round * 100 + i);
+		expect_empty(cq);
+		expect_cqes(a, BURST);
+		drv_cq_arm(cq, false);
+		pass_time(CFG_US(20));
+		expect_equal(drv_cq_events(cq), round);
+		recv_on(b, y, .wr_id = 7, .len = 16);
+		send_on(a, x, .len = 16);
+		pass_time(CFG_US(20));
+		expect_equal(drv_cq_events(cq), round + 1);
+		expect_wc(b, .cq = cq, .wr_id = 7);
+		expect_cqes(a, 1);
+	}
+	for (unsigned i = 0; i < BURST; i++)
+		expect_data(b, .dst = i * 16, .len = 16);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_cq(cq);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An event queue of eight entries whose interrupt is masked takes eight events; the ninth cannot be
+ * told to anybody: catastrophic error. The other host is not touched. */
+/* behaviours: IBA-11.6.3-eq-overflow */
+#include "testbench/services.h"
+
+enum { LOG_EQ_SIZE = 3, VECTOR = 1, CONTROL = BAR0_MSIX_TABLE + VECTOR * HCA_MSIX_ENTRY_SIZE + 12 };
+
+SCENARIO(eq_overflow, "an event queue overflows: the device stops", .bare = true)
+{
+	const struct drv_options options = {.log_eq_size = LOG_EQ_SIZE};
+	struct drv_cq *cq;
+	struct drv_qp *x, *y;
+
+	ignore_packets();
+	must(drv_probe(a->platform, &options, &a->dev));
+	bring_up(b);
+	activate_ports();
+	make_objects(a);
+	make_objects(b);
+	connect_qps();
+	cq = new_cq(a, 64, 0);
+	x = new_qp(a, .recv_cq = cq);
+	y = new_qp(b);
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	recv_on(a, x, .wr_id = 1, .len = 16);
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, CONTROL, 0x01000000);
+	send_on(b, y, .len = 16);
+	expect_wc(b);
+	for (unsigned i = 0; i < 1 << LOG_EQ_SIZE; i++)
+		drv_cq_arm(cq, false); /* nobody polls: an event each */
+	pass_time(CFG_US(20));
+	expect_no_more(CFG_US(20));
+	drv_cq_arm(cq, false);
+	expect_catastrophe(a);
+	expect_stat(a, event_queue, overruns, 1);
+	expect_data(a, .len = 16);
+	abandon(a);
+	ignore_events(b);
+	destroy_qp(y);
+	take_down(b);
+}

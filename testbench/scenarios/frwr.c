@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Fast register: before it the key reaches nothing; behind it in the same list of work requests a
+ * SEND already uses it, and the peer may write through it. After a local invalidate the old key is
+ * refused, and the region can be registered anew over other pages.
+ * behaviours: MEM-9
+ */
+#include "testbench/scenario.h"
+
+enum { PAGES = 600, OFFSET = 100, LEN = 512 * 4096 + 300 };
+
+SCENARIO(frwr, "fast register, use in the same list, local invalidate, register again",
+	 .any_packets = true, .memory = 4 << 20)
+{
+	struct drv_send_wr reg = {.wr_id = 1,
+				  .opcode = IBV_WR_REG_MR,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .reg_iova = tb_va(b, b->dst) + OFFSET,
+				  .reg_length = LEN,
+				  .reg_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE};
+	struct drv_send_wr send = {
+		.wr_id = 2, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .num_sge = 1};
+	struct drv_send_wr inv = {
+		.wr_id = 3, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED};
+	struct drv_sge sge = {.addr = tb_va(b, b->dst) + OFFSET + LEN - 64, .length = 64};
+	struct drv_mr *mr = NULL;
+	uint32_t old;
+
+	must(drv_mr_alloc_fast(b->pd, PAGES, &mr));
+	if (!still_right())
+		return;
+	phase("before");
+	rdma_write(a, .wr_id = 4, .len = 8, .rkey = drv_mr_rkey(mr));
+	expect_cqe(a, .wr_id = 4, .status = IBV_WC_REM_ACCESS_ERR);
+	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+	reconnect(0);
+
+	phase("register and send");
+	post_recv(a, .wr_id = 5, .len = 64);
+	must(drv_mr_fast_set(mr, b->dst + OFFSET, LEN));
+	reg.reg_mr = mr;
+	reg.reg_key = drv_mr_rkey(mr) + 1;
+	reg.next = &send;
+	sge.lkey = reg.reg_key;
+	send.sg_list = &sge;
+	must(drv_post_send(b->qp[0], &reg, NULL));
+	expect_cqe(b, .wr_id = 1, .opcode = IBV_WC_REG_MR);
+	expect_cqe(b, .wr_id = 2);
+	expect_cqe(a, .wr_id = 5);
+	rdma_write(a, .wr_id = 6, .len = LEN, .dst = OFFSET, .rkey = drv_mr_rkey(mr));
+	expect_cqe(a, .wr_id = 6);
+	expect_data(b, .len = LEN, .dst = OFFSET);
+	rdma_write(a, .wr_id = 7, .len = 8, .dst = OFFSET + LEN - 7, .rkey = drv_mr_rkey(mr));
+	expect_cqe(a, .wr_id = 7, .status = IBV_WC_REM_ACCESS_ERR);
+	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+	reconnect(0);
+
+	phase("invalidate");
+	old = drv_mr_rkey(mr);
+	inv.invalidate_rkey = old;
+	must(drv_post_send(b->qp[0], &inv, NULL));
+	expect_cqe(b, .wr_id = 3, .opcode = IBV_WC_LOCAL_INV);
+	rdma_write(a, .wr_id = 8, .len = 8, .dst = OFFSET, .rkey = old);
+	expect_cqe(a, .wr_id = 8, .status = IBV_WC_REM_ACCESS_ERR);
+	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+	reconnect(0);
+
+	phase("again, other pages");
+	must(drv_mr_fast_set(mr, b->dst + (3 << 20), 4096));
+	reg.next = NULL;
+	reg.reg_key = 0;
+	reg.reg_iova = 1 << 20;
+	reg.reg_length = 4096;
+	must(drv_post_send(b->qp[0], &reg, NULL));
+	expect_cqe(b, .wr_id = 1);
+	rdma_write(a, .wr_id = 9, .len = 4096, .rkey = drv_mr_rkey(mr), .remote_addr = 1 << 20);
+	expect_cqe(a, .wr_id = 9);
+	expect_data(b, .len = 4096, .dst = 3 << 20);
+	rdma_write(a, .wr_id = 10, .len = 8, .rkey = old, .remote_addr = 1 << 20);
+	expect_cqe(a, .wr_id = 10, .status = IBV_WC_REM_ACCESS_ERR);
+	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+	must(drv_mr_dereg(mr));
+}

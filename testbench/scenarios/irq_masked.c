@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An interrupt that is raised while its MSI-X vector is masked is not lost: its pending bit stands,
+ * and it is delivered at the unmasking, once. */
+/* behaviours: DEFECT-masked-vector */
+#include "testbench/services.h"
+
+enum { VECTOR = 1, CONTROL = BAR0_MSIX_TABLE + VECTOR * HCA_MSIX_ENTRY_SIZE + 12, SETTLE_US = 30 };
+
+static uint32_t little(uint32_t value)
+{
+	return __builtin_bswap32(value);
+}
+
+SCENARIO(irq_masked, "an interrupt raised while its vector is masked comes at the unmasking")
+{
+	struct drv_cq *cq = new_cq(b, 64, 0);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
+
+	ignore_packets();
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	recv_on(b, y, .wr_id = 1, .len = 16, .repeat = 3);
+	drv_raw_mmio_write32(b->dev, HCA_BAR_REGS, CONTROL, little(1));
+	drv_cq_arm(cq, false);
+	send_on(a, x, .len = 16);
+	expect_wc(b, .cq = cq, .wr_id = 1);
+	pass_time(CFG_US(SETTLE_US));
+	expect_equal(drv_cq_events(cq), 0);
+	expect_equal(little(drv_raw_mmio_read32(b->dev, HCA_BAR_REGS, BAR0_MSIX_PBA)), 1 << VECTOR);
+	expect_stat(b, interrupt, masked, 1);
+	drv_raw_mmio_write32(b->dev, HCA_BAR_REGS, CONTROL, little(0));
+	pass_time(CFG_US(SETTLE_US));
+	expect_equal(drv_cq_events(cq), 1);
+	expect_equal(drv_raw_mmio_read32(b->dev, HCA_BAR_REGS, BAR0_MSIX_PBA), 0);
+	drv_cq_arm(cq, false);
+	send_on(a, x, .src = 16, .len = 16);
+	pass_time(CFG_US(SETTLE_US));
+	expect_equal(drv_cq_events(cq), 2);
+	expect_wc(b, .cq = cq, .wr_id = 2);
+	expect_cqes(a, 2);
+	expect_data(b, .len = 16);
+	expect_data(b, .dst = 16, .src = 16, .len = 16);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_cq(cq);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A queue pair behind an SRQ fails: its receive completes in error with its own wr_id, receives of
+ * nobody stay in the SRQ and serve the other queue pair. A QP that goes to ERR has no receives to
+ * flush: it says "last WQE reached" once. */
+/* behaviours: IBA-10.2.9-last-wqe MEM-1 */
+#include "testbench/services.h"
+
+SCENARIO(srq_error, "QPs behind an SRQ in error: last WQE reached, receives stay")
+{
+	struct drv_srq *srq = new_srq(b);
+	struct drv_qp *x = new_qp(a), *v = new_qp(a);
+	struct drv_qp *y = new_qp(b, .srq = srq), *w = new_qp(b, .srq = srq);
+
+	ignore_packets();
+	connect_two(x, y);
+	connect_two(v, w);
+	if (!still_right())
+		return;
+	recv_srq(b, srq, .wr_id = 1, .len = 64, .lkey = drv_mr_lkey(b->mr) + 1);
+	recv_srq(b, srq, .wr_id = 2, .dst = 1000, .len = 64, .repeat = 2);
+	send_on(a, x, .wr_id = 11, .len = 64);
+	expect_wc(b, .wr_id = 1, .qp = y, .status = IBV_WC_LOC_PROT_ERR);
+	expect_wc(a, .wr_id = 11, .qp = x, .status = IBV_WC_REM_OP_ERR);
+	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);
+	send_on(a, v, .wr_id = 12, .len = 64);
+	expect_wc(b, .wr_id = 2, .qp = w);
+	expect_wc(a, .wr_id = 12, .qp = v);
+	expect_data(b, .dst = 1000, .len = 64);
+	move_qp(w, IBV_QPS_ERR);
+	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);
+	expect_no_more(CFG_MS(50)); /* once each, and no flush completion */
+	destroy_qp(w);
+	destroy_qp(y);
+	destroy_qp(v);
+	destroy_qp(x);
+	destroy_srq(srq);
+}

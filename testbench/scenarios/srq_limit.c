@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The limit event comes once when fewer receives than the limit are left, and disarms itself; armed
+ * when there are fewer already it comes at once; limit 0 disarms. */
+/* behaviours: IBA-10.2.9-srq-limit */
+#include "testbench/services.h"
+
+enum { LIMIT = 3 };
+
+SCENARIO(srq_limit, "the SRQ's limit event: once, at once when already below, disarmed")
+{
+	struct drv_srq *srq = new_srq(b);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .srq = srq);
+	unsigned max_wr, limit;
+
+	ignore_packets();
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	recv_srq(b, srq, .wr_id = 1, .len = 64, .repeat = 5);
+	must(drv_srq_arm(srq, LIMIT));
+	must(drv_srq_query(srq, &max_wr, &limit));
+	expect_equal(limit, LIMIT);
+	send_on(a, x, .wr_id = 11, .len = 64, .repeat = 2);
+	expect_cqes(a, 2);
+	expect_cqes(b, 2);
+	expect_no_more(CFG_US(20)); /* three are left */
+	send_on(a, x, .wr_id = 13, .len = 64);
+	expect_event(b, IBV_EVENT_SRQ_LIMIT_REACHED);
+	expect_cqes(a, 1);
+	expect_cqes(b, 1);
+	must(drv_srq_query(srq, &max_wr, &limit));
+	expect_equal(limit, 0);
+	send_on(a, x, .wr_id = 14, .len = 64);
+	expect_cqes(a, 1);
+	expect_cqes(b, 1);
+	expect_no_more(CFG_US(20)); /* disarmed */
+	must(drv_srq_arm(srq, LIMIT));
+	expect_event(b, IBV_EVENT_SRQ_LIMIT_REACHED); /* one is left */
+	/* receives posted since are counted before the comparison */
+	recv_srq(b, srq, .wr_id = 6, .dst = 5 * 64, .len = 64, .repeat = 4);
+	must(drv_srq_arm(srq, LIMIT));
+	send_on(a, x, .wr_id = 15, .len = 64);
+	expect_cqes(a, 1);
+	expect_cqes(b, 1);
+	expect_no_more(CFG_US(20));
+	must(drv_srq_arm(srq, 0));
+	send_on(a, x, .wr_id = 16, .len = 64, .repeat = 4);
+	expect_cqes(a, 4);
+	expect_cqes(b, 4);
+	expect_no_more(CFG_US(20));
+	for (unsigned i = 0; i < 9; i++)
+		expect_data(b, .dst = i * 64, .len = 64);
+	expect_stat(b, srq, limits, 2);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_srq(srq);
+}

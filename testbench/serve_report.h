@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a serve run tells at its end: guest errors, each with its rule, time, text and the accesses
+ * before it; and what software touched that the model lacks: registers, commands, attributes of
+ * management packets, configuration space.
+ */
+#ifndef TESTBENCH_SERVE_REPORT_H
+#define TESTBENCH_SERVE_REPORT_H
+
+#include "model/vfio_user/device.h"
+
+#include <stdio.h>
+
+enum {
+	REPORT_NOTES = 128,
+	REPORT_NOTE_ACCESSES = 8,
+	REPORT_LACKS = 64,
+	REPORT_TEXT = 200,
+};
+
+struct report_note {
+	unsigned hca;
+	uint64_t time_ps;
+	const char *rule; /* a row's name: static */
+	char text[REPORT_TEXT];
+	unsigned accesses;
+	struct vfu_access access[REPORT_NOTE_ACCESSES]; /* oldest first */
+};
+
+struct report_lack {
+	char text[REPORT_TEXT];
+	uint64_t count;
+};
+
+struct serve_report {
+	struct report_note notes[REPORT_NOTES]; /* the first ones; guest_errors counts all */
+	uint64_t guest_errors, catastrophes, lacks_lost;
+	struct report_lack lacks[REPORT_LACKS];
+	unsigned lack_count;
+};
+
+void report_guest_error(struct serve_report *report, const struct vfu_device *device,
+			const char *rule, const char *text);
+void report_access(struct serve_report *report, const struct vfu_device *device,
+		   const struct vfu_access *access);
+/* Listens to commands. 0 or -errno. */
+int report_listen(struct serve_report *report, struct trace *trace);
+void report_print(const struct serve_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,275 @@
+# The checks of make vm-test: functions named check_NAME, run by test.sh on guests that are up. Sourced by bash.
+# A check writes what it did to its log (run), says why in $detail, and returns 0 pass, 77 skip, else fail.
+
+# run GUEST SECONDS COMMAND: on, with command, output and status in the log
+run()
+{
+	local status
+	echo "$1# $3"
+	on "$@"
+	status=$?
+	echo "$on_output"
+	echo "[$1: status $status]"
+	return $status
+}
+
+# must GUEST SECONDS COMMAND: run; a failure is the check's
+must()
+{
+	run "$@" || { detail="guest $1: ${3%%$'\n'*}: ${on_output##*$'\n'}"; return 1; }
+}
+
+# said PATTERN WHAT: the last output has the pattern
+said()
+{
+	grep -qE -- "$1" <<<"$on_output" || { detail="$2"; return 1; }
+}
+
+# probe: the unmodified modules find nothing to complain of
+check_probe()
+{
+	local g t=$SECONDS
+	for g in "${names[@]}"; do must "$g" 90 driver_load || return; done
+	detail="loaded after $((SECONDS - t)) s"
+	for g in "${names[@]}"; do
+		run "$g" 20 driver_complaints
+		[ -z "$on_output" ] || { detail="guest $g: ${on_output%%$'\n'*}"; return 1; }
+		must "$g" 30 'lspci -vv -d 15b3:; ibv_devinfo -v' || return
+		said 'transport:\s+InfiniBand' 'not an InfiniBand device' &&
+			said 'node_guid:\s+[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}:[0-9a-f]{4}' 'no node GUID' &&
+			said 'phys_port_cnt:\s+[12]' 'no port' && said 'max_mtu:\s+4096' 'no 4096-byte MTU' &&
+			said 'state:\s+PORT_(INIT|ACTIVE)' 'port neither INIT nor ACTIVE: link down?' &&
+			said 'max_qp:\s+[1-9]' 'no QPs' || return
+		! grep -qE 'node_guid:\s+0000:0000:0000:0000' <<<"$on_output" || { detail='node GUID is zero'; return 1; }
+	done
+}
+
+# opensm: a subnet manager in one guest finds both, gives LIDs, and brings the ports up
+check_opensm()
+{
+	local g t=$SECONDS lids
+	on_start a 3600 'exec opensm -f /share/out/opensm.log'
+	for g in "${names[@]}"; do
+		must "$g" 90 'ports_are 4 60; grep -H . /sys/class/infiniband/*/ports/*/{state,lid,sm_lid}; port_states | grep -q ACTIVE' || {
+			tail -n 30 "$share/out/opensm.log"
+			detail="guest $g: $(grep -o '[0-9]: [A-Z]*' <<<"$on_output" | sort -u | tr '\n' ' ')"
+			return 1
+		}
+	done
+	lids=$(for g in "${names[@]}"; do on "$g" 20 'cat /sys/class/infiniband/*/ports/*/lid'; echo "$on_output"; done | sort -u | wc -l)
+	[ "$lids" -ge 2 ] || { detail='the ports do not have different LIDs'; return 1; }
+	if grep -E ' ERR ' "$share/out/opensm.log"; then
+		detail="opensm: $(grep -oE 'ERR .*' "$share/out/opensm.log" | head -n 1)"
+		return 1
+	fi
+	detail="ACTIVE after $((SECONDS - t)) s"
+}
+
+# diags: the subnet's tools agree with each other
+check_diags()
+{
+	local lid_a lid_b guid_b
+	on a 20 'cat /sys/class/infiniband/mlx4_0/ports/1/lid'; lid_a=$((on_output))
+	on b 20 'cat /sys/class/infiniband/mlx4_0/ports/1/lid'; lid_b=$((on_output))
+	must b 20 ibstat || return
+	said 'State: Active' 'ibstat: not Active' && said 'Physical state: LinkUp' 'ibstat: no LinkUp' &&
+		said "Base lid: $lid_b\$" 'ibstat and sysfs differ in the LID' || return
+	guid_b=$(awk '/Port GUID:/ { print substr($3, 3); exit }' <<<"$on_output")
+	must a 30 ibnetdiscover || return
+	said "lid $lid_b " "ibnetdiscover does not name LID $lid_b" && said "\\(0*${guid_b#"${guid_b%%[!0]*}"}\\)" "ibnetdiscover does not name port GUID $guid_b" || return
+	must a 30 iblinkinfo || return
+	said 'Active/ +LinkUp' 'iblinkinfo: no active link' || return
+	must a 30 'ibhosts' || return
+	[ "$(grep -c '^Ca' <<<"$on_output")" -eq 2 ] || { detail='ibhosts does not see two hosts'; return 1; }
+	must a 30 "smpquery nodeinfo $lid_b; smpquery portinfo $lid_b 1" || return
+	said "Lid:\\.+$lid_b\$" 'smpquery portinfo has another LID' && said "PortGuid:\\.+0x$guid_b" 'smpquery nodeinfo has another GUID' || return
+	must a 30 "saquery PR --src-to-dst $lid_a:$lid_b" || return
+	must a 30 "perfquery $lid_b 1" || return
+	said 'PortXmitPkts:\.+[1-9]' 'perfquery: no packet counted' || return
+	on_start b 60 'exec ibping -S'
+	must a 60 "for i in 1 2 3 4 5; do ibping -c 1 $lid_b && break; done; ibping -c 5 $lid_b" || return
+	said ' 0% packet loss' 'ibping lost packets'
+}
+
+# pair NAME SECONDS SERVER CLIENT [PORT]: a server in one guest, a client in the other (in one guest when there is only one)
+pair()
+{
+	local seconds=$1 server=$2 client=$3 port=${4:-18515} a=${names[0]} b=${names[-1]} id status
+	on_start "$a" "$seconds" "exec $server"
+	id=$on_id
+	must "$a" 30 "listening $port" || { on_wait "$a" "$id"; echo "$on_output"; return 1; }
+	must "$b" "$seconds" "$client"
+	status=$?
+	on_wait "$a" "$id"
+	local server_status=$?
+	printf '%s# %s\n%s\n[%s: status %s]\n' "$a" "$server" "$on_output" "$a" $server_status
+	[ $status -eq 0 ] || return 1
+	[ $server_status -eq 0 ] || { detail="server: $server: ${on_output##*$'\n'}"; return 1; }
+}
+
+# pingpong PROGRAM OPTIONS...: each row of options once, both sides alike
+pingpong()
+{
+	local program=$1 row first=mlx4_0 last=mlx4_${last_device:-0} n=0; shift
+	for row in "$@"; do
+		pair 60 "$program -d $first $row" "$program -d $last $row ${names[0]}" || return
+		n=$((n + 1))
+	done
+	detail="$n runs"
+}
+
+check_rc_pingpong() { pingpong ibv_rc_pingpong "-c" "-e -c" "-s 1 -n 200 -c" "-s 65536 -m 4096 -n 100 -c" "-s 5000 -m 256 -n 200 -e -c" "-s 1048576 -m 2048 -n 10 -c"; }
+check_uc_pingpong() { pingpong ibv_uc_pingpong "-c" "-e -c" "-s 65536 -m 4096 -n 100 -c" "-s 5000 -m 512 -n 200 -c"; }
+check_ud_pingpong() { pingpong ibv_ud_pingpong "-c" "-e -c" "-s 1 -n 200 -c" "-s 2048 -n 200 -c"; }
+check_srq_pingpong() { pingpong ibv_srq_pingpong "-c" "-e -c" "-q 4 -s 65536 -m 4096 -n 100 -c"; }
+check_xsrq_pingpong() { pingpong ibv_xsrq_pingpong "" "-e" "-s 65536 -m 4096 -n 100"; }
+
+# asyncwatch: an asynchronous event of the port reaches the program that waits for it
+check_asyncwatch()
+{
+	local id
+	on_start b 20 'exec stdbuf -oL timeout 15 ibv_asyncwatch'
+	id=$on_id
+	must b 10 'sleep 1; pgrep ibv_asyncwatch' || return
+	must a 20 "pkill -HUP opensm; lid=\$(cat /sys/class/infiniband/mlx4_0/ports/1/lid); ibportstate -D 0 1 query; ibportstate -D 0,1 1 reset" || return
+	on_wait b "$id"
+	echo "$on_output"
+	said 'event_type|EVENT' 'no event' || return
+	must b 60 'ports_are 4 50'
+}
+
+# perf PROGRAM SECONDS OPTIONS...: perftest's server and client, each row of options once
+perf()
+{
+	local program=$1 row; shift
+	for row in "$@"; do
+		pair 90 "$program -d mlx4_0 -F $row" "$program -d mlx4_${last_device:-0} -F $row ${names[0]}" || return
+	done
+}
+
+check_perftest_bw()
+{
+	perf ib_write_bw '-s 65536 -n 1000' '-a -n 20' || return
+	perf ib_read_bw '-s 65536 -n 200' '-a -n 10' || return
+	perf ib_send_bw '-s 65536 -n 200' '-a -n 20' '-c UC -s 4096 -n 100' '-c UD -s 2048 -n 200' '-c XRC -s 4096 -n 100' '-e -n 50' || return
+	perf ib_atomic_bw '-A FETCH_AND_ADD -n 100' '-A CMP_AND_SWAP -n 100'
+}
+
+check_perftest_lat()
+{
+	perf ib_write_lat '-n 100' '-c UC -n 100' || return
+	perf ib_read_lat '-n 100' || return
+	perf ib_send_lat '-n 100' '-c UD -n 100' '-c XRC -n 100' '-e -n 100' || return
+	perf ib_atomic_lat '-n 100'
+}
+
+# ib_write_bw: the figure that is asked for
+check_write_bw()
+{
+	local rate
+	perf ib_write_bw '-s 65536 -n 2000' || return
+	rate=$(awk '$1 == 65536 { print int($4) }' <<<"$on_output")
+	detail="${rate:-0} MB/s, at least 100 asked for"
+	[ "${rate:-0}" -ge 100 ]
+}
+
+# ipoib: IP over InfiniBand in datagram and connected mode
+check_ipoib()
+{
+	local mode g n
+	for mode in datagram connected; do
+		n=0
+		for g in a b; do
+			n=$((n + 1))
+			must $g 60 "modprobe ib_ipoib; ip link set ib0 down; echo $mode >/sys/class/net/ib0/mode; ip addr flush dev ib0
+				ip addr add 10.78.0.$n/24 dev ib0; ip link set ib0 up; cat /sys/class/net/ib0/mode" || return
+			[ "${on_output##*$'\n'}" = $mode ] || { detail="no $mode mode"; return 1; }
+		done
+		must a 60 'for i in 1 2 3 4 5 6 7 8 9 10; do ping -c 1 -W 2 10.78.0.2 && break; done; ping -c 5 -W 2 10.78.0.2' || return
+		said ' 0% packet loss' "$mode: ping lost packets" || return
+		must a 30 'ping -c 3 -W 2 -s 8000 10.78.0.2' || return
+		on_start b 60 'exec iperf3 -s -1'
+		must b 20 'listening 5201' || return
+		must a 60 'iperf3 -c 10.78.0.2 -t 3' || return
+		detail="$detail $mode $(awk '/receiver/ { print $7, $8 }' <<<"$on_output")"
+	done
+}
+
+# rdmacm: connections through the RDMA connection manager, over IPoIB's addresses
+check_rdmacm()
+{
+	must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
+	cm 'rping -s -a 10.78.0.1 -C 20 -v -V' 'rping -c -a 10.78.0.1 -C 20 -v -V' &&
+		cm 'udaddy -b 10.78.0.1' 'udaddy -s 10.78.0.1' &&
+		cm 'cmtime -b 10.78.0.1 -c 20' 'cmtime -s 10.78.0.1 -c 20'
+}
+
+# cm SERVER CLIENT: the server's port is the connection manager's, nothing tells when it listens
+cm()
+{
+	local id status
+	on_start a 60 "exec $1"
+	id=$on_id
+	must b 60 "sleep 1; $2"
+	status=$?
+	on_wait a "$id"
+	local server_status=$?
+	printf 'a# %s\n%s\n[a: status %s]\n' "$1" "$on_output" $server_status
+	[ $status -eq 0 ] || return 1
+	[ $server_status -eq 0 ] || { detail="server: $1: ${on_output##*$'\n'}"; return 1; }
+}
+
+# pyverbs: rdma-core's own tests, on one device; those of other transports and vendors skip
+check_pyverbs()
+{
+	must a 30 'mkdir -p /tmp/pyverbs; cp -r /usr/share/doc/python3-pyverbs/tests /tmp/pyverbs/; find /tmp/pyverbs -name "*.gz" -exec gunzip {} +; ls /tmp/pyverbs/tests' || return
+	run a 900 'cd /tmp/pyverbs; timeout 880 python3 -m unittest discover -v -s tests -t . -p "test_*.py" --  2>&1 | cat'
+	printf '%s\n' "$on_output" >"$O/vm-test/logs/pyverbs.out"
+	detail=$(grep -E '^Ran|^(OK|FAILED)' <<<"$on_output" | tr '\n' ' ')
+	grep -q '^OK' <<<"$on_output"
+}
+
+# reload: unloading leaves nothing behind, and the device starts again, twice
+check_reload()
+{
+	local n
+	run a 10 'pkill opensm; pkill ibping; sleep 1'
+	run b 10 'pkill ibping'
+	for n in 1 2; do
+		must b 90 'modprobe -r ib_umad mlx4_ib && modprobe -r mlx4_core && ! grep -q ^mlx4 /proc/modules' || return
+		must b 90 'driver_load; ibv_devinfo' || return
+		said 'state:\s+PORT_(INIT|ACTIVE)' 'port neither INIT nor ACTIVE after reload' || return
+	done
+	run b 20 driver_complaints
+	[ -z "$on_output" ] || { detail="${on_output%%$'\n'*}"; return 1; }
+	detail='twice'
+}
+
+# guest_errors: the unmodified driver broke no rule of the device, and asked for nothing that it does not have
+check_guest_errors()
+{
+	cat "$VM_DIR/serve.log"
+	detail=$(grep -E '^(guest errors|touched)' "$VM_DIR/serve.log" | tr '\n' ' ')
+	[ "${serve_status:-1}" -eq 0 ] || { detail="serve ended with status ${serve_status:-?}"; return 1; }
+	grep -qx 'guest errors: 0' "$VM_DIR/serve.log" && grep -qx 'touched, not in the model: 0' "$VM_DIR/serve.log"
+}
+
+# capture: what the model wrote opens in tshark, and every CRC is right
+check_capture()
+{
+	local file n bad total=0
+	command -v tshark >/dev/null || { detail='no tshark'; return 77; }
+	for file in "$VM_DIR"/serve/*.pcapng; do
+		[ -e "$file" ] || { detail='serve wrote no capture'; return 77; }
+		"$O/hcasim" check "$file" || { detail="hcasim check ${file##*/}"; return 1; }
+		# tshark guesses RPC over RDMA in any payload, then finds it malformed; of XRC's opcodes (5 << 5 and on) it has no names
+		tshark --disable-protocol rpcordma -r "$file" -T fields -e infiniband.bth.opcode -e _ws.col.Info >"$VM_DIR/packets.txt" 2>/dev/null ||
+			{ detail='tshark does not read it'; return 1; }
+		n=$(wc -l <"$VM_DIR/packets.txt")
+		bad=$(awk -F '\t' '/Malformed/ || (/Unknown OpCode/ && ($1 < 160 || $1 >= 192))' "$VM_DIR/packets.txt" | head -n 5)
+		[ -z "$bad" ] || { echo "$bad"; detail='packets without a name'; return 1; }
+		total=$((total + n))
+	done
+	[ $total -gt 0 ] || { detail='no packet captured'; return 1; }
+	detail="$total packets"
+}

@@ -1,0 +1,47 @@
+# What a script run in a guest may use. Sourced by the agent before each.
+#   GUEST      this guest's letter; /share is the folder all guests and the host see
+#   barrier X [SECONDS]   waits until every guest got there
+
+barrier()
+{
+	local limit=$(($(date +%s) + ${2:-120})) g
+	: >"/share/sync/$1.$GUEST"
+	for g in $(cat /share/guests); do
+		until [ -e "/share/sync/$1.$g" ]; do
+			[ "$(date +%s)" -lt $limit ] || { echo "barrier $1: no guest $g" >&2; return 1; }
+			sleep 0.2
+		done
+	done
+}
+
+# listening PORT [SECONDS]: waits for a TCP server in this guest
+listening()
+{
+	local limit=$(($(date +%s) + ${2:-20})) port
+	port=$(printf ':%04X 0' "$1")
+	until grep -q "$port.* 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null; do
+		[ "$(date +%s)" -lt $limit ] || { echo "nothing listens on port $1" >&2; return 1; }
+		sleep 0.1
+	done
+}
+
+# port_states: the port states of /sys, such as 4: ACTIVE
+port_states() { cat /sys/class/infiniband/*/ports/*/state; }
+
+# ports_are N: waits until every port's state is N: 2 INIT, 4 ACTIVE
+ports_are()
+{
+	local limit=$(($(date +%s) + ${2:-60}))
+	until [ "$(port_states | cut -d: -f1 | sort -u)" = "$1" ]; do
+		[ "$(date +%s)" -lt $limit ] || { port_states >&2; return 1; }
+		sleep 0.5
+	done
+}
+
+driver_load() { modprobe mlx4_core && modprobe -a mlx4_ib ib_uverbs ib_umad; }
+
+# driver_complaints: what the kernel says that it would not say of a sound device
+driver_complaints()
+{
+	dmesg --level=emerg,alert,crit,err,warn | grep -iE 'mlx4|ib_|infiniband|WARNING|BUG|Oops|Call Trace|irq .*nobody|tainted'
+}

@@ -1,0 +1,201 @@
+# Starts and ends the simulator and the guests, and runs commands in them. Sourced by bash, after lib.sh.
+#
+#   guests_prepare [PACKAGE...]      once; exits with 77 where guests cannot be had
+#   guests_up a=a b=b                serve, and a guest per argument: NAME=SOCKETS, of the sockets a and b
+#   on a 60 'ibv_devinfo -v'         runs it in guest a for at most 60 s; its output in $on_output, its status returned
+#   on_start a 60 'iperf3 -s -1'     the same in the background: id=$on_id
+#   on_wait a $id
+#   guests_down                      powers off; kills what does not end
+#
+#   MEM=1G SMP=1       of each guest
+#   SERVE=...          further arguments of hcasim serve
+#   NO_DEVICE=1        guests without a device
+#   CONSOLE=1          guest a has this terminal, guest b a shell over telnet
+#   GUEST_WAIT=180     seconds for a guest to come up
+MEM=${MEM:-1G} SMP=${SMP:-2} ACCEL=${ACCEL:-tcg} GUEST_WAIT=${GUEST_WAIT:-180}
+share=$VM_DIR/share
+declare -A guest_pid guest_in guest_out on_done
+serve_pid=
+on_next=0
+
+guests_prepare()
+{
+	local settings
+	settings=$("$vm_src/prepare.sh" "$@") || exit $?
+	eval "$settings"
+	if [ -z "${NO_DEVICE:-}" ] && ! "$O/hcasim" --help | grep -q "hcasim serve"; then
+		skip "this hcasim has no serve"
+	fi
+	trap guests_kill EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
+
+# wait_until SECONDS COMMAND...
+wait_until()
+{
+	local end=$((SECONDS + $1)); shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+serve_ready()
+{
+	local s
+	kill -0 "$serve_pid" 2>/dev/null || return 0
+	for s in a b; do [ -S "$VM_DIR/$s.sock" ] || return 1; done
+}
+
+serve_up()
+{
+	rm -f "$VM_DIR"/{a,b}.sock
+	"$O/hcasim" serve --socket "$VM_DIR/a.sock" --socket "$VM_DIR/b.sock" -o "$VM_DIR/serve" ${SERVE:-} \
+		>"$VM_DIR/serve.log" 2>&1 &
+	serve_pid=$!
+	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
+	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }
+}
+
+# guest_start NAME SOCKET...
+guest_start()
+{
+	local name=$1 other=b number=1 n=1 s pipe=$VM_DIR/$1.control console; shift
+	[ "$name" = a ] || other=a number=2
+	rm -f "$pipe".{in,out} "$VM_DIR/$name.net"
+	mkfifo "$pipe".{in,out}
+	console=(-chardev "file,id=console,path=$VM_DIR/$name.serial")
+	if [ -n "${CONSOLE:-}" ] && [ "$name" = a ]; then
+		console=(-chardev "stdio,id=console,signal=off,logfile=$VM_DIR/$name.serial")
+	fi
+	local device=()
+	for s in "$@"; do
+		[ -z "${NO_DEVICE:-}" ] || continue
+		device+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"rombar\":0,\
+\"socket\":{\"type\":\"unix\",\"path\":\"$VM_DIR/$s.sock\"}}")
+		n=$((n + 1))
+	done
+	local folder='security_model=none,multidevs=remap'
+	in_root "$qemu_root" /usr/bin/qemu-system-x86_64 -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
+		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp "$SMP" -m "$MEM" \
+		-machine q35,accel="$ACCEL",memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
+		-kernel "$kernel" -initrd "$initrd" \
+		-append "console=ttyS0 quiet panic=-1 random.trust_cpu=on net.ifnames=0 HCASIM_GUEST=$name ${APPEND:-}" \
+		"${console[@]}" -serial chardev:console -chardev "pipe,id=control,path=$pipe" -serial chardev:control \
+		-virtfs "local,path=$guest_root,mount_tag=root,readonly=on,$folder" \
+		-virtfs "local,path=$modules,mount_tag=modules,readonly=on,$folder" \
+		-virtfs "local,path=$share,mount_tag=share,$folder" \
+		-netdev "dgram,id=net,local.type=unix,local.path=$VM_DIR/$name.net,remote.type=unix,remote.path=$VM_DIR/$other.net" \
+		-device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:4c:49:0$number" \
+		"${device[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
+	guest_pid[$name]=$!
+	# both ends read and write: opening must not wait for QEMU, nor reading end with it
+	exec {guest_in[$name]}<>"$pipe.in" {guest_out[$name]}<>"$pipe.out"
+}
+
+guest_alive() { kill -0 "${guest_pid[$1]:-none}" 2>/dev/null; }
+
+# answer NAME SECONDS: reads one line of the guest's agent; 1 when it died or time is out
+answer()
+{
+	local name=$1 end=$((SECONDS + $2)) word id status
+	while :; do
+		if read -r -t 1 -u "${guest_out[$name]}" word id status; then
+			case $word in
+			done) on_done[$name.$id]=${status%$'\r'} ;;
+			up) on_done[$name.up]=${id%$'\r'} ;;
+			esac
+			return 0
+		fi
+		guest_alive "$name" || return 1
+		[ $SECONDS -lt $end ] || return 1
+	done
+}
+
+guests_up()
+{
+	local arg name t=$SECONDS
+	rm -rf "$share/cmd" "$share/out" "$share/sync"
+	mkdir -p "$share"/{cmd,out,sync}
+	cp "$vm_src/agent.sh" "$vm_src/guest_lib.sh" "$share/"
+	on_done=()
+	[ -n "${NO_DEVICE:-}" ] || serve_up
+	for arg in "$@"; do
+		guest_start "${arg%%=*}" $(tr , ' ' <<<"${arg#*=}")
+	done
+	for name in "${!guest_pid[@]}"; do
+		if ! answer "$name" "$GUEST_WAIT"; then
+			tail -n 5 "$VM_DIR/$name.qemu.log" "$VM_DIR/$name.serial" >&2
+			echo "vm: guest $name did not come up" >&2
+			return 1
+		fi
+	done
+	say "guests up after $((SECONDS - t)) s: $*"
+}
+
+on_start()
+{
+	local name=$1 seconds=$2; shift 2
+	on_next=$((on_next + 1))
+	on_id=$on_next.$name
+	printf '. /share/guest_lib.sh\n%s\n' "$*" >"$share/cmd/$on_id"
+	guest_alive "$name" || return 1
+	printf 'run %s %s\n' "$on_id" "$seconds" >&"${guest_in[$name]}"
+	on_limit[${on_id%.*}]=$seconds
+}
+declare -a on_limit
+
+# 125: the guest did not answer
+on_wait()
+{
+	local name=$1 id=$2 end=$((SECONDS + on_limit[${2%.*}] + 30))
+	while [ -z "${on_done[$name.$id]:-}" ]; do
+		if [ $SECONDS -ge $end ] || ! answer "$name" $((end - SECONDS)); then
+			on_output="guest $name does not answer"
+			return 125
+		fi
+	done
+	on_output=$(tr -d '\0' <"$share/out/$id")
+	return "${on_done[$name.$id]}"
+}
+
+on()
+{
+	on_output="guest $1 is not running"
+	on_start "$@" || return 125
+	on_wait "$1" "$on_id"
+}
+
+guests_down()
+{
+	local name
+	for name in "${!guest_pid[@]}"; do
+		guest_alive "$name" && printf 'off\n' >&"${guest_in[$name]}"
+	done
+	for name in "${!guest_pid[@]}"; do
+		wait_until 60 eval "! guest_alive $name" || say "guest $name does not power off: killed"
+	done
+	guests_kill
+}
+
+guests_kill()
+{
+	local name
+	for name in "${!guest_pid[@]}"; do
+		kill -KILL "${guest_pid[$name]}" 2>/dev/null
+		wait "${guest_pid[$name]}" 2>/dev/null
+		exec {guest_in[$name]}>&- {guest_out[$name]}>&-
+		rm -f "$VM_DIR/$name".{control.in,control.out,net}
+	done
+	guest_pid=()
+	if [ -n "$serve_pid" ]; then
+		kill -TERM "$serve_pid" 2>/dev/null
+		wait_until 10 eval "! kill -0 $serve_pid 2>/dev/null" || kill -KILL "$serve_pid" 2>/dev/null
+		wait "$serve_pid" 2>/dev/null
+		serve_status=$?
+		serve_pid=
+	fi
+	rm -f "$VM_DIR"/{a,b}.sock
+	return 0
+}

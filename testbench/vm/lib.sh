@@ -1,0 +1,47 @@
+# What every script of testbench/vm shares: paths, messages, and the cache of what was downloaded. Sourced by bash.
+#
+#   HCASIM_CACHE  roots and kernels made from Debian packages, named by what they were made from; default build/cache
+#   VM_DIR        the machines' sockets, pipes, shared folder; default build/vm
+#   ACCEL         QEMU accelerator; default tcg: /dev/kvm may exist and still not boot a stock kernel
+vm_src=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$vm_src/../.." && pwd)
+O=${O:-build}
+case $O in /*) ;; *) O=$top/$O ;; esac
+cache=${HCASIM_CACHE:-$O/cache}
+case $cache in /*) ;; *) cache=$PWD/$cache ;; esac
+VM_DIR=${VM_DIR:-$O/vm}
+
+# exit status of a script that could not do its work here, through no fault of the device
+readonly EX_SKIP=77
+
+say() { printf '  %-4s %s\n' VM "$*" >&2; }
+die() { printf 'vm: %s\n' "$*" >&2; exit 1; }
+skip() { printf 'skip: %s\n' "$*" >&2; exit $EX_SKIP; }
+
+# key WORD...: a short name for what something is made from
+key() { printf '%s\n' "$@" | md5sum | cut -c1-10; }
+
+base_packages="rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest python3-pyverbs infiniband-diags opensm
+	iproute2 iputils-ping pciutils iperf3 kmod procps busybox-static cpio zstd xz-utils ethtool"
+guest_suite=bookworm qemu_suite=trixie
+
+qemu_root=$cache/qemu-$(key $qemu_suite qemu-system-x86)
+guest_made=$cache/guest-$(key $guest_suite $base_packages)
+
+# in_root ROOT PROGRAM ARGUMENT...: runs a program of another Debian root on this machine's files, without chroot
+in_root()
+{
+	local root=$1 program=$2; shift 2
+	"$root/lib64/ld-linux-x86-64.so.2" --argv0 "${program##*/}" \
+		--library-path "$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu" "$(readlink_in "$root" "$program")" "$@"
+}
+
+# readlink_in ROOT PATH: follows absolute symbolic links inside ROOT
+readlink_in()
+{
+	local path=$2 to
+	while to=$(readlink "$1$path"); do
+		case $to in /*) path=$to ;; *) path=${path%/*}/$to ;; esac
+	done
+	echo "$1$path"
+}

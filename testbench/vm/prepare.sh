@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# Makes what the virtual machines need, from Debian packages, in the cache and in build/vm; the machine itself stays as it is.
+#   QEMU 11    a root of trixie with qemu-system-x86 from its backports: bookworm's has no vfio-user-pci
+#   guest      a root of bookworm with the RDMA programs, and Debian's kernel unpacked beside it
+#   initrd     busybox and the modules that mount the root over 9p
+# Does nothing when all is there. Exit status 77: not possible on this machine (no root, no mirror), said on stderr.
+#
+#   prepare.sh [PACKAGE...]   further Debian packages in the guest; prints the settings file of the machines to be started
+#   KERNEL=vmlinuz MODULES=dir   instead of Debian's; dir holds lib/modules/VERSION, or is it
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+log=$O/vm-prepare.log
+extra="$*"
+mkdir -p "$cache" "$VM_DIR"
+
+# The mirror this machine is set up with.
+mirror()
+{
+	local m
+	m=$(cat /etc/apt/sources.list.d/*.sources 2>/dev/null | awk '/^URIs:/ { print $2; exit }')
+	[ -n "$m" ] || m=$(awk '$1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ "://") { print $i; exit } }' \
+		/etc/apt/sources.list 2>/dev/null)
+	[ -n "$m" ] || skip "no Debian mirror in this machine's apt sources"
+	echo "$m"
+}
+
+# logged WHAT COMMAND...: output to the log; a failure is a missing download
+logged()
+{
+	local what=$1 t=$SECONDS status; shift
+	say "$what"
+	# as the condition of an if, the command's own set -e would be off
+	set +e
+	(set -e; "$@") >>"$log" 2>&1
+	status=$?
+	set -e
+	if [ $status -ne 0 ]; then
+		tail -n 5 "$log" | sed 's/^/      /' >&2
+		skip "$what failed, see $log"
+	fi
+	say "$what: $((SECONDS - t)) s"
+}
+
+# debootstrap comes as a package that is only unpacked
+bootstrap_unpack()
+{
+	[ -x "$cache/debootstrap/usr/sbin/debootstrap" ] && return
+	rm -rf "$cache/debootstrap.part"; mkdir -p "$cache/debootstrap.part"
+	(
+		cd "$cache/debootstrap.part"
+		apt-get -o APT::Sandbox::User=root download debootstrap ||
+			{ apt-get update -qq && apt-get -o APT::Sandbox::User=root download debootstrap; }
+		dpkg -x debootstrap_*.deb .
+		rm debootstrap_*.deb
+	)
+	rm -rf "$cache/debootstrap"; mv "$cache/debootstrap.part" "$cache/debootstrap"
+}
+
+# bootstrap ROOT SUITE...: a minimal root; further suites are sources only. Its mounts live and die in a namespace of their own.
+bootstrap()
+{
+	local root=$1 suite=$2
+	DEBOOTSTRAP_DIR=$cache/debootstrap/usr/share/debootstrap unshare --mount --propagation private \
+		"$cache/debootstrap/usr/sbin/debootstrap" --variant=minbase --keyring=$keyring "$suite" "$root" "$mirror"
+	shift
+	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$mirror" "$*" $keyring \
+		>"$root/etc/apt/sources.list.d/debian.sources"
+	: >"$root/etc/apt/sources.list"
+	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"; chmod 755 "$root/usr/sbin/policy-rc.d"
+	echo 'APT::Sandbox::User "root";' >"$root/etc/apt/apt.conf.d/99hcasim"
+	cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
+	chroot "$root" apt-get update -qq
+}
+
+install_in()
+{
+	local root=$1; shift
+	DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends "$@"
+}
+
+forget_downloads() { rm -rf "$1"/var/cache/apt/archives/*.deb "$1"/var/cache/apt/*.bin "$1"/var/lib/apt/lists/*; }
+
+qemu_make()
+{
+	local root=$qemu_root.part
+	rm -rf "$root"
+	bootstrap "$root" $qemu_suite $qemu_suite-backports
+	install_in "$root" -t $qemu_suite-backports qemu-system-x86
+	forget_downloads "$root"
+	mv "$root" "$qemu_root"
+}
+
+# The kernel is unpacked, not installed: its installation would make an initrd nobody boots.
+kernel_make()
+{
+	local made=$1 image
+	image=$(chroot "$made/root" apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" { print $2; exit }')
+	chroot "$made/root" sh -c "cd /tmp && apt-get download $image"
+	dpkg-deb -x "$made/root/tmp/$image"_*.deb "$made/kernel"
+	rm "$made/root/tmp/$image"_*.deb
+	mv "$made"/kernel/boot/vmlinuz-* "$made/kernel/vmlinuz"
+	chroot "$made/root" true
+	in_root "$made/root" /sbin/depmod -b "$made/kernel" "${image#linux-image-}"
+}
+
+guest_make()
+{
+	local made=$guest_made.part
+	rm -rf "$made"; mkdir -p "$made"
+	bootstrap "$made/root" $guest_suite $guest_suite
+	install_in "$made/root" $base_packages
+	kernel_make "$made"
+	forget_downloads "$made/root"
+	mv "$made" "$guest_made"
+}
+
+guest_extend()
+{
+	local made=$1
+	rm -rf "$made.part"
+	cp -a --reflink=auto "$guest_made/root" "$made.part"
+	chroot "$made.part" apt-get update -qq
+	install_in "$made.part" $extra
+	forget_downloads "$made.part"
+	mv "$made.part" "$made"
+}
+
+# initrd_make FILE ROOT MODULES VERSION: modules in the order of their dependencies
+initrd_make()
+{
+	local file=$1 root=$2 modules=$3 version=$4 m path tree=$VM_DIR/initrd.tree
+	rm -rf "$tree"; mkdir -p "$tree"/{bin,dev,proc,sys,ro,rw,new,modules}
+	cp "$root/bin/busybox" "$tree/bin/"; ln -s busybox "$tree/bin/sh"
+	install -m 755 "$vm_src/init" "$tree/init"
+	for m in virtio_pci virtio_net 9pnet_virtio 9p overlay; do
+		in_root "$root" /sbin/modprobe -d "$modules" -S "$version" --show-depends $m
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
+		case $path in
+		*.xz) xz -dc "$path" >"$tree/modules/$(basename "$path" .xz)" ;;
+		*) cp "$path" "$tree/modules/" ;;
+		esac
+		basename "$path" .xz >>"$tree/modules/order"
+	done
+	(cd "$tree" && find . | LC_ALL=C sort | in_root "$root" /bin/cpio -o -H newc --quiet) |
+		in_root "$root" /usr/bin/zstd -q -3 >"$file.part"
+	mv "$file.part" "$file"
+	rm -rf "$tree"
+}
+
+if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ]; then
+	[ "$(id -u)" -eq 0 ] || skip "making the guest's root needs root (debootstrap)"
+	command -v apt-get >/dev/null || skip "this machine has no apt-get"
+	[ -e $keyring ] || skip "no $keyring"
+	mirror=$(mirror)
+	: >"$log"
+	logged "debootstrap" bootstrap_unpack
+	[ -d "$qemu_root" ] || logged "QEMU from $qemu_suite-backports" qemu_make
+	[ -d "$guest_made" ] || logged "guest root and kernel from $guest_suite" guest_make
+fi
+root=$guest_made/root
+if [ -n "$extra" ]; then
+	root=$cache/guest-$(key $guest_suite $base_packages + $extra)
+	[ -d "$root" ] || logged "guest root with $extra" guest_extend "$root"
+fi
+kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
+modules=${MODULES:-$guest_made/kernel}
+[ -e "$kernel" ] || die "no kernel $kernel"
+[ -d "$modules/lib/modules" ] || die "no $modules/lib/modules"
+version=$(ls "$modules/lib/modules" | tail -n 1)
+initrd=$VM_DIR/initrd-$(key "$(md5sum <"$vm_src/init")" "$root" "$modules" "$version").zst
+[ -e "$initrd" ] || initrd_make "$initrd" "$root" "$modules" "$version"
+printf 'qemu_root=%q\nguest_root=%q\nkernel=%q\nmodules=%q\ninitrd=%q\n' \
+	"$qemu_root" "$root" "$kernel" "$(readlink -f "$modules/lib/modules")" "$initrd"

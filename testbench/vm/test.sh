@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The judge of the device: Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines (make vm-test).
+#   test.sh [CHECK...]   all by default; `short` stands for those of make test
+# Results: build/vm-test/results.csv (check,result,detail), a log a check in build/vm-test/logs. Exit status 1 when a check failed,
+# 77 when the machines cannot be had.
+set -uo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$vm_src/guests.sh"
+. "$vm_src/checks.sh"
+short=(probe opensm rc_pingpong xsrq_pingpong)
+full=(probe opensm diags rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong perftest_bw perftest_lat ipoib rdmacm pyverbs reload)
+wanted=("$@")
+case ${1:-} in '') wanted=("${full[@]}") ;; short) wanted=("${short[@]}") ;; esac
+
+# what is on the wire is kept for the check capture
+SERVE=${SERVE:---trace pcapng}
+results=$O/vm-test/results.csv
+rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
+echo check,result,detail >"$results"
+fails=0
+
+not_up() { tail -n 30 "$VM_DIR"/*.serial "$VM_DIR"/*.log; detail='the guests did not come up'; return 1; }
+not_run() { detail="$ground failed"; return 77; }
+
+# judge NAME FUNCTION: the function says why in $detail, its output is the log
+judge()
+{
+	local result log=$O/vm-test/logs/$1.log
+	detail=
+	"$2" >"$log" 2>&1
+	case $? in
+	0) result=pass ;;
+	77) result=skip ;;
+	*) result=fail; fails=$((fails + 1)) ;;
+	esac
+	detail=$(tr ',\r\n\t' ';   ' <<<"$detail" | sed 's/ *$//' | cut -c1-160)
+	echo "exit: $result $detail" >>"$log"
+	last=$result
+	printf '%s,%s,%s\n' "$1" $result "$detail" >>"$results"
+	printf '  %-4s  %-24s %s\n' $result "$1" "$detail"
+}
+
+# session PREFIX CHECK...: guests up, the checks in order, guests down. The first two are the ground the others stand on.
+session()
+{
+	local prefix=$1 check ground=; shift
+	rm -rf "$share"; mkdir -p "$share"
+	printf '%s\n' "${names[@]}" >"$share/guests"
+	if ! guests_up "${guests[@]}"; then
+		for check in "$@"; do judge "$prefix$check" not_up; done
+		guests_kill
+		return
+	fi
+	for check in "$@"; do
+		if [ -n "$ground" ]; then
+			judge "$prefix$check" not_run
+			continue
+		fi
+		judge "$prefix$check" "check_$check"
+		case $last:$check in fail:probe | fail:opensm) ground=$check ;; esac
+	done
+	guests_down
+}
+
+guests_prepare
+say "two guests, a device each"
+guests=(a=a b=b) names=(a b)
+session '' "${wanted[@]}"
+judge guest_errors check_guest_errors
+judge capture check_capture
+if [ $# -eq 0 ]; then
+	say "one guest, both devices"
+	guests=(a=a,b) names=(a) last_device=1
+	session one_guest. probe opensm rc_pingpong ud_pingpong
+fi
+echo "results: $results"
+[ $fails -eq 0 ]
