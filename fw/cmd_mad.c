@@ -6,6 +6,9 @@ static enum mad_result mad_process(uint32_t port, uint8_t *mad, bool ignore_mkey
 {
 	struct mad_hdr *hdr = (struct mad_hdr *)mad;
 
+	/* Of another base version nothing is known, not even where its fields are (13.4.2). */
+	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION)
+		return MAD_DROP;
 	switch (mad_hdr_get_mgmt_class(hdr)) {
 	case MAD_CLASS_SUBN_LID:
 	case MAD_CLASS_SUBN_DR:

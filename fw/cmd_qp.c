@@ -102,6 +102,16 @@ enum hcr_status cmd_rst2init_qp(struct fw_cmd *c)
 	return object_make(FW_TABLE_QPC, c->in_mod, &q, sizeof(q));
 }
 
+/* Software loads a path (REARM) and lets an armed QP that sends migrate; what arms it is the peer's
+ * packet (IBA 17.2.8). */
+static bool migration_legal(uint32_t now, uint32_t next, uint32_t state)
+{
+	if (next == QP_PM_REARM || next == now)
+		return true;
+	return next == QP_PM_MIGRATED && now == QP_PM_ARMED &&
+	       (state == QP_STATE_RTS || state == QP_STATE_SQD);
+}
+
 /* @in: NULL for a command without mailbox. */
 static enum hcr_status qp_change(struct qpc *q, const struct qp_transition *t,
 				 const struct qp_mbox *in)
@@ -114,6 +124,10 @@ static enum hcr_status qp_change(struct qpc *q, const struct qp_transition *t,
 		return qp_bad_state();
 	if (in) {
 		opts = qp_transition_opts(t, qpc_get_service(q), qp_mbox_get_opt_mask(in));
+		if (opts & QP_OPT_BIT_PM_STATE &&
+		    !migration_legal(qpc_get_pm_state(q),
+				     qpc_get_pm_state(qp_mbox_context_const(in)), qpc_get_state(q)))
+			return HCR_STATUS_BAD_PARAM;
 		qp_merge(&next, qp_mbox_context_const(in), opts, t->take);
 		status = qp_check(&next, t->to, opts);
 		if (status != HCR_STATUS_OK)

@@ -179,8 +179,7 @@ enum mad_result pma_process(uint32_t port, struct gmp *gmp)
 	uint32_t method = mad_hdr_get_method(hdr);
 	bool set = method == MAD_METHOD_SET;
 
-	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION ||
-	    mad_hdr_get_class_version(hdr) != 1)
+	if (mad_hdr_get_class_version(hdr) != 1)
 		return mad_reply(hdr, MAD_STATUS_BAD_VERSION);
 	if (method != MAD_METHOD_GET && !set)
 		return mad_reply(hdr, MAD_STATUS_BAD_METHOD);

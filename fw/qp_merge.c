@@ -51,7 +51,10 @@ static void opts_take(struct qpc *q, const struct qpc *in, uint32_t opts)
 	if (opts & QP_OPT_BIT_RRA_MAX)
 		qpc_set_rra_max(q, qpc_get_rra_max(in));
 	if (opts & QP_OPT_BIT_PM_STATE)
-		qpc_set_pm_state(q, qpc_get_pm_state(in));
+		qpc_set_pm_state(q, qpc_get_pm_state(in) == QP_PM_MIGRATED &&
+						    qpc_get_pm_state(q) == QP_PM_ARMED
+					    ? QP_PM_ASKED
+					    : qpc_get_pm_state(in));
 	if (opts & QP_OPT_BIT_RETRY_COUNT) {
 		qpc_set_retry_cnt(q, qpc_get_retry_cnt(in));
 		qpc_set_cur_retry_cnt(q, qpc_get_retry_cnt(in));
@@ -74,7 +77,8 @@ static void all_take(struct qpc *q, const struct qpc *in)
 	qpc_set_cur_rnr_retry(q, 0);
 	qpc_set_cur_retry_cnt(q, 0);
 	qpc_set_sqd_event(q, 0);
-	qpc_set_send_limited(q, 0);
+	/* IBA 9.7.7.2: no credits before the first acknowledge has told of some: LSN 0 */
+	qpc_set_send_limited(q, (SVC_RC | SVC_XRC) >> qpc_get_service(in) & 1);
 	qpc_set_send_limit(q, 0);
 	qpc_set_last_acked_psn(q, 0);
 	qpc_set_ssn(q, 0);

@@ -249,8 +249,7 @@ enum mad_result sma_process(uint32_t port, struct smp *smp, bool ignore_mkey)
 	struct mad_hdr *hdr = smp_hdr(smp);
 	enum mad_status status;
 
-	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION ||
-	    mad_hdr_get_class_version(hdr) != 1)
+	if (mad_hdr_get_class_version(hdr) != 1)
 		return mad_reply(hdr, MAD_STATUS_BAD_VERSION);
 	if (!ignore_mkey && !mkey_passes(port, smp))
 		return MAD_DROP;

@@ -29,6 +29,8 @@ struct words {
 	  "packets are lost: share, opcode, sender, how often")                                    \
 	W("corrupt", corrupt, "[N%] [OPCODE] [hcaN] [xN]", "packets are damaged")                  \
 	W("faults", faults, "[clear]", "what the faults did, or an end of them")                   \
+	W("command", command, "OPCODE STATUS [xN] [hcaN]",                                         \
+	  "such an HCR command is refused with the status, once or N times")                       \
 	W("state", state, "", "time, clients, ports")                                              \
 	W("counters", counters, "[TEXT]", "counters whose name has TEXT")                          \
 	W("dump", dump, "", "writes every context to contexts.txt")                                \
@@ -193,6 +195,57 @@ static void do_faults(const struct ctl_target *t, const struct words *w, FILE *o
 	}
 }
 
+/* --- commands --- */
+
+static bool command_named(const char *word, uint32_t *opcode)
+{
+	const struct hcr_row *row;
+
+	for (unsigned i = 0; (row = hcr_row_at(i)); i++)
+		if (!strcmp(row->name, word)) {
+			*opcode = row->op;
+			return true;
+		}
+	return false;
+}
+
+static bool status_named(const char *word, uint8_t *status)
+{
+	for (unsigned i = 1; i <= UINT8_MAX; i++) {
+		const struct hcr_status_row *row = hcr_status_find(i);
+
+		if (row && !strcmp(row->name, word)) {
+			*status = (uint8_t)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void do_command(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	unsigned hca = 0, times = 1;
+	uint32_t opcode;
+	uint8_t status;
+
+	if (w->count < 3 || !command_named(w->word[1], &opcode) ||
+	    !status_named(w->word[2], &status)) {
+		fprintf(out, "error: expected a command and a status, such as SW2HW_CQ EXCEED_LIM");
+		return;
+	}
+	for (unsigned i = 3; i < w->count; i++)
+		if (!numbered(w->word[i], "hca", &hca) && !numbered(w->word[i], "x", &times)) {
+			fprintf(out, "error: expected xN or hcaN, got '%s'", w->word[i]);
+			return;
+		}
+	if (hca >= t->device_count) {
+		fprintf(out, "error: there is no hca%u", hca);
+		return;
+	}
+	hca_command_fail(t->devices[hca].hca, opcode, status, times);
+	fprintf(out, "ok hca%u %s gives %s, %u times", hca, w->word[1], w->word[2], times);
+}
+
 /* --- looking --- */
 
 static void port_state(const struct vfu_device *d, unsigned port, FILE *out)
@@ -330,7 +383,8 @@ static void do_catastrophe(const struct ctl_target *t, const struct words *w, FI
 		fprintf(out, "error: there is no hca%u", hca);
 		return;
 	}
-	hca_catastrophe(t->devices[hca].hca, ERR_BUF_INJECTED, 0, "asked for by the control socket");
+	hca_catastrophe(t->devices[hca].hca, ERR_BUF_INJECTED, 0,
+			"asked for by the control socket");
 	fprintf(out, "ok hca%u stopped", hca);
 }
 

@@ -1,11 +1,14 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
 src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c)
-src-y += $(addprefix $(d)/, services.c inject.c)
+src-y += $(addprefix $(d)/, services.c inject.c manage.c)
 src-y += $(addprefix $(d)/, catalog.c outdir.c dump.c run.c cli.c)
 src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
+src-y += $(addprefix $(d)/, soak_model.c soak_setup.c soak_traffic.c soak.c)
 main-y += $(d)/main.c
 test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)
+test-y += $(d)/tests/ctl_test.c
+$(O)/$(d)/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
 # How this tree was built, for scenarios that are compiled at run time.
 $(O)/gen/testbench/build_info.h: $(O)/flags.stamp

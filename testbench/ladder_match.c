@@ -14,10 +14,11 @@
 #define PKT_FIELDS(F)                                                                              \
 	F(psn, PRId64)                                                                             \
 	F(qpn, PRIx64)                                                                             \
-	F(len, PRId64) F(nak, PRId64) F(rnr, PRId64) F(ack_credits, PRId64) F(msn, PRId64)         \
-		F(ack_req, PRId64) F(solicited, PRId64) F(va, PRIx64) F(rkey, PRIx64)              \
-			F(dma_len, PRId64) F(imm, PRIx64) F(srqn, PRIx64) F(dlid, PRId64)          \
-				F(slid, PRId64) F(transmission, PRId64)
+	F(len, PRId64)                                                                             \
+	F(nak, PRId64) F(rnr, PRId64) F(ack_credits, PRId64) F(msn, PRId64) F(ack_req, PRId64)     \
+		F(solicited, PRId64) F(mig_req, PRId64) F(pkey, PRIx64) F(va, PRIx64)              \
+			F(rkey, PRIx64) F(dma_len, PRId64) F(imm, PRIx64) F(srqn, PRIx64)          \
+				F(dlid, PRId64) F(slid, PRId64) F(transmission, PRId64)
 
 enum { ROOM_FIRST = 64 };
 
@@ -73,6 +74,7 @@ int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint6
 				  strstr(fault, fault_action_name(FAULT_CORRUPT))),
 		.fields = {TB_PKT_ANY, .psn = bth_get_psn(bth), .qpn = bth_get_dqpn(bth),
 			   .ack_req = bth_get_ack_req(bth), .solicited = bth_get_solicited(bth),
+			   .mig_req = bth_get_mig_req(bth), .pkey = bth_get_pkey(bth),
 			   .dlid = lrh_get_dlid(lrh), .slid = lrh_get_slid(lrh),
 			   .transmission = transmission,
 			   .len = (int64_t)(len - headers - bth_get_pad(bth) - ICRC_BYTES -

@@ -74,6 +74,10 @@ void machine_stop(struct machine *m)
 
 void machine_destroy(struct machine *m)
 {
+	/* In the middle of a run each holds packets of the other. */
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
+		if (m->hosts[i])
+			hca_pci_reset(host_hca(m->hosts[i]));
 	kernel_destroy(m->kernel);
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
 		host_destroy(m->hosts[i]);

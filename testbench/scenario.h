@@ -71,6 +71,7 @@ struct tb_setup {
 	enum ibv_qp_type type; /* of the pairs: RC or UC [RC] */
 	unsigned sges;         /* gather entries of a send [1] */
 	unsigned recv_sges;    /* scatter entries of a receive [1] */
+	unsigned lmc;          /* of every port [0] */
 	unsigned qps;          /* connected pairs [1] */
 	size_t memory;         /* bytes of each area [64 KiB] */
 	unsigned queue;        /* work requests of a queue [128] */
@@ -98,7 +99,8 @@ struct tb_end {
 	struct drv_cq *cq;
 	struct drv_mr *mr;
 	struct drv_qp *qp[TB_QPS_MAX];
-	unsigned lid;
+	unsigned lid;   /* of port 1 */
+	unsigned lid_2; /* of port 2, where there is one (hca.ports) */
 	uint8_t *src, *dst; /* the areas */
 	uint8_t *expected;  /* what dst must hold */
 	struct tb_events *events;
@@ -204,7 +206,7 @@ void tb_show_ladder(struct tb *tb, const char *here);
 
 /* Fields of a packet that are compared; TB_ANY: not. */
 struct tb_pkt {
-	int64_t psn, qpn /* destination */, len /* payload */, ack_req, solicited, dlid, slid, transmission /* from 1 */;
+	int64_t psn, qpn /* destination */, len /* payload */, ack_req, solicited, mig_req, pkey, dlid, slid, transmission /* from 1 */;
 	int64_t ack_credits;	/* AETH of an ACK: credit code */
 	int64_t rnr;		/* AETH of an RNR NAK: timer code */
 	int64_t nak;		/* AETH of a NAK: its code, enum nak_code */
@@ -215,7 +217,7 @@ struct tb_pkt {
 };
 
 #define TB_PKT_ANY \
-	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
+	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .mig_req = TB_ANY, .pkey = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
 	.transmission = TB_ANY, .ack_credits = TB_ANY, .rnr = TB_ANY, .nak = TB_ANY, .msn = TB_ANY, .va = TB_ANY, .rkey = TB_ANY, \
 	.dma_len = TB_ANY, .imm = TB_ANY, .srqn = TB_ANY
 
@@ -291,7 +293,9 @@ void tb_expect_cqes(struct tb *tb, const char *here, struct tb_end *end, unsigne
 void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum ibv_event_type type);
 /* Events that come with what the body does on purpose, such as those of a port. */
 #define ignore_events(end) tb_ignore_events(tb, end)
+#define check_events(end) tb_check_events(tb, end)
 void tb_ignore_events(struct tb *tb, struct tb_end *end);
+void tb_check_events(struct tb *tb, struct tb_end *end);
 
 /* The device of that end reports a broken rule, by the name of its row in model/engine/rules.h; at least once. */
 #define expect_guest_error(end, rule) tb_expect_guest_error(tb, TB_HERE, end, #rule)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT = 1, SETTLE_US = 100, LINK_LIMIT_S = 5 };
+enum { LIDS_OF_PORT = 256, SETTLE_US = 100, LINK_LIMIT_S = 5 };
 
 static void event_came(void *arg, const struct drv_event *event)
 {
@@ -42,25 +42,35 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
 		tb->ends[1].dev = tb->ends[0].dev;
 }
 
-void tb_activate_ports(struct tb *tb, const char *here)
+/* One cable: its two ends to ACTIVE. */
+static bool activate_port(struct tb *tb, const char *here, unsigned port)
 {
-	struct sm_result result;
+	const struct sm_options options = {.lid = 1 + (port - 1) * LIDS_OF_PORT,
+					   .lmc = tb->setup.lmc};
 	struct drv_port_attr attr;
 
-	if (!tb_go(tb, here) ||
-	    !tb_must(tb, here, "sm_run", sm_run(tb->ends[0].dev, PORT, NULL, &result), 0))
-		return;
+	if (!tb_must(tb, here, "sm_run", sm_run(tb->ends[0].dev, port, &options, NULL), 0))
+		return false;
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct tb_end *end = &tb->ends[i];
 
 		if (!tb_must(tb, here, "drv_port_wait",
-			     drv_port_wait(end->dev, PORT, IBV_PORT_ACTIVE,
+			     drv_port_wait(end->dev, port, IBV_PORT_ACTIVE,
 					   tb_now(tb) + CFG_S(LINK_LIMIT_S)),
 			     0) ||
-		    !tb_must(tb, here, "drv_query_port", drv_query_port(end->dev, PORT, &attr), 0))
-			return;
-		end->lid = attr.lid;
+		    !tb_must(tb, here, "drv_query_port", drv_query_port(end->dev, port, &attr), 0))
+			return false;
+		*(port == 1 ? &end->lid : &end->lid_2) = attr.lid;
 	}
+	return true;
+}
+
+void tb_activate_ports(struct tb *tb, const char *here)
+{
+	for (unsigned port = 1;
+	     port <= tb->config->hca[0].hca_ports && port <= tb->config->hca[1].hca_ports; port++)
+		if (!tb_go(tb, here) || !activate_port(tb, here, port))
+			return;
 	tb_pass_time(tb, here, CFG_US(SETTLE_US));
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		tb->events[i] = (struct tb_events){.tb = tb};

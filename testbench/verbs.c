@@ -252,6 +252,11 @@ void tb_ignore_events(struct tb *tb, struct tb_end *end)
 	end->events->count = 0;
 }
 
+void tb_check_events(struct tb *tb, struct tb_end *end)
+{
+	end->events->ignore = false;
+}
+
 /* --- faults --- */
 
 void tb_fault(struct tb *tb, const char *here, enum fault_action action,

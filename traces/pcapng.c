@@ -18,6 +18,7 @@
 enum {
 	PORTS = 512, /* hca * 2 + port - 1 */
 	COMMENT_MAX = 256,
+	COMMENT_TEXT_MAX = 130, /* fault=...; beside three numbers */
 };
 
 struct pcapng {
@@ -48,9 +49,12 @@ static uint8_t *put_be16(uint8_t *p, uint16_t v)
 
 static uint8_t *put_padded(uint8_t *p, const void *bytes, size_t n)
 {
+	uint8_t *end = p + PCAPNG_PAD(n);
+
+	if (n)
+		put32(end - 4, 0);
 	memcpy(p, bytes, n);
-	memset(p + n, 0, PCAPNG_PAD(n) - n);
-	return p + PCAPNG_PAD(n);
+	return end;
 }
 
 static uint8_t *put_option(uint8_t *p, uint16_t code, const void *bytes, size_t n)
@@ -121,20 +125,37 @@ static int pcapng_open(void **sink, const char *path)
 	return 0;
 }
 
-/* key=value;... of what is known beyond the bytes. */
-static size_t comment_make(char *s, const struct trace_record *r)
+/* "key=value;": printf would cost more than all the rest of a packet's block. */
+static inline char *put_number(char *s, const char *key, uint64_t value)
 {
+	char digits[20];
 	size_t n = 0;
 
+	memcpy(s, key, strlen(key));
+	s += strlen(key);
+	do
+		digits[n++] = (char)('0' + value % 10);
+	while (value /= 10);
+	while (n)
+		*s++ = digits[--n];
+	*s++ = ';';
+	return s;
+}
+
+/* key=value;... of what is known beyond the bytes. */
+static size_t comment_make(char *comment, const struct trace_record *r)
+{
+	char *s = comment;
+
 	if (r->args[0] & TRACE_PACKET_WR_ID)
-		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "wr_id=%" PRIu64 ";", r->args[1]);
+		s = put_number(s, "wr_id=", r->args[1]);
 	if (r->args[0] & TRACE_PACKET_WQE)
-		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "wqe=%" PRIu64 ";", r->args[2]);
+		s = put_number(s, "wqe=", r->args[2]);
 	if (r->args[3] > 1)
-		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "try=%" PRIu64 ";", r->args[3]);
+		s = put_number(s, "try=", r->args[3]);
 	if (r->text)
-		n += (size_t)snprintf(s + n, COMMENT_MAX - n, "fault=%.*s;", 120, r->text);
-	return n;
+		s += snprintf(s, COMMENT_TEXT_MAX, "fault=%.*s;", 120, r->text);
+	return (size_t)(s - comment);
 }
 
 /* 32.32 bits of seconds, the least number whose nanoseconds are these. */
@@ -208,6 +229,7 @@ static int pcapng_close(void *sink)
 const struct trace_sink_ops trace_pcapng_ops = {
 	.name = "pcapng",
 	.file = "packets.pcapng",
+	.kinds = 1 << TRACE_PACKET,
 	.open = pcapng_open,
 	.record = pcapng_record,
 	.close = pcapng_close,

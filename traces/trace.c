@@ -144,7 +144,7 @@ static int sink_open(struct trace *tr, const struct trace_sink_ops *ops, const c
 	if (ret) {
 		fprintf(err, "%s: %s\n", path, strerror(-ret));
 	} else {
-		ret = trace_sink_add(tr, ops, obj, 0);
+		ret = trace_sink_add(tr, ops, obj, ops->kinds);
 		if (ret) {
 			fprintf(err, "%s: too many traces\n", path);
 			ops->close(obj);
@@ -271,7 +271,7 @@ static void held_free(struct trace_state *st, struct held *h)
 static int hold(struct trace_state *st, const struct trace_record *r)
 {
 	size_t text = r->text ? strlen(r->text) + 1 : 0;
-	size_t len = r->bytes ? r->len : 0;
+	size_t len = r->bytes && !r->bytes_stay ? r->len : 0;
 	struct held *h = held_new(st, len + text);
 	int ret;
 

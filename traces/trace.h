@@ -4,7 +4,7 @@
  *
  * Every sink sees records ordered by (time, order of emission). A record may be stamped in the
  * future (a packet's last bit leaves after the event that sends it), never before the last
- * trace_advance(). Bytes and text of a record are borrowed for the call only.
+ * trace_advance(). Bytes and text of a record are borrowed for the call only, but see bytes_stay.
  *
  * What a record carries, by kind; what is not named is 0 or NULL. qpn is 24 bits, corr is a WQE
  * index or a PSN.
@@ -76,7 +76,8 @@ struct trace_record {
 	uint32_t corr;
 	uint64_t args[6];
 	const void *bytes;
-	uint32_t len; /* of bytes */
+	uint32_t len;    /* of bytes */
+	bool bytes_stay; /* bytes are there until trace_advance() to the record's time */
 	const char *text;
 };
 
@@ -105,6 +106,7 @@ struct trace_sink_ops {
 	int (*record)(void *sink, const struct trace_record *r);
 	int (*close)(void *sink); /* also after an error; frees */
 	const char *file;         /* its name in the run's folder */
+	uint32_t kinds;           /* 1 << kind of what it writes, 0: all */
 };
 
 /* No sink, every point off. NULL when there is no memory. */
@@ -112,8 +114,8 @@ struct trace *trace_create(void);
 
 /*
  * Opens the sinks of a list such as "log,pcapng" (NULL or "": none) with their files in dir, which
- * must exist, and turns every point on if there is one. On an error prints one line to err, leaves
- * no file of this call, and returns -errno
+ * must exist, and turns the points on that one of them writes. On an error prints one line to err,
+ * leaves no file of this call, and returns -errno
  * (-EINVAL: unknown name).
  */
 int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err);

@@ -180,7 +180,7 @@ static int read_check(struct resp_run *x, uint32_t pd)
 }
 
 /* The response packets are made by read_job_step() when their turn comes. */
-static void read_queue(struct resp_run *x, uint32_t pd)
+static void read_queue(struct resp_run *x, uint32_t pd, bool again)
 {
 	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
 	struct packet *pkt = packet_alloc(x->hca);
@@ -193,8 +193,9 @@ static void read_queue(struct resp_run *x, uint32_t pd)
 					   .msn = qpc_get_msn(x->qpc)};
 	pkt->ready_ps = x->pkt->ready_ps;
 	pkt->owner = x->qp;
-	pkt->mark = MARK_READ;
-	x->r->resources++;
+	pkt->mark = again ? MARK_READ | MARK_AGAIN : MARK_READ;
+	x->r->repeats += again;
+	x->r->resources += !again;
 	responses_acknowledge(x->qp);
 	response_queue(x->qp, pkt);
 }
@@ -291,7 +292,7 @@ bool read_job_step(struct qp *qp, struct packet *job)
 					 : BTH_RC_READ_RESP_FIRST,
 			   read->psn, access.len, response_credits(qp, qpc), read->msn);
 	pkt->ready_ps = job->ready_ps;
-	pkt->mark |= last ? MARK_LAST : 0;
+	pkt->mark |= last ? MARK_LAST | (job->mark & MARK_AGAIN) : 0;
 	qp->hca->stats.responder_read_responses++;
 	packet_queue_push(&r->out, pkt);
 	if (access.len)
@@ -487,7 +488,7 @@ static enum resp_state fetch_read(struct resp_run *x, uint32_t pd)
 	entry_fill(x, &entry, packets, reth_get_va(reth), reth_get_rkey(reth));
 	rdmarc_set_length(&entry, length);
 	ring_write(x->qp, slot, &entry);
-	read_queue(x, pd);
+	read_queue(x, pd, false);
 	return RESP_DONE;
 }
 
@@ -573,7 +574,7 @@ static enum resp_state replay_read(struct resp_run *x)
 					      : resp_access_verdict(err, VERDICT_REM_ACCESS));
 	HCA_TRACE(x->hca, TP_RESP_RESOURCE, .qpn = x->qp->qpn, .corr = x->pkt->psn,
 		  .text = "read again");
-	read_queue(x, pd);
+	read_queue(x, pd, true);
 	return RESP_DONE;
 }
 
@@ -584,7 +585,7 @@ enum resp_state resp_fetch_again(struct resp_run *x)
 
 	if (!x->r->ring) {
 		x->hca->stats.responder_duplicates++;
-		if (x->r->resources >= depth || !ring_read(x, depth))
+		if (x->r->repeats >= depth || !ring_read(x, depth))
 			return resp_refuse(x, VERDICT_DUPLICATE_GONE);
 		return RESP_WAIT;
 	}

@@ -64,7 +64,7 @@ struct fold {
 /* Derived from the polynomials when the program starts, and constant from then on, but for path. */
 static struct {
 	uint64_t slice[8][256];            /* CRC-48 of a byte with k bytes of zeros after it */
-	uint64_t split[12][16];            /* nibble of a CRC-48 -> CRC-32 | CRC-16 << 32 */
+	uint64_t split[6][256];            /* byte of a CRC-48 -> CRC-32 | CRC-16 << 32 */
 	uint64_t ones32, ones16;           /* patches for the two init values */
 	uint64_t local[LOCAL_NIBBLES][16]; /* patches by what a nibble lacks of all ones */
 	uint64_t global[GLOBAL_NIBBLES][16];
@@ -150,13 +150,13 @@ static void tables_of_bytes(uint64_t m)
 				crc.vcrc[k - 1][b] >> 8 ^ crc.vcrc[0][crc.vcrc[k - 1][b] & 0xff];
 }
 
-/* bits[i] is what bit i of the nibble adds. */
-static void table_of_nibble(uint64_t table[16], const uint64_t bits[4])
+/* bits[i] is what bit i of the index adds. */
+static void table_of_bits(uint64_t *table, unsigned int log_size, const uint64_t *bits)
 {
 	unsigned int v, i;
 
-	for (v = 0; v < 16; v++)
-		for (i = 0; i < 4; i++)
+	for (v = 0; v < 1u << log_size; v++)
+		for (i = 0; i < log_size; i++)
 			if (v >> i & 1)
 				table[v] ^= bits[i];
 }
@@ -172,8 +172,8 @@ static void tables_split(void)
 		a32 = poly_by_x(a32, poly32);
 		a16 = poly_by_x(a16, poly16);
 	}
-	for (i = 0; i < 12; i++)
-		table_of_nibble(crc.split[i], &bits[4 * i]);
+	for (i = 0; i < 6; i++)
+		table_of_bits(crc.split[i], 8, &bits[8 * i]);
 }
 
 static void tables_patch(uint64_t m)
@@ -189,9 +189,9 @@ static void tables_patch(uint64_t m)
 	for (i = 0; i < 32; i++)
 		crc.ones32 ^= bits[i];
 	for (i = 0; i < LOCAL_NIBBLES; i++)
-		table_of_nibble(crc.local[i], &bits[4 * masked_local[i]]);
+		table_of_bits(crc.local[i], 4, &bits[4 * masked_local[i]]);
 	for (i = 0; i < GLOBAL_NIBBLES; i++)
-		table_of_nibble(crc.global[i], &bits[4 * masked_global[i]]);
+		table_of_bits(crc.global[i], 4, &bits[4 * masked_global[i]]);
 	a = poly_mul(x47, select16, m, 48);
 	for (i = 0; i < 16; i++) {
 		crc.ones16 ^= poly_reflect(a, 48);
@@ -296,6 +296,7 @@ static inline CRC_TARGET128 uint64_t fold_rest(__m128i a, const uint8_t *p, size
 
 static CRC_TARGET128 uint64_t residue_clmul128(const uint8_t *p, size_t n, uint64_t patch)
 {
+	const uint8_t *last, *end;
 	__m128i a[LANES128], by;
 	unsigned int i;
 
@@ -306,7 +307,9 @@ static CRC_TARGET128 uint64_t residue_clmul128(const uint8_t *p, size_t n, uint6
 	for (i = 1; i < LANES128; i++)
 		a[i] = load_128(p + i * BLOCK);
 	by = load_fold(LANES128);
-	for (p += sizeof(a), n -= sizeof(a); n >= sizeof(a); p += sizeof(a), n -= sizeof(a))
+	end = p + n;
+	last = end - sizeof(a);
+	for (p += sizeof(a); p <= last; p += sizeof(a))
 #pragma GCC unroll 8
 		for (i = 0; i < LANES128; i++)
 			a[i] = fold_128(a[i], by, load_128(p + i * BLOCK));
@@ -314,7 +317,7 @@ static CRC_TARGET128 uint64_t residue_clmul128(const uint8_t *p, size_t n, uint6
 #pragma GCC unroll 8
 	for (i = 1; i < LANES128; i++)
 		a[0] = fold_128(a[0], by, a[i]);
-	return fold_rest(a[0], p, n);
+	return fold_rest(a[0], p, (size_t)(end - p));
 }
 
 static inline CRC_TARGET512 __m512i fold_512(__m512i a, __m512i by, __m512i next)
@@ -439,9 +442,9 @@ static uint64_t packet_crcs(const uint8_t *p, size_t n)
 	uint64_t r = residue(p, n, packet_patch(p, n)), both = 0;
 	unsigned int i;
 
-#pragma GCC unroll 12
-	for (i = 0; i < 12; i++)
-		both ^= crc.split[i][r >> 4 * i & 0xf];
+#pragma GCC unroll 6
+	for (i = 0; i < 6; i++)
+		both ^= crc.split[i][r >> 8 * i & 0xff];
 	return both;
 }
 

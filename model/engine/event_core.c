@@ -30,20 +30,27 @@ static void sift_up(struct event_core *core, uint32_t i, struct event *ev)
 	place(core, i, ev);
 }
 
+static struct event **earlier(struct event **a, struct event **b)
+{
+	return before(*b, *a) ? b : a;
+}
+
+/* Places behind the last one hold `never`, so there are always HEAP_ARITY children to compare. */
 static void sift_down(struct event_core *core, uint32_t i, struct event *ev)
 {
-	for (;;) {
-		uint32_t first = i * HEAP_ARITY + 1, least = first;
+	struct event **heap = core->heap;
+	uint32_t first;
 
-		if (first >= core->count)
+	while ((first = i * HEAP_ARITY + 1) < core->count) {
+		struct event **child = &heap[first];
+		struct event **least =
+			earlier(earlier(&child[0], &child[1]), earlier(&child[2], &child[3]));
+
+		if (!before(*least, ev))
 			break;
-		for (uint32_t c = first + 1; c < first + HEAP_ARITY && c < core->count; c++)
-			if (before(core->heap[c], core->heap[least]))
-				least = c;
-		if (!before(core->heap[least], ev))
-			break;
-		place(core, i, core->heap[least]);
-		i = least;
+		heap[i] = *least;
+		heap[i]->slot = i + 1;
+		i = first + (uint32_t)(least - child);
 	}
 	place(core, i, ev);
 }
@@ -59,6 +66,7 @@ static void sift(struct event_core *core, uint32_t i, struct event *ev)
 void event_core_init(struct event_core *core)
 {
 	memset(core, 0, sizeof(*core));
+	core->never.at_ps = core->never.seq = EVENT_NEVER;
 }
 
 void event_core_free(struct event_core *core)
@@ -67,23 +75,23 @@ void event_core_free(struct event_core *core)
 	memset(core, 0, sizeof(*core));
 }
 
-void event_set(struct event_core *core, struct event *ev, uint64_t at_ps)
+static void heap_grow(struct event_core *core)
 {
-	ev->at_ps = at_ps < core->now_ps ? core->now_ps : at_ps;
-	ev->seq = core->next_seq++;
-	if (ev->slot) {
-		sift(core, ev->slot - 1, ev);
-		return;
-	}
-	if (core->count == core->room) {
-		uint32_t room = core->room ? core->room * 2 : HEAP_FIRST_ROOM;
-		struct event **heap = realloc(core->heap, room * sizeof(*heap));
+	uint32_t room = core->room ? core->room * 2 : HEAP_FIRST_ROOM;
+	struct event **heap = realloc(core->heap, (room + HEAP_ARITY) * sizeof(*heap));
 
-		if (!heap)
-			abort();
-		core->heap = heap;
-		core->room = room;
-	}
+	if (!heap)
+		abort();
+	for (uint32_t i = core->count; i < room + HEAP_ARITY; i++)
+		heap[i] = &core->never;
+	core->heap = heap;
+	core->room = room;
+}
+
+static void heap_add(struct event_core *core, struct event *ev)
+{
+	if (core->count == core->room)
+		heap_grow(core);
 	sift_up(core, core->count++, ev);
 }
 
@@ -92,21 +100,100 @@ static void heap_remove(struct event_core *core, uint32_t i)
 	struct event *last = core->heap[--core->count];
 
 	core->heap[i]->slot = 0;
+	core->heap[core->count] = &core->never;
 	if (i < core->count)
 		sift(core, i, last);
 }
 
-void event_cancel(struct event_core *core, struct event *ev)
+static void stamp(struct event_core *core, struct event *ev, uint64_t at_ps)
+{
+	ev->at_ps = at_ps < core->now_ps ? core->now_ps : at_ps;
+	ev->seq = core->next_seq++;
+}
+
+void event_set(struct event_core *core, struct event *ev, uint64_t at_ps)
+{
+	if (ev->lane)
+		event_cancel(core, ev);
+	stamp(core, ev, at_ps);
+	if (ev->slot)
+		sift(core, ev->slot - 1, ev);
+	else
+		heap_add(core, ev);
+}
+
+/* --- lanes --- */
+
+void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev,
+		    uint64_t at_ps)
 {
 	if (ev->slot)
+		event_cancel(core, ev);
+	stamp(core, ev, at_ps);
+	if (!lane->first) {
+		lane->first = lane->last = ev;
+		ev->lane = lane;
+		heap_add(core, ev);
+	} else if (ev->at_ps >= lane->last->at_ps) {
+		lane->last = lane->last->behind = ev;
+		ev->lane = lane;
+		ev->slot = EVENT_IN_LANE;
+	} else {
+		heap_add(core, ev);
+	}
+}
+
+/* The first of its lane leaves; its place in the heap goes to the one behind it. */
+static void lane_advance(struct event_core *core, struct event *ev)
+{
+	struct event_lane *lane = ev->lane;
+	uint32_t i = ev->slot - 1;
+
+	lane->first = ev->behind;
+	if (lane->first)
+		sift_down(core, i, lane->first);
+	else
+		heap_remove(core, i);
+	ev->lane = NULL;
+	ev->behind = NULL;
+	ev->slot = 0;
+}
+
+static void lane_remove(struct event *ev)
+{
+	struct event_lane *lane = ev->lane;
+	struct event *before_it = lane->first;
+
+	while (before_it->behind != ev)
+		before_it = before_it->behind;
+	before_it->behind = ev->behind;
+	if (lane->last == ev)
+		lane->last = before_it;
+	ev->lane = NULL;
+	ev->behind = NULL;
+	ev->slot = 0;
+}
+
+void event_cancel(struct event_core *core, struct event *ev)
+{
+	if (ev->slot == EVENT_IN_LANE)
+		lane_remove(ev);
+	else if (ev->lane)
+		lane_advance(core, ev);
+	else if (ev->slot)
 		heap_remove(core, ev->slot - 1);
 }
+
+/* --- time --- */
 
 void event_core_step(struct event_core *core)
 {
 	struct event *ev = core->heap[0];
 
-	heap_remove(core, 0);
+	if (ev->lane)
+		lane_advance(core, ev);
+	else
+		heap_remove(core, 0);
 	core->now_ps = ev->at_ps;
 	core->executed++;
 	ev->job(ev);

@@ -26,15 +26,28 @@ struct event {
 	uint64_t at_ps;
 	uint64_t seq;
 	void (*job)(struct event *ev);
-	uint32_t slot; /* place in the heap + 1; 0 when not set */
+	uint32_t slot; /* place in the heap + 1; EVENT_IN_LANE; 0 when not set */
 	bool foreign;
+	struct event_lane *lane; /* it stands in, or NULL */
+	struct event *behind;    /* in that lane */
 };
+
+/*
+ * Events that mostly become due in the order in which they are set, as those of a link do. Only the first of a lane stands in the heap,
+ * so that what is in flight costs no search. Zero-initialise; it stays where it is while events are in it.
+ */
+struct event_lane {
+	struct event *first, *last;
+};
+
+enum { EVENT_IN_LANE = UINT32_MAX };
 
 struct event_core {
 	uint64_t now_ps;
 	uint64_t next_seq;
 	uint64_t executed;
 	struct event **heap;
+	struct event never; /* after all others */
 	uint32_t count, room;
 };
 
@@ -43,6 +56,8 @@ void event_core_free(struct event_core *core);
 
 /* Sets the event for a time, moving it when it is set already; a time in the past means now, after all that is due now. */
 void event_set(struct event_core *core, struct event *ev, uint64_t at_ps);
+/* The same, behind the others of the lane; one that is due before the last of them stands in the heap by itself. */
+void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev, uint64_t at_ps);
 void event_cancel(struct event_core *core, struct event *ev);
 
 static inline bool event_is_set(const struct event *ev)

@@ -81,6 +81,9 @@ void hca_destroy(struct hca *hca)
 {
 	if (!hca)
 		return;
+	/* Records ahead of time refer to packets. */
+	if (hca->trace)
+		trace_release(hca->trace, EVENT_NEVER);
 	/* What is under way holds events and packets. */
 	hca_soft_reset(hca);
 	processor_destroy(hca->processor);

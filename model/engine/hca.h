@@ -84,6 +84,12 @@ void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port, st
 /* Pulls and plugs the cable; the port sees the signal go and come back. */
 void hca_link_set(struct hca *hca, unsigned port, bool plugged);
 
+/*
+ * For a driver's error paths: the next `times` commands of this opcode end with `status` and are not carried out. One opcode at a time; times 0: no more. A reset
+ * leaves it as it is.
+ */
+void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
+
 /* A raw packet as if it had come in from the wire now, LRH to VCRC; what is on it is received and checked like any other. */
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len);
 

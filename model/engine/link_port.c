@@ -56,6 +56,7 @@ emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigne
 				       .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
 				       .bytes = pkt->wire,
 				       .len = pkt->len,
+				       .bytes_stay = pkt->flies,
 				       .text = text,
 			       });
 }
@@ -85,7 +86,7 @@ static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 	pkt->port = (uint8_t)to->port;
 	pkt->ev.job = arrive;
 	to->flying++;
-	event_set(to->hca->core, &pkt->ev, at_ps);
+	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
 }
 
 static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t at_ps)
@@ -204,6 +205,7 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 
 	if (lp->plan && lp->plan->count)
 		apply_plan(lp, pkt, &fault);
+	pkt->flies = !fault.drop;
 	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
 	for (unsigned i = 0; i < fault.duplicates; i++)
 		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
@@ -284,9 +286,10 @@ static void lane_wake(struct event *ev)
 			transmit(lp, pkt);
 		}
 	}
-	if (!lane->first)
+	if (!lane->first) {
 		lane->last = NULL;
-	else if (lane->returns_count)
+		event_cancel(hca->core, &lane->wake); /* set by a packet that was lost just now */
+	} else if (lane->returns_count)
 		event_set(hca->core, &lane->wake, lane->returns[lane->returns_first].at_ps);
 	else if (life)
 		event_set(hca->core, &lane->wake, lane->stalled_since_ps + life);
@@ -327,7 +330,7 @@ static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
 	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
-	pkt->loopback = true;
+	pkt->loopback = pkt->flies = true;
 	pkt->sent_ps = lp->busy_until_ps;
 	trace_packet(hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, NULL);
 	deliver(lp, pkt, pkt->sent_ps);
@@ -448,6 +451,10 @@ static void arrive(struct event *ev)
 	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
 
 	lp->flying--;
+	/* the record of its leaving borrows its bytes */
+	if (trace_on(pkt->hca->trace, TP_PKT_OUT))
+		trace_advance(pkt->hca->trace, hca_now(pkt->hca));
+	pkt->flies = false;
 	receive(lp, pkt);
 }
 
@@ -466,6 +473,7 @@ void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 	pkt->port = (uint8_t)port;
 	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
 	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
+	pkt->fault = "injected";
 	receive(hca->ports[port - 1], pkt);
 }
 

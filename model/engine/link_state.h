@@ -48,6 +48,7 @@ struct link_port {
 	unsigned speed, width;      /* active */
 	unsigned management_in_use; /* VL15 packets in the receive buffer */
 	unsigned flying;            /* packets on their way here */
+	struct event_lane arrivals;
 	struct packet *held;        /* taken out of order by the fault plan */
 	struct lane lanes[VLS];
 	struct port_config config;

@@ -11,6 +11,7 @@
 #include "model/interface/bth_ops.h"
 #include "model/interface/wire.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,9 @@ void packet_pool_destroy(struct packet_pool *pool)
 		struct pool_chunk *chunk = pool->chunks;
 
 		pool->chunks = chunk->next;
+		/* on a wire still */
+		for (unsigned i = 0; i < POOL_CHUNK; i++)
+			event_cancel(pool->hca->core, &chunk->packets[i].ev);
 		free(chunk);
 	}
 	free(pool);
@@ -58,7 +62,7 @@ void packet_pool_destroy(struct packet_pool *pool)
 
 static void pool_grow(struct packet_pool *pool)
 {
-	struct pool_chunk *chunk = malloc(sizeof(*chunk));
+	struct pool_chunk *chunk = calloc(1, sizeof(*chunk));
 
 	if (!chunk)
 		abort();
@@ -313,6 +317,25 @@ void packet_seal(struct hca *hca, struct packet *pkt)
 
 /* --- receiving --- */
 
+/* What the link layer finds wrong: such packets count as PortRcvErrors, those that a higher layer
+ * drops do not (IBA 7.3, 16.1.3.5). */
+static const char *parse_link(struct hca *hca, const struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	const struct port_config *port = link_port_config(hca, pkt->port);
+	unsigned vls = port->oper_vls ? 1u << (port->oper_vls - 1) : 1;
+
+	if (pkt->len < LRH_BYTES + CRC_VCRC_BYTES)
+		return "short";
+	if (lrh_get_lver(lrh))
+		return "LVer";
+	if (lrh_get_pkt_len(lrh) * 4u + CRC_VCRC_BYTES != pkt->len)
+		return "PktLen";
+	if (lrh_get_vl(lrh) != VL_MANAGEMENT && lrh_get_vl(lrh) >= vls)
+		return "VL is not in use";
+	return NULL;
+}
+
 static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 {
 	const struct grh *grh = (const struct grh *)(pkt->wire + LRH_BYTES);
@@ -336,15 +359,11 @@ static const char *parse(struct packet *pkt)
 	const char *why;
 	unsigned headers, pad, lnh;
 
-	if (pkt->len < LRH_BYTES + BTH_BYTES + (int)CRC_BYTES)
-		return "short";
-	if (lrh_get_lver(lrh))
-		return "LVer";
-	if (lrh_get_pkt_len(lrh) * 4u + CRC_VCRC_BYTES != pkt->len)
-		return "PktLen";
 	lnh = lrh_get_lnh(lrh);
 	if (lnh == LNH_RAW || lnh == LNH_IPV6)
 		return "raw packet";
+	if (pkt->len < LRH_BYTES + BTH_BYTES + (int)CRC_BYTES)
+		return "too short for a BTH";
 	pkt->grh_off = 0;
 	if (lnh == LNH_IBA_GLOBAL) {
 		why = parse_grh(pkt, pkt->len - LRH_BYTES - CRC_BYTES);
@@ -378,8 +397,11 @@ static const char *parse(struct packet *pkt)
 
 int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
 {
+	*why = parse_link(hca, pkt);
+	if (*why)
+		return -EBADMSG;
 	*why = parse(pkt);
-	return *why ? -EBADMSG : 0;
+	return *why ? -EPROTO : 0;
 }
 
 static bool own_gid(struct hca *hca, unsigned port, const uint8_t *gid)
@@ -438,14 +460,17 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 {
 	const char *why = NULL;
 	struct qp *qp;
+	int err;
 
 	pkt->ready_ps = hca_now(hca) + hca->params->packet_rx_latency;
 	if (!(hca->ctrl & FW_CTRL_RUN)) {
 		drop(hca, pkt, "the engine is stopped");
 		return;
 	}
-	if (packet_parse(hca, pkt, &why)) {
-		link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
+	err = packet_parse(hca, pkt, &why);
+	if (err) {
+		if (err == -EBADMSG)
+			link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
 		drop(hca, pkt, why);
 		return;
 	}

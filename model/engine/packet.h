@@ -34,6 +34,7 @@ struct packet {
 	bool crcs_unknown; /* a fault plan changed it, or it was injected: to be checked even where CRCs are made at need */
 	bool uncredited;   /* no credits were taken for it: a fault plan's copy, an injected packet */
 	bool rx_buffered;  /* holds space of the receiving port's buffer */
+	bool flies;	   /* on its way: nothing changes it until it arrives */
 	bool resent;
 	unsigned hold; /* fault plan: later packets that are to pass it first */
 	const char *fault;	 /* what a fault plan did, for traces; NULL mostly */
@@ -117,7 +118,7 @@ void packet_seal(struct hca *hca, struct packet *pkt);
 /* Makes them now if they were left out: the bytes leave the model (trace, fault). */
 void packet_need_crcs(struct packet *pkt);
 
-/* Finds the parts of wire[0..len); 0, or -EBADMSG with *why (for a counter and the log) when it is malformed: LVer, LNH, length, TVer, opcode, sizes. */
+/* Finds the parts of wire[0..len); 0, or with *why for the log: -EBADMSG when the link layer finds it malformed (LVer, length, VL: PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer, opcode, sizes). */
 int packet_parse(struct hca *hca, struct packet *pkt, const char **why);
 /* A packet has arrived, CRC-checked by link_port: parse, address and P_Key checks, QP look-up, then requester_response(), responder_request(). Takes it over. */
 void packet_receive(struct hca *hca, struct packet *pkt);

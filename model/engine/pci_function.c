@@ -3,9 +3,11 @@
 
 #include "model/engine/doorbell.h"
 #include "model/engine/engine.h"
+#include "model/engine/event_queue.h"
 #include "model/engine/interrupt.h"
 #include "model/engine/pci_config.h"
 #include "model/engine/processor.h"
+#include "model/interface/queues.h"
 #include "model/interface/rows.h"
 
 #include <stdlib.h>
@@ -27,6 +29,10 @@ struct pci_function {
 	bool owned;
 	struct err_buf errors;
 	struct event reset;
+	struct {
+		uint32_t opcode, times;
+		uint8_t status;
+	} fail; /* commands that end badly because somebody asked for it */
 };
 
 static void reset_due(struct event *ev)
@@ -123,6 +129,30 @@ static void hcr_trace(struct hca *hca, enum trace_point point, bool in, uint64_t
 			   hcr_get_in_param(c), hcr_get_out_param(&hca->pci->hcr), last});
 }
 
+/* As firmware would end it: with an event, or in the register. */
+static void command_fail(struct hca *hca)
+{
+	struct pci_function *pci = hca->pci;
+	struct eqe eqe = {{0}};
+	struct eqe_cmd *cmd = eqe_as_cmd(&eqe);
+
+	pci->fail.times--;
+	if (hcr_get_event(&pci->command)) {
+		eqe_set_type(&eqe, EVENT_CMD);
+		eqe_cmd_set_token(cmd, hcr_get_token(&pci->command));
+		eqe_cmd_set_status(cmd, pci->fail.status);
+		event_queue_post(hca, &eqe, NULL, NULL);
+	}
+	hcr_done(hca, 0, pci->fail.status);
+}
+
+void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times)
+{
+	hca->pci->fail.opcode = opcode;
+	hca->pci->fail.status = status;
+	hca->pci->fail.times = times;
+}
+
 static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 {
 	struct pci_function *pci = hca->pci;
@@ -138,7 +168,10 @@ static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 		return;
 	pci->command = pci->hcr;
 	hcr_trace(hca, TP_HCR_POST, true, hcr_get_event(&pci->command));
-	processor_raise(hca, FW_IRQ_HCR);
+	if (pci->fail.times && pci->fail.opcode == hcr_get_opcode(&pci->command))
+		command_fail(hca);
+	else
+		processor_raise(hca, FW_IRQ_HCR);
 }
 
 void hcr_latched(const struct hca *hca, uint32_t hcr[7])

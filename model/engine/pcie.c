@@ -33,6 +33,42 @@ struct posted {
 	bool asserted;
 };
 
+/* --- tags --- */
+
+/* The tags of `count` requests are free again one after the other, `step` apart. */
+static void tags_give(struct pcie *pcie, uint64_t first_ps, uint64_t step_ps, unsigned count)
+{
+	unsigned last = (pcie->run_first + pcie->runs - 1) % PCIE_TAGS_MAX;
+	struct tag_run *run = &pcie->tag_runs[last];
+
+	if (pcie->runs && run->step_ps == step_ps &&
+	    run->free_ps + run->count * step_ps == first_ps) {
+		run->count += count;
+		return;
+	}
+	run = &pcie->tag_runs[(last + 1) % PCIE_TAGS_MAX];
+	*run = (struct tag_run){first_ps, step_ps, count};
+	pcie->runs++;
+}
+
+static void tags_take(struct pcie *pcie, struct tag_run *run, unsigned count)
+{
+	run->free_ps += count * run->step_ps;
+	run->count -= count;
+	if (run->count)
+		return;
+	pcie->run_first = (pcie->run_first + 1) % PCIE_TAGS_MAX;
+	pcie->runs--;
+}
+
+static void tags_reset(struct pcie *pcie)
+{
+	pcie->run_first = pcie->runs = 0;
+	tags_give(pcie, 0, 0, (unsigned)pcie->hca->params->pcie_tags);
+}
+
+/* --- life --- */
+
 static uint64_t byte_time(const struct hca_params *p)
 {
 	const uint64_t ps_mt =
@@ -61,6 +97,7 @@ struct pcie *pcie_create(struct hca *hca)
 	pcie->root = (struct pcie_root){.latency_ps = usual.pcie_latency,
 					.read_latency_ps = usual.pcie_read_latency,
 					.write_latency_ps = usual.pcie_write_latency};
+	tags_reset(pcie);
 	return pcie;
 }
 
@@ -82,12 +119,17 @@ unsigned pcie_pending(const struct hca *hca)
 
 /* --- the links --- */
 
+static bool lane_hole_fits(const struct pcie_lane *lane, uint64_t earliest, uint64_t duration)
+{
+	return pcie_max_ps(earliest, lane->hole_from_ps) + duration <= lane->hole_to_ps;
+}
+
 /* When something of that duration begins on the link, wanted not before `earliest`. */
 static uint64_t lane_reserve(struct pcie_lane *lane, uint64_t earliest, uint64_t duration)
 {
 	uint64_t start = pcie_max_ps(earliest, lane->hole_from_ps);
 
-	if (start + duration <= lane->hole_to_ps) {
+	if (lane_hole_fits(lane, earliest, duration)) {
 		lane->hole_from_ps = start + duration;
 		return start;
 	}
@@ -216,13 +258,18 @@ static uint64_t answer_ps(const struct pcie *pcie, uint64_t bus, uint32_t len)
 	return pcie_bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
 }
 
-/*
- * Requests of one length, `count` of them, for which tags are free one after the other from the
- * present one on, leave from `start` on. The completions of one take longer than its request, so
- * they follow each other without a gap and only the first one's time is to be found.
- */
-static void requests_send(struct pcie *pcie, uint64_t start, uint32_t len, unsigned count,
-			  uint64_t answer, struct read_times *t)
+/* Requests of one length that follow each other. */
+struct requests {
+	uint64_t start_ps; /* the first one leaves, not before */
+	uint64_t step_ps;  /* from one to the next */
+	uint64_t answer_ps;
+	uint32_t len;
+	unsigned count;
+};
+
+/* The completions of one take longer than its request, so they follow each other without a gap and
+ * only the first one's time is to be found. */
+static void requests_send(struct pcie *pcie, const struct requests *r, struct read_times *t)
 {
 	struct hca *hca = pcie->hca;
 	const uint64_t request = pcie->request_ps, now = hca_now(hca);
@@ -230,45 +277,66 @@ static void requests_send(struct pcie *pcie, uint64_t start, uint32_t len, unsig
 			     pcie->root.read_latency_ps;
 	/* A read does not pass the writes before it: else the device would not see what it wrote.
 	 */
-	const uint64_t first = pcie_max_ps(start + request + way, pcie->landed_ps);
-	uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
-	uint64_t back = lane_reserve(&pcie->down, first + pcie->root.latency_ps, count * answer) +
-			hca->params->pcie_device_latency;
+	const uint64_t first = pcie_max_ps(r->start_ps + request + way, pcie->landed_ps);
+	const uint64_t answers = r->count * r->answer_ps;
+	const uint64_t back = lane_reserve(&pcie->down, first + pcie->root.latency_ps, answers) +
+			      hca->params->pcie_device_latency;
 
-	for (unsigned i = 0; i < count; i++)
-		tag[i] = back += answer;
-	pcie->tag += count;
-	if (pcie->tag == hca->params->pcie_tags)
-		pcie->tag = 0;
+	tags_give(pcie, back + r->answer_ps, r->answer_ps, r->count);
 	/* Writes pass a request that has to wait, so it only takes its share of the link from them.
 	 */
 	if (pcie->up_free_ps > now)
-		pcie->up_free_ps += count * request;
-	else if (start == now)
-		pcie->up_free_ps = now + count * request;
-	t->request_ps = start + count * request;
+		pcie->up_free_ps += r->count * request;
+	else if (r->start_ps == now)
+		pcie->up_free_ps = now + r->count * request;
+	t->request_ps = r->start_ps + (r->count - 1) * r->step_ps + request;
 	t->sampled_ps = pcie_max_ps(t->sampled_ps, pcie_max_ps(t->request_ps + way, first));
-	t->ready_ps = pcie_max_ps(t->ready_ps, back);
-	hca->stats.pcie_read_requests += count;
-	hca->stats.pcie_read_bytes += (uint64_t)count * len;
+	t->ready_ps = pcie_max_ps(t->ready_ps, back + answers);
+	hca->stats.pcie_read_requests += r->count;
+	hca->stats.pcie_read_bytes += (uint64_t)r->count * r->len;
 }
 
-/* How many of `want` requests find their tag free at `start`; at least one, which may wait. */
-static unsigned tags_free(struct pcie *pcie, unsigned want, uint64_t *start)
+/*
+ * Whether the completions of requests that leave as their tags become free follow each other all
+ * the same: the link to the device is still busy with earlier ones when each of them could begin.
+ */
+static bool answers_queue(const struct pcie *pcie, const struct requests *r)
 {
-	const uint64_t *tag = &pcie->tag_free_ps[pcie->tag];
-	unsigned room = (unsigned)pcie->hca->params->pcie_tags - pcie->tag, n = 1;
+	const uint64_t way = pcie->request_ps + pcie->hca->params->pcie_device_latency +
+			     pcie->root.latency_ps + pcie->root.read_latency_ps;
+	const uint64_t first =
+		pcie_max_ps(r->start_ps + way, pcie->landed_ps) + pcie->root.latency_ps;
+	const uint64_t later = (r->count - 1) * r->step_ps;
+	const uint64_t last =
+		pcie_max_ps(r->start_ps + later + way, pcie->landed_ps) + pcie->root.latency_ps;
 
-	if (*tag > *start) {
-		pcie->hca->stats.pcie_tag_stalls++;
-		*start = *tag;
-		return 1;
+	return r->step_ps > pcie->request_ps && !lane_hole_fits(&pcie->down, first, r->answer_ps) &&
+	       first <= pcie->down.free_ps &&
+	       last <= pcie->down.free_ps + (r->count - 1) * r->answer_ps;
+}
+
+/* Takes tags for up to `r->count` requests that can be timed as one; at least one, which may wait.
+ */
+static void tags_find(struct pcie *pcie, struct requests *r)
+{
+	struct tag_run *run = &pcie->tag_runs[pcie->run_first];
+	unsigned free = run->count;
+
+	if (r->count > run->count)
+		r->count = run->count;
+	r->step_ps = pcie->request_ps;
+	if (run->free_ps > r->start_ps) {
+		r->start_ps = run->free_ps;
+		r->step_ps = run->step_ps;
+		if (r->count > 1 && !answers_queue(pcie, r))
+			r->count = 1;
+		pcie->hca->stats.pcie_tag_stalls += r->count;
+	} else if (r->count > 1 && run->step_ps) {
+		free = (unsigned)((r->start_ps - run->free_ps) / run->step_ps) + 1;
+		if (r->count > free)
+			r->count = free;
 	}
-	if (want > room)
-		want = room;
-	while (n < want && tag[n] <= *start)
-		n++;
-	return n;
+	tags_take(pcie, run, r->count);
 }
 
 static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct read_times *t)
@@ -277,22 +345,22 @@ static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct re
 	uint32_t left = f->len;
 
 	while (left) {
-		uint64_t start = pcie_max_ps(t->request_ps, pcie->up_free_ps), answer;
-		uint32_t len = PCIE_PAGE - (uint32_t)(bus & (PCIE_PAGE - 1));
-		unsigned count = 1;
+		struct requests r = {.start_ps = pcie_max_ps(t->request_ps, pcie->up_free_ps),
+				     .len = PCIE_PAGE - (uint32_t)(bus & (PCIE_PAGE - 1)),
+				     .count = 1};
 
-		if (len > pcie->max_read_request)
-			len = pcie->max_read_request;
-		if (len > left)
-			len = left;
-		answer = answer_ps(pcie, bus, len);
-		if (len == pcie->max_read_request && !(bus & (len - 1)) &&
-		    answer >= pcie->request_ps)
-			count = left / len;
-		count = tags_free(pcie, count, &start);
-		requests_send(pcie, start, len, count, answer, t);
-		bus += (uint64_t)len * count;
-		left -= len * count;
+		if (r.len > pcie->max_read_request)
+			r.len = pcie->max_read_request;
+		if (r.len > left)
+			r.len = left;
+		r.answer_ps = answer_ps(pcie, bus, r.len);
+		if (r.len == pcie->max_read_request && !(bus & (r.len - 1)) &&
+		    r.answer_ps >= pcie->request_ps)
+			r.count = left / r.len;
+		tags_find(pcie, &r);
+		requests_send(pcie, &r, t);
+		bus += (uint64_t)r.len * r.count;
+		left -= r.len * r.count;
 	}
 }
 
@@ -308,7 +376,7 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		read_fragment(hca->pcie, &dma->frags[i], &t);
 	dma->ready_ps = t.ready_ps;
 	dma->ev.job = read_due;
-	event_set(hca->core, &dma->ev, t.sampled_ps);
+	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
 
 /* --- writes and messages --- */
@@ -346,7 +414,7 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	hca->stats.pcie_write_tlps += tlps;
 	dma->ready_ps = posted_land(pcie, start, bytes + tlps * hca->params->pcie_request_overhead);
 	dma->ev.job = write_due;
-	event_set(hca->core, &dma->ev, dma->ready_ps);
+	event_lane_set(hca->core, &pcie->writes, &dma->ev, dma->ready_ps);
 }
 
 static struct posted *posted_take(struct pcie *pcie)
@@ -474,8 +542,7 @@ void pcie_reset(struct hca *hca)
 	}
 	pcie->up_free_ps = pcie->landed_ps = 0;
 	pcie->down = (struct pcie_lane){0};
-	memset(pcie->tag_free_ps, 0, sizeof(pcie->tag_free_ps));
-	pcie->tag = 0;
+	tags_reset(pcie);
 }
 
 void pcie_destroy(struct pcie *pcie)

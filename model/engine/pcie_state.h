@@ -22,6 +22,12 @@ struct pcie_lane {
 	uint64_t free_ps, hole_from_ps, hole_to_ps;
 };
 
+/* Tags that become free one after the other: at free_ps, step_ps later, and so on. */
+struct tag_run {
+	uint64_t free_ps, step_ps;
+	unsigned count;
+};
+
 struct pcie {
 	struct hca *hca;
 	struct pcie_root root;
@@ -33,9 +39,10 @@ struct pcie {
 	uint64_t landed_ps;  /* of the latest posted write */
 	uint64_t host_ps;    /* the root complex has put the host's last access on the link */
 	uint64_t arrived_ps; /* the host's last access reaches the device */
-	uint64_t tag_free_ps[PCIE_TAGS_MAX];
-	unsigned tag;
+	struct tag_run tag_runs[PCIE_TAGS_MAX]; /* a ring, in the order in which tags are used */
+	unsigned run_first, runs;
 
+	struct event_lane reads, writes;
 	struct dma *active;
 	unsigned pending;
 	struct posted *posted_free, *posted_all;

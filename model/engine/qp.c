@@ -6,6 +6,7 @@
 #include "model/engine/event_queue.h"
 #include "model/engine/icm.h"
 #include "model/engine/packet.h"
+#include "model/engine/qp_path.h"
 #include "model/engine/retry.h"
 #include "model/engine/scheduler.h"
 #include "model/engine/wqe_fetch.h"
@@ -302,6 +303,13 @@ static void resume(struct qp *qp)
 	qp->resume_pending = err == -EAGAIN;
 	if (err)
 		return;
+	if (qpc_get_pm_state(qpc) == QP_PM_ASKED) {
+		qp_path_asked(qp, qpc);
+		err = qp_context(qp, false, &qp->waiter, &qpc);
+		qp->resume_pending = err == -EAGAIN;
+		if (err)
+			return;
+	}
 	state = qpc_get_state(qpc);
 	requester_resume(qp, qpc);
 	if (state == QP_STATE_ERR) {

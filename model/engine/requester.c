@@ -39,6 +39,11 @@ static void refresh(struct qp *qp, const struct qpc *qpc)
 	send->ack_timeout_ps = retry_ack_timeout_ps(qp->hca, qpc);
 }
 
+void requester_path_changed(struct qp *qp, const struct qpc *qpc)
+{
+	refresh(qp, qpc);
+}
+
 void requester_load(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
@@ -253,6 +258,9 @@ static enum send_state fetch(struct send_step *s)
 	unsigned len;
 	int err;
 
+	if (s->held)
+		return SEND_PACKET;
+	s->cursor = send->cursor;
 	s->fresh = send->cursor == send->next;
 	err = wqe_fetch_send(s->qp, s->qpc, send->cursor, !s->fresh, &send->waiter, &wqe, &len);
 	if (err == -EAGAIN) {
@@ -365,6 +373,9 @@ static enum send_state start(struct send_step *s)
 	}
 	send->reads += !!(flags & SEND_FETCHES);
 	qpc_set_ssn(s->qpc, qpc_get_ssn(s->qpc) + 1);
+	/* what takes no receive takes no credit */
+	if (send->credits && !(flags & SEND_RECEIVES))
+		send->credit_limit = (send->credit_limit + 1) & MSN_MASK;
 	return SEND_PACKET;
 }
 
@@ -428,20 +439,43 @@ static enum send_state (*const steps[SEND_STATE_COUNT])(struct send_step *s) = {
 	[SEND_START] = start, [SEND_PACKET] = packet, [SEND_FLUSH] = requester_flush_step,
 };
 
-uint64_t requester_step(struct qp *qp, uint64_t at_ps)
+/* From `state` on until the queue waits, or has sent a packet: whether it has. */
+static bool step(struct send_step *s, enum send_state state)
 {
-	struct send_step s = {.hca = qp->hca, .qp = qp, .send = &qp->send, .at_ps = at_ps};
-	enum send_state state = SEND_BEGIN;
+	struct qp_send *send = s->send;
 
 	while (steps[state])
-		state = steps[state](&s);
-	if (state != qp->send.state) {
-		qp->send.state = (uint8_t)state;
-		HCA_TRACE(qp->hca, TP_REQ_STATE, .qpn = qp->qpn, .corr = qp->send.cursor,
+		state = steps[state](s);
+	if (state != send->state) {
+		send->state = (uint8_t)state;
+		HCA_TRACE(s->hca, TP_REQ_STATE, .qpn = s->qp->qpn, .corr = send->cursor,
 			  .text = state_names[state]);
 	}
-	if (state != SEND_DONE)
-		return 0;
-	/* a step that takes no time has been done all the same */
-	return s.busy_ps ? s.busy_ps : 1;
+	return state == SEND_DONE;
+}
+
+/* Within one turn nothing happens to context and WQE of a message that goes on; an unreliable one's
+ * packets complete as they leave. */
+static bool in_message(const struct send_step *s)
+{
+	return s->qpc && s->send->reliable && s->send->cursor_packet &&
+	       s->cursor == s->send->cursor;
+}
+
+uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
+{
+	struct send_step s = {.hca = qp->hca, .qp = qp, .send = &qp->send};
+	uint64_t busy_ps = 0;
+
+	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {
+		s.held = in_message(&s);
+		s.fresh = s.probe = false;
+		s.at_ps = at_ps + busy_ps;
+		s.busy_ps = 0;
+		if (!step(&s, s.held ? SEND_RESUME : SEND_BEGIN))
+			break;
+		/* a step that takes no time has been done all the same */
+		busy_ps += s.busy_ps ? s.busy_ps : 1;
+	}
+	return busy_ps;
 }

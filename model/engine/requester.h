@@ -1,6 +1,6 @@
 /*
  * The sending half of a QP: WQEs into request packets, responses into completions.
- * from: scheduler (requester_step), packet_receive (requester_response), retry; to: wqe_fetch,
+ * from: scheduler (requester_run), packet_receive (requester_response), retry; to: wqe_fetch,
  * translate, packet, link_port, cqe_write. Time: [hca.requester].
  *
  * requester_local.c: work requests on keys, done in the device;
@@ -95,11 +95,11 @@ struct qp_send {
 };
 
 /*
- * One step of the QP's send queue on a processing unit at `at_ps` (now or a little later: the
- * unit's turn); returns how long the unit is busy in ps (0: nothing was done, whoever moves it on
- * calls scheduler_ready()).
+ * A turn of the QP's send queue on a processing unit from `at_ps` (now) on: up to so many packets,
+ * or until scheduler_reads_full(). Returns how long the unit is busy in ps (0: nothing was done,
+ * whoever moves it on calls scheduler_ready()).
  */
-uint64_t requester_step(struct qp *qp, uint64_t at_ps);
+uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets);
 /* A response packet (ACK, NAK, READ response, atomic ACK) for this QP; takes it over. */
 void requester_response(struct qp *qp, struct packet *pkt);
 /* The QP went to ERR or SQER: what was sent is forgotten, all WQEs from the oldest on complete as
@@ -107,6 +107,8 @@ void requester_response(struct qp *qp, struct packet *pkt);
 void requester_flush(struct qp *qp);
 /* The QP's ACK or RNR timer has run out. */
 void requester_timeout(struct qp *qp);
+/* The QP's primary path is another one: port, timeout. */
+void requester_path_changed(struct qp *qp, const struct qpc *qpc);
 /* The context may have changed under it (FW_OBJ_RESUME). */
 void requester_resume(struct qp *qp, const struct qpc *qpc);
 /* Nothing to remember that the context does not hold. */

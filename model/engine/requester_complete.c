@@ -2,6 +2,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/packet.h"
+#include "model/engine/qp_path.h"
 #include "model/engine/requester_impl.h"
 #include "model/engine/retry.h"
 #include "model/engine/scheduler.h"
@@ -103,6 +104,26 @@ static void fail(struct qp *qp, struct qpc *qpc, uint64_t earliest_ps)
 			 (uint8_t)row->event);
 }
 
+/* Retries are used up, but there is another path: all of it again there, with all retries (IBA
+ * 17.2.8). */
+static bool migrated(struct qp *qp, struct qpc *qpc)
+{
+	struct qp_send *send = &qp->send;
+
+	if (send->failed != VERDICT_RETRY_EXCEEDED)
+		return false;
+	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
+	if (!qp_path_migrate(qp, CONTEXT_REQUESTER, qpc))
+		return false;
+	send->failed = 0;
+	send->implied_nak = send->rnr_wait = false;
+	send->discard_last = send->out_last;
+	retry_rewind(qp, send->acked_psn);
+	retry_set_deadline(qp, EVENT_NEVER);
+	scheduler_ready(qp, 0);
+	return true;
+}
+
 void requester_progress(struct qp *qp, uint64_t earliest_ps)
 {
 	struct qp_send *send = &qp->send;
@@ -126,6 +147,8 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 		if (send_entry(send, i)->flags & SEND_SIGNALLED)
 			post_good(qp, cqn, i, send_entry(send, i), earliest_ps);
 	if (send->failed) {
+		if (qp_context(qp, false, &send->response_waiter, &qpc) || migrated(qp, qpc))
+			return;
 		if (!qp_context(qp, false, &send->response_waiter, &qpc))
 			fail(qp, qpc, earliest_ps);
 		return;

@@ -37,7 +37,7 @@ enum send_state {
 		SEND_STATE_COUNT,
 };
 
-/* One step of a send queue. */
+/* One step of a send queue, and what the next one of the same turn can use. */
 struct send_step {
 	struct hca *hca;
 	struct qp *qp;
@@ -46,6 +46,8 @@ struct send_step {
 	unsigned service;
 	bool fresh; /* the WQE is started by this step */
 	bool probe; /* a packet beyond the credits: asks for an ACK */
+	bool held;  /* qpc and r are at hand: the step before it sent a packet of the same WQE */
+	uint16_t cursor; /* WQE of r */
 	uint64_t at_ps, busy_ps;
 	struct send_request r;
 };

@@ -6,7 +6,9 @@
  * arrived. But data of a READ or atomic comes only by its own responses: an acknowledge behind data
  * that is missing tells that it was lost (implied NAK).
  */
+#include "model/engine/link_port.h"
 #include "model/engine/packet.h"
+#include "model/engine/qp_path.h"
 #include "model/engine/requester_impl.h"
 #include "model/engine/retry.h"
 #include "model/engine/scheduler.h"
@@ -334,6 +336,23 @@ static int data(struct response *r)
 
 /* --- interface --- */
 
+/* IBA 9.6.1.1.3: as for requests, of the primary path, and of the alternate one while armed. */
+static bool pkey_matches(const struct response *r)
+{
+	struct port_config *port = link_port_config(r->qp->hca, r->pkt->port);
+	const struct bth *bth = (const struct bth *)(r->pkt->wire + r->pkt->bth_off);
+	const struct qp_path *primary = qpc_primary_const(r->qpc),
+			     *alternate = qpc_alternate_const(r->qpc);
+	uint32_t pkey = bth_get_pkey(bth);
+
+	if (qp_path_pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(primary)]) ||
+	    (qpc_get_pm_state(r->qpc) == QP_PM_ARMED && bth_get_mig_req(bth) &&
+	     qp_path_pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(alternate)])))
+		return true;
+	port->bad_pkey++;
+	return false;
+}
+
 /* 0 or -EAGAIN. */
 static int respond(struct response *r)
 {
@@ -348,6 +367,13 @@ static int respond(struct response *r)
 		return 0;
 	if (state != QP_STATE_RTS && state != QP_STATE_SQD && state != QP_STATE_SQD_BUSY)
 		return 0;
+	if (!pkey_matches(r) || !qp_path_accepts(r->qp, CONTEXT_REQUESTER, r->qpc, r->pkt)) {
+		r->qp->hca->stats.responder_dropped++;
+		return 0;
+	}
+	err = qp_context(r->qp, false, &send->response_waiter, &r->qpc);
+	if (err)
+		return err == -EAGAIN ? err : 0;
 	r->psn = bth_get_psn((const struct bth *)(r->pkt->wire + r->pkt->bth_off));
 	if (!psn_within(r->psn, send->acked_psn, psn_ahead(send->max_psn, send->acked_psn))) {
 		/* an acknowledge said again may bring credits */
@@ -387,6 +413,12 @@ void requester_response(struct qp *qp, struct packet *pkt)
 {
 	struct qp_send *send = &qp->send;
 
+	if (qp->quiescing) {
+		/* lost: a look at the context would bring it back into the cache while firmware
+		 * changes it in memory */
+		packet_free(pkt);
+		return;
+	}
 	pkt->next = NULL;
 	if (send->response_last)
 		send->response_last->next = pkt;

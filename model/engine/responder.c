@@ -7,6 +7,7 @@
 #include "model/engine/event_queue.h"
 #include "model/engine/link_port.h"
 #include "model/engine/memory_key.h"
+#include "model/engine/qp_path.h"
 #include "model/engine/translate.h"
 
 /* What the log says of a machine that waits. */
@@ -119,13 +120,6 @@ static int special_number(const struct resp_run *x)
 	return (int)((x->qp->qpn - base) / HCA_MAX_PORTS);
 }
 
-/* The same partition, and not limited members on both sides (IBA 10.9.3). */
-static bool pkeys_meet(uint32_t a, uint32_t b)
-{
-	return ((a ^ b) & ~(uint32_t)PKEY_FULL_MEMBER) == 0 && (a & ~(uint32_t)PKEY_FULL_MEMBER) &&
-	       ((a | b) & PKEY_FULL_MEMBER);
-}
-
 /* QP0 has no partition, QP1 all of its port, another QP the one of its primary path
  * (IBA 9.6.1.1.3, 10.9.4). */
 static bool pkey_matches(const struct resp_run *x)
@@ -136,10 +130,11 @@ static bool pkey_matches(const struct resp_run *x)
 
 	if (special == QPN_SMI ||
 	    (special < 0 &&
-	     pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(qpc_primary_const(x->qpc))])))
+	     qp_path_pkeys_meet(pkey,
+				port->pkeys[qp_path_get_pkey_index(qpc_primary_const(x->qpc))])))
 		return true;
 	for (unsigned i = 0; special == QPN_GSI && i < PORT_MAX_PKEYS; i++)
-		if (pkeys_meet(pkey, port->pkeys[i]))
+		if (qp_path_pkeys_meet(pkey, port->pkeys[i]))
 			return true;
 	port->bad_pkey++;
 	return false;
@@ -168,6 +163,12 @@ static enum resp_state resp_qp(struct resp_run *x)
 		return resp_refuse(x, VERDICT_DROP);
 	if (!service_matches(x->qpc, x->pkt->op))
 		return resp_refuse(x, VERDICT_DROP);
+	if (!qp_path_accepts(x->qp, CONTEXT_RESPONDER, x->qpc, x->pkt))
+		return resp_refuse(x, VERDICT_DROP);
+	x->qpc = NULL;
+	err = resp_context(x);
+	if (err)
+		return resp_no_context(x, err);
 	if (!pkey_matches(x))
 		return resp_refuse(x, VERDICT_DROP);
 	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) && !resp_is(x, BTH_DATAGRAM)) {

@@ -60,6 +60,7 @@ struct qp_receive {
 	uint16_t reads;     /* READ response DMAs under way */
 	uint16_t atomics;   /* atomics whose memory is not yet read */
 	uint16_t resources; /* READs and atomics not yet answered */
+	uint16_t repeats;   /* READs being answered again: they take none of the resources */
 };
 
 /* A request packet for this QP; takes it over. */

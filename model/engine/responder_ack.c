@@ -54,7 +54,9 @@ void responses_acknowledge(struct qp *qp)
 
 static void response_send(struct qp *qp, struct packet *pkt)
 {
-	if (pkt->mark & MARK_LAST)
+	if (pkt->mark & MARK_LAST && pkt->mark & MARK_AGAIN)
+		qp->receive.repeats--;
+	else if (pkt->mark & MARK_LAST)
 		qp->receive.resources--;
 	pkt->owner = NULL;
 	packet_seal(qp->hca, pkt);

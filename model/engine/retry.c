@@ -214,8 +214,7 @@ void retry_rewind(struct qp *qp, uint32_t psn)
 	send->fault = 0;
 	send->cursor_packet = 0;
 	send->cursor = send->next;
-	if (psn == send->max_psn)
-		return;
+	/* psn may be max_psn, and a message in the middle of which that is goes on from there */
 	for (uint16_t i = send->oldest; i != send->next; i++) {
 		const struct send_wqe *wqe = &send->window[i % SEND_WINDOW];
 		uint32_t ahead = psn_ahead(psn, wqe->first_psn);

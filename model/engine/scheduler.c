@@ -145,8 +145,10 @@ static void wake_unit(struct scheduler *s)
 	}
 }
 
-static bool reads_full(const struct scheduler *s)
+bool scheduler_reads_full(const struct hca *hca)
 {
+	const struct scheduler *s = hca->scheduler;
+
 	return s->dmas >= (int)(s->hca->params->requester_inflight * s->n_units);
 }
 
@@ -158,7 +160,7 @@ static struct qp *pick(struct unit *unit, uint64_t *again_ps)
 	uint64_t window = s->hca->params->link_tx_window;
 
 	*again_ps = EVENT_NEVER;
-	if (reads_full(s))
+	if (scheduler_reads_full(s->hca))
 		return NULL;
 	for (unsigned n = 0; n < HCA_MAX_PORTS; n++) {
 		unsigned p = (unit->next_port + n) % HCA_MAX_PORTS;
@@ -175,23 +177,6 @@ static struct qp *pick(struct unit *unit, uint64_t *again_ps)
 			*again_ps = hca_now(s->hca) + backlog - window;
 	}
 	return NULL;
-}
-
-/* The QP's turn: packets up to the burst. Returns for how long the unit is busy. */
-static uint64_t run(struct scheduler *s, struct qp *qp)
-{
-	uint64_t now = hca_now(s->hca), busy = 0;
-
-	HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
-		  .args = {qp->send.next});
-	for (unsigned i = 0; i < s->hca->params->scheduler_burst && !reads_full(s); i++) {
-		uint64_t step = requester_step(qp, now + busy);
-
-		if (!step)
-			break;
-		busy += step;
-	}
-	return busy;
 }
 
 static bool rings_empty(const struct scheduler *s)
@@ -216,7 +201,10 @@ static void unit_job(struct event *ev)
 	while ((qp = pick(unit, &again_ps))) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
-		busy = run(s, qp);
+		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
+			  .args = {qp->send.next});
+		busy = requester_run(qp, hca_now(s->hca),
+				     (unsigned)s->hca->params->scheduler_burst);
 		if (busy) {
 			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
 			return;
@@ -283,10 +271,10 @@ void scheduler_remove(struct qp *qp)
 void scheduler_dma(struct hca *hca, int change)
 {
 	struct scheduler *s = hca->scheduler;
-	bool was_full = reads_full(s);
+	bool was_full = scheduler_reads_full(hca);
 
 	s->dmas += change;
-	if (was_full && !reads_full(s) && !rings_empty(s))
+	if (was_full && !scheduler_reads_full(s->hca) && !rings_empty(s))
 		wake_unit(s);
 }
 

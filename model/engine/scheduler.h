@@ -1,6 +1,6 @@
 /*
  * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one
- * QP on one unit at a time. from: doorbell, requester, retry; to: requester_step(). Time:
+ * QP on one unit at a time. from: doorbell, requester, retry; to: requester_run(). Time:
  * [hca.scheduler], units' busy-until; holds back while a port has link.tx_window of data to send
  * and while requester.inflight payload reads a unit are under way.
  */
@@ -35,5 +35,7 @@ void scheduler_ready(struct qp *qp, uint64_t earliest_ps);
 void scheduler_remove(struct qp *qp);
 /* Payload DMA reads under way, all QPs: +1, -1. */
 void scheduler_dma(struct hca *hca, int change);
+/* No more of them may be asked for now. */
+bool scheduler_reads_full(const struct hca *hca);
 
 #endif

@@ -321,6 +321,9 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 	at = index & (g.count - 1);
 	if (n > g.count - at)
 		n = g.count - at;
+	/* what is not executed yet may not be written yet, and this slot does not look at owners */
+	if (slot == SLOT_BACK && n > (uint16_t)(qp->send.next - index))
+		n = qp->send.next != index ? (uint16_t)(qp->send.next - index) : 1;
 	if (n > wf->buffer_bytes / g.stride)
 		n = wf->buffer_bytes / g.stride;
 	bytes = n ? n * g.stride : WQE_MAX_BYTES; /* a stride may be larger than any WQE */
@@ -354,8 +357,10 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 			      .at_ready = true,
 			      .what = "wqe",
 			      .qpn = qp->qpn};
-	/* the bytes are read later than now: whatever doorbell came until now is covered */
-	qp->send.rung = false;
+	/* the bytes are read later than now: whatever doorbell came until now is covered; reading
+	 * again says nothing of WQEs that are new */
+	if (slot == SLOT_AHEAD)
+		qp->send.rung = false;
 	hca->stats.wqe_fetch_reads++;
 	waiter_queue_add(&b->waiters, w);
 	pcie_read(hca, &b->dma, 0);

@@ -36,6 +36,7 @@
 #define QP_PM_STATES(K) \
 	K(QP_PM, ARMED,    0, "alternate path loaded, migration allowed") \
 	K(QP_PM, REARM,    1, "new alternate path loaded, waits for the peer") \
+	K(QP_PM, ASKED,    2, "software asks an armed QP to migrate, device (a code the interface does not use)") \
 	K(QP_PM, MIGRATED, 3, "running on the primary path")
 
 #define IB_MTUS(K) \

@@ -197,14 +197,16 @@ static inline uint32_t credit_decode(uint32_t code)
 	return code < 31 ? credits[code] : 0;
 }
 
-/* Largest credit code that stands for no more than `free` receives. */
+/* Largest credit code that stands for no more than `free` receives: two codes for each power of two. */
 static inline uint32_t credit_encode(uint32_t free)
 {
-	uint32_t code = 30;
+	uint32_t log, code;
 
-	while (credit_decode(code) > free)
-		code--;
-	return code;
+	if (free < 3)
+		return free;
+	log = 31u - (uint32_t)__builtin_clz(free);
+	code = 2 * log + (free >> (log - 1) & 1);
+	return code < 30 ? code : 30;
 }
 
 /* Local ACK timeout (0..31) in ps: 4.096 us * 2^code; 0 means never and gives 0. */

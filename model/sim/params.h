@@ -317,7 +317,31 @@
 	  "assumption: a register read is to be answered within 100 us") \
 	P(sim, pace_spin, TIMEOUT, CFG_US(20), 0, CFG_MS(1), \
 	  "serve: wall time to the next event below which the thread does not sleep", \
-	  "assumption: sleeping and waking take as long")
+	  "assumption: sleeping and waking take as long") \
+	P(soak, messages, COUNT, 2000, 1, 1000000000, \
+	  "work requests the scenario soak posts, both directions together", \
+	  "assumption: a few seconds") \
+	P(soak, qps, COUNT, 8, 1, 256, \
+	  "queue pairs of the scenario soak", \
+	  "assumption: every shape of queue pair comes twice") \
+	P(soak, state_changes, COUNT, 400, 0, 1000000000, \
+	  "messages from one queue pair taken to ERR and connected again to the next; 0: none", \
+	  "assumption: a few in a short run") \
+	P(soak, drop_ppm, COUNT, 10000, 0, 500000, \
+	  "packets lost, in a million", \
+	  "assumption: what the protocol must bear") \
+	P(soak, duplicate_ppm, COUNT, 10000, 0, 500000, \
+	  "packets that come twice, in a million", \
+	  "assumption: as losses") \
+	P(soak, reorder_ppm, COUNT, 10000, 0, 500000, \
+	  "packets overtaken by later ones, in a million", \
+	  "assumption: as losses") \
+	P(soak, corrupt_ppm, COUNT, 2000, 0, 500000, \
+	  "packets with a wrong bit, in a million", \
+	  "assumption: rarer than losses") \
+	P(soak, delay_ppm, COUNT, 10000, 0, 500000, \
+	  "packets that come late, in a million", \
+	  "assumption: as losses")
 
 /* clang-format on */
 

@@ -76,6 +76,34 @@ static void dump_wants_its_time(void **state)
 	assert_int_equal(parse(&cli, "run --at 1us"), -EINVAL);
 }
 
+static void serve_wants_sockets(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "serve --socket a --socket b --ctl c -s a.b=1 -o out"), 0);
+	assert_int_equal(cli.command, CLI_SERVE);
+	assert_int_equal(cli.serve.socket_count, 2);
+	assert_string_equal(cli.serve.sockets[1], "b");
+	assert_string_equal(cli.serve.ctl, "c");
+	assert_string_equal(cli.run.traces, "none");
+	assert_int_equal(parse(&cli, "serve"), -EINVAL);
+	assert_int_equal(parse(&cli, "serve a"), -EINVAL);
+	assert_int_equal(parse(&cli, "serve --socket a --socket b --socket c"), -EINVAL);
+	assert_int_equal(parse(&cli, "run --socket a"), -EINVAL);
+}
+
+static void ctl_takes_a_command(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "ctl c.sock link down hca1"), 0);
+	assert_int_equal(cli.command, CLI_CTL);
+	assert_string_equal(cli.file, "c.sock");
+	assert_int_equal(cli.word_count, 3);
+	assert_string_equal(cli.words[2], "hca1");
+	assert_int_equal(parse(&cli, "ctl c.sock"), -EINVAL);
+}
+
 static void help_and_version_need_no_command(void **state)
 {
 	struct cli cli;
@@ -118,6 +146,8 @@ int main(void)
 		cmocka_unit_test(runs_the_tour_by_default),
 		cmocka_unit_test(takes_every_option_of_run),
 		cmocka_unit_test(dump_wants_its_time),
+		cmocka_unit_test(serve_wants_sockets),
+		cmocka_unit_test(ctl_takes_a_command),
 		cmocka_unit_test(help_and_version_need_no_command),
 		cmocka_unit_test(wrong_lines_give_one_line),
 	};

@@ -8,10 +8,12 @@ set -uo pipefail
 . "$vm_src/guests.sh"
 . "$vm_src/checks.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
-full=(probe opensm diags rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong reload)
+full=(probe opensm diags rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong perftest_bw perftest_lat ipoib rdmacm pyverbs reload)
 wanted=("$@")
 case ${1:-} in '') wanted=("${full[@]}") ;; short) wanted=("${short[@]}") ;; esac
 
+# what is on the wire is kept for the check capture
+SERVE=${SERVE:---trace pcapng}
 results=$O/vm-test/results.csv
 rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
 echo check,result,detail >"$results"

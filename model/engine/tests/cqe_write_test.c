@@ -135,6 +135,9 @@ static void overrun(void **state)
 	assert_int_equal(be32_load(fx.memory + EQ_BUFFER + 4), CQN);
 	assert_int_equal(fx.memory[EQ_BUFFER + 0x0f], 1);
 	assert_int_equal(be32_load(entry(FIRST) + 0x14), 0); /* the first one still stands */
+	/* two completions were lost: their queue pair cannot report any more */
+	assert_int_equal(fx.qp_errors, 2);
+	assert_int_equal(fx.qp_event, 0x05);
 }
 
 static void overrun_ignored(void **state)

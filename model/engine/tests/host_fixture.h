@@ -73,6 +73,9 @@ struct fixture {
 	void (*flushed)(void *arg, int status);
 	void *flushed_arg;
 	struct waiter_queue waiters;
+	struct qp qp; /* whichever is named */
+	unsigned qp_errors;
+	uint8_t qp_event;
 };
 
 static struct fixture fx;
@@ -98,21 +101,10 @@ void hca_soft_reset(struct hca *hca)
 	pci_function_reset(hca, false);
 }
 
-void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail,
-					   const char *format, ...)
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
+		     ...)
 {
 	fx.catastrophes++;
-}
-
-/* No QP here is valid. */
-struct qp *qp_make(struct hca *hca, uint32_t qpn)
-{
-	return NULL;
-}
-
-struct qp *qp_find(struct hca *hca, uint32_t qpn)
-{
-	return NULL;
 }
 
 void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
@@ -121,8 +113,8 @@ void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 	fx.rings[fx.n_rings++].uar = uar;
 }
 
-void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index,
-					       const uint8_t *wqe, unsigned len, uint32_t uar)
+void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe,
+			 unsigned len, uint32_t uar)
 {
 	fx.rings[fx.n_rings].blueflame = true;
 	fx.rings[fx.n_rings].index = index;
@@ -131,8 +123,30 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index,
 	scheduler_doorbell(hca, qpn, uar);
 }
 
-int context_get(struct hca *hca, enum context_use use, uint32_t number,
-				      struct waiter *w, void **bytes, const char *why)
+struct qp *qp_make(struct hca *hca, uint32_t qpn)
+{
+	fx.qp.hca = hca;
+	fx.qp.qpn = qpn;
+	return &fx.qp;
+}
+
+struct qp *qp_find(struct hca *hca, uint32_t qpn)
+{
+	return NULL;
+}
+
+void qp_settle(struct qp *qp)
+{
+}
+
+void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
+{
+	fx.qp_errors++;
+	fx.qp_event = event_type;
+}
+
+int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+		void **bytes, const char *why)
 {
 	if (number >= FX_CONTEXTS || !fx.valid[use][number])
 		return -ENOENT;
@@ -148,8 +162,8 @@ void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 {
 }
 
-void context_flush(struct hca *hca, enum context_use use, uint32_t number,
-					 bool drop, void (*done)(void *arg, int status), void *arg)
+void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool drop,
+		   void (*done)(void *arg, int status), void *arg)
 {
 	fx.flushed = done;
 	fx.flushed_arg = arg;
@@ -158,9 +172,8 @@ void context_flush(struct hca *hca, enum context_use use, uint32_t number,
 }
 
 /* A buffer is contiguous, at the bus address that stands in place of its MTT address. */
-int translate_queue(struct hca *hca, uint64_t mtt_addr,
-					  unsigned log_page_size, uint64_t offset, struct waiter *w,
-					  uint64_t *bus, uint32_t *contiguous, uint32_t qpn)
+int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
+		    struct waiter *w, uint64_t *bus, uint32_t *contiguous, uint32_t qpn)
 {
 	if (fx.translate_miss) {
 		waiter_queue_add(&fx.waiters, w);

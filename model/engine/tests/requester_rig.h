@@ -32,6 +32,7 @@
 
 enum {
 	RIG_QPN = 0x245,
+	RIG_PEER_LID = 2,
 	RIG_PEER = 0x1234,
 	RIG_CQN = 0x81,
 	RIG_UAR = 129,
@@ -371,7 +372,7 @@ static inline struct rig *rig_create(unsigned service)
 	qpc_set_rnr_retry(&r->qpc, 2);
 	qpc_set_cqn_send(&r->qpc, RIG_CQN);
 	qpc_set_next_send_psn(&r->qpc, 0xfffffe);
-	qp_path_set_rlid(path, 2);
+	qp_path_set_rlid(path, RIG_PEER_LID);
 	qp_path_set_ack_timeout(path, RIG_ACK_CODE);
 	for (unsigned i = 0; i < RIG_MEMORY - RIG_DATA; i++)
 		r->memory[RIG_DATA + i] = (uint8_t)(i * 7 + (i >> 8));
@@ -475,6 +476,8 @@ static inline void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, ui
 	struct packet_path path = {.port = 1, .dlid = 1};
 	struct packet_headers h = {.opcode = opcode,
 				   .dest_qpn = RIG_QPN,
+				   .pkey = PKEY_DEFAULT,
+				   .mig_req = true,
 				   .psn = psn,
 				   .aeth = {syndrome, msn},
 				   .atomic_ack = original};
@@ -482,6 +485,7 @@ static inline void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, ui
 
 	memcpy(packet_payload(pkt), data ? data : "", len);
 	packet_build(&rig->hca, pkt, &path, &h, len);
+	lrh_set_slid((struct lrh *)pkt->wire, RIG_PEER_LID);
 	requester_response(qp_make(&rig->hca, RIG_QPN), pkt);
 }
 

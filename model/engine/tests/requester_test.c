@@ -399,7 +399,8 @@ static void malformed(void **state)
 	assert_int_equal(rig->n_errors, 1);
 }
 
-/* CRED-3: without credits one SEND asks; WRITEs are not limited. Code 2 at MSN 1: up to SSN 3. */
+/* CRED-3: without credits one SEND asks; WRITEs are not limited, and take
+ * no credit. Code 1 at MSN 1: one SEND more. */
 static void credits(void **state)
 {
 	const struct rig_wqe write = {.opcode = WQE_RDMA_WRITE};
@@ -408,8 +409,8 @@ static void credits(void **state)
 
 	rig_post(&send64);
 	rig_run_us(20);
-	rig_answer(BTH_RC_ACKNOWLEDGE, 0xfffffe, aeth_syndrome(AETH_ACK, 2), 1, NULL, 0, 0);
-	assert_int_equal(qpc_get_send_limit(&rig->qpc), 3);
+	rig_answer(BTH_RC_ACKNOWLEDGE, 0xfffffe, aeth_syndrome(AETH_ACK, 1), 1, NULL, 0, 0);
+	assert_int_equal(qpc_get_send_limit(&rig->qpc), 2);
 	rig_post(&write);  /* 2 */
 	rig_post(&send64); /* 3 */
 	rig_post(&write);  /* 4 */

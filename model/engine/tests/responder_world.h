@@ -29,6 +29,7 @@ enum {
 	WORLD_QPN = 0x000045,
 	WORLD_SRQN = 0x000012,
 	WORLD_PEER = 0x000777,
+	WORLD_PEER_LID = 9,
 	WORLD_MTU = 256,
 	WORLD_RECORD = WORLD_BASE,         /* doorbell record */
 	WORLD_RINGS = WORLD_BASE + 0x1000, /* RDMARC table */
@@ -385,6 +386,7 @@ static int world_setup(void **state)
 	responder_init(&w->qp);
 	qpc_set_state(&w->qpc, QP_STATE_RTS);
 	qpc_set_service(&w->qpc, QP_ST_RC);
+	qpc_set_pm_state(&w->qpc, QP_PM_MIGRATED);
 	qpc_set_mtu(&w->qpc, IB_MTU_256);
 	qpc_set_log_rq_size(&w->qpc, 4);
 	qpc_set_log_rq_stride(&w->qpc, 2);
@@ -399,7 +401,7 @@ static int world_setup(void **state)
 	qpc_set_min_rnr_timer(&w->qpc, 12);
 	qpc_set_next_rcv_psn(&w->qpc, 0xfffffe);
 	path = qpc_primary(&w->qpc);
-	qp_path_set_rlid(path, 9);
+	qp_path_set_rlid(path, WORLD_PEER_LID);
 	*state = w;
 	return 0;
 }
@@ -446,6 +448,7 @@ static inline struct packet *request(uint8_t opcode, uint32_t psn, unsigned len,
 	struct packet *pkt = packet_alloc(&w->hca);
 
 	lay_out(pkt, opcode, psn & PSN_MASK, len, false);
+	lrh_set_slid((struct lrh *)pkt->wire, WORLD_PEER_LID);
 	bth_set_pkey((struct bth *)(pkt->wire + pkt->bth_off), PKEY_DEFAULT);
 	bth_set_ack_req((struct bth *)(pkt->wire + pkt->bth_off), ack_req);
 	for (unsigned i = 0; i < len; i++)

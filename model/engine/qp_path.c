@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See qp_path.h. */
+#include "model/engine/qp_path.h"
+
+#include "model/engine/context_cache.h"
+#include "model/engine/event_queue.h"
+#include "model/engine/link_port.h"
+#include "model/engine/packet.h"
+#include "model/engine/qp.h"
+#include "model/interface/queues.h"
+#include "model/interface/wire.h"
+
+bool qp_path_pkeys_meet(uint32_t a, uint32_t b)
+{
+	return ((a ^ b) & ~(uint32_t)PKEY_FULL_MEMBER) == 0 && (a & ~(uint32_t)PKEY_FULL_MEMBER) &&
+	       ((a | b) & PKEY_FULL_MEMBER);
+}
+
+static const struct bth *bth_of(const struct packet *pkt)
+{
+	return (const struct bth *)(const void *)(pkt->wire + pkt->bth_off);
+}
+
+static uint32_t path_pkey(struct hca *hca, const struct qp_path *path)
+{
+	return link_port_config(hca, qp_path_get_port(path) + 1)
+		->pkeys[qp_path_get_pkey_index(path)];
+}
+
+/* Port and addresses, as the QP sends them, the other way round. */
+static bool came_on(const struct packet *pkt, const struct qp_path *path)
+{
+	const struct lrh *lrh = (const struct lrh *)(const void *)pkt->wire;
+
+	return pkt->port == qp_path_get_port(path) + 1 &&
+	       lrh_get_slid(lrh) == qp_path_get_rlid(path);
+}
+
+static bool usable(struct hca *hca, const struct qp_path *path)
+{
+	unsigned port = qp_path_get_port(path) + 1;
+
+	return port <= hca->params->hca_ports && qp_path_get_rlid(path) &&
+	       link_port_config(hca, port)->logical == PORT_STATE_ACTIVE &&
+	       path_pkey(hca, path) & ~(uint32_t)PKEY_FULL_MEMBER;
+}
+
+static void refused(struct qp *qp, const char *why)
+{
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = why);
+	event_queue_qp(qp->hca, EVENT_PATH_MIG_FAILED, qp->qpn);
+}
+
+bool qp_path_migrate(struct qp *qp, enum context_use use, struct qpc *qpc)
+{
+	if (qpc_get_pm_state(qpc) != QP_PM_ARMED || !usable(qp->hca, qpc_alternate_const(qpc)))
+		return false;
+	*qpc_primary(qpc) = *qpc_alternate_const(qpc);
+	qpc_set_pm_state(qpc, QP_PM_MIGRATED);
+	context_changed(qp->hca, use, qp->qpn);
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "migrated to the alternate path");
+	requester_path_changed(qp, qpc);
+	event_queue_qp(qp->hca, EVENT_PATH_MIG, qp->qpn);
+	return true;
+}
+
+void qp_path_asked(struct qp *qp, struct qpc *qpc)
+{
+	qpc_set_pm_state(qpc, QP_PM_ARMED);
+	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+	if (!qp_path_migrate(qp, CONTEXT_REQUESTER, qpc))
+		refused(qp, "migration asked for, the alternate path can not be used");
+}
+
+bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const struct packet *pkt)
+{
+	unsigned service = qpc_get_service(qpc), state = qpc_get_pm_state(qpc);
+	bool asks = bth_get_mig_req(bth_of(pkt));
+
+	if (service != QP_ST_RC && service != QP_ST_UC && service != QP_ST_XRC)
+		return true;
+	if (state == QP_PM_ARMED && asks) {
+		if (came_on(pkt, qpc_alternate_const(qpc)) &&
+		    qp_path_pkeys_meet(bth_get_pkey(bth_of(pkt)),
+				       path_pkey(qp->hca, qpc_alternate_const(qpc))) &&
+		    qp_path_migrate(qp, use, qpc))
+			return true;
+		refused(qp, "the peer asks for migration to another path");
+		return false;
+	}
+	if (!came_on(pkt, qpc_primary_const(qpc)))
+		return false;
+	if (state == QP_PM_REARM && !asks) {
+		qpc_set_pm_state(qpc, QP_PM_ARMED);
+		context_changed(qp->hca, use, qp->qpn);
+		HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "armed for migration");
+	}
+	return true;
+}

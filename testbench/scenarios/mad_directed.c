@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Before anybody has a LID: directed-route SMPs to the own node (no hop) and to the other end (one
+ * hop). The answers carry the way back, the direction bit and the hop pointer at its end, and come
+ * to the permissive LID: there is no other. One hop too far ends at an adapter: no answer. */
+/* behaviours: MAD-1 */
+#include "testbench/manage.h"
+
+enum { LINK_US = 5000 };
+
+SCENARIO(mad_directed, "directed-route SMPs, before any LID", .bare = true)
+{
+	const struct node_info *node;
+	struct drv_device_attr attr;
+	struct drv_port_attr port;
+	struct smp answer;
+
+	bring_up(a);
+	bring_up(b);
+	ignore_packets();
+	pass_time(CFG_US(LINK_US));
+	must(drv_query_port(b->dev, 1, &port));
+	expect_equal(port.lid, 0);
+	expect_equal(port.state, IBV_PORT_INIT);
+	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 1);
+	node = (const void *)smp_data_cptr(&answer);
+	must(drv_query_device(b->dev, &attr));
+	expect_equal(node_info_get_node_guid(node), attr.node_guid);
+	expect_equal(node_info_get_node_type(node), 1);
+	expect_equal(node_info_get_local_port(node), 1);
+	expect_equal(mad_hdr_get_direction(smp_hdr(&answer)), 1);
+	expect_equal(mad_hdr_get_hop_count(smp_hdr(&answer)), 1);
+	expect_equal(mad_hdr_get_hop_pointer(smp_hdr(&answer)), 0);
+	expect_equal(smp_return_path_cptr(&answer)[1], 1);
+	expect_equal(smp_get_dr_slid(&answer), LID_PERMISSIVE);
+	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 2, .silent = true);
+	ask(a, &answer, .attr = SMP_ATTR_NODE_DESC, .hops = 1);
+	expect_true(smp_data_cptr(&answer)[0] != 0);
+	activate_ports();
+	take_down(b);
+	take_down(a);
+}

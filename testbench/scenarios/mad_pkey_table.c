@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The subnet manager writes b's P_Key table: event, the new entry can be queried, and the queue
+ * pair that uses an entry which is gone takes nothing more: violations are counted. A limited
+ * member is heard by full ones and not by limited ones. */
+/* behaviours: IBA-10.9-pkey IBA-14.2.5.7-pkeytable */
+#include "testbench/manage.h"
+
+enum { FULL = 0xffff, LIMITED = 0x7fff, OTHER = 0x8055 };
+
+static void write_table(struct tb *tb, struct tb_end *a, struct tb_end *b, uint32_t first,
+			uint32_t second)
+{
+	struct pkey_table table = {{0}};
+	struct smp answer;
+
+	pkey_table_set(&table, 0, first);
+	pkey_table_set(&table, 1, second);
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .hops = 1,
+	    .data = &table);
+	expect_event(b, IBV_EVENT_PKEY_CHANGE);
+}
+
+SCENARIO(mad_pkey_table, "P_Key table: changes, membership, violations")
+{
+	struct drv_port_attr before, after;
+	uint16_t pkey = 0;
+
+	post_recv(b, .wr_id = 1, .len = 64, .repeat = 3);
+	write_table(tb, a, b, FULL, OTHER);
+	must(drv_query_pkey(b->dev, 1, 1, &pkey));
+	expect_equal(pkey, OTHER);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = 64, .pkey = LIMITED, .ack_req = true);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
+	expect_cqe(b, .wr_id = 1);
+	expect_data(b, .len = 64);
+	must(drv_query_port(b->dev, 1, &before));
+	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .len = 64, .pkey = OTHER, .ack_req = true);
+	expect_no_more(CFG_US(20)); /* in the table, but not this queue pair's */
+	write_table(tb, a, b, LIMITED, OTHER);
+	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .len = 64, .pkey = LIMITED, .ack_req = true);
+	expect_no_more(CFG_US(20)); /* limited to limited */
+	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .len = 64, .pkey = FULL, .ack_req = true);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xffffff);
+	expect_cqe(b, .wr_id = 2);
+	write_table(tb, a, b, OTHER, 0);
+	inject(b, RC_SEND_ONLY, .psn = 0, .len = 64, .pkey = FULL, .ack_req = true);
+	expect_no_more(CFG_US(20));
+	must(drv_query_port(b->dev, 1, &after));
+	expect_equal(after.bad_pkeys - before.bad_pkeys, 3);
+	inject(b, RC_SEND_ONLY, .psn = 0, .len = 64, .pkey = OTHER, .ack_req = true);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0);
+	expect_cqe(b, .wr_id = 3);
+	write_table(tb, a, b, FULL, 0);
+}

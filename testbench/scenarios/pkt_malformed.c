@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Packets that are not what they say: lengths, VL, headers cut off, unknown opcodes, raw packets,
+ * payload where none belongs, addresses of others. All dropped without an answer; those that the
+ * link layer can tell count as port errors. The queue pair is as before and takes the next good
+ * one. */
+/* behaviours: IBA-7.3-packet-checks IBA-9.6.1-header-checks */
+#include "testbench/services.h"
+
+enum { NO_OPCODE = 0x1f, MANUFACTURER = 0xc0, CNP = 0x81, LEN = 64 };
+
+#define SPOILED(...) inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = LEN, .ack_req = true, __VA_ARGS__)
+
+SCENARIO(pkt_malformed, "malformed packets: dropped, counted, no queue pair touched")
+{
+	const uint64_t errors = tb_stat(b, "port1", "rcv_errors");
+	struct drv_qp_attr before, after;
+
+	post_recv(b, .wr_id = 1, .len = LEN);
+	must(drv_qp_query(b->qp[0], &before));
+	/* the link layer's */
+	SPOILED(.pkt_len = 100);
+	SPOILED(.pkt_len = 5);
+	SPOILED(.vl = 14);
+	SPOILED(.cut = 8);
+	SPOILED(.cut = 80);
+	expect_no_more(CFG_US(20));
+	expect_true(tb_stat(b, "port1", "rcv_errors") >= errors + 5);
+	/* those above it; no port error */
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = NO_OPCODE, .len = LEN);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = MANUFACTURER, .len = LEN);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = CNP, .len = LEN);
+	SPOILED(.lnh = LNH_IPV6);
+	SPOILED(.lnh = LNH_RAW);
+	SPOILED(.lnh = LNH_IBA_GLOBAL);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = 0, .pad = 3);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = BTH_RC_READ_REQUEST, .len = 4);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = BTH_RC_COMPARE_SWAP, .len = 4);
+	inject(b, RC_READ_REQUEST, .psn = 0xfffffe, .len = 4);
+	inject(b, RC_ACKNOWLEDGE, .psn = 0xfffffc, .len = 4);
+	SPOILED(.dlid = b->lid + 100);
+	SPOILED(.dlid = 0);
+	SPOILED(.dlid = 0xffff);
+	SPOILED(.dlid = 0xc000);
+	SPOILED(.qpn = 0xffffff);
+	expect_no_more(CFG_US(20));
+	expect_equal(tb_stat(b, "responder", "packets"), 0);
+	must(drv_qp_query(b->qp[0], &after));
+	expect_true(!memcmp(&before, &after, sizeof(before)));
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = LEN, .ack_req = true);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1);
+	expect_cqe(b, .wr_id = 1);
+	expect_data(b, .len = LEN);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Requests that do not ask for an ACK are acknowledged together, after at most the device's delay:
+ * the last one is never left without. One that asks is answered at once, for all before it. */
+/* behaviours: RESP-13 DUP-1 */
+#include "testbench/services.h"
+
+enum { FEW = 3 };
+
+SCENARIO(resp_ack_coalesced, "ACKs are coalesced, the final one always comes")
+{
+	const uint32_t rkey = still_right() ? drv_mr_rkey(b->mr) : 0;
+	const uint64_t dst = tb_va(b, b->dst);
+
+	for (unsigned i = 0; i < FEW; i++)
+		inject(b, RC_WRITE_ONLY, .psn = (0xfffffe + i) & 0xffffff, .va = dst, .rkey = rkey,
+		       .dma_len = 8, .len = 8);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0, .msn = FEW);
+	expect_no_more(CFG_US(20));
+	for (unsigned i = 0; i < FEW; i++)
+		inject(b, RC_WRITE_ONLY, .psn = 1 + i, .va = dst, .rkey = rkey, .dma_len = 8,
+		       .len = 8, .ack_req = i == FEW - 1);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = FEW, .msn = 2 * FEW);
+	expect_no_more(CFG_US(20));
+	expect_data(b, .len = 8);
+	/* one ahead of the expected: a NAK names the missing one, once */
+	for (unsigned i = 0; i < FEW; i++)
+		inject(b, RC_WRITE_ONLY, .psn = 2 + FEW + i, .va = dst + 100, .rkey = rkey,
+		       .dma_len = 8, .len = 8, .ack_req = true);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 1 + FEW, .nak = NAK_PSN_SEQUENCE, .msn = 2 * FEW);
+	expect_no_more(CFG_US(20));
+	expect_stat(b, responder, out_of_sequence, FEW);
+}

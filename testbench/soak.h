@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The randomised soak: pairs of queue pairs of many shapes, requests of all kinds both ways, faults
+ * on the wire, pairs that go to ERR and come back, every byte and completion against
+ * soak_model.h. All that happens follows from the seed and from the rows `soak` of
+ * model/sim/params.h. It runs as the body of a scenario that asked for no_qps and unobserved.
+ */
+#ifndef TESTBENCH_SOAK_H
+#define TESTBENCH_SOAK_H
+
+#include "model/sim/rng.h"
+#include "testbench/soak_model.h"
+#include "testbench/tb.h"
+
+enum {
+	SOAK_CQS = 2, /* of an end; shared by sends and receives of every second pair */
+	SOAK_INLINE = 128,
+	SOAK_LARGE = 1 << 20,
+	SOAK_MEDIUM = 64 << 10,
+	SOAK_WORDS = 64, /* at the beginning of a window, for atomics */
+	SOAK_GUARD = 64,
+	SOAK_FILL = 0x5c,
+	SOAK_MARKER = 0xffff, /* wr_id of the receive that is flushed last */
+};
+
+struct soak_slot {
+	bool posted;
+	uint32_t dirty; /* bytes to be filled again */
+	unsigned pieces;
+	struct soak_piece piece[SOAK_PIECES];
+};
+
+/* A receive queue of one queue pair, or one that several share. */
+struct soak_rq {
+	struct drv_qp *qp; /* or */
+	struct drv_srq *srq;
+	uint8_t *base;
+	size_t slot_bytes;
+	unsigned slots, posted, next;
+	struct soak_slot *slot;
+};
+
+/* One end of a pair; its flow is what it sends. */
+struct soak_qp {
+	struct soak_end *end;
+	unsigned index;
+	struct drv_qp *qp;
+	struct soak_rq own, *rq; /* rq: own or the end's shared one */
+	struct soak_flow flow;
+	unsigned depth, quiet /* requests since the last signalled one */;
+	uint8_t *landing; /* a ring, used in the order of the requests */
+	uint64_t land_head, land_end[SOAK_RING];
+	unsigned rd_atomic;
+	bool marker_due;
+};
+
+struct soak_end {
+	struct soak *soak;
+	struct tb_end *end;
+	struct drv_pd *pd;
+	struct drv_mr *pattern_mr, *window_mr, *landing_mr, *receive_mr;
+	struct drv_cq *cq[SOAK_CQS];
+	struct soak_rq shared;
+	uint8_t *memory; /* of all: */
+	uint8_t *pattern, *windows, *landings, *receives;
+	struct soak_qp *qp;
+};
+
+enum soak_pair_state {
+	SOAK_RUNNING,
+	SOAK_DRAINING, /* waits for what is posted; then it is judged */
+	SOAK_SETTLING, /* waits for packets and DMA of the past, until settled_ps */
+};
+
+struct soak_pair {
+	enum soak_pair_state state;
+	bool break_it;
+	uint64_t settled_ps;
+	enum ibv_mtu mtu;
+	uint32_t largest; /* message */
+};
+
+struct soak {
+	struct tb *tb;
+	const struct sim_params *params;
+	struct rng rng;
+	unsigned pairs;
+	struct soak_pair *pair;
+	struct soak_end ends[TB_ENDS];
+	uint64_t posted, next_change, changes;
+	uint64_t progress_ps; /* of the last completion */
+	size_t window_bytes, memory_bytes;
+	bool came; /* a completion event */
+};
+
+/* The whole body of a scenario. */
+void soak_run(struct tb *tb);
+
+/* soak_setup.c */
+bool soak_create(struct soak *s, struct tb *tb);
+void soak_connect(struct soak *s, unsigned pair);
+void soak_destroy(struct soak *s);
+
+/* soak_traffic.c */
+/* Posts up to a handful of requests somewhere; false: nobody has room. */
+bool soak_post_some(struct soak *s);
+/* A signalled request that ends all before it. */
+void soak_post_last(struct soak_qp *q);
+/* Gives free receives back to the queue: some, or all. */
+void soak_refill(struct soak *s, struct soak_rq *rq, bool all);
+/* Takes what has completed; false: nothing. */
+bool soak_poll(struct soak *s);
+
+#endif
