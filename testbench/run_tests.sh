@@ -35,7 +35,7 @@ done
 
 # --- scenarios: each passes, its capture has right CRCs and opens in tshark
 
-traces_of() { echo "$scratch/$1"; }
+traces_of() { echo "${TRACES:-$scratch}/$1"; } # TRACES: a folder that keeps them
 
 capture_opens()
 {
