@@ -7,7 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, RANGE_PAGES = 512, USED_BEFORE = 0xa5 };
+enum {
+	PAGE = 4096,
+	RANGE_PAGES = 512,
+	USED_BEFORE = 0xa5,
+	FILL_WHOLE_PAGES = 4, /* an allocation up to this is filled whole, of a larger one both ends of each page */
+	FILL_END_BYTES = 64,
+};
 
 static size_t pages_of(uint64_t offset, size_t bytes)
 {
@@ -55,6 +61,21 @@ static size_t find_run(const struct host_memory *m, size_t from, size_t to, size
 	return to;
 }
 
+/* Memory is never what it seems to be by luck: neither zero when it is new, nor what it was when it is free. */
+static void fill(struct host_memory *m, size_t at, size_t count, unsigned char value)
+{
+	unsigned char *page = m->base + at * PAGE;
+
+	if (count <= FILL_WHOLE_PAGES) {
+		memset(page, value, count * PAGE);
+		return;
+	}
+	for (; count; count--, page += PAGE) {
+		memset(page, value, FILL_END_BYTES);
+		memset(page + PAGE - FILL_END_BYTES, value, FILL_END_BYTES);
+	}
+}
+
 void *host_memory_alloc(struct host_memory *m, size_t bytes)
 {
 	size_t count = pages_of(0, bytes), at;
@@ -69,7 +90,7 @@ void *host_memory_alloc(struct host_memory *m, size_t bytes)
 	memset(m->used + at, 1, count);
 	m->next = at + count;
 	m->pages_used += count;
-	memset(m->base + at * PAGE, USED_BEFORE, count * PAGE);
+	fill(m, at, count, USED_BEFORE);
 	return m->base + at * PAGE;
 }
 
@@ -81,7 +102,7 @@ void host_memory_free(struct host_memory *m, void *addr, size_t bytes)
 	m->pages_used -= count;
 	if (at < m->next)
 		m->next = at;
-	memset(m->base + at * PAGE, (unsigned char)~USED_BEFORE, count * PAGE);
+	fill(m, at, count, (unsigned char)~USED_BEFORE);
 }
 
 uint64_t host_memory_bus(const struct host_memory *m, const void *addr)

@@ -400,14 +400,16 @@ void context_drop(struct hca *hca, enum context_use use, uint32_t number)
 void context_drop_range(struct hca *hca, uint64_t va, uint64_t len)
 {
 	struct context_cache *cache = hca->context_cache;
+	uint32_t left = len ? cache->hashed : 0;
 
-	for (uint32_t i = 0; len && i <= cache->mask; i++) {
+	for (uint32_t i = 0; left; i++) {
 		struct context_line *next;
 
 		for (struct context_line *line = cache->buckets[i]; line; line = next) {
 			uint64_t at = line_icm(line);
 
 			next = line->hash_next;
+			left--;
 			if (at + line_len(line) > va && at <= va + (len - 1))
 				context_line_drop(cache, line);
 		}

@@ -74,6 +74,7 @@ struct context_line *context_line_make(struct hca *hca, enum context_use use, ui
 	line->kind = kind;
 	line->hash_next = *home;
 	*home = line;
+	cache->hashed++;
 	return line;
 }
 
@@ -85,6 +86,7 @@ static void unhash(struct context_cache *cache, struct context_line *line)
 	while (*link != line)
 		link = &(*link)->hash_next;
 	*link = line->hash_next;
+	cache->hashed -= !line->orphan;
 }
 
 static bool line_busy(const struct context_line *line)
@@ -182,6 +184,7 @@ static void cache_empty(struct context_cache *cache)
 		cache->sets[kind] = (struct tag_set){.room = cache->sets[kind].room};
 	}
 	lines_free(&cache->lines);
+	cache->hashed = 0;
 	cache->miss_first = cache->miss_last = NULL;
 	cache->misses = 0;
 	cache->held = false;

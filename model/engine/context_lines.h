@@ -65,6 +65,7 @@ struct tag_set {
 
 struct context_cache {
 	struct context_line **buckets;
+	uint32_t hashed; /* lines in them */
 	uint32_t mask;
 	struct tag_set sets[CONTEXT_USES];
 	struct context_line *free[CONTEXT_USES];

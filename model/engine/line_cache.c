@@ -45,6 +45,7 @@ static struct cache_line *line_make(struct line_cache *cache, uint64_t icm, uint
 	line->owner = owner;
 	line->hash_next = *home;
 	*home = line;
+	cache->hashed++;
 	return line;
 }
 
@@ -62,6 +63,7 @@ static void unhash(struct line_cache *cache, struct cache_line *line)
 	while (*link != line)
 		link = &(*link)->hash_next;
 	*link = line->hash_next;
+	cache->hashed -= !line->orphan;
 }
 
 static void lru_remove(struct line_cache *cache, struct cache_line *line)
@@ -218,11 +220,14 @@ void line_cache_drop_if(struct line_cache *cache,
 			bool (*match)(const struct cache_line *line, const void *arg),
 			const void *arg)
 {
-	for (uint32_t i = 0; i <= cache->mask; i++) {
+	uint32_t left = cache->hashed;
+
+	for (uint32_t i = 0; left; i++) {
 		struct cache_line *next;
 
 		for (struct cache_line *line = cache->buckets[i]; line; line = next) {
 			next = line->hash_next;
+			left--;
 			if (match(line, arg))
 				line_cache_drop(cache, line);
 		}
@@ -247,7 +252,7 @@ void line_cache_reset(struct line_cache *cache)
 	lines_free(&cache->free);
 	lines_free(&cache->orphans);
 	cache->first = cache->last = NULL;
-	cache->count = 0;
+	cache->count = cache->hashed = 0;
 	cache->footprint = ((size_t)cache->mask + 1) * sizeof(*cache->buckets);
 }
 

@@ -43,7 +43,7 @@ struct line_cache {
 	uint32_t line_size, bytes,
 		len; /* of the owner's struct; where in it the bytes are, and how many */
 	struct cache_line **buckets;
-	uint32_t mask;
+	uint32_t mask, hashed; /* of the buckets; lines in them */
 	struct cache_line *first, *last; /* most recently used first */
 	struct cache_line *free, *orphans;
 	size_t footprint;

@@ -332,8 +332,10 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 	if (err)
 		return err;
 	if (b && b->state == BUFFER_READING) {
-		release(wf, b);
-		b = NULL;
+		/* Who asked for it comes first: sending again and scattering a response take turns
+		 * at this slot, and would take it from each other for ever. */
+		waiter_queue_add(&b->waiters, w);
+		return -EAGAIN;
 	}
 	if (!b)
 		b = take(wf, qp, slot);

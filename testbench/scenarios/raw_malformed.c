@@ -64,8 +64,7 @@ SCENARIO(raw_malformed, "malformed packets: dropped, counted at the port, nothin
 	len = long_as(wire, sizeof(*lrh) + sizeof(*bth) + 4);
 	inject_bytes(b, wire, len);
 	expect_no_more(CFG_US(10));
-	/* the port's errors are those that the link layer sees: LVer and length, not the
-	 * transport's */
+	/* LVer and the length are the link layer's; TVer, opcode and headers are found behind it */
 	expect_stat(b, port1, rcv_errors, 4);
 	expect_stat(b, port1, symbol_errors, 2);
 
