@@ -328,7 +328,9 @@ void qp_resume(struct hca *hca, uint32_t qpn)
 		return;
 	qp->quiescing = false;
 	resume(qp);
-	qp_settle(qp);
+	qp = qp_find(hca, qpn); /* a flush may have settled it */
+	if (qp)
+		qp_settle(qp);
 }
 
 static void enter_error(struct qp *qp)
@@ -367,12 +369,18 @@ void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
 static void qp_wake(struct waiter *w)
 {
 	struct qp *qp = (struct qp *)((char *)w - offsetof(struct qp, waiter));
+	struct hca *hca = qp->hca;
+	const uint32_t qpn = qp->qpn;
 
+	/* a flush may settle it: then it is gone */
 	if (qp->error_pending)
 		enter_error(qp);
-	if (qp->resume_pending)
+	qp = qp_find(hca, qpn);
+	if (qp && qp->resume_pending)
 		resume(qp);
-	qp_settle(qp);
+	qp = qp_find(hca, qpn);
+	if (qp)
+		qp_settle(qp);
 }
 
 /* --- paths --- */
