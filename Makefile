@@ -174,11 +174,20 @@ bench: all
 # libFuzzer is clang's; nothing else needs clang.
 FUZZ_FLAGS := CC=clang CXX=clang++ fuzz-main=libfuzzer SANFLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' \
 	LDLIBS='$(LDLIBS) -fsanitize=fuzzer'
+COV_FLAGS := EXTRA=--coverage LDFLAGS='$(LDFLAGS) --coverage'
 .PHONY: fuzz
 fuzz: all
 	$(Q)testbench/install_deps.sh clang:clang
 	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
 	$(Q)O=$(O)/libfuzzer FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
+
+# Counts begin anew; a failing test does not keep what was exercised from being told.
+.PHONY: coverage
+coverage: all
+	$(Q)$(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) build-all
+	$(Q)find $(O)/cov -name '*.gcda' -delete
+	-$(Q)TRACES=$(O)/cov/traces $(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) run-tests
+	$(Q)O=$(O)/cov LOGS=$(O)/cov/traces testbench/coverage.sh
 
 clean:
 	rm -rf build

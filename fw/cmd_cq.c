@@ -33,7 +33,7 @@ static enum hcr_status cq_size_check(const struct cqc *q)
 
 static enum hcr_status cq_check(uint32_t cqn, const struct cqc *q)
 {
-	if (!reserved_clear_cqc() || cqc_get_timestamp(q))
+	if (!reserved_clear_cqc())
 		return cmd_reserved("SW2HW_CQ: reserved bits are set");
 	if (!object_in_table(FW_TABLE_CQC, cqn) ||
 	    cqc_get_usr_page(q) >> init_hca_get_log_uars(&fw.hca))

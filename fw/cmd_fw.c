@@ -50,6 +50,7 @@ static void dev_cap_limits(struct dev_cap *d)
 	dev_cap_set_log_rsvd_srqs(d, 6);
 	dev_cap_set_log_max_srqs(d, FW_LOG_MAX_SRQ);
 	dev_cap_set_log_max_cqes(d, FW_LOG_MAX_CQE);
+	dev_cap_set_cqe_timestamp(d, 1);
 	dev_cap_set_log_rsvd_cqs(d, 7);
 	dev_cap_set_log_max_cqs(d, FW_LOG_MAX_CQ);
 	dev_cap_set_log_max_mpts(d, FW_LOG_MAX_MPT);

@@ -43,6 +43,16 @@ lazy=$(beyond "$O/hcasim" write $packets --trace none -s hca.crc.eager=off)
 checked=$(beyond "$O/hcasim" write $packets --trace none -s hca.crc.eager=on)
 pcapng=$(beyond "$O/hcasim" write $packets --trace pcapng -s hca.crc.eager=on)
 untraced=$(beyond "$O/untraced/hcasim" write $packets --trace none -s hca.crc.eager=off --fw "$O/fw/hcasim-fw.elf")
+busy1=$(beyond "$O/hcasim" busy1 $packets --trace none)
+busy1024=$(beyond "$O/hcasim" busy1024 $packets --trace none)
+untimed=$(beyond "$O/hcasim" untimed $packets --trace none)
+# KiB resident at most, of a soak of so many messages
+soak_rss()
+{
+	"$O/hcasim" run soak --trace none -o "$scratch/run" -s sim.soak.messages="$1" >"$scratch/out"
+	sed -n 's/^figure soak_rss_kib \([0-9]*\).*/\1/p' "$scratch/out"
+}
+rss_short=$(soak_rss 10000) rss_long=$(soak_rss 100000)
 idle=$(beyond "$O/hcasim" idle $seconds --trace none)
 "$O/hcasim" run bench_qps --trace none -o "$scratch/run" >"$scratch/out"
 qp=$(sed -n 's/^figure qp_bytes //p' "$scratch/out")
@@ -52,4 +62,7 @@ row idle_second "$idle" "instructions a second" 1000000
 row qp_bytes "$qp" "bytes" 256
 row trace_off_ratio "$(ratio "$lazy" "$untraced")" "of a build without traces" 1.01
 row trace_pcapng_ratio "$(ratio "$pcapng" "$checked")" "of traces off" 1.25
+row qp1024_ratio "$(ratio "$busy1024" "$busy1")" "of one queue pair" 1.3
+row timer_ratio "$(ratio "$busy1" "$untimed")" "of no ACK timers" 1.02
+row soak_rss_mib "$(ratio $((rss_long - rss_short)) 1024)" "MiB grown by 90000 messages" 1
 mv "$scratch/csv" "$O/bench.csv"

@@ -19,6 +19,7 @@ enum {
 	KEY_NO_DMI,
 	KEY_SOCKET,
 	KEY_CTL,
+	KEY_BEHAVIOURS,
 	KEY_HELP,
 	KEY_VERSION,
 	PORT_MAX = 65535
@@ -69,6 +70,8 @@ static const struct argp_option options[] = {
 	 "socket of an HCA; twice: two linked HCAs (serve)", 0},
 	{"ctl", KEY_CTL, "PATH", 0, "control socket (serve)", 0},
 	{"at", KEY_AT, "TIME", 0, "when to dump, such as 1500us", 0},
+	{"behaviours", KEY_BEHAVIOURS, NULL, 0,
+	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs (list)", 0},
 	{"verbose", 'v', NULL, 0, "a line a packet (check)", 0},
 	{"help", KEY_HELP, NULL, 0, "this text", -1},
 	{"version", KEY_VERSION, NULL, 0, "the version", -1},
@@ -81,7 +84,7 @@ struct parse {
 	const struct command *command;
 	const char *args[CLI_WORDS_MAX];
 	int nargs;
-	bool run_option, serve_option, at, verbose;
+	bool run_option, serve_option, at, verbose, behaviours;
 	bool complained;
 };
 
@@ -197,6 +200,9 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case 'v':
 		p->verbose = true;
 		return 0;
+	case KEY_BEHAVIOURS:
+		p->behaviours = true;
+		return 0;
 	case KEY_HELP:
 		p->command = &commands[sizeof(commands) / sizeof(commands[0]) - 2];
 		return 0;
@@ -237,6 +243,8 @@ static int finish(struct parse *p)
 		return -complain(p, p->at ? "--at goes with dump" : "dump: expected --at TIME");
 	if (p->verbose && p->command->command != CLI_CHECK)
 		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->behaviours && p->command->command != CLI_LIST)
+		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->serve_option && p->command->command != CLI_SERVE)
 		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->command->command == CLI_SERVE && !cli->serve.socket_count)
@@ -247,6 +255,7 @@ static int finish(struct parse *p)
 		cli->words[cli->word_count++] = p->args[i];
 	cli->command = p->command->command;
 	cli->verbose = p->verbose;
+	cli->behaviours = p->behaviours;
 	cli->file = p->args[0];
 	cli->run.scenario = p->args[0] ? p->args[0] : default_scenario;
 	cli->run.dump = p->at;

@@ -33,6 +33,7 @@ struct cli {
 	unsigned word_count;
 	const char *file;       /* CHECK, CTL: the socket */
 	bool verbose;           /* CHECK */
+	bool behaviours;        /* LIST */
 };
 
 /* 0 with *cli, whose strings are those of argv; -EINVAL with one line printed to err. */

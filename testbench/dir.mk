@@ -1,7 +1,7 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
 src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c)
 src-y += $(addprefix $(d)/, services.c inject.c manage.c)
-src-y += $(addprefix $(d)/, catalog.c outdir.c dump.c run.c cli.c)
+src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c run.c cli.c)
 src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
 src-y += $(addprefix $(d)/, soak_model.c soak_setup.c soak_traffic.c soak.c)
@@ -16,6 +16,14 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
 		'$(filter-out -MMD -MP -Werror -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
 $(O)/obj/testbench/catalog.o: $(O)/gen/testbench/build_info.h
+
+# What a scenario's comment says it shows, "behaviours: ID ID", as rows; its name is that of its file.
+scenario-files := $(sort $(wildcard $(d)/scenarios/*.c))
+$(O)/gen/testbench/behaviours.gen.h: $(scenario-files)
+	@mkdir -p $(@D)
+	$(Q)awk '/behaviours:/ { name = FILENAME; sub(/.*\//, "", name); sub(/\.c$$/, "", name); sub(/.*behaviours:/, ""); \
+		for (i = 1; i <= NF; i++) if ($$i ~ /^[A-Z][A-Za-z0-9]*-/) printf "B(\"%s\", \"%s\")\n", $$i, name }' $^ | sort > $@
+$(O)/obj/testbench/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.
 fuzz-targets := packet hcr wqe regs fw_elf ini pcapng

@@ -2,6 +2,7 @@
 /* hcasim: what the command line asks for. */
 #include "model/engine/rules.h"
 #include "model/sim/cfg.h"
+#include "testbench/behaviours.h"
 #include "testbench/catalog.h"
 #include "testbench/cli.h"
 #include "testbench/ctl.h"
@@ -18,6 +19,16 @@ static void print_rules(void)
 #define R(name, meaning, source) printf("%-22s %s [%s]\n", #name, meaning, source);
 	GUEST_RULES(R)
 #undef R
+}
+
+static enum exit_status list_behaviours(void)
+{
+	char results[4096 + 32];
+
+	if (run_home(results, 4096))
+		return EXIT_FAILED;
+	strcat(results, "/test-logs/results");
+	return behaviours_print(stdout, results) ? EXIT_FAILED : EXIT_RIGHT;
 }
 
 static enum exit_status check(const struct cli *cli)
@@ -49,6 +60,8 @@ int main(int argc, char **argv)
 		return EXIT_INPUT;
 	switch (cli.command) {
 	case CLI_LIST:
+		if (cli.behaviours)
+			return list_behaviours();
 		catalog_print(stdout);
 		return EXIT_RIGHT;
 	case CLI_RUN:

@@ -224,6 +224,24 @@ static void print_files(struct run *run, bool right)
 		       (double)(now.tv_nsec - run->started.tv_nsec) / 1e9);
 }
 
+/* The command that does the same once more. */
+static void print_again(const struct run *run)
+{
+	const struct run_options *o = run->options;
+	char home[PATH_CHARS];
+
+	fprintf(stderr, "  again:    %s/hcasim run %s --seed %" PRIu64,
+		run_home(home, sizeof(home)) ? "build" : home, o->scenario,
+		run->config.sim.sim_seed);
+	for (size_t i = 0; i < o->inis; i++)
+		fprintf(stderr, " -c %s", o->ini[i]);
+	for (size_t i = 0; i < o->setting_count; i++)
+		fprintf(stderr, " -s %s", o->settings[i]);
+	if (o->fw)
+		fprintf(stderr, " --fw %s", o->fw);
+	fprintf(stderr, "%s\n", o->no_dmi ? " --no-dmi" : "");
+}
+
 static enum exit_status execute(struct run *run)
 {
 	struct dump dump;
@@ -240,13 +258,16 @@ static enum exit_status execute(struct run *run)
 	if (run->options->dump) {
 		if (!dump.done)
 			fprintf(stderr, "hcasim: %s ended before that time\n", run->scenario->name);
-		/* threads stand in the middle of their work and hold what they hold: no taking apart */
+		/* threads stand in the middle of their work and hold what they hold: no taking
+		 * apart */
 		fflush(NULL);
 		_exit(dump.done ? EXIT_RIGHT : EXIT_INPUT);
 	}
 	rc = write_file(run, "stats.json", write_stats);
 	if (right)
 		tb_account_print(&run->tb, stdout);
+	else
+		print_again(run);
 	return right && !rc ? EXIT_RIGHT : EXIT_FAILED;
 }
 

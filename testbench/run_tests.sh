@@ -10,8 +10,9 @@ trap 'rm -rf "$scratch"' EXIT
 rm -rf "$logs"; mkdir -p "$logs"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0}
 
-good() { passed=$((passed + 1)); echo "ok    $1"; }
-bad() { failed=$((failed + 1)); echo "FAIL  $1"; tail -n "${2:-20}" "$logs/${1//\//.}.log" | sed 's/^/      /'; }
+# what became of each, for hcasim list --behaviours
+good() { passed=$((passed + 1)); echo "pass $1" >>"$logs/results"; echo "ok    $1"; }
+bad() { failed=$((failed + 1)); echo "fail $1" >>"$logs/results"; echo "FAIL  $1"; tail -n "${2:-20}" "$logs/${1//\//.}.log" | sed 's/^/      /'; }
 
 # one NAME COMMAND...: a check that passes by its exit status
 one()
@@ -34,7 +35,7 @@ done
 
 # --- scenarios: each passes, its capture has right CRCs and opens in tshark
 
-traces_of() { echo "$scratch/$1"; }
+traces_of() { echo "${TRACES:-$scratch}/$1"; } # TRACES: a folder that keeps them
 
 capture_opens()
 {
@@ -77,6 +78,14 @@ one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratc
 one "readme.names" testbench/check_readme.sh
 one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 
+# --- fuzz targets, without the fuzzer: what was found once, and a few random inputs
+
+for t in packet hcr wqe regs fw_elf ini pcapng; do
+	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t" timeout 300 "$O/fuzz/$t" testbench/fuzz/corpus/"$t"/*
+	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
+done
+
+one "tool.behaviours" grep -Eq $'^DUP-1\trc_lost_ack\tpass$' <("$hcasim" list --behaviours)
 one "tool.list" grep -q '^rc_send  ' <("$hcasim" list)
 one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
 one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum {
 	SETTLE_US = 2000, /* longer than any packet lives: delays, copies, RNR waits */
@@ -319,6 +320,14 @@ static void pass_held(struct soak *s)
 	}
 }
 
+static void report_memory(struct tb *tb)
+{
+	struct rusage usage;
+
+	if (!getrusage(RUSAGE_SELF, &usage))
+		tb_figure(tb, "soak_rss_kib", (double)usage.ru_maxrss);
+}
+
 void soak_run(struct tb *tb)
 {
 	struct soak s;
@@ -337,5 +346,6 @@ void soak_run(struct tb *tb)
 		for (unsigned i = 0; i < s.pairs && still_right(); i++)
 			judge_pair(&s, i);
 	}
+	report_memory(tb);
 	soak_destroy(&s);
 }

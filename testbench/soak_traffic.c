@@ -365,7 +365,10 @@ static const char *take_receive(struct soak_qp *q, const struct drv_wc *wc,
 	slot = &q->rq->slot[wc->wr_id];
 	text = soak_flow_received(&sender->flow, plain, slot->piece, slot->pieces, SOAK_FILL);
 	slot->posted = false;
-	slot->dirty = wc->status ? (uint32_t)q->rq->slot_bytes : wc->byte_len;
+	if (wc->status)
+		slot->dirty = (uint32_t)q->rq->slot_bytes - SOAK_GUARD;
+	else
+		slot->dirty = wc->opcode == IBV_WC_RECV ? wc->byte_len : 0;
 	q->rq->posted--;
 	return text;
 }

@@ -121,9 +121,21 @@ static bool completion_waits(const struct cqc *cqc, unsigned cmd)
 	return end != cqc_get_consumer_index(cqc);
 }
 
+/*
+ * A doorbell that was under way while software took more completions than the queue has entries:
+ * another processor rang it. There were completions behind its index.
+ */
+static bool arm_is_late(const struct cqc *cqc, uint32_t ci)
+{
+	const uint32_t behind = (cqc_get_producer_index(cqc) - ci) & QUEUE_INDEX_MASK;
+
+	return behind > cq_size(cqc) && behind <= QUEUE_INDEX_MASK / 2;
+}
+
 static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
 {
 	struct hca *hca = lane->hca;
+	const bool late = arm_is_late(cqc, job->consumer_index);
 
 	if (job->uar != cqc_get_usr_page(cqc)) {
 		guest_error(hca, RULE_doorbell_wrong_uar,
@@ -131,11 +143,11 @@ static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
 			    job->uar, cqc_get_usr_page(cqc));
 		return;
 	}
-	if (!cq_consumer_index_take(lane, cqc, job->consumer_index, "arm doorbell"))
+	if (!late && !cq_consumer_index_take(lane, cqc, job->consumer_index, "arm doorbell"))
 		return;
 	if (job->arm_cmd != CQ_ARM_SOLICITED && job->arm_cmd != CQ_ARM_NEXT)
 		return;
-	if (completion_waits(cqc, job->arm_cmd)) {
+	if (late || completion_waits(cqc, job->arm_cmd)) {
 		fire(lane, cqc);
 		return;
 	}

@@ -17,6 +17,10 @@
 
 enum {
 	PAGE_OFFSET_UNIT = 32, /* of the context's page_offset */
+	PS_PER_NS = 1000,
+	NS_PER_US = 1000,
+	NS_PER_S = 1000000000,
+	HZ_PER_MHZ = 1000000,
 };
 
 struct cqe_write {
@@ -217,6 +221,17 @@ static void cqe_landed(struct dma *dma)
 	lane_landed(lane);
 }
 
+/* Cycles of the core clock, whose rate INIT_HCA's output tells. */
+static void timestamp(const struct hca *hca, struct cqe *cqe)
+{
+	const uint64_t ns = hca_now(hca) / PS_PER_NS, hz = hca->params->fw_clock;
+	const uint64_t cycles = ns / NS_PER_S * hz + ns % NS_PER_S * (hz / HZ_PER_MHZ) / NS_PER_US;
+
+	cqe_set_ts_high(cqe, (uint32_t)(cycles >> 16));
+	cqe_set_ts_mid(cqe, (uint32_t)(cycles >> 8) & 0xff);
+	cqe_set_ts_low(cqe, (uint32_t)cycles & 0xff);
+}
+
 static void cqe_send(struct lane *lane, struct cq_job *job, struct cqc *cqc, uint64_t bus)
 {
 	struct hca *hca = lane->hca;
@@ -224,6 +239,8 @@ static void cqe_send(struct lane *lane, struct cq_job *job, struct cqc *cqc, uin
 
 	job->index = pi;
 	cqe_set_owner(&job->cqe, (pi & cq_size(cqc)) != 0);
+	if (cqc_get_timestamp(cqc) && cqe_get_opcode(&job->cqe) != CQE_OP_ERROR)
+		timestamp(hca, &job->cqe);
 	job->dma = (struct dma){.done = cqe_landed,
 				.buf = job->cqe.b,
 				.len = CQE_SIZE,

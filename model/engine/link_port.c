@@ -425,7 +425,8 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		}
 		lp->management_in_use++;
 	}
-	pkt->rx_buffered = !pkt->loopback && !pkt->uncredited;
+	/* VL15 has no credits: whatever came in holds its buffer */
+	pkt->rx_buffered = !pkt->loopback && (!pkt->uncredited || pkt->vl == VL_MANAGEMENT);
 	if (hca->params->crc_eager || pkt->crcs_unknown)
 		bad = crc_check(pkt->wire, pkt->len);
 	if (bad & CRC_BAD_VCRC) {
@@ -459,8 +460,11 @@ static void arrive(struct event *ev)
 
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 {
-	struct packet *pkt = packet_alloc(hca);
+	struct packet *pkt;
 
+	if (port < 1 || port > hca->params->hca_ports)
+		return;
+	pkt = packet_alloc(hca);
 	if (len > sizeof(pkt->buf))
 		len = sizeof(pkt->buf);
 	memcpy(pkt->buf, wire, len);

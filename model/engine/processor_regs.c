@@ -506,16 +506,23 @@ static int rule_broken(struct processor *p, uint32_t rule)
 	return RV_BUS_OK;
 }
 
+/* A trap handler says the address of the trap; any other value is the firmware's own reason. */
 static int firmware_gave_up(struct processor *p, uint32_t value)
 {
 	struct rv_trap trap = rv_core_trap(p->core);
 	uint32_t offset = 0, pc = trap.cause ? trap.pc : rv_core_pc(p->core);
 	const char *symbol = rv_core_symbol(p->core, pc, &offset);
 
-	hca_catastrophe(p->hca, ERR_BUF_FIRMWARE, value,
-			"firmware gave up with %x, at pc %x %s+%x: %s", value, pc,
-			symbol ? symbol : "unknown", offset,
-			trap.cause ? rv_cause_name(trap.cause) : "no trap");
+	if (trap.cause && trap.pc == value)
+		hca_catastrophe(p->hca, ERR_BUF_TRAP, trap.cause,
+				"firmware trapped: %s, value %x, at pc %x %s+%x",
+				rv_cause_name(trap.cause), trap.value, pc,
+				symbol ? symbol : "unknown", offset);
+	else
+		hca_catastrophe(p->hca, ERR_BUF_FIRMWARE, value,
+				"firmware gave up with %x, at pc %x %s+%x: %s", value, pc,
+				symbol ? symbol : "unknown", offset,
+				trap.cause ? rv_cause_name(trap.cause) : "no trap");
 	return RV_BUS_WAIT; /* it stops at this instruction */
 }
 

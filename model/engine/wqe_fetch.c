@@ -332,8 +332,10 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 	if (err)
 		return err;
 	if (b && b->state == BUFFER_READING) {
-		release(wf, b);
-		b = NULL;
+		/* Who asked for it comes first: sending again and scattering a response take turns
+		 * at this slot, and would take it from each other for ever. */
+		waiter_queue_add(&b->waiters, w);
+		return -EAGAIN;
 	}
 	if (!b)
 		b = take(wf, qp, slot);
@@ -367,6 +369,13 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 	return -EAGAIN;
 }
 
+/* What the owner bit says: it changes its meaning with each lap of the queue. */
+static bool posted(const struct qpc *qpc, uint16_t index, const uint8_t *wqe)
+{
+	return wqe_ctrl_get_owner((const struct wqe_ctrl *)wqe) ==
+	       !!(index & 1u << qpc_get_log_sq_size(qpc));
+}
+
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len)
 {
@@ -393,10 +402,13 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 		return err;
 	}
 	at = b->bytes + (uint16_t)(index - b->first) * b->stride;
-	if (!executed && wqe_ctrl_get_owner((const struct wqe_ctrl *)at) !=
-				 !!(index & 1u << qpc_get_log_sq_size(qpc))) {
+	if (!posted(qpc, index, at) && (!executed || !was_wanted)) {
+		const unsigned slot = b->slot;
+
 		release(wf, b);
-		return -ENOENT;
+		/* A WQE that has been taken was posted: these bytes are from before that, read with an
+		 * earlier one. */
+		return executed ? read_buffer(qp, qpc, index, slot, w) : -ENOENT;
 	}
 	used(wf, b);
 	bytes = wqe_ctrl_get_ds((const struct wqe_ctrl *)at) * WQE_UNIT;

@@ -37,7 +37,8 @@ size_t wqe_fetch_footprint(const struct hca *hca);
  * The bytes of send WQE `index` (free running). 0: *wqe points to *len bytes (at most a stride)
  * valid until the next call; -EAGAIN: being read; -ENOENT: owner bit says it is not the hardware's
  * (nothing posted); -EFAULT, TRANSLATE_*: queue memory not reachable. `executed`: the WQE has been
- * taken before (retry, READ response): the owner bit is not asked again.
+ * taken before (retry, READ response): bytes that were read before it was posted are read again,
+ * whatever is in memory then is the answer.
  */
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len);

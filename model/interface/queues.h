@@ -216,6 +216,7 @@ enum wqe_prop {
 	F(cqe, 32, path_bits,       0x08, 30, 24, "destination path bits") \
 	F(cqe, 32, rqpn,            0x08, 23,  0, "UD: source QP; XRC: SRQ number") \
 	F(cqe, 16, sl,              0x0c, 15, 12, "service level") \
+	U(cqe, 32, ts_high,         0x0c, 31,  0, "CQ with timestamps: [47:16]") \
 	F(cqe, 16, slid,            0x0e, 15,  0, "UD: source LID") \
 	F(cqe, 16, csum_status,     0x10, 15,  0, "checksum status, 0 not verified") \
 	F(cqe,  8, ipv6_ext,        0x12,  7,  0, "IPv6 extension mask") \
@@ -223,6 +224,8 @@ enum wqe_prop {
 	F(cqe, 32, byte_cnt,        0x14, 31,  0, "bytes") \
 	F(cqe, 16, wqe_index,       0x18, 15,  0, "WQE index, SRQ: slot") \
 	F(cqe, 16, checksum,        0x1a, 15,  0, "checksum") \
+	F(cqe,  8, ts_mid,          0x1d,  7,  0, "CQ with timestamps: [15:8]") \
+	F(cqe,  8, ts_low,          0x1e,  7,  0, "CQ with timestamps: [7:0]") \
 	F(cqe,  8, owner,           0x1f,  7,  7, "owner") \
 	F(cqe,  8, is_send,         0x1f,  6,  6, "completion of the send queue") \
 	F(cqe,  8, inline_scatter,  0x1f,  5,  5, "data stands in the entry") \

@@ -318,6 +318,9 @@
 	P(sim, pace_spin, TIMEOUT, CFG_US(20), 0, CFG_MS(1), \
 	  "serve: wall time to the next event below which the thread does not sleep", \
 	  "assumption: sleeping and waking take as long") \
+	P(many, qps, COUNT, 4096, 16, 65536, \
+	  "queue pairs of the scenario many_qps", \
+	  "assumption: a few seconds; the device is to bear 65,536") \
 	P(soak, messages, COUNT, 2000, 1, 1000000000, \
 	  "work requests the scenario soak posts, both directions together", \
 	  "assumption: a few seconds") \

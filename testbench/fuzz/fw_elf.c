@@ -33,7 +33,8 @@ static size_t entry_offset(const uint8_t *file)
 	const Elf32_Phdr *ph = (const void *)(file + eh->e_phoff);
 
 	for (unsigned i = 0; i < eh->e_phnum; i++)
-		if (ph[i].p_type == PT_LOAD && eh->e_entry >= ph[i].p_vaddr && eh->e_entry - ph[i].p_vaddr < ph[i].p_filesz)
+		if (ph[i].p_type == PT_LOAD && eh->e_entry >= ph[i].p_vaddr &&
+		    eh->e_entry - ph[i].p_vaddr < ph[i].p_filesz)
 			return ph[i].p_offset + (eh->e_entry - ph[i].p_vaddr);
 	return 0;
 }
@@ -107,7 +108,8 @@ int fuzz_input(const uint8_t *data, size_t size)
 
 	event_core_init(&core);
 	cfg_defaults(&config);
-	hca = hca_create(0, &config.hca[0], &config.host[0], &core, &nowhere, NULL, path, err, sizeof(err));
+	hca = hca_create(0, &config.hca[0], &config.host[0], &core, &nowhere, NULL, path, err,
+			 sizeof(err));
 	if (hca) {
 		event_core_run_until(&core, CFG_MS(1));
 		hca_destroy(hca);

@@ -54,7 +54,8 @@ static void mailbox_live(struct fuzz_rig *rig, uint8_t *mailbox, uint32_t number
 	struct hca *hca = host_hca(rig->tb.ends[0].host);
 	enum hca_object type = what % 5;
 
-	hca_context_read(hca, type, type == HCA_MPT ? number << 8 : number, mailbox + (type == HCA_QP ? 8 : 0), 256);
+	hca_context_read(hca, type, type == HCA_MPT ? number << 8 : number,
+			 mailbox + (type == HCA_QP ? 8 : 0), 256);
 }
 
 static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
@@ -64,7 +65,9 @@ static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
 	uint8_t mailbox[HCR_MBOX_SIZE] = {0}, out[HCR_MBOX_SIZE];
 	const uint8_t *bytes;
 	struct drv_raw_cmd cmd = {
-		.op = choice & LIVE && how & 1 ? choice : opcodes[choice % (sizeof(opcodes) / sizeof(opcodes[0]))],
+		.op = choice & LIVE && how & 1
+			      ? choice
+			      : opcodes[choice % (sizeof(opcodes) / sizeof(opcodes[0]))],
 		.op_mod = (unsigned)(how & 2 ? fuzz_take(b, 1) : how >> 2 & 3),
 		.in_mod = number_of(rig, b),
 		.timeout_ps = CFG_S(1),
@@ -73,10 +76,13 @@ static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
 		.out_imm = !(how & OUT),
 	};
 
-	if (how & LIVE)
+	if (how & LIVE) {
 		mailbox_live(rig, mailbox, cmd.in_mod, (unsigned)fuzz_take(b, 1));
-	else
-		memcpy(mailbox, bytes, fuzz_take_some(b, (size_t)fuzz_take(b, 1), &bytes));
+	} else {
+		size_t length = fuzz_take_some(b, (size_t)fuzz_take(b, 1), &bytes);
+
+		memcpy(mailbox, bytes, length);
+	}
 	for (unsigned n = fuzz_take(b, 1) & PATCHES; n; n--) {
 		unsigned at = (unsigned)fuzz_take(b, 1);
 

@@ -13,7 +13,8 @@ int fuzz_input(const uint8_t *data, size_t size)
 
 	if (!err)
 		err = fopen("/dev/null", "w");
-	memcpy(text, data, size);
+	if (size)
+		memcpy(text, data, size);
 	text[size] = 0;
 	cfg_defaults(&config);
 	cfg_load_ini(&config, fuzz_file(data, size), err);

@@ -9,7 +9,15 @@
 
 #include <string.h>
 
-enum { WIRE_MAX = 4096 + 256, PACKETS_MAX = 64, RAW = 0x80, BAD_CRC = 0x40, TO_B = 0x20, LNH_BTH = 2, PATCHES = 7 };
+enum {
+	WIRE_MAX = 4096 + 256,
+	PACKETS_MAX = 64,
+	RAW = 0x80,
+	BAD_CRC = 0x40,
+	TO_B = 0x20,
+	LNH_BTH = 2,
+	PATCHES = 7
+};
 
 struct target {
 	uint32_t qpn, psn;
@@ -17,7 +25,8 @@ struct target {
 
 static struct target target_of(struct fuzz_rig *rig, struct tb_end *end, unsigned n)
 {
-	struct drv_qp *qps[] = {end->qp[0], end->qp[1], rig->ud[end->index], end->index ? rig->peer_qp : rig->srq_qp};
+	struct drv_qp *qps[] = {end->qp[0], end->qp[1], rig->ud[end->index],
+				end->index ? rig->peer_qp : rig->srq_qp};
 	struct qpc qpc;
 
 	switch (n) {
@@ -30,13 +39,15 @@ static struct target target_of(struct fuzz_rig *rig, struct tb_end *end, unsigne
 	case 7:
 		return (struct target){.qpn = 0x123456};
 	default:
-		if (hca_context_read(host_hca(end->host), HCA_QP, drv_qp_num(qps[n]), &qpc, sizeof(qpc)) <= 0)
+		if (hca_context_read(host_hca(end->host), HCA_QP, drv_qp_num(qps[n]), &qpc,
+				     sizeof(qpc)) <= 0)
 			return (struct target){.qpn = drv_qp_num(qps[n])};
 		return (struct target){drv_qp_num(qps[n]), qpc_get_next_rcv_psn(&qpc)};
 	}
 }
 
-static size_t template_make(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_bytes *b, uint8_t *wire)
+static size_t template_make(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_bytes *b,
+			    uint8_t *wire)
 {
 	unsigned opcode = (unsigned)fuzz_take(b, 1), choice = (unsigned)fuzz_take(b, 1);
 	struct target to = target_of(rig, end, choice & 7);

@@ -10,7 +10,8 @@
 
 enum { STEPS_MAX = 128, CONFIG_BYTES = 4096, BURST = 64 };
 
-static const uint32_t near[] = {BAR0_HCR, BAR0_RESET, BAR0_OWNERSHIP, BAR0_SEMAPHORE, BAR0_CLR_INT, 0};
+static const uint32_t near[] = {BAR0_HCR,       BAR0_RESET,   BAR0_OWNERSHIP,
+				BAR0_SEMAPHORE, BAR0_CLR_INT, 0};
 
 static void no_answer(void *arg, const void *bytes, unsigned size)
 {
@@ -22,7 +23,8 @@ static uint64_t offset_of(struct fuzz_bytes *b, unsigned bar, unsigned how)
 		return fuzz_take(b, how & 32 ? 4 : 2) * (how & 64 ? 1 : 8);
 	if (how & 32)
 		return fuzz_take(b, 3);
-	return near[how % (sizeof(near) / sizeof(near[0]))] + (how & 64 ? fuzz_take(b, 1) : 4 * (fuzz_take(b, 1) % 8));
+	return near[how % (sizeof(near) / sizeof(near[0]))] +
+	       (how & 64 ? fuzz_take(b, 1) : 4 * (fuzz_take(b, 1) % 8));
 }
 
 static void access_once(struct fuzz_rig *rig, struct fuzz_bytes *b)
@@ -32,6 +34,7 @@ static void access_once(struct fuzz_rig *rig, struct fuzz_bytes *b)
 	unsigned bar = what & 1 ? 2 : 0;
 	uint8_t bytes[BURST] = {0};
 	const uint8_t *some;
+	size_t some_size;
 	uint64_t at;
 
 	if ((what >> 1 & 7) == 7) {
@@ -47,7 +50,8 @@ static void access_once(struct fuzz_rig *rig, struct fuzz_bytes *b)
 	size = what & 64 ? 1 + (unsigned)fuzz_take(b, 1) % BURST : what & 32 ? 8 : 4;
 	if (at % BURST + size > BURST)
 		size = BURST - (unsigned)(at % BURST);
-	memcpy(bytes, some, fuzz_take_some(b, what & 128 ? size : 0, &some));
+	some_size = fuzz_take_some(b, what & 128 ? size : 0, &some);
+	memcpy(bytes, some, some_size);
 	switch (what >> 1 & 7) {
 	case 0:
 		hca_mmio_read(hca, bar, at, size, no_answer, NULL);

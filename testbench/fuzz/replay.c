@@ -45,9 +45,9 @@ static void run_random(unsigned long n, uint64_t seed, uint8_t *buf)
 		FILE *f;
 
 		for (size_t k = 0; k < len; k++)
-			buf[k] = (uint8_t)(next_random(&x) & next_random(&x) & 7 ?
-						   next_random(&x) :
-						   (next_random(&x) & 1 ? 0 : 0xff));
+			buf[k] = (uint8_t)(next_random(&x) & next_random(&x) & 7
+						   ? next_random(&x)
+						   : (next_random(&x) & 1 ? 0 : 0xff));
 		if (getenv("FUZZ_KEEP") && (f = fopen(getenv("FUZZ_KEEP"), "wb"))) {
 			fwrite(buf, 1, len, f);
 			fclose(f);

@@ -50,7 +50,7 @@ size_t fuzz_take_some(struct fuzz_bytes *b, size_t max, const uint8_t **bytes)
 	size_t n = (size_t)(b->end - b->at);
 
 	n = n < max ? n : max;
-	*bytes = b->at;
+	*bytes = n ? b->at : (const uint8_t *)""; /* libFuzzer's empty input is NULL */
 	b->at += n;
 	return n;
 }
@@ -157,9 +157,8 @@ void fuzz_rig_pass(struct fuzz_rig *rig, uint64_t ps)
 
 static void post_receives(struct tb_end *end, struct drv_qp *qp, unsigned n)
 {
-	const struct drv_sge sge = {.addr = tb_va(end, end->dst),
-				    .length = 4096,
-				    .lkey = drv_mr_lkey(end->mr)};
+	const struct drv_sge sge = {
+		.addr = tb_va(end, end->dst), .length = 4096, .lkey = drv_mr_lkey(end->mr)};
 	const struct drv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1};
 
 	while (n--)
@@ -172,7 +171,10 @@ static void make_ud(struct fuzz_rig *rig, struct tb_end *end)
 		.type = IBV_QPT_UD,
 		.send_cq = end->cq,
 		.recv_cq = end->cq,
-		.cap = {.max_send_wr = QUEUE, .max_recv_wr = QUEUE, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = QUEUE,
+			.max_recv_wr = QUEUE,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
 	};
 
 	if (drv_qp_create(end->pd, &init, &rig->ud[end->index]) ||
@@ -189,7 +191,10 @@ static void make_srq(struct fuzz_rig *rig)
 		.type = IBV_QPT_RC,
 		.send_cq = b->cq,
 		.recv_cq = b->cq,
-		.cap = {.max_send_wr = QUEUE, .max_recv_wr = QUEUE, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = QUEUE,
+			.max_recv_wr = QUEUE,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
 	};
 	struct drv_rc_path path;
 
@@ -235,9 +240,28 @@ static void bring_all_up(struct fuzz_rig *rig, void *arg)
 	make_srq(rig);
 }
 
+static bool all_in_rts(struct fuzz_rig *rig)
+{
+	struct qpc qpc;
+
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_end *end = &rig->tb.ends[i];
+
+		for (unsigned q = 0; q < FUZZ_QPS; q++)
+			if (hca_context_read(host_hca(end->host), HCA_QP, drv_qp_num(end->qp[q]),
+					     &qpc, sizeof(qpc)) <= 0 ||
+			    qpc_get_state(&qpc) != QP_STATE_RTS)
+				return false;
+	}
+	return true;
+}
+
 void fuzz_rig_reconnect(struct fuzz_rig *rig)
 {
 	struct tb *tb = &rig->tb;
+
+	if (rig->inputs % 16 && all_in_rts(rig))
+		return;
 
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct drv_wc wc[8];
@@ -266,11 +290,13 @@ static void rig_drop(void)
 
 struct fuzz_rig *fuzz_rig_get(void)
 {
-	if (rig_now && (rig_spoilt || rig_now->machine.catastrophes || ++rig_now->inputs > INPUTS_PER_RIG))
+	if (rig_now &&
+	    (rig_spoilt || rig_now->machine.catastrophes || rig_now->inputs++ == INPUTS_PER_RIG))
 		rig_drop();
 	if (rig_now)
 		return rig_now;
 	rig_now = rig_create();
+	rig_now->inputs = 1;
 	rig_spoilt = false;
 	if (!fuzz_rig_call(rig_now, bring_all_up, NULL, CFG_S(BRING_UP_LIMIT_S)))
 		abort();

@@ -16,7 +16,7 @@
 
 enum {
 	FUZZ_EVENTS_MAX = 20000000, /* of one fuzz_run(): more is a hang */
-	FUZZ_QPS = 2,		    /* RC pairs between both ends */
+	FUZZ_QPS = 2,               /* RC pairs between both ends */
 };
 
 /* The target. Returns 0; 1 when the machine must not be used again. */
@@ -43,8 +43,8 @@ struct fuzz_rig {
 	struct machine machine;
 	struct tb tb;
 	struct drv_qp *ud[TB_ENDS]; /* in RTS, Q_Key 1, on the end's CQ */
-	struct drv_srq *srq;	    /* of a, with receives */
-	struct drv_qp *srq_qp;	    /* RC on that SRQ at a, connected to peer_qp at b */
+	struct drv_srq *srq;        /* of a, with receives */
+	struct drv_qp *srq_qp;      /* RC on that SRQ at a, connected to peer_qp at b */
 	struct drv_qp *peer_qp;
 	unsigned inputs;
 };
@@ -59,7 +59,8 @@ bool fuzz_rig_call(struct fuzz_rig *rig, void (*fn)(struct fuzz_rig *rig, void *
 		   uint64_t limit_ps);
 /* Lets simulated time pass. */
 void fuzz_rig_pass(struct fuzz_rig *rig, uint64_t ps);
-/* Every RC pair of the rig back to RTS with empty queues, receives posted. From a host thread. */
+/* When an RC pair of the rig is not in RTS, and now and then: all back to RTS with empty queues,
+ * receives posted. From a host thread. */
 void fuzz_rig_reconnect(struct fuzz_rig *rig);
 
 /* A file with these bytes for functions that take a path; valid until the next call. */

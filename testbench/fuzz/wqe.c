@@ -15,7 +15,8 @@ struct wqe_case {
 
 static struct drv_qp *queue_of(struct fuzz_rig *rig, struct tb_end *end, unsigned choice)
 {
-	struct drv_qp *qps[] = {end->qp[0], end->qp[1], rig->ud[end->index], end->index ? rig->peer_qp : rig->srq_qp};
+	struct drv_qp *qps[] = {end->qp[0], end->qp[1], rig->ud[end->index],
+				end->index ? rig->peer_qp : rig->srq_qp};
 
 	return qps[choice & 3];
 }
@@ -25,14 +26,16 @@ static void ring(struct tb_end *end, uint32_t qpn)
 	struct send_db db = {{0}};
 
 	send_db_set_qpn(&db, qpn);
-	drv_raw_mmio_write(end->dev, HCA_BAR_UAR, (uint64_t)end->dev->uar * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
+	drv_raw_mmio_write(end->dev, HCA_BAR_UAR,
+			   (uint64_t)end->dev->uar * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
 			   sizeof(db.b));
 }
 
 /* A request that the driver made, and then some bytes of it changed. */
 static void change_good_one(struct tb_end *end, struct drv_qp *qp, struct fuzz_bytes *b)
 {
-	const struct drv_sge sge = {tb_va(end, end->src), 1 + (uint32_t)fuzz_take(b, 1) * 32, drv_mr_lkey(end->mr)};
+	const struct drv_sge sge = {tb_va(end, end->src), 1 + (uint32_t)fuzz_take(b, 1) * 32,
+				    drv_mr_lkey(end->mr)};
 	const struct drv_ah_attr ah = {.dlid = end->peer->lid, .port_num = 1};
 	struct drv_send_wr wr = {
 		.opcode = (enum ibv_wr_opcode)(fuzz_take(b, 1) % 16),
@@ -47,7 +50,9 @@ static void change_good_one(struct tb_end *end, struct drv_qp *qp, struct fuzz_b
 		.reg_mr = end->mr,
 		.bind_mr = end->mr,
 	};
-	uint8_t *wqe = drv_buf_at(&qp->buf, qp->sq.offset + (size_t)(qp->sq.head & (qp->sq.entries - 1)) * ((size_t)1 << qp->sq.log_stride));
+	uint8_t *wqe =
+		drv_buf_at(&qp->buf, qp->sq.offset + (size_t)(qp->sq.head & (qp->sq.entries - 1)) *
+							     ((size_t)1 << qp->sq.log_stride));
 
 	if (wr.opcode == IBV_WR_REG_MR || wr.opcode == IBV_WR_BIND_MW)
 		wr.opcode = IBV_WR_SEND;
@@ -73,11 +78,14 @@ static void step(struct fuzz_rig *rig, struct fuzz_bytes *b)
 		at = fuzz_take(b, 2) % ((size_t)qp->buf.n * PLATFORM_PAGE_SIZE);
 		n = fuzz_take_some(b, (size_t)fuzz_take(b, 1), &bytes);
 		for (size_t i = 0; i < n; i++)
-			*(uint8_t *)drv_buf_at(&qp->buf, (at + i) % ((size_t)qp->buf.n * PLATFORM_PAGE_SIZE)) = bytes[i];
+			*(uint8_t *)drv_buf_at(
+				&qp->buf, (at + i) % ((size_t)qp->buf.n * PLATFORM_PAGE_SIZE)) =
+				bytes[i];
 		ring(end, drv_qp_num(qp));
 		break;
 	case 2: /* at the head of the send queue */
-		at = qp->sq.offset + (size_t)(qp->sq.head & (qp->sq.entries - 1)) * ((size_t)1 << qp->sq.log_stride);
+		at = qp->sq.offset + (size_t)(qp->sq.head & (qp->sq.entries - 1)) *
+					     ((size_t)1 << qp->sq.log_stride);
 		n = fuzz_take_some(b, (size_t)1 << qp->sq.log_stride, &bytes);
 		memcpy(drv_buf_at(&qp->buf, at), bytes, n);
 		qp->sq.head++;
@@ -90,8 +98,10 @@ static void step(struct fuzz_rig *rig, struct fuzz_bytes *b)
 		break;
 	case 4: /* BlueFlame */
 		n = fuzz_take_some(b, 64, &bytes);
-		if (n)
-			hca_mmio_write(host_hca(end->host), HCA_BAR_UAR, (uint64_t)(end->dev->bf_offset + end->dev->uar * 512u) & ~63ull,
+		if (n >= 4)
+			hca_mmio_write(host_hca(end->host), HCA_BAR_UAR,
+				       (uint64_t)(end->dev->bf_offset + end->dev->uar * 512u) &
+					       ~63ull,
 				       bytes, n > 8 ? (unsigned)n & ~7u : 4);
 		break;
 	case 5:

@@ -4,6 +4,7 @@
  * two queue pairs while the devices do not have them in their caches, and the next request goes
  * out, and is accepted, with those PSNs.
  */
+/* behaviours: HCA-contexts-in-icm */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 

@@ -3,7 +3,7 @@
  * A window of type 2 is reached through the queue pair it is bound on and no other, is invalidated
  * from here and by the peer's SEND with invalidate, and binds only when it is free. With zero based
  * addresses 0 is its first byte.
- * behaviours: IBA-10.6.7-type2 IBA-9.4.1.1.3-remote-invalidate
+ * behaviours: IBA-10.6.7-type2 IBA-9.4.1-remote-invalidate
  */
 #include "testbench/scenario.h"
 

@@ -4,6 +4,7 @@
  * are counted, their CRCs and order are the capture's affair; what counts here is that every byte
  * arrives once and nothing is sent twice.
  */
+/* behaviours: REQ-11 */
 #include "testbench/scenario.h"
 
 enum { LONG = 2 << 20 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The ACK is lost once: the timer runs out, the request is sent again, the responder sees a
  * duplicate and acknowledges it again without a second receive. */
+/* behaviours: REQ-3 DUP-1 */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_lost_ack, "an ACK is lost: timeout, resend, the duplicate is acknowledged again",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The middle packet of three response packets is lost: the requester asks again from that PSN on,
  * for the rest only. */
+/* behaviours: REQ-9 REQ-11 */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_lost_read_response, "a READ response packet is lost: the READ is repeated from there",

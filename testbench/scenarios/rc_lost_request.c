@@ -3,6 +3,7 @@
  * A lost request shows itself in two ways: the next one arrives ahead of its PSN and is answered by
  * a sequence NAK (at once), or nothing follows and only the timer tells.
  */
+/* behaviours: IBA-9.7.5.2.8-sequence-nak */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_lost_request,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* No receive is posted: the responder asks for patience (RNR NAK with its timer), the requester
  * waits that long; by then a receive is there. */
+/* behaviours: REQ-7 RESP-11 */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_rnr, "SEND without a receive: RNR NAK, wait, resend", .min_rnr_timer = 12)

@@ -4,6 +4,7 @@
  * afterwards, a's requests fail by timeout. Then b is brought up again, new queue pairs are made,
  * and data flows.
  */
+/* behaviours: HCA-reset-under-load */
 #include "testbench/scenario.h"
 
 enum { RESET_BIT = 1 };

@@ -45,3 +45,11 @@ driver_complaints()
 {
 	dmesg --level=emerg,alert,crit,err,warn | grep -iE 'mlx4|ib_|infiniband|WARNING|BUG|Oops|Call Trace|irq .*nobody|tainted'
 }
+
+# cmtime_server: it serves for ever
+cmtime_server()
+{
+	cmtime -b 10.78.0.1 -c 20 &
+	until [ -e /share/cmtime.done ]; do sleep 0.2; done
+	kill -0 $! && kill $!
+}

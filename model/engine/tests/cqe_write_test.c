@@ -162,6 +162,35 @@ static void consumer_index_beyond_producer(void **state)
 	expect_errors(2, "cq_consumer_index");
 }
 
+/* More completions were made and taken while the doorbell was under way. */
+static void late_arm_doorbell(void **state)
+{
+	for (uint32_t i = 0; i < 2 * SIZE; i++) {
+		post(i);
+		fx_run();
+		consumed(FIRST + i + 1);
+	}
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + SIZE - 1, UAR);
+	fx_run();
+	assert_int_equal(events(), 1);
+	assert_int_equal(fx.errors, 0);
+}
+
+static void timestamps(void **state)
+{
+	uint64_t stamp;
+
+	cqc_set_timestamp(cqc, 1);
+	event_core_run_until(&fx.core, UINT64_C(1) << 50);
+	post(1);
+	fx_run();
+	stamp = (uint64_t)be32_load(entry(FIRST) + 0x0c) << 16 | entry(FIRST)[0x1d] << 8 |
+		entry(FIRST)[0x1e];
+	/* 2^50 ps in cycles of 4 ns: when the CQE was made */
+	assert_int_equal(stamp, (UINT64_C(1) << 50) / 4000);
+	assert_true(is_there(FIRST));
+}
+
 static void arm_next(void **state)
 {
 	post(1);
@@ -418,6 +447,8 @@ int main(void)
 		T(overrun),
 		T(overrun_ignored),
 		T(consumer_index_beyond_producer),
+		T(late_arm_doorbell),
+		T(timestamps),
 		T(arm_next),
 		T(arm_late_fires_at_once),
 		T(arm_solicited),

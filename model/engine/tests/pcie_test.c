@@ -168,7 +168,7 @@ static void a_tag_is_waited_for(void **state)
 	struct note *a = note(MEMORY_BUS, 64), *b = note(MEMORY_BUS, 64);
 
 	fx.params.pcie_tags = 1;
-	pcie_reset(&fx.hca);
+	pcie_reset(&fx.hca); /* takes the number */
 	pcie_read(&fx.hca, &a->dma, 0);
 	pcie_read(&fx.hca, &b->dma, 0);
 	fx_run();

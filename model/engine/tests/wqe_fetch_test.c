@@ -157,11 +157,49 @@ static void receives(void **state)
 	rig_destroy();
 }
 
+/* What a read for an earlier WQE took along before it was posted is no answer for the later one:
+ * a READ's response would go where the queue's last lap said. */
+static void posted_after_the_read(void **state)
+{
+	const struct rig_wqe old = {.opcode = WQE_RDMA_READ, .va = 1, .n_sge = 1};
+	const struct rig_wqe new = {.opcode = WQE_RDMA_READ, .va = 2, .n_sge = 1};
+	struct waiter w = {.wake = wake};
+	const uint8_t *wqe;
+	struct qp *qp;
+	unsigned len;
+
+	rig_create(QP_ST_RC);
+	qp = qp_make(&rig->hca, RIG_QPN);
+	assert_non_null(qp);
+	for (unsigned i = 0; i < RIG_WQES; i++)
+		rig_write_wqe(&old);
+	rig_write_wqe(&new);
+	/* a response for the first WQE of the second lap reads the ones after it along */
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES, true, &w, &wqe, &len), -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES, true, &w, &wqe, &len), 0);
+	assert_int_equal(be64_load(wqe + 16), 2);
+	rig_write_wqe(&new);
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 1, true, &w, &wqe, &len),
+			 -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 1, true, &w, &wqe, &len), 0);
+	assert_int_equal(be64_load(wqe + 16), 2);
+	/* a WQE that software has changed in flight is what is there, not a read without end */
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 2, true, &w, &wqe, &len),
+			 -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 2, true, &w, &wqe, &len), 0);
+	assert_int_equal(be64_load(wqe + 16), 1);
+	rig_destroy();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(geometry), cmocka_unit_test(segments), cmocka_unit_test(malformed),
-		cmocka_unit_test(mlx),      cmocka_unit_test(receives),
+		cmocka_unit_test(geometry),  cmocka_unit_test(segments),
+		cmocka_unit_test(malformed), cmocka_unit_test(posted_after_the_read),
+		cmocka_unit_test(mlx),       cmocka_unit_test(receives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

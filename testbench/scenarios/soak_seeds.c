@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Runs of the soak that found something, each with what it was: the settings and the seed under
+ * which it failed. What they draw changes with the soak itself, so they are many small soaks too.
+ */
+#include "testbench/soak.h"
+
+#define ONLY_LOSSES                                                                                \
+	"sim.soak.duplicate_ppm=0", "sim.soak.reorder_ppm=0", "sim.soak.corrupt_ppm=0",            \
+		"sim.soak.delay_ppm=0"
+
+SCENARIO(soak_half_sent, "a message half sent while older ones are sent again", .no_qps = true,
+	 .unobserved = true,
+	 .settings = {"sim.time_limit=0", ONLY_LOSSES, "sim.soak.state_changes=0"})
+{
+	soak_run(tb);
+}
+
+/* A lane of the link that a loss empties; WQEs read again too far, and a doorbell lost by it. */
+SCENARIO(soak_one_pair, "one queue pair under losses", .no_qps = true, .unobserved = true,
+	 .settings = {"sim.time_limit=0", ONLY_LOSSES, "sim.soak.qps=1", "sim.seed=3"})
+{
+	soak_run(tb);
+}
+
+SCENARIO(soak_error_state, "responses that come while a queue pair is taken to ERR", .no_qps = true,
+	 .unobserved = true,
+	 .settings = {"sim.time_limit=0", "sim.soak.drop_ppm=0", "sim.soak.duplicate_ppm=0",
+		      "sim.soak.reorder_ppm=0", "sim.soak.corrupt_ppm=10000",
+		      "sim.soak.delay_ppm=0"})
+{
+	soak_run(tb);
+}
+
+/* READs repeated while new ones come; two readers of one send queue. */
+SCENARIO(soak_repeats, "all faults, many queue pairs to ERR and back", .no_qps = true,
+	 .unobserved = true,
+	 .settings = {"sim.time_limit=0", "sim.soak.corrupt_ppm=10000", "sim.seed=16",
+		      "sim.soak.messages=5000", "sim.soak.state_changes=100"})
+{
+	soak_run(tb);
+}
