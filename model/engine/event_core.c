@@ -186,7 +186,7 @@ void event_cancel(struct event_core *core, struct event *ev)
 
 /* --- time --- */
 
-void event_core_step(struct event_core *core)
+static inline void run_first(struct event_core *core)
 {
 	struct event *ev = core->heap[0];
 
@@ -197,6 +197,19 @@ void event_core_step(struct event_core *core)
 	core->now_ps = ev->at_ps;
 	core->executed++;
 	ev->job(ev);
+}
+
+void event_core_step(struct event_core *core)
+{
+	run_first(core);
+}
+
+void event_core_run(struct event_core *core, uint64_t until_ps)
+{
+	core->yield = false;
+	while (core->count && core->heap[0]->at_ps <= until_ps && !core->heap[0]->foreign &&
+	       !core->yield)
+		run_first(core);
 }
 
 void event_core_run_until(struct event_core *core, uint64_t until_ps)

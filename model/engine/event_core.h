@@ -46,6 +46,7 @@ struct event_core {
 	uint64_t now_ps;
 	uint64_t next_seq;
 	uint64_t executed;
+	bool yield; /* set by a job's surroundings: event_core_run() returns after that job */
 	struct event **heap;
 	struct event never; /* after all others */
 	uint32_t count, room;
@@ -79,6 +80,9 @@ static inline struct event *event_core_peek(const struct event_core *core)
 
 /* Takes the earliest event out, advances time to it and runs its job. The core must not be empty. */
 void event_core_step(struct event_core *core);
+
+/* Runs what is due up to `until_ps` and not foreign, or until `yield` is set; time stays that of the last event. */
+void event_core_run(struct event_core *core, uint64_t until_ps);
 
 /* Runs every event that is due up to and including `until_ps` and that is not foreign; then time is `until_ps` unless a foreign one stands in the way. */
 void event_core_run_until(struct event_core *core, uint64_t until_ps);

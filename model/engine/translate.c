@@ -467,7 +467,7 @@ int translate_access(struct hca *hca, const struct access *access, struct waiter
 {
 	uint32_t len = access->len, last_len = *n ? frags[*n - 1].len : 0;
 	unsigned count = *n;
-	struct mpt *m;
+	struct mpt *m = NULL;
 	uint64_t va, at;
 	int rc = access_region(hca, access, w, &m, &va);
 

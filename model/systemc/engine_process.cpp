@@ -1,6 +1,8 @@
 /* See engine_process.hpp. */
 #include "model/systemc/engine_process.hpp"
 
+#include <algorithm>
+
 using namespace sc_core;
 
 engine_process::engine_process(sc_module_name name, event_core *core, bool run_ahead)
@@ -23,24 +25,23 @@ uint64_t engine_process::horizon() const
  * What may run now: everything up to the horizon, which is read again when a job has called out of
  * the core (foreign_activity()).
  */
-void engine_process::run_ahead(uint64_t now)
+void engine_process::run_ahead()
 {
-	uint64_t until = run_ahead_ ? horizon() : now;
+	driving_ = true;
+	do
+		event_core_run(core_, std::min(horizon(), limit_ps_));
+	while (core_->yield && !stopped_);
+	driving_ = false;
+}
+
+/* One event, if one is due now. */
+void engine_process::run_one(uint64_t now)
+{
+	const event *next = event_core_peek(core_);
 
 	driving_ = true;
-	horizon_stale_ = false;
-	for (const event *next = event_core_peek(core_);
-	     next && !next->foreign && next->at_ps <= until && next->at_ps <= limit_ps_ &&
-	     !stopped_;
-	     next = event_core_peek(core_)) {
+	if (next && !next->foreign && next->at_ps <= std::min(now, limit_ps_))
 		event_core_step(core_);
-		if (!run_ahead_)
-			break;
-		if (horizon_stale_) {
-			until = horizon();
-			horizon_stale_ = false;
-		}
-	}
 	driving_ = false;
 }
 
@@ -53,7 +54,10 @@ void engine_process::drive()
 	const uint64_t now = sc_now_ps();
 	const event *next;
 
-	run_ahead(now);
+	if (!stopped_ && run_ahead_)
+		run_ahead();
+	else if (!stopped_)
+		run_one(now);
 	next = event_core_peek(core_);
 	if (next && next->at_ps > limit_ps_)
 		limit_reached_ = stopped_ = true;
@@ -86,5 +90,6 @@ void engine_process::poke()
 void engine_process::stop()
 {
 	stopped_ = true;
+	core_->yield = true;
 	poke();
 }

@@ -22,7 +22,7 @@ class engine_process : public sc_core::sc_module
 	/* A job of the core is calling out: somebody may wake earlier than was known. */
 	void foreign_activity()
 	{
-		horizon_stale_ = true;
+		core_->yield = true;
 	}
 	/* Ends sc_start() at the end of the current evaluation. */
 	void stop();
@@ -48,13 +48,14 @@ class engine_process : public sc_core::sc_module
       private:
 	SC_HAS_PROCESS(engine_process);
 	void drive();
-	void run_ahead(uint64_t now);
+	void run_ahead();
+	void run_one(uint64_t now);
 	/* Up to which time nobody outside the core can do anything. */
 	uint64_t horizon() const;
 
 	event_core *core_;
 	bool run_ahead_;
-	bool stopped_ = false, limit_reached_ = false, driving_ = false, horizon_stale_ = false;
+	bool stopped_ = false, limit_reached_ = false, driving_ = false;
 	uint64_t limit_ps_ = EVENT_NEVER;
 	sc_core::sc_event poke_;
 };
