@@ -50,8 +50,8 @@ serve_ready()
 
 serve_up()
 {
-	rm -f "$VM_DIR"/{a,b}.sock
-	"$O/hcasim" serve --socket "$VM_DIR/a.sock" --socket "$VM_DIR/b.sock" -o "$VM_DIR/serve" ${SERVE:-} \
+	rm -f "$VM_DIR"/{a,b,ctl}.sock
+	"$O/hcasim" serve --socket "$VM_DIR/a.sock" --socket "$VM_DIR/b.sock" --ctl "$VM_DIR/ctl.sock" -o "$VM_DIR/serve" ${SERVE:-} \
 		>"$VM_DIR/serve.log" 2>&1 &
 	serve_pid=$!
 	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
@@ -196,6 +196,6 @@ guests_kill()
 		serve_status=$?
 		serve_pid=
 	fi
-	rm -f "$VM_DIR"/{a,b}.sock
+	rm -f "$VM_DIR"/{a,b,ctl}.sock
 	return 0
 }

@@ -8,7 +8,7 @@ set -uo pipefail
 . "$vm_src/guests.sh"
 . "$vm_src/checks.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
-full=(probe opensm diags rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong perftest_bw perftest_lat ipoib rdmacm pyverbs reload)
+full=(probe opensm diags rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload)
 wanted=("$@")
 case ${1:-} in '') wanted=("${full[@]}") ;; short) wanted=("${short[@]}") ;; esac
 
