@@ -43,7 +43,7 @@ driver_load() { modprobe mlx4_core && modprobe -a mlx4_ib ib_uverbs ib_umad; }
 # driver_complaints: what the kernel says that it would not say of a sound device
 driver_complaints()
 {
-	dmesg --level=emerg,alert,crit,err,warn | grep -iE 'mlx4|ib_|infiniband|WARNING|BUG|Oops|Call Trace|irq .*nobody|tainted'
+	dmesg --level=emerg,alert,crit,err,warn | grep -E 'mlx4|ib_|nfini[Bb]and|WARNING|BUG:|Oops|Call Trace|nobody cared|tainted'
 }
 
 # cmtime_server: it serves for ever
