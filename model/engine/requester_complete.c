@@ -201,9 +201,14 @@ void requester_timeout(struct qp *qp)
 	qp->hca->stats.retry_ack_timeouts++;
 	send->implied_nak = false;
 	if (!send->retries) {
+		struct hca *hca = qp->hca;
+		const uint32_t qpn = qp->qpn;
+
 		send->failed = VERDICT_RETRY_EXCEEDED;
 		requester_progress(qp, 0);
-		qp_settle(qp);
+		qp = qp_find(hca, qpn); /* a flush may have settled it */
+		if (qp)
+			qp_settle(qp);
 		return;
 	}
 	send->retries--;
