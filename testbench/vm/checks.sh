@@ -135,7 +135,7 @@ check_asyncwatch()
 	"$O/hcasim" ctl "$VM_DIR/ctl.sock" link up
 	on_wait b "$id"
 	echo "$on_output"
-	said 'port error' 'no event for the pulled cable' && said 'port active' 'no event for the plugged cable' && must b 60 'ports_are 4 50'
+	said 'PORT_ERR|port error' 'no event for the pulled cable' && said 'PORT_ACTIVE|port active' 'no event for the plugged cable' && must b 60 'ports_are 4 50'
 }
 
 # losses: reliable services hide that 1 % of the packets is lost
