@@ -292,9 +292,7 @@ static void qp_fails(struct event *ev)
 	cq_job_give(hca, job);
 	if (qp)
 		qp_error(qp, QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
-	qp = qp_find(hca, qpn); /* it may have gone with the flush */
-	if (qp)
-		qp_settle(qp);
+	qp_settle_number(hca, qpn);
 }
 
 /* Not from here: the QP may be the one that has just posted. */

@@ -328,9 +328,7 @@ void qp_resume(struct hca *hca, uint32_t qpn)
 		return;
 	qp->quiescing = false;
 	resume(qp);
-	qp = qp_find(hca, qpn); /* a flush may have settled it */
-	if (qp)
-		qp_settle(qp);
+	qp_settle_number(hca, qpn);
 }
 
 static void enter_error(struct qp *qp)
@@ -378,9 +376,7 @@ static void qp_wake(struct waiter *w)
 	qp = qp_find(hca, qpn);
 	if (qp && qp->resume_pending)
 		resume(qp);
-	qp = qp_find(hca, qpn);
-	if (qp)
-		qp_settle(qp);
+	qp_settle_number(hca, qpn);
 }
 
 /* --- paths --- */

@@ -52,6 +52,14 @@ struct qp *qp_make(struct hca *hca, uint32_t qpn);
  * quiescing. The last thing a caller does with qp.
  */
 void qp_settle(struct qp *qp);
+/* The same behind anything that may flush: a flush may have settled the QP, and then it is gone. */
+static inline void qp_settle_number(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = qp_find(hca, qpn);
+
+	if (qp)
+		qp_settle(qp);
+}
 /* The context for requester or responder use: context_get() and the full 24-bit number compared
  * (-ENOENT). */
 int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);

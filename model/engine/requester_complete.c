@@ -206,9 +206,7 @@ void requester_timeout(struct qp *qp)
 
 		send->failed = VERDICT_RETRY_EXCEEDED;
 		requester_progress(qp, 0);
-		qp = qp_find(hca, qpn); /* a flush may have settled it */
-		if (qp)
-			qp_settle(qp);
+		qp_settle_number(hca, qpn);
 		return;
 	}
 	send->retries--;
