@@ -173,7 +173,5 @@ one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 
-[ -x "$O/systemc_example" ] && one "example.foreign_platform" "$O/systemc_example"
-
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
