@@ -12,10 +12,7 @@ void fw_run(void)
 {
 	fw_boot();
 	for (;;) {
-		if (fw_poll())
-			continue;
-		fw_write(FW_WATCHDOG, 0);
-		fw_wait();
-		fw_kick();
+		if (!fw_poll())
+			fw_wait();
 	}
 }

@@ -161,7 +161,7 @@ void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, 
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	HCA_TRACE(hca, TP_FW_CATAS, .text = text);
-	error_buffer_set(hca, code, detail, processor_pc(hca));
+	error_buffer_set(hca, code, detail);
 	processor_halt(hca);
 	eqe_set_type(&eqe, EVENT_LOCAL_CATAS_ERROR);
 	event_queue_post(hca, &eqe, NULL, NULL);

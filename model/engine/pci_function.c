@@ -193,13 +193,13 @@ void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status)
 	hcr_set_go(&pci->hcr, 0);
 }
 
-void error_buffer_set(struct hca *hca, uint32_t code, uint32_t detail, uint32_t pc)
+void error_buffer_set(struct hca *hca, uint32_t code, uint32_t detail)
 {
 	struct pci_function *pci = hca->pci;
 
+	processor_dump(hca, &pci->errors);
 	err_buf_set_cause(&pci->errors, code);
-	err_buf_set_pc(&pci->errors, pc);
-	err_buf_set_mcause(&pci->errors, detail);
+	err_buf_set_detail(&pci->errors, detail);
 	if (hcr_get_go(&pci->hcr)) {
 		err_buf_set_opcode(&pci->errors, hcr_get_opcode(&pci->command));
 		err_buf_set_in_mod(&pci->errors, hcr_get_in_mod(&pci->command));

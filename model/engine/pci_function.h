@@ -36,8 +36,8 @@ bool pci_bus_master(const struct hca *hca);
  * status and clears GO last. */
 void hcr_latched(const struct hca *hca, uint32_t hcr[7]);
 void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status);
-/* Fills the error buffer: dword 0 = code. */
-void error_buffer_set(struct hca *hca, uint32_t code, uint32_t detail, uint32_t pc);
+/* Fills the error buffer, layout err_buf; @code is an enum err_buf_cause. */
+void error_buffer_set(struct hca *hca, uint32_t code, uint32_t detail);
 /* A command stands in HCR and is not done. */
 bool hcr_pending(const struct hca *hca);
 

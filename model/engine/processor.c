@@ -15,6 +15,8 @@ enum {
 	PS_PER_S_LOG_SAFE = 1000000, /* ps of a cycle at 1 MHz */
 	PS_PER_NS = 1000,
 	BACKTRACE_BYTES = 2048,
+	REG_RA = 1, /* x1 and x2 of the RISC-V calling convention */
+	REG_SP = 2,
 };
 
 static uint64_t instructions_ps(const struct hca *hca, uint64_t n)
@@ -55,6 +57,7 @@ void processor_irq_update(struct processor *p)
 	rv_core_set_irq(p->core, RV_IRQ_MEI, level);
 	if (level && p->sleeping) {
 		rv_core_wake(p->core);
+		processor_watchdog_start(p);
 		resume(p);
 	}
 }
@@ -88,9 +91,17 @@ void processor_halt(struct hca *hca)
 	event_cancel(hca->core, &p->watchdog);
 }
 
-uint32_t processor_pc(const struct hca *hca)
+void processor_dump(const struct hca *hca, struct err_buf *errors)
 {
-	return rv_core_pc(hca->processor->core);
+	const struct rv_core *core = hca->processor->core;
+	const struct rv_trap trap = rv_core_trap(core);
+
+	err_buf_set_pc(errors, rv_core_pc(core));
+	err_buf_set_mcause(errors, trap.cause);
+	err_buf_set_mepc(errors, trap.pc);
+	err_buf_set_mtval(errors, trap.value);
+	err_buf_set_ra(errors, rv_core_reg(core, REG_RA));
+	err_buf_set_sp(errors, rv_core_reg(core, REG_SP));
 }
 
 static void backtrace_trace(struct processor *p)
@@ -129,9 +140,16 @@ static void watchdog_job(struct event *ev)
 	hca_catastrophe(p->hca, ERR_BUF_WATCHDOG, 0,
 			"firmware did not serve its watchdog, at pc %x %s+%x%s", pc,
 			symbol ? symbol : "unknown", offset,
-			p->waiting    ? ", waiting for a helper"
-			: p->sleeping ? ", in wfi"
-				      : "");
+			p->waiting ? ", waiting for a helper" : "");
+}
+
+void processor_watchdog_start(struct processor *p)
+{
+	if (p->watchdog_ns)
+		event_set(p->hca->core, &p->watchdog,
+			  hca_now(p->hca) + (uint64_t)p->watchdog_ns * PS_PER_NS);
+	else
+		event_cancel(p->hca->core, &p->watchdog);
 }
 
 static void timer_job(struct event *ev)
@@ -182,6 +200,7 @@ static void step_job(struct event *ev)
 		break;
 	case RV_STOP_WFI:
 		p->sleeping = true;
+		event_cancel(hca->core, &p->watchdog);
 		processor_irq_update(p);
 		break;
 	case RV_STOP_TRAP_LOOP:
@@ -301,6 +320,7 @@ void processor_reset(struct hca *hca)
 
 	processor_halt(hca);
 	p->halted = p->sleeping = p->waiting = false;
+	p->watchdog_ns = 0;
 	p->cause = p->enable = p->time_hi = 0;
 	memset(p->reg, 0, sizeof(p->reg));
 	memset(p->ports, 0, sizeof(p->ports));

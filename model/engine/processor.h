@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct hca;
+struct err_buf;
 
 /* Loads the ELF file; nothing runs before processor_reset(). NULL with one line in err. */
 struct processor *processor_create(struct hca *hca, const char *elf, char *err, size_t err_size);
@@ -27,7 +28,8 @@ int processor_debug(struct hca *hca, unsigned port);
 void processor_halt(struct hca *hca);
 /* Helpers that are under way end with an error: what they were doing is gone. */
 void processor_abort_helpers(struct hca *hca);
-uint32_t processor_pc(const struct hca *hca);
+/* Where firmware stands and its last trap, into the fields of @errors that say so. */
+void processor_dump(const struct hca *hca, struct err_buf *errors);
 /* Bytes of firmware's RAM, for dumps and tests; NULL when not all of it is there. */
 const uint8_t *processor_memory(const struct hca *hca, uint32_t addr, uint32_t len);
 size_t processor_footprint(const struct hca *hca);

@@ -57,6 +57,7 @@ struct processor {
 	bool waiting;     /* for a helper */
 	bool halted;
 
+	uint32_t watchdog_ns; /* as firmware wrote it last; 0 off */
 	uint32_t cause, enable, time_hi;
 	uint32_t reg[FW_PLAIN_REGS]; /* those that are only remembered */
 	struct fw_port ports[HCA_MAX_PORTS];
@@ -78,6 +79,8 @@ static inline uint64_t fw_reg64(const struct processor *p, enum fw_register hi, 
 /* RAM of firmware, NULL when not all of it is there. */
 uint8_t *processor_ram(struct processor *p, uint32_t addr, uint32_t len);
 void processor_irq_update(struct processor *p);
+/* Counts from now, or not at all where it is off. */
+void processor_watchdog_start(struct processor *p);
 void processor_helper_start(struct fw_helper *helper);
 void processor_helper_done(struct processor *p, struct fw_helper *helper, uint32_t status);
 

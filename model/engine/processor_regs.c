@@ -397,14 +397,6 @@ static void timer_set(struct processor *p)
 		event_set(p->hca->core, &p->timer, ns * PS_PER_NS);
 }
 
-static void watchdog_set(struct processor *p, uint32_t ns)
-{
-	if (ns)
-		event_set(p->hca->core, &p->watchdog, hca_now(p->hca) + (uint64_t)ns * PS_PER_NS);
-	else
-		event_cancel(p->hca->core, &p->watchdog);
-}
-
 static void command_done(struct processor *p, uint32_t status)
 {
 	struct hca *hca = p->hca;
@@ -552,7 +544,8 @@ static int chip_store(struct processor *p, uint32_t reg, uint32_t value)
 		timer_set(p);
 		return RV_BUS_OK;
 	case FW_WATCHDOG:
-		watchdog_set(p, value);
+		p->watchdog_ns = value;
+		processor_watchdog_start(p);
 		return RV_BUS_OK;
 	case FW_HCR_DONE:
 		command_done(p, value);

@@ -23,7 +23,7 @@ enum {
 	R(TIME_HI, 0x00c, "high word latched by TIME_LO")                                                                              \
 	R(TIMER_LO, 0x010, "nanoseconds at which FW_IRQ_TIMER is raised, low word")                                                   \
 	R(TIMER_HI, 0x014, "high word; writing it sets the timer; all ones: never")                                                   \
-	R(WATCHDOG, 0x018, "nanoseconds from now at which the chip takes the firmware for dead unless written again; 0: off; reads as the parameter fw.watchdog")         \
+	R(WATCHDOG, 0x018, "nanoseconds from now at which the chip takes the firmware for dead unless written again, not counted in wfi, anew from each end of a wfi; 0: off; reads as the parameter fw.watchdog")         \
 	/* --- HCR, as latched when GO was written --- */                                                                              \
 	R(HCR0, 0x020, "in_param[63:32]")                                                                                              \
 	R(HCR1, 0x024, "in_param[31:0]")                                                                                               \

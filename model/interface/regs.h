@@ -92,13 +92,14 @@ enum hca_msix {
 #define ERR_BUF_FIELDS(F, A, B, U, E) \
 	F(err_buf, 32, cause,  0x00, 31, 0, "what failed, never 0 after an error") \
 	F(err_buf, 32, pc,     0x04, 31, 0, "program counter of the firmware") \
-	F(err_buf, 32, mcause, 0x08, 31, 0, "trap cause") \
-	F(err_buf, 32, mtval,  0x0c, 31, 0, "trap value") \
+	F(err_buf, 32, mcause, 0x08, 31, 0, "cause of its last trap, 0 none") \
+	F(err_buf, 32, mtval,  0x0c, 31, 0, "value of its last trap") \
 	F(err_buf, 32, ra,     0x10, 31, 0, "return address") \
 	F(err_buf, 32, sp,     0x14, 31, 0, "stack pointer") \
 	F(err_buf, 32, opcode, 0x18, 31, 0, "HCR opcode in execution, 0 none") \
 	F(err_buf, 32, in_mod, 0x1c, 31, 0, "its input modifier") \
-	F(err_buf, 64, addr,   0x20, 63, 0, "bus or ICM address") \
+	F(err_buf, 32, detail, 0x20, 31, 0, "number of the EQ that overflowed, or the firmware's own reason") \
+	F(err_buf, 32, mepc,   0x24, 31, 0, "where it trapped") \
 	B(err_buf,     more,   0x28, 0x18,  "reserved")
 
 #define SEND_DB_FIELDS(F, A, B, U, E) \

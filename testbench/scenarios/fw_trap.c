@@ -8,7 +8,7 @@
 #include "model/engine/processor_priv.h"
 #include "testbench/scenario.h"
 
-enum { RESET_BIT = 1, REG_SP = 2, NO_MEMORY = 0x40000000, STORE_ACCESS_FAULT = 7 };
+enum { RESET_BIT = 1, REG_RA = 1, REG_SP = 2, NO_MEMORY = 0x40000000, STORE_ACCESS_FAULT = 7 };
 
 SCENARIO(fw_trap, "firmware traps: catastrophic error with its place; reset and start again",
 	 .timeout = 8, .retry_cnt = 1)
@@ -26,6 +26,9 @@ SCENARIO(fw_trap, "firmware traps: catastrophic error with its place; reset and 
 	must_fail(-EIO, drv_catas_check(a->dev, words));
 	expect_equal(words[0], ERR_BUF_TRAP);
 	expect_equal(words[2], STORE_ACCESS_FAULT);
+	expect_equal(words[3] & ~0xfffu, NO_MEMORY - 0x1000);
+	expect_equal(words[4], rv_core_reg(core, REG_RA));
+	expect_equal(words[9], rv_core_trap(core).pc);
 	symbol = rv_core_symbol(core, words[1], &offset);
 	expect_true(symbol && !strcmp(symbol, "fw_trap"));
 	/* nobody answers any more */

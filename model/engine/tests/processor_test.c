@@ -54,7 +54,8 @@ void hca_stop(struct hca *h)
 	seen.stops++;
 }
 
-void hca_catastrophe(struct hca *h, enum err_buf_cause catas, uint32_t detail, const char *format, ...)
+void hca_catastrophe(struct hca *h, enum err_buf_cause catas, uint32_t detail, const char *format,
+		     ...)
 {
 	va_list args;
 
@@ -470,6 +471,24 @@ static void watchdog_kills(void **state)
 	assert_int_equal(rig.core.count, 0);
 }
 
+/* Nothing between the wait and the loop writes the register again. */
+static void watchdog_rests_in_a_wait_and_begins_anew_after_it(void **state)
+{
+	csrw(CSR_MIE, MEIE);
+	set(FW_IRQ_ENABLE, FW_IRQ_TIMER);
+	set(FW_TIMER_LO, 700000);
+	set(FW_TIMER_HI, 0);
+	set(FW_WATCHDOG, 100000);
+	wfi();
+	jump(words);
+	boot();
+	event_core_run_until(&rig.core, (700000 + 99900) * 1000ull);
+	assert_int_equal(seen.catas, 0);
+	event_core_run_until(&rig.core, (700000 + 100100) * 1000ull);
+	assert_int_equal(seen.catas, 1);
+	assert_int_equal(seen.code, ERR_BUF_WATCHDOG);
+}
+
 static void trap_is_catastrophic(void **state)
 {
 	unsigned at;
@@ -603,6 +622,7 @@ int main(void)
 		T(status_waits_for_the_end),
 		T(timer_interrupts),
 		T(watchdog_kills),
+		T(watchdog_rests_in_a_wait_and_begins_anew_after_it),
 		T(trap_is_catastrophic),
 		T(unknown_register_traps),
 		T(firmware_gives_up),
