@@ -75,7 +75,29 @@ int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sin
 	st->sinks[st->nsinks++] = (struct sink){.ops = ops, .obj = sink, .kinds = kinds};
 	for (int p = 0; p < TRACE_POINT_COUNT; p++)
 		tr->on[p] |= kinds >> trace_point_rows[p].kind & 1;
+	for (struct trace_watch *w = tr->watches; w; w = w->next)
+		w->any = true;
 	return 0;
+}
+
+void trace_watch(struct trace *tr, struct trace_watch *watch)
+{
+	*watch = (struct trace_watch){0};
+	if (!tr)
+		return;
+	watch->any = tr->state->nsinks;
+	watch->next = tr->watches;
+	tr->watches = watch;
+}
+
+void trace_unwatch(struct trace *tr, struct trace_watch *watch)
+{
+	for (struct trace_watch **at = tr ? &tr->watches : NULL; at && *at; at = &(*at)->next) {
+		if (*at == watch) {
+			*at = watch->next;
+			return;
+		}
+	}
 }
 
 /* ---- the list of names */

@@ -89,11 +89,14 @@ struct trace_point_row {
 
 extern const struct trace_point_row trace_point_rows[TRACE_POINT_COUNT];
 
+struct trace_watch;
+
 /* One a simulation. on[] is public so that a point that is off costs one load and a test. */
 struct trace {
 	uint8_t on[TRACE_POINT_COUNT];
 	uint64_t now_ps;   /* of the last trace_advance */
 	uint64_t first_ps; /* time of the earliest record held, UINT64_MAX when none is */
+	struct trace_watch *watches;
 	struct trace_state *state;
 };
 
@@ -128,16 +131,32 @@ int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sin
  * printed to stderr). */
 int trace_close(struct trace *tr);
 
+/* `make bench` compares with a build that has no trace points; what only they need asks this. */
+#ifdef TRACE_ABSENT
+#define TRACE_BUILT false
+#else
+#define TRACE_BUILT true
+#endif
+
 /* True when somebody listens at this point: ask before work is done for a record. tr may be NULL.
  */
 static inline bool trace_on(const struct trace *tr, enum trace_point point)
 {
-#ifdef TRACE_ABSENT /* `make bench` compares with a build that has no trace points */
-	return false;
-#else
-	return __builtin_expect(tr && tr->on[point], 0);
-#endif
+	return TRACE_BUILT && __builtin_expect(tr && tr->on[point], 0);
 }
+
+/*
+ * Stands inside an object with many points on its way, so that while no point is on each of them
+ * costs it one comparison with memory of its own.
+ */
+struct trace_watch {
+	bool any; /* whether some point is on */
+	struct trace_watch *next;
+};
+
+/* Keeps watch->any right until trace_unwatch(). tr may be NULL: nothing is ever on. */
+void trace_watch(struct trace *tr, struct trace_watch *watch);
+void trace_unwatch(struct trace *tr, struct trace_watch *watch);
 
 void trace_emit(struct trace *tr, const struct trace_record *r);
 void trace_release(struct trace *tr, uint64_t now_ps);

@@ -37,6 +37,7 @@ struct hca {
 	struct event_core *core;
 	struct hca_env env;
 	struct trace *trace;
+	struct trace_watch watch; /* of it */
 
 	struct hca_stats stats;
 	uint64_t rule_count[RULE_COUNT];
@@ -111,10 +112,21 @@ void hca_soft_reset(struct hca *hca);
 
 uint64_t hca_node_guid(const struct hca *hca);
 
+/* Some point is on: enough to ask on the path of packets, before a function that asks which. */
+static inline bool hca_watched(const struct hca *hca)
+{
+	return TRACE_BUILT && __builtin_expect(hca->watch.any, 0);
+}
+
+static inline bool hca_traces(const struct hca *hca, enum trace_point point)
+{
+	return hca_watched(hca) && trace_on(hca->trace, point);
+}
+
 /* Emits a trace record when the point is on; bytes may be NULL. */
 #define HCA_TRACE(hca_, point_, ...)                                                                                               \
 	do {                                                                                                                           \
-		if (trace_on((hca_)->trace, (point_))) {                                                                                   \
+		if (hca_traces((hca_), (point_))) {                                                                                   \
 			trace_advance((hca_)->trace, hca_now(hca_));                                                                           \
 			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = hca_now(hca_), .point = (point_),                          \
 									 .hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                 \

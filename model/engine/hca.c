@@ -48,9 +48,11 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	hca->core = core;
 	hca->env = *env;
 	hca->trace = trace;
+	trace_watch(trace, &hca->watch);
 	/* The only one that can fail. */
 	hca->processor = processor_create(hca, fw_path, err, err_size);
 	if (!hca->processor) {
+		trace_unwatch(trace, &hca->watch);
 		free(hca);
 		return NULL;
 	}
@@ -104,6 +106,7 @@ void hca_destroy(struct hca *hca)
 	pci_function_destroy(hca->pci);
 	pcie_destroy(hca->pcie);
 	icm_destroy(hca->icm);
+	trace_unwatch(hca->trace, &hca->watch);
 	free(hca);
 }
 

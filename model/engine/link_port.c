@@ -44,6 +44,8 @@ bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
 static void __attribute__((noinline))
 emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port, uint64_t time_ps, const char *text)
 {
+	if (!trace_on(hca->trace, point))
+		return;
 	packet_need_crcs(pkt);
 	trace_advance(hca->trace, hca_now(hca));
 	trace_emit(hca->trace, &(struct trace_record){
@@ -56,7 +58,7 @@ emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigne
 				       .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
 				       .bytes = pkt->wire,
 				       .len = pkt->len,
-				       .bytes_stay = pkt->flies,
+				       .bytes_stay = pkt->lent,
 				       .text = text,
 			       });
 }
@@ -64,8 +66,22 @@ emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigne
 static inline void trace_packet(struct hca *hca, enum trace_point point, struct packet *pkt,
 				unsigned port, uint64_t time_ps, const char *text)
 {
-	if (trace_on(hca->trace, point))
+	if (hca_watched(hca))
 		emit_packet(hca, point, pkt, port, time_ps, text);
+}
+
+/* Its bytes are lent to the record until it arrives, unless it never does. */
+static void __attribute__((noinline))
+emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
+{
+	pkt->lent = trace_on(lp->hca->trace, TP_PKT_OUT) && !lost;
+	emit_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
+}
+
+static inline void trace_departure(struct link_port *lp, struct packet *pkt, bool lost)
+{
+	if (hca_watched(lp->hca))
+		emit_departure(lp, pkt, lost);
 }
 
 static void count(struct port_config *c, const struct packet *pkt, enum fw_port_counter data, enum fw_port_counter packets,
@@ -199,14 +215,13 @@ static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_ve
 	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn, .text = pkt->fault);
 }
 
-static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+static void __attribute__((noinline))
+put_through_plan(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 {
 	struct fault_verdict fault = {0};
 
-	if (lp->plan && lp->plan->count)
-		apply_plan(lp, pkt, &fault);
-	pkt->flies = !fault.drop;
-	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
+	apply_plan(lp, pkt, &fault);
+	trace_departure(lp, pkt, fault.drop);
 	for (unsigned i = 0; i < fault.duplicates; i++)
 		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
 	if (fault.drop) {
@@ -223,6 +238,16 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		lp->held = pkt;
 	} else {
 		deliver(lp->peer, pkt, arrives + fault.delay_ps);
+	}
+}
+
+static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	if (lp->plan && lp->plan->count) {
+		put_through_plan(lp, pkt, arrives);
+	} else {
+		trace_departure(lp, pkt, false);
+		deliver(lp->peer, pkt, arrives);
 	}
 	if (lp->held)
 		held_release(lp, arrives);
@@ -259,6 +284,13 @@ static bool take_credits(struct lane *lane, const struct packet *pkt)
 	return true;
 }
 
+static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
+{
+	lp->config.counters[FW_PC_XMIT_DISCARDS]++;
+	trace_packet(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca), "head of queue life");
+	packet_free(pkt);
+}
+
 /* Credits came back, or the head of the queue has waited its life. */
 static void lane_wake(struct event *ev)
 {
@@ -278,13 +310,10 @@ static void lane_wake(struct event *ev)
 		lane->queued_bytes -= pkt->len;
 		lp->config.counters[FW_PC_XMIT_WAIT] += (now - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
 		lane->stalled_since_ps = now;
-		if (expired) {
-			lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-			trace_packet(hca, TP_PKT_DISCARD, pkt, lp->port, now, "head of queue life");
-			packet_free(pkt);
-		} else {
+		if (expired)
+			expire(lp, pkt);
+		else
 			transmit(lp, pkt);
-		}
 	}
 	if (!lane->first) {
 		lane->last = NULL;
@@ -330,9 +359,9 @@ static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
 	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
-	pkt->loopback = pkt->flies = true;
+	pkt->loopback = true;
 	pkt->sent_ps = lp->busy_until_ps;
-	trace_packet(hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, NULL);
+	trace_departure(lp, pkt, false);
 	deliver(lp, pkt, pkt->sent_ps);
 	return lp->busy_until_ps;
 }
@@ -391,7 +420,8 @@ uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 
 /* --- receiving --- */
 
-static void discard(struct link_port *lp, struct packet *pkt, enum fw_port_counter counter, const char *why)
+static void __attribute__((noinline))
+discard(struct link_port *lp, struct packet *pkt, enum fw_port_counter counter, const char *why)
 {
 	lp->config.counters[counter]++;
 	lp->hca->stats.link_port_rx_dropped++;
@@ -451,10 +481,10 @@ static void arrive(struct event *ev)
 	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
 
 	lp->flying--;
-	/* the record of its leaving borrows its bytes */
-	if (trace_on(pkt->hca->trace, TP_PKT_OUT))
+	if (TRACE_BUILT && __builtin_expect(pkt->lent, 0)) {
 		trace_advance(pkt->hca->trace, hca_now(pkt->hca));
-	pkt->flies = false;
+		pkt->lent = false;
+	}
 	receive(lp, pkt);
 }
 

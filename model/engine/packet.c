@@ -113,7 +113,7 @@ void packet_copy(struct packet *to, const struct packet *from)
 	memset(&to->ev, 0, sizeof(to->ev));
 	to->next = next;
 	to->pool = pool;
-	to->rx_buffered = false;
+	to->rx_buffered = to->lent = false;
 	to->wire = to->buf + (from->wire - from->buf);
 	memcpy(to->wire, from->wire, from->len);
 }
@@ -441,7 +441,8 @@ static const char *check_address(struct hca *hca, const struct packet *pkt)
 	return NULL;
 }
 
-static void drop(struct hca *hca, struct packet *pkt, const char *why)
+static void __attribute__((noinline))
+drop(struct hca *hca, struct packet *pkt, const char *why)
 {
 	hca->stats.responder_dropped++;
 	HCA_TRACE(hca, TP_PKT_DISCARD, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn, .bytes = pkt->wire, .len = pkt->len, .text = why);

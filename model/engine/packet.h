@@ -34,7 +34,7 @@ struct packet {
 	bool crcs_unknown; /* a fault plan changed it, or it was injected: to be checked even where CRCs are made at need */
 	bool uncredited;   /* no credits were taken for it: a fault plan's copy, an injected packet */
 	bool rx_buffered;  /* holds space of the receiving port's buffer */
-	bool flies;	   /* on its way: nothing changes it until it arrives */
+	bool lent;	   /* its bytes to the trace record of its leaving, until it arrives */
 	bool resent;
 	unsigned hold; /* fault plan: later packets that are to pass it first */
 	const char *fault;	 /* what a fault plan did, for traces; NULL mostly */

@@ -121,7 +121,7 @@ static void hcr_trace(struct hca *hca, enum trace_point point, bool in, uint64_t
 	uint8_t buf[MAILBOX_SIZE];
 	const void *box;
 
-	if (!trace_on(hca->trace, point))
+	if (!hca_traces(hca, point))
 		return;
 	box = mailbox(hca, in ? hcr_get_in_param(c) : hcr_get_out_param(c), in, buf);
 	HCA_TRACE(hca, point, .corr = hcr_get_token(c), .bytes = box, .len = box ? MAILBOX_SIZE : 0,

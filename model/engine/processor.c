@@ -109,7 +109,7 @@ static void backtrace_trace(struct processor *p)
 	struct hca *hca = p->hca;
 	char text[BACKTRACE_BYTES], *line, *rest = text;
 
-	if (!trace_on(hca->trace, TP_FW_TEXT))
+	if (!hca_traces(hca, TP_FW_TEXT))
 		return;
 	rv_core_backtrace(p->core, text, sizeof(text));
 	while ((line = strsep(&rest, "\n")))

@@ -451,6 +451,12 @@ static enum resp_state (*const resp_steps[RESP_STATE_COUNT])(struct resp_run *x)
 	[RESP_FLUSH] = resp_flush,
 };
 
+static void __attribute__((noinline)) trace_waiting(const struct resp_run *x)
+{
+	HCA_TRACE(x->hca, TP_RESP_STATE, .qpn = x->qp->qpn, .corr = x->pkt ? x->pkt->psn : 0,
+		  .text = resp_waits[x->r->state]);
+}
+
 /* Until it waits. Not entered again from what it calls. */
 static void responder_run(struct qp *qp)
 {
@@ -467,9 +473,8 @@ static void responder_run(struct qp *qp)
 			break;
 		r->state = (uint8_t)next;
 	}
-	if (r->state != RESP_NEXT)
-		HCA_TRACE(qp->hca, TP_RESP_STATE, .qpn = qp->qpn, .corr = x.pkt ? x.pkt->psn : 0,
-			  .text = resp_waits[r->state]);
+	if (hca_watched(qp->hca) && r->state != RESP_NEXT)
+		trace_waiting(&x);
 	r->running = false;
 }
 
