@@ -110,13 +110,15 @@ static int compile(const char *path, const char *object)
 	pid_t pid;
 
 	argv[n++] = (char *)BUILD_CC;
-	for (char *flag = strtok_r(flags, " ", &rest); flag && n < ARGS_MAX - 12;
+	for (char *flag = strtok_r(flags, " ", &rest); flag && n < ARGS_MAX - 14;
 	     flag = strtok_r(NULL, " ", &rest))
 		argv[n++] = flag;
 	argv[n++] = (char *)"-DSCENARIO_EXTERNAL";
 	argv[n++] = (char *)"-fPIC";
 	argv[n++] = (char *)"-shared";
 	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR;
+	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR "/host_driver/uverbs/include";
+	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR "/host_driver/core/include";
 	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)object;
 	argv[n++] = (char *)path;

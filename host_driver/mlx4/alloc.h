@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Zeroed memory of the driver and the layers above it, for free(). NULL when there is none: every
+ * caller must stand that, and tests let each call fail in turn. */
+void *drv_calloc(size_t n, size_t size);
+
 /*
  * Numbers below `size` (a power of two). What alloc returns has further high bits inside `mask`
  * that change each time the search wraps, so that a number is not used again soon; `number & (size

@@ -98,7 +98,7 @@ struct drv_mailbox *drv_mailbox_get(struct drv_device *dev)
 	if (m) {
 		dev->cmd.free_mailboxes = m->next;
 	} else {
-		m = calloc(1, sizeof(*m));
+		m = drv_calloc(1, sizeof(*m));
 		if (!m)
 			return NULL;
 		m->bytes = dev->p->ops->pages_alloc(dev->p, HCR_MBOX_SIZE, &m->bus);
@@ -316,7 +316,7 @@ int drv_cmd_use_events(struct drv_device *dev, unsigned max_commands)
 
 	if (max_commands > TOKEN_STEP)
 		max_commands = TOKEN_STEP;
-	cmd->contexts = calloc(max_commands, sizeof(*cmd->contexts));
+	cmd->contexts = drv_calloc(max_commands, sizeof(*cmd->contexts));
 	if (!cmd->contexts)
 		return -ENOMEM;
 	for (unsigned i = 0; i < max_commands; i++)

@@ -275,7 +275,7 @@ int drv_cq_arm(struct drv_cq *cq, bool solicited_only)
 	cq_arm_db_set_cqn(&db, cq->cqn);
 	cq_arm_db_set_ci(&db, cq->ci);
 	cq->dev->p->ops->mmio_write(cq->dev->p, HCA_BAR_UAR,
-				    (uint64_t)cq->dev->uar * UAR_PAGE_SIZE + UAR_CQ_ARM, db.b,
+				    (uint64_t)cq->uar->page * UAR_PAGE_SIZE + UAR_CQ_ARM, db.b,
 				    sizeof(db.b));
 	return 0;
 }
@@ -321,6 +321,26 @@ unsigned drv_cq_events(const struct drv_cq *cq)
 	return cq->events;
 }
 
+unsigned drv_cq_outstanding(const struct drv_cq *cq)
+{
+	unsigned n = 0;
+
+	while (n < cq->entries && cqe_get_owner(cqe_at(&cq->buf, cq->entries, cq->ci + n)) ==
+					  !!((cq->ci + n) & cq->entries))
+		n++;
+	return n;
+}
+
+void drv_cq_set_owner(struct drv_cq *cq, void *owner)
+{
+	cq->owner = owner;
+}
+
+void *drv_cq_owner(const struct drv_cq *cq)
+{
+	return cq->owner;
+}
+
 uint32_t drv_cq_num(const struct drv_cq *cq)
 {
 	return cq->cqn;
@@ -350,7 +370,7 @@ static int cq_to_hw(struct drv_cq *cq)
 	struct cqc ctx = {0};
 
 	cqc_set_log_size(&ctx, drv_log2_up(cq->entries));
-	cqc_set_usr_page(&ctx, dev->uar);
+	cqc_set_usr_page(&ctx, cq->uar->page);
 	cqc_set_comp_eqn(&ctx, dev->eqs[eq].eqn);
 	cqc_set_mtt_addr(&ctx, drv_mtt_addr(&cq->buf.mtt));
 	cqc_set_db_rec_addr(&ctx, cq->db.bus);
@@ -386,7 +406,8 @@ static void cq_number_free(struct drv_cq *cq)
 	drv_bitmap_free(&cq->dev->cqs, cq->cqn);
 }
 
-static int cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **out)
+static int cq_create(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+		     struct drv_cq **out)
 {
 	struct drv_cq *cq;
 	uint32_t size;
@@ -396,10 +417,14 @@ static int cq_create(struct drv_device *dev, unsigned entries, int vector, struc
 		return rc;
 	if (vector != DRV_CQ_POLLED && (vector < 0 || (unsigned)vector + 1 >= dev->n_eqs))
 		return -EINVAL;
-	cq = calloc(1, sizeof(*cq));
+	cq = drv_calloc(1, sizeof(*cq));
 	if (!cq)
 		return -ENOMEM;
-	*cq = (struct drv_cq){.dev = dev, .vector = vector, .entries = size, .arm_sn = 1};
+	*cq = (struct drv_cq){.dev = dev,
+			      .uar = uar ? uar : &dev->verbs,
+			      .vector = vector,
+			      .entries = size,
+			      .arm_sn = 1};
 	rc = -ENOMEM;
 	cq->waitq = dev->p->ops->waitq_create(dev->p);
 	if (!cq->waitq)
@@ -418,6 +443,7 @@ static int cq_create(struct drv_device *dev, unsigned entries, int vector, struc
 		goto free_number;
 	dev->cq_table[cq->cqn & drv_table_mask(dev, DRV_T_CQC)] = cq;
 	drv_list_add(&dev->cq_list, &cq->link);
+	cq->uar->users++;
 	*out = cq;
 	return 0;
 
@@ -437,7 +463,14 @@ free_cq:
 int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq)
 {
 	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
-	return DRV_LEAVE(dev, cq_create(dev, entries, vector, cq));
+	return DRV_LEAVE(dev, cq_create(dev, NULL, entries, vector, cq));
+}
+
+int drv_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+		     struct drv_cq **cq)
+{
+	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
+	return DRV_LEAVE(dev, cq_create(dev, uar, entries, vector, cq));
 }
 
 int drv_cq_destroy(struct drv_cq *cq)
@@ -456,6 +489,7 @@ int drv_cq_destroy(struct drv_cq *cq)
 	drv_db_free(dev, &cq->db);
 	dev->p->ops->waitq_destroy(dev->p, cq->waitq);
 	drv_list_del(&cq->link);
+	cq->uar->users--;
 	free(cq);
 	return DRV_LEAVE(dev, rc);
 }
@@ -537,7 +571,7 @@ int drv_cqs_init(struct drv_device *dev)
 
 	if (rc)
 		return rc;
-	dev->cq_table = calloc(cqs, sizeof(*dev->cq_table));
+	dev->cq_table = drv_calloc(cqs, sizeof(*dev->cq_table));
 	if (!dev->cq_table) {
 		drv_bitmap_cleanup(&dev->cqs);
 		return -ENOMEM;

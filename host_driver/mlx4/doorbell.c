@@ -17,7 +17,7 @@ struct drv_db_page {
 
 static struct drv_db_page *db_page_create(struct drv_device *dev)
 {
-	struct drv_db_page *page = calloc(1, sizeof(*page));
+	struct drv_db_page *page = drv_calloc(1, sizeof(*page));
 
 	if (!page)
 		return NULL;

@@ -14,7 +14,7 @@ int drv_icm_alloc(struct drv_device *dev, unsigned pages, struct drv_icm *icm)
 	unsigned left = pages;
 
 	*icm = (struct drv_icm){.pages = pages};
-	icm->segs = calloc(pages, sizeof(*icm->segs));
+	icm->segs = drv_calloc(pages, sizeof(*icm->segs));
 	if (!icm->segs)
 		return -ENOMEM;
 	while (left) {
@@ -121,7 +121,7 @@ static int chunk_get(struct drv_icm_table *t, unsigned n)
 		c->refs++;
 		return 0;
 	}
-	c = calloc(1, sizeof(*c));
+	c = drv_calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	rc = drv_icm_alloc(dev, chunk_pages(t, n), &c->icm);
@@ -239,7 +239,7 @@ int drv_table_init(struct drv_device *dev, struct drv_icm_table *t, uint64_t vir
 		.dev = dev, .virt = virt, .entry_bytes = entry_bytes, .entries = entries};
 	t->n_chunks = (unsigned)(((uint64_t)entries * entry_bytes + DRV_CHUNK_BYTES - 1) /
 				 DRV_CHUNK_BYTES);
-	t->chunks = calloc(t->n_chunks, sizeof(struct drv_icm_chunk *));
+	t->chunks = drv_calloc(t->n_chunks, sizeof(struct drv_icm_chunk *));
 	if (!t->chunks)
 		return -ENOMEM;
 	rc = drv_mutex_init(dev, &t->lock);

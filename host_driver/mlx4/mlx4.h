@@ -24,6 +24,7 @@ struct drv_mw;
 struct drv_cq;
 struct drv_qp;
 struct drv_srq;
+struct drv_uar;
 
 /* --- device --- */
 
@@ -75,7 +76,8 @@ struct drv_device_attr {
 		max_srq, max_srq_wr, max_xrcd;
 	unsigned max_rd_atomic, max_dest_rd_atomic;
 	unsigned comp_vectors;
-	unsigned local_ack_delay; /* 4.096 us * 2^n */
+	unsigned gids[DRV_PORTS_MAX + 1], pkeys[DRV_PORTS_MAX + 1]; /* table sizes by port number */
+	unsigned local_ack_delay;                                   /* 4.096 us * 2^n */
 	uint64_t max_message;
 	uint64_t flags;      /* QUERY_DEV_CAP flags, cap_bit(DEV_CAP_x) */
 	uint32_t bmme_flags; /* cap_bit(BMME_x) */
@@ -112,6 +114,14 @@ int drv_port_down(struct drv_device *dev, unsigned port);
  * -ETIMEDOUT. */
 int drv_port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
 		  uint64_t deadline_ps);
+
+/* --- doorbell pages --- */
+
+/* A page of doorbells with its BlueFlame buffers: one a process, so that one that dies in the
+ * middle of a BlueFlame write leaves nobody else's busy. -ENOMEM, -ENOSPC. */
+int drv_uar_alloc(struct drv_device *dev, struct drv_uar **uar);
+/* -EBUSY while a queue uses it. */
+int drv_uar_free(struct drv_uar *uar);
 
 /* --- protection domains, memory --- */
 
@@ -172,11 +182,16 @@ struct drv_wc {
 /* At least `entries`, rounded up to a power of two - 1. `vector` 0 .. comp_vectors - 1, or
  * DRV_CQ_POLLED. */
 int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq);
+/* The same, armed through a doorbell page of its own (NULL: the driver's). */
+int drv_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+		     struct drv_cq **cq);
 int drv_cq_resize(struct drv_cq *cq, unsigned entries);
 /* Event moderation: an event after max_count completions or period_us; 0 and 0: each. */
 int drv_cq_moderate(struct drv_cq *cq, unsigned max_count, unsigned period_us);
 /* -EBUSY while a queue uses it. */
 int drv_cq_destroy(struct drv_cq *cq);
+/* Completions that nobody has polled yet. */
+unsigned drv_cq_outstanding(const struct drv_cq *cq);
 uint32_t drv_cq_num(const struct drv_cq *cq);
 unsigned drv_cq_entries(const struct drv_cq *cq);
 /* Takes up to n completions. Returns how many, or -errno for an entry that makes no sense (unknown
@@ -208,6 +223,7 @@ struct drv_qp_init {
 	struct drv_qp_cap cap; /* what is asked for; drv_qp_query tells what it became */
 	bool sq_sig_all;       /* every send makes a completion */
 	bool user; /* as a queue pair of a user process: no fast register, no reserved key */
+	struct drv_uar *uar; /* NULL: the driver's doorbell page */
 };
 
 struct drv_ah_attr {
@@ -241,6 +257,8 @@ int drv_qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct drv_
 int drv_qp_modify(struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask);
 /* Asks the device (QUERY_QP). */
 int drv_qp_query(struct drv_qp *qp, struct drv_qp_attr *attr);
+/* Sizes it has, without asking. */
+void drv_qp_cap(const struct drv_qp *qp, struct drv_qp_cap *cap);
 /* What the driver believes the state is, without asking. */
 enum ibv_qp_state drv_qp_state(const struct drv_qp *qp);
 int drv_qp_destroy(struct drv_qp *qp);
@@ -311,11 +329,24 @@ int drv_srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct dr
 /* Event SRQ_LIMIT_REACHED once when fewer than `limit` receives are left; 0 disarms. */
 int drv_srq_arm(struct drv_srq *srq, unsigned limit);
 int drv_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit);
+/* What was asked for became this. */
+void drv_srq_size(const struct drv_srq *srq, uint32_t *max_wr, uint32_t *max_sge);
 /* -EBUSY while a QP uses it. */
 int drv_srq_destroy(struct drv_srq *srq);
 int drv_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
 		      const struct drv_recv_wr **bad);
 uint32_t drv_srq_num(const struct drv_srq *srq);
+
+/* --- what the layer above keeps with an object: NULL until it is set --- */
+
+void drv_qp_set_owner(struct drv_qp *qp, void *owner);
+void *drv_qp_owner(const struct drv_qp *qp);
+void drv_cq_set_owner(struct drv_cq *cq, void *owner);
+void *drv_cq_owner(const struct drv_cq *cq);
+void drv_srq_set_owner(struct drv_srq *srq, void *owner);
+void *drv_srq_owner(const struct drv_srq *srq);
+/* The queue pair of that number, NULL: none. */
+struct drv_qp *drv_qp_find(struct drv_device *dev, uint32_t qpn);
 
 /* --- multicast (UD) --- */
 

@@ -286,8 +286,18 @@ struct drv_mw {
 	enum ibv_mw_type type;
 };
 
+/* The driver's own is in the device; `users`: queues on it. */
+struct drv_uar {
+	struct drv_device *dev;
+	uint32_t page;
+	unsigned bf_offset, users;
+	bool bf_busy;
+};
+
 struct drv_cq {
 	struct drv_device *dev;
+	struct drv_uar *uar;
+	void *owner;
 	struct drv_list link;
 	struct drv_buf buf;
 	struct drv_db db;
@@ -312,6 +322,8 @@ struct drv_wq {
 
 struct drv_qp {
 	struct drv_device *dev;
+	struct drv_uar *uar;
+	void *owner;
 	struct drv_pd *pd;
 	struct drv_list link;
 	struct drv_cq *send_cq, *recv_cq;
@@ -334,6 +346,7 @@ struct drv_qp {
 
 struct drv_srq {
 	struct drv_device *dev;
+	void *owner;
 	struct drv_pd *pd;
 	struct drv_list link;
 	struct drv_xrcd *xrcd;
@@ -369,9 +382,8 @@ struct drv_device {
 	unsigned ports, reserved_eqs, special_base;
 	uint64_t uar_bytes;
 	unsigned bf_buf_bytes; /* 0: no BlueFlame */
-	unsigned bf_offset;
-	bool bf_busy;
-	unsigned kar, uar; /* of the core; of verbs */
+	unsigned kar, uar;     /* of the core; of verbs */
+	struct drv_uar verbs;  /* the latter, for queues that have none of their own */
 	struct drv_bitmap uars;
 	/* memory given to the device */
 	struct drv_icm fa, aux;

@@ -75,7 +75,7 @@ static void mpt_region(const struct drv_mr *mr, unsigned access, struct mpt_entr
 
 int drv_pd_alloc(struct drv_device *dev, struct drv_pd **out)
 {
-	struct drv_pd *pd = calloc(1, sizeof(*pd));
+	struct drv_pd *pd = drv_calloc(1, sizeof(*pd));
 	int rc;
 
 	if (!pd)
@@ -113,7 +113,7 @@ int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **out)
 
 	if (!(dev_cap_get_flags(&dev->cap) & cap_bit(DEV_CAP_XRC)))
 		return -EOPNOTSUPP;
-	xrcd = calloc(1, sizeof(*xrcd));
+	xrcd = drv_calloc(1, sizeof(*xrcd));
 	if (!xrcd)
 		return -ENOMEM;
 	rc = drv_bitmap_alloc(&dev->xrcds, &xrcd->xrcdn);
@@ -151,7 +151,7 @@ int drv_xrcd_free(struct drv_xrcd *xrcd)
 
 static int mr_create(struct drv_pd *pd, struct drv_mr **out)
 {
-	struct drv_mr *mr = calloc(1, sizeof(*mr));
+	struct drv_mr *mr = drv_calloc(1, sizeof(*mr));
 	int rc;
 
 	if (!mr)
@@ -417,7 +417,7 @@ uint32_t drv_mr_rkey(const struct drv_mr *mr)
 
 static int mw_alloc(struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **out)
 {
-	struct drv_mw *mw = calloc(1, sizeof(*mw));
+	struct drv_mw *mw = drv_calloc(1, sizeof(*mw));
 	struct mpt_entry mpt = {0};
 	int rc;
 

@@ -66,8 +66,8 @@ int drv_buf_alloc(struct drv_device *dev, size_t bytes, struct drv_buf *buf)
 	int rc = -ENOMEM;
 
 	*buf = (struct drv_buf){0};
-	buf->pages = calloc(n, sizeof(*buf->pages));
-	buf->bus = calloc(n, sizeof(*buf->bus));
+	buf->pages = drv_calloc(n, sizeof(*buf->pages));
+	buf->bus = drv_calloc(n, sizeof(*buf->bus));
 	if (!buf->pages || !buf->bus)
 		goto free_buf;
 	for (; buf->n < n; buf->n++) {

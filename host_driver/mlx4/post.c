@@ -57,7 +57,7 @@ void drv_sq_doorbell(struct drv_qp *qp)
 	send_db_set_qpn(&db, qp->qpn);
 	drv_wqe_before_doorbell();
 	qp->dev->p->ops->mmio_write(qp->dev->p, HCA_BAR_UAR,
-				    (uint64_t)qp->dev->uar * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
+				    (uint64_t)qp->uar->page * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
 				    sizeof(db.b));
 }
 
@@ -68,18 +68,19 @@ static void sq_blueflame(struct drv_qp *qp, unsigned ds)
 	struct drv_device *dev = qp->dev;
 	const size_t bytes = ((size_t)ds * WQE_UNIT + BF_UNIT - 1) & ~(size_t)(BF_UNIT - 1);
 	const uint32_t index = qp->sq.head - 1;
-	const uint64_t at = dev->uar_bytes + (uint64_t)dev->uar * UAR_PAGE_SIZE + dev->bf_offset;
+	struct drv_uar *uar = qp->uar;
+	const uint64_t at = dev->uar_bytes + (uint64_t)uar->page * UAR_PAGE_SIZE + uar->bf_offset;
 	uint8_t *wqe = drv_sq_slot(qp, index);
 	struct wqe_ctrl *ctrl = (struct wqe_ctrl *)(void *)wqe;
 
-	dev->bf_busy = true;
-	dev->bf_offset ^= dev->bf_buf_bytes;
+	uar->bf_busy = true;
+	uar->bf_offset ^= dev->bf_buf_bytes;
 	wqe_ctrl_set_bf_index(ctrl, index);
 	wqe_ctrl_set_bf_qpn(ctrl, qp->qpn);
 	drv_wqe_before_doorbell();
 	for (size_t i = 0; i < bytes; i += BF_UNIT)
 		dev->p->ops->mmio_copy64(dev->p, HCA_BAR_UAR, at + i, wqe + i);
-	dev->bf_busy = false;
+	uar->bf_busy = false;
 }
 
 static bool blueflame_fits(const struct drv_qp *qp, const struct drv_send_wr *wr, unsigned ds)
@@ -87,7 +88,7 @@ static bool blueflame_fits(const struct drv_qp *qp, const struct drv_send_wr *wr
 	const struct drv_device *dev = qp->dev;
 	const size_t bytes = ((size_t)ds * WQE_UNIT + BF_UNIT - 1) & ~(size_t)(BF_UNIT - 1);
 
-	return dev->bf_buf_bytes && !dev->bf_busy && ds > 1 && bytes <= dev->bf_buf_bytes &&
+	return dev->bf_buf_bytes && !qp->uar->bf_busy && ds > 1 && bytes <= dev->bf_buf_bytes &&
 	       bytes <= (size_t)1 << qp->sq.log_stride &&
 	       (wr->send_flags & IBV_SEND_INLINE || !wr->num_sge);
 }

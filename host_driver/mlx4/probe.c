@@ -495,6 +495,10 @@ int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr)
 		.flags = dev_cap_get_flags(cap),
 		.bmme_flags = dev_cap_get_bmme_flags(cap),
 	};
+	for (unsigned port = 1; port <= dev->ports; port++) {
+		attr->gids[port] = 1u << query_port_get_log_gids(&dev->port_cap[port]);
+		attr->pkeys[port] = 1u << query_port_get_log_pkeys(&dev->port_cap[port]);
+	}
 	snprintf(attr->fw_version, sizeof(attr->fw_version), "%u.%u.%u",
 		 query_fw_get_major(&dev->fw), query_fw_get_minor(&dev->fw),
 		 query_fw_get_subminor(&dev->fw));

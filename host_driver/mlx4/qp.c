@@ -151,8 +151,8 @@ static int qp_buffer(struct drv_qp *qp, const struct drv_qp_cap *cap)
 	else
 		qp->rq.offset = sq_bytes;
 	rc = -ENOMEM;
-	qp->sq.wr_id = calloc(qp->sq.entries, sizeof(*qp->sq.wr_id));
-	qp->rq.wr_id = calloc(qp->has_rq ? qp->rq.entries : 1, sizeof(*qp->rq.wr_id));
+	qp->sq.wr_id = drv_calloc(qp->sq.entries, sizeof(*qp->sq.wr_id));
+	qp->rq.wr_id = drv_calloc(qp->has_rq ? qp->rq.entries : 1, sizeof(*qp->rq.wr_id));
 	if (!qp->sq.wr_id || !qp->rq.wr_id)
 		goto free_ids;
 	rc = drv_buf_alloc(dev, sq_bytes + rq_bytes, &qp->buf);
@@ -193,12 +193,13 @@ static void qp_users(struct drv_qp *qp, int n)
 		qp->srq->users += (unsigned)n;
 	if (qp->xrcd)
 		qp->xrcd->users += (unsigned)n;
+	qp->uar->users += (unsigned)n;
 }
 
 static int qp_finish(const struct drv_qp *model, const struct drv_qp_cap *cap, struct drv_qp **out)
 {
 	struct drv_device *dev = model->dev;
-	struct drv_qp *qp = malloc(sizeof(*qp));
+	struct drv_qp *qp = drv_calloc(1, sizeof(*qp));
 	int rc;
 
 	if (!qp)
@@ -247,6 +248,7 @@ static int qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct d
 	struct drv_cq *send_cq = !target ? init->send_cq : init->xrcd ? init->xrcd->cq : NULL;
 	const struct drv_qp qp = {
 		.dev = pd->dev,
+		.uar = init->uar ? init->uar : &pd->dev->verbs,
 		.pd = pd,
 		.send_cq = send_cq,
 		.recv_cq = service == QP_ST_XRC ? send_cq : init->recv_cq,
@@ -281,6 +283,7 @@ int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init
 {
 	const struct drv_qp qp = {
 		.dev = pd->dev,
+		.uar = &pd->dev->verbs,
 		.pd = pd,
 		.send_cq = init->cq,
 		.recv_cq = init->cq,
@@ -325,6 +328,23 @@ int drv_qp_destroy(struct drv_qp *qp)
 	return DRV_LEAVE(dev, qp_destroy(qp));
 }
 
+void drv_qp_set_owner(struct drv_qp *qp, void *owner)
+{
+	qp->owner = owner;
+}
+
+void *drv_qp_owner(const struct drv_qp *qp)
+{
+	return qp->owner;
+}
+
+struct drv_qp *drv_qp_find(struct drv_device *dev, uint32_t qpn)
+{
+	struct drv_qp *qp = dev->qp_table[qpn & drv_table_mask(dev, DRV_T_QPC)];
+
+	return qp && qp->qpn == qpn ? qp : NULL;
+}
+
 uint32_t drv_qp_num(const struct drv_qp *qp)
 {
 	return qp->qpn;
@@ -350,7 +370,7 @@ int drv_qps_init(struct drv_device *dev)
 			     qps > 2 * DRV_TOP_QPS ? DRV_TOP_QPS : 0);
 	if (rc)
 		return rc;
-	dev->qp_table = calloc(qps, sizeof(*dev->qp_table));
+	dev->qp_table = drv_calloc(qps, sizeof(*dev->qp_table));
 	if (!dev->qp_table) {
 		rc = -ENOMEM;
 		goto free_bitmap;

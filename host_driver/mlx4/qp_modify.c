@@ -114,7 +114,7 @@ static void fill_common(const struct drv_qp *qp, struct qpc *c)
 					     : QPC_NO_RQ_SIZE_STRIDE);
 	qpc_set_log_sq_size(c, drv_log2_up(qp->sq.entries));
 	qpc_set_log_sq_stride(c, qp->sq.log_stride - 4);
-	qpc_set_usr_page(c, qp->dev->uar);
+	qpc_set_usr_page(c, qp->uar->page);
 	qpc_set_local_qpn(c, qp->qpn);
 	qpc_set_cqn_send(c, qp->send_cq ? qp->send_cq->cqn : 0);
 	qpc_set_cqn_recv(c, qp->recv_cq ? qp->recv_cq->cqn : 0);
@@ -432,6 +432,15 @@ static void attr_read(const struct drv_qp *qp, const struct qpc *c, struct drv_q
 	attr->rnr_retry = qpc_get_rnr_retry(c);
 }
 
+void drv_qp_cap(const struct drv_qp *qp, struct drv_qp_cap *cap)
+{
+	*cap = (struct drv_qp_cap){.max_send_wr = qp->sq.max_post,
+				   .max_recv_wr = qp->rq.max_post,
+				   .max_send_sge = qp->sq.max_sge,
+				   .max_recv_sge = qp->rq.max_sge,
+				   .max_inline_data = qp->max_inline};
+}
+
 static int qp_query(struct drv_qp *qp, struct drv_qp_attr *attr)
 {
 	struct qp_mbox mbox;
@@ -441,11 +450,7 @@ static int qp_query(struct drv_qp *qp, struct drv_qp_attr *attr)
 		return rc;
 	memset(attr, 0, sizeof(*attr));
 	attr_read(qp, qp_mbox_context_const(&mbox), attr);
-	attr->cap = (struct drv_qp_cap){.max_send_wr = qp->sq.max_post,
-					.max_recv_wr = qp->rq.max_post,
-					.max_send_sge = qp->sq.max_sge,
-					.max_recv_sge = qp->rq.max_sge,
-					.max_inline_data = qp->max_inline};
+	drv_qp_cap(qp, &attr->cap);
 	qp->state = attr->qp_state;
 	return 0;
 }

@@ -134,7 +134,7 @@ static int srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct
 	if (!init->max_wr || init->max_wr >= 1u << dev_cap_get_log_max_srq_wqes(&dev->cap) ||
 	    init->max_sge + 1 > dev_cap_get_max_rq_sge(&dev->cap) || !init->xrcd != !init->cq)
 		return -EINVAL;
-	srq = calloc(1, sizeof(*srq));
+	srq = drv_calloc(1, sizeof(*srq));
 	if (!srq)
 		return -ENOMEM;
 	*srq = (struct drv_srq){.dev = dev, .pd = pd, .xrcd = init->xrcd, .cq = init->cq};
@@ -145,7 +145,7 @@ static int srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct
 		srq->log_stride = SRQ_STRIDE_MIN_LOG;
 	srq->max_sge = (unsigned)((((size_t)1 << srq->log_stride) - sizeof(struct srq_next)) /
 				  SRQ_SGE_BYTES);
-	srq->wr_id = calloc(srq->entries, sizeof(*srq->wr_id));
+	srq->wr_id = drv_calloc(srq->entries, sizeof(*srq->wr_id));
 	if (!srq->wr_id)
 		goto free_srq;
 	rc = srq_buffer(srq);
@@ -222,6 +222,22 @@ int drv_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit)
 	return DRV_LEAVE(srq->dev, rc);
 }
 
+void drv_srq_size(const struct drv_srq *srq, uint32_t *max_wr, uint32_t *max_sge)
+{
+	*max_wr = srq->entries - 1;
+	*max_sge = srq->max_sge;
+}
+
+void drv_srq_set_owner(struct drv_srq *srq, void *owner)
+{
+	srq->owner = owner;
+}
+
+void *drv_srq_owner(const struct drv_srq *srq)
+{
+	return srq->owner;
+}
+
 uint32_t drv_srq_num(const struct drv_srq *srq)
 {
 	return srq->srqn;
@@ -235,7 +251,7 @@ int drv_srqs_init(struct drv_device *dev)
 
 	if (rc)
 		return rc;
-	dev->srq_table = calloc(srqs, sizeof(*dev->srq_table));
+	dev->srq_table = drv_calloc(srqs, sizeof(*dev->srq_table));
 	if (!dev->srq_table) {
 		drv_bitmap_cleanup(&dev->srqs);
 		return -ENOMEM;

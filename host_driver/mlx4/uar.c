@@ -1,8 +1,9 @@
 /* UAR pages: the first ones are the event queues', the driver takes one for its core and one for
- * its verbs. */
+ * its verbs; processes have their own. */
 #include "host_driver/mlx4/mlx4_internal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 int drv_uars_init(struct drv_device *dev)
 {
@@ -25,6 +26,7 @@ int drv_uars_init(struct drv_device *dev)
 	if (rc)
 		goto cleanup;
 	dev->uar = n;
+	dev->verbs = (struct drv_uar){.dev = dev, .page = n};
 	return 0;
 
 cleanup:
@@ -35,4 +37,30 @@ cleanup:
 void drv_uars_cleanup(struct drv_device *dev)
 {
 	drv_bitmap_cleanup(&dev->uars);
+}
+
+int drv_uar_alloc(struct drv_device *dev, struct drv_uar **out)
+{
+	struct drv_uar *uar = drv_calloc(1, sizeof(*uar));
+	int rc;
+
+	if (!uar)
+		return -ENOMEM;
+	uar->dev = dev;
+	rc = drv_bitmap_alloc(&dev->uars, &uar->page);
+	if (rc) {
+		free(uar);
+		return rc;
+	}
+	*out = uar;
+	return 0;
+}
+
+int drv_uar_free(struct drv_uar *uar)
+{
+	if (uar->users)
+		return -EBUSY;
+	drv_bitmap_free(&uar->dev->uars, uar->page);
+	free(uar);
+	return 0;
 }

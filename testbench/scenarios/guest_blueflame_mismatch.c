@@ -16,8 +16,8 @@ SCENARIO(guest_blueflame_mismatch,
 	wqe_ctrl_set_ds(line, 2);
 	a->platform->ops->mmio_copy64(
 		a->platform, HCA_BAR_UAR,
-		HCA_BF_OFFSET + (uint64_t)dev->uar * UAR_PAGE_SIZE + dev->bf_offset, line);
-	dev->bf_offset ^= dev->bf_buf_bytes;
+		HCA_BF_OFFSET + (uint64_t)dev->uar * UAR_PAGE_SIZE + dev->verbs.bf_offset, line);
+	dev->verbs.bf_offset ^= dev->bf_buf_bytes;
 	expect_guest_error(a, blueflame_mismatch);
 	rdma_write(a, .wr_id = 8, .len = 64);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe);

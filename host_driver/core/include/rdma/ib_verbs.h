@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel verbs: the objects of a host's RDMA core, their lifetime and who holds whom. Names,
+ * arguments and errors are those of Linux (include/rdma/ib_verbs.h,
+ * drivers/infiniband/core/verbs.c); states and their attributes are those of IBA vol. 1, 11.2.5.2
+ * and table 91.
+ *
+ * An object that others need has `usecnt`: how many of them there are. A destroy function answers
+ * -EBUSY while it is not 0, and changes nothing then. Who counts on what: a QP on its PD, CQs, SRQ;
+ * an SRQ on its PD, and an XRC SRQ on its domain and CQ; an MR, MW and AH on their PD; a multicast
+ * membership on its QP; an XRC target QP on its domain; an opened handle (ib_open_qp) on the QP.
+ *
+ * Creating functions return the object or ERR_PTR(-errno); others 0 or -errno. What fails leaves
+ * all counts and the hardware as they were. Errors that any function with a command can give:
+ * -ENOMEM (host memory, ICM, numbers: -ENOSPC), -EIO, -ETIMEDOUT (device), -EBUSY. A destroy whose
+ * command the device refuses still gives the object back, as Linux' mlx4_ib does, and returns 0.
+ *
+ * Threads of a host are not preempted: only what sleeps (commands) lets others run. All functions
+ * are called from a host thread, except where "any context" is said. Handlers (completions,
+ * events) run in interrupt context and must not sleep. Integers are in host order unless __be.
+ *
+ * Work requests and completions (ib_post_send, ib_poll_cq, ...) stand in rdma/ib_wr.h, which this
+ * header includes at its end when it exists.
+ */
+#ifndef RDMA_IB_VERBS_H
+#define RDMA_IB_VERBS_H
+
+#include "host_driver/core/err.h"
+#include "host_driver/mlx4/alloc.h"
+#include "host_driver/mlx4/mlx4.h"
+#include "model/interface/contexts.h" /* enum ib_mtu: IB_MTU_256 .. IB_MTU_4096 */
+
+#include <linux/types.h>
+
+struct ib_device;
+struct ib_pd;
+struct ib_xrcd;
+struct ib_mr;
+struct ib_mw;
+struct ib_cq;
+struct ib_qp;
+struct ib_srq;
+struct ib_ah;
+
+/* --- constants; the numbers are libibverbs' --- */
+
+union ib_gid {
+	uint8_t raw[16];
+	struct {
+		__be64 subnet_prefix;
+		__be64 interface_id;
+	} global;
+};
+
+enum ib_port_state {
+	IB_PORT_NOP = IBV_PORT_NOP,
+	IB_PORT_DOWN = IBV_PORT_DOWN,
+	IB_PORT_INIT = IBV_PORT_INIT,
+	IB_PORT_ARMED = IBV_PORT_ARMED,
+	IB_PORT_ACTIVE = IBV_PORT_ACTIVE,
+	IB_PORT_ACTIVE_DEFER = IBV_PORT_ACTIVE_DEFER,
+};
+
+enum ib_qp_type {
+	IB_QPT_SMI,
+	IB_QPT_GSI,
+	IB_QPT_RC = IBV_QPT_RC,
+	IB_QPT_UC = IBV_QPT_UC,
+	IB_QPT_UD = IBV_QPT_UD,
+	IB_QPT_XRC_INI = IBV_QPT_XRC_SEND,
+	IB_QPT_XRC_TGT = IBV_QPT_XRC_RECV,
+};
+
+enum ib_qp_state {
+	IB_QPS_RESET = IBV_QPS_RESET,
+	IB_QPS_INIT = IBV_QPS_INIT,
+	IB_QPS_RTR = IBV_QPS_RTR,
+	IB_QPS_RTS = IBV_QPS_RTS,
+	IB_QPS_SQD = IBV_QPS_SQD,
+	IB_QPS_SQE = IBV_QPS_SQE,
+	IB_QPS_ERR = IBV_QPS_ERR,
+};
+
+enum ib_mig_state {
+	IB_MIG_MIGRATED = IBV_MIG_MIGRATED,
+	IB_MIG_REARM = IBV_MIG_REARM,
+	IB_MIG_ARMED = IBV_MIG_ARMED,
+};
+
+enum ib_qp_attr_mask {
+	IB_QP_STATE = IBV_QP_STATE,
+	IB_QP_CUR_STATE = IBV_QP_CUR_STATE,
+	IB_QP_EN_SQD_ASYNC_NOTIFY = IBV_QP_EN_SQD_ASYNC_NOTIFY,
+	IB_QP_ACCESS_FLAGS = IBV_QP_ACCESS_FLAGS,
+	IB_QP_PKEY_INDEX = IBV_QP_PKEY_INDEX,
+	IB_QP_PORT = IBV_QP_PORT,
+	IB_QP_QKEY = IBV_QP_QKEY,
+	IB_QP_AV = IBV_QP_AV,
+	IB_QP_PATH_MTU = IBV_QP_PATH_MTU,
+	IB_QP_TIMEOUT = IBV_QP_TIMEOUT,
+	IB_QP_RETRY_CNT = IBV_QP_RETRY_CNT,
+	IB_QP_RNR_RETRY = IBV_QP_RNR_RETRY,
+	IB_QP_RQ_PSN = IBV_QP_RQ_PSN,
+	IB_QP_MAX_QP_RD_ATOMIC = IBV_QP_MAX_QP_RD_ATOMIC,
+	IB_QP_ALT_PATH = IBV_QP_ALT_PATH,
+	IB_QP_MIN_RNR_TIMER = IBV_QP_MIN_RNR_TIMER,
+	IB_QP_SQ_PSN = IBV_QP_SQ_PSN,
+	IB_QP_MAX_DEST_RD_ATOMIC = IBV_QP_MAX_DEST_RD_ATOMIC,
+	IB_QP_PATH_MIG_STATE = IBV_QP_PATH_MIG_STATE,
+	IB_QP_CAP = IBV_QP_CAP,
+	IB_QP_DEST_QPN = IBV_QP_DEST_QPN,
+};
+
+enum ib_access_flags {
+	IB_ACCESS_LOCAL_WRITE = IBV_ACCESS_LOCAL_WRITE,
+	IB_ACCESS_REMOTE_WRITE = IBV_ACCESS_REMOTE_WRITE,
+	IB_ACCESS_REMOTE_READ = IBV_ACCESS_REMOTE_READ,
+	IB_ACCESS_REMOTE_ATOMIC = IBV_ACCESS_REMOTE_ATOMIC,
+	IB_ACCESS_MW_BIND = IBV_ACCESS_MW_BIND,
+	IB_ZERO_BASED = IBV_ACCESS_ZERO_BASED,
+};
+
+enum ib_event_type {
+	IB_EVENT_CQ_ERR = IBV_EVENT_CQ_ERR,
+	IB_EVENT_QP_FATAL = IBV_EVENT_QP_FATAL,
+	IB_EVENT_QP_REQ_ERR = IBV_EVENT_QP_REQ_ERR,
+	IB_EVENT_QP_ACCESS_ERR = IBV_EVENT_QP_ACCESS_ERR,
+	IB_EVENT_COMM_EST = IBV_EVENT_COMM_EST,
+	IB_EVENT_SQ_DRAINED = IBV_EVENT_SQ_DRAINED,
+	IB_EVENT_PATH_MIG = IBV_EVENT_PATH_MIG,
+	IB_EVENT_PATH_MIG_ERR = IBV_EVENT_PATH_MIG_ERR,
+	IB_EVENT_DEVICE_FATAL = IBV_EVENT_DEVICE_FATAL,
+	IB_EVENT_PORT_ACTIVE = IBV_EVENT_PORT_ACTIVE,
+	IB_EVENT_PORT_ERR = IBV_EVENT_PORT_ERR,
+	IB_EVENT_LID_CHANGE = IBV_EVENT_LID_CHANGE,
+	IB_EVENT_PKEY_CHANGE = IBV_EVENT_PKEY_CHANGE,
+	IB_EVENT_SM_CHANGE = IBV_EVENT_SM_CHANGE,
+	IB_EVENT_SRQ_ERR = IBV_EVENT_SRQ_ERR,
+	IB_EVENT_SRQ_LIMIT_REACHED = IBV_EVENT_SRQ_LIMIT_REACHED,
+	IB_EVENT_QP_LAST_WQE_REACHED = IBV_EVENT_QP_LAST_WQE_REACHED,
+	IB_EVENT_CLIENT_REREGISTER = IBV_EVENT_CLIENT_REREGISTER,
+	IB_EVENT_GID_CHANGE = IBV_EVENT_GID_CHANGE,
+};
+
+enum ib_mw_type { IB_MW_TYPE_1 = IBV_MW_TYPE_1, IB_MW_TYPE_2 = IBV_MW_TYPE_2 };
+enum ib_srq_type { IB_SRQT_BASIC, IB_SRQT_XRC };
+enum ib_srq_attr_mask { IB_SRQ_MAX_WR = 1 << 0, IB_SRQ_LIMIT = 1 << 1 };
+enum ib_sig_type { IB_SIGNAL_ALL_WR, IB_SIGNAL_REQ_WR };
+
+/* --- device --- */
+
+struct ib_event {
+	struct ib_device *device;
+	union {
+		struct ib_cq *cq;
+		struct ib_qp *qp;
+		struct ib_srq *srq;
+		unsigned port_num;
+	} element;
+	enum ib_event_type event;
+};
+
+/* Told of the events of a port and of the device; those of objects go to the object's handler. */
+struct ib_event_handler {
+	struct ib_device *device;
+	void (*handler)(struct ib_event_handler *handler, struct ib_event *event);
+	struct drv_list list;
+};
+
+#define INIT_IB_EVENT_HANDLER(ptr, device_, handler_)                                              \
+	do {                                                                                       \
+		(ptr)->device = (device_);                                                         \
+		(ptr)->handler = (handler_);                                                       \
+		drv_list_init(&(ptr)->list);                                                       \
+	} while (0)
+
+/* One a driver instance: no globals. Objects stand in its lists until they are destroyed. */
+struct ib_device {
+	char name[16]; /* "mlx4_0" */
+	struct drv_device *drv;
+	struct platform *platform;
+	struct drv_device_attr attrs;
+	unsigned phys_port_cnt, num_comp_vectors;
+	struct drv_list event_handlers;
+	struct drv_list qps, xrcds;
+	unsigned pds, mrs, mws, cqs, srqs, ahs; /* objects alive */
+	unsigned xrc_rcv_events; /* of receive QPs that belong to no process: handled, logged */
+	enum ib_event_type xrc_rcv_event; /* the last of them */
+	uint32_t xrc_rcv_event_qpn;
+};
+
+/* `drv` is up. Takes over drv_event_register(): events of objects that are not this layer's, and
+ * those of ports, go on to `event_fn` (may be NULL), in interrupt context. -ENOMEM. */
+int ib_device_create(struct drv_device *drv, const char *name,
+		     void (*event_fn)(void *arg, const struct drv_event *event), void *event_arg,
+		     struct ib_device **device);
+/* -EBUSY while objects are left. The driver stays up. */
+int ib_device_destroy(struct ib_device *device);
+/* All objects of all kinds that exist. */
+unsigned ib_device_objects(const struct ib_device *device);
+
+/* 0. The handler's memory is the caller's until it is unregistered. */
+int ib_register_event_handler(struct ib_event_handler *handler);
+void ib_unregister_event_handler(struct ib_event_handler *handler);
+const char *ib_event_msg(enum ib_event_type event);
+
+struct ib_port_attr {
+	enum ib_port_state state;
+	enum ib_mtu max_mtu, active_mtu;
+	int gid_tbl_len, pkey_tbl_len;
+	uint32_t port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr;
+	uint32_t lid, sm_lid;
+	uint8_t lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width;
+	uint16_t active_speed;
+	uint8_t phys_state;
+};
+
+/* -EINVAL: no such port, no such index. */
+int ib_query_port(struct ib_device *device, unsigned port, struct ib_port_attr *attr);
+int ib_query_gid(struct ib_device *device, unsigned port, int index, union ib_gid *gid);
+int ib_query_pkey(struct ib_device *device, unsigned port, unsigned index, uint16_t *pkey);
+
+/* --- protection domains --- */
+
+struct ib_pd {
+	struct ib_device *device;
+	struct drv_pd *drv;
+	unsigned usecnt;
+	uint32_t local_dma_lkey;     /* the device's reserved L_Key: all memory, kernel QPs only */
+	struct ib_mr *__internal_mr; /* for users of unsafe_global_rkey */
+	uint32_t unsafe_global_rkey;
+};
+
+/* `flags` must be 0. */
+struct ib_pd *ib_alloc_pd(struct ib_device *device, unsigned flags);
+/* -EBUSY while something is in it. */
+int ib_dealloc_pd(struct ib_pd *pd);
+
+/* --- memory --- */
+
+enum ib_mr_type { IB_MR_TYPE_MEM_REG, IB_MR_TYPE_SG_GAPS, IB_MR_TYPE_USER = 3, IB_MR_TYPE_DMA };
+
+struct ib_mr {
+	struct ib_device *device;
+	struct ib_pd *pd;
+	struct drv_mr *drv;
+	uint32_t lkey, rkey;
+	uint64_t iova, length;
+	unsigned page_size;
+	enum ib_mr_type type;
+	unsigned usecnt;
+	/* of ib_alloc_mr */
+	unsigned max_pages, npages;
+	struct drv_list pool_entry; /* of an MR pool */
+};
+
+/* User memory [start, start + length), visible at virt_addr (same offset in its page). -EINVAL:
+ * length 0, or remote write or atomic without local write (C10-56), or an unknown access flag;
+ * -EFAULT: not the host's memory. */
+struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, void *start, uint64_t length, uint64_t virt_addr,
+			     unsigned access);
+/* All of the host's memory by bus address. */
+struct ib_mr *ib_get_dma_mr(struct ib_pd *pd, unsigned access);
+/* -EBUSY while windows are bound to it. */
+int ib_dereg_mr(struct ib_mr *mr);
+
+struct ib_mw {
+	struct ib_device *device;
+	struct ib_pd *pd;
+	struct drv_mw *drv;
+	uint32_t rkey; /* as allocated; drv_mw_rkey() after binds */
+	enum ib_mw_type type;
+};
+
+/* -EINVAL: no such type. */
+struct ib_mw *ib_alloc_mw(struct ib_pd *pd, enum ib_mw_type type);
+int ib_dealloc_mw(struct ib_mw *mw);
+
+/* --- completion queues --- */
+
+typedef void (*ib_comp_handler)(struct ib_cq *cq, void *cq_context);
+
+struct ib_cq_init_attr {
+	unsigned cqe; /* at least */
+	unsigned comp_vector;
+	uint32_t flags;      /* 0 */
+	struct drv_uar *uar; /* a process' doorbell page; NULL: the driver's */
+};
+
+struct ib_cq {
+	struct ib_device *device;
+	struct drv_cq *drv;
+	ib_comp_handler comp_handler;
+	void (*event_handler)(struct ib_event *event, void *cq_context);
+	void *cq_context;
+	int cqe; /* entries it has */
+	unsigned usecnt;
+	void *private_data; /* of the layer that made it (ib_alloc_cq) */
+};
+
+/* comp_handler (may be NULL) is called for each completion event after ib_req_notify_cq.
+ * -EINVAL: cqe 0 or above the device's limit, no such vector, flags. */
+struct ib_cq *ib_create_cq(struct ib_device *device, ib_comp_handler comp_handler,
+			   void (*event_handler)(struct ib_event *event, void *cq_context),
+			   void *cq_context, const struct ib_cq_init_attr *attr);
+/* -EINVAL: fewer than what is in it, or above the limit; -EBUSY: a resize is under way. */
+int ib_resize_cq(struct ib_cq *cq, int cqe);
+/* An event after `count` completions or `period` us. */
+int ib_modify_cq(struct ib_cq *cq, uint16_t count, uint16_t period);
+/* -EBUSY while a queue completes into it. */
+int ib_destroy_cq(struct ib_cq *cq);
+
+/* --- XRC domains --- */
+
+struct ib_xrcd {
+	struct ib_device *device;
+	struct drv_xrcd *drv;
+	struct drv_pd *pd; /* of its target QPs, which have none of a process */
+	struct drv_list link;
+	unsigned usecnt; /* SRQs and handles of target QPs; QPs without a handle go with the domain
+			  */
+	struct drv_list tgt_qps;
+	void *inode; /* of the file that names it; NULL: none */
+};
+
+/* -EOPNOTSUPP: the device has no XRC. */
+struct ib_xrcd *ib_alloc_xrcd(struct ib_device *device);
+/* -EBUSY while SRQs are in it or handles to its QPs are open. Target QPs left are destroyed. */
+int ib_dealloc_xrcd(struct ib_xrcd *xrcd);
+
+/* --- shared receive queues --- */
+
+struct ib_srq_attr {
+	uint32_t max_wr, max_sge, srq_limit;
+};
+
+struct ib_srq_init_attr {
+	void (*event_handler)(struct ib_event *event, void *srq_context);
+	void *srq_context;
+	struct ib_srq_attr attr; /* set to what it became */
+	enum ib_srq_type srq_type;
+	struct {
+		struct ib_cq *cq;
+		struct {
+			struct ib_xrcd *xrcd;
+		} xrc;
+	} ext;
+};
+
+struct ib_srq {
+	struct ib_device *device;
+	struct ib_pd *pd;
+	struct drv_srq *drv;
+	void (*event_handler)(struct ib_event *event, void *srq_context);
+	void *srq_context;
+	enum ib_srq_type srq_type;
+	unsigned usecnt;
+	struct {
+		struct ib_cq *cq;
+		struct {
+			struct ib_xrcd *xrcd;
+			uint32_t srq_num;
+		} xrc;
+	} ext;
+};
+
+/* -EINVAL: max_wr 0, or a size above the device's limit, or XRC without domain or CQ. */
+struct ib_srq *ib_create_srq(struct ib_pd *pd, struct ib_srq_init_attr *attr);
+/* Only IB_SRQ_LIMIT: one event when fewer are left, 0 disarms. -EINVAL: IB_SRQ_MAX_WR (the device
+ * does not resize), a limit not below the size, an unknown bit. */
+int ib_modify_srq(struct ib_srq *srq, const struct ib_srq_attr *attr, unsigned mask);
+int ib_query_srq(struct ib_srq *srq, struct ib_srq_attr *attr);
+/* -EBUSY while a QP receives from it. */
+int ib_destroy_srq(struct ib_srq *srq);
+
+/* --- address handles --- */
+
+enum ib_ah_flags { IB_AH_GRH = 1 };
+
+struct ib_global_route {
+	union ib_gid dgid;
+	uint32_t flow_label;
+	uint8_t sgid_index, hop_limit, traffic_class;
+};
+
+struct rdma_ah_attr {
+	struct ib_global_route grh; /* with IB_AH_GRH */
+	unsigned dlid;
+	uint8_t sl, src_path_bits, static_rate, port_num, ah_flags;
+};
+
+struct ib_ah {
+	struct ib_device *device;
+	struct ib_pd *pd;
+	struct drv_ah_attr drv;
+};
+
+/* -EINVAL: no such port, an SL above 15, a GID index the port does not have. */
+struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, uint32_t flags);
+int rdma_destroy_ah(struct ib_ah *ah, uint32_t flags);
+
+/* --- queue pairs --- */
+
+struct ib_qp_cap {
+	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
+};
+
+struct ib_qp_init_attr {
+	void (*event_handler)(struct ib_event *event, void *qp_context);
+	void *qp_context;
+	struct ib_cq *send_cq, *recv_cq;
+	struct ib_srq *srq;
+	struct ib_xrcd *xrcd; /* IB_QPT_XRC_TGT */
+	struct ib_qp_cap cap; /* set to what it became */
+	enum ib_sig_type sq_sig_type;
+	enum ib_qp_type qp_type;
+	bool user; /* a queue pair of a process: no reserved L_Key, no fast registration */
+	struct drv_uar *uar; /* as in ib_cq_init_attr */
+};
+
+struct ib_qp_attr {
+	enum ib_qp_state qp_state, cur_qp_state;
+	enum ib_mtu path_mtu;
+	enum ib_mig_state path_mig_state;
+	uint32_t qkey, rq_psn, sq_psn, dest_qp_num;
+	unsigned qp_access_flags;
+	struct ib_qp_cap cap;
+	struct rdma_ah_attr ah_attr, alt_ah_attr;
+	uint16_t pkey_index, alt_pkey_index;
+	uint8_t en_sqd_async_notify, sq_draining, max_rd_atomic, max_dest_rd_atomic;
+	uint8_t min_rnr_timer; /* code */
+	uint8_t port_num, timeout /* 4.096 us * 2^n; 0 never */, retry_cnt, rnr_retry;
+	uint8_t alt_port_num, alt_timeout;
+};
+
+/* A queue pair, or a further handle of an XRC target QP (real_qp is then another one). */
+struct ib_qp {
+	struct ib_device *device;
+	struct ib_pd *pd; /* NULL: XRC target */
+	struct ib_cq *send_cq, *recv_cq;
+	struct ib_srq *srq;
+	struct ib_xrcd *xrcd;
+	struct drv_qp *drv;
+	struct ib_qp *real_qp;
+	struct drv_list open_list; /* real: its handles; handle: member */
+	struct drv_list link;      /* of the device's QPs */
+	struct drv_list xrcd_list; /* of its domain's target QPs */
+	unsigned usecnt;           /* handles, multicast groups */
+	bool domain_owned; /* XRC receive QP by number only: lives until its domain closes */
+	void (*event_handler)(struct ib_event *event, void *qp_context);
+	void *qp_context;
+	uint32_t qp_num;
+	enum ib_qp_type qp_type;
+};
+
+/* An XRC target QP comes as a handle: the QP itself goes when its last handle is destroyed.
+ * -EINVAL: type, sizes, a target without domain or another type without CQs, an SRQ of XRC kind. */
+struct ib_qp *ib_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr);
+/* A further handle of a target QP. -EINVAL: not in that domain, not a target QP. */
+struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
+			 void (*event_handler)(struct ib_event *event, void *qp_context),
+			 void *qp_context);
+/* Gives a handle back, whatever becomes of the QP; -EINVAL: not a handle. */
+int ib_close_qp(struct ib_qp *qp);
+/* -EBUSY while it is in a multicast group. */
+int ib_destroy_qp(struct ib_qp *qp);
+
+/*
+ * Whether a QP of that type may go from one state to the other with these attributes: all that the
+ * transition requires, none that it does not know.
+ */
+bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to, enum ib_qp_type type,
+			unsigned mask);
+/* -EINVAL: as above, or a port, P_Key index, MTU, depth, timer that the device does not have. */
+int ib_modify_qp(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned mask);
+/* Asks the device; `mask` is a hint, all is set. `init` may be NULL. */
+int ib_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, unsigned mask,
+		struct ib_qp_init_attr *init);
+
+/* -EINVAL: not UD, or not a multicast GID. `lid` is not used by the device. */
+int ib_attach_mcast(struct ib_qp *qp, const union ib_gid *gid, uint16_t lid);
+int ib_detach_mcast(struct ib_qp *qp, const union ib_gid *gid, uint16_t lid);
+
+/* --- XRC receive QPs that belong to no process --- */
+
+/*
+ * A receive-side QP of the domain, known by number, in RTR after this call. `attr` as for INIT and
+ * RTR of a target QP together; see ibv_alloc_xrc_rcv_qp. It has no handle: it lives until the
+ * domain goes (`domain_owned`), and its events are logged by the core.
+ */
+int ib_alloc_xrc_rcv_qp(struct ib_xrcd *xrcd, const struct ib_qp_attr *attr, unsigned mask,
+			uint32_t *qp_num);
+
+#if defined(__has_include)
+#if __has_include("host_driver/core/include/rdma/ib_wr.h")
+#include "host_driver/core/include/rdma/ib_wr.h"
+#endif
+#endif
+
+#endif
