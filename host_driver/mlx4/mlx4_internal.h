@@ -382,8 +382,8 @@ struct drv_device {
 	unsigned ports, reserved_eqs, special_base;
 	uint64_t uar_bytes;
 	unsigned bf_buf_bytes; /* 0: no BlueFlame */
-	unsigned kar, uar;     /* of the core; of verbs */
-	struct drv_uar verbs;  /* the latter, for queues that have none of their own */
+	unsigned kar; /* of the core */
+	struct drv_uar verbs; /* for queues that have none of their own */
 	struct drv_bitmap uars;
 	/* memory given to the device */
 	struct drv_icm fa, aux;

@@ -25,7 +25,6 @@ int drv_uars_init(struct drv_device *dev)
 	rc = drv_bitmap_alloc(&dev->uars, &n);
 	if (rc)
 		goto cleanup;
-	dev->uar = n;
 	dev->verbs = (struct drv_uar){.dev = dev, .page = n};
 	return 0;
 

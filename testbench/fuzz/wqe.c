@@ -27,7 +27,7 @@ static void ring(struct tb_end *end, uint32_t qpn)
 
 	send_db_set_qpn(&db, qpn);
 	drv_raw_mmio_write(end->dev, HCA_BAR_UAR,
-			   (uint64_t)end->dev->uar * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
+			   (uint64_t)end->dev->verbs.page * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
 			   sizeof(db.b));
 }
 
@@ -100,7 +100,7 @@ static void step(struct fuzz_rig *rig, struct fuzz_bytes *b)
 		n = fuzz_take_some(b, 64, &bytes);
 		if (n >= 4)
 			hca_mmio_write(host_hca(end->host), HCA_BAR_UAR,
-				       (uint64_t)(end->dev->verbs.bf_offset + end->dev->uar * 512u) &
+				       (uint64_t)(end->dev->verbs.bf_offset + end->dev->verbs.page * 512u) &
 					       ~63ull,
 				       bytes, n > 8 ? (unsigned)n & ~7u : 4);
 		break;

@@ -14,9 +14,10 @@ SCENARIO(guest_blueflame_mismatch,
 	wqe_ctrl_set_bf_qpn(line, drv_qp_num(a->qp[0]));
 	wqe_ctrl_set_bf_index(line, 5);
 	wqe_ctrl_set_ds(line, 2);
-	a->platform->ops->mmio_copy64(
-		a->platform, HCA_BAR_UAR,
-		HCA_BF_OFFSET + (uint64_t)dev->uar * UAR_PAGE_SIZE + dev->verbs.bf_offset, line);
+	a->platform->ops->mmio_copy64(a->platform, HCA_BAR_UAR,
+				      HCA_BF_OFFSET + (uint64_t)dev->verbs.page * UAR_PAGE_SIZE +
+					      dev->verbs.bf_offset,
+				      line);
 	dev->verbs.bf_offset ^= dev->bf_buf_bytes;
 	expect_guest_error(a, blueflame_mismatch);
 	rdma_write(a, .wr_id = 8, .len = 64);

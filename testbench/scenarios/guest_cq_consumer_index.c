@@ -18,8 +18,9 @@ SCENARIO(guest_cq_consumer_index,
 	cq_arm_db_set_cqn(&db, drv_cq_num(a->cq));
 	cq_arm_db_set_ci(&db, a->cq->ci + BEYOND);
 	cq_arm_db_set_sn(&db, a->cq->arm_sn & 3);
-	drv_raw_mmio_write(a->dev, HCA_BAR_UAR, (uint64_t)a->dev->uar * UAR_PAGE_SIZE + UAR_CQ_ARM,
-			   db.b, sizeof(db.b));
+	drv_raw_mmio_write(a->dev, HCA_BAR_UAR,
+			   (uint64_t)a->dev->verbs.page * UAR_PAGE_SIZE + UAR_CQ_ARM, db.b,
+			   sizeof(db.b));
 	expect_guest_error(a, cq_consumer_index);
 	cq_dbrec_set_set_ci(record, a->cq->ci);
 }

@@ -9,7 +9,7 @@ static void ring(struct tb_end *end, uint32_t qpn)
 
 	send_db_set_qpn(&db, qpn);
 	drv_raw_mmio_write(end->dev, HCA_BAR_UAR,
-			   (uint64_t)end->dev->uar * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
+			   (uint64_t)end->dev->verbs.page * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
 			   sizeof(db.b));
 }
 

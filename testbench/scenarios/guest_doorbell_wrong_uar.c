@@ -11,7 +11,7 @@ SCENARIO(guest_doorbell_wrong_uar,
 
 	send_db_set_qpn(&db, drv_qp_num(a->qp[0]));
 	drv_raw_mmio_write(a->dev, HCA_BAR_UAR,
-			   (uint64_t)(a->dev->uar + 7) * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
+			   (uint64_t)(a->dev->verbs.page + 7) * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
 			   sizeof(db.b));
 	expect_guest_error(a, doorbell_wrong_uar);
 	rdma_write(a, .wr_id = 8, .len = 64);

@@ -22,8 +22,9 @@ SCENARIO(guest_wqe_malformed,
 	qp->sq.wr_id[0] = 7;
 	qp->sq.head++;
 	send_db_set_qpn(&db, drv_qp_num(qp));
-	drv_raw_mmio_write(a->dev, HCA_BAR_UAR, (uint64_t)a->dev->uar * UAR_PAGE_SIZE + UAR_SEND_DB,
-			   db.b, sizeof(db.b));
+	drv_raw_mmio_write(a->dev, HCA_BAR_UAR,
+			   (uint64_t)a->dev->verbs.page * UAR_PAGE_SIZE + UAR_SEND_DB, db.b,
+			   sizeof(db.b));
 	expect_guest_error(a, wqe_malformed);
 	expect_cqe(a, .wr_id = 7, .status = IBV_WC_LOC_QP_OP_ERR);
 	must(drv_qp_query(qp, &attr));

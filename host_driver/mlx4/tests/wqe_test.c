@@ -19,10 +19,11 @@ struct bench {
 static void bench_init(struct bench *b, enum qp_service service, unsigned log_stride)
 {
 	fake_init(&b->f, &b->dev);
-	b->dev.uar = 129;
+	b->dev.verbs = (struct drv_uar){.dev = &b->dev, .page = 129};
 	b->dev.uar_bytes = 0x400000;
 	b->pd = (struct drv_pd){.dev = &b->dev, .pdn = 0x1234};
 	b->qp = (struct drv_qp){.dev = &b->dev,
+				.uar = &b->dev.verbs,
 				.pd = &b->pd,
 				.service = service,
 				.state = IBV_QPS_RTS,
