@@ -353,6 +353,8 @@ static CRC_TARGET512 uint64_t residue_clmul512(const uint8_t *p, size_t n, uint6
 	last = fold_128(_mm512_extracti32x4_epi32(a[0], 2), load_fold(1), last);
 	last = fold_128(_mm512_extracti32x4_epi32(a[0], 1), load_fold(2), last);
 	last = fold_128(_mm512_castsi512_si128(a[0]), load_fold(3), last);
+	/* else what follows without AVX waits for the wide registers: it cost more than the CRC */
+	_mm256_zeroupper();
 	return fold_rest(last, p, n);
 }
 

@@ -10,6 +10,7 @@ enum {
 	PACKETS = MESSAGE / 4096,
 	SHORT = 4,
 	LONG = SHORT + 32,
+	RACE = SHORT + 800,
 	IDLE_S = 10,
 	QPS = 1024
 };
@@ -34,6 +35,14 @@ SCENARIO(bench_write_long, "9216 packets of RC WRITE", .hidden = true, .unobserv
 {
 	write_messages(tb, a, b, LONG);
 	expect_stat(a, requester, packets, LONG * PACKETS);
+}
+
+/* Long enough for a clock. */
+SCENARIO(bench_write_race, "205824 packets of RC WRITE", .hidden = true, .unobserved = true,
+	 .memory = MESSAGE)
+{
+	write_messages(tb, a, b, RACE);
+	expect_stat(a, requester, packets, RACE * PACKETS);
 }
 
 SCENARIO(bench_idle_short, "two trained HCAs, no time", .hidden = true, .unobserved = true)
