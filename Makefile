@@ -75,6 +75,7 @@ help:
 #: make vm         two linked HCAs in two virtual machines with Debian's kernel and drivers, a shell in each; GUESTS=1 both in one
 #: make vm-run     SCRIPT=x.sh [GUESTS=1|2] [PACKAGES="a b"] [KERNEL=vmlinuz] [MODULES=dir] [OVERLAY=dir]: a script in them, its status
 #: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
+#: make golden     renew traces/golden/ from this build: look at what git diff says before you commit it
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
 #: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
 #: make coverage   run every test in a gcov build; what of the engine, and of the protocol, was exercised
@@ -150,6 +151,10 @@ test: all
 .PHONY: run-tests
 run-tests: build-all $(tests)
 	$(Q)O=$(O) testbench/run_tests.sh $(tests)
+
+.PHONY: golden
+golden: all
+	$(Q)O=$(O) testbench/golden.sh renew
 
 # The machines take their settings from the environment; what is downloaded stays in HCASIM_CACHE (build/cache).
 .PHONY: vm vm-run vm-test

@@ -98,6 +98,19 @@ void tb_phase_end(struct tb *tb)
 		tb->phases[tb->phases_count - 1].end = totals(tb);
 }
 
+static void phase_trace(struct tb *tb, const char *phase)
+{
+	char text[128];
+
+	if (!trace_on(tb->trace, TP_NOTE))
+		return;
+	snprintf(text, sizeof(text), "phase %s", phase);
+	trace_emit(tb->trace, &(struct trace_record){.time_ps = tb->machine->core.now_ps,
+						     .point = TP_NOTE,
+						     .hca = TRACE_NO_HCA,
+						     .text = text});
+}
+
 void tb_phase(struct tb *tb, const char *here, const char *text)
 {
 	if (!tb_go(tb, here))
@@ -106,6 +119,7 @@ void tb_phase(struct tb *tb, const char *here, const char *text)
 	if (tb->phases_count < TB_PHASES_MAX)
 		tb->phases[tb->phases_count++] =
 			(struct tb_phase){.text = text, .begin = totals(tb)};
+	phase_trace(tb, text);
 	tb->progress_wall_ns = 0;
 	tb_progress(tb);
 }

@@ -20,6 +20,10 @@ enum {
 	KEY_SOCKET,
 	KEY_CTL,
 	KEY_BEHAVIOURS,
+	KEY_THRESHOLD,
+	KEY_ONLY,
+	KEY_PHASE,
+	KEY_BY_QP,
 	KEY_HELP,
 	KEY_VERSION,
 	PORT_MAX = 65535
@@ -44,6 +48,12 @@ static const struct command {
 	 CLI_DUMP, 1, 1, true},
 	{"check", "FILE.pcapng", "check structure and both CRCs of every packet of a capture",
 	 CLI_CHECK, 1, 1, false},
+	{"diff", "A B", "compare two runs' folders: the first difference, and times by stage",
+	 CLI_DIFF, 2, 2, false},
+	{"stages", "DIR", "where the time of each message of a run went, in ns", CLI_STAGES, 1, 1,
+	 false},
+	{"golden", "DIR", "a run's traces without times, as traces/golden/ keeps them", CLI_GOLDEN,
+	 1, 1, false},
 	{"serve", "--socket PATH", "offer one or two linked HCAs to virtual machines (vfio-user)",
 	 CLI_SERVE, 0, 0, true},
 	{"ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", CLI_CTL, 2,
@@ -70,6 +80,14 @@ static const struct argp_option options[] = {
 	 "socket of an HCA; twice: two linked HCAs (serve)", 0},
 	{"ctl", KEY_CTL, "PATH", 0, "control socket (serve)", 0},
 	{"at", KEY_AT, "TIME", 0, "when to dump, such as 1500us", 0},
+	{"threshold", KEY_THRESHOLD, "NS|PERCENT", 0,
+	 "times that differ by no more are equal, such as 10ns or 5%; none: no times (diff)", 0},
+	{"only", KEY_ONLY, "LIST", 0,
+	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults "
+	 "(diff, golden)",
+	 0},
+	{"phase", KEY_PHASE, "NAME", 0, "this phase of the runs alone (diff, stages, golden)", 0},
+	{"by-qp", KEY_BY_QP, NULL, 0, "packets in the order of each QP, not of the wire (diff)", 0},
 	{"behaviours", KEY_BEHAVIOURS, NULL, 0,
 	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs (list)", 0},
 	{"verbose", 'v', NULL, 0, "a line a packet (check)", 0},
@@ -84,7 +102,7 @@ struct parse {
 	const struct command *command;
 	const char *args[CLI_WORDS_MAX];
 	int nargs;
-	bool run_option, serve_option, at, verbose, behaviours;
+	bool run_option, serve_option, diff_option, at, verbose, behaviours;
 	bool complained;
 };
 
@@ -190,6 +208,29 @@ static error_t serve_option(struct parse *p, int key, char *arg)
 	return 0;
 }
 
+static error_t diff_option(struct parse *p, int key, char *arg)
+{
+	struct compare_options *diff = &p->cli->diff;
+
+	p->diff_option = true;
+	switch (key) {
+	case KEY_THRESHOLD:
+		return compare_threshold_parse(diff, arg)
+			       ? 0
+			       : complain(p, "--threshold: expected a time or percentage, got '%s'",
+					  arg);
+	case KEY_ONLY:
+		diff->classes = run_classes_parse(arg);
+		return diff->classes ? 0 : complain(p, "--only: no such list as '%s'", arg);
+	case KEY_PHASE:
+		diff->phase = arg;
+		return 0;
+	default:
+		diff->by_qp = true;
+		return 0;
+	}
+}
+
 static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
@@ -222,9 +263,19 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case KEY_SOCKET:
 	case KEY_CTL:
 		return serve_option(p, key, arg);
+	case KEY_THRESHOLD:
+	case KEY_ONLY:
+	case KEY_PHASE:
+	case KEY_BY_QP:
+		return diff_option(p, key, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static bool reads_runs(enum cli_command command)
+{
+	return command == CLI_DIFF || command == CLI_STAGES || command == CLI_GOLDEN;
 }
 
 static int finish(struct parse *p)
@@ -245,6 +296,8 @@ static int finish(struct parse *p)
 		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->behaviours && p->command->command != CLI_LIST)
 		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->diff_option && !reads_runs(p->command->command))
+		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->serve_option && p->command->command != CLI_SERVE)
 		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->command->command == CLI_SERVE && !cli->serve.socket_count)
@@ -257,6 +310,8 @@ static int finish(struct parse *p)
 	cli->verbose = p->verbose;
 	cli->behaviours = p->behaviours;
 	cli->file = p->args[0];
+	cli->diff.a = p->args[0];
+	cli->diff.b = p->args[1];
 	cli->run.scenario = p->args[0] ? p->args[0] : default_scenario;
 	cli->run.dump = p->at;
 	return 0;

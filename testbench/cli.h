@@ -7,6 +7,7 @@
 
 #include "testbench/run.h"
 #include "testbench/serve.h"
+#include "traces/compare.h"
 
 #include <stdio.h>
 
@@ -17,6 +18,9 @@ enum cli_command {
 	CLI_RULES,
 	CLI_DUMP,
 	CLI_CHECK,
+	CLI_DIFF,
+	CLI_STAGES,
+	CLI_GOLDEN,
 	CLI_SERVE,
 	CLI_CTL,
 	CLI_HELP,
@@ -29,6 +33,7 @@ struct cli {
 	enum cli_command command;
 	struct run_options run; /* RUN, DUMP and SERVE */
 	struct serve_options serve;
+	struct compare_options diff; /* DIFF; STAGES and GOLDEN: its a */
 	const char *words[CLI_WORDS_MAX]; /* CTL: of the command */
 	unsigned word_count;
 	const char *file;       /* CHECK, CTL: the socket */

@@ -6,6 +6,7 @@
 #include "testbench/catalog.h"
 #include "testbench/cli.h"
 #include "testbench/ctl.h"
+#include "testbench/tools.h"
 #include "traces/trace.h"
 
 #include <stdio.h>
@@ -74,6 +75,12 @@ int main(int argc, char **argv)
 		return EXIT_RIGHT;
 	case CLI_CHECK:
 		return check(&cli);
+	case CLI_DIFF:
+		return tool_diff(&cli.diff);
+	case CLI_STAGES:
+		return tool_stages(&cli.diff);
+	case CLI_GOLDEN:
+		return tool_golden(&cli.diff);
 	case CLI_SERVE:
 		return serve(&cli.run, &cli.serve);
 	case CLI_CTL:

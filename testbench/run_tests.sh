@@ -73,6 +73,13 @@ one "no_dmi.tour" equal_traces tour --no-dmi
 one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
 one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"
 
+# --- golden traces
+
+for g in traces/golden/*.golden; do
+	name=$(basename "$g" .golden)
+	one "golden.$name" testbench/golden.sh compare "$name" "$(traces_of "$name")"
+done
+
 # --- tools
 
 one "readme.names" testbench/check_readme.sh
@@ -91,6 +98,35 @@ one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
 one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)
 one "tool.help" grep -q 'hcasim run' <("$hcasim" --help)
 one "tool.dump" grep -Eq 'qpc 0x[0-9a-f]+: .*state' <("$hcasim" dump rc_send --at 2011170us)
+
+# diff: 0 equal, 1 different, 2 trouble; without a log the captures say it too
+diff_says()
+{
+	local rc=0
+	"$hcasim" diff "$1" "$2" >"$scratch/diff" 2>&1 || rc=$?
+	cat "$scratch/diff"
+	[ $rc -eq "$3" ] && grep -q "$4" "$scratch/diff"
+}
+captures_alone()
+{
+	mkdir -p "$scratch/capture.a" "$scratch/capture.b"
+	cp "$(traces_of rc_write)/packets.pcapng" "$scratch/capture.a/"
+	cp "$(traces_of rc_write)/packets.pcapng" "$scratch/capture.b/"
+	diff_says "$scratch/capture.a" "$scratch/capture.b" 0 '^equal: .* packets out' || return 1
+	printf '\x5a' | dd of="$scratch/capture.b/packets.pcapng" bs=1 seek=$(($(stat -c %s "$scratch/capture.b/packets.pcapng") - 3000)) conv=notrunc status=none
+	diff_says "$scratch/capture.a" "$scratch/capture.b" 1 'the packets differ from byte .* B 5a'
+}
+slower_cable()
+{
+	"$hcasim" run rc_send -s hca.link.delay=60ns -o "$scratch/slower" >/dev/null &&
+		diff_says "$(traces_of rc_send)" "$scratch/slower" 1 '^  hca0 wire .* +50.000 ' && grep -q '^equal: ' "$scratch/diff" &&
+		grep -q '^  hca.link.delay: 10ns | 60ns' "$scratch/diff"
+}
+one "tool.diff_equal" diff_says "$(traces_of rc_send)" "$(traces_of rc_send)" 0 '^times are equal'
+one "tool.diff_different" diff_says "$(traces_of rc_send)" "$(traces_of rc_lost_ack)" 1 'they differ in: ack_timeout 0xe,  |  ack_timeout 0xa,'
+one "tool.diff_trouble" diff_says "$(traces_of rc_send)" "$scratch/nowhere" 2 'has neither run.log nor packets.pcapng'
+one "tool.diff_captures" captures_alone
+one "tool.diff_slower_cable" slower_cable
 
 outside_scenario()
 {

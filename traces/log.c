@@ -76,10 +76,23 @@ static void format_line(struct trace_text *t, const struct trace_record *r)
 	}
 }
 
+/* A connected packet names the QP it goes to; the one it comes from, where its number is another. */
+static void packet_source(struct trace_text *t, const struct trace_record *r)
+{
+	struct packet_view v;
+
+	if (r->point == TP_PKT_DISCARD || !r->qpn || !r->bytes ||
+	    !packet_view_make(&v, r->bytes, r->len))
+		return;
+	if (r->qpn != bth_get_dqpn(v.bth) && !bth_op_has(v.op, BTH_EXT_DETH))
+		trace_text_add(t, ", from 0x%x", r->qpn);
+}
+
 static void packet_line(struct trace_text *t, const struct trace_record *r)
 {
 	trace_text_add(t, " port %u", r->port);
 	decode_packet(t, r->bytes, r->bytes ? r->len : 0);
+	packet_source(t, r);
 	if (r->args[0] & TRACE_PACKET_WR_ID)
 		trace_text_add(t, ", wr_id %" PRIu64, r->args[1]);
 	if (r->args[0] & TRACE_PACKET_WQE)

@@ -104,6 +104,21 @@ static void ctl_takes_a_command(void **state)
 	assert_int_equal(parse(&cli, "ctl c.sock"), -EINVAL);
 }
 
+static void diff_takes_two_runs(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "diff a b --threshold 5% --only out,completions --phase x"), 0);
+	assert_int_equal(cli.command, CLI_DIFF);
+	assert_string_equal(cli.diff.a, "a");
+	assert_string_equal(cli.diff.b, "b");
+	assert_string_equal(cli.diff.phase, "x");
+	assert_true(cli.diff.threshold_percent == 5);
+	assert_int_equal(cli.diff.classes, 1 << RUN_OUT | 1 << RUN_CQE);
+	assert_int_equal(parse(&cli, "diff a b --threshold none"), 0);
+	assert_true(cli.diff.no_times);
+}
+
 static void help_and_version_need_no_command(void **state)
 {
 	struct cli cli;
@@ -127,7 +142,12 @@ static void wrong_lines_give_one_line(void **state)
 					    "run --fw-gdb x",
 					    "list --seed 1",
 					    "check",
-					    "run -v"};
+					    "run -v",
+					    "diff a",
+					    "diff a b c",
+					    "diff a b --threshold fast",
+					    "diff a b --only mice",
+					    "run --phase x"};
 	struct cli cli;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -148,6 +168,7 @@ int main(void)
 		cmocka_unit_test(dump_wants_its_time),
 		cmocka_unit_test(serve_wants_sockets),
 		cmocka_unit_test(ctl_takes_a_command),
+		cmocka_unit_test(diff_takes_two_runs),
 		cmocka_unit_test(help_and_version_need_no_command),
 		cmocka_unit_test(wrong_lines_give_one_line),
 	};

@@ -242,6 +242,12 @@ static void text_of_packets(void **state)
 	     "0000ffffffff, qkey 0xb1b, sqpn 0x405, wr_id 7, wqe 3, try 2, fault delay\n",
 	     .point = TP_PKT_IN, .port = 2, .bytes = captured_grh, .len = sizeof(captured_grh),
 	     .args = {TRACE_PACKET_WR_ID | TRACE_PACKET_WQE, 7, 3, 2}, .text = "delay");
+	/* of a connected QP whose number is not the one it is sent to */
+	LINE("      1.500000 hca1 link_port     out port 1 rc_acknowledge slid 1 dlid 4 sl 0 vl 0 "
+	     "qpn 0x870408 "
+	     "psn 13896277, ack credits 31 msn 1, from 0x41\n",
+	     .time_ps = 1500000, .point = TP_PKT_OUT, .hca = 1, .port = 1, .qpn = 0x41,
+	     .bytes = captured_ack, .len = sizeof(captured_ack));
 	LINE("      0.000000 hca0 link_port     discard port 1 no transport packet, 3 bytes: "
 	     "000200, length\n",
 	     .point = TP_PKT_DISCARD, .port = 1, .bytes = captured_ack, .len = 3, .text = "length");

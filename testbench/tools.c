@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See tools.h. */
+#include "testbench/tools.h"
+
+#include "traces/messages.h"
+
+#include <stdio.h>
+
+enum exit_status tool_diff(const struct compare_options *options)
+{
+	return (enum exit_status)compare_runs(options, stdout);
+}
+
+static int read_run(struct run_files *run, const struct compare_options *options, unsigned needs)
+{
+	unsigned sources = run_files_sources(options->a);
+
+	if ((sources & needs) != needs) {
+		fprintf(stderr, "%s: has no %s\n", options->a,
+			needs & ~sources & RUN_LOG ? "run.log" : "packets.pcapng");
+		return -1;
+	}
+	return run_files_read(run, options->a, sources, options->by_qp, stderr);
+}
+
+enum exit_status tool_golden(const struct compare_options *options)
+{
+	struct run_files run;
+
+	if (read_run(&run, options, RUN_LOG | RUN_CAPTURE))
+		return EXIT_INPUT;
+	run_files_print(&run, options->classes ? options->classes : RUN_COMPARED, options->phase,
+			stdout);
+	run_files_free(&run);
+	return EXIT_RIGHT;
+}
+
+enum exit_status tool_stages(const struct compare_options *options)
+{
+	struct run_files run;
+	struct messages all;
+	enum exit_status status = EXIT_INPUT;
+
+	if (read_run(&run, options, RUN_LOG))
+		return EXIT_INPUT;
+	if (!messages_find(&all, &run)) {
+		messages_print(&all, &run, options->phase, stdout);
+		messages_free(&all);
+		status = EXIT_RIGHT;
+	}
+	run_files_free(&run);
+	return status;
+}

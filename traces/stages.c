@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The stages between the points of time of a message. See messages.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "traces/messages.h"
+
+bool message_stage(const struct message *m, enum message_point end, uint64_t *ps)
+{
+	uint64_t begin = MESSAGE_NEVER;
+
+	if (m->at_ps[end] == MESSAGE_NEVER)
+		return false;
+	/* an interrupt may overtake what it announces: no stage is negative */
+	for (unsigned i = 0; i < end; i++)
+		if (m->at_ps[i] != MESSAGE_NEVER && (begin == MESSAGE_NEVER || m->at_ps[i] > begin))
+			begin = m->at_ps[i];
+	if (begin == MESSAGE_NEVER)
+		return false;
+	*ps = m->at_ps[end] > begin ? m->at_ps[end] - begin : 0;
+	return true;
+}
+
+const char *message_stage_word(enum message_point end)
+{
+	static const char *const words[] = {
+#define M(name, word, meaning) word,
+		MESSAGE_POINTS(M)
+#undef M
+	};
+
+	return words[end];
+}
+
+const char *message_stage_meaning(enum message_point end)
+{
+	static const char *const meanings[] = {
+#define M(name, word, meaning) meaning,
+		MESSAGE_POINTS(M)
+#undef M
+	};
+
+	return meanings[end];
+}
+
+void messages_print(const struct messages *all, const struct run_files *run, const char *phase,
+		    FILE *out)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct message *m = &all->messages[i];
+		uint64_t ps, sum = 0;
+		unsigned in = run->phase_count;
+
+		while (in > 1 && run->phase_ps[in - 1] > m->at_ps[MESSAGE_WQE])
+			in--;
+		if (phase && strcmp(phase, run->phases[in - 1]))
+			continue;
+		fprintf(out, "hca%u qpn 0x%x wqe %u %.*s, %" PRIu64 " bytes:", m->hca, m->qpn,
+			m->index, (int)m->opcode_len, m->opcode, m->bytes);
+		for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
+			if (message_stage(m, s, &ps)) {
+				sum += ps;
+				fprintf(out, " %s %" PRIu64 ".%03u,", message_stage_word(s),
+					ps / 1000, (unsigned)(ps % 1000));
+			}
+		fprintf(out, " sum %" PRIu64 ".%03u\n", sum / 1000, (unsigned)(sum % 1000));
+	}
+}
