@@ -34,6 +34,8 @@ struct drv_options {
 				  and one for asynchronous events */
 	bool poll_commands;    /* stay in polling mode: no event mode, no NOP test */
 	bool no_blueflame;     /* ring the doorbell even for small inline sends */
+	bool prefer_blueflame; /* a single request goes by BlueFlame whether inline or not, as some
+				  user libraries have it; else only inline ones do */
 	bool no_ports;         /* no agents on QP0 and QP1: ports stay down until drv_port_up */
 	unsigned log_eq_size;  /* of completion event queues; 0: 16, as Linux has it */
 	uint64_t command_timeout_ps; /* 0: 60 s */

@@ -90,7 +90,7 @@ static bool blueflame_fits(const struct drv_qp *qp, const struct drv_send_wr *wr
 
 	return dev->bf_buf_bytes && !qp->uar->bf_busy && ds > 1 && bytes <= dev->bf_buf_bytes &&
 	       bytes <= (size_t)1 << qp->sq.log_stride &&
-	       (wr->send_flags & IBV_SEND_INLINE || !wr->num_sge);
+	       (wr->send_flags & IBV_SEND_INLINE || !wr->num_sge || dev->options.prefer_blueflame);
 }
 
 static int post_send(struct drv_qp *qp, const struct drv_send_wr *wr,
