@@ -24,9 +24,14 @@ enum {
 	KEY_ONLY,
 	KEY_PHASE,
 	KEY_BY_QP,
+	KEY_POINTS,
+	KEY_PROFILE,
+	KEY_PLOT,
+	KEY_STATS,
 	KEY_HELP,
 	KEY_VERSION,
-	PORT_MAX = 65535
+	PORT_MAX = 65535,
+	JOBS_MAX = 256
 };
 
 static const char default_scenario[] = "tour";
@@ -58,6 +63,8 @@ static const struct command {
 	 CLI_SERVE, 0, 0, true},
 	{"ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", CLI_CTL, 2,
 	 CLI_WORDS_MAX, false},
+	{"perf", "--points FILE.csv", "published measurements beside simulated ones", CLI_PERF, 0, 0,
+	 true},
 	{"help", "", "this text (also --help)", CLI_HELP, 0, 0, false},
 	{"version", "", "the version (also --version)", CLI_VERSION, 0, 0, false},
 };
@@ -69,7 +76,7 @@ static const struct argp_option options[] = {
 	{"trace", KEY_TRACE, "LIST", 0, "traces to write: log,pcapng or none; default both, serve: none (run, serve)",
 	 0},
 	{"output", 'o', "DIR", 0,
-	 "folder of the run's files; default traces/NAME beside the executable (run)", 0},
+	 "folder of the run's files; default traces/NAME beside the executable (run); CSV file (perf)", 0},
 	{"fw", KEY_FW, "ELF", 0,
 	 "firmware; default fw/hcasim-fw.elf beside the executable (run, dump)", 0},
 	{"fw-gdb", KEY_FW_GDB, "PORT", 0,
@@ -84,10 +91,15 @@ static const struct argp_option options[] = {
 	 "times that differ by no more are equal, such as 10ns or 5%; none: no times (diff)", 0},
 	{"only", KEY_ONLY, "LIST", 0,
 	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults "
-	 "(diff, golden)",
+	 "(diff, golden); ID,... these points, M* all that begin so (perf)",
 	 0},
 	{"phase", KEY_PHASE, "NAME", 0, "this phase of the runs alone (diff, stages, golden)", 0},
 	{"by-qp", KEY_BY_QP, NULL, 0, "packets in the order of each QP, not of the wire (diff)", 0},
+	{"points", KEY_POINTS, "FILE.csv", 0, "id,profile,workload,params,value,unit,source (perf)", 0},
+	{"profile", KEY_PROFILE, "NAME", 0, "configs/NAME.ini, or a file, instead of the points' own (perf)", 0},
+	{"plot", KEY_PLOT, "DIR", 0, "SVG files, by gnuplot (perf)", 0},
+	{"stats", KEY_STATS, "FILE.json", OPTION_ARG_OPTIONAL, "counters of each point, and as JSON (perf)", 0},
+	{"jobs", 'j', "N", 0, "processes at a time; default: as many as CPUs (perf)", 0},
 	{"behaviours", KEY_BEHAVIOURS, NULL, 0,
 	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs (list)", 0},
 	{"verbose", 'v', NULL, 0, "a line a packet (check)", 0},
@@ -102,7 +114,8 @@ struct parse {
 	const struct command *command;
 	const char *args[CLI_WORDS_MAX];
 	int nargs;
-	bool run_option, serve_option, diff_option, at, verbose, behaviours;
+	bool run_option, serve_option, diff_option, perf_option, at, verbose, behaviours;
+	const char *only;
 	bool complained;
 };
 
@@ -219,14 +232,41 @@ static error_t diff_option(struct parse *p, int key, char *arg)
 			       ? 0
 			       : complain(p, "--threshold: expected a time or percentage, got '%s'",
 					  arg);
-	case KEY_ONLY:
-		diff->classes = run_classes_parse(arg);
-		return diff->classes ? 0 : complain(p, "--only: no such list as '%s'", arg);
 	case KEY_PHASE:
 		diff->phase = arg;
 		return 0;
 	default:
 		diff->by_qp = true;
+		return 0;
+	}
+}
+
+static error_t perf_option(struct parse *p, int key, char *arg)
+{
+	struct perf_options *perf_options = &p->cli->perf;
+	char *end;
+	unsigned long jobs;
+
+	p->perf_option = true;
+	switch (key) {
+	case KEY_POINTS:
+		perf_options->points = arg;
+		return 0;
+	case KEY_PROFILE:
+		perf_options->profile = arg;
+		return 0;
+	case KEY_PLOT:
+		perf_options->plot = arg;
+		return 0;
+	case KEY_STATS:
+		perf_options->stats = true;
+		perf_options->stats_file = arg;
+		return 0;
+	default:
+		jobs = strtoul(arg, &end, 10);
+		if (*end || end == arg || !jobs || jobs > JOBS_MAX)
+			return complain(p, "-j: expected 1 to %d, got '%s'", JOBS_MAX, arg);
+		perf_options->jobs = (unsigned)jobs;
 		return 0;
 	}
 }
@@ -260,11 +300,19 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case KEY_NO_DMI:
 	case KEY_AT:
 		return run_option(p, key, arg);
+	case KEY_ONLY:
+		p->only = arg;
+		return 0;
+	case KEY_POINTS:
+	case KEY_PROFILE:
+	case KEY_PLOT:
+	case KEY_STATS:
+	case 'j':
+		return perf_option(p, key, arg);
 	case KEY_SOCKET:
 	case KEY_CTL:
 		return serve_option(p, key, arg);
 	case KEY_THRESHOLD:
-	case KEY_ONLY:
 	case KEY_PHASE:
 	case KEY_BY_QP:
 		return diff_option(p, key, arg);
@@ -276,6 +324,20 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 static bool reads_runs(enum cli_command command)
 {
 	return command == CLI_DIFF || command == CLI_STAGES || command == CLI_GOLDEN;
+}
+
+/* Which ones is the command's to say: points, or kinds of records. */
+static int only(struct parse *p)
+{
+	struct cli *cli = p->cli;
+
+	cli->perf.only = p->only;
+	if (!p->only || p->command->command == CLI_PERF)
+		return 0;
+	if (!reads_runs(p->command->command))
+		return -complain(p, "%s takes no such option", p->command->word);
+	cli->diff.classes = run_classes_parse(p->only);
+	return cli->diff.classes ? 0 : -complain(p, "--only: no such list as '%s'", p->only);
 }
 
 static int finish(struct parse *p)
@@ -302,6 +364,12 @@ static int finish(struct parse *p)
 		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->command->command == CLI_SERVE && !cli->serve.socket_count)
 		return -complain(p, "serve: expected --socket PATH");
+	if (p->perf_option && p->command->command != CLI_PERF)
+		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->command->command == CLI_PERF && !cli->perf.points)
+		return -complain(p, "perf: expected --points FILE.csv");
+	if (only(p))
+		return -EINVAL;
 	if (!cli->run.traces)
 		cli->run.traces = p->command->command == CLI_SERVE ? "none" : "log,pcapng";
 	for (int i = 1; i < p->nargs; i++)

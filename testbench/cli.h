@@ -5,6 +5,7 @@
 #ifndef TESTBENCH_CLI_H
 #define TESTBENCH_CLI_H
 
+#include "testbench/perf/perf.h"
 #include "testbench/run.h"
 #include "testbench/serve.h"
 #include "traces/compare.h"
@@ -23,6 +24,7 @@ enum cli_command {
 	CLI_GOLDEN,
 	CLI_SERVE,
 	CLI_CTL,
+	CLI_PERF,
 	CLI_HELP,
 	CLI_VERSION
 };
@@ -34,6 +36,7 @@ struct cli {
 	struct run_options run; /* RUN, DUMP and SERVE */
 	struct serve_options serve;
 	struct compare_options diff; /* DIFF; STAGES and GOLDEN: its a */
+	struct perf_options perf;
 	const char *words[CLI_WORDS_MAX]; /* CTL: of the command */
 	unsigned word_count;
 	const char *file;       /* CHECK, CTL: the socket */

@@ -85,6 +85,8 @@ int main(int argc, char **argv)
 		return serve(&cli.run, &cli.serve);
 	case CLI_CTL:
 		return ctl_send(cli.file, cli.words, cli.word_count);
+	case CLI_PERF:
+		return perf(&cli.run, &cli.perf);
 	case CLI_HELP:
 		cli_help(stdout);
 		return EXIT_RIGHT;

@@ -159,12 +159,12 @@ static void uar_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint8_t
 
 /* --- BlueFlame --- */
 
+/* Two a page: software writes the two buffers of one register in turn. Buffers of a page's further
+ * registers share with the pages after it. */
 static struct gather *gather_find(struct hca *hca, uint32_t uar, uint32_t buffer)
 {
-	const struct hca_params *p = hca->params;
-
-	return &hca->doorbell->gathers[((uar << p->doorbell_log_bf_regs) * BUFS_PER_REG + buffer) %
-				       p->doorbell_bf_gathers];
+	return &hca->doorbell
+			->gathers[(uar * BUFS_PER_REG + buffer) % hca->params->doorbell_bf_gathers];
 }
 
 /* The lines do not make a WQE: it is fetched from memory, where software has stored it before. */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Published measurements: a CSV file with a row a point,
+ *
+ *	id,profile,workload,params,value,unit,source
+ *
+ * params is key=value;key=value. What a workload is stands in workloads.h, what a key means in the
+ * rows below; a key with a dot is a parameter of the simulation (hca.link.delay=1us).
+ */
+#ifndef TESTBENCH_PERF_POINTS_H
+#define TESTBENCH_PERF_POINTS_H
+
+#include "host_driver/mlx4/ibv.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* N(key, "meaning"): numbers. Members of struct perf_params; 0 or absent: the workload's default.
+ */
+#define PERF_NUMBERS(N)                                                                            \
+	N(size, "bytes of a message")                                                              \
+	N(inlined, "key inline: limit in bytes for the _lat workloads, else 0 or 1")               \
+	N(mtu, "path MTU")                                                                         \
+	N(mps, "PCIe maximum payload size")                                                        \
+	N(mrrs, "PCIe maximum read request size")                                                  \
+	N(tx_depth, "WQEs kept posted")                                                            \
+	N(outstanding, "READs and atomics a QP has in flight")                                     \
+	N(threads, "host threads that post")                                                       \
+	N(qps, "queue pairs, all threads together")                                                \
+	N(window, "every so many requests of a thread one is signalled")                           \
+	N(batch, "WQEs a doorbell")                                                                \
+	N(mrs, "regions the target is drawn from")                                                 \
+	N(mr_size, "bytes of a region")                                                            \
+	N(random, "1: random target in the region")                                                \
+	N(addresses, "8-byte words the atomics spread over")                                       \
+	N(timeout, "ACK timeout code")                                                             \
+	N(retry_cnt, "retries before the error")                                                   \
+	N(min_rnr_timer, "RNR timer code")
+
+enum perf_op { PERF_WRITE, PERF_READ, PERF_SEND, PERF_FETCH_ADD, PERF_CMP_SWAP };
+enum { PERF_SETTINGS_MAX = 16 };
+
+struct perf_params {
+#define N(key, meaning) uint64_t key;
+	PERF_NUMBERS(N)
+#undef N
+	bool has_retry_cnt, has_min_rnr_timer;
+	enum perf_op op;
+	bool has_transport;
+	enum ibv_qp_type transport;
+	const char *settings[PERF_SETTINGS_MAX]; /* section.key=value */
+	unsigned setting_count;
+};
+
+struct perf_workload;
+
+struct perf_point {
+	char *id, *profile, *workload_name, *params_text, *unit, *source;
+	const struct perf_workload *workload;
+	struct perf_params params;
+	double published;
+	const char *file;
+	unsigned line;
+};
+
+struct perf_points {
+	struct perf_point *points;
+	size_t count;
+	char *text; /* of all strings */
+	char *file;
+};
+
+/* 0; -EINVAL or -errno with one line FILE:LINE: what is wrong in err. */
+int perf_points_load(struct perf_points *points, const char *path, FILE *err);
+void perf_points_free(struct perf_points *points);
+
+#endif

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Many messages at a time: requests or bytes a second. */
+#include "testbench/perf/world.h"
+
+#include <stdlib.h>
+
+enum {
+	/* what saturates the HCA, where a row does not say it */
+	THREADS = 8,
+	QPS_A_THREAD = 2,
+	WINDOW = 16,
+	MANY_BATCH = 16, /* WQEs a doorbell of the many machines */
+	RECEIVES = 512,
+	CQ_MODERATION = 100, /* perftest: every so many requests one is signalled */
+	WARM = 8000,
+	COUNT = 24000,
+	WARM_A_QP = 16,
+	BANDWIDTH_BYTES = 24 << 20, /* moved in the measurement, but at least so many messages */
+	BANDWIDTH_MESSAGES = 400,
+	TAKE = 16,
+};
+
+static bool is_inlined(const struct perf_world *world)
+{
+	const struct perf_params *p = world->p;
+
+	return p->inlined == 1 || (p->inlined && p->size <= p->inlined);
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	while (b) {
+		const uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* --- one HCA as requester --- */
+
+static unsigned window_of(const struct perf_world *world)
+{
+	const struct perf_params *p = world->p;
+	unsigned window = p->window ? (unsigned)p->window : WINDOW;
+
+	return window < p->batch ? (unsigned)p->batch : window;
+}
+
+static bool is_inbound(const struct perf_world *world)
+{
+	return !strcmp(world->point->workload_name, "in_rate");
+}
+
+static unsigned batch_of(const struct perf_world *world)
+{
+	if (world->p->batch)
+		return (unsigned)world->p->batch;
+	return is_inbound(world) ? MANY_BATCH : 1;
+}
+
+/*
+ * Requests go round the thread's queue pairs. Every window-th is signalled, and frees those before
+ * it on its own queue pair only: with each window the round begins `step` further, so that the
+ * signalled ones go round too.
+ */
+static void requester_thread(void *arg)
+{
+	struct perf_thread *t = arg;
+	struct perf_world *world = t->world;
+	const unsigned batch = batch_of(world), window = (window_of(world) + batch - 1) / batch;
+	unsigned step = 0, at = 0;
+
+	while (common_divisor(window + step, t->qp_count) != 1)
+		step++;
+	for (uint64_t lists = 1;; lists++) {
+		const bool signaled = lists % window == 0;
+		struct drv_qp *qp = t->qps[at];
+
+		if (signaled && lists > window) {
+			perf_take(t, t->send_cq, 1);
+			perf_count(world, (uint64_t)window * batch);
+		}
+		perf_post(t, &(struct perf_request){
+				     .op = world->p->op,
+				     .size = (uint32_t)world->p->size,
+				     .inlined = is_inlined(world),
+				     .signaled = signaled,
+				     .qp = qp,
+				     .ah = &t->ah,
+				     .remote_qpn = t->peer ? drv_qp_num(t->peer->qps[at]) : 0,
+				     .batch = batch,
+			     });
+		at = (at + 1 + (signaled ? step : 0)) % t->qp_count;
+	}
+}
+
+static void receiver_thread(void *arg)
+{
+	struct perf_thread *t = arg;
+	struct perf_world *world = t->world;
+	struct drv_wc wc[TAKE];
+
+	for (;;) {
+		int got;
+
+		perf_must(world, drv_cq_wait(t->recv_cq, UINT64_MAX), "drv_cq_wait");
+		got = drv_cq_poll(t->recv_cq, TAKE, wc);
+		perf_must(world, got, "drv_cq_poll");
+		for (unsigned i = 0; i < t->qp_count; i++) {
+			unsigned mine = 0;
+
+			for (int k = 0; k < got; k++)
+				mine += wc[k].qp_num == drv_qp_num(t->qps[i]);
+			if (mine)
+				perf_receives_post(t, t->qps[i], mine);
+		}
+	}
+}
+
+/* What hca0 has accepted: for services that tell the requester nothing. */
+static uint64_t accepted(struct perf_world *world)
+{
+	const uint64_t mtu = world->p->mtu ? world->p->mtu : world->tb->config->hca[0].link_mtu;
+	const uint64_t packets = world->p->size > mtu ? (world->p->size + mtu - 1) / mtu : 1;
+
+	return perf_stat(world, 0, "responder", "packets") / packets;
+}
+
+struct plan {
+	unsigned threads, qps;
+	struct perf_shape shape;
+};
+
+static struct plan plan_of(const struct perf_world *world)
+{
+	const struct perf_params *p = world->p;
+	struct plan plan = {.threads = (unsigned)p->threads, .qps = (unsigned)p->qps};
+
+	if (!plan.threads)
+		plan.threads = plan.qps && plan.qps < THREADS ? plan.qps : THREADS;
+	if (!plan.qps)
+		plan.qps = plan.threads * QPS_A_THREAD;
+	plan.shape = (struct perf_shape){
+		.type = p->transport,
+		.depth = 4 * window_of(world) + 2 * PERF_BATCH_MAX,
+		.receives = p->op == PERF_SEND ? RECEIVES : 1,
+		.inline_data = is_inlined(world) ? (unsigned)p->size : 0,
+	};
+	return plan;
+}
+
+static unsigned share(unsigned total, unsigned parts, unsigned index)
+{
+	return total / parts + (index < total % parts);
+}
+
+double perf_rate(struct perf_world *world)
+{
+	const struct perf_params *p = world->p;
+	struct plan plan = plan_of(world);
+	const unsigned from = is_inbound(world);
+
+	world->warm = WARM + (uint64_t)WARM_A_QP * plan.qps;
+	world->count = COUNT;
+	if (is_inbound(world) && p->transport != IBV_QPT_RC)
+		world->counter = accepted;
+	for (unsigned i = 0; i < plan.threads; i++) {
+		struct perf_thread *requester, *responder;
+
+		plan.shape.qps = share(plan.qps, plan.threads, i);
+		if (!plan.shape.qps)
+			continue;
+		requester = perf_thread_create(world, from, i, &plan.shape);
+		responder = perf_thread_create(world, !from, i, &plan.shape);
+		perf_connect(requester, responder);
+		if (p->op == PERF_SEND) {
+			for (unsigned k = 0; k < plan.shape.qps; k++)
+				perf_receives_post(responder, responder->qps[k], RECEIVES);
+			perf_start(responder, "receiver", receiver_thread);
+		}
+		perf_start(requester, "requester", requester_thread);
+	}
+	return perf_measured(world) / 1e6;
+}
+
+/* --- READs both ways --- */
+
+/* `window` READs in flight, all signalled, each on a random queue pair of the thread. */
+static void reader_thread(void *arg)
+{
+	struct perf_thread *t = arg;
+	struct perf_world *world = t->world;
+	unsigned free_slots = window_of(world);
+
+	for (;;) {
+		unsigned got;
+
+		for (; free_slots; free_slots--)
+			perf_post(t, &(struct perf_request){
+					     .op = PERF_READ,
+					     .size = (uint32_t)world->p->size,
+					     .signaled = true,
+					     .qp = t->qps[rng_below(&t->rng, t->qp_count)]});
+		got = perf_take(t, t->send_cq, TAKE);
+		if (t->side == &world->side[0])
+			perf_count(world, got);
+		free_slots = got;
+	}
+}
+
+double perf_symmetric(struct perf_world *world)
+{
+	struct plan plan = plan_of(world);
+
+	world->warm = WARM + (uint64_t)WARM_A_QP * plan.qps;
+	world->count = COUNT;
+	for (unsigned i = 0; i < plan.threads; i++) {
+		struct perf_thread *a, *b;
+
+		plan.shape.qps = share(plan.qps, plan.threads, i);
+		if (!plan.shape.qps)
+			continue;
+		a = perf_thread_create(world, 0, i, &plan.shape);
+		b = perf_thread_create(world, 1, i, &plan.shape);
+		perf_connect(a, b);
+		perf_start(a, "reader", reader_thread);
+		perf_start(b, "reader", reader_thread);
+	}
+	return perf_measured(world) / 1e6;
+}
+
+/* --- one queue pair, bytes --- */
+
+static unsigned depth_of(const struct perf_world *world)
+{
+	return world->p->tx_depth ? (unsigned)world->p->tx_depth : 128;
+}
+
+static unsigned moderation_of(const struct perf_world *world)
+{
+	return depth_of(world) < CQ_MODERATION ? depth_of(world) : CQ_MODERATION;
+}
+
+static enum perf_op bandwidth_op(const struct perf_world *world)
+{
+	const char *name = world->point->workload_name;
+
+	return !strncmp(name, "read", 4)   ? PERF_READ
+	       : !strncmp(name, "send", 4) ? PERF_SEND
+					   : PERF_WRITE;
+}
+
+static void sender_thread(void *arg)
+{
+	struct perf_thread *t = arg;
+	struct perf_world *world = t->world;
+	const unsigned moderation = moderation_of(world);
+	unsigned room = depth_of(world);
+
+	for (;;) {
+		unsigned done;
+
+		for (; room; room--) {
+			const unsigned at = (unsigned)(t->posted / moderation) % t->qp_count;
+
+			perf_post(t, &(struct perf_request){
+					     .op = bandwidth_op(world),
+					     .size = (uint32_t)world->p->size,
+					     .inlined = is_inlined(world),
+					     .signaled = t->posted % moderation == moderation - 1,
+					     .qp = t->qps[at],
+					     .ah = &t->ah,
+					     .remote_qpn = drv_qp_num(t->peer->qps[at])});
+		}
+		done = perf_take(t, t->send_cq, TAKE) * moderation;
+		perf_count(world, done);
+		room = done;
+	}
+}
+
+double perf_bandwidth(struct perf_world *world)
+{
+	const struct perf_params *p = world->p;
+	const bool both = strstr(world->point->workload_name, "_bidir");
+	const bool sends = bandwidth_op(world) == PERF_SEND;
+	const struct perf_shape shape = {
+		.type = p->transport,
+		.qps = p->qps ? (unsigned)p->qps : 1,
+		.depth = depth_of(world) + moderation_of(world),
+		.receives = sends ? RECEIVES : 1,
+		.inline_data = is_inlined(world) ? (unsigned)p->size : 0,
+	};
+	struct perf_thread *t[PERF_SIDES];
+
+	world->count = BANDWIDTH_BYTES / (p->size ? p->size : 1);
+	if (world->count < BANDWIDTH_MESSAGES)
+		world->count = BANDWIDTH_MESSAGES;
+	if (world->count > COUNT)
+		world->count = COUNT;
+	world->warm = world->count / 2;
+	for (unsigned i = 0; i < PERF_SIDES; i++)
+		t[i] = perf_thread_create(world, i, 0, &shape);
+	perf_connect(t[0], t[1]);
+	for (unsigned i = 0; i < PERF_SIDES; i++) {
+		const bool sender = both || !i;
+
+		if (sends && (both || i)) {
+			for (unsigned k = 0; k < shape.qps; k++)
+				perf_receives_post(t[i], t[i]->qps[k], RECEIVES);
+			perf_start(t[i], "receiver", receiver_thread);
+		}
+		if (sender)
+			perf_start(t[i], "sender", sender_thread);
+	}
+	return perf_measured(world) * (double)p->size / (1 << 20);
+}

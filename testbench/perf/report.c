@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See report.h. */
+#include "testbench/perf/report.h"
+
+#include "testbench/perf/workloads.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *letters;
+} categories[] = {
+	[PERF_CAT_LATENCY] = {"latency", "L"},
+	[PERF_CAT_BANDWIDTH] = {"bandwidth", "B"},
+	[PERF_CAT_MESSAGE_RATE] = {"message rate", "M"},
+	[PERF_CAT_SCALING] = {"QP/MR scaling", "QR"},
+	[PERF_CAT_TIMERS] = {"timers", "T"},
+};
+
+const char *perf_category_name(enum perf_category category)
+{
+	return categories[category].name;
+}
+
+enum perf_category perf_category_of(const struct perf_point *point)
+{
+	for (unsigned i = 0; i < PERF_CATEGORIES; i++)
+		if (strchr(categories[i].letters, point->id[0]))
+			return (enum perf_category)i;
+	if (!strcmp(point->workload_name, "ack_timeout") ||
+	    !strcmp(point->workload_name, "rnr_delay"))
+		return PERF_CAT_TIMERS;
+	if (!strcmp(point->workload_name, "sym_read_rate"))
+		return PERF_CAT_SCALING;
+	switch (point->workload->quantity) {
+	case PERF_TIME:
+		return PERF_CAT_LATENCY;
+	case PERF_BANDWIDTH:
+		return PERF_CAT_BANDWIDTH;
+	case PERF_RATE:
+		break;
+	}
+	return PERF_CAT_MESSAGE_RATE;
+}
+
+double perf_error_percent(const struct perf_result *result)
+{
+	return 100 * (result->simulated - result->point->published) / result->point->published;
+}
+
+void perf_table_print(const struct perf_results *results, FILE *out)
+{
+	fprintf(out, "%-6s %-16s %12s %12s %-6s %8s  %s\n", "id", "workload", "published",
+		"simulated", "unit", "error %", "parameters");
+	for (size_t i = 0; i < results->count; i++) {
+		const struct perf_result *r = &results->results[i];
+		const struct perf_point *p = r->point;
+
+		if (r->valid)
+			fprintf(out, "%-6s %-16s %12.6g %12.6g %-6s %8.1f  %s\n", p->id,
+				p->workload_name, p->published, r->simulated, p->unit,
+				perf_error_percent(r), p->params_text);
+		else
+			fprintf(out, "%-6s %-16s %12.6g %12s %-6s %8s  %s\n", p->id,
+				p->workload_name, p->published, "failed", p->unit, "-",
+				p->params_text);
+	}
+}
+
+void perf_means_print(const struct perf_results *results, FILE *out)
+{
+	fprintf(out, "\nmean absolute error\n");
+	for (unsigned c = 0; c < PERF_CATEGORIES; c++) {
+		unsigned n = 0, failed = 0;
+		double sum = 0;
+
+		for (size_t i = 0; i < results->count; i++) {
+			const struct perf_result *r = &results->results[i];
+
+			if (perf_category_of(r->point) != c)
+				continue;
+			if (!r->valid) {
+				failed++;
+				continue;
+			}
+			sum += fabs(perf_error_percent(r));
+			n++;
+		}
+		if (!n && !failed)
+			continue;
+		fprintf(out, "  %-14s", perf_category_name((enum perf_category)c));
+		if (n)
+			fprintf(out, " %6.1f %%  of %u points", sum / n, n);
+		if (failed)
+			fprintf(out, " (%u failed)", failed);
+		fputc('\n', out);
+	}
+}
+
+/* A JSON line of the counters as text: those that are not 0. */
+static void stats_lines(const char *json, FILE *out)
+{
+	for (const char *line = json; line && *line; line = strchr(line, '\n')) {
+		char key[128];
+		unsigned long long value;
+
+		line += *line == '\n';
+		if (sscanf(line, " \"%127[^\"]\": %llu", key, &value) == 2 && value)
+			fprintf(out, "  %-40s %llu\n", key, value);
+	}
+}
+
+void perf_stats_print(const struct perf_results *results, FILE *out)
+{
+	for (size_t i = 0; i < results->count; i++) {
+		if (!results->results[i].valid)
+			continue;
+		fprintf(out, "\n%s counters\n", results->results[i].point->id);
+		stats_lines(results->results[i].stats, out);
+	}
+}
+
+int perf_stats_write(const struct perf_results *results, FILE *out)
+{
+	const char *separator = "{\n";
+
+	for (size_t i = 0; i < results->count; i++) {
+		if (!results->results[i].valid)
+			continue;
+		fprintf(out, "%s\"%s\": %s", separator, results->results[i].point->id,
+			results->results[i].stats);
+		separator = ",\n";
+	}
+	fprintf(out, "%s}\n", *separator == '{' ? separator : "");
+	return ferror(out) ? -EIO : 0;
+}
+
+int perf_csv_write(const struct perf_results *results, FILE *out)
+{
+	fprintf(out, "id,workload,published,simulated,unit,error_percent\n");
+	for (size_t i = 0; i < results->count; i++) {
+		const struct perf_result *r = &results->results[i];
+		const struct perf_point *p = r->point;
+
+		fprintf(out, "%s,%s,%.10g,", p->id, p->workload_name, p->published);
+		if (r->valid)
+			fprintf(out, "%.6g,%s,%.2f\n", r->simulated, p->unit,
+				perf_error_percent(r));
+		else
+			fprintf(out, ",%s,\n", p->unit);
+	}
+	return ferror(out) ? -EIO : 0;
+}
+
+int perf_file_write(const struct perf_results *results, const char *path,
+		    int (*write)(const struct perf_results *results, FILE *out), FILE *err)
+{
+	FILE *out = fopen(path, "w");
+	int rc = out ? write(results, out) : -errno;
+
+	if (out && fclose(out) && !rc)
+		rc = -errno;
+	if (rc)
+		fprintf(err, "%s: %s\n", path, strerror(-rc));
+	return rc;
+}
