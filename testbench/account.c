@@ -174,6 +174,41 @@ static void print_phase(FILE *out, const struct tb_phase *p, int width)
 	fprintf(out, "\n");
 }
 
+static void json_text(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else
+			fprintf(out, (unsigned char)*text < ' ' ? "\\u%04x" : "%c", *text);
+	fputc('"', out);
+}
+
+int tb_account_write(struct tb *tb, bool passed, FILE *out)
+{
+	fprintf(out, "{\n  \"scenario\": ");
+	json_text(out, tb->scenario->name);
+	fprintf(out, ",\n  \"shows\": ");
+	json_text(out, tb->scenario->shows);
+	fprintf(out, ",\n  \"passed\": %s,\n  \"simulated_ps\": %" PRIu64 ",\n  \"phases\": [",
+		passed ? "true" : "false", tb->machine->core.now_ps);
+	for (unsigned i = 0; i < tb->phases_count; i++) {
+		const struct tb_phase *p = &tb->phases[i];
+
+		fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
+		json_text(out, p->text);
+		fprintf(out,
+			", \"begin_ps\": %" PRIu64 ", \"takes_ps\": %" PRIu64 ", \"packets\": %" PRIu64
+			", \"resent\": %" PRIu64 ", \"payload_bytes\": %" PRIu64 "}",
+			p->begin.time_ps, p->end.time_ps - p->begin.time_ps,
+			p->end.packets - p->begin.packets, p->end.resent - p->begin.resent,
+			p->end.payload_bytes - p->begin.payload_bytes);
+	}
+	fprintf(out, "\n  ]\n}\n");
+	return ferror(out) ? -EIO : 0;
+}
+
 void tb_account_print(struct tb *tb, FILE *out)
 {
 	int width = 10;

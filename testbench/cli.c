@@ -28,10 +28,14 @@ enum {
 	KEY_PROFILE,
 	KEY_PLOT,
 	KEY_STATS,
+	KEY_VARY,
+	KEY_SHOW,
+	KEY_LIST,
+	KEY_COLLECT,
 	KEY_HELP,
 	KEY_VERSION,
 	PORT_MAX = 65535,
-	JOBS_MAX = 256
+	JOBS_MAX = 4096
 };
 
 static const char default_scenario[] = "tour";
@@ -59,6 +63,8 @@ static const struct command {
 	 false},
 	{"golden", "DIR", "a run's traces without times, as traces/golden/ keeps them", CLI_GOLDEN,
 	 1, 1, false},
+	{"sweep", "NAME --vary KEY=V,V", "run a scenario under every combination of parameters", CLI_SWEEP,
+	 1, 1, true},
 	{"serve", "--socket PATH", "offer one or two linked HCAs to virtual machines (vfio-user)",
 	 CLI_SERVE, 0, 0, true},
 	{"ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", CLI_CTL, 2,
@@ -73,7 +79,7 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE.ini", 0, "read parameters from a file (run, dump)", 0},
 	{"set", 's', "SECTION.KEY=VALUE", 0, "set a parameter, stronger than files (run, dump)", 0},
 	{"seed", KEY_SEED, "N", 0, "seed of every random number (run, dump)", 0},
-	{"trace", KEY_TRACE, "LIST", 0, "traces to write: log,pcapng or none; default both, serve: none (run, serve)",
+	{"trace", KEY_TRACE, "LIST", 0, "traces to write: log,pcapng or none; default both, serve and sweep: none",
 	 0},
 	{"output", 'o', "DIR", 0,
 	 "folder of the run's files; default traces/NAME beside the executable (run); CSV file (perf)", 0},
@@ -99,7 +105,13 @@ static const struct argp_option options[] = {
 	{"profile", KEY_PROFILE, "NAME", 0, "configs/NAME.ini, or a file, instead of the points' own (perf)", 0},
 	{"plot", KEY_PLOT, "DIR", 0, "SVG files, by gnuplot (perf)", 0},
 	{"stats", KEY_STATS, "FILE.json", OPTION_ARG_OPTIONAL, "counters of each point, and as JSON (perf)", 0},
-	{"jobs", 'j', "N", 0, "processes at a time; default: as many as CPUs (perf)", 0},
+	{"vary", KEY_VARY, "SECTION.KEY=VALUE,VALUE", 0,
+	 "the values of a parameter; several: their combinations (sweep)", 0},
+	{"jobs", 'j', "N", 0, "processes at a time; default: one a processor (perf, sweep)", 0},
+	{"show", KEY_SHOW, "HCA.STAGE.COUNTER", 0,
+	 "a counter as a column; hca0, hca1, or hca for their sum (sweep)", 0},
+	{"list", KEY_LIST, NULL, 0, "instead: print a command a cell, for other machines (sweep)", 0},
+	{"collect", KEY_COLLECT, NULL, 0, "instead: the table of cells that ran already (sweep)", 0},
 	{"behaviours", KEY_BEHAVIOURS, NULL, 0,
 	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs (list)", 0},
 	{"verbose", 'v', NULL, 0, "a line a packet (check)", 0},
@@ -114,8 +126,9 @@ struct parse {
 	const struct command *command;
 	const char *args[CLI_WORDS_MAX];
 	int nargs;
-	bool run_option, serve_option, diff_option, perf_option, at, verbose, behaviours;
+	bool run_option, serve_option, diff_option, perf_option, sweep_option, at, verbose, behaviours;
 	const char *only;
+	unsigned jobs;
 	bool complained;
 };
 
@@ -244,8 +257,6 @@ static error_t diff_option(struct parse *p, int key, char *arg)
 static error_t perf_option(struct parse *p, int key, char *arg)
 {
 	struct perf_options *perf_options = &p->cli->perf;
-	char *end;
-	unsigned long jobs;
 
 	p->perf_option = true;
 	switch (key) {
@@ -263,12 +274,44 @@ static error_t perf_option(struct parse *p, int key, char *arg)
 		perf_options->stats_file = arg;
 		return 0;
 	default:
-		jobs = strtoul(arg, &end, 10);
-		if (*end || end == arg || !jobs || jobs > JOBS_MAX)
-			return complain(p, "-j: expected 1 to %d, got '%s'", JOBS_MAX, arg);
-		perf_options->jobs = (unsigned)jobs;
-		return 0;
+		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static error_t sweep_option(struct parse *p, int key, char *arg)
+{
+	struct sweep_options *sweep = &p->cli->sweep;
+
+	p->sweep_option = true;
+	switch (key) {
+	case KEY_VARY:
+		if (sweep->varies == SWEEP_VARY_MAX)
+			return complain(p, "more than %d --vary", SWEEP_VARY_MAX);
+		sweep->vary[sweep->varies++] = arg;
+		return 0;
+	case KEY_SHOW:
+		if (sweep->shows == SWEEP_SHOW_MAX)
+			return complain(p, "more than %d --show", SWEEP_SHOW_MAX);
+		sweep->show[sweep->shows++] = arg;
+		return 0;
+	case KEY_LIST:
+	case KEY_COLLECT:
+		sweep->how = key == KEY_LIST ? SWEEP_LIST : SWEEP_COLLECT;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t jobs(struct parse *p, const char *arg)
+{
+	char *end;
+	const unsigned long n = strtoul(arg, &end, 10);
+
+	if (*end || end == arg || !n || n > JOBS_MAX)
+		return complain(p, "-j: expected 1 to %d, got '%s'", JOBS_MAX, arg);
+	p->jobs = (unsigned)n;
+	return 0;
 }
 
 static error_t parse_key(int key, char *arg, struct argp_state *state)
@@ -307,7 +350,6 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case KEY_PROFILE:
 	case KEY_PLOT:
 	case KEY_STATS:
-	case 'j':
 		return perf_option(p, key, arg);
 	case KEY_SOCKET:
 	case KEY_CTL:
@@ -316,6 +358,13 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	case KEY_PHASE:
 	case KEY_BY_QP:
 		return diff_option(p, key, arg);
+	case 'j':
+		return jobs(p, arg);
+	case KEY_VARY:
+	case KEY_SHOW:
+	case KEY_LIST:
+	case KEY_COLLECT:
+		return sweep_option(p, key, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -358,6 +407,10 @@ static int finish(struct parse *p)
 		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->behaviours && p->command->command != CLI_LIST)
 		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->sweep_option && p->command->command != CLI_SWEEP)
+		return -complain(p, "%s takes no such option", p->command->word);
+	if (p->command->command == CLI_SWEEP && !cli->sweep.varies)
+		return -complain(p, "sweep: expected --vary SECTION.KEY=VALUE,VALUE");
 	if (p->diff_option && !reads_runs(p->command->command))
 		return -complain(p, "%s takes no such option", p->command->word);
 	if (p->serve_option && p->command->command != CLI_SERVE)
@@ -370,8 +423,14 @@ static int finish(struct parse *p)
 		return -complain(p, "perf: expected --points FILE.csv");
 	if (only(p))
 		return -EINVAL;
+	if (p->jobs && p->command->command != CLI_PERF && p->command->command != CLI_SWEEP)
+		return -complain(p, "%s takes no such option", p->command->word);
+	cli->perf.jobs = cli->sweep.jobs = p->jobs;
 	if (!cli->run.traces)
-		cli->run.traces = p->command->command == CLI_SERVE ? "none" : "log,pcapng";
+		cli->run.traces = p->command->command == CLI_SERVE ||
+						  p->command->command == CLI_SWEEP
+					  ? "none"
+					  : "log,pcapng";
 	for (int i = 1; i < p->nargs; i++)
 		cli->words[cli->word_count++] = p->args[i];
 	cli->command = p->command->command;

@@ -8,6 +8,7 @@
 #include "testbench/perf/perf.h"
 #include "testbench/run.h"
 #include "testbench/serve.h"
+#include "testbench/sweep.h"
 #include "traces/compare.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@ enum cli_command {
 	CLI_DIFF,
 	CLI_STAGES,
 	CLI_GOLDEN,
+	CLI_SWEEP,
 	CLI_SERVE,
 	CLI_CTL,
 	CLI_PERF,
@@ -33,10 +35,11 @@ enum { CLI_WORDS_MAX = 17 };
 
 struct cli {
 	enum cli_command command;
-	struct run_options run; /* RUN, DUMP and SERVE */
+	struct run_options run; /* RUN, DUMP, SERVE and SWEEP */
 	struct serve_options serve;
 	struct compare_options diff; /* DIFF; STAGES and GOLDEN: its a */
 	struct perf_options perf;
+	struct sweep_options sweep;
 	const char *words[CLI_WORDS_MAX]; /* CTL: of the command */
 	unsigned word_count;
 	const char *file;       /* CHECK, CTL: the socket */

@@ -28,6 +28,7 @@ struct run {
 	struct tb tb;
 	struct timespec started;
 	uint64_t ended_ps;
+	bool right;
 };
 
 int run_home(char *buf, size_t size)
@@ -167,6 +168,11 @@ static int write_stats(struct run *run, FILE *out)
 	return tb_stats_write(&run->tb, out);
 }
 
+static int write_account(struct run *run, FILE *out)
+{
+	return tb_account_write(&run->tb, run->right, out);
+}
+
 static int open_files(struct run *run)
 {
 	const char *list = run->options->traces;
@@ -208,7 +214,7 @@ static bool judge_end(struct run *run, enum kernel_end end)
 static void print_files(struct run *run, bool right)
 {
 	static const char *const names[] = {"packets.pcapng", "run.log", "config.ini",
-					    "stats.json"};
+					    "stats.json", "run.json"};
 	struct timespec now;
 	char path[PATH_CHARS];
 
@@ -263,7 +269,12 @@ static enum exit_status execute(struct run *run)
 		fflush(NULL);
 		_exit(dump.done ? EXIT_RIGHT : EXIT_INPUT);
 	}
+	if (!run->tb.done) /* it stands in a phase */
+		tb_phase_end(&run->tb);
+	run->right = right;
 	rc = write_file(run, "stats.json", write_stats);
+	if (!rc)
+		rc = write_file(run, "run.json", write_account);
 	if (right)
 		tb_account_print(&run->tb, stdout);
 	else

@@ -128,6 +128,29 @@ one "tool.diff_trouble" diff_says "$(traces_of rc_send)" "$scratch/nowhere" 2 'h
 one "tool.diff_captures" captures_alone
 one "tool.diff_slower_cable" slower_cable
 
+# sweep: a row a cell with the run's own counters, the same by other hands; a failing cell is shown
+sweep_rows()
+{
+	local vary=(--vary hca.link.delay=10ns,1us --vary hca0.responder.ack_coalesce=1,4 --show hca0.link_port.tx_packets)
+	"$hcasim" sweep rc_many "${vary[@]}" -j 2 -o "$scratch/sweep.csv" || return 1
+	[ "$(wc -l <"$scratch/sweep.csv")" -eq 5 ] || return 1
+	"$hcasim" run rc_many -s hca.link.delay=1us -s hca0.responder.ack_coalesce=4 -o "$scratch/cell" >/dev/null || return 1
+	grep -q "^1us,4,.*,$(sed -n 's/.*"hca0.link_port.tx_packets": \([0-9]*\).*/\1/p' "$scratch/cell/stats.json"),passed$" "$scratch/sweep.csv" || return 1
+	rm -r "$O/traces/sweep/rc_many"
+	! "$hcasim" sweep rc_many "${vary[@]}" --collect >"$scratch/out" 2>&1 && grep -q 'has not run' "$scratch/out" || return 1
+	"$hcasim" sweep rc_many "${vary[@]}" --list | xargs -P 2 -d '\n' -n 1 sh -c >/dev/null &&
+		"$hcasim" sweep rc_many "${vary[@]}" --collect -o "$scratch/collected.csv" && cmp "$scratch/sweep.csv" "$scratch/collected.csv"
+}
+sweep_shows_failure()
+{
+	local rc=0
+	"$hcasim" sweep rc_send --vary sim.time_limit=1us,60s >"$scratch/out" 2>&1 || rc=$?
+	cat "$scratch/out"
+	[ $rc -eq 1 ] && grep -Eq '^ +1us .* FAILED$' "$scratch/out" && grep -Eq '^ +60s .* passed$' "$scratch/out" && grep -q 'rc_send failed at' "$scratch/out"
+}
+one "tool.sweep_rows" sweep_rows
+one "tool.sweep_shows_failure" sweep_shows_failure
+
 outside_scenario()
 {
 	sed 's/SCENARIO(rc_send/SCENARIO(outside/' testbench/scenarios/rc_send.c >"$scratch/outside.c"
@@ -207,6 +230,8 @@ one "refuses.folder_that_is_a_file" refuses "text.elf" run rc_send -o "$scratch/
 one "refuses.unknown_command" refuses "fly" fly
 one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send
+one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send --vary hca.link.delai=1us,2us
+one "refuses.sweep_of_unknown_scenario" refuses "rc_sned" sweep rc_sned --vary hca.link.delay=1us,2us
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 
 echo "$passed passed, $failed failed"

@@ -110,6 +110,8 @@ void tb_memory_judge(struct tb_end *end);
 void tb_phase_end(struct tb *tb);
 void tb_account_print(struct tb *tb, FILE *out);
 int tb_stats_write(struct tb *tb, FILE *out);
+/* The scenario, its verdict and its phases, as JSON. 0 or -EIO. */
+int tb_account_write(struct tb *tb, bool passed, FILE *out);
 void tb_progress(struct tb *tb);
 void tb_progress_clear(struct tb *tb);
 size_t tb_stats_read(struct hca *hca, struct stat_value **values);

@@ -108,7 +108,8 @@ static void diff_takes_two_runs(void **state)
 {
 	struct cli cli;
 
-	assert_int_equal(parse(&cli, "diff a b --threshold 5% --only out,completions --phase x"), 0);
+	assert_int_equal(parse(&cli, "diff a b --threshold 5% --only out,completions --phase x"),
+			 0);
 	assert_int_equal(cli.command, CLI_DIFF);
 	assert_string_equal(cli.diff.a, "a");
 	assert_string_equal(cli.diff.b, "b");
@@ -117,6 +118,26 @@ static void diff_takes_two_runs(void **state)
 	assert_int_equal(cli.diff.classes, 1 << RUN_OUT | 1 << RUN_CQE);
 	assert_int_equal(parse(&cli, "diff a b --threshold none"), 0);
 	assert_true(cli.diff.no_times);
+}
+
+static void sweep_takes_values_and_columns(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli,
+			       "sweep x --vary a.b=1,2 --vary c.d=3 --show hca0.e.f -j 3 -o y.csv "
+			       "-s g.h=4"),
+			 0);
+	assert_int_equal(cli.command, CLI_SWEEP);
+	assert_string_equal(cli.run.scenario, "x");
+	assert_string_equal(cli.run.dir, "y.csv");
+	assert_string_equal(cli.run.traces, "none");
+	assert_int_equal(cli.run.setting_count, 1);
+	assert_int_equal(cli.sweep.varies, 2);
+	assert_string_equal(cli.sweep.vary[1], "c.d=3");
+	assert_string_equal(cli.sweep.show[0], "hca0.e.f");
+	assert_int_equal(cli.sweep.jobs, 3);
+	assert_int_equal(cli.sweep.how, SWEEP_RUN);
 }
 
 static void help_and_version_need_no_command(void **state)
@@ -147,7 +168,11 @@ static void wrong_lines_give_one_line(void **state)
 					    "diff a b c",
 					    "diff a b --threshold fast",
 					    "diff a b --only mice",
-					    "run --phase x"};
+					    "run --phase x",
+					    "sweep x",
+					    "sweep --vary a.b=1",
+					    "sweep x --vary a.b=1 -j 0",
+					    "run x --vary a.b=1"};
 	struct cli cli;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -169,6 +194,7 @@ int main(void)
 		cmocka_unit_test(serve_wants_sockets),
 		cmocka_unit_test(ctl_takes_a_command),
 		cmocka_unit_test(diff_takes_two_runs),
+		cmocka_unit_test(sweep_takes_values_and_columns),
 		cmocka_unit_test(help_and_version_need_no_command),
 		cmocka_unit_test(wrong_lines_give_one_line),
 	};
