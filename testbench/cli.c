@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See cli.h. */
+/*
+ * See cli.h. argp takes the line apart; what an option means is in a table: one row for a name and
+ * the commands that take it. A row is looked up when the command is known.
+ */
 #include "testbench/cli.h"
 
 #include "model/sim/units.h"
@@ -10,114 +13,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+enum { KEY_LONG = 0x100, PORT_MAX = 65535, JOBS_MAX = 4096, GIVEN_MAX = 256 };
+
+/* Sets of commands */
+#define IN(command) (1u << CLI_##command)
 enum {
-	KEY_SEED = 0x100,
-	KEY_TRACE,
-	KEY_FW,
-	KEY_FW_GDB,
-	KEY_AT,
-	KEY_NO_DMI,
-	KEY_SOCKET,
-	KEY_CTL,
-	KEY_BEHAVIOURS,
-	KEY_THRESHOLD,
-	KEY_ONLY,
-	KEY_PHASE,
-	KEY_BY_QP,
-	KEY_POINTS,
-	KEY_PROFILE,
-	KEY_PLOT,
-	KEY_STATS,
-	KEY_VARY,
-	KEY_SHOW,
-	KEY_LIST,
-	KEY_COLLECT,
-	KEY_HELP,
-	KEY_VERSION,
-	PORT_MAX = 65535,
-	JOBS_MAX = 4096
+	SIMULATES = IN(RUN) | IN(DUMP) | IN(SWEEP) | IN(SERVE) | IN(PERF),
+	READS_RUNS = IN(DIFF) | IN(STAGES) | IN(GOLDEN),
 };
 
 static const char default_scenario[] = "tour";
 
 static const struct command {
-	const char *word, *arguments, *meaning;
 	enum cli_command command;
+	const char *word, *arguments, *meaning;
 	int least, most;
-	bool runs;
 } commands[] = {
-	{"list", "", "the scenarios: name, two spaces, what it shows", CLI_LIST, 0, 0, false},
-	{"run", "[NAME|FILE.c]",
-	 "run a scenario (without a name: tour); FILE.c is compiled and loaded", CLI_RUN, 0, 1,
-	 true},
-	{"config", "", "every parameter: section, key, unit, default, meaning, source", CLI_CONFIG,
-	 0, 0, false},
-	{"rules", "", "every guest-error rule: name, meaning, source", CLI_RULES, 0, 0, false},
-	{"dump", "NAME --at TIME", "contexts by number, decoded, at that time or at failure",
-	 CLI_DUMP, 1, 1, true},
-	{"check", "FILE.pcapng", "check structure and both CRCs of every packet of a capture",
-	 CLI_CHECK, 1, 1, false},
-	{"diff", "A B", "compare two runs' folders: the first difference, and times by stage",
-	 CLI_DIFF, 2, 2, false},
-	{"stages", "DIR", "where the time of each message of a run went, in ns", CLI_STAGES, 1, 1,
-	 false},
-	{"golden", "DIR", "a run's traces without times, as traces/golden/ keeps them", CLI_GOLDEN,
-	 1, 1, false},
-	{"sweep", "NAME --vary KEY=V,V", "run a scenario under every combination of parameters", CLI_SWEEP,
-	 1, 1, true},
-	{"serve", "--socket PATH", "offer one or two linked HCAs to virtual machines (vfio-user)",
-	 CLI_SERVE, 0, 0, true},
-	{"ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", CLI_CTL, 2,
-	 CLI_WORDS_MAX, false},
-	{"perf", "--points FILE.csv", "published measurements beside simulated ones", CLI_PERF, 0, 0,
-	 true},
-	{"help", "", "this text (also --help)", CLI_HELP, 0, 0, false},
-	{"version", "", "the version (also --version)", CLI_VERSION, 0, 0, false},
+	{CLI_LIST, "list", "", "the scenarios: name, two spaces, what it shows", 0, 0},
+	{CLI_RUN, "run", "[NAME|FILE.c]",
+	 "run a scenario (without a name: tour); FILE.c is compiled and loaded", 0, 1},
+	{CLI_CONFIG, "config", "", "every parameter: section, key, unit, default, meaning, source",
+	 0, 0},
+	{CLI_RULES, "rules", "", "every guest-error rule: name, meaning, source", 0, 0},
+	{CLI_DUMP, "dump", "NAME --at TIME",
+	 "contexts by number, decoded, at that time or at failure", 1, 1},
+	{CLI_CHECK, "check", "FILE.pcapng",
+	 "check structure and both CRCs of every packet of a capture", 1, 1},
+	{CLI_DIFF, "diff", "A B",
+	 "compare two runs' folders: the first difference, and times by stage", 2, 2},
+	{CLI_STAGES, "stages", "DIR", "where the time of each message of a run went, in ns", 1, 1},
+	{CLI_GOLDEN, "golden", "DIR", "a run's traces without times, as traces/golden/ keeps them",
+	 1, 1},
+	{CLI_SWEEP, "sweep", "NAME --vary KEY=V,V",
+	 "run a scenario under every combination of parameters", 1, 1},
+	{CLI_PERF, "perf", "--points FILE.csv", "published measurements beside simulated ones", 0,
+	 0},
+	{CLI_SERVE, "serve", "--socket PATH",
+	 "offer one or two linked HCAs to virtual machines (vfio-user)", 0, 0},
+	{CLI_CTL, "ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", 2,
+	 CLI_WORDS_MAX},
+	{CLI_HELP, "help", "[COMMAND]", "this text, or a command's options (also COMMAND --help)",
+	 0, 1},
+	{CLI_VERSION, "version", "", "the version (also --version)", 0, 0},
 };
 
-static const struct argp_option options[] = {
-	{"config", 'c', "FILE.ini", 0, "read parameters from a file (run, dump)", 0},
-	{"set", 's', "SECTION.KEY=VALUE", 0, "set a parameter, stronger than files (run, dump)", 0},
-	{"seed", KEY_SEED, "N", 0, "seed of every random number (run, dump)", 0},
-	{"trace", KEY_TRACE, "LIST", 0, "traces to write: log,pcapng or none; default both, serve and sweep: none",
-	 0},
-	{"output", 'o', "DIR", 0,
-	 "folder of the run's files; default traces/NAME beside the executable (run); CSV file (perf)", 0},
-	{"fw", KEY_FW, "ELF", 0,
-	 "firmware; default fw/hcasim-fw.elf beside the executable (run, dump)", 0},
-	{"fw-gdb", KEY_FW_GDB, "PORT", 0,
-	 "the firmware of hca0 waits for gdb-multiarch on this TCP port (run)", 0},
-	{"no-dmi", KEY_NO_DMI, NULL, 0,
-	 "host memory grants no direct access: every DMA is a b_transport (run)", 0},
-	{"socket", KEY_SOCKET, "PATH", 0,
-	 "socket of an HCA; twice: two linked HCAs (serve)", 0},
-	{"ctl", KEY_CTL, "PATH", 0, "control socket (serve)", 0},
-	{"at", KEY_AT, "TIME", 0, "when to dump, such as 1500us", 0},
-	{"threshold", KEY_THRESHOLD, "NS|PERCENT", 0,
-	 "times that differ by no more are equal, such as 10ns or 5%; none: no times (diff)", 0},
-	{"only", KEY_ONLY, "LIST", 0,
-	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults "
-	 "(diff, golden); ID,... these points, M* all that begin so (perf)",
-	 0},
-	{"phase", KEY_PHASE, "NAME", 0, "this phase of the runs alone (diff, stages, golden)", 0},
-	{"by-qp", KEY_BY_QP, NULL, 0, "packets in the order of each QP, not of the wire (diff)", 0},
-	{"points", KEY_POINTS, "FILE.csv", 0, "id,profile,workload,params,value,unit,source (perf)", 0},
-	{"profile", KEY_PROFILE, "NAME", 0, "configs/NAME.ini, or a file, instead of the points' own (perf)", 0},
-	{"plot", KEY_PLOT, "DIR", 0, "SVG files, by gnuplot (perf)", 0},
-	{"stats", KEY_STATS, "FILE.json", OPTION_ARG_OPTIONAL, "counters of each point, and as JSON (perf)", 0},
-	{"vary", KEY_VARY, "SECTION.KEY=VALUE,VALUE", 0,
-	 "the values of a parameter; several: their combinations (sweep)", 0},
-	{"jobs", 'j', "N", 0, "processes at a time; default: one a processor (perf, sweep)", 0},
-	{"show", KEY_SHOW, "HCA.STAGE.COUNTER", 0,
-	 "a counter as a column; hca0, hca1, or hca for their sum (sweep)", 0},
-	{"list", KEY_LIST, NULL, 0, "instead: print a command a cell, for other machines (sweep)", 0},
-	{"collect", KEY_COLLECT, NULL, 0, "instead: the table of cells that ran already (sweep)", 0},
-	{"behaviours", KEY_BEHAVIOURS, NULL, 0,
-	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs (list)", 0},
-	{"verbose", 'v', NULL, 0, "a line a packet (check)", 0},
-	{"help", KEY_HELP, NULL, 0, "this text", -1},
-	{"version", KEY_VERSION, NULL, 0, "the version", -1},
-	{0},
+struct given {
+	const char *name, *value;
 };
 
 struct parse {
@@ -126,10 +69,9 @@ struct parse {
 	const struct command *command;
 	const char *args[CLI_WORDS_MAX];
 	int nargs;
-	bool run_option, serve_option, diff_option, perf_option, sweep_option, at, verbose, behaviours;
-	const char *only;
-	unsigned jobs;
-	bool complained;
+	struct given given[GIVEN_MAX];
+	unsigned givens;
+	bool at, help, version, complained;
 };
 
 static __attribute__((format(printf, 2, 3))) error_t complain(struct parse *p, const char *format,
@@ -144,8 +86,293 @@ static __attribute__((format(printf, 2, 3))) error_t complain(struct parse *p, c
 	va_start(args, format);
 	vfprintf(p->err, format, args);
 	va_end(args);
-	fprintf(p->err, " (hcasim --help)\n");
+	fprintf(p->err, " (hcasim %s%s--help)\n", p->command ? p->command->word : "",
+		p->command ? " " : "");
 	return EINVAL;
+}
+
+/* --- what an option does; an error has been printed --- */
+
+static error_t append(struct parse *p, const char **list, unsigned *n, unsigned most,
+		      const char *what, const char *value)
+{
+	if (*n == most)
+		return complain(p, "more than %u %s", most, what);
+	list[(*n)++] = value;
+	return 0;
+}
+
+static error_t number(struct parse *p, const char *option, const char *text, unsigned long most,
+		      unsigned *out)
+{
+	char *end;
+	const unsigned long n = strtoul(text, &end, 10);
+
+	if (*end || end == text || !n || n > most)
+		return complain(p, "%s: expected 1 to %lu, got '%s'", option, most, text);
+	*out = (unsigned)n;
+	return 0;
+}
+
+static error_t set_ini(struct parse *p, const char *value)
+{
+	struct run_options *run = &p->cli->run;
+
+	return append(p, run->ini, &run->inis, RUN_SETTINGS_MAX, "files", value);
+}
+
+static error_t set_setting(struct parse *p, const char *value)
+{
+	struct run_options *run = &p->cli->run;
+
+	return append(p, run->settings, &run->setting_count, RUN_SETTINGS_MAX, "settings", value);
+}
+
+static error_t set_seed(struct parse *p, const char *value)
+{
+	p->cli->run.seed = value;
+	return 0;
+}
+
+static error_t set_traces(struct parse *p, const char *value)
+{
+	p->cli->run.traces = value;
+	return 0;
+}
+
+static error_t set_output(struct parse *p, const char *value)
+{
+	p->cli->run.dir = value;
+	return *value ? 0 : complain(p, "-o: expected a name");
+}
+
+static error_t set_fw(struct parse *p, const char *value)
+{
+	p->cli->run.fw = value;
+	return 0;
+}
+
+static error_t set_gdb(struct parse *p, const char *value)
+{
+	return number(p, "--fw-gdb", value, PORT_MAX, &p->cli->run.gdb_port);
+}
+
+static error_t set_no_dmi(struct parse *p, const char *value)
+{
+	p->cli->run.no_dmi = true;
+	return 0;
+}
+
+static error_t set_socket(struct parse *p, const char *value)
+{
+	struct serve_options *serve = &p->cli->serve;
+
+	return append(p, serve->sockets, &serve->socket_count, SERVE_SOCKETS_MAX, "sockets", value);
+}
+
+static error_t set_ctl(struct parse *p, const char *value)
+{
+	p->cli->serve.ctl = value;
+	return 0;
+}
+
+static error_t set_at(struct parse *p, const char *value)
+{
+	p->at = true;
+	if (cfg_value_parse(CFG_TIME, value, &p->cli->run.dump_ps))
+		return complain(p, "--at: expected %s, got '%s'", cfg_unit_expects(CFG_TIME),
+				value);
+	return 0;
+}
+
+static error_t set_threshold(struct parse *p, const char *value)
+{
+	if (!compare_threshold_parse(&p->cli->diff, value))
+		return complain(p, "--threshold: expected a time or percentage, got '%s'", value);
+	return 0;
+}
+
+static error_t set_classes(struct parse *p, const char *value)
+{
+	p->cli->diff.classes = run_classes_parse(value);
+	return p->cli->diff.classes ? 0 : complain(p, "--only: no such list as '%s'", value);
+}
+
+static error_t set_phase(struct parse *p, const char *value)
+{
+	p->cli->diff.phase = value;
+	return 0;
+}
+
+static error_t set_by_qp(struct parse *p, const char *value)
+{
+	p->cli->diff.by_qp = true;
+	return 0;
+}
+
+static error_t set_points(struct parse *p, const char *value)
+{
+	p->cli->perf.points = value;
+	return 0;
+}
+
+static error_t set_profile(struct parse *p, const char *value)
+{
+	p->cli->perf.profile = value;
+	return 0;
+}
+
+static error_t set_point_ids(struct parse *p, const char *value)
+{
+	p->cli->perf.only = value;
+	return 0;
+}
+
+static error_t set_plot(struct parse *p, const char *value)
+{
+	p->cli->perf.plot = value;
+	return 0;
+}
+
+static error_t set_stats(struct parse *p, const char *value)
+{
+	p->cli->perf.stats = true;
+	p->cli->perf.stats_file = value;
+	return 0;
+}
+
+static error_t set_jobs(struct parse *p, const char *value)
+{
+	if (number(p, "-j", value, JOBS_MAX, &p->cli->perf.jobs))
+		return EINVAL;
+	p->cli->sweep.jobs = p->cli->perf.jobs;
+	return 0;
+}
+
+static error_t set_vary(struct parse *p, const char *value)
+{
+	struct sweep_options *sweep = &p->cli->sweep;
+
+	return append(p, sweep->vary, &sweep->varies, SWEEP_VARY_MAX, "--vary", value);
+}
+
+static error_t set_show(struct parse *p, const char *value)
+{
+	struct sweep_options *sweep = &p->cli->sweep;
+
+	return append(p, sweep->show, &sweep->shows, SWEEP_SHOW_MAX, "--show", value);
+}
+
+static error_t set_list(struct parse *p, const char *value)
+{
+	p->cli->sweep.how = SWEEP_LIST;
+	return 0;
+}
+
+static error_t set_collect(struct parse *p, const char *value)
+{
+	p->cli->sweep.how = SWEEP_COLLECT;
+	return 0;
+}
+
+static error_t set_behaviours(struct parse *p, const char *value)
+{
+	p->cli->behaviours = true;
+	return 0;
+}
+
+static error_t set_verbose(struct parse *p, const char *value)
+{
+	p->cli->verbose = true;
+	return 0;
+}
+
+static error_t set_help(struct parse *p, const char *value)
+{
+	p->help = true;
+	return 0;
+}
+
+static error_t set_version(struct parse *p, const char *value)
+{
+	p->version = true;
+	return 0;
+}
+
+static const struct choice {
+	const char *name, *value; /* value: what it takes, NULL nothing; [VALUE]: may be left out */
+	unsigned commands;
+	char letter;
+	error_t (*set)(struct parse *p, const char *value);
+	const char *meaning;
+} options[] = {
+	{"config", "FILE.ini", SIMULATES, 'c', set_ini, "read parameters from a file"},
+	{"set", "SECTION.KEY=VALUE", SIMULATES, 's', set_setting,
+	 "set a parameter, stronger than files"},
+	{"seed", "N", SIMULATES, 0, set_seed, "seed of every random number"},
+	{"trace", "LIST", IN(RUN) | IN(DUMP), 0, set_traces,
+	 "traces to write, of log,pcapng, or none; default: both"},
+	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, set_traces,
+	 "traces to write, of log,pcapng; default: none"},
+	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE) | IN(SWEEP), 'o', set_output,
+	 "folder of the run's files; default: traces/NAME beside the executable"},
+	{"output", "FILE.csv", IN(PERF), 'o', set_output,
+	 "id,workload,published,simulated,unit,error_percent"},
+	{"fw", "ELF", SIMULATES, 0, set_fw,
+	 "firmware; default: fw/hcasim-fw.elf beside the executable"},
+	{"fw-gdb", "PORT", IN(RUN), 0, set_gdb,
+	 "the firmware of hca0 waits for gdb-multiarch on this TCP port"},
+	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, set_no_dmi,
+	 "host memory grants no direct access: every DMA is a b_transport"},
+	{"at", "TIME", IN(DUMP), 0, set_at, "when to dump, such as 1500us"},
+	{"behaviours", NULL, IN(LIST), 0, set_behaviours,
+	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs"},
+	{"verbose", NULL, IN(CHECK), 'v', set_verbose, "a line a packet"},
+	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, set_threshold,
+	 "times that differ by no more are equal, such as 10ns or 5%; none: no times"},
+	{"only", "LIST", IN(DIFF) | IN(GOLDEN), 0, set_classes,
+	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults"},
+	{"only", "ID,...", IN(PERF), 0, set_point_ids, "these points alone; M* all that begin so"},
+	{"phase", "NAME", READS_RUNS, 0, set_phase, "this phase of the runs alone"},
+	{"by-qp", NULL, IN(DIFF), 0, set_by_qp, "packets in the order of each QP, not of the wire"},
+	{"vary", "SECTION.KEY=VALUE,VALUE", IN(SWEEP), 0, set_vary,
+	 "the values of a parameter; several: their combinations"},
+	{"show", "HCA.STAGE.COUNTER", IN(SWEEP), 0, set_show,
+	 "a counter as a column; hca0, hca1, or hca for their sum"},
+	{"list", NULL, IN(SWEEP), 0, set_list,
+	 "instead: print a command a cell, for other machines"},
+	{"collect", NULL, IN(SWEEP), 0, set_collect,
+	 "instead: the table of cells that ran already"},
+	{"points", "FILE.csv", IN(PERF), 0, set_points,
+	 "the measurements: id,profile,workload,params,value,unit,source"},
+	{"profile", "NAME", IN(PERF), 0, set_profile,
+	 "configs/NAME.ini, or a file, instead of the points' own"},
+	{"plot", "DIR", IN(PERF), 0, set_plot, "SVG files, by gnuplot"},
+	{"stats", "[FILE.json]", IN(PERF), 0, set_stats, "counters of each point, and as JSON"},
+	{"jobs", "N", IN(PERF) | IN(SWEEP), 'j', set_jobs,
+	 "processes at a time; default: one a processor"},
+	{"socket", "PATH", IN(SERVE), 0, set_socket, "socket of an HCA; twice: two linked HCAs"},
+	{"ctl", "PATH", IN(SERVE), 0, set_ctl, "control socket"},
+	{"help", NULL, ~0u, 0, set_help, "what the command does, and its options"},
+	{"version", NULL, ~0u, 0, set_version, "the version"},
+};
+
+/* --- the line --- */
+
+static const struct choice *option_of(const char *name, unsigned commands_of)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strcmp(options[i].name, name) && options[i].commands & commands_of)
+			return &options[i];
+	return NULL;
+}
+
+static const struct command *command_of(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].word, word))
+			return &commands[i];
+	return NULL;
 }
 
 static error_t argument(struct parse *p, const char *text)
@@ -156,286 +383,74 @@ static error_t argument(struct parse *p, const char *text)
 		p->args[p->nargs++] = text;
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(text, commands[i].word))
-			p->command = &commands[i];
+	p->command = command_of(text);
 	return p->command ? 0 : complain(p, "no command '%s'", text);
-}
-
-static error_t gdb_port(struct parse *p, const char *text)
-{
-	char *end;
-	unsigned long port = strtoul(text, &end, 10);
-
-	if (*end || end == text || !port || port > PORT_MAX)
-		return complain(p, "--fw-gdb: expected a TCP port, got '%s'", text);
-	p->cli->run.gdb_port = (unsigned)port;
-	return 0;
-}
-
-static error_t at_time(struct parse *p, const char *text)
-{
-	p->at = true;
-	if (cfg_value_parse(CFG_TIME, text, &p->cli->run.dump_ps))
-		return complain(p, "--at: expected %s, got '%s'", cfg_unit_expects(CFG_TIME), text);
-	return 0;
-}
-
-static error_t run_option(struct parse *p, int key, char *arg)
-{
-	struct run_options *run = &p->cli->run;
-
-	p->run_option = true;
-	switch (key) {
-	case 'c':
-		if (run->inis == RUN_SETTINGS_MAX)
-			return complain(p, "more than %d files", RUN_SETTINGS_MAX);
-		run->ini[run->inis++] = arg;
-		return 0;
-	case 's':
-		if (run->setting_count == RUN_SETTINGS_MAX)
-			return complain(p, "more than %d settings", RUN_SETTINGS_MAX);
-		run->settings[run->setting_count++] = arg;
-		return 0;
-	case 'o':
-		run->dir = arg;
-		return *arg ? 0 : complain(p, "-o: expected a folder");
-	case KEY_SEED:
-		run->seed = arg;
-		return 0;
-	case KEY_TRACE:
-		run->traces = arg;
-		return 0;
-	case KEY_FW:
-		run->fw = arg;
-		return 0;
-	case KEY_FW_GDB:
-		return gdb_port(p, arg);
-	case KEY_NO_DMI:
-		run->no_dmi = true;
-		return 0;
-	default:
-		return at_time(p, arg);
-	}
-}
-
-static error_t serve_option(struct parse *p, int key, char *arg)
-{
-	struct serve_options *serve_options = &p->cli->serve;
-
-	p->serve_option = true;
-	if (key == KEY_CTL) {
-		serve_options->ctl = arg;
-		return 0;
-	}
-	if (serve_options->socket_count == SERVE_SOCKETS_MAX)
-		return complain(p, "more than %d sockets", SERVE_SOCKETS_MAX);
-	serve_options->sockets[serve_options->socket_count++] = arg;
-	return 0;
-}
-
-static error_t diff_option(struct parse *p, int key, char *arg)
-{
-	struct compare_options *diff = &p->cli->diff;
-
-	p->diff_option = true;
-	switch (key) {
-	case KEY_THRESHOLD:
-		return compare_threshold_parse(diff, arg)
-			       ? 0
-			       : complain(p, "--threshold: expected a time or percentage, got '%s'",
-					  arg);
-	case KEY_PHASE:
-		diff->phase = arg;
-		return 0;
-	default:
-		diff->by_qp = true;
-		return 0;
-	}
-}
-
-static error_t perf_option(struct parse *p, int key, char *arg)
-{
-	struct perf_options *perf_options = &p->cli->perf;
-
-	p->perf_option = true;
-	switch (key) {
-	case KEY_POINTS:
-		perf_options->points = arg;
-		return 0;
-	case KEY_PROFILE:
-		perf_options->profile = arg;
-		return 0;
-	case KEY_PLOT:
-		perf_options->plot = arg;
-		return 0;
-	case KEY_STATS:
-		perf_options->stats = true;
-		perf_options->stats_file = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t sweep_option(struct parse *p, int key, char *arg)
-{
-	struct sweep_options *sweep = &p->cli->sweep;
-
-	p->sweep_option = true;
-	switch (key) {
-	case KEY_VARY:
-		if (sweep->varies == SWEEP_VARY_MAX)
-			return complain(p, "more than %d --vary", SWEEP_VARY_MAX);
-		sweep->vary[sweep->varies++] = arg;
-		return 0;
-	case KEY_SHOW:
-		if (sweep->shows == SWEEP_SHOW_MAX)
-			return complain(p, "more than %d --show", SWEEP_SHOW_MAX);
-		sweep->show[sweep->shows++] = arg;
-		return 0;
-	case KEY_LIST:
-	case KEY_COLLECT:
-		sweep->how = key == KEY_LIST ? SWEEP_LIST : SWEEP_COLLECT;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t jobs(struct parse *p, const char *arg)
-{
-	char *end;
-	const unsigned long n = strtoul(arg, &end, 10);
-
-	if (*end || end == arg || !n || n > JOBS_MAX)
-		return complain(p, "-j: expected 1 to %d, got '%s'", JOBS_MAX, arg);
-	p->jobs = (unsigned)n;
-	return 0;
 }
 
 static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
 
-	switch (key) {
-	case ARGP_KEY_ARG:
+	if (key == ARGP_KEY_ARG)
 		return argument(p, arg);
-	case 'v':
-		p->verbose = true;
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (key != options[i].letter && key != KEY_LONG + (int)i)
+			continue;
+		if (p->givens == GIVEN_MAX)
+			return complain(p, "more than %d options", GIVEN_MAX);
+		p->given[p->givens++] = (struct given){options[i].name, arg};
 		return 0;
-	case KEY_BEHAVIOURS:
-		p->behaviours = true;
-		return 0;
-	case KEY_HELP:
-		p->command = &commands[sizeof(commands) / sizeof(commands[0]) - 2];
-		return 0;
-	case KEY_VERSION:
-		p->command = &commands[sizeof(commands) / sizeof(commands[0]) - 1];
-		return 0;
-	case 'c':
-	case 's':
-	case 'o':
-	case KEY_SEED:
-	case KEY_TRACE:
-	case KEY_FW:
-	case KEY_FW_GDB:
-	case KEY_NO_DMI:
-	case KEY_AT:
-		return run_option(p, key, arg);
-	case KEY_ONLY:
-		p->only = arg;
-		return 0;
-	case KEY_POINTS:
-	case KEY_PROFILE:
-	case KEY_PLOT:
-	case KEY_STATS:
-		return perf_option(p, key, arg);
-	case KEY_SOCKET:
-	case KEY_CTL:
-		return serve_option(p, key, arg);
-	case KEY_THRESHOLD:
-	case KEY_PHASE:
-	case KEY_BY_QP:
-		return diff_option(p, key, arg);
-	case 'j':
-		return jobs(p, arg);
-	case KEY_VARY:
-	case KEY_SHOW:
-	case KEY_LIST:
-	case KEY_COLLECT:
-		return sweep_option(p, key, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
 	}
+	return ARGP_ERR_UNKNOWN;
 }
 
-static bool reads_runs(enum cli_command command)
+static int apply(struct parse *p)
 {
-	return command == CLI_DIFF || command == CLI_STAGES || command == CLI_GOLDEN;
-}
+	for (unsigned i = 0; i < p->givens; i++) {
+		const struct given *g = &p->given[i];
+		const struct choice *o =
+			option_of(g->name, p->command ? 1u << p->command->command : ~0u);
 
-/* Which ones is the command's to say: points, or kinds of records. */
-static int only(struct parse *p)
-{
-	struct cli *cli = p->cli;
-
-	cli->perf.only = p->only;
-	if (!p->only || p->command->command == CLI_PERF)
-		return 0;
-	if (!reads_runs(p->command->command))
-		return -complain(p, "%s takes no such option", p->command->word);
-	cli->diff.classes = run_classes_parse(p->only);
-	return cli->diff.classes ? 0 : -complain(p, "--only: no such list as '%s'", p->only);
+		if (!o)
+			return -complain(p, "%s takes no --%s", p->command->word, g->name);
+		if (o->set(p, g->value))
+			return -EINVAL;
+	}
+	return 0;
 }
 
 static int finish(struct parse *p)
 {
 	struct cli *cli = p->cli;
+	enum cli_command command;
 
+	if (apply(p))
+		return -EINVAL;
+	if (p->help || p->version) {
+		cli->command = p->help ? CLI_HELP : CLI_VERSION;
+		cli->file = p->help && p->command ? p->command->word : NULL;
+		return 0;
+	}
 	if (!p->command)
 		return -complain(p, "expected a command");
-	if (p->command->command == CLI_HELP || p->command->command == CLI_VERSION)
-		return cli->command = p->command->command, 0;
+	command = p->command->command;
 	if (p->nargs < p->command->least)
 		return -complain(p, "%s: expected %s", p->command->word, p->command->arguments);
-	if (p->run_option && !p->command->runs)
-		return -complain(p, "%s takes no such option", p->command->word);
-	if (p->at != (p->command->command == CLI_DUMP))
-		return -complain(p, p->at ? "--at goes with dump" : "dump: expected --at TIME");
-	if (p->verbose && p->command->command != CLI_CHECK)
-		return -complain(p, "%s takes no such option", p->command->word);
-	if (p->behaviours && p->command->command != CLI_LIST)
-		return -complain(p, "%s takes no such option", p->command->word);
-	if (p->sweep_option && p->command->command != CLI_SWEEP)
-		return -complain(p, "%s takes no such option", p->command->word);
-	if (p->command->command == CLI_SWEEP && !cli->sweep.varies)
+	if (command == CLI_DUMP && !p->at)
+		return -complain(p, "dump: expected --at TIME");
+	if (command == CLI_SWEEP && !cli->sweep.varies)
 		return -complain(p, "sweep: expected --vary SECTION.KEY=VALUE,VALUE");
-	if (p->diff_option && !reads_runs(p->command->command))
-		return -complain(p, "%s takes no such option", p->command->word);
-	if (p->serve_option && p->command->command != CLI_SERVE)
-		return -complain(p, "%s takes no such option", p->command->word);
-	if (p->command->command == CLI_SERVE && !cli->serve.socket_count)
+	if (command == CLI_SERVE && !cli->serve.socket_count)
 		return -complain(p, "serve: expected --socket PATH");
-	if (p->perf_option && p->command->command != CLI_PERF)
-		return -complain(p, "%s takes no such option", p->command->word);
-	if (p->command->command == CLI_PERF && !cli->perf.points)
+	if (command == CLI_PERF && !cli->perf.points)
 		return -complain(p, "perf: expected --points FILE.csv");
-	if (only(p))
-		return -EINVAL;
-	if (p->jobs && p->command->command != CLI_PERF && p->command->command != CLI_SWEEP)
-		return -complain(p, "%s takes no such option", p->command->word);
-	cli->perf.jobs = cli->sweep.jobs = p->jobs;
+	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))
+		return -complain(p, "no command '%s'", p->args[0]);
 	if (!cli->run.traces)
-		cli->run.traces = p->command->command == CLI_SERVE ||
-						  p->command->command == CLI_SWEEP
-					  ? "none"
-					  : "log,pcapng";
+		cli->run.traces = command == CLI_RUN || command == CLI_DUMP ? "log,pcapng" : "none";
 	for (int i = 1; i < p->nargs; i++)
 		cli->words[cli->word_count++] = p->args[i];
-	cli->command = p->command->command;
-	cli->verbose = p->verbose;
-	cli->behaviours = p->behaviours;
+	cli->command = command;
 	cli->file = p->args[0];
 	cli->diff.a = p->args[0];
 	cli->diff.b = p->args[1];
@@ -444,28 +459,22 @@ static int finish(struct parse *p)
 	return 0;
 }
 
-static const struct argp_option *find_option(const char *word)
-{
-	size_t len = strcspn(word, "=");
-
-	for (const struct argp_option *o = options; o->name; o++)
-		if (word[1] == '-' ? !strncmp(word + 2, o->name, len - 2) : word[1] == o->key)
-			return o;
-	return NULL;
-}
-
 /* What getopt would print by itself: an option that does not exist, or lacks its value. */
-static int complain_of_option(struct parse *p, int argc, char **argv)
+static int complain_of_option(struct parse *p, const struct argp_option *rows, int argc,
+			      char **argv)
 {
 	for (int i = 1; i < argc; i++) {
-		const struct argp_option *o;
+		const size_t len = strcspn(argv[i], "=");
+		const struct argp_option *o = rows;
 
 		if (argv[i][0] != '-' || !argv[i][1])
 			continue;
-		o = find_option(argv[i]);
-		if (!o)
+		while (o->name && (argv[i][1] == '-' ? strncmp(argv[i] + 2, o->name, len - 2)
+						     : argv[i][1] != o->key))
+			o++;
+		if (!o->name)
 			return -complain(p, "no option '%s'", argv[i]);
-		if (!o->arg)
+		if (!o->arg || o->flags & OPTION_ARG_OPTIONAL)
 			continue;
 		if ((argv[i][1] == '-' ? !strchr(argv[i], '=') : !argv[i][2]) && ++i == argc)
 			return -complain(p, "'%s' lacks its value, %s", argv[i - 1], o->arg);
@@ -475,34 +484,68 @@ static int complain_of_option(struct parse *p, int argc, char **argv)
 
 int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
 {
-	static const struct argp argp = {.options = options, .parser = parse_key};
+	struct argp_option rows[ARRAY_SIZE(options) + 1] = {{0}};
+	const struct argp argp = {.options = rows, .parser = parse_key};
 	struct parse p = {.cli = cli, .err = err};
+	size_t n = 0;
 	error_t rc;
 
 	*cli = (struct cli){.file = NULL};
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct choice *o = &options[i];
+
+		if (option_of(o->name, ~0u) != o)
+			continue; /* another command's row of the same name */
+		rows[n++] = (struct argp_option){
+			.name = o->name,
+			.key = o->letter ? o->letter : KEY_LONG + (int)i,
+			.arg = o->value,
+			.flags = o->value && *o->value == '[' ? OPTION_ARG_OPTIONAL : 0};
+	}
 	rc = argp_parse(&argp, argc, argv,
 			ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);
 	if (rc)
-		return p.complained ? -EINVAL : complain_of_option(&p, argc, argv);
+		return p.complained ? -EINVAL : complain_of_option(&p, rows, argc, argv);
 	return finish(&p);
 }
 
-void cli_help(FILE *out)
+/* --- help --- */
+
+static void help_of(FILE *out, const struct command *c)
 {
-	fprintf(out, "hcasim: two linked InfiniBand HCAs, from the driver's registers to the "
-		     "packets on the wire\n\n");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(out, "  hcasim %-8s%-16s %s\n", commands[i].word, commands[i].arguments,
-			commands[i].meaning);
-	fprintf(out, "\n");
-	for (const struct argp_option *o = options; o->name; o++) {
+	fprintf(out, "hcasim %s%s%s\n  %s\n\n", c->word, *c->arguments ? " " : "", c->arguments,
+		c->meaning);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct choice *o = &options[i];
+		const bool may_lack = o->value && *o->value == '[';
 		char text[64], letter[8] = "   ";
 
-		if (o->key < 0x100)
-			snprintf(letter, sizeof(letter), "-%c,", o->key);
-		snprintf(text, sizeof(text), "%s --%s%s%s", letter, o->name, o->arg ? " " : "",
-			 o->arg ? o->arg : "");
-		fprintf(out, "  %-32s %s\n", text, o->doc);
+		if (!(o->commands & 1u << c->command))
+			continue;
+		if (o->letter)
+			snprintf(letter, sizeof(letter), "-%c,", o->letter);
+		snprintf(text, sizeof(text), "%s --%s%s%s", letter, o->name,
+			 !o->value  ? ""
+			 : may_lack ? "[="
+				    : " ",
+			 !o->value  ? ""
+			 : may_lack ? o->value + 1
+				    : o->value);
+		fprintf(out, "  %-36s %s\n", text, o->meaning);
 	}
-	fprintf(out, "\nExit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");
+}
+
+void cli_help(FILE *out, const char *word)
+{
+	if (word) {
+		help_of(out, command_of(word));
+		return;
+	}
+	fprintf(out, "hcasim: two linked InfiniBand HCAs, from the driver's registers to the "
+		     "packets on the wire\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  hcasim %-8s%-20s %s\n", commands[i].word, commands[i].arguments,
+			commands[i].meaning);
+	fprintf(out, "\nEach command's options: hcasim COMMAND --help.\n"
+		     "Exit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");
 }

@@ -42,13 +42,14 @@ struct cli {
 	struct sweep_options sweep;
 	const char *words[CLI_WORDS_MAX]; /* CTL: of the command */
 	unsigned word_count;
-	const char *file;       /* CHECK, CTL: the socket */
-	bool verbose;           /* CHECK */
-	bool behaviours;        /* LIST */
+	const char *file; /* CHECK; CTL: the socket; HELP: a command or NULL */
+	bool verbose;     /* CHECK */
+	bool behaviours;  /* LIST */
 };
 
 /* 0 with *cli, whose strings are those of argv; -EINVAL with one line printed to err. */
 int cli_parse(int argc, char **argv, struct cli *cli, FILE *err);
-void cli_help(FILE *out);
+/* All commands, or with a command's word its options. */
+void cli_help(FILE *out, const char *word);
 
 #endif

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	case CLI_PERF:
 		return perf(&cli.run, &cli.perf);
 	case CLI_HELP:
-		cli_help(stdout);
+		cli_help(stdout, cli.file);
 		return EXIT_RIGHT;
 	case CLI_VERSION:
 		printf("%s\n", version);

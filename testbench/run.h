@@ -15,9 +15,9 @@ enum { RUN_SETTINGS_MAX = 256 };
 struct run_options {
 	const char *scenario;              /* name or FILE.c */
 	const char *ini[RUN_SETTINGS_MAX]; /* in this order, then settings */
-	size_t inis;
+	unsigned inis;
 	const char *settings[RUN_SETTINGS_MAX];
-	size_t setting_count;
+	unsigned setting_count;
 	const char *seed;   /* NULL: as configured */
 	const char *traces; /* list of sinks, "none" */
 	const char *dir;    /* NULL: traces/NAME beside the executable */

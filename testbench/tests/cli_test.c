@@ -13,6 +13,26 @@ enum { ARGS_MAX = 40 };
 
 static char message[1024];
 
+static void help_names_the_options_of_its_command_alone(void **state)
+{
+	static const struct {
+		const char *word, *has, *lacks;
+	} cases[] = {{"run", "--fw-gdb PORT", "--vary"},
+		     {"sweep", "-j, --jobs N", "--fw-gdb"},
+		     {"perf", "--output FILE.csv", "--output DIR"},
+		     {"perf", "--stats[=FILE.json]", "--phase"}};
+	char text[4096];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		cli_help(out, cases[i].word);
+		fclose(out);
+		assert_non_null(strstr(text, cases[i].has));
+		assert_null(strstr(text, cases[i].lacks));
+	}
+}
+
 /* Splits at blanks; strings live until the next call. */
 static int parse(struct cli *cli, const char *line)
 {
@@ -146,6 +166,13 @@ static void help_and_version_need_no_command(void **state)
 
 	assert_int_equal(parse(&cli, "--help"), 0);
 	assert_int_equal(cli.command, CLI_HELP);
+	assert_null(cli.file);
+	assert_int_equal(parse(&cli, "run --help"), 0);
+	assert_int_equal(cli.command, CLI_HELP);
+	assert_string_equal(cli.file, "run");
+	assert_int_equal(parse(&cli, "help sweep"), 0);
+	assert_string_equal(cli.file, "sweep");
+	assert_int_equal(parse(&cli, "help fly"), -EINVAL);
 	assert_int_equal(parse(&cli, "run --version"), 0);
 	assert_int_equal(cli.command, CLI_VERSION);
 }
@@ -196,6 +223,7 @@ int main(void)
 		cmocka_unit_test(diff_takes_two_runs),
 		cmocka_unit_test(sweep_takes_values_and_columns),
 		cmocka_unit_test(help_and_version_need_no_command),
+		cmocka_unit_test(help_names_the_options_of_its_command_alone),
 		cmocka_unit_test(wrong_lines_give_one_line),
 	};
 
