@@ -100,15 +100,10 @@ untraced=$(beyond "$O/untraced/hcasim" write $packets --trace none -s hca.crc.ea
 busy1=$(beyond "$O/hcasim" busy1 $packets --trace none)
 busy1024=$(beyond "$O/hcasim" busy1024 $packets --trace none)
 untimed=$(beyond "$O/hcasim" untimed $packets --trace none)
-# KiB resident at most, of a soak of so many messages
-soak_rss()
-{
-	"$O/hcasim" run soak --trace none -o "$scratch/run" -s sim.soak.messages="$1" >"$scratch/out"
-	sed -n 's/^figure soak_rss_kib \([0-9]*\).*/\1/p' "$scratch/out"
-}
-rss_short=$(soak_rss 10000) rss_long=$(soak_rss 100000)
 idle=$(beyond "$O/hcasim" idle $seconds --trace none)
 "$O/hcasim" run bench_qps --trace none -o "$scratch/run" >"$scratch/out"
+"$O/hcasim" run bench_memory --trace none -o "$scratch/run" -s hca.crc.eager=off >"$scratch/memory"
+grown=$(sed -n 's/^figure grown_kib //p' "$scratch/memory")
 qp=$(sed -n 's/^figure qp_bytes //p' "$scratch/out")
 row rc_write_4k_checked "$checked" "instructions a packet" 10000
 row rc_write_4k_lazy "$lazy" "instructions a packet" 8000
@@ -118,7 +113,7 @@ row trace_off_ratio "$(ratio "$lazy" "$untraced")" "of a build without traces" 1
 row trace_pcapng_ratio "$(ratio "$pcapng" "$checked")" "of traces off" 1.25
 row qp1024_ratio "$(ratio "$busy1024" "$busy1")" "of one queue pair" 1.3
 row timer_ratio "$(ratio "$busy1" "$untimed")" "of no ACK timers" 1.02
-row soak_rss_mib "$(ratio $((rss_long - rss_short)) 1024)" "MiB grown by 90000 messages" 1
+row soak_rss_mib "$(ratio "$grown" 1024)" "MiB grown by 10 M packets" 1
 vs_ns3
 echo "where the instructions of rc_write_4k_checked go, valgrind's count, the ten functions with most:"
 top_ten "$O/hcasim" write $packets --trace none -s hca.crc.eager=on

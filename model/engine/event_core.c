@@ -41,7 +41,7 @@ static void sift_down(struct event_core *core, uint32_t i, struct event *ev)
 	struct event **heap = core->heap;
 	uint32_t first;
 
-	while ((first = i * HEAP_ARITY + 1) < core->count) {
+	while ((first = i * HEAP_ARITY + 1) < core->n_heap) {
 		struct event **child = &heap[first];
 		struct event **least =
 			earlier(earlier(&child[0], &child[1]), earlier(&child[2], &child[3]));
@@ -67,13 +67,16 @@ void event_core_init(struct event_core *core)
 {
 	memset(core, 0, sizeof(*core));
 	core->never.at_ps = core->never.seq = EVENT_NEVER;
+	core->far = &core->never;
 }
 
 void event_core_free(struct event_core *core)
 {
 	free(core->heap);
-	memset(core, 0, sizeof(*core));
+	event_core_init(core);
 }
+
+/* --- the heap --- */
 
 static void heap_grow(struct event_core *core)
 {
@@ -82,7 +85,7 @@ static void heap_grow(struct event_core *core)
 
 	if (!heap)
 		abort();
-	for (uint32_t i = core->count; i < room + HEAP_ARITY; i++)
+	for (uint32_t i = core->n_heap; i < room + HEAP_ARITY; i++)
 		heap[i] = &core->never;
 	core->heap = heap;
 	core->room = room;
@@ -90,19 +93,94 @@ static void heap_grow(struct event_core *core)
 
 static void heap_add(struct event_core *core, struct event *ev)
 {
-	if (core->count == core->room)
+	if (core->n_heap == core->room)
 		heap_grow(core);
-	sift_up(core, core->count++, ev);
+	sift_up(core, core->n_heap++, ev);
+	core->far = core->heap[0];
 }
 
 static void heap_remove(struct event_core *core, uint32_t i)
 {
-	struct event *last = core->heap[--core->count];
+	struct event *last = core->heap[--core->n_heap];
 
 	core->heap[i]->slot = 0;
-	core->heap[core->count] = &core->never;
-	if (i < core->count)
+	core->heap[core->n_heap] = &core->never;
+	if (i < core->n_heap)
 		sift(core, i, last);
+	core->far = core->heap[0];
+}
+
+/* --- the near ones --- */
+
+/* The earliest of the heap come near, when there are none there. */
+static void __attribute__((noinline)) near_refill(struct event_core *core)
+{
+	uint32_t n = core->n_heap < EVENT_NEAR / 2 ? core->n_heap : EVENT_NEAR / 2;
+
+	core->n_near = n;
+	while (n--) {
+		core->near[n] = core->far;
+		heap_remove(core, 0);
+		core->near[n]->slot = EVENT_IS_NEAR;
+	}
+}
+
+/* The later half goes to the heap. */
+static void __attribute__((noinline)) near_spill(struct event_core *core)
+{
+	const uint32_t n = EVENT_NEAR / 2;
+
+	for (uint32_t i = 0; i < n; i++)
+		heap_add(core, core->near[i]);
+	core->n_near -= n;
+	memmove(core->near, core->near + n, core->n_near * sizeof(core->near[0]));
+}
+
+static inline void insert(struct event_core *core, struct event *ev)
+{
+	uint32_t i;
+
+	core->count++;
+	if (__builtin_expect(core->n_near == EVENT_NEAR, 0))
+		near_spill(core);
+	if (__builtin_expect(!before(ev, core->far), 0)) {
+		heap_add(core, ev);
+		return;
+	}
+	for (i = core->n_near++; i && before(core->near[i - 1], ev); i--)
+		core->near[i] = core->near[i - 1];
+	core->near[i] = ev;
+	ev->slot = EVENT_IS_NEAR;
+}
+
+/* The first of all leaves. */
+static inline struct event *take(struct event_core *core)
+{
+	struct event *ev = core->near[--core->n_near];
+
+	core->count--;
+	ev->slot = 0;
+	if (!core->n_near && core->n_heap)
+		near_refill(core);
+	return ev;
+}
+
+static void removed(struct event_core *core, struct event *ev)
+{
+	uint32_t i = core->n_near;
+
+	core->count--;
+	if (ev->slot != EVENT_IS_NEAR) {
+		heap_remove(core, ev->slot - 1);
+		return;
+	}
+	while (core->near[--i] != ev)
+		;
+	core->n_near--;
+	memmove(core->near + i, core->near + i + 1, (core->n_near - i) * sizeof(core->near[0]));
+	ev->slot = 0;
+	if (!core->n_near && core->n_heap)
+		near_refill(core);
 }
 
 static void stamp(struct event_core *core, struct event *ev, uint64_t at_ps)
@@ -113,13 +191,10 @@ static void stamp(struct event_core *core, struct event *ev, uint64_t at_ps)
 
 void event_set(struct event_core *core, struct event *ev, uint64_t at_ps)
 {
-	if (ev->lane)
+	if (ev->slot)
 		event_cancel(core, ev);
 	stamp(core, ev, at_ps);
-	if (ev->slot)
-		sift(core, ev->slot - 1, ev);
-	else
-		heap_add(core, ev);
+	insert(core, ev);
 }
 
 /* --- lanes --- */
@@ -133,30 +208,26 @@ void event_lane_set(struct event_core *core, struct event_lane *lane, struct eve
 	if (!lane->first) {
 		lane->first = lane->last = ev;
 		ev->lane = lane;
-		heap_add(core, ev);
+		insert(core, ev);
 	} else if (ev->at_ps >= lane->last->at_ps) {
 		lane->last = lane->last->behind = ev;
 		ev->lane = lane;
 		ev->slot = EVENT_IN_LANE;
 	} else {
-		heap_add(core, ev);
+		insert(core, ev);
 	}
 }
 
-/* The first of its lane leaves; its place in the heap goes to the one behind it. */
-static void lane_advance(struct event_core *core, struct event *ev)
+/* The first of its lane has left; the one behind it takes its place among the others. */
+static inline void lane_advance(struct event_core *core, struct event *ev)
 {
 	struct event_lane *lane = ev->lane;
-	uint32_t i = ev->slot - 1;
 
 	lane->first = ev->behind;
 	if (lane->first)
-		sift_down(core, i, lane->first);
-	else
-		heap_remove(core, i);
+		insert(core, lane->first);
 	ev->lane = NULL;
 	ev->behind = NULL;
-	ev->slot = 0;
 }
 
 static void lane_remove(struct event *ev)
@@ -176,24 +247,25 @@ static void lane_remove(struct event *ev)
 
 void event_cancel(struct event_core *core, struct event *ev)
 {
-	if (ev->slot == EVENT_IN_LANE)
+	if (!ev->slot)
+		return;
+	if (ev->slot == EVENT_IN_LANE) {
 		lane_remove(ev);
-	else if (ev->lane)
+		return;
+	}
+	removed(core, ev);
+	if (ev->lane)
 		lane_advance(core, ev);
-	else if (ev->slot)
-		heap_remove(core, ev->slot - 1);
 }
 
 /* --- time --- */
 
 static inline void run_first(struct event_core *core)
 {
-	struct event *ev = core->heap[0];
+	struct event *ev = take(core);
 
 	if (ev->lane)
 		lane_advance(core, ev);
-	else
-		heap_remove(core, 0);
 	core->now_ps = ev->at_ps;
 	core->executed++;
 	ev->job(ev);
@@ -204,17 +276,23 @@ void event_core_step(struct event_core *core)
 	run_first(core);
 }
 
+static inline bool may_run(const struct event_core *core, uint64_t until_ps)
+{
+	const struct event *first = core->near[core->n_near - 1];
+
+	return first->at_ps <= until_ps && !first->foreign;
+}
+
 void event_core_run(struct event_core *core, uint64_t until_ps)
 {
 	core->yield = false;
-	while (core->count && core->heap[0]->at_ps <= until_ps && !core->heap[0]->foreign &&
-	       !core->yield)
+	while (core->n_near && may_run(core, until_ps) && !core->yield)
 		run_first(core);
 }
 
 void event_core_run_until(struct event_core *core, uint64_t until_ps)
 {
-	while (core->count && core->heap[0]->at_ps <= until_ps && !core->heap[0]->foreign)
+	while (core->n_near && may_run(core, until_ps))
 		event_core_step(core);
 	if (core->now_ps < until_ps && event_core_next_ps(core) > until_ps)
 		core->now_ps = until_ps;

@@ -1,8 +1,9 @@
 /*
  * The event core: simulated time for every device, PCIe link and wire of one simulation.
  *
- * A 4-ary heap of intrusive events keyed by (time, sequence number), so that events of equal time run in the order in which they were
- * set, whatever else is in the heap. Cancelling removes the event at once: nothing stale stays behind. Times are uint64_t picoseconds.
+ * Intrusive events keyed by (time, sequence number), so that events of equal time run in the order in which they were set, whatever else
+ * is set. The few that are due first stand in a sorted array, where most are set and run without a search; the others, none of them
+ * earlier, in a 4-ary heap. Cancelling removes the event at once: nothing stale stays behind. Times are uint64_t picoseconds.
  */
 #ifndef MODEL_ENGINE_EVENT_CORE_H
 #define MODEL_ENGINE_EVENT_CORE_H
@@ -18,7 +19,7 @@ extern "C" {
 #define EVENT_NEVER UINT64_MAX
 
 /*
- * Embed one wherever something can be due; zero-initialise, and give it a job once. An event is in the heap at most once. `foreign` says
+ * Embed one wherever something can be due; zero-initialise, and give it a job once. An event is set at most once. `foreign` says
  * that the job hands control to a process outside the engine (a host thread): whoever drives the core lets that process run before
  * the next event.
  */
@@ -26,38 +27,46 @@ struct event {
 	uint64_t at_ps;
 	uint64_t seq;
 	void (*job)(struct event *ev);
-	uint32_t slot; /* place in the heap + 1; EVENT_IN_LANE; 0 when not set */
+	uint32_t slot; /* place in the heap + 1; EVENT_IS_NEAR; EVENT_IN_LANE; 0 when not set */
 	bool foreign;
 	struct event_lane *lane; /* it stands in, or NULL */
 	struct event *behind;    /* in that lane */
 };
 
 /*
- * Events that mostly become due in the order in which they are set, as those of a link do. Only the first of a lane stands in the heap,
- * so that what is in flight costs no search. Zero-initialise; it stays where it is while events are in it.
+ * Events that mostly become due in the order in which they are set, as those of a link do. Only the first of a lane stands among
+ * the others, so that what is in flight costs no search. Zero-initialise; it stays where it is while events are in it.
  */
 struct event_lane {
 	struct event *first, *last;
 };
 
-enum { EVENT_IN_LANE = UINT32_MAX };
+#define EVENT_IN_LANE UINT32_MAX
+#define EVENT_IS_NEAR (UINT32_MAX - 1)
+
+enum { EVENT_NEAR = 32 };
 
 struct event_core {
 	uint64_t now_ps;
 	uint64_t next_seq;
 	uint64_t executed;
 	bool yield; /* set by a job's surroundings: event_core_run() returns after that job */
+	uint32_t count;	 /* of events, those behind the first of a lane not counted */
+	uint32_t n_near; /* 0 only when the heap is empty too */
+	struct event *near[EVENT_NEAR]; /* latest first */
+	struct event *far;		/* the first of the heap, or never */
 	struct event **heap;
 	struct event never; /* after all others */
-	uint32_t count, room;
+	uint32_t n_heap, room;
 };
 
 void event_core_init(struct event_core *core);
+/* Empty afterwards, and may be used. */
 void event_core_free(struct event_core *core);
 
 /* Sets the event for a time, moving it when it is set already; a time in the past means now, after all that is due now. */
 void event_set(struct event_core *core, struct event *ev, uint64_t at_ps);
-/* The same, behind the others of the lane; one that is due before the last of them stands in the heap by itself. */
+/* The same, behind the others of the lane; one that is due before the last of them stands by itself. */
 void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev, uint64_t at_ps);
 void event_cancel(struct event_core *core, struct event *ev);
 
@@ -69,13 +78,13 @@ static inline bool event_is_set(const struct event *ev)
 /* Time of the earliest event, EVENT_NEVER when there is none. */
 static inline uint64_t event_core_next_ps(const struct event_core *core)
 {
-	return core->count ? core->heap[0]->at_ps : EVENT_NEVER;
+	return core->n_near ? core->near[core->n_near - 1]->at_ps : EVENT_NEVER;
 }
 
 /* The earliest event, or NULL. */
 static inline struct event *event_core_peek(const struct event_core *core)
 {
-	return core->count ? core->heap[0] : NULL;
+	return core->n_near ? core->near[core->n_near - 1] : NULL;
 }
 
 /* Takes the earliest event out, advances time to it and runs its job. The core must not be empty. */

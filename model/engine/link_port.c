@@ -130,7 +130,7 @@ void link_lanes_drop(struct link_port *lp)
 		}
 		lane->last = NULL;
 		lane->queued_bytes = 0;
-		event_cancel(lp->hca->core, &lane->wake);
+		event_cancel(lp->hca->core, &lane->life);
 	}
 }
 
@@ -139,33 +139,52 @@ static uint32_t blocks_of(const struct packet *pkt)
 	return (pkt->len + CREDIT_BYTES - 1u) / CREDIT_BYTES;
 }
 
+static void credits_next(struct lane *lane)
+{
+	const struct credit_return *slot = &lane->returns[lane->returns_first];
+
+	lane->credits += slot->blocks;
+	lane->credits_ps = slot->at_ps;
+	lane->returns_first = (lane->returns_first + 1) % RETURN_SLOTS;
+	lane->returns_count--;
+}
+
+/* Those that have come. */
 static void credits_collect(struct lane *lane, uint64_t now)
 {
-	while (lane->returns_count && lane->returns[lane->returns_first].at_ps <= now) {
-		lane->credits += lane->returns[lane->returns_first].blocks;
-		lane->returns_first = (lane->returns_first + 1) % RETURN_SLOTS;
-		lane->returns_count--;
-	}
+	while (lane->returns_count && lane->returns[lane->returns_first].at_ps <= now)
+		credits_next(lane);
 }
+
+/* Credits for so many blocks, if they are here or on their way: not to be used before credits_ps. */
+static bool credits_gather(struct lane *lane, uint32_t blocks)
+{
+	while (lane->credits < blocks) {
+		if (!lane->returns_count)
+			return false;
+		credits_next(lane);
+	}
+	return true;
+}
+
+static void lane_drain(struct lane *lane);
 
 /* Buffer blocks of the peer are free again: the sender knows it one cable length later. Later returns join the last slot when all are taken. */
 static void credits_return(struct link_port *sender, unsigned vl, uint32_t blocks)
 {
+	const struct hca_params *p = sender->hca->params;
 	struct lane *lane = &sender->lanes[vl];
-	uint64_t now = hca_now(sender->hca), at = now + sender->hca->params->link_delay + sender->hca->params->link_rx_latency;
 	struct credit_return *slot;
 
-	credits_collect(lane, now);
-	if (lane->returns_count == RETURN_SLOTS) {
-		slot = &lane->returns[(lane->returns_first + RETURN_SLOTS - 1) % RETURN_SLOTS];
-	} else {
-		slot = &lane->returns[(lane->returns_first + lane->returns_count++) % RETURN_SLOTS];
-		slot->blocks = 0;
-	}
-	slot->at_ps = at;
+	if (lane->returns_count == RETURN_SLOTS)
+		credits_collect(lane, hca_now(sender->hca));
+	if (lane->returns_count < RETURN_SLOTS)
+		lane->returns[(lane->returns_first + lane->returns_count++) % RETURN_SLOTS].blocks = 0;
+	slot = &lane->returns[(lane->returns_first + lane->returns_count - 1) % RETURN_SLOTS];
+	slot->at_ps = hca_now(sender->hca) + p->link_delay + p->link_rx_latency;
 	slot->blocks += blocks;
 	if (lane->first)
-		event_set(sender->hca->core, &lane->wake, lane->returns[lane->returns_first].at_ps);
+		lane_drain(lane);
 }
 
 void link_port_return_credits(struct hca *hca, struct packet *pkt)
@@ -272,18 +291,6 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 	return sent;
 }
 
-static bool take_credits(struct lane *lane, const struct packet *pkt)
-{
-	uint32_t blocks = blocks_of(pkt);
-
-	if (pkt->vl == VL_MANAGEMENT)
-		return true;
-	if (lane->credits < blocks)
-		return false;
-	lane->credits -= blocks;
-	return true;
-}
-
 static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
 {
 	lp->config.counters[FW_PC_XMIT_DISCARDS]++;
@@ -291,37 +298,62 @@ static void __attribute__((noinline)) expire(struct link_port *lp, struct packet
 	packet_free(pkt);
 }
 
-/* Credits came back, or the head of the queue has waited its life. */
-static void lane_wake(struct event *ev)
+/* The first is no longer stalled at that time; neither is the one behind it before. */
+static struct packet *lane_shift(struct lane *lane, uint64_t at)
 {
-	struct lane *lane = (struct lane *)((char *)ev - offsetof(struct lane, wake));
-	struct link_port *lp = lane->first->hca->ports[lane->first->port - 1];
-	struct hca *hca = lp->hca;
+	struct link_port *lp = lane->lp;
+	struct packet *pkt = lane->first;
+
+	lane->first = pkt->next;
+	if (!lane->first)
+		lane->last = NULL;
+	lane->queued_bytes -= pkt->len;
+	lp->config.counters[FW_PC_XMIT_WAIT] += (at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
+	lane->stalled_since_ps = at;
+	return pkt;
+}
+
+/*
+ * Sends what has its credits, or will: they are known to come when the peer gives them back, so their packet's place on the link is
+ * arithmetic. What is sent on another lane in between goes behind it.
+ */
+static void lane_drain(struct lane *lane)
+{
+	const uint64_t life = lane->lp->hca->params->link_hoq_life;
+
+	if (lane->draining)
+		return;
+	lane->draining = true;
+	while (lane->first && credits_gather(lane, blocks_of(lane->first))) {
+		uint64_t at = lane->credits_ps;
+		struct packet *pkt;
+
+		if (at < lane->stalled_since_ps)
+			at = lane->stalled_since_ps;
+		if (life && at >= lane->stalled_since_ps + life)
+			break;
+		lane->credits -= blocks_of(lane->first);
+		pkt = lane_shift(lane, at);
+		if (pkt->ready_ps < at)
+			pkt->ready_ps = at;
+		transmit(lane->lp, pkt);
+	}
+	lane->draining = false;
+}
+
+/* The head of the queue may have waited its life. */
+static void life_over(struct event *ev)
+{
+	struct lane *lane = (struct lane *)((char *)ev - offsetof(struct lane, life));
+	struct hca *hca = lane->lp->hca;
 	uint64_t now = hca_now(hca), life = hca->params->link_hoq_life;
 
-	credits_collect(lane, now);
-	while (lane->first) {
-		struct packet *pkt = lane->first;
-		bool expired = life && now >= lane->stalled_since_ps + life;
-
-		if (!expired && !take_credits(lane, pkt))
-			break;
-		lane->first = pkt->next;
-		lane->queued_bytes -= pkt->len;
-		lp->config.counters[FW_PC_XMIT_WAIT] += (now - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
-		lane->stalled_since_ps = now;
-		if (expired)
-			expire(lp, pkt);
-		else
-			transmit(lp, pkt);
+	while (lane->first && now >= lane->stalled_since_ps + life) {
+		expire(lane->lp, lane_shift(lane, now));
+		lane_drain(lane);
 	}
-	if (!lane->first) {
-		lane->last = NULL;
-		event_cancel(hca->core, &lane->wake); /* set by a packet that was lost just now */
-	} else if (lane->returns_count)
-		event_set(hca->core, &lane->wake, lane->returns[lane->returns_first].at_ps);
-	else if (life)
-		event_set(hca->core, &lane->wake, lane->stalled_since_ps + life);
+	if (lane->first)
+		event_set(hca->core, &lane->life, lane->stalled_since_ps + life);
 }
 
 static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packet *pkt)
@@ -332,21 +364,22 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 	pkt->next = NULL;
 	pkt->hca = hca;
 	pkt->port = (uint8_t)lp->port;
-	if (lane->first) {
-		lane->last->next = pkt;
-	} else {
-		lane->first = pkt;
-		lane->stalled_since_ps = now;
-		lane->wake.job = lane_wake;
-		if (lane->returns_count)
-			event_set(hca->core, &lane->wake, lane->returns[lane->returns_first].at_ps);
-		else if (life)
-			event_set(hca->core, &lane->wake, now + life);
-	}
-	lane->last = pkt;
-	lane->queued_bytes += pkt->len;
 	hca->stats.link_port_credit_stalls++;
 	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
+	lane->queued_bytes += pkt->len;
+	if (lane->first) {
+		lane->last = lane->last->next = pkt;
+		return now;
+	}
+	lane->first = lane->last = pkt;
+	lane->lp = lp;
+	if (lane->stalled_since_ps < now)
+		lane->stalled_since_ps = now;
+	lane_drain(lane);
+	if (lane->first && life && !event_is_set(&lane->life)) {
+		lane->life.job = life_over;
+		event_set(hca->core, &lane->life, lane->stalled_since_ps + life);
+	}
 	return now;
 }
 
@@ -401,9 +434,9 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 		loop_copy(lp, pkt);
 	if (pkt->vl == VL_MANAGEMENT)
 		return transmit(lp, pkt);
-	credits_collect(lane, hca_now(hca));
-	if (lane->first || !take_credits(lane, pkt))
+	if (lane->first || !credits_gather(lane, blocks_of(pkt)) || lane->credits_ps > hca_now(hca))
 		return lane_queue(lp, lane, pkt);
+	lane->credits -= blocks_of(pkt);
 	return transmit(lp, pkt);
 }
 

@@ -27,13 +27,16 @@ struct credit_return {
 
 /* The sending side of one virtual lane. */
 struct lane {
-	struct packet *first, *last; /* packets that wait for credits, in order */
-	uint32_t credits;            /* blocks the peer's buffer has room for, as far as known */
+	struct link_port *lp;
+	struct packet *first, *last; /* packets that wait for credits nobody has given back yet */
+	uint32_t credits;            /* blocks the peer's buffer has room for, at credits_ps */
 	uint32_t queued_bytes;
-	uint64_t stalled_since_ps;
-	struct credit_return returns[RETURN_SLOTS]; /* on their way back */
+	uint64_t credits_ps;
+	uint64_t stalled_since_ps; /* the first waits since then; it may lie ahead */
+	bool draining;
+	struct credit_return returns[RETURN_SLOTS]; /* on their way back, in order */
 	unsigned returns_first, returns_count;
-	struct event wake; /* the next return, while something waits; or head of queue life */
+	struct event life; /* of the head of the queue; says nothing when the queue is empty */
 };
 
 struct link_port {

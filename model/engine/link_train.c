@@ -93,6 +93,7 @@ static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 	for (unsigned vl = 0; vl < VLS; vl++) {
 		lp->lanes[vl].credits =
 			(uint32_t)(peer->hca->params->link_rx_buffer / CREDIT_BYTES);
+		lp->lanes[vl].credits_ps = 0;
 		lp->lanes[vl].returns_count = 0;
 	}
 }

@@ -5,12 +5,15 @@
  */
 #include "testbench/scenario.h"
 
+#include <unistd.h>
+
 enum {
 	MESSAGE = 1 << 20,
 	PACKETS = MESSAGE / 4096,
 	SHORT = 4,
 	LONG = SHORT + 32,
 	RACE = SHORT + 800,
+	MANY = 10000000 / PACKETS / SHORT * SHORT + SHORT, /* 10 M packets */
 	IDLE_S = 10,
 	QPS = 1024
 };
@@ -43,6 +46,30 @@ SCENARIO(bench_write_race, "205824 packets of RC WRITE", .hidden = true, .unobse
 {
 	write_messages(tb, a, b, RACE);
 	expect_stat(a, requester, packets, RACE * PACKETS);
+}
+
+/* KiB of this process in memory now. */
+static double resident_kib(struct tb *tb)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+
+	expect_true(f && fscanf(f, "%*u %lu", &pages) == 1);
+	if (f)
+		fclose(f);
+	return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+SCENARIO(bench_memory, "what 10 M packets of RC WRITE leave in memory", .hidden = true,
+	 .unobserved = true, .memory = MESSAGE)
+{
+	double before;
+
+	write_messages(tb, a, b, LONG);
+	before = resident_kib(tb);
+	write_messages(tb, a, b, MANY);
+	tb_figure(tb, "grown_kib", resident_kib(tb) - before);
+	expect_stat(a, requester, packets, (uint64_t)(LONG + MANY) * PACKETS);
 }
 
 SCENARIO(bench_idle_short, "two trained HCAs, no time", .hidden = true, .unobserved = true)

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -93,6 +94,61 @@ static void random_times_run_sorted_and_cancelled_ones_never(void **state)
 		assert_true(by_time(&e[order[i - 1]], &e[order[i]]) <= 0);
 }
 
+static struct event *last_run;
+
+static void remember(struct event *ev)
+{
+	last_run = ev;
+}
+
+static bool before_it(const struct event *a, const struct event *b)
+{
+	return a->at_ps < b->at_ps || (a->at_ps == b->at_ps && a->seq < b->seq);
+}
+
+/* Few at a time and many, alone and in a lane, moved and cancelled: what runs is always the first
+ * of all that are set. */
+static void what_runs_is_the_first_of_all(void **state)
+{
+	enum { N = 300, ROUNDS = 40000 };
+	static struct event e[N];
+	struct event_lane lane = {0};
+	unsigned random = 7, steps = 0;
+
+	memset(e, 0, sizeof(e));
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		unsigned few = i / 5000 % 2 ? 10 : N, what;
+		struct event *ev;
+
+		random = random * 1103515245 + 12345;
+		ev = &e[(random >> 8) % few];
+		what = (random >> 4) % 8;
+		ev->job = remember;
+		if (what < 3) {
+			event_set(&core, ev, core.now_ps + (random >> 16) % 700);
+		} else if (what < 5) {
+			event_lane_set(&core, &lane, ev, core.now_ps + 500 + (random >> 16) % 9);
+		} else if (what == 5) {
+			event_cancel(&core, ev);
+			assert_false(event_is_set(ev));
+		} else if (event_core_peek(&core)) {
+			struct event *first = event_core_peek(&core);
+
+			event_core_step(&core);
+			steps++;
+			assert_ptr_equal(last_run, first);
+			assert_false(event_is_set(first));
+			for (unsigned k = 0; k < N; k++)
+				assert_false(event_is_set(&e[k]) && before_it(&e[k], first));
+		}
+	}
+	assert_true(steps > ROUNDS / 8);
+	for (unsigned k = 0; k < N; k++)
+		event_cancel(&core, &e[k]);
+	assert_null(event_core_peek(&core));
+	assert_int_equal(core.count, 0);
+}
+
 static void a_time_in_the_past_means_now(void **state)
 {
 	struct named_event a = {.ev.job = note, .name = 1}, b = {.ev.job = note, .name = 2};
@@ -125,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(equal_times_run_in_the_order_they_were_set, start, finish),
 		cmocka_unit_test_setup_teardown(random_times_run_sorted_and_cancelled_ones_never, start, finish),
+		cmocka_unit_test_setup_teardown(what_runs_is_the_first_of_all, start, finish),
 		cmocka_unit_test_setup_teardown(a_time_in_the_past_means_now, start, finish),
 		cmocka_unit_test_setup_teardown(running_up_to_a_time_stops_before_foreign_events, start, finish),
 	};
