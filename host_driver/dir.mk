@@ -5,3 +5,5 @@ test-y += $(addprefix $(d)/mlx4/tests/, alloc_test.c cmd_test.c cq_test.c wqe_te
 test-y += $(d)/tests/unwind_test.c
 src-y += $(addprefix $(d)/core/, device.c objects.c qp.c qp_states.c)
 test-y += $(d)/core/tests/qp_states_test.c
+src-y += $(addprefix $(d)/uverbs/, convert.c events.c file.c kernel.c process.c xrc.c)
+src-y += $(addprefix $(d)/uverbs/, verbs_ah.c verbs_device.c verbs_io.c verbs_objects.c verbs_qp.c)

@@ -1,7 +1,7 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
 src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c)
-src-y += $(addprefix $(d)/, services.c inject.c manage.c)
 src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c run.c cli.c tools.c sweep.c sweep_table.c)
+src-y += $(addprefix $(d)/, services.c inject.c manage.c process.c oob.c programs.c)
 src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(addprefix $(d)/perf/, points.c workloads.c world.c latency.c rate.c timers.c row.c report.c perf.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))

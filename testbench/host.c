@@ -24,7 +24,8 @@ struct irq {
 struct sleeper {
 	struct event ev; /* the deadline, or the poll that sees the write */
 	struct kernel_thread *thread;
-	struct sleeper *next;
+	struct host *host;
+	struct sleeper *next, **list; /* NULL: in none */
 	uint64_t start_bus, end_bus;
 	uint64_t since_ps;
 	bool done, hit;
@@ -70,15 +71,47 @@ static void sleeper_start(struct host *host, struct sleeper *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->ev.job = sleeper_due;
+	s->host = host;
 	s->thread = kernel_thread_self(host->kernel);
 	s->since_ps = host->core->now_ps;
 }
 
+/* Also where a killed thread's stack unwinds. */
+static void sleeper_end(struct sleeper *s)
+{
+	event_cancel(s->host->core, &s->ev);
+	for (struct sleeper **at = s->list; at && *at; at = &(*at)->next) {
+		if (*at == s) {
+			*at = s->next;
+			break;
+		}
+	}
+}
+
+#define SLEEPER __attribute__((cleanup(sleeper_end))) struct sleeper
+
+static void sleeper_enlist(struct sleeper *s, struct sleeper **list)
+{
+	s->next = *list;
+	s->list = list;
+	*list = s;
+}
+
+static void end_if_killed(const struct sleeper *s)
+{
+	const struct host_thread *t = kernel_thread_owner(s->thread);
+
+	if (t && t->killed && !t->in_kernel)
+		kernel_thread_unwind();
+}
+
 static void sleeper_wait(struct host *host, struct sleeper *s)
 {
-	while (!s->done)
+	while (!s->done) {
+		end_if_killed(s);
 		kernel_thread_wait(host->kernel);
-	event_cancel(host->core, &s->ev);
+	}
+	end_if_killed(s);
 }
 
 /* CPU time spent before the wait went by while it lasted; what is left of it comes after. The
@@ -96,13 +129,13 @@ static void sleeper_wait_busy(struct host *host, struct sleeper *s)
 static void op_sleep(struct platform *p, uint64_t ps)
 {
 	struct host *host = host_of(p);
-	struct sleeper s;
+	SLEEPER s;
 
+	sleeper_start(host, &s);
 	ps += host->debt_ps;
 	host->debt_ps = 0;
 	if (!ps)
 		return;
-	sleeper_start(host, &s);
 	event_set(host->core, &s.ev, host->core->now_ps + ps);
 	sleeper_wait(host, &s);
 }
@@ -149,22 +182,15 @@ static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint
 {
 	struct host *host = host_of(p);
 	uint64_t bus = host_memory_bus(&host->memory, addr);
-	struct sleeper s;
+	SLEEPER s;
 
 	sleeper_start(host, &s);
 	s.start_bus = bus / CACHE_LINE * CACHE_LINE;
 	s.end_bus = (bus + len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-	s.next = host->watchers;
-	host->watchers = &s;
+	sleeper_enlist(&s, &host->watchers);
 	if (deadline_ps != UINT64_MAX)
 		event_set(host->core, &s.ev, deadline_ps);
 	sleeper_wait_busy(host, &s);
-	for (struct sleeper **at = &host->watchers; *at; at = &(*at)->next) {
-		if (*at == &s) {
-			*at = s.next;
-			break;
-		}
-	}
 	return s.hit;
 }
 
@@ -183,20 +209,13 @@ static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
 static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t deadline_ps)
 {
 	struct host *host = host_of(p);
-	struct sleeper s;
+	SLEEPER s;
 
 	sleeper_start(host, &s);
-	s.next = q->first;
-	q->first = &s;
+	sleeper_enlist(&s, &q->first);
 	if (deadline_ps != UINT64_MAX)
 		event_set(host->core, &s.ev, deadline_ps);
 	sleeper_wait_busy(host, &s);
-	for (struct sleeper **at = &q->first; *at; at = &(*at)->next) {
-		if (*at == &s) {
-			*at = s.next;
-			break;
-		}
-	}
 	return s.hit;
 }
 
@@ -205,6 +224,7 @@ static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 	struct host *host = host_of(p);
 
 	for (struct sleeper *s = q->first; s; s = s->next) {
+		s->list = NULL;
 		s->hit = true;
 		event_set(host->core, &s->ev,
 			  host->core->now_ps + host->params->host_schedule_latency);

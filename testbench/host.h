@@ -19,6 +19,16 @@
 struct host;
 struct trace;
 
+/*
+ * A thread that can be killed, as its kernel thread's owner (kernel_thread_set_owner). It ends
+ * (kernel_thread_unwind) where it waits, once `killed` is set and it is woken, but not while
+ * `in_kernel` is not 0. Threads without an owner cannot be killed.
+ */
+struct host_thread {
+	bool killed;
+	unsigned in_kernel;
+};
+
 struct host_config {
 	unsigned index;
 	const struct host_params *params;

@@ -9,7 +9,7 @@
 
 enum { LIDS_OF_PORT = 256, SETTLE_US = 100, LINK_LIMIT_S = 5 };
 
-static void event_came(void *arg, const struct drv_event *event)
+void tb_event_came(void *arg, const struct drv_event *event)
 {
 	struct tb_events *ev = arg;
 
@@ -37,7 +37,7 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
 	if (!tb_must(tb, here, "drv_probe", drv_probe(p, NULL, dev), 0))
 		return;
 	tb->events[end->index].ignore = true;
-	drv_event_register(*dev, event_came, &tb->events[end->index]);
+	drv_event_register(*dev, tb_event_came, &tb->events[end->index]);
 	if (tb->setup.loopback)
 		tb->ends[1].dev = tb->ends[0].dev;
 }
@@ -200,6 +200,7 @@ void tb_take_down(struct tb *tb, const char *here, struct tb_end *end)
 		return;
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		tb->events[i].ignore = true;
+	tb_processes_down(tb, here, end);
 	destroy_objects(tb, here, end);
 	if (!*dev)
 		return;

@@ -72,6 +72,8 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 	tb->here = "set-up";
 	tb->report = stderr;
 	tb->deadline.job = deadline_due;
+	drv_list_init(&tb->processes);
+	drv_list_init(&tb->oob_names);
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct tb_end *end = &tb->ends[i];
 

@@ -6,6 +6,7 @@
 #ifndef TESTBENCH_TB_H
 #define TESTBENCH_TB_H
 
+#include "host_driver/uverbs/process.h"
 #include "testbench/ladder_match.h"
 #include "testbench/scenario.h"
 #include "traces/trace.h"
@@ -40,6 +41,9 @@ struct tb {
 	struct tb_end ends[TB_ENDS];
 	struct tb_events events[TB_ENDS]; /* by host */
 	struct drv_device *other_dev;     /* loopback: that of host 1 */
+	struct uv_host uv[TB_ENDS];       /* by host: kernel verbs and processes, when there are any */
+	struct drv_list processes;        /* of both hosts */
+	struct drv_list oob_names;        /* out-of-band channels that wait for their other end */
 	struct seen_queue directions[TB_DIRECTIONS];
 	bool faults_done; /* those of the plan are judged: no more packets of the body */
 
@@ -98,7 +102,16 @@ int tb_observe(struct tb *tb);
 /* The body is over: the queues must be empty. */
 void tb_judge_leftovers(struct tb *tb);
 
-/* setup.c: after a failure, what the drivers hold is freed without a word to the devices. */
+/* process.c: no process may be there any more, and nothing of theirs; the kernel's verbs go. */
+void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end);
+/* For oob.c: the calling process' ends, names of all; closes the end with that link. */
+struct drv_list *process_oobs(void);
+struct drv_list *process_oob_names(void);
+void oob_end(struct drv_list *link);
+
+/* setup.c: an event of the driver for the scenario; arg is its host's struct tb_events. */
+void tb_event_came(void *arg, const struct drv_event *event);
+/* after a failure, what the drivers hold is freed without a word to the devices. */
 void tb_give_up(struct tb *tb);
 
 /* areas.c */

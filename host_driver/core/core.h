@@ -28,8 +28,4 @@ void core_qp_event(struct ib_qp *qp, enum ib_event_type type);
 /* The last handle of a target QP is gone, or its domain goes. */
 void core_qp_free(struct ib_qp *real);
 
-/* -EINVAL when the port, GID index or SL of the address is none of the device's. */
-int core_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr,
-		   struct drv_ah_attr *drv);
-
 #endif

@@ -347,8 +347,8 @@ int ib_destroy_srq(struct ib_srq *srq)
 
 /* --- address handles --- */
 
-int core_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr,
-		   struct drv_ah_attr *drv)
+int ib_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr,
+		 struct drv_ah_attr *drv)
 {
 	const bool global = attr->ah_flags & IB_AH_GRH;
 
@@ -375,7 +375,7 @@ struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, 
 {
 	struct drv_ah_attr drv;
 	struct ib_ah *ah;
-	int rc = core_ah_to_drv(pd->device, attr, &drv);
+	int rc = ib_ah_to_drv(pd->device, attr, &drv);
 
 	if (rc)
 		return ERR_PTR(rc);

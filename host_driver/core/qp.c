@@ -183,7 +183,7 @@ struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
 	for (struct drv_list *l = xrcd->tgt_qps.next; l != &xrcd->tgt_qps; l = l->next) {
 		struct ib_qp *real = DRV_CONTAINER(l, struct ib_qp, xrcd_list);
 
-		if (real->qp_num == qp_num)
+		if (real->qp_num == qp_num && !real->domain_owned)
 			return handle_make(real, event_handler, qp_context);
 	}
 	return ERR_PTR(-EINVAL);
@@ -287,10 +287,10 @@ static int attr_to_drv(const struct ib_qp *qp, const struct ib_qp_attr *attr, un
 		.alt_port_num = attr->alt_port_num,
 		.alt_timeout = attr->alt_timeout,
 	};
-	if (mask & IB_QP_AV && core_ah_to_drv(device, &attr->ah_attr, &a->ah_attr))
+	if (mask & IB_QP_AV && ib_ah_to_drv(device, &attr->ah_attr, &a->ah_attr))
 		return -EINVAL;
 	if (mask & IB_QP_ALT_PATH &&
-	    (core_ah_to_drv(device, &attr->alt_ah_attr, &a->alt_ah_attr) || !attr->alt_port_num ||
+	    (ib_ah_to_drv(device, &attr->alt_ah_attr, &a->alt_ah_attr) || !attr->alt_port_num ||
 	     attr->alt_port_num > device->phys_port_cnt ||
 	     attr->alt_pkey_index >= device->attrs.pkeys[attr->alt_port_num]))
 		return -EINVAL;

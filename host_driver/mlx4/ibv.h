@@ -38,6 +38,7 @@ enum ibv_qp_state {
 	IBV_QPS_SQD,
 	IBV_QPS_SQE,
 	IBV_QPS_ERR,
+	IBV_QPS_UNKNOWN,
 };
 
 enum ibv_mig_state {
@@ -77,6 +78,9 @@ enum ibv_access_flags {
 	IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,
 	IBV_ACCESS_MW_BIND = 1 << 4,
 	IBV_ACCESS_ZERO_BASED = 1 << 5,
+	IBV_ACCESS_ON_DEMAND = 1 << 6,
+	IBV_ACCESS_HUGETLB = 1 << 7,
+	IBV_ACCESS_RELAXED_ORDERING = 1 << 20,
 };
 
 enum ibv_mw_type {
@@ -154,6 +158,7 @@ enum ibv_wc_opcode {
 enum ibv_wc_flags {
 	IBV_WC_GRH = 1 << 0,
 	IBV_WC_WITH_IMM = 1 << 1,
+	IBV_WC_IP_CSUM_OK = 1 << 2,
 	IBV_WC_WITH_INV = 1 << 3,
 };
 

@@ -111,13 +111,18 @@ class host_bus : public sc_module
 };
 } // namespace
 
+/* How SystemC's process finds the thread it is. */
+static const char thread_attribute[] = "hcasim_thread";
+
 struct kernel_thread {
 	event wake = {}; /* foreign; first, see thread_wake() */
 	sc_event run;
 	struct kernel *kernel;
 	void (*fn)(void *);
 	void *arg;
+	void *owner = nullptr;
 	bool waiting = true;
+	sc_attribute<kernel_thread *> self{thread_attribute, this};
 };
 
 struct kernel_hca {
@@ -185,7 +190,7 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 	options.set_stack_size(THREAD_STACK_BYTES);
 	options.dont_initialize();
 	options.set_sensitivity(&t->run);
-	sc_spawn(
+	sc_process_handle handle = sc_spawn(
 		[t] {
 			t->waiting = false;
 			t->kernel->current = t;
@@ -193,8 +198,50 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 			t->kernel->current = nullptr;
 		},
 		sc_gen_unique_name(legal.c_str()), &options);
+	handle.get_process_object()->add_attribute(t->self);
 	kernel_thread_wake(t);
 	return t;
+}
+
+void kernel_thread_set_owner(struct kernel_thread *t, void *owner)
+{
+	t->owner = owner;
+}
+
+void *kernel_thread_owner(const struct kernel_thread *t)
+{
+	return t->owner;
+}
+
+struct kernel_thread *kernel_thread_running(void)
+{
+	sc_process_handle handle = sc_get_current_process_handle();
+	sc_attr_base *attribute = handle.valid() && handle.get_process_object()
+					  ? handle.get_process_object()->get_attribute(thread_attribute)
+					  : nullptr;
+
+	return attribute ? static_cast<sc_attribute<kernel_thread *> *>(attribute)->value
+			 : nullptr;
+}
+
+namespace
+{
+struct thread_unwound {};
+} // namespace
+
+bool kernel_thread_protect(void (*fn)(void *), void *arg)
+{
+	try {
+		fn(arg);
+	} catch (const thread_unwound &) {
+		return false;
+	}
+	return true;
+}
+
+void kernel_thread_unwind(void)
+{
+	throw thread_unwound();
 }
 
 struct kernel_thread *kernel_thread_self(struct kernel *k)

@@ -38,6 +38,18 @@ void kernel_thread_wait(struct kernel *kernel);
  * more than one wake-up before it runs is one. */
 void kernel_thread_wake(struct kernel_thread *thread);
 
+/* What belongs to a thread: NULL until it is set. */
+void kernel_thread_set_owner(struct kernel_thread *t, void *owner);
+void *kernel_thread_owner(const struct kernel_thread *t);
+/* The thread that runs now, whatever its kernel; NULL outside of threads. */
+struct kernel_thread *kernel_thread_running(void);
+/*
+ * Runs fn(arg) in the calling thread. False when kernel_thread_unwind() ended it: every frame up to
+ * here is gone, and the cleanup attributes of C frames were run, which must not wait.
+ */
+bool kernel_thread_protect(void (*fn)(void *arg), void *arg);
+__attribute__((noreturn)) void kernel_thread_unwind(void);
+
 enum kernel_end {
 	KERNEL_STOPPED, /* kernel_stop() */
 	KERNEL_STARVED, /* nothing is left to happen */

@@ -114,6 +114,32 @@ void kernel_thread_wake(struct kernel_thread *t)
 		event_set(t->kernel->core, &t->wake, t->kernel->core->now_ps);
 }
 
+/* There are no processes here: no thread has an owner, none is ended early. */
+void kernel_thread_set_owner(struct kernel_thread *t, void *owner)
+{
+}
+
+struct kernel_thread *kernel_thread_running(void)
+{
+	return NULL;
+}
+
+bool kernel_thread_protect(void (*fn)(void *arg), void *arg)
+{
+	fn(arg);
+	return true;
+}
+
+void *kernel_thread_owner(const struct kernel_thread *t)
+{
+	return NULL;
+}
+
+void kernel_thread_unwind(void)
+{
+	abort();
+}
+
 static void threads_bury(struct kernel *k, bool all)
 {
 	struct kernel_thread **at = &k->threads;

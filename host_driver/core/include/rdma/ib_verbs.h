@@ -395,7 +395,11 @@ struct ib_ah {
 	struct drv_ah_attr drv;
 };
 
-/* -EINVAL: no such port, an SL above 15, a GID index the port does not have. */
+/* An address in the driver's form. -EINVAL: no such port, an SL above 15, a GID index the port does
+ * not have. */
+int ib_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr,
+		 struct drv_ah_attr *drv);
+/* -EINVAL as above. */
 struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, uint32_t flags);
 int rdma_destroy_ah(struct ib_ah *ah, uint32_t flags);
 
@@ -456,7 +460,7 @@ struct ib_qp {
 /* An XRC target QP comes as a handle: the QP itself goes when its last handle is destroyed.
  * -EINVAL: type, sizes, a target without domain or another type without CQs, an SRQ of XRC kind. */
 struct ib_qp *ib_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr);
-/* A further handle of a target QP. -EINVAL: not in that domain, not a target QP. */
+/* A further handle of a target QP. -EINVAL: not in that domain, or one without handles. */
 struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
 			 void (*event_handler)(struct ib_event *event, void *qp_context),
 			 void *qp_context);

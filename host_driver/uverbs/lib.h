@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library's side of user verbs: its structures behind those of <infiniband/verbs.h>, and how it
+ * enters the kernel. What posts and polls holds the driver's queues and needs no kernel.
+ */
+#ifndef HOST_DRIVER_UVERBS_LIB_H
+#define HOST_DRIVER_UVERBS_LIB_H
+
+#include "host_driver/uverbs/uverbs.h"
+
+struct uv_device {
+	struct ibv_device ibv;
+	struct ib_device *ib;
+	unsigned refs; /* lists and contexts */
+};
+
+struct uv_context {
+	struct ibv_context ibv;
+	struct uv_process *process;
+	struct uv_file *file;
+};
+
+struct uv_lib_channel {
+	struct ibv_comp_channel ibv;
+	struct uv_channel *channel;
+};
+
+struct uv_mr {
+	struct ibv_mr ibv;
+	struct drv_mr *hw;
+};
+
+struct uv_mw {
+	struct ibv_mw ibv;
+	struct drv_mw *hw;
+};
+
+struct uv_cq {
+	struct ibv_cq ibv;
+	struct drv_cq *hw;
+};
+
+struct uv_srq {
+	struct ibv_srq ibv;
+	struct drv_srq *hw;
+	enum ibv_srq_type type;
+};
+
+struct uv_qp {
+	struct ibv_qp ibv;
+	struct drv_qp *hw; /* NULL: an opened handle, which cannot post */
+	int sq_sig_all;
+};
+
+struct uv_ah {
+	struct ibv_ah ibv;
+	struct drv_ah_attr hw;
+};
+
+#define UV_CONTEXT(context_) DRV_CONTAINER(context_, struct uv_context, ibv)
+
+static inline struct uv_process *uv_process_of(const struct ibv_context *context)
+{
+	return DRV_CONTAINER((struct ibv_context *)context, struct uv_context, ibv)->process;
+}
+
+/* One call of the kernel, with `file` the context's; 0 or -errno. The file cannot be closed
+ * meanwhile, the process cannot be killed. */
+#define UV_CALL(context, call)                                                                     \
+	({                                                                                         \
+		struct uv_file *file = UV_CONTEXT(context)->file;                                  \
+		int rc_;                                                                           \
+		uv_kernel_enter();                                                                 \
+		file->calls++;                                                                     \
+		rc_ = (call);                                                                      \
+		file->calls--;                                                                     \
+		uv_kernel_leave();                                                                 \
+		rc_;                                                                               \
+	})
+
+/* Ends a function that returns a pointer: frees what it had, sets errno. */
+static inline void *uv_fail(void *p, int rc)
+{
+	uv_heap_free(p);
+	errno = -rc;
+	return NULL;
+}
+
+/* Memory of the context's process, NULL with errno ENOMEM. */
+static inline void *uv_new(const struct ibv_context *context, size_t bytes)
+{
+	void *p = uv_heap_alloc(uv_process_of(context), bytes);
+
+	if (!p)
+		errno = ENOMEM;
+	return p;
+}
+
+/* The next event; -1 with errno EAGAIN when there is none and the descriptor does not block. */
+int uv_event_wait(struct uv_process *process, struct uv_channel *channel, struct uv_event *event);
+/* Sleeps until the two are equal: all events got are acknowledged. */
+void uv_wait_acknowledged(struct ibv_context *context, const uint32_t *completed,
+			  unsigned reported);
+/* Counts acknowledged events and wakes who waits for them. */
+void uv_acknowledge(struct ibv_context *context, uint32_t *completed, unsigned n);
+
+#endif

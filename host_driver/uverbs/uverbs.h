@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's side of user verbs from the inside: a file a context, objects by handle, channels of
+ * events. The library's side (verbs_*.c) calls these functions between uv_kernel_enter and _leave.
+ *
+ * Functions return 0 or -errno. A handle is looked up for each call; while a call uses an object
+ * nobody else can destroy it (-EBUSY), and while one destroys it nobody else can use it (-EBUSY).
+ * -EINVAL: no such handle, or one of another kind.
+ */
+#ifndef HOST_DRIVER_UVERBS_UVERBS_H
+#define HOST_DRIVER_UVERBS_UVERBS_H
+
+#include "host_driver/uverbs/process.h"
+
+#include <infiniband/verbs.h>
+
+enum uv_kind {
+	UV_ANY,
+	UV_PD,
+	UV_MR,
+	UV_MW,
+	UV_CQ,
+	UV_SRQ,
+	UV_QP,
+	UV_XRCD,
+	UV_XRC_RCV, /* a registration for an XRC receive QP */
+};
+
+/* An event on its way to a process. */
+struct uv_event {
+	struct drv_list link;   /* of its channel */
+	struct drv_list object; /* of its object, so that it goes with it */
+	void *element;          /* the library's structure; NULL: number */
+	uint32_t number;        /* of a port or of an XRC receive QP */
+	uint32_t type;          /* enum ibv_event_type, IBV_XRC_QP_EVENT_FLAG */
+	unsigned *counter;      /* events reported of the object */
+};
+
+/* A queue of events with a descriptor. */
+struct uv_channel {
+	struct uv_process *process;
+	struct drv_list link; /* of the file's */
+	struct drv_list events;
+	int fd;
+	unsigned refs; /* its owner and CQs */
+};
+
+/* An XRC domain that processes have open. */
+struct uv_domain {
+	struct drv_list link; /* of the host's */
+	struct ib_device *device;
+	struct ib_xrcd *xrcd;
+	struct uv_inode *inode; /* NULL: private */
+	unsigned opens;
+	bool busy; /* being made or destroyed */
+};
+
+struct uv_object {
+	struct drv_list link; /* of the file's, in order of creation */
+	struct uv_file *file;
+	enum uv_kind kind;
+	uint32_t handle;
+	unsigned users; /* calls under way */
+	bool busy;      /* being made or destroyed */
+	union {
+		struct ib_pd *pd;
+		struct ib_mr *mr;
+		struct ib_mw *mw;
+		struct ib_cq *cq;
+		struct ib_srq *srq;
+		struct ib_qp *qp;
+		struct uv_domain *domain;
+	};
+	void *user; /* the library's structure, for events */
+	struct uv_channel *channel;
+	struct uv_object *xrcd; /* the process' domain that it is in */
+	unsigned xrcd_users;    /* of a domain: objects of this process in it */
+	struct drv_list comp_events, async_events;
+	unsigned comp_reported, async_reported;
+	struct drv_list groups; /* of a QP: multicast groups */
+};
+
+struct uv_file {
+	struct drv_list link; /* of the process' */
+	struct uv_process *process;
+	struct ib_device *device;
+	struct drv_uar *uar;
+	struct drv_list objects;
+	struct drv_list channels; /* of completions */
+	uint32_t next_handle;
+	unsigned calls; /* under way */
+	struct uv_channel *async;
+	struct ib_event_handler port_events;
+};
+
+/* --- file.c --- */
+
+int uvk_open(struct uv_process *process, struct ib_device *device, struct uv_file **file);
+/* Destroys what is left in it. */
+void uvk_close(struct uv_file *file);
+
+/* A new object, busy; counts as nothing until uv_object_done. NULL: no memory. */
+struct uv_object *uv_object_new(struct uv_file *file, enum uv_kind kind, void *user);
+/* rc 0: it can be used from now on and *handle is set; else it goes. Returns rc. */
+int uv_object_done(struct uv_object *object, int rc, uint32_t *handle);
+/* Pins an object; NULL and *rc set when that is not possible. A NULL from an earlier call must be
+ * told by *rc: nothing is looked up then. */
+struct uv_object *uv_object_get(struct uv_file *file, enum uv_kind kind, uint32_t handle, int *rc);
+/* NULL is no matter. */
+void uv_object_put(struct uv_object *object);
+
+/* What the library needs to know after an object has gone. */
+struct uv_reported {
+	unsigned comp, async;
+};
+/* `reported` may be NULL. */
+int uvk_destroy(struct uv_file *file, enum uv_kind kind, uint32_t handle,
+		struct uv_reported *reported);
+
+/* --- events.c --- */
+
+/* A channel with a descriptor of that kind: -ENOMEM, -EMFILE. */
+int uv_channel_create(struct uv_process *process, enum uv_fd_kind kind,
+		      struct uv_channel **channel);
+void uv_channel_put(struct uv_channel *channel);
+/* Takes the first event; its counter moves. False: none. */
+bool uv_channel_take(struct uv_channel *channel, struct uv_event *event);
+void uv_events_drop(struct drv_list *of_object);
+/* Handlers of objects; the context is the struct uv_object. Interrupt context. */
+void uv_comp_handler(struct ib_cq *cq, void *context);
+void uv_object_event(struct ib_event *event, void *context);
+void uv_port_event(struct ib_event_handler *handler, struct ib_event *event);
+
+/* --- kernel.c: the commands --- */
+
+int uvk_alloc_pd(struct uv_file *file, uint32_t *handle);
+int uvk_reg_mr(struct uv_file *file, uint32_t pd, void *addr, uint64_t length, uint64_t iova,
+	       unsigned access, struct ibv_mr *mr, struct drv_mr **hw);
+int uvk_rereg_mr(struct uv_file *file, uint32_t mr, unsigned access);
+int uvk_alloc_mw(struct uv_file *file, uint32_t pd, struct ibv_mw *mw, struct drv_mw **hw);
+int uvk_create_cq(struct uv_file *file, int cqe, struct uv_channel *channel, int vector,
+		  struct ibv_cq *cq, struct drv_cq **hw);
+/* -ENOMEM, -EMFILE. */
+int uvk_create_channel(struct uv_file *file, struct uv_channel **channel);
+/* -EBUSY while a CQ uses it. */
+int uvk_destroy_channel(struct uv_file *file, struct uv_channel *channel);
+int uvk_resize_cq(struct uv_file *file, uint32_t cq, int cqe, int *got);
+int uvk_create_srq(struct uv_file *file, struct ibv_srq_init_attr_ex *attr, struct ibv_srq *srq,
+		   struct drv_srq **hw);
+int uvk_modify_srq(struct uv_file *file, uint32_t srq, const struct ibv_srq_attr *attr, int mask);
+int uvk_query_srq(struct uv_file *file, uint32_t srq, struct ibv_srq_attr *attr);
+int uvk_create_qp(struct uv_file *file, struct ibv_qp_init_attr_ex *attr, struct ibv_qp *qp,
+		  struct drv_qp **hw);
+int uvk_open_qp(struct uv_file *file, const struct ibv_qp_open_attr *attr, struct ibv_qp *qp);
+int uvk_modify_qp(struct uv_file *file, uint32_t qp, const struct ibv_qp_attr *attr, int mask);
+int uvk_query_qp(struct uv_file *file, uint32_t qp, struct ibv_qp_attr *attr,
+		 struct ibv_qp_cap *cap);
+int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16_t lid,
+	      bool attach);
+/* What an object still holds apart from what the RDMA core counts is given back first. */
+int uvk_object_destroy(struct uv_object *object, bool process_ends);
+
+/* --- xrc.c --- */
+
+int uvk_open_xrcd(struct uv_file *file, int fd, int oflags, uint32_t *handle);
+/* -EBUSY while the process has objects in it. */
+int uvk_xrcd_destroy(struct uv_object *object);
+int uvk_alloc_rcv_qp(struct uv_file *file, uint32_t pd, uint32_t xrcd,
+		     const struct ibv_qp_attr *attr, int mask, uint32_t *qpn);
+int uvk_create_rcv_qp(struct uv_file *file, uint32_t xrcd, uint32_t *qpn);
+int uvk_modify_rcv_qp(struct uv_file *file, uint32_t xrcd, uint32_t qpn,
+		      const struct ibv_qp_attr *attr, int mask);
+int uvk_query_rcv_qp(struct uv_file *file, uint32_t xrcd, uint32_t qpn, struct ibv_qp_attr *attr,
+		     struct ibv_qp_cap *cap);
+int uvk_reg_rcv_qp(struct uv_file *file, uint32_t xrcd, uint32_t qpn);
+int uvk_unreg_rcv_qp(struct uv_file *file, uint32_t xrcd, uint32_t qpn);
+
+/* --- convert.c --- */
+
+void uv_attr_to_ib(const struct ibv_qp_attr *attr, struct ib_qp_attr *ib);
+void uv_attr_from_ib(const struct ib_qp_attr *ib, struct ibv_qp_attr *attr);
+void uv_ah_to_ib(const struct ibv_ah_attr *attr, struct rdma_ah_attr *ib);
+
+#endif

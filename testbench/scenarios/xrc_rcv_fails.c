@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A receive QP fails: the peer writes where it may not. The kernel hears of it, for nobody else
+ * can: it handles the event and logs it. The sender has a remote access error, and when it comes
+ * again with a fresh QP of the same number, the failed side does not answer: retries exceeded. A
+ * registered process hears of the failure itself, by number.
+ */
+#include "testbench/programs.h"
+
+enum { TIMEOUT = 8, RETRIES = 2 };
+
+static int restart(void *arg)
+{
+	struct program *p = arg;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET, .port_num = 1};
+	int rc = ibv_modify_qp(p->qp, &attr, IBV_QP_STATE);
+
+	if (rc)
+		return rc;
+	attr.qp_state = IBV_QPS_INIT;
+	rc = ibv_modify_qp(p->qp, &attr,
+			   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	return rc ? rc : program_connect(p);
+}
+
+static void one_way(struct tb *tb, struct tb_end *a, struct tb_end *b, int (*make)(void *arg),
+		    bool registered)
+{
+	struct process *sender = start_worker(a), *receiver = start_worker(b);
+	struct program s = {.peer_lid = b->lid, .timeout = TIMEOUT, .retry_cnt = RETRIES},
+		       r = {.file = "domain",
+			    .peer_lid = a->lid,
+			    .access = IBV_ACCESS_REMOTE_WRITE};
+	struct ib_device *kernel = ib_device_of(b);
+	unsigned logged = kernel ? kernel->xrc_rcv_events : 0;
+
+	run_in(sender, program_open, &s);
+	run_in(sender, program_sender, &s);
+	r.peer_qpn = s.qpn;
+	run_in(receiver, program_open, &r);
+	run_in(receiver, program_open_xrcd, &r);
+	run_in(receiver, program_xrc_srq, &r);
+	run_in(receiver, make, &r);
+	if (!still_right())
+		return;
+	s.peer_qpn = r.qpn;
+	s.remote_srqn = r.srq_num;
+	s.remote_addr = (uintptr_t)r.buf + PROGRAM_BYTES; /* behind its end */
+	s.rkey = r.mr->rkey;
+	run_in(sender, program_connect, &s);
+	run_in(sender, program_write, &s);
+	run_in_expect(sender, program_wait, &s, IBV_WC_REM_ACCESS_ERR);
+	if (registered) {
+		run_in(receiver, program_get_event, &r);
+		expect_equal((uint32_t)r.event.event_type,
+			     IBV_EVENT_QP_ACCESS_ERR | IBV_XRC_QP_EVENT_FLAG);
+		expect_equal(r.event.element.xrc_qp_num, r.qpn);
+	} else {
+		expect_equal(kernel->xrc_rcv_events, logged + 1);
+		expect_equal(kernel->xrc_rcv_event, IB_EVENT_QP_ACCESS_ERR);
+		expect_equal(kernel->xrc_rcv_event_qpn, r.qpn);
+	}
+	run_in(sender, restart, &s);
+	run_in(sender, program_send, &s);
+	run_in_expect(sender, program_wait, &s, IBV_WC_RETRY_EXC_ERR);
+	end_worker(receiver);
+	end_worker(sender);
+}
+
+SCENARIO(xrc_rcv_fails,
+	 "XRC receive QP: it fails, its kernel logs it, the sender's retries run out",
+	 .no_qps = true, .any_packets = true)
+{
+	one_way(tb, a, b, program_alloc_rcv, false);
+	one_way(tb, a, b, program_create_rcv, true);
+}
