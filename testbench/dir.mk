@@ -1,6 +1,6 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
 src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c)
-src-y += $(addprefix $(d)/, services.c inject.c manage.c)
+src-y += $(addprefix $(d)/, services.c inject.c harm.c manage.c)
 src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c run.c cli.c)
 src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))

@@ -100,6 +100,20 @@ static void line_write(struct context_line *line)
 	pcie_write(hca, &line->write, 0);
 }
 
+/* Takes a use from the line, writing it back where that use has changed it. */
+static void tag_evict(struct context_cache *cache, struct context_line *line, unsigned tag)
+{
+	bool dirty = line->dirty & 1u << tag;
+
+	context_tag_drop(cache, line, tag);
+	if (dirty && line->writing)
+		line->dirty |= (uint8_t)(1u << tag); /* line_written() writes it again */
+	if (dirty && !line->writing)
+		line_write(line);
+	else
+		context_line_settle(cache, line);
+}
+
 /* Makes room in the set for one more. */
 static void set_shrink(struct context_cache *cache, enum context_use use)
 {
@@ -109,18 +123,9 @@ static void set_shrink(struct context_cache *cache, enum context_use use)
 
 	while (line && set->count >= set->room) {
 		struct context_line *before = line->lru[tag].prev;
-		bool dirty = line->dirty & 1u << tag;
 
-		if (!line->pins[tag]) {
-			context_tag_drop(cache, line, tag);
-			if (dirty && line->writing)
-				line->dirty |=
-					(uint8_t)(1u << tag); /* line_written() writes it again */
-			if (dirty && !line->writing)
-				line_write(line);
-			else
-				context_line_settle(cache, line);
-		}
+		if (!line->pins[tag])
+			tag_evict(cache, line, tag);
 		line = before;
 	}
 }
@@ -386,6 +391,15 @@ void context_release(struct hca *hca)
 {
 	hca->context_cache->held = false;
 	waiter_queue_wake(&hca->context_cache->held_waiters);
+}
+
+void context_evict(struct hca *hca, enum context_use use, uint32_t number)
+{
+	unsigned tag = context_uses[use].tag;
+	struct context_line *line = line_present(hca, use, number);
+
+	if (line && !line->pins[tag])
+		tag_evict(hca->context_cache, line, tag);
 }
 
 void context_drop(struct hca *hca, enum context_use use, uint32_t number)
