@@ -5,7 +5,7 @@
  * happen fails the scenario, as faults on the wire do.
  *
  *	late_read(a, "payload", CFG_US(5), .skip = 1);	the second payload read from now on
- *	fail_command(b, HCR_SW2HW_CQ, HCR_STATUS_NO_RES, 1);
+ *	fail_command(b, HCR_SW2HW_CQ, HCR_STATUS_EXCEED_LIM, 1);
  *	evict_qp(b, 0);					the next packet for it misses
  */
 #ifndef TESTBENCH_HARM_H
