@@ -24,6 +24,14 @@ SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else i
 	if (!still_right())
 		return;
 	phase("timeout");
+	recv_srq(a, here, .wr_id = 1, .len = 64, .repeat = PAIRS);
+	for (unsigned i = 0; i < PAIRS; i++) { /* a message the other way: both halves are cached */
+		send_on(b, y[i], .wr_id = 4, .len = 64);
+		expect_wc(b, .wr_id = 4);
+		expect_wc(a, .wr_id = 1 + i, .qp = x[i]);
+		expect_data(a, .dst = 64 * i, .len = 64);
+	}
+	pass_time(CFG_MS(1));
 	for (unsigned i = 0; i < PAIRS; i++) {
 		move_qp(y[i], IBV_QPS_RESET);
 		send_on(a, x[i], .wr_id = 10 + i, .len = 64, .repeat = i + 1);
