@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# README walks one SEND by function and file: each function must be defined in the file beside it, each folder must exist.
+# README walks one SEND by function and file: each function must be defined in the file beside it, each folder must exist. testbench/README.md teaches on
+# examples: they are run.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -16,4 +17,23 @@ done < <(grep -E '^\| .*`.*\.c \|$' README.md)
 while read -r dir; do
 	[ -d "$dir" ] || { echo "README.md: no folder $dir"; bad=1; }
 done < <(sed -n '/^## Reading order/,/^## /s/^    \([a-z0-9_/]*\/\) .*/\1/p' README.md)
+
+# testbench/README.md: each line of code stands in an example, a scenario or a header; each file it names is there; the examples pass.
+readme=testbench/README.md
+while read -r line; do
+	case $line in "build/hcasim "*) continue ;; esac
+	grep -rqF -- "$line" testbench/examples testbench/scenarios testbench/*.h || { echo "$readme: nowhere: $line"; bad=1; }
+done < <(sed -n 's/^    //p' $readme)
+for name in $(grep -oE '`(testbench/)?[a-z0-9_/]+\.[ch]`' $readme | tr -d '`'); do
+	[ -e "$name" ] || [ -e "testbench/$name" ] || { echo "$readme: no file $name"; bad=1; }
+done
+examples=0
+for f in testbench/examples/*.c; do
+	grep -q "$f" $readme || { echo "$readme does not speak of $f"; bad=1; }
+	out=$(mktemp -d)
+	"${O:-build}/hcasim" run "$f" -o "$out" >"$out/said" 2>&1 || { cat "$out/said"; bad=1; }
+	rm -rf "$out"
+	examples=$((examples + 1))
+done
+[ $examples -ge 3 ] || { echo "$readme: the examples are gone"; bad=1; }
 exit $bad

@@ -15,7 +15,8 @@
 	F(psn, PRId64)                                                                             \
 	F(qpn, PRIx64)                                                                             \
 	F(len, PRId64)                                                                             \
-	F(nak, PRId64) F(rnr, PRId64) F(ack_credits, PRId64) F(msn, PRId64) F(ack_req, PRId64)     \
+	F(nak, PRId64)                                                                             \
+	F(rnr, PRId64) F(ack_credits, PRId64) F(msn, PRId64) F(ack_req, PRId64)                    \
 		F(solicited, PRId64) F(mig_req, PRId64) F(pkey, PRIx64) F(va, PRIx64)              \
 			F(rkey, PRIx64) F(dma_len, PRId64) F(imm, PRIx64) F(srqn, PRIx64)          \
 				F(dlid, PRId64) F(slid, PRId64) F(transmission, PRId64)
@@ -157,8 +158,32 @@ static int grow(struct seen_queue *q)
 	return 0;
 }
 
+/* The device says whether a packet is sent again, not how often: 2 the first time. */
+static unsigned count_try(struct seen_queue *q, const struct seen_pkt *pkt)
+{
+	const bool again = pkt->fields.transmission > 1;
+
+	for (unsigned i = 0; i < q->tries_used; i++) {
+		struct seen_try *t = &q->tries[i];
+
+		if (t->qpn != pkt->fields.qpn || t->psn != pkt->fields.psn)
+			continue;
+		t->count = again ? t->count + 1 : 1;
+		return t->count;
+	}
+	if (!again)
+		return 1;
+	q->tries[q->next_try] = (struct seen_try){pkt->fields.qpn, pkt->fields.psn, 2};
+	q->next_try = (q->next_try + 1) % SEEN_TRIES;
+	if (q->tries_used < SEEN_TRIES)
+		q->tries_used++;
+	return 2;
+}
+
 int seen_queue_left(struct seen_queue *q, const struct seen_pkt *pkt)
 {
+	const unsigned transmission = q->ignore ? 1 : count_try(q, pkt);
+
 	if (q->ignore) {
 		q->last_ps = pkt->time_ps;
 		return 0;
@@ -167,6 +192,7 @@ int seen_queue_left(struct seen_queue *q, const struct seen_pkt *pkt)
 		return -ENOMEM;
 	q->count++;
 	*at(q, q->count - 1) = *pkt;
+	at(q, q->count - 1)->fields.transmission = transmission;
 	return 0;
 }
 

@@ -16,8 +16,8 @@ struct seen_pkt {
 	struct tb_pkt fields; /* TB_ANY where the packet has no such header */
 };
 
-/* 0 and *seen for a transport packet LRH..VCRC; -EINVAL for what is none. `transmission`: from 1.
- */
+/* 0 and *seen for a transport packet LRH..VCRC; -EINVAL for what is none. `transmission`: 1, or more
+ * for one that is sent again; the queue counts on. */
 int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint64_t time_ps,
 		   unsigned transmission, const char *fault);
 /* True when all that `want` names is equal; else diff[] has the first difference as "psn 5,
@@ -27,11 +27,18 @@ bool seen_pkt_matches(const struct seen_pkt *seen, uint8_t opcode, const struct 
 /* "rc_send_only psn 5 qpn 0x41 len 64": what is said, nothing of what is TB_ANY. */
 void pkt_describe(char *buf, size_t size, uint8_t opcode, const struct tb_pkt *p);
 
+enum { SEEN_TRIES = 64 };
+
 struct seen_queue {
 	struct seen_pkt *ring;
 	size_t room, first, count;
 	uint64_t last_ps; /* of the packet taken last; 0 before */
 	bool ignore;      /* count, keep nothing */
+	struct seen_try { /* what has been sent again last, and how often */
+		int64_t qpn, psn;
+		unsigned count;
+	} tries[SEEN_TRIES];
+	unsigned next_try, tries_used;
 };
 
 void seen_queue_free(struct seen_queue *q);

@@ -259,6 +259,9 @@ void tb_judge_leftovers(struct tb *tb)
 	if (tb->failed || tb->faults_done)
 		return;
 	tb->faults_done = true;
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
+		if (hca_harm_left(host_hca(tb->machine->hosts[i])))
+			tb_failf(tb, tb->here, "every late DMA and failing command of host %u", i);
 	out = open_memstream(&text, &size);
 	if (!out)
 		return;

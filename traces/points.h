@@ -22,6 +22,8 @@
 	TP(DMA_WRITE, pcie, DMA, "dma write {addr:x} length {length}", "host memory is written")   \
 	TP(DMA_FAULT, pcie, DMA, "dma fault {addr:x} length {length} {text}",                      \
 	   "the IOMMU map has no such page")                                                       \
+	TP(DMA_LATE, pcie, DMA, "dma late by {addr} ps length {length} {text}",                    \
+	   "a DMA that takes longer because a scenario asks for it")                           \
 	TP(RESET, pcie, STATE, "{text}", "reset of the function, begin and end")                   \
 	/* commands */                                                                             \
 	TP(HCR_POST, fw, HCR, "command", "software set the go bit")                                \

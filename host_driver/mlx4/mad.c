@@ -175,6 +175,16 @@ int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 	return DRV_LEAVE(dev, agent_send(a, qpn, to, mad));
 }
 
+/* A directed route of no hops does not leave the node. */
+static int own_node_call(struct drv_mad_agent *a, const struct smp *request, struct smp *response)
+{
+	int rc = drv_mad_ifc(a->dev, a->port, NULL, request, response);
+
+	if (!rc)
+		mad_hdr_set_direction(smp_hdr(response), 1);
+	return rc;
+}
+
 static int mad_call(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
 		    struct smp *request, void *response, uint64_t timeout_ps)
 {
@@ -186,6 +196,9 @@ static int mad_call(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_
 
 	mad_hdr_set_tid(smp_hdr(request), call.tid);
 	packet = *request;
+	if (mad_hdr_get_mgmt_class(smp_hdr(&packet)) == MAD_CLASS_SUBN_DR &&
+	    !mad_hdr_get_hop_count(smp_hdr(&packet)))
+		return own_node_call(a, &packet, response);
 	if (mad_hdr_get_mgmt_class(smp_hdr(&packet)) == MAD_CLASS_SUBN_DR &&
 	    !drv_smi_send(&packet, a->port))
 		return -EINVAL;

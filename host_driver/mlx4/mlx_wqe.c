@@ -122,9 +122,10 @@ bool drv_smi_receive(struct smp *smp, unsigned port)
 		return false;
 	if (!mad_hdr_get_direction(hdr)) {
 		/* C14-9:3 the end of the path out; a channel adapter forwards nothing */
-		if (!count || pointer != count)
+		if (pointer != count)
 			return false;
-		smp_return_path_ptr(smp)[pointer] = (uint8_t)port;
+		if (count)
+			smp_return_path_ptr(smp)[pointer] = (uint8_t)port;
 		mad_hdr_set_hop_pointer(hdr, pointer + 1);
 		return true;
 	}

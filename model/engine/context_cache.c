@@ -1,8 +1,28 @@
 /* Context cache: reading, writing back, what callers get. See context_cache.h, context_lines.h. */
 #include "model/engine/context_lines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { REPORT_CHARS = 120 };
+
+static uint32_t entry_len(const struct hca *hca, enum context_use use)
+{
+	uint32_t entry = hca->tables[context_uses[use].table].entry_size;
+
+	return entry < context_uses[use].size ? entry : context_uses[use].size;
+}
+
+static uint32_t line_len(const struct context_line *line)
+{
+	return entry_len(line->hca, (enum context_use)line->kind);
+}
+
+static uint64_t line_icm(const struct context_line *line)
+{
+	return icm_entry(line->hca, context_uses[line->kind].table, line->key & 0xffffff);
+}
 
 /* --- writing back --- */
 
@@ -32,13 +52,14 @@ static void flushes_run(struct context_line *line, int status)
 
 static void line_written(struct context_line *line, int status)
 {
+	char text[REPORT_CHARS];
+
 	line->writing = false;
-	if (status)
-		guest_error(line->hca, RULE_icm_unmapped,
-			    "%s %x at icm %llx can not be written back",
-			    context_uses[line->kind].name, line->key & 0xffffff,
-			    (unsigned long long)icm_entry(line->hca, context_uses[line->kind].table,
-							  line->key & 0xffffff));
+	if (status) {
+		snprintf(text, sizeof(text), "%s %x can not be written back",
+			 context_uses[line->kind].name, line->key & 0xffffff);
+		icm_report(line->hca, line_icm(line), line_len(line), text);
+	}
 	/* Changed again under way: whoever wants it flushed wants that too, and nobody else keeps
 	 * it for a use that has lost it. */
 	if (!status && line->dirty && (line->flushes || line->dirty & ~line->present)) {
@@ -54,23 +75,6 @@ static void write_done(struct dma *dma)
 		(struct context_line *)(void *)((char *)dma - offsetof(struct context_line, write));
 
 	line_written(line, dma->status ? -EFAULT : 0);
-}
-
-static uint32_t entry_len(const struct hca *hca, enum context_use use)
-{
-	uint32_t entry = hca->tables[context_uses[use].table].entry_size;
-
-	return entry < context_uses[use].size ? entry : context_uses[use].size;
-}
-
-static uint32_t line_len(const struct context_line *line)
-{
-	return entry_len(line->hca, (enum context_use)line->kind);
-}
-
-static uint64_t line_icm(const struct context_line *line)
-{
-	return icm_entry(line->hca, context_uses[line->kind].table, line->key & 0xffffff);
 }
 
 static void line_write(struct context_line *line)
@@ -100,6 +104,20 @@ static void line_write(struct context_line *line)
 	pcie_write(hca, &line->write, 0);
 }
 
+/* Takes a use from the line, writing it back where that use has changed it. */
+static void tag_evict(struct context_cache *cache, struct context_line *line, unsigned tag)
+{
+	bool dirty = line->dirty & 1u << tag;
+
+	context_tag_drop(cache, line, tag);
+	if (dirty && line->writing)
+		line->dirty |= (uint8_t)(1u << tag); /* line_written() writes it again */
+	if (dirty && !line->writing)
+		line_write(line);
+	else
+		context_line_settle(cache, line);
+}
+
 /* Makes room in the set for one more. */
 static void set_shrink(struct context_cache *cache, enum context_use use)
 {
@@ -109,18 +127,9 @@ static void set_shrink(struct context_cache *cache, enum context_use use)
 
 	while (line && set->count >= set->room) {
 		struct context_line *before = line->lru[tag].prev;
-		bool dirty = line->dirty & 1u << tag;
 
-		if (!line->pins[tag]) {
-			context_tag_drop(cache, line, tag);
-			if (dirty && line->writing)
-				line->dirty |=
-					(uint8_t)(1u << tag); /* line_written() writes it again */
-			if (dirty && !line->writing)
-				line_write(line);
-			else
-				context_line_settle(cache, line);
-		}
+		if (!line->pins[tag])
+			tag_evict(cache, line, tag);
 		line = before;
 	}
 }
@@ -236,9 +245,11 @@ static void miss_queue(struct hca *hca, struct context_line *line)
 
 static int unreachable(struct hca *hca, enum context_use use, uint32_t number, const char *why)
 {
-	guest_error(hca, RULE_icm_unmapped, "%s %x at icm %llx is not reachable: %s",
-		    context_uses[use].name, number & 0xffffff,
-		    (unsigned long long)icm_entry(hca, context_uses[use].table, number), why);
+	char text[REPORT_CHARS];
+
+	snprintf(text, sizeof(text), "%s %x is not reachable: %s", context_uses[use].name,
+		 number & 0xffffff, why);
+	icm_report(hca, icm_entry(hca, context_uses[use].table, number), entry_len(hca, use), text);
 	return -EFAULT;
 }
 
@@ -386,6 +397,15 @@ void context_release(struct hca *hca)
 {
 	hca->context_cache->held = false;
 	waiter_queue_wake(&hca->context_cache->held_waiters);
+}
+
+void context_evict(struct hca *hca, enum context_use use, uint32_t number)
+{
+	unsigned tag = context_uses[use].tag;
+	struct context_line *line = line_present(hca, use, number);
+
+	if (line && !line->pins[tag])
+		tag_evict(hca->context_cache, line, tag);
 }
 
 void context_drop(struct hca *hca, enum context_use use, uint32_t number)

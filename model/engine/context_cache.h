@@ -57,6 +57,8 @@ void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool 
 		   void (*done)(void *arg, int status), void *arg);
 /* Forgets lines, writing nothing: the ICM pages [va, va + len) went away, or the object did. */
 void context_drop_range(struct hca *hca, uint64_t va, uint64_t len);
+/* As if others had needed the room: the line goes as an eviction takes it, unless it is pinned. */
+void context_evict(struct hca *hca, enum context_use use, uint32_t number);
 void context_drop(struct hca *hca, enum context_use use, uint32_t number);
 /* The cached bytes if there are any, without time and without counting: dumps. */
 const void *context_peek(const struct hca *hca, enum context_use use, uint32_t number);

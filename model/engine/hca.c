@@ -288,3 +288,21 @@ int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, voi
 	memcpy(buf, cached ? cached : bytes, size < len ? size : len);
 	return (int)len;
 }
+
+void hca_evict(struct hca *hca, enum hca_object type, uint32_t number)
+{
+	static const enum context_use uses[] = {
+		[HCA_QP] = CONTEXT_REQUESTER,
+		[HCA_CQ] = CONTEXT_CQ,
+		[HCA_EQ] = CONTEXT_EQ,
+		[HCA_SRQ] = CONTEXT_SRQ,
+	};
+
+	if (type == HCA_MPT) {
+		translate_drop_key(hca, number);
+		return;
+	}
+	context_evict(hca, uses[type], number);
+	if (type == HCA_QP)
+		context_evict(hca, CONTEXT_RESPONDER, number);
+}

@@ -90,6 +90,21 @@ void hca_link_set(struct hca *hca, unsigned port, bool plugged);
  */
 void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
 
+/*
+ * A completer that takes its time, for scenarios: of the reads (or posted writes) by DMA from now on that are of that kind and queue pair, `skip` go as usual and
+ * `times` take by_ps longer. Others overtake a late read; writes wait behind a late write. `what` as in struct dma ("wqe", "payload", "cqe", "message" for an
+ * interrupt, ...), NULL: any; qpn 0: any. One such rule at a time; times 0: none. A reset leaves it as it is.
+ */
+struct hca_late_dma {
+	const char *what; /* lives as long as the rule */
+	uint32_t qpn, skip, times;
+	bool write;
+	uint64_t by_ps;
+};
+void hca_dma_late(struct hca *hca, const struct hca_late_dma *late);
+/* How many commands and DMAs are still to be harmed as hca_command_fail() and hca_dma_late() were told. */
+uint32_t hca_harm_left(const struct hca *hca);
+
 /* A raw packet as if it had come in from the wire now, LRH to VCRC; what is on it is received and checked like any other. */
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len);
 
@@ -111,6 +126,12 @@ enum hca_object { HCA_QP, HCA_CQ, HCA_EQ, HCA_SRQ, HCA_MPT };
  * -EFAULT when its ICM is not mapped.
  */
 int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf, size_t size);
+
+/*
+ * Takes a context, or an MPT with the translations read for it, out of the device's caches as if others had needed the room: written back where changed, and
+ * read again at its next use. Nothing when it is not cached, or pinned by what is under way.
+ */
+void hca_evict(struct hca *hca, enum hca_object type, uint32_t number);
 
 #ifdef __cplusplus
 }

@@ -238,6 +238,14 @@ int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_f
 	return (int)n;
 }
 
+void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text)
+{
+	struct dma_frag frags[ICM_MAX_FRAGS];
+
+	if (icm_fragments(hca, va, len, frags, ICM_MAX_FRAGS) <= 0)
+		guest_error(hca, RULE_icm_unmapped, "%s, icm %llx", text, (unsigned long long)va);
+}
+
 static void valid_size(struct valid_set *set, unsigned log_num)
 {
 	uint64_t bits = UINT64_C(1) << (log_num < NUMBER_BITS ? log_num : NUMBER_BITS);

@@ -47,6 +47,10 @@ int icm_translate(const struct hca *hca, uint64_t va, uint64_t *bus);
 int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_frag *frags,
 		  unsigned room);
 
+/* A table entry could not be read or written: reports icm_unmapped with `text` unless its pages are
+ * mapped - then the DMA has said what was wrong. */
+void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text);
+
 /* Gives hca->tables[table] its values and sizes its valid bits, all clear. */
 void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_num,
 		   uint32_t entry_size);

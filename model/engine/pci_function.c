@@ -6,6 +6,7 @@
 #include "model/engine/event_queue.h"
 #include "model/engine/interrupt.h"
 #include "model/engine/pci_config.h"
+#include "model/engine/pcie_state.h"
 #include "model/engine/processor.h"
 #include "model/interface/queues.h"
 #include "model/interface/rows.h"
@@ -151,6 +152,11 @@ void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t
 	hca->pci->fail.opcode = opcode;
 	hca->pci->fail.status = status;
 	hca->pci->fail.times = times;
+}
+
+uint32_t hca_harm_left(const struct hca *hca)
+{
+	return hca->pci->fail.times + hca->pcie->late.times;
 }
 
 static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)

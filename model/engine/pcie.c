@@ -229,6 +229,30 @@ static void write_due(struct event *ev)
 	dma_finish(ev);
 }
 
+/* How much later than by arithmetic this one is, as hca_dma_late() was told. */
+static uint64_t __attribute__((noinline))
+late_by(struct pcie *pcie, const struct dma *dma, bool write)
+{
+	struct hca_late_dma *late = &pcie->late;
+
+	if (write != late->write || (late->qpn && late->qpn != dma->qpn) ||
+	    (late->what && strcmp(late->what, dma->what)))
+		return 0;
+	if (late->skip) {
+		late->skip--;
+		return 0;
+	}
+	late->times--;
+	HCA_TRACE(pcie->hca, TP_DMA_LATE, .qpn = dma->qpn, .text = dma->what,
+		  .args = {late->by_ps, dma->len});
+	return late->by_ps;
+}
+
+void hca_dma_late(struct hca *hca, const struct hca_late_dma *late)
+{
+	hca->pcie->late = *late;
+}
+
 static bool master_off(struct hca *hca, struct dma *dma, uint64_t start)
 {
 	if (pci_bus_master(hca))
@@ -368,6 +392,7 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
 	const uint64_t start = pcie_max_ps(earliest_ps, hca_now(hca));
 	struct read_times t = {start, start, start};
+	uint64_t late_ps;
 
 	active_add(hca, dma);
 	if (master_off(hca, dma, start))
@@ -376,13 +401,21 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		read_fragment(hca->pcie, &dma->frags[i], &t);
 	dma->ready_ps = t.ready_ps;
 	dma->ev.job = read_due;
+	late_ps = hca->pcie->late.times ? late_by(hca->pcie, dma, false) : 0;
+	if (late_ps) {
+		/* others pass it, as PCIe allows completions of different requests */
+		dma->ready_ps += late_ps;
+		event_set(hca->core, &dma->ev, t.sampled_ps + late_ps);
+		return;
+	}
 	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
 
 /* --- writes and messages --- */
 
-/* Posted TLPs with that many bytes together leave not before `start`; when they have landed. */
-static uint64_t posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
+/* Posted TLPs with that many bytes together leave not before `start`; landed_ps is when they have
+ * landed. */
+static void posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
 {
 	const uint64_t duration = pcie_bytes_ps(pcie, bytes);
 
@@ -391,7 +424,6 @@ static uint64_t posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
 	pcie->landed_ps = pcie_max_ps(pcie->landed_ps,
 				      pcie->up_free_ps + pcie->hca->params->pcie_device_latency +
 					      pcie->root.latency_ps + pcie->root.write_latency_ps);
-	return pcie->landed_ps;
 }
 
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
@@ -412,7 +444,10 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	}
 	hca->stats.pcie_write_bytes += bytes;
 	hca->stats.pcie_write_tlps += tlps;
-	dma->ready_ps = posted_land(pcie, start, bytes + tlps * hca->params->pcie_request_overhead);
+	posted_land(pcie, start, bytes + tlps * hca->params->pcie_request_overhead);
+	if (pcie->late.times) /* those behind it do not pass it */
+		pcie->landed_ps += late_by(pcie, dma, true);
+	dma->ready_ps = pcie->landed_ps;
 	dma->ev.job = write_due;
 	event_lane_set(hca->core, &pcie->writes, &dma->ev, dma->ready_ps);
 }
@@ -497,9 +532,11 @@ static void message_send(struct hca *hca, struct posted *w, void (*due)(struct e
 	w->done = NULL;
 	w->dma = (struct dma){.done = posted_done, .what = "message", .ev = {.job = due}};
 	active_add(hca, &w->dma);
-	event_set(hca->core, &w->dma.ev,
-		  posted_land(pcie, pcie_max_ps(earliest_ps, hca_now(hca)),
-			      bytes + hca->params->pcie_request_overhead));
+	posted_land(pcie, pcie_max_ps(earliest_ps, hca_now(hca)),
+		    bytes + hca->params->pcie_request_overhead);
+	if (pcie->late.times)
+		pcie->landed_ps += late_by(pcie, &w->dma, true);
+	event_set(hca->core, &w->dma.ev, pcie->landed_ps);
 }
 
 void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t data,

@@ -45,6 +45,7 @@ struct pcie {
 	struct event_lane reads, writes;
 	struct dma *active;
 	unsigned pending;
+	struct hca_late_dma late; /* times: those still to come */
 	struct posted *posted_free, *posted_all;
 	struct host_access *access_free, *access_all;
 };

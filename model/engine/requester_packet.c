@@ -194,8 +194,12 @@ static int datagram_path(const struct send_step *s, struct packet_path *path,
 	uint32_t qkey = wqe_datagram_get_qkey(av);
 
 	if (s->hca->ctrl & FW_CTRL_UD_AV_PORT && (wqe_datagram_get_port(av) != s->send->port ||
-						  wqe_datagram_get_pd(av) != qpc_get_pd(s->qpc)))
+						  wqe_datagram_get_pd(av) != qpc_get_pd(s->qpc))) {
+		guest_error(s->hca, RULE_wqe_malformed,
+			    "qpn %06x wqe %u: address vector of port %u and pd %x", s->qp->qpn,
+			    s->send->cursor, wqe_datagram_get_port(av), wqe_datagram_get_pd(av));
 		return VERDICT_SEND_WQE;
+	}
 	path->port = s->send->port;
 	path->sl = (uint8_t)wqe_datagram_get_sl(av);
 	path->path_bits = (uint8_t)wqe_datagram_get_path_bits(av);

@@ -212,6 +212,15 @@ static void write_data(struct response *r, uint8_t *bytes, uint32_t n)
 	pcie_write(r->qp->hca, &pkt->dma, pkt->ready_ps);
 }
 
+/* The WQE was right when its request went out. */
+static int __attribute__((cold)) changed(const struct response *r, const char *what)
+{
+	guest_error(r->qp->hca, RULE_wqe_malformed,
+		    "qpn %06x wqe %u: changed while it is in flight: %s", r->qp->qpn, r->index,
+		    what);
+	return VERDICT_SEND_WQE;
+}
+
 /* Where n bytes at `offset` of the WQE's data belong. 0, -EAGAIN, or a verdict. */
 static int scatter(struct response *r, uint32_t offset, uint32_t n)
 {
@@ -226,7 +235,7 @@ static int scatter(struct response *r, uint32_t offset, uint32_t n)
 	if (err)
 		return err == -EAGAIN ? err : VERDICT_RESP_PROT;
 	if (send_request_parse(wqe, len, qpc_get_service(r->qpc), &request, &why))
-		return VERDICT_SEND_WQE;
+		return changed(r, why);
 	r->pkt->n_frags = 0;
 	for (at = request.data; n && send_segment_next(&request, &at, &segment);) {
 		struct access access = {.key = segment.lkey,
@@ -240,7 +249,7 @@ static int scatter(struct response *r, uint32_t offset, uint32_t n)
 			continue;
 		}
 		if (segment.is_inline)
-			return VERDICT_SEND_WQE;
+			return changed(r, "inline data where a response is to go");
 		access.len = segment.len - offset < n ? segment.len - offset : n;
 		err = translate_access(r->qp->hca, &access, &r->send->response_waiter,
 				       r->pkt->frags, &r->pkt->n_frags, PACKET_FRAGS);
@@ -249,7 +258,7 @@ static int scatter(struct response *r, uint32_t offset, uint32_t n)
 		offset = 0;
 		n -= access.len;
 	}
-	return n ? VERDICT_SEND_WQE : 0;
+	return n ? changed(r, "less room than was asked for") : 0;
 }
 
 /* Kind, place in the sequence and length of a READ response at `offset` of its READ. */

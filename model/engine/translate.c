@@ -6,11 +6,13 @@
 #include "model/engine/line_cache.h"
 #include "model/interface/contexts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	MTT_SIZE = sizeof(struct mtt_entry),
+	REPORT_CHARS = 80,
 	LOG_PAGE_MIN = 12,
 	LOG_PAGE_MAX = 31,
 	ACCESS_SHIFT = 10, /* local read, the lowest of the access bits in the MPT's first word;
@@ -246,6 +248,7 @@ static int __attribute__((noinline))
 mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
 {
 	uint64_t icm = icm_entry(hca, FW_TABLE_MPT, index);
+	char text[REPORT_CHARS];
 	bool started;
 	int rc;
 
@@ -253,9 +256,10 @@ mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
 	    !icm_object_valid(hca, ICM_MPT_SYNCED, index))
 		return TRANSLATE_BAD_KEY;
 	rc = line_cache_miss(&hca->translate->mpts, icm, index, w, &started);
-	if (rc == -EFAULT)
-		guest_error(hca, RULE_icm_unmapped, "mpt %x of key %x at icm %llx is not reachable",
-			    index, key, (unsigned long long)icm);
+	if (rc == -EFAULT) {
+		snprintf(text, sizeof(text), "mpt %x of key %x is not reachable", index, key);
+		icm_report(hca, icm, sizeof(struct mpt_entry), text);
+	}
 	if (started) {
 		hca->stats.translate_mpt_misses++;
 		HCA_TRACE(hca, TP_TRANSLATE_MISS, .text = "mpt", .args = {key, 0});
@@ -397,12 +401,14 @@ static int __attribute__((noinline))
 mtt_miss(struct hca *hca, uint64_t icm, uint32_t owner, struct waiter *w, uint32_t qpn)
 {
 	struct translate *t = hca->translate;
+	char text[REPORT_CHARS];
 	bool started;
 	int rc = line_cache_miss(&t->mtts, icm & ~(uint64_t)t->mtt_mask, owner, w, &started);
 
-	if (rc == -EFAULT)
-		guest_error(hca, RULE_icm_unmapped, "mtt at icm %llx is not reachable, qpn %06x",
-			    (unsigned long long)icm, qpn);
+	if (rc == -EFAULT) {
+		snprintf(text, sizeof(text), "mtt is not reachable, qpn %06x", qpn);
+		icm_report(hca, icm, MTT_SIZE, text);
+	}
 	if (started) {
 		hca->stats.translate_mtt_misses++;
 		HCA_TRACE(hca, TP_TRANSLATE_MISS, .qpn = qpn, .text = "mtt",

@@ -3,7 +3,7 @@
  * Automatic path migration over LMC path bits on one port. MigReq is 1 while Migrated, 0 when a
  * path has been loaded; packets arm both ends. Then one end's software migrates: its packets come
  * on the other LIDs with MigReq 1, the peer follows, both tell by event, and primary and alternate
- * path are the same. What only an armed queue pair may do is refused. behaviours: APM-1
+ * path are the same. What only an armed queue pair may do is refused. behaviours: DEFECT-migreq APM-1
  */
 #include "testbench/scenario.h"
 

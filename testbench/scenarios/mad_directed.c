@@ -32,6 +32,11 @@ SCENARIO(mad_directed, "directed-route SMPs, before any LID", .bare = true)
 	expect_equal(mad_hdr_get_hop_pointer(smp_hdr(&answer)), 0);
 	expect_equal(smp_return_path_cptr(&answer)[1], 1);
 	expect_equal(smp_get_dr_slid(&answer), LID_PERMISSIVE);
+	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 0);
+	must(drv_query_device(a->dev, &attr));
+	expect_equal(node_info_get_node_guid(node), attr.node_guid);
+	expect_equal(mad_hdr_get_direction(smp_hdr(&answer)), 1);
+	expect_equal(mad_hdr_get_hop_count(smp_hdr(&answer)), 0);
 	ask(a, &answer, .attr = SMP_ATTR_NODE_INFO, .hops = 2, .silent = true);
 	ask(a, &answer, .attr = SMP_ATTR_NODE_DESC, .hops = 1);
 	expect_true(smp_data_cptr(&answer)[0] != 0);

@@ -35,6 +35,12 @@ SCENARIO(raw_malformed, "malformed packets: dropped, counted at the port, nothin
 	expect_no_more(CFG_US(10));
 	expect_stat(b, port1, symbol_errors, 2);
 	expect_stat(b, port1, rcv_errors, 2);
+	/* ports that are none */
+	hca_inject(host_hca(b->host), 0, wire, GARBAGE);
+	hca_inject(host_hca(b->host), 2, wire, GARBAGE);
+	hca_inject(host_hca(b->host), 255, wire, GARBAGE);
+	expect_no_more(CFG_US(10));
+	expect_stat(b, port1, rcv_errors, 2);
 
 	/* right CRCs, wrong inside: versions, lengths, opcode */
 	memset(wire, 0, sizeof(wire));

@@ -3,7 +3,7 @@
  * As many gather entries as the device has, short ones that each cross a page, in one packet; then
  * with zero-length entries between them, which shift nothing; and an inline send of every length
  * around the 64-byte boundaries.
- * behaviours: IBA-10.8.2-gather
+ * behaviours: DEFECT-zero-length-sge IBA-10.8.2-gather
  */
 #include "testbench/scenario.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Nobody answers: the request goes out 1 + retry_cnt times, each a timeout apart, then it fails;
  * the one behind it is flushed. */
-/* behaviours: IBA-9.9.2.1.1-retries-exceeded */
+/* behaviours: IBA-9.9.2.1.1-retries-exceeded DEFECT-error-state-flush */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_retry_exceeded,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Patience ends: after rnr_retry waits the request fails, the queue pair is in error and what
  * stands behind it is flushed. */
+/* behaviours: DEFECT-error-state-flush REQ-7 */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_rnr_exceeded, "no receive comes: RNR retries are used up, the rest is flushed",

@@ -3,7 +3,7 @@
  * region, across the end of the address space, a right that the region lacks, a right that the
  * queue pair lacks, another PD. Each: NAK (access; an operation the QP does not allow: invalid
  * request), the memory as it was, the event at the responder, the error at the requester. */
-/* behaviours: RESP-7 MEM-3 */
+/* behaviours: RESP-7 MEM-3 DEFECT-bounds-wrap */
 #include "testbench/services.h"
 
 enum { PAGE = 4096 };

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Eight SENDs are under way when the first one meets no receive: one RNR NAK, one wait, and each of
+ * them goes out once more - not once for each answer. Credits are out of the way: receives come
+ * from an SRQ, whose ACKs carry none.
+ */
+/* behaviours: DEFECT-rnr-storm IBA-9.7.5.2.8-one-nak */
+#include "testbench/services.h"
+
+enum { SENDS = 8 };
+
+SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of each",
+	 .any_packets = true)
+{
+	struct drv_srq *srq = new_srq(b);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .srq = srq);
+
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	recv_srq(b, srq, .wr_id = 1, .len = 8);
+	send_on(a, x, .wr_id = 1, .len = 8); /* tells that there are no credits to count */
+	expect_wc(a, .wr_id = 1);
+	expect_wc(b, .wr_id = 1);
+	send_on(a, x, .wr_id = 2, .len = 8, .repeat = SENDS);
+	pass_time(CFG_US(100));
+	expect_stat(b, responder, rnr_naks, 1);
+	recv_srq(b, srq, .wr_id = 2, .len = 8, .repeat = SENDS);
+	for (unsigned i = 0; i < SENDS; i++) {
+		expect_wc(a, .wr_id = 2 + i);
+		expect_wc(b, .wr_id = 2 + i);
+	}
+	for (unsigned i = 0; i < SENDS; i++)
+		expect_data(b, .dst = 8 * i, .len = 8);
+	expect_stat(b, responder, rnr_naks, 1);
+	expect_stat(a, retry, rnr_waits, 1);
+	expect_true(tb_stat(a, "retry", "retransmitted") <= SENDS);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_srq(srq);
+}
