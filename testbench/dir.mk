@@ -5,11 +5,12 @@ src-y += $(addprefix $(d)/, services.c inject.c manage.c process.c oob.c program
 src-y += $(addprefix $(d)/, services.c inject.c harm.c manage.c)
 src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c run.c cli.c)
 src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c)
-src-y += $(addprefix $(d)/perf/, points.c workloads.c world.c latency.c rate.c timers.c row.c report.c perf.c)
+src-y += $(addprefix $(d)/perf/, points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
 src-y += $(addprefix $(d)/, soak_model.c soak_setup.c soak_traffic.c soak.c)
 main-y += $(d)/main.c
 test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)
+test-y += $(addprefix $(d)/perf/tests/, points_test.c profiles_test.c)
 test-y += $(d)/tests/ctl_test.c
 $(O)/$(d)/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
@@ -18,7 +19,7 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
 		'$(filter-out -MMD -MP -Werror -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
-$(O)/obj/testbench/catalog.o $(O)/obj/testbench/perf/row.o: $(O)/gen/testbench/build_info.h
+$(O)/obj/testbench/catalog.o $(O)/obj/testbench/perf/row.o $(O)/obj/testbench/perf/tests/profiles_test.o: $(O)/gen/testbench/build_info.h
 
 # What a scenario's comment says it shows, "behaviours: ID ID", as rows; its name is that of its file.
 scenario-files := $(sort $(wildcard $(d)/scenarios/*.c))

@@ -328,7 +328,9 @@ struct tb_window tb_ack_timeout(const struct tb_end *end)
 struct tb_window tb_rnr_delay(const struct tb_end *end)
 {
 	const struct hca_params *p = &end->tb->config->hca[end->peer->host_index];
-	uint64_t ps = rnr_timer_ps(end->tb->setup.min_rnr_timer) * p->retry_rnr_scale;
+	uint64_t ps = p->retry_rnr_power ? rnr_timer_power_ps(end->tb->setup.min_rnr_timer,
+							  (unsigned)p->retry_rnr_power)
+				       : rnr_timer_ps(end->tb->setup.min_rnr_timer);
 
 	ps = ps < p->retry_rnr_floor ? p->retry_rnr_floor : ps;
 	return WINDOW(ps, ps + CFG_US(10));

@@ -246,6 +246,7 @@ static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint
 	pkt->dma.frags = pkt->frags;
 	pkt->dma.n_frags = pkt->n_frags;
 	pkt->dma.done = read_arrived;
+	pkt->dma.at_ready = true; /* it counts until its bytes are in the device */
 	pkt->dma.what = "payload";
 	pkt->dma.qpn = qp->qpn;
 	qp->receive.reads++;

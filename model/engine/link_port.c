@@ -283,8 +283,8 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 		start = pkt->ready_ps;
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
-	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
-	sent = pkt->sent_ps = lp->busy_until_ps + p->link_tx_latency;
+	lp->busy_until_ps = start + serialise_ps(lp, pkt->len) + (p->link_gap * lp->fs_per_byte) / 1000;
+	sent = pkt->sent_ps = start + serialise_ps(lp, pkt->len) + p->link_tx_latency;
 	hca->stats.link_port_tx_packets++;
 	count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT, FW_PC_MULTICAST_XMIT);
 	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);

@@ -311,6 +311,10 @@ void packet_need_crcs(struct packet *pkt)
 
 void packet_seal(struct hca *hca, struct packet *pkt)
 {
+	const uint64_t now = hca_now(hca);
+
+	pkt->ready_ps = (pkt->ready_ps > now ? pkt->ready_ps : now) +
+			hca->params->packet_tx_latency + pkt->len * hca->params->packet_store;
 	if (hca->params->crc_eager)
 		packet_need_crcs(pkt);
 }
@@ -463,7 +467,8 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 	struct qp *qp;
 	int err;
 
-	pkt->ready_ps = hca_now(hca) + hca->params->packet_rx_latency;
+	pkt->ready_ps = hca_now(hca) + hca->params->packet_rx_latency +
+			pkt->len * hca->params->packet_store;
 	if (!(hca->ctrl & FW_CTRL_RUN)) {
 		drop(hca, pkt, "the engine is stopped");
 		return;

@@ -113,7 +113,8 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 /* MLX work requests: the headers as the driver wrote them (LRH, GRH, BTH, DETH), SLID, lengths put right. */
 void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers, unsigned headers_len, unsigned payload_len, bool vl15,
 		      bool keep_slid, uint8_t path_bits);
-/* Makes ICRC and VCRC (parameter packet.crc: always, or at need). */
+/* The packet is complete: sets ready_ps, when it can go onto the wire, and makes ICRC and VCRC if
+ * parameter crc.eager says so. */
 void packet_seal(struct hca *hca, struct packet *pkt);
 /* Makes them now if they were left out: the bytes leave the model (trace, fault). */
 void packet_need_crcs(struct packet *pkt);

@@ -54,9 +54,9 @@ struct dma {
 	struct dma *next, **link; /* pcie's own */
 };
 
-/* What the host's side of the link costs, in ps: rows latency, read_latency, write_latency of
- * [host.pcie]. */
+/* What the host's side of the link costs, in ps: rows of [host.pcie]. */
 struct pcie_root {
+	uint64_t line_gap_ps;
 	uint64_t latency_ps, read_latency_ps, write_latency_ps;
 };
 

@@ -70,13 +70,16 @@ static void access_send(struct host_access *a, void (*arrived)(struct event *ev)
 	const struct hca_params *p = a->hca->params;
 	const uint64_t now = hca_now(a->hca);
 	const uint64_t duration = pcie_bytes_ps(pcie, bytes + p->pcie_request_overhead);
+	const uint64_t start = pcie_max_ps(pcie->host_ps, now);
 	uint64_t at;
 
-	pcie->host_ps = pcie_max_ps(pcie->host_ps, now) + duration;
+	pcie->host_ps = start + duration;
 	lane_charge(&pcie->down, now, duration);
-	at = pcie->host_ps + pcie->root.latency_ps + p->pcie_device_latency;
+	at = start + duration + pcie->root.latency_ps + p->pcie_device_latency;
 	if (a->bar == HCA_BAR_UAR && !a->done)
 		at += p->doorbell_latency;
+	if (a->size == HOST_ACCESS_MAX && !a->done)
+		pcie->host_ps = start + pcie_max_ps(duration, pcie->root.line_gap_ps);
 	pcie->arrived_ps = pcie_max_ps(pcie->arrived_ps, at);
 	a->ev.job = arrived;
 	event_set(a->hca->core, &a->ev, pcie->arrived_ps);

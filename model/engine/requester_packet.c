@@ -407,7 +407,6 @@ static void send_out(struct qp *qp, struct packet *pkt)
 	if (pkt->n_frags > pkt->dma.n_frags)
 		put_pieces_in(pkt);
 	pkt->n_frags = 0;
-	pkt->ready_ps += qp->hca->params->packet_tx_latency;
 	packet_seal(qp->hca, pkt);
 	left_ps = link_port_send(qp->hca, pkt);
 	if (!send->reliable)

@@ -31,6 +31,8 @@ struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcod
 	pkt->mark = MARK_READY;
 	if (qp->receive.current)
 		pkt->ready_ps = qp->receive.current->ready_ps;
+	if (opcode == BTH_RC_ACKNOWLEDGE)
+		pkt->ready_ps += hca->params->responder_ack_latency;
 	return pkt;
 }
 

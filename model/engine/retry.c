@@ -201,7 +201,10 @@ uint64_t retry_ack_timeout_ps(const struct hca *hca, const struct qpc *qpc)
 
 uint64_t retry_rnr_ps(const struct hca *hca, unsigned code)
 {
-	uint64_t ps = rnr_timer_ps(code) * hca->params->retry_rnr_scale;
+	const struct hca_params *p = hca->params;
+	uint64_t ps = p->retry_rnr_power
+			      ? rnr_timer_power_ps(code, (unsigned)p->retry_rnr_power)
+			      : rnr_timer_ps(code);
 
 	return ps > hca->params->retry_rnr_floor ? ps : hca->params->retry_rnr_floor;
 }

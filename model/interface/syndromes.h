@@ -185,6 +185,14 @@ static inline uint64_t rnr_timer_ps(uint32_t code)
 	return units[code & AETH_CODE_MASK] * UINT64_C(10000000);
 }
 
+/* As mlx4 silicon has them: a power of two for each pair of codes. */
+static inline uint64_t rnr_timer_power_ps(uint32_t code, unsigned power)
+{
+	const uint32_t step = code & AETH_CODE_MASK ? code & AETH_CODE_MASK : AETH_CODE_MASK + 1;
+
+	return UINT64_C(4096000) << (step / 2 + power);
+}
+
 /* Receives that a credit code (0..30) stands for. */
 static inline uint32_t credit_decode(uint32_t code)
 {

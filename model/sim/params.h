@@ -136,6 +136,9 @@
 	  "headers built and CRCs added", "assumption: eight cycles of a 250 MHz pipeline") \
 	P(packet, rx_latency, TIME, CFG_NS(32), 0, CFG_MS(1), \
 	  "headers parsed and checked", "assumption: eight cycles of a 250 MHz pipeline") \
+	P(packet, store, TIME, 125, 0, CFG_NS(10), \
+	  "a byte of a packet on the way between DMA and link, each way: stored before it goes on", \
+	  "derived: latency by size, points L06 to L10, L23 to L25; 32 bytes a 250 MHz cycle") \
 	P(crc, eager, BOOL, 0, 0, 1, \
 	  "make and recompute both CRCs of every packet, not only where somebody can see them", \
 	  "assumption: takes no simulated time") \
@@ -143,6 +146,9 @@
 	  "highest speed of a lane", "documented: ConnectX-3 FDR") \
 	P(link, width, WIDTH, 4, 1, 12, \
 	  "widest link", "documented: QSFP has four lanes") \
+	P(link, gap, SIZE, 48, 0, 4096, \
+	  "idle bytes from one packet to the next", \
+	  "fitted: points B03, B04 and B21 stay so much under the wire's rate") \
 	P(link, delay, TIME, CFG_NS(10), 0, CFG_MS(100), \
 	  "cable, one way", "derived: two metres at 5 ns a metre") \
 	P(link, mtu, POW2, 4096, 256, 4096, \
@@ -173,15 +179,17 @@
 	  "assumption: twelve cycles of a 250 MHz pipeline") \
 	P(responder, packet_gap, TIME, CFG_NS(28), 0, CFG_MS(1), \
 	  "the responder is held by one packet", "derived: 35 M/s inbound WRITEs") \
+	P(responder, ack_latency, TIME, CFG_NS(100), 0, CFG_MS(1), \
+	  "request taken until its ACK is made", "fitted: WRITE completions, points L50 and R12") \
 	P(responder, ack_coalesce, COUNT, 8, 1, 4096, \
 	  "request packets one ACK answers at most, where none asks", \
 	  "assumption: IBA 9.7.5.1.2 allows coalescing") \
 	P(responder, ack_delay, TIMEOUT, CFG_US(1), 0, CFG_MS(10), \
 	  "longest wait of a coalesced ACK", \
 	  "assumption: below the shortest ACK timeout, 4.096 us") \
-	P(responder, read_dma, COUNT, 4, 1, 256, \
+	P(responder, read_dma, COUNT, 2, 1, 256, \
 	  "payload DMA reads in flight for one QP's READ responses", \
-	  "derived: READs of one QP fall short of what 16 outstanding would allow") \
+	  "derived: READs of one QP fall short of what 16 outstanding would allow, point B05") \
 	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
 	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
 	  "assumption: drivers post a last receive right after the error and wait for its flush") \
@@ -199,9 +207,9 @@
 	P(retry, min_code, COUNT, 0, 0, 31, \
 	  "smaller ACK timeout codes count as this one; code 0 stays never", \
 	  "documented: IBA has no minimum; mlx4 silicon measured 16") \
-	P(retry, rnr_scale, COUNT, 1, 1, 16, \
-	  "the RNR delay is the time of its code times this", \
-	  "documented: IBA 9.7.5.2.8, at least the time; mlx4 silicon measured 2 to 3") \
+	P(retry, rnr_power, COUNT, 0, 0, 16, \
+	  "0: the RNR delay is the time of its code; n: 4.096 us * 2^(code / 2 + n), code 0 as 32", \
+	  "documented: IBA 9.7.5.2.8, at least the time; mlx4 silicon measured 3, points T12 to T18") \
 	P(retry, rnr_floor, TIMEOUT, 0, 0, CFG_MS(10), \
 	  "shortest RNR delay", \
 	  "documented: IBA has none; mlx4 silicon measured 0.1 to 0.17 ms") \
@@ -280,13 +288,16 @@
 	P(host, mmio_write, TIME, CFG_NS(10), 0, CFG_MS(1), \
 	  "the CPU is held by a register write", \
 	  "assumption: posted, the store buffer takes it") \
-	P(host, wc_write, TIME, CFG_NS(19), 0, CFG_MS(1), \
+	P(host, wc_write, TIME, CFG_NS(30), 0, CFG_MS(1), \
 	  "the CPU is held by 64 write-combined bytes (BlueFlame)", \
-	  "derived: BlueFlame tops out near 52 M cache lines a second") \
+	  "fitted: one thread's rate of two-line WQEs, point M25") \
 	P(host, post_cost, TIME, CFG_NS(60), 0, CFG_MS(1), \
 	  "the CPU is held by building one work request", "assumption: some 150 instructions") \
 	P(host, poll_cost, TIME, CFG_NS(30), 0, CFG_MS(1), \
 	  "the CPU is held by taking one completion", "assumption: some 80 instructions") \
+	P(pcie, line_gap, TIME, 19200, 0, CFG_MS(1), \
+	  "from one write-combined line to the next, all CPUs together", \
+	  "derived: BlueFlame tops out near 52 M lines a second, points M09, M11 and Q30") \
 	P(pcie, latency, TIME, CFG_NS(100), 0, CFG_MS(1), \
 	  "root complex's side of the PCIe link, each way", \
 	  "assumption: PHY, link layer and I/O fabric") \
@@ -318,6 +329,9 @@
 	P(sim, pace_spin, TIMEOUT, CFG_US(20), 0, CFG_MS(1), \
 	  "serve: wall time to the next event below which the thread does not sleep", \
 	  "assumption: sleeping and waking take as long") \
+	P(perf, many_machines, BOOL, 0, 0, 1, \
+	  "perf: the other side of out_rate and in_rate stands for many machines", \
+	  "documented: where the measurement was made so") \
 	P(many, qps, COUNT, 4096, 16, 65536, \
 	  "queue pairs of the scenario many_qps", \
 	  "assumption: a few seconds; the device is to bear 65,536") \

@@ -2,6 +2,7 @@
 /* See perf.h. */
 #include "testbench/perf/perf.h"
 
+#include "testbench/perf/plot.h"
 #include "testbench/perf/report.h"
 #include "testbench/perf/row.h"
 
@@ -182,6 +183,8 @@ static enum exit_status report(const struct perf_results *results, const struct 
 		rc = perf_file_write(results, run->dir, perf_csv_write, stderr);
 	if (!rc && options->stats_file)
 		rc = perf_file_write(results, options->stats_file, perf_stats_write, stderr);
+	if (!rc && options->plot)
+		rc = perf_plot(results, options->plot, stderr);
 	for (size_t i = 0; i < results->count && !rc; i++)
 		if (!results->results[i].valid)
 			rc = -EIO;

@@ -73,7 +73,7 @@ static int configure(struct config *config, const struct perf_point *point,
 		rc = cfg_set(config, o->run->settings[i], "-s", stderr);
 	if (!rc && o->run->seed)
 		rc = set(config, point, "sim.seed", strtoull(o->run->seed, NULL, 10));
-	if (!rc && point->workload->many)
+	if (!rc && point->workload->many && config->sim.perf_many_machines)
 		rc = load(config, "/testbench/perf/", "many_machines");
 	if (!rc)
 		rc = row_parameters(config, point);

@@ -2,8 +2,8 @@
 /*
  * What can be measured, a row each: W(name, quantity, many, run, "what is timed").
  *
- * many: the HCA under test is hca0; the other side stands for many machines and has
- * testbench/perf/many_machines.ini over its profile.
+ * many: the HCA under test is hca0; where the profile says so (sim.perf.many_machines), the other
+ * side stands for many machines and has testbench/perf/many_machines.ini over the profile.
  */
 #ifndef TESTBENCH_PERF_WORKLOADS_H
 #define TESTBENCH_PERF_WORKLOADS_H
