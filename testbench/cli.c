@@ -46,6 +46,8 @@ static const struct command {
 	{CLI_STAGES, "stages", "DIR", "where the time of each message of a run went, in ns", 1, 1},
 	{CLI_GOLDEN, "golden", "DIR", "a run's traces without times, as traces/golden/ keeps them",
 	 1, 1},
+	{CLI_REPORT, "report", "DIR",
+	 "make DIR/report.html of a run: ladder, latencies, throughput, counters", 1, 1},
 	{CLI_SWEEP, "sweep", "NAME --vary KEY=V,V",
 	 "run a scenario under every combination of parameters", 1, 1},
 	{CLI_PERF, "perf", "--points FILE.csv", "published measurements beside simulated ones", 0,

@@ -23,6 +23,7 @@ enum cli_command {
 	CLI_DIFF,
 	CLI_STAGES,
 	CLI_GOLDEN,
+	CLI_REPORT,
 	CLI_SWEEP,
 	CLI_SERVE,
 	CLI_CTL,
@@ -42,7 +43,7 @@ struct cli {
 	struct sweep_options sweep;
 	const char *words[CLI_WORDS_MAX]; /* CTL: of the command */
 	unsigned word_count;
-	const char *file; /* CHECK; CTL: the socket; HELP: a command or NULL */
+	const char *file; /* CHECK; CTL: the socket; REPORT: the folder; HELP: a command or NULL */
 	bool verbose;     /* CHECK */
 	bool behaviours;  /* LIST */
 };

@@ -81,6 +81,8 @@ int main(int argc, char **argv)
 		return tool_stages(&cli.diff);
 	case CLI_GOLDEN:
 		return tool_golden(&cli.diff);
+	case CLI_REPORT:
+		return tool_report(cli.file);
 	case CLI_SWEEP:
 		return sweep(&cli.run, &cli.sweep);
 	case CLI_SERVE:

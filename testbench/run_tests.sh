@@ -151,6 +151,28 @@ sweep_shows_failure()
 one "tool.sweep_rows" sweep_rows
 one "tool.sweep_shows_failure" sweep_shows_failure
 
+# report: the same run makes the same page; a browser reads it, with more than 100,000 packets too
+report_repeats()
+{
+	local dir; dir=$(traces_of rc_lost_ack)
+	"$hcasim" report "$dir" && cp "$dir/report.html" "$scratch/first.html" && "$hcasim" report "$dir" >/dev/null && cmp "$scratch/first.html" "$dir/report.html"
+}
+report_browser()
+{
+	"$hcasim" run testbench/tests/report_packets.c --trace log -o "$scratch/report_packets" || return 1
+	"$hcasim" run rc_reordered --trace pcapng -o "$scratch/report_capture" && "$hcasim" report "$scratch/report_capture" || return 1
+	for s in "$(traces_of tour)" "$(traces_of rc_lost_ack)" "$(traces_of bring_up)" "$scratch/report_packets"; do
+		"$hcasim" report "$s" || return 1
+	done
+	timeout 300 testbench/report_test.py "$(traces_of tour)" "$(traces_of rc_lost_ack)" "$(traces_of bring_up)" "$scratch/report_packets"
+}
+one "tool.report_repeats" report_repeats
+if command -v chromium >/dev/null && command -v python3 >/dev/null; then
+	one "tool.report_browser" report_browser
+else
+	echo "skip  tool.report_browser (no chromium, no python3)"
+fi
+
 outside_scenario()
 {
 	sed 's/SCENARIO(rc_send/SCENARIO(outside/' testbench/scenarios/rc_send.c >"$scratch/outside.c"
@@ -232,6 +254,7 @@ one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send
 one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send --vary hca.link.delai=1us,2us
 one "refuses.sweep_of_unknown_scenario" refuses "rc_sned" sweep rc_sned --vary hca.link.delay=1us,2us
+one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 
 echo "$passed passed, $failed failed"

@@ -3,8 +3,12 @@
 #include "testbench/tools.h"
 
 #include "traces/messages.h"
+#include "traces/report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 enum exit_status tool_diff(const struct compare_options *options)
 {
@@ -50,4 +54,33 @@ enum exit_status tool_stages(const struct compare_options *options)
 	}
 	run_files_free(&run);
 	return status;
+}
+
+enum exit_status tool_report(const char *dir)
+{
+	char path[4096];
+	FILE *out;
+	int rc;
+
+	if (!run_files_sources(dir)) {
+		fprintf(stderr, "%s: has neither run.log nor packets.pcapng\n", dir);
+		return EXIT_INPUT;
+	}
+	snprintf(path, sizeof(path), "%s/report.html", dir);
+	out = fopen(path, "w");
+	if (!out) {
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		return EXIT_INPUT;
+	}
+	rc = report_write(dir, out, stderr);
+	if (fclose(out) && !rc) {
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		rc = -EIO;
+	}
+	if (rc) {
+		unlink(path);
+		return EXIT_INPUT;
+	}
+	printf("%s\n", path);
+	return EXIT_RIGHT;
 }

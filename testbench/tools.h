@@ -14,5 +14,7 @@ enum exit_status tool_diff(const struct compare_options *options);
 enum exit_status tool_golden(const struct compare_options *options);
 /* Prints where the time of each of its messages went. */
 enum exit_status tool_stages(const struct compare_options *options);
+/* Writes dir/report.html and prints its path. */
+enum exit_status tool_report(const char *dir);
 
 #endif
