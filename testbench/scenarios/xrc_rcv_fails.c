@@ -59,7 +59,7 @@ static void one_way(struct tb *tb, struct tb_end *a, struct tb_end *b, int (*mak
 			     IBV_EVENT_QP_ACCESS_ERR | IBV_XRC_QP_EVENT_FLAG);
 		expect_equal(r.event.element.xrc_qp_num, r.qpn);
 	} else {
-		/* communication established, then what is asked for below */
+		/* the first is "communication established": the QP is in RTR */
 		expect_equal(kernel->xrc_rcv_events, logged + 2);
 		expect_equal(kernel->xrc_rcv_event, IB_EVENT_QP_ACCESS_ERR);
 		expect_equal(kernel->xrc_rcv_event_qpn, r.qpn);
