@@ -2,7 +2,7 @@
 #include "fw/cmds.h"
 #include "fw/mad.h"
 
-static enum mad_result mad_process(uint32_t port, uint8_t *mad, bool ignore_mkey)
+static enum mad_result mad_process(uint32_t port, uint32_t slid, uint8_t *mad, bool ignore_mkey)
 {
 	struct mad_hdr *hdr = (struct mad_hdr *)mad;
 
@@ -12,7 +12,7 @@ static enum mad_result mad_process(uint32_t port, uint8_t *mad, bool ignore_mkey
 	switch (mad_hdr_get_mgmt_class(hdr)) {
 	case MAD_CLASS_SUBN_LID:
 	case MAD_CLASS_SUBN_DR:
-		return sma_process(port, (struct smp *)mad, ignore_mkey);
+		return sma_process(port, slid, (struct smp *)mad, ignore_mkey);
 	case MAD_CLASS_PERF:
 		return pma_process(port, (struct gmp *)mad);
 	default:
@@ -29,7 +29,8 @@ enum hcr_status cmd_mad_ifc(struct fw_cmd *c)
 	if (c->op_mod & MAD_IFC_NET_VIEW)
 		return HCR_STATUS_BAD_OP;
 	memcpy(fw.out, mad_ifc_mad_cptr((const struct mad_ifc *)fw.in), MAD_BYTES);
-	if (mad_process(port, fw.out, c->op_mod & MAD_IFC_IGNORE_MKEY) == MAD_DROP)
+	if (mad_process(port, c->in_mod >> MAD_IFC_SLID_SHIFT, fw.out,
+			c->op_mod & MAD_IFC_IGNORE_MKEY) == MAD_DROP)
 		return HCR_STATUS_BAD_PKT;
 	return HCR_STATUS_OK;
 }

@@ -74,6 +74,8 @@ struct fw_port {
 	uint16_t mkey_lease, mkey_violations;
 	uint64_t mkey;
 	uint64_t lease_end_ns;    /* UINT64_MAX: no lease runs */
+	struct smp trap; /* the last one, sent again at trap_ns unless that is UINT64_MAX */
+	uint64_t trap_tid, trap_ns;
 	uint64_t counter_base[4]; /* XMIT_DATA.. of the last Set(PortCounters) */
 	struct vlarb vlarb[FW_VLARB_BLOCKS];
 };

@@ -106,3 +106,10 @@ void fw_kick(void)
 {
 	fw_write(FW_WATCHDOG, fw.watchdog_ns);
 }
+
+uint64_t fw_now_ns(void)
+{
+	uint32_t low = fw_read(FW_TIME_LO);
+
+	return (uint64_t)fw_read(FW_TIME_HI) << 32 | low;
+}

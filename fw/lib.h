@@ -34,6 +34,9 @@ void fw_event_post(const struct eqe *eqe);
 /* Software broke a rule (model/engine/rules.h): counted, traced. */
 void fw_guest_error(unsigned rule, const char *text);
 
+/* Time since power-on. */
+uint64_t fw_now_ns(void);
+
 /* The chip takes firmware for dead unless this is called often enough. */
 void fw_kick(void);
 

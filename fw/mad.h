@@ -11,7 +11,7 @@ enum mad_result {
 	MAD_DROP,  /* no response: wrong M_Key */
 };
 
-enum mad_result sma_process(uint32_t port, struct smp *smp, bool ignore_mkey);
+enum mad_result sma_process(uint32_t port, uint32_t slid, struct smp *smp, bool ignore_mkey);
 enum mad_result pma_process(uint32_t port, struct gmp *gmp);
 
 /* PortInfo of a port; Get fills, Set takes what is legal and leaves the resulting PortInfo. */

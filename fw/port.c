@@ -3,7 +3,7 @@
 
 #define PORT_CAPS_DEFAULT                                                                          \
 	(1u << PORT_CAP_AUTO_MIGR | 1u << PORT_CAP_SL_MAP | 1u << PORT_CAP_SYS_GUID |              \
-	 1u << PORT_CAP_CM | 1u << PORT_CAP_CLIENT_REREG)
+	 1u << PORT_CAP_TRAP | 1u << PORT_CAP_CM | 1u << PORT_CAP_CLIENT_REREG)
 
 #define GID_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
 
@@ -94,7 +94,7 @@ static void managed_default(uint32_t port)
 	p->mkey = 0;
 	p->mkey_protect = 0;
 	p->mkey_lease = p->mkey_violations = 0;
-	p->lease_end_ns = UINT64_MAX;
+	p->lease_end_ns = p->trap_ns = UINT64_MAX;
 }
 
 uint32_t port_caps_default(uint32_t port)
@@ -171,23 +171,20 @@ void port_link_command(uint32_t port, uint32_t command)
 
 void port_changed(uint32_t port)
 {
+	trap_key(port);
 	state_note(port, fw_read(FW_PORT(port, LOGICAL)));
 }
 
-static uint64_t now_ns(void)
-{
-	uint32_t low = fw_read(FW_TIME_LO);
-
-	return (uint64_t)fw_read(FW_TIME_HI) << 32 | low;
-}
-
-static void timer_set(void)
+void port_timer_set(void)
 {
 	uint64_t first = UINT64_MAX;
 
-	for (uint32_t n = 1; n <= fw.num_ports; n++)
+	for (uint32_t n = 1; n <= fw.num_ports; n++) {
 		if (port_of(n)->lease_end_ns < first)
 			first = port_of(n)->lease_end_ns;
+		if (port_of(n)->trap_ns < first)
+			first = port_of(n)->trap_ns;
+	}
 	fw_write(FW_TIMER_LO, (uint32_t)first);
 	fw_write(FW_TIMER_HI, (uint32_t)(first >> 32));
 }
@@ -200,8 +197,8 @@ void port_mkey_violation(uint32_t port)
 		p->mkey_violations++;
 	if (!p->mkey_lease || p->lease_end_ns != UINT64_MAX)
 		return;
-	p->lease_end_ns = now_ns() + p->mkey_lease * NS_PER_S;
-	timer_set();
+	p->lease_end_ns = fw_now_ns() + p->mkey_lease * NS_PER_S;
+	port_timer_set();
 }
 
 void port_mkey_matched(uint32_t port)
@@ -211,20 +208,21 @@ void port_mkey_matched(uint32_t port)
 	if (p->lease_end_ns == UINT64_MAX)
 		return;
 	p->lease_end_ns = UINT64_MAX;
-	timer_set();
+	port_timer_set();
 }
 
 void port_timer(void)
 {
-	uint64_t now = now_ns();
+	uint64_t now = fw_now_ns();
 
 	for (uint32_t n = 1; n <= fw.num_ports; n++) {
 		struct fw_port *p = port_of(n);
 
+		trap_timer(n, now);
 		if (p->lease_end_ns > now)
 			continue;
 		p->lease_end_ns = UINT64_MAX;
 		p->mkey_protect = 0;
 	}
-	timer_set();
+	port_timer_set();
 }

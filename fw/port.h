@@ -66,5 +66,14 @@ void port_changed(uint32_t port);
 void port_mkey_violation(uint32_t port);
 void port_mkey_matched(uint32_t port);
 void port_timer(void);
+/* The timer is due at the earliest of what the ports wait for. */
+void port_timer_set(void);
+
+/* trap.c. An SMP from `slid` had a wrong M_Key; the hardware noted a wrong P_Key or Q_Key. */
+void trap_mkey(uint32_t port, uint32_t slid, const struct smp *smp);
+void trap_key(uint32_t port);
+/* The manager has heard: the trap of that transaction is not sent again. */
+void trap_repress(uint32_t port, const struct smp *smp);
+void trap_timer(uint32_t port, uint64_t now_ns);
 
 #endif

@@ -198,7 +198,7 @@ static const struct attribute *attribute_find(uint32_t id)
  * 14.2.4: with protection 0 and 1 anybody may read, from 2 on only who has the key; only who has it
  * may write. A M_Key of 0 is none.
  */
-static bool mkey_passes(uint32_t port, const struct smp *smp)
+static bool mkey_passes(uint32_t port, uint32_t slid, const struct smp *smp)
 {
 	struct fw_port *p = port_of(port);
 	bool get = mad_hdr_get_method(smp_hdr_const(smp)) == MAD_METHOD_GET;
@@ -212,6 +212,7 @@ static bool mkey_passes(uint32_t port, const struct smp *smp)
 	if (get && p->mkey_protect < 2)
 		return true;
 	port_mkey_violation(port);
+	trap_mkey(port, slid, smp);
 	return false;
 }
 
@@ -237,22 +238,24 @@ static enum mad_status smp_execute(uint32_t port, struct smp *smp)
 	case MAD_METHOD_SET:
 		return a && a->set ? a->set(port, modifier, smp_data_ptr(smp))
 				   : MAD_STATUS_BAD_METHOD_ATTR;
-	case MAD_METHOD_TRAP_REPRESS:
-		return MAD_STATUS_OK;
 	default:
 		return MAD_STATUS_BAD_METHOD;
 	}
 }
 
-enum mad_result sma_process(uint32_t port, struct smp *smp, bool ignore_mkey)
+enum mad_result sma_process(uint32_t port, uint32_t slid, struct smp *smp, bool ignore_mkey)
 {
 	struct mad_hdr *hdr = smp_hdr(smp);
 	enum mad_status status;
 
 	if (mad_hdr_get_class_version(hdr) != 1)
 		return mad_reply(hdr, MAD_STATUS_BAD_VERSION);
-	if (!ignore_mkey && !mkey_passes(port, smp))
+	if (!ignore_mkey && !mkey_passes(port, slid, smp))
 		return MAD_DROP;
+	if (mad_hdr_get_method(hdr) == MAD_METHOD_TRAP_REPRESS) {
+		trap_repress(port, smp);
+		return MAD_REPLY; /* as it is: it has no answer */
+	}
 	status = smp_execute(port, smp);
 	if (status == MAD_STATUS_OK && !ignore_mkey)
 		mkey_hide(port, smp);

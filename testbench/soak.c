@@ -8,14 +8,12 @@
 
 enum {
 	SETTLE_US = 2000, /* longer than any packet lives: delays, copies, RNR waits */
-	LAND_US = 50,     /* memory has what was acknowledged */
 	STARVED_US = 30,  /* a receive queue stays short so long */
 	EVENT_US = 50,    /* completion in memory until its event */
 	STUCK_S = 5,
 	DELAY_US = 20,
 	MIN_FOR_FAULTS = 1000, /* messages after which a fault of each kind has happened */
 	LINGER = 8,
-	BREAKS = 70, /* percent of changes that go to ERR; the others are judged only */
 };
 
 /* --- faults --- */
@@ -71,122 +69,11 @@ static void end_faults(struct soak *s)
 	fault_plan_init(plan, p->sim_seed);
 }
 
-/* --- pairs that change --- */
-
-static struct soak_qp *qp_at(struct soak *s, unsigned end, unsigned pair)
-{
-	return &s->ends[end].qp[pair];
-}
-
-static void break_end(struct soak *s, struct soak_qp *q)
-{
-	const struct drv_qp_attr err = {.qp_state = IBV_QPS_ERR};
-	const struct drv_recv_wr marker = {.wr_id = SOAK_MARKER};
-	struct tb *tb = s->tb;
-
-	must(drv_qp_modify(q->qp, &err, IBV_QP_STATE));
-	soak_post_last(q);
-	if (q->rq == &q->own) {
-		q->marker_due = true;
-		must(drv_post_recv(q->qp, &marker, NULL));
-	}
-}
-
-static void begin_change(struct soak *s)
-{
-	unsigned i = (unsigned)rng_below(&s->rng, s->pairs);
-	unsigned first = (unsigned)rng_below(&s->rng, TB_ENDS);
-	struct soak_pair *p = &s->pair[i];
-
-	s->next_change += s->params->soak_state_changes;
-	if (p->state != SOAK_RUNNING)
-		return;
-	s->changes++;
-	p->state = SOAK_DRAINING;
-	p->break_it = rng_below(&s->rng, 100) < BREAKS;
-	for (unsigned n = 0; n < TB_ENDS && p->break_it; n++)
-		soak_flow_break(&qp_at(s, n, i)->flow);
-	for (unsigned n = 0; n < TB_ENDS && tb_right(s->tb); n++) {
-		struct soak_qp *q = qp_at(s, n ^ first, i);
-
-		if (p->break_it)
-			break_end(s, q);
-		else if (q->quiet)
-			soak_post_last(q);
-	}
-}
-
-static bool is_drained(struct soak *s, unsigned i)
-{
-	for (unsigned n = 0; n < TB_ENDS; n++) {
-		const struct soak_qp *q = qp_at(s, n, i);
-
-		if (q->flow.done < q->flow.posted || q->marker_due)
-			return false;
-	}
-	return true;
-}
-
-static void judge_pair(struct soak *s, unsigned i)
-{
-	struct soak_pair *p = &s->pair[i];
-	struct tb *tb = s->tb;
-
-	for (unsigned n = 0; n < TB_ENDS && still_right(); n++) {
-		struct soak_qp *q = qp_at(s, n, i);
-		const char *text = soak_flow_judge(&q->flow);
-
-		if (text)
-			tb_failf(tb, TB_HERE, "from %s, qp 0x%x, pair %u: %s", q->end->end->name,
-				 drv_qp_num(q->qp), i, text);
-		else if (p->break_it && q->own.posted)
-			tb_failf(tb, TB_HERE, "%s, pair %u: %u receives were not flushed",
-				 q->end->end->name, i, q->own.posted);
-	}
-}
-
-static void end_change(struct soak *s, unsigned i)
-{
-	const struct drv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
-	struct soak_pair *p = &s->pair[i];
-	struct tb *tb = s->tb;
-
-	judge_pair(s, i);
-	for (unsigned n = 0; n < TB_ENDS && p->break_it && still_right(); n++) {
-		must(drv_qp_modify(qp_at(s, n, i)->qp, &reset, IBV_QP_STATE));
-		qp_at(s, n, i)->quiet = 0;
-	}
-	if (p->break_it && still_right())
-		soak_connect(s, i);
-	p->state = SOAK_RUNNING;
-	p->break_it = false;
-}
-
-/* Whether one of them moved. */
-static bool advance_pairs(struct soak *s)
-{
-	bool any = false;
-
-	for (unsigned i = 0; i < s->pairs && tb_right(s->tb); i++) {
-		struct soak_pair *p = &s->pair[i];
-
-		if (p->state == SOAK_DRAINING && is_drained(s, i)) {
-			p->state = SOAK_SETTLING;
-			p->settled_ps =
-				tb_now(s->tb) + (p->break_it ? CFG_US(SETTLE_US) : CFG_US(LAND_US));
-		} else if (p->state == SOAK_SETTLING && tb_now(s->tb) >= p->settled_ps) {
-			end_change(s, i);
-			any = true;
-		}
-	}
-	return any;
-}
-
 /* --- waiting --- */
 
 static bool event_came(struct tb *tb, void *arg)
 {
-	return ((struct soak *)arg)->came;
+	return ((struct soak *)arg)->came || tb->events[0].count || tb->events[1].count;
 }
 
 static void arm(struct soak *s)
@@ -196,6 +83,8 @@ static void arm(struct soak *s)
 	s->came = false;
 	for (unsigned k = 0; k < TB_ENDS * SOAK_CQS; k++)
 		must(drv_cq_arm(s->ends[k / SOAK_CQS].cq[k % SOAK_CQS], false));
+	for (unsigned n = 0; n < TB_ENDS; n++)
+		must(drv_cq_arm(s->ends[n].loose_cq, false));
 }
 
 static uint64_t wake_time(struct soak *s, bool starved)
@@ -213,7 +102,7 @@ static uint64_t wake_time(struct soak *s, bool starved)
 static void report_stuck(struct soak *s)
 {
 	for (unsigned k = 0; k < TB_ENDS * s->pairs; k++) {
-		struct soak_qp *q = qp_at(s, k % TB_ENDS, k / TB_ENDS);
+		struct soak_qp *q = soak_qp_at(s, k % TB_ENDS, k / TB_ENDS);
 
 		if (q->flow.done < q->flow.posted || q->marker_due) {
 			tb_failf(s->tb, TB_HERE,
@@ -261,6 +150,10 @@ static bool refill(struct soak *s, bool all)
 			}
 		soak_refill(s, &e->shared, all);
 		short_of |= e->shared.posted < e->shared.slots / 2;
+		for (unsigned k = 0; k < SOAK_STEERED; k++) {
+			soak_refill(s, &e->steered[k], all);
+			short_of |= e->steered[k].posted < e->steered[k].slots / 2;
+		}
 	}
 	return short_of;
 }
@@ -268,15 +161,15 @@ static bool refill(struct soak *s, bool all)
 static bool all_drained(struct soak *s)
 {
 	for (unsigned i = 0; i < s->pairs; i++)
-		if (s->pair[i].state != SOAK_RUNNING || !is_drained(s, i))
+		if (s->pair[i].state != SOAK_RUNNING || !soak_is_drained(s, i))
 			return false;
-	return true;
+	return soak_loose_drained(s);
 }
 
 static void post_last_everywhere(struct soak *s)
 {
 	for (unsigned k = 0; k < TB_ENDS * s->pairs && tb_right(s->tb); k++) {
-		struct soak_qp *q = qp_at(s, k % TB_ENDS, k / TB_ENDS);
+		struct soak_qp *q = soak_qp_at(s, k % TB_ENDS, k / TB_ENDS);
 
 		if (s->pair[q->index].state == SOAK_RUNNING && q->quiet)
 			soak_post_last(q);
@@ -292,11 +185,12 @@ static void load(struct soak *s)
 	while (tb_right(s->tb)) {
 		bool busy = soak_poll(s);
 
-		busy |= advance_pairs(s);
+		soak_take_events(s);
+		busy |= soak_advance_pairs(s);
 		if (p->soak_state_changes && s->posted >= s->next_change)
-			begin_change(s);
+			soak_begin_change(s);
 		if (s->posted < p->soak_messages)
-			busy |= soak_post_some(s);
+			busy |= soak_post_some(s) | soak_loose_post_some(s);
 		else
 			post_last_everywhere(s);
 		if (!busy || rng_below(&s->rng, LINGER) == 0)
@@ -313,8 +207,8 @@ static void pass_held(struct soak *s)
 {
 	for (unsigned i = 0; i <= LINGER && tb_right(s->tb); i++) {
 		for (unsigned n = 0; n < TB_ENDS; n++)
-			soak_post_last(qp_at(s, n, 0));
-		while (tb_right(s->tb) && !is_drained(s, 0))
+			soak_post_last(soak_qp_at(s, n, 0));
+		while (tb_right(s->tb) && !soak_is_drained(s, 0))
 			if (!soak_poll(s))
 				wait_for_more(s, false);
 	}
@@ -333,8 +227,6 @@ void soak_run(struct tb *tb)
 	struct soak s;
 
 	if (soak_create(&s, tb)) {
-		ignore_events(&tb->ends[0]);
-		ignore_events(&tb->ends[1]);
 		add_faults(&s);
 		s.next_change = s.params->soak_state_changes;
 		load(&s);
@@ -343,8 +235,10 @@ void soak_run(struct tb *tb)
 		pass_held(&s);
 		pass_time(CFG_US(SETTLE_US));
 		soak_poll(&s);
+		soak_take_events(&s);
 		for (unsigned i = 0; i < s.pairs && still_right(); i++)
-			judge_pair(&s, i);
+			soak_judge_pair(&s, i);
+		soak_loose_judge_all(&s);
 	}
 	report_memory(tb);
 	soak_destroy(&s);

@@ -11,16 +11,18 @@
 
 enum { FILL_CHECKED = 64 };
 
-static __attribute__((format(printf, 2, 3))) const char *wrong(struct soak_flow *f,
-							       const char *format, ...)
+static __attribute__((format(printf, 2, 3))) const char *say(char text[SOAK_TEXT_CHARS],
+							     const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(f->text, sizeof(f->text), format, args);
+	vsnprintf(text, SOAK_TEXT_CHARS, format, args);
 	va_end(args);
-	return f->text;
+	return text;
 }
+
+#define wrong(f, ...) say((f)->text, __VA_ARGS__)
 
 static struct soak_op *op_at(struct soak_flow *f, uint64_t number)
 {
@@ -63,7 +65,9 @@ bool soak_consumes(enum ibv_wr_opcode opcode)
 
 static bool is_atomic(enum ibv_wr_opcode opcode)
 {
-	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	       opcode == IBV_WR_MASKED_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD;
 }
 
 static bool is_write(enum ibv_wr_opcode opcode)
@@ -98,6 +102,12 @@ static enum ibv_wc_opcode send_wc_opcode(enum ibv_wr_opcode opcode)
 		return IBV_WC_COMP_SWAP;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		return IBV_WC_FETCH_ADD;
+	case IBV_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		return IBV_WC_MASKED_COMP_SWAP;
+	case IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		return IBV_WC_MASKED_FETCH_ADD;
+	case IBV_WR_BIND_MW:
+		return IBV_WC_BIND_MW;
 	default:
 		return IBV_WC_SEND;
 	}
@@ -144,6 +154,21 @@ static void gather(uint8_t *to, const struct soak_op *op)
 	}
 }
 
+/* Bit by bit: no carry leaves a field, whose highest bit is set in `ends`. */
+static uint64_t add_fields(uint64_t a, uint64_t b, uint64_t ends)
+{
+	uint64_t sum = 0;
+	unsigned carry = 0;
+
+	for (unsigned i = 0; i < 64; i++) {
+		unsigned bits = (a >> i & 1) + (b >> i & 1) + carry;
+
+		sum |= (uint64_t)(bits & 1) << i;
+		carry = ends >> i & 1 ? 0 : bits >> 1;
+	}
+	return sum;
+}
+
 static void apply_atomic(struct soak_flow *f, struct soak_op *op)
 {
 	uint64_t now;
@@ -152,6 +177,12 @@ static void apply_atomic(struct soak_flow *f, struct soak_op *op)
 	now = op->word;
 	if (op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		now += op->compare;
+	else if (op->opcode == IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD)
+		now = add_fields(now, op->compare, op->compare_mask);
+	else if (op->opcode == IBV_WR_MASKED_ATOMIC_CMP_AND_SWP)
+		now = (now ^ op->compare) & op->compare_mask
+			      ? now
+			      : (now & ~op->swap_mask) | (op->swap & op->swap_mask);
 	else if (now == op->compare)
 		now = op->swap;
 	memcpy(f->shadow + op->remote, &now, SOAK_WORD);
@@ -383,5 +414,71 @@ const char *soak_flow_judge(struct soak_flow *f)
 		if (f->window[i] != f->shadow[i])
 			return wrong(f, "byte %zu of the window is 0x%02x, not 0x%02x", i,
 				     f->window[i], f->shadow[i]);
+	return NULL;
+}
+
+/* --- messages that may be lost --- */
+
+static struct soak_loose_message *message_at(struct soak_loose *f, uint64_t number)
+{
+	return &f->ring[number % SOAK_LOOSE_RING];
+}
+
+uint64_t soak_loose_post(struct soak_loose *f, size_t at, uint32_t len, bool bad)
+{
+	*message_at(f, f->posted) = (struct soak_loose_message){
+		.number = f->posted, .at = at, .len = len, .wrong = bad};
+	return f->posted++;
+}
+
+const char *soak_loose_sent(struct soak_loose *f, uint64_t number, enum ibv_wc_status status)
+{
+	enum ibv_wc_status due = f->stopped                     ? IBV_WC_WR_FLUSH_ERR
+				 : message_at(f, number)->wrong ? IBV_WC_LOC_PROT_ERR
+								: IBV_WC_SUCCESS;
+
+	if (number != f->done || number >= f->posted)
+		return wrong(f, "message %" PRIu64 " completes; %" PRIu64 " is due", number,
+			     f->done);
+	if (status != due)
+		return wrong(f, "message %" PRIu64 " ends with status %d, not %d", number, status,
+			     due);
+	/* those that are not sent cannot arrive */
+	message_at(f, number)->wrong |= f->stopped;
+	f->stopped |= status != IBV_WC_SUCCESS;
+	f->done++;
+	return NULL;
+}
+
+const char *soak_loose_received(struct soak_loose *f, uint32_t imm, const uint8_t *bytes,
+				uint32_t len)
+{
+	uint64_t number = (f->posted & ~(uint64_t)UINT32_MAX) | imm;
+	struct soak_loose_message *m;
+
+	m = message_at(f, number);
+	if (number >= f->posted || m->number != number || m->wrong)
+		return wrong(f, "a message %u arrives; %" PRIu64 " have been sent", imm, f->posted);
+	if (++m->arrived > f->most)
+		return wrong(f, "message %" PRIu64 " arrives for the %u. time", number, m->arrived);
+	if (len != m->len)
+		return wrong(f, "message %" PRIu64 " arrives with %u bytes, not %u", number, len,
+			     m->len);
+	for (uint32_t i = 0; memcmp(bytes, f->pattern + m->at, len) && i < len; i++)
+		if (bytes[i] != f->pattern[m->at + i])
+			return wrong(f, "message %" PRIu64 ": byte %u of %u is 0x%02x, not 0x%02x",
+				     number, i, len, bytes[i], f->pattern[m->at + i]);
+	f->delivered++;
+	return NULL;
+}
+
+const char *soak_loose_judge(struct soak_loose *f)
+{
+	if (f->done != f->posted)
+		return wrong(f, "message %" PRIu64 " of %" PRIu64 " has not completed", f->done,
+			     f->posted);
+	if (f->posted >= SOAK_WORD * SOAK_WORD && f->delivered < f->posted / 4)
+		return wrong(f, "of %" PRIu64 " messages only %" PRIu64 " arrived", f->posted,
+			     f->delivered);
 	return NULL;
 }

@@ -36,6 +36,8 @@ struct soak_op {
 	struct soak_piece piece[SOAK_PIECES]; /* sent from, or landing in */
 	uint64_t remote;                      /* offset in window or pattern */
 	uint64_t compare, swap;               /* fetch and add: compare is the addend */
+	uint64_t compare_mask, swap_mask; /* masked ones; fetch and add: the ends of its fields */
+	unsigned steer;                   /* XRC: which of the peer's queues */
 	/* the model's */
 	uint8_t *result; /* READ: what must land */
 	uint64_t word;   /* atomics: likewise */
@@ -85,5 +87,35 @@ void soak_flow_break(struct soak_flow *f);
 /* All is over: every request done, every message received, memory as it must be. A broken flow
  * begins again: what its flushed requests may have written is taken as it is. */
 const char *soak_flow_judge(struct soak_flow *f);
+
+/*
+ * Datagrams and unreliable connections: a message may be lost, and arrive late or more than once
+ * where the wire makes copies; but what arrives is a message that was sent, whole and unchanged.
+ * Requests complete in order: with success, but for one that is wrong on purpose, and those behind
+ * it until the queue pair is taken back to RTS.
+ */
+enum { SOAK_LOOSE_RING = 4096 };
+
+struct soak_loose {
+	const uint8_t *pattern; /* of the sender */
+	unsigned most;          /* times that one message may arrive */
+	struct soak_loose_message {
+		uint64_t number;
+		size_t at;
+		uint32_t len;
+		unsigned arrived;
+		bool wrong;
+	} ring[SOAK_LOOSE_RING];
+	uint64_t posted, done, delivered;
+	bool stopped; /* the wrong one has completed */
+	char text[SOAK_TEXT_CHARS];
+};
+
+/* Bytes [at, at + len) of the pattern; the number of the message, which its immediate carries. */
+uint64_t soak_loose_post(struct soak_loose *f, size_t at, uint32_t len, bool wrong);
+const char *soak_loose_sent(struct soak_loose *f, uint64_t number, enum ibv_wc_status status);
+const char *soak_loose_received(struct soak_loose *f, uint32_t imm, const uint8_t *bytes,
+				uint32_t len);
+const char *soak_loose_judge(struct soak_loose *f);
 
 #endif

@@ -13,6 +13,8 @@ enum {
 	OWN_SLOTS = 16,
 	LARGE_SLOTS = 4,
 	SHARED_SLOTS = 64,
+	STEERED_SLOTS = 24,
+	SHAPES = 8, /* pairs until the shapes begin again */
 	DEPTH_MIN = 8,
 	DEPTH_STEPS = 4,
 	CQ_PERIOD_US = 4,
@@ -28,6 +30,21 @@ static bool is_shared(unsigned pair)
 	return pair % SHARED_EVERY == SHARED_EVERY - 1;
 }
 
+static bool is_xrc(unsigned pair)
+{
+	return pair % SHAPES == 2 || pair % SHAPES == 5;
+}
+
+static bool is_windowed(unsigned pair)
+{
+	return pair % SHAPES == 4 || pair % SHAPES == 7;
+}
+
+static bool has_own(unsigned pair)
+{
+	return !is_shared(pair) && !is_xrc(pair);
+}
+
 static unsigned own_slots(unsigned pair)
 {
 	return pair ? OWN_SLOTS : LARGE_SLOTS;
@@ -40,10 +57,10 @@ static size_t slot_bytes(unsigned pair)
 
 static size_t receive_bytes(const struct soak *s)
 {
-	size_t bytes = SHARED_SLOTS * slot_bytes(1);
+	size_t bytes = (SHARED_SLOTS + SOAK_STEERED * STEERED_SLOTS) * slot_bytes(1);
 
 	for (unsigned i = 0; i < s->pairs; i++)
-		bytes += is_shared(i) ? 0 : own_slots(i) * slot_bytes(i);
+		bytes += has_own(i) ? own_slots(i) * slot_bytes(i) : 0;
 	return (bytes + PLATFORM_PAGE_SIZE - 1) & ~(size_t)(PLATFORM_PAGE_SIZE - 1);
 }
 
@@ -88,7 +105,7 @@ static bool create_regions(struct soak *s, struct soak_end *e)
 	must(reg(e, e->pattern, PATTERN_BYTES, IBV_ACCESS_REMOTE_READ, &e->pattern_mr));
 	must(reg(e, e->windows, s->pairs * s->window_bytes,
 		 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			 IBV_ACCESS_REMOTE_ATOMIC,
+			 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND,
 		 &e->window_mr));
 	must(reg(e, e->landings, (size_t)s->pairs * LANDING_BYTES, IBV_ACCESS_LOCAL_WRITE,
 		 &e->landing_mr));
@@ -111,7 +128,7 @@ static bool create_rq(struct soak *s, struct soak_rq *rq, uint8_t **at, unsigned
 	return true;
 }
 
-static void completion_event(void *arg, struct drv_cq *cq)
+void soak_completion_event(void *arg, struct drv_cq *cq)
 {
 	struct soak *s = arg;
 
@@ -121,7 +138,28 @@ static void completion_event(void *arg, struct drv_cq *cq)
 
 static unsigned cq_entries(const struct soak *s)
 {
-	return s->pairs * (DEPTH_MIN * DEPTH_STEPS + 1 + OWN_SLOTS + 1) + 2 * SHARED_SLOTS;
+	return s->pairs * (DEPTH_MIN * DEPTH_STEPS + 1 + OWN_SLOTS + 1) +
+	       2 * (SHARED_SLOTS + SOAK_STEERED * STEERED_SLOTS);
+}
+
+/* XRC: one queue pair sends, another one receives. All its queues complete on one CQ, where messages
+ * keep their order. */
+static bool create_xrc(struct soak *s, struct soak_qp *q)
+{
+	struct soak_end *e = q->end;
+	const struct drv_qp_init from = {.type = IBV_QPT_XRC_SEND,
+					 .send_cq = e->cq[q->index % SOAK_CQS],
+					 .cap = {.max_send_wr = q->depth + 1,
+						 .max_send_sge = SOAK_PIECES,
+						 .max_inline_data = SOAK_INLINE},
+					 .user = true};
+	const struct drv_qp_init to = {.type = IBV_QPT_XRC_RECV, .xrcd = e->xrcd, .user = true};
+	struct tb *tb = s->tb;
+
+	q->rq = &e->steered[0];
+	must(drv_qp_create(e->pd, &from, &q->qp));
+	must(drv_qp_create(e->pd, &to, &q->target));
+	return still_right();
 }
 
 static bool create_qp(struct soak *s, struct soak_end *e, unsigned i, uint8_t **receives)
@@ -137,6 +175,10 @@ static bool create_qp(struct soak *s, struct soak_end *e, unsigned i, uint8_t **
 	q->index = i;
 	q->depth = DEPTH_MIN * (1 + i % DEPTH_STEPS);
 	q->landing = e->landings + (size_t)i * LANDING_BYTES;
+	if (is_windowed(i))
+		must(drv_mw_alloc(e->pd, IBV_MW_TYPE_1, &q->mw));
+	if (is_xrc(i))
+		return create_xrc(s, q);
 	q->rq = is_shared(i) ? &e->shared : &q->own;
 	init.cap = (struct drv_qp_cap){.max_send_wr = q->depth + 1,
 				       .max_recv_wr = is_shared(i) ? 0 : own_slots(i) + 1,
@@ -148,6 +190,25 @@ static bool create_qp(struct soak *s, struct soak_end *e, unsigned i, uint8_t **
 		return false;
 	must(drv_qp_create(e->pd, &init, &q->qp));
 	q->own.qp = q->qp;
+	return still_right();
+}
+
+static bool create_steered(struct soak *s, struct soak_end *e, uint8_t **receives)
+{
+	struct tb *tb = s->tb;
+
+	must(drv_xrcd_alloc(e->end->dev, &e->xrcd));
+	for (unsigned k = 0; k < SOAK_STEERED && still_right(); k++) {
+		const struct drv_srq_init shape = {.max_wr = STEERED_SLOTS,
+						   .max_sge = SOAK_PIECES,
+						   .xrcd = e->xrcd,
+						   .cq = e->cq[1]};
+
+		if (!create_rq(s, &e->steered[k], receives, STEERED_SLOTS, slot_bytes(1)))
+			return false;
+		e->steered[k].steer = k + 1;
+		must(drv_srq_create(e->pd, &shape, &e->steered[k].srq));
+	}
 	return still_right();
 }
 
@@ -167,7 +228,7 @@ static bool create_end(struct soak *s, unsigned n)
 		return false;
 	for (unsigned i = 0; i < SOAK_CQS && still_right(); i++) {
 		if (must(drv_cq_create(e->end->dev, cq_entries(s), 0, &e->cq[i])))
-			drv_cq_set_callback(e->cq[i], completion_event, s);
+			drv_cq_set_callback(e->cq[i], soak_completion_event, s);
 	}
 	if (still_right())
 		must(drv_cq_moderate(e->cq[1], SOAK_CQS, CQ_PERIOD_US));
@@ -175,6 +236,8 @@ static bool create_end(struct soak *s, unsigned n)
 	if (!still_right() || !create_rq(s, &e->shared, &receives, SHARED_SLOTS, slot_bytes(1)))
 		return false;
 	must(drv_srq_create(e->pd, &shape, &e->shared.srq));
+	if (!still_right() || !create_steered(s, e, &receives))
+		return false;
 	for (unsigned i = 0; i < s->pairs && still_right(); i++)
 		create_qp(s, e, i, &receives);
 	return still_right();
@@ -200,8 +263,17 @@ bool soak_create(struct soak *s, struct tb *tb)
 			must(soak_flow_init(&s->ends[n].qp[i].flow, s->ends[!n].pattern,
 					    s->ends[!n].windows + i * s->window_bytes,
 					    s->window_bytes));
+		s->pair[i].xrc = is_xrc(i);
+		s->pair[i].windowed = is_windowed(i);
 		soak_connect(s, i);
+		if (!is_windowed(i))
+			continue;
+		s->pair[i].state = SOAK_BINDING;
+		for (unsigned n = 0; n < TB_ENDS && still_right(); n++)
+			soak_post_bind(&s->ends[n].qp[i]);
 	}
+	if (still_right())
+		soak_loose_create(s);
 	return still_right();
 }
 
@@ -221,8 +293,8 @@ void soak_connect(struct soak *s, unsigned pair)
 
 	for (unsigned n = 0; n < TB_ENDS && still_right(); n++) {
 		struct soak_qp *q = &s->ends[n].qp[pair], *peer = &s->ends[!n].qp[pair];
-		struct drv_rc_path path =
-			drv_rc_path_default(peer->end->end->lid, drv_qp_num(peer->qp));
+		struct drv_qp *to = peer->target ? peer->target : peer->qp;
+		struct drv_rc_path path = drv_rc_path_default(peer->end->end->lid, drv_qp_num(to));
 
 		path.path_mtu = s->pair[pair].mtu;
 		path.sq_psn = psn[n];
@@ -231,6 +303,10 @@ void soak_connect(struct soak *s, unsigned pair)
 		path.min_rnr_timer = 1 + (unsigned)rng_below(&s->rng, RNR_TIMERS);
 		path.max_rd_atomic = path.max_dest_rd_atomic = reads;
 		must(drv_qp_connect(q->qp, &path));
+		if (!q->target)
+			continue;
+		path.dest_qpn = drv_qp_num(peer->qp);
+		must(drv_qp_connect(q->target, &path));
 	}
 }
 
@@ -242,7 +318,16 @@ static void destroy_end(struct soak *s, struct soak_end *e)
 
 	for (unsigned i = 0; i < s->pairs; i++)
 		must(drv_qp_destroy(e->qp[i].qp));
+	for (unsigned i = 0; i < s->pairs; i++) {
+		if (e->qp[i].target)
+			must(drv_qp_destroy(e->qp[i].target));
+		if (e->qp[i].mw)
+			must(drv_mw_free(e->qp[i].mw));
+	}
 	must(drv_srq_destroy(e->shared.srq));
+	for (unsigned k = 0; k < SOAK_STEERED; k++)
+		must(drv_srq_destroy(e->steered[k].srq));
+	must(drv_xrcd_free(e->xrcd));
 	for (unsigned i = 0; i < SOAK_CQS; i++)
 		must(drv_cq_destroy(e->cq[i]));
 	for (size_t i = 0; i < sizeof(mr) / sizeof(mr[0]); i++)
@@ -254,6 +339,7 @@ static void destroy_end(struct soak *s, struct soak_end *e)
 
 void soak_destroy(struct soak *s)
 {
+	soak_loose_destroy(s);
 	for (unsigned n = 0; n < TB_ENDS; n++) {
 		struct soak_end *e = &s->ends[n];
 
@@ -267,6 +353,8 @@ void soak_destroy(struct soak *s)
 			free(e->qp[i].own.slot);
 		}
 		free(e->shared.slot);
+		for (unsigned k = 0; k < SOAK_STEERED; k++)
+			free(e->steered[k].slot);
 		free(e->qp);
 	}
 	free(s->pair);

@@ -26,7 +26,7 @@ static bool percent(struct soak *s, unsigned n)
 
 /* --- drawing a request --- */
 
-static enum ibv_wr_opcode draw_opcode(struct soak *s)
+static enum ibv_wr_opcode draw_opcode(struct soak *s, bool xrc)
 {
 	static const enum ibv_wr_opcode deck[] = {
 		IBV_WR_SEND,
@@ -46,9 +46,12 @@ static enum ibv_wr_opcode draw_opcode(struct soak *s)
 		IBV_WR_RDMA_READ,
 		IBV_WR_ATOMIC_CMP_AND_SWP,
 		IBV_WR_ATOMIC_FETCH_AND_ADD,
+		IBV_WR_MASKED_ATOMIC_CMP_AND_SWP,
+		IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD,
 	};
+	const unsigned masked = 2;
 
-	return deck[below(s, sizeof(deck) / sizeof(deck[0]))];
+	return deck[below(s, sizeof(deck) / sizeof(deck[0]) - (xrc ? masked : 0))];
 }
 
 static uint32_t draw_len(struct soak *s, uint32_t largest)
@@ -127,7 +130,10 @@ static void draw_atomic(struct soak_qp *q, struct soak_op *op)
 	op->remote = below(s, SOAK_WORDS) * SOAK_WORD;
 	op->swap = rng_next(&s->rng);
 	memcpy(&op->compare, q->flow.shadow + op->remote, SOAK_WORD);
-	if (op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || percent(s, 30))
+	op->compare_mask = rng_next(&s->rng) & rng_next(&s->rng);
+	op->swap_mask = rng_next(&s->rng);
+	if (op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	    op->opcode == IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD || percent(s, 30))
 		op->compare = rng_next(&s->rng);
 }
 
@@ -147,8 +153,10 @@ static bool draw(struct soak_qp *q, struct soak_op *op)
 {
 	struct soak *s = q->end->soak;
 
-	*op = (struct soak_op){.opcode = draw_opcode(s), .imm = (uint32_t)rng_next(&s->rng)};
-	if (op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+	*op = (struct soak_op){.opcode = draw_opcode(s, q->target),
+			       .imm = (uint32_t)rng_next(&s->rng)};
+	op->steer = (unsigned)below(s, SOAK_STEERED);
+	if (soak_lands_here(op->opcode) && op->opcode != IBV_WR_RDMA_READ) {
 		draw_atomic(q, op);
 	} else {
 		op->len = draw_len(s, largest_of(q, op->opcode));
@@ -185,6 +193,8 @@ static void fill_wr(struct soak_qp *q, const struct soak_op *op, struct drv_sge 
 {
 	struct soak_end *e = q->end, *peer = &e->soak->ends[e == &e->soak->ends[0]];
 
+	const struct soak_qp *there = &peer->qp[q->index];
+
 	for (unsigned i = 0; i < op->pieces; i++)
 		sge[i] = (struct drv_sge){
 			.addr = op->inlined ? (uintptr_t)op->piece[i].at
@@ -203,7 +213,13 @@ static void fill_wr(struct soak_qp *q, const struct soak_op *op, struct drv_sge 
 		.num_sge = op->pieces,
 		.imm_data = op->imm,
 		.remote_addr = remote_address(q, op),
-		.rkey = drv_mr_rkey(op->from_pattern ? peer->pattern_mr : peer->window_mr),
+		.rkey = there->mw && !op->from_pattern
+				? drv_mw_rkey(there->mw)
+				: drv_mr_rkey(op->from_pattern ? peer->pattern_mr
+							       : peer->window_mr),
+		.remote_srqn = q->target ? drv_srq_num(peer->steered[op->steer].srq) : 0,
+		.compare_add_mask = op->compare_mask,
+		.swap_mask = op->swap_mask,
 		.compare_add = op->compare,
 		.swap = op->swap,
 	};
@@ -267,6 +283,24 @@ void soak_post_last(struct soak_qp *q)
 	must(drv_post_send(q->qp, &wr, NULL));
 }
 
+void soak_post_bind(struct soak_qp *q)
+{
+	const struct soak_op op = {.opcode = IBV_WR_BIND_MW, .signaled = true};
+	struct soak_end *e = q->end;
+	struct tb *tb = e->soak->tb;
+	struct drv_send_wr wr;
+
+	fill_wr(q, &op, NULL, &wr);
+	wr.bind_mw = q->mw;
+	wr.bind_mr = e->window_mr;
+	wr.bind_addr = tb_va(e->end, e->windows + q->index * e->soak->window_bytes);
+	wr.bind_length = e->soak->window_bytes;
+	wr.bind_access =
+		IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	note(q, &op);
+	must(drv_post_send(q->qp, &wr, NULL));
+}
+
 bool soak_post_some(struct soak *s)
 {
 	unsigned first = (unsigned)below(s, TB_ENDS * s->pairs);
@@ -307,7 +341,9 @@ static void post_receive(struct soak *s, struct soak_rq *rq, struct soak_slot *s
 	struct soak_end *e = &s->ends[rq->base >= s->ends[1].receives &&
 				      rq->base < s->ends[1].memory + s->memory_bytes];
 	struct drv_sge sge[SOAK_PIECES];
-	struct drv_recv_wr wr = {.wr_id = (uint64_t)(slot - rq->slot), .sg_list = sge};
+	struct drv_recv_wr wr = {.wr_id = (uint64_t)rq->steer << SOAK_STEER_SHIFT |
+					  (uint64_t)(slot - rq->slot),
+				 .sg_list = sge};
 	struct tb *tb = s->tb;
 
 	prepare(s, rq, slot);
@@ -343,7 +379,8 @@ void soak_refill(struct soak *s, struct soak_rq *rq, bool all)
 static struct soak_qp *qp_of(struct soak_end *e, uint32_t qpn)
 {
 	for (unsigned i = 0; i < e->soak->pairs; i++)
-		if (drv_qp_num(e->qp[i].qp) == qpn)
+		if (drv_qp_num(e->qp[i].qp) == qpn ||
+		    (e->qp[i].target && drv_qp_num(e->qp[i].target) == qpn))
 			return &e->qp[i];
 	return NULL;
 }
@@ -353,6 +390,8 @@ static const char *take_receive(struct soak_qp *q, const struct drv_wc *wc,
 {
 	struct soak *s = q->end->soak;
 	struct soak_qp *sender = &s->ends[q->end == &s->ends[0]].qp[q->index];
+	const uint64_t steer = wc->wr_id >> SOAK_STEER_SHIFT, number = (uint32_t)wc->wr_id;
+	struct soak_rq *rq = steer ? &q->end->steered[(steer - 1) % SOAK_STEERED] : q->rq;
 	struct soak_slot *slot;
 	const char *text;
 
@@ -360,16 +399,18 @@ static const char *take_receive(struct soak_qp *q, const struct drv_wc *wc,
 		q->marker_due = false;
 		return wc->status == IBV_WC_WR_FLUSH_ERR ? NULL : "the last receive is not flushed";
 	}
-	if (wc->wr_id >= q->rq->slots || !q->rq->slot[wc->wr_id].posted)
+	if (steer != rq->steer || number >= rq->slots || !rq->slot[number].posted)
 		return "a receive completes that is not posted";
-	slot = &q->rq->slot[wc->wr_id];
+	if (steer && !wc->status && wc->srq_num != drv_srq_num(rq->srq))
+		return "a receive completes with the number of another queue";
+	slot = &rq->slot[number];
 	text = soak_flow_received(&sender->flow, plain, slot->piece, slot->pieces, SOAK_FILL);
 	slot->posted = false;
 	if (wc->status)
-		slot->dirty = (uint32_t)q->rq->slot_bytes - SOAK_GUARD;
+		slot->dirty = (uint32_t)rq->slot_bytes - SOAK_GUARD;
 	else
 		slot->dirty = wc->opcode == IBV_WC_RECV ? wc->byte_len : 0;
-	q->rq->posted--;
+	rq->posted--;
 	return text;
 }
 
@@ -401,7 +442,7 @@ static void take(struct soak_end *e, const struct drv_wc *wc)
 
 bool soak_poll(struct soak *s)
 {
-	bool any = false;
+	bool any = soak_loose_poll(s);
 
 	for (unsigned k = 0; k < TB_ENDS * SOAK_CQS && tb_right(s->tb); k++) {
 		struct soak_end *e = &s->ends[k / SOAK_CQS];

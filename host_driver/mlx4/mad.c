@@ -43,6 +43,8 @@ struct drv_mad_agent {
 	uint16_t pkey;
 	unsigned lid;
 	struct sl2vl sl2vl;
+	drv_mad_handler *handler;
+	void *handler_arg;
 	bool thread, stop;
 };
 
@@ -343,6 +345,29 @@ static void give_response(struct drv_mad_agent *a, const struct smp *smp)
 	}
 }
 
+/* A trap of the own port: the device leaves the way to the manager to software. */
+static void forward_trap(struct drv_mad_agent *a, const struct smp *trap)
+{
+	struct drv_port_attr attr;
+	struct drv_mad_addr to = {0};
+
+	if (drv_query_port(a->dev, a->port, &attr) || !attr.sm_lid)
+		return;
+	to.dlid = attr.sm_lid;
+	to.sl = attr.sm_sl;
+	agent_send(a, QPN_SMI, &to, trap);
+}
+
+void drv_mad_register(struct drv_device *dev, unsigned port, drv_mad_handler *fn, void *arg)
+{
+	struct drv_mad_agent *a = agent_of(dev, port);
+
+	if (!a)
+		return;
+	a->handler = fn;
+	a->handler_arg = arg;
+}
+
 static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
 			   const uint8_t *buf)
 {
@@ -360,6 +385,10 @@ static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct d
 		give_response(a, &smp);
 	else if (request_known(hdr))
 		answer(a, qpn, wc, &smp, buf);
+	else if (mad_hdr_get_method(hdr) == MAD_METHOD_TRAP && !qpn && !wc->slid)
+		forward_trap(a, &smp);
+	else if (a->handler)
+		a->handler(a->handler_arg, a->port, qpn, wc, &smp);
 }
 
 static void agent_completion(struct drv_mad_agent *a, const struct drv_wc *wc)

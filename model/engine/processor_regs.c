@@ -5,6 +5,7 @@
 #include "model/engine/icm.h"
 #include "model/engine/link_port.h"
 #include "model/engine/pci_function.h"
+#include "model/engine/port_note.h"
 #include "model/engine/processor_priv.h"
 #include "model/engine/translate.h"
 #include "model/interface/queues.h"
@@ -127,7 +128,9 @@ static int port_load(struct processor *p, unsigned number, uint32_t reg, uint32_
 		*value = (uint32_t)c->bad_qkey;
 		break;
 	default:
-		return port_table_load(&p->ports[number - 1], c, reg, value);
+		return port_note_load(c, reg, value)
+			       ? RV_BUS_OK
+			       : port_table_load(&p->ports[number - 1], c, reg, value);
 	}
 	return RV_BUS_OK;
 }
@@ -173,6 +176,7 @@ static int port_table_store(struct fw_port *port, struct port_config *c, uint32_
 static int port_store(struct processor *p, unsigned number, uint32_t reg, uint32_t value)
 {
 	struct port_config *c = link_port_config(p->hca, number);
+	const uint8_t *mad;
 
 	switch (reg) {
 	case FW_PORT_CMD:
@@ -213,6 +217,15 @@ static int port_store(struct processor *p, unsigned number, uint32_t reg, uint32
 		break;
 	case FW_PORT_BAD_QKEY:
 		c->bad_qkey = value;
+		break;
+	case FW_PORT_NOTE:
+		c->note.number = 0;
+		break;
+	case FW_PORT_SELF_MAD:
+		mad = processor_ram(p, value, PORT_MAD_BYTES);
+		if (!mad)
+			return RV_BUS_FAULT;
+		port_self_mad(p->hca, number, mad);
 		break;
 	default:
 		return port_table_store(&p->ports[number - 1], c, reg, value);

@@ -8,6 +8,7 @@
  */
 #include "model/engine/link_port.h"
 #include "model/engine/packet.h"
+#include "model/engine/port_note.h"
 #include "model/engine/qp_path.h"
 #include "model/engine/requester_impl.h"
 #include "model/engine/retry.h"
@@ -358,7 +359,7 @@ static bool pkey_matches(const struct response *r)
 	    (qpc_get_pm_state(r->qpc) == QP_PM_ARMED && bth_get_mig_req(bth) &&
 	     qp_path_pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(alternate)])))
 		return true;
-	port->bad_pkey++;
+	port_violation(r->qp->hca, r->pkt, false);
 	return false;
 }
 

@@ -7,6 +7,7 @@
 #include "model/engine/event_queue.h"
 #include "model/engine/link_port.h"
 #include "model/engine/memory_key.h"
+#include "model/engine/port_note.h"
 #include "model/engine/qp_path.h"
 #include "model/engine/translate.h"
 
@@ -136,7 +137,7 @@ static bool pkey_matches(const struct resp_run *x)
 	for (unsigned i = 0; special == QPN_GSI && i < PORT_MAX_PKEYS; i++)
 		if (qp_path_pkeys_meet(pkey, port->pkeys[i]))
 			return true;
-	port->bad_pkey++;
+	port_violation(x->hca, x->pkt, false);
 	return false;
 }
 
@@ -147,7 +148,7 @@ static bool qkey_matches(const struct resp_run *x)
 
 	if (special_number(x) == QPN_SMI || deth_get_qkey(deth) == qpc_get_qkey(x->qpc))
 		return true;
-	link_port_config(x->hca, x->pkt->port)->bad_qkey++;
+	port_violation(x->hca, x->pkt, true);
 	return false;
 }
 

@@ -206,7 +206,13 @@ enum {
 	R(BAD_QKEY, 0x04c, "Q_Key violations; write to set")                                                                           \
 	R(COUNTER_INDEX, 0x050, "selects a performance counter, FW_PC_*")                                                              \
 	R(COUNTER_LO, 0x054, "its low word; reading latches the high word; writing sets the counter to this value")                    \
-	R(COUNTER_HI, 0x058, "")
+	R(COUNTER_HI, 0x058, "")                                                                                                       \
+	R(NOTE, 0x05c, "trap number of the first key violation noted since it was written 0 (257 P_Key, 258 Q_Key), 0: none; FW_IRQ_PORTn is raised with it")\
+	R(NOTE_KEY, 0x060, "the key of that packet")                                                                                   \
+	R(NOTE_LIDS, 0x064, "its SLID [31:16] and DLID [15:0]")                                                                        \
+	R(NOTE_SOURCE, 0x068, "its SL [31:28] and source QP [23:0], 0 when it does not say")                                           \
+	R(NOTE_DEST, 0x06c, "its destination QP [23:0]")                                                                               \
+	R(SELF_MAD, 0x070, "address in RAM of a MAD of 256 bytes: a packet of SLID 0 to QP0 of this port, which no wire carries")
 
 enum fw_port_register {
 #define R(name, offset, meaning) FW_PORT_##name = offset,

@@ -211,6 +211,28 @@
 	F(notice, 16, count,       8, 14,  0, "count") \
 	B(notice,     details,    10, 54,     "details")
 
+/* A trap's details (14.2.5.1): 256 of a wrong M_Key; 257 of a wrong P_Key, 258 of a wrong Q_Key. */
+#define NOTICE_MKEY_FIELDS(F, A, B, U, E) \
+	F(notice_mkey, 16, lid,       2, 15,  0, "SLID of the packet") \
+	F(notice_mkey, 16, dr_slid,   4, 15,  0, "DrSLID") \
+	F(notice_mkey,  8, method,    6,  7,  0, "method") \
+	F(notice_mkey, 16, attr_id,   8, 15,  0, "attribute") \
+	F(notice_mkey, 32, attr_mod, 10, 31,  0, "modifier") \
+	F(notice_mkey, 64, mkey,     14, 63,  0, "the wrong M_Key") \
+	F(notice_mkey,  8, directed, 23,  7,  7, "directed route") \
+	F(notice_mkey,  8, hops,     23,  5,  0, "hop count") \
+	B(notice_mkey,     path,     24, 30,     "return path")
+
+#define NOTICE_KEY_FIELDS(F, A, B, U, E) \
+	F(notice_key, 16, lid1,  2, 15,  0, "SLID of the packet") \
+	F(notice_key, 16, lid2,  4, 15,  0, "DLID") \
+	F(notice_key, 32, key,   6, 31,  0, "the wrong P_Key or Q_Key") \
+	F(notice_key, 32, sl,   10, 31, 28, "SL") \
+	F(notice_key, 32, qp1,  10, 23,  0, "source QP") \
+	F(notice_key, 32, qp2,  14, 23,  0, "destination QP") \
+	B(notice_key,     gid1, 18, 16,     "SGID") \
+	B(notice_key,     gid2, 34, 16,     "DGID")
+
 #define CLASS_PORT_INFO_FIELDS(F, A, B, U, E) \
 	F(class_port_info,  8, base_version,  0,  7,  0, "1") \
 	F(class_port_info,  8, class_version, 1,  7,  0, "1") \
@@ -294,6 +316,8 @@
 	L(vlarb,            64, VLARB_FIELDS,             "VLArbitrationTable") \
 	L(node_desc,        64, NODE_DESC_FIELDS,         "NodeDescription") \
 	L(notice,           64, NOTICE_FIELDS,            "Notice") \
+	L(notice_mkey,      54, NOTICE_MKEY_FIELDS,       "Notice details of trap 256") \
+	L(notice_key,       50, NOTICE_KEY_FIELDS,        "Notice details of traps 257 and 258") \
 	L(class_port_info,  72, CLASS_PORT_INFO_FIELDS,   "ClassPortInfo") \
 	L(port_counters,    44, PORT_COUNTERS_FIELDS,     "PortCounters") \
 	L(port_counters_ext, 72, PORT_COUNTERS_EXT_FIELDS, "PortCountersExtended")

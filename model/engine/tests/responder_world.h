@@ -19,6 +19,7 @@
 #include "model/engine/event_queue.h"
 #include "model/engine/icm.h"
 #include "model/engine/link_port.h"
+#include "model/engine/processor.h"
 #include "model/engine/responder_internal.h"
 #include "model/engine/translate.h"
 #include "model/engine/wqe_fetch.h"
@@ -47,6 +48,7 @@ struct world {
 	struct hca_params params;
 	struct hca hca;
 	struct port_config port;
+	uint32_t raised; /* causes of the processor */
 	struct qp qp;
 	struct qpc qpc;
 	struct srqc srqc;
@@ -127,6 +129,11 @@ void packet_seal(struct hca *hca, struct packet *pkt)
 struct port_config *link_port_config(struct hca *hca, unsigned port)
 {
 	return &w->port;
+}
+
+void processor_raise(struct hca *hca, uint32_t causes)
+{
+	w->raised |= causes;
 }
 
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * MADs of classes that no agent of the device serves - subnet administration, communication
+ * management - reach whoever the host has registered, over the wire and by the port's own LID: a
+ * manager and its clients on one port. The answers come back to who asked.
+ */
+/* behaviours: MAD-7 IBA-13.5-gsi-dispatch */
+#include "testbench/manage.h"
+
+enum { PORT = 1, ATTR_PATH_RECORD = 0x35, ATTR_MCMEMBER = 0x38, MARK = 0x5a };
+
+struct server {
+	struct drv_device *dev;
+	unsigned requests, slid, src_qp;
+};
+
+/* A manager that answers every Get. */
+static void serve(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
+		  const struct smp *mad)
+{
+	struct server *s = arg;
+	const struct drv_mad_addr to = {.dlid = wc->slid, .qpn = wc->src_qp, .qkey = QKEY_GSI};
+	struct gmp answer;
+
+	s->requests++;
+	s->slid = wc->slid;
+	s->src_qp = wc->src_qp;
+	memcpy(&answer, mad, sizeof(answer));
+	mad_hdr_set_method((struct mad_hdr *)&answer, MAD_METHOD_GET_RESP);
+	memset(gmp_data_ptr(&answer), MARK, 8);
+	drv_mad_send(s->dev, port, qpn, &to, &answer);
+}
+
+SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on this very port")
+{
+	struct server s = {.dev = a->dev};
+	const uint64_t sent = tb_stat(a, "port1", "xmit_pkts");
+	struct smp answer;
+
+	ask(a, &answer, .mgmt_class = MAD_CLASS_SUBN_ADM, .class_version = 2,
+	    .attr = ATTR_PATH_RECORD, .dlid = a->lid, .silent = true);
+	drv_mad_register(a->dev, PORT, serve, &s);
+	ask(a, &answer, .mgmt_class = MAD_CLASS_SUBN_ADM, .class_version = 2,
+	    .attr = ATTR_PATH_RECORD, .dlid = a->lid);
+	expect_equal(gmp_data_cptr((const void *)&answer)[0], MARK);
+	ask(a, &answer, .mgmt_class = MAD_CLASS_SUBN_ADM, .class_version = 2, .attr = ATTR_MCMEMBER,
+	    .dlid = a->lid);
+	expect_equal(s.requests, 2);
+	expect_equal(s.slid, a->lid);
+	expect_equal(s.src_qp, QPN_GSI);
+	expect_equal(tb_stat(a, "port1", "xmit_pkts"), sent); /* inside the port */
+
+	ask(b, &answer, .mgmt_class = MAD_CLASS_SUBN_ADM, .class_version = 2,
+	    .attr = ATTR_PATH_RECORD, .dlid = a->lid);
+	ask(b, &answer, .mgmt_class = MAD_CLASS_CM, .class_version = 2, .attr = 0x10,
+	    .dlid = a->lid);
+	expect_equal(s.requests, 4);
+	expect_equal(s.slid, b->lid);
+	/* those that the device serves do not come to the host's servers */
+	ask(b, &answer, .mgmt_class = MAD_CLASS_PERF, .attr = PMA_ATTR_CLASS_PORT_INFO,
+	    .dlid = a->lid);
+	expect_equal(s.requests, 4);
+	drv_mad_register(a->dev, PORT, NULL, NULL);
+}
