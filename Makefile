@@ -77,6 +77,7 @@ help:
 #: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
 #: make golden     renew traces/golden/ from this build: look at what git diff says before you commit it
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
+#: make calibrate published measurements beside simulated ones, plots, sensitivities; build/calibrate/
 #: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
 #: make coverage   run every test in a gcov build; what of the engine, and of the protocol, was exercised
 #: make clean      remove build/
@@ -177,6 +178,11 @@ vm-test: all
 bench: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/untraced EXTRA=-DTRACE_ABSENT build-all
 	$(Q)O=$(O) testbench/bench.sh
+
+.PHONY: calibrate
+calibrate: all
+	$(Q)testbench/install_deps.sh gnuplot:gnuplot-nox
+	$(Q)O=$(O) testbench/perf/calibrate.sh
 
 # libFuzzer is clang's; nothing else needs clang.
 FUZZ_FLAGS := CC=clang CXX=clang++ fuzz-main=libfuzzer SANFLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' \

@@ -198,7 +198,7 @@ static void terminal(const char *svg, FILE *out)
 {
 	fprintf(out,
 		"set terminal svg size 1000,600 dynamic background rgb 'white'\n"
-		"set output '%s'\nset grid\nset key outside right top noenhanced\n",
+		"set output '%s'\nset grid\nset key below noenhanced\n",
 		svg);
 }
 
@@ -217,8 +217,10 @@ static bool curves_program(const struct perf_results *results, const struct plot
 			fprintf(out,
 				"set title '%s: published (points), simulated (lines)'\n"
 				"set xlabel '%s'\nset ylabel '%s'\nset logscale x 2\n"
-				"set yrange [0:*]\n",
-				plot->title, plot->x_label, plot->y_label);
+				"%s\n",
+				plot->title, plot->x_label, plot->y_label,
+				plot->quantities[PERF_TIME] ? "set logscale y"
+							    : "set yrange [0:*]");
 		}
 		curve_data(results, plot, &curves[i], i, out);
 	}

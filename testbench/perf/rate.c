@@ -61,9 +61,10 @@ static unsigned batch_of(const struct perf_world *world)
 }
 
 /*
- * Requests go round the thread's queue pairs. Every window-th is signalled, and frees those before
- * it on its own queue pair only: with each window the round begins `step` further, so that the
- * signalled ones go round too.
+ * Requests go round the thread's queue pairs. Every window-th is signalled; when it has been posted
+ * the thread waits for the signalled one before it, so up to two windows are in flight. It frees
+ * those before it on its own queue pair only: with each window the round begins `step` further, so
+ * that the signalled ones go round too.
  */
 static void requester_thread(void *arg)
 {
@@ -78,10 +79,6 @@ static void requester_thread(void *arg)
 		const bool signaled = lists % window == 0;
 		struct drv_qp *qp = t->qps[at];
 
-		if (signaled && lists > window) {
-			perf_take(t, t->send_cq, 1);
-			perf_count(world, (uint64_t)window * batch);
-		}
 		perf_post(t, &(struct perf_request){
 				     .op = world->p->op,
 				     .size = (uint32_t)world->p->size,
@@ -92,6 +89,10 @@ static void requester_thread(void *arg)
 				     .remote_qpn = t->peer ? drv_qp_num(t->peer->qps[at]) : 0,
 				     .batch = batch,
 			     });
+		if (signaled && lists > window) {
+			perf_take(t, t->send_cq, 1);
+			perf_count(world, (uint64_t)window * batch);
+		}
 		at = (at + 1 + (signaled ? step : 0)) % t->qp_count;
 	}
 }

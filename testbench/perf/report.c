@@ -10,12 +10,13 @@
 
 static const struct {
 	const char *name, *letters;
+	double aim_percent;
 } categories[] = {
-	[PERF_CAT_LATENCY] = {"latency", "L"},
-	[PERF_CAT_BANDWIDTH] = {"bandwidth", "B"},
-	[PERF_CAT_MESSAGE_RATE] = {"message rate", "M"},
-	[PERF_CAT_SCALING] = {"QP/MR scaling", "QR"},
-	[PERF_CAT_TIMERS] = {"timers", "T"},
+	[PERF_CAT_LATENCY] = {"latency", "L", 10},
+	[PERF_CAT_BANDWIDTH] = {"bandwidth", "B", 5},
+	[PERF_CAT_MESSAGE_RATE] = {"message rate", "M", 10},
+	[PERF_CAT_SCALING] = {"QP/MR scaling", "QR", 20},
+	[PERF_CAT_TIMERS] = {"timers", "T", 2},
 };
 
 const char *perf_category_name(enum perf_category category)
@@ -91,7 +92,9 @@ void perf_means_print(const struct perf_results *results, FILE *out)
 			continue;
 		fprintf(out, "  %-14s", perf_category_name((enum perf_category)c));
 		if (n)
-			fprintf(out, " %6.1f %%  of %u points", sum / n, n);
+			fprintf(out, " %6.1f %%  of %u points, aim %g %%%s", sum / n, n,
+				categories[c].aim_percent,
+				sum / n > categories[c].aim_percent ? ", MISSED" : "");
 		if (failed)
 			fprintf(out, " (%u failed)", failed);
 		fputc('\n', out);

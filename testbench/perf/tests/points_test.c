@@ -161,7 +161,7 @@ static void errors_and_means(void **state)
 	perf_csv_write(&results, out);
 	fclose(out);
 	/* +10 % and -25 % */
-	assert_non_null(strstr(text, "latency          17.5 %  of 2 points"));
+	assert_non_null(strstr(text, "latency          17.5 %  of 2 points, aim 10 %, MISSED\n"));
 	assert_non_null(strstr(text, "QP/MR scaling  (1 failed)"));
 	assert_non_null(strstr(text, "id,workload,published,simulated,unit,error_percent\n"
 				     "L1,write_lat,10,11,us,10.00\nL2,write_lat,20,15,us,-25.00\n"
