@@ -213,6 +213,8 @@ static void read_arrived(struct dma *dma)
 		pkt->ready_ps = dma->ready_ps;
 	pkt->mark |= MARK_READY;
 	qp->receive.reads--;
+	if (pkt->mark & MARK_LAST)
+		qp->receive.read_messages--;
 	responses_pump(qp);
 	responder_settle(qp);
 }
@@ -230,6 +232,8 @@ static uint64_t read_earliest(struct hca *hca, const struct packet *job, unsigne
 static void read_fail(struct qp_receive *r, struct packet *job, enum verdict verdict)
 {
 	packet_queue_pop(&r->jobs);
+	if (read_job(job)->started)
+		r->read_messages--;
 	job->psn = read_job(job)->psn;
 	job->verdict = (uint8_t)verdict;
 	job->mark = MARK_READY | MARK_FAILED;
@@ -250,7 +254,18 @@ static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint
 	pkt->dma.what = "payload";
 	pkt->dma.qpn = qp->qpn;
 	qp->receive.reads++;
+	if (!read_job(job)->started)
+		qp->receive.read_messages++;
 	pcie_read(qp->hca, &pkt->dma, read_earliest(qp->hca, job, pkt->port));
+}
+
+bool read_job_has_room(const struct qp *qp, struct packet *job)
+{
+	const struct qp_receive *r = &qp->receive;
+	const struct hca_params *p = qp->hca->params;
+
+	return r->reads < p->responder_read_packets &&
+	       (read_job(job)->started || r->read_messages < p->responder_read_dma);
 }
 
 bool read_job_step(struct qp *qp, struct packet *job)

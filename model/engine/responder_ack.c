@@ -153,8 +153,7 @@ void responses_pump(struct qp *qp)
 				packet_queue_push(&r->out, packet_queue_pop(&r->jobs));
 			} else if (r->broken) {
 				packet_free(packet_queue_pop(&r->jobs));
-			} else if (r->reads >= qp->hca->params->responder_read_dma ||
-				   !read_job_step(qp, job)) {
+			} else if (!read_job_has_room(qp, job) || !read_job_step(qp, job)) {
 				break;
 			}
 			if (!out_send(qp))

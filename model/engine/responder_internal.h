@@ -201,9 +201,12 @@ void responder_timer(struct event *ev);
 /* atomic_read.c */
 enum resp_state resp_fetch(struct resp_run *x);
 enum resp_state resp_fetch_again(struct resp_run *x);
+/* One packet more of it may be under way. */
+bool read_job_has_room(const struct qp *qp, struct packet *job);
 /* The next response packet of a READ job is built and its payload asked for. False: waits for the
  * context or a translation. */
 bool read_job_step(struct qp *qp, struct packet *job);
+
 
 /* srq.c */
 /*

@@ -158,9 +158,9 @@
 	P(link, training_time, TIME, CFG_US(100), 0, CFG_S(10), \
 	  "both ends enabled until LinkUp", \
 	  "assumption: short bring-up; cables take 10 ms and more") \
-	P(link, rx_buffer, SIZE, CFG_KIB(16), CFG_KIB(1), CFG_MIB(1), \
+	P(link, rx_buffer, SIZE, CFG_KIB(64), CFG_KIB(1), CFG_MIB(1), \
 	  "receive buffer of one VL, announced as credits", \
-	  "assumption: three packets of 4 KiB with headers, covers the round trip") \
+	  "assumption: covers the round trip over switches at full rate with packets of 4 KiB") \
 	P(link, credit_interval, TIMEOUT, CFG_US(2), CFG_NS(100), CFG_US(65), \
 	  "longest time between two flow control packets of a VL", \
 	  "assumption: well below the 65,536 symbol times of IBA 7.9.4") \
@@ -188,8 +188,11 @@
 	  "longest wait of a coalesced ACK", \
 	  "assumption: below the shortest ACK timeout, 4.096 us") \
 	P(responder, read_dma, COUNT, 2, 1, 256, \
-	  "payload DMA reads in flight for one QP's READ responses", \
+	  "READs of one QP whose data is being read at a time", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow, point B05") \
+	P(responder, read_packets, COUNT, 16, 1, 256, \
+	  "packets of one QP's READ responses whose data is being read at a time", \
+	  "assumption: covers the round trip of a DMA read at full rate") \
 	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
 	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
 	  "assumption: drivers post a last receive right after the error and wait for its flush") \

@@ -134,6 +134,7 @@ static int param_parse(const struct place *at, char *key, struct perf_params *p)
 		return op_parse(at, value, &p->op);
 	if (!strcmp(key, "transport"))
 		return transport_parse(at, value, p);
+	p->has_size |= !strcmp(key, "size");
 	p->has_retry_cnt |= !strcmp(key, "retry_cnt");
 	p->has_min_rnr_timer |= !strcmp(key, "min_rnr_timer");
 	if (!strcmp(key, "inline"))
@@ -143,6 +144,21 @@ static int param_parse(const struct place *at, char *key, struct perf_params *p)
 			return number(at, key, value,
 				      (uint64_t *)(void *)((char *)p + numbers[i].offset));
 	return wrong(at, "no parameter '%s'", key);
+}
+
+/* Sizes where a row has none, as perftest has them; what is waited for in memory has a byte. */
+static int size_check(const struct place *at, const struct perf_workload *workload,
+		      struct perf_params *p)
+{
+	enum { LATENCY_BYTES = 2, RATE_BYTES = 32, BANDWIDTH_BYTES = 65536 };
+
+	if (p->has_size && !p->size && workload->quantity != PERF_RATE)
+		return wrong(at, "size: expected at least 1");
+	if (!p->has_size)
+		p->size = workload->quantity == PERF_TIME   ? LATENCY_BYTES
+			  : workload->quantity == PERF_RATE ? RATE_BYTES
+							    : BANDWIDTH_BYTES;
+	return 0;
 }
 
 static int params_check(const struct place *at, const struct perf_params *p)
@@ -220,7 +236,9 @@ static int point_parse(const struct place *at, char *line, struct perf_point *po
 	point->params_text = strdup(fields[COL_PARAMS]);
 	if (!point->params_text)
 		return -ENOMEM;
-	return params_parse(at, fields[COL_PARAMS], &point->params);
+	if (params_parse(at, fields[COL_PARAMS], &point->params))
+		return -EINVAL;
+	return size_check(at, point->workload, &point->params);
 }
 
 static int read_all(const char *path, char **text, FILE *err)

@@ -46,7 +46,7 @@ struct perf_params {
 #define N(key, meaning) uint64_t key;
 	PERF_NUMBERS(N)
 #undef N
-	bool has_retry_cnt, has_min_rnr_timer;
+	bool has_size, has_retry_cnt, has_min_rnr_timer;
 	enum perf_op op;
 	bool has_transport;
 	enum ibv_qp_type transport;

@@ -106,6 +106,7 @@ static void wrong_rows_are_named(void **state)
 	refused("A,p,write_lat,size,1,us,s", "key=value");
 	refused("A,p,write_lat,size=x,1,us,s", "'x'");
 	refused("A,p,write_lat,size=-1,1,us,s", "'-1'");
+	refused("A,p,write_lat,size=0,1,us,s", "size");
 	refused("A,p,write_lat,size=64,fast,us,s", "'fast'");
 	refused("A,p,write_lat,size=64,0,us,s", "above 0");
 	refused("A,p,write_lat,size=64,1,Mops,s", "'Mops'");
