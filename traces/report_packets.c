@@ -293,7 +293,7 @@ int report_packets_find(struct report_packets *all, struct report_texts *texts,
 		free(j->flights[h].packets);
 	}
 	free(j);
-	if (!ret)
+	if (!ret && all->count)
 		qsort(all->packets, all->count, sizeof(*all->packets), by_time);
 	return ret ? ret : texts->err;
 }
