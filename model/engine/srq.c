@@ -291,6 +291,26 @@ static int srq_record_take(struct qp *qp, uint32_t srqn, struct waiter *w, uint1
 	return err;
 }
 
+static void srq_event(struct hca *hca, uint8_t type, uint32_t srqn)
+{
+	struct eqe eqe = {0};
+
+	eqe_set_type(&eqe, type);
+	eqe_srq_set_srqn(eqe_as_srq(&eqe), srqn);
+	event_queue_post(hca, &eqe, NULL, NULL);
+}
+
+/* Its doorbell record or its list of receives cannot be read: nobody takes receives from it any
+ * more. */
+static int srq_failed(struct hca *hca, uint32_t srqn, struct srqc *srqc)
+{
+	srqc_set_state(srqc, SRQ_STATE_ERROR);
+	context_changed(hca, CONTEXT_SRQ, srqn);
+	HCA_TRACE(hca, TP_SRQ_STATE, .args = {srqn}, .text = "error");
+	srq_event(hca, EVENT_SRQ_CATAS_ERROR, srqn);
+	return -EIO;
+}
+
 /*
  * Another QP may take the slot while this one waits for it: then the WQE that has come is no longer
  * the first, and may even be old, and the SRQ's new first one is fetched.
@@ -309,7 +329,7 @@ static int srq_take(struct qp *qp, uint32_t srqn, struct waiter *w, struct recei
 	do {
 		err = srq_available(qp, srqn, srqc);
 		if (err)
-			return err;
+			return err == -EFAULT ? srq_failed(qp->hca, srqn, srqc) : err;
 		if (!r->fetching || r->fetch_srqn != srqn) {
 			r->fetching = true;
 			r->fetch_srqn = srqn;
@@ -321,7 +341,7 @@ static int srq_take(struct qp *qp, uint32_t srqn, struct waiter *w, struct recei
 			return err;
 		r->fetching = false;
 		if (err)
-			return err;
+			return srq_failed(qp->hca, srqn, srqc);
 	} while (r->fetch_count != srqc_get_wqe_counter(srqc));
 	return srq_record_take(qp, srqn, w, r->fetch_slot,
 			       (uint16_t)srq_next_get_next_wqe_index(next));
@@ -417,15 +437,11 @@ static void srq_check_arrived(struct dma *dma)
 
 static void srq_limit_event(struct hca *hca, uint32_t srqn, struct srqc *srqc)
 {
-	struct eqe eqe = {0};
-
 	srqc_set_limit(srqc, 0);
 	context_changed(hca, CONTEXT_SRQ, srqn);
 	hca->stats.srq_limits++;
 	HCA_TRACE(hca, TP_SRQ_STATE, .args = {srqn}, .text = "limit reached");
-	eqe_set_type(&eqe, EVENT_SRQ_LIMIT);
-	eqe_srq_set_srqn(eqe_as_srq(&eqe), srqn);
-	event_queue_post(hca, &eqe, NULL, NULL);
+	srq_event(hca, EVENT_SRQ_LIMIT, srqn);
 }
 
 static void srq_check_step(struct packet *pkt)

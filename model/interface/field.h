@@ -178,7 +178,7 @@ static inline void be8_store(void *p, uint8_t v)
                                                                                                    \
 		be##width##_store(                                                                 \
 			c->b + (offset),                                                           \
-			(uint##width##_t)((mask == (uint##width##_t)UINT64_MAX                     \
+			(uint##width##_t)(((hi) - (lo) + 1 == (width)                              \
 						   ? 0                                             \
 						   : be##width##_load(c->b + (offset)) & ~mask) |  \
 					  ((uint##width##_t)(v << (lo)) & mask)));                 \

@@ -76,7 +76,7 @@
 	V(RECV_WQE,       NAK,  REM_OP,       LOC_QP_OP_ERR,   OF_NAK, ERR,  0,                        COMPLETE, "receive WQE is malformed or cannot be read") \
 	V(RECV_PROT,      NAK,  REM_OP,       LOC_PROT_ERR,    OF_NAK, ERR,  0,                        COMPLETE, "L_Key of a receive refused") \
 	V(RECV_CQ,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "completion could not be written") \
-	V(RECV_SRQ,       NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_SRQ_CATAS_ERROR,    COMPLETE, "SRQ is in error") \
+	V(RECV_SRQ,       NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "SRQ is in error") \
 	V(CONTEXT,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "context or responder resource cannot be reached in ICM")
 
 #define VERDICTS_REQUESTER(V) \

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Accesses to configuration space and both BARs, any offset, size and value; near the registers
- * that exist more often. The device ends in any state.
+ * that exist more often. Doorbells of live objects with any index, while requests are under way and
+ * after; BlueFlame pages; MSI-X entries that are masked, changed and used. The device ends in any
+ * state.
  */
 #include "testbench/fuzz/rig.h"
 
@@ -25,6 +27,80 @@ static uint64_t offset_of(struct fuzz_bytes *b, unsigned bar, unsigned how)
 		return fuzz_take(b, 3);
 	return near[how % (sizeof(near) / sizeof(near[0]))] +
 	       (how & 64 ? fuzz_take(b, 1) : 4 * (fuzz_take(b, 1) % 8));
+}
+
+static void put(struct hca *hca, uint64_t page, unsigned at, const void *bytes, unsigned size)
+{
+	hca_mmio_write(hca, HCA_BAR_UAR, page * UAR_PAGE_SIZE + at, bytes, size);
+}
+
+/* A doorbell that names something that lives, or nearly. */
+static void ring(struct fuzz_rig *rig, struct fuzz_bytes *b, unsigned how)
+{
+	struct tb_end *a = &rig->tb.ends[0];
+	struct hca *hca = host_hca(a->host);
+	const uint32_t qpn[] = {drv_qp_num(a->qp[0]), drv_qp_num(a->qp[1]), drv_qp_num(rig->ud[0]),
+				drv_qp_num(rig->srq_qp)};
+	uint64_t page = how & 64 ? fuzz_take(b, 1) : a->dev->verbs.page;
+	struct cq_arm_db arm = {0};
+	struct send_db send = {0};
+	struct eq_db eq = {0};
+
+	switch (how & 3) {
+	case 0:
+		send_db_set_qpn(&send,
+				qpn[how >> 2 & 3] ^ (uint32_t)(how & 32 ? fuzz_take(b, 1) : 0));
+		put(hca, page, UAR_SEND_DB, send.b, sizeof(send.b));
+		break;
+	case 1:
+		cq_arm_db_set_cqn(&arm, drv_cq_num(a->cq) ^ (how & 32));
+		cq_arm_db_set_ci(&arm, (uint32_t)fuzz_take(b, 3));
+		arm.b[0] ^= (uint8_t)fuzz_take(b, 1);
+		put(hca, page, UAR_CQ_ARM, arm.b, sizeof(arm.b));
+		break;
+	case 2:
+		eq.b[0] = (uint8_t)fuzz_take(b, 1);
+		eq.b[3] = (uint8_t)fuzz_take(b, 1);
+		put(hca, how >> 2 & 3, UAR_EQ_DB + 8 * (how >> 4 & 3), eq.b, sizeof(eq.b));
+		break;
+	default: {
+		uint8_t wqe[BURST] = {0};
+		const uint8_t *some;
+		size_t n = fuzz_take_some(b, BURST, &some);
+
+		memcpy(wqe, some, n);
+		hca_mmio_write(hca, HCA_BAR_UAR,
+			       HCA_BF_OFFSET + page * UAR_PAGE_SIZE + (how & 4 ? 256 : 0), wqe,
+			       BURST);
+		break;
+	}
+	}
+}
+
+/* The MSI-X table: address, data and mask of the vectors in use. */
+static void vector(struct hca *hca, struct fuzz_bytes *b, unsigned how)
+{
+	uint8_t bytes[4];
+
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)fuzz_take(b, 1);
+	hca_mmio_write(hca, HCA_BAR_REGS,
+		       BAR0_MSIX_TABLE + (how & 3) * HCA_MSIX_ENTRY_SIZE + (how >> 2 & 3) * 4,
+		       bytes, sizeof(bytes));
+}
+
+static void post(struct fuzz_rig *rig, unsigned how)
+{
+	struct tb_end *a = &rig->tb.ends[0];
+	struct drv_sge sge = {tb_va(a, a->src), how & 8 ? 9000 : 64, drv_mr_lkey(a->mr)};
+	const struct drv_send_wr wr = {.opcode = how & 16 ? IBV_WR_SEND : IBV_WR_RDMA_WRITE,
+				       .send_flags = IBV_SEND_SIGNALED,
+				       .sg_list = &sge,
+				       .num_sge = 1,
+				       .remote_addr = tb_va(a->peer, a->peer->dst),
+				       .rkey = drv_mr_rkey(a->peer->mr)};
+
+	drv_post_send(a->qp[how & 1], &wr, NULL);
 }
 
 static void access_once(struct fuzz_rig *rig, struct fuzz_bytes *b)
@@ -53,6 +129,15 @@ static void access_once(struct fuzz_rig *rig, struct fuzz_bytes *b)
 	some_size = fuzz_take_some(b, what & 128 ? size : 0, &some);
 	memcpy(bytes, some, some_size);
 	switch (what >> 1 & 7) {
+	case 3:
+		ring(rig, b, how);
+		break;
+	case 4:
+		vector(hca, b, how);
+		break;
+	case 5:
+		post(rig, how);
+		break;
 	case 0:
 		hca_mmio_read(hca, bar, at, size, no_answer, NULL);
 		break;

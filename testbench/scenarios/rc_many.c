@@ -3,9 +3,9 @@
  * between device and ICM, and no message is mixed up. */
 #include "testbench/scenario.h"
 
-enum { PAIRS = 64, LEN = 1000, ROUNDS = 4 };
+enum { PAIRS = 80, LEN = 1000, ROUNDS = 4 };
 
-SCENARIO(rc_many, "64 busy queue pairs on caches of 16 contexts", .qps = PAIRS, .any_packets = true,
+SCENARIO(rc_many, "80 busy queue pairs on caches of 16 contexts", .qps = PAIRS, .any_packets = true,
 	 .memory = 256 << 10, .interrupts = true,
 	 .settings = {"hca.context_cache.requester_entries=16",
 		      "hca.context_cache.responder_entries=16"})

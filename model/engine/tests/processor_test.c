@@ -8,7 +8,8 @@
 #include "model/engine/event_queue.h"
 #include "model/engine/link_port.h"
 #include "model/engine/pci_function.h"
-#include "model/engine/processor.h"
+#include "model/engine/port_note.h"
+#include "model/engine/processor_priv.h"
 #include "model/engine/qp.h"
 #include "model/engine/srq.h"
 #include "model/engine/tests/rv_asm.h"
@@ -324,6 +325,84 @@ static void icm_and_tables(void **state)
 	assert_int_equal(hca->ctrl, 0);
 }
 
+/* What firmware may not store, or load: a bus fault, nothing happens. */
+static void refused_accesses(void **state)
+{
+	static const struct {
+		uint32_t reg, value;
+	} stores[] = {
+		{FW_EQE_POST, 0},
+		{FW_EQE_POST, FW_RAM_BASE - 4},
+		{FW_EQE_POST, UINT32_MAX - 8},
+		{FW_TRACE_TEXT, 4},
+		{FW_GUEST_ERROR, RULE_COUNT},
+		{FW_TABLE_CMD, FW_TABLE_COUNT},
+		{FW_ICM_CMD, 99},
+		{FW_DMA_CMD, 99},
+		{FW_OBJ_CMD, 99},
+		{FW_PORT(1, COUNTER_INDEX), FW_PC_COUNT},
+		{FW_PORT(1, SELF_MAD), 0},
+		{FW_PORT(3, LID), 1},
+		{FW_REG_SIZE, 0},
+		{0xffc, 0},
+	};
+	uint32_t value;
+
+	finish_with_sleep();
+	boot();
+	rig_run();
+	for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++)
+		if (processor_store(hca->processor, FW_REG_BASE + stores[i].reg, 4,
+				    stores[i].value) != RV_BUS_FAULT)
+			fail_msg("store %zu to %x", i, stores[i].reg);
+	assert_int_equal(processor_store(hca->processor, FW_REG_BASE + FW_HCR_OUT_LO, 2, 0),
+			 RV_BUS_FAULT);
+	assert_int_equal(processor_store(hca->processor, FW_REG_BASE - 4, 4, 0), RV_BUS_FAULT);
+	assert_int_equal(processor_load(hca->processor, FW_REG_BASE - 4, 4, &value), RV_BUS_FAULT);
+	assert_int_equal(processor_load(hca->processor, FW_REG_BASE, 1, &value), RV_BUS_FAULT);
+	assert_int_equal(processor_load(hca->processor, FW_REG_BASE + FW_REG_SIZE, 4, &value),
+			 RV_BUS_FAULT);
+	assert_int_equal(processor_load(hca->processor, FW_REG_BASE + 0xffc, 4, &value),
+			 RV_BUS_FAULT);
+	assert_int_equal(seen.posted, 0);
+	assert_int_equal(seen.catas, 0);
+}
+
+static uint32_t load(uint32_t reg)
+{
+	uint32_t value = 0xdeadbeef;
+
+	assert_int_equal(processor_load(hca->processor, FW_REG_BASE + reg, 4, &value), RV_BUS_OK);
+	return value;
+}
+
+/* Each diagnostic counter is the one of its name; none beyond them. The note of a wrong key. */
+static void counters_and_notes(void **state)
+{
+	uint64_t n = 1000;
+
+	finish_with_sleep();
+	boot();
+	rig_run();
+#define D(name, field, stat) hca->stats.stat = n++;
+	FW_DIAG_COUNTERS(D)
+#undef D
+	for (unsigned i = 0; i < FW_DIAG_COUNTERS_END; i++) {
+		processor_store(hca->processor, FW_REG_BASE + FW_DIAG_INDEX, 4, i);
+		assert_int_equal(load(FW_DIAG_COUNT), 1000 + i);
+	}
+	processor_store(hca->processor, FW_REG_BASE + FW_DIAG_INDEX, 4, FW_DIAG_COUNTERS_END);
+	assert_int_equal(load(FW_DIAG_COUNT), 0);
+	seen.port.note = (struct port_note){257, 0x8001, 0x00010002, 0x30000123, 0x456};
+	assert_int_equal(load(FW_PORT(1, NOTE)), 257);
+	assert_int_equal(load(FW_PORT(1, NOTE_KEY)), 0x8001);
+	assert_int_equal(load(FW_PORT(1, NOTE_LIDS)), 0x00010002);
+	assert_int_equal(load(FW_PORT(1, NOTE_SOURCE)), 0x30000123);
+	assert_int_equal(load(FW_PORT(1, NOTE_DEST)), 0x456);
+	processor_store(hca->processor, FW_REG_BASE + FW_PORT(1, NOTE), 4, 0);
+	assert_int_equal(seen.port.note.number, 0);
+}
+
 static void object_commands(void **state)
 {
 	object(FW_OBJ_TEST, FW_TABLE_QPC, 0x123405);
@@ -616,6 +695,8 @@ int main(void)
 		T(executes_a_command),
 		T(dma_of_every_kind),
 		T(icm_and_tables),
+		T(refused_accesses),
+		T(counters_and_notes),
 		T(object_commands),
 		T(context_goes_to_memory_and_back),
 		T(test_reads_what_software_set_back),
