@@ -27,10 +27,10 @@ guests_prepare()
 	local settings
 	mkdir -p "$VM_DIR"
 	exec 9>"$VM_DIR/lock"
-	flock -n 9 || die "another run is using $VM_DIR"
-	settings=$("$vm_src/prepare.sh" "$@") || exit $?
+	flock -n 9 || skip "another run is using $VM_DIR"
+	settings=$(exec setpriv --pdeathsig TERM "$vm_src/prepare.sh" "$@") || exit $?
 	eval "$settings"
-	run_dir=$(mktemp -d "${TMPDIR:-/tmp}/hcasim-vm.XXXXXX")
+	run_dir=$(mktemp -d /tmp/hcasim-vm.XXXXXX)
 	if [ -z "${NO_DEVICE:-}" ] && ! "$O/hcasim" --help | grep -q "hcasim serve"; then
 		skip "this hcasim has no serve"
 	fi

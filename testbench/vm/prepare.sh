@@ -18,7 +18,7 @@ exec 8>"$cache/lock"
 flock -w 1800 8 || skip "another run has been making things in $cache for half an hour"
 
 # bounded COMMAND...: a mirror that hangs is a mirror that is not there
-bounded() { timeout -k 10 900 "$@" 8>&-; }
+bounded() { timeout --foreground -k 10 900 "$@" 8>&-; }
 
 # The mirror this machine is set up with.
 mirror()
@@ -175,6 +175,7 @@ if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ]; then
 	[ -e $keyring ] || skip "no $keyring"
 	mirror=$(mirror)
 	: >"$log"
+	say "Debian packages are downloaded once, some 250 MB, and kept in $cache"
 	logged "debootstrap" bootstrap_unpack
 	[ -d "$qemu_root" ] || logged "QEMU from $qemu_suite-backports" qemu_make
 	[ -d "$guest_made" ] || logged "guest root and kernel from $guest_suite" guest_make

@@ -19,8 +19,6 @@ seeds) wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
-rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
-echo check,result,detail >"$results"
 fails=0 began=$SECONDS
 
 not_up() { tail -n 30 "$VM_DIR"/*.serial "$VM_DIR"/*.log; detail='the guests did not come up'; return 1; }
@@ -70,6 +68,8 @@ session()
 }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages; fi
+rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
+echo check,result,detail >"$results"
 if [ ${#wanted[@]} -gt 0 ]; then
 	say "two guests, a device each"
 	guests=(a=a b=b) names=(a b)
