@@ -79,6 +79,8 @@ bootstrap()
 	printf '%s;\n' 'APT::Sandbox::User "root"' 'Acquire::http::Timeout "30"' 'Acquire::https::Timeout "30"' 'Acquire::Retries "2"' \
 		>"$root/etc/apt/apt.conf.d/99hcasim"
 	cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
+	# what is lost when the machine stops is made again
+	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/hcasim"
 	bounded chroot "$root" apt-get update -qq
 }
 
@@ -135,6 +137,15 @@ guest_extend()
 	mv "$made.part" "$made"
 }
 
+# kernel_version FILE: as an x86 kernel image has it in its header
+kernel_version()
+{
+	local at text
+	at=$(od -An -tu2 -j 526 -N 2 "$1")
+	text=$(dd if="$1" bs=1 skip=$((at + 512)) count=200 status=none | tr '\0' ' ')
+	echo "${text%% *}"
+}
+
 # modules_with DIR: Debian's modules, and before them those of DIR
 modules_with()
 {
@@ -159,9 +170,10 @@ initrd_make()
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
 		case $path in
 		*.xz) xz -dc "$path" >"$tree/modules/$(basename "$path" .xz)" ;;
+		*.zst) in_root "$root" /usr/bin/zstd -dcq "$path" >"$tree/modules/$(basename "$path" .zst)" ;;
 		*) cp "$path" "$tree/modules/" ;;
 		esac
-		basename "$path" .xz >>"$tree/modules/order"
+		basename "${path%.xz}" .zst >>"$tree/modules/order"
 	done
 	(cd "$tree" && find . | LC_ALL=C sort | in_root "$root" /bin/cpio -o -H newc --quiet) |
 		in_root "$root" /usr/bin/zstd -q -3 >"$file.part"
@@ -188,16 +200,18 @@ fi
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
 modules=${MODULES:-$guest_made/kernel}
 [ -r "$kernel" ] || die "no kernel $kernel"
+[ -z "${KERNEL:-}" ] || [ -n "${MODULES:-}" ] || die "a kernel of your own needs its modules: MODULES=dir with lib/modules/VERSION"
 [ -d "$modules" ] || die "no folder $modules"
+[ -d "$modules/lib/modules" ] || [ ! -d "$modules/usr/lib/modules" ] || modules=$modules/usr
 if [ ! -d "$modules/lib/modules" ]; then
 	ls "$modules"/*.ko >/dev/null 2>&1 || die "$modules has neither lib/modules/VERSION nor .ko files"
 	[ -z "${KERNEL:-}" ] || die "a kernel of your own needs all its modules: MODULES=dir with lib/modules/VERSION"
 	modules_with "$modules"
 	modules=$VM_DIR/modules
 fi
-[ -z "${KERNEL:-}" ] || [ -n "${MODULES:-}" ] || die "a kernel of your own needs its modules: MODULES=dir with lib/modules/VERSION"
-version=$(ls "$modules/lib/modules" | tail -n 1)
-[ -e "$modules/lib/modules/$version/modules.dep" ] || die "no $modules/lib/modules/$version/modules.dep: run depmod -b $modules $version"
+version=$(kernel_version "$kernel")
+[ -d "$modules/lib/modules/$version" ] || die "$kernel is Linux $version, and there is no $modules/lib/modules/$version"
+[ -e "$modules/lib/modules/$version/modules.dep" ] || in_root "$guest_made/root" /sbin/depmod -b "$modules" "$version"
 initrd=$VM_DIR/initrd-$(key "$(md5sum <"$vm_src/init")" "$root" "$modules" "$version").zst
 [ -e "$initrd" ] || initrd_make "$initrd" "$root" "$modules" "$version"
 printf 'qemu_root=%q\nguest_root=%q\nkernel=%q\nmodules=%q\ninitrd=%q\n' \
