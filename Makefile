@@ -71,9 +71,9 @@ help:
 
 #: make            build (installs what is missing first)
 #: make run        build and run the default scenario on two linked HCAs
-#: make test       build and run every test; SAN=1 with address and undefined-behaviour sanitizers
+#: make test       build and run every test; SKIP_VM=1 without virtual machines; SAN=1 with address and undefined-behaviour sanitizers
 #: make vm         two linked HCAs in two virtual machines with Debian's kernel and drivers, a shell in each; GUESTS=1 both in one
-#: make vm-run     SCRIPT=x.sh [GUESTS=1|2] [PACKAGES="a b"] [KERNEL=vmlinuz] [MODULES=dir] [OVERLAY=dir]: a script in them, its status
+#: make vm-run     SCRIPT=x.sh [GUESTS=1|2] [PACKAGES="a b"] [KERNEL=vmlinuz] [MODULES=dir] [OVERLAY=dir] [IOMMU=1]: a script in them, its status
 #: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
 #: make golden     renew traces/golden/ from this build: look at what git diff says before you commit it
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv

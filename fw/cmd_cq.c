@@ -66,10 +66,28 @@ enum hcr_status cmd_sw2hw_cq(struct fw_cmd *c)
 	return object_make(FW_TABLE_CQC, c->in_mod, q, sizeof(*q));
 }
 
+/* The slot that a completion would have gone to until now: a buffer that software took away too
+ * early is told by the DMA. */
+static void cq_touch(const struct cqc *q)
+{
+	struct fw_buffer b = cq_buffer(q);
+	uint32_t slot = cqc_get_producer_index(q) & ((1u << cqc_get_log_size(q)) - 1);
+	uint32_t left;
+	uint64_t bus;
+	uint8_t byte;
+
+	if (buffer_address(&b, slot * CQE_SIZE, &bus, &left) == HCR_STATUS_OK)
+		fw_dma_read(bus, &byte, sizeof(byte));
+}
+
 enum hcr_status cmd_hw2sw_cq(struct fw_cmd *c)
 {
+	struct cqc q;
+
 	if (!object_in_table(FW_TABLE_CQC, c->in_mod) || !object_valid(FW_TABLE_CQC, c->in_mod))
 		return cmd_no_object("HW2SW_CQ: no such CQ");
+	if (object_query(FW_TABLE_CQC, c->in_mod, &q, sizeof(q)) == HCR_STATUS_OK)
+		cq_touch(&q);
 	object_end(FW_TABLE_CQC, c->in_mod, fw.out, sizeof(struct cqc), c->out_size);
 	return HCR_STATUS_OK;
 }

@@ -27,6 +27,7 @@ struct ctl_target {
 	struct trace *trace;
 	bool traced;           /* into files */
 	const uint8_t *points; /* trace->on[] as it was at the start */
+	const uint8_t *quiet;  /* and with "trace off": what the report at the end needs */
 	const char *dir;       /* for files that a command writes */
 	bool *stop;            /* set by quit */
 };

@@ -34,7 +34,7 @@ struct words {
 	W("state", state, "", "time, clients, ports")                                              \
 	W("counters", counters, "[TEXT]", "counters whose name has TEXT")                          \
 	W("dump", dump, "", "writes every context to contexts.txt")                                \
-	W("trace", trace, "on|off", "the trace files go on or pause")                              \
+	W("trace", trace, "on|off", "the trace files go on, or get commands only")                 \
 	W("catastrophe", catastrophe, "[hcaN]", "catastrophic error of the device")                \
 	W("quit", quit, "", "ends the server")
 
@@ -364,10 +364,7 @@ static void do_trace(const struct ctl_target *t, const struct words *w, FILE *ou
 		fprintf(out, "error: no trace was asked for (serve --trace)");
 		return;
 	}
-	if (on)
-		memcpy(t->trace->on, t->points, sizeof(t->trace->on));
-	else
-		memset(t->trace->on, 0, sizeof(t->trace->on));
+	memcpy(t->trace->on, on ? t->points : t->quiet, sizeof(t->trace->on));
 	fprintf(out, "ok trace %s", w->word[1]);
 }
 

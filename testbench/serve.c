@@ -36,7 +36,8 @@ struct serve {
 	struct event_core core;
 	struct fault_plan plan;
 	struct trace *trace;
-	uint8_t points[TRACE_POINT_COUNT];
+	uint8_t points[TRACE_POINT_COUNT]; /* with the trace files */
+	uint8_t quiet[TRACE_POINT_COUNT];  /* the report's only */
 	struct vfu_device devices[SERVE_SOCKETS_MAX];
 	unsigned device_count;
 	struct vfu_server *server;
@@ -212,14 +213,15 @@ static bool traced(const struct serve *s)
 
 static int open_files(struct serve *s)
 {
-	int rc = outdir_create(&s->dir, stderr);
+	int rc = report_listen(&s->report, s->trace);
 
+	memcpy(s->quiet, s->trace->on, sizeof(s->quiet));
+	if (!rc)
+		rc = outdir_create(&s->dir, stderr);
 	if (!rc && traced(s))
 		rc = trace_open(s->trace, s->run->traces, s->dir.path, stderr);
 	if (!rc)
 		rc = write_file(s, "config.ini", write_config);
-	if (!rc)
-		rc = report_listen(&s->report, s->trace);
 	memcpy(s->points, s->trace->on, sizeof(s->points));
 	return rc;
 }
@@ -262,6 +264,7 @@ static int open_sockets(struct serve *s)
 		.trace = s->trace,
 		.traced = traced(s),
 		.points = s->points,
+		.quiet = s->quiet,
 		.dir = s->dir.path,
 		.stop = &s->stop,
 	};

@@ -128,14 +128,22 @@ int guest_memory_map(struct guest_memory *m, uint64_t start, uint64_t size, int 
 
 int guest_memory_unmap(struct guest_memory *m, uint64_t start, uint64_t size)
 {
-	size_t at = find_from(m, start);
+	const uint64_t last = start + size - 1;
+	size_t at = find_from(m, start), end = at;
 
-	if (at == m->count || m->ranges[at].start != start || m->ranges[at].size != size)
-		return -ENOENT;
-	if (m->ranges[at].base)
-		munmap(m->ranges[at].base, size);
-	m->count--;
-	memmove(&m->ranges[at], &m->ranges[at + 1], (m->count - at) * sizeof(m->ranges[0]));
+	if (!size || last < start)
+		return -EINVAL;
+	while (end < m->count && m->ranges[end].start <= last) {
+		const struct guest_range *r = &m->ranges[end++];
+
+		if (r->start < start || r->start + r->size - 1 > last)
+			return -EINVAL;
+	}
+	for (size_t i = at; i < end; i++)
+		if (m->ranges[i].base)
+			munmap(m->ranges[i].base, m->ranges[i].size);
+	memmove(&m->ranges[at], &m->ranges[end], (m->count - end) * sizeof(m->ranges[0]));
+	m->count -= end - at;
 	return 0;
 }
 

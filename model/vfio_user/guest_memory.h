@@ -36,7 +36,11 @@ struct guest_memory {
  */
 int guest_memory_map(struct guest_memory *m, uint64_t start, uint64_t size, int fd, uint64_t offset,
 		     bool readable, bool writable);
-/* Exactly what was mapped; -ENOENT when there is no such range. */
+/*
+ * Every range in [start, start + size): none, when a client with an IOMMU clears what it may have
+ * mapped. -EINVAL, and nothing is unmapped, when it would cut a range, or is empty or beyond the
+ * address space.
+ */
 int guest_memory_unmap(struct guest_memory *m, uint64_t start, uint64_t size);
 void guest_memory_unmap_all(struct guest_memory *m);
 

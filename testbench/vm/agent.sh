@@ -28,6 +28,7 @@ run()
 }
 
 if [ -e /share/interactive ]; then
+	echo '. /share/guest_lib.sh' >>/root/.bashrc
 	busybox telnetd -l /bin/bash
 	# a shell on the console; its end is the machine's
 	(cd /root; setsid -c bash -l </dev/ttyS0 >/dev/ttyS0 2>&1; echo o >/proc/sysrq-trigger) &

@@ -1,6 +1,7 @@
 # Starts and ends the simulator and the guests, and runs commands in them. Sourced by bash, after lib.sh.
 #
 #   guests_prepare [PACKAGE...]      once; exits with 77 where guests cannot be had
+#   run_dir                          the sockets and pipes of this run: short paths, gone afterwards
 #   guests_up a=a b=b                serve, and a guest per argument: NAME=SOCKETS, of the sockets a and b
 #   on a 60 'ibv_devinfo -v'         runs it in guest a for at most 60 s; its output in $on_output, its status returned
 #   on_start a 60 'iperf3 -s -1'     the same in the background: id=$on_id
@@ -10,6 +11,7 @@
 #   MEM=1G SMP=1       of each guest
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
+#   IOMMU=1            the device reaches only what the guest's kernel has mapped for it, and only as long
 #   CONSOLE=1          guest a has this terminal, guest b a shell over telnet
 #   GUEST_WAIT=180     seconds for a guest to come up
 MEM=${MEM:-1G} SMP=${SMP:-2} ACCEL=${ACCEL:-tcg} GUEST_WAIT=${GUEST_WAIT:-180}
@@ -17,18 +19,30 @@ share=$VM_DIR/share
 declare -A guest_pid guest_in guest_out on_done
 serve_pid=
 on_next=0
+# whatever ends this script ends what it started
+child=(setpriv --pdeathsig KILL)
 
 guests_prepare()
 {
 	local settings
-	settings=$("$vm_src/prepare.sh" "$@") || exit $?
+	mkdir -p "$VM_DIR"
+	exec 9>"$VM_DIR/lock"
+	flock -n 9 || skip "another run is using $VM_DIR"
+	settings=$(exec setpriv --pdeathsig TERM "$vm_src/prepare.sh" "$@") || exit $?
 	eval "$settings"
+	run_dir=$(mktemp -d /tmp/hcasim-vm.XXXXXX)
 	if [ -z "${NO_DEVICE:-}" ] && ! "$O/hcasim" --help | grep -q "hcasim serve"; then
 		skip "this hcasim has no serve"
 	fi
-	trap guests_kill EXIT
+	trap guests_end EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
+}
+
+guests_end()
+{
+	guests_kill
+	rm -rf "$run_dir"
 }
 
 # wait_until SECONDS COMMAND...
@@ -45,48 +59,55 @@ serve_ready()
 {
 	local s
 	kill -0 "$serve_pid" 2>/dev/null || return 0
-	for s in a b; do [ -S "$VM_DIR/$s.sock" ] || return 1; done
+	for s in a b; do [ -S "$run_dir/$s.sock" ] || return 1; done
 }
 
 serve_up()
 {
-	rm -f "$VM_DIR"/{a,b,ctl}.sock
-	"$O/hcasim" serve --socket "$VM_DIR/a.sock" --socket "$VM_DIR/b.sock" --ctl "$VM_DIR/ctl.sock" -o "$VM_DIR/serve" ${SERVE:-} \
-		>"$VM_DIR/serve.log" 2>&1 &
+	"${child[@]}" "$O/hcasim" serve --socket "$run_dir/a.sock" --socket "$run_dir/b.sock" --ctl "$run_dir/ctl.sock" \
+		-o "$VM_DIR/serve" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
 	serve_pid=$!
 	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
 	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }
 }
 
+# ctl WORD...: asks the simulator's control socket
+ctl() { "$O/hcasim" ctl "$run_dir/ctl.sock" "$@"; }
+
 # guest_start NAME SOCKET...
 guest_start()
 {
-	local name=$1 other=b number=1 n=1 s pipe=$VM_DIR/$1.control console; shift
+	local name=$1 other=b number=1 n=1 s pipe=$run_dir/$1.control console foreign; shift
 	[ "$name" = a ] || other=a number=2
-	rm -f "$pipe".{in,out} "$VM_DIR/$name.net"
+	rm -f "$pipe".{in,out} "$run_dir/$name.net"
 	mkfifo "$pipe".{in,out}
 	console=(-chardev "file,id=console,path=$VM_DIR/$name.serial")
 	if [ -n "${CONSOLE:-}" ] && [ "$name" = a ]; then
 		console=(-chardev "stdio,id=console,signal=off,logfile=$VM_DIR/$name.serial")
 	fi
-	local device=()
+	local device=() append=${APPEND:-}
+	if [ -n "${IOMMU:-}" ]; then
+		device+=(-device intel-iommu,caching-mode=on)
+		append="$append intel_iommu=on iommu.strict=1"
+	fi
 	for s in "$@"; do
 		[ -z "${NO_DEVICE:-}" ] || continue
 		device+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"rombar\":0,\
-\"socket\":{\"type\":\"unix\",\"path\":\"$VM_DIR/$s.sock\"}}")
+\"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
 		n=$((n + 1))
 	done
 	local folder='security_model=none,multidevs=remap'
-	in_root "$qemu_root" /usr/bin/qemu-system-x86_64 -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
+	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
+	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
 		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp "$SMP" -m "$MEM" \
 		-machine q35,accel="$ACCEL",memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
 		-kernel "$kernel" -initrd "$initrd" \
-		-append "console=ttyS0 quiet panic=-1 random.trust_cpu=on net.ifnames=0 HCASIM_GUEST=$name ${APPEND:-}" \
+		-append "console=ttyS0 quiet panic=-1 random.trust_cpu=on net.ifnames=0 iomem=relaxed HCASIM_GUEST=$name $append" \
 		"${console[@]}" -serial chardev:console -chardev "pipe,id=control,path=$pipe" -serial chardev:control \
 		-virtfs "local,path=$guest_root,mount_tag=root,readonly=on,$folder" \
 		-virtfs "local,path=$modules,mount_tag=modules,readonly=on,$folder" \
 		-virtfs "local,path=$share,mount_tag=share,$folder" \
-		-netdev "dgram,id=net,local.type=unix,local.path=$VM_DIR/$name.net,remote.type=unix,remote.path=$VM_DIR/$other.net" \
+		-netdev "dgram,id=net,local.type=unix,local.path=$run_dir/$name.net,remote.type=unix,remote.path=$run_dir/$other.net" \
 		-device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:4c:49:0$number" \
 		"${device[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
@@ -186,7 +207,6 @@ guests_kill()
 		kill -KILL "${guest_pid[$name]}" 2>/dev/null
 		wait "${guest_pid[$name]}" 2>/dev/null
 		exec {guest_in[$name]}>&- {guest_out[$name]}>&-
-		rm -f "$VM_DIR/$name".{control.in,control.out,net}
 	done
 	guest_pid=()
 	if [ -n "$serve_pid" ]; then
@@ -196,6 +216,5 @@ guests_kill()
 		serve_status=$?
 		serve_pid=
 	fi
-	rm -f "$VM_DIR"/{a,b,ctl}.sock
 	return 0
 }

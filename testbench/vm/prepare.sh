@@ -5,14 +5,20 @@
 #   initrd     busybox and the modules that mount the root over 9p
 # Does nothing when all is there. Exit status 77: not possible on this machine (no root, no mirror), said on stderr.
 #
-#   prepare.sh [PACKAGE...]   further Debian packages in the guest; prints the settings file of the machines to be started
-#   KERNEL=vmlinuz MODULES=dir   instead of Debian's; dir holds lib/modules/VERSION, or is it
+#   prepare.sh [PACKAGE...]   further Debian packages in the guest; prints the settings of the machines to be started
+#   KERNEL=vmlinuz MODULES=dir   instead of Debian's; dir holds lib/modules/VERSION, or for Debian's kernel .ko files that come first
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 log=$O/vm-prepare.log
 extra="$*"
 mkdir -p "$cache" "$VM_DIR"
+# one maker at a time; who waits finds it made
+exec 8>"$cache/lock"
+flock -w 1800 8 || skip "another run has been making things in $cache for half an hour"
+
+# bounded COMMAND...: a mirror that hangs is a mirror that is not there
+bounded() { timeout --foreground -k 10 900 "$@" 8>&-; }
 
 # The mirror this machine is set up with.
 mirror()
@@ -42,6 +48,8 @@ logged()
 	say "$what: $((SECONDS - t)) s"
 }
 
+patience=(-o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30 -o Acquire::Retries=2)
+
 # debootstrap comes as a package that is only unpacked
 bootstrap_unpack()
 {
@@ -49,8 +57,8 @@ bootstrap_unpack()
 	rm -rf "$cache/debootstrap.part"; mkdir -p "$cache/debootstrap.part"
 	(
 		cd "$cache/debootstrap.part"
-		apt-get -o APT::Sandbox::User=root download debootstrap ||
-			{ apt-get update -qq && apt-get -o APT::Sandbox::User=root download debootstrap; }
+		bounded apt-get "${patience[@]}" -o APT::Sandbox::User=root download debootstrap ||
+			{ bounded apt-get "${patience[@]}" update -qq && bounded apt-get "${patience[@]}" -o APT::Sandbox::User=root download debootstrap; }
 		dpkg -x debootstrap_*.deb .
 		rm debootstrap_*.deb
 	)
@@ -61,22 +69,25 @@ bootstrap_unpack()
 bootstrap()
 {
 	local root=$1 suite=$2
-	DEBOOTSTRAP_DIR=$cache/debootstrap/usr/share/debootstrap unshare --mount --propagation private \
+	DEBOOTSTRAP_DIR=$cache/debootstrap/usr/share/debootstrap bounded unshare --mount --propagation private \
 		"$cache/debootstrap/usr/sbin/debootstrap" --variant=minbase --keyring=$keyring "$suite" "$root" "$mirror"
 	shift
 	printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$mirror" "$*" $keyring \
 		>"$root/etc/apt/sources.list.d/debian.sources"
 	: >"$root/etc/apt/sources.list"
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"; chmod 755 "$root/usr/sbin/policy-rc.d"
-	echo 'APT::Sandbox::User "root";' >"$root/etc/apt/apt.conf.d/99hcasim"
+	printf '%s;\n' 'APT::Sandbox::User "root"' 'Acquire::http::Timeout "30"' 'Acquire::https::Timeout "30"' 'Acquire::Retries "2"' \
+		>"$root/etc/apt/apt.conf.d/99hcasim"
 	cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
-	chroot "$root" apt-get update -qq
+	# what is lost when the machine stops is made again
+	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/hcasim"
+	bounded chroot "$root" apt-get update -qq
 }
 
 install_in()
 {
 	local root=$1; shift
-	DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends "$@"
+	DEBIAN_FRONTEND=noninteractive bounded chroot "$root" apt-get install -y -qq --no-install-recommends "$@"
 }
 
 forget_downloads() { rm -rf "$1"/var/cache/apt/archives/*.deb "$1"/var/cache/apt/*.bin "$1"/var/lib/apt/lists/*; }
@@ -96,11 +107,10 @@ kernel_make()
 {
 	local made=$1 image
 	image=$(chroot "$made/root" apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" { print $2; exit }')
-	chroot "$made/root" sh -c "cd /tmp && apt-get download $image"
+	bounded chroot "$made/root" sh -c "cd /tmp && apt-get download $image"
 	dpkg-deb -x "$made/root/tmp/$image"_*.deb "$made/kernel"
 	rm "$made/root/tmp/$image"_*.deb
 	mv "$made"/kernel/boot/vmlinuz-* "$made/kernel/vmlinuz"
-	chroot "$made/root" true
 	in_root "$made/root" /sbin/depmod -b "$made/kernel" "${image#linux-image-}"
 }
 
@@ -115,15 +125,37 @@ guest_make()
 	mv "$made" "$guest_made"
 }
 
+# guest_extend ROOT: the guest's root with $extra
 guest_extend()
 {
 	local made=$1
 	rm -rf "$made.part"
 	cp -a --reflink=auto "$guest_made/root" "$made.part"
-	chroot "$made.part" apt-get update -qq
+	bounded chroot "$made.part" apt-get update -qq
 	install_in "$made.part" $extra
 	forget_downloads "$made.part"
 	mv "$made.part" "$made"
+}
+
+# kernel_version FILE: as an x86 kernel image has it in its header
+kernel_version()
+{
+	local at text
+	at=$(od -An -tu2 -j 526 -N 2 "$1")
+	text=$(dd if="$1" bs=1 skip=$((at + 512)) count=200 status=none | tr '\0' ' ')
+	echo "${text%% *}"
+}
+
+# modules_with DIR: Debian's modules, and before them those of DIR
+modules_with()
+{
+	local to=$VM_DIR/modules version
+	version=$(ls "$guest_made/kernel/lib/modules")
+	rm -rf "$to"; mkdir -p "$to/lib"
+	cp -al "$guest_made/kernel/lib/modules" "$to/lib/" 2>/dev/null || cp -a "$guest_made/kernel/lib/modules" "$to/lib/"
+	mkdir "$to/lib/modules/$version/updates"
+	cp "$1"/*.ko "$to/lib/modules/$version/updates/"
+	in_root "$guest_made/root" /sbin/depmod -b "$to" "$version"
 }
 
 # initrd_make FILE ROOT MODULES VERSION: modules in the order of their dependencies
@@ -138,9 +170,10 @@ initrd_make()
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
 		case $path in
 		*.xz) xz -dc "$path" >"$tree/modules/$(basename "$path" .xz)" ;;
+		*.zst) in_root "$root" /usr/bin/zstd -dcq "$path" >"$tree/modules/$(basename "$path" .zst)" ;;
 		*) cp "$path" "$tree/modules/" ;;
 		esac
-		basename "$path" .xz >>"$tree/modules/order"
+		basename "${path%.xz}" .zst >>"$tree/modules/order"
 	done
 	(cd "$tree" && find . | LC_ALL=C sort | in_root "$root" /bin/cpio -o -H newc --quiet) |
 		in_root "$root" /usr/bin/zstd -q -3 >"$file.part"
@@ -154,6 +187,7 @@ if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ]; then
 	[ -e $keyring ] || skip "no $keyring"
 	mirror=$(mirror)
 	: >"$log"
+	say "Debian packages are downloaded once, some 250 MB, and kept in $cache"
 	logged "debootstrap" bootstrap_unpack
 	[ -d "$qemu_root" ] || logged "QEMU from $qemu_suite-backports" qemu_make
 	[ -d "$guest_made" ] || logged "guest root and kernel from $guest_suite" guest_make
@@ -161,13 +195,23 @@ fi
 root=$guest_made/root
 if [ -n "$extra" ]; then
 	root=$cache/guest-$(key $guest_suite $base_packages + $extra)
-	[ -d "$root" ] || logged "guest root with $extra" guest_extend "$root"
+	[ -d "$root" ] || logged "guest root with $(tr '\n\t' '  ' <<<"$extra")" guest_extend "$root"
 fi
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
 modules=${MODULES:-$guest_made/kernel}
-[ -e "$kernel" ] || die "no kernel $kernel"
-[ -d "$modules/lib/modules" ] || die "no $modules/lib/modules"
-version=$(ls "$modules/lib/modules" | tail -n 1)
+[ -r "$kernel" ] || die "no kernel $kernel"
+[ -z "${KERNEL:-}" ] || [ -n "${MODULES:-}" ] || die "a kernel of your own needs its modules: MODULES=dir with lib/modules/VERSION"
+[ -d "$modules" ] || die "no folder $modules"
+[ -d "$modules/lib/modules" ] || [ ! -d "$modules/usr/lib/modules" ] || modules=$modules/usr
+if [ ! -d "$modules/lib/modules" ]; then
+	ls "$modules"/*.ko >/dev/null 2>&1 || die "$modules has neither lib/modules/VERSION nor .ko files"
+	[ -z "${KERNEL:-}" ] || die "a kernel of your own needs all its modules: MODULES=dir with lib/modules/VERSION"
+	modules_with "$modules"
+	modules=$VM_DIR/modules
+fi
+version=$(kernel_version "$kernel")
+[ -d "$modules/lib/modules/$version" ] || die "$kernel is Linux $version, and there is no $modules/lib/modules/$version"
+[ -e "$modules/lib/modules/$version/modules.dep" ] || in_root "$guest_made/root" /sbin/depmod -b "$modules" "$version"
 initrd=$VM_DIR/initrd-$(key "$(md5sum <"$vm_src/init")" "$root" "$modules" "$version").zst
 [ -e "$initrd" ] || initrd_make "$initrd" "$root" "$modules" "$version"
 printf 'qemu_root=%q\nguest_root=%q\nkernel=%q\nmodules=%q\ninitrd=%q\n' \

@@ -3,10 +3,13 @@
 #   run.sh [SCRIPT]     no script: a shell
 #   GUESTS=1|2          one guest has both devices; default 2
 #   PACKAGES="a b"      further Debian packages
-#   KERNEL=vmlinuz MODULES=dir   dir holds lib/modules/VERSION
+#   MODULES=dir         .ko files that are loaded instead of Debian's
+#   KERNEL=vmlinuz MODULES=dir   another kernel; dir holds lib/modules/VERSION
 #   OVERLAY=dir         copied over the guest's root
 #   TIMEOUT=1800        seconds for the script
 #   SERVE="..."         further arguments of hcasim serve
+#   IOMMU=1             the device reaches only what the driver has mapped for it, and only as long
+#   MEM=1G SMP=2        of each guest
 # The script sees GUEST (a or b) and `barrier NAME`; its folder of shared files is /share. The exit status is the script's, of the
 # first guest whose script failed.
 set -uo pipefail
@@ -14,7 +17,7 @@ set -uo pipefail
 . "$vm_src/guests.sh"
 script=${1:-}
 [ -z "$script" ] || [ -r "$script" ] || die "no script $script"
-guests_prepare ${PACKAGES:-}
+guests_prepare $more_packages ${PACKAGES:-}
 case ${GUESTS:-2} in
 1) guests=(a=a,b) names=(a) ;;
 2) guests=(a=a b=b) names=(a b) ;;
@@ -30,10 +33,14 @@ fi
 if [ -z "$script" ]; then
 	: >"$share/interactive"
 	CONSOLE=1
-	[ -t 0 ] && terminal=$(stty -g) && trap 'guests_kill; stty "$terminal"' EXIT && stty raw -echo
+	[ -t 0 ] && terminal=$(stty -g) && trap 'guests_end; stty "$terminal"' EXIT && stty raw -echo
 	guests_up "${guests[@]}" || exit 1
-	[ ${#names[@]} -eq 1 ] || say "guest a; the shell of guest b: busybox telnet b"$'\r'
+	say "$O/hcasim ctl $run_dir/ctl.sock help"$'\r'
+	[ ${#names[@]} -eq 1 ] || say "this is guest a; guest b: busybox telnet b; the end of this shell is the end"$'\r'
 	while guest_alive a; do sleep 1; done
+	guests_down
+	[ -z "${terminal:-}" ] || stty "$terminal"
+	cat "$VM_DIR/serve.log"
 	exit 0
 fi
 

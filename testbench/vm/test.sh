@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # The judge of the device: Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines (make vm-test).
-#   test.sh [CHECK...]   all by default; `short` stands for those of make test
+#   test.sh [CHECK...]   all by default; `short` stands for those of make test, `seeds` for the seeded bugs
 # Results: build/vm-test/results.csv (check,result,detail), a log a check in build/vm-test/logs. Exit status 1 when a check failed,
 # 77 when the machines cannot be had.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$vm_src/guests.sh"
 . "$vm_src/checks.sh"
+. "$vm_src/seeds.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
-full=(probe opensm diags rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload)
-wanted=("$@")
-case ${1:-} in '') wanted=("${full[@]}") ;; short) wanted=("${short[@]}") ;; esac
+full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw register_read
+	perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload killed_guest)
+wanted=("$@") all=
+case ${1:-all} in
+all) wanted=("${full[@]}") all=1 ;;
+short) wanted=("${short[@]}") ;;
+seeds) wanted=() ;;
+esac
 
-# what is on the wire is kept for the check capture
-SERVE=${SERVE:---trace pcapng}
 results=$O/vm-test/results.csv
-rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
-echo check,result,detail >"$results"
-fails=0
+fails=0 began=$SECONDS
 
 not_up() { tail -n 30 "$VM_DIR"/*.serial "$VM_DIR"/*.log; detail='the guests did not come up'; return 1; }
 not_run() { detail="$ground failed"; return 77; }
@@ -25,7 +27,7 @@ not_run() { detail="$ground failed"; return 77; }
 # judge NAME FUNCTION: the function says why in $detail, its output is the log
 judge()
 {
-	local result log=$O/vm-test/logs/$1.log
+	local result log=$O/vm-test/logs/$1.log t=$SECONDS
 	detail=
 	"$2" >"$log" 2>&1
 	case $? in
@@ -34,7 +36,7 @@ judge()
 	*) result=fail; fails=$((fails + 1)) ;;
 	esac
 	detail=$(tr ',\r\n\t' ';   ' <<<"$detail" | sed 's/ *$//' | cut -c1-160)
-	echo "exit: $result $detail" >>"$log"
+	printf 'exit: %s after %d s: %s\n' $result $((SECONDS - t)) "$detail" >>"$log"
 	last=$result
 	printf '%s,%s,%s\n' "$1" $result "$detail" >>"$results"
 	printf '  %-4s  %-24s %s\n' $result "$1" "$detail"
@@ -46,11 +48,13 @@ session()
 	local prefix=$1 check ground=; shift
 	rm -rf "$share"; mkdir -p "$share"
 	printf '%s\n' "${names[@]}" >"$share/guests"
+	cp "$vm_src/register_read.py" "$share/"
 	if ! guests_up "${guests[@]}"; then
 		for check in "$@"; do judge "$prefix$check" not_up; done
 		guests_kill
 		return
 	fi
+	[ -z "${SERVE:-}" ] || ctl trace off >/dev/null
 	for check in "$@"; do
 		if [ -n "$ground" ]; then
 			judge "$prefix$check" not_run
@@ -60,18 +64,41 @@ session()
 		case $last:$check in fail:probe | fail:opensm) ground=$check ;; esac
 	done
 	guests_down
+	judge "${prefix}guest_errors" check_guest_errors
 }
 
-guests_prepare
-say "two guests, a device each"
-guests=(a=a b=b) names=(a b)
-session '' "${wanted[@]}"
-judge guest_errors check_guest_errors
-judge capture check_capture
-if [ $# -eq 0 ]; then
+if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages; fi
+rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
+echo check,result,detail >"$results"
+if [ ${#wanted[@]} -gt 0 ]; then
+	say "two guests, a device each"
+	guests=(a=a b=b) names=(a b)
+	# what is on the wire is kept, for the checks that ask for it
+	case " ${wanted[*]} " in *' wire '*) wire_perf=1 SERVE="--trace pcapng" ;; esac
+	session '' "${wanted[@]}"
+	[ -z "${SERVE:-}" ] || judge capture check_capture
+	SERVE=
+fi
+if [ -n "$all" ]; then
 	say "one guest, both devices"
 	guests=(a=a,b) names=(a) last_device=1
-	session one_guest. probe opensm rc_pingpong ud_pingpong
+	session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong
+	say "one guest, both devices, interrupts by wire"
+	APPEND=pci=nomsi session intx. probe opensm rc_pingpong
+	say "one guest, both devices, behind an IOMMU"
+	IOMMU=1 session iommu. probe opensm rc_pingpong ud_pingpong xsrq_pingpong
 fi
-echo "results: $results"
+if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
+	say "drivers built from source, with bugs"
+	last_device=1
+	judge seed.source seed_source
+	if [ $last = pass ]; then
+		judge seed.none check_seed_plain
+		for seed in "$vm_src"/seeds/*.sed; do
+			seed=$(basename "$seed" .sed)
+			judge "seed.$seed" check_seed
+		done
+	fi
+fi
+echo "results: $results, after $((SECONDS - began)) s"
 [ $fails -eq 0 ]
