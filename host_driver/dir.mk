@@ -7,3 +7,4 @@ src-y += $(addprefix $(d)/core/, device.c objects.c qp.c qp_states.c)
 test-y += $(d)/core/tests/qp_states_test.c
 src-y += $(addprefix $(d)/uverbs/, convert.c events.c file.c kernel.c process.c xrc.c)
 src-y += $(addprefix $(d)/uverbs/, verbs_ah.c verbs_device.c verbs_io.c verbs_objects.c verbs_qp.c)
+test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c)

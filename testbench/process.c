@@ -169,7 +169,8 @@ struct ib_device *tb_ib_device(struct tb *tb, const char *here, struct tb_end *e
 				      &tb->events[end->host_index], &device),
 		     0))
 		return NULL;
-	uv_host_init(uv, end->platform);
+	if (!tb_must(tb, here, "uv_host_init", uv_host_init(uv, end->platform), 0))
+		return NULL;
 	uv->devices[uv->n_devices++] = device;
 	return device;
 }
@@ -332,6 +333,7 @@ void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end)
 		 ib_device_objects(uv->devices[0]));
 	if (!uv_host_is_clean(uv) || ib_device_destroy(uv->devices[0]))
 		tb_fail(tb, here, "nothing left of any process or of kernel verbs", got);
+	uv_host_cleanup(uv);
 	uv->n_devices = 0;
 }
 

@@ -20,11 +20,20 @@ struct page_block {
 
 /* --- hosts --- */
 
-void uv_host_init(struct uv_host *host, struct platform *p)
+int uv_host_init(struct uv_host *host, struct platform *p)
 {
-	*host = (struct uv_host){.platform = p};
+	*host = (struct uv_host){.platform = p, .waitq = p->ops->waitq_create(p)};
+	if (!host->waitq)
+		return -ENOMEM;
 	drv_list_init(&host->inodes);
 	drv_list_init(&host->xrcds);
+	return 0;
+}
+
+void uv_host_cleanup(struct uv_host *host)
+{
+	host->platform->ops->waitq_destroy(host->platform, host->waitq);
+	host->waitq = NULL;
 }
 
 bool uv_host_is_clean(const struct uv_host *host)

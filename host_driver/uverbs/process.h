@@ -33,6 +33,9 @@ struct uv_host {
 	struct drv_list inodes;
 	struct drv_list xrcds; /* open domains: struct uv_domain */
 	unsigned files;        /* contexts open in all processes */
+	/* opening and closing domains sleeps: one at a time */
+	struct platform_waitq *waitq;
+	bool domains_busy;
 };
 
 enum uv_fd_kind { UV_FD_FREE, UV_FD_INODE, UV_FD_CHANNEL, UV_FD_ASYNC };
@@ -66,7 +69,9 @@ void uv_kernel_leave(void);
 
 /* --- the machine calls --- */
 
-void uv_host_init(struct uv_host *host, struct platform *p);
+/* -ENOMEM. */
+int uv_host_init(struct uv_host *host, struct platform *p);
+void uv_host_cleanup(struct uv_host *host);
 /* Whether nothing is left: no context, no domain, no file. */
 bool uv_host_is_clean(const struct uv_host *host);
 /* -ENOMEM. */

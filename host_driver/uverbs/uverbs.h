@@ -52,7 +52,6 @@ struct uv_domain {
 	struct ib_xrcd *xrcd;
 	struct uv_inode *inode; /* NULL: private */
 	unsigned opens;
-	bool busy; /* being made or destroyed */
 };
 
 struct uv_object {

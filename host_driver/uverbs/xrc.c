@@ -21,8 +21,20 @@ static struct uv_domain *domain_find(const struct uv_file *file, const struct uv
 	return NULL;
 }
 
-/* The entry stands in the host's table before the domain is made, which sleeps: who comes meanwhile
- * meets it, and is told to come again. */
+/* Making and ending a domain sleeps; who comes meanwhile must find it whole, or not at all. */
+static void lock(struct uv_host *host)
+{
+	while (host->domains_busy)
+		host->platform->ops->waitq_wait(host->platform, host->waitq, UINT64_MAX);
+	host->domains_busy = true;
+}
+
+static void unlock(struct uv_host *host)
+{
+	host->domains_busy = false;
+	host->platform->ops->waitq_wake_all(host->platform, host->waitq);
+}
+
 static int domain_create(struct uv_file *file, struct uv_inode *inode, struct uv_domain **out)
 {
 	struct uv_domain *d = drv_calloc(1, sizeof(*d));
@@ -30,19 +42,16 @@ static int domain_create(struct uv_file *file, struct uv_inode *inode, struct uv
 
 	if (!d)
 		return -ENOMEM;
-	d->device = file->device;
-	d->inode = inode;
-	d->busy = true;
-	drv_list_add(&file->process->host->xrcds, &d->link);
 	d->xrcd = ib_alloc_xrcd(file->device);
 	if (IS_ERR(d->xrcd)) {
 		rc = (int)PTR_ERR(d->xrcd);
-		drv_list_del(&d->link);
 		free(d);
 		return rc;
 	}
-	d->busy = false;
+	d->device = file->device;
+	d->inode = inode;
 	d->xrcd->inode = inode;
+	drv_list_add(&file->process->host->xrcds, &d->link);
 	if (inode)
 		inode->refs++;
 	*out = d;
@@ -66,8 +75,6 @@ static int domain_open(struct uv_file *file, int fd, int oflags, struct uv_domai
 		return -EAGAIN;
 	if (d && oflags & O_EXCL)
 		return -EINVAL;
-	if (d && d->busy)
-		return -EBUSY;
 	if (!d) {
 		int rc = domain_create(file, inode, &d);
 
@@ -82,26 +89,25 @@ static int domain_open(struct uv_file *file, int fd, int oflags, struct uv_domai
 int uvk_open_xrcd(struct uv_file *file, int fd, int oflags, uint32_t *handle)
 {
 	struct uv_object *o = uv_object_new(file, UV_XRCD, NULL);
+	int rc;
 
 	if (!o)
 		return -ENOMEM;
-	return uv_object_done(o, domain_open(file, fd, oflags, &o->domain), handle);
+	lock(file->process->host);
+	rc = domain_open(file, fd, oflags, &o->domain);
+	unlock(file->process->host);
+	return uv_object_done(o, rc, handle);
 }
 
-int uvk_xrcd_destroy(struct uv_object *o)
+static int domain_close(struct uv_domain *d)
 {
-	struct uv_domain *d = o->domain;
 	int rc;
 
-	if (o->xrcd_users)
-		return -EBUSY;
 	if (d->opens > 1) {
 		d->opens--;
 		return 0;
 	}
-	d->busy = true;
 	rc = ib_dealloc_xrcd(d->xrcd);
-	d->busy = false;
 	if (rc)
 		return rc;
 	if (d->inode)
@@ -109,6 +115,19 @@ int uvk_xrcd_destroy(struct uv_object *o)
 	drv_list_del(&d->link);
 	free(d);
 	return 0;
+}
+
+int uvk_xrcd_destroy(struct uv_object *o)
+{
+	struct uv_host *host = o->file->process->host;
+	int rc;
+
+	if (o->xrcd_users)
+		return -EBUSY;
+	lock(host);
+	rc = domain_close(o->domain);
+	unlock(host);
+	return rc;
 }
 
 /* --- receive QPs by number --- */

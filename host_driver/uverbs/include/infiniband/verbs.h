@@ -363,7 +363,7 @@ struct ibv_srq {
 };
 
 /* attr->attr is set to what it became. EINVAL: max_wr 0 or sizes above the device's; _ex: no PD, a
- * type the device has not, XRC without domain and CQ, unknown bits. */
+ * type the device has not, XRC without domain and CQ; EOPNOTSUPP: unknown bits. */
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
 struct ibv_srq *ibv_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 /* EINVAL: IBV_SRQ_MAX_WR (the device does not resize), a limit not below the size, unknown bits. */
@@ -494,9 +494,9 @@ struct ibv_qp {
 	uint32_t events_completed;
 };
 
-/* cap is set to what it became. EINVAL: type, sizes above the device's, CQs missing, a receive
- * queue beside an SRQ, an XRC SRQ; _ex: no PD (no XRC domain for IBV_QPT_XRC_RECV), unknown bits.
- */
+/* cap is set to what it became; receives of one that has an SRQ are 0. EINVAL: type, sizes above the
+ * device's, CQs missing, an XRC SRQ; _ex: no PD (no XRC domain for IBV_QPT_XRC_RECV), create_flags;
+ * EOPNOTSUPP: unknown bits. */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* A handle of the XRC receive QP of that number. EINVAL: not in the domain, not all of number,

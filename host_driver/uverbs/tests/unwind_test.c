@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every function of user verbs that allocates or commands, with its nth allocation and its nth
+ * command failing, for all n: it reports the failure, and right after it everything that the
+ * kernel, the driver and the process hold is as it was before the call. The simulation runs once,
+ * in one host thread; what it found is judged after it.
+ */
+#include "host_driver/uverbs/tests/unwind_cases.h"
+#include "traces/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+/* --- running them --- */
+
+static void wrong(const struct test_case *c, unsigned nth, const char *what)
+{
+	static const char *const kinds[KINDS] = {"allocation", "command"};
+
+	if (rig.wrongs < CASES_MAX)
+		snprintf(rig.wrong[rig.wrongs], TEXT, "%s, %s %u: %s", c->name, kinds[rig.kind],
+			 nth, what);
+	rig.wrongs++;
+}
+
+static void compare(const struct test_case *c, unsigned nth, const struct held *before,
+		    const char *when)
+{
+	const unsigned *was = (const void *)before, *is;
+	struct held after;
+	char text[TEXT / 2];
+
+	look(&after);
+	is = (const void *)&after;
+	for (size_t i = 0; i < sizeof(after) / sizeof(*is); i++)
+		if (was[i] != is[i]) {
+			snprintf(text, sizeof(text), "%s, word %zu was %u, is %u", when, i, was[i],
+				 is[i]);
+			wrong(c, nth, text);
+			return;
+		}
+}
+
+/* False when the nth does not exist: the call succeeded. */
+static bool run_nth(const struct test_case *c, unsigned nth)
+{
+	struct held start, before;
+	void *made_before;
+	int rc;
+
+	look(&start);
+	if (c->prepare && c->prepare()) {
+		wrong(c, nth, "is not prepared");
+		return false;
+	}
+	look(&before);
+	made_before = rig.made;
+	rig.count = 0;
+	rig.nth = nth;
+	rig.fired = false;
+	rig.armed = true;
+	errno = 0;
+	rc = c->call();
+	rig.armed = false;
+	if (rc && !rig.fired)
+		wrong(c, nth, "fails by itself");
+	else if (rc)
+		rig.failures[rig.kind]++;
+	if (rc) {
+		rig.made = made_before;
+		compare(c, nth, &before, "right after the failure");
+	} else if (c->undo) {
+		c->undo();
+		if (c->prepare)
+			rig.made = made_before;
+	}
+	if (c->tidy)
+		c->tidy();
+	compare(c, nth, &start, "in the end");
+	return rig.fired;
+}
+
+static void run_case(const struct test_case *c)
+{
+	/* once without: what stays with the driver for the next time is there from now on */
+	rig.kind = FAIL_ALLOCATION;
+	run_nth(c, 0);
+	for (rig.kind = 0; rig.kind < KINDS; rig.kind++)
+		for (unsigned nth = 1; nth < NTH_MAX && run_nth(c, nth); nth++)
+			;
+	rig.cases++;
+}
+
+static void run(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		run_case(&cases[i]);
+}
+
+static void every_failure_leaves_all_as_it_was(void **state)
+{
+	assert_true(rig.set_up);
+	assert_int_equal(rig.cases, sizeof(cases) / sizeof(cases[0]));
+	for (unsigned i = 0; i < rig.wrongs && i < CASES_MAX; i++)
+		print_error("%s\n", rig.wrong[i]);
+	assert_int_equal(rig.wrongs, 0);
+	print_message("%u calls with a failed allocation, %u with a failed command\n",
+		      rig.failures[FAIL_ALLOCATION], rig.failures[FAIL_COMMAND]);
+	/* more than one allocation a case, and a command in most */
+	assert_true(rig.failures[FAIL_ALLOCATION] > 140);
+	assert_true(rig.failures[FAIL_COMMAND] > 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_failure_leaves_all_as_it_was),
+		cmocka_unit_test(nothing_is_left),
+	};
+
+	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+}
