@@ -384,6 +384,7 @@ static int world_setup(void **state)
 	w->params.responder_ack_coalesce = 4;
 	w->params.responder_ack_delay = 5000;
 	w->params.responder_read_dma = 2;
+	w->params.responder_read_packets = 4;
 	w->params.responder_flush_poll = 1000;
 	w->params.responder_flush_poll_max = 4000;
 	w->port.pkeys[0] = 0xffff;
