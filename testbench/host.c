@@ -57,6 +57,48 @@ static struct host *host_of(struct platform *p)
 	return (struct host *)p;
 }
 
+/* --- traces --- */
+
+static bool op_trace_on(struct platform *p)
+{
+	return trace_on(host_of(p)->trace, TP_DRV_ENTER);
+}
+
+/* A record of the thread that runs. */
+static void emit(struct host *host, enum trace_point point, const char *text, uint64_t arg)
+{
+	const struct kernel_thread *thread = kernel_thread_self(host->kernel);
+	const char *name = thread ? kernel_thread_name(thread) : "";
+
+	trace_advance(host->trace, host->core->now_ps);
+	trace_emit(host->trace, &(struct trace_record){
+					.time_ps = host->core->now_ps,
+					.point = point,
+					.hca = (uint8_t)host->config.index,
+					.corr = thread ? kernel_thread_number(thread) : 0,
+					.bytes = name,
+					.len = (uint32_t)strlen(name),
+					.args = {arg},
+					.text = text,
+				});
+}
+
+static void emit_wait(struct host *host, enum trace_point point, const char *why)
+{
+	if (trace_on(host->trace, point))
+		emit(host, point, why, 0);
+}
+
+static void op_trace_call(struct platform *p, bool enter, const char *name, const char *args)
+{
+	char text[256];
+
+	if (!op_trace_on(p))
+		return;
+	snprintf(text, sizeof(text), "%s%s%s", name, args && *args ? " " : "", args ? args : "");
+	emit(host_of(p), enter ? TP_DRV_ENTER : TP_DRV_EXIT, text, 0);
+}
+
 /* --- time --- */
 
 static void sleeper_due(struct event *ev)
@@ -105,23 +147,25 @@ static void end_if_killed(const struct sleeper *s)
 		kernel_thread_unwind();
 }
 
-static void sleeper_wait(struct host *host, struct sleeper *s)
+static void sleeper_wait(struct host *host, struct sleeper *s, const char *why)
 {
+	emit_wait(host, TP_THREAD_WAIT, why);
 	while (!s->done) {
 		end_if_killed(s);
 		kernel_thread_wait(host->kernel);
 	}
 	end_if_killed(s);
+	emit_wait(host, TP_THREAD_GO, why);
 }
 
 /* CPU time spent before the wait went by while it lasted; what is left of it comes after. The
  * sleeper stood in its queue meanwhile: no wake-up is missed. */
-static void sleeper_wait_busy(struct host *host, struct sleeper *s)
+static void sleeper_wait_busy(struct host *host, struct sleeper *s, const char *why)
 {
 	uint64_t busy_until = host->core->now_ps + host->debt_ps;
 
 	host->debt_ps = 0;
-	sleeper_wait(host, s);
+	sleeper_wait(host, s, why);
 	if (busy_until > host->core->now_ps)
 		host->debt_ps = busy_until - host->core->now_ps;
 }
@@ -137,7 +181,7 @@ static void op_sleep(struct platform *p, uint64_t ps)
 	if (!ps)
 		return;
 	event_set(host->core, &s.ev, host->core->now_ps + ps);
-	sleeper_wait(host, &s);
+	sleeper_wait(host, &s, "time");
 }
 
 static void op_cpu(struct platform *p, uint64_t ps)
@@ -190,7 +234,7 @@ static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint
 	sleeper_enlist(&s, &host->watchers);
 	if (deadline_ps != UINT64_MAX)
 		event_set(host->core, &s.ev, deadline_ps);
-	sleeper_wait_busy(host, &s);
+	sleeper_wait_busy(host, &s, "write to memory");
 	return s.hit;
 }
 
@@ -215,7 +259,7 @@ static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t
 	sleeper_enlist(&s, &q->first);
 	if (deadline_ps != UINT64_MAX)
 		event_set(host->core, &s.ev, deadline_ps);
-	sleeper_wait_busy(host, &s);
+	sleeper_wait_busy(host, &s, "wake-up");
 	return s.hit;
 }
 
@@ -263,8 +307,13 @@ static void irq_loop(void *arg)
 				continue;
 			irq->pending = false;
 			host->irqs_pending--;
-			if (irq->handler)
-				irq->handler(irq->arg);
+			if (!irq->handler)
+				continue;
+			if (trace_on(host->trace, TP_IRQ_ENTER))
+				emit(host, TP_IRQ_ENTER, NULL, v);
+			irq->handler(irq->arg);
+			if (trace_on(host->trace, TP_IRQ_EXIT))
+				emit(host, TP_IRQ_EXIT, NULL, v);
 		}
 		if (host->irqs_pending)
 			continue;
@@ -344,8 +393,10 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 	struct host *host = host_of(p);
 
 	settle(host);
+	emit_wait(host, TP_THREAD_WAIT, "register read");
 	if (kernel_mmio_read(host->hca, bar, offset, bytes, size))
 		memset(bytes, 0xff, size);
+	emit_wait(host, TP_THREAD_GO, "register read");
 }
 
 static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
@@ -410,28 +461,6 @@ static void op_user_free(struct platform *p, void *addr, size_t bytes)
 static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 {
 	return host_memory_map(&host_of(p)->memory, addr, bytes);
-}
-
-/* --- traces --- */
-
-static bool op_trace_on(struct platform *p)
-{
-	return trace_on(host_of(p)->trace, TP_DRV_ENTER);
-}
-
-static void op_trace_call(struct platform *p, bool enter, const char *name, const char *args)
-{
-	struct host *host = host_of(p);
-	char text[256];
-
-	if (!op_trace_on(p))
-		return;
-	snprintf(text, sizeof(text), "%s%s%s", name, args && *args ? " " : "", args ? args : "");
-	trace_advance(host->trace, host->core->now_ps);
-	trace_emit(host->trace, &(struct trace_record){.time_ps = host->core->now_ps,
-						       .point = enter ? TP_DRV_ENTER : TP_DRV_EXIT,
-						       .hca = (uint8_t)host->config.index,
-						       .text = text});
 }
 
 static const struct platform_ops ops = {

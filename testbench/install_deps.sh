@@ -12,7 +12,7 @@ needs=(
 	"/usr/include/cmocka.h:libcmocka-dev"
 	"riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf"
 	"gdb-multiarch:gdb-multiarch"
-	"tshark:tshark" "valgrind:valgrind" "python3:python3"
+	"tshark:tshark" "vcd2fst:gtkwave" "valgrind:valgrind" "python3:python3"
 	"$@"
 )
 missing=()

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const run_files[] = {"packets.pcapng", "run.log", "config.ini", "stats.json",
-					"run.json"};
+static const char *const run_files[] = {"packets.pcapng", "run.log",    "waves.vcd", "timeline.json",
+					"config.ini",     "stats.json", "run.json"};
 
 void outdir_name(struct outdir *dir, const char *format, ...)
 {

@@ -213,8 +213,8 @@ static bool judge_end(struct run *run, enum kernel_end end)
 
 static void print_files(struct run *run, bool right)
 {
-	static const char *const names[] = {"packets.pcapng", "run.log", "config.ini",
-					    "stats.json", "run.json"};
+	static const char *const names[] = {"packets.pcapng", "run.log",    "waves.vcd", "timeline.json",
+					    "config.ini",     "stats.json", "run.json"};
 	struct timespec now;
 	char path[PATH_CHARS];
 

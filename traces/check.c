@@ -145,12 +145,21 @@ static int check_all(struct pcapng_reader *rd, bool verbose, FILE *out, struct c
 	return ret;
 }
 
+static bool ends_in(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return n > m && !strcmp(path + n - m, end);
+}
+
 int trace_check_file(const char *path, bool verbose, FILE *out)
 {
 	struct pcapng_reader *rd;
 	struct counts c = {0};
 	int ret;
 
+	if (ends_in(path, ".vcd") || ends_in(path, ".json"))
+		return trace_check_view(path, ends_in(path, ".json"), out);
 	if (pcapng_reader_open(&rd, path, out))
 		return 2;
 	ret = check_all(rd, verbose, out, &c);

@@ -57,7 +57,7 @@ static bool format_field(struct trace_text *t, const char *spec, size_t n,
 	return true;
 }
 
-static void format_line(struct trace_text *t, const struct trace_record *r)
+void trace_text_record(struct trace_text *t, const struct trace_record *r)
 {
 	const char *s = trace_point_rows[r->point].format;
 	unsigned int arg = 0;
@@ -114,7 +114,7 @@ void trace_log_line(struct trace_text *t, const struct trace_record *r)
 	else
 		trace_text_add(t, "hca%u ", r->hca);
 	trace_text_add(t, "%-13s ", row->unit);
-	format_line(t, r);
+	trace_text_record(t, r);
 	switch (row->kind) {
 	case TRACE_PACKET:
 		packet_line(t, r);
@@ -188,6 +188,7 @@ const struct trace_sink_ops trace_log_ops = {
 	.open = log_open,
 	.record = log_record,
 	.close = log_close,
+	.kinds = TRACE_KINDS_TEXT,
 };
 
 static void tail_line(void *arg, const struct trace_record *r)

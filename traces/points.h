@@ -86,6 +86,42 @@
 	TP(IRQ_RAISE, interrupt, IRQ, "msi-x vector {vector}", "an interrupt message is sent")     \
 	TP(IRQ_PEND, interrupt, IRQ, "msi-x vector {vector} masked, pending",                      \
 	   "a masked vector sets its pending bit")                                                 \
+	/* when stages are busy, and how long their queues are */                                  \
+	TP(BAR_RUN, pcie, SPAN, "host {text}",                                                     \
+	   "a host's access crosses the link to the device")                                       \
+	TP(DMA_READ_RUN, pcie, SPAN, "read {text}", "from the request until the bytes are there")  \
+	TP(DMA_WRITE_RUN, pcie, SPAN, "write {text}", "until the bytes have landed")               \
+	TP(SCHED_QUEUE, scheduler, LEVEL, "queue",                                                 \
+	   "QPs with something to send that wait for a processing unit")                           \
+	TP(UNIT_RUN, requester, SPAN, "qpn {qpn} wqe {corr}",                                      \
+	   "a processing unit is busy with a QP's turn")                                           \
+	TP(WQE_READ_RUN, wqe_fetch, SPAN, "read qpn {qpn} wqe {corr}", "send WQEs are read")       \
+	TP(RWQE_READ_RUN, wqe_fetch, SPAN, "read receive qpn {qpn}", "receive WQEs are read")      \
+	TP(CACHE_RUN, context_cache, SPAN, "read {text} {corr}", "a context is read from ICM")     \
+	TP(TRANSLATE_RUN, translate, SPAN, "read {text}", "an MPT or MTT is read from ICM")        \
+	TP(MCG_RUN, multicast, SPAN, "read {text}", "a multicast group is read from ICM")          \
+	TP(RECORD_RUN, srq, SPAN, "read {text} qpn {qpn}", "a receive doorbell record is read")    \
+	TP(LINK_TX, link_port, SPAN, "out port {port} {text} qpn {qpn} psn {corr}",                \
+	   "a packet is put on the wire")                                                          \
+	TP(LINK_RX, link_port, SPAN, "in port {port} {text} qpn {qpn} psn {corr}",                 \
+	   "a packet comes in from the wire")                                                      \
+	TP(LINK_QUEUE, link_port, LEVEL, "queue",                                                  \
+	   "bytes on a virtual lane that wait for credits")                                        \
+	TP(PACKET_RUN, packet, SPAN, "check {text} qpn {qpn} psn {corr}",                          \
+	   "a packet that came in is parsed and checked")                                          \
+	TP(RESP_RUN, responder, SPAN, "{text} qpn {qpn} psn {corr}",                               \
+	   "the responder works on a request, until its DMA or answer may leave")                  \
+	TP(ATOMIC_RUN, atomic_read, SPAN, "atomic qpn {qpn} psn {corr}", "the atomic unit is busy") \
+	TP(CQE_RUN, cqe_write, SPAN, "cqe qpn {qpn}", "a CQE is on its way to host memory")        \
+	TP(EQE_RUN, event_queue, SPAN, "eqe", "an EQE is on its way to host memory")               \
+	TP(IRQ_RUN, interrupt, SPAN, "msi-x", "an interrupt message is on its way")                \
+	TP(FW_RUN, processor, SPAN, "run", "the embedded processor executes")                      \
+	TP(FW_CALL, processor, CALL, "{text}", "a firmware function begins")                       \
+	TP(FW_RETURN, processor, CALL, "{text} returns", "a firmware function ends")               \
+	TP(THREAD_WAIT, host, CALL, "{text}", "a host thread waits")                               \
+	TP(THREAD_GO, host, CALL, "{text} ends", "it goes on")                                     \
+	TP(IRQ_ENTER, host, CALL, "interrupt vector {vector}", "an interrupt handler begins")      \
+	TP(IRQ_EXIT, host, CALL, "interrupt vector {vector} ends", "an interrupt handler ends")    \
 	/* software */                                                                             \
 	TP(DRV_ENTER, driver, DRV, "{text}", "a driver function with its arguments")               \
 	TP(DRV_EXIT, driver, DRV, "{text} returns {result:d}", "a driver function returns")        \

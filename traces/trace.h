@@ -25,7 +25,20 @@
  * - WQE: bytes: the WQE as it lies in the buffer; qpn; corr: its index; args: [0] SRQ number of a
  *   receive WQE that came from an SRQ, else 0; [1] enum qp_service of the QP.
  * - CQE, EQE: bytes: the entry; args: [0] CQ or EQ number, [1] index.
- * - IRQ, DMA, STATE, FW, FAULT, GUEST_ERROR, DRV, NOTE: as their format says.
+ * - SPAN: the stage is busy from the record's time, which may be in the future, until args[0]; a
+ *   reset may end it earlier. DMA: args: [1] bytes; corr: enum dma_corr of pcie.h. UNIT_RUN: args: [1] unit, [2] the WQE it stands
+ *   at afterwards, [3] its next PSN. WQE_READ_RUN: [1] number of WQEs. LINK_TX, LINK_RX: qpn: the sender's; [1] VL,
+ *   [2] credits left, in blocks of 64 bytes, [3] WQE index of a request, [4] bytes, [5] enum trace_trait;
+ *   port. PACKET_RUN: qpn: of this HCA; [1] QPN of the sender, [2] traits. RESP_RUN: the same. CQE_RUN: corr: WQE index; [1] CQ,
+ *   [2] index, [3] 1 for a send. EQE_RUN: [1] EQ, [2] index, [3] CQ of a completion event, [4] type.
+ *   IRQ_RUN: [1] vector. BAR_RUN: [1] BAR, [2] offset.
+ * - LEVEL: args: [0] the new value; SCHED_QUEUE: port; LINK_QUEUE: port, [1] VL,
+ *   [0] by how much it changes.
+ * - CALL: a function or wait begins or ends, strictly nested on its thread. corr: the number of
+ *   the host's thread, bytes: its name; text: what it waits for. FW_CALL, FW_RETURN: text: the function, corr: its
+ *   depth, bytes: its caller.
+ * - IRQ, DMA, STATE, FW, FAULT, GUEST_ERROR, DRV, NOTE: as their format says. DRV: corr: the number
+ *   of the host's thread, bytes: its name.
  */
 #ifndef TRACES_TRACE_H
 #define TRACES_TRACE_H
@@ -56,11 +69,26 @@ enum trace_kind {
 	TRACE_FAULT,
 	TRACE_GUEST_ERROR,
 	TRACE_NOTE,
+	/* for waves and timelines, not in the log */
+	TRACE_SPAN,
+	TRACE_LEVEL,
+	TRACE_CALL,
+};
+
+enum {
+	TRACE_KINDS_TEXT = (1 << TRACE_SPAN) - 1, /* what the log writes */
 };
 
 enum trace_packet_flag {
 	TRACE_PACKET_WR_ID = 1 << 0, /* args[1] is valid */
 	TRACE_PACKET_WQE = 1 << 1,   /* args[2] is valid */
+};
+
+/* Of a packet, in spans: its BTH opcode, and */
+enum trace_trait {
+	TRACE_TRAIT_OPCODE = 0xff,
+	TRACE_TRAIT_INSIDE = 1 << 8, /* it never leaves the HCA */
+	TRACE_TRAIT_NAK = 1 << 9,    /* a NAK or RNR NAK */
 };
 
 enum {
@@ -185,7 +213,8 @@ void trace_ladder_print(struct trace *tr, FILE *out);
 /*
  * Checks a capture as this simulator writes them: structure, lengths, pads, opcodes, both CRCs
  * recomputed from the bytes; packets whose comment has fault= may be wrong. Verbose prints a line a
- * packet. 0: right, 1: wrong packets (printed), 2: unreadable file.
+ * packet. A file named .vcd or .json is checked as waves.vcd or timeline.json: form, order of times,
+ * nesting of functions, complete chains. 0: right, 1: wrong packets (printed), 2: unreadable file.
  */
 int trace_check_file(const char *path, bool verbose, FILE *out);
 

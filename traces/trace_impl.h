@@ -49,10 +49,15 @@ void trace_text_time(struct trace_text *t, uint64_t ps);
 extern const struct trace_sink_ops trace_log_ops;
 /* The record's log line with its end of line. */
 void trace_log_line(struct trace_text *t, const struct trace_record *r);
+/* What the format of its row makes of it. */
+void trace_text_record(struct trace_text *t, const struct trace_record *r);
 
-/* ---- pcapng.c */
+/* ---- pcapng.c, vcd.c, timeline.c */
 
-extern const struct trace_sink_ops trace_pcapng_ops;
+extern const struct trace_sink_ops trace_pcapng_ops, trace_vcd_ops, trace_timeline_ops;
+
+/* ---- check_views.c: as trace_check_file() */
+int trace_check_view(const char *path, bool is_timeline, FILE *out);
 
 /* ---- tail.c: a sink in memory */
 

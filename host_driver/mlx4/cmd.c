@@ -350,11 +350,12 @@ int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *cmd)
 	if (!cmd->timeout_ps)
 		cmd->timeout_ps = dev->options.command_timeout_ps ? dev->options.command_timeout_ps
 								  : TIMEOUT_PS;
+	DRV_ENTER(dev, "opcode %03x, in_mod %x", cmd->op, cmd->in_mod);
 	rc = dev->cmd.events ? exec_events(dev, cmd) : exec_polling(dev, cmd);
 	dev->cmd.last_status = cmd->status;
 	if (rc && dev->closing)
 		dev->failed_commands++;
-	return rc;
+	return DRV_LEAVE(dev, rc);
 }
 
 /* --- shapes of commands --- */

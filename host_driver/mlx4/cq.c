@@ -265,6 +265,7 @@ int drv_cq_arm(struct drv_cq *cq, bool solicited_only)
 
 	if (cq->vector == DRV_CQ_POLLED)
 		return -EINVAL;
+	DRV_ENTER(cq->dev, "cqn %06x, ci %x", cq->cqn, cq->ci);
 	cq_dbrec_set_arm_sn(&arm, cq->arm_sn);
 	cq_dbrec_set_arm_cmd(&arm, cmd);
 	cq_dbrec_set_arm_ci(&arm, cq->ci);
@@ -277,7 +278,7 @@ int drv_cq_arm(struct drv_cq *cq, bool solicited_only)
 	cq->dev->p->ops->mmio_write(cq->dev->p, HCA_BAR_UAR,
 				    (uint64_t)cq->uar->page * UAR_PAGE_SIZE + UAR_CQ_ARM, db.b,
 				    sizeof(db.b));
-	return 0;
+	return DRV_LEAVE(cq->dev, 0);
 }
 
 void drv_cq_event(struct drv_device *dev, uint32_t cqn)
@@ -287,11 +288,13 @@ void drv_cq_event(struct drv_device *dev, uint32_t cqn)
 
 	if (!cq)
 		return;
+	DRV_ENTER(dev, "cqn %06x", cqn);
 	cq->arm_sn++;
 	cq->events++;
 	dev->p->ops->waitq_wake_all(dev->p, cq->waitq);
 	if (cq->fn)
 		cq->fn(cq->arg, cq);
+	DRV_LEAVE(dev, 0);
 }
 
 int drv_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps)

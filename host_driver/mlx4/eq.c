@@ -196,6 +196,7 @@ static void eq_interrupt(void *arg)
 	const struct eqe *slot;
 	unsigned n = 0;
 
+	DRV_ENTER(eq->dev, "eqn %u", eq->eqn);
 	while ((slot = eq_next(eq))) {
 		struct eqe e;
 
@@ -207,6 +208,7 @@ static void eq_interrupt(void *arg)
 			eq_doorbell(eq, false);
 	}
 	eq_doorbell(eq, true);
+	DRV_LEAVE(eq->dev, 0);
 }
 
 static int eq_create(struct drv_device *dev, unsigned index, unsigned log_size)

@@ -252,6 +252,7 @@ static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint
 	pkt->dma.done = read_arrived;
 	pkt->dma.at_ready = true; /* it counts until its bytes are in the device */
 	pkt->dma.what = "payload";
+	pkt->dma.corr = DMA_CORR_PSN | pkt->psn;
 	pkt->dma.qpn = qp->qpn;
 	qp->receive.reads++;
 	if (!read_job(job)->started)
@@ -439,6 +440,8 @@ static void atomic_start(struct resp_run *x, struct packet *pkt)
 	if (start < hca->atomic_busy_ps)
 		start = hca->atomic_busy_ps;
 	hca->atomic_busy_ps = start + hca->params->atomic_read_atomic_gap;
+	HCA_TRACE_AT(hca, TP_ATOMIC_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
+		     .args = {hca->atomic_busy_ps, x->pkt->src_qpn});
 	pkt->mark = MARK_LAST;
 	pkt->dma.buf = packet_payload(pkt);
 	pkt->dma.len = ATOMIC_BYTES;
@@ -446,6 +449,7 @@ static void atomic_start(struct resp_run *x, struct packet *pkt)
 	pkt->dma.n_frags = pkt->n_frags;
 	pkt->dma.done = atomic_arrived;
 	pkt->dma.what = "atomic";
+	pkt->dma.corr = DMA_CORR_PSN | pkt->psn;
 	pkt->dma.qpn = x->qp->qpn;
 	x->r->atomics++;
 	x->r->resources++;

@@ -209,6 +209,8 @@ static void line_read(struct context_line *line)
 		.what = context_uses[line->kind].name,
 		.qpn = context_uses[line->kind].table == FW_TABLE_QPC ? line->key & 0xffffff : 0};
 	pcie_read(hca, &line->read, hca_now(hca) + hca->params->context_cache_miss_latency);
+	HCA_TRACE(hca, TP_CACHE_RUN, .text = line->read.what, .qpn = line->read.qpn,
+		  .corr = line->key & 0xffffff, .args = {line->read.ready_ps});
 }
 
 static void misses_start(struct hca *hca)

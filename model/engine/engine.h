@@ -123,6 +123,16 @@ static inline bool hca_traces(const struct hca *hca, enum trace_point point)
 	return hca_watched(hca) && trace_on(hca->trace, point);
 }
 
+/* The same for a record of a later time. */
+#define HCA_TRACE_AT(hca_, point_, time_ps_, ...)                                                                                  \
+	do {                                                                                                                           \
+		if (hca_traces((hca_), (point_))) {                                                                                   \
+			trace_advance((hca_)->trace, hca_now(hca_));                                                                           \
+			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = (time_ps_), .point = (point_),                             \
+									 .hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                 \
+		}                                                                                                                          \
+	} while (0)
+
 /* Emits a trace record when the point is on; bytes may be NULL. */
 #define HCA_TRACE(hca_, point_, ...)                                                                                               \
 	do {                                                                                                                           \

@@ -188,6 +188,12 @@ static void eqe_landed(struct dma *dma)
 	lane_landed(lane);
 }
 
+/* CQ of a completion event. */
+static uint32_t event_cqn(const struct eqe *eqe)
+{
+	return eqe_get_type(eqe) == EVENT_COMP ? eqe_cq_get_cqn(eqe_as_cq_const(eqe)) : 0;
+}
+
 static void eqe_send(struct lane *lane, struct eq_job *job, struct eqc *eqc, uint64_t bus)
 {
 	struct hca *hca = lane->hca;
@@ -210,6 +216,9 @@ static void eqe_send(struct lane *lane, struct eq_job *job, struct eqc *eqc, uin
 	hca->stats.event_queue_eqes++;
 	lane->in_flight++;
 	pcie_write(hca, &job->dma, job->asked_ps + hca->params->event_queue_latency);
+	HCA_TRACE(hca, TP_EQE_RUN,
+		  .args = {job->dma.ready_ps, lane->number, job->index, event_cqn(&job->eqe),
+			   eqe_get_type(&job->eqe)});
 	/* Behind the EQE: software that finds the queue empty would not look again. */
 	if (state == EQ_STATE_ARMED || state == EQ_STATE_ALWAYS_ARMED)
 		interrupt_raise(hca, eqc_get_intr(eqc));

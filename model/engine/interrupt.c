@@ -62,6 +62,8 @@ static void message_send(struct hca *hca, struct vector *v)
 		     le32(v->entry + ENTRY_ADDRESS) | (uint64_t)le32(v->entry + ENTRY_ADDRESS_HIGH)
 							      << 32,
 		     le32(v->entry + ENTRY_DATA), hca_now(hca) + hca->params->interrupt_latency);
+	/* nothing that was sent before it is later in host memory */
+	HCA_TRACE(hca, TP_IRQ_RUN, .args = {hca_writes_landed_ps(hca), number});
 }
 
 /* A message is wanted: sends it, or leaves that to the unmasking or to the end of moderation. */

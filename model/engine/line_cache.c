@@ -171,6 +171,7 @@ static void line_read(struct cache_line *line)
 				 .at_ready = true,
 				 .what = cache->what};
 	pcie_read(cache->hca, &line->dma, hca_now(cache->hca) + cache->server->latency_ps);
+	HCA_TRACE(cache->hca, TP_TRANSLATE_RUN, .text = cache->what, .args = {line->dma.ready_ps});
 }
 
 static void misses_start(struct miss_server *server)

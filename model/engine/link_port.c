@@ -6,6 +6,7 @@
 #include "model/engine/link_state.h"
 #include "model/engine/packet.h"
 #include "model/engine/processor.h"
+#include "model/interface/rows.h"
 #include "model/interface/wire.h"
 #include "model/sim/fault.h"
 
@@ -70,10 +71,32 @@ static inline void trace_packet(struct hca *hca, enum trace_point point, struct 
 		emit_packet(hca, point, pkt, port, time_ps, text);
 }
 
+/* The packet is on the wire until its last bit has passed at until_ps. */
+static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum trace_point point, const struct packet *pkt, uint64_t until_ps)
+{
+	struct hca *hca = lp->hca;
+	uint64_t from;
+
+	if (!trace_on(hca->trace, point))
+		return;
+	from = until_ps - serialise_ps(lp, pkt->len);
+	HCA_TRACE_AT(hca, point, from > hca_now(hca) ? from : hca_now(hca), .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
+		     .text = pkt->op ? pkt->op->name : NULL, .args = {until_ps, pkt->vl, lp->lanes[pkt->vl].credits, pkt->corr, pkt->len, packet_traits(pkt)});
+}
+
+/* So many bytes more wait on a virtual lane, or less. */
+static void emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_ps)
+{
+	struct hca *hca = lp->hca;
+
+	HCA_TRACE_AT(hca, TP_LINK_QUEUE, at_ps > hca_now(hca) ? at_ps : hca_now(hca), .port = (uint8_t)lp->port, .args = {(uint64_t)change, vl});
+}
+
 /* Its bytes are lent to the record until it arrives, unless it never does. */
 static void __attribute__((noinline))
 emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
 {
+	emit_flight(lp, TP_LINK_TX, pkt, pkt->loopback ? pkt->sent_ps : pkt->sent_ps - lp->hca->params->link_tx_latency);
 	pkt->lent = trace_on(lp->hca->trace, TP_PKT_OUT) && !lost;
 	emit_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
 }
@@ -101,6 +124,8 @@ static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 	pkt->hca = to->hca;
 	pkt->port = (uint8_t)to->port;
 	pkt->ev.job = arrive;
+	if (hca_watched(to->hca))
+		emit_flight(to, TP_LINK_RX, pkt, at_ps);
 	to->flying++;
 	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
 }
@@ -129,6 +154,8 @@ void link_lanes_drop(struct link_port *lp)
 			packet_free(pkt);
 		}
 		lane->last = NULL;
+		if (lane->queued_bytes)
+			emit_queue(lp, vl, -(int64_t)lane->queued_bytes, 0);
 		lane->queued_bytes = 0;
 		event_cancel(lp->hca->core, &lane->life);
 	}
@@ -308,6 +335,7 @@ static struct packet *lane_shift(struct lane *lane, uint64_t at)
 	if (!lane->first)
 		lane->last = NULL;
 	lane->queued_bytes -= pkt->len;
+	emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
 	lp->config.counters[FW_PC_XMIT_WAIT] += (at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
 	lane->stalled_since_ps = at;
 	return pkt;
@@ -365,6 +393,7 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 	pkt->hca = hca;
 	pkt->port = (uint8_t)lp->port;
 	hca->stats.link_port_credit_stalls++;
+	emit_queue(lp, pkt->vl, pkt->len, 0);
 	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
 	lane->queued_bytes += pkt->len;
 	if (lane->first) {

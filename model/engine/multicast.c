@@ -146,6 +146,7 @@ static void entry_read(struct multicast *mc, uint32_t index)
 			       .at_ready = true,
 			       .what = "multicast group"};
 	pcie_read(hca, &mc->dma, mc->first->ready_ps);
+	HCA_TRACE(hca, TP_MCG_RUN, .text = mc->dma.what, .args = {mc->dma.ready_ps});
 }
 
 static void walk(struct multicast *mc)

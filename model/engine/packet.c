@@ -9,6 +9,7 @@
 #include "model/engine/requester.h"
 #include "model/engine/responder.h"
 #include "model/interface/bth_ops.h"
+#include "model/interface/syndromes.h"
 #include "model/interface/wire.h"
 
 #include <errno.h>
@@ -453,6 +454,23 @@ drop(struct hca *hca, struct packet *pkt, const char *why)
 	packet_free(pkt);
 }
 
+uint64_t packet_traits(const struct packet *pkt)
+{
+	uint64_t traits = pkt->loopback ? TRACE_TRAIT_INSIDE : 0;
+	const struct bth_op *op = pkt->op;
+
+	if (!op || !op->name)
+		return traits;
+	traits |= (uint64_t)(op - bth_ops);
+	if (op->props & BTH_ACK) {
+		const struct aeth *aeth = (const void *)(pkt->wire + pkt->bth_off + op->at[BTH_EXT_AETH]);
+
+		if (aeth_syndrome_kind(aeth_get_syndrome(aeth)) != AETH_ACK)
+			traits |= TRACE_TRAIT_NAK;
+	}
+	return traits;
+}
+
 /* Numbers 0 and 1 on the wire are the special QPs of the port, mlx4 CONF_SPECIAL_QP. */
 static uint32_t real_qpn(const struct hca *hca, const struct packet *pkt)
 {
@@ -490,6 +508,8 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 		return;
 	}
 	pkt->qpn = real_qpn(hca, pkt);
+	HCA_TRACE(hca, TP_PACKET_RUN, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn, .text = pkt->op->name,
+		  .args = {pkt->ready_ps, pkt->src_qpn, packet_traits(pkt)});
 	qp = qp_make(hca, pkt->qpn);
 	if (!qp)
 		drop(hca, pkt, "no such qp");

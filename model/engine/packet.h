@@ -71,6 +71,8 @@ struct packet_pool *packet_pool_create(struct hca *hca);
 void packet_pool_destroy(struct packet_pool *pool);
 /* Header fields are zero, wire and len not set; payload belongs at buf + PACKET_HEADERS. Never NULL. */
 struct packet *packet_alloc(struct hca *hca);
+/* What records of spans say of it: TRACE_TRAIT_*. */
+uint64_t packet_traits(const struct packet *pkt);
 /* Back to the pool; a received packet's buffer space goes back as credits. */
 void packet_free(struct packet *pkt);
 /* A second packet with the same bytes: duplicated by a fault plan, or delivered to a further multicast member. */

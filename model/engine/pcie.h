@@ -26,6 +26,12 @@ struct dma_frag {
 	uint32_t len;
 };
 
+/* Which message payload belongs to. */
+enum dma_corr {
+	DMA_CORR_WQE = 0,	  /* and the WQE's index: requester */
+	DMA_CORR_PSN = 1 << 30, /* and the PSN */
+};
+
 /*
  * One DMA. The issuer owns the memory; it stays untouched until done() has been called, exactly
  * once. Sum of the fragments' lengths is the length of buf.
@@ -50,6 +56,7 @@ struct dma {
 		       some fragments, moved */
 	const char *what;         /* for traces and guest errors: "wqe", "payload", "cqe", ... */
 	uint32_t qpn;             /* on whose behalf, 0 when nobody's */
+	uint32_t corr;            /* of payload, for traces: enum dma_corr */
 	struct dma_frag one;      /* room for the common single fragment */
 	struct dma *next, **link; /* pcie's own */
 };

@@ -82,6 +82,8 @@ static void access_send(struct host_access *a, void (*arrived)(struct event *ev)
 		pcie->host_ps = start + pcie_max_ps(duration, pcie->root.line_gap_ps);
 	pcie->arrived_ps = pcie_max_ps(pcie->arrived_ps, at);
 	a->ev.job = arrived;
+	HCA_TRACE(a->hca, TP_BAR_RUN, .text = a->done ? "read" : "write",
+		  .args = {pcie->arrived_ps, a->bar, a->offset});
 	event_set(a->hca->core, &a->ev, pcie->arrived_ps);
 }
 

@@ -169,6 +169,25 @@ static bool debug_serve(struct processor *p, enum rv_stop why)
 	return false;
 }
 
+static void fw_called(void *ctx, bool enter, const char *function, const char *caller,
+		      unsigned depth, uint64_t done)
+{
+	struct processor *p = ctx;
+
+	HCA_TRACE_AT(p->hca, enter ? TP_FW_CALL : TP_FW_RETURN,
+		     hca_now(p->hca) + instructions_ps(p->hca, done), .text = function,
+		     .corr = depth, .bytes = caller, .len = (uint32_t)strlen(caller));
+}
+
+static void calls_watch(struct processor *p, bool on)
+{
+	const struct rv_call_watch watch = {.ctx = p, .called = fw_called};
+
+	if (rv_core_watch_calls(p->core, on ? &watch : NULL))
+		abort();
+	p->watched = on;
+}
+
 static void step_job(struct event *ev)
 {
 	struct processor *p =
@@ -182,11 +201,14 @@ static void step_job(struct event *ev)
 		if (!debug_serve(p, RV_STOP_DEBUG))
 			return;
 	}
+	if (p->watched != hca_traces(hca, TP_FW_CALL))
+		calls_watch(p, !p->watched);
 	rv_core_set_time(p->core, hca_now(hca) / PS_PER_NS);
 	stop = rv_core_run(p->core, hca->params->fw_batch, &retired);
 	rv_core_add_cycles(p->core, retired * (hca->params->fw_cycles_per_instruction - 1));
 	hca->stats.fw_instructions += retired;
 	p->free_ps = hca_now(hca) + instructions_ps(hca, retired);
+	HCA_TRACE(hca, TP_FW_RUN, .args = {p->free_ps, retired});
 	if (p->halted || event_is_set(&p->step))
 		return;
 	if (p->gdb && (stop == RV_STOP_DEBUG || stop == RV_STOP_TRAP_LOOP)) {

@@ -56,6 +56,7 @@ struct processor {
 	bool sleeping;    /* in a wfi */
 	bool waiting;     /* for a helper */
 	bool halted;
+	bool watched; /* calls of firmware are traced */
 
 	uint32_t watchdog_ns; /* as firmware wrote it last; 0 off */
 	uint32_t cause, enable, time_hi;

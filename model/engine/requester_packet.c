@@ -336,6 +336,7 @@ static void issue(struct send_step *s, struct packet *pkt, const struct gather *
 	pkt->dma.len = g->by_pointer;
 	pkt->dma.what = "payload";
 	pkt->dma.qpn = s->qp->qpn;
+	pkt->dma.corr = DMA_CORR_WQE | pkt->corr;
 	pkt->n_frags += g->pieces;
 	s->send->dma_pending++;
 	scheduler_dma(s->hca, 1);

@@ -208,6 +208,7 @@ static void write_data(struct response *r, uint8_t *bytes, uint32_t n)
 				.n_frags = pkt->n_frags,
 				.len = n,
 				.what = "response data",
+				.corr = DMA_CORR_PSN | pkt->psn,
 				.qpn = r->qp->qpn};
 	r->kept = true;
 	pcie_write(r->qp->hca, &pkt->dma, pkt->ready_ps);

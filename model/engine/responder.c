@@ -98,6 +98,8 @@ static enum resp_state resp_next(struct resp_run *x)
 		start = x->hca->responder_busy_ps;
 	x->hca->responder_busy_ps = start + p->responder_packet_gap;
 	x->pkt->ready_ps = start + p->responder_latency;
+	HCA_TRACE_AT(x->hca, TP_RESP_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
+		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
 	x->pkt->owner = x->qp;
 	x->pkt->mark = 0;
 	r->verdict = VERDICT_OK;

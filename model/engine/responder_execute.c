@@ -158,6 +158,7 @@ static void payload_write(struct resp_run *x, uint8_t *buf, uint32_t len)
 	pkt->dma.done = payload_landed;
 	pkt->dma.what = "payload";
 	pkt->dma.qpn = x->qp->qpn;
+	pkt->dma.corr = DMA_CORR_PSN | pkt->psn;
 	pkt->mark |= MARK_LANDING;
 	packet_queue_push(&x->r->landing, pkt);
 	pcie_write(x->hca, &pkt->dma, pkt->ready_ps);

@@ -85,6 +85,22 @@ static struct ring *ring_of(struct scheduler *s, const struct qp *qp)
 	return &s->rings[qp->send.port ? qp->send.port - 1 : 0];
 }
 
+static unsigned ring_length(const struct ring *ring)
+{
+	unsigned n = 0;
+
+	for (const struct qp *qp = ring->first; qp; qp = qp->send.ring_next)
+		n++;
+	return n;
+}
+
+/* Counted only where somebody looks. */
+static void ring_trace(struct scheduler *s, const struct ring *ring)
+{
+	HCA_TRACE(s->hca, TP_SCHED_QUEUE, .port = (uint8_t)(ring - s->rings + 1),
+		  .args = {ring_length(ring)});
+}
+
 static void ring_add(struct scheduler *s, struct qp *qp)
 {
 	struct ring *ring = ring_of(s, qp);
@@ -96,6 +112,7 @@ static void ring_add(struct scheduler *s, struct qp *qp)
 	else
 		ring->first = qp;
 	ring->last = qp;
+	ring_trace(s, ring);
 }
 
 static struct qp *ring_take(struct ring *ring)
@@ -193,6 +210,7 @@ static void unit_job(struct event *ev)
 	struct scheduler *s = unit->scheduler;
 	struct qp *qp = unit->qp;
 	uint64_t again_ps, busy;
+	uint16_t from;
 
 	unit->held_back = false;
 	unit->qp = NULL;
@@ -201,11 +219,16 @@ static void unit_job(struct event *ev)
 	while ((qp = pick(unit, &again_ps))) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
+		ring_trace(s, ring_of(s, qp));
 		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
 			  .args = {qp->send.next});
+		from = qp->send.cursor;
 		busy = requester_run(qp, hca_now(s->hca),
 				     (unsigned)s->hca->params->scheduler_burst);
 		if (busy) {
+			HCA_TRACE(s->hca, TP_UNIT_RUN, .qpn = qp->qpn, .corr = from,
+				  .args = {hca_now(s->hca) + busy, (uint64_t)(unit - s->units),
+					   qp->send.cursor, qp->send.send_psn});
 			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
 			return;
 		}

@@ -44,6 +44,8 @@ static void record_dma(struct hca *hca, struct packet *pkt, uint64_t bus,
 	pkt->dma.at_ready = true;
 	pkt->dma.what = "doorbell record";
 	pcie_read(hca, &pkt->dma, 0);
+	HCA_TRACE(hca, TP_RECORD_RUN, .qpn = pkt->dma.qpn, .text = pkt->dma.what,
+		  .args = {pkt->dma.ready_ps});
 }
 
 void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked)

@@ -366,6 +366,8 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 	hca->stats.wqe_fetch_reads++;
 	waiter_queue_add(&b->waiters, w);
 	pcie_read(hca, &b->dma, 0);
+	HCA_TRACE(hca, TP_WQE_READ_RUN, .qpn = qp->qpn, .corr = index,
+		  .args = {b->dma.ready_ps, b->count});
 	return -EAGAIN;
 }
 
@@ -553,5 +555,6 @@ int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned
 	hca->stats.wqe_fetch_receives++;
 	waiter_queue_add(&r->waiters, w);
 	pcie_read(hca, &r->dma, 0);
+	HCA_TRACE(hca, TP_RWQE_READ_RUN, .qpn = qpn, .args = {r->dma.ready_ps});
 	return -EAGAIN;
 }

@@ -43,6 +43,7 @@ void rv_core_destroy(struct rv_core *core)
 	if (!core)
 		return;
 	rv_symbols_free(&core->symbols);
+	free(core->calls);
 	free(core->page_decoded);
 	free(core->insn);
 	free(core->ram);
@@ -69,6 +70,8 @@ void rv_core_reset(struct rv_core *core, uint32_t pc)
 	core->step = false;
 	rv_core_set_pc(core, pc);
 	rv_core_flush_decoded(core);
+	if (core->calls)
+		rv_calls_reset(core);
 }
 
 uint8_t *rv_core_ram(struct rv_core *core, uint32_t *base, uint32_t *size)

@@ -229,6 +229,8 @@ static void enter(struct rv_core *core, uint32_t cause, uint32_t value, uint32_t
 	core->mtval = value;
 	core->mstatus = core->mstatus & RV_MSTATUS_MIE ? RV_MSTATUS_MPIE : 0;
 	core->pc = target;
+	if (core->calls)
+		rv_calls_trap(core);
 }
 
 void rv_irq_enter(struct rv_core *core, uint32_t irq)

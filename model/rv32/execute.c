@@ -186,6 +186,8 @@ static int decode(struct rv_core *core, struct rv_insn *insn, bool real)
 	}
 	core->page_decoded[offset >> RV_DECODED_PAGE_LOG] = 1;
 	rv_decode(bits, insn);
+	if (core->calls)
+		rv_calls_mark(core, insn);
 	if (!real && rv_has_breakpoint(core, core->pc))
 		insn->op = RV_OP_BREAKPOINT;
 	return GO_ON;
@@ -268,7 +270,22 @@ static int mret(struct rv_core *core)
 	core->mstatus = RV_MSTATUS_MPIE | (core->mstatus & RV_MSTATUS_MPIE ? RV_MSTATUS_MIE : 0);
 	core->in_trap = false;
 	core->pc = core->mepc;
-	return retire(core, 0);
+	retire(core, 0);
+	if (core->calls)
+		rv_calls_mret(core);
+	return GO_ON;
+}
+
+static int watched_jump(struct rv_core *core, const struct rv_insn *i)
+{
+	uint32_t ra = core->pc + i->len,
+		 base = i->op == RV_OP_JAL_WATCHED ? core->pc : core->x[i->rs1];
+
+	core->x[i->rd] = ra;
+	core->pc = (base + (uint32_t)i->imm) & ~1u;
+	retire(core, 0);
+	rv_calls_jumped(core, i, ra);
+	return GO_ON;
 }
 
 static int ebreak(struct rv_core *core)
@@ -289,6 +306,9 @@ static int slow(struct rv_core *core)
 		return decode(core, i, false);
 	case RV_OP_BREAKPOINT:
 		return RV_STOP_DEBUG;
+	case RV_OP_JAL_WATCHED:
+	case RV_OP_JALR_WATCHED:
+		return watched_jump(core, i);
 	case RV_OP_LB:
 	case RV_OP_LH:
 	case RV_OP_LW:
@@ -378,6 +398,8 @@ enum rv_stop rv_core_run(struct rv_core *core, uint64_t max_instructions, uint64
 
 	core->done = 0;
 	core->counted = 0;
+	if (core->calls)
+		rv_calls_begin(core);
 	stop = run(core, max_instructions);
 	rv_csr_count(core);
 	*retired = core->done;

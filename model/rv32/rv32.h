@@ -153,6 +153,20 @@ int rv_core_symbol_addr(const struct rv_core *core, const char *name, uint32_t *
 int rv_core_backtrace(const struct rv_core *core, char *buf, size_t size);
 
 /*
+ * Tells of functions that begin (enter) and end, strictly nested, by symbol: `done` instructions
+ * have retired in this rv_core_run(), depth is that of the function, from 0. A tail call ends one
+ * function and begins the next; a trap or interrupt is a function until its mret. Begins with the
+ * function at pc. NULL: stops, without a word; code that is not watched runs at full speed.
+ */
+struct rv_call_watch {
+	void *ctx;
+	/* caller: the function that goes on after an end, "" for none */
+	void (*called)(void *ctx, bool enter, const char *function, const char *caller,
+		       unsigned depth, uint64_t done);
+};
+int rv_core_watch_calls(struct rv_core *core, const struct rv_call_watch *watch);
+
+/*
  * Debugging, as gdb.c uses it. Under a debugger ebreak stops the core; when run again it traps.
  * Breakpoints stand beside RAM, which is never changed.
  */

@@ -8,6 +8,21 @@
 
 enum { RV_BREAKPOINTS_MAX = 64, RV_DECODED_PAGE_LOG = 12, RV_PMP_ENTRIES = 16 };
 
+enum { RV_CALLS_MAX = 64 };
+
+/* A function that runs, and where it returns to. */
+struct rv_frame {
+	const char *name;
+	uint32_t function, ra;
+	bool trap; /* ends with mret */
+};
+
+struct rv_calls {
+	struct rv_call_watch watch;
+	unsigned depth;
+	struct rv_frame frame[RV_CALLS_MAX];
+};
+
 enum rv_mstatus {
 	RV_MSTATUS_MIE = 1 << 3,
 	RV_MSTATUS_MPIE = 1 << 7,
@@ -71,7 +86,18 @@ struct rv_core {
 	unsigned breakpoints;
 
 	struct rv_symbols symbols;
+	struct rv_calls *calls; /* NULL: nobody watches */
 };
+
+/* calls.c; only while core->calls is there. */
+/* A jump that may call or return becomes one that slow() does. */
+void rv_calls_mark(const struct rv_core *core, struct rv_insn *insn);
+void rv_calls_begin(struct rv_core *core); /* before anything runs */
+/* After the jump: pc is the target, ra what a call wrote. */
+void rv_calls_jumped(struct rv_core *core, const struct rv_insn *insn, uint32_t ra);
+void rv_calls_trap(struct rv_core *core);
+void rv_calls_mret(struct rv_core *core);
+void rv_calls_reset(struct rv_core *core);
 
 /* Brings mcycle and minstret up to date. */
 void rv_csr_count(struct rv_core *core);

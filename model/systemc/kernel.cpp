@@ -123,6 +123,8 @@ struct kernel_thread {
 	void *owner = nullptr;
 	bool waiting = true;
 	sc_attribute<kernel_thread *> self{thread_attribute, this};
+	std::string name;
+	unsigned number;
 };
 
 struct kernel_hca {
@@ -181,7 +183,9 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 	t->kernel = k;
 	t->fn = fn;
 	t->arg = arg;
+	t->name = name;
 	k->threads.push_back(std::move(owned));
+	t->number = static_cast<unsigned>(k->threads.size());
 	std::string legal(name); /* SystemC warns about others, and a warning fails the run */
 
 	for (char &c : legal)
@@ -247,6 +251,16 @@ void kernel_thread_unwind(void)
 struct kernel_thread *kernel_thread_self(struct kernel *k)
 {
 	return k->current;
+}
+
+const char *kernel_thread_name(const struct kernel_thread *t)
+{
+	return t->name.c_str();
+}
+
+unsigned kernel_thread_number(const struct kernel_thread *t)
+{
+	return t->number;
 }
 
 void kernel_thread_wait(struct kernel *k)

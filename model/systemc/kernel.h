@@ -31,6 +31,9 @@ struct kernel *kernel_create(struct event_core *core, bool run_ahead);
 struct kernel_thread *kernel_thread_start(struct kernel *kernel, const char *name,
 					  void (*fn)(void *arg), void *arg);
 struct kernel_thread *kernel_thread_self(struct kernel *kernel);
+/* For traces: its name, and its number in order of start, from 1. */
+const char *kernel_thread_name(const struct kernel_thread *thread);
+unsigned kernel_thread_number(const struct kernel_thread *thread);
 /* Sleeps until kernel_thread_wake() of this thread; a wake-up that came while it was not sleeping
  * is not kept. */
 void kernel_thread_wait(struct kernel *kernel);

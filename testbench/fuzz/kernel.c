@@ -71,6 +71,16 @@ static void thread_main(unsigned high, unsigned low)
 	swapcontext(&t->context, &t->kernel->loop);
 }
 
+const char *kernel_thread_name(const struct kernel_thread *t)
+{
+	return "fuzz";
+}
+
+unsigned kernel_thread_number(const struct kernel_thread *t)
+{
+	return 1;
+}
+
 struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, void (*fn)(void *arg),
 					  void *arg)
 {
