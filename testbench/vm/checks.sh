@@ -327,19 +327,40 @@ check_guest_errors()
 	grep -qx 'guest errors: 0' "$VM_DIR/serve.log" && grep -qx 'touched, not in the model: 0' "$VM_DIR/serve.log"
 }
 
-# killed_guest: the server outlives a guest that is killed, and the next one finds a sound device
-check_killed_guest()
+# comes_back: guest b, started again, has a sound device
+comes_back()
 {
-	kill -KILL "${guest_pid[b]}"
-	wait_until 10 eval '! guest_alive b' || { detail='guest b lives'; return 1; }
-	guest_start b b
-	answer b "$GUEST_WAIT" || { detail='guest b does not come up again'; return 1; }
 	must b 90 driver_load || return
 	run a 10 'pgrep opensm' || on_start a 3600 'exec opensm -f /share/out/opensm2.log'
 	must b 60 'ports_are 4 50' || return
 	run b 20 driver_complaints
 	[ -z "$on_output" ] || { detail="${on_output%%$'\n'*}"; return 1; }
 	pingpong ibv_rc_pingpong "-c"
+}
+
+# killed_guest: the server outlives a guest that is killed, and the next one finds a sound device
+check_killed_guest()
+{
+	kill -KILL "${guest_pid[b]}"
+	wait_until 10 eval '! guest_alive b' || { detail='guest b lives'; return 1; }
+	REBOOT=1 guest_start b b
+	answer b "$GUEST_WAIT" || { detail='guest b does not come up again'; return 1; }
+	comes_back
+}
+
+# reset_guest: so does a guest that is reset with a queue pair at work
+check_reset_guest()
+{
+	local end=$((SECONDS + GUEST_WAIT))
+	on_start b 30 'exec ibv_rc_pingpong -e -d mlx4_0'
+	must b 20 'listening 18515' || return
+	unset 'on_done[b.up]'
+	on_start b 10 'echo b >/proc/sysrq-trigger'
+	while [ -z "${on_done[b.up]:-}" ]; do
+		answer b 2
+		guest_alive b && [ $SECONDS -lt $end ] || { detail='guest b does not come up again'; return 1; }
+	done
+	comes_back
 }
 
 # wire: some of the traffic, while the model writes a capture

@@ -11,6 +11,7 @@
 #   MEM=1G SMP=1       of each guest
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
+#   REBOOT=1           a guest that resets boots again, and says that it is up again; else it ends
 #   IOMMU=1            the device reaches only what the guest's kernel has mapped for it, and only as long
 #   CONSOLE=1          guest a has this terminal, guest b a shell over telnet
 #   GUEST_WAIT=180     seconds for a guest to come up
@@ -85,7 +86,8 @@ guest_start()
 	if [ -n "${CONSOLE:-}" ] && [ "$name" = a ]; then
 		console=(-chardev "stdio,id=console,signal=off,logfile=$VM_DIR/$name.serial")
 	fi
-	local device=() append=${APPEND:-}
+	local device=() append=${APPEND:-} reboot=-no-reboot
+	[ -z "${REBOOT:-}" ] || reboot=
 	if [ -n "${IOMMU:-}" ]; then
 		device+=(-device intel-iommu,caching-mode=on)
 		append="$append intel_iommu=on iommu.strict=1"
@@ -99,7 +101,7 @@ guest_start()
 	local folder='security_model=none,multidevs=remap'
 	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
 	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
-		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp "$SMP" -m "$MEM" \
+		-name "$name" -nodefaults -no-user-config -display none $reboot -smp "$SMP" -m "$MEM" \
 		-machine q35,accel="$ACCEL",memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
 		-kernel "$kernel" -initrd "$initrd" \
 		-append "console=ttyS0 quiet panic=-1 random.trust_cpu=on net.ifnames=0 iomem=relaxed HCASIM_GUEST=$name $append" \

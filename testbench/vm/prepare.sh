@@ -187,7 +187,7 @@ if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ]; then
 	[ -e $keyring ] || skip "no $keyring"
 	mirror=$(mirror)
 	: >"$log"
-	say "Debian packages are downloaded once, some 250 MB, and kept in $cache"
+	say "Debian packages are downloaded once, some 210 MB, and kept in $cache"
 	logged "debootstrap" bootstrap_unpack
 	[ -d "$qemu_root" ] || logged "QEMU from $qemu_suite-backports" qemu_make
 	[ -d "$guest_made" ] || logged "guest root and kernel from $guest_suite" guest_make

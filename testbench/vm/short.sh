@@ -6,6 +6,7 @@ if [ -n "${SKIP_VM:-}" ]; then
 	exit 77
 fi
 limit=${VM_LIMIT:-1500}
+export MEM=${MEM:-512M}
 timeout --foreground -k 30 "$limit" "$(dirname "$0")/test.sh" short
 status=$?
 [ $status -ne 124 ] || echo "vm: not done after $limit s"

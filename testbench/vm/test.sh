@@ -10,7 +10,7 @@ set -uo pipefail
 . "$vm_src/seeds.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw register_read
-	perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload killed_guest)
+	perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload killed_guest reset_guest)
 wanted=("$@") all=
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
