@@ -127,7 +127,9 @@ static void read_does_not_pass_a_write(void **state)
 	struct note *w = note(MEMORY_BUS, 4096), *r = note(MEMORY_BUS, 64);
 
 	/* a slow way into memory, so that the read would be faster */
-	pcie_root_set(&fx.hca, &(struct pcie_root){ROOT, READ, 10 * READ});
+	pcie_root_set(&fx.hca, &(struct pcie_root){.latency_ps = ROOT,
+						   .read_latency_ps = READ,
+						   .write_latency_ps = 10 * READ});
 	memset(w->buf, 0x11, 4096);
 	pcie_write(&fx.hca, &w->dma, 0);
 	pcie_read(&fx.hca, &r->dma, 0);
