@@ -136,7 +136,14 @@ static void __attribute__((noinline)) near_spill(struct event_core *core)
 	memmove(core->near, core->near + n, core->n_near * sizeof(core->near[0]));
 }
 
-static inline void insert(struct event_core *core, struct event *ev)
+/* One stamped just now comes after all of its time. */
+static inline bool runs_before(const struct event *a, const struct event *b, bool stamped)
+{
+	return stamped ? a->at_ps <= b->at_ps : before(a, b);
+}
+
+static inline __attribute__((always_inline)) void
+insert(struct event_core *core, struct event *ev, bool stamped)
 {
 	uint32_t i;
 
@@ -147,7 +154,7 @@ static inline void insert(struct event_core *core, struct event *ev)
 		heap_add(core, ev);
 		return;
 	}
-	for (i = core->n_near++; i && before(core->near[i - 1], ev); i--)
+	for (i = core->n_near++; i && runs_before(core->near[i - 1], ev, stamped); i--)
 		core->near[i] = core->near[i - 1];
 	core->near[i] = ev;
 	ev->slot = EVENT_IS_NEAR;
@@ -194,7 +201,7 @@ void event_set(struct event_core *core, struct event *ev, uint64_t at_ps)
 	if (ev->slot)
 		event_cancel(core, ev);
 	stamp(core, ev, at_ps);
-	insert(core, ev);
+	insert(core, ev, true);
 }
 
 /* --- lanes --- */
@@ -208,13 +215,13 @@ void event_lane_set(struct event_core *core, struct event_lane *lane, struct eve
 	if (!lane->first) {
 		lane->first = lane->last = ev;
 		ev->lane = lane;
-		insert(core, ev);
+		insert(core, ev, true);
 	} else if (ev->at_ps >= lane->last->at_ps) {
 		lane->last = lane->last->behind = ev;
 		ev->lane = lane;
 		ev->slot = EVENT_IN_LANE;
 	} else {
-		insert(core, ev);
+		insert(core, ev, true);
 	}
 }
 
@@ -225,7 +232,7 @@ static inline void lane_advance(struct event_core *core, struct event *ev)
 
 	lane->first = ev->behind;
 	if (lane->first)
-		insert(core, lane->first);
+		insert(core, lane->first, false);
 	ev->lane = NULL;
 	ev->behind = NULL;
 }

@@ -80,6 +80,20 @@ static uint64_t byte_time(const struct hca_params *p)
 	return (ps_mt << PCIE_FRACTION_BITS) * c->wire / (c->data * p->pcie_speed * p->pcie_lanes);
 }
 
+/* Both are powers of two. */
+static void pcie_sizes_set(struct pcie *pcie, uint32_t max_payload, uint32_t max_read_request)
+{
+	pcie->max_payload = max_payload;
+	pcie->log_max_payload = (unsigned)__builtin_ctz(max_payload);
+	pcie->max_read_request = max_read_request;
+}
+
+static void read_way_set(struct pcie *pcie)
+{
+	pcie->read_way_ps = pcie->hca->params->pcie_device_latency + pcie->root.latency_ps +
+			    pcie->root.read_latency_ps;
+}
+
 struct pcie *pcie_create(struct hca *hca)
 {
 #define P(section, key, unit, def, ...) .section##_##key = (def),
@@ -92,11 +106,11 @@ struct pcie *pcie_create(struct hca *hca)
 	pcie->hca = hca;
 	pcie->byte_time = byte_time(hca->params);
 	pcie->request_ps = pcie_bytes_ps(pcie, hca->params->pcie_request_overhead);
-	pcie->max_payload = (uint32_t)hca->params->pcie_mps;
-	pcie->max_read_request = (uint32_t)hca->params->pcie_mrrs;
+	pcie_sizes_set(pcie, (uint32_t)hca->params->pcie_mps, (uint32_t)hca->params->pcie_mrrs);
 	pcie->root = (struct pcie_root){.latency_ps = usual.pcie_latency,
 					.read_latency_ps = usual.pcie_read_latency,
 					.write_latency_ps = usual.pcie_write_latency};
+	read_way_set(pcie);
 	tags_reset(pcie);
 	return pcie;
 }
@@ -104,12 +118,12 @@ struct pcie *pcie_create(struct hca *hca)
 void pcie_root_set(struct hca *hca, const struct pcie_root *root)
 {
 	hca->pcie->root = *root;
+	read_way_set(hca->pcie);
 }
 
 void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request)
 {
-	hca->pcie->max_payload = max_payload;
-	hca->pcie->max_read_request = max_read_request;
+	pcie_sizes_set(hca->pcie, max_payload, max_read_request);
 }
 
 unsigned pcie_pending(const struct hca *hca)
@@ -277,7 +291,7 @@ static uint64_t answer_ps(const struct pcie *pcie, uint64_t bus, uint32_t len)
 {
 	const struct hca_params *p = pcie->hca->params;
 	const uint64_t first = bus & (p->pcie_rcb - 1);
-	const uint64_t completions = (first + len + pcie->max_payload - 1) / pcie->max_payload;
+	const uint64_t completions = (first + len + pcie->max_payload - 1) >> pcie->log_max_payload;
 
 	return pcie_bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
 }
@@ -297,8 +311,7 @@ static void requests_send(struct pcie *pcie, const struct requests *r, struct re
 {
 	struct hca *hca = pcie->hca;
 	const uint64_t request = pcie->request_ps, now = hca_now(hca);
-	const uint64_t way = hca->params->pcie_device_latency + pcie->root.latency_ps +
-			     pcie->root.read_latency_ps;
+	const uint64_t way = pcie->read_way_ps;
 	/* A read does not pass the writes before it: else the device would not see what it wrote.
 	 */
 	const uint64_t first = pcie_max_ps(r->start_ps + request + way, pcie->landed_ps);
@@ -326,8 +339,7 @@ static void requests_send(struct pcie *pcie, const struct requests *r, struct re
  */
 static bool answers_queue(const struct pcie *pcie, const struct requests *r)
 {
-	const uint64_t way = pcie->request_ps + pcie->hca->params->pcie_device_latency +
-			     pcie->root.latency_ps + pcie->root.read_latency_ps;
+	const uint64_t way = pcie->request_ps + pcie->read_way_ps;
 	const uint64_t first =
 		pcie_max_ps(r->start_ps + way, pcie->landed_ps) + pcie->root.latency_ps;
 	const uint64_t later = (r->count - 1) * r->step_ps;
@@ -448,7 +460,7 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		uint64_t first = f->bus & (pcie->max_payload - 1);
 
 		bytes += f->len;
-		tlps += (first + f->len + pcie->max_payload - 1) / pcie->max_payload;
+		tlps += (first + f->len + pcie->max_payload - 1) >> pcie->log_max_payload;
 	}
 	hca->stats.pcie_write_bytes += bytes;
 	hca->stats.pcie_write_tlps += tlps;

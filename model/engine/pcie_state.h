@@ -34,6 +34,8 @@ struct pcie {
 	uint64_t byte_time;  /* ps << PCIE_FRACTION_BITS */
 	uint64_t request_ps; /* of a read request on the link */
 	uint32_t max_payload, max_read_request;
+	unsigned log_max_payload;
+	uint64_t read_way_ps; /* a read request on its way until its bytes are read */
 	uint64_t up_free_ps;
 	struct pcie_lane down;
 	uint64_t landed_ps;  /* of the latest posted write */

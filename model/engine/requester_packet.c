@@ -75,6 +75,13 @@ static int gather(struct gather *g)
 	uint32_t skip = g->offset, done = 0, in_line = 0;
 	unsigned at = g->s->r.data;
 
+	/* mostly one piece of memory has it all */
+	if (g->n && send_segment_next(&g->s->r, &at, &segment) && !segment.is_inline &&
+	    skip + (uint64_t)g->n <= segment.len) {
+		g->by_pointer = g->n;
+		return gather_pointer(g, &segment, skip, g->n);
+	}
+	at = g->s->r.data;
 	count(g);
 	while (done < g->n && send_segment_next(&g->s->r, &at, &segment)) {
 		uint32_t take;

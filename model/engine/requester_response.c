@@ -369,6 +369,7 @@ static int respond(struct response *r)
 {
 	struct qp_send *send = r->send;
 	unsigned state;
+	bool moves; /* the path may change, which may take the context away */
 	int err = qp_context(r->qp, false, &send->response_waiter, &r->qpc);
 
 	if (err)
@@ -378,11 +379,13 @@ static int respond(struct response *r)
 		return 0;
 	if (state != QP_STATE_RTS && state != QP_STATE_SQD && state != QP_STATE_SQD_BUSY)
 		return 0;
+	moves = qpc_get_pm_state(r->qpc) != QP_PM_MIGRATED;
 	if (!pkey_matches(r) || !qp_path_accepts(r->qp, CONTEXT_REQUESTER, r->qpc, r->pkt)) {
 		r->qp->hca->stats.responder_dropped++;
 		return 0;
 	}
-	err = qp_context(r->qp, false, &send->response_waiter, &r->qpc);
+	if (moves)
+		err = qp_context(r->qp, false, &send->response_waiter, &r->qpc);
 	if (err)
 		return err == -EAGAIN ? err : 0;
 	r->psn = bth_get_psn((const struct bth *)(r->pkt->wire + r->pkt->bth_off));

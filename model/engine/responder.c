@@ -158,6 +158,7 @@ static enum resp_state resp_qp(struct resp_run *x)
 {
 	int err = resp_context(x);
 	uint32_t state;
+	bool moves; /* the path may change, which may take the context away */
 
 	if (err)
 		return resp_no_context(x, err);
@@ -166,12 +167,15 @@ static enum resp_state resp_qp(struct resp_run *x)
 		return resp_refuse(x, VERDICT_DROP);
 	if (!service_matches(x->qpc, x->pkt->op))
 		return resp_refuse(x, VERDICT_DROP);
+	moves = qpc_get_pm_state(x->qpc) != QP_PM_MIGRATED;
 	if (!qp_path_accepts(x->qp, CONTEXT_RESPONDER, x->qpc, x->pkt))
 		return resp_refuse(x, VERDICT_DROP);
-	x->qpc = NULL;
-	err = resp_context(x);
-	if (err)
-		return resp_no_context(x, err);
+	if (moves) {
+		x->qpc = NULL;
+		err = resp_context(x);
+		if (err)
+			return resp_no_context(x, err);
+	}
 	if (!pkey_matches(x))
 		return resp_refuse(x, VERDICT_DROP);
 	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) && !resp_is(x, BTH_DATAGRAM)) {

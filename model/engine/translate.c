@@ -267,7 +267,8 @@ mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
 	return rc;
 }
 
-static int mpt_find(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt)
+static inline __attribute__((always_inline)) int
+mpt_find(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt)
 {
 	struct line_cache *mpts = &hca->translate->mpts;
 	uint32_t index = mpt_index(hca, key >> 8);
@@ -335,7 +336,7 @@ static int __attribute__((noinline)) window_region(struct hca *hca, const struct
 	const struct mpt *window = *mpt;
 	uint32_t lkey = mpt_entry_get_lkey(&window->entry), pd = window->pd;
 	uint64_t at = a->va + window->window_base;
-	struct mpt *m;
+	struct mpt *m = NULL;
 	int rc = mpt_find(hca, lkey, w, &m);
 
 	if (rc)
@@ -354,10 +355,11 @@ static int __attribute__((noinline)) window_region(struct hca *hca, const struct
 }
 
 /* All checks; *mpt is the region whose pages count, *va the address in it. */
-static int access_region(struct hca *hca, const struct access *a, struct waiter *w,
+static inline __attribute__((always_inline)) int
+access_region(struct hca *hca, const struct access *a, struct waiter *w,
 			 struct mpt **mpt, uint64_t *va)
 {
-	struct mpt *m;
+	struct mpt *m = NULL;
 	int rc = mpt_find(hca, a->key, w, &m);
 
 	if (rc)
@@ -523,7 +525,7 @@ int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, 
 
 int translate_mpt_get(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt)
 {
-	struct mpt *m;
+	struct mpt *m = NULL;
 	int rc = mpt_find(hca, key, w, &m);
 
 	if (rc)

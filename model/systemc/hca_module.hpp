@@ -66,10 +66,12 @@ class hca_module : public sc_core::sc_module
 	sc_core::sc_time ahead_of_systemc() const;
 	int transfer(tlm::tlm_command command, uint64_t bus, void *buf, size_t len);
 	unsigned char *direct(uint64_t bus, size_t len, bool write);
+	bool direct_ask(uint64_t bus, dmi_range &slot, bool write);
 	hca_env make_env();
 
 	engine_process &engine_;
 	hca *hca_ = nullptr;
+	enum { SLOT_SHIFT = 21 };
 	std::array<dmi_range, 256> ranges_; /* by bus address, 2 MiB a slot */
 	std::array<dmi_range, 256> denied_;
 };
