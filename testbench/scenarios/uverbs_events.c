@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Events of a process: an SRQ that falls below its limit, a QP that fails, a completion channel,
+ * each by its descriptor; who destroys a CQ waits until all its events are acknowledged, by
+ * whatever thread; one in RESET or another QP's are nobody's. The process sends to itself through
+ * its HCA.
+ */
+#include "testbench/process.h"
+
+#include <infiniband/verbs.h>
+
+enum { BYTES = 4096, LIMIT = 2, RECEIVES = 3, MS = 1000, ACK_DELAY_US = 300 };
+
+struct all {
+	struct ibv_context *context;
+	struct ibv_comp_channel *channel;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	uint8_t *buf;
+};
+
+static int open_all(struct all *x)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 10, .max_sge = 1}};
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC,
+					.cap = {.max_send_wr = 4, .max_send_sge = 1}};
+
+	x->buf = process_memory(BYTES);
+	x->context = ibv_open_device(list[0]);
+	ibv_free_device_list(list);
+	x->channel = ibv_create_comp_channel(x->context);
+	x->pd = ibv_alloc_pd(x->context);
+	x->mr = ibv_reg_mr(x->pd, x->buf, BYTES, IBV_ACCESS_LOCAL_WRITE);
+	x->cq = ibv_create_cq(x->context, 10, x, x->channel, 0);
+	x->srq = ibv_create_srq(x->pd, &srq);
+	init.send_cq = init.recv_cq = x->cq;
+	init.srq = x->srq;
+	x->qp = ibv_create_qp(x->pd, &init);
+	return x->qp ? 0 : -1;
+}
+
+static int connect_self(struct all *x)
+{
+	struct ibv_port_attr port;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .path_mtu = IBV_MTU_1024,
+				   .dest_qp_num = x->qp->qp_num,
+				   .max_dest_rd_atomic = 1,
+				   .max_rd_atomic = 1,
+				   .port_num = 1,
+				   .retry_cnt = 7,
+				   .rnr_retry = 7,
+				   .timeout = 14};
+
+	if (ibv_query_port(x->context, 1, &port) ||
+	    ibv_modify_qp(x->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		return -1;
+	attr.qp_state = IBV_QPS_RTR;
+	attr.ah_attr = (struct ibv_ah_attr){.dlid = port.lid, .port_num = 1};
+	if (ibv_modify_qp(x->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+		return -1;
+	attr.qp_state = IBV_QPS_RTS;
+	return ibv_modify_qp(x->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int post_all(struct all *x, enum ibv_wr_opcode opcode)
+{
+	struct ibv_sge sge = {(uintptr_t)x->buf, 64, x->mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = opcode,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+
+	return ibv_post_send(x->qp, &wr, &bad);
+}
+
+/* The type of the next event, by way of its descriptor; it is acknowledged. */
+static int next_event(struct all *x, const void *element)
+{
+	struct ibv_async_event event;
+
+	if (process_poll(x->context->async_fd, 100 * MS) != 1 ||
+	    ibv_get_async_event(x->context, &event))
+		return -1;
+	ibv_ack_async_event(&event);
+	return event.element.qp == element ? (int)event.event_type : -1;
+}
+
+static void acknowledge_late(void *arg)
+{
+	process_sleep_us(ACK_DELAY_US);
+	ibv_ack_cq_events(arg, 1);
+}
+
+static int consume(struct all *x)
+{
+	struct ibv_sge sge = {(uintptr_t)x->buf, 64, x->mr->lkey};
+	struct ibv_recv_wr rwr = {.sg_list = &sge, .num_sge = 1}, *bad;
+	struct ibv_srq_attr limit = {.srq_limit = LIMIT};
+	struct ibv_wc wc[4];
+
+	for (unsigned i = 0; i < RECEIVES; i++)
+		if (ibv_post_srq_recv(x->srq, &rwr, &bad))
+			return 11;
+	if (ibv_modify_srq(x->srq, &limit, IBV_SRQ_LIMIT) ||
+	    process_nonblock(x->context->async_fd, true) ||
+	    process_poll(x->context->async_fd, 0) != 0)
+		return 12;
+	if (ibv_req_notify_cq(x->cq, 0) || process_poll(x->channel->fd, 0) != 0)
+		return 13;
+	for (unsigned i = 0; i < RECEIVES - 1; i++)
+		if (post_all(x, IBV_WR_SEND))
+			return 14;
+	if (process_poll(x->channel->fd, 100) != 1)
+		return 15;
+	if (next_event(x, x->srq) != IBV_EVENT_SRQ_LIMIT_REACHED)
+		return 16;
+	for (int n = 0; n < 2 * (RECEIVES - 1); process_sleep_us(1))
+		n += ibv_poll_cq(x->cq, 4, wc);
+	return 0;
+}
+
+/* A read that nobody may make: the responder side fails, which is the same QP. */
+static int fail(struct all *x)
+{
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	struct ibv_wc wc;
+
+	if (post_all(x, IBV_WR_RDMA_READ))
+		return 21;
+	if (next_event(x, x->qp) != IBV_EVENT_QP_REQ_ERR)
+		return 22;
+	while (!ibv_poll_cq(x->cq, 1, &wc))
+		process_sleep_us(1);
+	if (wc.status == IBV_WC_SUCCESS || ibv_query_qp(x->qp, &attr, IBV_QP_STATE, &init) ||
+	    attr.qp_state != IBV_QPS_ERR || x->qp->state != IBV_QPS_ERR)
+		return 23;
+	return 0;
+}
+
+static int program(void *arg)
+{
+	struct all x = {0};
+	struct ibv_cq *cq;
+	uint64_t start;
+	void *context;
+	int rc;
+
+	if (open_all(&x) || connect_self(&x))
+		return 1;
+	rc = consume(&x);
+	if (!rc)
+		rc = fail(&x);
+	if (rc)
+		return rc;
+	if (ibv_get_cq_event(x.channel, &cq, &context) || cq != x.cq || context != &x)
+		return 2;
+	if (ibv_destroy_qp(x.qp) || process_thread("acknowledger", acknowledge_late, cq))
+		return 3;
+	start = process_now_ns();
+	if (ibv_destroy_cq(cq) || process_now_ns() - start < ACK_DELAY_US * 1000 / 2)
+		return 4;
+	return 0;
+}
+
+SCENARIO(uverbs_events,
+	 "events of a process: SRQ limit, failed QP, completions; acknowledging them",
+	 .no_qps = true, .any_packets = true)
+{
+	struct process *p = start_process(a, program, NULL);
+
+	expect_exit(p, 0);
+}
