@@ -158,10 +158,10 @@ static void put_messages(struct report *r)
 	putc(']', r->out);
 }
 
-/* What deserves to be seen beside the packets: faults, broken rules, timeouts. */
+/* What deserves to be seen beside the packets: faults, timeouts, broken rules, discards. */
 static bool is_mark(const struct run_item *it)
 {
-	if (it->class == RUN_FAULT || it->class == RUN_GUEST_ERROR)
+	if (it->class == RUN_FAULT || it->class == RUN_GUEST_ERROR || it->class == RUN_DISCARD)
 		return true;
 	return it->class == RUN_OTHER && it->unit &&
 	       (!strncmp(it->text, "catastrophic", 12) ||
@@ -181,7 +181,10 @@ static void put_marks(struct report *r)
 
 		if (!is_mark(it))
 			continue;
-		kind = it->class == RUN_FAULT ? 0 : it->class == RUN_GUEST_ERROR ? 2 : 1;
+		kind = it->class == RUN_FAULT         ? 0
+		       : it->class == RUN_GUEST_ERROR ? 2
+		       : it->class == RUN_DISCARD     ? 3
+						      : 1;
 		fprintf(r->out, "%s[%" PRIu64 ",%u,%u,%u]", n++ ? "," : "", it->time_ps, it->hca,
 			kind, report_text(&r->texts, it->text, strlen(it->text)));
 	}

@@ -23,7 +23,8 @@
 	F(FAULT, 4, "the fault plan acted on it")                                                  \
 	F(DISCARDED, 5, "arrived, and was not taken")                                              \
 	F(MANAGEMENT, 6, "to QP 0 or 1")                                                           \
-	F(DUPLICATE, 7, "arrived once more than it was sent")
+	F(DUPLICATE, 7, "arrived once more than it was sent")                                      \
+	F(INJECTED, 8, "put on the wire by the scenario")
 
 enum report_flag {
 #define F(name, bit, meaning) REPORT_##name = 1 << (bit),

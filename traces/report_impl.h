@@ -30,7 +30,8 @@ struct report_packet {
 	uint32_t op, note;      /* texts */
 	uint32_t qpn, from;     /* to and of which QP */
 	uint32_t psn, payload, wqe;
-	uint8_t hca, flags; /* that sent it; enum report_flag */
+	uint16_t flags; /* enum report_flag */
+	uint8_t hca;    /* that sent it */
 };
 
 struct report_packets {

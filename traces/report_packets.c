@@ -116,7 +116,7 @@ static const char *note_of(const char *text, size_t *len)
 	return note + 2;
 }
 
-static uint8_t flags_of(const char *text, uint32_t qpn)
+static uint16_t flags_of(const char *text, uint32_t qpn)
 {
 	unsigned flags = 0;
 
@@ -130,7 +130,7 @@ static uint8_t flags_of(const char *text, uint32_t qpn)
 		flags |= REPORT_FAULT;
 	if (qpn < 2 && !strncmp(text, "ud_", 3))
 		flags |= REPORT_MANAGEMENT;
-	return (uint8_t)flags;
+	return (uint16_t)flags;
 }
 
 static struct report_packet *packet_add(struct join *j, const struct run_item *it, const char *text)
@@ -234,13 +234,13 @@ static int packet_in(struct join *j, const struct run_item *it)
 		n = flight_take(&j->flights[it->hca], text);
 	if (n) {
 		p = &j->all->packets[n - 1];
-		p->flags = (uint8_t)(p->flags & ~REPORT_LOST);
+		p->flags = (uint16_t)(p->flags & ~REPORT_LOST);
 	} else {
 		p = packet_add(j, it, text);
 		if (!p)
 			return -ENOMEM;
 		p->hca ^= 1;
-		p->flags |= REPORT_DUPLICATE;
+		p->flags |= strstr(text, ", fault duplicate") ? REPORT_DUPLICATE : REPORT_INJECTED;
 		n = j->all->count;
 	}
 	p->in_ps = it->time_ps;

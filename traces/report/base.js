@@ -25,8 +25,8 @@ function unpack(raw) {
 	}
 	for (const key of ['op', 'qp', 'from', 'psn', 'len', 'wqe', 'note'])
 		columns[key] = Uint32Array.from(p[key]);
-	for (const key of ['hca', 'flags'])
-		columns[key] = Uint8Array.from(p[key]);
+	columns.hca = Uint8Array.from(p.hca);
+	columns.flags = Uint16Array.from(p.flags);
 	return columns;
 }
 

@@ -7,7 +7,7 @@ const BIN_MIN = 1e6; // ps: a packet arrives at one instant, and a bin should ho
 // values: two arrays of one number a bin. step: bins are levels, not rates between.
 function chartDraw(canvas, values, unit, names, read) {
 	const {g, w, h} = canvasBegin(canvas), width = w - CHART.left - CHART.right, height = h - CHART.top - CHART.bottom;
-	const bins = values[0].length, most = Math.max(...values.map((v) => v.reduce((a, b) => Math.max(a, b), 0)), unit === '' ? 1 : 1e-9);
+	const bins = values[0].length, most = Math.max(...values.map((v) => v.reduce((a, b) => Math.max(a, b), 0))) || 1;
 	const step = Math.max(niceStep(most * 1.05, 4), unit ? 0 : 1), top = Math.ceil(most * 1.02 / step) * step;
 	const x = (bin) => CHART.left + bin / bins * width, y = (v) => CHART.top + height - v / top * height;
 

@@ -22,7 +22,7 @@ function ladderFolds() {
 	}
 	gaps.sort((a, b) => (b[1] - b[0]) - (a[1] - a[0]));
 	for (const [a, b] of gaps) {
-		if (b - a < left * 0.3 || folds.length === FOLDS_MAX || from === to)
+		if (b - a < left * 0.3 || left - (b - a) < SPAN_MIN || folds.length === FOLDS_MAX || from === to)
 			break;
 		left -= b - a;
 		folds.push({a, b});
@@ -69,6 +69,8 @@ function ladderFrame() {
 	return {x: [ladder.left, canvas.clientWidth - ladder.right], y, t, pieces, perPixel};
 }
 
+const MARKS = [{title: 'fault plan', colour: 'lost'}, {title: 'retry', colour: 'resent'}, {title: 'broken rule', colour: 'nak'}, {title: 'discarded', colour: 'discarded'}];
+
 function packetTitle(i) {
 	return texts[packets.op[i]];
 }
@@ -76,7 +78,7 @@ function packetTitle(i) {
 function packetWords(i, why) {
 	const words = [], f = packets.flags[i];
 
-	for (const [flag, text] of [['LOST', 'lost'], ['DISCARDED', 'discarded'], ['RESENT', 'sent again'], ['DUPLICATE', 'duplicate'],
+	for (const [flag, text] of [['LOST', 'lost'], ['DISCARDED', 'discarded'], ['RESENT', 'sent again'], ['DUPLICATE', 'duplicate'], ['INJECTED', 'injected'],
 		...(why ? [['FAULT', 'by the fault plan']] : [])])
 		if (f & FLAG[flag])
 			words.push(text);
@@ -190,14 +192,14 @@ function ladderLabel(i) {
 		text += `  ${p.len[i]} B`;
 	if (p.flags[i] & FLAG.RESPONSE && note)
 		text += '  ' + note;
-	if (p.flags[i] & (FLAG.RESENT | FLAG.LOST | FLAG.DISCARDED | FLAG.DUPLICATE))
+	if (p.flags[i] & (FLAG.RESENT | FLAG.LOST | FLAG.DISCARDED | FLAG.DUPLICATE | FLAG.INJECTED))
 		text += '  (' + packetWords(i) + ')';
 	return text;
 }
 
 // Labels where there is room; those in trouble first. Rows of pixels remember how far texts of each side reach into them.
 function ladderLabels(g, frame, from, to, h) {
-	const dense = to - from > h; // a text for every one would hide them all
+	const dense = to - from > h / 3; // a text for every one would hide them all
 	const reach = [new Float32Array(h + 40), new Float32Array(h + 40)], room = frame.x[1] - frame.x[0] - 40;
 
 	g.textBaseline = 'bottom';
@@ -257,7 +259,7 @@ function ladderMarks(g, frame) {
 			continue;
 		const x = frame.x[m.hca] + (m.hca ? 14 : -14), y = frame.y(m.t);
 
-		g.fillStyle = m.kind === 1 ? colours.resent : m.kind === 2 ? colours.nak : colours.lost;
+		g.fillStyle = colours[MARKS[m.kind].colour];
 		g.beginPath();
 		g.moveTo(x, y - 5);
 		g.lineTo(x + 5, y);
@@ -278,7 +280,7 @@ function ladderDraw() {
 	g.beginPath();
 	g.rect(0, ladder.top, w, h - ladder.top);
 	g.clip();
-	const bars = to - from > 2 * h, arrows = bars ? ladderBars(g, frame, from, to, h) : true;
+	const bars = to - from > h / 1.5, arrows = bars ? ladderBars(g, frame, from, to, h) : true;
 	for (let k = from; k < to; k++) {
 		const i = view.shown[k];
 
@@ -388,7 +390,7 @@ function ladderInit() {
 		if (!hit)
 			tipHide();
 		else if (hit.mark)
-			tipShow(e.clientX, e.clientY, ['fault plan', 'retry', 'broken rule'][hit.mark.kind], `hca${hit.mark.hca}, ${stamp(hit.mark.t)} \u00b5s\n` + hit.mark.text);
+			tipShow(e.clientX, e.clientY, MARKS[hit.mark.kind].title, `hca${hit.mark.hca}, ${stamp(hit.mark.t)} \u00b5s\n` + hit.mark.text);
 		else
 			tipShow(e.clientX, e.clientY, packetTitle(hit.packet), packetText(hit.packet));
 	});
