@@ -2,7 +2,8 @@ src-y += $(addprefix $(d)/, points.c trace.c trace_file.c text.c tail.c log.c la
 src-y += $(addprefix $(d)/, pcapng.c pcapng_read.c check.c check_views.c vcd.c)
 src-y += $(addprefix $(d)/, timeline.c timeline_lane.c timeline_flow.c timeline_done.c)
 src-y += $(addprefix $(d)/, run_files.c messages.c stages.c compare.c compare_times.c)
-test-y += $(addprefix $(d)/tests/, trace_test.c log_test.c pcapng_test.c tshark_test.c compare_test.c report_test.c)
+test-y += $(addprefix $(d)/tests/, trace_test.c log_test.c pcapng_test.c tshark_test.c waves_test.c timeline_test.c)
+test-y += $(addprefix $(d)/tests/, compare_test.c report_test.c)
 
 # The page of hcasim report: page.html with what it names on a line of its own, <!--FILE-->, as the bytes of a C string.
 src-y += $(addprefix $(d)/, report.c report_packets.c)
@@ -13,4 +14,3 @@ $(O)/gen/traces/report_page.gen.h: $(report-page)
 		while ((got = (getline line < file)) > 0) print line; if (got < 0) exit 1; next } { print }' $(filter %/page.html,$^) | \
 		{ echo 'static const unsigned char report_page[] = {'; od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; } > $@
 $(O)/obj/traces/report.o: $(O)/gen/traces/report_page.gen.h
-test-y += $(addprefix $(d)/tests/, trace_test.c log_test.c pcapng_test.c tshark_test.c waves_test.c timeline_test.c compare_test.c)
