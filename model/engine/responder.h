@@ -57,8 +57,8 @@ struct qp_receive {
 	uint32_t fetch_srqn;
 	uint16_t record_value;
 	uint16_t unacked;   /* request packets since the last ACK */
-	uint16_t reads;     /* READ response DMAs under way */
-	uint16_t read_messages; /* READs they belong to */
+	uint8_t reads;      /* READ response DMAs under way */
+	uint8_t read_messages; /* READs they belong to */
 	uint16_t atomics;   /* atomics whose memory is not yet read */
 	uint16_t resources; /* READs and atomics not yet answered */
 	uint16_t repeats;   /* READs being answered again: they take none of the resources */
