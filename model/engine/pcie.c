@@ -400,10 +400,11 @@ static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct re
 	}
 }
 
-static void trace_read(struct hca *hca, const struct dma *dma, uint64_t start)
+static void __attribute__((noinline))
+trace_dma(struct hca *hca, enum trace_point point, const struct dma *dma, uint64_t start)
 {
-	HCA_TRACE_AT(hca, TP_DMA_READ_RUN, start, .qpn = dma->qpn, .corr = dma->corr,
-		     .text = dma->what, .args = {dma->ready_ps, dma->len});
+	HCA_TRACE_AT(hca, point, start, .qpn = dma->qpn, .corr = dma->corr, .text = dma->what,
+		     .args = {dma->ready_ps, dma->len});
 }
 
 void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
@@ -423,11 +424,13 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	if (late_ps) {
 		/* others pass it, as PCIe allows completions of different requests */
 		dma->ready_ps += late_ps;
-		trace_read(hca, dma, start);
+		if (hca_watched(hca))
+			trace_dma(hca, TP_DMA_READ_RUN, dma, start);
 		event_set(hca->core, &dma->ev, t.sampled_ps + late_ps);
 		return;
 	}
-	trace_read(hca, dma, start);
+	if (hca_watched(hca))
+		trace_dma(hca, TP_DMA_READ_RUN, dma, start);
 	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
 
@@ -469,8 +472,8 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		pcie->landed_ps += late_by(pcie, dma, true);
 	dma->ready_ps = pcie->landed_ps;
 	dma->ev.job = write_due;
-	HCA_TRACE_AT(hca, TP_DMA_WRITE_RUN, start, .qpn = dma->qpn, .corr = dma->corr,
-		     .text = dma->what, .args = {dma->ready_ps, dma->len});
+	if (hca_watched(hca))
+		trace_dma(hca, TP_DMA_WRITE_RUN, dma, start);
 	event_lane_set(hca->core, &pcie->writes, &dma->ev, dma->ready_ps);
 }
 

@@ -72,6 +72,12 @@ enum verdict resp_access_verdict(int err, enum verdict refused)
 	return err == -EFAULT || err == TRANSLATE_NO_PAGE ? VERDICT_CONTEXT : refused;
 }
 
+static void __attribute__((noinline)) trace_work(const struct resp_run *x, uint64_t start)
+{
+	HCA_TRACE_AT(x->hca, TP_RESP_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
+		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
+}
+
 /* Takes the next packet; the unit's time is arithmetic: ready_ps is when this packet's DMA or
  * response may leave. */
 static enum resp_state resp_next(struct resp_run *x)
@@ -98,8 +104,8 @@ static enum resp_state resp_next(struct resp_run *x)
 		start = x->hca->responder_busy_ps;
 	x->hca->responder_busy_ps = start + p->responder_packet_gap;
 	x->pkt->ready_ps = start + p->responder_latency;
-	HCA_TRACE_AT(x->hca, TP_RESP_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
-		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
+	if (hca_watched(x->hca))
+		trace_work(x, start);
 	x->pkt->owner = x->qp;
 	x->pkt->mark = 0;
 	r->verdict = VERDICT_OK;

@@ -95,7 +95,7 @@ static unsigned ring_length(const struct ring *ring)
 }
 
 /* Counted only where somebody looks. */
-static void ring_trace(struct scheduler *s, const struct ring *ring)
+static void __attribute__((noinline)) ring_trace(struct scheduler *s, const struct ring *ring)
 {
 	HCA_TRACE(s->hca, TP_SCHED_QUEUE, .port = (uint8_t)(ring - s->rings + 1),
 		  .args = {ring_length(ring)});
@@ -112,7 +112,8 @@ static void ring_add(struct scheduler *s, struct qp *qp)
 	else
 		ring->first = qp;
 	ring->last = qp;
-	ring_trace(s, ring);
+	if (hca_watched(s->hca))
+		ring_trace(s, ring);
 }
 
 static struct qp *ring_take(struct ring *ring)
@@ -204,6 +205,16 @@ static bool rings_empty(const struct scheduler *s)
 	return true;
 }
 
+static void __attribute__((noinline))
+trace_turn(const struct unit *unit, const struct qp *qp, uint16_t from, uint64_t busy)
+{
+	const struct scheduler *s = unit->scheduler;
+
+	HCA_TRACE(s->hca, TP_UNIT_RUN, .qpn = qp->qpn, .corr = from,
+		  .args = {hca_now(s->hca) + busy, (uint64_t)(unit - s->units), qp->send.cursor,
+			   qp->send.send_psn});
+}
+
 static void unit_job(struct event *ev)
 {
 	struct unit *unit = (struct unit *)((char *)ev - offsetof(struct unit, ev));
@@ -219,16 +230,16 @@ static void unit_job(struct event *ev)
 	while ((qp = pick(unit, &again_ps))) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
-		ring_trace(s, ring_of(s, qp));
+		if (hca_watched(s->hca))
+			ring_trace(s, ring_of(s, qp));
 		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
 			  .args = {qp->send.next});
 		from = qp->send.cursor;
 		busy = requester_run(qp, hca_now(s->hca),
 				     (unsigned)s->hca->params->scheduler_burst);
 		if (busy) {
-			HCA_TRACE(s->hca, TP_UNIT_RUN, .qpn = qp->qpn, .corr = from,
-				  .args = {hca_now(s->hca) + busy, (uint64_t)(unit - s->units),
-					   qp->send.cursor, qp->send.send_psn});
+			if (hca_watched(s->hca))
+				trace_turn(unit, qp, from, busy);
 			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
 			return;
 		}
