@@ -72,11 +72,9 @@ enum verdict resp_access_verdict(int err, enum verdict refused)
 	return err == -EFAULT || err == TRANSLATE_NO_PAGE ? VERDICT_CONTEXT : refused;
 }
 
-/* Takes the next packet; the unit's time is arithmetic: ready_ps is when this packet's DMA or
- * response may leave. */
+/* Takes the next packet; ready_ps becomes the time at which its DMA or response may leave. */
 static enum resp_state resp_next(struct resp_run *x)
 {
-	const struct hca_params *p = x->hca->params;
 	struct qp_receive *r = x->r;
 	uint64_t start;
 
@@ -94,10 +92,7 @@ static enum resp_state resp_next(struct resp_run *x)
 	start = x->pkt->ready_ps; /* parsed and checked */
 	if (start < hca_now(x->hca))
 		start = hca_now(x->hca);
-	if (start < x->hca->responder_busy_ps)
-		start = x->hca->responder_busy_ps;
-	x->hca->responder_busy_ps = start + p->responder_packet_gap;
-	x->pkt->ready_ps = start + p->responder_latency;
+	x->pkt->ready_ps = start + x->hca->params->responder_latency;
 	HCA_TRACE_AT(x->hca, TP_RESP_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
 		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
 	x->pkt->owner = x->qp;
@@ -580,7 +575,7 @@ void responder_reset(struct hca *hca)
 {
 	struct packet *pkt;
 
-	hca->responder_busy_ps = 0;
+	receive_unit_reset(hca);
 	hca->atomic_busy_ps = 0;
 	while ((pkt = hca->srq_checks)) {
 		hca->srq_checks = pkt->next;
