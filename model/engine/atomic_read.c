@@ -544,11 +544,30 @@ static enum resp_state fetch_atomic(struct resp_run *x, uint32_t pd)
 	return RESP_DONE;
 }
 
+/* Asked for once a request: contexts that crowd each other out must not keep it waiting. */
+static int resources_get(struct resp_run *x)
+{
+	void *bytes;
+	int err;
+
+	if (x->pkt->mark & MARK_RESOURCES)
+		return 0;
+	err = context_get(x->hca, CONTEXT_READS, x->qp->qpn, &x->r->waiter, &bytes,
+			  "responder resources");
+	if (!err)
+		x->pkt->mark |= MARK_RESOURCES;
+	return err;
+}
+
 enum resp_state resp_fetch(struct resp_run *x)
 {
 	uint32_t pd;
-	int err = resp_context(x);
+	int err = resources_get(x);
 
+	if (!err) {
+		x->qpc = NULL;
+		err = resp_context(x);
+	}
 	if (err)
 		return resp_no_context(x, err);
 	if (x->r->resources >= ring_depth(x->hca, x->qpc))

@@ -109,6 +109,7 @@ static void tag_evict(struct context_cache *cache, struct context_line *line, un
 {
 	bool dirty = line->dirty & 1u << tag;
 
+	line->hca->stats.context_cache_evictions++;
 	context_tag_drop(cache, line, tag);
 	if (dirty && line->writing)
 		line->dirty |= (uint8_t)(1u << tag); /* line_written() writes it again */
@@ -119,13 +120,12 @@ static void tag_evict(struct context_cache *cache, struct context_line *line, un
 }
 
 /* Makes room in the set for one more. */
-static void set_shrink(struct context_cache *cache, enum context_use use)
+static void set_shrink(struct context_cache *cache, enum context_use use, struct tag_set *set)
 {
-	struct tag_set *set = &cache->sets[use];
 	unsigned tag = context_uses[use].tag;
 	struct context_line *line = set->last;
 
-	while (line && set->count >= set->room) {
+	while (line && set->count >= cache->uses[use].room) {
 		struct context_line *before = line->lru[tag].prev;
 
 		if (!line->pins[tag])
@@ -136,14 +136,16 @@ static void set_shrink(struct context_cache *cache, enum context_use use)
 
 /* --- reading --- */
 
-static void misses_start(struct hca *hca);
+static void misses_start(struct hca *hca, enum miss_end end);
 
 static void tags_enter(struct context_cache *cache, struct context_line *line, uint8_t want)
 {
 	for (unsigned tag = 0; tag < MAX_TAGS; tag++) {
+		const enum context_use use = context_tag_use(line, tag);
+
 		if (!(want & 1u << tag) || line->present & 1u << tag)
 			continue;
-		set_shrink(cache, context_tag_use(line, tag));
+		set_shrink(cache, use, context_set(cache, use, line->key));
 		line->present |= (uint8_t)(1u << tag);
 		context_lru_push(cache, line, tag);
 	}
@@ -179,10 +181,14 @@ static void read_done(struct dma *dma)
 	struct context_line *line =
 		(struct context_line *)(void *)((char *)dma - offsetof(struct context_line, read));
 	struct hca *hca = line->hca;
+	const enum miss_end end = (enum miss_end)line->end;
 
-	hca->context_cache->misses--;
+	hca->context_cache->misses[end].active--;
+	hca->stats.context_cache_miss_ps += hca_now(hca) - line->miss_ps;
+	if (end == MISS_RECEIVE)
+		receive_unit_go_on(hca);
 	line_filled(line, dma->status ? -EFAULT : 0);
-	misses_start(hca);
+	misses_start(hca, end);
 }
 
 static void line_read(struct context_line *line)
@@ -195,7 +201,10 @@ static void line_read(struct context_line *line)
 		line_filled(line, -EFAULT);
 		return;
 	}
-	cache->misses++;
+	cache->misses[line->end].active++;
+	line->miss_ps = hca_now(hca);
+	if (line->end == MISS_RECEIVE)
+		receive_unit_stall(hca);
 	HCA_TRACE(hca, TP_CACHE_MISS, .text = context_uses[line->kind].name,
 		  .args = {line->key & 0xffffff, line_icm(line)});
 	line->read = (struct dma){
@@ -213,36 +222,43 @@ static void line_read(struct context_line *line)
 		  .corr = line->key & 0xffffff, .args = {line->read.ready_ps});
 }
 
-static void misses_start(struct hca *hca)
+static void misses_start(struct hca *hca, enum miss_end end)
 {
-	struct context_cache *cache = hca->context_cache;
+	struct miss_queue *queue = &hca->context_cache->misses[end];
 
-	while (cache->miss_first && cache->misses < hca->params->context_cache_misses) {
-		struct context_line *line = cache->miss_first;
+	while (queue->first && queue->active < hca->params->context_cache_misses) {
+		struct context_line *line = queue->first;
 
-		cache->miss_first = line->miss_next;
-		if (!cache->miss_first)
-			cache->miss_last = NULL;
+		queue->first = line->miss_next;
+		if (!queue->first)
+			queue->last = NULL;
 		line->miss_next = NULL;
 		line_read(line);
 	}
 }
 
-static void miss_queue(struct hca *hca, struct context_line *line)
+static void miss_queue(struct hca *hca, struct context_line *line, enum context_use use)
 {
-	struct context_cache *cache = hca->context_cache;
+	const enum miss_end end = (enum miss_end)context_uses[use].end;
+	struct miss_queue *queue = &hca->context_cache->misses[end];
 
 	hca->stats.context_cache_misses++;
+	hca->stats.context_cache_requester_misses += use == CONTEXT_REQUESTER;
+	hca->stats.context_cache_responder_misses += use == CONTEXT_RESPONDER;
+	hca->stats.context_cache_read_misses += use == CONTEXT_READS;
 	line->filling = true;
-	if (cache->miss_last)
-		cache->miss_last->miss_next = line;
+	line->end = (uint8_t)end;
+	if (queue->last)
+		queue->last->miss_next = line;
 	else
-		cache->miss_first = line;
-	cache->miss_last = line;
+		queue->first = line;
+	queue->last = line;
 	/* Those before it are started when a read is done: their failure must not wake anybody
 	 * inside this call. */
-	if (cache->miss_first == line && cache->misses < hca->params->context_cache_misses)
-		misses_start(hca);
+	if (queue->first == line && queue->active < hca->params->context_cache_misses)
+		misses_start(hca, end);
+	else
+		hca->stats.context_cache_miss_waits++;
 }
 
 static int unreachable(struct hca *hca, enum context_use use, uint32_t number, const char *why)
@@ -285,23 +301,23 @@ context_miss(struct hca *hca, enum context_use use, uint32_t number, struct wait
 	line->want |= (uint8_t)(1u << context_uses[use].tag);
 	waiter_queue_add(&line->waiters, w);
 	if (!line->filling)
-		miss_queue(hca, line);
+		miss_queue(hca, line, use);
 	return -EAGAIN;
 }
 
 static void *line_hit(struct hca *hca, enum context_use use, uint32_t number,
 		      struct context_line *line)
 {
-	struct tag_set *set = &hca->context_cache->sets[use];
+	struct tag_sets *sets = &hca->context_cache->uses[use];
 	unsigned tag = context_uses[use].tag;
 
 	hca->stats.context_cache_hits++;
-	if (set->first != line) {
+	if (line->lru[tag].prev) {
 		context_lru_remove(hca->context_cache, line, tag);
 		context_lru_push(hca->context_cache, line, tag);
 	}
-	set->latest = line;
-	set->latest_number = number;
+	sets->latest = line;
+	sets->latest_number = number;
 	return line->bytes;
 }
 
@@ -326,11 +342,11 @@ get_by_hash(struct hca *hca, enum context_use use, uint32_t number, struct waite
 int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
 		void **bytes, const char *why)
 {
-	struct tag_set *set = &hca->context_cache->sets[use];
+	struct tag_sets *sets = &hca->context_cache->uses[use];
 
-	if (set->latest && set->latest_number == number && set->first == set->latest) {
+	if (sets->latest && sets->latest_number == number) {
 		hca->stats.context_cache_hits++;
-		*bytes = set->latest->bytes;
+		*bytes = sets->latest->bytes;
 		return 0;
 	}
 	return get_by_hash(hca, use, number, w, bytes, why);
@@ -347,9 +363,9 @@ static struct context_line *line_present(const struct hca *hca, enum context_use
 
 void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 {
-	struct tag_set *set = &hca->context_cache->sets[use];
-	struct context_line *line = set->latest && set->latest_number == number
-					    ? set->latest
+	struct tag_sets *sets = &hca->context_cache->uses[use];
+	struct context_line *line = sets->latest && sets->latest_number == number
+					    ? sets->latest
 					    : line_present(hca, use, number);
 
 	if (line)

@@ -2,14 +2,16 @@
  * QP, CQ, EQ and SRQ contexts: lines of ICM, as many as a real device caches. A miss is a DMA read
  * with its time, an eviction of a changed line a DMA write. Requester and responder use of QP
  * contexts are cached apart (own entries, one set of bytes): published measurements show that
- * inbound writes do not evict what the requester needs. Time: [hca.context_cache] entries,
- * latencies, misses served at a time. A miss costs miss_latency and a DMA read; the hit latency is
- * for the caller to add.
+ * inbound WRITEs evict neither what the requester needs nor what READs need. Time:
+ * [hca.context_cache] entries, ways, latencies, misses served at a time. A miss costs miss_latency
+ * and a DMA read; the hit latency is for the caller to add. Misses queue for what they are for:
+ * sending, receiving, completions. The receive unit goes on when a miss for receiving is over.
  *
- * Replacement: least recently used of each use. A line whose read is under way stands in a miss
- * buffer and takes its place when it is there; a pinned line stays, if need be beyond the number of
- * entries. A changed line that goes is written first and serves as a hit until it has landed. A QP
- * line that one use has and the other asks for costs that use its DMA read, and keeps its bytes.
+ * Replacement: a hash of the number names a set of `ways` lines; of these the least recently used.
+ * A line whose read is under way stands in a miss buffer and takes its place when it is there; a
+ * pinned line stays, if need be beyond the number of entries. A changed line that goes is written
+ * first and serves as a hit until it has landed. A QP line that one use has and the other asks for
+ * costs that use its DMA read, and keeps its bytes.
  */
 #ifndef MODEL_ENGINE_CONTEXT_CACHE_H
 #define MODEL_ENGINE_CONTEXT_CACHE_H
@@ -21,7 +23,15 @@
 struct hca;
 struct waiter;
 
-enum context_use { CONTEXT_REQUESTER, CONTEXT_RESPONDER, CONTEXT_CQ, CONTEXT_EQ, CONTEXT_SRQ };
+/* CONTEXT_READS is what a responder needs beyond CONTEXT_RESPONDER for READs and atomics. */
+enum context_use {
+	CONTEXT_REQUESTER,
+	CONTEXT_RESPONDER,
+	CONTEXT_READS,
+	CONTEXT_CQ,
+	CONTEXT_EQ,
+	CONTEXT_SRQ,
+};
 
 struct context_cache *context_cache_create(struct hca *hca);
 void context_cache_destroy(struct context_cache *cache);

@@ -5,11 +5,12 @@
 #include <string.h>
 
 const struct context_use_row context_uses[CONTEXT_USES] = {
-	[CONTEXT_REQUESTER] = {"qpc", FW_TABLE_QPC, CONTEXT_REQUESTER, 0, QPC_LINE},
-	[CONTEXT_RESPONDER] = {"qpc", FW_TABLE_QPC, CONTEXT_REQUESTER, 1, QPC_LINE},
-	[CONTEXT_CQ] = {"cqc", FW_TABLE_CQC, CONTEXT_CQ, 0, SMALL_LINE},
-	[CONTEXT_EQ] = {"eqc", FW_TABLE_EQC, CONTEXT_EQ, 0, SMALL_LINE},
-	[CONTEXT_SRQ] = {"srqc", FW_TABLE_SRQC, CONTEXT_SRQ, 0, SMALL_LINE},
+	[CONTEXT_REQUESTER] = {"qpc", FW_TABLE_QPC, CONTEXT_REQUESTER, 0, MISS_SEND, QPC_LINE},
+	[CONTEXT_RESPONDER] = {"qpc", FW_TABLE_QPC, CONTEXT_REQUESTER, 1, MISS_RECEIVE, QPC_LINE},
+	[CONTEXT_READS] = {"qpc", FW_TABLE_QPC, CONTEXT_REQUESTER, 2, MISS_RECEIVE, QPC_LINE},
+	[CONTEXT_CQ] = {"cqc", FW_TABLE_CQC, CONTEXT_CQ, 0, MISS_COMPLETE, SMALL_LINE},
+	[CONTEXT_EQ] = {"eqc", FW_TABLE_EQC, CONTEXT_EQ, 0, MISS_COMPLETE, SMALL_LINE},
+	[CONTEXT_SRQ] = {"srqc", FW_TABLE_SRQC, CONTEXT_SRQ, 0, MISS_RECEIVE, SMALL_LINE},
 };
 
 unsigned context_table(enum context_use use)
@@ -27,28 +28,62 @@ size_t context_size(enum context_use use)
 	return context_uses[use].size;
 }
 
+static void sets_shape(struct tag_sets *use, uint64_t entries, uint64_t ways)
+{
+	use->count = entries > ways ? (uint32_t)(entries / ways) : 1;
+	use->room = (uint32_t)(entries / use->count);
+}
+
+static void sets_place(struct context_cache *cache)
+{
+	struct tag_set *sets = calloc(cache->n_sets, sizeof(*sets));
+
+	if (!sets)
+		abort();
+	cache->sets = sets;
+	for (unsigned use = 0; use < CONTEXT_USES; use++) {
+		cache->uses[use].sets = sets;
+		sets += cache->uses[use].count;
+	}
+}
+
+static size_t empty_footprint(const struct context_cache *cache)
+{
+	return sizeof(*cache) + ((size_t)cache->mask + 1) * sizeof(*cache->buckets) +
+	       cache->n_sets * sizeof(*cache->sets);
+}
+
 struct context_cache *context_cache_create(struct hca *hca)
 {
 	const struct hca_params *p = hca->params;
 	struct context_cache *cache = calloc(1, sizeof(*cache));
+	const uint64_t entries[CONTEXT_USES] = {
+		[CONTEXT_REQUESTER] = p->context_cache_requester_entries,
+		[CONTEXT_RESPONDER] = p->context_cache_responder_entries,
+		[CONTEXT_READS] = p->context_cache_read_entries,
+		[CONTEXT_CQ] = p->context_cache_cq_entries,
+		[CONTEXT_EQ] = p->context_cache_eq_entries,
+		[CONTEXT_SRQ] = p->context_cache_srq_entries,
+	};
 	uint64_t total = 0, buckets = 1;
 
 	if (!cache)
 		abort();
-	cache->sets[CONTEXT_REQUESTER].room = (uint32_t)p->context_cache_requester_entries;
-	cache->sets[CONTEXT_RESPONDER].room = (uint32_t)p->context_cache_responder_entries;
-	cache->sets[CONTEXT_CQ].room = (uint32_t)p->context_cache_cq_entries;
-	cache->sets[CONTEXT_EQ].room = (uint32_t)p->context_cache_eq_entries;
-	cache->sets[CONTEXT_SRQ].room = (uint32_t)p->context_cache_srq_entries;
-	for (unsigned use = 0; use < CONTEXT_USES; use++)
-		total += cache->sets[use].room;
+	for (unsigned use = 0; use < CONTEXT_USES; use++) {
+		sets_shape(&cache->uses[use], entries[use],
+			   use == CONTEXT_READS ? p->context_cache_read_ways
+						: p->context_cache_ways);
+		cache->n_sets += cache->uses[use].count;
+		total += entries[use];
+	}
+	sets_place(cache);
 	while (buckets < total)
 		buckets *= 2;
 	cache->buckets = calloc(buckets, sizeof(*cache->buckets));
 	if (!cache->buckets)
 		abort();
 	cache->mask = (uint32_t)(buckets - 1);
-	cache->footprint = sizeof(*cache) + buckets * sizeof(*cache->buckets);
+	cache->footprint = empty_footprint(cache);
 	return cache;
 }
 
@@ -105,21 +140,24 @@ void context_line_settle(struct context_cache *cache, struct context_line *line)
 
 void context_lru_remove(struct context_cache *cache, struct context_line *line, unsigned tag)
 {
-	struct tag_set *set = &cache->sets[context_tag_use(line, tag)];
+	const enum context_use use = context_tag_use(line, tag);
+	struct tag_set *set = context_set(cache, use, line->key);
 	struct line_link *link = &line->lru[tag];
 
 	*(link->prev ? &link->prev->lru[tag].next : &set->first) = link->next;
 	*(link->next ? &link->next->lru[tag].prev : &set->last) = link->prev;
 	set->count--;
-	if (set->latest == line)
-		set->latest = NULL;
+	if (cache->uses[use].latest == line)
+		cache->uses[use].latest = NULL;
 }
 
 void context_lru_push(struct context_cache *cache, struct context_line *line, unsigned tag)
 {
-	struct tag_set *set = &cache->sets[context_tag_use(line, tag)];
+	const enum context_use use = context_tag_use(line, tag);
+	struct tag_set *set = context_set(cache, use, line->key);
 	struct line_link *link = &line->lru[tag];
 
+	cache->uses[use].latest = NULL;
 	link->prev = NULL;
 	link->next = set->first;
 	*(set->first ? &set->first->lru[tag].prev : &set->last) = line;
@@ -181,15 +219,15 @@ static void cache_empty(struct context_cache *cache)
 		lines_free(&cache->buckets[i]);
 	for (unsigned kind = 0; kind < CONTEXT_USES; kind++) {
 		lines_free(&cache->free[kind]);
-		cache->sets[kind] = (struct tag_set){.room = cache->sets[kind].room};
+		cache->uses[kind].latest = NULL;
 	}
+	memset(cache->sets, 0, cache->n_sets * sizeof(*cache->sets));
+	memset(cache->misses, 0, sizeof(cache->misses));
 	lines_free(&cache->lines);
 	cache->hashed = 0;
-	cache->miss_first = cache->miss_last = NULL;
-	cache->misses = 0;
 	cache->held = false;
 	waiter_queue_clear(&cache->held_waiters);
-	cache->footprint = sizeof(*cache) + ((size_t)cache->mask + 1) * sizeof(*cache->buckets);
+	cache->footprint = empty_footprint(cache);
 }
 
 void context_cache_reset(struct hca *hca)
@@ -202,6 +240,7 @@ void context_cache_destroy(struct context_cache *cache)
 	if (!cache)
 		return;
 	cache_empty(cache);
+	free(cache->sets);
 	free(cache->buckets);
 	free(cache);
 }

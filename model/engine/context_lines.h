@@ -2,9 +2,9 @@
  * The lines of the context cache and their places: hash, order of use, what happens to a line that
  * goes. Private to context_cache.c and context_lines.c.
  *
- * A line holds the bytes of one context and a tag for each use it serves (two for a QP, one else).
- * It is found by a hash of (table, index). A line that is dropped while a DMA of it is under way
- * leaves the hash and lives on alone until the DMA is done.
+ * A line holds the bytes of one context and a tag for each use it serves (three for a QP, one
+ * else). It is found by a hash of (table, index). A line that is dropped while a DMA of it is under
+ * way leaves the hash and lives on alone until the DMA is done.
  */
 #ifndef MODEL_ENGINE_CONTEXT_LINES_H
 #define MODEL_ENGINE_CONTEXT_LINES_H
@@ -15,7 +15,7 @@
 
 enum {
 	CONTEXT_USES = CONTEXT_SRQ + 1,
-	MAX_TAGS = 2,
+	MAX_TAGS = 3,
 	LONGEST = 256,
 	/* Bytes a line holds: the entry sizes of QUERY_DEV_CAP. */
 	QPC_LINE = 256,
@@ -48,6 +48,8 @@ struct context_line {
 	uint16_t pins[MAX_TAGS];
 	struct line_link lru[MAX_TAGS];
 	struct context_line *miss_next;
+	uint64_t miss_ps; /* its read was begun */
+	uint8_t end;      /* enum miss_end, whose queue reads it */
 	struct waiter_queue waiters;
 	struct flush *flushes;
 	struct dma read, write;
@@ -55,23 +57,38 @@ struct context_line {
 	uint8_t bytes[];
 };
 
-/* The lines of one use, most recently used first. */
+/* Lines of one use that a hash of their number puts together, most recently used first. */
 struct tag_set {
 	struct context_line *first, *last;
-	uint32_t count, room;
+	uint32_t count;
+};
+
+/* The cache of one use. */
+struct tag_sets {
+	struct tag_set *sets;
+	uint32_t count, room;   /* sets; lines of each */
 	uint32_t latest_number; /* short cut for the same number again */
 	struct context_line *latest;
+};
+
+/* What a miss is for: misses for different ends do not wait for each other. */
+enum miss_end { MISS_SEND, MISS_RECEIVE, MISS_COMPLETE, MISS_ENDS };
+
+struct miss_queue {
+	struct context_line *first, *last;
+	uint32_t active; /* reads under way */
 };
 
 struct context_cache {
 	struct context_line **buckets;
 	uint32_t hashed; /* lines in them */
 	uint32_t mask;
-	struct tag_set sets[CONTEXT_USES];
+	struct tag_sets uses[CONTEXT_USES];
+	struct tag_set *sets; /* of all uses */
+	uint32_t n_sets;
 	struct context_line *free[CONTEXT_USES];
 	struct context_line *lines; /* orphans, by hash_next: to be freed at reset */
-	struct context_line *miss_first, *miss_last;
-	uint32_t misses; /* under way */
+	struct miss_queue misses[MISS_ENDS];
 	bool held;
 	uint32_t held_key;
 	struct waiter_queue held_waiters;
@@ -82,7 +99,7 @@ struct context_cache {
 /* What is fixed for a use. */
 struct context_use_row {
 	const char *name;
-	uint8_t table, kind, tag;
+	uint8_t table, kind, tag, end;
 	uint16_t size;
 };
 
@@ -116,6 +133,20 @@ static inline struct context_line *context_line_find(struct context_cache *cache
 static inline enum context_use context_tag_use(const struct context_line *line, unsigned tag)
 {
 	return (enum context_use)(line->kind + tag);
+}
+
+/* Numbers come in rows; a cache that mixes their bits has sets of unlike load, as silicon has. */
+static inline struct tag_set *context_set(struct context_cache *cache, enum context_use use,
+					  uint32_t key)
+{
+	struct tag_sets *uses = &cache->uses[use];
+	uint32_t h = key;
+
+	if (uses->count == 1)
+		return uses->sets;
+	h = (h ^ h >> 16) * 0x85ebca6bu;
+	h = (h ^ h >> 13) * 0xc2b2ae35u;
+	return &uses->sets[(uint64_t)(h ^ h >> 16) * uses->count >> 32];
 }
 
 /* A line with no bytes and no tag, in the hash. */

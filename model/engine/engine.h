@@ -11,6 +11,7 @@
 #define MODEL_ENGINE_ENGINE_H
 
 #include "model/engine/hca.h"
+#include "model/engine/receive_unit.h"
 #include "model/engine/rules.h"
 #include "model/engine/stats.h"
 #include "model/interface/fwregs.h"
@@ -68,7 +69,8 @@ struct hca {
 	struct multicast *multicast;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
 
-	uint64_t responder_busy_ps, atomic_busy_ps; /* the units are held until then */
+	struct receive_unit receive;
+	uint64_t atomic_busy_ps;	    /* the unit is held until then */
 	struct packet *srq_checks;		    /* srq.c: limits being compared */
 };
 

@@ -1,4 +1,5 @@
 /* See packet.h. */
+#include "model/engine/receive_unit.h"
 #include "model/engine/packet.h"
 
 #include "model/engine/crc.h"
@@ -500,11 +501,8 @@ static void __attribute__((noinline)) trace_check(struct hca *hca, const struct 
 void packet_receive(struct hca *hca, struct packet *pkt)
 {
 	const char *why = NULL;
-	struct qp *qp;
 	int err;
 
-	pkt->ready_ps = hca_now(hca) + hca->params->packet_rx_latency +
-			pkt->len * hca->params->packet_store;
 	if (!(hca->ctrl & FW_CTRL_RUN)) {
 		drop(hca, pkt, "the engine is stopped");
 		return;
@@ -516,7 +514,14 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 		drop(hca, pkt, why);
 		return;
 	}
-	why = check_address(hca, pkt);
+	receive_unit_take(hca, pkt);
+}
+
+void receive_unit_packet(struct hca *hca, struct packet *pkt)
+{
+	const char *why = check_address(hca, pkt);
+	struct qp *qp;
+
 	if (why) {
 		drop(hca, pkt, why);
 		return;

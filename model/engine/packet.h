@@ -39,7 +39,7 @@ struct packet {
 	unsigned hold; /* fault plan: later packets that are to pass it first */
 	const char *fault;	 /* what a fault plan did, for traces; NULL mostly */
 	uint64_t sent_ps;	 /* last bit left the sender */
-	uint64_t ready_ps;	 /* sender: not before */
+	uint64_t ready_ps;	 /* sender: not before; receiver: parsed and checked */
 
 	uint8_t *wire; /* first byte of the LRH, inside buf */
 	uint16_t len;  /* LRH to VCRC inclusive */

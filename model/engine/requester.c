@@ -79,7 +79,10 @@ static void waiter_wake(struct waiter *w)
 {
 	struct qp_send *send = (struct qp_send *)((char *)w - offsetof(struct qp_send, waiter));
 
-	scheduler_ready(qp_of_send(send), 0);
+	if (send->missing)
+		scheduler_resume(qp_of_send(send));
+	else
+		scheduler_ready(qp_of_send(send), 0);
 }
 
 static void response_waiter_wake(struct waiter *w)
@@ -181,7 +184,7 @@ static enum send_state lost(struct send_step *s, int err)
 {
 	struct qp_send *send = s->send;
 
-	send->started = send->uar_pending = send->bf_pending = false;
+	send->started = send->uar_pending = send->bf_pending = send->bf_known = false;
 	if (err == -ENOENT)
 		return SEND_IDLE;
 	send->oldest = send->cursor = send->next;
@@ -202,19 +205,19 @@ static enum send_state begin(struct send_step *s)
 	if (s->qp->quiescing || s->qp->error_pending)
 		return SEND_WAIT_FIRMWARE;
 	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
+	send->missing = err == -EAGAIN;
 	if (err)
 		return err == -EAGAIN ? SEND_WAIT_MEMORY : lost(s, err);
 	s->service = qpc_get_service(s->qpc);
 	requester_load(s->qp, s->qpc);
 	if (send->uar_pending) {
-		bool blueflame = send->bf_pending;
-
-		if (scheduler_doorbell_check(s->qp, s->qpc)) {
-			send->bf_only = blueflame && !send->started && !send->rung;
-			send->started = true;
-		} else if (blueflame) {
+		if (!scheduler_doorbell_check(s->qp, s->qpc)) {
 			wqe_fetch_release(s->qp);
+			send->bf_known = false;
+		} else {
+			send->started = true;
 		}
+		requester_announced_end(send);
 	}
 	switch (qpc_get_state(s->qpc)) {
 	case QP_STATE_RTS:
@@ -263,14 +266,12 @@ static enum send_state fetch(struct send_step *s)
 	s->cursor = send->cursor;
 	s->fresh = send->cursor == send->next;
 	err = wqe_fetch_send(s->qp, s->qpc, send->cursor, !s->fresh, &send->waiter, &wqe, &len);
-	if (err == -EAGAIN) {
-		send->bf_only = false;
+	if (err == -EAGAIN)
 		return SEND_WAIT_MEMORY;
-	}
 	if (err == -ENOENT) {
 		if (send->rung) /* since that read was issued */
 			return SEND_FETCH;
-		send->started = false;
+		send->started = send->bf_known = false;
 		return SEND_IDLE;
 	}
 	if (err)
@@ -361,9 +362,7 @@ static enum send_state start(struct send_step *s)
 	s->hca->stats.requester_wqes++;
 	HCA_TRACE(s->hca, TP_WQE_SEND, .qpn = s->qp->qpn, .corr = send->cursor, .bytes = s->r.wqe,
 		  .len = s->r.len);
-	if (send->bf_only)
-		send->started = false;
-	send->bf_only = false;
+	requester_announced_end(send);
 	if (flags & SEND_LOCAL) {
 		send->cursor++;
 		s->busy_ps = s->hca->params->requester_wqe_gap;
@@ -411,6 +410,16 @@ static bool has_credit(struct send_step *s)
 	return beyond == 1;
 }
 
+/* How long a new WQE holds the unit. */
+static uint64_t wqe_ps(const struct send_step *s)
+{
+	const struct hca_params *p = s->hca->params;
+
+	return p->requester_wqe_gap + (s->send->fetched ? p->requester_fetched_gap : 0) +
+	       (s->send->reliable ? p->requester_reliable_gap : 0) +
+	       (s->by_pointer ? p->requester_gather_gap : 0);
+}
+
 static enum send_state packet(struct send_step *s)
 {
 	struct qp_send *send = s->send;
@@ -426,9 +435,9 @@ static enum send_state packet(struct send_step *s)
 		return SEND_WAIT_MEMORY;
 	if (err)
 		return fault(s, (enum verdict)err);
-	s->busy_ps = s->fresh && p->requester_wqe_gap > p->requester_packet_gap
-			     ? p->requester_wqe_gap
-			     : p->requester_packet_gap;
+	s->busy_ps = p->requester_packet_gap;
+	if (s->fresh && wqe_ps(s) > s->busy_ps)
+		s->busy_ps = wqe_ps(s);
 	requester_save(s->qp, s->qpc);
 	requester_out_run(s->qp);
 	return SEND_DONE;
@@ -469,7 +478,7 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
 
 	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {
 		s.held = in_message(&s);
-		s.fresh = s.probe = false;
+		s.fresh = s.probe = s.by_pointer = false;
 		s.at_ps = at_ps + busy_ps;
 		s.busy_ps = 0;
 		if (!step(&s, s.held ? SEND_RESUME : SEND_BEGIN))

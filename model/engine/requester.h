@@ -19,7 +19,8 @@
 struct qp;
 struct qpc;
 struct packet;
-struct wqe_buffer;
+struct wqe_line;
+struct wqe_read;
 
 enum { SEND_WINDOW = 32 }; /* most WQEs in flight on one QP */
 
@@ -54,7 +55,8 @@ struct qp_send {
 	struct waiter response_waiter; /* of responses and completions */
 	struct event timer;            /* scheduler's: not before */
 	struct qp *ring_next;          /* scheduler's */
-	struct wqe_buffer *wqes[2];    /* wqe_fetch's */
+	struct wqe_line *wqe_lines;    /* wqe_fetch's */
+	struct wqe_read *wqe_reads[2]; /* ahead, of what has been taken before */
 	struct packet *out_first,
 		*out_last;           /* built packets that wait for their payload, in order */
 	struct packet *discard_last; /* packets up to this one are freed instead of sent */
@@ -71,12 +73,17 @@ struct qp_send {
 	uint32_t uar;           /* UAR page of a doorbell that is not yet checked */
 	uint16_t oldest, next;  /* WQE indices: [oldest, next) are in flight */
 	uint16_t cursor;        /* WQE being sent (behind next while retrying) */
-	uint16_t bf_index;
-	uint16_t dma_pending; /* payload reads under way */
-	uint8_t turn;         /* enum send_turn */
-	uint8_t port;         /* as of the last step, 0 not known: 1 */
-	uint8_t state;        /* enum send_state, its name is traced */
+	uint16_t bf_index;      /* of the BlueFlame write of bf_pending */
+	uint16_t bf_end;        /* bf_known: WQEs before this one are announced, no other */
+	uint16_t ahead_end;     /* behind what the last read ahead found */
+	int8_t wqe_status[2];   /* -errno of a read that brought no WQE: ahead_end; any */
+	uint16_t dma_pending;   /* payload reads under way */
+	uint8_t turn;           /* enum send_turn */
+	uint8_t port;           /* as of the last step, 0 not known: 1 */
+	uint8_t state;          /* enum send_state, its name is traced */
 	uint8_t log_mtu;
+	uint8_t found;                /* WQEs by reads ahead, lately */
+	uint8_t ahead_count;          /* by the last one if it found WQEs only */
 	uint8_t reads;                /* READs and atomics outstanding */
 	uint8_t retries, rnr_retries; /* left */
 	uint8_t fault;                /* verdict: WQE `cursor` cannot be sent */
@@ -85,7 +92,9 @@ struct qp_send {
 	bool started; /* a doorbell has been rung and the queue not been found empty since */
 	bool rung;    /* a doorbell since the last read of the queue was issued */
 	bool uar_pending, bf_pending; /* a doorbell, a BlueFlame write waits for the context */
-	bool bf_only;                 /* only a BlueFlame write announced the next WQE */
+	bool bf_known; /* only BlueFlame writes, in order, announced what has not been started */
+	bool fetched;  /* the WQE looked at last came from memory */
+	bool missing;  /* a unit stands still until its context has been read */
 	bool flushing;
 	bool reliable;
 	bool rnr_wait;

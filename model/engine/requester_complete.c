@@ -143,9 +143,11 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 		send->failed = send->fault;
 	requester_save(qp, qpc);
 	qp->hca->stats.requester_completed += done;
-	for (uint16_t i = first; i != send->oldest; i++)
+	for (uint16_t i = first; i != send->oldest; i++) {
+		wqe_fetch_done(qp, i);
 		if (send_entry(send, i)->flags & SEND_SIGNALLED)
 			post_good(qp, cqn, i, send_entry(send, i), earliest_ps);
+	}
 	if (send->failed) {
 		if (qp_context(qp, false, &send->response_waiter, &qpc) || migrated(qp, qpc))
 			return;
@@ -234,7 +236,7 @@ void requester_flush(struct qp *qp)
 	if (!send->flushing) {
 		send->flushing = true;
 		send->discard_last = send->out_last;
-		send->rnr_wait = send->implied_nak = send->bf_only = false;
+		send->rnr_wait = send->implied_nak = send->bf_known = false;
 		send->fault = send->failed = 0;
 		send->reads = 0;
 		send->acked_psn = send->send_psn = send->max_psn;
@@ -270,6 +272,7 @@ enum send_state requester_flush_step(struct send_step *s)
 			return SEND_IDLE;
 		}
 		send->next++;
+		requester_announced_end(send);
 	}
 	send->cursor = send->next;
 	s->busy_ps = s->hca->params->requester_wqe_gap;

@@ -44,9 +44,10 @@ struct send_step {
 	struct qp_send *send;
 	struct qpc *qpc; /* valid until something else is asked of the context cache */
 	unsigned service;
-	bool fresh; /* the WQE is started by this step */
-	bool probe; /* a packet beyond the credits: asks for an ACK */
-	bool held;  /* qpc and r are at hand: the step before it sent a packet of the same WQE */
+	bool fresh;      /* the WQE is started by this step */
+	bool by_pointer; /* its packet's payload is read from memory */
+	bool probe;      /* a packet beyond the credits: asks for an ACK */
+	bool held; /* qpc and r are at hand: the step before it sent a packet of the same WQE */
 	uint16_t cursor; /* WQE of r */
 	uint64_t at_ps, busy_ps;
 	struct send_request r;
@@ -55,6 +56,13 @@ struct send_step {
 static inline struct send_wqe *send_entry(struct qp_send *send, uint16_t index)
 {
 	return &send->window[index % SEND_WINDOW];
+}
+
+/* Where all that BlueFlame writes have announced is started, memory need not be asked. */
+static inline void requester_announced_end(struct qp_send *send)
+{
+	if (send->bf_known && (int16_t)(send->bf_end - send->next) <= 0)
+		send->started = send->bf_known = false;
 }
 
 /* PSNs that a WQE takes. */

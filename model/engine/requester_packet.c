@@ -334,6 +334,7 @@ static void issue(struct send_step *s, struct packet *pkt, const struct gather *
 	out_add(s->send, pkt);
 	if (!g->by_pointer)
 		return;
+	s->by_pointer = true;
 	pkt->owner = s->qp;
 	pkt->dma.hca = s->hca;
 	pkt->dma.done = payload_here;

@@ -78,11 +78,9 @@ static void __attribute__((noinline)) trace_work(const struct resp_run *x, uint6
 		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
 }
 
-/* Takes the next packet; the unit's time is arithmetic: ready_ps is when this packet's DMA or
- * response may leave. */
+/* Takes the next packet; ready_ps becomes the time at which its DMA or response may leave. */
 static enum resp_state resp_next(struct resp_run *x)
 {
-	const struct hca_params *p = x->hca->params;
 	struct qp_receive *r = x->r;
 	uint64_t start;
 
@@ -100,10 +98,7 @@ static enum resp_state resp_next(struct resp_run *x)
 	start = x->pkt->ready_ps; /* parsed and checked */
 	if (start < hca_now(x->hca))
 		start = hca_now(x->hca);
-	if (start < x->hca->responder_busy_ps)
-		start = x->hca->responder_busy_ps;
-	x->hca->responder_busy_ps = start + p->responder_packet_gap;
-	x->pkt->ready_ps = start + p->responder_latency;
+	x->pkt->ready_ps = start + x->hca->params->responder_latency;
 	if (hca_watched(x->hca))
 		trace_work(x, start);
 	x->pkt->owner = x->qp;
@@ -586,7 +581,7 @@ void responder_reset(struct hca *hca)
 {
 	struct packet *pkt;
 
-	hca->responder_busy_ps = 0;
+	receive_unit_reset(hca);
 	hca->atomic_busy_ps = 0;
 	while ((pkt = hca->srq_checks)) {
 		hca->srq_checks = pkt->next;

@@ -4,6 +4,7 @@
 #include "model/engine/responder_internal.h"
 
 #include "model/engine/link_port.h"
+#include "model/engine/scheduler.h"
 
 struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcode opcode,
 			    uint32_t psn, unsigned payload_len, uint8_t syndrome, uint32_t msn)
@@ -62,6 +63,8 @@ static void response_send(struct qp *qp, struct packet *pkt)
 		qp->receive.resources--;
 	pkt->owner = NULL;
 	packet_seal(qp->hca, pkt);
+	if (pkt->payload_len)
+		scheduler_response(qp->hca, pkt->port);
 	link_port_send(qp->hca, pkt);
 }
 

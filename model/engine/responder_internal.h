@@ -53,6 +53,7 @@ enum resp_mark {
 			       buffer */
 	MARK_FAILED = 1 << 3, /* response: instead of it goes the NAK of packet.verdict */
 	MARK_LAST = 1 << 4,   /* response: the last one of a READ or atomic */
+	MARK_RESOURCES = 1 << 6, /* request: the QP's responder resources have been at hand */
 	MARK_AGAIN = 1 << 5,  /* with MARK_READ or MARK_LAST: of a READ that is repeated */
 };
 

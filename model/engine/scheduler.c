@@ -6,6 +6,7 @@
 #include "model/engine/wqe_fetch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct ring {
 	struct qp *first, *last;
@@ -16,7 +17,9 @@ struct unit {
 	struct scheduler *scheduler;
 	struct qp *qp;  /* whose burst it is busy with */
 	bool held_back; /* waits for a port or for payload reads */
+	bool stalled;   /* waits for the context of its QP */
 	uint8_t next_port;
+	unsigned packets; /* of this turn at most */
 };
 
 struct scheduler {
@@ -24,6 +27,7 @@ struct scheduler {
 	struct ring rings[HCA_MAX_PORTS];
 	unsigned n_units;
 	int dmas;
+	bool owed[HCA_MAX_PORTS]; /* a READ response has left: a request may follow it */
 	struct unit *units;
 };
 
@@ -68,7 +72,7 @@ void scheduler_reset(struct hca *hca)
 		if (s->units[i].qp)
 			s->units[i].qp->send.turn = TURN_NONE;
 		s->units[i].qp = NULL;
-		s->units[i].held_back = false;
+		s->units[i].held_back = s->units[i].stalled = false;
 	}
 	for (unsigned p = 0; p < HCA_MAX_PORTS; p++) {
 		for (struct qp *qp = s->rings[p].first; qp; qp = qp->send.ring_next)
@@ -76,6 +80,7 @@ void scheduler_reset(struct hca *hca)
 		s->rings[p] = (struct ring){0};
 	}
 	s->dmas = 0;
+	memset(s->owed, 0, sizeof(s->owed));
 }
 
 /* --- rings --- */
@@ -187,7 +192,10 @@ static struct qp *pick(struct unit *unit, uint64_t *again_ps)
 		if (!s->rings[p].first)
 			continue;
 		backlog = link_port_backlog_ps(s->hca, p + 1);
-		if (backlog <= window) {
+		if (backlog <= window || s->owed[p]) {
+			unit->packets = backlog <= window ? (unsigned)s->hca->params->scheduler_burst
+							  : 1;
+			s->owed[p] = false;
 			unit->next_port = (uint8_t)((p + 1) % HCA_MAX_PORTS);
 			return ring_take(&s->rings[p]);
 		}
@@ -223,11 +231,13 @@ static void unit_job(struct event *ev)
 	uint64_t again_ps, busy;
 	uint16_t from;
 
-	unit->held_back = false;
-	unit->qp = NULL;
-	if (qp)
+	if (qp && !unit->stalled) {
 		ring_add(s, qp);
-	while ((qp = pick(unit, &again_ps))) {
+		qp = NULL;
+	}
+	unit->held_back = unit->stalled = false;
+	unit->qp = NULL;
+	for (; qp || (qp = pick(unit, &again_ps)); qp = NULL) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
 		if (hca_watched(s->hca))
@@ -235,12 +245,15 @@ static void unit_job(struct event *ev)
 		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
 			  .args = {qp->send.next});
 		from = qp->send.cursor;
-		busy = requester_run(qp, hca_now(s->hca),
-				     (unsigned)s->hca->params->scheduler_burst);
+		busy = requester_run(qp, hca_now(s->hca), unit->packets);
 		if (busy) {
 			if (hca_watched(s->hca))
 				trace_turn(unit, qp, from, busy);
 			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
+			return;
+		}
+		if (qp->send.missing) {
+			unit->stalled = true;
 			return;
 		}
 		unit->qp = NULL;
@@ -289,6 +302,20 @@ void scheduler_ready(struct qp *qp, uint64_t earliest_ps)
 	wake_unit(s);
 }
 
+void scheduler_resume(struct qp *qp)
+{
+	struct scheduler *s = qp->hca->scheduler;
+
+	qp->send.missing = false;
+	for (unsigned i = 0; i < s->n_units; i++) {
+		if (s->units[i].qp != qp || !s->units[i].stalled)
+			continue;
+		event_set(qp->hca->core, &s->units[i].ev, hca_now(qp->hca));
+		return;
+	}
+	scheduler_ready(qp, 0);
+}
+
 void scheduler_remove(struct qp *qp)
 {
 	struct scheduler *s = qp->hca->scheduler;
@@ -296,10 +323,26 @@ void scheduler_remove(struct qp *qp)
 	event_cancel(qp->hca->core, &qp->send.timer);
 	if (qp->send.turn == TURN_RING)
 		ring_remove(ring_of(s, qp), qp);
-	for (unsigned i = 0; i < s->n_units; i++)
-		if (s->units[i].qp == qp)
-			s->units[i].qp = NULL; /* its event stays: the unit is busy until then */
+	for (unsigned i = 0; i < s->n_units; i++) {
+		struct unit *unit = &s->units[i];
+
+		if (unit->qp != qp)
+			continue;
+		unit->qp = NULL; /* its event stays: the unit is busy until then */
+		if (unit->stalled)
+			event_set(s->hca->core, &unit->ev, hca_now(s->hca));
+		unit->stalled = false;
+	}
 	qp->send.turn = TURN_NONE;
+}
+
+void scheduler_response(struct hca *hca, unsigned port)
+{
+	struct scheduler *s = hca->scheduler;
+
+	s->owed[port - 1] = true;
+	if (s->rings[port - 1].first)
+		wake_unit(s);
 }
 
 void scheduler_dma(struct hca *hca, int change)
@@ -334,6 +377,7 @@ void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 	qp->send.uar = uar;
 	qp->send.uar_pending = true;
 	qp->send.rung = true;
+	qp->send.bf_known = false;
 	scheduler_ready(qp, 0);
 }
 
@@ -342,16 +386,24 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 {
 	struct qp *qp = rung_qp(hca, qpn);
 	struct qp_send *send;
+	bool at_rest;
 
 	if (!qp)
 		return;
 	send = &qp->send;
-	if (send->oldest == send->next && !send->started && !send->uar_pending &&
-	    wqe_fetch_put(qp, index, wqe, len)) {
+	at_rest = !send->started && !send->uar_pending;
+	if (at_rest && send->oldest == send->next) {
 		send->bf_pending = true;
 		send->bf_index = index;
+	}
+	if (at_rest ? send->bf_pending || (send->loaded && index == send->next)
+		    : send->bf_known && index == send->bf_end) {
+		wqe_fetch_put(qp, index, wqe, len);
+		send->bf_known = true;
+		send->bf_end = (uint16_t)(index + 1);
 		send->rung = false;
 	} else {
+		send->bf_known = false;
 		send->rung = true;
 	}
 	send->uar = uar;
@@ -383,9 +435,13 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 	 * that is ahead, while the queue is at rest, skips work requests that no doorbell has
 	 * announced.
 	 */
-	if (blueflame && send->oldest == send->next && (int16_t)(send->bf_index - send->next) > 0)
+	if (blueflame && send->oldest == send->next && (int16_t)(send->bf_index - send->next) > 0) {
+		wqe_fetch_release(qp);
+		send->bf_known = false;
+		send->rung = true;
 		guest_error(qp->hca, RULE_blueflame_mismatch,
 			    "BlueFlame write of qpn %06x has index %u, the queue is at %u", qp->qpn,
 			    send->bf_index, send->next);
+	}
 	return true;
 }

@@ -1,8 +1,9 @@
 /*
  * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one
- * QP on one unit at a time. from: doorbell, requester, retry; to: requester_run(). Time:
- * [hca.scheduler], units' busy-until; holds back while a port has link.tx_window of data to send
- * and while requester.inflight payload reads a unit are under way.
+ * QP on one unit at a time. A unit stands still while the context of its QP is read. from:
+ * doorbell, requester, retry; to: requester_run(). Time: [hca.scheduler], units' busy-until; holds
+ * back while a port has link.tx_window of data to send and while requester.inflight payload reads a
+ * unit are under way.
  */
 #ifndef MODEL_ENGINE_SCHEDULER_H
 #define MODEL_ENGINE_SCHEDULER_H
@@ -32,7 +33,12 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc);
 /* The QP has something to send from `earliest_ps` on: puts it into the ring (once). */
 void scheduler_ready(struct qp *qp, uint64_t earliest_ps);
+/* The context that its unit stands still for (qp->send.missing) is there, or will not come. */
+void scheduler_resume(struct qp *qp);
 void scheduler_remove(struct qp *qp);
+/* A READ response goes out on the port: whatever there is to send there, one request may follow, so
+ * that a peer's READs do not starve the own requests. */
+void scheduler_response(struct hca *hca, unsigned port);
 /* Payload DMA reads under way, all QPs: +1, -1. */
 void scheduler_dma(struct hca *hca, int change);
 /* No more of them may be asked for now. */

@@ -153,9 +153,15 @@ static int rq_get(struct qp *qp, struct qpc *qpc, bool again, struct waiter *w,
 			return -EAGAIN;
 		}
 	}
-	err = wqe_fetch_receive(qp->hca, qp->qpn, qpc_get_mtt_addr(qpc), qpc_get_log_page_size(qpc),
-				rq_offset(qpc) + (uint64_t)(index & mask) * stride, stride, again,
-				w, &wqe->segments);
+	err = wqe_fetch_receive(
+		qp->hca,
+		&(struct receive_slot){.mtt_addr = qpc_get_mtt_addr(qpc),
+				       .offset = rq_offset(qpc) + (uint64_t)(index & mask) * stride,
+				       .qpn = qp->qpn,
+				       .log_page_size = qpc_get_log_page_size(qpc),
+				       .stride = stride,
+				       .posted = again ? 1 : rq_known(qpc)},
+		again, w, &wqe->segments);
 	if (err)
 		return err;
 	wqe->n_bytes = stride < WQE_MAX_BYTES ? stride : WQE_MAX_BYTES;
@@ -241,9 +247,16 @@ static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again
 	const uint8_t *bytes;
 	int err;
 
-	err = wqe_fetch_receive(qp->hca, qp->qpn, srqc_get_mtt_addr(srqc),
-				srqc_get_log_page_size(srqc), offset + (uint64_t)slot * stride,
-				stride, again, w, &bytes);
+	/* The one behind it in memory is not the next one of the list. */
+	err = wqe_fetch_receive(
+		qp->hca,
+		&(struct receive_slot){.mtt_addr = srqc_get_mtt_addr(srqc),
+				       .offset = offset + (uint64_t)slot * stride,
+				       .qpn = qp->qpn,
+				       .log_page_size = srqc_get_log_page_size(srqc),
+				       .stride = stride,
+				       .posted = 1},
+		again, w, &bytes);
 	if (err)
 		return err;
 	if (stride > WQE_MAX_BYTES)

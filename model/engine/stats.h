@@ -14,9 +14,18 @@
 	S(doorbell, eq_updates, "EQ doorbells")                                                                                        \
 	S(wqe_fetch, reads, "DMA reads of send WQEs")                                                                                  \
 	S(wqe_fetch, hits, "send WQEs found prefetched")                                                                               \
-	S(wqe_fetch, receives, "receive WQEs fetched")                                                                                 \
+	S(wqe_fetch, evictions, "send WQEs that made room for others")                                                                 \
+	S(wqe_fetch, waits, "WQE reads that waited for an earlier one")                                                                \
+	S(wqe_fetch, receives, "DMA reads of receive WQEs")                                                                            \
+	S(wqe_fetch, receive_hits, "receive WQEs found prefetched")                                                                    \
 	S(context_cache, hits, "contexts found in the cache")                                                                          \
 	S(context_cache, misses, "contexts read from ICM")                                                                             \
+	S(context_cache, requester_misses, "of them QP contexts for sending")                                                          \
+	S(context_cache, responder_misses, "of them QP contexts for receiving")                                                        \
+	S(context_cache, read_misses, "of them QP contexts for the responder resources of READs and atomics")                          \
+	S(context_cache, evictions, "contexts that made room for others")                                                              \
+	S(context_cache, miss_waits, "misses that waited for an earlier one")                                                          \
+	S(context_cache, miss_ps, "time of the misses' reads")                                                                         \
 	S(context_cache, writebacks, "contexts written back to ICM")                                                                   \
 	S(translate, mpt_hits, "MPT entries found in the cache")                                                                       \
 	S(translate, mpt_misses, "MPT entries read from ICM")                                                                          \
@@ -26,6 +35,8 @@
 	S(requester, packets, "request packets built")                                                                                 \
 	S(requester, completed, "send work requests completed")                                                                        \
 	S(requester, errors, "send work requests completed in error, flushes not counted")                                             \
+	S(packet, rx_waits, "packets that waited for the receive unit")                                                                \
+	S(packet, rx_stall_ps, "time the receive unit stood still while contexts were read")                                           \
 	S(retry, retransmitted, "request packets sent again")                                                                          \
 	S(retry, ack_timeouts, "ACK timer expiries")                                                                                   \
 	S(retry, rnr_waits, "RNR NAKs that started a wait")                                                                            \

@@ -1,7 +1,6 @@
-/* See wqe_fetch.h. */
-#include "model/engine/wqe_fetch.h"
+/* Send WQEs: see wqe_fetch.h. */
+#include "model/engine/wqe_state.h"
 
-#include "model/engine/pcie.h"
 #include "model/engine/qp.h"
 #include "model/engine/translate.h"
 #include "model/interface/queues.h"
@@ -10,53 +9,34 @@
 #include <string.h>
 
 enum {
-	SLOT_AHEAD = 0, /* of qp->send.wqes: what follows in the queue */
-	SLOT_BACK = 1,  /* WQEs that have been taken before */
-	BUFFER_FRAGS = 4,
-	RECEIVE_WAYS = 4,
+	SLOT_AHEAD = 0, /* of qp->send.wqe_reads: what follows in the queue */
+	SLOT_BACK = 1,  /* a WQE that has been taken before */
 };
 
-enum buffer_state { BUFFER_FREE, BUFFER_READING, BUFFER_FULL };
+/* A WQE held in the device. */
+struct wqe_line {
+	struct wqe_line *newer, *older; /* by last use */
+	struct wqe_line *hash_next;
+	struct wqe_line *qp_next, **qp_link; /* of the same QP */
+	struct qp *qp;                       /* NULL: free */
+	uint16_t index, len;
+	bool wanted;  /* read for somebody who has not used it yet */
+	bool fetched; /* from memory, not by BlueFlame */
+	uint8_t *bytes;
+};
 
-struct wqe_buffer {
+/* WQEs being read. */
+struct wqe_read {
 	struct dma dma;
 	struct wqe_fetch *wf;
-	struct wqe_buffer *newer, *older; /* by last use */
+	struct wqe_read *next_free;
 	struct waiter_queue waiters;
-	struct qp *qp; /* NULL: nobody's, or its owner went away while it was being read */
-	uint8_t slot;
-	uint8_t state;         /* enum buffer_state */
-	bool wanted;           /* read for somebody who has not fetched from it yet */
-	uint16_t first, count; /* WQE indices it holds */
+	struct qp *qp; /* NULL: free, or its owner went away */
+	uint8_t slot, log_count;
+	uint16_t first, count;
 	uint32_t stride;
-	int status;
-	struct dma_frag frags[BUFFER_FRAGS];
+	struct dma_frag frags[WQE_FRAGS];
 	uint8_t *bytes;
-};
-
-/* A receive WQE. */
-struct receive_buffer {
-	struct dma dma;
-	struct wqe_fetch *wf;
-	struct waiter_queue waiters;
-	uint64_t mtt_addr, offset;
-	uint32_t qpn;
-	uint8_t state;
-	bool wanted;
-	int status;
-	struct dma_frag frags[BUFFER_FRAGS];
-	uint8_t bytes[WQE_MAX_BYTES];
-};
-
-struct wqe_fetch {
-	struct hca *hca;
-	unsigned n_buffers, n_receives;
-	uint32_t buffer_bytes;
-	struct wqe_buffer *buffers, *newest, *oldest;
-	struct receive_buffer *receives;
-	uint8_t *bytes;
-	struct waiter_queue room; /* those for whom there was no buffer */
-	struct event room_event;
 };
 
 /* --- geometry --- */
@@ -88,135 +68,184 @@ void wqe_geometry_receive(const struct qpc *qpc, struct wqe_geometry *g)
 		g->offset += (uint64_t)send_stride << qpc_get_log_sq_size(qpc);
 }
 
-/* --- room --- */
+/* --- lines --- */
 
-static void room_job(struct event *ev)
+static struct wqe_line **line_bucket(const struct wqe_fetch *wf, uint32_t qpn, uint16_t index)
 {
-	struct wqe_fetch *wf =
-		(struct wqe_fetch *)((char *)ev - offsetof(struct wqe_fetch, room_event));
-
-	waiter_queue_wake(&wf->room);
+	return &wf->buckets[((qpn * 0x9e3779b1u >> 8) + index) & wf->hash_mask];
 }
 
-/* By an event: who makes room is in the middle of a step, and holds pointers into caches. */
-static void room_made(struct wqe_fetch *wf)
+static struct wqe_line *line_find(const struct wqe_fetch *wf, const struct qp *qp, uint16_t index)
 {
-	if (wf->room.first && !event_is_set(&wf->room_event))
-		event_set(wf->hca->core, &wf->room_event, hca_now(wf->hca));
+	struct wqe_line *line = *line_bucket(wf, qp->qpn, index);
+
+	while (line && (line->qp != qp || line->index != index))
+		line = line->hash_next;
+	return line;
 }
 
-/* --- buffers by last use --- */
-
-static void unlink_buffer(struct wqe_fetch *wf, struct wqe_buffer *b)
+static void unlink_line(struct wqe_fetch *wf, struct wqe_line *line)
 {
-	if (b->newer)
-		b->newer->older = b->older;
-	else
-		wf->newest = b->older;
-	if (b->older)
-		b->older->newer = b->newer;
-	else
-		wf->oldest = b->newer;
+	*(line->newer ? &line->newer->older : &wf->newest) = line->older;
+	*(line->older ? &line->older->newer : &wf->oldest) = line->newer;
 }
 
-static void link_newest(struct wqe_fetch *wf, struct wqe_buffer *b)
+static void link_newest(struct wqe_fetch *wf, struct wqe_line *line)
 {
-	b->newer = NULL;
-	b->older = wf->newest;
-	if (wf->newest)
-		wf->newest->newer = b;
-	else
-		wf->oldest = b;
-	wf->newest = b;
+	line->newer = NULL;
+	line->older = wf->newest;
+	*(wf->newest ? &wf->newest->newer : &wf->oldest) = line;
+	wf->newest = line;
 }
 
-static void link_oldest(struct wqe_fetch *wf, struct wqe_buffer *b)
+static void link_oldest(struct wqe_fetch *wf, struct wqe_line *line)
 {
-	b->older = NULL;
-	b->newer = wf->oldest;
-	if (wf->oldest)
-		wf->oldest->older = b;
-	else
-		wf->newest = b;
-	wf->oldest = b;
+	line->older = NULL;
+	line->newer = wf->oldest;
+	*(wf->oldest ? &wf->oldest->older : &wf->newest) = line;
+	wf->oldest = line;
 }
 
-static void used(struct wqe_fetch *wf, struct wqe_buffer *b)
+/* It is nobody's any more; its place in the order of use stays. */
+static void line_empty(struct wqe_fetch *wf, struct wqe_line *line)
 {
-	if (wf->newest == b)
-		return;
-	unlink_buffer(wf, b);
-	link_newest(wf, b);
+	struct wqe_line **at = line_bucket(wf, line->qp->qpn, line->index);
+
+	while (*at != line)
+		at = &(*at)->hash_next;
+	*at = line->hash_next;
+	*line->qp_link = line->qp_next;
+	if (line->qp_next)
+		line->qp_next->qp_link = line->qp_link;
+	line->qp = NULL;
+	line->wanted = false;
 }
 
-/* The buffer is nobody's; one that is being read becomes free when the read is done. */
-static void release(struct wqe_fetch *wf, struct wqe_buffer *b)
+static void line_drop(struct wqe_fetch *wf, struct wqe_line *line)
 {
-	if (b->qp)
-		b->qp->send.wqes[b->slot] = NULL;
-	b->qp = NULL;
-	b->wanted = false;
-	if (b->state == BUFFER_READING)
-		return;
-	b->state = BUFFER_FREE;
-	unlink_buffer(wf, b);
-	link_oldest(wf, b);
-	room_made(wf);
+	line_empty(wf, line);
+	unlink_line(wf, line);
+	link_oldest(wf, line);
 }
 
-static struct wqe_buffer *take(struct wqe_fetch *wf, struct qp *qp, unsigned slot)
+/* A line for this WQE: its own, or the least recently used one that nobody waits for. NULL: none.
+ */
+static struct wqe_line *line_take(struct wqe_fetch *wf, struct qp *qp, uint16_t index)
 {
-	struct wqe_buffer *b = wf->oldest;
+	struct wqe_line *line = line_find(wf, qp, index), **home;
 
-	while (b && (b->state == BUFFER_READING || b->wanted))
-		b = b->newer;
-	if (!b)
+	if (line)
+		return line;
+	line = wf->oldest;
+	while (line && line->wanted)
+		line = line->newer;
+	if (!line)
 		return NULL;
-	if (b->qp)
-		b->qp->send.wqes[b->slot] = NULL;
-	b->qp = qp;
-	b->slot = (uint8_t)slot;
-	qp->send.wqes[slot] = b;
-	used(wf, b);
-	return b;
+	if (line->qp) {
+		wf->hca->stats.wqe_fetch_evictions++;
+		line_empty(wf, line);
+	}
+	home = line_bucket(wf, qp->qpn, index);
+	line->qp = qp;
+	line->index = index;
+	line->hash_next = *home;
+	*home = line;
+	line->qp_next = qp->send.wqe_lines;
+	line->qp_link = &qp->send.wqe_lines;
+	if (line->qp_next)
+		line->qp_next->qp_link = &line->qp_next;
+	qp->send.wqe_lines = line;
+	return line;
+}
+
+static void line_touch(struct wqe_fetch *wf, struct wqe_line *line)
+{
+	if (wf->newest == line)
+		return;
+	unlink_line(wf, line);
+	link_newest(wf, line);
+}
+
+static struct wqe_line *line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
+				 const uint8_t *bytes, uint32_t len, bool fetched)
+{
+	struct wqe_line *line = line_take(wf, qp, index);
+
+	if (!line)
+		return NULL;
+	memcpy(line->bytes, bytes, len);
+	line->len = (uint16_t)len;
+	line->fetched = fetched;
+	line_touch(wf, line);
+	return line;
 }
 
 /* --- life --- */
 
-static void buffer_done(struct dma *dma);
-static void receive_done(struct dma *dma);
+static void lines_link(struct wqe_fetch *wf)
+{
+	wf->newest = wf->oldest = NULL;
+	memset(wf->buckets, 0, ((size_t)wf->hash_mask + 1) * sizeof(*wf->buckets));
+	for (unsigned i = 0; i < wf->n_lines; i++) {
+		wf->lines[i].qp = NULL;
+		wf->lines[i].wanted = false;
+		link_newest(wf, &wf->lines[i]);
+	}
+}
+
+static void reads_link(struct wqe_fetch *wf)
+{
+	wf->reads_free = NULL;
+	wf->active = 0;
+	for (unsigned i = wf->n_reads; i--;) {
+		wf->reads[i].qp = NULL;
+		wf->reads[i].next_free = wf->reads_free;
+		wf->reads_free = &wf->reads[i];
+	}
+}
+
+static void nobody(struct waiter *w)
+{
+}
+
+static size_t bytes_held(const struct wqe_fetch *wf)
+{
+	return (size_t)wf->n_lines * WQE_MAX_BYTES + (size_t)wf->n_reads * wf->read_bytes;
+}
 
 struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 {
 	struct wqe_fetch *wf = calloc(1, sizeof(*wf));
 	const struct hca_params *p = hca->params;
+	uint32_t buckets = 1;
 
 	if (!wf)
-		return NULL;
+		abort();
 	wf->hca = hca;
-	wf->room_event.job = room_job;
-	wf->n_buffers = (unsigned)(p->wqe_fetch_entries / p->wqe_fetch_prefetch);
-	if (wf->n_buffers < 2)
-		wf->n_buffers = 2; /* one for each slot, or a QP could wait for itself */
-	wf->n_receives = (unsigned)((p->wqe_fetch_receives + RECEIVE_WAYS - 1) / RECEIVE_WAYS *
-				    RECEIVE_WAYS);
-	wf->buffer_bytes = (uint32_t)p->wqe_fetch_prefetch * WQE_CHUNK;
-	if (wf->buffer_bytes < WQE_MAX_BYTES)
-		wf->buffer_bytes = WQE_MAX_BYTES;
-	wf->buffers = calloc(wf->n_buffers, sizeof(*wf->buffers));
-	wf->receives = calloc(wf->n_receives, sizeof(*wf->receives));
-	wf->bytes = malloc((size_t)wf->n_buffers * wf->buffer_bytes);
-	if (!wf->buffers || !wf->receives || !wf->bytes) {
-		wqe_fetch_destroy(wf);
-		return NULL;
+	wf->idle.wake = nobody;
+	wf->n_lines = (unsigned)p->wqe_fetch_entries;
+	wf->n_reads = (unsigned)p->wqe_fetch_reads;
+	wf->read_bytes = (uint32_t)(p->wqe_fetch_read_size > WQE_MAX_BYTES ? p->wqe_fetch_read_size
+									   : WQE_MAX_BYTES);
+	while (buckets < 2 * wf->n_lines)
+		buckets *= 2;
+	wf->hash_mask = buckets - 1;
+	wf->lines = calloc(wf->n_lines, sizeof(*wf->lines));
+	wf->reads = calloc(wf->n_reads, sizeof(*wf->reads));
+	wf->buckets = calloc(buckets, sizeof(*wf->buckets));
+	wf->bytes = malloc(bytes_held(wf));
+	if (!wf->lines || !wf->reads || !wf->buckets || !wf->bytes)
+		abort();
+	for (unsigned i = 0; i < wf->n_lines; i++)
+		wf->lines[i].bytes = wf->bytes + (size_t)i * WQE_MAX_BYTES;
+	for (unsigned i = 0; i < wf->n_reads; i++) {
+		wf->reads[i].wf = wf;
+		wf->reads[i].bytes = wf->bytes + (size_t)wf->n_lines * WQE_MAX_BYTES +
+				     (size_t)i * wf->read_bytes;
 	}
-	for (unsigned i = 0; i < wf->n_buffers; i++) {
-		wf->buffers[i].wf = wf;
-		wf->buffers[i].bytes = wf->bytes + (size_t)i * wf->buffer_bytes;
-		link_newest(wf, &wf->buffers[i]);
-	}
-	for (unsigned i = 0; i < wf->n_receives; i++)
-		wf->receives[i].wf = wf;
+	lines_link(wf);
+	reads_link(wf);
+	wqe_receive_create(wf);
 	return wf;
 }
 
@@ -224,71 +253,62 @@ void wqe_fetch_destroy(struct wqe_fetch *wf)
 {
 	if (!wf)
 		return;
-	event_cancel(wf->hca->core, &wf->room_event);
-	free(wf->buffers);
-	free(wf->receives);
+	wqe_receive_destroy(wf);
+	free(wf->lines);
+	free(wf->reads);
+	free(wf->buckets);
 	free(wf->bytes);
 	free(wf);
+}
+
+static void qp_forgets(struct qp *qp)
+{
+	qp->send.wqe_lines = NULL;
+	for (unsigned slot = SLOT_AHEAD; slot <= SLOT_BACK; slot++) {
+		qp->send.wqe_reads[slot] = NULL;
+		qp->send.wqe_status[slot] = 0;
+	}
+	qp->send.ahead_count = 0;
 }
 
 void wqe_fetch_reset(struct hca *hca)
 {
 	struct wqe_fetch *wf = hca->wqe_fetch;
 
-	for (unsigned i = 0; i < wf->n_buffers; i++) {
-		struct wqe_buffer *b = &wf->buffers[i];
-
-		waiter_queue_clear(&b->waiters);
-		if (b->qp)
-			b->qp->send.wqes[b->slot] = NULL;
-		b->qp = NULL;
-		b->wanted = false;
-		b->state = BUFFER_FREE;
+	for (unsigned i = 0; i < wf->n_lines; i++)
+		if (wf->lines[i].qp)
+			qp_forgets(wf->lines[i].qp);
+	for (unsigned i = 0; i < wf->n_reads; i++) {
+		waiter_queue_clear(&wf->reads[i].waiters);
+		if (wf->reads[i].qp)
+			qp_forgets(wf->reads[i].qp);
 	}
-	for (unsigned i = 0; i < wf->n_receives; i++) {
-		waiter_queue_clear(&wf->receives[i].waiters);
-		wf->receives[i].wanted = false;
-		wf->receives[i].state = BUFFER_FREE;
-	}
+	waiter_cancel(&wf->idle);
 	waiter_queue_clear(&wf->room);
-	event_cancel(hca->core, &wf->room_event);
+	lines_link(wf);
+	reads_link(wf);
+	wqe_receive_reset(wf);
 }
 
 size_t wqe_fetch_footprint(const struct hca *hca)
 {
 	const struct wqe_fetch *wf = hca->wqe_fetch;
 
-	return sizeof(*wf) + wf->n_buffers * (sizeof(*wf->buffers) + wf->buffer_bytes) +
-	       wf->n_receives * sizeof(*wf->receives);
+	return sizeof(*wf) + wf->n_lines * sizeof(*wf->lines) + wf->n_reads * sizeof(*wf->reads) +
+	       ((size_t)wf->hash_mask + 1) * sizeof(*wf->buckets) + bytes_held(wf) +
+	       wqe_receive_footprint(wf);
 }
 
-/* --- send WQEs --- */
+/* --- reading --- */
 
-static bool holds(const struct wqe_buffer *b, uint16_t index)
-{
-	return b && (uint16_t)(index - b->first) < b->count;
-}
-
-static void buffer_done(struct dma *dma)
-{
-	struct wqe_buffer *b =
-		(struct wqe_buffer *)((char *)dma - offsetof(struct wqe_buffer, dma));
-
-	b->state = BUFFER_FULL;
-	b->status = dma->status;
-	if (!b->qp)
-		release(b->wf, b);
-	waiter_queue_wake(&b->waiters);
-}
-
-/* Bus fragments of n bytes of a queue buffer; n is cut to what BUFFER_FRAGS hold. */
-static int queue_frags(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
-		       uint32_t *n, struct waiter *w, uint32_t qpn, struct dma_frag *frags,
-		       unsigned *n_frags)
+/* Bus fragments of n bytes of a queue buffer; n is cut to what WQE_FRAGS hold. */
+int wqe_queue_frags(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
+		    uint32_t *n, struct waiter *w, uint32_t qpn, struct dma_frag *frags,
+		    unsigned *n_frags)
 {
 	uint32_t done = 0;
 
-	for (*n_frags = 0; done < *n && *n_frags < BUFFER_FRAGS; (*n_frags)++) {
+	for (*n_frags = 0; done < *n && *n_frags < WQE_FRAGS; (*n_frags)++) {
 		struct dma_frag *frag = &frags[*n_frags];
 		uint32_t contiguous;
 		int err = translate_queue(hca, mtt_addr, log_page_size, offset + done, w,
@@ -303,57 +323,145 @@ static int queue_frags(struct hca *hca, uint64_t mtt_addr, unsigned log_page_siz
 	return 0;
 }
 
-static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
-		       struct waiter *w)
+/* What the owner bit says: it changes its meaning with each lap of the queue. */
+static bool posted(const struct wqe_read *r, uint16_t index, const uint8_t *wqe)
+{
+	return wqe_ctrl_get_owner((const struct wqe_ctrl *)wqe) == !!(index & 1u << r->log_count);
+}
+
+/* How many of the WQEs read ahead are posted: these are held. */
+static void ahead_arrived(struct wqe_read *r)
+{
+	struct qp_send *send = &r->qp->send;
+	uint16_t found = 0;
+
+	while (found < r->count &&
+	       posted(r, (uint16_t)(r->first + found), r->bytes + found * r->stride)) {
+		struct wqe_line *line = line_put(r->wf, r->qp, (uint16_t)(r->first + found),
+						 r->bytes + found * r->stride, r->stride, true);
+
+		/* without it, whoever waits reads again */
+		if (line)
+			line->wanted = !found && r->waiters.first;
+		found++;
+	}
+	/* how it has been lately: the end of a list is not the end of lists */
+	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
+	send->ahead_count = found == r->count ? (uint8_t)found : 0;
+	send->ahead_end = (uint16_t)(r->first + found);
+	if (!found)
+		send->wqe_status[SLOT_AHEAD] = -ENOENT;
+}
+
+/* A read is free: whoever waited longest may have it; all, when no other end of a read will wake
+ * the rest of them. */
+static void room_made(struct wqe_fetch *wf)
+{
+	struct waiter *w = wf->room.first;
+
+	if (!w)
+		return;
+	if (!wf->active) {
+		waiter_queue_wake(&wf->room);
+		return;
+	}
+	waiter_queue_remove(&wf->room, w);
+	w->wake(w);
+}
+
+static void read_done(struct dma *dma)
+{
+	struct wqe_read *r = (struct wqe_read *)((char *)dma - offsetof(struct wqe_read, dma));
+	struct wqe_fetch *wf = r->wf;
+
+	if (r->qp) {
+		r->qp->send.wqe_reads[r->slot] = NULL;
+		if (dma->status) {
+			r->qp->send.wqe_status[r->slot] = (int8_t)dma->status;
+			if (r->slot == SLOT_AHEAD)
+				r->qp->send.ahead_end = r->first;
+		} else if (r->slot == SLOT_AHEAD) {
+			ahead_arrived(r);
+		} else {
+			struct wqe_line *line =
+				line_put(wf, r->qp, r->first, r->bytes, r->stride, true);
+
+			if (line)
+				line->wanted = true;
+		}
+	}
+	r->qp = NULL;
+	r->next_free = wf->reads_free;
+	wf->reads_free = r;
+	wf->active--;
+	waiter_queue_wake(&r->waiters);
+	room_made(wf);
+}
+
+/* WQEs that a read from `index` on takes. */
+static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const struct wqe_geometry *g,
+			   uint16_t index, unsigned slot)
+{
+	const struct hca_params *p = qp->hca->params;
+	const struct qp_send *send = &qp->send;
+	const uint32_t to_end = g->count - (index & (g->count - 1));
+	uint32_t n = send->found ? 2u * send->found : (uint32_t)p->wqe_fetch_first;
+
+	/* what has been taken is read alone: what follows it is in the device, or will be read when
+	 * it is needed */
+	if (slot == SLOT_BACK || qpc_get_sq_no_prefetch(qpc))
+		n = 1;
+	else if (send->bf_known && (int16_t)(send->bf_end - index) > 0 &&
+		 n > (uint16_t)(send->bf_end - index))
+		n = (uint16_t)(send->bf_end - index);
+	if (n > p->wqe_fetch_prefetch)
+		n = (uint32_t)p->wqe_fetch_prefetch;
+	if (n > to_end)
+		n = to_end;
+	if (n > qp->hca->wqe_fetch->read_bytes / g->stride)
+		n = qp->hca->wqe_fetch->read_bytes / g->stride;
+	return n;
+}
+
+static int read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
+		      struct waiter *w)
 {
 	struct hca *hca = qp->hca;
 	struct wqe_fetch *wf = hca->wqe_fetch;
-	struct wqe_buffer *b = qp->send.wqes[slot];
-	struct dma_frag frags[BUFFER_FRAGS];
+	struct wqe_read *r = wf->reads_free;
+	struct dma_frag frags[WQE_FRAGS];
 	struct wqe_geometry g;
-	uint32_t at,
-		n = qpc_get_sq_no_prefetch(qpc) ? 1 : (uint32_t)hca->params->wqe_fetch_prefetch,
-		bytes;
+	uint32_t bytes;
 	unsigned n_frags;
 	int err;
 
 	wqe_geometry_send(qpc, &g);
-	at = index & (g.count - 1);
-	if (n > g.count - at)
-		n = g.count - at;
-	/* what is not executed yet may not be written yet, and this slot does not look at owners */
-	if (slot == SLOT_BACK && n > (uint16_t)(qp->send.next - index))
-		n = qp->send.next != index ? (uint16_t)(qp->send.next - index) : 1;
-	if (n > wf->buffer_bytes / g.stride)
-		n = wf->buffer_bytes / g.stride;
-	bytes = n ? n * g.stride : WQE_MAX_BYTES; /* a stride may be larger than any WQE */
-	err = queue_frags(hca, qpc_get_mtt_addr(qpc), qpc_get_log_page_size(qpc),
-			  g.offset + (uint64_t)at * g.stride, &bytes, w, qp->qpn, frags, &n_frags);
+	bytes = g.stride > WQE_MAX_BYTES ? WQE_MAX_BYTES
+					 : g.stride * read_count(qp, qpc, &g, index, slot);
+	err = wqe_queue_frags(hca, qpc_get_mtt_addr(qpc), qpc_get_log_page_size(qpc),
+			      g.offset + (uint64_t)(index & (g.count - 1)) * g.stride, &bytes, w,
+			      qp->qpn, frags, &n_frags);
 	if (err)
 		return err;
-	if (b && b->state == BUFFER_READING) {
-		/* Who asked for it comes first: sending again and scattering a response take turns
-		 * at this slot, and would take it from each other for ever. */
-		waiter_queue_add(&b->waiters, w);
+	if (!r) {
+		hca->stats.wqe_fetch_waits++;
+		if (w != &wf->idle)
+			waiter_queue_add(&wf->room, w);
 		return -EAGAIN;
 	}
-	if (!b)
-		b = take(wf, qp, slot);
-	if (!b) {
-		waiter_queue_add(&wf->room, w);
-		return -EAGAIN;
-	}
-	b->first = index;
-	b->count = n ? (uint16_t)(bytes / g.stride) : 1;
-	b->stride = n ? g.stride : WQE_MAX_BYTES;
-	b->state = BUFFER_READING;
-	b->wanted = true;
-	memcpy(b->frags, frags, n_frags * sizeof(*frags));
-	memset(&b->dma, 0, sizeof(b->dma));
-	b->dma = (struct dma){.hca = hca,
-			      .done = buffer_done,
-			      .buf = b->bytes,
-			      .frags = b->frags,
+	wf->reads_free = r->next_free;
+	wf->active++;
+	r->qp = qp;
+	r->slot = (uint8_t)slot;
+	r->log_count = (uint8_t)qpc_get_log_sq_size(qpc);
+	r->first = index;
+	r->stride = g.stride < WQE_MAX_BYTES ? g.stride : WQE_MAX_BYTES;
+	r->count = bytes > r->stride ? (uint16_t)(bytes / r->stride) : 1;
+	memcpy(r->frags, frags, n_frags * sizeof(*frags));
+	r->dma = (struct dma){.hca = hca,
+			      .done = read_done,
+			      .buf = r->bytes,
+			      .frags = r->frags,
 			      .n_frags = n_frags,
 			      .len = bytes,
 			      .at_ready = true,
@@ -361,97 +469,92 @@ static int read_buffer(struct qp *qp, const struct qpc *qpc, uint16_t index, uns
 			      .qpn = qp->qpn};
 	/* the bytes are read later than now: whatever doorbell came until now is covered; reading
 	 * again says nothing of WQEs that are new */
-	if (slot == SLOT_AHEAD)
+	if (slot == SLOT_AHEAD) {
 		qp->send.rung = false;
+		qp->send.ahead_count = 0;
+	}
+	qp->send.wqe_reads[slot] = r;
 	hca->stats.wqe_fetch_reads++;
-	waiter_queue_add(&b->waiters, w);
-	pcie_read(hca, &b->dma, 0);
+	if (w != &wf->idle)
+		waiter_queue_add(&r->waiters, w);
+	pcie_read(hca, &r->dma, 0);
 	HCA_TRACE(hca, TP_WQE_READ_RUN, .qpn = qp->qpn, .corr = index,
-		  .args = {b->dma.ready_ps, b->count});
+		  .args = {r->dma.ready_ps, r->count});
 	return -EAGAIN;
 }
 
-/* What the owner bit says: it changes its meaning with each lap of the queue. */
-static bool posted(const struct qpc *qpc, uint16_t index, const uint8_t *wqe)
+/* The queue goes on behind what was read last: the next read begins when half of that is used.
+ */
+static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 {
-	return wqe_ctrl_get_owner((const struct wqe_ctrl *)wqe) ==
-	       !!(index & 1u << qpc_get_log_sq_size(qpc));
+	struct qp_send *send = &qp->send;
+	struct waiter *w = &qp->hca->wqe_fetch->idle;
+
+	if (!send->ahead_count || send->bf_known || send->wqe_reads[SLOT_AHEAD] || w->queued ||
+	    2u * (uint16_t)(send->ahead_end - index) > send->ahead_count)
+		return;
+	read_start(qp, qpc, send->ahead_end, SLOT_AHEAD, w);
 }
 
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len)
 {
 	struct wqe_fetch *wf = qp->hca->wqe_fetch;
-	struct wqe_buffer *b = qp->send.wqes[SLOT_AHEAD];
-	const uint8_t *at;
+	const unsigned slot = executed ? SLOT_BACK : SLOT_AHEAD;
+	struct qp_send *send = &qp->send;
+	struct wqe_line *line = line_find(wf, qp, index);
 	uint32_t bytes;
-	bool was_wanted;
 
-	if (executed && !holds(b, index))
-		b = qp->send.wqes[SLOT_BACK];
-	if (!holds(b, index))
-		return read_buffer(qp, qpc, index, executed ? SLOT_BACK : SLOT_AHEAD, w);
-	if (b->state == BUFFER_READING) {
-		waiter_queue_add(&b->waiters, w);
+	if (line) {
+		line_touch(wf, line);
+		qp->hca->stats.wqe_fetch_hits += !line->wanted;
+		line->wanted = false;
+		send->fetched = line->fetched;
+		bytes = wqe_ctrl_get_ds((const struct wqe_ctrl *)line->bytes) * WQE_UNIT;
+		*wqe = line->bytes;
+		*len = bytes < line->len ? bytes : line->len;
+		if (!executed && line->fetched)
+			read_ahead(qp, qpc, index);
+		return 0;
+	}
+	if (send->wqe_reads[slot]) {
+		waiter_queue_add(&send->wqe_reads[slot]->waiters, w);
 		return -EAGAIN;
 	}
-	was_wanted = b->wanted;
-	b->wanted = false;
-	if (b->status) {
-		int err = b->status;
+	if (send->wqe_status[slot] && (executed || send->ahead_end == index)) {
+		const int status = send->wqe_status[slot];
 
-		release(wf, b);
-		return err;
+		send->wqe_status[slot] = 0;
+		return status;
 	}
-	at = b->bytes + (uint16_t)(index - b->first) * b->stride;
-	if (!posted(qpc, index, at) && (!executed || !was_wanted)) {
-		const unsigned slot = b->slot;
-
-		release(wf, b);
-		/* A WQE that has been taken was posted: these bytes are from before that, read with an
-		 * earlier one. */
-		return executed ? read_buffer(qp, qpc, index, slot, w) : -ENOENT;
-	}
-	used(wf, b);
-	bytes = wqe_ctrl_get_ds((const struct wqe_ctrl *)at) * WQE_UNIT;
-	*wqe = at;
-	*len = bytes < b->stride ? bytes : b->stride;
-	if (was_wanted)
-		room_made(wf);
-	else
-		qp->hca->stats.wqe_fetch_hits++;
-	return 0;
+	return read_start(qp, qpc, index, slot, w);
 }
 
-bool wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len)
+void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len)
 {
-	struct wqe_fetch *wf = qp->hca->wqe_fetch;
-	struct wqe_buffer *b = qp->send.wqes[SLOT_AHEAD];
+	if (len >= sizeof(struct wqe_ctrl) && len <= WQE_MAX_BYTES &&
+	    wqe_ctrl_get_ds((const struct wqe_ctrl *)wqe) * WQE_UNIT <= len)
+		line_put(qp->hca->wqe_fetch, qp, index, wqe, len, false);
+}
 
-	if (len < sizeof(struct wqe_ctrl) || len > wf->buffer_bytes ||
-	    wqe_ctrl_get_ds((const struct wqe_ctrl *)wqe) * WQE_UNIT > len)
-		return false;
-	if (b && b->state == BUFFER_READING)
-		return false;
-	if (!b)
-		b = take(wf, qp, SLOT_AHEAD);
-	if (!b)
-		return false;
-	memcpy(b->bytes, wqe, len);
-	b->first = index;
-	b->count = 1;
-	b->stride = len;
-	b->status = 0;
-	b->state = BUFFER_FULL;
-	b->wanted = true;
-	return true;
+void wqe_fetch_done(struct qp *qp, uint16_t index)
+{
+	struct wqe_line *line = line_find(qp->hca->wqe_fetch, qp, index);
+
+	if (line && !line->wanted)
+		line_drop(qp->hca->wqe_fetch, line);
 }
 
 void wqe_fetch_release(struct qp *qp)
 {
+	struct wqe_fetch *wf = qp->hca->wqe_fetch;
+
+	while (qp->send.wqe_lines)
+		line_drop(wf, qp->send.wqe_lines);
 	for (unsigned slot = SLOT_AHEAD; slot <= SLOT_BACK; slot++)
-		if (qp->send.wqes[slot])
-			release(qp->hca->wqe_fetch, qp->send.wqes[slot]);
+		if (qp->send.wqe_reads[slot])
+			qp->send.wqe_reads[slot]->qp = NULL;
+	qp_forgets(qp);
 }
 
 void wqe_fetch_drop(struct hca *hca, uint32_t qpn)
@@ -460,101 +563,5 @@ void wqe_fetch_drop(struct hca *hca, uint32_t qpn)
 
 	if (qp)
 		wqe_fetch_release(qp);
-	for (unsigned i = 0; i < hca->wqe_fetch->n_receives; i++) {
-		struct receive_buffer *r = &hca->wqe_fetch->receives[i];
-
-		if (r->qpn != qpn)
-			continue;
-		r->qpn = UINT32_MAX;
-		if (r->state == BUFFER_FULL)
-			r->state = BUFFER_FREE;
-		r->wanted = false;
-	}
-}
-
-/* --- receive WQEs --- */
-
-static void receive_done(struct dma *dma)
-{
-	struct receive_buffer *r =
-		(struct receive_buffer *)((char *)dma - offsetof(struct receive_buffer, dma));
-
-	r->state = r->wanted ? BUFFER_FULL : BUFFER_FREE;
-	r->status = dma->status;
-	waiter_queue_wake(&r->waiters);
-	room_made(r->wf);
-}
-
-/* The buffer of this WQE, or one it can have, or NULL. */
-static struct receive_buffer *receive_find(struct wqe_fetch *wf, uint32_t qpn, uint64_t mtt_addr,
-					   uint64_t offset, unsigned stride, bool *found)
-{
-	uint32_t set = (uint32_t)((mtt_addr >> 3) * 31 + qpn * 7 + offset / stride) %
-		       (wf->n_receives / RECEIVE_WAYS);
-	struct receive_buffer *free_way = NULL;
-
-	for (unsigned i = 0; i < RECEIVE_WAYS; i++) {
-		struct receive_buffer *r = &wf->receives[set * RECEIVE_WAYS + i];
-
-		*found = r->state != BUFFER_FREE && r->qpn == qpn && r->mtt_addr == mtt_addr &&
-			 r->offset == offset;
-		if (*found)
-			return r;
-		if (r->state == BUFFER_FREE || (r->state == BUFFER_FULL && !r->wanted && !free_way))
-			free_way = r;
-	}
-	return free_way;
-}
-
-int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned log_page_size,
-		      uint64_t offset, unsigned stride, bool again, struct waiter *w,
-		      const uint8_t **wqe)
-{
-	struct wqe_fetch *wf = hca->wqe_fetch;
-	struct dma_frag frags[BUFFER_FRAGS];
-	uint32_t bytes = stride < WQE_MAX_BYTES ? stride : WQE_MAX_BYTES;
-	unsigned n_frags;
-	bool found;
-	struct receive_buffer *r = receive_find(wf, qpn, mtt_addr, offset, stride, &found);
-	int err;
-
-	if (found && r->state == BUFFER_READING) {
-		waiter_queue_add(&r->waiters, w);
-		return -EAGAIN;
-	}
-	if (found && (again || r->wanted)) {
-		r->wanted = false;
-		if (r->status)
-			r->state = BUFFER_FREE;
-		room_made(wf);
-		*wqe = r->bytes;
-		return r->status;
-	}
-	if (!r) {
-		waiter_queue_add(&wf->room, w);
-		return -EAGAIN;
-	}
-	err = queue_frags(hca, mtt_addr, log_page_size, offset, &bytes, w, qpn, frags, &n_frags);
-	if (err)
-		return err;
-	r->mtt_addr = mtt_addr;
-	r->offset = offset;
-	r->qpn = qpn;
-	r->state = BUFFER_READING;
-	r->wanted = true;
-	memcpy(r->frags, frags, n_frags * sizeof(*frags));
-	r->dma = (struct dma){.hca = hca,
-			      .done = receive_done,
-			      .buf = r->bytes,
-			      .frags = r->frags,
-			      .n_frags = n_frags,
-			      .len = bytes,
-			      .at_ready = true,
-			      .what = "receive wqe",
-			      .qpn = qpn};
-	hca->stats.wqe_fetch_receives++;
-	waiter_queue_add(&r->waiters, w);
-	pcie_read(hca, &r->dma, 0);
-	HCA_TRACE(hca, TP_RWQE_READ_RUN, .qpn = qpn, .args = {r->dma.ready_ps});
-	return -EAGAIN;
+	wqe_receive_drop(hca->wqe_fetch, qpn);
 }

@@ -2,9 +2,11 @@
  * WQEs from host memory: owner bits, prefetch of what follows, the WQE buffers of the device.
  * from: requester, srq; to: pcie, translate. Time: [hca.wqe_fetch].
  *
- * Send WQEs: wqe_fetch.entries in buffers of wqe_fetch.prefetch, each filled by one DMA read. A QP
- * has at most two: one ahead of its send queue, one for WQEs it has taken before (resending, READ
- * responses). The least recently used is taken from a QP that needs none at the moment.
+ * Send WQEs: wqe_fetch.entries of them are held, found by QP and index, the least recently used one
+ * goes. They come by BlueFlame or by DMA reads, of which wqe_fetch.reads are under way at a time:
+ * of a few WQEs where a queue was at rest, of twice as many as the last one found, up to prefetch,
+ * while it goes on; the next one begins when what the last one found is begun to be used. A WQE
+ * that is needed once more (resending, READ responses) and has gone is read alone.
  */
 #ifndef MODEL_ENGINE_WQE_FETCH_H
 #define MODEL_ENGINE_WQE_FETCH_H
@@ -42,20 +44,28 @@ size_t wqe_fetch_footprint(const struct hca *hca);
  */
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len);
-/* A WQE that came by BlueFlame: found by wqe_fetch_send() of that index. False when there is no
- * room: it is in memory too. */
-bool wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len);
-/* The QP's buffers are free for others. */
+/* A WQE that came by BlueFlame: held if there is room; it is in memory too. */
+void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len);
+/* It has completed: its place is free for others. */
+void wqe_fetch_done(struct qp *qp, uint16_t index);
+/* What is held for the QP is free for others. */
 void wqe_fetch_release(struct qp *qp);
 /* Forgets what is held for a QP, receives too: its queue memory goes away. */
 void wqe_fetch_drop(struct hca *hca, uint32_t qpn);
+/* Where a receive WQE lies: queue buffer as in its context, byte offset in it. */
+struct receive_slot {
+	uint64_t mtt_addr, offset;
+	uint32_t qpn;
+	unsigned log_page_size, stride;
+	unsigned posted; /* it and WQEs behind it, in a row, that are known to be posted: 1 or more
+			  */
+};
 /*
- * A receive WQE's bytes read from memory: RQ index, SRQ slot. The same results; the caller knows
- * that one is posted. It is kept for `again`, the later packets of the message that took it;
- * without it a WQE that was handed out before is read anew, for its slot has been posted again.
+ * A receive WQE's bytes: RQ index, SRQ slot. The same results; the caller knows that it is posted.
+ * It is kept for `again`, the later packets of the message that took it; without it a WQE that was
+ * handed out before is read anew, for its slot has been posted again.
  */
-int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned log_page_size,
-		      uint64_t offset, unsigned stride, bool again, struct waiter *w,
-		      const uint8_t **wqe);
+int wqe_fetch_receive(struct hca *hca, const struct receive_slot *slot, bool again,
+		      struct waiter *w, const uint8_t **wqe);
 
 #endif

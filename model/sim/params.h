@@ -70,22 +70,38 @@
 	P(scheduler, burst, COUNT, 4, 1, 256, \
 	  "packets of one QP before the next one of the same priority has its turn", \
 	  "assumption: fair between QPs") \
+	P(wqe_fetch, first, COUNT, 2, 1, 64, \
+	  "WQEs a DMA read takes from a send queue that was at rest", \
+	  "assumption: the usual one and a look at what follows") \
 	P(wqe_fetch, prefetch, COUNT, 8, 1, 64, \
-	  "WQEs one DMA read takes from a send queue", \
-	  "derived: the rate of fetched WQEs needs more than one a read") \
-	P(wqe_fetch, entries, COUNT, 128, 1, 65536, \
-	  "WQEs the prefetch buffer holds, all QPs together", \
-	  "derived: READs in flight hold at 16 a thread on 8 threads and collapse after") \
+	  "WQEs a DMA read takes at most; twice as many as the last one of the queue found", \
+	  "derived: one QP reaches 9.9 M/s from fetched WQEs, a read under way at a time, point M26") \
+	P(wqe_fetch, read_size, SIZE, CFG_KIB(2), 64, CFG_KIB(64), \
+	  "bytes of WQEs a DMA read takes at most", "derived: so many WQEs of a 256-byte stride") \
+	P(wqe_fetch, reads, COUNT, 8, 1, 256, \
+	  "DMA reads of send WQEs under way, all QPs together", \
+	  "fitted: the rate of READs whose WQEs are read again, point M55") \
+	P(wqe_fetch, entries, COUNT, 256, 1, 32768, \
+	  "send WQEs held, all QPs together, least recently used goes first", \
+	  "derived: READs hold at 16 a thread on 8 threads and collapse after, points M53 and M55") \
 	P(wqe_fetch, receives, COUNT, 64, 4, 65536, \
 	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
-	P(context_cache, requester_entries, COUNT, 256, 1, 1 << 20, \
-	  "QP contexts held for sending, least recently used goes first", \
-	  "assumption: above the 100 busy QPs that run without loss of rate") \
-	P(context_cache, responder_entries, COUNT, 256, 1, 1 << 20, \
+	P(context_cache, requester_entries, COUNT, 384, 1, 1 << 20, \
+	  "QP contexts held for sending", "fitted: outbound WRITEs over 144 and 256 QPs, points Q34, Q36") \
+	P(context_cache, responder_entries, COUNT, 2048, 1, 1 << 20, \
 	  "QP contexts held for receiving", \
-	  "derived: inbound writes do not evict what the requester needs") \
+	  "derived: inbound WRITEs of 256 QPs lose nothing, point Q37") \
+	P(context_cache, read_entries, COUNT, 104, 1, 1 << 20, \
+	  "QP contexts whose responder resources, for READs and atomics, are held", \
+	  "fitted: READs over 88 to 720 QPs, points Q02 to Q11") \
+	P(context_cache, ways, COUNT, 4, 1, 64, \
+	  "contexts of a set, which a hash of the number names; the least recently used goes", \
+	  "fitted: the rate of WRITEs falls from 64 QPs on, points Q32 to Q36") \
+	P(context_cache, read_ways, COUNT, 8, 1, 64, \
+	  "the same of those for READs and atomics", \
+	  "fitted: 48 QPs lose nothing, 88 a third, points Q01 and Q11") \
 	P(context_cache, cq_entries, COUNT, 256, 1, 1 << 20, \
 	  "CQ contexts held", "assumption: as many as QP contexts") \
 	P(context_cache, eq_entries, COUNT, 128, 1, 1 << 20, \
@@ -94,8 +110,9 @@
 	  "SRQ contexts held", "assumption: half as many as CQ contexts") \
 	P(context_cache, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
 	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
-	P(context_cache, miss_latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
-	  "work of a miss beside its DMA read", "assumption: ten cycles of a 250 MHz pipeline") \
+	P(context_cache, miss_latency, TIME, CFG_NS(390), 0, CFG_MS(1), \
+	  "work of a miss beside its DMA read", \
+	  "fitted: READs over many QPs tend to one in 0.87 us, points Q06 to Q08") \
 	P(context_cache, misses, COUNT, 1, 1, 64, \
 	  "misses served at a time", \
 	  "derived: READs over 100 QPs tend to one in 0.87 us, so misses queue") \
@@ -120,8 +137,16 @@
 	P(requester, latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
 	  "decoded WQE until its first packet is ready to fill", \
 	  "assumption: ten cycles of a 250 MHz pipeline") \
-	P(requester, wqe_gap, TIME, CFG_NS(96), 0, CFG_MS(1), \
-	  "a unit is held by one WQE", "derived: one QP reaches about 10 M/s from fetched WQEs") \
+	P(requester, wqe_gap, TIME, CFG_PS(52600), 0, CFG_MS(1), \
+	  "a unit is held by one WQE", "derived: 38.0 M/s inlined WRITEs on two units, point M07") \
+	P(requester, fetched_gap, TIME, CFG_NS(20), 0, CFG_MS(1), \
+	  "longer by a WQE that came from memory", \
+	  "derived: 26.0 M/s datagrams by doorbells, point M22") \
+	P(requester, reliable_gap, TIME, CFG_NS(8), 0, CFG_MS(1), \
+	  "longer by a WQE of a reliable connection", "derived: 32.5 M/s RC WRITEs, point M62") \
+	P(requester, gather_gap, TIME, CFG_NS(18), 0, CFG_MS(1), \
+	  "longer by payload that is read from memory", \
+	  "assumption: as the receive unit is held by scattering") \
 	P(requester, packet_gap, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "a unit is held by one packet", "assumption: six cycles of a 250 MHz pipeline") \
 	P(requester, inflight, COUNT, 64, 1, 4096, \
@@ -137,6 +162,20 @@
 	  "headers built and CRCs added", "assumption: eight cycles of a 250 MHz pipeline") \
 	P(packet, rx_latency, TIME, CFG_NS(32), 0, CFG_MS(1), \
 	  "headers parsed and checked", "assumption: eight cycles of a 250 MHz pipeline") \
+	P(packet, rx_gap, TIME, CFG_PS(28200), 0, CFG_MS(1), \
+	  "the receive unit, which requests and responses share, is held by a packet", \
+	  "derived: 35.4 M/s inbound WRITEs, point M01") \
+	P(packet, rx_read_gap, TIME, CFG_PS(10600), 0, CFG_MS(1), \
+	  "it is held longer by a READ request", "derived: 25.8 M/s inbound READs, point M04") \
+	P(packet, rx_scatter_gap, TIME, CFG_PS(18200), 0, CFG_MS(1), \
+	  "it is held longer by data whose place a WQE names: SEND, READ response, result of an atomic", \
+	  "derived: 21.4 M/s outbound READs, point M14; 21.8 M/s inbound SENDs, point M20") \
+	P(packet, chunk, POW2, 256, 64, 4096, \
+	  "bytes of payload that move at a time inside the device", \
+	  "derived: READs have a step behind 256 bytes, points Q20 and Q21") \
+	P(packet, rx_chunk_gap, TIME, CFG_NS(38), 0, CFG_MS(1), \
+	  "the receive unit is held longer by each further chunk of payload", \
+	  "derived: the height of that step, points Q20 and Q21") \
 	P(packet, store, TIME, 125, 0, CFG_NS(10), \
 	  "a byte of a packet on the way between DMA and link, each way: stored before it goes on", \
 	  "derived: latency by size, points L06 to L10, L23 to L25; 32 bytes a 250 MHz cycle") \
@@ -178,8 +217,6 @@
 	P(responder, latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
 	  "checked packet until its DMA or its response leaves", \
 	  "assumption: twelve cycles of a 250 MHz pipeline") \
-	P(responder, packet_gap, TIME, CFG_NS(28), 0, CFG_MS(1), \
-	  "the responder is held by one packet", "derived: 35 M/s inbound WRITEs") \
 	P(responder, ack_latency, TIME, CFG_NS(100), 0, CFG_MS(1), \
 	  "request taken until its ACK is made", "fitted: WRITE completions, points L50 and R12") \
 	P(responder, ack_coalesce, COUNT, 8, 1, 4096, \

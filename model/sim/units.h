@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define CFG_PS(n)  ((uint64_t)(n))
 #define CFG_NS(n)  ((uint64_t)(n)*1000)
 #define CFG_US(n)  CFG_NS((uint64_t)(n)*1000)
 #define CFG_MS(n)  CFG_US((uint64_t)(n)*1000)

@@ -7,7 +7,9 @@
 enum {
 	/* what saturates the HCA, where a row does not say it */
 	THREADS = 8,
+	THREADS_MAX = 256,
 	QPS_A_THREAD = 2,
+	QPS_OF_MANY = 4, /* a thread of the many machines */
 	WINDOW = 16,
 	MANY_BATCH = 16, /* WQEs a doorbell of the many machines */
 	RECEIVES = 512,
@@ -129,6 +131,12 @@ static uint64_t accepted(struct perf_world *world)
 	return perf_stat(world, 0, "responder", "packets") / packets;
 }
 
+/* What hca0 has sent: a thread hears only of the queue pairs whose requests are signalled. */
+static uint64_t sent(struct perf_world *world)
+{
+	return perf_stat(world, 0, "requester", "completed");
+}
+
 struct plan {
 	unsigned threads, qps;
 	struct perf_shape shape;
@@ -142,7 +150,7 @@ static struct plan plan_of(const struct perf_world *world)
 	if (!plan.threads)
 		plan.threads = plan.qps && plan.qps < THREADS ? plan.qps : THREADS;
 	if (!plan.qps)
-		plan.qps = plan.threads * QPS_A_THREAD;
+		plan.qps = plan.threads * (is_inbound(world) ? QPS_OF_MANY : QPS_A_THREAD);
 	plan.shape = (struct perf_shape){
 		.type = p->transport,
 		.depth = 4 * window_of(world) + 2 * PERF_BATCH_MAX,
@@ -162,12 +170,15 @@ double perf_rate(struct perf_world *world)
 	const struct perf_params *p = world->p;
 	struct plan plan = plan_of(world);
 	const unsigned from = is_inbound(world);
+	struct perf_thread *requesters[THREADS_MAX];
+	unsigned started = 0;
 
 	world->warm = WARM + (uint64_t)WARM_A_QP * plan.qps;
 	world->count = COUNT;
-	if (is_inbound(world) && p->transport != IBV_QPT_RC)
-		world->counter = accepted;
-	for (unsigned i = 0; i < plan.threads; i++) {
+	if (p->transport != IBV_QPT_RC)
+		world->counter = is_inbound(world) ? accepted : sent;
+	/* all at once: objects are made while nobody sends */
+	for (unsigned i = 0; i < plan.threads && i < THREADS_MAX; i++) {
 		struct perf_thread *requester, *responder;
 
 		plan.shape.qps = share(plan.qps, plan.threads, i);
@@ -181,8 +192,10 @@ double perf_rate(struct perf_world *world)
 				perf_receives_post(responder, responder->qps[k], RECEIVES);
 			perf_start(responder, "receiver", receiver_thread);
 		}
-		perf_start(requester, "requester", requester_thread);
+		requesters[started++] = requester;
 	}
+	for (unsigned i = 0; i < started; i++)
+		perf_start(requesters[i], "requester", requester_thread);
 	return perf_measured(world) / 1e6;
 }
 
@@ -205,8 +218,7 @@ static void reader_thread(void *arg)
 					     .signaled = true,
 					     .qp = t->qps[rng_below(&t->rng, t->qp_count)]});
 		got = perf_take(t, t->send_cq, TAKE);
-		if (t->side == &world->side[0])
-			perf_count(world, got);
+		perf_count(world, got);
 		free_slots = got;
 	}
 }
@@ -214,10 +226,12 @@ static void reader_thread(void *arg)
 double perf_symmetric(struct perf_world *world)
 {
 	struct plan plan = plan_of(world);
+	struct perf_thread *readers[2 * THREADS_MAX];
+	unsigned started = 0;
 
 	world->warm = WARM + (uint64_t)WARM_A_QP * plan.qps;
-	world->count = COUNT;
-	for (unsigned i = 0; i < plan.threads; i++) {
+	world->count = PERF_SIDES * COUNT;
+	for (unsigned i = 0; i < plan.threads && i < THREADS_MAX; i++) {
 		struct perf_thread *a, *b;
 
 		plan.shape.qps = share(plan.qps, plan.threads, i);
@@ -226,10 +240,12 @@ double perf_symmetric(struct perf_world *world)
 		a = perf_thread_create(world, 0, i, &plan.shape);
 		b = perf_thread_create(world, 1, i, &plan.shape);
 		perf_connect(a, b);
-		perf_start(a, "reader", reader_thread);
-		perf_start(b, "reader", reader_thread);
+		readers[started++] = a;
+		readers[started++] = b;
 	}
-	return perf_measured(world) / 1e6;
+	for (unsigned i = 0; i < started; i++)
+		perf_start(readers[i], "reader", reader_thread);
+	return perf_measured(world) / PERF_SIDES / 1e6; /* those of one HCA */
 }
 
 /* --- one queue pair, bytes --- */

@@ -144,7 +144,7 @@ static void misses_are_served_one_by_one_in_order(void **state)
 	uint8_t *bytes;
 
 	assert_int_equal(get(CONTEXT_REQUESTER, 1, &w[0], &bytes), -EAGAIN);
-	assert_int_equal(get(CONTEXT_CQ, 9, &w[1], &bytes), -EAGAIN);
+	assert_int_equal(get(CONTEXT_REQUESTER, 9, &w[1], &bytes), -EAGAIN);
 	assert_int_equal(get(CONTEXT_REQUESTER, 1, &w[2], &bytes), -EAGAIN);
 	assert_int_equal(get(CONTEXT_REQUESTER, 1, &w[3], &bytes), -EAGAIN);
 	rig_run();
@@ -154,6 +154,48 @@ static void misses_are_served_one_by_one_in_order(void **state)
 	assert_int_equal(w[3].order, 3);
 	assert_int_equal(w[1].order, 4);
 	assert_true(w[3].at_ps == one && w[1].at_ps == 2 * one);
+	assert_int_equal(hca->stats.context_cache_miss_waits, 1);
+	assert_true(hca->stats.context_cache_miss_ps == 2 * one);
+}
+
+/* What is sent does not wait for what is received, and only that holds the receive unit. */
+static void ends_do_not_wait_for_each_other(void **state)
+{
+	struct rig_waiter w[3] = {RIG_WAITER, RIG_WAITER, RIG_WAITER};
+	uint64_t one = rig.params.context_cache_miss_latency + RIG_READ_PS;
+	uint64_t before;
+	uint8_t *bytes;
+
+	assert_int_equal(get(CONTEXT_REQUESTER, 1, &w[0], &bytes), -EAGAIN);
+	assert_int_equal(get(CONTEXT_CQ, 9, &w[1], &bytes), -EAGAIN);
+	rig_run();
+	assert_true(w[0].at_ps == one && w[1].at_ps == one);
+	assert_true(hca->stats.packet_rx_stall_ps == 0);
+	before = hca_now(hca);
+	assert_int_equal(get(CONTEXT_READS, 2, &w[2], &bytes), -EAGAIN);
+	rig_run();
+	assert_true(w[2].at_ps - before == one && hca->stats.packet_rx_stall_ps == one);
+}
+
+/* Sixty-four lines in sets of four: a hash puts numbers together, so some go before the cache is
+ * full, and each set keeps four. */
+static void sets_fill_unevenly(void **state)
+{
+	unsigned kept = 0;
+
+	rig_stop();
+	rig_params();
+	rig.params.context_cache_requester_entries = 64;
+	rig.params.context_cache_ways = 4;
+	rig_start();
+	for (unsigned n = 0; n < 64; n++) {
+		icm_object_set(hca, FW_TABLE_QPC, n, true);
+		fetch(CONTEXT_REQUESTER, n);
+	}
+	for (unsigned n = 0; n < 64; n++)
+		kept += context_peek(hca, CONTEXT_REQUESTER, n) != NULL;
+	assert_in_range(kept, 32, 63);
+	assert_int_equal(hca->stats.context_cache_evictions, 64 - kept);
 }
 
 static void more_misses_at_a_time(void **state)
@@ -345,6 +387,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(halves_are_cached_apart, start, finish),
 		cmocka_unit_test_setup_teardown(misses_are_served_one_by_one_in_order, start,
 						finish),
+		cmocka_unit_test_setup_teardown(ends_do_not_wait_for_each_other, start, finish),
+		cmocka_unit_test_setup_teardown(sets_fill_unevenly, start, finish),
 		cmocka_unit_test_setup_teardown(more_misses_at_a_time, start, finish),
 		cmocka_unit_test_setup_teardown(unmapped_icm_is_a_guest_error, start, finish),
 		cmocka_unit_test_setup_teardown(failed_read_tells_every_waiter, start, finish),

@@ -275,6 +275,11 @@ void translate_mpt_changed(struct hca *hca, uint32_t key)
 int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *waiter,
 		void **bytes, const char *why)
 {
+	if (use == CONTEXT_READS) {
+		assert_int_equal(number, WORLD_QPN);
+		*bytes = &w->qpc;
+		return 0;
+	}
 	assert_int_equal(use, CONTEXT_SRQ);
 	*bytes = &w->srqc;
 	return number == WORLD_SRQN ? 0 : -ENOENT;
@@ -333,11 +338,10 @@ void event_queue_post(struct hca *hca, const struct eqe *eqe, void (*done)(void 
 	w->events[w->n_events++] = (uint8_t)eqe_get_type(eqe);
 }
 
-int wqe_fetch_receive(struct hca *hca, uint32_t qpn, uint64_t mtt_addr, unsigned log_page_size,
-		      uint64_t offset, unsigned stride, bool again, struct waiter *waiter,
-		      const uint8_t **wqe)
+int wqe_fetch_receive(struct hca *hca, const struct receive_slot *slot, bool again,
+		      struct waiter *waiter, const uint8_t **wqe)
 {
-	*wqe = at(WORLD_QUEUE + offset);
+	*wqe = at(WORLD_QUEUE + slot->offset);
 	return 0;
 }
 

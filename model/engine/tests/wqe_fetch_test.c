@@ -136,23 +136,24 @@ static void wake(struct waiter *w)
 /* A slot that has been posted again is read again; within a message it is kept. */
 static void receives(void **state)
 {
+	const struct receive_slot slot = {.qpn = 9, .offset = 64, .stride = 64, .posted = 1};
 	struct waiter w = {.wake = wake};
 	const uint8_t *wqe;
 
 	rig_create(QP_ST_RC);
 	woken = 0;
 	rig->memory[RIG_SQ + 64] = 1;
-	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), -EAGAIN);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &slot, false, &w, &wqe), -EAGAIN);
 	rig_run_us(1);
 	assert_int_equal(woken, 1);
-	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), 0);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &slot, false, &w, &wqe), 0);
 	assert_int_equal(wqe[0], 1);
 	rig->memory[RIG_SQ + 64] = 2;
-	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, true, &w, &wqe), 0);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &slot, true, &w, &wqe), 0);
 	assert_int_equal(wqe[0], 1);
-	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), -EAGAIN);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &slot, false, &w, &wqe), -EAGAIN);
 	rig_run_us(1);
-	assert_int_equal(wqe_fetch_receive(&rig->hca, 9, 0, 0, 64, 64, false, &w, &wqe), 0);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &slot, false, &w, &wqe), 0);
 	assert_int_equal(wqe[0], 2);
 	rig_destroy();
 }
