@@ -491,6 +491,12 @@ static uint32_t real_qpn(const struct hca *hca, const struct packet *pkt)
 	return hca->special_qp + 2 * pkt->qpn + pkt->port - 1;
 }
 
+static void __attribute__((noinline)) trace_run(struct hca *hca, const struct packet *pkt)
+{
+	HCA_TRACE(hca, TP_PACKET_RUN, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn, .text = pkt->op->name,
+		  .args = {pkt->ready_ps, pkt->src_qpn, packet_traits(pkt)});
+}
+
 void packet_receive(struct hca *hca, struct packet *pkt)
 {
 	const char *why = NULL;
@@ -520,8 +526,8 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 		return;
 	}
 	pkt->qpn = real_qpn(hca, pkt);
-	HCA_TRACE(hca, TP_PACKET_RUN, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn, .text = pkt->op->name,
-		  .args = {pkt->ready_ps, pkt->src_qpn, packet_traits(pkt)});
+	if (hca_watched(hca))
+		trace_run(hca, pkt);
 	qp = qp_make(hca, pkt->qpn);
 	if (!qp)
 		drop(hca, pkt, "no such qp");

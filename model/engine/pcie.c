@@ -400,7 +400,7 @@ static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct re
 	}
 }
 
-static void trace_read(struct hca *hca, const struct dma *dma, uint64_t start)
+static void __attribute__((noinline)) trace_read(struct hca *hca, const struct dma *dma, uint64_t start)
 {
 	HCA_TRACE_AT(hca, TP_DMA_READ_RUN, start, .qpn = dma->qpn, .corr = dma->corr,
 		     .text = dma->what, .args = {dma->ready_ps, dma->len});
@@ -427,7 +427,8 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		event_set(hca->core, &dma->ev, t.sampled_ps + late_ps);
 		return;
 	}
-	trace_read(hca, dma, start);
+	if (hca_watched(hca))
+		trace_read(hca, dma, start);
 	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
 
@@ -444,6 +445,13 @@ static void posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
 	pcie->landed_ps = pcie_max_ps(pcie->landed_ps,
 				      pcie->up_free_ps + pcie->hca->params->pcie_device_latency +
 					      pcie->root.latency_ps + pcie->root.write_latency_ps);
+}
+
+static void __attribute__((noinline))
+trace_write(struct hca *hca, const struct dma *dma, uint64_t start)
+{
+	HCA_TRACE_AT(hca, TP_DMA_WRITE_RUN, start, .qpn = dma->qpn, .corr = dma->corr,
+		     .text = dma->what, .args = {dma->ready_ps, dma->len});
 }
 
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
@@ -469,8 +477,8 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		pcie->landed_ps += late_by(pcie, dma, true);
 	dma->ready_ps = pcie->landed_ps;
 	dma->ev.job = write_due;
-	HCA_TRACE_AT(hca, TP_DMA_WRITE_RUN, start, .qpn = dma->qpn, .corr = dma->corr,
-		     .text = dma->what, .args = {dma->ready_ps, dma->len});
+	if (hca_watched(hca))
+		trace_write(hca, dma, start);
 	event_lane_set(hca->core, &pcie->writes, &dma->ev, dma->ready_ps);
 }
 

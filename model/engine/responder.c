@@ -72,6 +72,15 @@ enum verdict resp_access_verdict(int err, enum verdict refused)
 	return err == -EFAULT || err == TRANSLATE_NO_PAGE ? VERDICT_CONTEXT : refused;
 }
 
+static enum resp_state __attribute__((noinline)) trace_run(const struct resp_run *x)
+{
+	uint64_t start = x->hca->responder_busy_ps - x->hca->params->responder_packet_gap;
+
+	HCA_TRACE_AT(x->hca, TP_RESP_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
+		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
+	return RESP_QP;
+}
+
 /* Takes the next packet; the unit's time is arithmetic: ready_ps is when this packet's DMA or
  * response may leave. */
 static enum resp_state resp_next(struct resp_run *x)
@@ -98,11 +107,11 @@ static enum resp_state resp_next(struct resp_run *x)
 		start = x->hca->responder_busy_ps;
 	x->hca->responder_busy_ps = start + p->responder_packet_gap;
 	x->pkt->ready_ps = start + p->responder_latency;
-	HCA_TRACE_AT(x->hca, TP_RESP_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
-		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
 	x->pkt->owner = x->qp;
 	x->pkt->mark = 0;
 	r->verdict = VERDICT_OK;
+	if (hca_watched(x->hca))
+		return trace_run(x);
 	return RESP_QP;
 }
 

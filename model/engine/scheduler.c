@@ -95,10 +95,16 @@ static unsigned ring_length(const struct ring *ring)
 }
 
 /* Counted only where somebody looks. */
-static void ring_trace(struct scheduler *s, const struct ring *ring)
+static void __attribute__((noinline)) ring_emit(struct scheduler *s, const struct ring *ring)
 {
 	HCA_TRACE(s->hca, TP_SCHED_QUEUE, .port = (uint8_t)(ring - s->rings + 1),
 		  .args = {ring_length(ring)});
+}
+
+static inline void ring_trace(struct scheduler *s, const struct ring *ring)
+{
+	if (hca_watched(s->hca))
+		ring_emit(s, ring);
 }
 
 static void ring_add(struct scheduler *s, struct qp *qp)
@@ -204,6 +210,13 @@ static bool rings_empty(const struct scheduler *s)
 	return true;
 }
 
+static void __attribute__((noinline)) trace_pick(struct scheduler *s, const struct qp *qp)
+{
+	ring_emit(s, ring_of(s, qp));
+	HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
+		  .args = {qp->send.next});
+}
+
 static void unit_job(struct event *ev)
 {
 	struct unit *unit = (struct unit *)((char *)ev - offsetof(struct unit, ev));
@@ -219,9 +232,8 @@ static void unit_job(struct event *ev)
 	while ((qp = pick(unit, &again_ps))) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
-		ring_trace(s, ring_of(s, qp));
-		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
-			  .args = {qp->send.next});
+		if (hca_watched(s->hca))
+			trace_pick(s, qp);
 		from = qp->send.cursor;
 		busy = requester_run(qp, hca_now(s->hca),
 				     (unsigned)s->hca->params->scheduler_burst);
