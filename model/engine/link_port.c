@@ -85,14 +85,14 @@ static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum tra
 }
 
 /* So many bytes more wait on a virtual lane, or less. */
-static void emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_ps)
+static void __attribute__((noinline)) emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_ps)
 {
 	struct hca *hca = lp->hca;
 
 	HCA_TRACE_AT(hca, TP_LINK_QUEUE, at_ps > hca_now(hca) ? at_ps : hca_now(hca), .port = (uint8_t)lp->port, .args = {(uint64_t)change, vl});
 }
 
-/* Its bytes are lent to the record until it arrives, unless it never does. */
+/* Its bytes are lent to the record until it arrives, which is a record too, unless it never does. */
 static void __attribute__((noinline))
 emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
 {
@@ -119,15 +119,27 @@ static void count(struct port_config *c, const struct packet *pkt, enum fw_port_
 
 static void arrive(struct event *ev);
 
-static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
+static void hand_over(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 {
 	pkt->hca = to->hca;
 	pkt->port = (uint8_t)to->port;
 	pkt->ev.job = arrive;
-	if (hca_watched(to->hca))
-		emit_flight(to, TP_LINK_RX, pkt, at_ps);
 	to->flying++;
 	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
+}
+
+static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
+{
+	if (hca_watched(to->hca))
+		emit_flight(to, TP_LINK_RX, pkt, at_ps);
+	hand_over(to, pkt, at_ps);
+}
+
+static void __attribute__((noinline))
+emit_crossing(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	emit_departure(lp, pkt, false);
+	emit_flight(lp->peer, TP_LINK_RX, pkt, arrives);
 }
 
 static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t at_ps)
@@ -292,8 +304,9 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 	if (lp->plan && lp->plan->count) {
 		put_through_plan(lp, pkt, arrives);
 	} else {
-		trace_departure(lp, pkt, false);
-		deliver(lp->peer, pkt, arrives);
+		if (hca_watched(lp->hca))
+			emit_crossing(lp, pkt, arrives);
+		hand_over(lp->peer, pkt, arrives);
 	}
 	if (lp->held)
 		held_release(lp, arrives);
@@ -335,7 +348,8 @@ static struct packet *lane_shift(struct lane *lane, uint64_t at)
 	if (!lane->first)
 		lane->last = NULL;
 	lane->queued_bytes -= pkt->len;
-	emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
+	if (hca_watched(lp->hca))
+		emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
 	lp->config.counters[FW_PC_XMIT_WAIT] += (at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
 	lane->stalled_since_ps = at;
 	return pkt;
@@ -393,7 +407,8 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 	pkt->hca = hca;
 	pkt->port = (uint8_t)lp->port;
 	hca->stats.link_port_credit_stalls++;
-	emit_queue(lp, pkt->vl, pkt->len, 0);
+	if (hca_watched(hca))
+		emit_queue(lp, pkt->vl, pkt->len, 0);
 	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
 	lane->queued_bytes += pkt->len;
 	if (lane->first) {
@@ -543,10 +558,6 @@ static void arrive(struct event *ev)
 	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
 
 	lp->flying--;
-	if (TRACE_BUILT && __builtin_expect(pkt->lent, 0)) {
-		trace_advance(pkt->hca->trace, hca_now(pkt->hca));
-		pkt->lent = false;
-	}
 	receive(lp, pkt);
 }
 

@@ -72,6 +72,14 @@ void qp_path_asked(struct qp *qp, struct qpc *qpc)
 		refused(qp, "migration asked for, the alternate path can not be used");
 }
 
+static void __attribute__((noinline))
+rearmed(struct qp *qp, enum context_use use, struct qpc *qpc)
+{
+	qpc_set_pm_state(qpc, QP_PM_ARMED);
+	context_changed(qp->hca, use, qp->qpn);
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "armed for migration");
+}
+
 bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const struct packet *pkt)
 {
 	unsigned service = qpc_get_service(qpc), state = qpc_get_pm_state(qpc);
@@ -90,10 +98,7 @@ bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const
 	}
 	if (!came_on(pkt, qpc_primary_const(qpc)))
 		return false;
-	if (state == QP_PM_REARM && !asks) {
-		qpc_set_pm_state(qpc, QP_PM_ARMED);
-		context_changed(qp->hca, use, qp->qpn);
-		HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "armed for migration");
-	}
+	if (state == QP_PM_REARM && !asks)
+		rearmed(qp, use, qpc);
 	return true;
 }
