@@ -449,13 +449,6 @@ static void posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
 					      pcie->root.latency_ps + pcie->root.write_latency_ps);
 }
 
-static void __attribute__((noinline))
-trace_write(struct hca *hca, const struct dma *dma, uint64_t start)
-{
-	HCA_TRACE_AT(hca, TP_DMA_WRITE_RUN, start, .qpn = dma->qpn, .corr = dma->corr,
-		     .text = dma->what, .args = {dma->ready_ps, dma->len});
-}
-
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
 	struct pcie *pcie = hca->pcie;

@@ -104,8 +104,6 @@ static enum resp_state resp_next(struct resp_run *x)
 	x->pkt->owner = x->qp;
 	x->pkt->mark = 0;
 	r->verdict = VERDICT_OK;
-	if (hca_watched(x->hca))
-		return trace_run(x);
 	return RESP_QP;
 }
 

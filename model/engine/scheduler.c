@@ -106,12 +106,6 @@ static void __attribute__((noinline)) ring_trace(struct scheduler *s, const stru
 		  .args = {ring_length(ring)});
 }
 
-static inline void ring_trace(struct scheduler *s, const struct ring *ring)
-{
-	if (hca_watched(s->hca))
-		ring_emit(s, ring);
-}
-
 static void ring_add(struct scheduler *s, struct qp *qp)
 {
 	struct ring *ring = ring_of(s, qp);
