@@ -114,20 +114,27 @@ guest_start()
 		"${device[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
 	# both ends read and write: opening must not wait for QEMU, nor reading end with it
+	begun[$name]=
 	exec {guest_in[$name]}<>"$pipe.in" {guest_out[$name]}<>"$pipe.out"
 }
 
 guest_alive() { kill -0 "${guest_pid[$1]:-none}" 2>/dev/null; }
 
-# answer NAME SECONDS: reads one line of the guest's agent; 1 when it died or time is out
+# answer NAME SECONDS: reads one line of the guest's agent; 1 when it died or time is out. What there is of a line then is kept.
+declare -A begun
 answer()
 {
-	local name=$1 end=$((SECONDS + $2)) word id status
+	local name=$1 end=$((SECONDS + $2)) line whole word id status
 	while :; do
-		if read -r -t 1 -u "${guest_out[$name]}" word id status; then
+		IFS= read -r -t 1 -u "${guest_out[$name]}" line
+		whole=$?
+		begun[$name]=${begun[$name]:-}$line
+		if [ $whole -eq 0 ]; then
+			read -r word id status <<<"${begun[$name]%$'\r'}"
+			begun[$name]=
 			case $word in
-			done) on_done[$name.$id]=${status%$'\r'} ;;
-			up) on_done[$name.up]=${id%$'\r'} ;;
+			done) on_done[$name.$id]=$status ;;
+			up) on_done[$name.up]=$id ;;
 			esac
 			return 0
 		fi
