@@ -514,18 +514,18 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 		drop(hca, pkt, why);
 		return;
 	}
+	why = check_address(hca, pkt);
+	if (why) {
+		drop(hca, pkt, why);
+		return;
+	}
 	receive_unit_take(hca, pkt);
 }
 
 void receive_unit_packet(struct hca *hca, struct packet *pkt)
 {
-	const char *why = check_address(hca, pkt);
 	struct qp *qp;
 
-	if (why) {
-		drop(hca, pkt, why);
-		return;
-	}
 	if (pkt->qpn == QPN_MULTICAST) {
 		multicast_receive(hca, pkt);
 		return;

@@ -30,7 +30,7 @@ void receive_unit_go_on(struct hca *hca);
 /* Packets that wait are freed. */
 void receive_unit_reset(struct hca *hca);
 
-/* packet.c: looks at whom it is for. */
+/* packet.c: finds its queue pair. */
 void receive_unit_packet(struct hca *hca, struct packet *pkt);
 
 #endif

@@ -21,6 +21,7 @@
 #include "model/engine/link_port.h"
 #include "model/engine/processor.h"
 #include "model/engine/responder_internal.h"
+#include "model/engine/scheduler.h"
 #include "model/engine/translate.h"
 #include "model/engine/wqe_fetch.h"
 
@@ -141,6 +142,10 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 	assert_true(w->n_sent < LOG);
 	w->sent[w->n_sent++] = pkt;
 	return hca_now(hca);
+}
+
+void scheduler_response(struct hca *hca, unsigned port)
+{
 }
 
 uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
