@@ -187,7 +187,8 @@ calibrate: all
 # libFuzzer is clang's; nothing else needs clang.
 FUZZ_FLAGS := CC=clang CXX=clang++ fuzz-main=libfuzzer SANFLAGS='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' \
 	LDLIBS='$(LDLIBS) -fsanitize=fuzzer'
-COV_FLAGS := EXTRA=--coverage LDFLAGS='$(LDFLAGS) --coverage'
+# Unoptimised: the branches counted are those of the source.
+COV_FLAGS := EXTRA='--coverage -O0' LDFLAGS='$(LDFLAGS) --coverage'
 .PHONY: fuzz
 fuzz: all
 	$(Q)testbench/install_deps.sh clang:clang

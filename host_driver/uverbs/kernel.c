@@ -421,9 +421,16 @@ int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16
 
 static int qp_destroy(struct uv_object *o, bool process_ends)
 {
-	while (process_ends && !drv_list_empty(&o->groups))
-		if (group_leave(o, DRV_CONTAINER(o->groups.next, struct group, link)))
-			return -EBUSY;
+	while (process_ends && !drv_list_empty(&o->groups)) {
+		struct group *g = DRV_CONTAINER(o->groups.next, struct group, link);
+
+		if (!group_leave(o, g))
+			continue;
+		/* the device does not listen: the QP goes all the same */
+		o->qp->usecnt--;
+		drv_list_del(&g->link);
+		free(g);
+	}
 	return ib_destroy_qp(o->qp);
 }
 

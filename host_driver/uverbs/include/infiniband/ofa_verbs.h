@@ -32,8 +32,8 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain *dom
  * `mask` must have IBV_QP_ACCESS_FLAGS | PKEY_INDEX | PORT and IBV_QP_AV | PATH_MTU | DEST_QPN |
  * RQ_PSN | MIN_RNR_TIMER; IBV_QP_MAX_DEST_RD_ATOMIC too when the access flags allow reads or
  * atomics (else the depth is 0 without it). IBV_QP_ALT_PATH and IBV_QP_PATH_MIG_STATE are optional;
- * the migration state is set on the way from INIT to RTR, where the device takes it, and one that
- * is not MIGRATED needs the alternate path.
+ * the migration state is set on the way from INIT to RTR, where the device takes it: MIGRATED, or
+ * REARM with an alternate path (ARMED is for the device to reach, and EINVAL here).
  * Accepted and of no effect, since a receive side has no use for them: IBV_QP_STATE, CUR_STATE,
  * QKEY (its packets carry none), TIMEOUT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, SQ_PSN (it never
  * sends requests), CAP, EN_SQD_ASYNC_NOTIFY. Their values are not looked at.
