@@ -34,11 +34,12 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 			       int access)
 {
 	struct uv_mr *m = uv_new(pd->context, sizeof(*m));
-	struct ibv_mr *mr = &m->ibv;
+	struct ibv_mr *mr;
 	int rc;
 
 	if (!m)
 		return NULL;
+	mr = &m->ibv;
 	rc = UV_CALL(pd->context, uvk_reg_mr(file, pd->handle, addr, length, hca_va,
 					     (unsigned)access, mr, &m->hw));
 	if (rc)
