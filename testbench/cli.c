@@ -10,6 +10,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,28 +131,10 @@ static error_t set_setting(struct parse *p, const char *value)
 	return append(p, run->settings, &run->setting_count, RUN_SETTINGS_MAX, "settings", value);
 }
 
-static error_t set_seed(struct parse *p, const char *value)
-{
-	p->cli->run.seed = value;
-	return 0;
-}
-
-static error_t set_traces(struct parse *p, const char *value)
-{
-	p->cli->run.traces = value;
-	return 0;
-}
-
 static error_t set_output(struct parse *p, const char *value)
 {
 	p->cli->run.dir = value;
 	return *value ? 0 : complain(p, "-o: expected a name");
-}
-
-static error_t set_fw(struct parse *p, const char *value)
-{
-	p->cli->run.fw = value;
-	return 0;
 }
 
 static error_t set_gdb(struct parse *p, const char *value)
@@ -170,12 +153,6 @@ static error_t set_socket(struct parse *p, const char *value)
 	struct serve_options *serve = &p->cli->serve;
 
 	return append(p, serve->sockets, &serve->socket_count, SERVE_SOCKETS_MAX, "sockets", value);
-}
-
-static error_t set_ctl(struct parse *p, const char *value)
-{
-	p->cli->serve.ctl = value;
-	return 0;
 }
 
 static error_t set_at(struct parse *p, const char *value)
@@ -200,39 +177,9 @@ static error_t set_classes(struct parse *p, const char *value)
 	return p->cli->diff.classes ? 0 : complain(p, "--only: no such list as '%s'", value);
 }
 
-static error_t set_phase(struct parse *p, const char *value)
-{
-	p->cli->diff.phase = value;
-	return 0;
-}
-
 static error_t set_by_qp(struct parse *p, const char *value)
 {
 	p->cli->diff.by_qp = true;
-	return 0;
-}
-
-static error_t set_points(struct parse *p, const char *value)
-{
-	p->cli->perf.points = value;
-	return 0;
-}
-
-static error_t set_profile(struct parse *p, const char *value)
-{
-	p->cli->perf.profile = value;
-	return 0;
-}
-
-static error_t set_point_ids(struct parse *p, const char *value)
-{
-	p->cli->perf.only = value;
-	return 0;
-}
-
-static error_t set_plot(struct parse *p, const char *value)
-{
-	p->cli->perf.plot = value;
 	return 0;
 }
 
@@ -306,58 +253,67 @@ static const struct choice {
 	unsigned commands;
 	char letter;
 	error_t (*set)(struct parse *p, const char *value);
+	size_t text; /* set is NULL: the value itself goes here, a string of struct cli */
 	const char *meaning;
 } options[] = {
-	{"config", "FILE.ini", SIMULATES, 'c', set_ini, "read parameters from a file"},
-	{"set", "SECTION.KEY=VALUE", SIMULATES, 's', set_setting,
+#define TEXT(member)   NULL, offsetof(struct cli, member)
+#define CALL(function) function, 0
+	{"config", "FILE.ini", SIMULATES, 'c', CALL(set_ini), "read parameters from a file"},
+	{"set", "SECTION.KEY=VALUE", SIMULATES, 's', CALL(set_setting),
 	 "set a parameter, stronger than files"},
-	{"seed", "N", SIMULATES, 0, set_seed, "seed of every random number"},
-	{"trace", "LIST", IN(RUN) | IN(DUMP), 0, set_traces,
+	{"seed", "N", SIMULATES, 0, TEXT(run.seed), "seed of every random number"},
+	{"trace", "LIST", IN(RUN) | IN(DUMP), 0, TEXT(run.traces),
 	 "traces to write, of log,pcapng,vcd,timeline, or none; default: log,pcapng"},
-	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, set_traces,
+	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, TEXT(run.traces),
 	 "traces to write, of log,pcapng,vcd,timeline; default: none"},
-	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE), 'o', set_output,
+	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE), 'o', CALL(set_output),
 	 "folder of the run's files; default: traces/NAME beside the executable"},
-	{"output", "FILE.csv", IN(SWEEP), 'o', set_output, "the table, a row a cell"},
-	{"output", "FILE.csv", IN(PERF), 'o', set_output,
+	{"output", "FILE.csv", IN(SWEEP), 'o', CALL(set_output), "the table, a row a cell"},
+	{"output", "FILE.csv", IN(PERF), 'o', CALL(set_output),
 	 "id,workload,published,simulated,unit,error_percent"},
-	{"fw", "ELF", SIMULATES, 0, set_fw,
+	{"fw", "ELF", SIMULATES, 0, TEXT(run.fw),
 	 "firmware; default: fw/hcasim-fw.elf beside the executable"},
-	{"fw-gdb", "PORT", IN(RUN), 0, set_gdb,
+	{"fw-gdb", "PORT", IN(RUN), 0, CALL(set_gdb),
 	 "the firmware of hca0 waits for gdb-multiarch on this TCP port"},
-	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, set_no_dmi,
+	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, CALL(set_no_dmi),
 	 "host memory grants no direct access: every DMA is a b_transport"},
-	{"at", "TIME", IN(DUMP), 0, set_at, "when to dump, such as 1500us"},
-	{"behaviours", NULL, IN(LIST), 0, set_behaviours,
+	{"at", "TIME", IN(DUMP), 0, CALL(set_at), "when to dump, such as 1500us"},
+	{"behaviours", NULL, IN(LIST), 0, CALL(set_behaviours),
 	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs"},
-	{"verbose", NULL, IN(CHECK), 'v', set_verbose, "a line a packet"},
-	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, set_threshold,
+	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "a line a packet"},
+	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, CALL(set_threshold),
 	 "times that differ by no more are equal, such as 10ns or 5%; none: no times"},
-	{"only", "LIST", IN(DIFF) | IN(GOLDEN), 0, set_classes,
+	{"only", "LIST", IN(DIFF) | IN(GOLDEN), 0, CALL(set_classes),
 	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults"},
-	{"only", "ID,...", IN(PERF), 0, set_point_ids, "these points alone; M* all that begin so"},
-	{"phase", "NAME", READS_RUNS, 0, set_phase, "this phase of the runs alone"},
-	{"by-qp", NULL, IN(DIFF), 0, set_by_qp, "packets in the order of each QP, not of the wire"},
-	{"vary", "SECTION.KEY=VALUE,VALUE", IN(SWEEP), 0, set_vary,
+	{"only", "ID,...", IN(PERF), 0, TEXT(perf.only),
+	 "these points alone; M* all that begin so"},
+	{"phase", "NAME", READS_RUNS, 0, TEXT(diff.phase), "this phase of the runs alone"},
+	{"by-qp", NULL, IN(DIFF), 0, CALL(set_by_qp),
+	 "packets in the order of each QP, not of the wire"},
+	{"vary", "SECTION.KEY=VALUE,VALUE", IN(SWEEP), 0, CALL(set_vary),
 	 "the values of a parameter; several: their combinations"},
-	{"show", "HCA.STAGE.COUNTER", IN(SWEEP), 0, set_show,
+	{"show", "HCA.STAGE.COUNTER", IN(SWEEP), 0, CALL(set_show),
 	 "a counter as a column; hca0, hca1, or hca for their sum"},
-	{"list", NULL, IN(SWEEP), 0, set_list,
+	{"list", NULL, IN(SWEEP), 0, CALL(set_list),
 	 "instead: print a command a cell, for other machines"},
-	{"collect", NULL, IN(SWEEP), 0, set_collect,
+	{"collect", NULL, IN(SWEEP), 0, CALL(set_collect),
 	 "instead: the table of cells that ran already"},
-	{"points", "FILE.csv", IN(PERF), 0, set_points,
+	{"points", "FILE.csv", IN(PERF), 0, TEXT(perf.points),
 	 "the measurements: id,profile,workload,params,value,unit,source"},
-	{"profile", "NAME", IN(PERF), 0, set_profile,
+	{"profile", "NAME", IN(PERF), 0, TEXT(perf.profile),
 	 "configs/NAME.ini, or a file, instead of the points' own"},
-	{"plot", "DIR", IN(PERF), 0, set_plot, "SVG files, by gnuplot"},
-	{"stats", "[FILE.json]", IN(PERF), 0, set_stats, "counters of each point, and as JSON"},
-	{"jobs", "N", IN(PERF) | IN(SWEEP), 'j', set_jobs,
+	{"plot", "DIR", IN(PERF), 0, TEXT(perf.plot), "SVG files, by gnuplot"},
+	{"stats", "[FILE.json]", IN(PERF), 0, CALL(set_stats),
+	 "counters of each point, and as JSON"},
+	{"jobs", "N", IN(PERF) | IN(SWEEP), 'j', CALL(set_jobs),
 	 "processes at a time; default: one a processor"},
-	{"socket", "PATH", IN(SERVE), 0, set_socket, "socket of an HCA; twice: two linked HCAs"},
-	{"ctl", "PATH", IN(SERVE), 0, set_ctl, "control socket"},
-	{"help", NULL, ~0u, 0, set_help, "what the command does, and its options"},
-	{"version", NULL, ~0u, 0, set_version, "the version"},
+	{"socket", "PATH", IN(SERVE), 0, CALL(set_socket),
+	 "socket of an HCA; twice: two linked HCAs"},
+	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "control socket"},
+	{"help", NULL, ~0u, 0, CALL(set_help), "what the command does, and its options"},
+	{"version", NULL, ~0u, 0, CALL(set_version), "the version"},
+#undef TEXT
+#undef CALL
 };
 
 /* --- the line --- */
@@ -416,7 +372,9 @@ static int apply(struct parse *p)
 
 		if (!o)
 			return -complain(p, "%s takes no --%s", p->command->word, g->name);
-		if (o->set(p, g->value))
+		if (!o->set)
+			*(const char **)((char *)p->cli + o->text) = g->value;
+		else if (o->set(p, g->value))
 			return -EINVAL;
 	}
 	return 0;
