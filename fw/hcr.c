@@ -138,9 +138,9 @@ void hcr_serve(void)
 
 	command_load(&c);
 	status = command_execute(&c);
-	if (c.event)
-		completion_post(&c, status);
 	fw_write(FW_HCR_OUT_HI, (uint32_t)(c.out >> 32));
 	fw_write(FW_HCR_OUT_LO, (uint32_t)c.out);
 	fw_write(FW_HCR_DONE, status);
+	if (c.event)
+		completion_post(&c, status);
 }

@@ -74,6 +74,21 @@ one "no_dmi.tour" equal_traces tour --no-dmi
 one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
 one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"
 
+# --- the log: each DMA says how much and what for, each command is done before the event that says so
+
+log_is_whole()
+{
+	awk '/ dma (read|write) / { n++; if (!/ length [1-9][0-9]* [a-z]/) { print; bad = 1 } }
+	     / fw  .* done .* token / { match($0, /token 0x[0-9a-f]+/); done[$2 substr($0, RSTART, RLENGTH)]++ }
+	     / eqe eqn .* cmd, token / { match($0, /token 0x[0-9a-f]+/)
+		if (!done[$2 substr($0, RSTART, RLENGTH)]--) { print; bad = 1 } }
+	     / fw  .* done mad_ifc .* class 0x0 / { print; bad = 1 }
+	     END { exit bad || !n }' "$1/run.log"
+}
+for d in "$(traces_of tour)" "$(traces_of rc_atomic)" "$scratch/ideal"; do
+	one "log.$(basename "$d")" log_is_whole "$d"
+done
+
 # --- golden traces
 
 for g in traces/golden/*.golden; do

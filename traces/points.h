@@ -18,12 +18,13 @@
 	TP(CFG_WRITE, pcie, REG, "config write", "a write of PCI config space")                    \
 	TP(REG_READ, pcie, REG, "read", "a read of a BAR, when the device answers it")             \
 	TP(REG_WRITE, pcie, REG, "write", "a write of a BAR, when it reaches the device")          \
-	TP(DMA_READ, pcie, DMA, "dma read {addr:x} length {length}", "host memory is read")        \
-	TP(DMA_WRITE, pcie, DMA, "dma write {addr:x} length {length}", "host memory is written")   \
+	TP(DMA_READ, pcie, DMA, "dma read {addr:x} length {length} {text}", "host memory is read") \
+	TP(DMA_WRITE, pcie, DMA, "dma write {addr:x} length {length} {text}",                      \
+	   "host memory is written")                                                               \
 	TP(DMA_FAULT, pcie, DMA, "dma fault {addr:x} length {length} {text}",                      \
 	   "the IOMMU map has no such page")                                                       \
 	TP(DMA_LATE, pcie, DMA, "dma late by {addr} ps length {length} {text}",                    \
-	   "a DMA that takes longer because a scenario asks for it")                           \
+	   "a DMA that takes longer because a scenario asks for it")                               \
 	TP(RESET, pcie, STATE, "{text}", "reset of the function, begin and end")                   \
 	/* commands */                                                                             \
 	TP(HCR_POST, fw, HCR, "command", "software set the go bit")                                \
@@ -87,8 +88,7 @@
 	TP(IRQ_PEND, interrupt, IRQ, "msi-x vector {vector} masked, pending",                      \
 	   "a masked vector sets its pending bit")                                                 \
 	/* when stages are busy, and how long their queues are */                                  \
-	TP(BAR_RUN, pcie, SPAN, "host {text}",                                                     \
-	   "a host's access crosses the link to the device")                                       \
+	TP(BAR_RUN, pcie, SPAN, "host {text}", "a host's access crosses the link to the device")   \
 	TP(DMA_READ_RUN, pcie, SPAN, "read {text}", "from the request until the bytes are there")  \
 	TP(DMA_WRITE_RUN, pcie, SPAN, "write {text}", "until the bytes have landed")               \
 	TP(SCHED_QUEUE, scheduler, LEVEL, "queue",                                                 \
@@ -105,13 +105,13 @@
 	   "a packet is put on the wire")                                                          \
 	TP(LINK_RX, link_port, SPAN, "in port {port} {text} qpn {qpn} psn {corr}",                 \
 	   "a packet comes in from the wire")                                                      \
-	TP(LINK_QUEUE, link_port, LEVEL, "queue",                                                  \
-	   "bytes on a virtual lane that wait for credits")                                        \
+	TP(LINK_QUEUE, link_port, LEVEL, "queue", "bytes on a virtual lane that wait for credits") \
 	TP(PACKET_RUN, packet, SPAN, "check {text} qpn {qpn} psn {corr}",                          \
 	   "a packet that came in is parsed and checked")                                          \
 	TP(RESP_RUN, responder, SPAN, "{text} qpn {qpn} psn {corr}",                               \
 	   "the responder works on a request, until its DMA or answer may leave")                  \
-	TP(ATOMIC_RUN, atomic_read, SPAN, "atomic qpn {qpn} psn {corr}", "the atomic unit is busy") \
+	TP(ATOMIC_RUN, atomic_read, SPAN, "atomic qpn {qpn} psn {corr}",                           \
+	   "the atomic unit is busy")                                                              \
 	TP(CQE_RUN, cqe_write, SPAN, "cqe qpn {qpn}", "a CQE is on its way to host memory")        \
 	TP(EQE_RUN, event_queue, SPAN, "eqe", "an EQE is on its way to host memory")               \
 	TP(IRQ_RUN, interrupt, SPAN, "msi-x", "an interrupt message is on its way")                \

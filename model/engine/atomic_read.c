@@ -401,8 +401,9 @@ static int atomic_apply(struct packet *pkt, uint64_t *old)
 		return 0;
 	be64_store(bytes, big ? changed : __builtin_bswap64(changed));
 	err = hca->env.dma_write(hca->env.ctx, pkt->frags[0].bus, bytes, sizeof(bytes));
-	HCA_TRACE(hca, TP_DMA_WRITE, .qpn = pkt->dma.qpn, .args = {pkt->frags[0].bus},
-		  .bytes = bytes, .len = sizeof(bytes), .text = "atomic");
+	HCA_TRACE(hca, TP_DMA_WRITE, .qpn = pkt->dma.qpn,
+		  .args = {pkt->frags[0].bus, sizeof(bytes)}, .bytes = bytes, .len = sizeof(bytes),
+		  .text = "atomic");
 	return err;
 }
 

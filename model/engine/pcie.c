@@ -213,10 +213,10 @@ static void dma_move(struct dma *dma, bool write)
 				    (unsigned long long)hca_now(hca), dma->what, dma->qpn);
 		} else if (write) {
 			HCA_TRACE(hca, TP_DMA_WRITE, .qpn = dma->qpn, .text = dma->what,
-				  .len = f->len, .args = {f->bus});
+				  .len = f->len, .args = {f->bus, f->len});
 		} else {
 			HCA_TRACE(hca, TP_DMA_READ, .qpn = dma->qpn, .text = dma->what,
-				  .len = f->len, .args = {f->bus});
+				  .len = f->len, .args = {f->bus, f->len});
 		}
 		buf += f->len;
 	}

@@ -35,7 +35,7 @@ enum {
 	R(HCR_OUT_HI, 0x040, "out_param to return, high")                                                                              \
 	R(HCR_OUT_LO, 0x044, "out_param to return, low")                                                                               \
 	R(HCR_DONE, 0x048, "write of the status: HCR is updated, GO cleared last, FW_IRQ_HCR cleared; in event mode (E) no status is stored, "\
-			   "firmware posts the command's EQE before")                                                                  \
+			   "firmware posts the command's EQE afterwards")                                                                  \
 	/* --- DMA helper: copies or fills, host bus or ICM addresses, any alignment, crossing pages as needed --- */                  \
 	R(DMA_ADDR_HI, 0x060, "host bus address or ICM virtual address")                                                               \
 	R(DMA_ADDR_LO, 0x064, "")                                                                                                      \

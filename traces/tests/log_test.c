@@ -35,8 +35,8 @@ static void text_of_plain_kinds(void **state)
 	     .point = TP_TIMER_START, .qpn = 0x41, .text = "ack", .args = {67108864});
 	LINE("      0.000000 hca0 driver        mlx4_cmd returns -16\n", .point = TP_DRV_EXIT,
 	     .text = "mlx4_cmd", .args = {(uint64_t)-16});
-	LINE("      0.000000 hca0 pcie          dma write 0x12340 length 64\n",
-	     .point = TP_DMA_WRITE, .args = {0x12340, 64});
+	LINE("      0.000000 hca0 pcie          dma write 0x12340 length 64 cqe\n",
+	     .point = TP_DMA_WRITE, .text = "cqe", .args = {0x12340, 64});
 	LINE("      0.000000 hca0 interrupt     msi-x vector 2\n", .point = TP_IRQ_RAISE,
 	     .args = {2});
 	LINE("      0.000000 hca0 fw            port 0x2\n", .point = TP_FW_NUMBER, .text = "port",
