@@ -1,4 +1,4 @@
-src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cache.c context_lines.c translate.c hca.c processor.c processor_regs.c processor_dma.c processor_objects.c)
+src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cache.c context_lines.c translate.c hca.c processor.c processor_regs.c processor_ports.c processor_dma.c processor_objects.c)
 src-y += $(addprefix $(d)/, crc.c)
 src-y += $(addprefix $(d)/, link_port.c link_train.c port_note.c packet.c)
 src-y += $(addprefix $(d)/, pcie.c pcie_host.c pci_function.c pci_config.c interrupt.c doorbell.c event_queue.c cqe_write.c cq_event.c object_lane.c)

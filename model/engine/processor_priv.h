@@ -1,6 +1,6 @@
 /*
  * The inside of the processor, shared by processor.c (the core and its time), processor_regs.c
- * (registers), processor_dma.c and processor_objects.c (hardware helpers). A helper is started by a
+ * and processor_ports.c (registers), processor_dma.c and processor_objects.c (hardware helpers). A helper is started by a
  * register and is busy until its own events end it; a load of its STATUS register waits meanwhile.
  */
 #ifndef MODEL_ENGINE_PROCESSOR_PRIV_H
@@ -88,6 +88,10 @@ void processor_helper_done(struct processor *p, struct fw_helper *helper, uint32
 /* Bus of the core. */
 int processor_load(void *ctx, uint32_t addr, unsigned size, uint32_t *value);
 int processor_store(void *ctx, uint32_t addr, unsigned size, uint32_t value);
+
+/* The same of the ports' registers; offset is at or above FW_PORT_BASE. */
+int processor_port_load(struct processor *p, uint32_t offset, uint32_t *value);
+int processor_port_store(struct processor *p, uint32_t offset, uint32_t value);
 
 /* RV_BUS_OK, or RV_BUS_FAULT when what the registers say makes no sense. */
 int processor_dma_start(struct processor *p, uint32_t cmd);
