@@ -98,13 +98,14 @@ guest_start()
 \"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
 		n=$((n + 1))
 	done
+	# an emulated timer may be late on a busy machine: no_timer_check keeps the kernel from giving up for it
 	local folder='security_model=none,multidevs=remap'
 	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
 	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
 		-name "$name" -nodefaults -no-user-config -display none $reboot -smp "$SMP" -m "$MEM" \
 		-machine q35,accel="$ACCEL",memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
 		-kernel "$kernel" -initrd "$initrd" \
-		-append "console=ttyS0 quiet panic=-1 random.trust_cpu=on net.ifnames=0 iomem=relaxed HCASIM_GUEST=$name $append" \
+		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on net.ifnames=0 iomem=relaxed HCASIM_GUEST=$name $append" \
 		"${console[@]}" -serial chardev:console -chardev "pipe,id=control,path=$pipe" -serial chardev:control \
 		-virtfs "local,path=$guest_root,mount_tag=root,readonly=on,$folder" \
 		-virtfs "local,path=$modules,mount_tag=modules,readonly=on,$folder" \
