@@ -25,6 +25,8 @@ enum hcr_status cmd_query_fw(struct fw_cmd *c)
 	query_fw_set_err_buf(q, BAR0_ERR_BUF);
 	query_fw_set_err_buf_size(q, BAR0_ERR_BUF_SIZE / 4);
 	query_fw_set_err_buf_bar(q, HCA_BAR_REGS / 2);
+	query_fw_set_clock(q, BAR0_CLOCK);
+	query_fw_set_clock_bar(q, HCA_BAR_REGS / 2);
 	return HCR_STATUS_OK;
 }
 
@@ -51,6 +53,7 @@ static void dev_cap_limits(struct dev_cap *d)
 	dev_cap_set_log_max_srqs(d, FW_LOG_MAX_SRQ);
 	dev_cap_set_log_max_cqes(d, FW_LOG_MAX_CQE);
 	dev_cap_set_cqe_timestamp(d, 1);
+	dev_cap_set_clock_to_user(d, 1);
 	dev_cap_set_log_rsvd_cqs(d, 7);
 	dev_cap_set_log_max_cqs(d, FW_LOG_MAX_CQ);
 	dev_cap_set_log_max_mpts(d, FW_LOG_MAX_MPT);

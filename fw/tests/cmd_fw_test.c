@@ -25,7 +25,8 @@ static void query_fw_is_complete(void **state)
 	assert_int_equal(o[0x0f], 4);
 	assert_int_equal(be64_load(o + 0x30), 0x80a00);
 	assert_int_equal(be32_load(o + 0x38), 16);
-	assert_int_equal(be64_load(o + 0x50), 0);
+	assert_int_equal(be64_load(o + 0x50), 0x90000);
+	assert_int_equal(o[0x58], 0);
 	assert_int_equal(cmd_out(), BUS_OUT);
 }
 

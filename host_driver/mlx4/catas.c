@@ -1,4 +1,4 @@
-/* The error buffer, and raw register accesses. */
+/* The error buffer, the clock, and raw register accesses. */
 #include "host_driver/mlx4/mlx4_internal.h"
 
 #include <errno.h>
@@ -23,6 +23,20 @@ void drv_raw_mmio_write(struct drv_device *dev, unsigned bar, uint64_t offset, c
 			unsigned size)
 {
 	dev->p->ops->mmio_write(dev->p, bar, offset, bytes, size);
+}
+
+uint64_t drv_clock_read(struct drv_device *dev)
+{
+	const unsigned bar = query_fw_get_clock_bar(&dev->fw) * 2;
+	const uint64_t at = query_fw_get_clock(&dev->fw);
+	uint32_t low, high = drv_raw_mmio_read32(dev, bar, at), before;
+
+	do {
+		before = high;
+		low = drv_raw_mmio_read32(dev, bar, at + 4);
+		high = drv_raw_mmio_read32(dev, bar, at);
+	} while (high != before);
+	return (uint64_t)high << 32 | low;
 }
 
 int drv_catas_check(struct drv_device *dev, uint32_t words[16])

@@ -373,6 +373,10 @@ void drv_event_register(struct drv_device *dev,
  * catastrophic error. */
 int drv_catas_check(struct drv_device *dev, uint32_t words[16]);
 
+/* Cycles of the device's core clock since power-on (QUERY_HCA: MHz); three register reads. A CQE
+ * with a timestamp has the low 48 bits of it. */
+uint64_t drv_clock_read(struct drv_device *dev);
+
 /* --- raw verbs: for conformance tests, past all checks --- */
 
 struct drv_raw_cmd {

@@ -15,13 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PAGE_OFFSET_UNIT = 32, /* of the context's page_offset */
-	PS_PER_NS = 1000,
-	NS_PER_US = 1000,
-	NS_PER_S = 1000000000,
-	HZ_PER_MHZ = 1000000,
-};
+enum { PAGE_OFFSET_UNIT = 32 /* of the context's page_offset */ };
 
 struct cqe_write {
 	struct hca *hca;
@@ -221,11 +215,9 @@ static void cqe_landed(struct dma *dma)
 	lane_landed(lane);
 }
 
-/* Cycles of the core clock, whose rate INIT_HCA's output tells. */
 static void timestamp(const struct hca *hca, struct cqe *cqe)
 {
-	const uint64_t ns = hca_now(hca) / PS_PER_NS, hz = hca->params->fw_clock;
-	const uint64_t cycles = ns / NS_PER_S * hz + ns % NS_PER_S * (hz / HZ_PER_MHZ) / NS_PER_US;
+	const uint64_t cycles = hca_core_cycles(hca);
 
 	cqe_set_ts_high(cqe, (uint32_t)(cycles >> 16));
 	cqe_set_ts_mid(cqe, (uint32_t)(cycles >> 8) & 0xff);

@@ -103,6 +103,14 @@ void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
 		hca->env.guest_error(hca->env.ctx, name, text + used);
 }
 
+uint64_t hca_core_cycles(const struct hca *hca)
+{
+	enum { PS_PER_NS = 1000, NS_PER_US = 1000, NS_PER_S = 1000000000, HZ_PER_MHZ = 1000000 };
+	const uint64_t ns = hca_now(hca) / PS_PER_NS, hz = hca->params->fw_clock;
+
+	return ns / NS_PER_S * hz + ns % NS_PER_S * (hz / HZ_PER_MHZ) / NS_PER_US;
+}
+
 uint64_t hca_node_guid(const struct hca *hca)
 {
 	return cfg_node_guid(hca->params, hca->index);

@@ -113,6 +113,8 @@ void hca_stop(struct hca *hca);
 void hca_soft_reset(struct hca *hca);
 
 uint64_t hca_node_guid(const struct hca *hca);
+/* Cycles of the core clock since power-on; QUERY_HCA tells its rate. */
+uint64_t hca_core_cycles(const struct hca *hca);
 
 /* Some point is on: enough to ask on the path of packets, before a function that asks which. */
 static inline bool hca_watched(const struct hca *hca)

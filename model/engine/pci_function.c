@@ -258,6 +258,13 @@ static void semaphore_read(struct hca *hca, uint32_t offset, void *bytes)
 	memset(bytes, 0, REG_SIZE);
 }
 
+static void clock_read(struct hca *hca, uint32_t offset, void *bytes)
+{
+	const uint64_t cycles = hca_core_cycles(hca);
+
+	be32_store(bytes, (uint32_t)(offset ? cycles : cycles >> 32));
+}
+
 static const struct reg {
 	uint32_t offset, size;
 	void (*write)(struct hca *hca, uint32_t offset, const void *bytes);
@@ -267,6 +274,7 @@ static const struct reg {
 	{BAR0_OWNERSHIP, BAR0_OWNERSHIP_SIZE, ownership_write, ownership_read},
 	{BAR0_CLR_INT, BAR0_CLR_INT_SIZE, clear_interrupt, NULL},
 	{BAR0_ERR_BUF, BAR0_ERR_BUF_SIZE, NULL, error_read},
+	{BAR0_CLOCK, BAR0_CLOCK_SIZE, NULL, clock_read},
 	{BAR0_RESET, BAR0_RESET_SIZE, reset_write, NULL},
 	{BAR0_SEMAPHORE, BAR0_SEMAPHORE_SIZE, NULL, semaphore_read},
 };

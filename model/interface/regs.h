@@ -66,6 +66,7 @@ enum hca_msix {
 	R(OWNERSHIP,  0x8069c, 0x004, "rw", "0: the reader owns the device from now on; written 0 to give it back") \
 	R(CLR_INT,    0x80800, 0x008, "w",  "clear INTx: bit pin mod 32 of the dword at +4 for a pin below 32, else of +0") \
 	R(ERR_BUF,    0x80a00, 0x040, "r",  "catastrophic error buffer, first dword 0 in normal operation, layout err_buf") \
+	R(CLOCK,      0x90000, 0x008, "r",  "core clock, cycles since power-on; the more significant dword first; a page of its own, for users") \
 	R(RESET,      0xf0010, 0x004, "w",  "bit 0 resets the device") \
 	R(SEMAPHORE,  0xf03fc, 0x004, "r",  "flash semaphore, 0 free; released by reset")
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The clock that QUERY_FW places in a BAR counts at the rate QUERY_HCA tells: what drivers map for
+ * ibv_query_rt_values. Source: Linux mlx4_core (map_internal_clock, mlx4_read_clock). */
+#include "testbench/scenario.h"
+
+enum { READS_US = 20 };
+
+SCENARIO(core_clock, "the core clock counts at its rate; its low dword carries into the high one",
+	 .no_qps = true, .timeout = 30)
+{
+	struct init_hca hca = {{0}};
+	struct drv_raw_cmd query = {.op = HCR_QUERY_HCA, .out = &hca, .out_len = sizeof(hca)};
+	uint64_t mhz, cycles, waits_us[2] = {1000};
+
+	must(drv_cmd(a->dev, &query));
+	mhz = init_hca_get_clock_mhz(&hca);
+	expect_true(mhz);
+	waits_us[1] = mhz ? (1ull << 32) / mhz : 0;
+	for (unsigned i = 0; i < 2 && still_right(); i++) {
+		cycles = drv_clock_read(a->dev);
+		pass_time(CFG_US(waits_us[i]));
+		cycles = drv_clock_read(a->dev) - cycles;
+		expect_true(cycles >= waits_us[i] * mhz);
+		expect_true(cycles <= (waits_us[i] + READS_US) * mhz);
+	}
+}
