@@ -112,6 +112,7 @@ static void evict(struct line_cache *cache)
 		line = line->prev;
 	if (!line || line->fresh)
 		line = cache->last;
+	++*cache->evictions;
 	line_cache_drop(cache, line);
 }
 
@@ -171,6 +172,7 @@ static void line_read(struct cache_line *line)
 				 .at_ready = true,
 				 .what = cache->what};
 	pcie_read(cache->hca, &line->dma, hca_now(cache->hca) + cache->server->latency_ps);
+	*cache->server->busy_ps += line->dma.ready_ps - hca_now(cache->hca);
 	HCA_TRACE(cache->hca, TP_TRANSLATE_RUN, .text = cache->what, .args = {line->dma.ready_ps});
 }
 
@@ -214,6 +216,8 @@ int line_cache_miss(struct line_cache *cache, uint64_t icm, uint32_t owner, stru
 	 * inside this call. */
 	if (server->first == line && server->active < server->limit)
 		misses_start(server);
+	else if (*started)
+		++*server->waits;
 	return -EAGAIN;
 }
 

@@ -30,6 +30,7 @@ struct cache_line {
 /* Misses served at a time, shared by the caches of a stage. */
 struct miss_server {
 	uint64_t limit, latency_ps;
+	uint64_t *waits, *busy_ps; /* counters: misses that waited for an earlier one, time of reads */
 	uint32_t active;
 	struct cache_line *first, *last;
 };
@@ -39,6 +40,7 @@ struct line_cache {
 	struct miss_server *server;
 	const char *what;
 	void (*filled)(struct cache_line *line); /* bytes are there; may be NULL */
+	uint64_t *evictions;			 /* counter */
 	uint32_t room, count;
 	uint32_t line_size, bytes,
 		len; /* of the owner's struct; where in it the bytes are, and how many */

@@ -362,6 +362,7 @@ static void tags_find(struct pcie *pcie, struct requests *r)
 		r->count = run->count;
 	r->step_ps = pcie->request_ps;
 	if (run->free_ps > r->start_ps) {
+		pcie->hca->stats.pcie_tag_stall_ps += run->free_ps - r->start_ps;
 		r->start_ps = run->free_ps;
 		r->step_ps = run->step_ps;
 		if (r->count > 1 && !answers_queue(pcie, r))

@@ -15,9 +15,10 @@ struct ring {
 struct unit {
 	struct event ev;
 	struct scheduler *scheduler;
-	struct qp *qp;  /* whose burst it is busy with */
-	bool held_back; /* waits for a port or for payload reads */
-	bool stalled;   /* waits for the context of its QP */
+	struct qp *qp;	     /* whose burst it is busy with */
+	bool held_back;	     /* waits for a port or for payload reads */
+	bool stalled;	     /* waits for the context of its QP, since */
+	uint64_t stalled_ps;
 	uint8_t next_port;
 	unsigned packets; /* of this turn at most */
 };
@@ -254,6 +255,8 @@ static void unit_job(struct event *ev)
 		}
 		if (qp->send.missing) {
 			unit->stalled = true;
+			unit->stalled_ps = hca_now(s->hca);
+			s->hca->stats.scheduler_stalls++;
 			return;
 		}
 		unit->qp = NULL;
@@ -310,6 +313,7 @@ void scheduler_resume(struct qp *qp)
 	for (unsigned i = 0; i < s->n_units; i++) {
 		if (s->units[i].qp != qp || !s->units[i].stalled)
 			continue;
+		qp->hca->stats.scheduler_stall_ps += hca_now(qp->hca) - s->units[i].stalled_ps;
 		event_set(qp->hca->core, &s->units[i].ev, hca_now(qp->hca));
 		return;
 	}

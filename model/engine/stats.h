@@ -12,6 +12,8 @@
 	S(doorbell, blueflames, "work requests taken from BlueFlame buffers")                                                          \
 	S(doorbell, cq_arms, "CQ arm doorbells")                                                                                       \
 	S(doorbell, eq_updates, "EQ doorbells")                                                                                        \
+	S(scheduler, stalls, "times a unit stood still while the context of its QP was read")                                          \
+	S(scheduler, stall_ps, "time they stood still")                                                                                \
 	S(wqe_fetch, reads, "DMA reads of send WQEs")                                                                                  \
 	S(wqe_fetch, hits, "send WQEs found prefetched")                                                                               \
 	S(wqe_fetch, evictions, "send WQEs that made room for others")                                                                 \
@@ -29,8 +31,12 @@
 	S(context_cache, writebacks, "contexts written back to ICM")                                                                   \
 	S(translate, mpt_hits, "MPT entries found in the cache")                                                                       \
 	S(translate, mpt_misses, "MPT entries read from ICM")                                                                          \
+	S(translate, mpt_evictions, "MPT entries that made room for others")                                                           \
 	S(translate, mtt_hits, "MTT entries found in the cache")                                                                       \
 	S(translate, mtt_misses, "MTT lines read from ICM")                                                                            \
+	S(translate, mtt_evictions, "MTT lines that made room for others")                                                             \
+	S(translate, miss_waits, "misses that waited for an earlier one")                                                              \
+	S(translate, miss_ps, "time of the misses' reads")                                                                             \
 	S(requester, wqes, "send work requests started")                                                                               \
 	S(requester, packets, "request packets built")                                                                                 \
 	S(requester, completed, "send work requests completed")                                                                        \
@@ -71,6 +77,7 @@
 	S(pcie, write_tlps, "memory write TLPs sent")                                                                                  \
 	S(pcie, write_bytes, "bytes written")                                                                                          \
 	S(pcie, tag_stalls, "read requests that waited for a tag")                                                                     \
+	S(pcie, tag_stall_ps, "time reads waited for tags")                                                                            \
 	S(diag, rq_lle, "receives completed with a local length error")                                                                \
 	S(diag, sq_lle, "sends completed with a local length error")                                                                   \
 	S(diag, rq_lqpoe, "receives completed with a local QP operation error")                                                        \

@@ -111,11 +111,14 @@ struct translate *translate_create(struct hca *hca)
 	t->hca = hca;
 	t->mtt_mask = per_line * MTT_SIZE - 1;
 	t->server = (struct miss_server){.limit = p->translate_misses,
-					 .latency_ps = p->translate_miss_latency};
+					 .latency_ps = p->translate_miss_latency,
+					 .waits = &hca->stats.translate_miss_waits,
+					 .busy_ps = &hca->stats.translate_miss_ps};
 	t->mpts = (struct line_cache){.hca = hca,
 				      .server = &t->server,
 				      .what = "mpt",
 				      .filled = mpt_filled,
+				      .evictions = &hca->stats.translate_mpt_evictions,
 				      .line_size = sizeof(struct mpt),
 				      .bytes = offsetof(struct mpt, entry),
 				      .len = sizeof(struct mpt_entry)};
@@ -123,6 +126,7 @@ struct translate *translate_create(struct hca *hca)
 		.hca = hca,
 		.server = &t->server,
 		.what = "mtt",
+		.evictions = &hca->stats.translate_mtt_evictions,
 		.line_size = (uint32_t)(sizeof(struct mtt_line) + per_line * MTT_SIZE),
 		.bytes = offsetof(struct mtt_line, bytes),
 		.len = per_line * MTT_SIZE};

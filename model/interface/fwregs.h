@@ -237,20 +237,20 @@ enum {
 	P(RCV_REMOTE_PHYS, rcv_remote_physical_errors, "packets received with the EBP delimiter")                                      \
 	P(RCV_SWITCH_RELAY, rcv_switch_relay_errors, "0 on an HCA")                                                                    \
 	P(XMIT_DISCARDS, xmit_discards, "packets discarded by the sender: port down, HOQ life")                                        \
-	P(XMIT_CONSTRAINT, xmit_constraint_errors, "")                                                                                 \
-	P(RCV_CONSTRAINT, rcv_constraint_errors, "")                                                                                   \
-	P(LOCAL_INTEGRITY, local_link_integrity_errors, "")                                                                            \
-	P(BUFFER_OVERRUN, excessive_buffer_overrun_errors, "")                                                                         \
+	P(XMIT_CONSTRAINT, xmit_constraint_errors, "packets not sent: partition or raw packet checks")                                 \
+	P(RCV_CONSTRAINT, rcv_constraint_errors, "packets discarded by those checks on reception")                                     \
+	P(LOCAL_INTEGRITY, local_link_integrity_errors, "times minor link errors passed their threshold")                              \
+	P(BUFFER_OVERRUN, excessive_buffer_overrun_errors, "times buffers overran too often in a row")                                 \
 	P(VL15_DROPPED, vl15_dropped, "SMPs dropped for want of a buffer")                                                             \
 	P(XMIT_DATA, xmit_data, "data sent, 4-byte words from LRH up to and without the VCRC; link packets not counted")\
 	P(RCV_DATA, rcv_data, "data received")                                                                                         \
 	P(XMIT_PKTS, xmit_pkts, "packets sent")                                                                                        \
 	P(RCV_PKTS, rcv_pkts, "packets received")                                                                                      \
 	P(XMIT_WAIT, xmit_wait, "ticks with data to send and no credit")                                                               \
-	P(UNICAST_XMIT, unicast_xmit_pkts, "")                                                                                         \
-	P(UNICAST_RCV, unicast_rcv_pkts, "")                                                                                           \
-	P(MULTICAST_XMIT, multicast_xmit_pkts, "")                                                                                     \
-	P(MULTICAST_RCV, multicast_rcv_pkts, "")
+	P(UNICAST_XMIT, unicast_xmit_pkts, "packets sent to one port")                                                                 \
+	P(UNICAST_RCV, unicast_rcv_pkts, "packets received for this port alone")                                                       \
+	P(MULTICAST_XMIT, multicast_xmit_pkts, "packets sent to a group")                                                              \
+	P(MULTICAST_RCV, multicast_rcv_pkts, "packets received for a group")
 
 enum fw_port_counter {
 #define P(name, field, meaning) FW_PC_##name,
