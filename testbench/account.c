@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a run tells: counters, phases, progress. */
+#include "testbench/counters.h"
 #include "testbench/tb.h"
 
 #include <errno.h>
@@ -12,14 +13,6 @@
 enum { PROGRESS_STRIDE = 256, PROGRESS_NS = 100000000 };
 
 /* --- counters --- */
-
-size_t tb_stats_read(struct hca *hca, struct stat_value **values)
-{
-	size_t n = hca_stats(hca, NULL, 0);
-
-	*values = calloc(n + 1, sizeof(**values));
-	return *values ? hca_stats(hca, *values, n) : 0;
-}
 
 static size_t stat_find(const struct stat_value *v, size_t n, const char *stage,
 			const char *counter)
@@ -35,7 +28,7 @@ static uint64_t stat_of_host(struct tb *tb, unsigned host, const char *stage, co
 			     bool since_body)
 {
 	struct stat_value *v;
-	size_t n = tb_stats_read(host_hca(tb->machine->hosts[host]), &v),
+	size_t n = counters_read(host_hca(tb->machine->hosts[host]), &v),
 	       i = stat_find(v, n, stage, counter);
 	uint64_t value = i < n ? v[i].value : 0;
 
@@ -61,21 +54,18 @@ void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const c
 	tb_expect_equal(tb, here, what, tb_stat(end, stage, counter), value);
 }
 
-int tb_stats_write(struct tb *tb, FILE *out)
+unsigned tb_devices(const struct tb *tb, const struct hca *hcas[static MACHINE_HOSTS])
 {
-	const char *separator = "{\n";
+	for (unsigned h = 0; h < MACHINE_HOSTS; h++)
+		hcas[h] = host_hca(tb->machine->hosts[h]);
+	return MACHINE_HOSTS;
+}
 
-	for (unsigned h = 0; h < MACHINE_HOSTS; h++) {
-		struct stat_value *v;
-		size_t n = tb_stats_read(host_hca(tb->machine->hosts[h]), &v);
+int tb_stats_write(const struct tb *tb, FILE *out)
+{
+	const struct hca *hcas[MACHINE_HOSTS];
 
-		for (size_t i = 0; i < n; i++, separator = ",\n")
-			fprintf(out, "%s  \"hca%u.%s.%s\": %" PRIu64, separator, h, v[i].stage,
-				v[i].counter, v[i].value);
-		free(v);
-	}
-	fprintf(out, "\n}\n");
-	return ferror(out) ? -EIO : 0;
+	return counters_write(hcas, tb_devices(tb, hcas), out);
 }
 
 /* --- phases --- */
@@ -199,8 +189,9 @@ int tb_account_write(struct tb *tb, bool passed, FILE *out)
 		fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
 		json_text(out, p->text);
 		fprintf(out,
-			", \"begin_ps\": %" PRIu64 ", \"takes_ps\": %" PRIu64 ", \"packets\": %" PRIu64
-			", \"resent\": %" PRIu64 ", \"payload_bytes\": %" PRIu64 "}",
+			", \"begin_ps\": %" PRIu64 ", \"takes_ps\": %" PRIu64
+			", \"packets\": %" PRIu64 ", \"resent\": %" PRIu64
+			", \"payload_bytes\": %" PRIu64 "}",
 			p->begin.time_ps, p->end.time_ps - p->begin.time_ps,
 			p->end.packets - p->begin.packets, p->end.resent - p->begin.resent,
 			p->end.payload_bytes - p->begin.payload_bytes);
@@ -209,8 +200,9 @@ int tb_account_write(struct tb *tb, bool passed, FILE *out)
 	return ferror(out) ? -EIO : 0;
 }
 
-void tb_account_print(struct tb *tb, FILE *out)
+void tb_account_print(struct tb *tb)
 {
+	FILE *out = tb->account;
 	int width = 10;
 
 	tb_progress_clear(tb);
@@ -230,7 +222,7 @@ void tb_account_print(struct tb *tb, FILE *out)
 void tb_figure(struct tb *tb, const char *name, double value)
 {
 	if (tb_right(tb))
-		printf("figure %s %.3f\n", name, value);
+		fprintf(tb->account, "figure %s %.3f\n", name, value);
 }
 
 /* --- progress --- */

@@ -183,6 +183,21 @@ static error_t set_by_qp(struct parse *p, const char *value)
 	return 0;
 }
 
+static error_t set_form(struct parse *p, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum counters_form form;
+	} forms[] = {{"text", COUNTERS_TEXT}, {"all", COUNTERS_ALL}, {"json", COUNTERS_JSON}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		if (!value || !strcmp(value, forms[i].name)) {
+			p->cli->run.stats = forms[i].form;
+			return 0;
+		}
+	return complain(p, "--stats: expected text, all or json, got '%s'", value);
+}
+
 static error_t set_stats(struct parse *p, const char *value)
 {
 	p->cli->perf.stats = true;
@@ -303,6 +318,8 @@ static const struct choice {
 	{"profile", "NAME", IN(PERF), 0, TEXT(perf.profile),
 	 "configs/NAME.ini, or a file, instead of the points' own"},
 	{"plot", "DIR", IN(PERF), 0, TEXT(perf.plot), "SVG files, by gnuplot"},
+	{"stats", "[text|all|json]", IN(RUN) | IN(SERVE), 0, CALL(set_form),
+	 "print the counters at the end; all: those that are 0 too; json: nothing else on stdout"},
 	{"stats", "[FILE.json]", IN(PERF), 0, CALL(set_stats),
 	 "counters of each point, and as JSON"},
 	{"jobs", "N", IN(PERF) | IN(SWEEP), 'j', CALL(set_jobs),

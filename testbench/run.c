@@ -128,6 +128,8 @@ static int make_machine(struct run *run)
 		return rc;
 	}
 	rc = tb_create(&run->tb, run->scenario, &run->machine, run->trace, &run->config);
+	if (run->options->stats == COUNTERS_JSON)
+		run->tb.account = stderr;
 	if (rc)
 		fprintf(stderr, "hcasim: %s\n", strerror(-rc));
 	return rc;
@@ -211,23 +213,34 @@ static bool judge_end(struct run *run, enum kernel_end end)
 	return false;
 }
 
+static int print_stats(struct run *run)
+{
+	const struct hca *hcas[MACHINE_HOSTS];
+
+	return counters_print(hcas, tb_devices(&run->tb, hcas), run->options->stats, stdout);
+}
+
 static void print_files(struct run *run, bool right)
 {
-	static const char *const names[] = {"packets.pcapng", "run.log",    "waves.vcd", "timeline.json",
-					    "config.ini",     "stats.json", "run.json"};
+	static const char *const names[] = {"packets.pcapng", "run.log",    "waves.vcd",
+					    "timeline.json",  "config.ini", "stats.json",
+					    "run.json"};
 	struct timespec now;
 	char path[PATH_CHARS];
+	const char *label = "files";
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		outdir_file(&run->dir, names[i], path, sizeof(path));
-		if (!access(path, R_OK))
-			printf("  %-10s %s\n", i ? "" : "files", path);
+		if (access(path, R_OK))
+			continue;
+		fprintf(run->tb.account, "  %-10s %s\n", label, path);
+		label = "";
 	}
-	printf("%s: %s, %.6f s simulated in %.2f s\n", run->scenario->name,
-	       right ? "passed" : "FAILED", (double)run->ended_ps / 1e12,
-	       (double)(now.tv_sec - run->started.tv_sec) +
-		       (double)(now.tv_nsec - run->started.tv_nsec) / 1e9);
+	fprintf(run->tb.account, "%s: %s, %.6f s simulated in %.2f s\n", run->scenario->name,
+		right ? "passed" : "FAILED", (double)run->ended_ps / 1e12,
+		(double)(now.tv_sec - run->started.tv_sec) +
+			(double)(now.tv_nsec - run->started.tv_nsec) / 1e9);
 }
 
 /* The command that does the same once more. */
@@ -276,9 +289,11 @@ static enum exit_status execute(struct run *run)
 	if (!rc)
 		rc = write_file(run, "run.json", write_account);
 	if (right)
-		tb_account_print(&run->tb, stdout);
+		tb_account_print(&run->tb);
 	else
 		print_again(run);
+	if (!rc)
+		rc = print_stats(run);
 	return right && !rc ? EXIT_RIGHT : EXIT_FAILED;
 }
 

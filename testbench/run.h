@@ -5,6 +5,8 @@
 #ifndef TESTBENCH_RUN_H
 #define TESTBENCH_RUN_H
 
+#include "testbench/counters.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +28,11 @@ struct run_options {
 	bool dump;          /* print contexts at dump_ps or at failure, write no files */
 	uint64_t dump_ps;
 	bool no_dmi;
+	enum counters_form stats; /* RUN, SERVE: to stdout at the end */
 };
 
-/* What is wrong is printed to stderr, the account to stdout. */
+/* What is wrong is printed to stderr, the account to stdout; with counters as JSON these alone are
+ * there, and the account goes to stderr. */
 enum exit_status run_scenario(const struct run_options *options);
 
 /* The folder that the executable is in, without a slash at its end. 0 or -errno. */

@@ -218,6 +218,16 @@ sweep_shows_failure()
 	cat "$scratch/out"
 	[ $rc -eq 1 ] && grep -Eq '^ +1us .* FAILED$' "$scratch/out" && grep -Eq '^ +60s .* passed$' "$scratch/out" && grep -q 'rc_send failed at' "$scratch/out"
 }
+# counters: text, JSON and stats.json say the same; what starves a device is seen in them
+perf_stats()
+{
+	"$hcasim" perf --points testbench/perf/points.csv --only 'L01,M01' --stats="$scratch/perf.json" >"$scratch/out" &&
+		python3 -c 'import json, sys; points = json.load(open(sys.argv[1])); assert sorted(points) == ["L01", "M01"]
+for p in points.values(): assert p["hca1.responder.packets"] > 0' "$scratch/perf.json" && grep -q '^M01 counters$' "$scratch/out"
+}
+one "tool.stats" timeout 300 python3 testbench/tests/stats_check.py "$hcasim" soak "$scratch/stats"
+one "tool.perf_stats" perf_stats
+
 one "tool.sweep_rows" sweep_rows
 one "tool.sweep_shows_failure" sweep_shows_failure
 
@@ -320,6 +330,7 @@ one "refuses.firmware_of_another_machine" refuses "$hcasim" run rc_send --fw "$h
 one "refuses.firmware_truncated" refuses "truncated.elf" run rc_send --fw "$scratch/truncated.elf" "${run_in[@]}"
 one "refuses.unknown_trace" refuses "vcr" run rc_send --trace log,vcr "${run_in[@]}"
 one "refuses.folder_that_is_a_file" refuses "text.elf" run rc_send -o "$scratch/text.elf/x"
+one "refuses.stats_form" refuses "--stats" run rc_send --stats=xml "${run_in[@]}"
 one "refuses.unknown_command" refuses "fly" fly
 one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send

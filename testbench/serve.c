@@ -13,7 +13,6 @@
 #include "traces/trace.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,24 +185,25 @@ static int write_config(struct serve *s, FILE *out)
 	return cfg_save(&s->config, out);
 }
 
+static unsigned hcas_of(const struct serve *s, const struct hca *hcas[static SERVE_SOCKETS_MAX])
+{
+	for (unsigned i = 0; i < s->device_count; i++)
+		hcas[i] = s->devices[i].hca;
+	return s->device_count;
+}
+
 static int write_stats(struct serve *s, FILE *out)
 {
-	const char *separator = "{\n";
+	const struct hca *hcas[SERVE_SOCKETS_MAX];
 
-	for (unsigned i = 0; i < s->device_count; i++) {
-		size_t n = hca_stats(s->devices[i].hca, NULL, 0);
-		struct stat_value *v = calloc(n + 1, sizeof(*v));
+	return counters_write(hcas, hcas_of(s, hcas), out);
+}
 
-		if (!v)
-			return -ENOMEM;
-		hca_stats(s->devices[i].hca, v, n);
-		for (size_t k = 0; k < n; k++, separator = ",\n")
-			fprintf(out, "%s  \"hca%u.%s.%s\": %" PRIu64, separator, i, v[k].stage,
-				v[k].counter, v[k].value);
-		free(v);
-	}
-	fprintf(out, "\n}\n");
-	return ferror(out) ? -EIO : 0;
+static int print_stats(const struct serve *s)
+{
+	const struct hca *hcas[SERVE_SOCKETS_MAX];
+
+	return counters_print(hcas, hcas_of(s, hcas), s->run->stats, stdout);
 }
 
 static bool traced(const struct serve *s)
@@ -315,7 +315,8 @@ static enum exit_status serve_all(struct serve *s)
 		outdir_undo(&s->dir);
 	} else {
 		run(s);
-		status = write_file(s, "stats.json", write_stats) ? EXIT_FAILED : EXIT_RIGHT;
+		status = write_file(s, "stats.json", write_stats) || print_stats(s) ? EXIT_FAILED
+										    : EXIT_RIGHT;
 	}
 	/* what the devices say while they are taken apart is no part of the run */
 	memset(s->trace->on, 0, sizeof(s->trace->on));

@@ -2,6 +2,8 @@
 /* A run of a scenario: its thread, waiting, failing. */
 #include "testbench/tb.h"
 
+#include "testbench/counters.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -71,6 +73,7 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 	tb->config = config;
 	tb->here = "set-up";
 	tb->report = stderr;
+	tb->account = stdout;
 	tb->deadline.job = deadline_due;
 	drv_list_init(&tb->processes);
 	drv_list_init(&tb->oob_names);
@@ -232,7 +235,7 @@ static void note_stats(struct tb *tb)
 
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++) {
 		struct stat_value *values;
-		size_t count = tb_stats_read(host_hca(tb->machine->hosts[i]), &values);
+		size_t count = counters_read(host_hca(tb->machine->hosts[i]), &values);
 		uint64_t *grown = realloc(tb->stats_at_body, (n + count + 1) * sizeof(*grown));
 
 		if (grown) {

@@ -41,9 +41,9 @@ struct tb {
 	struct tb_end ends[TB_ENDS];
 	struct tb_events events[TB_ENDS]; /* by host */
 	struct drv_device *other_dev;     /* loopback: that of host 1 */
-	struct uv_host uv[TB_ENDS];       /* by host: kernel verbs and processes, when there are any */
-	struct drv_list processes;        /* of both hosts */
-	struct drv_list oob_names;        /* out-of-band channels that wait for their other end */
+	struct uv_host uv[TB_ENDS]; /* by host: kernel verbs and processes, when there are any */
+	struct drv_list processes;  /* of both hosts */
+	struct drv_list oob_names;  /* out-of-band channels that wait for their other end */
 	struct seen_queue directions[TB_DIRECTIONS];
 	bool faults_done; /* those of the plan are judged: no more packets of the body */
 
@@ -63,7 +63,8 @@ struct tb {
 	unsigned phases_count;
 	char *ladder; /* what show_ladder() took, for the account */
 	size_t ladder_size;
-	FILE *report; /* failures */
+	FILE *report;  /* failures */
+	FILE *account; /* what a run tells when nothing is wrong */
 	bool progress;
 	uint64_t progress_packets, progress_wall_ns;
 	/* Called at the first failure, before anything is taken down. */
@@ -121,12 +122,13 @@ void tb_memory_judge(struct tb_end *end);
 
 /* account.c */
 void tb_phase_end(struct tb *tb);
-void tb_account_print(struct tb *tb, FILE *out);
-int tb_stats_write(struct tb *tb, FILE *out);
+void tb_account_print(struct tb *tb);
+int tb_stats_write(const struct tb *tb, FILE *out);
+/* Both devices; how many. */
+unsigned tb_devices(const struct tb *tb, const struct hca *hcas[static MACHINE_HOSTS]);
 /* The scenario, its verdict and its phases, as JSON. 0 or -EIO. */
 int tb_account_write(struct tb *tb, bool passed, FILE *out);
 void tb_progress(struct tb *tb);
 void tb_progress_clear(struct tb *tb);
-size_t tb_stats_read(struct hca *hca, struct stat_value **values);
 
 #endif

@@ -20,7 +20,9 @@ static void help_names_the_options_of_its_command_alone(void **state)
 	} cases[] = {{"run", "--fw-gdb PORT", "--vary"},
 		     {"sweep", "-j, --jobs N", "--fw-gdb"},
 		     {"perf", "--output FILE.csv", "--output DIR"},
-		     {"perf", "--stats[=FILE.json]", "--phase"}};
+		     {"perf", "--stats[=FILE.json]", "--phase"},
+		     {"run", "--stats[=text|all|json]", "FILE.json"},
+		     {"serve", "--stats[=text|all|json]", "--phase"}};
 	char text[4096];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -80,6 +82,23 @@ static void takes_every_option_of_run(void **state)
 	assert_string_equal(cli.run.dir, "out");
 	assert_string_equal(cli.run.fw, "f.elf");
 	assert_int_equal(cli.run.gdb_port, 1234);
+}
+
+static void stats_come_as_text_unless_said_otherwise(void **state)
+{
+	struct cli cli;
+
+	assert_int_equal(parse(&cli, "run x"), 0);
+	assert_int_equal(cli.run.stats, COUNTERS_QUIET);
+	assert_int_equal(parse(&cli, "run x --stats"), 0);
+	assert_int_equal(cli.run.stats, COUNTERS_TEXT);
+	assert_int_equal(parse(&cli, "run x --stats=all"), 0);
+	assert_int_equal(cli.run.stats, COUNTERS_ALL);
+	assert_int_equal(parse(&cli, "serve --socket s --stats=json"), 0);
+	assert_int_equal(cli.run.stats, COUNTERS_JSON);
+	assert_int_equal(parse(&cli, "perf --points p.csv --stats=f.json"), 0);
+	assert_int_equal(cli.run.stats, COUNTERS_QUIET);
+	assert_string_equal(cli.perf.stats_file, "f.json");
 }
 
 static void dump_wants_its_time(void **state)
@@ -217,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_the_tour_by_default),
 		cmocka_unit_test(takes_every_option_of_run),
+		cmocka_unit_test(stats_come_as_text_unless_said_otherwise),
 		cmocka_unit_test(dump_wants_its_time),
 		cmocka_unit_test(serve_wants_sockets),
 		cmocka_unit_test(ctl_takes_a_command),
