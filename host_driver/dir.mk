@@ -1,4 +1,4 @@
-src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c doorbell.c eq.c icm.c mad.c mcast.c mlx_wqe.c mr.c mtt.c \
+src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c cq_events.c doorbell.c eq.c icm.c mad.c mcast.c mlx_wqe.c mr.c mtt.c \
 	pci.c port.c post.c probe.c qp.c qp_modify.c srq.c uar.c wqe.c)
 src-y += $(addprefix $(d)/sm/, sm.c)
 test-y += $(addprefix $(d)/mlx4/tests/, alloc_test.c cmd_test.c cq_test.c wqe_test.c)
@@ -6,5 +6,5 @@ test-y += $(d)/tests/unwind_test.c
 src-y += $(addprefix $(d)/core/, device.c objects.c qp.c qp_states.c)
 test-y += $(d)/core/tests/qp_states_test.c
 src-y += $(addprefix $(d)/uverbs/, convert.c events.c file.c kernel.c process.c xrc.c)
-src-y += $(addprefix $(d)/uverbs/, verbs_ah.c verbs_device.c verbs_io.c verbs_objects.c verbs_qp.c)
+src-y += $(addprefix $(d)/uverbs/, verbs_ah.c verbs_device.c verbs_io.c verbs_objects.c verbs_qp.c verbs_ex.c verbs_wr.c)
 test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c)

@@ -173,13 +173,15 @@ struct ib_cq *ib_create_cq(struct ib_device *device, ib_comp_handler comp_handle
 	struct ib_cq *cq;
 	int rc;
 
-	if (!attr->cqe || attr->cqe > device->attrs.max_cqe || attr->flags ||
+	if (!attr->cqe || attr->cqe > device->attrs.max_cqe ||
+	    attr->flags & ~(uint32_t)IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION ||
 	    attr->comp_vector >= device->num_comp_vectors)
 		return ERR_PTR(-EINVAL);
 	cq = drv_calloc(1, sizeof(*cq));
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
-	rc = drv_cq_create_on(device->drv, attr->uar, attr->cqe, (int)attr->comp_vector, &cq->drv);
+	rc = (attr->flags ? drv_cq_create_stamped : drv_cq_create_on)(
+		device->drv, attr->uar, attr->cqe, (int)attr->comp_vector, &cq->drv);
 	if (rc) {
 		free(cq);
 		return ERR_PTR(rc);

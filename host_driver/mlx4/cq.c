@@ -1,4 +1,4 @@
-/* Completion queues: creation, polling, parsing of entries, arming, resize, waiting. */
+/* Completion queues: creation, polling, parsing of entries, resize, waiting. */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 
@@ -104,6 +104,15 @@ static void parse_recv(const struct cqe *cqe, struct drv_wc *wc)
 	wc->slid = cqe_get_slid(cqe);
 }
 
+/* The time stands where a receive has SLID and SL. */
+static void parse_stamp(const struct cqe *cqe, struct drv_wc *wc)
+{
+	wc->slid = wc->sl = 0;
+	if (wc->status == IBV_WC_SUCCESS)
+		wc->timestamp = (uint64_t)cqe_get_ts_high(cqe) << 16 | cqe_get_ts_mid(cqe) << 8 |
+				cqe_get_ts_low(cqe);
+}
+
 void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc)
 {
 	memset(wc, 0, sizeof(*wc));
@@ -187,6 +196,8 @@ static int cq_poll_one(struct drv_cq *cq, struct drv_wc *wc)
 			cq_take_new_buf(cq);
 	}
 	drv_cqe_parse(&e, wc);
+	if (cq->stamped)
+		parse_stamp(&e, wc);
 	qp = dev->qp_table[wc->qp_num & drv_table_mask(dev, DRV_T_QPC)];
 	if (!qp)
 		return -EINVAL;
@@ -254,75 +265,7 @@ void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp)
 		cq_update_ci(cq);
 }
 
-/* --- events --- */
-
-int drv_cq_arm(struct drv_cq *cq, bool solicited_only)
-{
-	const enum cq_arm_cmd cmd = solicited_only ? CQ_ARM_SOLICITED : CQ_ARM_NEXT;
-	struct cq_dbrec *rec = cq->db.record;
-	struct cq_arm_db db = {0};
-	struct cq_dbrec arm = {0};
-
-	if (cq->vector == DRV_CQ_POLLED)
-		return -EINVAL;
-	DRV_ENTER(cq->dev, "cqn %06x, ci %x", cq->cqn, cq->ci);
-	cq_dbrec_set_arm_sn(&arm, cq->arm_sn);
-	cq_dbrec_set_arm_cmd(&arm, cmd);
-	cq_dbrec_set_arm_ci(&arm, cq->ci);
-	memcpy(rec->b + 4, arm.b + 4, 4);
-	drv_record_before_arm();
-	cq_arm_db_set_sn(&db, cq->arm_sn);
-	cq_arm_db_set_cmd(&db, cmd);
-	cq_arm_db_set_cqn(&db, cq->cqn);
-	cq_arm_db_set_ci(&db, cq->ci);
-	cq->dev->p->ops->mmio_write(cq->dev->p, HCA_BAR_UAR,
-				    (uint64_t)cq->uar->page * UAR_PAGE_SIZE + UAR_CQ_ARM, db.b,
-				    sizeof(db.b));
-	return DRV_LEAVE(cq->dev, 0);
-}
-
-void drv_cq_event(struct drv_device *dev, uint32_t cqn)
-{
-	struct drv_cq *cq =
-		dev->cq_table ? dev->cq_table[cqn & drv_table_mask(dev, DRV_T_CQC)] : NULL;
-
-	if (!cq)
-		return;
-	DRV_ENTER(dev, "cqn %06x", cqn);
-	cq->arm_sn++;
-	cq->events++;
-	dev->p->ops->waitq_wake_all(dev->p, cq->waitq);
-	if (cq->fn)
-		cq->fn(cq->arg, cq);
-	DRV_LEAVE(dev, 0);
-}
-
-int drv_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps)
-{
-	struct platform *p = cq->dev->p;
-
-	for (;;) {
-		drv_settle(cq->dev);
-		if (cq->events != cq->events_seen)
-			break;
-		if (p->ops->now_ps(p) >= deadline_ps)
-			return -ETIMEDOUT;
-		p->ops->waitq_wait(p, cq->waitq, deadline_ps);
-	}
-	cq->events_seen++;
-	return 0;
-}
-
-void drv_cq_set_callback(struct drv_cq *cq, void (*fn)(void *arg, struct drv_cq *cq), void *arg)
-{
-	cq->fn = fn;
-	cq->arg = arg;
-}
-
-unsigned drv_cq_events(const struct drv_cq *cq)
-{
-	return cq->events;
-}
+/* --- what is known without the device --- */
 
 unsigned drv_cq_outstanding(const struct drv_cq *cq)
 {
@@ -377,6 +320,7 @@ static int cq_to_hw(struct drv_cq *cq)
 	cqc_set_comp_eqn(&ctx, dev->eqs[eq].eqn);
 	cqc_set_mtt_addr(&ctx, drv_mtt_addr(&cq->buf.mtt));
 	cqc_set_db_rec_addr(&ctx, cq->db.bus);
+	cqc_set_timestamp(&ctx, cq->stamped);
 	return drv_cmd_in(dev, HCR_SW2HW_CQ, cq->cqn, 0, &ctx, sizeof(ctx));
 }
 
@@ -410,7 +354,7 @@ static void cq_number_free(struct drv_cq *cq)
 }
 
 static int cq_create(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
-		     struct drv_cq **out)
+		     bool stamped, struct drv_cq **out)
 {
 	struct drv_cq *cq;
 	uint32_t size;
@@ -427,7 +371,8 @@ static int cq_create(struct drv_device *dev, struct drv_uar *uar, unsigned entri
 			      .uar = uar ? uar : &dev->verbs,
 			      .vector = vector,
 			      .entries = size,
-			      .arm_sn = 1};
+			      .arm_sn = 1,
+			      .stamped = stamped};
 	rc = -ENOMEM;
 	cq->waitq = dev->p->ops->waitq_create(dev->p);
 	if (!cq->waitq)
@@ -466,14 +411,21 @@ free_cq:
 int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq)
 {
 	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
-	return DRV_LEAVE(dev, cq_create(dev, NULL, entries, vector, cq));
+	return DRV_LEAVE(dev, cq_create(dev, NULL, entries, vector, false, cq));
 }
 
 int drv_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
 		     struct drv_cq **cq)
 {
 	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
-	return DRV_LEAVE(dev, cq_create(dev, uar, entries, vector, cq));
+	return DRV_LEAVE(dev, cq_create(dev, uar, entries, vector, false, cq));
+}
+
+int drv_cq_create_stamped(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+			  struct drv_cq **cq)
+{
+	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
+	return DRV_LEAVE(dev, cq_create(dev, uar, entries, vector, true, cq));
 }
 
 int drv_cq_destroy(struct drv_cq *cq)

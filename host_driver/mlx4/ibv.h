@@ -26,6 +26,7 @@ enum ibv_qp_type {
 	IBV_QPT_RC = 2,
 	IBV_QPT_UC = 3,
 	IBV_QPT_UD = 4,
+	IBV_QPT_RAW_PACKET = 8, /* not of this device */
 	IBV_QPT_XRC_SEND = 9,
 	IBV_QPT_XRC_RECV = 10,
 };
@@ -69,6 +70,7 @@ enum ibv_qp_attr_mask {
 	IBV_QP_PATH_MIG_STATE = 1 << 18,
 	IBV_QP_CAP = 1 << 19,
 	IBV_QP_DEST_QPN = 1 << 20,
+	IBV_QP_RATE_LIMIT = 1 << 25, /* not of this device */
 };
 
 enum ibv_access_flags {

@@ -85,6 +85,8 @@ struct drv_device_attr {
 	uint32_t bmme_flags; /* cap_bit(BMME_x) */
 };
 int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr);
+/* Rate of the core clock. */
+int drv_query_clock(struct drv_device *dev, unsigned *mhz);
 
 /* --- ports (numbered from 1) --- */
 
@@ -178,7 +180,8 @@ struct drv_wc {
 	uint32_t qp_num, src_qp;
 	unsigned wc_flags;
 	unsigned pkey_index, slid, sl, dlid_path_bits;
-	unsigned srq_num; /* XRC */
+	unsigned srq_num;   /* XRC */
+	uint64_t timestamp; /* drv_cq_create_stamped: cycles, 48 bits; slid and sl are 0 then */
 };
 
 /* At least `entries`, rounded up to a power of two - 1. `vector` 0 .. comp_vectors - 1, or
@@ -187,6 +190,9 @@ int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct d
 /* The same, armed through a doorbell page of its own (NULL: the driver's). */
 int drv_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
 		     struct drv_cq **cq);
+/* The same; its entries tell when they were written, in cycles of drv_query_clock(). */
+int drv_cq_create_stamped(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+			  struct drv_cq **cq);
 int drv_cq_resize(struct drv_cq *cq, unsigned entries);
 /* Event moderation: an event after max_count completions or period_us; 0 and 0: each. */
 int drv_cq_moderate(struct drv_cq *cq, unsigned max_count, unsigned period_us);
@@ -317,6 +323,8 @@ struct drv_recv_wr {
  * posted; those before it are. Any context.
  */
 int drv_post_send(struct drv_qp *qp, const struct drv_send_wr *wr, const struct drv_send_wr **bad);
+/* Whether drv_post_send would take all of the list: 0, or its error. */
+int drv_post_check(const struct drv_qp *qp, const struct drv_send_wr *wr);
 int drv_post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr, const struct drv_recv_wr **bad);
 
 /* --- shared receive queues --- */

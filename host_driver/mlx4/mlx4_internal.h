@@ -308,6 +308,7 @@ struct drv_cq {
 	unsigned arm_sn, events, events_seen;
 	int vector;
 	unsigned users;
+	bool stamped;
 	/* a resize on its way: the new buffer, taken over when the RESIZE entry is met */
 	struct drv_buf new_buf;
 	uint32_t new_entries;
@@ -382,8 +383,8 @@ struct drv_device {
 	unsigned ports, reserved_eqs, special_base;
 	uint64_t uar_bytes;
 	unsigned bf_buf_bytes; /* 0: no BlueFlame */
-	unsigned kar; /* of the core */
-	struct drv_uar verbs; /* for queues that have none of their own */
+	unsigned kar;          /* of the core */
+	struct drv_uar verbs;  /* for queues that have none of their own */
 	struct drv_bitmap uars;
 	/* memory given to the device */
 	struct drv_icm fa, aux;
@@ -453,6 +454,8 @@ void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc);
 
 void drv_srq_free_slot(struct drv_srq *srq, uint32_t slot);
 
+/* Whether drv_wqe_build would take it: 0 or -errno. */
+int drv_wqe_check(const struct drv_qp *qp, const struct drv_send_wr *wr);
 /* wqe.c: one WQE at its place in the send queue, its owner bit still software's. Returns its length
  * in 16-byte units, or -errno. */
 int drv_wqe_build(struct drv_qp *qp, const struct drv_send_wr *wr, void *wqe, uint32_t index);

@@ -93,6 +93,13 @@ static bool blueflame_fits(const struct drv_qp *qp, const struct drv_send_wr *wr
 	       (wr->send_flags & IBV_SEND_INLINE || !wr->num_sge || dev->options.prefer_blueflame);
 }
 
+/* A queue pair that takes sends. */
+static bool sends(const struct drv_qp *qp)
+{
+	return qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT &&
+	       qp->state != IBV_QPS_RTR && !qp->xrc_target;
+}
+
 static int post_send(struct drv_qp *qp, const struct drv_send_wr *wr,
 		     const struct drv_send_wr **bad)
 {
@@ -101,8 +108,7 @@ static int post_send(struct drv_qp *qp, const struct drv_send_wr *wr,
 	int rc = 0, ds = 0;
 
 	for (; wr; wr = wr->next) {
-		if (qp->state == IBV_QPS_RESET || qp->state == IBV_QPS_INIT ||
-		    qp->state == IBV_QPS_RTR || qp->xrc_target)
+		if (!sends(qp))
 			rc = -EINVAL;
 		else if (drv_sq_full(qp))
 			rc = -ENOMEM;
@@ -126,6 +132,22 @@ static int post_send(struct drv_qp *qp, const struct drv_send_wr *wr,
 	else
 		drv_sq_doorbell(qp);
 	return rc;
+}
+
+int drv_post_check(const struct drv_qp *qp, const struct drv_send_wr *wr)
+{
+	const unsigned room = qp->sq.max_post - (qp->sq.head - qp->sq.tail);
+	unsigned n = 0;
+
+	if (!sends(qp))
+		return -EINVAL;
+	for (; wr; wr = wr->next, n++) {
+		const int rc = drv_wqe_check(qp, wr);
+
+		if (rc)
+			return rc;
+	}
+	return n > room ? -ENOMEM : 0;
 }
 
 int drv_post_send(struct drv_qp *qp, const struct drv_send_wr *wr, const struct drv_send_wr **bad)

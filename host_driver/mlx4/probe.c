@@ -504,3 +504,13 @@ int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr)
 		 query_fw_get_subminor(&dev->fw));
 	return 0;
 }
+
+int drv_query_clock(struct drv_device *dev, unsigned *mhz)
+{
+	struct init_hca hca;
+	int rc = drv_cmd_out(dev, HCR_QUERY_HCA, 0, 0, &hca, sizeof(hca));
+
+	if (!rc)
+		*mhz = init_hca_get_clock_mhz(&hca);
+	return rc;
+}

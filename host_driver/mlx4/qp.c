@@ -236,6 +236,8 @@ static int service_of(enum ibv_qp_type type)
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
 		return QP_ST_XRC;
+	case IBV_QPT_RAW_PACKET:
+		break;
 	}
 	return -EINVAL;
 }

@@ -326,6 +326,13 @@ static size_t put_segments(const struct drv_qp *qp, uint8_t *wqe, const struct d
 	return at;
 }
 
+int drv_wqe_check(const struct drv_qp *qp, const struct drv_send_wr *wr)
+{
+	const int opcode = wr_opcode(wr->opcode);
+
+	return opcode < 0 ? opcode : wr_check(qp, wr, wqe_op_find((uint32_t)opcode));
+}
+
 int drv_wqe_build(struct drv_qp *qp, const struct drv_send_wr *wr, void *wqe, uint32_t index)
 {
 	const int opcode = wr_opcode(wr->opcode);

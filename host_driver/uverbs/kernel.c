@@ -97,10 +97,14 @@ put:
 /* --- completion queues --- */
 
 int uvk_create_cq(struct uv_file *file, int cqe, struct uv_channel *channel, int vector,
-		  struct ibv_cq *cq, struct drv_cq **hw)
+		  bool stamped, struct ibv_cq *cq, struct drv_cq **hw)
 {
 	const struct ib_cq_init_attr attr = {
-		.cqe = (unsigned)cqe, .comp_vector = (unsigned)vector, .uar = file->uar};
+		.cqe = (unsigned)cqe,
+		.comp_vector = (unsigned)vector,
+		.flags = stamped ? IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION : 0,
+		.uar = file->uar,
+	};
 	struct uv_object *o;
 	int rc;
 
@@ -119,6 +123,18 @@ int uvk_create_cq(struct uv_file *file, int cqe, struct uv_channel *channel, int
 		*hw = o->cq->drv;
 	}
 	return uv_object_done(o, rc, &cq->handle);
+}
+
+int uvk_modify_cq(struct uv_file *file, uint32_t cq, uint16_t count, uint16_t period_us)
+{
+	int rc = 0;
+	struct uv_object *o = uv_object_get(file, UV_CQ, cq, &rc);
+
+	if (rc)
+		return rc;
+	rc = ib_modify_cq(o->cq, count, period_us);
+	uv_object_put(o);
+	return rc;
 }
 
 int uvk_resize_cq(struct uv_file *file, uint32_t cq, int cqe, int *got)

@@ -36,8 +36,14 @@ struct uv_mw {
 };
 
 struct uv_cq {
-	struct ibv_cq ibv;
+	union {
+		struct ibv_cq ibv;
+		struct ibv_cq_ex ex;
+	};
 	struct drv_cq *hw;
+	/* the entry that ibv_start_poll or ibv_next_poll took */
+	struct ibv_wc wc;
+	uint64_t timestamp;
 };
 
 struct uv_srq {
@@ -47,9 +53,13 @@ struct uv_srq {
 };
 
 struct uv_qp {
-	struct ibv_qp ibv;
+	union {
+		struct ibv_qp ibv;
+		struct ibv_qp_ex ex;
+	};
 	struct drv_qp *hw; /* NULL: an opened handle, which cannot post */
 	int sq_sig_all;
+	struct uv_batch *batch; /* of ibv_wr_*; NULL: not made for them */
 };
 
 struct uv_ah {
@@ -95,6 +105,28 @@ static inline void *uv_new(const struct ibv_context *context, size_t bytes)
 		errno = ENOMEM;
 	return p;
 }
+
+/* --- verbs_io.c --- */
+
+/* ibv_post_send; with `all`, everything or nothing, and *bad is not set. */
+int uv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv_send_wr **bad);
+void uv_wc_fill(const struct drv_wc *d, struct ibv_wc *wc);
+
+/* --- verbs_objects.c --- */
+
+/* Of both interfaces; `cqe` as far as an int goes. */
+struct uv_cq *uv_cq_create(struct ibv_context *context, int cqe, void *cq_context,
+			   struct ibv_comp_channel *channel, int comp_vector, bool stamped);
+
+/* --- verbs_wr.c --- */
+
+/* Whether a QP of that type has these operations (enum ibv_qp_create_send_ops_flags). */
+bool uv_batch_possible(enum ibv_qp_type type, uint64_t ops);
+/* -ENOMEM. */
+int uv_batch_create(struct uv_qp *qp, uint64_t ops);
+void uv_batch_free(struct uv_qp *qp);
+
+/* --- verbs_device.c --- */
 
 /* The next event; -1 with errno EAGAIN when there is none and the descriptor does not block. */
 int uv_event_wait(struct uv_process *process, struct uv_channel *channel, struct uv_event *event);

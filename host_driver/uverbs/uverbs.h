@@ -137,12 +137,14 @@ int uvk_reg_mr(struct uv_file *file, uint32_t pd, void *addr, uint64_t length, u
 	       unsigned access, struct ibv_mr *mr, struct drv_mr **hw);
 int uvk_rereg_mr(struct uv_file *file, uint32_t mr, unsigned access);
 int uvk_alloc_mw(struct uv_file *file, uint32_t pd, struct ibv_mw *mw, struct drv_mw **hw);
+/* stamped: with timestamps. */
 int uvk_create_cq(struct uv_file *file, int cqe, struct uv_channel *channel, int vector,
-		  struct ibv_cq *cq, struct drv_cq **hw);
+		  bool stamped, struct ibv_cq *cq, struct drv_cq **hw);
 /* -ENOMEM, -EMFILE. */
 int uvk_create_channel(struct uv_file *file, struct uv_channel **channel);
 /* -EBUSY while a CQ uses it. */
 int uvk_destroy_channel(struct uv_file *file, struct uv_channel *channel);
+int uvk_modify_cq(struct uv_file *file, uint32_t cq, uint16_t count, uint16_t period_us);
 int uvk_resize_cq(struct uv_file *file, uint32_t cq, int cqe, int *got);
 int uvk_create_srq(struct uv_file *file, struct ibv_srq_init_attr_ex *attr, struct ibv_srq *srq,
 		   struct drv_srq **hw);

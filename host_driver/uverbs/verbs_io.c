@@ -82,7 +82,7 @@ static bool send_ok(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
 	       (wr->opcode != IBV_WR_BIND_MW || wr->bind_mw.mw);
 }
 
-int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+int uv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv_send_wr **bad)
 {
 	struct drv_qp *hw = DRV_CONTAINER(qp, struct uv_qp, ibv)->hw;
 	void *many __attribute__((cleanup(release))) = NULL;
@@ -97,6 +97,8 @@ int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr 
 	/* up to the first that cannot even be written down */
 	for (; end && !rc && send_ok(qp, end); end = end->next)
 		n++;
+	if (all && end)
+		rc = EINVAL;
 	if (n > FEW)
 		many = d = calloc(n, sizeof(*d));
 	if (!d)
@@ -110,6 +112,10 @@ int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr 
 		send_fill(qp, end, &d[i]);
 		d[i].next = i + 1 < n ? &d[i + 1] : NULL;
 	}
+	if (all && n)
+		rc = -drv_post_check(hw, d);
+	if (rc)
+		return rc;
 	rc = n ? -drv_post_send(hw, d, &failed) : 0;
 	if (rc)
 		for (*bad = wr; failed != d++; *bad = (*bad)->next)
@@ -117,6 +123,11 @@ int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr 
 	else if (end)
 		*bad = end;
 	return rc ? rc : end ? EINVAL : 0;
+}
+
+int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	return uv_post_send(qp, wr, false, bad);
 }
 
 /* Receives need no doorbell: one after the other. */
@@ -157,7 +168,7 @@ int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 
 /* --- completions --- */
 
-static void wc_fill(const struct drv_wc *d, struct ibv_wc *wc)
+void uv_wc_fill(const struct drv_wc *d, struct ibv_wc *wc)
 {
 	*wc = (struct ibv_wc){.wr_id = d->wr_id,
 			      .status = d->status,
@@ -190,7 +201,7 @@ int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 		if (got < 0)
 			return done ? done : got;
 		for (int i = 0; i < got; i++)
-			wc_fill(&d[i], &wc[done++]);
+			uv_wc_fill(&d[i], &wc[done++]);
 		if (got < want)
 			break;
 	}

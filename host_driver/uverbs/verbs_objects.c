@@ -180,8 +180,8 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
 
 /* --- completion queues --- */
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-			     struct ibv_comp_channel *channel, int comp_vector)
+struct uv_cq *uv_cq_create(struct ibv_context *context, int cqe, void *cq_context,
+			   struct ibv_comp_channel *channel, int comp_vector, bool stamped)
 {
 	struct uv_lib_channel *c =
 		channel ? DRV_CONTAINER(channel, struct uv_lib_channel, ibv) : NULL;
@@ -193,13 +193,21 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 	cq->ibv.context = context;
 	cq->ibv.channel = channel;
 	cq->ibv.cq_context = cq_context;
-	rc = UV_CALL(context, uvk_create_cq(file, cqe, c ? c->channel : NULL, comp_vector, &cq->ibv,
-					    &cq->hw));
+	rc = UV_CALL(context, uvk_create_cq(file, cqe, c ? c->channel : NULL, comp_vector, stamped,
+					    &cq->ibv, &cq->hw));
 	if (rc)
 		return uv_fail(cq, rc);
 	if (channel)
 		channel->refcnt++;
-	return &cq->ibv;
+	return cq;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+			     struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct uv_cq *cq = uv_cq_create(context, cqe, cq_context, channel, comp_vector, false);
+
+	return cq ? &cq->ibv : NULL;
 }
 
 int ibv_resize_cq(struct ibv_cq *cq, int cqe)

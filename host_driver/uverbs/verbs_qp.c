@@ -4,6 +4,11 @@
 
 /* --- queue pairs --- */
 
+static uint64_t send_ops(const struct ibv_qp_init_attr_ex *attr)
+{
+	return attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS ? attr->send_ops_flags : 0;
+}
+
 static struct ibv_qp *qp_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	struct uv_qp *qp = uv_new(context, sizeof(*qp));
@@ -20,8 +25,16 @@ static struct ibv_qp *qp_create(struct ibv_context *context, struct ibv_qp_init_
 				  .srq = attr->srq,
 				  .state = IBV_QPS_RESET,
 				  .qp_type = attr->qp_type};
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		rc = uv_batch_create(qp, attr->send_ops_flags);
+		if (rc)
+			return uv_fail(qp, rc);
+	}
 	rc = UV_CALL(context, uvk_create_qp(file, attr, &qp->ibv, &qp->hw));
-	return rc ? uv_fail(qp, rc) : &qp->ibv;
+	if (!rc)
+		return &qp->ibv;
+	uv_batch_free(qp);
+	return uv_fail(qp, rc);
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -52,8 +65,10 @@ struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
 	struct ibv_qp_init_attr_ex ex = *attr;
 	struct ibv_qp *qp;
 
-	if (attr->comp_mask & ~(unsigned)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
-					  IBV_QP_INIT_ATTR_CREATE_FLAGS))
+	if (attr->comp_mask &
+		    ~(unsigned)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |
+				IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+	    !uv_batch_possible(attr->qp_type, send_ops(attr)))
 		return uv_fail(NULL, -EOPNOTSUPP);
 	if (!(attr->comp_mask & needs) ||
 	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags))
@@ -70,6 +85,13 @@ struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
 	if (qp)
 		attr->cap = ex.cap;
 	return qp;
+}
+
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	struct uv_qp *q = DRV_CONTAINER(qp, struct uv_qp, ibv);
+
+	return q->batch ? &q->ex : NULL;
 }
 
 struct ibv_qp *ibv_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
@@ -131,6 +153,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	if (rc)
 		return -rc;
 	uv_wait_acknowledged(qp->context, &qp->events_completed, reported.async);
+	uv_batch_free(DRV_CONTAINER(qp, struct uv_qp, ibv));
 	uv_heap_free(DRV_CONTAINER(qp, struct uv_qp, ibv));
 	return 0;
 }

@@ -280,10 +280,12 @@ int ib_dealloc_mw(struct ib_mw *mw);
 
 typedef void (*ib_comp_handler)(struct ib_cq *cq, void *cq_context);
 
+enum { IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION = 1 << 0 };
+
 struct ib_cq_init_attr {
 	unsigned cqe; /* at least */
 	unsigned comp_vector;
-	uint32_t flags;      /* 0 */
+	uint32_t flags;      /* IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION */
 	struct drv_uar *uar; /* a process' doorbell page; NULL: the driver's */
 };
 

@@ -17,9 +17,9 @@
  * the object; nothing has changed then. On any failure outputs are untouched and counts are as
  * before. The kernel's side of a call ends even when the process is killed in its middle.
  *
- * Not here (the device has them not, or its driver does not use them): flow steering, WQs and RSS,
- * device memory, tag matching, on-demand paging, parent domains, extended CQs and the wr_*
- * interface.
+ * verbs_ex.h has the extended verbs. What the device or its driver has not: device memory, null and
+ * dma-buf regions, on-demand paging, thread and parent domains are in verbs_absent.h and answer
+ * EOPNOTSUPP; flow steering, WQs and RSS, tag matching, counters have no names here.
  */
 #ifndef INFINIBAND_VERBS_H
 #define INFINIBAND_VERBS_H
@@ -51,8 +51,24 @@ union ibv_gid {
 
 /* --- devices and contexts --- */
 
-enum ibv_node_type { IBV_NODE_UNKNOWN = -1, IBV_NODE_CA = 1 };
-enum ibv_transport_type { IBV_TRANSPORT_UNKNOWN = -1, IBV_TRANSPORT_IB = 0 };
+enum ibv_node_type {
+	IBV_NODE_UNKNOWN = -1,
+	IBV_NODE_CA = 1,
+	IBV_NODE_SWITCH,
+	IBV_NODE_ROUTER,
+	IBV_NODE_RNIC,
+	IBV_NODE_USNIC,
+	IBV_NODE_USNIC_UDP,
+	IBV_NODE_UNSPECIFIED,
+};
+enum ibv_transport_type {
+	IBV_TRANSPORT_UNKNOWN = -1,
+	IBV_TRANSPORT_IB = 0,
+	IBV_TRANSPORT_IWARP,
+	IBV_TRANSPORT_USNIC,
+	IBV_TRANSPORT_USNIC_UDP,
+	IBV_TRANSPORT_UNSPECIFIED,
+};
 enum ibv_atomic_cap { IBV_ATOMIC_NONE, IBV_ATOMIC_HCA, IBV_ATOMIC_GLOB };
 enum { IBV_LINK_LAYER_UNSPECIFIED, IBV_LINK_LAYER_INFINIBAND, IBV_LINK_LAYER_ETHERNET };
 
@@ -73,10 +89,14 @@ enum ibv_device_cap_flags {
 	IBV_DEVICE_SRQ_RESIZE = 1 << 13,
 	IBV_DEVICE_N_NOTIFY_CQ = 1 << 14,
 	IBV_DEVICE_MEM_WINDOW = 1 << 17,
+	IBV_DEVICE_UD_IP_CSUM = 1 << 18,
 	IBV_DEVICE_XRC = 1 << 20,
 	IBV_DEVICE_MEM_MGT_EXTENSIONS = 1 << 21,
 	IBV_DEVICE_MEM_WINDOW_TYPE_2A = 1 << 23,
 	IBV_DEVICE_MEM_WINDOW_TYPE_2B = 1 << 24,
+	IBV_DEVICE_RC_IP_CSUM = 1 << 25,
+	IBV_DEVICE_RAW_IP_CSUM = 1 << 26,
+	IBV_DEVICE_MANAGED_FLOW_STEERING = 1 << 29,
 };
 
 struct ibv_device {
@@ -432,6 +452,10 @@ enum ibv_qp_init_attr_mask {
 	IBV_QP_INIT_ATTR_PD = 1 << 0,
 	IBV_QP_INIT_ATTR_XRCD = 1 << 1,
 	IBV_QP_INIT_ATTR_CREATE_FLAGS = 1 << 2,
+	IBV_QP_INIT_ATTR_MAX_TSO_HEADER = 1 << 3,
+	IBV_QP_INIT_ATTR_IND_TABLE = 1 << 4,
+	IBV_QP_INIT_ATTR_RX_HASH = 1 << 5,
+	IBV_QP_INIT_ATTR_SEND_OPS_FLAGS = 1 << 6,
 };
 
 struct ibv_qp_init_attr_ex {
@@ -445,6 +469,9 @@ struct ibv_qp_init_attr_ex {
 	struct ibv_pd *pd;
 	struct ibv_xrcd *xrcd;
 	uint32_t create_flags;
+	uint16_t max_tso_header;
+	uint32_t source_qpn;
+	uint64_t send_ops_flags; /* enum ibv_qp_create_send_ops_flags: a QP for ibv_wr_* */
 };
 
 enum ibv_qp_open_attr_mask {
@@ -494,9 +521,9 @@ struct ibv_qp {
 	uint32_t events_completed;
 };
 
-/* cap is set to what it became; receives of one that has an SRQ are 0. EINVAL: type, sizes above the
- * device's, CQs missing, an XRC SRQ; _ex: no PD (no XRC domain for IBV_QPT_XRC_RECV), create_flags;
- * EOPNOTSUPP: unknown bits. */
+/* cap is set to what it became; receives of one that has an SRQ are 0. EINVAL: type, sizes above
+ * the device's, CQs missing, an XRC SRQ; _ex: no PD (no XRC domain for IBV_QPT_XRC_RECV),
+ * create_flags; EOPNOTSUPP: unknown bits. */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* A handle of the XRC receive QP of that number. EINVAL: not in the domain, not all of number,
@@ -519,62 +546,7 @@ int ibv_destroy_qp(struct ibv_qp *qp);
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 
-/* --- work requests: straight to the hardware --- */
-
-struct ibv_sge {
-	uint64_t addr;
-	uint32_t length, lkey;
-};
-
-struct ibv_send_wr {
-	uint64_t wr_id;
-	struct ibv_send_wr *next;
-	struct ibv_sge *sg_list;
-	int num_sge;
-	enum ibv_wr_opcode opcode;
-	unsigned int send_flags;
-	union {
-		__be32 imm_data;
-		uint32_t invalidate_rkey;
-	};
-	union {
-		struct {
-			uint64_t remote_addr;
-			uint32_t rkey;
-		} rdma;
-		struct {
-			uint64_t remote_addr, compare_add, swap;
-			uint32_t rkey;
-		} atomic;
-		struct {
-			struct ibv_ah *ah;
-			uint32_t remote_qpn, remote_qkey;
-		} ud;
-	} wr;
-	union {
-		struct {
-			uint32_t remote_srqn;
-		} xrc;
-	} qp_type;
-	struct {
-		struct ibv_mw *mw;
-		uint32_t rkey;
-		struct ibv_mw_bind_info bind_info;
-	} bind_mw;
-};
-
-struct ibv_recv_wr {
-	uint64_t wr_id;
-	struct ibv_recv_wr *next;
-	struct ibv_sge *sg_list;
-	int num_sge;
-};
-
-/* One doorbell for the list. ENOMEM: the queue is full; EINVAL: state, number of SGEs, inline
- * length, opcode. *bad is the first that was not posted; those before it are. */
-int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
-int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+#include <infiniband/verbs_wr.h>
 
 const char *ibv_wc_status_str(enum ibv_wc_status status);
 const char *ibv_event_type_str(enum ibv_event_type event);
@@ -582,6 +554,8 @@ const char *ibv_node_type_str(enum ibv_node_type type);
 const char *ibv_port_state_str(enum ibv_port_state state);
 
 #include <infiniband/ofa_verbs.h>
+#include <infiniband/verbs_absent.h>
+#include <infiniband/verbs_ex.h>
 
 #ifdef __cplusplus
 }
