@@ -2,16 +2,15 @@
 /* See catalog.h. */
 #include "testbench/catalog.h"
 
-#include "testbench/build_info.h"
+#include "testbench/compile.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { SCENARIOS_MAX = 512, ARGS_MAX = 96, PATH_CHARS = 4096, NEAR_ENOUGH = 3, NAME_CHARS = 64 };
+enum { SCENARIOS_MAX = 512, NEAR_ENOUGH = 3, NAME_CHARS = 64 };
 
 /* The linker's names of the section that SCENARIO fills. */
 extern const struct scenario *const __start_hcasim_scenarios[] __attribute__((weak));
@@ -101,53 +100,21 @@ void catalog_print(FILE *out)
 
 /* --- FILE.c --- */
 
-/* Runs the compiler; its exit status, or -errno. */
-static int compile(const char *path, const char *object)
+int catalog_load(const char *path, const struct scenario **scenario, FILE *err)
 {
-	char flags[] = BUILD_CFLAGS;
-	char *argv[ARGS_MAX], *rest;
-	int n = 0, status;
-	pid_t pid;
-
-	argv[n++] = (char *)BUILD_CC;
-	for (char *flag = strtok_r(flags, " ", &rest); flag && n < ARGS_MAX - 14;
-	     flag = strtok_r(NULL, " ", &rest))
-		argv[n++] = flag;
-	argv[n++] = (char *)"-DSCENARIO_EXTERNAL";
-	argv[n++] = (char *)"-fPIC";
-	argv[n++] = (char *)"-shared";
-	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR;
-	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR "/host_driver/uverbs/include";
-	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR "/host_driver/core/include";
-	argv[n++] = (char *)"-o";
-	argv[n++] = (char *)object;
-	argv[n++] = (char *)path;
-	argv[n] = NULL;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (!pid) {
-		execvp(argv[0], argv);
-		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
-		_exit(127);
-	}
-	if (waitpid(pid, &status, 0) < 0)
-		return -errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
-}
-
-static int load(const char *path, const char *object, const struct scenario **scenario, FILE *err)
-{
+	const char *words[] = {"-DSCENARIO_EXTERNAL", path};
 	const struct scenario *s;
-	void *so = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+	void *so;
+	int rc;
 
-	if (!so) {
-		/* the message begins with the name of a file that nobody knows */
-		const char *text = dlerror(), *colon = strchr(text, ':');
-
-		fprintf(err, "%s: cannot be loaded%s\n", path, colon ? colon : "");
-		return -EINVAL;
+	if (access(path, R_OK)) {
+		rc = -errno;
+		fprintf(err, "%s: %s\n", path, strerror(-rc));
+		return rc;
 	}
+	rc = compile_and_load(path, words, sizeof(words) / sizeof(words[0]), &so, err);
+	if (rc)
+		return rc;
 	s = dlsym(so, "hcasim_scenario");
 	if (!s) {
 		fprintf(err, "%s: has no SCENARIO\n", path);
@@ -162,34 +129,4 @@ static int load(const char *path, const char *object, const struct scenario **sc
 	}
 	*scenario = s;
 	return 0;
-}
-
-int catalog_load(const char *path, const struct scenario **scenario, FILE *err)
-{
-	const char *tmp = getenv("TMPDIR");
-	char dir[PATH_CHARS], object[PATH_CHARS + 16];
-	int rc;
-
-	if (access(path, R_OK)) {
-		rc = -errno;
-		fprintf(err, "%s: %s\n", path, strerror(-rc));
-		return rc;
-	}
-	snprintf(dir, sizeof(dir), "%s/hcasim.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir)) {
-		rc = -errno;
-		fprintf(err, "%s: %s\n", dir, strerror(-rc));
-		return rc;
-	}
-	snprintf(object, sizeof(object), "%s/scenario.so", dir);
-	rc = compile(path, object);
-	if (rc) {
-		fprintf(err, "%s: does not compile\n", path);
-		rc = -EINVAL;
-	} else {
-		rc = load(path, object, scenario, err);
-	}
-	unlink(object);
-	rmdir(dir);
-	return rc;
 }

@@ -102,35 +102,41 @@ static void chunk_free(struct chunk *c)
 	free(c);
 }
 
-int oob_read(struct oob *o, void *bytes, size_t len)
+ssize_t oob_read_some(struct oob *o, void *bytes, size_t len)
 {
 	struct platform *p = o->process->host->platform;
+	struct chunk *c;
+	size_t n;
+
+	while (drv_list_empty(&o->chunks)) {
+		if (o->gone)
+			return 0;
+		wait(o, UINT64_MAX);
+	}
+	c = DRV_CONTAINER(o->chunks.next, struct chunk, link);
+	while (p->ops->now_ps(p) < c->due_ps)
+		wait(o, c->due_ps);
+	n = c->len - c->taken < len ? c->len - c->taken : len;
+	memcpy(bytes, c->bytes + c->taken, n);
+	c->taken += n;
+	if (c->taken == c->len)
+		chunk_free(c);
+	return (ssize_t)n;
+}
+
+int oob_read(struct oob *o, void *bytes, size_t len)
+{
 	uint8_t *to = bytes;
 
 	while (len) {
-		struct chunk *c;
-		size_t n;
+		ssize_t n = oob_read_some(o, to, len);
 
-		if (drv_list_empty(&o->chunks)) {
-			if (o->gone) {
-				errno = ECONNRESET;
-				return -1;
-			}
-			wait(o, UINT64_MAX);
-			continue;
+		if (!n) {
+			errno = ECONNRESET;
+			return -1;
 		}
-		c = DRV_CONTAINER(o->chunks.next, struct chunk, link);
-		if (p->ops->now_ps(p) < c->due_ps) {
-			wait(o, c->due_ps);
-			continue;
-		}
-		n = c->len - c->taken < len ? c->len - c->taken : len;
-		memcpy(to, c->bytes + c->taken, n);
-		c->taken += n;
 		to += n;
-		len -= n;
-		if (c->taken == c->len)
-			chunk_free(c);
+		len -= (size_t)n;
 	}
 	return 0;
 }

@@ -196,6 +196,8 @@ struct process *tb_start_process(struct tb *tb, const char *here, struct tb_end 
 		free(p);
 		return NULL;
 	}
+	p->uv.poll.first_ps = tb->config->host[end->host_index].host_poll_interval;
+	p->uv.poll.max_ps = tb->config->host[end->host_index].host_poll_backoff;
 	drv_list_add(&tb->processes, &p->link);
 	tb_must(tb, here, "its thread", thread_start(p, name, run_main, p), 0);
 	return p;

@@ -22,6 +22,8 @@
 #include "host_driver/uverbs/process.h"
 #include "testbench/scenario.h"
 
+#include <sys/types.h>
+
 struct process;
 
 enum { PROCESS_KILLED = -1000 }; /* the exit status of one that was killed */
@@ -35,6 +37,24 @@ struct process *tb_start_process(struct tb *tb, const char *here, struct tb_end 
 /* Waits until everything of it is gone; it is not to be used afterwards. */
 #define expect_exit(process, status) tb_expect_exit(tb, TB_HERE, process, status)
 void tb_expect_exit(struct tb *tb, const char *here, struct process *p, int status);
+/*
+ * A program as it is, main() and all, as the process' main: `build` has its source files, and
+ * options of the compiler if need be, with one space between; further arguments are argv[1] and so
+ * on. See testbench/posix.h.
+ *
+ *	start_program(b, "rc_pingpong.c pingpong.c -Iccan", "-n", "10");
+ *	start_program(a, "rc_pingpong.c pingpong.c -Iccan", "-n", "10", "b");
+ */
+#define start_program(end, build, ...)                                                             \
+	tb_start_program(                                                                          \
+		tb, TB_HERE, end,                                                                  \
+		&(struct tb_program){.argv = (const char *const[]){build, ##__VA_ARGS__, NULL}})
+struct tb_program {
+	const char *const *argv; /* [0]: what it is built from; NULL-terminated */
+	int (*main)(int argc, char *argv[]);
+};
+struct process *tb_start_program(struct tb *tb, const char *here, struct tb_end *end,
+				 struct tb_program *program);
 /* A process that does what the body tells it, step by step: run_in runs fn(arg) in it, waits, and
  * expects 0; run_in_expect another result. end_worker lets it end; it can be killed too. */
 #define start_worker(end)                      tb_start_worker(tb, TB_HERE, end)
@@ -93,6 +113,8 @@ struct oob *oob_open(const char *name);
 int oob_write(struct oob *o, const void *bytes, size_t len);
 /* All `len` bytes: 0; -1: the other end closed before (ECONNRESET). */
 int oob_read(struct oob *o, void *bytes, size_t len);
+/* At least one, at most `len` bytes, never of two writes: how many; 0: the other end has closed. */
+ssize_t oob_read_some(struct oob *o, void *bytes, size_t len);
 /* At the latest when the process ends. */
 void oob_close(struct oob *o);
 

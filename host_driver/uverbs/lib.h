@@ -110,6 +110,8 @@ static inline void *uv_new(const struct ibv_context *context, size_t bytes)
 
 /* ibv_post_send; with `all`, everything or nothing, and *bad is not set. */
 int uv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv_send_wr **bad);
+/* A look at the CQ found something, or nothing: see struct uv_process, poll. */
+void uv_polled(struct ibv_cq *cq, bool found);
 void uv_wc_fill(const struct drv_wc *d, struct ibv_wc *wc);
 
 /* --- verbs_objects.c --- */

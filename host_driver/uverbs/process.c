@@ -91,16 +91,17 @@ static void page_block_free(struct uv_process *process, struct page_block *b)
 	free(b);
 }
 
-void uv_pages_free(struct uv_process *process, void *addr)
+bool uv_pages_free(struct uv_process *process, void *addr)
 {
 	for (struct drv_list *l = process->pages.next; l != &process->pages; l = l->next) {
 		struct page_block *b = DRV_CONTAINER(l, struct page_block, link);
 
 		if (b->addr == addr) {
 			page_block_free(process, b);
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
 /* --- files --- */
@@ -211,7 +212,7 @@ int uv_readable(const struct uv_process *process, int fd)
 {
 	const struct uv_fd *f = uv_fd_find((struct uv_process *)process, fd, UV_FD_FREE);
 
-	if (!f)
+	if (!f || f->kind == UV_FD_SOCKET)
 		return -1;
 	return f->kind == UV_FD_INODE || !drv_list_empty(&f->channel->events);
 }

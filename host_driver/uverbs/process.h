@@ -38,7 +38,7 @@ struct uv_host {
 	bool domains_busy;
 };
 
-enum uv_fd_kind { UV_FD_FREE, UV_FD_INODE, UV_FD_CHANNEL, UV_FD_ASYNC };
+enum uv_fd_kind { UV_FD_FREE, UV_FD_INODE, UV_FD_CHANNEL, UV_FD_ASYNC, UV_FD_SOCKET };
 
 struct uv_fd {
 	enum uv_fd_kind kind;
@@ -46,6 +46,7 @@ struct uv_fd {
 	union {
 		struct uv_inode *inode;
 		struct uv_channel *channel; /* of completions, or the asynchronous events */
+		void *socket;               /* the machine's, which also ends it */
 	};
 };
 
@@ -56,6 +57,14 @@ struct uv_process {
 	struct drv_list pages; /* memory for the device */
 	struct uv_fd fds[UV_FDS_MAX];
 	struct platform_waitq *waitq; /* of threads that wait for an event or an acknowledgement */
+	/*
+	 * A program that polls in vain must let time pass: it sleeps until an entry of that CQ
+	 * comes, at most next_ps, which doubles from look to look up to max_ps, and is first_ps
+	 * again after an entry. Set by the machine after uv_process_init; first_ps 0: no time.
+	 */
+	struct {
+		uint64_t first_ps, max_ps, next_ps;
+	} poll;
 };
 
 /* --- the machine provides --- */
@@ -95,14 +104,15 @@ void uv_heap_free(void *p);
 /* Whole pages that an HCA can reach once they are registered, zeroed; freed at the process' end, or
  * before by uv_pages_free. NULL: no memory. */
 void *uv_pages_alloc(struct uv_process *process, size_t bytes);
-void uv_pages_free(struct uv_process *process, void *addr);
+/* False: not of these. */
+bool uv_pages_free(struct uv_process *process, void *addr);
 
 /* Files: -1 with errno EMFILE, ENOMEM, ENOENT (no O_CREAT), EEXIST (O_EXCL), ENAMETOOLONG. */
 int uv_open(struct uv_process *process, const char *path, int flags);
 /* 0 or EBADF; descriptors of channels and contexts are closed by their objects: EINVAL. */
 int uv_close(struct uv_process *process, int fd);
 int uv_set_nonblock(struct uv_process *process, int fd, bool on);
-/* 1: readable, 0: not; -1: no such descriptor. */
+/* 1: readable, 0: not; -1: no such descriptor, or a socket's. */
 int uv_readable(const struct uv_process *process, int fd);
 /* Sleeps until it is readable: 1, or 0 at the deadline; -1: no such descriptor. */
 int uv_wait_readable(struct uv_process *process, int fd, uint64_t deadline_ps);

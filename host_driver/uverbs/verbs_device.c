@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <endian.h>
+#include <limits.h>
 #include <stdio.h>
 
 enum {
@@ -39,6 +40,10 @@ struct ibv_device **ibv_get_device_list(int *num)
 		d->ibv.transport_type = IBV_TRANSPORT_IB;
 		snprintf(d->ibv.name, sizeof(d->ibv.name), "%s", d->ib->name);
 		snprintf(d->ibv.dev_name, sizeof(d->ibv.dev_name), "uverbs%u", i);
+		snprintf(d->ibv.dev_path, sizeof(d->ibv.dev_path),
+			 "/sys/class/infiniband_verbs/uverbs%u", i);
+		snprintf(d->ibv.ibdev_path, sizeof(d->ibv.ibdev_path), "/sys/class/infiniband/%s",
+			 d->ib->name);
 		list[i] = &d->ibv;
 	}
 	if (!list) {
@@ -174,6 +179,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.max_mcast_grp = MAX_GROUPS,
 		.max_mcast_qp_attach = MCG_MEMBERS_MAX,
 		.max_total_mcast_qp_attach = MAX_GROUPS * MCG_MEMBERS_MAX,
+		.max_ah = INT_MAX,
 		.max_srq = (int)a->max_srq,
 		.max_srq_wr = (int)a->max_srq_wr,
 		.max_srq_sge = (int)a->max_recv_sge - 1,

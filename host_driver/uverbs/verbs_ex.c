@@ -2,6 +2,8 @@
 /* The library: extended completion queues, and what is told of devices, GIDs and rates. */
 #include "host_driver/uverbs/lib.h"
 
+#include <infiniband/driver.h>
+
 #include <limits.h>
 #include <stddef.h>
 
@@ -100,6 +102,23 @@ ssize_t ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *e
 			entries[n++] = e;
 		}
 	return (ssize_t)n;
+}
+
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+		       enum ibv_gid_type_sysfs *type)
+{
+	union ibv_gid gid;
+	int rc = ibv_query_gid(context, port_num, (int)index, &gid);
+
+	if (!rc)
+		*type = IBV_GID_TYPE_SYSFS_IB_ROCE_V1;
+	return rc;
+}
+
+int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size)
+{
+	errno = ENOENT;
+	return -1;
 }
 
 /* --- rates --- */
@@ -209,7 +228,11 @@ int ibv_next_poll(struct ibv_cq_ex *cq)
 
 int ibv_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 {
-	return attr->comp_mask ? EINVAL : ibv_next_poll(cq);
+	int rc = attr->comp_mask ? EINVAL : ibv_next_poll(cq);
+
+	if (!rc || rc == ENOENT)
+		uv_polled(ibv_cq_ex_to_cq(cq), !rc);
+	return rc;
 }
 
 /* Each entry was given back to the device when it was taken. */

@@ -188,6 +188,23 @@ void uv_wc_fill(const struct drv_wc *d, struct ibv_wc *wc)
 		wc->invalidated_rkey = d->invalidated_rkey;
 }
 
+void uv_polled(struct ibv_cq *cq, bool found)
+{
+	struct uv_process *process = uv_process_of(cq->context);
+	struct platform *p = process->host->platform;
+	const uint64_t wait_ps = process->poll.next_ps;
+
+	if (found || !wait_ps)
+		process->poll.next_ps = process->poll.first_ps;
+	if (found || !process->poll.first_ps)
+		return;
+	drv_cq_wait(DRV_CONTAINER(cq, struct uv_cq, ibv)->hw,
+		    p->ops->now_ps(p) + process->poll.next_ps);
+	process->poll.next_ps *= 2;
+	if (process->poll.next_ps > process->poll.max_ps)
+		process->poll.next_ps = process->poll.max_ps;
+}
+
 int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	struct drv_cq *hw = DRV_CONTAINER(cq, struct uv_cq, ibv)->hw;
@@ -205,6 +222,8 @@ int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 		if (got < want)
 			break;
 	}
+	if (num_entries > 0)
+		uv_polled(cq, done);
 	return done;
 }
 

@@ -318,6 +318,9 @@
 	P(host, poll_interval, TIMEOUT, CFG_NS(20), 1, CFG_MS(1), \
 	  "period at which polling code looks at memory", \
 	  "assumption: a loop of some 50 cycles") \
+	P(host, poll_backoff, TIMEOUT, CFG_US(1), CFG_NS(1), CFG_MS(1), \
+	  "longest pause of a simulated process that looks at several CQs in vain; it begins with poll_interval and doubles", \
+	  "none: a compromise of the simulator; one CQ is seen at once") \
 	P(host, wake_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
 	  "device's write in memory until a polling CPU can see it", \
 	  "assumption: one coherence miss") \

@@ -104,6 +104,7 @@ struct ibv_device {
 	enum ibv_transport_type transport_type;
 	char name[64];     /* "mlx4_0" */
 	char dev_name[64]; /* "uverbs0" */
+	char dev_path[64], ibdev_path[64]; /* of sysfs, where nothing is */
 };
 
 struct ibv_context {

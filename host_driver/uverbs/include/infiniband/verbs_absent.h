@@ -63,6 +63,8 @@ enum ibv_advise_mr_advice {
 	IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT,
 };
 
+enum { IB_UVERBS_ADVISE_MR_FLAG_FLUSH = 1 << 0 };
+
 static inline int ibv_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 				struct ibv_sge *sg_list, uint32_t num_sge)
 {

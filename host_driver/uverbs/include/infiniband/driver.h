@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of libibverbs' interface for providers that its own examples use (ibv_devinfo). */
+#ifndef INFINIBAND_DRIVER_H
+#define INFINIBAND_DRIVER_H
+
+#include <infiniband/verbs.h>
+
+enum ibv_gid_type_sysfs {
+	IBV_GID_TYPE_SYSFS_IB_ROCE_V1,
+	IBV_GID_TYPE_SYSFS_ROCE_V2,
+};
+
+/* -1, errno as ibv_query_gid. An InfiniBand port's are all of the first type. */
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+		       enum ibv_gid_type_sysfs *type);
+/* -1, errno ENOENT: a simulated host has no sysfs. */
+int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a program finds of the C library in a simulated process. See posix.h. */
+#define POSIX_NO_NAMES
+#include "testbench/posix.h"
+
+#include "testbench/compile.h"
+#include "testbench/process.h"
+#include "testbench/tb.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+
+enum {
+	FIRST_PID = 1000,
+	NS_PER_US = 1000,
+	NAME_CHARS = 32,
+	BUILD_CHARS = 1024,
+	WORDS_MAX = 32,
+	PATH_CHARS = 512,
+};
+
+/* A socket by its descriptor. */
+struct socket {
+	struct oob *oob; /* NULL: not connected */
+	unsigned port;   /* network order; bound to */
+};
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* --- the program --- */
+
+/* The process' main: with arguments of its own, which it may change. */
+static int run_program(void *arg)
+{
+	const struct tb_program *program = arg;
+	int argc = 0, rc;
+	char **argv;
+
+	while (program->argv[argc])
+		argc++;
+	argv = posix_calloc((size_t)argc + 1, sizeof(*argv));
+	if (!argv)
+		return EXIT_FAILURE;
+	for (int i = 0; i < argc; i++) {
+		argv[i] = posix_malloc(strlen(program->argv[i]) + 1);
+		if (!argv[i])
+			return EXIT_FAILURE;
+		strcpy(argv[i], program->argv[i]);
+	}
+	/* a new scan, as the first one of a real process is */
+	optind = 0;
+	rc = program->main(argc, argv);
+	fflush(stdout);
+	return rc;
+}
+
+/* Every start compiles: a process' variables are its own. */
+static int build(const char *text, void **so)
+{
+	char words_text[BUILD_CHARS], found[WORDS_MAX][PATH_CHARS], *rest;
+	const char *words[WORDS_MAX] = {"-w", "-include", "testbench/posix.h"};
+	size_t n = 3;
+
+	if (strlen(text) >= sizeof(words_text))
+		return -E2BIG;
+	strcpy(words_text, text);
+	for (char *w = strtok_r(words_text, " ", &rest); w && n < WORDS_MAX;
+	     w = strtok_r(NULL, " ", &rest), n++) {
+		const char *path = *w == '-' ? w : compile_find(w, found[n], sizeof(found[n]));
+
+		words[n] = path ? path : w;
+	}
+	return compile_and_load(text, words, n, so, stderr);
+}
+
+struct process *tb_start_program(struct tb *tb, const char *here, struct tb_end *end,
+				 struct tb_program *program)
+{
+	void *so;
+
+	if (!tb_go(tb, here))
+		return NULL;
+	if (!tb_must(tb, here, "a program that compiles", build(program->argv[0], &so), 0))
+		return NULL;
+	*(void **)&program->main = dlsym(so, "program_main");
+	if (!tb_must(tb, here, "a program with main()", program->main ? 0 : -ENOENT, 0))
+		return NULL;
+	return tb_start_process(tb, here, end, program->argv[0], run_program, program);
+}
+
+/* --- memory: pages that can be registered --- */
+
+void *posix_malloc(size_t bytes)
+{
+	void *p = process_memory(bytes ? bytes : 1);
+
+	if (!p)
+		errno = ENOMEM;
+	return p;
+}
+
+void *posix_calloc(size_t n, size_t bytes)
+{
+	if (bytes && n > SIZE_MAX / bytes) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return posix_malloc(n * bytes);
+}
+
+void *posix_aligned(size_t align, size_t bytes)
+{
+	void *p;
+
+	errno = posix_aligned_into(&p, align, bytes);
+	return errno ? NULL : p;
+}
+
+int posix_aligned_into(void **out, size_t align, size_t bytes)
+{
+	void *p;
+
+	if (!align || align & (align - 1) || align > PLATFORM_PAGE_SIZE)
+		return EINVAL;
+	p = posix_malloc(bytes);
+	if (!p)
+		return ENOMEM;
+	*out = p;
+	return 0;
+}
+
+void posix_free(void *p)
+{
+	struct uv_process *process = uv_process_current();
+
+	/* strdup's and asprintf's is the real library's */
+	if (p && (!process || !uv_pages_free(process, p)))
+		free(p);
+}
+
+/* --- time --- */
+
+int posix_gettimeofday(struct timeval *tv, void *zone)
+{
+	const uint64_t us = process_now_ns() / NS_PER_US;
+
+	*tv = (struct timeval){.tv_sec = (time_t)(us / 1000000),
+			       .tv_usec = (suseconds_t)(us % 1000000)};
+	return 0;
+}
+
+int posix_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	const uint64_t ns = process_now_ns();
+
+	*ts = (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+				.tv_nsec = (long)(ns % 1000000000)};
+	return 0;
+}
+
+time_t posix_time(time_t *t)
+{
+	const time_t now = (time_t)(process_now_ns() / 1000000000);
+
+	if (t)
+		*t = now;
+	return now;
+}
+
+int posix_usleep(useconds_t us)
+{
+	process_sleep_us(us);
+	return 0;
+}
+
+unsigned posix_sleep(unsigned seconds)
+{
+	process_sleep_us((uint64_t)seconds * 1000000);
+	return 0;
+}
+
+pid_t posix_getpid(void)
+{
+	return (pid_t)(FIRST_PID + uv_process_current()->host->platform->host);
+}
+
+void posix_exit(int status)
+{
+	fflush(stdout);
+	process_exit(status);
+}
+
+/* --- descriptors --- */
+
+static struct socket *socket_of(int fd)
+{
+	struct uv_fd *f = uv_fd_find(uv_process_current(), fd, UV_FD_SOCKET);
+
+	return f ? f->socket : NULL;
+}
+
+int posix_open(const char *path, int flags, ...)
+{
+	return process_open(path, flags);
+}
+
+int posix_close(int fd)
+{
+	struct socket *s = socket_of(fd);
+
+	if (!s)
+		return process_close(fd);
+	if (s->oob)
+		oob_close(s->oob);
+	uv_fd_find(uv_process_current(), fd, UV_FD_SOCKET)->kind = UV_FD_FREE;
+	uv_heap_free(s);
+	return 0;
+}
+
+ssize_t posix_read(int fd, void *bytes, size_t len)
+{
+	struct socket *s = socket_of(fd);
+
+	if (!s)
+		return fail(EBADF);
+	return s->oob ? oob_read_some(s->oob, bytes, len) : fail(ENOTCONN);
+}
+
+ssize_t posix_write(int fd, const void *bytes, size_t len)
+{
+	struct socket *s = socket_of(fd);
+
+	if (!s)
+		return fail(EBADF);
+	if (!s->oob)
+		return fail(ENOTCONN);
+	return oob_write(s->oob, bytes, len) ? -1 : (ssize_t)len;
+}
+
+int posix_fcntl(int fd, int cmd, ...)
+{
+	struct uv_fd *f = uv_fd_find(uv_process_current(), fd, UV_FD_FREE);
+	va_list args;
+	int flags;
+
+	if (!f)
+		return fail(EBADF);
+	if (cmd == F_GETFL)
+		return O_RDWR | (f->nonblock ? O_NONBLOCK : 0);
+	if (cmd != F_SETFL)
+		return fail(EINVAL);
+	va_start(args, cmd);
+	flags = va_arg(args, int);
+	va_end(args);
+	return process_nonblock(fd, flags & O_NONBLOCK);
+}
+
+int posix_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+	int rc;
+
+	if (n != 1)
+		return fail(EINVAL);
+	rc = process_poll(fds->fd, timeout_ms);
+	fds->revents = 0;
+	if (rc > 0)
+		fds->revents = POLLIN;
+	else if (rc < 0)
+		fds->revents = POLLNVAL;
+	return rc < 0 ? 1 : rc;
+}
+
+/* --- sockets --- */
+
+int posix_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		      struct addrinfo **res)
+{
+	struct room {
+		struct addrinfo info;
+		struct sockaddr_in addr;
+	} *r = posix_calloc(1, sizeof(*r));
+
+	if (!r)
+		return EAI_MEMORY;
+	r->addr.sin_family = AF_INET;
+	r->addr.sin_port = htons(service ? (uint16_t)strtoul(service, NULL, 10) : 0);
+	r->info = (struct addrinfo){.ai_family = AF_INET,
+				    .ai_socktype = SOCK_STREAM,
+				    .ai_addrlen = sizeof(r->addr),
+				    .ai_addr = (struct sockaddr *)(void *)&r->addr};
+	*res = &r->info;
+	return 0;
+}
+
+void posix_freeaddrinfo(struct addrinfo *res)
+{
+	posix_free(res);
+}
+
+/* -EMFILE, -ENOMEM as errno. */
+static int socket_new(struct oob *oob)
+{
+	struct uv_process *process = uv_process_current();
+	struct socket *s = uv_heap_alloc(process, sizeof(*s));
+	int fd = s ? uv_fd_alloc(process, UV_FD_SOCKET) : -ENOMEM;
+
+	if (fd < 0) {
+		uv_heap_free(s);
+		return fail(-fd);
+	}
+	s->oob = oob;
+	uv_fd_find(process, fd, UV_FD_SOCKET)->socket = s;
+	return fd;
+}
+
+int posix_socket(int domain, int type, int protocol)
+{
+	if (!uv_process_current())
+		return fail(ENOSYS);
+	return type & SOCK_STREAM ? socket_new(NULL) : fail(EPROTONOSUPPORT);
+}
+
+int posix_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	return socket_of(fd) ? 0 : fail(EBADF);
+}
+
+static unsigned port_of(const struct sockaddr *addr)
+{
+	return ((const struct sockaddr_in *)(const void *)addr)->sin_port;
+}
+
+int posix_bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct socket *s = socket_of(fd);
+
+	if (!s)
+		return fail(EBADF);
+	s->port = port_of(addr);
+	return 0;
+}
+
+int posix_listen(int fd, int backlog)
+{
+	return socket_of(fd) ? 0 : fail(EBADF);
+}
+
+/* The two ends that come to a port are connected. */
+static struct oob *meet(unsigned port)
+{
+	char name[NAME_CHARS];
+	struct oob *oob;
+
+	snprintf(name, sizeof(name), "port %u", ntohs((uint16_t)port));
+	oob = oob_open(name);
+	if (!oob)
+		errno = ENOMEM;
+	return oob;
+}
+
+int posix_accept(int fd, struct sockaddr *addr, socklen_t *len)
+{
+	struct socket *s = socket_of(fd);
+	struct oob *oob;
+	int rc;
+
+	if (!s)
+		return fail(EBADF);
+	oob = meet(s->port);
+	if (!oob)
+		return -1;
+	rc = socket_new(oob);
+	if (rc < 0)
+		oob_close(oob);
+	return rc;
+}
+
+int posix_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct socket *s = socket_of(fd);
+
+	if (!s)
+		return fail(EBADF);
+	if (s->oob)
+		return fail(EISCONN);
+	s->oob = meet(port_of(addr));
+	return s->oob ? 0 : -1;
+}
