@@ -52,7 +52,14 @@ enum ibv_fork_status ibv_is_fork_initialized(void)
 
 int ibv_query_rt_values_ex(struct ibv_context *context, struct ibv_values_ex *values)
 {
-	return EOPNOTSUPP;
+	if (!(values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK)) {
+		values->comp_mask = 0;
+		return 0;
+	}
+	values->raw_clock = (struct timespec){
+		.tv_nsec = (long)drv_clock_read(UV_CONTEXT(context)->file->device->drv)};
+	values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+	return 0;
 }
 
 /* --- GIDs --- */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 enum {
+	CLOCK_SLACK = 25000, /* cycles of 250 MHz: 100 us from entry to reading it */
 	BYTES = 8192,
 	DEPTH = 8,
 	IMM = 0x1234,
@@ -143,6 +144,7 @@ static int meet(void)
 /* The next completion, busy polling; its time. */
 static uint64_t completion(uint64_t wr_id, enum ibv_wc_opcode opcode)
 {
+	struct ibv_values_ex now = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};
 	struct ibv_poll_cq_attr attr = {0};
 	uint64_t when;
 	int rc;
@@ -158,6 +160,10 @@ static uint64_t completion(uint64_t wr_id, enum ibv_wc_opcode opcode)
 	}
 	when = ibv_wc_read_completion_ts(cq);
 	ibv_end_poll(cq);
+	MUST(!ibv_query_rt_values_ex(cq->context, &now));
+	MUST(now.comp_mask == IBV_VALUES_MASK_RAW_CLOCK);
+	MUST((uint64_t)now.raw_clock.tv_nsec >= when);
+	MUST((uint64_t)now.raw_clock.tv_nsec - when < CLOCK_SLACK);
 	return when;
 }
 

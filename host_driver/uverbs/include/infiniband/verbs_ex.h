@@ -176,7 +176,8 @@ struct ibv_values_ex {
 	struct timespec raw_clock; /* tv_nsec: cycles of the device */
 };
 
-/* EOPNOTSUPP: this driver maps no page of the device's clock. */
+/* Reads the device's clock itself, without the kernel. 0. A completion's time is the low 48 bits of
+ * the same clock. */
 int ibv_query_rt_values_ex(struct ibv_context *context, struct ibv_values_ex *values);
 
 /* --- extended completion queues --- */
