@@ -77,12 +77,15 @@ struct drv_device_attr {
 	unsigned max_qp, max_qp_wr, max_send_sge, max_recv_sge, max_cq, max_cqe, max_mr, max_pd,
 		max_srq, max_srq_wr, max_xrcd;
 	unsigned max_rd_atomic, max_dest_rd_atomic;
+	unsigned max_sge_rd;                 /* scatter entries of an RDMA READ */
+	unsigned max_fast_reg_page_list_len; /* pages that one fast register may name */
 	unsigned comp_vectors;
 	unsigned gids[DRV_PORTS_MAX + 1], pkeys[DRV_PORTS_MAX + 1]; /* table sizes by port number */
 	unsigned local_ack_delay;                                   /* 4.096 us * 2^n */
 	uint64_t max_message;
-	uint64_t flags;      /* QUERY_DEV_CAP flags, cap_bit(DEV_CAP_x) */
-	uint32_t bmme_flags; /* cap_bit(BMME_x) */
+	uint64_t flags;         /* QUERY_DEV_CAP flags, cap_bit(DEV_CAP_x) */
+	uint32_t bmme_flags;    /* cap_bit(BMME_x) */
+	uint32_t reserved_lkey; /* with BMME_RESERVED_LKEY */
 };
 int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr);
 /* Rate of the core clock. */
@@ -151,6 +154,14 @@ int drv_mr_alloc_fast(struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
 /* Fills the page list of a fast region with the pages of [addr, addr + len), mapped for the device
  * until the next call or deregistration. */
 int drv_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len);
+/* One entry of that list, a page by its bus address; who maps it is the caller's affair. -EINVAL:
+ * not a fast region, -ENOMEM: it has no such entry. */
+int drv_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus);
+/* A region over n pages given by bus address, which the caller has mapped. The first byte's offset
+ * in its page is that of iova. -EINVAL: n pages are not what [iova, iova + len) takes, or the
+ * access (C10-56). */
+int drv_mr_reg_pages(struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
+		     uint64_t len, unsigned access, struct drv_mr **mr);
 /* Other access rights for a live region, in place (HW2SW_MPT, edit of the dMPT, SYNC_TPT). */
 int drv_mr_rereg_access(struct drv_mr *mr, unsigned access);
 /* -EBUSY while windows are bound to it. */
@@ -304,10 +315,12 @@ struct drv_send_wr {
 	uint64_t bind_addr, bind_length;
 	unsigned bind_access;
 	/* REG_MR */
-	struct drv_mr *reg_mr;
+	struct drv_mr *reg_mr; /* NULL: reg_key and reg_page_list say all */
 	uint32_t reg_key; /* 0: the region's key with the next variant; drv_mr_lkey tells it then */
 	uint64_t reg_iova, reg_length;
 	unsigned reg_access;
+	unsigned reg_log_page;  /* of the pages in the list; 0: 12 */
+	uint64_t reg_page_list; /* bus address of another list, layout mtt_entry; 0: the region's */
 };
 
 struct drv_recv_wr {

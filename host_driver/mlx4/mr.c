@@ -208,10 +208,30 @@ static int mr_map(struct drv_mr *mr, void *addr, uint64_t len, uint64_t *first_p
 	return 0;
 }
 
+/* C10-56, as ib_check_mr_access: remote write and atomic need local write. */
+static bool access_ok(unsigned access)
+{
+	return !(access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) ||
+	       access & IBV_ACCESS_LOCAL_WRITE;
+}
+
+/* Its MTT is written: the MPT. */
+static int mr_to_hw(struct drv_mr *mr, uint64_t iova, uint64_t len, unsigned access)
+{
+	struct mpt_entry mpt;
+	int rc;
+
+	mpt_region(mr, access, &mpt);
+	mpt_entry_set_start(&mpt, iova);
+	mpt_entry_set_length(&mpt, len);
+	rc = mpt_to_hw(mr->dev, mr->index, &mpt);
+	mr->hw = !rc;
+	return rc;
+}
+
 static int mr_reg(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, unsigned access,
 		  struct drv_mr **out)
 {
-	struct mpt_entry mpt;
 	struct drv_mr *mr;
 	uint64_t first_page;
 	unsigned pages;
@@ -219,9 +239,7 @@ static int mr_reg(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, un
 
 	if (!len || ((uintptr_t)addr ^ iova) & (PLATFORM_PAGE_SIZE - 1))
 		return -EINVAL;
-	/* C10-56, as ib_check_mr_access: remote write and atomic need local write */
-	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
-	    !(access & IBV_ACCESS_LOCAL_WRITE))
+	if (!access_ok(access))
 		return -EINVAL;
 	rc = mr_create(pd, &mr);
 	if (rc)
@@ -233,13 +251,9 @@ static int mr_reg(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, un
 	if (rc)
 		goto free_mr;
 	drv_mtt_write(mr->dev, &mr->mtt, 0, pages, first_page);
-	mpt_region(mr, access, &mpt);
-	mpt_entry_set_start(&mpt, iova);
-	mpt_entry_set_length(&mpt, len);
-	rc = mpt_to_hw(mr->dev, mr->index, &mpt);
+	rc = mr_to_hw(mr, iova, len, access);
 	if (rc)
 		goto free_mr;
-	mr->hw = true;
 	*out = mr;
 	return 0;
 
@@ -259,6 +273,42 @@ int drv_mr_reg_iova(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, 
 	DRV_ENTER(pd->dev, "pd %u, %llu bytes, access %x", pd->pdn, (unsigned long long)len,
 		  access);
 	return DRV_LEAVE(pd->dev, mr_reg(pd, addr, len, iova, access, mr));
+}
+
+static int mr_reg_pages(struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
+			uint64_t len, unsigned access, struct drv_mr **out)
+{
+	const uint64_t offset = iova & (PLATFORM_PAGE_SIZE - 1);
+	struct drv_mr *mr;
+	int rc;
+
+	if (!len || !access_ok(access) || len > (uint64_t)n * PLATFORM_PAGE_SIZE ||
+	    (offset + len + PLATFORM_PAGE_SIZE - 1) / PLATFORM_PAGE_SIZE != n)
+		return -EINVAL;
+	rc = mr_create(pd, &mr);
+	if (rc)
+		return rc;
+	rc = drv_mtt_alloc(mr->dev, n, &mr->mtt);
+	if (rc)
+		goto free_mr;
+	for (unsigned i = 0; i < n; i++)
+		drv_mtt_write(mr->dev, &mr->mtt, i, 1, pages[i]);
+	rc = mr_to_hw(mr, iova, len, access);
+	if (rc)
+		goto free_mr;
+	*out = mr;
+	return 0;
+
+free_mr:
+	mr_free(mr);
+	return rc;
+}
+
+int drv_mr_reg_pages(struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
+		     uint64_t len, unsigned access, struct drv_mr **mr)
+{
+	DRV_ENTER(pd->dev, "pd %u, %u pages, access %x", pd->pdn, n, access);
+	return DRV_LEAVE(pd->dev, mr_reg_pages(pd, pages, n, iova, len, access, mr));
 }
 
 int drv_mr_reg_dma(struct drv_pd *pd, unsigned access, struct drv_mr **out)
@@ -354,6 +404,21 @@ int drv_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len)
 		mtt_entry_set_present(e, 1);
 	}
 	mr->n_pages = pages;
+	return 0;
+}
+
+int drv_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus)
+{
+	struct mtt_entry *e;
+
+	if (!mr->page_list)
+		return -EINVAL;
+	if (index >= mr->max_pages)
+		return -ENOMEM;
+	e = (struct mtt_entry *)(void *)(mr->page_list + index * sizeof(*e));
+	memset(e, 0, sizeof(*e));
+	mtt_entry_set_addr(e, bus);
+	mtt_entry_set_present(e, 1);
 	return 0;
 }
 

@@ -11,7 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EQS_MAX = 128, INIT_HCA_VERSION = 2, CACHE_LINE_LOG = 6 };
+enum {
+	EQS_MAX = 128,
+	INIT_HCA_VERSION = 2,
+	CACHE_LINE_LOG = 6,
+	/* what Linux' mlx4 allows: a 512-byte READ WQE less its two segments; a page of a list less
+	 * an entry */
+	MAX_SGE_RD = 30,
+	MAX_FAST_REG_PAGES = 511,
+};
 
 struct stage {
 	const char *name;
@@ -489,11 +497,14 @@ int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr)
 		.max_xrcd = dev_cap_get_flags(cap) & cap_bit(DEV_CAP_XRC) ? 1u << DRV_LOG_XRCDS : 0,
 		.max_rd_atomic = 1u << dev_cap_get_log_max_sra(cap),
 		.max_dest_rd_atomic = 1u << DRV_LOG_RD_PER_QP,
+		.max_sge_rd = MAX_SGE_RD,
+		.max_fast_reg_page_list_len = MAX_FAST_REG_PAGES,
 		.comp_vectors = dev->n_eqs - 1,
 		.local_ack_delay = dev_cap_get_ack_delay(cap),
 		.max_message = UINT64_C(1) << dev_cap_get_log_max_msg(cap),
 		.flags = dev_cap_get_flags(cap),
 		.bmme_flags = dev_cap_get_bmme_flags(cap),
+		.reserved_lkey = dev_cap_get_rsvd_lkey(cap),
 	};
 	for (unsigned port = 1; port <= dev->ports; port++) {
 		attr->gids[port] = 1u << query_port_get_log_gids(&dev->port_cap[port]);

@@ -225,18 +225,19 @@ static size_t put_fast_reg(uint8_t *wqe, size_t at, const struct drv_send_wr *wr
 	const unsigned access = wr->reg_access;
 
 	memset(f, 0, sizeof(*f));
-	mr->key = wr->reg_key ? wr->reg_key : key_next(mr->key);
+	if (mr)
+		mr->key = wr->reg_key ? wr->reg_key : key_next(mr->key);
 	wqe_fast_reg_set_remote_atomic(f, !!(access & IBV_ACCESS_REMOTE_ATOMIC));
 	wqe_fast_reg_set_remote_write(f, !!(access & IBV_ACCESS_REMOTE_WRITE));
 	wqe_fast_reg_set_remote_read(f, !!(access & IBV_ACCESS_REMOTE_READ));
 	wqe_fast_reg_set_local_write(f, !!(access & IBV_ACCESS_LOCAL_WRITE));
 	wqe_fast_reg_set_local_read(f, 1);
 	wqe_fast_reg_set_bind_enable(f, !!(access & IBV_ACCESS_MW_BIND));
-	wqe_fast_reg_set_key(f, mr->key);
-	wqe_fast_reg_set_page_list(f, mr->page_list_bus);
+	wqe_fast_reg_set_key(f, mr ? mr->key : wr->reg_key);
+	wqe_fast_reg_set_page_list(f, wr->reg_page_list ? wr->reg_page_list : mr->page_list_bus);
 	wqe_fast_reg_set_start(f, wr->reg_iova);
 	wqe_fast_reg_set_length(f, wr->reg_length);
-	wqe_fast_reg_set_log_page_size(f, DRV_LOG_PAGE);
+	wqe_fast_reg_set_log_page_size(f, wr->reg_log_page ? wr->reg_log_page : DRV_LOG_PAGE);
 	return at + sizeof(*f);
 }
 
@@ -297,8 +298,10 @@ static int wr_check(const struct drv_qp *qp, const struct drv_send_wr *wr, const
 		return -EINVAL;
 	if (qp->service == QP_ST_UD && op->props & WQE_P_DATAGRAM && !wr->ah)
 		return -EINVAL;
-	if ((wr->opcode == IBV_WR_BIND_MW && !wr->bind_mw) ||
-	    (wr->opcode == IBV_WR_REG_MR && (!wr->reg_mr || !wr->reg_mr->page_list)))
+	if (wr->opcode == IBV_WR_BIND_MW && !wr->bind_mw)
+		return -EINVAL;
+	if (wr->opcode == IBV_WR_REG_MR &&
+	    (wr->reg_mr ? !wr->reg_mr->page_list : !wr->reg_page_list || !wr->reg_key))
 		return -EINVAL;
 	return 0;
 }
