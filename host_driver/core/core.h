@@ -23,6 +23,39 @@ static inline int core_leave(struct ib_device *device, const char *name, int rc)
 	return rc;
 }
 
+/* A region that the driver does not have yet: NULL without memory. */
+struct ib_mr *core_mr_new(struct ib_pd *pd, enum ib_mr_type type);
+/* What the driver said of it: 0: its keys, counted in its PD; -errno: freed, as ERR_PTR. */
+struct ib_mr *core_mr_made(struct ib_mr *mr, int rc);
+/* Known flags, and C10-56. */
+bool core_access_ok(unsigned access);
+/* The first n pages of the list, as the device reads them. */
+void core_page_list_write(struct ib_fast_reg_page_list *list, unsigned n);
+
+/* Of a CQ of ib_alloc_cq(). */
+struct core_poll {
+	struct ib_cq *cq;
+	struct drv_list link;         /* SOFTIRQ: of those that want a turn */
+	struct platform_waitq *waitq; /* WORKQUEUE: of its thread */
+	bool scheduled, busy;         /* wants a turn; has one */
+	bool stop, ended;
+	unsigned passes; /* turns that found it empty in the end */
+};
+
+/* Returns when what is in the CQ now has been taken to its done(). Not from within one. */
+void core_cq_flush(struct ib_cq *cq);
+
+/* Those who wait for something of this layer: wakes all; sleeps until then or the deadline. */
+static inline void core_wake(struct ib_device *device)
+{
+	device->platform->ops->waitq_wake_all(device->platform, device->waitq);
+}
+
+static inline bool core_wait(struct ib_device *device, uint64_t deadline_ps)
+{
+	return device->platform->ops->waitq_wait(device->platform, device->waitq, deadline_ps);
+}
+
 /* An event of a QP: to the QP's handler and to those of all its handles. Interrupt context. */
 void core_qp_event(struct ib_qp *qp, enum ib_event_type type);
 /* The last handle of a target QP is gone, or its domain goes. */

@@ -140,6 +140,11 @@ int ib_device_create(struct drv_device *drv, const char *name,
 		free(d);
 		return rc;
 	}
+	d->ib.waitq = drv_platform(drv)->ops->waitq_create(drv_platform(drv));
+	if (!d->ib.waitq) {
+		free(d);
+		return -ENOMEM;
+	}
 	snprintf(d->ib.name, sizeof(d->ib.name), "%s", name);
 	d->ib.drv = drv;
 	d->ib.platform = drv_platform(drv);
@@ -174,6 +179,7 @@ int ib_device_destroy(struct ib_device *device)
 	if (ib_device_objects(device))
 		return -EBUSY;
 	drv_event_register(device->drv, d->event_fn, d->event_arg);
+	device->platform->ops->waitq_destroy(device->platform, device->waitq);
 	free(d);
 	return 0;
 }

@@ -7,52 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SL_MAX = 15, RESERVED_LKEY = 0x100 };
+enum { SL_MAX = 15 };
 
 static const unsigned access_known = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 				     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
 				     IB_ACCESS_MW_BIND;
 
-/* --- protection domains --- */
-
-struct ib_pd *ib_alloc_pd(struct ib_device *device, unsigned flags)
-{
-	struct ib_pd *pd;
-	int rc;
-
-	if (flags)
-		return ERR_PTR(-EINVAL);
-	pd = drv_calloc(1, sizeof(*pd));
-	if (!pd)
-		return ERR_PTR(-ENOMEM);
-	rc = drv_pd_alloc(device->drv, &pd->drv);
-	if (rc) {
-		free(pd);
-		return ERR_PTR(rc);
-	}
-	pd->device = device;
-	pd->local_dma_lkey = RESERVED_LKEY;
-	device->pds++;
-	return pd;
-}
-
-int ib_dealloc_pd(struct ib_pd *pd)
-{
-	int rc;
-
-	if (pd->usecnt)
-		return -EBUSY;
-	rc = drv_pd_free(pd->drv);
-	if (rc)
-		return rc;
-	pd->device->pds--;
-	free(pd);
-	return 0;
-}
-
 /* --- regions and windows --- */
 
-static struct ib_mr *mr_new(struct ib_pd *pd, enum ib_mr_type type)
+bool core_access_ok(unsigned access)
+{
+	return !(access & ~access_known) &&
+	       (!(access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)) ||
+		access & IB_ACCESS_LOCAL_WRITE);
+}
+
+struct ib_mr *core_mr_new(struct ib_pd *pd, enum ib_mr_type type)
 {
 	struct ib_mr *mr = drv_calloc(1, sizeof(*mr));
 
@@ -66,8 +36,7 @@ static struct ib_mr *mr_new(struct ib_pd *pd, enum ib_mr_type type)
 	return mr;
 }
 
-/* The driver has it: counts, keys. */
-static struct ib_mr *mr_made(struct ib_mr *mr, int rc)
+struct ib_mr *core_mr_made(struct ib_mr *mr, int rc)
 {
 	if (rc) {
 		free(mr);
@@ -87,12 +56,13 @@ struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, void *start, uint64_t length, uin
 
 	if (!length || access & ~access_known || virt_addr + length < virt_addr)
 		return ERR_PTR(-EINVAL);
-	mr = mr_new(pd, IB_MR_TYPE_USER);
+	mr = core_mr_new(pd, IB_MR_TYPE_USER);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->iova = virt_addr;
 	mr->length = length;
-	return mr_made(mr, drv_mr_reg_iova(pd->drv, start, length, virt_addr, access, &mr->drv));
+	return core_mr_made(mr,
+			    drv_mr_reg_iova(pd->drv, start, length, virt_addr, access, &mr->drv));
 }
 
 struct ib_mr *ib_get_dma_mr(struct ib_pd *pd, unsigned access)
@@ -101,11 +71,11 @@ struct ib_mr *ib_get_dma_mr(struct ib_pd *pd, unsigned access)
 
 	if (access & ~access_known)
 		return ERR_PTR(-EINVAL);
-	mr = mr_new(pd, IB_MR_TYPE_DMA);
+	mr = core_mr_new(pd, IB_MR_TYPE_DMA);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->length = UINT64_MAX;
-	return mr_made(mr, drv_mr_reg_dma(pd->drv, access, &mr->drv));
+	return core_mr_made(mr, drv_mr_reg_dma(pd->drv, access, &mr->drv));
 }
 
 int ib_dereg_mr(struct ib_mr *mr)
@@ -153,6 +123,79 @@ int ib_dealloc_mw(struct ib_mw *mw)
 	mw->pd->usecnt--;
 	mw->device->mws--;
 	free(mw);
+	return 0;
+}
+
+/* --- protection domains --- */
+
+struct ib_pd *ib_alloc_user_pd(struct ib_device *device)
+{
+	struct ib_pd *pd = drv_calloc(1, sizeof(*pd));
+	int rc;
+
+	if (!pd)
+		return ERR_PTR(-ENOMEM);
+	rc = drv_pd_alloc(device->drv, &pd->drv);
+	if (rc) {
+		free(pd);
+		return ERR_PTR(rc);
+	}
+	pd->device = device;
+	device->pds++;
+	return pd;
+}
+
+/* A device without a reserved L_Key has a region over all memory instead; the peer's key for it is
+ * there for who asks. */
+struct ib_pd *ib_alloc_pd(struct ib_device *device, unsigned flags)
+{
+	const bool reserved = device->attrs.bmme_flags & cap_bit(BMME_RESERVED_LKEY);
+	const bool global = flags & IB_PD_UNSAFE_GLOBAL_RKEY;
+	struct ib_pd *pd;
+	struct ib_mr *mr;
+
+	if (flags & ~(unsigned)IB_PD_UNSAFE_GLOBAL_RKEY)
+		return ERR_PTR(-EINVAL);
+	pd = ib_alloc_user_pd(device);
+	if (IS_ERR(pd))
+		return pd;
+	if (reserved)
+		pd->local_dma_lkey = device->attrs.reserved_lkey;
+	if (reserved && !global)
+		return pd;
+	mr = ib_get_dma_mr(pd,
+			   IB_ACCESS_LOCAL_WRITE |
+				   (global ? IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE : 0u));
+	if (IS_ERR(mr)) {
+		ib_dealloc_pd(pd);
+		return ERR_PTR(PTR_ERR(mr));
+	}
+	/* it is the PD's own, and keeps nobody from freeing it */
+	pd->usecnt--;
+	pd->__internal_mr = mr;
+	if (!reserved)
+		pd->local_dma_lkey = mr->lkey;
+	if (global)
+		pd->unsafe_global_rkey = mr->rkey;
+	return pd;
+}
+
+int ib_dealloc_pd(struct ib_pd *pd)
+{
+	int rc;
+
+	if (pd->usecnt)
+		return -EBUSY;
+	if (pd->__internal_mr) {
+		pd->usecnt++;
+		ib_dereg_mr(pd->__internal_mr);
+		pd->__internal_mr = NULL;
+	}
+	rc = drv_pd_free(pd->drv);
+	if (rc)
+		return rc;
+	pd->device->pds--;
+	free(pd);
 	return 0;
 }
 

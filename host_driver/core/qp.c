@@ -2,6 +2,7 @@
 /* Queue pairs of the RDMA core: the QP itself, further handles of an XRC target QP, and XRC receive
  * QPs that have no handle at all. Who the QP's events go to follows from that. */
 #include "host_driver/core/core.h"
+#include "host_driver/core/include/rdma/rw.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +39,10 @@ void core_qp_event(struct ib_qp *qp, enum ib_event_type type)
 {
 	struct drv_list *l = qp->open_list.next;
 
+	if (type == IB_EVENT_QP_LAST_WQE_REACHED) {
+		qp->last_wqe = true;
+		core_wake(qp->device);
+	}
 	tell(qp, type);
 	while (l != &qp->open_list) {
 		struct ib_qp *handle = DRV_CONTAINER(l, struct ib_qp, open_list);
@@ -68,7 +73,8 @@ static void cap_read(const struct ib_qp *qp, struct ib_qp_cap *cap)
 	struct drv_qp_cap c;
 
 	drv_qp_cap(qp->drv, &c);
-	*cap = (struct ib_qp_cap){.max_send_wr = c.max_send_wr,
+	*cap = (struct ib_qp_cap){.max_rdma_ctxs = cap->max_rdma_ctxs,
+				  .max_send_wr = c.max_send_wr,
 				  .max_recv_wr = c.max_recv_wr,
 				  .max_send_sge = c.max_send_sge,
 				  .max_recv_sge = c.max_recv_sge,
@@ -77,7 +83,8 @@ static void cap_read(const struct ib_qp *qp, struct ib_qp_cap *cap)
 
 static bool init_ok(const struct ib_pd *pd, const struct ib_qp_init_attr *attr)
 {
-	if (attr->srq && attr->srq->srq_type != IB_SRQT_BASIC)
+	if ((attr->srq && attr->srq->srq_type != IB_SRQT_BASIC) ||
+	    (attr->cap.max_rdma_ctxs && attr->qp_type != IB_QPT_RC))
 		return false;
 	switch (attr->qp_type) {
 	case IB_QPT_RC:
@@ -114,6 +121,7 @@ static struct ib_qp *qp_make(struct ib_pd *pd, const struct ib_qp_init_attr *att
 	};
 	struct ib_device *device = target ? attr->xrcd->device : pd->device;
 	struct ib_qp *qp = drv_calloc(1, sizeof(*qp));
+	struct ib_qp_cap cap = {0};
 	int rc;
 
 	if (!qp)
@@ -134,9 +142,14 @@ static struct ib_qp *qp_make(struct ib_pd *pd, const struct ib_qp_init_attr *att
 	qp->qp_type = attr->qp_type;
 	drv_list_init(&qp->open_list);
 	drv_list_init(&qp->xrcd_list);
+	drv_list_init(&qp->rdma_mrs);
 	drv_list_add(&device->qps, &qp->link);
 	drv_qp_set_owner(qp->drv, qp);
 	qp_count(qp, 1);
+	cap_read(qp, &cap);
+	qp->max_write_sge = cap.max_send_sge;
+	qp->max_read_sge = cap.max_send_sge < device->attrs.max_sge_rd ? cap.max_send_sge
+								       : device->attrs.max_sge_rd;
 	return qp;
 }
 
@@ -200,12 +213,36 @@ int ib_close_qp(struct ib_qp *qp)
 	return 0;
 }
 
+/* With what rdma/rw.h needs: a longer send queue, a pool of regions. */
+static struct ib_qp *with_contexts(struct ib_pd *pd, struct ib_qp_init_attr *attr)
+{
+	struct ib_qp_init_attr longer = *attr;
+	struct ib_qp *qp;
+	int rc;
+
+	rdma_rw_init_qp(pd->device, &longer);
+	qp = qp_make(pd, &longer);
+	if (IS_ERR(qp))
+		return qp;
+	qp->event_handler = attr->event_handler;
+	qp->qp_context = attr->qp_context;
+	rc = rdma_rw_init_mrs(qp, &longer);
+	if (rc) {
+		core_qp_free(qp);
+		return ERR_PTR(rc);
+	}
+	cap_read(qp, &attr->cap);
+	return qp;
+}
+
 struct ib_qp *ib_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr)
 {
 	struct ib_qp *real, *qp;
 
 	if (!init_ok(pd, attr))
 		return ERR_PTR(-EINVAL);
+	if (attr->cap.max_rdma_ctxs)
+		return with_contexts(pd, attr);
 	real = qp_make(pd, attr);
 	if (IS_ERR(real))
 		return real;
@@ -238,10 +275,11 @@ static int handle_destroy(struct ib_qp *qp)
 
 int ib_destroy_qp(struct ib_qp *qp)
 {
-	if (qp->usecnt)
+	if (qp->usecnt || qp->mrs_used)
 		return -EBUSY;
 	if (qp->real_qp != qp)
 		return handle_destroy(qp);
+	rdma_rw_cleanup_mrs(qp);
 	core_qp_free(qp);
 	return 0;
 }
@@ -323,7 +361,11 @@ int ib_modify_qp(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned mask)
 	if (!ib_modify_qp_is_ok(from, to, qp->qp_type, m))
 		return -EINVAL;
 	rc = attr_to_drv(qp, attr, m, &a);
-	return rc ? rc : drv_qp_modify(qp->drv, &a, m);
+	if (!rc)
+		rc = drv_qp_modify(qp->drv, &a, m);
+	if (!rc && to == IB_QPS_RESET)
+		qp->last_wqe = false;
+	return rc;
 }
 
 static void ah_from_drv(const struct drv_ah_attr *drv, struct rdma_ah_attr *attr)

@@ -27,7 +27,7 @@ int uvk_alloc_pd(struct uv_file *file, uint32_t *handle)
 
 	if (!o)
 		return -ENOMEM;
-	o->pd = ib_alloc_pd(file->device, 0);
+	o->pd = ib_alloc_user_pd(file->device);
 	return uv_object_done(o, result(o->pd), handle);
 }
 

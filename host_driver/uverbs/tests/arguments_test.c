@@ -312,7 +312,7 @@ static void kernel_verbs(void)
 	union ib_gid gid;
 	uint16_t pkey;
 
-	KERNEL(ib_alloc_pd(ib, 1), EINVAL);
+	KERNEL(ib_alloc_pd(ib, 1 << 5), EINVAL);
 	GIVES(ib_dealloc_pd(pd), -EBUSY);
 	GIVES(ib_dealloc_xrcd(xrcd), -EBUSY);
 	GIVES(ib_destroy_cq(cq), -EBUSY);

@@ -19,8 +19,10 @@
  * are called from a host thread, except where "any context" is said. Handlers (completions,
  * events) run in interrupt context and must not sleep. Integers are in host order unless __be.
  *
- * Work requests and completions (ib_post_send, ib_poll_cq, ...) stand in rdma/ib_wr.h, which this
- * header includes at its end when it exists.
+ * Work requests and completions (ib_post_send, ib_poll_cq, ...) stand in rdma/ib_wr.h, DMA mapping
+ * in rdma/ib_dma.h, registration in rdma/ib_mr.h, completion contexts and draining in rdma/ib_cq.h,
+ * which this header includes at its end; MR pools in rdma/mr_pool.h, READ and WRITE contexts in
+ * rdma/rw.h.
  */
 #ifndef RDMA_IB_VERBS_H
 #define RDMA_IB_VERBS_H
@@ -184,6 +186,13 @@ struct ib_device {
 	struct drv_list event_handlers;
 	struct drv_list qps, xrcds;
 	unsigned pds, mrs, mws, cqs, srqs, ahs; /* objects alive */
+	struct platform_waitq *waitq;           /* of who waits for a done() */
+	struct core_softirq *softirq;           /* NULL: no CQ of that context */
+	unsigned next_vector;                   /* ib_alloc_cq_any */
+	/* for rdma/rw.h: registers always, as Linux' rdma_rw.force_mr does; READs of more scatter
+	 * entries are registered, 0: as many as they may have */
+	bool rdma_rw_force_mr;
+	unsigned max_sgl_rd;
 	unsigned xrc_rcv_events; /* of receive QPs that belong to no process: handled, logged */
 	enum ib_event_type xrc_rcv_event; /* the last of them */
 	uint32_t xrc_rcv_event_qpn;
@@ -226,13 +235,17 @@ struct ib_pd {
 	struct ib_device *device;
 	struct drv_pd *drv;
 	unsigned usecnt;
-	uint32_t local_dma_lkey;     /* the device's reserved L_Key: all memory, kernel QPs only */
-	struct ib_mr *__internal_mr; /* for users of unsafe_global_rkey */
-	uint32_t unsafe_global_rkey;
+	uint32_t local_dma_lkey;     /* all mapped memory by bus address */
+	struct ib_mr *__internal_mr; /* where these keys are not the device's reserved one */
+	uint32_t unsafe_global_rkey; /* IB_PD_UNSAFE_GLOBAL_RKEY: the same for peers */
 };
 
-/* `flags` must be 0. */
+enum ib_pd_flags { IB_PD_UNSAFE_GLOBAL_RKEY = 1 };
+
+/* -EINVAL: an unknown flag. */
 struct ib_pd *ib_alloc_pd(struct ib_device *device, unsigned flags);
+/* For a process: without those keys (in Linux, the uverbs call of the same effect). */
+struct ib_pd *ib_alloc_user_pd(struct ib_device *device);
 /* -EBUSY while something is in it. */
 int ib_dealloc_pd(struct ib_pd *pd);
 
@@ -252,6 +265,7 @@ struct ib_mr {
 	/* of ib_alloc_mr */
 	unsigned max_pages, npages;
 	struct drv_list pool_entry; /* of an MR pool */
+	bool need_inval;            /* a READ or WRITE context has left it valid */
 };
 
 /* User memory [start, start + length), visible at virt_addr (same offset in its page). -EINVAL:
@@ -282,6 +296,14 @@ typedef void (*ib_comp_handler)(struct ib_cq *cq, void *cq_context);
 
 enum { IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION = 1 << 0 };
 
+/* Where completions are taken to their requests: rdma/ib_cq.h. */
+enum ib_poll_context {
+	IB_POLL_SOFTIRQ,
+	IB_POLL_WORKQUEUE,
+	IB_POLL_UNBOUND_WORKQUEUE, /* as WORKQUEUE: a host has one processor */
+	IB_POLL_DIRECT,
+};
+
 struct ib_cq_init_attr {
 	unsigned cqe; /* at least */
 	unsigned comp_vector;
@@ -297,7 +319,8 @@ struct ib_cq {
 	void *cq_context;
 	int cqe; /* entries it has */
 	unsigned usecnt;
-	void *private_data; /* of the layer that made it (ib_alloc_cq) */
+	enum ib_poll_context poll_ctx;
+	struct core_poll *poll; /* of ib_alloc_cq, else NULL */
 };
 
 /* comp_handler (may be NULL) is called for each completion event after ib_req_notify_cq.
@@ -409,6 +432,7 @@ int rdma_destroy_ah(struct ib_ah *ah, uint32_t flags);
 
 struct ib_qp_cap {
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
+	uint32_t max_rdma_ctxs; /* contexts of rdma/rw.h: room for theirs is added to max_send_wr */
 };
 
 struct ib_qp_init_attr {
@@ -420,7 +444,8 @@ struct ib_qp_init_attr {
 	struct ib_qp_cap cap; /* set to what it became */
 	enum ib_sig_type sq_sig_type;
 	enum ib_qp_type qp_type;
-	bool user; /* a queue pair of a process: no reserved L_Key, no fast registration */
+	uint32_t port_num; /* with max_rdma_ctxs */
+	bool user;         /* a queue pair of a process: no reserved L_Key, no fast registration */
 	struct drv_uar *uar; /* as in ib_cq_init_attr */
 };
 
@@ -452,6 +477,10 @@ struct ib_qp {
 	struct drv_list link;      /* of the device's QPs */
 	struct drv_list xrcd_list; /* of its domain's target QPs */
 	unsigned usecnt;           /* handles, multicast groups */
+	struct drv_list rdma_mrs;  /* pool for rdma/rw.h */
+	unsigned mrs_used;         /* regions taken from pools */
+	unsigned max_write_sge, max_read_sge;
+	bool last_wqe;     /* "last WQE reached" has come since RESET */
 	bool domain_owned; /* XRC receive QP by number only: lives until its domain closes */
 	void (*event_handler)(struct ib_event *event, void *qp_context);
 	void *qp_context;
@@ -460,7 +489,8 @@ struct ib_qp {
 };
 
 /* An XRC target QP comes as a handle: the QP itself goes when its last handle is destroyed.
- * -EINVAL: type, sizes, a target without domain or another type without CQs, an SRQ of XRC kind. */
+ * -EINVAL: type, sizes, a target without domain or another type without CQs, an SRQ of XRC kind,
+ * max_rdma_ctxs of another type than RC. */
 struct ib_qp *ib_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr);
 /* A further handle of a target QP. -EINVAL: not in that domain, or one without handles. */
 struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
@@ -468,7 +498,7 @@ struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
 			 void *qp_context);
 /* Gives a handle back, whatever becomes of the QP; -EINVAL: not a handle. */
 int ib_close_qp(struct ib_qp *qp);
-/* -EBUSY while it is in a multicast group. */
+/* -EBUSY while it is in a multicast group, or regions of its pools are taken. */
 int ib_destroy_qp(struct ib_qp *qp);
 
 /*
@@ -497,10 +527,9 @@ int ib_detach_mcast(struct ib_qp *qp, const union ib_gid *gid, uint16_t lid);
 int ib_alloc_xrc_rcv_qp(struct ib_xrcd *xrcd, const struct ib_qp_attr *attr, unsigned mask,
 			uint32_t *qp_num);
 
-#if defined(__has_include)
-#if __has_include("host_driver/core/include/rdma/ib_wr.h")
+#include "host_driver/core/include/rdma/ib_dma.h"
 #include "host_driver/core/include/rdma/ib_wr.h"
-#endif
-#endif
+#include "host_driver/core/include/rdma/ib_mr.h"
+#include "host_driver/core/include/rdma/ib_cq.h"
 
 #endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Who takes completions to their requests: the user (DIRECT), interrupt context with a thread for
+ * what is too much there (SOFTIRQ), a thread a CQ (WORKQUEUE). Threads of a host are not preempted:
+ * a CQ is polled by one at a time as long as `busy` says so while something sleeps.
+ */
+#include "host_driver/core/core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	IRQ_TURNS = 10, /* in interrupt context, before the thread goes on */
+};
+
+static const enum ib_cq_notify_flags poll_flags =
+	(enum ib_cq_notify_flags)(IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS);
+
+/* --- completions --- */
+
+static int process(struct ib_cq *cq, int budget)
+{
+	struct ib_wc wc[IB_POLL_BATCH];
+	int done = 0;
+
+	while (done != budget) {
+		const int left = budget - done;
+		const int want = budget >= 0 && left < IB_POLL_BATCH ? left : IB_POLL_BATCH;
+		const int got = ib_poll_cq(cq, want, wc);
+
+		for (int i = 0; i < got; i++)
+			if (wc[i].wr_cqe)
+				wc[i].wr_cqe->done(cq, &wc[i]);
+		done += got > 0 ? got : 0;
+		if (got < want)
+			break;
+	}
+	return done;
+}
+
+int ib_process_cq_direct(struct ib_cq *cq, int budget)
+{
+	return process(cq, budget);
+}
+
+/* One turn of a CQ: whether it wants another one. Fewer than the budget: armed again. */
+static bool turn(struct core_poll *poll, int budget)
+{
+	bool again = true;
+
+	poll->scheduled = false;
+	poll->busy = true;
+	if (process(poll->cq, budget) < budget) {
+		poll->passes++;
+		again = !poll->stop && ib_req_notify_cq(poll->cq, poll_flags) > 0;
+	}
+	poll->busy = false;
+	core_wake(poll->cq->device);
+	return again && !poll->stop;
+}
+
+/* --- SOFTIRQ: the CQs that want a turn stand in a list; who had one goes behind the others --- */
+
+struct core_softirq {
+	struct ib_device *device;
+	struct drv_list list;
+	struct platform_waitq *waitq; /* of the thread */
+	unsigned cqs;
+	bool running, stop, ended;
+};
+
+static void softirq_add(struct core_softirq *s, struct core_poll *poll)
+{
+	if (poll->scheduled || poll->stop)
+		return;
+	poll->scheduled = true;
+	drv_list_add(&s->list, &poll->link);
+}
+
+static void softirq_wake(struct core_softirq *s)
+{
+	s->device->platform->ops->waitq_wake_all(s->device->platform, s->waitq);
+}
+
+static void softirq_run(struct core_softirq *s, unsigned turns)
+{
+	if (s->running)
+		return;
+	s->running = true;
+	for (; turns && !drv_list_empty(&s->list); turns--) {
+		struct core_poll *poll = DRV_CONTAINER(s->list.next, struct core_poll, link);
+
+		drv_list_del(&poll->link);
+		if (turn(poll, IB_POLL_BUDGET_IRQ))
+			softirq_add(s, poll);
+	}
+	s->running = false;
+	if (!drv_list_empty(&s->list))
+		softirq_wake(s);
+}
+
+static void softirq_thread(void *arg)
+{
+	struct core_softirq *s = arg;
+	struct platform *p = s->device->platform;
+
+	while (!s->stop) {
+		if (drv_list_empty(&s->list) || s->running)
+			p->ops->waitq_wait(p, s->waitq, UINT64_MAX);
+		else
+			softirq_run(s, IRQ_TURNS);
+	}
+	s->ended = true;
+	core_wake(s->device);
+}
+
+static int softirq_get(struct ib_device *device)
+{
+	struct platform *p = device->platform;
+	struct core_softirq *s = device->softirq;
+
+	if (s) {
+		s->cqs++;
+		return 0;
+	}
+	s = drv_calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->waitq = p->ops->waitq_create(p);
+	if (!s->waitq) {
+		free(s);
+		return -ENOMEM;
+	}
+	s->device = device;
+	s->cqs = 1;
+	drv_list_init(&s->list);
+	device->softirq = s;
+	p->ops->thread_start(p, "softirq", softirq_thread, s);
+	return 0;
+}
+
+static void softirq_put(struct ib_device *device)
+{
+	struct core_softirq *s = device->softirq;
+
+	if (--s->cqs)
+		return;
+	device->softirq = NULL;
+	s->stop = true;
+	softirq_wake(s);
+	while (!s->ended || s->running)
+		core_wait(device, UINT64_MAX);
+	device->platform->ops->waitq_destroy(device->platform, s->waitq);
+	free(s);
+}
+
+/* Interrupt context. */
+static void softirq_completion(struct ib_cq *cq, void *cq_context)
+{
+	softirq_add(cq->device->softirq, cq->poll);
+	softirq_run(cq->device->softirq, IRQ_TURNS);
+}
+
+/* --- WORKQUEUE --- */
+
+static void work_add(struct core_poll *poll)
+{
+	struct platform *p = poll->cq->device->platform;
+
+	if (poll->stop)
+		return;
+	poll->scheduled = true;
+	p->ops->waitq_wake_all(p, poll->waitq);
+}
+
+static void work_completion(struct ib_cq *cq, void *cq_context)
+{
+	work_add(cq->poll);
+}
+
+static void work_thread(void *arg)
+{
+	struct core_poll *poll = arg;
+	struct ib_device *device = poll->cq->device;
+	struct platform *p = device->platform;
+
+	while (!poll->stop) {
+		if (!poll->scheduled) {
+			p->ops->waitq_wait(p, poll->waitq, UINT64_MAX);
+		} else if (turn(poll, IB_POLL_BUDGET_WORKQUEUE)) {
+			/* behind what else is ready to run */
+			poll->scheduled = true;
+			p->ops->waitq_wait(p, poll->waitq, p->ops->now_ps(p));
+		}
+	}
+	poll->ended = true;
+	core_wake(device);
+}
+
+static int work_start(struct core_poll *poll)
+{
+	struct platform *p = poll->cq->device->platform;
+
+	poll->waitq = p->ops->waitq_create(p);
+	if (!poll->waitq)
+		return -ENOMEM;
+	p->ops->thread_start(p, "ib-comp-wq", work_thread, poll);
+	return 0;
+}
+
+static void work_stop(struct core_poll *poll)
+{
+	struct platform *p = poll->cq->device->platform;
+
+	p->ops->waitq_wake_all(p, poll->waitq);
+	while (!poll->ended)
+		core_wait(poll->cq->device, UINT64_MAX);
+	p->ops->waitq_destroy(p, poll->waitq);
+}
+
+/* --- the CQ --- */
+
+static int context_start(struct core_poll *poll)
+{
+	struct ib_cq *cq = poll->cq;
+	int rc = 0;
+
+	switch (cq->poll_ctx) {
+	case IB_POLL_DIRECT:
+		return 0;
+	case IB_POLL_SOFTIRQ:
+		rc = softirq_get(cq->device);
+		cq->comp_handler = softirq_completion;
+		break;
+	case IB_POLL_WORKQUEUE:
+	case IB_POLL_UNBOUND_WORKQUEUE:
+		rc = work_start(poll);
+		cq->comp_handler = work_completion;
+		break;
+	}
+	return rc ? rc : ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+}
+
+/* No done() runs any more, and none will. */
+static void context_stop(struct core_poll *poll)
+{
+	struct ib_cq *cq = poll->cq;
+
+	cq->comp_handler = NULL;
+	poll->stop = true;
+	drv_list_del(&poll->link);
+	while (poll->busy)
+		core_wait(cq->device, UINT64_MAX);
+	switch (cq->poll_ctx) {
+	case IB_POLL_DIRECT:
+		break;
+	case IB_POLL_SOFTIRQ:
+		softirq_put(cq->device);
+		break;
+	case IB_POLL_WORKQUEUE:
+	case IB_POLL_UNBOUND_WORKQUEUE:
+		work_stop(poll);
+		break;
+	}
+}
+
+struct ib_cq *ib_alloc_cq(struct ib_device *dev, void *private, int nr_cqe, int comp_vector,
+			  enum ib_poll_context poll_ctx)
+{
+	const struct ib_cq_init_attr attr = {.cqe = nr_cqe < 1 ? 0 : (unsigned)nr_cqe,
+					     .comp_vector = (unsigned)comp_vector};
+	struct core_poll *poll;
+	struct ib_cq *cq;
+	int rc;
+
+	if (comp_vector < 0 || (unsigned)poll_ctx > IB_POLL_DIRECT)
+		return ERR_PTR(-EINVAL);
+	poll = drv_calloc(1, sizeof(*poll));
+	if (!poll)
+		return ERR_PTR(-ENOMEM);
+	cq = ib_create_cq(dev, NULL, NULL, private, &attr);
+	if (IS_ERR(cq)) {
+		free(poll);
+		return cq;
+	}
+	drv_list_init(&poll->link);
+	poll->cq = cq;
+	cq->poll = poll;
+	cq->poll_ctx = poll_ctx;
+	rc = context_start(poll);
+	if (!rc)
+		return cq;
+	ib_destroy_cq(cq);
+	free(poll);
+	return ERR_PTR(rc);
+}
+
+struct ib_cq *ib_alloc_cq_any(struct ib_device *dev, void *private, int nr_cqe,
+			      enum ib_poll_context poll_ctx)
+{
+	const unsigned vector = dev->next_vector++ % dev->num_comp_vectors;
+
+	return ib_alloc_cq(dev, private, nr_cqe, (int)vector, poll_ctx);
+}
+
+void ib_free_cq(struct ib_cq *cq)
+{
+	struct core_poll *poll = cq->poll;
+
+	if (cq->usecnt)
+		return;
+	context_stop(poll);
+	ib_destroy_cq(cq);
+	free(poll);
+}
+
+void core_cq_flush(struct ib_cq *cq)
+{
+	struct core_poll *poll = cq->poll;
+	/* a pass that is under way may have seen the CQ empty before this call */
+	const unsigned want = poll->passes + (poll->busy ? 2 : 1);
+
+	if (cq->poll_ctx == IB_POLL_DIRECT) {
+		process(cq, -1);
+		return;
+	}
+	while ((int)(poll->passes - want) < 0) {
+		if (cq->poll_ctx != IB_POLL_SOFTIRQ) {
+			work_add(poll);
+		} else {
+			softirq_add(cq->device->softirq, poll);
+			softirq_wake(cq->device->softirq);
+		}
+		core_wait(cq->device, UINT64_MAX);
+	}
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Draining: the error state flushes what is posted; a marker behind it tells when all of it has
+ * been taken to its done(). Receives from an SRQ have no marker: the device says which was the
+ * last.
+ */
+#include "host_driver/core/core.h"
+
+#include <errno.h>
+
+#define STEP_PS UINT64_C(100000000000)   /* 100 ms: looks whether the device is alive */
+#define LAST_PS UINT64_C(10000000000000) /* 10 s */
+
+struct marker {
+	struct ib_cqe cqe;
+	struct ib_device *device;
+	bool done;
+};
+
+static void marker_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct marker *m = DRV_CONTAINER(wc->wr_cqe, struct marker, cqe);
+
+	m->done = true;
+	core_wake(m->device);
+}
+
+static void warn(struct ib_qp *qp, const char *what, int rc)
+{
+	if (qp->device->platform->ops->trace_on(qp->device->platform)) {
+		core_trace(qp->device, true, "ib_drain_qp", "qpn %06x, %s", qp->qp_num, what);
+		core_trace(qp->device, false, "ib_drain_qp", "%d", rc);
+	}
+}
+
+static bool to_error(struct ib_qp *qp)
+{
+	const struct ib_qp_attr attr = {.qp_state = IB_QPS_ERR};
+	int rc = ib_modify_qp(qp, &attr, IB_QP_STATE);
+
+	if (rc)
+		warn(qp, "not drained: cannot go to the error state", rc);
+	return !rc;
+}
+
+static uint64_t step(const struct ib_device *device)
+{
+	return device->platform->ops->now_ps(device->platform) + STEP_PS;
+}
+
+/* Lets completions of the CQ go on. False: the device is dead, none will come. */
+static bool go_on(struct ib_qp *qp, struct ib_cq *cq)
+{
+	struct ib_device *device = cq->device;
+	bool came;
+
+	if (cq->poll_ctx == IB_POLL_DIRECT) {
+		came = !drv_cq_wait(cq->drv, step(device));
+		ib_process_cq_direct(cq, -1);
+	} else {
+		came = core_wait(device, step(device));
+	}
+	if (came || !drv_catas_check(device->drv, NULL))
+		return true;
+	warn(qp, "not drained: the device is dead", -EIO);
+	return false;
+}
+
+/* post() puts the marker into the queue. */
+static void mark_and_wait(struct ib_qp *qp, struct ib_cq *cq,
+			  int (*post)(struct ib_qp *qp, uint64_t wr_id))
+{
+	struct marker m = {.cqe = {.done = marker_done}, .device = qp->device};
+	int rc;
+
+	if (!cq->poll) {
+		warn(qp, "not drained: its CQ is not of ib_alloc_cq", -EINVAL);
+		return;
+	}
+	while ((rc = post(qp, (uintptr_t)&m.cqe)) == -ENOMEM)
+		if (!go_on(qp, cq))
+			return;
+	if (rc)
+		warn(qp, "not drained: the marker cannot be posted", rc);
+	while (!rc && !m.done && go_on(qp, cq))
+		;
+}
+
+/* Of every service; flushed as any other. */
+static int post_send_marker(struct ib_qp *qp, uint64_t wr_id)
+{
+	const struct drv_send_wr wr = {
+		.wr_id = wr_id, .opcode = IBV_WR_NOP, .send_flags = IBV_SEND_SIGNALED};
+
+	return drv_post_send(qp->drv, &wr, NULL);
+}
+
+static int post_recv_marker(struct ib_qp *qp, uint64_t wr_id)
+{
+	const struct drv_recv_wr wr = {.wr_id = wr_id};
+
+	return drv_post_recv(qp->drv, &wr, NULL);
+}
+
+void ib_drain_sq(struct ib_qp *qp)
+{
+	if (qp->send_cq && to_error(qp))
+		mark_and_wait(qp, qp->send_cq, post_send_marker);
+}
+
+void ib_drain_rq(struct ib_qp *qp)
+{
+	if (qp->srq)
+		ib_drain_srq(qp);
+	else if (qp->recv_cq && to_error(qp))
+		mark_and_wait(qp, qp->recv_cq, post_recv_marker);
+}
+
+void ib_drain_srq(struct ib_qp *qp)
+{
+	struct platform *p = qp->device->platform;
+	const uint64_t deadline = p->ops->now_ps(p) + LAST_PS;
+
+	if (!qp->srq || !qp->recv_cq || !to_error(qp))
+		return;
+	if (!qp->recv_cq->poll) {
+		warn(qp, "not drained: its CQ is not of ib_alloc_cq", -EINVAL);
+		return;
+	}
+	while (!qp->last_wqe && p->ops->now_ps(p) < deadline)
+		core_wait(qp->device, deadline);
+	if (!qp->last_wqe)
+		warn(qp, "the last WQE has not been reached", -ETIMEDOUT);
+	core_cq_flush(qp->recv_cq);
+}
+
+void ib_drain_qp(struct ib_qp *qp)
+{
+	ib_drain_sq(qp);
+	ib_drain_rq(qp);
+}

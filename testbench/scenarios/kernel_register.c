@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Registration by work requests: a scatterlist with a first-byte offset and a short last block is
+ * one range for the peer, whose bytes land where the list says; the key lives from REG_MR to
+ * LOCAL_INV, or until the peer's SEND with invalidate; the next registration has another key. A gap
+ * ends the mapping, and says how far it came. The older forms do the same.
+ */
+#include "testbench/kernel_verbs.h"
+
+enum {
+	PAGE = 4096,
+	PIECES = 4,
+	FIRST = 1000, /* offset in the first page */
+	LAST = 77,    /* bytes of the last one */
+	TOTAL = PAGE - FIRST + 2 * PAGE + LAST,
+	ACCESS = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ,
+};
+
+static void wait_for(struct tb *tb, struct kv *kv, const struct ib_send_wr *wr,
+		     enum ib_wc_opcode opcode)
+{
+	must(ib_post_send(kv->qp, wr, NULL));
+	kv_wait(kv, wr->wr_id, IB_WC_SUCCESS);
+	expect_equal(kv->wc.opcode, opcode);
+}
+
+/* The peer writes or sends, and its completion has that status. */
+static void peer(struct tb *tb, struct kv *x, enum ib_wr_opcode opcode, uint64_t to, uint32_t rkey,
+		 uint32_t len, enum ib_wc_status status)
+{
+	struct ib_sge sge = kv_sge(x, 0, len);
+	struct ib_rdma_wr wr = {.wr = {.wr_id = 50,
+				       .sg_list = &sge,
+				       .num_sge = 1,
+				       .opcode = opcode,
+				       .send_flags = IB_SEND_SIGNALED,
+				       .ex.invalidate_rkey = rkey},
+				.remote_addr = to,
+				.rkey = rkey};
+
+	must(ib_post_send(x->qp, &wr.wr, NULL));
+	kv_wait(x, 50, status);
+}
+
+/* A stale key breaks the connection: both ends anew. */
+static void refused(struct tb *tb, struct kv *x, struct kv *y, uint64_t to, uint32_t rkey)
+{
+	const struct ib_qp_attr reset = {.qp_state = IB_QPS_RESET};
+
+	peer(tb, x, IB_WR_RDMA_WRITE, to, rkey, 8, IB_WC_REM_ACCESS_ERR);
+	must(ib_modify_qp(x->qp, &reset, IB_QP_STATE));
+	must(ib_modify_qp(y->qp, &reset, IB_QP_STATE));
+	kv_connect(x, y);
+}
+
+/* Pages 9, 2, 5, 7 of y's memory in that order: nothing is contiguous. */
+static void scattered(struct kv *y, struct scatterlist sg[PIECES])
+{
+	static const unsigned pages[PIECES] = {9, 2, 5, 7};
+
+	sg_init_table(sg, PIECES);
+	for (unsigned i = 0; i < PIECES; i++)
+		sg_set_buf(&sg[i], y->mem + pages[i] * PAGE, i < PIECES - 1 ? PAGE : LAST);
+	ib_dma_map_sg(y->device, sg, PIECES, DMA_BIDIRECTIONAL);
+}
+
+static void landed(struct tb *tb, struct kv *x, struct kv *y)
+{
+	kv_same(x->mem, y->mem + 9 * PAGE + FIRST, PAGE - FIRST);
+	kv_same(x->mem + PAGE - FIRST, y->mem + 2 * PAGE, PAGE);
+	kv_same(x->mem + 2 * PAGE - FIRST, y->mem + 5 * PAGE, PAGE);
+	kv_same(x->mem + 3 * PAGE - FIRST, y->mem + 7 * PAGE, LAST);
+}
+
+static void by_request(struct tb *tb, struct kv *x, struct kv *y, struct scatterlist *sg)
+{
+	struct ib_mr *mr = kv_made(ib_alloc_mr(y->pd, IB_MR_TYPE_MEM_REG, PIECES));
+	struct ib_reg_wr reg = {
+		.wr = {.wr_id = 1, .opcode = IB_WR_REG_MR, .send_flags = IB_SEND_SIGNALED},
+		.mr = mr,
+		.access = ACCESS};
+	struct ib_send_wr inv = {
+		.wr_id = 2, .opcode = IB_WR_LOCAL_INV, .send_flags = IB_SEND_SIGNALED};
+	struct ib_recv_wr recv = {.wr_id = 3};
+	unsigned offset = FIRST;
+	uint32_t old;
+
+	if (!mr)
+		return;
+	expect_equal((uint64_t)ib_map_mr_sg(mr, sg, PIECES, &offset, PAGE), PIECES);
+	expect_equal(mr->length, TOTAL);
+	expect_equal(mr->iova, y->bus + 9 * PAGE + FIRST);
+	refused(tb, x, y, mr->iova, mr->rkey);
+	reg.key = mr->rkey;
+	wait_for(tb, y, &reg.wr, IB_WC_REG_MR);
+	peer(tb, x, IB_WR_RDMA_WRITE, mr->iova, mr->rkey, TOTAL, IB_WC_SUCCESS);
+	landed(tb, x, y);
+	refused(tb, x, y, mr->iova + TOTAL - 7, mr->rkey);
+	inv.ex.invalidate_rkey = old = mr->rkey;
+	wait_for(tb, y, &inv, IB_WC_LOCAL_INV);
+	refused(tb, x, y, mr->iova, old);
+	ib_update_fast_reg_key(mr, (uint8_t)ib_inc_rkey(mr->rkey));
+	reg.key = mr->rkey;
+	wait_for(tb, y, &reg.wr, IB_WC_REG_MR);
+	refused(tb, x, y, mr->iova, old);
+	/* the peer says that it has done: it names the key */
+	must(ib_post_recv(y->qp, &recv, NULL));
+	peer(tb, x, IB_WR_SEND_WITH_INV, 0, mr->rkey, 0, IB_WC_SUCCESS);
+	kv_wait(y, 3, IB_WC_SUCCESS);
+	expect_equal(y->wc.wc_flags, IB_WC_WITH_INVALIDATE);
+	expect_equal(y->wc.ex.invalidate_rkey, mr->rkey);
+	refused(tb, x, y, mr->iova, mr->rkey);
+	must(ib_dereg_mr(mr));
+}
+
+static void older(struct tb *tb, struct kv *x, struct kv *y)
+{
+	struct ib_phys_buf bufs[2] = {{y->bus + 9 * PAGE + FIRST, PAGE - FIRST},
+				      {y->bus + 2 * PAGE, LAST}};
+	uint64_t iova = UINT64_C(0x123450000000) + FIRST;
+	struct ib_mr *mr = kv_made(ib_reg_phys_mr(y->pd, bufs, 2, ACCESS, &iova));
+	struct ib_fast_reg_page_list *list =
+		kv_made(ib_alloc_fast_reg_page_list(y->device, PIECES));
+	struct ib_mr *fast = kv_made(ib_alloc_fast_reg_mr(y->pd, PIECES));
+	struct ib_fast_reg_wr reg = {
+		.wr = {.wr_id = 4, .opcode = IB_WR_FAST_REG_MR, .send_flags = IB_SEND_SIGNALED},
+		.iova_start = iova,
+		.page_list = list,
+		.page_shift = 12,
+		.page_list_len = 2,
+		.length = PAGE - FIRST + LAST,
+		.access_flags = ACCESS};
+
+	if (!mr || !list || !fast)
+		return;
+	peer(tb, x, IB_WR_RDMA_WRITE, iova, mr->rkey, PAGE - FIRST + LAST, IB_WC_SUCCESS);
+	kv_same(x->mem, y->mem + 9 * PAGE + FIRST, PAGE - FIRST);
+	kv_same(x->mem + PAGE - FIRST, y->mem + 2 * PAGE, LAST);
+	must(ib_dereg_mr(mr));
+	list->page_list[0] = y->bus + 4 * PAGE;
+	list->page_list[1] = y->bus + 12 * PAGE;
+	ib_update_fast_reg_key(fast, 0x5a);
+	reg.rkey = fast->rkey;
+	wait_for(tb, y, &reg.wr, IB_WC_REG_MR);
+	peer(tb, x, IB_WR_RDMA_WRITE, iova, fast->rkey, PAGE - FIRST + LAST, IB_WC_SUCCESS);
+	kv_same(x->mem, y->mem + 4 * PAGE + FIRST, PAGE - FIRST);
+	kv_same(x->mem + PAGE - FIRST, y->mem + 12 * PAGE, LAST);
+	must(ib_dereg_mr(fast));
+	ib_free_fast_reg_page_list(list);
+}
+
+SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates, the older forms",
+	 .no_qps = true, .any_packets = true)
+{
+	struct scatterlist sg[PIECES];
+	struct kv x, y;
+
+	if (!kv_open(a, &x) || !kv_open(b, &y) || !kv_connect(&x, &y))
+		return;
+	ignore_events(b); /* of what the peer is refused */
+	scattered(&y, sg);
+	by_request(tb, &x, &y, sg);
+	older(tb, &x, &y);
+	ib_dma_unmap_sg(y.device, sg, PIECES, DMA_BIDIRECTIONAL);
+	kv_close(&y);
+	kv_close(&x);
+}
