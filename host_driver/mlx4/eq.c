@@ -209,6 +209,8 @@ static void eq_interrupt(void *arg)
 	}
 	eq_doorbell(eq, true);
 	DRV_LEAVE(eq->dev, 0);
+	if (eq->dev->softirq_fn)
+		eq->dev->softirq_fn(eq->dev->softirq_arg);
 }
 
 static int eq_create(struct drv_device *dev, unsigned index, unsigned log_size)
@@ -308,4 +310,10 @@ void drv_event_register(struct drv_device *dev,
 {
 	dev->event_fn = fn;
 	dev->event_arg = arg;
+}
+
+void drv_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg)
+{
+	dev->softirq_fn = fn;
+	dev->softirq_arg = arg;
 }

@@ -390,6 +390,11 @@ struct drv_event {
 void drv_event_register(struct drv_device *dev,
 			void (*fn)(void *arg, const struct drv_event *event), void *arg);
 
+/* `fn` is called at the end of each interrupt, still in interrupt context, when all events that had
+ * come are taken and the event queue is armed: for work that interrupts have left. One registration
+ * a device; NULL: none. */
+void drv_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg);
+
 /* Reads the error buffer: 0 when the device is well, -EIO with what it says (may be NULL) after a
  * catastrophic error. */
 int drv_catas_check(struct drv_device *dev, uint32_t words[16]);

@@ -411,6 +411,8 @@ struct drv_device {
 	unsigned port_events;
 	void (*event_fn)(void *arg, const struct drv_event *event);
 	void *event_arg;
+	void (*softirq_fn)(void *arg);
+	void *softirq_arg;
 	unsigned failed_commands;
 	bool closing; /* tear-down: count commands that fail */
 	bool dead;    /* a command timed out */
