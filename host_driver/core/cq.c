@@ -114,6 +114,12 @@ static void softirq_thread(void *arg)
 	core_wake(s->device);
 }
 
+/* When the event queue is served: all CQs that had events stand in the list. */
+static void softirq_at_interrupt(void *arg)
+{
+	softirq_run(arg, IRQ_TURNS);
+}
+
 static int softirq_get(struct ib_device *device)
 {
 	struct platform *p = device->platform;
@@ -135,6 +141,7 @@ static int softirq_get(struct ib_device *device)
 	s->cqs = 1;
 	drv_list_init(&s->list);
 	device->softirq = s;
+	drv_softirq_register(device->drv, softirq_at_interrupt, s);
 	p->ops->thread_start(p, "softirq", softirq_thread, s);
 	return 0;
 }
@@ -146,6 +153,7 @@ static void softirq_put(struct ib_device *device)
 	if (--s->cqs)
 		return;
 	device->softirq = NULL;
+	drv_softirq_register(device->drv, NULL, NULL);
 	s->stop = true;
 	softirq_wake(s);
 	while (!s->ended || s->running)
@@ -158,7 +166,6 @@ static void softirq_put(struct ib_device *device)
 static void softirq_completion(struct ib_cq *cq, void *cq_context)
 {
 	softirq_add(cq->device->softirq, cq->poll);
-	softirq_run(cq->device->softirq, IRQ_TURNS);
 }
 
 /* --- WORKQUEUE --- */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Completions taken to done() in each context. SOFTIRQ and WORKQUEUE arm by themselves and lose
+ * nothing, whenever it comes; DIRECT does nothing until it is asked, and no more than asked for. Of
+ * two SOFTIRQ CQs, one with far more than a budget does not keep the other waiting until its end.
+ * Moderation makes one event of many completions.
+ */
+#include "testbench/harm.h"
+#include "testbench/kernel_verbs.h"
+
+enum { FLOOD = 3 * IB_POLL_BUDGET_IRQ, FEW = 5, ROUNDS = 60, COUNT = 4, PERIOD_US = 100 };
+
+struct note {
+	struct ib_cqe cqe;
+	unsigned *order;        /* counts all of the scenario */
+	unsigned done, last_at; /* of this one: how many, and the last one's place in the order */
+	struct platform *sleeps;
+};
+
+static void note_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct note *n = DRV_CONTAINER(wc->wr_cqe, struct note, cqe);
+
+	n->done++;
+	n->last_at = ++*n->order;
+	if (n->sleeps)
+		n->sleeps->ops->sleep_ps(n->sleeps, CFG_US(3));
+}
+
+static void post_empty(struct tb *tb, struct kv *kv, struct note *n, unsigned count)
+{
+	const struct ib_rdma_wr wr = {.wr = {.wr_cqe = &n->cqe,
+					     .opcode = IB_WR_RDMA_WRITE,
+					     .send_flags = IB_SEND_SIGNALED}};
+
+	for (unsigned i = 0; i < count && still_right(); i++)
+		must(ib_post_send(kv->qp, &wr.wr, NULL));
+}
+
+/* One at a time and two at a time, at all distances from the arming before. */
+static void nothing_lost(struct tb *tb, struct kv *x, struct note *n)
+{
+	for (unsigned i = 1; i <= ROUNDS && still_right(); i++) {
+		post_empty(tb, x, n, 1);
+		pass_time(CFG_NS(100) * i);
+		post_empty(tb, x, n, 1);
+		kv_until(&n->done, 2 * i);
+	}
+}
+
+static void context(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_poll_context ctx)
+{
+	unsigned order = 0;
+	struct note n = {.cqe = {note_done}, .order = &order};
+	struct kv x, y;
+
+	if (!kv_open(a, &x, .alloc_cq = true, .poll_ctx = ctx) || !kv_open(b, &y) ||
+	    !kv_connect(&x, &y))
+		return;
+	if (ctx == IB_POLL_WORKQUEUE)
+		n.sleeps = a->platform;
+	nothing_lost(tb, &x, &n);
+	kv_close(&x);
+	kv_close(&y);
+}
+
+static void direct(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	unsigned order = 0;
+	struct note n = {.cqe = {note_done}, .order = &order};
+	struct kv x, y;
+
+	if (!kv_open(a, &x, .alloc_cq = true, .poll_ctx = IB_POLL_DIRECT) || !kv_open(b, &y) ||
+	    !kv_connect(&x, &y))
+		return;
+	post_empty(tb, &x, &n, 25);
+	pass_time(CFG_MS(1));
+	expect_equal(n.done, 0);
+	expect_equal((uint64_t)ib_process_cq_direct(x.cq, 3), 3);
+	expect_equal(n.done, 3);
+	expect_equal((uint64_t)ib_process_cq_direct(x.cq, 0), 0);
+	expect_equal((uint64_t)ib_process_cq_direct(x.cq, -1), 22);
+	expect_equal(drv_cq_events(x.cq->drv), 0);
+	kv_close(&x);
+	kv_close(&y);
+}
+
+/* Both have their completions before anybody may look. */
+static void fair(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	unsigned order = 0;
+	struct note flood = {.cqe = {note_done}, .order = &order},
+		    few = {.cqe = {note_done}, .order = &order};
+	struct kv x, y, v, w;
+
+	if (!kv_open(a, &x, .alloc_cq = true, .queue = FLOOD, .cqe = FLOOD + 1) ||
+	    !kv_open(a, &v, .alloc_cq = true) || !kv_open(b, &y) || !kv_open(b, &w) ||
+	    !kv_connect(&x, &y) || !kv_connect(&v, &w))
+		return;
+	mask_vector(a, 1, true);
+	post_empty(tb, &x, &flood, FLOOD);
+	post_empty(tb, &v, &few, FEW);
+	pass_time(CFG_MS(1));
+	expect_equal(order, 0);
+	mask_vector(a, 1, false);
+	kv_until(&flood.done, FLOOD);
+	kv_until(&few.done, FEW);
+	expect_true(few.last_at <= IB_POLL_BUDGET_IRQ + FEW);
+	kv_close(&v);
+	kv_close(&w);
+	kv_close(&x);
+	kv_close(&y);
+}
+
+static void moderated(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	unsigned order = 0, before;
+	struct note n = {.cqe = {note_done}, .order = &order};
+	struct kv x, y;
+
+	if (!kv_open(a, &x, .alloc_cq = true) || !kv_open(b, &y) || !kv_connect(&x, &y))
+		return;
+	must(ib_modify_cq(x.cq, COUNT, PERIOD_US));
+	before = drv_cq_events(x.cq->drv);
+	post_empty(tb, &x, &n, COUNT - 1);
+	pass_time(CFG_US(PERIOD_US / 2));
+	expect_equal(n.done, 0);
+	post_empty(tb, &x, &n, 1);
+	pass_time(CFG_US(PERIOD_US / 4));
+	expect_equal(n.done, COUNT);
+	expect_equal(drv_cq_events(x.cq->drv), before + 1);
+	post_empty(tb, &x, &n, 1);
+	kv_until(&n.done, COUNT + 1);
+	kv_close(&x);
+	kv_close(&y);
+}
+
+SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, moderation",
+	 .no_qps = true, .any_packets = true)
+{
+	context(tb, a, b, IB_POLL_SOFTIRQ);
+	context(tb, a, b, IB_POLL_WORKQUEUE);
+	direct(tb, a, b);
+	fair(tb, a, b);
+	moderated(tb, a, b);
+}
