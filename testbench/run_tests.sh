@@ -225,6 +225,19 @@ perf_stats()
 		python3 -c 'import json, sys; points = json.load(open(sys.argv[1])); assert sorted(points) == ["L01", "M01"]
 for p in points.values(): assert p["hca1.responder.packets"] > 0' "$scratch/perf.json" && grep -q '^M01 counters$' "$scratch/out"
 }
+# PCIe credits on the machine of point B11 (FDR, 64 KiB WRITEs), MiB a second worked out by hand: what is in flight a round trip.
+# Credits are back 2 * (50 + 100) + 70 ns after a TLP, which takes 35.8 ns, a read request 3.3; a read of 512 bytes is done after 774.
+pcie_credits()
+{
+	local setting=$1 mib=$2
+	"$hcasim" perf --points testbench/perf/points.csv --only B11 -s "$setting" -o "$scratch/credits.csv" || return 1
+	awk -F, -v mib="$mib" '$1 == "B11" { exit !($4 > 0.95 * mib && $4 < 1.05 * mib) }' "$scratch/credits.csv"
+}
+one "pcie_credits.posted_data" pcie_credits host.pcie.posted_data=80 3008
+one "pcie_credits.posted_headers" pcie_credits host.pcie.posted_headers=4 2616
+one "pcie_credits.nonposted_headers" pcie_credits host.pcie.nonposted_headers=1 1308
+one "pcie_credits.completion_data" pcie_credits hca.pcie.completion_data=512 631
+one "pcie_credits.completion_headers" pcie_credits hca.pcie.completion_headers=2 631
 one "tool.stats" timeout 300 python3 testbench/tests/stats_check.py "$hcasim" soak "$scratch/stats"
 one "tool.perf_stats" perf_stats
 

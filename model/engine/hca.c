@@ -58,7 +58,11 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	}
 	hca->icm = icm_create(hca);
 	hca->pcie = pcie_create(hca);
-	pcie_root_set(hca, &(struct pcie_root){.line_gap_ps = host->pcie_line_gap,
+	pcie_root_set(hca, &(struct pcie_root){.posted_headers = host->pcie_posted_headers,
+					       .posted_data = host->pcie_posted_data,
+					       .nonposted_headers = host->pcie_nonposted_headers,
+					       .credit_ps = host->pcie_credit_latency,
+					       .line_gap_ps = host->pcie_line_gap,
 					       .latency_ps = host->pcie_latency,
 					       .read_latency_ps = host->pcie_read_latency,
 					       .write_latency_ps = host->pcie_write_latency});

@@ -14,11 +14,6 @@ enum {
 	MSI_BYTES = 4,
 };
 
-/* Bits a lane sends and bits of them that are data, by rate: PCI Express Base 4.2. */
-static const struct coding {
-	uint32_t mt_s, wire, data;
-} codings[] = {{2500, 10, 8}, {5000, 10, 8}, {8000, 130, 128}, {16000, 130, 128}};
-
 /* A write of the pool, or a message. */
 struct posted {
 	struct dma dma;
@@ -32,99 +27,6 @@ struct posted {
 	unsigned vector;
 	bool asserted;
 };
-
-/* --- tags --- */
-
-/* The tags of `count` requests are free again one after the other, `step` apart. */
-static void tags_give(struct pcie *pcie, uint64_t first_ps, uint64_t step_ps, unsigned count)
-{
-	unsigned last = (pcie->run_first + pcie->runs - 1) % PCIE_TAGS_MAX;
-	struct tag_run *run = &pcie->tag_runs[last];
-
-	if (pcie->runs && run->step_ps == step_ps &&
-	    run->free_ps + run->count * step_ps == first_ps) {
-		run->count += count;
-		return;
-	}
-	run = &pcie->tag_runs[(last + 1) % PCIE_TAGS_MAX];
-	*run = (struct tag_run){first_ps, step_ps, count};
-	pcie->runs++;
-}
-
-static void tags_take(struct pcie *pcie, struct tag_run *run, unsigned count)
-{
-	run->free_ps += count * run->step_ps;
-	run->count -= count;
-	if (run->count)
-		return;
-	pcie->run_first = (pcie->run_first + 1) % PCIE_TAGS_MAX;
-	pcie->runs--;
-}
-
-static void tags_reset(struct pcie *pcie)
-{
-	pcie->run_first = pcie->runs = 0;
-	tags_give(pcie, 0, 0, (unsigned)pcie->hca->params->pcie_tags);
-}
-
-/* --- life --- */
-
-static uint64_t byte_time(const struct hca_params *p)
-{
-	const uint64_t ps_mt =
-		8 * UINT64_C(1000000); /* bits of a byte; ps of a transfer at 1 MT/s */
-	const struct coding *c = codings;
-
-	while (c->mt_s != p->pcie_speed && c < codings + sizeof(codings) / sizeof(*codings) - 1)
-		c++;
-	return (ps_mt << PCIE_FRACTION_BITS) * c->wire / (c->data * p->pcie_speed * p->pcie_lanes);
-}
-
-/* Both are powers of two. */
-static void pcie_sizes_set(struct pcie *pcie, uint32_t max_payload, uint32_t max_read_request)
-{
-	pcie->max_payload = max_payload;
-	pcie->log_max_payload = (unsigned)__builtin_ctz(max_payload);
-	pcie->max_read_request = max_read_request;
-}
-
-static void read_way_set(struct pcie *pcie)
-{
-	pcie->read_way_ps = pcie->hca->params->pcie_device_latency + pcie->root.latency_ps +
-			    pcie->root.read_latency_ps;
-}
-
-struct pcie *pcie_create(struct hca *hca)
-{
-#define P(section, key, unit, def, ...) .section##_##key = (def),
-	static const struct host_params usual = {HOST_PARAMS(P)};
-#undef P
-	struct pcie *pcie = calloc(1, sizeof(*pcie));
-
-	if (!pcie)
-		abort();
-	pcie->hca = hca;
-	pcie->byte_time = byte_time(hca->params);
-	pcie->request_ps = pcie_bytes_ps(pcie, hca->params->pcie_request_overhead);
-	pcie_sizes_set(pcie, (uint32_t)hca->params->pcie_mps, (uint32_t)hca->params->pcie_mrrs);
-	pcie->root = (struct pcie_root){.latency_ps = usual.pcie_latency,
-					.read_latency_ps = usual.pcie_read_latency,
-					.write_latency_ps = usual.pcie_write_latency};
-	read_way_set(pcie);
-	tags_reset(pcie);
-	return pcie;
-}
-
-void pcie_root_set(struct hca *hca, const struct pcie_root *root)
-{
-	hca->pcie->root = *root;
-	read_way_set(hca->pcie);
-}
-
-void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request)
-{
-	pcie_sizes_set(hca->pcie, max_payload, max_read_request);
-}
 
 unsigned pcie_pending(const struct hca *hca)
 {
@@ -319,7 +221,7 @@ static void requests_send(struct pcie *pcie, const struct requests *r, struct re
 	const uint64_t back = lane_reserve(&pcie->down, first + pcie->root.latency_ps, answers) +
 			      hca->params->pcie_device_latency;
 
-	tags_give(pcie, back + r->answer_ps, r->answer_ps, r->count);
+	pcie_tags_give(&pcie->tags, back + r->answer_ps, r->answer_ps, r->count);
 	/* Writes pass a request that has to wait, so it only takes its share of the link from them.
 	 */
 	if (pcie->up_free_ps > now)
@@ -355,7 +257,7 @@ static bool answers_queue(const struct pcie *pcie, const struct requests *r)
  */
 static void tags_find(struct pcie *pcie, struct requests *r)
 {
-	struct tag_run *run = &pcie->tag_runs[pcie->run_first];
+	struct pcie_tag_run *run = &pcie->tags.runs[pcie->tags.first];
 	unsigned free = run->count;
 
 	if (r->count > run->count)
@@ -373,7 +275,15 @@ static void tags_find(struct pcie *pcie, struct requests *r)
 		if (r->count > free)
 			r->count = free;
 	}
-	tags_take(pcie, run, r->count);
+	pcie_tags_take(&pcie->tags, run, r->count);
+}
+
+/* Fewer credits than tags: each request waits for its own. */
+static void __attribute__((noinline)) nonposted_wait(struct pcie *pcie, struct requests *r)
+{
+	const struct pcie_tlps one = {r->start_ps, r->start_ps + pcie->request_ps, 0, 1};
+
+	r->start_ps += pcie_credits_wait(pcie, &pcie->nonposted, &one) - one.end_ps;
 }
 
 static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct read_times *t)
@@ -391,9 +301,11 @@ static void read_fragment(struct pcie *pcie, const struct dma_frag *f, struct re
 		if (r.len > left)
 			r.len = left;
 		r.answer_ps = answer_ps(pcie, bus, r.len);
-		if (r.len == pcie->max_read_request && !(bus & (r.len - 1)) &&
+		if (r.len == pcie->row_request && !(bus & (r.len - 1)) &&
 		    r.answer_ps >= pcie->request_ps)
 			r.count = left / r.len;
+		else if (!pcie->row_request)
+			nonposted_wait(pcie, &r);
 		tags_find(pcie, &r);
 		requests_send(pcie, &r, t);
 		bus += (uint64_t)r.len * r.count;
@@ -437,16 +349,19 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 
 /* --- writes and messages --- */
 
-/* Posted TLPs with that many bytes together leave not before `start`; landed_ps is when they have
+/* Posted TLPs with that much data together leave not before `start`; landed_ps is when they have
  * landed. */
-static void posted_land(struct pcie *pcie, uint64_t start, uint64_t bytes)
+static void posted_land(struct pcie *pcie, uint64_t start, uint64_t data, uint64_t tlps)
 {
-	const uint64_t duration = pcie_bytes_ps(pcie, bytes);
+	const struct hca_params *p = pcie->hca->params;
+	uint64_t end;
 
 	start = pcie_max_ps(start, pcie->up_free_ps);
-	pcie->up_free_ps = start + duration;
+	end = start + pcie_bytes_ps(pcie, data + tlps * p->pcie_request_overhead);
+	pcie->up_free_ps = pcie_credits_wait(pcie, &pcie->posted,
+					     &(struct pcie_tlps){start, end, data, tlps});
 	pcie->landed_ps = pcie_max_ps(pcie->landed_ps,
-				      pcie->up_free_ps + pcie->hca->params->pcie_device_latency +
+				      pcie->up_free_ps + p->pcie_device_latency +
 					      pcie->root.latency_ps + pcie->root.write_latency_ps);
 }
 
@@ -468,7 +383,7 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	}
 	hca->stats.pcie_write_bytes += bytes;
 	hca->stats.pcie_write_tlps += tlps;
-	posted_land(pcie, start, bytes + tlps * hca->params->pcie_request_overhead);
+	posted_land(pcie, start, bytes, tlps);
 	if (pcie->late.times) /* those behind it do not pass it */
 		pcie->landed_ps += late_by(pcie, dma, true);
 	dma->ready_ps = pcie->landed_ps;
@@ -558,8 +473,7 @@ static void message_send(struct hca *hca, struct posted *w, void (*due)(struct e
 	w->done = NULL;
 	w->dma = (struct dma){.done = posted_done, .what = "message", .ev = {.job = due}};
 	active_add(hca, &w->dma);
-	posted_land(pcie, pcie_max_ps(earliest_ps, hca_now(hca)),
-		    bytes + hca->params->pcie_request_overhead);
+	posted_land(pcie, pcie_max_ps(earliest_ps, hca_now(hca)), bytes, 1);
 	if (pcie->late.times)
 		pcie->landed_ps += late_by(pcie, &w->dma, true);
 	event_set(hca->core, &w->dma.ev, pcie->landed_ps);
@@ -605,7 +519,8 @@ void pcie_reset(struct hca *hca)
 	}
 	pcie->up_free_ps = pcie->landed_ps = 0;
 	pcie->down = (struct pcie_lane){0};
-	tags_reset(pcie);
+	pcie->posted.due_ps = pcie->nonposted.due_ps = 0;
+	pcie_tags_reset(&pcie->tags, pcie->tags.total, 0);
 }
 
 void pcie_destroy(struct pcie *pcie)

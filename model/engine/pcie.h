@@ -3,6 +3,10 @@
  * [hca.pcie]: rate, MPS, MRRS, RCB, tags, overhead of a TLP, latency of the device's side; and
  * struct pcie_root. hca_mmio_*() of hca.h are implemented here.
  *
+ * TLPs wait for the receiver's credits (pcie_credits.h): writes and messages, read requests, and
+ * the host's writes. Completions need none: a read request waits until the device has room for
+ * them.
+ *
  * A write is cut at addresses that are multiples of MPS, a read at MRRS and at 4 KiB; a completer
  * answers with up to MPS bytes a completion, the first one cut to end on the RCB. Source: PCI
  * Express Base Specification 2.2.7, 2.3.1.1, 2.4.1.
@@ -61,8 +65,11 @@ struct dma {
 	struct dma *next, **link; /* pcie's own */
 };
 
-/* What the host's side of the link costs, in ps: rows of [host.pcie]. */
+/* What the host's side of the link costs, in ps, and its credits, 0 for no limit: rows of
+ * [host.pcie]. */
 struct pcie_root {
+	uint64_t posted_headers, posted_data, nonposted_headers;
+	uint64_t credit_ps;
 	uint64_t line_gap_ps;
 	uint64_t latency_ps, read_latency_ps, write_latency_ps;
 };

@@ -71,15 +71,18 @@ static void access_send(struct host_access *a, void (*arrived)(struct event *ev)
 	const uint64_t now = hca_now(a->hca);
 	const uint64_t duration = pcie_bytes_ps(pcie, bytes + p->pcie_request_overhead);
 	const uint64_t start = pcie_max_ps(pcie->host_ps, now);
-	uint64_t at;
+	uint64_t end = start + duration, at;
 
-	pcie->host_ps = start + duration;
+	if (!a->done) /* posted */
+		end = pcie_credits_wait(pcie, &pcie->host_posted,
+					&(struct pcie_tlps){start, end, a->size, 1});
+	pcie->host_ps = end;
 	lane_charge(&pcie->down, now, duration);
-	at = start + duration + pcie->root.latency_ps + p->pcie_device_latency;
+	at = end + pcie->root.latency_ps + p->pcie_device_latency;
 	if (a->bar == HCA_BAR_UAR && !a->done)
 		at += p->doorbell_latency;
 	if (a->size == HOST_ACCESS_MAX && !a->done)
-		pcie->host_ps = start + pcie_max_ps(duration, pcie->root.line_gap_ps);
+		pcie->host_ps = pcie_max_ps(end, start + pcie->root.line_gap_ps);
 	pcie->arrived_ps = pcie_max_ps(pcie->arrived_ps, at);
 	a->ev.job = arrived;
 	HCA_TRACE(a->hca, TP_BAR_RUN, .text = a->done ? "read" : "write",

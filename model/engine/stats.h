@@ -78,6 +78,8 @@
 	S(pcie, write_bytes, "bytes written")                                                                                          \
 	S(pcie, tag_stalls, "read requests that waited for a tag")                                                                     \
 	S(pcie, tag_stall_ps, "time reads waited for tags")                                                                            \
+	S(pcie, credit_stalls, "TLPs in a row that waited for flow control credits, the host's writes too")                            \
+	S(pcie, credit_stall_ps, "time they waited")                                                                                   \
 	S(diag, rq_lle, "receives completed with a local length error")                                                                \
 	S(diag, sq_lle, "sends completed with a local length error")                                                                   \
 	S(diag, rq_lqpoe, "receives completed with a local QP operation error")                                                        \

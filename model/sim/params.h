@@ -290,6 +290,21 @@
 	P(pcie, completion_overhead, SIZE, 22, 0, 64, \
 	  "bytes of a completion TLP beside its data", \
 	  "derived: Gen3 framing, sequence number, three-word header, LCRC") \
+	P(pcie, completion_headers, COUNT, 128, 1, 65536, \
+	  "completions the device has room for; it asks for no more, so they take no credits", \
+	  "assumption: all tags at 512 bytes a request, 128 a completion") \
+	P(pcie, completion_data, SIZE, CFG_KIB(32), 128, CFG_MIB(16), \
+	  "data of completions the device has room for", \
+	  "assumption: all tags at 1 KiB a request") \
+	P(pcie, posted_headers, COUNT, 127, 0, 127, \
+	  "posted header credits the device gives the host; 0: no limit", \
+	  "assumption: the most that PCIe 2.6.1 has") \
+	P(pcie, posted_data, COUNT, 2047, 0, 2047, \
+	  "posted data credits of 16 bytes the device gives the host; 0: no limit", \
+	  "assumption: the most that PCIe 2.6.1 has") \
+	P(pcie, credit_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
+	  "TLP of the host at the device until its credits leave again", \
+	  "assumption: as long as the device's side of the link") \
 	P(pcie, device_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
 	  "device's side of the PCIe link, each way", "assumption: PHY and link layer") \
 	P(fw, clock, FREQ, CFG_MHZ(250), CFG_MHZ(1), CFG_MHZ(4000), \
@@ -342,6 +357,18 @@
 	P(pcie, line_gap, TIME, 19200, 0, CFG_MS(1), \
 	  "from one write-combined line to the next, all CPUs together", \
 	  "derived: BlueFlame tops out near 52 M lines a second, points M09, M11 and Q30") \
+	P(pcie, posted_headers, COUNT, 32, 0, 127, \
+	  "posted header credits the root complex gives the device; 0: no limit", \
+	  "documented: x8 port of an Intel Xeon, C5500/C3500 datasheet, volume 1, table 76") \
+	P(pcie, posted_data, COUNT, 160, 0, 2047, \
+	  "posted data credits of 16 bytes the root complex gives the device; 0: no limit", \
+	  "documented: the same table") \
+	P(pcie, nonposted_headers, COUNT, 36, 0, 127, \
+	  "non-posted header credits the root complex gives the device; 0: no limit", \
+	  "documented: the same table; reads have no data, so its data credits do not matter") \
+	P(pcie, credit_latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
+	  "TLP at the root complex until its credits leave again", \
+	  "assumption: credits cover the round trip; a host where they do not takes less than the wire brings") \
 	P(pcie, latency, TIME, CFG_NS(100), 0, CFG_MS(1), \
 	  "root complex's side of the PCIe link, each way", \
 	  "assumption: PHY, link layer and I/O fabric") \

@@ -10,6 +10,9 @@ enum {
 	ROOT = 100000,
 	READ = 300000,
 	WRITE = 150000,
+	CREDIT = 70000,
+	ROUND = 2 * DEVICE + 2 * ROOT + CREDIT, /* a TLP has left until its credits are back */
+	TLP = 35800,				/* 256 + 26 bytes */
 };
 
 struct note {
@@ -170,7 +173,7 @@ static void a_tag_is_waited_for(void **state)
 	struct note *a = note(MEMORY_BUS, 64), *b = note(MEMORY_BUS, 64);
 
 	fx.params.pcie_tags = 1;
-	pcie_reset(&fx.hca); /* takes the number */
+	pcie_configure(&fx.hca, 256, 512);
 	pcie_read(&fx.hca, &a->dma, 0);
 	pcie_read(&fx.hca, &b->dma, 0);
 	fx_run();
@@ -178,6 +181,137 @@ static void a_tag_is_waited_for(void **state)
 	assert_int_equal(b->done_ps, a->dma.ready_ps + REQUEST + DEVICE + ROOT + READ);
 	test_free(a);
 	test_free(b);
+}
+
+static void root_with(uint64_t posted_headers, uint64_t posted_data, uint64_t nonposted_headers)
+{
+	pcie_root_set(&fx.hca, &(struct pcie_root){.posted_headers = posted_headers,
+						   .posted_data = posted_data,
+						   .nonposted_headers = nonposted_headers,
+						   .credit_ps = CREDIT,
+						   .latency_ps = ROOT,
+						   .read_latency_ps = READ,
+						   .write_latency_ps = WRITE});
+}
+
+/* When a write of `len` bytes that stands behind nothing has landed. */
+static uint64_t landed(uint32_t len)
+{
+	struct note *n = note(MEMORY_BUS, len);
+	const uint64_t begun = fx.core.now_ps;
+	uint64_t took;
+
+	pcie_write(&fx.hca, &n->dma, 0);
+	fx_run();
+	took = n->done_ps - begun - DEVICE - ROOT - WRITE;
+	test_free(n);
+	event_core_run_until(&fx.core, fx.core.now_ps + 2 * ROUND); /* all credits are back */
+	return took;
+}
+
+static void posted_credits_are_waited_for(void **state)
+{
+	/* one header, or the data of one TLP: each leaves when the one before it is acknowledged */
+	root_with(1, 0, 0);
+	assert_int_equal(landed(256), TLP);
+	assert_int_equal(fx.hca.stats.pcie_credit_stalls, 0);
+	assert_in_range(landed(1024), 3 * ROUND, 3 * (ROUND + TLP) + TLP);
+	assert_int_equal(fx.hca.stats.pcie_credit_stalls, 1);
+	root_with(0, 256 / 16, 0);
+	assert_int_equal(landed(256), TLP);
+	assert_in_range(landed(1024), 3 * (ROUND + TLP) + TLP - 64, 3 * (ROUND + TLP) + TLP + 4);
+	/* data credits are of 16 bytes, headers of a TLP: small ones want as many of these */
+	root_with(4, 64, 0);
+	assert_in_range(landed(4096), 3 * (ROUND + TLP) + TLP - 256,
+			3 * (ROUND + TLP) + 4 * TLP + 4);
+	assert_true(fx.hca.stats.pcie_credit_stall_ps > 0);
+	/* no limit, or more than the link can use */
+	fx.hca.stats.pcie_credit_stalls = 0;
+	root_with(0, 0, 0);
+	assert_int_equal(landed(4096), 572812);
+	root_with(127, 2047, 0);
+	assert_int_equal(landed(4096), 572812);
+	assert_int_equal(fx.hca.stats.pcie_credit_stalls, 0);
+}
+
+static void messages_want_credits_too(void **state)
+{
+	struct note *n = note(MEMORY_BUS, 256);
+
+	root_with(1, 0, 0);
+	pcie_write(&fx.hca, &n->dma, 0);
+	pcie_message(&fx.hca, 3, 0xfee00000, 1, 0);
+	fx_run();
+	/* 4 + 26 bytes: 3808 ps */
+	assert_in_range(fx.irqs[0].at_ps, ROUND + DEVICE + ROOT + WRITE,
+			TLP + ROUND + 3808 + DEVICE + ROOT + WRITE);
+	test_free(n);
+}
+
+static void nonposted_credits_are_waited_for(void **state)
+{
+	struct note *a = note(MEMORY_BUS, 64), *b = note(MEMORY_BUS, 64);
+
+	root_with(0, 0, 1);
+	pcie_read(&fx.hca, &a->dma, 0);
+	pcie_read(&fx.hca, &b->dma, 0);
+	fx_run();
+	assert_int_equal(a->done_ps, REQUEST + DEVICE + ROOT + READ);
+	assert_int_equal(b->done_ps, a->done_ps + REQUEST + ROUND);
+	assert_int_equal(fx.hca.stats.pcie_credit_stalls, 1);
+	assert_int_equal(fx.hca.stats.pcie_credit_stall_ps, ROUND);
+	/* as many as tags: no request that has a tag waits */
+	event_core_run_until(&fx.core, fx.core.now_ps + 2 * ROUND);
+	root_with(0, 0, 32);
+	pcie_read(&fx.hca, &a->dma, 0);
+	pcie_read(&fx.hca, &b->dma, 0);
+	fx_run();
+	assert_int_equal(b->done_ps, a->done_ps + REQUEST);
+	test_free(a);
+	test_free(b);
+}
+
+/* A request is sent when there is room for all its completions. */
+static void completions_have_room(void **state)
+{
+	static const struct {
+		uint64_t headers, data;
+	} one_request[] = {{2, 32768}, {3, 32768}, {128, 512}, {128, 1023}};
+
+	for (size_t i = 0; i < sizeof(one_request) / sizeof(one_request[0]); i++) {
+		struct note *a = note(MEMORY_BUS, 512), *b = note(MEMORY_BUS, 512);
+
+		fx.params.pcie_completion_headers = one_request[i].headers;
+		fx.params.pcie_completion_data = one_request[i].data;
+		pcie_configure(&fx.hca, 256, 512);
+		pcie_read(&fx.hca, &a->dma, 0);
+		pcie_read(&fx.hca, &b->dma, 0);
+		fx_run();
+		assert_int_equal(b->done_ps, a->dma.ready_ps + REQUEST + DEVICE + ROOT + READ);
+		event_core_run_until(&fx.core, b->dma.ready_ps);
+		test_free(a);
+		test_free(b);
+	}
+}
+
+static void the_hosts_writes_want_credits(void **state)
+{
+	const uint8_t line[64] = {0};
+	uint64_t free_ps, one_ps;
+
+	hca_mmio_write(&fx.hca, HCA_BAR_UAR, 0x800, line, sizeof(line));
+	hca_mmio_write(&fx.hca, HCA_BAR_UAR, 0x840, line, sizeof(line));
+	fx_run();
+	free_ps = fx.core.now_ps;
+	fx.params.pcie_posted_headers = 1;
+	fx.params.pcie_credit_latency = CREDIT;
+	pcie_configure(&fx.hca, 256, 512);
+	hca_mmio_write(&fx.hca, HCA_BAR_UAR, 0x800, line, sizeof(line));
+	hca_mmio_write(&fx.hca, HCA_BAR_UAR, 0x840, line, sizeof(line));
+	fx_run();
+	one_ps = fx.core.now_ps - free_ps;
+	assert_in_range(one_ps - free_ps, ROUND - TLP, ROUND);
+	assert_int_equal(fx.hca.stats.pcie_credit_stalls, 1);
 }
 
 static void bandwidth_is_the_links(void **state)
@@ -312,6 +446,11 @@ int main(void)
 		T(read_does_not_pass_a_write),
 		T(writes_land_in_order),
 		T(a_tag_is_waited_for),
+		T(posted_credits_are_waited_for),
+		T(messages_want_credits_too),
+		T(nonposted_credits_are_waited_for),
+		T(completions_have_room),
+		T(the_hosts_writes_want_credits),
 		T(bandwidth_is_the_links),
 		T(a_fault_is_a_guest_error),
 		T(bus_master_off),
