@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a scenario is written in. It reads as a packet ladder, from top to bottom: what the hosts
- *post, what must cross the wire, what is lost, what must complete.
+ * post, what must cross the wire, what is lost, what must complete.
  *
  *	// The ACK is lost once: timeout, resend, the duplicate is acknowledged again.
  *	SCENARIO(rc_lost_ack, "an ACK is lost", .timeout = 10)
@@ -16,19 +16,19 @@
  *	}
  *
  * The body runs in one host thread that drives both hosts. An expect_ sleeps in simulated time
- *until the thing is there, compares it, and goes on. The first thing that is not as expected is
- *printed and fails the run; everything after it in the body does nothing. What nobody expected
- *(packet, completion, event, guest error, byte in memory, object, page, timer) fails the run too:
- *at the end of the body nothing may be left over.
+ * until the thing is there, compares it, and goes on. The first thing that is not as expected is
+ * printed and fails the run; everything after it in the body does nothing. What nobody expected
+ * (packet, completion, event, guest error, byte in memory, object, page, timer) fails the run too:
+ * at the end of the body nothing may be left over.
  *
  * Around the body: both hosts are brought up, ports ACTIVE, RC queue pairs connected with PSNs near
- *their wrap; then all is torn down. Each end has two areas of memory, one region over both: src
- *holds a pattern of its own at each byte, dst is clear. Offsets count within an area. Unless told
- *otherwise, requests move from the src of one end to the dst of the other.
+ * their wrap; then all is torn down. Each end has two areas of memory, one region over both: src
+ * holds a pattern of its own at each byte, dst is clear. Offsets count within an area. Unless told
+ * otherwise, requests move from the src of one end to the dst of the other.
  *
  * Packets: a_to_b and b_to_a are two queues, each in the order in which the packets leave. Packets
- *of management (QP0, QP1), those that a fault drops or corrupts, and copies that a fault makes are
- *not in the queues. Matching is done when a packet has arrived.
+ * of management (QP0, QP1), those that a fault drops or corrupts, and copies that a fault makes are
+ * not in the queues. Matching is done when a packet has arrived.
  */
 #ifndef TESTBENCH_SCENARIO_H
 #define TESTBENCH_SCENARIO_H

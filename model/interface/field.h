@@ -235,7 +235,7 @@ static inline void be8_store(void *p, uint8_t v)
 
 /*
  * Rows of codes: K(PREFIX, NAME, code, meaning) makes PREFIX_NAME = code in an enum; rows.h has the
- *names for the log.
+ * names for the log.
  *
  *	#define QP_STATES(K) K(QP_STATE, RST, 0, "reset") K(QP_STATE, INIT, 1, "initialised")
  *	#define CONTEXT_CODES(T) T(qp_state, QP_STATES)

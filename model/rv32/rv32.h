@@ -188,7 +188,7 @@ void rv_core_set_step(struct rv_core *core); /* the next run stops after one ins
  *		killed = rv_gdb_serve(gdb, stop);
  *
  * The debugger reads and writes RAM and registers; the bus is hidden from it, since reading may
- *have side effects.
+ * have side effects.
  */
 int rv_gdb_listen(struct rv_core *core, uint16_t port,
 		  struct rv_gdb **gdb); /* port 0: any free one */

@@ -7,15 +7,15 @@
  * On a CQ of ib_alloc_cq() each work request has a wr_cqe, and done() of it is called once, in the
  * order of the completions. Who calls:
  *
- *	DIRECT     ib_process_cq_direct() of the user; the CQ is never armed
- *	SOFTIRQ    interrupt context, up to IB_POLL_BUDGET_IRQ a turn; CQs of a device that have
- *more take turns, and go on in a thread of their own when there is much to do. done() must not
- *sleep WORKQUEUE  a thread of that CQ, up to IB_POLL_BUDGET_WORKQUEUE a turn. done() may sleep;
- *other CQs go on meanwhile
+ * - DIRECT: ib_process_cq_direct() of the user; the CQ is never armed.
+ * - SOFTIRQ: interrupt context, up to IB_POLL_BUDGET_IRQ a turn. CQs of a device that have more
+ *   take turns, and go on in a thread of their own when there is much to do. done() must not sleep.
+ * - WORKQUEUE: a thread of that CQ, up to IB_POLL_BUDGET_WORKQUEUE a turn. done() may sleep; other
+ *   CQs go on meanwhile.
  *
  * The CQ is armed again when fewer than a budget have come. What comes between the last poll and
- *the arming raises an event at once, or is seen by the poll that follows: no completion is left
- *lying.
+ * the arming raises an event at once, or is seen by the poll that follows: no completion is left
+ * lying.
  */
 #ifndef RDMA_IB_CQ_H
 #define RDMA_IB_CQ_H

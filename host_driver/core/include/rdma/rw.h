@@ -9,7 +9,7 @@
  *	one entry      one request with it
  *	entries        requests with as many as max_send_sge and (READ) attrs.max_sge_rd allow
  *	registration   each piece of the list that a region covers (up to 256 blocks of 4096, no
- *gaps) becomes one entry: LOCAL_INV when its region is still valid, REG_MR, the request
+ *	               gaps) becomes one entry: LOCAL_INV when its region is still valid, REG_MR, the request
  *
  * Registration is taken when the device's rdma_rw_force_mr says so, or a READ has more entries than
  * its max_sgl_rd (not 0). No request moves more than attrs.max_message.
