@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Draining in the middle of traffic, both ways at once: when it returns, every request that was
+ * posted has had its done(), and the memory of requests and of their data is given back at once.
+ * What still touched either would be seen: data by the IOMMU (rule dma_unmapped), requests by the
+ * address sanitizer or valgrind, for they come from the heap. Queues that are full, CQs of each
+ * context, one CQ for two queue pairs (the other one goes on), an SRQ (what nobody took stays in
+ * it), and twice.
+ */
+#include "testbench/kernel_verbs.h"
+
+#include <stdlib.h>
+
+enum { QUEUE = 32, LEN = 8192, BYTES = QUEUE * LEN };
+
+struct request {
+	struct ib_cqe cqe;
+	struct traffic *t;
+};
+
+/* A side's requests and their memory. */
+struct traffic {
+	struct kv *kv;
+	struct request *requests; /* QUEUE sends, QUEUE receives */
+	uint8_t *mem;
+	uint64_t bus;
+	unsigned posted, done, flushed;
+};
+
+static void request_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct request *r = DRV_CONTAINER(wc->wr_cqe, struct request, cqe);
+
+	r->t->done++;
+	r->t->flushed += wc->status == IB_WC_WR_FLUSH_ERR;
+}
+
+static void begin(struct tb *tb, struct traffic *t, struct kv *kv, struct ib_srq *srq)
+{
+	*t = (struct traffic){.kv = kv, .requests = calloc(2 * QUEUE, sizeof(*t->requests))};
+	t->mem = kv_memory(kv->end, BYTES);
+	if (!t->requests || !t->mem)
+		return;
+	t->bus = ib_dma_map_single(kv->device, t->mem, BYTES, DMA_BIDIRECTIONAL);
+	for (unsigned i = 0; i < 2 * QUEUE; i++) {
+		struct ib_sge sge = {t->bus + i % QUEUE * LEN, LEN, kv->pd->local_dma_lkey};
+		struct ib_send_wr send = {.wr_cqe = &t->requests[i].cqe,
+					  .sg_list = &sge,
+					  .num_sge = 1,
+					  .opcode = IB_WR_SEND,
+					  .send_flags = IB_SEND_SIGNALED};
+		struct ib_recv_wr recv = {
+			.wr_cqe = &t->requests[i].cqe, .sg_list = &sge, .num_sge = 1};
+
+		t->requests[i] = (struct request){.cqe = {request_done}, .t = t};
+		if (i >= QUEUE)
+			must(ib_post_send(kv->qp, &send, NULL));
+		else if (srq)
+			must(ib_post_srq_recv(srq, &recv, NULL));
+		else
+			must(ib_post_recv(kv->qp, &recv, NULL));
+		t->posted++;
+	}
+}
+
+/* After this, nothing of it may be touched. */
+static void end(struct traffic *t)
+{
+	struct kv *kv = t->kv;
+
+	ib_dma_unmap_single(kv->device, t->bus, BYTES, DMA_BIDIRECTIONAL);
+	kv_memory_free(kv->end, t->mem, BYTES);
+	free(t->requests);
+}
+
+static void both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib_poll_context ctx,
+		      uint64_t after)
+{
+	const struct kv_setup setup = {.queue = QUEUE, .alloc_cq = true, .poll_ctx = ctx};
+	struct traffic s, t;
+	struct kv x, y;
+
+	if (!tb_kv_open(tb, TB_HERE, a, &x, &setup) || !tb_kv_open(tb, TB_HERE, b, &y, &setup) ||
+	    !kv_connect(&x, &y))
+		return;
+	begin(tb, &s, &x, NULL);
+	begin(tb, &t, &y, NULL);
+	if (!still_right())
+		return;
+	pass_time(after);
+	ib_drain_qp(x.qp);
+	expect_equal(s.done, 2 * QUEUE);
+	expect_true(s.flushed > 0);
+	end(&s);
+	pass_time(CFG_US(30));
+	ib_drain_qp(y.qp);
+	expect_equal(t.done, 2 * QUEUE);
+	end(&t);
+	pass_time(CFG_S(1));
+	ib_drain_qp(y.qp); /* nothing is left: the markers alone */
+	kv_close(&y);
+	kv_close(&x);
+}
+
+/* Two queue pairs on one CQ; the other one is not drained. */
+static void shared_cq(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct traffic s, t;
+	struct kv x, y, v, w;
+
+	if (!kv_open(a, &x, .alloc_cq = true, .cqe = 4 * QUEUE + 2) ||
+	    !kv_open(a, &v, .cq = x.cq) || !kv_open(b, &y, .alloc_cq = true) ||
+	    !kv_open(b, &w, .alloc_cq = true) || !kv_connect(&x, &y) || !kv_connect(&v, &w))
+		return;
+	begin(tb, &s, &x, NULL);
+	begin(tb, &t, &v, NULL);
+	pass_time(CFG_US(10));
+	ib_drain_qp(x.qp);
+	expect_equal(s.done, s.posted);
+	end(&s);
+	expect_true(t.done < t.posted);
+	ib_drain_qp(v.qp);
+	expect_equal(t.done, t.posted);
+	end(&t);
+	kv_close(&w);
+	kv_close(&y);
+	kv_close(&v);
+	kv_close(&x);
+}
+
+static void reset_qp(struct tb *tb, struct kv *kv)
+{
+	const struct ib_qp_attr reset = {.qp_state = IB_QPS_RESET};
+
+	must(ib_modify_qp(kv->qp, &reset, IB_QP_STATE));
+}
+
+/* What x has not sent stays in y's SRQ: it serves another queue pair afterwards. */
+static void shared_receives(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
+	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(b), 0));
+	struct ib_srq *srq = pd ? kv_made(ib_create_srq(pd, &init)) : NULL;
+	struct kv_setup setup = {
+		.pd = pd, .srq = srq, .alloc_cq = true, .poll_ctx = IB_POLL_WORKQUEUE};
+	struct traffic s, t, u;
+	unsigned left;
+	struct kv x, y, w;
+
+	if (!srq || !kv_open(a, &x, .alloc_cq = true) || !tb_kv_open(tb, TB_HERE, b, &y, &setup) ||
+	    !tb_kv_open(tb, TB_HERE, b, &w, &setup) || !kv_connect(&x, &y))
+		return;
+	begin(tb, &t, &y, srq);
+	begin(tb, &s, &x, NULL);
+	pass_time(CFG_US(20));
+	ib_drain_qp(y.qp);
+	left = t.posted - t.done;
+	expect_true(left > 0 && left < QUEUE);
+	ib_drain_qp(x.qp);
+	expect_equal(s.done, s.posted);
+	end(&s);
+	reset_qp(tb, &x);
+	kv_connect(&x, &w);
+	begin(tb, &u, &x, NULL);
+	kv_until(&t.done, t.posted);
+	ib_drain_qp(x.qp);
+	ib_drain_qp(w.qp);
+	end(&u);
+	end(&t);
+	kv_close(&w);
+	kv_close(&y);
+	kv_close(&x);
+	must(ib_destroy_srq(srq));
+	must(ib_dealloc_pd(pd));
+}
+
+SCENARIO(kernel_drain, "kernel verbs: drained in the middle of traffic, memory freed at once",
+	 .no_qps = true, .any_packets = true)
+{
+	ignore_events(a);
+	ignore_events(b);
+	for (unsigned us = 1; us < 45 && still_right(); us += 7) {
+		both_ways(tb, a, b, IB_POLL_SOFTIRQ, CFG_US(us));
+		both_ways(tb, a, b, IB_POLL_WORKQUEUE, CFG_US(us));
+		both_ways(tb, a, b, IB_POLL_DIRECT, CFG_US(us));
+	}
+	shared_cq(tb, a, b);
+	shared_receives(tb, a, b);
+}
