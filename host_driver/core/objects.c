@@ -69,7 +69,7 @@ struct ib_mr *ib_get_dma_mr(struct ib_pd *pd, unsigned access)
 {
 	struct ib_mr *mr;
 
-	if (access & ~access_known)
+	if (!core_access_ok(access))
 		return ERR_PTR(-EINVAL);
 	mr = core_mr_new(pd, IB_MR_TYPE_DMA);
 	if (!mr)

@@ -273,7 +273,7 @@ struct ib_mr {
  * -EFAULT: not the host's memory. */
 struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, void *start, uint64_t length, uint64_t virt_addr,
 			     unsigned access);
-/* All of the host's memory by bus address. */
+/* All of the host's mapped memory by bus address. -EINVAL: access, as above. */
 struct ib_mr *ib_get_dma_mr(struct ib_pd *pd, unsigned access);
 /* -EBUSY while windows are bound to it. */
 int ib_dereg_mr(struct ib_mr *mr);

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * READ and WRITE of whole scatterlists: one entry; more entries than a request may have; a list
+ * that is chained and begins in the middle; and registered, where gaps and the size of a region cut
+ * it into pieces. The same regions serve again and again, each time under new keys. A device that
+ * registers READs of many entries leaves WRITEs alone. A pool that is too small says so.
+ */
+#include "host_driver/core/include/rdma/rw.h"
+#include "testbench/kernel_verbs.h"
+
+#include <stdlib.h>
+
+enum {
+	PAGE = 4096,
+	SGES = 4,
+	LARGE = 300 * PAGE, /* more than a region of 256 pages */
+	BYTES = 2 * LARGE,
+	ENTRIES = 12,
+};
+
+struct transfer {
+	struct ib_cqe cqe;
+	unsigned done, wrong;
+};
+
+/* Both ends of all transfers of the scenario. */
+struct both {
+	struct kv x, y;
+	uint8_t *mem, *far; /* of x, unmapped; of y */
+	uint64_t far_bus;
+	struct ib_mr *mr;
+};
+
+static void transfer_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct transfer *t = DRV_CONTAINER(wc->wr_cqe, struct transfer, cqe);
+
+	t->done++;
+	t->wrong += wc->status != IB_WC_SUCCESS;
+}
+
+/* The list's bytes from `offset` on, one behind the other. */
+static size_t gather(struct scatterlist *sg, unsigned offset, uint8_t *into)
+{
+	size_t n = 0;
+
+	for (; sg; sg = sg_next(sg)) {
+		if (offset >= sg->length) {
+			offset -= sg->length;
+			continue;
+		}
+		memcpy(into + n, (uint8_t *)sg->addr + offset, sg->length - offset);
+		n += sg->length - offset;
+		offset = 0;
+	}
+	return n;
+}
+
+static void move(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned offset,
+		 enum dma_data_direction dir, int requests)
+{
+	struct transfer t = {.cqe = {transfer_done}};
+	const uint32_t n = (uint32_t)sg_nents(sg);
+	uint8_t *bytes = malloc(BYTES);
+	struct rdma_rw_ctx ctx;
+	int wrs;
+
+	if (!bytes || !still_right())
+		return;
+	wrs = rdma_rw_ctx_init(&ctx, b->x.qp, 1, sg, n, offset, b->far_bus, b->mr->rkey, dir);
+	expect_equal((uint64_t)wrs, (uint64_t)requests);
+	if (wrs < 0 || !still_right())
+		return;
+	/* what was there before must not be what comes */
+	if (dir == DMA_TO_DEVICE)
+		memset(b->far, 0, BYTES);
+	else
+		for (struct scatterlist *s = sg; s; s = sg_next(s))
+			memset(s->addr, 0, s->length);
+	must(rdma_rw_ctx_post(&ctx, b->x.qp, 1, &t.cqe, NULL));
+	kv_until(&t.done, 1);
+	expect_equal(t.wrong, 0);
+	if (dir == DMA_TO_DEVICE)
+		kv_same(b->far, bytes, gather(sg, offset, bytes));
+	else
+		kv_same(bytes, b->far, gather(sg, offset, bytes));
+	if (b->x.qp->mrs_used)
+		must_fail(-EBUSY, ib_destroy_qp(b->x.qp));
+	rdma_rw_ctx_destroy(&ctx, b->x.qp, 1, sg, n, dir);
+	expect_equal(b->x.qp->mrs_used, 0);
+	for (size_t i = 0; i < BYTES; i++)
+		b->far[i] = b->mem[i] = (uint8_t)(i * 31 + i / PAGE);
+	free(bytes);
+}
+
+/* Both directions with the same list. */
+static void there_and_back(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned offset,
+			   int writes, int reads)
+{
+	move(tb, b, sg, offset, DMA_TO_DEVICE, writes);
+	move(tb, b, sg, offset, DMA_FROM_DEVICE, reads);
+}
+
+/* Pieces of all sizes at all alignments. */
+static void ragged(struct both *b, struct scatterlist *sg)
+{
+	sg_init_table(sg, ENTRIES);
+	for (unsigned i = 0; i < ENTRIES; i++)
+		sg_set_buf(&sg[i], b->mem + (ENTRIES - i) * 2 * PAGE + i * 100, 1 + i * 700);
+}
+
+/* Whole pages, but for the first and the last. */
+static void regular(struct both *b, struct scatterlist *sg)
+{
+	sg_init_table(sg, ENTRIES);
+	for (unsigned i = 0; i < ENTRIES; i++)
+		sg_set_buf(&sg[i], b->mem + (ENTRIES - i) * 2 * PAGE + (i ? 0 : 512),
+			   i == ENTRIES - 1 ? 99
+			   : i              ? PAGE
+					    : PAGE - 512);
+}
+
+static bool both_open(struct tb *tb, struct tb_end *a, struct tb_end *b, struct both *s,
+		      unsigned ctxs)
+{
+	if (!kv_open(a, &s->x, .alloc_cq = true, .sges = SGES, .rdma_ctxs = ctxs) ||
+	    !kv_open(b, &s->y) || !kv_connect(&s->x, &s->y))
+		return false;
+	s->mem = kv_memory(a, BYTES);
+	s->far = kv_memory(b, BYTES);
+	s->mr = kv_made(ib_get_dma_mr(s->y.pd, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+						       IB_ACCESS_REMOTE_READ));
+	if (!s->mem || !s->far || !s->mr)
+		return false;
+	s->far_bus = ib_dma_map_single(s->y.device, s->far, BYTES, DMA_BIDIRECTIONAL);
+	return true;
+}
+
+static void both_close(struct tb *tb, struct both *s)
+{
+	ib_dma_unmap_single(s->y.device, s->far_bus, BYTES, DMA_BIDIRECTIONAL);
+	kv_memory_free(s->y.end, s->far, BYTES);
+	kv_memory_free(s->x.end, s->mem, BYTES);
+	must(ib_dereg_mr(s->mr));
+	kv_close(&s->y);
+	kv_close(&s->x);
+}
+
+static void as_they_are(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct scatterlist sg[ENTRIES], head[3];
+	struct both s;
+
+	if (!both_open(tb, a, b, &s, 1))
+		return;
+	sg_init_one(sg, s.mem + 3, LARGE + 5);
+	there_and_back(tb, &s, sg, 0, 1, 1);
+	there_and_back(tb, &s, sg, 77, 1, 1);
+	ragged(&s, sg);
+	there_and_back(tb, &s, sg, 0, ENTRIES / SGES, ENTRIES / SGES);
+	there_and_back(tb, &s, sg, 701, ENTRIES / SGES, ENTRIES / SGES); /* in the second one */
+	sg_init_table(head, 3);
+	sg_set_buf(&head[0], s.mem + LARGE, 10);
+	sg_set_buf(&head[1], s.mem + LARGE + 100, 20);
+	sg_chain(head, 3, sg);
+	there_and_back(tb, &s, head, 15, 4, 4);
+	both_close(tb, &s);
+}
+
+static void registered(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct ib_device *device = ib_device_of(a);
+	struct scatterlist sg[ENTRIES];
+	struct both s;
+
+	if (!device)
+		return;
+	device->rdma_rw_force_mr = true;
+	if (!both_open(tb, a, b, &s, ENTRIES))
+		return;
+	sg_init_one(sg, s.mem + 3, LARGE + 5);
+	/* two regions; fresh ones, then as long as there are such in the pool */
+	there_and_back(tb, &s, sg, 0, 4, 4);
+	regular(&s, sg);
+	there_and_back(tb, &s, sg, 0, 2, 2);
+	ragged(&s, sg);
+	/* a gap at each edge: a region an entry; the first six have been used already */
+	move(tb, &s, sg, 0, DMA_TO_DEVICE, 2 * ENTRIES + 6);
+	move(tb, &s, sg, 0, DMA_FROM_DEVICE, 3 * ENTRIES);
+	device->rdma_rw_force_mr = false;
+	device->max_sgl_rd = SGES;
+	regular(&s, sg);
+	there_and_back(tb, &s, sg, 0, ENTRIES / SGES, 3);
+	sg_mark_end(&sg[SGES - 1]);
+	there_and_back(tb, &s, sg, 0, 1, 1);
+	device->max_sgl_rd = 0;
+	both_close(tb, &s);
+}
+
+static void too_small(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct ib_device *device = ib_device_of(a);
+	struct scatterlist sg[ENTRIES];
+	struct rdma_rw_ctx ctx;
+	struct both s;
+
+	if (!device)
+		return;
+	device->rdma_rw_force_mr = true;
+	if (!both_open(tb, a, b, &s, ENTRIES - 1))
+		return;
+	ragged(&s, sg);
+	must_fail(-EAGAIN, rdma_rw_ctx_init(&ctx, s.x.qp, 1, sg, ENTRIES, 0, s.far_bus, s.mr->rkey,
+					    DMA_TO_DEVICE));
+	expect_equal(s.x.qp->mrs_used, 0);
+	device->rdma_rw_force_mr = false;
+	both_close(tb, &s);
+}
+
+SCENARIO(kernel_rw, "kernel verbs: READ and WRITE of scatterlists, as they are and registered",
+	 .no_qps = true, .any_packets = true)
+{
+	as_they_are(tb, a, b);
+	registered(tb, a, b);
+	too_small(tb, a, b);
+}
