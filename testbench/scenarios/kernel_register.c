@@ -3,7 +3,8 @@
  * Registration by work requests: a scatterlist with a first-byte offset and a short last block is
  * one range for the peer, whose bytes land where the list says; the key lives from REG_MR to
  * LOCAL_INV, or until the peer's SEND with invalidate; the next registration has another key. A gap
- * ends the mapping, and says how far it came. The older forms do the same.
+ * would end the mapping (map_test.c). The older forms do the same, and blocks may be larger.
+ * behaviours: MEM-9
  */
 #include "testbench/kernel_verbs.h"
 
@@ -149,6 +150,36 @@ static void older(struct tb *tb, struct kv *x, struct kv *y)
 	ib_free_fast_reg_page_list(list);
 }
 
+/* Blocks of 16 KiB: the first and the last one in part, contiguous entries share one. */
+static void large_blocks(struct tb *tb, struct kv *x, struct kv *y)
+{
+	enum { BLOCK = 4 * PAGE, OFFSET = 3 * PAGE + 100, LEN = 2 * BLOCK };
+	struct ib_mr *mr = kv_made(ib_alloc_mr(y->pd, IB_MR_TYPE_MEM_REG, 3));
+	struct ib_reg_wr reg = {
+		.wr = {.wr_id = 5, .opcode = IB_WR_REG_MR, .send_flags = IB_SEND_SIGNALED},
+		.mr = mr,
+		.access = ACCESS};
+	/* the first edge of such a block in memory */
+	uint8_t *mem = y->mem + (BLOCK - y->bus % BLOCK) % BLOCK;
+	struct scatterlist sg[2];
+
+	if (!mr)
+		return;
+	sg_init_table(sg, 2);
+	sg_set_buf(&sg[0], mem + OFFSET, 50);
+	sg_set_buf(&sg[1], mem + OFFSET + 50, LEN - 50);
+	ib_dma_map_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+	expect_equal((uint64_t)ib_map_mr_sg(mr, sg, 2, NULL, BLOCK), 2);
+	expect_equal(mr->npages, 3);
+	reg.key = mr->rkey;
+	wait_for(tb, y, &reg.wr, IB_WC_REG_MR);
+	peer(tb, x, IB_WR_RDMA_WRITE, mr->iova, mr->rkey, LEN, IB_WC_SUCCESS);
+	kv_same(x->mem, mem + OFFSET, LEN);
+	refused(tb, x, y, mr->iova - 1, mr->rkey);
+	must(ib_dereg_mr(mr));
+	ib_dma_unmap_sg(y->device, sg, 2, DMA_BIDIRECTIONAL);
+}
+
 SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates, the older forms",
 	 .no_qps = true, .any_packets = true)
 {
@@ -161,6 +192,7 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 	scattered(&y, sg);
 	by_request(tb, &x, &y, sg);
 	older(tb, &x, &y);
+	large_blocks(tb, &x, &y);
 	ib_dma_unmap_sg(y.device, sg, PIECES, DMA_BIDIRECTIONAL);
 	kv_close(&y);
 	kv_close(&x);
