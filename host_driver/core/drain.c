@@ -131,7 +131,12 @@ void ib_drain_srq(struct ib_qp *qp)
 		core_wait(qp->device, deadline);
 	if (!qp->last_wqe)
 		warn(qp, "the last WQE has not been reached", -ETIMEDOUT);
-	core_cq_flush(qp->recv_cq);
+	/* the event may overtake completions: a marker behind them in the same CQ does not (10.3.1)
+	 */
+	if (qp->send_cq == qp->recv_cq)
+		mark_and_wait(qp, qp->send_cq, post_send_marker);
+	else
+		core_cq_flush(qp->recv_cq);
 }
 
 void ib_drain_qp(struct ib_qp *qp)

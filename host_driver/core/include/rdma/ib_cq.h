@@ -54,7 +54,10 @@ void ib_drain_rq(struct ib_qp *qp);
 void ib_drain_qp(struct ib_qp *qp);
 /*
  * Receives that the queue pair has taken from its SRQ; those still in it are of nobody and stay.
- * Waits for the event "last WQE reached", at most 10 s, and until what is in the CQ then is done.
+ * Waits for the event "last WQE reached", at most 10 s, and until what is in the CQ then is done:
+ * when the send queue completes into the same CQ, by a marker in it, else by taking all there is
+ * (IBA 10.3.1 knows both). The device may report the event before a completion that is late, so the
+ * first way is the safe one.
  */
 void ib_drain_srq(struct ib_qp *qp);
 
