@@ -118,6 +118,44 @@ void decode_fields(struct trace_text *t, const struct layout *l, const uint8_t *
 	}
 }
 
+/* Management by QP1: the fields of connection management and paths, else the header's. */
+static void decode_gmp(struct trace_text *t, uint32_t class, uint32_t attr, const uint8_t *bytes,
+		       uint32_t len)
+{
+	static const struct {
+		uint32_t attr;
+		const struct layout *l;
+	} messages[] = {
+		{CM_ATTR_REQ, &layout_cm_req},           {CM_ATTR_MRA, &layout_cm_mra},
+		{CM_ATTR_REJ, &layout_cm_rej},           {CM_ATTR_REP, &layout_cm_rep},
+		{CM_ATTR_RTU, &layout_cm_rtu},           {CM_ATTR_DREQ, &layout_cm_dreq},
+		{CM_ATTR_DREP, &layout_cm_drep},         {CM_ATTR_SIDR_REQ, &layout_cm_sidr_req},
+		{CM_ATTR_SIDR_REP, &layout_cm_sidr_rep}, {CM_ATTR_LAP, &layout_cm_lap},
+		{CM_ATTR_APR, &layout_cm_apr},
+	};
+	const struct code_table *const names = class == MAD_CLASS_PERF ? &code_table_pma_attr
+					       : class == MAD_CLASS_CM ? &code_table_cm_attr
+								       : &code_table_sa_attr;
+	const bool named =
+		class == MAD_CLASS_PERF || class == MAD_CLASS_CM || class == MAD_CLASS_SUBN_ADM;
+
+	decode_code(t, named ? code_name(names, attr) : NULL, "attribute ", attr);
+	decode_fields(t, &layout_mad_hdr, bytes, 4, 16);
+	if (len < MAD_BYTES)
+		return;
+	for (size_t i = 0; class == MAD_CLASS_CM && i < sizeof(messages) / sizeof(messages[0]); i++)
+		if (messages[i].attr == attr)
+			decode_fields(t, messages[i].l, bytes, sizeof(struct mad_hdr), MAD_BYTES);
+	if (class != MAD_CLASS_SUBN_ADM)
+		return;
+	decode_fields(t, &layout_sa_mad, bytes, sizeof(struct mad_hdr),
+		      MAD_BYTES - sa_mad_data_size);
+	if (attr == SA_ATTR_PATH_RECORD)
+		decode_fields(t, &layout_path_record,
+			      sa_mad_data_cptr((const struct sa_mad *)(const void *)bytes), 0,
+			      sizeof(struct path_record));
+}
+
 void decode_mad(struct trace_text *t, const uint8_t *bytes, uint32_t len)
 {
 	static const struct {
@@ -144,10 +182,7 @@ void decode_mad(struct trace_text *t, const uint8_t *bytes, uint32_t len)
 		    mad_hdr_get_method(hdr));
 	trace_text_add(t, " ");
 	if (class != MAD_CLASS_SUBN_LID && class != MAD_CLASS_SUBN_DR) {
-		decode_code(t,
-			    class == MAD_CLASS_PERF ? code_name(&code_table_pma_attr, attr) : NULL,
-			    "attribute ", attr);
-		decode_fields(t, &layout_mad_hdr, bytes, 4, 16);
+		decode_gmp(t, class, attr, bytes, len);
 		return;
 	}
 	decode_code(t, code_name(&code_table_smp_attr, attr), "attribute ", attr);

@@ -27,11 +27,12 @@ CONTEXT_LAYOUTS(LAYOUT_ROWS)
 COMMAND_LAYOUTS(LAYOUT_ROWS)
 QUEUE_LAYOUTS(LAYOUT_ROWS)
 WIRE_LAYOUTS(LAYOUT_ROWS)
+CM_LAYOUTS(LAYOUT_ROWS)
 
 #define LAYOUT_POINTER(name, size, rows, meaning) &layout_##name,
 static const struct layout *const layouts[] = {
 	REG_LAYOUTS(LAYOUT_POINTER) CONTEXT_LAYOUTS(LAYOUT_POINTER) COMMAND_LAYOUTS(LAYOUT_POINTER)
-		QUEUE_LAYOUTS(LAYOUT_POINTER) WIRE_LAYOUTS(LAYOUT_POINTER)};
+		QUEUE_LAYOUTS(LAYOUT_POINTER) WIRE_LAYOUTS(LAYOUT_POINTER) CM_LAYOUTS(LAYOUT_POINTER)};
 
 #define CODE_ROW(prefix, name, code, meaning) {(uint32_t)(code), #name, meaning},
 #define CODE_TABLE(name, rows)                                                                     \
@@ -43,6 +44,7 @@ CONTEXT_CODES(CODE_TABLE)
 COMMAND_CODES(CODE_TABLE)
 QUEUE_CODES(CODE_TABLE)
 WIRE_CODES(CODE_TABLE)
+CM_CODES(CODE_TABLE)
 SYNDROME_CODES(CODE_TABLE)
 
 #define BAR0_ROW(name, offset, size, access, meaning) {#name, offset, size, access, meaning},

@@ -8,6 +8,7 @@
 #define MODEL_INTERFACE_ROWS_H
 
 #include "model/interface/bth_ops.h"
+#include "model/interface/cm.h"
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
@@ -110,6 +111,7 @@ CONTEXT_LAYOUTS(LAYOUT_DECLARE)
 COMMAND_LAYOUTS(LAYOUT_DECLARE)
 QUEUE_LAYOUTS(LAYOUT_DECLARE)
 WIRE_LAYOUTS(LAYOUT_DECLARE)
+CM_LAYOUTS(LAYOUT_DECLARE)
 
 #define CODES_DECLARE(name, rows) extern const struct code_table code_table_##name;
 REG_CODES(CODES_DECLARE)
@@ -117,6 +119,7 @@ CONTEXT_CODES(CODES_DECLARE)
 COMMAND_CODES(CODES_DECLARE)
 QUEUE_CODES(CODES_DECLARE)
 WIRE_CODES(CODES_DECLARE)
+CM_CODES(CODES_DECLARE)
 SYNDROME_CODES(CODES_DECLARE)
 
 /* Every layout, in the order of the headers; NULL behind the last. */
