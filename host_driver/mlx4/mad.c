@@ -15,6 +15,7 @@ enum {
 	MAD_SLOTS = 2 * (MAD_SENDS + MAD_RECVS),
 	SLOTS_PER_PAGE = PLATFORM_PAGE_SIZE / MAD_SLOT,
 	MAD_PAGES = MAD_SLOTS / SLOTS_PER_PAGE,
+	MAD_SERVERS = 4,
 };
 
 #define WR_SEND      (UINT64_C(1) << 63)
@@ -26,6 +27,14 @@ struct mad_call {
 	uint64_t tid;
 	void *response;
 	bool done;
+};
+
+/* Who takes the requests of a class. */
+struct mad_server {
+	unsigned mgmt_class;
+	drv_mad_handler *fn; /* NULL: free */
+	void *arg;
+	unsigned calls; /* under way */
 };
 
 struct drv_mad_agent {
@@ -45,59 +54,9 @@ struct drv_mad_agent {
 	struct sl2vl sl2vl;
 	drv_mad_handler *handler;
 	void *handler_arg;
+	struct mad_server servers[MAD_SERVERS];
 	bool thread, stop;
 };
-
-/* --- MAD_IFC --- */
-
-int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
-		const void *in, void *out)
-{
-	struct mad_ifc mbox = {0};
-	struct drv_raw_cmd cmd = {.op = HCR_MAD_IFC,
-				  .op_mod = MAD_IFC_IGNORE_MKEY | MAD_IFC_IGNORE_BKEY,
-				  .in_mod = port,
-				  .in = &mbox,
-				  .in_len = sizeof(mbox),
-				  .out = out,
-				  .out_len = MAD_BYTES};
-
-	memcpy(mad_ifc_mad_ptr(&mbox), in, MAD_BYTES);
-	if (source) {
-		cmd.op_mod = MAD_IFC_EXT_INFO;
-		cmd.in_mod |= source->slid << MAD_IFC_SLID_SHIFT;
-		mad_ifc_set_my_qpn(&mbox, source->my_qpn);
-		mad_ifc_set_rqpn(&mbox, source->src_qp);
-		mad_ifc_set_sl(&mbox, source->sl);
-		mad_ifc_set_path_bits(&mbox, source->path_bits);
-		mad_ifc_set_pkey_index(&mbox, source->pkey_index);
-		mad_ifc_set_grh(&mbox, source->has_grh);
-		if (source->has_grh)
-			memcpy(mad_ifc_grh_bytes_ptr(&mbox), source->grh, GRH_BYTES);
-	}
-	return drv_cmd(dev, &cmd);
-}
-
-int drv_smp_get(struct drv_device *dev, unsigned port, enum smp_attr attr, uint32_t attr_mod,
-		void *data)
-{
-	struct smp smp = {0};
-	int rc;
-
-	mad_hdr_set_base_version(smp_hdr(&smp), MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(smp_hdr(&smp), MAD_CLASS_SUBN_LID);
-	mad_hdr_set_class_version(smp_hdr(&smp), 1);
-	mad_hdr_set_method(smp_hdr(&smp), MAD_METHOD_GET);
-	mad_hdr_set_attr_id(smp_hdr(&smp), attr);
-	mad_hdr_set_attr_mod(smp_hdr(&smp), attr_mod);
-	rc = drv_mad_ifc(dev, port, NULL, &smp, &smp);
-	if (rc)
-		return rc;
-	if (mad_hdr_get_status(smp_hdr(&smp)) & (SMP_DIRECTION - 1))
-		return -EIO;
-	memcpy(data, smp_data_ptr(&smp), smp_data_size);
-	return 0;
-}
 
 /* --- buffers --- */
 
@@ -368,6 +327,59 @@ void drv_mad_register(struct drv_device *dev, unsigned port, drv_mad_handler *fn
 	a->handler_arg = arg;
 }
 
+static struct mad_server *server_of(struct drv_mad_agent *a, unsigned mgmt_class)
+{
+	for (unsigned i = 0; i < MAD_SERVERS; i++)
+		if (a->servers[i].fn && a->servers[i].mgmt_class == mgmt_class)
+			return &a->servers[i];
+	return NULL;
+}
+
+int drv_mad_serve(struct drv_device *dev, unsigned port, unsigned mgmt_class, drv_mad_handler *fn,
+		  void *arg)
+{
+	struct drv_mad_agent *a = agent_of(dev, port);
+
+	if (!a)
+		return -ENODEV;
+	if (server_of(a, mgmt_class))
+		return -EBUSY;
+	for (unsigned i = 0; i < MAD_SERVERS; i++) {
+		if (a->servers[i].fn || a->servers[i].calls)
+			continue;
+		a->servers[i] = (struct mad_server){.mgmt_class = mgmt_class, .fn = fn, .arg = arg};
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class)
+{
+	struct drv_mad_agent *a = agent_of(dev, port);
+	struct mad_server *s = a ? server_of(a, mgmt_class) : NULL;
+
+	if (!s)
+		return;
+	s->fn = NULL;
+	while (s->calls)
+		dev->p->ops->sleep_ps(dev->p, STOP_POLL_PS);
+}
+
+/* A request that the device does not take. */
+static void serve(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
+		  const struct smp *smp)
+{
+	struct mad_server *s = server_of(a, mad_hdr_get_mgmt_class(smp_hdr_const(smp)));
+
+	if (s) {
+		s->calls++;
+		s->fn(s->arg, a->port, qpn, wc, smp);
+		s->calls--;
+	} else if (a->handler) {
+		a->handler(a->handler_arg, a->port, qpn, wc, smp);
+	}
+}
+
 static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
 			   const uint8_t *buf)
 {
@@ -387,8 +399,8 @@ static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct d
 		answer(a, qpn, wc, &smp, buf);
 	else if (mad_hdr_get_method(hdr) == MAD_METHOD_TRAP && !qpn && !wc->slid)
 		forward_trap(a, &smp);
-	else if (a->handler)
-		a->handler(a->handler_arg, a->port, qpn, wc, &smp);
+	else
+		serve(a, qpn, wc, &smp);
 }
 
 static void agent_completion(struct drv_mad_agent *a, const struct drv_wc *wc)

@@ -41,11 +41,17 @@ int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 int drv_mad_call(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
 		 void *request, void *response, uint64_t timeout_ps);
 
-/* MADs that the port's agents do not take - traps, SA and CM requests, SMInfo - are given to `fn`, in
- * the agents' thread; NULL: dropped. It may send, but not wait for an answer. */
+/* MADs that the port's agents do not take - traps, SA and CM requests, SMInfo - are given to `fn`,
+ * in the agents' thread; NULL: dropped. It may send, but not wait for an answer. */
 typedef void drv_mad_handler(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
 			     const struct smp *mad);
 void drv_mad_register(struct drv_device *dev, unsigned port, drv_mad_handler *fn, void *arg);
+/* The same for the requests of one class, which then do not come to the former. -EBUSY: the class
+ * has a handler; -ENOSPC; -ENODEV: the port has no agents. */
+int drv_mad_serve(struct drv_device *dev, unsigned port, unsigned mgmt_class, drv_mad_handler *fn,
+		  void *arg);
+/* Nobody is in the handler afterwards. */
+void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class);
 
 int drv_agent_start(struct drv_device *dev, unsigned port);
 void drv_agent_stop(struct drv_device *dev, unsigned port);
