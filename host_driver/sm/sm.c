@@ -1,6 +1,7 @@
 /* See sm.h. */
 #include "host_driver/sm/sm.h"
 #include "host_driver/mlx4/mad.h"
+#include "model/interface/cm.h"
 
 #include <errno.h>
 #include <string.h>
@@ -93,6 +94,48 @@ static int smp_do(struct sm_end *end, enum mad_method method, enum smp_attr attr
 
 /* --- what is there --- */
 
+/* The rate that width and speed make. */
+static unsigned rate_of(const struct port_info *info)
+{
+	static const struct {
+		unsigned lanes, speed, ext_speed, rate;
+	} rates[] = {
+		{1, LINK_SPEED_SDR, 0, IB_RATE_2_5_GBPS},
+		{1, LINK_SPEED_DDR, 0, IB_RATE_5_GBPS},
+		{1, LINK_SPEED_QDR, 0, IB_RATE_10_GBPS},
+		{4, LINK_SPEED_SDR, 0, IB_RATE_10_GBPS},
+		{4, LINK_SPEED_DDR, 0, IB_RATE_20_GBPS},
+		{4, LINK_SPEED_QDR, 0, IB_RATE_40_GBPS},
+		{8, LINK_SPEED_SDR, 0, IB_RATE_20_GBPS},
+		{8, LINK_SPEED_DDR, 0, IB_RATE_40_GBPS},
+		{8, LINK_SPEED_QDR, 0, IB_RATE_80_GBPS},
+		{12, LINK_SPEED_SDR, 0, IB_RATE_30_GBPS},
+		{12, LINK_SPEED_DDR, 0, IB_RATE_60_GBPS},
+		{12, LINK_SPEED_QDR, 0, IB_RATE_120_GBPS},
+		{1, 0, LINK_EXT_SPEED_FDR, IB_RATE_14_GBPS},
+		{4, 0, LINK_EXT_SPEED_FDR, IB_RATE_56_GBPS},
+		{8, 0, LINK_EXT_SPEED_FDR, IB_RATE_112_GBPS},
+		{12, 0, LINK_EXT_SPEED_FDR, IB_RATE_168_GBPS},
+		{1, 0, LINK_EXT_SPEED_EDR, IB_RATE_25_GBPS},
+		{4, 0, LINK_EXT_SPEED_EDR, IB_RATE_100_GBPS},
+		{8, 0, LINK_EXT_SPEED_EDR, IB_RATE_200_GBPS},
+		{12, 0, LINK_EXT_SPEED_EDR, IB_RATE_300_GBPS},
+	};
+	static const unsigned lanes[] = {[LINK_WIDTH_1X] = 1,
+					 [LINK_WIDTH_4X] = 4,
+					 [LINK_WIDTH_8X] = 8,
+					 [LINK_WIDTH_12X] = 12};
+	const unsigned width = port_info_get_width_active(info),
+		       ext = port_info_get_ext_speed_active(info),
+		       speed = ext ? 0 : port_info_get_speed_active(info);
+
+	for (size_t i = 0; width <= LINK_WIDTH_12X && i < sizeof(rates) / sizeof(rates[0]); i++)
+		if (rates[i].lanes == lanes[width] && rates[i].speed == speed &&
+		    rates[i].ext_speed == ext)
+			return rates[i].rate;
+	return IB_RATE_2_5_GBPS;
+}
+
 static int info_get(struct sm_end *end)
 {
 	int rc = smp_do(end, MAD_METHOD_GET, SMP_ATTR_PORT_INFO, end->port->port, &end->info);
@@ -104,6 +147,8 @@ static int info_get(struct sm_end *end)
 	end->port->state = (enum ibv_port_state)port_info_get_state(&end->info);
 	end->port->mtu = (enum ibv_mtu)port_info_get_neighbor_mtu(&end->info);
 	end->port->vls = port_info_get_oper_vls(&end->info);
+	end->port->gid_prefix = port_info_get_gid_prefix(&end->info);
+	end->port->rate = rate_of(&end->info);
 	return 0;
 }
 
@@ -244,41 +289,67 @@ static int sm_configure(struct sm *sm, struct sm_end *own, struct sm_end *peer)
 	return rc ? rc : end_verify(peer, lid + block, mtu, vls);
 }
 
-static int sm_sweep(struct sm *sm)
+static int sm_look(struct sm *sm, struct sm_end *own, struct sm_end *peer)
 {
-	struct sm_end own = {.sm = sm, .port = &sm->result->own};
-	struct sm_end peer = {.sm = sm, .port = &sm->result->peer, .remote = true};
-	int rc = end_discover(&own);
+	int rc = end_discover(own);
 
 	if (!rc)
-		rc = link_wait(&own);
-	if (rc)
-		return rc;
-	rc = end_discover(&peer);
+		rc = link_wait(own);
+	if (!rc)
+		rc = end_discover(peer);
 	if (rc)
 		return rc;
 	sm->result->peer_found = true;
-	sm->result->peer_is_self = own.port->node_guid == peer.port->node_guid;
-	return sm_configure(sm, &own, &peer);
+	sm->result->peer_is_self = own->port->node_guid == peer->port->node_guid;
+	return 0;
+}
+
+static int sm_start(struct sm *sm, struct drv_device *dev, unsigned port,
+		    const struct sm_options *options, struct sm_result *result)
+{
+	*sm = (struct sm){.dev = dev, .port = port, .result = result};
+	if (options)
+		sm->o = *options;
+	memset(result, 0, sizeof(*result));
+	sm->o.lid = sm->o.lid ? sm->o.lid : LID_FIRST;
+	sm->o.link_timeout_ps = sm->o.link_timeout_ps ? sm->o.link_timeout_ps : LINK_TIMEOUT_PS;
+	sm->o.smp_timeout_ps = sm->o.smp_timeout_ps ? sm->o.smp_timeout_ps : SMP_TIMEOUT_PS;
+	sm->o.smp_retries = sm->o.smp_retries ? sm->o.smp_retries : SMP_RETRIES;
+	sm->o.subnet_timeout = sm->o.subnet_timeout ? sm->o.subnet_timeout : SUBNET_TIMEOUT;
+	return !port || port > DRV_PORTS_MAX || sm->o.lmc > LMC_MAX ||
+			       sm->o.lid + (2u << sm->o.lmc) > LID_LAST
+		       ? -EINVAL
+		       : 0;
 }
 
 int sm_run(struct drv_device *dev, unsigned port, const struct sm_options *options,
 	   struct sm_result *result)
 {
 	struct sm_result scratch;
-	struct sm sm = {.dev = dev, .port = port, .result = result ? result : &scratch};
+	struct sm sm;
+	struct sm_end own, peer;
+	int rc = sm_start(&sm, dev, port, options, result ? result : &scratch);
 
-	if (options)
-		sm.o = *options;
-	memset(sm.result, 0, sizeof(*sm.result));
-	sm.o.lid = sm.o.lid ? sm.o.lid : LID_FIRST;
-	sm.o.link_timeout_ps = sm.o.link_timeout_ps ? sm.o.link_timeout_ps : LINK_TIMEOUT_PS;
-	sm.o.smp_timeout_ps = sm.o.smp_timeout_ps ? sm.o.smp_timeout_ps : SMP_TIMEOUT_PS;
-	sm.o.smp_retries = sm.o.smp_retries ? sm.o.smp_retries : SMP_RETRIES;
-	sm.o.subnet_timeout = sm.o.subnet_timeout ? sm.o.subnet_timeout : SUBNET_TIMEOUT;
-	if (!port || port > DRV_PORTS_MAX || sm.o.lmc > LMC_MAX ||
-	    sm.o.lid + (2u << sm.o.lmc) > LID_LAST)
-		return -EINVAL;
+	if (rc)
+		return rc;
+	own = (struct sm_end){.sm = &sm, .port = &sm.result->own};
+	peer = (struct sm_end){.sm = &sm, .port = &sm.result->peer, .remote = true};
 	DRV_ENTER(dev, "port %u", port);
-	return DRV_LEAVE(dev, sm_sweep(&sm));
+	rc = sm_look(&sm, &own, &peer);
+	return DRV_LEAVE(dev, rc ? rc : sm_configure(&sm, &own, &peer));
+}
+
+int sm_discover(struct drv_device *dev, unsigned port, const struct sm_options *options,
+		struct sm_result *result)
+{
+	struct sm sm;
+	struct sm_end own, peer;
+	int rc = sm_start(&sm, dev, port, options, result);
+
+	if (rc)
+		return rc;
+	own = (struct sm_end){.sm = &sm, .port = &result->own};
+	peer = (struct sm_end){.sm = &sm, .port = &result->peer, .remote = true};
+	DRV_ENTER(dev, "port %u", port);
+	return DRV_LEAVE(dev, sm_look(&sm, &own, &peer));
 }

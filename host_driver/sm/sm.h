@@ -32,6 +32,8 @@ struct sm_port {
 	enum ibv_port_state state;
 	enum ibv_mtu mtu;
 	unsigned vls; /* PortInfo code */
+	uint64_t gid_prefix;
+	unsigned rate; /* of the link, enum ib_rate */
 };
 
 struct sm_result {
@@ -48,5 +50,10 @@ struct sm_result {
  */
 int sm_run(struct drv_device *dev, unsigned port, const struct sm_options *options,
 	   struct sm_result *result);
+
+/* Looks at both ends and changes nothing: *result (its states and LIDs as they are). As above, but
+ * an end that is not ACTIVE is no error. */
+int sm_discover(struct drv_device *dev, unsigned port, const struct sm_options *options,
+		struct sm_result *result);
 
 #endif
