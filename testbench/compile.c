@@ -32,6 +32,7 @@ static int compile(const char *const *words, size_t n_words, const char *object)
 	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR;
 	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR "/host_driver/uverbs/include";
 	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR "/host_driver/core/include";
+	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR "/host_driver/cm/include";
 	argv[n++] = (char *)"-o";
 	argv[n++] = (char *)object;
 	for (size_t i = 0; i < n_words; i++)

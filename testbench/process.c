@@ -329,6 +329,7 @@ void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end)
 		tb_fail(tb, here, "no process that nobody waits for", got);
 		return;
 	}
+	tb_stop_cm(tb, here, end);
 	if (!uv->n_devices)
 		return;
 	snprintf(got, sizeof(got), "%u contexts, %u objects", uv->files,

@@ -6,6 +6,7 @@
 #ifndef TESTBENCH_TB_H
 #define TESTBENCH_TB_H
 
+#include "host_driver/sm/sa.h"
 #include "host_driver/uverbs/process.h"
 #include "testbench/ladder_match.h"
 #include "testbench/scenario.h"
@@ -43,7 +44,8 @@ struct tb {
 	struct drv_device *other_dev;     /* loopback: that of host 1 */
 	struct uv_host uv[TB_ENDS]; /* by host: kernel verbs and processes, when there are any */
 	struct drv_list processes;  /* of both hosts */
-	struct drv_list oob_names;  /* out-of-band channels that wait for their other end */
+	struct sm_sa *sa[DRV_PORTS_MAX]; /* of host 0, when connections are managed */
+	struct drv_list oob_names;       /* out-of-band channels that wait for their other end */
 	struct seen_queue directions[TB_DIRECTIONS];
 	bool faults_done; /* those of the plan are judged: no more packets of the body */
 
@@ -105,6 +107,8 @@ void tb_judge_leftovers(struct tb *tb);
 
 /* process.c: no process may be there any more, and nothing of theirs; the kernel's verbs go. */
 void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end);
+/* connect.c: connection management of that host, and the subnet's administration, end. */
+void tb_stop_cm(struct tb *tb, const char *here, struct tb_end *end);
 /* For oob.c: the calling process' ends, names of all; closes the end with that link. */
 struct drv_list *process_oobs(void);
 struct drv_list *process_oob_names(void);

@@ -34,6 +34,7 @@
 
 #include <linux/types.h>
 
+struct cm_device;
 struct ib_device;
 struct ib_pd;
 struct ib_xrcd;
@@ -196,6 +197,7 @@ struct ib_device {
 	unsigned xrc_rcv_events; /* of receive QPs that belong to no process: handled, logged */
 	enum ib_event_type xrc_rcv_event; /* the last of them */
 	uint32_t xrc_rcv_event_qpn;
+	struct cm_device *cm; /* connection management, NULL: not attached */
 };
 
 /* `drv` is up. Takes over drv_event_register(): events of objects that are not this layer's, and

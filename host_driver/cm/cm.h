@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connection management from the inside: what its files share. Callers use rdma/ib_cm.h and
+ * rdma/ib_sa.h.
+ *
+ * A device has one thread. MADs that arrive are queued by the port's agents; the thread takes them,
+ * and what has timed out, one after the other, changes states and calls handlers. Only it calls
+ * handlers; other threads change states by sending. Nothing sleeps between a look at a state and
+ * the change of it.
+ */
+#ifndef HOST_DRIVER_CM_CM_H
+#define HOST_DRIVER_CM_CM_H
+
+#include "host_driver/core/core.h"
+#include "host_driver/mlx4/mad.h"
+#include "model/interface/cm.h"
+
+#include <endian.h>
+#include <rdma/ib_cm.h>
+
+#define CM_NEVER UINT64_MAX
+
+struct cm_device;
+struct cm_id;
+
+/* A way to the peer. */
+struct cm_av {
+	unsigned port; /* 0: none */
+	uint16_t pkey_index;
+	struct rdma_ah_attr ah;
+	uint8_t ack_timeout; /* of the QP, code */
+	uint8_t life_time;   /* packet life time, code; the peer's paths: at most */
+	uint64_t turn_ps;    /* two packet life times; the peer's paths: with its ACK delay */
+	uint8_t mtu;
+};
+
+/* A connection by its numbers, from the REQ until it may be forgotten. */
+struct cm_timewait {
+	struct drv_list link; /* of the device's, once the peer is known */
+	struct cm_id *id;     /* NULL: destroyed */
+	uint32_t local_id, remote_id, remote_qpn;
+	uint64_t remote_guid;
+	bool known;        /* in the list */
+	uint64_t deadline; /* CM_NEVER: still a connection */
+};
+
+struct cm_id {
+	struct ib_cm_id ib; /* first */
+	struct cm_device *cm;
+	struct drv_list link;   /* of the device's */
+	struct cm_id *listener; /* while its REQ is being handled */
+	unsigned handlers;      /* under way */
+	bool destroying;
+	bool established_by_user; /* USER_ESTABLISHED is to be said */
+	struct cm_timewait *timewait;
+	struct cm_av av, alt_av;
+	struct cm_av new_av; /* of a LAP that is under way */
+
+	/* the message that waits for an answer */
+	struct smp request;
+	uint64_t deadline, timeout_ps; /* CM_NEVER: none */
+	unsigned retries_left, max_cm_retries;
+	/* what answered the peer's last message, in case that comes again */
+	struct smp answer;
+	uint64_t answered_tid; /* of the LAP */
+
+	uint64_t tid;         /* of the REQ or DREQ, ours or the peer's */
+	uint64_t response_ps; /* the peer's response timeout with two packet life times */
+	uint8_t response_code;
+	uint8_t service_timeout;
+	bool peer_to_peer;
+	bool has_alternate;
+	enum ib_qp_type qp_type;
+	uint32_t local_qpn, remote_qpn, sq_psn, rq_psn;
+	uint16_t pkey;
+	uint8_t path_mtu, responder_resources, initiator_depth, retry_count, rnr_retry_count;
+	uint64_t remote_delay_ps; /* ACK delay that a REP told */
+	/* of a SIDR_REQ: who asked */
+	uint32_t sidr_request_id;
+	unsigned sidr_slid;
+};
+
+/* A MAD that came. */
+struct cm_work {
+	struct drv_list link;
+	unsigned port;
+	struct drv_wc wc;
+	struct smp mad;
+};
+
+/* What a port said of itself; asked again after one of its events. */
+struct cm_port {
+	bool valid, serves;
+	unsigned changes; /* events */
+	union ib_gid gid;
+	uint16_t pkey;
+	struct ib_port_attr attr;
+};
+
+struct cm_device {
+	struct ib_device *device;
+	struct platform *p;
+	uint64_t guid;
+	unsigned ack_delay;
+	struct drv_list ids, timewaits, works;
+	struct platform_waitq *waitq; /* of the thread */
+	struct platform_waitq *gone;  /* of who waits for a handler, or the thread, to end */
+	unsigned threads;
+	bool stop;
+	uint32_t last_id;
+	uint64_t last_service_id;
+	struct cm_port ports[DRV_PORTS_MAX + 1];
+	struct ib_event_handler port_events;
+	struct ib_cm_counters counters;
+	/* path questions: sa_query.c */
+	struct drv_list queries;
+	struct platform_waitq *sa_waitq;
+	int last_query;
+	/* the layer above: cma.c */
+	void *cma;
+};
+
+static inline struct cm_id *cm_id_of(struct ib_cm_id *id)
+{
+	return DRV_CONTAINER(id, struct cm_id, ib);
+}
+
+static inline struct cm_device *cm_of(const struct ib_device *device)
+{
+	return device->cm;
+}
+
+static inline uint64_t cm_now(const struct cm_device *cm)
+{
+	return cm->p->ops->now_ps(cm->p);
+}
+
+/* 4.096 us * 2^code. */
+static inline uint64_t cm_time_ps(unsigned code)
+{
+	return UINT64_C(4096000) << (code & 31);
+}
+
+/* --- cm.c --- */
+
+void cm_wake(struct cm_device *cm);
+/* A thread of the device; it lowers cm->threads by cm_thread_ends. */
+void cm_thread_start(struct cm_device *cm, const char *name, void (*fn)(void *arg));
+void cm_thread_ends(struct cm_device *cm);
+
+/* --- cm_id.c --- */
+
+/* NULL: no memory. */
+struct cm_id *cm_id_new(struct cm_device *cm, ib_cm_handler handler, void *context);
+/* With what is under way; no handler of it runs. */
+void cm_id_end(struct cm_id *id);
+/* NULL: none, or it is being destroyed. */
+struct cm_id *cm_id_find(struct cm_device *cm, uint32_t local_id);
+struct cm_id *cm_id_find_pair(struct cm_device *cm, uint32_t local_id, uint32_t remote_id);
+struct cm_id *cm_find_listener(struct cm_device *cm, uint64_t service_id);
+/* Host order. */
+static inline uint32_t cm_local(const struct cm_id *id)
+{
+	return be32toh(id->ib.local_id);
+}
+
+static inline uint32_t cm_remote(const struct cm_id *id)
+{
+	return be32toh(id->ib.remote_id);
+}
+
+void cm_set_state(struct cm_id *id, enum ib_cm_state state);
+/* Calls the handler; the id may be gone afterwards. */
+void cm_deliver(struct cm_id *id, struct ib_cm_event *event);
+/* The same of an event with nothing but a status. */
+void cm_deliver_simple(struct cm_id *id, enum ib_cm_event_type type);
+/* Nothing waits for an answer any more. */
+void cm_cancel(struct cm_id *id);
+
+int cm_timewait_new(struct cm_id *id);
+/* The peer's numbers are known. */
+void cm_timewait_known(struct cm_id *id, uint32_t remote_id, uint64_t guid, uint32_t qpn);
+void cm_enter_timewait(struct cm_id *id);
+void cm_reset_to_idle(struct cm_id *id);
+void cm_timewait_free(struct cm_timewait *tw);
+struct cm_timewait *cm_timewait_by_remote_id(struct cm_device *cm, uint32_t remote_id,
+					     uint64_t guid);
+struct cm_timewait *cm_timewait_by_qpn(struct cm_device *cm, uint32_t qpn, uint64_t guid);
+/* What has timed out, of ids and of connections; true when there was something. */
+bool cm_expire(struct cm_device *cm);
+uint64_t cm_next_deadline(const struct cm_device *cm);
+
+/* --- cm_send.c --- */
+
+void cm_fill_header(struct smp *smp, enum cm_attr attr, uint64_t tid);
+/* To the peer of an AV, once: 0 or -errno. */
+int cm_post(struct cm_device *cm, const struct cm_av *av, const struct smp *smp);
+/* The id's request, with its timer and retries. On failure nothing waits. */
+int cm_post_request(struct cm_id *id, uint64_t timeout_ps, unsigned retries);
+/* To whom a MAD came from. */
+int cm_reply(struct cm_device *cm, const struct cm_work *work, const struct smp *smp);
+/* -EINVAL: more than there is room for, or nothing where a length is. */
+int cm_check_data(const void *data, unsigned len, unsigned room);
+void cm_fill_rej(struct cm_id *id, struct smp *smp, enum ib_cm_rej_reason reason, const void *ari,
+		 uint8_t ari_length, const void *data, uint8_t len);
+void cm_fill_mra(const struct cm_id *id, struct smp *smp, enum cm_message message, const void *data,
+		 uint8_t len);
+void cm_fill_dreq(struct cm_id *id, struct smp *smp, const void *data, uint8_t len);
+void cm_fill_drep(const struct cm_id *id, struct smp *smp, const void *data, uint8_t len);
+/* For a message of an id that there is not. */
+void cm_issue_rej(struct cm_device *cm, const struct cm_work *work, enum ib_cm_rej_reason reason,
+		  enum cm_message rejected, const void *ari, uint8_t ari_length);
+uint64_t cm_guid_be(const struct cm_device *cm);
+
+/* --- cm_path.c --- */
+
+/* May sleep. -EINVAL: no such port. */
+int cm_port_get(struct cm_device *cm, unsigned port, const struct cm_port **out);
+/* From a path of ours. -EINVAL: its source or P_Key is not of this device. May sleep. */
+int cm_av_from_path(struct cm_device *cm, const struct sa_path_rec *path, struct cm_av *av);
+/* From a path in the peer's message, seen from here: -EINVAL P_Key. */
+int cm_av_from_msg(struct cm_device *cm, unsigned port, const struct cm_path *path, uint16_t pkey,
+		   uint8_t mtu, struct cm_av *av);
+int cm_av_from_lap(struct cm_device *cm, unsigned port, const struct cm_lap_path *path,
+		   uint16_t pkey, uint8_t mtu, struct cm_av *av);
+/* The port with that GID, 0: none. May sleep. */
+unsigned cm_port_of_gid(struct cm_device *cm, const uint8_t gid[16]);
+void cm_path_to_msg(const struct sa_path_rec *path, const struct cm_av *av, struct cm_path *out);
+void cm_path_to_lap(const struct sa_path_rec *path, const struct cm_av *av,
+		    struct cm_lap_path *out);
+/* As a path from here. */
+void cm_path_from_msg(const struct cm_path *in, uint16_t pkey, uint8_t mtu,
+		      struct sa_path_rec *path);
+void cm_path_from_lap(const struct cm_lap_path *in, uint16_t pkey, uint8_t mtu,
+		      struct sa_path_rec *path);
+/* Local ACK timeout of a QP: over two packet life times and the HCA's delay. */
+uint8_t cm_ack_timeout(unsigned ack_delay, unsigned life_time);
+
+/* --- who takes what came --- */
+
+void cm_received(struct cm_device *cm, struct cm_work *work);
+void cm_req_came(struct cm_device *cm, struct cm_work *work);
+void cm_lap_came(struct cm_device *cm, struct cm_work *work);
+void cm_apr_came(struct cm_device *cm, struct cm_work *work);
+void cm_sidr_req_came(struct cm_device *cm, struct cm_work *work);
+void cm_sidr_rep_came(struct cm_device *cm, struct cm_work *work);
+/* SIDR_REQ_RCVD ends without the user's answer. */
+void cm_sidr_refuse(struct cm_id *id);
+
+/* --- sa_query.c --- */
+
+int cm_sa_start(struct cm_device *cm);
+void cm_sa_stop(struct cm_device *cm);
+
+#endif
