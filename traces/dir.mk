@@ -14,3 +14,9 @@ $(O)/gen/traces/report_page.gen.h: $(report-page)
 		while ((got = (getline line < file)) > 0) print line; if (got < 0) exit 1; next } { print }' $(filter %/page.html,$^) | \
 		{ echo 'static const unsigned char report_page[] = {'; od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; } > $@
 $(O)/obj/traces/report.o: $(O)/gen/traces/report_page.gen.h
+
+# What Wireshark does not know of connection management, from the rows.
+prog-y += wireshark_lua:$(d)/wireshark_lua.c
+build-all: $(O)/hcasim_cm.lua
+$(O)/hcasim_cm.lua: $(O)/wireshark_lua
+	$(Q)$< > $@

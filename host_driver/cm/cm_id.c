@@ -325,6 +325,7 @@ void cm_reset_to_idle(struct cm_id *id)
 {
 	cm_cancel(id);
 	cm_set_state(id, IB_CM_IDLE);
+	id->ib.remote_id = 0;
 	id->established_by_user = false;
 	if (id->timewait)
 		cm_timewait_free(id->timewait);
@@ -441,6 +442,7 @@ bool cm_expire(struct cm_device *cm)
 		cm_timewait_free(tw);
 		if (id && !id->destroying) {
 			cm_set_state(id, IB_CM_IDLE);
+			id->ib.remote_id = 0;
 			cm_deliver_simple(id, IB_CM_TIMEWAIT_EXIT);
 		}
 		return true;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Each message of a connection is lost once. A REQ, REP or DREQ goes out again when the peer's
+ * response timeout and two packet life times are over; who lost its RTU or DREP on the way gives it
+ * again to the repeated REP or DREQ - the latter when its own TIMEWAIT is over already. Nobody
+ * hears anything twice.
+ */
+/* behaviours: IBA-12.9.8.6-retries IBA-12.9.8.3-duplicates */
+#include "testbench/connect.h"
+
+enum { SERVICE = 7, CODE = 16 };
+
+#define UNIT_PS UINT64_C(4096000)
+
+SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again, in time",
+	 .no_qps = true, .any_packets = true)
+{
+	/* REQ and DREQ of the client: response timeout, two packet life times (12) of the path */
+	const uint64_t client_ps = (UNIT_PS << CODE) + 2 * (UNIT_PS << 12);
+	/* REP of the server: response timeout, and the ACK timeout that the REQ tells */
+	const uint64_t server_ps = (UNIT_PS << CODE) + (UNIT_PS << 16);
+	struct ib_cm_counters at_a, at_b;
+	struct conn *listener, *client, *server;
+	struct sa_path_rec path;
+	uint64_t sent;
+
+	start_cm();
+	listener = conn_listen(b, SERVICE);
+	client = conn_new(a);
+	ask_path(a, &path);
+
+	phase("REQ");
+	lose_mad(a_to_b);
+	conn_request(client, .service = SERVICE, .path = &path, .response_timeout = CODE);
+	sent = tb_now(tb);
+	server = conn_accept(listener);
+	if (!still_right())
+		return;
+	expect_true(server->last.time_ps > sent + client_ps);
+	expect_true(server->last.time_ps < sent + client_ps + CFG_MS(1));
+
+	phase("REP");
+	lose_mad(b_to_a);
+	conn_reply(server);
+	sent = tb_now(tb);
+	expect_cm(client, IB_CM_REP_RECEIVED);
+	/* the client asks again before: a repeated REQ is answered by the REP */
+	expect_true(client->last.time_ps < sent + client_ps);
+	conn_move(client, IB_QPS_INIT);
+	conn_move(client, IB_QPS_RTR);
+	conn_move(client, IB_QPS_RTS);
+
+	phase("RTU");
+	lose_mad(a_to_b);
+	must(ib_send_cm_rtu(client->id, NULL, 0));
+	expect_cm(server, IB_CM_RTU_RECEIVED);
+	expect_true(server->last.time_ps > sent + server_ps);
+	conn_move(server, IB_QPS_RTS);
+
+	phase("DREQ");
+	lose_mad(a_to_b);
+	must(ib_send_cm_dreq(client->id, NULL, 0));
+	sent = tb_now(tb);
+	expect_cm(server, IB_CM_DREQ_RECEIVED);
+	expect_true(server->last.time_ps > sent + client_ps);
+
+	phase("DREP");
+	lose_mad(b_to_a);
+	must(ib_send_cm_drep(server->id, NULL, 0));
+	expect_cm(client, IB_CM_DREP_RECEIVED);
+	expect_true(client->last.time_ps > sent + 2 * client_ps);
+	expect_cm(client, IB_CM_TIMEWAIT_EXIT);
+	expect_cm(server, IB_CM_TIMEWAIT_EXIT);
+
+	must(ib_cm_query_counters(ib_device_of(a), &at_a));
+	must(ib_cm_query_counters(ib_device_of(b), &at_b));
+	expect_equal(at_a.tx_retries[IB_CM_MSG_REQ], 2);
+	expect_equal(at_b.rx_duplicates[IB_CM_MSG_REQ], 1);
+	expect_equal(at_b.tx_retries[IB_CM_MSG_REP], 1);
+	expect_equal(at_a.rx_duplicates[IB_CM_MSG_REP], 1);
+	expect_equal(at_a.tx_msgs[IB_CM_MSG_RTU], 2);
+	expect_equal(at_a.tx_retries[IB_CM_MSG_DREQ], 2);
+	expect_equal(at_b.tx_msgs[IB_CM_MSG_DREP], 2);
+	expect_equal(at_a.timewaits + at_b.timewaits, 0);
+	conn_end(server);
+	conn_end(client);
+	conn_end(listener);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Nobody answers. A REQ is sent max_cm_retries times again, then its id is idle and the peer hears
+ * "timeout"; an MRA makes the waits longer; a REP without RTU ends the same way; a DREQ without
+ * DREP ends in TIMEWAIT, and the peer's connection when its own DREQ is answered by nobody's DREP.
+ */
+/* behaviours: IBA-12.9.8.6-retries IBA-12.9.8.5-mra IBA-12.6.7.2-reject-timeout */
+#include "testbench/connect.h"
+
+enum { SERVICE = 7, CODE = 14, RETRIES = 2, MRA_CODE = 19 };
+
+#define UNIT_PS UINT64_C(4096000)
+
+SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .any_packets = true)
+{
+	const uint64_t turn_ps = 2 * (UNIT_PS << 12), response_ps = (UNIT_PS << CODE) + turn_ps;
+	struct conn *listener, *client, *server;
+	struct sa_path_rec path;
+	uint64_t sent;
+
+	start_cm();
+	listener = conn_listen(b, SERVICE);
+	client = conn_new(a);
+	ask_path(a, &path);
+
+	phase("a REQ is never answered");
+	conn_request(client, .service = SERVICE, .path = &path, .response_timeout = CODE,
+		     .retries = RETRIES);
+	sent = tb_now(tb);
+	server = conn_accept(listener);
+	expect_cm(client, IB_CM_REQ_ERROR);
+	if (!still_right())
+		return;
+	expect_equal(client->last.cm.param.send_status, IBV_WC_RESP_TIMEOUT_ERR);
+	expect_true(client->last.time_ps > sent + (RETRIES + 1) * response_ps - CFG_US(100));
+	expect_true(client->last.time_ps < sent + (RETRIES + 1) * response_ps + CFG_MS(1));
+	expect_state(client, IB_CM_IDLE);
+	expect_cm(server, IB_CM_REJ_RECEIVED);
+	expect_equal(server->last.cm.param.rej_rcvd.reason, IB_CM_REJ_TIMEOUT);
+	expect_equal(server->last.cm.param.rej_rcvd.ari_length, 8);
+	expect_state(server, IB_CM_IDLE);
+	conn_end(server);
+
+	phase("an MRA asks for time");
+	conn_request(client, .service = SERVICE, .path = &path, .response_timeout = CODE,
+		     .no_retries = true);
+	server = conn_accept(listener);
+	if (!still_right())
+		return;
+	must(ib_send_cm_mra(server->id, MRA_CODE, NULL, 0));
+	expect_cm(client, IB_CM_MRA_RECEIVED);
+	sent = client->last.time_ps;
+	expect_cm(client, IB_CM_REQ_ERROR);
+	expect_true(client->last.time_ps >= sent + (UNIT_PS << MRA_CODE) + turn_ps);
+	expect_cm(server, IB_CM_REJ_RECEIVED);
+	conn_end(server);
+
+	phase("a REP is never answered");
+	conn_request(client, .service = SERVICE, .path = &path, .response_timeout = CODE,
+		     .no_retries = true);
+	server = conn_accept(listener);
+	conn_reply(server);
+	expect_cm(client, IB_CM_REP_RECEIVED);
+	expect_cm(server, IB_CM_REP_ERROR);
+	expect_state(server, IB_CM_IDLE);
+	expect_cm(client, IB_CM_REJ_RECEIVED);
+	if (!still_right())
+		return;
+	expect_equal(client->last.cm.param.rej_rcvd.reason, IB_CM_REJ_TIMEOUT);
+	expect_state(client, IB_CM_IDLE);
+	conn_end(server);
+	conn_end(client);
+
+	phase("a DREQ is never answered");
+	client = conn_new(a);
+	server = conn_establish(client, listener, .service = SERVICE, .path = &path,
+				.response_timeout = CODE, .no_retries = true);
+	lose_mad(a_to_b);
+	must(ib_send_cm_dreq(client->id, NULL, 0));
+	expect_cm(client, IB_CM_DREQ_ERROR);
+	expect_state(client, IB_CM_TIMEWAIT);
+	expect_cm(client, IB_CM_TIMEWAIT_EXIT);
+	conn_end(client);
+	expect_state(server, IB_CM_ESTABLISHED);
+	must(ib_send_cm_dreq(server->id, NULL, 0));
+	expect_cm(server, IB_CM_DREP_RECEIVED); /* of an id that is gone */
+	expect_cm(server, IB_CM_TIMEWAIT_EXIT);
+	conn_end(server);
+	conn_end(listener);
+}
