@@ -149,7 +149,7 @@ static struct uv_object *object_of(enum uv_kind kind, uint32_t handle)
 	return o;
 }
 
-static void look(struct held *h)
+static inline void look(struct held *h)
 {
 	const struct drv_device *dev = rig.drv;
 	const struct ib_device *ib = rig.host.devices[0];
