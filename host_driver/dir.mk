@@ -12,3 +12,4 @@ test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c)
 test-y += $(addprefix $(d)/cm/tests/, tshark_test.c)
 $(O)/$(d)/cm/tests/tshark_test: | $(O)/fw/hcasim-fw.elf $(O)/hcasim $(O)/hcasim_cm.lua
 test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c modify_test.c)
+test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c modify_test.c life_test.c)

@@ -100,7 +100,7 @@ int uv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv
 	if (all && end)
 		rc = EINVAL;
 	if (n > FEW)
-		many = d = calloc(n, sizeof(*d));
+		many = d = drv_calloc(n, sizeof(*d));
 	if (!d)
 		rc = ENOMEM;
 	if (rc) {

@@ -423,6 +423,96 @@ static int call_query_pkey(void)
 	return ibv_query_pkey(rig.context, 1, 0, &pkey) ? errno : 0;
 }
 
+static int prepare_mr(void)
+{
+	return call_reg_mr();
+}
+
+static int call_rereg(void)
+{
+	return ibv_rereg_mr(rig.made, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
+		       ? errno
+		       : 0;
+}
+
+static int call_cq_ex(void)
+{
+	struct ibv_cq_init_attr_ex init = {
+		.cqe = 10, .channel = rig.channel, .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP};
+
+	return made(ibv_create_cq_ex(rig.context, &init));
+}
+
+static int call_moderate(void)
+{
+	struct ibv_modify_cq_attr a = {.attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = {2, 10}};
+
+	return ibv_modify_cq(rig.cq, &a);
+}
+
+static int call_query_device_ex(void)
+{
+	struct ibv_device_attr_ex a;
+
+	return ibv_query_device_ex(rig.context, NULL, &a);
+}
+
+static int call_gid_table(void)
+{
+	struct ibv_gid_entry entries[32];
+	ssize_t n = ibv_query_gid_table(rig.context, entries, 32, 0);
+
+	return n < 0 ? (int)-n : 0;
+}
+
+static int call_rc_ops(void)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.send_cq = rig.cq,
+		.recv_cq = rig.cq,
+		.cap = {.max_send_wr = 20, .max_send_sge = 1, .max_inline_data = 16},
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = rig.pd,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_LOCAL_INV};
+
+	rig.qp = ibv_create_qp_ex(rig.context, &init);
+	return made(rig.qp);
+}
+
+static int prepare_ops_rts(void)
+{
+	return call_rc_ops() || call_init() || call_rtr() || call_rts();
+}
+
+/* More than fit the stack. What was built stays with the queue pair. */
+static int call_wr_list(void)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(rig.qp);
+	char text[8] = "seven..";
+
+	ibv_wr_start(qpx);
+	for (unsigned i = 0; i < 10; i++) {
+		ibv_wr_send(qpx);
+		ibv_wr_set_inline_data(qpx, text, sizeof(text));
+	}
+	return ibv_wr_complete(qpx);
+}
+
+static int prepare_wr_list(void)
+{
+	bool armed = rig.armed;
+	int rc;
+
+	/* once, so that the requests are there; the queue pair is taken back to RTS */
+	rig.armed = false;
+	rc = prepare_ops_rts() || call_wr_list() || to_state(IBV_QPS_RESET, 0) || call_init() ||
+	     call_rtr() || call_rts();
+	rig.armed = armed;
+	return rc;
+}
+
 static const struct test_case cases[] = {
 	{"get_device_list", NULL, call_device_list, undo_device_list, NULL},
 	{"open_device", NULL, call_open_device, undo_open_device, NULL},
@@ -431,6 +521,13 @@ static const struct test_case cases[] = {
 	{"query_pkey", NULL, call_query_pkey, NULL, NULL},
 	{"alloc_pd", NULL, call_alloc_pd, undo_alloc_pd, NULL},
 	{"reg_mr", NULL, call_reg_mr, undo_reg_mr, NULL},
+	{"rereg_mr", prepare_mr, call_rereg, NULL, undo_reg_mr},
+	{"query_device_ex", NULL, call_query_device_ex, NULL, NULL},
+	{"query_gid_table", NULL, call_gid_table, NULL, NULL},
+	{"create_cq_ex", NULL, call_cq_ex, undo_cq, NULL},
+	{"modify_cq", NULL, call_moderate, NULL, NULL},
+	{"create_qp_ex with operations", NULL, call_rc_ops, undo_qp, NULL},
+	{"wr_complete", prepare_wr_list, call_wr_list, NULL, undo_qp},
 	{"alloc_mw type 1", NULL, call_mw_1, undo_mw, NULL},
 	{"alloc_mw type 2", NULL, call_mw_2, undo_mw, NULL},
 	{"create_comp_channel", NULL, call_channel, undo_channel, NULL},

@@ -8,6 +8,8 @@
 
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/uverbs/lib.h"
+#include "model/engine/icm.h"
+#include "model/interface/fwregs.h"
 #include "testbench/machine.h"
 
 #include "traces/trace.h"
@@ -20,7 +22,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { REGION = 8192, TEXT = 240, NTH_MAX = 200, CASES_MAX = 64 };
+enum { REGION = 8192, TEXT = 240, NTH_MAX = 1000, CASES_MAX = 64, HW_NUMBERS = 8192, HW_KINDS = 4 };
 
 enum failing { FAIL_ALLOCATION, FAIL_COMMAND, KINDS };
 
@@ -30,7 +32,7 @@ struct rig {
 	const struct platform_ops *real;
 	struct drv_device *drv;
 	struct uv_host host;
-	struct uv_process process;
+	struct uv_process process, *other; /* other: runs instead; NULL: none */
 	/* the failure that is armed */
 	bool armed, fired;
 	enum failing kind;
@@ -111,7 +113,7 @@ static void failing_write(struct platform *p, unsigned bar, uint64_t offset, con
 
 struct uv_process *uv_process_current(void)
 {
-	return rig.no_process ? NULL : &rig.process;
+	return rig.no_process ? NULL : rig.other ? rig.other : &rig.process;
 }
 
 void uv_kernel_enter(void)
@@ -128,6 +130,7 @@ struct held {
 	unsigned mpts, pds, xrcds, cqs, srqs, qps, mcgs, uars, mtts, db_records, mailboxes, icm;
 	size_t pages_used, pages_mapped;
 	unsigned objects, pd_users, cq_users, srq_users, xrcd_users, target_users;
+	unsigned hw_qps, hw_cqs, hw_srqs, hw_mpts; /* the device's: valid contexts */
 	unsigned uv_objects, heap, files, fds, domains, inodes, channels, event_handlers;
 };
 
@@ -147,6 +150,17 @@ static struct uv_object *object_of(enum uv_kind kind, uint32_t handle)
 
 	uv_object_put(o);
 	return o;
+}
+
+/* Numbers are handed out upwards from the reserved ones; tests come nowhere near the limit. */
+static unsigned hw_objects(unsigned table)
+{
+	const struct hca *hca = host_hca(rig.machine.hosts[0]);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < HW_NUMBERS; i++)
+		n += icm_object_valid(hca, table, i);
+	return n;
 }
 
 static inline void look(struct held *h)
@@ -179,6 +193,10 @@ static inline void look(struct held *h)
 	h->xrcd_users = object_of(UV_XRCD, rig.xrcd->handle)->xrcd_users * 100 +
 			object_of(UV_XRCD, rig.xrcd->handle)->domain->xrcd->usecnt;
 	h->target_users = object_of(UV_QP, rig.target->handle)->qp->real_qp->usecnt;
+	h->hw_qps = hw_objects(FW_TABLE_QPC);
+	h->hw_cqs = hw_objects(FW_TABLE_CQC);
+	h->hw_srqs = hw_objects(FW_TABLE_SRQC);
+	h->hw_mpts = hw_objects(FW_TABLE_MPT);
 	h->uv_objects = length(&file->objects);
 	h->channels = length(&file->channels) * 100 + (unsigned)rig.channel->refcnt;
 	h->heap = length(&rig.process.heap);

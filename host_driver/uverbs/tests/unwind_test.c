@@ -70,7 +70,9 @@ static bool run_nth(const struct test_case *c, unsigned nth)
 		rig.failures[rig.kind]++;
 	if (rc) {
 		rig.made = made_before;
-		compare(c, nth, &before, "right after the failure");
+		/* a region that is half changed is good for nothing but its end */
+		if (c->call != call_rereg)
+			compare(c, nth, &before, "right after the failure");
 	} else if (c->undo) {
 		c->undo();
 		if (c->prepare)
@@ -109,8 +111,8 @@ static void every_failure_leaves_all_as_it_was(void **state)
 	print_message("%u calls with a failed allocation, %u with a failed command\n",
 		      rig.failures[FAIL_ALLOCATION], rig.failures[FAIL_COMMAND]);
 	/* more than one allocation a case, and a command in most */
-	assert_true(rig.failures[FAIL_ALLOCATION] > 140);
-	assert_true(rig.failures[FAIL_COMMAND] > 30);
+	assert_true(rig.failures[FAIL_ALLOCATION] > 165);
+	assert_true(rig.failures[FAIL_COMMAND] > 40);
 }
 
 int main(void)

@@ -102,8 +102,8 @@ enum ibv_device_cap_flags {
 struct ibv_device {
 	enum ibv_node_type node_type;
 	enum ibv_transport_type transport_type;
-	char name[64];     /* "mlx4_0" */
-	char dev_name[64]; /* "uverbs0" */
+	char name[64];                     /* "mlx4_0" */
+	char dev_name[64];                 /* "uverbs0" */
 	char dev_path[64], ibdev_path[64]; /* of sysfs, where nothing is */
 };
 
@@ -247,8 +247,9 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 /* EINVAL as well: hca_va has another offset in its page than addr. */
 struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
 			       int access);
-/* 0 or enum ibv_rereg_mr_err_code: only IBV_REREG_MR_CHANGE_ACCESS is possible here, others are
- * IBV_REREG_MR_ERR_CMD with errno EOPNOTSUPP, unknown flags IBV_REREG_MR_ERR_INPUT. */
+/* 0 or enum ibv_rereg_mr_err_code (after IBV_REREG_MR_ERR_CMD with EIO it is good for ibv_dereg_mr
+ * alone): only IBV_REREG_MR_CHANGE_ACCESS is possible here, others are IBV_REREG_MR_ERR_CMD with
+ * errno EOPNOTSUPP, unknown flags IBV_REREG_MR_ERR_INPUT. */
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		 int access);
 /* EBUSY while windows are bound to it. */
