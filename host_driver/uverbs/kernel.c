@@ -56,6 +56,11 @@ put:
 	return rc;
 }
 
+enum {
+	REREG_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+		       IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND,
+};
+
 int uvk_rereg_mr(struct uv_file *file, uint32_t mr, unsigned access)
 {
 	int rc = 0;
@@ -63,8 +68,10 @@ int uvk_rereg_mr(struct uv_file *file, uint32_t mr, unsigned access)
 
 	if (rc)
 		return rc;
-	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
-	    !(access & IBV_ACCESS_LOCAL_WRITE))
+	access &= ~(unsigned)IBV_ACCESS_RELAXED_ORDERING;
+	if (access & ~(unsigned)REREG_ACCESS ||
+	    (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	     !(access & IBV_ACCESS_LOCAL_WRITE)))
 		rc = -EINVAL;
 	else
 		rc = drv_mr_rereg_access(o->mr->drv, access);

@@ -3,6 +3,7 @@
  * Wrong arguments, at least one a function: each is answered with the error that man 3 ibv_* or the
  * kernel gives, and what process, kernel and driver hold is as before.
  */
+#include "host_driver/uverbs/tests/arguments_cover.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
 #include "traces/trace.h"
 
@@ -15,10 +16,13 @@
 enum { MANY = 64, KNOWN_QKEY = 5, NO_SUCH = 0x7fffff };
 
 static unsigned checks;
+static struct names seen; /* that refuse something */
 
 static void check(const char *text, long got, long want)
 {
 	checks++;
+	if (want)
+		names_of_text(&seen, text);
 	if (got == want)
 		return;
 	if (rig.wrongs < CASES_MAX)
@@ -39,6 +43,8 @@ static void unchanged(const struct held *before, const char *when)
 #define FAILS(call, error)     (errno = 0, check(#call, (call) ? -1 : errno, error))
 #define MINUS_ONE(call, error) (errno = 0, check(#call, (call) == -1 ? errno : 0, error))
 #define KERNEL(call, error)    check(#call, IS_ERR(call) ? -PTR_ERR(call) : 0, error)
+
+#include "host_driver/uverbs/tests/arguments_more.h"
 
 static void devices(void)
 {
@@ -83,6 +89,15 @@ static void memory(void)
 	GIVES(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, rig.pd, NULL, 0, 0), IBV_REREG_MR_ERR_CMD);
 	GIVES(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE),
 	      IBV_REREG_MR_ERR_CMD);
+	GIVES(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_ON_DEMAND),
+	      IBV_REREG_MR_ERR_CMD);
+	GIVES(errno, EINVAL);
+	GIVES(ibv_rereg_mr(&stale, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0),
+	      IBV_REREG_MR_ERR_CMD);
+	GIVES(ibv_rereg_mr(mr, 1 << 9, NULL, NULL, 0, 0), IBV_REREG_MR_ERR_INPUT);
+	GIVES(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, rig.memory, 1, 0),
+	      IBV_REREG_MR_ERR_CMD);
+	GIVES(errno, EOPNOTSUPP);
 	GIVES(ibv_dereg_mr(&stale), EINVAL);
 	/* a handle of another kind */
 	stale.handle = rig.pd->handle;
@@ -184,7 +199,7 @@ static void addresses(void)
 	attr.grh.sgid_index = 255;
 	FAILS(ibv_create_ah(rig.pd, &attr), EINVAL);
 	GIVES(ibv_init_ah_from_wc(rig.context, 1, &wc, &grh, &attr), -1);
-	GIVES(ibv_create_ah_from_wc(rig.pd, &wc, &grh, 1) != NULL, false);
+	GIVES(ibv_create_ah_from_wc(rig.pd, &wc, &grh, 1) == NULL, true);
 }
 
 static void creation(void)
@@ -340,9 +355,11 @@ static void kernel_verbs(void)
 
 static void run(void)
 {
-	static void (*const groups[])(void) = {devices,       memory,      completions, domains,
-					       shared_queues, addresses,   creation,    states,
-					       receive_qps,   kernel_verbs};
+	static void (*const groups[])(void) = {
+		devices,          memory,          completions,      domains,
+		shared_queues,    addresses,       creation,         states,
+		receive_qps,      kernel_verbs,    windows,          rates_and_names,
+		extended_devices, extended_queues, posting_by_calls, absent};
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.send_cq = rig.cq,
@@ -372,10 +389,19 @@ static void wrong_arguments_are_refused(void **state)
 	assert_true(checks > 110);
 }
 
+static void every_function_has_one(void **state)
+{
+	unsigned declared;
+
+	assert_int_equal(uncovered(&seen, &declared), 0);
+	assert_true(declared > 120);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_arguments_are_refused),
+		cmocka_unit_test(every_function_has_one),
 		cmocka_unit_test(nothing_is_left),
 	};
 

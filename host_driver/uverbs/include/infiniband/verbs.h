@@ -258,8 +258,9 @@ int ibv_dereg_mr(struct ibv_mr *mr);
 /* EINVAL: no such type. */
 struct ibv_mw *ibv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ibv_dealloc_mw(struct ibv_mw *mw);
-/* Type 1. EINVAL: type 2, zero-based access, remote atomic or write of a region without it, not the
- * QP's PD. mw->rkey is the new key after success. */
+/* Type 1. EINVAL: type 2, zero-based access, an area without a region, a state that does not send;
+ * EPERM: window, region and QP are not of one PD. mw->rkey is the new key after success. What the
+ * region does not allow completes with IBV_WC_MW_BIND_ERR. */
 int ibv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 static inline uint32_t ibv_inc_rkey(uint32_t rkey)
 {
