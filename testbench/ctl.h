@@ -25,11 +25,11 @@ struct ctl_target {
 	struct fault_plan *plan;
 	uint64_t seed;
 	struct trace *trace;
-	bool traced;           /* into files */
-	const uint8_t *points; /* trace->on[] as it was at the start */
-	const uint8_t *quiet;  /* and with "trace off": what the report at the end needs */
-	const char *dir;       /* for files that a command writes */
-	bool *stop;            /* set by quit */
+	bool traced;     /* into files */
+	uint32_t points; /* trace->kinds as it was at the start */
+	uint32_t quiet;  /* and with "trace off": what the report at the end needs */
+	const char *dir; /* for files that a command writes */
+	bool *stop;      /* set by quit */
 };
 
 struct ctl;

@@ -364,7 +364,7 @@ static void do_trace(const struct ctl_target *t, const struct words *w, FILE *ou
 		fprintf(out, "error: no trace was asked for (serve --trace)");
 		return;
 	}
-	memcpy(t->trace->on, on ? t->points : t->quiet, sizeof(t->trace->on));
+	trace_listen(t->trace, on ? t->points : t->quiet);
 	fprintf(out, "ok trace %s", w->word[1]);
 }
 

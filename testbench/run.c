@@ -319,7 +319,7 @@ static enum exit_status run_machine(struct run *run)
 	status = execute(run);
 destroy:
 	/* what the machine says while it is taken apart is no part of the run */
-	memset(run->trace->on, 0, sizeof(run->trace->on));
+	trace_listen(run->trace, 0);
 	machine_destroy(&run->machine);
 	rc = trace_close(run->trace);
 	run->trace = NULL;

@@ -35,8 +35,8 @@ struct serve {
 	struct event_core core;
 	struct fault_plan plan;
 	struct trace *trace;
-	uint8_t points[TRACE_POINT_COUNT]; /* with the trace files */
-	uint8_t quiet[TRACE_POINT_COUNT];  /* the report's only */
+	uint32_t points; /* trace->kinds with the trace files */
+	uint32_t quiet;  /* for the report's only */
 	struct vfu_device devices[SERVE_SOCKETS_MAX];
 	unsigned device_count;
 	struct vfu_server *server;
@@ -215,14 +215,14 @@ static int open_files(struct serve *s)
 {
 	int rc = report_listen(&s->report, s->trace);
 
-	memcpy(s->quiet, s->trace->on, sizeof(s->quiet));
+	s->quiet = s->trace->kinds;
 	if (!rc)
 		rc = outdir_create(&s->dir, stderr);
 	if (!rc && traced(s))
 		rc = trace_open(s->trace, s->run->traces, s->dir.path, stderr);
 	if (!rc)
 		rc = write_file(s, "config.ini", write_config);
-	memcpy(s->points, s->trace->on, sizeof(s->points));
+	s->points = s->trace->kinds;
 	return rc;
 }
 
@@ -319,7 +319,7 @@ static enum exit_status serve_all(struct serve *s)
 										    : EXIT_RIGHT;
 	}
 	/* what the devices say while they are taken apart is no part of the run */
-	memset(s->trace->on, 0, sizeof(s->trace->on));
+	trace_listen(s->trace, 0);
 	ctl_close(s->ctl);
 	vfu_server_destroy(s->server);
 	if (s->signals.fd > 0)

@@ -7,8 +7,10 @@
  * overflows); the log has them all. The file says nothing about machine or date. Source:
  * draft-ietf-opsawg-pcapng, Endace ERF types.
  */
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,32 +21,56 @@ enum {
 	PORTS = 512, /* hca * 2 + port - 1 */
 	COMMENT_MAX = 256,
 	COMMENT_TEXT_MAX = 130, /* fault=...; beside three numbers */
+	OPTION_HEAD = 4,
+	PACKET_TAIL = OPTION_HEAD + 4 + OPTION_HEAD + 4, /* flags, end of options, length */
+};
+
+/* The comment of a packet as an option: mostly that of the packet before it too. */
+struct comment {
+	uint64_t args[4]; /* of the record it was made of */
+	bool lasts;       /* it says nothing beyond them */
+	size_t len;       /* 0: nothing to say */
+	uint8_t option[OPTION_HEAD + COMMENT_MAX];
+};
+
+struct interface {
+	uint32_t number;
+	struct comment comments[2]; /* [it is going out] */
 };
 
 struct pcapng {
 	struct trace_file file;
-	uint16_t interface[PORTS]; /* number + 1, 0: not described */
-	uint16_t ninterfaces;
+	struct interface *interfaces[PORTS]; /* NULL: not described */
+	uint32_t ninterfaces;
 };
 
 /* Blocks are in the byte order of the machine that writes them; ours are always little-endian. */
 static uint8_t *put16(uint8_t *p, uint16_t v)
 {
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-	return p + 2;
+	v = htole16(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
 }
 
 static uint8_t *put32(uint8_t *p, uint32_t v)
 {
-	return put16(put16(p, (uint16_t)v), (uint16_t)(v >> 16));
+	v = htole32(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
+}
+
+static uint8_t *put64(uint8_t *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
 }
 
 static uint8_t *put_be16(uint8_t *p, uint16_t v)
 {
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
-	return p + 2;
+	v = htobe16(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
 }
 
 static uint8_t *put_padded(uint8_t *p, const void *bytes, size_t n)
@@ -143,9 +169,9 @@ static inline char *put_number(char *s, const char *key, uint64_t value)
 }
 
 /* key=value;... of what is known beyond the bytes. */
-static size_t comment_make(char *comment, const struct trace_record *r)
+static size_t comment_text(char *text, const struct trace_record *r)
 {
-	char *s = comment;
+	char *s = text;
 
 	if (r->args[0] & TRACE_PACKET_WR_ID)
 		s = put_number(s, "wr_id=", r->args[1]);
@@ -155,7 +181,23 @@ static size_t comment_make(char *comment, const struct trace_record *r)
 		s = put_number(s, "try=", r->args[3]);
 	if (r->text)
 		s += snprintf(s, COMMENT_TEXT_MAX, "fault=%.*s;", 120, r->text);
-	return (size_t)(s - comment);
+	return (size_t)(s - text);
+}
+
+static void __attribute__((noinline)) comment_make(struct comment *c, const struct trace_record *r)
+{
+	char text[COMMENT_MAX];
+	size_t n = comment_text(text, r);
+
+	memcpy(c->args, r->args, sizeof(c->args));
+	c->lasts = !r->text;
+	c->len = n ? (size_t)(put_option(c->option, PCAPNG_OPT_COMMENT, text, n) - c->option) : 0;
+}
+
+static inline bool comment_fits(const struct comment *c, const struct trace_record *r)
+{
+	return c->lasts && !r->text && c->args[0] == r->args[0] && c->args[1] == r->args[1] &&
+	       c->args[2] == r->args[2] && c->args[3] == r->args[3];
 }
 
 /* 32.32 bits of seconds, the least number whose nanoseconds are these. */
@@ -166,54 +208,68 @@ static uint64_t erf_time(uint64_t ns)
 	return (ns / second << 32) + (((ns % second) << 32) + second - 1) / second;
 }
 
-static uint8_t *put_erf(uint8_t *p, const struct trace_record *r, uint16_t interface)
+/* data: bytes of header and packet. */
+static uint8_t *put_erf(uint8_t *p, uint64_t ns, uint32_t data, uint32_t interface)
 {
-	uint64_t t = erf_time(r->time_ps / PCAPNG_PS);
-
-	p = put32(put32(p, (uint32_t)t), (uint32_t)(t >> 32));
+	p = put64(p, erf_time(ns));
 	*p++ = ERF_TYPE_INFINIBAND;
 	*p++ = (uint8_t)(ERF_FLAG_VARYING | (interface & ERF_FLAG_INTERFACE));
-	p = put_be16(p, (uint16_t)(ERF_HEADER + r->len));
+	p = put_be16(p, (uint16_t)data);
 	p = put_be16(p, 0);
-	return put_be16(p, (uint16_t)r->len);
+	return put_be16(p, (uint16_t)(data - ERF_HEADER));
+}
+
+static struct interface *interface_find(struct pcapng *s, const struct trace_record *r)
+{
+	struct interface **slot = &s->interfaces[r->hca * 2U + (r->port ? r->port - 1U : 0)];
+
+	if (*slot)
+		return *slot;
+	*slot = calloc(1, sizeof(**slot));
+	if (!*slot)
+		return NULL;
+	(*slot)->number = s->ninterfaces++;
+	write_interface(&s->file, r->hca, r->port);
+	return *slot;
 }
 
 static int pcapng_record(void *sink, const struct trace_record *r)
 {
 	struct pcapng *s = sink;
-	uint32_t slot = r->hca * 2U + (r->port ? r->port - 1U : 0);
-	uint8_t flags[4] = {r->point == TP_PKT_OUT ? PCAPNG_OUTBOUND : PCAPNG_INBOUND};
-	uint64_t ns = r->time_ps / PCAPNG_PS;
-	char comment[COMMENT_MAX];
-	size_t ncomment, data, total;
+	const uint64_t ns = r->time_ps / PCAPNG_PS;
+	const uint32_t data = ERF_HEADER + r->len;
+	const bool out = r->point == TP_PKT_OUT;
+	struct interface *interface;
+	struct comment *comment;
+	uint32_t total;
 	uint8_t *p;
 
-	if (r->point != TP_PKT_OUT && r->point != TP_PKT_IN)
+	if (!out && r->point != TP_PKT_IN)
 		return 0;
 	if (r->port > 2 || r->len > ERF_PACKET_MAX)
 		return -EINVAL;
-	if (!s->interface[slot]) {
-		write_interface(&s->file, r->hca, r->port);
-		s->interface[slot] = ++s->ninterfaces;
-	}
-	ncomment = comment_make(comment, r);
-	data = ERF_HEADER + r->len;
-	total = PCAPNG_PACKET_HEAD + PCAPNG_PAD(data) + (ncomment ? 4 + PCAPNG_PAD(ncomment) : 0) +
-		4 + sizeof(flags) + 4 + 4;
+	interface = interface_find(s, r);
+	if (!interface)
+		return -ENOMEM;
+	comment = &interface->comments[out];
+	if (!comment_fits(comment, r))
+		comment_make(comment, r);
+	total = (uint32_t)(PCAPNG_PACKET_HEAD + PCAPNG_PAD(data) + comment->len + PACKET_TAIL);
 	p = trace_file_reserve(&s->file, total);
 	p = put32(p, PCAPNG_PACKET);
-	p = put32(p, (uint32_t)total);
-	p = put32(p, s->interface[slot] - 1U);
+	p = put32(p, total);
+	p = put32(p, interface->number);
 	p = put32(put32(p, (uint32_t)(ns >> 32)), (uint32_t)ns);
-	p = put32(put32(p, (uint32_t)data), (uint32_t)data);
-	p = put_erf(p, r, (uint16_t)(s->interface[slot] - 1U));
+	p = put32(put32(p, data), data);
+	p = put_erf(p, ns, data, interface->number);
 	/* the ERF header is a multiple of four, so the padding is that of the packet */
 	p = put_padded(p, r->bytes, r->len);
-	if (ncomment)
-		p = put_option(p, PCAPNG_OPT_COMMENT, comment, ncomment);
-	p = put_option(p, PCAPNG_OPT_PACKET_FLAGS, flags, sizeof(flags));
+	memcpy(p, comment->option, comment->len);
+	p += comment->len;
+	p = put16(put16(p, PCAPNG_OPT_PACKET_FLAGS), 4);
+	p = put32(p, out ? PCAPNG_OUTBOUND : PCAPNG_INBOUND);
 	p = put32(p, 0);
-	put32(p, (uint32_t)total);
+	put32(p, total);
 	return s->file.err;
 }
 
@@ -222,6 +278,8 @@ static int pcapng_close(void *sink)
 	struct pcapng *s = sink;
 	int ret = trace_file_close(&s->file);
 
+	for (unsigned i = 0; i < PORTS; i++)
+		free(s->interfaces[i]);
 	free(s);
 	return ret;
 }

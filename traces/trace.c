@@ -48,8 +48,7 @@ struct trace_state {
 };
 
 static const struct trace_sink_ops *const file_sinks[] = {&trace_log_ops, &trace_pcapng_ops,
-							  &trace_vcd_ops,
-							  &trace_timeline_ops};
+							  &trace_vcd_ops, &trace_timeline_ops};
 
 struct trace *trace_create(void)
 {
@@ -66,6 +65,13 @@ struct trace *trace_create(void)
 	return tr;
 }
 
+void trace_listen(struct trace *tr, uint32_t kinds)
+{
+	tr->kinds = kinds;
+	for (struct trace_watch *w = tr->watches; w; w = w->next)
+		w->kinds = kinds;
+}
+
 int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds)
 {
 	struct trace_state *st = tr->state;
@@ -75,10 +81,7 @@ int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sin
 	if (!kinds)
 		kinds = UINT32_MAX;
 	st->sinks[st->nsinks++] = (struct sink){.ops = ops, .obj = sink, .kinds = kinds};
-	for (int p = 0; p < TRACE_POINT_COUNT; p++)
-		tr->on[p] |= kinds >> trace_point_rows[p].kind & 1;
-	for (struct trace_watch *w = tr->watches; w; w = w->next)
-		w->any = true;
+	trace_listen(tr, tr->kinds | kinds);
 	return 0;
 }
 
@@ -87,7 +90,7 @@ void trace_watch(struct trace *tr, struct trace_watch *watch)
 	*watch = (struct trace_watch){0};
 	if (!tr)
 		return;
-	watch->any = tr->state->nsinks;
+	watch->kinds = tr->kinds;
 	watch->next = tr->watches;
 	tr->watches = watch;
 }
@@ -181,19 +184,17 @@ static int sink_open(struct trace *tr, const struct trace_sink_ops *ops, const c
 
 int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err)
 {
-	uint32_t before = tr->state->nsinks;
-	uint8_t on[TRACE_POINT_COUNT];
+	uint32_t before = tr->state->nsinks, kinds = tr->kinds;
 	int wanted = list_parse(list, err);
 
 	if (wanted < 0)
 		return wanted;
-	memcpy(on, tr->on, sizeof(on));
 	for (size_t i = 0; i < sizeof(file_sinks) / sizeof(file_sinks[0]); i++) {
 		int ret = wanted >> i & 1 ? sink_open(tr, file_sinks[i], dir, err) : 0;
 
 		if (ret) {
 			sinks_undo(tr->state, before, dir);
-			memcpy(tr->on, on, sizeof(on));
+			trace_listen(tr, kinds);
 			return ret;
 		}
 	}
@@ -204,16 +205,18 @@ int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err)
 
 static void deliver(struct trace_state *st, const struct trace_record *r)
 {
-	enum trace_kind kind = trace_point_rows[r->point].kind;
+	const unsigned kind = trace_point_kinds[r->point];
 
 	for (uint32_t i = 0; i < st->nsinks; i++) {
 		struct sink *s = &st->sinks[i];
 
-		if (s->err || !(s->kinds >> kind & 1))
+		if (!(s->kinds >> kind & 1))
 			continue;
 		s->err = s->ops->record(s->obj, r);
-		if (s->err)
-			fprintf(stderr, "trace %s: %s\n", s->ops->name, strerror(-s->err));
+		if (!s->err)
+			continue;
+		fprintf(stderr, "trace %s: %s\n", s->ops->name, strerror(-s->err));
+		s->kinds = 0;
 	}
 }
 
@@ -319,7 +322,7 @@ void trace_emit(struct trace *tr, const struct trace_record *r)
 	struct trace_state *st = tr->state;
 	int ret;
 
-	if (!tr->on[r->point])
+	if (!trace_on(tr, r->point))
 		return;
 	if (r->time_ps <= tr->now_ps) {
 		deliver(st, r);
@@ -424,6 +427,6 @@ void trace_recent_each(struct trace *tr, void (*each)(void *arg, const struct tr
 	if (st->nheap)
 		qsort(st->heap, st->nheap, sizeof(st->heap[0]), held_compare);
 	for (size_t i = 0; i < st->nheap; i++)
-		if (st->tail_kinds >> trace_point_rows[st->heap[i]->r.point].kind & 1)
+		if (st->tail_kinds >> trace_point_kinds[st->heap[i]->r.point] & 1)
 			each(arg, &st->heap[i]->r);
 }

@@ -26,17 +26,18 @@
  *   receive WQE that came from an SRQ, else 0; [1] enum qp_service of the QP.
  * - CQE, EQE: bytes: the entry; args: [0] CQ or EQ number, [1] index.
  * - SPAN: the stage is busy from the record's time, which may be in the future, until args[0]; a
- *   reset may end it earlier. DMA: args: [1] bytes; corr: enum dma_corr of pcie.h. UNIT_RUN: args: [1] unit, [2] the WQE it stands
- *   at afterwards, [3] its next PSN. WQE_READ_RUN: [1] number of WQEs. LINK_TX, LINK_RX: qpn: the sender's; [1] VL,
- *   [2] credits left, in blocks of 64 bytes, [3] WQE index of a request, [4] bytes, [5] enum trace_trait;
- *   port. PACKET_RUN: qpn: of this HCA; [1] QPN of the sender, [2] traits. RESP_RUN: the same. CQE_RUN: corr: WQE index; [1] CQ,
- *   [2] index, [3] 1 for a send. EQE_RUN: [1] EQ, [2] index, [3] CQ of a completion event, [4] type.
- *   IRQ_RUN: [1] vector. BAR_RUN: [1] BAR, [2] offset.
+ *   reset may end it earlier. DMA: args: [1] bytes; corr: enum dma_corr of pcie.h. UNIT_RUN: args:
+ * [1] unit, [2] the WQE it stands at afterwards, [3] its next PSN. WQE_READ_RUN: [1] number of
+ * WQEs. LINK_TX, LINK_RX: qpn: the sender's; [1] VL, [2] credits left, in blocks of 64 bytes, [3]
+ * WQE index of a request, [4] bytes, [5] enum trace_trait; port. PACKET_RUN: qpn: of this HCA; [1]
+ * QPN of the sender, [2] traits. RESP_RUN: the same. CQE_RUN: corr: WQE index; [1] CQ, [2] index,
+ * [3] 1 for a send. EQE_RUN: [1] EQ, [2] index, [3] CQ of a completion event, [4] type. IRQ_RUN:
+ * [1] vector. BAR_RUN: [1] BAR, [2] offset.
  * - LEVEL: args: [0] the new value; SCHED_QUEUE: port; LINK_QUEUE: port, [1] VL,
  *   [0] by how much it changes.
  * - CALL: a function or wait begins or ends, strictly nested on its thread. corr: the number of
- *   the host's thread, bytes: its name; text: what it waits for. FW_CALL, FW_RETURN: text: the function, corr: its
- *   depth, bytes: its caller.
+ *   the host's thread, bytes: its name; text: what it waits for. FW_CALL, FW_RETURN: text: the
+ * function, corr: its depth, bytes: its caller.
  * - IRQ, DMA, STATE, FW, FAULT, GUEST_ERROR, DRV, NOTE: as their format says. DRV: corr: the number
  *   of the host's thread, bytes: its name.
  */
@@ -119,9 +120,15 @@ extern const struct trace_point_row trace_point_rows[TRACE_POINT_COUNT];
 
 struct trace_watch;
 
-/* One a simulation. on[] is public so that a point that is off costs one load and a test. */
+static const uint8_t trace_point_kinds[TRACE_POINT_COUNT] = {
+#define TP(name, unit, kind, format, meaning) TRACE_##kind,
+	TRACE_POINTS(TP)
+#undef TP
+};
+
+/* One a simulation. What is public is so that a point that is off costs one load and a test. */
 struct trace {
-	uint8_t on[TRACE_POINT_COUNT];
+	uint32_t kinds;    /* 1 << kind of the points that somebody listens at */
 	uint64_t now_ps;   /* of the last trace_advance */
 	uint64_t first_ps; /* time of the earliest record held, UINT64_MAX when none is */
 	struct trace_watch *watches;
@@ -155,6 +162,10 @@ int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err);
  * (1 << kind), 0: all. */
 int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds);
 
+/* From now on the points of these kinds (1 << kind) are on, no others; a sink still writes only its
+ * own. What is held is written all the same. */
+void trace_listen(struct trace *tr, uint32_t kinds);
+
 /* Writes what is held, closes the sinks, frees tr. 0, or the first error of any sink (which was
  * printed to stderr). */
 int trace_close(struct trace *tr);
@@ -170,19 +181,19 @@ int trace_close(struct trace *tr);
  */
 static inline bool trace_on(const struct trace *tr, enum trace_point point)
 {
-	return TRACE_BUILT && __builtin_expect(tr && tr->on[point], 0);
+	return TRACE_BUILT && __builtin_expect(tr && tr->kinds >> trace_point_kinds[point] & 1, 0);
 }
 
 /*
- * Stands inside an object with many points on its way, so that while no point is on each of them
- * costs it one comparison with memory of its own.
+ * Stands inside an object with many points on its way, so that each of them that is off costs it
+ * one comparison with memory of its own.
  */
 struct trace_watch {
-	bool any; /* whether some point is on */
+	uint32_t kinds; /* of the trace */
 	struct trace_watch *next;
 };
 
-/* Keeps watch->any right until trace_unwatch(). tr may be NULL: nothing is ever on. */
+/* Keeps watch->kinds right until trace_unwatch(). tr may be NULL: nothing is ever on. */
 void trace_watch(struct trace *tr, struct trace_watch *watch);
 void trace_unwatch(struct trace *tr, struct trace_watch *watch);
 
@@ -213,8 +224,9 @@ void trace_ladder_print(struct trace *tr, FILE *out);
 /*
  * Checks a capture as this simulator writes them: structure, lengths, pads, opcodes, both CRCs
  * recomputed from the bytes; packets whose comment has fault= may be wrong. Verbose prints a line a
- * packet. A file named .vcd or .json is checked as waves.vcd or timeline.json: form, order of times,
- * nesting of functions, complete chains. 0: right, 1: wrong packets (printed), 2: unreadable file.
+ * packet. A file named .vcd or .json is checked as waves.vcd or timeline.json: form, order of
+ * times, nesting of functions, complete chains. 0: right, 1: wrong packets (printed), 2: unreadable
+ * file.
  */
 int trace_check_file(const char *path, bool verbose, FILE *out);
 

@@ -116,15 +116,16 @@ uint64_t hca_node_guid(const struct hca *hca);
 /* Cycles of the core clock since power-on; QUERY_HCA tells its rate. */
 uint64_t hca_core_cycles(const struct hca *hca);
 
-/* Some point is on: enough to ask on the path of packets, before a function that asks which. */
-static inline bool hca_watched(const struct hca *hca)
+/* Points of one of these kinds (1 << kind) are on: to be asked on the path of packets, before work
+ * is done for a record. */
+static inline bool hca_watched(const struct hca *hca, uint32_t kinds)
 {
-	return TRACE_BUILT && __builtin_expect(hca->watch.any, 0);
+	return TRACE_BUILT && __builtin_expect(hca->watch.kinds & kinds, 0);
 }
 
 static inline bool hca_traces(const struct hca *hca, enum trace_point point)
 {
-	return hca_watched(hca) && trace_on(hca->trace, point);
+	return hca_watched(hca, 1u << trace_point_kinds[point]);
 }
 
 /* The same for a record of a later time. */

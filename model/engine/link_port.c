@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Kinds of the points of a packet that crosses the link. */
+enum { WATCH_CROSSING = 1 << TRACE_PACKET | 1 << TRACE_SPAN };
+
 static uint64_t serialise_ps(const struct link_port *lp, unsigned len)
 {
 	return ((len + LINK_DELIMITERS) * lp->fs_per_byte + 999) / 1000;
@@ -45,8 +48,6 @@ bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
 static void __attribute__((noinline))
 emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port, uint64_t time_ps, const char *text)
 {
-	if (!trace_on(hca->trace, point))
-		return;
 	packet_need_crcs(pkt);
 	trace_advance(hca->trace, hca_now(hca));
 	trace_emit(hca->trace, &(struct trace_record){
@@ -67,7 +68,7 @@ emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigne
 static inline void trace_packet(struct hca *hca, enum trace_point point, struct packet *pkt,
 				unsigned port, uint64_t time_ps, const char *text)
 {
-	if (hca_watched(hca))
+	if (hca_traces(hca, point))
 		emit_packet(hca, point, pkt, port, time_ps, text);
 }
 
@@ -75,11 +76,8 @@ static inline void trace_packet(struct hca *hca, enum trace_point point, struct 
 static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum trace_point point, const struct packet *pkt, uint64_t until_ps)
 {
 	struct hca *hca = lp->hca;
-	uint64_t from;
+	uint64_t from = until_ps - serialise_ps(lp, pkt->len);
 
-	if (!trace_on(hca->trace, point))
-		return;
-	from = until_ps - serialise_ps(lp, pkt->len);
 	HCA_TRACE_AT(hca, point, from > hca_now(hca) ? from : hca_now(hca), .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
 		     .text = pkt->op ? pkt->op->name : NULL, .args = {until_ps, pkt->vl, lp->lanes[pkt->vl].credits, pkt->corr, pkt->len, packet_traits(pkt)});
 }
@@ -96,14 +94,15 @@ static void __attribute__((noinline)) emit_queue(const struct link_port *lp, uns
 static void __attribute__((noinline))
 emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
 {
-	emit_flight(lp, TP_LINK_TX, pkt, pkt->loopback ? pkt->sent_ps : pkt->sent_ps - lp->hca->params->link_tx_latency);
-	pkt->lent = trace_on(lp->hca->trace, TP_PKT_OUT) && !lost;
-	emit_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
+	if (hca_traces(lp->hca, TP_LINK_TX))
+		emit_flight(lp, TP_LINK_TX, pkt, pkt->loopback ? pkt->sent_ps : pkt->sent_ps - lp->hca->params->link_tx_latency);
+	pkt->lent = hca_traces(lp->hca, TP_PKT_OUT) && !lost;
+	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
 }
 
 static inline void trace_departure(struct link_port *lp, struct packet *pkt, bool lost)
 {
-	if (hca_watched(lp->hca))
+	if (hca_watched(lp->hca, WATCH_CROSSING))
 		emit_departure(lp, pkt, lost);
 }
 
@@ -130,7 +129,7 @@ static void hand_over(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 
 static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 {
-	if (hca_watched(to->hca))
+	if (hca_traces(to->hca, TP_LINK_RX))
 		emit_flight(to, TP_LINK_RX, pkt, at_ps);
 	hand_over(to, pkt, at_ps);
 }
@@ -139,7 +138,8 @@ static void __attribute__((noinline))
 emit_crossing(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 {
 	emit_departure(lp, pkt, false);
-	emit_flight(lp->peer, TP_LINK_RX, pkt, arrives);
+	if (hca_traces(lp->peer->hca, TP_LINK_RX))
+		emit_flight(lp->peer, TP_LINK_RX, pkt, arrives);
 }
 
 static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t at_ps)
@@ -304,7 +304,7 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 	if (lp->plan && lp->plan->count) {
 		put_through_plan(lp, pkt, arrives);
 	} else {
-		if (hca_watched(lp->hca))
+		if (hca_watched(lp->hca, WATCH_CROSSING))
 			emit_crossing(lp, pkt, arrives);
 		hand_over(lp->peer, pkt, arrives);
 	}
@@ -348,7 +348,7 @@ static struct packet *lane_shift(struct lane *lane, uint64_t at)
 	if (!lane->first)
 		lane->last = NULL;
 	lane->queued_bytes -= pkt->len;
-	if (hca_watched(lp->hca))
+	if (hca_traces(lp->hca, TP_LINK_QUEUE))
 		emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
 	lp->config.counters[FW_PC_XMIT_WAIT] += (at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
 	lane->stalled_since_ps = at;
@@ -407,7 +407,7 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 	pkt->hca = hca;
 	pkt->port = (uint8_t)lp->port;
 	hca->stats.link_port_credit_stalls++;
-	if (hca_watched(hca))
+	if (hca_traces(hca, TP_LINK_QUEUE))
 		emit_queue(lp, pkt->vl, pkt->len, 0);
 	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
 	lane->queued_bytes += pkt->len;

@@ -531,7 +531,7 @@ void receive_unit_packet(struct hca *hca, struct packet *pkt)
 		return;
 	}
 	pkt->qpn = real_qpn(hca, pkt);
-	if (hca_watched(hca))
+	if (hca_traces(hca, TP_PACKET_RUN))
 		trace_check(hca, pkt);
 	qp = qp_make(hca, pkt->qpn);
 	if (!qp)

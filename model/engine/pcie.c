@@ -337,12 +337,12 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	if (late_ps) {
 		/* others pass it, as PCIe allows completions of different requests */
 		dma->ready_ps += late_ps;
-		if (hca_watched(hca))
+		if (hca_traces(hca, TP_DMA_READ_RUN))
 			trace_dma(hca, TP_DMA_READ_RUN, dma, start);
 		event_set(hca->core, &dma->ev, t.sampled_ps + late_ps);
 		return;
 	}
-	if (hca_watched(hca))
+	if (hca_traces(hca, TP_DMA_READ_RUN))
 		trace_dma(hca, TP_DMA_READ_RUN, dma, start);
 	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
@@ -388,7 +388,7 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		pcie->landed_ps += late_by(pcie, dma, true);
 	dma->ready_ps = pcie->landed_ps;
 	dma->ev.job = write_due;
-	if (hca_watched(hca))
+	if (hca_traces(hca, TP_DMA_WRITE_RUN))
 		trace_dma(hca, TP_DMA_WRITE_RUN, dma, start);
 	event_lane_set(hca->core, &pcie->writes, &dma->ev, dma->ready_ps);
 }

@@ -99,7 +99,7 @@ static enum resp_state resp_next(struct resp_run *x)
 	if (start < hca_now(x->hca))
 		start = hca_now(x->hca);
 	x->pkt->ready_ps = start + x->hca->params->responder_latency;
-	if (hca_watched(x->hca))
+	if (hca_traces(x->hca, TP_RESP_RUN))
 		trace_work(x, start);
 	x->pkt->owner = x->qp;
 	x->pkt->mark = 0;
@@ -481,7 +481,7 @@ static void responder_run(struct qp *qp)
 			break;
 		r->state = (uint8_t)next;
 	}
-	if (hca_watched(qp->hca) && r->state != RESP_NEXT)
+	if (hca_traces(qp->hca, TP_RESP_STATE) && r->state != RESP_NEXT)
 		trace_waiting(&x);
 	r->running = false;
 }

@@ -118,7 +118,7 @@ static void ring_add(struct scheduler *s, struct qp *qp)
 	else
 		ring->first = qp;
 	ring->last = qp;
-	if (hca_watched(s->hca))
+	if (hca_traces(s->hca, TP_SCHED_QUEUE))
 		ring_trace(s, ring);
 }
 
@@ -241,14 +241,14 @@ static void unit_job(struct event *ev)
 	for (; qp || (qp = pick(unit, &again_ps)); qp = NULL) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
-		if (hca_watched(s->hca))
+		if (hca_traces(s->hca, TP_SCHED_QUEUE))
 			ring_trace(s, ring_of(s, qp));
 		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
 			  .args = {qp->send.next});
 		from = qp->send.cursor;
 		busy = requester_run(qp, hca_now(s->hca), unit->packets);
 		if (busy) {
-			if (hca_watched(s->hca))
+			if (hca_traces(s->hca, TP_UNIT_RUN))
 				trace_turn(unit, qp, from, busy);
 			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
 			return;

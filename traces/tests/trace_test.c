@@ -192,6 +192,26 @@ static void a_wrong_name_is_one_clear_line(void **state)
 	assert_int_equal(trace_close(tr), 0);
 }
 
+static void a_watch_knows_the_kinds_that_are_on(void **state)
+{
+	struct trace *tr = trace_create();
+	struct trace_watch early, late;
+	struct seen s = {0};
+
+	trace_watch(tr, &early);
+	assert_int_equal(early.kinds, 0);
+	trace_sink_add(tr, &seen_ops, &s, 1 << TRACE_PACKET);
+	trace_watch(tr, &late);
+	assert_int_equal(early.kinds, 1 << TRACE_PACKET);
+	assert_int_equal(late.kinds, 1 << TRACE_PACKET);
+	trace_listen(tr, 0);
+	assert_int_equal(early.kinds | late.kinds, 0);
+	assert_false(trace_on(tr, TP_PKT_OUT));
+	trace_unwatch(tr, &late);
+	trace_unwatch(tr, &early);
+	assert_int_equal(trace_close(tr), 0);
+}
+
 static void what_cannot_be_opened_leaves_nothing(void **state)
 {
 	struct test_dir *d = *state;
@@ -284,6 +304,7 @@ int main(void)
 		cmocka_unit_test(a_record_waits_for_its_time),
 		cmocka_unit_test(a_large_record_is_held),
 		cmocka_unit_test(points_are_on_for_those_who_listen),
+		cmocka_unit_test(a_watch_knows_the_kinds_that_are_on),
 		cmocka_unit_test(a_failed_sink_is_told_once_and_fails_close),
 		cmocka_unit_test_setup_teardown(a_full_disk_fails_close, test_dir_make,
 						test_dir_remove),
