@@ -2,7 +2,6 @@
 #include "model/engine/wqe_state.h"
 
 #include "model/engine/qp.h"
-#include "model/engine/translate.h"
 #include "model/interface/queues.h"
 
 #include <stdlib.h>
@@ -25,48 +24,19 @@ struct wqe_line {
 	uint8_t *bytes;
 };
 
-/* WQEs being read. */
+/* WQEs being read, or that wait for their turn. */
 struct wqe_read {
 	struct dma dma;
 	struct wqe_fetch *wf;
-	struct wqe_read *next_free;
+	struct wqe_read *next, *next_all; /* free, or behind it waiting */
 	struct waiter_queue waiters;
 	struct qp *qp; /* NULL: free, or its owner went away */
 	uint8_t slot, log_count;
 	uint16_t first, count;
 	uint32_t stride;
 	struct dma_frag frags[WQE_FRAGS];
-	uint8_t *bytes;
+	uint8_t *bytes; /* of its own while it is under way */
 };
-
-/* --- geometry --- */
-
-static uint32_t stride_of(unsigned log_stride)
-{
-	return (uint32_t)WQE_UNIT << log_stride;
-}
-
-void wqe_geometry_send(const struct qpc *qpc, struct wqe_geometry *g)
-{
-	g->stride = stride_of(qpc_get_log_sq_stride(qpc));
-	g->count = 1u << qpc_get_log_sq_size(qpc);
-	g->offset = (uint64_t)qpc_get_page_offset(qpc) * WQE_CHUNK;
-	/* the queue with the larger stride comes first, at equal strides the send queue */
-	if (qpc_has_rq(qpc) && stride_of(qpc_get_log_rq_stride(qpc)) > g->stride)
-		g->offset += (uint64_t)stride_of(qpc_get_log_rq_stride(qpc))
-			     << qpc_get_log_rq_size(qpc);
-}
-
-void wqe_geometry_receive(const struct qpc *qpc, struct wqe_geometry *g)
-{
-	uint32_t send_stride = stride_of(qpc_get_log_sq_stride(qpc));
-
-	g->stride = stride_of(qpc_get_log_rq_stride(qpc));
-	g->count = 1u << qpc_get_log_rq_size(qpc);
-	g->offset = (uint64_t)qpc_get_page_offset(qpc) * WQE_CHUNK;
-	if (g->stride <= send_stride)
-		g->offset += (uint64_t)send_stride << qpc_get_log_sq_size(qpc);
-}
 
 /* --- lines --- */
 
@@ -193,15 +163,56 @@ static void lines_link(struct wqe_fetch *wf)
 	}
 }
 
+static void buffer_give(struct wqe_fetch *wf, uint8_t *buffer)
+{
+	memcpy(buffer, &wf->buffers_free, sizeof(wf->buffers_free));
+	wf->buffers_free = buffer;
+}
+
+static uint8_t *buffer_take(struct wqe_fetch *wf)
+{
+	uint8_t *buffer = wf->buffers_free;
+
+	memcpy(&wf->buffers_free, buffer, sizeof(wf->buffers_free));
+	return buffer;
+}
+
+static void read_give(struct wqe_read *r)
+{
+	r->qp = NULL;
+	r->next = r->wf->reads_free;
+	r->wf->reads_free = r;
+}
+
+static struct wqe_read *read_take(struct wqe_fetch *wf)
+{
+	struct wqe_read *r = wf->reads_free;
+
+	if (r) {
+		wf->reads_free = r->next;
+		return r;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		abort();
+	r->wf = wf;
+	r->next_all = wf->reads_all;
+	wf->reads_all = r;
+	wf->n_reads++;
+	return r;
+}
+
 static void reads_link(struct wqe_fetch *wf)
 {
-	wf->reads_free = NULL;
+	uint8_t *buffers = wf->bytes + (size_t)wf->n_lines * WQE_MAX_BYTES;
+
+	wf->reads_free = wf->reads_first = wf->reads_last = NULL;
 	wf->active = 0;
-	for (unsigned i = wf->n_reads; i--;) {
-		wf->reads[i].qp = NULL;
-		wf->reads[i].next_free = wf->reads_free;
-		wf->reads_free = &wf->reads[i];
-	}
+	for (struct wqe_read *r = wf->reads_all; r; r = r->next_all)
+		read_give(r);
+	wf->buffers_free = NULL;
+	for (unsigned i = wf->max_reads; i--;)
+		buffer_give(wf, buffers + (size_t)i * wf->read_bytes);
 }
 
 static void nobody(struct waiter *w)
@@ -210,7 +221,7 @@ static void nobody(struct waiter *w)
 
 static size_t bytes_held(const struct wqe_fetch *wf)
 {
-	return (size_t)wf->n_lines * WQE_MAX_BYTES + (size_t)wf->n_reads * wf->read_bytes;
+	return (size_t)wf->n_lines * WQE_MAX_BYTES + (size_t)wf->max_reads * wf->read_bytes;
 }
 
 struct wqe_fetch *wqe_fetch_create(struct hca *hca)
@@ -224,25 +235,19 @@ struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 	wf->hca = hca;
 	wf->idle.wake = nobody;
 	wf->n_lines = (unsigned)p->wqe_fetch_entries;
-	wf->n_reads = (unsigned)p->wqe_fetch_reads;
+	wf->max_reads = (unsigned)p->wqe_fetch_reads;
 	wf->read_bytes = (uint32_t)(p->wqe_fetch_read_size > WQE_MAX_BYTES ? p->wqe_fetch_read_size
 									   : WQE_MAX_BYTES);
 	while (buckets < 2 * wf->n_lines)
 		buckets *= 2;
 	wf->hash_mask = buckets - 1;
 	wf->lines = calloc(wf->n_lines, sizeof(*wf->lines));
-	wf->reads = calloc(wf->n_reads, sizeof(*wf->reads));
 	wf->buckets = calloc(buckets, sizeof(*wf->buckets));
 	wf->bytes = malloc(bytes_held(wf));
-	if (!wf->lines || !wf->reads || !wf->buckets || !wf->bytes)
+	if (!wf->lines || !wf->buckets || !wf->bytes)
 		abort();
 	for (unsigned i = 0; i < wf->n_lines; i++)
 		wf->lines[i].bytes = wf->bytes + (size_t)i * WQE_MAX_BYTES;
-	for (unsigned i = 0; i < wf->n_reads; i++) {
-		wf->reads[i].wf = wf;
-		wf->reads[i].bytes = wf->bytes + (size_t)wf->n_lines * WQE_MAX_BYTES +
-				     (size_t)i * wf->read_bytes;
-	}
 	lines_link(wf);
 	reads_link(wf);
 	wqe_receive_create(wf);
@@ -254,8 +259,13 @@ void wqe_fetch_destroy(struct wqe_fetch *wf)
 	if (!wf)
 		return;
 	wqe_receive_destroy(wf);
+	while (wf->reads_all) {
+		struct wqe_read *r = wf->reads_all;
+
+		wf->reads_all = r->next_all;
+		free(r);
+	}
 	free(wf->lines);
-	free(wf->reads);
 	free(wf->buckets);
 	free(wf->bytes);
 	free(wf);
@@ -278,13 +288,12 @@ void wqe_fetch_reset(struct hca *hca)
 	for (unsigned i = 0; i < wf->n_lines; i++)
 		if (wf->lines[i].qp)
 			qp_forgets(wf->lines[i].qp);
-	for (unsigned i = 0; i < wf->n_reads; i++) {
-		waiter_queue_clear(&wf->reads[i].waiters);
-		if (wf->reads[i].qp)
-			qp_forgets(wf->reads[i].qp);
+	for (struct wqe_read *r = wf->reads_all; r; r = r->next_all) {
+		waiter_queue_clear(&r->waiters);
+		if (r->qp)
+			qp_forgets(r->qp);
 	}
 	waiter_cancel(&wf->idle);
-	waiter_queue_clear(&wf->room);
 	lines_link(wf);
 	reads_link(wf);
 	wqe_receive_reset(wf);
@@ -294,34 +303,13 @@ size_t wqe_fetch_footprint(const struct hca *hca)
 {
 	const struct wqe_fetch *wf = hca->wqe_fetch;
 
-	return sizeof(*wf) + wf->n_lines * sizeof(*wf->lines) + wf->n_reads * sizeof(*wf->reads) +
+	return sizeof(*wf) + wf->n_lines * sizeof(*wf->lines) +
+	       wf->n_reads * sizeof(struct wqe_read) +
 	       ((size_t)wf->hash_mask + 1) * sizeof(*wf->buckets) + bytes_held(wf) +
 	       wqe_receive_footprint(wf);
 }
 
 /* --- reading --- */
-
-/* Bus fragments of n bytes of a queue buffer; n is cut to what WQE_FRAGS hold. */
-int wqe_queue_frags(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
-		    uint32_t *n, struct waiter *w, uint32_t qpn, struct dma_frag *frags,
-		    unsigned *n_frags)
-{
-	uint32_t done = 0;
-
-	for (*n_frags = 0; done < *n && *n_frags < WQE_FRAGS; (*n_frags)++) {
-		struct dma_frag *frag = &frags[*n_frags];
-		uint32_t contiguous;
-		int err = translate_queue(hca, mtt_addr, log_page_size, offset + done, w,
-					  &frag->bus, &contiguous, qpn);
-
-		if (err)
-			return err;
-		frag->len = contiguous < *n - done ? contiguous : *n - done;
-		done += frag->len;
-	}
-	*n = done;
-	return 0;
-}
 
 /* What the owner bit says: it changes its meaning with each lap of the queue. */
 static bool posted(const struct wqe_read *r, uint16_t index, const uint8_t *wqe)
@@ -353,21 +341,7 @@ static void ahead_arrived(struct wqe_read *r)
 		send->wqe_status[SLOT_AHEAD] = -ENOENT;
 }
 
-/* A read is free: whoever waited longest may have it; all, when no other end of a read will wake
- * the rest of them. */
-static void room_made(struct wqe_fetch *wf)
-{
-	struct waiter *w = wf->room.first;
-
-	if (!w)
-		return;
-	if (!wf->active) {
-		waiter_queue_wake(&wf->room);
-		return;
-	}
-	waiter_queue_remove(&wf->room, w);
-	w->wake(w);
-}
+static void reads_start(struct wqe_fetch *wf);
 
 static void read_done(struct dma *dma)
 {
@@ -390,12 +364,42 @@ static void read_done(struct dma *dma)
 				line->wanted = true;
 		}
 	}
-	r->qp = NULL;
-	r->next_free = wf->reads_free;
-	wf->reads_free = r;
+	buffer_give(wf, r->bytes);
+	read_give(r);
 	wf->active--;
 	waiter_queue_wake(&r->waiters);
-	room_made(wf);
+	reads_start(wf);
+}
+
+/* The bytes are read later than now: whatever doorbell came until now is covered; reading again
+ * says nothing of WQEs that are new. */
+static void read_begin(struct wqe_read *r)
+{
+	struct wqe_fetch *wf = r->wf;
+	struct hca *hca = wf->hca;
+
+	wf->active++;
+	r->bytes = r->dma.buf = buffer_take(wf);
+	if (r->slot == SLOT_AHEAD)
+		r->qp->send.rung = false;
+	hca->stats.wqe_fetch_reads++;
+	pcie_read(hca, &r->dma, 0);
+	HCA_TRACE(hca, TP_WQE_READ_RUN, .qpn = r->qp->qpn, .corr = r->first,
+		  .args = {r->dma.ready_ps, r->count});
+}
+
+/* Those that waited longest, but for those whose QP went away. */
+static void reads_start(struct wqe_fetch *wf)
+{
+	while (wf->reads_first && wf->active < wf->max_reads) {
+		struct wqe_read *r = wf->reads_first;
+
+		wf->reads_first = r->next;
+		if (r->qp)
+			read_begin(r);
+		else
+			read_give(r);
+	}
 }
 
 /* WQEs that a read from `index` on takes. */
@@ -423,14 +427,17 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	return n;
 }
 
+/* -EAGAIN, or why the queue's memory is not reachable. Nobody waits for a prefetch: it is not begun
+ * where it would have to wait. */
 static int read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
 		      struct waiter *w)
 {
 	struct hca *hca = qp->hca;
 	struct wqe_fetch *wf = hca->wqe_fetch;
-	struct wqe_read *r = wf->reads_free;
+	const bool full = wf->active == wf->max_reads;
 	struct dma_frag frags[WQE_FRAGS];
 	struct wqe_geometry g;
+	struct wqe_read *r;
 	uint32_t bytes;
 	unsigned n_frags;
 	int err;
@@ -443,14 +450,10 @@ static int read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsi
 			      qp->qpn, frags, &n_frags);
 	if (err)
 		return err;
-	if (!r) {
-		hca->stats.wqe_fetch_waits++;
-		if (w != &wf->idle)
-			waiter_queue_add(&wf->room, w);
+	hca->stats.wqe_fetch_waits += full;
+	if (full && w == &wf->idle)
 		return -EAGAIN;
-	}
-	wf->reads_free = r->next_free;
-	wf->active++;
+	r = read_take(wf);
 	r->qp = qp;
 	r->slot = (uint8_t)slot;
 	r->log_count = (uint8_t)qpc_get_log_sq_size(qpc);
@@ -460,26 +463,21 @@ static int read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsi
 	memcpy(r->frags, frags, n_frags * sizeof(*frags));
 	r->dma = (struct dma){.hca = hca,
 			      .done = read_done,
-			      .buf = r->bytes,
 			      .frags = r->frags,
 			      .n_frags = n_frags,
 			      .len = bytes,
 			      .at_ready = true,
 			      .what = "wqe",
 			      .qpn = qp->qpn};
-	/* the bytes are read later than now: whatever doorbell came until now is covered; reading
-	 * again says nothing of WQEs that are new */
-	if (slot == SLOT_AHEAD) {
-		qp->send.rung = false;
+	if (slot == SLOT_AHEAD)
 		qp->send.ahead_count = 0;
-	}
 	qp->send.wqe_reads[slot] = r;
-	hca->stats.wqe_fetch_reads++;
 	if (w != &wf->idle)
 		waiter_queue_add(&r->waiters, w);
-	pcie_read(hca, &r->dma, 0);
-	HCA_TRACE(hca, TP_WQE_READ_RUN, .qpn = qp->qpn, .corr = index,
-		  .args = {r->dma.ready_ps, r->count});
+	r->next = NULL;
+	*(wf->reads_first ? &wf->reads_last->next : &wf->reads_first) = r;
+	wf->reads_last = r;
+	reads_start(wf);
 	return -EAGAIN;
 }
 

@@ -3,8 +3,8 @@
  * from: requester, srq; to: pcie, translate. Time: [hca.wqe_fetch].
  *
  * Send WQEs: wqe_fetch.entries of them are held, found by QP and index, the least recently used one
- * goes. They come by BlueFlame or by DMA reads, of which wqe_fetch.reads are under way at a time:
- * of a few WQEs where a queue was at rest, of twice as many as the last one found, up to prefetch,
+ * goes. They come by BlueFlame or by DMA reads, of which wqe_fetch.reads are under way at a time,
+ * the others in the order in which they were asked for: of a few WQEs where a queue was at rest, of twice as many as the last one found, up to prefetch,
  * while it goes on; the next one begins when what the last one found is begun to be used. A WQE
  * that is needed once more (resending, READ responses) and has gone is read alone.
  */

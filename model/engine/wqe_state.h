@@ -1,4 +1,5 @@
-/* Inside of wqe_fetch: send WQEs (wqe_fetch.c) and receive WQEs (wqe_receive.c). */
+/* Inside of wqe_fetch: send WQEs (wqe_fetch.c), receive WQEs (wqe_receive.c), where they lie
+ * (wqe_queue.c). */
 #ifndef MODEL_ENGINE_WQE_STATE_H
 #define MODEL_ENGINE_WQE_STATE_H
 
@@ -15,14 +16,15 @@ struct receive_buffer;
 struct wqe_fetch {
 	struct hca *hca;
 	/* send */
-	unsigned n_lines, n_reads;
-	unsigned active; /* reads under way */
+	unsigned n_lines;
+	unsigned max_reads, active; /* reads under way: at most, now */
+	unsigned n_reads;           /* made, with those that wait for one to end */
 	uint32_t read_bytes, hash_mask;
 	struct wqe_line *lines, *newest, *oldest, **buckets;
-	struct wqe_read *reads, *reads_free;
-	uint8_t *bytes;
-	struct waiter_queue room; /* those for whom there was no read */
-	struct waiter idle;       /* of prefetches: nobody waits for their translations */
+	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last; /* that wait */
+	uint8_t *bytes,
+		*buffers_free; /* first what lines hold, then a buffer for each read under way */
+	struct waiter idle;    /* of prefetches: nobody waits for their translations */
 	/* receive */
 	unsigned n_receives;
 	struct receive_buffer *receives;
