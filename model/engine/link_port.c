@@ -168,6 +168,7 @@ void link_lanes_drop(struct link_port *lp)
 		lane->last = NULL;
 		if (lane->queued_bytes)
 			emit_queue(lp, vl, -(int64_t)lane->queued_bytes, 0);
+		lp->queued_bytes -= lane->queued_bytes;
 		lane->queued_bytes = 0;
 		event_cancel(lp->hca->core, &lane->life);
 	}
@@ -348,6 +349,7 @@ static struct packet *lane_shift(struct lane *lane, uint64_t at)
 	if (!lane->first)
 		lane->last = NULL;
 	lane->queued_bytes -= pkt->len;
+	lp->queued_bytes -= pkt->len;
 	if (hca_traces(lp->hca, TP_LINK_QUEUE))
 		emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
 	lp->config.counters[FW_PC_XMIT_WAIT] += (at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
@@ -411,6 +413,7 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 		emit_queue(lp, pkt->vl, pkt->len, 0);
 	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
 	lane->queued_bytes += pkt->len;
+	lp->queued_bytes += pkt->len;
 	if (lane->first) {
 		lane->last = lane->last->next = pkt;
 		return now;
@@ -489,10 +492,7 @@ uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 	const struct link_port *lp = hca->ports[port - 1];
 	uint64_t now = hca_now(hca), backlog = lp->busy_until_ps > now ? lp->busy_until_ps - now : 0;
 
-	for (unsigned vl = 0; vl < VL_MANAGEMENT; vl++)
-		if (lp->lanes[vl].first)
-			backlog += lp->lanes[vl].queued_bytes * lp->fs_per_byte / 1000;
-	return backlog;
+	return backlog + lp->queued_bytes * lp->fs_per_byte / 1000;
 }
 
 /* --- receiving --- */

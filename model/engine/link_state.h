@@ -52,6 +52,7 @@ struct link_port {
 	unsigned management_in_use; /* VL15 packets in the receive buffer */
 	unsigned flying;            /* packets on their way here */
 	struct event_lane arrivals;
+	uint64_t queued_bytes;      /* of all lanes */
 	struct packet *held;        /* taken out of order by the fault plan */
 	struct lane lanes[VLS];
 	struct port_config config;

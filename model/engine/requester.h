@@ -76,7 +76,7 @@ struct qp_send {
 	uint16_t bf_index;      /* of the BlueFlame write of bf_pending */
 	uint16_t bf_end;        /* bf_known: WQEs before this one are announced, no other */
 	uint16_t ahead_end;     /* behind what the last read ahead found */
-	int8_t wqe_status[2];   /* -errno of a read that brought no WQE: ahead_end; any */
+	int16_t wqe_status[2];  /* why a read brought no WQE: ahead_end; any */
 	uint16_t dma_pending;   /* payload reads under way */
 	uint8_t turn;           /* enum send_turn */
 	uint8_t port;           /* as of the last step, 0 not known: 1 */
@@ -94,6 +94,7 @@ struct qp_send {
 	bool uar_pending, bf_pending; /* a doorbell, a BlueFlame write waits for the context */
 	bool bf_known; /* only BlueFlame writes, in order, announced what has not been started */
 	bool fetched;  /* the WQE looked at last came from memory */
+	bool end_seen; /* the last read ahead found WQE `ahead_end` not posted */
 	bool missing;  /* a unit stands still until its context has been read */
 	bool flushing;
 	bool reliable;

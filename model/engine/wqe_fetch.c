@@ -12,32 +12,6 @@ enum {
 	SLOT_BACK = 1,  /* a WQE that has been taken before */
 };
 
-/* A WQE held in the device. */
-struct wqe_line {
-	struct wqe_line *newer, *older; /* by last use */
-	struct wqe_line *hash_next;
-	struct wqe_line *qp_next, **qp_link; /* of the same QP */
-	struct qp *qp;                       /* NULL: free */
-	uint16_t index, len;
-	bool wanted;  /* read for somebody who has not used it yet */
-	bool fetched; /* from memory, not by BlueFlame */
-	uint8_t *bytes;
-};
-
-/* WQEs being read, or that wait for their turn. */
-struct wqe_read {
-	struct dma dma;
-	struct wqe_fetch *wf;
-	struct wqe_read *next, *next_all; /* free, or behind it waiting */
-	struct waiter_queue waiters;
-	struct qp *qp; /* NULL: free, or its owner went away */
-	uint8_t slot, log_count;
-	uint16_t first, count;
-	uint32_t stride;
-	struct dma_frag frags[WQE_FRAGS];
-	uint8_t *bytes; /* of its own while it is under way */
-};
-
 /* --- lines --- */
 
 static struct wqe_line **line_bucket(const struct wqe_fetch *wf, uint32_t qpn, uint16_t index)
@@ -184,6 +158,8 @@ static void read_give(struct wqe_read *r)
 	r->wf->reads_free = r;
 }
 
+static void translation_here(struct waiter *w);
+
 static struct wqe_read *read_take(struct wqe_fetch *wf)
 {
 	struct wqe_read *r = wf->reads_free;
@@ -196,6 +172,7 @@ static struct wqe_read *read_take(struct wqe_fetch *wf)
 	if (!r)
 		abort();
 	r->wf = wf;
+	r->waiter.wake = translation_here;
 	r->next_all = wf->reads_all;
 	wf->reads_all = r;
 	wf->n_reads++;
@@ -215,10 +192,6 @@ static void reads_link(struct wqe_fetch *wf)
 		buffer_give(wf, buffers + (size_t)i * wf->read_bytes);
 }
 
-static void nobody(struct waiter *w)
-{
-}
-
 static size_t bytes_held(const struct wqe_fetch *wf)
 {
 	return (size_t)wf->n_lines * WQE_MAX_BYTES + (size_t)wf->max_reads * wf->read_bytes;
@@ -233,7 +206,6 @@ struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 	if (!wf)
 		abort();
 	wf->hca = hca;
-	wf->idle.wake = nobody;
 	wf->n_lines = (unsigned)p->wqe_fetch_entries;
 	wf->max_reads = (unsigned)p->wqe_fetch_reads;
 	wf->read_bytes = (uint32_t)(p->wqe_fetch_read_size > WQE_MAX_BYTES ? p->wqe_fetch_read_size
@@ -279,6 +251,7 @@ static void qp_forgets(struct qp *qp)
 		qp->send.wqe_status[slot] = 0;
 	}
 	qp->send.ahead_count = 0;
+	qp->send.end_seen = false;
 }
 
 void wqe_fetch_reset(struct hca *hca)
@@ -289,11 +262,11 @@ void wqe_fetch_reset(struct hca *hca)
 		if (wf->lines[i].qp)
 			qp_forgets(wf->lines[i].qp);
 	for (struct wqe_read *r = wf->reads_all; r; r = r->next_all) {
+		waiter_cancel(&r->waiter);
 		waiter_queue_clear(&r->waiters);
 		if (r->qp)
 			qp_forgets(r->qp);
 	}
-	waiter_cancel(&wf->idle);
 	lines_link(wf);
 	reads_link(wf);
 	wqe_receive_reset(wf);
@@ -337,8 +310,21 @@ static void ahead_arrived(struct wqe_read *r)
 	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
 	send->ahead_count = found == r->count ? (uint8_t)found : 0;
 	send->ahead_end = (uint16_t)(r->first + found);
-	if (!found)
-		send->wqe_status[SLOT_AHEAD] = -ENOENT;
+	send->end_seen = found < r->count;
+}
+
+/* Whoever waits for it is told; nobody does for a prefetch, which is asked for again when needed.
+ */
+static void read_failed(struct wqe_read *r, int status)
+{
+	struct qp_send *send = &r->qp->send;
+
+	send->wqe_reads[r->slot] = NULL;
+	if (!r->waiters.first)
+		return;
+	send->wqe_status[r->slot] = (int16_t)status;
+	if (r->slot == SLOT_AHEAD)
+		send->ahead_end = r->first;
 }
 
 static void reads_start(struct wqe_fetch *wf);
@@ -351,9 +337,7 @@ static void read_done(struct dma *dma)
 	if (r->qp) {
 		r->qp->send.wqe_reads[r->slot] = NULL;
 		if (dma->status) {
-			r->qp->send.wqe_status[r->slot] = (int8_t)dma->status;
-			if (r->slot == SLOT_AHEAD)
-				r->qp->send.ahead_end = r->first;
+			read_failed(r, dma->status);
 		} else if (r->slot == SLOT_AHEAD) {
 			ahead_arrived(r);
 		} else {
@@ -427,71 +411,96 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	return n;
 }
 
-/* -EAGAIN, or why the queue's memory is not reachable. Nobody waits for a prefetch: it is not begun
- * where it would have to wait. */
-static int read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
-		      struct waiter *w)
+/* Finds out where it lies and puts it into line. 0; -EAGAIN: its waiter is queued; or why it is
+ * out of reach. */
+static int read_translate(struct wqe_read *r)
 {
-	struct hca *hca = qp->hca;
-	struct wqe_fetch *wf = hca->wqe_fetch;
-	const bool full = wf->active == wf->max_reads;
-	struct dma_frag frags[WQE_FRAGS];
-	struct wqe_geometry g;
-	struct wqe_read *r;
-	uint32_t bytes;
+	struct wqe_fetch *wf = r->wf;
+	uint32_t bytes = r->wanted;
 	unsigned n_frags;
-	int err;
+	int err = wqe_queue_frags(wf->hca, &r->place, &bytes, &r->waiter, r->frags, &n_frags);
 
-	wqe_geometry_send(qpc, &g);
-	bytes = g.stride > WQE_MAX_BYTES ? WQE_MAX_BYTES
-					 : g.stride * read_count(qp, qpc, &g, index, slot);
-	err = wqe_queue_frags(hca, qpc_get_mtt_addr(qpc), qpc_get_log_page_size(qpc),
-			      g.offset + (uint64_t)(index & (g.count - 1)) * g.stride, &bytes, w,
-			      qp->qpn, frags, &n_frags);
 	if (err)
 		return err;
-	hca->stats.wqe_fetch_waits += full;
-	if (full && w == &wf->idle)
-		return -EAGAIN;
-	r = read_take(wf);
-	r->qp = qp;
-	r->slot = (uint8_t)slot;
-	r->log_count = (uint8_t)qpc_get_log_sq_size(qpc);
-	r->first = index;
-	r->stride = g.stride < WQE_MAX_BYTES ? g.stride : WQE_MAX_BYTES;
 	r->count = bytes > r->stride ? (uint16_t)(bytes / r->stride) : 1;
-	memcpy(r->frags, frags, n_frags * sizeof(*frags));
-	r->dma = (struct dma){.hca = hca,
-			      .done = read_done,
+	r->dma = (struct dma){.done = read_done,
 			      .frags = r->frags,
 			      .n_frags = n_frags,
 			      .len = bytes,
 			      .at_ready = true,
 			      .what = "wqe",
-			      .qpn = qp->qpn};
-	if (slot == SLOT_AHEAD)
-		qp->send.ahead_count = 0;
-	qp->send.wqe_reads[slot] = r;
-	if (w != &wf->idle)
-		waiter_queue_add(&r->waiters, w);
+			      .qpn = r->place.qpn};
 	r->next = NULL;
 	*(wf->reads_first ? &wf->reads_last->next : &wf->reads_first) = r;
 	wf->reads_last = r;
 	reads_start(wf);
+	return 0;
+}
+
+static void translation_here(struct waiter *w)
+{
+	struct wqe_read *r = (struct wqe_read *)((char *)w - offsetof(struct wqe_read, waiter));
+	int err = r->qp ? read_translate(r) : -ENOENT;
+
+	if (!err || err == -EAGAIN)
+		return;
+	if (r->qp)
+		read_failed(r, err);
+	read_give(r);
+	waiter_queue_wake(&r->waiters);
+}
+
+/* -EAGAIN, or why the queue's memory is out of reach. */
+static int read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
+		      struct waiter *w)
+{
+	struct wqe_fetch *wf = qp->hca->wqe_fetch;
+	struct wqe_read *r = read_take(wf);
+	struct wqe_geometry g;
+	int err;
+
+	wqe_geometry_send(qpc, &g);
+	r->qp = qp;
+	r->slot = (uint8_t)slot;
+	r->log_count = (uint8_t)qpc_get_log_sq_size(qpc);
+	r->first = index;
+	r->stride = g.stride < WQE_MAX_BYTES ? g.stride : WQE_MAX_BYTES;
+	r->wanted = r->stride * read_count(qp, qpc, &g, index, slot);
+	r->place = (struct wqe_place){.mtt_addr = qpc_get_mtt_addr(qpc),
+				      .offset = g.offset +
+						(uint64_t)(index & (g.count - 1)) * g.stride,
+				      .log_page_size = qpc_get_log_page_size(qpc),
+				      .qpn = qp->qpn};
+	wf->hca->stats.wqe_fetch_waits += wf->active == wf->max_reads;
+	err = read_translate(r);
+	if (err && err != -EAGAIN) {
+		read_give(r);
+		return err;
+	}
+	if (slot == SLOT_AHEAD) {
+		qp->send.ahead_count = 0;
+		qp->send.end_seen = false;
+	}
+	qp->send.wqe_reads[slot] = r;
+	if (w)
+		waiter_queue_add(&r->waiters, w);
 	return -EAGAIN;
 }
 
-/* The queue goes on behind what was read last: the next read begins when half of that is used.
- */
+/* The queue goes on behind what was read last: the next read begins when half of that is used, but
+ * not where it would have to wait for others. */
 static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 {
+	const struct wqe_fetch *wf = qp->hca->wqe_fetch;
 	struct qp_send *send = &qp->send;
-	struct waiter *w = &qp->hca->wqe_fetch->idle;
 
-	if (!send->ahead_count || send->bf_known || send->wqe_reads[SLOT_AHEAD] || w->queued ||
+	if (!send->ahead_count || send->bf_known || send->wqe_reads[SLOT_AHEAD] ||
 	    2u * (uint16_t)(send->ahead_end - index) > send->ahead_count)
 		return;
-	read_start(qp, qpc, send->ahead_end, SLOT_AHEAD, w);
+	if (wf->active == wf->max_reads)
+		qp->hca->stats.wqe_fetch_waits++;
+	else
+		read_start(qp, qpc, send->ahead_end, SLOT_AHEAD, NULL);
 }
 
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
@@ -525,11 +534,14 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 		send->wqe_status[slot] = 0;
 		return status;
 	}
+	if (!executed && send->end_seen && send->ahead_end == index && !send->rung)
+		return -ENOENT;
 	return read_start(qp, qpc, index, slot, w);
 }
 
 void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len)
 {
+	qp->send.end_seen = false;
 	if (len >= sizeof(struct wqe_ctrl) && len <= WQE_MAX_BYTES &&
 	    wqe_ctrl_get_ds((const struct wqe_ctrl *)wqe) * WQE_UNIT <= len)
 		line_put(qp->hca->wqe_fetch, qp, index, wqe, len, false);

@@ -32,17 +32,17 @@ void wqe_geometry_receive(const struct qpc *qpc, struct wqe_geometry *g)
 		g->offset += (uint64_t)send_stride << qpc_get_log_sq_size(qpc);
 }
 
-int wqe_queue_frags(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
-		    uint32_t *n, struct waiter *w, uint32_t qpn, struct dma_frag *frags,
-		    unsigned *n_frags)
+int wqe_queue_frags(struct hca *hca, const struct wqe_place *place, uint32_t *n, struct waiter *w,
+		    struct dma_frag *frags, unsigned *n_frags)
 {
 	uint32_t done = 0;
 
 	for (*n_frags = 0; done < *n && *n_frags < WQE_FRAGS; (*n_frags)++) {
 		struct dma_frag *frag = &frags[*n_frags];
 		uint32_t contiguous;
-		int err = translate_queue(hca, mtt_addr, log_page_size, offset + done, w,
-					  &frag->bus, &contiguous, qpn);
+		int err = translate_queue(hca, place->mtt_addr, place->log_page_size,
+					  place->offset + done, w, &frag->bus, &contiguous,
+					  place->qpn);
 
 		if (err)
 			return err;

@@ -137,11 +137,14 @@ static uint64_t bit_of(const struct receive_buffer *r, uint64_t offset)
 static int read_start(struct hca *hca, struct receive_buffer *r, const struct receive_slot *s,
 		      uint32_t count, struct waiter *w)
 {
+	const struct wqe_place place = {.mtt_addr = s->mtt_addr,
+					.offset = s->offset,
+					.log_page_size = s->log_page_size,
+					.qpn = s->qpn};
 	struct dma_frag frags[WQE_FRAGS];
 	uint32_t one = s->stride < WQE_MAX_BYTES ? s->stride : WQE_MAX_BYTES, bytes = one * count;
 	unsigned n_frags;
-	int err = wqe_queue_frags(hca, s->mtt_addr, s->log_page_size, s->offset, &bytes, w, s->qpn,
-				  frags, &n_frags);
+	int err = wqe_queue_frags(hca, &place, &bytes, w, frags, &n_frags);
 
 	if (err)
 		return err;

@@ -9,9 +9,42 @@
 
 enum { WQE_FRAGS = 4 }; /* pieces of host memory of one read */
 
-struct wqe_line;
-struct wqe_read;
 struct receive_buffer;
+
+/* A place in a queue buffer. */
+struct wqe_place {
+	uint64_t mtt_addr, offset;
+	unsigned log_page_size;
+	uint32_t qpn; /* whose */
+};
+
+/* A WQE held in the device. */
+struct wqe_line {
+	struct wqe_line *newer, *older; /* by last use */
+	struct wqe_line *hash_next;
+	struct wqe_line *qp_next, **qp_link; /* of the same QP */
+	struct qp *qp;                       /* NULL: free */
+	uint16_t index, len;
+	bool wanted;  /* read for somebody who has not used it yet */
+	bool fetched; /* from memory, not by BlueFlame */
+	uint8_t *bytes;
+};
+
+/* WQEs being read, or that wait for their translation or their turn. */
+struct wqe_read {
+	struct dma dma;
+	struct wqe_fetch *wf;
+	struct waiter waiter;             /* for the translation */
+	struct wqe_read *next, *next_all; /* free, or behind it waiting */
+	struct waiter_queue waiters;
+	struct qp *qp; /* NULL: free, or its owner went away */
+	uint8_t slot, log_count;
+	uint16_t first, count;
+	uint32_t stride, wanted; /* bytes */
+	struct wqe_place place;
+	struct dma_frag frags[WQE_FRAGS];
+	uint8_t *bytes; /* of its own while it is under way */
+};
 
 struct wqe_fetch {
 	struct hca *hca;
@@ -22,9 +55,8 @@ struct wqe_fetch {
 	uint32_t read_bytes, hash_mask;
 	struct wqe_line *lines, *newest, *oldest, **buckets;
 	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last; /* that wait */
-	uint8_t *bytes,
-		*buffers_free; /* first what lines hold, then a buffer for each read under way */
-	struct waiter idle;    /* of prefetches: nobody waits for their translations */
+	uint8_t *bytes;        /* what lines hold, then buffers of reads */
+	uint8_t *buffers_free; /* of reads under way, chained by their first bytes */
 	/* receive */
 	unsigned n_receives;
 	struct receive_buffer *receives;
@@ -32,10 +64,10 @@ struct wqe_fetch {
 	struct event receive_event;
 };
 
-/* Bus fragments of n bytes of a queue buffer; n is cut to what WQE_FRAGS hold. */
-int wqe_queue_frags(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
-		    uint32_t *n, struct waiter *w, uint32_t qpn, struct dma_frag *frags,
-		    unsigned *n_frags);
+/* Bus fragments of n bytes from there on; n is cut to what WQE_FRAGS hold. 0, or as
+ * translate_queue(). */
+int wqe_queue_frags(struct hca *hca, const struct wqe_place *place, uint32_t *n, struct waiter *w,
+		    struct dma_frag *frags, unsigned *n_frags);
 
 void wqe_receive_create(struct wqe_fetch *wf);
 void wqe_receive_reset(struct wqe_fetch *wf);
