@@ -195,9 +195,8 @@ static void line_read(struct context_line *line)
 {
 	struct hca *hca = line->hca;
 	struct context_cache *cache = hca->context_cache;
-	int n = icm_fragments(hca, line_icm(line), line_len(line), line->read_frags, ICM_MAX_FRAGS);
 
-	if (n <= 0 || line->orphan) {
+	if (line->orphan) {
 		line_filled(line, -EFAULT);
 		return;
 	}
@@ -212,7 +211,7 @@ static void line_read(struct context_line *line)
 		.done = read_done,
 		.buf = line->has_bytes ? cache->scratch : line->bytes,
 		.frags = line->read_frags,
-		.n_frags = (unsigned)n,
+		.n_frags = line->n_read_frags,
 		.len = line_len(line),
 		.at_ready = true,
 		.what = context_uses[line->kind].name,
@@ -279,6 +278,7 @@ context_miss(struct hca *hca, enum context_use use, uint32_t number, struct wait
 	uint32_t key = context_line_key(hca, use, number);
 	struct dma_frag frags[ICM_MAX_FRAGS];
 	struct context_line *line;
+	int n = 0;
 
 	if (!icm_object_valid(hca, context_uses[use].table, number))
 		return -ENOENT;
@@ -292,16 +292,22 @@ context_miss(struct hca *hca, enum context_use use, uint32_t number, struct wait
 		context_line_settle(cache, line);
 		return unreachable(hca, use, number, why);
 	}
-	if (!(line && line->filling) &&
-	    icm_fragments(hca, icm_entry(hca, context_uses[use].table, number), entry_len(hca, use),
-			  frags, ICM_MAX_FRAGS) <= 0)
-		return unreachable(hca, use, number, why);
+	if (!(line && line->filling)) {
+		n = icm_fragments(hca, icm_entry(hca, context_uses[use].table, number),
+				  entry_len(hca, use), frags, ICM_MAX_FRAGS);
+		if (n <= 0)
+			return unreachable(hca, use, number, why);
+	}
 	if (!line)
 		line = context_line_make(hca, use, key);
 	line->want |= (uint8_t)(1u << context_uses[use].tag);
 	waiter_queue_add(&line->waiters, w);
-	if (!line->filling)
-		miss_queue(hca, line, use);
+	if (line->filling)
+		return -EAGAIN;
+	/* should they be unmapped before the read begins, the line becomes an orphan */
+	memcpy(line->read_frags, frags, (unsigned)n * sizeof(*frags));
+	line->n_read_frags = (unsigned)n;
+	miss_queue(hca, line, use);
 	return -EAGAIN;
 }
 

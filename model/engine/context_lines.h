@@ -53,6 +53,7 @@ struct context_line {
 	struct waiter_queue waiters;
 	struct flush *flushes;
 	struct dma read, write;
+	unsigned n_read_frags;
 	struct dma_frag read_frags[ICM_MAX_FRAGS], write_frags[ICM_MAX_FRAGS];
 	uint8_t bytes[];
 };

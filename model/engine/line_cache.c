@@ -156,9 +156,8 @@ static void read_done(struct dma *dma)
 static void line_read(struct cache_line *line)
 {
 	struct line_cache *cache = line->cache;
-	int n = icm_fragments(cache->hca, line->icm, cache->len, line->frags, ICM_MAX_FRAGS);
 
-	if (n <= 0 || line->orphan) {
+	if (line->orphan) {
 		line_filled(line, -EFAULT);
 		return;
 	}
@@ -167,7 +166,7 @@ static void line_read(struct cache_line *line)
 				 .done = read_done,
 				 .buf = line_bytes(line),
 				 .frags = line->frags,
-				 .n_frags = (unsigned)n,
+				 .n_frags = line->n_frags,
 				 .len = cache->len,
 				 .at_ready = true,
 				 .what = cache->what};
@@ -203,9 +202,14 @@ int line_cache_miss(struct line_cache *cache, uint64_t icm, uint32_t owner, stru
 		return -EFAULT;
 	}
 	if (!line) {
-		if (icm_fragments(cache->hca, icm, cache->len, frags, ICM_MAX_FRAGS) <= 0)
+		int n = icm_fragments(cache->hca, icm, cache->len, frags, ICM_MAX_FRAGS);
+
+		if (n <= 0)
 			return -EFAULT;
 		line = line_make(cache, icm, owner);
+		/* should they be unmapped before the read begins, the line becomes an orphan */
+		memcpy(line->frags, frags, (unsigned)n * sizeof(*frags));
+		line->n_frags = (unsigned)n;
 		line->filling = true;
 		*started = true;
 		*(server->last ? &server->last->miss_next : &server->first) = line;

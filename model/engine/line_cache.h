@@ -25,6 +25,7 @@ struct cache_line {
 	struct waiter_queue waiters;
 	struct dma dma;
 	struct dma_frag frags[ICM_MAX_FRAGS];
+	unsigned n_frags;
 };
 
 /* Misses served at a time, shared by the caches of a stage. */

@@ -2,7 +2,6 @@
 #include "model/engine/pcie.h"
 
 #include "model/engine/engine.h"
-#include "model/engine/pci_function.h"
 #include "model/engine/pcie_state.h"
 
 #include <stdlib.h>
@@ -171,7 +170,7 @@ void hca_dma_late(struct hca *hca, const struct hca_late_dma *late)
 
 static bool master_off(struct hca *hca, struct dma *dma, uint64_t start)
 {
-	if (pci_bus_master(hca))
+	if (hca->pcie->master)
 		return false;
 	guest_error(hca, RULE_bus_master_off, "dma of %u bytes, %s, qpn %x", dma->len, dma->what,
 		    dma->qpn);
@@ -484,7 +483,7 @@ void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t d
 {
 	struct posted *w;
 
-	if (!pci_bus_master(hca)) {
+	if (!hca->pcie->master) {
 		guest_error(hca, RULE_bus_master_off, "interrupt message of vector %u", vector);
 		return;
 	}

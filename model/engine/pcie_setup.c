@@ -114,7 +114,8 @@ void pcie_root_set(struct hca *hca, const struct pcie_root *root)
 	pcie_derive(hca->pcie);
 }
 
-void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request)
+void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request, bool master)
 {
+	hca->pcie->master = master;
 	pcie_sizes_set(hca->pcie, max_payload, max_read_request);
 }

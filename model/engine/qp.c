@@ -101,7 +101,6 @@ static void qp_forget(struct qp *qp)
 		at = &(*at)->hash_next;
 	*at = qp->hash_next;
 	waiter_cancel(&qp->waiter);
-	retry_forget(qp);
 	qp->hash_next = qps->free;
 	qps->free = qp;
 	qps->active--;

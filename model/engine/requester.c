@@ -126,8 +126,6 @@ void requester_drop(struct qp *qp)
 	free_list(&send->write_first);
 	if (send->local)
 		packet_free(send->local);
-	memset(send, 0, sizeof(*send));
-	requester_init(qp);
 }
 
 bool requester_is_quiet(const struct qp *qp)

@@ -125,7 +125,7 @@ void requester_resume(struct qp *qp, const struct qpc *qpc);
 bool requester_is_idle(const struct qp *qp);
 /* No DMA, no packet, no response is under way. */
 bool requester_is_quiet(const struct qp *qp);
-void requester_drop(struct qp *qp); /* forgets everything, frees packets */
-void requester_init(struct qp *qp); /* private state is new; cursors are loaded at the first use */
+void requester_drop(struct qp *qp); /* lets go of everything: the private state ends */
+void requester_init(struct qp *qp); /* it is all zero; cursors are loaded at the first use */
 
 #endif

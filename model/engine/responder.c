@@ -550,7 +550,6 @@ void responder_init(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;
 
-	memset(r, 0, sizeof(*r));
 	r->waiter.wake = responder_wake;
 	r->out_waiter.wake = responses_wake;
 	r->timer.job = responder_timer;
@@ -574,7 +573,6 @@ void responder_drop(struct qp *qp)
 		packet_free(r->record);
 	if (r->ring)
 		packet_free(r->ring);
-	responder_init(qp);
 }
 
 void responder_reset(struct hca *hca)

@@ -78,9 +78,10 @@ void responder_flush(struct qp *qp);
 bool responder_is_quiet(const struct qp *qp);
 /* Quiet, and nothing in the private state that is worth keeping. */
 bool responder_is_idle(const struct qp *qp);
-/* Forgets everything, frees packets. DMAs of its packets must be over, or dropped by pcie_reset().
- */
+/* Lets go of everything: the private state ends. DMAs of its packets must be over, or dropped by
+ * pcie_reset(). */
 void responder_drop(struct qp *qp);
+/* The private state is all zero. */
 void responder_init(struct qp *qp);
 /* With the device: drops what belongs to no QP. After pcie_reset(). */
 void responder_reset(struct hca *hca);
