@@ -210,7 +210,8 @@ static void control_changed(const struct pci_config *c, struct hca *hca)
 		mps = (uint32_t)hca->params->pcie_mps;
 	if (mrrs > hca->params->pcie_mrrs)
 		mrrs = (uint32_t)hca->params->pcie_mrrs;
-	pcie_configure(hca, mps, mrrs, pci_config_bus_master(c));
+	pcie_configure(hca, mps, mrrs);
+	pcie_master_set(hca, pci_config_bus_master(c));
 	interrupt_intx_control(hca, get16(c, COMMAND) & COMMAND_INTX_OFF);
 	interrupt_control(hca, msix & MSIX_ENABLE, msix & MSIX_MASKED);
 }

@@ -78,8 +78,10 @@ struct pcie *pcie_create(struct hca *hca);
 void pcie_destroy(struct pcie *pcie);
 /* The host this device is plugged into; without it, the rows' defaults. */
 void pcie_root_set(struct hca *hca, const struct pcie_root *root);
-/* Configuration space: TLPs are cut at these from now on; whether the device may use DMA. */
-void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request, bool master);
+/* Device Control of configuration space: TLPs are cut at these from now on. */
+void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request);
+/* Whether the device may use DMA and send messages. */
+void pcie_master_set(struct hca *hca, bool master);
 
 /* May be issued at any time; starts at `now`, or not before `earliest_ps` where given (0: now). */
 void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps);

@@ -114,8 +114,12 @@ void pcie_root_set(struct hca *hca, const struct pcie_root *root)
 	pcie_derive(hca->pcie);
 }
 
-void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request, bool master)
+void pcie_master_set(struct hca *hca, bool master)
 {
 	hca->pcie->master = master;
+}
+
+void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request)
+{
 	pcie_sizes_set(hca->pcie, max_payload, max_read_request);
 }
