@@ -4,7 +4,8 @@
  *
  * One pass makes both CRCs. With P32 and P16 their polynomials and M = P32 * P16 (degree 48, the
  * two have no common factor), the message modulo M holds its remainders by both. So a path only has
- * to compute a 48-bit CRC, fold by fold, and two small table walks split the result.
+ * to compute a 48-bit CRC, or anything else equal to the message modulo M, fold by fold, and a
+ * small table walk splits the result.
  *
  * That the ICRC reads some header fields as ones, and that each CRC starts with ones, is a
  * difference to the message that one CRC must see and the other must not. By the Chinese remainder
@@ -14,6 +15,8 @@
  * Bit order is that of the wire, least significant bit of a byte first: bit t of a packet of n
  * bytes stands for x^(8n - 1 - t), and bit i of a w-bit value for x^(w - 1 - i). */
 #include "model/engine/crc.h"
+
+#include "model/engine/crc_tables.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -31,188 +34,15 @@ enum {
 	LNH_MASK = 3,
 	LNH_IBA_LOCAL = 2,
 	LNH_IBA_GLOBAL = 3,
-	LOCAL_NIBBLES = 3,
-	GLOBAL_NIBBLES = 27,
-	BLOCK = 16,     /* bytes of a fold's state */
-	LANES128 = 8,   /* states in flight */
-	LANES512 = 4,   /* the same, of four blocks each */
-	FOLD_MAX = 16,  /* blocks a fold goes over: LANES512 * 4 */
-	MIN_CLMUL = 64, /* shorter packets are cheaper by tables */
+	LANES128 = 8, /* states in flight */
+	LANES512 = 4, /* the same, of four blocks each */
+	MIN_CLMUL = CRC_BLOCK,
 	MIN_CLMUL512 = 256,
 };
 
-/* Highest power first, with it. P32 is primitive. */
-static const uint64_t poly32 = 0x104c11db7, poly16 = 0x1100b;
-
-/* What the ICRC reads as ones, in nibbles from the start of the LRH: 2 * byte, + 1 for bits 7:4. */
-static const uint8_t masked_local[LOCAL_NIBBLES] = {
-	1,      /* LRH.VL */
-	24, 25, /* BTH byte 4 */
-};
-static const uint8_t masked_global[GLOBAL_NIBBLES] = {
-	0,   1,   2,  3,  4,  5,  6,  7, 8, 9, 10, 11, 12, 13, 14, 15, /* LRH */
-	16,  18,  19, 20, 21, 22, 23,                                  /* GRH.TClass, FlowLabel */
-	30,  31,                                                       /* GRH.HopLmt */
-	104, 105,                                                      /* BTH byte 4 */
-};
-
-/* Factors that move the first and the second eight bytes of a block. */
-struct fold {
-	uint64_t first, second;
-};
-
-/* Derived from the polynomials when the program starts, and constant from then on, but for path. */
-static struct {
-	uint64_t slice[8][256];            /* CRC-48 of a byte with k bytes of zeros after it */
-	uint64_t split[6][256];            /* byte of a CRC-48 -> CRC-32 | CRC-16 << 32 */
-	uint64_t ones32, ones16;           /* patches for the two init values */
-	uint64_t local[LOCAL_NIBBLES][16]; /* patches by what a nibble lacks of all ones */
-	uint64_t global[GLOBAL_NIBBLES][16];
-	struct fold over[FOLD_MAX + 1]; /* by the number of blocks */
-	uint32_t icrc[256];             /* CRC-32 of a byte */
-	uint16_t vcrc[4][256];          /* CRC-16 of a byte with k bytes of zeros after it */
-	enum crc_path path;
-} crc;
-
-/* In the next five functions bit i stands for x^i, and m has the degree given. */
-static uint64_t poly_times_x(uint64_t a, uint64_t m, unsigned int degree)
-{
-	a <<= 1;
-	return a >> degree & 1 ? a ^ m : a;
-}
-
-static uint64_t poly_by_x(uint64_t a, uint64_t m)
-{
-	return (a & 1 ? a ^ m : a) >> 1;
-}
-
-static uint64_t poly_mul(uint64_t a, uint64_t b, uint64_t m, unsigned int degree)
-{
-	uint64_t r = 0;
-
-	for (; b; b >>= 1) {
-		if (b & 1)
-			r ^= a;
-		a = poly_times_x(a, m, degree);
-	}
-	return r;
-}
-
-/* P16 * (1 / P16 mod P32): 1 modulo P32 and 0 modulo P16. */
-static uint64_t poly_select32(uint64_t m)
-{
-	uint64_t a = poly16, inverse = 1;
-	int i;
-
-	/* P32 makes a field, where 1 / a is a^(2^32 - 2). */
-	for (i = 1; i < 32; i++) {
-		a = poly_mul(a, a, poly32, 32);
-		inverse = poly_mul(inverse, a, poly32, 32);
-	}
-	return poly_mul(poly16, inverse, m, 48);
-}
-
-static uint64_t poly_reflect(uint64_t a, unsigned int width)
-{
-	uint64_t r = 0;
-	unsigned int i;
-
-	for (i = 0; i < width; i++)
-		r |= (a >> i & 1) << (width - 1 - i);
-	return r;
-}
-
-static uint64_t byte_crc(uint64_t byte, uint64_t reflected)
-{
-	int i;
-
-	for (i = 0; i < 8; i++)
-		byte = byte & 1 ? byte >> 1 ^ reflected : byte >> 1;
-	return byte;
-}
-
-static void tables_of_bytes(uint64_t m)
-{
-	unsigned int b, k;
-
-	for (b = 0; b < 256; b++) {
-		crc.icrc[b] = byte_crc(b, poly_reflect(poly32, 32));
-		crc.vcrc[0][b] = byte_crc(b, poly_reflect(poly16, 16));
-		crc.slice[0][b] = byte_crc(b, poly_reflect(m, 48));
-	}
-	for (k = 1; k < 8; k++)
-		for (b = 0; b < 256; b++)
-			crc.slice[k][b] =
-				crc.slice[k - 1][b] >> 8 ^ crc.slice[0][crc.slice[k - 1][b] & 0xff];
-	for (k = 1; k < 4; k++)
-		for (b = 0; b < 256; b++)
-			crc.vcrc[k][b] =
-				crc.vcrc[k - 1][b] >> 8 ^ crc.vcrc[0][crc.vcrc[k - 1][b] & 0xff];
-}
-
-/* bits[i] is what bit i of the index adds. */
-static void table_of_bits(uint64_t *table, unsigned int log_size, const uint64_t *bits)
-{
-	unsigned int v, i;
-
-	for (v = 0; v < 1u << log_size; v++)
-		for (i = 0; i < log_size; i++)
-			if (v >> i & 1)
-				table[v] ^= bits[i];
-}
-
-/* A CRC-48 is the message times x^48, the others want x^32 and x^16. */
-static void tables_split(void)
-{
-	uint64_t a32 = 1ull << 31, a16 = 1 << 15, bits[48];
-	unsigned int i;
-
-	for (i = 0; i < 48; i++) {
-		bits[i] = poly_reflect(a32, 32) | poly_reflect(a16, 16) << 32;
-		a32 = poly_by_x(a32, poly32);
-		a16 = poly_by_x(a16, poly16);
-	}
-	for (i = 0; i < 6; i++)
-		table_of_bits(crc.split[i], 8, &bits[8 * i]);
-}
-
-static void tables_patch(uint64_t m)
-{
-	uint64_t select32 = poly_select32(m), select16 = select32 ^ 1, bits[4 * 106];
-	uint64_t x47 = 1ull << 47, a = poly_mul(x47, select32, m, 48);
-	unsigned int i;
-
-	for (i = 0; i < 4 * 106; i++) {
-		bits[i] = poly_reflect(a, 48);
-		a = poly_by_x(a, m);
-	}
-	for (i = 0; i < 32; i++)
-		crc.ones32 ^= bits[i];
-	for (i = 0; i < LOCAL_NIBBLES; i++)
-		table_of_bits(crc.local[i], 4, &bits[4 * masked_local[i]]);
-	for (i = 0; i < GLOBAL_NIBBLES; i++)
-		table_of_bits(crc.global[i], 4, &bits[4 * masked_global[i]]);
-	a = poly_mul(x47, select16, m, 48);
-	for (i = 0; i < 16; i++) {
-		crc.ones16 ^= poly_reflect(a, 48);
-		a = poly_by_x(a, m);
-	}
-}
-
-/* A product of two reflected 64-bit values comes out one bit low: hence the - 1. */
-static void tables_fold(uint64_t m)
-{
-	unsigned int e, bits = 8 * BLOCK;
-	uint64_t a = 1;
-
-	for (e = 0; e < bits * FOLD_MAX + 64; e++) {
-		if (e % bits == bits - 1)
-			crc.over[(e + 1) / bits].second = poly_reflect(a, 64);
-		if (e % bits == 63 && e > bits)
-			crc.over[(e + 1) / bits].first = poly_reflect(a, 64);
-		a = poly_times_x(a, m, 48);
-	}
-}
+/* Made when the program starts, and constant from then on, but for path. */
+static struct crc_tables crc;
+static enum crc_path path_taken;
 
 static uint64_t load64(const uint8_t *p)
 {
@@ -254,10 +84,22 @@ static uint64_t slice_rest(uint64_t r, const uint8_t *p, size_t n)
 	return r;
 }
 
-/* CRC-48, init 0, of the n >= 8 bytes with the patch added to the first six. */
-static uint64_t residue_portable(const uint8_t *p, size_t n, uint64_t patch)
+/* CRC-32 | CRC-16 << 32 of a CRC-48. */
+static uint64_t split(uint64_t r)
 {
-	return slice_rest(patch, p, n);
+	uint64_t both = 0;
+	unsigned int i;
+
+#pragma GCC unroll 6
+	for (i = 0; i < 6; i++)
+		both ^= crc.split[i][r >> 8 * i & 0xff];
+	return both;
+}
+
+/* Both CRCs, init 0, of the n >= 8 bytes with the patch added to the first six. */
+static uint64_t both_portable(const uint8_t *p, size_t n, uint64_t patch)
+{
+	return split(slice_rest(patch, p, n));
 }
 
 #ifdef CRC_HAVE_X86
@@ -283,41 +125,87 @@ static inline CRC_TARGET128 __m128i load_128(const uint8_t *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
+/*
+ * Both CRCs of the message whose remainder a holds. Its first eight bytes times x^64 modulo M have
+ * 112 bits; of the 48 above the last 64 the same makes 96, and so on, until those 64 hold all.
+ */
+static inline CRC_TARGET128 uint64_t split_128(__m128i a)
+{
+	const __m128i by = _mm_cvtsi64_si128(crc.by64);
+	uint64_t rest, both = 0;
+	unsigned int i;
+	__m128i above = a;
+
+#pragma GCC unroll 4
+	for (i = 0; i < 4; i++) {
+		above = _mm_clmulepi64_si128(above, by, 0x00);
+		a = _mm_xor_si128(a, above);
+	}
+	rest = _mm_extract_epi64(a, 1);
+#pragma GCC unroll 8
+	for (i = 0; i < 8; i++)
+		both ^= crc.split64[i][rest >> 8 * i & 0xff];
+	return both;
+}
+
 /* The state stands for a block before p. */
 static inline CRC_TARGET128 uint64_t fold_rest(__m128i a, const uint8_t *p, size_t n)
 {
 	const __m128i by = load_fold(1);
 
-	for (; n >= BLOCK; p += BLOCK, n -= BLOCK)
+	for (; n >= CRC_BLOCK; p += CRC_BLOCK, n -= CRC_BLOCK)
 		a = fold_128(a, by, load_128(p));
 	return slice_rest(slice_8(slice_8(_mm_extract_epi64(a, 0)) ^ _mm_extract_epi64(a, 1)), p,
 			  n);
 }
 
-static CRC_TARGET128 uint64_t residue_clmul128(const uint8_t *p, size_t n, uint64_t patch)
+/*
+ * n >= CRC_BLOCK. What is beyond whole blocks comes first: zeros before a message change nothing,
+ * so its first n % CRC_BLOCK bytes are a block with zeros in front, and no byte is left at the end.
+ */
+static CRC_TARGET128 uint64_t both_clmul128(const uint8_t *p, size_t n, uint64_t patch)
 {
-	const uint8_t *last, *end;
-	__m128i a[LANES128], by;
+	static const uint8_t to_end[2 * CRC_BLOCK] = {
+		0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+		0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,    4,    5,
+		6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
+	};
+	const size_t head = n % CRC_BLOCK;
+	const __m128i by1 = load_fold(1);
+	const uint8_t *end = p + n;
+	__m128i a[LANES128], by, next;
 	unsigned int i;
 
 	a[0] = _mm_xor_si128(load_128(p), _mm_cvtsi64_si128(patch));
-	if (n < LANES128 * BLOCK)
-		return fold_rest(a[0], p + BLOCK, n - BLOCK);
+	a[0] = _mm_shuffle_epi8(a[0], load_128(to_end + head));
+	/* the patch of the bytes that are not in the head */
+	patch = head < sizeof(patch) ? patch >> 8 * head : 0;
+	p += head;
+	next = _mm_xor_si128(load_128(p), _mm_cvtsi64_si128(patch));
+	a[0] = fold_128(a[0], by1, next);
+	for (p += CRC_BLOCK; p < end; p += CRC_BLOCK) {
+		if ((size_t)(end - p) % sizeof(a) == 0 && p + sizeof(a) < end)
+			break;
+		a[0] = fold_128(a[0], by1, load_128(p));
+	}
+	if (p < end) {
+		a[0] = fold_128(a[0], by1, load_128(p));
 #pragma GCC unroll 8
-	for (i = 1; i < LANES128; i++)
-		a[i] = load_128(p + i * BLOCK);
-	by = load_fold(LANES128);
-	end = p + n;
-	last = end - sizeof(a);
-	for (p += sizeof(a); p <= last; p += sizeof(a))
+		for (i = 1; i < LANES128; i++)
+			a[i] = load_128(p + i * CRC_BLOCK);
+		by = load_fold(LANES128);
+		p += sizeof(a);
+		do {
 #pragma GCC unroll 8
-		for (i = 0; i < LANES128; i++)
-			a[i] = fold_128(a[i], by, load_128(p + i * BLOCK));
-	by = load_fold(1);
+			for (i = 0; i < LANES128; i++)
+				a[i] = fold_128(a[i], by, load_128(p + i * CRC_BLOCK));
+			p += sizeof(a);
+		} while (p < end);
 #pragma GCC unroll 8
-	for (i = 1; i < LANES128; i++)
-		a[0] = fold_128(a[0], by, a[i]);
-	return fold_rest(a[0], p, (size_t)(end - p));
+		for (i = 1; i < LANES128; i++)
+			a[0] = fold_128(a[0], by1, a[i]);
+	}
+	return split_128(a[0]);
 }
 
 static inline CRC_TARGET512 __m512i fold_512(__m512i a, __m512i by, __m512i next)
@@ -329,7 +217,7 @@ static inline CRC_TARGET512 __m512i fold_512(__m512i a, __m512i by, __m512i next
 }
 
 /* n >= 64 * LANES512 */
-static CRC_TARGET512 uint64_t residue_clmul512(const uint8_t *p, size_t n, uint64_t patch)
+static CRC_TARGET512 uint64_t both_clmul512(const uint8_t *p, size_t n, uint64_t patch)
 {
 	__m512i a[LANES512], by = _mm512_broadcast_i32x4(load_fold(4 * LANES512));
 	__m128i last;
@@ -355,7 +243,7 @@ static CRC_TARGET512 uint64_t residue_clmul512(const uint8_t *p, size_t n, uint6
 	last = fold_128(_mm512_castsi512_si128(a[0]), load_fold(3), last);
 	/* else what follows without AVX waits for the wide registers: it cost more than the CRC */
 	_mm256_zeroupper();
-	return fold_rest(last, p, n);
+	return split(fold_rest(last, p, n));
 }
 
 static bool path_works(enum crc_path path)
@@ -373,13 +261,13 @@ static bool path_works(enum crc_path path)
 	}
 }
 
-static uint64_t residue(const uint8_t *p, size_t n, uint64_t patch)
+static uint64_t both_crcs(const uint8_t *p, size_t n, uint64_t patch)
 {
-	if (crc.path == CRC_PATH_PORTABLE || n < MIN_CLMUL)
-		return residue_portable(p, n, patch);
-	if (crc.path == CRC_PATH_CLMUL512 && n >= MIN_CLMUL512)
-		return residue_clmul512(p, n, patch);
-	return residue_clmul128(p, n, patch);
+	if (path_taken == CRC_PATH_PORTABLE || n < MIN_CLMUL)
+		return both_portable(p, n, patch);
+	if (path_taken == CRC_PATH_CLMUL512 && n >= MIN_CLMUL512)
+		return both_clmul512(p, n, patch);
+	return both_clmul128(p, n, patch);
 }
 
 #else
@@ -389,28 +277,21 @@ static bool path_works(enum crc_path path)
 	return path == CRC_PATH_PORTABLE;
 }
 
-static uint64_t residue(const uint8_t *p, size_t n, uint64_t patch)
+static uint64_t both_crcs(const uint8_t *p, size_t n, uint64_t patch)
 {
-	return residue_portable(p, n, patch);
+	return both_portable(p, n, patch);
 }
 
 #endif
 
 static __attribute__((constructor)) void crc_init(void)
 {
-	uint64_t m = 0;
 	unsigned int i;
 
-	for (i = 0; i <= 16; i++)
-		if (poly16 >> i & 1)
-			m ^= poly32 << i;
-	tables_of_bytes(m);
-	tables_split();
-	tables_patch(m);
-	tables_fold(m);
+	crc_tables_make(&crc);
 	for (i = 0; i < CRC_PATH_COUNT; i++)
 		if (path_works(i))
-			crc.path = i;
+			path_taken = i;
 }
 
 static unsigned int lacks(const uint8_t *p, unsigned int nibble)
@@ -425,14 +306,14 @@ static uint64_t packet_patch(const uint8_t *p, size_t n)
 
 	switch (p[LNH_BYTE] & LNH_MASK) {
 	case LNH_IBA_LOCAL:
-		patch ^= crc.local[0][lacks(p, masked_local[0])];
-		if (2 * n > masked_local[LOCAL_NIBBLES - 1])
-			patch ^= crc.local[1][lacks(p, masked_local[1])] ^
-				 crc.local[2][lacks(p, masked_local[2])];
+		patch ^= crc.local[0][lacks(p, crc_masked_local[0])];
+		if (2 * n > crc_masked_local[CRC_LOCAL_NIBBLES - 1])
+			patch ^= crc.local[1][lacks(p, crc_masked_local[1])] ^
+				 crc.local[2][lacks(p, crc_masked_local[2])];
 		break;
 	case LNH_IBA_GLOBAL:
-		for (i = 0; i < GLOBAL_NIBBLES && masked_global[i] < 2 * n; i++)
-			patch ^= crc.global[i][lacks(p, masked_global[i])];
+		for (i = 0; i < CRC_GLOBAL_NIBBLES && crc_masked_global[i] < 2 * n; i++)
+			patch ^= crc.global[i][lacks(p, crc_masked_global[i])];
 		break;
 	}
 	return patch;
@@ -441,13 +322,7 @@ static uint64_t packet_patch(const uint8_t *p, size_t n)
 /* Both CRC registers over LRH..pad: CRC-32 | CRC-16 << 32, before xorout. */
 static uint64_t packet_crcs(const uint8_t *p, size_t n)
 {
-	uint64_t r = residue(p, n, packet_patch(p, n)), both = 0;
-	unsigned int i;
-
-#pragma GCC unroll 6
-	for (i = 0; i < 6; i++)
-		both ^= crc.split[i][r >> 8 * i & 0xff];
-	return both;
+	return both_crcs(p, n, packet_patch(p, n));
 }
 
 static uint16_t vcrc_after_icrc(uint16_t v, uint32_t icrc)
@@ -519,11 +394,11 @@ uint32_t crc_icrc(const uint8_t *p, size_t n)
 	size_t i;
 
 	if (lnh == LNH_IBA_LOCAL) {
-		nibbles = masked_local;
-		count = LOCAL_NIBBLES;
+		nibbles = crc_masked_local;
+		count = CRC_LOCAL_NIBBLES;
 	} else if (lnh == LNH_IBA_GLOBAL) {
-		nibbles = masked_global;
-		count = GLOBAL_NIBBLES;
+		nibbles = crc_masked_global;
+		count = CRC_GLOBAL_NIBBLES;
 	}
 	for (i = 0; i < n; i++) {
 		for (mask = 0; count && *nibbles >> 1 == i; nibbles++, count--)
@@ -544,7 +419,7 @@ uint16_t crc_vcrc(const uint8_t *p, size_t n)
 
 enum crc_path crc_select(void)
 {
-	return crc.path;
+	return path_taken;
 }
 
 const char *crc_path_name(enum crc_path path)
@@ -562,6 +437,6 @@ int crc_force(enum crc_path path)
 {
 	if (!path_works(path))
 		return -ENOTSUP;
-	crc.path = path;
+	path_taken = path;
 	return 0;
 }

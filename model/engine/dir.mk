@@ -1,5 +1,5 @@
 src-y += $(addprefix $(d)/, event_core.c engine.c icm.c line_cache.c context_cache.c context_lines.c translate.c hca.c processor.c processor_regs.c processor_ports.c processor_dma.c processor_objects.c)
-src-y += $(addprefix $(d)/, crc.c)
+src-y += $(addprefix $(d)/, crc.c crc_tables.c)
 src-y += $(addprefix $(d)/, link_port.c link_train.c port_note.c packet.c)
 src-y += $(addprefix $(d)/, pcie.c pcie_setup.c pcie_host.c pci_function.c pci_config.c interrupt.c doorbell.c event_queue.c cqe_write.c cq_event.c object_lane.c)
 test-y += $(addprefix $(d)/tests/, pcie_test.c pci_function_test.c interrupt_test.c doorbell_test.c event_queue_test.c cqe_write_test.c)
