@@ -154,18 +154,17 @@ static int pcapng_open(void **sink, const char *path)
 /* "key=value;": printf would cost more than all the rest of a packet's block. */
 static inline char *put_number(char *s, const char *key, uint64_t value)
 {
-	char digits[20];
-	size_t n = 0;
+	char *end;
 
 	memcpy(s, key, strlen(key));
 	s += strlen(key);
-	do
-		digits[n++] = (char)('0' + value % 10);
-	while (value /= 10);
-	while (n)
-		*s++ = digits[--n];
-	*s++ = ';';
-	return s;
+	end = s + 1;
+	for (uint64_t v = value; v > 9; v /= 10)
+		end++;
+	for (char *digit = end; digit > s; value /= 10)
+		*--digit = (char)('0' + value % 10);
+	*end = ';';
+	return end + 1;
 }
 
 /* key=value;... of what is known beyond the bytes. */
@@ -196,8 +195,10 @@ static void __attribute__((noinline)) comment_make(struct comment *c, const stru
 
 static inline bool comment_fits(const struct comment *c, const struct trace_record *r)
 {
-	return c->lasts && !r->text && c->args[0] == r->args[0] && c->args[1] == r->args[1] &&
-	       c->args[2] == r->args[2] && c->args[3] == r->args[3];
+	const uint64_t *a = c->args, *b = r->args;
+
+	return c->lasts && !r->text &&
+	       !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
 }
 
 /* 32.32 bits of seconds, the least number whose nanoseconds are these. */

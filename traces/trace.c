@@ -203,7 +203,8 @@ int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err)
 
 /* ---- delivery */
 
-static void deliver(struct trace_state *st, const struct trace_record *r)
+static inline __attribute__((always_inline)) void deliver(struct trace_state *st,
+							  const struct trace_record *r)
 {
 	const unsigned kind = trace_point_kinds[r->point];
 

@@ -24,7 +24,7 @@ int trace_file_open(struct trace_file *f, const char *path)
 	return 0;
 }
 
-static void file_flush(struct trace_file *f)
+void trace_file_flush(struct trace_file *f)
 {
 	size_t done = 0;
 
@@ -37,17 +37,6 @@ static void file_flush(struct trace_file *f)
 			done += (size_t)n;
 	}
 	f->len = 0;
-}
-
-uint8_t *trace_file_reserve(struct trace_file *f, size_t n)
-{
-	uint8_t *p;
-
-	if (f->len + n > TRACE_FILE_BUFFER)
-		file_flush(f);
-	p = f->buf + f->len;
-	f->len += n;
-	return p;
 }
 
 void trace_file_write(struct trace_file *f, const void *bytes, size_t n)
@@ -65,7 +54,7 @@ void trace_file_write(struct trace_file *f, const void *bytes, size_t n)
 
 int trace_file_close(struct trace_file *f)
 {
-	file_flush(f);
+	trace_file_flush(f);
 	if (close(f->fd) && !f->err)
 		f->err = -errno;
 	free(f->buf);

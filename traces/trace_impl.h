@@ -23,9 +23,20 @@ enum {
 };
 
 int trace_file_open(struct trace_file *f, const char *path);
+void trace_file_flush(struct trace_file *f);
 /* Room for n <= TRACE_FILE_RESERVE_MAX bytes, to be filled at once; part of the file from now on.
  */
-uint8_t *trace_file_reserve(struct trace_file *f, size_t n);
+static inline uint8_t *trace_file_reserve(struct trace_file *f, size_t n)
+{
+	uint8_t *p;
+
+	if (f->len + n > TRACE_FILE_BUFFER)
+		trace_file_flush(f);
+	p = f->buf + f->len;
+	f->len += n;
+	return p;
+}
+
 void trace_file_write(struct trace_file *f, const void *bytes, size_t n);
 /* Returns the first error of the file's life. */
 int trace_file_close(struct trace_file *f);
