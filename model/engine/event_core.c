@@ -196,12 +196,27 @@ static void stamp(struct event_core *core, struct event *ev, uint64_t at_ps)
 	ev->seq = core->next_seq++;
 }
 
+/* By itself, so that what needs no search needs none of its registers. */
+static void __attribute__((noinline)) insert_stamped(struct event_core *core, struct event *ev)
+{
+	insert(core, ev, true);
+}
+
+static void __attribute__((noinline))
+set_anew(struct event_core *core, struct event *ev, uint64_t at_ps)
+{
+	event_cancel(core, ev);
+	event_set(core, ev, at_ps);
+}
+
 void event_set(struct event_core *core, struct event *ev, uint64_t at_ps)
 {
-	if (ev->slot)
-		event_cancel(core, ev);
+	if (__builtin_expect(ev->slot, 0)) {
+		set_anew(core, ev, at_ps);
+		return;
+	}
 	stamp(core, ev, at_ps);
-	insert(core, ev, true);
+	insert_stamped(core, ev);
 }
 
 /* --- lanes --- */
@@ -209,20 +224,22 @@ void event_set(struct event_core *core, struct event *ev, uint64_t at_ps)
 void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev,
 		    uint64_t at_ps)
 {
-	if (ev->slot)
+	if (__builtin_expect(ev->slot, 0)) {
 		event_cancel(core, ev);
+		event_lane_set(core, lane, ev, at_ps);
+		return;
+	}
 	stamp(core, ev, at_ps);
 	if (!lane->first) {
 		lane->first = lane->last = ev;
 		ev->lane = lane;
-		insert(core, ev, true);
 	} else if (ev->at_ps >= lane->last->at_ps) {
 		lane->last = lane->last->behind = ev;
 		ev->lane = lane;
 		ev->slot = EVENT_IN_LANE;
-	} else {
-		insert(core, ev, true);
+		return;
 	}
+	insert_stamped(core, ev);
 }
 
 /* The first of its lane has left; the one behind it takes its place among the others. */
