@@ -436,7 +436,10 @@ static enum send_state packet(struct send_step *s)
 	s->busy_ps = p->requester_packet_gap;
 	if (s->fresh && wqe_ps(s) > s->busy_ps)
 		s->busy_ps = wqe_ps(s);
-	requester_save(s->qp, s->qpc);
+	if (s->held) /* the packet before it has saved the rest */
+		qpc_set_next_send_psn(s->qpc, send->max_psn);
+	else
+		requester_save(s->qp, s->qpc);
 	requester_out_run(s->qp);
 	return SEND_DONE;
 }
