@@ -300,7 +300,9 @@ put_through_plan(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 	}
 }
 
-static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+/* Somebody looks, or a fault plan may act. */
+static void __attribute__((noinline))
+put_on_wire_watched(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 {
 	if (lp->plan && lp->plan->count) {
 		put_through_plan(lp, pkt, arrives);
@@ -311,6 +313,14 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 	}
 	if (lp->held)
 		held_release(lp, arrives);
+}
+
+static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	if ((lp->plan && lp->plan->count) || lp->held || hca_watched(lp->hca, WATCH_CROSSING))
+		put_on_wire_watched(lp, pkt, arrives);
+	else
+		hand_over(lp->peer, pkt, arrives);
 }
 
 /* Its credits are taken already. */

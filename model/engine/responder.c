@@ -72,9 +72,9 @@ enum verdict resp_access_verdict(int err, enum verdict refused)
 	return err == -EFAULT || err == TRANSLATE_NO_PAGE ? VERDICT_CONTEXT : refused;
 }
 
-static void __attribute__((noinline)) trace_work(const struct resp_run *x, uint64_t start)
+static void __attribute__((noinline)) trace_work(const struct resp_run *x)
 {
-	HCA_TRACE_AT(x->hca, TP_RESP_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
+	HCA_TRACE_AT(x->hca, TP_RESP_RUN, x->pkt->ready_ps - x->hca->params->responder_latency, .qpn = x->qp->qpn, .corr = x->pkt->psn,
 		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
 }
 
@@ -99,11 +99,11 @@ static enum resp_state resp_next(struct resp_run *x)
 	if (start < hca_now(x->hca))
 		start = hca_now(x->hca);
 	x->pkt->ready_ps = start + x->hca->params->responder_latency;
-	if (hca_traces(x->hca, TP_RESP_RUN))
-		trace_work(x, start);
 	x->pkt->owner = x->qp;
 	x->pkt->mark = 0;
 	r->verdict = VERDICT_OK;
+	if (hca_traces(x->hca, TP_RESP_RUN))
+		trace_work(x);
 	return RESP_QP;
 }
 
