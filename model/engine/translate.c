@@ -474,25 +474,21 @@ static inline int frag_append(struct dma_frag *frags, unsigned *n, unsigned room
 	return 0;
 }
 
-int translate_access(struct hca *hca, const struct access *access, struct waiter *w,
-		     struct dma_frag *frags, unsigned *n, unsigned room)
+/* More pages than one. On a failure the fragments are as they were. */
+static int __attribute__((noinline))
+pages_append(struct hca *hca, const struct access *access, const struct mpt *m, uint64_t at,
+	     struct waiter *w, struct dma_frag *frags, unsigned *n, unsigned room)
 {
 	uint32_t len = access->len, last_len = *n ? frags[*n - 1].len : 0;
+	const uint64_t page = UINT64_C(1) << m->log_page;
 	unsigned count = *n;
-	struct mpt *m = NULL;
-	uint64_t va, at;
-	int rc = access_region(hca, access, w, &m, &va);
 
-	if (rc)
-		return rc;
-	if (m->physical)
-		return frag_append(frags, n, room, va, len);
-	at = va - m->start + m->first_offset;
 	while (len) {
-		uint64_t page = UINT64_C(1) << m->log_page, in_page = at & (page - 1), bus = 0;
+		uint64_t in_page = at & (page - 1), bus = 0;
 		uint32_t here = page - in_page < len ? (uint32_t)(page - in_page) : len;
+		int rc = mtt_get(hca, m->mtt, at >> m->log_page, m->line.owner, w, access->qpn,
+				 &bus);
 
-		rc = mtt_get(hca, m->mtt, at >> m->log_page, m->line.owner, w, access->qpn, &bus);
 		if (!rc)
 			rc = frag_append(frags, &count, room, bus + in_page, here);
 		if (rc) {
@@ -505,6 +501,26 @@ int translate_access(struct hca *hca, const struct access *access, struct waiter
 	}
 	*n = count;
 	return 0;
+}
+
+int translate_access(struct hca *hca, const struct access *access, struct waiter *w,
+		     struct dma_frag *frags, unsigned *n, unsigned room)
+{
+	const uint32_t len = access->len;
+	uint64_t va, at, in_page, bus = 0;
+	struct mpt *m = NULL;
+	int rc = access_region(hca, access, w, &m, &va);
+
+	if (rc)
+		return rc;
+	if (m->physical)
+		return frag_append(frags, n, room, va, len);
+	at = va - m->start + m->first_offset;
+	in_page = at & ((UINT64_C(1) << m->log_page) - 1);
+	if (in_page + len > UINT64_C(1) << m->log_page || !len)
+		return pages_append(hca, access, m, at, w, frags, n, room);
+	rc = mtt_get(hca, m->mtt, at >> m->log_page, m->line.owner, w, access->qpn, &bus);
+	return rc ? rc : frag_append(frags, n, room, bus + in_page, len);
 }
 
 int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
