@@ -142,8 +142,8 @@ static inline bool runs_before(const struct event *a, const struct event *b, boo
 	return stamped ? a->at_ps <= b->at_ps : before(a, b);
 }
 
-static inline __attribute__((always_inline)) void
-insert(struct event_core *core, struct event *ev, bool stamped)
+static inline __attribute__((always_inline)) void insert(struct event_core *core, struct event *ev,
+							 bool stamped)
 {
 	uint32_t i;
 
@@ -221,12 +221,18 @@ void event_set(struct event_core *core, struct event *ev, uint64_t at_ps)
 
 /* --- lanes --- */
 
+static void __attribute__((noinline))
+lane_set_anew(struct event_core *core, struct event_lane *lane, struct event *ev, uint64_t at_ps)
+{
+	event_cancel(core, ev);
+	event_lane_set(core, lane, ev, at_ps);
+}
+
 void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev,
 		    uint64_t at_ps)
 {
 	if (__builtin_expect(ev->slot, 0)) {
-		event_cancel(core, ev);
-		event_lane_set(core, lane, ev, at_ps);
+		lane_set_anew(core, lane, ev, at_ps);
 		return;
 	}
 	stamp(core, ev, at_ps);
