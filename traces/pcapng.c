@@ -22,20 +22,21 @@ enum {
 	COMMENT_MAX = 256,
 	COMMENT_TEXT_MAX = 130, /* fault=...; beside three numbers */
 	OPTION_HEAD = 4,
-	PACKET_TAIL = OPTION_HEAD + 4 + OPTION_HEAD + 4, /* flags, end of options, length */
+	FLAGS_BYTES = 4,
 };
 
-/* The comment of a packet as an option: mostly that of the packet before it too. */
-struct comment {
-	uint64_t args[4]; /* of the record it was made of */
-	bool lasts;       /* it says nothing beyond them */
-	size_t len;       /* 0: nothing to say */
-	uint8_t option[OPTION_HEAD + COMMENT_MAX];
+/* What stands behind a packet, but for the block's length: mostly the same as behind the packet
+ * before it. */
+struct options {
+	uint64_t args[4]; /* of the record they were made of */
+	bool last;        /* they say nothing beyond those */
+	uint32_t len;
+	uint8_t bytes[3 * OPTION_HEAD + COMMENT_MAX + FLAGS_BYTES];
 };
 
 struct interface {
 	uint32_t number;
-	struct comment comments[2]; /* [it is going out] */
+	struct options options[2]; /* [it is going out] */
 };
 
 struct pcapng {
@@ -183,21 +184,28 @@ static size_t comment_text(char *text, const struct trace_record *r)
 	return (size_t)(s - text);
 }
 
-static void __attribute__((noinline)) comment_make(struct comment *c, const struct trace_record *r)
+static void __attribute__((noinline))
+options_make(struct options *o, const struct trace_record *r, bool out)
 {
 	char text[COMMENT_MAX];
 	size_t n = comment_text(text, r);
+	uint8_t *p = o->bytes;
 
-	memcpy(c->args, r->args, sizeof(c->args));
-	c->lasts = !r->text;
-	c->len = n ? (size_t)(put_option(c->option, PCAPNG_OPT_COMMENT, text, n) - c->option) : 0;
+	memcpy(o->args, r->args, sizeof(o->args));
+	o->last = !r->text;
+	if (n)
+		p = put_option(p, PCAPNG_OPT_COMMENT, text, n);
+	p = put16(put16(p, PCAPNG_OPT_PACKET_FLAGS), FLAGS_BYTES);
+	p = put32(p, out ? PCAPNG_OUTBOUND : PCAPNG_INBOUND);
+	p = put32(p, 0);
+	o->len = (uint32_t)(p - o->bytes);
 }
 
-static inline bool comment_fits(const struct comment *c, const struct trace_record *r)
+static inline bool options_fit(const struct options *o, const struct trace_record *r)
 {
-	const uint64_t *a = c->args, *b = r->args;
+	const uint64_t *a = o->args, *b = r->args;
 
-	return c->lasts && !r->text &&
+	return o->last && !r->text &&
 	       !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
 }
 
@@ -241,7 +249,7 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	const uint32_t data = ERF_HEADER + r->len;
 	const bool out = r->point == TP_PKT_OUT;
 	struct interface *interface;
-	struct comment *comment;
+	struct options *options;
 	uint32_t total;
 	uint8_t *p;
 
@@ -252,10 +260,10 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	interface = interface_find(s, r);
 	if (!interface)
 		return -ENOMEM;
-	comment = &interface->comments[out];
-	if (!comment_fits(comment, r))
-		comment_make(comment, r);
-	total = (uint32_t)(PCAPNG_PACKET_HEAD + PCAPNG_PAD(data) + comment->len + PACKET_TAIL);
+	options = &interface->options[out];
+	if (!options_fit(options, r))
+		options_make(options, r, out);
+	total = (uint32_t)(PCAPNG_PACKET_HEAD + PCAPNG_PAD(data) + options->len + sizeof(total));
 	p = trace_file_reserve(&s->file, total);
 	p = put32(p, PCAPNG_PACKET);
 	p = put32(p, total);
@@ -265,11 +273,8 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	p = put_erf(p, ns, data, interface->number);
 	/* the ERF header is a multiple of four, so the padding is that of the packet */
 	p = put_padded(p, r->bytes, r->len);
-	memcpy(p, comment->option, comment->len);
-	p += comment->len;
-	p = put16(put16(p, PCAPNG_OPT_PACKET_FLAGS), 4);
-	p = put32(p, out ? PCAPNG_OUTBOUND : PCAPNG_INBOUND);
-	p = put32(p, 0);
+	memcpy(p, options->bytes, options->len);
+	p += options->len;
 	put32(p, total);
 	return s->file.err;
 }

@@ -48,7 +48,8 @@ bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
 static void __attribute__((noinline))
 emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port, uint64_t time_ps, const char *text)
 {
-	packet_need_crcs(pkt);
+	if (!pkt->crcs_made)
+		packet_need_crcs(pkt);
 	trace_advance(hca->trace, hca_now(hca));
 	trace_emit(hca->trace, &(struct trace_record){
 				       .time_ps = time_ps,
@@ -91,8 +92,7 @@ static void __attribute__((noinline)) emit_queue(const struct link_port *lp, uns
 }
 
 /* Its bytes are lent to the record until it arrives, which is a record too, unless it never does. */
-static void __attribute__((noinline))
-emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
+static inline void emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
 {
 	if (hca_traces(lp->hca, TP_LINK_TX))
 		emit_flight(lp, TP_LINK_TX, pkt, pkt->loopback ? pkt->sent_ps : pkt->sent_ps - lp->hca->params->link_tx_latency);
@@ -134,8 +134,7 @@ static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 	hand_over(to, pkt, at_ps);
 }
 
-static void __attribute__((noinline))
-emit_crossing(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+static void emit_crossing(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 {
 	emit_departure(lp, pkt, false);
 	if (hca_traces(lp->peer->hca, TP_LINK_RX))
