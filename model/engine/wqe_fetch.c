@@ -379,10 +379,12 @@ static void reads_start(struct wqe_fetch *wf)
 		struct wqe_read *r = wf->reads_first;
 
 		wf->reads_first = r->next;
-		if (r->qp)
+		if (r->qp) {
 			read_begin(r);
-		else
+		} else {
 			read_give(r);
+			waiter_queue_wake(&r->waiters); /* its queue may have been let go of only */
+		}
 	}
 }
 
