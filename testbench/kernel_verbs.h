@@ -53,7 +53,7 @@ struct kv {
 /* clang-format off */
 #define kv_open(end, kv, ...) tb_kv_open(tb, TB_HERE, end, kv, &(const struct kv_setup){__VA_ARGS__})
 bool tb_kv_open(struct tb *tb, const char *here, struct tb_end *end, struct kv *kv, const struct kv_setup *setup);
-/* RC and UC: RTS, to each other. UD: RTS, each by itself. */
+/* RC and UC: RTS, to each other. UD: RTS, each by itself; x and y may be one. */
 #define kv_connect(x, y) tb_kv_connect(tb, TB_HERE, x, y)
 bool tb_kv_connect(struct tb *tb, const char *here, struct kv *x, struct kv *y);
 /* One completion into kv->wc, which must be so; polls memory. */

@@ -271,8 +271,8 @@ static void context_stop(struct core_poll *poll)
 	}
 }
 
-struct ib_cq *ib_alloc_cq(struct ib_device *dev, void *private, int nr_cqe, int comp_vector,
-			  enum ib_poll_context poll_ctx)
+static struct ib_cq *alloc_cq(struct ib_device *dev, void *private, int nr_cqe, int comp_vector,
+			      enum ib_poll_context poll_ctx)
 {
 	const struct ib_cq_init_attr attr = {.cqe = nr_cqe < 1 ? 0 : (unsigned)nr_cqe,
 					     .comp_vector = (unsigned)comp_vector};
@@ -302,6 +302,17 @@ struct ib_cq *ib_alloc_cq(struct ib_device *dev, void *private, int nr_cqe, int 
 	return ERR_PTR(rc);
 }
 
+struct ib_cq *ib_alloc_cq(struct ib_device *dev, void *private, int nr_cqe, int comp_vector,
+			  enum ib_poll_context poll_ctx)
+{
+	struct ib_cq *cq;
+
+	CORE_ENTER(dev, "%d entries, vector %d, context %d", nr_cqe, comp_vector, poll_ctx);
+	cq = alloc_cq(dev, private, nr_cqe, comp_vector, poll_ctx);
+	CORE_LEAVE(dev, IS_ERR(cq) ? (int)PTR_ERR(cq) : 0);
+	return cq;
+}
+
 struct ib_cq *ib_alloc_cq_any(struct ib_device *dev, void *private, int nr_cqe,
 			      enum ib_poll_context poll_ctx)
 {
@@ -312,13 +323,16 @@ struct ib_cq *ib_alloc_cq_any(struct ib_device *dev, void *private, int nr_cqe,
 
 void ib_free_cq(struct ib_cq *cq)
 {
+	struct ib_device *device = cq->device;
 	struct core_poll *poll = cq->poll;
 
 	if (cq->usecnt)
 		return;
+	CORE_ENTER(device, "cqn %06x", drv_cq_num(cq->drv));
 	context_stop(poll);
 	ib_destroy_cq(cq);
 	free(poll);
+	CORE_LEAVE(device, 0);
 }
 
 void core_cq_flush(struct ib_cq *cq)

@@ -28,8 +28,8 @@ static void marker_done(struct ib_cq *cq, struct ib_wc *wc)
 static void warn(struct ib_qp *qp, const char *what, int rc)
 {
 	if (qp->device->platform->ops->trace_on(qp->device->platform)) {
-		core_trace(qp->device, true, "ib_drain_qp", "qpn %06x, %s", qp->qp_num, what);
-		core_trace(qp->device, false, "ib_drain_qp", "%d", rc);
+		core_trace(qp->device, true, "drain_warning", "qpn %06x, %s", qp->qp_num, what);
+		core_trace(qp->device, false, "drain_warning", "%d", rc);
 	}
 }
 
@@ -104,19 +104,13 @@ static int post_recv_marker(struct ib_qp *qp, uint64_t wr_id)
 
 void ib_drain_sq(struct ib_qp *qp)
 {
+	CORE_ENTER(qp->device, "qpn %06x", qp->qp_num);
 	if (qp->send_cq && to_error(qp))
 		mark_and_wait(qp, qp->send_cq, post_send_marker);
+	CORE_LEAVE(qp->device, 0);
 }
 
-void ib_drain_rq(struct ib_qp *qp)
-{
-	if (qp->srq)
-		ib_drain_srq(qp);
-	else if (qp->recv_cq && to_error(qp))
-		mark_and_wait(qp, qp->recv_cq, post_recv_marker);
-}
-
-void ib_drain_srq(struct ib_qp *qp)
+static void drain_srq(struct ib_qp *qp)
 {
 	struct platform *p = qp->device->platform;
 	const uint64_t deadline = p->ops->now_ps(p) + LAST_PS;
@@ -137,6 +131,23 @@ void ib_drain_srq(struct ib_qp *qp)
 		mark_and_wait(qp, qp->send_cq, post_send_marker);
 	else
 		core_cq_flush(qp->recv_cq);
+}
+
+void ib_drain_rq(struct ib_qp *qp)
+{
+	CORE_ENTER(qp->device, "qpn %06x", qp->qp_num);
+	if (qp->srq)
+		drain_srq(qp);
+	else if (qp->recv_cq && to_error(qp))
+		mark_and_wait(qp, qp->recv_cq, post_recv_marker);
+	CORE_LEAVE(qp->device, 0);
+}
+
+void ib_drain_srq(struct ib_qp *qp)
+{
+	CORE_ENTER(qp->device, "qpn %06x", qp->qp_num);
+	drain_srq(qp);
+	CORE_LEAVE(qp->device, 0);
 }
 
 void ib_drain_qp(struct ib_qp *qp)

@@ -97,9 +97,10 @@ int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int sg_nents, unsigne
 	if (mr->type != IB_MR_TYPE_MEM_REG || page_size < BLOCK_MIN || page_size > BLOCK_MAX ||
 	    page_size & (page_size - 1))
 		return -EINVAL;
+	CORE_ENTER(mr->device, "key %08x, %d entries, blocks of %u", mr->rkey, sg_nents, page_size);
 	mr->page_size = page_size;
 	mr->npages = 0;
-	return ib_sg_to_pages(mr, sg, sg_nents, sg_offset, block_set);
+	return CORE_LEAVE(mr->device, ib_sg_to_pages(mr, sg, sg_nents, sg_offset, block_set));
 }
 
 /* --- physical regions --- */

@@ -240,13 +240,15 @@ int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_nu
 		return -EINVAL;
 	if (!ib_dma_map_sg(device, sg, (int)sg_cnt, dir))
 		return -ENOMEM;
+	CORE_ENTER(device, "qpn %06x, %u entries, %s", qp->qp_num, sg_cnt,
+		   dir == DMA_TO_DEVICE ? "write" : "read");
 	*ctx = (struct rdma_rw_ctx){0};
 	cursor_skip(&t.at, sg_offset);
 	if (t.at.left)
 		rc = needs_mr(device, dir, t.at.left) ? mr_init(ctx, &t) : map_init(ctx, &t);
 	if (rc < 0)
 		ib_dma_unmap_sg(device, sg, (int)sg_cnt, dir);
-	return rc;
+	return CORE_LEAVE(device, rc);
 }
 
 void rdma_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,

@@ -3,7 +3,8 @@
  * Completions taken to done() in each context. SOFTIRQ and WORKQUEUE arm by themselves and lose
  * nothing, whenever it comes; DIRECT does nothing until it is asked, and no more than asked for. Of
  * two SOFTIRQ CQs, one with far more than a budget does not keep the other waiting until its end.
- * Moderation makes one event of many completions.
+ * A done() that sleeps in its WORKQUEUE holds up nobody else, and a CQ is freed only when it has
+ * returned. Moderation makes one event of many completions.
  */
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
@@ -12,8 +13,9 @@ enum { FLOOD = 3 * IB_POLL_BUDGET_IRQ, FEW = 5, ROUNDS = 60, COUNT = 4, PERIOD_U
 
 struct note {
 	struct ib_cqe cqe;
-	unsigned *order;        /* counts all of the scenario */
-	unsigned done, last_at; /* of this one: how many, and the last one's place in the order */
+	unsigned *order; /* counts all of the scenario */
+	unsigned begun, done,
+		last_at; /* of this one: how many, and the last one's place in the order */
 	struct platform *sleeps;
 };
 
@@ -25,6 +27,15 @@ static void note_done(struct ib_cq *cq, struct ib_wc *wc)
 	n->last_at = ++*n->order;
 	if (n->sleeps)
 		n->sleeps->ops->sleep_ps(n->sleeps, CFG_US(3));
+}
+
+static void sleepy_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct note *n = DRV_CONTAINER(wc->wr_cqe, struct note, cqe);
+
+	n->begun++;
+	n->sleeps->ops->sleep_ps(n->sleeps, CFG_MS(2));
+	n->done++;
 }
 
 static void post_empty(struct tb *tb, struct kv *kv, struct note *n, unsigned count)
@@ -135,6 +146,30 @@ static void moderated(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	kv_close(&y);
 }
 
+/* One CQ's done() sleeps; another CQ goes on. The first one is freed meanwhile. */
+static void sleeping(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	const struct kv_setup setup = {.alloc_cq = true, .poll_ctx = IB_POLL_WORKQUEUE};
+	unsigned order = 0;
+	struct note slow = {.cqe = {sleepy_done}, .order = &order, .sleeps = a->platform},
+		    fast = {.cqe = {note_done}, .order = &order};
+	struct kv x, y, v, w;
+
+	if (!tb_kv_open(tb, TB_HERE, a, &x, &setup) || !tb_kv_open(tb, TB_HERE, a, &v, &setup) ||
+	    !kv_open(b, &y) || !kv_open(b, &w) || !kv_connect(&x, &y) || !kv_connect(&v, &w))
+		return;
+	post_empty(tb, &x, &slow, 1);
+	kv_until(&slow.begun, 1);
+	post_empty(tb, &v, &fast, 1);
+	kv_until(&fast.done, 1);
+	expect_equal(slow.done, 0);
+	kv_close(&x);
+	expect_equal(slow.done, 1);
+	kv_close(&y);
+	kv_close(&v);
+	kv_close(&w);
+}
+
 SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, moderation",
 	 .no_qps = true, .any_packets = true)
 {
@@ -143,4 +178,5 @@ SCENARIO(kernel_cq, "kernel verbs: done() in each context, budgets, fairness, mo
 	direct(tb, a, b);
 	fair(tb, a, b);
 	moderated(tb, a, b);
+	sleeping(tb, a, b);
 }

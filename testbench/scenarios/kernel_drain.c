@@ -174,6 +174,23 @@ static void shared_receives(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(ib_dealloc_pd(pd));
 }
 
+/* A service whose requests differ: the marker is of all of them. */
+static void datagrams(struct tb *tb, struct tb_end *a)
+{
+	struct request r = {.cqe = {request_done}};
+	struct traffic t = {0};
+	const struct ib_recv_wr recv = {.wr_cqe = &r.cqe};
+	struct kv x;
+
+	if (!kv_open(a, &x, .type = IB_QPT_UD, .alloc_cq = true) || !kv_connect(&x, &x))
+		return;
+	r.t = &t;
+	must(ib_post_recv(x.qp, &recv, NULL));
+	ib_drain_qp(x.qp);
+	expect_equal(t.flushed, 1);
+	kv_close(&x);
+}
+
 SCENARIO(kernel_drain, "kernel verbs: drained in the middle of traffic, memory freed at once",
 	 .no_qps = true, .any_packets = true)
 {
@@ -186,4 +203,5 @@ SCENARIO(kernel_drain, "kernel verbs: drained in the middle of traffic, memory f
 	}
 	shared_cq(tb, a, b);
 	shared_receives(tb, a, b);
+	datagrams(tb, a);
 }

@@ -3,7 +3,9 @@
  * READ and WRITE of whole scatterlists: one entry; more entries than a request may have; a list
  * that is chained and begins in the middle; and registered, where gaps and the size of a region cut
  * it into pieces. The same regions serve again and again, each time under new keys. A device that
- * registers READs of many entries leaves WRITEs alone. A pool that is too small says so.
+ * registers READs of many entries leaves WRITEs alone. A pool that is too small says so. The answer
+ * to the peer may follow in the same chain; where the chain does not fit into the queue, the
+ * regions of what was not posted serve the next transfer.
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "testbench/kernel_verbs.h"
@@ -68,7 +70,8 @@ static void move(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned
 	if (!bytes || !still_right())
 		return;
 	wrs = rdma_rw_ctx_init(&ctx, b->x.qp, 1, sg, n, offset, b->far_bus, b->mr->rkey, dir);
-	expect_equal((uint64_t)wrs, (uint64_t)requests);
+	if (requests)
+		expect_equal((uint64_t)wrs, (uint64_t)requests);
 	if (wrs < 0 || !still_right())
 		return;
 	/* what was there before must not be what comes */
@@ -217,10 +220,80 @@ static void too_small(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	both_close(tb, &s);
 }
 
+/* Data, and behind them the word that they are there. */
+static void answered(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct transfer t = {.cqe = {transfer_done}};
+	struct ib_send_wr answer = {
+		.wr_cqe = &t.cqe, .opcode = IB_WR_SEND, .send_flags = IB_SEND_SIGNALED};
+	const struct ib_recv_wr recv = {.wr_id = 1};
+	struct scatterlist sg[ENTRIES];
+	struct rdma_rw_ctx ctx;
+	uint8_t *bytes = malloc(BYTES);
+	struct both s;
+
+	if (!bytes || !both_open(tb, a, b, &s, 1))
+		return;
+	ragged(&s, sg);
+	must(ib_post_recv(s.y.qp, &recv, NULL));
+	expect_equal((uint64_t)rdma_rw_ctx_init(&ctx, s.x.qp, 1, sg, ENTRIES, 0, s.far_bus,
+						s.mr->rkey, DMA_TO_DEVICE),
+		     ENTRIES / SGES);
+	must(rdma_rw_ctx_post(&ctx, s.x.qp, 1, NULL, &answer));
+	kv_wait(&s.y, 1, IB_WC_SUCCESS);
+	expect_true(!memcmp(s.far, bytes, gather(sg, 0, bytes)));
+	kv_until(&t.done, 1);
+	expect_equal(t.wrong, 0);
+	rdma_rw_ctx_destroy(&ctx, s.x.qp, 1, sg, ENTRIES, DMA_TO_DEVICE);
+	free(bytes);
+	both_close(tb, &s);
+}
+
+/* `room` requests fit, behind others that are not sent yet; the rest of the transfer does not. */
+static void cut_short(struct tb *tb, struct both *s, unsigned room, unsigned queue)
+{
+	struct transfer t = {.cqe = {transfer_done}};
+	struct ib_rdma_wr fill = {.wr = {.wr_cqe = &t.cqe, .opcode = IB_WR_RDMA_WRITE}};
+	struct scatterlist sg[ENTRIES];
+	struct rdma_rw_ctx ctx;
+
+	ragged(s, sg);
+	expect_true(rdma_rw_ctx_init(&ctx, s->x.qp, 1, sg, ENTRIES, 0, s->far_bus, s->mr->rkey,
+				     DMA_TO_DEVICE) > (int)room);
+	for (unsigned left = queue - room; left && still_right(); left--) {
+		fill.wr.send_flags = left == 1 ? IB_SEND_SIGNALED : 0;
+		must(ib_post_send(s->x.qp, &fill.wr, NULL));
+	}
+	must_fail(-ENOMEM, rdma_rw_ctx_post(&ctx, s->x.qp, 1, &t.cqe, NULL));
+	kv_until(&t.done, 1);
+	pass_time(CFG_US(50));
+	rdma_rw_ctx_destroy(&ctx, s->x.qp, 1, sg, ENTRIES, DMA_TO_DEVICE);
+	move(tb, s, sg, 0, DMA_TO_DEVICE, 0);
+}
+
+static void full(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct ib_device *device = ib_device_of(a);
+	struct ib_qp_attr attr;
+	struct both s;
+
+	if (!device)
+		return;
+	device->rdma_rw_force_mr = true;
+	if (!both_open(tb, a, b, &s, ENTRIES) || ib_query_qp(s.x.qp, &attr, 0, NULL))
+		return;
+	for (unsigned room = 0; room < 2 * ENTRIES && still_right(); room++)
+		cut_short(tb, &s, room, attr.cap.max_send_wr);
+	both_close(tb, &s);
+	device->rdma_rw_force_mr = false;
+}
+
 SCENARIO(kernel_rw, "kernel verbs: READ and WRITE of scatterlists, as they are and registered",
 	 .no_qps = true, .any_packets = true)
 {
 	as_they_are(tb, a, b);
 	registered(tb, a, b);
 	too_small(tb, a, b);
+	answered(tb, a, b);
+	full(tb, a, b);
 }
