@@ -122,9 +122,11 @@ bool tb_kv_open(struct tb *tb, const char *here, struct tb_end *end, struct kv *
 	return kv->qp;
 }
 
-static bool start(struct tb *tb, const char *here, struct kv *x, const struct kv *y)
+bool tb_kv_start(struct tb *tb, const char *here, struct kv *x, const struct kv *y)
 {
-	const bool ud = x->setup.type == IB_QPT_UD, rc = x->setup.type == IB_QPT_RC;
+	const enum ib_qp_type type = x->setup.type;
+	const bool ud = type == IB_QPT_UD, rc = type == IB_QPT_RC;
+	const bool requester = rc || type == IB_QPT_XRC_INI;
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.port_num = 1,
@@ -146,9 +148,9 @@ static bool start(struct tb *tb, const char *here, struct kv *x, const struct kv
 	const unsigned rtr =
 		ud ? IB_QP_STATE
 		   : RTR_MASK | (rc ? IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER : 0);
-	const unsigned rts = IB_QP_STATE | IB_QP_SQ_PSN | (rc ? RTS_MASK : 0);
+	const unsigned rts = IB_QP_STATE | IB_QP_SQ_PSN | (requester ? RTS_MASK : 0);
 
-	if (!tb_must(tb, here, "to INIT", ib_modify_qp(x->qp, &attr, init), 0))
+	if (!tb_go(tb, here) || !tb_must(tb, here, "to INIT", ib_modify_qp(x->qp, &attr, init), 0))
 		return false;
 	attr.qp_state = IB_QPS_RTR;
 	if (!tb_must(tb, here, "to RTR", ib_modify_qp(x->qp, &attr, rtr), 0))
@@ -159,7 +161,7 @@ static bool start(struct tb *tb, const char *here, struct kv *x, const struct kv
 
 bool tb_kv_connect(struct tb *tb, const char *here, struct kv *x, struct kv *y)
 {
-	return tb_go(tb, here) && start(tb, here, x, y) && (x == y || start(tb, here, y, x));
+	return tb_kv_start(tb, here, x, y) && (x == y || tb_kv_start(tb, here, y, x));
 }
 
 bool tb_kv_wait(struct tb *tb, const char *here, struct kv *kv, uint64_t wr_id,

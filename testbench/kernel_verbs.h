@@ -56,6 +56,9 @@ bool tb_kv_open(struct tb *tb, const char *here, struct tb_end *end, struct kv *
 /* RC and UC: RTS, to each other. UD: RTS, each by itself; x and y may be one. */
 #define kv_connect(x, y) tb_kv_connect(tb, TB_HERE, x, y)
 bool tb_kv_connect(struct tb *tb, const char *here, struct kv *x, struct kv *y);
+/* x only; of y the queue pair and its end are looked at. */
+#define kv_start(x, y) tb_kv_start(tb, TB_HERE, x, y)
+bool tb_kv_start(struct tb *tb, const char *here, struct kv *x, const struct kv *y);
 /* One completion into kv->wc, which must be so; polls memory. */
 #define kv_wait(kv, wr_id, status) tb_kv_wait(tb, TB_HERE, kv, wr_id, status)
 bool tb_kv_wait(struct tb *tb, const char *here, struct kv *kv, uint64_t wr_id, enum ib_wc_status status);
