@@ -246,6 +246,77 @@ static int drain(void)
 	return k.done == FLUSHED ? 0 : -1;
 }
 
+/* --- the other objects --- */
+
+static int mw(void)
+{
+	return made(ib_alloc_mw(k.pd, IB_MW_TYPE_2));
+}
+
+static int mw_back(void)
+{
+	return ib_dealloc_mw(rig.made);
+}
+
+static void mw_undo(void)
+{
+	mw_back();
+}
+
+static int srq(void)
+{
+	struct ib_srq_init_attr init = {.attr = {.max_wr = 20, .max_sge = 2}};
+
+	return made(ib_create_srq(k.pd, &init));
+}
+
+static int srq_back(void)
+{
+	return ib_destroy_srq(rig.made);
+}
+
+static void srq_undo(void)
+{
+	srq_back();
+}
+
+static int xrcd(void)
+{
+	return made(ib_alloc_xrcd(k.dev));
+}
+
+static int xrcd_back(void)
+{
+	return ib_dealloc_xrcd(rig.made);
+}
+
+static void xrcd_undo(void)
+{
+	xrcd_back();
+}
+
+static int ah(void)
+{
+	const struct rdma_ah_attr attr = {.dlid = 1, .port_num = 1};
+
+	return made(rdma_create_ah(k.pd, &attr, 0));
+}
+
+static void ah_undo(void)
+{
+	rdma_destroy_ah(rig.made, 0);
+}
+
+static int resize(void)
+{
+	return ib_resize_cq(rig.made, 1000);
+}
+
+static int connect(void)
+{
+	return to_rts(rig.made);
+}
+
 /* --- transfers, and other things that map --- */
 
 static int map_sg(void)
@@ -350,6 +421,15 @@ static const struct {
 	{"ib_create_qp", NULL, qp, qp_undo, NULL},
 	{"ib_create_qp, contexts", NULL, qp_contexts, qp_undo, NULL},
 	{"ib_destroy_qp", qp_contexts, qp_back, NULL, NULL},
+	{"ib_modify_qp", qp, connect, NULL, qp_undo},
+	{"ib_resize_cq", cq_softirq, resize, NULL, cq_undo},
+	{"ib_alloc_mw", NULL, mw, mw_undo, NULL},
+	{"ib_dealloc_mw", mw, mw_back, NULL, NULL},
+	{"ib_create_srq", NULL, srq, srq_undo, NULL},
+	{"ib_destroy_srq", srq, srq_back, NULL, NULL},
+	{"ib_alloc_xrcd", NULL, xrcd, xrcd_undo, NULL},
+	{"ib_dealloc_xrcd", xrcd, xrcd_back, NULL, NULL},
+	{"rdma_create_ah", NULL, ah, ah_undo, NULL},
 	{"ib_drain_qp", busy_qp, drain, NULL, qp_undo},
 	{"ib_dma_map_sg", NULL, map_sg, map_sg_undo, NULL},
 	{"ib_dma_alloc_coherent", NULL, coherent, coherent_undo, NULL},
@@ -467,8 +547,8 @@ static void every_failure_leaves_all_as_it_was(void **state)
 	assert_int_equal(rig.cases, sizeof(cases) / sizeof(cases[0]));
 	print_message("%u calls with a failed allocation, %u with a failed command\n",
 		      rig.failures[FAIL_ALLOCATION], rig.failures[FAIL_COMMAND]);
-	assert_true(rig.failures[FAIL_ALLOCATION] > 100);
-	assert_true(rig.failures[FAIL_COMMAND] > 20);
+	assert_true(rig.failures[FAIL_ALLOCATION] > 120);
+	assert_true(rig.failures[FAIL_COMMAND] > 30);
 }
 
 int main(void)
