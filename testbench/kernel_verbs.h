@@ -6,7 +6,7 @@
  *
  *	struct kv x, y;
  *
- *	kv_open(a, &x, .recv_cqe = 16);
+ *	kv_open(a, &x, .cqe = 16);
  *	kv_open(b, &y);
  *	kv_connect(&x, &y);
  *	...
