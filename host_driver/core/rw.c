@@ -233,13 +233,18 @@ int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_nu
 			     .rkey = rkey,
 			     .dir = dir};
 	struct ib_device *device = qp->device;
-	int rc = -EINVAL;
+	int mapped, rc = -EINVAL;
 
 	if ((dir != DMA_FROM_DEVICE && dir != DMA_TO_DEVICE) || !port_num ||
 	    port_num > device->phys_port_cnt || !sg_cnt)
 		return -EINVAL;
-	if (!ib_dma_map_sg(device, sg, (int)sg_cnt, dir))
+	mapped = ib_dma_map_sg(device, sg, (int)sg_cnt, dir);
+	if (!mapped)
 		return -ENOMEM;
+	if (mapped != (int)sg_cnt) {
+		ib_dma_unmap_sg(device, sg, mapped, dir);
+		return -EINVAL;
+	}
 	CORE_ENTER(device, "qpn %06x, %u entries, %s", qp->qp_num, sg_cnt,
 		   dir == DMA_TO_DEVICE ? "write" : "read");
 	*ctx = (struct rdma_rw_ctx){0};

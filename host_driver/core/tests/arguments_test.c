@@ -242,6 +242,7 @@ static void transfers(void)
 	GIVES(rdma_rw_ctx_init(&ctx, qp, BAD, &sg, 1, 0, 0, 0, DMA_TO_DEVICE), -EINVAL);
 	GIVES(rdma_rw_ctx_init(&ctx, qp, 1, &sg, 0, 0, 0, 0, DMA_TO_DEVICE), -EINVAL);
 	GIVES(rdma_rw_ctx_init(&ctx, qp, 1, &sg, 1, 100, 0, 0, DMA_TO_DEVICE), -EINVAL);
+	GIVES(rdma_rw_ctx_init(&ctx, qp, 1, &sg, 2, 0, 0, 0, DMA_TO_DEVICE), -EINVAL);
 	dev->rdma_rw_force_mr = true;
 	GIVES(rdma_rw_ctx_init(&ctx, qp, 1, &sg, 1, 0, 0, 0, DMA_TO_DEVICE), -EAGAIN);
 	GIVES(rdma_rw_mr_factor(dev, 1, 600), 3);
