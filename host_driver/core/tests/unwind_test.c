@@ -312,9 +312,12 @@ static int resize(void)
 	return ib_resize_cq(rig.made, 1000);
 }
 
-static int connect(void)
+static int to_init(void)
 {
-	return to_rts(rig.made);
+	const struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = 1};
+
+	return ib_modify_qp(rig.made, &attr,
+			    IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS);
 }
 
 /* --- transfers, and other things that map --- */
@@ -421,7 +424,7 @@ static const struct {
 	{"ib_create_qp", NULL, qp, qp_undo, NULL},
 	{"ib_create_qp, contexts", NULL, qp_contexts, qp_undo, NULL},
 	{"ib_destroy_qp", qp_contexts, qp_back, NULL, NULL},
-	{"ib_modify_qp", qp, connect, NULL, qp_undo},
+	{"ib_modify_qp", qp, to_init, NULL, qp_undo},
 	{"ib_resize_cq", cq_softirq, resize, NULL, cq_undo},
 	{"ib_alloc_mw", NULL, mw, mw_undo, NULL},
 	{"ib_dealloc_mw", mw, mw_back, NULL, NULL},
@@ -449,14 +452,24 @@ static void wrong(const char *name, unsigned nth, const char *what)
 	rig.wrongs++;
 }
 
+/* What the device refuses to give back it keeps. */
+static void forget_device(struct held *h)
+{
+	h->hw_qps = h->hw_cqs = h->hw_srqs = h->hw_mpts = 0;
+}
+
 static void compare(const char *name, unsigned nth, const struct held *held,
-		    const struct counts *count, const char *when)
+		    const struct counts *count, bool refused, const char *when)
 {
 	const struct counts now = counts();
-	struct held after;
+	struct held before = *held, after;
 
 	look(&after);
-	if (memcmp(held, &after, sizeof(after)) || now.pd != count->pd || now.cq != count->cq ||
+	if (refused) {
+		forget_device(&before);
+		forget_device(&after);
+	}
+	if (memcmp(&before, &after, sizeof(after)) || now.pd != count->pd || now.cq != count->cq ||
 	    now.direct != count->direct || now.mrs_used != count->mrs_used ||
 	    now.pool != count->pool || now.rw_pool != count->rw_pool ||
 	    now.softirq != count->softirq)
@@ -489,13 +502,15 @@ static bool run_nth(size_t i, unsigned nth)
 	if (rc && !rig.fired)
 		wrong(cases[i].name, nth, "fails by itself");
 	if (rc)
-		compare(cases[i].name, nth, &before, &before_counts, "right after the failure");
+		compare(cases[i].name, nth, &before, &before_counts, false,
+			"right after the failure");
 	else if (cases[i].undo)
 		cases[i].undo();
 	rig.made = prepared;
 	if (cases[i].tidy)
 		cases[i].tidy();
-	compare(cases[i].name, nth, &start, &start_counts, "in the end");
+	compare(cases[i].name, nth, &start, &start_counts,
+		rig.fired && rig.kind == FAIL_COMMAND && !rc, "in the end");
 	return rig.fired;
 }
 
