@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Words of connect.h. */
 #include "testbench/connect.h"
+#include "host_driver/cm/cma.h"
 #include "testbench/tb.h"
 
 #include <errno.h>
@@ -14,10 +15,34 @@ enum {
 	TEXT_CHARS = 200,
 	RESPONSE_TIMEOUT = 16,
 	RETRIES = 3,
-	DEPTH = 4
+	DEPTH = 4,
+	NETWORK = 11
 };
 
 /* --- start and end --- */
+
+/* Each host knows all addresses, as IPv4 and mapped to IPv6. */
+static void fill_table(struct tb *tb, const char *here, struct tb_end *at, struct tb_end *of,
+		       unsigned port)
+{
+	struct sockaddr_in v4 = {.sin_family = AF_INET};
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+	struct ib_device *device = tb_ib_device(tb, here, at);
+	uint8_t *b = (uint8_t *)&v4.sin_addr;
+	union ib_gid gid;
+
+	b[0] = NETWORK;
+	b[2] = (uint8_t)port;
+	b[3] = (uint8_t)(of->host_index + 1);
+	v6.sin6_addr.s6_addr[10] = v6.sin6_addr.s6_addr[11] = 0xff;
+	memcpy(&v6.sin6_addr.s6_addr[12], b, 4);
+	if (tb_go(tb, here) &&
+	    tb_must(tb, here, "drv_query_gid", drv_query_gid(of->dev, port, 0, gid.raw), 0) &&
+	    tb_must(tb, here, "cma_addr_add",
+		    cma_addr_add(device, (struct sockaddr *)&v4, &gid, port, at == of), 0))
+		tb_must(tb, here, "cma_addr_add",
+			cma_addr_add(device, (struct sockaddr *)&v6, &gid, port, at == of), 0);
+}
 
 void tb_start_cm(struct tb *tb, const char *here)
 {
@@ -32,6 +57,9 @@ void tb_start_cm(struct tb *tb, const char *here)
 		if (device)
 			tb_must(tb, here, "ib_cm_attach", ib_cm_attach(device), 0);
 	}
+	for (unsigned i = 0; i < TB_ENDS * TB_ENDS; i++)
+		for (unsigned port = 1; tb_go(tb, here) && port <= ports; port++)
+			fill_table(tb, here, &tb->ends[i / TB_ENDS], &tb->ends[i % TB_ENDS], port);
 }
 
 void tb_stop_cm(struct tb *tb, const char *here, struct tb_end *end)

@@ -47,7 +47,8 @@ struct conn {
 
 /* clang-format off */
 
-/* Kernel verbs and connection management at both hosts, subnet administration at a; gone at tear-down. */
+/* Kernel verbs and connection management at both hosts, subnet administration at a, and a table of the
+ * fabric's addresses: port N of host a is 11.0.N.1, of host b 11.0.N.2. Gone at tear-down. */
 #define start_cm() tb_start_cm(tb, TB_HERE)
 void tb_start_cm(struct tb *tb, const char *here);
 

@@ -106,6 +106,7 @@ static void cm_free(struct cm_device *cm)
 	}
 	while (!drv_list_empty(&cm->timewaits))
 		cm_timewait_free(DRV_CONTAINER(cm->timewaits.next, struct cm_timewait, link));
+	cma_addr_clear(cm);
 	if (cm->waitq)
 		cm->p->ops->waitq_destroy(cm->p, cm->waitq);
 	if (cm->gone)
@@ -147,6 +148,8 @@ int ib_cm_attach(struct ib_device *device)
 	drv_list_init(&cm->timewaits);
 	drv_list_init(&cm->works);
 	drv_list_init(&cm->queries);
+	drv_list_init(&cm->addrs);
+	drv_list_init(&cm->bound);
 	cm->waitq = cm->p->ops->waitq_create(cm->p);
 	cm->gone = cm->p->ops->waitq_create(cm->p);
 	cm->sa_waitq = cm->p->ops->waitq_create(cm->p);

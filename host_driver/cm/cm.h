@@ -117,7 +117,9 @@ struct cm_device {
 	struct platform_waitq *sa_waitq;
 	int last_query;
 	/* the layer above: cma.c */
-	void *cma;
+	struct drv_list addrs, bound;
+	uint16_t last_port;
+	uint32_t last_psn;
 };
 
 static inline struct cm_id *cm_id_of(struct ib_cm_id *id)
@@ -246,6 +248,10 @@ void cm_sidr_req_came(struct cm_device *cm, struct cm_work *work);
 void cm_sidr_rep_came(struct cm_device *cm, struct cm_work *work);
 /* SIDR_REQ_RCVD ends without the user's answer. */
 void cm_sidr_refuse(struct cm_id *id);
+
+/* --- cma.c --- */
+
+void cma_addr_clear(struct cm_device *cm);
 
 /* --- sa_query.c --- */
 

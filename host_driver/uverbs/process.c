@@ -251,6 +251,8 @@ void uv_process_exit(struct uv_process *process)
 {
 	struct platform *p = process->host->platform;
 
+	if (process->rdma)
+		process->rdma_exit(process);
 	while (!drv_list_empty(&process->files))
 		uvk_close(DRV_CONTAINER(process->files.next, struct uv_file, link));
 	/* channels of the library's end with their contexts; what is left are plain files */

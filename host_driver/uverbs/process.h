@@ -15,8 +15,10 @@
 
 enum { UV_DEVICES_MAX = 2, UV_FDS_MAX = 64, UV_PATH_CHARS = 64, UV_FD_FIRST = 3 };
 
+struct cma_process;
 struct uv_file;
 struct uv_channel;
+struct uv_process;
 
 /* A file of a host, that is its name: what an XRC domain is found by. */
 struct uv_inode {
@@ -57,6 +59,9 @@ struct uv_process {
 	struct drv_list pages; /* memory for the device */
 	struct uv_fd fds[UV_FDS_MAX];
 	struct platform_waitq *waitq; /* of threads that wait for an event or an acknowledgement */
+	/* connections by address (host_driver/cm), and their end; NULL: none */
+	struct cma_process *rdma;
+	void (*rdma_exit)(struct uv_process *process);
 	/*
 	 * A program that polls in vain must let time pass: it sleeps until an entry of that CQ
 	 * comes, at most next_ps, which doubles from look to look up to max_ps, and is first_ps

@@ -371,8 +371,8 @@ int ib_send_cm_apr(struct ib_cm_id *cm_id, enum ib_cm_apr_status status, const v
  * What the QP must be given to get to attr->qp_state (INIT, RTR, RTS): attributes and their mask.
  * INIT from REQ_SENT and REQ_RCVD on; RTR, RTS with what the peer has said: from REQ_RCVD or
  * REP_RCVD on. RTS of an established connection with a new alternate path gives that path, and
- * REARM. rq_psn is what the own REQ or REP has said: who moves to RTR before the REP sets it itself.
- * Access: remote write, and READ and atomics when responder resources are not 0.
+ * REARM. rq_psn is what the own REQ or REP has said: who moves to RTR before the REP sets it
+ * itself. Access: remote write, and READ and atomics when responder resources are not 0.
  */
 int ib_cm_init_qp_attr(struct ib_cm_id *cm_id, struct ib_qp_attr *attr, int *mask);
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's side of rdma_cm: ids by IP address above ib_cm, their events on the way to a
+ * process, and the table that stands for address resolution. The library's side (rdma_cma.c) calls
+ * these functions between uv_kernel_enter and _leave; they return 0 or -errno.
+ */
+#ifndef HOST_DRIVER_CM_CMA_H
+#define HOST_DRIVER_CM_CMA_H
+
+#include "host_driver/cm/cm.h"
+#include "host_driver/uverbs/uverbs.h"
+
+#include <rdma/rdma_cma.h>
+
+enum { CMA_DATA = IB_CM_RTU_PRIVATE_DATA_SIZE, CMA_CONNECT_DATA = 56 };
+
+enum cma_state {
+	CMA_IDLE,
+	CMA_ADDR_BOUND,
+	CMA_ADDR_RESOLVED,
+	CMA_ROUTE_QUERY,
+	CMA_ROUTE_RESOLVED,
+	CMA_CONNECT, /* from rdma_connect, or the CONNECT_REQUEST, on */
+	CMA_DISCONNECT,
+	CMA_LISTEN,
+};
+
+/* An address of the fabric. */
+struct cma_addr {
+	struct drv_list link;
+	struct sockaddr_storage addr; /* port 0 */
+	union ib_gid gid;
+	unsigned port; /* of this host, by which it is reached */
+	bool own;
+};
+
+struct cma_channel {
+	struct drv_list link; /* of the process' */
+	struct uv_process *process;
+	struct uv_channel *uv; /* its descriptor; its events are struct cma_event */
+	unsigned ids;
+};
+
+struct cma_id {
+	struct drv_list link;  /* of the process' */
+	struct drv_list bound; /* of the device's, while it has a port */
+	struct cma_channel *channel;
+	struct cm_device *cm; /* NULL: no address yet */
+	struct ib_cm_id *ib;
+	void *user; /* the library's structure; NULL: not got yet */
+	enum cma_state state;
+	enum rdma_port_space ps;
+	struct sockaddr_storage src, dst;
+	unsigned port;
+	struct sa_path_rec path; /* before the route: its GIDs */
+	struct ib_sa_query *query;
+	int query_number;
+	unsigned backlog, pending;
+	uint32_t qp_num, psn;
+	uint8_t responder_resources, initiator_depth; /* that the request allows */
+	bool srq, destroying;
+	unsigned reported; /* events that the process has got */
+};
+
+/* An event on its way; param's private data points into it. */
+struct cma_event {
+	struct drv_list link;
+	struct cma_id *id, *listener;
+	enum rdma_cm_event_type type;
+	int status;
+	struct rdma_conn_param conn;
+	uint8_t data[CMA_DATA];
+};
+
+/* What a process has of rdma_cm; made at its first use, gone at its end. */
+struct cma_process {
+	struct drv_list channels, ids;
+	struct ib_sa_client client;
+	/* the library's */
+	struct ibv_context *verbs;
+	struct ibv_pd *pd;
+};
+
+/* --- the table; a device has connection management --- */
+
+/* -ENOMEM; -ENODEV. */
+int cma_addr_add(struct ib_device *device, const struct sockaddr *addr, const union ib_gid *gid,
+		 unsigned port, bool own);
+
+/* --- for the library --- */
+
+/* NULL: no memory. */
+struct cma_process *cma_process_of(struct uv_process *process);
+int cma_channel_create(struct uv_process *process, struct cma_channel **channel);
+/* -EBUSY while ids use it. */
+int cma_channel_destroy(struct cma_channel *channel);
+int cma_create(struct cma_channel *channel, enum rdma_port_space ps, void *user,
+	       struct cma_id **id);
+/* *reported: how many of its events the process has got. */
+int cma_destroy(struct cma_id *id, unsigned *reported);
+int cma_bind(struct cma_id *id, const struct sockaddr *addr);
+int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct sockaddr *dst);
+int cma_resolve_route(struct cma_id *id, int timeout_ms);
+int cma_listen(struct cma_id *id, int backlog);
+int cma_connect(struct cma_id *id, const struct rdma_conn_param *param);
+/* `param` NULL: the RTU of one that has connected. */
+int cma_accept(struct cma_id *id, const struct rdma_conn_param *param);
+int cma_reject(struct cma_id *id, const void *data, uint8_t len);
+int cma_disconnect(struct cma_id *id);
+int cma_notify(struct cma_id *id, enum ib_event_type event);
+int cma_init_qp_attr(struct cma_id *id, struct ib_qp_attr *attr, int *mask);
+/* Takes the first event, which is the caller's (free); NULL: none. */
+struct cma_event *cma_take(struct cma_channel *channel);
+
+#endif

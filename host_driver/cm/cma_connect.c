@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Connecting by IP address: the header of annex A11 in a REQ, and what the events of ib_cm become.
+ */
+#include "host_driver/cm/cma_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* As Linux' cma.c has them: 4.3 s for an answer, 15 times, and 69 s when the peer's program takes
+ * its time. */
+enum {
+	RESPONSE_TIMEOUT = 20,
+	MAX_CM_RETRIES = 15,
+	MRA_TIMEOUT = 24,
+	RETRY_MAX = 7,
+	PSN_STEP = 0x10001
+};
+
+uint64_t cma_service_id(const struct cma_id *id, const struct sockaddr_storage *addr)
+{
+	return (uint64_t)id->ps << 16 | cma_port(addr);
+}
+
+static uint32_t new_psn(struct cm_device *cm)
+{
+	cm->last_psn = psn_add(cm->last_psn, PSN_STEP);
+	return cm->last_psn;
+}
+
+static uint8_t least(unsigned a, unsigned b)
+{
+	return (uint8_t)(a < b ? a : b);
+}
+
+/* --- the header in private data --- */
+
+static void ip_addr_set(uint8_t to[16], const struct sockaddr_storage *a)
+{
+	if (a->ss_family == AF_INET)
+		memcpy(to + CM_IP_V4, &((const struct sockaddr_in *)a)->sin_addr, 4);
+	else
+		memcpy(to, &((const struct sockaddr_in6 *)a)->sin6_addr, 16);
+}
+
+static void ip_fill(const struct cma_id *id, struct cm_ip *ip)
+{
+	cm_ip_set_ipv(ip, id->src.ss_family == AF_INET ? 4 : 6);
+	cm_ip_set_src_port(ip, cma_port(&id->src));
+	ip_addr_set(cm_ip_src_ptr(ip), &id->src);
+	ip_addr_set(cm_ip_dst_ptr(ip), &id->dst);
+}
+
+static void ip_addr_get(const uint8_t from[16], unsigned ipv, uint16_t port,
+			struct sockaddr_storage *a)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)a;
+
+	memset(a, 0, sizeof(*a));
+	if (ipv == 4) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htobe16(port);
+		memcpy(&v4->sin_addr, from + CM_IP_V4, 4);
+	} else {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htobe16(port);
+		memcpy(&v6->sin6_addr, from, 16);
+	}
+}
+
+static bool ip_ok(const struct cm_ip *ip)
+{
+	return !cm_ip_get_major(ip) && (cm_ip_get_ipv(ip) == 4 || cm_ip_get_ipv(ip) == 6);
+}
+
+/* --- what comes --- */
+
+static void disconnected(struct cma_id *id, int status)
+{
+	if (id->state != CMA_CONNECT)
+		return;
+	id->state = CMA_DISCONNECT;
+	cma_event(id, NULL, RDMA_CM_EVENT_DISCONNECTED, status, NULL);
+}
+
+static void responded(struct cma_id *id, const struct ib_cm_event *event)
+{
+	const struct ib_cm_rep_event_param *rep = &event->param.rep_rcvd;
+	const struct rdma_conn_param conn = {.private_data = event->private_data,
+					     .private_data_len = event->private_data_len,
+					     .responder_resources = rep->responder_resources,
+					     .initiator_depth = rep->initiator_depth,
+					     .flow_control = rep->flow_control,
+					     .rnr_retry_count = rep->rnr_retry_count,
+					     .srq = rep->srq,
+					     .qp_num = rep->remote_qpn};
+
+	/* the program moves the queue pair; only if that takes long the peer hears of it */
+	ib_send_cm_mra(id->ib, IB_CM_MRA_FLAG_DELAY | MRA_TIMEOUT, NULL, 0);
+	cma_event(id, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &conn);
+}
+
+static int conn_handler(struct ib_cm_id *ib, const struct ib_cm_event *event)
+{
+	struct cma_id *id = ib->context;
+	const struct rdma_conn_param data = {.private_data = event->private_data,
+					     .private_data_len = event->private_data_len};
+
+	switch (event->event) {
+	case IB_CM_REQ_ERROR:
+	case IB_CM_REP_ERROR:
+		cma_event(id, NULL, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
+		break;
+	case IB_CM_REP_RECEIVED:
+		responded(id, event);
+		break;
+	case IB_CM_RTU_RECEIVED:
+	case IB_CM_USER_ESTABLISHED:
+		cma_event(id, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, &data);
+		break;
+	case IB_CM_DREQ_ERROR:
+		disconnected(id, -ETIMEDOUT);
+		break;
+	case IB_CM_DREQ_RECEIVED:
+	case IB_CM_DREP_RECEIVED:
+		disconnected(id, 0);
+		break;
+	case IB_CM_TIMEWAIT_EXIT:
+		cma_event(id, NULL, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, NULL);
+		break;
+	case IB_CM_REJ_RECEIVED:
+		id->state = CMA_DISCONNECT;
+		cma_event(id, NULL, RDMA_CM_EVENT_REJECTED, (int)event->param.rej_rcvd.reason,
+			  &data);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/* --- a request --- */
+
+static void child_fill(struct cma_id *id, struct cma_id *listener, struct ib_cm_id *ib,
+		       const struct ib_cm_req_event_param *req, const struct cm_ip *ip)
+{
+	const struct drv_device_attr *limits = &ib->device->attrs;
+	const unsigned ipv = cm_ip_get_ipv(ip);
+
+	id->cm = listener->cm;
+	id->state = CMA_CONNECT;
+	id->port = req->port;
+	id->path = *req->primary_path;
+	id->psn = new_psn(id->cm);
+	id->responder_resources = least(req->responder_resources, limits->max_dest_rd_atomic);
+	id->initiator_depth = least(req->initiator_depth, limits->max_rd_atomic);
+	ip_addr_get(cm_ip_dst_cptr(ip), ipv, cma_port(&listener->src), &id->src);
+	ip_addr_get(cm_ip_src_cptr(ip), ipv, (uint16_t)cm_ip_get_src_port(ip), &id->dst);
+	id->ib = ib;
+	ib->context = id;
+	ib->cm_handler = conn_handler;
+}
+
+int cma_listen_handler(struct ib_cm_id *ib, const struct ib_cm_event *event)
+{
+	struct cma_id *listener = ib->context, *id;
+	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
+	const struct cm_ip *ip = event->private_data;
+	struct rdma_conn_param conn;
+	int rc;
+
+	if (event->event != IB_CM_REQ_RECEIVED || listener->destroying || !ip_ok(ip) ||
+	    listener->pending >= listener->backlog)
+		return -EINVAL;
+	rc = cma_create(listener->channel, listener->ps, NULL, &id);
+	if (rc)
+		return rc;
+	child_fill(id, listener, ib, req, ip);
+	conn = (struct rdma_conn_param){.private_data =
+						(const uint8_t *)event->private_data + sizeof(*ip),
+					.private_data_len = CMA_CONNECT_DATA,
+					.responder_resources = id->responder_resources,
+					.initiator_depth = id->initiator_depth,
+					.flow_control = req->flow_control,
+					.retry_count = req->retry_count,
+					.rnr_retry_count = req->rnr_retry_count,
+					.srq = req->srq,
+					.qp_num = req->remote_qpn};
+	rc = cma_event(id, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &conn);
+	if (rc) {
+		/* the caller ends the id of ib_cm */
+		id->ib = NULL;
+		cma_destroy(id, NULL);
+		return rc;
+	}
+	listener->pending++;
+	ib_send_cm_mra(ib, IB_CM_MRA_FLAG_DELAY | MRA_TIMEOUT, NULL, 0);
+	return 0;
+}
+
+/* --- what the process does --- */
+
+int cma_connect(struct cma_id *id, const struct rdma_conn_param *p)
+{
+	uint8_t data[IB_CM_REQ_PRIVATE_DATA_SIZE] = {0};
+	struct ib_cm_req_param req = {
+		.primary_path = &id->path,
+		.service_id = htobe64(cma_service_id(id, &id->dst)),
+		.qp_num = p->qp_num,
+		.qp_type = IB_QPT_RC,
+		.private_data = data,
+		.private_data_len = (uint8_t)(sizeof(struct cm_ip) + p->private_data_len),
+		.flow_control = p->flow_control,
+		.responder_resources = p->responder_resources,
+		.initiator_depth = p->initiator_depth,
+		.remote_cm_response_timeout = RESPONSE_TIMEOUT,
+		.local_cm_response_timeout = RESPONSE_TIMEOUT,
+		.retry_count = least(RETRY_MAX, p->retry_count),
+		.rnr_retry_count = least(RETRY_MAX, p->rnr_retry_count),
+		.max_cm_retries = MAX_CM_RETRIES,
+		.srq = p->srq,
+	};
+	struct ib_cm_id *ib;
+	int rc;
+
+	if (id->state != CMA_ROUTE_RESOLVED || p->private_data_len > CMA_CONNECT_DATA ||
+	    (p->private_data_len && !p->private_data))
+		return -EINVAL;
+	id->psn = req.starting_psn = new_psn(id->cm);
+	ip_fill(id, (struct cm_ip *)(void *)data);
+	if (p->private_data_len)
+		memcpy(data + sizeof(struct cm_ip), p->private_data, p->private_data_len);
+	ib = ib_create_cm_id(id->cm->device, conn_handler, id);
+	if (IS_ERR(ib))
+		return (int)PTR_ERR(ib);
+	id->state = CMA_CONNECT;
+	id->ib = ib;
+	rc = ib_send_cm_req(ib, &req);
+	if (rc) {
+		id->ib = NULL;
+		id->state = CMA_ROUTE_RESOLVED;
+		ib_destroy_cm_id(ib);
+	}
+	return rc;
+}
+
+int cma_accept(struct cma_id *id, const struct rdma_conn_param *p)
+{
+	struct ib_cm_rep_param rep;
+
+	if (id->state != CMA_CONNECT || !id->ib)
+		return -EINVAL;
+	if (!p)
+		return ib_send_cm_rtu(id->ib, NULL, 0);
+	rep = (struct ib_cm_rep_param){.qp_num = p->qp_num,
+				       .starting_psn = id->psn,
+				       .private_data = p->private_data,
+				       .private_data_len = p->private_data_len,
+				       .responder_resources = p->responder_resources,
+				       .initiator_depth = p->initiator_depth,
+				       .flow_control = p->flow_control,
+				       .rnr_retry_count = least(RETRY_MAX, p->rnr_retry_count),
+				       .srq = p->srq};
+	return ib_send_cm_rep(id->ib, &rep);
+}
+
+int cma_reject(struct cma_id *id, const void *data, uint8_t len)
+{
+	if (id->state != CMA_CONNECT || !id->ib)
+		return -EINVAL;
+	return ib_send_cm_rej(id->ib, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, data, len);
+}
+
+/* The first who asks sends the DREQ; who has got one answers it. */
+int cma_disconnect(struct cma_id *id)
+{
+	if (!id->ib || (id->state != CMA_CONNECT && id->state != CMA_DISCONNECT))
+		return -EINVAL;
+	if (ib_send_cm_dreq(id->ib, NULL, 0) == -EINVAL)
+		return ib_send_cm_drep(id->ib, NULL, 0);
+	return 0;
+}
+
+int cma_notify(struct cma_id *id, enum ib_event_type event)
+{
+	return id->ib && event == IB_EVENT_COMM_EST ? ib_cm_notify(id->ib, event) : -EINVAL;
+}
+
+int cma_init_qp_attr(struct cma_id *id, struct ib_qp_attr *attr, int *mask)
+{
+	int rc;
+
+	if (!id->cm || !id->port)
+		return -EINVAL;
+	if (!id->ib || id->state == CMA_LISTEN) {
+		if (attr->qp_state != IB_QPS_INIT)
+			return -EINVAL;
+		*attr = (struct ib_qp_attr){.qp_state = IB_QPS_INIT, .port_num = (uint8_t)id->port};
+		*mask = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS;
+		return 0;
+	}
+	rc = ib_cm_init_qp_attr(id->ib, attr, mask);
+	if (!rc && attr->qp_state == IB_QPS_RTR)
+		attr->rq_psn = id->psn;
+	return rc;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections by IP address for simulated processes: names, structures, arguments and error codes
+ * of librdmacm (rdma-core 44; man 3 rdma_*), so that programs written for it compile against this
+ * header. <infiniband/verbs.h> says what is around it.
+ *
+ * Functions return 0, or -1 with errno, unless they say otherwise. EINVAL: the id's state or an
+ * argument is not right; ENODEV: the host has no device with connection management; ENOMEM. What
+ * they start ends with an event of the id's channel. Each event got must be acknowledged:
+ * rdma_destroy_id waits for that.
+ *
+ * What differs from a real machine: there is no IPoIB; a table of the fabric's addresses stands for
+ * address resolution (testbench/connect.h: 11.0.N.1 of host a, 11.0.N.2 of host b, N the port, and
+ * the same as ::ffff: addresses), paths come from the subnet's administration. An id needs a
+ * channel (no synchronous mode). Not here: multicast, migration to another channel, options,
+ * rdma_verbs.h, queue pairs without given CQs, RDMA_PS_UDP and RDMA_PS_IPOIB.
+ *
+ * On the wire a REQ's private data begins with the header of annex A11 (36 bytes), so 56 bytes are
+ * left to rdma_connect; rdma_accept has 196, rdma_reject 148. The service id is (ps << 16) + port.
+ */
+#ifndef RDMA_RDMA_CMA_H
+#define RDMA_RDMA_CMA_H
+
+#include <infiniband/verbs.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum rdma_cm_event_type {
+	RDMA_CM_EVENT_ADDR_RESOLVED,
+	RDMA_CM_EVENT_ADDR_ERROR, /* status -EHOSTUNREACH: not in the table */
+	RDMA_CM_EVENT_ROUTE_RESOLVED,
+	RDMA_CM_EVENT_ROUTE_ERROR, /* -ETIMEDOUT: no answer; -EINVAL: no path */
+	RDMA_CM_EVENT_CONNECT_REQUEST,
+	RDMA_CM_EVENT_CONNECT_RESPONSE, /* only of ids without a queue pair of rdma_create_qp */
+	RDMA_CM_EVENT_CONNECT_ERROR,
+	RDMA_CM_EVENT_UNREACHABLE, /* -ETIMEDOUT */
+	RDMA_CM_EVENT_REJECTED,    /* status: the reason of the REJ, enum ib_cm_rej_reason */
+	RDMA_CM_EVENT_ESTABLISHED,
+	RDMA_CM_EVENT_DISCONNECTED,
+	RDMA_CM_EVENT_DEVICE_REMOVAL,
+	RDMA_CM_EVENT_MULTICAST_JOIN,
+	RDMA_CM_EVENT_MULTICAST_ERROR,
+	RDMA_CM_EVENT_ADDR_CHANGE,
+	RDMA_CM_EVENT_TIMEWAIT_EXIT,
+};
+
+enum rdma_port_space {
+	RDMA_PS_IPOIB = 0x0002,
+	RDMA_PS_TCP = 0x0106,
+	RDMA_PS_UDP = 0x0111,
+	RDMA_PS_IB = 0x013f,
+};
+
+enum {
+	RDMA_MAX_RESP_RES = 0xff, /* as many as the device has, or as the peer has asked for */
+	RDMA_MAX_INIT_DEPTH = 0xff,
+};
+
+struct rdma_event_channel {
+	int fd; /* of the process; readable when an event waits */
+};
+
+struct ibv_sa_path_rec {
+	union ibv_gid dgid, sgid;
+	__be16 dlid, slid;
+	int raw_traffic;
+	__be32 flow_label;
+	uint8_t hop_limit, traffic_class;
+	int reversible;
+	uint8_t numb_path;
+	__be16 pkey;
+	uint8_t sl, mtu_selector, mtu, rate_selector, rate, packet_life_time_selector,
+		packet_life_time, preference;
+};
+
+struct rdma_ib_addr {
+	union ibv_gid sgid, dgid;
+	__be16 pkey;
+};
+
+struct rdma_addr {
+	union {
+		struct sockaddr src_addr;
+		struct sockaddr_in src_sin;
+		struct sockaddr_in6 src_sin6;
+		struct sockaddr_storage src_storage;
+	};
+	union {
+		struct sockaddr dst_addr;
+		struct sockaddr_in dst_sin;
+		struct sockaddr_in6 dst_sin6;
+		struct sockaddr_storage dst_storage;
+	};
+	union {
+		struct rdma_ib_addr ibaddr;
+	} addr;
+};
+
+struct rdma_route {
+	struct rdma_addr addr;
+	struct ibv_sa_path_rec *path_rec;
+	int num_paths;
+};
+
+struct rdma_cm_event;
+
+struct rdma_cm_id {
+	struct ibv_context *verbs; /* set once the device is known */
+	struct rdma_event_channel *channel;
+	void *context;
+	struct ibv_qp *qp;
+	struct rdma_route route;
+	enum rdma_port_space ps;
+	uint8_t port_num;
+	struct rdma_cm_event *event;
+	struct ibv_comp_channel *send_cq_channel;
+	struct ibv_cq *send_cq;
+	struct ibv_comp_channel *recv_cq_channel;
+	struct ibv_cq *recv_cq;
+	struct ibv_srq *srq;
+	struct ibv_pd *pd;
+	enum ibv_qp_type qp_type;
+};
+
+struct rdma_conn_param {
+	const void *private_data;
+	uint8_t private_data_len;
+	uint8_t responder_resources, initiator_depth;
+	uint8_t flow_control;
+	uint8_t retry_count;     /* 0 .. 7; of rdma_connect */
+	uint8_t rnr_retry_count; /* 0 .. 7 */
+	uint8_t srq;             /* these two of ids without a queue pair of rdma_create_qp */
+	uint32_t qp_num;
+};
+
+struct rdma_ud_param {
+	const void *private_data;
+	uint8_t private_data_len;
+	struct ibv_ah_attr ah_attr;
+	uint32_t qp_num, qkey;
+};
+
+struct rdma_cm_event {
+	struct rdma_cm_id *id;
+	struct rdma_cm_id *listen_id; /* CONNECT_REQUEST: id is a new one */
+	enum rdma_cm_event_type event;
+	int status; /* 0, -errno, or a reason */
+	union {
+		struct rdma_conn_param conn; /* private data: all that the message has room for */
+		struct rdma_ud_param ud;
+	} param;
+};
+
+/* NULL with errno: ENODEV, ENOMEM, EMFILE. */
+struct rdma_event_channel *rdma_create_event_channel(void);
+/* Its ids are gone and its events acknowledged. */
+void rdma_destroy_event_channel(struct rdma_event_channel *channel);
+
+/* EPROTONOSUPPORT: not RDMA_PS_TCP or RDMA_PS_IB; EINVAL: no channel. */
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+		   enum rdma_port_space ps);
+/* Without a queue pair (EBUSY). */
+int rdma_destroy_id(struct rdma_cm_id *id);
+
+/* EADDRNOTAVAIL: no address of this host; EADDRINUSE; EAFNOSUPPORT: neither IPv4 nor IPv6. Port 0:
+ * a free one. */
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
+/* `src_addr` may be NULL. ADDR_RESOLVED or ADDR_ERROR follows. Errors as above. */
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr,
+		      int timeout_ms);
+/* ROUTE_RESOLVED or ROUTE_ERROR follows. After ADDR_RESOLVED. */
+int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
+
+/* To INIT. `pd` NULL: one of the id's context that the process has for this. EINVAL: no device yet,
+ * a queue pair already, CQs missing, or as ibv_create_qp. */
+int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+void rdma_destroy_qp(struct rdma_cm_id *id);
+
+/* After ROUTE_RESOLVED: ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows; without a
+ * queue pair of rdma_create_qp CONNECT_RESPONSE, which rdma_accept(id, NULL) answers. `param` NULL:
+ * as many resources as the device has, retry counts 7. */
+int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
+/* CONNECT_REQUESTs follow, at most `backlog` (0: 1024) of them not got yet; others are rejected. */
+int rdma_listen(struct rdma_cm_id *id, int backlog);
+/* ESTABLISHED, REJECTED or UNREACHABLE follows. `param` NULL: what the request asks for. */
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
+int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len);
+/* IBV_EVENT_COMM_EST of the queue pair; else EINVAL. */
+int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event);
+/* The queue pair goes to ERR; DISCONNECTED follows, at the peer too. */
+int rdma_disconnect(struct rdma_cm_id *id);
+
+/* Sleeps until there is one; EAGAIN: the descriptor does not block and there is none. */
+int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
+int rdma_ack_cm_event(struct rdma_cm_event *event);
+
+/* Network order; 0: none. */
+__be16 rdma_get_src_port(struct rdma_cm_id *id);
+__be16 rdma_get_dst_port(struct rdma_cm_id *id);
+
+static inline struct sockaddr *rdma_get_local_addr(struct rdma_cm_id *id)
+{
+	return &id->route.addr.src_addr;
+}
+
+static inline struct sockaddr *rdma_get_peer_addr(struct rdma_cm_id *id)
+{
+	return &id->route.addr.dst_addr;
+}
+
+const char *rdma_event_str(enum rdma_cm_event_type event);
+
+/* What the queue pair must be given for qp_attr->qp_state, for ids without one of rdma_create_qp.
+ */
+int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *qp_attr_mask);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
