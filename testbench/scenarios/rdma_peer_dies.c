@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The other process dies: in the middle of a connection (its kernel sends a DREQ), with a request
+ * that it has not answered (a REJ), while it listens (nobody has the service). Over IPv6 addresses;
+ * a listener that has room for one request rejects the second.
+ */
+/* behaviours: IBA-12.9.9-communication-release IBA-A11-ip-cm-service */
+#include "testbench/connect.h"
+
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+
+enum { PORT = 5, TIMEOUT_MS = 1000, LONG_US = 100000000, WAIT_MS = 20 };
+
+struct side {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct ibv_cq *cq;
+};
+
+/* The status of the next event, or -1000: another one. */
+static int next(struct side *s, enum rdma_cm_event_type wanted)
+{
+	struct rdma_cm_event *event;
+	int status;
+
+	if (rdma_get_cm_event(s->channel, &event))
+		return -1000;
+	status = event->event == wanted ? event->status : -1000;
+	if (wanted == RDMA_CM_EVENT_CONNECT_REQUEST)
+		s->id = event->id;
+	rdma_ack_cm_event(event);
+	return status;
+}
+
+static int make_qp(struct side *s)
+{
+	struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
+
+	s->cq = ibv_create_cq(s->id->verbs, 2, NULL, NULL, 0);
+	attr.send_cq = attr.recv_cq = s->cq;
+	return s->cq ? rdma_create_qp(s->id, NULL, &attr) : -1;
+}
+
+static int listen_on(struct side *s, int backlog)
+{
+	struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons(PORT)};
+	struct rdma_cm_id *listener;
+
+	s->channel = rdma_create_event_channel();
+	return !s->channel || rdma_create_id(s->channel, &listener, NULL, RDMA_PS_TCP) ||
+	       rdma_bind_addr(listener, (struct sockaddr *)&any) || rdma_listen(listener, backlog);
+}
+
+static int begin_connect(struct side *s)
+{
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(PORT)};
+
+	inet_pton(AF_INET6, "::ffff:11.0.1.2", &to.sin6_addr);
+	if (!s->channel)
+		s->channel = rdma_create_event_channel();
+	return !s->channel || rdma_create_id(s->channel, &s->id, s, RDMA_PS_TCP) ||
+	       rdma_resolve_addr(s->id, NULL, (struct sockaddr *)&to, TIMEOUT_MS) ||
+	       next(s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s->id, TIMEOUT_MS) ||
+	       next(s, RDMA_CM_EVENT_ROUTE_RESOLVED) || make_qp(s) || rdma_connect(s->id, NULL);
+}
+
+/* --- programs --- */
+
+static int is_left(void *arg)
+{
+	struct side s = {0};
+	int rc = listen_on(&s, 0) || next(&s, RDMA_CM_EVENT_CONNECT_REQUEST) || make_qp(&s) ||
+		 rdma_accept(s.id, NULL) || next(&s, RDMA_CM_EVENT_ESTABLISHED);
+
+	if (rc || s.id->route.addr.dst_addr.sa_family != AF_INET6)
+		return 1;
+	return next(&s, RDMA_CM_EVENT_DISCONNECTED) ? 2 : 0;
+}
+
+static int is_connected(void *arg)
+{
+	struct side s = {0};
+
+	if (begin_connect(&s) || next(&s, RDMA_CM_EVENT_ESTABLISHED))
+		return 1;
+	process_sleep_us(LONG_US);
+	return 0;
+}
+
+/* Hears of a request, or of none, and answers nothing. */
+static int does_nothing(void *arg)
+{
+	struct side s = {0};
+
+	if (listen_on(&s, 1) || next(&s, RDMA_CM_EVENT_CONNECT_REQUEST))
+		return 1;
+	process_sleep_us(LONG_US);
+	return 0;
+}
+
+static int only_listens(void *arg)
+{
+	struct side s = {0};
+
+	if (listen_on(&s, 1))
+		return 1;
+	process_sleep_us(LONG_US);
+	return 0;
+}
+
+/* What it is rejected for. */
+static int is_rejected(void *arg)
+{
+	struct side s = {0};
+
+	return begin_connect(&s) ? -1 : next(&s, RDMA_CM_EVENT_REJECTED);
+}
+
+SCENARIO(rdma_peer_dies, "the process at the other end of a connection dies", .no_qps = true,
+	 .any_packets = true)
+{
+	struct process *server, *client, *second;
+
+	start_cm();
+	phase("connected");
+	server = start_process(b, is_left, NULL);
+	client = start_process(a, is_connected, NULL);
+	pass_time(CFG_MS(WAIT_MS));
+	kill_process(client);
+	expect_exit(server, 0);
+	expect_exit(client, PROCESS_KILLED);
+	phase("asked, and not answered");
+	server = start_process(b, does_nothing, NULL);
+	client = start_process(a, is_rejected, NULL);
+	pass_time(CFG_MS(WAIT_MS));
+	kill_process(server);
+	expect_exit(client, IB_CM_REJ_CONSUMER_DEFINED);
+	expect_exit(server, PROCESS_KILLED);
+	phase("no room for a second request, and nobody asked");
+	server = start_process(b, only_listens, NULL);
+	client = start_process(a, is_rejected, NULL);
+	pass_time(CFG_MS(WAIT_MS));
+	second = start_process(a, is_rejected, NULL);
+	expect_exit(second, IB_CM_REJ_CONSUMER_DEFINED);
+	kill_process(server);
+	expect_exit(client, IB_CM_REJ_CONSUMER_DEFINED);
+	expect_exit(server, PROCESS_KILLED);
+	phase("nobody there");
+	client = start_process(a, is_rejected, NULL);
+	expect_exit(client, IB_CM_REJ_INVALID_SERVICE_ID);
+}
