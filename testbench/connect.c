@@ -237,6 +237,8 @@ void tb_conn_end(struct tb *tb, const char *here, struct conn *c)
 	ib_destroy_cm_id(c->id);
 	if (c->qp)
 		ib_destroy_qp(c->qp);
+	if (c->xrcd)
+		ib_dealloc_xrcd(c->xrcd);
 	if (c->cq)
 		ib_destroy_cq(c->cq);
 	if (c->pd)
@@ -274,6 +276,10 @@ static bool make_qp(struct tb *tb, const char *here, struct conn *c, enum ib_qp_
 	c->pd = ib_alloc_pd(device, 0);
 	c->cq = ib_create_cq(device, NULL, NULL, NULL, &cq);
 	init.send_cq = init.recv_cq = c->cq;
+	if (type == IB_QPT_XRC_TGT) {
+		c->xrcd = ib_alloc_xrcd(device);
+		init.xrcd = c->xrcd;
+	}
 	c->qp = ib_create_qp(c->pd, &init);
 	return tb_must(tb, here, "ib_create_qp", IS_ERR(c->qp) ? (int)PTR_ERR(c->qp) : 0, 0);
 }

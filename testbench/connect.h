@@ -37,6 +37,7 @@ struct conn {
 	struct ib_cm_id *id;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
+	struct ib_xrcd *xrcd; /* of an XRC target */
 	struct ib_qp *qp;
 	struct conn_event events[CONN_EVENTS_MAX];
 	unsigned first, count;

@@ -187,7 +187,7 @@ struct ib_cm_id *ib_create_cm_id(struct ib_device *device, ib_cm_handler cm_hand
 	return id ? &id->ib : ERR_PTR(-ENOMEM);
 }
 
-/* The peer is told, as far as it still cares (figures 132, 133). */
+/* The peer is told, as far as it still cares (12.9). */
 static void tell_end(struct cm_id *id)
 {
 	const uint64_t guid = cm_guid_be(id->cm);
@@ -306,7 +306,7 @@ void cm_timewait_free(struct cm_timewait *tw)
 	free(tw);
 }
 
-/* 12.9.8.4: twice the packet life time, and the ACK delay of the peer's HCA. */
+/* Twice the packet life time, and the ACK delay of the peer's HCA. */
 void cm_enter_timewait(struct cm_id *id)
 {
 	struct cm_timewait *tw = id->timewait;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a connection's QP must be given at each step (12.9.7; IBA table 91). */
+/* What a connection's QP must be given at each step (12.9; 11.2.5.2). */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>

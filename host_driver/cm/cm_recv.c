@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages that come, but for REQ: what they do in which state (figures 132 to 134; tables 94 to
- * 105), and what answers them when they come again. */
+/* Messages that come, but for REQ: what they do in which state (12.9), and what answers them when
+ * they come again. */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>
@@ -73,6 +73,7 @@ static void rep_came(struct cm_device *cm, struct cm_work *work)
 	struct cm_rep *rep = (struct cm_rep *)&work->mad;
 	const uint64_t guid = cm_rep_get_local_ca_guid(rep);
 	struct cm_id *id = cm_id_find(cm, cm_rep_get_remote_comm_id(rep));
+	const struct cm_timewait *stale;
 	struct ib_cm_event event;
 
 	if (!id || id->ib.state == IB_CM_IDLE || id->ib.state == IB_CM_LISTEN) {
@@ -85,8 +86,11 @@ static void rep_came(struct cm_device *cm, struct cm_work *work)
 		return;
 	}
 	/* 12.9.8.3.1: the peer's QP is one of another connection, as far as is known here */
-	if (cm_timewait_by_qpn(cm, cm_rep_get_local_qpn(rep), guid)) {
+	stale = cm_timewait_by_qpn(cm, cm_rep_get_local_qpn(rep), guid);
+	if (stale) {
 		cm_issue_rej(cm, work, IB_CM_REJ_STALE_CONN, CM_MESSAGE_REP, NULL, 0);
+		if (stale->id && !stale->id->destroying && stale->id->ib.state == IB_CM_ESTABLISHED)
+			ib_send_cm_dreq(&stale->id->ib, NULL, 0);
 		cm_reset_to_idle(id);
 		event = (struct ib_cm_event){.event = IB_CM_REQ_ERROR,
 					     .param.send_status = IBV_WC_GENERAL_ERR};
@@ -125,7 +129,7 @@ static void rtu_came(struct cm_device *cm, struct cm_work *work)
 
 /* --- DREQ, DREP --- */
 
-/* Of an id that is gone: the peer need not wait (12.9.8.5). */
+/* Of an id that is gone: the peer need not wait (12.9). */
 static void drep_of_nobody(struct cm_device *cm, const struct cm_work *work)
 {
 	const struct cm_dreq *dreq = (const struct cm_dreq *)&work->mad;
@@ -200,7 +204,7 @@ static struct cm_id *rejected_id(struct cm_device *cm, struct cm_rej *rej)
 	struct cm_timewait *tw;
 	struct cm_id *id;
 
-	/* who sent a REQ and gave up knows no number of ours (12.6.7.2) */
+	/* who sent a REQ and gave up knows no number of ours (12.6.7) */
 	if (cm_rej_get_reason(rej) == CM_REASON_TIMEOUT && !ours) {
 		tw = cm_timewait_by_remote_id(cm, theirs, be64_load(cm_rej_ari_cptr(rej)));
 		return tw ? cm_id_find(cm, tw->local_id) : NULL;
@@ -219,10 +223,14 @@ static bool rej_take(struct cm_id *id, struct cm_rej *rej)
 {
 	const unsigned reason = cm_rej_get_reason(rej);
 
+	/* of a REQ that was answered already: a late copy of it met the end of the connection */
+	if (cm_rej_get_message_rejected(rej) == CM_MESSAGE_REQ && id->ib.state != IB_CM_REQ_SENT &&
+	    id->ib.state != IB_CM_MRA_REQ_RCVD)
+		return false;
 	switch (id->ib.state) {
 	case IB_CM_REQ_SENT:
 	case IB_CM_MRA_REQ_RCVD:
-		/* 12.9.6: the other peer has not started yet; it is asked again */
+		/* the other peer has not started yet; it is asked again */
 		if (id->peer_to_peer && reason == CM_REASON_INVALID_SERVICE_ID)
 			return false;
 		break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A REQ that comes: checks, one that came before, a stale connection, a peer that started too, a
- * listener (12.9.5, 12.9.8.3, 12.10.4). */
+ * listener. */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>
@@ -202,7 +202,7 @@ static void tell(struct cm_id *id, struct cm_id *listener, const struct req_view
 	cm_deliver(id, &event);
 }
 
-/* 12.10.4: an id that has sent a REQ of that service to where this one comes from. */
+/* an id that has sent a REQ of that service to where this one comes from. */
 static struct cm_id *find_peer(const struct req_view *v)
 {
 	struct cm_device *cm = v->cm;

@@ -309,7 +309,7 @@
 	K(CM_AP, INVALID_RATE,    12, "packet rate rejected") \
 	K(CM_AP, INVALID_SL,      13, "SL rejected")
 
-/* Status of a SIDR_REP (12.11.2). */
+/* Status of a SIDR_REP (12.11). */
 #define CM_SIDR_STATUSES(K) \
 	K(CM_SIDR, SUCCESS,     0, "QPN and Q_Key are valid") \
 	K(CM_SIDR, UNSUPPORTED, 1, "service id is not supported") \
@@ -322,7 +322,7 @@
 	K(SA_ATTR, CLASS_PORT_INFO, 0x0001, "ClassPortInfo") \
 	K(SA_ATTR, PATH_RECORD,     0x0035, "PathRecord")
 
-/* MAD status of subnet administration, bits 15..8 (15.2.3). */
+/* MAD status of subnet administration, bits 15..8 (ch. 15). */
 #define SA_STATUSES(K) \
 	K(SA_STATUS, NO_RESOURCES, 0x0100, "no resources") \
 	K(SA_STATUS, REQ_INVALID,  0x0200, "the request is not valid") \
@@ -337,7 +337,7 @@
 	K(SA_SELECT, EXACTLY, 2, "the value") \
 	K(SA_SELECT, BEST,    3, "the largest there is")
 
-/* Bits of the component mask of a PathRecord, numbers (table 208). */
+/* Bits of the component mask of a PathRecord, numbers. */
 #define PATH_COMPONENTS(K) \
 	K(PATH_COMP, SERVICE_ID_HIGH, 0, "service id, top 8 bits") \
 	K(PATH_COMP, SERVICE_ID, 1, "service id, other bits") \
@@ -362,7 +362,7 @@
 	K(PATH_COMP, LIFE,      21, "packet life time") \
 	K(PATH_COMP, PREFERENCE, 22, "preference")
 
-/* Static rates of PathRecord and address vectors (9.11, table 63). */
+/* Static rates of PathRecord and address vectors. */
 #define IB_RATES(K) \
 	K(IB_RATE, 2_5_GBPS, 2, "2.5 Gb/s") \
 	K(IB_RATE, 10_GBPS,  3, "10 Gb/s") \

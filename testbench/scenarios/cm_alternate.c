@@ -5,7 +5,7 @@
  * LAP that is lost goes again, one whose APR is lost is answered again, an MRA
  * makes it wait, a refusal changes nothing.
  */
-/* behaviours: IBA-12.8-load-alternate-path IBA-12.8.2-lap-lost */
+/* behaviours: IBA-12.8-load-alternate-path IBA-12.8-lap-lost */
 #include "testbench/connect.h"
 
 #include <errno.h>

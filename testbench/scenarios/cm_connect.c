@@ -4,8 +4,8 @@
  * the queue pairs become what the messages say, messages go both ways, and the connection is
  * forgotten after two packet life times and the ACK delay.
  */
-/* behaviours: IBA-12.9.5-active IBA-12.9.6-passive IBA-12.9.7-qp-attributes IBA-12.9.8.4-timewait
- * IBA-15.2.5.16-path-record */
+/* behaviours: IBA-12.9-active IBA-12.9-passive IBA-12.9-qp-attributes IBA-12.9-timewait */
+/* behaviours: IBA-15.2.5.16-path-record */
 #include "testbench/connect.h"
 
 enum { SERVICE = 0x1234, ROUND_TRIPS = 5 };

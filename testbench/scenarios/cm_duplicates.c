@@ -3,7 +3,7 @@
  * Each message comes three times: the second and third change nothing, and a REQ, REP or DREQ that
  * was answered already is answered again.
  */
-/* behaviours: IBA-12.9.8.3-duplicates */
+/* behaviours: IBA-12.9-duplicates */
 #include "testbench/connect.h"
 
 enum { SERVICE = 7, COPIES = 2 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The RTU is lost, and the client's first message is there before it is sent again: the queue
- * pair's event "communication established" makes the connection (12.9.6), the RTU that comes later
+ * pair's event "communication established" makes the connection, the RTU that comes later
  * says nothing new.
  */
-/* behaviours: IBA-12.9.6-communication-established */
+/* behaviours: IBA-12.9-communication-established */
 #include "testbench/connect.h"
 
 #include <errno.h>

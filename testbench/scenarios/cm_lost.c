@@ -5,7 +5,7 @@
  * again to the repeated REP or DREQ - the latter when its own TIMEWAIT is over already. Nobody
  * hears anything twice.
  */
-/* behaviours: IBA-12.9.8.6-retries IBA-12.9.8.3-duplicates */
+/* behaviours: IBA-12.9-retries IBA-12.9-duplicates */
 #include "testbench/connect.h"
 
 enum { SERVICE = 7, CODE = 16 };

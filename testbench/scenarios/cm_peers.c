@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Both sides start: each sends a REQ of the same service to the other. The one
- * with the larger node GUID stays active, the other one answers (12.10.4). One
+ * with the larger node GUID stays active, the other one answers. One
  * that starts alone is rejected, and asks again until the other starts too.
  */
-/* behaviours: IBA-12.10.4-peer-to-peer */
+/* behaviours: IBA-12-peer-to-peer */
 #include "testbench/connect.h"
 
 enum { SERVICE = 9, CODE = 14 };

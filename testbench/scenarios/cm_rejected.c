@@ -5,8 +5,7 @@
  * version, what the user says, an id that is destroyed in the middle, a queue
  * pair that still has a connection (stale), a REP for an id that there is not.
  */
-/* behaviours: IBA-12.6.7-reject IBA-12.9.8.3.1-stale
- * IBA-12.6.7.2-reject-reasons */
+/* behaviours: IBA-12.6.7-reject-reasons IBA-12.9.8.3.1-stale */
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
 #include "testbench/connect.h"

@@ -4,7 +4,7 @@
  * vain; a question that is lost goes again, and the answer is used to send a
  * datagram.
  */
-/* behaviours: IBA-12.11-sidr IBA-12.11.1-sidr-retries */
+/* behaviours: IBA-12.11-sidr IBA-12.11-sidr-retries */
 #include "model/interface/cm.h"
 #include "testbench/connect.h"
 #include "testbench/services.h"

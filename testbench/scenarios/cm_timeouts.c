@@ -4,7 +4,7 @@
  * "timeout"; an MRA makes the waits longer; a REP without RTU ends the same way; a DREQ without
  * DREP ends in TIMEWAIT, and the peer's connection when its own DREQ is answered by nobody's DREP.
  */
-/* behaviours: IBA-12.9.8.6-retries IBA-12.9.8.5-mra IBA-12.6.7.2-reject-timeout */
+/* behaviours: IBA-12.9-retries IBA-12.9-mra IBA-12.6.7-reject-timeout */
 #include "testbench/connect.h"
 
 enum { SERVICE = 7, CODE = 14, RETRIES = 2, MRA_CODE = 19 };

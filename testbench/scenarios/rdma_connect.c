@@ -4,7 +4,7 @@
  * nobody listens to, a server that refuses, a client that goes. Private data reaches the other side
  * behind the header of annex A11, a message goes through, both hear of the end.
  */
-/* behaviours: IBA-A11-ip-cm-service IBA-12.7.34-service-id */
+/* behaviours: IBA-A11-ip-cm-service IBA-A11-service-id */
 #include "testbench/connect.h"
 
 #include <arpa/inet.h>

@@ -4,7 +4,7 @@
  * that it has not answered (a REJ), while it listens (nobody has the service). Over IPv6 addresses;
  * a listener that has room for one request rejects the second.
  */
-/* behaviours: IBA-12.9.9-communication-release IBA-A11-ip-cm-service */
+/* behaviours: IBA-12.9-communication-release IBA-A11-ip-cm-service */
 #include "testbench/connect.h"
 
 #include <arpa/inet.h>

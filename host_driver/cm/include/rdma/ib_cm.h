@@ -16,12 +16,12 @@
  *
  * Times: a code n is 4.096 us * 2^n, 0 .. 31. A message that wants an answer is sent again, at most
  * max_cm_retries times, each time when the peer's response timeout and two packet life times are
- * over (12.9.8.6); an MRA replaces the response timeout by its own service timeout. After that the
+ * over; an MRA replaces the response timeout by its own service timeout. After that the
  * id gets REQ_ERROR, REP_ERROR, DREQ_ERROR, LAP_ERROR or SIDR_REQ_ERROR with
  * IBV_WC_RESP_TIMEOUT_ERR, and for REQ and REP the peer a REJ with reason "timeout".
  *
  * A connection that ends stays in TIMEWAIT for two packet life times and the ACK delay of the
- * peer's HCA (12.9.8.4), even when its id is destroyed; meanwhile its QPN must not be used again,
+ * peer's HCA, even when its id is destroyed; meanwhile its QPN must not be used again,
  * and the peer's QPN in a new REQ is a stale connection.
  */
 #ifndef RDMA_IB_CM_H
@@ -341,7 +341,8 @@ struct ib_cm_rep_param {
 int ib_send_cm_rep(struct ib_cm_id *cm_id, const struct ib_cm_rep_param *param);
 /* From REP_RCVD, MRA_REP_SENT. */
 int ib_send_cm_rtu(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
-/* From ESTABLISHED. */
+/* From ESTABLISHED. When the DREQ cannot be sent (-ENOMEM: QP1 is full; -ENODEV) the connection ends all
+ * the same: TIMEWAIT. */
 int ib_send_cm_dreq(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
 /* From DREQ_RCVD. */
 int ib_send_cm_drep(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);

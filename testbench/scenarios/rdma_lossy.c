@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Many connections at once over a cable that loses, repeats and delays every fourth datagram of
+ * management: all of them are made and end, nobody hears anything twice, and nothing is left.
+ * sim.seed says which ones.
+ */
+/* behaviours: IBA-12.9-retries IBA-12.9-duplicates */
+#include "testbench/connect.h"
+
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+
+enum {
+	CONNECTIONS = 40,
+	PORT = 6,
+	TIMEOUT_MS = 1000,
+	LOST = 120000,
+	REPEATED = 80000,
+	LATE = 80000
+};
+
+/* Events of one side, by kind. */
+struct tally {
+	struct rdma_event_channel *channel;
+	struct ibv_cq *cq;
+	unsigned established, disconnected, others, timewaits;
+};
+
+static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
+{
+	struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
+
+	if (!*cq)
+		*cq = ibv_create_cq(id->verbs, CONNECTIONS, NULL, NULL, 0);
+	attr.send_cq = attr.recv_cq = *cq;
+	return *cq ? rdma_create_qp(id, NULL, &attr) : -1;
+}
+
+/* The client disconnects as soon as it is connected. */
+static int answer(struct tally *t, struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	switch (type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		return rdma_resolve_route(id, TIMEOUT_MS);
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		return make_qp(id, &t->cq) || rdma_connect(id, NULL);
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return make_qp(id, &t->cq) || rdma_accept(id, NULL);
+	case RDMA_CM_EVENT_ESTABLISHED:
+		t->established++;
+		return id->context ? rdma_disconnect(id) : 0;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		t->disconnected++;
+		return id->context ? 0 : rdma_disconnect(id);
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		t->timewaits++;
+		rdma_destroy_qp(id);
+		return rdma_destroy_id(id);
+	default:
+		t->others++;
+		return 0;
+	}
+}
+
+static int until_all_are_gone(struct tally *t)
+{
+	struct rdma_cm_event *event;
+
+	while (t->timewaits < CONNECTIONS) {
+		enum rdma_cm_event_type type;
+		struct rdma_cm_id *id;
+
+		if (rdma_get_cm_event(t->channel, &event))
+			return 1;
+		id = event->id;
+		type = event->event;
+		rdma_ack_cm_event(event);
+		if (answer(t, id, type))
+			return 2;
+	}
+	return 0;
+}
+
+static int server_main(void *arg)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+	struct tally *t = arg;
+	struct rdma_cm_id *listener;
+
+	t->channel = rdma_create_event_channel();
+	if (!t->channel || rdma_create_id(t->channel, &listener, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(listener, (struct sockaddr *)&any) || rdma_listen(listener, 0))
+		return 3;
+	return until_all_are_gone(t);
+}
+
+static int client_main(void *arg)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+	struct tally *t = arg;
+	struct rdma_cm_id *id;
+
+	t->channel = rdma_create_event_channel();
+	inet_pton(AF_INET, "11.0.1.2", &to.sin_addr);
+	for (unsigned i = 0; i < CONNECTIONS; i++)
+		if (rdma_create_id(t->channel, &id, t, RDMA_PS_TCP) ||
+		    rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, TIMEOUT_MS))
+			return 4;
+	return until_all_are_gone(t);
+}
+
+SCENARIO(rdma_lossy, "connections over a cable that loses, repeats and delays management",
+	 .no_qps = true, .any_packets = true)
+{
+	const struct fault_rule rules[] = {
+		{.name = "lost", .action = FAULT_DROP, .chance_ppm = LOST},
+		{.name = "repeated",
+		 .action = FAULT_DUPLICATE,
+		 .chance_ppm = REPEATED,
+		 .copies = 1,
+		 .gap_ps = CFG_MS(3)},
+		{.name = "late", .action = FAULT_DELAY, .chance_ppm = LATE, .delay_ps = CFG_MS(7)}};
+	struct tally server = {0}, client = {0};
+	struct process *s, *c;
+
+	start_cm();
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && still_right(); i++) {
+		struct fault_rule rule = rules[i];
+
+		rule.match = FAULT_MATCH_QPN;
+		rule.qpn = QPN_GSI;
+		expect_true(fault_plan_add(&tb_machine(tb)->plan, &rule) >= 0);
+	}
+	s = start_process(b, server_main, &server);
+	c = start_process(a, client_main, &client);
+	expect_exit(c, 0);
+	expect_exit(s, 0);
+	expect_equal(client.established, CONNECTIONS);
+	/* whose RTU was lost hears of the end first */
+	expect_true(server.established > CONNECTIONS / 2 && server.established <= CONNECTIONS);
+	expect_equal(client.disconnected, CONNECTIONS);
+	expect_equal(server.disconnected, CONNECTIONS);
+	expect_equal(client.others + server.others, 0);
+}
