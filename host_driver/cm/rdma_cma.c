@@ -127,8 +127,6 @@ int rdma_destroy_id(struct rdma_cm_id *rdma)
 	struct platform *p = process->host->platform;
 	unsigned reported;
 
-	if (rdma->qp && id->own_qp)
-		return minus_one(-EBUSY);
 	if (CALL(cma_destroy(id->kernel, &reported)))
 		return -1;
 	while (id->acknowledged != reported)
@@ -368,8 +366,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	return rc ? minus_one(rc) : CALL(cma_connect(LIB_ID(id)->kernel, &p));
 }
 
-/* Of one that has connected by itself, with a queue pair of its own. */
-static int accept_response(struct rdma_cm_id *id)
+int rdma_establish(struct rdma_cm_id *id)
 {
 	return CALL(cma_accept(LIB_ID(id)->kernel, NULL));
 }
@@ -380,9 +377,6 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	struct rdma_conn_param p;
 	int rc;
 
-	if (lib->kernel->ib && lib->kernel->ib->state != IB_CM_REQ_RCVD &&
-	    lib->kernel->ib->state != IB_CM_MRA_REQ_SENT)
-		return accept_response(id);
 	if (lib->kernel->state != CMA_CONNECT)
 		return minus_one(-EINVAL);
 	rc = complete(id, param, lib->responder_resources, lib->initiator_depth, &p);

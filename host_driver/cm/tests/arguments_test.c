@@ -8,6 +8,7 @@
 #include "host_driver/mlx4/mlx4_internal.h"
 
 #include <errno.h>
+#include <netdb.h>
 
 enum { TOO_LONG = 225, SERVICE = 77, CODE = 14 };
 
@@ -245,6 +246,7 @@ static void ids(struct rdma_event_channel *channel)
 	FAILS(rdma_init_qp_attr(id, &attr, &mask), EINVAL);
 	FAILS(rdma_connect(id, NULL), EINVAL);
 	FAILS(rdma_accept(id, NULL), EINVAL);
+	FAILS(rdma_establish(id), EINVAL);
 	FAILS(rdma_reject(id, NULL, 0), EINVAL);
 	FAILS(rdma_notify(id, IBV_EVENT_COMM_EST), EINVAL);
 	FAILS(rdma_disconnect(id), EINVAL);
@@ -261,6 +263,29 @@ static void ids(struct rdma_event_channel *channel)
 	GIVES(rdma_destroy_id(other), 0);
 	GIVES(rdma_destroy_id(id), 0);
 	GIVES(strcmp(rdma_event_str(99), "UNKNOWN EVENT"), 0);
+}
+
+static void addresses(void)
+{
+	const struct rdma_addrinfo passive = {.ai_flags = RAI_PASSIVE},
+				   v6 = {.ai_flags = RAI_FAMILY, .ai_family = AF_INET6};
+	struct rdma_addrinfo *res;
+
+	GIVES(rdma_getaddrinfo("nobody", "5", NULL, &res), EAI_NONAME);
+	GIVES(rdma_getaddrinfo("11.0.1.1", "port", NULL, &res), EAI_NONAME);
+	GIVES(rdma_getaddrinfo("11.0.1.1", "5", &v6, &res), EAI_NONAME);
+	FAILS(rdma_getaddrinfo(NULL, NULL, NULL, &res), EINVAL);
+	GIVES(rdma_getaddrinfo("11.0.1.1", "5", NULL, &res), 0);
+	GIVES(((struct sockaddr_in *)res->ai_dst_addr)->sin_port, htons(5));
+	GIVES(((struct sockaddr_in *)res->ai_dst_addr)->sin_addr.s_addr, inet_addr("11.0.1.1"));
+	GIVES(res->ai_port_space, RDMA_PS_TCP);
+	rdma_freeaddrinfo(res);
+	GIVES(rdma_getaddrinfo(NULL, "7", &passive, &res), 0);
+	GIVES(((struct sockaddr_in *)res->ai_src_addr)->sin_addr.s_addr, INADDR_ANY);
+	rdma_freeaddrinfo(res);
+	GIVES(rdma_getaddrinfo("::1", "5", &v6, &res), 0);
+	GIVES(res->ai_dst_len, sizeof(struct sockaddr_in6));
+	rdma_freeaddrinfo(res);
 }
 
 static void await(struct rdma_event_channel *channel)
@@ -298,7 +323,6 @@ static void resolved_ids(struct rdma_event_channel *channel)
 	qp.cap = (struct ibv_qp_cap){1, 1, 1, 1, 0};
 	GIVES(rdma_create_qp(id, NULL, &qp), 0);
 	FAILS(rdma_create_qp(id, NULL, &qp), EINVAL);
-	FAILS(rdma_destroy_id(id), EBUSY);
 	rdma_destroy_qp(id);
 	GIVES(ibv_destroy_cq(qp.send_cq), 0);
 	/* a question under way is taken back */
@@ -323,6 +347,7 @@ static void run(void)
 	channel = rdma_create_event_channel();
 	uv_set_nonblock(&rig.process[0], channel->fd, true);
 	ids(channel);
+	addresses();
 	resolved_ids(channel);
 	rdma_destroy_event_channel(channel);
 }

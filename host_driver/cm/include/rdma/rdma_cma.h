@@ -163,7 +163,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel);
 /* EPROTONOSUPPORT: not RDMA_PS_TCP or RDMA_PS_IB; EINVAL: no channel. */
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
 		   enum rdma_port_space ps);
-/* Without a queue pair (EBUSY). */
+/* Its queue pair is the caller's: destroyed before, or kept. Waits until its events are acknowledged. */
 int rdma_destroy_id(struct rdma_cm_id *id);
 
 /* EADDRNOTAVAIL: no address of this host; EADDRINUSE; EAFNOSUPPORT: neither IPv4 nor IPv6. Port 0:
@@ -180,10 +180,12 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 void rdma_destroy_qp(struct rdma_cm_id *id);
 
-/* After ROUTE_RESOLVED: ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows; without a
- * queue pair of rdma_create_qp CONNECT_RESPONSE, which rdma_accept(id, NULL) answers. `param` NULL:
- * as many resources as the device has, retry counts 7. */
+/* After ROUTE_RESOLVED: ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows; without a queue
+ * pair of rdma_create_qp CONNECT_RESPONSE, which rdma_establish() answers. `param` NULL: as many
+ * resources as the device has, retry counts 7. */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
+/* After CONNECT_RESPONSE, with the own queue pair in RTS. No event follows. */
+int rdma_establish(struct rdma_cm_id *id);
 /* CONNECT_REQUESTs follow, at most `backlog` (0: 1024) of them not got yet; others are rejected. */
 int rdma_listen(struct rdma_cm_id *id, int backlog);
 /* ESTABLISHED, REJECTED or UNREACHABLE follows. `param` NULL: what the request asks for. */
@@ -213,6 +215,29 @@ static inline struct sockaddr *rdma_get_peer_addr(struct rdma_cm_id *id)
 }
 
 const char *rdma_event_str(enum rdma_cm_event_type event);
+
+enum {
+	RAI_PASSIVE = 1 << 0,     /* for rdma_bind_addr: ai_src_addr */
+	RAI_NUMERICHOST = 1 << 1, /* there are no others here */
+	RAI_NOROUTE = 1 << 2,
+	RAI_FAMILY = 1 << 3, /* ai_family of the hints counts */
+};
+
+struct rdma_addrinfo {
+	int ai_flags, ai_family, ai_qp_type, ai_port_space;
+	socklen_t ai_src_len, ai_dst_len;
+	struct sockaddr *ai_src_addr, *ai_dst_addr;
+	char *ai_src_canonname, *ai_dst_canonname;
+	size_t ai_route_len, ai_connect_len;
+	void *ai_route, *ai_connect;
+	struct rdma_addrinfo *ai_next;
+};
+
+/* `node` is an address in digits, or NULL with RAI_PASSIVE: any; `service` a port in digits, or NULL.
+ * 0; EAI_NONAME: not such; -1 with errno: EINVAL: neither, ENOMEM. */
+int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
+		     struct rdma_addrinfo **res);
+void rdma_freeaddrinfo(struct rdma_addrinfo *res);
 
 /* What the queue pair must be given for qp_attr->qp_state, for ids without one of rdma_create_qp.
  */
