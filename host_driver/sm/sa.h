@@ -4,9 +4,9 @@
  * SubnAdmGet(ClassPortInfo) that come to QP1 of its port, from what both ends of the cable say of
  * themselves at the start. It runs in the port's agents.
  *
- * Source: IBA vol. 1, ch. 15 (PathRecord: 15.2.5.16). A Get of paths gives the first that fits, as OpenSM does,
- * when there are several (LMC, both directions of a search without source). Without RMPP there is
- * no GetTable: it is refused with "method and attribute do not go together".
+ * Source: IBA vol. 1, ch. 15 (PathRecord: 15.2.5.16). A Get of paths gives the first that fits, as
+ * OpenSM does, when there are several (LMC, both directions of a search without source). Without
+ * RMPP there is no GetTable: it is refused with "method and attribute do not go together".
  */
 #ifndef HOST_DRIVER_SM_SA_H
 #define HOST_DRIVER_SM_SA_H

@@ -163,7 +163,8 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel);
 /* EPROTONOSUPPORT: not RDMA_PS_TCP or RDMA_PS_IB; EINVAL: no channel. */
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
 		   enum rdma_port_space ps);
-/* Its queue pair is the caller's: destroyed before, or kept. Waits until its events are acknowledged. */
+/* Its queue pair is the caller's: destroyed before, or kept. Waits until its events are
+ * acknowledged. */
 int rdma_destroy_id(struct rdma_cm_id *id);
 
 /* EADDRNOTAVAIL: no address of this host; EADDRINUSE; EAFNOSUPPORT: neither IPv4 nor IPv6. Port 0:
@@ -180,9 +181,9 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 void rdma_destroy_qp(struct rdma_cm_id *id);
 
-/* After ROUTE_RESOLVED: ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows; without a queue
- * pair of rdma_create_qp CONNECT_RESPONSE, which rdma_establish() answers. `param` NULL: as many
- * resources as the device has, retry counts 7. */
+/* After ROUTE_RESOLVED: ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows; without a
+ * queue pair of rdma_create_qp CONNECT_RESPONSE, which rdma_establish() answers. `param` NULL: as
+ * many resources as the device has, retry counts 7. */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
 /* After CONNECT_RESPONSE, with the own queue pair in RTS. No event follows. */
 int rdma_establish(struct rdma_cm_id *id);
@@ -233,8 +234,8 @@ struct rdma_addrinfo {
 	struct rdma_addrinfo *ai_next;
 };
 
-/* `node` is an address in digits, or NULL with RAI_PASSIVE: any; `service` a port in digits, or NULL.
- * 0; EAI_NONAME: not such; -1 with errno: EINVAL: neither, ENOMEM. */
+/* `node` is an address in digits, or NULL with RAI_PASSIVE: any; `service` a port in digits, or
+ * NULL. 0; EAI_NONAME: not such; -1 with errno: EINVAL: neither, ENOMEM. */
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
 		     struct rdma_addrinfo **res);
 void rdma_freeaddrinfo(struct rdma_addrinfo *res);
