@@ -46,7 +46,8 @@ static void fill_table(struct tb *tb, const char *here, struct tb_end *at, struc
 
 void tb_start_cm(struct tb *tb, const char *here)
 {
-	const unsigned ports = (unsigned)tb->config->hca[0].hca_ports;
+	const unsigned a = (unsigned)tb->config->hca[0].hca_ports,
+		       b = (unsigned)tb->config->hca[1].hca_ports, ports = a < b ? a : b;
 
 	for (unsigned port = 1; tb_go(tb, here) && port <= ports; port++)
 		tb_must(tb, here, "sm_sa_start",

@@ -341,8 +341,8 @@ struct ib_cm_rep_param {
 int ib_send_cm_rep(struct ib_cm_id *cm_id, const struct ib_cm_rep_param *param);
 /* From REP_RCVD, MRA_REP_SENT. */
 int ib_send_cm_rtu(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
-/* From ESTABLISHED. When the DREQ cannot be sent (-ENOMEM: QP1 is full; -ENODEV) the connection ends
- * all the same: TIMEWAIT. */
+/* From ESTABLISHED. When the DREQ cannot be sent (-ENOMEM: QP1 is full; -ENODEV) the connection
+ * ends all the same: TIMEWAIT. */
 int ib_send_cm_dreq(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
 /* From DREQ_RCVD. */
 int ib_send_cm_drep(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
