@@ -171,6 +171,10 @@ struct ib_device *tb_ib_device(struct tb *tb, const char *here, struct tb_end *e
 		return NULL;
 	if (!tb_must(tb, here, "uv_host_init", uv_host_init(uv, end->platform), 0))
 		return NULL;
+	if (!tb_must(tb, here, "drv_catas_watch",
+		     drv_catas_watch(end->dev, tb->config->host[end->host_index].host_catas_poll),
+		     0))
+		return NULL;
 	uv->devices[uv->n_devices++] = device;
 	return device;
 }
@@ -315,9 +319,50 @@ void tb_kill_process(struct tb *tb, const char *here, struct process *p)
 		end_process(p, PROCESS_KILLED);
 }
 
-void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end)
+static bool host_is_quiet(struct tb *tb, void *arg)
+{
+	const struct tb_end *end = arg;
+
+	for (struct drv_list *l = tb->processes.next; l != &tb->processes; l = l->next) {
+		const struct process *p = DRV_CONTAINER(l, struct process, link);
+
+		if (p->end->host_index == end->host_index && !p->done)
+			return false;
+	}
+	return true;
+}
+
+static void kernel_verbs_down(struct tb *tb, const char *here, struct tb_end *end)
 {
 	struct uv_host *uv = tb_uv_host(tb, end);
+	char got[TEXT_CHARS];
+
+	tb_stop_cm(tb, here, end);
+	if (!uv->n_devices)
+		return;
+	snprintf(got, sizeof(got), "%u contexts, %u objects", uv->files,
+		 ib_device_objects(uv->devices[0]));
+	if (!uv_host_is_clean(uv) || ib_device_destroy(uv->devices[0]))
+		tb_fail(tb, here, "nothing left of any process or of kernel verbs", got);
+	uv_host_cleanup(uv);
+	uv->n_devices = 0;
+}
+
+void tb_processes_abandon(struct tb *tb, const char *here, struct tb_end *end)
+{
+	for (struct drv_list *l = tb->processes.next; l != &tb->processes; l = l->next) {
+		struct process *p = DRV_CONTAINER(l, struct process, link);
+
+		if (p->end->host_index == end->host_index && !p->done)
+			end_process(p, PROCESS_KILLED);
+	}
+	if (!tb_wait(tb, host_is_quiet, end, tb_now(tb) + CFG_S(EXIT_LIMIT_S)))
+		tb_fail(tb, here, "the end of all processes of a dead device's host", NULL);
+	kernel_verbs_down(tb, here, end);
+}
+
+void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end)
+{
 	char got[TEXT_CHARS];
 
 	for (struct drv_list *l = tb->processes.next; l != &tb->processes; l = l->next) {
@@ -329,15 +374,7 @@ void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end)
 		tb_fail(tb, here, "no process that nobody waits for", got);
 		return;
 	}
-	tb_stop_cm(tb, here, end);
-	if (!uv->n_devices)
-		return;
-	snprintf(got, sizeof(got), "%u contexts, %u objects", uv->files,
-		 ib_device_objects(uv->devices[0]));
-	if (!uv_host_is_clean(uv) || ib_device_destroy(uv->devices[0]))
-		tb_fail(tb, here, "nothing left of any process or of kernel verbs", got);
-	uv_host_cleanup(uv);
-	uv->n_devices = 0;
+	kernel_verbs_down(tb, here, end);
 }
 
 /* --- for the process --- */

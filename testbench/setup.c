@@ -217,6 +217,8 @@ void tb_abandon(struct tb *tb, const char *here, struct tb_end *end)
 
 	if (!tb_go(tb, here))
 		return;
+	drv_declare_dead(end->dev);
+	tb_processes_abandon(tb, here, end);
 	drv_event_register(end->dev, NULL, NULL);
 	left = drv_abandon(end->dev);
 	tb_expect_equal(tb, here, "mailboxes of a dead device", left.mailboxes, 0);

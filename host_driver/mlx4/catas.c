@@ -53,3 +53,69 @@ int drv_catas_check(struct drv_device *dev, uint32_t words[16])
 		words[i] = i < n ? drv_raw_mmio_read32(dev, bar, at + 4 * i) : 0;
 	return DRV_LEAVE(dev, -EIO);
 }
+
+/* --- dead devices --- */
+
+void drv_declare_dead(struct drv_device *dev)
+{
+	dev->dead = true;
+	if (dev->cmd.waitq)
+		dev->p->ops->waitq_wake_all(dev->p, dev->cmd.waitq);
+}
+
+bool drv_is_dead(const struct drv_device *dev)
+{
+	return dev->dead;
+}
+
+void drv_fatal(struct drv_device *dev)
+{
+	const struct drv_event event = {.type = IBV_EVENT_DEVICE_FATAL};
+
+	drv_declare_dead(dev);
+	if (!dev->catas.waitq || dev->catas.told || dev->closing)
+		return;
+	dev->catas.told = true;
+	DRV_ENTER(dev, "%s", "device fatal");
+	if (dev->event_fn)
+		dev->event_fn(dev->event_arg, &event);
+	DRV_LEAVE(dev, 0);
+}
+
+static void watch(void *arg)
+{
+	struct drv_device *dev = arg;
+	struct platform *p = dev->p;
+
+	while (!dev->catas.stop) {
+		p->ops->waitq_wait(p, dev->catas.waitq, p->ops->now_ps(p) + dev->catas.period_ps);
+		if (!dev->catas.stop && !dev->dead && drv_catas_check(dev, NULL))
+			drv_fatal(dev);
+	}
+	dev->catas.stop = false;
+	p->ops->waitq_wake_all(p, dev->catas.waitq);
+}
+
+int drv_catas_watch(struct drv_device *dev, uint64_t period_ps)
+{
+	if (dev->catas.waitq)
+		return 0;
+	dev->catas.waitq = dev->p->ops->waitq_create(dev->p);
+	if (!dev->catas.waitq)
+		return -ENOMEM;
+	dev->catas.period_ps = period_ps;
+	dev->p->ops->thread_start(dev->p, "catas", watch, dev);
+	return 0;
+}
+
+void drv_catas_unwatch(struct drv_device *dev)
+{
+	if (!dev->catas.waitq)
+		return;
+	dev->catas.stop = true;
+	dev->p->ops->waitq_wake_all(dev->p, dev->catas.waitq);
+	while (dev->catas.stop)
+		dev->p->ops->waitq_wait(dev->p, dev->catas.waitq, UINT64_MAX);
+	dev->p->ops->waitq_destroy(dev->p, dev->catas.waitq);
+	dev->catas.waitq = NULL;
+}

@@ -191,11 +191,13 @@ static int hcr_wait(struct drv_device *dev, uint64_t timeout_ps)
 	struct hcr regs;
 
 	for (unsigned n = 0;; n++) {
+		if (dev->dead)
+			return -EIO;
 		hcr_read_word(dev, &regs, HCR_DWORDS - 1);
 		if (!drv_hcr_pending(&regs, dev->cmd.toggle))
 			return 0;
 		if (dev->p->ops->now_ps(dev->p) - start > timeout_ps) {
-			dev->dead = true;
+			drv_fatal(dev);
 			return -ETIMEDOUT;
 		}
 		dev->p->ops->sleep_ps(dev->p, pause);
@@ -278,7 +280,10 @@ static int exec_events(struct drv_device *dev, struct drv_hcr *cmd)
 		if (!c->done && !dev->p->ops->waitq_wait(dev->p, dev->cmd.waitq, deadline) &&
 		    !c->done) {
 			rc = -ETIMEDOUT;
-			dev->dead = cmd->op != HCR_NOP;
+			if (cmd->op != HCR_NOP)
+				drv_fatal(dev);
+		} else if (!c->done && dev->dead) {
+			rc = -EIO;
 		}
 	}
 	if (!rc) {

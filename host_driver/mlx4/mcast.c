@@ -182,6 +182,9 @@ int drv_mcast_detach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
 	DRV_ENTER(qp->dev, "qpn %06x", qp->qpn);
 	drv_lock(qp->dev, &qp->dev->mcg_lock);
 	rc = mcast_detach(qp, mgid);
+	/* a dead device has no groups */
+	if (qp->dev->dead)
+		rc = 0;
 	drv_unlock(qp->dev, &qp->dev->mcg_lock);
 	return DRV_LEAVE(qp->dev, rc);
 }

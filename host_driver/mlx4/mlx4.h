@@ -395,6 +395,17 @@ void drv_event_register(struct drv_device *dev,
  * a device; NULL: none. */
 void drv_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg);
 
+/* From now on nothing is asked of the device: commands end at once with -EIO, and what is destroyed
+ * goes without a word to it. Commands under way end too. Without an event. */
+void drv_declare_dead(struct drv_device *dev);
+bool drv_is_dead(const struct drv_device *dev);
+/*
+ * A thread that looks at the error buffer every period_ps, as Linux does. What it finds, and a
+ * command that times out while it is there, makes the device dead, with IBV_EVENT_DEVICE_FATAL to
+ * the function of drv_event_register(), once. It ends with drv_remove(). A second call does
+ * nothing. -ENOMEM.
+ */
+int drv_catas_watch(struct drv_device *dev, uint64_t period_ps);
 /* Reads the error buffer: 0 when the device is well, -EIO with what it says (may be NULL) after a
  * catastrophic error. */
 int drv_catas_check(struct drv_device *dev, uint32_t words[16]);

@@ -415,13 +415,22 @@ struct drv_device {
 	void *softirq_arg;
 	unsigned failed_commands;
 	bool closing; /* tear-down: count commands that fail */
-	bool dead;    /* a command timed out */
+	bool dead;    /* a command timed out, or drv_declare_dead */
+	struct {
+		struct platform_waitq *waitq; /* NULL: nobody watches */
+		uint64_t period_ps;
+		bool stop, told; /* told: IBV_EVENT_DEVICE_FATAL is out */
+	} catas;
 };
 
 static inline uint32_t drv_table_mask(const struct drv_device *dev, enum drv_table t)
 {
 	return dev->tables[t].entries - 1;
 }
+
+/* The device does not answer: dead, and told to those who watch. */
+void drv_fatal(struct drv_device *dev);
+void drv_catas_unwatch(struct drv_device *dev);
 
 /* Per part of the driver: bitmaps and tables. */
 int drv_uars_init(struct drv_device *dev);

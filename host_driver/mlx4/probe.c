@@ -444,6 +444,7 @@ struct drv_leftovers drv_remove(struct drv_device *dev)
 
 	DRV_ENTER(dev, "%s", "");
 	dev->closing = true;
+	drv_catas_unwatch(dev);
 	agents_down(dev);
 	for (unsigned t = 0; t < DRV_TABLES; t++)
 		pages += drv_table_pages(&dev->tables[t]);

@@ -7,9 +7,12 @@
 
 int uvk_open(struct uv_process *process, struct ib_device *device, struct uv_file **out)
 {
-	struct uv_file *file = drv_calloc(1, sizeof(*file));
+	struct uv_file *file;
 	int rc;
 
+	if (drv_is_dead(device->drv))
+		return -ENODEV;
+	file = drv_calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
 	file->process = process;

@@ -336,6 +336,9 @@
 	P(host, poll_backoff, TIMEOUT, CFG_US(1), CFG_NS(1), CFG_MS(1), \
 	  "longest pause of a simulated process that looks at several CQs in vain; it begins with poll_interval and doubles", \
 	  "none: a compromise of the simulator; one CQ is seen at once") \
+	P(host, catas_poll, TIMEOUT, CFG_S(5), CFG_US(1), CFG_S(1000), \
+	  "period at which a kernel with RDMA objects reads the device's error buffer", \
+	  "MLX4_CATAS_POLL_INTERVAL of Linux' mlx4_core: 5 s") \
 	P(host, wake_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
 	  "device's write in memory until a polling CPU can see it", \
 	  "assumption: one coherence miss") \

@@ -17,6 +17,10 @@
  * the object; nothing has changed then. On any failure outputs are untouched and counts are as
  * before. The kernel's side of a call ends even when the process is killed in its middle.
  *
+ * A device that stops (catastrophic error, a command without an answer) is told to each context as
+ * IBV_EVENT_DEVICE_FATAL. After it what asks the device gives EIO, ibv_open_device ENODEV; what
+ * there is can be destroyed, detached and closed; completions come no more.
+ *
  * verbs_ex.h has the extended verbs. What the device or its driver has not: device memory, null and
  * dma-buf regions, on-demand paging, thread and parent domains are in verbs_absent.h and answer
  * EOPNOTSUPP; flow steering, WQs and RSS, tag matching, counters have no names here.
