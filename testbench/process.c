@@ -5,6 +5,7 @@
 #include "testbench/tb.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 enum { EXIT_LIMIT_S = 1000, TEXT_CHARS = 200 };
@@ -212,28 +213,47 @@ static bool is_done(struct tb *tb, void *arg)
 	return ((struct process *)arg)->done;
 }
 
+bool has_exited(const struct process *p)
+{
+	return p->done;
+}
+
 static void process_free(struct process *p)
 {
 	drv_list_del(&p->link);
 	free(p);
 }
 
+int tb_await_exit(struct tb *tb, const char *here, struct process *p)
+{
+	char expected[TEXT_CHARS];
+	int status;
+
+	if (!tb_go(tb, here))
+		return INT_MIN;
+	if (!tb_wait(tb, is_done, p, tb_now(tb) + CFG_S(EXIT_LIMIT_S))) {
+		snprintf(expected, sizeof(expected), "%s at %s ends", p->name, p->end->name);
+		tb_fail(tb, here, expected, "it does not");
+		return INT_MIN;
+	}
+	status = p->status;
+	process_free(p);
+	return status;
+}
+
 void tb_expect_exit(struct tb *tb, const char *here, struct process *p, int status)
 {
 	char expected[TEXT_CHARS], got[TEXT_CHARS];
+	int is;
 
 	if (!tb_go(tb, here))
 		return;
 	snprintf(expected, sizeof(expected), "%s at %s ends with %d", p->name, p->end->name,
 		 status);
-	if (!tb_wait(tb, is_done, p, tb_now(tb) + CFG_S(EXIT_LIMIT_S))) {
-		tb_fail(tb, here, expected, "it does not end");
-		return;
-	}
-	snprintf(got, sizeof(got), "%d", p->status);
-	if (p->status != status)
+	is = tb_await_exit(tb, here, p);
+	snprintf(got, sizeof(got), "%d", is);
+	if (is != status)
 		tb_fail(tb, here, expected, got);
-	process_free(p);
 }
 
 /* --- workers --- */

@@ -55,6 +55,11 @@ struct tb_program {
 };
 struct process *tb_start_program(struct tb *tb, const char *here, struct tb_end *end,
 				 struct tb_program *program);
+/* Everything of it is gone; it still is to be awaited. */
+bool has_exited(const struct process *p);
+/* Its status, without a word on which; PROCESS_KILLED. INT_MIN after a failure. */
+#define await_exit(process) tb_await_exit(tb, TB_HERE, process)
+int tb_await_exit(struct tb *tb, const char *here, struct process *p);
 /* A process that does what the body tells it, step by step: run_in runs fn(arg) in it, waits, and
  * expects 0; run_in_expect another result. end_worker lets it end; it can be killed too. */
 #define start_worker(end)                      tb_start_worker(tb, TB_HERE, end)

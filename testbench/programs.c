@@ -2,6 +2,8 @@
 /* See programs.h. */
 #include "testbench/programs.h"
 
+#include "host_driver/mlx4/mlx4_internal.h"
+
 #include <fcntl.h>
 
 enum {
@@ -291,4 +293,15 @@ int program_rcv_to_error(void *arg)
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
 	return ibv_modify_xrc_rcv_qp(domain(p), p->qpn, &attr, IBV_QP_STATE);
+}
+
+unsigned driver_holds(const struct drv_device *dev)
+{
+	unsigned n = dev->qps.used + dev->cqs.used + dev->srqs.used + dev->mpts.used +
+		     dev->pds.used + dev->xrcds.used + dev->uars.used + dev->mtt_buddy.used +
+		     dev->db_records + dev->cmd.mailboxes;
+
+	for (unsigned t = 0; t < DRV_TABLES; t++)
+		n += drv_table_pages(&dev->tables[t]);
+	return n;
 }

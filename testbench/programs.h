@@ -60,6 +60,9 @@ int program_unreg_rcv(void *p);
 int program_open_target(void *p); /* ibv_open_qp: p->qp */
 int program_rcv_to_error(void *p);
 
+/* What a driver holds of all kinds: numbers, ICM pages, MTT entries, doorbell records, mailboxes. */
+unsigned driver_holds(const struct drv_device *dev);
+
 /* The attributes of a receive side, INIT and RTR in one. */
 int program_rcv_attr(const struct program *p, struct ibv_qp_attr *attr);
 

@@ -99,6 +99,8 @@ static void event_came(void *arg, const struct drv_event *event)
 	struct ib_cq *cq = event->cq ? drv_cq_owner(event->cq) : NULL;
 	struct ib_srq *srq = event->srq ? drv_srq_owner(event->srq) : NULL;
 
+	if ((qp && qp->dying) || (cq && cq->dying) || (srq && srq->dying))
+		return;
 	if (qp) {
 		core_qp_event(qp, (enum ib_event_type)event->type);
 	} else if (cq) {

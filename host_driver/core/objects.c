@@ -263,7 +263,7 @@ int ib_destroy_cq(struct ib_cq *cq)
 	if (cq->usecnt)
 		return -EBUSY;
 	drv_cq_set_callback(cq->drv, NULL, NULL);
-	drv_cq_set_owner(cq->drv, NULL);
+	cq->dying = true;
 	drv_cq_destroy(cq->drv);
 	cq->device->cqs--;
 	free(cq);
@@ -383,7 +383,7 @@ int ib_destroy_srq(struct ib_srq *srq)
 {
 	if (srq->usecnt)
 		return -EBUSY;
-	drv_srq_set_owner(srq->drv, NULL);
+	srq->dying = true;
 	drv_srq_destroy(srq->drv);
 	srq_count(srq, -1);
 	free(srq);

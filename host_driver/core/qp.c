@@ -155,7 +155,7 @@ static struct ib_qp *qp_make(struct ib_pd *pd, const struct ib_qp_init_attr *att
 
 void core_qp_free(struct ib_qp *qp)
 {
-	drv_qp_set_owner(qp->drv, NULL);
+	qp->dying = true;
 	drv_list_del(&qp->xrcd_list);
 	drv_list_del(&qp->link);
 	drv_qp_destroy(qp->drv);

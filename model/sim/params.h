@@ -418,6 +418,9 @@
 	P(soak, state_changes, COUNT, 400, 0, 1000000000, \
 	  "messages from one queue pair taken to ERR and connected again to the next; 0: none", \
 	  "assumption: a few in a short run") \
+	P(soak, deaths, COUNT, 32, 1, 1000000000, \
+	  "moments at which the scenario soak_processes kills", \
+	  "assumption: a few seconds") \
 	P(soak, drop_ppm, COUNT, 10000, 0, 500000, \
 	  "packets lost, in a million", \
 	  "assumption: what the protocol must bear") \

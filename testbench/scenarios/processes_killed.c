@@ -5,7 +5,6 @@
  * nothing of them is left in kernel, driver, firmware and ICM, and those that live go on. sim.seed
  * says when.
  */
-#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/sim/rng.h"
 #include "testbench/programs.h"
 
@@ -120,18 +119,6 @@ static int live(void *arg)
 	}
 }
 
-/* What the driver holds: numbers, ICM, MTT entries. */
-static unsigned held(const struct drv_device *dev)
-{
-	unsigned n = dev->qps.used + dev->cqs.used + dev->srqs.used + dev->mpts.used +
-		     dev->pds.used + dev->xrcds.used + dev->uars.used + dev->mtt_buddy.used +
-		     dev->db_records + dev->cmd.mailboxes;
-
-	for (unsigned t = 0; t < DRV_TABLES; t++)
-		n += drv_table_pages(&dev->tables[t]);
-	return n;
-}
-
 SCENARIO(processes_killed, "processes die at random moments; nothing of them is left",
 	 .no_qps = true, .any_packets = true)
 {
@@ -145,7 +132,7 @@ SCENARIO(processes_killed, "processes die at random moments; nothing of them is 
 		return;
 	rng_init(&rng, tb_machine(tb)->config->sim.sim_seed, "processes_killed");
 	run_in(survivor, program_open, &s);
-	before = held(a->dev);
+	before = driver_holds(a->dev);
 	objects = ib_device_objects(kernel);
 	for (unsigned i = 0; i < DEATHS && still_right(); i++) {
 		struct process *two[2] = {start_process(a, live, NULL),
@@ -157,7 +144,7 @@ SCENARIO(processes_killed, "processes die at random moments; nothing of them is 
 		}
 		for (unsigned k = 0; k < 2; k++)
 			expect_exit(two[k], PROCESS_KILLED);
-		expect_equal(held(a->dev), before);
+		expect_equal(driver_holds(a->dev), before);
 		expect_equal(ib_device_objects(kernel), objects);
 	}
 	/* who dies between two lines of a BlueFlame write leaves the rest of them out */

@@ -323,6 +323,7 @@ struct ib_cq {
 	unsigned usecnt;
 	enum ib_poll_context poll_ctx;
 	struct core_poll *poll; /* of ib_alloc_cq, else NULL */
+	bool dying; /* being destroyed: its events are nobody's */
 };
 
 /* comp_handler (may be NULL) is called for each completion event after ib_req_notify_cq.
@@ -389,6 +390,7 @@ struct ib_srq {
 			uint32_t srq_num;
 		} xrc;
 	} ext;
+	bool dying; /* being destroyed: its events are nobody's */
 };
 
 /* -EINVAL: max_wr 0, or a size above the device's limit, or XRC without domain or CQ. */
@@ -488,6 +490,7 @@ struct ib_qp {
 	void *qp_context;
 	uint32_t qp_num;
 	enum ib_qp_type qp_type;
+	bool dying; /* being destroyed: its events are nobody's */
 };
 
 /* An XRC target QP comes as a handle: the QP itself goes when its last handle is destroyed.
