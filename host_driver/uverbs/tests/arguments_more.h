@@ -234,6 +234,32 @@ static void posting_by_calls(void)
 	GIVES(ibv_destroy_qp(plain), 0);
 }
 
+/* What ibv_alloc_xrc_rcv_qp has made is a number to everybody: no query, no destroy, no handle. */
+static void kernel_owned_qp(void)
+{
+	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(rig.context, -1, O_CREAT);
+	struct ibv_qp_attr attr = {.path_mtu = IBV_MTU_1024,
+				   .ah_attr = {.dlid = 1, .port_num = 1},
+				   .port_num = 1,
+				   .qp_state = IBV_QPS_ERR};
+	struct ibv_qp_open_attr open = {.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD |
+						     IBV_QP_OPEN_ATTR_TYPE,
+					.xrcd = (struct ibv_xrcd *)domain,
+					.qp_type = IBV_QPT_XRC_RECV};
+	const int mask = IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_AV |
+			 IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MIN_RNR_TIMER;
+	uint32_t qpn = 0;
+
+	GIVES(ibv_alloc_xrc_rcv_qp(rig.pd, domain, &attr, mask, &qpn), 0);
+	open.qp_num = qpn;
+	GIVES(ibv_modify_xrc_rcv_qp(domain, qpn, &attr, IBV_QP_STATE), EINVAL);
+	GIVES(ibv_query_xrc_rcv_qp(domain, qpn, &attr, 0, NULL), EINVAL);
+	GIVES(ibv_reg_xrc_rcv_qp(domain, qpn), EINVAL);
+	GIVES(ibv_unreg_xrc_rcv_qp(domain, qpn), EINVAL);
+	FAILS(ibv_open_qp(rig.context, &open), EINVAL);
+	GIVES(ibv_close_xrc_domain(domain), 0);
+}
+
 static void absent(void)
 {
 	struct ibv_qp_rate_limit_attr limit = {.rate_limit = 1};

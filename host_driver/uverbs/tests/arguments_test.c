@@ -355,11 +355,12 @@ static void kernel_verbs(void)
 
 static void run(void)
 {
-	static void (*const groups[])(void) = {
-		devices,          memory,          completions,      domains,
-		shared_queues,    addresses,       creation,         states,
-		receive_qps,      kernel_verbs,    windows,          rates_and_names,
-		extended_devices, extended_queues, posting_by_calls, absent};
+	static void (*const groups[])(void) = {devices,          memory,          completions,
+					       domains,          shared_queues,   addresses,
+					       creation,         states,          receive_qps,
+					       kernel_verbs,     windows,         rates_and_names,
+					       extended_devices, extended_queues, posting_by_calls,
+					       kernel_owned_qp,  absent};
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.send_cq = rig.cq,

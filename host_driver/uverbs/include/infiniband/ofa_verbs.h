@@ -27,7 +27,8 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain *dom
  * A receive-side QP of the domain that belongs to the kernel: from RESET to RTR in this call. It is
  * known by *xrc_rcv_qpn only; there is no query and no destroy, it completes nothing itself, its
  * events are handled and logged by the kernel. It goes when the domain goes: with the last process
- * that closes it. Its capacities are 1 send, 0 receives, 1 gather, 0 scatter entries, 0 inline.
+ * that closes it. The kernel asks for it with 1 send, 0 receives, 1 gather, 0 scatter entries, 0
+ * inline; nobody can post to it, so what the device makes of them matters to nobody.
  *
  * `mask` must have IBV_QP_ACCESS_FLAGS | PKEY_INDEX | PORT and IBV_QP_AV | PATH_MTU | DEST_QPN |
  * RQ_PSN | MIN_RNR_TIMER; IBV_QP_MAX_DEST_RD_ATOMIC too when the access flags allow reads or
