@@ -6,8 +6,7 @@
 #include <string.h>
 
 #define PORT_POLL_PS                                                                               \
-	UINT64_C(                                                                                  \
-		1000000000) /* state changes without an event (link training) are looked for so   \
+	UINT64_C(1000000000) /* state changes without an event (link training) are looked for so   \
 				often */
 
 enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, VLS_NATIVE = 8 };
