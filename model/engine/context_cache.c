@@ -1,5 +1,6 @@
 /* Context cache: reading, writing back, what callers get. See context_cache.h, context_lines.h. */
 #include "model/engine/context_lines.h"
+#include "model/interface/contexts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,40 @@ static void line_filled(struct context_line *line, int status)
 	waiter_queue_wake(&waiters);
 }
 
+static void read_done(struct dma *dma);
+
+/*
+ * The context is there, and says where the responder resources of READs and atomics are: they come
+ * by a read of their own, into the device's buffers for them (atomic_read.h reads them again when a
+ * request is a duplicate). False: there is none to be made.
+ */
+static bool resources_read(struct context_line *line)
+{
+	struct hca *hca = line->hca;
+	const uint32_t first = (line->key & 0xffffff) << hca->tables[FW_TABLE_RDMARC].log_num;
+	int n;
+
+	if (line->kind != CONTEXT_REQUESTER || line->orphan || line->resources ||
+	    !(line->want & 1u << context_uses[CONTEXT_READS].tag))
+		return false;
+	n = icm_fragments(hca, icm_entry(hca, FW_TABLE_RDMARC, first), sizeof(struct rdmarc),
+			  line->read_frags, ICM_MAX_FRAGS);
+	if (n <= 0)
+		return false;
+	line->resources = true;
+	line->read = (struct dma){.hca = hca,
+				  .done = read_done,
+				  .buf = hca->context_cache->scratch,
+				  .frags = line->read_frags,
+				  .n_frags = (unsigned)n,
+				  .len = sizeof(struct rdmarc),
+				  .at_ready = true,
+				  .what = "rdmarc",
+				  .qpn = line->key & 0xffffff};
+	pcie_read(hca, &line->read, 0);
+	return true;
+}
+
 static void read_done(struct dma *dma)
 {
 	struct context_line *line =
@@ -183,6 +218,9 @@ static void read_done(struct dma *dma)
 	struct hca *hca = line->hca;
 	const enum miss_end end = (enum miss_end)line->end;
 
+	if (!dma->status && resources_read(line))
+		return;
+	line->resources = false;
 	hca->context_cache->misses[end].active--;
 	hca->stats.context_cache_miss_ps += hca_now(hca) - line->miss_ps;
 	if (end == MISS_RECEIVE)

@@ -44,6 +44,7 @@ struct context_line {
 	bool filling; /* in a miss buffer or waiting for one */
 	bool writing;
 	bool orphan;       /* not in the hash any more */
+	bool resources;    /* the read under way is that of responder resources */
 	uint16_t failures; /* waiters that are still to be told that the read failed */
 	uint16_t pins[MAX_TAGS];
 	struct line_link lru[MAX_TAGS];

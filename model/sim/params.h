@@ -88,8 +88,9 @@
 	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
-	P(context_cache, requester_entries, COUNT, 384, 1, 1 << 20, \
-	  "QP contexts held for sending", "fitted: outbound WRITEs over 144 and 256 QPs, points Q34, Q36") \
+	P(context_cache, requester_entries, COUNT, 672, 1, 1 << 20, \
+	  "QP contexts held for sending", \
+	  "fitted: outbound WRITEs over 64 to 256 QPs, points Q32 to Q36, over several hashes") \
 	P(context_cache, responder_entries, COUNT, 2048, 1, 1 << 20, \
 	  "QP contexts held for receiving", \
 	  "derived: inbound WRITEs of 256 QPs lose nothing, point Q37") \
@@ -98,7 +99,10 @@
 	  "fitted: READs over 88 to 720 QPs, points Q02 to Q11") \
 	P(context_cache, ways, COUNT, 4, 1, 64, \
 	  "contexts of a set, which a hash of the number names; the least recently used goes", \
-	  "fitted: the rate of WRITEs falls from 64 QPs on, points Q32 to Q36") \
+	  "assumption: usual for tables of this size") \
+	P(context_cache, requester_ways, COUNT, 1, 1, 64, \
+	  "the same of those for sending", \
+	  "fitted: the rate of WRITEs falls gently from 64 QPs on, points Q32 to Q36") \
 	P(context_cache, read_ways, COUNT, 8, 1, 64, \
 	  "the same of those for READs and atomics", \
 	  "fitted: 48 QPs lose nothing, 88 a third, points Q01 and Q11") \
@@ -110,9 +114,9 @@
 	  "SRQ contexts held", "assumption: half as many as CQ contexts") \
 	P(context_cache, hit_latency, TIME, CFG_NS(8), 0, CFG_MS(1), \
 	  "lookup that hits", "assumption: two cycles of a 250 MHz pipeline") \
-	P(context_cache, miss_latency, TIME, CFG_NS(390), 0, CFG_MS(1), \
-	  "work of a miss beside its DMA read", \
-	  "fitted: READs over many QPs tend to one in 0.87 us, points Q06 to Q08") \
+	P(context_cache, miss_latency, TIME, 0, 0, CFG_MS(1), \
+	  "work of a miss beside its DMA reads", \
+	  "derived: two reads, the context and then its READ resources, are the 0.87 us of points Q06 to Q08") \
 	P(context_cache, misses, COUNT, 1, 1, 64, \
 	  "misses served at a time", \
 	  "derived: READs over 100 QPs tend to one in 0.87 us, so misses queue") \
@@ -139,7 +143,7 @@
 	  "assumption: ten cycles of a 250 MHz pipeline") \
 	P(requester, wqe_gap, TIME, CFG_PS(52600), 0, CFG_MS(1), \
 	  "a unit is held by one WQE", "derived: 38.0 M/s inlined WRITEs on two units, point M07") \
-	P(requester, fetched_gap, TIME, CFG_NS(20), 0, CFG_MS(1), \
+	P(requester, fetched_gap, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "longer by a WQE that came from memory", \
 	  "derived: 26.0 M/s datagrams by doorbells, point M22") \
 	P(requester, reliable_gap, TIME, CFG_NS(8), 0, CFG_MS(1), \
@@ -186,9 +190,9 @@
 	  "highest speed of a lane", "documented: ConnectX-3 FDR") \
 	P(link, width, WIDTH, 4, 1, 12, \
 	  "widest link", "documented: QSFP has four lanes") \
-	P(link, gap, SIZE, 48, 0, 4096, \
+	P(link, gap, SIZE, 72, 0, 4096, \
 	  "idle bytes from one packet to the next", \
-	  "fitted: points B03, B04 and B21 stay so much under the wire's rate") \
+	  "fitted: QDR and FDR alike stay so much under the wire's rate, points B03, B04, B15, M06, M13; the cause is not published") \
 	P(link, delay, TIME, CFG_NS(10), 0, CFG_MS(100), \
 	  "cable, one way", "derived: two metres at 5 ns a metre") \
 	P(link, mtu, POW2, 4096, 256, 4096, \

@@ -8,6 +8,7 @@ static int start(void **state)
 {
 	rig_params();
 	rig.params.context_cache_requester_entries = 2;
+	rig.params.context_cache_requester_ways = 2;
 	rig.params.context_cache_responder_entries = 2;
 	rig.params.context_cache_cq_entries = 1;
 	rig_start();
@@ -174,7 +175,10 @@ static void ends_do_not_wait_for_each_other(void **state)
 	before = hca_now(hca);
 	assert_int_equal(get(CONTEXT_READS, 2, &w[2], &bytes), -EAGAIN);
 	rig_run();
-	assert_true(w[2].at_ps - before == one && hca->stats.packet_rx_stall_ps == one);
+	/* the context, and then the responder resources it speaks of */
+	assert_true(w[2].at_ps - before == one + RIG_READ_PS);
+	assert_true(hca->stats.packet_rx_stall_ps == one + RIG_READ_PS);
+	assert_int_equal(rig.reads, 4);
 }
 
 /* Sixty-four lines in sets of four: a hash puts numbers together, so some go before the cache is
@@ -186,7 +190,7 @@ static void sets_fill_unevenly(void **state)
 	rig_stop();
 	rig_params();
 	rig.params.context_cache_requester_entries = 64;
-	rig.params.context_cache_ways = 4;
+	rig.params.context_cache_requester_ways = 4;
 	rig_start();
 	for (unsigned n = 0; n < 64; n++) {
 		icm_object_set(hca, FW_TABLE_QPC, n, true);
