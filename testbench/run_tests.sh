@@ -148,6 +148,14 @@ one "views.rc_send" waves_and_timeline rc_send --through $both_ways
 one "views.repeat" equal_views rc_send
 one "views.run_ahead_off" equal_views rc_send -s sim.run_ahead=off
 one "views.gtkwave" gtkwave_reads
+# serve with every trace on, two clients, and the end in the middle of a command
+served_views()
+{
+	local dir=$scratch/served.$1
+	timeout 100 python3 testbench/tests/serve_traces.py "$hcasim" "$dir" "$1" && python3 traces/tests/timeline_check.py "$dir/timeline.json" &&
+		python3 traces/tests/waves_check.py "$dir" model/engine
+}
+for s in SIGTERM SIGINT; do one "views.serve_$s" served_views "$s"; done
 one "views.check_finds_damage" check_finds_damaged_views
 
 # --- tools

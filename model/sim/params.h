@@ -78,9 +78,9 @@
 	  "derived: one QP reaches 9.9 M/s from fetched WQEs, a read under way at a time, point M26") \
 	P(wqe_fetch, read_size, SIZE, CFG_KIB(2), 64, CFG_KIB(64), \
 	  "bytes of WQEs a DMA read takes at most", "derived: so many WQEs of a 256-byte stride") \
-	P(wqe_fetch, reads, COUNT, 5, 1, 256, \
+	P(wqe_fetch, reads, COUNT, 6, 1, 256, \
 	  "DMA reads of send WQEs under way, all QPs together", \
-	  "fitted: READs whose WQEs are read again, WRITEs over many QPs, points M55, Q34, Q36") \
+	  "fitted: READs whose WQEs are read again, point M55") \
 	P(wqe_fetch, entries, COUNT, 256, 1, 32768, \
 	  "send WQEs held, all QPs together, least recently used goes first", \
 	  "derived: READs hold at 16 a thread on 8 threads and collapse after, points M53 and M55") \
@@ -88,7 +88,7 @@
 	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
-	P(context_cache, requester_entries, COUNT, 672, 1, 1 << 20, \
+	P(context_cache, requester_entries, COUNT, 608, 1, 1 << 20, \
 	  "QP contexts held for sending", \
 	  "fitted: outbound WRITEs over 64 to 256 QPs, points Q32 to Q36, over several hashes") \
 	P(context_cache, responder_entries, COUNT, 2048, 1, 1 << 20, \
