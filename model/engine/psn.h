@@ -2,7 +2,7 @@
  * Packet sequence numbers and sequence numbers of messages: arithmetic modulo 2^24. psn_add() and
  * psn_diff() (signed) stand in wire.h.
  *
- * What is outstanding on a QP may span 2^23 PSNs (one READ of 2^31 - 1 bytes at an MTU of 256),
+ * What is outstanding on a QP may span 2^23 PSNs (one READ of 2^31 bytes at an MTU of 256),
  * where a signed difference is ambiguous; so the requester measures everything from its oldest
  * unacknowledged PSN, unsigned. Source: IBA 9.7.1, 9.7.2.
  */

@@ -299,8 +299,7 @@ static uint64_t length_limit(const struct send_step *s)
 		return ib_mtu_bytes(link_port_config(s->hca, s->send->port)->mtu);
 	if (!log_max || log_max > s->hca->params->hca_log_max_msg)
 		log_max = (unsigned)s->hca->params->hca_log_max_msg;
-	/* IBA 9.7.7: 2^31; DMALen and byte counts hold 31 bits here */
-	return log_max < 31 ? UINT64_C(1) << log_max : INT32_MAX;
+	return UINT64_C(1) << log_max;
 }
 
 static unsigned entry_flags(const struct send_step *s)

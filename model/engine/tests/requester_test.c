@@ -117,6 +117,43 @@ static void zero_length(void **state)
 }
 
 /* REQ-3, retry_cnt 3 means three, ST-3, QUERY_QP after a flush. */
+/* 2^31 bytes, which take 2^23 PSNs at the smallest MTU, the most that may be outstanding; a byte
+ * more is no message (IBA 9.7.1, 9.7.7). */
+static void longest(void **state)
+{
+	const struct rig_wqe most = {.opcode = WQE_RDMA_READ,
+				     .sge = {{1 << 30, 0, RIG_DATA}, {1 << 30, 0, RIG_DATA}},
+				     .n_sge = 2};
+
+	rig->params.hca_log_max_msg = 31;
+	rig->params.requester_window = PSN_OUTSTANDING_MAX;
+	qpc_set_mtu(&rig->qpc, IB_MTU_256);
+	rig_post(&most);
+	rig_post(&send64);
+	rig_run_us(10);
+	rig_expect(0, BTH_RC_READ_REQUEST, 0xfffffe);
+	assert_int_equal(reth_get_dma_len(&rig->sent[0].reth), UINT32_C(1) << 31);
+	assert_int_equal(rig->n_sent, 1); /* no PSN is left for the other */
+	rig_answer(BTH_RC_READ_RESP_FIRST, 0xfffffe, aeth_syndrome(AETH_ACK, AETH_CREDIT_NONE), 1,
+		   rig->memory, 256, 0);
+	rig_run_us(10);
+	rig_expect(1, BTH_RC_SEND_ONLY, 0x7ffffe);
+}
+
+static void too_long(void **state)
+{
+	const struct rig_wqe more = {
+		.opcode = WQE_RDMA_READ,
+		.sge = {{1 << 30, 0, RIG_DATA}, {1 << 30, 0, RIG_DATA}, {1, 0, RIG_DATA}},
+		.n_sge = 3};
+
+	rig->params.hca_log_max_msg = 31;
+	rig_post(&more);
+	rig_run_us(10);
+	assert_int_equal(rig->n_sent, 0);
+	rig_expect_cqe(0, 0, 0, CQE_SYND_LOC_LEN_ERR);
+}
+
 static void ack_timeout(void **state)
 {
 	rig_post(&send64);
@@ -466,6 +503,8 @@ int main(void)
 		RC(one_send),
 		RC(gathered_write),
 		RC(zero_length),
+		RC(longest),
+		RC(too_long),
 		RC(ack_timeout),
 		RC(retries_reload),
 		RC(sequence_nak),
