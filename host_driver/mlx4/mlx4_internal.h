@@ -14,6 +14,7 @@
 #include "model/interface/commands.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/interface/static_rates.h"
 
 enum drv_sizes {
 	DRV_LOG_PAGE = 12,

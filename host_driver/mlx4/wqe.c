@@ -144,7 +144,7 @@ static size_t put_datagram(const struct drv_qp *qp, uint8_t *wqe, size_t at,
 	wqe_datagram_set_pd(d, qp->pd->pdn);
 	wqe_datagram_set_path_bits(d, ah->src_path_bits);
 	wqe_datagram_set_rlid(d, ah->dlid);
-	wqe_datagram_set_static_rate(d, ah->static_rate ? ah->static_rate + 5 : 0);
+	wqe_datagram_set_static_rate(d, ah->static_rate ? ah->static_rate + STATIC_RATE_OFFSET : 0);
 	wqe_datagram_set_sl(d, ah->sl);
 	if (ah->is_global) {
 		wqe_datagram_set_grh(d, 1);

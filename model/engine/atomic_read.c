@@ -5,6 +5,7 @@
 
 #include "model/engine/icm.h"
 #include "model/engine/link_port.h"
+#include "model/engine/static_rate.h"
 #include "model/engine/translate.h"
 
 enum { ATOMIC_BYTES = 8, ATOMIC_JOB_OFFSET = 64 };
@@ -219,12 +220,21 @@ static void read_arrived(struct dma *dma)
 	responder_settle(qp);
 }
 
-/* Not before what the port has to send anyway is down to the window. */
-static uint64_t read_earliest(struct hca *hca, const struct packet *job, unsigned port)
+/* Not before what the port, or the path at its static rate, has to send anyway is down to the
+ * window. */
+static uint64_t read_earliest(struct hca *hca, const struct packet *job, const struct packet *pkt)
 {
-	uint64_t backlog = link_port_backlog_ps(hca, port), window = hca->params->link_tx_window;
-	uint64_t at = hca_now(hca) + (backlog > window ? backlog - window : 0);
+	uint64_t backlog = link_port_backlog_ps(hca, pkt->port), of_path = 0, at;
+	const uint64_t window = hca->params->link_tx_window;
 
+	if (pkt->static_rate)
+		of_path = static_rate_backlog_ps(
+			hca, pkt->port,
+			(uint16_t)lrh_get_dlid((const struct lrh *)(const void *)pkt->wire),
+			pkt->static_rate);
+	if (backlog < of_path)
+		backlog = of_path;
+	at = hca_now(hca) + (backlog > window ? backlog - window : 0);
 	return at > job->ready_ps ? at : job->ready_ps;
 }
 
@@ -257,7 +267,7 @@ static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint
 	qp->receive.reads++;
 	if (!read_job(job)->started)
 		qp->receive.read_messages++;
-	pcie_read(qp->hca, &pkt->dma, read_earliest(qp->hca, job, pkt->port));
+	pcie_read(qp->hca, &pkt->dma, read_earliest(qp->hca, job, pkt));
 }
 
 bool read_job_has_room(const struct qp *qp, struct packet *job)

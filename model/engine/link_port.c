@@ -6,6 +6,7 @@
 #include "model/engine/link_state.h"
 #include "model/engine/packet.h"
 #include "model/engine/processor.h"
+#include "model/engine/static_rate.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
 #include "model/sim/fault.h"
@@ -154,6 +155,7 @@ static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t a
 
 void link_lanes_drop(struct link_port *lp)
 {
+	static_rate_drop(lp);
 	for (unsigned vl = 0; vl < VLS; vl++) {
 		struct lane *lane = &lp->lanes[vl];
 
@@ -486,6 +488,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 	}
 	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2)))
 		return loop_back(lp, pkt);
+	if (pkt->static_rate)
+		return static_rate_send(lp, pkt);
 	if (is_multicast(pkt))
 		loop_copy(lp, pkt);
 	if (pkt->vl == VL_MANAGEMENT)
@@ -605,7 +609,7 @@ bool link_port_is_quiet(struct hca *hca, unsigned port)
 {
 	const struct link_port *lp = hca->ports[port - 1];
 
-	if (lp->flying || lp->held || lp->config.phys == PHYS_TRAINING)
+	if (lp->flying || lp->held || lp->rate_held || lp->config.phys == PHYS_TRAINING)
 		return false;
 	for (unsigned vl = 0; vl < VLS; vl++)
 		if (lp->lanes[vl].first)

@@ -6,14 +6,13 @@
 #include "model/engine/link_port.h"
 #include "model/engine/link_state.h"
 #include "model/engine/processor.h"
+#include "model/engine/static_rate.h"
 #include "model/sim/fault.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Data rate of one lane in Mbit/s after coding: 8b/10b up to QDR, 64b/66b above (IBA 5.1; FDR10
- * 64b/66b at 10.3125 Gbit/s). */
-static uint64_t lane_mbps(unsigned speed)
+uint64_t link_lane_mbps(unsigned speed)
 {
 	static const uint64_t mbps[] = {
 		[CFG_SPEED_SDR] = 2000,    [CFG_SPEED_DDR] = 4000,   [CFG_SPEED_QDR] = 8000,
@@ -84,7 +83,7 @@ static void train(struct link_port *lp)
 static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 		     const struct link_port *peer)
 {
-	uint64_t mbps = lane_mbps(speed) * width;
+	uint64_t mbps = link_lane_mbps(speed) * width;
 
 	lp->speed = speed;
 	lp->width = width;
@@ -223,6 +222,7 @@ void link_port_destroy(struct link_port *lp)
 		return;
 	event_cancel(lp->hca->core, &lp->trained);
 	link_lanes_drop(lp);
+	static_rate_destroy(lp);
 	if (lp->peer)
 		lp->peer->peer = NULL;
 	free(lp);

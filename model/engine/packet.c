@@ -270,6 +270,7 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 	struct bth *bth = (struct bth *)(pkt->wire + pkt->bth_off);
 
 	pkt->port = path->port;
+	pkt->static_rate = path->static_rate;
 	pkt->vl = port->sl2vl[path->sl & 15];
 	pkt->qpn = h->dest_qpn;
 	pkt->psn = h->psn;

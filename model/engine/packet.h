@@ -36,6 +36,7 @@ struct packet {
 	bool rx_buffered;  /* holds space of the receiving port's buffer */
 	bool lent;	   /* its bytes to the trace record of its leaving, until it arrives */
 	bool resent;
+	uint8_t static_rate; /* sender: of its path, as in qp_path.static_rate; 0: none, or done */
 	unsigned hold; /* fault plan: later packets that are to pass it first */
 	const char *fault;	 /* what a fault plan did, for traces; NULL mostly */
 	uint64_t sent_ps;	 /* last bit left the sender */
@@ -83,6 +84,7 @@ unsigned packet_pool_in_use(const struct hca *hca);
 /* Everything in front of the payload, as the address path of a QP, an address vector or an MLX work request gives it. */
 struct packet_path {
 	uint8_t port, sl;
+	uint8_t static_rate; /* 0: the port's */
 	uint8_t path_bits;   /* added to the port's LID */
 	uint16_t dlid;
 	bool grh;

@@ -384,6 +384,7 @@ void qp_packet_path(const struct qp_path *path, struct packet_path *out)
 {
 	out->port = (uint8_t)(qp_path_get_port(path) + 1);
 	out->sl = (uint8_t)qp_path_get_sl(path);
+	out->static_rate = (uint8_t)qp_path_get_static_rate(path);
 	out->path_bits = (uint8_t)qp_path_get_path_bits(path);
 	out->dlid = (uint16_t)qp_path_get_rlid(path);
 	out->grh = qp_path_get_grh(path);

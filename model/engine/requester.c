@@ -7,6 +7,7 @@
 #include "model/engine/requester_impl.h"
 #include "model/engine/retry.h"
 #include "model/engine/scheduler.h"
+#include "model/engine/static_rate.h"
 #include "model/engine/wqe_fetch.h"
 #include "model/interface/rows.h"
 
@@ -407,6 +408,27 @@ static bool has_credit(struct send_step *s)
 	return beyond == 1;
 }
 
+/* A path at a static rate takes no more than the port would: what has been built waits there. */
+static bool path_has_room(struct send_step *s)
+{
+	const struct qp_path *path = qpc_primary_const(s->qpc);
+	const struct wqe_datagram *av = s->r.datagram;
+	unsigned code = av ? wqe_datagram_get_static_rate(av) : qp_path_get_static_rate(path);
+	uint64_t window = s->hca->params->link_tx_window, backlog;
+
+	if (__builtin_expect(!code, 1))
+		return true;
+	backlog = static_rate_backlog_ps(s->hca, s->send->port,
+					 (uint16_t)(av ? wqe_datagram_get_rlid(av)
+						       : qp_path_get_rlid(path)),
+					 code);
+	s->send->rate_wait = backlog > window;
+	if (!s->send->rate_wait)
+		return true;
+	s->send->timer.at_ps = hca_now(s->hca) + backlog - window; /* it is not set now */
+	return false;
+}
+
 /* How long a new WQE holds the unit. */
 static uint64_t wqe_ps(const struct send_step *s)
 {
@@ -427,6 +449,8 @@ static enum send_state packet(struct send_step *s)
 		return SEND_WAIT_ACK;
 	if (!has_credit(s))
 		return SEND_WAIT_CREDITS;
+	if (!path_has_room(s))
+		return SEND_WAIT_RATE;
 	err = requester_packet_send(s);
 	if (err == -EAGAIN)
 		return SEND_WAIT_MEMORY;

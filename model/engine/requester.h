@@ -99,6 +99,7 @@ struct qp_send {
 	bool flushing;
 	bool reliable;
 	bool rnr_wait;
+	bool rate_wait; /* for its path's static rate, until timer.at_ps */
 	bool implied_nak; /* gone back by an implied NAK, no progress since */
 	bool credits;     /* the responder gives credits */
 	struct send_wqe window[SEND_WINDOW];

@@ -26,6 +26,7 @@
 	S(WAIT_ACK, "waits for acknowledges", "requester_progress")                                \
 	S(WAIT_READS, "waits for reads and atomics", "requester_progress")                         \
 	S(WAIT_CREDITS, "waits for credits", "requester_progress")                                 \
+	S(WAIT_RATE, "waits for its path's static rate", "scheduler")                               \
 	S(WAIT_RNR, "waits for the receiver", "requester_timeout")                                 \
 	S(WAIT_COMPLETION, "waits for earlier work before its error", "requester_progress")        \
 	S(DRAINED, "drained", "qp_resume")

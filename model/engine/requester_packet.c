@@ -209,6 +209,7 @@ static int datagram_path(const struct send_step *s, struct packet_path *path,
 	}
 	path->port = s->send->port;
 	path->sl = (uint8_t)wqe_datagram_get_sl(av);
+	path->static_rate = (uint8_t)wqe_datagram_get_static_rate(av);
 	path->path_bits = (uint8_t)wqe_datagram_get_path_bits(av);
 	path->dlid = (uint16_t)wqe_datagram_get_rlid(av);
 	path->grh = wqe_datagram_get_grh(av);
@@ -283,6 +284,8 @@ static int build_mlx(struct send_step *s, struct packet *pkt, struct gather *g)
 	packet_build_raw(s->hca, pkt, s->send->port, headers, (unsigned)len, g->n,
 			 wqe_mlx_ctrl_get_vl15(ctrl), wqe_mlx_ctrl_get_slr(ctrl),
 			 (uint8_t)(lrh_get_slid((const struct lrh *)headers) & MLX_PATH_BITS));
+	if (!wqe_mlx_ctrl_get_vl15(ctrl)) /* IBA 9.11: of data virtual lanes */
+		pkt->static_rate = (uint8_t)wqe_mlx_ctrl_get_static_rate(ctrl);
 	return 0;
 }
 

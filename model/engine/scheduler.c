@@ -265,6 +265,9 @@ static void unit_job(struct event *ev)
 			continue;
 		}
 		qp->send.turn = TURN_NONE;
+		if (qp->send.rate_wait)
+			scheduler_ready(qp, qp->send.timer.at_ps);
+		qp->send.rate_wait = false;
 		qp_settle(qp);
 	}
 	if (rings_empty(s))

@@ -72,6 +72,7 @@
 	S(link_port, rx_packets, "packets received, all ports")                                                                        \
 	S(link_port, rx_dropped, "packets dropped on reception: CRC, length, address, state")                                          \
 	S(link_port, credit_stalls, "packets that waited for credits")                                                                 \
+	S(link_port, rate_waits, "packets that waited for their path's static rate")                                                   \
 	S(pcie, read_requests, "memory read TLPs sent")                                                                                \
 	S(pcie, read_bytes, "bytes read")                                                                                              \
 	S(pcie, write_tlps, "memory write TLPs sent")                                                                                  \
