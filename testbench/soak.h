@@ -25,6 +25,7 @@ enum {
 	SOAK_STEERED = 2,      /* XRC SRQs of an end */
 	SOAK_STEER_SHIFT = 32, /* wr_id of their receives: number from 1 above the slot */
 	SOAK_LOOSE = 3,        /* unreliable pairs: UC, UC, UD */
+	SOAK_TARGETS = 32,     /* places of UC WRITEs */
 };
 
 struct soak_slot {
@@ -69,6 +70,8 @@ struct soak_loose_qp {
 	struct drv_qp *qp;
 	struct soak_loose *flow; /* what it sends */
 	uint8_t *slots;
+	uint8_t *targets;                                              /* of the peer's WRITEs */
+	uint64_t target_number[SOAK_TARGETS], target_ps[SOAK_TARGETS]; /* of the last one there */
 	bool wrong_posted;
 };
 
@@ -95,13 +98,14 @@ enum soak_pair_state {
 	SOAK_DRAINING, /* waits for what is posted; then it is judged */
 	SOAK_SETTLING, /* waits for packets and DMA of the past, until settled_ps */
 	SOAK_STOPPED,  /* one send queue is drained (SQD); then it goes on */
+	SOAK_FREEING,  /* windows of type 2 are invalidated, here or by the peer */
 	SOAK_BINDING,  /* windows are bound anew */
 };
 
 struct soak_pair {
 	enum soak_pair_state state;
 	bool break_it;
-	bool xrc, windowed;
+	bool xrc, windowed, type_2;
 	unsigned stopped; /* end */
 	uint64_t settled_ps;
 	enum ibv_mtu mtu;
@@ -161,6 +165,9 @@ bool soak_post_some(struct soak *s);
 void soak_post_last(struct soak_qp *q);
 /* The peer's window bound anew, with another key. */
 void soak_post_bind(struct soak_qp *q);
+/* The key of the window at `q` becomes invalid: by a work request of it, or by a SEND of its peer.
+ */
+void soak_post_invalidate(struct soak_qp *q, bool by_peer);
 /* Gives free receives back to the queue: some, or all. */
 void soak_refill(struct soak *s, struct soak_rq *rq, bool all);
 /* Takes what has completed; false: nothing. */

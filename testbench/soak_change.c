@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What happens to the soak's pairs besides traffic: to ERR and, through RESET, back; a send queue
- * drained (SQD) with requests in it; windows bound anew; or all is judged once and goes on. And the
- * asynchronous events of it.
+ * drained (SQD) with requests in it; windows bound anew, those of type 2 after an invalidate of
+ * either side; or all is judged once and goes on. And the asynchronous events of it.
  */
 #include "testbench/soak.h"
 
@@ -117,6 +117,13 @@ static void bind_windows(struct soak *s, unsigned i)
 		soak_post_bind(soak_qp_at(s, n, i));
 }
 
+static void free_windows(struct soak *s, unsigned i)
+{
+	s->pair[i].state = SOAK_FREEING;
+	for (unsigned n = 0; n < TB_ENDS && tb_right(s->tb); n++)
+		soak_post_invalidate(soak_qp_at(s, n, i), rng_below(&s->rng, 2));
+}
+
 static void end_change(struct soak *s, unsigned i)
 {
 	const struct drv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
@@ -136,8 +143,12 @@ static void end_change(struct soak *s, unsigned i)
 		soak_connect(s, i);
 	p->state = SOAK_RUNNING;
 	p->break_it = false;
-	if (p->windowed && still_right())
-		bind_windows(s, i);
+	if (p->windowed && still_right()) {
+		if (p->type_2)
+			free_windows(s, i);
+		else
+			bind_windows(s, i);
+	}
 }
 
 static void go_on(struct soak *s, unsigned i)
@@ -167,6 +178,9 @@ bool soak_advance_pairs(struct soak *s)
 			any = true;
 		} else if (p->state == SOAK_STOPPED && soak_qp_at(s, p->stopped, i)->drained) {
 			go_on(s, i);
+			any = true;
+		} else if (p->state == SOAK_FREEING && soak_is_drained(s, i)) {
+			bind_windows(s, i);
 			any = true;
 		} else if (p->state == SOAK_BINDING && soak_is_drained(s, i)) {
 			p->state = SOAK_RUNNING;

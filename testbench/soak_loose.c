@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The soak's queue pairs that may lose messages: two of UC, one of UD. Every message carries its
- * number as immediate. Now and then a request is wrong on purpose: the queue pair goes to SQE, what
+ * number as immediate; on UC every second one is a WRITE, to a place that no other one has as long
+ * as packets live. Now and then a request is wrong on purpose: the queue pair goes to SQE, what
  * is behind it is flushed, and it is taken back to RTS while receives go on.
  */
 #include "testbench/soak.h"
@@ -20,7 +21,8 @@ enum {
 	COPIES = 4, /* what the soak's faults make of one packet, itself included */
 	WRONG_ONE_IN = 300,
 	POLL_MAX = 16,
-	RECEIVE = 1, /* bit of wr_id */
+	DEAD_US = 2000, /* longer than any packet lives */
+	RECEIVE = 1,    /* bit of wr_id */
 	WR_SHIFT = 8,
 };
 
@@ -44,7 +46,7 @@ static size_t all_bytes(void)
 	size_t bytes = 0;
 
 	for (unsigned i = 0; i < SOAK_LOOSE; i++)
-		bytes += SLOTS * slot_bytes(i);
+		bytes += (SLOTS + SOAK_TARGETS) * slot_bytes(i);
 	return (bytes + PLATFORM_PAGE_SIZE - 1) & ~(size_t)(PLATFORM_PAGE_SIZE - 1);
 }
 
@@ -81,6 +83,7 @@ static bool create_qp(struct soak *s, struct soak_end *e, unsigned i, uint8_t *a
 	q->end = e;
 	q->index = i;
 	q->slots = at;
+	q->targets = at + SLOTS * slot_bytes(i);
 	q->flow = calloc(1, sizeof(*q->flow));
 	must(q->flow ? 0 : -ENOMEM);
 	must(drv_qp_create(e->pd, &init, &q->qp));
@@ -123,14 +126,14 @@ static bool create_end(struct soak *s, struct soak_end *e)
 		return false;
 	memset(e->loose_memory, SOAK_FILL, all_bytes());
 	must(drv_mr_reg_iova(e->pd, e->loose_memory, all_bytes(), tb_va(e->end, e->loose_memory),
-			     IBV_ACCESS_LOCAL_WRITE, &e->loose_mr));
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, &e->loose_mr));
 	must(drv_cq_create(e->end->dev, SOAK_LOOSE * (DEPTH + SLOTS), 0, &e->loose_cq));
 	if (still_right())
 		drv_cq_set_callback(e->loose_cq, soak_completion_event, s);
 	at = e->loose_memory;
 	for (unsigned i = 0; i < SOAK_LOOSE && still_right(); i++) {
 		create_qp(s, e, i, at);
-		at += SLOTS * slot_bytes(i);
+		at += (SLOTS + SOAK_TARGETS) * slot_bytes(i);
 	}
 	return still_right();
 }
@@ -175,18 +178,37 @@ static bool has_room(const struct soak_loose_qp *q)
 	return !q->wrong_posted && q->flow->posted - q->flow->done < DEPTH;
 }
 
+/* A place of the peer for the next WRITE; NULL: what was sent to it may still be on its way. */
+static uint8_t *take_target(struct soak *s, struct soak_loose_qp *q, struct soak_loose_qp *peer)
+{
+	const unsigned i = q->flow->posted % SOAK_TARGETS;
+	uint8_t *at = peer->targets + i * slot_bytes(q->index);
+
+	if (is_ud(q->index) || below(s, 2) ||
+	    (peer->target_ps[i] && tb_now(s->tb) < peer->target_ps[i] + CFG_US(DEAD_US)))
+		return NULL;
+	peer->target_number[i] = q->flow->posted;
+	peer->target_ps[i] = EVENT_NEVER - CFG_US(DEAD_US); /* until it has been sent */
+	memset(at, SOAK_FILL, slot_bytes(q->index));
+	return at;
+}
+
 static void post(struct soak *s, struct soak_loose_qp *q)
 {
 	struct soak_end *e = q->end, *peer = &s->ends[e == &s->ends[0]];
+	uint8_t *target = take_target(s, q, &peer->loose[q->index]);
 	const uint32_t len = (uint32_t)below(s, (is_ud(q->index) ? UD_LARGEST : UC_LARGEST) + 1);
 	const size_t at = below(s, SOAK_MEDIUM);
 	const bool bad = len && below(s, WRONG_ONE_IN) == 0;
-	const uint64_t number = soak_loose_post(q->flow, at, len, bad);
+	const uint64_t number = soak_loose_post(q->flow, at, len, bad, target);
 	const struct drv_ah_attr ah = {.dlid = peer->end->lid, .port_num = 1};
 	struct drv_sge sge = {tb_va(e->end, e->pattern + at), len,
 			      drv_mr_lkey(e->pattern_mr) ^ bad};
 	const struct drv_send_wr wr = {.wr_id = number << WR_SHIFT,
-				       .opcode = IBV_WR_SEND_WITH_IMM,
+				       .opcode = target ? IBV_WR_RDMA_WRITE_WITH_IMM
+							: IBV_WR_SEND_WITH_IMM,
+				       .remote_addr = target ? tb_va(peer->end, target) : 0,
+				       .rkey = drv_mr_rkey(peer->loose_mr),
 				       .send_flags = IBV_SEND_SIGNALED,
 				       .sg_list = &sge,
 				       .num_sge = len != 0,
@@ -231,6 +253,32 @@ static void restart(struct soak *s, struct soak_loose_qp *q)
 	s->changes++;
 }
 
+/* The WRITE to that place has left; its packets live so long from now on. */
+static void target_sent(struct soak *s, struct soak_loose_qp *q, uint64_t number)
+{
+	struct soak_loose_qp *peer = &s->ends[q->end == &s->ends[0]].loose[q->index];
+	const unsigned i = number % SOAK_TARGETS;
+
+	if (peer->target_number[i] == number && peer->target_ps[i])
+		peer->target_ps[i] = tb_now(s->tb);
+}
+
+static const char *written(struct soak_loose_qp *q, struct soak_loose *from,
+			   const struct drv_wc *wc)
+{
+	const unsigned i = wc->imm_data % SOAK_TARGETS;
+	const uint8_t *at = q->targets + i * slot_bytes(q->index);
+
+	if ((uint32_t)q->target_number[i] != wc->imm_data)
+		return "a WRITE arrives whose place has been given to another one";
+	if (wc->byte_len > UC_LARGEST)
+		return "a WRITE arrives that is longer than any";
+	for (unsigned k = 0; k < SOAK_GUARD; k++)
+		if (at[wc->byte_len + k] != SOAK_FILL)
+			return "a WRITE has written beyond its end";
+	return soak_loose_received(from, wc->imm_data, at, wc->byte_len, true);
+}
+
 static const char *received(struct soak *s, struct soak_loose_qp *q, const struct drv_wc *wc)
 {
 	const unsigned slot = (unsigned)(wc->wr_id >> WR_SHIFT);
@@ -246,7 +294,9 @@ static const char *received(struct soak *s, struct soak_loose_qp *q, const struc
 	for (unsigned i = 0; i < SOAK_GUARD; i++)
 		if (guard[i] != SOAK_FILL)
 			return "a receive is written beyond its end";
-	return soak_loose_received(from, wc->imm_data, bytes + area, wc->byte_len - area);
+	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+		return written(q, from, wc);
+	return soak_loose_received(from, wc->imm_data, bytes + area, wc->byte_len - area, false);
 }
 
 static void take(struct soak *s, struct soak_end *e, const struct drv_wc *wc)
@@ -263,6 +313,7 @@ static void take(struct soak *s, struct soak_end *e, const struct drv_wc *wc)
 			post_receive(s, q, (unsigned)(wc->wr_id >> WR_SHIFT));
 	} else if (q) {
 		text = soak_loose_sent(q->flow, wc->wr_id >> WR_SHIFT, wc->status);
+		target_sent(s, q, wc->wr_id >> WR_SHIFT);
 		if (!text && q->flow->stopped && q->flow->done == q->flow->posted)
 			restart(s, q);
 	}

@@ -60,7 +60,7 @@ void soak_flow_free(struct soak_flow *f)
 bool soak_consumes(enum ibv_wr_opcode opcode)
 {
 	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
-	       opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	       opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
 static bool is_atomic(enum ibv_wr_opcode opcode)
@@ -108,6 +108,8 @@ static enum ibv_wc_opcode send_wc_opcode(enum ibv_wr_opcode opcode)
 		return IBV_WC_MASKED_FETCH_ADD;
 	case IBV_WR_BIND_MW:
 		return IBV_WC_BIND_MW;
+	case IBV_WR_LOCAL_INV:
+		return IBV_WC_LOCAL_INV;
 	default:
 		return IBV_WC_SEND;
 	}
@@ -372,7 +374,9 @@ const char *soak_flow_received(struct soak_flow *f, const struct soak_wc *wc,
 	if (wc->byte_len != op->len)
 		return wrong(f, "request %" PRIu64 " is received with %u bytes, not %u", number,
 			     wc->byte_len, op->len);
-	if (wc->has_imm != has_imm(op->opcode) || (wc->has_imm && wc->imm != op->imm))
+	if (wc->has_imm != has_imm(op->opcode) ||
+	    wc->has_key != (op->opcode == IBV_WR_SEND_WITH_INV) ||
+	    ((wc->has_imm || wc->has_key) && wc->imm != op->imm))
 		return wrong(f, "request %" PRIu64 " is received with imm 0x%x, not 0x%x", number,
 			     wc->imm, op->imm);
 	return judge_message(f, number, piece, pieces, fill);
@@ -424,10 +428,10 @@ static struct soak_loose_message *message_at(struct soak_loose *f, uint64_t numb
 	return &f->ring[number % SOAK_LOOSE_RING];
 }
 
-uint64_t soak_loose_post(struct soak_loose *f, size_t at, uint32_t len, bool bad)
+uint64_t soak_loose_post(struct soak_loose *f, size_t at, uint32_t len, bool bad, bool write)
 {
 	*message_at(f, f->posted) = (struct soak_loose_message){
-		.number = f->posted, .at = at, .len = len, .wrong = bad};
+		.number = f->posted, .at = at, .len = len, .wrong = bad, .write = write};
 	return f->posted++;
 }
 
@@ -451,7 +455,7 @@ const char *soak_loose_sent(struct soak_loose *f, uint64_t number, enum ibv_wc_s
 }
 
 const char *soak_loose_received(struct soak_loose *f, uint32_t imm, const uint8_t *bytes,
-				uint32_t len)
+				uint32_t len, bool write)
 {
 	uint64_t number = (f->posted & ~(uint64_t)UINT32_MAX) | imm;
 	struct soak_loose_message *m;
@@ -459,6 +463,8 @@ const char *soak_loose_received(struct soak_loose *f, uint32_t imm, const uint8_
 	m = message_at(f, number);
 	if (number >= f->posted || m->number != number || m->wrong)
 		return wrong(f, "a message %u arrives; %" PRIu64 " have been sent", imm, f->posted);
+	if (m->write != write)
+		return wrong(f, "message %" PRIu64 " arrives as another kind", number);
 	if (++m->arrived > f->most)
 		return wrong(f, "message %" PRIu64 " arrives for the %u. time", number, m->arrived);
 	if (len != m->len)

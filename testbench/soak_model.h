@@ -31,7 +31,7 @@ struct soak_op {
 	enum ibv_wr_opcode opcode;
 	bool signaled, fence, inlined;
 	bool from_pattern; /* READ: of the peer's memory that nobody writes, not of the window */
-	uint32_t imm, len;
+	uint32_t imm, len; /* imm: immediate, or the key that a SEND invalidates */
 	unsigned pieces;
 	struct soak_piece piece[SOAK_PIECES]; /* sent from, or landing in */
 	uint64_t remote;                      /* offset in window or pattern */
@@ -49,7 +49,7 @@ struct soak_wc {
 	enum ibv_wc_status status;
 	enum ibv_wc_opcode opcode;
 	uint32_t byte_len, imm;
-	bool has_imm;
+	bool has_imm, has_key; /* invalidated, in imm */
 };
 
 struct soak_flow {
@@ -104,18 +104,21 @@ struct soak_loose {
 		size_t at;
 		uint32_t len;
 		unsigned arrived;
-		bool wrong;
+		bool wrong, write;
 	} ring[SOAK_LOOSE_RING];
 	uint64_t posted, done, delivered;
 	bool stopped; /* the wrong one has completed */
 	char text[SOAK_TEXT_CHARS];
 };
 
-/* Bytes [at, at + len) of the pattern; the number of the message, which its immediate carries. */
-uint64_t soak_loose_post(struct soak_loose *f, size_t at, uint32_t len, bool wrong);
+/* Bytes [at, at + len) of the pattern, by SEND or WRITE; the number of the message, which its
+ * immediate carries. */
+uint64_t soak_loose_post(struct soak_loose *f, size_t at, uint32_t len, bool wrong, bool write);
 const char *soak_loose_sent(struct soak_loose *f, uint64_t number, enum ibv_wc_status status);
+/* `bytes`: where the message must be. A WRITE's place has been given to no other one since, and
+ * what was given it before is dead. */
 const char *soak_loose_received(struct soak_loose *f, uint32_t imm, const uint8_t *bytes,
-				uint32_t len);
+				uint32_t len, bool write);
 const char *soak_loose_judge(struct soak_loose *f);
 
 #endif

@@ -40,6 +40,11 @@ static bool is_windowed(unsigned pair)
 	return pair % SHAPES == 4 || pair % SHAPES == 7;
 }
 
+static bool is_type_2(unsigned pair)
+{
+	return pair % SHAPES == 7;
+}
+
 static bool has_own(unsigned pair)
 {
 	return !is_shared(pair) && !is_xrc(pair);
@@ -142,8 +147,8 @@ static unsigned cq_entries(const struct soak *s)
 	       2 * (SHARED_SLOTS + SOAK_STEERED * STEERED_SLOTS);
 }
 
-/* XRC: one queue pair sends, another one receives. All its queues complete on one CQ, where messages
- * keep their order. */
+/* XRC: one queue pair sends, another one receives. All its queues complete on one CQ, where
+ * messages keep their order. */
 static bool create_xrc(struct soak *s, struct soak_qp *q)
 {
 	struct soak_end *e = q->end;
@@ -176,7 +181,7 @@ static bool create_qp(struct soak *s, struct soak_end *e, unsigned i, uint8_t **
 	q->depth = DEPTH_MIN * (1 + i % DEPTH_STEPS);
 	q->landing = e->landings + (size_t)i * LANDING_BYTES;
 	if (is_windowed(i))
-		must(drv_mw_alloc(e->pd, IBV_MW_TYPE_1, &q->mw));
+		must(drv_mw_alloc(e->pd, is_type_2(i) ? IBV_MW_TYPE_2 : IBV_MW_TYPE_1, &q->mw));
 	if (is_xrc(i))
 		return create_xrc(s, q);
 	q->rq = is_shared(i) ? &e->shared : &q->own;
@@ -265,6 +270,7 @@ bool soak_create(struct soak *s, struct tb *tb)
 					    s->window_bytes));
 		s->pair[i].xrc = is_xrc(i);
 		s->pair[i].windowed = is_windowed(i);
+		s->pair[i].type_2 = is_type_2(i);
 		soak_connect(s, i);
 		if (!is_windowed(i))
 			continue;

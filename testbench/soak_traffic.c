@@ -301,6 +301,22 @@ void soak_post_bind(struct soak_qp *q)
 	must(drv_post_send(q->qp, &wr, NULL));
 }
 
+void soak_post_invalidate(struct soak_qp *q, bool by_peer)
+{
+	struct soak *s = q->end->soak;
+	struct soak_qp *from = by_peer ? &s->ends[q->end == &s->ends[0]].qp[q->index] : q;
+	const struct soak_op op = {.opcode = by_peer ? IBV_WR_SEND_WITH_INV : IBV_WR_LOCAL_INV,
+				   .signaled = true,
+				   .imm = drv_mw_rkey(q->mw)};
+	struct tb *tb = s->tb;
+	struct drv_send_wr wr;
+
+	fill_wr(from, &op, NULL, &wr);
+	wr.invalidate_rkey = op.imm;
+	note(from, &op);
+	must(drv_post_send(from->qp, &wr, NULL));
+}
+
 bool soak_post_some(struct soak *s)
 {
 	unsigned first = (unsigned)below(s, TB_ENDS * s->pairs);
@@ -422,8 +438,9 @@ static void take(struct soak_end *e, const struct drv_wc *wc)
 		.status = wc->status,
 		.opcode = wc->opcode,
 		.byte_len = wc->byte_len,
-		.imm = wc->imm_data,
+		.imm = wc->wc_flags & IBV_WC_WITH_INV ? wc->invalidated_rkey : wc->imm_data,
 		.has_imm = wc->wc_flags & IBV_WC_WITH_IMM,
+		.has_key = wc->wc_flags & IBV_WC_WITH_INV,
 	};
 	const char *text;
 
