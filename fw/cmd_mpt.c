@@ -111,7 +111,8 @@ enum hcr_status cmd_write_mtt(struct fw_cmd *c)
 	if (status != HCR_STATUS_OK)
 		return status;
 	offset = write_mtt_get_offset(w);
-	if (offset % FW_MTT_SIZE || offset >> (FW_LOG_MTTS + 3))
+	if (offset % FW_MTT_SIZE || offset >> (FW_LOG_MTTS + 3) ||
+	    (offset + bytes - 1) >> (FW_LOG_MTTS + 3))
 		return HCR_STATUS_BAD_PARAM;
 	if (fw_icm_write(fw.tables[FW_TABLE_MTT].base + offset, write_mtt_entry_cptr(w), bytes))
 		return HCR_STATUS_ICM_ERROR;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The commands that a driver in order seldom needs: QUERY_HCA, QUERY_EQ, QUERY_CQ, QUERY_MPT,
- * WRITE_MTT, SET_NODE, DIAG_RPRT and a transition from INIT to INIT. Each tells, or does, what is
- * so.
+ * SET_NODE, DIAG_RPRT and a transition from INIT to INIT. Each tells, or does, what is so.
  */
 /* behaviours: HCA-query-commands ST-7 */
 #include "host_driver/mlx4/mlx4_internal.h"
