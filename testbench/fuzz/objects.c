@@ -288,7 +288,7 @@ int fuzz_input(const uint8_t *data, size_t size)
 	c.b = (struct fuzz_bytes){data, data + size};
 	fuzz_rig_call(rig, steps, &c, CFG_S(60));
 	fuzz_rig_pass(rig, CFG_MS(1));
-	if (rig->tb.ends[0].dev->dead || rig->inputs % 8 == 0)
+	if (rig->tb.ends[0].dev->dead || rig->inputs % 32 == 0)
 		fuzz_rig_spoil();
 	return 0;
 }
