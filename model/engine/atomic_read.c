@@ -417,6 +417,25 @@ static int atomic_apply(struct packet *pkt, uint64_t *old)
 	return err;
 }
 
+static bool is_under_way(const struct packet *pkt)
+{
+	return !(pkt->mark & (MARK_READ | MARK_READY)) && bth_op_is(pkt->op, BTH_ATOMIC);
+}
+
+/* Atomics of a QP are done in their order; PCIe keeps that of reads, unless one is late. */
+static bool overtakes(const struct qp_receive *r, const struct packet *pkt)
+{
+	const struct packet *before;
+
+	for (before = r->out.first; before && before != pkt; before = before->next)
+		if (is_under_way(before))
+			return true;
+	for (before = before ? NULL : r->jobs.first; before && before != pkt; before = before->next)
+		if (is_under_way(before))
+			return true;
+	return false;
+}
+
 static void atomic_arrived(struct dma *dma)
 {
 	struct packet *pkt = responder_container(dma, struct packet, dma);
@@ -424,6 +443,10 @@ static void atomic_arrived(struct dma *dma)
 	struct atomic_job *job = atomic_job(pkt);
 	uint64_t old;
 
+	if (overtakes(&qp->receive, pkt)) {
+		pcie_read(pkt->hca, dma, dma->ready_ps);
+		return;
+	}
 	if (dma->status || atomic_apply(pkt, &old)) {
 		pkt->mark |= MARK_FAILED;
 		pkt->verdict = VERDICT_CONTEXT;

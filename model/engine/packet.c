@@ -396,7 +396,7 @@ static const char *parse(struct packet *pkt)
 	if (bth_get_tver(bth))
 		return "TVer";
 	pkt->op = bth_op_find((uint8_t)bth_get_opcode(bth));
-	if (!pkt->op->props)
+	if (!pkt->op->props && !bth_code_is_reliable(bth_get_opcode(bth)))
 		return "opcode";
 	headers = bth_op_header_bytes(pkt->op, pkt->grh_off != 0);
 	pad = bth_get_pad(bth);
@@ -405,7 +405,7 @@ static const char *parse(struct packet *pkt)
 	pkt->ext_off = pkt->bth_off + BTH_BYTES;
 	pkt->payload_off = (uint16_t)headers;
 	pkt->payload_len = (uint16_t)(pkt->len - headers - pad - (unsigned)CRC_BYTES);
-	if (!bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad)
+	if (pkt->op->props && !bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad)
 		return "payload where none belongs";
 	if (pkt->payload_len > PACKET_PAYLOAD)
 		return "payload above 4096 bytes";

@@ -27,13 +27,39 @@ static uint32_t path_pkey(struct hca *hca, const struct qp_path *path)
 		->pkeys[qp_path_get_pkey_index(path)];
 }
 
-/* Port and addresses, as the QP sends them, the other way round. */
-static bool came_on(const struct packet *pkt, const struct qp_path *path)
+enum { GUID_AT = 8 }; /* in a GID */
+
+static const uint64_t link_local = 0xfe80000000000000; /* the prefix that every port answers to */
+
+static bool gid_is(const uint8_t *gid, uint64_t prefix, uint64_t guid)
+{
+	const uint64_t its = be64_load(gid);
+
+	return be64_load(gid + GUID_AT) == guid && (its == prefix || its == link_local);
+}
+
+/* A path with a GRH takes packets with one, between the two GIDs it has (IBA 9.6.1.2). */
+static bool __attribute__((noinline))
+grh_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
+{
+	const struct port_config *port = link_port_config(hca, qp_path_get_port(path) + 1);
+	const struct grh *grh = (const struct grh *)(const void *)(pkt->wire + pkt->grh_off);
+	const uint8_t *peer = qp_path_rgid_cptr(path);
+
+	return pkt->grh_off &&
+	       gid_is(grh_dgid_cptr(grh), port->gid_prefix,
+		      port->guids[qp_path_get_mgid_index(path) % PORT_MAX_GIDS]) &&
+	       gid_is(grh_sgid_cptr(grh), be64_load(peer), be64_load(peer + GUID_AT));
+}
+
+/* Port and addresses, as the QP sends them, the other way round (IBA 9.6.1.5). */
+static bool came_on(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 {
 	const struct lrh *lrh = (const struct lrh *)(const void *)pkt->wire;
 
 	return pkt->port == qp_path_get_port(path) + 1 &&
-	       lrh_get_slid(lrh) == qp_path_get_rlid(path);
+	       lrh_get_slid(lrh) == qp_path_get_rlid(path) &&
+	       (qp_path_get_grh(path) ? grh_fits(hca, pkt, path) : !pkt->grh_off);
 }
 
 static bool usable(struct hca *hca, const struct qp_path *path)
@@ -72,8 +98,7 @@ void qp_path_asked(struct qp *qp, struct qpc *qpc)
 		refused(qp, "migration asked for, the alternate path can not be used");
 }
 
-static void __attribute__((noinline))
-rearmed(struct qp *qp, enum context_use use, struct qpc *qpc)
+static void __attribute__((noinline)) rearmed(struct qp *qp, enum context_use use, struct qpc *qpc)
 {
 	qpc_set_pm_state(qpc, QP_PM_ARMED);
 	context_changed(qp->hca, use, qp->qpn);
@@ -88,7 +113,7 @@ bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const
 	if (service != QP_ST_RC && service != QP_ST_UC && service != QP_ST_XRC)
 		return true;
 	if (state == QP_PM_ARMED && asks) {
-		if (came_on(pkt, qpc_alternate_const(qpc)) &&
+		if (came_on(qp->hca, pkt, qpc_alternate_const(qpc)) &&
 		    qp_path_pkeys_meet(bth_get_pkey(bth_of(pkt)),
 				       path_pkey(qp->hca, qpc_alternate_const(qpc))) &&
 		    qp_path_migrate(qp, use, qpc))
@@ -96,7 +121,7 @@ bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const
 		refused(qp, "the peer asks for migration to another path");
 		return false;
 	}
-	if (!came_on(pkt, qpc_primary_const(qpc)))
+	if (!came_on(qp->hca, pkt, qpc_primary_const(qpc)))
 		return false;
 	if (state == QP_PM_REARM && !asks)
 		rearmed(qp, use, qpc);

@@ -107,10 +107,14 @@ static enum resp_state resp_next(struct resp_run *x)
 	return RESP_QP;
 }
 
-static bool service_matches(const struct qpc *qpc, const struct bth_op *op)
+static bool service_matches(const struct qpc *qpc, const struct packet *pkt)
 {
 	enum qp_service service = (enum qp_service)qpc_get_service(qpc);
+	const struct bth_op *op = pkt->op;
 
+	if (__builtin_expect(!op->props, 0)) /* unknown, of RC or XRC */
+		return service ==
+		       (bth_get_opcode(resp_bth(pkt)) < BTH_XRC_SEND_FIRST ? QP_ST_RC : QP_ST_XRC);
 	return op->service == (service == QP_ST_MLX ? QP_ST_UD : service);
 }
 
@@ -166,7 +170,7 @@ static enum resp_state resp_qp(struct resp_run *x)
 	state = qpc_get_state(x->qpc);
 	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_ERR)
 		return resp_refuse(x, VERDICT_DROP);
-	if (!service_matches(x->qpc, x->pkt->op))
+	if (!service_matches(x->qpc, x->pkt))
 		return resp_refuse(x, VERDICT_DROP);
 	moves = qpc_get_pm_state(x->qpc) != QP_PM_MIGRATED;
 	if (!qp_path_accepts(x->qp, CONTEXT_RESPONDER, x->qpc, x->pkt))
@@ -207,7 +211,7 @@ static enum resp_state resp_psn(struct resp_run *x)
 		return RESP_SEQUENCE;
 	}
 	if (ahead < 0)
-		return RESP_DUPLICATE;
+		return x->pkt->op->props ? RESP_DUPLICATE : resp_refuse(x, VERDICT_DROP);
 	if (ahead > 0) {
 		x->hca->stats.responder_out_of_sequence++;
 		/* One NAK until the expected PSN comes (IBA 9.7.5): else every packet of a window

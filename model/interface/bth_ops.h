@@ -131,6 +131,12 @@ static inline const struct bth_op *bth_op_find(uint8_t opcode)
 	return &bth_ops[opcode];
 }
 
+/* Of a service that answers an opcode it does not know: OpCode[7:5] of RC, XRC. */
+static inline bool bth_code_is_reliable(uint32_t opcode)
+{
+	return opcode >> 5 == BTH_RC_SEND_FIRST >> 5 || opcode >> 5 == BTH_XRC_SEND_FIRST >> 5;
+}
+
 static inline bool bth_op_is(const struct bth_op *op, enum bth_prop prop)
 {
 	return (op->props & (uint32_t)prop) != 0;

@@ -6,7 +6,7 @@
 /* behaviours: IBA-7.3-packet-checks IBA-9.6.1-header-checks */
 #include "testbench/services.h"
 
-enum { NO_OPCODE = 0x1f, MANUFACTURER = 0xc0, CNP = 0x81, LEN = 64 };
+enum { NO_OPCODE = 0x3f, MANUFACTURER = 0xc0, CNP = 0x81, LEN = 64 };
 
 #define SPOILED(...) inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = LEN, .ack_req = true, __VA_ARGS__)
 

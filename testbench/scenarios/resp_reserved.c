@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Opcodes that mean nothing, in the range of a reliable service: in turn they are invalid requests
+ * and end the queue pair, as the responder's table of errors has it; ahead of their turn they are
+ * out of sequence, behind it nothing. To a queue pair of another service they are nothing either.
+ * behaviours: IBA-9.7.4.1.3-reserved-opcode
+ */
+#include "testbench/services.h"
+
+enum { RESERVED = 0x1f, RESERVED_XRC = 0xbf, RESERVED_UC = 0x3f, LEN = 64 };
+
+SCENARIO(resp_reserved, "reserved opcodes: NAK of an invalid request, in turn only")
+{
+	post_recv(b, .wr_id = 1, .len = LEN);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffd, .opcode = RESERVED, .len = LEN);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = RESERVED_XRC, .len = LEN);
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = RESERVED_UC, .len = LEN);
+	expect_no_more(CFG_US(20));
+	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .opcode = RESERVED, .len = LEN);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .nak = NAK_PSN_SEQUENCE);
+	expect_stat(b, port1, rcv_errors, 0);
+
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = RESERVED, .len = LEN);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .nak = NAK_INVALID_REQ);
+	expect_event(b, IBV_EVENT_QP_REQ_ERR);
+	expect_cqe(b, .wr_id = 1, .status = IBV_WC_WR_FLUSH_ERR);
+	reconnect(0);
+
+	phase("without payload, and in the middle of a message");
+	post_recv(b, .wr_id = 2, .len = 3 * 4096);
+	inject(b, RC_SEND_FIRST, .psn = 0xfffffe, .len = 4096);
+	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .opcode = RESERVED);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xffffff, .nak = NAK_INVALID_REQ);
+	expect_cqe(b, .wr_id = 2, .status = IBV_WC_REM_INV_REQ_ERR);
+	expect_event(b, IBV_EVENT_QP_REQ_ERR);
+	ignore_data(b, .len = 4096);
+}
