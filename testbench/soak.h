@@ -70,8 +70,9 @@ struct soak_loose_qp {
 	struct drv_qp *qp;
 	struct soak_loose *flow; /* what it sends */
 	uint8_t *slots;
-	uint8_t *targets;                                              /* of the peer's WRITEs */
-	uint64_t target_number[SOAK_TARGETS], target_ps[SOAK_TARGETS]; /* of the last one there */
+	uint8_t *targets;                     /* of the peer's WRITEs */
+	uint64_t target_number[SOAK_TARGETS]; /* of the last one there */
+	uint64_t target_ps[SOAK_TARGETS];     /* since when it can not come any more */
 	bool wrong_posted;
 };
 

@@ -21,10 +21,12 @@ enum {
 	COPIES = 4, /* what the soak's faults make of one packet, itself included */
 	WRONG_ONE_IN = 300,
 	POLL_MAX = 16,
-	DEAD_US = 2000, /* longer than any packet lives */
-	RECEIVE = 1,    /* bit of wr_id */
+	DEAD_US = 10000, /* longer than any packet lives, and waits at its receiver */
+	RECEIVE = 1,     /* bit of wr_id */
 	WR_SHIFT = 8,
 };
+
+static const uint64_t never_ps = UINT64_MAX - CFG_US(DEAD_US);
 
 static uint64_t below(struct soak *s, uint64_t n)
 {
@@ -188,7 +190,7 @@ static uint8_t *take_target(struct soak *s, struct soak_loose_qp *q, struct soak
 	    (peer->target_ps[i] && tb_now(s->tb) < peer->target_ps[i] + CFG_US(DEAD_US)))
 		return NULL;
 	peer->target_number[i] = q->flow->posted;
-	peer->target_ps[i] = EVENT_NEVER - CFG_US(DEAD_US); /* until it has been sent */
+	peer->target_ps[i] = never_ps;
 	memset(at, SOAK_FILL, slot_bytes(q->index));
 	return at;
 }
@@ -253,14 +255,14 @@ static void restart(struct soak *s, struct soak_loose_qp *q)
 	s->changes++;
 }
 
-/* The WRITE to that place has left; its packets live so long from now on. */
-static void target_sent(struct soak *s, struct soak_loose_qp *q, uint64_t number)
+/* Messages come in their order, or not at all: nothing before this one does, but copies that
+ * packets in flight make. */
+static void targets_pass(struct soak *s, struct soak_loose_qp *q, uint32_t number)
 {
-	struct soak_loose_qp *peer = &s->ends[q->end == &s->ends[0]].loose[q->index];
-	const unsigned i = number % SOAK_TARGETS;
-
-	if (peer->target_number[i] == number && peer->target_ps[i])
-		peer->target_ps[i] = tb_now(s->tb);
+	for (unsigned i = 0; i < SOAK_TARGETS; i++)
+		if (q->target_ps[i] == never_ps &&
+		    (int32_t)(number - (uint32_t)q->target_number[i]) > 0)
+			q->target_ps[i] = tb_now(s->tb);
 }
 
 static const char *written(struct soak_loose_qp *q, struct soak_loose *from,
@@ -294,6 +296,7 @@ static const char *received(struct soak *s, struct soak_loose_qp *q, const struc
 	for (unsigned i = 0; i < SOAK_GUARD; i++)
 		if (guard[i] != SOAK_FILL)
 			return "a receive is written beyond its end";
+	targets_pass(s, q, wc->imm_data);
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
 		return written(q, from, wc);
 	return soak_loose_received(from, wc->imm_data, bytes + area, wc->byte_len - area, false);
@@ -313,7 +316,6 @@ static void take(struct soak *s, struct soak_end *e, const struct drv_wc *wc)
 			post_receive(s, q, (unsigned)(wc->wr_id >> WR_SHIFT));
 	} else if (q) {
 		text = soak_loose_sent(q->flow, wc->wr_id >> WR_SHIFT, wc->status);
-		target_sent(s, q, wc->wr_id >> WR_SHIFT);
 		if (!text && q->flow->stopped && q->flow->done == q->flow->posted)
 			restart(s, q);
 	}
