@@ -232,7 +232,8 @@ static void unit_job(struct event *ev)
 	uint64_t again_ps, busy;
 	uint16_t from;
 
-	if (qp && !unit->stalled) {
+	/* one that waited for its context finds no room for its payload reads: it waits like others */
+	if (qp && (!unit->stalled || scheduler_reads_full(s->hca))) {
 		ring_add(s, qp);
 		qp = NULL;
 	}

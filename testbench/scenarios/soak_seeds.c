@@ -32,6 +32,13 @@ SCENARIO(soak_error_state, "responses that come while a queue pair is taken to E
 	soak_run(tb);
 }
 
+/* A queue pair whose context comes while there is no room for payload reads. */
+SCENARIO(soak_slow_contexts, "contexts that take 20 us to come", .no_qps = true, .unobserved = true,
+	 .settings = {"sim.time_limit=0", "hca.context_cache.miss_latency=20us"})
+{
+	soak_run(tb);
+}
+
 /* READs repeated while new ones come; two readers of one send queue. */
 SCENARIO(soak_repeats, "all faults, many queue pairs to ERR and back", .no_qps = true,
 	 .unobserved = true,
