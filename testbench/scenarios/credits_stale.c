@@ -11,13 +11,13 @@ enum { CREDITS_2 = 2, CREDITS_0 = 0, LEN = 8 };
 SCENARIO(credits_stale, "an acknowledge that is late takes no credits back", .timeout = 20)
 {
 	move_qp(b->qp[0], IBV_QPS_RESET);
-	post_send(a, .wr_id = 1, .len = LEN);
+	post_send(a, .wr_id = 1, .len = LEN, .repeat = 2);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0xfffffe);
+	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0xffffff);
 	inject(a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1, .syndrome = CREDITS_2);
 	inject(a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1, .syndrome = CREDITS_0);
 	expect_cqe(a, .wr_id = 1);
-	post_send(a, .wr_id = 2, .len = LEN, .repeat = 4);
-	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0xffffff);
+	post_send(a, .wr_id = 3, .len = LEN, .repeat = 3);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 1, .ack_req = 1); /* beyond the limit */
 	expect_no_more(CFG_US(20));
