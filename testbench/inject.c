@@ -97,6 +97,7 @@ void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opc
 	const uint32_t headers = bth_op_header_bytes(op, p->dgid != NULL);
 	const uint32_t pad = -p->len & 3, len = headers + p->len + pad;
 	uint8_t wire[PACKET_ROOM] = {0};
+	const uint32_t icrc = p->lnh == LNH_RAW || p->lnh == LNH_IPV6 ? 0 : CRC_ICRC_BYTES;
 	uint32_t bth = LRH_BYTES + (p->dgid ? (uint32_t)GRH_BYTES : 0);
 
 	if (!tb_go(tb, here))
@@ -106,7 +107,7 @@ void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opc
 		tb_failf(tb, here, "a packet that can be made");
 		return;
 	}
-	put_lrh(wire, p, end, len + CRC_ICRC_BYTES);
+	put_lrh(wire, p, end, len + icrc);
 	if (p->dgid)
 		put_grh(wire + LRH_BYTES, p, len - bth + CRC_ICRC_BYTES);
 	put_bth(wire + bth, p, end, opcode);
@@ -122,6 +123,6 @@ void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opc
 		wire[len + CRC_ICRC_BYTES + 1] = (uint8_t)(vcrc >> 8);
 	}
 	if (p->bad_vcrc)
-		wire[len + CRC_ICRC_BYTES] ^= 1;
-	inject_bytes(end, wire, len + CRC_BYTES - p->cut);
+		wire[len + icrc] ^= 1;
+	inject_bytes(end, wire, len + icrc + CRC_VCRC_BYTES - p->cut);
 }

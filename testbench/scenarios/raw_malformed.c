@@ -59,7 +59,7 @@ SCENARIO(raw_malformed, "malformed packets: dropped, counted at the port, nothin
 	len = long_as(wire, BYTES);
 	inject_bytes(b, wire, len);
 	bth_set_tver(bth, 0);
-	bth_set_opcode(bth, 0x1f);
+	bth_set_opcode(bth, 0x3f);
 	len = long_as(wire, BYTES);
 	inject_bytes(b, wire, len);
 	bth_set_opcode(bth, BTH_RC_SEND_ONLY);
