@@ -371,6 +371,13 @@ static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 	return NULL;
 }
 
+/* An opcode that means nothing, but is of a service that says so. */
+static bool __attribute__((noinline, cold))
+answered(const struct bth *bth)
+{
+	return bth_code_is_reliable(bth_get_opcode(bth));
+}
+
 static const char *parse(struct packet *pkt)
 {
 	const struct lrh *lrh = (const struct lrh *)pkt->wire;
@@ -396,7 +403,7 @@ static const char *parse(struct packet *pkt)
 	if (bth_get_tver(bth))
 		return "TVer";
 	pkt->op = bth_op_find((uint8_t)bth_get_opcode(bth));
-	if (!pkt->op->props && !bth_code_is_reliable(bth_get_opcode(bth)))
+	if (__builtin_expect(!pkt->op->props, 0) && !answered(bth))
 		return "opcode";
 	headers = bth_op_header_bytes(pkt->op, pkt->grh_off != 0);
 	pad = bth_get_pad(bth);
@@ -405,7 +412,7 @@ static const char *parse(struct packet *pkt)
 	pkt->ext_off = pkt->bth_off + BTH_BYTES;
 	pkt->payload_off = (uint16_t)headers;
 	pkt->payload_len = (uint16_t)(pkt->len - headers - pad - (unsigned)CRC_BYTES);
-	if (pkt->op->props && !bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad)
+	if (!bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad && pkt->op->props)
 		return "payload where none belongs";
 	if (pkt->payload_len > PACKET_PAYLOAD)
 		return "payload above 4096 bytes";

@@ -39,14 +39,14 @@ static bool gid_is(const uint8_t *gid, uint64_t prefix, uint64_t guid)
 }
 
 /* A path with a GRH takes packets with one, between the two GIDs it has (IBA 9.6.1.2). */
-static bool __attribute__((noinline))
+static bool __attribute__((noinline, cold))
 grh_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 {
 	const struct port_config *port = link_port_config(hca, qp_path_get_port(path) + 1);
 	const struct grh *grh = (const struct grh *)(const void *)(pkt->wire + pkt->grh_off);
 	const uint8_t *peer = qp_path_rgid_cptr(path);
 
-	return pkt->grh_off &&
+	return qp_path_get_grh(path) && pkt->grh_off &&
 	       gid_is(grh_dgid_cptr(grh), port->gid_prefix,
 		      port->guids[qp_path_get_mgid_index(path) % PORT_MAX_GIDS]) &&
 	       gid_is(grh_sgid_cptr(grh), be64_load(peer), be64_load(peer + GUID_AT));
@@ -59,7 +59,8 @@ static bool came_on(struct hca *hca, const struct packet *pkt, const struct qp_p
 
 	return pkt->port == qp_path_get_port(path) + 1 &&
 	       lrh_get_slid(lrh) == qp_path_get_rlid(path) &&
-	       (qp_path_get_grh(path) ? grh_fits(hca, pkt, path) : !pkt->grh_off);
+	       (__builtin_expect(!(pkt->grh_off | qp_path_get_grh(path)), 1) ||
+		grh_fits(hca, pkt, path));
 }
 
 static bool usable(struct hca *hca, const struct qp_path *path)
@@ -105,13 +106,13 @@ static void __attribute__((noinline)) rearmed(struct qp *qp, enum context_use us
 	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "armed for migration");
 }
 
-bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const struct packet *pkt)
+/* While the two ends agree about where they go next. */
+static bool __attribute__((noinline))
+accepts_moving(struct qp *qp, enum context_use use, struct qpc *qpc, const struct packet *pkt)
 {
-	unsigned service = qpc_get_service(qpc), state = qpc_get_pm_state(qpc);
+	unsigned state = qpc_get_pm_state(qpc);
 	bool asks = bth_get_mig_req(bth_of(pkt));
 
-	if (service != QP_ST_RC && service != QP_ST_UC && service != QP_ST_XRC)
-		return true;
 	if (state == QP_PM_ARMED && asks) {
 		if (came_on(qp->hca, pkt, qpc_alternate_const(qpc)) &&
 		    qp_path_pkeys_meet(bth_get_pkey(bth_of(pkt)),
@@ -126,4 +127,15 @@ bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const
 	if (state == QP_PM_REARM && !asks)
 		rearmed(qp, use, qpc);
 	return true;
+}
+
+bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc, const struct packet *pkt)
+{
+	unsigned service = qpc_get_service(qpc);
+
+	if (service != QP_ST_RC && service != QP_ST_UC && service != QP_ST_XRC)
+		return true;
+	if (qpc_get_pm_state(qpc) != QP_PM_MIGRATED)
+		return accepts_moving(qp, use, qpc, pkt);
+	return came_on(qp->hca, pkt, qpc_primary_const(qpc));
 }
