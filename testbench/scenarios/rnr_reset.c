@@ -30,15 +30,24 @@ SCENARIO(rnr_reset, "RNR retries begin anew with progress, and only with it", .r
 	}
 	expect_stat(b, responder, rnr_naks, 2 * MESSAGES);
 
+	phase("copies of one NAK are one");
+	duplicate_next(b_to_a, RC_ACKNOWLEDGE, .copies = 3, .by_ps = CFG_US(20));
+	post_send(a, .wr_id = 6, .len = LEN);
+	wait_for_naks(tb, b, 2 * MESSAGES + 1);
+	pass_time(CFG_US(200));
+	post_recv(b, .wr_id = 20, .len = LEN);
+	expect_cqe(a, .wr_id = 6);
+	expect_cqe(b, .wr_id = 20);
+
 	phase("three in a row, with a timeout between them");
 	check_packets();
 	post_send(a, .wr_id = 7, .len = LEN);
-	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 2);
-	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 2, .rnr = CODE);
-	drop_next(a_to_b, RC_SEND_ONLY, .psn = 2);
-	expect_pkt_after(a_to_b, ACK_TIMEOUT(a), RC_SEND_ONLY, .psn = 2, .transmission = 3);
-	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 2, .rnr = CODE);
-	expect_pkt_after(a_to_b, RNR_DELAY(b), RC_SEND_ONLY, .psn = 2, .transmission = 4);
-	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 2, .rnr = CODE);
+	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 3);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 3, .rnr = CODE);
+	drop_next(a_to_b, RC_SEND_ONLY, .psn = 3);
+	expect_pkt_after(a_to_b, ACK_TIMEOUT(a), RC_SEND_ONLY, .psn = 3, .transmission = 3);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 3, .rnr = CODE);
+	expect_pkt_after(a_to_b, RNR_DELAY(b), RC_SEND_ONLY, .psn = 3, .transmission = 4);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 3, .rnr = CODE);
 	expect_cqe(a, .wr_id = 7, .status = IBV_WC_RNR_RETRY_EXC_ERR);
 }
