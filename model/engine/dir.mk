@@ -8,5 +8,5 @@ test-y += $(addprefix $(d)/tests/, pcie_test.c pci_function_test.c interrupt_tes
 src-y += $(addprefix $(d)/, qp.c qp_path.c scheduler.c receive_unit.c wqe_fetch.c wqe_queue.c wqe_receive.c requester.c requester_wqe.c requester_packet.c requester_local.c memory_key.c requester_response.c requester_complete.c retry.c)
 test-y += $(addprefix $(d)/tests/, event_core_test.c crc_test.c requester_test.c scheduler_test.c retry_test.c wqe_fetch_test.c)
 test-y += $(addprefix $(d)/tests/, icm_test.c context_cache_test.c translate_test.c processor_test.c hca_test.c)
-src-y += $(addprefix $(d)/, responder.c responder_execute.c responder_ack.c atomic_read.c srq.c multicast.c)
+src-y += $(addprefix $(d)/, responder.c responder_execute.c responder_ack.c atomic_read.c atomic_unit.c srq.c multicast.c)
 test-y += $(addprefix $(d)/tests/, responder_test.c atomic_read_test.c srq_test.c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by responder*.c, atomic_read.c and srq.c only. */
+/* Shared by responder*.c, atomic_read.c, atomic_unit.c and srq.c only. */
 #ifndef MODEL_ENGINE_RESPONDER_INTERNAL_H
 #define MODEL_ENGINE_RESPONDER_INTERNAL_H
 
@@ -199,7 +199,18 @@ enum resp_state resp_ack(struct resp_run *x);
 void responses_acknowledge(struct qp *qp);
 void responder_timer(struct event *ev);
 
+/* atomic_unit.c */
+struct atomic_operands;
+void atomic_operands_get(const struct packet *pkt, struct atomic_operands *op, uint64_t *va,
+			 uint32_t *rkey);
+/* The operation whose answer is `pkt`, with its page in frags[0]; its result goes into the answer
+ * and with `entry` into the responder resource of that slot. */
+void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_operands *op,
+		  const struct rdmarc *entry, unsigned slot);
+
 /* atomic_read.c */
+/* The entry goes to ICM by posted write; reads that look for it are ordered behind it by PCIe. */
+void resource_write(struct qp *qp, unsigned slot, const struct rdmarc *entry);
 enum resp_state resp_fetch(struct resp_run *x);
 enum resp_state resp_fetch_again(struct resp_run *x);
 /* One packet more of it may be under way. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The send doorbell is rung for a queue pair that is in RESET, and for one that never was. */
+/* The send doorbell is rung for a queue pair that is in RESET, for one that never was, and for an
+ * XRC target in RTS, which has no send queue. */
 #include "host_driver/mlx4/mlx4_internal.h"
-#include "testbench/scenario.h"
+#include "testbench/services.h"
 
 static void ring(struct tb_end *end, uint32_t qpn)
 {
@@ -17,12 +18,20 @@ SCENARIO(guest_doorbell_dead_qp,
 	 "rule doorbell_dead_qp: doorbells for a queue pair in RESET and for none at all")
 {
 	const struct drv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+	const struct drv_rc_path path = drv_rc_path_default(b->lid, drv_qp_num(b->qp[0]));
+	struct drv_xrcd *xrcd = new_xrcd(a);
+	struct drv_qp *target = new_qp(a, .type = IBV_QPT_XRC_RECV, .xrcd = xrcd);
 
 	must(drv_qp_modify(a->qp[0], &reset, IBV_QP_STATE));
 	ring(a, drv_qp_num(a->qp[0]));
 	expect_guest_error(a, doorbell_dead_qp);
 	ring(a, drv_qp_num(a->qp[0]) + 1000);
 	expect_guest_error(a, doorbell_dead_qp);
+	must(drv_qp_connect(target, &path));
+	ring(a, drv_qp_num(target));
+	expect_guest_error(a, doorbell_dead_qp);
+	destroy_qp(target);
+	destroy_xrcd(xrcd);
 	reconnect(0);
 	rdma_write(a, .wr_id = 8, .len = 64);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe);

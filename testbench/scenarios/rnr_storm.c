@@ -33,6 +33,7 @@ SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of eac
 	for (unsigned i = 0; i < SENDS; i++)
 		expect_data(b, .dst = 8 * i, .len = 8);
 	expect_stat(b, responder, rnr_naks, 1);
+	expect_stat(b, responder, naks, 0);
 	expect_stat(a, retry, rnr_waits, 1);
 	expect_true(tb_stat(a, "retry", "retransmitted") <= SENDS);
 	destroy_qp(y);
