@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Answers that come while a requester has gone back already: READ responses behind one that is lost
+ * say so again and again, which is one try; a late ACK of the whole message, in the middle of its
+ * repetition, ends that.
+ * behaviours: IBA-9.7.5.1.1-implied-ack IBA-9.7.6.1.3-late-ack
+ */
+#include "testbench/scenario.h"
+
+enum { MTU = 1024, PACKETS = 48 };
+
+SCENARIO(retry_late_answers, "answers that come after going back: one try, and no more than needed",
+	 .mtu = IBV_MTU_1024, .retry_cnt = 1, .timeout = 8, .any_packets = true,
+	 .settings = {"hca.responder.ack_coalesce=4096", "hca.responder.ack_delay=10ms",
+		      "hca.requester.ack_interval=65536"})
+{
+	phase("five responses tell of a lost one");
+	drop_next(b_to_a, RC_READ_RESP_FIRST);
+	rdma_read(a, .wr_id = 1, .len = 6 * MTU);
+	expect_cqe(a, .wr_id = 1);
+	expect_data(a, .len = 6 * MTU);
+	expect_stat(a, retry, ack_timeouts, 0);
+	expect_stat(a, retry, retransmitted, 1);
+
+	phase("the ACK comes in the middle of the repetition");
+	delay_next(b_to_a, RC_ACKNOWLEDGE, .psn = 6 - 2 + PACKETS - 1, .by_ps = CFG_US(1042));
+	rdma_write(a, .wr_id = 2, .len = PACKETS * MTU);
+	expect_cqe(a, .wr_id = 2);
+	expect_stat(a, retry, ack_timeouts, 1);
+	expect_true(tb_stat(a, "retry", "retransmitted") > 1 + 1);
+	expect_true(tb_stat(a, "retry", "retransmitted") < 1 + PACKETS);
+	rdma_write(a, .wr_id = 3, .len = 3 * MTU, .dst = PACKETS * MTU);
+	expect_cqe(a, .wr_id = 3);
+	expect_data(b, .len = PACKETS * MTU);
+	expect_data(b, .len = 3 * MTU, .dst = PACKETS * MTU);
+}
