@@ -189,10 +189,12 @@ static void load(struct soak *s)
 		busy |= soak_advance_pairs(s);
 		if (p->soak_state_changes && s->posted >= s->next_change)
 			soak_begin_change(s);
-		if (s->posted < p->soak_messages)
-			busy |= soak_post_some(s) | soak_loose_post_some(s);
-		else
+		if (s->posted < p->soak_messages) {
+			busy |= soak_post_some(s);
+			busy |= soak_loose_post_some(s);
+		} else {
 			post_last_everywhere(s);
+		}
 		if (!busy || rng_below(&s->rng, LINGER) == 0)
 			starved = refill(s, starved && !busy);
 		if (s->posted == p->soak_messages && all_drained(s))
