@@ -21,6 +21,7 @@ enum {
 	COPIES = 4, /* what the soak's faults make of one packet, itself included */
 	WRONG_ONE_IN = 300,
 	POLL_MAX = 16,
+	SLOW_RATE = 7,   /* 40 Gb/s, of 56 */
 	DEAD_US = 10000, /* longer than any packet lives, and waits at its receiver */
 	RECEIVE = 1,     /* bit of wr_id */
 	WR_SHIFT = 8,
@@ -203,7 +204,8 @@ static void post(struct soak *s, struct soak_loose_qp *q)
 	const size_t at = below(s, SOAK_MEDIUM);
 	const bool bad = len && below(s, WRONG_ONE_IN) == 0;
 	const uint64_t number = soak_loose_post(q->flow, at, len, bad, target);
-	const struct drv_ah_attr ah = {.dlid = peer->end->lid, .port_num = 1};
+	const struct drv_ah_attr ah = {
+		.dlid = peer->end->lid, .port_num = 1, .static_rate = below(s, 2) ? 0 : SLOW_RATE};
 	struct drv_sge sge = {tb_va(e->end, e->pattern + at), len,
 			      drv_mr_lkey(e->pattern_mr) ^ bad};
 	const struct drv_send_wr wr = {.wr_id = number << WR_SHIFT,

@@ -23,6 +23,8 @@ enum {
 	TIMEOUTS = 3,
 	RNR_TIMERS = 8,
 	NEAR_WRAP = 100,
+	SLOW_ONE_IN = 4, /* connections with a static rate */
+	SLOW_RATE = 7,   /* 40 Gb/s, of 56 */
 };
 
 static bool is_shared(unsigned pair)
@@ -308,6 +310,7 @@ void soak_connect(struct soak *s, unsigned pair)
 		path.timeout = TIMEOUT_MIN + (unsigned)rng_below(&s->rng, TIMEOUTS);
 		path.min_rnr_timer = 1 + (unsigned)rng_below(&s->rng, RNR_TIMERS);
 		path.max_rd_atomic = path.max_dest_rd_atomic = reads;
+		path.static_rate = rng_below(&s->rng, SLOW_ONE_IN) ? 0 : SLOW_RATE;
 		must(drv_qp_connect(q->qp, &path));
 		if (!q->target)
 			continue;
