@@ -33,8 +33,10 @@ SCENARIO(soak_error_state, "responses that come while a queue pair is taken to E
 }
 
 /* A queue pair whose context comes while there is no room for payload reads. */
-SCENARIO(soak_slow_contexts, "contexts that take 20 us to come", .no_qps = true, .unobserved = true,
-	 .settings = {"sim.time_limit=0", "hca.context_cache.miss_latency=20us"})
+SCENARIO(soak_slow_contexts, "few contexts, and room for one payload read", .no_qps = true,
+	 .unobserved = true,
+	 .settings = {"sim.time_limit=0", "hca.context_cache.miss_latency=2us",
+		      "hca.context_cache.requester_entries=4", "hca.requester.inflight=1"})
 {
 	soak_run(tb);
 }
