@@ -349,9 +349,11 @@ static void enter_error(struct qp *qp)
 		  .text = to == QP_STATE_ERR ? "error" : "send queue error");
 	if (qp->error_event)
 		event_queue_qp(qp->hca, qp->error_event, qp->qpn);
+	qp->error_pending = true; /* whoever called still needs it: a flush does not settle it */
 	requester_flush(qp);
 	if (to == QP_STATE_ERR)
 		responder_flush(qp);
+	qp->error_pending = false;
 }
 
 void qp_error(struct qp *qp, unsigned state, uint8_t event_type)

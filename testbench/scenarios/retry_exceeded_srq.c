@@ -10,6 +10,15 @@
 
 enum { PAIRS = 3, NAK = 3 << 5 };
 
+/* A message from b: both halves of the queue pair at a are cached. */
+static void the_other_way(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+			  struct drv_qp *y)
+{
+	send_on(b, y, .wr_id = 4, .len = 64);
+	expect_wc(b, .wr_id = 4);
+	expect_wc(a, .qp = x);
+}
+
 SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else is left to flush",
 	 .timeout = 8, .retry_cnt = 1, .rnr_retry = 1, .any_packets = true)
 {
@@ -24,13 +33,9 @@ SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else i
 	if (!still_right())
 		return;
 	phase("timeout");
-	recv_srq(a, here, .wr_id = 1, .len = 64, .repeat = PAIRS);
-	for (unsigned i = 0; i < PAIRS; i++) { /* a message the other way: both halves are cached */
-		send_on(b, y[i], .wr_id = 4, .len = 64);
-		expect_wc(b, .wr_id = 4);
-		expect_wc(a, .wr_id = 1 + i, .qp = x[i]);
-		expect_data(a, .dst = 64 * i, .len = 64);
-	}
+	recv_srq(a, here, .wr_id = 1, .len = 64, .repeat = PAIRS + 2);
+	for (unsigned i = 0; i < PAIRS; i++)
+		the_other_way(tb, a, b, x[i], y[i]);
 	pass_time(CFG_MS(1));
 	for (unsigned i = 0; i < PAIRS; i++) {
 		move_qp(y[i], IBV_QPS_RESET);
@@ -50,7 +55,10 @@ SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else i
 		if (i < 2)
 			move_qp(y[i], IBV_QPS_RESET);
 		connect_two(x[i], y[i]);
+		if (i < 2)
+			the_other_way(tb, a, b, x[i], y[i]);
 	}
+	ignore_data(a, .len = (PAIRS + 2) * 64);
 	send_on(a, x[0], .wr_id = 20, .len = 64);
 	expect_wc(a, .wr_id = 20, .qp = x[0], .status = IBV_WC_RNR_RETRY_EXC_ERR);
 	send_on(a, x[1], .opcode = IBV_WR_RDMA_WRITE, .wr_id = 21, .len = 64, .rkey = 0x7700);
