@@ -39,7 +39,8 @@ int drv_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
 		srq->wr_id[srq->head] = wr->wr_id;
 		drv_recv_sges(slot->b + sizeof(*slot),
 			      ((size_t)1 << srq->log_stride) - sizeof(*slot), wr);
-		srq->head = srq_next_get_next_wqe_index(slot);
+		/* it stands in memory that a device gone wrong may have written */
+		srq->head = srq_next_get_next_wqe_index(slot) & (srq->entries - 1);
 	}
 	if (rc && bad)
 		*bad = wr;
