@@ -9,8 +9,6 @@ src-y += $(addprefix $(d)/core/, cq.c device.c dma.c drain.c mr.c mr_pool.c obje
 test-y += $(addprefix $(d)/core/tests/, arguments_test.c map_test.c qp_states_test.c unwind_test.c)
 src-y += $(addprefix $(d)/uverbs/, convert.c events.c file.c kernel.c process.c xrc.c)
 src-y += $(addprefix $(d)/uverbs/, verbs_ah.c verbs_device.c verbs_io.c verbs_objects.c verbs_qp.c verbs_ex.c verbs_wr.c)
-test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c)
 test-y += $(addprefix $(d)/cm/tests/, tshark_test.c unwind_test.c arguments_test.c)
-test-y += $(addprefix $(d)/cm/tests/, tshark_test.c)
 $(O)/$(d)/cm/tests/tshark_test: | $(O)/fw/hcasim-fw.elf $(O)/hcasim $(O)/hcasim_cm.lua
 test-y += $(addprefix $(d)/uverbs/tests/, unwind_test.c arguments_test.c modify_test.c life_test.c)

@@ -173,7 +173,7 @@ static void a_tag_is_waited_for(void **state)
 	struct note *a = note(MEMORY_BUS, 64), *b = note(MEMORY_BUS, 64);
 
 	fx.params.pcie_tags = 1;
-	pcie_configure(&fx.hca, 256, 512, true);
+	pcie_configure(&fx.hca, 256, 512);
 	pcie_read(&fx.hca, &a->dma, 0);
 	pcie_read(&fx.hca, &b->dma, 0);
 	fx_run();
@@ -283,7 +283,7 @@ static void completions_have_room(void **state)
 
 		fx.params.pcie_completion_headers = one_request[i].headers;
 		fx.params.pcie_completion_data = one_request[i].data;
-		pcie_configure(&fx.hca, 256, 512, true);
+		pcie_configure(&fx.hca, 256, 512);
 		pcie_read(&fx.hca, &a->dma, 0);
 		pcie_read(&fx.hca, &b->dma, 0);
 		fx_run();
@@ -305,7 +305,7 @@ static void the_hosts_writes_want_credits(void **state)
 	free_ps = fx.core.now_ps;
 	fx.params.pcie_posted_headers = 1;
 	fx.params.pcie_credit_latency = CREDIT;
-	pcie_configure(&fx.hca, 256, 512, true);
+	pcie_configure(&fx.hca, 256, 512);
 	hca_mmio_write(&fx.hca, HCA_BAR_UAR, 0x800, line, sizeof(line));
 	hca_mmio_write(&fx.hca, HCA_BAR_UAR, 0x840, line, sizeof(line));
 	fx_run();
