@@ -221,6 +221,8 @@ void link_port_destroy(struct link_port *lp)
 	if (!lp)
 		return;
 	event_cancel(lp->hca->core, &lp->trained);
+	while (lp->arrivals.first) /* the peer's packets */
+		event_cancel(lp->hca->core, lp->arrivals.first);
 	link_lanes_drop(lp);
 	static_rate_destroy(lp);
 	if (lp->peer)
