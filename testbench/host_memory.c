@@ -11,7 +11,8 @@ enum {
 	PAGE = 4096,
 	RANGE_PAGES = 512,
 	USED_BEFORE = 0xa5,
-	FILL_WHOLE_PAGES = 4, /* an allocation up to this is filled whole, of a larger one both ends of each page */
+	FILL_WHOLE_PAGES = 4, /* an allocation up to this is filled whole, of a larger one both ends
+				 of each page */
 	FILL_END_BYTES = 64,
 };
 
@@ -61,7 +62,8 @@ static size_t find_run(const struct host_memory *m, size_t from, size_t to, size
 	return to;
 }
 
-/* Memory is never what it seems to be by luck: neither zero when it is new, nor what it was when it is free. */
+/* Memory is never what it seems to be by luck: neither zero when it is new, nor what it was when it
+ * is free. */
 static void fill(struct host_memory *m, size_t at, size_t count, unsigned char value)
 {
 	unsigned char *page = m->base + at * PAGE;

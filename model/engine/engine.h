@@ -1,11 +1,13 @@
 /*
- * The inside of one HCA, shared by the stages of model/engine/. A stage is a file; its state is a struct of its own behind a pointer here,
- * created and destroyed with the device.
+ * The inside of one HCA, shared by the stages of model/engine/. A stage is a file; its state is a
+ * struct of its own behind a pointer here, created and destroyed with the device.
  *
- * How stages work together: nothing blocks. A function that needs something that is not there yet (a context or translation that is being read from
- * ICM, a free tag, credits) returns -EAGAIN, having queued the caller's `struct waiter`; when the thing is there the waiter's wake() runs, and
- * the caller does the same step again from its unchanged state. Occupancy of a resource is busy-until arithmetic; an event stands where bytes are
- * read or written in host memory, and where a packet arrives.
+ * How stages work together: nothing blocks. A function that needs something that is not there yet
+ * (a context or translation that is being read from ICM, a free tag, credits) returns -EAGAIN,
+ * having queued the caller's `struct waiter`; when the thing is there the waiter's wake() runs, and
+ * the caller does the same step again from its unchanged state. Occupancy of a resource is
+ * busy-until arithmetic; an event stands where bytes are read or written in host memory, and where
+ * a packet arrives.
  */
 #ifndef MODEL_ENGINE_ENGINE_H
 #define MODEL_ENGINE_ENGINE_H
@@ -49,7 +51,7 @@ struct hca {
 	uint8_t log_uar;
 	uint8_t log_mcg_hash;
 	uint32_t special_qp; /* base of QP0/QP1 numbers, 0: none */
-	bool stopped;	     /* catastrophic error: nothing works until reset */
+	bool stopped;        /* catastrophic error: nothing works until reset */
 
 	struct pcie *pcie;
 	struct pci_function *pci;
@@ -70,8 +72,8 @@ struct hca {
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
 
 	struct receive_unit receive;
-	uint64_t atomic_busy_ps;	    /* the unit is held until then */
-	struct packet *srq_checks;		    /* srq.c: limits being compared */
+	uint64_t atomic_busy_ps;   /* the unit is held until then */
+	struct packet *srq_checks; /* srq.c: limits being compared */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)
@@ -79,7 +81,8 @@ static inline uint64_t hca_now(const struct hca *hca)
 	return hca->core->now_ps;
 }
 
-/* Stands in a queue of somebody who will wake it once; zero-initialise and set wake. Queuing it where it already stands is allowed and does nothing. */
+/* Stands in a queue of somebody who will wake it once; zero-initialise and set wake. Queuing it
+ * where it already stands is allowed and does nothing. */
 struct waiter {
 	struct waiter *next;
 	void (*wake)(struct waiter *w);
@@ -100,15 +103,20 @@ void waiter_cancel(struct waiter *w);
 /* Forgets all without waking: reset. */
 void waiter_queue_clear(struct waiter_queue *q);
 
-/* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no cost where nothing is wrong. */
-void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no
+ * cost where nothing is wrong. */
+void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /*
- * The chip stops: error buffer filled (cause, not 0), engine off, LOCAL_CATAS_ERROR posted when it can be; undone by reset only.
+ * The chip stops: error buffer filled (cause, not 0), engine off, LOCAL_CATAS_ERROR posted when it
+ * can be; undone by reset only.
  */
-void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
+		     ...) __attribute__((format(printf, 4, 5)));
 
-/* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and (without ICM map) after HCA_CTRL = 0. */
+/* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and
+ * (without ICM map) after HCA_CTRL = 0. */
 void hca_stop(struct hca *hca);
 void hca_soft_reset(struct hca *hca);
 
@@ -129,23 +137,29 @@ static inline bool hca_traces(const struct hca *hca, enum trace_point point)
 }
 
 /* The same for a record of a later time. */
-#define HCA_TRACE_AT(hca_, point_, time_ps_, ...)                                                                                  \
-	do {                                                                                                                           \
-		if (hca_traces((hca_), (point_))) {                                                                                   \
-			trace_advance((hca_)->trace, hca_now(hca_));                                                                           \
-			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = (time_ps_), .point = (point_),                             \
-									 .hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                 \
-		}                                                                                                                          \
+#define HCA_TRACE_AT(hca_, point_, time_ps_, ...)                                                  \
+	do {                                                                                       \
+		if (hca_traces((hca_), (point_))) {                                                \
+			trace_advance((hca_)->trace, hca_now(hca_));                               \
+			trace_emit((hca_)->trace,                                                  \
+				   &(struct trace_record){.time_ps = (time_ps_),                   \
+							  .point = (point_),                       \
+							  .hca = (uint8_t)(hca_)->index,           \
+							  __VA_ARGS__});                           \
+		}                                                                                  \
 	} while (0)
 
 /* Emits a trace record when the point is on; bytes may be NULL. */
-#define HCA_TRACE(hca_, point_, ...)                                                                                               \
-	do {                                                                                                                           \
-		if (hca_traces((hca_), (point_))) {                                                                                   \
-			trace_advance((hca_)->trace, hca_now(hca_));                                                                           \
-			trace_emit((hca_)->trace, &(struct trace_record){.time_ps = hca_now(hca_), .point = (point_),                          \
-									 .hca = (uint8_t)(hca_)->index, __VA_ARGS__});                                 \
-		}                                                                                                                          \
+#define HCA_TRACE(hca_, point_, ...)                                                               \
+	do {                                                                                       \
+		if (hca_traces((hca_), (point_))) {                                                \
+			trace_advance((hca_)->trace, hca_now(hca_));                               \
+			trace_emit((hca_)->trace,                                                  \
+				   &(struct trace_record){.time_ps = hca_now(hca_),                \
+							  .point = (point_),                       \
+							  .hca = (uint8_t)(hca_)->index,           \
+							  __VA_ARGS__});                           \
+		}                                                                                  \
 	} while (0)
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * The event core: simulated time for every device, PCIe link and wire of one simulation.
  *
- * Intrusive events keyed by (time, sequence number), so that events of equal time run in the order in which they were set, whatever else
- * is set. The few that are due first stand in a sorted array, where most are set and run without a search; the others, none of them
- * earlier, in a 4-ary heap. Cancelling removes the event at once: nothing stale stays behind. Times are uint64_t picoseconds.
+ * Intrusive events keyed by (time, sequence number), so that events of equal time run in the order
+ * in which they were set, whatever else is set. The few that are due first stand in a sorted array,
+ * where most are set and run without a search; the others, none of them earlier, in a 4-ary heap.
+ * Cancelling removes the event at once: nothing stale stays behind. Times are uint64_t picoseconds.
  */
 #ifndef MODEL_ENGINE_EVENT_CORE_H
 #define MODEL_ENGINE_EVENT_CORE_H
@@ -19,9 +20,9 @@ extern "C" {
 #define EVENT_NEVER UINT64_MAX
 
 /*
- * Embed one wherever something can be due; zero-initialise, and give it a job once. An event is set at most once. `foreign` says
- * that the job hands control to a process outside the engine (a host thread): whoever drives the core lets that process run before
- * the next event.
+ * Embed one wherever something can be due; zero-initialise, and give it a job once. An event is set
+ * at most once. `foreign` says that the job hands control to a process outside the engine (a host
+ * thread): whoever drives the core lets that process run before the next event.
  */
 struct event {
 	uint64_t at_ps;
@@ -34,8 +35,9 @@ struct event {
 };
 
 /*
- * Events that mostly become due in the order in which they are set, as those of a link do. Only the first of a lane stands among
- * the others, so that what is in flight costs no search. Zero-initialise; it stays where it is while events are in it.
+ * Events that mostly become due in the order in which they are set, as those of a link do. Only the
+ * first of a lane stands among the others, so that what is in flight costs no search.
+ * Zero-initialise; it stays where it is while events are in it.
  */
 struct event_lane {
 	struct event *first, *last;
@@ -50,11 +52,11 @@ struct event_core {
 	uint64_t now_ps;
 	uint64_t next_seq;
 	uint64_t executed;
-	bool yield; /* set by a job's surroundings: event_core_run() returns after that job */
-	uint32_t count;	 /* of events, those behind the first of a lane not counted */
+	bool yield;      /* set by a job's surroundings: event_core_run() returns after that job */
+	uint32_t count;  /* of events, those behind the first of a lane not counted */
 	uint32_t n_near; /* 0 only when the heap is empty too */
 	struct event *near[EVENT_NEAR]; /* latest first */
-	struct event *far;		/* the first of the heap, or never */
+	struct event *far;              /* the first of the heap, or never */
 	struct event **heap;
 	struct event never; /* after all others */
 	uint32_t n_heap, room;
@@ -64,10 +66,13 @@ void event_core_init(struct event_core *core);
 /* Empty afterwards, and may be used. */
 void event_core_free(struct event_core *core);
 
-/* Sets the event for a time, moving it when it is set already; a time in the past means now, after all that is due now. */
+/* Sets the event for a time, moving it when it is set already; a time in the past means now, after
+ * all that is due now. */
 void event_set(struct event_core *core, struct event *ev, uint64_t at_ps);
-/* The same, behind the others of the lane; one that is due before the last of them stands by itself. */
-void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev, uint64_t at_ps);
+/* The same, behind the others of the lane; one that is due before the last of them stands by
+ * itself. */
+void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev,
+		    uint64_t at_ps);
 void event_cancel(struct event_core *core, struct event *ev);
 
 static inline bool event_is_set(const struct event *ev)
@@ -87,13 +92,16 @@ static inline struct event *event_core_peek(const struct event_core *core)
 	return core->n_near ? core->near[core->n_near - 1] : NULL;
 }
 
-/* Takes the earliest event out, advances time to it and runs its job. The core must not be empty. */
+/* Takes the earliest event out, advances time to it and runs its job. The core must not be empty.
+ */
 void event_core_step(struct event_core *core);
 
-/* Runs what is due up to `until_ps` and not foreign, or until `yield` is set; time stays that of the last event. */
+/* Runs what is due up to `until_ps` and not foreign, or until `yield` is set; time stays that of
+ * the last event. */
 void event_core_run(struct event_core *core, uint64_t until_ps);
 
-/* Runs every event that is due up to and including `until_ps` and that is not foreign; then time is `until_ps` unless a foreign one stands in the way. */
+/* Runs every event that is due up to and including `until_ps` and that is not foreign; then time is
+ * `until_ps` unless a foreign one stands in the way. */
 void event_core_run_until(struct event_core *core, uint64_t until_ps);
 
 #ifdef __cplusplus

@@ -1,9 +1,11 @@
 /*
- * One simulated HCA as the world outside the engine sees it: a PCI function on one side, one or two link ports on the other.
+ * One simulated HCA as the world outside the engine sees it: a PCI function on one side, one or two
+ * link ports on the other.
  *
- * The seam is `struct hca_env`: what the engine needs from whoever embeds it (the SystemC module, a vfio-user server, a unit test's
- * fake). Nothing here knows SystemC. All calls are made from one thread of control at a time, at the event core's present time; the
- * engine never blocks and never calls back into a caller except through the env and through `done` functions of its own events.
+ * The seam is `struct hca_env`: what the engine needs from whoever embeds it (the SystemC module, a
+ * vfio-user server, a unit test's fake). Nothing here knows SystemC. All calls are made from one
+ * thread of control at a time, at the event core's present time; the engine never blocks and never
+ * calls back into a caller except through the env and through `done` functions of its own events.
  */
 #ifndef MODEL_ENGINE_HCA_H
 #define MODEL_ENGINE_HCA_H
@@ -29,71 +31,89 @@ struct hca_env {
 	void *ctx;
 
 	/*
-	 * DMA at this moment: the bytes are read, or written, now (PCIe's time is the engine's business). Addresses are bus addresses; a
-	 * range may cross pages but not the end of what is mapped. 0, or -EFAULT when any byte is not mapped (nothing is transferred then).
+	 * DMA at this moment: the bytes are read, or written, now (PCIe's time is the engine's
+	 * business). Addresses are bus addresses; a range may cross pages but not the end of what
+	 * is mapped. 0, or -EFAULT when any byte is not mapped (nothing is transferred then).
 	 */
 	int (*dma_read)(void *ctx, uint64_t bus, void *buf, size_t len);
 	int (*dma_write)(void *ctx, uint64_t bus, const void *buf, size_t len);
 
-	/* The MSI-X message of `vector` has reached the host: the memory write of `data` to `address`, both from the vector's table entry. */
+	/* The MSI-X message of `vector` has reached the host: the memory write of `data` to
+	 * `address`, both from the vector's table entry. */
 	void (*irq_raise)(void *ctx, unsigned vector, uint64_t address, uint32_t data);
 	/* INTx level. */
 	void (*intx)(void *ctx, bool asserted);
 
-	/* A rule of the device's interface was broken by software; already counted and traced. `text` is one line without newline. */
+	/* A rule of the device's interface was broken by software; already counted and traced.
+	 * `text` is one line without newline. */
 	void (*guest_error)(void *ctx, const char *rule, const char *text);
 	/* The device stopped: catastrophic error, with its line of text. */
 	void (*catastrophe)(void *ctx, const char *text);
 };
 
 /*
- * Creates the HCA number `index` (0 or 1: its name in traces is hca0, hca1) in power-on state. `host` gives its root complex's times. `params`, `core`, `env`, `trace` and
- * `fw_path` (the firmware's ELF file) must outlive it. NULL with one line of text in err[] when the firmware cannot be loaded.
+ * Creates the HCA number `index` (0 or 1: its name in traces is hca0, hca1) in power-on state.
+ * `host` gives its root complex's times. `params`, `core`, `env`, `trace` and `fw_path` (the
+ * firmware's ELF file) must outlive it. NULL with one line of text in err[] when the firmware
+ * cannot be loaded.
  */
-struct hca *hca_create(unsigned index, const struct hca_params *params, const struct host_params *host,
-		       struct event_core *core, const struct hca_env *env,
-		       struct trace *trace, const char *fw_path, char *err, size_t err_size);
+struct hca *hca_create(unsigned index, const struct hca_params *params,
+		       const struct host_params *host, struct event_core *core,
+		       const struct hca_env *env, struct trace *trace, const char *fw_path,
+		       char *err, size_t err_size);
 void hca_destroy(struct hca *hca);
 
-/* PCI reset (power-on values, configuration space included). A software reset through BAR0 keeps configuration space. */
+/* PCI reset (power-on values, configuration space included). A software reset through BAR0 keeps
+ * configuration space. */
 void hca_pci_reset(struct hca *hca);
 
-/* Configuration space, 1, 2 or 4 bytes, naturally aligned, little-endian value as PCI has it. Takes effect now. */
+/* Configuration space, 1, 2 or 4 bytes, naturally aligned, little-endian value as PCI has it. Takes
+ * effect now. */
 uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size);
 void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value);
 
 /*
- * Host-initiated memory transactions on a BAR (0 or 2), issued by the root complex now; `bytes` are in memory order. Writes are posted: they reach the device
- * in order after PCIe's latency. A read reaches the device behind the writes before it, and `done` is called when the completion is
- * back at the host; completions push the device's own posted writes before them (PCIe ordering). 1 to 64 bytes, not crossing 64.
+ * Host-initiated memory transactions on a BAR (0 or 2), issued by the root complex now; `bytes` are
+ * in memory order. Writes are posted: they reach the device in order after PCIe's latency. A read
+ * reaches the device behind the writes before it, and `done` is called when the completion is back
+ * at the host; completions push the device's own posted writes before them (PCIe ordering). 1 to 64
+ * bytes, not crossing 64.
  */
-void hca_mmio_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes, unsigned size);
+void hca_mmio_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+		    unsigned size);
 void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size,
 		   void (*done)(void *arg, const void *bytes, unsigned size), void *arg);
-/* The same without PCIe's time, for debuggers and for transports that have their own (vfio-user): takes effect now. */
-void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes, unsigned size);
+/* The same without PCIe's time, for debuggers and for transports that have their own (vfio-user):
+ * takes effect now. */
+void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+			unsigned size);
 void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size);
-/* When the device's posted writes issued so far are all in host memory: PCIe lets no answer to the host overtake them, hca_mmio_read_now() leaves that to its caller. */
+/* When the device's posted writes issued so far are all in host memory: PCIe lets no answer to the
+ * host overtake them, hca_mmio_read_now() leaves that to its caller. */
 uint64_t hca_writes_landed_ps(const struct hca *hca);
 
 /*
- * Connects port `a_port` of `a` with port `b_port` of `b` by a cable (ports count from 1; a port may be connected to the other port of the same
- * HCA). `plan` may be NULL; it sees every packet as it leaves a port, and outlives the devices.
+ * Connects port `a_port` of `a` with port `b_port` of `b` by a cable (ports count from 1; a port
+ * may be connected to the other port of the same HCA). `plan` may be NULL; it sees every packet as
+ * it leaves a port, and outlives the devices.
  */
-void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port, struct fault_plan *plan);
+void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port,
+	      struct fault_plan *plan);
 /* Pulls and plugs the cable; the port sees the signal go and come back. */
 void hca_link_set(struct hca *hca, unsigned port, bool plugged);
 
 /*
- * For a driver's error paths: the next `times` commands of this opcode end with `status` and are not carried out. One opcode at a time; times 0: no more. A reset
- * leaves it as it is.
+ * For a driver's error paths: the next `times` commands of this opcode end with `status` and are
+ * not carried out. One opcode at a time; times 0: no more. A reset leaves it as it is.
  */
 void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
 
 /*
- * A completer that takes its time, for scenarios: of the reads (or posted writes) by DMA from now on that are of that kind and queue pair, `skip` go as usual and
- * `times` take by_ps longer. Others overtake a late read; writes wait behind a late write. `what` as in struct dma ("wqe", "payload", "cqe", "message" for an
- * interrupt, ...), NULL: any; qpn 0: any. One such rule at a time; times 0: none. A reset leaves it as it is.
+ * A completer that takes its time, for scenarios: of the reads (or posted writes) by DMA from now
+ * on that are of that kind and queue pair, `skip` go as usual and `times` take by_ps longer. Others
+ * overtake a late read; writes wait behind a late write. `what` as in struct dma ("wqe", "payload",
+ * "cqe", "message" for an interrupt, ...), NULL: any; qpn 0: any. One such rule at a time; times 0:
+ * none. A reset leaves it as it is.
  */
 struct hca_late_dma {
 	const char *what; /* lives as long as the rule */
@@ -102,13 +122,16 @@ struct hca_late_dma {
 	uint64_t by_ps;
 };
 void hca_dma_late(struct hca *hca, const struct hca_late_dma *late);
-/* How many commands and DMAs are still to be harmed as hca_command_fail() and hca_dma_late() were told. */
+/* How many commands and DMAs are still to be harmed as hca_command_fail() and hca_dma_late() were
+ * told. */
 uint32_t hca_harm_left(const struct hca *hca);
 
-/* A raw packet as if it had come in from the wire now, LRH to VCRC; what is on it is received and checked like any other. */
+/* A raw packet as if it had come in from the wire now, LRH to VCRC; what is on it is received and
+ * checked like any other. */
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len);
 
-/* Counters by name: the rows of stats.h, in their order, and per-port ones. Writes `"hca0.requester.packets": 17` lines of JSON members. */
+/* Counters by name: the rows of stats.h, in their order, and per-port ones. How many there are; the
+ * first `room` of them are written. */
 struct stat_value {
 	const char *stage, *counter, *meaning;
 	uint64_t value;
@@ -117,19 +140,22 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room);
 
 /* True when nothing is in flight: no packet, DMA, timer or command is pending. */
 bool hca_is_quiet(const struct hca *hca);
-/* Bytes the simulator itself holds for this HCA (host memory not counted); for the figure `qp_bytes`. */
+/* Bytes the simulator itself holds for this HCA (host memory not counted); for the figure
+ * `qp_bytes`. */
 size_t hca_footprint(const struct hca *hca);
 
 enum hca_object { HCA_QP, HCA_CQ, HCA_EQ, HCA_SRQ, HCA_MPT };
 /*
- * Reads a context as the device has it now: the cached line when there is one, else ICM. Returns its size in bytes, 0 when the object is not valid, or
- * -EFAULT when its ICM is not mapped.
+ * Reads a context as the device has it now: the cached line when there is one, else ICM. Returns
+ * its size in bytes, 0 when the object is not valid, or -EFAULT when its ICM is not mapped.
  */
-int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf, size_t size);
+int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf,
+		     size_t size);
 
 /*
- * Takes a context, or an MPT with the translations read for it, out of the device's caches as if others had needed the room: written back where changed, and
- * read again at its next use. Nothing when it is not cached, or pinned by what is under way.
+ * Takes a context, or an MPT with the translations read for it, out of the device's caches as if
+ * others had needed the room: written back where changed, and read again at its next use. Nothing
+ * when it is not cached, or pinned by what is under way.
  */
 void hca_evict(struct hca *hca, enum hca_object type, uint32_t number);
 

@@ -47,24 +47,26 @@ bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
 }
 
 static void __attribute__((noinline))
-emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port, uint64_t time_ps, const char *text)
+emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port,
+	    uint64_t time_ps, const char *text)
 {
 	if (!pkt->crcs_made)
 		packet_need_crcs(pkt);
 	trace_advance(hca->trace, hca_now(hca));
-	trace_emit(hca->trace, &(struct trace_record){
-				       .time_ps = time_ps,
-				       .point = point,
-				       .hca = (uint8_t)hca->index,
-				       .port = (uint8_t)port,
-				       .qpn = pkt->src_qpn,
-				       .corr = pkt->psn,
-				       .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
-				       .bytes = pkt->wire,
-				       .len = pkt->len,
-				       .bytes_stay = pkt->lent,
-				       .text = text,
-			       });
+	trace_emit(hca->trace,
+		   &(struct trace_record){
+			   .time_ps = time_ps,
+			   .point = point,
+			   .hca = (uint8_t)hca->index,
+			   .port = (uint8_t)port,
+			   .qpn = pkt->src_qpn,
+			   .corr = pkt->psn,
+			   .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
+			   .bytes = pkt->wire,
+			   .len = pkt->len,
+			   .bytes_stay = pkt->lent,
+			   .text = text,
+		   });
 }
 
 static inline void trace_packet(struct hca *hca, enum trace_point point, struct packet *pkt,
@@ -75,28 +77,37 @@ static inline void trace_packet(struct hca *hca, enum trace_point point, struct 
 }
 
 /* The packet is on the wire until its last bit has passed at until_ps. */
-static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum trace_point point, const struct packet *pkt, uint64_t until_ps)
+static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum trace_point point,
+						  const struct packet *pkt, uint64_t until_ps)
 {
 	struct hca *hca = lp->hca;
 	uint64_t from = until_ps - serialise_ps(lp, pkt->len);
 
-	HCA_TRACE_AT(hca, point, from > hca_now(hca) ? from : hca_now(hca), .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
-		     .text = pkt->op ? pkt->op->name : NULL, .args = {until_ps, pkt->vl, lp->lanes[pkt->vl].credits, pkt->corr, pkt->len, packet_traits(pkt)});
+	HCA_TRACE_AT(hca, point, from > hca_now(hca) ? from : hca_now(hca),
+		     .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
+		     .text = pkt->op ? pkt->op->name : NULL,
+		     .args = {until_ps, pkt->vl, lp->lanes[pkt->vl].credits, pkt->corr, pkt->len,
+			      packet_traits(pkt)});
 }
 
 /* So many bytes more wait on a virtual lane, or less. */
-static void __attribute__((noinline)) emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_ps)
+static void __attribute__((noinline))
+emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_ps)
 {
 	struct hca *hca = lp->hca;
 
-	HCA_TRACE_AT(hca, TP_LINK_QUEUE, at_ps > hca_now(hca) ? at_ps : hca_now(hca), .port = (uint8_t)lp->port, .args = {(uint64_t)change, vl});
+	HCA_TRACE_AT(hca, TP_LINK_QUEUE, at_ps > hca_now(hca) ? at_ps : hca_now(hca),
+		     .port = (uint8_t)lp->port, .args = {(uint64_t)change, vl});
 }
 
-/* Its bytes are lent to the record until it arrives, which is a record too, unless it never does. */
+/* Its bytes are lent to the record until it arrives, which is a record too, unless it never does.
+ */
 static inline void emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
 {
 	if (hca_traces(lp->hca, TP_LINK_TX))
-		emit_flight(lp, TP_LINK_TX, pkt, pkt->loopback ? pkt->sent_ps : pkt->sent_ps - lp->hca->params->link_tx_latency);
+		emit_flight(lp, TP_LINK_TX, pkt,
+			    pkt->loopback ? pkt->sent_ps
+					  : pkt->sent_ps - lp->hca->params->link_tx_latency);
 	pkt->lent = hca_traces(lp->hca, TP_PKT_OUT) && !lost;
 	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
 }
@@ -107,8 +118,9 @@ static inline void trace_departure(struct link_port *lp, struct packet *pkt, boo
 		emit_departure(lp, pkt, lost);
 }
 
-static void count(struct port_config *c, const struct packet *pkt, enum fw_port_counter data, enum fw_port_counter packets,
-		  enum fw_port_counter unicast, enum fw_port_counter multicast)
+static void count(struct port_config *c, const struct packet *pkt, enum fw_port_counter data,
+		  enum fw_port_counter packets, enum fw_port_counter unicast,
+		  enum fw_port_counter multicast)
 {
 	uint16_t dlid = be16_load(pkt->wire + 2);
 
@@ -197,7 +209,8 @@ static void credits_collect(struct lane *lane, uint64_t now)
 		credits_next(lane);
 }
 
-/* Credits for so many blocks, if they are here or on their way: not to be used before credits_ps. */
+/* Credits for so many blocks, if they are here or on their way: not to be used before credits_ps.
+ */
 static bool credits_gather(struct lane *lane, uint32_t blocks)
 {
 	while (lane->credits < blocks) {
@@ -210,7 +223,8 @@ static bool credits_gather(struct lane *lane, uint32_t blocks)
 
 static void lane_drain(struct lane *lane);
 
-/* Buffer blocks of the peer are free again: the sender knows it one cable length later. Later returns join the last slot when all are taken. */
+/* Buffer blocks of the peer are free again: the sender knows it one cable length later. Later
+ * returns join the last slot when all are taken. */
 static void credits_return(struct link_port *sender, unsigned vl, uint32_t blocks)
 {
 	const struct hca_params *p = sender->hca->params;
@@ -220,7 +234,8 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 	if (lane->returns_count == RETURN_SLOTS)
 		credits_collect(lane, hca_now(sender->hca));
 	if (lane->returns_count < RETURN_SLOTS)
-		lane->returns[(lane->returns_first + lane->returns_count++) % RETURN_SLOTS].blocks = 0;
+		lane->returns[(lane->returns_first + lane->returns_count++) % RETURN_SLOTS].blocks =
+			0;
 	slot = &lane->returns[(lane->returns_first + lane->returns_count - 1) % RETURN_SLOTS];
 	slot->at_ps = hca_now(sender->hca) + p->link_delay + p->link_rx_latency;
 	slot->blocks += blocks;
@@ -265,14 +280,16 @@ static void held_release(struct link_port *lp, uint64_t arrives)
 static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_verdict *fault)
 {
 	struct hca *hca = lp->hca;
-	const struct fault_key key = {.hca = hca->index, .port = lp->port, .wire = pkt->wire, .len = pkt->len};
+	const struct fault_key key = {
+		.hca = hca->index, .port = lp->port, .wire = pkt->wire, .len = pkt->len};
 
 	packet_need_crcs(pkt);
 	if (fault_plan_apply(lp->plan, &key, fault) <= 0)
 		return;
 	pkt->fault = fault->text;
 	pkt->crcs_unknown = fault->corrupted;
-	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn, .text = pkt->fault);
+	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
+		  .text = pkt->fault);
 }
 
 static void __attribute__((noinline))
@@ -335,10 +352,12 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 		start = pkt->ready_ps;
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
-	lp->busy_until_ps = start + serialise_ps(lp, pkt->len) + (p->link_gap * lp->fs_per_byte) / 1000;
+	lp->busy_until_ps =
+		start + serialise_ps(lp, pkt->len) + (p->link_gap * lp->fs_per_byte) / 1000;
 	sent = pkt->sent_ps = start + serialise_ps(lp, pkt->len) + p->link_tx_latency;
 	hca->stats.link_port_tx_packets++;
-	count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT, FW_PC_MULTICAST_XMIT);
+	count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT,
+	      FW_PC_MULTICAST_XMIT);
 	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);
 	return sent;
 }
@@ -346,7 +365,8 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
 {
 	lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-	trace_packet(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca), "head of queue life");
+	trace_packet(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca),
+		     "head of queue life");
 	packet_free(pkt);
 }
 
@@ -363,14 +383,16 @@ static struct packet *lane_shift(struct lane *lane, uint64_t at)
 	lp->queued_bytes -= pkt->len;
 	if (hca_traces(lp->hca, TP_LINK_QUEUE))
 		emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
-	lp->config.counters[FW_PC_XMIT_WAIT] += (at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
+	lp->config.counters[FW_PC_XMIT_WAIT] +=
+		(at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
 	lane->stalled_since_ps = at;
 	return pkt;
 }
 
 /*
- * Sends what has its credits, or will: they are known to come when the peer gives them back, so their packet's place on the link is
- * arithmetic. What is sent on another lane in between goes behind it.
+ * Sends what has its credits, or will: they are known to come when the peer gives them back, so
+ * their packet's place on the link is arithmetic. What is sent on another lane in between goes
+ * behind it.
  */
 static void lane_drain(struct lane *lane)
 {
@@ -482,7 +504,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 
 	if (!may_send(lp, pkt)) {
 		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-		trace_packet(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca), "port is not active");
+		trace_packet(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca),
+			     "port is not active");
 		packet_free(pkt);
 		return hca_now(hca);
 	}
@@ -503,7 +526,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 {
 	const struct link_port *lp = hca->ports[port - 1];
-	uint64_t now = hca_now(hca), backlog = lp->busy_until_ps > now ? lp->busy_until_ps - now : 0;
+	uint64_t now = hca_now(hca),
+		 backlog = lp->busy_until_ps > now ? lp->busy_until_ps - now : 0;
 
 	return backlog + lp->queued_bytes * lp->fs_per_byte / 1000;
 }
@@ -533,12 +557,14 @@ static void receive(struct link_port *lp, struct packet *pkt)
 
 	if (!may_receive(lp, pkt)) {
 		hca->stats.link_port_rx_dropped++;
-		trace_packet(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca), "port state does not let it pass");
+		trace_packet(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca),
+			     "port state does not let it pass");
 		packet_free(pkt);
 		return;
 	}
 	if (pkt->vl == VL_MANAGEMENT && !pkt->loopback) {
-		if ((lp->management_in_use + 1) * (uint64_t)(PACKET_HEADERS + 256) > hca->params->link_rx_buffer) {
+		if ((lp->management_in_use + 1) * (uint64_t)(PACKET_HEADERS + 256) >
+		    hca->params->link_rx_buffer) {
 			pkt->rx_buffered = false;
 			discard(lp, pkt, FW_PC_VL15_DROPPED, "no buffer for VL15");
 			return;
@@ -561,7 +587,8 @@ static void receive(struct link_port *lp, struct packet *pkt)
 	}
 	hca->stats.link_port_rx_packets++;
 	if (!pkt->loopback)
-		count(&lp->config, pkt, FW_PC_RCV_DATA, FW_PC_RCV_PKTS, FW_PC_UNICAST_RCV, FW_PC_MULTICAST_RCV);
+		count(&lp->config, pkt, FW_PC_RCV_DATA, FW_PC_RCV_PKTS, FW_PC_UNICAST_RCV,
+		      FW_PC_MULTICAST_RCV);
 	packet_receive(hca, pkt);
 }
 

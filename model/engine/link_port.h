@@ -1,8 +1,10 @@
 /*
  * A link port: virtual lanes, credits, serialisation, training, and the cable to the peer.
- * from: requester, responder (link_port_send); to: packet_receive() of the peer. Time: [hca.link]: speed, width, encoding, delay, training, buffers.
+ * from: requester, responder (link_port_send); to: packet_receive() of the peer. Time: [hca.link]:
+ * speed, width, encoding, delay, training, buffers.
  *
- * Only packets that the port's state lets pass leave: VL15 from Initialize on, others in Armed (receive) and Active.
+ * Only packets that the port's state lets pass leave: VL15 from Initialize on, others in Armed
+ * (receive) and Active.
  */
 #ifndef MODEL_ENGINE_LINK_PORT_H
 #define MODEL_ENGINE_LINK_PORT_H
@@ -28,8 +30,8 @@ struct port_config {
 	uint16_t lid;
 	uint8_t lmc;
 	uint8_t logical; /* 1 down 2 init 3 armed 4 active */
-	uint8_t phys;	 /* PortPhysicalState */
-	uint8_t mtu;	 /* active MTU enum */
+	uint8_t phys;    /* PortPhysicalState */
+	uint8_t mtu;     /* active MTU enum */
 	uint8_t oper_vls;
 	uint16_t sm_lid;
 	uint8_t sm_sl;
@@ -44,7 +46,8 @@ struct port_config {
 
 struct link_port *link_port_create(struct hca *hca, unsigned port);
 void link_port_destroy(struct link_port *lp);
-/* Power-on: down, polling is not started, tables at their defaults (P_Key 0 = 0xffff, GUID 0 = port GUID, prefix fe80::/64). */
+/* Power-on: down, polling is not started, tables at their defaults (P_Key 0 = 0xffff, GUID 0 = port
+ * GUID, prefix fe80::/64). */
 void link_port_reset(struct hca *hca, unsigned port);
 
 struct port_config *link_port_config(struct hca *hca, unsigned port);
@@ -56,9 +59,12 @@ void link_port_logical_changed(struct hca *hca, unsigned port);
 uint32_t link_port_width(struct hca *hca, unsigned port);
 uint32_t link_port_speed(struct hca *hca, unsigned port);
 
-/* Takes over a sealed packet; it leaves in order of its VL, not before pkt->ready_ps. Returns when its last bit leaves, as far as known now. A packet whose DLID is the port's own is looped back. */
+/* Takes over a sealed packet; it leaves in order of its VL, not before pkt->ready_ps. Returns when
+ * its last bit leaves, as far as known now. A packet whose DLID is the port's own is looped back.
+ */
 uint64_t link_port_send(struct hca *hca, struct packet *pkt);
-/* Picoseconds of data waiting to be serialised on the port; senders hold back above the parameter link.tx_window. */
+/* Picoseconds of data waiting to be serialised on the port; senders hold back above the parameter
+ * link.tx_window. */
 uint64_t link_port_backlog_ps(struct hca *hca, unsigned port);
 /* Buffer space of a received packet is free again. */
 void link_port_return_credits(struct hca *hca, struct packet *pkt);

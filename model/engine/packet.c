@@ -77,7 +77,8 @@ static void pool_grow(struct packet_pool *pool)
 	}
 }
 
-/* In pieces of which each is a few stores: a memset of this length becomes a slow string instruction. */
+/* In pieces of which each is a few stores: a memset of this length becomes a slow string
+ * instruction. */
 static inline void clear_fields(struct packet *pkt)
 {
 	enum { BYTES = offsetof(struct packet, frags), PIECE = 64 };
@@ -144,7 +145,8 @@ unsigned packet_pool_in_use(const struct hca *hca)
 
 /* --- building --- */
 
-static void put_grh(struct hca *hca, struct grh *grh, const struct packet_path *path, unsigned bytes_after)
+static void put_grh(struct hca *hca, struct grh *grh, const struct packet_path *path,
+		    unsigned bytes_after)
 {
 	const struct port_config *port = link_port_config(hca, path->port);
 	uint8_t *sgid = grh_sgid_ptr(grh);
@@ -225,7 +227,7 @@ static void put_extensions(uint8_t *bth, const struct bth_op *op, const struct p
 		reth_set_dma_len(reth, h->reth.length);
 	}
 	if (op->exts & BTH_X_ATOMICS) {
-		enum bth_ext ext = op->exts & BTH_X(ATOMICETH)	   ? BTH_EXT_ATOMICETH
+		enum bth_ext ext = op->exts & BTH_X(ATOMICETH)       ? BTH_EXT_ATOMICETH
 				   : op->exts & BTH_X(MASKED_CASETH) ? BTH_EXT_MASKED_CASETH
 								     : BTH_EXT_MASKED_FAETH;
 
@@ -238,7 +240,8 @@ static void put_extensions(uint8_t *bth, const struct bth_op *op, const struct p
 		aeth_set_msn(aeth, h->aeth.msn);
 	}
 	if (op->exts & BTH_X(ATOMICACKETH))
-		atomicacketh_set_original((struct atomicacketh *)(bth + op->at[BTH_EXT_ATOMICACKETH]), h->atomic_ack);
+		atomicacketh_set_original(
+			(struct atomicacketh *)(bth + op->at[BTH_EXT_ATOMICACKETH]), h->atomic_ack);
 	if (op->exts & BTH_X(IMMDT))
 		memcpy(bth + op->at[BTH_EXT_IMMDT], h->imm, sizeof(h->imm));
 	if (op->exts & BTH_X(IETH))
@@ -262,7 +265,8 @@ static unsigned lay_out(struct packet *pkt, const struct bth_op *op, bool grh, u
 	return pad;
 }
 
-void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path *path, const struct packet_headers *h, unsigned payload_len)
+void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path *path,
+		  const struct packet_headers *h, unsigned payload_len)
 {
 	const struct bth_op *op = bth_op_find(h->opcode);
 	const struct port_config *port = link_port_config(hca, path->port);
@@ -276,7 +280,8 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 	pkt->psn = h->psn;
 	put_lrh(pkt, pkt->vl, path->sl, path->dlid, port->lid | path->path_bits);
 	if (path->grh)
-		put_grh(hca, (struct grh *)(pkt->wire + pkt->grh_off), path, pkt->len - pkt->bth_off - CRC_VCRC_BYTES);
+		put_grh(hca, (struct grh *)(pkt->wire + pkt->grh_off), path,
+			pkt->len - pkt->bth_off - CRC_VCRC_BYTES);
 	memset(bth, 0, sizeof(*bth));
 	bth_set_opcode(bth, h->opcode);
 	bth_set_solicited(bth, h->solicited);
@@ -289,13 +294,16 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 	put_extensions((uint8_t *)bth, op, h);
 }
 
-void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers, unsigned headers_len, unsigned payload_len,
-		      bool vl15, bool keep_slid, uint8_t path_bits)
+void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,
+		      unsigned headers_len, unsigned payload_len, bool vl15, bool keep_slid,
+		      uint8_t path_bits)
 {
 	const struct port_config *config = link_port_config(hca, port);
-	bool grh = headers_len > LRH_BYTES && lrh_get_lnh((const struct lrh *)headers) == LNH_IBA_GLOBAL;
+	bool grh = headers_len > LRH_BYTES &&
+		   lrh_get_lnh((const struct lrh *)headers) == LNH_IBA_GLOBAL;
 	unsigned bth_off = LRH_BYTES + (grh ? GRH_BYTES : 0);
-	const struct bth_op *op = bth_op_find(headers_len > bth_off ? headers[bth_off] : BTH_UD_SEND_ONLY);
+	const struct bth_op *op =
+		bth_op_find(headers_len > bth_off ? headers[bth_off] : BTH_UD_SEND_ONLY);
 	unsigned pad, known = bth_op_header_bytes(op, grh);
 	struct lrh *lrh;
 
@@ -310,7 +318,8 @@ void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const 
 	if (!keep_slid)
 		lrh_set_slid(lrh, config->lid | path_bits);
 	if (grh)
-		grh_set_pay_len((struct grh *)(pkt->wire + pkt->grh_off), pkt->len - pkt->bth_off - CRC_VCRC_BYTES);
+		grh_set_pay_len((struct grh *)(pkt->wire + pkt->grh_off),
+				pkt->len - pkt->bth_off - CRC_VCRC_BYTES);
 	bth_set_pad((struct bth *)(pkt->wire + pkt->bth_off), pad);
 	pkt->qpn = bth_get_dqpn((const struct bth *)(pkt->wire + pkt->bth_off));
 	pkt->psn = bth_get_psn((const struct bth *)(pkt->wire + pkt->bth_off));
@@ -372,8 +381,7 @@ static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 }
 
 /* An opcode that means nothing, but is of a service that says so. */
-static bool __attribute__((noinline, cold))
-answered(const struct bth *bth)
+static bool __attribute__((noinline, cold)) answered(const struct bth *bth)
 {
 	return bth_code_is_reliable(bth_get_opcode(bth));
 }
@@ -448,13 +456,15 @@ static const char *check_address(struct hca *hca, const struct packet *pkt)
 {
 	const struct lrh *lrh = (const struct lrh *)pkt->wire;
 	uint16_t dlid = (uint16_t)lrh_get_dlid(lrh);
-	bool management = pkt->vl == VL_MANAGEMENT, multicast = dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+	bool management = pkt->vl == VL_MANAGEMENT,
+	     multicast = dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
 
 	if (management != (pkt->qpn == 0) && !pkt->loopback)
 		return "VL15 and QP0 belong together";
 	if (multicast && (!pkt->grh_off || !bth_op_is(pkt->op, BTH_DATAGRAM)))
 		return "multicast is for datagrams with a GRH";
-	if (multicast && grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))[0] != GID_MULTICAST)
+	if (multicast &&
+	    grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))[0] != GID_MULTICAST)
 		return "DGID is not a multicast GID";
 	if (dlid == LID_PERMISSIVE && pkt->qpn != 0)
 		return "permissive LID";
@@ -462,16 +472,17 @@ static const char *check_address(struct hca *hca, const struct packet *pkt)
 		return "multicast LID and QP belong together";
 	if (dlid != LID_PERMISSIVE && !multicast && !link_port_is_own_lid(hca, pkt->port, dlid))
 		return "DLID is not this port's";
-	if (pkt->grh_off && !multicast && !own_gid(hca, pkt->port, grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))))
+	if (pkt->grh_off && !multicast &&
+	    !own_gid(hca, pkt->port, grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))))
 		return "DGID is not this port's";
 	return NULL;
 }
 
-static void __attribute__((noinline))
-drop(struct hca *hca, struct packet *pkt, const char *why)
+static void __attribute__((noinline)) drop(struct hca *hca, struct packet *pkt, const char *why)
 {
 	hca->stats.responder_dropped++;
-	HCA_TRACE(hca, TP_PKT_DISCARD, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn, .bytes = pkt->wire, .len = pkt->len, .text = why);
+	HCA_TRACE(hca, TP_PKT_DISCARD, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
+		  .bytes = pkt->wire, .len = pkt->len, .text = why);
 	packet_free(pkt);
 }
 
@@ -484,7 +495,8 @@ uint64_t packet_traits(const struct packet *pkt)
 		return traits;
 	traits |= (uint64_t)(op - bth_ops);
 	if (op->props & BTH_ACK) {
-		const struct aeth *aeth = (const void *)(pkt->wire + pkt->bth_off + op->at[BTH_EXT_AETH]);
+		const struct aeth *aeth =
+			(const void *)(pkt->wire + pkt->bth_off + op->at[BTH_EXT_AETH]);
 
 		if (aeth_syndrome_kind(aeth_get_syndrome(aeth)) != AETH_ACK)
 			traits |= TRACE_TRAIT_NAK;
@@ -502,8 +514,8 @@ static uint32_t real_qpn(const struct hca *hca, const struct packet *pkt)
 
 static void __attribute__((noinline)) trace_check(struct hca *hca, const struct packet *pkt)
 {
-	HCA_TRACE(hca, TP_PACKET_RUN, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn, .text = pkt->op->name,
-		  .args = {pkt->ready_ps, pkt->src_qpn, packet_traits(pkt)});
+	HCA_TRACE(hca, TP_PACKET_RUN, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
+		  .text = pkt->op->name, .args = {pkt->ready_ps, pkt->src_qpn, packet_traits(pkt)});
 }
 
 void packet_receive(struct hca *hca, struct packet *pkt)
