@@ -10,7 +10,7 @@
 
 #include "host_driver/cm/cma.h"
 #include "host_driver/sm/sa.h"
-#include "testbench/machine.h"
+#include "testbench/tests/machine_rig.h"
 #include "traces/trace.h"
 
 #include <arpa/inet.h>
@@ -317,28 +317,8 @@ static void nothing_was_wrong(void **state)
 
 static int rig_main(void (*run)(void), const struct CMUnitTest *tests, size_t n)
 {
-	static struct config config;
-	struct trace *trace = trace_create();
-	const char *build = getenv("O");
-	char fw_path[512], err[256];
-	const struct machine_options mo = {.config = &config, .fw_path = fw_path, .trace = trace};
-	int rc;
-
 	rig.run = run;
-	snprintf(fw_path, sizeof(fw_path), "%s/fw/hcasim-fw.elf", build ? build : "build");
-	cfg_defaults(&config);
-	config.sim.sim_time_limit = 0;
-	if (machine_create(&rig.machine, &mo, err, sizeof(err))) {
-		fprintf(stderr, "%s\n", err);
-		return 1;
-	}
-	kernel_thread_start(rig.machine.kernel, "test", host_thread, NULL);
-	if (machine_run(&rig.machine) != KERNEL_STOPPED)
-		return 1;
-	rc = _cmocka_run_group_tests("tests", tests, n, NULL, NULL);
-	machine_destroy(&rig.machine);
-	trace_close(trace);
-	return rc;
+	return machine_tests_run(&rig.machine, host_thread, tests, n);
 }
 
 #endif
