@@ -31,8 +31,8 @@ void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool s
 		    uint64_t earliest_ps);
 /*
  * The arm doorbell, which came through UAR page `uar`. cmd 1: next solicited, 2: next of any kind.
- * A completion that is there already makes the event at once. sn is not looked at: an event too
- * many is harmless.
+ * A completion that came since the last event and was not taken makes the event at once. sn is not
+ * looked at: what it guards against, two events of one completion, the index of the last event does.
  */
 void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd,
 		   uint32_t consumer_index, uint32_t uar);

@@ -38,6 +38,7 @@ static int cq_start(void **state)
 	cqc_set_db_rec_addr(cqc, MEMORY_BUS + RECORD);
 	cqc_set_producer_index(cqc, FIRST);
 	cqc_set_consumer_index(cqc, FIRST);
+	cqc_set_last_notified(cqc, FIRST);
 	be32_store(fx.memory + RECORD, FIRST);
 	for (unsigned i = 0; i < SIZE; i++)
 		fx.memory[BUFFER + (FIRST + i) % SIZE * 32 + 31] = (FIRST + i) & SIZE ? 0 : 0x80;
@@ -219,6 +220,41 @@ static void arm_late_fires_at_once(void **state)
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_FIRED);
 }
 
+/* Software that arms again before it polls gets no event for what it was told of. */
+static void arm_before_poll(void **state)
+{
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	post(1);
+	fx_run();
+	assert_int_equal(events(), 1);
+	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_NEXT, FIRST, UAR);
+	fx_run();
+	assert_int_equal(events(), 1);
+	assert_int_equal(cqc_get_state(cqc), CQ_STATE_ARMED);
+	post(2);
+	post(3); /* comes while the event for 2 is news */
+	fx_run();
+	assert_int_equal(events(), 2);
+	cqe_write_arm(&fx.hca, CQN, 3, CQ_ARM_NEXT, FIRST + 2, UAR);
+	fx_run();
+	assert_int_equal(events(), 3);
+}
+
+/* An event for completions of any kind tells of the solicited ones among them. */
+static void arm_solicited_before_poll(void **state)
+{
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	post_of(0x48, 1, true);
+	fx_run();
+	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_SOLICITED, FIRST, UAR);
+	post(2);
+	fx_run();
+	assert_int_equal(events(), 1);
+	post_of(0x48, 3, true);
+	fx_run();
+	assert_int_equal(events(), 2);
+}
+
 static void arm_solicited(void **state)
 {
 	struct cqe error = {{0}};
@@ -234,11 +270,13 @@ static void arm_solicited(void **state)
 	post_of(0x48, 3, true);
 	fx_run();
 	assert_int_equal(events(), 1);
-	/* at once for what is there, and a failed completion counts */
-	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_SOLICITED, FIRST + 2, UAR);
+	/* at once for what came since, and a failed completion counts */
+	post_of(0x48, 4, true);
+	fx_run();
+	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_SOLICITED, FIRST + 3, UAR);
 	fx_run();
 	assert_int_equal(events(), 2);
-	cqe_write_arm(&fx.hca, CQN, 3, CQ_ARM_SOLICITED, FIRST + 3, UAR);
+	cqe_write_arm(&fx.hca, CQN, 3, CQ_ARM_SOLICITED, FIRST + 4, UAR);
 	fx_run();
 	assert_int_equal(events(), 2);
 	cqe_set_opcode(&error, CQE_OP_ERROR);
@@ -451,6 +489,8 @@ int main(void)
 		T(timestamps),
 		T(arm_next),
 		T(arm_late_fires_at_once),
+		T(arm_before_poll),
+		T(arm_solicited_before_poll),
 		T(arm_solicited),
 		T(arm_is_not_weakened),
 		T(arm_through_another_page),
