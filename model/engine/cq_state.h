@@ -16,6 +16,7 @@ enum cq_job_kind {
 	JOB_DRAIN,
 	JOB_EVENT,  /* the moderation period is over */
 	JOB_FAILED, /* a CQE could not be written */
+	JOB_LAST_WQE,
 };
 
 struct cq_job {

@@ -353,6 +353,15 @@ static int drain_step(struct lane *lane, struct cq_job *job)
 	return 0;
 }
 
+static int last_wqe_step(struct lane *lane, struct cq_job *job)
+{
+	if (lane->in_flight)
+		return -EAGAIN;
+	event_queue_qp(lane->hca, EVENT_SRQ_QP_LAST_WQE, cqe_get_my_qpn(&job->cqe));
+	cq_job_give(lane->hca, job);
+	return 0;
+}
+
 static void old_context_gone(void *arg, int status)
 {
 	struct cq_lane *cl = arg;
@@ -392,6 +401,7 @@ static int job_step(struct lane *lane, struct lane_job *link)
 	static int (*const steps[])(struct lane * lane, struct cq_job * job) = {
 		[JOB_CQE] = cqe_step,     [JOB_ARM] = cq_arm_step,     [JOB_RESIZE] = resize_step,
 		[JOB_DRAIN] = drain_step, [JOB_EVENT] = cq_event_step, [JOB_FAILED] = failed_step,
+		[JOB_LAST_WQE] = last_wqe_step,
 	};
 	struct cq_job *job = (struct cq_job *)(void *)link;
 
@@ -445,6 +455,15 @@ void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool s
 	cq_job_queue(hca, cqn, job);
 }
 
+void cqe_write_last_wqe(struct hca *hca, uint32_t cqn, uint32_t qpn)
+{
+	struct cq_job *job = cq_job_take(hca, JOB_LAST_WQE);
+
+	memset(&job->cqe, 0, sizeof(job->cqe));
+	cqe_set_my_qpn(&job->cqe, qpn);
+	cq_job_queue(hca, cqn, job);
+}
+
 void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd,
 		   uint32_t consumer_index, uint32_t uar)
 {
@@ -482,7 +501,8 @@ static bool of_qp(const struct lane_job *link, uint32_t qpn)
 {
 	const struct cq_job *job = (const struct cq_job *)(const void *)link;
 
-	return job->kind == JOB_CQE && cqe_get_my_qpn(&job->cqe) == qpn;
+	return (job->kind == JOB_CQE || job->kind == JOB_LAST_WQE) &&
+	       cqe_get_my_qpn(&job->cqe) == qpn;
 }
 
 static void job_drop(struct hca *hca, struct lane_job *link)

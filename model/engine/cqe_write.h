@@ -29,6 +29,9 @@ void cqe_write_reset(struct hca *hca);
  */
 void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
 		    uint64_t earliest_ps);
+/* The event "last WQE reached" of a QP, behind all CQEs queued before (IBA 11.6.3.1: it says that
+ * the last receive's CQE is there). */
+void cqe_write_last_wqe(struct hca *hca, uint32_t cqn, uint32_t qpn);
 /*
  * The arm doorbell, which came through UAR page `uar`. cmd 1: next solicited, 2: next of any kind.
  * A completion that came since the last event and was not taken makes the event at once. sn is not

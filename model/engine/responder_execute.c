@@ -507,7 +507,7 @@ enum resp_state resp_flush(struct resp_run *x)
 	if (qpc_get_srq(x->qpc) && !qpc_get_rx_last_wqe(x->qpc)) {
 		qpc_set_rx_last_wqe(x->qpc, 1);
 		context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
-		event_queue_qp(x->hca, EVENT_SRQ_QP_LAST_WQE, x->qp->qpn);
+		cqe_write_last_wqe(x->hca, qpc_get_cqn_recv(x->qpc), x->qp->qpn);
 	}
 	x->qpc = NULL;
 	err = resp_context(x);

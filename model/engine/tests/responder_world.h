@@ -333,6 +333,11 @@ void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool s
 	w->cqes[w->n_cqes++] = *cqe;
 }
 
+void cqe_write_last_wqe(struct hca *hca, uint32_t cqn, uint32_t qpn)
+{
+	w->events[w->n_events++] = EVENT_SRQ_QP_LAST_WQE;
+}
+
 void event_queue_qp(struct hca *hca, uint8_t type, uint32_t qpn)
 {
 	w->events[w->n_events++] = type;
