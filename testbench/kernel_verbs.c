@@ -82,7 +82,7 @@ static struct ib_qp *qp_open(struct kv *kv)
 	const struct kv_setup *s = &kv->setup;
 	struct ib_qp_init_attr attr = {
 		.send_cq = kv->cq,
-		.recv_cq = kv->cq,
+		.recv_cq = s->recv_cq ? s->recv_cq : kv->cq,
 		.srq = s->srq,
 		.cap = {.max_send_wr = s->queue,
 			.max_recv_wr = s->srq ? 0 : s->queue,

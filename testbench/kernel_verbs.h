@@ -30,6 +30,7 @@ struct kv_setup {
 	unsigned inline_bytes;
 	unsigned cqe;                  /* [2 * queue + 2] */
 	struct ib_cq *cq;              /* of somebody else, instead of an own one */
+	struct ib_cq *recv_cq;         /* of somebody else, for receives [the CQ] */
 	struct ib_srq *srq;            /* instead of an own receive queue */
 	struct ib_pd *pd;              /* of somebody else */
 	unsigned rdma_ctxs;            /* max_rdma_ctxs */

@@ -45,6 +45,9 @@ struct core_poll {
 /* Returns when what is in the CQ now has been taken to its done(). Not from within one. */
 void core_cq_flush(struct ib_cq *cq);
 
+/* As an event of the CQ, outside of interrupt context. */
+void core_cq_completion(struct ib_cq *cq);
+
 /* Those who wait for something of this layer: wakes all; sleeps until then or the deadline. */
 static inline void core_wake(struct ib_device *device)
 {

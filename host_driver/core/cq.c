@@ -335,6 +335,15 @@ void ib_free_cq(struct ib_cq *cq)
 	CORE_LEAVE(device, 0);
 }
 
+void core_cq_completion(struct ib_cq *cq)
+{
+	if (!cq->comp_handler)
+		return;
+	cq->comp_handler(cq, cq->cq_context);
+	if (cq->poll && cq->poll_ctx == IB_POLL_SOFTIRQ)
+		softirq_wake(cq->device->softirq);
+}
+
 void core_cq_flush(struct ib_cq *cq)
 {
 	struct core_poll *poll = cq->poll;
@@ -346,12 +355,7 @@ void core_cq_flush(struct ib_cq *cq)
 		return;
 	}
 	while ((int)(poll->passes - want) < 0) {
-		if (cq->poll_ctx != IB_POLL_SOFTIRQ) {
-			work_add(poll);
-		} else {
-			softirq_add(cq->device->softirq, poll);
-			softirq_wake(cq->device->softirq);
-		}
+		core_cq_completion(cq);
 		core_wait(cq->device, UINT64_MAX);
 	}
 }

@@ -58,6 +58,20 @@ const char *ib_event_msg(enum ib_event_type event)
 	return event_names[event];
 }
 
+/* What the queues still hold is flushed from now on: those who poll on events look. */
+static void device_died(struct ib_device *device)
+{
+	for (struct drv_list *l = device->qps.next; l != &device->qps; l = l->next) {
+		struct ib_qp *qp = DRV_CONTAINER(l, struct ib_qp, link);
+
+		if (qp->send_cq && drv_cq_flushable(qp->send_cq->drv))
+			core_cq_completion(qp->send_cq);
+		if (qp->recv_cq && drv_cq_flushable(qp->recv_cq->drv))
+			core_cq_completion(qp->recv_cq);
+	}
+	core_wake(device);
+}
+
 static void port_event(struct ib_device *device, const struct drv_event *event)
 {
 	struct ib_event e = {.device = device,
@@ -108,6 +122,8 @@ static void event_came(void *arg, const struct drv_event *event)
 	} else if (srq) {
 		srq_event(srq, event);
 	} else {
+		if (event->type == IBV_EVENT_DEVICE_FATAL)
+			device_died(&d->ib);
 		if (!event->qp && !event->cq && !event->srq)
 			port_event(&d->ib, event);
 		if (d->event_fn)

@@ -38,9 +38,10 @@ static bool to_error(struct ib_qp *qp)
 	const struct ib_qp_attr attr = {.qp_state = IB_QPS_ERR};
 	int rc = ib_modify_qp(qp, &attr, IB_QP_STATE);
 
-	if (rc)
-		warn(qp, "not drained: cannot go to the error state", rc);
-	return !rc;
+	if (!rc || drv_is_dead(qp->device->drv))
+		return true;
+	warn(qp, "not drained: cannot go to the error state", rc);
+	return false;
 }
 
 static uint64_t step(const struct ib_device *device)
@@ -48,22 +49,27 @@ static uint64_t step(const struct ib_device *device)
 	return device->platform->ops->now_ps(device->platform) + STEP_PS;
 }
 
-/* Lets completions of the CQ go on. False: the device is dead, none will come. */
-static bool go_on(struct ib_qp *qp, struct ib_cq *cq)
+/* Somebody finds out in time when a device has died without anybody's notice. */
+static void look(struct ib_device *device)
+{
+	if (!drv_is_dead(device->drv) && drv_catas_check(device->drv, NULL))
+		drv_fatal(device->drv);
+}
+
+/* Lets completions of the CQ go on. */
+static void go_on(struct ib_cq *cq)
 {
 	struct ib_device *device = cq->device;
-	bool came;
 
-	if (cq->poll_ctx == IB_POLL_DIRECT) {
-		came = !drv_cq_wait(cq->drv, step(device));
+	if (drv_is_dead(device->drv)) {
+		core_cq_flush(cq);
+	} else if (cq->poll_ctx == IB_POLL_DIRECT) {
+		if (drv_cq_wait(cq->drv, step(device)))
+			look(device);
 		ib_process_cq_direct(cq, -1);
-	} else {
-		came = core_wait(device, step(device));
+	} else if (!core_wait(device, step(device))) {
+		look(device);
 	}
-	if (came || !drv_catas_check(device->drv, NULL))
-		return true;
-	warn(qp, "not drained: the device is dead", -EIO);
-	return false;
 }
 
 /* post() puts the marker into the queue. */
@@ -78,12 +84,11 @@ static void mark_and_wait(struct ib_qp *qp, struct ib_cq *cq,
 		return;
 	}
 	while ((rc = post(qp, (uintptr_t)&m.cqe)) == -ENOMEM)
-		if (!go_on(qp, cq))
-			return;
+		go_on(cq);
 	if (rc)
 		warn(qp, "not drained: the marker cannot be posted", rc);
-	while (!rc && !m.done && go_on(qp, cq))
-		;
+	while (!rc && !m.done)
+		go_on(cq);
 }
 
 /* Of every service; flushed as any other. */
@@ -121,16 +126,12 @@ static void drain_srq(struct ib_qp *qp)
 		warn(qp, "not drained: its CQ is not of ib_alloc_cq", -EINVAL);
 		return;
 	}
-	while (!qp->last_wqe && p->ops->now_ps(p) < deadline)
-		core_wait(qp->device, deadline);
+	while (!qp->last_wqe && !drv_is_dead(qp->device->drv) && p->ops->now_ps(p) < deadline)
+		if (!core_wait(qp->device, step(qp->device)))
+			look(qp->device);
 	if (!qp->last_wqe)
 		warn(qp, "the last WQE has not been reached", -ETIMEDOUT);
-	/* the event may overtake completions: a marker behind them in the same CQ does not (10.3.1)
-	 */
-	if (qp->send_cq == qp->recv_cq)
-		mark_and_wait(qp, qp->send_cq, post_send_marker);
-	else
-		core_cq_flush(qp->recv_cq);
+	core_cq_flush(qp->recv_cq);
 }
 
 void ib_drain_rq(struct ib_qp *qp)

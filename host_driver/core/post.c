@@ -138,7 +138,7 @@ static int send_piece(struct ib_qp *qp, const struct ib_send_wr **wr)
 int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *send_wr,
 		 const struct ib_send_wr **bad_send_wr)
 {
-	int rc = 0;
+	int rc = drv_is_dead(qp->device->drv) ? -EIO : 0;
 
 	while (send_wr && !rc)
 		rc = send_piece(qp, &send_wr);
@@ -149,16 +149,17 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *send_wr,
 
 /* --- receives: no doorbell, one after the other --- */
 
-static int post_receives(struct drv_qp *qp, struct drv_srq *srq, const struct ib_recv_wr *wr,
-			 const struct ib_recv_wr **bad)
+static int post_receives(const struct ib_device *device, struct drv_qp *qp, struct drv_srq *srq,
+			 const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
 {
 	for (; wr; wr = wr->next) {
 		const struct drv_recv_wr d = {.wr_id = wr->wr_id,
 					      .sg_list = sges(wr->sg_list),
 					      .num_sge = (unsigned)wr->num_sge};
-		int rc = wr->num_sge < 0 ? -EINVAL
-			 : srq           ? drv_post_srq_recv(srq, &d, NULL)
-					 : drv_post_recv(qp, &d, NULL);
+		int rc = wr->num_sge < 0            ? -EINVAL
+			 : drv_is_dead(device->drv) ? -EIO
+			 : srq                      ? drv_post_srq_recv(srq, &d, NULL)
+						    : drv_post_recv(qp, &d, NULL);
 
 		if (rc) {
 			if (bad)
@@ -172,13 +173,13 @@ static int post_receives(struct drv_qp *qp, struct drv_srq *srq, const struct ib
 int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *recv_wr,
 		 const struct ib_recv_wr **bad_recv_wr)
 {
-	return post_receives(qp->drv, NULL, recv_wr, bad_recv_wr);
+	return post_receives(qp->device, qp->drv, NULL, recv_wr, bad_recv_wr);
 }
 
 int ib_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *recv_wr,
 		     const struct ib_recv_wr **bad_recv_wr)
 {
-	return post_receives(NULL, srq->drv, recv_wr, bad_recv_wr);
+	return post_receives(srq->device, NULL, srq->drv, recv_wr, bad_recv_wr);
 }
 
 /* --- completions --- */
@@ -214,7 +215,8 @@ int ib_poll_cq(struct ib_cq *cq, int num_entries, struct ib_wc *wc)
 		return -EINVAL;
 	while (done < num_entries) {
 		const int left = num_entries - done, want = left < PIECE ? left : PIECE;
-		const int got = drv_cq_poll(cq->drv, want, d);
+		const int got = drv_is_dead(cq->device->drv) ? drv_cq_flush(cq->drv, want, d)
+							     : drv_cq_poll(cq->drv, want, d);
 
 		if (got < 0)
 			return done ? done : got;
@@ -233,6 +235,8 @@ int ib_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags)
 	if (!(flags & IB_CQ_SOLICITED_MASK) ||
 	    flags & ~(unsigned)(IB_CQ_SOLICITED_MASK | IB_CQ_REPORT_MISSED_EVENTS))
 		return -EINVAL;
+	if (drv_is_dead(cq->device->drv))
+		return flags & IB_CQ_REPORT_MISSED_EVENTS && drv_cq_flushable(cq->drv);
 	rc = drv_cq_arm(cq->drv, (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED);
 	if (rc)
 		return rc;

@@ -82,6 +82,53 @@ void drv_fatal(struct drv_device *dev)
 	DRV_LEAVE(dev, 0);
 }
 
+/* --- what its queues still held --- */
+
+static int wq_flush(struct drv_qp *qp, struct drv_wq *wq, bool is_send, int n, struct drv_wc *wc)
+{
+	int done = 0;
+
+	for (; done < n && wq->tail != wq->head; wq->tail++)
+		wc[done++] = (struct drv_wc){.wr_id = wq->wr_id[wq->tail & (wq->entries - 1)],
+					     .status = IBV_WC_WR_FLUSH_ERR,
+					     .vendor_err = CQE_SYND_WR_FLUSH_ERR,
+					     .qp_num = qp->qpn,
+					     .is_send = is_send};
+	return done;
+}
+
+int drv_cq_flush(struct drv_cq *cq, int n, struct drv_wc *wc)
+{
+	struct drv_list *list = &cq->dev->qp_list;
+	int done = 0;
+
+	for (struct drv_list *l = list->next; l != list; l = l->next) {
+		struct drv_qp *qp = DRV_CONTAINER(l, struct drv_qp, link);
+
+		if (qp->send_cq == cq && !qp->user)
+			done += wq_flush(qp, &qp->sq, true, n - done, wc + done);
+		if (qp->recv_cq == cq && qp->has_rq && !qp->user)
+			done += wq_flush(qp, &qp->rq, false, n - done, wc + done);
+	}
+	return done;
+}
+
+bool drv_cq_flushable(const struct drv_cq *cq)
+{
+	const struct drv_list *list = &cq->dev->qp_list;
+
+	for (const struct drv_list *l = list->next; l != list; l = l->next) {
+		const struct drv_qp *qp = DRV_CONTAINER(l, const struct drv_qp, link);
+
+		if (!qp->user && ((qp->send_cq == cq && qp->sq.tail != qp->sq.head) ||
+				  (qp->recv_cq == cq && qp->has_rq && qp->rq.tail != qp->rq.head)))
+			return true;
+	}
+	return false;
+}
+
+/* --- the kernel's look at the error buffer --- */
+
 static void watch(void *arg)
 {
 	struct drv_device *dev = arg;

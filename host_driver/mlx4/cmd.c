@@ -8,6 +8,7 @@
  */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "host_driver/mlx4/pci.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -346,12 +347,32 @@ void drv_cmd_use_polling(struct drv_device *dev)
 	cmd->n_contexts = 0;
 }
 
+bool drv_cmd_is_closing(enum hcr_op op)
+{
+#define HCR_CLOSING(name, opcode, in, out, in_layout, out_layout, flags, in_mod, meaning)          \
+	case opcode:                                                                               \
+		return (flags)&HCR_F_CLOSING;
+	switch ((unsigned)op) {
+		HCR_COMMANDS(HCR_CLOSING)
+	default:
+		return false;
+	}
+}
+
+/* What the device keeps it may go on using; so it is reset, and all goes. */
+static void refused_to_close(struct drv_device *dev)
+{
+	drv_declare_dead(dev);
+	drv_pci_reset(dev);
+	drv_fatal(dev);
+}
+
 int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *cmd)
 {
 	int rc;
 
 	if (dev->dead)
-		return -EIO;
+		return drv_cmd_is_closing(cmd->op) || cmd->op == HCR_CLOSE_PORT ? 0 : -EIO;
 	if (!cmd->timeout_ps)
 		cmd->timeout_ps = dev->options.command_timeout_ps ? dev->options.command_timeout_ps
 								  : TIMEOUT_PS;
@@ -365,16 +386,27 @@ int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *cmd)
 
 /* --- shapes of commands --- */
 
+static int exec(struct drv_device *dev, struct drv_hcr *cmd)
+{
+	int rc = drv_hcr_exec(dev, cmd);
+
+	if (!rc || !drv_cmd_is_closing(cmd->op) || cmd->status == HCR_STATUS_REG_BOUND)
+		return rc;
+	if (!dev->dead)
+		refused_to_close(dev);
+	return 0;
+}
+
 int drv_cmd_plain(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod)
 {
-	return drv_hcr_exec(dev, &(struct drv_hcr){.op = op, .op_mod = op_mod, .in_mod = in_mod});
+	return exec(dev, &(struct drv_hcr){.op = op, .op_mod = op_mod, .in_mod = in_mod});
 }
 
 int drv_cmd_imm(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, uint64_t in_param,
 		uint64_t *out_param)
 {
 	struct drv_hcr cmd = {.op = op, .in_mod = in_mod, .in_param = in_param};
-	int rc = drv_hcr_exec(dev, &cmd);
+	int rc = exec(dev, &cmd);
 
 	if (!rc && out_param)
 		*out_param = cmd.out_param;

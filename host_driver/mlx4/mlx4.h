@@ -395,10 +395,26 @@ void drv_event_register(struct drv_device *dev,
  * a device; NULL: none. */
 void drv_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg);
 
-/* From now on nothing is asked of the device: commands end at once with -EIO, and what is destroyed
- * goes without a word to it. Commands under way end too. Without an event. */
+/*
+ * From now on nothing is asked of the device: commands that take something back succeed at once
+ * (HCR_F_CLOSING), the others end with -EIO, and what is destroyed goes without a word to it, as in
+ * Linux. Commands under way end too. Without an event.
+ *
+ * A command that takes something back and is refused (but for a region with windows, -EBUSY) makes
+ * the device dead as well: it may go on using what software believes to be its own again. So it is
+ * reset, which takes a second, and drv_fatal() follows; the command succeeds.
+ */
 void drv_declare_dead(struct drv_device *dev);
 bool drv_is_dead(const struct drv_device *dev);
+/* Dead, with the event of drv_catas_watch() where that watches. */
+void drv_fatal(struct drv_device *dev);
+/*
+ * Of a dead device: what the queues of the kernel's queue pairs still held that complete into this
+ * CQ, as completions with IBV_WC_WR_FLUSH_ERR: up to n, how many. CQEs that have come and were not
+ * polled count as not come (Linux, mlx4_ib_poll_sw_comp). Receives of an SRQ are of nobody.
+ */
+int drv_cq_flush(struct drv_cq *cq, int n, struct drv_wc *wc);
+bool drv_cq_flushable(const struct drv_cq *cq);
 /*
  * A thread that looks at the error buffer every period_ps, as Linux does. What it finds, and a
  * command that times out while it is there, makes the device dead, with IBV_EVENT_DEVICE_FATAL to

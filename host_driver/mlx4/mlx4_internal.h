@@ -220,6 +220,8 @@ void drv_hcr_words(const struct drv_hcr *cmd, uint16_t token, bool event, unsign
 /* Whether the device still owns the HCR, by its last word and the toggle of the next command. */
 bool drv_hcr_pending(const struct hcr *regs, unsigned next_toggle);
 int drv_status_errno(uint8_t status);
+/* Commands that take something back from the device. */
+bool drv_cmd_is_closing(enum hcr_op op);
 
 /* Zeroed. */
 struct drv_mailbox *drv_mailbox_get(struct drv_device *dev);
@@ -430,7 +432,6 @@ static inline uint32_t drv_table_mask(const struct drv_device *dev, enum drv_tab
 }
 
 /* The device does not answer: dead, and told to those who watch. */
-void drv_fatal(struct drv_device *dev);
 void drv_catas_unwatch(struct drv_device *dev);
 
 /* Per part of the driver: bitmaps and tables. */

@@ -1,55 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A queue pair behind an SRQ is drained while the completion of its last receive is late: the
- * context of the CQ is not cached, and its read takes half a millisecond. "Last WQE reached" comes
- * long before that completion; the drain ends behind it all the same.
+ * context of its CQ is not cached, and its read takes half a millisecond. "Last WQE reached" says
+ * that this completion is there, and comes behind it; the drain ends when it is done. With one CQ
+ * for both queues, and with two: then nothing is left in either.
  * behaviours: IBA-10.2.9-last-wqe
  */
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
-enum { LEN = 64, LATE_US = 500 };
+enum { LEN = 64, LATE_US = 500, SENDS = 4 };
 
-struct receive {
+struct request {
 	struct ib_cqe cqe;
 	unsigned done;
 };
 
-static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
+static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	DRV_CONTAINER(wc->wr_cqe, struct receive, cqe)->done++;
+	DRV_CONTAINER(wc->wr_cqe, struct request, cqe)->done++;
 }
 
-SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion is late",
-	 .no_qps = true, .any_packets = true)
+static void late(struct tb *tb, struct tb_end *a, struct tb_end *b, struct ib_cq *recv_cq)
 {
 	struct ib_srq_init_attr init = {.attr = {.max_wr = 8, .max_sge = 1}};
 	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(b), 0));
 	struct ib_srq *srq = pd ? kv_made(ib_create_srq(pd, &init)) : NULL;
-	struct receive receive = {.cqe = {receive_done}};
+	struct request receive = {.cqe = {request_done}}, sends = {.cqe = {request_done}};
+	struct request first = {.cqe = {request_done}};
 	struct ib_sge into, from;
 	struct ib_recv_wr recv = {.wr_cqe = &receive.cqe, .sg_list = &into, .num_sge = 1};
-	struct ib_send_wr send = {.sg_list = &from, .num_sge = 1, .opcode = IB_WR_SEND};
+	struct ib_send_wr send = {.wr_cqe = &first.cqe,
+				  .sg_list = &from,
+				  .num_sge = 1,
+				  .opcode = IB_WR_SEND,
+				  .send_flags = IB_SEND_SIGNALED};
 	struct kv x, y;
 	uint64_t begin;
 
-	ignore_events(b);
-	if (!srq || !kv_open(a, &x) || !kv_open(b, &y, .pd = pd, .srq = srq, .alloc_cq = true) ||
+	if (!srq || !kv_open(a, &x, .alloc_cq = true) ||
+	    !kv_open(b, &y, .pd = pd, .srq = srq, .alloc_cq = true, .recv_cq = recv_cq) ||
 	    !kv_connect(&x, &y))
 		return;
 	into = kv_sge(&y, 0, LEN);
 	from = kv_sge(&x, 0, LEN);
 	must(ib_post_srq_recv(srq, &recv, NULL));
 	must(ib_post_send(x.qp, &send, NULL));
-	evict(b, HCA_CQ, drv_cq_num(y.cq->drv));
+	evict(b, HCA_CQ, drv_cq_num(y.qp->recv_cq->drv));
 	late_read(b, "cqc", CFG_US(LATE_US));
 	pass_time(CFG_US(7));
+	send.wr_cqe = &sends.cqe;
+	from = kv_sge(&y, LEN, LEN);
+	for (unsigned i = 0; i < SENDS; i++)
+		must(ib_post_send(y.qp, &send, NULL));
 	begin = tb_now(tb);
-	ib_drain_srq(y.qp);
+	ib_drain_qp(y.qp);
 	expect_equal(receive.done, 1);
+	expect_equal(sends.done, SENDS);
 	expect_true(tb_now(tb) - begin > CFG_US(LATE_US) - CFG_US(20));
+	expect_equal(drv_cq_outstanding(y.cq->drv), 0);
+	pass_time(CFG_MS(1));
+	expect_equal(drv_cq_outstanding(y.qp->recv_cq->drv), 0);
 	kv_close(&y);
 	kv_close(&x);
 	must(ib_destroy_srq(srq));
 	must(ib_dealloc_pd(pd));
+}
+
+SCENARIO(kernel_drain_srq, "kernel verbs: an SRQ is drained, the last completion is late",
+	 .no_qps = true, .any_packets = true)
+{
+	static const enum ib_poll_context contexts[] = {IB_POLL_SOFTIRQ, IB_POLL_WORKQUEUE,
+							IB_POLL_DIRECT};
+
+	ignore_events(a);
+	ignore_events(b);
+	late(tb, a, b, NULL);
+	for (unsigned i = 0; i < 3; i++) {
+		struct ib_cq *cq = kv_made(ib_alloc_cq(ib_device_of(b), NULL, 8, 0, contexts[i]));
+
+		if (!cq)
+			return;
+		late(tb, a, b, cq);
+		ib_free_cq(cq);
+	}
 }

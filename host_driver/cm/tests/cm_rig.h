@@ -89,7 +89,8 @@ static struct platform_waitq *failing_waitq(struct platform *p)
 	return fails(FAIL_ALLOCATION) ? NULL : rig.real->waitq_create(p);
 }
 
-/* The opcode becomes one that no device has: the firmware refuses the command. */
+/* The opcode becomes one that no device has: the firmware refuses the command. Not those that take
+ * something back: what follows from that is the scenario destroy_refused. */
 static void failing_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
 			  unsigned size)
 {
@@ -97,6 +98,7 @@ static void failing_write(struct platform *p, unsigned bar, uint64_t offset, con
 
 	memcpy(word, bytes, size);
 	if (bar == HCA_BAR_REGS && offset == BAR0_HCR + 4 * (HCR_DWORDS - 1) &&
+	    !drv_cmd_is_closing((enum hcr_op)((word[2] & 0xf) << 8 | word[3])) &&
 	    fails(FAIL_COMMAND)) {
 		word[2] &= 0xf0;
 		word[3] = 0xee;

@@ -492,7 +492,6 @@ static void wrong(enum phase phase, unsigned nth, const char *what, const char *
 static void compare(enum phase phase, unsigned nth, const struct held *before, const char *last)
 {
 	const unsigned *was = (const void *)before, *is;
-	const size_t hw = offsetof(struct held, hw_qps) / sizeof(*was);
 	struct held after;
 
 	look(&after);
@@ -500,7 +499,7 @@ static void compare(enum phase phase, unsigned nth, const struct held *before, c
 	for (size_t i = 0; i < sizeof(after) / sizeof(*is); i++) {
 		char text[TEXT / 2];
 
-		if (was[i] == is[i] || (phase == END && i >= hw && i < hw + HW_KINDS))
+		if (was[i] == is[i])
 			continue;
 		snprintf(text, sizeof(text), "word %zu was %u, is %u after", i, was[i], is[i]);
 		wrong(phase, nth, text, last);
@@ -530,8 +529,7 @@ static bool run_nth(enum phase phase, enum ending ending, unsigned nth)
 	rig.fired = false;
 	arm(phase == LIFE, nth);
 	for (; done < STEPS && !rc; done += !rc)
-		/* a bound window that the device keeps keeps its region, as on Linux */
-		rc = phase == END && steps[done].go == do_bind ? 0 : steps[done].go();
+		rc = steps[done].go();
 	if (rc && !rig.fired)
 		wrong(phase, nth, "fails by itself:", steps[done].name);
 	reached = done > reached ? done : reached;
@@ -571,7 +569,7 @@ static void nothing_is_left_of_any_life(void **state)
 	assert_int_equal(reached, STEPS);
 	print_message("%u lives, %u ended early\n", lives, failed);
 	assert_true(failed > 300);
-	assert_true(lives > failed + 35);
+	assert_true(lives > failed + 10);
 }
 
 int main(void)

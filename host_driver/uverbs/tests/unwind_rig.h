@@ -22,7 +22,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { REGION = 8192, TEXT = 240, NTH_MAX = 1000, CASES_MAX = 64, HW_NUMBERS = 8192, HW_KINDS = 4 };
+enum { REGION = 8192, TEXT = 240, NTH_MAX = 1000, CASES_MAX = 64, HW_NUMBERS = 8192 };
 
 enum failing { FAIL_ALLOCATION, FAIL_COMMAND, KINDS };
 
@@ -94,7 +94,8 @@ static uint64_t failing_map(struct platform *p, void *addr, size_t bytes)
 	return fails(FAIL_ALLOCATION) ? 0 : rig.real->dma_map(p, addr, bytes);
 }
 
-/* The opcode becomes one that no device has: the firmware refuses the command. */
+/* The opcode becomes one that no device has: the firmware refuses the command. Not those that take
+ * something back: what follows from that is the scenario destroy_refused. */
 static void failing_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
 			  unsigned size)
 {
@@ -102,6 +103,7 @@ static void failing_write(struct platform *p, unsigned bar, uint64_t offset, con
 
 	memcpy(word, bytes, size);
 	if (bar == HCA_BAR_REGS && offset == BAR0_HCR + 4 * (HCR_DWORDS - 1) &&
+	    !drv_cmd_is_closing((enum hcr_op)((word[2] & 0xf) << 8 | word[3])) &&
 	    fails(FAIL_COMMAND)) {
 		word[2] &= 0xf0;
 		word[3] = 0xee;

@@ -46,6 +46,11 @@ int ib_process_cq_direct(struct ib_cq *cq, int budget);
  * room for one more completion, and not be polled by others when it is DIRECT; a queue that is full
  * is waited for. On failure (the state cannot be left, as from RESET, or the device refuses) it
  * returns at once and the log has it.
+ *
+ * On a device that is dead, or dies meanwhile, the same holds, as in Linux: from then on
+ * ib_poll_cq() gives what the queues still hold as IB_WC_WR_FLUSH_ERR, posting answers -EIO, and
+ * CQs with such requests get an event. A death that nobody has noticed is found out within the time
+ * of a command.
  */
 void ib_drain_sq(struct ib_qp *qp);
 /* Of a queue pair that receives from an SRQ: as ib_drain_srq(). */
@@ -54,10 +59,9 @@ void ib_drain_rq(struct ib_qp *qp);
 void ib_drain_qp(struct ib_qp *qp);
 /*
  * Receives that the queue pair has taken from its SRQ; those still in it are of nobody and stay.
- * Waits for the event "last WQE reached", at most 10 s, and until what is in the CQ then is done:
- * when the send queue completes into the same CQ, by a marker in it, else by taking all there is
- * (IBA 10.3.1 knows both). The device may report the event before a completion that is late, so the
- * first way is the safe one.
+ * Waits for the event "last WQE reached", at most 10 s, which comes behind the last completion (IBA
+ * 11.6.3.1), and until what is in the receives' CQ then is done. A dead device has no such event
+ * and no completion for them.
  */
 void ib_drain_srq(struct ib_qp *qp);
 

@@ -13,7 +13,8 @@
  * Creating functions return the object or ERR_PTR(-errno); others 0 or -errno. What fails leaves
  * all counts and the hardware as they were. Errors that any function with a command can give:
  * -ENOMEM (host memory, ICM, numbers: -ENOSPC), -EIO, -ETIMEDOUT (device), -EBUSY. A destroy whose
- * command the device refuses still gives the object back, as Linux' mlx4_ib does, and returns 0.
+ * command the device refuses still gives the object back and returns 0; the device, which may go on
+ * using it, is reset, as in Linux (mlx4_core's closing commands), and IB_EVENT_DEVICE_FATAL follows.
  *
  * Threads of a host are not preempted: only what sleeps (commands) lets others run. All functions
  * are called from a host thread, except where "any context" is said. Handlers (completions,

@@ -17,7 +17,8 @@
  * the object; nothing has changed then. On any failure outputs are untouched and counts are as
  * before. The kernel's side of a call ends even when the process is killed in its middle.
  *
- * A device that stops (catastrophic error, a command without an answer) is told to each context as
+ * A device that stops (catastrophic error, a command without an answer, or one that does not give an
+ * object back and is reset for it) is told to each context as
  * IBV_EVENT_DEVICE_FATAL. After it what asks the device gives EIO, ibv_open_device ENODEV; what
  * there is can be destroyed, detached and closed; completions come no more.
  *

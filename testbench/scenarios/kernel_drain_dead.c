@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Draining on a device that dies: before anybody knows (the first command finds out), in the middle
+ * of the drain, and when the kernel has known for a while. Each time the drain ends, in bounded
+ * time; every request has had its done(), flushed unless it was done before; nothing can be posted
+ * any more; and everything can be given back. Queues that are full, and a receive that an SRQ had
+ * for the queue pair: it is of nobody, and has no completion.
+ */
+#include "model/engine/engine.h"
+#include "testbench/kernel_verbs.h"
+
+enum { QUEUE = 8, LEN = 4096, RESET_BIT = 1, POLL_MS = 50, LIMIT_S = 25 };
+
+struct request {
+	struct ib_cqe cqe;
+	unsigned done, flushed;
+};
+
+static void request_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct request *r = DRV_CONTAINER(wc->wr_cqe, struct request, cqe);
+
+	r->done++;
+	r->flushed += wc->status == IB_WC_WR_FLUSH_ERR;
+}
+
+enum when { NOBODY_KNOWS, IN_THE_MIDDLE, LONG_KNOWN, WHENS };
+
+struct killer {
+	struct tb_end *end;
+	uint64_t after_ps;
+	bool done;
+};
+
+static void kill_device(void *arg)
+{
+	struct killer *k = arg;
+
+	k->end->platform->ops->sleep_ps(k->end->platform, k->after_ps);
+	hca_catastrophe(host_hca(k->end->host), ERR_BUF_INJECTED, 0, "a test");
+	k->done = true;
+}
+
+/* b does not answer: what a sends stays in its queue. */
+static void post_all(struct tb *tb, struct kv *x, struct ib_srq *srq, struct request *r)
+{
+	struct ib_sge sge = kv_sge(x, 0, LEN);
+	const struct ib_send_wr send = {
+		.wr_cqe = &r[0].cqe, .sg_list = &sge, .num_sge = 1, .opcode = IB_WR_SEND};
+	const struct ib_recv_wr recv = {.wr_cqe = &r[1].cqe, .sg_list = &sge, .num_sge = 1};
+
+	for (unsigned i = 0; i < QUEUE; i++) {
+		must(ib_post_send(x->qp, &send, NULL));
+		if (srq)
+			must(ib_post_srq_recv(srq, &recv, NULL));
+		else
+			must(ib_post_recv(x->qp, &recv, NULL));
+	}
+}
+
+static void refuses_more(struct tb *tb, struct kv *x, struct ib_srq *srq)
+{
+	const struct ib_send_wr send = {.opcode = IB_WR_SEND};
+	const struct ib_recv_wr recv = {.num_sge = 0};
+
+	must_fail(-EIO, ib_post_send(x->qp, &send, NULL));
+	if (srq)
+		must_fail(-EIO, ib_post_srq_recv(srq, &recv, NULL));
+	else
+		must_fail(-EIO, ib_post_recv(x->qp, &recv, NULL));
+}
+
+static void again(struct tb *tb, struct tb_end *a)
+{
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(10));
+	abandon(a);
+	bring_up(a);
+	activate_ports();
+}
+
+static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum when when,
+		 bool shared)
+{
+	struct killer killer = {.end = a, .after_ps = when == IN_THE_MIDDLE ? CFG_US(20) : 0};
+	struct request r[2] = {{.cqe = {request_done}}, {.cqe = {request_done}}};
+	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
+	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(a), 0));
+	struct ib_srq *srq = pd && shared ? kv_made(ib_create_srq(pd, &init)) : NULL;
+	struct kv x;
+	uint64_t begin;
+
+	if (!pd || !kv_open(a, &x, .pd = pd, .srq = srq, .queue = QUEUE, .alloc_cq = true,
+			    .poll_ctx = ctx))
+		return;
+	kv_connect(&x, &x);
+	must(ib_modify_qp(x.qp, &(struct ib_qp_attr){.qp_state = IB_QPS_SQD}, IB_QP_STATE));
+	post_all(tb, &x, srq, r);
+	if (!still_right())
+		return;
+	a->platform->ops->thread_start(a->platform, "killer", kill_device, &killer);
+	pass_time(when == LONG_KNOWN ? CFG_MS(2 * POLL_MS) : CFG_NS(1));
+	if (when == LONG_KNOWN) /* DIRECT is polled by nobody else */
+		expect_equal(r[0].flushed, ctx == IB_POLL_DIRECT ? 0 : QUEUE);
+	begin = tb_now(tb);
+	ib_drain_qp(x.qp);
+	ib_drain_qp(x.qp);
+	expect_true(tb_now(tb) - begin < CFG_S(LIMIT_S));
+	expect_true(killer.done && drv_is_dead(a->dev));
+	expect_equal(r[0].done, QUEUE);
+	expect_equal(r[1].done, shared ? 0 : QUEUE);
+	if (when != IN_THE_MIDDLE)
+		expect_equal(r[0].flushed + r[1].flushed, shared ? QUEUE : 2 * QUEUE);
+	refuses_more(tb, &x, srq);
+	expect_event(a, IBV_EVENT_DEVICE_FATAL);
+	expect_catastrophe(a);
+	kv_close(&x);
+	if (srq)
+		must(ib_destroy_srq(srq));
+	must(ib_dealloc_pd(pd));
+	again(tb, a);
+}
+
+SCENARIO(kernel_drain_dead, "kernel verbs: drained while the device dies", .no_qps = true,
+	 .any_packets = true, .settings = {"host.catas_poll=50ms"})
+{
+	ignore_events(b);
+	for (enum when when = 0; when < WHENS && still_right(); when++)
+		for (unsigned i = 0; i < 2; i++) {
+			dies(tb, a, IB_POLL_SOFTIRQ, when, i);
+			dies(tb, a, IB_POLL_WORKQUEUE, when, i);
+			dies(tb, a, IB_POLL_DIRECT, when, i);
+		}
+}
