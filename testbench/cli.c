@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -465,10 +466,12 @@ int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
 	struct argp_option rows[ARRAY_SIZE(options) + 1] = {{0}};
 	const struct argp argp = {.options = rows, .parser = parse_key};
 	struct parse p = {.cli = cli, .err = err};
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const unsigned jobs = cpus > 0 ? (unsigned)cpus : 1;
 	size_t n = 0;
 	error_t rc;
 
-	*cli = (struct cli){.file = NULL};
+	*cli = (struct cli){.sweep.jobs = jobs, .perf.jobs = jobs};
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		const struct choice *o = &options[i];
 

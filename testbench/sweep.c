@@ -256,16 +256,12 @@ static int cell_wait(struct sweep *s)
 
 static int run_cells(struct sweep *s, struct command *c)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned jobs = s->options->jobs ? s->options->jobs
-			: processors > 0 ? (unsigned)processors
-					 : 1;
 	unsigned next = 0;
 	int ret = 0;
 
 	progress(s);
 	while (s->running || (!ret && next < s->cell_count)) {
-		if (!ret && next < s->cell_count && s->running < jobs) {
+		if (!ret && next < s->cell_count && s->running < s->options->jobs) {
 			ret = cell_start(s, c, &s->cells[next++]);
 			continue;
 		}

@@ -24,7 +24,7 @@ struct sweep_options {
 	unsigned varies;
 	const char *show[SWEEP_SHOW_MAX]; /* hca0.stage.counter, or hca.stage.counter: of both */
 	unsigned shows;
-	unsigned jobs; /* 0: as many as processors */
+	unsigned jobs; /* processes at a time */
 	enum sweep_how how;
 };
 

@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { JOBS_MAX = 256 };
-
 struct job {
 	pid_t pid;
 	int fd;
@@ -161,15 +159,6 @@ static int choose(struct perf_results *results, const struct perf_points *points
 	return -ENOENT;
 }
 
-static unsigned jobs_of(const struct perf_options *o)
-{
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (o->jobs)
-		return o->jobs < JOBS_MAX ? o->jobs : JOBS_MAX;
-	return cpus > 0 && cpus < JOBS_MAX ? (unsigned)cpus : 1;
-}
-
 static enum exit_status report(const struct perf_results *results, const struct run_options *run,
 			       const struct perf_options *options)
 {
@@ -205,7 +194,7 @@ enum exit_status perf(const struct run_options *run, const struct perf_options *
 	for (size_t i = 0; i < results.count; i++)
 		if (perf_row_check(results.results[i].point, &row))
 			goto out;
-	if (run_all(&results, &row, jobs_of(options)))
+	if (run_all(&results, &row, options->jobs))
 		status = EXIT_FAILED;
 	else
 		status = report(&results, run, options);

@@ -12,7 +12,7 @@ struct perf_options {
 	const char *plot;    /* folder of SVG files; NULL: none */
 	const char *stats_file;
 	bool stats;
-	unsigned jobs; /* 0: as many as CPUs */
+	unsigned jobs; /* processes at a time */
 };
 
 /* run: -c, -s, --seed, --fw; its dir is the CSV file to write (NULL: none). */
