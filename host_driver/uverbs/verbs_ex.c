@@ -247,60 +247,24 @@ void ibv_end_poll(struct ibv_cq_ex *cq)
 {
 }
 
-enum ibv_wc_opcode ibv_wc_read_opcode(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.opcode;
-}
+#define WC_READ(type, field)                                                                       \
+	type ibv_wc_read_##field(struct ibv_cq_ex *cq)                                             \
+	{                                                                                          \
+		return cq_of(cq)->wc.field;                                                        \
+	}
 
-uint32_t ibv_wc_read_vendor_err(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.vendor_err;
-}
-
-uint32_t ibv_wc_read_byte_len(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.byte_len;
-}
-
-__be32 ibv_wc_read_imm_data(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.imm_data;
-}
-
-uint32_t ibv_wc_read_invalidated_rkey(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.invalidated_rkey;
-}
-
-uint32_t ibv_wc_read_qp_num(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.qp_num;
-}
-
-uint32_t ibv_wc_read_src_qp(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.src_qp;
-}
-
-unsigned int ibv_wc_read_wc_flags(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.wc_flags;
-}
-
-uint32_t ibv_wc_read_slid(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.slid;
-}
-
-uint8_t ibv_wc_read_sl(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.sl;
-}
-
-uint8_t ibv_wc_read_dlid_path_bits(struct ibv_cq_ex *cq)
-{
-	return cq_of(cq)->wc.dlid_path_bits;
-}
+WC_READ(enum ibv_wc_opcode, opcode)
+WC_READ(uint32_t, vendor_err)
+WC_READ(uint32_t, byte_len)
+WC_READ(__be32, imm_data)
+WC_READ(uint32_t, invalidated_rkey)
+WC_READ(uint32_t, qp_num)
+WC_READ(uint32_t, src_qp)
+WC_READ(unsigned int, wc_flags)
+WC_READ(uint32_t, slid)
+WC_READ(uint8_t, sl)
+WC_READ(uint8_t, dlid_path_bits)
+#undef WC_READ
 
 uint64_t ibv_wc_read_completion_ts(struct ibv_cq_ex *cq)
 {
