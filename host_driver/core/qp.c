@@ -302,29 +302,7 @@ static int attr_to_drv(const struct ib_qp *qp, const struct ib_qp_attr *attr, un
 	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > RNR_TIMER_MAX) ||
 	    (mask & IB_QP_PATH_MIG_STATE && (unsigned)attr->path_mig_state > IB_MIG_ARMED))
 		return -EINVAL;
-	*a = (struct drv_qp_attr){
-		.qp_state = (enum ibv_qp_state)attr->qp_state,
-		.cur_qp_state = (enum ibv_qp_state)attr->cur_qp_state,
-		.path_mtu = (enum ibv_mtu)attr->path_mtu,
-		.path_mig_state = (enum ibv_mig_state)attr->path_mig_state,
-		.qkey = attr->qkey,
-		.rq_psn = attr->rq_psn,
-		.sq_psn = attr->sq_psn,
-		.dest_qp_num = attr->dest_qp_num,
-		.qp_access_flags = attr->qp_access_flags,
-		.pkey_index = attr->pkey_index,
-		.alt_pkey_index = attr->alt_pkey_index,
-		.en_sqd_async_notify = attr->en_sqd_async_notify,
-		.max_rd_atomic = attr->max_rd_atomic,
-		.max_dest_rd_atomic = attr->max_dest_rd_atomic,
-		.min_rnr_timer = attr->min_rnr_timer,
-		.port_num = attr->port_num,
-		.timeout = attr->timeout,
-		.retry_cnt = attr->retry_cnt,
-		.rnr_retry = attr->rnr_retry,
-		.alt_port_num = attr->alt_port_num,
-		.alt_timeout = attr->alt_timeout,
-	};
+	DRV_QP_ATTR_COPY(a, attr);
 	if (mask & IB_QP_AV && ib_ah_to_drv(device, &attr->ah_attr, &a->ah_attr))
 		return -EINVAL;
 	if (mask & IB_QP_ALT_PATH &&
@@ -388,29 +366,7 @@ static void ah_from_drv(const struct drv_ah_attr *drv, struct rdma_ah_attr *attr
 
 static void attr_from_drv(const struct drv_qp_attr *a, struct ib_qp_attr *attr)
 {
-	*attr = (struct ib_qp_attr){
-		.qp_state = (enum ib_qp_state)a->qp_state,
-		.cur_qp_state = (enum ib_qp_state)a->qp_state,
-		.path_mtu = (enum ib_mtu)a->path_mtu,
-		.path_mig_state = (enum ib_mig_state)a->path_mig_state,
-		.qkey = a->qkey,
-		.rq_psn = a->rq_psn,
-		.sq_psn = a->sq_psn,
-		.dest_qp_num = a->dest_qp_num,
-		.qp_access_flags = a->qp_access_flags,
-		.pkey_index = (uint16_t)a->pkey_index,
-		.alt_pkey_index = (uint16_t)a->alt_pkey_index,
-		.sq_draining = a->sq_draining,
-		.max_rd_atomic = (uint8_t)a->max_rd_atomic,
-		.max_dest_rd_atomic = (uint8_t)a->max_dest_rd_atomic,
-		.min_rnr_timer = (uint8_t)a->min_rnr_timer,
-		.port_num = (uint8_t)a->port_num,
-		.timeout = (uint8_t)a->timeout,
-		.retry_cnt = (uint8_t)a->retry_cnt,
-		.rnr_retry = (uint8_t)a->rnr_retry,
-		.alt_port_num = (uint8_t)a->alt_port_num,
-		.alt_timeout = (uint8_t)a->alt_timeout,
-	};
+	DRV_QP_ATTR_COPY(attr, a);
 	ah_from_drv(&a->ah_attr, &attr->ah_attr);
 	ah_from_drv(&a->alt_ah_attr, &attr->alt_ah_attr);
 }

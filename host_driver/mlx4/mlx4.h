@@ -14,6 +14,8 @@
 #include "host_driver/platform.h"
 #include "model/interface/commands.h"
 
+#include <string.h>
+
 enum { DRV_GID_BYTES = 16, DRV_PORTS_MAX = 2 };
 
 struct drv_device;
@@ -269,6 +271,36 @@ struct drv_qp_attr {
 	unsigned timeout, alt_timeout; /* 4.096 us * 2^n, 0 never */
 	unsigned retry_cnt, rnr_retry; /* 7: RNR for ever */
 };
+
+/* Those that a verbs layer has in a structure of its own, by the same names, to there and back;
+ * all else of *to is 0. Capabilities and addresses have other forms there. */
+#define DRV_QP_ATTR_COPY(to, from)                                                                 \
+	do {                                                                                       \
+		memset(to, 0, sizeof(*(to)));                                                      \
+		DRV_QP_ATTR_SET(to, from, qp_state);                                               \
+		DRV_QP_ATTR_SET(to, from, cur_qp_state);                                           \
+		DRV_QP_ATTR_SET(to, from, path_mtu);                                               \
+		DRV_QP_ATTR_SET(to, from, path_mig_state);                                         \
+		DRV_QP_ATTR_SET(to, from, qkey);                                                   \
+		DRV_QP_ATTR_SET(to, from, rq_psn);                                                 \
+		DRV_QP_ATTR_SET(to, from, sq_psn);                                                 \
+		DRV_QP_ATTR_SET(to, from, dest_qp_num);                                            \
+		DRV_QP_ATTR_SET(to, from, qp_access_flags);                                        \
+		DRV_QP_ATTR_SET(to, from, pkey_index);                                             \
+		DRV_QP_ATTR_SET(to, from, alt_pkey_index);                                         \
+		DRV_QP_ATTR_SET(to, from, en_sqd_async_notify);                                    \
+		DRV_QP_ATTR_SET(to, from, sq_draining);                                            \
+		DRV_QP_ATTR_SET(to, from, max_rd_atomic);                                          \
+		DRV_QP_ATTR_SET(to, from, max_dest_rd_atomic);                                     \
+		DRV_QP_ATTR_SET(to, from, min_rnr_timer);                                          \
+		DRV_QP_ATTR_SET(to, from, port_num);                                               \
+		DRV_QP_ATTR_SET(to, from, timeout);                                                \
+		DRV_QP_ATTR_SET(to, from, retry_cnt);                                              \
+		DRV_QP_ATTR_SET(to, from, rnr_retry);                                              \
+		DRV_QP_ATTR_SET(to, from, alt_port_num);                                           \
+		DRV_QP_ATTR_SET(to, from, alt_timeout);                                            \
+	} while (0)
+#define DRV_QP_ATTR_SET(to, from, member) ((to)->member = (__typeof__((to)->member))(from)->member)
 
 int drv_qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct drv_qp **qp);
 /* The state machine of the specification (table 91); the transition follows from the current state
