@@ -147,39 +147,39 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *send_wr,
 	return rc;
 }
 
-/* --- receives: no doorbell, one after the other --- */
+/* --- receives --- */
 
-static int post_receives(const struct ib_device *device, struct drv_qp *qp, struct drv_srq *srq,
-			 const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
+_Static_assert(sizeof(struct ib_recv_wr) == sizeof(struct drv_recv_wr) &&
+		       offsetof(struct ib_recv_wr, wr_id) == offsetof(struct drv_recv_wr, wr_id) &&
+		       offsetof(struct ib_recv_wr, sg_list) ==
+			       offsetof(struct drv_recv_wr, sg_list) &&
+		       offsetof(struct ib_recv_wr, num_sge) ==
+			       offsetof(struct drv_recv_wr, num_sge),
+	       "receives are passed on as they are");
+
+static int refuse(const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
 {
-	for (; wr; wr = wr->next) {
-		const struct drv_recv_wr d = {.wr_id = wr->wr_id,
-					      .sg_list = sges(wr->sg_list),
-					      .num_sge = (unsigned)wr->num_sge};
-		int rc = wr->num_sge < 0            ? -EINVAL
-			 : drv_is_dead(device->drv) ? -EIO
-			 : srq                      ? drv_post_srq_recv(srq, &d, NULL)
-						    : drv_post_recv(qp, &d, NULL);
-
-		if (rc) {
-			if (bad)
-				*bad = wr;
-			return rc;
-		}
-	}
-	return 0;
+	if (bad)
+		*bad = wr;
+	return -EIO;
 }
 
 int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *recv_wr,
 		 const struct ib_recv_wr **bad_recv_wr)
 {
-	return post_receives(qp->device, qp->drv, NULL, recv_wr, bad_recv_wr);
+	if (recv_wr && drv_is_dead(qp->device->drv))
+		return refuse(recv_wr, bad_recv_wr);
+	return drv_post_recv(qp->drv, (const struct drv_recv_wr *)recv_wr,
+			     (const struct drv_recv_wr **)bad_recv_wr);
 }
 
 int ib_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *recv_wr,
 		     const struct ib_recv_wr **bad_recv_wr)
 {
-	return post_receives(srq->device, NULL, srq->drv, recv_wr, bad_recv_wr);
+	if (recv_wr && drv_is_dead(srq->device->drv))
+		return refuse(recv_wr, bad_recv_wr);
+	return drv_post_srq_recv(srq->drv, (const struct drv_recv_wr *)recv_wr,
+				 (const struct drv_recv_wr **)bad_recv_wr);
 }
 
 /* --- completions --- */
