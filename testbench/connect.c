@@ -4,6 +4,7 @@
 #include "host_driver/cm/cma.h"
 #include "testbench/tb.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -464,4 +465,61 @@ void tb_expect_cm(struct tb *tb, const char *here, struct conn *c, enum ib_cm_ev
 	c->count--;
 	if (c->last.cm.event != type)
 		tb_fail(tb, here, expected, ib_cm_event_name(c->last.cm.event));
+}
+
+/* --- for processes --- */
+
+int ip_listen(struct rdma_event_channel *channel, uint16_t port, int backlog,
+	      struct rdma_cm_id **listener)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+	return !channel || rdma_create_id(channel, listener, NULL, RDMA_PS_TCP) ||
+	       rdma_bind_addr(*listener, (struct sockaddr *)&any) ||
+	       rdma_listen(*listener, backlog);
+}
+
+int ip_resolve(struct rdma_event_channel *channel, const char *to, uint16_t port, void *context,
+	       struct rdma_cm_id **id)
+{
+	struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+	inet_pton(AF_INET, to, &peer.sin_addr);
+	return !channel || rdma_create_id(channel, id, context, RDMA_PS_TCP) ||
+	       rdma_resolve_addr(*id, NULL, (struct sockaddr *)&peer, IP_TIMEOUT_MS);
+}
+
+int ip_make_qp(struct rdma_cm_id *id, struct ibv_cq **cq, int entries)
+{
+	struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
+
+	if (!*cq)
+		*cq = ibv_create_cq(id->verbs, entries, NULL, NULL, 0);
+	attr.send_cq = attr.recv_cq = *cq;
+	return *cq ? rdma_create_qp(id, NULL, &attr) : -1;
+}
+
+int ip_next(struct rdma_event_channel *channel, enum rdma_cm_event_type wanted,
+	    struct rdma_cm_id **id)
+{
+	struct rdma_cm_event *event;
+	int status;
+
+	if (rdma_get_cm_event(channel, &event))
+		return IP_OTHER_EVENT;
+	status = event->event == wanted ? event->status : IP_OTHER_EVENT;
+	if (wanted == RDMA_CM_EVENT_CONNECT_REQUEST)
+		*id = event->id;
+	rdma_ack_cm_event(event);
+	return status;
+}
+
+int ip_completion(struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+	int n;
+
+	while (!(n = ibv_poll_cq(cq, 1, &wc)))
+		process_sleep_us(1);
+	return n != 1 || wc.status;
 }

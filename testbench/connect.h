@@ -20,6 +20,7 @@
 
 #include <endian.h>
 #include <rdma/ib_cm.h>
+#include <rdma/rdma_cma.h>
 
 enum { CONN_EVENTS_MAX = 16, CONN_PSN = 0xfffffe, CONN_DATA = 224 };
 
@@ -109,5 +110,22 @@ void tb_expect_cm(struct tb *tb, const char *here, struct conn *conn, enum ib_cm
 
 /* A MAD on QP1 in that direction, the nth from now on, is lost (times [1]). */
 #define lose_mad(direction, ...) drop_next(direction, UD_SEND_ONLY, .qpn = QPN_GSI, __VA_ARGS__)
+
+/* ---- for processes, above <rdma/rdma_cma.h>: 0, or another number ---- */
+
+#define IP_A "11.0.1.1"
+#define IP_B "11.0.1.2"
+enum { IP_TIMEOUT_MS = 1000, IP_OTHER_EVENT = -1000 };
+
+/* A new listener, at all IPv4 addresses. */
+int ip_listen(struct rdma_event_channel *channel, uint16_t port, int backlog, struct rdma_cm_id **listener);
+/* A new id, whose address is being resolved. */
+int ip_resolve(struct rdma_event_channel *channel, const char *to, uint16_t port, void *context, struct rdma_cm_id **id);
+/* An RC queue pair with one request each way; *cq is made if there is none. */
+int ip_make_qp(struct rdma_cm_id *id, struct ibv_cq **cq, int entries);
+/* The status of the next event, or IP_OTHER_EVENT; *id becomes a CONNECT_REQUEST's. */
+int ip_next(struct rdma_event_channel *channel, enum rdma_cm_event_type wanted, struct rdma_cm_id **id);
+/* Until something has completed; without success, another number. */
+int ip_completion(struct ibv_cq *cq);
 
 #endif

@@ -7,11 +7,9 @@
 #include "testbench/connect.h"
 
 #include <arpa/inet.h>
-#include <rdma/rdma_cma.h>
 #include <stdlib.h>
 
 enum { CONNECTIONS = 100, PORT = 7471, TIMEOUT_MS = 2000 };
-#define SERVER "11.0.1.2"
 
 enum step { CREATE, ADDR, ROUTE, QP, CONNECT, DISCONNECT, DESTROY, STEPS };
 static const char *const step_names[STEPS] = {"create id", "resolve addr", "resolve route",
@@ -29,18 +27,6 @@ struct client {
 	struct node nodes[CONNECTIONS];
 };
 
-static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
-{
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
-
-	if (!*cq)
-		*cq = ibv_create_cq(id->verbs, CONNECTIONS, NULL, NULL, 0);
-	attr.send_cq = attr.recv_cq = *cq;
-	return *cq ? rdma_create_qp(id, NULL, &attr) : -1;
-}
-
 /* --- the client --- */
 
 static int start(struct client *c, struct node *n, enum step step)
@@ -52,12 +38,12 @@ static int start(struct client *c, struct node *n, enum step step)
 	case CREATE:
 		return rdma_create_id(c->channel, &n->id, n, RDMA_PS_TCP);
 	case ADDR:
-		inet_pton(AF_INET, SERVER, &to.sin_addr);
+		inet_pton(AF_INET, IP_B, &to.sin_addr);
 		return rdma_resolve_addr(n->id, NULL, (struct sockaddr *)&to, TIMEOUT_MS);
 	case ROUTE:
 		return rdma_resolve_route(n->id, TIMEOUT_MS);
 	case QP:
-		return make_qp(n->id, &c->cq);
+		return ip_make_qp(n->id, &c->cq, CONNECTIONS);
 	case CONNECT:
 		return rdma_connect(n->id, NULL);
 	case DISCONNECT:
@@ -146,7 +132,7 @@ static int served(struct rdma_cm_event *event, struct ibv_cq **cq, unsigned *lef
 
 	rdma_ack_cm_event(event);
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
-		return make_qp(id, cq) || rdma_accept(id, NULL);
+		return ip_make_qp(id, cq, CONNECTIONS) || rdma_accept(id, NULL);
 	if (type != RDMA_CM_EVENT_DISCONNECTED)
 		return type != RDMA_CM_EVENT_ESTABLISHED && type != RDMA_CM_EVENT_TIMEWAIT_EXIT;
 	--*left;
@@ -158,15 +144,13 @@ static int served(struct rdma_cm_event *event, struct ibv_cq **cq, unsigned *lef
 
 static int server_main(void *arg)
 {
-	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *listener;
 	struct ibv_cq *cq = NULL;
 	unsigned left = CONNECTIONS;
 
-	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(listener, (struct sockaddr *)&any) || rdma_listen(listener, 0))
+	if (ip_listen(channel, PORT, 0, &listener))
 		return 1;
 	while (left)
 		if (rdma_get_cm_event(channel, &event) || served(event, &cq, &left))

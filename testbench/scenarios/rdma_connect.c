@@ -9,11 +9,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <rdma/rdma_cma.h>
 
-enum { PORT = 4711, NO_PORT = 4712, TIMEOUT_MS = 1000, IP_PRIVATE = 56 };
-#define HERE  "11.0.1.1"
-#define THERE "11.0.1.2"
+enum { PORT = 4711, NO_PORT = 4712, IP_PRIVATE = 56 };
 
 struct side {
 	struct rdma_event_channel *channel;
@@ -22,38 +19,14 @@ struct side {
 	struct ibv_cq *cq;
 };
 
-static struct sockaddr_in address(const char *text, uint16_t port)
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
-
-	inet_pton(AF_INET, text, &a.sin_addr);
-	return a;
-}
-
-/* The next event, acknowledged at once but for its contents; its status, or -1000. */
 static int next(struct side *s, enum rdma_cm_event_type wanted)
 {
-	struct rdma_cm_event *event;
-	int status;
-
-	if (rdma_get_cm_event(s->channel, &event))
-		return -1000;
-	status = event->event == wanted ? event->status : -1000;
-	if (wanted == RDMA_CM_EVENT_CONNECT_REQUEST)
-		s->id = event->id;
-	rdma_ack_cm_event(event);
-	return status;
+	return ip_next(s->channel, wanted, &s->id);
 }
 
 static int make_qp(struct side *s)
 {
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1}};
-
-	s->cq = ibv_create_cq(s->id->verbs, 4, NULL, NULL, 0);
-	attr.send_cq = attr.recv_cq = s->cq;
-	return s->cq ? rdma_create_qp(s->id, NULL, &attr) : -1;
+	return ip_make_qp(s->id, &s->cq, 4);
 }
 
 static int drop(struct side *s)
@@ -65,31 +38,11 @@ static int drop(struct side *s)
 	return rdma_destroy_id(s->id);
 }
 
-static int resolve(struct side *s, const char *to, uint16_t port)
-{
-	struct sockaddr_in dst = address(to, port);
-
-	if (rdma_create_id(s->channel, &s->id, s, RDMA_PS_TCP) ||
-	    rdma_resolve_addr(s->id, NULL, (struct sockaddr *)&dst, TIMEOUT_MS))
-		return -1;
-	return 0;
-}
-
 static int to_route(struct side *s, uint16_t port)
 {
-	return resolve(s, THERE, port) || next(s, RDMA_CM_EVENT_ADDR_RESOLVED) ||
-	       rdma_resolve_route(s->id, TIMEOUT_MS) || next(s, RDMA_CM_EVENT_ROUTE_RESOLVED) ||
-	       make_qp(s);
-}
-
-static int one_completion(struct side *s)
-{
-	struct ibv_wc wc;
-	int n;
-
-	while (!(n = ibv_poll_cq(s->cq, 1, &wc)))
-		process_sleep_us(1);
-	return n != 1 || wc.status;
+	return ip_resolve(s->channel, IP_B, port, s, &s->id) ||
+	       next(s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s->id, IP_TIMEOUT_MS) ||
+	       next(s, RDMA_CM_EVENT_ROUTE_RESOLVED) || make_qp(s);
 }
 
 /* --- the server --- */
@@ -118,11 +71,11 @@ static int serve(struct side *s)
 	    event->param.conn.responder_resources != 4)
 		return 4;
 	rdma_ack_cm_event(event);
-	if (s->id->route.addr.dst_sin.sin_addr.s_addr != inet_addr(HERE) ||
+	if (s->id->route.addr.dst_sin.sin_addr.s_addr != inet_addr(IP_A) ||
 	    ntohs(rdma_get_src_port(s->id)) != PORT)
 		return 5;
 	if (make_qp(s) || ibv_post_recv(s->id->qp, &recv, &bad) || rdma_accept(s->id, &p) ||
-	    next(s, RDMA_CM_EVENT_ESTABLISHED) || one_completion(s))
+	    next(s, RDMA_CM_EVENT_ESTABLISHED) || ip_completion(s->cq))
 		return 6;
 	if (next(s, RDMA_CM_EVENT_DISCONNECTED) || rdma_disconnect(s->id))
 		return 7;
@@ -136,8 +89,7 @@ static int server_main(void *arg)
 	struct rdma_cm_id *listener, *other;
 	int rc;
 
-	if (!s.channel || rdma_create_id(s.channel, &listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(listener, (struct sockaddr *)&any) || rdma_listen(listener, 4))
+	if (ip_listen(s.channel, PORT, 4, &listener))
 		return 1;
 	if (rdma_create_id(s.channel, &other, NULL, RDMA_PS_TCP) ||
 	    !rdma_bind_addr(other, (struct sockaddr *)&any) || errno != EADDRINUSE ||
@@ -175,7 +127,7 @@ static int connect_well(struct side *s)
 	if (ibv_query_qp(s->id->qp, &attr, 0, &init) || attr.qp_state != IBV_QPS_RTS ||
 	    attr.retry_cnt != 5 || attr.rnr_retry != 7 || attr.max_rd_atomic != 2)
 		return 32;
-	if (ibv_post_send(s->id->qp, &send, &bad) || one_completion(s))
+	if (ibv_post_send(s->id->qp, &send, &bad) || ip_completion(s->cq))
 		return 33;
 	if (rdma_disconnect(s->id) || next(s, RDMA_CM_EVENT_DISCONNECTED) ||
 	    next(s, RDMA_CM_EVENT_TIMEWAIT_EXIT))
@@ -187,7 +139,7 @@ static int client_main(void *arg)
 {
 	struct side s = {.channel = rdma_create_event_channel()};
 
-	if (!s.channel || resolve(&s, "11.0.9.9", PORT) ||
+	if (ip_resolve(s.channel, "11.0.9.9", PORT, &s, &s.id) ||
 	    next(&s, RDMA_CM_EVENT_ADDR_ERROR) != -EHOSTUNREACH || rdma_destroy_id(s.id))
 		return 20;
 	if (to_route(&s, NO_PORT) || rdma_connect(s.id, NULL) ||

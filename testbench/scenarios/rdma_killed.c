@@ -8,22 +8,7 @@
 #include "model/sim/rng.h"
 #include "testbench/connect.h"
 
-#include <arpa/inet.h>
-#include <rdma/rdma_cma.h>
-
-enum { DEATHS = 40, LATEST_US = 1500, PORT = 99, TIMEOUT_MS = 1000 };
-
-static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
-{
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
-
-	if (!*cq)
-		*cq = ibv_create_cq(id->verbs, 100, NULL, NULL, 0);
-	attr.send_cq = attr.recv_cq = *cq;
-	return *cq ? rdma_create_qp(id, NULL, &attr) : -1;
-}
+enum { DEATHS = 40, LATEST_US = 1500, PORT = 99 };
 
 static void drop(struct rdma_cm_id *id)
 {
@@ -40,14 +25,14 @@ static void answer(struct rdma_cm_event *event, struct ibv_cq **cq)
 	rdma_ack_cm_event(event);
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		rdma_resolve_route(id, TIMEOUT_MS);
+		rdma_resolve_route(id, IP_TIMEOUT_MS);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		if (make_qp(id, cq) || rdma_connect(id, NULL))
+		if (ip_make_qp(id, cq, 100) || rdma_connect(id, NULL))
 			drop(id);
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		if (make_qp(id, cq) || rdma_accept(id, NULL))
+		if (ip_make_qp(id, cq, 100) || rdma_accept(id, NULL))
 			drop(id);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
@@ -66,14 +51,12 @@ static void answer(struct rdma_cm_event *event, struct ibv_cq **cq)
 
 static int server(void *arg)
 {
-	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *listener;
 	struct ibv_cq *cq = NULL;
 
-	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(listener, (struct sockaddr *)&any) || rdma_listen(listener, 0))
+	if (ip_listen(channel, PORT, 0, &listener))
 		return 1;
 	while (!rdma_get_cm_event(channel, &event))
 		answer(event, &cq);
@@ -83,16 +66,13 @@ static int server(void *arg)
 /* One connection after the other; several at once. */
 static int client(void *arg)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq = NULL;
 
-	inet_pton(AF_INET, "11.0.1.2", &to.sin_addr);
 	for (unsigned i = 0; channel; i++) {
-		if (rdma_create_id(channel, &id, channel, RDMA_PS_TCP) ||
-		    rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, TIMEOUT_MS))
+		if (ip_resolve(channel, IP_B, PORT, channel, &id))
 			return 1;
 		for (unsigned k = 0; k < 4 && i > 2; k++) {
 			if (rdma_get_cm_event(channel, &event))

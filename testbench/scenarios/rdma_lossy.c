@@ -7,17 +7,7 @@
 /* behaviours: IBA-12.9-retries IBA-12.9-duplicates */
 #include "testbench/connect.h"
 
-#include <arpa/inet.h>
-#include <rdma/rdma_cma.h>
-
-enum {
-	CONNECTIONS = 40,
-	PORT = 6,
-	TIMEOUT_MS = 1000,
-	LOST = 120000,
-	REPEATED = 80000,
-	LATE = 80000
-};
+enum { CONNECTIONS = 40, PORT = 6, LOST = 120000, REPEATED = 80000, LATE = 80000 };
 
 /* Events of one side, by kind. */
 struct tally {
@@ -26,26 +16,16 @@ struct tally {
 	unsigned established, disconnected, others, timewaits;
 };
 
-static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
-{
-	struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
-
-	if (!*cq)
-		*cq = ibv_create_cq(id->verbs, CONNECTIONS, NULL, NULL, 0);
-	attr.send_cq = attr.recv_cq = *cq;
-	return *cq ? rdma_create_qp(id, NULL, &attr) : -1;
-}
-
 /* The client disconnects as soon as it is connected. */
 static int answer(struct tally *t, struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		return rdma_resolve_route(id, TIMEOUT_MS);
+		return rdma_resolve_route(id, IP_TIMEOUT_MS);
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		return make_qp(id, &t->cq) || rdma_connect(id, NULL);
+		return ip_make_qp(id, &t->cq, CONNECTIONS) || rdma_connect(id, NULL);
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		return make_qp(id, &t->cq) || rdma_accept(id, NULL);
+		return ip_make_qp(id, &t->cq, CONNECTIONS) || rdma_accept(id, NULL);
 	case RDMA_CM_EVENT_ESTABLISHED:
 		t->established++;
 		return id->context ? rdma_disconnect(id) : 0;
@@ -83,28 +63,23 @@ static int until_all_are_gone(struct tally *t)
 
 static int server_main(void *arg)
 {
-	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	struct tally *t = arg;
 	struct rdma_cm_id *listener;
 
 	t->channel = rdma_create_event_channel();
-	if (!t->channel || rdma_create_id(t->channel, &listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(listener, (struct sockaddr *)&any) || rdma_listen(listener, 0))
+	if (ip_listen(t->channel, PORT, 0, &listener))
 		return 3;
 	return until_all_are_gone(t);
 }
 
 static int client_main(void *arg)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	struct tally *t = arg;
 	struct rdma_cm_id *id;
 
 	t->channel = rdma_create_event_channel();
-	inet_pton(AF_INET, "11.0.1.2", &to.sin_addr);
 	for (unsigned i = 0; i < CONNECTIONS; i++)
-		if (rdma_create_id(t->channel, &id, t, RDMA_PS_TCP) ||
-		    rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, TIMEOUT_MS))
+		if (ip_resolve(t->channel, IP_B, PORT, t, &id))
 			return 4;
 	return until_all_are_gone(t);
 }

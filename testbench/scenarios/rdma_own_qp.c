@@ -6,10 +6,6 @@
 /* behaviours: IBA-A11-ip-cm-service IBA-12.9-qp-attributes */
 #include "testbench/connect.h"
 
-#include <rdma/rdma_cma.h>
-
-enum { TIMEOUT_MS = 1000 };
-
 struct side {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
@@ -56,16 +52,6 @@ static int to_rts(struct side *s)
 	return move(s, IBV_QPS_INIT) || move(s, IBV_QPS_RTR) || move(s, IBV_QPS_RTS);
 }
 
-static int one_completion(struct side *s)
-{
-	struct ibv_wc wc;
-	int n;
-
-	while (!(n = ibv_poll_cq(s->cq, 1, &wc)))
-		process_sleep_us(1);
-	return n != 1 || wc.status;
-}
-
 static int close_all(struct side *s)
 {
 	return rdma_destroy_id(s->id) || ibv_destroy_qp(s->qp) || ibv_destroy_cq(s->cq) ||
@@ -90,7 +76,7 @@ static int server_main(void *arg)
 		return 2;
 	p.qp_num = s.qp->qp_num;
 	if (rdma_accept(s.id, &p) || next(&s, RDMA_CM_EVENT_ESTABLISHED) ||
-	    ibv_post_send(s.qp, &send, &bad) || one_completion(&s))
+	    ibv_post_send(s.qp, &send, &bad) || ip_completion(s.cq))
 		return 3;
 	if (next(&s, RDMA_CM_EVENT_DISCONNECTED) || rdma_disconnect(s.id) || close_all(&s))
 		return 4;
@@ -105,17 +91,17 @@ static int client_main(void *arg)
 	struct ibv_recv_wr recv = {.wr_id = 1}, *bad;
 	struct rdma_addrinfo *res;
 
-	if (rdma_getaddrinfo("11.0.1.2", "77", NULL, &res) ||
+	if (rdma_getaddrinfo(IP_B, "77", NULL, &res) ||
 	    rdma_create_id(s.channel, &s.id, NULL, RDMA_PS_TCP) ||
-	    rdma_resolve_addr(s.id, NULL, res->ai_dst_addr, TIMEOUT_MS) ||
-	    next(&s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s.id, TIMEOUT_MS) ||
+	    rdma_resolve_addr(s.id, NULL, res->ai_dst_addr, IP_TIMEOUT_MS) ||
+	    next(&s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s.id, IP_TIMEOUT_MS) ||
 	    next(&s, RDMA_CM_EVENT_ROUTE_RESOLVED) || make_qp(&s))
 		return 10;
 	rdma_freeaddrinfo(res);
 	p.qp_num = s.qp->qp_num;
 	if (move(&s, IBV_QPS_INIT) || ibv_post_recv(s.qp, &recv, &bad) || rdma_connect(s.id, &p) ||
 	    next(&s, RDMA_CM_EVENT_CONNECT_RESPONSE) || !s.peer_qpn || to_rts(&s) ||
-	    rdma_establish(s.id) || one_completion(&s))
+	    rdma_establish(s.id) || ip_completion(s.cq))
 		return 11;
 	if (rdma_disconnect(s.id) || next(&s, RDMA_CM_EVENT_DISCONNECTED))
 		return 12;

@@ -8,9 +8,8 @@
 #include "testbench/connect.h"
 
 #include <arpa/inet.h>
-#include <rdma/rdma_cma.h>
 
-enum { PORT = 5, TIMEOUT_MS = 1000, LONG_US = 100000000, WAIT_MS = 20 };
+enum { PORT = 5, LONG_US = 100000000, WAIT_MS = 20 };
 
 struct side {
 	struct rdma_event_channel *channel;
@@ -18,28 +17,14 @@ struct side {
 	struct ibv_cq *cq;
 };
 
-/* The status of the next event, or -1000: another one. */
 static int next(struct side *s, enum rdma_cm_event_type wanted)
 {
-	struct rdma_cm_event *event;
-	int status;
-
-	if (rdma_get_cm_event(s->channel, &event))
-		return -1000;
-	status = event->event == wanted ? event->status : -1000;
-	if (wanted == RDMA_CM_EVENT_CONNECT_REQUEST)
-		s->id = event->id;
-	rdma_ack_cm_event(event);
-	return status;
+	return ip_next(s->channel, wanted, &s->id);
 }
 
 static int make_qp(struct side *s)
 {
-	struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
-
-	s->cq = ibv_create_cq(s->id->verbs, 2, NULL, NULL, 0);
-	attr.send_cq = attr.recv_cq = s->cq;
-	return s->cq ? rdma_create_qp(s->id, NULL, &attr) : -1;
+	return ip_make_qp(s->id, &s->cq, 2);
 }
 
 static int listen_on(struct side *s, int backlog)
@@ -60,8 +45,8 @@ static int begin_connect(struct side *s)
 	if (!s->channel)
 		s->channel = rdma_create_event_channel();
 	return !s->channel || rdma_create_id(s->channel, &s->id, s, RDMA_PS_TCP) ||
-	       rdma_resolve_addr(s->id, NULL, (struct sockaddr *)&to, TIMEOUT_MS) ||
-	       next(s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s->id, TIMEOUT_MS) ||
+	       rdma_resolve_addr(s->id, NULL, (struct sockaddr *)&to, IP_TIMEOUT_MS) ||
+	       next(s, RDMA_CM_EVENT_ADDR_RESOLVED) || rdma_resolve_route(s->id, IP_TIMEOUT_MS) ||
 	       next(s, RDMA_CM_EVENT_ROUTE_RESOLVED) || make_qp(s) || rdma_connect(s->id, NULL);
 }
 
