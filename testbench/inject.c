@@ -97,7 +97,7 @@ void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opc
 	const uint32_t headers = bth_op_header_bytes(op, p->dgid != NULL);
 	const uint32_t pad = -p->len & 3, len = headers + p->len + pad;
 	uint8_t wire[PACKET_ROOM] = {0};
-	const uint32_t icrc = p->lnh == LNH_RAW || p->lnh == LNH_IPV6 ? 0 : CRC_ICRC_BYTES;
+	const uint32_t icrc = p->lnh == LNH_RAW || p->lnh == LNH_IPV6 ? 0 : ICRC_BYTES;
 	uint32_t bth = LRH_BYTES + (p->dgid ? (uint32_t)GRH_BYTES : 0);
 
 	if (!tb_go(tb, here))
@@ -109,7 +109,7 @@ void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opc
 	}
 	put_lrh(wire, p, end, len + icrc);
 	if (p->dgid)
-		put_grh(wire + LRH_BYTES, p, len - bth + CRC_ICRC_BYTES);
+		put_grh(wire + LRH_BYTES, p, len - bth + ICRC_BYTES);
 	put_bth(wire + bth, p, end, opcode);
 	put_extensions(wire + bth, op, p);
 	memcpy(wire + headers, end->peer->src + p->src, p->len);
@@ -118,11 +118,11 @@ void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opc
 		uint16_t vcrc;
 
 		wire[len] ^= 1;
-		vcrc = crc_vcrc(wire, len + CRC_ICRC_BYTES);
-		wire[len + CRC_ICRC_BYTES] = (uint8_t)vcrc;
-		wire[len + CRC_ICRC_BYTES + 1] = (uint8_t)(vcrc >> 8);
+		vcrc = crc_vcrc(wire, len + ICRC_BYTES);
+		wire[len + ICRC_BYTES] = (uint8_t)vcrc;
+		wire[len + ICRC_BYTES + 1] = (uint8_t)(vcrc >> 8);
 	}
 	if (p->bad_vcrc)
 		wire[len + icrc] ^= 1;
-	inject_bytes(end, wire, len + icrc + CRC_VCRC_BYTES - p->cut);
+	inject_bytes(end, wire, len + icrc + VCRC_BYTES - p->cut);
 }

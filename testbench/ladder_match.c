@@ -16,10 +16,11 @@
 	F(qpn, PRIx64)                                                                             \
 	F(len, PRId64)                                                                             \
 	F(nak, PRId64)                                                                             \
-	F(rnr, PRId64) F(ack_credits, PRId64) F(msn, PRId64) F(ack_req, PRId64)                    \
-		F(solicited, PRId64) F(mig_req, PRId64) F(pkey, PRIx64) F(va, PRIx64)              \
-			F(rkey, PRIx64) F(dma_len, PRId64) F(imm, PRIx64) F(srqn, PRIx64)          \
-				F(dlid, PRId64) F(slid, PRId64) F(transmission, PRId64)
+	F(rnr, PRId64)                                                                             \
+	F(ack_credits, PRId64) F(msn, PRId64) F(ack_req, PRId64) F(solicited, PRId64)              \
+		F(mig_req, PRId64) F(pkey, PRIx64) F(va, PRIx64) F(rkey, PRIx64)                   \
+			F(dma_len, PRId64) F(imm, PRIx64) F(srqn, PRIx64) F(dlid, PRId64)          \
+				F(slid, PRId64) F(transmission, PRId64)
 
 enum { ROOM_FIRST = 64 };
 
@@ -61,12 +62,11 @@ int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint6
 	const struct bth_op *op;
 	size_t headers;
 
-	if (len < at + BTH_BYTES + ICRC_BYTES + VCRC_BYTES ||
-	    (!grh && lrh_get_lnh(lrh) != LNH_IBA_LOCAL))
+	if (len < at + BTH_BYTES + CRC_BYTES || (!grh && lrh_get_lnh(lrh) != LNH_IBA_LOCAL))
 		return -EINVAL;
 	op = bth_op_find((uint8_t)bth_get_opcode(bth));
 	headers = at + BTH_BYTES + op->ext_bytes;
-	if (!op->name || len < headers + bth_get_pad(bth) + ICRC_BYTES + VCRC_BYTES)
+	if (!op->name || len < headers + bth_get_pad(bth) + CRC_BYTES)
 		return -EINVAL;
 	*seen = (struct seen_pkt){
 		.time_ps = time_ps,
@@ -78,8 +78,7 @@ int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint6
 			   .mig_req = bth_get_mig_req(bth), .pkey = bth_get_pkey(bth),
 			   .dlid = lrh_get_dlid(lrh), .slid = lrh_get_slid(lrh),
 			   .transmission = transmission,
-			   .len = (int64_t)(len - headers - bth_get_pad(bth) - ICRC_BYTES -
-					    VCRC_BYTES)},
+			   .len = (int64_t)(len - headers - bth_get_pad(bth) - CRC_BYTES)},
 	};
 	parse_extensions(&seen->fields, op, bth_bytes);
 	return 0;

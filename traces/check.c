@@ -28,7 +28,7 @@ static void check_grh(struct trace_text *t, const struct packet_view *v, uint32_
 		fault_add(t, "grh ip version");
 	if (grh_get_next_hdr(v->grh) != 0x1b)
 		fault_add(t, "grh next header");
-	if (grh_get_pay_len(v->grh) + LRH_BYTES + GRH_BYTES + CRC_VCRC_BYTES != len)
+	if (grh_get_pay_len(v->grh) + LRH_BYTES + GRH_BYTES + VCRC_BYTES != len)
 		fault_add(t, "grh length");
 }
 

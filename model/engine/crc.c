@@ -17,6 +17,7 @@
 #include "model/engine/crc.h"
 
 #include "model/engine/crc_tables.h"
+#include "model/interface/wire.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -29,11 +30,8 @@
 #endif
 
 enum {
-	LRH_BYTES = 8,
 	LNH_BYTE = 1,
 	LNH_MASK = 3,
-	LNH_IBA_LOCAL = 2,
-	LNH_IBA_GLOBAL = 3,
 	LANES128 = 8, /* states in flight */
 	LANES512 = 4, /* the same, of four blocks each */
 	MIN_CLMUL = CRC_BLOCK,
@@ -350,10 +348,10 @@ size_t crc_make(uint8_t *wire, size_t len)
 
 	if (!packet_has_icrc(wire)) {
 		store_vcrc(wire + len, v);
-		return CRC_VCRC_BYTES;
+		return VCRC_BYTES;
 	}
 	v = vcrc_after_icrc(v, icrc);
-	store_vcrc(wire + len + CRC_ICRC_BYTES, v);
+	store_vcrc(wire + len + ICRC_BYTES, v);
 	icrc = htole32(icrc);
 	memcpy(wire + len, &icrc, sizeof(icrc));
 	return CRC_BYTES;
@@ -367,10 +365,10 @@ unsigned int crc_check(const uint8_t *wire, size_t len)
 	uint32_t icrc;
 	uint16_t v;
 
-	if (len < LRH_BYTES + CRC_VCRC_BYTES)
+	if (len < LRH_BYTES + VCRC_BYTES)
 		return CRC_BAD_ICRC | CRC_BAD_VCRC;
 	if (!packet_has_icrc(wire)) {
-		v = packet_crcs(wire, len - CRC_VCRC_BYTES) >> 32;
+		v = packet_crcs(wire, len - VCRC_BYTES) >> 32;
 	} else {
 		if (len < LRH_BYTES + CRC_BYTES)
 			return CRC_BAD_ICRC | CRC_BAD_VCRC;

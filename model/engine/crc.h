@@ -16,12 +16,6 @@
 #include <stdint.h>
 
 enum {
-	CRC_ICRC_BYTES = 4,
-	CRC_VCRC_BYTES = 2,
-	CRC_BYTES = CRC_ICRC_BYTES + CRC_VCRC_BYTES,
-};
-
-enum {
 	CRC_BAD_ICRC = 1,
 	CRC_BAD_VCRC = 2,
 };

@@ -124,7 +124,7 @@ static void count(struct port_config *c, const struct packet *pkt, enum fw_port_
 {
 	uint16_t dlid = be16_load(pkt->wire + 2);
 
-	c->counters[data] += (unsigned)(pkt->len - CRC_VCRC_BYTES) / 4;
+	c->counters[data] += (unsigned)(pkt->len - VCRC_BYTES) / 4;
 	c->counters[packets]++;
 	c->counters[dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE ? multicast : unicast]++;
 }

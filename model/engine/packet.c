@@ -172,7 +172,7 @@ static void put_lrh(struct packet *pkt, unsigned vl, unsigned sl, uint16_t dlid,
 	lrh_set_sl(lrh, sl);
 	lrh_set_lnh(lrh, pkt->grh_off ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
 	lrh_set_dlid(lrh, dlid);
-	lrh_set_pkt_len(lrh, (pkt->len - CRC_VCRC_BYTES) / 4u);
+	lrh_set_pkt_len(lrh, (pkt->len - VCRC_BYTES) / 4u);
 	lrh_set_slid(lrh, slid);
 }
 
@@ -281,7 +281,7 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 	put_lrh(pkt, pkt->vl, path->sl, path->dlid, port->lid | path->path_bits);
 	if (path->grh)
 		put_grh(hca, (struct grh *)(pkt->wire + pkt->grh_off), path,
-			pkt->len - pkt->bth_off - CRC_VCRC_BYTES);
+			pkt->len - pkt->bth_off - VCRC_BYTES);
 	memset(bth, 0, sizeof(*bth));
 	bth_set_opcode(bth, h->opcode);
 	bth_set_solicited(bth, h->solicited);
@@ -314,12 +314,12 @@ void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const 
 	pkt->port = (uint8_t)port;
 	pkt->vl = vl15 ? VL_MANAGEMENT : config->sl2vl[lrh_get_sl(lrh)];
 	lrh_set_vl(lrh, pkt->vl);
-	lrh_set_pkt_len(lrh, (pkt->len - CRC_VCRC_BYTES) / 4u);
+	lrh_set_pkt_len(lrh, (pkt->len - VCRC_BYTES) / 4u);
 	if (!keep_slid)
 		lrh_set_slid(lrh, config->lid | path_bits);
 	if (grh)
 		grh_set_pay_len((struct grh *)(pkt->wire + pkt->grh_off),
-				pkt->len - pkt->bth_off - CRC_VCRC_BYTES);
+				pkt->len - pkt->bth_off - VCRC_BYTES);
 	bth_set_pad((struct bth *)(pkt->wire + pkt->bth_off), pad);
 	pkt->qpn = bth_get_dqpn((const struct bth *)(pkt->wire + pkt->bth_off));
 	pkt->psn = bth_get_psn((const struct bth *)(pkt->wire + pkt->bth_off));
@@ -353,11 +353,11 @@ static const char *parse_link(struct hca *hca, const struct packet *pkt)
 	const struct port_config *port = link_port_config(hca, pkt->port);
 	unsigned vls = port->oper_vls ? 1u << (port->oper_vls - 1) : 1;
 
-	if (pkt->len < LRH_BYTES + CRC_VCRC_BYTES)
+	if (pkt->len < LRH_BYTES + VCRC_BYTES)
 		return "short";
 	if (lrh_get_lver(lrh))
 		return "LVer";
-	if (lrh_get_pkt_len(lrh) * 4u + CRC_VCRC_BYTES != pkt->len)
+	if (lrh_get_pkt_len(lrh) * 4u + VCRC_BYTES != pkt->len)
 		return "PktLen";
 	if (lrh_get_vl(lrh) != VL_MANAGEMENT && lrh_get_vl(lrh) >= vls)
 		return "VL is not in use";
@@ -374,7 +374,7 @@ static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 		return "GRH IPVer";
 	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
 		return "GRH NxtHdr";
-	if (grh_get_pay_len(grh) != (uint32_t)(pkt->len - LRH_BYTES - GRH_BYTES - CRC_VCRC_BYTES))
+	if (grh_get_pay_len(grh) != (uint32_t)(pkt->len - LRH_BYTES - GRH_BYTES - VCRC_BYTES))
 		return "GRH PayLen";
 	pkt->grh_off = LRH_BYTES;
 	return NULL;

@@ -70,7 +70,7 @@ void port_self_mad(struct hca *hca, unsigned port, const uint8_t *mad)
 	lrh_set_vl(lrh, VL_MANAGEMENT);
 	lrh_set_lnh(lrh, LNH_IBA_LOCAL);
 	lrh_set_dlid(lrh, LID_PERMISSIVE);
-	lrh_set_pkt_len(lrh, (MAD_AT + PORT_MAD_BYTES + CRC_ICRC_BYTES) / 4);
+	lrh_set_pkt_len(lrh, (MAD_AT + PORT_MAD_BYTES + ICRC_BYTES) / 4);
 	bth_set_opcode(bth, BTH_UD_SEND_ONLY);
 	bth_set_pkey(bth, PKEY_DEFAULT);
 	memcpy(pkt->buf + MAD_AT, mad, PORT_MAD_BYTES);

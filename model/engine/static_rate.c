@@ -54,7 +54,7 @@ static uint64_t times(const struct link_port *lp, unsigned code)
 
 static uint64_t wire_ps(const struct link_port *lp, const struct packet *pkt)
 {
-	return ((pkt->len - (unsigned)CRC_VCRC_BYTES) * lp->fs_per_byte + 999) / 1000;
+	return ((pkt->len - (unsigned)VCRC_BYTES) * lp->fs_per_byte + 999) / 1000;
 }
 
 /* The packet's turn has come. */

@@ -489,6 +489,7 @@ enum wire_facts {
 	BTH_BYTES = 12,
 	ICRC_BYTES = 4,
 	VCRC_BYTES = 2,
+	CRC_BYTES = ICRC_BYTES + VCRC_BYTES,
 	GRH_IP_VER = 6,
 	GRH_NEXT_BTH = 0x1b,
 	PSN_MASK = 0xffffff,

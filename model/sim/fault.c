@@ -196,7 +196,7 @@ static size_t corruptible(enum fault_fix fix, size_t len)
 {
 	static const size_t fixed[] = {
 		[FAULT_FIX_VCRC] = VCRC_BYTES,
-		[FAULT_FIX_BOTH] = ICRC_BYTES + VCRC_BYTES,
+		[FAULT_FIX_BOTH] = CRC_BYTES,
 	};
 
 	return len > fixed[fix] ? len - fixed[fix] : 0;
@@ -250,11 +250,11 @@ static void fix_crcs(const struct fault_key *key, enum fault_fix fix)
 {
 	size_t end = key->len - VCRC_BYTES;
 	uint16_t vcrc;
-	bool icrc = key->len >= LRH_BYTES + ICRC_BYTES + VCRC_BYTES &&
+	bool icrc = key->len >= LRH_BYTES + CRC_BYTES &&
 		    lrh_get_lnh((const struct lrh *)key->wire) >= LNH_IBA_LOCAL;
 
 	if (fix == FAULT_FIX_BOTH && icrc) {
-		crc_make(key->wire, key->len - ICRC_BYTES - VCRC_BYTES);
+		crc_make(key->wire, key->len - CRC_BYTES);
 	} else if (fix != FAULT_FIX_NONE) {
 		vcrc = crc_vcrc(key->wire, end);
 		key->wire[end] = vcrc;

@@ -17,7 +17,7 @@ SCENARIO(raw_bytes, "a packet made of bytes, and the same one cut short")
 	lrh_set_lnh(lrh, LNH_IBA_LOCAL);
 	lrh_set_dlid(lrh, b->lid);
 	lrh_set_slid(lrh, a->lid);
-	lrh_set_pkt_len(lrh, (HEADERS + PAYLOAD + CRC_ICRC_BYTES) / 4);
+	lrh_set_pkt_len(lrh, (HEADERS + PAYLOAD + ICRC_BYTES) / 4);
 	bth_set_opcode(bth, BTH_RC_WRITE_ONLY);
 	bth_set_mig_req(bth, 1);
 	bth_set_pkey(bth, PKEY_DEFAULT);

@@ -196,7 +196,7 @@ static void packet(struct fuzz_rig *rig, struct fuzz_bytes *b)
 	if (bth_op_has(op, BTH_EXT_DETH))
 		deth_set_qkey((struct deth *)((uint8_t *)bth + op->at[BTH_EXT_DETH]), 1);
 	len = bth_op_header_bytes(op, false) + (bth_op_is(op, BTH_PAYLOAD) ? payload : 0);
-	lrh_set_pkt_len(lrh, (unsigned)(len + CRC_ICRC_BYTES) / 4);
+	lrh_set_pkt_len(lrh, (unsigned)(len + ICRC_BYTES) / 4);
 	len += (size_t)crc_make(wire, (unsigned)len);
 	hca_inject(host_hca(a->host), 1, wire, len);
 }

@@ -89,7 +89,7 @@ static size_t template_make(struct fuzz_rig *rig, struct tb_end *end, struct fuz
 	if (choice & 128)
 		len = 8 + fuzz_take(b, 1) % (len - 7);
 	if (!(wire[1] & 0x80 && choice & 128))
-		lrh_set_pkt_len(lrh, (unsigned)(len + CRC_ICRC_BYTES) / 4);
+		lrh_set_pkt_len(lrh, (unsigned)(len + ICRC_BYTES) / 4);
 	return len;
 }
 

@@ -14,7 +14,7 @@ static unsigned long_as(uint8_t *wire, size_t len)
 {
 	struct lrh *lrh = (struct lrh *)(void *)wire;
 
-	lrh_set_pkt_len(lrh, (unsigned)(len + CRC_ICRC_BYTES) / 4);
+	lrh_set_pkt_len(lrh, (unsigned)(len + ICRC_BYTES) / 4);
 	return (unsigned)(len + crc_make(wire, len));
 }
 

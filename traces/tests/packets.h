@@ -28,12 +28,11 @@ static inline void test_packet_make(struct test_packet *p, uint8_t opcode, uint3
 	lrh_set_lnh(lrh, grh ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
 	lrh_set_dlid(lrh, 2);
 	lrh_set_slid(lrh, 1);
-	lrh_set_pkt_len(lrh, (headers + payload + pad + CRC_ICRC_BYTES) / 4);
+	lrh_set_pkt_len(lrh, (headers + payload + pad + ICRC_BYTES) / 4);
 	if (grh) {
 		grh_set_ip_ver(g, 6);
 		grh_set_next_hdr(g, 0x1b);
-		grh_set_pay_len(g,
-				headers - LRH_BYTES - GRH_BYTES + payload + pad + CRC_ICRC_BYTES);
+		grh_set_pay_len(g, headers - LRH_BYTES - GRH_BYTES + payload + pad + ICRC_BYTES);
 	}
 	bth_set_opcode(bth, opcode);
 	bth_set_pad(bth, pad);

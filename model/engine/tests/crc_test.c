@@ -78,11 +78,11 @@ static void check_one(uint8_t *p, size_t n, unsigned int lnh)
 	assert_int_equal(crc_make(p, n), CRC_BYTES);
 	icrc = ref_icrc(p, n);
 	assert_int_equal(p[n] | p[n + 1] << 8 | p[n + 2] << 16 | (uint32_t)p[n + 3] << 24, icrc);
-	vcrc = ref_vcrc(p, n + CRC_ICRC_BYTES);
+	vcrc = ref_vcrc(p, n + ICRC_BYTES);
 	assert_int_equal(p[n + 4] | p[n + 5] << 8, vcrc);
 	assert_int_equal(p[n + CRC_BYTES], GUARD);
 	assert_int_equal(crc_icrc(p, n), icrc);
-	assert_int_equal(crc_vcrc(p, n + CRC_ICRC_BYTES), vcrc);
+	assert_int_equal(crc_vcrc(p, n + ICRC_BYTES), vcrc);
 	assert_int_equal(crc_check(p, n + CRC_BYTES), 0);
 }
 
@@ -158,7 +158,7 @@ static void residues(void **state)
 		if (crc_force(path))
 			continue;
 		check_one(p, sizeof(p) - CRC_BYTES - 1, 2);
-		assert_int_equal(crc_icrc(p, sizeof(p) - CRC_VCRC_BYTES - 1), ~0xdebb20e3);
+		assert_int_equal(crc_icrc(p, sizeof(p) - VCRC_BYTES - 1), ~0xdebb20e3);
 		assert_int_equal(crc_vcrc(p, sizeof(p) - 1), 0xaa90);
 	}
 }
@@ -210,7 +210,7 @@ static void raw_packet_has_no_icrc(void **state)
 		for (lnh = 0; lnh <= 1; lnh++) {
 			memset(p, 0x5a, sizeof(p));
 			p[1] = lnh;
-			assert_int_equal(crc_make(p, 72), CRC_VCRC_BYTES);
+			assert_int_equal(crc_make(p, 72), VCRC_BYTES);
 			vcrc = ref_vcrc(p, 72);
 			assert_int_equal(p[72] | p[73] << 8, vcrc);
 			assert_int_equal(p[74], 0x5a);
