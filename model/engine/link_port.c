@@ -46,36 +46,6 @@ bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
 	return c->lid && lid >> c->lmc == c->lid >> c->lmc;
 }
 
-static void __attribute__((noinline))
-emit_packet(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port,
-	    uint64_t time_ps, const char *text)
-{
-	if (!pkt->crcs_made)
-		packet_need_crcs(pkt);
-	trace_advance(hca->trace, hca_now(hca));
-	trace_emit(hca->trace,
-		   &(struct trace_record){
-			   .time_ps = time_ps,
-			   .point = point,
-			   .hca = (uint8_t)hca->index,
-			   .port = (uint8_t)port,
-			   .qpn = pkt->src_qpn,
-			   .corr = pkt->psn,
-			   .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
-			   .bytes = pkt->wire,
-			   .len = pkt->len,
-			   .bytes_stay = pkt->lent,
-			   .text = text,
-		   });
-}
-
-static inline void trace_packet(struct hca *hca, enum trace_point point, struct packet *pkt,
-				unsigned port, uint64_t time_ps, const char *text)
-{
-	if (hca_traces(hca, point))
-		emit_packet(hca, point, pkt, port, time_ps, text);
-}
-
 /* The packet is on the wire until its last bit has passed at until_ps. */
 static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum trace_point point,
 						  const struct packet *pkt, uint64_t until_ps)
@@ -109,7 +79,7 @@ static inline void emit_departure(struct link_port *lp, struct packet *pkt, bool
 			    pkt->loopback ? pkt->sent_ps
 					  : pkt->sent_ps - lp->hca->params->link_tx_latency);
 	pkt->lent = hca_traces(lp->hca, TP_PKT_OUT) && !lost;
-	trace_packet(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
+	link_packet_trace(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
 }
 
 static inline void trace_departure(struct link_port *lp, struct packet *pkt, bool lost)
@@ -118,24 +88,11 @@ static inline void trace_departure(struct link_port *lp, struct packet *pkt, boo
 		emit_departure(lp, pkt, lost);
 }
 
-static void count(struct port_config *c, const struct packet *pkt, enum fw_port_counter data,
-		  enum fw_port_counter packets, enum fw_port_counter unicast,
-		  enum fw_port_counter multicast)
-{
-	uint16_t dlid = be16_load(pkt->wire + 2);
-
-	c->counters[data] += (unsigned)(pkt->len - VCRC_BYTES) / 4;
-	c->counters[packets]++;
-	c->counters[dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE ? multicast : unicast]++;
-}
-
-static void arrive(struct event *ev);
-
 static void hand_over(struct link_port *to, struct packet *pkt, uint64_t at_ps)
 {
 	pkt->hca = to->hca;
 	pkt->port = (uint8_t)to->port;
-	pkt->ev.job = arrive;
+	pkt->ev.job = link_receive_arrived;
 	to->flying++;
 	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
 }
@@ -356,8 +313,8 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 		start + serialise_ps(lp, pkt->len) + (p->link_gap * lp->fs_per_byte) / 1000;
 	sent = pkt->sent_ps = start + serialise_ps(lp, pkt->len) + p->link_tx_latency;
 	hca->stats.link_port_tx_packets++;
-	count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT,
-	      FW_PC_MULTICAST_XMIT);
+	link_packet_count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT,
+			  FW_PC_MULTICAST_XMIT);
 	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);
 	return sent;
 }
@@ -365,8 +322,8 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
 {
 	lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-	trace_packet(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca),
-		     "head of queue life");
+	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca),
+			  "head of queue life");
 	packet_free(pkt);
 }
 
@@ -490,13 +447,6 @@ static void loop_copy(struct link_port *lp, const struct packet *pkt)
 	deliver(lp, copy, start + serialise_ps(lp, pkt->len));
 }
 
-static bool is_multicast(const struct packet *pkt)
-{
-	uint16_t dlid = be16_load(pkt->wire + 2);
-
-	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
-}
-
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 {
 	struct link_port *lp = hca->ports[pkt->port - 1];
@@ -504,8 +454,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 
 	if (!may_send(lp, pkt)) {
 		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-		trace_packet(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca),
-			     "port is not active");
+		link_packet_trace(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca),
+				  "port is not active");
 		packet_free(pkt);
 		return hca_now(hca);
 	}
@@ -513,7 +463,7 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 		return loop_back(lp, pkt);
 	if (pkt->static_rate)
 		return static_rate_send(lp, pkt);
-	if (is_multicast(pkt))
+	if (link_packet_is_multicast(pkt))
 		loop_copy(lp, pkt);
 	if (pkt->vl == VL_MANAGEMENT)
 		return transmit(lp, pkt);
@@ -530,94 +480,6 @@ uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 		 backlog = lp->busy_until_ps > now ? lp->busy_until_ps - now : 0;
 
 	return backlog + lp->queued_bytes * lp->fs_per_byte / 1000;
-}
-
-/* --- receiving --- */
-
-static void __attribute__((noinline))
-discard(struct link_port *lp, struct packet *pkt, enum fw_port_counter counter, const char *why)
-{
-	lp->config.counters[counter]++;
-	lp->hca->stats.link_port_rx_dropped++;
-	trace_packet(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca), why);
-	packet_free(pkt);
-}
-
-static bool may_receive(const struct link_port *lp, const struct packet *pkt)
-{
-	if (!pkt->loopback && lp->config.phys != PHYS_LINK_UP)
-		return false;
-	return lp->config.logical >= (pkt->vl == VL_MANAGEMENT ? LOGICAL_INIT : LOGICAL_ARMED);
-}
-
-static void receive(struct link_port *lp, struct packet *pkt)
-{
-	struct hca *hca = lp->hca;
-	unsigned bad = 0;
-
-	if (!may_receive(lp, pkt)) {
-		hca->stats.link_port_rx_dropped++;
-		trace_packet(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca),
-			     "port state does not let it pass");
-		packet_free(pkt);
-		return;
-	}
-	if (pkt->vl == VL_MANAGEMENT && !pkt->loopback) {
-		if ((lp->management_in_use + 1) * (uint64_t)(PACKET_HEADERS + 256) >
-		    hca->params->link_rx_buffer) {
-			pkt->rx_buffered = false;
-			discard(lp, pkt, FW_PC_VL15_DROPPED, "no buffer for VL15");
-			return;
-		}
-		lp->management_in_use++;
-	}
-	/* VL15 has no credits: whatever came in holds its buffer */
-	pkt->rx_buffered = !pkt->loopback && (!pkt->uncredited || pkt->vl == VL_MANAGEMENT);
-	if (hca->params->crc_eager || pkt->crcs_unknown)
-		bad = crc_check(pkt->wire, pkt->len);
-	if (bad & CRC_BAD_VCRC) {
-		lp->config.counters[FW_PC_SYMBOL_ERROR]++;
-		discard(lp, pkt, FW_PC_RCV_ERRORS, "vcrc");
-		return;
-	}
-	trace_packet(hca, TP_PKT_IN, pkt, lp->port, hca_now(hca), pkt->fault);
-	if (bad) {
-		discard(lp, pkt, FW_PC_RCV_ERRORS, "icrc");
-		return;
-	}
-	hca->stats.link_port_rx_packets++;
-	if (!pkt->loopback)
-		count(&lp->config, pkt, FW_PC_RCV_DATA, FW_PC_RCV_PKTS, FW_PC_UNICAST_RCV,
-		      FW_PC_MULTICAST_RCV);
-	packet_receive(hca, pkt);
-}
-
-static void arrive(struct event *ev)
-{
-	struct packet *pkt = (struct packet *)((char *)ev - offsetof(struct packet, ev));
-	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
-
-	lp->flying--;
-	receive(lp, pkt);
-}
-
-void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
-{
-	struct packet *pkt;
-
-	if (port < 1 || port > hca->params->hca_ports)
-		return;
-	pkt = packet_alloc(hca);
-	if (len > sizeof(pkt->buf))
-		len = sizeof(pkt->buf);
-	memcpy(pkt->buf, wire, len);
-	pkt->wire = pkt->buf;
-	pkt->len = (uint16_t)len;
-	pkt->port = (uint8_t)port;
-	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
-	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
-	pkt->fault = "injected";
-	receive(hca->ports[port - 1], pkt);
 }
 
 /* --- life --- */

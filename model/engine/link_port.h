@@ -20,12 +20,12 @@ struct fault_plan;
 
 enum { PORT_MAX_GIDS = 128, PORT_MAX_PKEYS = 128 };
 
-/* What firmware's port registers set, and what stages read. */
 /* Of the first packet with a wrong key that firmware has not looked at yet; number 0: none. */
 struct port_note {
 	uint32_t number, key, lids, source, dest; /* as in FW_PORT_NOTE and those behind it */
 };
 
+/* What firmware's port registers set, and what stages read. */
 struct port_config {
 	uint16_t lid;
 	uint8_t lmc;

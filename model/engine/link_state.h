@@ -1,12 +1,15 @@
 /*
- * What the two files of a link port share: link_port.c carries packets, link_train.c is the
- * physical layer.
+ * What the files of a link port share: link_port.c sends packets, link_receive.c takes them in,
+ * static_rate.c holds back those of a slower path, link_train.c is the physical layer.
  */
 #ifndef MODEL_ENGINE_LINK_STATE_H
 #define MODEL_ENGINE_LINK_STATE_H
 
+#include "model/engine/engine.h"
 #include "model/engine/event_core.h"
 #include "model/engine/link_port.h"
+#include "model/engine/packet.h"
+#include "model/interface/wire.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,11 +55,11 @@ struct link_port {
 	unsigned management_in_use; /* VL15 packets in the receive buffer */
 	unsigned flying;            /* packets on their way here */
 	struct event_lane arrivals;
-	uint64_t queued_bytes;      /* of all lanes */
-	struct packet *held;        /* taken out of order by the fault plan */
+	uint64_t queued_bytes; /* of all lanes */
+	struct packet *held;   /* taken out of order by the fault plan */
 	struct lane lanes[VLS];
-	struct rate_table *rates;   /* static_rate.c's, made at the first packet that needs it */
-	unsigned rate_held;         /* packets that wait for their time there */
+	struct rate_table *rates; /* static_rate.c's, made at the first packet that needs it */
+	unsigned rate_held;       /* packets that wait for their time there */
 	struct port_config config;
 };
 
@@ -65,5 +68,35 @@ struct link_port {
 uint64_t link_lane_mbps(unsigned speed);
 /* Discards what waits for credits and forgets what is known of them. */
 void link_lanes_drop(struct link_port *lp);
+/* The packet that ev is in reaches its port. */
+void link_receive_arrived(struct event *ev);
+
+/* A record of the packet, with its bytes; CRCs are made if they were not. */
+void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port,
+		      uint64_t time_ps, const char *text);
+
+static inline void link_packet_trace(struct hca *hca, enum trace_point point, struct packet *pkt,
+				     unsigned port, uint64_t time_ps, const char *text)
+{
+	if (hca_traces(hca, point))
+		link_packet_emit(hca, point, pkt, port, time_ps, text);
+}
+
+static inline bool link_packet_is_multicast(const struct packet *pkt)
+{
+	uint16_t dlid = be16_load(pkt->wire + 2);
+
+	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+}
+
+/* In the port's counters of words and packets, sent or received. */
+static inline void link_packet_count(struct port_config *c, const struct packet *pkt,
+				     enum fw_port_counter data, enum fw_port_counter packets,
+				     enum fw_port_counter unicast, enum fw_port_counter multicast)
+{
+	c->counters[data] += (unsigned)(pkt->len - VCRC_BYTES) / 4;
+	c->counters[packets]++;
+	c->counters[link_packet_is_multicast(pkt) ? multicast : unicast]++;
+}
 
 #endif
