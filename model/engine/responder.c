@@ -443,25 +443,48 @@ static enum resp_state resp_done(struct resp_run *x)
 	return RESP_NEXT;
 }
 
-static enum resp_state (*const resp_steps[RESP_STATE_COUNT])(struct resp_run *x) = {
-	[RESP_NEXT] = resp_next,
-	[RESP_QP] = resp_qp,
-	[RESP_PSN] = resp_psn,
-	[RESP_SEQUENCE] = resp_sequence,
-	[RESP_OPERATION] = resp_operation,
-	[RESP_LENGTH] = resp_length,
-	[RESP_RECEIVE] = resp_receive,
-	[RESP_ACCESS] = resp_access,
-	[RESP_WRITE] = resp_write,
-	[RESP_SEND] = resp_send,
-	[RESP_FETCH] = resp_fetch,
-	[RESP_COMPLETE] = resp_complete,
-	[RESP_ACK] = resp_ack,
-	[RESP_DUPLICATE] = resp_duplicate,
-	[RESP_REFUSE] = resp_refuse_state,
-	[RESP_DONE] = resp_done,
-	[RESP_FLUSH] = resp_flush,
-};
+/* A switch, so that a step whose outcome names the next state goes there directly. */
+static inline enum resp_state resp_step(struct resp_run *x, enum resp_state state)
+{
+	switch (state) {
+	case RESP_NEXT:
+		return resp_next(x);
+	case RESP_QP:
+		return resp_qp(x);
+	case RESP_PSN:
+		return resp_psn(x);
+	case RESP_SEQUENCE:
+		return resp_sequence(x);
+	case RESP_OPERATION:
+		return resp_operation(x);
+	case RESP_LENGTH:
+		return resp_length(x);
+	case RESP_RECEIVE:
+		return resp_receive(x);
+	case RESP_ACCESS:
+		return resp_access(x);
+	case RESP_WRITE:
+		return resp_write(x);
+	case RESP_SEND:
+		return resp_send(x);
+	case RESP_FETCH:
+		return resp_fetch(x);
+	case RESP_COMPLETE:
+		return resp_complete(x);
+	case RESP_ACK:
+		return resp_ack(x);
+	case RESP_DUPLICATE:
+		return resp_duplicate(x);
+	case RESP_REFUSE:
+		return resp_refuse_state(x);
+	case RESP_DONE:
+		return resp_done(x);
+	case RESP_FLUSH:
+		return resp_flush(x);
+	default:
+		return RESP_WAIT;
+	}
+}
 
 static void __attribute__((noinline)) trace_waiting(const struct resp_run *x)
 {
@@ -479,12 +502,9 @@ static void responder_run(struct qp *qp)
 	if (r->running)
 		return;
 	r->running = true;
-	for (;;) {
-		next = resp_steps[r->state](&x);
-		if (next == RESP_WAIT)
-			break;
+	next = r->state;
+	while ((next = resp_step(&x, next)) != RESP_WAIT)
 		r->state = (uint8_t)next;
-	}
 	if (hca_traces(qp->hca, TP_RESP_STATE) && r->state != RESP_NEXT)
 		trace_waiting(&x);
 	r->running = false;
