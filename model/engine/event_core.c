@@ -67,7 +67,8 @@ void event_core_init(struct event_core *core)
 {
 	memset(core, 0, sizeof(*core));
 	core->never.at_ps = core->never.seq = EVENT_NEVER;
-	core->far = &core->never;
+	core->never.foreign = true;
+	core->far = core->near[0] = &core->never;
 }
 
 void event_core_free(struct event_core *core)
@@ -118,7 +119,7 @@ static void __attribute__((noinline)) near_refill(struct event_core *core)
 	uint32_t n = core->n_heap < EVENT_NEAR / 2 ? core->n_heap : EVENT_NEAR / 2;
 
 	core->n_near = n;
-	while (n--) {
+	for (; n; n--) {
 		core->near[n] = core->far;
 		heap_remove(core, 0);
 		core->near[n]->slot = EVENT_IS_NEAR;
@@ -130,10 +131,10 @@ static void __attribute__((noinline)) near_spill(struct event_core *core)
 {
 	const uint32_t n = EVENT_NEAR / 2;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 1; i <= n; i++)
 		heap_add(core, core->near[i]);
 	core->n_near -= n;
-	memmove(core->near, core->near + n, core->n_near * sizeof(core->near[0]));
+	memmove(core->near + 1, core->near + 1 + n, core->n_near * sizeof(core->near[0]));
 }
 
 /* One stamped just now comes after all of its time. */
@@ -145,25 +146,25 @@ static inline bool runs_before(const struct event *a, const struct event *b, boo
 static inline __attribute__((always_inline)) void insert(struct event_core *core, struct event *ev,
 							 bool stamped)
 {
-	uint32_t i;
+	struct event **at;
 
 	core->count++;
 	if (__builtin_expect(core->n_near == EVENT_NEAR, 0))
 		near_spill(core);
-	if (__builtin_expect(!before(ev, core->far), 0)) {
+	if (__builtin_expect(runs_before(core->far, ev, stamped), 0)) {
 		heap_add(core, ev);
 		return;
 	}
-	for (i = core->n_near++; i && runs_before(core->near[i - 1], ev, stamped); i--)
-		core->near[i] = core->near[i - 1];
-	core->near[i] = ev;
+	for (at = &core->near[++core->n_near]; runs_before(at[-1], ev, stamped); at--)
+		at[0] = at[-1];
+	at[0] = ev;
 	ev->slot = EVENT_IS_NEAR;
 }
 
 /* The first of all leaves. */
 static inline struct event *take(struct event_core *core)
 {
-	struct event *ev = core->near[--core->n_near];
+	struct event *ev = core->near[core->n_near--];
 
 	core->count--;
 	ev->slot = 0;
@@ -181,10 +182,10 @@ static void removed(struct event_core *core, struct event *ev)
 		heap_remove(core, ev->slot - 1);
 		return;
 	}
-	while (core->near[--i] != ev)
-		;
-	core->n_near--;
+	while (core->near[i] != ev)
+		i--;
 	memmove(core->near + i, core->near + i + 1, (core->n_near - i) * sizeof(core->near[0]));
+	core->n_near--;
 	ev->slot = 0;
 	if (!core->n_near && core->n_heap)
 		near_refill(core);
@@ -308,7 +309,7 @@ void event_core_step(struct event_core *core)
 
 static inline bool may_run(const struct event_core *core, uint64_t until_ps)
 {
-	const struct event *first = core->near[core->n_near - 1];
+	const struct event *first = core->near[core->n_near];
 
 	return first->at_ps <= until_ps && !first->foreign;
 }
@@ -316,13 +317,13 @@ static inline bool may_run(const struct event_core *core, uint64_t until_ps)
 void event_core_run(struct event_core *core, uint64_t until_ps)
 {
 	core->yield = false;
-	while (core->n_near && may_run(core, until_ps) && !core->yield)
+	while (may_run(core, until_ps) && !core->yield)
 		run_first(core);
 }
 
 void event_core_run_until(struct event_core *core, uint64_t until_ps)
 {
-	while (core->n_near && may_run(core, until_ps))
+	while (may_run(core, until_ps))
 		event_core_step(core);
 	if (core->now_ps < until_ps && event_core_next_ps(core) > until_ps)
 		core->now_ps = until_ps;

@@ -55,10 +55,11 @@ struct event_core {
 	bool yield;      /* set by a job's surroundings: event_core_run() returns after that job */
 	uint32_t count;  /* of events, those behind the first of a lane not counted */
 	uint32_t n_near; /* 0 only when the heap is empty too */
-	struct event *near[EVENT_NEAR]; /* latest first */
+	/* latest first, behind `never`, which stands there always */
+	struct event *near[1 + EVENT_NEAR];
 	struct event *far;              /* the first of the heap, or never */
 	struct event **heap;
-	struct event never; /* after all others */
+	struct event never; /* after all others, and not to be run */
 	uint32_t n_heap, room;
 };
 
@@ -83,13 +84,13 @@ static inline bool event_is_set(const struct event *ev)
 /* Time of the earliest event, EVENT_NEVER when there is none. */
 static inline uint64_t event_core_next_ps(const struct event_core *core)
 {
-	return core->n_near ? core->near[core->n_near - 1]->at_ps : EVENT_NEVER;
+	return core->near[core->n_near]->at_ps;
 }
 
 /* The earliest event, or NULL. */
 static inline struct event *event_core_peek(const struct event_core *core)
 {
-	return core->n_near ? core->near[core->n_near - 1] : NULL;
+	return core->n_near ? core->near[core->n_near] : NULL;
 }
 
 /* Takes the earliest event out, advances time to it and runs its job. The core must not be empty.
