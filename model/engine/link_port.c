@@ -187,15 +187,15 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 	const struct hca_params *p = sender->hca->params;
 	struct lane *lane = &sender->lanes[vl];
 	struct credit_return *slot;
+	bool full;
 
 	if (lane->returns_count == RETURN_SLOTS)
 		credits_collect(lane, hca_now(sender->hca));
-	if (lane->returns_count < RETURN_SLOTS)
-		lane->returns[(lane->returns_first + lane->returns_count++) % RETURN_SLOTS].blocks =
-			0;
+	full = lane->returns_count == RETURN_SLOTS;
+	lane->returns_count += !full;
 	slot = &lane->returns[(lane->returns_first + lane->returns_count - 1) % RETURN_SLOTS];
 	slot->at_ps = hca_now(sender->hca) + p->link_delay + p->link_rx_latency;
-	slot->blocks += blocks;
+	slot->blocks = full ? slot->blocks + blocks : blocks;
 	if (lane->first)
 		lane_drain(lane);
 }
@@ -303,15 +303,15 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	const struct hca_params *p = hca->params;
+	const uint64_t takes = serialise_ps(lp, pkt->len);
 	uint64_t start = hca_now(hca), sent;
 
 	if (pkt->ready_ps > start)
 		start = pkt->ready_ps;
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
-	lp->busy_until_ps =
-		start + serialise_ps(lp, pkt->len) + (p->link_gap * lp->fs_per_byte) / 1000;
-	sent = pkt->sent_ps = start + serialise_ps(lp, pkt->len) + p->link_tx_latency;
+	lp->busy_until_ps = start + takes + (p->link_gap * lp->fs_per_byte) / 1000;
+	sent = pkt->sent_ps = start + takes + p->link_tx_latency;
 	hca->stats.link_port_tx_packets++;
 	link_packet_count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT,
 			  FW_PC_MULTICAST_XMIT);
