@@ -147,13 +147,11 @@ struct qp *qp_find(struct hca *hca, uint32_t qpn)
 
 static void qp_wake(struct waiter *w);
 
-struct qp *qp_make(struct hca *hca, uint32_t qpn)
+static struct qp *__attribute__((noinline)) make(struct hca *hca, uint32_t qpn)
 {
 	struct qp_table *qps = hca->qps;
-	struct qp *qp = qp_find(hca, qpn), **at;
+	struct qp *qp, **at;
 
-	if (qp)
-		return qp;
 	if (!icm_object_valid(hca, FW_TABLE_QPC, qpn))
 		return NULL;
 	if (qps->active >= qps->n_buckets)
@@ -178,6 +176,13 @@ struct qp *qp_make(struct hca *hca, uint32_t qpn)
 	requester_init(qp);
 	responder_init(qp);
 	return qp;
+}
+
+struct qp *qp_make(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = qp_find(hca, qpn);
+
+	return qp ? qp : make(hca, qpn);
 }
 
 int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc)
