@@ -291,7 +291,8 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 	bth_set_dqpn(bth, h->dest_qpn);
 	bth_set_ack_req(bth, h->ack_req);
 	bth_set_psn(bth, h->psn);
-	put_extensions((uint8_t *)bth, op, h);
+	if (op->exts)
+		put_extensions((uint8_t *)bth, op, h);
 }
 
 void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,

@@ -93,7 +93,7 @@ static void dma_finish(struct event *ev)
 }
 
 /* One fragment, at its time; what follows a fragment that is not mapped is not moved. */
-static void dma_move(struct dma *dma, bool write)
+static inline __attribute__((always_inline)) void dma_move(struct dma *dma, bool write)
 {
 	struct hca *hca = dma->hca;
 	const struct hca_env *env = &hca->env;
