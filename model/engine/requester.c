@@ -467,18 +467,34 @@ static enum send_state packet(struct send_step *s)
 	return SEND_DONE;
 }
 
-static enum send_state (*const steps[SEND_STATE_COUNT])(struct send_step *s) = {
-	[SEND_BEGIN] = begin, [SEND_RESUME] = go_on,  [SEND_FETCH] = fetch,
-	[SEND_START] = start, [SEND_PACKET] = packet, [SEND_FLUSH] = requester_flush_step,
-};
+/* A switch, so that a step whose outcome names the next state goes there directly. */
+static inline enum send_state step_of(struct send_step *s, enum send_state state)
+{
+	switch (state) {
+	case SEND_BEGIN:
+		return begin(s);
+	case SEND_RESUME:
+		return go_on(s);
+	case SEND_FETCH:
+		return fetch(s);
+	case SEND_START:
+		return start(s);
+	case SEND_PACKET:
+		return packet(s);
+	case SEND_FLUSH:
+		return requester_flush_step(s);
+	default:
+		return SEND_STATE_COUNT; /* waits, or has sent a packet */
+	}
+}
 
 /* From `state` on until the queue waits, or has sent a packet: whether it has. */
 static bool step(struct send_step *s, enum send_state state)
 {
 	struct qp_send *send = s->send;
 
-	while (steps[state])
-		state = steps[state](s);
+	for (enum send_state next; (next = step_of(s, state)) != SEND_STATE_COUNT;)
+		state = next;
 	if (state != send->state) {
 		send->state = (uint8_t)state;
 		HCA_TRACE(s->hca, TP_REQ_STATE, .qpn = s->qp->qpn, .corr = send->cursor,

@@ -3,6 +3,7 @@
 #define MODEL_ENGINE_REQUESTER_IMPL_H
 
 #include "model/engine/context_cache.h"
+#include "model/engine/packet.h"
 #include "model/engine/psn.h"
 #include "model/engine/qp.h"
 #include "model/engine/requester_wqe.h"
@@ -82,8 +83,17 @@ void requester_save(struct qp *qp, struct qpc *qpc);
 /* The next packet of WQE `cursor`, which then moves on. 0, -EAGAIN (nothing has changed), or a
  * verdict > 0. */
 int requester_packet_send(struct send_step *s);
-/* Sends what is ready, in order. */
-void requester_out_run(struct qp *qp);
+/* Sends what is ready, in order; the first one is. */
+void requester_out_send(struct qp *qp);
+
+/* The same, if it is. */
+static inline void requester_out_run(struct qp *qp)
+{
+	const struct packet *first = qp->send.out_first;
+
+	if (first && !first->owner)
+		requester_out_send(qp);
+}
 
 /* requester_local.c */
 /* WQE `next`, which changes a key, is done. 0, -EAGAIN (the waiter is queued), -EINPROGRESS

@@ -428,7 +428,7 @@ static void send_out(struct qp *qp, struct packet *pkt)
 		retry_set_deadline(qp, left_ps + send->ack_timeout_ps);
 }
 
-void requester_out_run(struct qp *qp)
+void requester_out_send(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
 	struct packet *pkt;
