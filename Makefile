@@ -39,8 +39,9 @@ COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -Ihost_driver/uverbs/incl
 comma := ,
 SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
-# The data path: 2 % fewer instructions a packet than at -O2.
-ENGINE_CFLAGS := $(if $(SANFLAGS)$(findstring --coverage,$(EXTRA)),,-O3)
+# The data path: 2 % fewer instructions a packet than at -O2. Structures of some 100 bytes are cleared by vector stores, not by a
+# string instruction, which takes longer than all of them.
+ENGINE_CFLAGS := $(if $(SANFLAGS)$(findstring --coverage,$(EXTRA)),,-O3 $(if $(filter x86_64,$(shell uname -m)),-mmemset-strategy=vector_loop:256:noalign$(comma)libcall:-1:noalign))
 CXXFLAGS := -std=c++17 $(COMMON) $(filter-out -Wshadow,$(WARN)) $(SANFLAGS)
 LDFLAGS  := -rdynamic -Wl,--as-needed $(SANFLAGS)
 LDLIBS   := -lsystemc -lelf -linih -ldl -lpthread -lm
