@@ -295,6 +295,30 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 		put_extensions((uint8_t *)bth, op, h);
 }
 
+void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t psn, bool ack_req)
+{
+	struct bth *bth;
+
+	pkt->port = model->port;
+	pkt->static_rate = model->static_rate;
+	pkt->vl = model->vl;
+	pkt->wire = pkt->buf + (model->wire - model->buf);
+	pkt->len = model->len;
+	pkt->op = model->op;
+	pkt->grh_off = model->grh_off;
+	pkt->bth_off = model->bth_off;
+	pkt->ext_off = model->ext_off;
+	pkt->payload_off = model->payload_off;
+	pkt->payload_len = model->payload_len;
+	pkt->qpn = model->qpn;
+	pkt->psn = psn;
+	memcpy(pkt->buf, model->buf, PACKET_HEADERS);
+	memset(packet_payload(pkt) + pkt->payload_len, 0, -pkt->payload_len & 3);
+	bth = (struct bth *)(pkt->wire + pkt->bth_off);
+	bth_set_ack_req(bth, ack_req);
+	bth_set_psn(bth, psn);
+}
+
 void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,
 		      unsigned headers_len, unsigned payload_len, bool vl15, bool keep_slid,
 		      uint8_t path_bits)

@@ -137,6 +137,9 @@ struct packet_headers {
  */
 void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path *path,
 		  const struct packet_headers *h, unsigned payload_len);
+/* One more packet with the headers, but for PSN and AckReq, and the payload's length of one that
+ * packet_build() has made. */
+void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t psn, bool ack_req);
 /* MLX work requests: the headers as the driver wrote them (LRH, GRH, BTH, DETH), SLID, lengths put
  * right. */
 void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,

@@ -51,6 +51,7 @@ struct send_step {
 	bool probe;      /* a packet beyond the credits: asks for an ACK */
 	bool held; /* qpc and r are at hand: the step before it sent a packet of the same WQE */
 	uint16_t cursor; /* WQE of r */
+	const struct packet *latest; /* of this turn, still waiting for its payload; or NULL */
 	uint64_t at_ps, busy_ps;
 	struct send_request r;
 };

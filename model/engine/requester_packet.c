@@ -262,6 +262,18 @@ static int build(struct send_step *s, struct packet *pkt, uint32_t offset, uint3
 	return 0;
 }
 
+/* The middle of a message, behind a packet of the same turn that is too: 0, or as build() does. */
+static int build_next(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
+{
+	const struct packet *latest = s->held ? s->latest : NULL;
+
+	if (!latest || latest->op->props & (BTH_START | BTH_END) ||
+	    (uint64_t)offset + n == s->r.bytes)
+		return build(s, pkt, offset, n);
+	packet_build_like(pkt, latest, s->send->send_psn, ask_for_ack(s, false));
+	return 0;
+}
+
 /* The driver's own headers around the payload. 0, -EAGAIN or a verdict. */
 static int build_mlx(struct send_step *s, struct packet *pkt, struct gather *g)
 {
@@ -335,6 +347,7 @@ static void issue(struct send_step *s, struct packet *pkt, const struct gather *
 	pkt->corr = s->send->cursor;
 	pkt->src_qpn = s->qp->qpn;
 	out_add(s->send, pkt);
+	s->latest = g->by_pointer ? pkt : NULL;
 	if (!g->by_pointer)
 		return;
 	s->by_pointer = true;
@@ -375,7 +388,7 @@ int requester_packet_send(struct send_step *s)
 		g.n = send->cursor_packet + 1 < packets ? 1u << send->log_mtu : wqe->bytes - offset;
 		err = gather(&g);
 		if (!err)
-			err = build(s, pkt, offset, g.n);
+			err = build_next(s, pkt, offset, g.n);
 	}
 	if (err) {
 		packet_free(pkt);
