@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * From the emitters to the sinks, in order of time. A record of the past or present goes straight
- * through; one of the future is copied and held in a heap ordered by (time, order of emission)
- * until trace_advance() reaches it.
+ * through; one of the future is copied and held, ordered by (time, order of emission), until
+ * trace_advance() reaches it: behind the others in a queue, as most are, or in a heap.
  */
 #define _GNU_SOURCE /* asprintf */
 #include <errno.h>
@@ -22,7 +22,7 @@ enum {
 
 struct held {
 	uint64_t time_ps, seq;
-	struct held *next_free;
+	struct held *next; /* of the queue, or of those that are free */
 	struct trace_record r;
 	size_t room;
 	uint8_t data[];
@@ -40,6 +40,7 @@ struct trace_state {
 	uint32_t nsinks;
 	struct trace_tail *tail;
 	uint32_t tail_kinds;
+	struct held *first, *last; /* the queue; last: while there is a first */
 	struct held **heap;
 	size_t nheap, heap_room;
 	struct held *free_small, *free_large;
@@ -271,7 +272,7 @@ static struct held *held_new(struct trace_state *st, size_t need)
 	struct held *h = need <= HELD_DATA ? *list : NULL;
 
 	if (h) {
-		*list = h->next_free;
+		*list = h->next;
 		return h;
 	}
 	if (need <= HELD_SMALL)
@@ -292,7 +293,7 @@ static void held_free(struct trace_state *st, struct held *h)
 		free(h);
 		return;
 	}
-	h->next_free = *list;
+	h->next = *list;
 	*list = h;
 }
 
@@ -312,10 +313,31 @@ static int hold(struct trace_state *st, const struct trace_record *r)
 		h->r.bytes = memcpy(h->data, r->bytes, len);
 	if (text)
 		h->r.text = memcpy(h->data + len, r->text, text);
+	if (!st->first) {
+		h->next = NULL;
+		st->first = st->last = h;
+		return 0;
+	}
+	if (r->time_ps >= st->last->time_ps) {
+		h->next = NULL;
+		st->last = st->last->next = h;
+		return 0;
+	}
 	ret = heap_push(st, h);
 	if (ret)
 		held_free(st, h);
 	return ret;
+}
+
+/* Of two, of which each may be NULL. */
+static struct held *held_earlier(struct held *a, struct held *b)
+{
+	return !b || (a && held_before(a, b)) ? a : b;
+}
+
+static struct held *held_first(const struct trace_state *st)
+{
+	return held_earlier(st->first, st->nheap ? st->heap[0] : NULL);
 }
 
 void trace_emit(struct trace *tr, const struct trace_record *r)
@@ -334,26 +356,30 @@ void trace_emit(struct trace *tr, const struct trace_record *r)
 		st->err = ret;
 		return;
 	}
-	tr->first_ps = st->heap[0]->time_ps;
+	if (r->time_ps < tr->first_ps)
+		tr->first_ps = r->time_ps;
 }
 
 void trace_release(struct trace *tr, uint64_t now_ps)
 {
 	struct trace_state *st = tr->state;
+	struct held *h;
 
-	while (st->nheap && st->heap[0]->time_ps <= now_ps) {
-		struct held *h = heap_pop(st);
-
+	while ((h = held_first(st)) && h->time_ps <= now_ps) {
+		if (h == st->first)
+			st->first = h->next;
+		else
+			heap_pop(st);
 		deliver(st, &h->r);
 		held_free(st, h);
 	}
-	tr->first_ps = st->nheap ? st->heap[0]->time_ps : UINT64_MAX;
+	tr->first_ps = h ? h->time_ps : UINT64_MAX;
 }
 
 static void free_list(struct held *h)
 {
 	while (h) {
-		struct held *next = h->next_free;
+		struct held *next = h->next;
 
 		free(h);
 		h = next;
@@ -420,6 +446,7 @@ void trace_recent_each(struct trace *tr, void (*each)(void *arg, const struct tr
 		       void *arg)
 {
 	struct trace_state *st = tr->state;
+	struct held *queued = st->first;
 
 	if (!st->tail)
 		return;
@@ -427,7 +454,14 @@ void trace_recent_each(struct trace *tr, void (*each)(void *arg, const struct tr
 	/* a sorted array is a heap too */
 	if (st->nheap)
 		qsort(st->heap, st->nheap, sizeof(st->heap[0]), held_compare);
-	for (size_t i = 0; i < st->nheap; i++)
-		if (st->tail_kinds >> trace_point_kinds[st->heap[i]->r.point] & 1)
-			each(arg, &st->heap[i]->r);
+	for (size_t i = 0; i < st->nheap || queued;) {
+		struct held *h = held_earlier(queued, i < st->nheap ? st->heap[i] : NULL);
+
+		if (h == queued)
+			queued = queued->next;
+		else
+			i++;
+		if (st->tail_kinds >> trace_point_kinds[h->r.point] & 1)
+			each(arg, &h->r);
+	}
 }
