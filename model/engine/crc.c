@@ -35,7 +35,7 @@ enum {
 	LANES128 = 8, /* states in flight */
 	LANES512 = 4, /* the same, of four blocks each */
 	MIN_CLMUL = CRC_BLOCK,
-	MIN_CLMUL512 = 256,
+	MIN_CLMUL512 = 2 * CRC_BLOCK + 2 * 64 * LANES512, /* fold_front() leaves it something */
 };
 
 /* Made when the program starts, and constant from then on, but for path. */
@@ -146,46 +146,49 @@ static inline CRC_TARGET128 uint64_t split_128(__m128i a)
 	return both;
 }
 
-/* The state stands for a block before p. */
-static inline CRC_TARGET128 uint64_t fold_rest(__m128i a, const uint8_t *p, size_t n)
-{
-	const __m128i by = load_fold(1);
-
-	for (; n >= CRC_BLOCK; p += CRC_BLOCK, n -= CRC_BLOCK)
-		a = fold_128(a, by, load_128(p));
-	return slice_rest(slice_8(slice_8(_mm_extract_epi64(a, 0)) ^ _mm_extract_epi64(a, 1)), p,
-			  n);
-}
-
 /*
- * n >= CRC_BLOCK. What is beyond whole blocks comes first: zeros before a message change nothing,
- * so its first n % CRC_BLOCK bytes are a block with zeros in front, and no byte is left at the end.
+ * What is beyond whole blocks comes first: zeros before a message change nothing, so its first
+ * n % CRC_BLOCK bytes are a block with zeros in front, and no byte is left at the end. Then block
+ * by block, until *p is the end or two or more whole rows are left, before which the state stands.
  */
-static CRC_TARGET128 uint64_t both_clmul128(const uint8_t *p, size_t n, uint64_t patch)
+static inline CRC_TARGET128 __m128i fold_front(const uint8_t **p, const uint8_t *end, size_t row,
+					       uint64_t patch)
 {
 	static const uint8_t to_end[2 * CRC_BLOCK] = {
 		0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 		0x80, 0x80, 0x80, 0x80, 0x80, 0,    1,    2,    3,    4,    5,
 		6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
 	};
-	const size_t head = n % CRC_BLOCK;
+	const size_t head = (size_t)(end - *p) % CRC_BLOCK;
 	const __m128i by1 = load_fold(1);
-	const uint8_t *end = p + n;
-	__m128i a[LANES128], by, next;
-	unsigned int i;
+	const uint8_t *at = *p;
+	__m128i a, next;
 
-	a[0] = _mm_xor_si128(load_128(p), _mm_cvtsi64_si128(patch));
-	a[0] = _mm_shuffle_epi8(a[0], load_128(to_end + head));
+	a = _mm_xor_si128(load_128(at), _mm_cvtsi64_si128(patch));
+	a = _mm_shuffle_epi8(a, load_128(to_end + head));
 	/* the patch of the bytes that are not in the head */
 	patch = head < sizeof(patch) ? patch >> 8 * head : 0;
-	p += head;
-	next = _mm_xor_si128(load_128(p), _mm_cvtsi64_si128(patch));
-	a[0] = fold_128(a[0], by1, next);
-	for (p += CRC_BLOCK; p < end; p += CRC_BLOCK) {
-		if ((size_t)(end - p) % sizeof(a) == 0 && p + sizeof(a) < end)
+	at += head;
+	next = _mm_xor_si128(load_128(at), _mm_cvtsi64_si128(patch));
+	a = fold_128(a, by1, next);
+	for (at += CRC_BLOCK; at < end; at += CRC_BLOCK) {
+		if ((size_t)(end - at) % row == 0 && at + row < end)
 			break;
-		a[0] = fold_128(a[0], by1, load_128(p));
+		a = fold_128(a, by1, load_128(at));
 	}
+	*p = at;
+	return a;
+}
+
+/* n >= CRC_BLOCK */
+static CRC_TARGET128 uint64_t both_clmul128(const uint8_t *p, size_t n, uint64_t patch)
+{
+	const __m128i by1 = load_fold(1);
+	const uint8_t *end = p + n;
+	__m128i a[LANES128], by;
+	unsigned int i;
+
+	a[0] = fold_front(&p, end, sizeof(a), patch);
 	if (p < end) {
 		a[0] = fold_128(a[0], by1, load_128(p));
 #pragma GCC unroll 8
@@ -214,18 +217,23 @@ static inline CRC_TARGET512 __m512i fold_512(__m512i a, __m512i by, __m512i next
 	return _mm512_ternarylogic_epi64(first, second, next, 0x96);
 }
 
-/* n >= 64 * LANES512 */
+/* n >= CRC_BLOCK */
 static CRC_TARGET512 uint64_t both_clmul512(const uint8_t *p, size_t n, uint64_t patch)
 {
-	__m512i a[LANES512], by = _mm512_broadcast_i32x4(load_fold(4 * LANES512));
-	__m128i last;
+	const uint8_t *end = p + n;
+	__m512i a[LANES512], by;
+	__m128i last = fold_front(&p, end, sizeof(a), patch);
 	unsigned int i;
 
+	if (p == end)
+		return split_128(last);
+	last = fold_128(last, load_fold(1), _mm_setzero_si128());
+	by = _mm512_broadcast_i32x4(load_fold(4 * LANES512));
 #pragma GCC unroll 4
 	for (i = 0; i < LANES512; i++)
 		a[i] = _mm512_loadu_si512(p + i * sizeof(a[0]));
-	a[0] = _mm512_xor_si512(a[0], _mm512_zextsi128_si512(_mm_cvtsi64_si128(patch)));
-	for (p += sizeof(a), n -= sizeof(a); n >= sizeof(a); p += sizeof(a), n -= sizeof(a))
+	a[0] = _mm512_xor_si512(a[0], _mm512_zextsi128_si512(last));
+	for (p += sizeof(a); p < end; p += sizeof(a))
 #pragma GCC unroll 4
 		for (i = 0; i < LANES512; i++)
 			a[i] = fold_512(a[i], by, _mm512_loadu_si512(p + i * sizeof(a[0])));
@@ -233,15 +241,13 @@ static CRC_TARGET512 uint64_t both_clmul512(const uint8_t *p, size_t n, uint64_t
 #pragma GCC unroll 4
 	for (i = 1; i < LANES512; i++)
 		a[0] = fold_512(a[0], by, a[i]);
-	for (; n >= sizeof(a[0]); p += sizeof(a[0]), n -= sizeof(a[0]))
-		a[0] = fold_512(a[0], by, _mm512_loadu_si512(p));
 	last = _mm512_extracti32x4_epi32(a[0], 3);
 	last = fold_128(_mm512_extracti32x4_epi32(a[0], 2), load_fold(1), last);
 	last = fold_128(_mm512_extracti32x4_epi32(a[0], 1), load_fold(2), last);
 	last = fold_128(_mm512_castsi512_si128(a[0]), load_fold(3), last);
 	/* else what follows without AVX waits for the wide registers: it cost more than the CRC */
 	_mm256_zeroupper();
-	return split(fold_rest(last, p, n));
+	return split_128(last);
 }
 
 static bool path_works(enum crc_path path)
