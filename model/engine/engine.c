@@ -9,9 +9,8 @@ enum { GUEST_ERROR_TEXT = 256 };
 
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
 {
-	if (w->queued)
+	if (w->in)
 		return;
-	w->queued = true;
 	w->in = q;
 	w->next = NULL;
 	if (q->last)
@@ -32,7 +31,6 @@ static struct waiter *waiter_queue_pop(struct waiter_queue *q)
 		q->last = NULL;
 	w->next = NULL;
 	w->in = NULL;
-	w->queued = false;
 	return w;
 }
 
@@ -65,12 +63,11 @@ void waiter_queue_remove(struct waiter_queue *q, struct waiter *w)
 		q->last = before;
 	w->next = NULL;
 	w->in = NULL;
-	w->queued = false;
 }
 
 void waiter_cancel(struct waiter *w)
 {
-	if (w->queued)
+	if (w->in)
 		waiter_queue_remove(w->in, w);
 }
 

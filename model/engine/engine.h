@@ -86,8 +86,7 @@ static inline uint64_t hca_now(const struct hca *hca)
 struct waiter {
 	struct waiter *next;
 	void (*wake)(struct waiter *w);
-	bool queued;
-	struct waiter_queue *in; /* where it stands when queued */
+	struct waiter_queue *in; /* where it stands; NULL: nowhere */
 };
 
 struct waiter_queue {

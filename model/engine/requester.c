@@ -143,8 +143,8 @@ bool requester_is_idle(const struct qp *qp)
 	const struct qp_send *send = &qp->send;
 
 	return send->oldest == send->next && !send->started && !send->uar_pending &&
-	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.queued &&
-	       !send->response_waiter.queued && !send->local && requester_is_quiet(qp);
+	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.in &&
+	       !send->response_waiter.in && !send->local && requester_is_quiet(qp);
 }
 
 void requester_resume(struct qp *qp, const struct qpc *qpc)
@@ -203,6 +203,9 @@ static enum send_state begin(struct send_step *s)
 
 	if (s->qp->quiescing || s->qp->error_pending)
 		return SEND_WAIT_FIRMWARE;
+	/* a unit stands still for the context only, whatever else has been waited for */
+	if (__builtin_expect(!!send->waiter.in, 0))
+		waiter_cancel(&send->waiter);
 	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
 	send->missing = err == -EAGAIN;
 	if (err)
@@ -526,5 +529,9 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
 		/* a step that takes no time has been done all the same */
 		busy_ps += s.busy_ps ? s.busy_ps : 1;
 	}
+	if (__builtin_expect(qp->send.wqe_wants & WQE_SENDS &&
+				     qp->send.state != SEND_WAIT_MEMORY,
+			     0))
+		wqe_fetch_unwant(qp, WQE_SENDS);
 	return busy_ps;
 }

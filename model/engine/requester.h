@@ -13,6 +13,8 @@
 
 #include "model/engine/event_core.h"
 #include "model/engine/engine.h"
+#include "model/engine/wqe_fetch.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -56,7 +58,7 @@ struct qp_send {
 	struct event timer;            /* scheduler's: not before */
 	struct qp *ring_next;          /* scheduler's */
 	struct wqe_line *wqe_lines;    /* wqe_fetch's */
-	struct wqe_read *wqe_reads[2]; /* ahead, of what has been taken before */
+	struct wqe_read *wqe_reads[3]; /* ahead, to be sent again, of a response */
 	struct packet *out_first,
 		*out_last;           /* built packets that wait for their payload, in order */
 	struct packet *discard_last; /* packets up to this one are freed instead of sent */
@@ -76,7 +78,7 @@ struct qp_send {
 	uint16_t bf_index;      /* of the BlueFlame write of bf_pending */
 	uint16_t bf_end;        /* bf_known: WQEs before this one are announced, no other */
 	uint16_t ahead_end;     /* behind what the last read ahead found */
-	int16_t wqe_status[2];  /* why a read brought no WQE: ahead_end; any */
+	int8_t wqe_status[3];   /* why a read brought no WQE: ahead_end; any; any */
 	uint16_t dma_pending;   /* payload reads under way */
 	uint8_t turn;           /* enum send_turn */
 	uint8_t port;           /* as of the last step, 0 not known: 1 */
@@ -88,6 +90,7 @@ struct qp_send {
 	uint8_t retries, rnr_retries; /* left */
 	uint8_t fault;                /* verdict: WQE `cursor` cannot be sent */
 	uint8_t failed;               /* verdict: the oldest WQE fails */
+	uint8_t wqe_wants; /* enum wqe_user, of which there is a line that was read for them */
 	bool loaded;                  /* cursors are those of the context */
 	bool started; /* a doorbell has been rung and the queue not been found empty since */
 	bool rung;    /* a doorbell since the last read of the queue was issued */

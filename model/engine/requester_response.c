@@ -421,6 +421,8 @@ void requester_response_run(struct qp *qp)
 			packet_free(r.pkt);
 		requester_progress(qp, ready_ps);
 	}
+	if (__builtin_expect(send->wqe_wants & WQE_RESPONSES, 0))
+		wqe_fetch_unwant(qp, WQE_RESPONSES);
 }
 
 void requester_response(struct qp *qp, struct packet *pkt)

@@ -560,7 +560,7 @@ bool responder_is_quiet(const struct qp *qp)
 
 	return r->state == RESP_NEXT && !r->running && !r->pumping && !r->flushing &&
 	       !r->in.first && !r->landing.first && !r->jobs.first && !r->out.first && !r->record &&
-	       !r->ring && !r->ack_due && !r->unacked && !r->waiter.queued && !r->out_waiter.queued;
+	       !r->ring && !r->ack_due && !r->unacked && !r->waiter.in && !r->out_waiter.in;
 }
 
 bool responder_is_idle(const struct qp *qp)

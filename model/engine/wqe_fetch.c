@@ -1,4 +1,4 @@
-/* Send WQEs: see wqe_fetch.h. */
+/* Send WQEs that are held, and who looks for them: see wqe_fetch.h; wqe_read.c reads them. */
 #include "model/engine/wqe_state.h"
 
 #include "model/engine/qp.h"
@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	SLOT_AHEAD = 0, /* of qp->send.wqe_reads: what follows in the queue */
-	SLOT_BACK = 1,  /* a WQE that has been taken before */
-};
 
 /* --- lines --- */
 
@@ -50,11 +45,38 @@ static void link_oldest(struct wqe_fetch *wf, struct wqe_line *line)
 	wf->oldest = line;
 }
 
+/* Nobody waits for it any more: there is room for another read. By an event: who takes a WQE is in
+ * the middle of a step. */
+static void wanted_end(struct wqe_fetch *wf)
+{
+	wf->n_wanted--;
+	if (wf->reads_first && !event_is_set(&wf->room_event))
+		event_set(wf->hca->core, &wf->room_event, hca_now(wf->hca));
+}
+
+void wqe_line_want(struct wqe_fetch *wf, struct wqe_line *line, enum wqe_user user)
+{
+	line->qp->send.wqe_wants |= user;
+	wf->n_wanted += !line->wanted;
+	line->wanted |= user;
+}
+
+static void line_unwant(struct wqe_fetch *wf, struct wqe_line *line, unsigned users)
+{
+	if (!(line->wanted & users))
+		return;
+	line->wanted &= ~users;
+	if (!line->wanted)
+		wanted_end(wf);
+}
+
 /* It is nobody's any more; its place in the order of use stays. */
 static void line_empty(struct wqe_fetch *wf, struct wqe_line *line)
 {
 	struct wqe_line **at = line_bucket(wf, line->qp->qpn, line->index);
 
+	line->qp->send.wqe_wants &= ~line->wanted;
+	line_unwant(wf, line, line->wanted);
 	while (*at != line)
 		at = &(*at)->hash_next;
 	*at = line->hash_next;
@@ -62,7 +84,6 @@ static void line_empty(struct wqe_fetch *wf, struct wqe_line *line)
 	if (line->qp_next)
 		line->qp_next->qp_link = line->qp_link;
 	line->qp = NULL;
-	line->wanted = false;
 }
 
 static void line_drop(struct wqe_fetch *wf, struct wqe_line *line)
@@ -72,17 +93,31 @@ static void line_drop(struct wqe_fetch *wf, struct wqe_line *line)
 	link_oldest(wf, line);
 }
 
-/* A line for this WQE: its own, or the least recently used one that nobody waits for. NULL: none.
- */
-static struct wqe_line *line_take(struct wqe_fetch *wf, struct qp *qp, uint16_t index)
+/* The least recently used line that nobody waits for; for a response, else, one that is to be sent
+ * from. */
+static struct wqe_line *line_spare(const struct wqe_fetch *wf, bool response)
+{
+	struct wqe_line *line = wf->oldest;
+
+	while (line && line->wanted)
+		line = line->newer;
+	if (line || !response)
+		return line;
+	line = wf->oldest;
+	while (line && line->wanted & WQE_RESPONSES)
+		line = line->newer;
+	return line;
+}
+
+/* A line for this WQE: its own, or a spare one. NULL: none. */
+static struct wqe_line *line_take(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
+				  bool response)
 {
 	struct wqe_line *line = line_find(wf, qp, index), **home;
 
 	if (line)
 		return line;
-	line = wf->oldest;
-	while (line && line->wanted)
-		line = line->newer;
+	line = line_spare(wf, response);
 	if (!line)
 		return NULL;
 	if (line->qp) {
@@ -110,16 +145,16 @@ static void line_touch(struct wqe_fetch *wf, struct wqe_line *line)
 	link_newest(wf, line);
 }
 
-static struct wqe_line *line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
-				 const uint8_t *bytes, uint32_t len, bool fetched)
+struct wqe_line *wqe_line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
+			      const uint8_t *bytes, uint32_t len, const struct wqe_read *read)
 {
-	struct wqe_line *line = line_take(wf, qp, index);
+	struct wqe_line *line = line_take(wf, qp, index, read && read->slot == SLOT_RESPONSE);
 
 	if (!line)
 		return NULL;
 	memcpy(line->bytes, bytes, len);
 	line->len = (uint16_t)len;
-	line->fetched = fetched;
+	line->fetched = read;
 	line_touch(wf, line);
 	return line;
 }
@@ -129,67 +164,13 @@ static struct wqe_line *line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t i
 static void lines_link(struct wqe_fetch *wf)
 {
 	wf->newest = wf->oldest = NULL;
+	wf->n_wanted = 0;
 	memset(wf->buckets, 0, ((size_t)wf->hash_mask + 1) * sizeof(*wf->buckets));
 	for (unsigned i = 0; i < wf->n_lines; i++) {
 		wf->lines[i].qp = NULL;
-		wf->lines[i].wanted = false;
+		wf->lines[i].wanted = 0;
 		link_newest(wf, &wf->lines[i]);
 	}
-}
-
-static void buffer_give(struct wqe_fetch *wf, uint8_t *buffer)
-{
-	memcpy(buffer, &wf->buffers_free, sizeof(wf->buffers_free));
-	wf->buffers_free = buffer;
-}
-
-static uint8_t *buffer_take(struct wqe_fetch *wf)
-{
-	uint8_t *buffer = wf->buffers_free;
-
-	memcpy(&wf->buffers_free, buffer, sizeof(wf->buffers_free));
-	return buffer;
-}
-
-static void read_give(struct wqe_read *r)
-{
-	r->qp = NULL;
-	r->next = r->wf->reads_free;
-	r->wf->reads_free = r;
-}
-
-static void translation_here(struct waiter *w);
-
-static struct wqe_read *read_take(struct wqe_fetch *wf)
-{
-	struct wqe_read *r = wf->reads_free;
-
-	if (r) {
-		wf->reads_free = r->next;
-		return r;
-	}
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		abort();
-	r->wf = wf;
-	r->waiter.wake = translation_here;
-	r->next_all = wf->reads_all;
-	wf->reads_all = r;
-	wf->n_reads++;
-	return r;
-}
-
-static void reads_link(struct wqe_fetch *wf)
-{
-	uint8_t *buffers = wf->bytes + (size_t)wf->n_lines * WQE_MAX_BYTES;
-
-	wf->reads_free = wf->reads_first = wf->reads_last = NULL;
-	wf->active = 0;
-	for (struct wqe_read *r = wf->reads_all; r; r = r->next_all)
-		read_give(r);
-	wf->buffers_free = NULL;
-	for (unsigned i = wf->max_reads; i--;)
-		buffer_give(wf, buffers + (size_t)i * wf->read_bytes);
 }
 
 static size_t bytes_held(const struct wqe_fetch *wf)
@@ -206,6 +187,7 @@ struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 	if (!wf)
 		abort();
 	wf->hca = hca;
+	wf->room_event.job = wqe_reads_room;
 	wf->n_lines = (unsigned)p->wqe_fetch_entries;
 	wf->max_reads = (unsigned)p->wqe_fetch_reads;
 	wf->read_bytes = (uint32_t)(p->wqe_fetch_read_size > WQE_MAX_BYTES ? p->wqe_fetch_read_size
@@ -221,7 +203,7 @@ struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 	for (unsigned i = 0; i < wf->n_lines; i++)
 		wf->lines[i].bytes = wf->bytes + (size_t)i * WQE_MAX_BYTES;
 	lines_link(wf);
-	reads_link(wf);
+	wqe_reads_reset(wf);
 	wqe_receive_create(wf);
 	return wf;
 }
@@ -231,6 +213,7 @@ void wqe_fetch_destroy(struct wqe_fetch *wf)
 	if (!wf)
 		return;
 	wqe_receive_destroy(wf);
+	event_cancel(wf->hca->core, &wf->room_event);
 	while (wf->reads_all) {
 		struct wqe_read *r = wf->reads_all;
 
@@ -246,7 +229,8 @@ void wqe_fetch_destroy(struct wqe_fetch *wf)
 static void qp_forgets(struct qp *qp)
 {
 	qp->send.wqe_lines = NULL;
-	for (unsigned slot = SLOT_AHEAD; slot <= SLOT_BACK; slot++) {
+	qp->send.wqe_wants = 0;
+	for (unsigned slot = 0; slot < SLOT_COUNT; slot++) {
 		qp->send.wqe_reads[slot] = NULL;
 		qp->send.wqe_status[slot] = 0;
 	}
@@ -267,8 +251,9 @@ void wqe_fetch_reset(struct hca *hca)
 		if (r->qp)
 			qp_forgets(r->qp);
 	}
+	event_cancel(hca->core, &wf->room_event);
 	lines_link(wf);
-	reads_link(wf);
+	wqe_reads_reset(wf);
 	wqe_receive_reset(wf);
 }
 
@@ -282,212 +267,7 @@ size_t wqe_fetch_footprint(const struct hca *hca)
 	       wqe_receive_footprint(wf);
 }
 
-/* --- reading --- */
-
-/* What the owner bit says: it changes its meaning with each lap of the queue. */
-static bool posted(const struct wqe_read *r, uint16_t index, const uint8_t *wqe)
-{
-	return wqe_ctrl_get_owner((const struct wqe_ctrl *)wqe) == !!(index & 1u << r->log_count);
-}
-
-/* How many of the WQEs read ahead are posted: these are held. */
-static void ahead_arrived(struct wqe_read *r)
-{
-	struct qp_send *send = &r->qp->send;
-	uint16_t found = 0;
-
-	while (found < r->count &&
-	       posted(r, (uint16_t)(r->first + found), r->bytes + found * r->stride)) {
-		struct wqe_line *line = line_put(r->wf, r->qp, (uint16_t)(r->first + found),
-						 r->bytes + found * r->stride, r->stride, true);
-
-		/* without it, whoever waits reads again */
-		if (line)
-			line->wanted = !found && r->waiters.first;
-		found++;
-	}
-	/* how it has been lately: the end of a list is not the end of lists */
-	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
-	send->ahead_count = found == r->count ? (uint8_t)found : 0;
-	send->ahead_end = (uint16_t)(r->first + found);
-	send->end_seen = found < r->count;
-}
-
-/* Whoever waits for it is told; nobody does for a prefetch, which is asked for again when needed.
- */
-static void read_failed(struct wqe_read *r, int status)
-{
-	struct qp_send *send = &r->qp->send;
-
-	send->wqe_reads[r->slot] = NULL;
-	if (!r->waiters.first)
-		return;
-	send->wqe_status[r->slot] = (int16_t)status;
-	if (r->slot == SLOT_AHEAD)
-		send->ahead_end = r->first;
-}
-
-static void reads_start(struct wqe_fetch *wf);
-
-static void read_done(struct dma *dma)
-{
-	struct wqe_read *r = (struct wqe_read *)((char *)dma - offsetof(struct wqe_read, dma));
-	struct wqe_fetch *wf = r->wf;
-
-	if (r->qp) {
-		r->qp->send.wqe_reads[r->slot] = NULL;
-		if (dma->status) {
-			read_failed(r, dma->status);
-		} else if (r->slot == SLOT_AHEAD) {
-			ahead_arrived(r);
-		} else {
-			struct wqe_line *line =
-				line_put(wf, r->qp, r->first, r->bytes, r->stride, true);
-
-			if (line)
-				line->wanted = true;
-		}
-	}
-	buffer_give(wf, r->bytes);
-	read_give(r);
-	wf->active--;
-	waiter_queue_wake(&r->waiters);
-	reads_start(wf);
-}
-
-/* The bytes are read later than now: whatever doorbell came until now is covered; reading again
- * says nothing of WQEs that are new. */
-static void read_begin(struct wqe_read *r)
-{
-	struct wqe_fetch *wf = r->wf;
-	struct hca *hca = wf->hca;
-
-	wf->active++;
-	r->bytes = r->dma.buf = buffer_take(wf);
-	if (r->slot == SLOT_AHEAD)
-		r->qp->send.rung = false;
-	hca->stats.wqe_fetch_reads++;
-	pcie_read(hca, &r->dma, 0);
-	HCA_TRACE(hca, TP_WQE_READ_RUN, .qpn = r->qp->qpn, .corr = r->first,
-		  .args = {r->dma.ready_ps, r->count});
-}
-
-/* Those that waited longest, but for those whose QP went away. */
-static void reads_start(struct wqe_fetch *wf)
-{
-	while (wf->reads_first && wf->active < wf->max_reads) {
-		struct wqe_read *r = wf->reads_first;
-
-		wf->reads_first = r->next;
-		if (r->qp) {
-			read_begin(r);
-		} else {
-			read_give(r);
-			waiter_queue_wake(&r->waiters); /* its queue may have been let go of only */
-		}
-	}
-}
-
-/* WQEs that a read from `index` on takes. */
-static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const struct wqe_geometry *g,
-			   uint16_t index, unsigned slot)
-{
-	const struct hca_params *p = qp->hca->params;
-	const struct qp_send *send = &qp->send;
-	const uint32_t to_end = g->count - (index & (g->count - 1));
-	uint32_t n = send->found ? 2u * send->found : (uint32_t)p->wqe_fetch_first;
-
-	/* what has been taken is read alone: what follows it is in the device, or will be read when
-	 * it is needed */
-	if (slot == SLOT_BACK || qpc_get_sq_no_prefetch(qpc))
-		n = 1;
-	else if (send->bf_known && (int16_t)(send->bf_end - index) > 0 &&
-		 n > (uint16_t)(send->bf_end - index))
-		n = (uint16_t)(send->bf_end - index);
-	if (n > p->wqe_fetch_prefetch)
-		n = (uint32_t)p->wqe_fetch_prefetch;
-	if (n > to_end)
-		n = to_end;
-	if (n > qp->hca->wqe_fetch->read_bytes / g->stride)
-		n = qp->hca->wqe_fetch->read_bytes / g->stride;
-	return n;
-}
-
-/* Finds out where it lies and puts it into line. 0; -EAGAIN: its waiter is queued; or why it is
- * out of reach. */
-static int read_translate(struct wqe_read *r)
-{
-	struct wqe_fetch *wf = r->wf;
-	uint32_t bytes = r->wanted;
-	unsigned n_frags;
-	int err = wqe_queue_frags(wf->hca, &r->place, &bytes, &r->waiter, r->frags, &n_frags);
-
-	if (err)
-		return err;
-	r->count = bytes > r->stride ? (uint16_t)(bytes / r->stride) : 1;
-	r->dma = (struct dma){.done = read_done,
-			      .frags = r->frags,
-			      .n_frags = n_frags,
-			      .len = bytes,
-			      .at_ready = true,
-			      .what = "wqe",
-			      .qpn = r->place.qpn};
-	r->next = NULL;
-	*(wf->reads_first ? &wf->reads_last->next : &wf->reads_first) = r;
-	wf->reads_last = r;
-	reads_start(wf);
-	return 0;
-}
-
-static void translation_here(struct waiter *w)
-{
-	struct wqe_read *r = (struct wqe_read *)((char *)w - offsetof(struct wqe_read, waiter));
-	int err = r->qp ? read_translate(r) : -ENOENT;
-
-	if (!err || err == -EAGAIN)
-		return;
-	if (r->qp)
-		read_failed(r, err);
-	read_give(r);
-	waiter_queue_wake(&r->waiters);
-}
-
-/* -EAGAIN, or why the queue's memory is out of reach. */
-static int read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
-		      struct waiter *w)
-{
-	struct wqe_fetch *wf = qp->hca->wqe_fetch;
-	struct wqe_read *r = read_take(wf);
-	struct wqe_geometry g;
-	int err;
-
-	wqe_geometry_send(qpc, &g);
-	r->qp = qp;
-	r->slot = (uint8_t)slot;
-	r->log_count = (uint8_t)qpc_get_log_sq_size(qpc);
-	r->first = index;
-	r->stride = g.stride < WQE_MAX_BYTES ? g.stride : WQE_MAX_BYTES;
-	r->wanted = r->stride * read_count(qp, qpc, &g, index, slot);
-	r->place = (struct wqe_place){.mtt_addr = qpc_get_mtt_addr(qpc),
-				      .offset = g.offset +
-						(uint64_t)(index & (g.count - 1)) * g.stride,
-				      .log_page_size = qpc_get_log_page_size(qpc),
-				      .qpn = qp->qpn};
-	wf->hca->stats.wqe_fetch_waits += wf->active == wf->max_reads;
-	err = read_translate(r);
-	if (err && err != -EAGAIN) {
-		read_give(r);
-		return err;
-	}
-	if (slot == SLOT_AHEAD) {
-		qp->send.ahead_count = 0;
-		qp->send.end_seen = false;
-	}
-	qp->send.wqe_reads[slot] = r;
-	if (w)
-		waiter_queue_add(&r->waiters, w);
-	return -EAGAIN;
-}
+/* --- interface --- */
 
 /* The queue goes on behind what was read last: the next read begins when half of that is used, but
  * not where it would have to wait for others. */
@@ -499,25 +279,36 @@ static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 	if (!send->ahead_count || send->bf_known || send->wqe_reads[SLOT_AHEAD] ||
 	    2u * (uint16_t)(send->ahead_end - index) > send->ahead_count)
 		return;
-	if (wf->active == wf->max_reads)
+	if (!wqe_read_has_room(wf))
 		qp->hca->stats.wqe_fetch_waits++;
 	else
-		read_start(qp, qpc, send->ahead_end, SLOT_AHEAD, NULL);
+		wqe_read_start(qp, qpc, send->ahead_end, SLOT_AHEAD, NULL);
+}
+
+void __attribute__((noinline)) wqe_fetch_unwant(struct qp *qp, enum wqe_user user)
+{
+	qp->send.wqe_wants &= ~user;
+	for (struct wqe_line *line = qp->send.wqe_lines; line; line = line->qp_next)
+		line_unwant(qp->hca->wqe_fetch, line, user);
 }
 
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len)
 {
 	struct wqe_fetch *wf = qp->hca->wqe_fetch;
-	const unsigned slot = executed ? SLOT_BACK : SLOT_AHEAD;
 	struct qp_send *send = &qp->send;
+	const unsigned slot = w == &send->response_waiter ? SLOT_RESPONSE
+			      : executed                  ? SLOT_BACK
+							  : SLOT_AHEAD;
+	const enum wqe_user user = wqe_slot_user(slot);
 	struct wqe_line *line = line_find(wf, qp, index);
 	uint32_t bytes;
 
 	if (line) {
 		line_touch(wf, line);
 		qp->hca->stats.wqe_fetch_hits += !line->wanted;
-		line->wanted = false;
+		if (send->wqe_wants & user)
+			wqe_fetch_unwant(qp, user);
 		send->fetched = line->fetched;
 		bytes = wqe_ctrl_get_ds((const struct wqe_ctrl *)line->bytes) * WQE_UNIT;
 		*wqe = line->bytes;
@@ -526,6 +317,8 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 			read_ahead(qp, qpc, index);
 		return 0;
 	}
+	if (send->wqe_wants & user)
+		wqe_fetch_unwant(qp, user);
 	if (send->wqe_reads[slot]) {
 		waiter_queue_add(&send->wqe_reads[slot]->waiters, w);
 		return -EAGAIN;
@@ -538,7 +331,7 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 	}
 	if (!executed && send->end_seen && send->ahead_end == index && !send->rung)
 		return -ENOENT;
-	return read_start(qp, qpc, index, slot, w);
+	return wqe_read_start(qp, qpc, index, slot, w);
 }
 
 void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len)
@@ -546,14 +339,14 @@ void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned l
 	qp->send.end_seen = false;
 	if (len >= sizeof(struct wqe_ctrl) && len <= WQE_MAX_BYTES &&
 	    wqe_ctrl_get_ds((const struct wqe_ctrl *)wqe) * WQE_UNIT <= len)
-		line_put(qp->hca->wqe_fetch, qp, index, wqe, len, false);
+		wqe_line_put(qp->hca->wqe_fetch, qp, index, wqe, len, NULL);
 }
 
 void wqe_fetch_done(struct qp *qp, uint16_t index)
 {
 	struct wqe_line *line = line_find(qp->hca->wqe_fetch, qp, index);
 
-	if (line && !line->wanted)
+	if (line)
 		line_drop(qp->hca->wqe_fetch, line);
 }
 
@@ -563,7 +356,7 @@ void wqe_fetch_release(struct qp *qp)
 
 	while (qp->send.wqe_lines)
 		line_drop(wf, qp->send.wqe_lines);
-	for (unsigned slot = SLOT_AHEAD; slot <= SLOT_BACK; slot++)
+	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
 		if (qp->send.wqe_reads[slot])
 			qp->send.wqe_reads[slot]->qp = NULL;
 	qp_forgets(qp);

@@ -1,5 +1,5 @@
-/* Inside of wqe_fetch: send WQEs (wqe_fetch.c), receive WQEs (wqe_receive.c), where they lie
- * (wqe_queue.c). */
+/* Inside of wqe_fetch: send WQEs (wqe_fetch.c, wqe_read.c), receive WQEs (wqe_receive.c), where
+ * they lie (wqe_queue.c). */
 #ifndef MODEL_ENGINE_WQE_STATE_H
 #define MODEL_ENGINE_WQE_STATE_H
 
@@ -10,6 +10,13 @@
 enum { WQE_FRAGS = 4 }; /* pieces of host memory of one read */
 
 struct receive_buffer;
+
+enum {
+	SLOT_AHEAD,    /* of qp->send.wqe_reads: what follows in the queue */
+	SLOT_BACK,     /* a WQE that is to be sent again */
+	SLOT_RESPONSE, /* the WQE that a response belongs to */
+	SLOT_COUNT,
+};
 
 /* A place in a queue buffer. */
 struct wqe_place {
@@ -25,8 +32,8 @@ struct wqe_line {
 	struct wqe_line *qp_next, **qp_link; /* of the same QP */
 	struct qp *qp;                       /* NULL: free */
 	uint16_t index, len;
-	bool wanted;  /* read for somebody who has not used it yet */
-	bool fetched; /* from memory, not by BlueFlame */
+	uint8_t wanted; /* enum wqe_user: read for them, not used yet */
+	bool fetched;   /* from memory, not by BlueFlame */
 	uint8_t *bytes;
 };
 
@@ -49,7 +56,7 @@ struct wqe_read {
 struct wqe_fetch {
 	struct hca *hca;
 	/* send */
-	unsigned n_lines;
+	unsigned n_lines, n_wanted; /* of them by somebody */
 	unsigned max_reads, active; /* reads under way: at most, now */
 	unsigned n_reads;           /* made, with those that wait for one to end */
 	uint32_t read_bytes, hash_mask;
@@ -57,6 +64,7 @@ struct wqe_fetch {
 	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last; /* that wait */
 	uint8_t *bytes;        /* what lines hold, then buffers of reads */
 	uint8_t *buffers_free; /* of reads under way, chained by their first bytes */
+	struct event room_event;
 	/* receive */
 	unsigned n_receives;
 	struct receive_buffer *receives;
@@ -68,6 +76,28 @@ struct wqe_fetch {
  * translate_queue(). */
 int wqe_queue_frags(struct hca *hca, const struct wqe_place *place, uint32_t *n, struct waiter *w,
 		    struct dma_frag *frags, unsigned *n_frags);
+
+static inline enum wqe_user wqe_slot_user(unsigned slot)
+{
+	return slot == SLOT_RESPONSE ? WQE_RESPONSES : WQE_SENDS;
+}
+
+/* What is read to be sent from finds a line that nobody waits for. */
+static inline bool wqe_read_has_room(const struct wqe_fetch *wf)
+{
+	return wf->active < wf->max_reads && wf->active + wf->n_wanted < wf->n_lines;
+}
+
+/* -EAGAIN, or why the queue's memory is out of reach. */
+int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
+		   struct waiter *w);
+void wqe_reads_room(struct event *ev); /* room_event's: a line is nobody's any more */
+void wqe_reads_reset(struct wqe_fetch *wf);
+/* Bytes that have come by BlueFlame (read: NULL) or by a read into a line; NULL: there is none. */
+struct wqe_line *wqe_line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
+			      const uint8_t *bytes, uint32_t len, const struct wqe_read *read);
+/* It stays until the user has looked. */
+void wqe_line_want(struct wqe_fetch *wf, struct wqe_line *line, enum wqe_user user);
 
 void wqe_receive_create(struct wqe_fetch *wf);
 void wqe_receive_reset(struct wqe_fetch *wf);

@@ -81,8 +81,8 @@
 	P(wqe_fetch, reads, COUNT, 6, 1, 256, \
 	  "DMA reads of send WQEs under way, all QPs together", \
 	  "fitted: READs whose WQEs are read again, point M55") \
-	P(wqe_fetch, entries, COUNT, 256, 16, 32768, \
-	  "send WQEs held, all QPs together, least recently used goes first; fewer would drive each other out unused", \
+	P(wqe_fetch, entries, COUNT, 256, 1, 32768, \
+	  "send WQEs held, all QPs together, least recently used goes first", \
 	  "derived: READs hold at 16 a thread on 8 threads and collapse after, points M53 and M55") \
 	P(wqe_fetch, receives, COUNT, 64, 4, 65536, \
 	  "receive WQEs held, all queues together", "assumption: one for each message being received") \

@@ -49,3 +49,21 @@ SCENARIO(soak_repeats, "all faults, many queue pairs to ERR and back", .no_qps =
 {
 	soak_run(tb);
 }
+
+/* Queue pairs that held a WQE read for them while they needed another one; a reader told of a WQE
+ * that he no longer waited for. */
+SCENARIO(soak_one_wqe, "one send WQE held, one read at a time", .no_qps = true, .unobserved = true,
+	 .settings = {"sim.time_limit=0", "hca.wqe_fetch.entries=1", "hca.wqe_fetch.reads=1",
+		      "sim.seed=6"})
+{
+	soak_run(tb);
+}
+
+/* Units that stood still for a WQE or a translation, the context of their queue pair having gone
+ * meanwhile. */
+SCENARIO(soak_one_context, "one context and one send WQE held", .no_qps = true, .unobserved = true,
+	 .settings = {"sim.time_limit=0", "hca.wqe_fetch.entries=1",
+		      "hca.context_cache.requester_entries=1"})
+{
+	soak_run(tb);
+}

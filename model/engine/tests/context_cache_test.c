@@ -229,7 +229,7 @@ static void unmapped_icm_is_a_guest_error(void **state)
 	assert_non_null(strstr(rig.last_text, "send doorbell"));
 	assert_int_equal(rig.guest_errors, 1);
 	assert_int_equal(hca->rule_count[RULE_icm_unmapped], 1);
-	assert_false(w.w.queued);
+	assert_null(w.w.in);
 }
 
 static void failed_read_tells_every_waiter(void **state)
@@ -376,7 +376,7 @@ static void reset_forgets_waiters(void **state)
 	event_core_free(&rig.core); /* as pcie_reset() does: nothing comes back */
 	event_core_init(&rig.core);
 	context_cache_reset(hca);
-	assert_false(w.w.queued);
+	assert_null(w.w.in);
 	assert_int_equal(fetch(CONTEXT_REQUESTER, 1)[0], 0);
 }
 

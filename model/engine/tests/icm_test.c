@@ -143,7 +143,7 @@ static void waiters_wake_in_order(void **state)
 	/* The second cancelled the third and queued itself again, which did not wake it at once. */
 	assert_int_equal(first.woken, 1);
 	assert_int_equal(third.woken, 0);
-	assert_true(second.queued && queue.first == &second && queue.last == &second);
+	assert_true(second.in && queue.first == &second && queue.last == &second);
 	waiter_cancel(&second);
 	assert_null(queue.first);
 	assert_null(queue.last);

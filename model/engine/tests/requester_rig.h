@@ -84,10 +84,9 @@ static struct rig *rig; /* the one of the running test */
 
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
 {
-	if (w->queued)
+	if (w->in)
 		return;
 	w->next = NULL;
-	w->queued = true;
 	w->in = q;
 	if (q->last)
 		q->last->next = w;
@@ -99,7 +98,7 @@ void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
 void waiter_queue_clear(struct waiter_queue *q)
 {
 	for (struct waiter *w = q->first; w; w = w->next)
-		w->queued = false;
+		w->in = NULL;
 	*q = (struct waiter_queue){0};
 }
 
@@ -118,7 +117,7 @@ void waiter_cancel(struct waiter *w)
 {
 	struct waiter_queue *q = w->in, all;
 
-	if (!w->queued)
+	if (!q)
 		return;
 	all = *q;
 	waiter_queue_clear(q);

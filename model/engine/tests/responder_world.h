@@ -67,6 +67,7 @@ struct world {
 	unsigned guest_errors;
 	struct waiter *delayed; /* of a translation that is not there at once */
 	bool delay;
+	struct waiter_queue waiting;
 	struct event wake;
 };
 
@@ -236,7 +237,7 @@ static void wake_job(struct event *ev)
 	struct waiter *waiter = w->delayed;
 
 	w->delayed = NULL;
-	waiter->queued = false;
+	waiter->in = NULL;
 	waiter->wake(waiter);
 }
 
@@ -248,7 +249,7 @@ int translate_access(struct hca *hca, const struct access *a, struct waiter *wai
 	if (w->delay) {
 		w->delay = false;
 		w->delayed = waiter;
-		waiter->queued = true;
+		waiter->in = &w->waiting;
 		w->wake.job = wake_job;
 		event_set(&w->core, &w->wake, w->core.now_ps + WORLD_DMA_PS);
 		return -EAGAIN;
@@ -379,7 +380,7 @@ void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
 
 void waiter_cancel(struct waiter *waiter)
 {
-	waiter->queued = false;
+	waiter->in = NULL;
 }
 
 /* --- building the world --- */
