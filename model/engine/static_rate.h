@@ -2,9 +2,11 @@
 /*
  * Static rate of a path: packets to a DLID whose path is slower than the port follow each other at
  * the distance Ts = (IPD + 1) * PktLen * 4 bytes at the port's rate, from the moment one is handed
- * to the port to the next (IBA 9.11). The inter packet delay IPD is the least whole number that
- * keeps the path's rate. All QPs of a port share the distance to a DLID; packets without a static
- * rate are not held.
+ * to the port to the next (IBA 9.11; MindShare, InfiniBand Network Architecture, ch. 24). The inter
+ * packet delay IPD is the least whole number that keeps the path's rate (examples there: 1 of 2.5
+ * Gb/s is 2; Linux, mthca_av.c: (X - 1) / Y from rate X to no more than Y). All QPs of a port share
+ * the distance to a DLID (MindShare: the same port and DLID); packets without a static rate are not
+ * held.
  * from: link_port_send; to: the port. Time: rate of the link, rates of static_rates.h.
  */
 #ifndef MODEL_ENGINE_STATIC_RATE_H
