@@ -2,15 +2,17 @@
 /* See catalog.h. */
 #include "testbench/catalog.h"
 
+#include "model/sim/near_name.h"
 #include "testbench/compile.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCENARIOS_MAX = 512, NEAR_ENOUGH = 3, NAME_CHARS = 64 };
+enum { SCENARIOS_MAX = 512 };
 
 /* The linker's names of the section that SCENARIO fills. */
 extern const struct scenario *const __start_hcasim_scenarios[] __attribute__((weak));
@@ -44,48 +46,18 @@ const struct scenario *catalog_find(const char *name)
 	return NULL;
 }
 
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[NAME_CHARS + 1], na = (unsigned)strlen(a), nb = (unsigned)strlen(b);
-
-	if (na > NAME_CHARS || nb > NAME_CHARS)
-		return NAME_CHARS;
-	for (unsigned j = 0; j <= nb; j++)
-		row[j] = j;
-	for (unsigned i = 1; i <= na; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= nb; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[nb];
-}
-
-const char *catalog_nearest(const char *name)
+void catalog_complain(const char *name, FILE *err)
 {
 	const struct scenario *all[SCENARIOS_MAX];
+	struct near_name near = {.wanted = name};
 	size_t n = collect(all);
-	unsigned best = NEAR_ENOUGH + 1;
-	const char *nearest = NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned d = distance(name, all[i]->name);
-
-		if (d < best) {
-			best = d;
-			nearest = all[i]->name;
-		}
-	}
-	return nearest;
+	for (size_t i = 0; i < n; i++)
+		near_name_try(&near, all[i]->name);
+	if (near.name[0])
+		fprintf(err, "hcasim: no scenario '%s'; did you mean '%s'?\n", name, near.name);
+	else
+		fprintf(err, "hcasim: no scenario '%s'; hcasim list names them\n", name);
 }
 
 void catalog_print(FILE *out)
@@ -104,11 +76,12 @@ int catalog_load(const char *path, const struct scenario **scenario, FILE *err)
 {
 	const char *words[] = {"-DSCENARIO_EXTERNAL", path};
 	const struct scenario *s;
+	struct stat st;
 	void *so;
 	int rc;
 
-	if (access(path, R_OK)) {
-		rc = -errno;
+	rc = access(path, R_OK) || stat(path, &st) ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : 0;
+	if (rc) {
 		fprintf(err, "%s: %s\n", path, strerror(-rc));
 		return rc;
 	}

@@ -11,8 +11,8 @@
 
 /* By name; hidden ones too. NULL: none. */
 const struct scenario *catalog_find(const char *name);
-/* The name that looks most like this one, NULL when none does. */
-const char *catalog_nearest(const char *name);
+/* Prints that there is no such scenario, with the name that is most like it. */
+void catalog_complain(const char *name, FILE *err);
 /* A line each, by name: name, two spaces, what it shows. */
 void catalog_print(FILE *out);
 

@@ -5,6 +5,7 @@
  */
 #include "testbench/cli.h"
 
+#include "model/sim/near_name.h"
 #include "model/sim/units.h"
 
 #include <argp.h>
@@ -352,6 +353,37 @@ static const struct command *command_of(const char *word)
 	return NULL;
 }
 
+/* The text may end with the name that was meant. */
+static error_t complain_of_name(struct parse *p, const char *what, const struct near_name *near)
+{
+	if (near->name[0])
+		return complain(p, "no %s '%s'; did you mean '%s'?", what, near->wanted,
+				near->name);
+	return complain(p, "no %s '%s'", what, near->wanted);
+}
+
+static error_t no_command(struct parse *p, const char *word)
+{
+	struct near_name near = {.wanted = word};
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		near_name_try(&near, commands[i].word);
+	return complain_of_name(p, "command", &near);
+}
+
+static error_t no_option(struct parse *p, const char *word)
+{
+	struct near_name near = {.wanted = word};
+	char name[NEAR_NAME_CHARS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(options) && word[1] == '-'; i++)
+		if (!p->command || options[i].commands & 1u << p->command->command) {
+			snprintf(name, sizeof(name), "--%s", options[i].name);
+			near_name_try(&near, name);
+		}
+	return complain_of_name(p, "option", &near);
+}
+
 static error_t argument(struct parse *p, const char *text)
 {
 	if (p->command) {
@@ -361,7 +393,7 @@ static error_t argument(struct parse *p, const char *text)
 		return 0;
 	}
 	p->command = command_of(text);
-	return p->command ? 0 : complain(p, "no command '%s'", text);
+	return p->command ? 0 : no_command(p, text);
 }
 
 static error_t parse_key(int key, char *arg, struct argp_state *state)
@@ -424,7 +456,7 @@ static int finish(struct parse *p)
 	if (command == CLI_PERF && !cli->perf.points)
 		return -complain(p, "perf: expected --points FILE.csv");
 	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))
-		return -complain(p, "no command '%s'", p->args[0]);
+		return -no_command(p, p->args[0]);
 	if (!cli->run.traces)
 		cli->run.traces = command == CLI_RUN || command == CLI_DUMP ? "log,pcapng" : "none";
 	for (int i = 1; i < p->nargs; i++)
@@ -452,7 +484,7 @@ static int complain_of_option(struct parse *p, const struct argp_option *rows, i
 						     : argv[i][1] != o->key))
 			o++;
 		if (!o->name)
-			return -complain(p, "no option '%s'", argv[i]);
+			return -no_option(p, argv[i]);
 		if (!o->arg || o->flags & OPTION_ARG_OPTIONAL)
 			continue;
 		if ((argv[i][1] == '-' ? !strchr(argv[i], '=') : !argv[i][2]) && ++i == argc)

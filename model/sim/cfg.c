@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sim/cfg.h"
 
+#include "model/sim/near_name.h"
+
 #include <errno.h>
 #include <ini.h>
 #include <inttypes.h>
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_CHARS = 96, MESSAGE_CHARS = 512 };
+enum { NAME_CHARS = NEAR_NAME_CHARS, MESSAGE_CHARS = 512 };
 
 struct row {
 	const char *section, *key;
@@ -144,53 +146,14 @@ static __attribute__((format(printf, 2, 3))) int complain(char message[MESSAGE_C
 	return -EINVAL;
 }
 
-/* Insertions, deletions and replacements from a to b; long names only by what fits. */
-static unsigned int edit_distance(const char *a, const char *b)
-{
-	unsigned int row[NAME_CHARS], i, j, diagonal, above;
-	size_t n = strlen(b) < NAME_CHARS ? strlen(b) : NAME_CHARS - 1;
-
-	for (j = 0; j <= n; j++)
-		row[j] = j;
-	for (i = 0; a[i]; i++) {
-		diagonal = row[0];
-		row[0] = i + 1;
-		for (j = 1; j <= n; j++) {
-			above = row[j];
-			row[j] = diagonal + (a[i] != b[j - 1]);
-			if (row[j] > above + 1)
-				row[j] = above + 1;
-			if (row[j] > row[j - 1] + 1)
-				row[j] = row[j - 1] + 1;
-			diagonal = above;
-		}
-	}
-	return row[n];
-}
-
-struct suggestion {
-	const char *wanted;
-	unsigned int distance;
-	char name[NAME_CHARS];
-};
-
-static void suggest(struct suggestion *s, const char *name)
-{
-	unsigned int distance = edit_distance(s->wanted, name);
-
-	if (distance < s->distance && distance <= 1 + strlen(s->wanted) / 3) {
-		s->distance = distance;
-		snprintf(s->name, sizeof(s->name), "%s", name);
-	}
-}
-
-static int unknown(const char *what, const char *where, const struct suggestion *s,
+static int unknown(const char *what, const char *where, const struct near_name *s,
 		   char message[MESSAGE_CHARS])
 {
 	if (s->name[0])
 		return complain(message, "%s: expected a known %s, got '%s'; did you mean '%s'?",
 				where, what, s->wanted, s->name);
-	return complain(message, "%s: expected a known %s, got '%s'", where, what, s->wanted);
+	return complain(message, "%s: expected a known %s, got '%s'; hcasim config names all",
+			where, what, s->wanted);
 }
 
 static void section_name(const struct group *g, const struct row *row, unsigned int scope,
@@ -227,7 +190,7 @@ static bool place_find(const char *name, struct place *place)
 
 static int place_parse(const char *name, struct place *place, char message[MESSAGE_CHARS])
 {
-	struct suggestion s = {.wanted = name, .distance = -1};
+	struct near_name s = {.wanted = name};
 	char candidate[NAME_CHARS];
 	const struct group *g;
 	unsigned int scope;
@@ -239,7 +202,7 @@ static int place_parse(const char *name, struct place *place, char message[MESSA
 		for (i = 0; i < g->count; i++)
 			for (scope = 0; scope <= g->instances; scope++) {
 				section_name(g, &g->rows[i], scope, candidate);
-				suggest(&s, candidate);
+				near_name_try(&s, candidate);
 			}
 	return unknown("section", name, &s, message);
 }
@@ -259,7 +222,7 @@ static const struct row *row_find(const struct place *place, const char *key)
 static int row_parse(const struct place *place, const char *key, const char *name,
 		     const struct row **row, char message[MESSAGE_CHARS])
 {
-	struct suggestion s = {.wanted = key, .distance = -1};
+	struct near_name s = {.wanted = key};
 	const struct group *g = place->group;
 	size_t i;
 
@@ -268,7 +231,7 @@ static int row_parse(const struct place *place, const char *key, const char *nam
 		return 0;
 	for (i = 0; i < g->count; i++)
 		if (!strcmp(g->rows[i].section, place->section))
-			suggest(&s, g->rows[i].key);
+			near_name_try(&s, g->rows[i].key);
 	return unknown("key", name, &s, message);
 }
 
@@ -287,6 +250,27 @@ static int row_value_parse(const struct row *row, const char *name, const char *
 				cfg_value_format(row->unit, row->max, max), text);
 	*value = v;
 	return 0;
+}
+
+/* Neither a section nor anything else: whose key is it? */
+static int incomplete(const char *setting, const char *key, char message[MESSAGE_CHARS])
+{
+	const struct group *g;
+	size_t i;
+
+	for (g = groups; g < groups + GROUPS; g++)
+		for (i = 0; i < g->count; i++) {
+			char section[NAME_CHARS];
+
+			if (strcmp(g->rows[i].key, key))
+				continue;
+			section_name(g, &g->rows[i], ALL, section);
+			return complain(
+				message,
+				"expected section.key=value, got '%s'; did you mean '%s.%s'?",
+				setting, section, key);
+		}
+	return complain(message, "expected section.key=value, got '%s'", setting);
 }
 
 static void print_complaint(FILE *err, const char *where, const char *message)
@@ -309,7 +293,7 @@ int cfg_set(struct config *cfg, const char *setting, const char *where, FILE *er
 		memcpy(name, setting, equals - setting);
 	key = strrchr(name, '.');
 	if (!key) {
-		rc = complain(message, "expected section.key=value, got '%s'", setting);
+		rc = incomplete(setting, name, message);
 		goto out;
 	}
 	*key++ = 0;

@@ -201,7 +201,8 @@ static void bad_files(void **state)
 	refuses("[hca.link]\n\ndely = 1ns\n",
 		"F:3: hca.link.dely: expected a known key, got 'dely'; did you mean 'delay'?\n");
 	refuses("[hca.link]\nbananas = 1ns\n",
-		"F:2: hca.link.bananas: expected a known key, got 'bananas'\n");
+		"F:2: hca.link.bananas: expected a known key, got 'bananas'; hcasim config names "
+		"all\n");
 	refuses("# x\n[hca.lnk]\n",
 		"F:2: hca.lnk: expected a known section, got 'hca.lnk'; did you mean "
 		"'hca.link'?\n");
@@ -226,7 +227,8 @@ static void bad_files(void **state)
 		"F:1: expected [section] or key = value, got '[sim] seed = 1'\n");
 	refuses("[sim0]\nseed = 1\n",
 		"F:1: sim0: expected a known section, got 'sim0'; did you mean 'sim'?\n");
-	refuses("[sim]\n= 1\n", "F:2: sim.: expected a known key, got ''\n");
+	refuses("[sim]\n= 1\n",
+		"F:2: sim.: expected a known key, got ''; hcasim config names all\n");
 	/* What stands before the mistake was right, but nothing of it may stay. */
 	refuses("[sim]\nseed = 5\nrun_ahead = maybe\n",
 		"F:3: sim.run_ahead: expected true, false, on, off, 1 or 0, got 'maybe'\n");
@@ -274,7 +276,11 @@ static void bad_settings(void **state)
 	set_refuses("hcb.link.delay=1us", "-s: hcb.link: expected a known section, got "
 					  "'hcb.link'; did you mean 'hca.link'?\n");
 	set_refuses("hca0.link.delay", "-s: expected section.key=value, got 'hca0.link.delay'\n");
-	set_refuses("delay=1us", "-s: expected section.key=value, got 'delay=1us'\n");
+	set_refuses("link.delay=1us", "-s: link: expected a known section, got 'link'; did you "
+				      "mean 'hca.link'?\n");
+	set_refuses("delay=1us", "-s: expected section.key=value, got 'delay=1us'; did you mean "
+				 "'hca.link.delay'?\n");
+	set_refuses("bananas", "-s: expected section.key=value, got 'bananas'\n");
 	set_refuses("", "-s: expected section.key=value, got ''\n");
 	set_refuses("sim.seed=-1", "-s: sim.seed: expected a whole number, got '-1'\n");
 	set_refuses("hca.ports=3", "-s: hca.ports: expected 1 to 2, got '3'\n");
