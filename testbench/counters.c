@@ -2,6 +2,10 @@
 /* See counters.h. */
 #include "testbench/counters.h"
 
+#include "model/engine/stats.h"
+#include "model/interface/fwregs.h"
+#include "model/sim/near_name.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -98,4 +102,29 @@ int counters_print(const struct hca *const *hcas, unsigned count, enum counters_
 	for (unsigned h = 0; h < count; h++)
 		free(t.values[h]);
 	return ferror(out) ? -EIO : 0;
+}
+
+int counters_check(const char *key, FILE *err)
+{
+	static const char *const names[] = {
+#define S(stage, counter, meaning) #stage "." #counter,
+		HCA_STATS(S)
+#undef S
+#define P(NAME, field, meaning) "port1." #field, "port2." #field,
+			FW_PORT_COUNTERS(P)
+#undef P
+	};
+	const char *dot = strchr(key, '.');
+	struct near_name near = {.wanted = dot ? dot + 1 : key};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		near_name_try(&near, names[i]);
+	if (dot && !strncmp(key, "hca", 3) && !strcmp(near.name, near.wanted))
+		return 0;
+	fprintf(err, "--show: no counter '%s'; ", key);
+	if (near.name[0])
+		fprintf(err, "did you mean 'hca.%s'?\n", near.name);
+	else
+		fprintf(err, "stats.json of a run names them\n");
+	return -ENOENT;
 }

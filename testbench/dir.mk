@@ -1,6 +1,6 @@
 src-y += $(addprefix $(d)/, host.c host_memory.c machine.c)
 src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c counters.c)
-src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c run.c cli.c tools.c sweep.c sweep_table.c)
+src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c ending.c run.c cli.c tools.c sweep.c sweep_table.c)
 src-y += $(addprefix $(d)/, services.c inject.c harm.c manage.c process.c oob.c posix.c programs.c compile.c)
 src-y += $(addprefix $(d)/, services.c inject.c manage.c process.c oob.c programs.c kernel_verbs.c)
 src-y += $(addprefix $(d)/, services.c inject.c harm.c manage.c process.c oob.c programs.c)
@@ -22,7 +22,7 @@ $(O)/$(d)/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
-		'$(filter-out -MMD -MP -Werror -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
+		'$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
 $(O)/obj/testbench/compile.o $(O)/obj/testbench/perf/row.o $(O)/obj/testbench/perf/tests/profiles_test.o: $(O)/gen/testbench/build_info.h
 
 # What a scenario's comment says it shows, "behaviours: ID ID", as rows; its name is that of its file.

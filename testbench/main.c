@@ -53,50 +53,58 @@ static enum exit_status check(const struct cli *cli)
 	return rc == 0 ? EXIT_RIGHT : rc == 1 ? EXIT_FAILED : EXIT_INPUT;
 }
 
-int main(int argc, char **argv)
+static enum exit_status obey(const struct cli *cli)
 {
-	struct cli cli;
-
-	if (cli_parse(argc, argv, &cli, stderr))
-		return EXIT_INPUT;
-	switch (cli.command) {
+	switch (cli->command) {
 	case CLI_LIST:
-		if (cli.behaviours)
+		if (cli->behaviours)
 			return list_behaviours();
 		catalog_print(stdout);
 		return EXIT_RIGHT;
 	case CLI_RUN:
 	case CLI_DUMP:
-		return run_scenario(&cli.run);
+		return run_scenario(&cli->run);
 	case CLI_CONFIG:
 		return cfg_print_rows(stdout) ? EXIT_FAILED : EXIT_RIGHT;
 	case CLI_RULES:
 		print_rules();
 		return EXIT_RIGHT;
 	case CLI_CHECK:
-		return check(&cli);
+		return check(cli);
 	case CLI_DIFF:
-		return tool_diff(&cli.diff);
+		return tool_diff(&cli->diff);
 	case CLI_STAGES:
-		return tool_stages(&cli.diff);
+		return tool_stages(&cli->diff);
 	case CLI_GOLDEN:
-		return tool_golden(&cli.diff);
+		return tool_golden(&cli->diff);
 	case CLI_REPORT:
-		return tool_report(cli.file);
+		return tool_report(cli->file);
 	case CLI_SWEEP:
-		return sweep(&cli.run, &cli.sweep);
+		return sweep(&cli->run, &cli->sweep);
 	case CLI_SERVE:
-		return serve(&cli.run, &cli.serve);
+		return serve(&cli->run, &cli->serve);
 	case CLI_CTL:
-		return ctl_send(cli.file, cli.words, cli.word_count);
+		return ctl_send(cli->file, cli->words, cli->word_count);
 	case CLI_PERF:
-		return perf(&cli.run, &cli.perf);
+		return perf(&cli->run, &cli->perf);
 	case CLI_HELP:
-		cli_help(stdout, cli.file);
+		cli_help(stdout, cli->file);
 		return EXIT_RIGHT;
 	case CLI_VERSION:
 		printf("%s\n", version);
 		return EXIT_RIGHT;
 	}
 	return EXIT_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli;
+	enum exit_status status;
+
+	if (cli_parse(argc, argv, &cli, stderr))
+		return EXIT_INPUT;
+	status = run_output_status(obey(&cli));
+	/* diff: 1 says that they differ */
+	return cli.command == CLI_DIFF && ferror(stdout) ? EXIT_INPUT : status;
 }

@@ -3,13 +3,17 @@
 #include "testbench/outdir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const run_files[] = {"packets.pcapng", "run.log",    "waves.vcd", "timeline.json",
-					"config.ini",     "stats.json", "run.json"};
+static const char *const run_files[] = {"packets.pcapng", "run.log",    "waves.vcd",
+					"timeline.json",  "config.ini", "stats.json",
+					"run.json",       "report.html"};
 
 void outdir_name(struct outdir *dir, const char *format, ...)
 {
@@ -23,6 +27,7 @@ void outdir_name(struct outdir *dir, const char *format, ...)
 	while (n > 1 && dir->path[n - 1] == '/')
 		dir->path[--n] = 0;
 	dir->kept = n;
+	dir->lock = -1;
 }
 
 void outdir_file(const struct outdir *dir, const char *name, char *buf, size_t size)
@@ -53,6 +58,25 @@ static int make(const char *path)
 	return S_ISDIR(st.st_mode) ? 1 : -ENOTDIR;
 }
 
+/* Where the file system knows no locks nobody is kept out. */
+static int take(struct outdir *dir)
+{
+	dir->lock = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir->lock < 0)
+		return -errno;
+	if (!flock(dir->lock, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	outdir_release(dir);
+	return -EBUSY;
+}
+
+void outdir_release(struct outdir *dir)
+{
+	if (dir->lock >= 0)
+		close(dir->lock);
+	dir->lock = -1;
+}
+
 int outdir_create(struct outdir *dir, FILE *err)
 {
 	size_t n = strlen(dir->path), existed = 0;
@@ -76,6 +100,13 @@ int outdir_create(struct outdir *dir, FILE *err)
 			existed = i;
 	}
 	dir->kept = existed;
+	rc = take(dir);
+	if (rc) {
+		fprintf(err, "%s: %s\n", dir->path,
+			rc == -EBUSY ? "another run writes its files there" : strerror(-rc));
+		dir->kept = n;
+		return rc;
+	}
 	remove_files(dir);
 	return 0;
 }
@@ -85,6 +116,7 @@ void outdir_undo(struct outdir *dir)
 	char part[OUTDIR_CHARS];
 	size_t n = strlen(dir->path);
 
+	outdir_release(dir);
 	if (dir->kept == n)
 		return;
 	remove_files(dir);
@@ -96,4 +128,21 @@ void outdir_undo(struct outdir *dir)
 		rmdir(part);
 	}
 	dir->kept = strlen(dir->path);
+}
+
+int outdir_file_check(const char *path, FILE *err)
+{
+	const bool existed = !access(path, F_OK);
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	if (fd < 0) {
+		const int rc = -errno;
+
+		fprintf(err, "%s: %s\n", path, strerror(-rc));
+		return rc;
+	}
+	close(fd);
+	if (!existed)
+		unlink(path);
+	return 0;
 }

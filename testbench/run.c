@@ -5,6 +5,7 @@
 #include "model/engine/processor.h"
 #include "testbench/catalog.h"
 #include "testbench/dump.h"
+#include "testbench/ending.h"
 #include "testbench/outdir.h"
 #include "testbench/tb.h"
 
@@ -46,24 +47,28 @@ int run_home(char *buf, size_t size)
 	return 0;
 }
 
+enum exit_status run_output_status(enum exit_status status)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "hcasim: standard output: %s\n", strerror(errno ? errno : EIO));
+	return status == EXIT_INPUT ? status : EXIT_FAILED;
+}
+
 /* --- inputs: nothing is written before all of them are right --- */
 
 static int find_scenario(struct run *run)
 {
 	const char *name = run->options->scenario;
 	size_t len = strlen(name);
-	const char *nearest;
 
 	run->scenario = catalog_find(name);
 	if (run->scenario)
 		return 0;
 	if (len > 2 && !strcmp(name + len - 2, ".c"))
 		return catalog_load(name, &run->scenario, stderr);
-	nearest = catalog_nearest(name);
-	if (nearest)
-		fprintf(stderr, "hcasim: no scenario '%s'; is it '%s'?\n", name, nearest);
-	else
-		fprintf(stderr, "hcasim: no scenario '%s'; hcasim list names them\n", name);
+	catalog_complain(name, stderr);
 	return -ENOENT;
 }
 
@@ -203,6 +208,8 @@ static bool judge_end(struct run *run, enum kernel_end end)
 		fprintf(stderr, "hcasim: SystemC reported the above in %s\n", run->scenario->name);
 		return false;
 	}
+	if (ending_asked())
+		return false;
 	if (tb->done || run->options->dump)
 		return !tb->failed;
 	if (end == KERNEL_STARVED)
@@ -238,7 +245,10 @@ static void print_files(struct run *run, bool right)
 		label = "";
 	}
 	fprintf(run->tb.account, "%s: %s, %.6f s simulated in %.2f s\n", run->scenario->name,
-		right ? "passed" : "FAILED", (double)run->ended_ps / 1e12,
+		right            ? "passed"
+		: ending_asked() ? "interrupted"
+				 : "FAILED",
+		(double)run->ended_ps / 1e12,
 		(double)(now.tv_sec - run->started.tv_sec) +
 			(double)(now.tv_nsec - run->started.tv_nsec) / 1e9);
 }
@@ -263,6 +273,7 @@ static void print_again(const struct run *run)
 
 static enum exit_status execute(struct run *run)
 {
+	enum kernel_end end;
 	struct dump dump;
 	bool right;
 	int rc;
@@ -271,16 +282,21 @@ static enum exit_status execute(struct run *run)
 	if (run->options->dump)
 		dump_at(&dump, &run->tb, run->options->dump_ps);
 	kernel_thread_start(run->machine.kernel, "scenario", tb_run, &run->tb);
-	right = judge_end(run, machine_run(&run->machine));
+	ending_watch(&run->tb, run->options->gdb_port != 0);
+	end = machine_run(&run->machine);
+	ending_forget();
+	right = judge_end(run, end);
 	run->ended_ps = run->machine.core.now_ps;
 	tb_progress_clear(&run->tb);
 	if (run->options->dump) {
-		if (!dump.done)
-			fprintf(stderr, "hcasim: %s ended before that time\n", run->scenario->name);
+		if (!dump.done && !ending_asked())
+			fprintf(stderr, "hcasim: %s ended before that time, at %" PRIu64 "ps\n",
+				run->scenario->name, run->ended_ps);
 		/* threads stand in the middle of their work and hold what they hold: no taking
 		 * apart */
+		ending_raise();
 		fflush(NULL);
-		_exit(dump.done ? EXIT_RIGHT : EXIT_INPUT);
+		_exit(dump.done ? run_output_status(EXIT_RIGHT) : EXIT_INPUT);
 	}
 	if (!run->tb.done) /* it stands in a phase */
 		tb_phase_end(&run->tb);
@@ -290,7 +306,7 @@ static enum exit_status execute(struct run *run)
 		rc = write_file(run, "run.json", write_account);
 	if (right)
 		tb_account_print(&run->tb);
-	else
+	else if (!ending_asked())
 		print_again(run);
 	if (!rc)
 		rc = print_stats(run);
@@ -311,6 +327,8 @@ static enum exit_status run_machine(struct run *run)
 				strerror(-rc));
 			goto destroy;
 		}
+		fprintf(stderr, "hcasim: hca0 waits for gdb-multiarch -ex 'target remote :%u' %s\n",
+			run->options->gdb_port, run->fw);
 	}
 	if (open_files(run)) {
 		outdir_undo(&run->dir);
@@ -330,6 +348,7 @@ destroy:
 	else if (!run->options->dump)
 		print_files(run, status == EXIT_RIGHT);
 	tb_destroy(&run->tb);
+	ending_raise();
 	if (status != EXIT_INPUT && !run->tb.done) {
 		/* cut off in the middle: what the drivers hold belongs to nobody any more */
 		fflush(NULL);

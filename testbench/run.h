@@ -35,6 +35,9 @@ struct run_options {
  * there, and the account goes to stderr. */
 enum exit_status run_scenario(const struct run_options *options);
 
+/* The status when all that was printed to stdout has come there; else EXIT_FAILED, with a line. */
+enum exit_status run_output_status(enum exit_status status);
+
 /* The folder that the executable is in, without a slash at its end. 0 or -errno. */
 int run_home(char *buf, size_t size);
 

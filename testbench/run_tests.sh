@@ -306,6 +306,52 @@ failing_scenario()
 one "tool.failing_scenario" failing_scenario
 VIEWED_LOG=$scratch/wrong/run.log one "views.failing_scenario" waves_and_timeline "$scratch/wrong.c"
 
+# --- what ends before its time
+
+# says STATUS WORDS COMMAND...: its exit status, and words in what it says to stderr
+says()
+{
+	local want=$1 words=$2 rc; shift 2
+	"$@" 2>"$scratch/err" >"$scratch/out"
+	rc=$?
+	cat "$scratch/err"
+	[ $rc -eq "$want" ] || { echo "exit status $rc"; return 1; }
+	grep -qF -- "$words" "$scratch/err" || { echo "it does not say '$words'"; return 1; }
+}
+
+body() { printf '#include "testbench/scenario.h"\nSCENARIO(%s, "ends early")\n{\n\tpost_recv(b, .wr_id = 1, .len = 64);\n\t%s;\n}\n' "$1" "$2" >"$scratch/$1.c"; }
+body aborts '__builtin_trap()'
+body exits '__builtin_exit(0)'
+case $O in
+*san) ;; # the sanitizer tells of crashes itself
+*) one "ends.crash" says 132 "SIGILL in aborts at 2011725.737784 us, last verb: $scratch/aborts.c:4" "$hcasim" run "$scratch/aborts.c" -o "$scratch/early" ;;
+esac
+one "ends.exit" says 1 "exit() was called in exits" "$hcasim" run "$scratch/exits.c" -o "$scratch/early"
+
+# a run that takes long: another one in its folder is refused; stopped in the middle, its files are whole
+interrupted()
+{
+	local pid rc
+	"$hcasim" run soak -s sim.soak.messages=10000000 -o "$scratch/early" 2>"$scratch/soak.err" >/dev/null &
+	pid=$!
+	until [ "$(stat -c %s "$scratch/early/packets.pcapng" 2>/dev/null || echo 0)" -gt 100000 ] || ! kill -0 $pid; do sleep 0.05; done
+	says 2 "another run writes its files there" "$hcasim" run rc_send -o "$scratch/early"
+	rc=$?
+	kill $pid
+	wait $pid
+	[ $? -eq 143 ] && [ $rc -eq 0 ] || return 1
+	grep "interrupted in soak" "$scratch/soak.err" && "$hcasim" check "$scratch/early/packets.pcapng" &&
+		[ "$(tail -c 1 "$scratch/early/run.log")" = "" ] && [ -s "$scratch/early/stats.json" ]
+}
+rm -rf "$scratch/early"
+one "ends.interrupt" interrupted
+rm -rf "$scratch/early"
+full() { "$@" >/dev/full; }
+for c in list config rules help version "run rc_send --stats -o $scratch/early" "dump rc_send --at 1us"; do
+	# shellcheck disable=SC2086
+	one "ends.full_${c%% *}" says 1 "hcasim: standard output: " full "$hcasim" $c
+done
+
 # --- wrong input: exit status 2, one line that names the place, no file left
 
 # refuses NAME WORDS ARGUMENT...
@@ -339,7 +385,7 @@ one "refuses.misspelt_in_file" refuses 'misspelt.ini:3' run rc_send -c "$scratch
 one "refuses.unit_in_file" refuses 'unit.ini:2' run rc_send -c "$scratch/unit.ini" "${run_in[@]}"
 one "refuses.out_of_range" refuses 'hca.link.mtu' run rc_send -s hca.link.mtu=8KiB "${run_in[@]}"
 one "refuses.seed" refuses '--seed' run rc_send --seed many "${run_in[@]}"
-one "refuses.unknown_scenario" refuses "rc_sned" run rc_sned "${run_in[@]}"
+one "refuses.unknown_scenario" refuses "did you mean 'rc_send'?" run rc_sned "${run_in[@]}"
 one "refuses.unreadable_config" refuses "nowhere.ini" run rc_send -c "$scratch/nowhere.ini" "${run_in[@]}"
 one "refuses.unreadable_scenario" refuses "nowhere.c" run "$scratch/nowhere.c" "${run_in[@]}"
 MOST_LINES=100 one "refuses.scenario_that_does_not_compile" refuses "broken.c: does not compile" run "$scratch/broken.c" "${run_in[@]}"
@@ -352,11 +398,14 @@ one "refuses.firmware_truncated" refuses "truncated.elf" run rc_send --fw "$scra
 one "refuses.unknown_trace" refuses "vcr" run rc_send --trace log,vcr "${run_in[@]}"
 one "refuses.folder_that_is_a_file" refuses "text.elf" run rc_send -o "$scratch/text.elf/x"
 one "refuses.stats_form" refuses "--stats" run rc_send --stats=xml "${run_in[@]}"
-one "refuses.unknown_command" refuses "fly" fly
+one "refuses.unknown_command" refuses "did you mean 'run'?" rnu
+one "refuses.folder_as_capture" refuses "Is a directory" check "$scratch"
 one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send
 one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send --vary hca.link.delai=1us,2us
 one "refuses.sweep_of_unknown_scenario" refuses "rc_sned" sweep rc_sned --vary hca.link.delay=1us,2us
+one "refuses.sweep_twice" refuses "1us twice" sweep rc_send --vary hca.link.delay=1us,1us
+one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_errors'?" sweep rc_send --vary hca.link.delay=1us --show hca.port1.rcv_error
 one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 

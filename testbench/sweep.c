@@ -42,8 +42,14 @@ static int vary_parse(struct sweep *s, unsigned v, struct config *scratch)
 		fprintf(stderr, "--vary: expected section.key=value,value, got '%s'\n", text);
 		return -EINVAL;
 	}
-	*value++ = 0;
-	for (value = strtok_r(value, ",", &rest); value; value = strtok_r(NULL, ",", &rest)) {
+	*value = 0;
+	rest = value + 1;
+	for (unsigned i = 0; i < v; i++)
+		if (!strcmp(s->keys[i], text)) {
+			fprintf(stderr, "--vary: %s twice\n", text);
+			return -EINVAL;
+		}
+	while ((value = strsep(&rest, ","))) {
 		char setting[512];
 
 		if (s->value_count[v] == VALUES_MAX) {
@@ -53,9 +59,14 @@ static int vary_parse(struct sweep *s, unsigned v, struct config *scratch)
 		snprintf(setting, sizeof(setting), "%s=%s", text, value);
 		if (cfg_set(scratch, setting, "--vary", stderr))
 			return -EINVAL;
+		for (unsigned i = 0; i < s->value_count[v]; i++)
+			if (!strcmp(s->values[v][i], value)) {
+				fprintf(stderr, "--vary: %s: %s twice\n", text, value);
+				return -EINVAL;
+			}
 		s->values[v][s->value_count[v]++] = value;
 	}
-	return s->value_count[v] ? 0 : -EINVAL;
+	return 0;
 }
 
 static void cell_make(struct sweep *s, unsigned n)
@@ -96,10 +107,14 @@ static int matrix_make(struct sweep *s)
 
 	if (!catalog_find(s->run->scenario) &&
 	    strcmp(s->run->scenario + (len < 2 ? 0 : len - 2), ".c")) {
-		fprintf(stderr, "hcasim: no scenario '%s'; hcasim list names them\n",
-			s->run->scenario);
+		catalog_complain(s->run->scenario, stderr);
 		return -ENOENT;
 	}
+	for (unsigned i = 0; i < s->options->shows; i++)
+		if (counters_check(s->options->show[i], stderr))
+			return -EINVAL;
+	if (s->run->dir && outdir_file_check(s->run->dir, stderr))
+		return -EINVAL;
 	cfg_defaults(&scratch);
 	for (unsigned v = 0; v < s->options->varies; v++) {
 		if (vary_parse(s, v, &scratch))
@@ -218,6 +233,7 @@ static int cell_start(struct sweep *s, struct command *c, struct sweep_cell *cel
 	outdir_name(&dir, "%s", c->dir);
 	if (outdir_create(&dir, stderr))
 		return -EIO;
+	outdir_release(&dir);
 	snprintf(out, sizeof(out), "%s/out.txt", c->dir);
 	fflush(NULL);
 	cell->pid = fork();
@@ -294,7 +310,7 @@ static enum exit_status judge(struct sweep *s)
 		sweep_cell_read(&table, cell, dir);
 		good &= cell->passed;
 	}
-	good &= sweep_table_print(&table, stdout);
+	sweep_table_print(&table, stdout);
 	for (unsigned i = 0; i < s->cell_count; i++) {
 		char dir[OUTDIR_CHARS + 512];
 

@@ -173,26 +173,7 @@ static void column_text(const struct sweep_table *t, const struct sweep_cell *ce
 		snprintf(buf, size, "%" PRIu64, cell->shown[n]);
 }
 
-static bool counters_found(const struct sweep_table *t)
-{
-	bool all = true, ran = false;
-
-	for (unsigned i = 0; i < t->cell_count; i++)
-		ran |= t->cells[i].ran;
-	for (unsigned s = 0; ran && s < t->shows; s++) {
-		bool found = false;
-
-		for (unsigned i = 0; i < t->cell_count; i++)
-			found |= t->cells[i].has_shown[s];
-		if (!found)
-			fprintf(stderr, "--show: no counter '%s'; stats.json of a run names them\n",
-				t->show[s]);
-		all &= found;
-	}
-	return all;
-}
-
-bool sweep_table_print(const struct sweep_table *t, FILE *out)
+void sweep_table_print(const struct sweep_table *t, FILE *out)
 {
 	char text[TEXT_CHARS];
 
@@ -211,7 +192,6 @@ bool sweep_table_print(const struct sweep_table *t, FILE *out)
 		}
 		fprintf(out, "\n");
 	}
-	return counters_found(t);
 }
 
 /* A field with a comma or quote stands in quotes. */

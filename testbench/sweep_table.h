@@ -33,8 +33,7 @@ struct sweep_table {
 void sweep_cell_read(const struct sweep_table *table, struct sweep_cell *cell, const char *dir);
 /* Why it failed: the last lines of what it printed. */
 void sweep_cell_complain(const struct sweep_cell *cell, const char *dir, FILE *err);
-/* False when a counter asked for is in no cell; says so on stderr. */
-bool sweep_table_print(const struct sweep_table *table, FILE *out);
+void sweep_table_print(const struct sweep_table *table, FILE *out);
 /* 0 or -errno, printed. */
 int sweep_table_csv(const struct sweep_table *table, const char *path);
 

@@ -87,9 +87,14 @@ void engine_process::poke()
 		poke_.notify(SC_ZERO_TIME);
 }
 
-void engine_process::stop()
+void engine_process::interrupt()
 {
 	stopped_ = true;
 	core_->yield = true;
+}
+
+void engine_process::stop()
+{
+	interrupt();
 	poke();
 }

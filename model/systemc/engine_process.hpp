@@ -26,6 +26,8 @@ class engine_process : public sc_core::sc_module
 	}
 	/* Ends sc_start() at the end of the current evaluation. */
 	void stop();
+	/* The same at the next event; a signal handler may call it. */
+	void interrupt();
 	bool stopped() const
 	{
 		return stopped_;

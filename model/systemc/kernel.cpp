@@ -322,6 +322,11 @@ void kernel_stop(struct kernel *k)
 	k->engine->stop();
 }
 
+void kernel_interrupt(struct kernel *k)
+{
+	k->engine->interrupt();
+}
+
 struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca_params *params,
 				     const host_params *host, trace *tr, const char *fw_path,
 				     const kernel_memory *memory, bool dmi, char *err,

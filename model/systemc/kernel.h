@@ -62,6 +62,8 @@ enum kernel_end {
 /* Runs until one of the above; once. */
 enum kernel_end kernel_run(struct kernel *kernel, uint64_t limit_ps);
 void kernel_stop(struct kernel *kernel);
+/* The same for a signal handler: at the next event. */
+void kernel_interrupt(struct kernel *kernel);
 
 /*
  * A host's memory as the SystemC memory behind an HCA's DMA socket. read and write as in hca_env.

@@ -2,6 +2,7 @@
 /* See perf.h. */
 #include "testbench/perf/perf.h"
 
+#include "testbench/outdir.h"
 #include "testbench/perf/plot.h"
 #include "testbench/perf/report.h"
 #include "testbench/perf/row.h"
@@ -190,6 +191,9 @@ enum exit_status perf(const struct run_options *run, const struct perf_options *
 	if (perf_points_load(&points, options->points, stderr))
 		return EXIT_INPUT;
 	if (choose(&results, &points, options->only))
+		goto out;
+	if ((run->dir && outdir_file_check(run->dir, stderr)) ||
+	    (options->stats_file && outdir_file_check(options->stats_file, stderr)))
 		goto out;
 	for (size_t i = 0; i < results.count; i++)
 		if (perf_row_check(results.results[i].point, &row))

@@ -245,17 +245,22 @@ static int read_all(const char *path, char **text, FILE *err)
 {
 	FILE *in = fopen(path, "r");
 	size_t size = 0;
-	ssize_t n;
+	ssize_t n = -1;
 
-	if (!in) {
+	*text = NULL;
+	if (in)
+		n = getdelim(text, &size, 0, in);
+	if (!in || ferror(in)) {
 		int rc = -errno;
 
 		if (err)
 			fprintf(err, "%s: %s\n", path, strerror(-rc));
+		if (in)
+			fclose(in);
+		free(*text);
+		*text = NULL;
 		return rc;
 	}
-	*text = NULL;
-	n = getdelim(text, &size, 0, in);
 	fclose(in);
 	if (n < 0) {
 		free(*text);
