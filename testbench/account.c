@@ -116,28 +116,15 @@ void tb_phase(struct tb *tb, const char *here, const char *text)
 
 void tb_show_ladder(struct tb *tb, const char *here)
 {
-	char *all = NULL, *line, *rest;
-	size_t size = 0;
-	double from_us;
-	FILE *in, *out;
+	FILE *out;
 
 	if (!tb_go(tb, here) || !tb->trace || tb->ladder || !tb->phases_count)
 		return;
-	from_us = (double)tb->phases[tb->phases_count - 1].begin.time_ps / 1e6;
-	in = open_memstream(&all, &size);
 	out = open_memstream(&tb->ladder, &tb->ladder_size);
-	if (in && out) {
-		trace_ladder_print(tb->trace, in);
-		fflush(in);
-		for (line = strtok_r(all, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-			if (strtod(line, NULL) >= from_us)
-				fprintf(out, "  %s\n", line);
-	}
-	if (in)
-		fclose(in);
-	if (out)
-		fclose(out);
-	free(all);
+	if (!out)
+		return;
+	trace_ladder_print(tb->trace, tb->phases[tb->phases_count - 1].begin.time_ps, out);
+	fclose(out);
 }
 
 static void print_bytes(FILE *out, uint64_t bytes)

@@ -137,8 +137,12 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	if (got)
 		fprintf(tb->report, "  got:      %s\n", got);
 	if (tb->trace) {
+		/* that of bring-up is always the same */
+		const bool in_body = !tb->setup.bare && tb->phases_count > 1;
+
 		fprintf(tb->report, "  the ladder so far:\n");
-		trace_ladder_print(tb->trace, tb->report);
+		trace_ladder_print(tb->trace, in_body ? tb->phases[1].begin.time_ps : 0,
+				   tb->report);
 	}
 	if (tb->on_failure)
 		tb->on_failure(tb);

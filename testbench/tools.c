@@ -17,8 +17,10 @@ enum exit_status tool_diff(const struct compare_options *options)
 
 static int read_run(struct run_files *run, const struct compare_options *options, unsigned needs)
 {
-	unsigned sources = run_files_sources(options->a);
+	unsigned sources = run_files_sources(options->a, stderr);
 
+	if (!sources)
+		return -1;
 	if ((sources & needs) != needs) {
 		fprintf(stderr, "%s: has no %s\n", options->a,
 			needs & ~sources & RUN_LOG ? "run.log" : "packets.pcapng");
@@ -62,10 +64,8 @@ enum exit_status tool_report(const char *dir)
 	FILE *out;
 	int rc;
 
-	if (!run_files_sources(dir)) {
-		fprintf(stderr, "%s: has neither run.log nor packets.pcapng\n", dir);
+	if (!run_files_sources(dir, stderr))
 		return EXIT_INPUT;
-	}
 	snprintf(path, sizeof(path), "%s/report.html", dir);
 	out = fopen(path, "w");
 	if (!out) {

@@ -323,12 +323,9 @@ static int sources_of(struct compare *c)
 	unsigned have[2];
 
 	for (unsigned side = 0; side < 2; side++) {
-		have[side] = run_files_sources(paths[side]);
-		if (!have[side]) {
-			fprintf(stderr, "%s: has neither run.log nor packets.pcapng\n",
-				paths[side]);
+		have[side] = run_files_sources(paths[side], stderr);
+		if (!have[side])
 			return -1;
-		}
 	}
 	c->sources = have[0] & have[1];
 	if (!c->sources) {

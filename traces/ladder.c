@@ -35,16 +35,23 @@ static void ladder_label(struct trace_text *t, const struct trace_record *r)
 		trace_text_add(t, ", try %" PRIu64, r->args[3]);
 }
 
+struct ladder {
+	uint64_t from_ps;
+	FILE *out;
+};
+
 static void ladder_line(void *arg, const struct trace_record *r)
 {
-	FILE *out = arg;
+	const struct ladder *ladder = arg;
+	FILE *out = ladder->out;
 	bool lost = r->text && strstr(r->text, "drop");
 	const char *arrow = r->hca ? (lost ? "  X---" : "<-----") : (lost ? "---X  " : "----->");
 	struct trace_text label = {0};
 
-	if (r->point != TP_PKT_OUT && r->point != TP_PKT_DISCARD && r->point != TP_FAULT)
+	if (r->time_ps < ladder->from_ps ||
+	    (r->point != TP_PKT_OUT && r->point != TP_PKT_DISCARD && r->point != TP_FAULT))
 		return;
-	fprintf(out, "%7" PRIu64 ".%06" PRIu64 "  ", r->time_ps / 1000000, r->time_ps % 1000000);
+	fprintf(out, "  %7" PRIu64 ".%06" PRIu64 "  ", r->time_ps / 1000000, r->time_ps % 1000000);
 	if (r->point == TP_FAULT) {
 		fprintf(out, "fault: %s\n", r->text ? r->text : "");
 		return;
@@ -60,7 +67,9 @@ static void ladder_line(void *arg, const struct trace_record *r)
 	trace_text_free(&label);
 }
 
-void trace_ladder_print(struct trace *tr, FILE *out)
+void trace_ladder_print(struct trace *tr, uint64_t from_ps, FILE *out)
 {
-	trace_recent_each(tr, ladder_line, out);
+	struct ladder ladder = {from_ps, out};
+
+	trace_recent_each(tr, ladder_line, &ladder);
 }

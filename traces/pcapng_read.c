@@ -102,6 +102,8 @@ static int block_read(struct pcapng_reader *rd, uint32_t *type, uint32_t *len, F
 
 	if (!n && !ferror(rd->f))
 		return rd->started ? 0 : damaged(rd, err, "empty file");
+	if (ferror(rd->f))
+		return damaged(rd, err, strerror(errno));
 	if (n < 12)
 		return damaged(rd, err, "the file ends inside a block");
 	if (!memcmp(rd->block, section, 4)) {

@@ -253,15 +253,13 @@ static int page_write(struct report *r)
 int report_write(const char *dir, FILE *out, FILE *err)
 {
 	struct report *r = calloc(1, sizeof(*r));
-	unsigned sources = run_files_sources(dir);
+	unsigned sources = run_files_sources(dir, err);
 	int ret = -ENOENT;
 
 	if (!r)
 		return -ENOMEM;
-	if (!sources) {
-		fprintf(err, "%s: has neither run.log nor packets.pcapng\n", dir);
+	if (!sources)
 		goto out;
-	}
 	/* the log has all that the ladder shows; bytes are the capture's alone */
 	ret = run_files_read(&r->run, dir, sources & RUN_LOG ? RUN_LOG : RUN_CAPTURE, false, err);
 	if (ret)

@@ -451,14 +451,16 @@ static void path_of(char *buf, const char *dir, const char *file)
 	snprintf(buf, PATH_CHARS, "%s/%s", dir, file);
 }
 
-unsigned run_files_sources(const char *path)
+unsigned run_files_sources(const char *path, FILE *err)
 {
 	char name[PATH_CHARS];
 	unsigned sources = 0;
 	struct stat st;
 
-	if (stat(path, &st))
+	if (stat(path, &st)) {
+		fprintf(err, "%s: %s\n", path, strerror(errno));
 		return 0;
+	}
 	if (S_ISREG(st.st_mode))
 		return RUN_LOG | RUN_CAPTURE;
 	path_of(name, path, "run.log");
@@ -467,6 +469,8 @@ unsigned run_files_sources(const char *path)
 	path_of(name, path, "packets.pcapng");
 	if (!access(name, R_OK))
 		sources |= RUN_CAPTURE;
+	if (!sources)
+		fprintf(err, "%s: has neither run.log nor packets.pcapng\n", path);
 	return sources;
 }
 

@@ -74,8 +74,9 @@ struct run_files {
 
 enum { RUN_LOG = 1, RUN_CAPTURE = 2 };
 
-/* Which of RUN_LOG, RUN_CAPTURE a folder has; both for a golden trace; 0: neither, or no folder. */
-unsigned run_files_sources(const char *path);
+/* Which of RUN_LOG, RUN_CAPTURE a folder has; both for a golden trace; 0: neither, or no folder,
+ * printed to err. */
+unsigned run_files_sources(const char *path, FILE *err);
 /* Reads a folder, or a golden trace. Without RUN_LOG in sources the items are the packets alone;
  * without RUN_CAPTURE their bytes are not known. by_qp: packets and WQEs make a stream a QP. 0 or
  * -errno, printed to err. */

@@ -126,7 +126,7 @@ static int list_parse(const char *list, FILE *err)
 		int i = sink_find(list, len);
 
 		if (i < 0) {
-			fprintf(err, "no trace '%.*s', there are:", (int)len, list);
+			fprintf(err, "--trace: no trace '%.*s', there are:", (int)len, list);
 			for (size_t k = 0; k < sizeof(file_sinks) / sizeof(file_sinks[0]); k++)
 				fprintf(err, " %s", file_sinks[k]->name);
 			fprintf(err, "\n");

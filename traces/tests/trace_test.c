@@ -268,16 +268,21 @@ static void the_tail_prints_the_last_ones_and_the_ladder(void **state)
 	/* not a kind it keeps, and one still held */
 	emit(tr, 2000000, 1);
 	packet(tr, 12345678, TP_PKT_OUT, 1, &ack, NULL);
-	trace_ladder_print(tr, out);
+	trace_ladder_print(tr, 0, out);
+	fprintf(out, "--\n");
+	trace_ladder_print(tr, 1000001, out);
 	fprintf(out, "--\n");
 	trace_tail_print(tr, out);
 	fclose(out);
 	assert_string_equal(
-		text, "      0.000020  fault: drop it\n"
-		      "      0.000030  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 5 payload 64, "
+		text, "        0.000020  fault: drop it\n"
+		      "        0.000030  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 5 payload 64, "
 		      "fault drop\n"
-		      "      1.000000  hca0 -----> hca1  rc_send_only qpn 0x41 psn 5 payload 64\n"
-		      "     12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 5, ack "
+		      "        1.000000  hca0 -----> hca1  rc_send_only qpn 0x41 psn 5 payload 64\n"
+		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 5, ack "
+		      "credits 31 msn 1\n"
+		      "--\n"
+		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 5, ack "
 		      "credits 31 msn 1\n"
 		      "--\n"
 		      "      0.000020 hca0 fault         drop it\n"
