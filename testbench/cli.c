@@ -7,6 +7,7 @@
 
 #include "model/sim/near_name.h"
 #include "model/sim/units.h"
+#include "testbench/perf/points.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -53,8 +54,9 @@ static const struct command {
 	 "make DIR/report.html of a run: ladder, latencies, throughput, counters", 1, 1},
 	{CLI_SWEEP, "sweep", "NAME --vary KEY=V,V",
 	 "run a scenario under every combination of parameters", 1, 1},
-	{CLI_PERF, "perf", "--points FILE.csv", "published measurements beside simulated ones", 0,
-	 0},
+	{CLI_PERF, "perf", "WORKLOAD [KEY=VALUE,..]",
+	 "latency, bandwidth, rate; --points: published measurements beside simulated ones", 0,
+	 1 + PERF_WORDS_MAX},
 	{CLI_SERVE, "serve", "--socket PATH",
 	 "offer one or two linked HCAs to virtual machines (vfio-user)", 0, 0},
 	{CLI_CTL, "ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", 2,
@@ -453,8 +455,8 @@ static int finish(struct parse *p)
 		return -complain(p, "sweep: expected --vary SECTION.KEY=VALUE,VALUE");
 	if (command == CLI_SERVE && !cli->serve.socket_count)
 		return -complain(p, "serve: expected --socket PATH");
-	if (command == CLI_PERF && !cli->perf.points)
-		return -complain(p, "perf: expected --points FILE.csv");
+	if (command == CLI_PERF && !cli->perf.points == !p->nargs)
+		return -complain(p, "perf: expected a workload or --points FILE.csv");
 	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))
 		return -no_command(p, p->args[0]);
 	if (!cli->run.traces)
@@ -463,6 +465,9 @@ static int finish(struct parse *p)
 		cli->words[cli->word_count++] = p->args[i];
 	cli->command = command;
 	cli->file = p->args[0];
+	cli->perf.workload = p->args[0];
+	cli->perf.words = cli->words;
+	cli->perf.word_count = cli->word_count;
 	cli->diff.a = p->args[0];
 	cli->diff.b = p->args[1];
 	cli->run.scenario = p->args[0] ? p->args[0] : default_scenario;
@@ -546,6 +551,8 @@ static void help_of(FILE *out, const struct command *c)
 				    : o->value);
 		fprintf(out, "  %-36s %s\n", text, o->meaning);
 	}
+	if (c->command == CLI_PERF)
+		perf_help(out);
 }
 
 void cli_help(FILE *out, const char *word)
@@ -557,7 +564,7 @@ void cli_help(FILE *out, const char *word)
 	fprintf(out, "hcasim: two linked InfiniBand HCAs, from the driver's registers to the "
 		     "packets on the wire\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  hcasim %-8s%-20s %s\n", commands[i].word, commands[i].arguments,
+		fprintf(out, "  hcasim %-8s%-24s %s\n", commands[i].word, commands[i].arguments,
 			commands[i].meaning);
 	fprintf(out, "\nEach command's options: hcasim COMMAND --help.\n"
 		     "Exit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");

@@ -6,6 +6,7 @@
 #include "testbench/perf/plot.h"
 #include "testbench/perf/report.h"
 #include "testbench/perf/row.h"
+#include "testbench/perf/workloads.h"
 
 #include <errno.h>
 #include <math.h>
@@ -188,7 +189,9 @@ enum exit_status perf(const struct run_options *run, const struct perf_options *
 	enum exit_status status = EXIT_INPUT;
 	struct perf_points points;
 
-	if (perf_points_load(&points, options->points, stderr))
+	if (options->points ? perf_points_load(&points, options->points, stderr)
+			    : perf_points_ask(&points, options->workload, options->words,
+					      options->word_count, stderr))
 		return EXIT_INPUT;
 	if (choose(&results, &points, options->only))
 		goto out;
@@ -208,4 +211,20 @@ out:
 	free(results.results);
 	perf_points_free(&points);
 	return status;
+}
+
+void perf_help(FILE *out)
+{
+	fprintf(out, "\nworkloads\n");
+#define W(name, quantity, many, run, meaning) fprintf(out, "  %-18s %s\n", #name, meaning);
+	PERF_WORKLOADS(W)
+#undef W
+	fprintf(out, "\nkeys, each with one value or several: their combinations\n");
+#define N(name, meaning)                                                                           \
+	fprintf(out, "  %-18s %s\n", strcmp(#name, "inlined") ? #name : "inline", meaning);
+	PERF_NUMBERS(N)
+#undef N
+	fprintf(out, "  %-18s %s\n  %-18s %s\n  %-18s %s\n", "op",
+		"of a rate: write, read, send, fetch_add or cmp_swap", "transport", "rc, uc or ud",
+		"SECTION.KEY", "a parameter of the simulation");
 }

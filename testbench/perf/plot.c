@@ -5,6 +5,7 @@
 #include "testbench/perf/workloads.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -246,7 +247,8 @@ static bool scatter_program(const struct perf_results *results, const char *svg,
 		for (size_t i = 0; i < results->count; i++) {
 			const struct perf_result *r = &results->results[i];
 
-			if (!r->valid || perf_category_of(r->point) != c)
+			if (!r->valid || isnan(r->point->published) ||
+			    perf_category_of(r->point) != c)
 				continue;
 			if (!points[c]++)
 				fprintf(out, "$c%u << END\n", c);

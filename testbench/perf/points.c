@@ -2,6 +2,8 @@
 /* See points.h. */
 #include "testbench/perf/points.h"
 
+#include "model/sim/near_name.h"
+
 #include "testbench/perf/workloads.h"
 
 #include <errno.h>
@@ -109,6 +111,22 @@ static int transport_parse(const struct place *at, const char *value, struct per
 	return 0;
 }
 
+static int no_parameter(const struct place *at, const char *key)
+{
+	static const char *const names[] = {"op", "transport", "inline",
+#define N(name, meaning) #name,
+					    PERF_NUMBERS(N)
+#undef N
+	};
+	struct near_name near = {.wanted = key};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		near_name_try(&near, names[i]);
+	if (near.name[0])
+		return wrong(at, "no parameter '%s'; did you mean '%s'?", key, near.name);
+	return wrong(at, "no parameter '%s'", key);
+}
+
 static int param_parse(const struct place *at, char *key, struct perf_params *p)
 {
 	static const struct {
@@ -143,7 +161,7 @@ static int param_parse(const struct place *at, char *key, struct perf_params *p)
 		if (!strcmp(key, numbers[i].key) && strcmp(key, "inlined"))
 			return number(at, key, value,
 				      (uint64_t *)(void *)((char *)p + numbers[i].offset));
-	return wrong(at, "no parameter '%s'", key);
+	return no_parameter(at, key);
 }
 
 /* Sizes where a row has none, as perftest has them; what is waited for in memory has a byte. */
@@ -222,10 +240,9 @@ static int point_parse(const struct place *at, char *line, struct perf_point *po
 	};
 	if (!*point->id)
 		return wrong(at, "expected an id");
-	point->published = strtod(fields[COL_VALUE], &end);
-	if (*end || end == fields[COL_VALUE] || !isfinite(point->published) ||
-	    point->published <= 0)
-		return wrong(at, "%s: expected a value above 0, got '%s'", point->id,
+	point->published = *fields[COL_VALUE] ? strtod(fields[COL_VALUE], &end) : NAN;
+	if (*fields[COL_VALUE] && (*end || !isfinite(point->published) || point->published <= 0))
+		return wrong(at, "%s: expected a value above 0 or none, got '%s'", point->id,
 			     fields[COL_VALUE]);
 	point->workload = perf_workload_find(point->workload_name);
 	if (!point->workload)
@@ -300,24 +317,29 @@ static int lines_parse(struct perf_points *points, FILE *err)
 	return 0;
 }
 
-int perf_points_load(struct perf_points *points, const char *path, FILE *err)
+int perf_points_parse(struct perf_points *points, const char *name, char *text, FILE *err)
 {
-	int rc;
+	int rc = -ENOMEM;
 
-	*points = (struct perf_points){.file = strdup(path)};
-	if (!points->file)
-		return -ENOMEM;
-	rc = read_all(path, &points->text, err);
-	if (!rc)
+	*points = (struct perf_points){.file = strdup(name), .text = text};
+	if (points->file)
 		rc = lines_parse(points, err);
 	if (!rc && !points->count) {
 		rc = -EINVAL;
 		if (err)
-			fprintf(err, "%s: no points\n", path);
+			fprintf(err, "%s: no points\n", name);
 	}
 	if (rc)
 		perf_points_free(points);
 	return rc;
+}
+
+int perf_points_load(struct perf_points *points, const char *path, FILE *err)
+{
+	char *text;
+	int rc = read_all(path, &text, err);
+
+	return rc ? rc : perf_points_parse(points, path, text, err);
 }
 
 void perf_points_free(struct perf_points *points)

@@ -17,11 +17,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* N(key, "meaning"): numbers. Members of struct perf_params; 0 or absent: the workload's default.
+/* N(key, "meaning"): numbers. Members of struct perf_params; 0 or absent: the workload's default. The key
+ * of inlined is inline, a word of C.
  */
 #define PERF_NUMBERS(N)                                                                            \
 	N(size, "bytes of a message")                                                              \
-	N(inlined, "key inline: limit in bytes for the _lat workloads, else 0 or 1")               \
+	N(inlined, "limit in bytes for the _lat workloads, else 0 or 1")                           \
 	N(mtu, "path MTU")                                                                         \
 	N(mps, "PCIe maximum payload size")                                                        \
 	N(mrrs, "PCIe maximum read request size")                                                  \
@@ -40,7 +41,7 @@
 	N(min_rnr_timer, "RNR timer code")
 
 enum perf_op { PERF_WRITE, PERF_READ, PERF_SEND, PERF_FETCH_ADD, PERF_CMP_SWAP };
-enum { PERF_SETTINGS_MAX = 16 };
+enum { PERF_SETTINGS_MAX = 16, PERF_WORDS_MAX = 16 };
 
 struct perf_params {
 #define N(key, meaning) uint64_t key;
@@ -60,7 +61,7 @@ struct perf_point {
 	char *id, *profile, *workload_name, *params_text, *unit, *source;
 	const struct perf_workload *workload;
 	struct perf_params params;
-	double published;
+	double published; /* NAN: none */
 	const char *file;
 	unsigned line;
 };
@@ -74,6 +75,12 @@ struct perf_points {
 
 /* 0; -EINVAL or -errno with one line FILE:LINE: what is wrong in err. */
 int perf_points_load(struct perf_points *points, const char *path, FILE *err);
+/* The same of a text, which is freed with the points; `name` stands for the file. */
+int perf_points_parse(struct perf_points *points, const char *name, char *text, FILE *err);
+/* ask.c: a workload by its name and n words KEY=VALUE,VALUE...: a point for each combination, without
+ * a published value, on the profile `default`. */
+int perf_points_ask(struct perf_points *points, const char *workload, const char *const *words,
+		    unsigned n, FILE *err);
 void perf_points_free(struct perf_points *points);
 
 #endif

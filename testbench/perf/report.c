@@ -50,27 +50,67 @@ double perf_error_percent(const struct perf_result *result)
 	return 100 * (result->simulated - result->point->published) / result->point->published;
 }
 
+static bool is_published(const struct perf_result *result)
+{
+	return !isnan(result->point->published);
+}
+
+static unsigned published_count(const struct perf_results *results)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < results->count; i++)
+		n += is_published(&results->results[i]);
+	return n;
+}
+
+/* A dash where there is nothing. */
+static void cell(FILE *out, int width, const char *format, double value)
+{
+	char text[32] = "-";
+
+	if (!isnan(value))
+		snprintf(text, sizeof(text), format, value);
+	fprintf(out, " %*s", width, text);
+}
+
 void perf_table_print(const struct perf_results *results, FILE *out)
 {
-	fprintf(out, "%-6s %-16s %12s %12s %-6s %8s  %s\n", "id", "workload", "published",
-		"simulated", "unit", "error %", "parameters");
+	const bool compares = published_count(results);
+	int width = 6;
+
+	for (size_t i = 0; i < results->count; i++)
+		if ((int)strlen(results->results[i].point->id) > width)
+			width = (int)strlen(results->results[i].point->id);
+	fprintf(out, "%-*s %-16s", width, "id", "workload");
+	if (compares)
+		fprintf(out, " %12s", "published");
+	fprintf(out, " %12s %-6s", "simulated", "unit");
+	if (compares)
+		fprintf(out, " %8s", "error %");
+	fprintf(out, "  parameters\n");
 	for (size_t i = 0; i < results->count; i++) {
 		const struct perf_result *r = &results->results[i];
 		const struct perf_point *p = r->point;
 
+		fprintf(out, "%-*s %-16s", width, p->id, p->workload_name);
+		if (compares)
+			cell(out, 12, "%.6g", p->published);
 		if (r->valid)
-			fprintf(out, "%-6s %-16s %12.6g %12.6g %-6s %8.1f  %s\n", p->id,
-				p->workload_name, p->published, r->simulated, p->unit,
-				perf_error_percent(r), p->params_text);
+			cell(out, 12, "%.6g", r->simulated);
 		else
-			fprintf(out, "%-6s %-16s %12.6g %12s %-6s %8s  %s\n", p->id,
-				p->workload_name, p->published, "failed", p->unit, "-",
-				p->params_text);
+			fprintf(out, " %12s", "failed");
+		fprintf(out, " %-6s", p->unit);
+		if (compares)
+			cell(out, 8, "%.1f", r->valid ? perf_error_percent(r) : NAN);
+		fprintf(out, "  %s\n", strcmp(p->id, p->params_text) ? p->params_text : "");
 	}
 }
 
 void perf_means_print(const struct perf_results *results, FILE *out)
 {
+	if (!published_count(results))
+		return;
 	fprintf(out, "\nmean absolute error\n");
 	for (unsigned c = 0; c < PERF_CATEGORIES; c++) {
 		unsigned n = 0, failed = 0;
@@ -79,7 +119,7 @@ void perf_means_print(const struct perf_results *results, FILE *out)
 		for (size_t i = 0; i < results->count; i++) {
 			const struct perf_result *r = &results->results[i];
 
-			if (perf_category_of(r->point) != c)
+			if (perf_category_of(r->point) != c || !is_published(r))
 				continue;
 			if (!r->valid) {
 				failed++;
@@ -146,12 +186,16 @@ int perf_csv_write(const struct perf_results *results, FILE *out)
 		const struct perf_result *r = &results->results[i];
 		const struct perf_point *p = r->point;
 
-		fprintf(out, "%s,%s,%.10g,", p->id, p->workload_name, p->published);
+		fprintf(out, "%s,%s,", p->id, p->workload_name);
+		if (is_published(r))
+			fprintf(out, "%.10g", p->published);
+		fputc(',', out);
 		if (r->valid)
-			fprintf(out, "%.6g,%s,%.2f\n", r->simulated, p->unit,
-				perf_error_percent(r));
-		else
-			fprintf(out, ",%s,\n", p->unit);
+			fprintf(out, "%.6g", r->simulated);
+		fprintf(out, ",%s,", p->unit);
+		if (r->valid && is_published(r))
+			fprintf(out, "%.2f", perf_error_percent(r));
+		fputc('\n', out);
 	}
 	return ferror(out) ? -EIO : 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,6 +120,27 @@ static void wrong_rows_are_named(void **state)
 	refused("A,p,ack_timeout,timeout=32,1,ms,s", "31");
 }
 
+static void words_ask_for_combinations(void **state)
+{
+	static const char *const words[] = {"size=2,64", "hca.link.delay=1us,2us,3us"};
+	struct perf_points points;
+	FILE *err = tmpfile();
+
+	assert_int_equal(perf_points_ask(&points, "write_bw", words, 2, err), 0);
+	assert_int_equal(points.count, 6);
+	assert_string_equal(points.points[0].id, "size=2;hca.link.delay=1us");
+	assert_string_equal(points.points[5].id, "size=64;hca.link.delay=3us");
+	assert_int_equal(points.points[5].params.size, 64);
+	assert_string_equal(points.points[5].params.settings[0], "hca.link.delay=3us");
+	assert_string_equal(points.points[5].unit, "MiB/s");
+	assert_true(isnan(points.points[5].published));
+	perf_points_free(&points);
+	assert_int_not_equal(perf_points_ask(&points, "write_bw", (const char *[]){"size"}, 1, err),
+			     0);
+	assert_int_not_equal(perf_points_ask(&points, "write_b", NULL, 0, err), 0);
+	fclose(err);
+}
+
 static void no_points_is_wrong(void **state)
 {
 	struct loaded l;
@@ -203,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(row_is_read),
 		cmocka_unit_test(wrong_rows_are_named),
+		cmocka_unit_test(words_ask_for_combinations),
 		cmocka_unit_test(no_points_is_wrong),
 		cmocka_unit_test(units_are_converted),
 		cmocka_unit_test(errors_and_means),
