@@ -123,6 +123,10 @@ def check_handling(page):
     page.settle()
     if page.run('view.shown.length') > 100:
         expect('the list scrolls', page.run("$('rows').textContent") != rows, True)
+    expect('meaning of each counter', page.run("[...$('counters').tBodies[0].rows].every((r) => r.cells[3].textContent)"), True)
+    page.run("$('changed').click()")
+    expect('what is not as by default', page.run("[...$('config').tBodies[0].rows].every((r) => r.cells[1].textContent !== r.cells[2].textContent)"), True)
+    page.run("$('changed').click()")
     page.run("$('config-filter').value = 'hca.link', $('config-filter').dispatchEvent(new Event('input'))")
     expect('filter of the configuration', page.run("[...$('config').tBodies[0].rows].every((r) => r.textContent.includes('hca.link'))"), True)
 

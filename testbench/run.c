@@ -208,8 +208,10 @@ static bool judge_end(struct run *run, enum kernel_end end)
 		fprintf(stderr, "hcasim: SystemC reported the above in %s\n", run->scenario->name);
 		return false;
 	}
-	if (ending_asked())
+	if (ending_asked()) {
+		snprintf(tb->failure, sizeof(tb->failure), "%s: interrupted", tb->here);
 		return false;
+	}
 	if (tb->done || run->options->dump)
 		return !tb->failed;
 	if (end == KERNEL_STARVED)

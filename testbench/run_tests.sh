@@ -301,7 +301,8 @@ failing_scenario()
 	cat "$scratch/wrong.out"
 	[ $rc -eq 1 ] && grep -q 'wrong\.c:[0-9]*: wrong failed at [0-9.]* us' "$scratch/wrong.out" &&
 		grep -q 'expected: a_to_b rc_send_only psn 5' "$scratch/wrong.out" && grep -q 'got: *psn 16777214, expected 5' "$scratch/wrong.out" &&
-		grep -q 'hca0 -----> hca1  rc_send_only' "$scratch/wrong.out"
+		grep -q 'hca0 -----> hca1  rc_send_only' "$scratch/wrong.out" && ! grep -q 'ud_send_only' "$scratch/wrong.out" &&
+		grep -q '"failure": ".*wrong\.c:[0-9]*: expected a_to_b rc_send_only psn 5, got psn 16777214' "$scratch/wrong/run.json"
 }
 one "tool.failing_scenario" failing_scenario
 VIEWED_LOG=$scratch/wrong/run.log one "views.failing_scenario" waves_and_timeline "$scratch/wrong.c"
@@ -406,6 +407,7 @@ one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send 
 one "refuses.sweep_of_unknown_scenario" refuses "rc_sned" sweep rc_sned --vary hca.link.delay=1us,2us
 one "refuses.sweep_twice" refuses "1us twice" sweep rc_send --vary hca.link.delay=1us,1us
 one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_errors'?" sweep rc_send --vary hca.link.delay=1us --show hca.port1.rcv_error
+one "refuses.perf_of_unknown_key" refuses "did you mean 'size'?" perf write_lat siz=3
 one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 

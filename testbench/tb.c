@@ -130,6 +130,8 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	if (tb->failed)
 		return;
 	tb->failed = true;
+	snprintf(tb->failure, sizeof(tb->failure), "%s: expected %s%s%s", here, expected,
+		 got ? ", got " : "", got ? got : "");
 	tb_progress_clear(tb);
 	fprintf(tb->report, "%s: %s failed at %" PRIu64 ".%06" PRIu64 " us\n", here,
 		tb->scenario->name, now / 1000000, now % 1000000);

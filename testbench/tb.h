@@ -14,7 +14,13 @@
 
 #include <stdio.h>
 
-enum { TB_PHASES_MAX = 24, TB_EVENTS_MAX = 64, TB_TAIL_RECORDS = 96, TB_DIRECTIONS = 2 };
+enum {
+	TB_PHASES_MAX = 24,
+	TB_EVENTS_MAX = 64,
+	TB_TAIL_RECORDS = 96,
+	TB_DIRECTIONS = 2,
+	TB_FAILURE_CHARS = 1024
+};
 
 struct tb_events {
 	struct tb *tb;
@@ -56,6 +62,7 @@ struct tb {
 
 	const char *here; /* of the present verb */
 	bool failed;
+	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came */
 	bool done;
 	bool guest_error_taken[MACHINE_GUEST_ERRORS];
 	unsigned catastrophes_taken;

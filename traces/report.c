@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/engine/stats.h"
+#include "model/interface/fwregs.h"
+#include "model/sim/cfg.h"
 #include "traces/messages.h"
 #include "traces/report_impl.h"
 #include "traces/report_page.gen.h"
@@ -207,6 +210,45 @@ static void put_rows(struct report *r)
 	fputs("}", r->out);
 }
 
+/* What the page cannot know: what a counter means, and what a parameter is when nobody sets it. */
+static void put_meanings(struct report *r)
+{
+	const char *separator = "{";
+
+	put_key(r->out, "meanings");
+#define S(stage, counter, meaning)                                                                 \
+	fprintf(r->out, "%s\"%s.%s\":\"%s\"", separator, #stage, #counter, meaning);               \
+	separator = ",";
+	HCA_STATS(S)
+#undef S
+#define P(NAME, field, meaning)                                                                    \
+	fprintf(r->out, ",\"port1.%s\":\"%s\",\"port2.%s\":\"%s\"", #field, meaning, #field,       \
+		meaning);
+	FW_PORT_COUNTERS(P)
+#undef P
+	putc('}', r->out);
+}
+
+static int put_defaults(struct report *r)
+{
+	struct config *config = malloc(sizeof(*config));
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = config ? open_memstream(&text, &n) : NULL;
+	int rc = out ? 0 : -ENOMEM;
+
+	if (out) {
+		cfg_defaults(config);
+		rc = cfg_save(config, out);
+		fclose(out);
+	}
+	put_key(r->out, "defaults");
+	put_text(r->out, text, rc ? 0 : n);
+	free(text);
+	free(config);
+	return rc;
+}
+
 static void put_texts(struct report *r)
 {
 	put_key(r->out, "texts");
@@ -228,6 +270,9 @@ static void put_data(struct report *r)
 	put_file(r, "stats", "stats.json");
 	put_file(r, "config", "config.ini");
 	put_rows(r);
+	put_meanings(r);
+	if (!r->texts.err)
+		r->texts.err = put_defaults(r);
 	put_phases(r);
 	put_packets(r);
 	put_messages(r);

@@ -111,6 +111,12 @@ function since(ps, step) {
 	return Math.round(ps) ? '+' + (ps / (scale || 1)).toFixed(digits) + ' ' + unit : '0';
 }
 
+function rateText(gbps) {
+	const [unit, factor] = gbps >= 1 || !gbps ? ['Gb/s', 1] : gbps >= 1e-3 ? ['Mb/s', 1e3] : ['kb/s', 1e6];
+
+	return `${Number((gbps * factor).toPrecision(4))} ${unit}`;
+}
+
 function bytesText(n) {
 	for (const [scale, unit] of [[1 << 30, 'GiB'], [1 << 20, 'MiB'], [1 << 10, 'KiB']])
 		if (n >= 10 * scale)

@@ -7,6 +7,7 @@ function tile(value, name, bad) {
 function headInit() {
 	const seed = raw.config.match(/^seed = (.*)$/m), body = (run.phases || []).filter((p) => p.name !== 'bring-up' && p.name !== 'tear-down');
 	const payload = body.reduce((n, p) => n + p.payload_bytes, 0), took = body.reduce((n, p) => n + p.takes_ps, 0);
+	const guestErrors = marks.filter((m) => m.kind === 2).length;
 	const resent = packets.flags.reduce((n, f) => n + ((f & FLAG.RESENT) !== 0), 0);
 
 	document.title = run.scenario + ' \u2013 hcasim';
@@ -18,12 +19,16 @@ function headInit() {
 	} else {
 		$('verdict').hidden = true;
 	}
+	$('failure').textContent = run.failure || '';
+	$('failure').hidden = !run.failure;
 	$('tiles').append(tile(duration(run.simulated_ps || raw.end), 'simulated'), tile(group(packets.n), 'packets'),
 		tile(group(countKind('lost')), 'lost', countKind('lost') > 0), tile(group(resent), 'sent again', resent > 0),
 		tile(group(countKind('nak')), 'NAKs', countKind('nak') > 0), tile(group(messages.length), 'messages'));
+	if (guestErrors)
+		$('tiles').append(tile(group(guestErrors), 'guest errors', true));
 	if (took)
 		$('tiles').append(tile(duration(took), 'body of the run'), tile(bytesText(payload), 'payload'),
-			tile((payload * 8e3 / took).toFixed(3) + ' Gb/s', 'throughput'));
+			tile(rateText(payload * 8e3 / took), 'throughput'));
 }
 
 // Chips: the whole run, then each phase. The first shown is the longest row of phases that have packets, without bring-up and tear-down.

@@ -17,8 +17,8 @@ function countersDraw() {
 			rows.set(name, [0, 0]);
 		rows.get(name)[side] = value;
 	}
-	table('counters', ['counter', '#hca0', '#hca1'], [...rows].filter(([name, v]) => name.includes(filter) && (v[0] || v[1] || $('zeros').checked))
-		.map(([name, v]) => [name, group(v[0]), group(v[1])]));
+	table('counters', ['counter', '#hca0', '#hca1', 'meaning'], [...rows].filter(([name, v]) => name.includes(filter) && (v[0] || v[1] || $('zeros').checked))
+		.map(([name, v]) => [name, group(v[0]), group(v[1]), raw.meanings[name] || '']));
 }
 
 function commandsDraw() {
@@ -41,11 +41,11 @@ function commandsDraw() {
 }
 
 // config.ini: comments stand before the key they explain.
-function configRows() {
+function configRows(text) {
 	const rows = [];
 	let section = '', meaning = [];
 
-	for (const line of raw.config.split('\n')) {
+	for (const line of text.split('\n')) {
 		const found = line.match(/^\[(.*)\]$/), setting = line.match(/^([^#=\s]+) = (.*)$/);
 
 		if (found) {
@@ -63,16 +63,23 @@ function configRows() {
 	return rows;
 }
 
+const defaults = new Map(configRows(raw.defaults).map(([name, value]) => [name, value]));
+
 function configDraw() {
 	const filter = $('config-filter').value.toLowerCase();
+	const preset = (name) => defaults.get(name.replace(/^(hca|host)[01]/, '$1'));
+	const rows = configRows(raw.config).map(([name, value, meaning]) => [name, value, preset(name), meaning])
+		.filter((r) => (!$('changed').checked || r[1] !== r[2]) && r.join(' ').toLowerCase().includes(filter));
 
-	table('config', ['parameter', '#value', 'meaning; source'], configRows().filter((r) => r.join(' ').toLowerCase().includes(filter)));
+	table('config', ['parameter', '#value', '#default', 'meaning; source'], rows);
+	rows.forEach((r, i) => $('config').tBodies[0].rows[i].classList.toggle('changed', r[1] !== r[2]));
 }
 
 function tablesInit() {
 	$('counter-filter').addEventListener('input', countersDraw);
 	$('zeros').addEventListener('change', countersDraw);
 	$('config-filter').addEventListener('input', configDraw);
+	$('changed').addEventListener('change', configDraw);
 	countersDraw();
 	commandsDraw();
 	configDraw();
