@@ -8,6 +8,7 @@
 #include "model/sim/near_name.h"
 #include "model/sim/units.h"
 #include "testbench/perf/points.h"
+#include "testbench/tools.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -25,7 +26,6 @@ enum { KEY_LONG = 0x100, PORT_MAX = 65535, JOBS_MAX = 4096, GIVEN_MAX = 256 };
 #define IN(command) (1u << CLI_##command)
 enum {
 	SIMULATES = IN(RUN) | IN(DUMP) | IN(SWEEP) | IN(SERVE) | IN(PERF),
-	READS_RUNS = IN(DIFF) | IN(STAGES) | IN(GOLDEN),
 };
 
 static const char default_scenario[] = "tour";
@@ -46,11 +46,12 @@ static const struct command {
 	{CLI_CHECK, "check", "FILE",
 	 "a capture: structure and both CRCs of every packet; .vcd, .json: form", 1, 1},
 	{CLI_DIFF, "diff", "A B",
-	 "compare two runs' folders: the first difference, and times by stage", 2, 2},
-	{CLI_STAGES, "stages", "DIR", "where the time of each message of a run went, in ns", 1, 1},
-	{CLI_GOLDEN, "golden", "DIR", "a run's traces without times, as traces/golden/ keeps them",
-	 1, 1},
-	{CLI_REPORT, "report", "DIR",
+	 "compare two runs, folders or names: the first difference, and times by stage", 2, 2},
+	{CLI_STAGES, "stages", "DIR|NAME", "where the time of each message of a run went, in ns", 1,
+	 1},
+	{CLI_GOLDEN, "golden", "DIR|NAME",
+	 "a run's traces without times, as traces/golden/ keeps them", 1, 1},
+	{CLI_REPORT, "report", "DIR|NAME",
 	 "make DIR/report.html of a run: ladder, latencies, throughput, counters", 1, 1},
 	{CLI_SWEEP, "sweep", "NAME --vary KEY=V,V",
 	 "run a scenario under every combination of parameters", 1, 1},
@@ -306,7 +307,10 @@ static const struct choice {
 	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults"},
 	{"only", "ID,...", IN(PERF), 0, TEXT(perf.only),
 	 "these points alone; M* all that begin so"},
-	{"phase", "NAME", READS_RUNS, 0, TEXT(diff.phase), "this phase of the runs alone"},
+	{"phase", "NAME", IN(STAGES), 0, TEXT(diff.phase),
+	 "this phase of the run; default: all but bring-up and tear-down"},
+	{"phase", "NAME", IN(DIFF) | IN(GOLDEN), 0, TEXT(diff.phase),
+	 "this phase of the runs alone"},
 	{"by-qp", NULL, IN(DIFF), 0, CALL(set_by_qp),
 	 "packets in the order of each QP, not of the wire"},
 	{"vary", "SECTION.KEY=VALUE,VALUE", IN(SWEEP), 0, CALL(set_vary),
@@ -553,6 +557,8 @@ static void help_of(FILE *out, const struct command *c)
 	}
 	if (c->command == CLI_PERF)
 		perf_help(out);
+	if (c->command == CLI_STAGES)
+		tool_stages_help(out);
 }
 
 void cli_help(FILE *out, const char *word)

@@ -20,7 +20,7 @@ classes() { sed -n '/^$/q; s/^classes //p' "$golden/$1.golden"; }
 times()
 {
 	"$hcasim" run "$1" -c configs/ideal.ini -o "$scratch/ideal" >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
-	"$hcasim" stages "$scratch/ideal" --phase "$(phase "$1")"
+	"$hcasim" stages "$scratch/ideal" --phase "$(phase "$1")" | sed '/^mean of /d'
 }
 
 compare()

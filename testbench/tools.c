@@ -10,23 +10,43 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PATH_CHARS = 4096 };
+
+/* A folder; or else the name of a scenario, for the one that its run has by default. */
+static const char *run_folder(const char *name, char buf[PATH_CHARS])
+{
+	char home[PATH_CHARS / 2];
+
+	if (!name || strchr(name, '/') || !access(name, F_OK) || run_home(home, sizeof(home)))
+		return name;
+	snprintf(buf, PATH_CHARS, "%s/traces/%s", home, name);
+	return access(buf, F_OK) ? name : buf;
+}
+
 enum exit_status tool_diff(const struct compare_options *options)
 {
-	return (enum exit_status)compare_runs(options, stdout);
+	struct compare_options o = *options;
+	char a[PATH_CHARS], b[PATH_CHARS];
+
+	o.a = run_folder(o.a, a);
+	o.b = run_folder(o.b, b);
+	return (enum exit_status)compare_runs(&o, stdout);
 }
 
 static int read_run(struct run_files *run, const struct compare_options *options, unsigned needs)
 {
-	unsigned sources = run_files_sources(options->a, stderr);
+	char buf[PATH_CHARS];
+	const char *dir = run_folder(options->a, buf);
+	unsigned sources = run_files_sources(dir, stderr);
 
 	if (!sources)
 		return -1;
 	if ((sources & needs) != needs) {
-		fprintf(stderr, "%s: has no %s\n", options->a,
+		fprintf(stderr, "%s: has no %s\n", dir,
 			needs & ~sources & RUN_LOG ? "run.log" : "packets.pcapng");
 		return -1;
 	}
-	return run_files_read(run, options->a, sources, options->by_qp, stderr);
+	return run_files_read(run, dir, sources, options->by_qp, stderr);
 }
 
 enum exit_status tool_golden(const struct compare_options *options)
@@ -58,9 +78,17 @@ enum exit_status tool_stages(const struct compare_options *options)
 	return status;
 }
 
-enum exit_status tool_report(const char *dir)
+void tool_stages_help(FILE *out)
 {
-	char path[4096];
+	fprintf(out, "\nstages of a message, in their order\n");
+	for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
+		fprintf(out, "  %-18s %s\n", message_stage_word(s), message_stage_meaning(s));
+}
+
+enum exit_status tool_report(const char *name)
+{
+	char path[PATH_CHARS + 16], buf[PATH_CHARS];
+	const char *dir = run_folder(name, buf);
 	FILE *out;
 	int rc;
 

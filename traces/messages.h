@@ -74,8 +74,8 @@ bool message_stage(const struct message *m, enum message_point end, uint64_t *ps
 const char *message_stage_word(enum message_point end);
 const char *message_stage_meaning(enum message_point end);
 
-/* A line a message: its stages in ns, and their sum. phase: only messages fetched in it, NULL: all.
- */
+/* A line a message: its stages in ns, and their sum; then the mean. phase: only messages fetched in
+ * it; NULL: in all but bring-up and tear-down. */
 void messages_print(const struct messages *all, const struct run_files *run, const char *phase,
 		    FILE *out);
 

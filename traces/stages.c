@@ -43,26 +43,55 @@ const char *message_stage_meaning(enum message_point end)
 	return meanings[end];
 }
 
+static bool is_wanted(const struct run_files *run, const struct message *m, const char *phase)
+{
+	unsigned in = run->phase_count;
+
+	while (in > 1 && run->phase_ps[in - 1] > m->at_ps[MESSAGE_WQE])
+		in--;
+	if (phase)
+		return !strcmp(phase, run->phases[in - 1]);
+	return strcmp(run->phases[in - 1], "bring-up") && strcmp(run->phases[in - 1], "tear-down");
+}
+
+static void print_ns(FILE *out, const char *word, uint64_t ps)
+{
+	fprintf(out, " %s %" PRIu64 ".%03u", word, ps / 1000, (unsigned)(ps % 1000));
+}
+
 void messages_print(const struct messages *all, const struct run_files *run, const char *phase,
 		    FILE *out)
 {
+	uint64_t sums[MESSAGE_POINT_COUNT] = {0}, n = 0, total = 0;
+
 	for (size_t i = 0; i < all->count; i++) {
 		const struct message *m = &all->messages[i];
 		uint64_t ps, sum = 0;
-		unsigned in = run->phase_count;
 
-		while (in > 1 && run->phase_ps[in - 1] > m->at_ps[MESSAGE_WQE])
-			in--;
-		if (phase && strcmp(phase, run->phases[in - 1]))
+		if (!is_wanted(run, m, phase))
 			continue;
 		fprintf(out, "hca%u qpn 0x%x wqe %u %.*s, %" PRIu64 " bytes:", m->hca, m->qpn,
 			m->index, (int)m->opcode_len, m->opcode, m->bytes);
 		for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
 			if (message_stage(m, s, &ps)) {
+				sums[s] += ps;
 				sum += ps;
-				fprintf(out, " %s %" PRIu64 ".%03u,", message_stage_word(s),
-					ps / 1000, (unsigned)(ps % 1000));
+				print_ns(out, message_stage_word(s), ps);
+				fputc(',', out);
 			}
-		fprintf(out, " sum %" PRIu64 ".%03u\n", sum / 1000, (unsigned)(sum % 1000));
+		print_ns(out, "sum", sum);
+		fputc('\n', out);
+		total += sum;
+		n++;
 	}
+	if (n < 2)
+		return;
+	fprintf(out, "mean of %" PRIu64 ":", n);
+	for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
+		if (sums[s]) {
+			print_ns(out, message_stage_word(s), sums[s] / n);
+			fputc(',', out);
+		}
+	print_ns(out, "sum", total / n);
+	fputc('\n', out);
 }
