@@ -404,9 +404,12 @@
 	P(sim, pace_slice, TIMEOUT, CFG_US(30), CFG_US(1), CFG_MS(10), \
 	  "serve: wall time of simulation after which the sockets are looked at again", \
 	  "assumption: a register read is to be answered within 100 us") \
-	P(sim, pace_spin, TIMEOUT, CFG_US(20), 0, CFG_MS(1), \
-	  "serve: wall time to the next event below which the thread does not sleep", \
-	  "assumption: sleeping and waking take as long") \
+	P(sim, pace_lead, TIMEOUT, CFG_US(100), 0, CFG_MS(10), \
+	  "serve: how far before the wall clock what the device has under way may be simulated", \
+	  "assumption: longer than a small message takes, far below any timer of a connection") \
+	P(sim, pace_priority, COUNT, 1, 0, 99, \
+	  "serve: real-time priority (round robin) where the system grants it; 0: none", \
+	  "assumption: a device is quick however busy the machine is") \
 	P(perf, many_machines, BOOL, 0, 0, 1, \
 	  "perf: the other side of out_rate and in_rate stands for many machines", \
 	  "documented: where the measurement was made so") \

@@ -32,7 +32,7 @@ struct vfu_server {
 	struct event_core *core;
 	int epoll;
 	struct pace pace;
-	uint64_t slice_ns, spin_ns;
+	uint64_t slice_ns, lead_ps;
 	struct offer *offers;
 };
 
@@ -58,7 +58,7 @@ struct vfu_server *vfu_server_create(struct event_core *core, const struct sim_p
 	}
 	pace_init(&server->pace, params->sim_pace, params->sim_pace_lag, wall_ns(), core->now_ps);
 	server->slice_ns = params->sim_pace_slice / PACE_PS_PER_NS;
-	server->spin_ns = params->sim_pace_spin / PACE_PS_PER_NS;
+	server->lead_ps = params->sim_pace_lead;
 	return server;
 }
 
@@ -211,23 +211,27 @@ bool vfu_server_has_client(const struct vfu_server *server, const struct vfu_dev
 
 /* --- time --- */
 
-/* Runs what is due for a slice of wall time at most. Returns the time that the core may reach now.
+/*
+ * Runs what is due, and what will be within the lead, for a slice of wall time at most. The core's
+ * time is that of the last event, or the wall clock's if that is later, so that a guest which has
+ * not run meanwhile finds done what would have been. Returns the time up to which events may be run.
  */
 static uint64_t simulate(struct vfu_server *server)
 {
 	struct event_core *core = server->core;
 	const uint64_t start = wall_ns();
-	uint64_t target = pace_target_ps(&server->pace, start, event_core_next_ps(core));
+	const uint64_t target = pace_target_ps(&server->pace, start, event_core_next_ps(core));
+	const uint64_t limit = target + server->lead_ps;
 
-	while (event_core_next_ps(core) <= target) {
-		for (unsigned i = 0; i < CLOCK_STRIDE && event_core_next_ps(core) <= target; i++)
+	while (event_core_next_ps(core) <= limit) {
+		for (unsigned i = 0; i < CLOCK_STRIDE && event_core_next_ps(core) <= limit; i++)
 			event_core_step(core);
 		if (wall_ns() - start > server->slice_ns)
-			return target;
+			return limit;
 	}
 	if (core->now_ps < target)
 		event_core_run_until(core, target);
-	return target;
+	return limit;
 }
 
 void vfu_server_catch_up(struct vfu_server *server)
@@ -238,16 +242,14 @@ void vfu_server_catch_up(struct vfu_server *server)
 void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 {
 	struct epoll_event ready[READY_MAX];
-	uint64_t target = simulate(server), next = event_core_next_ps(server->core), wait = 0;
+	uint64_t limit = simulate(server), next = event_core_next_ps(server->core), wait = 0;
 	struct timespec ts;
 	int n;
 
 	if (next == EVENT_NEVER)
 		wait = max_wait_ns;
-	else if (next > target)
-		wait = pace_wall_ns(&server->pace, next - target);
-	if (wait <= server->spin_ns)
-		wait = 0;
+	else if (next > limit)
+		wait = pace_wall_ns(&server->pace, next - limit);
 	if (wait > max_wait_ns)
 		wait = max_wait_ns;
 	ts = (struct timespec){(time_t)(wait / NS_PER_S), (long)(wait % NS_PER_S)};

@@ -2,11 +2,12 @@
 /*
  * The vfio-user server: one thread that serves sockets and drives the event core.
  *
- * Simulated time follows the wall clock (CLOCK_MONOTONIC) at the ratio sim.pace and never runs
- * before it; where the simulation is slower than that, it runs as fast as it can and the wall
- * clock's lead beyond sim.pace_lag is forgotten, so that no timer of the model hurries because this
- * process was late. Between events the thread sleeps in epoll; a message is answered within a slice
- * (sim.pace_slice) of simulation.
+ * Simulated time follows the wall clock (CLOCK_MONOTONIC) at the ratio sim.pace; what a device has
+ * under way is done as soon as it can be computed, up to sim.pace_lead before its time, because a
+ * guest supposes that hardware needs microseconds. Where the simulation is slower than the wall
+ * clock it runs as fast as it can, and the wall clock's lead beyond sim.pace_lag is forgotten, so
+ * that no timer of the model hurries because this process was late. Between events the thread
+ * sleeps in epoll; a message is answered within a slice (sim.pace_slice) of simulation.
  */
 #ifndef MODEL_VFIO_USER_SERVER_H
 #define MODEL_VFIO_USER_SERVER_H

@@ -444,6 +444,35 @@ static void time_never_hurries(void **state)
 	assert_int_equal(pace_wall_ns(&pace, 1000), 2);
 }
 
+static unsigned jobs_done;
+
+static void job(struct event *ev)
+{
+	jobs_done++;
+}
+
+/* What a doorbell has begun need not wait for the wall clock, what is far off has to. */
+static void what_is_under_way_is_done_at_once(void **state)
+{
+	struct event soon = {.job = job}, far = {.job = job};
+	struct event_core core;
+	struct vfu_server *server;
+	struct sim_params params = bench.config.sim;
+
+	jobs_done = 0;
+	params.sim_pace = 1;
+	event_core_init(&core);
+	server = vfu_server_create(&core, &params);
+	assert_non_null(server);
+	event_set(&core, &soon, CFG_US(90));
+	event_set(&core, &far, CFG_S(1));
+	vfu_server_catch_up(server);
+	assert_int_equal(jobs_done, 1);
+	assert_true(core.now_ps >= CFG_US(90) && core.now_ps < CFG_S(1));
+	vfu_server_destroy(server);
+	event_core_free(&core);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, bench_up, bench_down)
@@ -464,6 +493,7 @@ int main(void)
 		T(begins_anew_with_the_next_client),
 		T(resets_the_function),
 		cmocka_unit_test(time_never_hurries),
+		T(what_is_under_way_is_done_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
