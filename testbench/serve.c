@@ -13,6 +13,7 @@
 #include "traces/trace.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,16 @@ static int open_sockets(struct serve *s)
 	return rc;
 }
 
+/* Without the privilege it is as quick as the machine's load lets it be. */
+static void hurry(const struct serve *s)
+{
+	const struct sched_param param = {.sched_priority = (int)s->config.sim.sim_pace_priority};
+
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+	if (param.sched_priority)
+		sched_setscheduler(0, SCHED_RR, &param);
+}
+
 static void run(struct serve *s)
 {
 	printf("listening:");
@@ -294,7 +305,7 @@ static void run(struct serve *s)
 		printf(" control on %s", s->options->ctl);
 	printf("\n");
 	fflush(stdout);
-	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+	hurry(s);
 	while (!s->stop)
 		vfu_server_turn(s->server, wait_max_ns);
 }

@@ -299,13 +299,6 @@ check_pyverbs()
 	skips=$(sed -n 's/.*skipped=\([0-9]*\).*/\1/p' <<<"$on_output")
 	fails=$(grep -cE '^(FAIL|ERROR): ' <<<"$on_output")
 	detail="run ${total:-0} pass $((${total:-0} - ${skips:-0} - fails)) skip ${skips:-0} fail $fails"
-	grep -q '^OK' <<<"$on_output" && return
-	# some suppose that the device is done as soon as they have posted, which a busy machine's simulator is not: they may try again, alone
-	[ "$fails" -gt 0 ] && [ "$fails" -le 3 ] || return
-	local again
-	again=$(sed -nE 's/^(FAIL|ERROR): ([a-z0-9_]+) .*/\2/p' <<<"$on_output")
-	run a 120 "cd /tmp/rdma && python3 tests/run_tests.py -v --dev mlx4_0 $(printf -- '-k %s ' $again)" || return
-	detail="$detail at first; alone they pass: $(echo $again)"
 	grep -q '^OK' <<<"$on_output"
 }
 
