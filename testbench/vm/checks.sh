@@ -90,7 +90,8 @@ check_diags()
 	said 'PortXmitPkts:\.+[1-9]' 'perfquery: no packet counted' || return
 	on_start b 60 'exec ibping -S'
 	must a 60 "for i in 1 2 3 4 5; do ibping -c 1 $lid_b && break; done; ibping -c 5 $lid_b" || return
-	said ' 0% packet loss' 'ibping lost packets'
+	said ' 0% packet loss' 'ibping lost packets' || return
+	detail='ibstat ibnetdiscover iblinkinfo ibhosts smpquery saquery perfquery ibping agree'
 }
 
 # pair NAME SECONDS SERVER CLIENT [PORT]: a server in one guest, a client in the other (in one guest when there is only one)
@@ -298,7 +299,9 @@ check_pyverbs()
 	total=$(sed -n 's/^Ran \([0-9]*\) tests.*/\1/p' <<<"$on_output")
 	skips=$(sed -n 's/.*skipped=\([0-9]*\).*/\1/p' <<<"$on_output")
 	fails=$(grep -cE '^(FAIL|ERROR): ' <<<"$on_output")
-	detail="run ${total:-0} pass $((${total:-0} - ${skips:-0} - fails)) skip ${skips:-0} fail $fails"
+	detail="run ${total:-0} pass $((${total:-0} - ${skips:-0} - fails)) skip ${skips:-0} fail $fails; the log ends with the reasons of skips"
+	echo '# why tests skip, and how many'
+	grep -oE "skipped ['\"].*" <<<"$on_output" | sort | uniq -c | sort -rn
 	grep -q '^OK' <<<"$on_output"
 }
 
@@ -377,8 +380,35 @@ check_wire()
 		n=$?
 	fi
 	ctl trace off
-	detail=
+	[ $n -ne 0 ] || detail='ping-pongs and perftest for the capture below'
 	return $n
+}
+
+# control: what is asked of the control socket reaches the driver: a command refused, damaged packets, a device that stops
+check_control()
+{
+	local id
+	ctl command SW2HW_CQ BAD_PARAM x1 hca1 || { detail='no command to refuse'; return 1; }
+	run b 30 'timeout 10 ibv_rc_pingpong -d mlx4_0'
+	said "Couldn't create CQ" 'a refused SW2HW_CQ does not reach the program' || return
+	run b 10 'dmesg'
+	said 'command 0x16 failed: fw status = 0x3' 'the driver does not tell of the refused command' || return
+	ctl corrupt 1% || { detail='serve takes no plan of damage'; return 1; }
+	pingpong ibv_rc_pingpong "-n 500 -c" || return
+	ctl faults | tee "$share/faults"
+	grep -qE 'fired [1-9]' "$share/faults" || { detail='no packet was damaged'; return 1; }
+	ctl faults clear
+	on_start b 60 'timeout 20 stdbuf -oL ibv_asyncwatch -d mlx4_0'
+	id=$on_id
+	must b 10 'until pgrep ibv_asyncwatch; do sleep 0.2; done; sleep 1' && ctl catastrophe hca1 || return
+	on_wait b "$id"
+	echo "$on_output"
+	said 'DEVICE_FATAL|fatal' 'no event for a device that has stopped' || return
+	must b 60 'ports_are 4 50; dmesg | tail -n 40' || return
+	said 'device was reset successfully' 'the driver does not reset a device that has stopped' || return
+	pingpong ibv_rc_pingpong "-n 200 -c" || return
+	ctl state && ctl counters port1 && ctl dump || { detail='no state, counters or contexts'; return 1; }
+	detail='a refused command, damaged packets and a stopped device reach the driver, which recovers'
 }
 
 # capture: what the model wrote opens in tshark, and every CRC is right

@@ -64,7 +64,8 @@ session()
 		case $last:$check in fail:probe | fail:opensm) ground=$check ;; esac
 	done
 	guests_down
-	judge "${prefix}guest_errors" check_guest_errors
+	# a driver whose device stops under it may well ring a doorbell that is no more
+	case " $* " in *' control '*) ;; *) judge "${prefix}guest_errors" check_guest_errors ;; esac
 }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages; fi
@@ -80,6 +81,8 @@ if [ ${#wanted[@]} -gt 0 ]; then
 	SERVE=
 fi
 if [ -n "$all" ]; then
+	say "two guests, whose devices fail on purpose"
+	session fault. probe opensm control
 	say "one guest, both devices"
 	guests=(a=a,b) names=(a) last_device=1
 	session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong
@@ -100,5 +103,5 @@ if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
 		done
 	fi
 fi
-echo "results: $results, after $((SECONDS - began)) s"
+echo "$(awk -F , 'NR > 1 { n[$2]++ } END { printf "%d pass, %d fail, %d skip", n["pass"], n["fail"], n["skip"] }' "$results"), after $((SECONDS - began)) s: $results, and what each did in ${results%/*}/logs"
 [ $fails -eq 0 ]
