@@ -154,7 +154,8 @@ check_asyncwatch()
 	on_wait b "$id"
 	echo "$on_output"
 	[ $status -eq 0 ] || { detail='not ACTIVE again'; return 1; }
-	said 'PORT_ERR|port error' 'no event for the pulled cable' && said 'PORT_ACTIVE|port active' 'no event for the plugged cable'
+	said 'PORT_ERR|port error' 'no event for the pulled cable' && said 'PORT_ACTIVE|port active' 'no event for the plugged cable' || return
+	detail='the cable is pulled and plugged'
 }
 
 # losses: reliable services hide that 1 % of the packets is lost
@@ -272,7 +273,8 @@ check_rdmacm()
 	must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
 	cm 'rping -s -a 10.78.0.1 -C 20 -v -V' 'rping -c -a 10.78.0.1 -C 20 -v -V' &&
 		cm 'udaddy -b 10.78.0.1' 'udaddy -s 10.78.0.1' &&
-		cm cmtime_server 'cmtime -s 10.78.0.1 -c 20; touch /share/cmtime.done'
+		cm cmtime_server 'cmtime -s 10.78.0.1 -c 20; touch /share/cmtime.done' || return
+	detail='rping udaddy cmtime'
 }
 
 # cm SERVER CLIENT: the server's port is the connection manager's, nothing tells when it listens
