@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model/engine/crc.h"
+#include "model/interface/wire.h"
 
 enum {
 	MAX_BYTES = 4400,
