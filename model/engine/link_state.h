@@ -63,9 +63,6 @@ struct link_port {
 	struct port_config config;
 };
 
-/* Data rate of one lane in Mbit/s after coding: 8b/10b up to QDR, 64b/66b above (IBA 5.1; FDR10
- * 64b/66b at 10.3125 Gbit/s). `speed`: enum cfg_link_speed. */
-uint64_t link_lane_mbps(unsigned speed);
 /* Discards what waits for credits and forgets what is known of them. */
 void link_lanes_drop(struct link_port *lp);
 /* The packet that ev is in reaches its port. */

@@ -12,17 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t link_lane_mbps(unsigned speed)
-{
-	static const uint64_t mbps[] = {
-		[CFG_SPEED_SDR] = 2000,    [CFG_SPEED_DDR] = 4000,   [CFG_SPEED_QDR] = 8000,
-		[CFG_SPEED_FDR10] = 10000, [CFG_SPEED_FDR] = 13636,  [CFG_SPEED_EDR] = 25000,
-		[CFG_SPEED_HDR] = 50000,   [CFG_SPEED_NDR] = 100000,
-	};
-
-	return mbps[speed];
-}
-
 static void tables_default(struct link_port *lp)
 {
 	struct port_config *c = &lp->config;
@@ -83,7 +72,7 @@ static void train(struct link_port *lp)
 static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 		     const struct link_port *peer)
 {
-	uint64_t mbps = link_lane_mbps(speed) * width;
+	uint64_t mbps = cfg_link_speed_mbps(speed) * width;
 
 	lp->speed = speed;
 	lp->width = width;

@@ -44,11 +44,11 @@ static const struct rate rates[] = {
 static uint64_t times(const struct link_port *lp, unsigned code)
 {
 	unsigned n = code - STATIC_RATE_OFFSET;
-	uint64_t port_mbps = link_lane_mbps(lp->speed) * lp->width, mbps;
+	uint64_t port_mbps = cfg_link_speed_mbps(lp->speed) * lp->width, mbps;
 
 	if (code < STATIC_RATE_OFFSET || n >= sizeof(rates) / sizeof(rates[0]) || !rates[n].lanes)
 		return 1;
-	mbps = link_lane_mbps(rates[n].speed) * rates[n].lanes;
+	mbps = cfg_link_speed_mbps(rates[n].speed) * rates[n].lanes;
 	return mbps < port_mbps ? (port_mbps + mbps - 1) / mbps : 1;
 }
 

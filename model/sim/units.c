@@ -29,8 +29,8 @@ static const struct scale numbers[] = {{"", 1}, {0}};
 /* The first name of a value is the one it is written with. */
 static const struct scale bools[] = {{"true", 1}, {"false", 0}, {"on", 1}, {"off", 0},
 				     {"1", 1},    {"0", 0},     {0}};
-static const struct scale widths[] = {{"1x", 1}, {"4x", 4}, {"8x", 8}, {"12x", 12}, {"1", 1},
-				      {"4", 4},	 {"8", 8},  {"12", 12}, {0}};
+static const struct scale widths[] = {{"1x", 1}, {"4x", 4}, {"8x", 8},  {"12x", 12}, {"1", 1},
+				      {"4", 4},  {"8", 8},  {"12", 12}, {0}};
 static const struct scale pcies[] = {
 	{"2.5GT/s", 2500}, {"5GT/s", 5000}, {"8GT/s", 8000}, {"16GT/s", 16000}, {0}};
 static const struct scale speeds[] = {
@@ -38,12 +38,6 @@ static const struct scale speeds[] = {
 	CFG_LINK_SPEEDS(CFG_SPEED_SCALE)
 #undef CFG_SPEED_SCALE
 		{0}};
-
-static const struct cfg_link_speed_info speed_infos[CFG_SPEED_COUNT] = {
-#define CFG_SPEED_INFO(name, kbps, data, wire) [CFG_SPEED_##name] = {#name, kbps, data, wire},
-	CFG_LINK_SPEEDS(CFG_SPEED_INFO)
-#undef CFG_SPEED_INFO
-};
 
 enum { SCALED, NAMED };
 
@@ -58,9 +52,16 @@ static const struct unit {
 #undef CFG_UNIT_INFO
 };
 
-const struct cfg_link_speed_info *cfg_link_speed_info(uint64_t speed)
+uint64_t cfg_link_speed_mbps(enum cfg_link_speed speed)
 {
-	return speed < CFG_SPEED_COUNT ? &speed_infos[speed] : NULL;
+	static const uint64_t mbps[CFG_SPEED_COUNT] = {
+#define CFG_SPEED_MBPS(name, kbps, data, wire)                                                     \
+	[CFG_SPEED_##name] = UINT64_C(kbps) * (data) / (wire) / 1000,
+		CFG_LINK_SPEEDS(CFG_SPEED_MBPS)
+#undef CFG_SPEED_MBPS
+	};
+
+	return mbps[speed];
 }
 
 const char *cfg_unit_name(enum cfg_unit unit)

@@ -68,15 +68,8 @@ enum cfg_link_speed {
 
 /* clang-format on */
 
-struct cfg_link_speed_info {
-	const char *name;
-	uint64_t lane_kbps;
-	uint32_t data_bits;
-	uint32_t wire_bits;
-};
-
-/* NULL when the number is no speed. */
-const struct cfg_link_speed_info *cfg_link_speed_info(uint64_t speed);
+/* Data rate of a lane in Mbit/s, after coding. */
+uint64_t cfg_link_speed_mbps(enum cfg_link_speed speed);
 
 /* A unit's name as it stands in a row, and what its values look like. */
 const char *cfg_unit_name(enum cfg_unit unit);
