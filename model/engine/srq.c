@@ -65,7 +65,7 @@ void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked)
 	record_dma(qp->hca, pkt, bus, record_arrived);
 }
 
-bool record_is_fresh(const struct qp *qp, uint32_t srqn)
+static bool record_is_fresh(const struct qp *qp, uint32_t srqn)
 {
 	return qp->receive.record_fresh && qp->receive.record_srqn == srqn;
 }
@@ -113,17 +113,6 @@ static unsigned rq_known(const struct qpc *qpc)
 	return (uint16_t)(qpc_get_rx_rq_posted(qpc) - qpc_get_rq_wqe_counter(qpc));
 }
 
-/* Bytes from the start of the first page: the RQ stands first when its stride is the larger one. */
-static uint64_t rq_offset(const struct qpc *qpc)
-{
-	uint64_t offset = (uint64_t)qpc_get_page_offset(qpc) * PAGE_OFFSET_UNIT;
-
-	if (qpc_get_log_rq_stride(qpc) <= qpc_get_log_sq_stride(qpc))
-		offset += (uint64_t)WQE_UNIT
-			  << (qpc_get_log_sq_size(qpc) + qpc_get_log_sq_stride(qpc));
-	return offset;
-}
-
 static void rq_refresh(struct qp *qp, const struct qpc *qpc)
 {
 	uint64_t share = (uint64_t)rq_known(qpc) * 100;
@@ -135,8 +124,7 @@ static void rq_refresh(struct qp *qp, const struct qpc *qpc)
 static int rq_get(struct qp *qp, struct qpc *qpc, bool again, struct waiter *w,
 		  struct receive_wqe *wqe)
 {
-	unsigned stride = (unsigned)WQE_UNIT << qpc_get_log_rq_stride(qpc);
-	uint32_t mask = (1u << qpc_get_log_rq_size(qpc)) - 1;
+	struct wqe_geometry rq;
 	uint16_t index = (uint16_t)(again ? qpc_get_rx_receive(qpc) : qpc_get_rq_wqe_counter(qpc));
 	int err;
 
@@ -153,18 +141,20 @@ static int rq_get(struct qp *qp, struct qpc *qpc, bool again, struct waiter *w,
 			return -EAGAIN;
 		}
 	}
+	wqe_geometry_receive(qpc, &rq);
 	err = wqe_fetch_receive(
 		qp->hca,
 		&(struct receive_slot){.mtt_addr = qpc_get_mtt_addr(qpc),
-				       .offset = rq_offset(qpc) + (uint64_t)(index & mask) * stride,
+				       .offset = rq.offset +
+						 (uint64_t)(index & (rq.count - 1)) * rq.stride,
 				       .qpn = qp->qpn,
 				       .log_page_size = qpc_get_log_page_size(qpc),
-				       .stride = stride,
+				       .stride = rq.stride,
 				       .posted = again ? 1 : rq_known(qpc)},
 		again, w, &wqe->segments);
 	if (err)
 		return err;
-	wqe->n_bytes = stride < WQE_MAX_BYTES ? stride : WQE_MAX_BYTES;
+	wqe->n_bytes = rq.stride < WQE_MAX_BYTES ? rq.stride : WQE_MAX_BYTES;
 	wqe->index = index;
 	wqe->pd = qpc_get_pd(qpc);
 	wqe->cqn = qpc_get_cqn_recv(qpc);

@@ -30,7 +30,8 @@ enum { WQE_MAX_BYTES = 1024 };
 /* Who takes send WQEs of a QP. */
 enum wqe_user { WQE_SENDS = 1 << 0, WQE_RESPONSES = 1 << 1 };
 
-/* Where the send queue of a context lies in its work queue buffer. */
+/* Where a queue of a context lies in the work queue buffer: the one with the larger stride first,
+ * at equal strides the send queue. */
 struct wqe_geometry {
 	uint64_t offset; /* of WQE 0 */
 	uint32_t stride; /* bytes */

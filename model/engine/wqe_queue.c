@@ -15,7 +15,6 @@ void wqe_geometry_send(const struct qpc *qpc, struct wqe_geometry *g)
 	g->stride = stride_of(qpc_get_log_sq_stride(qpc));
 	g->count = 1u << qpc_get_log_sq_size(qpc);
 	g->offset = (uint64_t)qpc_get_page_offset(qpc) * WQE_CHUNK;
-	/* the queue with the larger stride comes first, at equal strides the send queue */
 	if (qpc_has_rq(qpc) && stride_of(qpc_get_log_rq_stride(qpc)) > g->stride)
 		g->offset += (uint64_t)stride_of(qpc_get_log_rq_stride(qpc))
 			     << qpc_get_log_rq_size(qpc);
