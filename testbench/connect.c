@@ -102,8 +102,7 @@ static bool path_done(struct tb *tb, void *arg)
 	return ((struct path_wait *)arg)->done;
 }
 
-void tb_ask_path(struct tb *tb, const char *here, struct tb_end *end, struct sa_path_rec *path,
-		 int status)
+void tb_ask_path(struct tb *tb, const char *here, struct tb_end *end, struct sa_path_rec *path)
 {
 	struct ib_device *device = tb_ib_device(tb, here, end);
 	struct sa_path_rec rec = {.numb_path = 1, .reversible = 1};
@@ -124,7 +123,7 @@ void tb_ask_path(struct tb *tb, const char *here, struct tb_end *end, struct sa_
 	tb_must(tb, here, "ib_sa_path_rec_get", rc < 0 ? rc : 0, 0);
 	if (rc > 0 && !tb_wait(tb, path_done, &w, tb_now(tb) + CFG_S(LIMIT_S)))
 		tb_fail(tb, here, "an answer to a question for a path", "none");
-	tb_must(tb, here, "the path", w.status, status);
+	tb_must(tb, here, "the path", w.status, 0);
 	if (!w.status)
 		*path = w.path;
 }
@@ -363,7 +362,7 @@ void tb_conn_request(struct tb *tb, const char *here, struct conn *c, const stru
 	if (!tb_go(tb, here) || !c)
 		return;
 	if (!r.path) {
-		tb_ask_path(tb, here, c->end, &path, 0);
+		tb_ask_path(tb, here, c->end, &path);
 		r.path = &path;
 	}
 	tb_conn_req_param(tb, here, c, &r, &p);

@@ -55,10 +55,8 @@ struct conn {
 void tb_start_cm(struct tb *tb, const char *here);
 
 /* The path from an end to the other, asked of the administration. */
-#define ask_path(end, path) tb_ask_path(tb, TB_HERE, end, path, 0)
-/* The same with the error it must give. */
-#define ask_path_fails(end, path, status) tb_ask_path(tb, TB_HERE, end, path, status)
-void tb_ask_path(struct tb *tb, const char *here, struct tb_end *end, struct sa_path_rec *path, int status);
+#define ask_path(end, path) tb_ask_path(tb, TB_HERE, end, path)
+void tb_ask_path(struct tb *tb, const char *here, struct tb_end *end, struct sa_path_rec *path);
 
 #define conn_new(end) tb_conn_new(tb, TB_HERE, end)
 struct conn *tb_conn_new(struct tb *tb, const char *here, struct tb_end *end);

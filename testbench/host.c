@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOST_VECTORS = 2048, VECTOR_WORDS = HOST_VECTORS / 64, CACHE_LINE = 64 };
+enum { HOST_VECTORS = 2048, CACHE_LINE = 64 };
 
 struct irq {
 	struct event arrival; /* message until handler */
@@ -607,11 +607,6 @@ size_t host_pages_used(const struct host *host)
 size_t host_pages_mapped(const struct host *host)
 {
 	return host->memory.pages_mapped;
-}
-
-void *host_pointer(struct host *host, uint64_t bus)
-{
-	return host_memory_pointer(&host->memory, bus);
 }
 
 uint64_t host_bus(struct host *host, const void *addr)

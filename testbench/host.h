@@ -54,8 +54,6 @@ struct hca *host_hca(struct host *host);
  * nothing. */
 size_t host_pages_used(const struct host *host);
 size_t host_pages_mapped(const struct host *host);
-/* Where a bus address is in this process, NULL when not the host's; mapped or not. */
-void *host_pointer(struct host *host, uint64_t bus);
 uint64_t host_bus(struct host *host, const void *addr);
 
 #endif

@@ -116,13 +116,6 @@ uint64_t host_memory_bus(const struct host_memory *m, const void *addr)
 	return m->bus + (uint64_t)(p - m->base);
 }
 
-void *host_memory_pointer(const struct host_memory *m, uint64_t bus)
-{
-	if (bus < m->bus || bus - m->bus >= m->pages * PAGE)
-		return NULL;
-	return m->base + (bus - m->bus);
-}
-
 uint64_t host_memory_map(struct host_memory *m, const void *addr, size_t bytes)
 {
 	uint64_t bus = host_memory_bus(m, addr);

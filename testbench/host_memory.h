@@ -42,6 +42,5 @@ int host_memory_range(const struct host_memory *m, uint64_t bus, uint64_t *start
 		      unsigned char **ptr);
 
 uint64_t host_memory_bus(const struct host_memory *m, const void *addr);
-void *host_memory_pointer(const struct host_memory *m, uint64_t bus);
 
 #endif

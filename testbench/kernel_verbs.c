@@ -28,11 +28,6 @@ void *tb_kv_made(struct tb *tb, const char *here, const char *call, void *object
 	return made && !IS_ERR(object) ? object : NULL;
 }
 
-void tb_kv_refused(struct tb *tb, const char *here, const char *call, const void *object, int error)
-{
-	tb_must(tb, here, call, IS_ERR(object) ? (int)PTR_ERR(object) : 0, -error);
-}
-
 /* Each byte differs from its neighbours and from those a page away. */
 static void pattern(uint8_t *at, size_t bytes, unsigned seed)
 {

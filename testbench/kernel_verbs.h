@@ -68,9 +68,6 @@ void tb_kv_close(struct tb *tb, const char *here, struct kv *kv);
 /* An object as ERR_PTR functions return it: NULL after a failure, which fails the run. */
 #define kv_made(call) tb_kv_made(tb, TB_HERE, #call, call)
 void *tb_kv_made(struct tb *tb, const char *here, const char *call, void *object);
-/* It must fail with that errno. */
-#define kv_refused(error, call) tb_kv_refused(tb, TB_HERE, #call, call, error)
-void tb_kv_refused(struct tb *tb, const char *here, const char *call, const void *object, int error);
 /* Sleeps until *flag reaches `want`, at most 10 s. */
 #define kv_until(counter, want) tb_kv_until(tb, TB_HERE, #counter, counter, want)
 bool tb_kv_until(struct tb *tb, const char *here, const char *text, const unsigned *counter, unsigned want);

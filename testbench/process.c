@@ -288,17 +288,6 @@ static void worker_wake(struct process *p)
 		platform->ops->waitq_wake_all(platform, p->uv.waitq);
 }
 
-void tb_begin_in(struct tb *tb, const char *here, struct process *p, int (*fn)(void *arg),
-		 void *arg)
-{
-	if (!tb_go(tb, here) || !p)
-		return;
-	p->step = fn;
-	p->step_arg = arg;
-	p->stepping = true;
-	worker_wake(p);
-}
-
 static bool step_done(struct tb *tb, void *arg)
 {
 	const struct process *p = arg;
@@ -311,9 +300,12 @@ void tb_run_in(struct tb *tb, const char *here, struct process *p, const char *n
 {
 	char expected[TEXT_CHARS], got[TEXT_CHARS];
 
-	tb_begin_in(tb, here, p, fn, arg);
 	if (!tb_go(tb, here) || !p)
 		return;
+	p->step = fn;
+	p->step_arg = arg;
+	p->stepping = true;
+	worker_wake(p);
 	snprintf(expected, sizeof(expected), "%s at %s gives %d", name, p->end->name, result);
 	if (!tb_wait(tb, step_done, p, tb_now(tb) + CFG_S(EXIT_LIMIT_S)) || p->done) {
 		tb_fail(tb, here, expected, p->done ? "the process has ended" : "it does not end");

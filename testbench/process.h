@@ -69,10 +69,6 @@ int tb_await_exit(struct tb *tb, const char *here, struct process *p);
 struct process *tb_start_worker(struct tb *tb, const char *here, struct tb_end *end);
 void tb_run_in(struct tb *tb, const char *here, struct process *worker, const char *name,
 	       int (*fn)(void *arg), void *arg, int result);
-/* Lets it begin and does not wait. */
-#define begin_in(worker, fn, arg) tb_begin_in(tb, TB_HERE, worker, fn, arg)
-void tb_begin_in(struct tb *tb, const char *here, struct process *worker, int (*fn)(void *arg),
-		 void *arg);
 void tb_end_worker(struct tb *tb, const char *here, struct process *worker);
 /* At once, wherever it is. */
 #define kill_process(process) tb_kill_process(tb, TB_HERE, process)

@@ -56,7 +56,6 @@ struct soak_qp {
 	unsigned depth, quiet /* requests since the last signalled one */;
 	uint8_t *landing; /* a ring, used in the order of the requests */
 	uint64_t land_head, land_end[SOAK_RING];
-	unsigned rd_atomic;
 	bool marker_due;
 	struct drv_qp *target;  /* XRC: where the peer's messages arrive; qp sends */
 	struct drv_mw *mw;      /* the peer reaches the window by its key */

@@ -31,7 +31,7 @@ static const struct tb_setup setup_defaults = {
 		     IBV_ACCESS_REMOTE_ATOMIC,
 };
 
-struct tb_setup tb_setup_complete(const struct tb_setup *setup)
+static struct tb_setup tb_setup_complete(const struct tb_setup *setup)
 {
 	struct tb_setup s = *setup;
 

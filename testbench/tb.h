@@ -81,8 +81,6 @@ struct tb {
 	void *on_failure_arg;
 };
 
-/* To be called before machine_create(): what the setup's zeros mean. */
-struct tb_setup tb_setup_complete(const struct tb_setup *setup);
 /* 0 or -ENOMEM. The trace may be NULL when the scenario is unobserved. */
 int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *machine,
 	      struct trace *trace, const struct config *config);

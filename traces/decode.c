@@ -10,7 +10,7 @@ enum {
 	BYTES_SHOWN = 32, /* of a range of bytes */
 };
 
-void decode_name(struct trace_text *t, const char *name)
+static void decode_name(struct trace_text *t, const char *name)
 {
 	for (; *name; name++)
 		trace_text_add(t, "%c", tolower((unsigned char)*name));

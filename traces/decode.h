@@ -33,8 +33,6 @@ void decode_aeth(struct trace_text *t, const struct aeth *aeth);
 /* ", name value" for each field that is not 0 and lies in bytes [from, to) of the layout. */
 void decode_fields(struct trace_text *t, const struct layout *l, const uint8_t *bytes,
 		   uint32_t from, uint32_t to);
-/* Adds a name of the rows in lower case. */
-void decode_name(struct trace_text *t, const char *name);
 /* The name of a code, or prefix and hex number where there is none. */
 void decode_code(struct trace_text *t, const char *name, const char *prefix, uint32_t code);
 

@@ -190,18 +190,3 @@ const struct trace_sink_ops trace_log_ops = {
 	.close = log_close,
 	.kinds = TRACE_KINDS_TEXT,
 };
-
-static void tail_line(void *arg, const struct trace_record *r)
-{
-	struct trace_text t = {0};
-
-	trace_log_line(&t, r);
-	if (t.s)
-		fputs(t.s, arg);
-	trace_text_free(&t);
-}
-
-void trace_tail_print(struct trace *tr, FILE *out)
-{
-	trace_recent_each(tr, tail_line, out);
-}

@@ -39,11 +39,6 @@ const char *run_class_text(enum run_class class)
 	return class_texts[class];
 }
 
-const char *run_class_word(enum run_class class)
-{
-	return class_words[class];
-}
-
 uint32_t run_classes_parse(const char *list)
 {
 	uint32_t classes = 0;

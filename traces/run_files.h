@@ -101,7 +101,6 @@ uint32_t *run_files_streams(const struct run_files *run, uint32_t classes, const
 /* Classes of a list such as "out,in,completions"; 0 when a word is none. */
 uint32_t run_classes_parse(const char *list);
 const char *run_class_text(enum run_class class);
-const char *run_class_word(enum run_class class);
 /* "packets out, hca0" */
 void run_stream_name(uint64_t key, char *buf, size_t size);
 

@@ -215,8 +215,6 @@ static inline void trace_advance(struct trace *tr, uint64_t now_ps)
  * points on. Of bytes the first 128 are kept.
  */
 int trace_tail_keep(struct trace *tr, uint32_t n, uint32_t kinds);
-/* Prints them as log lines, oldest first, those held for later too. */
-void trace_tail_print(struct trace *tr, FILE *out);
 /* Prints the packets and fault plan actions among them as a ladder between hca0 (left) and hca1
  * (right), from that time on. */
 void trace_ladder_print(struct trace *tr, uint64_t from_ps, FILE *out);

@@ -174,8 +174,6 @@ static inline uint32_t cm_remote(const struct cm_id *id)
 void cm_set_state(struct cm_id *id, enum ib_cm_state state);
 /* Calls the handler; the id may be gone afterwards. */
 void cm_deliver(struct cm_id *id, struct ib_cm_event *event);
-/* The same of an event with nothing but a status. */
-void cm_deliver_simple(struct cm_id *id, enum ib_cm_event_type type);
 /* Nothing waits for an answer any more. */
 void cm_cancel(struct cm_id *id);
 
@@ -205,10 +203,7 @@ int cm_reply(struct cm_device *cm, const struct cm_work *work, const struct smp 
 int cm_check_data(const void *data, unsigned len, unsigned room);
 void cm_fill_rej(struct cm_id *id, struct smp *smp, enum ib_cm_rej_reason reason, const void *ari,
 		 uint8_t ari_length, const void *data, uint8_t len);
-void cm_fill_mra(const struct cm_id *id, struct smp *smp, enum cm_message message, const void *data,
-		 uint8_t len);
 void cm_fill_dreq(struct cm_id *id, struct smp *smp, const void *data, uint8_t len);
-void cm_fill_drep(const struct cm_id *id, struct smp *smp, const void *data, uint8_t len);
 /* For a message of an id that there is not. */
 void cm_issue_rej(struct cm_device *cm, const struct cm_work *work, enum ib_cm_rej_reason reason,
 		  enum cm_message rejected, const void *ari, uint8_t ari_length);

@@ -114,7 +114,7 @@ void cm_deliver(struct cm_id *id, struct ib_cm_event *event)
 	cm->p->ops->waitq_wake_all(cm->p, cm->gone);
 }
 
-void cm_deliver_simple(struct cm_id *id, enum ib_cm_event_type type)
+static void cm_deliver_simple(struct cm_id *id, enum ib_cm_event_type type)
 {
 	struct ib_cm_event event = {.event = type};
 

@@ -307,7 +307,7 @@ int ib_send_cm_dreq(struct ib_cm_id *cm_id, const void *data, uint8_t len)
 	return rc;
 }
 
-void cm_fill_drep(const struct cm_id *id, struct smp *smp, const void *data, uint8_t len)
+static void cm_fill_drep(const struct cm_id *id, struct smp *smp, const void *data, uint8_t len)
 {
 	struct cm_drep *drep = (struct cm_drep *)smp;
 
@@ -418,8 +418,8 @@ void cm_issue_rej(struct cm_device *cm, const struct cm_work *work, enum ib_cm_r
 	cm_reply(cm, work, &smp);
 }
 
-void cm_fill_mra(const struct cm_id *id, struct smp *smp, enum cm_message message, const void *data,
-		 uint8_t len)
+static void cm_fill_mra(const struct cm_id *id, struct smp *smp, enum cm_message message,
+			const void *data, uint8_t len)
 {
 	struct cm_mra *mra = (struct cm_mra *)smp;
 

@@ -37,7 +37,7 @@ static bool same_addr(const struct sockaddr_storage *a, const struct sockaddr_st
 	return a->ss_family == b->ss_family && !memcmp(x, y, n);
 }
 
-bool cma_is_any(const struct sockaddr_storage *a)
+static bool cma_is_any(const struct sockaddr_storage *a)
 {
 	static const uint8_t zeros[16];
 	size_t n;
@@ -266,7 +266,7 @@ static void process_exit(struct uv_process *process)
 	free(p);
 }
 
-struct cma_process *cma_process_of(struct uv_process *process)
+static struct cma_process *cma_process_of(struct uv_process *process)
 {
 	struct cma_process *p = process->rdma;
 

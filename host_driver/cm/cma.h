@@ -89,8 +89,6 @@ int cma_addr_add(struct ib_device *device, const struct sockaddr *addr, const un
 
 /* --- for the library --- */
 
-/* NULL: no memory. */
-struct cma_process *cma_process_of(struct uv_process *process);
 int cma_channel_create(struct uv_process *process, struct cma_channel **channel);
 /* -EBUSY while ids use it. */
 int cma_channel_destroy(struct cma_channel *channel);

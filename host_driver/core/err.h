@@ -25,9 +25,4 @@ static inline bool IS_ERR(const void *ptr)
 	return (uintptr_t)ptr >= (uintptr_t)-MAX_ERRNO;
 }
 
-static inline bool IS_ERR_OR_NULL(const void *ptr)
-{
-	return !ptr || IS_ERR(ptr);
-}
-
 #endif

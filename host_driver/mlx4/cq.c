@@ -15,7 +15,8 @@ static struct cqe *cqe_at(const struct drv_buf *buf, uint32_t entries, uint32_t 
 	return drv_buf_at(buf, (size_t)(index & (entries - 1)) * CQE_SIZE);
 }
 
-struct cqe *drv_cq_next(const struct drv_cq *cq)
+/* The next entry that the software owns, NULL: none. */
+static struct cqe *drv_cq_next(const struct drv_cq *cq)
 {
 	struct cqe *e = cqe_at(&cq->buf, cq->entries, cq->ci);
 

@@ -342,29 +342,3 @@ int drv_profile_make(struct drv_profile *profile, const struct dev_cap *cap,
 	}
 	return profile->total > dev_cap_get_max_icm(cap) ? -ENOMEM : 0;
 }
-
-void *drv_icm_qpc(struct drv_device *dev, uint32_t qpn, uint64_t *bus)
-{
-	return drv_table_find(&dev->tables[DRV_T_QPC], qpn, bus);
-}
-
-void *drv_icm_cqc(struct drv_device *dev, uint32_t cqn, uint64_t *bus)
-{
-	return drv_table_find(&dev->tables[DRV_T_CQC], cqn, bus);
-}
-
-void *drv_icm_srqc(struct drv_device *dev, uint32_t srqn, uint64_t *bus)
-{
-	return drv_table_find(&dev->tables[DRV_T_SRQC], srqn, bus);
-}
-
-void *drv_icm_mpt(struct drv_device *dev, uint32_t key, uint64_t *bus)
-{
-	return drv_table_find(&dev->tables[DRV_T_DMPT], key >> 8, bus);
-}
-
-void *drv_icm_mtt(struct drv_device *dev, uint64_t mtt_addr, uint64_t *bus)
-{
-	return drv_table_find(&dev->tables[DRV_T_MTT],
-			      (uint32_t)(mtt_addr / dev->tables[DRV_T_MTT].entry_bytes), bus);
-}

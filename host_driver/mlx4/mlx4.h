@@ -137,7 +137,6 @@ int drv_uar_free(struct drv_uar *uar);
 int drv_pd_alloc(struct drv_device *dev, struct drv_pd **pd);
 /* -EBUSY while something uses it. */
 int drv_pd_free(struct drv_pd *pd);
-uint32_t drv_pd_num(const struct drv_pd *pd);
 
 int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **xrcd);
 int drv_xrcd_free(struct drv_xrcd *xrcd);

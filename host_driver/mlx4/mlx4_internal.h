@@ -451,17 +451,10 @@ void drv_mcgs_cleanup(struct drv_device *dev);
 /* SET_PORT and what the verbs part reads from the ports. */
 int drv_ports_init(struct drv_device *dev);
 
-/* MPTs. */
-int drv_mpt_alloc(struct drv_device *dev, uint32_t *index);
-void drv_mpt_free(struct drv_device *dev, uint32_t index);
-uint32_t drv_mpt_key(uint32_t index);
-
 void drv_cq_event(struct drv_device *dev, uint32_t cqn);
 void drv_async_event(struct drv_device *dev, const struct drv_event *event);
 /* Takes the completions of a QP out of a CQ. */
 void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp);
-/* The next entry that the software owns, NULL: none. */
-struct cqe *drv_cq_next(const struct drv_cq *cq);
 /* Everything but wr_id and the owner bit of one completion. */
 void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc);
 
@@ -485,14 +478,6 @@ struct drv_special_init {
 };
 int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init,
 			  struct drv_qp **qp);
-
-/* Where the context of an object, or an MTT entry, is in host memory; NULL when not mapped. The
- * device may have newer content cached. */
-void *drv_icm_qpc(struct drv_device *dev, uint32_t qpn, uint64_t *bus);
-void *drv_icm_cqc(struct drv_device *dev, uint32_t cqn, uint64_t *bus);
-void *drv_icm_srqc(struct drv_device *dev, uint32_t srqn, uint64_t *bus);
-void *drv_icm_mpt(struct drv_device *dev, uint32_t key, uint64_t *bus);
-void *drv_icm_mtt(struct drv_device *dev, uint64_t mtt_addr, uint64_t *bus);
 
 /* --- traces --- */
 

@@ -8,12 +8,12 @@
 
 /* --- MPT --- */
 
-uint32_t drv_mpt_key(uint32_t index)
+static uint32_t drv_mpt_key(uint32_t index)
 {
 	return index >> 24 | index << 8;
 }
 
-int drv_mpt_alloc(struct drv_device *dev, uint32_t *index)
+static int drv_mpt_alloc(struct drv_device *dev, uint32_t *index)
 {
 	int rc = drv_bitmap_alloc(&dev->mpts, index);
 
@@ -25,7 +25,7 @@ int drv_mpt_alloc(struct drv_device *dev, uint32_t *index)
 	return rc;
 }
 
-void drv_mpt_free(struct drv_device *dev, uint32_t index)
+static void drv_mpt_free(struct drv_device *dev, uint32_t index)
 {
 	drv_table_put(&dev->tables[DRV_T_DMPT], index);
 	drv_bitmap_free(&dev->mpts, index);
@@ -99,11 +99,6 @@ int drv_pd_free(struct drv_pd *pd)
 	drv_bitmap_free(&pd->dev->pds, pd->pdn);
 	free(pd);
 	return 0;
-}
-
-uint32_t drv_pd_num(const struct drv_pd *pd)
-{
-	return pd->pdn;
 }
 
 int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **out)
@@ -426,7 +421,7 @@ int drv_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus)
  * device, which SYNC_TPT makes look again. */
 static int mr_rereg_access(struct drv_mr *mr, unsigned access)
 {
-	struct mpt_entry *mpt = drv_icm_mpt(mr->dev, mr->key, NULL);
+	struct mpt_entry *mpt = drv_table_find(&mr->dev->tables[DRV_T_DMPT], mr->key >> 8, NULL);
 	int rc;
 
 	if (!mpt)

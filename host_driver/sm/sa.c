@@ -16,7 +16,6 @@ struct sm_sa {
 	unsigned port, life_time;
 	struct sm_port ports[SA_PORTS];
 	unsigned n_ports;
-	struct sm_sa_counters counters;
 };
 
 /* --- what there is --- */
@@ -136,14 +135,12 @@ static uint32_t path_get(struct sm_sa *sa, struct sa_mad *mad)
 	uint32_t status;
 
 	memcpy(&asked, sa_mad_data_cptr(mad), sizeof(asked));
-	sa->counters.gets++;
 	status = path_find(sa, &asked, sa_mad_get_component_mask(mad), &found);
 	if (status)
 		return status;
 	memset(sa_mad_data_ptr(mad), 0, sa_mad_data_size);
 	memcpy(sa_mad_data_ptr(mad), &found, sizeof(found));
 	sa_mad_set_attribute_offset(mad, sizeof(found) / 8);
-	sa->counters.answers++;
 	return MAD_STATUS_OK;
 }
 
@@ -201,13 +198,13 @@ static void request_came(void *arg, unsigned port, unsigned qpn, const struct dr
 	status = serve(sa, &mad);
 	mad_hdr_set_method(hdr, mad_hdr_get_method(hdr) | MAD_RESPONSE_BIT);
 	mad_hdr_set_status(hdr, status);
-	sa->counters.refusals += !!status;
 	drv_mad_send(sa->dev, port, qpn, &to, &mad);
 }
 
 /* --- life --- */
 
-int sm_sa_refresh(struct sm_sa *sa)
+/* Looks at both ends: LIDs, MTU and rate may have changed. */
+static int sm_sa_refresh(struct sm_sa *sa)
 {
 	struct sm_result r;
 	int rc = sm_discover(sa->dev, sa->port, NULL, &r);
@@ -245,9 +242,4 @@ void sm_sa_stop(struct sm_sa *sa)
 {
 	drv_mad_unserve(sa->dev, sa->port, MAD_CLASS_SUBN_ADM);
 	free(sa);
-}
-
-struct sm_sa_counters sm_sa_counters(const struct sm_sa *sa)
-{
-	return sa->counters;
 }

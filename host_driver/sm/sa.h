@@ -17,16 +17,9 @@ enum { SA_PORTS = 2, SA_LIFE_TIME = 12 /* 4.096 us * 2^12: 16.8 ms; below 18, th
 
 struct sm_sa;
 
-struct sm_sa_counters {
-	unsigned gets, answers, refusals; /* PathRecords asked for; records given; other answers */
-};
-
 /* The port is ACTIVE. 0, -ENOMEM, -EBUSY (it has one), -ENODEV, or what sm_discover gives.
  * `life_time` is the packet life time of all paths, code; 0: SA_LIFE_TIME. */
 int sm_sa_start(struct drv_device *dev, unsigned port, unsigned life_time, struct sm_sa **sa);
-/* Looks at both ends again: LIDs, MTU and rate may have changed. */
-int sm_sa_refresh(struct sm_sa *sa);
 void sm_sa_stop(struct sm_sa *sa);
-struct sm_sa_counters sm_sa_counters(const struct sm_sa *sa);
 
 #endif

@@ -72,10 +72,6 @@ void context_evict(struct hca *hca, enum context_use use, uint32_t number);
 void context_drop(struct hca *hca, enum context_use use, uint32_t number);
 /* The cached bytes if there are any, without time and without counting: dumps. */
 const void *context_peek(const struct hca *hca, enum context_use use, uint32_t number);
-/* The table of ICM, FW_TABLE_*, and the word for texts. */
-unsigned context_table(enum context_use use);
-const char *context_name(enum context_use use);
-size_t context_size(enum context_use use);
 size_t context_cache_footprint(const struct hca *hca);
 
 #endif

@@ -13,21 +13,6 @@ const struct context_use_row context_uses[CONTEXT_USES] = {
 	[CONTEXT_SRQ] = {"srqc", FW_TABLE_SRQC, CONTEXT_SRQ, 0, MISS_RECEIVE, SMALL_LINE},
 };
 
-unsigned context_table(enum context_use use)
-{
-	return context_uses[use].table;
-}
-
-const char *context_name(enum context_use use)
-{
-	return context_uses[use].name;
-}
-
-size_t context_size(enum context_use use)
-{
-	return context_uses[use].size;
-}
-
 static void sets_shape(struct tag_sets *use, uint64_t entries, uint64_t ways)
 {
 	use->count = entries > ways ? (uint32_t)(entries / ways) : 1;

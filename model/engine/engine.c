@@ -48,7 +48,7 @@ void waiter_queue_wake(struct waiter_queue *q)
 		w->wake(w);
 }
 
-void waiter_queue_remove(struct waiter_queue *q, struct waiter *w)
+static void waiter_queue_remove(struct waiter_queue *q, struct waiter *w)
 {
 	struct waiter **link = &q->first, *before = NULL;
 

@@ -96,7 +96,6 @@ struct waiter_queue {
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
 /* Takes all out first, then wakes them in order. */
 void waiter_queue_wake(struct waiter_queue *q);
-void waiter_queue_remove(struct waiter_queue *q, struct waiter *w);
 /* Takes it out of whatever queue it stands in: its owner goes away. */
 void waiter_cancel(struct waiter *w);
 /* Forgets all without waking: reset. */

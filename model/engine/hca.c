@@ -242,7 +242,8 @@ size_t hca_footprint(const struct hca *hca)
 {
 	return sizeof(*hca) + processor_footprint(hca) + icm_footprint(hca) +
 	       context_cache_footprint(hca) + translate_footprint(hca) +
-	       packet_pool_footprint(hca) + qp_table_footprint(hca);
+	       packet_pool_footprint(hca) + qp_table_footprint(hca) + wqe_fetch_footprint(hca) +
+	       retry_footprint(hca);
 }
 
 static const void *object_cached(struct hca *hca, enum hca_object type, uint32_t number)

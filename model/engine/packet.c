@@ -454,7 +454,10 @@ static const char *parse(struct packet *pkt)
 	return NULL;
 }
 
-int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
+/* Finds the parts of wire[0..len); 0, or with *why for the log: -EBADMSG when the link layer finds
+ * it malformed (LVer, length, VL: PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer,
+ * opcode, sizes). */
+static int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
 {
 	*why = parse_link(hca, pkt);
 	if (*why)

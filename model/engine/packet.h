@@ -151,10 +151,6 @@ void packet_seal(struct hca *hca, struct packet *pkt);
 /* Makes them now if they were left out: the bytes leave the model (trace, fault). */
 void packet_need_crcs(struct packet *pkt);
 
-/* Finds the parts of wire[0..len); 0, or with *why for the log: -EBADMSG when the link layer finds
- * it malformed (LVer, length, VL: PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer,
- * opcode, sizes). */
-int packet_parse(struct hca *hca, struct packet *pkt, const char **why);
 /* A packet has arrived, CRC-checked by link_port: parse, address and P_Key checks, QP look-up, then
  * requester_response(), responder_request(). Takes it over. */
 void packet_receive(struct hca *hca, struct packet *pkt);

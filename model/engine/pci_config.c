@@ -198,6 +198,11 @@ static void express_fill(struct pci_config *c, const struct hca_params *p)
 	set16(c, at + EXP_LINK_CTL2, speed, EXP_LINK_CTL2_WRITABLE);
 }
 
+static bool awake(const struct pci_config *config)
+{
+	return (config->value[HCA_PCI_CAP_PM + PM_CONTROL] & PM_STATE) != PM_D3;
+}
+
 /* Tells those who work by it. */
 static void control_changed(const struct pci_config *c, struct hca *hca)
 {
@@ -211,7 +216,7 @@ static void control_changed(const struct pci_config *c, struct hca *hca)
 	if (mrrs > hca->params->pcie_mrrs)
 		mrrs = (uint32_t)hca->params->pcie_mrrs;
 	pcie_configure(hca, mps, mrrs);
-	pcie_master_set(hca, pci_config_bus_master(c));
+	pcie_master_set(hca, get16(c, COMMAND) & COMMAND_MASTER && awake(c));
 	interrupt_intx_control(hca, get16(c, COMMAND) & COMMAND_INTX_OFF);
 	interrupt_control(hca, msix & MSIX_ENABLE, msix & MSIX_MASKED);
 }
@@ -271,16 +276,6 @@ void pci_config_write(struct pci_config *config, struct hca *hca, unsigned offse
 	if ((config->value[HCA_PCI_CAP_PM + PM_CONTROL] & PM_STATE) % PM_D3)
 		config->value[HCA_PCI_CAP_PM + PM_CONTROL] = power;
 	control_changed(config, hca);
-}
-
-static bool awake(const struct pci_config *config)
-{
-	return (config->value[HCA_PCI_CAP_PM + PM_CONTROL] & PM_STATE) != PM_D3;
-}
-
-bool pci_config_bus_master(const struct pci_config *config)
-{
-	return get16(config, COMMAND) & COMMAND_MASTER && awake(config);
 }
 
 bool pci_config_memory(const struct pci_config *config)

@@ -26,8 +26,6 @@ uint32_t pci_config_read(const struct pci_config *config, const struct hca *hca,
 			 unsigned size);
 void pci_config_write(struct pci_config *config, struct hca *hca, unsigned offset, unsigned size,
 		      uint32_t value);
-
-bool pci_config_bus_master(const struct pci_config *config);
 bool pci_config_memory(const struct pci_config *config);
 
 #endif

@@ -79,11 +79,6 @@ void pci_function_reset(struct hca *hca, bool full)
 	}
 }
 
-bool pci_bus_master(const struct hca *hca)
-{
-	return pci_config_bus_master(&hca->pci->config);
-}
-
 uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size)
 {
 	uint32_t value = pci_config_read(&hca->pci->config, hca, offset, size);
@@ -99,11 +94,6 @@ void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t 
 }
 
 /* --- HCR --- */
-
-bool hcr_pending(const struct hca *hca)
-{
-	return hcr_get_go(&hca->pci->hcr);
-}
 
 /* The mailbox of a command as the trace shows it; NULL where the command has none. */
 static const void *mailbox(struct hca *hca, uint64_t bus, bool in, uint8_t buf[MAILBOX_SIZE])

@@ -29,8 +29,6 @@ void pci_function_reset(struct hca *hca, bool full);
 void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 			unsigned size);
 void pci_function_read(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size);
-/* Bus master enabled and in power state D0. */
-bool pci_bus_master(const struct hca *hca);
 
 /* For the processor: the latched command (7 dwords, host order), and its end: stores out_param and
  * status and clears GO last. */
@@ -38,7 +36,5 @@ void hcr_latched(const struct hca *hca, uint32_t hcr[7]);
 void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status);
 /* Fills the error buffer, layout err_buf; @code is an enum err_buf_cause. */
 void error_buffer_set(struct hca *hca, uint32_t code, uint32_t detail);
-/* A command stands in HCR and is not done. */
-bool hcr_pending(const struct hca *hca);
 
 #endif

@@ -45,7 +45,7 @@ void requester_path_changed(struct qp *qp, const struct qpc *qpc)
 	refresh(qp, qpc);
 }
 
-void requester_load(struct qp *qp, const struct qpc *qpc)
+static void requester_load(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
 
@@ -421,10 +421,9 @@ static bool path_has_room(struct send_step *s)
 
 	if (__builtin_expect(!code, 1))
 		return true;
-	backlog = static_rate_backlog_ps(s->hca, s->send->port,
-					 (uint16_t)(av ? wqe_datagram_get_rlid(av)
-						       : qp_path_get_rlid(path)),
-					 code);
+	backlog = static_rate_backlog_ps(
+		s->hca, s->send->port,
+		(uint16_t)(av ? wqe_datagram_get_rlid(av) : qp_path_get_rlid(path)), code);
 	s->send->rate_wait = backlog > window;
 	if (!s->send->rate_wait)
 		return true;

@@ -27,7 +27,7 @@
 	S(WAIT_ACK, "waits for acknowledges", "requester_progress")                                \
 	S(WAIT_READS, "waits for reads and atomics", "requester_progress")                         \
 	S(WAIT_CREDITS, "waits for credits", "requester_progress")                                 \
-	S(WAIT_RATE, "waits for its path's static rate", "scheduler")                               \
+	S(WAIT_RATE, "waits for its path's static rate", "scheduler")                              \
 	S(WAIT_RNR, "waits for the receiver", "requester_timeout")                                 \
 	S(WAIT_COMPLETION, "waits for earlier work before its error", "requester_progress")        \
 	S(DRAINED, "drained", "qp_resume")
@@ -77,7 +77,6 @@ static inline uint32_t send_entry_packets(const struct qp_send *send, const stru
 }
 
 /* requester.c */
-void requester_load(struct qp *qp, const struct qpc *qpc);
 void requester_save(struct qp *qp, struct qpc *qpc);
 
 /* requester_packet.c */

@@ -36,7 +36,7 @@ void packet_queue_remove(struct packet_queue *q, struct packet *pkt)
 	}
 }
 
-void packet_queue_free(struct packet_queue *q)
+static void packet_queue_free(struct packet_queue *q)
 {
 	struct packet *pkt;
 
@@ -74,8 +74,9 @@ enum verdict resp_access_verdict(int err, enum verdict refused)
 
 static void __attribute__((noinline)) trace_work(const struct resp_run *x)
 {
-	HCA_TRACE_AT(x->hca, TP_RESP_RUN, x->pkt->ready_ps - x->hca->params->responder_latency, .qpn = x->qp->qpn, .corr = x->pkt->psn,
-		     .text = x->pkt->op->name, .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
+	HCA_TRACE_AT(x->hca, TP_RESP_RUN, x->pkt->ready_ps - x->hca->params->responder_latency,
+		     .qpn = x->qp->qpn, .corr = x->pkt->psn, .text = x->pkt->op->name,
+		     .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
 }
 
 /* Takes the next packet; ready_ps becomes the time at which its DMA or response may leave. */

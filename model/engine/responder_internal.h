@@ -51,10 +51,10 @@ enum resp_mark {
 	MARK_READY = 1 << 1,   /* response: may leave */
 	MARK_READ = 1 << 2, /* not a packet: a READ to be cut into responses, struct read_job in its
 			       buffer */
-	MARK_FAILED = 1 << 3, /* response: instead of it goes the NAK of packet.verdict */
-	MARK_LAST = 1 << 4,   /* response: the last one of a READ or atomic */
+	MARK_FAILED = 1 << 3,    /* response: instead of it goes the NAK of packet.verdict */
+	MARK_LAST = 1 << 4,      /* response: the last one of a READ or atomic */
 	MARK_RESOURCES = 1 << 6, /* request: the QP's responder resources have been at hand */
-	MARK_AGAIN = 1 << 5,  /* with MARK_READ or MARK_LAST: of a READ that is repeated */
+	MARK_AGAIN = 1 << 5,     /* with MARK_READ or MARK_LAST: of a READ that is repeated */
 };
 
 enum {
@@ -105,7 +105,6 @@ static inline struct packet *packet_queue_pop(struct packet_queue *q)
 }
 
 void packet_queue_remove(struct packet_queue *q, struct packet *pkt);
-void packet_queue_free(struct packet_queue *q);
 
 /* responder.c */
 /* The machine may be able to go on: something it may wait for is there. May free the QP's private
@@ -219,7 +218,6 @@ bool read_job_has_room(const struct qp *qp, struct packet *job);
  * context or a translation. */
 bool read_job_step(struct qp *qp, struct packet *job);
 
-
 /* srq.c */
 /*
  * Reads a doorbell record unless one is being read; when it is there record_fresh is set and the
@@ -227,7 +225,6 @@ bool read_job_step(struct qp *qp, struct packet *job);
  * need may be old.
  */
 void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked);
-bool record_is_fresh(const struct qp *qp, uint32_t srqn);
 bool record_is_asked(const struct qp *qp, uint32_t srqn);
 /* Sets rx_rq_posted from a fresh record of the QP's own queue, with the rule rq_overposted. */
 void record_merge(struct qp *qp, struct qpc *qpc);

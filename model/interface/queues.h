@@ -387,7 +387,6 @@ enum queue_facts {
 	CQE_INIT_BYTE = 0xcc, /* what silicon fills a new CQ with; bit 7 of the last byte makes it
 				 the device's */
 	CQE_OWNER_OFFSET = 0x1f,
-	EQE_OWNER_OFFSET = 0x1f,
 	UD_GRH_AREA = 40,            /* bytes in front of every UD receive */
 	QUEUE_INDEX_MASK = 0xffffff, /* consumer and producer indices of CQs and EQs */
 };

@@ -170,8 +170,6 @@ enum uar_page {
  */
 enum blueflame {
 	BF_LOG_REG_SIZE = 9,
-	BF_REG_SIZE = 1 << BF_LOG_REG_SIZE,
-	BF_BUF_SIZE = BF_REG_SIZE / 2,
 	BF_LOG_REGS_PER_PAGE = 3,
 	BF_UNIT = 64,
 };

@@ -62,7 +62,7 @@ static const struct hcr_status_row hcr_status_rows[] = {HCR_STATUSES(HCR_STATUS_
 #define WQE_OP(name, code, props, services, meaning) [code] = {#name, props, services, meaning},
 const struct wqe_op wqe_ops[WQE_OPCODES_MAX] = {WQE_OPCODES(WQE_OP)};
 
-#define CQE_SYNDROME_ROW(name, code, wc, wc_name) {#name, CQE_SYND_##name, wc, wc_name},
+#define CQE_SYNDROME_ROW(name, code, wc, wc_name) {#name, CQE_SYND_##name},
 static const struct cqe_syndrome_row cqe_syndrome_rows[] = {CQE_SYNDROMES(CQE_SYNDROME_ROW)};
 
 #define EVENT_ROW(name, code, layout, meaning) {#name, EVENT_##name, &layout_##layout, meaning},

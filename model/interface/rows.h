@@ -91,8 +91,6 @@ struct wqe_op {
 struct cqe_syndrome_row {
 	const char *name;
 	enum cqe_syndrome syndrome;
-	int wc_status; /* ibv_wc_status */
-	const char *wc_name;
 };
 
 struct event_row {
@@ -101,8 +99,6 @@ struct event_row {
 	const struct layout *layout; /* of the whole EQE */
 	const char *meaning;
 };
-
-enum { WC_GENERAL_ERR = 21 }; /* ibv_wc_status of a syndrome without a row */
 
 #define LAYOUT_DECLARE(id, size, rows, meaning) extern const struct layout layout_##id;
 extern const struct layout layout_none;

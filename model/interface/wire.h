@@ -496,13 +496,11 @@ enum wire_facts {
 	MSN_MASK = 0xffffff,
 	LID_PERMISSIVE = 0xffff,
 	LID_MCAST_FIRST = 0xc000,
-	LID_MCAST_LAST = 0xfffe,
 	VL_MANAGEMENT = 15,
 	PKEY_DEFAULT = 0xffff,
 	PKEY_FULL_MEMBER = 0x8000,
 	QPN_SMI = 0,
 	QPN_GSI = 1,
-	QPN_MCAST = 0xffffff,
 	MAD_BYTES = 256,
 	MAD_BASE_VERSION = 1,
 	MAD_RESPONSE_BIT = 0x80,
@@ -542,16 +540,6 @@ static inline void sl2vl_set(struct sl2vl *t, unsigned int sl, uint32_t vl)
 	uint8_t *b = &t->b[sl / 2];
 
 	*b = (uint8_t)(sl & 1 ? (*b & 0xf0) | (vl & 0xf) : (*b & 0x0f) | (vl & 0xf) << 4);
-}
-
-static inline uint32_t vlarb_get_vl(const struct vlarb *t, unsigned int n)
-{
-	return t->b[2 * n] & 0xf;
-}
-
-static inline uint32_t vlarb_get_weight(const struct vlarb *t, unsigned int n)
-{
-	return t->b[2 * n + 1];
 }
 
 static inline void vlarb_set(struct vlarb *t, unsigned int n, uint32_t vl, uint32_t weight)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { COMMANDS_MAX = 16, PATCHES = 15, LIVE = 0x80, IMMEDIATE = 0x40, OUT = 0x20, BARE = 0xff };
+enum { COMMANDS_MAX = 16, PATCHES = 15, LIVE = 0x80, IMMEDIATE = 0x40, OUT = 0x20 };
 
 static const uint16_t opcodes[] = {
 #define OPCODE(name, code, ...) code,

@@ -45,7 +45,8 @@ enum perf_category perf_category_of(const struct perf_point *point)
 	return PERF_CAT_MESSAGE_RATE;
 }
 
-double perf_error_percent(const struct perf_result *result)
+/* 100 * (simulated - published) / published */
+static double perf_error_percent(const struct perf_result *result)
 {
 	return 100 * (result->simulated - result->point->published) / result->point->published;
 }

@@ -30,9 +30,6 @@ enum perf_category {
 enum perf_category perf_category_of(const struct perf_point *point);
 const char *perf_category_name(enum perf_category category);
 
-/* 100 * (simulated - published) / published */
-double perf_error_percent(const struct perf_result *result);
-
 void perf_table_print(const struct perf_results *results, FILE *out);
 /* Mean absolute errors; rows that failed do not count, and are counted. */
 void perf_means_print(const struct perf_results *results, FILE *out);

@@ -326,7 +326,8 @@ void perf_receives_post(struct perf_thread *t, struct drv_qp *qp, unsigned each)
 	}
 }
 
-unsigned perf_poll(struct perf_thread *t, struct drv_cq *cq, unsigned n)
+/* As perf_take, without waiting. */
+static unsigned perf_poll(struct perf_thread *t, struct drv_cq *cq, unsigned n)
 {
 	struct drv_wc wc[WC_LIST];
 	int got = drv_cq_poll(cq, (int)(n < WC_LIST ? n : WC_LIST), wc);

@@ -96,8 +96,6 @@ struct perf_request {
 void perf_post(struct perf_thread *t, const struct perf_request *r);
 /* Until a completion is there: takes up to n, all successful. */
 unsigned perf_take(struct perf_thread *t, struct drv_cq *cq, unsigned n);
-/* The same without waiting. */
-unsigned perf_poll(struct perf_thread *t, struct drv_cq *cq, unsigned n);
 
 /* The thread's function runs in a host thread of its side. */
 void perf_start(struct perf_thread *t, const char *name, void (*fn)(void *thread));

@@ -9,7 +9,6 @@ enum {
 	VARIANT = 0x2a,
 	KEY = INDEX << 8 | VARIANT,
 	PD = 0x11,
-	ALL_RIGHTS = 31,
 	PAGE = 4096,
 };
 

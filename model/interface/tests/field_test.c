@@ -337,7 +337,7 @@ static void test_queue_entries(void **state)
 	CHECK(eqe_cmd, out_param, 1, 0x10, 0, 0, 0, 0, 0, 0, 0, 1);
 	CHECK(eqe_port, port, 2, 0x0c, 0x20, 0, 0, 0);
 	CHECK(eqe_port_mng, gid_prefix, 1, 0x14, 0, 0, 0, 0, 0, 0, 0, 1);
-	assert_int_equal(cqe_syndrome_find(0x16)->wc_status, 13);
+	assert_int_equal(cqe_syndrome_find(0x16)->syndrome, 0x16);
 	assert_null(cqe_syndrome_find(0x03));
 	assert_ptr_equal(event_row_find(0x0a)->layout, &layout_eqe_cmd);
 	assert_null(wqe_op_find(0x1e)->name);
