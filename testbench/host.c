@@ -1,23 +1,12 @@
 /* See host.h. */
-#include "testbench/host.h"
-
-#include "testbench/host_memory.h"
-#include "traces/trace.h"
+#include "testbench/host_impl.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOST_VECTORS = 2048, CACHE_LINE = 64 };
-
-struct irq {
-	struct event arrival; /* message until handler */
-	struct host *host;
-	void (*handler)(void *arg);
-	void *arg;
-	bool pending;
-};
+enum { CACHE_LINE = 64 };
 
 /* A thread that waits for a write to memory, for a wait queue, or for time. On the waiting thread's
  * stack. */
@@ -35,28 +24,6 @@ struct platform_waitq {
 	struct sleeper *first;
 };
 
-struct host {
-	struct platform platform; /* first: the ops cast back */
-	struct kernel *kernel;
-	struct event_core *core;
-	struct kernel_hca *hca;
-	struct trace *trace;
-	const struct host_params *params;
-	struct host_memory memory;
-	struct host_config config;
-	uint64_t debt_ps; /* CPU time spent and not yet waited for */
-	struct sleeper *watchers;
-	struct irq *irqs;
-	unsigned irqs_pending;
-	struct kernel_thread *irq_thread;
-	bool irq_thread_idle;
-};
-
-static struct host *host_of(struct platform *p)
-{
-	return (struct host *)p;
-}
-
 /* --- traces --- */
 
 static bool op_trace_on(struct platform *p)
@@ -64,8 +31,7 @@ static bool op_trace_on(struct platform *p)
 	return trace_on(host_of(p)->trace, TP_DRV_ENTER);
 }
 
-/* A record of the thread that runs. */
-static void emit(struct host *host, enum trace_point point, const char *text, uint64_t arg)
+void host_emit(struct host *host, enum trace_point point, const char *text, uint64_t arg)
 {
 	const struct kernel_thread *thread = kernel_thread_self(host->kernel);
 	const char *name = thread ? kernel_thread_name(thread) : "";
@@ -86,7 +52,7 @@ static void emit(struct host *host, enum trace_point point, const char *text, ui
 static void emit_wait(struct host *host, enum trace_point point, const char *why)
 {
 	if (trace_on(host->trace, point))
-		emit(host, point, why, 0);
+		host_emit(host, point, why, 0);
 }
 
 static void op_trace_call(struct platform *p, bool enter, const char *name, const char *args)
@@ -96,7 +62,7 @@ static void op_trace_call(struct platform *p, bool enter, const char *name, cons
 	if (!op_trace_on(p))
 		return;
 	snprintf(text, sizeof(text), "%s%s%s", name, args && *args ? " " : "", args ? args : "");
-	emit(host_of(p), enter ? TP_DRV_ENTER : TP_DRV_EXIT, text, 0);
+	host_emit(host_of(p), enter ? TP_DRV_ENTER : TP_DRV_EXIT, text, 0);
 }
 
 /* --- time --- */
@@ -281,94 +247,6 @@ static void op_thread_start(struct platform *p, const char *name, void (*fn)(voi
 	kernel_thread_start(host_of(p)->kernel, name, fn, arg);
 }
 
-/* --- interrupts --- */
-
-static void irq_arrived(struct event *ev)
-{
-	struct irq *irq = (struct irq *)ev;
-	struct host *host = irq->host;
-
-	if (!irq->pending)
-		host->irqs_pending++;
-	irq->pending = true;
-	if (host->irq_thread_idle)
-		kernel_thread_wake(host->irq_thread);
-}
-
-static void irq_loop(void *arg)
-{
-	struct host *host = arg;
-
-	for (;;) {
-		for (unsigned v = 0; v < HOST_VECTORS && host->irqs_pending; v++) {
-			struct irq *irq = &host->irqs[v];
-
-			if (!irq->pending)
-				continue;
-			irq->pending = false;
-			host->irqs_pending--;
-			if (!irq->handler)
-				continue;
-			if (trace_on(host->trace, TP_IRQ_ENTER))
-				emit(host, TP_IRQ_ENTER, NULL, v);
-			irq->handler(irq->arg);
-			if (trace_on(host->trace, TP_IRQ_EXIT))
-				emit(host, TP_IRQ_EXIT, NULL, v);
-		}
-		if (host->irqs_pending)
-			continue;
-		host->irq_thread_idle = true;
-		kernel_thread_wait(host->kernel);
-		host->irq_thread_idle = false;
-	}
-}
-
-static void memory_msi(void *ctx, uint64_t address, uint32_t data)
-{
-	struct host *host = ctx;
-
-	if (address != HOST_MSI_ADDRESS || data >= HOST_VECTORS)
-		return;
-	if (!event_is_set(&host->irqs[data].arrival))
-		event_set(host->core, &host->irqs[data].arrival,
-			  host->core->now_ps + host->params->host_interrupt_latency);
-}
-
-static void memory_intx(void *ctx, bool asserted)
-{
-	if (asserted)
-		memory_msi(ctx, HOST_MSI_ADDRESS, 0);
-}
-
-static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg),
-			  void *arg)
-{
-	struct host *host = host_of(p);
-
-	if (vector >= HOST_VECTORS)
-		return -EINVAL;
-	if (host->irqs[vector].handler)
-		return -EBUSY;
-	host->irqs[vector].handler = handler;
-	host->irqs[vector].arg = arg;
-	return 0;
-}
-
-static void op_irq_free(struct platform *p, unsigned vector)
-{
-	struct host *host = host_of(p);
-
-	if (vector >= HOST_VECTORS)
-		return;
-	host->irqs[vector].handler = NULL;
-}
-
-static void op_msi_message(struct platform *p, unsigned vector, uint64_t *address, uint32_t *data)
-{
-	*address = HOST_MSI_ADDRESS;
-	*data = vector;
-}
-
 /* --- the device --- */
 
 static uint32_t op_config_read(struct platform *p, unsigned offset, unsigned size)
@@ -475,9 +353,9 @@ static const struct platform_ops ops = {
 	.user_free = op_user_free,
 	.dma_map = op_dma_map,
 	.dma_unmap = op_dma_unmap,
-	.irq_request = op_irq_request,
-	.irq_free = op_irq_free,
-	.msi_message = op_msi_message,
+	.irq_request = host_irq_request,
+	.irq_free = host_irq_free,
+	.msi_message = host_irq_describe,
 	.now_ps = op_now,
 	.sleep_ps = op_sleep,
 	.cpu_ps = op_cpu,
@@ -540,8 +418,8 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		.write = bus_write,
 		.range = bus_range,
 		.written = memory_written,
-		.msi = memory_msi,
-		.intx = memory_intx,
+		.msi = host_irq_message,
+		.intx = host_irq_intx,
 		.guest_error = bus_guest_error,
 		.catastrophe = bus_catastrophe,
 	};
@@ -557,17 +435,13 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 	host->trace = config->trace;
 	host->params = config->params;
 	host->config = *config;
-	host->irqs = calloc(HOST_VECTORS, sizeof(*host->irqs));
-	if (!host->irqs || host_memory_create(&host->memory, config->params->host_memory,
-					      HOST_MEMORY_BUS, memory_address(config->index))) {
+	if (host_irqs_create(host) ||
+	    host_memory_create(&host->memory, config->params->host_memory, HOST_MEMORY_BUS,
+			       memory_address(config->index))) {
 		snprintf(err, err_size, "no address space for the memory of host %u",
 			 config->index);
 		host_destroy(host);
 		return NULL;
-	}
-	for (unsigned v = 0; v < HOST_VECTORS; v++) {
-		host->irqs[v].arrival.job = irq_arrived;
-		host->irqs[v].host = host;
 	}
 	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params,
 				      config->trace, config->fw_path, &memory, config->dmi, err,
@@ -576,7 +450,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		host_destroy(host);
 		return NULL;
 	}
-	host->irq_thread = kernel_thread_start(kernel, "irq", irq_loop, host);
+	host_irqs_start(host);
 	return host;
 }
 
@@ -585,7 +459,7 @@ void host_destroy(struct host *host)
 	if (!host)
 		return;
 	host_memory_destroy(&host->memory);
-	free(host->irqs);
+	host_irqs_destroy(host);
 	free(host);
 }
 
