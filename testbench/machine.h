@@ -1,6 +1,6 @@
 /*
- * The simulated installation: two hosts with an HCA each, a cable between their first ports (and second ones, where both have two), a
- * fault plan on the cable, a trace.
+ * The simulated installation: two hosts with an HCA each, a cable between their first ports (and
+ * second ones, where both have two), a fault plan on the cable, a trace.
  */
 #ifndef TESTBENCH_MACHINE_H
 #define TESTBENCH_MACHINE_H

@@ -1,6 +1,6 @@
 /*
  * Event queues: EQEs into host memory, arming, interrupts.
- * from: cqe_write, requester, responder, srq, link_port, processor; to: interrupt. Time:
+ * from: cqe_write, requester, responder, qp, srq, processor, pci_function; to: interrupt. Time:
  * [hca.event_queue].
  *
  * Indices and arm state live in the EQ's context. An armed EQ interrupts once and waits for the

@@ -1,7 +1,7 @@
 /*
  * A link port: virtual lanes, credits, serialisation, training, and the cable to the peer.
- * from: requester, responder (link_port_send); to: packet_receive() of the peer. Time: [hca.link]:
- * speed, width, encoding, delay, training, buffers.
+ * from: requester, responder, port_note (link_port_send); to: the peer's link_receive.c, and from
+ * there packet_receive(). Time: [hca.link]: speed, width, encoding, delay, training, buffers.
  *
  * Only packets that the port's state lets pass leave: VL15 from Initialize on, others in Armed
  * (receive) and Active.

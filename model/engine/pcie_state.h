@@ -1,5 +1,5 @@
-/* State of the PCIe link, shared by pcie.c (the device's DMA) and pcie_host.c (the host's
- * accesses). */
+/* State of the PCIe link, shared by pcie.c (the device's DMA), pcie_host.c (the host's accesses)
+ * and pcie_setup.c (what follows from parameters). */
 #ifndef MODEL_ENGINE_PCIE_STATE_H
 #define MODEL_ENGINE_PCIE_STATE_H
 

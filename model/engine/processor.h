@@ -1,7 +1,7 @@
 /*
  * The embedded processor in its chip: an rv32 core stepped by the event core, its registers
- * (model/interface/fwregs.h) and hardware helpers. from: pci_function (a command), link_port (port
- * changes), its own timer. Time: [hca.fw] clock, cycles an instruction.
+ * (model/interface/fwregs.h) and hardware helpers. from: pci_function (a command), link_port and
+ * port_note (a port), its own timer. Time: [hca.fw] clock, cycles an instruction.
  */
 #ifndef MODEL_ENGINE_PROCESSOR_H
 #define MODEL_ENGINE_PROCESSOR_H

@@ -1,7 +1,8 @@
 /*
- * The inside of the processor, shared by processor.c (the core and its time), processor_regs.c
- * and processor_ports.c (registers), processor_dma.c and processor_objects.c (hardware helpers). A helper is started by a
- * register and is busy until its own events end it; a load of its STATUS register waits meanwhile.
+ * The inside of the processor, shared by processor.c (the core and its time), processor_regs.c and
+ * processor_ports.c (registers), processor_dma.c and processor_objects.c (hardware helpers). A
+ * helper is started by a register and is busy until its own events end it; a load of its STATUS
+ * register waits meanwhile.
  */
 #ifndef MODEL_ENGINE_PROCESSOR_PRIV_H
 #define MODEL_ENGINE_PROCESSOR_PRIV_H

@@ -3,10 +3,10 @@
  * from: scheduler (requester_run), packet_receive (requester_response), retry; to: wqe_fetch,
  * translate, packet, link_port, cqe_write. Time: [hca.requester].
  *
- * requester_local.c: work requests on keys, done in the device;
  * requester.c: the steps that lead from a WQE to its next packet; requester_wqe.c: what stands in a
- * WQE; requester_packet.c: payload and headers, packets on their way out; requester_response.c:
- * responses; requester_complete.c: completions, errors, flushes.
+ * WQE; requester_packet.c: payload and headers, packets on their way out; requester_local.c: work
+ * requests on keys, done in the device; requester_response.c: responses; requester_complete.c:
+ * completions, errors, flushes.
  */
 #ifndef MODEL_ENGINE_REQUESTER_H
 #define MODEL_ENGINE_REQUESTER_H

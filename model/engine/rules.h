@@ -1,6 +1,7 @@
 /*
- * Guest errors: what software may not do to this device. Each is counted and traced with its rule's name and simulated time, answered as hardware
- * would, and never fatal to the simulator. Sources name the mlx4 facts (driver behaviour) or the InfiniBand specification (IBA).
+ * Guest errors: what software may not do to this device. Each is counted and traced with its rule's
+ * name and simulated time, answered as hardware would, and never fatal to the simulator. Sources
+ * name the mlx4 facts (driver behaviour) or the InfiniBand specification (IBA).
  */
 #ifndef MODEL_ENGINE_RULES_H
 #define MODEL_ENGINE_RULES_H

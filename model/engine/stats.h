@@ -1,6 +1,6 @@
 /*
- * Counters of one HCA, as rows: S(stage, counter, "meaning"). They become members of struct hca_stats named <stage>_<counter>, and keys
- * `<hca>.<stage>.<counter>` of stats.json.
+ * Counters of one HCA, as rows: S(stage, counter, "meaning"). They become members of struct
+ * hca_stats named <stage>_<counter>, and keys `<hca>.<stage>.<counter>` of stats.json.
  */
 #ifndef MODEL_ENGINE_STATS_H
 #define MODEL_ENGINE_STATS_H

@@ -1,12 +1,13 @@
 /*
  * WQEs from host memory: owner bits, prefetch of what follows, the WQE buffers of the device.
- * from: requester, srq; to: pcie, translate. Time: [hca.wqe_fetch].
+ * from: requester, scheduler (BlueFlame), srq; to: pcie, translate. Time: [hca.wqe_fetch].
  *
  * Send WQEs: wqe_fetch.entries of them are held, found by QP and index, the least recently used one
  * goes. They come by BlueFlame or by DMA reads, of which wqe_fetch.reads are under way at a time,
- * the others in the order in which they were asked for: of a few WQEs where a queue was at rest, of twice as many as the last one found, up to prefetch,
- * while it goes on; the next one begins when what the last one found is begun to be used. A WQE
- * that is needed once more (resending, READ responses) and has gone is read alone.
+ * the others in the order in which they were asked for: of a few WQEs where a queue was at rest, of
+ * twice as many as the last one found, up to prefetch, while it goes on; the next one begins when
+ * what the last one found is begun to be used. A WQE that is needed once more (resending, READ
+ * responses) and has gone is read alone.
  *
  * What was read for somebody stays until he has looked again, so that however few are held everyone
  * comes to his turn: a read to send from begins when it will find a line that nobody waits for; that

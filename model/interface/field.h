@@ -3,8 +3,9 @@
 /*
  * Rows of fields, and the typed accessors made from them.
  *
- * Everything the device shares with its driver or with the wire is big-endian bytes. A layout is a struct that holds
- * nothing but those bytes: it has alignment 1 and can be laid over any buffer. A field is a row. One list of rows gives
+ * Everything the device shares with its driver or with the wire is big-endian bytes. A layout is a
+ * struct that holds nothing but those bytes: it has alignment 1 and can be laid over any buffer. A
+ * field is a row. One list of rows gives
  *   - the accessors below (firmware, model, driver, tests),
  *   - the decoded view in logs and dumps (rows.h, host only).
  *
@@ -18,13 +19,14 @@
  *	CONTEXT_LAYOUTS(LAYOUT_DEFINE)
  *
  * F(layout, width, name, offset, hi, lo, meaning)
- *	Bits hi..lo of the big-endian word of `width` (8, 16, 32, 64) bits at byte `offset`; bit 0 is the least significant
- *	bit of that word. The setter cuts the value to the field and keeps the other bits of the word.
+ *	Bits hi..lo of the big-endian word of `width` (8, 16, 32, 64) bits at byte `offset`; bit 0 is
+ *	the least significant bit of that word. The setter cuts the value to the field and keeps the
+ *	other bits of the word.
  *		uint32_t layout_get_name(const struct layout *);	uint64_t for width 64
  *		void layout_set_name(struct layout *, uint32_t);
  * A(layout, width, name, offset, hi, lo, meaning)
- *	An aligned address. The value is not shifted: get returns the word's bits hi..lo in place, set stores the bits hi..lo of
- *	a plain address and keeps the others.
+ *	An aligned address. The value is not shifted: get returns the word's bits hi..lo in place, set
+ *	stores the bits hi..lo of a plain address and keeps the others.
  * B(layout, name, offset, size, meaning)
  *	A range of bytes.
  *		uint8_t *layout_name_ptr(struct layout *);

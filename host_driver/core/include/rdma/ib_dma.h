@@ -32,7 +32,8 @@ static inline int ib_dma_mapping_error(struct ib_device *dev, uint64_t dma_addr)
 	return dma_addr == DMA_MAPPING_ERROR;
 }
 
-/* Each entry by itself: how many (nents, or all that the list has), or 0: one cannot be mapped, and none is. */
+/* Each entry by itself: how many (nents, or all that the list has), or 0: one cannot be mapped, and
+ * none is. */
 int ib_dma_map_sg(struct ib_device *dev, struct scatterlist *sg, int nents,
 		  enum dma_data_direction direction);
 /* With what was given to ib_dma_map_sg. */

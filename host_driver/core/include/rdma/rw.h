@@ -44,9 +44,9 @@ struct rdma_rw_ctx {
 /*
  * Maps sg[sg_cnt] and prepares the transfer of everything from byte sg_offset on, from
  * (DMA_FROM_DEVICE: READ) or to (DMA_TO_DEVICE: WRITE) remote_addr of rkey. Returns how many work
- * requests it takes. -EINVAL: no bytes, fewer entries than sg_cnt, another direction, a port the device does not have;
- * -ENOMEM: an entry cannot be mapped, or host memory; -EAGAIN: not enough regions in the queue
- * pair's pool, now (or ever: it has max_rdma_ctxs).
+ * requests it takes. -EINVAL: no bytes, fewer entries than sg_cnt, another direction, a port the
+ * device does not have; -ENOMEM: an entry cannot be mapped, or host memory; -EAGAIN: not enough
+ * regions in the queue pair's pool, now (or ever: it has max_rdma_ctxs).
  */
 int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
 		     struct scatterlist *sg, uint32_t sg_cnt, uint32_t sg_offset,
