@@ -190,6 +190,7 @@ static int open_files(struct run *run)
 	rc = outdir_create(&run->dir, stderr);
 	if (rc)
 		return rc;
+	trace_snap(run->trace, (uint32_t)run->config.sim.pcapng_snaplen);
 	if (strcmp(list, "none") && *list) {
 		rc = trace_open(run->trace, list, run->dir.path, stderr);
 		if (rc)

@@ -219,6 +219,7 @@ static int open_files(struct serve *s)
 	s->quiet = s->trace->kinds;
 	if (!rc)
 		rc = outdir_create(&s->dir, stderr);
+	trace_snap(s->trace, (uint32_t)s->config.sim.pcapng_snaplen);
 	if (!rc && traced(s))
 		rc = trace_open(s->trace, s->run->traces, s->dir.path, stderr);
 	if (!rc)

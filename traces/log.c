@@ -146,7 +146,7 @@ void trace_log_line(struct trace_text *t, const struct trace_record *r)
 	trace_text_add(t, "\n");
 }
 
-static int log_open(void **sink, const char *path)
+static int log_open(void **sink, const char *path, uint32_t snap)
 {
 	struct log *s = calloc(1, sizeof(*s));
 	int ret;

@@ -41,6 +41,7 @@ struct interface {
 
 struct pcapng {
 	struct trace_file file;
+	uint32_t snap; /* bytes of a packet at most */
 	struct interface *interfaces[PORTS]; /* NULL: not described */
 	uint32_t ninterfaces;
 };
@@ -117,7 +118,7 @@ static void write_section(struct trace_file *f)
 	put_end(f, block, p);
 }
 
-static void write_interface(struct trace_file *f, uint8_t hca, uint8_t port)
+static void write_interface(struct trace_file *f, uint8_t hca, uint8_t port, uint32_t snap)
 {
 	static const uint8_t tsresol = PCAPNG_TSRESOL;
 	uint8_t block[96], *p = block;
@@ -128,14 +129,14 @@ static void write_interface(struct trace_file *f, uint8_t hca, uint8_t port)
 	p = put32(p, 0);
 	p = put16(p, PCAPNG_LINKTYPE_ERF);
 	p = put16(p, 0);
-	p = put32(p, 0); /* no snapshot length */
+	p = put32(p, snap < ERF_PACKET_MAX ? ERF_HEADER + snap : 0); /* 0: no limit */
 	p = put_option(p, PCAPNG_OPT_IF_NAME, name, (size_t)n);
 	p = put_option(p, PCAPNG_OPT_IF_TSRESOL, &tsresol, 1);
 	p = put32(p, 0);
 	put_end(f, block, p);
 }
 
-static int pcapng_open(void **sink, const char *path)
+static int pcapng_open(void **sink, const char *path, uint32_t snap)
 {
 	struct pcapng *s = calloc(1, sizeof(*s));
 	int ret;
@@ -147,6 +148,7 @@ static int pcapng_open(void **sink, const char *path)
 		free(s);
 		return ret;
 	}
+	s->snap = snap;
 	write_section(&s->file);
 	*sink = s;
 	return 0;
@@ -217,15 +219,15 @@ static uint64_t erf_time(uint64_t ns)
 	return (ns / second << 32) + (((ns % second) << 32) + second - 1) / second;
 }
 
-/* data: bytes of header and packet. */
-static uint8_t *put_erf(uint8_t *p, uint64_t ns, uint32_t data, uint32_t interface)
+/* kept: bytes of the record, len: of the packet on the wire. */
+static uint8_t *put_erf(uint8_t *p, uint64_t ns, uint32_t kept, uint32_t len, uint32_t interface)
 {
 	p = put64(p, erf_time(ns));
 	*p++ = ERF_TYPE_INFINIBAND;
 	*p++ = (uint8_t)(ERF_FLAG_VARYING | (interface & ERF_FLAG_INTERFACE));
-	p = put_be16(p, (uint16_t)data);
+	p = put_be16(p, (uint16_t)kept);
 	p = put_be16(p, 0);
-	return put_be16(p, (uint16_t)(data - ERF_HEADER));
+	return put_be16(p, (uint16_t)len);
 }
 
 static struct interface *interface_find(struct pcapng *s, const struct trace_record *r)
@@ -238,7 +240,7 @@ static struct interface *interface_find(struct pcapng *s, const struct trace_rec
 	if (!*slot)
 		return NULL;
 	(*slot)->number = s->ninterfaces++;
-	write_interface(&s->file, r->hca, r->port);
+	write_interface(&s->file, r->hca, r->port, s->snap);
 	return *slot;
 }
 
@@ -246,7 +248,7 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 {
 	struct pcapng *s = sink;
 	const uint64_t ns = r->time_ps / PCAPNG_PS;
-	const uint32_t data = ERF_HEADER + r->len;
+	const uint32_t len = r->len < s->snap ? r->len : s->snap, data = ERF_HEADER + len;
 	const bool out = r->point == TP_PKT_OUT;
 	struct interface *interface;
 	struct options *options;
@@ -269,10 +271,10 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	p = put32(p, total);
 	p = put32(p, interface->number);
 	p = put32(put32(p, (uint32_t)(ns >> 32)), (uint32_t)ns);
-	p = put32(put32(p, data), data);
-	p = put_erf(p, ns, data, interface->number);
+	p = put32(put32(p, data), ERF_HEADER + r->len);
+	p = put_erf(p, ns, data, r->len, interface->number);
 	/* the ERF header is a multiple of four, so the padding is that of the packet */
-	p = put_padded(p, r->bytes, r->len);
+	p = put_padded(p, r->bytes, len);
 	memcpy(p, options->bytes, options->len);
 	p += options->len;
 	put32(p, total);

@@ -184,9 +184,9 @@ static int interface_read(struct pcapng_reader *rd, uint32_t len, FILE *err)
 	return 0;
 }
 
-/* Unwraps the ERF record in [data, data + len): 1 an InfiniBand packet, 0 something else, -1
- * damaged. */
-static int erf_read(struct pcapng_packet *pkt, const uint8_t *data, uint32_t len)
+/* Unwraps the ERF record in [data, data + len), `cut` by the capture or not: 1 an InfiniBand
+ * packet, 0 something else, -1 damaged. */
+static int erf_read(struct pcapng_packet *pkt, const uint8_t *data, uint32_t len, bool cut)
 {
 	uint32_t head = ERF_HEADER, wlen;
 	bool more;
@@ -202,10 +202,11 @@ static int erf_read(struct pcapng_packet *pkt, const uint8_t *data, uint32_t len
 			return -1;
 		more = data[head] & 0x80;
 	}
-	if (wlen > len - head)
+	if (wlen > len - head && !cut)
 		return -1;
 	pkt->bytes = data + head;
-	pkt->len = wlen;
+	pkt->len = wlen < len - head ? wlen : len - head;
+	pkt->wire_len = wlen;
 	return 1;
 }
 
@@ -246,7 +247,8 @@ static int packet_read(struct pcapng_reader *rd, uint32_t len, struct pcapng_pac
 		return damaged(rd, err, "packet longer than its block");
 	if (itf->linktype != PCAPNG_LINKTYPE_ERF)
 		return 0;
-	ret = erf_read(pkt, rd->block + PCAPNG_PACKET_HEAD, captured);
+	ret = erf_read(pkt, rd->block + PCAPNG_PACKET_HEAD, captured,
+		       get32(rd, rd->block + 24) > captured);
 	if (ret < 0)
 		return damaged(rd, err, "ERF record longer than its packet block");
 	if (ret > 0 &&

@@ -252,7 +252,7 @@ static int timeline_record(void *sink, const struct trace_record *r)
 	return t->err ? t->err : t->file.err;
 }
 
-static int timeline_open(void **sink, const char *path)
+static int timeline_open(void **sink, const char *path, uint32_t snap)
 {
 	static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
 				   "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\","

@@ -45,6 +45,7 @@ struct trace_state {
 	size_t nheap, heap_room;
 	struct held *free_small, *free_large;
 	uint64_t seq;
+	uint32_t snap;
 	int err;
 };
 
@@ -63,7 +64,13 @@ struct trace *trace_create(void)
 		return NULL;
 	}
 	tr->first_ps = UINT64_MAX;
+	tr->state->snap = UINT32_MAX;
 	return tr;
+}
+
+void trace_snap(struct trace *tr, uint32_t bytes)
+{
+	tr->state->snap = bytes;
 }
 
 void trace_listen(struct trace *tr, uint32_t kinds)
@@ -168,7 +175,7 @@ static int sink_open(struct trace *tr, const struct trace_sink_ops *ops, const c
 
 	if (!path)
 		return -ENOMEM;
-	ret = ops->open(&obj, path);
+	ret = ops->open(&obj, path, tr->state->snap);
 	if (ret) {
 		fprintf(err, "%s: %s\n", path, strerror(-ret));
 	} else {

@@ -139,8 +139,9 @@ struct trace {
  * trace_close() fails. */
 struct trace_sink_ops {
 	const char *name;
-	/* path: the file to make. On success *sink is the sink's own object. */
-	int (*open)(void **sink, const char *path);
+	/* path: the file to make. snap: bytes of a packet that are kept, where packets are kept as
+	 * bytes. On success *sink is the sink's own object. */
+	int (*open)(void **sink, const char *path, uint32_t snap);
 	int (*record)(void *sink, const struct trace_record *r);
 	int (*close)(void *sink); /* also after an error; frees */
 	const char *file;         /* its name in the run's folder */
@@ -157,6 +158,10 @@ struct trace *trace_create(void);
  * (-EINVAL: unknown name).
  */
 int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err);
+
+/* Of packets that trace_open() has written as bytes this many are kept, from the first on; at the
+ * beginning all. */
+void trace_snap(struct trace *tr, uint32_t bytes);
 
 /* Adds a sink of the caller's; its open() is not called. Turns on the points of the kinds in mask
  * (1 << kind), 0: all. */

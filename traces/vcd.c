@@ -387,7 +387,7 @@ static void vcd_free(struct vcd *v)
 	free(v);
 }
 
-static int vcd_open(void **sink, const char *path)
+static int vcd_open(void **sink, const char *path, uint32_t snap)
 {
 	struct vcd *v = calloc(1, sizeof(*v));
 	int ret = -ENOMEM;

@@ -410,6 +410,9 @@
 	P(sim, pace_priority, COUNT, 1, 0, 99, \
 	  "serve: real-time priority (round robin) where the system grants it; 0: none", \
 	  "assumption: a device is quick however busy the machine is") \
+	P(pcapng, snaplen, SIZE, CFG_KIB(8), 128, CFG_KIB(8), \
+	  "bytes of a packet that packets.pcapng keeps; CRCs of one that is cut cannot be judged from it", \
+	  "documented: no packet is longer; 128 hold all headers of any") \
 	P(perf, many_machines, BOOL, 0, 0, 1, \
 	  "perf: the other side of out_rate and in_rate stands for many machines", \
 	  "documented: where the measurement was made so") \

@@ -81,7 +81,7 @@ static struct trace *trace_to_nowhere(void)
 	for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++) {
 		void *sink;
 
-		if (sinks[i]->open(&sink, "/dev/null") || trace_sink_add(tr, sinks[i], sink, 0))
+		if (sinks[i]->open(&sink, "/dev/null", UINT32_MAX) || trace_sink_add(tr, sinks[i], sink, 0))
 			abort();
 	}
 	return tr;

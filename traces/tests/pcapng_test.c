@@ -125,6 +125,47 @@ static char *check(struct test_dir *d, const char *name, bool verbose, int expec
 	return text;
 }
 
+/* Captured and original length of the block, rlen and wlen of its ERF header: only the first of
+ * each is cut. The reader says so, and the checker judges what is left. */
+static void long_packets_are_cut(void **state)
+{
+	enum { SNAP = 144, SNAPLEN = 44 + 12, LENGTHS = 44 + 48 + 20, ERF = LENGTHS + 8 };
+	static struct test_packet sent[2];
+	struct test_dir *d = *state;
+	struct trace *tr = trace_create();
+	uint8_t got[1024];
+	struct pcapng_reader *rd;
+	struct pcapng_packet p;
+	char *text;
+
+	trace_snap(tr, SNAP);
+	assert_int_equal(trace_open(tr, "pcapng", d->path, stderr), 0);
+	test_packet_make(&sent[0], BTH_RC_SEND_ONLY, 1, 200, false);
+	test_packet_make(&sent[1], BTH_RC_SEND_ONLY, 2, 20, false);
+	for (unsigned i = 0; i < 2; i++)
+		packet(tr, 1000000, TP_PKT_OUT, 0, sent[i].b, sent[i].len, NULL);
+	assert_int_equal(trace_close(tr), 0);
+	read_all(test_dir_file(d, "packets.pcapng"), got, sizeof(got));
+	assert_int_equal(got[SNAPLEN], 16 + SNAP);
+	assert_int_equal(got[LENGTHS], 16 + SNAP);
+	assert_int_equal(got[LENGTHS + 4], 16 + sent[0].len);
+	assert_int_equal(got[ERF + 11], 16 + SNAP);
+	assert_int_equal(got[ERF + 15], sent[0].len);
+	assert_int_equal(pcapng_reader_open(&rd, test_dir_file(d, "packets.pcapng"), stderr), 0);
+	assert_int_equal(pcapng_reader_next(rd, &p, stderr), 1);
+	assert_int_equal(p.len, SNAP);
+	assert_int_equal(p.wire_len, sent[0].len);
+	assert_memory_equal(p.bytes, sent[0].b, SNAP);
+	assert_int_equal(pcapng_reader_next(rd, &p, stderr), 1);
+	assert_int_equal(p.len, sent[1].len);
+	assert_int_equal(p.wire_len, sent[1].len);
+	pcapng_reader_close(rd);
+	text = check(d, "packets.pcapng", false, 0);
+	assert_non_null(strstr(text, "2 packets, 2 good, 0 bad"));
+	assert_non_null(strstr(text, "1 of them cut: CRCs not judged"));
+	free(text);
+}
+
 static void captured_packets_are_right(void **state)
 {
 	struct test_dir *d = *state;
@@ -253,6 +294,7 @@ int main(void)
 		T(the_file_is_as_the_format_says),  T(what_is_written_is_read),
 		T(captured_packets_are_right),      T(wrong_packets_are_found),
 		T(every_packet_is_told_when_asked), T(damaged_files_are_refused),
+		T(long_packets_are_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
