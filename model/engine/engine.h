@@ -70,6 +70,7 @@ struct hca {
 	struct packet_pool *packets;
 	struct multicast *multicast;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
+	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
 
 	struct receive_unit receive;
 	uint64_t atomic_busy_ps;   /* the unit is held until then */

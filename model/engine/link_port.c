@@ -22,28 +22,11 @@ static uint64_t serialise_ps(const struct link_port *lp, unsigned len)
 	return ((len + LINK_DELIMITERS) * lp->fs_per_byte + 999) / 1000;
 }
 
-static struct port_config *config_of(struct hca *hca, unsigned port)
-{
-	return &hca->ports[port - 1]->config;
-}
-
-struct port_config *link_port_config(struct hca *hca, unsigned port)
-{
-	return config_of(hca, port);
-}
-
 /* --- sending --- */
 
 static bool may_send(const struct link_port *lp, const struct packet *pkt)
 {
 	return lp->config.logical >= (pkt->vl == VL_MANAGEMENT ? LOGICAL_INIT : LOGICAL_ACTIVE);
-}
-
-bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
-{
-	const struct port_config *c = config_of(hca, port);
-
-	return c->lid && lid >> c->lmc == c->lid >> c->lmc;
 }
 
 /* The packet is on the wire until its last bit has passed at until_ps. */

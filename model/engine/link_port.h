@@ -9,6 +9,7 @@
 #ifndef MODEL_ENGINE_LINK_PORT_H
 #define MODEL_ENGINE_LINK_PORT_H
 
+#include "model/engine/engine.h"
 #include "model/interface/fwregs.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,7 +51,11 @@ void link_port_destroy(struct link_port *lp);
  * GUID, prefix fe80::/64). */
 void link_port_reset(struct hca *hca, unsigned port);
 
-struct port_config *link_port_config(struct hca *hca, unsigned port);
+static inline struct port_config *link_port_config(const struct hca *hca, unsigned port)
+{
+	return hca->port_configs[port - 1];
+}
+
 /* FW_PORT_UP, _DOWN, _DISABLE. */
 void link_port_command(struct hca *hca, unsigned port, uint32_t command);
 /* Firmware changed port_config.logical: enforces what follows (waiting packets, counters). */
@@ -70,6 +75,11 @@ uint64_t link_port_backlog_ps(struct hca *hca, unsigned port);
 void link_port_return_credits(struct hca *hca, struct packet *pkt);
 bool link_port_is_quiet(struct hca *hca, unsigned port);
 /* True when lid is one of the port's own LIDs (LMC counted). */
-bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid);
+static inline bool link_port_is_own_lid(const struct hca *hca, unsigned port, uint16_t lid)
+{
+	const struct port_config *c = link_port_config(hca, port);
+
+	return c->lid && lid >> c->lmc == c->lid >> c->lmc;
+}
 
 #endif

@@ -190,6 +190,7 @@ struct link_port *link_port_create(struct hca *hca, unsigned port)
 	lp->port = port;
 	lp->trained.job = training_done;
 	tables_default(lp);
+	hca->port_configs[port - 1] = &lp->config;
 	return lp;
 }
 

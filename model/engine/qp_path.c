@@ -10,12 +10,6 @@
 #include "model/interface/queues.h"
 #include "model/interface/wire.h"
 
-bool qp_path_pkeys_meet(uint32_t a, uint32_t b)
-{
-	return ((a ^ b) & ~(uint32_t)PKEY_FULL_MEMBER) == 0 && (a & ~(uint32_t)PKEY_FULL_MEMBER) &&
-	       ((a | b) & PKEY_FULL_MEMBER);
-}
-
 static const struct bth *bth_of(const struct packet *pkt)
 {
 	return (const struct bth *)(const void *)(pkt->wire + pkt->bth_off);

@@ -15,6 +15,7 @@
 #define MODEL_ENGINE_QP_PATH_H
 
 #include "model/engine/context_cache.h"
+#include "model/interface/wire.h"
 
 struct hca;
 struct packet;
@@ -30,7 +31,12 @@ struct qpc;
 bool qp_path_accepts(struct qp *qp, enum context_use use, struct qpc *qpc,
 		     const struct packet *pkt);
 /* The same partition, and not limited members on both sides (IBA 10.9.3). */
-bool qp_path_pkeys_meet(uint32_t a, uint32_t b);
+static inline bool qp_path_pkeys_meet(uint32_t a, uint32_t b)
+{
+	return ((a ^ b) & ~(uint32_t)PKEY_FULL_MEMBER) == 0 && (a & ~(uint32_t)PKEY_FULL_MEMBER) &&
+	       ((a | b) & PKEY_FULL_MEMBER);
+}
+
 /* An ARMED QP whose alternate path can be used migrates: true. False: nothing is changed, and
  * nothing told. */
 bool qp_path_migrate(struct qp *qp, enum context_use use, struct qpc *qpc);

@@ -51,15 +51,11 @@ uint32_t resp_srqn(const struct resp_run *x)
 	return qpc_get_srqn(x->qpc);
 }
 
-int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
+int resp_xrc_pd(struct resp_run *x, uint32_t *pd)
 {
 	uint32_t cqn;
 	int err;
 
-	if (qpc_get_service(x->qpc) != QP_ST_XRC) {
-		*pd = qpc_get_pd(x->qpc);
-		return 0;
-	}
 	err = srq_get_xrc(x->qp, qpc_get_xrcd(x->qpc), resp_srqn(x), &x->r->waiter, pd, &cqn);
 	x->qpc = NULL;
 	if (!err || err == -EAGAIN)
@@ -296,7 +292,7 @@ static enum resp_state resp_length(struct resp_run *x)
 		return resp_refuse(x, VERDICT_PAYLOAD_LENGTH);
 	if (resp_is(x, BTH_FETCH))
 		return RESP_FETCH;
-	return RESP_RECEIVE;
+	return resp_is(x, BTH_NEEDS_RQ) ? RESP_RECEIVE : RESP_ACCESS;
 }
 
 /* A WRITE of several packets: the whole range must be allowed before the first byte is written

@@ -59,8 +59,7 @@ static enum verdict receive_verdict(int err)
 	}
 }
 
-/* Takes a receive where the opcode needs one and none is left over from a message that was dropped.
- */
+/* Takes a receive where none is left over from a message that was dropped. */
 enum resp_state resp_receive(struct resp_run *x)
 {
 	uint32_t srqn;
@@ -69,7 +68,7 @@ enum resp_state resp_receive(struct resp_run *x)
 
 	if (err)
 		return resp_no_context(x, err);
-	if (!resp_is(x, BTH_NEEDS_RQ) || qpc_get_rx_has_receive(x->qpc))
+	if (qpc_get_rx_has_receive(x->qpc))
 		return resp_is(x, BTH_DATAGRAM) ? RESP_SEND : RESP_ACCESS;
 	own = qpc_has_rq(x->qpc);
 	srqn = own ? 0 : resp_srqn(x);

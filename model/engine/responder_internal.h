@@ -154,7 +154,14 @@ static inline bool resp_reliable(const struct qpc *qpc)
 /* The XRCETH's SRQ on XRC, else the context's. */
 uint32_t resp_srqn(const struct resp_run *x);
 /* Whose keys an RDMA request must have: the QP's, on XRC the SRQ's. 0, -EAGAIN, VERDICT_*. */
-int resp_rdma_pd(struct resp_run *x, uint32_t *pd);
+int resp_xrc_pd(struct resp_run *x, uint32_t *pd);
+static inline int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
+{
+	if (qpc_get_service(x->qpc) == QP_ST_XRC)
+		return resp_xrc_pd(x, pd);
+	*pd = qpc_get_pd(x->qpc);
+	return 0;
+}
 /* Verdict of an access that translate refused. */
 enum verdict resp_access_verdict(int err, enum verdict refused);
 

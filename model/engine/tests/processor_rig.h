@@ -128,11 +128,6 @@ void event_queue_post(struct hca *h, const struct eqe *eqe, void (*done)(void *a
 	done(arg);
 }
 
-struct port_config *link_port_config(struct hca *h, unsigned port)
-{
-	return &seen.port;
-}
-
 void link_port_command(struct hca *h, unsigned port, uint32_t command)
 {
 	seen.port_commands = seen.port_commands << 4 | command;
@@ -177,6 +172,7 @@ static int start(void **state)
 	rig_params();
 	rig.params.fw_reset_time = 0;
 	rig_start();
+	hca->port_configs[0] = hca->port_configs[1] = &seen.port;
 	memset(&seen, 0, sizeof(seen));
 	assemble();
 	return 0;

@@ -262,11 +262,6 @@ void event_queue_qp(struct hca *hca, uint8_t type, uint32_t qpn)
 	rig->event = type;
 }
 
-struct port_config *link_port_config(struct hca *hca, unsigned port)
-{
-	return &rig->port;
-}
-
 uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 {
 	return 0;
@@ -274,11 +269,6 @@ uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 
 void link_port_return_credits(struct hca *hca, struct packet *pkt)
 {
-}
-
-bool link_port_is_own_lid(struct hca *hca, unsigned port, uint16_t lid)
-{
-	return lid == rig->port.lid;
 }
 
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)
@@ -348,6 +338,7 @@ static inline struct rig *rig_create(unsigned service)
 	rig_params(&r->params);
 	r->hca.core = &r->core;
 	r->hca.params = &r->params;
+	r->hca.port_configs[0] = r->hca.port_configs[1] = &r->port;
 	r->hca.packets = packet_pool_create(&r->hca);
 	r->hca.qps = qp_table_create(&r->hca);
 	r->hca.scheduler = scheduler_create(&r->hca);

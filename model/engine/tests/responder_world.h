@@ -128,11 +128,6 @@ void packet_seal(struct hca *hca, struct packet *pkt)
 {
 }
 
-struct port_config *link_port_config(struct hca *hca, unsigned port)
-{
-	return &w->port;
-}
-
 void processor_raise(struct hca *hca, uint32_t causes)
 {
 	w->raised |= causes;
@@ -393,6 +388,7 @@ static int world_setup(void **state)
 	event_core_init(&w->core);
 	w->hca.core = &w->core;
 	w->hca.params = &w->params;
+	w->hca.port_configs[0] = w->hca.port_configs[1] = &w->port;
 	w->hca.env.dma_write = env_write;
 	w->hca.tables[FW_TABLE_QPC].log_num = 4;
 	w->hca.tables[FW_TABLE_RDMARC].log_num = 2;
