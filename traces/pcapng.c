@@ -189,14 +189,16 @@ static size_t comment_text(char *text, const struct trace_record *r)
 static void __attribute__((noinline))
 options_make(struct options *o, const struct trace_record *r, bool out)
 {
-	char text[COMMENT_MAX];
-	size_t n = comment_text(text, r);
-	uint8_t *p = o->bytes;
+	uint8_t *p = o->bytes, *text = p + OPTION_HEAD;
+	size_t n = comment_text((char *)text, r);
 
 	memcpy(o->args, r->args, sizeof(o->args));
 	o->last = !r->text;
-	if (n)
-		p = put_option(p, PCAPNG_OPT_COMMENT, text, n);
+	if (n) {
+		put16(put16(p, PCAPNG_OPT_COMMENT), (uint16_t)n);
+		put32(text + n, 0); /* the padding */
+		p = text + PCAPNG_PAD(n);
+	}
 	p = put16(put16(p, PCAPNG_OPT_PACKET_FLAGS), FLAGS_BYTES);
 	p = put32(p, out ? PCAPNG_OUTBOUND : PCAPNG_INBOUND);
 	p = put32(p, 0);
