@@ -62,7 +62,7 @@ static inline void emit_departure(struct link_port *lp, struct packet *pkt, bool
 			    pkt->loopback ? pkt->sent_ps
 					  : pkt->sent_ps - lp->hca->params->link_tx_latency);
 	pkt->lent = hca_traces(lp->hca, TP_PKT_OUT) && !lost;
-	link_packet_trace(lp->hca, TP_PKT_OUT, pkt, lp->port, pkt->sent_ps, pkt->fault);
+	link_packet_trace(lp->hca, TP_PKT_OUT, pkt, pkt->sent_ps, pkt->fault);
 }
 
 static inline void trace_departure(struct link_port *lp, struct packet *pkt, bool lost)
@@ -305,8 +305,7 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
 {
 	lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca),
-			  "head of queue life");
+	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, hca_now(lp->hca), "head of queue life");
 	packet_free(pkt);
 }
 
@@ -437,8 +436,7 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 
 	if (!may_send(lp, pkt)) {
 		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-		link_packet_trace(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca),
-				  "port is not active");
+		link_packet_trace(hca, TP_PKT_DISCARD, pkt, hca_now(hca), "port is not active");
 		packet_free(pkt);
 		return hca_now(hca);
 	}

@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port,
-		      uint64_t time_ps, const char *text)
+void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, uint64_t time_ps,
+		      const char *text)
 {
 	if (!pkt->crcs_made)
 		packet_need_crcs(pkt);
@@ -25,7 +25,7 @@ void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pk
 			   .time_ps = time_ps,
 			   .point = point,
 			   .hca = (uint8_t)hca->index,
-			   .port = (uint8_t)port,
+			   .port = pkt->port,
 			   .qpn = pkt->src_qpn,
 			   .corr = pkt->psn,
 			   .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
@@ -41,7 +41,7 @@ discard(struct link_port *lp, struct packet *pkt, enum fw_port_counter counter, 
 {
 	lp->config.counters[counter]++;
 	lp->hca->stats.link_port_rx_dropped++;
-	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(lp->hca), why);
+	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, hca_now(lp->hca), why);
 	packet_free(pkt);
 }
 
@@ -59,7 +59,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 
 	if (!may_receive(lp, pkt)) {
 		hca->stats.link_port_rx_dropped++;
-		link_packet_trace(hca, TP_PKT_DISCARD, pkt, lp->port, hca_now(hca),
+		link_packet_trace(hca, TP_PKT_DISCARD, pkt, hca_now(hca),
 				  "port state does not let it pass");
 		packet_free(pkt);
 		return;
@@ -82,7 +82,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		discard(lp, pkt, FW_PC_RCV_ERRORS, "vcrc");
 		return;
 	}
-	link_packet_trace(hca, TP_PKT_IN, pkt, lp->port, hca_now(hca), pkt->fault);
+	link_packet_trace(hca, TP_PKT_IN, pkt, hca_now(hca), pkt->fault);
 	if (bad) {
 		discard(lp, pkt, FW_PC_RCV_ERRORS, "icrc");
 		return;

@@ -69,14 +69,14 @@ void link_lanes_drop(struct link_port *lp);
 void link_receive_arrived(struct event *ev);
 
 /* A record of the packet, with its bytes; CRCs are made if they were not. */
-void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, unsigned port,
-		      uint64_t time_ps, const char *text);
+void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, uint64_t time_ps,
+		      const char *text);
 
 static inline void link_packet_trace(struct hca *hca, enum trace_point point, struct packet *pkt,
-				     unsigned port, uint64_t time_ps, const char *text)
+				     uint64_t time_ps, const char *text)
 {
 	if (hca_traces(hca, point))
-		link_packet_emit(hca, point, pkt, port, time_ps, text);
+		link_packet_emit(hca, point, pkt, time_ps, text);
 }
 
 static inline bool link_packet_is_multicast(const struct packet *pkt)
