@@ -2,7 +2,7 @@ src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c cq_e
 	pci.c port.c post.c probe.c qp.c qp_modify.c srq.c uar.c wqe.c)
 src-y += $(addprefix $(d)/sm/, sm.c sa.c)
 src-y += $(addprefix $(d)/cm/, cm.c cm_id.c cm_lap.c cm_path.c cm_qp.c cm_recv.c cm_req.c cm_send.c cm_sidr.c sa_query.c)
-src-y += $(addprefix $(d)/cm/, cma.c cma_connect.c rdma_addrinfo.c rdma_cma.c)
+src-y += $(addprefix $(d)/cm/, cma.c cma_connect.c cma_ud.c rdma_addrinfo.c rdma_cma.c rdma_ep.c rdma_events.c rdma_qp.c)
 test-y += $(addprefix $(d)/mlx4/tests/, alloc_test.c cmd_test.c cq_test.c wqe_test.c)
 test-y += $(d)/tests/unwind_test.c
 src-y += $(addprefix $(d)/core/, cq.c device.c dma.c drain.c mr.c mr_pool.c objects.c post.c qp.c qp_states.c rw.c)

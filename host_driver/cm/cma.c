@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT_FIRST = 32768, PORT_LAST = 60999, BACKLOG = 1024 };
+enum { PORT_FIRST = 32768, PORT_LAST = 60999, BACKLOG = 1024, TIMEOUT_MAX = 31 };
 
 /* --- addresses --- */
 
@@ -122,6 +122,8 @@ static bool port_in_use(struct cm_device *cm, const struct cma_id *id,
 	for (struct drv_list *l = cm->bound.next; l != &cm->bound; l = l->next) {
 		const struct cma_id *other = DRV_CONTAINER(l, struct cma_id, bound);
 
+		if (other->reuse_addr && id->reuse_addr && other->state != CMA_LISTEN)
+			continue;
 		if (other != id && other->ps == id->ps && cma_port(&other->src) == port &&
 		    (cma_is_any(&other->src) || cma_is_any(addr) || same_addr(&other->src, addr)))
 			return true;
@@ -186,7 +188,7 @@ int cma_bind(struct cma_id *id, const struct sockaddr *addr)
 
 /* Without memory there is none: -ENOMEM. */
 int cma_event(struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_type type, int status,
-	      const struct rdma_conn_param *conn)
+	      const union cma_param *param)
 {
 	struct uv_process *process = id->channel->process;
 	struct platform *p = process->host->platform;
@@ -201,13 +203,13 @@ int cma_event(struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_typ
 	e->listener = listener;
 	e->type = type;
 	e->status = status;
-	if (conn) {
-		e->conn = *conn;
-		if (conn->private_data_len > CMA_DATA)
-			e->conn.private_data_len = CMA_DATA;
-		if (conn->private_data)
-			memcpy(e->data, conn->private_data, e->conn.private_data_len);
-		e->conn.private_data = conn->private_data ? e->data : NULL;
+	if (param) {
+		e->param = *param;
+		if (param->conn.private_data_len > CMA_DATA)
+			e->param.conn.private_data_len = CMA_DATA;
+		if (param->conn.private_data)
+			memcpy(e->data, param->conn.private_data, e->param.conn.private_data_len);
+		e->param.conn.private_data = param->conn.private_data ? e->data : NULL;
 	}
 	drv_list_add(&id->channel->uv->events, &e->link);
 	p->ops->waitq_wake_all(p, process->waitq);
@@ -252,6 +254,30 @@ static void events_drop(struct cma_id *id)
 }
 
 /* --- life --- */
+
+void cma_migrate(struct cma_id *id, struct cma_channel *channel)
+{
+	struct drv_list *head = &id->channel->uv->events, *l = head->next;
+	struct platform *p = channel->process->host->platform;
+
+	while (l != head) {
+		struct cma_event *e = DRV_CONTAINER(l, struct cma_event, link);
+
+		l = l->next;
+		if (e->id != id && e->listener != id)
+			continue;
+		drv_list_del(&e->link);
+		drv_list_add(&channel->uv->events, &e->link);
+		if (e->listener == id) {
+			cma_migrate(e->id, channel);
+			l = head->next; /* it took events of its own along */
+		}
+	}
+	id->channel->ids--;
+	id->channel = channel;
+	channel->ids++;
+	p->ops->waitq_wake_all(p, channel->process->waitq);
+}
 
 /* In a thread that cannot be killed, before the contexts of the process go. */
 static void process_exit(struct uv_process *process)
@@ -317,7 +343,7 @@ int cma_create(struct cma_channel *channel, enum rdma_port_space ps, void *user,
 {
 	struct cma_id *id;
 
-	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB)
+	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
 		return -EPROTONOSUPPORT;
 	id = drv_calloc(1, sizeof(*id));
 	if (!id)
@@ -325,6 +351,8 @@ int cma_create(struct cma_channel *channel, enum rdma_port_space ps, void *user,
 	id->channel = channel;
 	id->ps = ps;
 	id->user = user;
+	id->ud = ps == RDMA_PS_UDP;
+	id->qkey = id->ud ? RDMA_UDP_QKEY : 0;
 	drv_list_init(&id->bound);
 	drv_list_add(&cma_process_of(channel->process)->ids, &id->link);
 	channel->ids++;
@@ -351,6 +379,42 @@ int cma_destroy(struct cma_id *id, unsigned *reported)
 		*reported = id->reported;
 	free(id);
 	return 0;
+}
+
+int cma_set_option(struct cma_id *id, int level, int name, const void *value, size_t len)
+{
+	const bool byte = name == RDMA_OPTION_ID_TOS || name == RDMA_OPTION_ID_ACK_TIMEOUT;
+	uint8_t small = 0;
+	int number = 0;
+
+	if (level != RDMA_OPTION_ID)
+		return -ENOSYS;
+	if (len != (byte ? sizeof(small) : sizeof(number)))
+		return -EINVAL;
+	memcpy(byte ? (void *)&small : &number, value, len);
+	switch (name) {
+	case RDMA_OPTION_ID_TOS:
+		id->tos = small;
+		return 0;
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		if (id->ud || small > TIMEOUT_MAX)
+			return -EINVAL;
+		id->ack_timeout = small;
+		id->ack_timeout_set = true;
+		return 0;
+	case RDMA_OPTION_ID_REUSEADDR:
+		if (id->state != CMA_IDLE)
+			return -EINVAL;
+		id->reuse_addr = number;
+		return 0;
+	case RDMA_OPTION_ID_AFONLY:
+		if (id->state != CMA_IDLE && id->state != CMA_ADDR_BOUND)
+			return -EINVAL;
+		id->af_only = number;
+		return 0;
+	default:
+		return -ENOSYS;
+	}
 }
 
 /* --- resolving --- */
@@ -416,17 +480,18 @@ int cma_resolve_route(struct cma_id *id, int timeout_ms)
 				  .pkey = htobe16(PKEY_DEFAULT),
 				  .numb_path = 1,
 				  .reversible = 1,
+				  .qos_class = htobe16(id->tos),
 				  .service_id = htobe64(cma_service_id(id, &id->dst))};
 	int rc;
 
 	if (id->state != CMA_ADDR_RESOLVED || timeout_ms <= 0)
 		return -EINVAL;
-	rc = ib_sa_path_rec_get(&cma_process_of(id->channel->process)->client, id->cm->device,
-				id->port, &rec,
-				IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_PKEY |
-					IB_SA_PATH_REC_NUMB_PATH | IB_SA_PATH_REC_REVERSIBLE |
-					IB_SA_PATH_REC_SERVICE_ID,
-				(unsigned long)timeout_ms, GFP_KERNEL, path_came, id, &id->query);
+	rc = ib_sa_path_rec_get(
+		&cma_process_of(id->channel->process)->client, id->cm->device, id->port, &rec,
+		IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_PKEY |
+			IB_SA_PATH_REC_NUMB_PATH | IB_SA_PATH_REC_REVERSIBLE |
+			IB_SA_PATH_REC_SERVICE_ID | (id->tos ? IB_SA_PATH_REC_QOS_CLASS : 0),
+		(unsigned long)timeout_ms, GFP_KERNEL, path_came, id, &id->query);
 	if (rc < 0)
 		return rc;
 	id->query_number = rc;

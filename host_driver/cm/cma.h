@@ -12,7 +12,13 @@
 
 #include <rdma/rdma_cma.h>
 
-enum { CMA_DATA = IB_CM_RTU_PRIVATE_DATA_SIZE, CMA_CONNECT_DATA = 56 };
+enum { CMA_DATA = IB_CM_RTU_PRIVATE_DATA_SIZE, CMA_CONNECT_DATA = 56, CMA_UD_DATA = 180 };
+
+/* Private data stands at the same place in both. */
+union cma_param {
+	struct rdma_conn_param conn;
+	struct rdma_ud_param ud;
+};
 
 enum cma_state {
 	CMA_IDLE,
@@ -58,8 +64,12 @@ struct cma_id {
 	unsigned backlog, pending;
 	uint32_t qp_num, psn;
 	uint8_t responder_resources, initiator_depth; /* that the request allows */
-	bool srq, destroying;
+	uint32_t qkey;                                /* of datagrams */
+	bool srq, destroying, ud;
 	unsigned reported; /* events that the process has got */
+	/* options */
+	uint8_t tos, ack_timeout;
+	bool ack_timeout_set, reuse_addr, af_only;
 };
 
 /* An event on its way; param's private data points into it. */
@@ -68,7 +78,7 @@ struct cma_event {
 	struct cma_id *id, *listener;
 	enum rdma_cm_event_type type;
 	int status;
-	struct rdma_conn_param conn;
+	union cma_param param;
 	uint8_t data[CMA_DATA];
 };
 
@@ -107,6 +117,9 @@ int cma_reject(struct cma_id *id, const void *data, uint8_t len);
 int cma_disconnect(struct cma_id *id);
 int cma_notify(struct cma_id *id, enum ib_event_type event);
 int cma_init_qp_attr(struct cma_id *id, struct ib_qp_attr *attr, int *mask);
+int cma_set_option(struct cma_id *id, int level, int name, const void *value, size_t len);
+/* Its events that nobody has got go with it. */
+void cma_migrate(struct cma_id *id, struct cma_channel *channel);
 /* Takes the first event, which is the caller's (free); NULL: none. */
 struct cma_event *cma_take(struct cma_channel *channel);
 

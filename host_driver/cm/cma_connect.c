@@ -42,12 +42,16 @@ static void ip_addr_set(uint8_t to[16], const struct sockaddr_storage *a)
 		memcpy(to, &((const struct sockaddr_in6 *)a)->sin6_addr, 16);
 }
 
-static void ip_fill(const struct cma_id *id, struct cm_ip *ip)
+void cma_data_fill(const struct cma_id *id, const void *private_data, unsigned len, uint8_t *data)
 {
+	struct cm_ip *ip = (struct cm_ip *)(void *)data;
+
 	cm_ip_set_ipv(ip, id->src.ss_family == AF_INET ? 4 : 6);
 	cm_ip_set_src_port(ip, cma_port(&id->src));
 	ip_addr_set(cm_ip_src_ptr(ip), &id->src);
 	ip_addr_set(cm_ip_dst_ptr(ip), &id->dst);
+	if (len)
+		memcpy(data + sizeof(*ip), private_data, len);
 }
 
 static void ip_addr_get(const uint8_t from[16], unsigned ipv, uint16_t port,
@@ -86,25 +90,25 @@ static void disconnected(struct cma_id *id, int status)
 static void responded(struct cma_id *id, const struct ib_cm_event *event)
 {
 	const struct ib_cm_rep_event_param *rep = &event->param.rep_rcvd;
-	const struct rdma_conn_param conn = {.private_data = event->private_data,
-					     .private_data_len = event->private_data_len,
-					     .responder_resources = rep->responder_resources,
-					     .initiator_depth = rep->initiator_depth,
-					     .flow_control = rep->flow_control,
-					     .rnr_retry_count = rep->rnr_retry_count,
-					     .srq = rep->srq,
-					     .qp_num = rep->remote_qpn};
+	const union cma_param param = {.conn = {.private_data = event->private_data,
+						.private_data_len = event->private_data_len,
+						.responder_resources = rep->responder_resources,
+						.initiator_depth = rep->initiator_depth,
+						.flow_control = rep->flow_control,
+						.rnr_retry_count = rep->rnr_retry_count,
+						.srq = rep->srq,
+						.qp_num = rep->remote_qpn}};
 
 	/* the program moves the queue pair; only if that takes long the peer hears of it */
 	ib_send_cm_mra(id->ib, IB_CM_MRA_FLAG_DELAY | MRA_TIMEOUT, NULL, 0);
-	cma_event(id, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &conn);
+	cma_event(id, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &param);
 }
 
 static int conn_handler(struct ib_cm_id *ib, const struct ib_cm_event *event)
 {
 	struct cma_id *id = ib->context;
-	const struct rdma_conn_param data = {.private_data = event->private_data,
-					     .private_data_len = event->private_data_len};
+	const union cma_param data = {.conn = {.private_data = event->private_data,
+					       .private_data_len = event->private_data_len}};
 
 	switch (event->event) {
 	case IB_CM_REQ_ERROR:
@@ -142,51 +146,72 @@ static int conn_handler(struct ib_cm_id *ib, const struct ib_cm_event *event)
 /* --- a request --- */
 
 static void child_fill(struct cma_id *id, struct cma_id *listener, struct ib_cm_id *ib,
-		       const struct ib_cm_req_event_param *req, const struct cm_ip *ip)
+		       const struct cm_ip *ip)
 {
-	const struct drv_device_attr *limits = &ib->device->attrs;
 	const unsigned ipv = cm_ip_get_ipv(ip);
 
 	id->cm = listener->cm;
 	id->state = CMA_CONNECT;
+	ip_addr_get(cm_ip_dst_cptr(ip), ipv, cma_port(&listener->src), &id->src);
+	ip_addr_get(cm_ip_src_cptr(ip), ipv, (uint16_t)cm_ip_get_src_port(ip), &id->dst);
+	id->ib = ib;
+	ib->context = id;
+	ib->cm_handler = id->ud ? cma_ud_handler : conn_handler;
+}
+
+static void take_req(struct cma_id *id, const struct ib_cm_req_event_param *req,
+		     struct rdma_conn_param *conn)
+{
+	const struct drv_device_attr *limits = &id->cm->device->attrs;
+
 	id->port = req->port;
 	id->path = *req->primary_path;
 	id->psn = new_psn(id->cm);
 	id->responder_resources = least(req->responder_resources, limits->max_dest_rd_atomic);
 	id->initiator_depth = least(req->initiator_depth, limits->max_rd_atomic);
-	ip_addr_get(cm_ip_dst_cptr(ip), ipv, cma_port(&listener->src), &id->src);
-	ip_addr_get(cm_ip_src_cptr(ip), ipv, (uint16_t)cm_ip_get_src_port(ip), &id->dst);
-	id->ib = ib;
-	ib->context = id;
-	ib->cm_handler = conn_handler;
+	*conn = (struct rdma_conn_param){.private_data_len = CMA_CONNECT_DATA,
+					 .responder_resources = id->responder_resources,
+					 .initiator_depth = id->initiator_depth,
+					 .flow_control = req->flow_control,
+					 .retry_count = req->retry_count,
+					 .rnr_retry_count = req->rnr_retry_count,
+					 .srq = req->srq,
+					 .qp_num = req->remote_qpn};
+}
+
+/* Whether the listener wants that message. */
+static bool is_for(const struct cma_id *listener, const struct ib_cm_event *event)
+{
+	const struct cm_ip *ip = event->private_data;
+
+	if (event->event != (listener->ud ? IB_CM_SIDR_REQ_RECEIVED : IB_CM_REQ_RECEIVED))
+		return false;
+	if (listener->af_only && (cm_ip_get_ipv(ip) == 4) != (listener->src.ss_family == AF_INET))
+		return false;
+	return !listener->destroying && ip_ok(ip) && listener->pending < listener->backlog;
 }
 
 int cma_listen_handler(struct ib_cm_id *ib, const struct ib_cm_event *event)
 {
 	struct cma_id *listener = ib->context, *id;
-	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
 	const struct cm_ip *ip = event->private_data;
-	struct rdma_conn_param conn;
+	union cma_param param = {0};
 	int rc;
 
-	if (event->event != IB_CM_REQ_RECEIVED || listener->destroying || !ip_ok(ip) ||
-	    listener->pending >= listener->backlog)
+	if (!is_for(listener, event))
 		return -EINVAL;
 	rc = cma_create(listener->channel, listener->ps, NULL, &id);
 	if (rc)
 		return rc;
-	child_fill(id, listener, ib, req, ip);
-	conn = (struct rdma_conn_param){.private_data =
-						(const uint8_t *)event->private_data + sizeof(*ip),
-					.private_data_len = CMA_CONNECT_DATA,
-					.responder_resources = id->responder_resources,
-					.initiator_depth = id->initiator_depth,
-					.flow_control = req->flow_control,
-					.retry_count = req->retry_count,
-					.rnr_retry_count = req->rnr_retry_count,
-					.srq = req->srq,
-					.qp_num = req->remote_qpn};
-	rc = cma_event(id, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &conn);
+	child_fill(id, listener, ib, ip);
+	if (id->ud) {
+		id->port = event->param.sidr_req_rcvd.port;
+		param.ud.private_data_len = CMA_UD_DATA;
+	} else {
+		take_req(id, &event->param.req_rcvd, &param.conn);
+	}
+	param.conn.private_data = (const uint8_t *)event->private_data + sizeof(*ip);
+	rc = cma_event(id, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &param);
 	if (rc) {
 		/* the caller ends the id of ib_cm */
 		id->ib = NULL;
@@ -194,7 +219,8 @@ int cma_listen_handler(struct ib_cm_id *ib, const struct ib_cm_event *event)
 		return rc;
 	}
 	listener->pending++;
-	ib_send_cm_mra(ib, IB_CM_MRA_FLAG_DELAY | MRA_TIMEOUT, NULL, 0);
+	if (!id->ud)
+		ib_send_cm_mra(ib, IB_CM_MRA_FLAG_DELAY | MRA_TIMEOUT, NULL, 0);
 	return 0;
 }
 
@@ -223,13 +249,14 @@ int cma_connect(struct cma_id *id, const struct rdma_conn_param *p)
 	struct ib_cm_id *ib;
 	int rc;
 
-	if (id->state != CMA_ROUTE_RESOLVED || p->private_data_len > CMA_CONNECT_DATA ||
+	if (id->state != CMA_ROUTE_RESOLVED ||
+	    p->private_data_len > (id->ud ? CMA_UD_DATA : CMA_CONNECT_DATA) ||
 	    (p->private_data_len && !p->private_data))
 		return -EINVAL;
+	if (id->ud)
+		return cma_ud_connect(id, p);
 	id->psn = req.starting_psn = new_psn(id->cm);
-	ip_fill(id, (struct cm_ip *)(void *)data);
-	if (p->private_data_len)
-		memcpy(data + sizeof(struct cm_ip), p->private_data, p->private_data_len);
+	cma_data_fill(id, p->private_data, p->private_data_len, data);
 	ib = ib_create_cm_id(id->cm->device, conn_handler, id);
 	if (IS_ERR(ib))
 		return (int)PTR_ERR(ib);
@@ -250,6 +277,8 @@ int cma_accept(struct cma_id *id, const struct rdma_conn_param *p)
 
 	if (id->state != CMA_CONNECT || !id->ib)
 		return -EINVAL;
+	if (id->ud)
+		return p ? cma_ud_reply(id, IB_SIDR_SUCCESS, p) : -EINVAL;
 	if (!p)
 		return ib_send_cm_rtu(id->ib, NULL, 0);
 	rep = (struct ib_cm_rep_param){.qp_num = p->qp_num,
@@ -268,6 +297,10 @@ int cma_reject(struct cma_id *id, const void *data, uint8_t len)
 {
 	if (id->state != CMA_CONNECT || !id->ib)
 		return -EINVAL;
+	if (id->ud)
+		return cma_ud_reply(
+			id, IB_SIDR_REJECT,
+			&(struct rdma_conn_param){.private_data = data, .private_data_len = len});
 	return ib_send_cm_rej(id->ib, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, data, len);
 }
 
@@ -292,6 +325,13 @@ int cma_init_qp_attr(struct cma_id *id, struct ib_qp_attr *attr, int *mask)
 
 	if (!id->cm || !id->port)
 		return -EINVAL;
+	if (id->ud) {
+		*attr = (struct ib_qp_attr){.qp_state = attr->qp_state,
+					    .port_num = (uint8_t)id->port,
+					    .qkey = id->qkey};
+		*mask = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY;
+		return 0;
+	}
 	if (!id->ib || id->state == CMA_LISTEN) {
 		if (attr->qp_state != IB_QPS_INIT)
 			return -EINVAL;
@@ -302,5 +342,7 @@ int cma_init_qp_attr(struct cma_id *id, struct ib_qp_attr *attr, int *mask)
 	rc = ib_cm_init_qp_attr(id->ib, attr, mask);
 	if (!rc && attr->qp_state == IB_QPS_RTR)
 		attr->rq_psn = id->psn;
+	if (!rc && *mask & IB_QP_TIMEOUT && id->ack_timeout_set)
+		attr->timeout = id->ack_timeout;
 	return rc;
 }

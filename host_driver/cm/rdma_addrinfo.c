@@ -67,12 +67,16 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 		return -1;
 	}
 	info->addr = addr;
-	info->rdma = (struct rdma_addrinfo){
-		.ai_flags = flags,
-		.ai_family = addr.ss_family,
-		.ai_qp_type = hints && hints->ai_qp_type ? hints->ai_qp_type : IBV_QPT_RC,
-		.ai_port_space =
-			hints && hints->ai_port_space ? hints->ai_port_space : RDMA_PS_TCP};
+	info->rdma = (struct rdma_addrinfo){.ai_flags = flags,
+					    .ai_family = addr.ss_family,
+					    .ai_qp_type = hints ? hints->ai_qp_type : 0,
+					    .ai_port_space = hints ? hints->ai_port_space : 0};
+	if (!info->rdma.ai_port_space)
+		info->rdma.ai_port_space =
+			info->rdma.ai_qp_type == IBV_QPT_UD ? RDMA_PS_UDP : RDMA_PS_TCP;
+	if (!info->rdma.ai_qp_type)
+		info->rdma.ai_qp_type =
+			info->rdma.ai_port_space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
 	if (flags & RAI_PASSIVE) {
 		info->rdma.ai_src_addr = (struct sockaddr *)&info->addr;
 		info->rdma.ai_src_len = addr.ss_family == AF_INET ? sizeof(struct sockaddr_in)

@@ -231,8 +231,7 @@ static void ids(struct rdma_event_channel *channel)
 	int mask;
 
 	inet_pton(AF_INET, "11.0.9.9", &foreign.sin_addr);
-	FAILS(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), EINVAL);
-	FAILS(rdma_create_id(channel, &id, NULL, RDMA_PS_UDP), EPROTONOSUPPORT);
+	FAILS(rdma_create_id(channel, &id, NULL, RDMA_PS_IPOIB), EPROTONOSUPPORT);
 	FAILS(rdma_get_cm_event(channel, &event), EAGAIN);
 	FAILS(rdma_ack_cm_event(NULL), EINVAL);
 	GIVES(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
@@ -250,7 +249,18 @@ static void ids(struct rdma_event_channel *channel)
 	FAILS(rdma_reject(id, NULL, 0), EINVAL);
 	FAILS(rdma_notify(id, IBV_EVENT_COMM_EST), EINVAL);
 	FAILS(rdma_disconnect(id), EINVAL);
+	FAILS(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, (void *)(uintptr_t)bytes, 4),
+	      EINVAL);
+	FAILS(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, (void *)(uintptr_t)bytes,
+			      1),
+	      EINVAL);
+	FAILS(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, "\40", 1), EINVAL);
+	FAILS(rdma_set_option(id, RDMA_OPTION_ID, 9, (void *)(uintptr_t)bytes, sizeof(int)),
+	      ENOSYS);
+	FAILS(rdma_set_option(id, RDMA_OPTION_IB, 1, (void *)(uintptr_t)bytes, 1), ENOSYS);
+	FAILS(rdma_get_request(id, &other), EINVAL);
 	GIVES(rdma_bind_addr(id, (struct sockaddr *)&own), 0);
+	FAILS(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, "\1\0\0", 4), EINVAL);
 	GIVES(rdma_get_src_port(id) != 0, 1);
 	FAILS(rdma_bind_addr(id, (struct sockaddr *)&own), EINVAL);
 	own.sin_port = rdma_get_src_port(id);
@@ -314,7 +324,6 @@ static void resolved_ids(struct rdma_event_channel *channel)
 	await(channel);
 	FAILS(rdma_create_qp(id, NULL, &qp), EINVAL);
 	qp.qp_type = IBV_QPT_RC;
-	FAILS(rdma_create_qp(id, NULL, &qp), EINVAL); /* no CQs */
 	FAILS(rdma_connect(id, &p), EINVAL);
 	p.private_data_len = 0;
 	p.responder_resources = 200; /* more than the device has */

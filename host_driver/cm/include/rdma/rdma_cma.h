@@ -11,12 +11,20 @@
  *
  * What differs from a real machine: there is no IPoIB; a table of the fabric's addresses stands for
  * address resolution (testbench/connect.h: 11.0.N.1 of host a, 11.0.N.2 of host b, N the port, and
- * the same as ::ffff: addresses), paths come from the subnet's administration. An id needs a
- * channel (no synchronous mode). Not here: multicast, migration to another channel, options,
- * rdma_verbs.h, queue pairs without given CQs, RDMA_PS_UDP and RDMA_PS_IPOIB.
+ * the same as ::ffff: addresses), paths come from the subnet's administration. There is one subnet:
+ * no path has a GRH. Not here: RDMA_PS_IPOIB, SRQs of an id, rdma_verbs.h.
  *
  * On the wire a REQ's private data begins with the header of annex A11 (36 bytes), so 56 bytes are
  * left to rdma_connect; rdma_accept has 196, rdma_reject 148. The service id is (ps << 16) + port.
+ *
+ * RDMA_PS_UDP: the ids' queue pairs are of type UD and nothing is connected. rdma_connect asks by
+ * SIDR_REQ (180 bytes of private data) who serves the port; rdma_accept answers with the number of
+ * the own queue pair (136 bytes), without an event on that side; ESTABLISHED has in param.ud what
+ * the other side needs to send to it. UNREACHABLE has the status of the SIDR_REP.
+ *
+ * An id of rdma_create_id without a channel has one of its own, and is synchronous: the call
+ * returns when the event has come that would tell the end of what it started, 0 or -1 with its
+ * errno (ECONNREFUSED: rejected). The event stays in id->event until the next call.
  */
 #ifndef RDMA_RDMA_CMA_H
 #define RDMA_RDMA_CMA_H
@@ -58,6 +66,21 @@ enum rdma_port_space {
 enum {
 	RDMA_MAX_RESP_RES = 0xff, /* as many as the device has, or as the peer has asked for */
 	RDMA_MAX_INIT_DEPTH = 0xff,
+};
+
+enum { RDMA_UDP_QKEY = 0x01234567 /* of all RDMA_PS_UDP */ };
+
+enum {
+	RDMA_OPTION_ID = 0,
+	RDMA_OPTION_IB = 1, /* ENOSYS */
+};
+
+enum {
+	RDMA_OPTION_ID_TOS = 0,         /* uint8_t; the QoS class of the path that is asked for */
+	RDMA_OPTION_ID_REUSEADDR = 1,   /* int; others that say so too may have the port, but for
+					 listeners */
+	RDMA_OPTION_ID_AFONLY = 2,      /* int; a listener takes its own address family only */
+	RDMA_OPTION_ID_ACK_TIMEOUT = 3, /* uint8_t; code of the queue pair's timeout */
 };
 
 struct rdma_event_channel {
@@ -126,6 +149,8 @@ struct rdma_cm_id {
 	enum ibv_qp_type qp_type;
 };
 
+struct rdma_addrinfo;
+
 struct rdma_conn_param {
 	const void *private_data;
 	uint8_t private_data_len;
@@ -160,12 +185,27 @@ struct rdma_event_channel *rdma_create_event_channel(void);
 /* Its ids are gone and its events acknowledged. */
 void rdma_destroy_event_channel(struct rdma_event_channel *channel);
 
-/* EPROTONOSUPPORT: not RDMA_PS_TCP or RDMA_PS_IB; EINVAL: no channel. */
+/* EPROTONOSUPPORT: not RDMA_PS_TCP, RDMA_PS_UDP or RDMA_PS_IB. `channel` NULL: synchronous. */
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
 		   enum rdma_port_space ps);
 /* Its queue pair is the caller's: destroyed before, or kept. Waits until its events are
  * acknowledged. */
 int rdma_destroy_id(struct rdma_cm_id *id);
+
+/* Its events come through that channel from now on (NULL: it is synchronous). Waits until those
+ * that were got are acknowledged. */
+int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel);
+/* EINVAL: the length, or it is too late; ENOSYS: another option. */
+int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen);
+
+/* A synchronous id by what rdma_getaddrinfo() says: bound and, but for a listener's, with a route.
+ * With `qp_init_attr` it gets a queue pair, a listener's id one for each that rdma_get_request()
+ * gives. */
+int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd,
+		   struct ibv_qp_init_attr *qp_init_attr);
+void rdma_destroy_ep(struct rdma_cm_id *id);
+/* Of a synchronous listener: the id of the next request, its event in id->event. */
+int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id);
 
 /* EADDRNOTAVAIL: no address of this host; EADDRINUSE; EAFNOSUPPORT: neither IPv4 nor IPv6. Port 0:
  * a free one. */
@@ -176,8 +216,9 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct s
 /* ROUTE_RESOLVED or ROUTE_ERROR follows. After ADDR_RESOLVED. */
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
 
-/* To INIT. `pd` NULL: one of the id's context that the process has for this. EINVAL: no device yet,
- * a queue pair already, CQs missing, or as ibv_create_qp. */
+/* To INIT; of type UD to RTS. `pd` NULL: one of the id's context that the process has for this. CQs
+ * that are not given are made, each with a channel, and go with the queue pair. EINVAL: no device
+ * yet, a queue pair already, not the id's type, or as ibv_create_qp. */
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 void rdma_destroy_qp(struct rdma_cm_id *id);
 

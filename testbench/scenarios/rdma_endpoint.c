@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Synchronous ids: rdma_getaddrinfo, rdma_create_ep, rdma_get_request, connect and accept without an
+ * event channel and without CQs of the program. A port without a listener is ECONNREFUSED; options
+ * have their effect: the type of service in the path record that is asked for, the timeout in the
+ * queue pair, a port that two may have, a listener for IPv6 alone.
+ */
+#include "testbench/connect.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <rdma/rdma_cma.h>
+
+enum { LEN = 64, TOS = 0x28, ACK_CODE = 17 };
+#define THERE "11.0.1.1"
+#define PORT  "4711"
+
+static const struct ibv_qp_init_attr queue = {
+	.cap = {.max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1},
+	.sq_sig_all = 1};
+
+static int one(struct ibv_cq *cq, enum ibv_wc_opcode opcode)
+{
+	struct ibv_wc wc;
+
+	while (!ibv_poll_cq(cq, 1, &wc))
+		;
+	return wc.status || wc.opcode != opcode;
+}
+
+static int server(void *arg)
+{
+	struct rdma_addrinfo *res, hints = {.ai_flags = RAI_PASSIVE};
+	struct ibv_qp_init_attr init = queue;
+	struct rdma_cm_id *listener, *id;
+	struct ibv_recv_wr *bad, wr = {0};
+	int on = 1;
+
+	if (rdma_getaddrinfo(NULL, PORT, &hints, &res) ||
+	    rdma_create_ep(&listener, res, NULL, &init) ||
+	    rdma_set_option(listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)) ||
+	    rdma_listen(listener, 1) || rdma_get_request(listener, &id))
+		return __LINE__;
+	rdma_freeaddrinfo(res);
+	if (!id->qp || !id->recv_cq_channel || ibv_post_recv(id->qp, &wr, &bad) ||
+	    rdma_accept(id, NULL) || one(id->recv_cq, IBV_WC_RECV))
+		return __LINE__;
+	if (rdma_disconnect(id))
+		return __LINE__;
+	rdma_destroy_ep(id);
+	rdma_destroy_ep(listener);
+	return 0;
+}
+
+/* Nobody is there. */
+static int refused(void)
+{
+	struct rdma_addrinfo *res;
+	struct ibv_qp_init_attr init = queue;
+	struct rdma_cm_id *id;
+	int rc;
+
+	if (rdma_getaddrinfo(THERE, "1", NULL, &res) || rdma_create_ep(&id, res, NULL, &init))
+		return -1;
+	rdma_freeaddrinfo(res);
+	rc = rdma_connect(id, NULL);
+	rc = rc == -1 && errno == ECONNREFUSED ? 0 : -1;
+	rdma_destroy_ep(id);
+	return rc;
+}
+
+static int shared_port(void)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(5)};
+	struct rdma_cm_id *x, *y;
+	int on = 1;
+
+	if (rdma_create_id(NULL, &x, NULL, RDMA_PS_TCP) ||
+	    rdma_create_id(NULL, &y, NULL, RDMA_PS_TCP) ||
+	    rdma_set_option(x, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)) ||
+	    rdma_bind_addr(x, (struct sockaddr *)&any) ||
+	    !rdma_bind_addr(y, (struct sockaddr *)&any) || errno != EADDRINUSE ||
+	    rdma_set_option(y, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)) ||
+	    rdma_bind_addr(y, (struct sockaddr *)&any) || rdma_listen(x, 1))
+		return -1;
+	return rdma_destroy_id(x) || rdma_destroy_id(y);
+}
+
+static int client(void *arg)
+{
+	struct rdma_addrinfo *res;
+	struct ibv_qp_init_attr init = queue, got;
+	uint8_t tos = TOS, timeout = ACK_CODE;
+	struct ibv_send_wr *bad, wr = {.opcode = IBV_WR_SEND};
+	struct ibv_qp_attr attr;
+	struct rdma_cm_id *id;
+
+	if (refused() || shared_port() || rdma_getaddrinfo(THERE, PORT, NULL, &res) ||
+	    rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) ||
+	    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)) ||
+	    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, 1) ||
+	    !rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 2) ||
+	    !rdma_set_option(id, RDMA_OPTION_IB, 1, &tos, 1) ||
+	    rdma_resolve_addr(id, NULL, res->ai_dst_addr, 1000) || rdma_resolve_route(id, 1000))
+		return __LINE__;
+	init.qp_type = IBV_QPT_RC;
+	rdma_freeaddrinfo(res);
+	if (rdma_create_qp(id, NULL, &init) || rdma_connect(id, NULL) ||
+	    id->event->event != RDMA_CM_EVENT_ESTABLISHED ||
+	    ibv_query_qp(id->qp, &attr, IBV_QP_TIMEOUT, &got) || attr.timeout != ACK_CODE)
+		return __LINE__;
+	if (ibv_post_send(id->qp, &wr, &bad) || one(id->send_cq, IBV_WC_SEND) ||
+	    rdma_disconnect(id))
+		return __LINE__;
+	rdma_destroy_ep(id);
+	return 0;
+}
+
+SCENARIO(rdma_endpoint, "synchronous ids and options of rdma_cm", .no_qps = true,
+	 .any_packets = true)
+{
+	struct process *s, *c;
+
+	start_cm();
+	s = start_process(a, server, NULL);
+	c = start_process(b, client, NULL);
+	expect_exit(c, 0);
+	expect_exit(s, 0);
+}
