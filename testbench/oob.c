@@ -102,6 +102,13 @@ static void chunk_free(struct chunk *c)
 	free(c);
 }
 
+uint64_t oob_readable_ps(const struct oob *o)
+{
+	if (!drv_list_empty(&o->chunks))
+		return DRV_CONTAINER(o->chunks.next, struct chunk, link)->due_ps;
+	return o->gone ? 0 : UINT64_MAX;
+}
+
 ssize_t oob_read_some(struct oob *o, void *bytes, size_t len)
 {
 	struct platform *p = o->process->host->platform;

@@ -3,6 +3,7 @@
 #define POSIX_NO_NAMES
 #include "testbench/posix.h"
 
+#include "host_driver/cm/cma.h"
 #include "testbench/compile.h"
 #include "testbench/process.h"
 #include "testbench/tb.h"
@@ -19,10 +20,12 @@ enum {
 	PATH_CHARS = 512,
 };
 
-/* A socket by its descriptor. */
+/* A socket by its descriptor, or what eventfd() gives. */
 struct socket {
 	struct oob *oob; /* NULL: not connected */
 	unsigned port;   /* network order; bound to */
+	bool counter;
+	uint64_t count;
 };
 
 static int fail(int error)
@@ -183,6 +186,13 @@ unsigned posix_sleep(unsigned seconds)
 	return 0;
 }
 
+int posix_nanosleep(const struct timespec *t, struct timespec *left)
+{
+	process_sleep_us((uint64_t)t->tv_sec * 1000000 +
+			 ((uint64_t)t->tv_nsec + NS_PER_US - 1) / NS_PER_US);
+	return 0;
+}
+
 pid_t posix_getpid(void)
 {
 	return (pid_t)(FIRST_PID + uv_process_current()->host->platform->host);
@@ -221,12 +231,42 @@ int posix_close(int fd)
 	return 0;
 }
 
+static ssize_t counter_read(struct socket *s, void *bytes, size_t len)
+{
+	struct uv_process *process = uv_process_current();
+	struct platform *p = process->host->platform;
+
+	if (len < sizeof(s->count))
+		return fail(EINVAL);
+	while (!s->count)
+		p->ops->waitq_wait(p, process->waitq, UINT64_MAX);
+	memcpy(bytes, &s->count, sizeof(s->count));
+	s->count = 0;
+	return sizeof(s->count);
+}
+
+static ssize_t counter_write(struct socket *s, const void *bytes, size_t len)
+{
+	struct uv_process *process = uv_process_current();
+	struct platform *p = process->host->platform;
+	uint64_t n;
+
+	if (len < sizeof(n))
+		return fail(EINVAL);
+	memcpy(&n, bytes, sizeof(n));
+	s->count += n;
+	p->ops->waitq_wake_all(p, process->waitq);
+	return sizeof(n);
+}
+
 ssize_t posix_read(int fd, void *bytes, size_t len)
 {
 	struct socket *s = socket_of(fd);
 
 	if (!s)
 		return fail(EBADF);
+	if (s->counter)
+		return counter_read(s, bytes, len);
 	return s->oob ? oob_read_some(s->oob, bytes, len) : fail(ENOTCONN);
 }
 
@@ -236,6 +276,8 @@ ssize_t posix_write(int fd, const void *bytes, size_t len)
 
 	if (!s)
 		return fail(EBADF);
+	if (s->counter)
+		return counter_write(s, bytes, len);
 	if (!s->oob)
 		return fail(ENOTCONN);
 	return oob_write(s->oob, bytes, len) ? -1 : (ssize_t)len;
@@ -259,19 +301,46 @@ int posix_fcntl(int fd, int cmd, ...)
 	return process_nonblock(fd, flags & O_NONBLOCK);
 }
 
+/* When it is readable: now or before; UINT64_MAX: not known yet. */
+static uint64_t readable_ps(struct uv_process *process, int fd)
+{
+	const struct socket *s = socket_of(fd);
+
+	if (!s)
+		return uv_readable(process, fd) ? 0 : UINT64_MAX;
+	if (s->counter)
+		return s->count ? 0 : UINT64_MAX;
+	return s->oob ? oob_readable_ps(s->oob) : UINT64_MAX;
+}
+
 int posix_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
-	int rc;
+	struct uv_process *process = uv_process_current();
+	struct platform *p = process->host->platform;
+	uint64_t now = p->ops->now_ps(p);
+	const uint64_t end = timeout_ms < 0 ? UINT64_MAX : now + CFG_MS(1) * (uint64_t)timeout_ms;
 
-	if (n != 1)
-		return fail(EINVAL);
-	rc = process_poll(fds->fd, timeout_ms);
-	fds->revents = 0;
-	if (rc > 0)
-		fds->revents = POLLIN;
-	else if (rc < 0)
-		fds->revents = POLLNVAL;
-	return rc < 0 ? 1 : rc;
+	for (;; now = p->ops->now_ps(p)) {
+		uint64_t next = end;
+		int ready = 0;
+
+		for (nfds_t i = 0; i < n; i++) {
+			const bool open =
+				fds[i].fd >= 0 && uv_fd_find(process, fds[i].fd, UV_FD_FREE);
+			const uint64_t at = open ? readable_ps(process, fds[i].fd) : UINT64_MAX;
+
+			fds[i].revents = 0;
+			if (open && at <= now)
+				fds[i].revents = POLLIN;
+			else if (!open && fds[i].fd >= 0)
+				fds[i].revents = POLLNVAL;
+			ready += fds[i].revents != 0;
+			next = at < next ? at : next;
+		}
+		if (ready || now >= end)
+			return ready;
+		p->ops->waitq_wait(p, process->waitq, next);
+	}
 }
 
 /* --- sockets --- */
@@ -287,6 +356,8 @@ int posix_getaddrinfo(const char *node, const char *service, const struct addrin
 	if (!r)
 		return EAI_MEMORY;
 	r->addr.sin_family = AF_INET;
+	if (node)
+		inet_pton(AF_INET, node, &r->addr.sin_addr);
 	r->addr.sin_port = htons(service ? (uint16_t)strtoul(service, NULL, 10) : 0);
 	r->info = (struct addrinfo){.ai_family = AF_INET,
 				    .ai_socktype = SOCK_STREAM,
@@ -324,7 +395,24 @@ int posix_socket(int domain, int type, int protocol)
 	return type & SOCK_STREAM ? socket_new(NULL) : fail(EPROTONOSUPPORT);
 }
 
+int posix_eventfd(unsigned count, int flags)
+{
+	const int fd = socket_new(NULL);
+
+	if (fd >= 0) {
+		socket_of(fd)->counter = true;
+		socket_of(fd)->count = count;
+	}
+	return fd;
+}
+
 int posix_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	return socket_of(fd) ? 0 : fail(EBADF);
+}
+
+/* What is on its way still comes. */
+int posix_shutdown(int fd)
 {
 	return socket_of(fd) ? 0 : fail(EBADF);
 }
@@ -340,6 +428,8 @@ int posix_bind(int fd, const struct sockaddr *addr, socklen_t len)
 
 	if (!s)
 		return fail(EBADF);
+	if (cma_addr_is_foreign(uv_process_current()->host, addr))
+		return fail(EADDRNOTAVAIL);
 	s->port = port_of(addr);
 	return 0;
 }

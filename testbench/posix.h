@@ -7,9 +7,13 @@
  * What differs from a real machine:
  * - A server's address is its port, whatever the host's name; connect() waits for the accept() of
  *   that port. A socket reads, writes and closes, no more. Bytes take 20 us.
- * - poll() takes one descriptor, of a completion channel or a context.
+ * - poll() looks for reading, at descriptors of channels, contexts, sockets and eventfd().
+ * - Threads of pthreads are simulated threads of the process: one runs until it waits, so that a run
+ *   is the same each time. A condition's signal wakes all (POSIX allows that); attributes but for
+ *   their names have no effect; a thread is cancelled where it waits. sched_yield() lets at most a
+ *   microsecond pass; a thread that looks at a variable again and again and calls nothing stands still.
  * - Memory is freed at the end of the process; all of it can be registered.
- * - No fork, signals, pthreads, files with content, exit handlers. stdio is the real one.
+ * - No fork, signals, files with content, exit handlers. stdio is the real one.
  * Functions answer as POSIX says, with errno.
  */
 #ifndef TESTBENCH_POSIX_H
@@ -27,9 +31,13 @@
 #include <malloc.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/types.h>
@@ -47,6 +55,7 @@ int posix_clock_gettime(clockid_t clock, struct timespec *ts);
 time_t posix_time(time_t *t);
 int posix_usleep(useconds_t us);
 unsigned posix_sleep(unsigned seconds);
+int posix_nanosleep(const struct timespec *time, struct timespec *left);
 pid_t posix_getpid(void);
 __attribute__((noreturn)) void posix_exit(int status);
 
@@ -58,6 +67,33 @@ ssize_t posix_write(int fd, const void *bytes, size_t len);
 int posix_fcntl(int fd, int cmd, ...);
 int posix_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
+int posix_eventfd(unsigned count, int flags);
+
+int posix_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+			 void *arg);
+int posix_pthread_join(pthread_t thread, void **result);
+int posix_pthread_detach(pthread_t thread);
+int posix_pthread_cancel(pthread_t thread);
+pthread_t posix_pthread_self(void);
+__attribute__((noreturn)) void posix_pthread_exit(void *result);
+void posix_pthread_testcancel(void);
+int posix_sched_yield(void);
+int posix_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
+int posix_mutex_destroy(pthread_mutex_t *mutex);
+int posix_mutex_lock(pthread_mutex_t *mutex);
+int posix_mutex_trylock(pthread_mutex_t *mutex);
+int posix_mutex_unlock(pthread_mutex_t *mutex);
+int posix_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
+int posix_cond_destroy(pthread_cond_t *cond);
+int posix_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+int posix_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until);
+int posix_cond_broadcast(pthread_cond_t *cond);
+int posix_sem_init(sem_t *sem, int shared, unsigned value);
+int posix_sem_destroy(sem_t *sem);
+int posix_sem_wait(sem_t *sem);
+int posix_sem_trywait(sem_t *sem);
+int posix_sem_post(sem_t *sem);
+
 int posix_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
 		      struct addrinfo **res);
 void posix_freeaddrinfo(struct addrinfo *res);
@@ -66,6 +102,7 @@ int posix_setsockopt(int fd, int level, int name, const void *value, socklen_t l
 int posix_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int posix_listen(int fd, int backlog);
 int posix_accept(int fd, struct sockaddr *addr, socklen_t *len);
+int posix_shutdown(int fd);
 int posix_connect(int fd, const struct sockaddr *addr, socklen_t len);
 
 #ifndef POSIX_NO_NAMES
@@ -81,14 +118,43 @@ int posix_connect(int fd, const struct sockaddr *addr, socklen_t len);
 #define time(t)                       posix_time(t)
 #define usleep(us)                    posix_usleep(us)
 #define sleep(s)                      posix_sleep(s)
+#define nanosleep(t, left)            posix_nanosleep(t, left)
 #define getpid()                      posix_getpid()
 #define exit(status)                  posix_exit(status)
 #define open(...)                     posix_open(__VA_ARGS__)
 #define close(fd)                     posix_close(fd)
 #define read(fd, bytes, n)            posix_read(fd, bytes, n)
 #define write(fd, bytes, n)           posix_write(fd, bytes, n)
+#define recv(fd, bytes, n, flags)     posix_read(fd, bytes, n)
+#define send(fd, bytes, n, flags)     posix_write(fd, bytes, n)
+#define shutdown(fd, how)             posix_shutdown(fd)
 #define fcntl(...)                    posix_fcntl(__VA_ARGS__)
 #define poll(fds, n, timeout)         posix_poll(fds, n, timeout)
+#define eventfd(count, flags)         posix_eventfd(count, flags)
+#define pthread_create                posix_pthread_create
+#define pthread_join                  posix_pthread_join
+#define pthread_detach                posix_pthread_detach
+#define pthread_cancel                posix_pthread_cancel
+#define pthread_self                  posix_pthread_self
+#define pthread_exit                  posix_pthread_exit
+#define sched_yield                   posix_sched_yield
+#define pthread_testcancel            posix_pthread_testcancel
+#define pthread_mutex_init            posix_mutex_init
+#define pthread_mutex_destroy         posix_mutex_destroy
+#define pthread_mutex_lock            posix_mutex_lock
+#define pthread_mutex_trylock         posix_mutex_trylock
+#define pthread_mutex_unlock          posix_mutex_unlock
+#define pthread_cond_init             posix_cond_init
+#define pthread_cond_destroy          posix_cond_destroy
+#define pthread_cond_wait             posix_cond_wait
+#define pthread_cond_timedwait        posix_cond_timedwait
+#define pthread_cond_signal           posix_cond_broadcast
+#define pthread_cond_broadcast        posix_cond_broadcast
+#define sem_init                      posix_sem_init
+#define sem_destroy                   posix_sem_destroy
+#define sem_wait                      posix_sem_wait
+#define sem_trywait                   posix_sem_trywait
+#define sem_post                      posix_sem_post
 #define getaddrinfo(...)              posix_getaddrinfo(__VA_ARGS__)
 #define freeaddrinfo(res)             posix_freeaddrinfo(res)
 #define socket(domain, type, proto)   posix_socket(domain, type, proto)

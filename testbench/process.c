@@ -34,7 +34,7 @@ struct process_thread {
 	struct drv_list link;
 	struct process *process;
 	struct kernel_thread *kernel;
-	void (*fn)(void *arg);
+	void (*fn)(void *arg), (*ended)(void *arg);
 	void *arg;
 };
 
@@ -112,6 +112,8 @@ static void thread_main(void *arg)
 	t->host.in_kernel++;
 	kernel_thread_set_owner(t->kernel, NULL);
 	drv_list_del(&t->link);
+	if (t->ended)
+		t->ended(t->arg);
 	free(t);
 	if (--p->live)
 		return;
@@ -122,20 +124,23 @@ static void thread_main(void *arg)
 	tb_poke(p->tb);
 }
 
-static int thread_start(struct process *p, const char *name, void (*fn)(void *arg), void *arg)
+static struct process_thread *thread_start(struct process *p, const char *name,
+					   void (*fn)(void *arg), void (*ended)(void *arg),
+					   void *arg)
 {
 	struct process_thread *t = calloc(1, sizeof(*t));
 
 	if (!t)
-		return -ENOMEM;
+		return NULL;
 	t->process = p;
 	t->fn = fn;
+	t->ended = ended;
 	t->arg = arg;
 	t->kernel = kernel_thread_start(p->tb->machine->kernel, name, thread_main, t);
 	kernel_thread_set_owner(t->kernel, t);
 	drv_list_add(&p->threads, &t->link);
 	p->live++;
-	return 0;
+	return t;
 }
 
 static void run_main(void *arg)
@@ -204,7 +209,7 @@ struct process *tb_start_process(struct tb *tb, const char *here, struct tb_end 
 	p->uv.poll.first_ps = tb->config->host[end->host_index].host_poll_interval;
 	p->uv.poll.max_ps = tb->config->host[end->host_index].host_poll_backoff;
 	drv_list_add(&tb->processes, &p->link);
-	tb_must(tb, here, "its thread", thread_start(p, name, run_main, p), 0);
+	tb_must(tb, here, "its thread", thread_start(p, name, run_main, NULL, p) ? 0 : -ENOMEM, 0);
 	return p;
 }
 
@@ -408,9 +413,31 @@ void process_memory_free(void *addr)
 
 int process_thread(const char *name, void (*fn)(void *arg), void *arg)
 {
-	struct process *p = current();
+	return process_spawn(name, fn, NULL, arg) ? 0 : -ENOMEM;
+}
 
-	return p ? thread_start(p, name, fn, arg) : -ESRCH;
+struct process_thread *process_spawn(const char *name, void (*fn)(void *arg),
+				     void (*ended)(void *arg), void *arg)
+{
+	return thread_start(current(), name, fn, ended, arg);
+}
+
+void *process_thread_arg(void (*fn)(void *arg))
+{
+	const struct process_thread *t = current_thread();
+
+	return t && t->fn == fn ? t->arg : NULL;
+}
+
+void process_thread_end(void)
+{
+	kernel_thread_unwind();
+}
+
+void process_thread_cancel(struct process_thread *t)
+{
+	t->host.killed = true;
+	kernel_thread_wake(t->kernel);
 }
 
 void process_exit(int status)

@@ -88,6 +88,16 @@ void *process_memory(size_t bytes);
 void process_memory_free(void *addr);
 /* A further thread of the process. It ends when main returns. -ENOMEM. */
 int process_thread(const char *name, void (*fn)(void *arg), void *arg);
+/* The same; ended(arg) in whichever way it ends, after which it is gone. NULL: no memory. */
+struct process_thread;
+struct process_thread *process_spawn(const char *name, void (*fn)(void *arg),
+				     void (*ended)(void *arg), void *arg);
+/* Ends the calling one. */
+__attribute__((noreturn)) void process_thread_end(void);
+/* Ends where it waits, or waits next. */
+void process_thread_cancel(struct process_thread *thread);
+/* What the calling thread was started with, if it runs fn. */
+void *process_thread_arg(void (*fn)(void *arg));
 /* Ends the process with that status. */
 __attribute__((noreturn)) void process_exit(int status);
 
@@ -118,5 +128,8 @@ int oob_read(struct oob *o, void *bytes, size_t len);
 ssize_t oob_read_some(struct oob *o, void *bytes, size_t len);
 /* At the latest when the process ends. */
 void oob_close(struct oob *o);
+/* When there is something to read or the other end has closed: now or before; UINT64_MAX: not known
+ * yet. The process' waitq is woken then. */
+uint64_t oob_readable_ps(const struct oob *o);
 
 #endif

@@ -103,15 +103,31 @@ static const struct cma_addr *addr_find(struct cm_device *cm, const struct socka
 	return NULL;
 }
 
-/* The host's device that has connection management. */
-static struct cm_device *device_of(const struct cma_id *id)
+/* The device that has connection management. */
+static struct cm_device *device_of_host(const struct uv_host *host)
 {
-	const struct uv_host *host = id->channel->process->host;
-
 	for (unsigned i = 0; i < host->n_devices; i++)
 		if (cm_of(host->devices[i]))
 			return cm_of(host->devices[i]);
 	return NULL;
+}
+
+static struct cm_device *device_of(const struct cma_id *id)
+{
+	return device_of_host(id->channel->process->host);
+}
+
+bool cma_addr_is_foreign(const struct uv_host *host, const struct sockaddr *addr)
+{
+	struct cm_device *cm = device_of_host(host);
+	struct sockaddr_storage wanted = {0};
+	const struct cma_addr *a;
+
+	if (!cm || !addr_bytes(addr))
+		return false;
+	memcpy(&wanted, addr, addr_bytes(addr));
+	a = addr_find(cm, &wanted, 0, 0);
+	return a && !a->own;
 }
 
 /* --- ports --- */

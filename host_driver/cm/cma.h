@@ -97,6 +97,9 @@ struct cma_process {
 int cma_addr_add(struct ib_device *device, const struct sockaddr *addr, const union ib_gid *gid,
 		 unsigned port, bool own);
 
+/* Whether the table has the address, and it is that of another host. */
+bool cma_addr_is_foreign(const struct uv_host *host, const struct sockaddr *addr);
+
 /* --- for the library --- */
 
 int cma_channel_create(struct uv_process *process, struct cma_channel **channel);
