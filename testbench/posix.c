@@ -61,12 +61,12 @@ static int run_program(void *arg)
 	return rc;
 }
 
-/* Every start compiles: a process' variables are its own. */
+/* Every start compiles: a process' variables are its own, and its functions whatever their names. */
 static int build(const char *text, void **so)
 {
 	char words_text[BUILD_CHARS], found[WORDS_MAX][PATH_CHARS], *rest;
-	const char *words[WORDS_MAX] = {"-w", "-include", "testbench/posix.h"};
-	size_t n = 3;
+	const char *words[WORDS_MAX] = {"-w", "-Wl,-Bsymbolic", "-include", "testbench/posix.h"};
+	size_t n = 4;
 
 	if (strlen(text) >= sizeof(words_text))
 		return -E2BIG;

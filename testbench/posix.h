@@ -13,7 +13,8 @@
  *   their names have no effect; a thread is cancelled where it waits. sched_yield() lets at most a
  *   microsecond pass; a thread that looks at a variable again and again and calls nothing stands still.
  * - Memory is freed at the end of the process; all of it can be registered.
- * - No fork, signals, files with content, exit handlers. stdio is the real one.
+ * - Of signals there is SIGALRM of alarm(): its handler runs in a thread of its own.
+ * - No fork, files with content, exit handlers. stdio is the real one.
  * Functions answer as POSIX says, with errno.
  */
 #ifndef TESTBENCH_POSIX_H
@@ -34,6 +35,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,17 @@ int posix_sem_wait(sem_t *sem);
 int posix_sem_trywait(sem_t *sem);
 int posix_sem_post(sem_t *sem);
 
+/* The program's alarm: one in each that is loaded, whatever the number of its files. */
+struct posix_alarm {
+	void (*handler)(int number);
+	unsigned number; /* of those that were set or taken back */
+};
+#ifndef POSIX_NO_NAMES
+__attribute__((weak)) struct posix_alarm posix_alarm_of_program;
+#endif
+void (*posix_signal(struct posix_alarm *a, int number, void (*handler)(int)))(int);
+unsigned posix_alarm(struct posix_alarm *a, unsigned seconds);
+
 int posix_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
 		      struct addrinfo **res);
 void posix_freeaddrinfo(struct addrinfo *res);
@@ -137,6 +150,8 @@ int posix_connect(int fd, const struct sockaddr *addr, socklen_t len);
 #define pthread_cancel                posix_pthread_cancel
 #define pthread_self                  posix_pthread_self
 #define pthread_exit                  posix_pthread_exit
+#define signal(number, handler)       posix_signal(&posix_alarm_of_program, number, handler)
+#define alarm(s)                      posix_alarm(&posix_alarm_of_program, s)
 #define sched_yield                   posix_sched_yield
 #define pthread_testcancel            posix_pthread_testcancel
 #define pthread_mutex_init            posix_mutex_init

@@ -139,6 +139,51 @@ int posix_sched_yield(void)
 	return 0;
 }
 
+/* --- alarms --- */
+
+void (*posix_signal(struct posix_alarm *a, int number, void (*handler)(int)))(int)
+{
+	void (*before)(int) = SIG_DFL;
+
+	if (number != SIGALRM)
+		return SIG_DFL;
+	if (a->handler)
+		before = a->handler;
+	a->handler = handler;
+	return before;
+}
+
+struct ringing {
+	struct posix_alarm *alarm;
+	unsigned number, seconds;
+};
+
+static void ring(void *arg)
+{
+	struct ringing *r = arg;
+	void (*handler)(int);
+
+	process_sleep_us((uint64_t)r->seconds * 1000000);
+	handler = r->alarm->handler;
+	if (r->alarm->number == r->number && handler && handler != SIG_IGN)
+		handler(SIGALRM);
+	uv_heap_free(r);
+}
+
+/* A new one takes the one before back. */
+unsigned posix_alarm(struct posix_alarm *a, unsigned seconds)
+{
+	struct ringing *r;
+
+	a->number++;
+	r = seconds ? uv_heap_alloc(uv_process_current(), sizeof(*r)) : NULL;
+	if (r) {
+		*r = (struct ringing){.alarm = a, .number = a->number, .seconds = seconds};
+		process_thread("alarm", ring, r);
+	}
+	return 0;
+}
+
 /* --- mutexes: 1 while one has it --- */
 
 int posix_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)

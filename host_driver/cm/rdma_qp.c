@@ -85,7 +85,7 @@ static void cqs_drop(struct lib_id *id)
 	cq_drop(&id->own_recv_cq);
 }
 
-static int cqs_make(struct lib_id *id, struct ibv_qp_init_attr *attr)
+static int cqs_make(struct lib_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	if (!attr->send_cq)
 		attr->send_cq = id->own_send_cq = cq_new(&id->rdma, attr->cap.max_send_wr);
@@ -106,18 +106,21 @@ static int move_ud(struct rdma_cm_id *id)
 	return rdma_minus_one(-ibv_modify_qp(id->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
 }
 
-int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	struct lib_id *lib = LIB_ID(id);
 	struct ibv_qp *qp = NULL;
 
-	if (!id->verbs || id->qp || (pd && pd->context != id->verbs) ||
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
+		attr->pd = NULL;
+	if (!id->verbs || id->qp || (attr->pd && attr->pd->context != id->verbs) ||
 	    attr->qp_type != id->qp_type)
 		return rdma_minus_one(-EINVAL);
-	if (!pd)
-		pd = default_pd(id);
-	if (pd && !cqs_make(lib, attr))
-		qp = ibv_create_qp(pd, attr);
+	if (!attr->pd)
+		attr->pd = default_pd(id);
+	attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
+	if (attr->pd && !cqs_make(lib, attr))
+		qp = ibv_create_qp_ex(id->verbs, attr);
 	id->qp = qp;
 	if (!qp || (rdma_is_ud(id) ? move_ud(id) : move(id, IBV_QPS_INIT, RDMA_MAX_RESP_RES))) {
 		const int error = errno;
@@ -128,7 +131,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 		cqs_drop(lib);
 		return rdma_minus_one(-error);
 	}
-	id->pd = pd;
+	id->pd = attr->pd;
 	id->send_cq = qp->send_cq;
 	id->recv_cq = qp->recv_cq;
 	id->send_cq_channel = lib->own_send_cq ? lib->own_send_cq->channel : NULL;
@@ -136,6 +139,24 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	id->srq = qp->srq;
 	lib->own_qp = true;
 	return 0;
+}
+
+int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex ex = {.qp_context = attr->qp_context,
+					 .send_cq = attr->send_cq,
+					 .recv_cq = attr->recv_cq,
+					 .srq = attr->srq,
+					 .cap = attr->cap,
+					 .qp_type = attr->qp_type,
+					 .sq_sig_all = attr->sq_sig_all,
+					 .comp_mask = IBV_QP_INIT_ATTR_PD,
+					 .pd = pd};
+	int rc = rdma_create_qp_ex(id, &ex);
+
+	if (!rc)
+		attr->cap = ex.cap;
+	return rc;
 }
 
 void rdma_destroy_qp(struct rdma_cm_id *id)

@@ -4,7 +4,7 @@
  * arguments a server, with an address its client. One thread has the events of the connection, with
  * poll() of the channel and of an eventfd that says when to stop; one sleeps for completions; main
  * sends and waits for them at semaphores. Workers under a mutex and a condition count what came,
- * one for each message. Exit status: 0, or the line of what went wrong.
+ * one for each message; an alarm that is set anew rings once. Exit status: 0, or the line of what went wrong.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static sem_t happened, received;
 static enum rdma_cm_event_type last;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t came = PTHREAD_COND_INITIALIZER;
-static unsigned to_count, counted;
+static unsigned to_count, counted, rung;
 
 #define MUST(condition)                                                                            \
 	do {                                                                                       \
@@ -104,6 +105,11 @@ static void *worker(void *arg)
 	}
 	MUST(!pthread_cond_broadcast(&came) && !pthread_mutex_unlock(&lock));
 	pthread_exit((void *)mine);
+}
+
+static void ring(int number)
+{
+	rung += number == SIGALRM;
 }
 
 static void expect(enum rdma_cm_event_type wanted)
@@ -183,6 +189,9 @@ int main(int argc, char *argv[])
 	void *result;
 
 	address = argc > 1 ? argv[1] : NULL;
+	signal(SIGALRM, ring);
+	alarm(1);
+	alarm(2);
 	channel = rdma_create_event_channel();
 	stop = eventfd(0, 0);
 	MUST(channel && stop >= 0);
@@ -215,6 +224,8 @@ int main(int argc, char *argv[])
 	MUST(!ibv_dereg_mr(mr) && !ibv_destroy_cq(cq) && !ibv_destroy_comp_channel(completions));
 	MUST(!rdma_destroy_id(id) && (!listener || !rdma_destroy_id(listener)));
 	rdma_destroy_event_channel(channel);
+	sleep(3);
+	MUST(rung == 1);
 	printf("%s: %u messages\n", address ? "client" : "server", (unsigned)all);
 	return 0;
 }

@@ -269,6 +269,8 @@ static void absent(void)
 	struct ibv_ece ece = {.vendor_id = 1};
 
 	FAILS(ibv_alloc_dm(rig.context, &dm), EOPNOTSUPP);
+	FAILS(ibv_create_flow(rig.qp, NULL), EOPNOTSUPP);
+	GIVES(ibv_destroy_flow(NULL), EOPNOTSUPP);
 	GIVES(ibv_free_dm(NULL), EOPNOTSUPP);
 	GIVES(ibv_memcpy_to_dm(NULL, 0, NULL, 0), EOPNOTSUPP);
 	GIVES(ibv_memcpy_from_dm(NULL, NULL, 0, 0), EOPNOTSUPP);

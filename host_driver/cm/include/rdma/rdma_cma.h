@@ -220,6 +220,8 @@ int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
  * that are not given are made, each with a channel, and go with the queue pair. EINVAL: no device
  * yet, a queue pair already, not the id's type, or as ibv_create_qp. */
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+/* With what ibv_create_qp_ex() can say besides; the PD where IBV_QP_INIT_ATTR_PD says so. */
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *qp_init_attr);
 void rdma_destroy_qp(struct rdma_cm_id *id);
 
 /* After ROUTE_RESOLVED: ESTABLISHED, REJECTED, UNREACHABLE or CONNECT_ERROR follows; without a

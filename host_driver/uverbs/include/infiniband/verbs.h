@@ -24,7 +24,7 @@
  *
  * verbs_ex.h has the extended verbs. What the device or its driver has not: device memory, null and
  * dma-buf regions, on-demand paging, thread and parent domains are in verbs_absent.h and answer
- * EOPNOTSUPP; flow steering, WQs and RSS, tag matching, counters have no names here.
+ * EOPNOTSUPP; WQs and RSS, tag matching, counters have no names here.
  */
 #ifndef INFINIBAND_VERBS_H
 #define INFINIBAND_VERBS_H

@@ -8,6 +8,10 @@
 
 #include <infiniband/verbs.h>
 
+/* --- transports of one vendor's: no queue pair is made --- */
+
+enum { IBV_QPT_DRIVER = 0xff };
+
 /* --- device memory --- */
 
 struct ibv_alloc_dm_attr {
@@ -53,6 +57,21 @@ static inline struct ibv_mr *ibv_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 					   size_t length, unsigned int access)
 {
 	return (struct ibv_mr *)ibv_absent();
+}
+
+/* --- flow steering --- */
+
+struct ibv_flow_attr;
+struct ibv_flow;
+
+static inline struct ibv_flow *ibv_create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr)
+{
+	return (struct ibv_flow *)ibv_absent();
+}
+
+static inline int ibv_destroy_flow(struct ibv_flow *flow)
+{
+	return EOPNOTSUPP;
 }
 
 /* --- other kinds of regions --- */
