@@ -29,8 +29,8 @@ int counters_write(const struct hca *const *hcas, unsigned count, FILE *out);
 int counters_print(const struct hca *const *hcas, unsigned count, enum counters_form form,
 		   FILE *out);
 
-/* A key of that JSON object, or one with hca for any device: 0, or -ENOENT with a line that says which
- * is most like it. */
+/* A key of that JSON object, or one with hca for any device: 0, or -ENOENT with a line that says
+ * which is most like it. */
 int counters_check(const char *key, FILE *err);
 
 #endif

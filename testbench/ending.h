@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that ends before its time: by a signal from outside, whose files are to be whole; by a crash
- * or exit() in a scenario, which is to be said.
+ * A run that ends before its time: by a signal from outside, its files whole; by a crash or exit()
+ * in a scenario, which is told.
  */
 #ifndef TESTBENCH_ENDING_H
 #define TESTBENCH_ENDING_H
@@ -11,8 +11,8 @@
 struct tb;
 
 /* From here to ending_forget() signals are those of this run. Interrupt and termination stop it at
- * the next event, a second one ends the process; a crash is told with the scenario's last verb. With
- * `debugged` an interrupt stays the debugger's. */
+ * the next event, a second one ends the process; a crash is told with the scenario's last verb.
+ * With `debugged` an interrupt stays the debugger's. */
 void ending_watch(struct tb *tb, bool debugged);
 void ending_forget(void);
 /* Whether a signal has stopped the run. */

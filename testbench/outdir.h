@@ -18,16 +18,16 @@ struct outdir {
 };
 
 __attribute__((format(printf, 2, 3))) void outdir_name(struct outdir *dir, const char *format, ...);
-/* 0 or -errno, printed as one line; then what was made is gone again. Files of an earlier run in it,
- * and its report, are removed. Until outdir_release() or the end of the process nobody else can take
- * the folder: -EBUSY. */
+/* 0 or -errno, printed as one line; then what was made is gone again. Files of an earlier run in
+ * it, and its report, are removed. Until outdir_release() or the end of the process nobody else can
+ * take the folder: -EBUSY. */
 int outdir_create(struct outdir *dir, FILE *err);
 void outdir_release(struct outdir *dir);
 void outdir_file(const struct outdir *dir, const char *name, char *buf, size_t size);
 /* Removes the run's files, and the folders that outdir_create() made; releases it. */
 void outdir_undo(struct outdir *dir);
 
-/* Whether a file can be written, before the work whose result it is to take. 0 or -errno, printed. */
+/* Whether a file can be written, before the work whose result it takes. 0 or -errno, printed. */
 int outdir_file_check(const char *path, FILE *err);
 
 #endif

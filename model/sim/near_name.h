@@ -12,8 +12,8 @@ struct near_name {
 	char name[NEAR_NAME_CHARS];
 };
 
-/* Takes `known` when it is nearer than what came before: letters inserted, left out or replaced, at
- * most one and a third of those wanted; and no letter when only a part before a dot was left out. */
+/* Takes `known` when it is nearer than what came before: letters inserted, left out or replaced,
+ * at most one and a third of those wanted; none when only a part before a dot was left out. */
 void near_name_try(struct near_name *n, const char *known);
 
 #endif

@@ -17,9 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* N(key, "meaning"): numbers. Members of struct perf_params; 0 or absent: the workload's default. The key
- * of inlined is inline, a word of C.
- */
+/* N(key, "meaning"): numbers. Members of struct perf_params; 0 or absent: the workload's default.
+ * The key of inlined is inline, a word of C. */
 #define PERF_NUMBERS(N)                                                                            \
 	N(size, "bytes of a message")                                                              \
 	N(inlined, "limit in bytes for the _lat workloads, else 0 or 1")                           \
@@ -77,8 +76,8 @@ struct perf_points {
 int perf_points_load(struct perf_points *points, const char *path, FILE *err);
 /* The same of a text, which is freed with the points; `name` stands for the file. */
 int perf_points_parse(struct perf_points *points, const char *name, char *text, FILE *err);
-/* ask.c: a workload by its name and n words KEY=VALUE,VALUE...: a point for each combination, without
- * a published value, on the profile `default`. */
+/* ask.c: a workload by its name and n words KEY=VALUE,VALUE...: a point for each combination,
+ * without a published value, on the profile `default`. */
 int perf_points_ask(struct perf_points *points, const char *workload, const char *const *words,
 		    unsigned n, FILE *err);
 void perf_points_free(struct perf_points *points);
