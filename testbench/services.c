@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Verbs of services.h: objects, requests, completions. */
 #include "testbench/services.h"
+
+#include "host_driver/uverbs/include/infiniband/verbs.h"
 #include "testbench/tb.h"
 
 #include <inttypes.h>
@@ -225,7 +227,8 @@ void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_
 
 static void describe_wc(char *buf, size_t size, const struct tb_end *end, const struct tb_wc *w)
 {
-	int n = snprintf(buf, size, "completion at %s, status %d", end->name, w->status);
+	int n = snprintf(buf, size, "completion at %s, status %d (%s)", end->name, w->status,
+			 ibv_wc_status_str(w->status));
 
 #define F(member, of, always)                                                                      \
 	if (w->member != TB_ANY && n > 0 && (size_t)n < size)                                      \
@@ -268,12 +271,12 @@ void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const str
 		return;
 	if (n == 1)
 		snprintf(got, sizeof(got),
-			 "status %d, wr_id %" PRIu64
+			 "status %d (%s), wr_id %" PRIu64
 			 ", opcode %d, byte_len %u, imm %u, qpn %06x, src_qp %06x, slid %u, sl %u, "
 			 "flags %u, pkey_index %u, path_bits %u, srqn %06x, vendor_err %u",
-			 wc.status, wc.wr_id, wc.opcode, wc.byte_len, wc.imm_data, wc.qp_num,
-			 wc.src_qp, wc.slid, wc.sl, wc.wc_flags, wc.pkey_index, wc.dlid_path_bits,
-			 wc.srq_num, wc.vendor_err);
+			 wc.status, ibv_wc_status_str(wc.status), wc.wr_id, wc.opcode, wc.byte_len,
+			 wc.imm_data, wc.qp_num, wc.src_qp, wc.slid, wc.sl, wc.wc_flags,
+			 wc.pkey_index, wc.dlid_path_bits, wc.srq_num, wc.vendor_err);
 	else
 		snprintf(got, sizeof(got), n ? "drv_cq_poll gives %d" : "no completion in time", n);
 	tb_fail(tb, here, expected, got);

@@ -90,6 +90,10 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 
 	if (!tb_go(tb, here))
 		return;
+	if (s->qps > TB_QPS_MAX) {
+		tb_failf(tb, here, "at most %d connected pairs, got %u", TB_QPS_MAX, s->qps);
+		return;
+	}
 	if (!tb_must(tb, here, "memory for an end", tb_memory_create(end, s->memory), 0) ||
 	    !tb_must(tb, here, "drv_pd_alloc", drv_pd_alloc(end->dev, &end->pd), 0) ||
 	    !tb_must(tb, here, "drv_mr_reg",

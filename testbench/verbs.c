@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Verbs of a scenario: requests, completions, events, faults. */
+#include "host_driver/uverbs/include/infiniband/verbs.h"
 #include "testbench/tb.h"
 
 #include <inttypes.h>
@@ -61,13 +62,22 @@ static unsigned flags_of(const struct tb_wr *wr)
 	       (wr->fence ? IBV_SEND_FENCE : 0) | (wr->inlined ? IBV_SEND_INLINE : 0);
 }
 
+static bool is_pair(struct tb *tb, const char *here, struct tb_end *end, unsigned pair)
+{
+	if (pair < TB_QPS_MAX && end->qp[pair])
+		return true;
+	tb_failf(tb, here, "a queue pair %u of %s; the setup has %u", pair, end->name,
+		 tb->setup.no_qps ? 0 : tb->setup.qps);
+	return false;
+}
+
 void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
 {
 	unsigned n = wr->repeat ? wr->repeat : 1;
 	struct drv_send_wr *list;
 	struct drv_sge sge;
 
-	if (!tb_go(tb, here))
+	if (!tb_go(tb, here) || !is_pair(tb, here, end, wr->qp))
 		return;
 	list = calloc(n, sizeof(*list));
 	if (!list) {
@@ -106,7 +116,7 @@ void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const str
 	struct drv_recv_wr recv;
 	unsigned n = wr->repeat ? wr->repeat : 1;
 
-	for (unsigned i = 0; i < n && tb_go(tb, here); i++) {
+	for (unsigned i = 0; i < n && tb_go(tb, here) && is_pair(tb, here, end, wr->qp); i++) {
 		sge = (struct drv_sge){
 			.addr = tb_va(end, end->dst) + wr->dst,
 			.length = wr->len,
@@ -154,7 +164,8 @@ static unsigned pair_of(const struct tb_end *end, uint32_t qpn)
 
 static void describe(char *buf, size_t size, const struct tb_end *end, const struct tb_cqe *want)
 {
-	int n = snprintf(buf, size, "completion at %s, status %d", end->name, want->status);
+	int n = snprintf(buf, size, "completion at %s, status %d (%s)", end->name, want->status,
+			 ibv_wc_status_str(want->status));
 
 #define SAY(member)                                                                                \
 	if (want->member != TB_ANY && n > 0 && (size_t)n < size)                                   \
@@ -195,10 +206,10 @@ void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const st
 	     (differs(want->opcode, wc.opcode) || differs(want->byte_len, wc.byte_len) ||
 	      differs(want->imm, wc.imm_data)))) {
 		snprintf(got, sizeof(got),
-			 "status %d, wr_id %" PRIu64
+			 "status %d (%s), wr_id %" PRIu64
 			 ", opcode %d, byte_len %u, imm %u, qp %u, vendor_err %u",
-			 wc.status, wc.wr_id, wc.opcode, wc.byte_len, wc.imm_data,
-			 pair_of(end, wc.qp_num), wc.vendor_err);
+			 wc.status, ibv_wc_status_str(wc.status), wc.wr_id, wc.opcode, wc.byte_len,
+			 wc.imm_data, pair_of(end, wc.qp_num), wc.vendor_err);
 		tb_fail(tb, here, expected, got);
 	}
 }
@@ -227,12 +238,13 @@ static bool event_has_come(struct tb *tb, void *arg)
 void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum ibv_event_type type)
 {
 	struct tb_events *ev = end->events;
-	char expected[64], got[64];
+	char expected[TEXT_CHARS], got[TEXT_CHARS];
 	enum ibv_event_type came;
 
 	if (!tb_go(tb, here))
 		return;
-	snprintf(expected, sizeof(expected), "event %d at %s", type, end->name);
+	snprintf(expected, sizeof(expected), "event %d (%s) at %s", type, ibv_event_type_str(type),
+		 end->name);
 	if (!tb_wait(tb, event_has_come, ev, tb_now(tb) + CFG_S(EXPECT_LIMIT_S))) {
 		tb_fail(tb, here, expected, "no event in time");
 		return;
@@ -241,7 +253,7 @@ void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum i
 	ev->first = (ev->first + 1) % TB_EVENTS_MAX;
 	ev->count--;
 	if (came != type) {
-		snprintf(got, sizeof(got), "event %d", came);
+		snprintf(got, sizeof(got), "event %d (%s)", came, ibv_event_type_str(came));
 		tb_fail(tb, here, expected, got);
 	}
 }
@@ -329,8 +341,8 @@ struct tb_window tb_rnr_delay(const struct tb_end *end)
 {
 	const struct hca_params *p = &end->tb->config->hca[end->peer->host_index];
 	uint64_t ps = p->retry_rnr_power ? rnr_timer_power_ps(end->tb->setup.min_rnr_timer,
-							  (unsigned)p->retry_rnr_power)
-				       : rnr_timer_ps(end->tb->setup.min_rnr_timer);
+							      (unsigned)p->retry_rnr_power)
+					 : rnr_timer_ps(end->tb->setup.min_rnr_timer);
 
 	ps = ps < p->retry_rnr_floor ? p->retry_rnr_floor : ps;
 	return WINDOW(ps, ps + CFG_US(10));
