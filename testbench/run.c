@@ -316,6 +316,22 @@ static enum exit_status execute(struct run *run)
 	return right && !rc ? EXIT_RIGHT : EXIT_FAILED;
 }
 
+static int wait_debugger(const struct run *run)
+{
+	struct hca *hca = host_hca(run->machine.hosts[0]);
+	const unsigned port = run->options->gdb_port;
+	int rc = processor_debug(hca, port);
+
+	if (rc)
+		return rc;
+	fprintf(stderr, "hcasim: waits for gdb-multiarch -ex 'target remote :%u' %s\n", port,
+		run->fw);
+	rc = processor_debug_wait(hca);
+	if (rc)
+		fprintf(stderr, "hcasim: --fw-gdb %u: %s\n", port, strerror(-rc));
+	return rc;
+}
+
 static enum exit_status run_machine(struct run *run)
 {
 	enum exit_status status = EXIT_INPUT;
@@ -323,17 +339,7 @@ static enum exit_status run_machine(struct run *run)
 
 	if (make_machine(run))
 		return EXIT_INPUT;
-	if (run->options->gdb_port) {
-		rc = processor_debug(host_hca(run->machine.hosts[0]), run->options->gdb_port);
-		if (rc) {
-			fprintf(stderr, "hcasim: --fw-gdb %u: %s\n", run->options->gdb_port,
-				strerror(-rc));
-			goto destroy;
-		}
-		fprintf(stderr, "hcasim: hca0 waits for gdb-multiarch -ex 'target remote :%u' %s\n",
-			run->options->gdb_port, run->fw);
-	}
-	if (open_files(run)) {
+	if ((run->options->gdb_port && wait_debugger(run)) || open_files(run)) {
 		outdir_undo(&run->dir);
 		goto destroy;
 	}

@@ -236,10 +236,15 @@ static void step_job(struct event *ev)
 int processor_debug(struct hca *hca, unsigned port)
 {
 	struct processor *p = hca->processor;
-	int rc = rv_gdb_listen(p->core, (uint16_t)port, &p->gdb);
 
-	if (!rc)
-		rc = rv_gdb_wait(p->gdb);
+	return rv_gdb_listen(p->core, (uint16_t)port, &p->gdb);
+}
+
+int processor_debug_wait(struct hca *hca)
+{
+	struct processor *p = hca->processor;
+	int rc = rv_gdb_wait(p->gdb);
+
 	p->gdb_first = !rc;
 	return rc;
 }

@@ -21,9 +21,10 @@ void processor_destroy(struct processor *processor);
 void processor_reset(struct hca *hca);
 /* FW_IRQ_* causes became pending. */
 void processor_raise(struct hca *hca, uint32_t causes);
-/* Waits for a debugger on a TCP port before the first instruction, and serves it from then on; 0 or
- * -errno. */
+/* Listens for a debugger on a TCP port: 0 or -errno, printed. */
 int processor_debug(struct hca *hca, unsigned port);
+/* Waits for it before the first instruction, and serves it from then on; 0 or -errno. */
+int processor_debug_wait(struct hca *hca);
 /* Firmware stops for good, until processor_reset(). */
 void processor_halt(struct hca *hca);
 /* Helpers that are under way end with an error: what they were doing is gone. */
