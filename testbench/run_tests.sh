@@ -165,7 +165,7 @@ one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 
 # --- fuzz targets, without the fuzzer: what was found once, and a few random inputs
 
-for t in packet hcr wqe regs fw_elf ini pcapng; do
+for t in packet hcr objects wqe regs fw_elf ini pcapng vfio_user; do
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t" timeout 300 "$O/fuzz/$t" testbench/fuzz/corpus/"$t"/*
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done

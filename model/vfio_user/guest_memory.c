@@ -139,6 +139,8 @@ int guest_memory_unmap(struct guest_memory *m, uint64_t start, uint64_t size)
 		if (r->start < start || r->start + r->size - 1 > last)
 			return -EINVAL;
 	}
+	if (end == at)
+		return 0;
 	for (size_t i = at; i < end; i++)
 		if (m->ranges[i].base)
 			munmap(m->ranges[i].base, m->ranges[i].size);
