@@ -287,13 +287,16 @@ static int open_sockets(struct serve *s)
 	return rc;
 }
 
-/* Without the privilege it is as quick as the machine's load lets it be. */
+/*
+ * Without the privilege it is as quick as the machine's load lets it be. On a single processor the
+ * guests would starve while it simulates.
+ */
 static void hurry(const struct serve *s)
 {
 	const struct sched_param param = {.sched_priority = (int)s->config.sim.sim_pace_priority};
 
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-	if (param.sched_priority)
+	if (param.sched_priority && sysconf(_SC_NPROCESSORS_ONLN) > 1)
 		sched_setscheduler(0, SCHED_RR, &param);
 }
 

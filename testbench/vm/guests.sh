@@ -24,7 +24,7 @@ on_next=0
 # whatever ends this script ends what it started
 child=(setpriv --pdeathsig KILL)
 # A guest supposes that a device needs microseconds. Where serve gets no real-time priority it may wait for a processor for longer.
-[ -n "${WAIT_WRITES:-}" ] || if chrt -r 1 true 2>/dev/null; then WAIT_WRITES=false; else WAIT_WRITES=true; fi
+[ -n "${WAIT_WRITES:-}" ] || if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && chrt -r 1 true 2>/dev/null; then WAIT_WRITES=false; else WAIT_WRITES=true; fi
 
 guests_prepare()
 {
