@@ -419,7 +419,7 @@ check_capture()
 	local file n bad total=0
 	command -v tshark >/dev/null || { detail='no tshark'; return 77; }
 	for file in "$VM_DIR"/serve/*.pcapng; do
-		[ -e "$file" ] || { detail='serve wrote no capture'; return 77; }
+		[ -e "$file" ] || { detail='no capture: it is made of the check wire, which was not asked for'; return 77; }
 		"$O/hcasim" check "$file" || { detail="hcasim check ${file##*/}"; return 1; }
 		# tshark guesses protocols in any payload, then finds them malformed; of XRC's opcodes (5 << 5 and on) it has no names
 		tshark --disable-protocol rpcordma --disable-protocol ethertype -r "$file" -T fields -e infiniband.bth.opcode -e _ws.col.Info >"$VM_DIR/packets.txt" 2>/dev/null ||

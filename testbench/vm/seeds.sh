@@ -13,6 +13,7 @@ seed_source()
 	seed_root=$cache/guest-$(key $guest_suite $base_packages + linux-headers-$version make)
 	"$vm_src/prepare.sh" linux-headers-$version make >/dev/null || return
 	tree=/build/mlx4-$version
+	detail="mlx4 as Debian has it in Linux $version"
 	[ -d "$seed_root$tree" ] && return
 	say "mlx4's source from linux-source"
 	timeout 900 chroot "$seed_root" sh -ec 'apt-get update -qq; cd /tmp; apt-get download -qq linux-source-${1%.*-*}' sh "${version%%-*}-" || return 77
