@@ -41,9 +41,9 @@ struct drv_options {
 	bool no_ports;         /* no agents on QP0 and QP1: ports stay down until drv_port_up */
 	unsigned log_eq_size;  /* of completion event queues; 0: 16, as Linux has it */
 	uint64_t command_timeout_ps; /* 0: 60 s */
-	uint64_t post_cost_ps; /* CPU time of one work request posted, charged through the platform
-				*/
-	uint64_t poll_cost_ps; /* CPU time of one look at a completion queue */
+	uint64_t post_cost_ps;       /* CPU time of one send posted, charged through the platform */
+	uint64_t receive_cost_ps;    /* of one receive */
+	uint64_t poll_cost_ps;       /* CPU time of one look at a completion queue */
 	/* log2 of table sizes; 0: what Linux takes (18, 16, 16, 19, 20) */
 	unsigned log_qps, log_cqs, log_srqs, log_mpts, log_mtts;
 };

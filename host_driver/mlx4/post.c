@@ -181,7 +181,7 @@ static int post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr,
 		*bad = wr;
 	if (!n)
 		return rc;
-	qp->dev->p->ops->cpu_ps(qp->dev->p, n * qp->dev->options.post_cost_ps);
+	qp->dev->p->ops->cpu_ps(qp->dev->p, n * qp->dev->options.receive_cost_ps);
 	drv_recv_before_record();
 	rq_dbrec_set_counter(qp->db.record, rq->head);
 	return rc;

@@ -45,7 +45,7 @@ int drv_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
 	if (rc && bad)
 		*bad = wr;
 	if (n) {
-		dev->p->ops->cpu_ps(dev->p, n * dev->options.post_cost_ps);
+		dev->p->ops->cpu_ps(dev->p, n * dev->options.receive_cost_ps);
 		srq->counter = (uint16_t)(srq->counter + n);
 		drv_recv_before_record();
 		rq_dbrec_set_counter(srq->db.record, srq->counter);

@@ -358,7 +358,10 @@
 	  "the CPU is held by 64 write-combined bytes (BlueFlame)", \
 	  "fitted: one thread's rate of two-line WQEs, point M25") \
 	P(host, post_cost, TIME, CFG_NS(60), 0, CFG_MS(1), \
-	  "the CPU is held by building one work request", "assumption: some 150 instructions") \
+	  "the CPU is held by building one send", "assumption: some 150 instructions") \
+	P(host, receive_cost, TIME, CFG_NS(30), 0, CFG_MS(1), \
+	  "the CPU is held by building one receive", \
+	  "assumption: as taking a completion; no data is copied and no register written") \
 	P(host, poll_cost, TIME, CFG_NS(30), 0, CFG_MS(1), \
 	  "the CPU is held by taking one completion", "assumption: some 80 instructions") \
 	P(pcie, line_gap, TIME, 19200, 0, CFG_MS(1), \

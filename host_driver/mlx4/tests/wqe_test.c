@@ -222,6 +222,30 @@ static void doorbell_and_blueflame(void **state)
 	bench_free(&b);
 }
 
+/* Each send and each receive holds the CPU as long as its option says. */
+static void costs(void **state)
+{
+	struct drv_send_wr second = {.opcode = IBV_WR_SEND};
+	const struct drv_send_wr first = {.next = &second, .opcode = IBV_WR_SEND};
+	struct drv_recv_wr last = {.wr_id = 2}, recv = {.next = &last};
+	uint64_t record = 0;
+	uint64_t wr_id[8];
+	struct bench b;
+
+	bench_init(&b, QP_ST_RC, 7);
+	b.qp.has_rq = true;
+	b.qp.rq = (struct drv_wq){
+		.entries = 8, .log_stride = 4, .max_sge = 1, .offset = 4096, .wr_id = wr_id};
+	b.qp.db.record = &record;
+	b.dev.options.post_cost_ps = 1000;
+	b.dev.options.receive_cost_ps = 7;
+	assert_int_equal(drv_post_send(&b.qp, &first, NULL), 0);
+	assert_int_equal(b.f.now_ps, 2000);
+	assert_int_equal(drv_post_recv(&b.qp, &recv, NULL), 0);
+	assert_int_equal(b.f.now_ps, 2014);
+	bench_free(&b);
+}
+
 static void owner_bits_over_the_wrap(void **state)
 {
 	const struct drv_sge sge = {0x1000, 8, 5};
@@ -326,6 +350,7 @@ int main(void)
 		cmocka_unit_test(receive_lists_end),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(doorbell_and_blueflame),
+		cmocka_unit_test(costs),
 		cmocka_unit_test(owner_bits_over_the_wrap),
 		cmocka_unit_test(mlx_wqe),
 		cmocka_unit_test(smi_rules),
