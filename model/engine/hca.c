@@ -62,7 +62,6 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 					       .posted_data = host->pcie_posted_data,
 					       .nonposted_headers = host->pcie_nonposted_headers,
 					       .credit_ps = host->pcie_credit_latency,
-					       .line_gap_ps = host->pcie_line_gap,
 					       .latency_ps = host->pcie_latency,
 					       .read_latency_ps = host->pcie_read_latency,
 					       .write_latency_ps = host->pcie_write_latency});

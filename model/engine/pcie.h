@@ -70,7 +70,6 @@ struct dma {
 struct pcie_root {
 	uint64_t posted_headers, posted_data, nonposted_headers;
 	uint64_t credit_ps;
-	uint64_t line_gap_ps;
 	uint64_t latency_ps, read_latency_ps, write_latency_ps;
 };
 

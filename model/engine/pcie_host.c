@@ -81,8 +81,6 @@ static void access_send(struct host_access *a, void (*arrived)(struct event *ev)
 	at = end + pcie->root.latency_ps + p->pcie_device_latency;
 	if (a->bar == HCA_BAR_UAR && !a->done)
 		at += p->doorbell_latency;
-	if (a->size == HOST_ACCESS_MAX && !a->done)
-		pcie->host_ps = pcie_max_ps(end, start + pcie->root.line_gap_ps);
 	pcie->arrived_ps = pcie_max_ps(pcie->arrived_ps, at);
 	a->ev.job = arrived;
 	HCA_TRACE(a->hca, TP_BAR_RUN, .text = a->done ? "read" : "write",

@@ -431,14 +431,16 @@ static bool path_has_room(struct send_step *s)
 	return false;
 }
 
-/* How long a new WQE holds the unit. */
+/* How long a new WQE holds the unit: it is worked on while its lines come in. */
 static uint64_t wqe_ps(const struct send_step *s)
 {
 	const struct hca_params *p = s->hca->params;
+	const uint64_t lines = (s->r.len + WQE_CHUNK - 1) / WQE_CHUNK * p->requester_line_gap;
+	const uint64_t work = p->requester_wqe_gap +
+			      (s->send->reliable ? p->requester_reliable_gap : 0) +
+			      (s->by_pointer ? p->requester_gather_gap : 0);
 
-	return p->requester_wqe_gap + (s->send->fetched ? p->requester_fetched_gap : 0) +
-	       (s->send->reliable ? p->requester_reliable_gap : 0) +
-	       (s->by_pointer ? p->requester_gather_gap : 0);
+	return work > lines ? work : lines;
 }
 
 static enum send_state packet(struct send_step *s)

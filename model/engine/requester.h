@@ -96,7 +96,6 @@ struct qp_send {
 	bool rung;    /* a doorbell since the last read of the queue was issued */
 	bool uar_pending, bf_pending; /* a doorbell, a BlueFlame write waits for the context */
 	bool bf_known; /* only BlueFlame writes, in order, announced what has not been started */
-	bool fetched;  /* the WQE looked at last came from memory */
 	bool end_seen; /* the last read ahead found WQE `ahead_end` not posted */
 	bool missing;  /* a unit stands still until its context has been read */
 	bool flushing;

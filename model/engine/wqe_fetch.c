@@ -309,7 +309,6 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 		qp->hca->stats.wqe_fetch_hits += !line->wanted;
 		if (send->wqe_wants & user)
 			wqe_fetch_unwant(qp, user);
-		send->fetched = line->fetched;
 		bytes = wqe_ctrl_get_ds((const struct wqe_ctrl *)line->bytes) * WQE_UNIT;
 		*wqe = line->bytes;
 		*len = bytes < line->len ? bytes : line->len;

@@ -48,7 +48,7 @@ enum {
 };
 
 struct rig_packet {
-	uint64_t at_ps;
+	uint64_t at_ps, ready_ps;
 	const struct bth_op *op;
 	uint32_t psn, dqpn;
 	bool ack_req, solicited, resent;
@@ -277,6 +277,7 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 	const struct bth *bth = (const struct bth *)(pkt->wire + pkt->bth_off);
 
 	to->at_ps = hca_now(hca);
+	to->ready_ps = pkt->ready_ps;
 	to->op = pkt->op;
 	to->psn = bth_get_psn(bth);
 	to->dqpn = bth_get_dqpn(bth);

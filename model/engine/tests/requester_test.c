@@ -470,6 +470,36 @@ static void credits(void **state)
 	assert_int_equal(rig->n_cqes, 6);
 }
 
+/* From one packet to the next of three posted together, so many bytes inline each. */
+static uint64_t spacing_ps(uint32_t bytes)
+{
+	static const char text[] = "12345678901234567890123456789012345678901234567890";
+	const struct rig_wqe w = {.opcode = WQE_SEND,
+				  .sge = {{bytes < 40 ? bytes : 40, 0, 0, text},
+					  {bytes < 40 ? 0 : bytes - 40, 0, 0, text}},
+				  .n_sge = bytes <= 40 ? 1 : 2};
+	const unsigned first = rig->n_sent;
+
+	for (unsigned i = 0; i < 3; i++)
+		rig_post(&w);
+	rig_run_us(20);
+	assert_int_equal(rig->n_sent, first + 3);
+	return rig->sent[first + 1].ready_ps - rig->sent[first].ready_ps;
+}
+
+/* A unit is held by the work on a WQE, or by its lines of 64 bytes if these take longer. */
+static void lines(void **state)
+{
+	rig->params.requester_wqe_gap = 50000;
+	rig->params.requester_reliable_gap = 5000;
+	rig->params.requester_line_gap = 40000;
+	rig->params.requester_packet_gap = 1000;
+	assert_int_equal(spacing_ps(40), 55000);
+	assert_int_equal(spacing_ps(60), 80000);
+	rig->params.requester_line_gap = 20000;
+	assert_int_equal(spacing_ps(60), 55000);
+}
+
 /* UD-3, ST-5. */
 static void datagrams(void **state)
 {
@@ -519,6 +549,7 @@ int main(void)
 		RC(bad_lkey),
 		RC(malformed),
 		RC(credits),
+		RC(lines),
 		cmocka_unit_test_setup_teardown(datagrams, ud, end),
 	};
 
