@@ -37,7 +37,7 @@ static bool same_addr(const struct sockaddr_storage *a, const struct sockaddr_st
 	return a->ss_family == b->ss_family && !memcmp(x, y, n);
 }
 
-static bool cma_is_any(const struct sockaddr_storage *a)
+bool cma_is_any(const struct sockaddr_storage *a)
 {
 	static const uint8_t zeros[16];
 	size_t n;
