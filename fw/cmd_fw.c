@@ -80,7 +80,7 @@ static void dev_cap_limits(struct dev_cap *d)
 
 static void dev_cap_features(struct dev_cap *d)
 {
-	bool bf = fw_read(FW_BLUEFLAME);
+	const uint32_t bf = fw_read(FW_BLUEFLAME);
 
 	dev_cap_set_flags(d, cap_bit(DEV_CAP_RC) | cap_bit(DEV_CAP_UC) | cap_bit(DEV_CAP_UD) |
 				     cap_bit(DEV_CAP_XRC) | cap_bit(DEV_CAP_SRQ) |
@@ -94,9 +94,9 @@ static void dev_cap_features(struct dev_cap *d)
 	dev_cap_set_num_rsvd_uars(d, 1);
 	dev_cap_set_log_uar_mib(d, fw_read(FW_UAR_SIZE_LOG_MB));
 	dev_cap_set_log_min_page(d, 12);
-	dev_cap_set_bf(d, bf);
-	dev_cap_set_log_bf_reg_size(d, bf ? BF_LOG_REG_SIZE : 0);
-	dev_cap_set_log_bf_regs_per_page(d, bf ? BF_LOG_REGS_PER_PAGE : 0);
+	dev_cap_set_bf(d, !!bf);
+	dev_cap_set_log_bf_reg_size(d, bf & 0xff);
+	dev_cap_set_log_bf_regs_per_page(d, bf >> 8 & 0xff);
 }
 
 static void dev_cap_entries(struct dev_cap *d)

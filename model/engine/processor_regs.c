@@ -44,6 +44,20 @@ static uint32_t hcr_word(const struct processor *p, unsigned n)
 	return hcr[n];
 }
 
+/* Registers go as far as a page does. */
+static uint32_t blueflame_sizes(const struct hca_params *params)
+{
+	const uint32_t log_page = (uint32_t)__builtin_ctz(UAR_PAGE_SIZE);
+	const uint32_t log_reg = (uint32_t)params->doorbell_log_bf_reg;
+	uint32_t log_regs = (uint32_t)params->doorbell_log_bf_regs;
+
+	if (!params->doorbell_blueflame)
+		return 0;
+	if (log_reg + log_regs > log_page)
+		log_regs = log_page - log_reg;
+	return log_regs << 8 | log_reg;
+}
+
 static int identity_load(const struct processor *p, uint32_t reg, uint32_t *value)
 {
 	const struct hca_params *params = p->hca->params;
@@ -71,7 +85,7 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 		*value = (uint32_t)params->hca_log_max_qp;
 		break;
 	case FW_BLUEFLAME:
-		*value = (uint32_t)params->doorbell_blueflame;
+		*value = blueflame_sizes(params);
 		break;
 	case FW_MSIX_VECTORS:
 		*value = (uint32_t)params->hca_msix_vectors;

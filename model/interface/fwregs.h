@@ -76,7 +76,7 @@ enum {
 	R(LOG_GIDS, 0x110, "log2 GID table length")                                                                                    \
 	R(LOG_PKEYS, 0x114, "log2 P_Key table length")                                                                                 \
 	R(LOG_MAX_QP, 0x118, "")                                                                                                       \
-	R(BLUEFLAME, 0x11c, "1: offered")                                                                                              \
+	R(BLUEFLAME, 0x11c, "0: not offered; [7:0] log2 of a register, [15:8] of the registers of a page")                             \
 	R(MSIX_VECTORS, 0x120, "")                                                                                                     \
 	R(UAR_SIZE_LOG_MB, 0x124, "log2 of the UAR area in MiB")                                                                       \
 	R(LOCAL_ACK_DELAY, 0x128, "local CA ack delay, 5 bits")                                                                        \

@@ -169,8 +169,6 @@ enum uar_page {
  * its index in dword 0 [23:8] and its QPN in dword 1 [31:8].
  */
 enum blueflame {
-	BF_LOG_REG_SIZE = 9,
-	BF_LOG_REGS_PER_PAGE = 3,
 	BF_UNIT = 64,
 };
 

@@ -20,3 +20,18 @@ SCENARIO(rc_inline, "inline SENDs through BlueFlame, without a DMA read of the W
 	expect_stat(a, doorbell, blueflames, SENDS);
 	expect_stat(a, wqe_fetch, reads, 0);
 }
+
+SCENARIO(rc_inline_large, "BlueFlame registers of 1 KiB, as the device then says they are",
+	 .inline_bytes = 400, .settings = {"hca.doorbell.log_bf_reg=10"})
+{
+	for (unsigned i = 0; i < 3; i++) {
+		post_recv(b, .wr_id = i, .len = 400, .dst = 400 * i);
+		post_send(a, .wr_id = i, .len = 400, .src = 100 + i, .inlined = true);
+		expect_pkt(a_to_b, RC_SEND_ONLY, .psn = (0xfffffe + i) & 0xffffff, .len = 400);
+		expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = (0xfffffe + i) & 0xffffff);
+		expect_cqe(a, .wr_id = i);
+		expect_cqe(b, .wr_id = i, .byte_len = 400);
+		expect_data(b, .dst = 400 * i, .src = 100 + i, .len = 400);
+	}
+	expect_stat(a, doorbell, blueflames, 3);
+}
