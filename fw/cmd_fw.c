@@ -2,8 +2,8 @@
 /* What the driver asks before it has a device: firmware, capabilities, identity. */
 #include "fw/cmds.h"
 #include "fw/port.h"
-#include "model/engine/rules.h"
 #include "model/interface/regs.h"
+#include "model/interface/rules.h"
 
 enum hcr_status cmd_nop(struct fw_cmd *c)
 {

@@ -2,7 +2,7 @@
 /* INIT_HCA gives the tables their place in ICM and starts the engine; CLOSE_HCA stops it. */
 #include "fw/cmds.h"
 #include "fw/port.h"
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 
 enum {
 	INIT_HCA_VERSION = 2,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host pages given to the device: firmware area, auxiliary area, ICM. */
 #include "fw/cmds.h"
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 
 enum {
 	ENTRY_BYTES = sizeof(struct vpm_entry),

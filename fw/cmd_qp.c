@@ -7,7 +7,7 @@
 #include "fw/objects.h"
 #include "fw/port.h"
 #include "fw/qp_merge.h"
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 
 enum { SPECIAL_QPS = 8 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command register: a command from its seven words to its completion. */
 #include "fw/cmds.h"
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 
 struct row {
 	uint16_t op;

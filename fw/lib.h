@@ -31,7 +31,7 @@ uint32_t fw_icm_write(uint64_t va, const void *ram, uint32_t len);
 struct eqe;
 void fw_event_post(const struct eqe *eqe);
 
-/* Software broke a rule (model/engine/rules.h): counted, traced. */
+/* Software broke a rule (model/interface/rules.h): counted, traced. */
 void fw_guest_error(unsigned rule, const char *text);
 
 /* Time since power-on. */

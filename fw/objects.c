@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fw/objects.h"
 #include "fw/cmds.h"
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 
 bool object_in_table(unsigned table, uint32_t number)
 {

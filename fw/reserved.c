@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reserved bits of mailboxes: those no row of model/interface describes. */
 #include "fw/cmds.h"
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 
 struct field {
 	uint16_t offset, bytes;

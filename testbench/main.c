@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* hcasim: what the command line asks for. */
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 #include "model/sim/cfg.h"
 #include "testbench/behaviours.h"
 #include "testbench/catalog.h"

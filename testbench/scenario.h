@@ -297,7 +297,7 @@ void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum i
 void tb_ignore_events(struct tb *tb, struct tb_end *end);
 void tb_check_events(struct tb *tb, struct tb_end *end);
 
-/* The device of that end reports a broken rule, by the name of its row in model/engine/rules.h; at least once. */
+/* The device of that end reports a broken rule, by the name of its row in model/interface/rules.h; at least once. */
 #define expect_guest_error(end, rule) tb_expect_guest_error(tb, TB_HERE, end, #rule)
 void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, const char *rule);
 #define expect_catastrophe(end) tb_expect_catastrophe(tb, TB_HERE, end)

@@ -7,7 +7,7 @@
 #define FW_TESTS_FAKE_CHIP_H
 
 #include "fw/fw.h"
-#include "model/engine/rules.h"
+#include "model/interface/rules.h"
 
 enum {
 	HOST_BYTES = 4 << 20, /* bus addresses 0.. */

@@ -14,10 +14,10 @@
 
 #include "model/engine/hca.h"
 #include "model/engine/receive_unit.h"
-#include "model/engine/rules.h"
 #include "model/engine/stats.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/regs.h"
+#include "model/interface/rules.h"
 #include "model/sim/params.h"
 #include "traces/trace.h"
 

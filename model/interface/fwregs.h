@@ -104,7 +104,7 @@ enum {
 	R(TRACE_TEXT, 0x140, "address in RAM of a 0-terminated text for the log") \
 	R(TRACE_VALUE, 0x144, "a number for the log") \
 	R(GUEST_ERROR, 0x148, \
-	  "rule number (model/engine/rules.h) that software broke; text: the address last " \
+	  "rule number (model/interface/rules.h) that software broke; text: the address last " \
 	  "written to GUEST_TEXT") \
 	R(GUEST_TEXT, 0x14c, "address in RAM of the text for GUEST_ERROR") \
 	R(CATAS, 0x150, \

@@ -3,8 +3,8 @@
  * name and simulated time, answered as hardware would, and never fatal to the simulator. Sources
  * name the mlx4 facts (driver behaviour) or the InfiniBand specification (IBA).
  */
-#ifndef MODEL_ENGINE_RULES_H
-#define MODEL_ENGINE_RULES_H
+#ifndef MODEL_INTERFACE_RULES_H
+#define MODEL_INTERFACE_RULES_H
 
 /* clang-format off */
 /* R(name, "meaning", "source") */
