@@ -34,17 +34,8 @@
 	  "log2 of the EQs announced", "documented: Linux mlx4 uses at most 128") \
 	P(hca, log_max_mpt, COUNT, 19, 10, 28, \
 	  "log2 of the MPTs announced", "documented: the Linux mlx4 profile needs 19") \
-	P(hca, log_max_mcg, COUNT, 13, 4, 20, \
-	  "log2 of the multicast groups announced", "documented: the Linux mlx4 profile needs 13") \
-	P(hca, log_max_wqe, COUNT, 14, 4, 16, \
-	  "log2 of the WQEs of a queue", "documented: ConnectX-3 max_qp_wr") \
-	P(hca, log_max_cqe, COUNT, 22, 8, 24, \
-	  "log2 of the CQEs of a CQ", "documented: ConnectX-3 max_cqe") \
 	P(hca, log_max_msg, COUNT, 30, 12, 31, \
 	  "log2 of the longest message in bytes", "documented: ConnectX-3 max_msg_sz") \
-	P(hca, log_max_rdma, COUNT, 4, 0, 7, \
-	  "log2 of the READs and atomics outstanding on a QP, either side", \
-	  "documented: ConnectX-3 max_qp_rd_atom") \
 	P(hca, local_ack_delay, COUNT, 15, 0, 31, \
 	  "local CA ack delay announced, 4.096 us * 2^n", "documented: ConnectX-3") \
 	P(hca, log_gids, COUNT, 3, 0, 7, \
@@ -197,17 +188,12 @@
 	  "cable, one way", "derived: two metres at 5 ns a metre") \
 	P(link, mtu, POW2, 4096, 256, 4096, \
 	  "largest payload a port can carry", "documented: ConnectX-3") \
-	P(link, vls, COUNT2, 8, 1, 8, \
-	  "data virtual lanes a port can have", "documented: ConnectX-3") \
 	P(link, training_time, TIME, CFG_US(100), 0, CFG_S(10), \
 	  "both ends enabled until LinkUp", \
 	  "assumption: short bring-up; cables take 10 ms and more") \
 	P(link, rx_buffer, SIZE, CFG_KIB(64), CFG_KIB(1), CFG_MIB(1), \
 	  "receive buffer of one VL, announced as credits", \
 	  "assumption: covers the round trip over switches at full rate with packets of 4 KiB") \
-	P(link, credit_interval, TIMEOUT, CFG_US(2), CFG_NS(100), CFG_US(65), \
-	  "longest time between two flow control packets of a VL", \
-	  "assumption: well below the 65,536 symbol times of IBA 7.9.4") \
 	P(link, tx_latency, TIME, CFG_NS(60), 0, CFG_MS(1), \
 	  "transmit side of link and physical layer", "assumption: coding and serialiser") \
 	P(link, rx_latency, TIME, CFG_NS(70), 0, CFG_MS(1), \
@@ -241,9 +227,6 @@
 	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), 0, CFG_S(10), \
 	  "longest such wait; after it the record is read only when something else touches the QP", \
 	  "assumption: an idle device does nothing") \
-	P(atomic_read, resources, COUNT, 16, 1, 128, \
-	  "READs and atomics a responder keeps for a QP", \
-	  "documented: ConnectX-3 max_qp_rd_atom") \
 	P(atomic_read, atomic_gap, TIME, CFG_NS(370), 0, CFG_MS(1), \
 	  "the atomic unit is held by one atomic", "derived: 2.7 M/s whatever the addresses") \
 	P(retry, ack_timeout_multiplier, COUNT, 1, 1, 4, \

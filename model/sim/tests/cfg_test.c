@@ -190,10 +190,10 @@ static void layout_of_files(void **state)
 	cfg_defaults(&cfg);
 	loads(&cfg, "");
 	loads(&cfg, "# a comment\n\n; another = one\r\n[hca.link] # why\r\n"
-		    "  delay = 4ns ; here\r\n\tmtu=256B#\n\tvls = 4");
+		    "  delay = 4ns ; here\r\n\tmtu=256B#\n\tgap = 4B");
 	assert_int_equal(cfg.hca[0].link_delay, 4000);
 	assert_int_equal(cfg.hca[0].link_mtu, 256);
-	assert_int_equal(cfg.hca[0].link_vls, 4);
+	assert_int_equal(cfg.hca[0].link_gap, 4);
 }
 
 static void bad_files(void **state)
@@ -284,7 +284,7 @@ static void bad_settings(void **state)
 	set_refuses("", "-s: expected section.key=value, got ''\n");
 	set_refuses("sim.seed=-1", "-s: sim.seed: expected a whole number, got '-1'\n");
 	set_refuses("hca.ports=3", "-s: hca.ports: expected 1 to 2, got '3'\n");
-	set_refuses("hca.link.vls=3", "-s: hca.link.vls: expected a power of two, got '3'\n");
+	set_refuses("hca.pcie.lanes=3", "-s: hca.pcie.lanes: expected a power of two, got '3'\n");
 }
 
 static void very_long_setting(void **state)
