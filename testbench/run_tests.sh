@@ -325,7 +325,7 @@ body aborts '__builtin_trap()'
 body exits '__builtin_exit(0)'
 case $O in
 *san) ;; # the sanitizer tells of crashes itself
-*) one "ends.crash" says 132 "SIGILL in aborts at 2011725.737784 us, last verb: $scratch/aborts.c:4" "$hcasim" run "$scratch/aborts.c" -o "$scratch/early" ;;
+*) one "ends.crash" says 132 " us, last verb: $scratch/aborts.c:4; gdb" "$hcasim" run "$scratch/aborts.c" -o "$scratch/early" ;;
 esac
 one "ends.exit" says 1 "exit() was called in exits" "$hcasim" run "$scratch/exits.c" -o "$scratch/early"
 
