@@ -18,7 +18,8 @@
 #include "traces/trace_impl.h"
 
 enum {
-	PORTS = 512, /* hca * 2 + port - 1 */
+	PORTS_MAX = 2,
+	PORTS = 256 * (PORTS_MAX + 1), /* hca, port; 0 for a device as a whole */
 	COMMENT_MAX = 256,
 	COMMENT_TEXT_MAX = 130, /* fault=...; beside three numbers */
 	OPTION_HEAD = 4,
@@ -234,7 +235,7 @@ static uint8_t *put_erf(uint8_t *p, uint64_t ns, uint32_t kept, uint32_t len, ui
 
 static struct interface *interface_find(struct pcapng *s, const struct trace_record *r)
 {
-	struct interface **slot = &s->interfaces[r->hca * 2U + (r->port ? r->port - 1U : 0)];
+	struct interface **slot = &s->interfaces[r->hca * (PORTS_MAX + 1U) + r->port];
 
 	if (*slot)
 		return *slot;
@@ -250,16 +251,15 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 {
 	struct pcapng *s = sink;
 	const uint64_t ns = r->time_ps / PCAPNG_PS;
-	const uint32_t len = r->len < s->snap ? r->len : s->snap, data = ERF_HEADER + len;
 	const bool out = r->point == TP_PKT_OUT;
 	struct interface *interface;
 	struct options *options;
-	uint32_t total;
+	uint32_t len, data, total;
 	uint8_t *p;
 
 	if (!out && r->point != TP_PKT_IN)
 		return 0;
-	if (r->port > 2 || r->len > ERF_PACKET_MAX)
+	if (r->port > PORTS_MAX || r->len > ERF_PACKET_MAX)
 		return -EINVAL;
 	interface = interface_find(s, r);
 	if (!interface)
@@ -267,6 +267,8 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	options = &interface->options[out];
 	if (!options_fit(options, r))
 		options_make(options, r, out);
+	len = r->len < s->snap ? r->len : s->snap;
+	data = ERF_HEADER + len;
 	total = (uint32_t)(PCAPNG_PACKET_HEAD + PCAPNG_PAD(data) + options->len + sizeof(total));
 	p = trace_file_reserve(&s->file, total);
 	p = put32(p, PCAPNG_PACKET);
