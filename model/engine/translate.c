@@ -19,8 +19,9 @@ enum {
 			      ACCESS_* stand in the same order */
 	ACCESS_ALL = (1 << 5) - 1,
 	PD_MASK = (1 << 17) - 1,
-	MIN_LINES = 3, /* what can be needed at once: two pages of a packet; a window, its region
-			  and the one it had */
+	MIN_MPTS = 3,      /* needed at once: a window, its region and the one it had */
+	MIN_MTT_LINES = 8, /* with fewer, lines go before those who wait for them have run, and a
+			      connection's retries are used up */
 };
 
 #define QUEUE_OWNER   0x80000000u
@@ -106,8 +107,8 @@ struct translate *translate_create(struct hca *hca)
 	while (per_line * 2 <= p->translate_mtt_line)
 		per_line *= 2;
 	lines = (uint32_t)((p->translate_mtt_entries + per_line - 1) / per_line);
-	if (lines < MIN_LINES)
-		lines = MIN_LINES;
+	if (lines < MIN_MTT_LINES)
+		lines = MIN_MTT_LINES;
 	t->hca = hca;
 	t->mtt_mask = per_line * MTT_SIZE - 1;
 	t->server = (struct miss_server){.limit = p->translate_misses,
@@ -130,8 +131,8 @@ struct translate *translate_create(struct hca *hca)
 		.line_size = (uint32_t)(sizeof(struct mtt_line) + per_line * MTT_SIZE),
 		.bytes = offsetof(struct mtt_line, bytes),
 		.len = per_line * MTT_SIZE};
-	line_cache_init(&t->mpts, p->translate_mpt_entries < MIN_LINES
-					  ? MIN_LINES
+	line_cache_init(&t->mpts, p->translate_mpt_entries < MIN_MPTS
+					  ? MIN_MPTS
 					  : (uint32_t)p->translate_mpt_entries);
 	line_cache_init(&t->mtts, lines);
 	return t;

@@ -114,7 +114,7 @@
 	P(translate, mpt_entries, COUNT, 512, 1, 1 << 20, \
 	  "MPTs held", "derived: completion time rises between 100 and 1,000 memory regions") \
 	P(translate, mtt_entries, COUNT, 2048, 1, 1 << 22, \
-	  "MTTs held", "derived: the rate falls between 4 MiB and 16 MiB of 4 KiB pages") \
+	  "MTTs held, eight lines of them at least", "derived: the rate falls between 4 MiB and 16 MiB of 4 KiB pages") \
 	P(translate, mtt_line, COUNT, 8, 1, 64, \
 	  "MTT entries one miss reads, aligned; a power of two", \
 	  "assumption: 64 bytes, the read completion boundary") \
@@ -191,7 +191,7 @@
 	P(link, training_time, TIME, CFG_US(100), 0, CFG_S(10), \
 	  "both ends enabled until LinkUp", \
 	  "assumption: short bring-up; cables take 10 ms and more") \
-	P(link, rx_buffer, SIZE, CFG_KIB(64), CFG_KIB(1), CFG_MIB(1), \
+	P(link, rx_buffer, SIZE, CFG_KIB(64), CFG_KIB(8), CFG_MIB(1), \
 	  "receive buffer of one VL, announced as credits", \
 	  "assumption: covers the round trip over switches at full rate with packets of 4 KiB") \
 	P(link, tx_latency, TIME, CFG_NS(60), 0, CFG_MS(1), \
@@ -390,6 +390,9 @@
 	P(sim, pace_lead, TIMEOUT, CFG_US(100), 0, CFG_MS(10), \
 	  "serve: how far before the wall clock what the device has under way may be simulated", \
 	  "assumption: longer than a small message takes, far below any timer of a connection") \
+	P(sim, pace_linger, TIMEOUT, CFG_US(100), 0, CFG_MS(10), \
+	  "serve: how long after a message of a guest the thread does not sleep", \
+	  "assumption: a guest that reads one register reads another; to be woken takes 30 us") \
 	P(sim, pace_priority, COUNT, 1, 0, 99, \
 	  "serve: real-time priority (round robin) where the system grants it; 0: none", \
 	  "assumption: a device is quick however busy the machine is") \

@@ -33,6 +33,7 @@ struct vfu_server {
 	int epoll;
 	struct pace pace;
 	uint64_t slice_ns, lead_ps;
+	uint64_t linger_ns, awake_until_ns;
 	struct offer *offers;
 };
 
@@ -59,6 +60,7 @@ struct vfu_server *vfu_server_create(struct event_core *core, const struct sim_p
 	pace_init(&server->pace, params->sim_pace, params->sim_pace_lag, wall_ns(), core->now_ps);
 	server->slice_ns = params->sim_pace_slice / PACE_PS_PER_NS;
 	server->lead_ps = params->sim_pace_lead;
+	server->linger_ns = params->sim_pace_linger / PACE_PS_PER_NS;
 	return server;
 }
 
@@ -252,6 +254,8 @@ void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 		wait = pace_wall_ns(&server->pace, next - limit);
 	if (wait > max_wait_ns)
 		wait = max_wait_ns;
+	if (wait && wall_ns() < server->awake_until_ns)
+		wait = 0;
 	ts = (struct timespec){(time_t)(wait / NS_PER_S), (long)(wait % NS_PER_S)};
 	n = epoll_pwait2(server->epoll, ready, READY_MAX, &ts, NULL);
 	for (int i = 0; i < n; i++) {
@@ -259,4 +263,6 @@ void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 
 		source->ready(source, ready[i].events);
 	}
+	if (n > 0)
+		server->awake_until_ns = wall_ns() + server->linger_ns;
 }

@@ -222,17 +222,18 @@ check_active_time()
 	[ "${active_seconds:-99}" -lt 60 ]
 }
 
-# register_read: how long a read of a register takes a program in the guest, without load and while the other guest writes
+# register_read: how long a read of a register takes a program in the guest, without load and while the other guest sends: with events, so that
+# serve is what is busy, and the time is not that of a guest which waits for a processor
 check_register_read()
 {
 	local id other when
 	detail=
 	for when in idle loaded; do
 		if [ $when = loaded ]; then
-			on_start a 60 'exec ib_write_bw -d mlx4_0 -F -s 65536 -D 10'
+			on_start a 60 'exec ib_send_bw -e -d mlx4_0 -F -s 65536 -n 60000'
 			id=$on_id
 			must a 30 'listening 18515' || return
-			on_start b 60 'exec ib_write_bw -d mlx4_0 -F -s 65536 -D 10 a'
+			on_start b 60 'exec ib_send_bw -e -d mlx4_0 -F -s 65536 -n 60000 a'
 			other=$on_id
 			sleep 3
 		fi
