@@ -10,6 +10,7 @@
 
 #include "host_driver/cm/cma.h"
 #include "host_driver/sm/sa.h"
+#include "testbench/tests/failure.h"
 #include "testbench/tests/machine_rig.h"
 #include "traces/trace.h"
 
@@ -26,12 +27,8 @@ enum { HOSTS = 2, RIG_PORT = 1, TEXT = 200, WRONGS_MAX = 32, LINK_S = 5 };
 #define RIG_S  UINT64_C(1000000000000)
 #define RIG_MS UINT64_C(1000000000)
 
-enum failing { FAIL_ALLOCATION, FAIL_COMMAND, KINDS };
-
 struct rig {
 	struct machine machine;
-	struct platform_ops ops;
-	const struct platform_ops *real;
 	struct platform *p[HOSTS];
 	struct drv_device *drv[HOSTS];
 	struct ib_device *ib[HOSTS];
@@ -40,10 +37,6 @@ struct rig {
 	struct sm_sa *sa;
 	union ib_gid gid[HOSTS];
 	unsigned who; /* whose process runs */
-	/* the failure that is armed */
-	bool armed, fired;
-	enum failing kind;
-	unsigned count, nth;
 	/* results */
 	bool set_up, clean;
 	struct drv_leftovers left[HOSTS];
@@ -56,54 +49,13 @@ static struct rig rig; /* platform functions have no room for a context of ours 
 
 /* --- failures --- */
 
-static bool fails(enum failing kind)
-{
-	if (!rig.armed || kind != rig.kind || ++rig.count != rig.nth)
-		return false;
-	rig.fired = true;
-	return true;
-}
-
 static inline void arm(enum failing kind, unsigned nth)
 {
-	rig.kind = kind;
-	rig.nth = nth;
-	rig.count = 0;
-	rig.fired = false;
-	rig.armed = true;
-}
-
-/* Stands in for that of host_driver/mlx4/mem.c. */
-void *drv_calloc(size_t n, size_t size)
-{
-	return fails(FAIL_ALLOCATION) ? NULL : calloc(n, size);
-}
-
-static void *failing_pages(struct platform *p, size_t bytes, uint64_t *bus)
-{
-	return fails(FAIL_ALLOCATION) ? NULL : rig.real->pages_alloc(p, bytes, bus);
-}
-
-static struct platform_waitq *failing_waitq(struct platform *p)
-{
-	return fails(FAIL_ALLOCATION) ? NULL : rig.real->waitq_create(p);
-}
-
-/* The opcode becomes one that no device has: the firmware refuses the command. Not those that take
- * something back: what follows from that is the scenario destroy_refused. */
-static void failing_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
-			  unsigned size)
-{
-	uint8_t word[8];
-
-	memcpy(word, bytes, size);
-	if (bar == HCA_BAR_REGS && offset == BAR0_HCR + 4 * (HCR_DWORDS - 1) &&
-	    !drv_cmd_is_closing((enum hcr_op)((word[2] & 0xf) << 8 | word[3])) &&
-	    fails(FAIL_COMMAND)) {
-		word[2] &= 0xf0;
-		word[3] = 0xee;
-	}
-	rig.real->mmio_write(p, bar, offset, word, size);
+	failure.kind = kind;
+	failure.nth = nth;
+	failure.count = 0;
+	failure.fired = false;
+	failure.armed = true;
 }
 
 /* --- processes --- */
@@ -200,7 +152,7 @@ static void unchanged(const struct held *before, const char *when, unsigned nth)
 	look(&after);
 	is = (const void *)&after;
 	for (size_t i = 0; i < sizeof(after) / sizeof(*is); i++) {
-		snprintf(text, sizeof(text), "%s, %s %u, word %zu", when, kinds[rig.kind], nth, i);
+		snprintf(text, sizeof(text), "%s, %s %u, word %zu", when, kinds[failure.kind], nth, i);
 		check(text, is[i], was[i]);
 	}
 }
@@ -229,7 +181,7 @@ static bool host_up(unsigned i)
 {
 	struct drv_options options = {.log_eq_size = 10};
 
-	rig.p[i]->ops = &rig.ops;
+	rig.p[i]->ops = &failure.ops;
 	if (drv_probe(rig.p[i], &options, &rig.drv[i]) ||
 	    ib_device_create(rig.drv[i], "mlx4_0", NULL, NULL, &rig.ib[i]) ||
 	    uv_host_init(&rig.host[i], rig.p[i]))
@@ -271,11 +223,11 @@ static void host_thread(void *arg)
 {
 	for (unsigned i = 0; i < HOSTS; i++)
 		rig.p[i] = host_platform(rig.machine.hosts[i]);
-	rig.real = rig.p[0]->ops;
-	rig.ops = *rig.real;
-	rig.ops.pages_alloc = failing_pages;
-	rig.ops.waitq_create = failing_waitq;
-	rig.ops.mmio_write = failing_write;
+	failure.real = rig.p[0]->ops;
+	failure.ops = *failure.real;
+	failure.ops.pages_alloc = failing_pages;
+	failure.ops.waitq_create = failing_waitq;
+	failure.ops.mmio_write = failing_write;
 	rig.set_up = stand();
 	if (rig.set_up) {
 		rig.run();
@@ -288,7 +240,7 @@ static void host_thread(void *arg)
 			rig.clean &= !ib_device_destroy(rig.ib[i]);
 			rig.left[i] = drv_remove(rig.drv[i]);
 			uv_host_cleanup(&rig.host[i]);
-			rig.p[i]->ops = rig.real;
+			rig.p[i]->ops = failure.real;
 		}
 	}
 	machine_stop(&rig.machine);

@@ -132,17 +132,17 @@ static bool connection(enum failing kind, unsigned nth)
 	rc = connect_both();
 	if (!rc)
 		rc = disconnect_both();
-	rig.armed = false;
-	if (rc && !rig.fired)
+	failure.armed = false;
+	if (rc && !failure.fired)
 		wrong("a connection fails by itself", (long)nth, 0);
-	rig.failures[kind] += rig.fired;
-	ended_well += rig.fired && !rc;
+	rig.failures[kind] += failure.fired;
+	ended_well += failure.fired && !rc;
 	processes_end();
 	rig_sleep(POLL_MS * RIG_MS); /* what the other side's manager is in the middle of */
 	unchanged(&before, "after a connection", nth);
 	if (!processes_start())
 		wrong("processes", 0, 0);
-	return rig.fired;
+	return failure.fired;
 }
 
 static void connections(enum rdma_port_space space)
@@ -204,9 +204,9 @@ static int call_sidr(void)
 static int call_attach(void)
 {
 	int rc = ib_cm_detach(rig.ib[0]) ? -EBUSY : ib_cm_attach(rig.ib[0]);
-	const bool armed = rig.armed;
+	const bool armed = failure.armed;
 
-	rig.armed = false;
+	failure.armed = false;
 	if (rc)
 		check("ib_cm_attach again", ib_cm_attach(rig.ib[0]), 0);
 	for (unsigned of = 0; of < HOSTS; of++) {
@@ -214,7 +214,7 @@ static int call_attach(void)
 
 		cma_addr_add(rig.ib[0], (struct sockaddr *)&a, &rig.gid[of], RIG_PORT, !of);
 	}
-	rig.armed = armed;
+	failure.armed = armed;
 	return rc;
 }
 
@@ -232,7 +232,7 @@ static void single(const char *name, int (*call)(void), bool needs_id)
 			forget();
 			arm(kind, nth);
 			rc = call();
-			rig.armed = false;
+			failure.armed = false;
 			if (rc)
 				unchanged(&before, name, nth);
 			if (needs_id) {
@@ -240,9 +240,9 @@ static void single(const char *name, int (*call)(void), bool needs_id)
 				ib_destroy_cm_id(one_id);
 			}
 			rig.failures[kind] += rc != 0;
-			if (!rig.fired && rc)
+			if (!failure.fired && rc)
 				wrong(name, rc, 0);
-			if (!rig.fired)
+			if (!failure.fired)
 				break;
 		}
 }

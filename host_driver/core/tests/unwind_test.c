@@ -447,7 +447,7 @@ static void wrong(const char *name, unsigned nth, const char *what)
 	static const char *const kinds[KINDS] = {"allocation", "command"};
 
 	if (rig.wrongs < CASES_MAX)
-		snprintf(rig.wrong[rig.wrongs], TEXT, "%s, %s %u: %s", name, kinds[rig.kind], nth,
+		snprintf(rig.wrong[rig.wrongs], TEXT, "%s, %s %u: %s", name, kinds[failure.kind], nth,
 			 what);
 	rig.wrongs++;
 }
@@ -482,14 +482,14 @@ static bool run_nth(size_t i, unsigned nth)
 	look(&before);
 	before_counts = counts();
 	prepared = rig.made;
-	rig.count = 0;
-	rig.nth = nth;
-	rig.fired = false;
-	rig.armed = true;
+	failure.count = 0;
+	failure.nth = nth;
+	failure.fired = false;
+	failure.armed = true;
 	rc = cases[i].call();
-	rig.armed = false;
-	rig.failures[rig.kind] += rig.fired;
-	if (rc && !rig.fired)
+	failure.armed = false;
+	rig.failures[failure.kind] += failure.fired;
+	if (rc && !failure.fired)
 		wrong(cases[i].name, nth, "fails by itself");
 	if (rc)
 		compare(cases[i].name, nth, &before, &before_counts, "right after the failure");
@@ -499,7 +499,7 @@ static bool run_nth(size_t i, unsigned nth)
 	if (cases[i].tidy)
 		cases[i].tidy();
 	compare(cases[i].name, nth, &start, &start_counts, "in the end");
-	return rig.fired;
+	return failure.fired;
 }
 
 static bool core_stand(void)
@@ -527,9 +527,9 @@ static void run(void)
 		/* the pools of queue pairs need regions; a transfer says itself whether it does */
 		k.dev->rdma_rw_force_mr =
 			cases[i].call == qp_contexts || cases[i].prepare == qp_contexts;
-		rig.kind = FAIL_ALLOCATION;
+		failure.kind = FAIL_ALLOCATION;
 		run_nth(i, 0);
-		for (rig.kind = 0; rig.kind < KINDS; rig.kind++)
+		for (failure.kind = 0; failure.kind < KINDS; failure.kind++)
 			for (unsigned nth = 1; nth < NTH_MAX && run_nth(i, nth); nth++)
 				;
 		rig.cases++;

@@ -484,7 +484,7 @@ static void wrong(enum phase phase, unsigned nth, const char *what, const char *
 	static const char *const kinds[KINDS] = {"allocation", "command"};
 
 	if (rig.wrongs < CASES_MAX)
-		snprintf(rig.wrong[rig.wrongs], TEXT, "%s %u of the %s: %s %s", kinds[rig.kind],
+		snprintf(rig.wrong[rig.wrongs], TEXT, "%s %u of the %s: %s %s", kinds[failure.kind],
 			 nth, phase == LIFE ? "life" : "end", what, name);
 	rig.wrongs++;
 }
@@ -508,9 +508,9 @@ static void compare(enum phase phase, unsigned nth, const struct held *before, c
 
 static void arm(bool on, unsigned nth)
 {
-	rig.armed = on;
-	rig.count = 0;
-	rig.nth = nth;
+	failure.armed = on;
+	failure.count = 0;
+	failure.nth = nth;
 }
 
 /* False: there was no nth. */
@@ -526,11 +526,11 @@ static bool run_nth(enum phase phase, enum ending ending, unsigned nth)
 	if (uv_process_init(&process, &rig.host))
 		return false;
 	rig.other = &process;
-	rig.fired = false;
+	failure.fired = false;
 	arm(phase == LIFE, nth);
 	for (; done < STEPS && !rc; done += !rc)
 		rc = steps[done].go();
-	if (rc && !rig.fired)
+	if (rc && !failure.fired)
 		wrong(phase, nth, "fails by itself:", steps[done].name);
 	reached = done > reached ? done : reached;
 	failed += rc != 0;
@@ -543,7 +543,7 @@ static bool run_nth(enum phase phase, enum ending ending, unsigned nth)
 	rig.other = NULL;
 	compare(phase, nth, &before, done < STEPS ? steps[done].name : "all");
 	lives++;
-	return rig.fired;
+	return failure.fired;
 }
 
 static void run(void)
@@ -551,10 +551,10 @@ static void run(void)
 	/* once without: what stays with the driver for the next time is there from now on */
 	run_nth(LIFE, EXIT, 0);
 	for (enum ending ending = 0; ending < ENDINGS; ending++)
-		for (rig.kind = 0; rig.kind < KINDS; rig.kind++)
+		for (failure.kind = 0; failure.kind < KINDS; failure.kind++)
 			for (unsigned nth = 1; nth < NTH_MAX && run_nth(LIFE, ending, nth); nth++)
 				;
-	rig.kind = FAIL_COMMAND;
+	failure.kind = FAIL_COMMAND;
 	for (enum ending ending = 0; ending < ENDINGS; ending++)
 		for (unsigned nth = 1; nth < NTH_MAX && run_nth(END, ending, nth); nth++)
 			;

@@ -502,14 +502,14 @@ static int call_wr_list(void)
 
 static int prepare_wr_list(void)
 {
-	bool armed = rig.armed;
+	bool armed = failure.armed;
 	int rc;
 
 	/* once, so that the requests are there; the queue pair is taken back to RTS */
-	rig.armed = false;
+	failure.armed = false;
 	rc = prepare_ops_rts() || call_wr_list() || to_state(IBV_QPS_RESET, 0) || call_init() ||
 	     call_rtr() || call_rts();
-	rig.armed = armed;
+	failure.armed = armed;
 	return rc;
 }
 

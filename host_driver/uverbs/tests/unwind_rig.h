@@ -10,6 +10,7 @@
 #include "host_driver/uverbs/lib.h"
 #include "model/engine/icm.h"
 #include "model/interface/fwregs.h"
+#include "testbench/tests/failure.h"
 #include "testbench/tests/machine_rig.h"
 
 #include "traces/trace.h"
@@ -24,19 +25,11 @@
 
 enum { REGION = 8192, TEXT = 240, NTH_MAX = 1000, CASES_MAX = 64, HW_NUMBERS = 8192 };
 
-enum failing { FAIL_ALLOCATION, FAIL_COMMAND, KINDS };
-
 struct rig {
 	struct machine machine;
-	struct platform_ops ops;
-	const struct platform_ops *real;
 	struct drv_device *drv;
 	struct uv_host host;
 	struct uv_process process, *other; /* other: runs instead; NULL: none */
-	/* the failure that is armed */
-	bool armed, fired;
-	enum failing kind;
-	unsigned count, nth;
 	/* what the cases stand on */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -62,54 +55,6 @@ struct rig {
 };
 
 static struct rig rig; /* platform functions have no room for a context of ours */
-
-/* --- failures --- */
-
-static bool fails(enum failing kind)
-{
-	if (!rig.armed || kind != rig.kind || ++rig.count != rig.nth)
-		return false;
-	rig.fired = true;
-	return true;
-}
-
-/* Stands in for that of host_driver/mlx4/mem.c. */
-void *drv_calloc(size_t n, size_t size)
-{
-	return fails(FAIL_ALLOCATION) ? NULL : calloc(n, size);
-}
-
-static void *failing_pages(struct platform *p, size_t bytes, uint64_t *bus)
-{
-	return fails(FAIL_ALLOCATION) ? NULL : rig.real->pages_alloc(p, bytes, bus);
-}
-
-static struct platform_waitq *failing_waitq(struct platform *p)
-{
-	return fails(FAIL_ALLOCATION) ? NULL : rig.real->waitq_create(p);
-}
-
-static uint64_t failing_map(struct platform *p, void *addr, size_t bytes)
-{
-	return fails(FAIL_ALLOCATION) ? 0 : rig.real->dma_map(p, addr, bytes);
-}
-
-/* The opcode becomes one that no device has: the firmware refuses the command. Not those that take
- * something back: what follows from that is the scenario destroy_refused. */
-static void failing_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
-			  unsigned size)
-{
-	uint8_t word[8];
-
-	memcpy(word, bytes, size);
-	if (bar == HCA_BAR_REGS && offset == BAR0_HCR + 4 * (HCR_DWORDS - 1) &&
-	    !drv_cmd_is_closing((enum hcr_op)((word[2] & 0xf) << 8 | word[3])) &&
-	    fails(FAIL_COMMAND)) {
-		word[2] &= 0xf0;
-		word[3] = 0xee;
-	}
-	rig.real->mmio_write(p, bar, offset, word, size);
-}
 
 /* --- the process --- */
 
@@ -242,13 +187,13 @@ static void host_thread(void *arg)
 	struct platform *p = host_platform(rig.machine.hosts[0]);
 	struct drv_options options = {.log_eq_size = 10};
 
-	rig.real = p->ops;
-	rig.ops = *p->ops;
-	rig.ops.pages_alloc = failing_pages;
-	rig.ops.waitq_create = failing_waitq;
-	rig.ops.dma_map = failing_map;
-	rig.ops.mmio_write = failing_write;
-	p->ops = &rig.ops;
+	failure.real = p->ops;
+	failure.ops = *p->ops;
+	failure.ops.pages_alloc = failing_pages;
+	failure.ops.waitq_create = failing_waitq;
+	failure.ops.dma_map = failing_map;
+	failure.ops.mmio_write = failing_write;
+	p->ops = &failure.ops;
 	if (!uv_host_init(&rig.host, p) && !drv_probe(p, &options, &rig.drv) &&
 	    !ib_device_create(rig.drv, "mlx4_0", NULL, NULL, &rig.host.devices[0])) {
 		rig.host.n_devices = 1;
@@ -260,7 +205,7 @@ static void host_thread(void *arg)
 		rig.left = drv_remove(rig.drv);
 		uv_host_cleanup(&rig.host);
 	}
-	p->ops = rig.real;
+	p->ops = failure.real;
 	machine_stop(&rig.machine);
 }
 

@@ -20,7 +20,7 @@ static void wrong(const struct test_case *c, unsigned nth, const char *what)
 	static const char *const kinds[KINDS] = {"allocation", "command"};
 
 	if (rig.wrongs < CASES_MAX)
-		snprintf(rig.wrong[rig.wrongs], TEXT, "%s, %s %u: %s", c->name, kinds[rig.kind],
+		snprintf(rig.wrong[rig.wrongs], TEXT, "%s, %s %u: %s", c->name, kinds[failure.kind],
 			 nth, what);
 	rig.wrongs++;
 }
@@ -57,17 +57,17 @@ static bool run_nth(const struct test_case *c, unsigned nth)
 	}
 	look(&before);
 	made_before = rig.made;
-	rig.count = 0;
-	rig.nth = nth;
-	rig.fired = false;
-	rig.armed = true;
+	failure.count = 0;
+	failure.nth = nth;
+	failure.fired = false;
+	failure.armed = true;
 	errno = 0;
 	rc = c->call();
-	rig.armed = false;
-	if (rc && !rig.fired)
+	failure.armed = false;
+	if (rc && !failure.fired)
 		wrong(c, nth, "fails by itself");
 	else if (rc)
-		rig.failures[rig.kind]++;
+		rig.failures[failure.kind]++;
 	if (rc) {
 		rig.made = made_before;
 		/* a region that is half changed is good for nothing but its end */
@@ -81,15 +81,15 @@ static bool run_nth(const struct test_case *c, unsigned nth)
 	if (c->tidy)
 		c->tidy();
 	compare(c, nth, &start, "in the end");
-	return rig.fired;
+	return failure.fired;
 }
 
 static void run_case(const struct test_case *c)
 {
 	/* once without: what stays with the driver for the next time is there from now on */
-	rig.kind = FAIL_ALLOCATION;
+	failure.kind = FAIL_ALLOCATION;
 	run_nth(c, 0);
-	for (rig.kind = 0; rig.kind < KINDS; rig.kind++)
+	for (failure.kind = 0; failure.kind < KINDS; failure.kind++)
 		for (unsigned nth = 1; nth < NTH_MAX && run_nth(c, nth); nth++)
 			;
 	rig.cases++;
