@@ -249,16 +249,10 @@ check_register_read()
 # ipoib: IP over InfiniBand in datagram and connected mode
 check_ipoib()
 {
-	local mode g n
+	local mode
 	for mode in datagram connected; do
-		n=0
-		for g in a b; do
-			n=$((n + 1))
-			must $g 60 "modprobe ib_ipoib; ip link set ib0 down; echo $mode >/sys/class/net/ib0/mode; ip addr flush dev ib0
-				ip addr add 10.78.0.$n/24 dev ib0; ip link set ib0 up; cat /sys/class/net/ib0/mode" || return
-			[ "${on_output##*$'\n'}" = $mode ] || { detail="no $mode mode"; return 1; }
-		done
-		must a 60 'for i in 1 2 3 4 5 6 7 8 9 10; do ping -c 1 -W 2 10.78.0.2 && break; done; ping -c 5 -W 2 10.78.0.2' || return
+		ipoib_up $mode || return
+		must a 20 'ping -c 5 -W 2 10.78.0.2' || return
 		said ' 0% packet loss' "$mode: ping lost packets" || return
 		must a 30 'ping -c 3 -W 2 -s 8000 10.78.0.2' || return
 		on_start b 60 'exec iperf3 -s -1'
@@ -268,10 +262,23 @@ check_ipoib()
 	done
 }
 
+# ipoib_up MODE: guest a is 10.78.0.1, b 10.78.0.2, and they reach each other
+ipoib_up()
+{
+	local g n=0
+	for g in a b; do
+		n=$((n + 1))
+		must $g 60 "modprobe ib_ipoib; ip link set ib0 down; echo $1 >/sys/class/net/ib0/mode; ip addr flush dev ib0
+			ip addr add 10.78.0.$n/24 dev ib0; ip link set ib0 up; cat /sys/class/net/ib0/mode" || return
+		[ "${on_output##*$'\n'}" = $1 ] || { detail="no $1 mode"; return 1; }
+	done
+	must a 40 'for i in 1 2 3 4 5 6 7 8 9 10; do ping -c 1 -W 2 10.78.0.2 && exit; done; exit 1'
+}
+
 # rdmacm: connections through the RDMA connection manager, over IPoIB's addresses
 check_rdmacm()
 {
-	must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
+	ipoib_up connected && must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
 	cm 'rping -s -a 10.78.0.1 -C 20 -v -V' 'rping -c -a 10.78.0.1 -C 20 -v -V' &&
 		cm 'udaddy -b 10.78.0.1' 'udaddy -s 10.78.0.1' &&
 		cm cmtime_server 'cmtime -s 10.78.0.1 -c 20; touch /share/cmtime.done' || return
