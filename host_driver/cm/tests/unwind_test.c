@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole connection by rdma_cm, from the event channels to the end, and the same of datagrams whose
- * ids make their CQs, with the nth allocation or the nth command failing at whichever host, for all n: either it goes well all the same (a message is
- * lost and sent again), or a call or event says so; and when the processes end nothing of it is
- * left. Besides, single functions of ib_cm: right after the failure all is as it was.
+ * A whole connection by rdma_cm, from the event channels to the end, and the same of datagrams
+ * whose ids make their CQs, with the nth allocation or the nth command failing at whichever host,
+ * for all n: either it goes well all the same (a message is lost and sent again), or a call or
+ * event says so; and when the processes end nothing of it is left. Besides, single functions of
+ * ib_cm: right after the failure all is as it was.
  */
 #include "host_driver/cm/tests/cm_rig.h"
 #include "host_driver/mlx4/mlx4_internal.h"
