@@ -204,11 +204,10 @@ static void read_arrived(struct dma *dma)
 	responder_settle(qp);
 }
 
-/* Not before what the port, or the path at its static rate, has to send anyway is down to the
- * window. */
-static uint64_t read_earliest(struct hca *hca, const struct packet *job, const struct packet *pkt)
+/* When what the port, or the path at its static rate, has to send anyway is down to the window. */
+static uint64_t port_wants_ps(struct hca *hca, const struct packet *pkt)
 {
-	uint64_t backlog = link_port_backlog_ps(hca, pkt->port), of_path = 0, at;
+	uint64_t backlog = link_port_backlog_ps(hca, pkt->port), of_path = 0;
 	const uint64_t window = hca->params->link_tx_window;
 
 	if (pkt->static_rate)
@@ -218,8 +217,7 @@ static uint64_t read_earliest(struct hca *hca, const struct packet *job, const s
 			pkt->static_rate);
 	if (backlog < of_path)
 		backlog = of_path;
-	at = hca_now(hca) + (backlog > window ? backlog - window : 0);
-	return at > job->ready_ps ? at : job->ready_ps;
+	return hca_now(hca) + (backlog > window ? backlog - window : 0);
 }
 
 /* The job becomes a response that is a NAK. */
@@ -236,6 +234,8 @@ static void read_fail(struct qp_receive *r, struct packet *job, enum verdict ver
 
 static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint32_t len)
 {
+	const uint64_t at = port_wants_ps(qp->hca, pkt);
+
 	memcpy(pkt->frags, job->frags, job->n_frags * sizeof(pkt->frags[0]));
 	pkt->n_frags = job->n_frags;
 	pkt->mark &= (uint8_t)~MARK_READY;
@@ -251,7 +251,10 @@ static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint
 	qp->receive.reads++;
 	if (!read_job(job)->started)
 		qp->receive.read_messages++;
-	pcie_read(qp->hca, &pkt->dma, read_earliest(qp->hca, job, pkt));
+	if (at > hca_now(qp->hca) && at > job->ready_ps)
+		pcie_read_later(qp->hca, &pkt->dma, at);
+	else
+		pcie_read(qp->hca, &pkt->dma, job->ready_ps);
 }
 
 bool read_job_has_room(const struct qp *qp, struct packet *job)

@@ -178,5 +178,8 @@ void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_op
 	x->r->resources++;
 	responses_acknowledge(x->qp);
 	packet_queue_push(&x->r->jobs, pkt);
-	pcie_read(hca, &pkt->dma, start);
+	if (start > x->pkt->ready_ps)
+		pcie_read_later(hca, &pkt->dma, start);
+	else
+		pcie_read(hca, &pkt->dma, start);
 }

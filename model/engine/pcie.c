@@ -346,6 +346,21 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
 
+static void read_begins(struct event *ev)
+{
+	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+
+	active_remove(dma);
+	pcie_read(dma->hca, dma, 0);
+}
+
+void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
+{
+	active_add(hca, dma);
+	dma->ev.job = read_begins;
+	event_set(hca->core, &dma->ev, at_ps);
+}
+
 /* --- writes and messages --- */
 
 /* Posted TLPs with that much data together leave not before `start`; landed_ps is when they have

@@ -82,9 +82,13 @@ void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_req
 /* Whether the device may use DMA and send messages. */
 void pcie_master_set(struct hca *hca, bool master);
 
-/* May be issued at any time; starts at `now`, or not before `earliest_ps` where given (0: now). */
+/* May be issued at any time; starts at `now`, or not before `earliest_ps` where given (0: now): the
+ * time that the stage itself takes, for its place on the link is taken at once. */
 void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
+/* A read that waits until `at_ps` for something else than PCIe: it takes nothing of the link, and no
+ * tag, before. */
+void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps);
 /* Posted write of at most 64 bytes that the pool keeps until it lands: CQE, EQE, context. done may
  * be NULL. */
 void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t len,
