@@ -3,21 +3,41 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { FIRST_NOTES = 64 };
+
+/* Room for one more, or NULL. */
+static struct guest_error_note *next_note(struct machine *m)
+{
+	if (m->guest_errors_kept == m->guest_errors_room) {
+		const unsigned room = m->guest_errors_room ? 2 * m->guest_errors_room : FIRST_NOTES;
+		struct guest_error_note *grown =
+			room > MACHINE_GUEST_ERRORS
+				? NULL
+				: realloc(m->guest_error_notes, room * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		m->guest_error_notes = grown;
+		m->guest_errors_room = room;
+	}
+	return &m->guest_error_notes[m->guest_errors_kept++];
+}
 
 static void note_guest_error(void *arg, unsigned host, const char *rule, const char *text)
 {
 	struct machine *m = arg;
+	struct guest_error_note *note = next_note(m);
 
-	if (m->guest_errors < MACHINE_GUEST_ERRORS) {
-		struct guest_error_note *note = &m->guest_error_notes[m->guest_errors];
-
-		note->host = host;
-		note->rule = rule;
-		note->time_ps = m->core.now_ps;
-		snprintf(note->text, sizeof(note->text), "%s", text);
-	}
 	m->guest_errors++;
+	if (!note)
+		return;
+	note->host = host;
+	note->rule = rule;
+	note->time_ps = m->core.now_ps;
+	snprintf(note->text, sizeof(note->text), "%s", text);
 }
 
 static void note_catastrophe(void *arg, unsigned host, const char *text)
@@ -25,6 +45,7 @@ static void note_catastrophe(void *arg, unsigned host, const char *text)
 	struct machine *m = arg;
 
 	m->catastrophes++;
+	m->catastrophes_of[host]++;
 }
 
 int machine_create(struct machine *m, const struct machine_options *options, char *err,
@@ -85,4 +106,6 @@ void machine_destroy(struct machine *m)
 		host_destroy(m->hosts[i]);
 	fault_plan_free(&m->plan);
 	event_core_free(&m->core);
+	free(m->guest_error_notes);
+	m->guest_error_notes = NULL;
 }

@@ -10,7 +10,7 @@
 #include "model/sim/fault.h"
 #include "testbench/host.h"
 
-enum { MACHINE_HOSTS = 2, MACHINE_GUEST_ERRORS = 64 };
+enum { MACHINE_HOSTS = 2, MACHINE_GUEST_ERRORS = 1 << 16 };
 
 struct guest_error_note {
 	unsigned host;
@@ -26,10 +26,10 @@ struct machine {
 	struct trace *trace;
 	struct fault_plan plan;
 	struct host *hosts[MACHINE_HOSTS];
-	/* The first ones are kept; guest_errors counts all. */
-	struct guest_error_note guest_error_notes[MACHINE_GUEST_ERRORS];
-	unsigned guest_errors;
-	unsigned catastrophes;
+	/* The first MACHINE_GUEST_ERRORS are kept; guest_errors counts all. */
+	struct guest_error_note *guest_error_notes;
+	unsigned guest_errors, guest_errors_kept, guest_errors_room;
+	unsigned catastrophes, catastrophes_of[MACHINE_HOSTS];
 };
 
 struct machine_options {

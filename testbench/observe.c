@@ -136,12 +136,15 @@ void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction,
 
 /* --- expected guest errors --- */
 
-static struct guest_error_note *next_note(struct tb *tb, unsigned host)
+/* The first of that host that no verb has taken, NULL: none. */
+static const struct guest_error_note *next_note(struct tb *tb, unsigned host)
 {
-	for (unsigned i = 0; i < tb->machine->guest_errors && i < MACHINE_GUEST_ERRORS; i++)
-		if (!tb->guest_error_taken[i] && tb->machine->guest_error_notes[i].host == host)
-			return &tb->machine->guest_error_notes[i];
-	return NULL;
+	const struct machine *m = tb->machine;
+	unsigned *next = &tb->guest_errors_taken[host];
+
+	while (*next < m->guest_errors_kept && m->guest_error_notes[*next].host != host)
+		++*next;
+	return *next < m->guest_errors_kept ? &m->guest_error_notes[*next] : NULL;
 }
 
 static void describe_note(char *buf, size_t size, const struct guest_error_note *note)
@@ -160,7 +163,7 @@ static bool guest_error_has_come(struct tb *tb, void *arg)
 void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, const char *rule)
 {
 	char expected[GOT_CHARS], got[GOT_CHARS];
-	struct guest_error_note *note;
+	const struct guest_error_note *note;
 
 	if (!tb_go(tb, here))
 		return;
@@ -176,22 +179,24 @@ void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, 
 		return;
 	}
 	for (; note && !strcmp(note->rule, rule); note = next_note(tb, end->host_index))
-		tb->guest_error_taken[note - tb->machine->guest_error_notes] = true;
+		tb->guest_errors_taken[end->host_index]++;
 }
 
 static bool catastrophe_has_come(struct tb *tb, void *arg)
 {
-	return tb->machine->catastrophes > tb->catastrophes_taken;
+	const unsigned host = ((struct tb_end *)arg)->host_index;
+
+	return tb->machine->catastrophes_of[host] > tb->catastrophes_taken[host];
 }
 
 void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end)
 {
 	if (!tb_go(tb, here))
 		return;
-	if (!tb_wait(tb, catastrophe_has_come, NULL, tb_now(tb) + CFG_S(10)))
+	if (!tb_wait(tb, catastrophe_has_come, end, tb_now(tb) + CFG_S(10)))
 		tb_failf(tb, here, "a catastrophic error of %s", end->name);
 	else
-		tb->catastrophes_taken++;
+		tb->catastrophes_taken[end->host_index]++;
 }
 
 /* --- what is left over --- */
@@ -238,13 +243,23 @@ static void judge_guest_errors(struct tb *tb, const char *here)
 	struct machine *m = tb->machine;
 	char got[GOT_CHARS];
 
-	for (unsigned i = 0; i < m->guest_errors && i < MACHINE_GUEST_ERRORS; i++)
-		if (!tb->guest_error_taken[i]) {
-			describe_note(got, sizeof(got), &m->guest_error_notes[i]);
+	for (unsigned host = 0; host < MACHINE_HOSTS; host++) {
+		const struct guest_error_note *note = next_note(tb, host);
+
+		if (note) {
+			describe_note(got, sizeof(got), note);
 			tb_fail(tb, here, "no further guest error", got);
 		}
-	if (m->catastrophes > tb->catastrophes_taken)
-		tb_fail(tb, here, "no catastrophic error", "one");
+		if (m->catastrophes_of[host] > tb->catastrophes_taken[host]) {
+			snprintf(got, sizeof(got), "one of hca%u", host);
+			tb_fail(tb, here, "no catastrophic error", got);
+		}
+	}
+	if (m->guest_errors > m->guest_errors_kept) {
+		snprintf(got, sizeof(got), "%u more, which are not kept",
+			 m->guest_errors - m->guest_errors_kept);
+		tb_failf(tb, here, "at most %u guest errors, got %s", m->guest_errors_kept, got);
+	}
 }
 
 void tb_judge_leftovers(struct tb *tb)

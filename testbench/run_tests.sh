@@ -307,6 +307,10 @@ failing_scenario()
 one "tool.failing_scenario" failing_scenario
 VIEWED_LOG=$scratch/wrong/run.log one "views.failing_scenario" waves_and_timeline "$scratch/wrong.c"
 
+# --- scenarios that must fail, and say what is wrong
+
+. testbench/must_fail.sh
+
 # --- what ends before its time
 
 # says STATUS WORDS COMMAND...: its exit status, and words in what it says to stderr

@@ -64,8 +64,8 @@ struct tb {
 	bool failed;
 	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came */
 	bool done;
-	bool guest_error_taken[MACHINE_GUEST_ERRORS];
-	unsigned catastrophes_taken;
+	unsigned guest_errors_taken[MACHINE_HOSTS]; /* notes before this one are not looked at */
+	unsigned catastrophes_taken[MACHINE_HOSTS];
 	uint64_t payload_bytes;  /* of messages that completed well */
 	uint64_t *stats_at_body; /* of both devices, one after the other */
 	struct tb_phase phases[TB_PHASES_MAX];

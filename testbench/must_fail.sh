@@ -1,0 +1,64 @@
+# Scenarios that must fail, each with the words that it must say. run_tests.sh reads this file.
+#
+#	must_fail NAME WORDS [SETUP] <<'END'
+#	body
+#	END
+#
+# WORDS: one or more lines, each of which stands in what the run prints. SETUP: members of struct tb_setup.
+
+# make_scenario NAME SETUP: a scenario file of the body on standard input; prints its path
+make_scenario()
+{
+	local file=$scratch/$1.c
+	{
+		printf '#include "model/engine/processor.h"\n#include "testbench/harm.h"\nSCENARIO(%s, "of the tests", %s)\n{\n' "$1" "$2"
+		cat
+		printf '}\n'
+	} >"$file"
+	echo "$file"
+}
+
+# says_all STATUS WORDS COMMAND...: its exit status, and each line of WORDS in what it prints
+says_all()
+{
+	local want=$1 words=$2 rc line; shift 2
+	"$@" >"$scratch/said" 2>&1
+	rc=$?
+	cat "$scratch/said"
+	[ $rc -eq "$want" ] || { echo "exit status $rc"; return 1; }
+	while read -r line; do
+		grep -qF -- "$line" "$scratch/said" || { echo "it does not say '$line'"; return 1; }
+	done <<<"$words"
+}
+
+must_fail()
+{
+	local file; file=$(make_scenario "$1" "${3:-}")
+	one "must_fail.$1" says_all 1 "$2" "$hcasim" run "$file" --trace none -o "$scratch/must_fail"
+}
+
+# --- what nobody expected
+
+must_fail guest_error_after_many 'expected: no further guest error
+got:      register_size of hca0' <<'END'
+	const uint8_t byte = 1;
+
+	for (unsigned i = 0; i < 100; i++)
+		drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, 0x1000, 1);
+	drv_raw_mmio_write(a->dev, HCA_BAR_REGS, BAR0_HCR, &byte, sizeof(byte));
+	pass_time(CFG_US(10));
+	expect_guest_error(a, register_unknown);
+END
+
+must_fail guest_errors_too_many 'expected: at most 65536 guest errors, got 464 more' <<'END'
+	for (unsigned i = 0; i < 66000; i++)
+		drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, 0x1000, 1);
+	pass_time(CFG_US(1));
+	expect_guest_error(a, register_unknown);
+END
+
+must_fail catastrophe_of_the_other 'expected: a catastrophic error of b' '.no_qps = true, .stays_up = true' <<'END'
+	hca_catastrophe(host_hca(a->host), ERR_BUF_INJECTED, 0, "a test");
+	ignore_events(a);
+	expect_catastrophe(b);
+END
