@@ -270,7 +270,7 @@ static void do_state(const struct ctl_target *t, const struct words *w, FILE *ou
 			hca_is_quiet(d->hca) ? "true" : "false",
 			d->hca->stopped ? "true" : "false");
 		fprintf(out, "\"dma_ranges\": %zu, \"interrupts\": %" PRIu64 ", \"ports\": [",
-			d->memory.count, d->irqs.signalled);
+			guest_memory_count(&d->memory), d->irqs.signalled);
 		for (unsigned port = 1; port <= d->hca->params->hca_ports; port++)
 			port_state(d, port, out);
 		fprintf(out, "]}");

@@ -83,6 +83,14 @@ static void on_catastrophe(void *arg, const struct vfu_device *device, const cha
 	fflush(stdout);
 }
 
+static void on_limit(void *arg, const struct vfu_device *device, const char *text)
+{
+	struct serve *s = arg;
+
+	report_limit(&s->report, device, text);
+	on_log(arg, device, text);
+}
+
 static void on_access(void *arg, const struct vfu_device *device, const struct vfu_access *access)
 {
 	struct serve *s = arg;
@@ -134,6 +142,7 @@ static int make_devices(struct serve *s)
 		.arg = s,
 		.guest_error = on_guest_error,
 		.catastrophe = on_catastrophe,
+		.limit = on_limit,
 		.access = on_access,
 		.log = on_log,
 	};

@@ -72,6 +72,14 @@ void report_guest_error(struct serve_report *report, const struct vfu_device *de
 	report->guest_errors++;
 }
 
+void report_limit(struct serve_report *report, const struct vfu_device *device, const char *text)
+{
+	if (report->limits < REPORT_LIMITS)
+		snprintf(report->limit[report->limits], REPORT_TEXT, "%.6f us hca%u %s",
+			 (double)device->core->now_ps / 1e6, device->index, text);
+	report->limits++;
+}
+
 /* --- what the model lacks --- */
 
 /* Header and the three capabilities; a driver that writes elsewhere means something we do not have.
@@ -173,6 +181,10 @@ void report_print(const struct serve_report *report, FILE *out)
 		fprintf(out, "  and %" PRIu64 " more\n", report->guest_errors - kept);
 	if (report->catastrophes)
 		fprintf(out, "catastrophic errors: %" PRIu64 "\n", report->catastrophes);
+	if (report->limits)
+		fprintf(out, "limits met, no fault of a guest: %" PRIu64 "\n", report->limits);
+	for (uint64_t i = 0; i < report->limits && i < REPORT_LIMITS; i++)
+		fprintf(out, "  %s\n", report->limit[i]);
 	fprintf(out, "touched, not in the model: %u\n", report->lack_count);
 	for (unsigned i = 0; i < report->lack_count; i++)
 		fprintf(out, "  %s, %" PRIu64 " times\n", report->lacks[i].text,

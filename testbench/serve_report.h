@@ -15,6 +15,7 @@ enum {
 	REPORT_NOTES = 128,
 	REPORT_NOTE_ACCESSES = 8,
 	REPORT_LACKS = 64,
+	REPORT_LIMITS = 16,
 	REPORT_TEXT = 200,
 };
 
@@ -34,13 +35,16 @@ struct report_lack {
 
 struct serve_report {
 	struct report_note notes[REPORT_NOTES]; /* the first ones; guest_errors counts all */
-	uint64_t guest_errors, catastrophes, lacks_lost;
+	uint64_t guest_errors, catastrophes, lacks_lost, limits;
 	struct report_lack lacks[REPORT_LACKS];
+	char limit[REPORT_LIMITS][REPORT_TEXT];
 	unsigned lack_count;
 };
 
 void report_guest_error(struct serve_report *report, const struct vfu_device *device,
 			const char *rule, const char *text);
+/* A limit of the model or its host, which is nobody's misuse. */
+void report_limit(struct serve_report *report, const struct vfu_device *device, const char *text);
 void report_access(struct serve_report *report, const struct vfu_device *device,
 		   const struct vfu_access *access);
 /* Listens to commands. 0 or -errno. */

@@ -33,7 +33,9 @@ struct hca_env {
 	/*
 	 * DMA at this moment: the bytes are read, or written, now (PCIe's time is the engine's
 	 * business). Addresses are bus addresses; a range may cross pages but not the end of what
-	 * is mapped. 0, or -EFAULT when any byte is not mapped (nothing is transferred then).
+	 * is mapped. 0, or -EFAULT when any byte is not mapped (nothing is transferred then), or
+	 * -ENOMEM when the surroundings could not do it: the same to the device, but no fault of
+	 * the driver.
 	 */
 	int (*dma_read)(void *ctx, uint64_t bus, void *buf, size_t len);
 	int (*dma_write)(void *ctx, uint64_t bus, const void *buf, size_t len);

@@ -92,6 +92,15 @@ static void dma_finish(struct event *ev)
 	dma->done(dma);
 }
 
+static void __attribute__((noinline))
+dma_blame(const struct dma *dma, const struct dma_frag *f, bool write)
+{
+	guest_error(dma->hca, RULE_dma_unmapped,
+		    "dma %s of %u bytes at %llx at %llu ps, %s, qpn %x", write ? "write" : "read",
+		    f->len, (unsigned long long)f->bus, (unsigned long long)hca_now(dma->hca),
+		    dma->what, dma->qpn);
+}
+
 /* One fragment, at its time; what follows a fragment that is not mapped is not moved. */
 static inline __attribute__((always_inline)) void dma_move(struct dma *dma, bool write)
 {
@@ -108,10 +117,8 @@ static inline __attribute__((always_inline)) void dma_move(struct dma *dma, bool
 			dma->status = -EFAULT;
 			HCA_TRACE(hca, TP_DMA_FAULT, .qpn = dma->qpn, .text = dma->what,
 				  .args = {f->bus, f->len});
-			guest_error(hca, RULE_dma_unmapped,
-				    "dma %s of %u bytes at %llx at %llu ps, %s, qpn %x",
-				    write ? "write" : "read", f->len, (unsigned long long)f->bus,
-				    (unsigned long long)hca_now(hca), dma->what, dma->qpn);
+			if (rc != -ENOMEM)
+				dma_blame(dma, f, write);
 		} else if (write) {
 			HCA_TRACE(hca, TP_DMA_WRITE, .qpn = dma->qpn, .text = dma->what,
 				  .len = f->len, .args = {f->bus, f->len});

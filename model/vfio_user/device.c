@@ -27,11 +27,43 @@ void vfu_device_log(const struct vfu_device *device, const char *format, ...)
 
 /* --- what the HCA asks for --- */
 
+static void limit_tell(struct vfu_device *device, uint8_t *told, enum guest_limit limit,
+		       const char *what, uint64_t bus)
+{
+	char name[LOG_TEXT / 2], text[LOG_TEXT];
+
+	if (*told >> limit & 1)
+		return;
+	*told |= (uint8_t)(1u << limit);
+	guest_limit_text(limit, name, sizeof(name));
+	snprintf(text, sizeof(text), "%s: %s at %llx", name, what, (unsigned long long)bus);
+	if (device->watcher.limit)
+		device->watcher.limit(device->watcher.arg, device, text);
+}
+
+int vfu_device_map(struct vfu_device *device, const struct guest_map *map)
+{
+	enum guest_limit limit;
+	int rc = guest_memory_map(&device->memory, map, &limit);
+
+	if (limit)
+		limit_tell(device, &device->told_map_limits, limit, "guest memory is not mapped",
+			   map->start);
+	return rc;
+}
+
+/* -ENOMEM where it is by this side's limits, so that nobody thinks it the driver's fault. */
 static int dma_failed(struct vfu_device *device, uint64_t bus)
 {
-	const struct guest_range *r = guest_memory_find(&device->memory, bus);
+	enum guest_limit limit;
+	enum guest_lack lack = guest_memory_lack(&device->memory, bus, &limit);
 
-	if (r && !r->base && !device->told_unreachable) {
+	if (lack == GUEST_LACK_LIMIT) {
+		limit_tell(device, &device->told_dma_limits, limit,
+			   "DMA fails, not by the driver's fault,", bus);
+		return -ENOMEM;
+	}
+	if (lack == GUEST_LACK_FILE && !device->told_unreachable) {
 		device->told_unreachable = true;
 		vfu_device_log(
 			device,
@@ -136,6 +168,7 @@ void vfu_device_abandon(struct vfu_device *device)
 	guest_memory_unmap_all(&device->memory);
 	device->accessed = 0;
 	device->told_unreachable = false;
+	device->told_map_limits = device->told_dma_limits = 0;
 }
 
 /* --- regions --- */

@@ -32,6 +32,8 @@ struct vfu_watcher {
 	void (*guest_error)(void *arg, const struct vfu_device *device, const char *rule,
 			    const char *text);
 	void (*catastrophe)(void *arg, const struct vfu_device *device, const char *text);
+	/* A limit of this side was met: what could not be done, which is not the guest's fault. */
+	void (*limit)(void *arg, const struct vfu_device *device, const char *text);
 	/* Told of every access before it takes effect (reads: after). */
 	void (*access)(void *arg, const struct vfu_device *device, const struct vfu_access *access);
 	/* A line for the server's log, without newline. */
@@ -49,6 +51,8 @@ struct vfu_device {
 	uint64_t accessed; /* accesses so far; the latest is accesses[(accessed - 1) % VFU_ACCESSES]
 			    */
 	bool told_unreachable; /* of memory without a descriptor, once a client */
+	/* 1 << enum guest_limit: met by a DMA_MAP, by DMA; once a client */
+	uint8_t told_map_limits, told_dma_limits;
 };
 
 /* The parameters of hca_create(); 0, or -EINVAL with a line in err[]. The device is at power-on. */
@@ -67,6 +71,9 @@ int vfu_device_read(struct vfu_device *device, unsigned region, uint64_t offset,
 		    uint32_t count);
 int vfu_device_write(struct vfu_device *device, unsigned region, uint64_t offset, const void *bytes,
 		     uint32_t count);
+
+/* DMA_MAP: guest_memory_map(), and a limit that it meets is told. */
+int vfu_device_map(struct vfu_device *device, const struct guest_map *map);
 
 /* Power-on values; guest memory and descriptors of interrupts stay. */
 void vfu_device_reset(struct vfu_device *device);

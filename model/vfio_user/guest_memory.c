@@ -6,12 +6,9 @@
 #include "model/vfio_user/protocol.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -39,7 +36,8 @@ static bool has(const struct guest_range *r, uint64_t bus)
 	return bus >= r->start && bus - r->start < r->size;
 }
 
-const struct guest_range *guest_memory_find(struct guest_memory *m, uint64_t bus)
+/* The range that has this address, or NULL. */
+static const struct guest_range *find(struct guest_memory *m, uint64_t bus)
 {
 	size_t i = m->latest;
 
@@ -51,35 +49,36 @@ const struct guest_range *guest_memory_find(struct guest_memory *m, uint64_t bus
 	return &m->ranges[i];
 }
 
-/* The file must have every byte that is asked for. */
-static int file_covers(int fd, uint64_t offset, uint64_t size)
+/* Nothing of a range that was refused is in use: it makes way for whatever touches it. */
+static bool is_refused(const struct guest_range *r)
 {
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	if (st.st_size < 0 || offset > (uint64_t)st.st_size || size > (uint64_t)st.st_size - offset)
-		return -EINVAL;
-	return 0;
+	return r->limit != GUEST_LIMIT_NONE;
 }
 
-static int range_map(struct guest_range *r, int fd, uint64_t offset)
+static void ranges_drop(struct guest_memory *m, size_t at, size_t end)
 {
-	int protection = (r->readable ? PROT_READ : 0) | (r->writable ? PROT_WRITE : 0);
-	int seals, rc = file_covers(fd, offset, r->size);
+	if (end == at)
+		return;
+	for (size_t i = at; i < end; i++) {
+		if (m->ranges[i].file)
+			guest_file_put(&m->files, m->ranges[i].file);
+		m->refused -= is_refused(&m->ranges[i]);
+	}
+	memmove(&m->ranges[at], &m->ranges[end], (m->count - end) * sizeof(m->ranges[0]));
+	m->count -= end - at;
+}
 
-	if (rc)
-		return rc;
-	r->base = mmap(NULL, r->size, protection, MAP_SHARED, fd, (off_t)offset);
-	if (r->base == MAP_FAILED)
-		return -errno;
-	seals = fcntl(fd, F_GET_SEALS);
-	r->may_shrink = seals < 0 || !(seals & F_SEAL_SHRINK);
-	/* It may have shrunk before it was sealed. */
-	rc = file_covers(fd, offset, r->size);
-	if (rc)
-		munmap(r->base, r->size);
-	return rc;
+/* Behind the last range that begins at or below `last`. */
+static size_t find_end(const struct guest_memory *m, size_t at, uint64_t last)
+{
+	while (at < m->count && m->ranges[at].start <= last)
+		at++;
+	return at;
+}
+
+size_t guest_memory_count(const struct guest_memory *m)
+{
+	return m->count - m->refused;
 }
 
 static int make_room(struct guest_memory *m)
@@ -89,8 +88,6 @@ static int make_room(struct guest_memory *m)
 
 	if (m->count < m->room)
 		return 0;
-	if (m->count >= VFU_MAX_MAPS)
-		return -ENOSPC;
 	ranges = realloc(m->ranges, room * sizeof(*ranges));
 	if (!ranges)
 		return -ENOMEM;
@@ -99,63 +96,95 @@ static int make_room(struct guest_memory *m)
 	return 0;
 }
 
-int guest_memory_map(struct guest_memory *m, uint64_t start, uint64_t size, int fd, uint64_t offset,
-		     bool readable, bool writable)
+static void insert(struct guest_memory *m, size_t at, const struct guest_range *r)
 {
-	struct guest_range r = {
-		.start = start, .size = size, .readable = readable, .writable = writable};
-	size_t at;
+	memmove(&m->ranges[at + 1], &m->ranges[at], (m->count - at) * sizeof(*r));
+	m->ranges[at] = *r;
+	m->count++;
+	m->refused += is_refused(r);
+}
+
+static int range_take(struct guest_memory *m, struct guest_range *r, int fd)
+{
+	if (guest_memory_count(m) >= GUEST_MAX_MAPS) {
+		r->limit = GUEST_LIMIT_MAPS;
+		return -ENOSPC;
+	}
+	if (fd < 0)
+		return 0;
+	return guest_file_get(&m->files, fd, r->offset + r->size, r->writable, &r->file, &r->limit);
+}
+
+int guest_memory_map(struct guest_memory *m, const struct guest_map *map, enum guest_limit *limit)
+{
+	struct guest_range r = {.start = map->start,
+				.size = map->size,
+				.offset = map->offset,
+				.readable = map->readable,
+				.writable = map->writable};
+	const uint64_t last = r.start + r.size - 1;
+	size_t at = find_from(m, r.start), end;
 	int rc;
 
-	if (!size || (start | size | offset) % VFU_PAGE || start + size - 1 < start ||
-	    offset + size < offset || offset + size > INT64_MAX)
+	*limit = GUEST_LIMIT_NONE;
+	if (!r.size || (r.start | r.size | r.offset) % VFU_PAGE || last < r.start ||
+	    r.offset + r.size < r.offset || r.offset + r.size > INT64_MAX)
 		return -EINVAL;
-	at = find_from(m, start);
-	if (at < m->count && m->ranges[at].start - start < size)
-		return -EEXIST;
-	if (at < m->count && has(&m->ranges[at], start))
-		return -EEXIST;
-	rc = make_room(m);
-	if (!rc && fd >= 0)
-		rc = range_map(&r, fd, offset);
-	if (rc)
+	end = find_end(m, at, last);
+	for (size_t i = at; i < end; i++)
+		if (!is_refused(&m->ranges[i]))
+			return -EEXIST;
+	ranges_drop(m, at, end);
+	rc = range_take(m, &r, map->fd);
+	*limit = r.limit;
+	if (rc && !r.limit)
 		return rc;
-	memmove(&m->ranges[at + 1], &m->ranges[at], (m->count - at) * sizeof(r));
-	m->ranges[at] = r;
-	m->count++;
-	return 0;
+	if (r.limit && m->refused >= GUEST_MAX_MAPS) {
+		m->lost = r.limit;
+		return rc;
+	}
+	if (make_room(m)) {
+		if (r.file)
+			guest_file_put(&m->files, r.file);
+		*limit = m->lost = GUEST_LIMIT_HOST;
+		return -ENOMEM;
+	}
+	insert(m, at, &r);
+	return rc;
 }
 
 int guest_memory_unmap(struct guest_memory *m, uint64_t start, uint64_t size)
 {
 	const uint64_t last = start + size - 1;
-	size_t at = find_from(m, start), end = at;
+	size_t at = find_from(m, start), end = find_end(m, at, last);
 
 	if (!size || last < start)
 		return -EINVAL;
-	while (end < m->count && m->ranges[end].start <= last) {
-		const struct guest_range *r = &m->ranges[end++];
+	for (size_t i = at; i < end; i++) {
+		const struct guest_range *r = &m->ranges[i];
 
-		if (r->start < start || r->start + r->size - 1 > last)
+		if (!is_refused(r) && (r->start < start || r->start + r->size - 1 > last))
 			return -EINVAL;
 	}
-	if (end == at)
-		return 0;
-	for (size_t i = at; i < end; i++)
-		if (m->ranges[i].base)
-			munmap(m->ranges[i].base, m->ranges[i].size);
-	memmove(&m->ranges[at], &m->ranges[end], (m->count - end) * sizeof(m->ranges[0]));
-	m->count -= end - at;
+	ranges_drop(m, at, end);
 	return 0;
 }
 
 void guest_memory_unmap_all(struct guest_memory *m)
 {
-	for (size_t i = 0; i < m->count; i++)
-		if (m->ranges[i].base)
-			munmap(m->ranges[i].base, m->ranges[i].size);
+	ranges_drop(m, 0, m->count);
 	free(m->ranges);
 	memset(m, 0, sizeof(*m));
+}
+
+enum guest_lack guest_memory_lack(struct guest_memory *m, uint64_t bus, enum guest_limit *limit)
+{
+	const struct guest_range *r = find(m, bus);
+
+	*limit = r ? r->limit : m->lost;
+	if (*limit)
+		return GUEST_LACK_LIMIT;
+	return r && !r->file ? GUEST_LACK_FILE : GUEST_LACK_UNMAPPED;
 }
 
 /* --- bytes --- */
@@ -214,10 +243,10 @@ static int copy_careful(void *buf, uint8_t *guest, size_t len, bool write)
 static bool reachable(struct guest_memory *m, uint64_t bus, size_t len, bool write)
 {
 	while (len) {
-		const struct guest_range *r = guest_memory_find(m, bus);
+		const struct guest_range *r = find(m, bus);
 		uint64_t rest;
 
-		if (!r || !r->base || !(write ? r->writable : r->readable))
+		if (!r || !r->file || !(write ? r->writable : r->readable))
 			return false;
 		rest = r->size - (bus - r->start);
 		if (rest >= len)
@@ -233,13 +262,13 @@ static int move(struct guest_memory *m, uint64_t bus, uint8_t *buf, size_t len, 
 	if (!reachable(m, bus, len, write))
 		return -EFAULT;
 	while (len) {
-		const struct guest_range *r = guest_memory_find(m, bus);
-		uint8_t *guest = r->base + (bus - r->start);
+		const struct guest_range *r = find(m, bus);
+		uint8_t *guest = r->file->base + r->offset + (bus - r->start);
 		size_t n = len;
 
 		if (r->size - (bus - r->start) < n)
 			n = r->size - (bus - r->start);
-		if (r->may_shrink) {
+		if (r->file->careful) {
 			if (copy_careful(buf, guest, n, write))
 				return -EFAULT;
 		} else if (write) {

@@ -55,7 +55,6 @@ enum vfu_header {
 enum vfu_limits {
 	VFU_MAX_FDS = 16,     /* in a message; QEMU refuses a server that says more */
 	VFU_MAX_XFER = 4096,  /* data bytes of a region access: all of configuration space */
-	VFU_MAX_MAPS = 65535, /* DMA ranges at a time */
 	VFU_MAX_MULTI = 200,  /* writes of a REGION_WRITE_MULTI */
 	VFU_MAX_PAYLOAD = 8192,
 	VFU_PAGE = 4096,

@@ -65,7 +65,7 @@ static int vfu_on_VERSION(struct vfu_connection *c, struct vfu_message *m, struc
 	n = snprintf((char *)r->payload + VFU_V_DATA, sizeof(r->payload) - VFU_V_DATA,
 		     "{\"capabilities\":{\"max_msg_fds\":%u,\"max_data_xfer_size\":%u,"
 		     "\"max_dma_maps\":%u,\"pgsizes\":%u,\"write_multiple\":true}}",
-		     VFU_MAX_FDS, VFU_MAX_XFER, VFU_MAX_MAPS, VFU_PAGE);
+		     VFU_MAX_FDS, VFU_MAX_XFER, GUEST_MAX_MAPS, VFU_PAGE);
 	r->len = VFU_V_DATA + (uint32_t)n + 1;
 	c->greeted = true;
 	return 0;
@@ -79,10 +79,14 @@ static int vfu_on_DMA_MAP(struct vfu_connection *c, struct vfu_message *m, struc
 
 	if (!(flags & VFU_D_READ) || flags & ~(uint32_t)(VFU_D_READ | VFU_D_WRITE))
 		return -EINVAL;
-	return guest_memory_map(&c->device->memory, vfu_get64(m->payload + VFU_D_MAP_ADDRESS),
-				vfu_get64(m->payload + VFU_D_MAP_SIZE), m->n_fds ? m->fds[0] : -1,
-				vfu_get64(m->payload + VFU_D_MAP_OFFSET), flags & VFU_D_READ,
-				flags & VFU_D_WRITE);
+	return vfu_device_map(c->device, &(struct guest_map){
+						 .start = vfu_get64(m->payload + VFU_D_MAP_ADDRESS),
+						 .size = vfu_get64(m->payload + VFU_D_MAP_SIZE),
+						 .offset = vfu_get64(m->payload + VFU_D_MAP_OFFSET),
+						 .fd = m->n_fds ? m->fds[0] : -1,
+						 .readable = flags & VFU_D_READ,
+						 .writable = flags & VFU_D_WRITE,
+					 });
 }
 
 static int vfu_on_DMA_UNMAP(struct vfu_connection *c, struct vfu_message *m, struct vfu_reply *r)

@@ -80,6 +80,8 @@ struct bench {
 	char dir[64], paths[DEVICES][108];
 	unsigned log_lines[DEVICES], guest_errors[DEVICES], catastrophes;
 	char log[256], rule[64];
+	unsigned limits;
+	char limit[256];
 };
 
 static struct bench bench;
@@ -123,6 +125,13 @@ static __attribute__((unused)) void on_catastrophe(void *arg, const struct vfu_d
 	bench.catastrophes++;
 }
 
+static __attribute__((unused)) void on_limit(void *arg, const struct vfu_device *device,
+					     const char *text)
+{
+	bench.limits++;
+	snprintf(bench.limit, sizeof(bench.limit), "%s", text);
+}
+
 static __attribute__((unused)) void firmware_path(char *path, size_t size)
 {
 	char self[4096] = {0};
@@ -136,7 +145,11 @@ static char fw_path[4200];
 static __attribute__((unused)) int bench_up(void **state)
 {
 	const struct vfu_watcher watcher = {
-		.log = on_log, .guest_error = on_guest_error, .catastrophe = on_catastrophe};
+		.log = on_log,
+		.guest_error = on_guest_error,
+		.catastrophe = on_catastrophe,
+		.limit = on_limit,
+	};
 	char err[256] = "";
 
 	memset(&bench, 0, sizeof(bench));

@@ -267,22 +267,22 @@ static void maps_only_what_is_there_once(void **state)
 	assert_int_equal(map(c, 3, 0, GUEST_BUS + GUEST_BYTES, 0x1000, fd), 0);
 	assert_int_equal(map(c, 3, 0, GUEST_BUS - 0x1000, 0x1000, fd), 0);
 	assert_int_equal(map(c, 3, 0, top, 0x1000, fd), 0);
-	assert_int_equal(bench.devices[0].memory.count, 4);
+	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 4);
 	assert_int_equal(unmap(c, 0, GUEST_BUS, 0x1000), EINVAL);
 	assert_int_equal(unmap(c, 0, GUEST_BUS + 0x1000, GUEST_BYTES - 0x1000), EINVAL);
 	assert_int_equal(unmap(c, 0, GUEST_BUS - 0x1000, GUEST_BYTES), EINVAL);
 	assert_int_equal(unmap(c, 0, GUEST_BUS, 0), EINVAL);
 	assert_int_equal(unmap(c, 0, top, 0x2000), EINVAL);
-	assert_int_equal(bench.devices[0].memory.count, 4);
+	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 4);
 	assert_query_fw(c);
 	/* several at once, the topmost one stays; and what is not mapped */
 	assert_int_equal(unmap(c, 0, 0, top), 0);
-	assert_int_equal(bench.devices[0].memory.count, 1);
+	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 1);
 	assert_int_equal(unmap(c, 0, GUEST_BUS, GUEST_BYTES), 0);
 	assert_int_equal(map(c, 3, 0, GUEST_BUS, GUEST_BYTES, fd), 0);
 	assert_query_fw(c);
 	assert_int_equal(unmap(c, 2, 0, 0), 0);
-	assert_int_equal(bench.devices[0].memory.count, 0);
+	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 0);
 }
 
 /* A command whose mailbox cannot be written: an error of the guest, and no byte of it anywhere. */
@@ -331,6 +331,21 @@ static void survives_memory_that_shrinks(void **state)
 	assert_query_fw(other);
 }
 
+static int memory_map(struct guest_memory *m, uint64_t start, uint64_t size, int fd,
+		      uint64_t offset)
+{
+	enum guest_limit limit;
+
+	return guest_memory_map(m,
+				&(struct guest_map){.start = start,
+						    .size = size,
+						    .offset = offset,
+						    .fd = fd,
+						    .readable = true,
+						    .writable = true},
+				&limit);
+}
+
 static void moves_bytes_across_ranges(void **state)
 {
 	struct guest_memory m = {0};
@@ -342,8 +357,8 @@ static void moves_bytes_across_ranges(void **state)
 	assert_int_equal(ftruncate(fd, 0x4000), 0);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	/* contiguous on the bus, in another order in the file */
-	assert_int_equal(guest_memory_map(&m, 0x3000, 0x2000, fd, 0x0000, true, true), 0);
-	assert_int_equal(guest_memory_map(&m, 0x1000, 0x2000, fd, 0x2000, true, true), 0);
+	assert_int_equal(memory_map(&m, 0x3000, 0x2000, fd, 0x0000), 0);
+	assert_int_equal(memory_map(&m, 0x1000, 0x2000, fd, 0x2000), 0);
 	for (unsigned len = 1; len <= 0x2800; len += len < 80 ? 1 : 777)
 		for (unsigned at = 0x2fbd; at < 0x2fbd + 5; at++) {
 			if (at + len > 0x5000)
@@ -384,7 +399,7 @@ static void begins_anew_with_the_next_client(void **state)
 	hang_up(c);
 	turn(4);
 	assert_false(vfu_server_has_client(bench.server, &bench.devices[0]));
-	assert_int_equal(bench.devices[0].memory.count, 0);
+	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 0);
 	assert_query_fw(other);
 	c->fd = dial(0);
 	assert_int_equal(greet(c, 0, "{}", NULL), 0);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files that hold a guest's memory, each mapped once and whole, however many ranges of bus
+ * addresses lie in it: a client with an IOMMU gives a descriptor of the same file with every page.
+ * from: guest_memory.
+ *
+ * The client may be hostile. It can cut a file short at any time unless it has sealed it: such a
+ * file is read and written through the kernel, which gives an error where a mapping would give a
+ * SIGBUS. It cannot take what its neighbours need of the process, which Linux lets have 65,530
+ * mappings in 128 TiB of addresses: a client has a share of both.
+ */
+#ifndef MODEL_VFIO_USER_GUEST_FILE_H
+#define MODEL_VFIO_USER_GUEST_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * L(NAME, number, "what it is a limit of"): what a client can have at a time. A range that was
+ * refused for one of these fails DMA by no fault of the driver.
+ */
+#define GUEST_LIMITS(L)                                                                            \
+	L(MAPS, 65535, "ranges of bus addresses (max_dma_maps)")                                   \
+	L(FILES, 4096, "memory files of a client")                                                 \
+	L(FILE_GIB, 16384, "GiB of memory files of a client")                                      \
+	L(HOST, 0, "what the host lets this process have (memory, addresses, mappings)")
+
+enum guest_limit {
+	GUEST_LIMIT_NONE,
+#define L(name, number, meaning) GUEST_LIMIT_##name,
+	GUEST_LIMITS(L)
+#undef L
+};
+
+enum {
+#define L(name, number, meaning) GUEST_MAX_##name = number,
+	GUEST_LIMITS(L)
+#undef L
+};
+
+/* Into text[]: "limit 4096 memory files of a client". */
+void guest_limit_text(enum guest_limit limit, char *text, unsigned size);
+
+struct guest_file {
+	struct guest_file *next;
+	dev_t device;
+	ino_t inode;
+	uint8_t *base;
+	uint64_t size; /* mapped */
+	uint64_t used; /* no range ends beyond it */
+	uint32_t ranges;
+	bool writable;
+	bool careful; /* its pages may go, or may not come: no pointer into it is followed */
+};
+
+/* Zero-initialise. */
+struct guest_files {
+	struct guest_file *first;
+	unsigned count;
+	uint64_t bytes; /* mapped */
+};
+
+/*
+ * The file of the descriptor, mapped at least to `end`, with one more range in it. The descriptor
+ * stays the caller's. 0 and *file, or -errno; *limit then says what was not enough, NONE when the
+ * request itself is wrong: -EBADF, -EACCES the descriptor does not allow it, -EINVAL no regular
+ * file or shorter than `end`, -EOPNOTSUPP a file whose pages come from another process or machine.
+ */
+int guest_file_get(struct guest_files *files, int fd, uint64_t end, bool writable,
+		   struct guest_file **file, enum guest_limit *limit);
+/* One range less; with the last one the mapping goes. */
+void guest_file_put(struct guest_files *files, struct guest_file *file);
+
+#endif
