@@ -103,12 +103,18 @@ static void phase_trace(struct tb *tb, const char *phase)
 
 void tb_phase(struct tb *tb, const char *here, const char *text)
 {
+	struct tb_phase *grown;
+
 	if (!tb_go(tb, here))
 		return;
 	tb_phase_end(tb);
-	if (tb->phases_count < TB_PHASES_MAX)
-		tb->phases[tb->phases_count++] =
-			(struct tb_phase){.text = text, .begin = totals(tb)};
+	grown = realloc(tb->phases, (tb->phases_count + 1) * sizeof(*grown));
+	if (!grown) {
+		tb_failf(tb, here, "memory for %u phases", tb->phases_count + 1);
+		return;
+	}
+	tb->phases = grown;
+	tb->phases[tb->phases_count++] = (struct tb_phase){.text = text, .begin = totals(tb)};
 	phase_trace(tb, text);
 	tb->progress_wall_ns = 0;
 	tb_progress(tb);

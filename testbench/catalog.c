@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCENARIOS_MAX = 512 };
-
 /* The linker's names of the section that SCENARIO fills. */
 extern const struct scenario *const __start_hcasim_scenarios[] __attribute__((weak));
 extern const struct scenario *const __stop_hcasim_scenarios[] __attribute__((weak));
@@ -24,36 +22,24 @@ static int by_name(const void *a, const void *b)
 		      (*(const struct scenario *const *)b)->name);
 }
 
-static size_t collect(const struct scenario **all)
-{
-	size_t n = 0;
-
-	for (const struct scenario *const *s = __start_hcasim_scenarios;
-	     s != __stop_hcasim_scenarios && n < SCENARIOS_MAX; s++)
-		all[n++] = *s;
-	qsort(all, n, sizeof(*all), by_name);
-	return n;
-}
+#define FOR_EACH_SCENARIO(s)                                                                       \
+	for (const struct scenario *const *s = __start_hcasim_scenarios;                           \
+	     s != __stop_hcasim_scenarios; s++)
 
 const struct scenario *catalog_find(const char *name)
 {
-	const struct scenario *all[SCENARIOS_MAX];
-	size_t n = collect(all);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(all[i]->name, name))
-			return all[i];
+	FOR_EACH_SCENARIO(s)
+		if (!strcmp((*s)->name, name))
+			return *s;
 	return NULL;
 }
 
 void catalog_complain(const char *name, FILE *err)
 {
-	const struct scenario *all[SCENARIOS_MAX];
 	struct near_name near = {.wanted = name};
-	size_t n = collect(all);
 
-	for (size_t i = 0; i < n; i++)
-		near_name_try(&near, all[i]->name);
+	FOR_EACH_SCENARIO(s)
+		near_name_try(&near, (*s)->name);
 	if (near.name[0])
 		fprintf(err, "hcasim: no scenario '%s'; did you mean '%s'?\n", name, near.name);
 	else
@@ -62,12 +48,19 @@ void catalog_complain(const char *name, FILE *err)
 
 void catalog_print(FILE *out)
 {
-	const struct scenario *all[SCENARIOS_MAX];
-	size_t n = collect(all);
+	const size_t n = (size_t)(__stop_hcasim_scenarios - __start_hcasim_scenarios);
+	const struct scenario **all = malloc((n + 1) * sizeof(*all));
 
+	if (!all) {
+		fprintf(stderr, "hcasim: no memory for %zu scenarios\n", n);
+		return;
+	}
+	memcpy(all, __start_hcasim_scenarios, n * sizeof(*all));
+	qsort(all, n, sizeof(*all), by_name);
 	for (size_t i = 0; i < n; i++)
 		if (!all[i]->setup.hidden)
 			fprintf(out, "%s  %s\n", all[i]->name, all[i]->shows);
+	free(all);
 }
 
 /* --- FILE.c --- */

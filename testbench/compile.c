@@ -24,9 +24,11 @@ static int compile(const char *const *words, size_t n_words, const char *object)
 	if (n_words > ARGS_MAX / 2)
 		return -E2BIG;
 	argv[n++] = (char *)BUILD_CC;
-	for (char *flag = strtok_r(flags, " ", &rest); flag && n + n_words + OWN_ARGS < ARGS_MAX;
-	     flag = strtok_r(NULL, " ", &rest))
+	for (char *flag = strtok_r(flags, " ", &rest); flag; flag = strtok_r(NULL, " ", &rest)) {
+		if (n + n_words + OWN_ARGS >= ARGS_MAX)
+			return -E2BIG;
 		argv[n++] = flag;
+	}
 	argv[n++] = (char *)"-fPIC";
 	argv[n++] = (char *)"-shared";
 	argv[n++] = (char *)"-I" BUILD_SOURCE_DIR;

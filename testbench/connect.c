@@ -181,8 +181,11 @@ static int handler(struct ib_cm_id *id, const struct ib_cm_event *event)
 	struct conn *c = id->context;
 	struct conn_event *e;
 
-	if (c->count == CONN_EVENTS_MAX)
+	if (c->count == CONN_EVENTS_MAX) {
+		tb_failf(c->tb, c->tb->here, "at most %d events of an id that nobody takes",
+			 CONN_EVENTS_MAX);
 		return -ENOSPC;
+	}
 	e = &c->events[(c->first + c->count++) % CONN_EVENTS_MAX];
 	memset(e, 0, sizeof(*e));
 	event_copy(e, event);

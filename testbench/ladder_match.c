@@ -22,7 +22,7 @@
 			F(dma_len, PRId64) F(imm, PRIx64) F(srqn, PRIx64) F(dlid, PRId64)          \
 				F(slid, PRId64) F(transmission, PRId64)
 
-enum { ROOM_FIRST = 64 };
+enum { ROOM_FIRST = 64, TRIES_FIRST = 16 };
 
 static void parse_extensions(struct tb_pkt *f, const struct bth_op *op, const uint8_t *bth)
 {
@@ -133,6 +133,7 @@ void pkt_describe(char *buf, size_t size, uint8_t opcode, const struct tb_pkt *p
 void seen_queue_free(struct seen_queue *q)
 {
 	free(q->ring);
+	free(q->tries);
 	memset(q, 0, sizeof(*q));
 }
 
@@ -157,7 +158,7 @@ static int grow(struct seen_queue *q)
 	return 0;
 }
 
-/* The device says whether a packet is sent again, not how often: 2 the first time. */
+/* The device says whether a packet is sent again, not how often: 2 the first time. 0: no memory. */
 static unsigned count_try(struct seen_queue *q, const struct seen_pkt *pkt)
 {
 	const bool again = pkt->fields.transmission > 1;
@@ -172,10 +173,16 @@ static unsigned count_try(struct seen_queue *q, const struct seen_pkt *pkt)
 	}
 	if (!again)
 		return 1;
-	q->tries[q->next_try] = (struct seen_try){pkt->fields.qpn, pkt->fields.psn, 2};
-	q->next_try = (q->next_try + 1) % SEEN_TRIES;
-	if (q->tries_used < SEEN_TRIES)
-		q->tries_used++;
+	if (q->tries_used == q->tries_room) {
+		const unsigned room = q->tries_room ? 2 * q->tries_room : TRIES_FIRST;
+		struct seen_try *grown = realloc(q->tries, room * sizeof(*grown));
+
+		if (!grown)
+			return 0;
+		q->tries = grown;
+		q->tries_room = room;
+	}
+	q->tries[q->tries_used++] = (struct seen_try){pkt->fields.qpn, pkt->fields.psn, 2};
 	return 2;
 }
 
@@ -187,7 +194,7 @@ int seen_queue_left(struct seen_queue *q, const struct seen_pkt *pkt)
 		q->last_ps = pkt->time_ps;
 		return 0;
 	}
-	if (q->count == q->room && grow(q))
+	if (!transmission || (q->count == q->room && grow(q)))
 		return -ENOMEM;
 	q->count++;
 	*at(q, q->count - 1) = *pkt;

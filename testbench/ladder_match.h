@@ -27,18 +27,16 @@ bool seen_pkt_matches(const struct seen_pkt *seen, uint8_t opcode, const struct 
 /* "rc_send_only psn 5 qpn 0x41 len 64": what is said, nothing of what is TB_ANY. */
 void pkt_describe(char *buf, size_t size, uint8_t opcode, const struct tb_pkt *p);
 
-enum { SEEN_TRIES = 64 };
-
 struct seen_queue {
 	struct seen_pkt *ring;
 	size_t room, first, count;
 	uint64_t last_ps; /* of the packet taken last; 0 before */
 	bool ignore;      /* count, keep nothing */
-	struct seen_try { /* what has been sent again last, and how often */
+	struct seen_try { /* what has been sent again, and how often */
 		int64_t qpn, psn;
 		unsigned count;
-	} tries[SEEN_TRIES];
-	unsigned next_try, tries_used;
+	} *tries;
+	unsigned tries_room, tries_used;
 };
 
 void seen_queue_free(struct seen_queue *q);

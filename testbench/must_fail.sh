@@ -62,3 +62,13 @@ must_fail catastrophe_of_the_other 'expected: a catastrophic error of b' '.no_qp
 	ignore_events(a);
 	expect_catastrophe(b);
 END
+
+must_fail event_after_many 'expected: no further event
+got:      event' '.qps = 70, .queue = 8' <<'END'
+	ignore_packets();
+	for (unsigned i = 0; i < 70; i++)
+		inject(b, RC_READ_REQUEST, .qpn = drv_qp_num(b->qp[i]), .psn = 0xfffffe, .rkey = 1, .dma_len = 8);
+	pass_time(CFG_MS(1));
+	for (unsigned i = 0; i < 64; i++)
+		expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+END

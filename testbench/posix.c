@@ -71,10 +71,12 @@ static int build(const char *text, void **so)
 	if (strlen(text) >= sizeof(words_text))
 		return -E2BIG;
 	strcpy(words_text, text);
-	for (char *w = strtok_r(words_text, " ", &rest); w && n < WORDS_MAX;
-	     w = strtok_r(NULL, " ", &rest), n++) {
-		const char *path = *w == '-' ? w : compile_find(w, found[n], sizeof(found[n]));
+	for (char *w = strtok_r(words_text, " ", &rest); w; w = strtok_r(NULL, " ", &rest), n++) {
+		const char *path;
 
+		if (n == WORDS_MAX)
+			return -E2BIG;
+		path = *w == '-' ? w : compile_find(w, found[n], sizeof(found[n]));
 		words[n] = path ? path : w;
 	}
 	return compile_and_load(text, words, n, so, stderr);

@@ -83,7 +83,7 @@ struct tb_setup {
 	unsigned min_rnr_timer;        /* code [12] */
 	unsigned max_rd_atomic;        /* both sides [4] */
 	unsigned mr_access;            /* enum ibv_access_flags [all] */
-	const char *settings[8];       /* "section.key=value", under those of files and -s */
+	const char *settings[32];      /* "section.key=value", under those of files and -s */
 };
 
 struct tb_end {

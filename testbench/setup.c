@@ -7,7 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIDS_OF_PORT = 256, SETTLE_US = 100, LINK_LIMIT_S = 5 };
+enum { LIDS_OF_PORT = 256, SETTLE_US = 100, LINK_LIMIT_S = 5, FIRST_EVENTS = 16 };
+
+static bool events_grow(struct tb_events *ev)
+{
+	const unsigned room = ev->room ? 2 * ev->room : FIRST_EVENTS;
+	struct drv_event *ring = malloc(room * sizeof(*ring));
+
+	if (!ring)
+		return false;
+	for (unsigned i = 0; i < ev->count; i++)
+		ring[i] = ev->ring[(ev->first + i) % ev->room];
+	free(ev->ring);
+	ev->ring = ring;
+	ev->room = room;
+	ev->first = 0;
+	return true;
+}
 
 void tb_event_came(void *arg, const struct drv_event *event)
 {
@@ -15,9 +31,22 @@ void tb_event_came(void *arg, const struct drv_event *event)
 
 	if (ev->ignore)
 		return;
-	if (ev->count < TB_EVENTS_MAX)
-		ev->ring[(ev->first + ev->count++) % TB_EVENTS_MAX] = *event;
+	if (ev->count == ev->room && !events_grow(ev)) {
+		tb_failf(ev->tb, ev->tb->here, "memory for %u events", ev->count + 1);
+		return;
+	}
+	ev->ring[(ev->first + ev->count++) % ev->room] = *event;
 	tb_poke(ev->tb);
+}
+
+bool tb_event_take(struct tb_events *ev, struct drv_event *event)
+{
+	if (!ev->count)
+		return false;
+	*event = ev->ring[ev->first];
+	ev->first = (ev->first + 1) % ev->room;
+	ev->count--;
+	return true;
 }
 
 /* The device of host i, whoever uses it. */
@@ -65,6 +94,17 @@ static bool activate_port(struct tb *tb, const char *here, unsigned port)
 	return true;
 }
 
+/* Those of ports come with what is done to them here. */
+static void check_events_again(struct tb_events *ev)
+{
+	struct drv_event event;
+
+	ev->ignore = false;
+	for (unsigned n = ev->count; n && tb_event_take(ev, &event); n--)
+		if (!event.port)
+			tb_event_came(ev, &event);
+}
+
 void tb_activate_ports(struct tb *tb, const char *here)
 {
 	for (unsigned port = 1;
@@ -73,7 +113,7 @@ void tb_activate_ports(struct tb *tb, const char *here)
 			return;
 	tb_pass_time(tb, here, CFG_US(SETTLE_US));
 	for (unsigned i = 0; i < TB_ENDS; i++)
-		tb->events[i] = (struct tb_events){.tb = tb};
+		check_events_again(&tb->events[i]);
 }
 
 void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)

@@ -219,14 +219,11 @@ void soak_take_events(struct soak *s)
 {
 	for (unsigned n = 0; n < TB_ENDS; n++) {
 		struct tb_events *ev = s->ends[n].end->events;
+		struct drv_event event;
 
-		while (ev->count && tb_right(s->tb)) {
-			const struct drv_event event = ev->ring[ev->first];
-			const char *text;
+		while (tb_right(s->tb) && tb_event_take(ev, &event)) {
+			const char *text = take_event(s, &s->ends[n], &event);
 
-			ev->first = (ev->first + 1) % TB_EVENTS_MAX;
-			ev->count--;
-			text = take_event(s, &s->ends[n], &event);
 			if (text)
 				tb_failf(s->tb, TB_HERE, "no %s of type %u, qp 0x%x, at %s", text,
 					 event.type, event.qp ? drv_qp_num(event.qp) : 0,

@@ -99,6 +99,9 @@ void tb_destroy(struct tb *tb)
 		seen_queue_free(&tb->directions[i]);
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		free(tb->ends[i].expected);
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		free(tb->events[i].ring);
+	free(tb->phases);
 	free(tb->stats_at_body);
 	free(tb->ladder);
 }
@@ -244,11 +247,14 @@ static void note_stats(struct tb *tb)
 		size_t count = counters_read(host_hca(tb->machine->hosts[i]), &values);
 		uint64_t *grown = realloc(tb->stats_at_body, (n + count + 1) * sizeof(*grown));
 
-		if (grown) {
-			tb->stats_at_body = grown;
-			for (size_t k = 0; k < count; k++)
-				grown[n + k] = values[k].value;
+		if (!grown) {
+			tb_failf(tb, tb->here, "memory for %zu counters", n + count);
+			free(values);
+			return;
 		}
+		tb->stats_at_body = grown;
+		for (size_t k = 0; k < count; k++)
+			grown[n + k] = values[k].value;
 		n += count;
 		free(values);
 	}

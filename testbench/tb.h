@@ -15,8 +15,6 @@
 #include <stdio.h>
 
 enum {
-	TB_PHASES_MAX = 24,
-	TB_EVENTS_MAX = 64,
 	TB_TAIL_RECORDS = 96,
 	TB_DIRECTIONS = 2,
 	TB_FAILURE_CHARS = 1024
@@ -24,8 +22,8 @@ enum {
 
 struct tb_events {
 	struct tb *tb;
-	struct drv_event ring[TB_EVENTS_MAX];
-	unsigned first, count;
+	struct drv_event *ring;
+	unsigned room, first, count;
 	bool ignore;
 };
 
@@ -68,7 +66,7 @@ struct tb {
 	unsigned catastrophes_taken[MACHINE_HOSTS];
 	uint64_t payload_bytes;  /* of messages that completed well */
 	uint64_t *stats_at_body; /* of both devices, one after the other */
-	struct tb_phase phases[TB_PHASES_MAX];
+	struct tb_phase *phases;
 	unsigned phases_count;
 	char *ladder; /* what show_ladder() took, for the account */
 	size_t ladder_size;
@@ -124,6 +122,8 @@ void oob_end(struct drv_list *link);
 
 /* setup.c: an event of the driver for the scenario; arg is its host's struct tb_events. */
 void tb_event_came(void *arg, const struct drv_event *event);
+/* The oldest one that nobody took; false: none. */
+bool tb_event_take(struct tb_events *ev, struct drv_event *event);
 /* after a failure, what the drivers hold is freed without a word to the devices. */
 void tb_give_up(struct tb *tb);
 

@@ -239,7 +239,7 @@ void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum i
 {
 	struct tb_events *ev = end->events;
 	char expected[TEXT_CHARS], got[TEXT_CHARS];
-	enum ibv_event_type came;
+	struct drv_event came;
 
 	if (!tb_go(tb, here))
 		return;
@@ -249,11 +249,10 @@ void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum i
 		tb_fail(tb, here, expected, "no event in time");
 		return;
 	}
-	came = ev->ring[ev->first].type;
-	ev->first = (ev->first + 1) % TB_EVENTS_MAX;
-	ev->count--;
-	if (came != type) {
-		snprintf(got, sizeof(got), "event %d (%s)", came, ibv_event_type_str(came));
+	tb_event_take(ev, &came);
+	if (came.type != type) {
+		snprintf(got, sizeof(got), "event %d (%s)", came.type,
+			 ibv_event_type_str(came.type));
 		tb_fail(tb, here, expected, got);
 	}
 }

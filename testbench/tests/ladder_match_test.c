@@ -140,6 +140,23 @@ static void order_is_that_of_leaving(void **state)
 	seen_queue_free(&q);
 }
 
+/* However many others are sent again meanwhile. */
+static void transmissions_are_counted(void **state)
+{
+	struct seen_queue q = {0};
+	struct seen_pkt p;
+
+	for (unsigned i = 0; i < 400; i++) {
+		seen_pkt_parse(&p, ack, sizeof(ack), 0, 2, NULL);
+		p.fields.psn = i % 200;
+		assert_int_equal(seen_queue_left(&q, &p), 0);
+		assert_true(seen_queue_arrived(&q, BTH_RC_ACKNOWLEDGE, 0x41, i % 200));
+		assert_int_equal(seen_queue_head(&q)->fields.transmission, i < 200 ? 2 : 3);
+		seen_queue_take(&q);
+	}
+	seen_queue_free(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +167,7 @@ int main(void)
 		cmocka_unit_test(compares_what_is_named),
 		cmocka_unit_test(lost_ones_are_skipped),
 		cmocka_unit_test(order_is_that_of_leaving),
+		cmocka_unit_test(transmissions_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
