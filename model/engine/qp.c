@@ -298,30 +298,35 @@ void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int st
 
 /* --- going on --- */
 
+/* 0: the context is there, with a change of path that firmware asked for done. -EAGAIN, or there is
+ * none. */
+static int resume_context(struct qp *qp, struct qpc **qpc)
+{
+	int err = qp_context(qp, false, &qp->waiter, qpc);
+
+	if (err || qpc_get_pm_state(*qpc) != QP_PM_ASKED)
+		return err;
+	qp_path_asked(qp, *qpc);
+	return qp_context(qp, false, &qp->waiter, qpc);
+}
+
+/* Both halves go on, from the state that firmware has left. resume_pending keeps the private state,
+ * which any of these may settle. */
 static void resume(struct qp *qp)
 {
 	struct qpc *qpc;
-	int err = qp_context(qp, false, &qp->waiter, &qpc);
+	int err = resume_context(qp, &qpc);
 	unsigned state;
 
-	qp->resume_pending = err == -EAGAIN;
-	if (err)
+	qp->resume_pending = true;
+	if (err == -EAGAIN)
 		return;
-	if (qpc_get_pm_state(qpc) == QP_PM_ASKED) {
-		qp_path_asked(qp, qpc);
-		err = qp_context(qp, false, &qp->waiter, &qpc);
-		qp->resume_pending = err == -EAGAIN;
-		if (err)
-			return;
-	}
-	state = qpc_get_state(qpc);
-	requester_resume(qp, qpc);
-	if (state == QP_STATE_ERR) {
+	state = err ? QP_STATE_RST : qpc_get_state(qpc);
+	requester_resume(qp, err ? NULL : qpc);
+	if (state == QP_STATE_ERR || state == QP_STATE_SQER)
 		requester_flush(qp);
-		responder_flush(qp);
-	} else if (state == QP_STATE_SQER) {
-		requester_flush(qp);
-	}
+	responder_resume(qp, state == QP_STATE_ERR);
+	qp->resume_pending = false;
 }
 
 void qp_resume(struct hca *hca, uint32_t qpn)

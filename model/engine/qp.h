@@ -24,7 +24,7 @@ struct qp {
 	uint32_t qpn;   /* full 24-bit number */
 	bool quiescing; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step is begun */
 	uint8_t stop;   /* enum qp_stop: what waits for both halves to come to rest */
-	/* qp_error() that waits for the context. */
+	/* qp_error(), qp_resume() that waits for the context or is under way. */
 	bool error_pending, resume_pending;
 	uint8_t error_state, error_event;
 	struct qp *hash_next;
@@ -64,15 +64,17 @@ static inline void qp_settle_number(struct hca *hca, uint32_t qpn)
  * (-ENOENT). */
 int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);
 
-/* FW_OBJ_QUIESCE: no new packet is started on either half, what is under way (DMA, responses)
- * finishes, context flushed and dropped, then done. Incoming packets meanwhile are dropped as lost.
+/*
+ * FW_OBJ_QUIESCE: no new packet is started on either half, what is under way (DMA, and the packets
+ * that wait for it) finishes, context flushed and dropped, then done. Until qp_resume() packets that
+ * come in wait in order, in their port's buffer: they hold its credits.
  */
 void qp_quiesce(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
 /* FW_OBJ_RESUME: from the context's state: RTS goes on sending, ERR flushes both queues, SQD
- * drains. */
+ * drains. Packets that have waited are taken as if they came now. */
 void qp_resume(struct hca *hca, uint32_t qpn);
-/* FW_OBJ_INVALIDATE: as quiesce, without writing back; all private state dropped, completions of it
- * that are not written yet too. The valid bit is the caller's. */
+/* FW_OBJ_INVALIDATE: as quiesce, without writing back; all private state dropped, with packets that
+ * came in meanwhile and completions that are not written yet. The valid bit is the caller's. */
 void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
 
 /*
@@ -84,6 +86,12 @@ void qp_error(struct qp *qp, unsigned state, uint8_t event_type);
 
 /* A path of the context as packet_build() takes it. */
 void qp_packet_path(const struct qp_path *path, struct packet_path *out);
+
+/* Firmware has the context, or the device has asked for it and not got it back yet. */
+static inline bool qp_is_stopped(const struct qp *qp)
+{
+	return qp->quiescing || qp->resume_pending;
+}
 
 static inline struct qp *qp_of_send(struct qp_send *send)
 {

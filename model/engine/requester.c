@@ -91,6 +91,8 @@ static void response_waiter_wake(struct waiter *w)
 	struct qp *qp = qp_of_send(
 		(struct qp_send *)((char *)w - offsetof(struct qp_send, response_waiter)));
 
+	if (qp_is_stopped(qp)) /* requester_resume() does it */
+		return;
 	requester_response_run(qp);
 	requester_progress(qp, 0);
 	qp_settle(qp);
@@ -133,9 +135,9 @@ bool requester_is_quiet(const struct qp *qp)
 {
 	const struct qp_send *send = &qp->send;
 
-	return !send->dma_pending && !send->out_first && !send->response_first &&
-	       !send->write_first && !(send->local && send->local->owner) &&
-	       send->turn != TURN_RUNNING && send->turn != TURN_AGAIN;
+	return !send->dma_pending && !send->out_first && !send->write_first &&
+	       !(send->local && send->local->owner) && send->turn != TURN_RUNNING &&
+	       send->turn != TURN_AGAIN;
 }
 
 bool requester_is_idle(const struct qp *qp)
@@ -144,24 +146,42 @@ bool requester_is_idle(const struct qp *qp)
 
 	return send->oldest == send->next && !send->started && !send->uar_pending &&
 	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.in &&
-	       !send->response_waiter.in && !send->local && requester_is_quiet(qp);
+	       !send->response_first && !send->response_waiter.in && !send->local &&
+	       requester_is_quiet(qp);
+}
+
+/* The ACK timer of what is in flight: of a QP that had none before, or that has run out meanwhile. */
+static void resume_timer(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+	const bool expired = send->expired;
+
+	send->expired = false;
+	if (send->oldest == send->next || send->deadline_ps != EVENT_NEVER || !send->reliable ||
+	    send->flushing)
+		return;
+	if (expired && (send->rnr_wait || !send->response_first))
+		requester_timeout_now(qp);
+	else if (send->ack_timeout_ps != EVENT_NEVER)
+		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
 }
 
 void requester_resume(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
-	unsigned state = qpc_get_state(qpc);
+	const unsigned state = qpc ? qpc_get_state(qpc) : QP_STATE_RST;
 
-	if (send->oldest == send->next) {
+	if (qpc && send->oldest == send->next) {
 		send->loaded = false;
 		requester_load(qp, qpc);
 	}
 	if (state == QP_STATE_RTS)
 		send->flushing = false;
-	if (send->oldest != send->next && send->deadline_ps == EVENT_NEVER && send->reliable &&
-	    !send->flushing && send->ack_timeout_ps != EVENT_NEVER)
-		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
-	requester_drained(qp);
+	requester_response_run(qp);
+	if (state == QP_STATE_ERR || state == QP_STATE_SQER)
+		return;
+	requester_progress(qp, 0);
+	resume_timer(qp);
 	if (send->cursor != send->next || send->started || send->uar_pending)
 		scheduler_ready(qp, 0);
 }

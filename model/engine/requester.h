@@ -101,6 +101,7 @@ struct qp_send {
 	bool flushing;
 	bool reliable;
 	bool rnr_wait;
+	bool expired;   /* the timer ran out while firmware had the context */
 	bool rate_wait; /* for its path's static rate, until timer.at_ps */
 	bool implied_nak; /* gone back by an implied NAK, no progress since */
 	bool credits;     /* the responder gives credits */
@@ -122,11 +123,12 @@ void requester_flush(struct qp *qp);
 void requester_timeout(struct qp *qp);
 /* The QP's primary path is another one: port, timeout. */
 void requester_path_changed(struct qp *qp, const struct qpc *qpc);
-/* The context may have changed under it (FW_OBJ_RESUME). */
+/* The context may have changed under it (FW_OBJ_RESUME); NULL: there is none. What has waited,
+ * responses and a timer that has run out, is taken now. */
 void requester_resume(struct qp *qp, const struct qpc *qpc);
 /* Nothing to remember that the context does not hold. */
 bool requester_is_idle(const struct qp *qp);
-/* No DMA, no packet, no response is under way. */
+/* No DMA, and no packet that waits for one. Responses may wait. */
 bool requester_is_quiet(const struct qp *qp);
 void requester_drop(struct qp *qp); /* lets go of everything: the private state ends */
 void requester_init(struct qp *qp); /* it is all zero; cursors are loaded at the first use */

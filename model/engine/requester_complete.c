@@ -124,6 +124,26 @@ static bool migrated(struct qp *qp, struct qpc *qpc)
 	return true;
 }
 
+/* IBA 10.3.1, SQD: whatever was begun before the transition has completed. */
+static void drained(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+	struct qpc *qpc;
+	bool event;
+
+	if (send->oldest != send->next || send->fault || send->failed || send->flushing ||
+	    qp_context(qp, false, &send->response_waiter, &qpc) ||
+	    qpc_get_state(qpc) != QP_STATE_SQD_BUSY)
+		return;
+	event = qpc_get_sqd_event(qpc);
+	qpc_set_state(qpc, QP_STATE_SQD);
+	qpc_set_sqd_event(qpc, 0);
+	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "send queue drained");
+	if (event)
+		event_queue_qp(qp->hca, EVENT_SQ_DRAINED, qp->qpn);
+}
+
 void requester_progress(struct qp *qp, uint64_t earliest_ps)
 {
 	struct qp_send *send = &qp->send;
@@ -155,39 +175,25 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 			fail(qp, qpc, earliest_ps);
 		return;
 	}
-	requester_drained(qp);
+	drained(qp);
 	if (send->started || send->cursor != send->next)
 		scheduler_ready(qp, 0);
-}
-
-/* IBA 10.3.1, SQD: whatever was begun before the transition has completed. */
-void requester_drained(struct qp *qp)
-{
-	struct qp_send *send = &qp->send;
-	struct qpc *qpc;
-	bool event;
-
-	if (send->oldest != send->next || send->fault || send->failed || send->flushing ||
-	    qp_context(qp, false, &send->response_waiter, &qpc) ||
-	    qpc_get_state(qpc) != QP_STATE_SQD_BUSY)
-		return;
-	event = qpc_get_sqd_event(qpc);
-	qpc_set_state(qpc, QP_STATE_SQD);
-	qpc_set_sqd_event(qpc, 0);
-	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
-	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "send queue drained");
-	if (event)
-		event_queue_qp(qp->hca, EVENT_SQ_DRAINED, qp->qpn);
 }
 
 /* --- errors --- */
 
 void requester_timeout(struct qp *qp)
 {
+	if (qp_is_stopped(qp))
+		qp->send.expired = true;
+	else if (!qp->send.flushing)
+		requester_timeout_now(qp);
+}
+
+void requester_timeout_now(struct qp *qp)
+{
 	struct qp_send *send = &qp->send;
 
-	if (qp->quiescing || send->flushing)
-		return; /* qp_resume() sets it again */
 	if (send->rnr_wait) {
 		send->rnr_wait = false;
 		scheduler_ready(qp, 0);

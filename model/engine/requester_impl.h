@@ -108,8 +108,8 @@ void requester_local_forget(struct qp_send *send);
  * the error of the oldest WQE, the ACK timer, the next step.
  */
 void requester_progress(struct qp *qp, uint64_t earliest_ps);
-/* A queue that is draining is drained when nothing is in flight: state, event. */
-void requester_drained(struct qp *qp);
+/* The ACK or RNR timer has run out, and the context is the device's. */
+void requester_timeout_now(struct qp *qp);
 /* Everything before `psn`, which is within [acked, max], has been acknowledged. */
 void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn);
 /* A step of a queue in ERR or SQER: one WQE completes as flushed. */

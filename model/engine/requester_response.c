@@ -375,7 +375,7 @@ static int respond(struct response *r)
 	if (err)
 		return err == -EAGAIN ? err : 0;
 	state = qpc_get_state(r->qpc);
-	if (r->qp->quiescing || send->flushing || send->failed || !send->loaded || !send->reliable)
+	if (send->flushing || send->failed || !send->loaded || !send->reliable)
 		return 0;
 	if (state != QP_STATE_RTS && state != QP_STATE_SQD && state != QP_STATE_SQD_BUSY)
 		return 0;
@@ -429,19 +429,15 @@ void requester_response(struct qp *qp, struct packet *pkt)
 {
 	struct qp_send *send = &qp->send;
 
-	if (qp->quiescing) {
-		/* lost: a look at the context would bring it back into the cache while firmware
-		 * changes it in memory */
-		packet_free(pkt);
-		return;
-	}
 	pkt->next = NULL;
 	if (send->response_last)
 		send->response_last->next = pkt;
 	else
 		send->response_first = pkt;
 	send->response_last = pkt;
-	if (send->response_first == pkt)
+	/* A look at the context would bring it back into the cache while firmware changes it in
+	 * memory: requester_resume() takes what waits. */
+	if (send->response_first == pkt && !qp_is_stopped(qp))
 		requester_response_run(qp);
 	qp_settle(qp);
 }

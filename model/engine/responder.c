@@ -83,14 +83,11 @@ static enum resp_state resp_next(struct resp_run *x)
 
 	if (r->flushing)
 		return RESP_FLUSH;
+	if (x->qp->quiescing) /* what has come waits for responder_resume() */
+		return RESP_WAIT;
 	x->pkt = packet_queue_pop(&r->in);
 	if (!x->pkt)
 		return RESP_WAIT;
-	if (x->qp->quiescing) {
-		x->hca->stats.responder_dropped++;
-		packet_free(x->pkt);
-		return RESP_NEXT;
-	}
 	r->current = x->pkt;
 	start = x->pkt->ready_ps; /* parsed and checked */
 	if (start < hca_now(x->hca))
@@ -545,9 +542,21 @@ void responder_flush(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;
 
-	r->flushing = true;
+	r->flushing = r->in_error = true;
 	r->flush_poll_ps = 0;
 	if (r->state == RESP_NEXT && !r->running)
+		responder_kick(qp);
+}
+
+void responder_resume(struct qp *qp, bool error)
+{
+	/* A QP that went to ERR by itself still owes the NAK that tells of it. */
+	if (error && !qp->receive.in_error)
+		qp->receive.broken = true;
+	responses_pump(qp);
+	if (error)
+		responder_flush(qp);
+	else
 		responder_kick(qp);
 }
 
@@ -556,15 +565,15 @@ bool responder_is_quiet(const struct qp *qp)
 	const struct qp_receive *r = &qp->receive;
 
 	return r->state == RESP_NEXT && !r->running && !r->pumping && !r->flushing &&
-	       !r->in.first && !r->landing.first && !r->jobs.first && !r->out.first && !r->record &&
-	       !r->ring && !r->ack_due && !r->unacked && !r->waiter.in && !r->out_waiter.in;
+	       !r->landing.first && !r->out.first && !r->record && !r->ring && !r->waiter.in;
 }
 
 bool responder_is_idle(const struct qp *qp)
 {
 	const struct qp_receive *r = &qp->receive;
 
-	return responder_is_quiet(qp) && !event_is_set(&r->timer) && !r->receive;
+	return responder_is_quiet(qp) && !r->in.first && !r->jobs.first && !r->ack_due &&
+	       !r->unacked && !r->out_waiter.in && !event_is_set(&r->timer) && !r->receive;
 }
 
 void responder_init(struct qp *qp)

@@ -47,7 +47,9 @@ struct qp_receive {
 	bool running, pumping;
 	bool flushing;     /* the receive queue is to be flushed */
 	bool ack_due;      /* an ACK waits for the context */
-	bool broken;       /* a response failed: its NAK was the last packet of this connection */
+	bool broken;       /* no answer leaves any more: the NAK of one that failed was the last
+			      packet of this connection, or firmware has taken the QP to ERR */
+	bool in_error;     /* the QP is in ERR: it has been flushed */
 	bool record_asked; /* the machine waits for the record read last; else it was read ahead of
 			      need */
 	bool record_fresh, record_failed, ring_fresh, ring_failed;
@@ -66,6 +68,9 @@ struct qp_receive {
 
 /* A request packet for this QP; takes it over. */
 void responder_request(struct qp *qp, struct packet *pkt);
+/* Firmware has changed the context: requests that have waited are executed, answers owed leave. In
+ * ERR (`error`) no further answer leaves, and the receive queue is flushed. */
+void responder_resume(struct qp *qp, bool error);
 /*
  * Receive queue into flush completions: QP in ERR. The receive under way first, then all that is
  * posted; with an SRQ the event "last WQE" instead. A doorbell record makes no noise when software
@@ -73,10 +78,10 @@ void responder_request(struct qp *qp, struct packet *pkt);
  * responder.flush_poll_max, and whenever this is called.
  */
 void responder_flush(struct qp *qp);
-/* Nothing under way: no packet, DMA, answer owed or lookup. The private state may be needed later.
- */
+/* Nothing under way: no packet being executed, no DMA, no lookup. Requests may wait, and answers be
+ * owed. */
 bool responder_is_quiet(const struct qp *qp);
-/* Quiet, and nothing in the private state that is worth keeping. */
+/* Quiet, nothing waits, and nothing in the private state is worth keeping. */
 bool responder_is_idle(const struct qp *qp);
 /* Lets go of everything: the private state ends. DMAs of its packets must be over, or dropped by
  * pcie_reset(). */

@@ -150,7 +150,9 @@ void responses_pump(struct qp *qp)
 	if (r->pumping)
 		return;
 	r->pumping = true;
-	if (ack_if_due(qp) && out_send(qp)) {
+	if (qp->quiescing) {
+		out_send(qp);
+	} else if (ack_if_due(qp) && out_send(qp)) {
 		while ((job = r->jobs.first)) {
 			if (!(job->mark & MARK_READ)) {
 				packet_queue_push(&r->out, packet_queue_pop(&r->jobs));
