@@ -4,6 +4,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/engine.h"
 #include "model/engine/event_queue.h"
+#include "model/engine/responder.h"
 #include "model/engine/scheduler.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
@@ -88,6 +89,7 @@ static void arm_ring(struct hca *hca, uint32_t uar, uint32_t high, uint32_t low)
 	HCA_TRACE(hca, TP_DOORBELL_CQ_ARM,
 		  .args = {cq_arm_db_get_cqn(&db), cq_arm_db_get_ci(&db), cq_arm_db_get_sn(&db),
 			   cq_arm_db_get_cmd(&db) == CQ_ARM_SOLICITED});
+	responder_cq_armed(hca, cq_arm_db_get_cqn(&db));
 	cqe_write_arm(hca, cq_arm_db_get_cqn(&db), cq_arm_db_get_sn(&db), cq_arm_db_get_cmd(&db),
 		      cq_arm_db_get_ci(&db), uar);
 }

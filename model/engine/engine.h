@@ -72,6 +72,7 @@ struct hca {
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
 	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
 
+	struct qp *flushed; /* responder's: QPs in ERR whose receive queue is looked at */
 	struct receive_unit receive;
 	uint64_t atomic_busy_ps;   /* the unit is held until then */
 	struct packet *srq_checks; /* srq.c: limits being compared */

@@ -276,6 +276,17 @@ static void lane_remove(struct event *ev)
 	ev->slot = 0;
 }
 
+static void asleep_remove(struct event_core *core, struct event *ev)
+{
+	struct event **at = &core->asleep;
+
+	while (*at != ev)
+		at = &(*at)->behind;
+	*at = ev->behind;
+	ev->behind = NULL;
+	ev->slot = 0;
+}
+
 void event_cancel(struct event_core *core, struct event *ev)
 {
 	if (!ev->slot)
@@ -284,9 +295,39 @@ void event_cancel(struct event_core *core, struct event *ev)
 		lane_remove(ev);
 		return;
 	}
+	if (ev->slot == EVENT_SLEEPS) {
+		asleep_remove(core, ev);
+		return;
+	}
 	removed(core, ev);
 	if (ev->lane)
 		lane_advance(core, ev);
+}
+
+/* --- those that sleep --- */
+
+void event_set_after_foreign(struct event_core *core, struct event *ev, uint64_t delay_ps,
+			     uint64_t seen)
+{
+	event_cancel(core, ev);
+	if (!core->foreign_only || core->foreign_runs != seen) {
+		event_set(core, ev, core->now_ps + delay_ps);
+		return;
+	}
+	ev->at_ps = delay_ps;
+	ev->slot = EVENT_SLEEPS;
+	ev->behind = core->asleep;
+	core->asleep = ev;
+}
+
+static void wake_sleepers(struct event_core *core)
+{
+	struct event *ev;
+
+	while ((ev = core->asleep)) {
+		asleep_remove(core, ev);
+		event_set(core, ev, core->now_ps + ev->at_ps);
+	}
 }
 
 /* --- time --- */
@@ -304,7 +345,13 @@ static inline void run_first(struct event_core *core)
 
 void event_core_step(struct event_core *core)
 {
+	const bool foreign = core->near[core->n_near]->foreign;
+
 	run_first(core);
+	if (!foreign)
+		return;
+	core->foreign_runs++;
+	wake_sleepers(core);
 }
 
 static inline bool may_run(const struct event_core *core, uint64_t until_ps)

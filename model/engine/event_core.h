@@ -28,10 +28,10 @@ struct event {
 	uint64_t at_ps;
 	uint64_t seq;
 	void (*job)(struct event *ev);
-	uint32_t slot; /* place in the heap + 1; EVENT_IS_NEAR; EVENT_IN_LANE; 0 when not set */
+	uint32_t slot; /* place in the heap + 1; or one of those below; 0 when not set */
 	bool foreign;
 	struct event_lane *lane; /* it stands in, or NULL */
-	struct event *behind;    /* in that lane */
+	struct event *behind;    /* in that lane, or of those that sleep */
 };
 
 /*
@@ -45,6 +45,7 @@ struct event_lane {
 
 #define EVENT_IN_LANE UINT32_MAX
 #define EVENT_IS_NEAR (UINT32_MAX - 1)
+#define EVENT_SLEEPS  (UINT32_MAX - 2)
 
 enum { EVENT_NEAR = 32 };
 
@@ -53,6 +54,11 @@ struct event_core {
 	uint64_t next_seq;
 	uint64_t executed;
 	bool yield;      /* set by a job's surroundings: event_core_run() returns after that job */
+	/* Set by who embeds the core: whatever writes the memory that devices read runs in foreign
+	 * events. Software of a virtual machine does not. */
+	bool foreign_only;
+	uint64_t foreign_runs; /* foreign events so far */
+	struct event *asleep;  /* event_set_after_foreign(): at_ps is how long after */
 	uint32_t count;  /* of events, those behind the first of a lane not counted */
 	uint32_t n_near; /* 0 only when the heap is empty too */
 	/* latest first, behind `never`, which stands there always */
@@ -75,6 +81,13 @@ void event_set(struct event_core *core, struct event *ev, uint64_t at_ps);
 void event_lane_set(struct event_core *core, struct event_lane *lane, struct event *ev,
 		    uint64_t at_ps);
 void event_cancel(struct event_core *core, struct event *ev);
+/*
+ * For a look at memory that nobody tells of: due `delay_ps` from now. But where nothing foreign has
+ * run since it was looked at (foreign_runs was `seen` then) and where nobody else writes memory, it
+ * sleeps until something has, and is due `delay_ps` after that.
+ */
+void event_set_after_foreign(struct event_core *core, struct event *ev, uint64_t delay_ps,
+			     uint64_t seen);
 
 static inline bool event_is_set(const struct event *ev)
 {

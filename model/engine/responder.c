@@ -599,6 +599,7 @@ void responder_drop(struct qp *qp)
 	packet_queue_free(&r->jobs);
 	packet_queue_free(&r->out);
 	receive_forget(r);
+	flushed_remove(qp);
 	if (r->record)
 		packet_free(r->record);
 	if (r->ring)

@@ -41,11 +41,15 @@ struct qp_receive {
 	struct packet *ring;      /* responder resources being read for a duplicate */
 	struct event timer;       /* coalesced ACK; in ERR: next look at the doorbell record */
 	uint64_t flush_poll_ps;   /* the look after that, 0: not yet looked */
+	uint64_t flush_seen;      /* event_core.foreign_runs when the record was asked for */
+	struct qp *flush_next;    /* of hca.flushed */
+	uint32_t flush_cqn;       /* of the receives that are flushed */
 	uint32_t record_srqn;     /* whose record was read last: an SRQ, or RECORD_OF_RQ */
 	uint8_t state;            /* enum resp_state */
 	uint8_t verdict;          /* enum verdict, of the request in the machine */
 	bool running, pumping;
 	bool flushing;     /* the receive queue is to be flushed */
+	bool flushed;      /* stands in hca.flushed */
 	bool ack_due;      /* an ACK waits for the context */
 	bool broken;       /* no answer leaves any more: the NAK of one that failed was the last
 			      packet of this connection, or firmware has taken the QP to ERR */
@@ -75,9 +79,13 @@ void responder_resume(struct qp *qp, bool error);
  * Receive queue into flush completions: QP in ERR. The receive under way first, then all that is
  * posted; with an SRQ the event "last WQE" instead. A doorbell record makes no noise when software
  * posts to a QP in ERR, so it is read again after responder.flush_poll, doubling up to
- * responder.flush_poll_max, and whenever this is called.
+ * responder.flush_poll_max, as long as the QP is in ERR; and whenever this is called, or its CQ is
+ * armed.
  */
 void responder_flush(struct qp *qp);
+/* A CQ is being armed: QPs in ERR that complete there look at once, for software often arms when it
+ * has posted a receive whose flush it waits for. */
+void responder_cq_armed(struct hca *hca, uint32_t cqn);
 /* Nothing under way: no packet being executed, no DMA, no lookup. Requests may wait, and answers be
  * owed. */
 bool responder_is_quiet(const struct qp *qp);

@@ -466,6 +466,42 @@ int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome)
 	return 0;
 }
 
+static void flushed_add(struct qp *qp, uint32_t cqn)
+{
+	struct qp_receive *r = &qp->receive;
+
+	r->flush_cqn = cqn;
+	if (r->flushed)
+		return;
+	r->flushed = true;
+	r->flush_next = qp->hca->flushed;
+	qp->hca->flushed = qp;
+}
+
+void flushed_remove(struct qp *qp)
+{
+	struct qp **at = &qp->hca->flushed;
+
+	if (!qp->receive.flushed)
+		return;
+	while (*at != qp)
+		at = &(*at)->receive.flush_next;
+	*at = qp->receive.flush_next;
+	qp->receive.flushed = false;
+}
+
+void responder_cq_armed(struct hca *hca, uint32_t cqn)
+{
+	for (struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next) {
+		struct qp_receive *r = &qp->receive;
+
+		if (r->flush_cqn != cqn || r->flushing)
+			continue;
+		r->flush_poll_ps = hca->params->responder_flush_poll;
+		event_set(hca->core, &r->timer, hca_now(hca));
+	}
+}
+
 /* Every receive of the QP's own queue that is posted; then the next look at its doorbell record is
  * set. */
 static void flush_queue(struct resp_run *x)
@@ -474,18 +510,25 @@ static void flush_queue(struct resp_run *x)
 	const struct hca_params *p = x->hca->params;
 	uint32_t cqn = qpc_get_cqn_recv(x->qpc);
 	uint16_t index = (uint16_t)qpc_get_rq_wqe_counter(x->qpc), end;
+	uint64_t next = 2 * r->flush_poll_ps;
 
 	record_merge(x->qp, x->qpc);
 	end = (uint16_t)qpc_get_rx_rq_posted(x->qpc);
 	qpc_set_rq_wqe_counter(x->qpc, end);
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 	x->qpc = NULL;
-	r->flush_poll_ps =
-		index != end || !r->flush_poll_ps ? p->responder_flush_poll : 2 * r->flush_poll_ps;
+	flushed_add(x->qp, cqn);
+	if (next > p->responder_flush_poll_max)
+		next = p->responder_flush_poll_max;
+	if (index != end || next < p->responder_flush_poll)
+		next = p->responder_flush_poll;
 	for (; index != end; index++)
 		post_error(x, cqn, index, 0, CQE_SYND_WR_FLUSH_ERR);
-	if (r->flush_poll_ps <= p->responder_flush_poll_max)
-		event_set(x->hca->core, &r->timer, hca_now(x->hca) + r->flush_poll_ps);
+	r->flush_poll_ps = next;
+	if (next < p->responder_flush_poll_max)
+		event_set(x->hca->core, &r->timer, hca_now(x->hca) + next);
+	else
+		event_set_after_foreign(x->hca->core, &r->timer, next, r->flush_seen);
 }
 
 enum resp_state resp_flush(struct resp_run *x)
@@ -514,6 +557,7 @@ enum resp_state resp_flush(struct resp_run *x)
 		return RESP_WAIT;
 	if (!err && qpc_has_rq(x->qpc)) {
 		if (!record_is_asked(x->qp, RECORD_OF_RQ) && !r->record_failed) {
+			r->flush_seen = x->hca->core->foreign_runs;
 			record_read(x->qp, qpc_get_db_rec_addr(x->qpc), RECORD_OF_RQ, true);
 			return RESP_WAIT;
 		}

@@ -174,6 +174,8 @@ enum resp_state resp_flush(struct resp_run *x);
 /* A receive that was taken completes in error. 0, or -EAGAIN: waits. */
 int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome);
 void receive_forget(struct qp_receive *r);
+/* Out of hca.flushed. */
+void flushed_remove(struct qp *qp);
 
 /* A piece of a receive buffer. */
 struct receive_piece {

@@ -224,9 +224,9 @@
 	P(responder, flush_poll, TIMEOUT, CFG_US(1), CFG_NS(100), CFG_MS(10), \
 	  "doorbell record of a QP in error is read again after this, then after twice as long and so on", \
 	  "assumption: drivers post a last receive right after the error and wait for its flush") \
-	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), 0, CFG_S(10), \
-	  "longest such wait; after it the record is read only when something else touches the QP", \
-	  "assumption: an idle device does nothing") \
+	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), CFG_US(1), CFG_S(10), \
+	  "longest such wait: the record is read at this interval as long as the queue pair is in error", \
+	  "assumption: silicon flushes whatever is posted in error, however late, as Linux's ib_drain_rq needs it") \
 	P(atomic_read, atomic_gap, TIME, CFG_NS(370), 0, CFG_MS(1), \
 	  "the atomic unit is held by one atomic", "derived: 2.7 M/s whatever the addresses") \
 	P(retry, ack_timeout_multiplier, COUNT, 1, 1, 4, \

@@ -154,6 +154,7 @@ struct kernel *kernel_create(event_core *core, bool run_ahead)
 	report_failed = false;
 	sc_report_handler::set_handler(report);
 	k->core = core;
+	core->foreign_only = true; /* host threads are woken by such events alone */
 	k->engine = std::make_unique<engine_process>("engine", core, run_ahead);
 	return k;
 }

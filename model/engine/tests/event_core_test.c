@@ -176,14 +176,51 @@ static void running_up_to_a_time_stops_before_foreign_events(void **state)
 	assert_int_equal(core.now_ps, 1000);
 }
 
+/* Where only foreign events write memory, a look sleeps until one has run; elsewhere it is due. */
+static void looks_wait_for_foreign_events(void **state)
+{
+	struct named_event look = {.ev.job = note, .name = 1}, other = {.ev.job = note, .name = 2},
+			   host = {.ev.job = note, .ev.foreign = true, .name = 3};
+
+	event_set_after_foreign(&core, &look.ev, 50, core.foreign_runs);
+	event_cancel(&core, &look.ev);
+	assert_int_equal(core.count, 0);
+	core.foreign_only = true;
+	event_set_after_foreign(&core, &other.ev, 70, core.foreign_runs);
+	event_set_after_foreign(&core, &look.ev, 50, core.foreign_runs);
+	assert_true(event_is_set(&look.ev));
+	assert_null(event_core_peek(&core));
+	event_cancel(&core, &other.ev);
+	assert_false(event_is_set(&other.ev));
+	event_set(&core, &other.ev, 10); /* one of the engine's wakes nobody */
+	event_set(&core, &host.ev, 100);
+	event_core_step(&core);
+	assert_int_equal(core.count, 1);
+	event_core_step(&core);
+	assert_ptr_equal(event_core_peek(&core), &look.ev);
+	assert_int_equal(look.ev.at_ps, 150);
+	event_core_step(&core);
+	/* a foreign one has run since it looked */
+	event_set_after_foreign(&core, &look.ev, 50, core.foreign_runs - 1);
+	assert_int_equal(look.ev.at_ps, 200);
+	event_set_after_foreign(&core, &look.ev, 50, core.foreign_runs); /* moves it */
+	assert_null(event_core_peek(&core));
+	event_cancel(&core, &look.ev);
+	assert_null(core.asleep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(equal_times_run_in_the_order_they_were_set, start, finish),
-		cmocka_unit_test_setup_teardown(random_times_run_sorted_and_cancelled_ones_never, start, finish),
+		cmocka_unit_test_setup_teardown(equal_times_run_in_the_order_they_were_set, start,
+						finish),
+		cmocka_unit_test_setup_teardown(random_times_run_sorted_and_cancelled_ones_never,
+						start, finish),
 		cmocka_unit_test_setup_teardown(what_runs_is_the_first_of_all, start, finish),
 		cmocka_unit_test_setup_teardown(a_time_in_the_past_means_now, start, finish),
-		cmocka_unit_test_setup_teardown(running_up_to_a_time_stops_before_foreign_events, start, finish),
+		cmocka_unit_test_setup_teardown(running_up_to_a_time_stops_before_foreign_events,
+						start, finish),
+		cmocka_unit_test_setup_teardown(looks_wait_for_foreign_events, start, finish),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

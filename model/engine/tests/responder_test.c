@@ -291,8 +291,59 @@ static void test_flush(void **state)
 				 CQE_SYND_WR_FLUSH_ERR);
 		assert_int_equal(cqe_err_get_wqe_index(cqe_as_err(&w->cqes[i])), i);
 	}
-	/* and then nothing is left running */
-	assert_true(responder_is_idle(&w->qp));
+	/* and then nothing is left running, until software has run */
+	assert_int_equal(w->core.count, 0);
+	assert_false(responder_is_idle(&w->qp));
+}
+
+static void software_job(struct event *ev)
+{
+	(void)ev;
+}
+
+/* Lets software run once, a second later. */
+static void software_runs(void)
+{
+	static struct event software;
+
+	software = (struct event){.job = software_job, .foreign = true};
+	event_set(&w->core, &software, w->core.now_ps + UINT64_C(1000000000000));
+	run();
+}
+
+static void test_flush_late(void **state)
+{
+	uint64_t reads;
+
+	qpc_set_state(&w->qpc, QP_STATE_ERR);
+	qpc_set_cqn_recv(&w->qpc, 5);
+	responder_flush(&w->qp);
+	run();
+	reads = w->core.executed;
+	receives_posted(1);
+	assert_int_equal(w->n_cqes, 0); /* nobody has looked */
+	for (unsigned posted = 1; posted < 4; posted++) {
+		receives_posted(posted);
+		software_runs();
+		assert_int_equal(w->n_cqes, posted);
+	}
+	assert_true(w->core.executed > reads);
+	/* it has run, and has not posted: one look, and nothing more */
+	reads = w->core.executed;
+	software_runs();
+	assert_true(w->core.executed - reads < 10);
+	assert_int_equal(w->n_cqes, 3);
+
+	receives_posted(4);
+	responder_cq_armed(&w->hca, 6);
+	run();
+	assert_int_equal(w->n_cqes, 3);
+	responder_cq_armed(&w->hca, 5);
+	run();
+	assert_int_equal(w->n_cqes, 4);
+	responder_drop(&w->qp);
+	assert_null(w->hca.flushed);
+	assert_null(w->core.asleep);
 }
 
 static void test_overposted(void **state)
@@ -420,6 +471,7 @@ int main(void)
 		T(test_write_imm),
 		T(test_states),
 		T(test_flush),
+		T(test_flush_late),
 		T(test_overposted),
 		T(test_datagram),
 		T(test_uc_drops_the_message),

@@ -386,6 +386,7 @@ static int world_setup(void **state)
 
 	w = calloc(1, sizeof(*w));
 	event_core_init(&w->core);
+	w->core.foreign_only = true;
 	w->hca.core = &w->core;
 	w->hca.params = &w->params;
 	w->hca.port_configs[0] = w->hca.port_configs[1] = &w->port;
