@@ -165,7 +165,8 @@ one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 
 # --- fuzz targets, without the fuzzer: what was found once, and a few random inputs
 
-for t in packet hcr objects wqe regs fw_elf ini pcapng vfio_user; do
+export FUZZ_RUN; FUZZ_RUN=$(traces_of rc_atomic)
+for t in packet hcr objects wqe regs fw_elf ini pcapng vfio_user run_folder; do
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t" timeout 300 "$O/fuzz/$t" testbench/fuzz/corpus/"$t"/*
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done
@@ -205,6 +206,13 @@ one "tool.diff_different" diff_says "$(traces_of rc_send)" "$(traces_of rc_lost_
 one "tool.diff_trouble" diff_says "$(traces_of rc_send)" "$scratch/nowhere" 2 'nowhere: No such file'
 one "tool.diff_captures" captures_alone
 one "tool.diff_slower_cable" slower_cable
+
+# damaged files of a run, for every tool that reads one
+damaged_files()
+{
+	"$hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$scratch/whole" >/dev/null && timeout 300 "$O/damage" "$scratch/whole" 8
+}
+one "tool.damaged_files" damaged_files
 
 # sweep: a row a cell with the run's own counters, the same by other hands; a failing cell is shown
 sweep_rows()
@@ -392,6 +400,10 @@ one "refuses.out_of_range" refuses 'hca.link.mtu' run rc_send -s hca.link.mtu=8K
 one "refuses.seed" refuses '--seed' run rc_send --seed many "${run_in[@]}"
 one "refuses.unknown_scenario" refuses "did you mean 'rc_send'?" run rc_sned "${run_in[@]}"
 one "refuses.unreadable_config" refuses "nowhere.ini" run rc_send -c "$scratch/nowhere.ini" "${run_in[@]}"
+one "refuses.config_without_end" refuses "/dev/zero:1: expected text, got a zero byte" run rc_send -c /dev/zero "${run_in[@]}"
+one "refuses.config_without_end_of_lines" refuses "/dev/fd/63: expected at most 16777216 bytes" run rc_send -c <(yes '# more') "${run_in[@]}"
+one "refuses.folder_as_config" refuses "$scratch: Is a directory" run rc_send -c "$scratch" "${run_in[@]}"
+one "refuses.points_without_end" refuses "/dev/zero: expected text, got a zero byte" perf --points /dev/zero
 one "refuses.unreadable_scenario" refuses "nowhere.c" run "$scratch/nowhere.c" "${run_in[@]}"
 MOST_LINES=100 one "refuses.scenario_that_does_not_compile" refuses "broken.c: does not compile" run "$scratch/broken.c" "${run_in[@]}"
 one "refuses.file_without_scenario" refuses "empty.c: has no SCENARIO" run "$scratch/empty.c" "${run_in[@]}"
@@ -414,6 +426,17 @@ one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_erro
 one "refuses.perf_of_unknown_key" refuses "did you mean 'size'?" perf write_lat siz=3
 one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
+ln -s /dev/zero "$scratch/zero.vcd"
+ln -s /dev/zero "$scratch/zero.json"
+for f in vcd json; do one "refuses.check_without_end_$f" refuses "zero.$f: File too large" check "$scratch/zero.$f"; done
+# what stands in a run's folder and is no file: nothing waits for it
+for f in run.log packets.pcapng; do
+	mkdir -p "$scratch/odd.$f" "$scratch/folder.$f/$f"
+	mkfifo "$scratch/odd.$f/$f"
+	for c in stages golden report; do one "refuses.${c}_of_pipe_$f" refuses "odd.$f/$f: not a regular file" "$c" "$scratch/odd.$f"; done
+	one "refuses.diff_of_pipe_$f" refuses "odd.$f/$f: not a regular file" diff "$scratch/odd.$f" "$scratch/odd.$f"
+	one "refuses.diff_of_folder_$f" refuses "folder.$f/$f: Is a directory" diff "$scratch/folder.$f" "$scratch/folder.$f"
+done
 
 # --- the Linux driver in virtual machines: last, it wants the processors for itself
 

@@ -2,7 +2,8 @@
 /* See sweep_table.h. */
 #include "testbench/sweep_table.h"
 
-#include <errno.h>
+#include "model/sim/file.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,13 +79,22 @@ static void counter_line(const struct sweep_table *table, struct sweep_cell *cel
 		}
 }
 
-void sweep_cell_read(const struct sweep_table *table, struct sweep_cell *cell, const char *dir)
+/* A file of the cell's folder; NULL without. */
+static FILE *cell_open(const char *dir, const char *file)
 {
-	char path[PATH_CHARS], line[1024];
+	char path[PATH_CHARS];
 	FILE *in;
 
-	snprintf(path, sizeof(path), "%s/run.json", dir);
-	in = fopen(path, "r");
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	return file_open(&in, path, FILE_REGULAR, NULL) ? NULL : in;
+}
+
+void sweep_cell_read(const struct sweep_table *table, struct sweep_cell *cell, const char *dir)
+{
+	char line[1024];
+	FILE *in;
+
+	in = cell_open(dir, "run.json");
 	while (in && fgets(line, sizeof(line), in)) {
 		cell->ran = true;
 		if (strstr(line, "\"passed\": true"))
@@ -94,8 +104,7 @@ void sweep_cell_read(const struct sweep_table *table, struct sweep_cell *cell, c
 	}
 	if (in)
 		fclose(in);
-	snprintf(path, sizeof(path), "%s/stats.json", dir);
-	in = fopen(path, "r");
+	in = cell_open(dir, "stats.json");
 	while (in && fgets(line, sizeof(line), in))
 		counter_line(table, cell, line);
 	if (in)
@@ -116,13 +125,12 @@ static bool is_reason(const char *line)
 
 void sweep_cell_complain(const struct sweep_cell *cell, const char *dir, FILE *err)
 {
-	char path[PATH_CHARS], line[512];
+	char line[512];
 	unsigned n = 0;
 	FILE *in;
 
-	snprintf(path, sizeof(path), "%s/out.txt", dir);
 	fprintf(err, "%s: %s\n", cell->name, verdict(cell));
-	in = cell->ran || cell->status ? fopen(path, "r") : NULL;
+	in = cell->ran || cell->status ? cell_open(dir, "out.txt") : NULL;
 	if (!in)
 		return;
 	while (n < COMPLAINT_LINES && fgets(line, sizeof(line), in))
@@ -131,7 +139,7 @@ void sweep_cell_complain(const struct sweep_cell *cell, const char *dir, FILE *e
 			n++;
 		}
 	fclose(in);
-	fprintf(err, "  what it printed: %s\n", path);
+	fprintf(err, "  what it printed: %s/out.txt\n", dir);
 }
 
 /* --- columns: varied values, figures, counters, verdict --- */
@@ -212,20 +220,20 @@ static void csv_field(FILE *out, const char *text)
 
 int sweep_table_csv(const struct sweep_table *t, const char *path)
 {
-	FILE *out = fopen(path, "w");
 	char text[TEXT_CHARS];
-	int rc = 0;
+	struct file_out f;
+	FILE *out;
+	int rc = file_create(&f, path, stderr);
 
-	for (unsigned row = 0; out && row <= t->cell_count; row++)
+	if (rc)
+		return rc;
+	out = f.out;
+	for (unsigned row = 0; row <= t->cell_count; row++)
 		for (unsigned n = 0; n < columns(t); n++) {
 			if (row)
 				column_text(t, &t->cells[row - 1], n, text, sizeof(text));
 			csv_field(out, row ? text : column_name(t, n));
 			fputc(n + 1 < columns(t) ? ',' : '\n', out);
 		}
-	if (!out || fclose(out))
-		rc = -errno;
-	if (rc)
-		fprintf(stderr, "%s: %s\n", path, strerror(-rc));
-	return rc;
+	return file_finish(&f, 0, stderr);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sim/file.h"
 #include "traces/trace_impl.h"
 
 enum { SAID_MAX = 20, WORDS = 6, FUNCTIONS_MAX = 128, ID_CHARS = 94 };
@@ -396,23 +397,23 @@ static void timeline_end(struct timeline_file *t, struct view *v)
 
 static int lines(struct view *v, int (*each)(void *arg, struct view *v, char *line), void *arg)
 {
-	FILE *f = fopen(v->path, "r");
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t n;
-	int ret = 0;
+	FILE *f;
+	int ret = file_open(&f, v->path, FILE_ANY, v->out);
 
-	if (!f) {
-		fprintf(v->out, "%s: %s\n", v->path, strerror(errno));
-		return -EIO;
-	}
-	while (!ret && (n = getline(&line, &room, f)) > 0) {
+	if (ret)
+		return ret;
+	while (!ret && (n = file_line(f, &line, &room)) > 0) {
 		v->line++;
 		if (line[n - 1] != '\n' || strlen(line) != (size_t)n)
 			wrong(v, "a line without end, or with a zero byte");
 		line[strcspn(line, "\n")] = 0;
 		ret = each(arg, v, line);
 	}
+	if (!ret && errno)
+		ret = -errno;
 	if (ret)
 		fprintf(v->out, "%s: %s\n", v->path, strerror(-ret));
 	else if (!v->line)

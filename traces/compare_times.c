@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sim/file.h"
 #include "traces/messages.h"
 
 enum { HCAS = 2, PATH_CHARS = 4096, SETTINGS_SHOWN = 20 };
@@ -283,9 +284,10 @@ static bool setting_next(FILE *in, struct setting *s)
 static FILE *config_open(const char *dir)
 {
 	char path[PATH_CHARS];
+	FILE *in;
 
 	snprintf(path, sizeof(path), "%s/config.ini", dir);
-	return fopen(path, "r");
+	return file_open(&in, path, FILE_REGULAR, NULL) ? NULL : in;
 }
 
 static bool setting_find(FILE *in, const struct setting *wanted, char *value)

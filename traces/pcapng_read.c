@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/sim/file.h"
 #include "traces/pcapng_format.h"
 
 enum {
@@ -52,17 +53,13 @@ int pcapng_reader_open(struct pcapng_reader **out, const char *path, FILE *err)
 	if (rd)
 		rd->path = strdup(path);
 	if (!rd || !rd->path)
-		goto fail;
-	rd->f = fopen(path, "rb");
-	if (!rd->f) {
-		ret = -errno;
-		goto fail;
-	}
-	*out = rd;
-	return 0;
-fail:
-	fprintf(err, "%s: %s\n", path, strerror(-ret));
-	pcapng_reader_close(rd);
+		fprintf(err, "%s: %s\n", path, strerror(ENOMEM));
+	else
+		ret = file_open(&rd->f, path, FILE_ANY, err);
+	if (ret)
+		pcapng_reader_close(rd);
+	else
+		*out = rd;
 	return ret;
 }
 

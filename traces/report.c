@@ -10,6 +10,7 @@
 #include "model/engine/stats.h"
 #include "model/interface/fwregs.h"
 #include "model/sim/cfg.h"
+#include "model/sim/file.h"
 #include "traces/messages.h"
 #include "traces/report_impl.h"
 #include "traces/report_page.gen.h"
@@ -60,7 +61,7 @@ static void put_file(struct report *r, const char *key, const char *file)
 
 	snprintf(path, sizeof(path), "%s/%s", r->run.path, file);
 	put_key(r->out, key);
-	in = fopen(path, "r");
+	in = file_open(&in, path, FILE_REGULAR, NULL) ? NULL : in;
 	text = in ? malloc(REPORT_FILE_MAX) : NULL;
 	if (text)
 		n = fread(text, 1, REPORT_FILE_MAX, in);
@@ -292,7 +293,7 @@ static int page_write(struct report *r)
 	fwrite(page, 1, (size_t)(at - page), r->out);
 	put_data(r);
 	fputs(at + strlen(data_mark), r->out);
-	return r->texts.err ? r->texts.err : ferror(r->out) ? -EIO : 0;
+	return r->texts.err;
 }
 
 int report_write(const char *dir, FILE *out, FILE *err)

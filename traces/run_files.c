@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See run_files.h. */
 #define _GNU_SOURCE /* qsort_r */
-#include "traces/run_files.h"
+#include "traces/run_files_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/sim/file.h"
 #include "traces/decode.h"
 #include "traces/pcapng_format.h"
 
@@ -18,11 +19,9 @@ enum {
 	FNV_OFFSET = 0x811c9dc5,
 	FNV_PRIME = 0x01000193,
 	KEY_HCA = 32,
-	KEY_CLASS = 40,
-	GOLDEN_CHARS = 200
+	KEY_CLASS = 40
 };
 
-static const char golden_head[] = "hcasim golden trace";
 static const char *const class_words[] = {
 #define C(name, word, text) word,
 	RUN_CLASSES(C)
@@ -37,6 +36,11 @@ static const char *const class_texts[] = {
 const char *run_class_text(enum run_class class)
 {
 	return class_texts[class];
+}
+
+const char *run_class_word(enum run_class class)
+{
+	return class_words[class];
 }
 
 uint32_t run_classes_parse(const char *list)
@@ -89,11 +93,6 @@ void run_stream_name(uint64_t key, char *buf, size_t size)
 
 /* --- lines --- */
 
-static bool starts(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 static enum run_class class_of(const char *unit, const char *text)
 {
 	if (starts(unit, "link_port "))
@@ -141,12 +140,12 @@ static uint32_t stream_number(const struct run_item *item, bool by_qp)
 	}
 }
 
-static void key_make(struct run_item *item, uint32_t number)
+void run_key_make(struct run_item *item, uint32_t number)
 {
 	item->key = (uint64_t)item->class << KEY_CLASS | (uint64_t)item->hca << KEY_HCA | number;
 }
 
-static struct run_item *item_add(struct run_files *run)
+struct run_item *run_item_add(struct run_files *run)
 {
 	if (!(run->count & (run->count - 1))) {
 		size_t room = run->count ? 2 * run->count : 1;
@@ -168,10 +167,21 @@ static void phase_begin(struct run_files *run, const char *name, uint64_t time_p
 	run->phase_ps[run->phase_count++] = time_ps;
 }
 
+char *run_line_next(const struct run_files *run, char **rest)
+{
+	char *line = *rest, *end = line + strcspn(line, "\n");
+
+	if (line == run->end || (end < run->end && *end != '\n'))
+		return NULL;
+	*rest = end + (end < run->end);
+	*end = 0;
+	return line;
+}
+
 /* "     12.345678 hca0 unit          text" */
 static int log_line(struct run_files *run, const char *line, uint32_t number, bool by_qp)
 {
-	struct run_item *item = item_add(run);
+	struct run_item *item = run_item_add(run);
 	char *end;
 	uint64_t us;
 
@@ -183,8 +193,11 @@ static int log_line(struct run_files *run, const char *line, uint32_t number, bo
 	item->line = line;
 	item->number = number;
 	item->time_ps = us * 1000000 + strtoull(end + 1, NULL, 10);
-	if (starts(end + 8, "hca"))
+	if (starts(end + 8, "hca")) {
+		if (end[11] < '0' || end[11] > '9')
+			return -EINVAL;
 		item->hca = (uint8_t)(end[11] - '0');
+	}
 	item->unit = end + 8 + 5;
 	item->text = item->unit + UNIT_CHARS;
 	item->class = (uint8_t)class_of(item->unit, item->text);
@@ -192,23 +205,21 @@ static int log_line(struct run_files *run, const char *line, uint32_t number, bo
 	    starts(item->text, "phase "))
 		phase_begin(run, item->text + strlen("phase "), item->time_ps);
 	item->phase = run->phase_count - 1;
-	key_make(item, stream_number(item, by_qp));
+	run_key_make(item, stream_number(item, by_qp));
 	return 0;
 }
 
 static int log_lines(struct run_files *run, const char *name, bool by_qp, FILE *err)
 {
 	uint32_t number = 0;
-	char *rest = run->text;
+	char *rest = run->text, *line;
 	int ret = 0;
 
-	while (*rest && !ret) {
-		char *line = rest;
-		size_t n = strcspn(line, "\n");
-
-		rest += n + (line[n] == '\n');
-		line[n] = 0;
+	while (!ret && (line = run_line_next(run, &rest)))
 		ret = log_line(run, line, ++number, by_qp);
+	if (!ret && rest < run->end) {
+		number++;
+		ret = -EINVAL;
 	}
 	if (ret)
 		fprintf(err, "%s:%u: %s\n", name, number,
@@ -307,111 +318,9 @@ static int capture_log(struct run_files *run, const char *path, FILE *err)
 	pcapng_reader_close(rd);
 	trace_text_free(&line);
 	run->text = all.s ? all.s : strdup("");
-	return ret ? ret : run->text ? 0 : -ENOMEM;
-}
-
-/* --- golden traces --- */
-
-static int golden_section(const char *line, unsigned *class, uint8_t *hca, uint32_t *number)
-{
-	size_t n = strcspn(line + 1, ",]");
-	const char *at;
-	unsigned c = 0;
-
-	while (c < RUN_CLASS_COUNT &&
-	       (strlen(class_texts[c]) != n || memcmp(class_texts[c], line + 1, n)))
-		c++;
-	if (c == RUN_CLASS_COUNT || !strchr(line, ']'))
-		return -EINVAL;
-	*class = c;
-	at = strstr(line, ", hca");
-	*hca = at ? (uint8_t)strtoul(at + 5, NULL, 10) : RUN_NO_HCA;
-	at = strstr(line, " 0x");
-	*number = at ? (uint32_t)strtoul(at + 1, NULL, 16) + 1 : 0;
-	return 0;
-}
-
-static int golden_item(struct run_files *run, char *line, uint32_t number, unsigned class,
-		       uint8_t hca, uint32_t stream)
-{
-	struct run_item *item = item_add(run);
-	char *hash;
-
-	if (!item)
+	if (!run->text)
 		return -ENOMEM;
-	item->line = item->text = line;
-	item->number = number;
-	item->class = (uint8_t) class;
-	item->hca = hca;
-	key_make(item, stream);
-	hash = strstr(line, "; bytes ");
-	if (hash && 1u << class & RUN_PACKETS) {
-		item->hash = (uint32_t)strtoul(hash + strlen("; bytes "), NULL, 16);
-		item->has_hash = true;
-		*hash = 0;
-	}
-	return 0;
-}
-
-static int golden_line(struct run_files *run, char *line, uint32_t number)
-{
-	static const char classes[] = "classes ", phase[] = "phase ";
-	const struct run_item *last = run->count ? &run->items[run->count - 1] : NULL;
-	unsigned class;
-	uint32_t stream;
-	uint8_t hca;
-
-	if (!*line || starts(line, golden_head))
-		return 0;
-	if (!last && starts(line, classes))
-		return (run->classes = run_classes_parse(line + strlen(classes))) ? 0 : -EINVAL;
-	if (!last && starts(line, phase)) {
-		snprintf(run->phase, sizeof(run->phase), "%s", line + strlen(phase));
-		return 0;
-	}
-	if (*line == '[') {
-		if (last && !last->line)
-			run->count--;
-		if (golden_section(line, &class, &hca, &stream))
-			return -EINVAL;
-		/* stands for the section until its first line comes */
-		if (golden_item(run, line, number, class, hca, stream))
-			return -ENOMEM;
-		run->items[run->count - 1].line = NULL;
-		return 0;
-	}
-	if (!last)
-		return -EINVAL;
-	class = last->class;
-	hca = last->hca;
-	stream = (uint32_t)last->key;
-	if (!last->line)
-		run->count--;
-	return golden_item(run, line, number, class, hca, stream);
-}
-
-static int golden_lines(struct run_files *run, FILE *err)
-{
-	char *rest = run->text;
-	uint32_t number = 0;
-	int ret = 0;
-
-	run->golden = true;
-	if (!starts(rest, golden_head))
-		ret = -EINVAL;
-	while (*rest && !ret) {
-		char *line = rest;
-		size_t n = strcspn(line, "\n");
-
-		rest += n + (line[n] == '\n');
-		line[n] = 0;
-		ret = golden_line(run, line, ++number);
-	}
-	if (run->count && !run->items[run->count - 1].line)
-		run->count--;
-	if (ret)
-		fprintf(err, "%s:%u: %s\n", run->path, number,
-			ret == -EINVAL ? "not a golden trace" : strerror(-ret));
+	run->end = run->text + all.len;
 	return ret;
 }
 
@@ -419,25 +328,11 @@ static int golden_lines(struct run_files *run, FILE *err)
 
 static int text_read(struct run_files *run, const char *path, FILE *err)
 {
-	FILE *in = fopen(path, "rb");
-	struct stat st;
-	int ret = 0;
+	size_t len;
+	int ret = file_text(&run->text, &len, path, FILE_REGULAR, SIZE_MAX, err);
 
-	if (!in || fstat(fileno(in), &st)) {
-		ret = -errno;
-	} else {
-		run->text = malloc((size_t)st.st_size + 1);
-		if (!run->text)
-			ret = -ENOMEM;
-		else if (fread(run->text, 1, (size_t)st.st_size, in) != (size_t)st.st_size)
-			ret = -EIO;
-		else
-			run->text[st.st_size] = 0;
-	}
-	if (in)
-		fclose(in);
-	if (ret)
-		fprintf(err, "%s: %s\n", path, strerror(-ret));
+	if (!ret)
+		run->end = run->text + len;
 	return ret;
 }
 
@@ -446,10 +341,25 @@ static void path_of(char *buf, const char *dir, const char *file)
 	snprintf(buf, PATH_CHARS, "%s/%s", dir, file);
 }
 
+/* Whether a run's folder has this file; what stands there must be one that can be read. */
+static int has_file(const char *dir, const char *file, bool *has, FILE *err)
+{
+	char path[PATH_CHARS];
+	FILE *in;
+	int ret;
+
+	path_of(path, dir, file);
+	*has = !access(path, F_OK) || errno != ENOENT;
+	ret = *has ? file_open(&in, path, FILE_REGULAR, err) : 0;
+	if (*has && !ret)
+		fclose(in);
+	return ret;
+}
+
 unsigned run_files_sources(const char *path, FILE *err)
 {
-	char name[PATH_CHARS];
-	unsigned sources = 0;
+	bool has_log, has_capture;
+	unsigned sources;
 	struct stat st;
 
 	if (stat(path, &st)) {
@@ -458,12 +368,10 @@ unsigned run_files_sources(const char *path, FILE *err)
 	}
 	if (S_ISREG(st.st_mode))
 		return RUN_LOG | RUN_CAPTURE;
-	path_of(name, path, "run.log");
-	if (!access(name, R_OK))
-		sources |= RUN_LOG;
-	path_of(name, path, "packets.pcapng");
-	if (!access(name, R_OK))
-		sources |= RUN_CAPTURE;
+	if (has_file(path, "run.log", &has_log, err) ||
+	    has_file(path, "packets.pcapng", &has_capture, err))
+		return 0;
+	sources = (has_log ? RUN_LOG : 0) | (has_capture ? RUN_CAPTURE : 0);
 	if (!sources)
 		fprintf(err, "%s: has neither run.log nor packets.pcapng\n", path);
 	return sources;
@@ -495,7 +403,7 @@ int run_files_read(struct run_files *run, const char *path, unsigned sources, bo
 	else if (stat(path, &st))
 		ret = -errno;
 	else if (S_ISREG(st.st_mode))
-		ret = text_read(run, path, err) ? -EIO : golden_lines(run, err);
+		ret = text_read(run, path, err) ? -EIO : run_golden_lines(run, err);
 	else
 		ret = folder_read(run, sources, by_qp, err);
 	if (ret)
@@ -522,13 +430,13 @@ static int by_stream(const void *a, const void *b, void *items)
 	return i->key != j->key ? (i->key < j->key ? -1 : 1) : x < y ? -1 : x > y;
 }
 
-/* Both read the same register. */
+/* Both read the same register; j may be cut. */
 static bool is_poll(const struct run_item *i, const struct run_item *j)
 {
 	const char *value = strstr(i->text, " value ");
 
 	return i->class == RUN_REGISTER && i->key == j->key && value &&
-	       !memcmp(i->text, j->text, (size_t)(value + 7 - i->text)) &&
+	       !strncmp(i->text, j->text, (size_t)(value + 7 - i->text)) &&
 	       (starts(i->text, "read ") || starts(i->text, "config read "));
 }
 
@@ -550,47 +458,4 @@ uint32_t *run_files_streams(const struct run_files *run, uint32_t classes, const
 			order[kept++] = order[i];
 	*count = kept;
 	return order;
-}
-
-void run_text_short(const char *text, char *buf, size_t size)
-{
-	size_t n = strlen(text);
-
-	if (n <= GOLDEN_CHARS)
-		snprintf(buf, size, "%s", text);
-	else
-		snprintf(buf, size, "%.*s ... all %08x", GOLDEN_CHARS, text,
-			 run_bytes_hash((const uint8_t *)text, (uint32_t)n));
-}
-
-void run_files_print(const struct run_files *run, uint32_t classes, const char *phase, FILE *out)
-{
-	const char *separator = "";
-	uint64_t key = UINT64_MAX;
-	uint32_t *order;
-	char name[96], text[RUN_SHORT_CHARS];
-	size_t n;
-
-	order = run_files_streams(run, classes, phase, &n);
-	if (!order)
-		return;
-	fprintf(out, "%s\nclasses ", golden_head);
-	for (unsigned c = 0; c < RUN_CLASS_COUNT; c++)
-		if (classes >> c & 1) {
-			fprintf(out, "%s%s", separator, class_words[c]);
-			separator = ",";
-		}
-	fprintf(out, phase ? "\nphase %s\n" : "\n", phase);
-	for (size_t i = 0; i < n; i++) {
-		const struct run_item *item = &run->items[order[i]];
-
-		if (item->key != key) {
-			run_stream_name(item->key, name, sizeof(name));
-			fprintf(out, "\n[%s]\n", name);
-		}
-		key = item->key;
-		run_text_short(item->text, text, sizeof(text));
-		fprintf(out, item->has_hash ? "%s; bytes %08x\n" : "%s\n", text, item->hash);
-	}
-	free(order);
 }

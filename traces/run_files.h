@@ -69,7 +69,7 @@ struct run_files {
 	/* of a golden trace: what it holds */
 	uint32_t classes;
 	char phase[64]; /* empty: all */
-	char *text;     /* that the items point into */
+	char *text, *end; /* that the items point into, and where it ends */
 };
 
 enum { RUN_LOG = 1, RUN_CAPTURE = 2 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sim/cfg.h"
 
+#include "model/sim/file.h"
 #include "model/sim/near_name.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_CHARS = NEAR_NAME_CHARS, MESSAGE_CHARS = 512 };
+enum { NAME_CHARS = NEAR_NAME_CHARS, MESSAGE_CHARS = 512, INI_BYTES_MAX = 16 << 20 };
 
 struct row {
 	const char *section, *key;
@@ -321,26 +322,18 @@ out:
  * continuation of the value before. */
 struct ini {
 	struct config cfg;
-	FILE *file;
-	char *text; /* the line, getline's */
-	size_t text_size;
+	char *text, *next, *end; /* all of it, what is not read yet, and where it ends */
 	unsigned int line;
 	bool bad;
-	int read_errno;
 	char message[MESSAGE_CHARS];
 	unsigned int line_of[GROUPS][SCOPES][MAX_ROWS]; /* 0: not set in this file */
 };
 
-static void ini_line_check(struct ini *ini, char *s, ssize_t length, int room)
+static void ini_line_check(struct ini *ini, char *s, int room)
 {
 	struct place place;
 	char *end = strchr(s, ']');
 
-	if ((ssize_t)strlen(ini->text) != length) {
-		complain(ini->message, "expected text, got a zero byte");
-		ini->bad = true;
-		return;
-	}
 	s[strcspn(s, "#;\r\n")] = 0;
 	/* libinih would pass over what follows the bracket. */
 	if (*s == '[' && end && end < s + strlen(s) && !end[1 + strspn(end + 1, " \t")]) {
@@ -360,20 +353,19 @@ static void ini_line_check(struct ini *ini, char *s, ssize_t length, int room)
 static char *ini_read(char *line, int room, void *stream)
 {
 	struct ini *ini = stream;
-	ssize_t length;
-	char *s;
+	char *s = ini->next + strspn(ini->next, " \t"), *end = s + strcspn(s, "\n");
 
-	if (ini->bad)
+	if (ini->bad || ini->next == ini->end)
 		return NULL;
-	errno = 0;
-	length = getline(&ini->text, &ini->text_size, ini->file);
-	if (length < 0) {
-		ini->read_errno = ferror(ini->file) ? errno : 0;
+	ini->line++;
+	if (end < ini->end && *end != '\n') {
+		complain(ini->message, "expected text, got a zero byte");
+		ini->bad = true;
 		return NULL;
 	}
-	ini->line++;
-	s = ini->text + strspn(ini->text, " \t");
-	ini_line_check(ini, s, length, room);
+	ini->next = end + (end < ini->end);
+	*end = 0;
+	ini_line_check(ini, s, room);
 	if (ini->bad)
 		return NULL;
 	snprintf(line, room, "%s\n", s);
@@ -419,25 +411,20 @@ static int ini_handle(void *user, const char *section, const char *key, const ch
 	return !ini->bad;
 }
 
-static int ini_open(struct ini *ini, const char *path)
-{
-	ini->file = fopen(path, "r");
-	return ini->file ? 0 : -errno;
-}
-
 int cfg_load_ini(struct config *cfg, const char *path, FILE *err)
 {
 	struct ini *ini = calloc(1, sizeof(*ini));
 	int rc, syntax;
+	size_t length;
 
 	if (!ini)
 		return -ENOMEM;
 	ini->cfg = *cfg;
-	rc = ini_open(ini, path);
-	if (rc) {
-		print_complaint(err, path, strerror(-rc));
+	rc = file_text(&ini->text, &length, path, FILE_ANY, INI_BYTES_MAX, err);
+	if (rc)
 		goto free_ini;
-	}
+	ini->next = ini->text;
+	ini->end = ini->text + length;
 	syntax = ini_parse_stream(ini_read, ini, ini_handle, ini);
 	if (!ini->bad && syntax) {
 		complain(ini->message, "expected [section] or key = value, got neither");
@@ -445,17 +432,13 @@ int cfg_load_ini(struct config *cfg, const char *path, FILE *err)
 		if (syntax > 0)
 			ini->line = syntax;
 	}
-	if (ini->read_errno) {
-		rc = -ini->read_errno;
-		print_complaint(err, path, strerror(-rc));
-	} else if (ini->bad) {
+	if (ini->bad) {
 		rc = -EINVAL;
 		if (err)
 			fprintf(err, "%s:%u: %s\n", path, ini->line, ini->message);
 	} else {
 		*cfg = ini->cfg;
 	}
-	fclose(ini->file);
 free_ini:
 	free(ini->text);
 	free(ini);

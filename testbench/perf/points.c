@@ -2,6 +2,7 @@
 /* See points.h. */
 #include "testbench/perf/points.h"
 
+#include "model/sim/file.h"
 #include "model/sim/near_name.h"
 
 #include "testbench/perf/workloads.h"
@@ -22,6 +23,8 @@ enum column {
 	COL_SOURCE,
 	COLS
 };
+
+enum { FILE_BYTES_MAX = 64 << 20 };
 
 static const char header[] = "id,profile,workload,params,value,unit,source";
 
@@ -258,34 +261,6 @@ static int point_parse(const struct place *at, char *line, struct perf_point *po
 	return size_check(at, point->workload, &point->params);
 }
 
-static int read_all(const char *path, char **text, FILE *err)
-{
-	FILE *in = fopen(path, "r");
-	size_t size = 0;
-	ssize_t n = -1;
-
-	*text = NULL;
-	if (in)
-		n = getdelim(text, &size, 0, in);
-	if (!in || ferror(in)) {
-		int rc = -errno;
-
-		if (err)
-			fprintf(err, "%s: %s\n", path, strerror(-rc));
-		if (in)
-			fclose(in);
-		free(*text);
-		*text = NULL;
-		return rc;
-	}
-	fclose(in);
-	if (n < 0) {
-		free(*text);
-		*text = strdup("");
-	}
-	return *text ? 0 : -ENOMEM;
-}
-
 static int lines_parse(struct perf_points *points, FILE *err)
 {
 	struct place at = {.file = points->file, .err = err};
@@ -337,9 +312,17 @@ int perf_points_parse(struct perf_points *points, const char *name, char *text, 
 int perf_points_load(struct perf_points *points, const char *path, FILE *err)
 {
 	char *text;
-	int rc = read_all(path, &text, err);
+	size_t len;
+	int rc = file_text(&text, &len, path, FILE_ANY, FILE_BYTES_MAX, err);
 
-	return rc ? rc : perf_points_parse(points, path, text, err);
+	if (rc)
+		return rc;
+	if (strlen(text) == len)
+		return perf_points_parse(points, path, text, err);
+	if (err)
+		fprintf(err, "%s: expected text, got a zero byte\n", path);
+	free(text);
+	return -EINVAL;
 }
 
 void perf_points_free(struct perf_points *points)

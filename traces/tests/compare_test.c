@@ -282,6 +282,46 @@ static void troubles(void **state)
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
 }
 
+/* Wherever a log is cut, what is left of it is compared. */
+static void cut_anywhere(void **state)
+{
+	struct rig *rig = *state;
+	char cut[sizeof(log_of_send)];
+	/* the last line is the driver's, which is not compared */
+	const char *compared = strstr(log_of_send, "\n      6.000000");
+
+	for (size_t n = sizeof(log_of_send) - 1; n--;) {
+		memcpy(cut, log_of_send, n);
+		cut[n] = 0;
+		run_write(rig->dir[1], cut);
+		if (log_of_send + n < compared)
+			assert_int_not_equal(compare(rig, (struct compare_options){0}), 0);
+		else
+			compare(rig, (struct compare_options){0});
+	}
+}
+
+static void no_text(void **state)
+{
+	struct rig *rig = *state;
+	char path[64];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/run.log", rig->dir[1]);
+	out = fopen(path, "w");
+	fwrite(log_of_send, 1, sizeof(log_of_send), out); /* and a zero byte */
+	fclose(out);
+	assert_int_equal(compare(rig, (struct compare_options){0}), 2);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
+	assert_int_equal(compare(rig, (struct compare_options){0}), 2);
+	alarm(0);
+	unlink(path);
+	assert_int_equal(symlink("/dev/zero", path), 0);
+	assert_int_equal(compare(rig, (struct compare_options){0}), 2);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -296,6 +336,8 @@ int main(void)
 		T(configurations_that_differ),
 		T(golden_trace_against_run),
 		T(troubles),
+		T(cut_anywhere),
+		T(no_text),
 	};
 #undef T
 	return cmocka_run_group_tests(tests, NULL, NULL);
