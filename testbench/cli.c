@@ -7,6 +7,7 @@
 
 #include "model/sim/near_name.h"
 #include "model/sim/units.h"
+#include "testbench/outdir.h"
 #include "testbench/perf/points.h"
 #include "testbench/tools.h"
 
@@ -21,6 +22,8 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 enum { KEY_LONG = 0x100, PORT_MAX = 65535, JOBS_MAX = 4096, GIVEN_MAX = 256 };
+/* A path of this length and a file's name in it still fit where paths are put together. */
+enum { VALUE_MAX = OUTDIR_CHARS - 1 };
 
 /* Sets of commands */
 #define IN(command) (1u << CLI_##command)
@@ -406,6 +409,9 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
 
+	if (arg && strlen(arg) > VALUE_MAX)
+		return complain(p, "expected at most %d characters, got %zu: '%.40s...'", VALUE_MAX,
+				strlen(arg), arg);
 	if (key == ARGP_KEY_ARG)
 		return argument(p, arg);
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {

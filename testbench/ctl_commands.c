@@ -6,6 +6,7 @@
 #include "model/engine/link_port.h"
 #include "model/interface/rows.h"
 #include "model/sim/fault.h"
+#include "model/sim/file.h"
 #include "model/vfio_user/device.h"
 #include "traces/trace.h"
 
@@ -323,14 +324,17 @@ static void do_dump(const struct ctl_target *t, const struct words *w, FILE *out
 {
 	char path[TEXT_CHARS];
 	unsigned count = 0;
+	struct file_out f;
 	FILE *file;
+	int rc;
 
 	snprintf(path, sizeof(path), "%s/contexts.txt", t->dir);
-	file = fopen(path, "w");
-	if (!file) {
-		fprintf(out, "error: %s: %s", path, strerror(errno));
+	rc = file_create(&f, path, NULL);
+	if (rc) {
+		fprintf(out, "error: %s: %s", path, strerror(-rc));
 		return;
 	}
+	file = f.out;
 	fprintf(file, "contexts at %.6f us\n", (double)t->core->now_ps / 1e6);
 	for (unsigned i = 0; i < t->device_count; i++) {
 		const struct vfu_device *d = &t->devices[i];
@@ -344,8 +348,9 @@ static void do_dump(const struct ctl_target *t, const struct words *w, FILE *out
 		count += dump_objects(d, HCA_MPT, "mpt", &layout_mpt_entry,
 				      1u << p->hca_log_max_mpt, file);
 	}
-	if (fclose(file))
-		fprintf(out, "error: %s: %s", path, strerror(errno));
+	rc = file_finish(&f, 0, NULL);
+	if (rc)
+		fprintf(out, "error: %s: %s", path, strerror(-rc));
 	else
 		fprintf(out, "ok %u contexts in %s", count, path);
 }

@@ -9,6 +9,7 @@
 #include "testbench/tools.h"
 #include "traces/trace.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,7 @@ int main(int argc, char **argv)
 	struct cli cli;
 	enum exit_status status;
 
+	signal(SIGXFSZ, SIG_IGN); /* a limit of a file's size is an error of its writer */
 	if (cli_parse(argc, argv, &cli, stderr))
 		return EXIT_INPUT;
 	status = run_output_status(obey(&cli));

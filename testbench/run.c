@@ -3,6 +3,7 @@
 #include "testbench/run.h"
 
 #include "model/engine/processor.h"
+#include "model/sim/file.h"
 #include "testbench/catalog.h"
 #include "testbench/dump.h"
 #include "testbench/ending.h"
@@ -39,6 +40,8 @@ int run_home(char *buf, size_t size)
 
 	if (n < 0)
 		return -errno;
+	if ((size_t)n == size - 1)
+		return -ENAMETOOLONG;
 	buf[n] = 0;
 	slash = strrchr(buf, '/');
 	if (!slash)
@@ -145,24 +148,14 @@ static int make_machine(struct run *run)
 static int write_file(struct run *run, const char *name, int (*write)(struct run *run, FILE *out))
 {
 	char path[PATH_CHARS];
-	FILE *out;
+	struct file_out f;
 	int rc;
 
 	if (run->options->dump)
 		return 0;
 	outdir_file(&run->dir, name, path, sizeof(path));
-	out = fopen(path, "w");
-	if (!out) {
-		rc = -errno;
-		fprintf(stderr, "%s: %s\n", path, strerror(-rc));
-		return rc;
-	}
-	rc = write(run, out);
-	if (fclose(out) && !rc)
-		rc = -errno;
-	if (rc)
-		fprintf(stderr, "%s: %s\n", path, strerror(-rc));
-	return rc;
+	rc = file_create(&f, path, stderr);
+	return rc ? rc : file_finish(&f, write(run, f.out), stderr);
 }
 
 static int write_config(struct run *run, FILE *out)

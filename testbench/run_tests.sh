@@ -365,6 +365,25 @@ for c in list config rules help version "run rc_send --stats -o $scratch/early" 
 	one "ends.full_${c%% *}" says 1 "hcasim: standard output: " full "$hcasim" $c
 done
 
+# no room for a run's files: each writer names its file and why, and the run fails; report leaves no half of a page
+limited() { (ulimit -f "$1"; shift; exec "$@"); }
+on_small_disk() { unshare -rm bash -c 'mount -t tmpfs -o size="$1" none "$2" && shift && shift && "$@"' -- "$@"; }
+no_room()
+{
+	local d=$scratch/no_room f
+	mkdir -p "$d"
+	says 1 "$d/run.log: File too large" limited 100 "$hcasim" run rc_send --trace log,pcapng,vcd,timeline -o "$d" || return 1
+	for f in waves.vcd timeline.json; do grep -q "$d/$f: File too large" "$scratch/err" || { echo "$f is not named"; return 1; }; done
+	says 2 "$d/config.ini: File too large" limited 8 "$hcasim" run rc_send -o "$d" || return 1
+	"$hcasim" run rc_send -o "$d" >/dev/null && says 2 "$d/report.html: File too large" limited 100 "$hcasim" report "$d" && [ ! -e "$d/report.html" ] || return 1
+	says 1 "/dev/full: No space left on device" "$hcasim" sweep rc_send --vary hca.link.delay=1us -o /dev/full &&
+		says 1 "/dev/full: No space left on device" "$hcasim" perf write_lat -o /dev/full &&
+		says 1 "/dev/full: No space left on device" "$hcasim" perf write_lat --stats=/dev/full || return 1
+	unshare -rm true || return 0 # a small disk of one's own is not everywhere allowed
+	says 1 "$d/run.log: No space left on device" on_small_disk 100k "$d" "$hcasim" run rc_send -o "$d" && grep -q "$d/stats.json: No space left on device" "$scratch/err"
+}
+one "ends.no_room" no_room
+
 # --- wrong input: exit status 2, one line that names the place, no file left
 
 # refuses NAME WORDS ARGUMENT...
@@ -414,6 +433,12 @@ one "refuses.firmware_of_another_machine" refuses "$hcasim" run rc_send --fw "$h
 one "refuses.firmware_truncated" refuses "truncated.elf" run rc_send --fw "$scratch/truncated.elf" "${run_in[@]}"
 one "refuses.unknown_trace" refuses "vcr" run rc_send --trace log,vcr "${run_in[@]}"
 one "refuses.folder_that_is_a_file" refuses "text.elf" run rc_send -o "$scratch/text.elf/x"
+long_path=$scratch/refused/$(printf '%4000s' '' | tr ' ' /)x
+for c in run dump serve sweep perf; do one "refuses.long_path_of_$c" refuses "expected at most 3999 characters, got " "$c" -o "$long_path"; done
+for c in check stages golden report "diff x"; do
+	# shellcheck disable=SC2086
+	one "refuses.long_path_of_${c%% *}" refuses "expected at most 3999 characters, got " $c "$long_path"
+done
 one "refuses.stats_form" refuses "--stats" run rc_send --stats=xml "${run_in[@]}"
 one "refuses.unknown_command" refuses "did you mean 'run'?" rnu
 one "refuses.folder_as_capture" refuses "Is a directory" check "$scratch"

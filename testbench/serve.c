@@ -5,6 +5,7 @@
 #include "model/engine/event_core.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
+#include "model/sim/file.h"
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/server.h"
 #include "testbench/ctl.h"
@@ -177,17 +178,12 @@ static void link_devices(struct serve *s)
 static int write_file(struct serve *s, const char *name, int (*write)(struct serve *s, FILE *out))
 {
 	char path[PATH_CHARS];
-	FILE *out;
+	struct file_out f;
 	int rc;
 
 	outdir_file(&s->dir, name, path, sizeof(path));
-	out = fopen(path, "w");
-	rc = out ? write(s, out) : -errno;
-	if (out && fclose(out) && !rc)
-		rc = -errno;
-	if (rc)
-		fprintf(stderr, "%s: %s\n", path, strerror(-rc));
-	return rc;
+	rc = file_create(&f, path, stderr);
+	return rc ? rc : file_finish(&f, write(s, f.out), stderr);
 }
 
 static int write_config(struct serve *s, FILE *out)

@@ -2,10 +2,10 @@
 /* See tools.h. */
 #include "testbench/tools.h"
 
+#include "model/sim/file.h"
 #include "traces/messages.h"
 #include "traces/report.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,23 +89,17 @@ enum exit_status tool_report(const char *name)
 {
 	char path[PATH_CHARS + 16], buf[PATH_CHARS];
 	const char *dir = run_folder(name, buf);
-	FILE *out;
-	int rc;
+	struct file_out f;
+	int rc, written;
 
 	if (!run_files_sources(dir, stderr))
 		return EXIT_INPUT;
 	snprintf(path, sizeof(path), "%s/report.html", dir);
-	out = fopen(path, "w");
-	if (!out) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+	if (file_create(&f, path, stderr))
 		return EXIT_INPUT;
-	}
-	rc = report_write(dir, out, stderr);
-	if (fclose(out) && !rc) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
-		rc = -EIO;
-	}
-	if (rc) {
+	rc = report_write(dir, f.out, stderr);
+	written = file_finish(&f, 0, stderr);
+	if (rc || written) {
 		unlink(path);
 		return EXIT_INPUT;
 	}

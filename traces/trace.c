@@ -31,6 +31,7 @@ struct held {
 struct sink {
 	const struct trace_sink_ops *ops;
 	void *obj;
+	char *path; /* of its file; NULL: a sink of the caller's */
 	uint32_t kinds;
 	int err;
 };
@@ -80,7 +81,9 @@ void trace_listen(struct trace *tr, uint32_t kinds)
 		w->kinds = kinds;
 }
 
-int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds)
+/* The sink frees the path. */
+static int sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds,
+		    char *path)
 {
 	struct trace_state *st = tr->state;
 
@@ -88,9 +91,21 @@ int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sin
 		return -ENOSPC;
 	if (!kinds)
 		kinds = UINT32_MAX;
-	st->sinks[st->nsinks++] = (struct sink){.ops = ops, .obj = sink, .kinds = kinds};
+	st->sinks[st->nsinks++] =
+		(struct sink){.ops = ops, .obj = sink, .path = path, .kinds = kinds};
 	trace_listen(tr, tr->kinds | kinds);
 	return 0;
+}
+
+int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds)
+{
+	return sink_add(tr, ops, sink, kinds, NULL);
+}
+
+static void sink_complain(const struct sink *s, int err)
+{
+	fprintf(stderr, "%s%s: %s\n", s->path ? "" : "trace ", s->path ? s->path : s->ops->name,
+		strerror(-err));
 }
 
 void trace_watch(struct trace *tr, struct trace_watch *watch)
@@ -154,16 +169,14 @@ static char *sink_path(const char *dir, const struct trace_sink_ops *ops)
 }
 
 /* Takes back the sinks that this call of trace_open() added, and their files. */
-static void sinks_undo(struct trace_state *st, uint32_t keep, const char *dir)
+static void sinks_undo(struct trace_state *st, uint32_t keep)
 {
 	while (st->nsinks > keep) {
 		struct sink *s = &st->sinks[--st->nsinks];
-		char *path = sink_path(dir, s->ops);
 
 		s->ops->close(s->obj);
-		if (path)
-			unlink(path);
-		free(path);
+		unlink(s->path);
+		free(s->path);
 	}
 }
 
@@ -179,12 +192,12 @@ static int sink_open(struct trace *tr, const struct trace_sink_ops *ops, const c
 	if (ret) {
 		fprintf(err, "%s: %s\n", path, strerror(-ret));
 	} else {
-		ret = trace_sink_add(tr, ops, obj, ops->kinds);
-		if (ret) {
-			fprintf(err, "%s: too many traces\n", path);
-			ops->close(obj);
-			unlink(path);
-		}
+		ret = sink_add(tr, ops, obj, ops->kinds, path);
+		if (!ret)
+			return 0;
+		fprintf(err, "%s: too many traces\n", path);
+		ops->close(obj);
+		unlink(path);
 	}
 	free(path);
 	return ret;
@@ -201,7 +214,7 @@ int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err)
 		int ret = wanted >> i & 1 ? sink_open(tr, file_sinks[i], dir, err) : 0;
 
 		if (ret) {
-			sinks_undo(tr->state, before, dir);
+			sinks_undo(tr->state, before);
 			trace_listen(tr, kinds);
 			return ret;
 		}
@@ -224,7 +237,7 @@ static inline __attribute__((always_inline)) void deliver(struct trace_state *st
 		s->err = s->ops->record(s->obj, r);
 		if (!s->err)
 			continue;
-		fprintf(stderr, "trace %s: %s\n", s->ops->name, strerror(-s->err));
+		sink_complain(s, s->err);
 		s->kinds = 0;
 	}
 }
@@ -410,7 +423,8 @@ int trace_close(struct trace *tr)
 		int ret = s->ops->close ? s->ops->close(s->obj) : 0;
 
 		if (ret && !s->err)
-			fprintf(stderr, "trace %s: %s\n", s->ops->name, strerror(-ret));
+			sink_complain(s, ret);
+		free(s->path);
 		if (!err)
 			err = s->err ? s->err : ret;
 	}

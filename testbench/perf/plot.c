@@ -2,6 +2,7 @@
 /* See plot.h. */
 #include "testbench/perf/plot.h"
 
+#include "model/sim/file.h"
 #include "testbench/perf/workloads.h"
 
 #include <errno.h>
@@ -303,24 +304,19 @@ static int plot_one(const struct perf_results *results, unsigned n, const char *
 {
 	const char *name = n < CURVE_PLOTS ? plots[n].name : scatter_name;
 	char program[PATH_CHARS], svg[PATH_CHARS];
+	struct file_out f;
 	bool drawn;
-	FILE *out;
 	int rc;
 
 	snprintf(program, sizeof(program), "%s/%s.gnuplot", dir, name);
 	snprintf(svg, sizeof(svg), "%s/%s.svg", dir, name);
-	out = fopen(program, "w");
-	if (!out) {
-		rc = -errno;
-		fprintf(err, "%s: %s\n", program, strerror(-rc));
+	rc = file_create(&f, program, err);
+	if (rc)
 		return rc;
-	}
-	drawn = perf_plot_program(results, n, svg, out);
-	if (fclose(out)) {
-		rc = -errno;
-		fprintf(err, "%s: %s\n", program, strerror(-rc));
+	drawn = perf_plot_program(results, n, svg, f.out);
+	rc = file_finish(&f, 0, err);
+	if (rc)
 		return rc;
-	}
 	if (!drawn) {
 		unlink(program);
 		return 0;

@@ -2,6 +2,7 @@
 /* See report.h. */
 #include "testbench/perf/report.h"
 
+#include "model/sim/file.h"
 #include "testbench/perf/workloads.h"
 
 #include <errno.h>
@@ -204,12 +205,8 @@ int perf_csv_write(const struct perf_results *results, FILE *out)
 int perf_file_write(const struct perf_results *results, const char *path,
 		    int (*write)(const struct perf_results *results, FILE *out), FILE *err)
 {
-	FILE *out = fopen(path, "w");
-	int rc = out ? write(results, out) : -errno;
+	struct file_out f;
+	int rc = file_create(&f, path, err);
 
-	if (out && fclose(out) && !rc)
-		rc = -errno;
-	if (rc)
-		fprintf(err, "%s: %s\n", path, strerror(-rc));
-	return rc;
+	return rc ? rc : file_finish(&f, write(results, f.out), err);
 }
