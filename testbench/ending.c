@@ -19,7 +19,11 @@ enum { LINE_CHARS = 512, STACK_BYTES = 64 << 10 };
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
+/* A sanitizer has handlers of its own: what it calls before it ends the process. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
 static struct tb *watched;
+static pid_t watched_pid; /* a process that a scenario forks is none of ours */
 static volatile sig_atomic_t asked, pipe_broken;
 
 static void tell(const char *what, const char *further)
@@ -52,16 +56,45 @@ static void on_crash(int number)
 {
 	char name[32];
 
+	if (getpid() != watched_pid)
+		return;
+	trace_rescue();
 	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(number));
-	tell(name, "; gdb --args and this command show where");
+	if (watched)
+		tell(name, "; gdb --args and this command show where");
+}
+
+static void on_sanitizer(void)
+{
+	if (getpid() == watched_pid)
+		trace_rescue();
+}
+
+/* Nothing ends a run but its own end, or its status says so. */
+static bool in_scenario(void)
+{
+	return watched && getpid() == watched_pid;
+}
+
+static _Noreturn void fail(const char *what)
+{
+	trace_rescue();
+	tell(what, "");
+	fflush(NULL);
+	watched = NULL;
+	_exit(EXIT_FAILED);
 }
 
 static void on_exit_in_scenario(void)
 {
-	if (!watched)
-		return;
-	tell("exit() was called", "");
-	_exit(EXIT_FAILED);
+	if (in_scenario())
+		fail("exit() was called");
+}
+
+void ending_exit(void)
+{
+	if (in_scenario())
+		fail("_exit() was called");
 }
 
 static void handle(int number, void (*handler)(int))
@@ -74,19 +107,28 @@ static void handle(int number, void (*handler)(int))
 		sigaction(number, &action, NULL);
 }
 
-void ending_watch(struct tb *tb, bool debugged)
+void ending_watch_crashes(void)
 {
 	static char stack[STACK_BYTES]; /* that of a thread may be what has overflowed */
 	const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof(stack)};
 
-	watched = tb;
+	watched_pid = getpid();
 	sigaltstack(&alternative, NULL);
-	for (size_t i = debugged ? 1 : 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		handle(endings[i], on_ending);
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
 		handle(crashes[i], on_crash);
+	if (__sanitizer_set_death_callback)
+		__sanitizer_set_death_callback(on_sanitizer);
+}
+
+void ending_watch(struct tb *tb, bool debugged)
+{
+	ending_watch_crashes();
+	watched = tb;
+	for (size_t i = debugged ? 1 : 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		handle(endings[i], on_ending);
 	handle(SIGPIPE, on_pipe);
 	atexit(on_exit_in_scenario);
+	at_quick_exit(on_exit_in_scenario);
 }
 
 void ending_forget(void)

@@ -329,17 +329,39 @@ says()
 	rc=$?
 	cat "$scratch/err"
 	[ $rc -eq "$want" ] || { echo "exit status $rc"; return 1; }
-	grep -qF -- "$words" "$scratch/err" || { echo "it does not say '$words'"; return 1; }
+	[ -z "$words" ] || grep -qF -- "$words" "$scratch/err" || { echo "it does not say '$words'"; return 1; }
 }
 
-body() { printf '#include "testbench/scenario.h"\nSCENARIO(%s, "ends early")\n{\n\tpost_recv(b, .wr_id = 1, .len = 64);\n\t%s;\n}\n' "$1" "$2" >"$scratch/$1.c"; }
-body aborts '__builtin_trap()'
-body exits '__builtin_exit(0)'
+body() { printf '#include "testbench/scenario.h"\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\nSCENARIO(%s, "ends early", .any_packets = true)\n{\n\tpost_recv(b, .wr_id = 1, .len = 64);\n\t%s;\n}\n' "$1" "$2" >"$scratch/$1.c"; }
+body crashes 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); __builtin_trap()'
+body aborts 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); abort()'
+body exits 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); exit(0)'
+body exits_at_once 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); _exit(0)'
+body exits_Exit 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); _Exit(0)'
+body exits_quickly 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); quick_exit(0)'
+body child_exits 'pid_t child = fork(); if (!child) exit(0); waitpid(child, NULL, 0); post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); expect_data(b, .len = 64)'
+
+# ends_early NAME STATUS WORDS: its status, and the packets of the SEND are in the traces, each once
+ends_early()
+{
+	local dir=$scratch/early.$1
+	says "$2" "$3" "$hcasim" run "$scratch/$1.c" --trace log,pcapng,vcd,timeline -o "$dir" || return 1
+	[ "$(grep -c ' out port 1 rc_send_only .* payload 64' "$dir/run.log")" -eq 1 ] || { echo "run.log lacks the SEND"; return 1; }
+	[ "$("$hcasim" check -v "$dir/packets.pcapng" | grep -c ' out rc_send_only .* payload 64')" -eq 1 ] || { echo "packets.pcapng lacks the SEND"; return 1; }
+	"$hcasim" check "$dir/packets.pcapng" && "$hcasim" stages "$dir" | grep -q ' send, 64 bytes' || return 1
+	python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["traceEvents"]) > 1000' "$dir/timeline.json"
+}
 case $O in
-*san) ;; # the sanitizer tells of crashes itself
-*) one "ends.crash" says 132 " us, last verb: $scratch/aborts.c:4; gdb" "$hcasim" run "$scratch/aborts.c" -o "$scratch/early" ;;
+*san) ends_crash=1 ;; # the sanitizer tells of crashes itself
+*) ends_crash=132 ;;
 esac
-one "ends.exit" says 1 "exit() was called in exits" "$hcasim" run "$scratch/exits.c" -o "$scratch/early"
+one "ends.crash" ends_early crashes $ends_crash "$(test $ends_crash = 132 && echo " us, last verb: $scratch/crashes.c:8; gdb" || echo SUMMARY)"
+one "ends.abort" ends_early aborts 134 "SIGABRT in aborts at "
+one "ends.exit" ends_early exits 1 "exit() was called in exits"
+one "ends.exit_at_once" ends_early exits_at_once 1 "_exit() was called in exits_at_once"
+one "ends.Exit" ends_early exits_Exit 1 "_exit() was called in exits_Exit"
+one "ends.quick_exit" ends_early exits_quickly 1 "exit() was called in exits_quickly"
+one "ends.child_exits" ends_early child_exits 0 ""
 
 # a run that takes long: another one in its folder is refused; stopped in the middle, its files are whole
 interrupted()

@@ -9,6 +9,7 @@
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/server.h"
 #include "testbench/ctl.h"
+#include "testbench/ending.h"
 #include "testbench/outdir.h"
 #include "testbench/serve_report.h"
 #include "traces/trace.h"
@@ -221,6 +222,7 @@ static int open_files(struct serve *s)
 {
 	int rc = report_listen(&s->report, s->trace);
 
+	ending_watch_crashes();
 	s->quiet = s->trace->kinds;
 	if (!rc)
 		rc = outdir_create(&s->dir, stderr);

@@ -252,6 +252,8 @@ static int timeline_record(void *sink, const struct trace_record *r)
 	return t->err ? t->err : t->file.err;
 }
 
+static const char file_tail[] = "\n]}\n";
+
 static int timeline_open(void **sink, const char *path, uint32_t snap)
 {
 	static const char head[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
@@ -271,6 +273,7 @@ static int timeline_open(void **sink, const char *path, uint32_t snap)
 		return ret;
 	}
 	t->named[PID_SCENARIO] = true;
+	t->file.tail = file_tail;
 	trace_file_write(&t->file, head, sizeof(head) - 1);
 	*sink = t;
 	return 0;
@@ -283,7 +286,7 @@ static int timeline_close(void *sink)
 
 	flows_free(t->flows);
 	timeline_lanes_free(t);
-	trace_file_write(&t->file, "\n]}\n", 4);
+	trace_file_write(&t->file, file_tail, strlen(file_tail));
 	ret = trace_file_close(&t->file);
 	trace_text_free(&t->line);
 	free(t);

@@ -396,6 +396,11 @@ void trace_release(struct trace *tr, uint64_t now_ps)
 	tr->first_ps = h ? h->time_ps : UINT64_MAX;
 }
 
+void trace_rescue(void)
+{
+	trace_files_rescue();
+}
+
 static void free_list(struct held *h)
 {
 	while (h) {

@@ -175,6 +175,13 @@ void trace_listen(struct trace *tr, uint32_t kinds);
  * printed to stderr). */
 int trace_close(struct trace *tr);
 
+/*
+ * Writes what all sinks of the process have in their buffers: when it ends in another way than by
+ * trace_close(). From a signal's handler too. What has happened until then is in the files; of
+ * timeline.json and waves.vcd the ends of what was under way are missing.
+ */
+void trace_rescue(void);
+
 /* `make bench` compares with a build that has no trace points; what only they need asks this. */
 #ifdef TRACE_ABSENT
 #define TRACE_BUILT false

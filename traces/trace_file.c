@@ -7,6 +7,8 @@
 
 #include "traces/trace_impl.h"
 
+static struct trace_file *open_files;
+
 int trace_file_open(struct trace_file *f, const char *path)
 {
 	*f = (struct trace_file){.fd = -1};
@@ -21,6 +23,8 @@ int trace_file_open(struct trace_file *f, const char *path)
 		f->buf = NULL;
 		return err;
 	}
+	f->next = open_files;
+	open_files = f;
 	return 0;
 }
 
@@ -52,8 +56,23 @@ void trace_file_write(struct trace_file *f, const void *bytes, size_t n)
 	}
 }
 
+void trace_files_rescue(void)
+{
+	for (struct trace_file *f = open_files; f; f = f->next) {
+		trace_file_flush(f);
+		if (f->tail)
+			trace_file_write(f, f->tail, strlen(f->tail));
+		trace_file_flush(f);
+	}
+}
+
 int trace_file_close(struct trace_file *f)
 {
+	struct trace_file **at = &open_files;
+
+	while (*at != f)
+		at = &(*at)->next;
+	*at = f->next;
 	trace_file_flush(f);
 	if (close(f->fd) && !f->err)
 		f->err = -errno;

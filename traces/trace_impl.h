@@ -15,6 +15,8 @@ struct trace_file {
 	int err; /* 0 or -errno */
 	uint8_t *buf;
 	size_t len;
+	const char *tail; /* what ends the file when it is not closed; NULL: nothing */
+	struct trace_file *next; /* of those that are open */
 };
 
 enum {
@@ -40,6 +42,8 @@ static inline uint8_t *trace_file_reserve(struct trace_file *f, size_t n)
 void trace_file_write(struct trace_file *f, const void *bytes, size_t n);
 /* Returns the first error of the file's life. */
 int trace_file_close(struct trace_file *f);
+/* See trace_rescue(). */
+void trace_files_rescue(void);
 
 /* ---- text.c: a line of text that grows; without memory it is cut. */
 
