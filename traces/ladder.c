@@ -3,9 +3,9 @@
  * arrives it stands only when the port discards it. */
 // clang-format off
 /*
- *      12.345678  hca0 -----> hca1  rc_send_only qpn 0x41 psn 5 payload 64
- *      12.400000  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 6 payload 64, fault drop
- *      13.000000  hca0 <----- hca1  rc_acknowledge qpn 0x40 psn 5, ack credits 31 msn 1
+ *      12.345678  hca0 -----> hca1  rc_send_only qpn 0x41 psn 0x5 payload 64
+ *      12.400000  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 0x6 payload 64, fault drop
+ *      13.000000  hca0 <----- hca1  rc_acknowledge qpn 0x40 psn 0x5, ack credits 31 msn 1
  */
 // clang-format on
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static void ladder_label(struct trace_text *t, const struct trace_record *r)
 		return;
 	}
 	decode_code(t, v.op->name, "opcode ", bth_get_opcode(v.bth));
-	trace_text_add(t, " qpn 0x%x psn %u", bth_get_dqpn(v.bth), bth_get_psn(v.bth));
+	trace_text_add(t, " qpn 0x%x psn 0x%x", bth_get_dqpn(v.bth), bth_get_psn(v.bth));
 	if (v.payload > 0)
 		trace_text_add(t, " payload %d", v.payload);
 	aeth = packet_view_ext(&v, r->len, BTH_EXT_AETH);

@@ -274,13 +274,13 @@ static void the_tail_prints_the_last_ones_and_the_ladder(void **state)
 	fclose(out);
 	assert_string_equal(
 		text, "        0.000020  fault: drop it\n"
-		      "        0.000030  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 5 payload 64, "
+		      "        0.000030  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 0x5 payload 64, "
 		      "fault drop\n"
-		      "        1.000000  hca0 -----> hca1  rc_send_only qpn 0x41 psn 5 payload 64\n"
-		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 5, ack "
+		      "        1.000000  hca0 -----> hca1  rc_send_only qpn 0x41 psn 0x5 payload 64\n"
+		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 0x5, ack "
 		      "credits 31 msn 1\n"
 		      "--\n"
-		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 5, ack "
+		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 0x5, ack "
 		      "credits 31 msn 1\n");
 	free(text);
 	assert_int_equal(trace_close(tr), 0);
