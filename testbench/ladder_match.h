@@ -14,6 +14,7 @@ struct seen_pkt {
 	bool lost; /* a fault took it, wholly or by corruption: nobody has to expect it */
 	bool arrived;
 	struct tb_pkt fields; /* TB_ANY where the packet has no such header */
+	uint8_t sgid[DRV_GID_BYTES], dgid[DRV_GID_BYTES]; /* with a GRH */
 };
 
 /* 0 and *seen for a transport packet LRH..VCRC; -EINVAL for what is none. `transmission`: 1, or more
@@ -46,6 +47,8 @@ int seen_queue_left(struct seen_queue *q, const struct seen_pkt *pkt);
 bool seen_queue_arrived(struct seen_queue *q, uint8_t opcode, int64_t qpn, int64_t psn);
 /* The next one to compare, lost ones skipped; NULL: none has arrived yet. It stays until taken. */
 const struct seen_pkt *seen_queue_head(struct seen_queue *q);
+/* The same, and one that has not arrived: it is under way, or gone. */
+const struct seen_pkt *seen_queue_first(struct seen_queue *q);
 void seen_queue_take(struct seen_queue *q);
 /* Forgets all. */
 void seen_queue_clear(struct seen_queue *q);

@@ -72,3 +72,45 @@ got:      event' '.qps = 70, .queue = 8' <<'END'
 	for (unsigned i = 0; i < 64; i++)
 		expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 END
+
+# --- what must be said apart
+
+must_fail nak_is_no_ack 'expected: b_to_a rc_acknowledge psn 0xfffffe
+got:      nak 2, expected a positive ack: rc_acknowledge psn 0xfffffe' <<'END'
+	inject(b, RC_READ_REQUEST, .psn = 0xfffffe, .rkey = 1, .dma_len = 8);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
+	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
+END
+
+must_fail rnr_is_no_ack 'got:      rnr 12, expected a positive ack' '.rnr_retry = 1' <<'END'
+	post_send(a, .len = 64);
+	expect_pkt(a_to_b, RC_SEND_ONLY);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE);
+END
+
+must_fail ack_is_no_nak 'got:      no nak: rc_acknowledge psn 0xfffffe' <<'END'
+	rdma_write(a, .len = 64);
+	expect_pkt(a_to_b, RC_WRITE_ONLY, .pad = 0, .grh = 0);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .nak = TB_SOME);
+END
+
+must_fail allowed_is_named 'expected: b_to_a rc_acknowledge psn 0x7
+got:      nak 2, expected a positive ack: rc_acknowledge psn 0xfffffe' <<'END'
+	allow_pkt(b_to_a, RC_ACKNOWLEDGE);
+	inject(b, RC_READ_REQUEST, .psn = 0xfffffe, .rkey = 1, .dma_len = 8);
+	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 7);
+END
+
+must_fail mad_unexpected 'expected: no further packet
+got:      mads_a_to_b ud_send_only' <<'END'
+	struct drv_port_attr attr;
+
+	check_mads();
+	must(sm_run(a->dev, 1, NULL, NULL));
+	must(drv_query_port(a->dev, 1, &attr));
+END
+
+must_fail grh_is_none 'got:      grh 0, expected 1' <<'END'
+	rdma_write(a, .len = 64);
+	expect_pkt(a_to_b, RC_WRITE_ONLY, .grh = 1);
+END

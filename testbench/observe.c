@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_QPN_OF_USERS = 2, GOT_CHARS = 256 };
+enum { FIRST_QPN_OF_USERS = 2, GOT_CHARS = 512 };
 
 static bool is_qp_of(const struct tb_end *end, uint32_t qpn)
 {
@@ -20,9 +20,24 @@ static bool is_qp_of(const struct tb_end *end, uint32_t qpn)
 
 static struct seen_queue *queue_of(struct tb *tb, unsigned sender, int64_t dqpn)
 {
+	if (dqpn < FIRST_QPN_OF_USERS)
+		return &tb->directions[sender ? mads_b_to_a : mads_a_to_b];
 	if (tb->setup.loopback)
 		return &tb->directions[is_qp_of(&tb->ends[1], (uint32_t)dqpn) ? a_to_b : b_to_a];
 	return &tb->directions[sender ? b_to_a : a_to_b];
+}
+
+/* A packet that a fault has spoiled may be anything. */
+static void note_strange(struct tb *tb, const struct trace_record *r)
+{
+	if (r->point != TP_PKT_OUT || r->text)
+		return;
+	if (!tb->strange.count++) {
+		tb->strange.time_ps = r->time_ps;
+		tb->strange.len = r->len;
+		tb->strange.hca = r->hca;
+	}
+	tb_poke(tb);
 }
 
 static int see_packet(struct tb *tb, const struct trace_record *r)
@@ -30,9 +45,13 @@ static int see_packet(struct tb *tb, const struct trace_record *r)
 	struct seen_pkt pkt;
 	unsigned sender = r->hca;
 
-	if (seen_pkt_parse(&pkt, r->bytes, r->len, r->time_ps, (unsigned)r->args[3], r->text) ||
-	    pkt.fields.qpn < FIRST_QPN_OF_USERS)
+	/* what a body injects has left nobody */
+	if (r->text && strstr(r->text, "injected"))
 		return 0;
+	if (seen_pkt_parse(&pkt, r->bytes, r->len, r->time_ps, (unsigned)r->args[3], r->text)) {
+		note_strange(tb, r);
+		return 0;
+	}
 	if (r->point == TP_PKT_OUT)
 		return seen_queue_left(queue_of(tb, sender, pkt.fields.qpn), &pkt);
 	if (!tb->setup.loopback)
@@ -77,32 +96,129 @@ int tb_observe(struct tb *tb)
 	return rc ? rc : trace_tail_keep(tb->trace, TB_TAIL_RECORDS, 1u << TRACE_PACKET);
 }
 
+static void ignore_direction(struct tb *tb, enum tb_direction direction, bool ignore)
+{
+	seen_queue_clear(&tb->directions[direction]);
+	tb->directions[direction].ignore = ignore;
+}
+
 void tb_ignore_packets(struct tb *tb, bool ignore)
 {
-	for (unsigned i = 0; i < TB_DIRECTIONS; i++) {
-		seen_queue_clear(&tb->directions[i]);
-		tb->directions[i].ignore = ignore;
+	ignore_direction(tb, a_to_b, ignore);
+	ignore_direction(tb, b_to_a, ignore);
+}
+
+void tb_ignore_mads(struct tb *tb, bool ignore)
+{
+	ignore_direction(tb, mads_a_to_b, ignore);
+	ignore_direction(tb, mads_b_to_a, ignore);
+}
+
+/* --- packets that may come or not --- */
+
+void tb_allow_pkt(struct tb *tb, const char *here, enum tb_direction direction,
+		  enum bth_opcode opcode, const struct tb_pkt *pkt)
+{
+	struct tb_allowed *allowed;
+
+	if (!tb_go(tb, here))
+		return;
+	allowed = malloc(sizeof(*allowed));
+	if (!allowed) {
+		tb_failf(tb, here, "memory for a packet that may come");
+		return;
+	}
+	*allowed = (struct tb_allowed){.next = tb->allowed,
+				       .direction = direction,
+				       .opcode = (uint8_t)opcode,
+				       .pkt = *pkt};
+	tb->allowed = allowed;
+}
+
+static void take_allowed(struct tb *tb, enum tb_direction direction);
+
+void tb_forbid_pkts(struct tb *tb, const char *here, enum tb_direction direction)
+{
+	if (!tb_go(tb, here))
+		return;
+	take_allowed(tb, direction);
+	for (struct tb_allowed **p = &tb->allowed; *p;) {
+		struct tb_allowed *allowed = *p;
+
+		if (allowed->direction != direction) {
+			p = &allowed->next;
+			continue;
+		}
+		*p = allowed->next;
+		free(allowed);
+	}
+}
+
+static bool is_allowed(const struct tb *tb, enum tb_direction direction, const struct seen_pkt *seen)
+{
+	char diff[GOT_CHARS];
+
+	for (const struct tb_allowed *a = tb->allowed; a; a = a->next)
+		if (a->direction == direction &&
+		    seen_pkt_matches(seen, a->opcode, &a->pkt, diff, sizeof(diff)))
+			return true;
+	return false;
+}
+
+/* Those at the head of the queue. */
+static void take_allowed(struct tb *tb, enum tb_direction direction)
+{
+	struct seen_queue *q = &tb->directions[direction];
+
+	for (const struct seen_pkt *seen; (seen = seen_queue_head(q));) {
+		if (!is_allowed(tb, direction, seen))
+			return;
+		seen_queue_take(q);
 	}
 }
 
 /* --- expected packets --- */
 
+struct awaited {
+	enum tb_direction direction;
+	uint8_t opcode;
+	const struct tb_pkt *want;
+	char diff[GOT_CHARS / 2];
+};
+
+/* The one that is wanted, or one that is not allowed, stands at the head of the queue. */
 static bool packet_has_come(struct tb *tb, void *arg)
 {
-	return seen_queue_head(arg) != NULL;
+	struct awaited *w = arg;
+	struct seen_queue *q = &tb->directions[w->direction];
+
+	for (const struct seen_pkt *seen; (seen = seen_queue_head(q));) {
+		if (seen_pkt_matches(seen, w->opcode, w->want, w->diff, sizeof(w->diff))) {
+			w->diff[0] = 0;
+			return true;
+		}
+		if (!is_allowed(tb, w->direction, seen))
+			return true;
+		seen_queue_take(q);
+	}
+	return false;
 }
 
 static const char *direction_name(enum tb_direction direction)
 {
-	return direction == a_to_b ? "a_to_b" : "b_to_a";
+	static const char *const names[] = {"a_to_b", "b_to_a", "mads_a_to_b", "mads_b_to_a"};
+
+	return names[direction];
 }
 
 void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction,
 		   struct tb_window window, enum bth_opcode opcode, const struct tb_pkt *want)
 {
+	struct awaited awaited = {
+		.direction = direction, .opcode = (uint8_t)opcode, .want = want};
 	struct seen_queue *q = &tb->directions[direction];
 	const struct seen_pkt *seen;
-	char expected[GOT_CHARS], got[GOT_CHARS], diff[GOT_CHARS / 2];
+	char expected[GOT_CHARS], got[GOT_CHARS];
 	uint64_t since;
 	size_t n;
 
@@ -110,14 +226,16 @@ void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction,
 		return;
 	n = (size_t)snprintf(expected, sizeof(expected), "%s ", direction_name(direction));
 	pkt_describe(expected + n, sizeof(expected) - n, (uint8_t)opcode, want);
-	if (!tb_wait(tb, packet_has_come, q, tb_now(tb) + CFG_S(10))) {
-		tb_fail(tb, here, expected, "no packet in that direction for 10 s");
+	if (!tb_wait(tb, packet_has_come, &awaited, tb_now(tb) + CFG_S(10))) {
+		tb_fail(tb, here, expected,
+			q->ignore ? "packets of that direction are ignored"
+				  : "no packet in that direction for 10 s");
 		return;
 	}
 	seen = seen_queue_head(q); /* skips lost ones: last_ps is that of the packet before */
 	since = seen->time_ps - q->last_ps;
-	if (!seen_pkt_matches(seen, (uint8_t)opcode, want, diff, sizeof(diff))) {
-		n = (size_t)snprintf(got, sizeof(got), "%s: ", diff);
+	if (awaited.diff[0]) {
+		n = (size_t)snprintf(got, sizeof(got), "%s: ", awaited.diff);
 		pkt_describe(got + n, sizeof(got) - n, seen->opcode, &seen->fields);
 		tb_fail(tb, here, expected, got);
 		return;
@@ -201,19 +319,33 @@ void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end)
 
 /* --- what is left over --- */
 
-static void judge_packets(struct tb *tb, const char *here)
+/* `over`: nothing is in flight, so that a packet which has not arrived never will. */
+static void judge_packets(struct tb *tb, const char *here, bool over)
 {
 	char got[GOT_CHARS];
 
 	for (unsigned i = 0; i < TB_DIRECTIONS; i++) {
-		const struct seen_pkt *seen = seen_queue_head(&tb->directions[i]);
+		struct seen_queue *q = &tb->directions[i];
+		const struct seen_pkt *seen;
 		size_t n = (size_t)snprintf(got, sizeof(got), "%s ",
 					    direction_name((enum tb_direction)i));
 
+		take_allowed(tb, (enum tb_direction)i);
+		seen = over ? seen_queue_first(q) : seen_queue_head(q);
 		if (!seen)
 			continue;
 		pkt_describe(got + n, sizeof(got) - n, seen->opcode, &seen->fields);
+		n = strlen(got);
+		if (!seen->arrived)
+			snprintf(got + n, sizeof(got) - n, ", which never arrives");
 		tb_fail(tb, here, "no further packet", got);
+	}
+	if (tb->strange.count && !tb->setup.any_packets) {
+		snprintf(got, sizeof(got), "%u of hca%u that are none; the first at %" PRIu64
+			 ".%06" PRIu64 " us, %zu bytes", tb->strange.count, tb->strange.hca,
+			 tb->strange.time_ps / 1000000, tb->strange.time_ps % 1000000,
+			 tb->strange.len);
+		tb_fail(tb, here, "packets that are whole", got);
 	}
 }
 
@@ -269,7 +401,7 @@ void tb_judge_leftovers(struct tb *tb)
 	FILE *out;
 
 	judge_guest_errors(tb, tb->here);
-	judge_packets(tb, tb->here);
+	judge_packets(tb, tb->here, true);
 	judge_events(tb, tb->here);
 	if (tb->failed || tb->faults_done)
 		return;
@@ -295,6 +427,6 @@ void tb_expect_no_more(struct tb *tb, const char *here, uint64_t ps)
 	if (!tb_go(tb, here))
 		return;
 	judge_guest_errors(tb, here);
-	judge_packets(tb, here);
+	judge_packets(tb, here, false);
 	judge_events(tb, here);
 }

@@ -308,9 +308,9 @@ failing_scenario()
 	rc=$?
 	cat "$scratch/wrong.out"
 	[ $rc -eq 1 ] && grep -q 'wrong\.c:[0-9]*: wrong failed at [0-9.]* us' "$scratch/wrong.out" &&
-		grep -q 'expected: a_to_b rc_send_only psn 5' "$scratch/wrong.out" && grep -q 'got: *psn 16777214, expected 5' "$scratch/wrong.out" &&
+		grep -q 'expected: a_to_b rc_send_only psn 0x5' "$scratch/wrong.out" && grep -q 'got: *psn 0xfffffe, expected 0x5' "$scratch/wrong.out" &&
 		grep -q 'hca0 -----> hca1  rc_send_only' "$scratch/wrong.out" && ! grep -q 'ud_send_only' "$scratch/wrong.out" &&
-		grep -q '"failure": ".*wrong\.c:[0-9]*: expected a_to_b rc_send_only psn 5 .*, got psn 16777214' "$scratch/wrong/run.json"
+		grep -q '"failure": ".*wrong\.c:[0-9]*: expected a_to_b rc_send_only psn 0x5 .*, got psn 0xfffffe' "$scratch/wrong/run.json"
 }
 one "tool.failing_scenario" failing_scenario
 VIEWED_LOG=$scratch/wrong/run.log one "views.failing_scenario" waves_and_timeline "$scratch/wrong.c"

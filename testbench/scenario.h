@@ -42,6 +42,7 @@
 #include "model/sim/units.h"
 #include "testbench/machine.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Macros below say "whatever it is" first and let the scenario say more. */
@@ -55,7 +56,7 @@ enum { TB_QPS_MAX = 1024, TB_ENDS = 2 };
 
 struct tb;
 
-enum tb_direction { a_to_b, b_to_a };
+enum tb_direction { a_to_b, b_to_a, mads_a_to_b, mads_b_to_a };
 
 /* What stands around the body. Zeros mean what is said in brackets. */
 struct tb_setup {
@@ -202,24 +203,41 @@ void tb_show_ladder(struct tb *tb, const char *here);
 
 /* --- packets --- */
 
-#define TB_ANY (-1)
+/* Not said: a number that nobody means, so that 0 and ~0 can be said. */
+#define TB_ANY INT64_C(-0x7a3f19c25d60b1)
+/* For a field of an expected packet: it is there, whatever it holds. */
+#define TB_SOME (TB_ANY + 1)
 
-/* Fields of a packet that are compared; TB_ANY: not. */
+/*
+ * Fields of a packet that are compared; TB_ANY: not. A packet with an AETH is a positive ACK unless .nak, .rnr or .syndrome
+ * is named: .nak = NAK_PSN_SEQUENCE a NAK, .rnr = 12 an RNR NAK, .nak = TB_SOME a NAK of any code. A field that the packet
+ * does not have is a difference.
+ */
 struct tb_pkt {
 	int64_t psn, qpn /* destination */, len /* payload */, ack_req, solicited, mig_req, pkey, dlid, slid, transmission /* from 1 */;
 	int64_t ack_credits;	/* AETH of an ACK: credit code */
 	int64_t rnr;		/* AETH of an RNR NAK: timer code */
 	int64_t nak;		/* AETH of a NAK: its code, enum nak_code */
 	int64_t msn;		/* AETH */
-	int64_t va, rkey, dma_len; /* RETH */
+	int64_t va, rkey, dma_len; /* RETH; atomics: va and rkey */
 	int64_t imm;
 	int64_t srqn;		/* XRCETH */
+	int64_t vl, sl, pad /* bytes */, grh /* 1: it has one */, hop_limit, tclass, flow_label;
+	int64_t syndrome;	/* AETH, as it is */
+	int64_t qkey, src_qpn;	/* DETH */
+	int64_t swap_add, compare; /* AtomicETH */
+	int64_t original;	/* AtomicAckETH */
+	int64_t inv_rkey;	/* IETH */
+	int64_t mgmt_class, method, status, attr, mod, tid; /* MADs: see check_mads() */
+	const uint8_t *dgid, *sgid; /* GRH; NULL: not compared */
 };
 
 #define TB_PKT_ANY \
 	.psn = TB_ANY, .qpn = TB_ANY, .len = TB_ANY, .ack_req = TB_ANY, .solicited = TB_ANY, .mig_req = TB_ANY, .pkey = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, \
 	.transmission = TB_ANY, .ack_credits = TB_ANY, .rnr = TB_ANY, .nak = TB_ANY, .msn = TB_ANY, .va = TB_ANY, .rkey = TB_ANY, \
-	.dma_len = TB_ANY, .imm = TB_ANY, .srqn = TB_ANY
+	.dma_len = TB_ANY, .imm = TB_ANY, .srqn = TB_ANY, .vl = TB_ANY, .sl = TB_ANY, .pad = TB_ANY, .grh = TB_ANY, .hop_limit = TB_ANY, \
+	.tclass = TB_ANY, .flow_label = TB_ANY, .syndrome = TB_ANY, .qkey = TB_ANY, .src_qpn = TB_ANY, .swap_add = TB_ANY, .compare = TB_ANY, \
+	.original = TB_ANY, .inv_rkey = TB_ANY, .mgmt_class = TB_ANY, .method = TB_ANY, .status = TB_ANY, .attr = TB_ANY, .mod = TB_ANY, .tid = TB_ANY
 
 /* Time since the packet before it in the same direction (lost ones count) began to be over. */
 struct tb_window {
@@ -232,6 +250,19 @@ struct tb_window {
 	tb_expect_pkt(tb, TB_HERE, direction, window, BTH_##op, &(const struct tb_pkt){TB_PKT_ANY, __VA_ARGS__})
 void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction, struct tb_window window, enum bth_opcode opcode,
 		   const struct tb_pkt *want);
+
+/* From now on packets like this may come in that direction, or not: ACKs that a device may put together, say. A packet that
+ * the present expect_pkt() wants is not passed over. Until forbid_pkts(), or the end. */
+#define allow_pkt(direction, op, ...) tb_allow_pkt(tb, TB_HERE, direction, BTH_##op, &(const struct tb_pkt){TB_PKT_ANY, __VA_ARGS__})
+#define forbid_pkts(direction) tb_forbid_pkts(tb, TB_HERE, direction)
+void tb_allow_pkt(struct tb *tb, const char *here, enum tb_direction direction, enum bth_opcode opcode, const struct tb_pkt *pkt);
+void tb_forbid_pkts(struct tb *tb, const char *here, enum tb_direction direction);
+
+/* From now on MADs of QP0 and QP1 are packets that must be expected too, in queues of their own; until ignore_mads(). */
+#define check_mads() tb_ignore_mads(tb, false)
+#define ignore_mads() tb_ignore_mads(tb, true)
+void tb_ignore_mads(struct tb *tb, bool ignore);
+#define expect_mad(direction, ...) expect_pkt(mads_##direction, UD_SEND_ONLY, __VA_ARGS__)
 
 #define WINDOW(from, to) ((struct tb_window){from, to})
 /* The device's ACK timeout of the end's QPs, exact but for the way of a packet; the RNR delay that the end's NAKs ask for. */

@@ -75,6 +75,7 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 	tb->report = stderr;
 	tb->account = stdout;
 	tb->deadline.job = deadline_due;
+	tb_ignore_mads(tb, true);
 	drv_list_init(&tb->processes);
 	drv_list_init(&tb->oob_names);
 	for (unsigned i = 0; i < TB_ENDS; i++) {
@@ -102,6 +103,12 @@ void tb_destroy(struct tb *tb)
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		free(tb->events[i].ring);
 	free(tb->phases);
+	while (tb->allowed) {
+		struct tb_allowed *next = tb->allowed->next;
+
+		free(tb->allowed);
+		tb->allowed = next;
+	}
 	free(tb->stats_at_body);
 	free(tb->ladder);
 }

@@ -16,7 +16,7 @@
 
 enum {
 	TB_TAIL_RECORDS = 96,
-	TB_DIRECTIONS = 2,
+	TB_DIRECTIONS = 4, /* of packets, and of MADs */
 	TB_FAILURE_CHARS = 1024
 };
 
@@ -30,6 +30,14 @@ struct tb_events {
 /* Sums over both devices at the beginning of a phase. */
 struct tb_totals {
 	uint64_t time_ps, packets, resent, payload_bytes;
+};
+
+/* Packets that may come or not. */
+struct tb_allowed {
+	struct tb_allowed *next;
+	enum tb_direction direction;
+	uint8_t opcode;
+	struct tb_pkt pkt;
 };
 
 struct tb_phase {
@@ -51,6 +59,12 @@ struct tb {
 	struct sm_sa *sa[DRV_PORTS_MAX]; /* of host 0, when connections are managed */
 	struct drv_list oob_names;       /* out-of-band channels that wait for their other end */
 	struct seen_queue directions[TB_DIRECTIONS];
+	struct tb_allowed *allowed;
+	struct tb_strange { /* what devices have sent that is no packet */
+		uint64_t time_ps;
+		size_t len;
+		unsigned hca, count;
+	} strange; /* the first of them */
 	bool faults_done; /* those of the plan are judged: no more packets of the body */
 
 	/* the host thread that runs the body */

@@ -81,8 +81,11 @@ static void short_and_unknown_packets_are_refused(void **state)
 
 static void compares_what_is_named(void **state)
 {
+	static const uint8_t none[DRV_GID_BYTES];
 	struct tb_pkt any = {TB_PKT_ANY}, psn = {TB_PKT_ANY, .psn = 5},
-		      nak = {TB_PKT_ANY, .nak = 2}, zero = {TB_PKT_ANY, .len = 1};
+		      nak = {TB_PKT_ANY, .nak = 2}, zero = {TB_PKT_ANY, .len = 1},
+		      plain = {TB_PKT_ANY, .grh = 0, .vl = 0, .sl = 0, .pad = 0},
+		      gid = {TB_PKT_ANY, .dgid = none};
 	struct seen_pkt p;
 	char diff[128];
 
@@ -91,10 +94,44 @@ static void compares_what_is_named(void **state)
 	assert_false(seen_pkt_matches(&p, BTH_RC_SEND_ONLY, &any, diff, sizeof(diff)));
 	assert_string_equal(diff, "rc_acknowledge, expected rc_send_only");
 	assert_false(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &psn, diff, sizeof(diff)));
-	assert_string_equal(diff, "psn 16777214, expected 5");
+	assert_string_equal(diff, "psn 0xfffffe, expected 0x5");
 	assert_false(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &nak, diff, sizeof(diff)));
 	assert_string_equal(diff, "no nak, expected 2");
 	assert_false(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &zero, diff, sizeof(diff)));
+	assert_true(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &plain, diff, sizeof(diff)));
+	assert_false(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &gid, diff, sizeof(diff)));
+	assert_string_equal(diff, "dgid none, expected 0000:0000:0000:0000:0000:0000:0000:0000");
+}
+
+/* Syndromes: a NAK, an RNR NAK, the reserved kind. */
+static void an_ack_is_positive(void **state)
+{
+	static const uint8_t syndromes[] = {0x60 | 2, 0x20 | 12, 0x40};
+	static const char *const diffs[] = {"nak 2, expected a positive ack",
+					    "rnr 12, expected a positive ack",
+					    "syndrome 0x40, expected a positive ack"};
+	const struct tb_pkt ack_of_any = {TB_PKT_ANY, .psn = 0xfffffe},
+			    nak = {TB_PKT_ANY, .nak = TB_SOME}, rnr = {TB_PKT_ANY, .rnr = 12};
+	struct seen_pkt p;
+	uint8_t wire[sizeof(ack)];
+	char diff[128];
+
+	memcpy(wire, ack, sizeof(ack));
+	for (size_t i = 0; i < sizeof(syndromes); i++) {
+		const struct tb_pkt said = {TB_PKT_ANY, .syndrome = syndromes[i]};
+
+		wire[20] = syndromes[i];
+		assert_int_equal(seen_pkt_parse(&p, wire, sizeof(wire), 0, 1, NULL), 0);
+		assert_false(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &ack_of_any, diff,
+					      sizeof(diff)));
+		assert_string_equal(diff, diffs[i]);
+		assert_true(
+			seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &said, diff, sizeof(diff)));
+		assert_int_equal(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &nak, diff, sizeof(diff)),
+				 i == 0);
+		assert_int_equal(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &rnr, diff, sizeof(diff)),
+				 i == 1);
+	}
 }
 
 static void lost_ones_are_skipped(void **state)
@@ -165,6 +202,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_aeth),
 		cmocka_unit_test(short_and_unknown_packets_are_refused),
 		cmocka_unit_test(compares_what_is_named),
+		cmocka_unit_test(an_ack_is_positive),
 		cmocka_unit_test(lost_ones_are_skipped),
 		cmocka_unit_test(order_is_that_of_leaving),
 		cmocka_unit_test(transmissions_are_counted),
