@@ -73,6 +73,47 @@ got:      event' '.qps = 70, .queue = 8' <<'END'
 		expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 END
 
+# a completion that nobody took goes with its queue pair, or a CQ of its own
+must_fail completion_gone_with_reset 'completion_gone_with_reset.c:9: completion_gone_with_reset failed
+expected: no completion thrown away unseen
+got:      1 at host 0; the first: wr_id 9, status 0 (success)' '.any_packets = true' <<'END'
+	rdma_write(a, .wr_id = 9, .len = 64);
+	expect_data(b, .len = 64);
+	pass_time(CFG_US(20));
+
+	move_qp(a->qp[0], IBV_QPS_RESET);
+	pass_time(CFG_US(20));
+END
+
+must_fail completions_flushed_and_gone 'got:      2 at host 1; the first: wr_id 4, status 5' <<'END'
+	post_recv(b, .wr_id = 4, .len = 64, .repeat = 2);
+	move_qp(b->qp[0], IBV_QPS_ERR);
+	pass_time(CFG_US(100));
+	reconnect(0);
+END
+
+must_fail completion_gone_with_destroy 'got:      1 at host 0; the first: wr_id 9, status 0' '.any_packets = true' <<'END'
+	struct drv_cq *cq = new_cq(a, 15, 0);
+	struct drv_qp *x = new_qp(a, .send_cq = cq), *y = new_qp(b);
+
+	connect_two(x, y);
+	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 9, .len = 64);
+	expect_data(b, .len = 64);
+	pass_time(CFG_US(20));
+	destroy_qp(x);
+	destroy_cq(cq);
+	destroy_qp(y);
+END
+
+must_fail discarded_counted 'expected: 3 completions thrown away unseen at b
+got:      2' <<'END'
+	post_recv(b, .wr_id = 4, .len = 64, .repeat = 2);
+	move_qp(b->qp[0], IBV_QPS_ERR);
+	pass_time(CFG_US(100));
+	reconnect(0);
+	expect_discarded(b, 3);
+END
+
 # --- what must be said apart
 
 must_fail nak_is_no_ack 'expected: b_to_a rc_acknowledge psn 0xfffffe

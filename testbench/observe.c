@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the body of a scenario sees of the wire and of the devices: a trace sink that fills the
  * queues of tb. */
+#include "host_driver/uverbs/include/infiniband/verbs.h"
 #include "testbench/tb.h"
 
 #include <errno.h>
@@ -354,20 +355,78 @@ static void judge_events(struct tb *tb, const char *here)
 	char got[GOT_CHARS];
 
 	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_events *ev = &tb->events[i];
+
+		if (!ev->count)
+			continue;
+		snprintf(got, sizeof(got), "event %d (%s) at host %u", ev->ring[ev->first].type,
+			 ibv_event_type_str(ev->ring[ev->first].type), i);
+		tb_fail(tb, here, "no further event", got);
+	}
+}
+
+static void judge_discards(struct tb *tb)
+{
+	char got[GOT_CHARS];
+
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		const struct tb_discards *d = &tb->discards[i];
+
+		if (!d->count)
+			continue;
+		snprintf(got, sizeof(got), "%u at host %u; the first: wr_id %" PRIu64
+			 ", status %d (%s), qpn 0x%x", d->count, i, d->wc.wr_id, d->wc.status,
+			 ibv_wc_status_str(d->wc.status), d->wc.qp_num);
+		tb_fail(tb, d->here,
+			"no completion thrown away unseen (expect_discarded() takes them)", got);
+	}
+}
+
+static void judge_completions(struct tb *tb, const char *here)
+{
+	char got[GOT_CHARS];
+
+	judge_discards(tb);
+	for (unsigned i = 0; i < TB_ENDS && !tb->failed; i++) {
 		struct tb_end *end = &tb->ends[i];
 		struct drv_wc wc;
+		int n = end->cq ? drv_cq_poll(end->cq, 1, &wc) : 0;
 
-		if (tb->events[i].count) {
-			snprintf(got, sizeof(got), "event %d at host %u",
-				 tb->events[i].ring[tb->events[i].first].type, i);
-			tb_fail(tb, here, "no further event", got);
-		}
-		if (!tb->failed && end->cq && drv_cq_poll(end->cq, 1, &wc) > 0) {
-			snprintf(got, sizeof(got), "wr_id %" PRIu64 " status %d at %s", wc.wr_id,
-				 wc.status, end->name);
-			tb_fail(tb, here, "no further completion", got);
-		}
+		if (!n)
+			continue;
+		if (n < 0)
+			snprintf(got, sizeof(got), "one of no queue pair at %s (drv_cq_poll gives %d)",
+				 end->name, n);
+		else
+			snprintf(got, sizeof(got), "wr_id %" PRIu64 " status %d (%s), qpn 0x%x at %s",
+				 wc.wr_id, wc.status, ibv_wc_status_str(wc.status), wc.qp_num,
+				 end->name);
+		tb_fail(tb, here, "no further completion", got);
 	}
+}
+
+void tb_expect_discarded(struct tb *tb, const char *here, struct tb_end *end, unsigned n)
+{
+	struct tb_discards *d = &tb->discards[end->host_index];
+	char expected[GOT_CHARS], got[GOT_CHARS];
+
+	if (!tb_go(tb, here))
+		return;
+	if (d->count != n) {
+		snprintf(expected, sizeof(expected), "%u completions thrown away unseen at %s", n,
+			 end->name);
+		snprintf(got, sizeof(got), "%u", d->count);
+		tb_fail(tb, here, expected, got);
+	}
+	d->count = 0;
+}
+
+void tb_ignore_discarded(struct tb *tb, struct tb_end *end)
+{
+	struct tb_discards *d = &tb->discards[end->host_index];
+
+	d->ignore = true;
+	d->count = 0;
 }
 
 static void judge_guest_errors(struct tb *tb, const char *here)
@@ -403,6 +462,7 @@ void tb_judge_leftovers(struct tb *tb)
 	judge_guest_errors(tb, tb->here);
 	judge_packets(tb, tb->here, true);
 	judge_events(tb, tb->here);
+	judge_completions(tb, tb->here);
 	if (tb->failed || tb->faults_done)
 		return;
 	tb->faults_done = true;
@@ -429,4 +489,5 @@ void tb_expect_no_more(struct tb *tb, const char *here, uint64_t ps)
 	judge_guest_errors(tb, here);
 	judge_packets(tb, here, false);
 	judge_events(tb, here);
+	judge_completions(tb, here);
 }

@@ -320,6 +320,13 @@ void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const st
 #define expect_cqes(end, n) tb_expect_cqes(tb, TB_HERE, end, n)
 void tb_expect_cqes(struct tb *tb, const char *here, struct tb_end *end, unsigned n);
 
+/* So many completions that nobody took have been thrown away by the end's driver by now, with a queue pair that was reset or destroyed, or with a CQ. */
+#define expect_discarded(end, n) tb_expect_discarded(tb, TB_HERE, end, n)
+void tb_expect_discarded(struct tb *tb, const char *here, struct tb_end *end, unsigned n);
+/* How many of them there are does not matter. */
+#define ignore_discarded(end) tb_ignore_discarded(tb, end)
+void tb_ignore_discarded(struct tb *tb, struct tb_end *end);
+
 #define expect_event(end, type) tb_expect_event(tb, TB_HERE, end, type)
 void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum ibv_event_type type);
 /* Events that come with what the body does on purpose, such as those of a port. */

@@ -286,9 +286,16 @@ void tb_expect_empty(struct tb *tb, const char *here, struct drv_cq *cq)
 {
 	char got[96];
 	struct drv_wc wc;
+	int n;
 
-	if (!tb_go(tb, here) || drv_cq_poll(cq, 1, &wc) <= 0)
+	if (!tb_go(tb, here))
 		return;
-	snprintf(got, sizeof(got), "wr_id %" PRIu64 " status %d", wc.wr_id, wc.status);
+	n = drv_cq_poll(cq, 1, &wc);
+	if (!n)
+		return;
+	if (n < 0)
+		snprintf(got, sizeof(got), "drv_cq_poll gives %d", n);
+	else
+		snprintf(got, sizeof(got), "wr_id %" PRIu64 " status %d", wc.wr_id, wc.status);
 	tb_fail(tb, here, "no completion", got);
 }

@@ -49,6 +49,18 @@ bool tb_event_take(struct tb_events *ev, struct drv_event *event)
 	return true;
 }
 
+void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc)
+{
+	struct tb_discards *d = arg;
+
+	if (drv_cq_owner(cq) || d->ignore)
+		return;
+	if (!d->count++) {
+		d->here = d->tb->here;
+		d->wc = *wc;
+	}
+}
+
 /* The device of host i, whoever uses it. */
 static struct drv_device **device_of(struct tb *tb, unsigned host)
 {
@@ -67,6 +79,7 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
 		return;
 	tb->events[end->index].ignore = true;
 	drv_event_register(*dev, tb_event_came, &tb->events[end->index]);
+	drv_discard_register(*dev, tb_discarded, &tb->discards[end->index]);
 	if (tb->setup.loopback)
 		tb->ends[1].dev = tb->ends[0].dev;
 }
@@ -285,6 +298,7 @@ void tb_give_up(struct tb *tb)
 		if (!*dev)
 			continue;
 		drv_event_register(*dev, NULL, NULL);
+		drv_discard_register(*dev, NULL, NULL);
 		drv_abandon(*dev);
 		*dev = NULL;
 	}

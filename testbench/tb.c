@@ -90,6 +90,7 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 		end->peer = &tb->ends[!i];
 		end->events = &tb->events[end->host_index];
 		tb->events[i].tb = tb;
+		tb->discards[i].tb = tb;
 	}
 	return trace && !tb->setup.unobserved ? tb_observe(tb) : 0;
 }

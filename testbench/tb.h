@@ -27,6 +27,16 @@ struct tb_events {
 	bool ignore;
 };
 
+/* Completions of a host that nobody has polled, thrown away with their queue pair or CQ; those of
+ * kernel verbs and processes are their users' affair. */
+struct tb_discards {
+	struct tb *tb;
+	unsigned count;
+	bool ignore;
+	const char *here; /* the first of them: the verb under way */
+	struct drv_wc wc;
+};
+
 /* Sums over both devices at the beginning of a phase. */
 struct tb_totals {
 	uint64_t time_ps, packets, resent, payload_bytes;
@@ -52,7 +62,8 @@ struct tb {
 	struct trace *trace;
 	const struct config *config;
 	struct tb_end ends[TB_ENDS];
-	struct tb_events events[TB_ENDS]; /* by host */
+	struct tb_events events[TB_ENDS];     /* by host */
+	struct tb_discards discards[TB_ENDS]; /* by host */
 	struct drv_device *other_dev;     /* loopback: that of host 1 */
 	struct uv_host uv[TB_ENDS]; /* by host: kernel verbs and processes, when there are any */
 	struct drv_list processes;  /* of both hosts */
@@ -138,6 +149,8 @@ void oob_end(struct drv_list *link);
 void tb_event_came(void *arg, const struct drv_event *event);
 /* The oldest one that nobody took; false: none. */
 bool tb_event_take(struct tb_events *ev, struct drv_event *event);
+/* A completion that is thrown away; arg is its host's struct tb_discards. */
+void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc);
 /* after a failure, what the drivers hold is freed without a word to the devices. */
 void tb_give_up(struct tb *tb);
 

@@ -236,13 +236,30 @@ int drv_cq_wait(struct drv_cq *cq, uint64_t deadline_ps)
 	}
 }
 
-void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp)
+/* It has come and nobody will poll it; qp NULL: its queue is gone. */
+static void cq_discard(struct drv_cq *cq, struct drv_qp *qp, const struct cqe *cqe)
 {
-	uint32_t end = cq->ci, freed = 0;
+	struct drv_device *dev = cq->dev;
+	struct drv_wc wc;
 
-	while (end != cq->ci + cq->entries &&
-	       cqe_get_owner(cqe_at(&cq->buf, cq->entries, end)) == !!(end & cq->entries))
-		end++;
+	drv_cqe_parse(cqe, &wc);
+	if (qp)
+		cq_retire(dev, qp, cqe, &wc);
+	if (dev->discard_fn)
+		dev->discard_fn(dev->discard_arg, cq, &wc);
+}
+
+void drv_cq_clean(struct drv_cq *cq, struct drv_qp *qp)
+{
+	const uint32_t end = cq->ci + drv_cq_outstanding(cq);
+	uint32_t freed = 0;
+
+	for (uint32_t i = cq->ci; i != end; i++) {
+		const struct cqe *e = cqe_at(&cq->buf, cq->entries, i);
+
+		if (cqe_get_my_qpn(e) == qp->qpn && cqe_get_opcode(e) != CQE_OP_RESIZE)
+			cq_discard(cq, qp, e);
+	}
 	/* backwards: entries of others move up over those of the QP, each slot keeps its owner bit
 	 */
 	for (uint32_t i = end; i-- != cq->ci;) {
@@ -250,9 +267,6 @@ void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp)
 		struct cqe *to = cqe_at(&cq->buf, cq->entries, i + freed);
 
 		if (cqe_get_my_qpn(e) == qp->qpn && cqe_get_opcode(e) != CQE_OP_RESIZE) {
-			if (!cqe_get_is_send(e) && qp->srq)
-				drv_srq_free_slot(qp->srq,
-						  cqe_get_wqe_index(e) & (qp->srq->entries - 1));
 			freed++;
 		} else if (freed) {
 			const uint32_t owner = cqe_get_owner(to);
@@ -264,6 +278,14 @@ void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp)
 	cq->ci += freed;
 	if (freed)
 		cq_update_ci(cq);
+}
+
+void drv_discard_register(struct drv_device *dev,
+			  void (*fn)(void *arg, struct drv_cq *cq, const struct drv_wc *wc),
+			  void *arg)
+{
+	dev->discard_fn = fn;
+	dev->discard_arg = arg;
 }
 
 /* --- what is known without the device --- */
@@ -438,6 +460,9 @@ int drv_cq_destroy(struct drv_cq *cq)
 		return -EBUSY;
 	DRV_ENTER(dev, "cqn %06x", cq->cqn);
 	rc = drv_cmd_plain(dev, HCR_HW2SW_CQ, cq->cqn, HCR_OM_NO_OUTBOX);
+	for (const struct cqe *e; (e = drv_cq_next(cq)); cq->ci++)
+		if (cqe_get_opcode(e) != CQE_OP_RESIZE)
+			cq_discard(cq, NULL, e);
 	dev->cq_table[cq->cqn & drv_table_mask(dev, DRV_T_CQC)] = NULL;
 	cq_number_free(cq);
 	drv_buf_free(dev, &cq->buf);

@@ -448,6 +448,8 @@ static int agent_memory(struct drv_mad_agent *a)
 		rc = drv_mr_reg_dma(a->pd, IBV_ACCESS_LOCAL_WRITE, &a->mr);
 	if (!rc)
 		rc = drv_cq_create(dev, 2 * (MAD_SENDS + MAD_RECVS), 0, &a->cq);
+	if (!rc)
+		drv_cq_set_owner(a->cq, a);
 	return rc;
 }
 

@@ -426,6 +426,13 @@ void drv_event_register(struct drv_device *dev,
  * a device; NULL: none. */
 void drv_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg);
 
+/* `fn` is told of each completion that has come and is thrown away unpolled, with its queue pair
+ * that is reset or destroyed, or with its CQ; wr_id is 0 when the queue is gone. In the thread that
+ * throws it away. One registration a device; NULL: none. */
+void drv_discard_register(struct drv_device *dev,
+			  void (*fn)(void *arg, struct drv_cq *cq, const struct drv_wc *wc),
+			  void *arg);
+
 /*
  * From now on nothing is asked of the device: commands that take something back succeed at once
  * (HCR_F_CLOSING), the others end with -EIO, and what is destroyed goes without a word to it, as in

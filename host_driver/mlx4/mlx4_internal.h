@@ -416,6 +416,8 @@ struct drv_device {
 	void *event_arg;
 	void (*softirq_fn)(void *arg);
 	void *softirq_arg;
+	void (*discard_fn)(void *arg, struct drv_cq *cq, const struct drv_wc *wc);
+	void *discard_arg;
 	unsigned failed_commands;
 	bool closing; /* tear-down: count commands that fail */
 	bool dead;    /* a command timed out, or drv_declare_dead */
@@ -454,7 +456,7 @@ int drv_ports_init(struct drv_device *dev);
 void drv_cq_event(struct drv_device *dev, uint32_t cqn);
 void drv_async_event(struct drv_device *dev, const struct drv_event *event);
 /* Takes the completions of a QP out of a CQ. */
-void drv_cq_clean(struct drv_cq *cq, const struct drv_qp *qp);
+void drv_cq_clean(struct drv_cq *cq, struct drv_qp *qp);
 /* Everything but wr_id and the owner bit of one completion. */
 void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc);
 

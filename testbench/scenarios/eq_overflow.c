@@ -43,6 +43,7 @@ SCENARIO(eq_overflow, "an event queue overflows: the device stops", .bare = true
 	expect_catastrophe(a);
 	expect_stat(a, event_queue, overruns, 1);
 	expect_data(a, .len = 16);
+	expect_wc(b);
 	abandon(a);
 	ignore_events(b);
 	destroy_qp(y);
