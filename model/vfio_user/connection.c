@@ -11,8 +11,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Messages of a client before the other one has its turn; lines of log about what was refused. */
-enum { BURST = 32, REFUSED_LINES = 16 };
+/* Lines of log about what was refused. */
+enum { REFUSED_LINES = 16 };
+
+/* Descriptors of a message, as Linux has it. Where there is room for fewer the kernel closes the
+ * rest, and the server waits for that. */
+enum { SCM_MAX = 253 };
 
 void vfu_connection_init(struct vfu_connection *c, struct vfu_server *server,
 			 struct vfu_device *device)
@@ -27,7 +31,7 @@ static void fds_close(struct vfu_connection *c)
 {
 	for (unsigned i = 0; i < c->n_fds; i++)
 		if (c->fds[i] >= 0)
-			close(c->fds[i]);
+			releaser_fd(c->device->releaser, c->fds[i]);
 	c->n_fds = 0;
 }
 
@@ -36,7 +40,8 @@ void vfu_connection_close(struct vfu_connection *c, const char *why)
 	if (c->source.fd < 0)
 		return;
 	vfu_server_forget(c->server, &c->source);
-	close(c->source.fd);
+	shutdown(c->source.fd, SHUT_RDWR);
+	releaser_fd(c->device->releaser, c->source.fd);
 	fds_close(c);
 	vfu_device_abandon(c->device);
 	if (why)
@@ -113,7 +118,7 @@ static int fds_take(struct vfu_connection *c, struct msghdr *msg)
 			if (c->n_fds < VFU_MAX_FDS) {
 				c->fds[c->n_fds++] = fd;
 			} else {
-				close(fd);
+				releaser_fd(c->device->releaser, fd);
 				lost = true;
 			}
 		}
@@ -127,7 +132,7 @@ static int receive(struct vfu_connection *c, uint32_t want)
 	while (c->have < want) {
 		union {
 			struct cmsghdr align;
-			char bytes[CMSG_SPACE(VFU_MAX_FDS * sizeof(int))];
+			char bytes[CMSG_SPACE(SCM_MAX * sizeof(int))];
 		} control;
 		struct iovec iov = {c->in + c->have, want - c->have};
 		struct msghdr msg = {.msg_iov = &iov,
@@ -190,6 +195,10 @@ static const char *serve(struct vfu_connection *c)
 		return "its socket takes no reply";
 	if (!c->greeted)
 		return "a version message that is not understood";
+	if (vfu_device_is_blocked(c->device))
+		return "its event file descriptor blocks the writer";
+	if (vfu_device_is_clogged(c->device))
+		return "its file descriptors cannot be closed";
 	return NULL;
 }
 
@@ -220,6 +229,7 @@ static const char *step(struct vfu_connection *c, bool *more)
 static void connection_ready(struct vfu_source *source, uint32_t events)
 {
 	struct vfu_connection *c = (struct vfu_connection *)(void *)source;
+	const uint64_t start = vfu_server_wall_ns();
 	const char *why = NULL;
 	bool more = true;
 
@@ -234,8 +244,9 @@ static void connection_ready(struct vfu_source *source, uint32_t events)
 		}
 		blocked_set(c, false);
 	}
-	for (unsigned i = 0; i < BURST && more && !why && !c->blocked; i++)
+	do
 		why = step(c, &more);
+	while (more && !why && !c->blocked && !vfu_server_slice_is_over(c->server, start));
 	if (why)
 		vfu_connection_close(c, *why ? why : NULL);
 }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Descriptors that wait to be closed; a message has no more than 16. */
+enum { BACKLOG_MAX = 64 };
 enum { CONFIG_SIZE = 4096, LOG_TEXT = 256, PIECE_MAX = 8, CONFIG_PIECE_MAX = 4 };
 
 void vfu_device_log(const struct vfu_device *device, const char *format, ...)
@@ -138,8 +140,11 @@ int vfu_device_create(struct vfu_device *device, unsigned index, const struct hc
 	device->core = core;
 	irqs_init(&device->irqs, NULL);
 	device->hca = hca_create(index, params, host, core, &env, trace, fw_path, err, err_size);
-	if (!device->hca)
+	if (!device->hca) {
+		irqs_free(&device->irqs);
 		return -EINVAL;
+	}
+	device->releaser = device->memory.files.releaser = releaser_create();
 	device->irqs.hca = device->hca;
 	device->watcher = *watcher;
 	return 0;
@@ -150,8 +155,19 @@ void vfu_device_destroy(struct vfu_device *device)
 	memset(&device->watcher, 0, sizeof(device->watcher));
 	hca_destroy(device->hca);
 	device->hca = NULL;
-	irqs_clear(&device->irqs);
+	irqs_free(&device->irqs);
 	guest_memory_unmap_all(&device->memory);
+	releaser_destroy(device->releaser);
+}
+
+bool vfu_device_is_blocked(const struct vfu_device *device)
+{
+	return device->irqs.blocked;
+}
+
+bool vfu_device_is_clogged(const struct vfu_device *device)
+{
+	return releaser_backlog(device->releaser) > BACKLOG_MAX;
 }
 
 void vfu_device_reset(struct vfu_device *device)

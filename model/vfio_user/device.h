@@ -11,6 +11,7 @@
 #include "model/engine/hca.h"
 #include "model/vfio_user/guest_memory.h"
 #include "model/vfio_user/irqs.h"
+#include "model/vfio_user/release.h"
 
 enum { VFU_ACCESSES = 16 };
 
@@ -45,6 +46,7 @@ struct vfu_device {
 	struct event_core *core;
 	struct hca *hca;
 	struct vfu_watcher watcher;
+	struct releaser *releaser; /* of what the client gives */
 	struct guest_memory memory;
 	struct irqs irqs;
 	struct vfu_access accesses[VFU_ACCESSES];
@@ -74,6 +76,12 @@ int vfu_device_write(struct vfu_device *device, unsigned region, uint64_t offset
 
 /* DMA_MAP: guest_memory_map(), and a limit that it meets is told. */
 int vfu_device_map(struct vfu_device *device, const struct guest_map *map);
+
+/* The client has made a descriptor block that an interrupt is written to: nothing more is written
+ * until it has gone. */
+bool vfu_device_is_blocked(const struct vfu_device *device);
+/* So many descriptors of clients wait to be closed that no more are taken. */
+bool vfu_device_is_clogged(const struct vfu_device *device);
 
 /* Power-on values; guest memory and descriptors of interrupts stay. */
 void vfu_device_reset(struct vfu_device *device);

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/guest_file.h"
 
+#include "model/vfio_user/release.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -111,7 +113,7 @@ static int file_map(struct guest_files *files, struct guest_file *file, int fd, 
 		return -errno;
 	}
 	if (file->base)
-		munmap(file->base, file->size);
+		releaser_mapping(files->releaser, file->base, file->size);
 	files->bytes += size - file->size;
 	file->base = base;
 	file->size = size;
@@ -147,7 +149,7 @@ static void file_free(struct guest_files *files, struct guest_file *file)
 		link = &(*link)->next;
 	*link = file->next;
 	if (file->base)
-		munmap(file->base, file->size);
+		releaser_mapping(files->releaser, file->base, file->size);
 	files->bytes -= file->size;
 	files->count--;
 	free(file);

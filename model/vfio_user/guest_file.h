@@ -54,8 +54,11 @@ struct guest_file {
 	bool careful; /* its pages may go, or may not come: no pointer into it is followed */
 };
 
+struct releaser;
+
 /* Zero-initialise. */
 struct guest_files {
+	struct releaser *releaser; /* or NULL */
 	struct guest_file *first;
 	unsigned count;
 	uint64_t bytes; /* mapped */

@@ -172,9 +172,12 @@ int guest_memory_unmap(struct guest_memory *m, uint64_t start, uint64_t size)
 
 void guest_memory_unmap_all(struct guest_memory *m)
 {
+	struct releaser *releaser = m->files.releaser;
+
 	ranges_drop(m, 0, m->count);
 	free(m->ranges);
 	memset(m, 0, sizeof(*m));
+	m->files.releaser = releaser;
 }
 
 enum guest_lack guest_memory_lack(struct guest_memory *m, uint64_t bus, enum guest_limit *limit)

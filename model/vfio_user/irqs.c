@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See irqs.h. */
+#define _GNU_SOURCE
 #include "model/vfio_user/irqs.h"
 
 #include "model/engine/interrupt.h"
@@ -7,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,13 +22,45 @@ static void fd_replace(int *slot, int fd)
 	*slot = fd;
 }
 
+/* --- writes that end --- */
+
+/* How long one may take; then the signal comes again and again, lest it came before the write. */
+static const struct itimerspec patience = {{0, 1000000}, {0, 1000000}};
+
+static void on_alarm(int number)
+{
+}
+
+static void alarm_create(struct irqs *irqs)
+{
+	const struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+
+	event._sigev_un._tid = gettid();
+	irqs->has_alarm = !sigaction(SIGRTMIN, &action, NULL) &&
+			  !timer_create(CLOCK_MONOTONIC, &event, &irqs->alarm);
+}
+
+static void alarm_set(struct irqs *irqs, const struct itimerspec *when)
+{
+	if (irqs->has_alarm)
+		timer_settime(irqs->alarm, 0, when, NULL);
+}
+
 static void fd_signal(struct irqs *irqs, int fd)
 {
+	static const struct itimerspec off;
 	const uint64_t one = 1;
+	ssize_t n;
 
+	if (irqs->blocked)
+		return;
+	alarm_set(irqs, &patience);
+	n = write(fd, &one, sizeof(one));
 	/* A full counter is a pending interrupt already. */
-	if (write(fd, &one, sizeof(one)) == sizeof(one))
-		irqs->signalled++;
+	irqs->blocked = n < 0 && errno == EINTR;
+	alarm_set(irqs, &off);
+	irqs->signalled += n == sizeof(one);
 }
 
 static void vector_mask(struct irqs *irqs, unsigned vector, bool masked)
@@ -83,6 +117,15 @@ void irqs_init(struct irqs *irqs, struct hca *hca)
 	for (unsigned i = 0; i < HCA_MSIX_VECTORS; i++)
 		irqs->msix[i].fd = -1;
 	irqs->intx_fd = irqs->error_fd = irqs->request_fd = -1;
+	alarm_create(irqs);
+}
+
+void irqs_free(struct irqs *irqs)
+{
+	irqs_clear(irqs);
+	if (irqs->has_alarm)
+		timer_delete(irqs->alarm);
+	irqs->has_alarm = false;
 }
 
 void irqs_clear(struct irqs *irqs)
@@ -94,7 +137,7 @@ void irqs_clear(struct irqs *irqs)
 	fd_replace(&irqs->intx_fd, -1);
 	fd_replace(&irqs->error_fd, -1);
 	fd_replace(&irqs->request_fd, -1);
-	irqs->intx_masked = irqs->intx_level = false;
+	irqs->intx_masked = irqs->intx_level = irqs->blocked = false;
 }
 
 void irqs_device_reset(struct irqs *irqs)
@@ -134,7 +177,7 @@ uint32_t irqs_flags(unsigned kind)
 
 /* --- SET_IRQS --- */
 
-/* Nothing else is written to, so that no client makes the server wait. */
+/* Nothing else is written to: of other files nobody knows what a write does. */
 static bool is_eventfd(int fd)
 {
 	char path[32], what[32];
@@ -153,6 +196,7 @@ static int fds_check(const int *fds, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		int flags = fcntl(fds[i], F_GETFL);
 
+		/* Where nobody takes that back a full counter is no matter. */
 		if (!is_eventfd(fds[i]) || flags < 0 || fcntl(fds[i], F_SETFL, flags | O_NONBLOCK))
 			return -EINVAL;
 	}

@@ -8,6 +8,10 @@
  * there. A message that was on its way when its descriptor was taken is kept here and delivered
  * when the next one comes. INTx is level-triggered and masks itself when it has signalled, until
  * the client unmasks it: <linux/vfio.h>.
+ *
+ * The client has the descriptors too, and can make one block at any moment: it clears O_NONBLOCK,
+ * which belongs to what is open and not to who has it, and fills the counter. A timer interrupts
+ * such a write.
  */
 #ifndef MODEL_VFIO_USER_IRQS_H
 #define MODEL_VFIO_USER_IRQS_H
@@ -16,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 struct hca;
 
@@ -30,9 +35,14 @@ struct irqs {
 	int intx_fd, error_fd, request_fd;
 	bool intx_level, intx_masked;
 	uint64_t signalled; /* event file descriptors written */
+	timer_t alarm;      /* goes off while a write takes too long */
+	bool has_alarm;
+	bool blocked; /* one took too long: nothing is written any more */
 };
 
+/* In the thread that will signal. */
 void irqs_init(struct irqs *irqs, struct hca *hca);
+void irqs_free(struct irqs *irqs);
 /* Closes every descriptor, forgets what is latched. */
 void irqs_clear(struct irqs *irqs);
 /* The device was reset: what was latched is void, its table is masked; descriptors stay. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define M(name, code, fixed, more, fds, meaning)                                                   \
 	static int vfu_on_##name(struct vfu_connection *c, struct vfu_message *m,                  \
@@ -76,17 +77,25 @@ static int vfu_on_VERSION(struct vfu_connection *c, struct vfu_message *m, struc
 static int vfu_on_DMA_MAP(struct vfu_connection *c, struct vfu_message *m, struct vfu_reply *r)
 {
 	const uint32_t flags = vfu_get32(m->payload + VFU_D_FLAGS);
+	const struct guest_map map = {
+		.start = vfu_get64(m->payload + VFU_D_MAP_ADDRESS),
+		.size = vfu_get64(m->payload + VFU_D_MAP_SIZE),
+		.offset = vfu_get64(m->payload + VFU_D_MAP_OFFSET),
+		.fd = m->n_fds ? m->fds[0] : -1,
+		.readable = flags & VFU_D_READ,
+		.writable = flags & VFU_D_WRITE,
+	};
+	int rc;
 
 	if (!(flags & VFU_D_READ) || flags & ~(uint32_t)(VFU_D_READ | VFU_D_WRITE))
 		return -EINVAL;
-	return vfu_device_map(c->device, &(struct guest_map){
-						 .start = vfu_get64(m->payload + VFU_D_MAP_ADDRESS),
-						 .size = vfu_get64(m->payload + VFU_D_MAP_SIZE),
-						 .offset = vfu_get64(m->payload + VFU_D_MAP_OFFSET),
-						 .fd = m->n_fds ? m->fds[0] : -1,
-						 .readable = flags & VFU_D_READ,
-						 .writable = flags & VFU_D_WRITE,
-					 });
+	rc = vfu_device_map(c->device, &map);
+	/* The mapping holds the file: this is soon done. */
+	if (!rc && m->n_fds) {
+		close(m->fds[0]);
+		m->fds[0] = -1;
+	}
+	return rc;
 }
 
 static int vfu_on_DMA_UNMAP(struct vfu_connection *c, struct vfu_message *m, struct vfu_reply *r)

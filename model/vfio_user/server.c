@@ -24,6 +24,7 @@ enum { NS_PER_S = 1000000000, READY_MAX = 8, CLOCK_STRIDE = 16, BACKLOG = 4 };
 struct offer {
 	struct vfu_source listener;
 	struct vfu_connection connection;
+	bool closed; /* nobody is let in: the device is clogged */
 	struct offer *next;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
@@ -37,12 +38,17 @@ struct vfu_server {
 	struct offer *offers;
 };
 
-static uint64_t wall_ns(void)
+uint64_t vfu_server_wall_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+bool vfu_server_slice_is_over(const struct vfu_server *server, uint64_t since_ns)
+{
+	return vfu_server_wall_ns() - since_ns > server->slice_ns;
 }
 
 struct vfu_server *vfu_server_create(struct event_core *core, const struct sim_params *params)
@@ -57,7 +63,8 @@ struct vfu_server *vfu_server_create(struct event_core *core, const struct sim_p
 		free(server);
 		return NULL;
 	}
-	pace_init(&server->pace, params->sim_pace, params->sim_pace_lag, wall_ns(), core->now_ps);
+	pace_init(&server->pace, params->sim_pace, params->sim_pace_lag, vfu_server_wall_ns(),
+		  core->now_ps);
 	server->slice_ns = params->sim_pace_slice / PACE_PS_PER_NS;
 	server->lead_ps = params->sim_pace_lead;
 	server->linger_ns = params->sim_pace_linger / PACE_PS_PER_NS;
@@ -149,25 +156,43 @@ int vfu_listen(const char *path, char *err, size_t err_size)
 	return rc;
 }
 
+static void turn_away(struct offer *o, int fd, const char *why)
+{
+	vfu_device_log(o->connection.device, "%s", why);
+	shutdown(fd, SHUT_RDWR);
+	releaser_fd(o->connection.device->releaser, fd);
+}
+
 /* A second client has to wait until the first one is gone, and is told so by a closed connection.
  */
 static void listener_ready(struct vfu_source *source, uint32_t events)
 {
 	struct offer *o = (struct offer *)(void *)source;
-	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	int rc;
+	int fd, rc;
 
-	if (fd < 0)
-		return;
-	if (o->connection.source.fd >= 0) {
-		vfu_device_log(o->connection.device, "another client turned away");
-		close(fd);
+	if (vfu_device_is_clogged(o->connection.device)) {
+		o->closed = !vfu_server_rewatch(o->connection.server, &o->listener, 0);
 		return;
 	}
-	rc = vfu_connection_open(&o->connection, fd);
-	if (rc) {
-		vfu_device_log(o->connection.device, "client turned away: %s", strerror(-rc));
-		close(fd);
+	fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return;
+	rc = o->connection.source.fd >= 0 ? -EBUSY : vfu_connection_open(&o->connection, fd);
+	if (rc == -EBUSY)
+		turn_away(o, fd, "another client turned away");
+	else if (rc)
+		turn_away(o, fd, "client turned away: no descriptor to be had");
+}
+
+/* What a client has done while nobody looked at its messages. */
+static void offers_check(struct vfu_server *server)
+{
+	for (struct offer *o = server->offers; o; o = o->next) {
+		if (vfu_device_is_blocked(o->connection.device))
+			vfu_connection_close(&o->connection,
+					     "its event file descriptor blocks the writer");
+		if (o->closed && !vfu_device_is_clogged(o->connection.device))
+			o->closed = vfu_server_rewatch(server, &o->listener, EPOLLIN);
 	}
 }
 
@@ -221,14 +246,14 @@ bool vfu_server_has_client(const struct vfu_server *server, const struct vfu_dev
 static uint64_t simulate(struct vfu_server *server)
 {
 	struct event_core *core = server->core;
-	const uint64_t start = wall_ns();
+	const uint64_t start = vfu_server_wall_ns();
 	const uint64_t target = pace_target_ps(&server->pace, start, event_core_next_ps(core));
 	const uint64_t limit = target + server->lead_ps;
 
 	while (event_core_next_ps(core) <= limit) {
 		for (unsigned i = 0; i < CLOCK_STRIDE && event_core_next_ps(core) <= limit; i++)
 			event_core_step(core);
-		if (wall_ns() - start > server->slice_ns)
+		if (vfu_server_slice_is_over(server, start))
 			return limit;
 	}
 	if (core->now_ps < target)
@@ -248,13 +273,14 @@ void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 	struct timespec ts;
 	int n;
 
+	offers_check(server);
 	if (next == EVENT_NEVER)
 		wait = max_wait_ns;
 	else if (next > limit)
 		wait = pace_wall_ns(&server->pace, next - limit);
 	if (wait > max_wait_ns)
 		wait = max_wait_ns;
-	if (wait && wall_ns() < server->awake_until_ns)
+	if (wait && vfu_server_wall_ns() < server->awake_until_ns)
 		wait = 0;
 	ts = (struct timespec){(time_t)(wait / NS_PER_S), (long)(wait % NS_PER_S)};
 	n = epoll_pwait2(server->epoll, ready, READY_MAX, &ts, NULL);
@@ -264,5 +290,5 @@ void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 		source->ready(source, ready[i].events);
 	}
 	if (n > 0)
-		server->awake_until_ns = wall_ns() + server->linger_ns;
+		server->awake_until_ns = vfu_server_wall_ns() + server->linger_ns;
 }

@@ -8,6 +8,7 @@
  * clock it runs as fast as it can, and the wall clock's lead beyond sim.pace_lag is forgotten, so
  * that no timer of the model hurries because this process was late. Between events the thread
  * sleeps in epoll; a message is answered within a slice (sim.pace_slice) of simulation.
+ * A client has a slice of messages before the other has its turn.
  */
 #ifndef MODEL_VFIO_USER_SERVER_H
 #define MODEL_VFIO_USER_SERVER_H
@@ -48,6 +49,9 @@ int vfu_server_watch(struct vfu_server *server, struct vfu_source *source, uint3
 int vfu_server_rewatch(struct vfu_server *server, struct vfu_source *source, uint32_t events);
 void vfu_server_forget(struct vfu_server *server, struct vfu_source *source);
 
+/* CLOCK_MONOTONIC; and whether a slice (sim.pace_slice) has gone by since then. */
+uint64_t vfu_server_wall_ns(void);
+bool vfu_server_slice_is_over(const struct vfu_server *server, uint64_t since_ns);
 /* Brings the core to the present, within a slice of wall time. */
 void vfu_server_catch_up(struct vfu_server *server);
 /* Simulates what is due, then waits for the next event or for a descriptor, at most max_wait_ns,

@@ -4,6 +4,10 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
+#include "model/engine/interrupt.h"
+
+#include <netinet/in.h>
+
 enum { PAGE = 4096, MAPS = 65535, FILES = 4096, SHARE_GIB = 16384 };
 
 /* where pages are mapped one by one */
@@ -214,6 +218,137 @@ static void a_descriptor_is_not_more_than_it_allows(void **state)
 	close(named);
 }
 
+/* --- descriptors that make the server wait --- */
+
+static uint64_t wall_ms(void)
+{
+	return vfu_server_wall_ns() / 1000000;
+}
+
+/* The client fills the counter and has writes to it wait; then the device has an interrupt. Without
+ * an end to that wait this test does not end. */
+static void a_full_eventfd_stops_nobody(void **state)
+{
+	struct client *c = join(0), *other = join(1);
+	const uint8_t enable[2] = {0, 0x80};
+	const uint64_t full = UINT64_MAX - 1;
+	const uint64_t start = wall_ms();
+
+	for (unsigned intx = 0; intx < 2; intx++, c = join(0)) {
+		int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+		if (!intx)
+			assert_int_equal(region_write(c, R_CONFIG, 0x9e, enable, sizeof(enable)),
+					 0);
+		assert_int_equal(set_irqs(c, 0x24, intx ? 0 : 2, 0, 1, &fd, 1), 0);
+		assert_int_equal(write(fd, &full, sizeof(full)), sizeof(full));
+		/* full is a pending interrupt, no more */
+		interrupt_raise(bench.devices[0].hca, 0);
+		turn(4);
+		assert_true(vfu_server_has_client(bench.server, &bench.devices[0]));
+		interrupt_clear_intx(bench.devices[0].hca);
+		assert_int_equal(set_irqs(c, 0x11, 0, 0, 1, NULL, 0), 0);
+		assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
+		interrupt_raise(bench.devices[0].hca, 0);
+		turn(4);
+		assert_false(vfu_server_has_client(bench.server, &bench.devices[0]));
+		assert_non_null(strstr(bench.log, "its event file descriptor blocks the writer"));
+		assert_query_fw(other);
+		/* by a message of its own */
+		c = join(0);
+		assert_int_equal(set_irqs(c, 0x24, intx ? 0 : 2, 0, 1, &fd, 1), 0);
+		assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
+		assert_int_equal(set_irqs(c, 0x21, intx ? 0 : 2, 0, 1, NULL, 0), 0);
+		turn(4);
+		assert_false(vfu_server_has_client(bench.server, &bench.devices[0]));
+		assert_query_fw(other);
+		close(fd);
+	}
+	assert_query_fw(c);
+	assert_true(wall_ms() - start < 5000);
+}
+
+/* A TCP socket that has bytes nobody reads, and lingers for a long time when the last one closes
+ * it. */
+static int lingering_socket(int *peer)
+{
+	const struct linger linger = {1, 600};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	uint8_t bytes[4096] = {0};
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, len), 0);
+	*peer = accept(listener, NULL, NULL);
+	assert_true(*peer >= 0);
+	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	close(listener);
+	return fd;
+}
+
+/* Of a message that is refused, of one that has too many of them, of one that is never read. */
+static void a_descriptor_that_lingers_stops_nobody(void **state)
+{
+	struct client *c = join(0), *other = join(1);
+	const uint64_t start = wall_ms();
+	uint8_t b[32] = {0};
+	int fds[20], peers[20];
+
+	fds[0] = lingering_socket(&peers[0]);
+	send_request(c, C_MAP, 0, b, sizeof(b), fds, 1);
+	close(fds[0]);
+	assert_int_equal(await(c)->error, EINVAL);
+	for (unsigned i = 1; i < 20; i++)
+		fds[i] = lingering_socket(&peers[i]);
+	send_request(c, C_MAP, 0, b, sizeof(b), fds + 1, 18);
+	send_request(c, C_MAP, 0, b, sizeof(b), fds + 19, 1);
+	for (unsigned i = 1; i < 20; i++)
+		close(fds[i]);
+	assert_true(await(c)->closed);
+	assert_query_fw(other);
+	assert_query_fw(join(0));
+	assert_true(wall_ms() - start < 5000);
+	for (unsigned i = 0; i < 20; i++)
+		close(peers[i]);
+}
+
+/* One that goes on with it is not let in again before they are gone. */
+static void descriptors_that_linger_do_not_pile_up(void **state)
+{
+	struct client *c = join(0), *other = join(1);
+	uint8_t b[32] = {0}, byte;
+	int peers[128], fd;
+	unsigned sent = 0;
+
+	while (sent < 128 && vfu_server_has_client(bench.server, &bench.devices[0])) {
+		fd = lingering_socket(&peers[sent++]);
+		send_request(c, C_MAP, 0, b, sizeof(b), &fd, 1);
+		close(fd);
+		turn(4);
+	}
+	assert_true(sent > 16 && sent < 128);
+	assert_non_null(strstr(bench.log, "its file descriptors cannot be closed"));
+	fd = dial(0);
+	turn(20);
+	assert_false(vfu_server_has_client(bench.server, &bench.devices[0]));
+	assert_query_fw(other);
+	for (unsigned i = 0; i < sent; i++)
+		close(peers[i]);
+	for (unsigned i = 0;
+	     i < TURNS_MAX && !vfu_server_has_client(bench.server, &bench.devices[0]); i++)
+		turn(1);
+	close(fd);
+	turn(4);
+	assert_int_equal(recv(c->fd, &byte, 1, MSG_DONTWAIT), 1); /* an answer of before */
+	assert_query_fw(join(0));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, bench_up, bench_down)
@@ -225,6 +360,9 @@ int main(void)
 		T(a_file_grows),
 		T(a_seal_comes_after_the_cut),
 		T(a_descriptor_is_not_more_than_it_allows),
+		T(a_full_eventfd_stops_nobody),
+		T(a_descriptor_that_lingers_stops_nobody),
+		T(descriptors_that_linger_do_not_pile_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
