@@ -6,16 +6,15 @@
 #include "model/engine/link_port.h"
 #include "model/interface/rows.h"
 #include "model/sim/fault.h"
-#include "model/sim/file.h"
 #include "model/vfio_user/device.h"
+#include "testbench/ctl_dump.h"
 #include "traces/trace.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 16, CONTEXT_BYTES = 256, TEXT_CHARS = 8192, PPM = 1000000, PERCENT = 100 };
+enum { WORDS_MAX = 16, PPM = 1000000, PERCENT = 100 };
 
 struct words {
 	const char *word[WORDS_MAX];
@@ -34,7 +33,8 @@ struct words {
 	  "such an HCR command is refused with the status, once or N times")                       \
 	W("state", state, "", "time, clients, ports")                                              \
 	W("counters", counters, "[TEXT]", "counters whose name has TEXT")                          \
-	W("dump", dump, "", "writes every context to contexts.txt")                                \
+	W("stuck", stuck, "", "receives not flushed, completions and events not taken")            \
+	W("dump", dump, "", "writes these and every context to contexts.txt")                      \
 	W("trace", trace, "on|off", "the trace files go on, or get commands only")                 \
 	W("catastrophe", catastrophe, "[hcaN]", "catastrophic error of the device")                \
 	W("quit", quit, "", "ends the server")
@@ -303,56 +303,14 @@ static void do_counters(const struct ctl_target *t, const struct words *w, FILE 
 	fprintf(out, "%s}", *separator == 'o' ? separator : "");
 }
 
-static unsigned dump_objects(const struct vfu_device *d, enum hca_object type, const char *name,
-			     const struct layout *layout, uint32_t n, FILE *out)
+static void do_stuck(const struct ctl_target *t, const struct words *w, FILE *out)
 {
-	uint8_t bytes[CONTEXT_BYTES];
-	char text[TEXT_CHARS];
-	unsigned count = 0;
-
-	for (uint32_t number = 0; number < n; number++) {
-		if (hca_context_read(d->hca, type, number, bytes, sizeof(bytes)) <= 0)
-			continue;
-		layout_format(layout, bytes, text, sizeof(text));
-		fprintf(out, "hca%u %s 0x%x: %s\n", d->index, name, number, text);
-		count++;
-	}
-	return count;
+	ctl_stuck(t, out);
 }
 
 static void do_dump(const struct ctl_target *t, const struct words *w, FILE *out)
 {
-	char path[TEXT_CHARS];
-	unsigned count = 0;
-	struct file_out f;
-	FILE *file;
-	int rc;
-
-	snprintf(path, sizeof(path), "%s/contexts.txt", t->dir);
-	rc = file_create(&f, path, NULL);
-	if (rc) {
-		fprintf(out, "error: %s: %s", path, strerror(-rc));
-		return;
-	}
-	file = f.out;
-	fprintf(file, "contexts at %.6f us\n", (double)t->core->now_ps / 1e6);
-	for (unsigned i = 0; i < t->device_count; i++) {
-		const struct vfu_device *d = &t->devices[i];
-		const struct hca_params *p = d->hca->params;
-
-		count += dump_objects(d, HCA_QP, "qpc", &layout_qpc, 1u << p->hca_log_max_qp, file);
-		count += dump_objects(d, HCA_CQ, "cqc", &layout_cqc, 1u << p->hca_log_max_cq, file);
-		count += dump_objects(d, HCA_EQ, "eqc", &layout_eqc, 1u << p->hca_log_max_eq, file);
-		count += dump_objects(d, HCA_SRQ, "srqc", &layout_srqc, 1u << p->hca_log_max_srq,
-				      file);
-		count += dump_objects(d, HCA_MPT, "mpt", &layout_mpt_entry,
-				      1u << p->hca_log_max_mpt, file);
-	}
-	rc = file_finish(&f, 0, NULL);
-	if (rc)
-		fprintf(out, "error: %s: %s", path, strerror(-rc));
-	else
-		fprintf(out, "ok %u contexts in %s", count, path);
+	ctl_dump(t, out);
 }
 
 /* --- the server --- */
