@@ -5,6 +5,7 @@
 #include "model/engine/engine.h"
 #include "model/engine/link_port.h"
 #include "model/interface/rows.h"
+#include "model/sim/cfg.h"
 #include "model/sim/fault.h"
 #include "model/vfio_user/device.h"
 #include "testbench/ctl_dump.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 16, PPM = 1000000, PERCENT = 100 };
+enum { WORDS_MAX = 16, PPM = 1000000, PERCENT = 100, LATE_MAX_MS = 10000 };
 
 struct words {
 	const char *word[WORDS_MAX];
@@ -35,6 +36,8 @@ struct words {
 	W("counters", counters, "[TEXT]", "counters whose name has TEXT")                          \
 	W("stuck", stuck, "", "receives not flushed, completions and events not taken")            \
 	W("dump", dump, "", "writes these and every context to contexts.txt")                      \
+	W("late", late, "MS [hcaN]",                                                               \
+	  "interrupts reach the guest so many milliseconds late; 0: at once again")                \
 	W("trace", trace, "on|off", "the trace files go on, or get commands only")                 \
 	W("catastrophe", catastrophe, "[hcaN]", "catastrophic error of the device")                \
 	W("quit", quit, "", "ends the server")
@@ -314,6 +317,27 @@ static void do_dump(const struct ctl_target *t, const struct words *w, FILE *out
 }
 
 /* --- the server --- */
+
+static void do_late(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	unsigned hca = 0, first = 0, last = t->device_count, ms;
+
+	if (w->count < 2 || !numbered(w->word[1], "", &ms) || ms > LATE_MAX_MS) {
+		fprintf(out, "error: expected milliseconds, at most %d", LATE_MAX_MS);
+		return;
+	}
+	if (w->count > 2) {
+		if (!numbered(w->word[2], "hca", &hca) || hca >= t->device_count) {
+			fprintf(out, "error: expected hcaN, got '%s'", w->word[2]);
+			return;
+		}
+		first = hca;
+		last = hca + 1;
+	}
+	for (unsigned i = first; i < last; i++)
+		t->devices[i].late.delay_ps = CFG_MS(ms);
+	fprintf(out, "ok interrupts %u ms late", ms);
+}
 
 static void do_trace(const struct ctl_target *t, const struct words *w, FILE *out)
 {

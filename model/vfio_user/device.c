@@ -94,7 +94,7 @@ static void irq_raise(void *ctx, unsigned vector, uint64_t address, uint32_t dat
 {
 	struct vfu_device *device = ctx;
 
-	irqs_msix(&device->irqs, vector);
+	late_msix(&device->late, vector);
 }
 
 static void intx(void *ctx, bool asserted)
@@ -139,6 +139,7 @@ int vfu_device_create(struct vfu_device *device, unsigned index, const struct hc
 	device->index = index;
 	device->core = core;
 	irqs_init(&device->irqs, NULL);
+	late_init(&device->late, core, &device->irqs);
 	device->hca = hca_create(index, params, host, core, &env, trace, fw_path, err, err_size);
 	if (!device->hca) {
 		irqs_free(&device->irqs);
@@ -155,6 +156,7 @@ void vfu_device_destroy(struct vfu_device *device)
 	memset(&device->watcher, 0, sizeof(device->watcher));
 	hca_destroy(device->hca);
 	device->hca = NULL;
+	late_clear(&device->late);
 	irqs_free(&device->irqs);
 	guest_memory_unmap_all(&device->memory);
 	releaser_destroy(device->releaser);
@@ -173,6 +175,7 @@ bool vfu_device_is_clogged(const struct vfu_device *device)
 void vfu_device_reset(struct vfu_device *device)
 {
 	hca_pci_reset(device->hca);
+	late_clear(&device->late);
 	irqs_device_reset(&device->irqs);
 }
 
@@ -180,6 +183,7 @@ void vfu_device_abandon(struct vfu_device *device)
 {
 	/* First the device: what it has under way would miss the memory. */
 	hca_pci_reset(device->hca);
+	late_clear(&device->late);
 	irqs_clear(&device->irqs);
 	guest_memory_unmap_all(&device->memory);
 	device->accessed = 0;

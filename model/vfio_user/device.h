@@ -11,6 +11,7 @@
 #include "model/engine/hca.h"
 #include "model/vfio_user/guest_memory.h"
 #include "model/vfio_user/irqs.h"
+#include "model/vfio_user/late.h"
 #include "model/vfio_user/release.h"
 
 enum { VFU_ACCESSES = 16 };
@@ -49,6 +50,7 @@ struct vfu_device {
 	struct releaser *releaser; /* of what the client gives */
 	struct guest_memory memory;
 	struct irqs irqs;
+	struct late late; /* on the way to irqs */
 	struct vfu_access accesses[VFU_ACCESSES];
 	uint64_t accessed; /* accesses so far; the latest is accesses[(accessed - 1) % VFU_ACCESSES]
 			    */

@@ -4,6 +4,7 @@
 #define TEST_FIRMWARE "../../fw/hcasim-fw.elf"
 #include "model/vfio_user/tests/client.h"
 
+#include "model/engine/engine.h"
 #include "testbench/ctl.h"
 
 static bool stop;
@@ -58,6 +59,10 @@ static void wrong_commands_are_errors(void **state)
 		"command NOP OK",
 		"command NOP BAD_OP hca7",
 		"catastrophe hca2",
+		"late",
+		"late soon",
+		"late 10001",
+		"late 5 hca2",
 		"catastrophe now",
 		"a b c d e f g h i j k l m n o p q r",
 	};
@@ -131,6 +136,30 @@ static void state_and_counters_are_told(void **state)
 	assert_string_equal(ctl("link up hca1"), "ok hca1 port1 up");
 }
 
+static void an_interrupt_comes_late(void **state)
+{
+	struct irqs *irqs = &bench.devices[1].irqs;
+	uint64_t sent;
+
+	join(1);
+	assert_string_equal(ctl("late 5 hca1"), "ok interrupts 5 ms late");
+	assert_int_equal(bench.devices[0].late.delay_ps, 0);
+	sent = bench.core.now_ps;
+	bench.devices[1].hca->env.irq_raise(&bench.devices[1], 3, 0, 0);
+	event_core_run_until(&bench.core, sent + CFG_MS(5) - 1);
+	assert_false(irqs->msix[3].latched); /* nobody takes it: a message that came is latched */
+	event_core_run_until(&bench.core, sent + CFG_MS(5));
+	assert_true(irqs->msix[3].latched);
+	/* what is on its way when the device is reset does not come */
+	bench.devices[1].hca->env.irq_raise(&bench.devices[1], 4, 0, 0);
+	vfu_device_reset(&bench.devices[1]);
+	event_core_run_until(&bench.core, sent + CFG_MS(20));
+	assert_false(irqs->msix[4].latched);
+	assert_string_equal(ctl("late 0"), "ok interrupts 0 ms late");
+	bench.devices[1].hca->env.irq_raise(&bench.devices[1], 4, 0, 0);
+	assert_true(irqs->msix[4].latched);
+}
+
 /* Both ends of the socket, and lines that come in pieces. */
 static void answers_over_its_socket(void **state)
 {
@@ -181,6 +210,7 @@ int main(void)
 		T(a_command_gets_the_status_that_was_chosen),
 		T(a_catastrophe_fills_the_error_buffer),
 		T(state_and_counters_are_told),
+		T(an_interrupt_comes_late),
 		T(answers_over_its_socket),
 	};
 
