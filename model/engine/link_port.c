@@ -105,26 +105,39 @@ static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t a
 
 /* --- credits --- */
 
+static void lane_drop(struct link_port *lp, struct lane *lane, unsigned vl)
+{
+	while (lane->first) {
+		struct packet *pkt = lane->first;
+
+		lane->first = pkt->next;
+		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
+		packet_free(pkt);
+	}
+	lane->last = NULL;
+	if (lane->queued_bytes)
+		emit_queue(lp, vl, -(int64_t)lane->queued_bytes, 0);
+	lp->queued_bytes -= lane->queued_bytes;
+	lane->queued_bytes = 0;
+	event_cancel(lp->hca->core, &lane->due);
+	event_cancel(lp->hca->core, &lane->life);
+}
+
 void link_lanes_drop(struct link_port *lp)
 {
 	static_rate_drop(lp);
 	for (unsigned vl = 0; vl < VLS; vl++) {
-		struct lane *lane = &lp->lanes[vl];
-
-		while (lane->first) {
-			struct packet *pkt = lane->first;
-
-			lane->first = pkt->next;
-			lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-			packet_free(pkt);
-		}
-		lane->last = NULL;
-		if (lane->queued_bytes)
-			emit_queue(lp, vl, -(int64_t)lane->queued_bytes, 0);
-		lp->queued_bytes -= lane->queued_bytes;
-		lane->queued_bytes = 0;
-		event_cancel(lp->hca->core, &lane->life);
+		lane_drop(lp, &lp->lanes[vl], vl);
+		lane_drop(lp, &lp->turns[vl], vl);
 	}
+	lp->credits_due_ps = 0;
+}
+
+void link_lane_open(struct lane *lane, uint64_t buffer)
+{
+	lane->credits = (uint32_t)(buffer / CREDIT_BYTES);
+	lane->credits_ps = 0;
+	lane->returns_count = 0;
 }
 
 static uint32_t blocks_of(const struct packet *pkt)
@@ -183,6 +196,16 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 		lane_drain(lane);
 }
 
+/* The same inside the port, at once. */
+static void turn_return(struct link_port *lp, unsigned vl, uint32_t blocks)
+{
+	struct lane *lane = &lp->turns[vl];
+
+	lane->credits += blocks;
+	if (lane->first)
+		lane_drain(lane);
+}
+
 void link_port_return_credits(struct hca *hca, struct packet *pkt)
 {
 	struct link_port *lp = hca->ports[pkt->port - 1];
@@ -193,6 +216,8 @@ void link_port_return_credits(struct hca *hca, struct packet *pkt)
 	if (pkt->vl == VL_MANAGEMENT) {
 		if (lp->management_in_use)
 			lp->management_in_use--;
+	} else if (pkt->loopback) {
+		turn_return(lp, pkt->vl, blocks_of(pkt));
 	} else if (lp->peer && lp->config.phys == PHYS_LINK_UP) {
 		credits_return(lp->peer, pkt->vl, blocks_of(pkt));
 	}
@@ -281,7 +306,6 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		hand_over(lp->peer, pkt, arrives);
 }
 
-/* Its credits are taken already. */
 static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
@@ -300,6 +324,31 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 			  FW_PC_MULTICAST_XMIT);
 	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);
 	return sent;
+}
+
+/* Inside the device, never on a wire: DLID is the port's own, or the work request says so. */
+static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
+{
+	struct hca *hca = lp->hca;
+	uint64_t start = pkt->ready_ps > hca_now(hca) ? pkt->ready_ps : hca_now(hca);
+
+	if (link_packet_is_multicast(pkt)) { /* a copy: it turns round while the packet leaves */
+		deliver(lp, pkt, start + serialise_ps(lp, pkt->len));
+		return start;
+	}
+	if (lp->busy_until_ps > start)
+		start = lp->busy_until_ps;
+	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
+	pkt->sent_ps = lp->busy_until_ps;
+	trace_departure(lp, pkt, false);
+	deliver(lp, pkt, pkt->sent_ps);
+	return lp->busy_until_ps;
+}
+
+/* Its credits are taken already. */
+static uint64_t leave(struct link_port *lp, struct packet *pkt)
+{
+	return pkt->loopback ? loop_back(lp, pkt) : transmit(lp, pkt);
 }
 
 static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
@@ -322,37 +371,43 @@ static struct packet *lane_shift(struct lane *lane, uint64_t at)
 	lp->queued_bytes -= pkt->len;
 	if (hca_traces(lp->hca, TP_LINK_QUEUE))
 		emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
-	lp->config.counters[FW_PC_XMIT_WAIT] +=
-		(at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
+	if (!pkt->loopback)
+		lp->config.counters[FW_PC_XMIT_WAIT] +=
+			(at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
 	lane->stalled_since_ps = at;
 	return pkt;
 }
 
+static void lane_due(struct event *ev)
+{
+	lane_drain((struct lane *)((char *)ev - offsetof(struct lane, due)));
+}
+
 /*
- * Sends what has its credits, or will: they are known to come when the peer gives them back, so
- * their packet's place on the link is arithmetic. What is sent on another lane in between goes
- * behind it.
+ * Sends what has its credits. Those that are on their way back are known already, but the link is
+ * for others until they are here.
  */
 static void lane_drain(struct lane *lane)
 {
-	const uint64_t life = lane->lp->hca->params->link_hoq_life;
+	struct link_port *lp = lane->lp;
+	const uint64_t now = hca_now(lp->hca);
 
-	if (lane->draining)
+	if (lane->draining || event_is_set(&lane->due))
 		return;
 	lane->draining = true;
 	while (lane->first && credits_gather(lane, blocks_of(lane->first))) {
-		uint64_t at = lane->credits_ps;
 		struct packet *pkt;
 
-		if (at < lane->stalled_since_ps)
-			at = lane->stalled_since_ps;
-		if (life && at >= lane->stalled_since_ps + life)
+		if (lane->credits_ps > now) {
+			lane->due.job = lane_due;
+			event_set(lp->hca->core, &lane->due, lane->credits_ps);
+			if (lp->credits_due_ps < lane->credits_ps)
+				lp->credits_due_ps = lane->credits_ps;
 			break;
+		}
 		lane->credits -= blocks_of(lane->first);
-		pkt = lane_shift(lane, at);
-		if (pkt->ready_ps < at)
-			pkt->ready_ps = at;
-		transmit(lane->lp, pkt);
+		pkt = lane_shift(lane, now);
+		leave(lp, pkt);
 	}
 	lane->draining = false;
 }
@@ -365,6 +420,7 @@ static void life_over(struct event *ev)
 	uint64_t now = hca_now(hca), life = hca->params->link_hoq_life;
 
 	while (lane->first && now >= lane->stalled_since_ps + life) {
+		event_cancel(hca->core, &lane->due);
 		expire(lane->lp, lane_shift(lane, now));
 		lane_drain(lane);
 	}
@@ -392,8 +448,7 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 	}
 	lane->first = lane->last = pkt;
 	lane->lp = lp;
-	if (lane->stalled_since_ps < now)
-		lane->stalled_since_ps = now;
+	lane->stalled_since_ps = now;
 	lane_drain(lane);
 	if (lane->first && life && !event_is_set(&lane->life)) {
 		lane->life.job = life_over;
@@ -402,37 +457,31 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 	return now;
 }
 
-/* Inside the device, never on a wire: DLID is the port's own, or the work request says so. */
-static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
+/* When its last bit leaves, as far as known now. */
+static uint64_t lane_send(struct link_port *lp, struct lane *lane, struct packet *pkt)
 {
-	struct hca *hca = lp->hca;
-	uint64_t start = pkt->ready_ps > hca_now(hca) ? pkt->ready_ps : hca_now(hca);
-
-	if (lp->busy_until_ps > start)
-		start = lp->busy_until_ps;
-	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
-	pkt->loopback = true;
-	pkt->sent_ps = lp->busy_until_ps;
-	trace_departure(lp, pkt, false);
-	deliver(lp, pkt, pkt->sent_ps);
-	return lp->busy_until_ps;
+	if (pkt->vl == VL_MANAGEMENT)
+		return leave(lp, pkt);
+	if (lane->first || !credits_gather(lane, blocks_of(pkt)) ||
+	    lane->credits_ps > hca_now(lp->hca))
+		return lane_queue(lp, lane, pkt);
+	lane->credits -= blocks_of(pkt);
+	return leave(lp, pkt);
 }
 
 /* What goes to a multicast group goes to its members on this HCA too (IBA 10.5.2.2). */
 static void loop_copy(struct link_port *lp, const struct packet *pkt)
 {
 	struct packet *copy = packet_alloc(lp->hca);
-	uint64_t start = pkt->ready_ps > hca_now(lp->hca) ? pkt->ready_ps : hca_now(lp->hca);
 
 	packet_copy(copy, pkt);
 	copy->loopback = true;
-	deliver(lp, copy, start + serialise_ps(lp, pkt->len));
+	lane_send(lp, &lp->turns[pkt->vl], copy);
 }
 
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 {
 	struct link_port *lp = hca->ports[pkt->port - 1];
-	struct lane *lane = &lp->lanes[pkt->vl];
 
 	if (!may_send(lp, pkt)) {
 		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
@@ -440,27 +489,25 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 		packet_free(pkt);
 		return hca_now(hca);
 	}
-	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2)))
-		return loop_back(lp, pkt);
+	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2))) {
+		pkt->loopback = true;
+		return lane_send(lp, &lp->turns[pkt->vl], pkt);
+	}
 	if (pkt->static_rate)
 		return static_rate_send(lp, pkt);
 	if (link_packet_is_multicast(pkt))
 		loop_copy(lp, pkt);
-	if (pkt->vl == VL_MANAGEMENT)
-		return transmit(lp, pkt);
-	if (lane->first || !credits_gather(lane, blocks_of(pkt)) || lane->credits_ps > hca_now(hca))
-		return lane_queue(lp, lane, pkt);
-	lane->credits -= blocks_of(pkt);
-	return transmit(lp, pkt);
+	return lane_send(lp, &lp->lanes[pkt->vl], pkt);
 }
 
 uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 {
 	const struct link_port *lp = hca->ports[port - 1];
-	uint64_t now = hca_now(hca),
-		 backlog = lp->busy_until_ps > now ? lp->busy_until_ps - now : 0;
+	uint64_t now = hca_now(hca), until = lp->busy_until_ps;
 
-	return backlog + lp->queued_bytes * lp->fs_per_byte / 1000;
+	if (until < lp->credits_due_ps)
+		until = lp->credits_due_ps;
+	return (until > now ? until - now : 0) + lp->queued_bytes * lp->fs_per_byte / 1000;
 }
 
 /* --- life --- */
@@ -482,7 +529,7 @@ bool link_port_is_quiet(struct hca *hca, unsigned port)
 	if (lp->flying || lp->held || lp->rate_held || lp->config.phys == PHYS_TRAINING)
 		return false;
 	for (unsigned vl = 0; vl < VLS; vl++)
-		if (lp->lanes[vl].first)
+		if (lp->lanes[vl].first || lp->turns[vl].first)
 			return false;
 	return true;
 }

@@ -57,6 +57,8 @@ static void receive(struct link_port *lp, struct packet *pkt)
 	struct hca *hca = lp->hca;
 	unsigned bad = 0;
 
+	/* what took credits holds its buffer until it is freed, whatever becomes of it */
+	pkt->rx_buffered = !pkt->uncredited && pkt->vl != VL_MANAGEMENT;
 	if (!may_receive(lp, pkt)) {
 		hca->stats.link_port_rx_dropped++;
 		link_packet_trace(hca, TP_PKT_DISCARD, pkt, hca_now(hca),
@@ -64,17 +66,15 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		packet_free(pkt);
 		return;
 	}
-	if (pkt->vl == VL_MANAGEMENT && !pkt->loopback) {
+	if (pkt->vl == VL_MANAGEMENT) { /* it has no credits */
 		if ((lp->management_in_use + 1) * (uint64_t)(PACKET_HEADERS + 256) >
 		    hca->params->link_rx_buffer) {
-			pkt->rx_buffered = false;
 			discard(lp, pkt, FW_PC_VL15_DROPPED, "no buffer for VL15");
 			return;
 		}
 		lp->management_in_use++;
+		pkt->rx_buffered = true;
 	}
-	/* VL15 has no credits: whatever came in holds its buffer */
-	pkt->rx_buffered = !pkt->loopback && (!pkt->uncredited || pkt->vl == VL_MANAGEMENT);
 	if (hca->params->crc_eager || pkt->crcs_unknown)
 		bad = crc_check(pkt->wire, pkt->len);
 	if (bad & CRC_BAD_VCRC) {

@@ -31,11 +31,12 @@ struct credit_return {
 /* The sending side of one virtual lane. */
 struct lane {
 	struct link_port *lp;
-	struct packet *first, *last; /* packets that wait for credits nobody has given back yet */
+	struct packet *first, *last; /* packets that wait for credits */
 	uint32_t credits;            /* blocks the peer's buffer has room for, at credits_ps */
 	uint32_t queued_bytes;
 	uint64_t credits_ps;
-	uint64_t stalled_since_ps; /* the first waits since then; it may lie ahead */
+	uint64_t stalled_since_ps; /* the first waits since then */
+	struct event due;          /* it has its credits: they are on their way */
 	bool draining;
 	struct credit_return returns[RETURN_SLOTS]; /* on their way back, in order */
 	unsigned returns_first, returns_count;
@@ -55,15 +56,19 @@ struct link_port {
 	unsigned management_in_use; /* VL15 packets in the receive buffer */
 	unsigned flying;            /* packets on their way here */
 	struct event_lane arrivals;
-	uint64_t queued_bytes; /* of all lanes */
-	struct packet *held;   /* taken out of order by the fault plan */
+	uint64_t queued_bytes;   /* of all lanes */
+	uint64_t credits_due_ps; /* the latest time at which one of them is to have its credits */
+	struct packet *held;     /* taken out of order by the fault plan */
 	struct lane lanes[VLS];
+	struct lane turns[VLS]; /* of packets to this very port: it is its own peer */
 	struct rate_table *rates; /* static_rate.c's, made at the first packet that needs it */
 	unsigned rate_held;       /* packets that wait for their time there */
 	struct port_config config;
 };
 
-/* Discards what waits for credits and forgets what is known of them. */
+/* All of a receive buffer of so many bytes is free. */
+void link_lane_open(struct lane *lane, uint64_t buffer);
+/* Discards what waits for credits. */
 void link_lanes_drop(struct link_port *lp);
 /* The packet that ev is in reaches its port. */
 void link_receive_arrived(struct event *ev);

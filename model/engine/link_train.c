@@ -78,12 +78,8 @@ static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 	lp->width = width;
 	lp->fs_per_byte = 8000000000 / mbps;
 	lp->busy_until_ps = hca_now(lp->hca);
-	for (unsigned vl = 0; vl < VLS; vl++) {
-		lp->lanes[vl].credits =
-			(uint32_t)(peer->hca->params->link_rx_buffer / CREDIT_BYTES);
-		lp->lanes[vl].credits_ps = 0;
-		lp->lanes[vl].returns_count = 0;
-	}
+	for (unsigned vl = 0; vl < VLS; vl++)
+		link_lane_open(&lp->lanes[vl], peer->hca->params->link_rx_buffer);
 }
 
 static void training_done(struct event *ev)
@@ -189,6 +185,8 @@ struct link_port *link_port_create(struct hca *hca, unsigned port)
 	lp->hca = hca;
 	lp->port = port;
 	lp->trained.job = training_done;
+	for (unsigned vl = 0; vl < VLS; vl++)
+		link_lane_open(&lp->turns[vl], hca->params->link_rx_buffer);
 	tables_default(lp);
 	hca->port_configs[port - 1] = &lp->config;
 	return lp;
