@@ -63,7 +63,7 @@ static bool is_wanted(const struct packet *pkt, const struct mcg_member *member)
 		 deth_get_sqpn(deth) == mcg_member_get_qpn(member));
 }
 
-static void deliver_one(struct hca *hca, const struct packet *pkt, uint32_t qpn)
+static void deliver_one(struct hca *hca, struct packet *pkt, uint32_t qpn)
 {
 	struct qp *qp = qp_make(hca, qpn);
 	struct packet *copy;
@@ -72,6 +72,7 @@ static void deliver_one(struct hca *hca, const struct packet *pkt, uint32_t qpn)
 		return;
 	copy = packet_alloc(hca);
 	packet_copy(copy, pkt);
+	packet_share(copy, pkt);
 	copy->qpn = qpn;
 	hca->stats.multicast_copies++;
 	responder_request(qp, copy);
@@ -89,7 +90,7 @@ static void deliver(struct multicast *mc)
 		if (is_wanted(pkt, member))
 			deliver_one(mc->hca, pkt, mcg_member_get_qpn(member));
 	}
-	packet_free(pkt);
+	packet_unshare(pkt);
 	if (mc->first)
 		walk(mc);
 }

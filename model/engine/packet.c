@@ -114,6 +114,8 @@ void packet_free(struct packet *pkt)
 
 	if (pkt->rx_buffered)
 		link_port_return_credits(pkt->hca, pkt);
+	else if (__builtin_expect(pkt->shares != NULL, 0))
+		packet_unshare(pkt->shares);
 	pkt->next = pool->free;
 	pool->free = pkt;
 	pool->in_use--;
@@ -129,8 +131,22 @@ void packet_copy(struct packet *to, const struct packet *from)
 	to->next = next;
 	to->pool = pool;
 	to->rx_buffered = to->lent = false;
+	to->shares = NULL;
+	to->sharers = 0;
 	to->wire = to->buf + (from->wire - from->buf);
 	memcpy(to->wire, from->wire, from->len);
+}
+
+void packet_share(struct packet *copy, struct packet *pkt)
+{
+	copy->shares = pkt;
+	pkt->sharers++;
+}
+
+void packet_unshare(struct packet *pkt)
+{
+	if (!pkt->sharers--)
+		packet_free(pkt);
 }
 
 size_t packet_pool_footprint(const struct hca *hca)

@@ -42,6 +42,8 @@ struct packet {
 	bool lent;        /* its bytes to the trace record of its leaving, until it arrives */
 	bool resent;
 	uint8_t static_rate; /* sender: of its path, as in qp_path.static_rate; 0: none, or done */
+	uint16_t sharers;    /* copies that hold its space of the buffer too */
+	struct packet *shares; /* a multicast member's copy: the packet whose space it holds */
 	unsigned hold;       /* fault plan: later packets that are to pass it first */
 	const char *fault;   /* what a fault plan did, for traces; NULL mostly */
 	uint64_t sent_ps;    /* last bit left the sender */
@@ -86,6 +88,10 @@ void packet_free(struct packet *pkt);
 /* A second packet with the same bytes: duplicated by a fault plan, or delivered to a further
  * multicast member. */
 void packet_copy(struct packet *to, const struct packet *from);
+/* The copy holds the place of a received packet in the port's buffer too. That packet is freed when
+ * packet_unshare() has been called for it and all its copies have been freed. */
+void packet_share(struct packet *copy, struct packet *pkt);
+void packet_unshare(struct packet *pkt);
 size_t packet_pool_footprint(const struct hca *hca);
 unsigned packet_pool_in_use(const struct hca *hca);
 
