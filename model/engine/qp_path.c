@@ -46,13 +46,21 @@ grh_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 	       gid_is(grh_sgid_cptr(grh), be64_load(peer), be64_load(peer + GUID_AT));
 }
 
-/* Port and addresses, as the QP sends them, the other way round (IBA 9.6.1.5). */
+/* To the LID of the port that the path leaves by; it is one of the port's own. */
+static bool path_bits_fit(const struct port_config *port, const struct lrh *lrh,
+			  const struct qp_path *path)
+{
+	return !((lrh_get_dlid(lrh) ^ qp_path_get_path_bits(path)) & ((1u << port->lmc) - 1));
+}
+
+/* Port and addresses, both LIDs, as the QP sends them, the other way round (IBA 9.6.1.5). */
 static bool came_on(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 {
 	const struct lrh *lrh = (const struct lrh *)(const void *)pkt->wire;
 
 	return pkt->port == qp_path_get_port(path) + 1 &&
 	       lrh_get_slid(lrh) == qp_path_get_rlid(path) &&
+	       path_bits_fit(link_port_config(hca, pkt->port), lrh, path) &&
 	       (__builtin_expect(!(pkt->grh_off | qp_path_get_grh(path)), 1) ||
 		grh_fits(hca, pkt, path));
 }
