@@ -236,7 +236,8 @@ void soak_run(struct tb *tb)
 			end_faults(&s);
 		pass_held(&s);
 		pass_time(CFG_US(SETTLE_US));
-		soak_poll(&s);
+		while (soak_poll(&s))
+			;
 		soak_take_events(&s);
 		for (unsigned i = 0; i < s.pairs && still_right(); i++)
 			soak_judge_pair(&s, i);

@@ -121,6 +121,7 @@ struct soak {
 	struct soak_end ends[TB_ENDS];
 	uint64_t posted, next_change, changes;
 	uint64_t progress_ps; /* of the last completion */
+	uint64_t polled_ps;   /* every completion of before then has been taken */
 	size_t window_bytes, memory_bytes;
 	bool came; /* a completion event */
 };

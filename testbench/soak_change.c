@@ -173,7 +173,7 @@ bool soak_advance_pairs(struct soak *s)
 			p->state = SOAK_SETTLING;
 			p->settled_ps =
 				now + CFG_US(p->break_it || p->windowed ? SETTLE_US : LAND_US);
-		} else if (p->state == SOAK_SETTLING && now >= p->settled_ps) {
+		} else if (p->state == SOAK_SETTLING && s->polled_ps >= p->settled_ps) {
 			end_change(s, i);
 			any = true;
 		} else if (p->state == SOAK_STOPPED && soak_qp_at(s, p->stopped, i)->drained) {

@@ -459,7 +459,8 @@ static void take(struct soak_end *e, const struct drv_wc *wc)
 
 bool soak_poll(struct soak *s)
 {
-	bool any = soak_loose_poll(s);
+	const uint64_t from = tb_now(s->tb);
+	bool any = soak_loose_poll(s), rest = false;
 
 	for (unsigned k = 0; k < TB_ENDS * SOAK_CQS && tb_right(s->tb); k++) {
 		struct soak_end *e = &s->ends[k / SOAK_CQS];
@@ -471,7 +472,10 @@ bool soak_poll(struct soak *s)
 		for (int i = 0; i < n && tb_right(s->tb); i++)
 			take(e, &wc[i]);
 		any |= n > 0;
+		rest |= n == POLL_MAX;
 	}
+	if (!rest)
+		s->polled_ps = from;
 	if (any)
 		s->progress_ps = tb_now(s->tb);
 	return any;
