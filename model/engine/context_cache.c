@@ -129,7 +129,7 @@ static void set_shrink(struct context_cache *cache, enum context_use use, struct
 	while (line && set->count >= cache->uses[use].room) {
 		struct context_line *before = line->lru[tag].prev;
 
-		if (!line->pins[tag])
+		if (!line->pins[tag] && !line->keeps)
 			tag_evict(cache, line, tag);
 		line = before;
 	}
@@ -173,6 +173,8 @@ static void line_filled(struct context_line *line, int status)
 	line->waiters = (struct waiter_queue){0};
 	for (w = waiters.first; w; w = w->next)
 		w->in = &waiters;
+	if (line->present)
+		keep_for_all(&cache->keeps, &line->keeps, &waiters);
 	context_line_settle(cache, line);
 	waiter_queue_wake(&waiters);
 }

@@ -8,10 +8,10 @@
  * sending, receiving, completions. The receive unit goes on when a miss for receiving is over.
  *
  * Replacement: a hash of the number names a set of `ways` lines; of these the least recently used.
- * A line whose read is under way stands in a miss buffer and takes its place when it is there; a
- * pinned line stays, if need be beyond the number of entries. A changed line that goes is written
- * first and serves as a hit until it has landed. A QP line that one use has and the other asks for
- * costs that use its DMA read, and keeps its bytes.
+ * A line whose read is under way stands in a miss buffer and takes its place when it is there; one
+ * that is pinned, or kept for a waiter (keep.h), stays, if need be beyond the number of entries. A
+ * changed line that goes is written first and serves as a hit until it has landed. A QP line that
+ * one use has and the other asks for costs that use its DMA read, and keeps its bytes.
  */
 #ifndef MODEL_ENGINE_CONTEXT_CACHE_H
 #define MODEL_ENGINE_CONTEXT_CACHE_H

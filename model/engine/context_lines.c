@@ -119,6 +119,7 @@ void context_line_settle(struct context_cache *cache, struct context_line *line)
 {
 	if (line_busy(line))
 		return;
+	keep_line_gone(&line->keeps);
 	unhash(cache, line);
 	line->hash_next = cache->free[line->kind];
 	cache->free[line->kind] = line;
@@ -167,6 +168,7 @@ void context_line_drop(struct context_cache *cache, struct context_line *line)
 		context_tag_drop(cache, line, tag);
 	line->dirty = 0;
 	line->failures = 0;
+	keep_line_gone(&line->keeps);
 	if ((line->filling || line->writing) && !line->orphan) {
 		unhash(cache, line);
 		line->orphan = true;
@@ -180,6 +182,7 @@ void context_line_drop(struct context_cache *cache, struct context_line *line)
 static void line_free(struct context_line *line)
 {
 	waiter_queue_clear(&line->waiters);
+	keep_line_gone(&line->keeps);
 	while (line->flushes) {
 		struct flush *f = line->flushes;
 
@@ -226,6 +229,7 @@ void context_cache_destroy(struct context_cache *cache)
 	if (!cache)
 		return;
 	cache_empty(cache);
+	keep_pool_free(&cache->keeps);
 	free(cache->sets);
 	free(cache->buckets);
 	free(cache);
@@ -233,5 +237,5 @@ void context_cache_destroy(struct context_cache *cache)
 
 size_t context_cache_footprint(const struct hca *hca)
 {
-	return hca->context_cache->footprint;
+	return hca->context_cache->footprint + hca->context_cache->keeps.footprint;
 }

@@ -12,6 +12,7 @@
 #include "model/engine/context_cache.h"
 #include "model/engine/engine.h"
 #include "model/engine/icm.h"
+#include "model/engine/keep.h"
 
 enum {
 	CONTEXT_USES = CONTEXT_SRQ + 1,
@@ -52,6 +53,7 @@ struct context_line {
 	uint64_t miss_ps; /* its read was begun */
 	uint8_t end;      /* enum miss_end, whose queue reads it */
 	struct waiter_queue waiters;
+	struct keep *keeps; /* for whom it stays */
 	struct flush *flushes;
 	struct dma read, write;
 	unsigned n_read_frags;
@@ -94,6 +96,7 @@ struct context_cache {
 	bool held;
 	uint32_t held_key;
 	struct waiter_queue held_waiters;
+	struct keep_pool keeps;
 	size_t footprint;
 	uint8_t scratch[LONGEST]; /* where bytes go that are there already */
 };

@@ -48,6 +48,14 @@ void waiter_queue_wake(struct waiter_queue *q)
 		w->wake(w);
 }
 
+void waiter_queue_wake_first(struct waiter_queue *q)
+{
+	struct waiter *w = waiter_queue_pop(q);
+
+	if (w)
+		w->wake(w);
+}
+
 static void waiter_queue_remove(struct waiter_queue *q, struct waiter *w)
 {
 	struct waiter **link = &q->first, *before = NULL;

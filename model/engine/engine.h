@@ -89,6 +89,7 @@ struct waiter {
 	struct waiter *next;
 	void (*wake)(struct waiter *w);
 	struct waiter_queue *in; /* where it stands; NULL: nowhere */
+	struct keep *kept;       /* what it has waited for and not used yet: keep.h */
 };
 
 struct waiter_queue {
@@ -98,6 +99,8 @@ struct waiter_queue {
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
 /* Takes all out first, then wakes them in order. */
 void waiter_queue_wake(struct waiter_queue *q);
+/* The one that has stood there longest. */
+void waiter_queue_wake_first(struct waiter_queue *q);
 /* Takes it out of whatever queue it stands in: its owner goes away. */
 void waiter_cancel(struct waiter *w);
 /* Forgets all without waking: reset. */

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRESH_SCAN = 16 }; /* lines looked at from the cold end for one that has been used */
-
 static void misses_start(struct miss_server *server);
 
 void line_cache_init(struct line_cache *cache, uint32_t room)
@@ -93,6 +91,7 @@ void line_cache_drop(struct line_cache *cache, struct cache_line *line)
 	if (line->ready)
 		lru_remove(cache, line);
 	line->ready = false;
+	keep_line_gone(&line->keeps);
 	unhash(cache, line);
 	if (line->filling) {
 		line->orphan = true;
@@ -103,17 +102,20 @@ void line_cache_drop(struct line_cache *cache, struct cache_line *line)
 	line_release(cache, line);
 }
 
-static void evict(struct line_cache *cache)
+/* Room for one more line, unless those that are kept take it all. */
+static void make_room(struct line_cache *cache)
 {
 	struct cache_line *line = cache->last;
-	unsigned left = FRESH_SCAN;
 
-	while (line && line->fresh && left--)
-		line = line->prev;
-	if (!line || line->fresh)
-		line = cache->last;
-	++*cache->evictions;
-	line_cache_drop(cache, line);
+	while (line && cache->count >= cache->room) {
+		struct cache_line *before = line->prev;
+
+		if (!line->keeps) {
+			++*cache->evictions;
+			line_cache_drop(cache, line);
+		}
+		line = before;
+	}
 }
 
 static void line_filled(struct cache_line *line, int status)
@@ -134,10 +136,10 @@ static void line_filled(struct cache_line *line, int status)
 	} else if (!status) {
 		if (cache->filled)
 			cache->filled(line);
-		while (cache->count >= cache->room)
-			evict(cache);
-		line->ready = line->fresh = true;
+		make_room(cache);
+		line->ready = true;
 		lru_push(cache, line);
+		keep_for_all(&cache->keeps, &line->keeps, &waiters);
 	}
 	waiter_queue_wake(&waiters);
 }
@@ -250,6 +252,7 @@ static void lines_free(struct cache_line **list)
 
 		*list = line->hash_next;
 		waiter_queue_clear(&line->waiters);
+		keep_line_gone(&line->keeps);
 		free(line);
 	}
 }
@@ -268,6 +271,7 @@ void line_cache_reset(struct line_cache *cache)
 void line_cache_free(struct line_cache *cache)
 {
 	line_cache_reset(cache);
+	keep_pool_free(&cache->keeps);
 	free(cache->buckets);
 	cache->buckets = NULL;
 }

@@ -1,13 +1,14 @@
 /*
  * A read-through cache of pieces of ICM, as translate has two: entries found by (ICM address,
- * owner), read by DMA one or a few at a time, least recently used replaced. Nothing is written
- * back: whoever changes an entry writes it through.
+ * owner), read by DMA one or a few at a time, least recently used replaced, but none that is kept
+ * for a waiter. Nothing is written back: whoever changes an entry writes it through.
  */
 #ifndef MODEL_ENGINE_LINE_CACHE_H
 #define MODEL_ENGINE_LINE_CACHE_H
 
 #include "model/engine/engine.h"
 #include "model/engine/icm.h"
+#include "model/engine/keep.h"
 #include "model/engine/pcie.h"
 
 struct line_cache;
@@ -19,10 +20,10 @@ struct cache_line {
 	uint64_t icm;
 	uint32_t owner;
 	bool ready, filling;
-	bool fresh;        /* nobody has used it since it was read */
 	bool orphan;       /* dropped while it is being read */
 	uint16_t failures; /* waiters that are still to be told that the read failed */
 	struct waiter_queue waiters;
+	struct keep *keeps; /* for whom it stays */
 	struct dma dma;
 	struct dma_frag frags[ICM_MAX_FRAGS];
 	unsigned n_frags;
@@ -31,7 +32,8 @@ struct cache_line {
 /* Misses served at a time, shared by the caches of a stage. */
 struct miss_server {
 	uint64_t limit, latency_ps;
-	uint64_t *waits, *busy_ps; /* counters: misses that waited for an earlier one, time of reads */
+	uint64_t *waits,
+		*busy_ps; /* counters: misses that waited for an earlier one, time of reads */
 	uint32_t active;
 	struct cache_line *first, *last;
 };
@@ -41,14 +43,15 @@ struct line_cache {
 	struct miss_server *server;
 	const char *what;
 	void (*filled)(struct cache_line *line); /* bytes are there; may be NULL */
-	uint64_t *evictions;			 /* counter */
+	uint64_t *evictions;                     /* counter */
 	uint32_t room, count;
 	uint32_t line_size, bytes,
 		len; /* of the owner's struct; where in it the bytes are, and how many */
 	struct cache_line **buckets;
-	uint32_t mask, hashed; /* of the buckets; lines in them */
+	uint32_t mask, hashed;           /* of the buckets; lines in them */
 	struct cache_line *first, *last; /* most recently used first */
 	struct cache_line *free, *orphans;
+	struct keep_pool keeps;
 	size_t footprint;
 };
 
@@ -92,7 +95,6 @@ static inline struct cache_line *line_cache_get(struct line_cache *cache, uint64
 		if (cache->first != line)
 			line_cache_touch(cache, line);
 	}
-	line->fresh = false;
 	return line;
 }
 

@@ -1,5 +1,6 @@
 /* See object_lane.h. */
 #include "model/engine/object_lane.h"
+#include "model/engine/keep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void lane_release(struct lane *lane)
 		link = &(*link)->hash_next;
 	*link = lane->hash_next;
 	waiter_cancel(&lane->waiter);
+	waiter_done(&lane->waiter);
 	lane->hash_next = table->free;
 	table->free = lane;
 	table->count--;
@@ -90,8 +92,10 @@ void lane_run(struct lane *lane)
 	while (lane->first) {
 		struct lane_job *job = lane_pop(lane);
 
-		if (lane->table->step(lane, job) != -EAGAIN)
+		if (lane->table->step(lane, job) != -EAGAIN) {
+			waiter_done(&lane->waiter);
 			continue;
+		}
 		job->next = lane->first;
 		lane->first = job;
 		if (!lane->last)

@@ -6,6 +6,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/icm.h"
+#include "model/engine/keep.h"
 #include "model/engine/memory_key.h"
 #include "model/engine/processor_priv.h"
 #include "model/engine/qp.h"
@@ -241,6 +242,8 @@ void processor_object_wake(struct waiter *w)
 		object_invalidate(p);
 	else
 		object_test(p);
+	if (!w->in)
+		waiter_done(w);
 }
 
 /* Multicast groups are not cached: all there is of them is the valid bit. */

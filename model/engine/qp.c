@@ -5,6 +5,7 @@
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
 #include "model/engine/icm.h"
+#include "model/engine/keep.h"
 #include "model/engine/packet.h"
 #include "model/engine/qp_path.h"
 #include "model/engine/retry.h"
@@ -101,6 +102,7 @@ static void qp_forget(struct qp *qp)
 		at = &(*at)->hash_next;
 	*at = qp->hash_next;
 	waiter_cancel(&qp->waiter);
+	waiter_done(&qp->waiter);
 	qp->hash_next = qps->free;
 	qps->free = qp;
 	qps->active--;
@@ -387,7 +389,12 @@ static void qp_wake(struct waiter *w)
 	qp = qp_find(hca, qpn);
 	if (qp && qp->resume_pending)
 		resume(qp);
-	qp_settle_number(hca, qpn);
+	qp = qp_find(hca, qpn);
+	if (!qp)
+		return;
+	if (!w->in)
+		waiter_done(w);
+	qp_settle(qp);
 }
 
 /* --- paths --- */

@@ -21,11 +21,12 @@ enum qp_stop { QP_STOP_NONE, QP_STOP_QUIESCE, QP_STOP_INVALIDATE };
 
 struct qp {
 	struct hca *hca;
-	uint32_t qpn;   /* full 24-bit number */
-	bool quiescing; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step is begun */
-	uint8_t stop;   /* enum qp_stop: what waits for both halves to come to rest */
+	uint32_t qpn;       /* full 24-bit number */
+	bool quiescing : 1; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step is
+			       begun */
 	/* qp_error(), qp_resume() that waits for the context or is under way. */
-	bool error_pending, resume_pending;
+	bool error_pending : 1, resume_pending : 1;
+	uint8_t stop; /* enum qp_stop: what waits for both halves to come to rest */
 	uint8_t error_state, error_event;
 	struct qp *hash_next;
 	void (*quiet)(void *arg, int status);

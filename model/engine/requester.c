@@ -2,6 +2,7 @@
 #include "model/engine/requester.h"
 
 #include "model/engine/event_queue.h"
+#include "model/engine/keep.h"
 #include "model/engine/link_port.h"
 #include "model/engine/packet.h"
 #include "model/engine/requester_impl.h"
@@ -91,10 +92,14 @@ static void response_waiter_wake(struct waiter *w)
 	struct qp *qp = qp_of_send(
 		(struct qp_send *)((char *)w - offsetof(struct qp_send, response_waiter)));
 
-	if (qp_is_stopped(qp)) /* requester_resume() does it */
+	if (qp_is_stopped(qp)) { /* requester_resume() does it */
+		waiter_done(w);
 		return;
+	}
 	requester_response_run(qp);
 	requester_progress(qp, 0);
+	if (!w->in)
+		waiter_done(w);
 	qp_settle(qp);
 }
 
@@ -122,6 +127,8 @@ void requester_drop(struct qp *qp)
 	scheduler_remove(qp);
 	waiter_cancel(&send->waiter);
 	waiter_cancel(&send->response_waiter);
+	waiter_done(&send->waiter);
+	waiter_done(&send->response_waiter);
 	retry_forget(qp);
 	wqe_fetch_release(qp);
 	free_list(&send->out_first);
@@ -547,12 +554,14 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
 		s.busy_ps = 0;
 		if (!step(&s, s.held ? SEND_RESUME : SEND_BEGIN))
 			break;
+		waiter_done(&qp->send.waiter);
 		/* a step that takes no time has been done all the same */
 		busy_ps += s.busy_ps ? s.busy_ps : 1;
 	}
-	if (__builtin_expect(qp->send.wqe_wants & WQE_SENDS &&
-				     qp->send.state != SEND_WAIT_MEMORY,
-			     0))
-		wqe_fetch_unwant(qp, WQE_SENDS);
+	if (qp->send.state != SEND_WAIT_MEMORY) {
+		waiter_done(&qp->send.waiter);
+		if (__builtin_expect(qp->send.wqe_wants & WQE_SENDS, 0))
+			wqe_fetch_unwant(qp, WQE_SENDS);
+	}
 	return busy_ps;
 }

@@ -93,18 +93,18 @@ struct qp_send {
 	uint8_t wqe_wants; /* enum wqe_user, of which there is a line that was read for them */
 	bool loaded;                  /* cursors are those of the context */
 	bool started; /* a doorbell has been rung and the queue not been found empty since */
-	bool rung;    /* a doorbell since the last read of the queue was issued */
-	bool uar_pending, bf_pending; /* a doorbell, a BlueFlame write waits for the context */
-	bool bf_known; /* only BlueFlame writes, in order, announced what has not been started */
-	bool end_seen; /* the last read ahead found WQE `ahead_end` not posted */
-	bool missing;  /* a unit stands still until its context has been read */
+	bool rung : 1; /* a doorbell since the last read of the queue was issued */
+	bool uar_pending : 1, bf_pending : 1; /* a doorbell, a BlueFlame write waits for the context */
+	bool bf_known : 1; /* only BlueFlame writes, in order, announced what has not been started */
+	bool end_seen : 1; /* the last read ahead found WQE `ahead_end` not posted */
+	bool missing : 1; /* a unit stands still until its context has been read */
 	bool flushing;
 	bool reliable;
-	bool rnr_wait;
-	bool expired;   /* the timer ran out while firmware had the context */
-	bool rate_wait; /* for its path's static rate, until timer.at_ps */
-	bool implied_nak; /* gone back by an implied NAK, no progress since */
-	bool credits;     /* the responder gives credits */
+	bool rnr_wait : 1;
+	bool expired : 1; /* the timer ran out while firmware had the context */
+	bool rate_wait : 1; /* for its path's static rate, until timer.at_ps */
+	bool implied_nak : 1; /* gone back by an implied NAK, no progress since */
+	bool credits : 1; /* the responder gives credits */
 	struct send_wqe window[SEND_WINDOW];
 };
 

@@ -6,6 +6,7 @@
  * arrived. But data of a READ or atomic comes only by its own responses: an acknowledge behind data
  * that is missing tells that it was lost (implied NAK).
  */
+#include "model/engine/keep.h"
 #include "model/engine/link_port.h"
 #include "model/engine/packet.h"
 #include "model/engine/port_note.h"
@@ -414,6 +415,7 @@ void requester_response_run(struct qp *qp)
 
 		if (respond(&r) == -EAGAIN)
 			return;
+		waiter_done(&send->response_waiter);
 		send->response_first = next;
 		if (!next)
 			send->response_last = NULL;

@@ -5,6 +5,7 @@
 
 #include "model/engine/cqe_write.h"
 #include "model/engine/event_queue.h"
+#include "model/engine/keep.h"
 #include "model/engine/link_port.h"
 #include "model/engine/memory_key.h"
 #include "model/engine/port_note.h"
@@ -429,6 +430,7 @@ static enum resp_state resp_refuse_state(struct resp_run *x)
 static enum resp_state resp_done(struct resp_run *x)
 {
 	x->r->current = NULL;
+	waiter_done(&x->r->waiter);
 	if (!(x->pkt->mark & MARK_LANDING))
 		packet_free(x->pkt);
 	x->pkt = NULL;
@@ -502,6 +504,8 @@ static void responder_run(struct qp *qp)
 	if (hca_traces(qp->hca, TP_RESP_STATE) && r->state != RESP_NEXT)
 		trace_waiting(&x);
 	r->running = false;
+	if (r->state == RESP_NEXT)
+		waiter_done(&r->waiter);
 }
 
 void responder_settle(struct qp *qp)
@@ -592,6 +596,8 @@ void responder_drop(struct qp *qp)
 	event_cancel(qp->hca->core, &r->timer);
 	waiter_cancel(&r->waiter);
 	waiter_cancel(&r->out_waiter);
+	waiter_done(&r->waiter);
+	waiter_done(&r->out_waiter);
 	if (r->current && !(r->current->mark & MARK_LANDING))
 		packet_free(r->current);
 	packet_queue_free(&r->in);

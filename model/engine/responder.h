@@ -47,18 +47,18 @@ struct qp_receive {
 	uint32_t record_srqn;     /* whose record was read last: an SRQ, or RECORD_OF_RQ */
 	uint8_t state;            /* enum resp_state */
 	uint8_t verdict;          /* enum verdict, of the request in the machine */
-	bool running, pumping;
-	bool flushing;     /* the receive queue is to be flushed */
-	bool flushed;      /* stands in hca.flushed */
-	bool ack_due;      /* an ACK waits for the context */
-	bool broken;       /* no answer leaves any more: the NAK of one that failed was the last
+	bool running : 1, pumping : 1;
+	bool flushing : 1; /* the receive queue is to be flushed */
+	bool flushed : 1;  /* stands in hca.flushed */
+	bool ack_due : 1;  /* an ACK waits for the context */
+	bool broken : 1;   /* no answer leaves any more: the NAK of one that failed was the last
 			      packet of this connection, or firmware has taken the QP to ERR */
-	bool in_error;     /* the QP is in ERR: it has been flushed */
-	bool record_asked; /* the machine waits for the record read last; else it was read ahead of
-			      need */
-	bool record_fresh, record_failed, ring_fresh, ring_failed;
-	bool fetching; /* a WQE of an SRQ is being read: slot, and the SRQ's count when it was begun
-			*/
+	bool in_error : 1; /* the QP is in ERR: it has been flushed */
+	bool record_asked : 1; /* the machine waits for the record read last; else it was read ahead
+				  of need */
+	bool record_fresh : 1, record_failed : 1, ring_fresh : 1, ring_failed : 1;
+	bool fetching : 1; /* a WQE of an SRQ is being read: slot, and the SRQ's count when it was
+			      begun */
 	uint16_t fetch_slot, fetch_count;
 	uint32_t fetch_srqn;
 	uint16_t record_value;

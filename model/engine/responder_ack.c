@@ -3,6 +3,7 @@
  * leaves in the order of the requests. */
 #include "model/engine/responder_internal.h"
 
+#include "model/engine/keep.h"
 #include "model/engine/link_port.h"
 #include "model/engine/scheduler.h"
 
@@ -161,10 +162,13 @@ void responses_pump(struct qp *qp)
 			} else if (!read_job_has_room(qp, job) || !read_job_step(qp, job)) {
 				break;
 			}
+			waiter_done(&r->out_waiter);
 			if (!out_send(qp))
 				break;
 		}
 	}
+	if (!r->out_waiter.in)
+		waiter_done(&r->out_waiter);
 	r->pumping = false;
 }
 

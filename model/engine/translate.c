@@ -19,9 +19,6 @@ enum {
 			      ACCESS_* stand in the same order */
 	ACCESS_ALL = (1 << 5) - 1,
 	PD_MASK = (1 << 17) - 1,
-	MIN_MPTS = 3,      /* needed at once: a window, its region and the one it had */
-	MIN_MTT_LINES = 8, /* with fewer, lines go before those who wait for them have run, and a
-			      connection's retries are used up */
 };
 
 #define QUEUE_OWNER   0x80000000u
@@ -100,15 +97,12 @@ struct translate *translate_create(struct hca *hca)
 {
 	const struct hca_params *p = hca->params;
 	struct translate *t = calloc(1, sizeof(*t));
-	uint32_t per_line = 1, lines;
+	uint32_t per_line = 1;
 
 	if (!t)
 		abort();
 	while (per_line * 2 <= p->translate_mtt_line)
 		per_line *= 2;
-	lines = (uint32_t)((p->translate_mtt_entries + per_line - 1) / per_line);
-	if (lines < MIN_MTT_LINES)
-		lines = MIN_MTT_LINES;
 	t->hca = hca;
 	t->mtt_mask = per_line * MTT_SIZE - 1;
 	t->server = (struct miss_server){.limit = p->translate_misses,
@@ -131,10 +125,9 @@ struct translate *translate_create(struct hca *hca)
 		.line_size = (uint32_t)(sizeof(struct mtt_line) + per_line * MTT_SIZE),
 		.bytes = offsetof(struct mtt_line, bytes),
 		.len = per_line * MTT_SIZE};
-	line_cache_init(&t->mpts, p->translate_mpt_entries < MIN_MPTS
-					  ? MIN_MPTS
-					  : (uint32_t)p->translate_mpt_entries);
-	line_cache_init(&t->mtts, lines);
+	line_cache_init(&t->mpts, (uint32_t)p->translate_mpt_entries);
+	line_cache_init(&t->mtts,
+			(uint32_t)((p->translate_mtt_entries + per_line - 1) / per_line));
 	return t;
 }
 
@@ -284,7 +277,6 @@ mpt_find(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt)
 		if (!line)
 			return mpt_miss(hca, key, index, w);
 	}
-	line->fresh = false;
 	hca->stats.translate_mpt_hits++;
 	*mpt = (struct mpt *)line;
 	return 0;
@@ -578,6 +570,8 @@ void translate_mpt_changed(struct hca *hca, uint32_t key)
 
 size_t translate_footprint(const struct hca *hca)
 {
-	return sizeof(*hca->translate) + hca->translate->mpts.footprint +
-	       hca->translate->mtts.footprint;
+	const struct translate *t = hca->translate;
+
+	return sizeof(*t) + t->mpts.footprint + t->mpts.keeps.footprint + t->mtts.footprint +
+	       t->mtts.keeps.footprint;
 }

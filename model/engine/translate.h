@@ -2,7 +2,7 @@
  * Keys and addresses: MPT entries with their checks, MTT entries, each with a cache; a miss is a
  * DMA read from ICM. Time: [hca.translate] entries, latencies, misses served at a time (both kinds
  * together). A miss costs miss_latency and a DMA read; the hit latency is for the caller to add.
- * Least recently used goes first, but not before its waiter has used it.
+ * Least recently used goes first, but nothing before its waiter has used it and says waiter_done().
  *
  * MTT lines are cached for one owner (an MPT, a queue buffer): entries that stand in the same line
  * of ICM but belong to an object that is made later are read then.
@@ -66,11 +66,11 @@ void translate_drop_queues(struct hca *hca);
 void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len);
 
 /*
- * An access is at most one packet's: all its entries must be in the caches at once.
+ * An access is at most one packet's: all its entries are in the caches at once.
  *
  * Checks the whole access and translates it to bus fragments (adjacent pages that are contiguous on
  * the bus are joined). Appends to frags[*n], up to room. 0; -EAGAIN (waiter queued, nothing
- * appended; what was read so far stays cached until the caller has tried again); -ENOSPC; a
+ * appended; what was read for the waiter stays cached until waiter_done()); -ENOSPC; a
  * TRANSLATE_* value; -EFAULT (ICM not mapped: reported).
  */
 int translate_access(struct hca *hca, const struct access *access, struct waiter *w,

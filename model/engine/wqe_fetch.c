@@ -45,29 +45,27 @@ static void link_oldest(struct wqe_fetch *wf, struct wqe_line *line)
 	wf->oldest = line;
 }
 
-/* Nobody waits for it any more: there is room for another read. By an event: who takes a WQE is in
- * the middle of a step. */
-static void wanted_end(struct wqe_fetch *wf)
-{
-	wf->n_wanted--;
-	if (wf->reads_first && !event_is_set(&wf->room_event))
-		event_set(wf->hca->core, &wf->room_event, hca_now(wf->hca));
-}
-
 void wqe_line_want(struct wqe_fetch *wf, struct wqe_line *line, enum wqe_user user)
 {
 	line->qp->send.wqe_wants |= user;
 	wf->n_wanted += !line->wanted;
+	wf->n_wanted_responses += user == WQE_RESPONSES && !(line->wanted & WQE_RESPONSES);
 	line->wanted |= user;
 }
 
+/* There may be room for another read then: by an event, for who takes a WQE is in the middle of a
+ * step. */
 static void line_unwant(struct wqe_fetch *wf, struct wqe_line *line, unsigned users)
 {
-	if (!(line->wanted & users))
+	const unsigned ended = line->wanted & users;
+
+	if (!ended)
 		return;
 	line->wanted &= ~users;
-	if (!line->wanted)
-		wanted_end(wf);
+	wf->n_wanted -= !line->wanted;
+	wf->n_wanted_responses -= !!(ended & WQE_RESPONSES);
+	if (wf->reads_first && !event_is_set(&wf->room_event))
+		event_set(wf->hca->core, &wf->room_event, hca_now(wf->hca));
 }
 
 /* It is nobody's any more; its place in the order of use stays. */
@@ -164,7 +162,7 @@ struct wqe_line *wqe_line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t inde
 static void lines_link(struct wqe_fetch *wf)
 {
 	wf->newest = wf->oldest = NULL;
-	wf->n_wanted = 0;
+	wf->n_wanted = wf->n_wanted_responses = 0;
 	memset(wf->buckets, 0, ((size_t)wf->hash_mask + 1) * sizeof(*wf->buckets));
 	for (unsigned i = 0; i < wf->n_lines; i++) {
 		wf->lines[i].qp = NULL;
@@ -279,7 +277,7 @@ static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 	if (!send->ahead_count || send->bf_known || send->wqe_reads[SLOT_AHEAD] ||
 	    2u * (uint16_t)(send->ahead_end - index) > send->ahead_count)
 		return;
-	if (!wqe_read_has_room(wf))
+	if (!wqe_read_has_room(wf, SLOT_AHEAD))
 		qp->hca->stats.wqe_fetch_waits++;
 	else
 		wqe_read_start(qp, qpc, send->ahead_end, SLOT_AHEAD, NULL);
@@ -307,7 +305,7 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 	if (line) {
 		line_touch(wf, line);
 		qp->hca->stats.wqe_fetch_hits += !line->wanted;
-		if (send->wqe_wants & user)
+		if (send->wqe_wants & user && !(line->wanted & user))
 			wqe_fetch_unwant(qp, user);
 		bytes = wqe_ctrl_get_ds((const struct wqe_ctrl *)line->bytes) * WQE_UNIT;
 		*wqe = line->bytes;

@@ -9,10 +9,12 @@
  * what the last one found is begun to be used. A WQE that is needed once more (resending, READ
  * responses) and has gone is read alone.
  *
- * What was read for somebody stays until he has looked again, so that however few are held everyone
- * comes to his turn: a read to send from begins when it will find a line that nobody waits for; that
- * of a response takes one from a sender, who reads again. Responses wait for no sender: they hold
- * the receive buffer that the peer's link, and so its senders, wait for.
+ * What was read for somebody stays until he is done with it: until his packet is built or his
+ * response written, however long translations take. So everyone comes to his turn, however few are
+ * held: a read to send from begins when it will find a line that nobody waits for; that of a
+ * response when it will find one that no other response waits for, and takes it from a sender, who
+ * reads again. Responses wait for no sender: they hold the receive buffer that the peer's link, and
+ * so its senders, wait for.
  */
 #ifndef MODEL_ENGINE_WQE_FETCH_H
 #define MODEL_ENGINE_WQE_FETCH_H
@@ -56,7 +58,7 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 		   struct waiter *w, const uint8_t **wqe, unsigned *len);
 /* A WQE that came by BlueFlame: held if there is room; it is in memory too. */
 void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len);
-/* The user has looked, and waits for something else than memory: what was read for him may go. */
+/* The user is done, or waits for something else than memory: what was read for him may go. */
 void wqe_fetch_unwant(struct qp *qp, enum wqe_user user);
 /* It has completed: its place is free for others. */
 void wqe_fetch_done(struct qp *qp, uint16_t index);

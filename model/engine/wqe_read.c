@@ -1,6 +1,7 @@
 /* Reads of send WQEs: their turn, their translation, what the owner bits say. See wqe_fetch.h. */
 #include "model/engine/wqe_state.h"
 
+#include "model/engine/keep.h"
 #include "model/engine/qp.h"
 #include "model/interface/queues.h"
 
@@ -25,6 +26,7 @@ static uint8_t *buffer_take(struct wqe_fetch *wf)
 
 static void read_give(struct wqe_read *r)
 {
+	waiter_done(&r->waiter);
 	r->qp = NULL;
 	r->next = r->wf->reads_free;
 	r->wf->reads_free = r;
@@ -56,7 +58,7 @@ void wqe_reads_reset(struct wqe_fetch *wf)
 	uint8_t *buffers = wf->bytes + (size_t)wf->n_lines * WQE_MAX_BYTES;
 
 	wf->reads_free = wf->reads_first = wf->reads_last = NULL;
-	wf->active = 0;
+	wf->active = wf->active_responses = 0;
 	for (struct wqe_read *r = wf->reads_all; r; r = r->next_all)
 		read_give(r);
 	wf->buffers_free = NULL;
@@ -131,8 +133,9 @@ static void read_done(struct dma *dma)
 		}
 	}
 	buffer_give(wf, r->bytes);
-	read_give(r);
 	wf->active--;
+	wf->active_responses -= r->slot == SLOT_RESPONSE;
+	read_give(r);
 	waiter_queue_wake(&r->waiters);
 	reads_start(wf);
 }
@@ -145,6 +148,7 @@ static void read_begin(struct wqe_read *r)
 	struct hca *hca = wf->hca;
 
 	wf->active++;
+	wf->active_responses += r->slot == SLOT_RESPONSE;
 	r->bytes = r->dma.buf = buffer_take(wf);
 	if (r->slot == SLOT_AHEAD)
 		r->qp->send.rung = false;
@@ -154,13 +158,13 @@ static void read_begin(struct wqe_read *r)
 		  .args = {r->dma.ready_ps, r->count});
 }
 
-/* Takes the read that begins next out of the line: the one that waited longest; while lines are
- * short, of a response. */
+/* Takes the read that begins next out of the line: the one that waited longest of those for which
+ * there is room. */
 static struct wqe_read *read_next(struct wqe_fetch *wf)
 {
 	struct wqe_read **at = &wf->reads_first, *before = NULL, *r;
 
-	while (*at && (*at)->qp && (*at)->slot != SLOT_RESPONSE && !wqe_read_has_room(wf)) {
+	while (*at && (*at)->qp && !wqe_read_has_room(wf, (*at)->slot)) {
 		before = *at;
 		at = &before->next;
 	}
@@ -229,6 +233,7 @@ static int read_translate(struct wqe_read *r)
 
 	if (err)
 		return err;
+	waiter_done(&r->waiter);
 	r->count = bytes > r->stride ? (uint16_t)(bytes / r->stride) : 1;
 	r->dma = (struct dma){.done = read_done,
 			      .frags = r->frags,
@@ -277,7 +282,7 @@ int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigne
 						(uint64_t)(index & (g.count - 1)) * g.stride,
 				      .log_page_size = qpc_get_log_page_size(qpc),
 				      .qpn = qp->qpn};
-	wf->hca->stats.wqe_fetch_waits += !wqe_read_has_room(wf);
+	wf->hca->stats.wqe_fetch_waits += !wqe_read_has_room(wf, slot);
 	err = read_translate(r);
 	if (err && err != -EAGAIN) {
 		read_give(r);

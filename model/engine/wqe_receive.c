@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 4 };
+enum { WAYS = 4 }; /* of a set; fewer where there are fewer in all */
 
 enum buffer_state { BUFFER_FREE, BUFFER_READING, BUFFER_FULL };
 
@@ -21,35 +21,96 @@ struct receive_buffer {
 	uint32_t qpn, stride, count;
 	uint64_t handed; /* a bit each: not to be handed out a second time */
 	uint8_t state;
-	bool wanted; /* read for somebody who has not fetched from it yet */
+	struct keep *keeps; /* for whom it was read, until one fetches from it or all give up */
 	int status;
 	struct dma_frag frags[WQE_FRAGS];
 	uint8_t bytes[WQE_MAX_BYTES];
 };
 
-/* --- life --- */
+/* The buffers that a hash of the place puts together, and who waits for one of them. */
+struct receive_set {
+	struct waiter_queue room;
+	struct receive_set *due_next;
+	bool due; /* room has been made, waiters are to be woken */
+};
+
+/* --- room --- */
+
+static bool buffer_is_spare(const struct receive_buffer *r)
+{
+	return r->state == BUFFER_FREE || (r->state == BUFFER_FULL && !r->keeps);
+}
+
+static bool set_has_room(const struct wqe_fetch *wf, const struct receive_set *set)
+{
+	const struct receive_buffer *r =
+		&wf->receives[(size_t)(set - wf->receive_sets) * wf->receive_ways];
+
+	for (unsigned i = 0; i < wf->receive_ways; i++)
+		if (buffer_is_spare(&r[i]))
+			return true;
+	return false;
+}
+
+/* As many as find room, those first who have waited longest; each once. */
+static void set_wake(const struct wqe_fetch *wf, struct receive_set *set)
+{
+	unsigned n = 0;
+
+	for (const struct waiter *w = set->room.first; w; w = w->next)
+		n++;
+	while (n-- && set_has_room(wf, set))
+		waiter_queue_wake_first(&set->room);
+}
 
 static void room_job(struct event *ev)
 {
 	struct wqe_fetch *wf =
 		(struct wqe_fetch *)((char *)ev - offsetof(struct wqe_fetch, receive_event));
 
-	waiter_queue_wake(&wf->receive_room);
+	while (wf->receive_sets_due) {
+		struct receive_set *set = wf->receive_sets_due;
+
+		wf->receive_sets_due = set->due_next;
+		set->due = false;
+		set_wake(wf, set);
+	}
 }
 
 /* By an event: who makes room is in the middle of a step, and holds pointers into caches. */
-static void room_made(struct wqe_fetch *wf)
+static void room_made(struct receive_buffer *r)
 {
-	if (wf->receive_room.first && !event_is_set(&wf->receive_event))
+	struct wqe_fetch *wf = r->wf;
+	struct receive_set *set = &wf->receive_sets[(size_t)(r - wf->receives) / wf->receive_ways];
+
+	if (!set->room.first || set->due)
+		return;
+	set->due = true;
+	set->due_next = wf->receive_sets_due;
+	wf->receive_sets_due = set;
+	if (!event_is_set(&wf->receive_event))
 		event_set(wf->hca->core, &wf->receive_event, hca_now(wf->hca));
 }
 
+static void keeps_ended(struct keep **keeps)
+{
+	room_made(
+		(struct receive_buffer *)((char *)keeps - offsetof(struct receive_buffer, keeps)));
+}
+
+/* --- life --- */
+
 void wqe_receive_create(struct wqe_fetch *wf)
 {
+	wf->receive_keeps.ended = keeps_ended;
 	wf->receive_event.job = room_job;
-	wf->n_receives = (unsigned)((wf->hca->params->wqe_fetch_receives + WAYS - 1) / WAYS * WAYS);
+	wf->n_receives = (unsigned)wf->hca->params->wqe_fetch_receives;
+	wf->receive_ways = wf->n_receives < WAYS ? wf->n_receives : WAYS;
+	wf->n_receives =
+		(wf->n_receives + wf->receive_ways - 1) / wf->receive_ways * wf->receive_ways;
 	wf->receives = calloc(wf->n_receives, sizeof(*wf->receives));
-	if (!wf->receives)
+	wf->receive_sets = calloc(wf->n_receives / wf->receive_ways, sizeof(*wf->receive_sets));
+	if (!wf->receives || !wf->receive_sets)
 		abort();
 	for (unsigned i = 0; i < wf->n_receives; i++)
 		wf->receives[i].wf = wf;
@@ -58,17 +119,25 @@ void wqe_receive_create(struct wqe_fetch *wf)
 void wqe_receive_destroy(struct wqe_fetch *wf)
 {
 	event_cancel(wf->hca->core, &wf->receive_event);
+	for (unsigned i = 0; i < wf->n_receives; i++)
+		keep_line_gone(&wf->receives[i].keeps);
+	keep_pool_free(&wf->receive_keeps);
 	free(wf->receives);
+	free(wf->receive_sets);
 }
 
 void wqe_receive_reset(struct wqe_fetch *wf)
 {
 	for (unsigned i = 0; i < wf->n_receives; i++) {
 		waiter_queue_clear(&wf->receives[i].waiters);
-		wf->receives[i].wanted = false;
+		keep_line_gone(&wf->receives[i].keeps);
 		wf->receives[i].state = BUFFER_FREE;
 	}
-	waiter_queue_clear(&wf->receive_room);
+	for (unsigned i = 0; i < wf->n_receives / wf->receive_ways; i++) {
+		waiter_queue_clear(&wf->receive_sets[i].room);
+		wf->receive_sets[i].due = false;
+	}
+	wf->receive_sets_due = NULL;
 	event_cancel(wf->hca->core, &wf->receive_event);
 }
 
@@ -82,13 +151,16 @@ void wqe_receive_drop(struct wqe_fetch *wf, uint32_t qpn)
 		r->qpn = UINT32_MAX;
 		if (r->state == BUFFER_FULL)
 			r->state = BUFFER_FREE;
-		r->wanted = false;
+		keep_line_gone(&r->keeps);
+		room_made(r);
 	}
 }
 
 size_t wqe_receive_footprint(const struct wqe_fetch *wf)
 {
-	return wf->n_receives * sizeof(*wf->receives);
+	return wf->n_receives * sizeof(*wf->receives) +
+	       wf->n_receives / wf->receive_ways * sizeof(*wf->receive_sets) +
+	       wf->receive_keeps.footprint;
 }
 
 /* --- reading --- */
@@ -98,29 +170,41 @@ static void receive_done(struct dma *dma)
 	struct receive_buffer *r =
 		(struct receive_buffer *)((char *)dma - offsetof(struct receive_buffer, dma));
 
-	r->state = r->wanted ? BUFFER_FULL : BUFFER_FREE;
+	/* the queue may have gone, and those who waited */
+	r->state = r->waiters.first && r->qpn != UINT32_MAX ? BUFFER_FULL : BUFFER_FREE;
 	r->status = dma->status;
+	if (r->state == BUFFER_FULL)
+		keep_for_all(&r->wf->receive_keeps, &r->keeps, &r->waiters);
 	waiter_queue_wake(&r->waiters);
-	room_made(r->wf);
+	room_made(r);
+}
+
+static struct receive_set *set_of(const struct wqe_fetch *wf, const struct receive_slot *s,
+				  uint64_t group_bytes)
+{
+	return &wf->receive_sets[(uint32_t)((s->mtt_addr >> 3) * 31 + s->qpn * 7 +
+					    s->offset / group_bytes) %
+				 (wf->n_receives / wf->receive_ways)];
 }
 
 /* The buffer of this WQE's group, or one it can have, or NULL. */
 static struct receive_buffer *buffer_find(struct wqe_fetch *wf, const struct receive_slot *s,
-					  uint64_t group_bytes, bool *found)
+					  const struct receive_set *set, uint64_t group_bytes,
+					  bool *found)
 {
-	uint32_t set = (uint32_t)((s->mtt_addr >> 3) * 31 + s->qpn * 7 + s->offset / group_bytes) %
-		       (wf->n_receives / WAYS);
-	struct receive_buffer *free_way = NULL;
+	struct receive_buffer
+		*ways = &wf->receives[(size_t)(set - wf->receive_sets) * wf->receive_ways],
+		*free_way = NULL;
 
-	for (unsigned i = 0; i < WAYS; i++) {
-		struct receive_buffer *r = &wf->receives[set * WAYS + i];
+	for (unsigned i = 0; i < wf->receive_ways; i++) {
+		struct receive_buffer *r = &ways[i];
 
 		*found = r->state != BUFFER_FREE && r->qpn == s->qpn &&
 			 r->mtt_addr == s->mtt_addr &&
 			 r->offset / group_bytes == s->offset / group_bytes;
 		if (*found)
 			return r;
-		if (r->state == BUFFER_FREE || (r->state == BUFFER_FULL && !r->wanted && !free_way))
+		if (r->state == BUFFER_FREE || (buffer_is_spare(r) && !free_way))
 			free_way = r;
 	}
 	return free_way;
@@ -155,7 +239,6 @@ static int read_start(struct hca *hca, struct receive_buffer *r, const struct re
 	r->count = bytes > one ? bytes / one : 1;
 	r->handed = 0;
 	r->state = BUFFER_READING;
-	r->wanted = true;
 	memcpy(r->frags, frags, n_frags * sizeof(*frags));
 	r->dma = (struct dma){.hca = hca,
 			      .done = receive_done,
@@ -178,6 +261,7 @@ int wqe_fetch_receive(struct hca *hca, const struct receive_slot *s, bool again,
 {
 	struct wqe_fetch *wf = hca->wqe_fetch;
 	uint32_t group = s->stride < WQE_MAX_BYTES ? WQE_MAX_BYTES / s->stride : 1, left;
+	struct receive_set *set;
 	struct receive_buffer *r;
 	uint64_t bit;
 	bool found;
@@ -185,24 +269,25 @@ int wqe_fetch_receive(struct hca *hca, const struct receive_slot *s, bool again,
 	while (group > hca->params->srq_prefetch)
 		group /= 2;
 	group = group ? group : 1;
-	r = buffer_find(wf, s, (uint64_t)group * s->stride, &found);
+	set = set_of(wf, s, (uint64_t)group * s->stride);
+	r = buffer_find(wf, s, set, (uint64_t)group * s->stride, &found);
 	if (found && r->state == BUFFER_READING) {
 		waiter_queue_add(&r->waiters, w);
 		return -EAGAIN;
 	}
 	bit = found ? bit_of(r, s->offset) : 0;
 	if (bit && (again || !(r->handed & bit))) {
-		hca->stats.wqe_fetch_receive_hits += !again && !r->wanted;
+		hca->stats.wqe_fetch_receive_hits += !again && !r->keeps;
 		r->handed |= bit;
-		r->wanted = false;
+		keep_line_gone(&r->keeps);
 		if (r->status)
 			r->state = BUFFER_FREE;
-		room_made(wf);
+		room_made(r);
 		*wqe = r->bytes + (s->offset - r->offset);
 		return r->status;
 	}
-	if (!r || (found && r->wanted)) {
-		waiter_queue_add(&wf->receive_room, w);
+	if (!r || (found && r->keeps)) {
+		waiter_queue_add(&set->room, w);
 		return -EAGAIN;
 	}
 	left = group - (uint32_t)(s->offset / s->stride % group);

@@ -4,12 +4,14 @@
 #define MODEL_ENGINE_WQE_STATE_H
 
 #include "model/engine/engine.h"
+#include "model/engine/keep.h"
 #include "model/engine/pcie.h"
 #include "model/engine/wqe_fetch.h"
 
 enum { WQE_FRAGS = 4 }; /* pieces of host memory of one read */
 
 struct receive_buffer;
+struct receive_set;
 
 enum {
 	SLOT_AHEAD,    /* of qp->send.wqe_reads: what follows in the queue */
@@ -32,7 +34,7 @@ struct wqe_line {
 	struct wqe_line *qp_next, **qp_link; /* of the same QP */
 	struct qp *qp;                       /* NULL: free */
 	uint16_t index, len;
-	uint8_t wanted; /* enum wqe_user: read for them, not used yet */
+	uint8_t wanted; /* enum wqe_user: read for them, who are not done with it yet */
 	bool fetched;   /* from memory, not by BlueFlame */
 	uint8_t *bytes;
 };
@@ -56,9 +58,10 @@ struct wqe_read {
 struct wqe_fetch {
 	struct hca *hca;
 	/* send */
-	unsigned n_lines, n_wanted; /* of them by somebody */
-	unsigned max_reads, active; /* reads under way: at most, now */
-	unsigned n_reads;           /* made, with those that wait for one to end */
+	unsigned n_lines;
+	unsigned n_wanted, n_wanted_responses;        /* lines by somebody; of them by responses */
+	unsigned max_reads, active, active_responses; /* reads under way: at most, now */
+	unsigned n_reads; /* made, with those that wait for one to end */
 	uint32_t read_bytes, hash_mask;
 	struct wqe_line *lines, *newest, *oldest, **buckets;
 	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last; /* that wait */
@@ -66,9 +69,10 @@ struct wqe_fetch {
 	uint8_t *buffers_free; /* of reads under way, chained by their first bytes */
 	struct event room_event;
 	/* receive */
-	unsigned n_receives;
+	unsigned n_receives, receive_ways;
 	struct receive_buffer *receives;
-	struct waiter_queue receive_room;
+	struct receive_set *receive_sets, *receive_sets_due;
+	struct keep_pool receive_keeps;
 	struct event receive_event;
 };
 
@@ -82,10 +86,15 @@ static inline enum wqe_user wqe_slot_user(unsigned slot)
 	return slot == SLOT_RESPONSE ? WQE_RESPONSES : WQE_SENDS;
 }
 
-/* What is read to be sent from finds a line that nobody waits for. */
-static inline bool wqe_read_has_room(const struct wqe_fetch *wf)
+/* What is read to be sent from finds a line that nobody waits for; a response, one that no other
+ * response waits for. */
+static inline bool wqe_read_has_room(const struct wqe_fetch *wf, unsigned slot)
 {
-	return wf->active < wf->max_reads && wf->active + wf->n_wanted < wf->n_lines;
+	if (wf->active >= wf->max_reads)
+		return false;
+	if (slot == SLOT_RESPONSE)
+		return wf->active_responses + wf->n_wanted_responses < wf->n_lines;
+	return wf->active + wf->n_wanted < wf->n_lines;
 }
 
 /* -EAGAIN, or why the queue's memory is out of reach. */
@@ -96,7 +105,7 @@ void wqe_reads_reset(struct wqe_fetch *wf);
 /* Bytes that have come by BlueFlame (read: NULL) or by a read into a line; NULL: there is none. */
 struct wqe_line *wqe_line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
 			      const uint8_t *bytes, uint32_t len, const struct wqe_read *read);
-/* It stays until the user has looked. */
+/* It stays until the user is done with it. */
 void wqe_line_want(struct wqe_fetch *wf, struct wqe_line *line, enum wqe_user user);
 
 void wqe_receive_create(struct wqe_fetch *wf);

@@ -75,7 +75,7 @@
 	P(wqe_fetch, entries, COUNT, 256, 1, 32768, \
 	  "send WQEs held, all QPs together, least recently used goes first", \
 	  "derived: READs hold at 16 a thread on 8 threads and collapse after, points M53 and M55") \
-	P(wqe_fetch, receives, COUNT, 64, 4, 65536, \
+	P(wqe_fetch, receives, COUNT, 64, 1, 65536, \
 	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
@@ -114,7 +114,7 @@
 	P(translate, mpt_entries, COUNT, 512, 1, 1 << 20, \
 	  "MPTs held", "derived: completion time rises between 100 and 1,000 memory regions") \
 	P(translate, mtt_entries, COUNT, 2048, 1, 1 << 22, \
-	  "MTTs held, eight lines of them at least", "derived: the rate falls between 4 MiB and 16 MiB of 4 KiB pages") \
+	  "MTTs held, in whole lines", "derived: the rate falls between 4 MiB and 16 MiB of 4 KiB pages") \
 	P(translate, mtt_line, COUNT, 8, 1, 64, \
 	  "MTT entries one miss reads, aligned; a power of two", \
 	  "assumption: 64 bytes, the read completion boundary") \

@@ -38,7 +38,7 @@ static int get(enum context_use use, uint32_t number, struct rig_waiter *w, uint
 /* The context after at most one miss. */
 static uint8_t *fetch(enum context_use use, uint32_t number)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes = NULL;
 
 	if (get(use, number, &w, &bytes) == -EAGAIN) {
@@ -52,7 +52,7 @@ static uint8_t *fetch(enum context_use use, uint32_t number)
 
 static void miss_then_hit(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes;
 
 	qpc_memory(5)[17] = 0x5a;
@@ -94,7 +94,7 @@ static void uncached_scribble_is_seen(void **state)
 
 static void changed_line_is_written_when_it_goes(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes;
 
 	fetch(CONTEXT_REQUESTER, 1)[8] = 0x11;
@@ -157,6 +157,7 @@ static void misses_are_served_one_by_one_in_order(void **state)
 	assert_true(w[3].at_ps == one && w[1].at_ps == 2 * one);
 	assert_int_equal(hca->stats.context_cache_miss_waits, 1);
 	assert_true(hca->stats.context_cache_miss_ps == 2 * one);
+	rig_waiters_done(w, 4);
 }
 
 /* What is sent does not wait for what is received, and only that holds the receive unit. */
@@ -179,6 +180,49 @@ static void ends_do_not_wait_for_each_other(void **state)
 	assert_true(w[2].at_ps - before == one + RIG_READ_PS);
 	assert_true(hca->stats.packet_rx_stall_ps == one + RIG_READ_PS);
 	assert_int_equal(rig.reads, 4);
+	rig_waiters_done(w, 3);
+}
+
+/* Two who each need a QP and an SRQ at once, and there is room for one of a kind: neither takes from
+ * the other what was read for it. */
+static void what_was_read_stays_until_it_is_used(void **state)
+{
+	struct rig_waiter w[2] = {RIG_WAITER, RIG_WAITER};
+	unsigned done = 0, rounds = 0;
+
+	rig_stop();
+	rig_params();
+	rig.params.context_cache_responder_entries = 1;
+	rig.params.context_cache_srq_entries = 1;
+	rig_start();
+	w[0].woken = w[1].woken = 1;
+	for (unsigned n = 0; n < 2; n++) {
+		icm_object_set(hca, FW_TABLE_QPC, n, true);
+		icm_object_set(hca, FW_TABLE_SRQC, n, true);
+	}
+	while (done < 2 && rounds++ < 20) {
+		for (unsigned n = 0; n < 2; n++) {
+			uint8_t *bytes;
+
+			if (!w[n].woken)
+				continue;
+			w[n].woken = 0;
+			if (get(CONTEXT_RESPONDER, n, &w[n], &bytes) ||
+			    get(CONTEXT_SRQ, n, &w[n], &bytes))
+				continue;
+			waiter_done(&w[n].w);
+			done++;
+		}
+		if (done < 2)
+			event_core_step(&rig.core);
+	}
+	assert_int_equal(done, 2);
+	assert_int_equal(hca->stats.context_cache_misses, 4);
+	/* used: the next one takes their places */
+	icm_object_set(hca, FW_TABLE_SRQC, 2, true);
+	fetch(CONTEXT_SRQ, 2);
+	assert_null(context_peek(hca, CONTEXT_SRQ, 0));
+	assert_null(context_peek(hca, CONTEXT_SRQ, 1));
 }
 
 /* Sixty-four lines in sets of four: a hash puts numbers together, so some go before the cache is
@@ -204,7 +248,7 @@ static void sets_fill_unevenly(void **state)
 
 static void more_misses_at_a_time(void **state)
 {
-	struct rig_waiter a = RIG_WAITER, b = RIG_WAITER;
+	struct rig_waiter RIG_DONE a = RIG_WAITER, RIG_DONE b = RIG_WAITER;
 	uint8_t *bytes;
 
 	rig.params.context_cache_misses = 2;
@@ -216,7 +260,7 @@ static void more_misses_at_a_time(void **state)
 
 static void unmapped_icm_is_a_guest_error(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes;
 
 	icm_unmap(hca, 0, 1);
@@ -234,7 +278,7 @@ static void unmapped_icm_is_a_guest_error(void **state)
 
 static void failed_read_tells_every_waiter(void **state)
 {
-	struct rig_waiter a = RIG_WAITER, b = RIG_WAITER, c = RIG_WAITER;
+	struct rig_waiter RIG_DONE a = RIG_WAITER, RIG_DONE b = RIG_WAITER, RIG_DONE c = RIG_WAITER;
 	uint8_t *bytes;
 
 	rig.hole = rig_table_bus(FW_TABLE_QPC);
@@ -315,7 +359,7 @@ static void flush_into_a_hole_fails(void **state)
 
 static void object_that_goes_while_it_is_read(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes;
 
 	assert_int_equal(get(CONTEXT_REQUESTER, 1, &w, &bytes), -EAGAIN);
@@ -354,7 +398,7 @@ static void pinned_line_stays(void **state)
 
 static void held_object_waits(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes;
 
 	context_hold(hca, CONTEXT_CQ, 3);
@@ -369,7 +413,7 @@ static void held_object_waits(void **state)
 
 static void reset_forgets_waiters(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes;
 
 	get(CONTEXT_REQUESTER, 1, &w, &bytes);
@@ -401,6 +445,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flush_into_a_hole_fails, start, finish),
 		cmocka_unit_test_setup_teardown(object_that_goes_while_it_is_read, start, finish),
 		cmocka_unit_test_setup_teardown(range_drops_what_lies_in_it, start, finish),
+		cmocka_unit_test_setup_teardown(what_was_read_stays_until_it_is_used, start,
+						finish),
 		cmocka_unit_test_setup_teardown(pinned_line_stays, start, finish),
 		cmocka_unit_test_setup_teardown(held_object_waits, start, finish),
 		cmocka_unit_test_setup_teardown(reset_forgets_waiters, start, finish),

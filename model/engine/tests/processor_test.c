@@ -259,7 +259,7 @@ static void object_commands(void **state)
  * memory counts after RESUME. */
 static void context_goes_to_memory_and_back(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint8_t *bytes;
 
 	object(FW_OBJ_WRITEBACK, FW_TABLE_CQC, 7);

@@ -8,6 +8,7 @@
 #include "model/engine/context_cache.h"
 #include "model/engine/engine.h"
 #include "model/engine/icm.h"
+#include "model/engine/keep.h"
 #include "model/engine/pcie.h"
 #include "model/engine/translate.h"
 #include "model/interface/contexts.h"
@@ -196,6 +197,20 @@ struct rig_waiter {
 };
 
 static unsigned rig_order;
+
+/* What is kept for it goes with it. */
+static inline void rig_waiter_done(struct rig_waiter *w)
+{
+	waiter_done(&w->w);
+}
+
+static inline void rig_waiters_done(struct rig_waiter *w, unsigned n)
+{
+	while (n--)
+		waiter_done(&w[n].w);
+}
+
+#define RIG_DONE __attribute__((cleanup(rig_waiter_done)))
 
 static inline void rig_wake(struct waiter *w)
 {

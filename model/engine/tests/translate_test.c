@@ -65,7 +65,7 @@ static unsigned tries;
 
 static int translate(struct access a)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	int rc;
 
 	tries = 0;
@@ -164,7 +164,7 @@ static void first_byte_offset_moves_the_pages(void **state)
 static void joins_what_is_contiguous(void **state)
 {
 	struct access a = ACCESS(0x7000, 3 * PAGE);
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 
 	region(INDEX, 0x7000, 3 * PAGE, 12);
 	mtt_write(101, 0x40001000, true);
@@ -419,7 +419,7 @@ static void window_needs_the_feature_and_a_bindable_region(void **state)
 
 static void queue_buffers(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	uint32_t contiguous;
 	uint64_t bus;
 
@@ -454,7 +454,7 @@ static void queue_buffers(void **state)
 
 static void changed_entry_is_written_through(void **state)
 {
-	struct rig_waiter w = RIG_WAITER;
+	struct rig_waiter RIG_DONE w = RIG_WAITER;
 	struct mpt *mpt;
 
 	region(INDEX, 0, PAGE, 12);
@@ -479,12 +479,53 @@ static void small_cache_still_gets_there(void **state)
 		assert_int_equal(translate(ACCESS(page * PAGE + 1, PAGE)), 0);
 		assert_true(frags[1].bus == 0x40000000 + (page + 1) * 3 * PAGE);
 	}
-	assert_int_equal(hca->stats.translate_mtt_misses, 8);
+	/* there is room for one of the two */
+	assert_int_equal(hca->stats.translate_mtt_misses, 14);
+}
+
+/* Many who need more lines each than there are: every line is read once for everyone, and all come
+ * to their end. */
+static void everyone_keeps_what_was_read_for_him(void **state)
+{
+	enum { USERS = 8, PAGES = 3 };
+	struct rig_waiter w[USERS] = {0};
+	unsigned done = 0, rounds = 0;
+
+	finish(NULL);
+	rig.params.translate_mpt_entries = 1;
+	rig.params.translate_mtt_entries = 1;
+	rig.params.translate_mtt_line = 1;
+	rig_start();
+	for (unsigned i = 0; i < USERS; i++) {
+		region(INDEX + i, 0, PAGES * PAGE, 12);
+		w[i].w.wake = rig_wake;
+		w[i].woken = 1;
+	}
+	while (done < USERS && rounds++ < 100) {
+		for (unsigned i = 0; i < USERS; i++) {
+			struct access access = ACCESS(0, PAGES * PAGE);
+			unsigned n = 0;
+
+			access.key = (INDEX + i) << 8 | (KEY & 0xff);
+			if (!w[i].woken)
+				continue;
+			w[i].woken = 0;
+			if (translate_access(hca, &access, &w[i].w, frags, &n, 16) == -EAGAIN)
+				continue;
+			assert_int_equal(n, PAGES);
+			waiter_done(&w[i].w);
+			done++;
+		}
+		rig_run();
+	}
+	assert_int_equal(done, USERS);
+	assert_int_equal(hca->stats.translate_mpt_misses, USERS);
+	assert_int_equal(hca->stats.translate_mtt_misses, USERS * PAGES);
 }
 
 static void misses_of_both_kinds_queue(void **state)
 {
-	struct rig_waiter a = RIG_WAITER, b = RIG_WAITER;
+	struct rig_waiter RIG_DONE a = RIG_WAITER, RIG_DONE b = RIG_WAITER;
 	uint64_t one = rig.params.translate_miss_latency + RIG_READ_PS, bus;
 	uint32_t contiguous;
 	unsigned n = 0;
@@ -523,6 +564,7 @@ int main(void)
 		T(queue_buffers),
 		T(changed_entry_is_written_through),
 		T(small_cache_still_gets_there),
+		T(everyone_keeps_what_was_read_for_him),
 		T(misses_of_both_kinds_queue),
 	};
 

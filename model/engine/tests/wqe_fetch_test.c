@@ -1,4 +1,5 @@
 /* Send WQEs: where they lie, what stands in them, who owns them; receive WQEs. */
+#include "model/engine/keep.h"
 #include "model/engine/tests/requester_rig.h"
 
 /* mlx4: RQ first when its stride is larger, else SQ first; no RQ: SQ at the start. */
@@ -158,6 +159,100 @@ static void receives(void **state)
 	rig_destroy();
 }
 
+/* A device that holds four receive WQEs, all of them read for QPs 0 to 3, which have not taken them
+ * yet. */
+static void receives_full(struct waiter w[4])
+{
+	const uint8_t *wqe;
+
+	rig_create(QP_ST_RC);
+	wqe_fetch_destroy(rig->hca.wqe_fetch);
+	rig->params.wqe_fetch_receives = 4;
+	rig->hca.wqe_fetch = wqe_fetch_create(&rig->hca);
+	woken = 0;
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(wqe_fetch_receive(&rig->hca,
+						   &(struct receive_slot){
+							   .qpn = i, .stride = 64, .posted = 1},
+						   false, &w[i], &wqe),
+				 -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(woken, 4);
+}
+
+static unsigned takes;
+
+/* The receive of QP 4, when it finds room. */
+static void wake_and_take(struct waiter *w)
+{
+	const struct receive_slot slot = {.qpn = 4, .stride = 64, .posted = 1};
+	const uint8_t *wqe;
+
+	takes++;
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &slot, false, w, &wqe),
+			 takes == 1 ? -EAGAIN : 0);
+}
+
+/* Room for one wakes the one that has waited longest, and the next one when that does not take it. */
+static void room_for_one_wakes_one(void **state)
+{
+	const struct receive_slot slots[] = {{.qpn = 0, .stride = 64, .posted = 1},
+					     {.qpn = 4, .stride = 64, .posted = 1},
+					     {.qpn = 5, .stride = 64, .posted = 1},
+					     {.qpn = 6, .stride = 64, .posted = 1}};
+	struct waiter w[7] = {{0}};
+	const uint8_t *wqe;
+
+	for (unsigned i = 0; i < 7; i++)
+		w[i].wake = i == 4 ? wake_and_take : wake;
+	receives_full(w);
+	takes = 0;
+	for (unsigned i = 1; i < 4; i++)
+		assert_int_equal(
+			wqe_fetch_receive(&rig->hca, &slots[i], false, &w[slots[i].qpn], &wqe),
+			-EAGAIN);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &slots[0], false, &w[0], &wqe), 0);
+	event_core_step(rig->hca.core);
+	assert_int_equal(takes, 1);
+	assert_int_equal(woken, 4);
+	rig_run_us(1);
+	/* it has taken what it read; those woken then take nothing: both are */
+	assert_int_equal(takes, 2);
+	assert_int_equal(woken, 6);
+	rig_destroy();
+}
+
+/* Who waits for a receive and gives up, or goes, leaves its place to others. */
+static void receive_that_nobody_takes(void **state)
+{
+	struct receive_slot other = {.qpn = 4, .stride = 64, .posted = 1};
+	struct waiter w[4], next = {.wake = wake};
+	const uint8_t *wqe;
+
+	for (unsigned i = 0; i < 4; i++)
+		w[i] = (struct waiter){.wake = wake};
+	receives_full(w);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &other, false, &next, &wqe), -EAGAIN);
+	waiter_done(&w[2]);
+	rig_run_us(1);
+	assert_int_equal(woken, 5);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &other, false, &next, &wqe), -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &other, false, &next, &wqe), 0);
+	/* the same for a queue that is dropped */
+	woken = 0;
+	other.qpn = 5;
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &other, false, &next, &wqe), -EAGAIN);
+	rig_run_us(1);
+	assert_int_equal(woken, 1);
+	other.qpn = 6;
+	assert_int_equal(wqe_fetch_receive(&rig->hca, &other, false, &w[2], &wqe), -EAGAIN);
+	wqe_fetch_drop(&rig->hca, 5);
+	rig_run_us(1);
+	assert_int_equal(woken, 2);
+	rig_destroy();
+}
+
 /* What a read for an earlier WQE took along before it was posted is no answer for the later one:
  * a READ's response would go where the queue's last lap said. */
 static void posted_after_the_read(void **state)
@@ -198,9 +293,14 @@ static void posted_after_the_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(geometry),  cmocka_unit_test(segments),
-		cmocka_unit_test(malformed), cmocka_unit_test(posted_after_the_read),
-		cmocka_unit_test(mlx),       cmocka_unit_test(receives),
+		cmocka_unit_test(geometry),
+		cmocka_unit_test(segments),
+		cmocka_unit_test(malformed),
+		cmocka_unit_test(posted_after_the_read),
+		cmocka_unit_test(mlx),
+		cmocka_unit_test(receives),
+		cmocka_unit_test(room_for_one_wakes_one),
+		cmocka_unit_test(receive_that_nobody_takes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
