@@ -1,7 +1,8 @@
 /*
- * ICM: see icm.h. Mapped pages stand in leaves of 64 pages (the 256 KiB in which the driver maps),
- * found by a hash of the leaf's number, so that what is not mapped costs nothing wherever it lies
- * in the 64-bit space.
+ * ICM: see icm.h. What is mapped stands as extents, sorted by address: a chunk of a MAP_ICM list is
+ * one, whatever its size, so that memory and time follow what software says and not how large it
+ * says it is. They stand in blocks, which are split when full, so that none of many is dear to
+ * insert.
  */
 #include "model/engine/icm.h"
 #include "model/engine/engine.h"
@@ -11,18 +12,19 @@
 #include <string.h>
 
 enum {
-	LEAF_SHIFT = 6,
-	LEAF_PAGES = 1 << LEAF_SHIFT,
-	FIRST_ROOM = 64,  /* slots, a power of two */
+	BLOCK_EXTENTS = 128,
 	NUMBER_BITS = 24, /* of every object number */
+	WORD_BITS = 64,
 };
 
-#define NOT_MAPPED UINT64_MAX
+/* Pages, by their numbers. */
+struct extent {
+	uint64_t page, bus, pages;
+};
 
-struct leaf {
-	uint64_t number; /* ICM page number >> LEAF_SHIFT */
-	uint32_t mapped;
-	uint64_t bus[LEAF_PAGES]; /* NOT_MAPPED, or a page's bus address */
+struct block {
+	uint32_t count; /* never 0 */
+	struct extent extent[BLOCK_EXTENTS];
 };
 
 struct valid_set {
@@ -31,26 +33,15 @@ struct valid_set {
 };
 
 struct icm {
-	struct leaf **slots;
-	uint32_t mask; /* slots - 1 */
-	uint32_t count;
+	struct block **blocks;
+	uint32_t count, room;
 	struct valid_set valid[ICM_VALID_SETS];
 };
 
-static uint32_t leaf_hash(uint64_t number)
-{
-	return (uint32_t)((number * 0x9e3779b97f4a7c15u) >> 32);
-}
-
-/* The slot of a leaf, or the empty one where it belongs. */
-static uint32_t leaf_slot(const struct icm *icm, uint64_t number)
-{
-	uint32_t i = leaf_hash(number) & icm->mask;
-
-	while (icm->slots[i] && icm->slots[i]->number != number)
-		i = (i + 1) & icm->mask;
-	return i;
-}
+/* An extent's place: count of blocks, or of the last one's extents, behind all. */
+struct place {
+	uint32_t block, extent;
+};
 
 static void *zalloc(size_t n, size_t size)
 {
@@ -63,20 +54,7 @@ static void *zalloc(size_t n, size_t size)
 
 struct icm *icm_create(struct hca *hca)
 {
-	struct icm *icm = zalloc(1, sizeof(*icm));
-
-	icm->slots = zalloc(FIRST_ROOM, sizeof(*icm->slots));
-	icm->mask = FIRST_ROOM - 1;
-	return icm;
-}
-
-static void leaves_free(struct icm *icm)
-{
-	for (uint32_t i = 0; i <= icm->mask; i++) {
-		free(icm->slots[i]);
-		icm->slots[i] = NULL;
-	}
-	icm->count = 0;
+	return zalloc(1, sizeof(struct icm));
 }
 
 static void valid_free(struct icm *icm)
@@ -86,129 +64,220 @@ static void valid_free(struct icm *icm)
 	memset(icm->valid, 0, sizeof(icm->valid));
 }
 
+static void extents_free(struct icm *icm)
+{
+	for (uint32_t i = 0; i < icm->count; i++)
+		free(icm->blocks[i]);
+	free(icm->blocks);
+	icm->blocks = NULL;
+	icm->count = icm->room = 0;
+}
+
 void icm_destroy(struct icm *icm)
 {
 	if (!icm)
 		return;
-	leaves_free(icm);
+	extents_free(icm);
 	valid_free(icm);
-	free(icm->slots);
 	free(icm);
 }
 
 void icm_reset(struct hca *hca)
 {
-	leaves_free(hca->icm);
+	extents_free(hca->icm);
 	valid_free(hca->icm);
 	memset(hca->tables, 0, sizeof(hca->tables));
 }
 
-static void leaves_grow(struct icm *icm)
-{
-	struct leaf **old = icm->slots;
-	uint32_t old_mask = icm->mask;
+/* --- the map --- */
 
-	icm->mask = icm->mask * 2 + 1;
-	icm->slots = zalloc((size_t)icm->mask + 1, sizeof(*icm->slots));
-	for (uint32_t i = 0; i <= old_mask; i++)
-		if (old[i])
-			icm->slots[leaf_slot(icm, old[i]->number)] = old[i];
-	free(old);
+static uint64_t extent_end(const struct extent *e)
+{
+	return e->page + e->pages;
 }
 
-static struct leaf *leaf_make(struct icm *icm, uint64_t number)
+/* The last block that begins at or below the page; the first one when none does. */
+static uint32_t block_find(const struct icm *icm, uint64_t page)
 {
-	uint32_t i = leaf_slot(icm, number);
-	struct leaf *leaf = icm->slots[i];
+	uint32_t low = 0, high = icm->count;
 
-	if (leaf)
-		return leaf;
-	if ((icm->count + 1) * 2 > icm->mask) {
-		leaves_grow(icm);
-		i = leaf_slot(icm, number);
+	while (high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (icm->blocks[mid]->extent[0].page <= page)
+			low = mid;
+		else
+			high = mid;
 	}
-	leaf = zalloc(1, sizeof(*leaf));
-	leaf->number = number;
-	memset(leaf->bus, 0xff, sizeof(leaf->bus));
-	icm->slots[i] = leaf;
-	icm->count++;
-	return leaf;
+	return low;
 }
 
-/* Empties slot i and moves those behind it that would not be found any more. */
-static void leaf_remove(struct icm *icm, uint32_t i)
+/* The first extent that ends behind the page. */
+static struct place place_find(const struct icm *icm, uint64_t page)
 {
-	uint32_t hole = i;
+	struct place at = {.block = block_find(icm, page)};
+	uint32_t high;
 
-	free(icm->slots[i]);
-	icm->slots[i] = NULL;
+	if (at.block == icm->count)
+		return at;
+	high = icm->blocks[at.block]->count;
+	while (at.extent < high) {
+		uint32_t mid = at.extent + (high - at.extent) / 2;
+
+		if (extent_end(&icm->blocks[at.block]->extent[mid]) > page)
+			high = mid;
+		else
+			at.extent = mid + 1;
+	}
+	if (at.extent == icm->blocks[at.block]->count && at.block + 1 < icm->count)
+		at = (struct place){.block = at.block + 1};
+	return at;
+}
+
+static struct extent *extent_at(const struct icm *icm, struct place at)
+{
+	if (at.block == icm->count || at.extent == icm->blocks[at.block]->count)
+		return NULL;
+	return &icm->blocks[at.block]->extent[at.extent];
+}
+
+static const struct extent *extent_of(const struct icm *icm, uint64_t page)
+{
+	const struct extent *e = extent_at(icm, place_find(icm, page));
+
+	return e && e->page <= page ? e : NULL;
+}
+
+static void block_insert(struct icm *icm, uint32_t at)
+{
+	if (icm->count == icm->room) {
+		uint32_t room = icm->room ? icm->room * 2 : 1;
+		struct block **blocks = zalloc(room, sizeof(struct block *));
+
+		if (icm->count)
+			memcpy(blocks, icm->blocks, icm->count * sizeof(struct block *));
+		free(icm->blocks);
+		icm->blocks = blocks;
+		icm->room = room;
+	}
+	memmove(&icm->blocks[at + 1], &icm->blocks[at], (icm->count - at) * sizeof(struct block *));
+	icm->blocks[at] = zalloc(1, sizeof(struct block));
+	icm->count++;
+}
+
+static struct place block_split(struct icm *icm, struct place at)
+{
+	const uint32_t half = BLOCK_EXTENTS / 2;
+	struct block *low, *high;
+
+	block_insert(icm, at.block + 1);
+	low = icm->blocks[at.block];
+	high = icm->blocks[at.block + 1];
+	high->count = low->count - half;
+	memcpy(high->extent, &low->extent[half], high->count * sizeof(struct extent));
+	low->count = half;
+	return at.extent > half ? (struct place){at.block + 1, at.extent - half} : at;
+}
+
+static void extent_insert(struct icm *icm, struct place at, const struct extent *e)
+{
+	struct block *block;
+
+	if (at.block == icm->count)
+		block_insert(icm, at.block);
+	else if (icm->blocks[at.block]->count == BLOCK_EXTENTS)
+		at = block_split(icm, at);
+	block = icm->blocks[at.block];
+	memmove(&block->extent[at.extent + 1], &block->extent[at.extent],
+		(block->count - at.extent) * sizeof(*e));
+	block->extent[at.extent] = *e;
+	block->count++;
+}
+
+static void extent_remove(struct icm *icm, struct place at)
+{
+	struct block *block = icm->blocks[at.block];
+
+	block->count--;
+	memmove(&block->extent[at.extent], &block->extent[at.extent + 1],
+		(block->count - at.extent) * sizeof(struct extent));
+	if (block->count)
+		return;
+	free(block);
 	icm->count--;
-	for (i = (i + 1) & icm->mask; icm->slots[i]; i = (i + 1) & icm->mask) {
-		uint32_t home = leaf_hash(icm->slots[i]->number) & icm->mask;
+	memmove(&icm->blocks[at.block], &icm->blocks[at.block + 1],
+		(icm->count - at.block) * sizeof(struct block *));
+}
 
-		if (((i - home) & icm->mask) < ((i - hole) & icm->mask))
-			continue;
-		icm->slots[hole] = icm->slots[i];
-		icm->slots[i] = NULL;
-		hole = i;
+/* The part of an extent from `page` on, which is inside it or at its begin. */
+static struct extent extent_from(const struct extent *e, uint64_t page)
+{
+	return (struct extent){page, e->bus + (page - e->page), extent_end(e) - page};
+}
+
+/* Nothing of [page, end) is mapped after this; what reaches over either edge is cut. */
+static void extents_clear(struct icm *icm, uint64_t page, uint64_t end)
+{
+	struct extent *e;
+
+	for (;;) {
+		struct place at = place_find(icm, page);
+		struct extent behind;
+
+		e = extent_at(icm, at);
+		if (!e || e->page >= end)
+			return;
+		behind = extent_end(e) > end ? extent_from(e, end) : (struct extent){0};
+		if (e->page < page) {
+			e->pages = page - e->page;
+			if (behind.pages) {
+				extent_insert(icm, (struct place){at.block, at.extent + 1},
+					      &behind);
+				return;
+			}
+		} else if (behind.pages) {
+			*e = behind;
+			return;
+		} else {
+			extent_remove(icm, at);
+		}
 	}
 }
 
 int icm_map(struct hca *hca, uint64_t va, uint64_t bus, uint32_t pages)
 {
-	uint64_t bytes = (uint64_t)pages << ICM_PAGE_SHIFT;
+	const uint64_t bytes = (uint64_t)pages << ICM_PAGE_SHIFT;
+	const struct extent e = {va >> ICM_PAGE_SHIFT, bus >> ICM_PAGE_SHIFT, pages};
 
 	if ((va | bus) & (ICM_PAGE_SIZE - 1) || va + bytes < va || bus + bytes < bus)
 		return -EINVAL;
-	for (uint64_t page = va >> ICM_PAGE_SHIFT; pages--; page++, bus += ICM_PAGE_SIZE) {
-		struct leaf *leaf = leaf_make(hca->icm, page >> LEAF_SHIFT);
-		uint64_t *entry = &leaf->bus[page % LEAF_PAGES];
-
-		leaf->mapped += *entry == NOT_MAPPED;
-		*entry = bus;
-	}
+	if (!pages)
+		return 0;
+	extents_clear(hca->icm, e.page, extent_end(&e));
+	extent_insert(hca->icm, place_find(hca->icm, e.page), &e);
 	return 0;
 }
 
 void icm_unmap(struct hca *hca, uint64_t va, uint32_t pages)
 {
-	struct icm *icm = hca->icm;
-	uint64_t page = va >> ICM_PAGE_SHIFT, end = page + pages;
+	const uint64_t page = va >> ICM_PAGE_SHIFT;
 
-	while (page < end) {
-		uint64_t leaf_end = (page | (LEAF_PAGES - 1)) + 1;
-		uint32_t i = leaf_slot(icm, page >> LEAF_SHIFT);
-		struct leaf *leaf = icm->slots[i];
-
-		if (!leaf) {
-			page = leaf_end;
-			continue;
-		}
-		for (; page < end && page < leaf_end; page++) {
-			uint64_t *entry = &leaf->bus[page % LEAF_PAGES];
-
-			leaf->mapped -= *entry != NOT_MAPPED;
-			*entry = NOT_MAPPED;
-		}
-		if (!leaf->mapped)
-			leaf_remove(icm, i);
-	}
+	extents_clear(hca->icm, page, page + pages);
 }
 
 void icm_unmap_all(struct hca *hca)
 {
-	leaves_free(hca->icm);
+	extents_free(hca->icm);
 }
 
 int icm_translate(const struct hca *hca, uint64_t va, uint64_t *bus)
 {
-	const struct icm *icm = hca->icm;
-	uint64_t page = va >> ICM_PAGE_SHIFT;
-	const struct leaf *leaf = icm->slots[leaf_slot(icm, page >> LEAF_SHIFT)];
+	const uint64_t page = va >> ICM_PAGE_SHIFT;
+	const struct extent *e = extent_of(hca->icm, page);
 
-	if (!leaf || leaf->bus[page % LEAF_PAGES] == NOT_MAPPED)
+	if (!e)
 		return -ENOENT;
-	*bus = leaf->bus[page % LEAF_PAGES] + va % ICM_PAGE_SIZE;
+	*bus = ((e->bus + (page - e->page)) << ICM_PAGE_SHIFT) + va % ICM_PAGE_SIZE;
 	return 0;
 }
 
@@ -245,6 +314,8 @@ void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text)
 	if (icm_fragments(hca, va, len, frags, ICM_MAX_FRAGS) <= 0)
 		guest_error(hca, RULE_icm_unmapped, "%s, icm %llx", text, (unsigned long long)va);
 }
+
+/* --- valid bits --- */
 
 static void valid_size(struct valid_set *set, unsigned log_num)
 {
@@ -309,6 +380,22 @@ void icm_objects_clear(struct hca *hca)
 			       (hca->icm->valid[set].mask + 64ull) / 64 * 8);
 }
 
+/* [first, last] */
+static void bits_clear(uint64_t *words, uint64_t first, uint64_t last)
+{
+	const uint64_t from = UINT64_MAX << first % WORD_BITS;
+	const uint64_t to = UINT64_MAX >> (WORD_BITS - 1 - last % WORD_BITS);
+	uint64_t *low = &words[first / WORD_BITS], *high = &words[last / WORD_BITS];
+
+	if (low == high) {
+		*low &= ~(from & to);
+		return;
+	}
+	*low &= ~from;
+	*high &= ~to;
+	memset(low + 1, 0, (size_t)(high - low - 1) * sizeof(*low));
+}
+
 void icm_objects_clear_range(struct hca *hca, unsigned set, uint64_t va, uint64_t len)
 {
 	const struct icm_table *t =
@@ -319,8 +406,9 @@ void icm_objects_clear_range(struct hca *hca, unsigned set, uint64_t va, uint64_
 		return;
 	first = va > t->base ? (va - t->base) / t->entry_size : 0;
 	last = (va + (len - 1) - t->base) / t->entry_size;
-	for (; first <= last && first < count; first++)
-		icm_object_set(hca, set, (uint32_t)first, false);
+	if (first >= count)
+		return;
+	bits_clear(hca->icm->valid[set].words, first, last < count ? last : count - 1);
 }
 
 void icm_mpt_sync(struct hca *hca)
@@ -336,8 +424,7 @@ void icm_mpt_sync(struct hca *hca)
 size_t icm_footprint(const struct hca *hca)
 {
 	const struct icm *icm = hca->icm;
-	size_t bytes = sizeof(*icm) + ((size_t)icm->mask + 1) * sizeof(*icm->slots) +
-		       icm->count * sizeof(struct leaf);
+	size_t bytes = sizeof(*icm) + icm->count * (sizeof(struct block) + sizeof(struct block *));
 
 	for (unsigned set = 0; set < ICM_VALID_SETS; set++)
 		if (icm->valid[set].words)

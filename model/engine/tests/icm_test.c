@@ -1,6 +1,8 @@
 /* ICM: a sparse map, valid bits, table arithmetic; waiter queues. */
 #include "model/engine/tests/rig.h"
 
+#include "model/sim/rng.h"
+
 static int start(void **state)
 {
 	rig_params();
@@ -70,6 +72,68 @@ static void removal_keeps_the_others(void **state)
 				 i % 2 ? 0 : -ENOENT);
 		if (i % 2)
 			assert_true(bus == i << 12);
+	}
+}
+
+/* A list of chunks of 256 MiB costs what a list of pages does. */
+static void a_large_chunk_costs_no_more_than_a_small_one(void **state)
+{
+	size_t before, small;
+	uint64_t bus;
+
+	icm_unmap_all(&rig.hca); /* the rig's tables */
+	before = icm_footprint(&rig.hca);
+	for (uint64_t i = 0; i < 256; i++)
+		assert_int_equal(icm_map(&rig.hca, i << 32, i << 12, 1), 0);
+	small = icm_footprint(&rig.hca) - before;
+	icm_unmap_all(&rig.hca);
+	for (uint64_t i = 0; i < 256; i++)
+		assert_int_equal(icm_map(&rig.hca, i << 32, i << 28, 1 << 16), 0);
+	assert_int_equal(icm_footprint(&rig.hca) - before, small);
+	assert_int_equal(icm_translate(&rig.hca, (77ull << 32) + 0xfffffff, &bus), 0);
+	assert_true(bus == (77ull << 28) + 0xfffffff);
+	/* a hole in one of them */
+	icm_unmap(&rig.hca, (77ull << 32) + 0x5000, 2);
+	assert_int_equal(icm_translate(&rig.hca, (77ull << 32) + 0x4fff, &bus), 0);
+	assert_int_equal(icm_translate(&rig.hca, (77ull << 32) + 0x5000, &bus), -ENOENT);
+	assert_int_equal(icm_translate(&rig.hca, (77ull << 32) + 0x6fff, &bus), -ENOENT);
+	assert_int_equal(icm_translate(&rig.hca, (77ull << 32) + 0x7000, &bus), 0);
+	assert_true(bus == (77ull << 28) + 0x7000);
+}
+
+/* Against a table of pages. */
+static void any_order_of_chunks_is_right(void **state)
+{
+	enum { PAGES = 3000, STEPS = 20000, CHUNK = 64 };
+	static uint64_t expected[PAGES];
+	struct rng rng;
+
+	rng_init(&rng, 1, "icm");
+	memset(expected, 0, sizeof(expected));
+	icm_unmap_all(&rig.hca);
+	for (uint64_t step = 1; step <= STEPS; step++) {
+		const bool map = rng_below(&rng, 3);
+		const uint64_t page = rng_below(&rng, PAGES - CHUNK);
+		const uint64_t pages = 1 + rng_below(&rng, rng_below(&rng, 4) ? 3 : CHUNK);
+		const uint64_t at = rng_below(&rng, PAGES);
+		uint64_t bus = 0;
+
+		if (map)
+			assert_int_equal(icm_map(&rig.hca, page << 12, step << 20, (uint32_t)pages),
+					 0);
+		else
+			icm_unmap(&rig.hca, page << 12, (uint32_t)pages);
+		for (uint64_t i = 0; i < pages; i++)
+			expected[page + i] = map ? (step << 20) + (i << 12) : 0;
+		assert_int_equal(icm_translate(&rig.hca, at << 12, &bus),
+				 expected[at] ? 0 : -ENOENT);
+		assert_true(bus == expected[at]);
+	}
+	for (uint64_t at = 0; at < PAGES; at++) {
+		uint64_t bus = 0;
+
+		icm_translate(&rig.hca, at << 12, &bus);
+		assert_true(bus == expected[at]);
 	}
 }
 
@@ -159,6 +223,9 @@ int main(void)
 						finish),
 		cmocka_unit_test_setup_teardown(removal_keeps_the_others, start, finish),
 		cmocka_unit_test_setup_teardown(refuses_what_is_no_page, start, finish),
+		cmocka_unit_test_setup_teardown(a_large_chunk_costs_no_more_than_a_small_one, start,
+						finish),
+		cmocka_unit_test_setup_teardown(any_order_of_chunks_is_right, start, finish),
 		cmocka_unit_test_setup_teardown(joins_fragments, start, finish),
 		cmocka_unit_test_setup_teardown(numbers_wrap_at_the_table, start, finish),
 		cmocka_unit_test_setup_teardown(range_clears_valid_bits, start, finish),
