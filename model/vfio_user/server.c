@@ -20,6 +20,13 @@
 
 enum { NS_PER_S = 1000000000, READY_MAX = 8, CLOCK_STRIDE = 16, BACKLOG = 4 };
 
+/*
+ * Of each millisecond the thread leaves a part to others. Linux gives them 50 ms of a second at a
+ * stretch where a thread of real-time priority leaves them less than that (sched(7),
+ * sched_rt_runtime_us), and the guests would be without their devices for so long.
+ */
+enum { WINDOW_NS = 1000000, REST_NS = 60000 };
+
 /* A device on its socket. */
 struct offer {
 	struct vfu_source listener;
@@ -35,6 +42,7 @@ struct vfu_server {
 	struct pace pace;
 	uint64_t slice_ns, lead_ps;
 	uint64_t linger_ns, awake_until_ns;
+	uint64_t window_ns, slept_ns; /* when this window began, and sleep in it */
 	struct offer *offers;
 };
 
@@ -266,29 +274,47 @@ void vfu_server_catch_up(struct vfu_server *server)
 	simulate(server);
 }
 
+static void rest(struct vfu_server *server, uint64_t now_ns)
+{
+	const struct timespec left = {0, (long)REST_NS - (long)server->slept_ns};
+
+	if (now_ns - server->window_ns < WINDOW_NS)
+		return;
+	if (server->slept_ns < REST_NS)
+		nanosleep(&left, NULL);
+	server->window_ns = vfu_server_wall_ns();
+	server->slept_ns = 0;
+}
+
 void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 {
 	struct epoll_event ready[READY_MAX];
 	uint64_t limit = simulate(server), next = event_core_next_ps(server->core), wait = 0;
+	uint64_t start;
 	struct timespec ts;
 	int n;
 
 	offers_check(server);
+	start = vfu_server_wall_ns();
 	if (next == EVENT_NEVER)
 		wait = max_wait_ns;
 	else if (next > limit)
 		wait = pace_wall_ns(&server->pace, next - limit);
 	if (wait > max_wait_ns)
 		wait = max_wait_ns;
-	if (wait && vfu_server_wall_ns() < server->awake_until_ns)
+	if (start < server->awake_until_ns)
 		wait = 0;
 	ts = (struct timespec){(time_t)(wait / NS_PER_S), (long)(wait % NS_PER_S)};
 	n = epoll_pwait2(server->epoll, ready, READY_MAX, &ts, NULL);
+	if (wait)
+		server->slept_ns += vfu_server_wall_ns() - start;
 	for (int i = 0; i < n; i++) {
 		struct vfu_source *source = ready[i].data.ptr;
 
 		source->ready(source, ready[i].events);
 	}
+	start = vfu_server_wall_ns();
 	if (n > 0)
-		server->awake_until_ns = vfu_server_wall_ns() + server->linger_ns;
+		server->awake_until_ns = start + server->linger_ns;
+	rest(server, start);
 }
