@@ -81,6 +81,7 @@ help:
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
 #: make calibrate published measurements beside simulated ones, plots, sensitivities; build/calibrate/
 #: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
+#: make attack     serve with a hostile guest for SECONDS=600: the other guest's longest stop, which may not be over 50 ms
 #: make coverage   run every test in a gcov build; what of the engine, and of the protocol, was exercised
 #: make clean      remove build/
 #: V=1             print whole commands
@@ -196,6 +197,11 @@ fuzz: all
 	$(Q)testbench/install_deps.sh clang:clang
 	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
 	$(Q)O=$(O)/libfuzzer FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
+
+# On a machine that has nothing else to do.
+.PHONY: attack
+attack: all
+	$(Q)STOP_MS=50 $(O)/tests/under_attack $(O)/hcasim $(or $(SECONDS),600)
 
 # Counts begin anew; a failing test does not keep what was exercised from being told.
 .PHONY: coverage

@@ -156,6 +156,9 @@ served_views()
 		python3 traces/tests/waves_check.py "$dir" model/engine
 }
 for s in SIGTERM SIGINT; do one "views.serve_$s" served_views "$s"; done
+
+# serve with a hostile guest: one round; make attack for minutes and for how long the other guest stops
+one serve.under_attack timeout 300 "$O/tests/under_attack" "$hcasim" 1
 one "views.check_finds_damage" check_finds_damaged_views
 
 # --- tools
