@@ -3,6 +3,7 @@
 #include "testbench/compile.h"
 
 #include "testbench/build_info.h"
+#include "testbench/child.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,16 +41,15 @@ static int compile(const char *const *words, size_t n_words, const char *object)
 	for (size_t i = 0; i < n_words; i++)
 		argv[n++] = (char *)words[i];
 	argv[n] = NULL;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
+	pid = child_start();
 	if (!pid) {
 		execvp(argv[0], argv);
 		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
 		_exit(127);
 	}
-	if (waitpid(pid, &status, 0) < 0)
-		return -errno;
+	pid = pid < 0 ? -errno : child_wait(pid, &status);
+	if (pid < 0)
+		return pid;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
 }
 
@@ -67,16 +67,22 @@ int compile_and_load(const char *name, const char *const *words, size_t n, void 
 		return rc;
 	}
 	snprintf(object, sizeof(object), "%s/scenario.so", dir);
-	if (compile(words, n, object)) {
-		fprintf(err, "%s: does not compile\n", name);
-	} else {
-		loaded = dlopen(object, RTLD_NOW | RTLD_LOCAL);
-		if (!loaded) {
-			/* the message begins with the name of a file that nobody knows */
-			const char *text = dlerror(), *colon = strchr(text, ':');
+	children_begin();
+	rc = compile(words, n, object);
+	if (rc) {
+		fprintf(err, "%s: %s\n", name, rc == -EINTR ? "interrupted" : "does not compile");
+		unlink(object);
+		rmdir(dir);
+	}
+	children_end();
+	if (rc)
+		return -EINVAL;
+	loaded = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+	if (!loaded) {
+		/* the message begins with the name of a file that nobody knows */
+		const char *text = dlerror(), *colon = strchr(text, ':');
 
-			fprintf(err, "%s: cannot be loaded%s\n", name, colon ? colon : "");
-		}
+		fprintf(err, "%s: cannot be loaded%s\n", name, colon ? colon : "");
 	}
 	unlink(object);
 	rmdir(dir);

@@ -237,6 +237,43 @@ sweep_shows_failure()
 	cat "$scratch/out"
 	[ $rc -eq 1 ] && grep -Eq '^ +1us .* FAILED$' "$scratch/out" && grep -Eq '^ +60s .* passed$' "$scratch/out" && grep -q 'rc_send failed at' "$scratch/out"
 }
+# what a command has started ends with it, however it ends
+children_of() { ps -o pid= --ppid "$1"; }
+# none_outlives SIGNAL COMMAND...: the command has a child in the middle of its work, then gets the signal
+none_outlives()
+{
+	local signal=$1 pid rc child children; shift
+	"$@" >"$scratch/out" 2>&1 </dev/null &
+	pid=$!
+	until child=$(children_of $pid) && [ -n "$child" ]; do kill -0 $pid || { cat "$scratch/out"; return 1; }; sleep 0.02; done
+	children=$child
+	# who is killed cannot end what its compiler has started: that ends when it is done
+	[ "$signal" = KILL ] || children=$(for c in $child; do echo "$c"; children_of "$c"; done)
+	kill -"$signal" $pid
+	wait $pid
+	rc=$?
+	[ $rc -eq $((128 + $(kill -l "$signal"))) ] || { echo "exit status $rc"; cat "$scratch/out"; return 1; }
+	for c in $children; do
+		# one that is killed with its parent may need a moment
+		for _ in $(seq 250); do kill -0 "$c" 2>/dev/null || continue 2; sleep 0.02; done
+		echo "$c lives on: $(ps -o args= -p "$c")"
+		return 1
+	done
+}
+# the compiler waits for a pipe that nobody writes to
+mkfifo "$scratch/never.h"
+printf '#include "%s/never.h"\n' "$scratch" >"$scratch/never.c"
+mkdir "$scratch/tmp"
+plain_signals=(env --default-signal=INT,TERM,HUP TMPDIR="$scratch/tmp") # a shell lets its background ignore interrupts
+for s in TERM INT HUP KILL; do
+	one "ends.sweep_$s" none_outlives $s "${plain_signals[@]}" "$hcasim" sweep soak --vary hca.link.delay=1us,2us,3us -s sim.soak.messages=1000000000 -j 2
+	one "ends.perf_$s" none_outlives $s "${plain_signals[@]}" "$hcasim" perf write_bw size=1073741824 qps=1
+	one "ends.compile_$s" none_outlives $s "${plain_signals[@]}" "$hcasim" run "$scratch/never.c"
+	[ $s = KILL ] || one "ends.compile_${s}_leaves_nothing" rmdir "$scratch/tmp"
+	mkdir -p "$scratch/tmp"
+done
+timeout 2 sh -c ': >"$0"' "$scratch/never.h" # lets go what the killed compiler had started
+
 # counters: text, JSON and stats.json say the same; what starves a device is seen in them
 perf_stats()
 {

@@ -4,6 +4,7 @@
 
 #include "model/sim/cfg.h"
 #include "testbench/catalog.h"
+#include "testbench/child.h"
 #include "testbench/outdir.h"
 #include "testbench/sweep_table.h"
 
@@ -236,15 +237,19 @@ static int cell_start(struct sweep *s, struct command *c, struct sweep_cell *cel
 	outdir_release(&dir);
 	snprintf(out, sizeof(out), "%s/out.txt", c->dir);
 	fflush(NULL);
-	cell->pid = fork();
+	cell->pid = child_start();
 	if (cell->pid < 0) {
+		const int rc = -errno;
+
 		perror("fork");
-		return -errno;
+		return rc;
 	}
 	if (!cell->pid) {
 		int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+		int none = open("/dev/null", O_RDONLY);
 
-		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
+		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0 ||
+		    dup2(none, STDIN_FILENO) < 0)
 			_exit(EXIT_FAILED);
 		execv(c->exe, (char *const *)c->args);
 		_exit(EXIT_FAILED);
@@ -256,10 +261,10 @@ static int cell_start(struct sweep *s, struct command *c, struct sweep_cell *cel
 static int cell_wait(struct sweep *s)
 {
 	int status;
-	pid_t pid = waitpid(-1, &status, 0);
+	pid_t pid = child_wait(0, &status);
 
 	if (pid < 0)
-		return -errno;
+		return pid;
 	for (unsigned i = 0; i < s->cell_count; i++)
 		if (s->cells[i].pid == pid) {
 			s->cells[i].status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
@@ -275,18 +280,22 @@ static int run_cells(struct sweep *s, struct command *c)
 	unsigned next = 0;
 	int ret = 0;
 
+	children_begin();
 	progress(s);
 	while (s->running || (!ret && next < s->cell_count)) {
 		if (!ret && next < s->cell_count && s->running < s->options->jobs) {
 			ret = cell_start(s, c, &s->cells[next++]);
 			continue;
 		}
-		if (cell_wait(s))
+		if (cell_wait(s)) {
+			ret = -EINTR;
 			break;
+		}
 		progress(s);
 	}
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r\033[K");
+	children_end();
 	return ret;
 }
 

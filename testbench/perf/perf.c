@@ -2,6 +2,7 @@
 /* See perf.h. */
 #include "testbench/perf/perf.h"
 
+#include "testbench/child.h"
 #include "testbench/outdir.h"
 #include "testbench/perf/plot.h"
 #include "testbench/perf/report.h"
@@ -45,7 +46,7 @@ static int job_start(struct pool *pool, struct perf_result *result)
 	if (pipe(fds))
 		return -errno;
 	fflush(NULL);
-	job->pid = fork();
+	job->pid = child_start();
 	if (job->pid < 0) {
 		int rc = -errno;
 
@@ -83,10 +84,10 @@ static void job_read(struct job *job)
 static int job_end(struct pool *pool)
 {
 	int status;
-	const pid_t pid = wait(&status);
+	const pid_t pid = child_wait(0, &status);
 
 	if (pid < 0)
-		return -errno;
+		return pid;
 	for (unsigned i = 0; i < pool->running; i++) {
 		struct job *job = &pool->jobs[i];
 
@@ -119,6 +120,7 @@ static int run_all(struct perf_results *results, const struct perf_row_options *
 	pool.jobs = calloc(pool.room, sizeof(*pool.jobs));
 	if (!pool.jobs)
 		return -ENOMEM;
+	children_begin();
 	for (size_t i = 0; i < results->count && !rc; i++) {
 		if (pool.running == pool.room)
 			rc = job_end(&pool);
@@ -127,6 +129,7 @@ static int run_all(struct perf_results *results, const struct perf_row_options *
 	}
 	while (pool.running && !job_end(&pool))
 		;
+	children_end();
 	free(pool.jobs);
 	return rc;
 }

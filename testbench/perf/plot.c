@@ -3,6 +3,7 @@
 #include "testbench/perf/plot.h"
 
 #include "model/sim/file.h"
+#include "testbench/child.h"
 #include "testbench/perf/workloads.h"
 
 #include <errno.h>
@@ -285,16 +286,18 @@ bool perf_plot_program(const struct perf_results *results, unsigned n, const cha
 static int gnuplot_run(const char *program)
 {
 	int status;
-	const pid_t pid = fork();
+	pid_t pid;
 
-	if (pid < 0)
-		return -errno;
+	children_begin();
+	pid = child_start();
 	if (!pid) {
 		execlp("gnuplot", "gnuplot", program, (char *)NULL);
 		_exit(127);
 	}
-	if (waitpid(pid, &status, 0) < 0)
-		return -errno;
+	pid = pid < 0 ? -errno : child_wait(pid, &status);
+	children_end();
+	if (pid < 0)
+		return pid;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return -ENOENT;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
