@@ -101,7 +101,7 @@ static void commands(struct fuzz_rig *rig, void *arg)
 {
 	struct hcr_case *c = arg;
 
-	for (unsigned n = 0; n < COMMANDS_MAX && fuzz_more(&c->b); n++)
+	for (unsigned n = 0; n < COMMANDS_MAX && fuzz_more(&c->b) && !rig->given_up; n++)
 		command(rig, &c->b);
 }
 

@@ -253,7 +253,7 @@ static void steps(struct fuzz_rig *rig, void *arg)
 {
 	struct objects_case *c = arg;
 
-	for (unsigned n = 0; n < STEPS_MAX && fuzz_more(&c->b); n++) {
+	for (unsigned n = 0; n < STEPS_MAX && fuzz_more(&c->b) && !rig->given_up; n++) {
 		struct drv_wc wc[8];
 
 		switch (fuzz_take(&c->b, 1) & 7) {

@@ -19,6 +19,9 @@ enum {
 	PORT = 1,
 };
 
+const char *const *fuzz_rig_settings;
+const uint8_t fuzz_mgid[DRV_GID_BYTES] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [15] = 7};
+
 static struct fuzz_rig *rig_now;
 static bool rig_spoilt;
 
@@ -27,6 +30,9 @@ static const struct scenario fuzz_scenario = {
 	.name = "fuzz",
 	.setup = {.qps = FUZZ_QPS,
 		  .memory = AREA,
+		  .mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+			       IBV_ACCESS_MW_BIND,
 		  .queue = QUEUE,
 		  .timeout = 4,
 		  .retry_cnt = 1,
@@ -81,7 +87,8 @@ static struct trace *trace_to_nowhere(void)
 	for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++) {
 		void *sink;
 
-		if (sinks[i]->open(&sink, "/dev/null", UINT32_MAX) || trace_sink_add(tr, sinks[i], sink, 0))
+		if (sinks[i]->open(&sink, "/dev/null", UINT32_MAX) ||
+		    trace_sink_add(tr, sinks[i], sink, 0))
 			abort();
 	}
 	return tr;
@@ -96,6 +103,9 @@ static struct fuzz_rig *rig_create(void)
 	if (!options.fw_path)
 		options.fw_path = "build/fw/hcasim-fw.elf";
 	cfg_defaults(&rig->config);
+	for (const char *const *s = fuzz_rig_settings; s && *s; s++)
+		if (cfg_set(&rig->config, *s, "fuzz", stderr))
+			abort();
 	options.trace = trace_to_nowhere();
 	if (machine_create(&rig->machine, &options, err, sizeof(err)) ||
 	    tb_create(&rig->tb, &fuzz_scenario, &rig->machine, NULL, &rig->config)) {
@@ -145,8 +155,10 @@ bool fuzz_rig_call(struct fuzz_rig *rig, void (*fn)(struct fuzz_rig *rig, void *
 	call = (struct call){.rig = rig, .fn = fn, .arg = arg};
 	kernel_thread_start(rig->machine.kernel, "fuzz", call_thread, &call);
 	kernel_run(rig->machine.kernel, rig->machine.core.now_ps + limit_ps);
-	if (!call.done)
+	if (!call.done) {
+		rig->given_up = true;
 		fuzz_rig_spoil();
+	}
 	return call.done;
 }
 
@@ -219,6 +231,40 @@ static void make_srq(struct fuzz_rig *rig)
 	}
 }
 
+static void make_uc(struct fuzz_rig *rig)
+{
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_end *end = &rig->tb.ends[i];
+		const struct drv_qp_init init = {
+			.type = IBV_QPT_UC,
+			.send_cq = end->cq,
+			.recv_cq = end->cq,
+			.cap = {QUEUE, QUEUE, 1, 1, 0},
+		};
+
+		if (drv_qp_create(end->pd, &init, &rig->uc[i]))
+			abort();
+	}
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		const struct drv_rc_path path =
+			drv_rc_path_default(rig->tb.ends[!i].lid, drv_qp_num(rig->uc[!i]));
+
+		if (drv_qp_connect(rig->uc[i], &path))
+			abort();
+		post_receives(&rig->tb.ends[i], rig->uc[i], QUEUE / 2);
+	}
+}
+
+static void make_regions(struct fuzz_rig *rig, struct tb_end *end)
+{
+	struct drv_mr **fast = &rig->fast[end->index];
+
+	if (drv_mr_alloc_fast(end->pd, AREA / PLATFORM_PAGE_SIZE, fast) ||
+	    drv_mr_fast_set(*fast, end->dst, AREA) ||
+	    drv_mw_alloc(end->pd, IBV_MW_TYPE_2, &rig->mw[end->index]))
+		abort();
+}
+
 static void bring_all_up(struct fuzz_rig *rig, void *arg)
 {
 	struct tb *tb = &rig->tb;
@@ -236,8 +282,10 @@ static void bring_all_up(struct fuzz_rig *rig, void *arg)
 		make_ud(rig, &tb->ends[i]);
 		for (unsigned q = 0; q < FUZZ_QPS; q++)
 			post_receives(&tb->ends[i], tb->ends[i].qp[q], QUEUE / 2);
+		make_regions(rig, &tb->ends[i]);
 	}
 	make_srq(rig);
+	make_uc(rig);
 }
 
 static bool all_in_rts(struct fuzz_rig *rig)
@@ -260,7 +308,7 @@ void fuzz_rig_reconnect(struct fuzz_rig *rig)
 {
 	struct tb *tb = &rig->tb;
 
-	if (rig->inputs % 16 && all_in_rts(rig))
+	if (rig->given_up || (rig->inputs % 16 && all_in_rts(rig)))
 		return;
 
 	for (unsigned i = 0; i < TB_ENDS; i++) {

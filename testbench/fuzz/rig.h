@@ -46,15 +46,24 @@ struct fuzz_rig {
 	struct drv_srq *srq;        /* of a, with receives */
 	struct drv_qp *srq_qp;      /* RC on that SRQ at a, connected to peer_qp at b */
 	struct drv_qp *peer_qp;
+	struct drv_qp *uc[TB_ENDS];   /* connected UC */
+	struct drv_mr *fast[TB_ENDS]; /* for IBV_WR_REG_MR, with pages */
+	struct drv_mw *mw[TB_ENDS];   /* of type 2 */
 	unsigned inputs;
+	bool given_up; /* a call did not return in time: its thread ends as soon as it can */
 };
+
+/* "section.key=value" of every machine, NULL behind the last; before the first fuzz_rig_get(). */
+extern const char *const *fuzz_rig_settings;
+/* What UD queue pairs may join. */
+extern const uint8_t fuzz_mgid[DRV_GID_BYTES];
 
 /* The machine, brought up when there is none; the same one for a number of inputs. */
 struct fuzz_rig *fuzz_rig_get(void);
 /* The next fuzz_rig_get() makes a new one. */
 void fuzz_rig_spoil(void);
 /* Runs fn as a host thread until it returns, at most `limit_ps` of simulated time; whether it
- * returned. When it did not, the rig is spoilt. */
+ * returned. When it did not, the rig is spoilt, and given_up is what fn's loop looks at. */
 bool fuzz_rig_call(struct fuzz_rig *rig, void (*fn)(struct fuzz_rig *rig, void *arg), void *arg,
 		   uint64_t limit_ps);
 /* Lets simulated time pass. */

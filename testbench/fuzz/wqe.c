@@ -117,7 +117,7 @@ static void steps(struct fuzz_rig *rig, void *arg)
 {
 	struct wqe_case *c = arg;
 
-	for (unsigned n = 0; n < STEPS_MAX && fuzz_more(&c->b); n++) {
+	for (unsigned n = 0; n < STEPS_MAX && fuzz_more(&c->b) && !rig->given_up; n++) {
 		step(rig, &c->b);
 		tb_pass_time(&rig->tb, "fuzz", CFG_US(fuzz_take(&c->b, 1)));
 	}
