@@ -1,6 +1,6 @@
 # Starts and ends the simulator and the guests, and runs commands in them. Sourced by bash, after lib.sh.
 #
-#   guests_prepare [PACKAGE...]      once; exits with 77 where guests cannot be had
+#   guests_prepare [PACKAGE... [+ PACKAGE...]]   once; exits with 77 where guests cannot be had
 #   run_dir                          the sockets and pipes of this run: short paths, gone afterwards
 #   guests_up a=a b=b                serve, and a guest per argument: NAME=SOCKETS, of the sockets a and b
 #   on a 60 'ibv_devinfo -v'         runs it in guest a for at most 60 s; its output in $on_output, its status returned
@@ -103,6 +103,13 @@ guest_start()
 	done
 	# an emulated timer may be late on a busy machine: no_timer_check keeps the kernel from giving up for it
 	local folder='security_model=none,multidevs=remap'
+	# the lowest set is the root, the others lie over it
+	local sets layers=()
+	IFS=: read -r -a sets <<<"$guest_sets"
+	for ((n = ${#sets[@]} - 2; n >= 0; n--)); do
+		layers+=(-virtfs "local,path=${sets[n]}/root,mount_tag=layer$((${#sets[@]} - 1 - n)),readonly=on,$folder")
+	done
+	append="$append HCASIM_LAYERS=$((${#sets[@]} - 1))"
 	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
 	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
 		-name "$name" -nodefaults -no-user-config -display none $reboot -smp "$SMP" -m "$MEM" \
@@ -110,7 +117,7 @@ guest_start()
 		-kernel "$kernel" -initrd "$initrd" \
 		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on net.ifnames=0 iomem=relaxed HCASIM_GUEST=$name $append" \
 		"${console[@]}" -serial chardev:console -chardev "pipe,id=control,path=$pipe" -serial chardev:control \
-		-virtfs "local,path=$guest_root,mount_tag=root,readonly=on,$folder" \
+		-virtfs "local,path=$guest_made/root,mount_tag=root,readonly=on,$folder" "${layers[@]}" \
 		-virtfs "local,path=$modules,mount_tag=modules,readonly=on,$folder" \
 		-virtfs "local,path=$share,mount_tag=share,$folder" \
 		-netdev "dgram,id=net,local.type=unix,local.path=$run_dir/$name.net,remote.type=unix,remote.path=$run_dir/$other.net" \

@@ -29,6 +29,8 @@ guest_suite=bookworm qemu_suite=trixie
 
 qemu_root=$cache/qemu-$(key $qemu_suite qemu-system-x86)
 guest_made=$cache/guest-$(key $guest_suite $base_packages)
+# what apt knows of the guest's suite
+guest_lists=$cache/apt-$guest_suite
 
 # foreign ROOT PROGRAM: in $foreign, the command that runs a program of another Debian root on this machine's files, without chroot
 foreign()

@@ -2,16 +2,16 @@
 # Makes what the virtual machines need, from Debian packages, in the cache and in build/vm; the machine itself stays as it is.
 #   QEMU 11    a root of trixie with qemu-system-x86 from its backports: bookworm's has no vfio-user-pci
 #   guest      a root of bookworm with the RDMA programs, and Debian's kernel unpacked beside it
+#   set        of further packages: what they add to the root, and nothing else; a guest lays it over the root, and one set over another
 #   initrd     busybox and the modules that mount the root over 9p
 # Does nothing when all is there. Exit status 77: not possible on this machine (no root, no mirror), said on stderr.
 #
-#   prepare.sh [PACKAGE...]   further Debian packages in the guest; prints the settings of the machines to be started
+#   prepare.sh [PACKAGE... [+ PACKAGE...]]   a set, and one over it; prints the settings of the machines to be started
 #   KERNEL=vmlinuz MODULES=dir   instead of Debian's; dir holds lib/modules/VERSION, or for Debian's kernel .ko files that come first
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 log=$O/vm-prepare.log
-extra="$*"
 mkdir -p "$cache" "$VM_DIR"
 # one maker at a time; who waits finds it made
 exec 8>"$cache/lock"
@@ -35,7 +35,7 @@ mirror()
 logged()
 {
 	local what=$1 t=$SECONDS status; shift
-	say "$what"
+	say "$what ..."
 	# as the condition of an if, the command's own set -e would be off
 	set +e
 	(set -e; "$@") >>"$log" 2>&1
@@ -65,10 +65,13 @@ bootstrap_unpack()
 	rm -rf "$cache/debootstrap"; mv "$cache/debootstrap.part" "$cache/debootstrap"
 }
 
-# bootstrap ROOT SUITE...: a minimal root; further suites are sources only. Its mounts live and die in a namespace of their own.
+# bootstrap SET SUITE...: a minimal root; further suites are sources only. Its mounts live and die in a namespace of their own.
 bootstrap()
 {
-	local root=$1 suite=$2
+	local root=$1/root suite=$2
+	# what is lost when the machine stops is made again
+	mkdir -p "$root/etc/dpkg/dpkg.cfg.d"
+	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/hcasim"
 	DEBOOTSTRAP_DIR=$cache/debootstrap/usr/share/debootstrap bounded unshare --mount --propagation private \
 		"$cache/debootstrap/usr/sbin/debootstrap" --variant=minbase --keyring=$keyring "$suite" "$root" "$mirror"
 	shift
@@ -77,39 +80,43 @@ bootstrap()
 	: >"$root/etc/apt/sources.list"
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"; chmod 755 "$root/usr/sbin/policy-rc.d"
 	printf '%s;\n' 'APT::Sandbox::User "root"' 'Acquire::http::Timeout "30"' 'Acquire::https::Timeout "30"' 'Acquire::Retries "2"' \
-		>"$root/etc/apt/apt.conf.d/99hcasim"
+		'Acquire::Languages "none"' >"$root/etc/apt/apt.conf.d/99hcasim"
 	cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
-	# what is lost when the machine stops is made again
-	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/hcasim"
-	bounded chroot "$root" apt-get update -qq
+	rm -rf "$root"/var/cache/apt/archives/*.deb
 }
 
+# in_sets LISTS SETS COMMAND...: see in_layers.sh
+in_sets() { LISTS=$1 bounded "$vm_src/in_layers.sh" "${@:2}"; }
+
+# install_in LISTS SETS ARGUMENT...: what apt knew of the mirror may be of yesterday
 install_in()
 {
-	local root=$1; shift
-	DEBIAN_FRONTEND=noninteractive bounded chroot "$root" apt-get install -y -qq --no-install-recommends "$@"
+	local lists=$1 sets=$2 install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends); shift 2
+	ls "$lists"/lists/*_Packages >/dev/null 2>&1 || in_sets "$lists" "$sets" apt-get update -qq
+	in_sets "$lists" "$sets" "${install[@]}" "$@" ||
+		{ in_sets "$lists" "$sets" apt-get update -qq && in_sets "$lists" "$sets" "${install[@]}" "$@"; }
+	rm -rf "$lists"/cache/archives/*.deb
 }
-
-forget_downloads() { rm -rf "$1"/var/cache/apt/archives/*.deb "$1"/var/cache/apt/*.bin "$1"/var/lib/apt/lists/*; }
 
 qemu_make()
 {
-	local root=$qemu_root.part
-	rm -rf "$root"
-	bootstrap "$root" $qemu_suite $qemu_suite-backports
-	install_in "$root" -t $qemu_suite-backports qemu-system-x86
-	forget_downloads "$root"
-	mv "$root" "$qemu_root"
+	local made=$qemu_root.part
+	rm -rf "$made"
+	bootstrap "$made" $qemu_suite $qemu_suite-backports
+	install_in "$made/apt" "$made" -t $qemu_suite-backports qemu-system-x86
+	mv "$made/root" "$qemu_root"
+	rm -rf "$made"
 }
 
 # The kernel is unpacked, not installed: its installation would make an initrd nobody boots.
 kernel_make()
 {
-	local made=$1 image
-	image=$(chroot "$made/root" apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" { print $2; exit }')
-	bounded chroot "$made/root" sh -c "cd /tmp && apt-get download $image"
-	dpkg-deb -x "$made/root/tmp/$image"_*.deb "$made/kernel"
-	rm "$made/root/tmp/$image"_*.deb
+	local made=$1 image deb
+	image=$(in_sets "$guest_lists" "$made" apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" { print $2; exit }')
+	in_sets "$guest_lists" "$made" sh -c "cd /tmp && apt-get download -qq $image"
+	deb=$(ls "$made/root/tmp/$image"_*.deb)
+	dpkg-deb -x "$deb" "$made/kernel"
+	rm "$deb"
 	mv "$made"/kernel/boot/vmlinuz-* "$made/kernel/vmlinuz"
 	in_root "$made/root" /sbin/depmod -b "$made/kernel" "${image#linux-image-}"
 }
@@ -117,24 +124,36 @@ kernel_make()
 guest_make()
 {
 	local made=$guest_made.part
-	rm -rf "$made"; mkdir -p "$made"
-	bootstrap "$made/root" $guest_suite $guest_suite
-	install_in "$made/root" $base_packages
+	rm -rf "$made"
+	bootstrap "$made" $guest_suite $guest_suite
+	install_in "$guest_lists" "$made" $base_packages
 	kernel_make "$made"
-	forget_downloads "$made/root"
 	mv "$made" "$guest_made"
 }
 
-# guest_extend ROOT: the guest's root with $extra
-guest_extend()
+# set_make SET SETS PACKAGE...: over the sets that lie under it
+set_make()
 {
-	local made=$1
-	rm -rf "$made.part"
-	cp -a --reflink=auto "$guest_made/root" "$made.part"
-	bounded chroot "$made.part" apt-get update -qq
-	install_in "$made.part" $extra
-	forget_downloads "$made.part"
+	local made=$1 under=$2; shift 2
+	rm -rf "$made.part"; mkdir -p "$made.part/root"
+	install_in "$guest_lists" "$made.part:$under" "$@"
 	mv "$made.part" "$made"
+}
+
+# sets_make PACKAGE... [+ PACKAGE...]: the sets, topmost first, in $sets; a set's name tells all that lie under it
+sets_make()
+{
+	local word set=() made=
+	sets=$guest_made
+	for word in "$@" +; do
+		if [ "$word" != + ]; then
+			set+=("$word")
+		elif [ ${#set[@]} -gt 0 ]; then
+			made=$cache/set-$(key "$sets" "${set[@]}")
+			[ -d "$made" ] || logged "packages: ${set[*]}" set_make "$made" "$sets" "${set[@]}"
+			sets=$made:$sets set=()
+		fi
+	done
 }
 
 # kernel_version FILE: as an x86 kernel image has it in its header
@@ -181,6 +200,18 @@ initrd_make()
 	rm -rf "$tree"
 }
 
+# Two roots are made side by side: much of the time goes into waiting for the mirror.
+roots_make()
+{
+	local qemu=
+	if [ ! -d "$qemu_root" ]; then
+		log=$log.qemu logged "QEMU from $qemu_suite-backports" qemu_make &
+		qemu=$!
+	fi
+	[ -d "$guest_made" ] || (logged "guest root and kernel from $guest_suite" guest_make) || { wait; exit $EX_SKIP; }
+	[ -z "$qemu" ] || wait "$qemu" || exit $?
+}
+
 if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ]; then
 	[ "$(id -u)" -eq 0 ] || skip "making the guest's root needs root (debootstrap)"
 	command -v apt-get >/dev/null || skip "this machine has no apt-get"
@@ -189,14 +220,10 @@ if [ ! -d "$qemu_root" ] || [ ! -d "$guest_made" ]; then
 	: >"$log"
 	say "Debian packages are downloaded once, some 210 MB, and kept in $cache"
 	logged "debootstrap" bootstrap_unpack
-	[ -d "$qemu_root" ] || logged "QEMU from $qemu_suite-backports" qemu_make
-	[ -d "$guest_made" ] || logged "guest root and kernel from $guest_suite" guest_make
+	roots_make
 fi
 root=$guest_made/root
-if [ -n "$extra" ]; then
-	root=$cache/guest-$(key $guest_suite $base_packages + $extra)
-	[ -d "$root" ] || logged "guest root with $(tr '\n\t' '  ' <<<"$extra")" guest_extend "$root"
-fi
+sets_make "$@"
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
 modules=${MODULES:-$guest_made/kernel}
 [ -r "$kernel" ] || die "no kernel $kernel"
@@ -214,5 +241,5 @@ version=$(kernel_version "$kernel")
 [ -e "$modules/lib/modules/$version/modules.dep" ] || in_root "$guest_made/root" /sbin/depmod -b "$modules" "$version"
 initrd=$VM_DIR/initrd-$(key "$(md5sum <"$vm_src/init")" "$root" "$modules" "$version").zst
 [ -e "$initrd" ] || initrd_make "$initrd" "$root" "$modules" "$version"
-printf 'qemu_root=%q\nguest_root=%q\nkernel=%q\nmodules=%q\ninitrd=%q\n' \
-	"$qemu_root" "$root" "$kernel" "$(readlink -f "$modules/lib/modules")" "$initrd"
+printf 'qemu_root=%q\nguest_sets=%q\nkernel=%q\nmodules=%q\ninitrd=%q\n' \
+	"$qemu_root" "$sets" "$kernel" "$(readlink -f "$modules/lib/modules")" "$initrd"

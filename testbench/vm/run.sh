@@ -17,7 +17,7 @@ set -uo pipefail
 . "$vm_src/guests.sh"
 script=${1:-}
 [ -z "$script" ] || [ -r "$script" ] || die "no script $script"
-guests_prepare $more_packages ${PACKAGES:-}
+guests_prepare $more_packages + ${PACKAGES:-}
 case ${GUESTS:-2} in
 1) guests=(a=a,b) names=(a) ;;
 2) guests=(a=a b=b) names=(a b) ;;

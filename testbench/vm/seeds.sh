@@ -5,23 +5,26 @@
 # The guest has an IOMMU here: a page that the driver has given back is out of the device's reach.
 seed_dirs="drivers/net/ethernet/mellanox/mlx4 drivers/infiniband/hw/mlx4"
 
-# seed_source: source and build tools; in $tree, as seen from $seed_root
+# seed_source: source and build tools; in $tree, as seen from $seed_root, which is on top of the sets $seed_sets
 seed_source()
 {
-	local version deb
+	local version deb settings guest_sets
 	version=$(ls "$guest_made/kernel/lib/modules")
-	seed_root=$cache/guest-$(key $guest_suite $base_packages + linux-headers-$version make)
-	"$vm_src/prepare.sh" linux-headers-$version make >/dev/null || return
+	settings=$("$vm_src/prepare.sh" linux-headers-$version make) || return
+	eval "$settings"
+	seed_sets=$guest_sets
+	seed_root=${guest_sets%%:*}/root
 	tree=/build/mlx4-$version
 	detail="mlx4 as Debian has it in Linux $version"
 	[ -d "$seed_root$tree" ] && return
 	say "mlx4's source from linux-source"
-	timeout 900 chroot "$seed_root" sh -ec 'apt-get update -qq; cd /tmp; apt-get download -qq linux-source-${1%.*-*}' sh "${version%%-*}-" || return 77
+	LISTS=$guest_lists timeout 900 "$vm_src/in_layers.sh" "$seed_sets" sh -ec 'cd /tmp; apt-get download -qq linux-source-${1%.*-*}' sh "${version%%-*}-" ||
+		return 77
 	deb=$(ls "$seed_root"/tmp/linux-source-*.deb)
 	rm -rf "$seed_root$tree.part"; mkdir -p "$seed_root$tree.part"
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards '*/linux-source-*.tar.xz' | xz -dc |
 		tar -x -C "$seed_root$tree.part" --strip-components 1 --wildcards $(printf '*/%s ' $seed_dirs) || return
-	rm -rf "$deb" "$seed_root"/var/lib/apt/lists/*
+	rm -f "$deb"
 	printf 'obj-m += %s/\n' $seed_dirs >"$seed_root$tree.part/Kbuild"
 	mv "$seed_root$tree.part" "$seed_root$tree"
 }
@@ -41,7 +44,7 @@ seed_build()
 		fi
 		diff -U1 "$file.orig" "$file"
 	fi
-	timeout 900 chroot "$seed_root" make -s -j2 -C "/usr/src/linux-headers-$version" M="$tree" CONFIG_MLX4_EN= modules
+	timeout 900 "$vm_src/in_layers.sh" "$seed_sets" make -s -j2 -C "/usr/src/linux-headers-$version" M="$tree" CONFIG_MLX4_EN= modules
 	status=$?
 	[ -z "$file" ] || mv "$file.orig" "$file"
 	[ -z "$file" ] || touch "$file"
