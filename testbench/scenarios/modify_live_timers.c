@@ -96,6 +96,7 @@ static void error(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_
 		while (still_right() && drv_cq_poll(a->cq, 1, &(struct drv_wc){0}) == 1)
 			;
 	}
+	ignore_discarded(a); /* a reset takes what has not been polled */
 	ignore_data(a, .len = LONG);
 	ignore_data(b, .dst = LONG, .len = LEN);
 }
