@@ -229,7 +229,7 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 bool hca_is_quiet(const struct hca *hca)
 {
 	if (pcie_pending(hca) || !processor_is_quiet(hca) || packet_pool_in_use(hca) ||
-	    qp_table_active(hca))
+	    !qp_table_is_quiet(hca))
 		return false;
 	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
 		if (!link_port_is_quiet((struct hca *)hca, port))

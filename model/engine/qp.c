@@ -138,6 +138,15 @@ unsigned qp_table_active(const struct hca *hca)
 	return hca->qps->active;
 }
 
+bool qp_table_is_quiet(const struct hca *hca)
+{
+	unsigned looking = 0;
+
+	for (const struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next)
+		looking += requester_is_idle(qp) && responder_only_looks(qp);
+	return looking == hca->qps->active;
+}
+
 struct qp *qp_find(struct hca *hca, uint32_t qpn)
 {
 	struct qp *qp = *bucket(hca->qps, qpn);

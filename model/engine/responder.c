@@ -572,12 +572,21 @@ bool responder_is_quiet(const struct qp *qp)
 	       !r->landing.first && !r->out.first && !r->record && !r->ring && !r->waiter.in;
 }
 
+static bool nothing_waits(const struct qp_receive *r)
+{
+	return !r->in.first && !r->jobs.first && !r->ack_due && !r->unacked && !r->out_waiter.in &&
+	       !r->receive;
+}
+
 bool responder_is_idle(const struct qp *qp)
 {
-	const struct qp_receive *r = &qp->receive;
+	return responder_is_quiet(qp) && nothing_waits(&qp->receive) &&
+	       !event_is_set(&qp->receive.timer);
+}
 
-	return responder_is_quiet(qp) && !r->in.first && !r->jobs.first && !r->ack_due &&
-	       !r->unacked && !r->out_waiter.in && !event_is_set(&r->timer) && !r->receive;
+bool responder_only_looks(const struct qp *qp)
+{
+	return responder_is_quiet(qp) && nothing_waits(&qp->receive) && qp->receive.flushed;
 }
 
 void responder_init(struct qp *qp)

@@ -91,6 +91,8 @@ void responder_cq_armed(struct hca *hca, uint32_t cqn);
 bool responder_is_quiet(const struct qp *qp);
 /* Quiet, nothing waits, and nothing in the private state is worth keeping. */
 bool responder_is_idle(const struct qp *qp);
+/* Idle, but for the next look at the doorbell record of a QP in ERR. */
+bool responder_only_looks(const struct qp *qp);
 /* Lets go of everything: the private state ends. DMAs of its packets must be over, or dropped by
  * pcie_reset(). */
 void responder_drop(struct qp *qp);
