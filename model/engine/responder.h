@@ -8,8 +8,8 @@
  * next_rcv_psn, msn, rq_wqe_counter), so an idle QP needs no private state and QUERY_QP tells the
  * truth. RST2INIT must clear 0xb0..0xb7 and 0xd0..0xf7 of the context.
  *
- * responder.c: the checks of IBA 9.7 as a state machine; responder_execute.c: payload and
- * completions; responder_ack.c: responses.
+ * responder.c: the checks of IBA 9.7 as a state machine; responder_refuse.c: what follows when one
+ * fails; responder_execute.c: payload and completions; responder_ack.c: responses.
  */
 #ifndef MODEL_ENGINE_RESPONDER_H
 #define MODEL_ENGINE_RESPONDER_H

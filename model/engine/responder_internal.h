@@ -165,6 +165,17 @@ static inline int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
 /* Verdict of an access that translate refused. */
 enum verdict resp_access_verdict(int err, enum verdict refused);
 
+/* responder_refuse.c */
+enum resp_state resp_refuse_state(struct resp_run *x);
+/*
+ * The message under way on UC, or the datagram, ends here. A receive of the QP's own queue serves
+ * the next message (IBA 9.8.2, 9.8.3: class D of responder errors). One of an SRQ cannot be given
+ * back, so it completes in error and the QP goes on (class E; Linux's rxe does so too). That mlx4
+ * does, and with the syndrome a reliable QP would give, is an assumption. 0: the context is at hand;
+ * -EAGAIN, other -errno.
+ */
+int resp_abandon(struct resp_run *x, enum cqe_syndrome syndrome);
+
 /* responder_execute.c */
 enum resp_state resp_receive(struct resp_run *x);
 enum resp_state resp_write(struct resp_run *x);

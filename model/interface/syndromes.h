@@ -38,7 +38,7 @@
 
 /* What an unreliable service (UC, UD) makes of a responder's verdict; it never answers. */
 #define VERDICT_UNRELIABLES(K) \
-	K(VERDICT_UR, DROP,     0, "the message is dropped in silence, its receive is used again") \
+	K(VERDICT_UR, DROP,     0, "the message is dropped, its receive is used again; one of an SRQ completes with the row's syndrome") \
 	K(VERDICT_UR, COMPLETE, 1, "the receive completes with the row's syndrome, the QP goes where the row says")
 
 /*
