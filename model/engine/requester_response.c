@@ -380,6 +380,10 @@ static int respond(struct response *r)
 		return 0;
 	if (state != QP_STATE_RTS && state != QP_STATE_SQD && state != QP_STATE_SQD_BUSY)
 		return 0;
+	if (r->pkt->op->service != qpc_get_service(r->qpc)) {
+		r->qp->hca->stats.responder_dropped++;
+		return 0;
+	}
 	moves = qpc_get_pm_state(r->qpc) != QP_PM_MIGRATED;
 	if (!pkey_matches(r) || !qp_path_accepts(r->qp, CONTEXT_REQUESTER, r->qpc, r->pkt)) {
 		r->qp->hca->stats.responder_dropped++;

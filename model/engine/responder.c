@@ -101,14 +101,18 @@ static enum resp_state resp_next(struct resp_run *x)
 	return RESP_QP;
 }
 
-static bool service_matches(const struct qpc *qpc, const struct packet *pkt)
+/* An XRC initiator has no responder: requests for it are nobody's (IBA A14). */
+static bool service_matches(const struct resp_run *x)
 {
-	enum qp_service service = (enum qp_service)qpc_get_service(qpc);
-	const struct bth_op *op = pkt->op;
+	enum qp_service service = (enum qp_service)qpc_get_service(x->qpc);
+	const struct bth_op *op = x->pkt->op;
 
+	if (service == QP_ST_XRC && !(x->qp->qpn & QPN_XRC_TARGET))
+		return false;
 	if (__builtin_expect(!op->props, 0)) /* unknown, of RC or XRC */
-		return service ==
-		       (bth_get_opcode(resp_bth(pkt)) < BTH_XRC_SEND_FIRST ? QP_ST_RC : QP_ST_XRC);
+		return service == (bth_get_opcode(resp_bth(x->pkt)) < BTH_XRC_SEND_FIRST
+					   ? QP_ST_RC
+					   : QP_ST_XRC);
 	return op->service == (service == QP_ST_MLX ? QP_ST_UD : service);
 }
 
@@ -164,7 +168,7 @@ static enum resp_state resp_qp(struct resp_run *x)
 	state = qpc_get_state(x->qpc);
 	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_ERR)
 		return resp_refuse(x, VERDICT_DROP);
-	if (!service_matches(x->qpc, x->pkt))
+	if (!service_matches(x))
 		return resp_refuse(x, VERDICT_DROP);
 	moves = qpc_get_pm_state(x->qpc) != QP_PM_MIGRATED;
 	if (!qp_path_accepts(x->qp, CONTEXT_RESPONDER, x->qpc, x->pkt))

@@ -277,7 +277,7 @@ int context_get(struct hca *hca, enum context_use use, uint32_t number, struct w
 		void **bytes, const char *why)
 {
 	if (use == CONTEXT_READS) {
-		assert_int_equal(number, WORLD_QPN);
+		assert_int_equal(number, w->qp.qpn);
 		*bytes = &w->qpc;
 		return 0;
 	}

@@ -108,18 +108,25 @@ static struct packet *xrc_send(uint32_t psn, uint32_t srqn)
 	return pkt;
 }
 
-static void test_xrc(void **state)
+static void become_xrc_target(void)
 {
+	w->qp.qpn = WORLD_QPN | QPN_XRC_TARGET;
+	qpc_set_local_qpn(&w->qpc, w->qp.qpn);
 	qpc_set_service(&w->qpc, QP_ST_XRC);
 	qpc_set_srq(&w->qpc, 0);
 	qpc_set_xrcd(&w->qpc, 6);
+}
+
+static void test_xrc(void **state)
+{
+	become_xrc_target();
 	slot_make(0, 1, WORLD_DATA);
 	receives_posted(1);
 	give(xrc_send(FIRST_PSN, WORLD_SRQN));
 	assert_int_equal(w->n_cqes, 1);
 	assert_int_equal(w->cqns[0], 0x44);
 	assert_int_equal(cqe_get_rqpn(&w->cqes[0]), WORLD_SRQN);
-	assert_int_equal(cqe_get_my_qpn(&w->cqes[0]), WORLD_QPN);
+	assert_int_equal(cqe_get_my_qpn(&w->cqes[0]), WORLD_QPN | QPN_XRC_TARGET);
 	assert_response(0, BTH_XRC_ACKNOWLEDGE, FIRST_PSN, ACK, 31);
 	give(xrc_send(FIRST_PSN + 1, WORLD_SRQN + 1));
 	assert_response(1, BTH_XRC_ACKNOWLEDGE, FIRST_PSN + 1, NAK, 1);
@@ -127,8 +134,7 @@ static void test_xrc(void **state)
 
 static void test_xrc_domain(void **state)
 {
-	qpc_set_service(&w->qpc, QP_ST_XRC);
-	qpc_set_srq(&w->qpc, 0);
+	become_xrc_target();
 	qpc_set_xrcd(&w->qpc, 7);
 	receives_posted(1);
 	give(xrc_send(FIRST_PSN, WORLD_SRQN));
