@@ -20,6 +20,9 @@
 enum {
 	POOL_CHUNK = 32,
 	QPN_MULTICAST = 0xffffff,
+	/* of a packet; with the largest MTU it bounds PktLen (MindShare, InfiniBand Network
+	 * Architecture, ch. 21 and 25: the link layer's data packet check) */
+	HEADERS_AND_ICRC_MAX = 124,
 	GID_BYTES = 16,
 	GID_MULTICAST = 0xff, /* first byte, IBA 4.1.1 */
 };
@@ -398,7 +401,8 @@ static const char *parse_link(struct hca *hca, const struct packet *pkt)
 		return "short";
 	if (lrh_get_lver(lrh))
 		return "LVer";
-	if (lrh_get_pkt_len(lrh) * 4u + VCRC_BYTES != pkt->len)
+	if (lrh_get_pkt_len(lrh) * 4u + VCRC_BYTES != pkt->len ||
+	    lrh_get_pkt_len(lrh) * 4u > PACKET_PAYLOAD + HEADERS_AND_ICRC_MAX)
 		return "PktLen";
 	if (lrh_get_vl(lrh) != VL_MANAGEMENT && lrh_get_vl(lrh) >= vls)
 		return "VL is not in use";
@@ -463,8 +467,9 @@ static const char *parse(struct packet *pkt)
 	pkt->payload_len = (uint16_t)(pkt->len - headers - pad - (unsigned)CRC_BYTES);
 	if (!bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad && pkt->op->props)
 		return "payload where none belongs";
-	if (pkt->payload_len > PACKET_PAYLOAD)
-		return "payload above 4096 bytes";
+	/* Else too long a payload is found with the QP's MTU, and answered (IBA 9.7.4.1.6, 9.8.2). */
+	if (pkt->payload_len > PACKET_PAYLOAD && bth_op_is(pkt->op, BTH_DATAGRAM))
+		return "datagram above 4096 bytes";
 	pkt->qpn = bth_get_dqpn(bth);
 	pkt->psn = bth_get_psn(bth);
 	return NULL;
