@@ -60,6 +60,8 @@ static inline struct port_config *link_port_config(const struct hca *hca, unsign
 void link_port_command(struct hca *hca, unsigned port, uint32_t command);
 /* Firmware changed port_config.logical: enforces what follows (waiting packets, counters). */
 void link_port_logical_changed(struct hca *hca, unsigned port);
+/* An Armed port becomes Active; firmware is told. */
+void link_port_activate(struct hca *hca, unsigned port);
 /* Values of FW_PORT_WIDTH and FW_PORT_SPEED. */
 uint32_t link_port_width(struct hca *hca, unsigned port);
 uint32_t link_port_speed(struct hca *hca, unsigned port);

@@ -117,6 +117,13 @@ void link_port_command(struct hca *hca, unsigned port, uint32_t command)
 	train(lp);
 }
 
+void link_port_activate(struct hca *hca, unsigned port)
+{
+	hca->ports[port - 1]->config.logical = LOGICAL_ACTIVE;
+	link_port_logical_changed(hca, port);
+	processor_raise(hca, FW_IRQ_PORT1 << (port - 1));
+}
+
 void hca_link_set(struct hca *hca, unsigned port, bool plugged)
 {
 	struct link_port *lp = hca->ports[port - 1], *peer = lp->peer;

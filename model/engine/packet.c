@@ -487,6 +487,18 @@ static int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
 	return *why ? -EPROTO : 0;
 }
 
+/*
+ * The peer, or whoever sends to this port, is Active: a port that still waits in Armed for the
+ * subnet manager is too from its first good data packet on (IBA 7.2.7, ActiveTrigger; Linux's hfi1
+ * does so in software).
+ */
+static void armed_to_active(struct hca *hca, const struct packet *pkt)
+{
+	if (__builtin_expect(link_port_config(hca, pkt->port)->logical == PORT_STATE_ARMED, 0) &&
+	    pkt->vl != VL_MANAGEMENT)
+		link_port_activate(hca, pkt->port);
+}
+
 static bool own_gid(struct hca *hca, unsigned port, const uint8_t *gid)
 {
 	const struct port_config *c = link_port_config(hca, port);
@@ -577,6 +589,8 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 		return;
 	}
 	err = packet_parse(hca, pkt, &why);
+	if (err != -EBADMSG)
+		armed_to_active(hca, pkt);
 	if (err) {
 		if (err == -EBADMSG)
 			link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
