@@ -196,7 +196,7 @@ COV_FLAGS := EXTRA='--coverage -O0' LDFLAGS='$(LDFLAGS) --coverage'
 fuzz: all
 	$(Q)testbench/install_deps.sh clang:clang
 	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
-	$(Q)O=$(O)/libfuzzer FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
+	$(Q)O=$(O)/libfuzzer PLAIN=$(O) FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
 
 # On a machine that has nothing else to do.
 .PHONY: attack

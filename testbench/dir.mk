@@ -33,7 +33,7 @@ fuzz-targets := packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder 
 fuzz-main ?= replay
 fuzz-shared := $(d)/fuzz/rig.c,$(d)/fuzz/kernel.c,$(d)/fuzz/folder.c
 prog-y += $(foreach t,$(fuzz-targets),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared))
-prog-y += damage:$(d)/fuzz/damage.c,$(d)/fuzz/folder.c
+prog-y += damage:$(d)/fuzz/damage.c,$(d)/fuzz/folder.c fuzz_seeds:$(d)/fuzz/seeds.c,$(d)/fuzz/folder.c
 
 # serve between a hostile guest and a good one
 prog-y += tests/under_attack:$(d)/tests/under_attack.c,$(d)/tests/hostile.c,$(d)/tests/serve_guest.c

@@ -166,12 +166,18 @@ one "views.check_finds_damage" check_finds_damaged_views
 one "readme.names" testbench/check_readme.sh
 one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 
-# --- fuzz targets, without the fuzzer: what was found once, and a few random inputs
+# --- fuzz targets, without the fuzzer: what was found once, some of the inputs that it begins with, and a few random ones
 
-export FUZZ_RUN; FUZZ_RUN=$(traces_of rc_atomic)
-for t in packet hcr objects wqe regs fw_elf ini pcapng vfio_user run_folder; do
-	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t" timeout 300 "$O/fuzz/$t" testbench/fuzz/corpus/"$t"/*
-	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 FUZZ_FW=$O/fw/hcasim-fw.elf one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
+fuzz_seeds()
+{
+	"$hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$scratch/whole" >/dev/null && mkdir "$scratch/seeds" && "$O/fuzz_seeds" "$scratch/seeds" "$scratch/whole"
+}
+one "fuzz.seeds" fuzz_seeds
+export FUZZ_FW=$O/fw/hcasim-fw.elf FUZZ_RUN=$scratch/whole
+for t in packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user; do
+	mapfile -t inputs < <(find "testbench/fuzz/corpus/$t" -type f 2>/dev/null; find "$scratch/seeds/$t" -type f 2>/dev/null | sort -V | awk 'NR % 16 == 1')
+	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t" timeout 300 "$O/fuzz/$t" "${inputs[@]}"
+	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done
 
 one "tool.behaviours" grep -Eq $'^DUP-1\trc_lost_ack\tpass$' <("$hcasim" list --behaviours)
@@ -211,11 +217,7 @@ one "tool.diff_captures" captures_alone
 one "tool.diff_slower_cable" slower_cable
 
 # damaged files of a run, for every tool that reads one
-damaged_files()
-{
-	"$hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$scratch/whole" >/dev/null && timeout 300 "$O/damage" "$scratch/whole" 8
-}
-one "tool.damaged_files" damaged_files
+one "tool.damaged_files" timeout 300 "$O/damage" "$scratch/whole" 8
 
 # sweep: a row a cell with the run's own counters, the same by other hands; a failing cell is shown
 sweep_rows()

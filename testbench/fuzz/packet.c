@@ -13,7 +13,9 @@ enum {
 	WIRE_MAX = 4096 + 256,
 	PACKETS_MAX = 64,
 	RAW = 0x80,
-	BAD_CRC = 0x40,
+	BAD_CRC = 0x40,  /* of a template */
+	MAKE_CRC = 0x40, /* of raw bytes */
+	RAW_HEAD = 26,   /* LRH, BTH and both CRCs */
 	TO_B = 0x20,
 	LNH_BTH = 2,
 	PATCHES = 7
@@ -103,7 +105,10 @@ static void inject_one(struct fuzz_rig *rig, struct fuzz_bytes *b)
 
 	if (how & RAW) {
 		len = fuzz_take_some(b, (size_t)fuzz_take(b, 1) * 2, &raw);
-		hca_inject(host_hca(end->host), 1, raw, len);
+		memcpy(wire, raw, len);
+		if (how & MAKE_CRC && len >= RAW_HEAD)
+			crc_make(wire, len - CRC_BYTES);
+		hca_inject(host_hca(end->host), 1, wire, len);
 		return;
 	}
 	len = template_make(rig, end, b, wire);

@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
 # Runs every libFuzzer target for a while from its kept corpus; what crashes or hangs is left in $O/found/TARGET and fails the run.
-# O: build folder of the targets; FUZZ_FW: firmware; FUZZ_SECONDS: for each; TARGETS: which.
+# O: build folder of the targets; PLAIN: of the program itself; FUZZ_FW: firmware; FUZZ_SECONDS: for each; TARGETS: which.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0:detect_leaks=0} UBSAN_OPTIONS=print_stacktrace=1
+# inputs to begin with, of the length and form of real ones: the fuzzer makes short ones by itself, and is long in finding longer ones
+run=$O/seeds/run
+mkdir -p "$O/seeds"
+"$PLAIN/hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$run" >"$O/seeds.log" 2>&1 &&
+	"$PLAIN/fuzz_seeds" "$O/seeds" "$run" || { cat "$O/seeds.log"; exit 1; }
+export FUZZ_RUN=$run
 failed=0
 for t in $TARGETS; do
 	found=$O/found/$t corpus=$O/corpus/$t log=$O/found/$t.log
 	mkdir -p "$found" "$corpus"
-	"$O/fuzz/$t" -max_total_time="$FUZZ_SECONDS" -timeout=60 -rss_limit_mb=4096 -max_len=4096 -print_final_stats=1 -verbosity=1 \
-		-artifact_prefix="$found/" "$corpus" "testbench/fuzz/corpus/$t" >"$log" 2>&1
+	"$O/fuzz/$t" -max_total_time="$FUZZ_SECONDS" -timeout=60 -rss_limit_mb=4096 -max_len=4096 -len_control=0 -print_final_stats=1 -verbosity=1 \
+		-artifact_prefix="$found/" "$corpus" "testbench/fuzz/corpus/$t" $(ls -d "$O/seeds/$t" 2>/dev/null) >"$log" 2>&1
 	rc=$?
 	runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$log")
 	edges=$(grep -o 'cov: [0-9]*' "$log" | tail -n 1)

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Inputs for fuzz targets to begin with, of full length and with meaning: packets as they went by
+ * in a run, each command with the mailbox and number it is about, each request on each queue, each
+ * register, lines of the files of a run.
+ *
+ *	fuzz_seeds DIR RUN	DIR/TARGET/seed-N for each target; RUN: folder of a run
+ */
+#include "host_driver/mlx4/mlx4.h"
+#include "model/interface/rows.h"
+#include "testbench/fuzz/folder.h"
+#include "traces/pcapng_format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SEED_MAX = 4096, PATH_CHARS = 4096, PACKETS_A_SEED = 12, RAW_MAX = 510, LINES = 64 };
+
+static const char *out_dir;
+
+struct seed {
+	const char *target;
+	uint8_t bytes[SEED_MAX];
+	size_t len;
+	unsigned number;
+};
+
+static void put(struct seed *s, unsigned byte)
+{
+	if (s->len < SEED_MAX)
+		s->bytes[s->len++] = (uint8_t)byte;
+}
+
+static void put_bytes(struct seed *s, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put(s, ((const uint8_t *)bytes)[i]);
+}
+
+/* The file is written and the next one begins. */
+static void finish(struct seed *s)
+{
+	char path[PATH_CHARS];
+	FILE *out;
+
+	if (!s->len)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", out_dir, s->target);
+	if (mkdir(path, 0777) && errno != EEXIST) {
+		perror(path);
+		exit(1);
+	}
+	snprintf(path, sizeof(path), "%s/%s/seed-%u", out_dir, s->target, s->number++);
+	out = fopen(path, "wb");
+	if (!out || fwrite(s->bytes, 1, s->len, out) != s->len || fclose(out)) {
+		perror(path);
+		exit(1);
+	}
+	s->len = 0;
+}
+
+/* --- packets: as they are, and by template to the queue pairs of the rig --- */
+
+/* See packet.c: raw bytes whose CRCs are made right; afterwards a delay. */
+static void raw_packet(struct seed *s, const struct pcapng_packet *p)
+{
+	size_t n = p->len < RAW_MAX ? p->len & ~1u : RAW_MAX;
+
+	put(s, 0x80 | 0x40 | (strstr(p->name, "hca1") ? 0x20 : 0));
+	put(s, (unsigned)n / 2);
+	put_bytes(s, p->bytes, n);
+	put(s, 20);
+}
+
+static void template_packet(struct seed *s, unsigned opcode, unsigned queue, unsigned payload)
+{
+	put(s, 0x20);
+	put(s, opcode);
+	put(s, queue | (payload ? 16 : 0) | 64);
+	if (payload) {
+		put(s, payload >> 8);
+		put(s, payload & 0xff);
+	}
+	put(s, 0);
+	put(s, 40);
+}
+
+static void packet_seeds(const char *run)
+{
+	struct seed s = {.target = "packet"};
+	struct pcapng_reader *rd;
+	struct pcapng_packet p;
+	char path[PATH_CHARS];
+	unsigned n = 0;
+
+	snprintf(path, sizeof(path), "%s/packets.pcapng", run);
+	if (pcapng_reader_open(&rd, path, stderr))
+		exit(1);
+	while (pcapng_reader_next(rd, &p, stderr) > 0)
+		if (p.flags == PCAPNG_INBOUND) {
+			raw_packet(&s, &p);
+			if (++n % PACKETS_A_SEED == 0)
+				finish(&s);
+		}
+	pcapng_reader_close(rd);
+	finish(&s);
+	for (unsigned queue = 0; queue < 6; queue++) {
+		for (unsigned opcode = 0; opcode < 256; opcode++) {
+			const struct bth_op *op = bth_op_find((uint8_t)opcode);
+
+			if (op->name)
+				template_packet(&s, opcode, queue,
+						!bth_op_is(op, BTH_PAYLOAD) ? 0
+						: bth_op_is(op, BTH_FIRST) ||
+								bth_op_is(op, BTH_MIDDLE)
+							? 4096
+							: 64);
+			if (s.len > 200)
+				finish(&s);
+		}
+		finish(&s);
+	}
+}
+
+/* --- commands --- */
+
+/* See hcr.c: by its index, with a live mailbox of each type of object, to each number. */
+static void hcr_seeds(void)
+{
+	static const unsigned numbers[] = {0, 1, 2, 3, 4, 5, 6, 8};
+	struct seed s = {.target = "hcr"};
+	unsigned index = 0;
+
+#define OPCODE(name, code, ...)                                                                    \
+	for (unsigned n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)                        \
+		for (unsigned type = 0; type < 5; type++) {                                        \
+			put(&s, index);                                                            \
+			put(&s, 0x80 | (n & 1 ? 0x20 : 0));                                        \
+			put(&s, numbers[n]);                                                       \
+			put(&s, type);                                                             \
+			put(&s, 0);                                                                \
+		}                                                                                  \
+	put(&s, index);                                                                            \
+	put(&s, 0x40);                                                                             \
+	put(&s, 6);                                                                                \
+	put(&s, 64);                                                                               \
+	for (unsigned i = 0; i < 64; i++)                                                          \
+		put(&s, i % 8 == 7 ? i : 0);                                                       \
+	for (unsigned i = 0; i < 9; i++)                                                           \
+		put(&s, 0);                                                                        \
+	finish(&s);                                                                                \
+	index++;
+	HCR_COMMANDS(OPCODE)
+#undef OPCODE
+}
+
+/* --- requests --- */
+
+/* See wqe.c: a request that the driver makes, on each queue of both ends. */
+static void wqe_seeds(void)
+{
+	struct seed s = {.target = "wqe"};
+
+	for (unsigned queue = 0; queue < 8; queue++) {
+		for (unsigned opcode = 0; opcode < 16; opcode++)
+			for (unsigned size = 0; size < 3; size++) {
+				put(&s, 6 << 3 | queue);
+				put(&s, size * 100);
+				put(&s, opcode);
+				put(&s, 0);
+				put(&s, 30);
+				if (s.len > 70)
+					finish(&s);
+			}
+		finish(&s);
+	}
+}
+
+/* See verbs.c. */
+static void verbs_seeds(void)
+{
+	static const uint8_t between[][3] = {{1, 8 | 16, 4},    {1, 16, 0}, {2, 64, 0}, {2, 0, 0},
+					     {3 | 0x30, 7, 20}, {4, 0, 7},  {6, 15, 5}, {5, 7, 50}};
+	struct seed s = {.target = "verbs"};
+
+	for (unsigned queue = 0; queue < 5; queue++)
+		for (unsigned opcode = 0; opcode <= IBV_WR_REG_MR; opcode++) {
+			for (unsigned how = 0; how < 8; how++) {
+				const uint8_t request[] = {
+					8, (uint8_t)queue, (uint8_t)opcode,
+					(uint8_t)(how & 3 ? how * 16 : 0),
+					(uint8_t)(opcode == 5 || opcode == 6 ? 8 : how * 16),
+					(uint8_t)(how & 4 ? 64 : 0), 1,
+					/* address: plain, rate, global, group, itself */
+					(uint8_t)(how == 1   ? 0x51
+						  : how == 2 ? 2
+						  : how == 3 ? 6
+						  : how == 4 ? 8
+							     : 0)};
+
+				put_bytes(&s, request, sizeof(request));
+				put(&s, 7);
+				put(&s, 20);
+				put_bytes(&s, between[(opcode + how) % 8], 3);
+			}
+			finish(&s);
+		}
+}
+
+/* See icm.c: a field of each table is changed while requests go by. */
+static void icm_seeds(void)
+{
+	struct seed s = {.target = "icm"};
+
+	for (unsigned table = 0; table < 11; table++)
+		for (unsigned at = 0; at < 256; at += 4) {
+			const uint8_t steps[] = {5,
+						 (uint8_t)(at % 5),
+						 0,
+						 (uint8_t)table,
+						 0,
+						 (uint8_t)at,
+						 3,
+						 0xff,
+						 0xff,
+						 0xff,
+						 0xff,
+						 3,
+						 5,
+						 5,
+						 (uint8_t)(at % 5 + 8),
+						 4,
+						 0,
+						 3,
+						 50};
+
+			put_bytes(&s, steps, sizeof(steps));
+			if (at % 32 == 28)
+				finish(&s);
+		}
+}
+
+/* --- registers --- */
+
+/* See regs.c: each kind of access, with work under way. */
+static void regs_seeds(void)
+{
+	struct seed s = {.target = "regs"};
+
+	for (unsigned how = 0; how < 256; how++) {
+		for (unsigned what = 0; what < 8; what++) {
+			put(&s, how);
+			put(&s, what << 1 | (how & 1));
+			put(&s, 0);
+			put(&s, how);
+			put(&s, 20);
+		}
+		if (how % 8 == 7)
+			finish(&s);
+	}
+}
+
+/* --- texts --- */
+
+static void gdb_seeds(void)
+{
+	static const char *const packets[] = {"qSupported:multiprocess+;swbreak+",
+					      "QStartNoAckMode",
+					      "?",
+					      "g",
+					      "p20",
+					      "P1=01000000",
+					      "m80000000,40",
+					      "M80000100,4:01020304",
+					      "X80000100,4:abcd",
+					      "Z0,80000004,2",
+					      "Z1,80000004,4",
+					      "z0,80000004,2",
+					      "s",
+					      "c",
+					      "vCont?",
+					      "vCont;s:1",
+					      "vCont;c",
+					      "Hg0",
+					      "qfThreadInfo",
+					      "qXfer:features:read:target.xml:0,ffb",
+					      "vMustReplyEmpty",
+					      "qAttached",
+					      "qRcmd,6869",
+					      "G00",
+					      "D",
+					      "k",
+					      "vKill;1",
+					      "C05",
+					      "S05",
+					      "T1",
+					      "H",
+					      "m,",
+					      "M0,ffffffff:"};
+	struct seed s = {.target = "gdb"};
+
+	for (size_t first = 0; first < sizeof(packets) / sizeof(packets[0]); first++) {
+		for (size_t i = 0; i < 8; i++) {
+			const char *p = packets[(first + i * (first % 5 + 1)) %
+						(sizeof(packets) / sizeof(packets[0]))];
+
+			put(&s, (unsigned)strlen(p));
+			put_bytes(&s, p, strlen(p));
+		}
+		put(&s, 0x81);
+		put(&s, 3);
+		finish(&s);
+	}
+}
+
+static void ctl_seeds(void)
+{
+	static const char *const lines[] = {"help",
+					    "status",
+					    "stats",
+					    "link down hca0",
+					    "link up hca0 port1",
+					    "drop 1.5% RC_SEND_ONLY hca1 x3",
+					    "corrupt 100%",
+					    "duplicate 3% hca0",
+					    "delay 5us 10%",
+					    "reorder 1%",
+					    "faults",
+					    "clear",
+					    "clear 0",
+					    "command SW2HW_CQ BAD_RESOURCE hca0 x2",
+					    "command NOP INTERNAL_ERR",
+					    "dump",
+					    "trace on",
+					    "trace off",
+					    "stuck",
+					    "catastrophe hca1",
+					    "quit"};
+	struct seed s = {.target = "ctl"};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		for (size_t k = 0; k < 4; k++) {
+			const char *line = lines[(i + k) % (sizeof(lines) / sizeof(lines[0]))];
+
+			put_bytes(&s, line, strlen(line));
+			put(&s, '\n');
+		}
+		finish(&s);
+	}
+}
+
+/* --- files of a run --- */
+
+/* Pieces of each file, as the target's first byte names it; of a log whole lines. */
+static void folder_seeds(const char *run)
+{
+	enum { PIECES = 8, PIECE = 3500 };
+	struct seed s = {.target = "run_folder"};
+
+	folder_open(run);
+	for (unsigned f = 0; f < FOLDER_FILE_COUNT; f++) {
+		const struct folder_bytes *real = folder_real(f);
+
+		for (size_t piece = 0; piece < PIECES && real->len; piece++) {
+			const uint8_t *at = real->bytes + real->len / PIECES * piece, *line;
+			const uint8_t *end = real->bytes + real->len;
+
+			line = piece ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+			at = line && line + 1 < end && f != FOLDER_CAPTURE ? line + 1 : at;
+			put(&s, f);
+			put_bytes(&s, at, (size_t)(end - at) < PIECE ? (size_t)(end - at) : PIECE);
+			finish(&s);
+		}
+	}
+	folder_close();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "usage: fuzz_seeds DIR RUN\n");
+		return 2;
+	}
+	out_dir = argv[1];
+	packet_seeds(argv[2]);
+	hcr_seeds();
+	wqe_seeds();
+	verbs_seeds();
+	icm_seeds();
+	regs_seeds();
+	gdb_seeds();
+	ctl_seeds();
+	folder_seeds(argv[2]);
+	return 0;
+}
