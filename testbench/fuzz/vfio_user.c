@@ -13,6 +13,7 @@
 #include "model/vfio_user/server.h"
 #include "testbench/fuzz/rig.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +181,12 @@ static void dial(struct guest *g, bool greet)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	strcpy(address.sun_path, rig.paths[g - rig.guests]);
-	g->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	need(!connect(g->fd, (struct sockaddr *)&address, sizeof(address)));
+	/* the server takes nobody while it closes what others have given: it must have its turn */
+	g->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	while (connect(g->fd, (struct sockaddr *)&address, sizeof(address))) {
+		need(errno == EAGAIN);
+		turn(1);
+	}
 	turn(2);
 	if (greet)
 		send_message(g, VFU_VERSION, 0, version, sizeof(version), NULL, 0);
