@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,14 +173,15 @@ static void lines_find(struct work *w)
 static void try_once(enum folder_file file, const struct kind *k, struct work *w, size_t at,
 		     uint64_t x)
 {
+	const struct itimerval hang = {.it_value.tv_sec = HANG_S}; /* of processor time */
+
 	snprintf(now->what, sizeof(now->what), "%s: %s %zu, random %llu", folder_file_name(file),
 		 k->name, at, (unsigned long long)x);
 	now->done++;
 	w->out_len = 0;
 	k->make(w, at, x);
-	alarm(HANG_S);
+	setitimer(ITIMER_PROF, &hang, NULL);
 	folder_try(file, w->out, w->out_len);
-	alarm(0);
 }
 
 static void damage_file(enum folder_file file, size_t n)

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A fuzz target without libFuzzer: TARGET FILE... gives it each file; TARGET --random N SEED gives
- * it N random inputs. An input that runs for a minute of processor time is a hang.
+ * it N random inputs. An input that runs for a minute of processor time is a hang, and one that
+ * waits for ten: a machine may be busy with other things.
  */
 #include "testbench/fuzz/rig.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-enum { INPUT_MAX = 1 << 20, RANDOM_MAX = 512, HANG_S = 60 };
+enum { INPUT_MAX = 1 << 20, RANDOM_MAX = 512, HANG_S = 60, WAIT_S = 600 };
+
+static void run_input(const uint8_t *data, size_t size)
+{
+	const struct itimerval hang = {.it_value.tv_sec = HANG_S}, none = {.it_value.tv_sec = 0};
+
+	setitimer(ITIMER_PROF, &hang, NULL);
+	alarm(WAIT_S);
+	fuzz_input(data, size);
+	alarm(0);
+	setitimer(ITIMER_PROF, &none, NULL);
+}
 
 static uint64_t next_random(uint64_t *x)
 {
@@ -30,9 +43,7 @@ static int run_file(const char *path, uint8_t *buf)
 	}
 	n = fread(buf, 1, INPUT_MAX, f);
 	fclose(f);
-	alarm(HANG_S);
-	fuzz_input(buf, n);
-	alarm(0);
+	run_input(buf, n);
 	printf("ok %s\n", path);
 	return 0;
 }
@@ -52,9 +63,7 @@ static void run_random(unsigned long n, uint64_t seed, uint8_t *buf)
 			fwrite(buf, 1, len, f);
 			fclose(f);
 		}
-		alarm(HANG_S);
-		fuzz_input(buf, len);
-		alarm(0);
+		run_input(buf, len);
 	}
 	printf("ok %lu random inputs from %llu\n", n, (unsigned long long)seed);
 }
