@@ -513,6 +513,7 @@ one "refuses.sweep_of_unknown_scenario" refuses "rc_sned" sweep rc_sned --vary h
 one "refuses.sweep_twice" refuses "1us twice" sweep rc_send --vary hca.link.delay=1us,1us
 one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_errors'?" sweep rc_send --vary hca.link.delay=1us --show hca.port1.rcv_error
 one "refuses.perf_of_unknown_key" refuses "did you mean 'size'?" perf write_lat siz=3
+one "refuses.stages_of_golden_trace" refuses "rc_atomic.golden: is no folder of a run" stages traces/golden/rc_atomic.golden
 one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 ln -s /dev/zero "$scratch/zero.vcd"

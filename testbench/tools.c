@@ -69,7 +69,9 @@ enum exit_status tool_stages(const struct compare_options *options)
 
 	if (read_run(&run, options, RUN_LOG))
 		return EXIT_INPUT;
-	if (!messages_find(&all, &run)) {
+	if (run.golden)
+		fprintf(stderr, "%s: is no folder of a run\n", run.path);
+	else if (!messages_find(&all, &run)) {
 		messages_print(&all, &run, options->phase, stdout);
 		messages_free(&all);
 		status = EXIT_RIGHT;

@@ -159,12 +159,21 @@ struct run_item *run_item_add(struct run_files *run)
 	return &run->items[run->count++];
 }
 
-static void phase_begin(struct run_files *run, const char *name, uint64_t time_ps)
+static int phase_begin(struct run_files *run, const char *name, uint64_t time_ps)
 {
-	if (run->phase_count == sizeof(run->phases) / sizeof(run->phases[0]))
-		return;
+	if (!(run->phase_count & (run->phase_count - 1))) {
+		const size_t room = run->phase_count ? 2 * run->phase_count : 1;
+		const char **names = realloc(run->phases, room * sizeof(*names));
+		uint64_t *begins = names ? realloc(run->phase_ps, room * sizeof(*begins)) : NULL;
+
+		run->phases = names ? names : run->phases;
+		if (!begins)
+			return -ENOMEM;
+		run->phase_ps = begins;
+	}
 	run->phases[run->phase_count] = name;
 	run->phase_ps[run->phase_count++] = time_ps;
+	return 0;
 }
 
 char *run_line_next(const struct run_files *run, char **rest)
@@ -202,8 +211,9 @@ static int log_line(struct run_files *run, const char *line, uint32_t number, bo
 	item->text = item->unit + UNIT_CHARS;
 	item->class = (uint8_t)class_of(item->unit, item->text);
 	if (item->hca == RUN_NO_HCA && starts(item->unit, "scenario ") &&
-	    starts(item->text, "phase "))
-		phase_begin(run, item->text + strlen("phase "), item->time_ps);
+	    starts(item->text, "phase ") &&
+	    phase_begin(run, item->text + strlen("phase "), item->time_ps))
+		return -ENOMEM;
 	item->phase = run->phase_count - 1;
 	run_key_make(item, stream_number(item, by_qp));
 	return 0;
@@ -397,8 +407,8 @@ int run_files_read(struct run_files *run, const char *path, unsigned sources, bo
 	struct stat st;
 	int ret;
 
-	*run = (struct run_files){.path = strdup(path), .phases = {""}, .phase_count = 1};
-	if (!run->path)
+	*run = (struct run_files){.path = strdup(path)};
+	if (!run->path || phase_begin(run, "", 0))
 		ret = -ENOMEM;
 	else if (stat(path, &st))
 		ret = -errno;
@@ -414,6 +424,8 @@ int run_files_read(struct run_files *run, const char *path, unsigned sources, bo
 void run_files_free(struct run_files *run)
 {
 	free(run->items);
+	free(run->phases);
+	free(run->phase_ps);
 	free(run->text);
 	free(run->path);
 	*run = (struct run_files){0};

@@ -63,8 +63,8 @@ struct run_files {
 	bool golden; /* a text, not a folder: no times */
 	struct run_item *items;
 	size_t count;
-	const char *phases[64]; /* [0] is before the first */
-	uint64_t phase_ps[64];  /* when it begins */
+	const char **phases; /* [0] is before the first */
+	uint64_t *phase_ps;  /* when it begins */
 	unsigned phase_count;
 	/* of a golden trace: what it holds */
 	uint32_t classes;

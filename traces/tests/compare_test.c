@@ -282,6 +282,28 @@ static void troubles(void **state)
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
 }
 
+/* However many there are, each is one of its own. */
+static void many_phases(void **state)
+{
+	enum { PHASES = 100 };
+	struct rig *rig = *state;
+	struct run_files run;
+	char *log = calloc(PHASES, 128), *at = log;
+
+	for (unsigned i = 0; i < PHASES; i++)
+		at += sprintf(at, "%7u.000000      scenario      phase %u\n", i, i);
+	run_write(rig->dir[0], log);
+	run_write(rig->dir[1], log);
+	free(log);
+	assert_int_equal(compare(rig, (struct compare_options){0}), 0);
+	assert_int_equal(run_files_read(&run, rig->dir[0], RUN_LOG, false, stderr), 0);
+	assert_int_equal(run.phase_count, 1 + PHASES);
+	assert_string_equal(run.phases[PHASES], "99");
+	assert_int_equal(run.phase_ps[PHASES], 99000000);
+	assert_int_equal(run.items[PHASES - 1].phase, PHASES);
+	run_files_free(&run);
+}
+
 /* Wherever a log is cut, what is left of it is compared. */
 static void cut_anywhere(void **state)
 {
@@ -336,6 +358,7 @@ int main(void)
 		T(configurations_that_differ),
 		T(golden_trace_against_run),
 		T(troubles),
+		T(many_phases),
 		T(cut_anywhere),
 		T(no_text),
 	};
