@@ -281,60 +281,120 @@ static bool setting_next(FILE *in, struct setting *s)
 	return false;
 }
 
-static FILE *config_open(const char *dir)
+/* All of a config.ini, in its order, and sorted by name. */
+struct settings {
+	struct setting *all;
+	const struct setting **sorted;
+	size_t count;
+};
+
+static int setting_order(const struct setting *a, const struct setting *b)
+{
+	const int n = strcmp(a->section, b->section);
+
+	return n ? n : strcmp(a->key, b->key);
+}
+
+/* Of two of the same name the first of the file counts. */
+static int by_name(const void *x, const void *y)
+{
+	const struct setting *a = *(const struct setting *const *)x,
+			     *b = *(const struct setting *const *)y;
+	const int n = setting_order(a, b);
+
+	return n ? n : a < b ? -1 : a > b;
+}
+
+static int settings_read(struct settings *set, FILE *in)
+{
+	struct setting s = {.section = ""};
+	size_t room = 0;
+
+	while (setting_next(in, &s)) {
+		if (set->count == room) {
+			struct setting *more;
+
+			room = room ? 2 * room : 512;
+			more = realloc(set->all, room * sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			set->all = more;
+		}
+		set->all[set->count++] = s;
+	}
+	set->sorted = malloc((set->count + 1) * sizeof(*set->sorted));
+	if (!set->sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < set->count; i++)
+		set->sorted[i] = &set->all[i];
+	qsort(set->sorted, set->count, sizeof(*set->sorted), by_name);
+	return 0;
+}
+
+static int settings_load(struct settings *set, const char *dir)
 {
 	char path[PATH_CHARS];
 	FILE *in;
+	int ret;
 
 	snprintf(path, sizeof(path), "%s/config.ini", dir);
-	return file_open(&in, path, FILE_REGULAR, NULL) ? NULL : in;
+	ret = file_open(&in, path, FILE_REGULAR, NULL);
+	if (ret)
+		return ret;
+	ret = settings_read(set, in);
+	fclose(in);
+	return ret;
 }
 
-static bool setting_find(FILE *in, const struct setting *wanted, char *value)
+/* Its value; NULL: it is not set. */
+static const char *setting_find(const struct settings *set, const struct setting *wanted)
 {
-	struct setting s = {.section = ""};
+	size_t from = 0, to = set->count;
 
-	rewind(in);
-	while (setting_next(in, &s))
-		if (!strcmp(s.section, wanted->section) && !strcmp(s.key, wanted->key)) {
-			memcpy(value, s.value, sizeof(s.value));
-			return true;
-		}
-	return false;
+	while (from < to) {
+		const size_t at = (from + to) / 2;
+
+		if (setting_order(set->sorted[at], wanted) < 0)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return from < set->count && !setting_order(set->sorted[from], wanted)
+		       ? set->sorted[from]->value
+		       : NULL;
 }
 
 /* The settings of one that the other has otherwise or, when absent is set, not at all. */
-static unsigned configs_print(FILE *in, FILE *other, bool absent, unsigned n, FILE *out)
+static unsigned configs_print(const struct settings *set, const struct settings *other, bool absent,
+			      unsigned n, FILE *out)
 {
-	struct setting s = {.section = ""};
-	char value[128];
+	for (size_t i = 0; i < set->count; i++) {
+		const struct setting *s = &set->all[i];
+		const char *value = setting_find(other, s);
 
-	rewind(in);
-	while (setting_next(in, &s)) {
-		bool there = setting_find(other, &s, value);
-
-		if (absent ? there : there && !strcmp(value, s.value))
+		if (absent ? value != NULL : value && !strcmp(value, s->value))
 			continue;
-		if (!there)
-			snprintf(value, sizeof(value), "(absent)");
+		value = value ? value : "(absent)";
 		if (n++ < SETTINGS_SHOWN)
-			fprintf(out, "  %s.%s: %s | %s\n", s.section, s.key,
-				absent ? value : s.value, absent ? s.value : value);
+			fprintf(out, "  %s.%s: %s | %s\n", s->section, s->key,
+				absent ? value : s->value, absent ? s->value : value);
 	}
 	return n;
 }
 
 void compare_configs(const char *a, const char *b, FILE *out)
 {
-	FILE *in[2] = {config_open(a), config_open(b)}, *text;
+	struct settings sets[2] = {{0}};
+	FILE *text = NULL;
 	char *buf = NULL;
 	size_t size = 0;
 	unsigned n;
 
-	text = in[0] && in[1] ? open_memstream(&buf, &size) : NULL;
+	if (!settings_load(&sets[0], a) && !settings_load(&sets[1], b))
+		text = open_memstream(&buf, &size);
 	if (text) {
-		n = configs_print(in[0], in[1], false, 0, text);
-		n = configs_print(in[1], in[0], true, n, text);
+		n = configs_print(&sets[0], &sets[1], false, 0, text);
+		n = configs_print(&sets[1], &sets[0], true, n, text);
 		fclose(text);
 		if (n)
 			fprintf(out, "configured differently, A | B:\n%s", buf);
@@ -342,7 +402,8 @@ void compare_configs(const char *a, const char *b, FILE *out)
 			fprintf(out, "  and %u more\n", n - SETTINGS_SHOWN);
 	}
 	free(buf);
-	for (unsigned side = 0; side < 2; side++)
-		if (in[side])
-			fclose(in[side]);
+	for (unsigned side = 0; side < 2; side++) {
+		free(sets[side].all);
+		free(sets[side].sorted);
+	}
 }

@@ -282,6 +282,30 @@ static void troubles(void **state)
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
 }
 
+/* A hundred thousand settings do not take longer than reading them does. */
+static void large_configurations(void **state)
+{
+	enum { SETTINGS = 100000, CHANGED = 77, LIMIT_S = 20 };
+	struct rig *rig = *state;
+	char path[64];
+
+	for (unsigned side = 0; side < 2; side++) {
+		FILE *out;
+
+		snprintf(path, sizeof(path), "%s/config.ini", rig->dir[side]);
+		out = fopen(path, "w");
+		assert_non_null(out);
+		for (unsigned i = 0; i < SETTINGS; i++)
+			fprintf(out, "[s%u]\nkey = %u\n", i, i + (side && i == CHANGED));
+		fclose(out);
+	}
+	alarm(LIMIT_S);
+	assert_int_equal(compare(rig, (struct compare_options){0}), 0);
+	alarm(0);
+	assert_non_null(strstr(rig->text, "A | B:\n  s77.key: 77 | 78\n"));
+	assert_null(strstr(rig->text, "more"));
+}
+
 /* However many there are, each is one of its own. */
 static void many_phases(void **state)
 {
@@ -359,6 +383,7 @@ int main(void)
 		T(golden_trace_against_run),
 		T(troubles),
 		T(many_phases),
+		T(large_configurations),
 		T(cut_anywhere),
 		T(no_text),
 	};
