@@ -110,5 +110,8 @@ for i in range(2):
 with open(f'{folder}/run.log', encoding='utf-8') as log:
     log = log.read()
 assert log.endswith('\n') and log.upper().count('QUERY_FW') >= 2
+# no write combining in a virtual machine: BlueFlame is eight doorbells' cost
+with open(f'{folder}/config.ini', encoding='utf-8') as config:
+    assert '\nblueflame = false\n' in config.read(), 'serve announces BlueFlame unasked'
 for file in 'packets.pcapng', 'waves.vcd', 'timeline.json':
     subprocess.run([hcasim, 'check', f'{folder}/{file}'], check=True)
