@@ -75,7 +75,8 @@ help:
 #: make run        build and run the default scenario on two linked HCAs
 #: make test       build and run every test; SKIP_VM=1 without virtual machines; SAN=1 with address and undefined-behaviour sanitizers
 #: make vm         two linked HCAs in two virtual machines with Debian's kernel and drivers, a shell in each; GUESTS=1 both in one
-#: make vm-run     SCRIPT=x.sh [GUESTS=1|2] [PACKAGES="a b"] [KERNEL=vmlinuz] [MODULES=dir] [OVERLAY=dir] [IOMMU=1]: a script in them, its status
+#: make vm-run     SCRIPT=x.sh [ARGS="..."] [ENV="A=1"] [GUESTS=1|2] [PACKAGES="a b"] [MODULES=dir] ...: a script in them (testbench/vm/README.md)
+#: make vm-exec    GUEST=a CMD='...': a command in a guest of a make vm or make vm-run that goes on
 #: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
 #: make golden     renew traces/golden/ from this build: look at what git diff says before you commit it
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
@@ -163,15 +164,24 @@ golden: all
 	$(Q)O=$(O) testbench/golden.sh renew
 
 # The machines take their settings from the environment; what is downloaded stays in HCASIM_CACHE (build/cache).
-.PHONY: vm vm-run vm-test
-vm vm-run vm-test: export O := $(O)
-vm vm-run: export GUESTS := $(GUESTS)
+.PHONY: vm vm-run vm-exec vm-test
+vm vm-run vm-exec vm-test: export O := $(O)
+# $ and quotes reach the guest's shell as they are written here
+override ARGS := $(value ARGS)
+override ENV := $(value ENV)
+override CMD := $(value CMD)
+vm vm-run: export ENV := $(ENV)
 vm: all
 	$(Q)testbench/vm/run.sh
 
 vm-run: all
 	$(if $(SCRIPT),,$(error vm-run needs SCRIPT=x.sh))
-	$(Q)PACKAGES='$(PACKAGES)' KERNEL='$(KERNEL)' MODULES='$(MODULES)' OVERLAY='$(OVERLAY)' testbench/vm/run.sh '$(SCRIPT)'
+	$(Q)testbench/vm/run.sh '$(SCRIPT)' $(ARGS)
+
+vm-exec: export CMD := $(CMD)
+vm-exec: all
+	$(if $(CMD),,$(error vm-exec needs GUEST=a CMD='...'))
+	$(Q)testbench/vm/exec.sh '$(GUEST)' "$$CMD"
 
 vm-test: all
 	$(Q)testbench/vm/test.sh

@@ -340,6 +340,16 @@ check_guest_errors()
 	grep -qx 'guest errors: 0' "$VM_DIR/serve.log" && grep -qx 'touched, not in the model: 0' "$VM_DIR/serve.log"
 }
 
+# kernel: the guests' kernels complained of nothing
+check_kernel()
+{
+	detail='no WARNING, Oops or hung task'
+	kernel_report "${names[@]}" >"$VM_DIR/kernel/report" && cat "$VM_DIR/kernel/report" && return
+	cat "$VM_DIR/kernel/report"
+	detail="$(sed -n 2p "$VM_DIR/kernel/report")"
+	return 1
+}
+
 # comes_back: guest b, started again, has a sound device
 comes_back()
 {

@@ -2,6 +2,8 @@
 #   GUEST      this guest's letter; /share is the folder all guests and the host see
 #   barrier X [SECONDS]   waits until every guest got there
 
+. /share/kernel_watch.sh
+
 barrier()
 {
 	local limit=$(($(date +%s) + ${2:-120})) g

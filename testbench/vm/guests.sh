@@ -8,7 +8,8 @@
 #   on_wait a $id
 #   guests_down                      powers off; kills what does not end
 #
-#   MEM=1G SMP=1       of each guest
+#   MEM=1G SMP=2       of each guest
+#   APPEND=...         further words of the kernel's command line
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
 #   REBOOT=1           a guest that resets boots again, and says that it is up again; else it ends
@@ -16,15 +17,21 @@
 #   CONSOLE=1          guest a has this terminal, guest b a shell over telnet
 #   GUEST_WAIT=180     seconds for a guest to come up
 #   WAIT_WRITES=true   a guest waits for serve at each write of a register, which costs it some 20 us
+#
+# In $VM_DIR: NAME.serial and NAME.qemu.log of a guest, serve.log, serve/ (the simulator's files), kernel/ (trouble.sh), share/ (the guests' /share),
+# running (for exec.sh: the folder of sockets and pipes, and the guests).
 MEM=${MEM:-1G} SMP=${SMP:-2} ACCEL=${ACCEL:-tcg} GUEST_WAIT=${GUEST_WAIT:-180}
 share=$VM_DIR/share
 declare -A guest_pid guest_in guest_out on_done
-serve_pid=
+serve_pid= watch_pid=
 on_next=0
-# whatever ends this script ends what it started
+# Whatever ends this script ends what it started. A signal to the whole group, such as that of timeout(1), is this script's only: guests live until
+# they have told what they were at.
 child=(setpriv --pdeathsig KILL)
+[ -n "${CONSOLE:-}" ] || child+=(setsid)
 # A guest supposes that a device needs microseconds. Where serve gets no real-time priority it may wait for a processor for longer.
 [ -n "${WAIT_WRITES:-}" ] || if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && chrt -r 1 true 2>/dev/null; then WAIT_WRITES=false; else WAIT_WRITES=true; fi
+. "$vm_src/trouble.sh"
 
 guests_prepare()
 {
@@ -49,13 +56,22 @@ guests_end()
 	rm -rf "$run_dir"
 }
 
+# quietly_wait SECONDS: without a process, and a signal ends it at once
+exec {nothing}<> <(:)
+quietly_wait()
+{
+	local word
+	read -r -t "$1" -u "$nothing" word
+	return 0
+}
+
 # wait_until SECONDS COMMAND...
 wait_until()
 {
 	local end=$((SECONDS + $1)); shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
+		quietly_wait 0.1
 	done
 }
 
@@ -131,37 +147,42 @@ guest_start()
 
 guest_alive() { kill -0 "${guest_pid[$1]:-none}" 2>/dev/null; }
 
-# answer NAME SECONDS: reads one line of the guest's agent; 1 when it died or time is out. What there is of a line then is kept.
+# listen NAME SECONDS: reads one line of the guest's agent; 1 when there is none in this time. What there is of a line then is kept.
 declare -A begun
+listen()
+{
+	local name=$1 line whole word id status
+	IFS= read -r -t "$2" -u "${guest_out[$name]}" line
+	whole=$?
+	begun[$name]=${begun[$name]:-}$line
+	[ $whole -eq 0 ] || return 1
+	read -r word id status <<<"${begun[$name]%$'\r'}"
+	begun[$name]=
+	case $word in
+	done) on_done[$name.$id]=$status ;;
+	up) on_done[$name.up]=$id ;;
+	esac
+}
+
+# answer NAME SECONDS: the same, and 1 at once when the guest dies
 answer()
 {
-	local name=$1 end=$((SECONDS + $2)) line whole word id status
-	while :; do
-		IFS= read -r -t 1 -u "${guest_out[$name]}" line
-		whole=$?
-		begun[$name]=${begun[$name]:-}$line
-		if [ $whole -eq 0 ]; then
-			read -r word id status <<<"${begun[$name]%$'\r'}"
-			begun[$name]=
-			case $word in
-			done) on_done[$name.$id]=$status ;;
-			up) on_done[$name.up]=$id ;;
-			esac
-			return 0
-		fi
-		guest_alive "$name" || return 1
-		[ $SECONDS -lt $end ] || return 1
+	local end=$((SECONDS + $2))
+	until listen "$1" 1; do
+		guest_alive "$1" && [ $SECONDS -lt $end ] || return 1
 	done
 }
 
 guests_up()
 {
 	local arg name t=$SECONDS
-	rm -rf "$share/cmd" "$share/out" "$share/sync"
-	mkdir -p "$share"/{cmd,out,sync}
-	cp "$vm_src/agent.sh" "$vm_src/guest_lib.sh" "$share/"
+	rm -rf "$share"/{cmd,out,done,sync,kernel} "$VM_DIR/kernel"
+	mkdir -p "$share"/{cmd,out,done,sync,kernel} "$VM_DIR/kernel"
+	cp "$vm_src"/{agent,guest_lib,kernel_watch}.sh "$share/"
 	on_done=()
 	[ -n "${NO_DEVICE:-}" ] || serve_up
+	device_watch &
+	watch_pid=$!
 	for arg in "$@"; do
 		guest_start "${arg%%=*}" $(tr , ' ' <<<"${arg#*=}")
 	done
@@ -172,6 +193,7 @@ guests_up()
 			return 1
 		fi
 	done
+	printf '%s\n' "$run_dir" "${!guest_pid[@]}" >"$VM_DIR/running"
 	say "guests up after $((SECONDS - t)) s: $*"
 }
 
@@ -181,6 +203,8 @@ on_start()
 	on_next=$((on_next + 1))
 	on_id=$on_next.$name
 	printf '. /share/guest_lib.sh\n%s\n' "$*" >"$share/cmd/$on_id"
+	: >"$share/out/$on_id"
+	rm -f "$share/done/$on_id"
 	guest_alive "$name" || return 1
 	printf 'run %s %s\n' "$on_id" "$seconds" >&"${guest_in[$name]}"
 	on_limit[${on_id%.*}]=$seconds
@@ -190,7 +214,7 @@ declare -a on_limit
 # 125: the guest did not answer
 on_wait()
 {
-	local name=$1 id=$2 end=$((SECONDS + on_limit[${2%.*}] + 30))
+	local name=$1 id=$2 end=$((SECONDS + on_limit[${2%.*}] + 60))
 	while [ -z "${on_done[$name.$id]:-}" ]; do
 		if [ $SECONDS -ge $end ] || ! answer "$name" $((end - SECONDS)); then
 			on_output="guest $name does not answer"
@@ -223,12 +247,18 @@ guests_down()
 guests_kill()
 {
 	local name
+	rm -f "$VM_DIR/running"
 	for name in "${!guest_pid[@]}"; do
 		kill -KILL "${guest_pid[$name]}" 2>/dev/null
 		wait "${guest_pid[$name]}" 2>/dev/null
 		exec {guest_in[$name]}>&- {guest_out[$name]}>&-
 	done
 	guest_pid=()
+	if [ -n "$watch_pid" ]; then
+		kill "$watch_pid" 2>/dev/null
+		wait "$watch_pid" 2>/dev/null
+		watch_pid=
+	fi
 	if [ -n "$serve_pid" ]; then
 		kill -TERM "$serve_pid" 2>/dev/null
 		wait_until 10 eval "! kill -0 $serve_pid 2>/dev/null" || kill -KILL "$serve_pid" 2>/dev/null

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs a script in one or two guests with a device each (make vm-run), or gives a shell in them (make vm).
-#   run.sh [SCRIPT]     no script: a shell
+#   run.sh [SCRIPT [ARGUMENT...]]   no script: a shell
 #   GUESTS=1|2          one guest has both devices; default 2
+#   ENV="A=1 B='x y'"   the script's environment, quoted as for a shell
 #   PACKAGES="a b"      further Debian packages
 #   MODULES=dir         .ko files that are loaded instead of Debian's
 #   KERNEL=vmlinuz MODULES=dir   another kernel; dir holds lib/modules/VERSION
@@ -10,13 +11,17 @@
 #   SERVE="..."         further arguments of hcasim serve
 #   IOMMU=1             the device reaches only what the driver has mapped for it, and only as long
 #   MEM=1G SMP=2        of each guest
+#   APPEND="..."        further words of the kernel's command line
+#   VM_DIR=build/vm     logs and what is shared; two runs at a time need two
 # The script sees GUEST (a or b) and `barrier NAME`; its folder of shared files is /share. The exit status is the script's, of the
-# first guest whose script failed.
+# first guest whose script failed: 124 out of time, 125 the guest died, 143 this script was ended; else 1 when a guest's kernel complained.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
-. "$vm_src/guests.sh"
 script=${1:-}
+[ -n "$script" ] || CONSOLE=1
+. "$vm_src/guests.sh"
 [ -z "$script" ] || [ -r "$script" ] || die "no script $script"
+[ $# -eq 0 ] || shift
 guests_prepare $more_packages + ${PACKAGES:-}
 case ${GUESTS:-2} in
 1) guests=(a=a,b) names=(a) ;;
@@ -30,36 +35,122 @@ if [ -n "${OVERLAY:-}" ]; then
 	cp -a "$OVERLAY" "$share/overlay"
 fi
 
+# reports: what the kernels and the simulator have to say; 1 when a kernel complained
+reports()
+{
+	local status
+	kernel_report "${names[@]}"
+	status=$?
+	[ -n "${NO_DEVICE:-}" ] || cat "$VM_DIR/serve.log"
+	return $status
+}
+
 if [ -z "$script" ]; then
 	: >"$share/interactive"
-	CONSOLE=1
 	[ -t 0 ] && terminal=$(stty -g) && trap 'guests_end; stty "$terminal"' EXIT && stty raw -echo
 	guests_up "${guests[@]}" || exit 1
 	say "$O/hcasim ctl $run_dir/ctl.sock help"$'\r'
 	[ ${#names[@]} -eq 1 ] || say "this is guest a; guest b: busybox telnet b; the end of this shell is the end"$'\r'
-	while guest_alive a; do sleep 1; done
+	while guest_alive a; do
+		for g in "${names[@]}"; do listen "$g" 0.5; done
+	done
 	guests_down
 	[ -z "${terminal:-}" ] || stty "$terminal"
-	cat "$VM_DIR/serve.log"
+	reports
 	exit 0
 fi
 
+# What the script is run by: it may be a program, or in another language.
+script_command()
+{
+	local word
+	declare -a words=()
+	[ -z "${ENV:-}" ] || eval "words=($ENV)" || die "ENV cannot be read: $ENV"
+	for word in "${words[@]}"; do
+		case $word in *=*) printf 'export %q\n' "$word" ;; *) die "ENV has $word, NAME=VALUE was expected" ;; esac
+	done
+	printf 'set --'; [ $# -eq 0 ] || printf ' %q' "$@"; printf '\n'
+	case $(head -c 80 "$script" | tr -d '\0' | head -n 1) in
+	'#!'*sh | '#!'*sh\ *) echo '. /share/script' ;;
+	'#!'* | *ELF*) echo 'exec /share/script "$@"' ;;
+	*) echo '. /share/script' ;;
+	esac
+}
+
+# show GUEST: what its script has written since
+declare -A output line_begun
+show()
+{
+	local line
+	if [ ${#names[@]} -eq 1 ]; then
+		cat <&"${output[$1]}"
+		return
+	fi
+	while IFS= read -r -u "${output[$1]}" line; do
+		printf '%s: %s%s\n' "$1" "${line_begun[$1]:-}" "$line"
+		line_begun[$1]=
+	done
+	line_begun[$1]+=$line
+}
+
+# show_rest GUEST: the line without an end as well; what follows is not part of it
+show_rest()
+{
+	show "$1"
+	[ ${#names[@]} -gt 1 ] || [ -z "$(tail -c 1 "$share/out/${ids[$1]}" | tr '\n\0' ' x' | tr -d ' ')" ] || echo
+	[ -z "${line_begun[$1]:-}" ] || printf '%s: %s\n' "$1" "${line_begun[$1]}"
+	line_begun[$1]=
+}
+
+# ended STATUS: by a signal: what was under way is told, quickly
+ended()
+{
+	local g
+	trap '' INT TERM HUP
+	for g in "${!output[@]}"; do show_rest "$g"; done
+	say "ended by a signal; what the guests are at:"
+	trouble "the run was ended by a signal"
+	for g in "${!output[@]}"; do show_rest "$g"; done
+	guests_kill
+	reports
+	say "status $1"
+	exit "$1"
+}
+
+command=$(script_command "$@") || exit
 guests_up "${guests[@]}" || exit 1
-cp "$script" "$share/script"
+trap 'ended 130' INT
+trap 'ended 143' TERM HUP
+install -m 755 "$script" "$share/script"
 declare -A ids
 for g in "${names[@]}"; do
-	on_start "$g" "${TIMEOUT:-1800}" ". /share/script"
+	on_start "$g" "${TIMEOUT:-1800}" "$command"
 	ids[$g]=$on_id
+	exec {output[$g]}<"$share/out/$on_id"
 done
 status=0
-for g in "${names[@]}"; do
-	on_wait "$g" "${ids[$g]}"
-	s=$?
-	[ ${#names[@]} -eq 1 ] || echo "--- guest $g, status $s"
-	echo "$on_output"
-	[ $status -ne 0 ] || status=$s
+running=("${names[@]}")
+while [ ${#running[@]} -gt 0 ]; do
+	left=()
+	for g in "${running[@]}"; do
+		listen "$g" 0.2
+		show "$g"
+		s=${on_done[$g.${ids[$g]}]:-}
+		if [ -z "$s" ] && ! guest_alive "$g"; then
+			s=125
+			say "guest $g has died"
+		fi
+		if [ -z "$s" ]; then
+			left+=("$g")
+			continue
+		fi
+		show_rest "$g"
+		[ ${#names[@]} -eq 1 ] || echo "--- guest $g, status $s"
+		[ "$status" -ne 0 ] || status=$s
+	done
+	running=("${left[@]}")
 done
 guests_down
-# what the simulator has to say of the driver
-cat "$VM_DIR/serve.log"
-exit $status
+reports || [ "$status" -ne 0 ] || status=1
+say "status $status"
+exit "$status"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The judge of the device: Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines (make vm-test).
-#   test.sh [CHECK...]   all by default; `short` stands for those of make test, `seeds` for the seeded bugs
+#   test.sh [CHECK...]   all by default; `short` stands for those of make test, `seeds` for the seeded bugs, 
+#                        `run` for what make vm-run promises
 # Results: build/vm-test/results.csv (check,result,detail), a log a check in build/vm-test/logs. Exit status 1 when a check failed,
 # 77 when the machines cannot be had.
 set -uo pipefail
@@ -8,6 +9,7 @@ set -uo pipefail
 . "$vm_src/guests.sh"
 . "$vm_src/checks.sh"
 . "$vm_src/seeds.sh"
+. "$vm_src/run_check.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload killed_guest reset_guest)
@@ -15,7 +17,7 @@ wanted=("$@") all=
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds) wanted=() ;;
+seeds | run) wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -66,6 +68,7 @@ session()
 	guests_down
 	# a driver whose device stops under it may well ring a doorbell that is no more
 	case " $* " in *' control '*) ;; *) judge "${prefix}guest_errors" check_guest_errors ;; esac
+	judge "${prefix}kernel" check_kernel
 }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages; fi
@@ -79,6 +82,10 @@ if [ ${#wanted[@]} -gt 0 ]; then
 	session '' "${wanted[@]}"
 	[ -z "${SERVE:-}" ] || judge capture check_capture
 	SERVE=
+fi
+if [ -n "$all" ] || [ "${1:-}" = run ]; then
+	say "scripts in a guest"
+	judge run check_run
 fi
 if [ -n "$all" ]; then
 	say "two guests, whose devices fail on purpose"

@@ -1,0 +1,71 @@
+# What a guest's kernel has to complain of, noted with the stacks of the tasks that wait, at once. Sourced by the agent.
+#
+#   /share/kernel/GUEST.N          the complaint: the kernel's words, then the state
+#   /share/kernel/GUEST.timeout.ID the state when a command ran out of time
+#
+# A file is complete when it has its name; until then NAME.first has its first line, at which the host looks at the device.
+
+# seconds in which a task that cannot be interrupted gets nowhere; the kernel's default is 120
+HUNG_TASK_SECONDS=60
+# further complaints are counted only: the first ones tell
+KERNEL_COMPLAINTS=16
+
+kernel_words='\] (WARNING|BUG): |kernel BUG at|Oops|general protection fault|NULL pointer dereference|[Uu]nable to handle'
+kernel_words="$kernel_words|blocked for more than|soft lockup|hard LOCKUP|rcu.*(self-)?detected stall|suspicious RCU usage"
+kernel_words="$kernel_words|possible (circular|recursive|irq) |inconsistent lock state|held lock freed|lock held when returning"
+kernel_words="$kernel_words|KASAN|KCSAN|UBSAN|KFENCE|ODEBUG|DMA-API: .*: device driver|refcount_t: |list_(add|del) corruption"
+kernel_words="$kernel_words|Bad page state|sleeping function called|scheduling while atomic|nobody cared|kmemleak: [1-9]"
+kernel_words="$kernel_words|unregister_netdevice: waiting|page allocation (failure|stalls)|Kernel panic"
+
+# task_tell PID: a task's name, state and stack
+task_tell()
+{
+	local name state
+	name=$(cat "/proc/$1/comm" 2>/dev/null) || return
+	state=$(sed -n 's/^State:\t//p' "/proc/$1/status" 2>/dev/null)
+	echo "task $name pid $1 state $state: $(tr '\0' ' ' <"/proc/$1/cmdline" | cut -c1-200)"
+	sed 's/^/    /' "/proc/$1/stack" 2>/dev/null
+}
+
+# kernel_tasks [SESSION...]: tasks that cannot be interrupted, and all of these sessions
+kernel_tasks()
+{
+	local pid state
+	while read -r pid state; do
+		task_tell "$pid"
+	done < <(ps -eLo lwp=,stat=,sess= | awk -v sessions=" $* " '$2 ~ /^D/ || index(sessions, " " $3 " ") { print $1, $2 }')
+}
+
+# kernel_state NAME REASON [SESSION...]: the reason, what the kernel's log has from there on, and the tasks
+kernel_state()
+{
+	local name=$1 reason=$2 to=/share/kernel/$1; shift 2
+	echo "$reason" >"$to.first"
+	{
+		echo "$reason"
+		dmesg | LINE=$reason awk '$0 == ENVIRON["LINE"] { n = 100; next } n-- > 0'
+		echo "uptime $(cut -d ' ' -f 1 /proc/uptime) s; tasks that cannot be interrupted${1:+, and those of the command}:"
+		kernel_tasks "$@"
+		echo "blocked tasks as the kernel shows them:"
+		echo "sysrq-w for $name" >/dev/kmsg
+		echo w >/proc/sysrq-trigger
+		dmesg | sed "1,/sysrq-w for $name\$/d"
+	} >"$to.part" 2>&1
+	rm "$to.first"
+	mv "$to.part" "$to"
+}
+
+# The kernel's words come in several lines, some of which would be complaints of their own: what comes within two seconds is one.
+kernel_watch()
+{
+	local n=0 last=-9 line second
+	echo $HUNG_TASK_SECONDS >/proc/sys/kernel/hung_task_timeout_secs 2>/dev/null
+	while [ -e "/share/kernel/$GUEST.$((n + 1))" ]; do n=$((n + 1)); done
+	dmesg --follow | grep --line-buffered -E "$kernel_words" | while read -r line; do
+		second=$(sed -n 's/^\[ *\([0-9]*\)\..*/\1/p' <<<"$line")
+		[ $((${second:-0} - last)) -ge 2 ] || continue
+		last=${second:-0} n=$((n + 1))
+		[ $n -gt $KERNEL_COMPLAINTS ] || kernel_state "$GUEST.$n" "$line"
+		echo $n >"/share/kernel/$GUEST.count"
+	done
+}

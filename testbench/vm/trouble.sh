@@ -1,0 +1,73 @@
+# What is told of a guest in trouble: what its kernel complained of, what its tasks waited for, and what the device was at. Sourced by guests.sh.
+#
+#   trouble WORD...        takes the state of every guest and of the device, because of WORD...
+#   kernel_report [NAME...]   prints what was noted; 1 when a kernel complained. The guests NAME should be running, or have been powered off
+#
+# The guests note in $share/kernel (kernel_watch.sh); all of it is in $VM_DIR/kernel at the end, with NAME.device beside NAME.
+
+# device_state FILE
+device_state()
+{
+	{
+		ctl state
+		ctl stuck
+		ctl counters
+		ctl dump && cat "$VM_DIR/serve/contexts.txt"
+	} >"$1.part" 2>&1
+	mv "$1.part" "$1"
+}
+
+# device_watch: where a guest notes something the device's state is taken at once. For ever
+device_watch()
+{
+	local file to
+	while :; do
+		for file in "$share"/kernel/*.first "$share"/kernel/*[0-9]; do
+			to=$VM_DIR/kernel/$(basename "$file" .first).device
+			[ ! -e "$file" ] || [ -n "${NO_DEVICE:-}" ] || [ -e "$to" ] || device_state "$to"
+		done
+		quietly_wait 0.2
+	done
+}
+
+trouble()
+{
+	local name left=50
+	for name in "${!guest_pid[@]}"; do
+		guest_alive "$name" && printf 'state %s %s\n' "$name.end" "$*" >&"${guest_in[$name]}"
+	done
+	[ -z "$serve_pid" ] || device_state "$VM_DIR/kernel/end.device"
+	for name in "${!guest_pid[@]}"; do
+		while guest_alive "$name" && [ ! -e "$share/kernel/$name.end" ] && [ $left -gt 0 ]; do
+			left=$((left - 1))
+			quietly_wait 0.1
+		done
+	done
+}
+
+# last_words NAME: of a guest's console, from what tells of a kernel's end
+last_words() { cat "$VM_DIR/$1.serial" 2>/dev/null | tr -d '\r\0' | awk '/BUG:|Oops|Kernel panic|general protection/ { n = 100 } n-- > 0'; }
+
+kernel_report()
+{
+	local file name words complaints=0 told=
+	for name in "$@"; do
+		words=$(last_words "$name")
+		[ -z "$words" ] || told+="  guest $name, the last words of its console:"$'\n'$(sed 's/^/    /' <<<"$words")$'\n'
+	done
+	for file in "$share"/kernel/*; do
+		[ -f "$file" ] || continue
+		name=$(basename "$file")
+		cp "$file" "$VM_DIR/kernel/"
+		case $name in
+		*.count) complaints=$((complaints + $(cat "$file"))); continue ;;
+		esac
+		told+="  guest ${name%%.*}: $(head -n 1 "$file")"$'\n'$(tail -n +2 "$file" | sed 's/^/    /')$'\n'
+		name=${name%.first}
+		case $name in *.end) name=end ;; esac
+		[ ! -e "$VM_DIR/kernel/$name.device" ] || told+="    the device then: $VM_DIR/kernel/$name.device"$'\n'
+	done
+	[ $complaints -gt 0 ] || [ -z "${words:-}" ] || complaints=1
+	printf 'kernel errors: %d\n%s' $complaints "$told"
+	[ $complaints -eq 0 ]
+}
