@@ -285,6 +285,53 @@ check_rdmacm()
 	detail='rping udaddy cmtime'
 }
 
+check_nvme() { storage nvme; }
+check_iser() { storage iser; }
+check_srp() { storage srp; }
+check_nfs() { storage nfs; }
+
+# storage NAME: a target in guest a, an initiator in guest b (storage.sh): data go there and back, then the initiator disconnects and drains its
+# queue pairs: as it likes; while interrupts are late, so that the device has long moved a queue pair to ERR when the driver posts what the drain
+# waits for; and while the guest is stopped again and again. At the end the target drains, late as well.
+storage()
+{
+	local name=$1 how guid pulses
+	ipoib_up connected || return
+	on b 20 'cat /sys/class/infiniband/mlx4_0/ports/1/gids/0'
+	guid=$(cut -d : -f 5- <<<"$on_output")
+	must a 60 ". /share/storage.sh; ${name}_target $guid" || return
+	for how in 'on time' late stopped; do
+		must b 90 ". /share/storage.sh; storage_use $name" || { detail="connected to be disconnected $how: $detail"; return 1; }
+		pulses=
+		case $how in
+		late) ctl late 40 ;;
+		stopped) pulse "${guest_pid[b]}" & pulses=$! ;;
+		esac
+		must b 60 ". /share/storage.sh; time ${name}_disconnect"
+		set -- $?
+		ctl late 0
+		[ -z "$pulses" ] || { kill $pulses; wait $pulses; kill -CONT "${guest_pid[b]}"; }
+		[ "$1" -eq 0 ] || { detail="disconnected $how: $detail"; ctl stuck; return 1; }
+	done
+	ctl late 40
+	must a 60 ". /share/storage.sh; ${name}_target_end"
+	set -- $?
+	ctl late 0
+	[ "$1" -eq 0 ] || { detail="the target's end: $detail"; return 1; }
+	detail='data are the same; drained on time, with late interrupts, in a guest that is stopped again and again'
+}
+
+# pulse PID: a process gets nothing for 30 ms, and goes on for 10: longer than the device waits for anything at first
+pulse()
+{
+	exec {nothing}<> <(:)
+	while kill -STOP "$1"; do
+		quietly_wait 0.03
+		kill -CONT "$1"
+		quietly_wait 0.01
+	done
+}
+
 # cm SERVER CLIENT: the server's port is the connection manager's, nothing tells when it listens
 cm()
 {

@@ -25,6 +25,8 @@ key() { printf '%s\n' "$@" | md5sum | cut -c1-10; }
 base_packages="rdma-core ibverbs-utils ibverbs-providers opensm infiniband-diags iproute2 pciutils kmod procps busybox-static
 	cpio zstd xz-utils"
 more_packages="rdmacm-utils perftest python3-pyverbs iputils-ping iperf3 ethtool"
+# and the users of the kernel's verbs
+storage_packages="nfs-kernel-server nfs-common open-iscsi"
 guest_suite=bookworm qemu_suite=trixie
 
 qemu_root=$cache/qemu-$(key $qemu_suite qemu-system-x86)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The judge of the device: Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines (make vm-test).
-#   test.sh [CHECK...]   all by default; `short` stands for those of make test, `seeds` for the seeded bugs, 
+#   test.sh [CHECK...]   all by default; `short` stands for those of make test, `seeds` for the seeded bugs, `storage` for the kernel's users of verbs,
 #                        `run` for what make vm-run promises
 # Results: build/vm-test/results.csv (check,result,detail), a log a check in build/vm-test/logs. Exit status 1 when a check failed,
 # 77 when the machines cannot be had.
@@ -14,10 +14,11 @@ short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload killed_guest reset_guest)
 wanted=("$@") all=
+storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | run) wanted=() ;;
+seeds | storage | run) wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -71,7 +72,9 @@ session()
 	judge "${prefix}kernel" check_kernel
 }
 
-if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages; fi
+storage_users() { session storage. probe opensm "${storage[@]}"; }
+
+if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages + $storage_packages; fi
 rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
 echo check,result,detail >"$results"
 if [ ${#wanted[@]} -gt 0 ]; then
@@ -87,7 +90,13 @@ if [ -n "$all" ] || [ "${1:-}" = run ]; then
 	say "scripts in a guest"
 	judge run check_run
 fi
+if [ "${1:-}" = storage ]; then
+	guests=(a=a b=b) names=(a b)
+	storage_users
+fi
 if [ -n "$all" ]; then
+	say "users of the kernel's verbs, in guests that are late on purpose"
+	storage_users
 	say "two guests, whose devices fail on purpose"
 	session fault. probe opensm control
 	say "one guest, both devices"

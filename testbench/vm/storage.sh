@@ -1,0 +1,147 @@
+# Users of the kernel's verbs, in a guest: targets (guest a) of memory disks, and initiators (guest b) that write, read back and disconnect.
+# Sourced by the checks in testbench/vm/checks.sh. IPoIB gives the addresses; guest a is 10.78.0.1.
+#
+#   NAME_target        ready when it returns, and stays
+#   NAME_connect       the disk, or the folder, is there
+#   NAME_disconnect    and it is gone
+#   NAME_target_end    the target's modules are unloaded
+# with nvme, iser, srp and nfs for NAME.
+disk_mib=4
+nqn=nqn.2020-01.test:ram iqn=iqn.2020-01.test:ram
+
+# wait_for SECONDS COMMAND...
+wait_for()
+{
+	local end=$(($(date +%s) + $1)); shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt $end ] || { echo "not within the time: $*" >&2; return 1; }
+		sleep 0.2
+	done
+}
+
+# fill_and_check FILE_OR_DISK: random bytes are written, and read back from the other guest, not from this one's memory
+fill_and_check()
+{
+	head -c $((disk_mib * 1024 * 1024)) /dev/urandom >/tmp/pattern
+	dd if=/tmp/pattern of="$1" bs=256k conv=fsync status=none || return
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp -n $((disk_mib * 1024 * 1024)) /tmp/pattern "$1" && echo "$1: $disk_mib MiB are the same"
+}
+
+# one each for nvme, iser and srp, so that who fails is in nobody's way
+ram_disk() { [ -e /dev/ram0 ] || modprobe brd rd_nr=3 rd_size=$((disk_mib * 1024)); }
+
+# scsi_disk: of the memory disk's size
+scsi_disk()
+{
+	local d
+	for d in /sys/block/sd*; do
+		[ "$(cat "$d/size" 2>/dev/null)" = $((disk_mib * 2048)) ] && echo "/dev/${d##*/}" && return
+	done
+	return 1
+}
+no_scsi_disk() { ! scsi_disk; }
+
+# --- NVMe over fabrics ---
+
+nvmet=/sys/kernel/config/nvmet
+nvme_target()
+{
+	local s=$nvmet/subsystems/$nqn
+	ram_disk && modprobe nvmet-rdma && mkdir "$s" "$s/namespaces/1" "$nvmet/ports/1" || return
+	echo 1 >"$s/attr_allow_any_host"
+	echo /dev/ram0 >"$s/namespaces/1/device_path"
+	echo 1 >"$s/namespaces/1/enable"
+	cd "$nvmet/ports/1" || return
+	echo ipv4 >addr_adrfam; echo rdma >addr_trtype; echo 10.78.0.1 >addr_traddr; echo 4420 >addr_trsvcid
+	ln -s "$s" subsystems/ && echo 'nvme target'
+}
+nvme_target_end()
+{
+	cd / && rm "$nvmet/ports/1/subsystems/$nqn" && rmdir "$nvmet/ports/1" "$nvmet/subsystems/$nqn/namespaces/1" "$nvmet/subsystems/$nqn" &&
+		modprobe -r nvmet-rdma
+}
+nvme_connect()
+{
+	modprobe nvme-rdma && echo "transport=rdma,traddr=10.78.0.1,trsvcid=4420,nqn=$nqn" >/dev/nvme-fabrics &&
+		wait_for 20 ls /dev/nvme0n1 && disk=/dev/nvme0n1
+}
+nvme_disconnect() { echo 1 >/sys/class/nvme/nvme0/delete_controller && [ ! -e /dev/nvme0n1 ]; }
+
+# --- SCSI targets ---
+
+tcm=/sys/kernel/config/target
+# tcm_disk N: /dev/ramN as $tcm_at
+tcm_disk()
+{
+	tcm_at=$tcm/core/iblock_$1/ram$1
+	ram_disk && modprobe target_core_mod && modprobe target_core_iblock && mkdir -p "$tcm_at" || return
+	cd "$tcm_at" && echo udev_path=/dev/ram$1 >control && echo 1 >enable
+}
+tcm_disk_end() { rmdir "$tcm/core/iblock_$1/ram$1" "$tcm/core/iblock_$1"; }
+
+iser_target()
+{
+	tcm_disk 1 && modprobe iscsi_target_mod && modprobe ib_isert && mkdir -p "$tcm/iscsi/$iqn/tpgt_1" && cd "$tcm/iscsi/$iqn/tpgt_1" || return
+	mkdir lun/lun_0 && ln -s "$tcm_at" lun/lun_0/ram || return
+	echo 0 >attrib/authentication; echo 1 >attrib/generate_node_acls; echo 0 >attrib/demo_mode_write_protect
+	mkdir np/10.78.0.1:3260 && echo 1 >np/10.78.0.1:3260/iser && echo 1 >enable && echo 'iser target'
+}
+iser_target_end()
+{
+	cd "$tcm/iscsi/$iqn/tpgt_1" && echo 0 >enable && rmdir np/10.78.0.1:3260 && rm lun/lun_0/ram && rmdir lun/lun_0 && cd / &&
+		rmdir "$tcm/iscsi/$iqn/tpgt_1" "$tcm/iscsi/$iqn" "$tcm/iscsi" && tcm_disk_end 1 && modprobe -r ib_isert
+}
+iser_connect()
+{
+	modprobe -a ib_iser sd_mod && mkdir -p /run/lock/iscsi && echo "InitiatorName=iqn.2020-01.test:b" >/etc/iscsi/initiatorname.iscsi || return
+	pgrep iscsid >/dev/null || iscsid || return
+	iscsiadm -m node -o new -T $iqn -p 10.78.0.1:3260 -I iser && iscsiadm -m node -T $iqn -p 10.78.0.1:3260 -I iser --login &&
+		wait_for 20 scsi_disk && disk=$(scsi_disk)
+}
+iser_disconnect() { iscsiadm -m node -T $iqn -p 10.78.0.1:3260 -I iser --logout && no_scsi_disk; }
+
+port_gid() { cat /sys/class/infiniband/mlx4_0/ports/1/gids/0; }
+srp_target()
+{
+	local gid t
+	gid=0x$(port_gid | tr -d :)
+	tcm_disk 2 && modprobe ib_srpt && mkdir -p "$tcm/srpt/$gid/$gid" && t=$tcm/srpt/$gid/$gid || return
+	mkdir "$t/lun/lun_0" && ln -s "$tcm_at" "$t/lun/lun_0/ram" || return
+	# the initiator's port by its GUID: without its name a target lets it read only
+	mkdir -p "$t/acls/$1/lun_0" && ln -s "$t/lun/lun_0" "$t/acls/$1/lun_0/lun" && echo 1 >"$t/enable" &&
+		echo "id_ext=$(srpt_guid),ioc_guid=$(srpt_guid),dgid=$(port_gid | tr -d :),pkey=ffff,service_id=$(srpt_guid)" >/share/srp_target
+}
+srpt_guid() { cat /sys/module/ib_srpt/parameters/srpt_service_guid | sed 's/^0x//'; }
+srp_target_end()
+{
+	local t
+	t=$(echo "$tcm"/srpt/0x*/0x*)
+	echo 0 >"$t/enable"; cd / && rm "$t"/acls/*/lun_0/lun && rmdir "$t"/acls/*/lun_0 "$t"/acls/* && rm "$t/lun/lun_0/ram" && rmdir "$t/lun/lun_0" "$t" "${t%/*}" "$tcm/srpt" &&
+		tcm_disk_end 2 && modprobe -r ib_srpt
+}
+srp_connect()
+{
+	modprobe -a ib_srp sd_mod && cat /share/srp_target >/sys/class/infiniband_srp/srp-mlx4_0-1/add_target && wait_for 20 scsi_disk && disk=$(scsi_disk)
+}
+srp_disconnect()
+{
+	echo 1 >"$(echo /sys/class/srp_remote_ports/port-*/delete)" && wait_for 60 no_scsi_disk && modprobe -r ib_srp
+}
+
+# --- NFS ---
+
+nfs_target()
+{
+	mkdir -p /srv/nfs /run/rpc_pipefs /var/lib/nfs/v4recovery && mount -t tmpfs nfs /srv/nfs && modprobe nfsd && modprobe rpcrdma || return
+	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd || return
+	: >>/var/lib/nfs/etab
+	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check '*:/srv/nfs' && rpc.mountd --no-nfs-version 3 && rpc.nfsd --no-nfs-version 3 4 &&
+		echo 'rdma 20049' >/proc/fs/nfsd/portlist && echo 'nfs target'
+}
+nfs_target_end() { rpc.nfsd 0 && exportfs -ua && pkill rpc.mountd; sleep 1; umount /srv/nfs; }
+nfs_connect() { modprobe rpcrdma && mkdir -p /mnt && mount -t nfs4 -o rdma,port=20049,vers=4.2 10.78.0.1:/ /mnt && disk=/mnt/file; }
+nfs_disconnect() { rm -f /mnt/file; umount /mnt; }
+
+# storage_use NAME: connect, data, and a disk that stays connected
+storage_use() { "$1_connect" && fill_and_check "$disk"; }
