@@ -215,6 +215,28 @@ check_write_bw()
 	[ "${rate:-0}" -ge 100 ]
 }
 
+# read_bw: RDMA READs go at least half as fast as RDMA WRITEs. Messages within equal times are counted: a guest's clock of cycles is rough on a busy machine.
+check_read_bw()
+{
+	local reads writes rows=0
+	perf ib_write_bw '-s 65536 -D 4' || return
+	writes=$(awk '$1 == 65536 { print $2 }' <<<"$on_output")
+	perf ib_read_bw '-s 65536 -D 4' || return
+	reads=$(awk '$1 == 65536 { print $2 }' <<<"$on_output")
+	detail="${reads:-0} READs and ${writes:-0} WRITEs of 64 KiB in the same time, at least half asked for"
+	[ "${reads:-0}" -gt 0 ] && [ $((2 * reads)) -ge "${writes:-0}" ]
+}
+
+# blueflame: the driver's other way to ring, which serve announces when it is asked to; rdma-core posts single READs so
+check_blueflame()
+{
+	local rows=0
+	perf ib_read_bw '-s 4096 -n 200' || return
+	ctl counters doorbell.blueflames | tee "$share/blueflames"
+	detail="$(grep -oE '[0-9]+' "$share/blueflames" | tail -n 1) BlueFlame writes"
+	grep -qE '"hca1.doorbell.blueflames": [1-9]' "$share/blueflames"
+}
+
 # active_time: from modprobe to both ports ACTIVE
 check_active_time()
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The judge of the device: Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines (make vm-test).
 #   test.sh [CHECK...]   all by default; `short` stands for those of make test, `seeds` for the seeded bugs, `storage` for the kernel's users of verbs,
-#                        `run` for what make vm-run promises
+#                        `python` for rdma-core's tests, `run` for what make vm-run promises
 # Results: build/vm-test/results.csv (check,result,detail), a log a check in build/vm-test/logs. Exit status 1 when a check failed,
 # 77 when the machines cannot be had.
 set -uo pipefail
@@ -11,14 +11,14 @@ set -uo pipefail
 . "$vm_src/seeds.sh"
 . "$vm_src/run_check.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
-full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw register_read
-	perftest_bw perftest_lat ipoib rdmacm pyverbs losses asyncwatch reload killed_guest reset_guest)
+full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
+	perftest_bw perftest_lat ipoib rdmacm losses asyncwatch reload killed_guest reset_guest)
 wanted=("$@") all=
 storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run) wanted=() ;;
+seeds | storage | run | python) wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -57,7 +57,7 @@ session()
 		guests_kill
 		return
 	fi
-	[ -z "${SERVE:-}" ] || ctl trace off >/dev/null
+	case ${SERVE:-} in *--trace*) ctl trace off >/dev/null ;; esac
 	for check in "$@"; do
 		if [ -n "$ground" ]; then
 			judge "$prefix$check" not_run
@@ -71,6 +71,11 @@ session()
 	case " $* " in *' control '*) ;; *) judge "${prefix}guest_errors" check_guest_errors ;; esac
 	judge "${prefix}kernel" check_kernel
 }
+
+# test_resize_cq rings six doorbells, touches the device no more, and counts on completions in memory some 300 us later: a device does that, but serve
+# may be without a processor for longer (the host's, where this machine is virtual), and of writes that are posted the guest does not notice. Where it
+# waits at each doorbell, serve has carried out those before.
+python_tests() { WAIT_WRITES=true session python. probe opensm pyverbs; }
 
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
@@ -90,18 +95,21 @@ if [ -n "$all" ] || [ "${1:-}" = run ]; then
 	say "scripts in a guest"
 	judge run check_run
 fi
-if [ "${1:-}" = storage ]; then
-	guests=(a=a b=b) names=(a b)
-	storage_users
-fi
+guests=(a=a b=b) names=(a b)
+case ${1:-} in
+storage) storage_users ;;
+python) python_tests ;;
+esac
 if [ -n "$all" ]; then
+	say "rdma-core's own tests, whose guest waits for the device at each doorbell"
+	python_tests
 	say "users of the kernel's verbs, in guests that are late on purpose"
 	storage_users
 	say "two guests, whose devices fail on purpose"
 	session fault. probe opensm control
 	say "one guest, both devices"
 	guests=(a=a,b) names=(a) last_device=1
-	session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong
+	SERVE='-s hca.doorbell.blueflame=1' session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong blueflame
 	say "one guest, both devices, interrupts by wire"
 	APPEND=pci=nomsi session intx. probe opensm rc_pingpong
 	say "one guest, both devices, behind an IOMMU"
