@@ -99,7 +99,7 @@ iser_connect()
 	iscsiadm -m node -o new -T $iqn -p 10.78.0.1:3260 -I iser && iscsiadm -m node -T $iqn -p 10.78.0.1:3260 -I iser --login &&
 		wait_for 20 scsi_disk && disk=$(scsi_disk)
 }
-iser_disconnect() { iscsiadm -m node -T $iqn -p 10.78.0.1:3260 -I iser --logout && no_scsi_disk; }
+iser_disconnect() { iscsiadm -m node -T $iqn -p 10.78.0.1:3260 -I iser --logout && wait_for 20 no_scsi_disk; }
 
 port_gid() { cat /sys/class/infiniband/mlx4_0/ports/1/gids/0; }
 srp_target()
@@ -136,6 +136,8 @@ nfs_target()
 	mkdir -p /srv/nfs /run/rpc_pipefs /var/lib/nfs/v4recovery && mount -t tmpfs nfs /srv/nfs && modprobe nfsd && modprobe rpcrdma || return
 	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd || return
 	: >>/var/lib/nfs/etab
+	# nobody has anything to reclaim
+	echo 10 >/proc/fs/nfsd/nfsv4leasetime; echo 10 >/proc/fs/nfsd/nfsv4gracetime
 	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check '*:/srv/nfs' && rpc.mountd --no-nfs-version 3 && rpc.nfsd --no-nfs-version 3 4 &&
 		echo 'rdma 20049' >/proc/fs/nfsd/portlist && echo 'nfs target'
 }
