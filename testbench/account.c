@@ -32,11 +32,11 @@ static uint64_t stat_of_host(struct tb *tb, unsigned host, const char *stage, co
 	       i = stat_find(v, n, stage, counter);
 	uint64_t value = i < n ? v[i].value : 0;
 
-	if (i == n)
-		tb_failf(tb, tb->here, "there is no counter %s.%s", stage, counter);
 	if (since_body && i < n && tb->stats_at_body)
 		value -= tb->stats_at_body[(host ? n : 0) + i];
 	free(v);
+	if (i == n)
+		tb_failf(tb, tb->here, "there is no counter %s.%s", stage, counter);
 	return value;
 }
 

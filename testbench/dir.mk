@@ -1,5 +1,5 @@
 src-y += $(addprefix $(d)/, host.c host_irq.c host_memory.c machine.c)
-src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c areas.c setup.c account.c counters.c)
+src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c requests.c areas.c setup.c account.c counters.c)
 src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c ending.c child.c run.c cli.c tools.c sweep.c sweep_table.c)
 src-y += $(addprefix $(d)/, services.c inject.c harm.c manage.c process.c oob.c posix.c posix_thread.c programs.c compile.c)
 src-y += $(addprefix $(d)/, kernel_verbs.c connect.c)

@@ -9,15 +9,27 @@ enum { CONTROL = 12, VECTORS_A_WORD = 32, MASK_BIT = 1 };
 
 void tb_late(struct tb *tb, const char *here, struct tb_end *end, const struct hca_late_dma *late)
 {
-	if (tb_go(tb, here))
-		hca_dma_late(host_hca(end->host), late);
+	struct hca *hca = host_hca(end->host);
+
+	if (!tb_go(tb, here))
+		return;
+	if (late->times && hca_dma_late_left(hca))
+		tb_failf(tb, here, "one late DMA of %s after the other: one has not come",
+			 end->name);
+	hca_dma_late(hca, late);
 }
 
 void tb_fail_command(struct tb *tb, const char *here, struct tb_end *end, uint32_t opcode,
 		     uint8_t status, uint32_t times)
 {
-	if (tb_go(tb, here))
-		hca_command_fail(host_hca(end->host), opcode, status, times);
+	struct hca *hca = host_hca(end->host);
+
+	if (!tb_go(tb, here))
+		return;
+	if (times && hca_command_fail_left(hca))
+		tb_failf(tb, here, "one failing command of %s after the other: one has not come",
+			 end->name);
+	hca_command_fail(hca, opcode, status, times);
 }
 
 void tb_mask_vector(struct tb *tb, const char *here, struct tb_end *end, unsigned vector,

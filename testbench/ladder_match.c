@@ -146,14 +146,15 @@ int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint6
 			   .ack_req = bth_get_ack_req(bth), .solicited = bth_get_solicited(bth),
 			   .mig_req = bth_get_mig_req(bth), .pkey = bth_get_pkey(bth),
 			   .dlid = lrh_get_dlid(lrh), .slid = lrh_get_slid(lrh),
-			   .vl = lrh_get_vl(lrh), .sl = lrh_get_sl(lrh),
-			   .pad = bth_get_pad(bth), .grh = grh, .transmission = transmission,
+			   .vl = lrh_get_vl(lrh), .sl = lrh_get_sl(lrh), .pad = bth_get_pad(bth),
+			   .grh = grh, .transmission = transmission,
 			   .len = (int64_t)(len - headers - bth_get_pad(bth) - CRC_BYTES)},
 	};
 	parse_extensions(&seen->fields, op, bth_bytes);
 	if (grh)
 		parse_grh(seen, (const void *)(wire + LRH_BYTES));
-	if (seen->fields.qpn < MANAGEMENT_QPNS && seen->fields.len >= (int64_t)sizeof(struct mad_hdr))
+	if (seen->fields.qpn < MANAGEMENT_QPNS &&
+	    seen->fields.len >= (int64_t)sizeof(struct mad_hdr))
 		parse_mad(&seen->fields, wire + headers);
 	return 0;
 }
@@ -165,7 +166,8 @@ static void lower(char *s)
 }
 
 /* A packet with an AETH is a positive ACK when nothing else is said of it. */
-static bool kind_matches(const struct tb_pkt *seen, const struct tb_pkt *want, char *diff, size_t size)
+static bool kind_matches(const struct tb_pkt *seen, const struct tb_pkt *want, char *diff,
+			 size_t size)
 {
 	if (seen->msn == TB_ANY || seen->ack_credits != TB_ANY || want->nak != TB_ANY ||
 	    want->rnr != TB_ANY || want->syndrome != TB_ANY)

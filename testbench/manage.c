@@ -7,11 +7,6 @@
 
 enum { PORT = 1, ANSWER_MS = 20 };
 
-static unsigned or_else(unsigned value, unsigned otherwise)
-{
-	return value ? value : otherwise;
-}
-
 static bool is_smp(unsigned mgmt_class)
 {
 	return mgmt_class == MAD_CLASS_SUBN_DR || mgmt_class == MAD_CLASS_SUBN_LID;
@@ -22,10 +17,10 @@ static void fill(struct smp *smp, const struct tb_ask *ask, unsigned mgmt_class)
 	struct mad_hdr *hdr = smp_hdr(smp);
 
 	memset(smp, 0, sizeof(*smp));
-	mad_hdr_set_base_version(hdr, or_else(ask->base_version, MAD_BASE_VERSION));
+	mad_hdr_set_base_version(hdr, (uint32_t)ask->base_version);
 	mad_hdr_set_mgmt_class(hdr, mgmt_class);
-	mad_hdr_set_class_version(hdr, or_else(ask->class_version, 1));
-	mad_hdr_set_method(hdr, or_else(ask->method, MAD_METHOD_GET));
+	mad_hdr_set_class_version(hdr, (uint32_t)ask->class_version);
+	mad_hdr_set_method(hdr, (uint32_t)ask->method);
 	mad_hdr_set_attr_id(hdr, ask->attr);
 	mad_hdr_set_attr_mod(hdr, ask->mod);
 	if (is_smp(mgmt_class))
@@ -44,11 +39,10 @@ static void fill(struct smp *smp, const struct tb_ask *ask, unsigned mgmt_class)
 void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *answer,
 	    const struct tb_ask *ask)
 {
-	const unsigned mgmt_class = or_else(ask->mgmt_class, MAD_CLASS_SUBN_DR);
+	const unsigned mgmt_class = (unsigned)ask->mgmt_class;
 	const unsigned qpn = is_smp(mgmt_class) ? QPN_SMI : QPN_GSI;
-	const struct drv_mad_addr to = {.dlid = or_else(ask->dlid, LID_PERMISSIVE),
-					.qpn = qpn,
-					.qkey = qpn == QPN_GSI ? QKEY_GSI : 0};
+	const struct drv_mad_addr to = {
+		.dlid = (unsigned)ask->dlid, .qpn = qpn, .qkey = qpn == QPN_GSI ? QKEY_GSI : 0};
 	struct smp request;
 
 	if (!tb_go(tb, here))

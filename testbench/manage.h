@@ -18,19 +18,21 @@
 /* clang-format off */
 
 struct tb_ask {
-	unsigned mgmt_class;		 /* [directed route] */
-	unsigned method;		 /* [Get] */
-	unsigned attr, base_version /* [1] */, class_version /* [1] */;
+	int64_t mgmt_class;		 /* [directed route] */
+	int64_t method;			 /* [Get] */
+	unsigned attr;
+	int64_t base_version /* [1] */, class_version /* [1] */;
 	uint32_t mod;
 	uint64_t mkey;
 	unsigned hops;			 /* directed route: 0 the own node, 1 the other end of the cable */
-	unsigned dlid;			 /* [permissive] */
+	int64_t dlid;			 /* [permissive] */
 	const void *data;		 /* 64 bytes of the attribute (GMP: 192) */
 	unsigned status;		 /* that the answer must have, the direction bit left out */
 	bool silent;			 /* there must be no answer */
 };
+#define TB_ASK_DEFAULTS .mgmt_class = MAD_CLASS_SUBN_DR, .method = MAD_METHOD_GET, .base_version = MAD_BASE_VERSION, .class_version = 1, .dlid = LID_PERMISSIVE
 /* Asks from port 1. The class says whether QP0 or QP1 is meant. */
-#define ask(end, answer, ...) tb_ask(tb, TB_HERE, end, answer, &(const struct tb_ask){__VA_ARGS__})
+#define ask(end, answer, ...) tb_ask(tb, TB_HERE, end, answer, &(const struct tb_ask){TB_ASK_DEFAULTS, __VA_ARGS__})
 void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *answer, const struct tb_ask *ask);
 
 #endif

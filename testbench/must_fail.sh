@@ -155,3 +155,77 @@ must_fail grh_is_none 'got:      grh 0, expected 1' <<'END'
 	rdma_write(a, .len = 64);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .grh = 1);
 END
+
+must_fail data_of_no_length 'expected: how many bytes: .len' <<'END'
+	expect_data(b);
+END
+
+must_fail imm_that_is_none 'expected: completion at b, status 0 (success), imm 0' '.any_packets = true' <<'END'
+	post_recv(b, .len = 64);
+	post_send(a, .len = 64);
+	expect_cqe(b, .imm = 0);
+END
+
+must_fail length_of_an_error 'expected: completion at b, status 5 (Work Request Flushed Error), byte_len 64' <<'END'
+	post_recv(b, .len = 64);
+	move_qp(b->qp[0], IBV_QPS_ERR);
+	expect_cqe(b, .status = IBV_WC_WR_FLUSH_ERR, .byte_len = 64);
+END
+
+must_fail send_that_is_a_receive 'expected: completion at b, status 5 (Work Request Flushed Error), opcode 0' <<'END'
+	post_recv(b, .len = 64);
+	move_qp(b->qp[0], IBV_QPS_ERR);
+	expect_wc(b, .status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_SEND);
+END
+
+must_fail error_that_is_none 'expected: completion at a, any error
+got:      status 0 (success)' '.any_packets = true' <<'END'
+	rdma_write(a, .len = 64);
+	expect_cqe(a, .status = ANY_ERROR);
+END
+
+must_fail one_of_these_is_not 'expected: completion at a, status 0 (success), wr_id 9
+got:      status 0 (success), wr_id 2,' '.any_packets = true' <<'END'
+	rdma_write(a, .wr_id = 1, .len = 64, .repeat = 3);
+	expect_cqes_of(a, CQE(.wr_id = 3), CQE(.wr_id = 9), CQE(.wr_id = 1));
+END
+
+must_fail late_twice 'expected: one late DMA of a after the other: one has not come' <<'END'
+	late_read(a, "payload", CFG_US(5));
+	late_read(a, "wqe", CFG_US(5));
+END
+
+must_fail injected_too_long 'expected: a packet of at most' <<'END'
+	inject(b, RC_WRITE_ONLY, .len = 5000, .dma_len = 5000);
+END
+
+# --- how a failure is told
+
+must_fail quiet_names_the_qp 'expected: nothing in flight in either device
+got:      qpn 0x' '.timeout = 31, .any_packets = true' <<'END'
+	drop_next(a_to_b, RC_WRITE_ONLY);
+	rdma_write(a, .len = 64);
+END
+
+must_fail comparison_shows_values 'expected: tb_stat(a, "retry", "ack_timeouts") > 5
+got:      0 (0x0) and 5 (0x5)' <<'END'
+	expect_that(tb_stat(a, "retry", "ack_timeouts"), >, 5);
+END
+
+must_fail row_is_named 'row_is_named.c:9: row_is_named failed
+row:      1 (second)' <<'END'
+	static const char *const rows[] = {"first", "second", "third"};
+
+	for_each_row(i, rows) {
+		name_row("%s", rows[i]);
+		expect_equal(i, 0);
+	}
+END
+
+# the body ends with its first failure, not in what was not made
+must_fail nothing_runs_on 'nothing_runs_on.c:5: nothing_runs_on failed
+expected: drv_srq_create gives 0' <<'END'
+	struct drv_srq *srq = new_srq(a, .max_wr = 1u << 30);
+
+	b->dst[drv_srq_num(srq)] = 1;
+END

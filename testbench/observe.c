@@ -41,6 +41,13 @@ static void note_strange(struct tb *tb, const struct trace_record *r)
 	tb_poke(tb);
 }
 
+/* A LID of the end's ports: what comes to a port from itself has not crossed a cable. */
+static bool is_of(const struct tb *tb, const struct tb_end *end, int64_t lid)
+{
+	return end->lid && (lid >> tb->setup.lmc == end->lid >> tb->setup.lmc ||
+			    lid >> tb->setup.lmc == end->lid_2 >> tb->setup.lmc);
+}
+
 static int see_packet(struct tb *tb, const struct trace_record *r)
 {
 	struct seen_pkt pkt;
@@ -55,7 +62,7 @@ static int see_packet(struct tb *tb, const struct trace_record *r)
 	}
 	if (r->point == TP_PKT_OUT)
 		return seen_queue_left(queue_of(tb, sender, pkt.fields.qpn), &pkt);
-	if (!tb->setup.loopback)
+	if (!tb->setup.loopback && !is_of(tb, &tb->ends[sender], pkt.fields.slid))
 		sender = !sender;
 	if (seen_queue_arrived(queue_of(tb, sender, pkt.fields.qpn), pkt.opcode, pkt.fields.qpn,
 			       pkt.fields.psn))
@@ -155,7 +162,8 @@ void tb_forbid_pkts(struct tb *tb, const char *here, enum tb_direction direction
 	}
 }
 
-static bool is_allowed(const struct tb *tb, enum tb_direction direction, const struct seen_pkt *seen)
+static bool is_allowed(const struct tb *tb, enum tb_direction direction,
+		       const struct seen_pkt *seen)
 {
 	char diff[GOT_CHARS];
 
@@ -215,8 +223,7 @@ static const char *direction_name(enum tb_direction direction)
 void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction,
 		   struct tb_window window, enum bth_opcode opcode, const struct tb_pkt *want)
 {
-	struct awaited awaited = {
-		.direction = direction, .opcode = (uint8_t)opcode, .want = want};
+	struct awaited awaited = {.direction = direction, .opcode = (uint8_t)opcode, .want = want};
 	struct seen_queue *q = &tb->directions[direction];
 	const struct seen_pkt *seen;
 	char expected[GOT_CHARS], got[GOT_CHARS];
@@ -342,10 +349,11 @@ static void judge_packets(struct tb *tb, const char *here, bool over)
 		tb_fail(tb, here, "no further packet", got);
 	}
 	if (tb->strange.count && !tb->setup.any_packets) {
-		snprintf(got, sizeof(got), "%u of hca%u that are none; the first at %" PRIu64
-			 ".%06" PRIu64 " us, %zu bytes", tb->strange.count, tb->strange.hca,
-			 tb->strange.time_ps / 1000000, tb->strange.time_ps % 1000000,
-			 tb->strange.len);
+		snprintf(got, sizeof(got),
+			 "%u of hca%u that are none; the first at %" PRIu64 ".%06" PRIu64
+			 " us, %zu bytes",
+			 tb->strange.count, tb->strange.hca, tb->strange.time_ps / 1000000,
+			 tb->strange.time_ps % 1000000, tb->strange.len);
 		tb_fail(tb, here, "packets that are whole", got);
 	}
 }
@@ -374,9 +382,10 @@ static void judge_discards(struct tb *tb)
 
 		if (!d->count)
 			continue;
-		snprintf(got, sizeof(got), "%u at host %u; the first: wr_id %" PRIu64
-			 ", status %d (%s), qpn 0x%x", d->count, i, d->wc.wr_id, d->wc.status,
-			 ibv_wc_status_str(d->wc.status), d->wc.qp_num);
+		snprintf(got, sizeof(got),
+			 "%u at host %u; the first: wr_id %" PRIu64 ", status %d (%s), qpn 0x%x",
+			 d->count, i, d->wc.wr_id, d->wc.status, ibv_wc_status_str(d->wc.status),
+			 d->wc.qp_num);
 		tb_fail(tb, d->here,
 			"no completion thrown away unseen (expect_discarded() takes them)", got);
 	}
@@ -395,12 +404,12 @@ static void judge_completions(struct tb *tb, const char *here)
 		if (!n)
 			continue;
 		if (n < 0)
-			snprintf(got, sizeof(got), "one of no queue pair at %s (drv_cq_poll gives %d)",
-				 end->name, n);
+			snprintf(got, sizeof(got),
+				 "one of no queue pair at %s (drv_cq_poll gives %d)", end->name, n);
 		else
-			snprintf(got, sizeof(got), "wr_id %" PRIu64 " status %d (%s), qpn 0x%x at %s",
-				 wc.wr_id, wc.status, ibv_wc_status_str(wc.status), wc.qp_num,
-				 end->name);
+			snprintf(got, sizeof(got),
+				 "wr_id %" PRIu64 " status %d (%s), qpn 0x%x at %s", wc.wr_id,
+				 wc.status, ibv_wc_status_str(wc.status), wc.qp_num, end->name);
 		tb_fail(tb, here, "no further completion", got);
 	}
 }
@@ -467,7 +476,8 @@ void tb_judge_leftovers(struct tb *tb)
 		return;
 	tb->faults_done = true;
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
-		if (hca_harm_left(host_hca(tb->machine->hosts[i])))
+		if (hca_dma_late_left(host_hca(tb->machine->hosts[i])) ||
+		    hca_command_fail_left(host_hca(tb->machine->hosts[i])))
 			tb_failf(tb, tb->here, "every late DMA and failing command of host %u", i);
 	out = open_memstream(&text, &size);
 	if (!out)

@@ -17,13 +17,13 @@
  *
  * The body runs in one host thread that drives both hosts. An expect_ sleeps in simulated time
  * until the thing is there, compares it, and goes on. The first thing that is not as expected is
- * printed and fails the run; everything after it in the body does nothing. What nobody expected
+ * printed and fails the run; nothing after it in the body is run. What nobody expected
  * (packet, completion, event, guest error, byte in memory, object, page, timer) fails the run too:
  * at the end of the body nothing may be left over.
  *
  * Around the body: both hosts are brought up, ports ACTIVE, RC queue pairs connected with PSNs near
  * their wrap; then all is torn down. Each end has two areas of memory, one region over both: src
- * holds a pattern of its own at each byte, dst is clear. Offsets count within an area. Unless told
+ * holds a pattern of its own at each byte, dst TB_CLEAR. Offsets count within an area. Unless told
  * otherwise, requests move from the src of one end to the dst of the other.
  *
  * Packets: a_to_b and b_to_a are two queues, each in the order in which the packets leave. Packets
@@ -54,11 +54,18 @@ enum { SCENARIO_INTERFACE = 1 };
 
 enum { TB_QPS_MAX = 1024, TB_ENDS = 2 };
 
+/* A byte of memory that nothing has been written to, and eight of them. */
+enum { TB_CLEAR = 0xee };
+#define TB_CLEAR_WORD UINT64_C(0xeeeeeeeeeeeeeeee)
+
+/* Not said: a number that nobody means, so that 0 and ~0 can be said. */
+#define TB_ANY INT64_C(-0x7a3f19c25d60b1)
+
 struct tb;
 
 enum tb_direction { a_to_b, b_to_a, mads_a_to_b, mads_b_to_a };
 
-/* What stands around the body. Zeros mean what is said in brackets. */
+/* What stands around the body. What is not said is as in brackets, or false; a 0 that is said is 0. */
 struct tb_setup {
 	bool bare; /* power-on and nothing else: the body calls bring_up() and connect_qps() itself
 		    */
@@ -87,6 +94,13 @@ struct tb_setup {
 	const char *settings[32];      /* "section.key=value", under those of files and -s */
 };
 
+#define TB_SETUP_DEFAULTS                                                                          \
+	.type = IBV_QPT_RC, .sges = 1, .recv_sges = 1, .qps = 1, .memory = 64 << 10, .queue = 128, \
+	.mtu = IBV_MTU_4096, .a_psn = 0xfffffe, .b_psn = 0xfffffd, .timeout = 14, .retry_cnt = 7,  \
+	.rnr_retry = 7, .min_rnr_timer = 12, .max_rd_atomic = 4,                                   \
+	.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |   \
+		     IBV_ACCESS_REMOTE_ATOMIC
+
 struct tb_end {
 	struct tb *tb;
 	const char *name; /* "a", "b" */
@@ -104,6 +118,7 @@ struct tb_end {
 	unsigned lid_2; /* of port 2, where there is one (hca.ports) */
 	uint8_t *src, *dst; /* the areas */
 	uint8_t *expected;  /* what dst must hold */
+	uint8_t *loose;     /* not 0: a byte of dst that nobody has to expect */
 	struct tb_events *events;
 };
 
@@ -133,7 +148,7 @@ struct scenario {
 			    .name = #id,                                                           \
 			    .shows = shows_,                                                       \
 			    .body = scenario_body_##id,                                            \
-			    .setup = {__VA_ARGS__}};                                               \
+			    .setup = {TB_SETUP_DEFAULTS, __VA_ARGS__}};                            \
 	SCENARIO_LIST(id)                                                                          \
 	static void scenario_body_##id(struct tb *tb, struct tb_end *a, struct tb_end *b)
 
@@ -145,6 +160,12 @@ struct scenario {
 
 /* --- what hosts do --- */
 
+/* A piece of the area that a request takes from, or puts into. */
+struct tb_sge {
+	uint64_t at;
+	uint32_t len;
+};
+
 struct tb_wr {
 	enum ibv_wr_opcode opcode;
 	unsigned qp; /* number of the pair */
@@ -153,22 +174,38 @@ struct tb_wr {
 	uint32_t len;
 	bool with_imm, unsignaled, solicited, fence, inlined;
 	uint32_t imm;
-	uint64_t target;	 /* atomics: offset in the peer's dst area */
+	uint32_t inv_rkey;	 /* SEND_WITH_INV, LOCAL_INV */
+	int64_t target;		 /* atomics: offset in the other end's dst area [0] */
 	uint64_t compare, swap;	 /* fetch and add: compare is the addend */
-	uint32_t lkey, rkey;	 /* instead of the right ones */
-	uint64_t remote_addr;	 /* instead of the peer's area */
+	int64_t lkey, rkey;	 /* instead of the right ones */
+	int64_t remote_addr;	 /* instead of the other end's area */
+	const struct tb_end *to; /* whose area it is [the peer] */
+	const struct tb_sge *sges; /* instead of one piece: see SGES() */
+	unsigned n_sges;
 	int result;		 /* what the driver is to answer [0] */
-	unsigned repeat;	 /* post it so often, wr_id counting up, in one list [1] */
+	/* Post it so often, wr_id counting up [1]. Each receive has a place of its own in dst, one after the other and round again.
+	 * What lands in the further ones of post_recv() need not be expected. */
+	unsigned repeat;
 };
 
-#define post_send(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_SEND, __VA_ARGS__})
-#define rdma_write(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_RDMA_WRITE, __VA_ARGS__})
-#define rdma_read(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_RDMA_READ, __VA_ARGS__})
-#define fetch_add(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .len = 8, __VA_ARGS__})
-#define compare_swap(end, ...) tb_post(tb, TB_HERE, end, &(const struct tb_wr){.opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .len = 8, __VA_ARGS__})
-#define post_recv(end, ...) tb_post_recv(tb, TB_HERE, end, &(const struct tb_wr){__VA_ARGS__})
+#define TB_WR_DEFAULTS .lkey = TB_ANY, .rkey = TB_ANY, .remote_addr = TB_ANY, .target = TB_ANY, .repeat = 1
+#define TB_POST(end, ...) tb_post_said(tb, TB_HERE, end, &(const struct tb_wr){TB_WR_DEFAULTS, __VA_ARGS__})
+#define post_send(end, ...) TB_POST(end, .opcode = IBV_WR_SEND, __VA_ARGS__)
+#define rdma_write(end, ...) TB_POST(end, .opcode = IBV_WR_RDMA_WRITE, __VA_ARGS__)
+#define rdma_read(end, ...) TB_POST(end, .opcode = IBV_WR_RDMA_READ, __VA_ARGS__)
+#define fetch_add(end, ...) TB_POST(end, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .len = 8, __VA_ARGS__)
+#define compare_swap(end, ...) TB_POST(end, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP, .len = 8, __VA_ARGS__)
+#define post_recv(end, ...) tb_post_recv_said(tb, TB_HERE, end, &(const struct tb_wr){TB_WR_DEFAULTS, __VA_ARGS__})
+void tb_post_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
+void tb_post_recv_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
+/* The same for a structure that a body fills: what is 0 is not said. */
 void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
+
+/* post_send(a, .wr_id = 7, SGES({0, 100}, {4096, 28})): pieces by offset and length. */
+#define SGES(...)                                                                                  \
+	.sges = (const struct tb_sge[]){__VA_ARGS__},                                              \
+	.n_sges = sizeof((const struct tb_sge[]){__VA_ARGS__}) / sizeof(struct tb_sge)
 
 /* The address of a byte of an area in requests and packets: that of the bus, since pointers differ from run to run. */
 uint64_t tb_va(const struct tb_end *end, const void *addr);
@@ -191,6 +228,16 @@ bool tb_right(const struct tb *tb);
 #define set_word(end, dst, value) tb_set_word(tb, TB_HERE, end, dst, value)
 void tb_set_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t dst, uint64_t value);
 
+/* The rows of a table, one after the other; a failure names the row by its number, and by what name_row() says of it.
+ *	for_each_row(i, rows) {
+ *		name_row("%s", rows[i].name);
+ */
+#define for_each_row(i, rows) \
+	for (size_t i = 0; tb_row(tb, i, sizeof(rows) / sizeof((rows)[0])); i++)
+bool tb_row(struct tb *tb, size_t i, size_t n);
+#define name_row(...) tb_name_row(tb, __VA_ARGS__)
+__attribute__((format(printf, 2, 3))) void tb_name_row(struct tb *tb, const char *format, ...);
+
 /* A phase of the account that is printed at the end. */
 #define phase(text) tb_phase(tb, TB_HERE, text)
 void tb_phase(struct tb *tb, const char *here, const char *text);
@@ -203,8 +250,6 @@ void tb_show_ladder(struct tb *tb, const char *here);
 
 /* --- packets --- */
 
-/* Not said: a number that nobody means, so that 0 and ~0 can be said. */
-#define TB_ANY INT64_C(-0x7a3f19c25d60b1)
 /* For a field of an expected packet: it is there, whatever it holds. */
 #define TB_SOME (TB_ANY + 1)
 
@@ -306,15 +351,22 @@ void tb_fault(struct tb *tb, const char *here, enum fault_action action, enum tb
 
 /* --- completions, events, guest errors, memory, counters --- */
 
+/* Of a completion with an error only wr_id, status, vendor_err, qp and whether it is a receive (opcode) are told; the rest is 0. */
 struct tb_cqe {
 	int64_t wr_id, opcode, byte_len, imm, qp /* number of the pair */, vendor_err;
-	enum ibv_wc_status status;
+	enum ibv_wc_status status; /* [success] */
 	uint64_t within_ps;
 };
-#define expect_cqe(end, ...) \
-	tb_expect_cqe(tb, TB_HERE, end, \
-		      &(const struct tb_cqe){.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .qp = TB_ANY, \
-					     .vendor_err = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__})
+/* For .status: any but success; any. */
+#define ANY_ERROR  ((enum ibv_wc_status)0x7ffe)
+#define ANY_STATUS ((enum ibv_wc_status)0x7fff)
+#define CQE(...) \
+	{.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .qp = TB_ANY, .vendor_err = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__}
+#define expect_cqe(end, ...) tb_expect_cqe(tb, TB_HERE, end, &(const struct tb_cqe)CQE(__VA_ARGS__))
+/* As many as are named, one like each of them, in any order: expect_cqes_of(a, CQE(.wr_id = 1), CQE(.wr_id = 2, .status = ANY_ERROR)). */
+#define expect_cqes_of(end, ...) \
+	tb_expect_cqes_of(tb, TB_HERE, end, (const struct tb_cqe[]){__VA_ARGS__}, sizeof((const struct tb_cqe[]){__VA_ARGS__}) / sizeof(struct tb_cqe))
+void tb_expect_cqes_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want, unsigned n);
 void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want);
 /* n of them in any order, all successful. */
 #define expect_cqes(end, n) tb_expect_cqes(tb, TB_HERE, end, n)
@@ -347,12 +399,14 @@ struct tb_data {
 	size_t len;
 	const struct tb_end *from; /* NULL: the peer */
 };
-#define expect_data(end, ...) tb_expect_data(tb, TB_HERE, end, &(const struct tb_data){__VA_ARGS__})
+#define TB_DATA_DEFAULTS .len = SIZE_MAX /* must be said */
+#define expect_data(end, ...) tb_expect_data(tb, TB_HERE, end, &(const struct tb_data){TB_DATA_DEFAULTS, __VA_ARGS__})
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
 #define expect_word(end, dst, value) tb_expect_word(tb, TB_HERE, end, dst, value)
 void tb_expect_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t dst, uint64_t value);
 /* What the range holds is not defined. */
-#define ignore_data(end, ...) tb_ignore_data(tb, end, &(const struct tb_data){__VA_ARGS__})
+#define ignore_data(end, ...) tb_ignore_range(tb, TB_HERE, end, &(const struct tb_data){TB_DATA_DEFAULTS, __VA_ARGS__})
+void tb_ignore_range(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
 void tb_ignore_data(struct tb *tb, struct tb_end *end, const struct tb_data *data);
 
 /* A counter of the end's device since the body began. */
@@ -360,6 +414,14 @@ void tb_ignore_data(struct tb *tb, struct tb_end *end, const struct tb_data *dat
 void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const char *stage, const char *counter, uint64_t value);
 uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter);
 
+/* A comparison that must hold: expect_that(tb_stat(a, "retry", "ack_timeouts"), >, 0) tells both values. */
+#define expect_that(x, op, y) \
+	do { \
+		const __typeof__((x) + 0) tb_x = (x); \
+		const __typeof__((y) + 0) tb_y = (y); \
+		tb_expect_that(tb, TB_HERE, tb_x op tb_y, #x " " #op " " #y, (int64_t)tb_x, (int64_t)tb_y); \
+	} while (0)
+void tb_expect_that(struct tb *tb, const char *here, bool right, const char *text, int64_t x, int64_t y);
 /* Any other statement that must be true. */
 #define expect_true(condition) tb_expect_true(tb, TB_HERE, condition, #condition)
 void tb_expect_true(struct tb *tb, const char *here, bool condition, const char *text);
@@ -388,6 +450,12 @@ void tb_take_down(struct tb *tb, const char *here, struct tb_end *end);
 void tb_abandon(struct tb *tb, const char *here, struct tb_end *end);
 
 /* A raw packet, LRH to VCRC, as if it came in on the end's port; by name: inject() of services.h. */
-#define inject_bytes(end, bytes, len) hca_inject(host_hca((end)->host), 1, bytes, len)
+#define inject_bytes(end, bytes, len) tb_inject_bytes(tb, TB_HERE, end, 1, bytes, len)
+void tb_inject_bytes(struct tb *tb, const char *here, struct tb_end *end, unsigned port, const void *bytes, size_t len);
+
+/* The cable between the hosts, by its port: out, and in again. */
+#define pull_cable(port) tb_plug_cable(tb, TB_HERE, port, false)
+#define plug_cable(port) tb_plug_cable(tb, TB_HERE, port, true)
+void tb_plug_cable(struct tb *tb, const char *here, unsigned port, bool plugged);
 
 #endif

@@ -6,8 +6,9 @@
 #include "testbench/tb.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
-enum { TEXT_CHARS = 320, PORT = 1 };
+enum { TEXT_CHARS = 320, PORT = 1, HOP_LIMIT = 64 };
 
 /* --- objects --- */
 
@@ -18,6 +19,7 @@ struct drv_qp *tb_new_qp(struct tb *tb, const char *here, struct tb_end *end,
 	struct drv_qp *qp = NULL;
 
 #define DEFAULT(member, value) in.member = in.member ? in.member : (value)
+#define NONE(member)           in.member = in.member == TB_NONE ? 0 : in.member
 	if (!tb_go(tb, here))
 		return NULL;
 	if (in.type != IBV_QPT_XRC_RECV)
@@ -32,7 +34,12 @@ struct drv_qp *tb_new_qp(struct tb *tb, const char *here, struct tb_end *end,
 		DEFAULT(cap.max_recv_wr, tb->setup.queue);
 		DEFAULT(cap.max_recv_sge, 1);
 	}
+	NONE(cap.max_send_wr);
+	NONE(cap.max_send_sge);
+	NONE(cap.max_recv_wr);
+	NONE(cap.max_recv_sge);
 #undef DEFAULT
+#undef NONE
 	return tb_must(tb, here, "drv_qp_create", drv_qp_create(end->pd, &in, &qp), 0) ? qp : NULL;
 }
 
@@ -98,32 +105,81 @@ void tb_destroy_xrcd(struct tb *tb, const char *here, struct drv_xrcd *xrcd)
 		tb_must(tb, here, "drv_xrcd_free", drv_xrcd_free(xrcd), 0);
 }
 
-static void connect_half(struct tb *tb, const char *here, struct drv_qp *qp,
-			 const struct tb_end *peer, const struct drv_qp *other, uint32_t sq_psn,
-			 uint32_t rq_psn)
+static uint32_t or_else(int64_t said, uint32_t otherwise)
+{
+	return said == TB_ANY ? otherwise : (uint32_t)said;
+}
+
+/* One of the two. */
+struct half {
+	struct tb_end *end;
+	struct drv_qp *qp;
+	int64_t path_bits, psn, access, rd_atomic, dest_rd_atomic;
+	uint32_t psn_of_setup;
+};
+
+static void connect_half(struct tb *tb, const char *here, const struct tb_path *p,
+			 const struct half *own, const struct half *other)
 {
 	const struct tb_setup *s = &tb->setup;
+	const unsigned port = or_else(p->port, PORT);
+	const uint32_t lid = port == PORT ? other->end->lid : other->end->lid_2;
 	struct drv_rc_path path;
 
 	if (!tb_go(tb, here))
 		return;
-	path = drv_rc_path_default(peer->lid, drv_qp_num(other));
-	path.path_mtu = s->mtu;
-	path.sq_psn = sq_psn;
-	path.rq_psn = rq_psn;
-	path.timeout = s->timeout;
-	path.retry_cnt = s->retry_cnt;
-	path.rnr_retry = s->rnr_retry;
-	path.min_rnr_timer = s->min_rnr_timer;
-	path.max_rd_atomic = path.max_dest_rd_atomic = s->max_rd_atomic;
-	tb_must(tb, here, "drv_qp_connect", drv_qp_connect(qp, &path), 0);
+	path = drv_rc_path_default(lid + or_else(other->path_bits, 0), drv_qp_num(other->qp));
+	path.port = port;
+	path.src_path_bits = or_else(own->path_bits, 0);
+	path.pkey_index = or_else(p->pkey_index, 0);
+	path.sl = or_else(p->sl, 0);
+	path.static_rate = or_else(p->static_rate, 0);
+	path.access = or_else(own->access, or_else(p->access, path.access));
+	path.path_mtu = (enum ibv_mtu)or_else(p->mtu, s->mtu);
+	path.sq_psn = or_else(own->psn, own->psn_of_setup);
+	path.rq_psn = or_else(other->psn, other->psn_of_setup);
+	path.timeout = or_else(p->timeout, s->timeout);
+	path.retry_cnt = or_else(p->retry_cnt, s->retry_cnt);
+	path.rnr_retry = or_else(p->rnr_retry, s->rnr_retry);
+	path.min_rnr_timer = or_else(p->min_rnr_timer, s->min_rnr_timer);
+	path.max_rd_atomic = or_else(own->rd_atomic, s->max_rd_atomic);
+	path.max_dest_rd_atomic = or_else(own->dest_rd_atomic, s->max_rd_atomic);
+	path.is_global = p->grh;
+	path.hop_limit = p->grh ? HOP_LIMIT : 0;
+	if (p->grh && !tb_must(tb, here, "drv_query_gid",
+			       drv_query_gid(other->end->dev, port, 0, path.dgid), 0))
+		return;
+	tb_must(tb, here, "drv_qp_connect", drv_qp_connect(own->qp, &path), 0);
+}
+
+void tb_connect_ends(struct tb *tb, const char *here, struct tb_end *x_end, struct drv_qp *x,
+		     struct tb_end *y_end, struct drv_qp *y, const struct tb_path *p)
+{
+	const struct half x_half = {.end = x_end,
+				    .qp = x,
+				    .path_bits = p->x_path_bits,
+				    .psn = p->x_psn,
+				    .access = p->x_access,
+				    .rd_atomic = p->x_rd_atomic,
+				    .dest_rd_atomic = p->x_dest_rd_atomic,
+				    .psn_of_setup = tb->setup.a_psn};
+	const struct half y_half = {.end = y_end,
+				    .qp = y,
+				    .path_bits = p->y_path_bits,
+				    .psn = p->y_psn,
+				    .access = p->y_access,
+				    .rd_atomic = p->y_rd_atomic,
+				    .dest_rd_atomic = p->y_dest_rd_atomic,
+				    .psn_of_setup = tb->setup.b_psn};
+
+	connect_half(tb, here, p, &x_half, &y_half);
+	connect_half(tb, here, p, &y_half, &x_half);
 }
 
 void tb_connect_two(struct tb *tb, const char *here, struct tb_end *x_end, struct drv_qp *x,
 		    struct tb_end *y_end, struct drv_qp *y)
 {
-	connect_half(tb, here, x, y_end, y, tb->setup.a_psn, tb->setup.b_psn);
-	connect_half(tb, here, y, x_end, x, tb->setup.b_psn, tb->setup.a_psn);
+	tb_connect_ends(tb, here, x_end, x, y_end, y, &(const struct tb_path){TB_PATH_ANY});
 }
 
 void tb_start_ud(struct tb *tb, const char *here, struct drv_qp *qp, uint32_t qkey, uint32_t psn)
@@ -140,100 +196,31 @@ void tb_move_qp(struct tb *tb, const char *here, struct drv_qp *qp, enum ibv_qp_
 		tb_must(tb, here, "drv_qp_modify", drv_qp_modify(qp, &attr, IBV_QP_STATE), 0);
 }
 
-/* --- requests --- */
-
-static enum ibv_wr_opcode opcode_of(const struct tb_request *r)
-{
-	if (!r->with_imm)
-		return r->opcode;
-	return r->opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM : IBV_WR_RDMA_WRITE_WITH_IMM;
-}
-
-static bool is_atomic(const struct tb_request *r)
-{
-	return r->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || r->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
-		const struct tb_request *r)
-{
-	const bool fetch = r->opcode == IBV_WR_RDMA_READ || is_atomic(r);
-	unsigned n = r->repeat ? r->repeat : 1;
-	struct drv_send_wr wr;
-	struct drv_sge sge;
-
-	for (unsigned i = 0; i < n && tb_go(tb, here); i++) {
-		sge = (struct drv_sge){.addr = fetch ? tb_va(end, end->dst) + r->dst
-						     : tb_va(end, end->src) + r->src,
-				       .length = r->len,
-				       .lkey = r->lkey ? r->lkey : drv_mr_lkey(end->mr)};
-		wr = (struct drv_send_wr){
-			.wr_id = r->wr_id + i,
-			.opcode = opcode_of(r),
-			.send_flags = (r->unsignaled ? 0 : IBV_SEND_SIGNALED) |
-				      (r->solicited ? IBV_SEND_SOLICITED : 0),
-			.sg_list = &sge,
-			.num_sge = r->len ? 1 : 0,
-			.imm_data = r->imm,
-			.remote_addr = r->remote_addr ? r->remote_addr
-				       : r->opcode == IBV_WR_RDMA_READ
-					       ? tb_va(end->peer, end->peer->src) + r->src
-					       : tb_va(end->peer, end->peer->dst) + r->dst,
-			.rkey = r->rkey ? r->rkey : drv_mr_rkey(end->peer->mr),
-			.compare_add = r->compare,
-			.swap = r->swap,
-			.remote_srqn = r->srqn,
-			.ah = r->ah,
-			.remote_qpn = r->remote_qpn,
-			.remote_qkey = r->qkey,
-		};
-		tb_must(tb, here, "drv_post_send", drv_post_send(qp, &wr, NULL), r->result);
-	}
-}
-
-void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
-		struct drv_srq *srq, const struct tb_request *r)
-{
-	unsigned n = r->repeat ? r->repeat : 1;
-	struct drv_recv_wr wr;
-	struct drv_sge sge;
-
-	for (unsigned i = 0; i < n && tb_go(tb, here); i++) {
-		sge = (struct drv_sge){.addr = tb_va(end, end->dst) + r->dst + (uint64_t)i * r->len,
-				       .length = r->len,
-				       .lkey = r->lkey ? r->lkey : drv_mr_lkey(end->mr)};
-		wr = (struct drv_recv_wr){
-			.wr_id = r->wr_id + i, .sg_list = &sge, .num_sge = r->len ? 1 : 0};
-		tb_must(tb, here, srq ? "drv_post_srq_recv" : "drv_post_recv",
-			srq ? drv_post_srq_recv(srq, &wr, NULL) : drv_post_recv(qp, &wr, NULL),
-			r->result);
-	}
-}
-
 /* --- completions --- */
 
-/* F(member, of struct drv_wc, also valid in an error): what is compared, in this order. */
+/* F(member, of struct drv_wc): what is compared as it is; 0 in an error, but for the first two. */
 #define WC_FIELDS(F)                                                                               \
-	F(wr_id, wr_id, true)                                                                      \
-	F(opcode, opcode, false)                                                                   \
-	F(byte_len, byte_len, false)                                                               \
-	F(imm, imm_data, false)                                                                    \
-	F(src_qp, src_qp, false)                                                                   \
-	F(slid, slid, false)                                                                       \
-	F(sl, sl, false)                                                                           \
-	F(flags, wc_flags, false)                                                                  \
-	F(pkey_index, pkey_index, false)                                                           \
-	F(path_bits, dlid_path_bits, false)
+	F(wr_id, wr_id)                                                                            \
+	F(vendor_err, vendor_err)                                                                  \
+	F(byte_len, byte_len)                                                                      \
+	F(src_qp, src_qp)                                                                          \
+	F(slid, slid)                                                                              \
+	F(sl, sl)                                                                                  \
+	F(flags, wc_flags)                                                                         \
+	F(pkey_index, pkey_index)                                                                  \
+	F(path_bits, dlid_path_bits)
 
 static void describe_wc(char *buf, size_t size, const struct tb_end *end, const struct tb_wc *w)
 {
-	int n = snprintf(buf, size, "completion at %s, status %d (%s)", end->name, w->status,
-			 ibv_wc_status_str(w->status));
+	int n = tb_status_say(buf, size, end, w->status);
 
-#define F(member, of, always)                                                                      \
+#define F(member, of)                                                                              \
 	if (w->member != TB_ANY && n > 0 && (size_t)n < size)                                      \
 		n += snprintf(buf + n, size - (size_t)n, ", " #member " %" PRId64, w->member);
 	WC_FIELDS(F)
+	F(opcode, opcode)
+	F(imm, imm_data)
+	F(inv_rkey, invalidated_rkey)
 #undef F
 	if (w->qp && n > 0 && (size_t)n < size)
 		n += snprintf(buf + n, size - (size_t)n, ", qpn %06x", drv_qp_num(w->qp));
@@ -241,44 +228,104 @@ static void describe_wc(char *buf, size_t size, const struct tb_end *end, const 
 		snprintf(buf + n, size - (size_t)n, ", srqn %06x", drv_srq_num(w->srq));
 }
 
+static void describe_wc_got(char *buf, size_t size, const struct drv_wc *wc)
+{
+	snprintf(buf, size,
+		 "status %d (%s), wr_id %" PRIu64
+		 ", opcode %d, byte_len %u, imm %u, qpn %06x, src_qp %06x, slid %u, sl %u, "
+		 "flags %u, pkey_index %u, path_bits %u, srqn %06x, vendor_err %u, inv_rkey %x",
+		 wc->status, ibv_wc_status_str(wc->status), wc->wr_id, wc->opcode, wc->byte_len,
+		 wc->imm_data, wc->qp_num, wc->src_qp, wc->slid, wc->sl, wc->wc_flags,
+		 wc->pkey_index, wc->dlid_path_bits, wc->srq_num, wc->vendor_err,
+		 wc->invalidated_rkey);
+}
+
 static bool wc_matches(const struct tb_wc *w, const struct drv_wc *wc)
 {
-	bool right = w->status == wc->status && (!w->qp || drv_qp_num(w->qp) == wc->qp_num) &&
-		     (!w->srq || wc->status || drv_srq_num(w->srq) == wc->srq_num);
+	bool right = tb_status_is(w->status, wc->status) &&
+		     (!w->qp || drv_qp_num(w->qp) == wc->qp_num) &&
+		     (!w->srq || wc->status || drv_srq_num(w->srq) == wc->srq_num) &&
+		     tb_opcode_is(w->opcode, wc) && tb_imm_is(w->imm, wc) &&
+		     (w->inv_rkey == TB_ANY || (wc->wc_flags & IBV_WC_WITH_INV &&
+						w->inv_rkey == (int64_t)wc->invalidated_rkey));
 
-#define F(member, of, always)                                                                      \
-	right = right && (w->member == TB_ANY || (!(always) && wc->status) ||                      \
-			  w->member == (int64_t)wc->of);
+#define F(member, of) right = right && (w->member == TB_ANY || w->member == (int64_t)wc->of);
 	WC_FIELDS(F)
 #undef F
 	return right;
 }
 
+/* False, and the run has failed, when none comes in time. */
+static bool await_wc(struct tb *tb, const char *here, struct drv_cq *cq, struct drv_wc *wc,
+		     uint64_t within_ps, const char *expected)
+{
+	char got[TEXT_CHARS];
+	int n = drv_cq_poll(cq, 1, wc);
+
+	if (!n && !drv_cq_wait(cq, tb_now(tb) + within_ps))
+		n = drv_cq_poll(cq, 1, wc);
+	if (n == 1)
+		return true;
+	snprintf(got, sizeof(got), n ? "drv_cq_poll gives %d" : "no completion in time", n);
+	tb_fail(tb, here, expected, got);
+	return false;
+}
+
 void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want)
 {
-	struct drv_cq *cq = want->cq ? want->cq : end->cq;
 	char expected[TEXT_CHARS], got[TEXT_CHARS];
 	struct drv_wc wc = {0};
-	int n;
 
 	if (!tb_go(tb, here))
 		return;
 	describe_wc(expected, sizeof(expected), end, want);
-	n = drv_cq_poll(cq, 1, &wc);
-	if (!n && !drv_cq_wait(cq, tb_now(tb) + want->within_ps))
-		n = drv_cq_poll(cq, 1, &wc);
-	if (n == 1 && wc_matches(want, &wc))
+	if (!await_wc(tb, here, want->cq ? want->cq : end->cq, &wc, want->within_ps, expected) ||
+	    wc_matches(want, &wc))
 		return;
-	if (n == 1)
-		snprintf(got, sizeof(got),
-			 "status %d (%s), wr_id %" PRIu64
-			 ", opcode %d, byte_len %u, imm %u, qpn %06x, src_qp %06x, slid %u, sl %u, "
-			 "flags %u, pkey_index %u, path_bits %u, srqn %06x, vendor_err %u",
-			 wc.status, ibv_wc_status_str(wc.status), wc.wr_id, wc.opcode, wc.byte_len,
-			 wc.imm_data, wc.qp_num, wc.src_qp, wc.slid, wc.sl, wc.wc_flags,
-			 wc.pkey_index, wc.dlid_path_bits, wc.srq_num, wc.vendor_err);
-	else
-		snprintf(got, sizeof(got), n ? "drv_cq_poll gives %d" : "no completion in time", n);
+	describe_wc_got(got, sizeof(got), &wc);
+	tb_fail(tb, here, expected, got);
+}
+
+struct came {
+	const struct tb_wc *want;
+	struct drv_wc *wc;
+};
+
+static void came_free(struct came *came)
+{
+	free(came->wc);
+}
+
+static bool came_matches(const void *arg, unsigned want, unsigned got)
+{
+	const struct came *came = arg;
+
+	return wc_matches(&came->want[want], &came->wc[got]);
+}
+
+void tb_expect_wcs_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want,
+		      unsigned n)
+{
+	struct drv_cq *cq = want->cq ? want->cq : end->cq;
+	struct came came __attribute__((cleanup(came_free))) = {.want = want};
+	char expected[TEXT_CHARS], got[TEXT_CHARS];
+	unsigned no_want, no_got;
+
+	if (!tb_go(tb, here))
+		return;
+	came.wc = calloc(n + 1, sizeof(*came.wc));
+	if (!came.wc) {
+		tb_failf(tb, here, "memory for %u completions", n);
+		return;
+	}
+	snprintf(expected, sizeof(expected), "%u completions at %s", n, end->name);
+	for (unsigned i = 0; i < n; i++)
+		if (!await_wc(tb, here, cq, &came.wc[i], want->within_ps, expected))
+			return;
+	if (tb_pair_all(n, came_matches, &came, &no_want, &no_got))
+		return;
+	describe_wc(expected, sizeof(expected), end, &want[no_want]);
+	describe_wc_got(got, sizeof(got), &came.wc[no_got]);
 	tb_fail(tb, here, expected, got);
 }
 

@@ -30,7 +30,8 @@
 #define new_srq(end, ...) tb_new_srq(tb, TB_HERE, end, &(const struct drv_srq_init){.max_sge = 1, __VA_ARGS__})
 #define new_cq(end, entries, vector) tb_new_cq(tb, TB_HERE, end, entries, vector)
 #define new_xrcd(end) tb_new_xrcd(tb, TB_HERE, end)
-/* CQs not given are the end's; sizes not given are the setup's. */
+/* CQs not given are the end's; sizes not given (or 0) are the setup's, and TB_NONE is 0. */
+enum { TB_NONE = 0x7fffffff };
 struct drv_qp *tb_new_qp(struct tb *tb, const char *here, struct tb_end *end, const struct drv_qp_init *init);
 struct drv_srq *tb_new_srq(struct tb *tb, const char *here, struct tb_end *end, const struct drv_srq_init *init);
 struct drv_cq *tb_new_cq(struct tb *tb, const char *here, struct tb_end *end, unsigned entries, int vector);
@@ -45,8 +46,26 @@ void tb_destroy_srq(struct tb *tb, const char *here, struct drv_srq *srq);
 void tb_destroy_cq(struct tb *tb, const char *here, struct drv_cq *cq);
 void tb_destroy_xrcd(struct tb *tb, const char *here, struct drv_xrcd *xrcd);
 
-/* Both to RTS, with the PSNs and times of the setup; x at a, y at b (any two QPs that fit). */
-#define connect_two(x, y) tb_connect_two(tb, TB_HERE, a, x, b, y)
+/* How two queue pairs are connected; what is not said is the setup's, or the default of drv_rc_path_default(). */
+struct tb_path {
+	int64_t pkey_index, sl, static_rate, port /* of both [1] */, mtu;
+	int64_t x_path_bits, y_path_bits;	/* of the LID that is its own; the other sends to it [0] */
+	int64_t x_psn, y_psn;			/* first PSN that it sends */
+	int64_t access, x_access, y_access;	/* what the other's requests may do, enum ibv_access_flags; both, or one */
+	int64_t x_rd_atomic, y_rd_atomic;	/* READs and atomics that it may have under way */
+	int64_t x_dest_rd_atomic, y_dest_rd_atomic; /* that it takes of the other's */
+	int64_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
+	bool grh;				/* with a GRH, between the ends' first GIDs */
+};
+#define TB_PATH_ANY \
+	.pkey_index = TB_ANY, .sl = TB_ANY, .static_rate = TB_ANY, .port = TB_ANY, .mtu = TB_ANY, .x_path_bits = TB_ANY, .y_path_bits = TB_ANY, \
+	.x_psn = TB_ANY, .y_psn = TB_ANY, .access = TB_ANY, .x_access = TB_ANY, .y_access = TB_ANY, .x_rd_atomic = TB_ANY, .y_rd_atomic = TB_ANY, \
+	.x_dest_rd_atomic = TB_ANY, .y_dest_rd_atomic = TB_ANY, .timeout = TB_ANY, .retry_cnt = TB_ANY, .rnr_retry = TB_ANY, .min_rnr_timer = TB_ANY
+/* Both to RTS; x at a, y at b, any two that fit. connect_ends(a, x, a, y): over the port's own loopback; requests then say .to = a. */
+#define connect_two(x, y, ...) connect_ends(a, x, b, y, __VA_ARGS__)
+#define connect_ends(x_end, x, y_end, y, ...) tb_connect_ends(tb, TB_HERE, x_end, x, y_end, y, &(const struct tb_path){TB_PATH_ANY, __VA_ARGS__})
+void tb_connect_ends(struct tb *tb, const char *here, struct tb_end *x_end, struct drv_qp *x, struct tb_end *y_end, struct drv_qp *y,
+		     const struct tb_path *path);
 void tb_connect_two(struct tb *tb, const char *here, struct tb_end *x_end, struct drv_qp *x, struct tb_end *y_end, struct drv_qp *y);
 #define start_ud(qp, qkey, psn) tb_start_ud(tb, TB_HERE, qp, qkey, psn)
 void tb_start_ud(struct tb *tb, const char *here, struct drv_qp *qp, uint32_t qkey, uint32_t psn);
@@ -55,39 +74,52 @@ void tb_move_qp(struct tb *tb, const char *here, struct drv_qp *qp, enum ibv_qp_
 
 /* --- requests and completions of any queue pair --- */
 
+/* Members as in struct tb_wr. */
 struct tb_request {
 	enum ibv_wr_opcode opcode;
-	uint64_t wr_id, src, dst; /* offsets as in struct tb_wr */
+	uint64_t wr_id, src, dst;
 	uint32_t len, imm;
-	bool with_imm, unsignaled, solicited;
+	bool with_imm, unsignaled, solicited, fence, inlined;
 	const struct drv_ah_attr *ah; /* UD */
 	uint32_t remote_qpn, qkey;
 	uint32_t srqn;		      /* XRC */
-	uint32_t rkey, lkey;	      /* instead of the right ones */
-	uint64_t remote_addr, compare, swap;
+	uint32_t inv_rkey;
+	int64_t rkey, lkey, remote_addr;
+	int64_t target;		      /* atomics [dst] */
+	uint64_t compare, swap;
+	const struct tb_end *to;
+	const struct tb_sge *sges;
+	unsigned n_sges;
 	int result;
 	unsigned repeat;
 };
-#define send_on(end, qp, ...) tb_send_on(tb, TB_HERE, end, qp, &(const struct tb_request){.opcode = IBV_WR_SEND, __VA_ARGS__})
-#define recv_on(end, qp, ...) tb_recv_on(tb, TB_HERE, end, qp, NULL, &(const struct tb_request){__VA_ARGS__})
-#define recv_srq(end, srq, ...) tb_recv_on(tb, TB_HERE, end, NULL, srq, &(const struct tb_request){__VA_ARGS__})
+#define TB_REQUEST(...) &(const struct tb_request){TB_WR_DEFAULTS, __VA_ARGS__}
+#define send_on(end, qp, ...) tb_send_said(tb, TB_HERE, end, qp, TB_REQUEST(.opcode = IBV_WR_SEND, __VA_ARGS__))
+#define recv_on(end, qp, ...) tb_recv_said(tb, TB_HERE, end, qp, NULL, TB_REQUEST(__VA_ARGS__))
+#define recv_srq(end, srq, ...) tb_recv_said(tb, TB_HERE, end, NULL, srq, TB_REQUEST(__VA_ARGS__))
+void tb_send_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, const struct tb_request *r);
+void tb_recv_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, struct drv_srq *srq, const struct tb_request *r);
+/* The same for a structure that a body fills: what is 0 is not said. */
 void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, const struct tb_request *r);
 void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, struct drv_srq *srq, const struct tb_request *r);
 
 struct tb_wc {
-	int64_t wr_id, opcode, byte_len, imm, src_qp, slid, sl, flags, pkey_index, path_bits;
+	int64_t wr_id, opcode, byte_len, imm, src_qp, slid, sl, flags, pkey_index, path_bits, inv_rkey, vendor_err;
 	struct drv_qp *qp;   /* NULL: any */
 	struct drv_srq *srq; /* NULL: any; XRC */
 	struct drv_cq *cq;   /* NULL: the end's */
 	enum ibv_wc_status status;
 	uint64_t within_ps;
 };
-#define expect_wc(end, ...) \
-	tb_expect_wc(tb, TB_HERE, end, \
-		     &(const struct tb_wc){.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .src_qp = TB_ANY, \
-					   .slid = TB_ANY, .sl = TB_ANY, .flags = TB_ANY, .pkey_index = TB_ANY, .path_bits = TB_ANY, \
-					   .within_ps = CFG_S(10), __VA_ARGS__})
+#define WC(...) \
+	{.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .src_qp = TB_ANY, .slid = TB_ANY, .sl = TB_ANY, .flags = TB_ANY, \
+	 .pkey_index = TB_ANY, .path_bits = TB_ANY, .inv_rkey = TB_ANY, .vendor_err = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__}
+#define expect_wc(end, ...) tb_expect_wc(tb, TB_HERE, end, &(const struct tb_wc)WC(__VA_ARGS__))
 void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want);
+/* As many as are named, one like each of them, in any order, from the CQ of the first: expect_wcs_of(b, WC(.qp = x), WC(.qp = y)). */
+#define expect_wcs_of(end, ...) \
+	tb_expect_wcs_of(tb, TB_HERE, end, (const struct tb_wc[]){__VA_ARGS__}, sizeof((const struct tb_wc[]){__VA_ARGS__}) / sizeof(struct tb_wc))
+void tb_expect_wcs_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want, unsigned n);
 /* Nothing can be polled from it now. */
 #define expect_empty(cq) tb_expect_empty(tb, TB_HERE, cq)
 void tb_expect_empty(struct tb *tb, const char *here, struct drv_cq *cq);
@@ -97,24 +129,32 @@ void tb_expect_empty(struct tb *tb, const char *here, struct drv_cq *cq);
 /* TB_ANY: the right value. */
 struct tb_inject {
 	int64_t vl, lver, sl, lnh, dlid, slid, pkt_len /* of the LRH */;	/* LNH and addresses: local, from the peer to the end */
-	int64_t tver, pkey, qpn /* [the end's of pair 0] */, pad;
+	int64_t tver, pkey, qpn /* [the end's of pair 0] */, pad /* what the BTH says */;
 	uint32_t psn;
 	bool solicited, ack_req, not_migrated;
 	uint32_t srqn, qkey, src_qpn;		/* XRCETH, DETH */
 	uint64_t va;				/* RETH, atomics */
 	uint32_t rkey, dma_len;
-	uint64_t swap_add, compare;
+	uint64_t swap_add, compare, original;	/* AtomicETH, AtomicAckETH */
 	uint32_t syndrome, msn, imm;		/* AETH, immediate or key */
 	uint64_t src;				/* payload: bytes of the peer's src */
+	const void *payload;			/* instead of those */
 	uint32_t len;
-	const uint8_t *dgid;			/* with a GRH */
+	bool grh;				/* from the peer's first GID to the end's */
+	const uint8_t *dgid, *sgid;		/* with a GRH */
+	int64_t ip_ver, tclass, flow_label, pay_len, next_hdr, hop_limit /* [64] */;
+	int64_t pad_bytes;			/* so many after the payload [to the next multiple of 4] */
+	uint8_t pad_byte;			/* each of them */
+	uint32_t trailing;			/* so many bytes after the VCRC */
 	bool bad_icrc, bad_vcrc;
 	uint32_t cut;				/* so many bytes of its end are missing */
 	int64_t opcode;				/* instead of the name's */
+	unsigned port;				/* 0: 1 */
 };
 #define TB_INJECT_ANY \
 	.vl = TB_ANY, .lver = TB_ANY, .sl = TB_ANY, .lnh = TB_ANY, .dlid = TB_ANY, .slid = TB_ANY, .pkt_len = TB_ANY, .tver = TB_ANY, \
-	.pkey = TB_ANY, .qpn = TB_ANY, .pad = TB_ANY, .opcode = TB_ANY
+	.pkey = TB_ANY, .qpn = TB_ANY, .pad = TB_ANY, .opcode = TB_ANY, .ip_ver = TB_ANY, .tclass = TB_ANY, .flow_label = TB_ANY, \
+	.pay_len = TB_ANY, .next_hdr = TB_ANY, .hop_limit = TB_ANY, .pad_bytes = TB_ANY
 /* As if it came in on the end's port now. It has no credits and is not in the queues of expect_pkt. */
 #define inject(end, op, ...) tb_inject(tb, TB_HERE, end, BTH_##op, &(const struct tb_inject){TB_INJECT_ANY, __VA_ARGS__})
 void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opcode opcode, const struct tb_inject *p);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What stands around the body of a scenario: hosts up, ports ACTIVE, queue pairs connected; and all
  * of it away again. */
+#include "testbench/services.h"
 #include "testbench/tb.h"
 
 #include <errno.h>
@@ -154,7 +155,7 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 				     s->mr_access, &end->mr),
 		     0) ||
 	    !tb_must(tb, here, "drv_cq_create",
-		     drv_cq_create(end->dev, 2 * s->queue * s->qps,
+		     drv_cq_create(end->dev, s->qps ? 2 * s->queue * s->qps : 1,
 				   s->interrupts ? 0 : DRV_CQ_POLLED, &end->cq),
 		     0))
 		return;
@@ -165,30 +166,18 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 			return;
 }
 
-static void connect_one(struct tb *tb, const char *here, struct tb_end *end, unsigned pair)
+static void connect_pair(struct tb *tb, const char *here, unsigned pair)
 {
-	const struct tb_setup *s = &tb->setup;
-	struct drv_rc_path path =
-		drv_rc_path_default(end->peer->lid, drv_qp_num(end->peer->qp[pair]));
-	uint32_t psn[TB_ENDS] = {s->a_psn, s->b_psn};
+	struct tb_end *a = &tb->ends[0], *b = &tb->ends[1];
 
-	path.path_mtu = s->mtu;
-	path.sq_psn = psn[end->index];
-	path.rq_psn = psn[!end->index];
-	path.timeout = s->timeout;
-	path.retry_cnt = s->retry_cnt;
-	path.rnr_retry = s->rnr_retry;
-	path.min_rnr_timer = s->min_rnr_timer;
-	path.max_rd_atomic = path.max_dest_rd_atomic = s->max_rd_atomic;
-	tb_must(tb, here, "drv_qp_connect", drv_qp_connect(end->qp[pair], &path), 0);
+	if (tb_go(tb, here))
+		tb_connect_two(tb, here, a, a->qp[pair], b, b->qp[pair]);
 }
 
 void tb_connect(struct tb *tb, const char *here)
 {
 	for (unsigned pair = 0; pair < tb->setup.qps; pair++)
-		for (unsigned i = 0; i < TB_ENDS; i++)
-			if (tb_go(tb, here))
-				connect_one(tb, here, &tb->ends[i], pair);
+		connect_pair(tb, here, pair);
 }
 
 void tb_reconnect(struct tb *tb, const char *here, unsigned pair)
@@ -201,9 +190,7 @@ void tb_reconnect(struct tb *tb, const char *here, unsigned pair)
 			     drv_qp_modify(tb->ends[i].qp[pair], &attr, IBV_QP_STATE), 0))
 			return;
 	}
-	for (unsigned i = 0; i < TB_ENDS; i++)
-		if (tb_go(tb, here))
-			connect_one(tb, here, &tb->ends[i], pair);
+	connect_pair(tb, here, pair);
 }
 
 /* --- tear-down --- */

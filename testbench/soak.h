@@ -20,7 +20,7 @@ enum {
 	SOAK_MEDIUM = 64 << 10,
 	SOAK_WORDS = 64, /* at the beginning of a window, for atomics */
 	SOAK_GUARD = 64,
-	SOAK_FILL = 0x5c,
+	SOAK_FILL = TB_CLEAR,
 	SOAK_MARKER = 0xffff,  /* wr_id of the receive that is flushed last */
 	SOAK_STEERED = 2,      /* XRC SRQs of an end */
 	SOAK_STEER_SHIFT = 32, /* wr_id of their receives: number from 1 above the slot */

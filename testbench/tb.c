@@ -10,50 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100 };
-
-static const struct tb_setup setup_defaults = {
-	.type = IBV_QPT_RC,
-	.sges = 1,
-	.recv_sges = 1,
-	.qps = 1,
-	.memory = 64 << 10,
-	.queue = 128,
-	.mtu = IBV_MTU_4096,
-	.a_psn = 0xfffffe,
-	.b_psn = 0xfffffd,
-	.timeout = 14,
-	.retry_cnt = 7,
-	.rnr_retry = 7,
-	.min_rnr_timer = 12,
-	.max_rd_atomic = 4,
-	.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-		     IBV_ACCESS_REMOTE_ATOMIC,
-};
-
-static struct tb_setup tb_setup_complete(const struct tb_setup *setup)
-{
-	struct tb_setup s = *setup;
-
-#define DEFAULT(member) s.member = s.member ? s.member : setup_defaults.member
-	DEFAULT(type);
-	DEFAULT(sges);
-	DEFAULT(recv_sges);
-	DEFAULT(qps);
-	DEFAULT(memory);
-	DEFAULT(queue);
-	DEFAULT(mtu);
-	DEFAULT(a_psn);
-	DEFAULT(b_psn);
-	DEFAULT(timeout);
-	DEFAULT(retry_cnt);
-	DEFAULT(rnr_retry);
-	DEFAULT(min_rnr_timer);
-	DEFAULT(max_rd_atomic);
-	DEFAULT(mr_access);
-#undef DEFAULT
-	return s;
-}
+enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100, BUSY_CHARS = 160 };
 
 static void deadline_due(struct event *ev)
 {
@@ -67,7 +24,7 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 {
 	memset(tb, 0, sizeof(*tb));
 	tb->scenario = scenario;
-	tb->setup = tb_setup_complete(&scenario->setup);
+	tb->setup = scenario->setup;
 	tb->machine = machine;
 	tb->trace = trace;
 	tb->config = config;
@@ -99,10 +56,11 @@ void tb_destroy(struct tb *tb)
 {
 	for (unsigned i = 0; i < TB_DIRECTIONS; i++)
 		seen_queue_free(&tb->directions[i]);
-	for (unsigned i = 0; i < TB_ENDS; i++)
+	for (unsigned i = 0; i < TB_ENDS; i++) {
 		free(tb->ends[i].expected);
-	for (unsigned i = 0; i < TB_ENDS; i++)
+		free(tb->ends[i].loose);
 		free(tb->events[i].ring);
+	}
 	free(tb->phases);
 	while (tb->allowed) {
 		struct tb_allowed *next = tb->allowed->next;
@@ -126,10 +84,19 @@ bool tb_right(const struct tb *tb)
 	return !tb->failed;
 }
 
+/* Ends the body: what stands after a failure may rest on what was not made. */
+static void leave_body(struct tb *tb)
+{
+	if (tb->in_body && kernel_thread_running() == tb->thread)
+		kernel_thread_unwind();
+}
+
 bool tb_go(struct tb *tb, const char *here)
 {
-	if (tb->failed)
+	if (tb->failed) {
+		leave_body(tb);
 		return false;
+	}
 	tb->here = here;
 	return true;
 }
@@ -141,14 +108,16 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	if (tb->failed)
 		return;
 	tb->failed = true;
-	snprintf(tb->failure, sizeof(tb->failure), "%s: expected %s%s%s", here, expected,
-		 got ? ", got " : "", got ? got : "");
+	snprintf(tb->failure, sizeof(tb->failure), "%s: expected %s%s%s%s%s", here, expected,
+		 got ? ", got " : "", got ? got : "", tb->row[0] ? ", in row " : "", tb->row);
 	tb_progress_clear(tb);
 	fprintf(tb->report, "%s: %s failed at %" PRIu64 ".%06" PRIu64 " us\n", here,
 		tb->scenario->name, now / 1000000, now % 1000000);
 	fprintf(tb->report, "  expected: %s\n", expected);
 	if (got)
 		fprintf(tb->report, "  got:      %s\n", got);
+	if (tb->row[0])
+		fprintf(tb->report, "  row:      %s\n", tb->row);
 	if (tb->trace) {
 		/* that of bring-up is always the same */
 		const bool in_body = !tb->setup.bare && tb->phases_count > 1;
@@ -159,6 +128,34 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	}
 	if (tb->on_failure)
 		tb->on_failure(tb);
+	leave_body(tb);
+}
+
+/* --- rows of tables --- */
+
+bool tb_row(struct tb *tb, size_t i, size_t n)
+{
+	const bool goes_on = i < n && tb_right(tb);
+
+	tb->row[0] = 0;
+	if (goes_on)
+		snprintf(tb->row, sizeof(tb->row), "%zu", i);
+	return goes_on;
+}
+
+void tb_name_row(struct tb *tb, const char *format, ...)
+{
+	size_t n = strcspn(tb->row, " ");
+	va_list args;
+
+	if (!tb_right(tb))
+		return;
+	n += (size_t)snprintf(tb->row + n, sizeof(tb->row) - n, n ? " (" : "(");
+	va_start(args, format);
+	vsnprintf(tb->row + n, sizeof(tb->row) - n, format, args);
+	va_end(args);
+	n = strlen(tb->row);
+	snprintf(tb->row + n, sizeof(tb->row) - n, ")");
 }
 
 void tb_failf(struct tb *tb, const char *here, const char *format, ...)
@@ -239,11 +236,17 @@ static bool all_quiet(struct tb *tb)
 /* Nothing is to be in flight any more: ACKs, timers, DMA. */
 static void judge_quiet(struct tb *tb, const char *when)
 {
+	char busy[BUSY_CHARS], got[BUSY_CHARS + 32];
+
 	for (unsigned i = 0; i < QUIET_TRIES && tb_right(tb) && !all_quiet(tb); i++)
 		tb_wait(tb, never, NULL,
 			tb->machine->core.now_ps + CFG_US(IGNORED_DRAIN_US) * (i + 1));
-	if (tb_right(tb) && !all_quiet(tb))
-		tb_failf(tb, when, "nothing in flight in either device");
+	for (unsigned i = 0; i < MACHINE_HOSTS && tb_right(tb); i++) {
+		hca_busy(host_hca(tb->machine->hosts[i]), busy, sizeof(busy));
+		snprintf(got, sizeof(got), "%s of hca%u", busy, i);
+		if (busy[0])
+			tb_fail(tb, when, "nothing in flight in either device", got);
+	}
 }
 
 static void note_stats(struct tb *tb)
@@ -281,18 +284,27 @@ static void set_up(struct tb *tb)
 	tb_connect(tb, "set-up");
 }
 
+static void run_body(void *arg)
+{
+	struct tb *tb = arg;
+
+	tb->scenario->body(tb, &tb->ends[0], &tb->ends[1]);
+}
+
 static void body(struct tb *tb)
 {
-	const struct scenario *s = tb->scenario;
-
 	note_stats(tb);
 	tb_ignore_packets(tb, tb->setup.any_packets);
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		tb->events[i].count = 0;
 	if (tb_right(tb)) {
-		tb_phase(tb, "body", s->name);
-		s->body(tb, &tb->ends[0], &tb->ends[1]);
+		tb_phase(tb, "body", tb->scenario->name);
+		tb->in_body = true;
+		kernel_thread_protect(run_body, tb);
+		tb->in_body = false;
 	}
+	if (!tb->failed)
+		tb->row[0] = 0;
 	judge_quiet(tb, "end of body");
 	tb_judge_leftovers(tb);
 	for (unsigned i = 0; i < TB_ENDS; i++)
@@ -311,8 +323,8 @@ void tb_run(void *arg)
 		tb_phase(tb, "tear-down", "tear-down");
 		for (unsigned i = TB_ENDS; i-- > 0;)
 			tb_take_down(tb, "tear-down", &tb->ends[i]);
-		tb_judge_leftovers(tb);
 		judge_quiet(tb, "tear-down");
+		tb_judge_leftovers(tb);
 	}
 	if (tb->failed)
 		tb_give_up(tb);

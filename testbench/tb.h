@@ -17,7 +17,8 @@
 enum {
 	TB_TAIL_RECORDS = 96,
 	TB_DIRECTIONS = 4, /* of packets, and of MADs */
-	TB_FAILURE_CHARS = 1024
+	TB_FAILURE_CHARS = 1024,
+	TB_ROW_CHARS = 128
 };
 
 struct tb_events {
@@ -57,14 +58,14 @@ struct tb_phase {
 
 struct tb {
 	const struct scenario *scenario;
-	struct tb_setup setup; /* with the values that zeros stand for */
+	struct tb_setup setup;
 	struct machine *machine;
 	struct trace *trace;
 	const struct config *config;
 	struct tb_end ends[TB_ENDS];
 	struct tb_events events[TB_ENDS];     /* by host */
 	struct tb_discards discards[TB_ENDS]; /* by host */
-	struct drv_device *other_dev;     /* loopback: that of host 1 */
+	struct drv_device *other_dev;         /* loopback: that of host 1 */
 	struct uv_host uv[TB_ENDS]; /* by host: kernel verbs and processes, when there are any */
 	struct drv_list processes;  /* of both hosts */
 	struct sm_sa *sa[DRV_PORTS_MAX]; /* of host 0, when connections are managed */
@@ -75,7 +76,7 @@ struct tb {
 		uint64_t time_ps;
 		size_t len;
 		unsigned hca, count;
-	} strange; /* the first of them */
+	} strange;        /* the first of them */
 	bool faults_done; /* those of the plan are judged: no more packets of the body */
 
 	/* the host thread that runs the body */
@@ -85,6 +86,8 @@ struct tb {
 
 	const char *here; /* of the present verb */
 	bool failed;
+	bool in_body;           /* the scenario's function runs; the first failure ends it */
+	char row[TB_ROW_CHARS]; /* of a table that the body goes through */
 	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came */
 	bool done;
 	unsigned guest_errors_taken[MACHINE_HOSTS]; /* notes before this one are not looked at */
@@ -154,7 +157,18 @@ void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc);
 /* after a failure, what the drivers hold is freed without a word to the devices. */
 void tb_give_up(struct tb *tb);
 
+/* verbs.c: a completion against what is wanted of it. */
+int tb_status_say(char *buf, size_t size, const struct tb_end *end, enum ibv_wc_status status);
+bool tb_status_is(enum ibv_wc_status want, enum ibv_wc_status got);
+bool tb_opcode_is(int64_t want, const struct drv_wc *wc);
+bool tb_imm_is(int64_t want, const struct drv_wc *wc);
+/* Whether n wants can have one each of n that came; else *want and *got are two that are left. */
+bool tb_pair_all(unsigned n, bool (*matches)(const void *arg, unsigned want, unsigned got),
+		 const void *arg, unsigned *want, unsigned *got);
+
 /* areas.c */
+/* Nobody has to expect what is written there, until somebody does. */
+void tb_memory_loose(struct tb_end *end, uint64_t at, size_t len);
 int tb_memory_create(struct tb_end *end, size_t bytes);
 void tb_memory_destroy(struct tb_end *end);
 void tb_memory_judge(struct tb_end *end);

@@ -23,112 +23,6 @@ bool tb_must(struct tb *tb, const char *here, const char *call, int rc, int resu
 	return false;
 }
 
-/* --- requests --- */
-
-static enum ibv_wr_opcode with_imm(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM : IBV_WR_RDMA_WRITE_WITH_IMM;
-}
-
-static bool lands_here(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-static uint64_t remote_address(const struct tb_end *end, const struct tb_wr *wr)
-{
-	if (wr->remote_addr)
-		return wr->remote_addr;
-	if (wr->opcode == IBV_WR_RDMA_READ)
-		return tb_va(end->peer, end->peer->src) + wr->src;
-	if (lands_here(wr->opcode))
-		return tb_va(end->peer, end->peer->dst) + wr->target;
-	return tb_va(end->peer, end->peer->dst) + wr->dst;
-}
-
-/* Inline data is taken by the CPU, by its pointer. */
-static uint64_t local_address(const struct tb_end *end, const struct tb_wr *wr)
-{
-	if (wr->inlined)
-		return (uintptr_t)end->src + wr->src;
-	return lands_here(wr->opcode) ? tb_va(end, end->dst) + wr->dst
-				      : tb_va(end, end->src) + wr->src;
-}
-
-static unsigned flags_of(const struct tb_wr *wr)
-{
-	return (wr->unsignaled ? 0 : IBV_SEND_SIGNALED) | (wr->solicited ? IBV_SEND_SOLICITED : 0) |
-	       (wr->fence ? IBV_SEND_FENCE : 0) | (wr->inlined ? IBV_SEND_INLINE : 0);
-}
-
-static bool is_pair(struct tb *tb, const char *here, struct tb_end *end, unsigned pair)
-{
-	if (pair < TB_QPS_MAX && end->qp[pair])
-		return true;
-	tb_failf(tb, here, "a queue pair %u of %s; the setup has %u", pair, end->name,
-		 tb->setup.no_qps ? 0 : tb->setup.qps);
-	return false;
-}
-
-void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
-{
-	unsigned n = wr->repeat ? wr->repeat : 1;
-	struct drv_send_wr *list;
-	struct drv_sge sge;
-
-	if (!tb_go(tb, here) || !is_pair(tb, here, end, wr->qp))
-		return;
-	list = calloc(n, sizeof(*list));
-	if (!list) {
-		tb_failf(tb, here, "memory for %u work requests", n);
-		return;
-	}
-	sge = (struct drv_sge){
-		.addr = local_address(end, wr),
-		.length = wr->len,
-		.lkey = wr->lkey ? wr->lkey : drv_mr_lkey(end->mr),
-	};
-	for (unsigned i = 0; i < n; i++)
-		list[i] = (struct drv_send_wr){
-			.next = i + 1 < n ? &list[i + 1] : NULL,
-			.wr_id = wr->wr_id + i,
-			.opcode = wr->with_imm ? with_imm(wr->opcode) : wr->opcode,
-			.send_flags = flags_of(wr),
-			.sg_list = &sge,
-			.num_sge = wr->len ? 1 : 0,
-			.imm_data = wr->imm,
-			.remote_addr = remote_address(end, wr),
-			.rkey = wr->rkey ? wr->rkey : drv_mr_rkey(end->peer->mr),
-			.compare_add = wr->compare,
-			.swap = wr->swap,
-		};
-	if (tb_must(tb, here, "drv_post_send", drv_post_send(end->qp[wr->qp], list, NULL),
-		    wr->result) &&
-	    !wr->result)
-		tb->payload_bytes += (uint64_t)wr->len * n;
-	free(list);
-}
-
-void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
-{
-	struct drv_sge sge;
-	struct drv_recv_wr recv;
-	unsigned n = wr->repeat ? wr->repeat : 1;
-
-	for (unsigned i = 0; i < n && tb_go(tb, here) && is_pair(tb, here, end, wr->qp); i++) {
-		sge = (struct drv_sge){
-			.addr = tb_va(end, end->dst) + wr->dst,
-			.length = wr->len,
-			.lkey = wr->lkey ? wr->lkey : drv_mr_lkey(end->mr),
-		};
-		recv = (struct drv_recv_wr){
-			.wr_id = wr->wr_id + i, .sg_list = &sge, .num_sge = wr->len ? 1 : 0};
-		tb_must(tb, here, "drv_post_recv", drv_post_recv(end->qp[wr->qp], &recv, NULL),
-			wr->result);
-	}
-}
-
 /* --- completions --- */
 
 /* 1 with *wc, 0 none in time, -errno. By polling, or arm, look again, sleep until the interrupt. */
@@ -162,10 +56,38 @@ static unsigned pair_of(const struct tb_end *end, uint32_t qpn)
 	return TB_QPS_MAX;
 }
 
+int tb_status_say(char *buf, size_t size, const struct tb_end *end, enum ibv_wc_status status)
+{
+	if (status == ANY_ERROR || status == ANY_STATUS)
+		return snprintf(buf, size, "completion at %s, %s", end->name,
+				status == ANY_ERROR ? "any error" : "any status");
+	return snprintf(buf, size, "completion at %s, status %d (%s)", end->name, status,
+			ibv_wc_status_str(status));
+}
+
+bool tb_status_is(enum ibv_wc_status want, enum ibv_wc_status got)
+{
+	return want == got || want == ANY_STATUS || (want == ANY_ERROR && got != IBV_WC_SUCCESS);
+}
+
+/* An error tells only whose it is, and whether of a receive. */
+bool tb_opcode_is(int64_t want, const struct drv_wc *wc)
+{
+	if (want == TB_ANY)
+		return true;
+	if (wc->status)
+		return !(want & IBV_WC_RECV) == wc->is_send;
+	return want == (int64_t)wc->opcode;
+}
+
+bool tb_imm_is(int64_t want, const struct drv_wc *wc)
+{
+	return want == TB_ANY || (wc->wc_flags & IBV_WC_WITH_IMM && want == (int64_t)wc->imm_data);
+}
+
 static void describe(char *buf, size_t size, const struct tb_end *end, const struct tb_cqe *want)
 {
-	int n = snprintf(buf, size, "completion at %s, status %d (%s)", end->name, want->status,
-			 ibv_wc_status_str(want->status));
+	int n = tb_status_say(buf, size, end, want->status);
 
 #define SAY(member)                                                                                \
 	if (want->member != TB_ANY && n > 0 && (size_t)n < size)                                   \
@@ -179,53 +101,159 @@ static void describe(char *buf, size_t size, const struct tb_end *end, const str
 #undef SAY
 }
 
+static void describe_got(char *buf, size_t size, const struct tb_end *end, const struct drv_wc *wc)
+{
+	snprintf(buf, size,
+		 "status %d (%s), wr_id %" PRIu64
+		 ", opcode %d, byte_len %u, imm %u, qp %u, vendor_err %u",
+		 wc->status, ibv_wc_status_str(wc->status), wc->wr_id, wc->opcode, wc->byte_len,
+		 wc->imm_data, pair_of(end, wc->qp_num), wc->vendor_err);
+}
+
 static bool differs(int64_t want, int64_t got)
 {
 	return want != TB_ANY && want != got;
+}
+
+static bool cqe_matches(const struct tb_end *end, const struct tb_cqe *want,
+			const struct drv_wc *wc)
+{
+	return tb_status_is(want->status, wc->status) &&
+	       !differs(want->wr_id, (int64_t)wc->wr_id) &&
+	       (want->qp == TB_ANY || !differs(want->qp, pair_of(end, wc->qp_num))) &&
+	       !differs(want->vendor_err, wc->vendor_err) && tb_opcode_is(want->opcode, wc) &&
+	       !differs(want->byte_len, wc->byte_len) && tb_imm_is(want->imm, wc);
+}
+
+/* False, and the run has failed, when none comes in time. */
+static bool await_completion(struct tb *tb, const char *here, struct tb_end *end, struct drv_wc *wc,
+			     uint64_t within_ps, const char *expected)
+{
+	char got[TEXT_CHARS];
+	int n = next_completion(tb, end, wc, tb_now(tb) + within_ps);
+
+	if (n > 0)
+		return true;
+	snprintf(got, sizeof(got), n ? "drv_cq_poll gives %d" : "no completion in time", n);
+	tb_fail(tb, here, expected, got);
+	return false;
 }
 
 void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want)
 {
 	char expected[TEXT_CHARS], got[TEXT_CHARS];
 	struct drv_wc wc = {0};
-	int n;
 
 	if (!tb_go(tb, here))
 		return;
 	describe(expected, sizeof(expected), end, want);
-	n = next_completion(tb, end, &wc, tb_now(tb) + want->within_ps);
-	if (n <= 0) {
-		snprintf(got, sizeof(got), n ? "drv_cq_poll gives %d" : "no completion in time", n);
-		tb_fail(tb, here, expected, got);
+	if (!await_completion(tb, here, end, &wc, want->within_ps, expected) ||
+	    cqe_matches(end, want, &wc))
 		return;
-	}
-	if (wc.status != want->status || differs(want->wr_id, (int64_t)wc.wr_id) ||
-	    (want->qp != TB_ANY && differs(want->qp, pair_of(end, wc.qp_num))) ||
-	    differs(want->vendor_err, wc.vendor_err) ||
-	    (!wc.status &&
-	     (differs(want->opcode, wc.opcode) || differs(want->byte_len, wc.byte_len) ||
-	      differs(want->imm, wc.imm_data)))) {
-		snprintf(got, sizeof(got),
-			 "status %d (%s), wr_id %" PRIu64
-			 ", opcode %d, byte_len %u, imm %u, qp %u, vendor_err %u",
-			 wc.status, ibv_wc_status_str(wc.status), wc.wr_id, wc.opcode, wc.byte_len,
-			 wc.imm_data, pair_of(end, wc.qp_num), wc.vendor_err);
-		tb_fail(tb, here, expected, got);
-	}
+	describe_got(got, sizeof(got), end, &wc);
+	tb_fail(tb, here, expected, got);
 }
 
 void tb_expect_cqes(struct tb *tb, const char *here, struct tb_end *end, unsigned n)
 {
-	const struct tb_cqe want = {.wr_id = TB_ANY,
-				    .opcode = TB_ANY,
-				    .byte_len = TB_ANY,
-				    .imm = TB_ANY,
-				    .qp = TB_ANY,
-				    .vendor_err = TB_ANY,
-				    .within_ps = CFG_S(EXPECT_LIMIT_S)};
+	const struct tb_cqe want = CQE();
 
 	for (unsigned i = 0; i < n && tb_right(tb); i++)
 		tb_expect_cqe(tb, here, end, &want);
+}
+
+/* --- completions in any order --- */
+
+/* A way to give each want one of those that came: Kuhn's augmenting paths. */
+struct pairing {
+	unsigned n, *of_got; /* the want that has it, n: none */
+	bool *tried;
+	bool (*matches)(const void *arg, unsigned want, unsigned got);
+	const void *arg;
+};
+
+static bool pair_up(struct pairing *p, unsigned want)
+{
+	for (unsigned got = 0; got < p->n; got++) {
+		if (p->tried[got] || !p->matches(p->arg, want, got))
+			continue;
+		p->tried[got] = true;
+		if (p->of_got[got] == p->n || pair_up(p, p->of_got[got])) {
+			p->of_got[got] = want;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool tb_pair_all(unsigned n, bool (*matches)(const void *arg, unsigned want, unsigned got),
+		 const void *arg, unsigned *want, unsigned *got)
+{
+	struct pairing p = {.n = n,
+			    .of_got = calloc(n + 1, sizeof(*p.of_got)),
+			    .tried = calloc(n + 1, sizeof(*p.tried)),
+			    .matches = matches,
+			    .arg = arg};
+	bool all = p.of_got && p.tried;
+
+	for (unsigned i = 0; i < n && p.of_got; i++)
+		p.of_got[i] = n;
+	*want = *got = 0;
+	for (unsigned i = n; p.of_got && p.tried && i-- > 0;) {
+		memset(p.tried, 0, n * sizeof(*p.tried));
+		if (pair_up(&p, i))
+			continue;
+		all = false;
+		*want = i;
+	}
+	while (!all && p.of_got && *got + 1 < n && p.of_got[*got] != n)
+		++*got;
+	free(p.of_got);
+	free(p.tried);
+	return all;
+}
+
+struct came {
+	const struct tb_end *end;
+	const struct tb_cqe *want;
+	struct drv_wc *wc;
+};
+
+static void came_free(struct came *came)
+{
+	free(came->wc);
+}
+
+static bool came_matches(const void *arg, unsigned want, unsigned got)
+{
+	const struct came *came = arg;
+
+	return cqe_matches(came->end, &came->want[want], &came->wc[got]);
+}
+
+void tb_expect_cqes_of(struct tb *tb, const char *here, struct tb_end *end,
+		       const struct tb_cqe *want, unsigned n)
+{
+	struct came came __attribute__((cleanup(came_free))) = {.end = end, .want = want};
+	char expected[TEXT_CHARS], got[TEXT_CHARS];
+	unsigned no_want, no_got;
+
+	if (!tb_go(tb, here))
+		return;
+	came.wc = calloc(n + 1, sizeof(*came.wc));
+	if (!came.wc) {
+		tb_failf(tb, here, "memory for %u completions", n);
+		return;
+	}
+	snprintf(expected, sizeof(expected), "%u completions at %s", n, end->name);
+	for (unsigned i = 0; i < n; i++)
+		if (!await_completion(tb, here, end, &came.wc[i], want->within_ps, expected))
+			return;
+	if (tb_pair_all(n, came_matches, &came, &no_want, &no_got))
+		return;
+	describe(expected, sizeof(expected), end, &want[no_want]);
+	describe_got(got, sizeof(got), end, &came.wc[no_got]);
+	tb_fail(tb, here, expected, got);
 }
 
 /* --- events --- */
@@ -305,12 +333,36 @@ void tb_fault(struct tb *tb, const char *here, enum fault_action action,
 		tb_failf(tb, here, "a fault that can do something (fault_plan_add gives %d)", rc);
 }
 
+void tb_plug_cable(struct tb *tb, const char *here, unsigned port, bool plugged)
+{
+	if (!tb_go(tb, here))
+		return;
+	if (port < 1 || port > tb->config->hca[0].hca_ports ||
+	    port > tb->config->hca[1].hca_ports) {
+		tb_failf(tb, here, "a cable between the ports %u of the hosts", port);
+		return;
+	}
+	hca_link_set(host_hca(tb->machine->hosts[0]), port, plugged);
+}
+
 /* --- statements --- */
 
 void tb_expect_true(struct tb *tb, const char *here, bool condition, const char *text)
 {
 	if (tb_go(tb, here) && !condition)
 		tb_fail(tb, here, text, "it is not so");
+}
+
+void tb_expect_that(struct tb *tb, const char *here, bool right, const char *text, int64_t x,
+		    int64_t y)
+{
+	char got[96];
+
+	if (!tb_go(tb, here) || right)
+		return;
+	snprintf(got, sizeof(got), "%" PRId64 " (0x%" PRIx64 ") and %" PRId64 " (0x%" PRIx64 ")", x,
+		 x, y, y);
+	tb_fail(tb, here, text, got);
 }
 
 void tb_expect_equal(struct tb *tb, const char *here, const char *what, uint64_t value,
@@ -328,11 +380,13 @@ void tb_expect_equal(struct tb *tb, const char *here, const char *what, uint64_t
 struct tb_window tb_ack_timeout(const struct tb_end *end)
 {
 	const struct hca_params *p = &end->tb->config->hca[end->host_index];
-	unsigned code = end->tb->setup.timeout;
-	uint64_t ps =
+	const unsigned code = end->tb->setup.timeout;
+	const uint64_t ps =
 		ack_timeout_ps(code < p->retry_min_code ? (unsigned)p->retry_min_code : code) *
 		p->retry_ack_timeout_multiplier;
 
+	if (!code)
+		tb_failf(end->tb, end->tb->here, "an ACK timeout; that of the setup is 0, never");
 	return WINDOW(ps, ps + CFG_US(5));
 }
 

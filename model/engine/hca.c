@@ -226,15 +226,41 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 	return n;
 }
 
-bool hca_is_quiet(const struct hca *hca)
+static bool ports_quiet(const struct hca *hca)
 {
-	if (pcie_pending(hca) || !processor_is_quiet(hca) || packet_pool_in_use(hca) ||
-	    !qp_table_is_quiet(hca))
-		return false;
 	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
 		if (!link_port_is_quiet((struct hca *)hca, port))
 			return false;
 	return true;
+}
+
+bool hca_is_quiet(const struct hca *hca)
+{
+	return !pcie_pending(hca) && processor_is_quiet(hca) && !packet_pool_in_use(hca) &&
+	       !qp_table_busy(hca) && ports_quiet(hca);
+}
+
+void hca_busy(const struct hca *hca, char *text, size_t size)
+{
+	const unsigned qps = qp_table_busy(hca), dmas = pcie_pending(hca);
+	const size_t packets = packet_pool_in_use(hca);
+	size_t n = 0;
+
+	text[0] = 0;
+#define SAY(...) n += (size_t)snprintf(text + n, n < size ? size - n : 0, __VA_ARGS__)
+	if (qps)
+		SAY("qpn 0x%x", qp_table_first_busy(hca));
+	if (qps > 1)
+		SAY(" (and %u further queue pairs)", qps - 1);
+	if (dmas)
+		SAY("%s%u dma", n ? ", " : "", dmas);
+	if (packets)
+		SAY("%s%zu packets", n ? ", " : "", packets);
+	if (!processor_is_quiet(hca))
+		SAY("%sfirmware", n ? ", " : "");
+	if (!ports_quiet(hca))
+		SAY("%sa port", n ? ", " : "");
+#undef SAY
 }
 
 size_t hca_footprint(const struct hca *hca)

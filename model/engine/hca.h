@@ -124,9 +124,9 @@ struct hca_late_dma {
 	uint64_t by_ps;
 };
 void hca_dma_late(struct hca *hca, const struct hca_late_dma *late);
-/* How many commands and DMAs are still to be harmed as hca_command_fail() and hca_dma_late() were
- * told. */
-uint32_t hca_harm_left(const struct hca *hca);
+/* How many commands, and DMAs, are still to be harmed as those two were told. */
+uint32_t hca_command_fail_left(const struct hca *hca);
+uint32_t hca_dma_late_left(const struct hca *hca);
 
 /* A raw packet as if it had come in from the wire now, LRH to VCRC; what is on it is received and
  * checked like any other. */
@@ -142,6 +142,8 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room);
 
 /* True when nothing is in flight: no packet, DMA, timer or command is pending. */
 bool hca_is_quiet(const struct hca *hca);
+/* What is: "qpn 0x209 (and 3 further queue pairs), 1 dma". Empty when nothing is. */
+void hca_busy(const struct hca *hca, char *text, size_t size);
 /* Bytes the simulator itself holds for this HCA (host memory not counted); for the figure
  * `qp_bytes`. */
 size_t hca_footprint(const struct hca *hca);

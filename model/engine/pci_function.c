@@ -144,9 +144,9 @@ void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t
 	hca->pci->fail.times = times;
 }
 
-uint32_t hca_harm_left(const struct hca *hca)
+uint32_t hca_command_fail_left(const struct hca *hca)
 {
-	return hca->pci->fail.times + hca->pcie->late.times;
+	return hca->pci->fail.times;
 }
 
 static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)

@@ -175,6 +175,11 @@ void hca_dma_late(struct hca *hca, const struct hca_late_dma *late)
 	hca->pcie->late = *late;
 }
 
+uint32_t hca_dma_late_left(const struct hca *hca)
+{
+	return hca->pcie->late.times;
+}
+
 static bool master_off(struct hca *hca, struct dma *dma, uint64_t start)
 {
 	if (hca->pcie->master)

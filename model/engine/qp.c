@@ -138,13 +138,30 @@ unsigned qp_table_active(const struct hca *hca)
 	return hca->qps->active;
 }
 
-bool qp_table_is_quiet(const struct hca *hca)
+static bool only_looks(const struct qp *qp)
+{
+	return qp->receive.flushed && requester_is_idle(qp) && responder_only_looks(qp);
+}
+
+unsigned qp_table_busy(const struct hca *hca)
 {
 	unsigned looking = 0;
 
 	for (const struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next)
-		looking += requester_is_idle(qp) && responder_only_looks(qp);
-	return looking == hca->qps->active;
+		looking += only_looks(qp);
+	return hca->qps->active - looking;
+}
+
+uint32_t qp_table_first_busy(const struct hca *hca)
+{
+	const struct qp_table *qps = hca->qps;
+	uint32_t first = 0;
+
+	for (size_t i = 0; i < qps->n_buckets; i++)
+		for (const struct qp *qp = qps->buckets[i]; qp; qp = qp->hash_next)
+			if (!only_looks(qp) && (!first || qp->qpn < first))
+				first = qp->qpn;
+	return first;
 }
 
 struct qp *qp_find(struct hca *hca, uint32_t qpn)

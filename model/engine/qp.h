@@ -44,8 +44,10 @@ void qp_table_reset(struct hca *hca);
 size_t qp_table_footprint(const struct hca *hca);
 /* QPs with private state. */
 unsigned qp_table_active(const struct hca *hca);
-/* Nothing is under way for any QP. One in ERR looks for receives from time to time. */
-bool qp_table_is_quiet(const struct hca *hca);
+/* QPs for which something is under way: not those in ERR that only look for receives. */
+unsigned qp_table_busy(const struct hca *hca);
+/* The lowest number of them; 0: none. */
+uint32_t qp_table_first_busy(const struct hca *hca);
 /* The private state if there is one; or made. NULL from qp_make when the QP is not valid (valid
  * bit). */
 struct qp *qp_find(struct hca *hca, uint32_t qpn);

@@ -28,7 +28,8 @@ static bool rig_spoilt;
 static const struct scenario fuzz_scenario = {
 	.interface = SCENARIO_INTERFACE,
 	.name = "fuzz",
-	.setup = {.qps = FUZZ_QPS,
+	.setup = {TB_SETUP_DEFAULTS,
+		  .qps = FUZZ_QPS,
 		  .memory = AREA,
 		  .mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |

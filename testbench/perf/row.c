@@ -122,7 +122,7 @@ static const struct scenario scenario = {
 	.name = "perf",
 	.shows = "a published measurement",
 	.body = body,
-	.setup = {.bare = true, .unobserved = true, .any_packets = true},
+	.setup = {TB_SETUP_DEFAULTS, .bare = true, .unobserved = true, .any_packets = true},
 };
 
 void perf_row_run(const struct perf_point *point, const struct perf_row_options *options, int fd)

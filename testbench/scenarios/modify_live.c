@@ -58,7 +58,7 @@ static uint64_t stream(struct tb *tb, struct tb_end *a, struct tb_end *b, const 
 	}
 	begin_ps = tb_now(tb);
 	send_on(a, p->x, .opcode = opcode, .len = fetches ? 8 : LEN, .repeat = MESSAGES,
-		.remote_addr = fetches ? tb_va(b, b->dst + LEN) : 0, .compare = 1,
+		.remote_addr = fetches ? (int64_t)tb_va(b, b->dst + LEN) : TB_ANY, .compare = 1,
 		.srqn = p->xrc ? drv_srq_num(p->srq) : 0);
 	pass_time(at_ps);
 	*modify_ps = tb_now(tb);
