@@ -7,6 +7,29 @@
 #include "model/engine/link_port.h"
 #include "model/engine/scheduler.h"
 
+/* Data of the packet with that PSN, or of one before it, is on its way to memory. They land in
+ * order. */
+static bool data_flies(const struct qp_receive *r, uint32_t psn)
+{
+	const struct packet *first = r->landing.first;
+
+	return first && psn_diff(first->psn, psn) <= 0;
+}
+
+static void ready_landed(const struct qp_receive *r, const struct packet_queue *q)
+{
+	for (struct packet *pkt = q->first; pkt; pkt = pkt->next)
+		if (pkt->mark & MARK_BEHIND && !data_flies(r, pkt->psn))
+			pkt->mark |= MARK_READY;
+}
+
+void responses_landed(struct qp *qp)
+{
+	ready_landed(&qp->receive, &qp->receive.out);
+	ready_landed(&qp->receive, &qp->receive.jobs);
+	responses_pump(qp);
+}
+
 struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcode opcode,
 			    uint32_t psn, unsigned payload_len, uint8_t syndrome, uint32_t msn)
 {
@@ -33,8 +56,11 @@ struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcod
 	pkt->mark = MARK_READY;
 	if (qp->receive.current)
 		pkt->ready_ps = qp->receive.current->ready_ps;
-	if (opcode == BTH_RC_ACKNOWLEDGE)
-		pkt->ready_ps += hca->params->responder_ack_latency;
+	if (opcode != BTH_RC_ACKNOWLEDGE)
+		return pkt;
+	pkt->ready_ps += hca->params->responder_ack_latency;
+	if (hca->params->responder_ack_landed && data_flies(&qp->receive, psn))
+		pkt->mark = MARK_BEHIND;
 	return pkt;
 }
 

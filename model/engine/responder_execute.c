@@ -143,6 +143,8 @@ static void payload_landed(struct dma *dma)
 	pkt->mark &= (uint8_t)~MARK_LANDING;
 	if (pkt != qp->receive.current)
 		packet_free(pkt);
+	if (qp->hca->params->responder_ack_landed)
+		responses_landed(qp);
 	responder_settle(qp);
 }
 

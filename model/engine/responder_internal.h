@@ -55,6 +55,7 @@ enum resp_mark {
 	MARK_LAST = 1 << 4,      /* response: the last one of a READ or atomic */
 	MARK_RESOURCES = 1 << 6, /* request: the QP's responder resources have been at hand */
 	MARK_AGAIN = 1 << 5,     /* with MARK_READ or MARK_LAST: of a READ that is repeated */
+	MARK_BEHIND = 1 << 7,    /* response: ready when the data before it has landed */
 };
 
 enum {
@@ -213,6 +214,8 @@ uint8_t response_credits(struct qp *qp, struct qpc *qpc);
 /* Behind all that is owed already. */
 void response_queue(struct qp *qp, struct packet *pkt);
 void responses_pump(struct qp *qp);
+/* Data has landed: ACKs that have waited for it are ready. */
+void responses_landed(struct qp *qp);
 enum resp_state resp_ack(struct resp_run *x);
 /* The response in preparation acknowledges everything before it. */
 void responses_acknowledge(struct qp *qp);

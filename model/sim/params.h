@@ -215,6 +215,9 @@
 	P(responder, ack_delay, TIMEOUT, CFG_US(1), 0, CFG_MS(10), \
 	  "longest wait of a coalesced ACK", \
 	  "assumption: below the shortest ACK timeout, 4.096 us") \
+	P(responder, ack_landed, BOOL, 0, 0, 1, \
+	  "an ACK waits until the data it acknowledges is in host memory; else until its DMA has been issued, so software told by another way than a completion or a READ may look too early", \
+	  "documented: an ACK says that the data is in the adapter's fault zone (IBA 9.7.5.1, o9-20), adapters send it before memory is updated (US patent 8589603); writes are posted and have no completion; 1: an adapter that reads behind them") \
 	P(responder, read_dma, COUNT, 2, 1, 255, \
 	  "READs of one QP whose data is being read at a time", \
 	  "derived: READs of one QP fall short of what 16 outstanding would allow, point B05") \
