@@ -79,6 +79,14 @@ static void timeout_runs_out(struct tb *tb, struct tb_end *a, struct drv_qp *x)
 	expect_stat(a, retry, ack_timeouts, 2 * MOMENTS + 1);
 }
 
+static void take_all(struct tb *tb, struct tb_end *end)
+{
+	struct drv_wc wc;
+
+	while (still_right() && drv_cq_poll(end->cq, 1, &wc) == 1)
+		;
+}
+
 static void error(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
 		  struct drv_qp *y)
 {
@@ -91,10 +99,10 @@ static void error(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_
 		pass_time(i * CFG_NS(STEP_NS));
 		move_qp(y, IBV_QPS_ERR);
 		pass_time(CFG_US(100));
+		take_all(tb, a);
 		move_qp(x, i % 2 ? IBV_QPS_RESET : IBV_QPS_ERR);
 		pass_time(CFG_US(50));
-		while (still_right() && drv_cq_poll(a->cq, 1, &(struct drv_wc){0}) == 1)
-			;
+		take_all(tb, a);
 	}
 	ignore_discarded(a); /* a reset takes what has not been polled */
 	ignore_data(a, .len = LONG);
