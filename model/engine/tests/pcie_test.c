@@ -412,6 +412,34 @@ static void host_read_time_and_order(void **state)
 	test_free(n);
 }
 
+/* All tags' worth of reads that wait: another read is as fast as alone. */
+static void read_later_takes_nothing_before(void **state)
+{
+	enum { WAITING = 64, AT = 500000000, ALONE = REQUEST + DEVICE + ROOT + READ };
+	struct note *later[WAITING], *now = note(MEMORY_BUS, 64);
+
+	for (unsigned i = 0; i < WAITING; i++) {
+		later[i] = note(MEMORY_BUS, 64);
+		pcie_read_later(&fx.hca, &later[i]->dma, AT);
+	}
+	pcie_read(&fx.hca, &now->dma, 0);
+	assert_int_equal(pcie_pending(&fx.hca), WAITING + 1);
+	event_core_run_until(&fx.core, AT - 1);
+	assert_int_equal(now->done_ps, ALONE);
+	assert_int_equal(later[0]->calls, 0);
+	fx_run();
+	assert_int_equal(later[0]->done_ps, AT + ALONE);
+	assert_int_equal(later[WAITING - 1]->calls, 1);
+	assert_int_equal(pcie_pending(&fx.hca), 0);
+	pcie_read_later(&fx.hca, &now->dma, 2 * AT);
+	pcie_reset(&fx.hca);
+	fx_run();
+	assert_int_equal(now->calls, 1);
+	for (unsigned i = 0; i < WAITING; i++)
+		test_free(later[i]);
+	test_free(now);
+}
+
 static void reset_drops_dma_but_not_the_hosts_accesses(void **state)
 {
 	struct note *r = note(MEMORY_BUS, 64), *w = note(MEMORY_BUS, 64);
@@ -455,6 +483,7 @@ int main(void)
 		T(a_fault_is_a_guest_error),
 		T(bus_master_off),
 		T(host_read_time_and_order),
+		T(read_later_takes_nothing_before),
 		T(reset_drops_dma_but_not_the_hosts_accesses),
 	};
 
