@@ -197,7 +197,8 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 }
 
 /* The same inside the port, at once. */
-static void turn_return(struct link_port *lp, unsigned vl, uint32_t blocks)
+static void __attribute__((noinline))
+turn_return(struct link_port *lp, unsigned vl, uint32_t blocks)
 {
 	struct lane *lane = &lp->turns[vl];
 
@@ -216,7 +217,7 @@ void link_port_return_credits(struct hca *hca, struct packet *pkt)
 	if (pkt->vl == VL_MANAGEMENT) {
 		if (lp->management_in_use)
 			lp->management_in_use--;
-	} else if (pkt->loopback) {
+	} else if (__builtin_expect(pkt->loopback, 0)) {
 		turn_return(lp, pkt->vl, blocks_of(pkt));
 	} else if (lp->peer && lp->config.phys == PHYS_LINK_UP) {
 		credits_return(lp->peer, pkt->vl, blocks_of(pkt));
@@ -306,7 +307,8 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		hand_over(lp->peer, pkt, arrives);
 }
 
-static uint64_t transmit(struct link_port *lp, struct packet *pkt)
+static inline __attribute__((always_inline)) uint64_t
+transmit(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	const struct hca_params *p = hca->params;
@@ -327,7 +329,7 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 }
 
 /* Inside the device, never on a wire: DLID is the port's own, or the work request says so. */
-static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
+static uint64_t __attribute__((noinline)) loop_back(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	uint64_t start = pkt->ready_ps > hca_now(hca) ? pkt->ready_ps : hca_now(hca);
@@ -346,9 +348,9 @@ static uint64_t loop_back(struct link_port *lp, struct packet *pkt)
 }
 
 /* Its credits are taken already. */
-static uint64_t leave(struct link_port *lp, struct packet *pkt)
+static inline uint64_t leave(struct link_port *lp, struct packet *pkt)
 {
-	return pkt->loopback ? loop_back(lp, pkt) : transmit(lp, pkt);
+	return __builtin_expect(pkt->loopback, 0) ? loop_back(lp, pkt) : transmit(lp, pkt);
 }
 
 static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
@@ -458,7 +460,8 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 }
 
 /* When its last bit leaves, as far as known now. */
-static uint64_t lane_send(struct link_port *lp, struct lane *lane, struct packet *pkt)
+static inline __attribute__((always_inline)) uint64_t
+lane_send(struct link_port *lp, struct lane *lane, struct packet *pkt)
 {
 	if (pkt->vl == VL_MANAGEMENT)
 		return leave(lp, pkt);
@@ -469,14 +472,19 @@ static uint64_t lane_send(struct link_port *lp, struct lane *lane, struct packet
 	return leave(lp, pkt);
 }
 
+static uint64_t __attribute__((noinline)) turn_send(struct link_port *lp, struct packet *pkt)
+{
+	pkt->loopback = true;
+	return lane_send(lp, &lp->turns[pkt->vl], pkt);
+}
+
 /* What goes to a multicast group goes to its members on this HCA too (IBA 10.5.2.2). */
 static void loop_copy(struct link_port *lp, const struct packet *pkt)
 {
 	struct packet *copy = packet_alloc(lp->hca);
 
 	packet_copy(copy, pkt);
-	copy->loopback = true;
-	lane_send(lp, &lp->turns[pkt->vl], copy);
+	turn_send(lp, copy);
 }
 
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)
@@ -489,10 +497,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 		packet_free(pkt);
 		return hca_now(hca);
 	}
-	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2))) {
-		pkt->loopback = true;
-		return lane_send(lp, &lp->turns[pkt->vl], pkt);
-	}
+	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2)))
+		return turn_send(lp, pkt);
 	if (pkt->static_rate)
 		return static_rate_send(lp, pkt);
 	if (link_packet_is_multicast(pkt))

@@ -50,7 +50,8 @@ grh_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 static bool path_bits_fit(const struct port_config *port, const struct lrh *lrh,
 			  const struct qp_path *path)
 {
-	return !((lrh_get_dlid(lrh) ^ qp_path_get_path_bits(path)) & ((1u << port->lmc) - 1));
+	return __builtin_expect(!port->lmc, 1) ||
+	       !((lrh_get_dlid(lrh) ^ qp_path_get_path_bits(path)) & ((1u << port->lmc) - 1));
 }
 
 /* Port and addresses, both LIDs, as the QP sends them, the other way round (IBA 9.6.1.5). */
