@@ -373,6 +373,13 @@ void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
 	event_set(hca->core, &dma->ev, at_ps);
 }
 
+void pcie_done_later(struct dma *dma, uint64_t at_ps)
+{
+	active_add(dma->hca, dma);
+	dma->ev.job = dma_finish;
+	event_set(dma->hca->core, &dma->ev, at_ps);
+}
+
 /* --- writes and messages --- */
 
 /* Posted TLPs with that much data together leave not before `start`; landed_ps is when they have

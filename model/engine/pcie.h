@@ -89,6 +89,8 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
 /* A read that waits until `at_ps` for something else than PCIe: it takes nothing of the link, and no
  * tag, before. */
 void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps);
+/* From done() of a read that succeeded: done() is called once more, at `at_ps`. */
+void pcie_done_later(struct dma *dma, uint64_t at_ps);
 /* Posted write of at most 64 bytes that the pool keeps until it lands: CQE, EQE, context. done may
  * be NULL. */
 void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t len,

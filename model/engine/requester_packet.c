@@ -308,7 +308,13 @@ static void payload_here(struct dma *dma)
 	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
 	struct qp *qp = pkt->owner;
 	const struct hca_params *p = qp->hca->params;
+	const uint64_t soon = hca_now(qp->hca) + p->link_tx_window;
 
+	/* Where PCIe is slow: the port would keep the link for it, and others would wait. */
+	if (__builtin_expect(dma->ready_ps > soon, 0) && !dma->status) {
+		pcie_done_later(dma, dma->ready_ps - p->link_tx_window);
+		return;
+	}
 	pkt->owner = NULL;
 	pkt->ready_ps = dma->ready_ps;
 	qp->send.dma_pending--;
