@@ -136,14 +136,56 @@ int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 	return DRV_LEAVE(dev, agent_send(a, qpn, to, mad));
 }
 
-/* A directed route of no hops does not leave the node. */
+/* A Set that the device took may have changed what the host caches. */
+static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
+{
+	const struct mad_hdr *hdr = smp_hdr_const(smp);
+	const struct port_info *pi = (const struct port_info *)(const void *)smp_data_cptr(smp);
+	struct drv_event event = {.port = a->port};
+
+	if (mad_hdr_get_status(hdr) & (SMP_DIRECTION - 1))
+		return;
+	switch (mad_hdr_get_attr_id(hdr)) {
+	case SMP_ATTR_PORT_INFO:
+		event.type = IBV_EVENT_CLIENT_REREGISTER;
+		if (port_info_get_client_rereg(pi))
+			drv_async_event(a->dev, &event);
+		event.type = IBV_EVENT_LID_CHANGE;
+		if (port_info_get_lid(pi) != a->lid)
+			drv_async_event(a->dev, &event);
+		a->lid = port_info_get_lid(pi);
+		break;
+	case SMP_ATTR_PKEY_TABLE:
+		if (!(mad_hdr_get_attr_mod(hdr) & 0xffff))
+			a->pkey = (uint16_t)pkey_table_get(
+				(const struct pkey_table *)(const void *)pi, 0);
+		event.type = IBV_EVENT_PKEY_CHANGE;
+		drv_async_event(a->dev, &event);
+		break;
+	case SMP_ATTR_GUID_INFO:
+		event.type = IBV_EVENT_GID_CHANGE;
+		drv_async_event(a->dev, &event);
+		break;
+	case SMP_ATTR_SL2VL:
+		memcpy(&a->sl2vl, pi, sizeof(a->sl2vl));
+		break;
+	default:
+		break;
+	}
+}
+
+/* A directed route of no hops does not leave the node. A Set changes the port all the same. */
 static int own_node_call(struct drv_mad_agent *a, const struct smp *request, struct smp *response)
 {
+	const bool set = mad_hdr_get_method(smp_hdr_const(request)) == MAD_METHOD_SET;
 	int rc = drv_mad_ifc(a->dev, a->port, NULL, request, response);
 
-	if (!rc)
-		mad_hdr_set_direction(smp_hdr(response), 1);
-	return rc;
+	if (rc)
+		return rc;
+	if (set)
+		set_snoop(a, response);
+	mad_hdr_set_direction(smp_hdr(response), 1);
+	return 0;
 }
 
 static int mad_call(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
@@ -213,44 +255,6 @@ static bool request_known(const struct mad_hdr *hdr)
 		return get_set;
 	default:
 		return false;
-	}
-}
-
-/* A Set that the device took may have changed what the host caches. */
-static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
-{
-	const struct mad_hdr *hdr = smp_hdr_const(smp);
-	const struct port_info *pi = (const struct port_info *)(const void *)smp_data_cptr(smp);
-	struct drv_event event = {.port = a->port};
-
-	if (mad_hdr_get_status(hdr) & (SMP_DIRECTION - 1))
-		return;
-	switch (mad_hdr_get_attr_id(hdr)) {
-	case SMP_ATTR_PORT_INFO:
-		event.type = IBV_EVENT_CLIENT_REREGISTER;
-		if (port_info_get_client_rereg(pi))
-			drv_async_event(a->dev, &event);
-		event.type = IBV_EVENT_LID_CHANGE;
-		if (port_info_get_lid(pi) != a->lid)
-			drv_async_event(a->dev, &event);
-		a->lid = port_info_get_lid(pi);
-		break;
-	case SMP_ATTR_PKEY_TABLE:
-		if (!(mad_hdr_get_attr_mod(hdr) & 0xffff))
-			a->pkey = (uint16_t)pkey_table_get(
-				(const struct pkey_table *)(const void *)pi, 0);
-		event.type = IBV_EVENT_PKEY_CHANGE;
-		drv_async_event(a->dev, &event);
-		break;
-	case SMP_ATTR_GUID_INFO:
-		event.type = IBV_EVENT_GID_CHANGE;
-		drv_async_event(a->dev, &event);
-		break;
-	case SMP_ATTR_SL2VL:
-		memcpy(&a->sl2vl, pi, sizeof(a->sl2vl));
-		break;
-	default:
-		break;
 	}
 }
 
