@@ -469,6 +469,7 @@ int drv_wqe_check(const struct drv_qp *qp, const struct drv_send_wr *wr);
 int drv_wqe_build(struct drv_qp *qp, const struct drv_send_wr *wr, void *wqe, uint32_t index);
 /* What a WQE with this many SGEs or inline bytes takes. */
 size_t drv_wqe_bytes(enum qp_service service, unsigned sges, unsigned inline_bytes);
+unsigned drv_max_send_sge(const struct drv_device *dev);
 /* Scatter list of a receive in `room` bytes, ended if there is room. */
 void drv_recv_sges(void *at, size_t room, const struct drv_recv_wr *wr);
 

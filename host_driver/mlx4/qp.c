@@ -81,16 +81,29 @@ static unsigned max_inline_of(enum qp_service service, size_t room, unsigned wan
 	return n;
 }
 
+/* Of a queue pair of any service: the WQE with the longest head, of an RC queue pair's masked atomic,
+ * has no room for as many as the device's limit of a list says. */
+unsigned drv_max_send_sge(const struct drv_device *dev)
+{
+	const struct dev_cap *dc = &dev->cap;
+	unsigned n = dev_cap_get_max_sq_sge(dc);
+
+	for (enum qp_service service = QP_ST_RC; service <= QP_ST_XRC; service++)
+		while (n && drv_wqe_bytes(service, n, 0) > dev_cap_get_max_sq_desc(dc))
+			n--;
+	return n;
+}
+
 static int sq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 {
 	const struct dev_cap *dc = &qp->dev->cap;
-	const uint32_t max_desc = dev_cap_get_max_sq_desc(dc);
+	const uint32_t max_desc = dev_cap_get_max_sq_desc(dc), max_sge = drv_max_send_sge(qp->dev);
 	const size_t wanted = drv_wqe_bytes(qp->service, cap->max_send_sge, cap->max_inline_data);
 	struct drv_wq *sq = &qp->sq;
 	size_t room;
 
 	if (cap->max_send_wr > 1u << dev_cap_get_log_max_qp_wqes(dc) ||
-	    cap->max_send_sge > dev_cap_get_max_sq_sge(dc) || wanted > max_desc)
+	    cap->max_send_sge > max_sge || wanted > max_desc)
 		return -EINVAL;
 	sq->log_stride = drv_log2_up(wanted);
 	if (sq->log_stride < SQ_LOG_STRIDE_MIN)
@@ -108,7 +121,7 @@ static int sq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 	if (room > max_desc)
 		room = max_desc;
 	sq->max_sge = cap->max_send_sge;
-	while (!qp->special && !qp->xrc_target && sq->max_sge < dev_cap_get_max_sq_sge(dc) &&
+	while (!qp->special && !qp->xrc_target && sq->max_sge < max_sge &&
 	       drv_wqe_bytes(qp->service, sq->max_sge + 1, 0) <= room)
 		sq->max_sge++;
 	if (!qp->special && !qp->xrc_target)
