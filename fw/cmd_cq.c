@@ -108,15 +108,19 @@ static enum hcr_status cq_moderate(struct cqc *q, const struct cqc *in)
 	return HCR_STATUS_OK;
 }
 
-/* True when the slot the RESIZE CQE needs has been given back by software. */
-static bool cq_has_room(const struct cqc *q)
+/* The RESIZE CQE needs a slot of the old buffer that software has given back; the new one must hold
+ * what software has not taken yet. */
+static enum hcr_status cq_resize_check(const struct cqc *q, const struct cqc *in)
 {
-	uint32_t pi = cqc_get_producer_index(q), size = 1u << cqc_get_log_size(q);
 	struct cq_dbrec record;
+	uint32_t used;
 
 	if (fw_dma_read(cqc_get_db_rec_addr(q), &record, sizeof(record)) != FW_DMA_OK)
-		return false;
-	return ((pi - cq_dbrec_get_set_ci(&record)) & QUEUE_INDEX_MASK) < size;
+		return HCR_STATUS_RESOURCE_BUSY;
+	used = (cqc_get_producer_index(q) - cq_dbrec_get_set_ci(&record)) & QUEUE_INDEX_MASK;
+	if (used >= 1u << cqc_get_log_size(q))
+		return HCR_STATUS_RESOURCE_BUSY;
+	return used > 1u << cqc_get_log_size(in) ? HCR_STATUS_BAD_SIZE : HCR_STATUS_OK;
 }
 
 /* Slots of the new buffer, so that every index from @first on, once round, is not valid. */
@@ -164,10 +168,10 @@ static enum hcr_status cq_resize(struct cqc *q, const struct cqc *in)
 	uint32_t pi = (cqc_get_producer_index(q) + 1) & QUEUE_INDEX_MASK;
 	enum hcr_status status = cq_size_check(in);
 
+	if (status == HCR_STATUS_OK)
+		status = cq_resize_check(q, in);
 	if (status != HCR_STATUS_OK)
 		return status;
-	if (!cq_has_room(q))
-		return HCR_STATUS_RESOURCE_BUSY;
 	cqc_set_log_size(&next, cqc_get_log_size(in));
 	cqc_set_log_page_size(&next, cqc_get_log_page_size(in));
 	cqc_set_mtt_addr(&next, cqc_get_mtt_addr(in));

@@ -16,11 +16,17 @@ static struct cqe *cqe_at(const struct drv_buf *buf, uint32_t entries, uint32_t 
 }
 
 /* The next entry that the software owns, NULL: none. */
+/* The entry with that index when the device has written it, else NULL. */
+static struct cqe *cq_entry(const struct drv_cq *cq, uint32_t index)
+{
+	struct cqe *e = cqe_at(&cq->buf, cq->entries, index);
+
+	return cqe_get_owner(e) == !!(index & cq->entries) ? e : NULL;
+}
+
 static struct cqe *drv_cq_next(const struct drv_cq *cq)
 {
-	struct cqe *e = cqe_at(&cq->buf, cq->entries, cq->ci);
-
-	return cqe_get_owner(e) == !!(cq->ci & cq->entries) ? e : NULL;
+	return cq_entry(cq, cq->ci);
 }
 
 static void cq_update_ci(struct drv_cq *cq)
@@ -491,6 +497,16 @@ static void cq_copy_to_new(struct drv_cq *cq)
 	}
 }
 
+/* Completions that nobody has polled yet. */
+static uint32_t cq_outstanding(const struct drv_cq *cq)
+{
+	uint32_t n = 0;
+
+	while (n < cq->entries && cq_entry(cq, cq->ci + n))
+		n++;
+	return n;
+}
+
 static int cq_resize(struct drv_cq *cq, unsigned entries)
 {
 	struct drv_device *dev = cq->dev;
@@ -504,6 +520,9 @@ static int cq_resize(struct drv_cq *cq, unsigned entries)
 		return -EBUSY;
 	if (size == cq->entries)
 		return 0;
+	/* one that comes before the device has changed over is the device's to refuse: -ENOMEM */
+	if (size < cq_outstanding(cq) + 1)
+		return -EINVAL;
 	rc = drv_buf_alloc(dev, (size_t)size * CQE_SIZE, &cq->new_buf);
 	if (rc)
 		return rc;

@@ -131,7 +131,7 @@ enum hcr_flag {
 	S(REG_BOUND,      0x21, "EBUSY",  16, "region has windows bound") \
 	S(LAM_NOT_PRE,    0x22, "EAGAIN", 11, "local memory not present") \
 	S(BAD_PKT,        0x30, "EINVAL", 22, "MAD malformed") \
-	S(BAD_SIZE,       0x40, "ENOMEM", 12, "more outstanding commands or bytes than supported") \
+	S(BAD_SIZE,       0x40, "ENOMEM", 12, "more outstanding commands, bytes or CQEs than there is room for") \
 	S(MULTI_FUNC_REQ, 0x50, "EACCES", 13, "multi-function mode required; never in native mode")
 
 #define QUERY_FW_FIELDS(F, A, B, U, E) \

@@ -6,6 +6,51 @@
 
 enum { ROUNDS = 6, BURST = 20 };
 
+/* The device's own refusal: the command without the driver's look at the queue. */
+static void resize_raw(struct tb *tb, struct tb_end *b, struct drv_cq *cq, unsigned log_size,
+		       int result)
+{
+	struct cqc ctx = {0};
+
+	cqc_set_log_size(&ctx, log_size);
+	must_fail(result, drv_cmd(b->dev, &(struct drv_raw_cmd){.op = HCR_MODIFY_CQ,
+							     .op_mod = HCR_OM_CQ_RESIZE,
+							     .in_mod = drv_cq_num(cq),
+							     .in = &ctx,
+							     .in_len = sizeof(ctx)}));
+}
+
+SCENARIO(cq_resize_too_small, "a CQ is not resized to less than what stands in it")
+{
+	struct drv_cq *cq = new_cq(b, 63, 0);
+	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);
+
+	ignore_packets();
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	recv_on(b, y, .len = 16, .repeat = BURST);
+	send_on(a, x, .len = 16, .repeat = BURST);
+	expect_cqes(a, BURST);
+	pass_time(CFG_US(30));
+	must_fail(-EINVAL, drv_cq_resize(cq, 7));
+	must_fail(-EINVAL, drv_cq_resize(cq, 15));
+	resize_raw(tb, b, cq, 4, -ENOMEM);
+	for (unsigned i = 0; i < BURST / 2; i++)
+		expect_wc(b, .cq = cq);
+	/* ten are left, of a queue that has not changed: 16 hold them */
+	must_fail(-EINVAL, drv_cq_resize(cq, 7));
+	must(drv_cq_resize(cq, 15));
+	for (unsigned i = 0; i < BURST / 2; i++)
+		expect_wc(b, .cq = cq);
+	expect_empty(cq);
+	for (unsigned i = 0; i < BURST; i++)
+		expect_data(b, .dst = i * 16, .len = 16);
+	destroy_qp(y);
+	destroy_qp(x);
+	destroy_cq(cq);
+}
+
 SCENARIO(cq_resize, "a CQ is resized with completions in it, under load")
 {
 	struct drv_cq *cq = new_cq(b, 63, 0);
