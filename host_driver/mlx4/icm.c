@@ -294,15 +294,18 @@ static uint64_t profile_bytes(const struct drv_profile *profile, enum drv_table 
 	return (uint64_t)profile->entry_bytes[t] << profile->log_num[t];
 }
 
-static unsigned pick(unsigned option, unsigned standard)
+/* As many as are wanted, or as the device has. */
+static unsigned pick(unsigned option, unsigned standard, unsigned log_max)
 {
-	return option ? option : standard;
+	const unsigned wanted = option ? option : standard;
+
+	return wanted < log_max ? wanted : log_max;
 }
 
 int drv_profile_make(struct drv_profile *profile, const struct dev_cap *cap,
 		     const struct drv_options *options)
 {
-	const unsigned log_qps = pick(options->log_qps, 18);
+	const unsigned log_qps = pick(options->log_qps, 18, dev_cap_get_log_max_qps(cap));
 	enum drv_table order[PROFILE_N];
 
 	memset(profile, 0, sizeof(*profile));
@@ -312,13 +315,17 @@ int drv_profile_make(struct drv_profile *profile, const struct dev_cap *cap,
 	profile_row(profile, DRV_T_QPC, log_qps, dev_cap_get_qpc_size(cap));
 	profile_row(profile, DRV_T_AUXC, log_qps, dev_cap_get_auxc_size(cap));
 	profile_row(profile, DRV_T_ALTC, log_qps, dev_cap_get_altc_size(cap));
-	profile_row(profile, DRV_T_SRQC, pick(options->log_srqs, 16), dev_cap_get_srqc_size(cap));
-	profile_row(profile, DRV_T_CQC, pick(options->log_cqs, 16), dev_cap_get_cqc_size(cap));
+	profile_row(profile, DRV_T_SRQC, pick(options->log_srqs, 16, dev_cap_get_log_max_srqs(cap)),
+		    dev_cap_get_srqc_size(cap));
+	profile_row(profile, DRV_T_CQC, pick(options->log_cqs, 16, dev_cap_get_log_max_cqs(cap)),
+		    dev_cap_get_cqc_size(cap));
 	profile_row(profile, DRV_T_EQC,
 		    dev_cap_get_log_max_eqs(cap) < 7 ? dev_cap_get_log_max_eqs(cap) : 7,
 		    dev_cap_get_eqc_size(cap));
-	profile_row(profile, DRV_T_DMPT, pick(options->log_mpts, 19), dev_cap_get_dmpt_size(cap));
-	profile_row(profile, DRV_T_MTT, pick(options->log_mtts, 20), dev_cap_get_mtt_size(cap));
+	profile_row(profile, DRV_T_DMPT, pick(options->log_mpts, 19, dev_cap_get_log_max_mpts(cap)),
+		    dev_cap_get_dmpt_size(cap));
+	profile_row(profile, DRV_T_MTT, options->log_mtts ? options->log_mtts : 20,
+		    dev_cap_get_mtt_size(cap));
 	profile_row(profile, DRV_T_MCG, DRV_LOG_MCGS, 1u << DRV_LOG_MCG_SIZE);
 	memcpy(order, profile_order, sizeof(order));
 	/* largest first: every size is a power of two, so each is aligned; equal sizes keep their
