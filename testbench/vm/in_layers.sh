@@ -53,8 +53,7 @@ if [ -n "${upper:-}" ]; then
 	mv "$top.part" "$top"
 fi
 if [ -n "${scratch:-}" ]; then
-	umount -R "$new" 2>/dev/null || true
-	umount "$scratch/memory" 2>/dev/null || true
-	rm -rf "$scratch" || true
+	# what cannot be unmounted goes with the namespace; nothing is removed through it
+	umount -R "$new" 2>/dev/null && { [ -z "${upper:-}" ] || umount "$scratch/memory"; } && rm -rf --one-file-system "$scratch" || true
 fi
 exit $status
