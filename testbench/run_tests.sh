@@ -157,6 +157,9 @@ served_views()
 }
 for s in SIGTERM SIGINT; do one "views.serve_$s" served_views "$s"; done
 
+# serve that cannot go on, and is to end
+one serve.stuck timeout 100 python3 testbench/tests/serve_stuck.py "$hcasim" "$scratch/stuck"
+
 # serve with a hostile guest: one round; make attack for minutes and for how long the other guest stops
 one serve.under_attack timeout 300 "$O/tests/under_attack" "$hcasim" 1
 one "views.check_finds_damage" check_finds_damaged_views

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 /* The longest sleep; the kernel's slack when it ends one (without it 50 us). */
@@ -250,28 +250,63 @@ static int open_files(struct serve *s)
 
 /* --- running it --- */
 
+/*
+ * A signal always ends it: its handler does no more than to wake the loop, and should that not come
+ * round, whatever holds it, the alarm ends the process.
+ */
+enum { OVERDUE_S = 5 };
+static int stop_fd = -1;
+
+static void on_signal(int number)
+{
+	const uint64_t one = 1;
+
+	(void)!write(stop_fd, &one, sizeof(one));
+	alarm(OVERDUE_S);
+}
+
+static void on_overdue(int number)
+{
+	static const char text[] = "hcasim: serve does not come to its end, files are cut off\n";
+
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(EXIT_FAILED);
+}
+
 static void signal_ready(struct vfu_source *source, uint32_t events)
 {
 	struct serve *s = (struct serve *)(void *)source;
-	struct signalfd_siginfo info;
+	uint64_t count;
 
-	if (read(source->fd, &info, sizeof(info)) == sizeof(info))
+	if (read(source->fd, &count, sizeof(count)) == sizeof(count)) {
+		alarm(0);
 		s->stop = true;
+	}
 }
 
 static int watch_signals(struct serve *s)
 {
-	sigset_t set;
+	const struct sigaction stop = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	const struct sigaction overdue = {.sa_handler = on_overdue};
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	s->signals =
-		(struct vfu_source){signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), signal_ready};
-	if (s->signals.fd < 0)
+	stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (stop_fd < 0)
 		return -errno;
+	s->signals = (struct vfu_source){stop_fd, signal_ready};
+	sigaction(SIGALRM, &overdue, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
 	return vfu_server_watch(s->server, &s->signals, EPOLLIN);
+}
+
+/* From here on a signal ends the process at once. */
+static void signals_leave(struct serve *s)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	if (stop_fd >= 0)
+		close(stop_fd);
+	stop_fd = -1;
 }
 
 static int open_sockets(struct serve *s)
@@ -357,8 +392,7 @@ static enum exit_status serve_all(struct serve *s)
 	trace_listen(s->trace, 0);
 	ctl_close(s->ctl);
 	vfu_server_destroy(s->server);
-	if (s->signals.fd > 0)
-		close(s->signals.fd);
+	signals_leave(s);
 	return status;
 }
 
