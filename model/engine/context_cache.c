@@ -31,7 +31,8 @@ static void line_write(struct context_line *line);
 
 static void flushes_run(struct context_line *line, int status)
 {
-	struct context_cache *cache = line->hca->context_cache;
+	struct hca *hca = line->hca;
+	struct context_cache *cache = hca->context_cache;
 	struct flush *flushes = line->flushes;
 	bool drop = false;
 
@@ -47,7 +48,7 @@ static void flushes_run(struct context_line *line, int status)
 
 		flushes = f->next;
 		f->done(f->arg, status);
-		free(f);
+		memory_give(hca, f, sizeof(*f));
 	}
 }
 
@@ -441,9 +442,7 @@ void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool 
 		done(arg, 0);
 		return;
 	}
-	flush = malloc(sizeof(*flush));
-	if (!flush)
-		abort();
+	flush = memory_take(hca, sizeof(*flush), "contexts to be written");
 	*flush = (struct flush){.next = line->flushes, .done = done, .arg = arg, .drop = drop};
 	line->flushes = flush;
 	if (!line->writing)

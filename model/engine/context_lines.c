@@ -187,7 +187,7 @@ static void line_free(struct context_line *line)
 		struct flush *f = line->flushes;
 
 		line->flushes = f->next;
-		free(f);
+		memory_give(line->hca, f, sizeof(*f));
 	}
 	free(line);
 }

@@ -75,6 +75,19 @@ void cqe_write_reset(struct hca *hca)
 	}
 }
 
+void cqe_write_trim(struct hca *hca)
+{
+	struct cqe_write *cq = hca->cqe_write;
+
+	while (cq->all) {
+		struct cq_job *job = cq->all;
+
+		cq->all = job->next_all;
+		memory_give(hca, job, sizeof(*job));
+	}
+	cq->free = NULL;
+}
+
 unsigned cqe_write_pending(const struct hca *hca)
 {
 	return hca->cqe_write->lanes.count;
@@ -88,9 +101,7 @@ struct cq_job *cq_job_take(struct hca *hca, enum cq_job_kind kind)
 	if (job) {
 		cq->free = job->next_free;
 	} else {
-		job = calloc(1, sizeof(*job));
-		if (!job)
-			abort();
+		job = memory_take(hca, sizeof(*job), "completions");
 		job->next_all = cq->all;
 		cq->all = job;
 	}

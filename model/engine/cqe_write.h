@@ -55,5 +55,7 @@ void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), vo
 void cqe_write_purge_qp(struct hca *hca, uint32_t qpn);
 /* CQs with something queued, under way or being moderated. */
 unsigned cqe_write_pending(const struct hca *hca);
+/* Behind a reset: gives memory back. */
+void cqe_write_trim(struct hca *hca);
 
 #endif

@@ -1,4 +1,4 @@
-src-y += $(addprefix $(d)/, event_core.c engine.c hca.c icm.c keep.c line_cache.c context_cache.c context_lines.c object_lane.c translate.c memory_key.c)
+src-y += $(addprefix $(d)/, event_core.c engine.c memory.c hca.c icm.c keep.c line_cache.c context_cache.c context_lines.c object_lane.c translate.c memory_key.c)
 src-y += $(addprefix $(d)/, processor.c processor_regs.c processor_ports.c processor_dma.c processor_objects.c)
 src-y += $(addprefix $(d)/, pcie.c pcie_setup.c pcie_host.c pci_function.c pci_config.c interrupt.c)
 src-y += $(addprefix $(d)/, doorbell.c qp.c qp_path.c scheduler.c receive_unit.c wqe_fetch.c wqe_read.c wqe_queue.c wqe_receive.c srq.c)

@@ -13,6 +13,7 @@
 #define MODEL_ENGINE_ENGINE_H
 
 #include "model/engine/hca.h"
+#include "model/engine/memory.h"
 #include "model/engine/receive_unit.h"
 #include "model/engine/stats.h"
 #include "model/interface/fwregs.h"
@@ -53,6 +54,7 @@ struct hca {
 	uint32_t special_qp; /* base of QP0/QP1 numbers, 0: none */
 	bool stopped;        /* catastrophic error: nothing works until reset */
 
+	struct memory memory;
 	struct pcie *pcie;
 	struct pci_function *pci;
 	struct interrupt *interrupt;
@@ -117,6 +119,10 @@ void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
  */
 void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
+/* The same; told(hca) when that event is written or dropped. Only on a device that is not stopped. */
+void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			  uint32_t detail, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 
 /* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and
  * (without ICM map) after HCA_CTRL = 0. */

@@ -86,6 +86,19 @@ void event_queue_reset(struct hca *hca)
 	memset(eq->routes, 0, sizeof(eq->routes));
 }
 
+void event_queue_trim(struct hca *hca)
+{
+	struct event_queue *eq = hca->event_queue;
+
+	while (eq->all) {
+		struct eq_job *job = eq->all;
+
+		eq->all = job->next_all;
+		memory_give(hca, job, sizeof(*job));
+	}
+	eq->free = NULL;
+}
+
 unsigned event_queue_pending(const struct hca *hca)
 {
 	return hca->event_queue->lanes.count;
@@ -99,9 +112,7 @@ static struct eq_job *job_take(struct hca *hca)
 	if (job) {
 		eq->free = job->next_free;
 	} else {
-		job = calloc(1, sizeof(*job));
-		if (!job)
-			abort();
+		job = memory_take(hca, sizeof(*job), "events");
 		job->next_all = eq->all;
 		eq->all = job;
 	}

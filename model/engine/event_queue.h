@@ -39,5 +39,7 @@ void event_queue_doorbell(struct hca *hca, uint32_t eqn, uint32_t consumer_index
 void event_queue_forget(struct hca *hca, uint32_t eqn);
 /* EQs with something queued or under way. */
 unsigned event_queue_pending(const struct hca *hca);
+/* Behind a reset: gives memory back. */
+void event_queue_trim(struct hca *hca);
 
 #endif

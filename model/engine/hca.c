@@ -56,6 +56,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 		free(hca);
 		return NULL;
 	}
+	memory_init(hca);
 	hca->icm = icm_create(hca);
 	hca->pcie = pcie_create(hca);
 	pcie_root_set(hca, &(struct pcie_root){.posted_headers = host->pcie_posted_headers,
@@ -110,6 +111,7 @@ void hca_destroy(struct hca *hca)
 	pci_function_destroy(hca->pci);
 	pcie_destroy(hca->pcie);
 	icm_destroy(hca->icm);
+	memory_free(hca);
 	trace_unwatch(hca->trace, &hca->watch);
 	free(hca);
 }
@@ -140,6 +142,7 @@ void hca_soft_reset(struct hca *hca)
 {
 	hca_stop(hca);
 	icm_reset(hca);
+	memory_reset(hca);
 	hca->log_uar = hca->log_mcg_hash = 0;
 	hca->stopped = false;
 	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
@@ -154,30 +157,47 @@ void hca_pci_reset(struct hca *hca)
 	pci_function_reset(hca, true);
 }
 
-void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
-		     ...)
+static void catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			uint32_t detail, const char *format, va_list args)
 {
 	struct eqe eqe = {{0}};
 	char text[CATAS_TEXT];
-	va_list args;
 
-	if (hca->stopped)
-		return;
 	hca->stopped = true;
-	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	HCA_TRACE(hca, TP_FW_CATAS, .text = text);
 	error_buffer_set(hca, code, detail);
 	processor_halt(hca);
 	eqe_set_type(&eqe, EVENT_LOCAL_CATAS_ERROR);
-	event_queue_post(hca, &eqe, NULL, NULL);
+	event_queue_post(hca, &eqe, told, hca);
 	/* What is under way comes to its end in memory; nothing new is begun. */
 	hca->ctrl = 0;
 	scheduler_reset(hca);
 	retry_reset(hca);
 	if (hca->env.catastrophe)
 		hca->env.catastrophe(hca->env.ctx, text);
+}
+
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
+		     ...)
+{
+	va_list args;
+
+	if (hca->stopped)
+		return;
+	va_start(args, format);
+	catastrophe(hca, NULL, code, detail, format, args);
+	va_end(args);
+}
+
+void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			  uint32_t detail, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	catastrophe(hca, told, code, detail, format, args);
+	va_end(args);
 }
 
 /* --- looking at it --- */

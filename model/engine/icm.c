@@ -33,6 +33,7 @@ struct valid_set {
 };
 
 struct icm {
+	struct hca *hca;
 	struct block **blocks;
 	uint32_t count, room;
 	struct valid_set valid[ICM_VALID_SETS];
@@ -43,32 +44,35 @@ struct place {
 	uint32_t block, extent;
 };
 
-static void *zalloc(size_t n, size_t size)
-{
-	void *p = calloc(n, size);
-
-	if (!p)
-		abort();
-	return p;
-}
+static const char map_text[] = "the map of ICM", valid_text[] = "the valid bits of a table";
 
 struct icm *icm_create(struct hca *hca)
 {
-	return zalloc(1, sizeof(struct icm));
+	struct icm *icm = calloc(1, sizeof(*icm));
+
+	if (!icm)
+		abort();
+	icm->hca = hca;
+	return icm;
+}
+
+static size_t valid_bytes(const struct valid_set *set)
+{
+	return ((size_t)set->mask + WORD_BITS) / WORD_BITS * sizeof(*set->words);
 }
 
 static void valid_free(struct icm *icm)
 {
 	for (unsigned set = 0; set < ICM_VALID_SETS; set++)
-		free(icm->valid[set].words);
+		memory_give(icm->hca, icm->valid[set].words, valid_bytes(&icm->valid[set]));
 	memset(icm->valid, 0, sizeof(icm->valid));
 }
 
 static void extents_free(struct icm *icm)
 {
 	for (uint32_t i = 0; i < icm->count; i++)
-		free(icm->blocks[i]);
-	free(icm->blocks);
+		memory_give(icm->hca, icm->blocks[i], sizeof(struct block));
+	memory_give(icm->hca, icm->blocks, icm->room * sizeof(struct block *));
 	icm->blocks = NULL;
 	icm->count = icm->room = 0;
 }
@@ -152,16 +156,17 @@ static void block_insert(struct icm *icm, uint32_t at)
 {
 	if (icm->count == icm->room) {
 		uint32_t room = icm->room ? icm->room * 2 : 1;
-		struct block **blocks = zalloc(room, sizeof(struct block *));
+		struct block **blocks =
+			memory_take(icm->hca, room * sizeof(struct block *), map_text);
 
 		if (icm->count)
 			memcpy(blocks, icm->blocks, icm->count * sizeof(struct block *));
-		free(icm->blocks);
+		memory_give(icm->hca, icm->blocks, icm->room * sizeof(struct block *));
 		icm->blocks = blocks;
 		icm->room = room;
 	}
 	memmove(&icm->blocks[at + 1], &icm->blocks[at], (icm->count - at) * sizeof(struct block *));
-	icm->blocks[at] = zalloc(1, sizeof(struct block));
+	icm->blocks[at] = memory_take(icm->hca, sizeof(struct block), map_text);
 	icm->count++;
 }
 
@@ -203,7 +208,7 @@ static void extent_remove(struct icm *icm, struct place at)
 		(block->count - at.extent) * sizeof(struct extent));
 	if (block->count)
 		return;
-	free(block);
+	memory_give(icm->hca, block, sizeof(*block));
 	icm->count--;
 	memmove(&icm->blocks[at.block], &icm->blocks[at.block + 1],
 		(icm->count - at.block) * sizeof(struct block *));
@@ -317,13 +322,14 @@ void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text)
 
 /* --- valid bits --- */
 
-static void valid_size(struct valid_set *set, unsigned log_num)
+static void valid_size(struct hca *hca, unsigned which, unsigned log_num)
 {
 	uint64_t bits = UINT64_C(1) << (log_num < NUMBER_BITS ? log_num : NUMBER_BITS);
+	struct valid_set *set = &hca->icm->valid[which];
 
-	free(set->words);
-	set->words = zalloc((bits + 63) / 64, sizeof(*set->words));
+	memory_give(hca, set->words, valid_bytes(set));
 	set->mask = (uint32_t)(bits - 1);
+	set->words = memory_take(hca, valid_bytes(set), valid_text);
 }
 
 void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_num,
@@ -332,10 +338,10 @@ void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_n
 	hca->tables[table] =
 		(struct icm_table){.base = base, .log_num = log_num % 32, .entry_size = entry_size};
 	if (table <= FW_TABLE_MPT || table == FW_TABLE_MCG)
-		valid_size(&hca->icm->valid[table], log_num % 32);
+		valid_size(hca, table, log_num % 32);
 	if (table == FW_TABLE_MPT) {
-		valid_size(&hca->icm->valid[ICM_MPT_RELEASED], log_num % 32);
-		valid_size(&hca->icm->valid[ICM_MPT_SYNCED], log_num % 32);
+		valid_size(hca, ICM_MPT_RELEASED, log_num % 32);
+		valid_size(hca, ICM_MPT_SYNCED, log_num % 32);
 	}
 }
 

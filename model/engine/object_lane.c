@@ -35,9 +35,7 @@ struct lane *lane_get(struct lane_table *table, uint32_t number)
 		table->free = lane->hash_next;
 		memset(lane, 0, table->lane_size);
 	} else {
-		lane = calloc(1, table->lane_size);
-		if (!lane)
-			abort();
+		lane = memory_take(table->hca, table->lane_size, "completion and event queues with work");
 	}
 	lane->waiter.wake = wake;
 	lane->table = table;

@@ -67,10 +67,8 @@ void packet_pool_destroy(struct packet_pool *pool)
 
 static void pool_grow(struct packet_pool *pool)
 {
-	struct pool_chunk *chunk = calloc(1, sizeof(*chunk));
+	struct pool_chunk *chunk = memory_take(pool->hca, sizeof(*chunk), "packets");
 
-	if (!chunk)
-		abort();
 	chunk->next = pool->chunks;
 	pool->chunks = chunk;
 	pool->bytes += sizeof(*chunk);
@@ -150,6 +148,23 @@ void packet_unshare(struct packet *pkt)
 {
 	if (!pkt->sharers--)
 		packet_free(pkt);
+}
+
+/* Those on their way to the other end are this pool's too: then it keeps them all. */
+void packet_pool_trim(struct hca *hca)
+{
+	struct packet_pool *pool = hca->packets;
+
+	if (pool->in_use)
+		return;
+	while (pool->chunks) {
+		struct pool_chunk *chunk = pool->chunks;
+
+		pool->chunks = chunk->next;
+		memory_give(hca, chunk, sizeof(*chunk));
+	}
+	pool->free = NULL;
+	pool->bytes = 0;
 }
 
 size_t packet_pool_footprint(const struct hca *hca)

@@ -93,6 +93,8 @@ void packet_copy(struct packet *to, const struct packet *from);
 void packet_share(struct packet *copy, struct packet *pkt);
 void packet_unshare(struct packet *pkt);
 size_t packet_pool_footprint(const struct hca *hca);
+/* Gives memory back when none is in use. */
+void packet_pool_trim(struct hca *hca);
 unsigned packet_pool_in_use(const struct hca *hca);
 
 /* Everything in front of the payload, as the address path of a QP, an address vector or an MLX work

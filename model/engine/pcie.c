@@ -426,17 +426,16 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	event_lane_set(hca->core, &pcie->writes, &dma->ev, dma->ready_ps);
 }
 
-static struct posted *posted_take(struct pcie *pcie)
+static struct posted *posted_take(struct hca *hca)
 {
+	struct pcie *pcie = hca->pcie;
 	struct posted *w = pcie->posted_free;
 
 	if (w) {
 		pcie->posted_free = w->next_free;
 		return w;
 	}
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		abort();
+	w = memory_take(hca, sizeof(*w), "writes to memory");
 	w->next_all = pcie->posted_all;
 	pcie->posted_all = w;
 	return w;
@@ -464,7 +463,7 @@ void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t
 		      const char *what, uint32_t qpn, void (*done)(void *arg, int status),
 		      void *arg)
 {
-	struct posted *w = posted_take(hca->pcie);
+	struct posted *w = posted_take(hca);
 
 	memcpy(w->bytes, bytes, len);
 	w->done = done;
@@ -521,7 +520,7 @@ void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t d
 		guest_error(hca, RULE_bus_master_off, "interrupt message of vector %u", vector);
 		return;
 	}
-	w = posted_take(hca->pcie);
+	w = posted_take(hca);
 	w->vector = vector;
 	w->address = address;
 	w->data = data;
@@ -530,7 +529,7 @@ void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t d
 
 void pcie_intx(struct hca *hca, bool asserted, uint64_t earliest_ps)
 {
-	struct posted *w = posted_take(hca->pcie);
+	struct posted *w = posted_take(hca);
 
 	w->asserted = asserted;
 	message_send(hca, w, intx_due, 0, earliest_ps);

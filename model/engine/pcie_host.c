@@ -40,9 +40,7 @@ static struct host_access *access_take(struct hca *hca, unsigned bar, uint64_t o
 	if (a) {
 		pcie->access_free = a->next_free;
 	} else {
-		a = calloc(1, sizeof(*a));
-		if (!a)
-			abort();
+		a = memory_take(hca, sizeof(*a), "accesses of the host");
 		a->next_all = pcie->access_all;
 		pcie->access_all = a;
 	}

@@ -125,6 +125,19 @@ void qp_table_reset(struct hca *hca)
 	}
 }
 
+void qp_table_trim(struct hca *hca)
+{
+	struct qp_table *qps = hca->qps;
+
+	while (qps->free) {
+		struct qp *qp = qps->free;
+
+		qps->free = qp->hash_next;
+		qps->spare--;
+		memory_give(hca, qp, sizeof(*qp));
+	}
+}
+
 size_t qp_table_footprint(const struct hca *hca)
 {
 	const struct qp_table *qps = hca->qps;
@@ -189,9 +202,7 @@ static struct qp *__attribute__((noinline)) make(struct hca *hca, uint32_t qpn)
 		qps->free = qp->hash_next;
 		qps->spare--;
 	} else {
-		qp = malloc(sizeof(*qp));
-		if (!qp)
-			abort();
+		qp = memory_take(hca, sizeof(*qp), "queue pairs with work");
 	}
 	memset(qp, 0, sizeof(*qp));
 	qp->hca = hca;

@@ -42,6 +42,8 @@ void qp_table_destroy(struct qp_table *qps);
  * DMAs and rings: pcie, caches, scheduler, retry, wqe_fetch. */
 void qp_table_reset(struct hca *hca);
 size_t qp_table_footprint(const struct hca *hca);
+/* Gives back the memory of those that are idle. */
+void qp_table_trim(struct hca *hca);
 /* QPs with private state. */
 unsigned qp_table_active(const struct hca *hca);
 /* QPs for which something is under way: not those in ERR that only look for receives. */

@@ -11,6 +11,7 @@
 #include "model/interface/syndromes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_ROOM = 32 };
 
@@ -65,10 +66,11 @@ static void insert(struct retry *retry, struct timer t)
 {
 	if (retry->count == retry->room) {
 		uint32_t room = retry->room ? retry->room * 2 : FIRST_ROOM;
-		struct timer *heap = realloc(retry->heap, room * sizeof(*heap));
+		struct timer *heap = memory_take(retry->hca, room * sizeof(*heap), "timers");
 
-		if (!heap)
-			abort();
+		if (retry->count)
+			memcpy(heap, retry->heap, retry->count * sizeof(*heap));
+		memory_give(retry->hca, retry->heap, retry->room * sizeof(*heap));
 		retry->heap = heap;
 		retry->room = room;
 	}

@@ -82,9 +82,7 @@ static struct rate_path *path_make(struct link_port *lp, uint16_t dlid)
 	path = lp->rates->paths[dlid];
 	if (path)
 		return path;
-	path = calloc(1, sizeof(*path));
-	if (!path)
-		abort();
+	path = memory_take(lp->hca, sizeof(*path), "destinations with a static rate");
 	path->lp = lp;
 	path->due.job = turn;
 	path->next = lp->rates->all;

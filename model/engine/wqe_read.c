@@ -42,9 +42,7 @@ static struct wqe_read *read_take(struct wqe_fetch *wf)
 		wf->reads_free = r->next;
 		return r;
 	}
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		abort();
+	r = memory_take(wf->hca, sizeof(*r), "reads of work requests");
 	r->wf = wf;
 	r->waiter.wake = translation_here;
 	r->next_all = wf->reads_all;

@@ -88,7 +88,8 @@ enum hca_msix {
 	K(ERR_BUF, WATCHDOG, 2, "firmware did not serve its watchdog") \
 	K(ERR_BUF, EQ_OVERFLOW, 3, "an EQ overflowed, its events are lost") \
 	K(ERR_BUF, FIRMWARE, 4, "firmware gave up") \
-	K(ERR_BUF, INJECTED, 5, "fault plan")
+	K(ERR_BUF, INJECTED, 5, "fault plan") \
+	K(ERR_BUF, MEMORY,   6, "the simulator has no memory left for this device")
 
 #define ERR_BUF_FIELDS(F, A, B, U, E) \
 	F(err_buf, 32, cause,  0x00, 31, 0, "what failed, never 0 after an error") \

@@ -44,6 +44,9 @@
 	  "log2 of a port's P_Key table", "assumption: short bring-up; the silicon has 7") \
 	P(hca, msix_vectors, COUNT, 128, 2, 2048, \
 	  "entries of the MSI-X table", "documented: Linux mlx4 asks for at most 128") \
+	P(hca, memory, SIZE, CFG_GIB(1), CFG_MIB(64), CFG_GIB(1024), \
+	  "the simulator's memory that software can make the device hold; with more it stops by a catastrophic error", \
+	  "assumption: far beyond any use, and two devices leave room on a small machine") \
 	P(doorbell, latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
 	  "BAR write at the device until the scheduler has it", \
 	  "assumption: five cycles of a 250 MHz pipeline") \

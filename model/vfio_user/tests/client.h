@@ -81,7 +81,7 @@ struct bench {
 	unsigned log_lines[DEVICES], guest_errors[DEVICES], catastrophes;
 	char log[256], rule[64];
 	unsigned limits;
-	char limit[256];
+	char limit[256], catastrophe[256];
 };
 
 static struct bench bench;
@@ -123,6 +123,7 @@ static __attribute__((unused)) void on_catastrophe(void *arg, const struct vfu_d
 						   const char *text)
 {
 	bench.catastrophes++;
+	snprintf(bench.catastrophe, sizeof(bench.catastrophe), "%s", text);
 }
 
 static __attribute__((unused)) void on_limit(void *arg, const struct vfu_device *device,

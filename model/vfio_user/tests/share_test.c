@@ -4,9 +4,12 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
+#include "model/engine/engine.h"
 #include "model/engine/interrupt.h"
 
+#include <malloc.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 
 enum { PAGE = 4096, MAPS = 65535, FILES = 4096, SHARE_GIB = 16384 };
 
@@ -349,6 +352,168 @@ static void descriptors_that_linger_do_not_pile_up(void **state)
 	assert_query_fw(join(0));
 }
 
+/* --- memory of the simulator --- */
+
+/* A command by polling; its input mailbox, where it has one, is the guest's first page. */
+static unsigned command(struct client *c, unsigned op, uint64_t in, uint32_t modifier)
+{
+	const uint32_t hcr[7] = {(uint32_t)(in >> 32), (uint32_t)in, modifier, 0, GUEST_BUS, 0,
+				 0x00800000u | op};
+	uint8_t word[4];
+
+	for (unsigned i = 0; i < 7; i++) {
+		be32(word, hcr[i]);
+		assert_int_equal(region_write(c, R_BAR0, 0x80680 + 4 * i, word, 4), 0);
+	}
+	for (unsigned i = 0; i < TURNS_MAX; i++) {
+		assert_int_equal(region_read(c, R_BAR0, 0x80698, word, 4), 0);
+		if (!(word[1] & 0x80))
+			return word[0];
+		if (bench.catastrophes)
+			return 0xff;
+	}
+	fail_msg("the command does not end");
+	return 0;
+}
+
+enum { MAP_FA = 0xfff, RUN_FW = 0xff6, SET_ICM_SIZE = 0xffd, MAP_ICM_AUX = 0xffc, MAP_ICM = 0xffa };
+
+static void list_put(struct client *c, unsigned i, uint64_t icm, uint64_t bus, unsigned log_pages)
+{
+	uint8_t *entry = c->memory + 16 * i;
+
+	be32(entry, (uint32_t)(icm >> 32));
+	be32(entry + 4, (uint32_t)icm);
+	be32(entry + 8, (uint32_t)(bus >> 32));
+	be32(entry + 12, (uint32_t)bus | log_pages);
+}
+
+/* As far as ICM can be mapped. None of the pages exists. */
+static struct client *join_with_icm(unsigned device)
+{
+	struct client *c = join(device);
+
+	list_put(c, 0, 0, 1ull << 40, 12);
+	assert_int_equal(command(c, MAP_FA, GUEST_BUS, 1), 0);
+	assert_int_equal(command(c, RUN_FW, 0, 0), 0);
+	assert_int_equal(command(c, SET_ICM_SIZE, 1ull << 30, 0), 0);
+	list_put(c, 0, 0, 2ull << 40, 4);
+	assert_int_equal(command(c, MAP_ICM_AUX, GUEST_BUS, 1), 0);
+	return c;
+}
+
+/* No more addresses than the process has now: other threads may have given some back. */
+static void host_has_no_more(void)
+{
+	FILE *in = fopen("/proc/self/statm", "r");
+	struct rlimit limit;
+	unsigned long pages;
+
+	if (!in) /* nor any for that */
+		return;
+	assert_int_equal(fscanf(in, "%lu", &pages), 1);
+	fclose(in);
+	assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+	limit.rlim_cur = pages << 12;
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+/* Page after page, until there is no more. */
+static void icm_exhaust(struct client *c, void (*before_each)(void))
+{
+	for (uint64_t page = 0; !bench.catastrophes; page += 256) {
+		assert_true(page < 1 << 24);
+		if (before_each)
+			before_each();
+		for (unsigned i = 0; i < 256; i++)
+			list_put(c, i, (page + i) << 12, (3ull << 40) + ((page + i) << 13), 0);
+		command(c, MAP_ICM, GUEST_BUS, 256);
+	}
+}
+
+/* The device stops, by name, and gives its memory back; the other one and the next client do not
+ * notice. */
+static void assert_one_stopped(struct client *other)
+{
+	const struct hca *hca = bench.devices[0].hca;
+	uint8_t word[4];
+
+	turn(100);
+	assert_int_equal(bench.catastrophes, 1);
+	assert_non_null(strstr(bench.catastrophe, "out of memory for the map of ICM"));
+	assert_true(hca->memory.bytes < 1 << 20);
+	assert_int_equal(region_read(&bench.clients[0], R_BAR0, 0x80a00, word, 4), 0);
+	assert_true(word[0] | word[1] | word[2] | word[3]);
+	assert_query_fw(other);
+	bench.catastrophes = 0;
+	assert_query_fw(join(0));
+	assert_int_equal(command(join_with_icm(0), MAP_ICM, GUEST_BUS, 1), 0);
+	assert_int_equal(bench.catastrophes, 0);
+}
+
+static void a_device_has_its_share_of_memory(void **state)
+{
+	struct client *other = join(1);
+
+	bench.config.hca[0].hca_memory = 4 << 20;
+	icm_exhaust(join_with_icm(0), NULL);
+	assert_one_stopped(other);
+}
+
+enum { HOARD_BYTES = 65536 };
+
+struct hoard {
+	struct hoard *next;
+};
+
+static struct hoard *hoard_free(struct hoard *h)
+{
+	struct hoard *next = h ? h->next : NULL;
+
+	free(h);
+	return next;
+}
+
+/* The host has no more before that. */
+static void the_end_of_memory_stops_one_device(void **state)
+{
+	struct client *other = join(1), *c = join_with_icm(0);
+	struct hoard *hoard = NULL;
+	struct rlimit before;
+
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* its allocator ends the process instead */
+#endif
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	host_has_no_more();
+	/* what is free already is taken, but for little */
+	for (struct hoard *h; (h = malloc(HOARD_BYTES)); hoard = h)
+		h->next = hoard;
+	for (unsigned i = 0; i < 8; i++)
+		hoard = hoard_free(hoard);
+	icm_exhaust(c, host_has_no_more);
+	turn(100);
+	assert_query_fw(other);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	while (hoard)
+		hoard = hoard_free(hoard);
+	assert_one_stopped(other);
+}
+
+/* 256 MiB at a time: 16 commands took 2.3 GB. */
+static void chunks_that_do_not_exist_cost_nothing(void **state)
+{
+	struct client *c = join_with_icm(0);
+	const uint64_t before = bench.devices[0].hca->memory.bytes;
+
+	for (unsigned n = 0; n < 16; n++) {
+		for (unsigned i = 0; i < 256; i++)
+			list_put(c, i, (uint64_t)(n * 256 + i) << 28, (uint64_t)(i + 1) << 40, 16);
+		assert_int_equal(command(c, MAP_ICM, GUEST_BUS, 256), 0);
+	}
+	assert_true(bench.devices[0].hca->memory.bytes < before + (1 << 20));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, bench_up, bench_down)
@@ -363,7 +528,11 @@ int main(void)
 		T(a_full_eventfd_stops_nobody),
 		T(a_descriptor_that_lingers_stops_nobody),
 		T(descriptors_that_linger_do_not_pile_up),
+		T(a_device_has_its_share_of_memory),
+		T(the_end_of_memory_stops_one_device),
+		T(chunks_that_do_not_exist_cost_nothing),
 	};
 
+	mallopt(M_ARENA_MAX, 1); /* so that there can be an end of memory */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
