@@ -11,8 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A piece of a mapping: others of the process that map wait for no longer. */
-enum { PIECE = 16 << 20, PATIENCE_S = 1 };
+/* A mapping goes in pieces: others of the process that map wait for one of them only. So many at
+ * most, since a file that has no pages may be as long as it likes. */
+enum { PIECE = 16 << 20, PIECES_MAX = 1024, PATIENCE_S = 1 };
 
 struct job {
 	struct job *next;
@@ -33,8 +34,10 @@ struct releaser {
 /* Pages of hugetlbfs may be larger than a piece. */
 static void mapping_release(char *base, size_t size)
 {
-	while (size > PIECE && !munmap(base + size - PIECE, PIECE))
-		size -= PIECE;
+	const size_t piece = (size / PIECE / PIECES_MAX + 1) * PIECE;
+
+	while (size > piece && !munmap(base + size - piece, piece))
+		size -= piece;
 	munmap(base, size);
 }
 
