@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Messages of a vfio-user client: whole, short, oversized, out of order, raw bytes; DMA ranges that
- * overlap or are absurd, of files that shrink; interrupts of descriptors that are none; accesses and
- * commands while memory comes and goes; a client that leaves in the middle. After each input the
- * other guest is served, and its memory is as it was.
+ * overlap or are absurd, page by page, of files that shrink or grow; interrupts of descriptors that
+ * are none, or that block; accesses and commands while memory comes and goes; a client that leaves
+ * in the middle. After each step the table of ranges agrees with the files that are mapped; after
+ * each input the other guest is served, and its memory is as it was.
  */
 #define _GNU_SOURCE
 #include "model/sim/cfg.h"
@@ -15,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -26,9 +28,11 @@
 enum {
 	GUESTS = 2,
 	MEMORY = 1 << 20,
+	LOG_TIB = 40,
 	PATTERN = 0x5a,
 	STEPS_MAX = 64,
 	RAW_MAX = 64,
+	PAGES_MAX = 40,
 	MESSAGE_MAX = 9000, /* more than the server takes */
 	ANSWER_TURNS = 10000,
 	TURN_NS = 1000,
@@ -37,10 +41,22 @@ enum {
 
 static const uint64_t bus_base = 0x40000000;
 
+enum guest_file_kind {
+	FILE_SEALED,  /* memory that stays */
+	FILE_SHRINKS, /* that does not */
+	FILE_NULL,    /* /dev/null */
+	FILE_EVENT,   /* an eventfd */
+	FILE_NONE,
+	FILE_READING, /* FILE_SEALED, for reading only */
+	FILE_SPARSE,  /* terabytes without pages */
+	FILE_GROWS,   /* sealed when it is cut or grows for the first time */
+	FILES,
+};
+
 struct guest {
 	int fd;
 	uint8_t *memory;
-	int files[5]; /* sealed memory, memory that may shrink, /dev/null, an eventfd, none */
+	int files[FILES];
 };
 
 static struct {
@@ -84,8 +100,9 @@ static void rig_down(void)
 		hang_up(&rig.guests[i]);
 		vfu_device_destroy(&rig.devices[i]);
 		munmap(rig.guests[i].memory, MEMORY);
-		for (unsigned f = 0; f < 4; f++)
-			close(rig.guests[i].files[f]);
+		for (unsigned f = 0; f < FILES; f++)
+			if (rig.guests[i].files[f] >= 0)
+				close(rig.guests[i].files[f]);
 	}
 	event_core_free(&rig.core);
 	fault_plan_free(&rig.plan);
@@ -95,13 +112,20 @@ static void rig_down(void)
 
 static void guest_make(struct guest *g)
 {
+	char path[32];
+
 	g->fd = -1;
 	g->files[0] = memfd_create("guest", MFD_ALLOW_SEALING);
 	need(!ftruncate(g->files[0], MEMORY) && !fcntl(g->files[0], F_ADD_SEALS, F_SEAL_SHRINK));
 	g->files[1] = memfd_create("shrinks", MFD_ALLOW_SEALING);
 	g->files[2] = open("/dev/null", O_RDWR);
 	g->files[3] = eventfd(0, EFD_NONBLOCK);
-	g->files[4] = -1;
+	g->files[FILE_NONE] = -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", g->files[FILE_SEALED]);
+	g->files[FILE_READING] = open(path, O_RDONLY);
+	g->files[FILE_SPARSE] = memfd_create("sparse", 0);
+	need(!ftruncate(g->files[FILE_SPARSE], (off_t)9 << LOG_TIB));
+	g->files[FILE_GROWS] = memfd_create("grows", MFD_ALLOW_SEALING);
 	g->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED, g->files[0], 0);
 	need(g->memory != MAP_FAILED);
 	memset(g->memory, PATTERN, MEMORY);
@@ -227,7 +251,7 @@ static uint64_t size_of(struct fuzz_bytes *b)
 
 static void step_map(struct guest *g, struct fuzz_bytes *b, bool map)
 {
-	const unsigned how = (unsigned)fuzz_take(b, 1), file = how % 5;
+	const unsigned how = (unsigned)fuzz_take(b, 1), file = how % FILES;
 	uint8_t m[32] = {0};
 
 	vfu_put32(m + VFU_D_FLAGS, map ? (how & 128 ? 1 : 3) : how & 128 ? 2 : 0);
@@ -299,7 +323,7 @@ static void step_irqs(struct guest *g, struct fuzz_bytes *b)
 	int fds[31];
 
 	for (unsigned i = 0; i < n; i++)
-		fds[i] = g->files[how & 32 ? 3 : i % 4];
+		fds[i] = g->files[how & 32 ? FILE_EVENT : i % FILE_NONE];
 	vfu_put32(m + VFU_S_FLAGS, how & 64 ? (uint32_t)fuzz_take(b, 1) : 0x24);
 	vfu_put32(m + VFU_S_INDEX, how & 128 ? (uint32_t)fuzz_take(b, 1) : 2);
 	vfu_put32(m + VFU_S_START, (uint32_t)fuzz_take(b, how & 64 ? 4 : 1));
@@ -332,17 +356,79 @@ static void step_raw(struct guest *g, struct fuzz_bytes *b)
 	send_bytes(g, bytes, n, NULL, 0);
 }
 
-/* The file that has no seal loses its pages, or has them again. */
+/* The file that has no seal loses its pages, or has them again; another one is cut, or grows, and
+ * then perhaps is sealed. */
 static void step_shrink(struct guest *g, struct fuzz_bytes *b)
 {
-	need(!ftruncate(g->files[1], fuzz_take(b, 1) & 1 ? MEMORY : 0));
+	const unsigned how = (unsigned)fuzz_take(b, 1);
+
+	need(!ftruncate(g->files[FILE_SHRINKS], how & 1 ? MEMORY : 0));
+	if (!(how & 2))
+		return;
+	(void)!ftruncate(g->files[FILE_GROWS], (off_t)(how >> 3) * VFU_PAGE);
+	if (how & 4)
+		fcntl(g->files[FILE_GROWS], F_ADD_SEALS, F_SEAL_SHRINK);
+}
+
+/* Page by page, as a client with an IOMMU does it. */
+static void step_pages(struct guest *g, struct fuzz_bytes *b)
+{
+	const unsigned how = (unsigned)fuzz_take(b, 1), file = how % FILES;
+	const uint64_t bus = bus_of(b), stride = (uint64_t)VFU_PAGE << (how >> 7);
+
+	for (unsigned i = 0; i < PAGES_MAX; i++) {
+		uint8_t m[32] = {0};
+
+		vfu_put32(m + VFU_D_FLAGS, 3);
+		vfu_put64(m + VFU_D_MAP_ADDRESS, bus + i * stride);
+		vfu_put64(m + VFU_D_MAP_SIZE, VFU_PAGE);
+		vfu_put64(m + VFU_D_MAP_OFFSET, (uint64_t)(i * 7 % PAGES_MAX) * VFU_PAGE);
+		send_message(g, VFU_DMA_MAP, VFU_F_NO_REPLY, m, sizeof(m), &g->files[file],
+			     g->files[file] >= 0);
+		turn(1);
+	}
+}
+
+/* Its counter is full and whoever writes to it waits. */
+static void step_block(struct guest *g)
+{
+	const uint64_t full = UINT64_MAX - 1;
+
+	fcntl(g->files[FILE_EVENT], F_SETFL, O_NONBLOCK);
+	(void)!write(g->files[FILE_EVENT], &full, sizeof(full));
+	fcntl(g->files[FILE_EVENT], F_SETFL, 0);
+}
+
+/* The table is sorted, no range reaches into the next one or beyond its file's mapping, and a file
+ * is held as often as it is named. */
+static void assert_table(const struct guest_memory *m)
+{
+	unsigned files = 0;
+	uint64_t bytes = 0;
+
+	for (const struct guest_file *f = m->files.first; f; f = f->next) {
+		unsigned named = 0;
+
+		for (size_t i = 0; i < m->count; i++)
+			named += m->ranges[i].file == f;
+		need(named && named == f->ranges && f->used <= f->size);
+		files++;
+		bytes += f->size;
+	}
+	need(files == m->files.count && bytes == m->files.bytes);
+	for (size_t i = 0; i < m->count; i++) {
+		const struct guest_range *r = &m->ranges[i];
+
+		need(!i || r->start > r[-1].start + (r[-1].size - 1));
+		need(!r->file || r->offset + r->size <= r->file->used);
+	}
 }
 
 static void step(struct guest *g, struct fuzz_bytes *b)
 {
 	const unsigned how = (unsigned)fuzz_take(b, 1);
 
-	switch (how % 10) {
+	switch (how % 12) {
 	case 0:
 	case 1:
 		step_map(g, b, true);
@@ -367,6 +453,12 @@ static void step(struct guest *g, struct fuzz_bytes *b)
 		break;
 	case 8:
 		step_shrink(g, b);
+		break;
+	case 9:
+		step_pages(g, b);
+		break;
+	case 10:
+		step_block(g);
 		break;
 	default:
 		hang_up(g);
@@ -394,13 +486,17 @@ int fuzz_input(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < STEPS_MAX && fuzz_more(&b); i++) {
 		step(g, &b);
 		turn(2);
+		assert_table(&rig.devices[0].memory);
 		if (hear(g, answers, sizeof(answers)) < 0) {
 			hang_up(g);
 			dial(g, true);
 		}
 	}
 	hang_up(g);
-	turn(4);
+	/* it may stand before the door still, until what others gave is closed */
+	for (unsigned i = 0; i < ANSWER_TURNS && vfu_device_is_clogged(&rig.devices[0]); i++)
+		turn(1);
+	turn(8);
 	need(!vfu_server_has_client(rig.server, &rig.devices[0]));
 	assert_served(other);
 	for (unsigned i = 0; i < MEMORY; i += VFU_PAGE / 8)
