@@ -379,6 +379,7 @@ says()
 
 body() { printf '#include "testbench/scenario.h"\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\nSCENARIO(%s, "ends early", .any_packets = true)\n{\n\tpost_recv(b, .wr_id = 1, .len = 64);\n\t%s;\n}\n' "$1" "$2" >"$scratch/$1.c"; }
 body crashes 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); __builtin_trap()'
+body faults 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); *(volatile int *)16 = 0'
 body aborts 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); abort()'
 body exits 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); exit(0)'
 body exits_at_once 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); _exit(0)'
@@ -396,11 +397,11 @@ ends_early()
 	"$hcasim" check "$dir/packets.pcapng" && "$hcasim" stages "$dir" | grep -q ' send, 64 bytes' || return 1
 	python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["traceEvents"]) > 1000' "$dir/timeline.json"
 }
+one "ends.crash" ends_early crashes 132 " us, last verb: $scratch/crashes.c:8; gdb"
 case $O in
-*san) ends_crash=1 ;; # the sanitizer tells of crashes itself
-*) ends_crash=132 ;;
+*san) one "ends.fault" ends_early faults 1 "SUMMARY: AddressSanitizer: SEGV" ;; # the sanitizer tells of it itself
+*) one "ends.fault" ends_early faults 139 " us, last verb: $scratch/faults.c:8; gdb" ;;
 esac
-one "ends.crash" ends_early crashes $ends_crash "$(test $ends_crash = 132 && echo " us, last verb: $scratch/crashes.c:8; gdb" || echo SUMMARY)"
 one "ends.abort" ends_early aborts 134 "SIGABRT in aborts at "
 one "ends.exit" ends_early exits 1 "exit() was called in exits"
 one "ends.exit_at_once" ends_early exits_at_once 1 "_exit() was called in exits_at_once"
