@@ -15,7 +15,7 @@ for t in $TARGETS; do
 	found=$O/found/$t corpus=$O/corpus/$t log=$O/found/$t.log
 	mkdir -p "$found" "$corpus"
 	"$O/fuzz/$t" -max_total_time="$FUZZ_SECONDS" -timeout=60 -rss_limit_mb=4096 -max_len=4096 -len_control=0 -print_final_stats=1 -verbosity=1 \
-		-artifact_prefix="$found/" "$corpus" "testbench/fuzz/corpus/$t" $(ls -d "$O/seeds/$t" 2>/dev/null) >"$log" 2>&1
+		-artifact_prefix="$found/" "$corpus" $(ls -d "testbench/fuzz/corpus/$t" "$O/seeds/$t" 2>/dev/null) >"$log" 2>&1
 	rc=$?
 	runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$log")
 	edges=$(grep -o 'cov: [0-9]*' "$log" | tail -n 1)
