@@ -6,7 +6,7 @@
  *
  *	fuzz_seeds DIR RUN	DIR/TARGET/seed-N for each target; RUN: folder of a run
  */
-#include "host_driver/mlx4/mlx4.h"
+#include "model/interface/fwregs.h"
 #include "model/interface/rows.h"
 #include "testbench/fuzz/folder.h"
 #include "traces/pcapng_format.h"
@@ -179,32 +179,38 @@ static void wqe_seeds(void)
 	}
 }
 
-/* See verbs.c. */
+/* See verbs.c: each opcode on each queue, to each kind of address, and a change between. */
 static void verbs_seeds(void)
 {
-	static const uint8_t between[][3] = {{1, 8 | 16, 4},    {1, 16, 0}, {2, 64, 0}, {2, 0, 0},
-					     {3 | 0x30, 7, 20}, {4, 0, 7},  {6, 15, 5}, {5, 7, 50}};
+	enum { OPCODES = 13, ATOMICS = 6, LAST_ATOMIC = 9, ADDRESSES = 8 };
+	/* path, migrate, SQD, RTS, SRQ limit and a pause, join at both ends, other rights */
+	static const uint8_t between[][3] = {{1, 8 | 16, 4}, {1, 16, 0}, {2, 64, 5},   {2, 0, 5},
+					     {0x33, 7, 20},  {4, 0, 5},  {0x84, 0, 5}, {6, 15, 5}};
+	/* plain, rate, global, group, itself */
+	static const uint8_t addresses[ADDRESSES] = {0, 0x51, 2, 6, 8, 0x21, 6, 0};
 	struct seed s = {.target = "verbs"};
 
 	for (unsigned queue = 0; queue < 5; queue++)
-		for (unsigned opcode = 0; opcode <= IBV_WR_REG_MR; opcode++) {
-			for (unsigned how = 0; how < 8; how++) {
-				const uint8_t request[] = {
-					8, (uint8_t)queue, (uint8_t)opcode,
-					(uint8_t)(how & 3 ? how * 16 : 0),
-					(uint8_t)(opcode == 5 || opcode == 6 ? 8 : how * 16),
-					(uint8_t)(how & 4 ? 64 : 0), 1,
-					/* address: plain, rate, global, group, itself */
-					(uint8_t)(how == 1   ? 0x51
-						  : how == 2 ? 2
-						  : how == 3 ? 6
-						  : how == 4 ? 8
-							     : 0)};
+		for (unsigned opcode = 0; opcode < OPCODES; opcode++) {
+			const bool atomic = opcode >= ATOMICS && opcode <= LAST_ATOMIC;
 
+			for (unsigned how = 0; how < ADDRESSES; how++) {
+				const bool group = addresses[how] == 6;
+				const uint8_t request[] = {
+					8,
+					(uint8_t)queue,
+					(uint8_t)opcode,
+					(uint8_t)(how > 4 && !group ? how * 16 : 0), /* keys */
+					(uint8_t)(atomic ? 8 : how * 16),            /* length */
+					(uint8_t)(group ? 64
+							: how * 8), /* address, QPN of a group */
+					1,
+					addresses[how]};
+
+				put_bytes(&s, between[how], 3);
 				put_bytes(&s, request, sizeof(request));
 				put(&s, 7);
 				put(&s, 20);
-				put_bytes(&s, between[(opcode + how) % 8], 3);
 			}
 			finish(&s);
 		}
@@ -213,31 +219,29 @@ static void verbs_seeds(void)
 /* See icm.c: a field of each table is changed while requests go by. */
 static void icm_seeds(void)
 {
+	enum { TABLES = 11, REQUESTS = 7 };
 	struct seed s = {.target = "icm"};
 
-	for (unsigned table = 0; table < 11; table++)
+	for (unsigned table = 0; table < TABLES; table++)
 		for (unsigned at = 0; at < 256; at += 4) {
-			const uint8_t steps[] = {5,
-						 (uint8_t)(at % 5),
-						 0,
-						 (uint8_t)table,
-						 0,
-						 (uint8_t)at,
-						 3,
-						 0xff,
-						 0xff,
-						 0xff,
-						 0xff,
-						 3,
-						 5,
-						 5,
-						 (uint8_t)(at % 5 + 8),
-						 4,
-						 0,
-						 3,
-						 50};
+			const uint8_t work[] = {5, (uint8_t)(at % 5 + 8 * (at / 4 % REQUESTS)), 3,
+						5};
+			/* the entry's number behind the table; 4 bytes of ones */
+			const uint8_t scribble[] = {0,    (uint8_t)table, 0,    (uint8_t)at, 3,
+						    0xff, 0xff,           0xff, 0xff};
+			const bool numbered = table == FW_TABLE_MTT || table == FW_TABLE_MCG ||
+					      table == FW_TABLE_CMPT;
 
-			put_bytes(&s, steps, sizeof(steps));
+			put_bytes(&s, work, sizeof(work));
+			put_bytes(&s, scribble, 3);
+			if (numbered) {
+				put(&s, 0);
+				put(&s, at % 8);
+			}
+			put_bytes(&s, scribble + 3, sizeof(scribble) - 3);
+			put_bytes(&s, work, sizeof(work));
+			put(&s, 4);
+			put(&s, 0);
 			if (at % 32 == 28)
 				finish(&s);
 		}

@@ -10,6 +10,22 @@
 
 enum { STEPS_MAX = 48, QUEUES = 5, LENGTH = 4096, QKEY = 1 };
 
+static const enum ibv_wr_opcode opcodes[] = {
+	IBV_WR_SEND,
+	IBV_WR_SEND_WITH_IMM,
+	IBV_WR_SEND_WITH_INV,
+	IBV_WR_RDMA_WRITE,
+	IBV_WR_RDMA_WRITE_WITH_IMM,
+	IBV_WR_RDMA_READ,
+	IBV_WR_ATOMIC_CMP_AND_SWP,
+	IBV_WR_ATOMIC_FETCH_AND_ADD,
+	IBV_WR_MASKED_ATOMIC_CMP_AND_SWP,
+	IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD,
+	IBV_WR_REG_MR,
+	IBV_WR_BIND_MW,
+	IBV_WR_LOCAL_INV,
+};
+
 struct verbs_case {
 	struct fuzz_bytes b;
 };
@@ -69,7 +85,7 @@ static void request_post(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_b
 				    .length = size & 128 ? (size & 127) * 64 : size,
 				    .lkey = key_of(rig, end, keys)};
 	struct drv_send_wr wr = {
-		.opcode = (enum ibv_wr_opcode)(how % (IBV_WR_REG_MR + 1)),
+		.opcode = opcodes[how % (sizeof(opcodes) / sizeof(opcodes[0]))],
 		.send_flags = IBV_SEND_SIGNALED | (how & 0x40 ? IBV_SEND_FENCE : 0) |
 			      (how & 0x80 ? IBV_SEND_SOLICITED : 0),
 		.sg_list = &sge,
