@@ -309,15 +309,17 @@ void fuzz_rig_reconnect(struct fuzz_rig *rig)
 {
 	struct tb *tb = &rig->tb;
 
-	if (rig->given_up || (rig->inputs % 16 && all_in_rts(rig)))
+	if (rig->given_up)
 		return;
-
+	/* what is not polled keeps its room in the queues */
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct drv_wc wc[8];
 
 		while (drv_cq_poll(tb->ends[i].cq, 8, wc) > 0)
 			;
 	}
+	if (rig->inputs % 16 && all_in_rts(rig))
+		return;
 	for (unsigned q = 0; q < FUZZ_QPS; q++)
 		tb_reconnect(tb, "fuzz", q);
 	if (tb->failed)

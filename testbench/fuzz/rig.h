@@ -68,8 +68,8 @@ bool fuzz_rig_call(struct fuzz_rig *rig, void (*fn)(struct fuzz_rig *rig, void *
 		   uint64_t limit_ps);
 /* Lets simulated time pass. */
 void fuzz_rig_pass(struct fuzz_rig *rig, uint64_t ps);
-/* When an RC pair of the rig is not in RTS, and now and then: all back to RTS with empty queues,
- * receives posted. From a host thread. */
+/* Polls what has completed. When an RC pair of the rig is not in RTS, and now and then: all back to
+ * RTS with empty queues, receives posted. From a host thread. */
 void fuzz_rig_reconnect(struct fuzz_rig *rig);
 
 /* A file with these bytes for functions that take a path; valid until the next call. */

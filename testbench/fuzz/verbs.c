@@ -93,7 +93,12 @@ static void request_post(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_b
 		.imm_data = size,
 		.remote_addr = tb_va(end->peer, end->peer->dst) + (at & 126) * 4,
 		.rkey = key_of(rig, end->peer, keys >> 4),
-		.invalidate_rkey = key_of(rig, how & 0x20 ? end->peer : end, keys >> 4),
+		/* mostly a fast region's: without its ordinary region an end does little more */
+		.invalidate_rkey =
+			keys >> 6 == 3
+				? key_of(rig, end->peer, keys >> 4)
+				: drv_mr_rkey(
+					  rig->fast[how & 0x20 ? end->index : end->peer->index]),
 		.compare_add = fuzz_take(b, 1),
 		.swap = size,
 		.compare_add_mask = at & 1 ? UINT64_MAX : 0x8080,
