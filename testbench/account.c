@@ -42,7 +42,13 @@ static uint64_t stat_of_host(struct tb *tb, unsigned host, const char *stage, co
 
 uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter)
 {
-	return stat_of_host(end->tb, end->host_index, stage, counter, true);
+	const uint64_t value = stat_of_host(end->tb, end->host_index, stage, counter, true);
+	char *text = end->tb->counters;
+	const size_t n = strlen(text);
+
+	snprintf(text + n, TB_ROW_CHARS - n, "%s%s.%s of %s %" PRIu64, n ? ", " : ": ", stage,
+		 counter, end->name, value);
+	return value;
 }
 
 void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const char *stage,

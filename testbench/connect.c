@@ -14,8 +14,6 @@ enum {
 	QUEUE = 8,
 	SA_TIMEOUT_MS = 100,
 	TEXT_CHARS = 200,
-	RESPONSE_TIMEOUT = 16,
-	RETRIES = 3,
 	DEPTH = 4,
 	NETWORK = 11
 };
@@ -344,15 +342,11 @@ void tb_conn_req_param(struct tb *tb, const char *here, struct conn *c, const st
 		.flow_control = 1,
 		.responder_resources = DEPTH,
 		.initiator_depth = DEPTH - 1,
-		.remote_cm_response_timeout =
-			req->response_timeout ? req->response_timeout : RESPONSE_TIMEOUT,
-		.local_cm_response_timeout =
-			req->response_timeout ? req->response_timeout : RESPONSE_TIMEOUT,
+		.remote_cm_response_timeout = req->response_timeout,
+		.local_cm_response_timeout = req->response_timeout,
 		.retry_count = 7,
 		.rnr_retry_count = 6,
-		.max_cm_retries = req->no_retries ? 0
-				  : req->retries  ? req->retries
-						  : RETRIES,
+		.max_cm_retries = req->no_retries ? 0 : req->retries,
 	};
 }
 

@@ -22,7 +22,7 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cma.h>
 
-enum { CONN_EVENTS_MAX = 16, CONN_PSN = 0xfffffe, CONN_DATA = 224 };
+enum { CONN_EVENTS_MAX = 16, CONN_PSN = 0xfffffe, CONN_DATA = 224, CONN_RESPONSE_TIMEOUT = 16 /* 268 ms */, CONN_RETRIES = 3 };
 
 struct conn_event {
 	struct ib_cm_event cm; /* its pointers point into this structure */
@@ -76,9 +76,10 @@ struct conn_req {
 	enum ib_qp_type type;
 	int result;
 };
-#define conn_req_param(conn, param, ...) tb_conn_req_param(tb, TB_HERE, conn, &(const struct conn_req){__VA_ARGS__}, param)
+#define CONN_REQ_DEFAULTS .response_timeout = CONN_RESPONSE_TIMEOUT, .retries = CONN_RETRIES
+#define conn_req_param(conn, param, ...) tb_conn_req_param(tb, TB_HERE, conn, &(const struct conn_req){CONN_REQ_DEFAULTS, __VA_ARGS__}, param)
 void tb_conn_req_param(struct tb *tb, const char *here, struct conn *conn, const struct conn_req *req, struct ib_cm_req_param *param);
-#define conn_request(conn, ...) tb_conn_request(tb, TB_HERE, conn, &(const struct conn_req){__VA_ARGS__})
+#define conn_request(conn, ...) tb_conn_request(tb, TB_HERE, conn, &(const struct conn_req){CONN_REQ_DEFAULTS, __VA_ARGS__})
 void tb_conn_request(struct tb *tb, const char *here, struct conn *conn, const struct conn_req *req);
 /* Waits for a REQ; the id that came with it, and a queue pair that is taken to RTR. */
 #define conn_accept(listener) tb_conn_accept(tb, TB_HERE, listener)
@@ -86,7 +87,7 @@ struct conn *tb_conn_accept(struct tb *tb, const char *here, struct conn *listen
 #define conn_reply(conn) tb_conn_reply(tb, TB_HERE, conn)
 void tb_conn_reply(struct tb *tb, const char *here, struct conn *conn);
 /* REQ, REP, RTU: client is new, listener has the service; returns the server's side. Both in RTS, events taken. */
-#define conn_establish(client, listener, ...) tb_conn_establish(tb, TB_HERE, client, listener, &(const struct conn_req){__VA_ARGS__})
+#define conn_establish(client, listener, ...) tb_conn_establish(tb, TB_HERE, client, listener, &(const struct conn_req){CONN_REQ_DEFAULTS, __VA_ARGS__})
 struct conn *tb_conn_establish(struct tb *tb, const char *here, struct conn *client, struct conn *listener, const struct conn_req *req);
 /* DREQ by x, DREP by y, TIMEWAIT over at both; events taken. */
 #define conn_disconnect(x, y) tb_conn_disconnect(tb, TB_HERE, x, y)

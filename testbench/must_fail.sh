@@ -195,6 +195,14 @@ must_fail late_twice 'expected: one late DMA of a after the other: one has not c
 	late_read(a, "wqe", CFG_US(5));
 END
 
+must_fail fault_of_too_few_packets 'expected: every fault to happen
+fired 1 of 3 times' '.timeout = 8, .any_packets = true' <<'END'
+	drop_next(a_to_b, RC_WRITE_ONLY, .times = 3, .transmission = 1);
+	rdma_write(a, .len = 64);
+	expect_cqe(a);
+	expect_data(b, .len = 64);
+END
+
 must_fail injected_too_long 'expected: a packet of at most' <<'END'
 	inject(b, RC_WRITE_ONLY, .len = 5000, .dma_len = 5000);
 END
@@ -210,6 +218,11 @@ END
 must_fail comparison_shows_values 'expected: tb_stat(a, "retry", "ack_timeouts") > 5
 got:      0 (0x0) and 5 (0x5)' <<'END'
 	expect_that(tb_stat(a, "retry", "ack_timeouts"), >, 5);
+END
+
+must_fail statement_shows_counters 'expected: tb_stat(a, "retry", "ack_timeouts") > 5
+got:      it is not so: retry.ack_timeouts of a 0' <<'END'
+	expect_true(tb_stat(a, "retry", "ack_timeouts") > 5);
 END
 
 must_fail row_is_named 'row_is_named.c:9: row_is_named failed

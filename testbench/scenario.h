@@ -419,10 +419,10 @@ uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter);
 	do { \
 		const __typeof__((x) + 0) tb_x = (x); \
 		const __typeof__((y) + 0) tb_y = (y); \
-		tb_expect_that(tb, TB_HERE, tb_x op tb_y, #x " " #op " " #y, (int64_t)tb_x, (int64_t)tb_y); \
+		tb_expect_that(tb, TB_HERE, (__typeof__(tb_x + tb_y))tb_x op (__typeof__(tb_x + tb_y))tb_y, #x " " #op " " #y, (int64_t)tb_x, (int64_t)tb_y); \
 	} while (0)
 void tb_expect_that(struct tb *tb, const char *here, bool right, const char *text, int64_t x, int64_t y);
-/* Any other statement that must be true. */
+/* Any other statement that must be true; told with the counters that it has read by tb_stat(). */
 #define expect_true(condition) tb_expect_true(tb, TB_HERE, condition, #condition)
 void tb_expect_true(struct tb *tb, const char *here, bool condition, const char *text);
 #define expect_equal(got, want) tb_expect_equal(tb, TB_HERE, #got, got, want)

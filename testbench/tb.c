@@ -98,6 +98,7 @@ bool tb_go(struct tb *tb, const char *here)
 		return false;
 	}
 	tb->here = here;
+	tb->counters[0] = 0;
 	return true;
 }
 

@@ -86,8 +86,9 @@ struct tb {
 
 	const char *here; /* of the present verb */
 	bool failed;
-	bool in_body;           /* the scenario's function runs; the first failure ends it */
-	char row[TB_ROW_CHARS]; /* of a table that the body goes through */
+	bool in_body;                /* the scenario's function runs; the first failure ends it */
+	char counters[TB_ROW_CHARS]; /* what tb_stat() has read since the last verb */
+	char row[TB_ROW_CHARS];      /* of a table that the body goes through */
 	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came */
 	bool done;
 	unsigned guest_errors_taken[MACHINE_HOSTS]; /* notes before this one are not looked at */

@@ -349,8 +349,11 @@ void tb_plug_cable(struct tb *tb, const char *here, unsigned port, bool plugged)
 
 void tb_expect_true(struct tb *tb, const char *here, bool condition, const char *text)
 {
+	char got[TEXT_CHARS];
+
+	snprintf(got, sizeof(got), "it is not so%s", tb->counters);
 	if (tb_go(tb, here) && !condition)
-		tb_fail(tb, here, text, "it is not so");
+		tb_fail(tb, here, text, got);
 }
 
 void tb_expect_that(struct tb *tb, const char *here, bool right, const char *text, int64_t x,

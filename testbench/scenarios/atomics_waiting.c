@@ -31,8 +31,8 @@ SCENARIO(atomics_waiting, "atomics that wait for their unit hold up no other que
 			  .unsignaled = true, .repeat = ATOMICS);
 	pass_time(CFG_US(40));
 	beside = tiny_read_takes(tb, a, 2);
-	expect_true(tb_stat(b, "atomic_read", "atomics") < (PAIRS - 1) * ATOMICS);
-	expect_true(beside < first + CFG_US(2));
+	expect_that(tb_stat(b, "atomic_read", "atomics"), <, (PAIRS - 1) * ATOMICS);
+	expect_that(beside, <, first + CFG_US(2));
 	pass_time(CFG_US(600));
 	expect_stat(b, atomic_read, atomics, (PAIRS - 1) * ATOMICS);
 	expect_word(b, 0, (PAIRS - 1) * ATOMICS);

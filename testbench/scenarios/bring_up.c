@@ -22,7 +22,7 @@ SCENARIO(bring_up,
 			return;
 		must(drv_query_device(a->dev, &attr));
 		expect_equal(attr.vendor_id, 0x2c9);
-		expect_true(attr.max_qp > 1000);
+		expect_that(attr.max_qp, >, 1000);
 		must(sm_run(a->dev, 1, NULL, &sm));
 		expect_true(sm.peer_found && !sm.peer_is_self);
 		expect_equal(sm.own.state, IBV_PORT_ACTIVE);

@@ -36,8 +36,8 @@ SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again
 	server = conn_accept(listener);
 	if (!still_right())
 		return;
-	expect_true(server->last.time_ps > sent + client_ps);
-	expect_true(server->last.time_ps < sent + client_ps + CFG_MS(1));
+	expect_that(server->last.time_ps, >, sent + client_ps);
+	expect_that(server->last.time_ps, <, sent + client_ps + CFG_MS(1));
 
 	phase("REP");
 	lose_mad(b_to_a);
@@ -45,7 +45,7 @@ SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again
 	sent = tb_now(tb);
 	expect_cm(client, IB_CM_REP_RECEIVED);
 	/* the client asks again before: a repeated REQ is answered by the REP */
-	expect_true(client->last.time_ps < sent + client_ps);
+	expect_that(client->last.time_ps, <, sent + client_ps);
 	conn_move(client, IB_QPS_INIT);
 	conn_move(client, IB_QPS_RTR);
 	conn_move(client, IB_QPS_RTS);
@@ -54,7 +54,7 @@ SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again
 	lose_mad(a_to_b);
 	must(ib_send_cm_rtu(client->id, NULL, 0));
 	expect_cm(server, IB_CM_RTU_RECEIVED);
-	expect_true(server->last.time_ps > sent + server_ps);
+	expect_that(server->last.time_ps, >, sent + server_ps);
 	conn_move(server, IB_QPS_RTS);
 
 	phase("DREQ");
@@ -62,13 +62,13 @@ SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again
 	must(ib_send_cm_dreq(client->id, NULL, 0));
 	sent = tb_now(tb);
 	expect_cm(server, IB_CM_DREQ_RECEIVED);
-	expect_true(server->last.time_ps > sent + client_ps);
+	expect_that(server->last.time_ps, >, sent + client_ps);
 
 	phase("DREP");
 	lose_mad(b_to_a);
 	must(ib_send_cm_drep(server->id, NULL, 0));
 	expect_cm(client, IB_CM_DREP_RECEIVED);
-	expect_true(client->last.time_ps > sent + 2 * client_ps);
+	expect_that(client->last.time_ps, >, sent + 2 * client_ps);
 	expect_cm(client, IB_CM_TIMEWAIT_EXIT);
 	expect_cm(server, IB_CM_TIMEWAIT_EXIT);
 

@@ -83,7 +83,7 @@ SCENARIO(cm_sidr, "service id resolution, and a datagram to what was found", .an
 	lose_mad(a_to_b, .times = 3);
 	ask_qp(tb, c, &path, SERVICE, 2);
 	expect_cm(c, IB_CM_SIDR_REQ_ERROR);
-	expect_true(c->last.time_ps >= sent + 3 * CFG_MS(TIMEOUT_MS));
+	expect_that(c->last.time_ps, >=, sent + 3 * CFG_MS(TIMEOUT_MS));
 	expect_state(c, IB_CM_IDLE);
 	conn_end(c);
 	conn_end(listener);

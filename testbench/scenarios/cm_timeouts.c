@@ -32,8 +32,8 @@ SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .
 	if (!still_right())
 		return;
 	expect_equal(client->last.cm.param.send_status, IBV_WC_RESP_TIMEOUT_ERR);
-	expect_true(client->last.time_ps > sent + (RETRIES + 1) * response_ps - CFG_US(100));
-	expect_true(client->last.time_ps < sent + (RETRIES + 1) * response_ps + CFG_MS(1));
+	expect_that(client->last.time_ps, >, sent + (RETRIES + 1) * response_ps - CFG_US(100));
+	expect_that(client->last.time_ps, <, sent + (RETRIES + 1) * response_ps + CFG_MS(1));
 	expect_state(client, IB_CM_IDLE);
 	expect_cm(server, IB_CM_REJ_RECEIVED);
 	expect_equal(server->last.cm.param.rej_rcvd.reason, IB_CM_REJ_TIMEOUT);
@@ -51,7 +51,7 @@ SCENARIO(cm_timeouts, "REQ, REP and DREQ that nobody answers", .no_qps = true, .
 	expect_cm(client, IB_CM_MRA_RECEIVED);
 	sent = client->last.time_ps;
 	expect_cm(client, IB_CM_REQ_ERROR);
-	expect_true(client->last.time_ps >= sent + (UNIT_PS << MRA_CODE) + turn_ps);
+	expect_that(client->last.time_ps, >=, sent + (UNIT_PS << MRA_CODE) + turn_ps);
 	expect_cm(server, IB_CM_REJ_RECEIVED);
 	conn_end(server);
 

@@ -46,7 +46,7 @@ static void diagnostics(struct tb *tb, struct tb_end *a, struct tb_end *b)
 		     0); /* no receive was used */
 	expect_equal(diag_rprt_get_rq_rnr(&after) - diag_rprt_get_rq_rnr(&at_b),
 		     tb_stat(b, "responder", "rnr_naks"));
-	expect_true(tb_stat(b, "responder", "rnr_naks") > 0);
+	expect_that(tb_stat(b, "responder", "rnr_naks"), >, 0);
 }
 
 SCENARIO(cmd_queries, "seldom used commands: queries, diagnostics, node description, INIT to INIT",

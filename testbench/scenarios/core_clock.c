@@ -20,7 +20,7 @@ SCENARIO(core_clock, "the core clock counts at its rate; its low dword carries i
 		cycles = drv_clock_read(a->dev);
 		pass_time(CFG_US(waits_us[i]));
 		cycles = drv_clock_read(a->dev) - cycles;
-		expect_true(cycles >= waits_us[i] * mhz);
-		expect_true(cycles <= (waits_us[i] + READS_US) * mhz);
+		expect_that(cycles, >=, waits_us[i] * mhz);
+		expect_that(cycles, <=, (waits_us[i] + READS_US) * mhz);
 	}
 }

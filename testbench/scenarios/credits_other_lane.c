@@ -37,11 +37,11 @@ SCENARIO(credits_other_lane, "a lane that waits for credits holds up no other", 
 	alone = write_takes(tb, b, y, 2);
 	rdma_write(a, .wr_id = 3, .len = LONG);
 	pass_time(CFG_US(20)); /* 64 KiB are out, and a credit comes back after 200 us */
-	expect_true(write_takes(tb, b, y, 4) < alone + CFG_US(5));
+	expect_that(write_takes(tb, b, y, 4), <, alone + CFG_US(5));
 	expect_cqe(a, .wr_id = 3);
 	expect_data(b, .len = LONG);
 	expect_data(a, .len = 8);
-	expect_true(tb_stat(a, "link_port", "credit_stalls") > 0);
+	expect_that(tb_stat(a, "link_port", "credit_stalls"), >, 0);
 	destroy_qp(x);
 	destroy_qp(y);
 }

@@ -27,7 +27,7 @@ SCENARIO(harm_command,
 	struct drv_srq *srq;
 	struct drv_qp_attr now;
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for_each_row(i, rows) {
 		fail_command(a, HCR_SW2HW_CQ, rows[i].status, 1);
 		must_fail(rows[i].result, drv_cq_create(a->dev, 15, 0, &cq));
 	}

@@ -38,8 +38,8 @@ SCENARIO(harm_icm_miss, "contexts and keys leave the caches in the middle of mes
 	expect_cqe(b, .wr_id = 1, .byte_len = LEN);
 	expect_cqe(a, .wr_id = 2);
 	expect_data(b, .len = LEN);
-	expect_true(tb_stat(b, "context_cache", "misses") > misses);
-	expect_true(tb_stat(b, "translate", "mpt_misses") >= keys + 2);
+	expect_that(tb_stat(b, "context_cache", "misses"), >, misses);
+	expect_that(tb_stat(b, "translate", "mpt_misses"), >=, keys + 2);
 	ignore_packets(); /* ACKs on the way come as the misses let them */
 	check_packets();
 

@@ -19,7 +19,7 @@ SCENARIO(harm_late_dma, "DMA completions late and reordered: order on the wire a
 	rdma_write(a, .wr_id = 1, .len = LEN);
 	begin = tb_now(tb);
 	expect_pkt(a_to_b, RC_WRITE_FIRST, .psn = 0xfffffe);
-	expect_true(tb_now(tb) - begin > CFG_US(LATE_US));
+	expect_that(tb_now(tb) - begin, >, CFG_US(LATE_US));
 	expect_pkt_after(a_to_b, WINDOW(0, CFG_US(1)), RC_WRITE_MIDDLE, .psn = 0xffffff);
 	expect_pkt_after(a_to_b, WINDOW(0, CFG_US(1)), RC_WRITE_LAST, .psn = 0);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0);
@@ -51,7 +51,7 @@ SCENARIO(harm_late_dma, "DMA completions late and reordered: order on the wire a
 	begin = tb_now(tb);
 	post_send(a, .wr_id = 6, .src = 64, .len = 64);
 	expect_cqe(b, .wr_id = 5, .byte_len = 64);
-	expect_true(tb_now(tb) - begin > CFG_US(LATE_US));
+	expect_that(tb_now(tb) - begin, >, CFG_US(LATE_US));
 	expect_data(b, .dst = LEN, .src = 64, .len = 64);
 	expect_cqe(a, .wr_id = 6);
 
@@ -60,7 +60,7 @@ SCENARIO(harm_late_dma, "DMA completions late and reordered: order on the wire a
 	begin = tb_now(tb);
 	rdma_write(a, .wr_id = 7, .len = 64);
 	expect_cqe(a, .wr_id = 7);
-	expect_true(tb_now(tb) - begin > CFG_US(LATE_US));
+	expect_that(tb_now(tb) - begin, >, CFG_US(LATE_US));
 	expect_stat(a, retry, ack_timeouts, 0);
 	check_packets();
 }

@@ -116,7 +116,7 @@ static void fair(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	mask_vector(a, 1, false);
 	kv_until(&flood.done, FLOOD);
 	kv_until(&few.done, FEW);
-	expect_true(few.last_at <= IB_POLL_BUDGET_IRQ + FEW);
+	expect_that(few.last_at, <=, IB_POLL_BUDGET_IRQ + FEW);
 	kv_close(&v);
 	kv_close(&w);
 	kv_close(&x);

@@ -90,7 +90,7 @@ static void both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib
 	pass_time(after);
 	ib_drain_qp(x.qp);
 	expect_equal(s.done, 2 * QUEUE);
-	expect_true(s.flushed > 0);
+	expect_that(s.flushed, >, 0);
 	end(&s);
 	pass_time(CFG_US(30));
 	ib_drain_qp(y.qp);
@@ -118,7 +118,7 @@ static void shared_cq(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	ib_drain_qp(x.qp);
 	expect_equal(s.done, s.posted);
 	end(&s);
-	expect_true(t.done < t.posted);
+	expect_that(t.done, <, t.posted);
 	ib_drain_qp(v.qp);
 	expect_equal(t.done, t.posted);
 	end(&t);

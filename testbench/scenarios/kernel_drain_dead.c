@@ -105,7 +105,7 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 	begin = tb_now(tb);
 	ib_drain_qp(x.qp);
 	ib_drain_qp(x.qp);
-	expect_true(tb_now(tb) - begin < CFG_S(LIMIT_S));
+	expect_that(tb_now(tb) - begin, <, CFG_S(LIMIT_S));
 	expect_true(killer.done && drv_is_dead(a->dev));
 	expect_equal(r[0].done, QUEUE);
 	expect_equal(r[1].done, shared ? 0 : QUEUE);

@@ -57,7 +57,7 @@ static void late(struct tb *tb, struct tb_end *a, struct tb_end *b, struct ib_cq
 	ib_drain_qp(y.qp);
 	expect_equal(receive.done, 1);
 	expect_equal(sends.done, SENDS);
-	expect_true(tb_now(tb) - begin > CFG_US(LATE_US) - CFG_US(20));
+	expect_that(tb_now(tb) - begin, >, CFG_US(LATE_US) - CFG_US(20));
 	expect_equal(drv_cq_outstanding(y.cq->drv), 0);
 	pass_time(CFG_MS(1));
 	expect_equal(drv_cq_outstanding(y.qp->recv_cq->drv), 0);

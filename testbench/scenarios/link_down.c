@@ -29,5 +29,5 @@ SCENARIO(link_down, "the cable is pulled and plugged under load", .timeout = 16)
 	expect_event(b, IBV_EVENT_PORT_ACTIVE);
 	expect_cqes(a, N);
 	expect_data(b, .len = 8192);
-	expect_true(tb_stat(a, "retry", "ack_timeouts") > 0);
+	expect_that(tb_stat(a, "retry", "ack_timeouts"), >, 0);
 }

@@ -49,7 +49,7 @@ SCENARIO(link_icrc_invariant, "fields rewritten on the way are not under the ICR
 	must(drv_query_gid(b->dev, PORT, 0, ah.dgid));
 	if (!still_right())
 		return;
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]) && still_right(); i++) {
+	for_each_row(i, rows) {
 		uint64_t errors = tb_stat(b, "port1", "rcv_errors");
 
 		ah.is_global = rows[i].global;

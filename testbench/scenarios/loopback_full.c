@@ -30,5 +30,5 @@ SCENARIO(loopback_full, "loopback waits for credits: what is in flight is bounde
 	}
 	expect_data(a, .len = LEN);
 	expect_data(b, .len = LEN);
-	expect_true(hca_footprint(host_hca(a->host)) < before + ROOM);
+	expect_that(hca_footprint(host_hca(a->host)), <, before + ROOM);
 }

@@ -85,7 +85,7 @@ static void sweep(struct tb *tb, struct tb_end *a, struct tb_end *b, const struc
 			uint64_t took_ps = stream(tb, a, b, p, opcode, modified[side],
 						  i * CFG_NS(STEP_NS), &modify_ps);
 
-			expect_true(took_ps <= plain_ps + modify_ps);
+			expect_that(took_ps, <=, plain_ps + modify_ps);
 		}
 	}
 	expect_no_loss(tb, a, b);

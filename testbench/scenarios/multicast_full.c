@@ -58,7 +58,7 @@ SCENARIO(multicast_full, "slow members of a multicast group hold its sender back
 	expect_stat(a, multicast, copies, ROUNDS * MESSAGES * MEMBERS);
 	expect_stat(b, multicast, copies, ROUNDS * MESSAGES * MEMBERS);
 	expect_stat(b, responder, dropped, ROUNDS * MESSAGES * MEMBERS);
-	expect_true(hca_footprint(x) + hca_footprint(y) < before + ROOM);
+	expect_that(hca_footprint(x) + hca_footprint(y), <, before + ROOM);
 	tb_figure(tb, "bytes", (double)(hca_footprint(x) + hca_footprint(y) - before));
 	leave(tb, far);
 	leave(tb, near);

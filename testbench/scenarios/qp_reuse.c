@@ -33,7 +33,7 @@ SCENARIO(qp_reuse, "a destroyed queue pair's packets reach nobody, its successor
 	post_send(a, .wr_id = 3, .len = 64);
 	expect_cqe(a, .wr_id = 3, .status = IBV_WC_RETRY_EXC_ERR);
 	expect_stat(b, responder, packets, 0);
-	expect_true(tb_stat(b, "responder", "dropped") >= 2);
+	expect_that(tb_stat(b, "responder", "dropped"), >=, 2);
 
 	reconnect(0);
 	post_recv(b, .wr_id = 4, .len = 64);

@@ -40,8 +40,8 @@ SCENARIO(qp_states, "each state of a queue pair: what it sends, answers, flushes
 	post_send(b, .result = -EINVAL);
 	post_send(a, .wr_id = 2, .len = 64);
 	pass_time(CFG_MS(3)); /* one timeout and more */
-	expect_true(tb_stat(a, "retry", "ack_timeouts") >= 1);
-	expect_true(tb_stat(b, "responder", "packets") == 0);
+	expect_that(tb_stat(a, "retry", "ack_timeouts"), >=, 1);
+	expect_equal(tb_stat(b, "responder", "packets"), 0);
 
 	phase("ready to receive");
 	must(drv_qp_to_rtr(b->qp[0], &path));

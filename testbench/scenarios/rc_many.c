@@ -24,7 +24,7 @@ SCENARIO(rc_many, "80 busy queue pairs on caches of 16 contexts", .qps = PAIRS, 
 		expect_data(b, .len = LEN, .src = LEN * pair, .dst = LEN * (PAIRS - 1 - pair));
 		expect_data(b, .len = LEN, .src = LEN * pair, .dst = LEN * (2 * PAIRS - 1 - pair));
 	}
-	expect_true(tb_stat(a, "context_cache", "misses") > PAIRS);
+	expect_that(tb_stat(a, "context_cache", "misses"), >, PAIRS);
 	expect_stat(a, retry, retransmitted, 0);
 	expect_stat(b, retry, retransmitted, 0);
 }

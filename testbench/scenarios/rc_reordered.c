@@ -12,7 +12,7 @@ SCENARIO(rc_reordered,
 	rdma_write(a, .wr_id = 1, .len = 16384);
 	expect_cqe(a, .wr_id = 1);
 	expect_data(b, .len = 16384);
-	expect_true(tb_stat(b, "link_port", "rx_dropped") == 1);
+	expect_equal(tb_stat(b, "link_port", "rx_dropped"), 1);
 
 	reorder_next(a_to_b, RC_WRITE_FIRST);
 	rdma_write(a, .wr_id = 2, .len = 16384, .src = 7, .dst = 16384);
@@ -25,6 +25,6 @@ SCENARIO(rc_reordered,
 	expect_cqe(a, .wr_id = 3);
 	expect_data(b, .len = 16384, .src = 9, .dst = 32768);
 	pass_time(CFG_US(200));
-	expect_true(tb_stat(a, "retry", "retransmitted") >= 2);
-	expect_true(tb_stat(b, "responder", "duplicates") >= 1);
+	expect_that(tb_stat(a, "retry", "retransmitted"), >=, 2);
+	expect_that(tb_stat(b, "responder", "duplicates"), >=, 1);
 }

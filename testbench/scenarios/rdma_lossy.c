@@ -99,9 +99,10 @@ SCENARIO(rdma_lossy, "connections over a cable that loses, repeats and delays ma
 	struct process *s, *c;
 
 	start_cm();
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && still_right(); i++) {
+	for_each_row(i, rules) {
 		struct fault_rule rule = rules[i];
 
+		name_row("%s", rules[i].name);
 		rule.match = FAULT_MATCH_QPN;
 		rule.qpn = QPN_GSI;
 		expect_true(fault_plan_add(&tb_machine(tb)->plan, &rule) >= 0);

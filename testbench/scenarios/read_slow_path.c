@@ -45,7 +45,7 @@ SCENARIO(read_slow_path, "READ responses over slow paths hold up no other queue 
 	pass_time(CFG_US(40));
 	beside = tiny_read_takes(tb, a, 2);
 	/* two packets of the slow path may be in front of its response at the port */
-	expect_true(beside < first + CFG_US(2));
+	expect_that(beside, <, first + CFG_US(2));
 	for (unsigned i = 0; i < PAIRS; i++)
 		expect_wc(a, .wr_id = 10);
 	expect_data(a, .len = LONG);

@@ -44,7 +44,7 @@ SCENARIO(req_bad_answers, "answers that fit no request: bad response, nothing wr
 	const struct answer late_last = {BTH_RC_READ_RESP_LAST, MTU / 2 + 4};
 
 	move_qp(b->qp[0], IBV_QPS_RESET);
-	for (unsigned i = 0; i < sizeof(to_read) / sizeof(to_read[0]); i++) {
+	for_each_row(i, to_read) {
 		rdma_read(a, .wr_id = 1, .len = 2 * MTU + MTU / 2);
 		rdma_write(a, .wr_id = 2, .len = 8);
 		pass_time(CFG_US(10));

@@ -65,7 +65,7 @@ SCENARIO(req_completion, "a request completes when its last packet is acknowledg
 	uint32_t psn = 0xfffffe;
 
 	move_qp(b->qp[0], IBV_QPS_RESET);
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]) && still_right(); i++)
+	for_each_row(i, rows)
 		two(tb, a, &psn, rows[i].wr, rows[i].op);
 	expect_data(a, .len = 64);
 	expect_word(a, WORD, 0);

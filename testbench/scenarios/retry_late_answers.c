@@ -27,8 +27,8 @@ SCENARIO(retry_late_answers, "answers that come after going back: one try, and n
 	rdma_write(a, .wr_id = 2, .len = PACKETS * MTU);
 	expect_cqe(a, .wr_id = 2);
 	expect_stat(a, retry, ack_timeouts, 1);
-	expect_true(tb_stat(a, "retry", "retransmitted") > 1 + 1);
-	expect_true(tb_stat(a, "retry", "retransmitted") < 1 + PACKETS);
+	expect_that(tb_stat(a, "retry", "retransmitted"), >, 1 + 1);
+	expect_that(tb_stat(a, "retry", "retransmitted"), <, 1 + PACKETS);
 	rdma_write(a, .wr_id = 3, .len = 3 * MTU, .dst = PACKETS * MTU);
 	expect_cqe(a, .wr_id = 3);
 	expect_data(b, .len = PACKETS * MTU);

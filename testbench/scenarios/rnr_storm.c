@@ -35,7 +35,7 @@ SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of eac
 	expect_stat(b, responder, rnr_naks, 1);
 	expect_stat(b, responder, naks, 0);
 	expect_stat(a, retry, rnr_waits, 1);
-	expect_true(tb_stat(a, "retry", "retransmitted") <= SENDS);
+	expect_that(tb_stat(a, "retry", "retransmitted"), <=, SENDS);
 	destroy_qp(y);
 	destroy_qp(x);
 	destroy_srq(srq);

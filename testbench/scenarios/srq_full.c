@@ -17,7 +17,7 @@ SCENARIO(srq_full, "an SRQ filled to the brim: the next receive is refused")
 	if (!still_right())
 		return;
 	must(drv_srq_query(srq, &max_wr, &limit));
-	expect_true(max_wr >= WANTED);
+	expect_that(max_wr, >=, WANTED);
 	for (unsigned round = 0; round < ROUNDS && still_right(); round++) {
 		recv_srq(b, srq, .wr_id = round * 1000, .len = LEN, .repeat = max_wr);
 		recv_srq(b, srq, .wr_id = 1, .len = LEN, .result = -ENOMEM);

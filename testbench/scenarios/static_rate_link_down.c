@@ -33,7 +33,7 @@ SCENARIO(static_rate_link_down, "the cable is pulled, a queue pair goes, while p
 	phase("pulled");
 	expect_event(a, IBV_EVENT_PORT_ERR);
 	expect_event(b, IBV_EVENT_PORT_ERR);
-	expect_true(tb_stat(a, "port1", "xmit_discards") > 0);
+	expect_that(tb_stat(a, "port1", "xmit_discards"), >, 0);
 	pass_time(CFG_MS(2));
 	ignore_events(a);
 	ignore_events(b);
