@@ -187,6 +187,7 @@ one "tool.behaviours" grep -Eq $'^DUP-1\trc_lost_ack\tpass$' <("$hcasim" list --
 one "tool.list" grep -q '^rc_send  ' <("$hcasim" list)
 one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
 one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)
+one "tool.extremes" testbench/extremes.sh --sample "$scratch/extremes"
 one "tool.help" grep -q 'hcasim run' <("$hcasim" --help)
 one "tool.dump" grep -Eq 'qpc 0x[0-9a-f]+: .*state' <("$hcasim" dump rc_send --at 2011170us)
 

@@ -187,12 +187,13 @@
 	P(link, gap, SIZE, 72, 0, 4096, \
 	  "idle bytes from one packet to the next", \
 	  "fitted: QDR and FDR stay 62 to 83 bytes a packet under the wire's rate, points B03, B04, B15, M06, M13; the cause is not published") \
-	P(link, delay, TIME, CFG_NS(10), 0, CFG_MS(100), \
-	  "cable, one way", "derived: two metres at 5 ns a metre") \
+	P(link, delay, TIME, CFG_NS(10), 0, CFG_MS(1), \
+	  "cable, one way; at most 200 km, beyond it a subnet manager gives up", \
+	  "derived: two metres at 5 ns a metre") \
 	P(link, mtu, POW2, 4096, 256, 4096, \
 	  "largest payload a port can carry", "documented: ConnectX-3") \
-	P(link, training_time, TIME, CFG_US(100), 0, CFG_S(10), \
-	  "both ends enabled until LinkUp", \
+	P(link, training_time, TIME, CFG_US(100), 0, CFG_MS(500), \
+	  "both ends enabled until LinkUp; the subnet manager waits a second for it", \
 	  "assumption: short bring-up; cables take 10 ms and more") \
 	P(link, rx_buffer, SIZE, CFG_KIB(64), CFG_KIB(8), CFG_MIB(1), \
 	  "receive buffer of one VL, announced as credits", \
@@ -263,8 +264,8 @@
 	P(interrupt, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "EQE written until its MSI-X message leaves", \
 	  "assumption: six cycles of a 250 MHz pipeline") \
-	P(interrupt, moderation, TIMEOUT, 0, 0, CFG_MS(100), \
-	  "least time between two messages of a vector", "assumption: off") \
+	P(interrupt, moderation, TIMEOUT, 0, 0, CFG_MS(1), \
+	  "least time between two messages of a vector; a MAD is answered within 10 ms", "assumption: off") \
 	P(pcie, speed, PCIE, 8000, 2500, 16000, \
 	  "transfer rate of a lane", "documented: ConnectX-3 is PCIe 3.0") \
 	P(pcie, lanes, COUNT2, 8, 1, 16, \
@@ -298,9 +299,9 @@
 	P(pcie, credit_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
 	  "TLP of the host at the device until its credits leave again", \
 	  "assumption: as long as the device's side of the link") \
-	P(pcie, device_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
+	P(pcie, device_latency, TIME, CFG_NS(50), 0, CFG_US(10), \
 	  "device's side of the PCIe link, each way", "assumption: PHY and link layer") \
-	P(fw, clock, FREQ, CFG_MHZ(250), CFG_MHZ(1), CFG_MHZ(4000), \
+	P(fw, clock, FREQ, CFG_MHZ(250), CFG_MHZ(10), CFG_MHZ(4000), \
 	  "clock of the embedded processor", "assumption: not published") \
 	P(fw, cycles_per_instruction, COUNT, 1, 1, 64, \
 	  "cycles of one instruction", "assumption: single issue, in order") \
@@ -320,7 +321,7 @@
 
 /* A host. */
 #define HOST_PARAMS(P) \
-	P(host, memory, SIZE, CFG_GIB(8), CFG_MIB(16), CFG_GIB(1024), \
+	P(host, memory, SIZE, CFG_GIB(8), CFG_MIB(64), CFG_GIB(1024), \
 	  "physical memory; only touched pages take room", \
 	  "derived: the ICM tables of the Linux mlx4 profile, and data") \
 	P(host, poll_interval, TIMEOUT, CFG_NS(20), 1, CFG_MS(1), \
@@ -335,12 +336,12 @@
 	P(host, wake_latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
 	  "device's write in memory until a polling CPU can see it", \
 	  "assumption: one coherence miss") \
-	P(host, interrupt_latency, TIME, CFG_NS(1500), 0, CFG_MS(10), \
+	P(host, interrupt_latency, TIME, CFG_NS(1500), 0, CFG_MS(1), \
 	  "MSI-X message in the host until its handler's first instruction", \
 	  "assumption: an idle server CPU that does not sleep") \
-	P(host, schedule_latency, TIME, CFG_NS(2000), 0, CFG_MS(10), \
+	P(host, schedule_latency, TIME, CFG_NS(2000), 0, CFG_MS(1), \
 	  "thread woken until it runs", "assumption: a context switch on an idle CPU") \
-	P(host, mmio_write, TIME, CFG_NS(10), 0, CFG_MS(1), \
+	P(host, mmio_write, TIME, CFG_NS(10), 0, CFG_US(100), \
 	  "the CPU is held by a register write", \
 	  "assumption: posted, the store buffer takes it") \
 	P(host, wc_write, TIME, CFG_NS(30), 0, CFG_MS(1), \
@@ -362,16 +363,16 @@
 	P(pcie, nonposted_headers, COUNT, 36, 0, 127, \
 	  "non-posted header credits the root complex gives the device; 0: no limit", \
 	  "documented: the same table; reads have no data, so its data credits do not matter") \
-	P(pcie, credit_latency, TIME, CFG_NS(20), 0, CFG_MS(1), \
+	P(pcie, credit_latency, TIME, CFG_NS(20), 0, CFG_US(10), \
 	  "TLP at the root complex until its credits leave again", \
 	  "assumption: credits cover the round trip; a host where they do not takes less than the wire brings") \
-	P(pcie, latency, TIME, CFG_NS(100), 0, CFG_MS(1), \
+	P(pcie, latency, TIME, CFG_NS(100), 0, CFG_US(10), \
 	  "root complex's side of the PCIe link, each way", \
 	  "assumption: PHY, link layer and I/O fabric") \
 	P(pcie, read_latency, TIME, CFG_NS(300), 0, CFG_MS(1), \
 	  "DMA read at the root complex until its data is there", \
 	  "derived: 560 ns for 64 bytes on PCIe 3.0 x8, less both sides of the link") \
-	P(pcie, write_latency, TIME, CFG_NS(150), 0, CFG_MS(1), \
+	P(pcie, write_latency, TIME, CFG_NS(150), 0, CFG_US(100), \
 	  "DMA write at the root complex until memory has it", "assumption: half a read")
 
 /* The simulation. */
