@@ -195,17 +195,25 @@ static int lingering_socket(int *peer)
  * a while longer. */
 static void act_linger(void)
 {
-	int fds[12], peers[12];
+	int fds[12], peers[12], ready[2];
+	char byte;
 
 	for (unsigned i = 0; i < 12; i++)
 		fds[i] = lingering_socket(&peers[i]);
+	if (pipe(ready))
+		_exit(1);
 	if (!fork()) {
 		for (unsigned i = 0; i < 12; i++)
 			close(fds[i]);
 		close(guest.fd);
+		close(ready[0]);
+		close(ready[1]);
 		sleep(LINGER_S);
 		_exit(0);
 	}
+	/* it has closed them, while this process has them still: it does not linger either */
+	close(ready[1]);
+	(void)!read(ready[0], &byte, 1);
 	for (unsigned i = 0; i < 12; i++)
 		guest_send(&guest, (unsigned)(1 + below(15)), GUEST_NO_REPLY, fds, sizeof(fds),
 			   fds + i % 10, (unsigned)(1 + below(3)));

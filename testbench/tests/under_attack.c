@@ -4,7 +4,8 @@
  * act after act, in whole rounds; the other reads a register and has work done by its queue pair, one after the
  * other without a pause, and the longest of each is told. Fails when the good guest is served wrong
  * or not at all, when serve ends, complains of the good guest, takes too much memory, or does not
- * end by SIGTERM; and when a stop is longer than STOP_MS of the environment.
+ * end by SIGTERM; and when a stop is longer than STOP_MS of the environment. VERBOSE=1 tells each act
+ * and each stop of more than 20 ms, with what the machine has to do with it.
  */
 #define _GNU_SOURCE
 #include "host_driver/mlx4/connect.h"
@@ -29,12 +30,16 @@ enum {
 	END_S = 20,
 	RESIDENT_MAX_MIB = 1024,
 	FIRST_S = 10,
+	LONG_NS = 20000000,
+	LOOK = 64, /* accesses */
 };
 
 static const uint64_t ns_per_s = 1000000000, stuck_ps = UINT64_C(10000000000000);
 static char folder[] = "/tmp/under_attack_XXXXXX";
 static char sockets[2][PATH], said[PATH];
 static pid_t server, attacker;
+static bool verbose;
+static uint64_t began_ns;
 
 static _Noreturn void fail(const char *why)
 {
@@ -135,9 +140,10 @@ static void act_once(enum hostile_act act, uint64_t seed)
 	if (!pid)
 		hostile_do(sockets[0], act, seed);
 	waitpid(pid, &status, 0);
-	if (getenv("VERBOSE"))
-		printf("%s: %.3f s, status %x\n", hostile_name(act),
-		       (double)(guest_wall_ns() - start) / 1e9, (unsigned)status);
+	if (verbose)
+		printf("%.1f s: %s for %.3f s, status %x\n", (double)(start - began_ns) / 1e9,
+		       hostile_name(act), (double)(guest_wall_ns() - start) / 1e9,
+		       (unsigned)status);
 	fflush(stdout);
 	if (WIFEXITED(status) && WEXITSTATUS(status)) {
 		fprintf(stderr, "under_attack: %s: the device is not to be had any more\n",
@@ -168,6 +174,36 @@ struct longest {
 	uint64_t ns, count;
 };
 
+/* Time that a process was ready and had no processor: proc(5), schedstat. */
+static uint64_t waited_ns(const char *pid)
+{
+	unsigned long long ran, waited = 0;
+	char path[PATH];
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%s/schedstat", pid);
+	in = fopen(path, "r");
+	if (in && fscanf(in, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	if (in)
+		fclose(in);
+	return waited;
+}
+
+/* Of the good guest and of serve, since it was last looked at. */
+static uint64_t machine_ns(void)
+{
+	static uint64_t before;
+	char pid[16];
+	uint64_t now, since;
+
+	snprintf(pid, sizeof(pid), "%d", (int)server);
+	now = waited_ns("self") + waited_ns(pid);
+	since = now - before;
+	before = now;
+	return since;
+}
+
 struct good {
 	struct guest guest;
 	struct drv_device *dev;
@@ -185,8 +221,12 @@ static void note(struct longest *l, uint64_t start)
 	l->count++;
 	if (ns > l->ns)
 		l->ns = ns;
-	if (ns > 20000000 && getenv("VERBOSE"))
-		printf("%s took %.1f ms\n", l->what, (double)ns / 1e6);
+	if (ns > LONG_NS && verbose)
+		printf("%.1f s: %s took %.1f ms, the machine had no processor for %.1f ms lately\n",
+		       (double)(start - began_ns) / 1e9, l->what, (double)ns / 1e6,
+		       (double)machine_ns() / 1e6);
+	else if (verbose && l->count % LOOK == 0)
+		machine_ns();
 }
 
 static void good_start(struct good *g)
@@ -275,6 +315,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "under_attack HCASIM SECONDS [SEED]\n");
 		return 2;
 	}
+	verbose = getenv("VERBOSE");
+	began_ns = guest_wall_ns();
+	setlinebuf(stdout);
 	serve_start(argv[1]);
 	good_start(&g);
 	fflush(stdout);
