@@ -50,7 +50,7 @@
 
 /* Changes with the contents of this file; a scenario that was compiled against another one is
  * refused. */
-enum { SCENARIO_INTERFACE = 1 };
+enum { SCENARIO_INTERFACE = 2 };
 
 enum { TB_QPS_MAX = 1024, TB_ENDS = 2 };
 
