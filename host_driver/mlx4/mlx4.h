@@ -142,7 +142,8 @@ int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **xrcd);
 int drv_xrcd_free(struct drv_xrcd *xrcd);
 
 /* `addr` is the platform's user memory (or pages), any alignment; it is mapped for the device until
- * deregistration. The virtual address of the region is `addr`. */
+ * deregistration. The virtual address of the region is `addr`. With IBV_ACCESS_HUGETLB the device
+ * has pages of 2 MiB where the virtual and the bus address have the same offset in one. */
 int drv_mr_reg(struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr);
 /* As above with another virtual address of the first byte; it must have the same offset in its
  * page. */

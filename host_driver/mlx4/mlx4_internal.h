@@ -18,6 +18,7 @@
 
 enum drv_sizes {
 	DRV_LOG_PAGE = 12,
+	DRV_LOG_HUGE_PAGE = 21,
 	DRV_CHUNK_BYTES = 256 * 1024, /* of ICM, mapped and unmapped at once */
 	DRV_CHUNK_PAGES = DRV_CHUNK_BYTES / PLATFORM_PAGE_SIZE,
 	DRV_LOG_RD_PER_QP = 4,
@@ -134,9 +135,9 @@ struct drv_mtt {
 
 int drv_mtt_alloc(struct drv_device *dev, unsigned pages, struct drv_mtt *mtt);
 void drv_mtt_free(struct drv_device *dev, struct drv_mtt *mtt);
-/* Entries [index, index + n) with consecutive pages from `bus`. */
+/* Entries [index, index + n) with consecutive pages of 2^log_page bytes from `bus`. */
 void drv_mtt_write(struct drv_device *dev, const struct drv_mtt *mtt, unsigned index, unsigned n,
-		   uint64_t bus);
+		   uint64_t bus, unsigned log_page);
 uint64_t drv_mtt_addr(const struct drv_mtt *mtt);
 
 /* --- buffers of queues: single pages, not in one piece --- */
@@ -273,6 +274,7 @@ struct drv_mr {
 	struct drv_pd *pd;
 	struct drv_list link;
 	uint32_t index, key;
+	unsigned log_page;
 	struct drv_mtt mtt;
 	uint64_t mapped_bus, mapped_len; /* 0: nothing mapped */
 	uint8_t *page_list;              /* fast region: its pages, layout mtt_entry */

@@ -68,7 +68,7 @@ static void mpt_region(const struct drv_mr *mr, unsigned access, struct mpt_entr
 	mpt_entry_set_pd(mpt, mr->pd->pdn);
 	mpt_entry_set_en_inv(mpt, 3);
 	mpt_entry_set_mtt_addr(mpt, drv_mtt_addr(&mr->mtt));
-	mpt_entry_set_log_page_size(mpt, DRV_LOG_PAGE);
+	mpt_entry_set_log_page_size(mpt, mr->log_page);
 }
 
 /* --- protection domains --- */
@@ -159,6 +159,7 @@ static int mr_create(struct drv_pd *pd, struct drv_mr **out)
 	mr->dev = pd->dev;
 	mr->pd = pd;
 	mr->key = drv_mpt_key(mr->index);
+	mr->log_page = DRV_LOG_PAGE;
 	pd->users++;
 	drv_list_add(&mr->dev->mr_list, &mr->link);
 	*out = mr;
@@ -186,20 +187,26 @@ static void mr_free(struct drv_mr *mr)
 	free(mr);
 }
 
+static uint64_t mr_page_offset(const struct drv_mr *mr, uint64_t addr)
+{
+	return addr & ((UINT64_C(1) << mr->log_page) - 1);
+}
+
 /* Maps whole pages around [addr, addr + len); bus address of the first page and their number. */
-static int mr_map(struct drv_mr *mr, void *addr, uint64_t len, uint64_t *first_page,
+static int mr_map(struct drv_mr *mr, void *addr, uint64_t len, uint64_t iova, uint64_t *first_page,
 		  unsigned *pages)
 {
 	struct platform *p = mr->dev->p;
 	const uint64_t bus = p->ops->dma_map(p, addr, len);
-	const uint64_t offset = bus & (PLATFORM_PAGE_SIZE - 1);
 
 	if (!bus)
 		return -EFAULT;
 	mr->mapped_bus = bus;
 	mr->mapped_len = len;
-	*first_page = bus - offset;
-	*pages = (unsigned)((offset + len + PLATFORM_PAGE_SIZE - 1) / PLATFORM_PAGE_SIZE);
+	if (mr_page_offset(mr, bus ^ iova)) /* no huge pages */
+		mr->log_page = DRV_LOG_PAGE;
+	*first_page = bus - mr_page_offset(mr, bus);
+	*pages = (unsigned)(((bus + len - 1) >> mr->log_page) - (bus >> mr->log_page) + 1);
 	return 0;
 }
 
@@ -239,13 +246,15 @@ static int mr_reg(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, un
 	rc = mr_create(pd, &mr);
 	if (rc)
 		return rc;
-	rc = mr_map(mr, addr, len, &first_page, &pages);
+	if (access & IBV_ACCESS_HUGETLB)
+		mr->log_page = DRV_LOG_HUGE_PAGE;
+	rc = mr_map(mr, addr, len, iova, &first_page, &pages);
 	if (rc)
 		goto free_mr;
 	rc = drv_mtt_alloc(mr->dev, pages, &mr->mtt);
 	if (rc)
 		goto free_mr;
-	drv_mtt_write(mr->dev, &mr->mtt, 0, pages, first_page);
+	drv_mtt_write(mr->dev, &mr->mtt, 0, pages, first_page, mr->log_page);
 	rc = mr_to_hw(mr, iova, len, access);
 	if (rc)
 		goto free_mr;
@@ -287,7 +296,7 @@ static int mr_reg_pages(struct drv_pd *pd, const uint64_t *pages, unsigned n, ui
 	if (rc)
 		goto free_mr;
 	for (unsigned i = 0; i < n; i++)
-		drv_mtt_write(mr->dev, &mr->mtt, i, 1, pages[i]);
+		drv_mtt_write(mr->dev, &mr->mtt, i, 1, pages[i], DRV_LOG_PAGE);
 	rc = mr_to_hw(mr, iova, len, access);
 	if (rc)
 		goto free_mr;
@@ -384,7 +393,7 @@ int drv_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len)
 	if (!mr->page_list || !len)
 		return -EINVAL;
 	mr_unmap(mr);
-	rc = mr_map(mr, addr, len, &first_page, &pages);
+	rc = mr_map(mr, addr, len, (uintptr_t)addr, &first_page, &pages);
 	if (rc)
 		return rc;
 	if (pages > mr->max_pages) {

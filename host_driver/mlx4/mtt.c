@@ -40,14 +40,14 @@ void drv_mtt_free(struct drv_device *dev, struct drv_mtt *mtt)
 }
 
 void drv_mtt_write(struct drv_device *dev, const struct drv_mtt *mtt, unsigned index, unsigned n,
-		   uint64_t bus)
+		   uint64_t bus, unsigned log_page)
 {
 	for (unsigned i = 0; i < n; i++) {
 		struct mtt_entry *e =
 			drv_table_find(&dev->tables[DRV_T_MTT], mtt->first + index + i, NULL);
 
 		memset(e, 0, sizeof(*e));
-		mtt_entry_set_addr(e, bus + (uint64_t)i * PLATFORM_PAGE_SIZE);
+		mtt_entry_set_addr(e, bus + ((uint64_t)i << log_page));
 		mtt_entry_set_present(e, 1);
 	}
 	drv_mtt_before_use();
@@ -81,7 +81,7 @@ int drv_buf_alloc(struct drv_device *dev, size_t bytes, struct drv_buf *buf)
 	if (rc)
 		goto free_buf;
 	for (unsigned i = 0; i < n; i++)
-		drv_mtt_write(dev, &buf->mtt, i, 1, buf->bus[i]);
+		drv_mtt_write(dev, &buf->mtt, i, 1, buf->bus[i], DRV_LOG_PAGE);
 	return 0;
 
 free_buf:

@@ -201,8 +201,8 @@ static int params_check(const struct place *at, const struct perf_params *p)
 			     "expected window <= %d, tx_depth <= %d, batch <= %d, "
 			     "outstanding <= 128",
 			     PERF_DEPTH_MAX / 2, PERF_DEPTH_MAX, PERF_BATCH_MAX);
-	if (p->mr_size > UINT64_C(1) << 32 || p->mrs > 1000000 || p->addresses > 1 << 24)
-		return wrong(at, "expected mr_size <= 4 GiB, mrs <= 1000000, addresses <= 2^24");
+	if (p->mr_size > UINT64_C(1) << 32 || p->mrs > 1000000 || p->addresses > 1 << 26)
+		return wrong(at, "expected mr_size <= 4 GiB, mrs <= 1000000, addresses <= 2^26");
 	return 0;
 }
 

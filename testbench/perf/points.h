@@ -34,7 +34,7 @@
 	N(mrs, "regions the target is drawn from")                                                 \
 	N(mr_size, "bytes of a region")                                                            \
 	N(random, "1: random target in the region")                                                \
-	N(addresses, "8-byte words the atomics spread over")                                       \
+	N(addresses, "8-byte words the atomics spread over, in pages of 2 MiB")                                     \
 	N(timeout, "ACK timeout code")                                                             \
 	N(retry_cnt, "retries before the error")                                                   \
 	N(min_rnr_timer, "RNR timer code")

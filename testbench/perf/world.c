@@ -75,7 +75,8 @@ static void targets_make(struct perf_world *world, struct perf_side *side)
 	for (uint64_t i = 0; i < side->target_count; i++) {
 		side->targets[i] = memory + i * stride;
 		perf_must(world,
-			  drv_mr_reg(side->pd, side->targets[i], bytes, ALL_ACCESS,
+			  drv_mr_reg(side->pd, side->targets[i], bytes,
+				     p->addresses ? ALL_ACCESS | IBV_ACCESS_HUGETLB : ALL_ACCESS,
 				     &side->target_mrs[i]),
 			  "drv_mr_reg");
 	}
@@ -279,7 +280,7 @@ static void wr_fill(struct perf_thread *t, const struct perf_request *r, struct 
 		.opcode = opcodes[r->op],
 		.send_flags = r->inlined ? IBV_SEND_INLINE : 0,
 		.sg_list = sge,
-		.num_sge = 1,
+		.num_sge = size ? 1 : 0,
 		.compare_add = 1,
 		.ah = r->ah,
 		.remote_qpn = r->remote_qpn,
