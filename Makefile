@@ -196,6 +196,11 @@ bench: all
 .PHONY: extremes
 extremes: all
 	$(Q)O=$(O) testbench/extremes.sh $(if $(J),-j $(J))
+#: make calibrate-folds each rate as the other points predict it: are the fitted parameters explained?
+.PHONY: calibrate-folds
+calibrate-folds: all
+	$(Q)$(O)/hcasim perf --points testbench/perf/points.csv -o $(O)/folds.csv >/dev/null
+	$(Q)O=$(O) testbench/perf/folds.sh $(O)/folds.csv
 
 .PHONY: calibrate
 calibrate: all

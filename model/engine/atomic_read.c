@@ -3,6 +3,7 @@
 #include "model/engine/atomic_read.h"
 #include "model/engine/responder_internal.h"
 
+#include "model/engine/gather.h"
 #include "model/engine/icm.h"
 #include "model/engine/link_port.h"
 #include "model/engine/static_rate.h"
@@ -251,10 +252,11 @@ static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint
 	qp->receive.reads++;
 	if (!read_job(job)->started)
 		qp->receive.read_messages++;
+	/* the port is slower than the unit that asks: it takes no turn there */
 	if (at > hca_now(qp->hca) && at > job->ready_ps)
 		pcie_read_later(qp->hca, &pkt->dma, at);
 	else
-		pcie_read(qp->hca, &pkt->dma, job->ready_ps);
+		gather_read(qp->hca, &pkt->dma, job->ready_ps);
 }
 
 bool read_job_has_room(const struct qp *qp, struct packet *job)

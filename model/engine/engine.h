@@ -77,6 +77,7 @@ struct hca {
 	struct qp *flushed; /* responder's: QPs in ERR whose receive queue is looked at */
 	struct receive_unit receive;
 	uint64_t atomic_busy_ps;   /* the unit is held until then */
+	uint64_t gather_busy_ps;   /* the same */
 	struct packet *srq_checks; /* srq.c: limits being compared */
 };
 

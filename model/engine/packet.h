@@ -9,6 +9,7 @@
 
 #include "model/engine/event_core.h"
 #include "model/engine/pcie.h"
+#include "model/sim/params.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +76,12 @@ struct packet {
 
 	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
 };
+
+/* How much longer than a small payload one of that length holds the unit that moves it. */
+static inline uint64_t packet_large_ps(const struct hca_params *p, uint32_t payload)
+{
+	return payload > p->packet_small ? p->packet_large_gap : 0;
+}
 
 struct packet_pool *packet_pool_create(struct hca *hca);
 void packet_pool_destroy(struct packet_pool *pool);

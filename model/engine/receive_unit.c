@@ -5,6 +5,16 @@
 #include "model/engine/packet.h"
 #include "model/interface/bth_ops.h"
 
+/* It has data, and a WQE says where this goes. */
+static bool is_scattered(const struct packet *pkt)
+{
+	const uint32_t props = pkt->op->props;
+
+	if (props & BTH_FETCH)
+		return false;
+	return props & BTH_ATOMIC || (props & (BTH_SEND | BTH_READ) && pkt->payload_len);
+}
+
 static uint64_t held_ps(const struct hca_params *p, const struct packet *pkt)
 {
 	const uint32_t props = pkt->op->props;
@@ -12,8 +22,8 @@ static uint64_t held_ps(const struct hca_params *p, const struct packet *pkt)
 
 	if ((props & (BTH_READ | BTH_REQUEST)) == (BTH_READ | BTH_REQUEST))
 		held += p->packet_rx_read_gap;
-	else if (props & (BTH_SEND | BTH_READ | BTH_ATOMIC) && !(props & BTH_FETCH))
-		held += p->packet_rx_scatter_gap;
+	else if (is_scattered(pkt))
+		held += p->packet_rx_scatter_gap + packet_large_ps(p, pkt->payload_len);
 	if (pkt->payload_len > p->packet_chunk)
 		held += (pkt->payload_len - 1) / p->packet_chunk * p->packet_rx_chunk_gap;
 	return held;

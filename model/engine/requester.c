@@ -301,6 +301,7 @@ static enum send_state fetch(struct send_step *s)
 		if (send->rung) /* since that read was issued */
 			return SEND_FETCH;
 		send->started = send->bf_known = false;
+		wqe_fetch_begun(s->qp, send->announced);
 		return SEND_IDLE;
 	}
 	if (err)
@@ -386,6 +387,7 @@ static enum send_state start(struct send_step *s)
 		.flags = (uint8_t)flags,
 	};
 	send->next++;
+	wqe_fetch_begun(s->qp, 1);
 	send->cursor_packet = 0;
 	s->hca->stats.requester_wqes++;
 	HCA_TRACE(s->hca, TP_WQE_SEND, .qpn = s->qp->qpn, .corr = send->cursor, .bytes = s->r.wqe,
@@ -464,8 +466,7 @@ static uint64_t wqe_ps(const struct send_step *s)
 	const struct hca_params *p = s->hca->params;
 	const uint64_t lines = (s->r.len + WQE_CHUNK - 1) / WQE_CHUNK * p->requester_line_gap;
 	const uint64_t work = p->requester_wqe_gap +
-			      (s->send->reliable ? p->requester_reliable_gap : 0) +
-			      (s->by_pointer ? p->requester_gather_gap : 0);
+			      (s->send->reliable ? p->requester_reliable_gap : 0);
 
 	return work > lines ? work : lines;
 }
@@ -549,7 +550,7 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
 
 	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {
 		s.held = in_message(&s);
-		s.fresh = s.probe = s.by_pointer = false;
+		s.fresh = s.probe = false;
 		s.at_ps = at_ps + busy_ps;
 		s.busy_ps = 0;
 		if (!step(&s, s.held ? SEND_RESUME : SEND_BEGIN))

@@ -76,6 +76,7 @@ struct qp_send {
 	uint16_t oldest, next;  /* WQE indices: [oldest, next) are in flight */
 	uint16_t cursor;        /* WQE being sent (behind next while retrying) */
 	uint16_t bf_index;      /* of the BlueFlame write of bf_pending */
+	uint16_t announced;     /* WQEs that came by BlueFlame and are not begun */
 	uint16_t bf_end;        /* bf_known: WQEs before this one are announced, no other */
 	uint16_t ahead_end;     /* behind what the last read ahead found */
 	int8_t wqe_status[3];   /* why a read brought no WQE: ahead_end; any; any */

@@ -47,7 +47,6 @@ struct send_step {
 	struct qpc *qpc; /* valid until something else is asked of the context cache */
 	unsigned service;
 	bool fresh;      /* the WQE is started by this step */
-	bool by_pointer; /* its packet's payload is read from memory */
 	bool probe;      /* a packet beyond the credits: asks for an ACK */
 	bool held; /* qpc and r are at hand: the step before it sent a packet of the same WQE */
 	uint16_t cursor; /* WQE of r */

@@ -1,5 +1,6 @@
 /* One request packet: payload gathered by DMA into its buffer, headers, and the queue of packets on
  * their way out. See requester.h. */
+#include "model/engine/gather.h"
 #include "model/engine/link_port.h"
 #include "model/engine/packet.h"
 #include "model/engine/requester_impl.h"
@@ -356,7 +357,6 @@ static void issue(struct send_step *s, struct packet *pkt, const struct gather *
 	s->latest = g->by_pointer ? pkt : NULL;
 	if (!g->by_pointer)
 		return;
-	s->by_pointer = true;
 	pkt->owner = s->qp;
 	pkt->dma.hca = s->hca;
 	pkt->dma.done = payload_here;
@@ -370,7 +370,7 @@ static void issue(struct send_step *s, struct packet *pkt, const struct gather *
 	pkt->n_frags += g->pieces;
 	s->send->dma_pending++;
 	scheduler_dma(s->hca, 1);
-	pcie_read(s->hca, &pkt->dma, from);
+	gather_read(s->hca, &pkt->dma, from);
 }
 
 int requester_packet_send(struct send_step *s)

@@ -550,7 +550,7 @@ void responder_reset(struct hca *hca)
 	struct packet *pkt;
 
 	receive_unit_reset(hca);
-	hca->atomic_busy_ps = 0;
+	hca->atomic_busy_ps = hca->gather_busy_ps = 0;
 	while ((pkt = hca->srq_checks)) {
 		hca->srq_checks = pkt->next;
 		packet_free(pkt);

@@ -15,9 +15,9 @@ struct ring {
 struct unit {
 	struct event ev;
 	struct scheduler *scheduler;
-	struct qp *qp;	     /* whose burst it is busy with */
-	bool held_back;	     /* waits for a port or for payload reads */
-	bool stalled;	     /* waits for the context of its QP, since */
+	struct qp *qp;  /* whose burst it is busy with */
+	bool held_back; /* waits for a port or for payload reads */
+	bool stalled;   /* waits for the context of its QP, since */
 	uint64_t stalled_ps;
 	uint8_t next_port;
 	unsigned packets; /* of this turn at most */
@@ -194,8 +194,8 @@ static struct qp *pick(struct unit *unit, uint64_t *again_ps)
 			continue;
 		backlog = link_port_backlog_ps(s->hca, p + 1);
 		if (backlog <= window || s->owed[p]) {
-			unit->packets = backlog <= window ? (unsigned)s->hca->params->scheduler_burst
-							  : 1;
+			unit->packets =
+				backlog <= window ? (unsigned)s->hca->params->scheduler_burst : 1;
 			s->owed[p] = false;
 			unit->next_port = (uint8_t)((p + 1) % HCA_MAX_PORTS);
 			return ring_take(&s->rings[p]);
@@ -394,18 +394,19 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 {
 	struct qp *qp = rung_qp(hca, qpn);
 	struct qp_send *send;
-	bool at_rest;
+	bool at_rest, hold;
 
 	if (!qp)
 		return;
 	send = &qp->send;
+	hold = wqe_fetch_announce(qp);
 	at_rest = !send->started && !send->uar_pending;
 	if (at_rest && send->oldest == send->next) {
 		send->bf_pending = true;
 		send->bf_index = index;
 	}
-	if (at_rest ? send->bf_pending || (send->loaded && index == send->next)
-		    : send->bf_known && index == send->bf_end) {
+	if (hold && (at_rest ? send->bf_pending || (send->loaded && index == send->next)
+			     : send->bf_known && index == send->bf_end)) {
 		wqe_fetch_put(qp, index, wqe, len);
 		send->bf_known = true;
 		send->bf_end = (uint16_t)(index + 1);

@@ -163,6 +163,7 @@ static void lines_link(struct wqe_fetch *wf)
 {
 	wf->newest = wf->oldest = NULL;
 	wf->n_wanted = wf->n_wanted_responses = 0;
+	wf->busy_ps = 0;
 	memset(wf->buckets, 0, ((size_t)wf->hash_mask + 1) * sizeof(*wf->buckets));
 	for (unsigned i = 0; i < wf->n_lines; i++) {
 		wf->lines[i].qp = NULL;
@@ -226,6 +227,7 @@ void wqe_fetch_destroy(struct wqe_fetch *wf)
 
 static void qp_forgets(struct qp *qp)
 {
+	wqe_fetch_begun(qp, qp->send.announced);
 	qp->send.wqe_lines = NULL;
 	qp->send.wqe_wants = 0;
 	for (unsigned slot = 0; slot < SLOT_COUNT; slot++) {
@@ -329,6 +331,22 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 	if (!executed && send->end_seen && send->ahead_end == index && !send->rung)
 		return -ENOENT;
 	return wqe_read_start(qp, qpc, index, slot, w);
+}
+
+bool wqe_fetch_announce(struct qp *qp)
+{
+	if (qp->send.announced == UINT16_MAX) /* more than a queue has */
+		return false;
+	qp->send.announced++;
+	return qp->hca->wqe_fetch->n_announced++ < qp->hca->wqe_fetch->n_lines;
+}
+
+void wqe_fetch_begun(struct qp *qp, unsigned n)
+{
+	if (n > qp->send.announced)
+		n = qp->send.announced;
+	qp->send.announced -= (uint16_t)n;
+	qp->hca->wqe_fetch->n_announced -= n;
 }
 
 void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len)

@@ -56,6 +56,10 @@ size_t wqe_fetch_footprint(const struct hca *hca);
  */
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len);
+/* One more WQE has come by BlueFlame: whether it is to be held, or left to be read. */
+bool wqe_fetch_announce(struct qp *qp);
+/* WQEs of the queue have been begun, or never will be. */
+void wqe_fetch_begun(struct qp *qp, unsigned n);
 /* A WQE that came by BlueFlame: held if there is room; it is in memory too. */
 void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len);
 /* The user is done, or waits for something else than memory: what was read for him may go. */

@@ -147,6 +147,7 @@ static void read_begin(struct wqe_read *r)
 
 	wf->active++;
 	wf->active_responses += r->slot == SLOT_RESPONSE;
+	wf->busy_ps = hca_now(hca) + r->count * hca->params->wqe_fetch_gap;
 	r->bytes = r->dma.buf = buffer_take(wf);
 	if (r->slot == SLOT_AHEAD)
 		r->qp->send.rung = false;
@@ -180,7 +181,14 @@ static void reads_start(struct wqe_fetch *wf)
 {
 	struct wqe_read *r;
 
-	while (wf->active < wf->max_reads && (r = read_next(wf))) {
+	while (wf->active < wf->max_reads && wf->reads_first) {
+		if (wf->busy_ps > hca_now(wf->hca)) {
+			event_set(wf->hca->core, &wf->room_event, wf->busy_ps);
+			return;
+		}
+		r = read_next(wf);
+		if (!r)
+			return;
 		if (r->qp) {
 			read_begin(r);
 		} else {

@@ -60,9 +60,11 @@ struct wqe_fetch {
 	/* send */
 	unsigned n_lines;
 	unsigned n_wanted, n_wanted_responses;        /* lines by somebody; of them by responses */
+	unsigned n_announced; /* WQEs that came by BlueFlame and are not begun, held or not */
 	unsigned max_reads, active, active_responses; /* reads under way: at most, now */
 	unsigned n_reads; /* made, with those that wait for one to end */
 	uint32_t read_bytes, hash_mask;
+	uint64_t busy_ps; /* the next read begins not before */
 	struct wqe_line *lines, *newest, *oldest, **buckets;
 	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last; /* that wait */
 	uint8_t *bytes;        /* what lines hold, then buffers of reads */

@@ -72,12 +72,15 @@
 	  "derived: one QP reaches 9.9 M/s from fetched WQEs, a read under way at a time, point M26") \
 	P(wqe_fetch, read_size, SIZE, CFG_KIB(2), 64, CFG_KIB(64), \
 	  "bytes of WQEs a DMA read takes at most", "derived: so many WQEs of a 256-byte stride") \
-	P(wqe_fetch, reads, COUNT, 6, 1, 256, \
+	P(wqe_fetch, gap, TIME, CFG_PS(33500), 0, CFG_MS(1), \
+	  "DMA reads of send WQEs follow each other so long for each WQE", \
+	  "fitted: 27.3 M/s WRITEs whose WQEs are read, point M64; 11.5 M/s READs, which read theirs again, M55") \
+	P(wqe_fetch, reads, COUNT, 16, 1, 256, \
 	  "DMA reads of send WQEs under way, all QPs together", \
-	  "fitted: READs whose WQEs are read again, point M55") \
-	P(wqe_fetch, entries, COUNT, 256, 1, 32768, \
-	  "send WQEs held, all QPs together, least recently used goes first", \
-	  "derived: READs hold at 16 a thread on 8 threads and collapse after, points M53 and M55") \
+	  "assumption: half the tags; gap is the limit") \
+	P(wqe_fetch, entries, COUNT, 80, 1, 32768, \
+	  "send WQEs held, all QPs together, least recently used goes first; with so many to be begun, others that come by BlueFlame are left to be read", \
+	  "fitted: on 8 threads WRITEs hold at 8 a thread and READs at 16, not beyond, points M52 to M64") \
 	P(wqe_fetch, receives, COUNT, 64, 1, 65536, \
 	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
@@ -142,9 +145,6 @@
 	  "derived: 52 M lines a second on two units, points M09 and Q30 by BlueFlame, M22 by DMA reads; M11 follows") \
 	P(requester, reliable_gap, TIME, CFG_NS(8), 0, CFG_MS(1), \
 	  "longer by a WQE of a reliable connection", "derived: 32.5 M/s RC WRITEs, point M62") \
-	P(requester, gather_gap, TIME, CFG_NS(18), 0, CFG_MS(1), \
-	  "longer by payload that is read from memory", \
-	  "assumption: as the receive unit is held by scattering") \
 	P(requester, packet_gap, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "a unit is held by one packet", "assumption: six cycles of a 250 MHz pipeline") \
 	P(requester, inflight, COUNT, 64, 1, 4096, \
@@ -167,7 +167,16 @@
 	  "it is held longer by a READ request", "derived: 25.8 M/s inbound READs, point M04") \
 	P(packet, rx_scatter_gap, TIME, CFG_PS(18200), 0, CFG_MS(1), \
 	  "it is held longer by data whose place a WQE names: SEND, READ response, result of an atomic", \
-	  "derived: 21.4 M/s outbound READs, point M14; 21.8 M/s inbound SENDs, point M20") \
+	  "derived: 21.4 M/s outbound READs, point M14; 21.8 M/s inbound SENDs, point M20; 34 without data, M21") \
+	P(packet, gather_gap, TIME, CFG_PS(37800), 0, CFG_MS(1), \
+	  "the unit that reads payload from memory, of requests and READ responses, is held by a packet", \
+	  "derived: 21.8 M/s outbound WRITEs by pointer, point M12, less large_gap") \
+	P(packet, small, SIZE, 32, 0, 4096, \
+	  "payload up to this takes one step of the units that gather and scatter, more takes two", \
+	  "assumption: the width of the path, point store; M04 and M05, M14 and M15 lie on both sides") \
+	P(packet, large_gap, TIME, CFG_PS(9500), 0, CFG_MS(1), \
+	  "the second step", \
+	  "derived: READs of 64 and of 4 bytes, points M14 and M15; inbound M04 and M05 follow") \
 	P(packet, chunk, POW2, 256, 64, 4096, \
 	  "bytes of payload that move at a time inside the device", \
 	  "derived: READs have a step behind 256 bytes, points Q20 and Q21") \

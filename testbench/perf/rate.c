@@ -9,9 +9,11 @@ enum {
 	THREADS = 8,
 	THREADS_MAX = 256,
 	QPS_A_THREAD = 2,
-	QPS_OF_MANY = 4, /* a thread of the many machines */
-	WINDOW = 16,
-	MANY_BATCH = 16, /* WQEs a doorbell of the many machines */
+	QPS_OF_MANY = 4,            /* a thread of the many machines */
+	WINDOW_ALL = 64,            /* of all threads together: no more than the HCA holds */
+	WINDOW_ALL_UNRELIABLE = 32, /* the same where nothing is waited for but the HCA itself */
+	WINDOW_LISTS = 4,           /* of a queue pair, where a doorbell announces several */
+	MANY_BATCH = 16,            /* WQEs a doorbell of the many machines */
 	RECEIVES = 512,
 	CQ_MODERATION = 100, /* perftest: every so many requests one is signalled */
 	WARM = 8000,
@@ -42,14 +44,6 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 
 /* --- one HCA as requester --- */
 
-static unsigned window_of(const struct perf_world *world)
-{
-	const struct perf_params *p = world->p;
-	unsigned window = p->window ? (unsigned)p->window : WINDOW;
-
-	return window < p->batch ? (unsigned)p->batch : window;
-}
-
 static bool is_inbound(const struct perf_world *world)
 {
 	return !strcmp(world->point->workload_name, "in_rate");
@@ -62,17 +56,35 @@ static unsigned batch_of(const struct perf_world *world)
 	return is_inbound(world) ? MANY_BATCH : 1;
 }
 
+/* Requests of a thread that has so many queue pairs. */
+static unsigned window_of(const struct perf_world *world, unsigned qps)
+{
+	const struct perf_params *p = world->p;
+	const unsigned all = p->transport == IBV_QPT_RC ? WINDOW_ALL : WINDOW_ALL_UNRELIABLE,
+		       threads = p->threads ? (unsigned)p->threads : THREADS;
+	unsigned window = p->window ? (unsigned)p->window : all > threads ? all / threads : 1;
+
+	/* one who is free to do so keeps each queue pair busy while the next list is on its way */
+	if (!p->window && p->batch > 1)
+		window = WINDOW_LISTS * (unsigned)p->batch * (qps ? qps : 1);
+	return window < p->batch ? (unsigned)p->batch : window;
+}
+
 /*
- * Requests go round the thread's queue pairs. Every window-th is signalled; when it has been posted
- * the thread waits for the signalled one before it, so up to two windows are in flight. It frees
- * those before it on its own queue pair only: with each window the round begins `step` further, so
- * that the signalled ones go round too.
+ * Every window-th request is signalled; when it has been posted the thread waits for the signalled
+ * one before it, so up to two windows are in flight. Requests go round the thread's queue pairs: a
+ * given window at a time, as rw-allsig of rdma_bench posts them (its two processes a CPU are two
+ * queue pairs here), else one list at a time. The signalled one frees those before it on its own
+ * queue pair only: in the latter case the round begins `step` further with each window, so that the
+ * signalled ones go round too.
  */
 static void requester_thread(void *arg)
 {
 	struct perf_thread *t = arg;
 	struct perf_world *world = t->world;
-	const unsigned batch = batch_of(world), window = (window_of(world) + batch - 1) / batch;
+	const unsigned batch = batch_of(world),
+		       window = (window_of(world, t->qp_count) + batch - 1) / batch;
+	const bool in_a_row = world->p->window;
 	unsigned step = 0, at = 0;
 
 	while (common_divisor(window + step, t->qp_count) != 1)
@@ -95,7 +107,10 @@ static void requester_thread(void *arg)
 			perf_take(t, t->send_cq, 1);
 			perf_count(world, (uint64_t)window * batch);
 		}
-		at = (at + 1 + (signaled ? step : 0)) % t->qp_count;
+		if (in_a_row)
+			at = (at + signaled) % t->qp_count;
+		else
+			at = (at + 1 + (signaled ? step : 0)) % t->qp_count;
 	}
 }
 
@@ -153,7 +168,7 @@ static struct plan plan_of(const struct perf_world *world)
 		plan.qps = plan.threads * (is_inbound(world) ? QPS_OF_MANY : QPS_A_THREAD);
 	plan.shape = (struct perf_shape){
 		.type = p->transport,
-		.depth = 4 * window_of(world) + 2 * PERF_BATCH_MAX,
+		.depth = 4 * window_of(world, 1) + 2 * PERF_BATCH_MAX,
 		.receives = p->op == PERF_SEND ? RECEIVES : 1,
 		.inline_data = is_inlined(world) ? (unsigned)p->size : 0,
 	};
@@ -206,7 +221,7 @@ static void reader_thread(void *arg)
 {
 	struct perf_thread *t = arg;
 	struct perf_world *world = t->world;
-	unsigned free_slots = window_of(world);
+	unsigned free_slots = window_of(world, t->qp_count);
 
 	for (;;) {
 		unsigned got;

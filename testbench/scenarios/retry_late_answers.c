@@ -23,7 +23,7 @@ SCENARIO(retry_late_answers, "answers that come after going back: one try, and n
 	expect_stat(a, retry, retransmitted, 1);
 
 	phase("the ACK comes in the middle of the repetition");
-	delay_next(b_to_a, RC_ACKNOWLEDGE, .psn = 6 - 2 + PACKETS - 1, .by_ps = CFG_US(1042));
+	delay_next(b_to_a, RC_ACKNOWLEDGE, .psn = 6 - 2 + PACKETS - 1, .by_ps = CFG_US(1041));
 	rdma_write(a, .wr_id = 2, .len = PACKETS * MTU);
 	expect_cqe(a, .wr_id = 2);
 	expect_stat(a, retry, ack_timeouts, 1);

@@ -237,6 +237,11 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	event_set(hca->core, &dma->ev, from + RIG_DMA_PS);
 }
 
+void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
+{
+	pcie_read(hca, dma, at_ps);
+}
+
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
 	uint64_t from = earliest_ps > hca_now(hca) ? earliest_ps : hca_now(hca);

@@ -200,6 +200,11 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	dma_start(dma, earliest_ps, dma_read_job);
 }
 
+void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
+{
+	pcie_read(hca, dma, at_ps);
+}
+
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
 	dma_start(dma, earliest_ps, dma_write_job);

@@ -114,6 +114,11 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	rig_issue(dma, earliest_ps, RIG_READ_PS, rig_read_job);
 }
 
+void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
+{
+	pcie_read(hca, dma, at_ps);
+}
+
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
 	rig_issue(dma, earliest_ps, RIG_WRITE_PS, rig_write_job);

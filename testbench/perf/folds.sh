@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Leave one out: what the model says of each rate and bandwidth when the fitted parameters
+# (fitted.csv) are fitted to all other points. Linear: the slope of log value over log parameter at
+# the present values, one run of all points a parameter; fitted by least squares, each parameter
+# held to its range. O: build folder; the points.csv of a run at present values is $1.
+set -euo pipefail
+here=$(dirname "$0")
+out=${O:-build}/calibrate
+hcasim=${O:-build}/hcasim points=$here/points.csv only='B*,M*,Q*'
+mkdir -p "$out/folds"
+rm -f "$out"/folds/*.csv
+
+# "key present low high changed" a line, in ps, bytes or entries
+awk -F'[][ =,]+' '
+	function plain(text,   n) {
+		n = text + 0
+		return text ~ /ns$/ ? n * 1000 : n
+	}
+	FNR == NR && /^\[/ { section = $2 }
+	FNR == NR && / = / { present[section "." $1] = plain($2) }
+	FNR != NR && /^hca\./ {
+		at = present[$1]
+		if (!at) { print "fitted.csv: no parameter " $1 >"/dev/stderr"; exit 1 }
+		print $1, at, plain($2), plain($3), int(at * 1.06 + 0.5), $2 ~ /ns$/ ? "ps" : $2 ~ /B$/ ? "B" : ""
+	}' "$here/../../configs/default.ini" "$here/fitted.csv" >"$out/folds/parameters"
+
+while read -r key _ _ _ changed unit; do
+	"$hcasim" perf --points "$points" --only "$only" -o "$out/folds/$key.csv" -s "$key=$changed$unit" >/dev/null
+done <"$out/folds/parameters"
+
+awk -v folder="$out/folds" -f "$here/folds.awk" "$out/folds/parameters" "$1"
