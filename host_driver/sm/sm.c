@@ -37,15 +37,15 @@ static void smp_fill(const struct sm_end *end, enum mad_method method, enum smp_
 
 	memset(smp, 0, sizeof(*smp));
 	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(hdr, end->remote ? MAD_CLASS_SUBN_DR : MAD_CLASS_SUBN_LID);
+	mad_hdr_set_mgmt_class(hdr, MAD_CLASS_SUBN_DR);
 	mad_hdr_set_class_version(hdr, 1);
 	mad_hdr_set_method(hdr, method);
 	mad_hdr_set_attr_id(hdr, attr);
 	mad_hdr_set_attr_mod(hdr, mod);
+	smp_set_dr_slid(smp, LID_PERMISSIVE);
+	smp_set_dr_dlid(smp, LID_PERMISSIVE);
 	if (end->remote) {
 		mad_hdr_set_hop_count(hdr, 1);
-		smp_set_dr_slid(smp, LID_PERMISSIVE);
-		smp_set_dr_dlid(smp, LID_PERMISSIVE);
 		smp_initial_path_ptr(smp)[1] = (uint8_t)end->sm->port;
 	}
 	if (data)
@@ -59,8 +59,6 @@ static int smp_exchange(struct sm_end *end, struct smp *smp)
 	struct smp response;
 	int rc = -ETIMEDOUT;
 
-	if (!end->remote)
-		return drv_mad_ifc(sm->dev, sm->port, NULL, smp, smp);
 	for (unsigned i = 0; rc == -ETIMEDOUT && i <= sm->o.smp_retries; i++) {
 		sm->result->smps_sent++;
 		if (i)
