@@ -13,8 +13,8 @@ void gather_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		       at = hca->gather_busy_ps > ready ? hca->gather_busy_ps : ready;
 
 	hca->gather_busy_ps = at + p->packet_gather_gap + packet_large_ps(p, dma->len);
-	if (at > ready)
+	if (at > ready && !pcie_read_queues(hca, at))
 		pcie_read_later(hca, dma, at);
 	else
-		pcie_read(hca, dma, earliest_ps);
+		pcie_read(hca, dma, at);
 }

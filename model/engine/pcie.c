@@ -358,6 +358,14 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	event_lane_set(hca->core, &hca->pcie->reads, &dma->ev, t.sampled_ps);
 }
 
+bool pcie_read_queues(const struct hca *hca, uint64_t at_ps)
+{
+	const struct pcie *pcie = hca->pcie;
+
+	return at_ps + pcie->request_ps + pcie->read_way_ps + pcie->root.latency_ps <=
+	       pcie->down.free_ps;
+}
+
 static void read_begins(struct event *ev)
 {
 	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));

@@ -89,6 +89,9 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
 /* A read that waits until `at_ps` for something else than PCIe: it takes nothing of the link, and no
  * tag, before. */
 void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps);
+/* Whether a read that begins at `at_ps` waits for the data of earlier ones all the same: to ask for
+ * it now takes nothing from anybody, and is one event less. */
+bool pcie_read_queues(const struct hca *hca, uint64_t at_ps);
 /* From done() of a read that succeeded: done() is called once more, at `at_ps`. */
 void pcie_done_later(struct dma *dma, uint64_t at_ps);
 /* Posted write of at most 64 bytes that the pool keeps until it lands: CQE, EQE, context. done may

@@ -237,6 +237,11 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	event_set(hca->core, &dma->ev, from + RIG_DMA_PS);
 }
 
+bool pcie_read_queues(const struct hca *hca, uint64_t at_ps)
+{
+	return false;
+}
+
 void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
 {
 	pcie_read(hca, dma, at_ps);

@@ -114,6 +114,11 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	rig_issue(dma, earliest_ps, RIG_READ_PS, rig_read_job);
 }
 
+bool pcie_read_queues(const struct hca *hca, uint64_t at_ps)
+{
+	return false;
+}
+
 void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
 {
 	pcie_read(hca, dma, at_ps);
