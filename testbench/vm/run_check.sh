@@ -1,6 +1,6 @@
 # The check `run` of make vm-test: what make vm-run and make vm-exec promise whoever writes a script. Sourced by test.sh. One guest, no device, in a
-# folder of its own.
-run_dir_of() { VM_DIR=$VM_DIR/run GUESTS=1 NO_DEVICE=1 MEM=512M PACKAGES= "$@"; }
+# folder of its own. Words and no function: what is run in the background is then the script itself, which gets the signals.
+run_apart=(setpriv --pdeathsig TERM env VM_DIR="$VM_DIR/run" GUESTS=1 NO_DEVICE=1 MEM=512M PACKAGES=)
 
 # run_until SECONDS PATTERN FILE: waits for a line
 run_until()
@@ -11,7 +11,7 @@ run_until()
 # Arguments, environment, output as it comes, a command from outside with its status and its time-out, a complaint of the kernel, the status.
 run_check_status()
 {
-	local out=$VM_DIR/run.out script=$VM_DIR/run.sh pid
+	local out=$VM_DIR/run.out script=$VM_DIR/run.sh
 	cat >"$script" <<-'END'
 		echo "arguments $# <$1> <$2> environment <$A> <$B>"
 		cat < <(echo "descriptors") >/dev/stderr
@@ -23,17 +23,17 @@ run_check_status()
 		kill $!; printf 'no end of line'
 		exit 3
 	END
-	ENV="A=1 B='x  y'" run_dir_of "$vm_src/run.sh" "$script" 'first one' '$2' >"$out" 2>&1 &
-	pid=$!
+	ENV="A=1 B='x  y'" "${run_apart[@]}" "$vm_src/run.sh" "$script" 'first one' '$2' >"$out" 2>&1 &
+	run_pid=$!
 	run_until "$GUEST_WAIT" 'a line of a program' "$out" || return
 	grep -q 'arguments 2 <first one> <$2> environment <1> <x  y>' "$out" && grep -q '^descriptors' "$out" && ! grep '^no ' "$out" ||
 		{ detail='arguments, environment, /dev/fd or mounts'; cat "$out"; return 1; }
-	run_dir_of "$vm_src/exec.sh" a 'echo "in $GUEST"; exit 7' >"$out.exec" 2>&1
+	"${run_apart[@]}" "$vm_src/exec.sh" a 'echo "in $GUEST"; exit 7' >"$out.exec" 2>&1
 	[ $? -eq 7 ] && grep -q 'in a' "$out.exec" || { detail='vm-exec: output or status'; cat "$out.exec"; return 1; }
-	TIMEOUT=1 run_dir_of "$vm_src/exec.sh" a 'python3 -c "print(\"before\"); import time; time.sleep(1000)"' >"$out.exec" 2>&1
+	TIMEOUT=1 "${run_apart[@]}" "$vm_src/exec.sh" a 'python3 -c "print(\"before\"); import time; time.sleep(1000)"' >"$out.exec" 2>&1
 	[ $? -eq 124 ] && grep -q 'before' "$out.exec" || { detail='vm-exec: time-out'; cat "$out.exec"; return 1; }
 	touch "$VM_DIR/run/share/go"
-	wait $pid
+	wait $run_pid
 	set -- $?
 	cat "$out"
 	[ "$1" -eq 3 ] || { detail="status $1, 3 was the script's"; return 1; }
@@ -44,7 +44,7 @@ run_check_status()
 # A task that cannot be interrupted, and a signal from outside: what was written is there, and what the task waits for.
 run_check_signal()
 {
-	local out=$VM_DIR/run.out script=$VM_DIR/run.sh pid
+	local out=$VM_DIR/run.out script=$VM_DIR/run.sh
 	cat >"$script" <<-'END'
 		echo 2 >/proc/sys/kernel/hung_task_timeout_secs
 		dd if=/dev/zero of=/tmp/image bs=1M count=16 status=none; mke2fs -qF /tmp/image; mkdir -p /mnt; mount -o loop /tmp/image /mnt || exit 1
@@ -52,11 +52,11 @@ run_check_signal()
 		echo frozen
 		touch /mnt/for_ever
 	END
-	run_dir_of "$vm_src/run.sh" "$script" >"$out" 2>&1 &
-	pid=$!
-	run_until "$GUEST_WAIT" '^frozen' "$out" && wait_until 60 test -e "$VM_DIR/run/share/kernel/a.1" || { detail="${detail:-no hung task}"; kill $pid; wait $pid; cat "$out"; return 1; }
-	kill -TERM $pid
-	wait $pid
+	"${run_apart[@]}" "$vm_src/run.sh" "$script" >"$out" 2>&1 &
+	run_pid=$!
+	run_until "$GUEST_WAIT" '^frozen' "$out" && wait_until 60 test -e "$VM_DIR/run/share/kernel/a.1" || { detail="${detail:-no hung task}"; cat "$out"; return 1; }
+	kill -TERM $run_pid
+	wait $run_pid
 	set -- $?
 	cat "$out"
 	[ "$1" -eq 143 ] || { detail="status $1 after SIGTERM"; return 1; }
@@ -66,5 +66,12 @@ run_check_signal()
 
 check_run()
 {
-	run_check_status && run_check_signal && detail='arguments, output, status, signals, kernel report'
+	run_pid=
+	if run_check_status && run_check_signal; then
+		detail='arguments, output, status, signals, kernel report'
+		return
+	fi
+	# one that failed goes on with its guest
+	kill "$run_pid" 2>/dev/null && wait "$run_pid"
+	return 1
 }
