@@ -61,9 +61,11 @@ nvme_target_end()
 	cd / && rm "$nvmet/ports/1/subsystems/$nqn" && rmdir "$nvmet/ports/1" "$nvmet/subsystems/$nqn/namespaces/1" "$nvmet/subsystems/$nqn" &&
 		modprobe -r nvmet-rdma
 }
+# Of the two queues' 256 memory regions each is freed by a command of its own, whose end is told by an interrupt. Where those are late this takes longer
+# than 5 s, NVMe's usual time without a sign of life; the target would then end the connection, and the initiator wait for 60 s.
 nvme_connect()
 {
-	modprobe nvme-rdma && echo "transport=rdma,traddr=10.78.0.1,trsvcid=4420,nqn=$nqn" >/dev/nvme-fabrics &&
+	modprobe nvme-rdma && echo "transport=rdma,traddr=10.78.0.1,trsvcid=4420,nqn=$nqn,keep_alive_tmo=60" >/dev/nvme-fabrics &&
 		wait_for 20 ls /dev/nvme0n1 && disk=/dev/nvme0n1
 }
 nvme_disconnect() { echo 1 >/sys/class/nvme/nvme0/delete_controller && [ ! -e /dev/nvme0n1 ]; }
@@ -102,11 +104,12 @@ iser_connect()
 iser_disconnect() { iscsiadm -m node -T $iqn -p 10.78.0.1:3260 -I iser --logout && wait_for 20 no_scsi_disk; }
 
 port_gid() { cat /sys/class/infiniband/mlx4_0/ports/1/gids/0; }
+# A target port that goes by its GUID knows its initiators by theirs, one that goes by its GID by the name that they give themselves.
 srp_target()
 {
-	local gid t
-	gid=0x$(port_gid | tr -d :)
-	tcm_disk 2 && modprobe ib_srpt && mkdir -p "$tcm/srpt/$gid/$gid" && t=$tcm/srpt/$gid/$gid || return
+	local guid t
+	guid=$(port_gid | cut -d : -f 5-)
+	tcm_disk 2 && modprobe ib_srpt && mkdir -p "$tcm/srpt/$guid/$guid" && t=$tcm/srpt/$guid/$guid || return
 	mkdir "$t/lun/lun_0" && ln -s "$tcm_at" "$t/lun/lun_0/ram" || return
 	# the initiator's port by its GUID: without its name a target lets it read only
 	mkdir -p "$t/acls/$1/lun_0" && ln -s "$t/lun/lun_0" "$t/acls/$1/lun_0/lun" && echo 1 >"$t/enable" &&
@@ -116,7 +119,7 @@ srpt_guid() { cat /sys/module/ib_srpt/parameters/srpt_service_guid | sed 's/^0x/
 srp_target_end()
 {
 	local t
-	t=$(echo "$tcm"/srpt/0x*/0x*)
+	t=$(echo "$tcm"/srpt/*:*/*:*)
 	echo 0 >"$t/enable"; cd / && rm "$t"/acls/*/lun_0/lun && rmdir "$t"/acls/*/lun_0 "$t"/acls/* && rm "$t/lun/lun_0/ram" && rmdir "$t/lun/lun_0" "$t" "${t%/*}" "$tcm/srpt" &&
 		tcm_disk_end 2 && modprobe -r ib_srpt
 }
