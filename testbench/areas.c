@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 8, LANDING_US = 20 };
+enum { WORD = 8, LANDING_US = 10000 };
 
 /* A byte of an end's src area: differs between ends, and from its neighbours and those a page or a
  * packet away. */
