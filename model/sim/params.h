@@ -21,7 +21,7 @@
 #define HCA_PARAMS(P) \
 	P(hca, ports, COUNT, 1, 1, 2, \
 	  "ports of the device", "documented: ConnectX-3 comes with one or two") \
-	P(hca, node_guid, HEX, 0, 0, UINT64_MAX, \
+	P(hca, node_guid, HEX, 0, 0, UINT64_MAX - 2, \
 	  "node GUID; port n has this + n; 0: 0x0002c90300a00000 + 16 * number of the device", \
 	  "assumption: an OUI of the vendor") \
 	P(hca, log_max_qp, COUNT, 18, 10, 24, \
@@ -34,7 +34,7 @@
 	  "log2 of the EQs announced", "documented: Linux mlx4 uses at most 128") \
 	P(hca, log_max_mpt, COUNT, 19, 10, 28, \
 	  "log2 of the MPTs announced", "documented: the Linux mlx4 profile needs 19") \
-	P(hca, log_max_msg, COUNT, 30, 12, 31, \
+	P(hca, log_max_msg, COUNT, 30, 24, 31, \
 	  "log2 of the longest message in bytes", "documented: ConnectX-3 max_msg_sz") \
 	P(hca, local_ack_delay, COUNT, 15, 0, 31, \
 	  "local CA ack delay announced, 4.096 us * 2^n", "documented: ConnectX-3") \
@@ -72,7 +72,7 @@
 	  "derived: one QP reaches 9.9 M/s from fetched WQEs, a read under way at a time, point M26") \
 	P(wqe_fetch, read_size, SIZE, CFG_KIB(2), 64, CFG_KIB(64), \
 	  "bytes of WQEs a DMA read takes at most", "derived: so many WQEs of a 256-byte stride") \
-	P(wqe_fetch, gap, TIME, CFG_PS(33500), 0, CFG_MS(1), \
+	P(wqe_fetch, gap, TIME, CFG_PS(33500), 0, CFG_US(10), \
 	  "DMA reads of send WQEs follow each other so long for each WQE", \
 	  "fitted: 27.3 M/s WRITEs whose WQEs are read, point M64; 11.5 M/s READs, which read theirs again, M55") \
 	P(wqe_fetch, reads, COUNT, 16, 1, 256, \
@@ -138,14 +138,14 @@
 	P(requester, latency, TIME, CFG_NS(40), 0, CFG_MS(1), \
 	  "decoded WQE until its first packet is ready to fill", \
 	  "assumption: ten cycles of a 250 MHz pipeline") \
-	P(requester, wqe_gap, TIME, CFG_PS(52600), 0, CFG_MS(1), \
+	P(requester, wqe_gap, TIME, CFG_PS(52600), 0, CFG_US(10), \
 	  "a unit is held by one WQE", "derived: 38.0 M/s inlined WRITEs on two units, point M07") \
-	P(requester, line_gap, TIME, CFG_PS(38400), 0, CFG_MS(1), \
+	P(requester, line_gap, TIME, CFG_PS(38400), 0, CFG_US(10), \
 	  "by one WQE, but at least so long by each 64 bytes of it, from BlueFlame or memory", \
 	  "derived: 52 M lines a second on two units, points M09 and Q30 by BlueFlame, M22 by DMA reads; M11 follows") \
-	P(requester, reliable_gap, TIME, CFG_NS(8), 0, CFG_MS(1), \
+	P(requester, reliable_gap, TIME, CFG_NS(8), 0, CFG_US(10), \
 	  "longer by a WQE of a reliable connection", "derived: 32.5 M/s RC WRITEs, point M62") \
-	P(requester, packet_gap, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	P(requester, packet_gap, TIME, CFG_NS(24), 0, CFG_US(10), \
 	  "a unit is held by one packet", "assumption: six cycles of a 250 MHz pipeline") \
 	P(requester, inflight, COUNT, 64, 1, 4096, \
 	  "payload DMA reads of a unit in flight", \
@@ -160,27 +160,27 @@
 	  "headers built and CRCs added", "assumption: eight cycles of a 250 MHz pipeline") \
 	P(packet, rx_latency, TIME, CFG_NS(32), 0, CFG_MS(1), \
 	  "headers parsed and checked", "assumption: eight cycles of a 250 MHz pipeline") \
-	P(packet, rx_gap, TIME, CFG_PS(28200), 0, CFG_MS(1), \
+	P(packet, rx_gap, TIME, CFG_PS(28200), 0, CFG_US(10), \
 	  "the receive unit, which requests and responses share, is held by a packet", \
 	  "derived: 35.4 M/s inbound WRITEs, point M01") \
-	P(packet, rx_read_gap, TIME, CFG_PS(10600), 0, CFG_MS(1), \
+	P(packet, rx_read_gap, TIME, CFG_PS(10600), 0, CFG_US(10), \
 	  "it is held longer by a READ request", "derived: 25.8 M/s inbound READs, point M04") \
-	P(packet, rx_scatter_gap, TIME, CFG_PS(18200), 0, CFG_MS(1), \
+	P(packet, rx_scatter_gap, TIME, CFG_PS(18200), 0, CFG_US(10), \
 	  "it is held longer by data whose place a WQE names: SEND, READ response, result of an atomic", \
 	  "derived: 21.4 M/s outbound READs, point M14; 21.8 M/s inbound SENDs, point M20; 34 without data, M21") \
-	P(packet, gather_gap, TIME, CFG_PS(37800), 0, CFG_MS(1), \
+	P(packet, gather_gap, TIME, CFG_PS(37800), 0, CFG_US(10), \
 	  "the unit that reads payload from memory, of requests and READ responses, is held by a packet", \
 	  "derived: 21.8 M/s outbound WRITEs by pointer, point M12, less large_gap") \
 	P(packet, small, SIZE, 32, 0, 4096, \
 	  "payload up to this takes one step of the units that gather and scatter, more takes two", \
 	  "assumption: the width of the path, point store; M04 and M05, M14 and M15 lie on both sides") \
-	P(packet, large_gap, TIME, CFG_PS(9500), 0, CFG_MS(1), \
+	P(packet, large_gap, TIME, CFG_PS(9500), 0, CFG_US(10), \
 	  "the second step", \
 	  "derived: READs of 64 and of 4 bytes, points M14 and M15; inbound M04 and M05 follow") \
 	P(packet, chunk, POW2, 256, 64, 4096, \
 	  "bytes of payload that move at a time inside the device", \
 	  "derived: READs have a step behind 256 bytes, points Q20 and Q21") \
-	P(packet, rx_chunk_gap, TIME, CFG_NS(38), 0, CFG_MS(1), \
+	P(packet, rx_chunk_gap, TIME, CFG_NS(38), 0, CFG_US(10), \
 	  "the receive unit is held longer by each further chunk of payload", \
 	  "derived: the height of that step, points Q20 and Q21") \
 	P(packet, store, TIME, 125, 0, CFG_NS(10), \
@@ -243,12 +243,12 @@
 	P(responder, flush_poll_max, TIMEOUT, CFG_MS(16), CFG_US(1), CFG_S(10), \
 	  "longest such wait: the record is read at this interval as long as the queue pair is in error", \
 	  "assumption: silicon flushes whatever is posted in error, however late, as Linux's ib_drain_rq needs it") \
-	P(atomic_read, atomic_gap, TIME, CFG_NS(370), 0, CFG_MS(1), \
+	P(atomic_read, atomic_gap, TIME, CFG_NS(370), 0, CFG_US(10), \
 	  "the atomic unit is held by one atomic", "derived: 2.7 M/s whatever the addresses") \
 	P(retry, ack_timeout_multiplier, COUNT, 1, 1, 4, \
 	  "the ACK timer runs 4.096 us * 2^code times this", \
 	  "documented: IBA 9.7.6.1.3, between one and four; mlx4 silicon measured 2") \
-	P(retry, min_code, COUNT, 0, 0, 31, \
+	P(retry, min_code, COUNT, 0, 0, 20, \
 	  "smaller ACK timeout codes count as this one; code 0 stays never", \
 	  "documented: IBA has no minimum; mlx4 silicon measured 16") \
 	P(retry, rnr_power, COUNT, 0, 0, 16, \
@@ -268,9 +268,9 @@
 	P(cqe_write, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "work done until its CQE leaves for memory", \
 	  "assumption: six cycles of a 250 MHz pipeline") \
-	P(event_queue, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	P(event_queue, latency, TIME, CFG_NS(24), 0, CFG_US(100), \
 	  "event until its EQE leaves for memory", "assumption: six cycles of a 250 MHz pipeline") \
-	P(interrupt, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
+	P(interrupt, latency, TIME, CFG_NS(24), 0, CFG_US(100), \
 	  "EQE written until its MSI-X message leaves", \
 	  "assumption: six cycles of a 250 MHz pipeline") \
 	P(interrupt, moderation, TIMEOUT, 0, 0, CFG_MS(1), \
@@ -433,7 +433,7 @@
 	P(soak, deaths, COUNT, 32, 1, 1000000000, \
 	  "moments at which the scenario soak_processes kills", \
 	  "assumption: a few seconds") \
-	P(soak, drop_ppm, COUNT, 10000, 0, 500000, \
+	P(soak, drop_ppm, COUNT, 10000, 0, 100000, \
 	  "packets lost, in a million", \
 	  "assumption: what the protocol must bear") \
 	P(soak, duplicate_ppm, COUNT, 10000, 0, 500000, \
@@ -442,7 +442,7 @@
 	P(soak, reorder_ppm, COUNT, 10000, 0, 500000, \
 	  "packets overtaken by later ones, in a million", \
 	  "assumption: as losses") \
-	P(soak, corrupt_ppm, COUNT, 2000, 0, 500000, \
+	P(soak, corrupt_ppm, COUNT, 2000, 0, 100000, \
 	  "packets with a wrong bit, in a million", \
 	  "assumption: rarer than losses") \
 	P(soak, delay_ppm, COUNT, 10000, 0, 500000, \
