@@ -80,7 +80,7 @@ help:
 #: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
 #: make golden     renew traces/golden/ from this build: look at what git diff says before you commit it
 #: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
-#: make extremes   every parameter at both ends of its range, in five scenarios; takes an hour, goes on where it was; J=N at a time
+#: make extremes   every parameter at both ends of its range, in five scenarios; some ten minutes, goes on where it was; J=N at a time
 #: make calibrate published measurements beside simulated ones, plots, sensitivities; build/calibrate/
 #: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
 #: make attack     serve with a hostile guest for SECONDS=600: the other guest's longest stop, which may not be over 50 ms
