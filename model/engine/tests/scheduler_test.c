@@ -41,6 +41,49 @@ static void blueflame(void **state)
 	assert_int_equal(rig->n_cqes, 2);
 }
 
+static void blueflame_in_a_row(unsigned n)
+{
+	const struct rig_wqe w = {
+		.opcode = WQE_SEND, .sge = {{16, 0, 0, "0123456789abcdef"}}, .n_sge = 1};
+	uint8_t bytes[RIG_STRIDE];
+
+	for (unsigned i = 0; i < n; i++) {
+		const uint16_t index = rig->posted;
+
+		memcpy(bytes, rig_write_wqe(&w), sizeof(bytes));
+		scheduler_blueflame(&rig->hca, RIG_QPN, index, bytes, 64, RIG_UAR);
+	}
+	rig_run_us(20);
+}
+
+/* As many as are held come by BlueFlame alone; those beyond are read. What has been begun leaves
+ * room again. */
+static void blueflame_beyond_what_is_held(void **state)
+{
+	struct qp *qp = qp_make(&rig->hca, RIG_QPN);
+	unsigned reads;
+
+	wqe_fetch_destroy(rig->hca.wqe_fetch);
+	rig->params.wqe_fetch_entries = 3;
+	rig->hca.wqe_fetch = wqe_fetch_create(&rig->hca);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(wqe_fetch_announce(qp));
+	assert_false(wqe_fetch_announce(qp));
+	wqe_fetch_begun(qp, 4);
+	blueflame_in_a_row(3);
+	assert_int_equal(rig->n_sent, 3);
+	assert_int_equal(rig->n_reads, 0);
+	blueflame_in_a_row(4);
+	assert_int_equal(rig->n_sent, 7);
+	assert_true(rig->n_reads > 0);
+	reads = rig->n_reads;
+	rig_ack(psn_add(0xfffffe, 6));
+	blueflame_in_a_row(3);
+	assert_int_equal(rig->n_sent, 10);
+	assert_int_equal(rig->n_reads, reads);
+	assert_int_equal(rig->n_errors, 0);
+}
+
 static void doorbells(void **state)
 {
 	scheduler_doorbell(&rig->hca, RIG_QPN + 1, RIG_UAR);
@@ -151,8 +194,10 @@ int main(void)
 {
 #define RC(test) cmocka_unit_test_setup_teardown(test, rc, end)
 	const struct CMUnitTest tests[] = {
-		RC(blueflame),  RC(doorbells), RC(quiesce),
-		RC(invalidate), RC(many),      RC(one_unit_a_qp),
+		RC(blueflame),     RC(blueflame_beyond_what_is_held),
+		RC(doorbells),     RC(quiesce),
+		RC(invalidate),    RC(many),
+		RC(one_unit_a_qp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
