@@ -56,9 +56,8 @@ struct context_cache *context_cache_create(struct hca *hca)
 		abort();
 	for (unsigned use = 0; use < CONTEXT_USES; use++) {
 		sets_shape(&cache->uses[use], entries[use],
-			   use == CONTEXT_READS       ? p->context_cache_read_ways
-			   : use == CONTEXT_REQUESTER ? p->context_cache_requester_ways
-						      : p->context_cache_ways);
+			   use == CONTEXT_READS ? p->context_cache_read_ways
+						: p->context_cache_ways);
 		cache->n_sets += cache->uses[use].count;
 		total += entries[use];
 	}

@@ -85,9 +85,9 @@
 	  "receive WQEs held, all queues together", "assumption: one for each message being received") \
 	P(wqe_fetch, latency, TIME, CFG_NS(24), 0, CFG_MS(1), \
 	  "WQE in the buffer until it is decoded", "assumption: six cycles of a 250 MHz pipeline") \
-	P(context_cache, requester_entries, COUNT, 608, 1, 1 << 20, \
+	P(context_cache, requester_entries, COUNT, 272, 1, 1 << 20, \
 	  "QP contexts held for sending", \
-	  "fitted: outbound WRITEs over 64 to 256 QPs, points Q32 to Q36, over several hashes") \
+	  "fitted: outbound WRITEs over 256 QPs wait for contexts, those over 144 hardly, points Q34 and Q36") \
 	P(context_cache, responder_entries, COUNT, 2048, 1, 1 << 20, \
 	  "QP contexts held for receiving", \
 	  "derived: inbound WRITEs of 256 QPs lose nothing, point Q37") \
@@ -97,9 +97,6 @@
 	P(context_cache, ways, COUNT, 4, 1, 64, \
 	  "contexts of a set, which a hash of the number names; the least recently used goes", \
 	  "assumption: usual for tables of this size") \
-	P(context_cache, requester_ways, COUNT, 1, 1, 64, \
-	  "the same of those for sending", \
-	  "fitted: the rate of WRITEs falls gently from 64 QPs on, points Q32 to Q36") \
 	P(context_cache, read_ways, COUNT, 8, 1, 64, \
 	  "the same of those for READs and atomics", \
 	  "fitted: 48 QPs lose nothing, 88 a third, points Q01 and Q11") \

@@ -11,7 +11,7 @@ enum {
 	QPS_A_THREAD = 2,
 	QPS_OF_MANY = 4,            /* a thread of the many machines */
 	WINDOW_ALL = 64,            /* of all threads together: no more than the HCA holds */
-	WINDOW_ALL_UNRELIABLE = 32, /* the same where nothing is waited for but the HCA itself */
+	WINDOW_ALL_UNRELIABLE = 32, /* enough where nothing is waited for but the HCA itself */
 	WINDOW_LISTS = 4,           /* of a queue pair, where a doorbell announces several */
 	MANY_BATCH = 16,            /* WQEs a doorbell of the many machines */
 	RECEIVES = 512,
@@ -56,14 +56,28 @@ static unsigned batch_of(const struct perf_world *world)
 	return is_inbound(world) ? MANY_BATCH : 1;
 }
 
+static unsigned at_least(unsigned value, unsigned least)
+{
+	return value > least ? value : least;
+}
+
+static unsigned at_most(unsigned value, unsigned most)
+{
+	return value < most ? value : most;
+}
+
 /* Requests of a thread that has so many queue pairs. */
 static unsigned window_of(const struct perf_world *world, unsigned qps)
 {
 	const struct perf_params *p = world->p;
-	const unsigned all = p->transport == IBV_QPT_RC ? WINDOW_ALL : WINDOW_ALL_UNRELIABLE,
-		       threads = p->threads ? (unsigned)p->threads : THREADS;
-	unsigned window = p->window ? (unsigned)p->window : all > threads ? all / threads : 1;
+	const unsigned threads = p->threads ? (unsigned)p->threads : THREADS,
+		       most = at_least(WINDOW_ALL / threads, 1),
+		       enough = WINDOW_ALL_UNRELIABLE / threads;
+	unsigned window = p->window ? (unsigned)p->window : most;
 
+	/* one on each queue pair, so that one that waits for its context does not stop the others */
+	if (!p->window && p->transport != IBV_QPT_RC)
+		window = at_most(at_least(enough, qps), most);
 	/* one who is free to do so keeps each queue pair busy while the next list is on its way */
 	if (!p->window && p->batch > 1)
 		window = WINDOW_LISTS * (unsigned)p->batch * (qps ? qps : 1);

@@ -8,7 +8,6 @@ static int start(void **state)
 {
 	rig_params();
 	rig.params.context_cache_requester_entries = 2;
-	rig.params.context_cache_requester_ways = 2;
 	rig.params.context_cache_responder_entries = 2;
 	rig.params.context_cache_cq_entries = 1;
 	rig_start();
@@ -234,7 +233,7 @@ static void sets_fill_unevenly(void **state)
 	rig_stop();
 	rig_params();
 	rig.params.context_cache_requester_entries = 64;
-	rig.params.context_cache_requester_ways = 4;
+	rig.params.context_cache_ways = 4;
 	rig_start();
 	for (unsigned n = 0; n < 64; n++) {
 		icm_object_set(hca, FW_TABLE_QPC, n, true);
