@@ -375,10 +375,10 @@
 	P(pcie, latency, TIME, CFG_NS(100), 0, CFG_US(10), \
 	  "root complex's side of the PCIe link, each way", \
 	  "assumption: PHY, link layer and I/O fabric") \
-	P(pcie, read_latency, TIME, CFG_NS(300), 0, CFG_MS(1), \
+	P(pcie, read_latency, TIME, CFG_NS(300), 0, CFG_US(100), \
 	  "DMA read at the root complex until its data is there", \
 	  "derived: 560 ns for 64 bytes on PCIe 3.0 x8, less both sides of the link") \
-	P(pcie, write_latency, TIME, CFG_NS(150), 0, CFG_US(100), \
+	P(pcie, write_latency, TIME, CFG_NS(150), 0, CFG_US(10), \
 	  "DMA write at the root complex until memory has it", "assumption: half a read")
 
 /* The simulation. */
