@@ -13,6 +13,7 @@
 
 enum {
 	BLOCK_EXTENTS = 128,
+	FOUND = 256, /* pages whose extents were looked up lately */
 	NUMBER_BITS = 24, /* of every object number */
 	WORD_BITS = 64,
 };
@@ -36,6 +37,7 @@ struct icm {
 	struct hca *hca;
 	struct block **blocks;
 	uint32_t count, room;
+	struct extent found[FOUND]; /* by page; pages 0: none. A change forgets all */
 	struct valid_set valid[ICM_VALID_SETS];
 };
 
@@ -70,6 +72,7 @@ static void valid_free(struct icm *icm)
 
 static void extents_free(struct icm *icm)
 {
+	memset(icm->found, 0, sizeof(icm->found));
 	for (uint32_t i = 0; i < icm->count; i++)
 		memory_give(icm->hca, icm->blocks[i], sizeof(struct block));
 	memory_give(icm->hca, icm->blocks, icm->room * sizeof(struct block *));
@@ -145,11 +148,18 @@ static struct extent *extent_at(const struct icm *icm, struct place at)
 	return &icm->blocks[at.block]->extent[at.extent];
 }
 
-static const struct extent *extent_of(const struct icm *icm, uint64_t page)
+static const struct extent *extent_of(struct icm *icm, uint64_t page)
 {
-	const struct extent *e = extent_at(icm, place_find(icm, page));
+	struct extent *found = &icm->found[page % FOUND];
+	const struct extent *e;
 
-	return e && e->page <= page ? e : NULL;
+	if (page - found->page < found->pages)
+		return found;
+	e = extent_at(icm, place_find(icm, page));
+	if (!e || e->page > page)
+		return NULL;
+	*found = *e;
+	return found;
 }
 
 static void block_insert(struct icm *icm, uint32_t at)
@@ -225,6 +235,7 @@ static void extents_clear(struct icm *icm, uint64_t page, uint64_t end)
 {
 	struct extent *e;
 
+	memset(icm->found, 0, sizeof(icm->found));
 	for (;;) {
 		struct place at = place_find(icm, page);
 		struct extent behind;
