@@ -28,6 +28,7 @@ static struct hca_params params;
 static struct hca hca;
 static uint64_t latest_ps; /* a packet was handed on, a read began */
 static unsigned later;     /* reads that had to wait */
+static bool queues;        /* a read would wait for the data of earlier ones */
 
 /* --- what stands around the units --- */
 
@@ -43,6 +44,11 @@ void packet_free(struct packet *pkt)
 void pcie_read(struct hca *h, struct dma *dma, uint64_t earliest_ps)
 {
 	latest_ps = earliest_ps > hca_now(h) ? earliest_ps : hca_now(h);
+}
+
+bool pcie_read_queues(const struct hca *h, uint64_t at_ps)
+{
+	return queues;
 }
 
 void pcie_read_later(struct hca *h, struct dma *dma, uint64_t at_ps)
@@ -66,6 +72,7 @@ static int start(void **state)
 	event_core_init(&core);
 	hca = (struct hca){.core = &core, .params = &params};
 	latest_ps = later = 0;
+	queues = false;
 	return 0;
 }
 
@@ -138,6 +145,11 @@ static void gathered(void **state)
 	assert_int_equal(later, 3);
 	gather_read(&hca, &dma, 100 * GATHER);
 	assert_int_equal(latest_ps, 100 * GATHER);
+	assert_int_equal(later, 3);
+	/* in its turn, but asked for at once, where that takes nothing from anybody */
+	queues = true;
+	gather_read(&hca, &dma, 100 * GATHER);
+	assert_int_equal(latest_ps, 101 * GATHER + SECOND_STEP);
 	assert_int_equal(later, 3);
 }
 
