@@ -2,8 +2,9 @@
  * The receive unit: packets that have come in, requests and responses of all ports, go through it
  * one after the other. from: packet_receive(); to: receive_unit_packet() of packet.c. Time:
  * [hca.packet] rx_*. It is held longer by a READ, of which it makes a job, by data whose place a
- * WQE names, which a message without payload does not have, and by each further chunk of payload. While a context is read that a packet needs for
- * receiving, it stands still: what came later waits, in its port's buffer.
+ * WQE names (a message without payload has none), and by each further chunk of payload. While a
+ * context is read that a packet needs for receiving, it stands still: what came later waits, in its
+ * port's buffer.
  */
 #ifndef MODEL_ENGINE_RECEIVE_UNIT_H
 #define MODEL_ENGINE_RECEIVE_UNIT_H
