@@ -314,7 +314,7 @@ void event_set_after_foreign(struct event_core *core, struct event *ev, uint64_t
 		event_set(core, ev, core->now_ps + delay_ps);
 		return;
 	}
-	ev->at_ps = delay_ps;
+	ev->after_ps = delay_ps;
 	ev->slot = EVENT_SLEEPS;
 	ev->behind = core->asleep;
 	core->asleep = ev;
@@ -326,7 +326,7 @@ static void wake_sleepers(struct event_core *core)
 
 	while ((ev = core->asleep)) {
 		asleep_remove(core, ev);
-		event_set(core, ev, core->now_ps + ev->at_ps);
+		event_set(core, ev, core->now_ps + ev->after_ps);
 	}
 }
 

@@ -25,7 +25,10 @@ extern "C" {
  * thread): whoever drives the core lets that process run before the next event.
  */
 struct event {
-	uint64_t at_ps;
+	union {
+		uint64_t at_ps;    /* when it is due */
+		uint64_t after_ps; /* while it sleeps: how long after it is woken it is due */
+	};
 	uint64_t seq;
 	void (*job)(struct event *ev);
 	uint32_t slot; /* place in the heap + 1; or one of those below; 0 when not set */
@@ -58,7 +61,7 @@ struct event_core {
 	 * events. Software of a virtual machine does not. */
 	bool foreign_only;
 	uint64_t foreign_runs; /* foreign events so far */
-	struct event *asleep;  /* event_set_after_foreign(): at_ps is how long after */
+	struct event *asleep;  /* event_set_after_foreign(), by after_ps */
 	uint32_t count;  /* of events, those behind the first of a lane not counted */
 	uint32_t n_near; /* 0 only when the heap is empty too */
 	/* latest first, behind `never`, which stands there always */
