@@ -2,7 +2,7 @@
 /* See counters.h. */
 #include "testbench/counters.h"
 
-#include "model/engine/stats.h"
+#include "model/engine/base/stats.h"
 #include "model/interface/fwregs.h"
 #include "model/sim/near_name.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The counters of a run's devices (model/engine/stats.h and those of the ports), as JSON and as
+ * The counters of a run's devices (model/engine/base/stats.h and those of the ports), as JSON and as
  * text. hcas[n] is called hca<n>.
  */
 #ifndef TESTBENCH_COUNTERS_H

@@ -9,7 +9,7 @@ top = os.getcwd()
 
 # --- lines and branches: a line counts once, in whichever object saw it
 lines, branches = collections.defaultdict(dict), collections.defaultdict(dict)
-objects = sorted(glob.glob(out + '/obj/model/engine/*.gcda'))
+objects = sorted(glob.glob(out + '/obj/model/engine/**/*.gcda', recursive=True))
 for at in range(0, len(objects), 16):
     for o in objects[at:at + 16]:
         done = subprocess.run(['gcov', '--json-format', '--branch-probabilities', '--stdout', o], capture_output=True, cwd=top)

@@ -2,8 +2,8 @@
 /* What can be asked over the control socket: see ctl.h. */
 #include "testbench/ctl.h"
 
-#include "model/engine/engine.h"
-#include "model/engine/link_port.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/link_port.h"
 #include "model/interface/rows.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"

@@ -2,7 +2,7 @@
 /* See ctl_dump.h. */
 #include "testbench/ctl_dump.h"
 
-#include "model/engine/engine.h"
+#include "model/engine/base/engine.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
 #include "model/interface/rows.h"

@@ -3,9 +3,9 @@
 #include "testbench/services.h"
 #include "testbench/tb.h"
 
-#include "model/engine/crc.h"
-#include "model/engine/link_port.h"
-#include "model/engine/packet.h"
+#include "model/engine/wire/crc.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef TESTBENCH_MACHINE_H
 #define TESTBENCH_MACHINE_H
 
-#include "model/engine/event_core.h"
+#include "model/engine/base/event_core.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
 #include "testbench/host.h"

@@ -11,7 +11,7 @@ make_scenario()
 {
 	local file=$scratch/$1.c
 	{
-		printf '#include "model/engine/processor.h"\n#include "testbench/harm.h"\nSCENARIO(%s, "of the tests", %s)\n{\n' "$1" "$2"
+		printf '#include "model/engine/chip/processor.h"\n#include "testbench/harm.h"\nSCENARIO(%s, "of the tests", %s)\n{\n' "$1" "$2"
 		cat
 		printf '}\n'
 	} >"$file"

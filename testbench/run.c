@@ -2,7 +2,7 @@
 /* See run.h. */
 #include "testbench/run.h"
 
-#include "model/engine/processor.h"
+#include "model/engine/chip/processor.h"
 #include "model/sim/file.h"
 #include "testbench/catalog.h"
 #include "testbench/dump.h"

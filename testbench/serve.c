@@ -2,7 +2,7 @@
 /* See serve.h. */
 #include "testbench/serve.h"
 
-#include "model/engine/event_core.h"
+#include "model/engine/base/event_core.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
 #include "model/sim/file.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "traces/decode.h"
 #include "traces/pcapng_format.h"
 

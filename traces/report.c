@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/engine/stats.h"
+#include "model/engine/base/stats.h"
 #include "model/interface/fwregs.h"
 #include "model/sim/cfg.h"
 #include "model/sim/file.h"

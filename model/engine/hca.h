@@ -10,7 +10,7 @@
 #ifndef MODEL_ENGINE_HCA_H
 #define MODEL_ENGINE_HCA_H
 
-#include "model/engine/event_core.h"
+#include "model/engine/base/event_core.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

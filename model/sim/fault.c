@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/wire.h"
 

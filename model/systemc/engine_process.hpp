@@ -7,7 +7,7 @@
 
 #include <systemc>
 
-#include "model/engine/event_core.h"
+#include "model/engine/base/event_core.h"
 
 class engine_process : public sc_core::sc_module
 {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/irqs.h"
 
-#include "model/engine/interrupt.h"
+#include "model/engine/host/interrupt.h"
 #include "model/vfio_user/protocol.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #ifndef MODEL_VFIO_USER_LATE_H
 #define MODEL_VFIO_USER_LATE_H
 
-#include "model/engine/event_core.h"
+#include "model/engine/base/event_core.h"
 #include "model/interface/regs.h"
 
 struct irqs;

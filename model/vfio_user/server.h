@@ -13,7 +13,7 @@
 #ifndef MODEL_VFIO_USER_SERVER_H
 #define MODEL_VFIO_USER_SERVER_H
 
-#include "model/engine/event_core.h"
+#include "model/engine/base/event_core.h"
 #include "model/sim/params.h"
 
 #include <stdbool.h>

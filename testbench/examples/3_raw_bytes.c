@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Raw bytes, field by field from the interface rows, and the time of the answer to the picosecond:
  * the ACK of a one-packet WRITE leaves a fixed time after the request came in, run after run. */
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "testbench/services.h"
 
 enum { PAYLOAD = 8, HEADERS = sizeof(struct lrh) + sizeof(struct bth) + sizeof(struct reth) };

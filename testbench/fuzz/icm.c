@@ -4,8 +4,8 @@
  * contexts, translations, RDMA and multicast entries of objects in use, while requests are under
  * way. Caches are so small that what is written is soon read.
  */
-#include "model/engine/engine.h"
-#include "model/engine/icm.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/memory/icm.h"
 #include "testbench/fuzz/rig.h"
 #include "testbench/host_impl.h"
 

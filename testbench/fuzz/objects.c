@@ -5,7 +5,7 @@
  * free; between commands work is posted, doorbells are rung and packets come in for whatever the
  * contexts say now.
  */
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "model/interface/rows.h"
 #include "testbench/fuzz/rig.h"
 

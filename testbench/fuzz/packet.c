@@ -4,7 +4,7 @@
  * BTH opcode to one of the queue pairs, with its headers) with some bytes changed and its length
  * and CRCs made right. Afterwards a queue pair that nobody spoke of must still answer.
  */
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "testbench/fuzz/rig.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * that sleeps on a completion that never comes, and one that knows nothing of it, end with the
  * host's driver. After a reset all begins anew.
  */
-#include "model/engine/engine.h"
+#include "model/engine/base/engine.h"
 #include "testbench/programs.h"
 
 enum { BYTES = 64, SETTLE_MS = 10, RESET_BIT = 1 };

@@ -6,7 +6,7 @@
  * any more; and everything can be given back. Queues that are full, and a receive that an SRQ had
  * for the queue pair: it is of nobody, and has no completion.
  */
-#include "model/engine/engine.h"
+#include "model/engine/base/engine.h"
 #include "testbench/kernel_verbs.h"
 
 enum { QUEUE = 8, LEN = 4096, RESET_BIT = 1, POLL_MS = 50, LIMIT_S = 25 };

@@ -5,7 +5,7 @@
  * missed: the port still takes management packets afterwards.
  */
 /* behaviours: LINK-1 LINK-3 IBA-7.7-malformed IBA-7.9.4-vl15-buffer */
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "testbench/scenario.h"
 
 enum { SHORT = 7, GARBAGE = 64, MANAGEMENT_VL = 15, MANY = 3000, BYTES = 64, PORT = 1 };

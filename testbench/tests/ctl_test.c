@@ -4,7 +4,7 @@
 #define TEST_FIRMWARE "../../fw/hcasim-fw.elf"
 #include "model/vfio_user/tests/client.h"
 
-#include "model/engine/engine.h"
+#include "model/engine/base/engine.h"
 #include "testbench/ctl.h"
 
 static bool stop;

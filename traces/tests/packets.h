@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "model/interface/rows.h"
 
 struct test_packet {

@@ -6,6 +6,7 @@ waves_check.py RUN_FOLDER ENGINE_FOLDER: the form (IEEE 1364-2005, 18.2), that e
 that moments stand where the log has them, and that busy signals rise and fall where it says.
 """
 import collections
+import glob
 import os
 import re
 import sys
@@ -88,7 +89,7 @@ def main():
     waves, log = Waves(f"{run}/waves.vcd"), log_times(f"{run}/run.log")
     for scope in waves.scopes:
         parts = scope.split(".")
-        if len(parts) > 2 or (len(parts) == 2 and not os.path.exists(f"{engine}/{parts[1]}.c")):
+        if len(parts) > 2 or (len(parts) == 2 and not glob.glob(f"{engine}/**/{parts[1]}.c", recursive=True)):
             wrong(f"{scope} is no stage")
     moments = {
         "doorbell.send": ("doorbell", "send doorbell"),

@@ -8,7 +8,7 @@
 
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/uverbs/lib.h"
-#include "model/engine/icm.h"
+#include "model/engine/memory/icm.h"
 #include "model/interface/fwregs.h"
 #include "testbench/tests/failure.h"
 #include "testbench/tests/machine_rig.h"

@@ -1,10 +1,10 @@
 /* A whole device with all its stages and a small firmware: life, reset, catastrophic errors,
  * counters, contexts as they are now. */
-#include "model/engine/context_cache.h"
-#include "model/engine/icm.h"
-#include "model/engine/processor.h"
-#include "model/engine/tests/rv_asm.h"
-#include "model/engine/engine.h"
+#include "model/engine/memory/context_cache.h"
+#include "model/engine/memory/icm.h"
+#include "model/engine/chip/processor.h"
+#include "model/engine/chip/tests/rv_asm.h"
+#include "model/engine/base/engine.h"
 #include "model/interface/contexts.h"
 #include "model/interface/regs.h"
 

@@ -5,12 +5,12 @@
 #ifndef MODEL_ENGINE_TESTS_RIG_H
 #define MODEL_ENGINE_TESTS_RIG_H
 
-#include "model/engine/context_cache.h"
-#include "model/engine/engine.h"
-#include "model/engine/icm.h"
-#include "model/engine/keep.h"
-#include "model/engine/pcie.h"
-#include "model/engine/translate.h"
+#include "model/engine/memory/context_cache.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/memory/icm.h"
+#include "model/engine/base/keep.h"
+#include "model/engine/host/pcie.h"
+#include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* What holds the units that all packets share: the one that receives, the one that gathers. */
-#include "model/engine/engine.h"
-#include "model/engine/gather.h"
-#include "model/engine/packet.h"
-#include "model/engine/receive_unit.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/gather.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/receive/receive_unit.h"
 #include "model/interface/bth_ops.h"
 
 #include <setjmp.h>

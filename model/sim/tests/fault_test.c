@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/engine/crc.h"
+#include "model/engine/wire/crc.h"
 #include "model/sim/fault.h"
 
 enum {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
-#include "model/engine/interrupt.h"
+#include "model/engine/host/interrupt.h"
 #include "model/vfio_user/pace.h"
 
 static void tells_version_and_shape(void **state)

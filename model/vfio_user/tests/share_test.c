@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
-#include "model/engine/engine.h"
-#include "model/engine/interrupt.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/host/interrupt.h"
 
 #include <malloc.h>
 #include <netinet/in.h>

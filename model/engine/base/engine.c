@@ -1,0 +1,122 @@
+/* Waiter queues, guest errors: see engine.h. */
+#include "model/engine/base/engine.h"
+#include "model/sim/cfg.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { GUEST_ERROR_TEXT = 256 };
+
+void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
+{
+	if (w->in)
+		return;
+	w->in = q;
+	w->next = NULL;
+	if (q->last)
+		q->last->next = w;
+	else
+		q->first = w;
+	q->last = w;
+}
+
+static struct waiter *waiter_queue_pop(struct waiter_queue *q)
+{
+	struct waiter *w = q->first;
+
+	if (!w)
+		return NULL;
+	q->first = w->next;
+	if (!q->first)
+		q->last = NULL;
+	w->next = NULL;
+	w->in = NULL;
+	return w;
+}
+
+void waiter_queue_wake(struct waiter_queue *q)
+{
+	/* Those who queue again while being woken wait for the next time; those taken out may be
+	 * cancelled by one before them. */
+	struct waiter_queue taken = *q;
+	struct waiter *w;
+
+	q->first = q->last = NULL;
+	for (w = taken.first; w; w = w->next)
+		w->in = &taken;
+	while ((w = waiter_queue_pop(&taken)))
+		w->wake(w);
+}
+
+void waiter_queue_wake_first(struct waiter_queue *q)
+{
+	struct waiter *w = waiter_queue_pop(q);
+
+	if (w)
+		w->wake(w);
+}
+
+static void waiter_queue_remove(struct waiter_queue *q, struct waiter *w)
+{
+	struct waiter **link = &q->first, *before = NULL;
+
+	while (*link && *link != w) {
+		before = *link;
+		link = &before->next;
+	}
+	if (!*link)
+		return;
+	*link = w->next;
+	if (q->last == w)
+		q->last = before;
+	w->next = NULL;
+	w->in = NULL;
+}
+
+void waiter_cancel(struct waiter *w)
+{
+	if (w->in)
+		waiter_queue_remove(w->in, w);
+}
+
+void waiter_queue_clear(struct waiter_queue *q)
+{
+	while (waiter_queue_pop(q))
+		;
+}
+
+static const char *const rule_names[RULE_COUNT] = {
+#define R(name, meaning, source) [RULE_##name] = #name,
+	GUEST_RULES(R)
+#undef R
+};
+
+void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
+{
+	char text[GUEST_ERROR_TEXT];
+	const char *name = rule_names[rule];
+	va_list args;
+	int used;
+
+	hca->rule_count[rule]++;
+	used = snprintf(text, sizeof(text), "%s: ", name);
+	va_start(args, format);
+	vsnprintf(text + used, sizeof(text) - (size_t)used, format, args);
+	va_end(args);
+	HCA_TRACE(hca, TP_GUEST_ERROR, .text = text);
+	if (hca->env.guest_error)
+		hca->env.guest_error(hca->env.ctx, name, text + used);
+}
+
+uint64_t hca_core_cycles(const struct hca *hca)
+{
+	enum { PS_PER_NS = 1000, NS_PER_US = 1000, NS_PER_S = 1000000000, HZ_PER_MHZ = 1000000 };
+	const uint64_t ns = hca_now(hca) / PS_PER_NS, hz = hca->params->fw_clock;
+
+	return ns / NS_PER_S * hz + ns % NS_PER_S * (hz / HZ_PER_MHZ) / NS_PER_US;
+}
+
+uint64_t hca_node_guid(const struct hca *hca)
+{
+	return cfg_node_guid(hca->params, hca->index);
+}

@@ -1,0 +1,175 @@
+/*
+ * The inside of one HCA, shared by the stages of model/engine/. A stage is a file; its state is a
+ * struct of its own behind a pointer here, created and destroyed with the device.
+ *
+ * How stages work together: nothing blocks. A function that needs something that is not there yet
+ * (a context or translation that is being read from ICM, a free tag, credits) returns -EAGAIN,
+ * having queued the caller's `struct waiter`; when the thing is there the waiter's wake() runs, and
+ * the caller does the same step again from its unchanged state. Occupancy of a resource is
+ * busy-until arithmetic; an event stands where bytes are read or written in host memory, and where
+ * a packet arrives.
+ */
+#ifndef MODEL_ENGINE_ENGINE_H
+#define MODEL_ENGINE_ENGINE_H
+
+#include "model/engine/hca.h"
+#include "model/engine/base/memory.h"
+#include "model/engine/receive/receive_unit.h"
+#include "model/engine/base/stats.h"
+#include "model/interface/fwregs.h"
+#include "model/interface/regs.h"
+#include "model/interface/rules.h"
+#include "model/sim/params.h"
+#include "traces/trace.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HCA_MAX_PORTS = 2 };
+
+/* A table of ICM as INIT_HCA gave it. */
+struct icm_table {
+	uint64_t base;
+	uint32_t entry_size;
+	uint8_t log_num;
+};
+
+struct hca {
+	unsigned index;
+	const struct hca_params *params;
+	struct event_core *core;
+	struct hca_env env;
+	struct trace *trace;
+	struct trace_watch watch; /* of it */
+
+	struct hca_stats stats;
+	uint64_t rule_count[RULE_COUNT];
+
+	/* What firmware has set up. */
+	struct icm_table tables[FW_TABLE_COUNT];
+	uint32_t ctrl; /* FW_CTRL_* */
+	uint8_t log_uar;
+	uint8_t log_mcg_hash;
+	uint32_t special_qp; /* base of QP0/QP1 numbers, 0: none */
+	bool stopped;        /* catastrophic error: nothing works until reset */
+
+	struct memory memory;
+	struct pcie *pcie;
+	struct pci_function *pci;
+	struct interrupt *interrupt;
+	struct doorbell *doorbell;
+	struct processor *processor;
+	struct icm *icm;
+	struct context_cache *context_cache;
+	struct translate *translate;
+	struct event_queue *event_queue;
+	struct cqe_write *cqe_write;
+	struct scheduler *scheduler;
+	struct wqe_fetch *wqe_fetch;
+	struct retry *retry;
+	struct qp_table *qps;
+	struct packet_pool *packets;
+	struct multicast *multicast;
+	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
+	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
+
+	struct qp *flushed; /* responder's: QPs in ERR whose receive queue is looked at */
+	struct receive_unit receive;
+	uint64_t atomic_busy_ps;   /* the unit is held until then */
+	uint64_t gather_busy_ps;   /* the same */
+	struct packet *srq_checks; /* srq.c: limits being compared */
+};
+
+static inline uint64_t hca_now(const struct hca *hca)
+{
+	return hca->core->now_ps;
+}
+
+/* Stands in a queue of somebody who will wake it once; zero-initialise and set wake. Queuing it
+ * where it already stands is allowed and does nothing. */
+struct waiter {
+	struct waiter *next;
+	void (*wake)(struct waiter *w);
+	struct waiter_queue *in; /* where it stands; NULL: nowhere */
+	struct keep *kept;       /* what it has waited for and not used yet: keep.h */
+};
+
+struct waiter_queue {
+	struct waiter *first, *last;
+};
+
+void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
+/* Takes all out first, then wakes them in order. */
+void waiter_queue_wake(struct waiter_queue *q);
+/* The one that has stood there longest. */
+void waiter_queue_wake_first(struct waiter_queue *q);
+/* Takes it out of whatever queue it stands in: its owner goes away. */
+void waiter_cancel(struct waiter *w);
+/* Forgets all without waking: reset. */
+void waiter_queue_clear(struct waiter_queue *q);
+
+/* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no
+ * cost where nothing is wrong. */
+void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The chip stops: error buffer filled (cause, not 0), engine off, LOCAL_CATAS_ERROR posted when it
+ * can be; undone by reset only.
+ */
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
+		     ...) __attribute__((format(printf, 4, 5)));
+/* The same; told(hca) when that event is written or dropped. Only on a device that is not stopped. */
+void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			  uint32_t detail, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and
+ * (without ICM map) after HCA_CTRL = 0. */
+void hca_stop(struct hca *hca);
+void hca_soft_reset(struct hca *hca);
+
+uint64_t hca_node_guid(const struct hca *hca);
+/* Cycles of the core clock since power-on; QUERY_HCA tells its rate. */
+uint64_t hca_core_cycles(const struct hca *hca);
+
+/* Points of one of these kinds (1 << kind) are on: to be asked on the path of packets, before work
+ * is done for a record. */
+static inline bool hca_watched(const struct hca *hca, uint32_t kinds)
+{
+	return TRACE_BUILT && __builtin_expect(hca->watch.kinds & kinds, 0);
+}
+
+static inline bool hca_traces(const struct hca *hca, enum trace_point point)
+{
+	return hca_watched(hca, 1u << trace_point_kinds[point]);
+}
+
+/* The same for a record of a later time. */
+#define HCA_TRACE_AT(hca_, point_, time_ps_, ...)                                                  \
+	do {                                                                                       \
+		if (hca_traces((hca_), (point_))) {                                                \
+			trace_advance((hca_)->trace, hca_now(hca_));                               \
+			trace_emit((hca_)->trace,                                                  \
+				   &(struct trace_record){.time_ps = (time_ps_),                   \
+							  .point = (point_),                       \
+							  .hca = (uint8_t)(hca_)->index,           \
+							  __VA_ARGS__});                           \
+		}                                                                                  \
+	} while (0)
+
+/* Emits a trace record when the point is on; bytes may be NULL. */
+#define HCA_TRACE(hca_, point_, ...)                                                               \
+	do {                                                                                       \
+		if (hca_traces((hca_), (point_))) {                                                \
+			trace_advance((hca_)->trace, hca_now(hca_));                               \
+			trace_emit((hca_)->trace,                                                  \
+				   &(struct trace_record){.time_ps = hca_now(hca_),                \
+							  .point = (point_),                       \
+							  .hca = (uint8_t)(hca_)->index,           \
+							  __VA_ARGS__});                           \
+		}                                                                                  \
+	} while (0)
+
+#endif

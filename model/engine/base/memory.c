@@ -1,0 +1,111 @@
+/* See memory.h. */
+#include "model/engine/base/memory.h"
+
+#include "model/engine/complete/cqe_write.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/complete/event_queue.h"
+#include "model/engine/memory/icm.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/qp/qp.h"
+
+#include <stdlib.h>
+
+/* Enough for what is under way to come to its end, and for the C library meanwhile. */
+enum { RESERVE_BYTES = 4 << 20, LOG_MIB = 20 };
+
+static void free_all(struct hca *hca)
+{
+	cqe_write_trim(hca);
+	event_queue_trim(hca);
+	qp_table_trim(hca);
+	packet_pool_trim(hca);
+}
+
+/* The event that says so is written, or there was nobody to tell. */
+static void let_go(struct event *ev)
+{
+	struct hca *hca = (struct hca *)((char *)ev - offsetof(struct hca, memory.ev));
+
+	hca_stop(hca);
+	icm_reset(hca);
+	free_all(hca);
+}
+
+static void told(void *arg)
+{
+	struct hca *hca = arg;
+
+	hca->memory.ev.job = let_go;
+	event_set(hca->core, &hca->memory.ev, hca_now(hca));
+}
+
+static void stop(struct event *ev)
+{
+	struct hca *hca = (struct hca *)((char *)ev - offsetof(struct hca, memory.ev));
+	const uint64_t mib = hca->memory.bytes >> LOG_MIB;
+
+	if (hca->stopped) {
+		told(hca);
+		return;
+	}
+	hca_catastrophe_then(hca, told, ERR_BUF_MEMORY, (uint32_t)mib,
+			     "out of memory for %s: %llu MiB are held, hca.memory is %llu MiB",
+			     hca->memory.what, (unsigned long long)mib,
+			     (unsigned long long)(hca->params->hca_memory >> LOG_MIB));
+}
+
+/* Not here and now: whoever asks is in the middle of his work. */
+static void over(struct hca *hca, const char *what)
+{
+	if (hca->memory.what)
+		return;
+	hca->memory.what = what;
+	hca->memory.ev.job = stop;
+	event_set(hca->core, &hca->memory.ev, hca_now(hca));
+}
+
+void *memory_take(struct hca *hca, size_t size, const char *what)
+{
+	void *p = calloc(1, size);
+
+	hca->memory.bytes += size;
+	if (!p || hca->memory.bytes > hca->params->hca_memory)
+		over(hca, what);
+	if (p)
+		return p;
+	free(hca->memory.reserve);
+	hca->memory.reserve = NULL;
+	p = calloc(1, size);
+	if (!p)
+		abort();
+	return p;
+}
+
+void memory_give(struct hca *hca, void *p, size_t size)
+{
+	if (!p)
+		return;
+	free(p);
+	hca->memory.bytes -= size;
+}
+
+void memory_init(struct hca *hca)
+{
+	hca->memory.reserve = malloc(RESERVE_BYTES);
+}
+
+void memory_free(struct hca *hca)
+{
+	event_cancel(hca->core, &hca->memory.ev);
+	free(hca->memory.reserve);
+}
+
+void memory_reset(struct hca *hca)
+{
+	event_cancel(hca->core, &hca->memory.ev);
+	if (hca->memory.what)
+		free_all(hca);
+	hca->memory.what = NULL;
+	if (!hca->memory.reserve)
+		hca->memory.reserve = malloc(RESERVE_BYTES);
+}

@@ -1,0 +1,231 @@
+/* The registers of each port that firmware sees, at FW_PORT_BASE: what the subnet and performance
+ * management agents read and set. */
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/port_note.h"
+#include "model/engine/chip/processor_priv.h"
+
+static uint32_t sl2vl_word(const struct port_config *c, unsigned first)
+{
+	uint32_t word = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		word = word << 4 | (c->sl2vl[first + i] & 0xf);
+	return word;
+}
+
+static void sl2vl_set(struct port_config *c, unsigned first, uint32_t word)
+{
+	for (unsigned i = 0; i < 8; i++)
+		c->sl2vl[first + i] = word >> (28 - 4 * i) & 0xf;
+}
+
+static int port_table_load(struct fw_port *port, struct port_config *c, uint32_t reg,
+			   uint32_t *value)
+{
+	switch (reg) {
+	case FW_PORT_GID_INDEX:
+		*value = port->gid_index;
+		break;
+	case FW_PORT_GID_GUID_HI:
+		*value = (uint32_t)(c->guids[port->gid_index] >> 32);
+		break;
+	case FW_PORT_GID_GUID_LO:
+		*value = (uint32_t)c->guids[port->gid_index];
+		break;
+	case FW_PORT_PKEY_INDEX:
+		*value = port->pkey_index;
+		break;
+	case FW_PORT_PKEY:
+		*value = c->pkeys[port->pkey_index];
+		break;
+	case FW_PORT_COUNTER_INDEX:
+		*value = port->counter_index;
+		break;
+	case FW_PORT_COUNTER_LO:
+		*value = (uint32_t)c->counters[port->counter_index];
+		port->counter_hi = (uint32_t)(c->counters[port->counter_index] >> 32);
+		break;
+	case FW_PORT_COUNTER_HI:
+		*value = port->counter_hi;
+		break;
+	default:
+		return RV_BUS_FAULT;
+	}
+	return RV_BUS_OK;
+}
+
+static int port_load(struct processor *p, unsigned number, uint32_t reg, uint32_t *value)
+{
+	struct port_config *c = link_port_config(p->hca, number);
+
+	switch (reg) {
+	case FW_PORT_PHYS_STATE:
+		*value = c->phys;
+		break;
+	case FW_PORT_LOGICAL:
+		*value = c->logical;
+		break;
+	case FW_PORT_LID:
+		*value = c->lid | (uint32_t)c->lmc << 16;
+		break;
+	case FW_PORT_SMLID:
+		*value = c->sm_lid | (uint32_t)c->sm_sl << 16;
+		break;
+	case FW_PORT_MTU:
+		*value = c->mtu;
+		break;
+	case FW_PORT_VLS:
+		*value = c->oper_vls;
+		break;
+	case FW_PORT_WIDTH:
+		*value = link_port_width(p->hca, number);
+		break;
+	case FW_PORT_SPEED:
+		*value = link_port_speed(p->hca, number);
+		break;
+	case FW_PORT_GID_PREFIX_HI:
+		*value = (uint32_t)(c->gid_prefix >> 32);
+		break;
+	case FW_PORT_GID_PREFIX_LO:
+		*value = (uint32_t)c->gid_prefix;
+		break;
+	case FW_PORT_SL2VL_HI:
+		*value = sl2vl_word(c, 0);
+		break;
+	case FW_PORT_SL2VL_LO:
+		*value = sl2vl_word(c, 8);
+		break;
+	case FW_PORT_BAD_PKEY:
+		*value = (uint32_t)c->bad_pkey;
+		break;
+	case FW_PORT_BAD_QKEY:
+		*value = (uint32_t)c->bad_qkey;
+		break;
+	default:
+		return port_note_load(c, reg, value)
+			       ? RV_BUS_OK
+			       : port_table_load(&p->ports[number - 1], c, reg, value);
+	}
+	return RV_BUS_OK;
+}
+
+static int port_table_store(struct fw_port *port, struct port_config *c, uint32_t reg,
+			    uint32_t value)
+{
+	uint64_t *counter = &c->counters[port->counter_index];
+
+	switch (reg) {
+	case FW_PORT_GID_INDEX:
+		port->gid_index = value % PORT_MAX_GIDS;
+		break;
+	case FW_PORT_GID_GUID_HI:
+		port->guid_hi = value;
+		break;
+	case FW_PORT_GID_GUID_LO:
+		c->guids[port->gid_index] = (uint64_t)port->guid_hi << 32 | value;
+		break;
+	case FW_PORT_PKEY_INDEX:
+		port->pkey_index = value % PORT_MAX_PKEYS;
+		break;
+	case FW_PORT_PKEY:
+		c->pkeys[port->pkey_index] = (uint16_t)value;
+		break;
+	case FW_PORT_COUNTER_INDEX:
+		if (value >= FW_PC_COUNT)
+			return RV_BUS_FAULT;
+		port->counter_index = value;
+		break;
+	case FW_PORT_COUNTER_LO:
+		*counter = value;
+		break;
+	case FW_PORT_COUNTER_HI:
+		*counter = (uint64_t)value << 32 | (uint32_t)*counter;
+		break;
+	default:
+		return RV_BUS_FAULT;
+	}
+	return RV_BUS_OK;
+}
+
+static int port_store(struct processor *p, unsigned number, uint32_t reg, uint32_t value)
+{
+	struct port_config *c = link_port_config(p->hca, number);
+	const uint8_t *mad;
+
+	switch (reg) {
+	case FW_PORT_CMD:
+		link_port_command(p->hca, number, value);
+		break;
+	case FW_PORT_LOGICAL:
+		c->logical = (uint8_t)value;
+		link_port_logical_changed(p->hca, number);
+		break;
+	case FW_PORT_LID:
+		c->lid = (uint16_t)value;
+		c->lmc = value >> 16 & 7;
+		break;
+	case FW_PORT_SMLID:
+		c->sm_lid = (uint16_t)value;
+		c->sm_sl = value >> 16 & 0xf;
+		break;
+	case FW_PORT_MTU:
+		c->mtu = (uint8_t)value;
+		break;
+	case FW_PORT_VLS:
+		c->oper_vls = (uint8_t)value;
+		break;
+	case FW_PORT_GID_PREFIX_HI:
+		c->gid_prefix = (uint64_t)value << 32 | (uint32_t)c->gid_prefix;
+		break;
+	case FW_PORT_GID_PREFIX_LO:
+		c->gid_prefix = c->gid_prefix >> 32 << 32 | value;
+		break;
+	case FW_PORT_SL2VL_HI:
+		sl2vl_set(c, 0, value);
+		break;
+	case FW_PORT_SL2VL_LO:
+		sl2vl_set(c, 8, value);
+		break;
+	case FW_PORT_BAD_PKEY:
+		c->bad_pkey = value;
+		break;
+	case FW_PORT_BAD_QKEY:
+		c->bad_qkey = value;
+		break;
+	case FW_PORT_NOTE:
+		c->note.number = 0;
+		break;
+	case FW_PORT_SELF_MAD:
+		mad = processor_ram(p, value, PORT_MAD_BYTES);
+		if (!mad)
+			return RV_BUS_FAULT;
+		port_self_mad(p->hca, number, mad);
+		break;
+	default:
+		return port_table_store(&p->ports[number - 1], c, reg, value);
+	}
+	return RV_BUS_OK;
+}
+
+/* Port number (0: none) of an offset at or above FW_PORT_BASE; *offset becomes its register. */
+static unsigned port_of(const struct processor *p, uint32_t *offset)
+{
+	uint32_t n = (*offset - FW_PORT_BASE) / FW_PORT_STRIDE;
+
+	*offset = (*offset - FW_PORT_BASE) % FW_PORT_STRIDE;
+	return n < p->hca->params->hca_ports ? n + 1 : 0;
+}
+
+int processor_port_load(struct processor *p, uint32_t offset, uint32_t *value)
+{
+	unsigned port = port_of(p, &offset);
+
+	return port ? port_load(p, port, offset, value) : RV_BUS_FAULT;
+}
+
+int processor_port_store(struct processor *p, uint32_t offset, uint32_t value)
+{
+	unsigned port = port_of(p, &offset);
+
+	return port ? port_store(p, port, offset, value) : RV_BUS_FAULT;
+}

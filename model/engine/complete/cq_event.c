@@ -1,0 +1,191 @@
+/* Consumer index, arming, moderation and completion events of a CQ: see cqe_write.h. to:
+ * event_queue. */
+#include "model/engine/memory/context_cache.h"
+#include "model/engine/complete/cq_state.h"
+#include "model/engine/complete/event_queue.h"
+
+enum { PERIOD_UNIT_PS = 1000000 }; /* of the context's period: us */
+
+int cq_context(struct lane *lane, struct cqc **cqc, const char *why)
+{
+	struct hca *hca = lane->hca;
+	void *bytes;
+	int rc = -ENOENT;
+
+	if (lane->number < UINT32_C(1) << (hca->tables[FW_TABLE_CQC].log_num & 31))
+		rc = context_get(hca, CONTEXT_CQ, lane->number, &lane->waiter, &bytes, why);
+	if (!rc)
+		*cqc = bytes;
+	return rc;
+}
+
+static uint32_t entries_to(const struct cqc *cqc, uint32_t index)
+{
+	return (index - cqc_get_consumer_index(cqc)) & QUEUE_INDEX_MASK;
+}
+
+/* A consumer index that software gives: taken over unless it is beyond the producer index. */
+bool cq_consumer_index_take(struct lane *lane, struct cqc *cqc, uint32_t ci, const char *from)
+{
+	const uint32_t pi = cqc_get_producer_index(cqc);
+
+	if (((pi - ci) & QUEUE_INDEX_MASK) > cq_size(cqc) && !cqc_get_ignore_overrun(cqc)) {
+		guest_error(lane->hca, RULE_cq_consumer_index,
+			    "cqn %x: consumer index %u in the %s, producer index %u", lane->number,
+			    ci, from, pi);
+		return false;
+	}
+	cqc_set_consumer_index(cqc, ci);
+	/* Kept between the two: a value left behind would be ahead again when the indices wrap. */
+	if (entries_to(cqc, cqc_get_solicit_pi(cqc)) > cq_entries_used(cqc))
+		cqc_set_solicit_pi(cqc, ci);
+	if (entries_to(cqc, cqc_get_last_notified(cqc)) > cq_entries_used(cqc))
+		cqc_set_last_notified(cqc, ci);
+	context_changed(lane->hca, CONTEXT_CQ, lane->number);
+	return true;
+}
+
+/* --- completion events --- */
+
+static void period_stop(struct cq_lane *cl)
+{
+	cl->moderated = 0;
+	if (!event_is_set(&cl->period))
+		return;
+	event_cancel(cl->lane.hca->core, &cl->period);
+	cl->lane.holds--;
+}
+
+static void fire(struct lane *lane, struct cqc *cqc)
+{
+	struct hca *hca = lane->hca;
+
+	period_stop((struct cq_lane *)(void *)lane);
+	cqc_set_state(cqc, CQ_STATE_FIRED);
+	cqc_set_last_notified(cqc, cqc_get_producer_index(cqc));
+	context_changed(hca, CONTEXT_CQ, lane->number);
+	event_queue_completion(hca, cqc_get_comp_eqn(cqc), lane->number);
+}
+
+static void period_over(struct event *ev)
+{
+	struct cq_lane *cl =
+		(struct cq_lane *)(void *)((char *)ev - offsetof(struct cq_lane, period));
+	struct hca *hca = cl->lane.hca;
+
+	cl->lane.holds--;
+	cq_job_queue(hca, cl->lane.number, cq_job_take(hca, JOB_EVENT));
+}
+
+bool cq_is_armed(const struct cqc *cqc, bool solicited)
+{
+	const unsigned state = cqc_get_state(cqc);
+
+	return state == CQ_STATE_ARMED || (state == CQ_STATE_ARMED_SOLICITED && solicited);
+}
+
+/* A CQE that the CQ is armed for has been sent: an event now, or when there are enough of them. */
+void cq_moderate(struct lane *lane, struct cqc *cqc)
+{
+	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
+	const uint32_t period = cqc_get_period(cqc), count = cqc_get_max_count(cqc);
+
+	cl->moderated++;
+	if (!period || (count && cl->moderated >= count)) {
+		fire(lane, cqc);
+		return;
+	}
+	if (event_is_set(&cl->period))
+		return;
+	lane->holds++;
+	cl->period.job = period_over;
+	event_set(lane->hca->core, &cl->period,
+		  hca_now(lane->hca) + (uint64_t)period * PERIOD_UNIT_PS);
+}
+
+int cq_event_step(struct lane *lane, struct cq_job *job)
+{
+	struct cqc *cqc;
+	int rc = cq_context(lane, &cqc, "moderation");
+
+	if (rc == -EAGAIN)
+		return rc;
+	/* What was counted satisfied the arm request, whatever has come since. */
+	if (!rc && ((struct cq_lane *)(void *)lane)->moderated && cq_is_armed(cqc, true))
+		fire(lane, cqc);
+	cq_job_give(lane->hca, job);
+	return 0;
+}
+
+/* --- arming --- */
+
+/*
+ * Whether a CQE of the wanted kind has come since the last event and was not taken. One that an
+ * event told of is no reason for another: software that arms before it polls, as ib_send_lat -e of
+ * perftest does, and counts on an event being news. Sources: IBA 11.4.2.2 (CQEs that exist at the
+ * request make no event), ibv_req_notify_cq(3), and the context's last_notified_index, which can
+ * have no other use; that a CQE between the last event and the request does make one is what
+ * Linux's mlx4 supposes, whose ib_req_notify_cq() never reports missed events.
+ */
+static bool completion_waits(const struct cqc *cqc, unsigned cmd)
+{
+	const uint32_t end =
+		cmd == CQ_ARM_SOLICITED ? cqc_get_solicit_pi(cqc) : cqc_get_producer_index(cqc);
+
+	return entries_to(cqc, end) > entries_to(cqc, cqc_get_last_notified(cqc));
+}
+
+/*
+ * A doorbell that was under way while software took more completions than the queue has entries:
+ * another processor rang it. There were completions behind its index.
+ */
+static bool arm_is_late(const struct cqc *cqc, uint32_t ci)
+{
+	const uint32_t behind = (cqc_get_producer_index(cqc) - ci) & QUEUE_INDEX_MASK;
+
+	return behind > cq_size(cqc) && behind <= QUEUE_INDEX_MASK / 2;
+}
+
+static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
+{
+	struct hca *hca = lane->hca;
+	const bool late = arm_is_late(cqc, job->consumer_index);
+
+	if (job->uar != cqc_get_usr_page(cqc)) {
+		guest_error(hca, RULE_doorbell_wrong_uar,
+			    "cqn %x armed through uar page %u, its own is %u", lane->number,
+			    job->uar, cqc_get_usr_page(cqc));
+		return;
+	}
+	if (!late && !cq_consumer_index_take(lane, cqc, job->consumer_index, "arm doorbell"))
+		return;
+	if (job->arm_cmd != CQ_ARM_SOLICITED && job->arm_cmd != CQ_ARM_NEXT)
+		return;
+	if (late || completion_waits(cqc, job->arm_cmd)) {
+		fire(lane, cqc);
+		return;
+	}
+	/* A request for the next completion of any kind is not weakened: IBA 11.4.2.2. */
+	if (job->arm_cmd == CQ_ARM_NEXT)
+		cqc_set_state(cqc, CQ_STATE_ARMED);
+	else if (cqc_get_state(cqc) != CQ_STATE_ARMED)
+		cqc_set_state(cqc, CQ_STATE_ARMED_SOLICITED);
+	context_changed(hca, CONTEXT_CQ, lane->number);
+}
+
+int cq_arm_step(struct lane *lane, struct cq_job *job)
+{
+	struct hca *hca = lane->hca;
+	struct cqc *cqc;
+	int rc = cq_context(lane, &cqc, "arm doorbell");
+
+	if (rc == -EAGAIN)
+		return rc;
+	if (rc == -ENOENT)
+		guest_error(hca, RULE_object_dead, "arm doorbell for cqn %x, which is not valid",
+			    lane->number);
+	if (!rc)
+		arm(lane, job, cqc);
+	cq_job_give(hca, job);
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* Inside of cqe_write: what is queued for a CQ (cqe_write.c) and its arming, moderation and events
+ * (cq_event.c). */
+#ifndef MODEL_ENGINE_CQ_STATE_H
+#define MODEL_ENGINE_CQ_STATE_H
+
+#include "model/engine/complete/object_lane.h"
+#include "model/engine/host/pcie.h"
+#include "model/interface/contexts.h"
+#include "model/interface/queues.h"
+#include "model/interface/regs.h"
+
+enum cq_job_kind {
+	JOB_CQE,
+	JOB_ARM,
+	JOB_RESIZE,
+	JOB_DRAIN,
+	JOB_EVENT,  /* the moderation period is over */
+	JOB_FAILED, /* a CQE could not be written */
+	JOB_LAST_WQE,
+};
+
+struct cq_job {
+	struct lane_job link;
+	struct dma dma; /* of the CQE */
+	struct lane *lane;
+	struct cq_job *next_free, *next_all;
+	enum cq_job_kind kind;
+	struct cqe cqe;
+	bool solicited;
+	bool sent;         /* RESIZE: its CQE is under way */
+	struct event lost; /* a CQE that the CQ did not take: its QP fails */
+	struct hca *lost_by;
+	uint64_t earliest_ps;
+	uint32_t index;
+	unsigned arm_cmd;
+	uint32_t consumer_index, uar;
+	void (*idle)(void *arg);
+	void *arg;
+};
+
+struct cq_lane {
+	struct lane lane;
+	struct dma record; /* reads the doorbell record */
+	struct cq_dbrec dbrec;
+	bool record_pending, record_read;
+	bool resized;        /* the context of the old buffer is not gone yet */
+	struct event period; /* moderation */
+	uint32_t moderated;  /* CQEs since the first that wants an event */
+};
+
+static inline uint32_t cq_size(const struct cqc *cqc)
+{
+	return UINT32_C(1) << cqc_get_log_size(cqc);
+}
+
+static inline uint32_t cq_entries_used(const struct cqc *cqc)
+{
+	return (cqc_get_producer_index(cqc) - cqc_get_consumer_index(cqc)) & QUEUE_INDEX_MASK;
+}
+
+/* cqe_write.c: the pool, and the queue of a CQ. */
+struct cq_job *cq_job_take(struct hca *hca, enum cq_job_kind kind);
+void cq_job_give(struct hca *hca, struct cq_job *job);
+void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job);
+
+/* The context of the lane's CQ: as context_get(). */
+int cq_context(struct lane *lane, struct cqc **cqc, const char *why);
+/* A consumer index that software gives: taken over unless it is beyond the producer index (guest
+ * error). */
+bool cq_consumer_index_take(struct lane *lane, struct cqc *cqc, uint32_t ci, const char *from);
+bool cq_is_armed(const struct cqc *cqc, bool solicited);
+/* A CQE that the CQ is armed for has been sent: an event now, or when there are enough of them. */
+void cq_moderate(struct lane *lane, struct cqc *cqc);
+/* Steps of JOB_EVENT and JOB_ARM. */
+int cq_event_step(struct lane *lane, struct cq_job *job);
+int cq_arm_step(struct lane *lane, struct cq_job *job);
+
+#endif

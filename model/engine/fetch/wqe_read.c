@@ -1,0 +1,305 @@
+/* Reads of send WQEs: their turn, their translation, what the owner bits say. See wqe_fetch.h. */
+#include "model/engine/fetch/wqe_state.h"
+
+#include "model/engine/base/keep.h"
+#include "model/engine/qp/qp.h"
+#include "model/interface/queues.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- life --- */
+
+static void buffer_give(struct wqe_fetch *wf, uint8_t *buffer)
+{
+	memcpy(buffer, &wf->buffers_free, sizeof(wf->buffers_free));
+	wf->buffers_free = buffer;
+}
+
+static uint8_t *buffer_take(struct wqe_fetch *wf)
+{
+	uint8_t *buffer = wf->buffers_free;
+
+	memcpy(&wf->buffers_free, buffer, sizeof(wf->buffers_free));
+	return buffer;
+}
+
+static void read_give(struct wqe_read *r)
+{
+	waiter_done(&r->waiter);
+	r->qp = NULL;
+	r->next = r->wf->reads_free;
+	r->wf->reads_free = r;
+}
+
+static void translation_here(struct waiter *w);
+
+static struct wqe_read *read_take(struct wqe_fetch *wf)
+{
+	struct wqe_read *r = wf->reads_free;
+
+	if (r) {
+		wf->reads_free = r->next;
+		return r;
+	}
+	r = memory_take(wf->hca, sizeof(*r), "reads of work requests");
+	r->wf = wf;
+	r->waiter.wake = translation_here;
+	r->next_all = wf->reads_all;
+	wf->reads_all = r;
+	wf->n_reads++;
+	return r;
+}
+
+void wqe_reads_reset(struct wqe_fetch *wf)
+{
+	uint8_t *buffers = wf->bytes + (size_t)wf->n_lines * WQE_MAX_BYTES;
+
+	wf->reads_free = wf->reads_first = wf->reads_last = NULL;
+	wf->active = wf->active_responses = 0;
+	for (struct wqe_read *r = wf->reads_all; r; r = r->next_all)
+		read_give(r);
+	wf->buffers_free = NULL;
+	for (unsigned i = wf->max_reads; i--;)
+		buffer_give(wf, buffers + (size_t)i * wf->read_bytes);
+}
+
+/* --- reading --- */
+
+/* What the owner bit says: it changes its meaning with each lap of the queue. */
+static bool posted(const struct wqe_read *r, uint16_t index, const uint8_t *wqe)
+{
+	return wqe_ctrl_get_owner((const struct wqe_ctrl *)wqe) == !!(index & 1u << r->log_count);
+}
+
+/* How many of the WQEs read ahead are posted: these are held. */
+static void ahead_arrived(struct wqe_read *r)
+{
+	struct qp_send *send = &r->qp->send;
+	uint16_t found = 0;
+
+	while (found < r->count &&
+	       posted(r, (uint16_t)(r->first + found), r->bytes + found * r->stride)) {
+		struct wqe_line *line = wqe_line_put(r->wf, r->qp, (uint16_t)(r->first + found),
+						     r->bytes + found * r->stride, r->stride, r);
+
+		/* without it, whoever waits reads again */
+		if (line && !found && r->waiters.first)
+			wqe_line_want(r->wf, line, WQE_SENDS);
+		found++;
+	}
+	/* how it has been lately: the end of a list is not the end of lists */
+	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
+	send->ahead_count = found == r->count ? (uint8_t)found : 0;
+	send->ahead_end = (uint16_t)(r->first + found);
+	send->end_seen = found < r->count;
+}
+
+/* Whoever waits for it is told; nobody does for a prefetch, which is asked for again when needed.
+ */
+static void read_failed(struct wqe_read *r, int status)
+{
+	struct qp_send *send = &r->qp->send;
+
+	send->wqe_reads[r->slot] = NULL;
+	if (!r->waiters.first)
+		return;
+	send->wqe_status[r->slot] = (int8_t)status;
+	if (r->slot == SLOT_AHEAD)
+		send->ahead_end = r->first;
+}
+
+static void reads_start(struct wqe_fetch *wf);
+
+static void read_done(struct dma *dma)
+{
+	struct wqe_read *r = (struct wqe_read *)((char *)dma - offsetof(struct wqe_read, dma));
+	struct wqe_fetch *wf = r->wf;
+
+	if (r->qp) {
+		r->qp->send.wqe_reads[r->slot] = NULL;
+		if (dma->status) {
+			read_failed(r, dma->status);
+		} else if (r->slot == SLOT_AHEAD) {
+			ahead_arrived(r);
+		} else {
+			struct wqe_line *line =
+				wqe_line_put(wf, r->qp, r->first, r->bytes, r->stride, r);
+
+			if (line && r->waiters.first)
+				wqe_line_want(wf, line, wqe_slot_user(r->slot));
+		}
+	}
+	buffer_give(wf, r->bytes);
+	wf->active--;
+	wf->active_responses -= r->slot == SLOT_RESPONSE;
+	read_give(r);
+	waiter_queue_wake(&r->waiters);
+	reads_start(wf);
+}
+
+/* The bytes are read later than now: whatever doorbell came until now is covered; reading again
+ * says nothing of WQEs that are new. */
+static void read_begin(struct wqe_read *r)
+{
+	struct wqe_fetch *wf = r->wf;
+	struct hca *hca = wf->hca;
+
+	wf->active++;
+	wf->active_responses += r->slot == SLOT_RESPONSE;
+	wf->busy_ps = hca_now(hca) + r->count * hca->params->wqe_fetch_gap;
+	r->bytes = r->dma.buf = buffer_take(wf);
+	if (r->slot == SLOT_AHEAD)
+		r->qp->send.rung = false;
+	hca->stats.wqe_fetch_reads++;
+	pcie_read(hca, &r->dma, 0);
+	HCA_TRACE(hca, TP_WQE_READ_RUN, .qpn = r->qp->qpn, .corr = r->first,
+		  .args = {r->dma.ready_ps, r->count});
+}
+
+/* Takes the read that begins next out of the line: the one that waited longest of those for which
+ * there is room. */
+static struct wqe_read *read_next(struct wqe_fetch *wf)
+{
+	struct wqe_read **at = &wf->reads_first, *before = NULL, *r;
+
+	while (*at && (*at)->qp && !wqe_read_has_room(wf, (*at)->slot)) {
+		before = *at;
+		at = &before->next;
+	}
+	r = *at;
+	if (!r)
+		return NULL;
+	*at = r->next;
+	if (wf->reads_last == r)
+		wf->reads_last = before;
+	return r;
+}
+
+/* Those whose QP went away only leave the line. */
+static void reads_start(struct wqe_fetch *wf)
+{
+	struct wqe_read *r;
+
+	while (wf->active < wf->max_reads && wf->reads_first) {
+		if (wf->busy_ps > hca_now(wf->hca)) {
+			event_set(wf->hca->core, &wf->room_event, wf->busy_ps);
+			return;
+		}
+		r = read_next(wf);
+		if (!r)
+			return;
+		if (r->qp) {
+			read_begin(r);
+		} else {
+			read_give(r);
+			waiter_queue_wake(&r->waiters); /* its queue may have been let go of only */
+		}
+	}
+}
+
+void wqe_reads_room(struct event *ev)
+{
+	reads_start((struct wqe_fetch *)((char *)ev - offsetof(struct wqe_fetch, room_event)));
+}
+
+/* WQEs that a read from `index` on takes. */
+static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const struct wqe_geometry *g,
+			   uint16_t index, unsigned slot)
+{
+	const struct hca_params *p = qp->hca->params;
+	const struct qp_send *send = &qp->send;
+	const uint32_t to_end = g->count - (index & (g->count - 1));
+	uint32_t n = send->found ? 2u * send->found : (uint32_t)p->wqe_fetch_first;
+
+	/* what has been taken is read alone: what follows it is in the device, or will be read when
+	 * it is needed */
+	if (slot != SLOT_AHEAD || qpc_get_sq_no_prefetch(qpc))
+		n = 1;
+	else if (send->bf_known && (int16_t)(send->bf_end - index) > 0 &&
+		 n > (uint16_t)(send->bf_end - index))
+		n = (uint16_t)(send->bf_end - index);
+	if (n > p->wqe_fetch_prefetch)
+		n = (uint32_t)p->wqe_fetch_prefetch;
+	if (n > to_end)
+		n = to_end;
+	if (n > qp->hca->wqe_fetch->read_bytes / g->stride)
+		n = qp->hca->wqe_fetch->read_bytes / g->stride;
+	return n;
+}
+
+/* Finds out where it lies and puts it into line. 0; -EAGAIN: its waiter is queued; or why it is
+ * out of reach. */
+static int read_translate(struct wqe_read *r)
+{
+	struct wqe_fetch *wf = r->wf;
+	uint32_t bytes = r->wanted;
+	unsigned n_frags;
+	int err = wqe_queue_frags(wf->hca, &r->place, &bytes, &r->waiter, r->frags, &n_frags);
+
+	if (err)
+		return err;
+	waiter_done(&r->waiter);
+	r->count = bytes > r->stride ? (uint16_t)(bytes / r->stride) : 1;
+	r->dma = (struct dma){.done = read_done,
+			      .frags = r->frags,
+			      .n_frags = n_frags,
+			      .len = bytes,
+			      .at_ready = true,
+			      .what = "wqe",
+			      .qpn = r->place.qpn};
+	r->next = NULL;
+	*(wf->reads_first ? &wf->reads_last->next : &wf->reads_first) = r;
+	wf->reads_last = r;
+	reads_start(wf);
+	return 0;
+}
+
+static void translation_here(struct waiter *w)
+{
+	struct wqe_read *r = (struct wqe_read *)((char *)w - offsetof(struct wqe_read, waiter));
+	int err = r->qp ? read_translate(r) : -ENOENT;
+
+	if (!err || err == -EAGAIN)
+		return;
+	if (r->qp)
+		read_failed(r, err);
+	read_give(r);
+	waiter_queue_wake(&r->waiters);
+}
+
+int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
+		   struct waiter *w)
+{
+	struct wqe_fetch *wf = qp->hca->wqe_fetch;
+	struct wqe_read *r = read_take(wf);
+	struct wqe_geometry g;
+	int err;
+
+	wqe_geometry_send(qpc, &g);
+	r->qp = qp;
+	r->slot = (uint8_t)slot;
+	r->log_count = (uint8_t)qpc_get_log_sq_size(qpc);
+	r->first = index;
+	r->stride = g.stride < WQE_MAX_BYTES ? g.stride : WQE_MAX_BYTES;
+	r->wanted = r->stride * read_count(qp, qpc, &g, index, slot);
+	r->place = (struct wqe_place){.mtt_addr = qpc_get_mtt_addr(qpc),
+				      .offset = g.offset +
+						(uint64_t)(index & (g.count - 1)) * g.stride,
+				      .log_page_size = qpc_get_log_page_size(qpc),
+				      .qpn = qp->qpn};
+	wf->hca->stats.wqe_fetch_waits += !wqe_read_has_room(wf, slot);
+	err = read_translate(r);
+	if (err && err != -EAGAIN) {
+		read_give(r);
+		return err;
+	}
+	if (slot == SLOT_AHEAD) {
+		qp->send.ahead_count = 0;
+		qp->send.end_seen = false;
+	}
+	qp->send.wqe_reads[slot] = r;
+	if (w)
+		waiter_queue_add(&r->waiters, w);
+	return -EAGAIN;
+}

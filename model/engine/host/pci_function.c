@@ -1,0 +1,383 @@
+/* BARs and the registers of BAR0: see pci_function.h. Configuration space is in pci_config.c. */
+#include "model/engine/host/pci_function.h"
+
+#include "model/engine/host/doorbell.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/complete/event_queue.h"
+#include "model/engine/host/interrupt.h"
+#include "model/engine/host/pci_config.h"
+#include "model/engine/host/pcie_state.h"
+#include "model/engine/chip/processor.h"
+#include "model/interface/queues.h"
+#include "model/interface/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	REG_SIZE = 4,
+	HCR_GO_DWORD = HCR_DWORDS - 1,
+	MAILBOX_SIZE = 4096,
+	MSIX_WIDE = 8, /* the table may be accessed by 4 or 8 bytes: PCI 3.0, 6.8.2 */
+	MMIO_MAX = 64,
+};
+
+struct pci_function {
+	struct hca *hca;
+	struct pci_config config;
+	struct hcr hcr;     /* the register */
+	struct hcr command; /* as it was when GO was written */
+	bool owned;
+	struct err_buf errors;
+	struct event reset;
+	struct {
+		uint32_t opcode, times;
+		uint8_t status;
+	} fail; /* commands that end badly because somebody asked for it */
+};
+
+static void reset_due(struct event *ev)
+{
+	struct pci_function *pci =
+		(struct pci_function *)(void *)((char *)ev - offsetof(struct pci_function, reset));
+
+	hca_soft_reset(pci->hca);
+}
+
+struct pci_function *pci_function_create(struct hca *hca)
+{
+	struct pci_function *pci = calloc(1, sizeof(*pci));
+
+	if (!pci)
+		abort();
+	pci->hca = hca;
+	pci->reset.job = reset_due;
+	return pci;
+}
+
+void pci_function_destroy(struct pci_function *pci)
+{
+	if (!pci)
+		return;
+	event_cancel(pci->hca->core, &pci->reset);
+	free(pci);
+}
+
+void pci_function_reset(struct hca *hca, bool full)
+{
+	struct pci_function *pci = hca->pci;
+
+	event_cancel(hca->core, &pci->reset);
+	memset(&pci->hcr, 0, sizeof(pci->hcr));
+	memset(&pci->command, 0, sizeof(pci->command));
+	memset(&pci->errors, 0, sizeof(pci->errors));
+	pci->owned = false;
+	interrupt_reset(hca);
+	if (full) {
+		pci_config_reset(&pci->config, hca);
+		HCA_TRACE(hca, TP_RESET, .text = "configuration space reset");
+	}
+}
+
+uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size)
+{
+	uint32_t value = pci_config_read(&hca->pci->config, hca, offset, size);
+
+	HCA_TRACE(hca, TP_CFG_READ, .args = {0, offset, value, size});
+	return value;
+}
+
+void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value)
+{
+	HCA_TRACE(hca, TP_CFG_WRITE, .args = {0, offset, value, size});
+	pci_config_write(&hca->pci->config, hca, offset, size, value);
+}
+
+/* --- HCR --- */
+
+/* The mailbox of a command as the trace shows it; NULL where the command has none. */
+static const void *mailbox(struct hca *hca, uint64_t bus, bool in, uint8_t buf[MAILBOX_SIZE])
+{
+	const struct hcr_row *row = hcr_row_find(hcr_get_opcode(&hca->pci->command));
+	enum hcr_param kind = !row ? HCR_P_NONE : in ? row->in : row->out;
+
+	if (kind != HCR_P_MBOX)
+		return NULL;
+	return hca->env.dma_read(hca->env.ctx, bus, buf, MAILBOX_SIZE) ? NULL : buf;
+}
+
+static void hcr_trace(struct hca *hca, enum trace_point point, bool in, uint64_t last)
+{
+	const struct hcr *c = &hca->pci->command;
+	uint8_t buf[MAILBOX_SIZE];
+	const void *box;
+
+	if (!hca_traces(hca, point))
+		return;
+	box = mailbox(hca, in ? hcr_get_in_param(c) : hcr_get_out_param(c), in, buf);
+	HCA_TRACE(hca, point, .corr = hcr_get_token(c), .bytes = box, .len = box ? MAILBOX_SIZE : 0,
+		  .args = {hcr_get_opcode(c), hcr_get_op_mod(c), hcr_get_in_mod(c),
+			   hcr_get_in_param(c), hcr_get_out_param(&hca->pci->hcr), last});
+}
+
+/* As firmware would end it: with an event, or in the register. */
+static void command_fail(struct hca *hca)
+{
+	struct pci_function *pci = hca->pci;
+	struct eqe eqe = {{0}};
+	struct eqe_cmd *cmd = eqe_as_cmd(&eqe);
+
+	pci->fail.times--;
+	if (hcr_get_event(&pci->command)) {
+		eqe_set_type(&eqe, EVENT_CMD);
+		eqe_cmd_set_token(cmd, hcr_get_token(&pci->command));
+		eqe_cmd_set_status(cmd, pci->fail.status);
+		event_queue_post(hca, &eqe, NULL, NULL);
+	}
+	hcr_done(hca, 0, pci->fail.status);
+}
+
+void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times)
+{
+	hca->pci->fail.opcode = opcode;
+	hca->pci->fail.status = status;
+	hca->pci->fail.times = times;
+}
+
+uint32_t hca_command_fail_left(const struct hca *hca)
+{
+	return hca->pci->fail.times;
+}
+
+static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
+{
+	struct pci_function *pci = hca->pci;
+
+	if (hcr_get_go(&pci->hcr)) {
+		guest_error(hca, RULE_hcr_busy,
+			    "dword %u of the command register written, opcode %x is pending",
+			    offset / REG_SIZE, hcr_get_opcode(&pci->hcr));
+		return;
+	}
+	memcpy(pci->hcr.b + offset, bytes, REG_SIZE);
+	if (offset / REG_SIZE != HCR_GO_DWORD || !hcr_get_go(&pci->hcr))
+		return;
+	pci->command = pci->hcr;
+	hcr_trace(hca, TP_HCR_POST, true, hcr_get_event(&pci->command));
+	if (pci->fail.times && pci->fail.opcode == hcr_get_opcode(&pci->command))
+		command_fail(hca);
+	else
+		processor_raise(hca, FW_IRQ_HCR);
+}
+
+void hcr_latched(const struct hca *hca, uint32_t hcr[7])
+{
+	for (unsigned i = 0; i < HCR_DWORDS; i++)
+		hcr[i] = be32_load(hca->pci->command.b + i * REG_SIZE);
+}
+
+void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status)
+{
+	struct pci_function *pci = hca->pci;
+
+	if (!hcr_get_go(&pci->hcr))
+		return;
+	hcr_set_out_param(&pci->hcr, out_param);
+	if (!hcr_get_event(&pci->command))
+		hcr_set_status(&pci->hcr, status);
+	hcr_trace(hca, TP_HCR_DONE, false, status);
+	hcr_set_go(&pci->hcr, 0);
+}
+
+void error_buffer_set(struct hca *hca, uint32_t code, uint32_t detail)
+{
+	struct pci_function *pci = hca->pci;
+
+	processor_dump(hca, &pci->errors);
+	err_buf_set_cause(&pci->errors, code);
+	err_buf_set_detail(&pci->errors, detail);
+	if (hcr_get_go(&pci->hcr)) {
+		err_buf_set_opcode(&pci->errors, hcr_get_opcode(&pci->command));
+		err_buf_set_in_mod(&pci->errors, hcr_get_in_mod(&pci->command));
+	}
+}
+
+/* --- registers --- */
+
+static void ownership_write(struct hca *hca, uint32_t offset, const void *bytes)
+{
+	if (!be32_load(bytes))
+		hca->pci->owned = false;
+}
+
+static void ownership_read(struct hca *hca, uint32_t offset, void *bytes)
+{
+	be32_store(bytes, hca->pci->owned);
+	hca->pci->owned = true;
+}
+
+static void hcr_read(struct hca *hca, uint32_t offset, void *bytes)
+{
+	memcpy(bytes, hca->pci->hcr.b + offset, REG_SIZE);
+}
+
+static void clear_interrupt(struct hca *hca, uint32_t offset, const void *bytes)
+{
+	/* There is one pin; its bit is where firmware's QUERY_ADAPTER says. */
+	if (be32_load(bytes))
+		interrupt_clear_intx(hca);
+}
+
+static void error_read(struct hca *hca, uint32_t offset, void *bytes)
+{
+	memcpy(bytes, hca->pci->errors.b + offset, REG_SIZE);
+}
+
+/* The access that asks for it ends first: what it came by is part of what is reset. */
+static void reset_write(struct hca *hca, uint32_t offset, const void *bytes)
+{
+	if (!(be32_load(bytes) & 1))
+		return;
+	HCA_TRACE(hca, TP_RESET, .text = "software reset written");
+	event_set(hca->core, &hca->pci->reset, hca_now(hca));
+}
+
+/* Free at any time: the flash has no other user. */
+static void semaphore_read(struct hca *hca, uint32_t offset, void *bytes)
+{
+	memset(bytes, 0, REG_SIZE);
+}
+
+static void clock_read(struct hca *hca, uint32_t offset, void *bytes)
+{
+	const uint64_t cycles = hca_core_cycles(hca);
+
+	be32_store(bytes, (uint32_t)(offset ? cycles : cycles >> 32));
+}
+
+static const struct reg {
+	uint32_t offset, size;
+	void (*write)(struct hca *hca, uint32_t offset, const void *bytes);
+	void (*read)(struct hca *hca, uint32_t offset, void *bytes);
+} regs[] = {
+	{BAR0_HCR, BAR0_HCR_SIZE, hcr_write, hcr_read},
+	{BAR0_OWNERSHIP, BAR0_OWNERSHIP_SIZE, ownership_write, ownership_read},
+	{BAR0_CLR_INT, BAR0_CLR_INT_SIZE, clear_interrupt, NULL},
+	{BAR0_ERR_BUF, BAR0_ERR_BUF_SIZE, NULL, error_read},
+	{BAR0_CLOCK, BAR0_CLOCK_SIZE, NULL, clock_read},
+	{BAR0_RESET, BAR0_RESET_SIZE, reset_write, NULL},
+	{BAR0_SEMAPHORE, BAR0_SEMAPHORE_SIZE, NULL, semaphore_read},
+};
+
+static bool within(uint64_t offset, unsigned size, uint32_t start, uint32_t length)
+{
+	return offset >= start && offset + size <= (uint64_t)start + length;
+}
+
+static bool msix_size(uint64_t offset, unsigned size)
+{
+	return (size == REG_SIZE || size == MSIX_WIDE) && offset % size == 0;
+}
+
+/* The register at an offset, when the access has its size and `write` is something it knows. */
+static const struct reg *reg_find(struct hca *hca, uint64_t offset, unsigned size, bool write)
+{
+	const char *what = write ? "write" : "read";
+
+	for (unsigned i = 0; i < sizeof(regs) / sizeof(*regs); i++) {
+		const struct reg *r = &regs[i];
+
+		if (offset < r->offset || offset >= (uint64_t)r->offset + r->size)
+			continue;
+		if (size != REG_SIZE || offset % REG_SIZE) {
+			guest_error(hca, RULE_register_size, "%s of %u bytes at bar0 %llx", what,
+				    size, (unsigned long long)offset);
+			return NULL;
+		}
+		if (write ? !r->write : !r->read)
+			break;
+		return r;
+	}
+	guest_error(hca, RULE_register_unknown, "%s of %u bytes at bar0 %llx", what, size,
+		    (unsigned long long)offset);
+	return NULL;
+}
+
+static void bar0_write(struct hca *hca, uint64_t offset, const void *bytes, unsigned size)
+{
+	const struct reg *r;
+
+	if (within(offset, size, BAR0_MSIX_TABLE, BAR0_MSIX_TABLE_SIZE) &&
+	    msix_size(offset, size)) {
+		interrupt_table_write(hca, (uint32_t)(offset - BAR0_MSIX_TABLE), bytes, size);
+		return;
+	}
+	r = reg_find(hca, offset, size, true);
+	if (r)
+		r->write(hca, (uint32_t)(offset - r->offset), bytes);
+}
+
+static void bar0_read(struct hca *hca, uint64_t offset, void *bytes, unsigned size)
+{
+	const struct reg *r;
+
+	if (within(offset, size, BAR0_MSIX_TABLE, BAR0_MSIX_TABLE_SIZE) &&
+	    msix_size(offset, size)) {
+		interrupt_table_read(hca, (uint32_t)(offset - BAR0_MSIX_TABLE), bytes, size);
+		return;
+	}
+	if (within(offset, size, BAR0_MSIX_PBA, BAR0_MSIX_PBA_SIZE) && msix_size(offset, size)) {
+		interrupt_pba_read(hca, (uint32_t)(offset - BAR0_MSIX_PBA), bytes, size);
+		return;
+	}
+	memset(bytes, 0, size);
+	r = reg_find(hca, offset, size, false);
+	if (r)
+		r->read(hca, (uint32_t)(offset - r->offset), bytes);
+}
+
+static uint64_t trace_value(const void *bytes, unsigned size)
+{
+	const uint8_t *b = bytes;
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < size && i < sizeof(value); i++)
+		value = value << 8 | b[i];
+	return value;
+}
+
+static bool decodes(struct hca *hca, const char *what, unsigned bar, uint64_t offset)
+{
+	if (pci_config_memory(&hca->pci->config))
+		return true;
+	guest_error(hca, RULE_register_unknown,
+		    "%s at bar%u %llx while memory decoding is off or the device sleeps", what, bar,
+		    (unsigned long long)offset);
+	return false;
+}
+
+void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+			unsigned size)
+{
+	HCA_TRACE(hca, TP_REG_WRITE, .args = {bar, offset, trace_value(bytes, size), size});
+	if (!decodes(hca, "write", bar, offset))
+		return;
+	if (bar == HCA_BAR_UAR)
+		doorbell_write(hca, offset, bytes, size);
+	else
+		bar0_write(hca, offset, bytes, size);
+}
+
+void pci_function_read(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size)
+{
+	if (!decodes(hca, "read", bar, offset)) {
+		memset(bytes, 0xff, size);
+	} else if (bar == HCA_BAR_REGS) {
+		bar0_read(hca, offset, bytes, size);
+	} else {
+		memset(bytes, 0, size);
+		guest_error(hca, RULE_register_unknown, "read of %u bytes at bar2 %llx", size,
+			    (unsigned long long)offset);
+	}
+	HCA_TRACE(hca, TP_REG_READ, .args = {bar, offset, trace_value(bytes, size), size});
+}

@@ -1,0 +1,175 @@
+/*
+ * The host's accesses on the PCIe link: hca_mmio_*() of hca.h. from: the host; to: pci_function.
+ * They go down in order, reads behind writes; the answer of a read comes back behind the device's
+ * posted writes.
+ */
+#include "model/engine/host/pci_function.h"
+#include "model/engine/host/pcie_state.h"
+#include "model/interface/regs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOST_ACCESS_MAX = 64 };
+
+struct host_access {
+	struct event ev;
+	struct hca *hca;
+	struct host_access *next_free, *next_all;
+	uint64_t offset;
+	unsigned bar, size;
+	void (*done)(void *arg, const void *bytes, unsigned size);
+	void *arg;
+	uint8_t bytes[HOST_ACCESS_MAX];
+};
+
+/* Posted: the host's accesses and their answers go first, and take from what is left for the rest.
+ */
+static void lane_charge(struct pcie_lane *lane, uint64_t now, uint64_t duration)
+{
+	if (lane->free_ps > now)
+		lane->free_ps += duration;
+}
+
+static struct host_access *access_take(struct hca *hca, unsigned bar, uint64_t offset,
+				       unsigned size)
+{
+	struct pcie *pcie = hca->pcie;
+	struct host_access *a = pcie->access_free;
+
+	if (a) {
+		pcie->access_free = a->next_free;
+	} else {
+		a = memory_take(hca, sizeof(*a), "accesses of the host");
+		a->next_all = pcie->access_all;
+		pcie->access_all = a;
+	}
+	a->hca = hca;
+	a->bar = bar;
+	a->offset = offset;
+	a->size = size;
+	pcie->pending++;
+	return a;
+}
+
+static void access_give(struct host_access *a)
+{
+	struct pcie *pcie = a->hca->pcie;
+
+	a->next_free = pcie->access_free;
+	pcie->access_free = a;
+	pcie->pending--;
+}
+
+/* Puts it on the link; when it is at the device. */
+static void access_send(struct host_access *a, void (*arrived)(struct event *ev), uint64_t bytes)
+{
+	struct pcie *pcie = a->hca->pcie;
+	const struct hca_params *p = a->hca->params;
+	const uint64_t now = hca_now(a->hca);
+	const uint64_t duration = pcie_bytes_ps(pcie, bytes + p->pcie_request_overhead);
+	const uint64_t start = pcie_max_ps(pcie->host_ps, now);
+	uint64_t end = start + duration, at;
+
+	if (!a->done) /* posted */
+		end = pcie_credits_wait(pcie, &pcie->host_posted,
+					&(struct pcie_tlps){start, end, a->size, 1});
+	pcie->host_ps = end;
+	lane_charge(&pcie->down, now, duration);
+	at = end + pcie->root.latency_ps + p->pcie_device_latency;
+	if (a->bar == HCA_BAR_UAR && !a->done)
+		at += p->doorbell_latency;
+	pcie->arrived_ps = pcie_max_ps(pcie->arrived_ps, at);
+	a->ev.job = arrived;
+	HCA_TRACE(a->hca, TP_BAR_RUN, .text = a->done ? "read" : "write",
+		  .args = {pcie->arrived_ps, a->bar, a->offset});
+	event_set(a->hca->core, &a->ev, pcie->arrived_ps);
+}
+
+static void host_write_due(struct event *ev)
+{
+	struct host_access *a = (struct host_access *)(void *)ev;
+	uint8_t bytes[HOST_ACCESS_MAX];
+	struct hca *hca = a->hca;
+	uint64_t offset = a->offset;
+	unsigned bar = a->bar, size = a->size;
+
+	memcpy(bytes, a->bytes, size);
+	access_give(a);
+	pci_function_write(hca, bar, offset, bytes, size);
+}
+
+static void host_read_back(struct event *ev)
+{
+	struct host_access *a = (struct host_access *)(void *)ev;
+	uint8_t bytes[HOST_ACCESS_MAX];
+	void (*done)(void *arg, const void *bytes, unsigned size) = a->done;
+	void *arg = a->arg;
+	unsigned size = a->size;
+
+	memcpy(bytes, a->bytes, size);
+	access_give(a);
+	done(arg, bytes, size);
+}
+
+static void host_read_due(struct event *ev)
+{
+	struct host_access *a = (struct host_access *)(void *)ev;
+	struct pcie *pcie = a->hca->pcie;
+	const struct hca_params *p = a->hca->params;
+
+	pci_function_read(a->hca, a->bar, a->offset, a->bytes, a->size);
+	pcie->up_free_ps = pcie_max_ps(pcie->up_free_ps, hca_now(a->hca)) +
+			   pcie_bytes_ps(pcie, a->size + p->pcie_completion_overhead);
+	a->ev.job = host_read_back;
+	event_set(a->hca->core, &a->ev,
+		  pcie_max_ps(pcie->landed_ps,
+			      pcie->up_free_ps + p->pcie_device_latency + pcie->root.latency_ps));
+}
+
+void hca_mmio_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+		    unsigned size)
+{
+	struct host_access *a = access_take(hca, bar, offset, size);
+
+	memcpy(a->bytes, bytes, size);
+	a->done = NULL;
+	access_send(a, host_write_due, size);
+}
+
+void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size,
+		   void (*done)(void *arg, const void *bytes, unsigned size), void *arg)
+{
+	struct host_access *a = access_take(hca, bar, offset, size);
+
+	a->done = done;
+	a->arg = arg;
+	access_send(a, host_read_due, 0);
+}
+
+void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+			unsigned size)
+{
+	pci_function_write(hca, bar, offset, bytes, size);
+}
+
+void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size)
+{
+	pci_function_read(hca, bar, offset, bytes, size);
+}
+
+uint64_t hca_writes_landed_ps(const struct hca *hca)
+{
+	return hca->pcie->landed_ps;
+}
+
+void pcie_host_destroy(struct pcie *pcie)
+{
+	while (pcie->access_all) {
+		struct host_access *a = pcie->access_all;
+
+		pcie->access_all = a->next_all;
+		event_cancel(pcie->hca->core, &a->ev);
+		free(a);
+	}
+}

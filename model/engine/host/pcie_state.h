@@ -1,0 +1,82 @@
+/* State of the PCIe link, shared by pcie.c (the device's DMA), pcie_host.c (the host's accesses)
+ * and pcie_setup.c (what follows from parameters). */
+#ifndef MODEL_ENGINE_PCIE_STATE_H
+#define MODEL_ENGINE_PCIE_STATE_H
+
+#include "model/engine/base/engine.h"
+#include "model/engine/host/pcie.h"
+#include "model/engine/host/pcie_credits.h"
+#include "model/engine/host/pcie_tags.h"
+
+enum {
+	PCIE_FRACTION_BITS = 16,
+};
+
+struct host_access;
+struct posted;
+
+/*
+ * A direction of the link, or what can be said of it without looking at each TLP: the time from
+ * which on it is free, and the longest hole before it that somebody with an earlier need may fill.
+ */
+struct pcie_lane {
+	uint64_t free_ps, hole_from_ps, hole_to_ps;
+};
+
+struct pcie {
+	struct hca *hca;
+	struct pcie_root root;
+	uint64_t byte_time;  /* ps << PCIE_FRACTION_BITS */
+	uint64_t request_ps; /* of a read request on the link */
+	uint32_t max_payload, max_read_request;
+	bool master; /* bus master enabled and in power state D0 */
+	uint32_t row_request; /* bytes of requests that can be timed as one; 0: none can */
+	unsigned log_max_payload;
+	uint64_t read_way_ps; /* a read request on its way until its bytes are read */
+	uint64_t up_free_ps;
+	struct pcie_credits posted, nonposted;
+	struct pcie_credits host_posted; /* of the host's writes */
+	struct pcie_lane down;
+	uint64_t landed_ps;  /* of the latest posted write */
+	uint64_t host_ps;    /* the root complex has put the host's last access on the link */
+	uint64_t arrived_ps; /* the host's last access reaches the device */
+	struct pcie_tags tags;
+
+	struct event_lane reads, writes;
+	struct dma *active;
+	unsigned pending;
+	struct hca_late_dma late; /* times: those still to come */
+	struct posted *posted_free, *posted_all;
+	struct host_access *access_free, *access_all;
+};
+
+static inline uint64_t pcie_max_ps(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint64_t pcie_bytes_ps(const struct pcie *pcie, uint64_t bytes)
+{
+	return (bytes * pcie->byte_time) >> PCIE_FRACTION_BITS;
+}
+
+/* When TLPs have left, which may be later than it would for want of credits. */
+static inline uint64_t pcie_credits_wait(struct pcie *pcie, struct pcie_credits *credits,
+					 const struct pcie_tlps *t)
+{
+	uint64_t end;
+
+	if (t->data >= t->count * credits->enough)
+		return t->end_ps;
+	end = pcie_credits_take(credits, t);
+	if (end != t->end_ps) {
+		pcie->hca->stats.pcie_credit_stalls++;
+		pcie->hca->stats.pcie_credit_stall_ps += end - t->end_ps;
+	}
+	return end;
+}
+
+/* Cancels and frees the host's accesses: the device goes away. */
+void pcie_host_destroy(struct pcie *pcie);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * The device's virtual address space: ICM pages, which are host memory given by MAP_ICM, and the
+ * private valid bit of each object.
+ */
+#ifndef MODEL_ENGINE_ICM_H
+#define MODEL_ENGINE_ICM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/engine/host/pcie.h"
+#include "model/interface/fwregs.h"
+
+struct hca;
+
+enum {
+	ICM_PAGE_SHIFT = 12, /* ICM_PAGE_SIZE: contexts.h */
+	ICM_MAX_FRAGS = 2,   /* of an entry not longer than a page */
+
+	/*
+	 * Further bits of dMPT slots. RELEASED: HW2SW_MPT has left an entry there that software may
+	 * change and set back to valid in place. SYNCED: SYNC_TPT has been given since, so the
+	 * slot's status field decides (all zero would mean valid, so nothing is inferred from
+	 * memory without it).
+	 */
+	ICM_MPT_RELEASED = FW_TABLE_MPT + 1,
+	ICM_MPT_SYNCED,
+	ICM_VALID_SETS = FW_TABLE_MCG + 1,
+};
+
+struct icm *icm_create(struct hca *hca);
+void icm_destroy(struct icm *icm);
+/* Forgets every mapping and every valid bit. */
+void icm_reset(struct hca *hca);
+
+/* va and bus are page addresses; a page that is mapped already is mapped anew. 0, -EINVAL when not
+ * aligned or beyond 2^64. */
+int icm_map(struct hca *hca, uint64_t va, uint64_t bus, uint32_t pages);
+/* Pages that are not mapped are passed over. Caches are the caller's business. */
+void icm_unmap(struct hca *hca, uint64_t va, uint32_t pages);
+void icm_unmap_all(struct hca *hca);
+/* Bus address of an ICM byte; 0 and *bus, or -ENOENT when the page is not mapped. */
+int icm_translate(const struct hca *hca, uint64_t va, uint64_t *bus);
+/* Bus fragments of ICM bytes, contiguous pages joined; their number, -ENOENT when a page is not
+ * mapped, -ENOSPC when there are more than room. */
+int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_frag *frags,
+		  unsigned room);
+
+/* A table entry could not be read or written: reports icm_unmapped with `text` unless its pages are
+ * mapped - then the DMA has said what was wrong. */
+void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text);
+
+/* Gives hca->tables[table] its values and sizes its valid bits, all clear. */
+void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_num,
+		   uint32_t entry_size);
+/*
+ * ICM address of entry `number` (taken modulo the table's size) of a table, FW_TABLE_*. RDMARC:
+ * number = QP index << log2 entries a QP | entry.
+ */
+uint64_t icm_entry(const struct hca *hca, unsigned table, uint32_t number);
+
+/* Valid bits of QP, CQ, EQ, SRQ, MPT (FW_TABLE_QPC .. FW_TABLE_MPT), MCG and of ICM_MPT_*; number
+ * modulo table size. */
+bool icm_object_valid(const struct hca *hca, unsigned table, uint32_t number);
+void icm_object_set(struct hca *hca, unsigned table, uint32_t number, bool valid);
+/* Clears every valid bit, keeping the map: CLOSE_HCA. */
+void icm_objects_clear(struct hca *hca);
+/* Clears the bits of a set whose entries lie in [va, va + len). */
+void icm_objects_clear_range(struct hca *hca, unsigned set, uint64_t va, uint64_t len);
+/* SYNC_TPT: every released slot is synced. */
+void icm_mpt_sync(struct hca *hca);
+size_t icm_footprint(const struct hca *hca);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * Keys and addresses: MPT entries with their checks, MTT entries, each with a cache; a miss is a
+ * DMA read from ICM. Time: [hca.translate] entries, latencies, misses served at a time (both kinds
+ * together). A miss costs miss_latency and a DMA read; the hit latency is for the caller to add.
+ * Least recently used goes first, but nothing before its waiter has used it and says waiter_done().
+ *
+ * MTT lines are cached for one owner (an MPT, a queue buffer): entries that stand in the same line
+ * of ICM but belong to an object that is made later are read then.
+ */
+#ifndef MODEL_ENGINE_TRANSLATE_H
+#define MODEL_ENGINE_TRANSLATE_H
+
+#include "model/engine/host/pcie.h"
+#include "model/interface/contexts.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hca;
+struct waiter;
+
+enum access_right {
+	ACCESS_LOCAL_READ = 1 << 0,
+	ACCESS_LOCAL_WRITE = 1 << 1,
+	ACCESS_REMOTE_READ = 1 << 2,
+	ACCESS_REMOTE_WRITE = 1 << 3,
+	ACCESS_REMOTE_ATOMIC = 1 << 4,
+};
+
+struct access {
+	uint32_t key; /* lkey or rkey as software has it: index << 8 | variant */
+	uint64_t va;
+	uint32_t len; /* > 0 */
+	uint32_t pd;
+	unsigned rights; /* what is wanted, ACCESS_* */
+	uint32_t qpn;    /* the QP it is for: windows of type 2 are bound to one */
+};
+
+/* Negative errno of translate_access and what they mean for a verdict. */
+enum {
+	TRANSLATE_BAD_KEY = -1000, /* no such key, not valid, wrong variant */
+	TRANSLATE_BAD_PD,
+	TRANSLATE_BAD_RIGHT,
+	TRANSLATE_BAD_RANGE,
+	TRANSLATE_NO_PAGE, /* MTT entry not present: guest error mtt_not_present reported */
+};
+
+struct translate *translate_create(struct hca *hca);
+void translate_destroy(struct translate *translate);
+/* Forgets everything and every waiter. After pcie_reset() only: nothing under way comes back. */
+void translate_reset(struct hca *hca);
+/* Forgets all cached entries. */
+void translate_drop_all(struct hca *hca);
+/* SYNC_TPT: forgets all cached entries; slots that HW2SW_MPT has left are read again, and are valid
+ * when software has said so in them. */
+void translate_sync(struct hca *hca);
+/* SW2HW_MPT (valid) and HW2SW_MPT of an MPT: its entry in ICM counts from now on, or is software's.
+ */
+void translate_mpt_set(struct hca *hca, uint32_t mpt_index, bool valid);
+/* An MPT entry with the MTT entries read for it. */
+void translate_drop_key(struct hca *hca, uint32_t mpt_index);
+/* The MTT entries read for a queue buffer, mtt_addr as in its context; of all queue buffers when
+ * that is not known any more. */
+void translate_drop_queue(struct hca *hca, uint64_t mtt_addr);
+void translate_drop_queues(struct hca *hca);
+void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len);
+
+/*
+ * An access is at most one packet's: all its entries are in the caches at once.
+ *
+ * Checks the whole access and translates it to bus fragments (adjacent pages that are contiguous on
+ * the bus are joined). Appends to frags[*n], up to room. 0; -EAGAIN (waiter queued, nothing
+ * appended; what was read for the waiter stays cached until waiter_done()); -ENOSPC; a
+ * TRANSLATE_* value; -EFAULT (ICM not mapped: reported).
+ */
+int translate_access(struct hca *hca, const struct access *access, struct waiter *w,
+		     struct dma_frag *frags, unsigned *n, unsigned room);
+/* Only the checks, at the first packet of an RDMA request whose whole length must be allowed. No
+ * MTT is read. */
+int translate_check(struct hca *hca, const struct access *access, struct waiter *w);
+
+/*
+ * Bus address of byte `offset` of a queue buffer (WQ, CQ, EQ, SRQ), counted from the start of its
+ * first page: the caller has added the context's page_offset. mtt_addr and log_page_size as the
+ * context has them (log_page_size is log2 of the page size less 12). *contiguous is how many bytes
+ * there are from it to the end of its page. 0, -EAGAIN, TRANSLATE_NO_PAGE (reported), -EFAULT
+ * (reported).
+ */
+int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
+		    struct waiter *w, uint64_t *bus, uint32_t *contiguous, uint32_t qpn);
+
+/* An MPT entry in the cache. A bound window's field lkey is the L_Key of the region under it, as
+ * software has it, and its field fbo_enable says that its addresses count from 0. `entry` is as in
+ * ICM; whoever changes it calls translate_mpt_changed(). */
+struct mpt;
+struct mpt_entry *mpt_bytes(struct mpt *mpt);
+/*
+ * For BIND, fast register, local and remote invalidate: the entry of a key's index, in hardware's
+ * hands or free; its variant is not compared. Holds until the next call or event. 0, -EAGAIN,
+ * TRANSLATE_BAD_KEY, -EFAULT.
+ */
+int translate_mpt_get(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt);
+/* Writes the changed entry through to ICM (posted), and forgets the MTT entries read for it. */
+void translate_mpt_changed(struct hca *hca, uint32_t key);
+size_t translate_footprint(const struct hca *hca);
+
+#endif

@@ -1,0 +1,454 @@
+/* See qp.h. */
+#include "model/engine/qp/qp.h"
+
+#include "model/engine/memory/context_cache.h"
+#include "model/engine/complete/cqe_write.h"
+#include "model/engine/complete/event_queue.h"
+#include "model/engine/memory/icm.h"
+#include "model/engine/base/keep.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/qp/qp_path.h"
+#include "model/engine/send/retry.h"
+#include "model/engine/send/scheduler.h"
+#include "model/engine/fetch/wqe_fetch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct qp) <= QP_STATE_MAX, "private state of an active QP");
+
+enum { FIRST_BUCKETS = 64 };
+
+struct qp_table {
+	struct qp **buckets;
+	uint32_t n_buckets; /* a power of two */
+	uint32_t active, spare;
+	struct qp *free; /* by hash_next */
+};
+
+/* --- the table --- */
+
+struct qp_table *qp_table_create(struct hca *hca)
+{
+	struct qp_table *qps = calloc(1, sizeof(*qps));
+
+	if (!qps)
+		return NULL;
+	qps->n_buckets = FIRST_BUCKETS;
+	qps->buckets = calloc(qps->n_buckets, sizeof(*qps->buckets));
+	if (!qps->buckets) {
+		free(qps);
+		return NULL;
+	}
+	return qps;
+}
+
+void qp_table_destroy(struct qp_table *qps)
+{
+	if (!qps)
+		return;
+	while (qps->free) {
+		struct qp *qp = qps->free;
+
+		qps->free = qp->hash_next;
+		free(qp);
+	}
+	for (uint32_t i = 0; i < qps->n_buckets; i++) {
+		while (qps->buckets[i]) {
+			struct qp *qp = qps->buckets[i];
+
+			qps->buckets[i] = qp->hash_next;
+			free(qp);
+		}
+	}
+	free(qps->buckets);
+	free(qps);
+}
+
+static struct qp **bucket(struct qp_table *qps, uint32_t qpn)
+{
+	/* XRC targets differ from others in bit 23 only */
+	return &qps->buckets[(qpn ^ qpn >> 17) & (qps->n_buckets - 1)];
+}
+
+static void table_grow(struct qp_table *qps)
+{
+	struct qp **old = qps->buckets,
+		  **buckets = calloc((size_t)qps->n_buckets * 2, sizeof(*buckets));
+	uint32_t n = qps->n_buckets;
+
+	if (!buckets)
+		return;
+	qps->buckets = buckets;
+	qps->n_buckets = n * 2;
+	for (uint32_t i = 0; i < n; i++) {
+		while (old[i]) {
+			struct qp *qp = old[i], **to = bucket(qps, qp->qpn);
+
+			old[i] = qp->hash_next;
+			qp->hash_next = *to;
+			*to = qp;
+		}
+	}
+	free(old);
+}
+
+static void qp_forget(struct qp *qp)
+{
+	struct qp_table *qps = qp->hca->qps;
+	struct qp **at = bucket(qps, qp->qpn);
+
+	while (*at != qp)
+		at = &(*at)->hash_next;
+	*at = qp->hash_next;
+	waiter_cancel(&qp->waiter);
+	waiter_done(&qp->waiter);
+	qp->hash_next = qps->free;
+	qps->free = qp;
+	qps->active--;
+	qps->spare++;
+}
+
+void qp_table_reset(struct hca *hca)
+{
+	struct qp_table *qps = hca->qps;
+
+	wqe_fetch_reset(hca); /* first: a buffer that becomes free wakes a QP that waits for one */
+	for (uint32_t i = 0; i < qps->n_buckets; i++) {
+		while (qps->buckets[i]) {
+			struct qp *qp = qps->buckets[i];
+
+			requester_drop(qp);
+			responder_drop(qp);
+			qp_forget(qp);
+		}
+	}
+}
+
+void qp_table_trim(struct hca *hca)
+{
+	struct qp_table *qps = hca->qps;
+
+	while (qps->free) {
+		struct qp *qp = qps->free;
+
+		qps->free = qp->hash_next;
+		qps->spare--;
+		memory_give(hca, qp, sizeof(*qp));
+	}
+}
+
+size_t qp_table_footprint(const struct hca *hca)
+{
+	const struct qp_table *qps = hca->qps;
+
+	return sizeof(*qps) + qps->n_buckets * sizeof(*qps->buckets) +
+	       (size_t)(qps->active + qps->spare) * sizeof(struct qp);
+}
+
+unsigned qp_table_active(const struct hca *hca)
+{
+	return hca->qps->active;
+}
+
+static bool only_looks(const struct qp *qp)
+{
+	return qp->receive.flushed && requester_is_idle(qp) && responder_only_looks(qp);
+}
+
+unsigned qp_table_busy(const struct hca *hca)
+{
+	unsigned looking = 0;
+
+	for (const struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next)
+		looking += only_looks(qp);
+	return hca->qps->active - looking;
+}
+
+uint32_t qp_table_first_busy(const struct hca *hca)
+{
+	const struct qp_table *qps = hca->qps;
+	uint32_t first = 0;
+
+	for (size_t i = 0; i < qps->n_buckets; i++)
+		for (const struct qp *qp = qps->buckets[i]; qp; qp = qp->hash_next)
+			if (!only_looks(qp) && (!first || qp->qpn < first))
+				first = qp->qpn;
+	return first;
+}
+
+struct qp *qp_find(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = *bucket(hca->qps, qpn);
+
+	while (qp && qp->qpn != qpn)
+		qp = qp->hash_next;
+	return qp;
+}
+
+static void qp_wake(struct waiter *w);
+
+static struct qp *__attribute__((noinline)) make(struct hca *hca, uint32_t qpn)
+{
+	struct qp_table *qps = hca->qps;
+	struct qp *qp, **at;
+
+	if (!icm_object_valid(hca, FW_TABLE_QPC, qpn))
+		return NULL;
+	if (qps->active >= qps->n_buckets)
+		table_grow(qps);
+	if (qps->free) {
+		qp = qps->free;
+		qps->free = qp->hash_next;
+		qps->spare--;
+	} else {
+		qp = memory_take(hca, sizeof(*qp), "queue pairs with work");
+	}
+	memset(qp, 0, sizeof(*qp));
+	qp->hca = hca;
+	qp->qpn = qpn;
+	qp->waiter.wake = qp_wake;
+	at = bucket(qps, qpn);
+	qp->hash_next = *at;
+	*at = qp;
+	qps->active++;
+	requester_init(qp);
+	responder_init(qp);
+	return qp;
+}
+
+struct qp *qp_make(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = qp_find(hca, qpn);
+
+	return qp ? qp : make(hca, qpn);
+}
+
+int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc)
+{
+	void *bytes;
+	int err = context_get(qp->hca, responder ? CONTEXT_RESPONDER : CONTEXT_REQUESTER, qp->qpn,
+			      w, &bytes, "QP context");
+
+	if (err)
+		return err;
+	if (qpc_get_local_qpn(bytes) != qp->qpn)
+		return -ENOENT;
+	*qpc = bytes;
+	return 0;
+}
+
+/* --- rest --- */
+
+static void stopped(struct qp *qp, int status)
+{
+	void (*quiet)(void *, int) = qp->quiet;
+	void *arg = qp->quiet_arg;
+
+	qp->quiet = NULL;
+	quiet(arg, status);
+}
+
+static void responder_line_flushed(void *arg, int status)
+{
+	struct qp *qp = arg;
+
+	stopped(qp, status);
+}
+
+static void requester_line_flushed(void *arg, int status)
+{
+	struct qp *qp = arg;
+
+	if (status) {
+		context_drop(qp->hca, CONTEXT_RESPONDER, qp->qpn);
+		stopped(qp, status);
+		return;
+	}
+	context_flush(qp->hca, CONTEXT_RESPONDER, qp->qpn, true, responder_line_flushed, qp);
+}
+
+static void come_to_rest(struct qp *qp)
+{
+	struct hca *hca = qp->hca;
+	uint32_t qpn = qp->qpn;
+
+	if (qp->stop == QP_STOP_QUIESCE) {
+		qp->stop = QP_STOP_NONE;
+		context_flush(hca, CONTEXT_REQUESTER, qpn, true, requester_line_flushed, qp);
+		return;
+	}
+	context_drop(hca, CONTEXT_REQUESTER, qpn);
+	context_drop(hca, CONTEXT_RESPONDER, qpn);
+	cqe_write_purge_qp(hca, qpn);
+	wqe_fetch_drop(hca, qpn);
+	requester_drop(qp);
+	responder_drop(qp);
+	qp_forget(qp);
+	stopped(qp, 0);
+}
+
+void qp_settle(struct qp *qp)
+{
+	if (qp->stop != QP_STOP_NONE) {
+		if (requester_is_quiet(qp) && responder_is_quiet(qp) && !qp->error_pending)
+			come_to_rest(qp);
+		return;
+	}
+	if (qp->quiescing || qp->error_pending || qp->resume_pending)
+		return;
+	if (!requester_is_idle(qp) || !responder_is_idle(qp))
+		return;
+	requester_drop(qp);
+	responder_drop(qp);
+	qp_forget(qp);
+}
+
+static void qp_stop(struct hca *hca, uint32_t qpn, enum qp_stop stop,
+		    void (*done)(void *arg, int status), void *arg)
+{
+	struct qp *qp = qp_make(hca, qpn);
+
+	if (!qp) {
+		done(arg, 0);
+		return;
+	}
+	qp->quiescing = true;
+	qp->resume_pending = false;
+	if (stop == QP_STOP_INVALIDATE)
+		qp->error_pending = false;
+	if (!qp->error_pending)
+		waiter_cancel(&qp->waiter);
+	qp->stop = stop;
+	qp->quiet = done;
+	qp->quiet_arg = arg;
+	qp_settle(qp);
+}
+
+void qp_quiesce(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg)
+{
+	qp_stop(hca, qpn, QP_STOP_QUIESCE, done, arg);
+}
+
+void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg)
+{
+	qp_stop(hca, qpn, QP_STOP_INVALIDATE, done, arg);
+}
+
+/* --- going on --- */
+
+/* 0: the context is there, with a change of path that firmware asked for done. -EAGAIN, or there is
+ * none. */
+static int resume_context(struct qp *qp, struct qpc **qpc)
+{
+	int err = qp_context(qp, false, &qp->waiter, qpc);
+
+	if (err || qpc_get_pm_state(*qpc) != QP_PM_ASKED)
+		return err;
+	qp_path_asked(qp, *qpc);
+	return qp_context(qp, false, &qp->waiter, qpc);
+}
+
+/* Both halves go on, from the state that firmware has left. resume_pending keeps the private state,
+ * which any of these may settle. */
+static void resume(struct qp *qp)
+{
+	struct qpc *qpc;
+	int err = resume_context(qp, &qpc);
+	unsigned state;
+
+	qp->resume_pending = true;
+	if (err == -EAGAIN)
+		return;
+	state = err ? QP_STATE_RST : qpc_get_state(qpc);
+	requester_resume(qp, err ? NULL : qpc);
+	if (state == QP_STATE_ERR || state == QP_STATE_SQER)
+		requester_flush(qp);
+	responder_resume(qp, state == QP_STATE_ERR);
+	qp->resume_pending = false;
+}
+
+void qp_resume(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = qp_make(hca, qpn);
+
+	if (!qp)
+		return;
+	qp->quiescing = false;
+	resume(qp);
+	qp_settle_number(hca, qpn);
+}
+
+static void enter_error(struct qp *qp)
+{
+	struct qpc *qpc;
+	int err = qp_context(qp, false, &qp->waiter, &qpc);
+	unsigned from, to = qp->error_state;
+
+	qp->error_pending = err == -EAGAIN;
+	if (err)
+		return;
+	from = qpc_get_state(qpc);
+	if (from == QP_STATE_RST || from == QP_STATE_ERR ||
+	    (to == QP_STATE_SQER && from == QP_STATE_SQER))
+		return;
+	qpc_set_state(qpc, to);
+	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn,
+		  .text = to == QP_STATE_ERR ? "error" : "send queue error");
+	if (qp->error_event)
+		event_queue_qp(qp->hca, qp->error_event, qp->qpn);
+	qp->error_pending = true; /* whoever called still needs it: a flush does not settle it */
+	requester_flush(qp);
+	if (to == QP_STATE_ERR)
+		responder_flush(qp);
+	qp->error_pending = false;
+}
+
+void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
+{
+	if (qp->error_pending && qp->error_state == QP_STATE_ERR)
+		return;
+	qp->error_state = (uint8_t)state;
+	qp->error_event = event_type;
+	enter_error(qp);
+}
+
+static void qp_wake(struct waiter *w)
+{
+	struct qp *qp = (struct qp *)((char *)w - offsetof(struct qp, waiter));
+	struct hca *hca = qp->hca;
+	const uint32_t qpn = qp->qpn;
+
+	/* a flush may settle it: then it is gone */
+	if (qp->error_pending)
+		enter_error(qp);
+	qp = qp_find(hca, qpn);
+	if (qp && qp->resume_pending)
+		resume(qp);
+	qp = qp_find(hca, qpn);
+	if (!qp)
+		return;
+	if (!w->in)
+		waiter_done(w);
+	qp_settle(qp);
+}
+
+/* --- paths --- */
+
+void qp_packet_path(const struct qp_path *path, struct packet_path *out)
+{
+	out->port = (uint8_t)(qp_path_get_port(path) + 1);
+	out->sl = (uint8_t)qp_path_get_sl(path);
+	out->static_rate = (uint8_t)qp_path_get_static_rate(path);
+	out->path_bits = (uint8_t)qp_path_get_path_bits(path);
+	out->dlid = (uint16_t)qp_path_get_rlid(path);
+	out->grh = qp_path_get_grh(path);
+	if (!out->grh)
+		return;
+	out->sgid_index = (uint8_t)qp_path_get_mgid_index(path);
+	out->hop_limit = (uint8_t)qp_path_get_hop_limit(path);
+	out->traffic_class = (uint8_t)qp_path_get_tclass(path);
+	out->flow_label = qp_path_get_flow_label(path);
+	memcpy(out->dgid, qp_path_rgid_cptr(path), sizeof(out->dgid));
+}

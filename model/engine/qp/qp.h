@@ -1,0 +1,108 @@
+/*
+ * Private state of the QPs that have something to do. An idle QP has none: all it is stands in its
+ * context in ICM. The state is made when a doorbell or a packet names the QP, and goes when both
+ * halves are idle. At most QP_STATE_MAX bytes.
+ */
+#ifndef MODEL_ENGINE_QP_H
+#define MODEL_ENGINE_QP_H
+
+#include "model/engine/base/engine.h"
+#include "model/engine/send/requester.h"
+#include "model/engine/receive/responder.h"
+#include "model/interface/contexts.h"
+
+#include <stddef.h>
+
+struct packet_path;
+
+enum { QP_STATE_MAX = 1024 };
+
+enum qp_stop { QP_STOP_NONE, QP_STOP_QUIESCE, QP_STOP_INVALIDATE };
+
+struct qp {
+	struct hca *hca;
+	uint32_t qpn;       /* full 24-bit number */
+	bool quiescing : 1; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step is
+			       begun */
+	/* qp_error(), qp_resume() that waits for the context or is under way. */
+	bool error_pending : 1, resume_pending : 1;
+	uint8_t stop; /* enum qp_stop: what waits for both halves to come to rest */
+	uint8_t error_state, error_event;
+	struct qp *hash_next;
+	void (*quiet)(void *arg, int status);
+	void *quiet_arg;
+	struct waiter waiter;
+	struct qp_send send;       /* requester.h */
+	struct qp_receive receive; /* responder.h */
+};
+
+struct qp_table *qp_table_create(struct hca *hca);
+void qp_table_destroy(struct qp_table *qps);
+/* Forgets all private state, returning what it holds (packets). After the stages that hold waiters,
+ * DMAs and rings: pcie, caches, scheduler, retry, wqe_fetch. */
+void qp_table_reset(struct hca *hca);
+size_t qp_table_footprint(const struct hca *hca);
+/* Gives back the memory of those that are idle. */
+void qp_table_trim(struct hca *hca);
+/* QPs with private state. */
+unsigned qp_table_active(const struct hca *hca);
+/* QPs for which something is under way: not those in ERR that only look for receives. */
+unsigned qp_table_busy(const struct hca *hca);
+/* The lowest number of them; 0: none. */
+uint32_t qp_table_first_busy(const struct hca *hca);
+/* The private state if there is one; or made. NULL from qp_make when the QP is not valid (valid
+ * bit). */
+struct qp *qp_find(struct hca *hca, uint32_t qpn);
+struct qp *qp_make(struct hca *hca, uint32_t qpn);
+/*
+ * Called by either half when it may have become idle: frees the state when both are, and ends
+ * quiescing. The last thing a caller does with qp.
+ */
+void qp_settle(struct qp *qp);
+/* The same behind anything that may flush: a flush may have settled the QP, and then it is gone. */
+static inline void qp_settle_number(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = qp_find(hca, qpn);
+
+	if (qp)
+		qp_settle(qp);
+}
+/* The context for requester or responder use: context_get() and the full 24-bit number compared
+ * (-ENOENT). */
+int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);
+
+/*
+ * FW_OBJ_QUIESCE: no new packet is started on either half, what is under way (DMA, and the packets
+ * that wait for it) finishes, context flushed and dropped, then done. Until qp_resume() packets that
+ * come in wait in order, in their port's buffer: they hold its credits.
+ */
+void qp_quiesce(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
+/* FW_OBJ_RESUME: from the context's state: RTS goes on sending, ERR flushes both queues, SQD
+ * drains. Packets that have waited are taken as if they came now. */
+void qp_resume(struct hca *hca, uint32_t qpn);
+/* FW_OBJ_INVALIDATE: as quiesce, without writing back; all private state dropped, with packets that
+ * came in meanwhile and completions that are not written yet. The valid bit is the caller's. */
+void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int status), void *arg);
+
+/*
+ * The device itself moves a QP to ERR (state 6) or SQER (4) by a verdict: sets the context's state,
+ * posts the event the verdict's row names (0: none), starts the flush of the queues. ERR is not
+ * left again for SQER. Pointers into the context cache do not outlive the call.
+ */
+void qp_error(struct qp *qp, unsigned state, uint8_t event_type);
+
+/* A path of the context as packet_build() takes it. */
+void qp_packet_path(const struct qp_path *path, struct packet_path *out);
+
+/* Firmware has the context, or the device has asked for it and not got it back yet. */
+static inline bool qp_is_stopped(const struct qp *qp)
+{
+	return qp->quiescing || qp->resume_pending;
+}
+
+static inline struct qp *qp_of_send(struct qp_send *send)
+{
+	return (struct qp *)((char *)send - offsetof(struct qp, send));
+}
+
+#endif

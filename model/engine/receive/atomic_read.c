@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See atomic_read.h. */
+#include "model/engine/receive/atomic_read.h"
+#include "model/engine/receive/responder_internal.h"
+
+#include "model/engine/wire/gather.h"
+#include "model/engine/memory/icm.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/static_rate.h"
+#include "model/engine/memory/translate.h"
+
+enum { ATOMIC_BYTES = 8 };
+
+static struct read_job *read_job(struct packet *pkt)
+{
+	return (struct read_job *)(void *)packet_payload(pkt);
+}
+
+static uint32_t read_packets(uint32_t length, uint32_t mtu)
+{
+	return length ? (uint32_t)(((uint64_t)length + mtu - 1) / mtu) : 1;
+}
+
+static unsigned ring_depth(const struct hca *hca, const struct qpc *qpc)
+{
+	unsigned log = qpc_get_rra_max(qpc), entries = hca->tables[FW_TABLE_RDMARC].log_num;
+
+	return 1u << (log < entries ? log : entries);
+}
+
+/* --- the ring of entries --- */
+
+static int ring_fragments(const struct hca *hca, uint32_t qpn, unsigned slot, unsigned entries,
+			  struct dma_frag *frags, unsigned room)
+{
+	uint32_t mask = (1u << hca->tables[FW_TABLE_QPC].log_num) - 1;
+	uint32_t number = ((qpn & mask) << hca->tables[FW_TABLE_RDMARC].log_num) + slot;
+
+	return icm_fragments(hca, icm_entry(hca, FW_TABLE_RDMARC, number),
+			     entries * (uint32_t)sizeof(struct rdmarc), frags, room);
+}
+
+void resource_write(struct qp *qp, unsigned slot, const struct rdmarc *entry)
+{
+	struct dma_frag frag;
+
+	HCA_TRACE(qp->hca, TP_RESP_RESOURCE, .qpn = qp->qpn, .corr = rdmarc_get_psn(entry),
+		  .text = "taken", .args = {slot});
+	if (ring_fragments(qp->hca, qp->qpn, slot, 1, &frag, 1) == 1)
+		pcie_write_small(qp->hca, frag.bus, entry, sizeof(*entry), "responder resource",
+				 qp->qpn, NULL, NULL);
+	else
+		guest_error(qp->hca, RULE_icm_unmapped, "responder resources of qpn %06x", qp->qpn);
+}
+
+/* Slot of the next request. */
+static unsigned ring_take(struct qpc *qpc, unsigned depth)
+{
+	unsigned slot = qpc_get_rx_resource(qpc) % depth, used = qpc_get_rx_resources(qpc);
+
+	qpc_set_rx_resource(qpc, (slot + 1) % depth);
+	qpc_set_rx_resources(qpc, used < depth ? used + 1 : depth);
+	return slot;
+}
+
+static void ring_arrived(struct dma *dma)
+{
+	struct packet *pkt = responder_container(dma, struct packet, dma);
+	struct qp *qp = pkt->owner;
+
+	qp->receive.ring_fresh = true;
+	qp->receive.ring_failed = dma->status != 0;
+	responder_kick(qp);
+}
+
+/* Asks for all entries of the ring. False: not mapped. */
+static bool ring_read(struct resp_run *x, unsigned depth)
+{
+	struct packet *pkt = packet_alloc(x->hca);
+	int n = ring_fragments(x->hca, x->qp->qpn, 0, depth, pkt->frags, PACKET_FRAGS);
+
+	if (n < 1) {
+		packet_free(pkt);
+		guest_error(x->hca, RULE_icm_unmapped, "responder resources of qpn %06x",
+			    x->qp->qpn);
+		return false;
+	}
+	pkt->mark = 0;
+	pkt->owner = x->qp;
+	pkt->dma.buf = packet_payload(pkt);
+	pkt->dma.len = depth * (uint32_t)sizeof(struct rdmarc);
+	pkt->dma.frags = pkt->frags;
+	pkt->dma.n_frags = (unsigned)n;
+	pkt->dma.done = ring_arrived;
+	pkt->dma.at_ready = true;
+	pkt->dma.what = "responder resource";
+	pkt->dma.qpn = x->qp->qpn;
+	x->r->ring = pkt;
+	x->r->ring_fresh = false;
+	pcie_read(x->hca, &pkt->dma, x->pkt->ready_ps);
+	return true;
+}
+
+static void ring_forget(struct qp_receive *r)
+{
+	packet_free(r->ring);
+	r->ring = NULL;
+	r->ring_fresh = false;
+}
+
+bool read_repeats(const struct rdmarc *entry, uint32_t psn, uint64_t va, uint32_t rkey,
+		  uint32_t length, uint32_t mtu)
+{
+	int32_t behind = psn_diff(psn, rdmarc_get_psn(entry));
+	uint64_t skipped;
+
+	if (behind < 0 || (uint32_t)behind >= rdmarc_get_npsn(entry))
+		return false;
+	skipped = (uint64_t)behind * mtu;
+	return rkey == rdmarc_get_rkey(entry) && va == rdmarc_get_va(entry) + skipped &&
+	       skipped <= rdmarc_get_length(entry) && length <= rdmarc_get_length(entry) - skipped;
+}
+
+/* The entry of a repeated request, NULL: none. */
+static const struct rdmarc *ring_find(struct resp_run *x, unsigned depth)
+{
+	unsigned used = qpc_get_rx_resources(x->qpc), next = qpc_get_rx_resource(x->qpc);
+	uint32_t mtu = ib_mtu_bytes((enum ib_mtu)qpc_get_mtu(x->qpc));
+	const struct packet *pkt = x->pkt;
+
+	for (unsigned i = 1; i <= used && i <= depth; i++) {
+		unsigned slot = (next + depth - i) % depth;
+		const struct rdmarc *entry =
+			(const void *)(packet_payload(x->r->ring) + slot * sizeof(*entry));
+
+		if (!rdmarc_get_valid(entry) ||
+		    rdmarc_get_opcode(entry) != bth_get_opcode(resp_bth(pkt)))
+			continue;
+		if (resp_is(x, BTH_READ)) {
+			const struct reth *reth = resp_ext(pkt, BTH_EXT_RETH);
+
+			if (read_repeats(entry, pkt->psn, reth_get_va(reth), reth_get_rkey(reth),
+					 reth_get_dma_len(reth), mtu))
+				return entry;
+		} else if (rdmarc_get_psn(entry) == pkt->psn) {
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+/* --- READ --- */
+
+static int read_check(struct resp_run *x, uint32_t pd)
+{
+	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
+	struct access access = {.key = reth_get_rkey(reth),
+				.va = reth_get_va(reth),
+				.len = reth_get_dma_len(reth),
+				.pd = pd,
+				.rights = ACCESS_REMOTE_READ,
+				.qpn = x->qp->qpn};
+
+	/* Nothing is read, so nothing is checked (IBA 9.7.4.1.5). */
+	return access.len ? translate_check(x->hca, &access, &x->r->waiter) : 0;
+}
+
+/* The response packets are made by read_job_step() when their turn comes. */
+static void read_queue(struct resp_run *x, uint32_t pd, bool again)
+{
+	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
+	struct packet *pkt = packet_alloc(x->hca);
+
+	*read_job(pkt) = (struct read_job){.va = reth_get_va(reth),
+					   .rkey = reth_get_rkey(reth),
+					   .pd = pd,
+					   .left = reth_get_dma_len(reth),
+					   .psn = x->pkt->psn,
+					   .msn = qpc_get_msn(x->qpc)};
+	pkt->ready_ps = x->pkt->ready_ps;
+	pkt->owner = x->qp;
+	pkt->mark = again ? MARK_READ | MARK_AGAIN : MARK_READ;
+	x->r->repeats += again;
+	x->r->resources += !again;
+	responses_acknowledge(x->qp);
+	response_queue(x->qp, pkt);
+}
+
+static void read_arrived(struct dma *dma)
+{
+	struct packet *pkt = responder_container(dma, struct packet, dma);
+	struct qp *qp = pkt->owner;
+
+	if (dma->status) {
+		pkt->mark |= MARK_FAILED;
+		pkt->verdict = VERDICT_CONTEXT;
+	}
+	if (pkt->ready_ps < dma->ready_ps)
+		pkt->ready_ps = dma->ready_ps;
+	pkt->mark |= MARK_READY;
+	qp->receive.reads--;
+	if (pkt->mark & MARK_LAST)
+		qp->receive.read_messages--;
+	responses_pump(qp);
+	responder_settle(qp);
+}
+
+/* When what the port, or the path at its static rate, has to send anyway is down to the window. */
+static uint64_t port_wants_ps(struct hca *hca, const struct packet *pkt)
+{
+	uint64_t backlog = link_port_backlog_ps(hca, pkt->port), of_path = 0;
+	const uint64_t window = hca->params->link_tx_window;
+
+	if (pkt->static_rate)
+		of_path = static_rate_backlog_ps(
+			hca, pkt->port,
+			(uint16_t)lrh_get_dlid((const struct lrh *)(const void *)pkt->wire),
+			pkt->static_rate);
+	if (backlog < of_path)
+		backlog = of_path;
+	return hca_now(hca) + (backlog > window ? backlog - window : 0);
+}
+
+/* The job becomes a response that is a NAK. */
+static void read_fail(struct qp_receive *r, struct packet *job, enum verdict verdict)
+{
+	packet_queue_pop(&r->jobs);
+	if (read_job(job)->started)
+		r->read_messages--;
+	job->psn = read_job(job)->psn;
+	job->verdict = (uint8_t)verdict;
+	job->mark = MARK_READY | MARK_FAILED;
+	packet_queue_push(&r->out, job);
+}
+
+static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint32_t len)
+{
+	const uint64_t at = port_wants_ps(qp->hca, pkt);
+
+	memcpy(pkt->frags, job->frags, job->n_frags * sizeof(pkt->frags[0]));
+	pkt->n_frags = job->n_frags;
+	pkt->mark &= (uint8_t)~MARK_READY;
+	pkt->dma.buf = pkt->wire + pkt->payload_off;
+	pkt->dma.len = len;
+	pkt->dma.frags = pkt->frags;
+	pkt->dma.n_frags = pkt->n_frags;
+	pkt->dma.done = read_arrived;
+	pkt->dma.at_ready = true; /* it counts until its bytes are in the device */
+	pkt->dma.what = "payload";
+	pkt->dma.corr = DMA_CORR_PSN | pkt->psn;
+	pkt->dma.qpn = qp->qpn;
+	qp->receive.reads++;
+	if (!read_job(job)->started)
+		qp->receive.read_messages++;
+	/* the port is slower than the unit that asks: it takes no turn there */
+	if (at > hca_now(qp->hca) && at > job->ready_ps)
+		pcie_read_later(qp->hca, &pkt->dma, at);
+	else
+		gather_read(qp->hca, &pkt->dma, job->ready_ps);
+}
+
+bool read_job_has_room(const struct qp *qp, struct packet *job)
+{
+	const struct qp_receive *r = &qp->receive;
+	const struct hca_params *p = qp->hca->params;
+
+	return r->reads < p->responder_read_packets &&
+	       (read_job(job)->started || r->read_messages < p->responder_read_dma);
+}
+
+bool read_job_step(struct qp *qp, struct packet *job)
+{
+	struct qp_receive *r = &qp->receive;
+	struct read_job *read = read_job(job);
+	struct access access = {.key = read->rkey,
+				.va = read->va,
+				.pd = read->pd,
+				.rights = ACCESS_REMOTE_READ,
+				.qpn = qp->qpn};
+	struct packet *pkt;
+	struct qpc *qpc;
+	uint32_t mtu;
+	bool last;
+	int err = qp_context(qp, true, &r->out_waiter, &qpc);
+
+	if (err == -EAGAIN)
+		return false;
+	if (err) {
+		read_fail(r, job, VERDICT_CONTEXT);
+		return true;
+	}
+	mtu = ib_mtu_bytes((enum ib_mtu)qpc_get_mtu(qpc));
+	last = read->left <= mtu;
+	access.len = last ? read->left : mtu;
+	job->n_frags = 0;
+	err = access.len ? translate_access(qp->hca, &access, &r->out_waiter, job->frags,
+					    &job->n_frags, PACKET_FRAGS)
+			 : 0;
+	if (err == -EAGAIN)
+		return false;
+	if (err) {
+		read_fail(r, job, resp_access_verdict(err, VERDICT_REM_ACCESS));
+		return true;
+	}
+	pkt = response_new(qp, qpc,
+			   read->started ? last ? BTH_RC_READ_RESP_LAST : BTH_RC_READ_RESP_MIDDLE
+			   : last        ? BTH_RC_READ_RESP_ONLY
+					 : BTH_RC_READ_RESP_FIRST,
+			   read->psn, access.len, response_credits(qp, qpc), read->msn);
+	pkt->ready_ps = job->ready_ps;
+	pkt->mark |= last ? MARK_LAST | (job->mark & MARK_AGAIN) : 0;
+	qp->hca->stats.responder_read_responses++;
+	packet_queue_push(&r->out, pkt);
+	if (access.len)
+		read_ask(qp, job, pkt, access.len);
+	read->started = true;
+	read->va += access.len;
+	read->left -= access.len;
+	read->psn = psn_add(read->psn, 1);
+	if (last)
+		packet_free(packet_queue_pop(&r->jobs));
+	return true;
+}
+
+/* --- the responder's states --- */
+
+static void entry_fill(struct resp_run *x, struct rdmarc *entry, uint32_t packets, uint64_t va,
+		       uint32_t rkey)
+{
+	memset(entry, 0, sizeof(*entry));
+	rdmarc_set_valid(entry, 1);
+	rdmarc_set_npsn(entry, packets);
+	rdmarc_set_opcode(entry, bth_get_opcode(resp_bth(x->pkt)));
+	rdmarc_set_psn(entry, x->pkt->psn);
+	rdmarc_set_msn(entry, qpc_get_msn(x->qpc));
+	rdmarc_set_rkey(entry, rkey);
+	rdmarc_set_va(entry, va);
+}
+
+/* The request is accepted: what the context remembers of it. Returns its slot. */
+static unsigned fetch_advance(struct resp_run *x, uint32_t packets)
+{
+	struct qpc *qpc = x->qpc;
+	unsigned slot = ring_take(qpc, ring_depth(x->hca, qpc));
+
+	x->hca->stats.responder_packets++;
+	qpc_set_next_rcv_psn(qpc, psn_add(x->pkt->psn, packets));
+	qpc_set_msn(qpc, (qpc_get_msn(qpc) + 1) & MSN_MASK);
+	qpc_set_rx_nak_sent(qpc, 0);
+	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
+	return slot;
+}
+
+static enum resp_state fetch_read(struct resp_run *x, uint32_t pd)
+{
+	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
+	uint32_t length = reth_get_dma_len(reth), packets;
+	struct rdmarc entry;
+	unsigned slot;
+	int err;
+
+	/* Atomics before it must have changed memory (IBA 10.8.3.3). */
+	if (x->r->atomics)
+		return RESP_WAIT;
+	err = read_check(x, pd);
+	if (err == -EAGAIN)
+		return RESP_WAIT;
+	if (err)
+		return resp_refuse(x, resp_access_verdict(err, VERDICT_REM_ACCESS));
+	packets = read_packets(length, ib_mtu_bytes((enum ib_mtu)qpc_get_mtu(x->qpc)));
+	slot = fetch_advance(x, packets);
+	entry_fill(x, &entry, packets, reth_get_va(reth), reth_get_rkey(reth));
+	rdmarc_set_length(&entry, length);
+	resource_write(x->qp, slot, &entry);
+	read_queue(x, pd, false);
+	return RESP_DONE;
+}
+
+static enum resp_state fetch_atomic(struct resp_run *x, uint32_t pd)
+{
+	struct access access = {
+		.len = ATOMIC_BYTES, .pd = pd, .rights = ACCESS_REMOTE_ATOMIC, .qpn = x->qp->qpn};
+	struct atomic_operands op;
+	struct rdmarc entry;
+	struct packet *pkt;
+	unsigned slot;
+	int err;
+
+	atomic_operands_get(x->pkt, &op, &access.va, &access.key);
+	if (access.va % ATOMIC_BYTES)
+		return resp_refuse(x, VERDICT_MISALIGNED);
+	x->pkt->n_frags = 0;
+	err = translate_access(x->hca, &access, &x->r->waiter, x->pkt->frags, &x->pkt->n_frags, 1);
+	if (err == -EAGAIN)
+		return RESP_WAIT;
+	if (err)
+		return resp_refuse(x, resp_access_verdict(err, VERDICT_REM_ACCESS));
+	slot = fetch_advance(x, 1);
+	pkt = response_new(x->qp, x->qpc, BTH_RC_ATOMIC_ACKNOWLEDGE, x->pkt->psn, 0,
+			   response_credits(x->qp, x->qpc), qpc_get_msn(x->qpc));
+	pkt->frags[0] = x->pkt->frags[0];
+	pkt->n_frags = 1;
+	entry_fill(x, &entry, 1, access.va, access.key);
+	atomic_start(x, pkt, &op, &entry, slot);
+	return RESP_DONE;
+}
+
+/* Asked for once a request: contexts that crowd each other out must not keep it waiting. */
+static int resources_get(struct resp_run *x)
+{
+	void *bytes;
+	int err;
+
+	if (x->pkt->mark & MARK_RESOURCES)
+		return 0;
+	err = context_get(x->hca, CONTEXT_READS, x->qp->qpn, &x->r->waiter, &bytes,
+			  "responder resources");
+	if (!err)
+		x->pkt->mark |= MARK_RESOURCES;
+	return err;
+}
+
+enum resp_state resp_fetch(struct resp_run *x)
+{
+	uint32_t pd;
+	int err = resources_get(x);
+
+	if (!err) {
+		x->qpc = NULL;
+		err = resp_context(x);
+	}
+	if (err)
+		return resp_no_context(x, err);
+	if (x->r->resources >= ring_depth(x->hca, x->qpc))
+		return resp_refuse(x, VERDICT_TOO_MANY_READS);
+	err = resp_rdma_pd(x, &pd);
+	if (err)
+		return err < 0 ? resp_no_context(x, err) : resp_refuse(x, (enum verdict)err);
+	return resp_is(x, BTH_READ) ? fetch_read(x, pd) : fetch_atomic(x, pd);
+}
+
+/* The saved result of an atomic goes out again; memory is not touched. */
+static enum resp_state replay_atomic(struct resp_run *x, const struct rdmarc *entry)
+{
+	struct packet *pkt = response_new(x->qp, x->qpc, BTH_RC_ATOMIC_ACKNOWLEDGE, x->pkt->psn, 0,
+					  response_credits(x->qp, x->qpc), qpc_get_msn(x->qpc));
+
+	atomicacketh_set_original(
+		(struct atomicacketh *)(void *)(pkt->wire + pkt->bth_off +
+						pkt->op->at[BTH_EXT_ATOMICACKETH]),
+		rdmarc_get_atomic_result(entry));
+	x->hca->stats.atomic_read_replays++;
+	HCA_TRACE(x->hca, TP_RESP_RESOURCE, .qpn = x->qp->qpn, .corr = x->pkt->psn,
+		  .text = "replayed");
+	ring_forget(x->r);
+	response_queue(x->qp, pkt);
+	return RESP_DONE;
+}
+
+/* A READ is done again, from the packet that the requester asks for on (IBA 9.7.5). */
+static enum resp_state replay_read(struct resp_run *x)
+{
+	uint32_t pd;
+	int err;
+
+	err = resp_rdma_pd(x, &pd);
+	if (!err)
+		err = read_check(x, pd);
+	if (err == -EAGAIN)
+		return RESP_WAIT;
+	ring_forget(x->r);
+	if (err)
+		return resp_refuse(x, err > 0 ? (enum verdict)err
+					      : resp_access_verdict(err, VERDICT_REM_ACCESS));
+	HCA_TRACE(x->hca, TP_RESP_RESOURCE, .qpn = x->qp->qpn, .corr = x->pkt->psn,
+		  .text = "read again");
+	read_queue(x, pd, true);
+	return RESP_DONE;
+}
+
+enum resp_state resp_fetch_again(struct resp_run *x)
+{
+	unsigned depth = ring_depth(x->hca, x->qpc);
+	const struct rdmarc *entry;
+
+	if (!x->r->ring) {
+		x->hca->stats.responder_duplicates++;
+		if (x->r->repeats >= depth || !ring_read(x, depth))
+			return resp_refuse(x, VERDICT_DUPLICATE_GONE);
+		return RESP_WAIT;
+	}
+	if (!x->r->ring_fresh)
+		return RESP_WAIT;
+	entry = x->r->ring_failed ? NULL : ring_find(x, depth);
+	if (!entry) {
+		ring_forget(x->r);
+		return resp_refuse(x, VERDICT_DUPLICATE_GONE);
+	}
+	return resp_is(x, BTH_READ) ? replay_read(x) : replay_atomic(x, entry);
+}

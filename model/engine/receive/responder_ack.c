@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See responder.h. This file: acknowledgements, and the queue in which every response of a QP
+ * leaves in the order of the requests. */
+#include "model/engine/receive/responder_internal.h"
+
+#include "model/engine/base/keep.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/send/scheduler.h"
+
+/* Data of the packet with that PSN, or of one before it, is on its way to memory. They land in
+ * order. */
+static bool data_flies(const struct qp_receive *r, uint32_t psn)
+{
+	const struct packet *first = r->landing.first;
+
+	return first && psn_diff(first->psn, psn) <= 0;
+}
+
+static void ready_landed(const struct qp_receive *r, const struct packet_queue *q)
+{
+	for (struct packet *pkt = q->first; pkt; pkt = pkt->next)
+		if (pkt->mark & MARK_BEHIND && !data_flies(r, pkt->psn))
+			pkt->mark |= MARK_READY;
+}
+
+void responses_landed(struct qp *qp)
+{
+	ready_landed(&qp->receive, &qp->receive.out);
+	ready_landed(&qp->receive, &qp->receive.jobs);
+	responses_pump(qp);
+}
+
+struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcode opcode,
+			    uint32_t psn, unsigned payload_len, uint8_t syndrome, uint32_t msn)
+{
+	struct hca *hca = qp->hca;
+	struct packet *pkt = packet_alloc(hca);
+	struct packet_path path;
+	struct packet_headers h;
+
+	/* The way back is the primary path. */
+	qp_packet_path(qpc_primary_const(qpc), &path);
+	memset(&h, 0, sizeof(h));
+	h.opcode = bth_service_opcode((enum qp_service)qpc_get_service(qpc), opcode);
+	h.mig_req = qpc_get_pm_state(qpc) == QP_PM_MIGRATED;
+	h.pkey = link_port_config(hca, path.port)
+			 ->pkeys[qp_path_get_pkey_index(qpc_primary_const(qpc))];
+	h.dest_qpn = qpc_get_remote_qpn(qpc);
+	h.psn = psn;
+	h.aeth.syndrome = syndrome;
+	h.aeth.msn = msn;
+	packet_build(hca, pkt, &path, &h, payload_len);
+	pkt->src_qpn = qp->qpn;
+	pkt->corr = psn;
+	pkt->owner = qp;
+	pkt->mark = MARK_READY;
+	if (qp->receive.current)
+		pkt->ready_ps = qp->receive.current->ready_ps;
+	if (opcode != BTH_RC_ACKNOWLEDGE)
+		return pkt;
+	pkt->ready_ps += hca->params->responder_ack_latency;
+	if (hca->params->responder_ack_landed && data_flies(&qp->receive, psn))
+		pkt->mark = MARK_BEHIND;
+	return pkt;
+}
+
+uint8_t response_credits(struct qp *qp, struct qpc *qpc)
+{
+	unsigned count;
+
+	if (srq_receive_count(qp, qpc, &count))
+		return aeth_syndrome(AETH_ACK, AETH_CREDIT_NONE);
+	return aeth_syndrome(AETH_ACK, credit_encode(count));
+}
+
+void responses_acknowledge(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+
+	r->unacked = 0;
+	r->ack_due = false;
+	event_cancel(qp->hca->core, &r->timer);
+}
+
+static void response_send(struct qp *qp, struct packet *pkt)
+{
+	if (pkt->mark & MARK_LAST && pkt->mark & MARK_AGAIN)
+		qp->receive.repeats--;
+	else if (pkt->mark & MARK_LAST)
+		qp->receive.resources--;
+	pkt->owner = NULL;
+	packet_seal(qp->hca, pkt);
+	if (pkt->payload_len)
+		scheduler_response(qp->hca, pkt->port);
+	link_port_send(qp->hca, pkt);
+}
+
+/* A response that cannot be given becomes the NAK of its verdict; what was to follow it is dropped.
+ * False: waits for the context. */
+static bool response_fail(struct qp *qp, struct packet *pkt)
+{
+	struct qp_receive *r = &qp->receive;
+	const struct verdict_row *row = verdict_find((enum verdict)pkt->verdict);
+	struct qpc *qpc;
+	struct packet *nak;
+	int err = qp_context(qp, true, &r->out_waiter, &qpc);
+
+	if (err == -EAGAIN)
+		return false;
+	qp->hca->stats.responder_naks++;
+	nak = err ? NULL
+		  : response_new(qp, qpc, BTH_RC_ACKNOWLEDGE, pkt->psn, 0,
+				 aeth_syndrome(AETH_NAK, row->nak), qpc_get_msn(qpc));
+	packet_queue_remove(&r->out, pkt);
+	packet_free(pkt);
+	r->broken = true;
+	if (nak)
+		response_send(qp, nak);
+	if (!err)
+		qp_error(qp, QP_STATE_ERR, (uint8_t)row->event);
+	return true;
+}
+
+/* Sends from the head of the queue what has its payload. False: waits for the context. */
+static bool out_send(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+	struct packet *pkt;
+
+	while ((pkt = r->out.first) && (pkt->mark & MARK_READY)) {
+		if (r->broken) {
+			packet_free(packet_queue_pop(&r->out));
+		} else if (pkt->mark & MARK_FAILED) {
+			if (!response_fail(qp, pkt))
+				return false;
+		} else {
+			response_send(qp, packet_queue_pop(&r->out));
+		}
+	}
+	return true;
+}
+
+static bool ack_if_due(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+	struct qpc *qpc;
+	uint32_t psn;
+	uint8_t syndrome;
+	int err;
+
+	if (!r->ack_due)
+		return true;
+	err = qp_context(qp, true, &r->out_waiter, &qpc);
+	if (err == -EAGAIN)
+		return false;
+	responses_acknowledge(qp);
+	if (err)
+		return true;
+	qp->hca->stats.responder_acks++;
+	psn = psn_add(qpc_get_next_rcv_psn(qpc), PSN_MASK);
+	syndrome = response_credits(qp, qpc);
+	packet_queue_push(&r->jobs, response_new(qp, qpc, BTH_RC_ACKNOWLEDGE, psn, 0, syndrome,
+						 qpc_get_msn(qpc)));
+	return true;
+}
+
+/*
+ * Moves everything on that can move: owed answers in order into the out queue, READs one packet
+ * after the other as far as responder.read_dma allows, and what is complete at its head onto the
+ * wire.
+ */
+void responses_pump(struct qp *qp)
+{
+	struct qp_receive *r = &qp->receive;
+	struct packet *job;
+
+	if (r->pumping)
+		return;
+	r->pumping = true;
+	if (qp->quiescing) {
+		out_send(qp);
+	} else if (ack_if_due(qp) && out_send(qp)) {
+		while ((job = r->jobs.first)) {
+			if (!(job->mark & MARK_READ)) {
+				packet_queue_push(&r->out, packet_queue_pop(&r->jobs));
+			} else if (r->broken) {
+				packet_free(packet_queue_pop(&r->jobs));
+			} else if (!read_job_has_room(qp, job) || !read_job_step(qp, job)) {
+				break;
+			}
+			waiter_done(&r->out_waiter);
+			if (!out_send(qp))
+				break;
+		}
+	}
+	if (!r->out_waiter.in)
+		waiter_done(&r->out_waiter);
+	r->pumping = false;
+}
+
+void response_queue(struct qp *qp, struct packet *pkt)
+{
+	struct qp_receive *r = &qp->receive;
+
+	if (!r->jobs.first && !r->out.first && pkt->mark == MARK_READY && !r->broken) {
+		response_send(qp, pkt);
+		return;
+	}
+	packet_queue_push(&r->jobs, pkt);
+	responses_pump(qp);
+}
+
+/*
+ * The request is answered now when it asks for it or when enough others wait; else with the next
+ * one, or when the timer runs out: the last packet of a burst must not stay without an ACK
+ * (IBA 9.7.5.1).
+ */
+enum resp_state resp_ack(struct resp_run *x)
+{
+	struct qp_receive *r = x->r;
+	const struct hca_params *p = x->hca->params;
+	uint32_t psn;
+	uint8_t syndrome;
+	int err = resp_context(x);
+
+	if (err)
+		return err == -EAGAIN ? RESP_WAIT : RESP_DONE;
+	if (!resp_reliable(x->qpc))
+		return RESP_DONE;
+	if (!bth_get_ack_req(resp_bth(x->pkt)) && r->unacked + 1u < p->responder_ack_coalesce) {
+		r->unacked++;
+		if (!event_is_set(&r->timer))
+			event_set(x->hca->core, &r->timer,
+				  x->pkt->ready_ps + p->responder_ack_delay);
+		return RESP_DONE;
+	}
+	responses_acknowledge(x->qp);
+	x->hca->stats.responder_acks++;
+	psn = psn_add(qpc_get_next_rcv_psn(x->qpc), PSN_MASK);
+	syndrome = response_credits(x->qp, x->qpc);
+	response_queue(x->qp, response_new(x->qp, x->qpc, BTH_RC_ACKNOWLEDGE, psn, 0, syndrome,
+					   qpc_get_msn(x->qpc)));
+	return RESP_DONE;
+}
+
+void responder_timer(struct event *ev)
+{
+	struct qp *qp = responder_container(ev, struct qp, receive.timer);
+	struct qp_receive *r = &qp->receive;
+
+	if (r->flush_poll_ps) {
+		/* qp_resume() flushes again. */
+		if (qp->quiescing)
+			return;
+		r->flushing = true;
+		responder_kick(qp);
+		return;
+	}
+	r->ack_due = r->unacked > 0;
+	responses_pump(qp);
+	responder_settle(qp);
+}

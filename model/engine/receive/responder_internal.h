@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by responder*.c, atomic_read.c, atomic_unit.c and srq.c only. */
+#ifndef MODEL_ENGINE_RESPONDER_INTERNAL_H
+#define MODEL_ENGINE_RESPONDER_INTERNAL_H
+
+#include "model/engine/memory/context_cache.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/qp/qp.h"
+#include "model/engine/receive/responder.h"
+#include "model/engine/receive/srq.h"
+#include "model/interface/bth_ops.h"
+#include "model/interface/syndromes.h"
+
+#include <string.h>
+
+/*
+ * States of the machine that one request packet goes through: S(NAME, "what it waits for: who moves
+ * it on"). A function for each does its step whole and returns the next state, or does nothing and
+ * returns RESP_WAIT.
+ */
+#define RESP_STATES(S)                                                                             \
+	S(NEXT, "a request: responder_request")                                                    \
+	S(QP, "context: context_cache")                                                            \
+	S(PSN, "context: context_cache")                                                           \
+	S(SEQUENCE, "context: context_cache")                                                      \
+	S(OPERATION, "context: context_cache")                                                     \
+	S(LENGTH, "context: context_cache")                                                        \
+	S(RECEIVE, "doorbell record, receive WQE, SRQ context: srq, wqe_fetch")                    \
+	S(ACCESS, "MPT: translate")                                                                \
+	S(WRITE, "MTT: translate; atomics before it: atomic_read")                                 \
+	S(SEND, "receive WQE, MTT: wqe_fetch, translate; atomics before it: atomic_read")          \
+	S(FETCH, "MPT, responder resources: translate, atomic_read")                               \
+	S(COMPLETE, "context: context_cache")                                                      \
+	S(ACK, "context: context_cache")                                                           \
+	S(DUPLICATE, "context, responder resources: context_cache, atomic_read")                   \
+	S(REFUSE, "context: context_cache")                                                        \
+	S(DONE, "nothing")                                                                         \
+	S(FLUSH, "context, doorbell record: context_cache, srq")
+
+enum resp_state {
+#define S(name, waits) RESP_##name,
+	RESP_STATES(S)
+#undef S
+		RESP_STATE_COUNT,
+	RESP_WAIT = RESP_STATE_COUNT, /* returned: stay in this state */
+};
+
+/* packet.mark of packets the responder holds. */
+enum resp_mark {
+	MARK_LANDING = 1 << 0, /* request: payload write under way */
+	MARK_READY = 1 << 1,   /* response: may leave */
+	MARK_READ = 1 << 2, /* not a packet: a READ to be cut into responses, struct read_job in its
+			       buffer */
+	MARK_FAILED = 1 << 3,    /* response: instead of it goes the NAK of packet.verdict */
+	MARK_LAST = 1 << 4,      /* response: the last one of a READ or atomic */
+	MARK_RESOURCES = 1 << 6, /* request: the QP's responder resources have been at hand */
+	MARK_AGAIN = 1 << 5,     /* with MARK_READ or MARK_LAST: of a READ that is repeated */
+	MARK_BEHIND = 1 << 7,    /* response: ready when the data before it has landed */
+};
+
+enum {
+	RECORD_OF_RQ = UINT32_MAX,
+	RDMA_MAX_BYTES_LOG = 31, /* longest message, IBA 9.7.4.1.6 */
+};
+
+/* One run of the machine, from an event until it waits. qpc is NULL when the context has to be
+ * looked up (again). */
+struct resp_run {
+	struct qp *qp;
+	struct hca *hca;
+	struct qp_receive *r;
+	struct packet *pkt;
+	struct qpc *qpc;
+	struct receive_wqe wqe; /* segments NULL: not at hand */
+};
+
+/* A request for response packets of a READ, in the buffer of a packet that never leaves. */
+struct read_job {
+	uint64_t va;
+	uint32_t rkey, pd, left, psn, msn;
+	bool started; /* its first response packet is made */
+};
+
+#define responder_container(ptr, type, member)                                                     \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+static inline void packet_queue_push(struct packet_queue *q, struct packet *pkt)
+{
+	pkt->next = NULL;
+	if (q->first)
+		q->last->next = pkt;
+	else
+		q->first = pkt;
+	q->last = pkt;
+}
+
+static inline struct packet *packet_queue_pop(struct packet_queue *q)
+{
+	struct packet *pkt = q->first;
+
+	if (pkt) {
+		q->first = pkt->next;
+		pkt->next = NULL;
+	}
+	return pkt;
+}
+
+void packet_queue_remove(struct packet_queue *q, struct packet *pkt);
+
+/* responder.c */
+/* The machine may be able to go on: something it may wait for is there. May free the QP's private
+ * state. */
+void responder_kick(struct qp *qp);
+/* Sends what it is the time of, then lets the state go when idle. May free the QP's private state.
+ */
+void responder_settle(struct qp *qp);
+
+static inline int resp_context(struct resp_run *x)
+{
+	return x->qpc ? 0 : qp_context(x->qp, true, &x->r->waiter, &x->qpc);
+}
+
+static inline enum resp_state resp_refuse(struct resp_run *x, enum verdict verdict)
+{
+	x->r->verdict = (uint8_t)verdict;
+	return RESP_REFUSE;
+}
+
+/* The verdict for a context that is not there: dropped like a packet for no QP; else waits. */
+static inline enum resp_state resp_no_context(struct resp_run *x, int err)
+{
+	return err == -EAGAIN ? RESP_WAIT : resp_refuse(x, VERDICT_DROP);
+}
+
+static inline const void *resp_ext(const struct packet *pkt, enum bth_ext ext)
+{
+	return pkt->wire + pkt->bth_off + pkt->op->at[ext];
+}
+
+static inline const struct bth *resp_bth(const struct packet *pkt)
+{
+	return (const struct bth *)(const void *)(pkt->wire + pkt->bth_off);
+}
+
+static inline bool resp_is(const struct resp_run *x, enum bth_prop prop)
+{
+	return bth_op_is(x->pkt->op, prop);
+}
+
+static inline bool resp_reliable(const struct qpc *qpc)
+{
+	return qpc_get_service(qpc) == QP_ST_RC || qpc_get_service(qpc) == QP_ST_XRC;
+}
+
+/* The XRCETH's SRQ on XRC, else the context's. */
+uint32_t resp_srqn(const struct resp_run *x);
+/* Whose keys an RDMA request must have: the QP's, on XRC the SRQ's. 0, -EAGAIN, VERDICT_*. */
+int resp_xrc_pd(struct resp_run *x, uint32_t *pd);
+static inline int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
+{
+	if (qpc_get_service(x->qpc) == QP_ST_XRC)
+		return resp_xrc_pd(x, pd);
+	*pd = qpc_get_pd(x->qpc);
+	return 0;
+}
+/* Verdict of an access that translate refused. */
+enum verdict resp_access_verdict(int err, enum verdict refused);
+
+/* responder_refuse.c */
+enum resp_state resp_refuse_state(struct resp_run *x);
+/*
+ * The message under way on UC, or the datagram, ends here. A receive of the QP's own queue serves
+ * the next message (IBA 9.8.2, 9.8.3: class D of responder errors). One of an SRQ cannot be given
+ * back, so it completes in error and the QP goes on (class E; Linux's rxe does so too). That mlx4
+ * does, and with the syndrome a reliable QP would give, is an assumption. 0: the context is at hand;
+ * -EAGAIN, other -errno.
+ */
+int resp_abandon(struct resp_run *x, enum cqe_syndrome syndrome);
+
+/* responder_execute.c */
+enum resp_state resp_receive(struct resp_run *x);
+enum resp_state resp_write(struct resp_run *x);
+enum resp_state resp_send(struct resp_run *x);
+enum resp_state resp_complete(struct resp_run *x);
+enum resp_state resp_flush(struct resp_run *x);
+/* A receive that was taken completes in error. 0, or -EAGAIN: waits. */
+int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome);
+void receive_forget(struct qp_receive *r);
+/* Out of hca.flushed. */
+void flushed_remove(struct qp *qp);
+
+/* A piece of a receive buffer. */
+struct receive_piece {
+	uint64_t va;
+	uint32_t len, lkey;
+};
+
+enum { RECEIVE_PIECES = 128 }; /* data segments of the longest receive WQE: stride 16 << 7 */
+
+/*
+ * Cuts [offset, offset + len) of a message over the data segments of a receive WQE (n_bytes of
+ * them, or up to the terminator). Number of pieces; -EMSGSIZE when the segments are too short for
+ * it.
+ */
+int receive_scatter(const uint8_t *segments, unsigned n_bytes, uint32_t offset, uint32_t len,
+		    struct receive_piece pieces[RECEIVE_PIECES]);
+
+/* responder_ack.c */
+/* A response packet of the QP's address path, not queued. opcode: that of RC. */
+struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcode opcode,
+			    uint32_t psn, unsigned payload_len, uint8_t syndrome, uint32_t msn);
+/* An ACK syndrome with the credits the QP has now. */
+uint8_t response_credits(struct qp *qp, struct qpc *qpc);
+/* Behind all that is owed already. */
+void response_queue(struct qp *qp, struct packet *pkt);
+void responses_pump(struct qp *qp);
+/* Data has landed: ACKs that have waited for it are ready. */
+void responses_landed(struct qp *qp);
+enum resp_state resp_ack(struct resp_run *x);
+/* The response in preparation acknowledges everything before it. */
+void responses_acknowledge(struct qp *qp);
+void responder_timer(struct event *ev);
+
+/* atomic_unit.c */
+struct atomic_operands;
+void atomic_operands_get(const struct packet *pkt, struct atomic_operands *op, uint64_t *va,
+			 uint32_t *rkey);
+/* The operation whose answer is `pkt`, with its page in frags[0]; its result goes into the answer
+ * and with `entry` into the responder resource of that slot. */
+void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_operands *op,
+		  const struct rdmarc *entry, unsigned slot);
+
+/* atomic_read.c */
+/* The entry goes to ICM by posted write; reads that look for it are ordered behind it by PCIe. */
+void resource_write(struct qp *qp, unsigned slot, const struct rdmarc *entry);
+enum resp_state resp_fetch(struct resp_run *x);
+enum resp_state resp_fetch_again(struct resp_run *x);
+/* One packet more of it may be under way. */
+bool read_job_has_room(const struct qp *qp, struct packet *job);
+/* The next response packet of a READ job is built and its payload asked for. False: waits for the
+ * context or a translation. */
+bool read_job_step(struct qp *qp, struct packet *job);
+
+/* srq.c */
+/*
+ * Reads a doorbell record unless one is being read; when it is there record_fresh is set and the
+ * machine kicked. Only a read that was asked for says that nothing is posted: one made ahead of
+ * need may be old.
+ */
+void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked);
+bool record_is_asked(const struct qp *qp, uint32_t srqn);
+/* Sets rx_rq_posted from a fresh record of the QP's own queue, with the rule rq_overposted. */
+void record_merge(struct qp *qp, struct qpc *qpc);
+/* An SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another domain). Makes
+ * QP context pointers stale. */
+int srq_get_xrc(struct qp *qp, uint32_t xrcd, uint32_t srqn, struct waiter *w, uint32_t *pd,
+		uint32_t *cqn);
+
+#endif

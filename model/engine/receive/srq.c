@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See srq.h. */
+#include "model/engine/receive/responder_internal.h"
+
+#include "model/engine/complete/event_queue.h"
+#include "model/engine/memory/icm.h"
+#include "model/engine/fetch/wqe_fetch.h"
+
+enum {
+	RECORD_BYTES = 4,
+	RECORD_MASK = 0xffff,
+	PAGE_OFFSET_UNIT = 64, /* of page_offset in QPC and SRQC */
+};
+
+/* --- doorbell records of a QP's receives --- */
+
+static void record_arrived(struct dma *dma)
+{
+	struct packet *pkt = responder_container(dma, struct packet, dma);
+	struct qp *qp = pkt->owner;
+	struct qp_receive *r = &qp->receive;
+
+	r->record = NULL;
+	r->record_fresh = dma->status == 0;
+	r->record_failed = dma->status != 0;
+	r->record_value = (uint16_t)(be32_load(dma->buf) & RECORD_MASK);
+	HCA_TRACE(qp->hca, TP_DOORBELL_RECORD, .qpn = qp->qpn,
+		  .args = {r->record_srqn == RECORD_OF_RQ ? qp->qpn : r->record_srqn,
+			   r->record_value});
+	packet_free(pkt);
+	responder_kick(qp);
+}
+
+static void record_dma(struct hca *hca, struct packet *pkt, uint64_t bus,
+		       void (*done)(struct dma *dma))
+{
+	pkt->mark = 0;
+	pkt->dma.buf = packet_payload(pkt);
+	pkt->dma.len = RECORD_BYTES;
+	pkt->dma.one = (struct dma_frag){.bus = bus, .len = RECORD_BYTES};
+	pkt->dma.frags = &pkt->dma.one;
+	pkt->dma.n_frags = 1;
+	pkt->dma.done = done;
+	pkt->dma.at_ready = true;
+	pkt->dma.what = "doorbell record";
+	pcie_read(hca, &pkt->dma, 0);
+	HCA_TRACE(hca, TP_RECORD_RUN, .qpn = pkt->dma.qpn, .text = pkt->dma.what,
+		  .args = {pkt->dma.ready_ps});
+}
+
+void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked)
+{
+	struct qp_receive *r = &qp->receive;
+	struct packet *pkt;
+
+	if (r->record)
+		return;
+	pkt = packet_alloc(qp->hca);
+	pkt->owner = qp;
+	pkt->dma.qpn = qp->qpn;
+	r->record = pkt;
+	r->record_srqn = srqn;
+	r->record_asked = asked;
+	r->record_fresh = r->record_failed = false;
+	record_dma(qp->hca, pkt, bus, record_arrived);
+}
+
+static bool record_is_fresh(const struct qp *qp, uint32_t srqn)
+{
+	return qp->receive.record_fresh && qp->receive.record_srqn == srqn;
+}
+
+bool record_is_asked(const struct qp *qp, uint32_t srqn)
+{
+	return record_is_fresh(qp, srqn) && qp->receive.record_asked;
+}
+
+/* The read of that record has failed; asking clears it, so that the next request tries again. */
+static bool record_take_failure(struct qp *qp, uint32_t srqn)
+{
+	struct qp_receive *r = &qp->receive;
+
+	if (!r->record_failed || r->record_srqn != srqn)
+		return false;
+	r->record_failed = false;
+	return true;
+}
+
+void record_merge(struct qp *qp, struct qpc *qpc)
+{
+	struct qp_receive *r = &qp->receive;
+	uint32_t size = 1u << qpc_get_log_rq_size(qpc);
+	uint16_t counter = (uint16_t)qpc_get_rq_wqe_counter(qpc), posted = r->record_value;
+
+	if (!record_is_fresh(qp, RECORD_OF_RQ))
+		return;
+	r->record_fresh = false;
+	if ((uint16_t)(posted - counter) > size) {
+		guest_error(qp->hca, RULE_rq_overposted,
+			    "qpn %06x: %u receives posted, queue of %u", qp->qpn,
+			    (unsigned)(uint16_t)(posted - counter), size);
+		posted = (uint16_t)(counter + size);
+	}
+	qpc_set_rx_rq_posted(qpc, posted);
+	qpc_set_rx_record_read(qpc, 1);
+	context_changed(qp->hca, CONTEXT_RESPONDER, qp->qpn);
+}
+
+/* --- a QP's own receive queue --- */
+
+static unsigned rq_known(const struct qpc *qpc)
+{
+	return (uint16_t)(qpc_get_rx_rq_posted(qpc) - qpc_get_rq_wqe_counter(qpc));
+}
+
+static void rq_refresh(struct qp *qp, const struct qpc *qpc)
+{
+	uint64_t share = (uint64_t)rq_known(qpc) * 100;
+
+	if (share < (qp->hca->params->srq_refresh << qpc_get_log_rq_size(qpc)))
+		record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ, false);
+}
+
+static int rq_get(struct qp *qp, struct qpc *qpc, bool again, struct waiter *w,
+		  struct receive_wqe *wqe)
+{
+	struct wqe_geometry rq;
+	uint16_t index = (uint16_t)(again ? qpc_get_rx_receive(qpc) : qpc_get_rq_wqe_counter(qpc));
+	int err;
+
+	if (!again && rq_known(qpc) == 0) {
+		bool asked = record_is_asked(qp, RECORD_OF_RQ);
+
+		if (record_take_failure(qp, RECORD_OF_RQ))
+			return -EFAULT;
+		record_merge(qp, qpc);
+		if (rq_known(qpc) == 0) {
+			if (asked)
+				return -ENOENT;
+			record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ, true);
+			return -EAGAIN;
+		}
+	}
+	wqe_geometry_receive(qpc, &rq);
+	err = wqe_fetch_receive(
+		qp->hca,
+		&(struct receive_slot){.mtt_addr = qpc_get_mtt_addr(qpc),
+				       .offset = rq.offset +
+						 (uint64_t)(index & (rq.count - 1)) * rq.stride,
+				       .qpn = qp->qpn,
+				       .log_page_size = qpc_get_log_page_size(qpc),
+				       .stride = rq.stride,
+				       .posted = again ? 1 : rq_known(qpc)},
+		again, w, &wqe->segments);
+	if (err)
+		return err;
+	wqe->n_bytes = rq.stride < WQE_MAX_BYTES ? rq.stride : WQE_MAX_BYTES;
+	wqe->index = index;
+	wqe->pd = qpc_get_pd(qpc);
+	wqe->cqn = qpc_get_cqn_recv(qpc);
+	if (again)
+		return 0;
+	qpc_set_rq_wqe_counter(qpc, index + 1u);
+	qpc_set_rx_receive(qpc, index);
+	qpc_set_rx_has_receive(qpc, 1);
+	context_changed(qp->hca, CONTEXT_RESPONDER, qp->qpn);
+	record_merge(qp, qpc);
+	rq_refresh(qp, qpc);
+	return 0;
+}
+
+/* --- shared receive queues --- */
+
+static int srq_context(struct hca *hca, uint32_t srqn, struct waiter *w, struct srqc **srqc)
+{
+	void *bytes;
+	int err = context_get(hca, CONTEXT_SRQ, srqn, w, &bytes, "receive");
+
+	if (!err)
+		*srqc = bytes;
+	return err;
+}
+
+int srq_get_xrc(struct qp *qp, uint32_t xrcd, uint32_t srqn, struct waiter *w, uint32_t *pd,
+		uint32_t *cqn)
+{
+	struct srqc *srqc;
+	int err = srq_context(qp->hca, srqn, w, &srqc);
+
+	if (err)
+		return err == -ENOENT ? -ENXIO : err;
+	if (srqc_get_xrcd(srqc) != xrcd || srqc_get_srqn(srqc) != srqn)
+		return -ENXIO;
+	*pd = srqc_get_pd(srqc);
+	*cqn = srqc_get_cqn(srqc);
+	return 0;
+}
+
+static void srq_merge(struct hca *hca, uint32_t srqn, struct srqc *srqc, uint16_t posted)
+{
+	uint32_t size = 1u << srqc_get_log_size(srqc);
+	uint16_t known = (uint16_t)(posted - srqc_get_wqe_counter(srqc));
+
+	if (known > size) {
+		guest_error(hca, RULE_rq_overposted, "srqn %06x: %u receives posted, queue of %u",
+			    srqn, (unsigned)known, size);
+		known = (uint16_t)size;
+	}
+	srqc_set_wqe_cnt(srqc, known);
+	context_changed(hca, CONTEXT_SRQ, srqn);
+}
+
+/* At least one receive is known: 0; -ENOENT: none is posted; -EAGAIN. */
+static int srq_available(struct qp *qp, uint32_t srqn, struct srqc *srqc)
+{
+	bool asked = record_is_asked(qp, srqn);
+
+	if (record_take_failure(qp, srqn))
+		return -EFAULT;
+	if (record_is_fresh(qp, srqn)) {
+		qp->receive.record_fresh = false;
+		srq_merge(qp->hca, srqn, srqc, qp->receive.record_value);
+	}
+	if (srqc_get_wqe_cnt(srqc))
+		return 0;
+	if (asked)
+		return -ENOENT;
+	record_read(qp, srqc_get_db_rec_addr(srqc), srqn, true);
+	return -EAGAIN;
+}
+
+static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again, struct waiter *w,
+		     struct receive_wqe *wqe, const struct srq_next **next)
+{
+	unsigned stride = (unsigned)WQE_UNIT << srqc_get_log_stride(srqc);
+	uint64_t offset = (uint64_t)srqc_get_page_offset(srqc) * PAGE_OFFSET_UNIT;
+	const uint8_t *bytes;
+	int err;
+
+	/* The one behind it in memory is not the next one of the list. */
+	err = wqe_fetch_receive(
+		qp->hca,
+		&(struct receive_slot){.mtt_addr = srqc_get_mtt_addr(srqc),
+				       .offset = offset + (uint64_t)slot * stride,
+				       .qpn = qp->qpn,
+				       .log_page_size = srqc_get_log_page_size(srqc),
+				       .stride = stride,
+				       .posted = 1},
+		again, w, &bytes);
+	if (err)
+		return err;
+	if (stride > WQE_MAX_BYTES)
+		stride = WQE_MAX_BYTES;
+	*next = (const void *)bytes;
+	wqe->segments = bytes + sizeof(struct srq_next);
+	wqe->n_bytes = stride - (unsigned)sizeof(struct srq_next);
+	wqe->index = slot;
+	wqe->pd = srqc_get_pd(srqc);
+	wqe->cqn = srqc_get_cqn(srqc);
+	return 0;
+}
+
+/* The taken slot in both contexts. The QP's is pinned meanwhile, so that fetching the SRQ's cannot
+ * push it out between the two. */
+static int srq_record_take(struct qp *qp, uint32_t srqn, struct waiter *w, uint16_t slot,
+			   uint16_t next)
+{
+	struct hca *hca = qp->hca;
+	struct srqc *srqc;
+	struct qpc *qpc;
+	int err = qp_context(qp, true, w, &qpc);
+
+	if (err)
+		return err;
+	context_pin(hca, CONTEXT_RESPONDER, qp->qpn, true);
+	err = srq_context(hca, srqn, w, &srqc);
+	if (!err) {
+		bool low = srqc_get_wqe_cnt(srqc) - 1 < srqc_get_limit(srqc);
+
+		srqc_set_next_wqe(srqc, next & ((1u << srqc_get_log_size(srqc)) - 1));
+		srqc_set_wqe_counter(srqc, srqc_get_wqe_counter(srqc) + 1);
+		srqc_set_wqe_cnt(srqc, srqc_get_wqe_cnt(srqc) - 1);
+		context_changed(hca, CONTEXT_SRQ, srqn);
+		hca->stats.srq_taken++;
+		if (low)
+			srq_limit_changed(hca, srqn);
+		err = qp_context(qp, true, w, &qpc);
+	}
+	if (!err) {
+		qpc_set_rx_receive(qpc, slot);
+		qpc_set_rx_srqn(qpc, srqn);
+		qpc_set_rx_has_receive(qpc, 1);
+		context_changed(hca, CONTEXT_RESPONDER, qp->qpn);
+	}
+	context_pin(hca, CONTEXT_RESPONDER, qp->qpn, false);
+	return err;
+}
+
+static void srq_event(struct hca *hca, uint8_t type, uint32_t srqn)
+{
+	struct eqe eqe = {0};
+
+	eqe_set_type(&eqe, type);
+	eqe_srq_set_srqn(eqe_as_srq(&eqe), srqn);
+	event_queue_post(hca, &eqe, NULL, NULL);
+}
+
+/* Its doorbell record or its list of receives cannot be read: nobody takes receives from it any
+ * more. */
+static int srq_failed(struct hca *hca, uint32_t srqn, struct srqc *srqc)
+{
+	srqc_set_state(srqc, SRQ_STATE_ERROR);
+	context_changed(hca, CONTEXT_SRQ, srqn);
+	HCA_TRACE(hca, TP_SRQ_STATE, .args = {srqn}, .text = "error");
+	srq_event(hca, EVENT_SRQ_CATAS_ERROR, srqn);
+	return -EIO;
+}
+
+/*
+ * Another QP may take the slot while this one waits for it: then the WQE that has come is no longer
+ * the first, and may even be old, and the SRQ's new first one is fetched.
+ */
+static int srq_take(struct qp *qp, uint32_t srqn, struct waiter *w, struct receive_wqe *wqe)
+{
+	struct qp_receive *r = &qp->receive;
+	const struct srq_next *next;
+	struct srqc *srqc;
+	int err = srq_context(qp->hca, srqn, w, &srqc);
+
+	if (err)
+		return err;
+	if (srqc_get_state(srqc) == SRQ_STATE_ERROR)
+		return -EIO;
+	do {
+		err = srq_available(qp, srqn, srqc);
+		if (err)
+			return err == -EFAULT ? srq_failed(qp->hca, srqn, srqc) : err;
+		if (!r->fetching || r->fetch_srqn != srqn) {
+			r->fetching = true;
+			r->fetch_srqn = srqn;
+			r->fetch_slot = (uint16_t)srqc_get_next_wqe(srqc);
+			r->fetch_count = (uint16_t)srqc_get_wqe_counter(srqc);
+		}
+		err = srq_fetch(qp, srqc, r->fetch_slot, false, w, wqe, &next);
+		if (err == -EAGAIN)
+			return err;
+		r->fetching = false;
+		if (err)
+			return srq_failed(qp->hca, srqn, srqc);
+	} while (r->fetch_count != srqc_get_wqe_counter(srqc));
+	return srq_record_take(qp, srqn, w, r->fetch_slot,
+			       (uint16_t)srq_next_get_next_wqe_index(next));
+}
+
+static int srq_get(struct qp *qp, uint32_t srqn, bool again, uint16_t slot, struct waiter *w,
+		   struct receive_wqe *wqe)
+{
+	const struct srq_next *next;
+	struct srqc *srqc;
+	int err;
+
+	if (!again)
+		return srq_take(qp, srqn, w, wqe);
+	err = srq_context(qp->hca, srqn, w, &srqc);
+	return err ? err : srq_fetch(qp, srqc, slot, true, w, wqe, &next);
+}
+
+int srq_receive_get(struct qp *qp, struct qpc *qpc, uint32_t srqn, bool again, struct waiter *w,
+		    struct receive_wqe *wqe)
+{
+	uint16_t slot = (uint16_t)qpc_get_rx_receive(qpc);
+	uint32_t pd, cqn;
+	int err;
+
+	if (qpc_get_service(qpc) == QP_ST_XRC) {
+		err = srq_get_xrc(qp, qpc_get_xrcd(qpc), srqn, w, &pd, &cqn);
+		return err ? err : srq_get(qp, srqn, again, slot, w, wqe);
+	}
+	if (qpc_get_srq(qpc)) {
+		err = srq_get(qp, srqn, again, slot, w, wqe);
+		if (err != -ENOENT || icm_object_valid(qp->hca, FW_TABLE_SRQC, srqn))
+			return err;
+		guest_error(qp->hca, RULE_object_dead, "qpn %06x takes receives from srqn %06x",
+			    qp->qpn, srqn);
+		return -EFAULT;
+	}
+	return qpc_has_rq(qpc) ? rq_get(qp, qpc, again, w, wqe) : -ENOENT;
+}
+
+int srq_receive_count(struct qp *qp, struct qpc *qpc, unsigned *count)
+{
+	if (!qpc_has_rq(qpc) || qpc_get_ric(qpc))
+		return -ENOENT;
+	record_merge(qp, qpc);
+	if (!qpc_get_rx_record_read(qpc))
+		record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ, false);
+	*count = rq_known(qpc);
+	return 0;
+}
+
+/* --- limits --- */
+
+/* A comparison of an SRQ's limit with its doorbell record, in the buffer of a packet that never
+ * leaves. */
+struct srq_check {
+	struct waiter waiter;
+	struct hca *hca;
+	uint32_t srqn;
+	uint16_t posted;
+	bool have_record;
+};
+
+static struct srq_check *srq_check(struct packet *pkt)
+{
+	return (struct srq_check *)(void *)(packet_payload(pkt) + PAGE_OFFSET_UNIT);
+}
+
+static void srq_check_end(struct packet *pkt)
+{
+	struct hca *hca = srq_check(pkt)->hca;
+	struct packet **at = &hca->srq_checks;
+
+	while (*at != pkt)
+		at = &(*at)->next;
+	*at = pkt->next;
+	packet_free(pkt);
+}
+
+static void srq_check_step(struct packet *pkt);
+
+static void srq_check_arrived(struct dma *dma)
+{
+	struct packet *pkt = responder_container(dma, struct packet, dma);
+
+	srq_check(pkt)->posted = (uint16_t)(be32_load(dma->buf) & RECORD_MASK);
+	srq_check(pkt)->have_record = true;
+	if (dma->status)
+		srq_check_end(pkt);
+	else
+		srq_check_step(pkt);
+}
+
+static void srq_limit_event(struct hca *hca, uint32_t srqn, struct srqc *srqc)
+{
+	srqc_set_limit(srqc, 0);
+	context_changed(hca, CONTEXT_SRQ, srqn);
+	hca->stats.srq_limits++;
+	HCA_TRACE(hca, TP_SRQ_STATE, .args = {srqn}, .text = "limit reached");
+	srq_event(hca, EVENT_SRQ_LIMIT, srqn);
+}
+
+static void srq_check_step(struct packet *pkt)
+{
+	struct srq_check *check = srq_check(pkt);
+	struct srqc *srqc;
+	int err = srq_context(check->hca, check->srqn, &check->waiter, &srqc);
+
+	if (err == -EAGAIN)
+		return;
+	if (err || !srqc_get_limit(srqc)) {
+		srq_check_end(pkt);
+		return;
+	}
+	if (!check->have_record) {
+		record_dma(check->hca, pkt, srqc_get_db_rec_addr(srqc), srq_check_arrived);
+		return;
+	}
+	srq_merge(check->hca, check->srqn, srqc, check->posted);
+	if (srqc_get_wqe_cnt(srqc) < srqc_get_limit(srqc))
+		srq_limit_event(check->hca, check->srqn, srqc);
+	srq_check_end(pkt);
+}
+
+static void srq_check_wake(struct waiter *w)
+{
+	uint8_t *check = (uint8_t *)responder_container(w, struct srq_check, waiter);
+
+	srq_check_step((struct packet *)(void *)(check - PAGE_OFFSET_UNIT - PACKET_HEADERS -
+						 offsetof(struct packet, buf)));
+}
+
+void srq_limit_changed(struct hca *hca, uint32_t srqn)
+{
+	struct packet *pkt;
+
+	for (pkt = hca->srq_checks; pkt; pkt = pkt->next)
+		if (srq_check(pkt)->srqn == srqn)
+			return;
+	pkt = packet_alloc(hca);
+	*srq_check(pkt) =
+		(struct srq_check){.waiter.wake = srq_check_wake, .hca = hca, .srqn = srqn};
+	pkt->next = hca->srq_checks;
+	hca->srq_checks = pkt;
+	srq_check_step(pkt);
+}

@@ -1,0 +1,568 @@
+/* See requester.h. */
+#include "model/engine/send/requester.h"
+
+#include "model/engine/complete/event_queue.h"
+#include "model/engine/base/keep.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/send/requester_impl.h"
+#include "model/engine/send/retry.h"
+#include "model/engine/send/scheduler.h"
+#include "model/engine/wire/static_rate.h"
+#include "model/engine/fetch/wqe_fetch.h"
+#include "model/interface/rows.h"
+
+#include <string.h>
+
+static const char *const state_names[SEND_STATE_COUNT] = {
+#define S(name, text, mover) [SEND_##name] = text,
+	SEND_STATES(S)
+#undef S
+};
+
+/* --- cursors and context --- */
+
+static void refresh(struct qp *qp, const struct qpc *qpc)
+{
+	struct qp_send *send = &qp->send;
+	unsigned service = qpc_get_service(qpc);
+	uint8_t port = (uint8_t)(qp_path_get_port(qpc_primary_const(qpc)) + 1);
+
+	send->reliable = service == QP_ST_RC || service == QP_ST_XRC;
+	send->log_mtu =
+		(uint8_t)(service == QP_ST_UD || service == QP_ST_MLX ? 7 + IB_MTU_4096
+								      : 7 + qpc_get_mtu(qpc));
+	if (send->port != port && send->turn == TURN_RING) {
+		scheduler_remove(qp); /* rings are by port */
+		send->port = port;
+		scheduler_ready(qp, 0);
+	}
+	send->port = port;
+	send->ack_timeout_ps = retry_ack_timeout_ps(qp->hca, qpc);
+}
+
+void requester_path_changed(struct qp *qp, const struct qpc *qpc)
+{
+	refresh(qp, qpc);
+}
+
+static void requester_load(struct qp *qp, const struct qpc *qpc)
+{
+	struct qp_send *send = &qp->send;
+
+	refresh(qp, qpc);
+	if (send->loaded)
+		return;
+	send->loaded = true;
+	send->send_psn = send->max_psn = send->acked_psn = qpc_get_next_send_psn(qpc);
+	send->oldest = send->next = send->cursor = (uint16_t)qpc_get_sq_wqe_counter(qpc);
+	send->cursor_packet = 0;
+	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
+	send->rnr_retries = (uint8_t)qpc_get_rnr_retry(qpc);
+	send->credits = qpc_get_send_limited(qpc);
+	send->credit_limit = qpc_get_send_limit(qpc);
+}
+
+void requester_save(struct qp *qp, struct qpc *qpc)
+{
+	const struct qp_send *send = &qp->send;
+
+	qpc_set_next_send_psn(qpc, send->max_psn);
+	qpc_set_last_acked_psn(qpc, send->acked_psn - 1);
+	qpc_set_sq_wqe_counter(qpc, send->next);
+	qpc_set_cur_retry_cnt(qpc, send->retries);
+	qpc_set_cur_rnr_retry(qpc, send->rnr_retries);
+	qpc_set_send_limited(qpc, send->credits);
+	qpc_set_send_limit(qpc, send->credit_limit);
+	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+}
+
+static void waiter_wake(struct waiter *w)
+{
+	struct qp_send *send = (struct qp_send *)((char *)w - offsetof(struct qp_send, waiter));
+
+	if (send->missing)
+		scheduler_resume(qp_of_send(send));
+	else
+		scheduler_ready(qp_of_send(send), 0);
+}
+
+static void response_waiter_wake(struct waiter *w)
+{
+	struct qp *qp = qp_of_send(
+		(struct qp_send *)((char *)w - offsetof(struct qp_send, response_waiter)));
+
+	if (qp_is_stopped(qp)) { /* requester_resume() does it */
+		waiter_done(w);
+		return;
+	}
+	requester_response_run(qp);
+	requester_progress(qp, 0);
+	if (!w->in)
+		waiter_done(w);
+	qp_settle(qp);
+}
+
+void requester_init(struct qp *qp)
+{
+	qp->send.waiter.wake = waiter_wake;
+	qp->send.response_waiter.wake = response_waiter_wake;
+	qp->send.deadline_ps = EVENT_NEVER;
+}
+
+static void free_list(struct packet **first)
+{
+	while (*first) {
+		struct packet *pkt = *first;
+
+		*first = pkt->next;
+		packet_free(pkt);
+	}
+}
+
+void requester_drop(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+
+	scheduler_remove(qp);
+	waiter_cancel(&send->waiter);
+	waiter_cancel(&send->response_waiter);
+	waiter_done(&send->waiter);
+	waiter_done(&send->response_waiter);
+	retry_forget(qp);
+	wqe_fetch_release(qp);
+	free_list(&send->out_first);
+	free_list(&send->response_first);
+	free_list(&send->write_first);
+	if (send->local)
+		packet_free(send->local);
+}
+
+bool requester_is_quiet(const struct qp *qp)
+{
+	const struct qp_send *send = &qp->send;
+
+	return !send->dma_pending && !send->out_first && !send->write_first &&
+	       !(send->local && send->local->owner) && send->turn != TURN_RUNNING &&
+	       send->turn != TURN_AGAIN;
+}
+
+bool requester_is_idle(const struct qp *qp)
+{
+	const struct qp_send *send = &qp->send;
+
+	return send->oldest == send->next && !send->started && !send->uar_pending &&
+	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.in &&
+	       !send->response_first && !send->response_waiter.in && !send->local &&
+	       requester_is_quiet(qp);
+}
+
+/* The ACK timer of what is in flight: of a QP that had none before, or that has run out meanwhile. */
+static void resume_timer(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+	const bool expired = send->expired;
+
+	send->expired = false;
+	if (send->oldest == send->next || send->deadline_ps != EVENT_NEVER || !send->reliable ||
+	    send->flushing)
+		return;
+	if (expired && (send->rnr_wait || !send->response_first))
+		requester_timeout_now(qp);
+	else if (send->ack_timeout_ps != EVENT_NEVER)
+		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
+}
+
+void requester_resume(struct qp *qp, const struct qpc *qpc)
+{
+	struct qp_send *send = &qp->send;
+	const unsigned state = qpc ? qpc_get_state(qpc) : QP_STATE_RST;
+
+	if (qpc && send->oldest == send->next) {
+		send->loaded = false;
+		requester_load(qp, qpc);
+	}
+	if (state == QP_STATE_RTS)
+		send->flushing = false;
+	requester_response_run(qp);
+	if (state == QP_STATE_ERR || state == QP_STATE_SQER)
+		return;
+	requester_progress(qp, 0);
+	resume_timer(qp);
+	if (send->cursor != send->next || send->started || send->uar_pending)
+		scheduler_ready(qp, 0);
+}
+
+/* --- the steps --- */
+
+/* WQE `cursor` cannot be sent; it fails when it is the oldest. */
+static enum send_state fault(struct send_step *s, enum verdict verdict)
+{
+	s->send->fault = (uint8_t)verdict;
+	s->busy_ps = s->hca->params->requester_wqe_gap;
+	requester_save(s->qp, s->qpc);
+	requester_progress(s->qp, s->at_ps);
+	return s->send->fault ? SEND_WAIT_COMPLETION : SEND_DONE;
+}
+
+/* The context is out of reach: the QP is lost. */
+static enum send_state lost(struct send_step *s, int err)
+{
+	struct qp_send *send = s->send;
+
+	send->started = send->uar_pending = send->bf_pending = send->bf_known = false;
+	if (err == -ENOENT)
+		return SEND_IDLE;
+	send->oldest = send->cursor = send->next;
+	send->reads = 0;
+	send->fault = send->failed = 0;
+	send->rnr_wait = false;
+	send->loaded = false;
+	retry_set_deadline(s->qp, EVENT_NEVER);
+	event_queue_qp(s->hca, EVENT_WQ_CATAS_ERROR, s->qp->qpn);
+	return SEND_IDLE;
+}
+
+static enum send_state begin(struct send_step *s)
+{
+	struct qp_send *send = s->send;
+	int err;
+
+	if (s->qp->quiescing || s->qp->error_pending)
+		return SEND_WAIT_FIRMWARE;
+	/* a unit stands still for the context only, whatever else has been waited for */
+	if (__builtin_expect(!!send->waiter.in, 0))
+		waiter_cancel(&send->waiter);
+	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
+	send->missing = err == -EAGAIN;
+	if (err)
+		return err == -EAGAIN ? SEND_WAIT_MEMORY : lost(s, err);
+	s->service = qpc_get_service(s->qpc);
+	requester_load(s->qp, s->qpc);
+	if (send->uar_pending) {
+		if (!scheduler_doorbell_check(s->qp, s->qpc)) {
+			wqe_fetch_release(s->qp);
+			send->bf_known = false;
+		} else {
+			send->started = true;
+		}
+		requester_announced_end(send);
+	}
+	switch (qpc_get_state(s->qpc)) {
+	case QP_STATE_RTS:
+		return SEND_RESUME;
+	case QP_STATE_SQD:
+	case QP_STATE_SQD_BUSY:
+		return send->cursor != send->next ? SEND_RESUME : SEND_DRAINED;
+	case QP_STATE_ERR:
+	case QP_STATE_SQER:
+		return SEND_FLUSH;
+	default:
+		send->started = false;
+		return SEND_IDLE;
+	}
+}
+
+static enum send_state go_on(struct send_step *s)
+{
+	struct qp_send *send = s->send;
+
+	if (send->rnr_wait)
+		return SEND_WAIT_RNR;
+	if (send->fault || send->failed)
+		return SEND_WAIT_COMPLETION;
+	if (send->dma_pending >= s->hca->params->requester_inflight)
+		return SEND_WAIT_DMA;
+	while (send->cursor != send->next && send_entry(send, send->cursor)->flags & SEND_LOCAL)
+		send->cursor++;
+	if (send->cursor != send->next)
+		return SEND_FETCH;
+	if (!send->started)
+		return SEND_IDLE;
+	return (uint16_t)(send->next - send->oldest) < SEND_WINDOW ? SEND_FETCH : SEND_WAIT_WINDOW;
+}
+
+static enum send_state fetch(struct send_step *s)
+{
+	struct qp_send *send = s->send;
+	const char *why;
+	const uint8_t *wqe;
+	unsigned len;
+	int err;
+
+	if (s->held)
+		return SEND_PACKET;
+	s->cursor = send->cursor;
+	s->fresh = send->cursor == send->next;
+	err = wqe_fetch_send(s->qp, s->qpc, send->cursor, !s->fresh, &send->waiter, &wqe, &len);
+	if (err == -EAGAIN)
+		return SEND_WAIT_MEMORY;
+	if (err == -ENOENT) {
+		if (send->rung) /* since that read was issued */
+			return SEND_FETCH;
+		send->started = send->bf_known = false;
+		wqe_fetch_begun(s->qp, send->announced);
+		return SEND_IDLE;
+	}
+	if (err)
+		return fault(s, VERDICT_SEND_CONTEXT);
+	if (send_request_parse(wqe, len, s->service, &s->r, &why)) {
+		guest_error(s->hca, RULE_wqe_malformed, "qpn %06x wqe %u: %s", s->qp->qpn,
+			    send->cursor, why);
+		return fault(s, VERDICT_SEND_WQE);
+	}
+	if (s->fresh)
+		return SEND_START;
+	if (wqe_ctrl_get_opcode(s->r.ctrl) != send_entry(send, send->cursor)->opcode ||
+	    s->r.bytes != send_entry(send, send->cursor)->bytes) {
+		guest_error(s->hca, RULE_wqe_malformed,
+			    "qpn %06x wqe %u: changed while it is in flight", s->qp->qpn,
+			    send->cursor);
+		return fault(s, VERDICT_SEND_WQE);
+	}
+	return SEND_PACKET;
+}
+
+static uint64_t length_limit(const struct send_step *s)
+{
+	unsigned log_max = qpc_get_log_msg_max(s->qpc);
+
+	if (s->service == QP_ST_UD || s->service == QP_ST_MLX)
+		return ib_mtu_bytes(link_port_config(s->hca, s->send->port)->mtu);
+	if (!log_max || log_max > s->hca->params->hca_log_max_msg)
+		log_max = (unsigned)s->hca->params->hca_log_max_msg;
+	return UINT64_C(1) << log_max;
+}
+
+static unsigned entry_flags(const struct send_step *s)
+{
+	uint32_t props = s->r.op->props;
+
+	return (wqe_ctrl_get_cqe(s->r.ctrl) == WQE_CQE_ALWAYS ? SEND_SIGNALLED : 0) |
+	       (props & WQE_P_READ ? SEND_READ : 0) | (props & WQE_P_FETCH ? SEND_ATOMIC : 0) |
+	       (props & (WQE_P_SEND | WQE_P_IMM) ? SEND_RECEIVES : 0) |
+	       (props & WQE_P_LOCAL ? SEND_LOCAL : 0);
+}
+
+/* Room in the PSN space: for READs all responses count. */
+static bool window_has_room(const struct send_step *s, bool read, uint32_t packets)
+{
+	uint32_t outstanding = psn_ahead(s->send->send_psn, s->send->acked_psn);
+
+	if (read)
+		return outstanding + packets <= PSN_OUTSTANDING_MAX;
+	return outstanding < s->hca->params->requester_window;
+}
+
+static enum send_state start(struct send_step *s)
+{
+	struct qp_send *send = s->send;
+	unsigned flags = entry_flags(s);
+	uint32_t packets;
+
+	if (s->r.op->props & WQE_P_MPT && wqe_ctrl_get_strong_order(s->r.ctrl) &&
+	    send->oldest != send->next)
+		return SEND_WAIT_ACK;
+	if (wqe_ctrl_get_fence(s->r.ctrl) && send->reads)
+		return SEND_WAIT_READS;
+	if (flags & SEND_FETCHES && send->reads >= 1u << qpc_get_sra_max(s->qpc))
+		return SEND_WAIT_READS;
+	if (s->service != QP_ST_MLX && s->r.bytes > length_limit(s))
+		return fault(s, VERDICT_SEND_LENGTH);
+	packets = flags & SEND_ATOMIC ? 1 : psn_packets((uint32_t)s->r.bytes, send->log_mtu);
+	if (!window_has_room(s, flags & SEND_READ, packets))
+		return SEND_WAIT_ACK;
+	if (s->r.op->props & WQE_P_MPT) {
+		int err = requester_local_do(s);
+
+		if (err < 0)
+			return err == -EAGAIN ? SEND_WAIT_MEMORY : SEND_WAIT_LOCAL;
+		if (err)
+			return fault(s, (enum verdict)err);
+	}
+	*send_entry(send, send->next) = (struct send_wqe){
+		.first_psn = send->send_psn,
+		.bytes = (uint32_t)s->r.bytes,
+		.opcode = (uint8_t)wqe_ctrl_get_opcode(s->r.ctrl),
+		.flags = (uint8_t)flags,
+	};
+	send->next++;
+	wqe_fetch_begun(s->qp, 1);
+	send->cursor_packet = 0;
+	s->hca->stats.requester_wqes++;
+	HCA_TRACE(s->hca, TP_WQE_SEND, .qpn = s->qp->qpn, .corr = send->cursor, .bytes = s->r.wqe,
+		  .len = s->r.len);
+	requester_announced_end(send);
+	if (flags & SEND_LOCAL) {
+		send->cursor++;
+		s->busy_ps = s->hca->params->requester_wqe_gap;
+		requester_save(s->qp, s->qpc);
+		requester_progress(s->qp, s->at_ps);
+		return SEND_DONE;
+	}
+	send->reads += !!(flags & SEND_FETCHES);
+	qpc_set_ssn(s->qpc, qpc_get_ssn(s->qpc) + 1);
+	/* what takes no receive takes no credit */
+	if (send->credits && !(flags & SEND_RECEIVES))
+		send->credit_limit = (send->credit_limit + 1) & MSN_MASK;
+	return SEND_PACKET;
+}
+
+/* Sequence number of message `cursor`: that of the newest less those behind it. */
+static uint32_t cursor_ssn(const struct send_step *s)
+{
+	uint32_t ssn = qpc_get_ssn(s->qpc);
+
+	for (uint16_t i = s->send->cursor + 1; i != s->send->next; i++)
+		ssn -= !(send_entry(s->send, i)->flags & SEND_LOCAL);
+	return ssn & MSN_MASK;
+}
+
+/*
+ * End-to-end credits (IBA 9.7.7.2): beyond the limit, the first packet of one message may be sent
+ * to ask; the rest of it when that has been acknowledged.
+ */
+static bool has_credit(struct send_step *s)
+{
+	const struct send_wqe *wqe = send_entry(s->send, s->send->cursor);
+	int32_t beyond;
+
+	if (!s->send->credits || !(wqe->flags & SEND_RECEIVES))
+		return true;
+	beyond = psn_diff(cursor_ssn(s), s->send->credit_limit);
+	if (beyond <= 0)
+		return true;
+	if (s->send->cursor_packet)
+		return s->send->acked_psn != wqe->first_psn &&
+		       psn_within(s->send->acked_psn, wqe->first_psn,
+				  send_entry_packets(s->send, wqe));
+	s->probe = true;
+	return beyond == 1;
+}
+
+/* A path at a static rate takes no more than the port would: what has been built waits there. */
+static bool path_has_room(struct send_step *s)
+{
+	const struct qp_path *path = qpc_primary_const(s->qpc);
+	const struct wqe_datagram *av = s->r.datagram;
+	unsigned code = av ? wqe_datagram_get_static_rate(av) : qp_path_get_static_rate(path);
+	uint64_t window = s->hca->params->link_tx_window, backlog;
+
+	if (__builtin_expect(!code, 1))
+		return true;
+	backlog = static_rate_backlog_ps(
+		s->hca, s->send->port,
+		(uint16_t)(av ? wqe_datagram_get_rlid(av) : qp_path_get_rlid(path)), code);
+	s->send->rate_wait = backlog > window;
+	if (!s->send->rate_wait)
+		return true;
+	s->send->timer.at_ps = hca_now(s->hca) + backlog - window; /* it is not set now */
+	return false;
+}
+
+/* How long a new WQE holds the unit: it is worked on while its lines come in. */
+static uint64_t wqe_ps(const struct send_step *s)
+{
+	const struct hca_params *p = s->hca->params;
+	const uint64_t lines = (s->r.len + WQE_CHUNK - 1) / WQE_CHUNK * p->requester_line_gap;
+	const uint64_t work = p->requester_wqe_gap +
+			      (s->send->reliable ? p->requester_reliable_gap : 0);
+
+	return work > lines ? work : lines;
+}
+
+static enum send_state packet(struct send_step *s)
+{
+	struct qp_send *send = s->send;
+	const struct hca_params *p = s->hca->params;
+	int err;
+
+	if (!(send_entry(send, send->cursor)->flags & SEND_READ) && !window_has_room(s, false, 1))
+		return SEND_WAIT_ACK;
+	if (!has_credit(s))
+		return SEND_WAIT_CREDITS;
+	if (!path_has_room(s))
+		return SEND_WAIT_RATE;
+	err = requester_packet_send(s);
+	if (err == -EAGAIN)
+		return SEND_WAIT_MEMORY;
+	if (err)
+		return fault(s, (enum verdict)err);
+	s->busy_ps = p->requester_packet_gap;
+	if (s->fresh && wqe_ps(s) > s->busy_ps)
+		s->busy_ps = wqe_ps(s);
+	if (s->held) /* the packet before it has saved the rest */
+		qpc_set_next_send_psn(s->qpc, send->max_psn);
+	else
+		requester_save(s->qp, s->qpc);
+	requester_out_run(s->qp);
+	return SEND_DONE;
+}
+
+/* A switch, so that a step whose outcome names the next state goes there directly. */
+static inline enum send_state step_of(struct send_step *s, enum send_state state)
+{
+	switch (state) {
+	case SEND_BEGIN:
+		return begin(s);
+	case SEND_RESUME:
+		return go_on(s);
+	case SEND_FETCH:
+		return fetch(s);
+	case SEND_START:
+		return start(s);
+	case SEND_PACKET:
+		return packet(s);
+	case SEND_FLUSH:
+		return requester_flush_step(s);
+	default:
+		return SEND_STATE_COUNT; /* waits, or has sent a packet */
+	}
+}
+
+/* From `state` on until the queue waits, or has sent a packet: whether it has. */
+static bool step(struct send_step *s, enum send_state state)
+{
+	struct qp_send *send = s->send;
+
+	for (enum send_state next; (next = step_of(s, state)) != SEND_STATE_COUNT;)
+		state = next;
+	if (state != send->state) {
+		send->state = (uint8_t)state;
+		HCA_TRACE(s->hca, TP_REQ_STATE, .qpn = s->qp->qpn, .corr = send->cursor,
+			  .text = state_names[state]);
+	}
+	return state == SEND_DONE;
+}
+
+/* Within one turn nothing happens to context and WQE of a message that goes on; an unreliable one's
+ * packets complete as they leave. */
+static bool in_message(const struct send_step *s)
+{
+	return s->qpc && s->send->reliable && s->send->cursor_packet &&
+	       s->cursor == s->send->cursor;
+}
+
+uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
+{
+	struct send_step s = {.hca = qp->hca, .qp = qp, .send = &qp->send};
+	uint64_t busy_ps = 0;
+
+	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {
+		s.held = in_message(&s);
+		s.fresh = s.probe = false;
+		s.at_ps = at_ps + busy_ps;
+		s.busy_ps = 0;
+		if (!step(&s, s.held ? SEND_RESUME : SEND_BEGIN))
+			break;
+		waiter_done(&qp->send.waiter);
+		/* a step that takes no time has been done all the same */
+		busy_ps += s.busy_ps ? s.busy_ps : 1;
+	}
+	if (qp->send.state != SEND_WAIT_MEMORY) {
+		waiter_done(&qp->send.waiter);
+		if (__builtin_expect(qp->send.wqe_wants & WQE_SENDS, 0))
+			wqe_fetch_unwant(qp, WQE_SENDS);
+	}
+	return busy_ps;
+}

@@ -1,0 +1,289 @@
+/* Completions of the send queue, errors and flushes. See requester.h. */
+#include "model/engine/complete/cqe_write.h"
+#include "model/engine/complete/event_queue.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/qp/qp_path.h"
+#include "model/engine/send/requester_impl.h"
+#include "model/engine/send/retry.h"
+#include "model/engine/send/scheduler.h"
+#include "model/engine/fetch/wqe_fetch.h"
+
+/* --- CQEs --- */
+
+static void post_good(struct qp *qp, uint32_t cqn, uint16_t index, const struct send_wqe *wqe,
+		      uint64_t earliest_ps)
+{
+	struct cqe cqe = {0};
+
+	cqe_set_my_qpn(&cqe, qp->qpn);
+	cqe_set_byte_cnt(&cqe, wqe->bytes);
+	cqe_set_wqe_index(&cqe, index);
+	cqe_set_is_send(&cqe, 1);
+	cqe_set_opcode(&cqe, wqe->opcode);
+	cqe_write_post(qp->hca, cqn, &cqe, false, earliest_ps);
+}
+
+static void post_error(struct qp *qp, uint32_t cqn, uint16_t index, enum cqe_syndrome syndrome,
+		       uint64_t earliest_ps)
+{
+	struct cqe cqe = {0};
+	struct cqe_err *err = cqe_as_err(&cqe);
+
+	cqe_err_set_my_qpn(err, qp->qpn);
+	cqe_err_set_wqe_index(err, index);
+	cqe_err_set_syndrome(err, syndrome);
+	cqe_err_set_is_send(err, 1);
+	cqe_err_set_opcode(err, CQE_OP_ERROR);
+	cqe_write_post(qp->hca, cqn, &cqe, true, earliest_ps);
+}
+
+/* --- acknowledged --- */
+
+void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn)
+{
+	struct qp_send *send = &qp->send;
+	uint32_t by = psn_ahead(psn, send->acked_psn);
+	bool overtaken = psn_ahead(send->send_psn, send->acked_psn) < by;
+
+	if (!by)
+		return;
+	send->acked_psn = psn;
+	send->implied_nak = false;
+	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
+	send->rnr_retries = (uint8_t)qpc_get_rnr_retry(qpc);
+	if (overtaken) /* it was being sent again, in vain */
+		retry_rewind(qp, psn);
+	if (send->rnr_wait)
+		return;
+	if (send->acked_psn == send->send_psn || send->ack_timeout_ps == EVENT_NEVER)
+		retry_set_deadline(qp, EVENT_NEVER);
+	else
+		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
+}
+
+/* Number of WQEs, from the oldest on, that are done. */
+static uint16_t count_done(const struct qp_send *send)
+{
+	uint32_t acked = send->acked_psn;
+	uint16_t i = send->oldest;
+
+	for (; i != send->next; i++) {
+		const struct send_wqe *wqe = &send->window[i % SEND_WINDOW];
+		uint32_t packets = send_entry_packets(send, wqe);
+
+		if (psn_ahead(acked, wqe->first_psn) < packets ||
+		    psn_ahead(acked, wqe->first_psn) > PSN_OUTSTANDING_MAX)
+			break;
+	}
+	return (uint16_t)(i - send->oldest);
+}
+
+/* The oldest WQE has failed. */
+static void fail(struct qp *qp, struct qpc *qpc, uint64_t earliest_ps)
+{
+	struct qp_send *send = &qp->send;
+	const struct verdict_row *row = verdict_find(send->failed);
+	uint32_t cqn = qpc_get_cqn_send(qpc);
+	unsigned service = qpc_get_service(qpc);
+	uint16_t index = send->oldest;
+	bool datagram_or_uc = service == QP_ST_UC || service == QP_ST_UD || service == QP_ST_MLX;
+
+	if (send->oldest == send->next)
+		send->next++;
+	send->oldest++;
+	send->cursor = send->next;
+	send->cursor_packet = 0;
+	send->failed = send->fault = 0;
+	requester_save(qp, qpc);
+	qp->hca->stats.requester_errors++;
+	if (row->requester_cqe != CQE_SYND_NONE)
+		post_error(qp, cqn, index, row->requester_cqe, earliest_ps);
+	if (row->qp != VERDICT_QP_KEEP)
+		qp_error(qp,
+			 row->qp == VERDICT_QP_SQ && datagram_or_uc ? QP_STATE_SQER : QP_STATE_ERR,
+			 (uint8_t)row->event);
+}
+
+/* Retries are used up, but there is another path: all of it again there, with all retries (IBA
+ * 17.2.8). */
+static bool migrated(struct qp *qp, struct qpc *qpc)
+{
+	struct qp_send *send = &qp->send;
+
+	if (send->failed != VERDICT_RETRY_EXCEEDED)
+		return false;
+	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
+	if (!qp_path_migrate(qp, CONTEXT_REQUESTER, qpc))
+		return false;
+	send->failed = 0;
+	send->implied_nak = send->rnr_wait = false;
+	send->discard_last = send->out_last;
+	retry_rewind(qp, send->acked_psn);
+	retry_set_deadline(qp, EVENT_NEVER);
+	scheduler_ready(qp, 0);
+	return true;
+}
+
+/* IBA 10.3.1, SQD: whatever was begun before the transition has completed. */
+static void drained(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+	struct qpc *qpc;
+	bool event;
+
+	if (send->oldest != send->next || send->fault || send->failed || send->flushing ||
+	    qp_context(qp, false, &send->response_waiter, &qpc) ||
+	    qpc_get_state(qpc) != QP_STATE_SQD_BUSY)
+		return;
+	event = qpc_get_sqd_event(qpc);
+	qpc_set_state(qpc, QP_STATE_SQD);
+	qpc_set_sqd_event(qpc, 0);
+	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
+	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "send queue drained");
+	if (event)
+		event_queue_qp(qp->hca, EVENT_SQ_DRAINED, qp->qpn);
+}
+
+void requester_progress(struct qp *qp, uint64_t earliest_ps)
+{
+	struct qp_send *send = &qp->send;
+	uint32_t cqn;
+	uint16_t done, first;
+	struct qpc *qpc;
+
+	if (send->flushing || !send->loaded || qp_context(qp, false, &send->response_waiter, &qpc))
+		return;
+	cqn = qpc_get_cqn_send(qpc);
+	done = count_done(send);
+	first = send->oldest;
+	send->oldest += done;
+	for (uint16_t i = first; i != send->oldest; i++)
+		send->reads -= !!(send_entry(send, i)->flags & SEND_FETCHES);
+	if (send->fault && send->oldest == send->cursor)
+		send->failed = send->fault;
+	requester_save(qp, qpc);
+	qp->hca->stats.requester_completed += done;
+	for (uint16_t i = first; i != send->oldest; i++) {
+		wqe_fetch_done(qp, i);
+		if (send_entry(send, i)->flags & SEND_SIGNALLED)
+			post_good(qp, cqn, i, send_entry(send, i), earliest_ps);
+	}
+	if (send->failed) {
+		if (qp_context(qp, false, &send->response_waiter, &qpc) || migrated(qp, qpc))
+			return;
+		if (!qp_context(qp, false, &send->response_waiter, &qpc))
+			fail(qp, qpc, earliest_ps);
+		return;
+	}
+	drained(qp);
+	if (send->started || send->cursor != send->next)
+		scheduler_ready(qp, 0);
+}
+
+/* --- errors --- */
+
+void requester_timeout(struct qp *qp)
+{
+	if (qp_is_stopped(qp))
+		qp->send.expired = true;
+	else if (!qp->send.flushing)
+		requester_timeout_now(qp);
+}
+
+void requester_timeout_now(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+
+	if (send->rnr_wait) {
+		send->rnr_wait = false;
+		scheduler_ready(qp, 0);
+		return;
+	}
+	if (send->acked_psn == send->max_psn)
+		return;
+	if (send->out_first && send->out_first->psn == send->acked_psn) {
+		/* its payload is still on the way from memory */
+		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
+		return;
+	}
+	qp->hca->stats.retry_ack_timeouts++;
+	send->implied_nak = false;
+	if (!send->retries) {
+		struct hca *hca = qp->hca;
+		const uint32_t qpn = qp->qpn;
+
+		send->failed = VERDICT_RETRY_EXCEEDED;
+		requester_progress(qp, 0);
+		qp_settle_number(hca, qpn);
+		return;
+	}
+	send->retries--;
+	HCA_TRACE(qp->hca, TP_REQ_RETRY, .qpn = qp->qpn, .corr = send->acked_psn,
+		  .text = "ack timeout", .args = {send->retries});
+	retry_rewind(qp, send->acked_psn);
+	scheduler_ready(qp, 0);
+}
+
+static void free_responses(struct qp_send *send)
+{
+	while (send->response_first) {
+		struct packet *pkt = send->response_first;
+
+		send->response_first = pkt->next;
+		packet_free(pkt);
+	}
+	send->response_last = NULL;
+}
+
+void requester_flush(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+
+	if (!send->flushing) {
+		send->flushing = true;
+		send->discard_last = send->out_last;
+		send->rnr_wait = send->implied_nak = send->bf_known = false;
+		send->fault = send->failed = 0;
+		send->reads = 0;
+		send->acked_psn = send->send_psn = send->max_psn;
+		send->cursor = send->next;
+		send->cursor_packet = 0;
+		retry_set_deadline(qp, EVENT_NEVER);
+		free_responses(send);
+		requester_local_forget(send);
+		requester_out_run(qp);
+	}
+	if (send->oldest != send->next || send->started || send->uar_pending)
+		scheduler_ready(qp, 0);
+}
+
+enum send_state requester_flush_step(struct send_step *s)
+{
+	struct qp_send *send = s->send;
+	uint32_t cqn = qpc_get_cqn_send(s->qpc);
+	const uint8_t *wqe;
+	unsigned len;
+	int err;
+
+	if (send->oldest == send->next) {
+		err = send->started ? wqe_fetch_send(s->qp, s->qpc, send->next, false,
+						     &send->waiter, &wqe, &len)
+				    : -ENOENT;
+		if (err == -EAGAIN)
+			return SEND_WAIT_MEMORY;
+		if (err == -ENOENT && send->started && send->rung)
+			return SEND_FLUSH;
+		if (err) {
+			send->started = false;
+			return SEND_IDLE;
+		}
+		send->next++;
+		requester_announced_end(send);
+	}
+	send->cursor = send->next;
+	s->busy_ps = s->hca->params->requester_wqe_gap;
+	requester_save(s->qp, s->qpc);
+	post_error(s->qp, cqn, send->oldest++, verdict_find(VERDICT_FLUSHED)->requester_cqe,
+		   s->at_ps);
+	return SEND_DONE;
+}

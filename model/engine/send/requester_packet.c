@@ -1,0 +1,478 @@
+/* One request packet: payload gathered by DMA into its buffer, headers, and the queue of packets on
+ * their way out. See requester.h. */
+#include "model/engine/wire/gather.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/send/requester_impl.h"
+#include "model/engine/send/retry.h"
+#include "model/engine/send/scheduler.h"
+#include "model/engine/memory/translate.h"
+#include "model/interface/bth_ops.h"
+#include "model/interface/rows.h"
+
+#include <string.h>
+
+enum {
+	IMM_OFFSET = 12,      /* wqe_ctrl.imm: copied as the bytes it is */
+	MLX_PATH_BITS = 0x7f, /* LRH.SLID as the driver writes it */
+};
+
+/*
+ * The part [offset, offset + n) of a message. Bytes by pointer come by one DMA, compact from the
+ * start of the payload; inline bytes stand compact behind them. Where both occur, the inline pieces
+ * are noted at the end of frags[], {place in the payload, length}, and put in when the DMA is done.
+ */
+struct gather {
+	struct send_step *s;
+	struct packet *pkt;
+	uint32_t offset, n;
+	uint32_t by_pointer; /* bytes */
+	unsigned pieces;
+};
+
+static void count(struct gather *g)
+{
+	struct send_segment segment;
+	uint32_t skip = g->offset, left = g->n;
+	unsigned at = g->s->r.data;
+
+	g->by_pointer = 0;
+	while (left && send_segment_next(&g->s->r, &at, &segment)) {
+		uint32_t take;
+
+		if (segment.len <= skip) {
+			skip -= segment.len;
+			continue;
+		}
+		take = segment.len - skip < left ? segment.len - skip : left;
+		skip = 0;
+		left -= take;
+		if (!segment.is_inline)
+			g->by_pointer += take;
+	}
+}
+
+static int gather_pointer(struct gather *g, const struct send_segment *segment, uint32_t skip,
+			  uint32_t take)
+{
+	struct access access = {
+		.key = segment->lkey,
+		.va = segment->addr + skip,
+		.len = take,
+		.pd = qpc_get_pd(g->s->qpc),
+		.rights = ACCESS_LOCAL_READ,
+		.qpn = g->s->qp->qpn,
+	};
+	int err = translate_access(g->s->hca, &access, &g->s->send->waiter, g->pkt->frags,
+				   &g->pkt->n_frags, PACKET_FRAGS - g->pieces);
+
+	return err && err != -EAGAIN ? VERDICT_SEND_PROT : err;
+}
+
+/* 0, -EAGAIN or a verdict. */
+static int gather(struct gather *g)
+{
+	struct send_segment segment;
+	uint32_t skip = g->offset, done = 0, in_line = 0;
+	unsigned at = g->s->r.data;
+
+	/* mostly one piece of memory has it all */
+	if (g->n && send_segment_next(&g->s->r, &at, &segment) && !segment.is_inline &&
+	    skip + (uint64_t)g->n <= segment.len) {
+		g->by_pointer = g->n;
+		return gather_pointer(g, &segment, skip, g->n);
+	}
+	at = g->s->r.data;
+	count(g);
+	while (done < g->n && send_segment_next(&g->s->r, &at, &segment)) {
+		uint32_t take;
+		int err;
+
+		if (segment.len <= skip) {
+			skip -= segment.len;
+			continue;
+		}
+		take = segment.len - skip < g->n - done ? segment.len - skip : g->n - done;
+		if (segment.is_inline) {
+			memcpy(packet_payload(g->pkt) + g->by_pointer + in_line,
+			       segment.bytes + skip, take);
+			in_line += take;
+			if (g->by_pointer)
+				g->pkt->frags[PACKET_FRAGS - ++g->pieces] =
+					(struct dma_frag){done, take};
+		} else {
+			err = gather_pointer(g, &segment, skip, take);
+			if (err)
+				return err;
+		}
+		skip = 0;
+		done += take;
+	}
+	return 0;
+}
+
+/* Inline pieces between the bytes that came by DMA. */
+static void put_pieces_in(struct packet *pkt)
+{
+	uint8_t whole[PACKET_PAYLOAD];
+	const uint8_t *by_pointer = packet_payload(pkt), *in_line = by_pointer + pkt->dma.len;
+	uint32_t done = 0;
+
+	for (unsigned i = pkt->dma.n_frags; i < pkt->n_frags; i++) {
+		const struct dma_frag *piece =
+			&pkt->frags[PACKET_FRAGS - 1 - (i - pkt->dma.n_frags)];
+		uint32_t before = (uint32_t)piece->bus - done;
+
+		memcpy(whole + done, by_pointer, before);
+		by_pointer += before;
+		memcpy(whole + piece->bus, in_line, piece->len);
+		in_line += piece->len;
+		done = (uint32_t)piece->bus + piece->len;
+	}
+	memcpy(whole + done, by_pointer, pkt->payload_len - done);
+	memcpy(packet_payload(pkt), whole, pkt->payload_len);
+}
+
+/* --- headers --- */
+
+static void atomic_headers(const struct send_step *s, struct packet_headers *h)
+{
+	const struct wqe_atomic *atomic = (const struct wqe_atomic *)s->r.atomic;
+	const struct wqe_masked_cas *cas = (const struct wqe_masked_cas *)s->r.atomic;
+	bool masked = s->r.op->props & WQE_P_MASKED,
+	     compare = wqe_ctrl_get_opcode(s->r.ctrl) == WQE_ATOMIC_CS;
+
+	h->atomic.va = wqe_raddr_get_va(s->r.raddr);
+	h->atomic.rkey = wqe_raddr_get_rkey(s->r.raddr);
+	if (s->r.op->props & WQE_P_ATOMIC32) {
+		h->opcode = BTH_RC_MASKED_COMPARE_SWAP;
+		h->atomic.swap_add = wqe_masked_cas_get_swap(cas);
+		h->atomic.compare = wqe_masked_cas_get_compare(cas);
+		h->atomic.swap_mask = wqe_masked_cas_get_swap_mask(cas);
+		h->atomic.compare_mask = wqe_masked_cas_get_compare_mask(cas);
+		return;
+	}
+	h->opcode = masked ? BTH_RC_MASKED_FETCH_ADD
+			   : bth_service_opcode(s->service,
+						compare ? BTH_RC_COMPARE_SWAP : BTH_RC_FETCH_ADD);
+	h->atomic.swap_add = wqe_atomic_get_swap_add(atomic);
+	h->atomic.compare = wqe_atomic_get_compare(atomic);
+	h->atomic.compare_mask = wqe_atomic_get_boundary(atomic);
+}
+
+static void message_headers(const struct send_step *s, struct packet_headers *h, bool first,
+			    bool last)
+{
+	uint32_t props = s->r.op->props;
+	enum bth_suffix suffix = props & WQE_P_IMM   ? BTH_SUFFIX_IMM
+				 : props & WQE_P_INV ? BTH_SUFFIX_INV
+						     : BTH_SUFFIX_NONE;
+
+	h->opcode = bth_message_opcode(s->service, props & WQE_P_WRITE, first, last, suffix);
+	h->solicited =
+		last && wqe_ctrl_get_solicited(s->r.ctrl) && props & (WQE_P_SEND | WQE_P_IMM);
+	memcpy(h->imm, s->r.wqe + IMM_OFFSET, sizeof(h->imm));
+	if (props & WQE_P_WRITE && first) {
+		h->reth.va = wqe_raddr_get_va(s->r.raddr);
+		h->reth.rkey = wqe_raddr_get_rkey(s->r.raddr);
+		h->reth.length = (uint32_t)s->r.bytes;
+	}
+}
+
+static bool ask_for_ack(struct send_step *s, bool last)
+{
+	struct qp_send *send = s->send;
+	const struct hca_params *p = s->hca->params;
+	uint64_t interval = UINT64_C(1) << qpc_get_ack_req_freq(s->qpc);
+
+	if (interval > p->requester_ack_interval)
+		interval = p->requester_ack_interval;
+	if (!last && !s->probe && ++send->unasked < interval &&
+	    psn_ahead(send->send_psn, send->acked_psn) + 1 < p->requester_window)
+		return false;
+	send->unasked = 0;
+	return true;
+}
+
+/* Address vector of a datagram. */
+static int datagram_path(const struct send_step *s, struct packet_path *path,
+			 struct packet_headers *h)
+{
+	const struct wqe_datagram *av = s->r.datagram;
+	uint32_t qkey = wqe_datagram_get_qkey(av);
+
+	if (s->hca->ctrl & FW_CTRL_UD_AV_PORT && (wqe_datagram_get_port(av) != s->send->port ||
+						  wqe_datagram_get_pd(av) != qpc_get_pd(s->qpc))) {
+		guest_error(s->hca, RULE_wqe_malformed,
+			    "qpn %06x wqe %u: address vector of port %u and pd %x", s->qp->qpn,
+			    s->send->cursor, wqe_datagram_get_port(av), wqe_datagram_get_pd(av));
+		return VERDICT_SEND_WQE;
+	}
+	path->port = s->send->port;
+	path->sl = (uint8_t)wqe_datagram_get_sl(av);
+	path->static_rate = (uint8_t)wqe_datagram_get_static_rate(av);
+	path->path_bits = (uint8_t)wqe_datagram_get_path_bits(av);
+	path->dlid = (uint16_t)wqe_datagram_get_rlid(av);
+	path->grh = wqe_datagram_get_grh(av);
+	path->sgid_index = (uint8_t)wqe_datagram_get_mgid_index(av);
+	path->hop_limit = (uint8_t)wqe_datagram_get_hop_limit(av);
+	path->traffic_class = (uint8_t)wqe_datagram_get_tclass(av);
+	path->flow_label = wqe_datagram_get_flow_label(av);
+	memcpy(path->dgid, wqe_datagram_dgid_cptr(av), sizeof(path->dgid));
+	h->dest_qpn = wqe_datagram_get_dqpn(av);
+	h->deth.qkey = qkey >> 31 ? qpc_get_qkey(s->qpc) : qkey;
+	h->deth.src_qpn = s->qp->qpn;
+	return 0;
+}
+
+/* 0 or a verdict. `n` is the payload of this packet. */
+static int build(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
+{
+	const struct qp_path *primary = qpc_primary_const(s->qpc);
+	const struct port_config *port = link_port_config(s->hca, s->send->port);
+	struct packet_headers h = {0};
+	struct packet_path path;
+	bool last = (uint64_t)offset + n == s->r.bytes;
+	int err;
+
+	h.psn = s->send->send_psn;
+	h.pkey = port->pkeys[qp_path_get_pkey_index(primary) % PORT_MAX_PKEYS];
+	h.mig_req = qpc_get_pm_state(s->qpc) == QP_PM_MIGRATED;
+	h.dest_qpn = qpc_get_remote_qpn(s->qpc);
+	if (s->service == QP_ST_XRC)
+		h.xrc_srqn = wqe_ctrl_get_xrc_srqn(s->r.ctrl);
+	if (s->r.op->props & WQE_P_FETCH) {
+		atomic_headers(s, &h);
+	} else if (s->r.op->props & WQE_P_READ) {
+		h.opcode = bth_service_opcode(s->service, BTH_RC_READ_REQUEST);
+		h.reth.va = wqe_raddr_get_va(s->r.raddr) + offset;
+		h.reth.rkey = wqe_raddr_get_rkey(s->r.raddr);
+		h.reth.length = (uint32_t)s->r.bytes - offset;
+	} else {
+		message_headers(s, &h, !offset, last);
+		h.ack_req = s->send->reliable && ask_for_ack(s, last);
+	}
+	if (s->r.datagram) {
+		err = datagram_path(s, &path, &h);
+		if (err)
+			return err;
+	} else {
+		qp_packet_path(primary, &path);
+	}
+	packet_build(s->hca, pkt, &path, &h, n);
+	return 0;
+}
+
+/* The middle of a message, behind a packet of the same turn that is too: 0, or as build() does. */
+static int build_next(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
+{
+	const struct packet *latest = s->held ? s->latest : NULL;
+
+	if (!latest || latest->op->props & (BTH_START | BTH_END) ||
+	    (uint64_t)offset + n == s->r.bytes)
+		return build(s, pkt, offset, n);
+	packet_build_like(pkt, latest, s->send->send_psn, ask_for_ack(s, false));
+	return 0;
+}
+
+/* The driver's own headers around the payload. 0, -EAGAIN or a verdict. */
+static int build_mlx(struct send_step *s, struct packet *pkt, struct gather *g)
+{
+	const struct wqe_mlx_ctrl *ctrl = (const struct wqe_mlx_ctrl *)s->r.ctrl;
+	uint8_t headers[MLX_HEADERS_MAX];
+	const char *why;
+	int err, len = send_request_mlx_headers(&s->r, headers, &why);
+
+	if (len < 0) {
+		guest_error(s->hca, RULE_wqe_malformed, "qpn %06x wqe %u: %s", s->qp->qpn,
+			    s->send->cursor, why);
+		return VERDICT_SEND_WQE;
+	}
+	if (s->r.bytes > PACKET_PAYLOAD)
+		return VERDICT_SEND_LENGTH;
+	g->n = (uint32_t)s->r.bytes;
+	err = gather(g);
+	if (err)
+		return err;
+	packet_build_raw(s->hca, pkt, s->send->port, headers, (unsigned)len, g->n,
+			 wqe_mlx_ctrl_get_vl15(ctrl), wqe_mlx_ctrl_get_slr(ctrl),
+			 (uint8_t)(lrh_get_slid((const struct lrh *)headers) & MLX_PATH_BITS));
+	if (!wqe_mlx_ctrl_get_vl15(ctrl)) /* IBA 9.11: of data virtual lanes */
+		pkt->static_rate = (uint8_t)wqe_mlx_ctrl_get_static_rate(ctrl);
+	return 0;
+}
+
+/* --- on their way out --- */
+
+static void payload_here(struct dma *dma)
+{
+	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
+	struct qp *qp = pkt->owner;
+	const struct hca_params *p = qp->hca->params;
+	const uint64_t soon = hca_now(qp->hca) + p->link_tx_window;
+
+	/* Where PCIe is slow: the port would keep the link for it, and others would wait. */
+	if (__builtin_expect(dma->ready_ps > soon, 0) && !dma->status) {
+		pcie_done_later(dma, dma->ready_ps - p->link_tx_window);
+		return;
+	}
+	pkt->owner = NULL;
+	pkt->ready_ps = dma->ready_ps;
+	qp->send.dma_pending--;
+	scheduler_dma(qp->hca, -1);
+	requester_out_run(qp);
+	if (qp->send.state == SEND_WAIT_DMA &&
+	    qp->send.dma_pending + p->scheduler_burst <= p->requester_inflight)
+		scheduler_ready(qp, 0);
+	else if (qp->send.state == SEND_WAIT_DMA && !qp->send.dma_pending)
+		scheduler_ready(qp, 0);
+	qp_settle(qp);
+}
+
+static void out_add(struct qp_send *send, struct packet *pkt)
+{
+	pkt->next = NULL;
+	if (send->out_last)
+		send->out_last->next = pkt;
+	else
+		send->out_first = pkt;
+	send->out_last = pkt;
+}
+
+/* Time from a step to its packet's first payload request: the pipeline in front of the DMA. */
+static uint64_t pipeline_ps(const struct hca_params *p)
+{
+	return p->context_cache_hit_latency + p->wqe_fetch_latency + p->translate_hit_latency +
+	       p->requester_latency;
+}
+
+static void issue(struct send_step *s, struct packet *pkt, const struct gather *g)
+{
+	uint64_t from = s->at_ps + pipeline_ps(s->hca->params);
+
+	pkt->ready_ps = from;
+	pkt->corr = s->send->cursor;
+	pkt->src_qpn = s->qp->qpn;
+	out_add(s->send, pkt);
+	s->latest = g->by_pointer ? pkt : NULL;
+	if (!g->by_pointer)
+		return;
+	pkt->owner = s->qp;
+	pkt->dma.hca = s->hca;
+	pkt->dma.done = payload_here;
+	pkt->dma.buf = packet_payload(pkt);
+	pkt->dma.frags = pkt->frags;
+	pkt->dma.n_frags = pkt->n_frags;
+	pkt->dma.len = g->by_pointer;
+	pkt->dma.what = "payload";
+	pkt->dma.qpn = s->qp->qpn;
+	pkt->dma.corr = DMA_CORR_WQE | pkt->corr;
+	pkt->n_frags += g->pieces;
+	s->send->dma_pending++;
+	scheduler_dma(s->hca, 1);
+	gather_read(s->hca, &pkt->dma, from);
+}
+
+int requester_packet_send(struct send_step *s)
+{
+	struct qp_send *send = s->send;
+	const struct send_wqe *wqe = send_entry(send, send->cursor);
+	uint32_t packets = send_entry_packets(send, wqe),
+		 offset = send->cursor_packet << send->log_mtu, psns = 1;
+	struct packet *pkt = packet_alloc(s->hca);
+	struct gather g = {.s = s, .pkt = pkt, .offset = offset};
+	bool resent = psn_ahead(send->send_psn, send->acked_psn) <
+		      psn_ahead(send->max_psn, send->acked_psn);
+	int err = 0;
+
+	if (wqe->flags & SEND_FETCHES) {
+		psns = packets - send->cursor_packet;
+		err = build(s, pkt, offset, 0);
+	} else if (s->service == QP_ST_MLX) {
+		err = build_mlx(s, pkt, &g);
+	} else {
+		g.n = send->cursor_packet + 1 < packets ? 1u << send->log_mtu : wqe->bytes - offset;
+		err = gather(&g);
+		if (!err)
+			err = build_next(s, pkt, offset, g.n);
+	}
+	if (err) {
+		packet_free(pkt);
+		return err;
+	}
+	pkt->resent = resent;
+	s->hca->stats.requester_packets++;
+	s->hca->stats.retry_retransmitted += resent;
+	issue(s, pkt, &g);
+	send->send_psn = psn_add(send->send_psn, psns);
+	if (psn_ahead(send->send_psn, send->acked_psn) > psn_ahead(send->max_psn, send->acked_psn))
+		send->max_psn = send->send_psn;
+	send->cursor_packet += psns;
+	if (send->cursor_packet >= packets) {
+		send->cursor++;
+		send->cursor_packet = 0;
+	}
+	return 0;
+}
+
+/* Memory of a payload was not there: its WQE fails, what was built after it is not sent. */
+static void payload_lost(struct qp *qp, struct packet *pkt)
+{
+	struct qp_send *send = &qp->send;
+	uint16_t index = (uint16_t)pkt->corr;
+
+	/* a packet that was built again may have been acknowledged meanwhile */
+	if ((uint16_t)(index - send->oldest) < (uint16_t)(send->next - send->oldest)) {
+		send->discard_last = send->out_last;
+		retry_rewind(qp, send->reliable ? pkt->psn : send->acked_psn);
+		send->fault = VERDICT_SEND_PROT;
+	}
+	packet_free(pkt);
+}
+
+static void send_out(struct qp *qp, struct packet *pkt)
+{
+	struct qp_send *send = &qp->send;
+	uint64_t left_ps;
+
+	if (pkt->n_frags > pkt->dma.n_frags)
+		put_pieces_in(pkt);
+	pkt->n_frags = 0;
+	packet_seal(qp->hca, pkt);
+	left_ps = link_port_send(qp->hca, pkt);
+	if (!send->reliable)
+		send->acked_psn = psn_add(send->acked_psn, 1);
+	else if (send->deadline_ps == EVENT_NEVER && !send->rnr_wait &&
+		 send->ack_timeout_ps != EVENT_NEVER)
+		retry_set_deadline(qp, left_ps + send->ack_timeout_ps);
+}
+
+void requester_out_send(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+	struct packet *pkt;
+	bool news = false;
+
+	while ((pkt = send->out_first) && !pkt->owner) {
+		bool discard = send->discard_last != NULL;
+
+		send->out_first = pkt->next;
+		if (!send->out_first)
+			send->out_last = NULL;
+		if (pkt == send->discard_last)
+			send->discard_last = NULL;
+		if (discard) {
+			packet_free(pkt);
+			continue;
+		}
+		if (pkt->dma.len && pkt->dma.status) {
+			payload_lost(qp, pkt);
+			news = true;
+			continue;
+		}
+		news |= !send->reliable;
+		send_out(qp, pkt);
+	}
+	if (news)
+		requester_progress(qp, 0);
+}

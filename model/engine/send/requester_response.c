@@ -1,0 +1,449 @@
+/*
+ * Responses: acknowledges, NAKs, READ and atomic data, in the order of their arrival. See
+ * requester.h; IBA 9.7.5, 9.7.7.
+ *
+ * What a response says about PSNs before its own holds whatever it says about its own: they have
+ * arrived. But data of a READ or atomic comes only by its own responses: an acknowledge behind data
+ * that is missing tells that it was lost (implied NAK).
+ */
+#include "model/engine/base/keep.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/wire/port_note.h"
+#include "model/engine/qp/qp_path.h"
+#include "model/engine/send/requester_impl.h"
+#include "model/engine/send/retry.h"
+#include "model/engine/send/scheduler.h"
+#include "model/engine/memory/translate.h"
+#include "model/engine/fetch/wqe_fetch.h"
+#include "model/interface/bth_ops.h"
+#include "model/interface/rows.h"
+
+#include <string.h>
+
+enum { RNR_RETRY_INFINITE = 7 };
+
+struct response {
+	struct qp *qp;
+	struct qp_send *send;
+	struct qpc *qpc;
+	struct packet *pkt;
+	uint32_t psn;
+	uint32_t missing; /* PSN of the oldest data that has not come; max_psn when none is
+			     outstanding */
+	uint16_t index;   /* of the WQE it belongs to */
+	bool kept;        /* the packet is being written to memory */
+};
+
+/* The oldest READ or atomic whose data is incomplete. */
+static void find_missing(struct response *r)
+{
+	struct qp_send *send = r->send;
+
+	r->missing = send->max_psn;
+	for (uint16_t i = send->oldest; send->reads && i != send->next; i++) {
+		const struct send_wqe *wqe = send_entry(send, i);
+		uint32_t into = psn_ahead(send->acked_psn, wqe->first_psn);
+
+		if (!(wqe->flags & SEND_FETCHES))
+			continue;
+		if (into <= PSN_OUTSTANDING_MAX && into >= send_entry_packets(send, wqe))
+			continue;
+		r->missing =
+			into < send_entry_packets(send, wqe) ? send->acked_psn : wqe->first_psn;
+		/* one that has been started only, or whose request has been forgotten by going
+		 * back, is as good */
+		r->index = i;
+		return;
+	}
+}
+
+static bool before(const struct response *r, uint32_t a, uint32_t b)
+{
+	return psn_ahead(a, r->send->acked_psn) < psn_ahead(b, r->send->acked_psn);
+}
+
+static void give_up(struct response *r, enum verdict verdict)
+{
+	r->send->failed = (uint8_t)verdict;
+}
+
+/* Sends again from psn on, if there is a try left. */
+static void try_again(struct response *r, uint32_t psn, const char *why)
+{
+	struct qp_send *send = r->send;
+
+	if (!send->retries) {
+		give_up(r, VERDICT_RETRY_EXCEEDED);
+		return;
+	}
+	send->retries--;
+	HCA_TRACE(r->qp->hca, TP_REQ_RETRY, .qpn = r->qp->qpn, .corr = psn, .text = why,
+		  .args = {send->retries});
+	retry_rewind(r->qp, psn);
+	if (!send->rnr_wait)
+		retry_set_deadline(r->qp, EVENT_NEVER);
+}
+
+/* Data is missing in front of this response: once until there is progress, for more that was under
+ * way will say the same. */
+static void imply_nak(struct response *r)
+{
+	if (r->send->implied_nak)
+		return;
+	r->send->implied_nak = true;
+	try_again(r, r->missing, "response lost");
+}
+
+static void take_credits(struct response *r, const struct aeth *aeth)
+{
+	struct qp_send *send = r->send;
+	uint32_t syndrome = aeth_get_syndrome(aeth), limit;
+
+	if (aeth_syndrome_kind(syndrome) != AETH_ACK)
+		return;
+	if (aeth_syndrome_code(syndrome) == AETH_CREDIT_NONE) {
+		send->credits = false;
+		return;
+	}
+	limit = (aeth_get_msn(aeth) + credit_decode(aeth_syndrome_code(syndrome))) & MSN_MASK;
+	if (send->credits && psn_diff(limit, send->credit_limit) < 0)
+		return; /* an older one */
+	send->credits = true;
+	send->credit_limit = limit;
+}
+
+/* --- acknowledges --- */
+
+static void receiver_not_ready(struct response *r, unsigned code)
+{
+	struct qp_send *send = r->send;
+
+	if (send->rnr_wait)
+		return;
+	if (!send->rnr_retries && qpc_get_rnr_retry(r->qpc) != RNR_RETRY_INFINITE) {
+		give_up(r, VERDICT_RNR_EXCEEDED);
+		return;
+	}
+	if (qpc_get_rnr_retry(r->qpc) != RNR_RETRY_INFINITE)
+		send->rnr_retries--;
+	r->qp->hca->stats.retry_rnr_waits++;
+	HCA_TRACE(r->qp->hca, TP_REQ_RETRY, .qpn = r->qp->qpn, .corr = r->psn, .text = "rnr",
+		  .args = {send->rnr_retries});
+	retry_rewind(r->qp, r->psn);
+	retry_set_deadline(r->qp, EVENT_NEVER);
+	send->rnr_wait = true;
+	retry_set_deadline(r->qp, hca_now(r->qp->hca) + retry_rnr_ps(r->qp->hca, code));
+}
+
+static void negative(struct response *r, unsigned code)
+{
+	enum verdict verdict = nak_requester_verdict(code);
+
+	if (verdict != VERDICT_NAK_PSN_SEQUENCE) {
+		give_up(r, verdict);
+		return;
+	}
+	r->qp->hca->stats.retry_sequence_naks++;
+	try_again(r, r->psn, "sequence nak");
+}
+
+static void acknowledge(struct response *r)
+{
+	const struct aeth *aeth = (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
+							r->pkt->op->at[BTH_EXT_AETH]);
+	uint32_t syndrome = aeth_get_syndrome(aeth), upto;
+	enum aeth_kind kind = aeth_syndrome_kind(syndrome);
+
+	take_credits(r, aeth);
+	upto = kind == AETH_ACK ? psn_add(r->psn, 1) : r->psn;
+	find_missing(r);
+	if (before(r, r->missing, upto)) {
+		uint32_t missing = r->missing;
+
+		requester_acknowledged(r->qp, r->qpc, missing);
+		imply_nak(r);
+		return;
+	}
+	requester_acknowledged(r->qp, r->qpc, upto);
+	if (kind == AETH_RNR_NAK)
+		receiver_not_ready(r, aeth_syndrome_code(syndrome));
+	else if (kind == AETH_NAK)
+		negative(r, aeth_syndrome_code(syndrome));
+}
+
+/* --- data --- */
+
+static void data_written(struct dma *dma)
+{
+	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
+	struct qp *qp = pkt->owner;
+	struct qp_send *send = &qp->send;
+
+	pkt->owner = NULL;
+	/* writes land in order */
+	while ((pkt = send->write_first) && !pkt->owner) {
+		send->write_first = pkt->next;
+		if (!send->write_first)
+			send->write_last = NULL;
+		packet_free(pkt);
+	}
+	qp_settle(qp);
+}
+
+static void write_data(struct response *r, uint8_t *bytes, uint32_t n)
+{
+	struct packet *pkt = r->pkt;
+
+	pkt->owner = r->qp;
+	pkt->next = NULL;
+	if (r->send->write_last)
+		r->send->write_last->next = pkt;
+	else
+		r->send->write_first = pkt;
+	r->send->write_last = pkt;
+	pkt->dma = (struct dma){.hca = r->qp->hca,
+				.done = data_written,
+				.buf = bytes,
+				.frags = pkt->frags,
+				.n_frags = pkt->n_frags,
+				.len = n,
+				.what = "response data",
+				.corr = DMA_CORR_PSN | pkt->psn,
+				.qpn = r->qp->qpn};
+	r->kept = true;
+	pcie_write(r->qp->hca, &pkt->dma, pkt->ready_ps);
+}
+
+/* The WQE was right when its request went out. */
+static int __attribute__((cold)) changed(const struct response *r, const char *what)
+{
+	guest_error(r->qp->hca, RULE_wqe_malformed,
+		    "qpn %06x wqe %u: changed while it is in flight: %s", r->qp->qpn, r->index,
+		    what);
+	return VERDICT_SEND_WQE;
+}
+
+/* Where n bytes at `offset` of the WQE's data belong. 0, -EAGAIN, or a verdict. */
+static int scatter(struct response *r, uint32_t offset, uint32_t n)
+{
+	struct send_request request;
+	struct send_segment segment;
+	const char *why;
+	const uint8_t *wqe;
+	unsigned len, at;
+	int err = wqe_fetch_send(r->qp, r->qpc, r->index, true, &r->send->response_waiter, &wqe,
+				 &len);
+
+	if (err)
+		return err == -EAGAIN ? err : VERDICT_RESP_PROT;
+	if (send_request_parse(wqe, len, qpc_get_service(r->qpc), &request, &why))
+		return changed(r, why);
+	r->pkt->n_frags = 0;
+	for (at = request.data; n && send_segment_next(&request, &at, &segment);) {
+		struct access access = {.key = segment.lkey,
+					.va = segment.addr + offset,
+					.pd = qpc_get_pd(r->qpc),
+					.rights = ACCESS_LOCAL_WRITE,
+					.qpn = r->qp->qpn};
+
+		if (segment.len <= offset) {
+			offset -= segment.len;
+			continue;
+		}
+		if (segment.is_inline)
+			return changed(r, "inline data where a response is to go");
+		access.len = segment.len - offset < n ? segment.len - offset : n;
+		err = translate_access(r->qp->hca, &access, &r->send->response_waiter,
+				       r->pkt->frags, &r->pkt->n_frags, PACKET_FRAGS);
+		if (err)
+			return err == -EAGAIN ? err : VERDICT_RESP_PROT;
+		offset = 0;
+		n -= access.len;
+	}
+	return n ? changed(r, "less room than was asked for") : 0;
+}
+
+/* Kind, place in the sequence and length of a READ response at `offset` of its READ. */
+static bool read_response_fits(const struct response *r, const struct send_wqe *wqe,
+			       uint32_t offset)
+{
+	const struct bth_op *op = r->pkt->op;
+	uint32_t left = wqe->bytes - offset, mtu = 1u << r->send->log_mtu;
+
+	if (!(wqe->flags & SEND_READ))
+		return false;
+	if (bth_op_is(op, BTH_END))
+		return r->pkt->payload_len == left && left <= mtu;
+	return r->pkt->payload_len == mtu && left > mtu;
+}
+
+static int read_data(struct response *r, const struct send_wqe *wqe)
+{
+	uint32_t offset = psn_ahead(r->psn, wqe->first_psn) << r->send->log_mtu;
+	int err;
+
+	if (!read_response_fits(r, wqe, offset))
+		return VERDICT_BAD_RESPONSE;
+	if (!r->pkt->payload_len)
+		return 0;
+	err = scatter(r, offset, r->pkt->payload_len);
+	if (!err)
+		write_data(r, r->pkt->wire + r->pkt->payload_off, r->pkt->payload_len);
+	return err;
+}
+
+static int atomic_data(struct response *r, const struct send_wqe *wqe)
+{
+	uint8_t *at = r->pkt->wire + r->pkt->bth_off + r->pkt->op->at[BTH_EXT_ATOMICACKETH];
+	uint64_t original = atomicacketh_get_original((const struct atomicacketh *)at);
+	int err;
+
+	if (!(wqe->flags & SEND_ATOMIC))
+		return VERDICT_BAD_RESPONSE;
+	err = scatter(r, 0, sizeof(original));
+	if (err)
+		return err;
+	/* in the host's memory as the host has numbers; the wire and be64_store are big-endian */
+	be64_store(at, r->qp->hca->ctrl & FW_CTRL_HOST_BIG_ENDIAN ? original
+								  : __builtin_bswap64(original));
+	write_data(r, at, sizeof(original));
+	return 0;
+}
+
+static int data(struct response *r)
+{
+	const struct bth_op *op = r->pkt->op;
+	const struct send_wqe *wqe;
+	uint32_t psn = r->psn;
+	int err;
+
+	find_missing(r);
+	if (before(r, psn, r->missing))
+		return 0; /* for a SEND or WRITE: of no request of ours */
+	if (psn != r->missing) {
+		requester_acknowledged(r->qp, r->qpc, r->missing);
+		imply_nak(r);
+		return 0;
+	}
+	if (bth_op_has(op, BTH_EXT_AETH) &&
+	    aeth_syndrome_kind(aeth_get_syndrome((
+		    const struct aeth *)(r->pkt->wire + r->pkt->bth_off + op->at[BTH_EXT_AETH]))) !=
+		    AETH_ACK) {
+		give_up(r, VERDICT_BAD_RESPONSE);
+		return 0;
+	}
+	wqe = send_entry(r->send, r->index);
+	err = bth_op_is(op, BTH_ATOMIC) ? atomic_data(r, wqe) : read_data(r, wqe);
+	if (err == -EAGAIN)
+		return err;
+	if (bth_op_has(op, BTH_EXT_AETH))
+		take_credits(r, (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
+						      op->at[BTH_EXT_AETH]));
+	requester_acknowledged(r->qp, r->qpc, err ? psn : psn_add(psn, 1));
+	if (err)
+		give_up(r, (enum verdict)err);
+	return 0;
+}
+
+/* --- interface --- */
+
+/* IBA 9.6.1.1.3: as for requests, of the primary path, and of the alternate one while armed. */
+static bool pkey_matches(const struct response *r)
+{
+	struct port_config *port = link_port_config(r->qp->hca, r->pkt->port);
+	const struct bth *bth = (const struct bth *)(r->pkt->wire + r->pkt->bth_off);
+	const struct qp_path *primary = qpc_primary_const(r->qpc),
+			     *alternate = qpc_alternate_const(r->qpc);
+	uint32_t pkey = bth_get_pkey(bth);
+
+	if (qp_path_pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(primary)]) ||
+	    (qpc_get_pm_state(r->qpc) == QP_PM_ARMED && bth_get_mig_req(bth) &&
+	     qp_path_pkeys_meet(pkey, port->pkeys[qp_path_get_pkey_index(alternate)])))
+		return true;
+	port_violation(r->qp->hca, r->pkt, false);
+	return false;
+}
+
+/* 0 or -EAGAIN. */
+static int respond(struct response *r)
+{
+	struct qp_send *send = r->send;
+	unsigned state;
+	bool moves; /* the path may change, which may take the context away */
+	int err = qp_context(r->qp, false, &send->response_waiter, &r->qpc);
+
+	if (err)
+		return err == -EAGAIN ? err : 0;
+	state = qpc_get_state(r->qpc);
+	if (send->flushing || send->failed || !send->loaded || !send->reliable)
+		return 0;
+	if (state != QP_STATE_RTS && state != QP_STATE_SQD && state != QP_STATE_SQD_BUSY)
+		return 0;
+	if (r->pkt->op->service != qpc_get_service(r->qpc)) {
+		r->qp->hca->stats.responder_dropped++;
+		return 0;
+	}
+	moves = qpc_get_pm_state(r->qpc) != QP_PM_MIGRATED;
+	if (!pkey_matches(r) || !qp_path_accepts(r->qp, CONTEXT_REQUESTER, r->qpc, r->pkt)) {
+		r->qp->hca->stats.responder_dropped++;
+		return 0;
+	}
+	if (moves)
+		err = qp_context(r->qp, false, &send->response_waiter, &r->qpc);
+	if (err)
+		return err == -EAGAIN ? err : 0;
+	r->psn = bth_get_psn((const struct bth *)(r->pkt->wire + r->pkt->bth_off));
+	if (!psn_within(r->psn, send->acked_psn, psn_ahead(send->max_psn, send->acked_psn))) {
+		/* an acknowledge said again may bring credits */
+		if (bth_op_is(r->pkt->op, BTH_ACK) && psn_add(r->psn, 1) == send->acked_psn)
+			take_credits(r, (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
+							      r->pkt->op->at[BTH_EXT_AETH]));
+		return 0;
+	}
+	if (bth_op_is(r->pkt->op, BTH_ACK)) {
+		acknowledge(r);
+		return 0;
+	}
+	return data(r);
+}
+
+void requester_response_run(struct qp *qp)
+{
+	struct qp_send *send = &qp->send;
+
+	while (send->response_first) {
+		struct response r = {.qp = qp, .send = send, .pkt = send->response_first};
+		struct packet *next = r.pkt->next;
+		uint64_t ready_ps = r.pkt->ready_ps;
+
+		if (respond(&r) == -EAGAIN)
+			return;
+		waiter_done(&send->response_waiter);
+		send->response_first = next;
+		if (!next)
+			send->response_last = NULL;
+		if (!r.kept)
+			packet_free(r.pkt);
+		requester_progress(qp, ready_ps);
+	}
+	if (__builtin_expect(send->wqe_wants & WQE_RESPONSES, 0))
+		wqe_fetch_unwant(qp, WQE_RESPONSES);
+}
+
+void requester_response(struct qp *qp, struct packet *pkt)
+{
+	struct qp_send *send = &qp->send;
+
+	pkt->next = NULL;
+	if (send->response_last)
+		send->response_last->next = pkt;
+	else
+		send->response_first = pkt;
+	send->response_last = pkt;
+	/* A look at the context would bring it back into the cache while firmware changes it in
+	 * memory: requester_resume() takes what waits. */
+	if (send->response_first == pkt && !qp_is_stopped(qp))
+		requester_response_run(qp);
+	qp_settle(qp);
+}

@@ -1,0 +1,234 @@
+/*
+ * See retry.h. A binary heap of QPs by the deadline they had when they were put there: a deadline
+ * that moves later is found out when the old one comes, so an ACK that moves it costs a store. A QP
+ * whose timer is off leaves the heap at that time too.
+ */
+#include "model/engine/send/retry.h"
+
+#include "model/engine/wire/psn.h"
+#include "model/engine/qp/qp.h"
+#include "model/engine/send/scheduler.h"
+#include "model/interface/syndromes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 32 };
+
+struct timer {
+	uint64_t key_ps; /* not later than the QP's deadline */
+	struct qp *qp;
+};
+
+struct retry {
+	struct hca *hca;
+	struct event ev;
+	struct timer *heap;
+	uint32_t count, room;
+};
+
+/* --- heap --- */
+
+static void place(struct retry *retry, uint32_t i, struct timer t)
+{
+	retry->heap[i] = t;
+	t.qp->send.heap_slot = i + 1;
+}
+
+static void sift_up(struct retry *retry, uint32_t i, struct timer t)
+{
+	while (i && t.key_ps < retry->heap[(i - 1) / 2].key_ps) {
+		place(retry, i, retry->heap[(i - 1) / 2]);
+		i = (i - 1) / 2;
+	}
+	place(retry, i, t);
+}
+
+static void sift_down(struct retry *retry, uint32_t i, struct timer t)
+{
+	for (;;) {
+		uint32_t child = 2 * i + 1;
+
+		if (child >= retry->count)
+			break;
+		if (child + 1 < retry->count &&
+		    retry->heap[child + 1].key_ps < retry->heap[child].key_ps)
+			child++;
+		if (t.key_ps <= retry->heap[child].key_ps)
+			break;
+		place(retry, i, retry->heap[child]);
+		i = child;
+	}
+	place(retry, i, t);
+}
+
+static void insert(struct retry *retry, struct timer t)
+{
+	if (retry->count == retry->room) {
+		uint32_t room = retry->room ? retry->room * 2 : FIRST_ROOM;
+		struct timer *heap = memory_take(retry->hca, room * sizeof(*heap), "timers");
+
+		if (retry->count)
+			memcpy(heap, retry->heap, retry->count * sizeof(*heap));
+		memory_give(retry->hca, retry->heap, retry->room * sizeof(*heap));
+		retry->heap = heap;
+		retry->room = room;
+	}
+	sift_up(retry, retry->count++, t);
+}
+
+static void take_out(struct retry *retry, uint32_t i)
+{
+	struct timer last = retry->heap[--retry->count];
+
+	retry->heap[i].qp->send.heap_slot = 0;
+	if (i == retry->count)
+		return;
+	if (i && last.key_ps < retry->heap[(i - 1) / 2].key_ps)
+		sift_up(retry, i, last);
+	else
+		sift_down(retry, i, last);
+}
+
+static void set_event(struct retry *retry)
+{
+	if (!retry->count)
+		event_cancel(retry->hca->core, &retry->ev);
+	else if (!event_is_set(&retry->ev) || retry->ev.at_ps != retry->heap[0].key_ps)
+		event_set(retry->hca->core, &retry->ev, retry->heap[0].key_ps);
+}
+
+static void expire(struct event *ev)
+{
+	struct retry *retry = (struct retry *)((char *)ev - offsetof(struct retry, ev));
+	uint64_t now = hca_now(retry->hca);
+
+	while (retry->count && retry->heap[0].key_ps <= now) {
+		struct timer t = retry->heap[0];
+
+		if (t.qp->send.deadline_ps > now && t.qp->send.deadline_ps != EVENT_NEVER) {
+			t.key_ps = t.qp->send.deadline_ps;
+			sift_down(retry, 0, t);
+			continue;
+		}
+		take_out(retry, 0);
+		if (t.qp->send.deadline_ps == EVENT_NEVER)
+			continue;
+		t.qp->send.deadline_ps = EVENT_NEVER;
+		HCA_TRACE(retry->hca, TP_TIMER_EXPIRE, .qpn = t.qp->qpn,
+			  .text = t.qp->send.rnr_wait ? "rnr" : "ack");
+		requester_timeout(t.qp);
+	}
+	set_event(retry);
+}
+
+/* --- interface --- */
+
+struct retry *retry_create(struct hca *hca)
+{
+	struct retry *retry = calloc(1, sizeof(*retry));
+
+	if (!retry)
+		return NULL;
+	retry->hca = hca;
+	retry->ev.job = expire;
+	return retry;
+}
+
+void retry_destroy(struct retry *retry)
+{
+	if (!retry)
+		return;
+	event_cancel(retry->hca->core, &retry->ev);
+	free(retry->heap);
+	free(retry);
+}
+
+void retry_reset(struct hca *hca)
+{
+	struct retry *retry = hca->retry;
+
+	event_cancel(hca->core, &retry->ev);
+	for (uint32_t i = 0; i < retry->count; i++)
+		retry->heap[i].qp->send.heap_slot = 0;
+	retry->count = 0;
+}
+
+size_t retry_footprint(const struct hca *hca)
+{
+	return sizeof(*hca->retry) + hca->retry->room * sizeof(*hca->retry->heap);
+}
+
+void retry_set_deadline(struct qp *qp, uint64_t deadline_ps)
+{
+	struct retry *retry = qp->hca->retry;
+	uint32_t slot = qp->send.heap_slot;
+	struct timer t = {deadline_ps, qp};
+
+	if (qp->send.deadline_ps == EVENT_NEVER && deadline_ps != EVENT_NEVER)
+		HCA_TRACE(qp->hca, TP_TIMER_START, .qpn = qp->qpn,
+			  .text = qp->send.rnr_wait ? "rnr" : "ack", .args = {deadline_ps});
+	qp->send.deadline_ps = deadline_ps;
+	if (deadline_ps == EVENT_NEVER || (slot && retry->heap[slot - 1].key_ps <= deadline_ps))
+		return;
+	if (slot)
+		sift_up(retry, slot - 1, t);
+	else
+		insert(retry, t);
+	set_event(retry);
+}
+
+void retry_forget(struct qp *qp)
+{
+	struct retry *retry = qp->hca->retry;
+
+	qp->send.deadline_ps = EVENT_NEVER;
+	if (!qp->send.heap_slot)
+		return;
+	take_out(retry, qp->send.heap_slot - 1);
+	if (!retry->count)
+		event_cancel(qp->hca->core, &retry->ev);
+}
+
+uint64_t retry_ack_timeout_ps(const struct hca *hca, const struct qpc *qpc)
+{
+	uint32_t code = qp_path_get_ack_timeout(qpc_primary_const(qpc));
+
+	if (!code)
+		return EVENT_NEVER;
+	if (code < hca->params->retry_min_code)
+		code = (uint32_t)hca->params->retry_min_code;
+	return ack_timeout_ps(code) * hca->params->retry_ack_timeout_multiplier;
+}
+
+uint64_t retry_rnr_ps(const struct hca *hca, unsigned code)
+{
+	const struct hca_params *p = hca->params;
+	uint64_t ps = p->retry_rnr_power
+			      ? rnr_timer_power_ps(code, (unsigned)p->retry_rnr_power)
+			      : rnr_timer_ps(code);
+
+	return ps > hca->params->retry_rnr_floor ? ps : hca->params->retry_rnr_floor;
+}
+
+void retry_rewind(struct qp *qp, uint32_t psn)
+{
+	struct qp_send *send = &qp->send;
+
+	send->send_psn = psn;
+	send->fault = 0;
+	send->cursor_packet = 0;
+	send->cursor = send->next;
+	/* psn may be max_psn, and a message in the middle of which that is goes on from there */
+	for (uint16_t i = send->oldest; i != send->next; i++) {
+		const struct send_wqe *wqe = &send->window[i % SEND_WINDOW];
+		uint32_t ahead = psn_ahead(psn, wqe->first_psn);
+
+		if (wqe->flags & SEND_LOCAL ||
+		    ahead >= psn_packets(wqe->flags & SEND_ATOMIC ? 0 : wqe->bytes, send->log_mtu))
+			continue;
+		send->cursor = i;
+		send->cursor_packet = ahead;
+		return;
+	}
+}

@@ -1,0 +1,456 @@
+/* See scheduler.h. */
+#include "model/engine/send/scheduler.h"
+
+#include "model/engine/wire/link_port.h"
+#include "model/engine/qp/qp.h"
+#include "model/engine/fetch/wqe_fetch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ring {
+	struct qp *first, *last;
+};
+
+struct unit {
+	struct event ev;
+	struct scheduler *scheduler;
+	struct qp *qp;  /* whose burst it is busy with */
+	bool held_back; /* waits for a port or for payload reads */
+	bool stalled;   /* waits for the context of its QP, since */
+	uint64_t stalled_ps;
+	uint8_t next_port;
+	unsigned packets; /* of this turn at most */
+};
+
+struct scheduler {
+	struct hca *hca;
+	struct ring rings[HCA_MAX_PORTS];
+	unsigned n_units;
+	int dmas;
+	bool owed[HCA_MAX_PORTS]; /* a READ response has left: a request may follow it */
+	struct unit *units;
+};
+
+static void unit_job(struct event *ev);
+
+struct scheduler *scheduler_create(struct hca *hca)
+{
+	struct scheduler *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->hca = hca;
+	s->n_units = (unsigned)hca->params->requester_units;
+	s->units = calloc(s->n_units, sizeof(*s->units));
+	if (!s->units) {
+		free(s);
+		return NULL;
+	}
+	for (unsigned i = 0; i < s->n_units; i++) {
+		s->units[i].scheduler = s;
+		s->units[i].ev.job = unit_job;
+	}
+	return s;
+}
+
+void scheduler_destroy(struct scheduler *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->n_units; i++)
+		event_cancel(s->hca->core, &s->units[i].ev);
+	free(s->units);
+	free(s);
+}
+
+void scheduler_reset(struct hca *hca)
+{
+	struct scheduler *s = hca->scheduler;
+
+	for (unsigned i = 0; i < s->n_units; i++) {
+		event_cancel(hca->core, &s->units[i].ev);
+		if (s->units[i].qp)
+			s->units[i].qp->send.turn = TURN_NONE;
+		s->units[i].qp = NULL;
+		s->units[i].held_back = s->units[i].stalled = false;
+	}
+	for (unsigned p = 0; p < HCA_MAX_PORTS; p++) {
+		for (struct qp *qp = s->rings[p].first; qp; qp = qp->send.ring_next)
+			qp->send.turn = TURN_NONE;
+		s->rings[p] = (struct ring){0};
+	}
+	s->dmas = 0;
+	memset(s->owed, 0, sizeof(s->owed));
+}
+
+/* --- rings --- */
+
+static struct ring *ring_of(struct scheduler *s, const struct qp *qp)
+{
+	return &s->rings[qp->send.port ? qp->send.port - 1 : 0];
+}
+
+static unsigned ring_length(const struct ring *ring)
+{
+	unsigned n = 0;
+
+	for (const struct qp *qp = ring->first; qp; qp = qp->send.ring_next)
+		n++;
+	return n;
+}
+
+/* Counted only where somebody looks. */
+static void __attribute__((noinline)) ring_trace(struct scheduler *s, const struct ring *ring)
+{
+	HCA_TRACE(s->hca, TP_SCHED_QUEUE, .port = (uint8_t)(ring - s->rings + 1),
+		  .args = {ring_length(ring)});
+}
+
+static void ring_add(struct scheduler *s, struct qp *qp)
+{
+	struct ring *ring = ring_of(s, qp);
+
+	qp->send.turn = TURN_RING;
+	qp->send.ring_next = NULL;
+	if (ring->last)
+		ring->last->send.ring_next = qp;
+	else
+		ring->first = qp;
+	ring->last = qp;
+	if (hca_traces(s->hca, TP_SCHED_QUEUE))
+		ring_trace(s, ring);
+}
+
+static struct qp *ring_take(struct ring *ring)
+{
+	struct qp *qp = ring->first;
+
+	ring->first = qp->send.ring_next;
+	if (!ring->first)
+		ring->last = NULL;
+	return qp;
+}
+
+static void ring_remove(struct ring *ring, struct qp *qp)
+{
+	struct qp *before = NULL;
+
+	for (struct qp *at = ring->first; at; before = at, at = at->send.ring_next) {
+		if (at != qp)
+			continue;
+		if (before)
+			before->send.ring_next = qp->send.ring_next;
+		else
+			ring->first = qp->send.ring_next;
+		if (ring->last == qp)
+			ring->last = before;
+		return;
+	}
+}
+
+/* --- units --- */
+
+/* One unit that has nothing to do, or waits for a port, looks at the rings. */
+static void wake_unit(struct scheduler *s)
+{
+	uint64_t at = hca_now(s->hca) + s->hca->params->scheduler_latency;
+
+	for (unsigned i = 0; i < s->n_units; i++) {
+		struct unit *unit = &s->units[i];
+
+		if (unit->qp || (event_is_set(&unit->ev) && !unit->held_back))
+			continue;
+		if (event_is_set(&unit->ev) && unit->ev.at_ps <= at)
+			continue;
+		unit->held_back = false;
+		event_set(s->hca->core, &unit->ev, at);
+		return;
+	}
+}
+
+bool scheduler_reads_full(const struct hca *hca)
+{
+	const struct scheduler *s = hca->scheduler;
+
+	return s->dmas >= (int)(s->hca->params->requester_inflight * s->n_units);
+}
+
+/* The next QP whose port has room, ports in turn. NULL, and when to look again (EVENT_NEVER: when
+ * something happens). */
+static struct qp *pick(struct unit *unit, uint64_t *again_ps)
+{
+	struct scheduler *s = unit->scheduler;
+	uint64_t window = s->hca->params->link_tx_window;
+
+	*again_ps = EVENT_NEVER;
+	if (scheduler_reads_full(s->hca))
+		return NULL;
+	for (unsigned n = 0; n < HCA_MAX_PORTS; n++) {
+		unsigned p = (unit->next_port + n) % HCA_MAX_PORTS;
+		uint64_t backlog;
+
+		if (!s->rings[p].first)
+			continue;
+		backlog = link_port_backlog_ps(s->hca, p + 1);
+		if (backlog <= window || s->owed[p]) {
+			unit->packets =
+				backlog <= window ? (unsigned)s->hca->params->scheduler_burst : 1;
+			s->owed[p] = false;
+			unit->next_port = (uint8_t)((p + 1) % HCA_MAX_PORTS);
+			return ring_take(&s->rings[p]);
+		}
+		if (hca_now(s->hca) + backlog - window < *again_ps)
+			*again_ps = hca_now(s->hca) + backlog - window;
+	}
+	return NULL;
+}
+
+static bool rings_empty(const struct scheduler *s)
+{
+	for (unsigned p = 0; p < HCA_MAX_PORTS; p++)
+		if (s->rings[p].first)
+			return false;
+	return true;
+}
+
+static void __attribute__((noinline))
+trace_turn(const struct unit *unit, const struct qp *qp, uint16_t from, uint64_t busy)
+{
+	const struct scheduler *s = unit->scheduler;
+
+	HCA_TRACE(s->hca, TP_UNIT_RUN, .qpn = qp->qpn, .corr = from,
+		  .args = {hca_now(s->hca) + busy, (uint64_t)(unit - s->units), qp->send.cursor,
+			   qp->send.send_psn});
+}
+
+static void unit_job(struct event *ev)
+{
+	struct unit *unit = (struct unit *)((char *)ev - offsetof(struct unit, ev));
+	struct scheduler *s = unit->scheduler;
+	struct qp *qp = unit->qp;
+	uint64_t again_ps, busy;
+	uint16_t from;
+
+	/* one that waited for its context finds no room for its payload reads: it waits like others */
+	if (qp && (!unit->stalled || scheduler_reads_full(s->hca))) {
+		ring_add(s, qp);
+		qp = NULL;
+	}
+	unit->held_back = unit->stalled = false;
+	unit->qp = NULL;
+	for (; qp || (qp = pick(unit, &again_ps)); qp = NULL) {
+		qp->send.turn = TURN_RUNNING;
+		unit->qp = qp;
+		if (hca_traces(s->hca, TP_SCHED_QUEUE))
+			ring_trace(s, ring_of(s, qp));
+		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
+			  .args = {qp->send.next});
+		from = qp->send.cursor;
+		busy = requester_run(qp, hca_now(s->hca), unit->packets);
+		if (busy) {
+			if (hca_traces(s->hca, TP_UNIT_RUN))
+				trace_turn(unit, qp, from, busy);
+			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
+			return;
+		}
+		if (qp->send.missing) {
+			unit->stalled = true;
+			unit->stalled_ps = hca_now(s->hca);
+			s->hca->stats.scheduler_stalls++;
+			return;
+		}
+		unit->qp = NULL;
+		if (qp->send.turn == TURN_AGAIN) {
+			ring_add(s, qp);
+			continue;
+		}
+		qp->send.turn = TURN_NONE;
+		if (qp->send.rate_wait)
+			scheduler_ready(qp, qp->send.timer.at_ps);
+		qp->send.rate_wait = false;
+		qp_settle(qp);
+	}
+	if (rings_empty(s))
+		return;
+	unit->held_back = true;
+	if (again_ps != EVENT_NEVER)
+		event_set(s->hca->core, &unit->ev, again_ps);
+}
+
+/* --- interface --- */
+
+static void timer_job(struct event *ev)
+{
+	struct qp_send *send = (struct qp_send *)((char *)ev - offsetof(struct qp_send, timer));
+
+	send->turn = TURN_NONE;
+	scheduler_ready(qp_of_send(send), 0);
+}
+
+void scheduler_ready(struct qp *qp, uint64_t earliest_ps)
+{
+	struct scheduler *s = qp->hca->scheduler;
+	struct qp_send *send = &qp->send;
+
+	if (send->turn == TURN_RUNNING)
+		send->turn = TURN_AGAIN;
+	if (send->turn == TURN_RING || send->turn == TURN_AGAIN)
+		return;
+	if (earliest_ps > hca_now(qp->hca)) {
+		send->timer.job = timer_job;
+		if (send->turn == TURN_NONE || send->timer.at_ps > earliest_ps)
+			event_set(qp->hca->core, &send->timer, earliest_ps);
+		send->turn = TURN_TIMED;
+		return;
+	}
+	event_cancel(qp->hca->core, &send->timer);
+	ring_add(s, qp);
+	wake_unit(s);
+}
+
+void scheduler_resume(struct qp *qp)
+{
+	struct scheduler *s = qp->hca->scheduler;
+
+	qp->send.missing = false;
+	for (unsigned i = 0; i < s->n_units; i++) {
+		if (s->units[i].qp != qp || !s->units[i].stalled)
+			continue;
+		qp->hca->stats.scheduler_stall_ps += hca_now(qp->hca) - s->units[i].stalled_ps;
+		event_set(qp->hca->core, &s->units[i].ev, hca_now(qp->hca));
+		return;
+	}
+	scheduler_ready(qp, 0);
+}
+
+void scheduler_remove(struct qp *qp)
+{
+	struct scheduler *s = qp->hca->scheduler;
+
+	event_cancel(qp->hca->core, &qp->send.timer);
+	if (qp->send.turn == TURN_RING)
+		ring_remove(ring_of(s, qp), qp);
+	for (unsigned i = 0; i < s->n_units; i++) {
+		struct unit *unit = &s->units[i];
+
+		if (unit->qp != qp)
+			continue;
+		unit->qp = NULL; /* its event stays: the unit is busy until then */
+		if (unit->stalled)
+			event_set(s->hca->core, &unit->ev, hca_now(s->hca));
+		unit->stalled = false;
+	}
+	qp->send.turn = TURN_NONE;
+}
+
+void scheduler_response(struct hca *hca, unsigned port)
+{
+	struct scheduler *s = hca->scheduler;
+
+	s->owed[port - 1] = true;
+	if (s->rings[port - 1].first)
+		wake_unit(s);
+}
+
+void scheduler_dma(struct hca *hca, int change)
+{
+	struct scheduler *s = hca->scheduler;
+	bool was_full = scheduler_reads_full(hca);
+
+	s->dmas += change;
+	if (was_full && !scheduler_reads_full(s->hca) && !rings_empty(s))
+		wake_unit(s);
+}
+
+/* --- doorbells --- */
+
+static struct qp *rung_qp(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = qpn & QPN_XRC_TARGET ? NULL : qp_make(hca, qpn);
+
+	if (!qp)
+		guest_error(hca, RULE_doorbell_dead_qp,
+			    "send doorbell for qpn %06x, which is not valid or has no send queue",
+			    qpn);
+	return qp;
+}
+
+void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
+{
+	struct qp *qp = rung_qp(hca, qpn);
+
+	if (!qp)
+		return;
+	qp->send.uar = uar;
+	qp->send.uar_pending = true;
+	qp->send.rung = true;
+	qp->send.bf_known = false;
+	scheduler_ready(qp, 0);
+}
+
+void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe,
+			 unsigned len, uint32_t uar)
+{
+	struct qp *qp = rung_qp(hca, qpn);
+	struct qp_send *send;
+	bool at_rest, hold;
+
+	if (!qp)
+		return;
+	send = &qp->send;
+	hold = wqe_fetch_announce(qp);
+	at_rest = !send->started && !send->uar_pending;
+	if (at_rest && send->oldest == send->next) {
+		send->bf_pending = true;
+		send->bf_index = index;
+	}
+	if (hold && (at_rest ? send->bf_pending || (send->loaded && index == send->next)
+			     : send->bf_known && index == send->bf_end)) {
+		wqe_fetch_put(qp, index, wqe, len);
+		send->bf_known = true;
+		send->bf_end = (uint16_t)(index + 1);
+		send->rung = false;
+	} else {
+		send->bf_known = false;
+		send->rung = true;
+	}
+	send->uar = uar;
+	send->uar_pending = true;
+	scheduler_ready(qp, 0);
+}
+
+bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
+{
+	struct qp_send *send = &qp->send;
+	unsigned state = qpc_get_state(qpc);
+	bool blueflame = send->bf_pending;
+
+	send->uar_pending = false;
+	send->bf_pending = false;
+	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_RTR) {
+		guest_error(qp->hca, RULE_doorbell_dead_qp,
+			    "send doorbell for qpn %06x in state %u", qp->qpn, state);
+		return false;
+	}
+	if (qpc_get_usr_page(qpc) != send->uar) {
+		guest_error(qp->hca, RULE_doorbell_wrong_uar,
+			    "doorbell of qpn %06x through UAR page %u, its own is %u", qp->qpn,
+			    send->uar, qpc_get_usr_page(qpc));
+		return false;
+	}
+	/*
+	 * A WQE that is behind has been found in memory before its BlueFlame write came: right. One
+	 * that is ahead, while the queue is at rest, skips work requests that no doorbell has
+	 * announced.
+	 */
+	if (blueflame && send->oldest == send->next && (int16_t)(send->bf_index - send->next) > 0) {
+		wqe_fetch_release(qp);
+		send->bf_known = false;
+		send->rung = true;
+		guest_error(qp->hca, RULE_blueflame_mismatch,
+			    "BlueFlame write of qpn %06x has index %u, the queue is at %u", qp->qpn,
+			    send->bf_index, send->next);
+	}
+	return true;
+}

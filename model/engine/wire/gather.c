@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See gather.h. */
+#include "model/engine/wire/gather.h"
+
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/host/pcie.h"
+
+void gather_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
+{
+	const struct hca_params *p = hca->params;
+	const uint64_t now = hca_now(hca), ready = earliest_ps > now ? earliest_ps : now,
+		       at = hca->gather_busy_ps > ready ? hca->gather_busy_ps : ready;
+
+	hca->gather_busy_ps = at + p->packet_gather_gap + packet_large_ps(p, dma->len);
+	if (at > ready && !pcie_read_queues(hca, at))
+		pcie_read_later(hca, dma, at);
+	else
+		pcie_read(hca, dma, at);
+}

@@ -1,0 +1,541 @@
+/* See link_port.h. */
+#include "model/engine/wire/link_port.h"
+
+#include "model/engine/wire/crc.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/link_state.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/chip/processor.h"
+#include "model/engine/wire/static_rate.h"
+#include "model/interface/rows.h"
+#include "model/interface/wire.h"
+#include "model/sim/fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Kinds of the points of a packet that crosses the link. */
+enum { WATCH_CROSSING = 1 << TRACE_PACKET | 1 << TRACE_SPAN };
+
+static uint64_t serialise_ps(const struct link_port *lp, unsigned len)
+{
+	return ((len + LINK_DELIMITERS) * lp->fs_per_byte + 999) / 1000;
+}
+
+/* --- sending --- */
+
+static bool may_send(const struct link_port *lp, const struct packet *pkt)
+{
+	return lp->config.logical >= (pkt->vl == VL_MANAGEMENT ? LOGICAL_INIT : LOGICAL_ACTIVE);
+}
+
+/* The packet is on the wire until its last bit has passed at until_ps. */
+static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum trace_point point,
+						  const struct packet *pkt, uint64_t until_ps)
+{
+	struct hca *hca = lp->hca;
+	uint64_t from = until_ps - serialise_ps(lp, pkt->len);
+
+	HCA_TRACE_AT(hca, point, from > hca_now(hca) ? from : hca_now(hca),
+		     .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
+		     .text = pkt->op ? pkt->op->name : NULL,
+		     .args = {until_ps, pkt->vl, lp->lanes[pkt->vl].credits, pkt->corr, pkt->len,
+			      packet_traits(pkt)});
+}
+
+/* So many bytes more wait on a virtual lane, or less. */
+static void __attribute__((noinline))
+emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_ps)
+{
+	struct hca *hca = lp->hca;
+
+	HCA_TRACE_AT(hca, TP_LINK_QUEUE, at_ps > hca_now(hca) ? at_ps : hca_now(hca),
+		     .port = (uint8_t)lp->port, .args = {(uint64_t)change, vl});
+}
+
+/* Its bytes are lent to the record until it arrives, which is a record too, unless it never does.
+ */
+static inline void emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
+{
+	if (hca_traces(lp->hca, TP_LINK_TX))
+		emit_flight(lp, TP_LINK_TX, pkt,
+			    pkt->loopback ? pkt->sent_ps
+					  : pkt->sent_ps - lp->hca->params->link_tx_latency);
+	pkt->lent = hca_traces(lp->hca, TP_PKT_OUT) && !lost;
+	link_packet_trace(lp->hca, TP_PKT_OUT, pkt, pkt->sent_ps, pkt->fault);
+}
+
+static inline void trace_departure(struct link_port *lp, struct packet *pkt, bool lost)
+{
+	if (hca_watched(lp->hca, WATCH_CROSSING))
+		emit_departure(lp, pkt, lost);
+}
+
+static void hand_over(struct link_port *to, struct packet *pkt, uint64_t at_ps)
+{
+	pkt->hca = to->hca;
+	pkt->port = (uint8_t)to->port;
+	pkt->ev.job = link_receive_arrived;
+	to->flying++;
+	event_lane_set(to->hca->core, &to->arrivals, &pkt->ev, at_ps);
+}
+
+static void deliver(struct link_port *to, struct packet *pkt, uint64_t at_ps)
+{
+	if (hca_traces(to->hca, TP_LINK_RX))
+		emit_flight(to, TP_LINK_RX, pkt, at_ps);
+	hand_over(to, pkt, at_ps);
+}
+
+static void emit_crossing(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	emit_departure(lp, pkt, false);
+	if (hca_traces(lp->peer->hca, TP_LINK_RX))
+		emit_flight(lp->peer, TP_LINK_RX, pkt, arrives);
+}
+
+static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t at_ps)
+{
+	struct packet *copy = packet_alloc(lp->hca);
+
+	packet_copy(copy, pkt);
+	copy->uncredited = true;
+	deliver(lp->peer, copy, at_ps);
+}
+
+/* --- credits --- */
+
+static void lane_drop(struct link_port *lp, struct lane *lane, unsigned vl)
+{
+	while (lane->first) {
+		struct packet *pkt = lane->first;
+
+		lane->first = pkt->next;
+		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
+		packet_free(pkt);
+	}
+	lane->last = NULL;
+	if (lane->queued_bytes)
+		emit_queue(lp, vl, -(int64_t)lane->queued_bytes, 0);
+	lp->queued_bytes -= lane->queued_bytes;
+	lane->queued_bytes = 0;
+	event_cancel(lp->hca->core, &lane->due);
+	event_cancel(lp->hca->core, &lane->life);
+}
+
+void link_lanes_drop(struct link_port *lp)
+{
+	static_rate_drop(lp);
+	for (unsigned vl = 0; vl < VLS; vl++) {
+		lane_drop(lp, &lp->lanes[vl], vl);
+		lane_drop(lp, &lp->turns[vl], vl);
+	}
+	lp->credits_due_ps = 0;
+}
+
+void link_lane_open(struct lane *lane, uint64_t buffer)
+{
+	lane->credits = (uint32_t)(buffer / CREDIT_BYTES);
+	lane->credits_ps = 0;
+	lane->returns_count = 0;
+}
+
+static uint32_t blocks_of(const struct packet *pkt)
+{
+	return (pkt->len + CREDIT_BYTES - 1u) / CREDIT_BYTES;
+}
+
+static void credits_next(struct lane *lane)
+{
+	const struct credit_return *slot = &lane->returns[lane->returns_first];
+
+	lane->credits += slot->blocks;
+	lane->credits_ps = slot->at_ps;
+	lane->returns_first = (lane->returns_first + 1) % RETURN_SLOTS;
+	lane->returns_count--;
+}
+
+/* Those that have come. */
+static void credits_collect(struct lane *lane, uint64_t now)
+{
+	while (lane->returns_count && lane->returns[lane->returns_first].at_ps <= now)
+		credits_next(lane);
+}
+
+/* Credits for so many blocks, if they are here or on their way: not to be used before credits_ps.
+ */
+static bool credits_gather(struct lane *lane, uint32_t blocks)
+{
+	while (lane->credits < blocks) {
+		if (!lane->returns_count)
+			return false;
+		credits_next(lane);
+	}
+	return true;
+}
+
+static void lane_drain(struct lane *lane);
+
+/* Buffer blocks of the peer are free again: the sender knows it one cable length later. Later
+ * returns join the last slot when all are taken. */
+static void credits_return(struct link_port *sender, unsigned vl, uint32_t blocks)
+{
+	const struct hca_params *p = sender->hca->params;
+	struct lane *lane = &sender->lanes[vl];
+	struct credit_return *slot;
+	bool full;
+
+	if (lane->returns_count == RETURN_SLOTS)
+		credits_collect(lane, hca_now(sender->hca));
+	full = lane->returns_count == RETURN_SLOTS;
+	lane->returns_count += !full;
+	slot = &lane->returns[(lane->returns_first + lane->returns_count - 1) % RETURN_SLOTS];
+	slot->at_ps = hca_now(sender->hca) + p->link_delay + p->link_rx_latency;
+	slot->blocks = full ? slot->blocks + blocks : blocks;
+	if (lane->first)
+		lane_drain(lane);
+}
+
+/* The same inside the port, at once. */
+static void __attribute__((noinline))
+turn_return(struct link_port *lp, unsigned vl, uint32_t blocks)
+{
+	struct lane *lane = &lp->turns[vl];
+
+	lane->credits += blocks;
+	if (lane->first)
+		lane_drain(lane);
+}
+
+void link_port_return_credits(struct hca *hca, struct packet *pkt)
+{
+	struct link_port *lp = hca->ports[pkt->port - 1];
+
+	if (!pkt->rx_buffered)
+		return;
+	pkt->rx_buffered = false;
+	if (pkt->vl == VL_MANAGEMENT) {
+		if (lp->management_in_use)
+			lp->management_in_use--;
+	} else if (__builtin_expect(pkt->loopback, 0)) {
+		turn_return(lp, pkt->vl, blocks_of(pkt));
+	} else if (lp->peer && lp->config.phys == PHYS_LINK_UP) {
+		credits_return(lp->peer, pkt->vl, blocks_of(pkt));
+	}
+}
+
+/* --- the wire --- */
+
+/* A packet goes by: those that were to stay behind so many follow it. */
+static void held_release(struct link_port *lp, uint64_t arrives)
+{
+	struct packet **at = &lp->held;
+
+	while (*at) {
+		struct packet *pkt = *at;
+
+		if (--pkt->hold) {
+			at = &pkt->next;
+			continue;
+		}
+		*at = pkt->next;
+		deliver(lp->peer, pkt, arrives);
+	}
+}
+
+static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_verdict *fault)
+{
+	struct hca *hca = lp->hca;
+	const struct fault_key key = {
+		.hca = hca->index, .port = lp->port, .wire = pkt->wire, .len = pkt->len};
+
+	packet_need_crcs(pkt);
+	if (fault_plan_apply(lp->plan, &key, fault) <= 0)
+		return;
+	pkt->fault = fault->text;
+	pkt->crcs_unknown = fault->corrupted;
+	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
+		  .text = pkt->fault);
+}
+
+static void __attribute__((noinline))
+put_through_plan(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	struct fault_verdict fault = {0};
+
+	apply_plan(lp, pkt, &fault);
+	trace_departure(lp, pkt, fault.drop);
+	for (unsigned i = 0; i < fault.duplicates; i++)
+		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
+	if (fault.drop) {
+		if (pkt->vl != VL_MANAGEMENT)
+			credits_return(lp, pkt->vl, blocks_of(pkt));
+		packet_free(pkt);
+	} else if (fault.hold) {
+		pkt->hold = fault.hold + 1; /* it is counted as passing itself */
+		/* those that are to pass it need the credits it took */
+		if (pkt->vl != VL_MANAGEMENT)
+			credits_return(lp, pkt->vl, blocks_of(pkt));
+		pkt->uncredited = true;
+		pkt->next = lp->held;
+		lp->held = pkt;
+	} else {
+		deliver(lp->peer, pkt, arrives + fault.delay_ps);
+	}
+}
+
+/* Somebody looks, or a fault plan may act. */
+static void __attribute__((noinline))
+put_on_wire_watched(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	if (lp->plan && lp->plan->count) {
+		put_through_plan(lp, pkt, arrives);
+	} else {
+		if (hca_watched(lp->hca, WATCH_CROSSING))
+			emit_crossing(lp, pkt, arrives);
+		hand_over(lp->peer, pkt, arrives);
+	}
+	if (lp->held)
+		held_release(lp, arrives);
+}
+
+static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	if ((lp->plan && lp->plan->count) || lp->held || hca_watched(lp->hca, WATCH_CROSSING))
+		put_on_wire_watched(lp, pkt, arrives);
+	else
+		hand_over(lp->peer, pkt, arrives);
+}
+
+static inline __attribute__((always_inline)) uint64_t
+transmit(struct link_port *lp, struct packet *pkt)
+{
+	struct hca *hca = lp->hca;
+	const struct hca_params *p = hca->params;
+	const uint64_t takes = serialise_ps(lp, pkt->len);
+	uint64_t start = hca_now(hca), sent;
+
+	if (pkt->ready_ps > start)
+		start = pkt->ready_ps;
+	if (lp->busy_until_ps > start)
+		start = lp->busy_until_ps;
+	lp->busy_until_ps = start + takes + (p->link_gap * lp->fs_per_byte) / 1000;
+	sent = pkt->sent_ps = start + takes + p->link_tx_latency;
+	hca->stats.link_port_tx_packets++;
+	link_packet_count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT,
+			  FW_PC_MULTICAST_XMIT);
+	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);
+	return sent;
+}
+
+/* Inside the device, never on a wire: DLID is the port's own, or the work request says so. */
+static uint64_t __attribute__((noinline)) loop_back(struct link_port *lp, struct packet *pkt)
+{
+	struct hca *hca = lp->hca;
+	uint64_t start = pkt->ready_ps > hca_now(hca) ? pkt->ready_ps : hca_now(hca);
+
+	if (link_packet_is_multicast(pkt)) { /* a copy: it turns round while the packet leaves */
+		deliver(lp, pkt, start + serialise_ps(lp, pkt->len));
+		return start;
+	}
+	if (lp->busy_until_ps > start)
+		start = lp->busy_until_ps;
+	lp->busy_until_ps = start + serialise_ps(lp, pkt->len);
+	pkt->sent_ps = lp->busy_until_ps;
+	trace_departure(lp, pkt, false);
+	deliver(lp, pkt, pkt->sent_ps);
+	return lp->busy_until_ps;
+}
+
+/* Its credits are taken already. */
+static inline uint64_t leave(struct link_port *lp, struct packet *pkt)
+{
+	return __builtin_expect(pkt->loopback, 0) ? loop_back(lp, pkt) : transmit(lp, pkt);
+}
+
+static void __attribute__((noinline)) expire(struct link_port *lp, struct packet *pkt)
+{
+	lp->config.counters[FW_PC_XMIT_DISCARDS]++;
+	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, hca_now(lp->hca), "head of queue life");
+	packet_free(pkt);
+}
+
+/* The first is no longer stalled at that time; neither is the one behind it before. */
+static struct packet *lane_shift(struct lane *lane, uint64_t at)
+{
+	struct link_port *lp = lane->lp;
+	struct packet *pkt = lane->first;
+
+	lane->first = pkt->next;
+	if (!lane->first)
+		lane->last = NULL;
+	lane->queued_bytes -= pkt->len;
+	lp->queued_bytes -= pkt->len;
+	if (hca_traces(lp->hca, TP_LINK_QUEUE))
+		emit_queue(lp, pkt->vl, -(int64_t)pkt->len, at);
+	if (!pkt->loopback)
+		lp->config.counters[FW_PC_XMIT_WAIT] +=
+			(at - lane->stalled_since_ps) * 1000 / (lp->fs_per_byte * 4);
+	lane->stalled_since_ps = at;
+	return pkt;
+}
+
+static void lane_due(struct event *ev)
+{
+	lane_drain((struct lane *)((char *)ev - offsetof(struct lane, due)));
+}
+
+/*
+ * Sends what has its credits. Those that are on their way back are known already, but the link is
+ * for others until they are here.
+ */
+static void lane_drain(struct lane *lane)
+{
+	struct link_port *lp = lane->lp;
+	const uint64_t now = hca_now(lp->hca);
+
+	if (lane->draining || event_is_set(&lane->due))
+		return;
+	lane->draining = true;
+	while (lane->first && credits_gather(lane, blocks_of(lane->first))) {
+		struct packet *pkt;
+
+		if (lane->credits_ps > now) {
+			lane->due.job = lane_due;
+			event_set(lp->hca->core, &lane->due, lane->credits_ps);
+			if (lp->credits_due_ps < lane->credits_ps)
+				lp->credits_due_ps = lane->credits_ps;
+			break;
+		}
+		lane->credits -= blocks_of(lane->first);
+		pkt = lane_shift(lane, now);
+		leave(lp, pkt);
+	}
+	lane->draining = false;
+}
+
+/* The head of the queue may have waited its life. */
+static void life_over(struct event *ev)
+{
+	struct lane *lane = (struct lane *)((char *)ev - offsetof(struct lane, life));
+	struct hca *hca = lane->lp->hca;
+	uint64_t now = hca_now(hca), life = hca->params->link_hoq_life;
+
+	while (lane->first && now >= lane->stalled_since_ps + life) {
+		event_cancel(hca->core, &lane->due);
+		expire(lane->lp, lane_shift(lane, now));
+		lane_drain(lane);
+	}
+	if (lane->first)
+		event_set(hca->core, &lane->life, lane->stalled_since_ps + life);
+}
+
+static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packet *pkt)
+{
+	struct hca *hca = lp->hca;
+	uint64_t now = hca_now(hca), life = hca->params->link_hoq_life;
+
+	pkt->next = NULL;
+	pkt->hca = hca;
+	pkt->port = (uint8_t)lp->port;
+	hca->stats.link_port_credit_stalls++;
+	if (hca_traces(hca, TP_LINK_QUEUE))
+		emit_queue(lp, pkt->vl, pkt->len, 0);
+	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
+	lane->queued_bytes += pkt->len;
+	lp->queued_bytes += pkt->len;
+	if (lane->first) {
+		lane->last = lane->last->next = pkt;
+		return now;
+	}
+	lane->first = lane->last = pkt;
+	lane->lp = lp;
+	lane->stalled_since_ps = now;
+	lane_drain(lane);
+	if (lane->first && life && !event_is_set(&lane->life)) {
+		lane->life.job = life_over;
+		event_set(hca->core, &lane->life, lane->stalled_since_ps + life);
+	}
+	return now;
+}
+
+/* When its last bit leaves, as far as known now. */
+static inline __attribute__((always_inline)) uint64_t
+lane_send(struct link_port *lp, struct lane *lane, struct packet *pkt)
+{
+	if (pkt->vl == VL_MANAGEMENT)
+		return leave(lp, pkt);
+	if (lane->first || !credits_gather(lane, blocks_of(pkt)) ||
+	    lane->credits_ps > hca_now(lp->hca))
+		return lane_queue(lp, lane, pkt);
+	lane->credits -= blocks_of(pkt);
+	return leave(lp, pkt);
+}
+
+static uint64_t __attribute__((noinline)) turn_send(struct link_port *lp, struct packet *pkt)
+{
+	pkt->loopback = true;
+	return lane_send(lp, &lp->turns[pkt->vl], pkt);
+}
+
+/* What goes to a multicast group goes to its members on this HCA too (IBA 10.5.2.2). */
+static void loop_copy(struct link_port *lp, const struct packet *pkt)
+{
+	struct packet *copy = packet_alloc(lp->hca);
+
+	packet_copy(copy, pkt);
+	turn_send(lp, copy);
+}
+
+uint64_t link_port_send(struct hca *hca, struct packet *pkt)
+{
+	struct link_port *lp = hca->ports[pkt->port - 1];
+
+	if (!may_send(lp, pkt)) {
+		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
+		link_packet_trace(hca, TP_PKT_DISCARD, pkt, hca_now(hca), "port is not active");
+		packet_free(pkt);
+		return hca_now(hca);
+	}
+	if (pkt->loopback || link_port_is_own_lid(hca, lp->port, be16_load(pkt->wire + 2)))
+		return turn_send(lp, pkt);
+	if (pkt->static_rate)
+		return static_rate_send(lp, pkt);
+	if (link_packet_is_multicast(pkt))
+		loop_copy(lp, pkt);
+	return lane_send(lp, &lp->lanes[pkt->vl], pkt);
+}
+
+uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
+{
+	const struct link_port *lp = hca->ports[port - 1];
+	uint64_t now = hca_now(hca), until = lp->busy_until_ps;
+
+	if (until < lp->credits_due_ps)
+		until = lp->credits_due_ps;
+	return (until > now ? until - now : 0) + lp->queued_bytes * lp->fs_per_byte / 1000;
+}
+
+/* --- life --- */
+
+void link_port_logical_changed(struct hca *hca, unsigned port)
+{
+	struct link_port *lp = hca->ports[port - 1];
+	static const char *const names[] = {"", "down", "initialize", "armed", "active"};
+
+	HCA_TRACE(hca, TP_LINK_STATE, .port = (uint8_t)port, .text = names[lp->config.logical % 5]);
+	if (lp->config.logical < LOGICAL_ACTIVE)
+		link_lanes_drop(lp);
+}
+
+bool link_port_is_quiet(struct hca *hca, unsigned port)
+{
+	const struct link_port *lp = hca->ports[port - 1];
+
+	if (lp->flying || lp->held || lp->rate_held || lp->config.phys == PHYS_TRAINING)
+		return false;
+	for (unsigned vl = 0; vl < VLS; vl++)
+		if (lp->lanes[vl].first || lp->turns[vl].first)
+			return false;
+	return true;
+}

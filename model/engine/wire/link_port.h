@@ -1,0 +1,87 @@
+/*
+ * A link port: virtual lanes, credits, serialisation, training, and the cable to the peer.
+ * from: requester, responder, port_note (link_port_send); to: the peer's link_receive.c, and from
+ * there packet_receive(). Time: [hca.link]: speed, width, encoding, delay, training, buffers.
+ *
+ * Only packets that the port's state lets pass leave: VL15 from Initialize on, others in Armed
+ * (receive) and Active.
+ */
+#ifndef MODEL_ENGINE_LINK_PORT_H
+#define MODEL_ENGINE_LINK_PORT_H
+
+#include "model/engine/base/engine.h"
+#include "model/interface/fwregs.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hca;
+struct packet;
+struct waiter;
+struct fault_plan;
+
+enum { PORT_MAX_GIDS = 128, PORT_MAX_PKEYS = 128 };
+
+/* Of the first packet with a wrong key that firmware has not looked at yet; number 0: none. */
+struct port_note {
+	uint32_t number, key, lids, source, dest; /* as in FW_PORT_NOTE and those behind it */
+};
+
+/* What firmware's port registers set, and what stages read. */
+struct port_config {
+	uint16_t lid;
+	uint8_t lmc;
+	uint8_t logical; /* 1 down 2 init 3 armed 4 active */
+	uint8_t phys;    /* PortPhysicalState */
+	uint8_t mtu;     /* active MTU enum */
+	uint8_t oper_vls;
+	uint16_t sm_lid;
+	uint8_t sm_sl;
+	uint64_t gid_prefix;
+	uint64_t guids[PORT_MAX_GIDS];
+	uint16_t pkeys[PORT_MAX_PKEYS];
+	uint8_t sl2vl[16];
+	uint64_t bad_pkey, bad_qkey;
+	struct port_note note;
+	uint64_t counters[FW_PC_COUNT];
+};
+
+struct link_port *link_port_create(struct hca *hca, unsigned port);
+void link_port_destroy(struct link_port *lp);
+/* Power-on: down, polling is not started, tables at their defaults (P_Key 0 = 0xffff, GUID 0 = port
+ * GUID, prefix fe80::/64). */
+void link_port_reset(struct hca *hca, unsigned port);
+
+static inline struct port_config *link_port_config(const struct hca *hca, unsigned port)
+{
+	return hca->port_configs[port - 1];
+}
+
+/* FW_PORT_UP, _DOWN, _DISABLE. */
+void link_port_command(struct hca *hca, unsigned port, uint32_t command);
+/* Firmware changed port_config.logical: enforces what follows (waiting packets, counters). */
+void link_port_logical_changed(struct hca *hca, unsigned port);
+/* An Armed port becomes Active; firmware is told. */
+void link_port_activate(struct hca *hca, unsigned port);
+/* Values of FW_PORT_WIDTH and FW_PORT_SPEED. */
+uint32_t link_port_width(struct hca *hca, unsigned port);
+uint32_t link_port_speed(struct hca *hca, unsigned port);
+
+/* Takes over a sealed packet; it leaves in order of its VL, not before pkt->ready_ps. Returns when
+ * its last bit leaves, as far as known now. A packet whose DLID is the port's own is looped back.
+ */
+uint64_t link_port_send(struct hca *hca, struct packet *pkt);
+/* Picoseconds of data waiting to be serialised on the port; senders hold back above the parameter
+ * link.tx_window. */
+uint64_t link_port_backlog_ps(struct hca *hca, unsigned port);
+/* Buffer space of a received packet is free again. */
+void link_port_return_credits(struct hca *hca, struct packet *pkt);
+bool link_port_is_quiet(struct hca *hca, unsigned port);
+/* True when lid is one of the port's own LIDs (LMC counted). */
+static inline bool link_port_is_own_lid(const struct hca *hca, unsigned port, uint16_t lid)
+{
+	const struct port_config *c = link_port_config(hca, port);
+
+	return c->lid && lid >> c->lmc == c->lid >> c->lmc;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The receiving end of a link port: what comes off the cable, or out of the port's own sending end,
+ * is let through by the port's state and its CRCs, and counted.
+ * from: link_port.c, at the time of the packet's last bit; to: packet_receive(). Time: none;
+ * [hca.link] rx_buffer bounds VL15.
+ */
+#include "model/engine/wire/crc.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/link_state.h"
+#include "model/engine/wire/packet.h"
+#include "model/interface/rows.h"
+#include "model/interface/wire.h"
+
+#include <string.h>
+
+void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, uint64_t time_ps,
+		      const char *text)
+{
+	if (!pkt->crcs_made)
+		packet_need_crcs(pkt);
+	trace_advance(hca->trace, hca_now(hca));
+	trace_emit(hca->trace,
+		   &(struct trace_record){
+			   .time_ps = time_ps,
+			   .point = point,
+			   .hca = (uint8_t)hca->index,
+			   .port = pkt->port,
+			   .qpn = pkt->src_qpn,
+			   .corr = pkt->psn,
+			   .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
+			   .bytes = pkt->wire,
+			   .len = pkt->len,
+			   .bytes_stay = pkt->lent,
+			   .text = text,
+		   });
+}
+
+static void __attribute__((noinline))
+discard(struct link_port *lp, struct packet *pkt, enum fw_port_counter counter, const char *why)
+{
+	lp->config.counters[counter]++;
+	lp->hca->stats.link_port_rx_dropped++;
+	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, hca_now(lp->hca), why);
+	packet_free(pkt);
+}
+
+static bool may_receive(const struct link_port *lp, const struct packet *pkt)
+{
+	if (!pkt->loopback && lp->config.phys != PHYS_LINK_UP)
+		return false;
+	return lp->config.logical >= (pkt->vl == VL_MANAGEMENT ? LOGICAL_INIT : LOGICAL_ARMED);
+}
+
+static void receive(struct link_port *lp, struct packet *pkt)
+{
+	struct hca *hca = lp->hca;
+	unsigned bad = 0;
+
+	/* what took credits holds its buffer until it is freed, whatever becomes of it */
+	pkt->rx_buffered = !pkt->uncredited && pkt->vl != VL_MANAGEMENT;
+	if (!may_receive(lp, pkt)) {
+		hca->stats.link_port_rx_dropped++;
+		link_packet_trace(hca, TP_PKT_DISCARD, pkt, hca_now(hca),
+				  "port state does not let it pass");
+		packet_free(pkt);
+		return;
+	}
+	if (pkt->vl == VL_MANAGEMENT) { /* it has no credits */
+		if ((lp->management_in_use + 1) * (uint64_t)(PACKET_HEADERS + 256) >
+		    hca->params->link_rx_buffer) {
+			discard(lp, pkt, FW_PC_VL15_DROPPED, "no buffer for VL15");
+			return;
+		}
+		lp->management_in_use++;
+		pkt->rx_buffered = true;
+	}
+	if (hca->params->crc_eager || pkt->crcs_unknown)
+		bad = crc_check(pkt->wire, pkt->len);
+	if (bad & CRC_BAD_VCRC) {
+		lp->config.counters[FW_PC_SYMBOL_ERROR]++;
+		discard(lp, pkt, FW_PC_RCV_ERRORS, "vcrc");
+		return;
+	}
+	link_packet_trace(hca, TP_PKT_IN, pkt, hca_now(hca), pkt->fault);
+	if (bad) {
+		discard(lp, pkt, FW_PC_RCV_ERRORS, "icrc");
+		return;
+	}
+	hca->stats.link_port_rx_packets++;
+	if (!pkt->loopback)
+		link_packet_count(&lp->config, pkt, FW_PC_RCV_DATA, FW_PC_RCV_PKTS,
+				  FW_PC_UNICAST_RCV, FW_PC_MULTICAST_RCV);
+	packet_receive(hca, pkt);
+}
+
+void link_receive_arrived(struct event *ev)
+{
+	struct packet *pkt = (struct packet *)((char *)ev - offsetof(struct packet, ev));
+	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
+
+	lp->flying--;
+	receive(lp, pkt);
+}
+
+void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
+{
+	struct packet *pkt;
+
+	if (port < 1 || port > hca->params->hca_ports)
+		return;
+	pkt = packet_alloc(hca);
+	if (len > sizeof(pkt->buf))
+		len = sizeof(pkt->buf);
+	memcpy(pkt->buf, wire, len);
+	pkt->wire = pkt->buf;
+	pkt->len = (uint16_t)len;
+	pkt->port = (uint8_t)port;
+	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
+	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
+	pkt->fault = "injected";
+	receive(hca->ports[port - 1], pkt);
+}

@@ -1,0 +1,104 @@
+/*
+ * What the files of a link port share: link_port.c sends packets, link_receive.c takes them in,
+ * static_rate.c holds back those of a slower path, link_train.c is the physical layer.
+ */
+#ifndef MODEL_ENGINE_LINK_STATE_H
+#define MODEL_ENGINE_LINK_STATE_H
+
+#include "model/engine/base/engine.h"
+#include "model/engine/base/event_core.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
+#include "model/interface/wire.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	VLS = 16,
+	CREDIT_BYTES = 64, /* unit of link-level credits, IBA 7.9.4 */
+	RETURN_SLOTS = 64,
+	LINK_DELIMITERS = 2, /* SDP or SLP and EGP symbols around a packet, IBA 5.3 */
+};
+
+enum port_phys { PHYS_POLLING = 2, PHYS_DISABLED = 3, PHYS_TRAINING = 4, PHYS_LINK_UP = 5 };
+enum port_logical { LOGICAL_DOWN = 1, LOGICAL_INIT = 2, LOGICAL_ARMED = 3, LOGICAL_ACTIVE = 4 };
+
+struct credit_return {
+	uint64_t at_ps;
+	uint32_t blocks;
+};
+
+/* The sending side of one virtual lane. */
+struct lane {
+	struct link_port *lp;
+	struct packet *first, *last; /* packets that wait for credits */
+	uint32_t credits;            /* blocks the peer's buffer has room for, at credits_ps */
+	uint32_t queued_bytes;
+	uint64_t credits_ps;
+	uint64_t stalled_since_ps; /* the first waits since then */
+	struct event due;          /* it has its credits: they are on their way */
+	bool draining;
+	struct credit_return returns[RETURN_SLOTS]; /* on their way back, in order */
+	unsigned returns_first, returns_count;
+	struct event life; /* of the head of the queue; says nothing when the queue is empty */
+};
+
+struct link_port {
+	struct hca *hca;
+	unsigned port;
+	struct link_port *peer;
+	struct fault_plan *plan;
+	bool plugged, enabled;
+	struct event trained;
+	uint64_t fs_per_byte; /* femtoseconds */
+	uint64_t busy_until_ps;
+	unsigned speed, width;      /* active */
+	unsigned management_in_use; /* VL15 packets in the receive buffer */
+	unsigned flying;            /* packets on their way here */
+	struct event_lane arrivals;
+	uint64_t queued_bytes;   /* of all lanes */
+	uint64_t credits_due_ps; /* the latest time at which one of them is to have its credits */
+	struct packet *held;     /* taken out of order by the fault plan */
+	struct lane lanes[VLS];
+	struct lane turns[VLS]; /* of packets to this very port: it is its own peer */
+	struct rate_table *rates; /* static_rate.c's, made at the first packet that needs it */
+	unsigned rate_held;       /* packets that wait for their time there */
+	struct port_config config;
+};
+
+/* All of a receive buffer of so many bytes is free. */
+void link_lane_open(struct lane *lane, uint64_t buffer);
+/* Discards what waits for credits. */
+void link_lanes_drop(struct link_port *lp);
+/* The packet that ev is in reaches its port. */
+void link_receive_arrived(struct event *ev);
+
+/* A record of the packet, with its bytes; CRCs are made if they were not. */
+void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, uint64_t time_ps,
+		      const char *text);
+
+static inline void link_packet_trace(struct hca *hca, enum trace_point point, struct packet *pkt,
+				     uint64_t time_ps, const char *text)
+{
+	if (hca_traces(hca, point))
+		link_packet_emit(hca, point, pkt, time_ps, text);
+}
+
+static inline bool link_packet_is_multicast(const struct packet *pkt)
+{
+	uint16_t dlid = be16_load(pkt->wire + 2);
+
+	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+}
+
+/* In the port's counters of words and packets, sent or received. */
+static inline void link_packet_count(struct port_config *c, const struct packet *pkt,
+				     enum fw_port_counter data, enum fw_port_counter packets,
+				     enum fw_port_counter unicast, enum fw_port_counter multicast)
+{
+	c->counters[data] += (unsigned)(pkt->len - VCRC_BYTES) / 4;
+	c->counters[packets]++;
+	c->counters[link_packet_is_multicast(pkt) ? multicast : unicast]++;
+}
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * The physical layer of a link port: polling, training, the rate both ends agree on, the cable, and
+ * what changes with them. Time: [hca.link] training_time.
+ */
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/link_state.h"
+#include "model/engine/chip/processor.h"
+#include "model/engine/wire/static_rate.h"
+#include "model/sim/fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void tables_default(struct link_port *lp)
+{
+	struct port_config *c = &lp->config;
+
+	memset(c, 0, sizeof(*c));
+	c->logical = LOGICAL_DOWN;
+	c->phys = PHYS_DISABLED;
+	c->mtu = 1;
+	c->oper_vls = 1;
+	c->gid_prefix = 0xfe80000000000000;
+	c->guids[0] = hca_node_guid(lp->hca) + lp->port;
+	c->pkeys[0] = 0xffff;
+}
+
+static void phys_change(struct link_port *lp, unsigned phys)
+{
+	struct hca *hca = lp->hca;
+	static const char *const names[] = {[PHYS_POLLING] = "polling",
+					    [PHYS_DISABLED] = "disabled",
+					    [PHYS_TRAINING] = "training",
+					    [PHYS_LINK_UP] = "link up"};
+
+	if (lp->config.phys == phys)
+		return;
+	if (lp->config.phys == PHYS_LINK_UP)
+		lp->config.counters[FW_PC_LINK_DOWNED]++;
+	lp->config.phys = (uint8_t)phys;
+	lp->config.logical = phys == PHYS_LINK_UP ? LOGICAL_INIT : LOGICAL_DOWN;
+	HCA_TRACE(hca, TP_LINK_STATE, .port = (uint8_t)lp->port, .text = names[phys]);
+	processor_raise(hca, FW_IRQ_PORT1 << (lp->port - 1));
+}
+
+static void link_lost(struct link_port *lp)
+{
+	event_cancel(lp->hca->core, &lp->trained);
+	link_lanes_drop(lp);
+	if (lp->enabled)
+		phys_change(lp, PHYS_POLLING);
+	else
+		phys_change(lp, PHYS_DISABLED);
+}
+
+static void train(struct link_port *lp)
+{
+	struct link_port *peer = lp->peer;
+
+	if (!peer || !lp->plugged || !peer->plugged || !lp->enabled || !peer->enabled)
+		return;
+	if (lp->config.phys != PHYS_POLLING || peer->config.phys != PHYS_POLLING)
+		return;
+	phys_change(lp, PHYS_TRAINING);
+	if (peer != lp)
+		phys_change(peer, PHYS_TRAINING);
+	event_set(lp->hca->core, &lp->trained,
+		  hca_now(lp->hca) + lp->hca->params->link_training_time);
+}
+
+static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
+		     const struct link_port *peer)
+{
+	uint64_t mbps = cfg_link_speed_mbps(speed) * width;
+
+	lp->speed = speed;
+	lp->width = width;
+	lp->fs_per_byte = 8000000000 / mbps;
+	lp->busy_until_ps = hca_now(lp->hca);
+	for (unsigned vl = 0; vl < VLS; vl++)
+		link_lane_open(&lp->lanes[vl], peer->hca->params->link_rx_buffer);
+}
+
+static void training_done(struct event *ev)
+{
+	struct link_port *lp =
+		(struct link_port *)((char *)ev - offsetof(struct link_port, trained));
+	struct link_port *peer = lp->peer;
+	const struct hca_params *a = lp->hca->params, *b = peer->hca->params;
+	unsigned speed = (unsigned)(a->link_speed < b->link_speed ? a->link_speed : b->link_speed);
+	unsigned width = (unsigned)(a->link_width < b->link_width ? a->link_width : b->link_width);
+
+	if (peer->config.phys != PHYS_TRAINING)
+		return;
+	rate_set(lp, speed, width, peer);
+	rate_set(peer, speed, width, lp);
+	lp->management_in_use = peer->management_in_use = 0;
+	phys_change(lp, PHYS_LINK_UP);
+	phys_change(peer, PHYS_LINK_UP);
+}
+
+void link_port_command(struct hca *hca, unsigned port, uint32_t command)
+{
+	struct link_port *lp = hca->ports[port - 1], *peer = lp->peer;
+
+	lp->enabled = command != FW_PORT_DISABLE;
+	if (command == FW_PORT_UP && lp->config.phys != PHYS_DISABLED)
+		return;
+	if (command == FW_PORT_UP) {
+		phys_change(lp, PHYS_POLLING);
+	} else {
+		link_lost(lp);
+		if (peer)
+			link_lost(peer);
+	}
+	train(lp);
+}
+
+void link_port_activate(struct hca *hca, unsigned port)
+{
+	hca->ports[port - 1]->config.logical = LOGICAL_ACTIVE;
+	link_port_logical_changed(hca, port);
+	processor_raise(hca, FW_IRQ_PORT1 << (port - 1));
+}
+
+void hca_link_set(struct hca *hca, unsigned port, bool plugged)
+{
+	struct link_port *lp = hca->ports[port - 1], *peer = lp->peer;
+
+	if (lp->plugged == plugged)
+		return;
+	lp->plugged = plugged;
+	if (!plugged) {
+		link_lost(lp);
+		if (peer)
+			link_lost(peer);
+	}
+	train(lp);
+}
+
+void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port,
+	      struct fault_plan *plan)
+{
+	struct link_port *x = a->ports[a_port - 1], *y = b->ports[b_port - 1];
+
+	x->peer = y;
+	y->peer = x;
+	x->plan = y->plan = plan;
+	x->plugged = y->plugged = true;
+	train(x);
+}
+
+uint32_t link_port_width(struct hca *hca, unsigned port)
+{
+	static const uint8_t codes[] = {[1] = 1, [4] = 2, [8] = 4, [12] = 8};
+	const struct link_port *lp = hca->ports[port - 1];
+	uint32_t supported = 0;
+
+	for (unsigned w = 1; w <= hca->params->link_width; w++)
+		supported |= w < sizeof(codes) ? codes[w] : 0u;
+	return codes[lp->width ? lp->width : hca->params->link_width] | supported << 8;
+}
+
+/* IBA 14.2.5.6: LinkSpeed bits SDR 1, DDR 2, QDR 4; extended FDR 1, EDR 2, HDR 4, NDR 8. */
+uint32_t link_port_speed(struct hca *hca, unsigned port)
+{
+	static const uint8_t base[] = {
+		[CFG_SPEED_SDR] = 1,   [CFG_SPEED_DDR] = 2, [CFG_SPEED_QDR] = 4,
+		[CFG_SPEED_FDR10] = 4, [CFG_SPEED_FDR] = 4, [CFG_SPEED_EDR] = 4,
+		[CFG_SPEED_HDR] = 4,   [CFG_SPEED_NDR] = 4};
+	static const uint8_t extended[] = {
+		[CFG_SPEED_FDR] = 1, [CFG_SPEED_EDR] = 2, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 8};
+	const struct link_port *lp = hca->ports[port - 1];
+	unsigned active = lp->width ? lp->speed : (unsigned)hca->params->link_speed;
+	uint32_t supported = 0, extended_supported = 0;
+
+	for (unsigned s = CFG_SPEED_SDR; s <= hca->params->link_speed; s++) {
+		supported |= base[s];
+		extended_supported |= s < sizeof(extended) ? extended[s] : 0u;
+	}
+	return base[active] | (uint32_t)extended[active] << 4 | supported << 8 |
+	       extended_supported << 12;
+}
+
+struct link_port *link_port_create(struct hca *hca, unsigned port)
+{
+	struct link_port *lp = calloc(1, sizeof(*lp));
+
+	if (!lp)
+		return NULL;
+	lp->hca = hca;
+	lp->port = port;
+	lp->trained.job = training_done;
+	for (unsigned vl = 0; vl < VLS; vl++)
+		link_lane_open(&lp->turns[vl], hca->params->link_rx_buffer);
+	tables_default(lp);
+	hca->port_configs[port - 1] = &lp->config;
+	return lp;
+}
+
+void link_port_reset(struct hca *hca, unsigned port)
+{
+	struct link_port *lp = hca->ports[port - 1], *peer = lp->peer;
+
+	lp->enabled = false;
+	event_cancel(hca->core, &lp->trained);
+	link_lanes_drop(lp);
+	tables_default(lp);
+	if (peer && peer->config.phys >= PHYS_TRAINING)
+		link_lost(peer);
+}
+
+void link_port_destroy(struct link_port *lp)
+{
+	if (!lp)
+		return;
+	event_cancel(lp->hca->core, &lp->trained);
+	while (lp->arrivals.first) /* the peer's packets */
+		event_cancel(lp->hca->core, lp->arrivals.first);
+	link_lanes_drop(lp);
+	static_rate_destroy(lp);
+	if (lp->peer)
+		lp->peer->peer = NULL;
+	free(lp);
+}

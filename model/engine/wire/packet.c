@@ -1,0 +1,641 @@
+/* See packet.h. */
+#include "model/engine/receive/receive_unit.h"
+#include "model/engine/wire/packet.h"
+
+#include "model/engine/wire/crc.h"
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/receive/multicast.h"
+#include "model/engine/qp/qp.h"
+#include "model/engine/send/requester.h"
+#include "model/engine/receive/responder.h"
+#include "model/interface/bth_ops.h"
+#include "model/interface/syndromes.h"
+#include "model/interface/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	POOL_CHUNK = 32,
+	QPN_MULTICAST = 0xffffff,
+	/* of a packet; with the largest MTU it bounds PktLen (MindShare, InfiniBand Network
+	 * Architecture, ch. 21 and 25: the link layer's data packet check) */
+	HEADERS_AND_ICRC_MAX = 124,
+	GID_BYTES = 16,
+	GID_MULTICAST = 0xff, /* first byte, IBA 4.1.1 */
+};
+
+struct pool_chunk {
+	struct pool_chunk *next;
+	struct packet packets[POOL_CHUNK];
+};
+
+struct packet_pool {
+	struct hca *hca;
+	struct packet *free;
+	struct pool_chunk *chunks;
+	size_t bytes;
+	unsigned in_use;
+};
+
+/* --- pool --- */
+
+struct packet_pool *packet_pool_create(struct hca *hca)
+{
+	struct packet_pool *pool = calloc(1, sizeof(*pool));
+
+	if (pool)
+		pool->hca = hca;
+	return pool;
+}
+
+void packet_pool_destroy(struct packet_pool *pool)
+{
+	while (pool && pool->chunks) {
+		struct pool_chunk *chunk = pool->chunks;
+
+		pool->chunks = chunk->next;
+		/* on a wire still */
+		for (unsigned i = 0; i < POOL_CHUNK; i++)
+			event_cancel(pool->hca->core, &chunk->packets[i].ev);
+		free(chunk);
+	}
+	free(pool);
+}
+
+static void pool_grow(struct packet_pool *pool)
+{
+	struct pool_chunk *chunk = memory_take(pool->hca, sizeof(*chunk), "packets");
+
+	chunk->next = pool->chunks;
+	pool->chunks = chunk;
+	pool->bytes += sizeof(*chunk);
+	for (unsigned i = 0; i < POOL_CHUNK; i++) {
+		chunk->packets[i].next = pool->free;
+		pool->free = &chunk->packets[i];
+	}
+}
+
+/* In pieces of which each is a few stores: a memset of this length becomes a slow string
+ * instruction. */
+static inline void clear_fields(struct packet *pkt)
+{
+	enum { BYTES = offsetof(struct packet, frags), PIECE = 64 };
+	char *at = (char *)pkt;
+
+#pragma GCC unroll 16
+	for (unsigned i = 0; i < BYTES / PIECE; i++)
+		memset(at + (size_t)i * PIECE, 0, PIECE);
+	memset(at + BYTES / PIECE * PIECE, 0, BYTES % PIECE);
+}
+
+struct packet *packet_alloc(struct hca *hca)
+{
+	struct packet_pool *pool = hca->packets;
+	struct packet *pkt;
+
+	if (!pool->free)
+		pool_grow(pool);
+	pkt = pool->free;
+	pool->free = pkt->next;
+	pool->in_use++;
+	clear_fields(pkt);
+	pkt->n_frags = 0;
+	pkt->owner = NULL;
+	pkt->hca = hca;
+	pkt->pool = pool;
+	return pkt;
+}
+
+void packet_free(struct packet *pkt)
+{
+	struct packet_pool *pool = pkt->pool;
+
+	if (pkt->rx_buffered)
+		link_port_return_credits(pkt->hca, pkt);
+	else if (__builtin_expect(pkt->shares != NULL, 0))
+		packet_unshare(pkt->shares);
+	pkt->next = pool->free;
+	pool->free = pkt;
+	pool->in_use--;
+}
+
+void packet_copy(struct packet *to, const struct packet *from)
+{
+	struct packet *next = to->next;
+	struct packet_pool *pool = to->pool;
+
+	memcpy(to, from, offsetof(struct packet, dma));
+	memset(&to->ev, 0, sizeof(to->ev));
+	to->next = next;
+	to->pool = pool;
+	to->rx_buffered = to->lent = false;
+	to->shares = NULL;
+	to->sharers = 0;
+	to->wire = to->buf + (from->wire - from->buf);
+	memcpy(to->wire, from->wire, from->len);
+}
+
+void packet_share(struct packet *copy, struct packet *pkt)
+{
+	copy->shares = pkt;
+	pkt->sharers++;
+}
+
+void packet_unshare(struct packet *pkt)
+{
+	if (!pkt->sharers--)
+		packet_free(pkt);
+}
+
+/* Those on their way to the other end are this pool's too: then it keeps them all. */
+void packet_pool_trim(struct hca *hca)
+{
+	struct packet_pool *pool = hca->packets;
+
+	if (pool->in_use)
+		return;
+	while (pool->chunks) {
+		struct pool_chunk *chunk = pool->chunks;
+
+		pool->chunks = chunk->next;
+		memory_give(hca, chunk, sizeof(*chunk));
+	}
+	pool->free = NULL;
+	pool->bytes = 0;
+}
+
+size_t packet_pool_footprint(const struct hca *hca)
+{
+	return sizeof(*hca->packets) + hca->packets->bytes;
+}
+
+unsigned packet_pool_in_use(const struct hca *hca)
+{
+	return hca->packets->in_use;
+}
+
+/* --- building --- */
+
+static void put_grh(struct hca *hca, struct grh *grh, const struct packet_path *path,
+		    unsigned bytes_after)
+{
+	const struct port_config *port = link_port_config(hca, path->port);
+	uint8_t *sgid = grh_sgid_ptr(grh);
+
+	memset(grh, 0, sizeof(*grh));
+	grh_set_ip_ver(grh, GRH_IP_VER);
+	grh_set_tclass(grh, path->traffic_class);
+	grh_set_flow_label(grh, path->flow_label);
+	grh_set_pay_len(grh, bytes_after);
+	grh_set_next_hdr(grh, GRH_NEXT_BTH);
+	grh_set_hop_limit(grh, path->hop_limit);
+	be64_store(sgid, port->gid_prefix);
+	be64_store(sgid + 8, port->guids[path->sgid_index % PORT_MAX_GIDS]);
+	memcpy(grh_dgid_ptr(grh), path->dgid, GID_BYTES);
+}
+
+static void put_lrh(struct packet *pkt, unsigned vl, unsigned sl, uint16_t dlid, uint16_t slid)
+{
+	struct lrh *lrh = (struct lrh *)pkt->wire;
+
+	memset(lrh, 0, sizeof(*lrh));
+	lrh_set_vl(lrh, vl);
+	lrh_set_sl(lrh, sl);
+	lrh_set_lnh(lrh, pkt->grh_off ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
+	lrh_set_dlid(lrh, dlid);
+	lrh_set_pkt_len(lrh, (pkt->len - VCRC_BYTES) / 4u);
+	lrh_set_slid(lrh, slid);
+}
+
+static void put_atomic(uint8_t *at, const struct bth_op *op, const struct packet_headers *h)
+{
+	if (op->exts & BTH_X(ATOMICETH)) {
+		struct atomiceth *eth = (struct atomiceth *)at;
+
+		atomiceth_set_va(eth, h->atomic.va);
+		atomiceth_set_rkey(eth, h->atomic.rkey);
+		atomiceth_set_swap_add(eth, h->atomic.swap_add);
+		atomiceth_set_compare(eth, h->atomic.compare);
+	} else if (op->exts & BTH_X(MASKED_CASETH)) {
+		struct masked_caseth *eth = (struct masked_caseth *)at;
+
+		masked_caseth_set_va(eth, h->atomic.va);
+		masked_caseth_set_rkey(eth, h->atomic.rkey);
+		masked_caseth_set_swap(eth, h->atomic.swap_add);
+		masked_caseth_set_compare(eth, h->atomic.compare);
+		masked_caseth_set_swap_mask(eth, h->atomic.swap_mask);
+		masked_caseth_set_compare_mask(eth, h->atomic.compare_mask);
+	} else {
+		struct masked_faeth *eth = (struct masked_faeth *)at;
+
+		masked_faeth_set_va(eth, h->atomic.va);
+		masked_faeth_set_rkey(eth, h->atomic.rkey);
+		masked_faeth_set_add(eth, h->atomic.swap_add);
+		masked_faeth_set_boundary(eth, h->atomic.compare_mask);
+	}
+}
+
+enum { BTH_X_ATOMICS = BTH_X(ATOMICETH) | BTH_X(MASKED_CASETH) | BTH_X(MASKED_FAETH) };
+
+static void put_extensions(uint8_t *bth, const struct bth_op *op, const struct packet_headers *h)
+{
+	if (op->exts & BTH_X(XRCETH)) {
+		be32_store(bth + op->at[BTH_EXT_XRCETH], 0);
+		xrceth_set_srqn((struct xrceth *)(bth + op->at[BTH_EXT_XRCETH]), h->xrc_srqn);
+	}
+	if (op->exts & BTH_X(DETH)) {
+		struct deth *deth = (struct deth *)(bth + op->at[BTH_EXT_DETH]);
+
+		memset(deth, 0, sizeof(*deth));
+		deth_set_qkey(deth, h->deth.qkey);
+		deth_set_sqpn(deth, h->deth.src_qpn);
+	}
+	if (op->exts & BTH_X(RETH)) {
+		struct reth *reth = (struct reth *)(bth + op->at[BTH_EXT_RETH]);
+
+		reth_set_va(reth, h->reth.va);
+		reth_set_rkey(reth, h->reth.rkey);
+		reth_set_dma_len(reth, h->reth.length);
+	}
+	if (op->exts & BTH_X_ATOMICS) {
+		enum bth_ext ext = op->exts & BTH_X(ATOMICETH)       ? BTH_EXT_ATOMICETH
+				   : op->exts & BTH_X(MASKED_CASETH) ? BTH_EXT_MASKED_CASETH
+								     : BTH_EXT_MASKED_FAETH;
+
+		put_atomic(bth + op->at[ext], op, h);
+	}
+	if (op->exts & BTH_X(AETH)) {
+		struct aeth *aeth = (struct aeth *)(bth + op->at[BTH_EXT_AETH]);
+
+		aeth_set_syndrome(aeth, h->aeth.syndrome);
+		aeth_set_msn(aeth, h->aeth.msn);
+	}
+	if (op->exts & BTH_X(ATOMICACKETH))
+		atomicacketh_set_original(
+			(struct atomicacketh *)(bth + op->at[BTH_EXT_ATOMICACKETH]), h->atomic_ack);
+	if (op->exts & BTH_X(IMMDT))
+		memcpy(bth + op->at[BTH_EXT_IMMDT], h->imm, sizeof(h->imm));
+	if (op->exts & BTH_X(IETH))
+		memcpy(bth + op->at[BTH_EXT_IETH], h->imm, sizeof(h->imm));
+}
+
+/* Sets offsets, wire and len for headers of this opcode around a payload; zeroes the pad. */
+static unsigned lay_out(struct packet *pkt, const struct bth_op *op, bool grh, unsigned payload_len)
+{
+	unsigned headers = bth_op_header_bytes(op, grh), pad = -payload_len & 3;
+
+	pkt->op = op;
+	pkt->wire = packet_payload(pkt) - headers;
+	pkt->grh_off = grh ? LRH_BYTES : 0;
+	pkt->bth_off = (uint16_t)(LRH_BYTES + (grh ? GRH_BYTES : 0));
+	pkt->ext_off = pkt->bth_off + BTH_BYTES;
+	pkt->payload_off = (uint16_t)headers;
+	pkt->payload_len = (uint16_t)payload_len;
+	pkt->len = (uint16_t)(headers + payload_len + pad + CRC_BYTES);
+	memset(packet_payload(pkt) + payload_len, 0, pad);
+	return pad;
+}
+
+void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path *path,
+		  const struct packet_headers *h, unsigned payload_len)
+{
+	const struct bth_op *op = bth_op_find(h->opcode);
+	const struct port_config *port = link_port_config(hca, path->port);
+	unsigned pad = lay_out(pkt, op, path->grh, payload_len);
+	struct bth *bth = (struct bth *)(pkt->wire + pkt->bth_off);
+
+	pkt->port = path->port;
+	pkt->static_rate = path->static_rate;
+	pkt->vl = port->sl2vl[path->sl & 15];
+	pkt->qpn = h->dest_qpn;
+	pkt->psn = h->psn;
+	put_lrh(pkt, pkt->vl, path->sl, path->dlid, port->lid | path->path_bits);
+	if (path->grh)
+		put_grh(hca, (struct grh *)(pkt->wire + pkt->grh_off), path,
+			pkt->len - pkt->bth_off - VCRC_BYTES);
+	memset(bth, 0, sizeof(*bth));
+	bth_set_opcode(bth, h->opcode);
+	bth_set_solicited(bth, h->solicited);
+	bth_set_mig_req(bth, h->mig_req);
+	bth_set_pad(bth, pad);
+	bth_set_pkey(bth, h->pkey);
+	bth_set_dqpn(bth, h->dest_qpn);
+	bth_set_ack_req(bth, h->ack_req);
+	bth_set_psn(bth, h->psn);
+	if (op->exts)
+		put_extensions((uint8_t *)bth, op, h);
+}
+
+void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t psn, bool ack_req)
+{
+	struct bth *bth;
+
+	pkt->port = model->port;
+	pkt->static_rate = model->static_rate;
+	pkt->vl = model->vl;
+	pkt->wire = pkt->buf + (model->wire - model->buf);
+	pkt->len = model->len;
+	pkt->op = model->op;
+	pkt->grh_off = model->grh_off;
+	pkt->bth_off = model->bth_off;
+	pkt->ext_off = model->ext_off;
+	pkt->payload_off = model->payload_off;
+	pkt->payload_len = model->payload_len;
+	pkt->qpn = model->qpn;
+	pkt->psn = psn;
+	memcpy(pkt->buf, model->buf, PACKET_HEADERS);
+	memset(packet_payload(pkt) + pkt->payload_len, 0, -pkt->payload_len & 3);
+	bth = (struct bth *)(pkt->wire + pkt->bth_off);
+	bth_set_ack_req(bth, ack_req);
+	bth_set_psn(bth, psn);
+}
+
+void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,
+		      unsigned headers_len, unsigned payload_len, bool vl15, bool keep_slid,
+		      uint8_t path_bits)
+{
+	const struct port_config *config = link_port_config(hca, port);
+	bool grh = headers_len > LRH_BYTES &&
+		   lrh_get_lnh((const struct lrh *)headers) == LNH_IBA_GLOBAL;
+	unsigned bth_off = LRH_BYTES + (grh ? GRH_BYTES : 0);
+	const struct bth_op *op =
+		bth_op_find(headers_len > bth_off ? headers[bth_off] : BTH_UD_SEND_ONLY);
+	unsigned pad, known = bth_op_header_bytes(op, grh);
+	struct lrh *lrh;
+
+	pad = lay_out(pkt, op, grh, payload_len);
+	memset(pkt->wire, 0, known);
+	memcpy(pkt->wire, headers, headers_len < known ? headers_len : known);
+	lrh = (struct lrh *)pkt->wire;
+	pkt->port = (uint8_t)port;
+	pkt->vl = vl15 ? VL_MANAGEMENT : config->sl2vl[lrh_get_sl(lrh)];
+	lrh_set_vl(lrh, pkt->vl);
+	lrh_set_pkt_len(lrh, (pkt->len - VCRC_BYTES) / 4u);
+	if (!keep_slid)
+		lrh_set_slid(lrh, config->lid | path_bits);
+	if (grh)
+		grh_set_pay_len((struct grh *)(pkt->wire + pkt->grh_off),
+				pkt->len - pkt->bth_off - VCRC_BYTES);
+	bth_set_pad((struct bth *)(pkt->wire + pkt->bth_off), pad);
+	pkt->qpn = bth_get_dqpn((const struct bth *)(pkt->wire + pkt->bth_off));
+	pkt->psn = bth_get_psn((const struct bth *)(pkt->wire + pkt->bth_off));
+}
+
+void packet_need_crcs(struct packet *pkt)
+{
+	if (pkt->crcs_made)
+		return;
+	crc_make(pkt->wire, pkt->len - CRC_BYTES);
+	pkt->crcs_made = true;
+}
+
+void packet_seal(struct hca *hca, struct packet *pkt)
+{
+	const uint64_t now = hca_now(hca);
+
+	pkt->ready_ps = (pkt->ready_ps > now ? pkt->ready_ps : now) +
+			hca->params->packet_tx_latency + pkt->len * hca->params->packet_store;
+	if (hca->params->crc_eager)
+		packet_need_crcs(pkt);
+}
+
+/* --- receiving --- */
+
+/* What the link layer finds wrong: such packets count as PortRcvErrors, those that a higher layer
+ * drops do not (IBA 7.3, 16.1.3.5). */
+static const char *parse_link(struct hca *hca, const struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	const struct port_config *port = link_port_config(hca, pkt->port);
+	unsigned vls = port->oper_vls ? 1u << (port->oper_vls - 1) : 1;
+
+	if (pkt->len < LRH_BYTES + VCRC_BYTES)
+		return "short";
+	if (lrh_get_lver(lrh))
+		return "LVer";
+	if (lrh_get_pkt_len(lrh) * 4u + VCRC_BYTES != pkt->len ||
+	    lrh_get_pkt_len(lrh) * 4u > PACKET_PAYLOAD + HEADERS_AND_ICRC_MAX)
+		return "PktLen";
+	if (lrh_get_vl(lrh) != VL_MANAGEMENT && lrh_get_vl(lrh) >= vls)
+		return "VL is not in use";
+	return NULL;
+}
+
+static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
+{
+	const struct grh *grh = (const struct grh *)(pkt->wire + LRH_BYTES);
+
+	if (after_lrh < GRH_BYTES)
+		return "too short for a GRH";
+	if (grh_get_ip_ver(grh) != GRH_IP_VER)
+		return "GRH IPVer";
+	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
+		return "GRH NxtHdr";
+	if (grh_get_pay_len(grh) != (uint32_t)(pkt->len - LRH_BYTES - GRH_BYTES - VCRC_BYTES))
+		return "GRH PayLen";
+	pkt->grh_off = LRH_BYTES;
+	return NULL;
+}
+
+/* An opcode that means nothing, but is of a service that says so. */
+static bool __attribute__((noinline, cold)) answered(const struct bth *bth)
+{
+	return bth_code_is_reliable(bth_get_opcode(bth));
+}
+
+static const char *parse(struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	const struct bth *bth;
+	const char *why;
+	unsigned headers, pad, lnh;
+
+	lnh = lrh_get_lnh(lrh);
+	if (lnh == LNH_RAW || lnh == LNH_IPV6)
+		return "raw packet";
+	if (pkt->len < LRH_BYTES + BTH_BYTES + (int)CRC_BYTES)
+		return "too short for a BTH";
+	pkt->grh_off = 0;
+	if (lnh == LNH_IBA_GLOBAL) {
+		why = parse_grh(pkt, pkt->len - LRH_BYTES - CRC_BYTES);
+		if (why)
+			return why;
+	}
+	pkt->bth_off = (uint16_t)(LRH_BYTES + (pkt->grh_off ? GRH_BYTES : 0));
+	if (pkt->len < pkt->bth_off + BTH_BYTES + CRC_BYTES)
+		return "too short for a BTH";
+	bth = (const struct bth *)(pkt->wire + pkt->bth_off);
+	if (bth_get_tver(bth))
+		return "TVer";
+	pkt->op = bth_op_find((uint8_t)bth_get_opcode(bth));
+	if (__builtin_expect(!pkt->op->props, 0) && !answered(bth))
+		return "opcode";
+	headers = bth_op_header_bytes(pkt->op, pkt->grh_off != 0);
+	pad = bth_get_pad(bth);
+	if (pkt->len < headers + pad + (unsigned)CRC_BYTES)
+		return "too short for its headers";
+	pkt->ext_off = pkt->bth_off + BTH_BYTES;
+	pkt->payload_off = (uint16_t)headers;
+	pkt->payload_len = (uint16_t)(pkt->len - headers - pad - (unsigned)CRC_BYTES);
+	if (!bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad && pkt->op->props)
+		return "payload where none belongs";
+	/* Else too long a payload is found with the QP's MTU, and answered (IBA 9.7.4.1.6, 9.8.2). */
+	if (pkt->payload_len > PACKET_PAYLOAD && bth_op_is(pkt->op, BTH_DATAGRAM))
+		return "datagram above 4096 bytes";
+	pkt->qpn = bth_get_dqpn(bth);
+	pkt->psn = bth_get_psn(bth);
+	return NULL;
+}
+
+/* Finds the parts of wire[0..len); 0, or with *why for the log: -EBADMSG when the link layer finds
+ * it malformed (LVer, length, VL: PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer,
+ * opcode, sizes). */
+static int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
+{
+	*why = parse_link(hca, pkt);
+	if (*why)
+		return -EBADMSG;
+	*why = parse(pkt);
+	return *why ? -EPROTO : 0;
+}
+
+/*
+ * The peer, or whoever sends to this port, is Active: a port that still waits in Armed for the
+ * subnet manager is too from its first good data packet on (IBA 7.2.7, ActiveTrigger; Linux's hfi1
+ * does so in software).
+ */
+static void armed_to_active(struct hca *hca, const struct packet *pkt)
+{
+	if (__builtin_expect(link_port_config(hca, pkt->port)->logical == PORT_STATE_ARMED, 0) &&
+	    pkt->vl != VL_MANAGEMENT)
+		link_port_activate(hca, pkt->port);
+}
+
+static bool own_gid(struct hca *hca, unsigned port, const uint8_t *gid)
+{
+	const struct port_config *c = link_port_config(hca, port);
+	uint64_t prefix = be64_load(gid), guid = be64_load(gid + 8);
+
+	if (prefix != c->gid_prefix && prefix != 0xfe80000000000000)
+		return false;
+	for (unsigned i = 0; guid && i < 1u << hca->params->hca_log_gids; i++)
+		if (c->guids[i] == guid)
+			return true;
+	return false;
+}
+
+/* IBA 9.6.1: whom a packet is for by its LRH and GRH. NULL when it is for this port. */
+static const char *check_address(struct hca *hca, const struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	uint16_t dlid = (uint16_t)lrh_get_dlid(lrh);
+	bool management = pkt->vl == VL_MANAGEMENT,
+	     multicast = dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+
+	if (management != (pkt->qpn == 0) && !pkt->loopback)
+		return "VL15 and QP0 belong together";
+	if (multicast && (!pkt->grh_off || !bth_op_is(pkt->op, BTH_DATAGRAM)))
+		return "multicast is for datagrams with a GRH";
+	if (multicast &&
+	    grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))[0] != GID_MULTICAST)
+		return "DGID is not a multicast GID";
+	if (dlid == LID_PERMISSIVE && pkt->qpn != 0)
+		return "permissive LID";
+	if (multicast != (pkt->qpn == QPN_MULTICAST))
+		return "multicast LID and QP belong together";
+	if (dlid != LID_PERMISSIVE && !multicast && !link_port_is_own_lid(hca, pkt->port, dlid))
+		return "DLID is not this port's";
+	if (pkt->grh_off && !multicast &&
+	    !own_gid(hca, pkt->port, grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))))
+		return "DGID is not this port's";
+	return NULL;
+}
+
+static void __attribute__((noinline)) drop(struct hca *hca, struct packet *pkt, const char *why)
+{
+	hca->stats.responder_dropped++;
+	HCA_TRACE(hca, TP_PKT_DISCARD, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
+		  .bytes = pkt->wire, .len = pkt->len, .text = why);
+	packet_free(pkt);
+}
+
+uint64_t packet_traits(const struct packet *pkt)
+{
+	uint64_t traits = pkt->loopback ? TRACE_TRAIT_INSIDE : 0;
+	const struct bth_op *op = pkt->op;
+
+	if (!op || !op->name)
+		return traits;
+	traits |= (uint64_t)(op - bth_ops);
+	if (op->props & BTH_ACK) {
+		const struct aeth *aeth =
+			(const void *)(pkt->wire + pkt->bth_off + op->at[BTH_EXT_AETH]);
+
+		if (aeth_syndrome_kind(aeth_get_syndrome(aeth)) != AETH_ACK)
+			traits |= TRACE_TRAIT_NAK;
+	}
+	return traits;
+}
+
+/* Numbers 0 and 1 on the wire are the special QPs of the port, mlx4 CONF_SPECIAL_QP. */
+static uint32_t real_qpn(const struct hca *hca, const struct packet *pkt)
+{
+	if (pkt->qpn > 1 || !hca->special_qp)
+		return pkt->qpn;
+	return hca->special_qp + 2 * pkt->qpn + pkt->port - 1;
+}
+
+static void __attribute__((noinline)) trace_check(struct hca *hca, const struct packet *pkt)
+{
+	HCA_TRACE(hca, TP_PACKET_RUN, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
+		  .text = pkt->op->name, .args = {pkt->ready_ps, pkt->src_qpn, packet_traits(pkt)});
+}
+
+void packet_receive(struct hca *hca, struct packet *pkt)
+{
+	const char *why = NULL;
+	int err;
+
+	if (!(hca->ctrl & FW_CTRL_RUN)) {
+		drop(hca, pkt, "the engine is stopped");
+		return;
+	}
+	err = packet_parse(hca, pkt, &why);
+	if (err != -EBADMSG)
+		armed_to_active(hca, pkt);
+	if (err) {
+		if (err == -EBADMSG)
+			link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
+		drop(hca, pkt, why);
+		return;
+	}
+	why = check_address(hca, pkt);
+	if (why) {
+		drop(hca, pkt, why);
+		return;
+	}
+	receive_unit_take(hca, pkt);
+}
+
+void receive_unit_packet(struct hca *hca, struct packet *pkt)
+{
+	struct qp *qp;
+
+	if (pkt->qpn == QPN_MULTICAST) {
+		multicast_receive(hca, pkt);
+		return;
+	}
+	pkt->qpn = real_qpn(hca, pkt);
+	if (hca_traces(hca, TP_PACKET_RUN))
+		trace_check(hca, pkt);
+	qp = qp_make(hca, pkt->qpn);
+	if (!qp)
+		drop(hca, pkt, "no such qp");
+	else if (bth_op_is(pkt->op, BTH_RESPONSE))
+		requester_response(qp, pkt);
+	else
+		responder_request(qp, pkt);
+}

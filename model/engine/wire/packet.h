@@ -1,0 +1,178 @@
+/*
+ * Packets: their pool, their parts, building and checking. One buffer from payload DMA at the
+ * sender to payload DMA at the receiver: no copy on the way. from: requester, responder to
+ * link_port; from link_port to packet_receive(), which hands them to requester or responder. Time:
+ * [hca.packet].
+ */
+#ifndef MODEL_ENGINE_PACKET_H
+#define MODEL_ENGINE_PACKET_H
+
+#include "model/engine/base/event_core.h"
+#include "model/engine/host/pcie.h"
+#include "model/sim/params.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hca;
+struct bth_op;
+
+enum {
+	PACKET_HEADERS = 128, /* room in front of the payload: LRH 8, GRH 40, BTH 12, XRCETH 4, the
+				 largest extension 44 */
+	PACKET_PAYLOAD = 4096,
+	PACKET_TRAILER = 16, /* pad, ICRC, VCRC */
+	PACKET_FRAGS = 128, /* pieces of host memory of one payload: 62 segments of the longest send
+			       WQE, each across a page */
+};
+
+struct packet {
+	struct packet *next;      /* of whatever queue it stands in */
+	struct event ev;          /* of whoever holds it */
+	struct hca *hca;          /* the device that holds it now */
+	struct packet_pool *pool; /* where it goes back to */
+	uint8_t port;             /* the port it leaves by or came in at, from 1 */
+	uint8_t vl;
+	bool loopback;     /* never on the wire: DLID is the sender's own */
+	bool crcs_made;    /* ICRC and VCRC bytes stand in the buffer and are right for it, but for
+			      what a fault did */
+	bool crcs_unknown; /* a fault plan changed it, or it was injected: to be checked even where
+			      CRCs are made at need */
+	bool uncredited; /* no credits were taken for it: a fault plan's copy, an injected packet */
+	bool rx_buffered; /* holds space of the receiving port's buffer */
+	bool lent;        /* its bytes to the trace record of its leaving, until it arrives */
+	bool resent;
+	uint8_t static_rate; /* sender: of its path, as in qp_path.static_rate; 0: none, or done */
+	uint16_t sharers;    /* copies that hold its space of the buffer too */
+	struct packet *shares; /* a multicast member's copy: the packet whose space it holds */
+	unsigned hold;       /* fault plan: later packets that are to pass it first */
+	const char *fault;   /* what a fault plan did, for traces; NULL mostly */
+	uint64_t sent_ps;    /* last bit left the sender */
+	uint64_t ready_ps;   /* sender: not before; receiver: parsed and checked */
+
+	uint8_t *wire; /* first byte of the LRH, inside buf */
+	uint16_t len;  /* LRH to VCRC inclusive */
+
+	/* Filled by the builder, or by packet_parse() at the receiver. Offsets count from wire. */
+	const struct bth_op *op;
+	uint16_t grh_off; /* 0: none */
+	uint16_t bth_off;
+	uint16_t ext_off; /* first byte after the BTH (XRCETH when there is one) */
+	uint16_t payload_off;
+	uint16_t payload_len; /* without pad */
+	uint32_t qpn; /* destination QPN of the BTH; real number (QP0/QP1 mapped to the special QP)
+			 at the receiver */
+	uint32_t psn;
+	uint32_t corr;    /* sender: WQE index; for traces */
+	uint32_t src_qpn; /* sender's own QPN, for traces */
+
+	/* Payload DMA, sender's read or receiver's write. */
+	struct dma dma;
+	struct dma_frag frags[PACKET_FRAGS];
+	unsigned n_frags;
+	void *owner;     /* of whoever holds it */
+	uint8_t mark;    /* of whoever holds it */
+	uint8_t verdict; /* responder: instead of this response goes the NAK of that verdict */
+
+	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
+};
+
+/* How much longer than a small payload one of that length holds the unit that moves it. */
+static inline uint64_t packet_large_ps(const struct hca_params *p, uint32_t payload)
+{
+	return payload > p->packet_small ? p->packet_large_gap : 0;
+}
+
+struct packet_pool *packet_pool_create(struct hca *hca);
+void packet_pool_destroy(struct packet_pool *pool);
+/* Header fields are zero, wire and len not set; payload belongs at buf + PACKET_HEADERS. Never
+ * NULL. */
+struct packet *packet_alloc(struct hca *hca);
+/* What records of spans say of it: TRACE_TRAIT_*. */
+uint64_t packet_traits(const struct packet *pkt);
+/* Back to the pool; a received packet's buffer space goes back as credits. */
+void packet_free(struct packet *pkt);
+/* A second packet with the same bytes: duplicated by a fault plan, or delivered to a further
+ * multicast member. */
+void packet_copy(struct packet *to, const struct packet *from);
+/* The copy holds the place of a received packet in the port's buffer too. That packet is freed when
+ * packet_unshare() has been called for it and all its copies have been freed. */
+void packet_share(struct packet *copy, struct packet *pkt);
+void packet_unshare(struct packet *pkt);
+size_t packet_pool_footprint(const struct hca *hca);
+/* Gives memory back when none is in use. */
+void packet_pool_trim(struct hca *hca);
+unsigned packet_pool_in_use(const struct hca *hca);
+
+/* Everything in front of the payload, as the address path of a QP, an address vector or an MLX work
+ * request gives it. */
+struct packet_path {
+	uint8_t port, sl;
+	uint8_t static_rate; /* 0: the port's */
+	uint8_t path_bits;   /* added to the port's LID */
+	uint16_t dlid;
+	bool grh;
+	uint8_t sgid_index, hop_limit, traffic_class;
+	uint32_t flow_label;
+	uint8_t dgid[16];
+};
+
+struct packet_headers {
+	uint8_t opcode; /* BTH opcode */
+	bool solicited, mig_req, ack_req;
+	uint16_t pkey;
+	uint32_t dest_qpn;
+	uint32_t psn;
+	/* Extension headers as the opcode's row asks; others are ignored. Immediate as its four
+	 * wire bytes. */
+	uint32_t xrc_srqn;
+	struct {
+		uint32_t qkey, src_qpn;
+	} deth;
+	struct {
+		uint64_t va;
+		uint32_t rkey, length;
+	} reth;
+	struct {
+		uint64_t va, swap_add, compare, swap_mask, compare_mask;
+		uint32_t rkey;
+	} atomic;
+	struct {
+		uint8_t syndrome;
+		uint32_t msn;
+	} aeth;
+	uint64_t atomic_ack;
+	uint8_t imm[4]; /* ImmDt or IETH */
+};
+
+/*
+ * Writes LRH..extension headers in front of the payload (payload_len set, bytes there or coming by
+ * DMA), the pad, and sets wire, len, offsets, vl. The CRCs are made by packet_seal() when the
+ * payload is there.
+ */
+void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path *path,
+		  const struct packet_headers *h, unsigned payload_len);
+/* One more packet with the headers, but for PSN and AckReq, and the payload's length of one that
+ * packet_build() has made. */
+void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t psn, bool ack_req);
+/* MLX work requests: the headers as the driver wrote them (LRH, GRH, BTH, DETH), SLID, lengths put
+ * right. */
+void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,
+		      unsigned headers_len, unsigned payload_len, bool vl15, bool keep_slid,
+		      uint8_t path_bits);
+/* The packet is complete: sets ready_ps, when it can go onto the wire, and makes ICRC and VCRC if
+ * parameter crc.eager says so. */
+void packet_seal(struct hca *hca, struct packet *pkt);
+/* Makes them now if they were left out: the bytes leave the model (trace, fault). */
+void packet_need_crcs(struct packet *pkt);
+
+/* A packet has arrived, CRC-checked by link_port: parse, address and P_Key checks, QP look-up, then
+ * requester_response(), responder_request(). Takes it over. */
+void packet_receive(struct hca *hca, struct packet *pkt);
+
+static inline uint8_t *packet_payload(struct packet *pkt)
+{
+	return pkt->buf + PACKET_HEADERS;
+}
+
+#endif
