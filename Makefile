@@ -143,9 +143,9 @@ $(fwelf): $(fwobjs) fw/link.ld
 	@mkdir -p $(@D)
 	$(Q)$(FWCC) $(FWLDFLAGS) -T fw/link.ld -o $@ $(fwobjs) -lgcc
 
-$(O)/deps.stamp: testbench/install_deps.sh
+$(O)/deps.stamp: testbench/scripts/install_deps.sh
 	@mkdir -p $(@D)
-	$(Q)testbench/install_deps.sh
+	$(Q)testbench/scripts/install_deps.sh
 	@touch $@
 
 run: all
@@ -153,16 +153,16 @@ run: all
 
 # Chromium is for one test, which is skipped where it cannot be installed.
 test: all
-	$(Q)timeout 300 testbench/install_deps.sh chromium:chromium || echo "no chromium: hcasim report is not tested in a browser"
+	$(Q)timeout 300 testbench/scripts/install_deps.sh chromium:chromium || echo "no chromium: hcasim report is not tested in a browser"
 	$(Q)$(MAKE) --no-print-directory run-tests
 
 .PHONY: run-tests
 run-tests: build-all $(tests)
-	$(Q)O=$(O) testbench/run_tests.sh $(tests)
+	$(Q)O=$(O) testbench/scripts/run_tests.sh $(tests)
 
 .PHONY: golden
 golden: all
-	$(Q)O=$(O) testbench/golden.sh renew
+	$(Q)O=$(O) testbench/scripts/golden.sh renew
 
 # The machines take their settings from the environment; what is downloaded stays in HCASIM_CACHE (build/cache).
 .PHONY: vm vm-run vm-exec vm-test
@@ -191,11 +191,11 @@ vm-test: all
 .PHONY: bench
 bench: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/untraced EXTRA=-DTRACE_ABSENT build-all
-	$(Q)O=$(O) testbench/bench.sh
+	$(Q)O=$(O) testbench/scripts/bench.sh
 
 .PHONY: extremes
 extremes: all
-	$(Q)O=$(O) testbench/extremes.sh $(if $(J),-j $(J))
+	$(Q)O=$(O) testbench/scripts/extremes.sh $(if $(J),-j $(J))
 #: make calibrate-folds each rate as the other points predict it: are the fitted parameters explained?
 .PHONY: calibrate-folds
 calibrate-folds: all
@@ -204,7 +204,7 @@ calibrate-folds: all
 
 .PHONY: calibrate
 calibrate: all
-	$(Q)testbench/install_deps.sh gnuplot:gnuplot-nox
+	$(Q)testbench/scripts/install_deps.sh gnuplot:gnuplot-nox
 	$(Q)O=$(O) testbench/perf/calibrate.sh
 
 # libFuzzer is clang's; nothing else needs clang.
@@ -214,7 +214,7 @@ FUZZ_FLAGS := CC=clang CXX=clang++ fuzz-main=libfuzzer SANFLAGS='-fsanitize=fuzz
 COV_FLAGS := EXTRA='--coverage -O0' LDFLAGS='$(LDFLAGS) --coverage'
 .PHONY: fuzz
 fuzz: all
-	$(Q)testbench/install_deps.sh clang:clang
+	$(Q)testbench/scripts/install_deps.sh clang:clang
 	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
 	$(Q)O=$(O)/libfuzzer PLAIN=$(O) FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
 
@@ -229,7 +229,7 @@ coverage: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) build-all
 	$(Q)find $(O)/cov -name '*.gcda' -delete
 	-$(Q)TRACES=$(O)/cov/traces $(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) run-tests
-	$(Q)O=$(O)/cov LOGS=$(O)/cov/traces testbench/coverage.sh
+	$(Q)O=$(O)/cov LOGS=$(O)/cov/traces testbench/scripts/coverage.sh
 
 clean:
 	rm -rf build

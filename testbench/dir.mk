@@ -1,24 +1,23 @@
-src-y += $(addprefix $(d)/, host.c host_irq.c host_memory.c machine.c)
-src-y += $(addprefix $(d)/, ladder_match.c tb.c observe.c verbs.c requests.c areas.c setup.c account.c counters.c)
-src-y += $(addprefix $(d)/, catalog.c behaviours.c outdir.c dump.c ending.c child.c run.c cli.c tools.c sweep.c sweep_table.c)
-src-y += $(addprefix $(d)/, services.c inject.c harm.c manage.c process.c oob.c posix.c posix_thread.c programs.c compile.c)
-src-y += $(addprefix $(d)/, kernel_verbs.c connect.c)
-src-y += $(addprefix $(d)/, serve.c serve_report.c ctl.c ctl_commands.c ctl_dump.c)
+src-y += $(addprefix $(d)/machine/, host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c)
+src-y += $(addprefix $(d)/language/, ladder_match.c tb.c observe.c verbs.c requests.c areas.c setup.c account.c counters.c)
+src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c)
+src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
+src-y += $(addprefix $(d)/app/, cli.c catalog.c behaviours.c compile.c run.c child.c outdir.c dump.c ending.c tools.c sweep.c sweep_table.c)
+src-y += $(addprefix $(d)/app/, serve.c serve_report.c ctl.c ctl_commands.c ctl_dump.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*.c))
-src-y += $(addprefix $(d)/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
-main-y += $(addprefix $(d)/, main.c exit.c)
-test-y += $(addprefix $(d)/tests/, ladder_match_test.c cli_test.c outdir_test.c)
+main-y += $(addprefix $(d)/app/, main.c exit.c)
+test-y += $(addprefix $(d)/app/tests/, cli_test.c outdir_test.c ctl_test.c)
+test-y += $(d)/language/tests/ladder_match_test.c
 test-y += $(addprefix $(d)/perf/tests/, points_test.c profiles_test.c)
-test-y += $(d)/tests/ctl_test.c
-$(O)/$(d)/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
+$(O)/$(d)/app/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
 # How this tree was built, for scenarios that are compiled at run time.
 $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
 		'$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
-$(O)/obj/testbench/compile.o $(O)/obj/testbench/perf/row.o $(O)/obj/testbench/perf/tests/profiles_test.o: $(O)/gen/testbench/build_info.h
+$(O)/obj/testbench/app/compile.o $(O)/obj/testbench/perf/row.o $(O)/obj/testbench/perf/tests/profiles_test.o: $(O)/gen/testbench/build_info.h
 
 # What a scenario's comment says it shows, "behaviours: ID ID", as rows; its name is that of its file.
 scenario-files := $(sort $(wildcard $(d)/scenarios/*.c))
@@ -26,7 +25,7 @@ $(O)/gen/testbench/behaviours.gen.h: $(scenario-files)
 	@mkdir -p $(@D)
 	$(Q)awk '/behaviours:/ { name = FILENAME; sub(/.*\//, "", name); sub(/\.c$$/, "", name); sub(/.*behaviours:/, ""); \
 		for (i = 1; i <= NF; i++) if ($$i ~ /^[A-Z][A-Za-z0-9]*-/) printf "B(\"%s\", \"%s\")\n", $$i, name }' $^ | sort > $@
-$(O)/obj/testbench/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
+$(O)/obj/testbench/app/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.
 fuzz-targets := packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user

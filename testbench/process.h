@@ -40,7 +40,7 @@ void tb_expect_exit(struct tb *tb, const char *here, struct process *p, int stat
 /*
  * A program as it is, main() and all, as the process' main: `build` has its source files, and
  * options of the compiler if need be, with one space between; further arguments are argv[1] and so
- * on. See testbench/posix.h.
+ * on. See testbench/machine/posix.h.
  *
  *	start_program(b, "rc_pingpong.c pingpong.c -Iccan", "-n", "10");
  *	start_program(a, "rc_pingpong.c pingpong.c -Iccan", "-n", "10", "b");

@@ -3,7 +3,7 @@
 #include "model/engine/base/event_core.h"
 #include "model/sim/fault.h"
 #include "model/vfio_user/device.h"
-#include "testbench/ctl.h"
+#include "testbench/app/ctl.h"
 #include "testbench/fuzz/rig.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "model/sim/cfg.h"
 #include "model/sim/file.h"
 #include "testbench/perf/points.h"
-#include "testbench/sweep_table.h"
+#include "testbench/app/sweep_table.h"
 #include "traces/compare.h"
 #include "traces/messages.h"
 #include "traces/report.h"

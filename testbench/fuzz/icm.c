@@ -7,7 +7,7 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/memory/icm.h"
 #include "testbench/fuzz/rig.h"
-#include "testbench/host_impl.h"
+#include "testbench/machine/host_impl.h"
 
 #include <string.h>
 

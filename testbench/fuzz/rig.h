@@ -12,7 +12,7 @@
 
 #include "host_driver/mlx4/connect.h"
 #include "host_driver/mlx4/mlx4_internal.h"
-#include "testbench/tb.h"
+#include "testbench/language/tb.h"
 
 enum {
 	FUZZ_EVENTS_MAX = 20000000, /* of one fuzz_run(): more is a hang */

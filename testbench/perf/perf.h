@@ -3,7 +3,7 @@
 #ifndef TESTBENCH_PERF_PERF_H
 #define TESTBENCH_PERF_PERF_H
 
-#include "testbench/run.h"
+#include "testbench/app/run.h"
 
 #include <stdio.h>
 

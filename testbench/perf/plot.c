@@ -3,7 +3,7 @@
 #include "testbench/perf/plot.h"
 
 #include "model/sim/file.h"
-#include "testbench/child.h"
+#include "testbench/app/child.h"
 #include "testbench/perf/workloads.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #define TESTBENCH_PERF_ROW_H
 
 #include "testbench/perf/points.h"
-#include "testbench/run.h"
+#include "testbench/app/run.h"
 
 struct perf_row_options {
 	const struct run_options *run; /* its -c and -s, --fw */

@@ -10,7 +10,7 @@
 #include "model/sim/rng.h"
 #include "testbench/perf/points.h"
 #include "testbench/perf/workloads.h"
-#include "testbench/tb.h"
+#include "testbench/language/tb.h"
 
 enum { PERF_SIDES = 2, PERF_QKEY = 0x11111111 };
 

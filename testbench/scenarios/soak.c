@@ -3,10 +3,10 @@
  * Traffic of every kind and size over RC, XRC, UC and UD, with shared receives and memory windows,
  * drawn from the seed, both ways at once, while the wire loses, repeats, reorders, corrupts and
  * delays packets and queue pairs go to ERR, SQD and SQE and come back. The model of
- * testbench/soak_model.h says what must come of it. Its parameters are those of section sim.soak:
+ * testbench/soak/soak_model.h says what must come of it. Its parameters are those of section sim.soak:
  * `run soak --seed 7 -s sim.soak.messages=1000000`.
  */
-#include "testbench/soak.h"
+#include "testbench/soak/soak.h"
 
 SCENARIO(soak, "random traffic of all services under faults against a model of verbs",
 	 .no_qps = true, .unobserved = true, .settings = {"sim.time_limit=0"})

@@ -10,7 +10,7 @@
  */
 #include "model/sim/rng.h"
 #include "testbench/programs.h"
-#include "testbench/tb.h"
+#include "testbench/language/tb.h"
 
 #include <fcntl.h>
 

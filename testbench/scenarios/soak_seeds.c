@@ -3,7 +3,7 @@
  * Runs of the soak that found something, each with what it was: the settings and the seed under
  * which it failed. What they draw changes with the soak itself, so they are many small soaks too.
  */
-#include "testbench/soak.h"
+#include "testbench/soak/soak.h"
 
 #define ONLY_LOSSES                                                                                \
 	"sim.soak.duplicate_ppm=0", "sim.soak.reorder_ppm=0", "sim.soak.corrupt_ppm=0",            \

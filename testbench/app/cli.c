@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * See cli.h. argp takes the line apart; what an option means is in a table: one row for a name and
+ * the commands that take it. A row is looked up when the command is known.
+ */
+#include "testbench/app/cli.h"
+
+#include "model/sim/near_name.h"
+#include "model/sim/units.h"
+#include "testbench/app/outdir.h"
+#include "testbench/perf/points.h"
+#include "testbench/app/tools.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+enum { KEY_LONG = 0x100, PORT_MAX = 65535, JOBS_MAX = 4096, GIVEN_MAX = 256 };
+/* A path of this length and a file's name in it still fit where paths are put together. */
+enum { VALUE_MAX = OUTDIR_CHARS - 1 };
+
+/* Sets of commands */
+#define IN(command) (1u << CLI_##command)
+enum {
+	SIMULATES = IN(RUN) | IN(DUMP) | IN(SWEEP) | IN(SERVE) | IN(PERF),
+};
+
+static const char default_scenario[] = "tour";
+
+static const struct command {
+	enum cli_command command;
+	const char *word, *arguments, *meaning;
+	int least, most;
+} commands[] = {
+	{CLI_LIST, "list", "", "the scenarios: name, two spaces, what it shows", 0, 0},
+	{CLI_RUN, "run", "[NAME|FILE.c]",
+	 "run a scenario (without a name: tour); FILE.c is compiled and loaded", 0, 1},
+	{CLI_CONFIG, "config", "", "every parameter: section, key, unit, default, meaning, source",
+	 0, 0},
+	{CLI_RULES, "rules", "", "every guest-error rule: name, meaning, source", 0, 0},
+	{CLI_DUMP, "dump", "NAME --at TIME",
+	 "contexts by number, decoded, at that time or at failure", 1, 1},
+	{CLI_CHECK, "check", "FILE",
+	 "a capture: structure and both CRCs of every packet; .vcd, .json: form", 1, 1},
+	{CLI_DIFF, "diff", "A B",
+	 "compare two runs, folders or names: the first difference, and times by stage", 2, 2},
+	{CLI_STAGES, "stages", "DIR|NAME", "where the time of each message of a run went, in ns", 1,
+	 1},
+	{CLI_GOLDEN, "golden", "DIR|NAME",
+	 "a run's traces without times, as traces/golden/ keeps them", 1, 1},
+	{CLI_REPORT, "report", "DIR|NAME",
+	 "make DIR/report.html of a run: ladder, latencies, throughput, counters", 1, 1},
+	{CLI_SWEEP, "sweep", "NAME --vary KEY=V,V",
+	 "run a scenario under every combination of parameters", 1, 1},
+	{CLI_PERF, "perf", "WORKLOAD [KEY=VALUE,..]",
+	 "latency, bandwidth, rate; --points: published measurements beside simulated ones", 0,
+	 1 + PERF_WORDS_MAX},
+	{CLI_SERVE, "serve", "--socket PATH",
+	 "offer one or two linked HCAs to virtual machines (vfio-user)", 0, 0},
+	{CLI_CTL, "ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", 2,
+	 CLI_WORDS_MAX},
+	{CLI_HELP, "help", "[COMMAND]", "this text, or a command's options (also COMMAND --help)",
+	 0, 1},
+	{CLI_VERSION, "version", "", "the version (also --version)", 0, 0},
+};
+
+struct given {
+	const char *name, *value;
+};
+
+struct parse {
+	struct cli *cli;
+	FILE *err;
+	const struct command *command;
+	const char *args[CLI_WORDS_MAX];
+	int nargs;
+	struct given given[GIVEN_MAX];
+	unsigned givens;
+	bool at, help, version, complained;
+};
+
+static __attribute__((format(printf, 2, 3))) error_t complain(struct parse *p, const char *format,
+							      ...)
+{
+	va_list args;
+
+	if (p->complained)
+		return EINVAL;
+	p->complained = true;
+	fprintf(p->err, "hcasim: ");
+	va_start(args, format);
+	vfprintf(p->err, format, args);
+	va_end(args);
+	fprintf(p->err, " (hcasim %s%s--help)\n", p->command ? p->command->word : "",
+		p->command ? " " : "");
+	return EINVAL;
+}
+
+/* --- what an option does; an error has been printed --- */
+
+static error_t append(struct parse *p, const char **list, unsigned *n, unsigned most,
+		      const char *what, const char *value)
+{
+	if (*n == most)
+		return complain(p, "more than %u %s", most, what);
+	list[(*n)++] = value;
+	return 0;
+}
+
+static error_t number(struct parse *p, const char *option, const char *text, unsigned long most,
+		      unsigned *out)
+{
+	char *end;
+	const unsigned long n = strtoul(text, &end, 10);
+
+	if (*end || end == text || !n || n > most)
+		return complain(p, "%s: expected 1 to %lu, got '%s'", option, most, text);
+	*out = (unsigned)n;
+	return 0;
+}
+
+static error_t set_ini(struct parse *p, const char *value)
+{
+	struct run_options *run = &p->cli->run;
+
+	return append(p, run->ini, &run->inis, RUN_SETTINGS_MAX, "files", value);
+}
+
+static error_t set_setting(struct parse *p, const char *value)
+{
+	struct run_options *run = &p->cli->run;
+
+	return append(p, run->settings, &run->setting_count, RUN_SETTINGS_MAX, "settings", value);
+}
+
+static error_t set_output(struct parse *p, const char *value)
+{
+	p->cli->run.dir = value;
+	return *value ? 0 : complain(p, "-o: expected a name");
+}
+
+static error_t set_gdb(struct parse *p, const char *value)
+{
+	return number(p, "--fw-gdb", value, PORT_MAX, &p->cli->run.gdb_port);
+}
+
+static error_t set_no_dmi(struct parse *p, const char *value)
+{
+	p->cli->run.no_dmi = true;
+	return 0;
+}
+
+static error_t set_socket(struct parse *p, const char *value)
+{
+	struct serve_options *serve = &p->cli->serve;
+
+	return append(p, serve->sockets, &serve->socket_count, SERVE_SOCKETS_MAX, "sockets", value);
+}
+
+static error_t set_at(struct parse *p, const char *value)
+{
+	p->at = true;
+	if (cfg_value_parse(CFG_TIME, value, &p->cli->run.dump_ps))
+		return complain(p, "--at: expected %s, got '%s'", cfg_unit_expects(CFG_TIME),
+				value);
+	return 0;
+}
+
+static error_t set_threshold(struct parse *p, const char *value)
+{
+	if (!compare_threshold_parse(&p->cli->diff, value))
+		return complain(p, "--threshold: expected a time or percentage, got '%s'", value);
+	return 0;
+}
+
+static error_t set_classes(struct parse *p, const char *value)
+{
+	p->cli->diff.classes = run_classes_parse(value);
+	return p->cli->diff.classes ? 0 : complain(p, "--only: no such list as '%s'", value);
+}
+
+static error_t set_by_qp(struct parse *p, const char *value)
+{
+	p->cli->diff.by_qp = true;
+	return 0;
+}
+
+static error_t set_form(struct parse *p, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum counters_form form;
+	} forms[] = {{"text", COUNTERS_TEXT}, {"all", COUNTERS_ALL}, {"json", COUNTERS_JSON}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		if (!value || !strcmp(value, forms[i].name)) {
+			p->cli->run.stats = forms[i].form;
+			return 0;
+		}
+	return complain(p, "--stats: expected text, all or json, got '%s'", value);
+}
+
+static error_t set_stats(struct parse *p, const char *value)
+{
+	p->cli->perf.stats = true;
+	p->cli->perf.stats_file = value;
+	return 0;
+}
+
+static error_t set_jobs(struct parse *p, const char *value)
+{
+	if (number(p, "-j", value, JOBS_MAX, &p->cli->perf.jobs))
+		return EINVAL;
+	p->cli->sweep.jobs = p->cli->perf.jobs;
+	return 0;
+}
+
+static error_t set_vary(struct parse *p, const char *value)
+{
+	struct sweep_options *sweep = &p->cli->sweep;
+
+	return append(p, sweep->vary, &sweep->varies, SWEEP_VARY_MAX, "--vary", value);
+}
+
+static error_t set_show(struct parse *p, const char *value)
+{
+	struct sweep_options *sweep = &p->cli->sweep;
+
+	return append(p, sweep->show, &sweep->shows, SWEEP_SHOW_MAX, "--show", value);
+}
+
+static error_t set_list(struct parse *p, const char *value)
+{
+	p->cli->sweep.how = SWEEP_LIST;
+	return 0;
+}
+
+static error_t set_collect(struct parse *p, const char *value)
+{
+	p->cli->sweep.how = SWEEP_COLLECT;
+	return 0;
+}
+
+static error_t set_behaviours(struct parse *p, const char *value)
+{
+	p->cli->behaviours = true;
+	return 0;
+}
+
+static error_t set_verbose(struct parse *p, const char *value)
+{
+	p->cli->verbose = true;
+	return 0;
+}
+
+static error_t set_help(struct parse *p, const char *value)
+{
+	p->help = true;
+	return 0;
+}
+
+static error_t set_version(struct parse *p, const char *value)
+{
+	p->version = true;
+	return 0;
+}
+
+static const struct choice {
+	const char *name, *value; /* value: what it takes, NULL nothing; [VALUE]: may be left out */
+	unsigned commands;
+	char letter;
+	error_t (*set)(struct parse *p, const char *value);
+	size_t text; /* set is NULL: the value itself goes here, a string of struct cli */
+	const char *meaning;
+} options[] = {
+#define TEXT(member)   NULL, offsetof(struct cli, member)
+#define CALL(function) function, 0
+	{"config", "FILE.ini", SIMULATES, 'c', CALL(set_ini), "read parameters from a file"},
+	{"set", "SECTION.KEY=VALUE", SIMULATES, 's', CALL(set_setting),
+	 "set a parameter, stronger than files"},
+	{"seed", "N", SIMULATES, 0, TEXT(run.seed), "seed of every random number"},
+	{"trace", "LIST", IN(RUN) | IN(DUMP), 0, TEXT(run.traces),
+	 "traces to write, of log,pcapng,vcd,timeline, or none; default: log,pcapng"},
+	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, TEXT(run.traces),
+	 "traces to write, of log,pcapng,vcd,timeline; default: none"},
+	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE), 'o', CALL(set_output),
+	 "folder of the run's files; default: traces/NAME beside the executable"},
+	{"output", "FILE.csv", IN(SWEEP), 'o', CALL(set_output), "the table, a row a cell"},
+	{"output", "FILE.csv", IN(PERF), 'o', CALL(set_output),
+	 "id,workload,published,simulated,unit,error_percent"},
+	{"fw", "ELF", SIMULATES, 0, TEXT(run.fw),
+	 "firmware; default: fw/hcasim-fw.elf beside the executable"},
+	{"fw-gdb", "PORT", IN(RUN), 0, CALL(set_gdb),
+	 "the firmware of hca0 waits for gdb-multiarch on this TCP port"},
+	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, CALL(set_no_dmi),
+	 "host memory grants no direct access: every DMA is a b_transport"},
+	{"at", "TIME", IN(DUMP), 0, CALL(set_at), "when to dump, such as 1500us"},
+	{"behaviours", NULL, IN(LIST), 0, CALL(set_behaviours),
+	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs"},
+	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "a line a packet"},
+	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, CALL(set_threshold),
+	 "times that differ by no more are equal, such as 10ns or 5%; none: no times"},
+	{"only", "LIST", IN(DIFF) | IN(GOLDEN), 0, CALL(set_classes),
+	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults"},
+	{"only", "ID,...", IN(PERF), 0, TEXT(perf.only),
+	 "these points alone; M* all that begin so"},
+	{"phase", "NAME", IN(STAGES), 0, TEXT(diff.phase),
+	 "this phase of the run; default: all but bring-up and tear-down"},
+	{"phase", "NAME", IN(DIFF) | IN(GOLDEN), 0, TEXT(diff.phase),
+	 "this phase of the runs alone"},
+	{"by-qp", NULL, IN(DIFF), 0, CALL(set_by_qp),
+	 "packets in the order of each QP, not of the wire"},
+	{"vary", "SECTION.KEY=VALUE,VALUE", IN(SWEEP), 0, CALL(set_vary),
+	 "the values of a parameter; several: their combinations"},
+	{"show", "HCA.STAGE.COUNTER", IN(SWEEP), 0, CALL(set_show),
+	 "a counter as a column; hca0, hca1, or hca for their sum"},
+	{"list", NULL, IN(SWEEP), 0, CALL(set_list),
+	 "instead: print a command a cell, for other machines"},
+	{"collect", NULL, IN(SWEEP), 0, CALL(set_collect),
+	 "instead: the table of cells that ran already"},
+	{"points", "FILE.csv", IN(PERF), 0, TEXT(perf.points),
+	 "the measurements: id,profile,workload,params,value,unit,source"},
+	{"profile", "NAME", IN(PERF), 0, TEXT(perf.profile),
+	 "configs/NAME.ini, or a file, instead of the points' own"},
+	{"plot", "DIR", IN(PERF), 0, TEXT(perf.plot), "SVG files, by gnuplot"},
+	{"stats", "[text|all|json]", IN(RUN) | IN(SERVE), 0, CALL(set_form),
+	 "print the counters at the end; all: those that are 0 too; json: nothing else on stdout"},
+	{"stats", "[FILE.json]", IN(PERF), 0, CALL(set_stats),
+	 "counters of each point, and as JSON"},
+	{"jobs", "N", IN(PERF) | IN(SWEEP), 'j', CALL(set_jobs),
+	 "processes at a time; default: one a processor"},
+	{"socket", "PATH", IN(SERVE), 0, CALL(set_socket),
+	 "socket of an HCA; twice: two linked HCAs"},
+	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "control socket"},
+	{"help", NULL, ~0u, 0, CALL(set_help), "what the command does, and its options"},
+	{"version", NULL, ~0u, 0, CALL(set_version), "the version"},
+#undef TEXT
+#undef CALL
+};
+
+/* --- the line --- */
+
+static const struct choice *option_of(const char *name, unsigned commands_of)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strcmp(options[i].name, name) && options[i].commands & commands_of)
+			return &options[i];
+	return NULL;
+}
+
+static const struct command *command_of(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].word, word))
+			return &commands[i];
+	return NULL;
+}
+
+/* The text may end with the name that was meant. */
+static error_t complain_of_name(struct parse *p, const char *what, const struct near_name *near)
+{
+	if (near->name[0])
+		return complain(p, "no %s '%s'; did you mean '%s'?", what, near->wanted,
+				near->name);
+	return complain(p, "no %s '%s'", what, near->wanted);
+}
+
+static error_t no_command(struct parse *p, const char *word)
+{
+	struct near_name near = {.wanted = word};
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		near_name_try(&near, commands[i].word);
+	return complain_of_name(p, "command", &near);
+}
+
+static error_t no_option(struct parse *p, const char *word)
+{
+	struct near_name near = {.wanted = word};
+	char name[NEAR_NAME_CHARS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(options) && word[1] == '-'; i++)
+		if (!p->command || options[i].commands & 1u << p->command->command) {
+			snprintf(name, sizeof(name), "--%s", options[i].name);
+			near_name_try(&near, name);
+		}
+	return complain_of_name(p, "option", &near);
+}
+
+static error_t argument(struct parse *p, const char *text)
+{
+	if (p->command) {
+		if (p->nargs == p->command->most)
+			return complain(p, "unexpected '%s'", text);
+		p->args[p->nargs++] = text;
+		return 0;
+	}
+	p->command = command_of(text);
+	return p->command ? 0 : no_command(p, text);
+}
+
+static error_t parse_key(int key, char *arg, struct argp_state *state)
+{
+	struct parse *p = state->input;
+
+	if (arg && strlen(arg) > VALUE_MAX)
+		return complain(p, "expected at most %d characters, got %zu: '%.40s...'", VALUE_MAX,
+				strlen(arg), arg);
+	if (key == ARGP_KEY_ARG)
+		return argument(p, arg);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (key != options[i].letter && key != KEY_LONG + (int)i)
+			continue;
+		if (p->givens == GIVEN_MAX)
+			return complain(p, "more than %d options", GIVEN_MAX);
+		p->given[p->givens++] = (struct given){options[i].name, arg};
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int apply(struct parse *p)
+{
+	for (unsigned i = 0; i < p->givens; i++) {
+		const struct given *g = &p->given[i];
+		const struct choice *o =
+			option_of(g->name, p->command ? 1u << p->command->command : ~0u);
+
+		if (!o)
+			return -complain(p, "%s takes no --%s", p->command->word, g->name);
+		if (!o->set)
+			*(const char **)((char *)p->cli + o->text) = g->value;
+		else if (o->set(p, g->value))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int finish(struct parse *p)
+{
+	struct cli *cli = p->cli;
+	enum cli_command command;
+
+	if (apply(p))
+		return -EINVAL;
+	if (p->help || p->version) {
+		cli->command = p->help ? CLI_HELP : CLI_VERSION;
+		cli->file = p->help && p->command ? p->command->word : NULL;
+		return 0;
+	}
+	if (!p->command)
+		return -complain(p, "expected a command");
+	command = p->command->command;
+	if (p->nargs < p->command->least)
+		return -complain(p, "%s: expected %s", p->command->word, p->command->arguments);
+	if (command == CLI_DUMP && !p->at)
+		return -complain(p, "dump: expected --at TIME");
+	if (command == CLI_SWEEP && !cli->sweep.varies)
+		return -complain(p, "sweep: expected --vary SECTION.KEY=VALUE,VALUE");
+	if (command == CLI_SERVE && !cli->serve.socket_count)
+		return -complain(p, "serve: expected --socket PATH");
+	if (command == CLI_PERF && !cli->perf.points == !p->nargs)
+		return -complain(p, "perf: expected a workload or --points FILE.csv");
+	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))
+		return -no_command(p, p->args[0]);
+	if (!cli->run.traces)
+		cli->run.traces = command == CLI_RUN || command == CLI_DUMP ? "log,pcapng" : "none";
+	for (int i = 1; i < p->nargs; i++)
+		cli->words[cli->word_count++] = p->args[i];
+	cli->command = command;
+	cli->file = p->args[0];
+	cli->perf.workload = p->args[0];
+	cli->perf.words = cli->words;
+	cli->perf.word_count = cli->word_count;
+	cli->diff.a = p->args[0];
+	cli->diff.b = p->args[1];
+	cli->run.scenario = p->args[0] ? p->args[0] : default_scenario;
+	cli->run.dump = p->at;
+	return 0;
+}
+
+/* What getopt would print by itself: an option that does not exist, or lacks its value. */
+static int complain_of_option(struct parse *p, const struct argp_option *rows, int argc,
+			      char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const size_t len = strcspn(argv[i], "=");
+		const struct argp_option *o = rows;
+
+		if (argv[i][0] != '-' || !argv[i][1])
+			continue;
+		while (o->name && (argv[i][1] == '-' ? strncmp(argv[i] + 2, o->name, len - 2)
+						     : argv[i][1] != o->key))
+			o++;
+		if (!o->name)
+			return -no_option(p, argv[i]);
+		if (!o->arg || o->flags & OPTION_ARG_OPTIONAL)
+			continue;
+		if ((argv[i][1] == '-' ? !strchr(argv[i], '=') : !argv[i][2]) && ++i == argc)
+			return -complain(p, "'%s' lacks its value, %s", argv[i - 1], o->arg);
+	}
+	return -complain(p, "wrong options");
+}
+
+int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
+{
+	struct argp_option rows[ARRAY_SIZE(options) + 1] = {{0}};
+	const struct argp argp = {.options = rows, .parser = parse_key};
+	struct parse p = {.cli = cli, .err = err};
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const unsigned jobs = cpus > 0 ? (unsigned)cpus : 1;
+	size_t n = 0;
+	error_t rc;
+
+	*cli = (struct cli){.sweep.jobs = jobs, .perf.jobs = jobs};
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct choice *o = &options[i];
+
+		if (option_of(o->name, ~0u) != o)
+			continue; /* another command's row of the same name */
+		rows[n++] = (struct argp_option){
+			.name = o->name,
+			.key = o->letter ? o->letter : KEY_LONG + (int)i,
+			.arg = o->value,
+			.flags = o->value && *o->value == '[' ? OPTION_ARG_OPTIONAL : 0};
+	}
+	rc = argp_parse(&argp, argc, argv,
+			ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL, &p);
+	if (rc)
+		return p.complained ? -EINVAL : complain_of_option(&p, rows, argc, argv);
+	return finish(&p);
+}
+
+/* --- help --- */
+
+static void help_of(FILE *out, const struct command *c)
+{
+	fprintf(out, "hcasim %s%s%s\n  %s\n\n", c->word, *c->arguments ? " " : "", c->arguments,
+		c->meaning);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct choice *o = &options[i];
+		const bool may_lack = o->value && *o->value == '[';
+		char text[64], letter[8] = "   ";
+
+		if (!(o->commands & 1u << c->command))
+			continue;
+		if (o->letter)
+			snprintf(letter, sizeof(letter), "-%c,", o->letter);
+		snprintf(text, sizeof(text), "%s --%s%s%s", letter, o->name,
+			 !o->value  ? ""
+			 : may_lack ? "[="
+				    : " ",
+			 !o->value  ? ""
+			 : may_lack ? o->value + 1
+				    : o->value);
+		fprintf(out, "  %-36s %s\n", text, o->meaning);
+	}
+	if (c->command == CLI_PERF)
+		perf_help(out);
+	if (c->command == CLI_STAGES)
+		tool_stages_help(out);
+}
+
+void cli_help(FILE *out, const char *word)
+{
+	if (word) {
+		help_of(out, command_of(word));
+		return;
+	}
+	fprintf(out, "hcasim: two linked InfiniBand HCAs, from the driver's registers to the "
+		     "packets on the wire\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  hcasim %-8s%-24s %s\n", commands[i].word, commands[i].arguments,
+			commands[i].meaning);
+	fprintf(out, "\nEach command's options: hcasim COMMAND --help.\n"
+		     "Exit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See ending.h. A process has one run and one set of signals. */
+#define _GNU_SOURCE
+#include "testbench/app/ending.h"
+
+#include "testbench/machine.h"
+#include "testbench/app/run.h"
+#include "testbench/language/tb.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_CHARS = 512, STACK_BYTES = 64 << 10 };
+
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+/* A sanitizer has handlers of its own: what it calls before it ends the process. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static struct tb *watched;
+static pid_t watched_pid; /* a process that a scenario forks is none of ours */
+static volatile sig_atomic_t asked, pipe_broken;
+
+static void tell(const char *what, const char *further)
+{
+	const uint64_t now = watched->machine->core.now_ps;
+	char line[LINE_CHARS];
+	int n = snprintf(line, sizeof(line),
+			 "%shcasim: %s in %s at %" PRIu64 ".%06" PRIu64 " us, last verb: %s%s\n",
+			 watched->progress ? "\r\033[K" : "", what, watched->scenario->name,
+			 now / 1000000, now % 1000000, watched->here, further);
+
+	if (write(STDERR_FILENO, line, n < LINE_CHARS ? (size_t)n : LINE_CHARS - 1) < 0)
+		return;
+}
+
+static void on_ending(int number)
+{
+	asked = number;
+	tell("interrupted", "; a second signal ends it at once");
+	kernel_interrupt(watched->machine->kernel);
+}
+
+static void on_pipe(int number)
+{
+	pipe_broken = number;
+}
+
+/* The signal comes again, with its default action, when this returns. */
+static void on_crash(int number)
+{
+	char name[32];
+
+	if (getpid() != watched_pid)
+		return;
+	trace_rescue();
+	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(number));
+	if (watched)
+		tell(name, "; gdb --args and this command show where");
+}
+
+static void on_sanitizer(void)
+{
+	if (getpid() == watched_pid)
+		trace_rescue();
+}
+
+/* Nothing ends a run but its own end, or its status says so. */
+static bool in_scenario(void)
+{
+	return watched && getpid() == watched_pid;
+}
+
+static _Noreturn void fail(const char *what)
+{
+	trace_rescue();
+	tell(what, "");
+	fflush(NULL);
+	watched = NULL;
+	_exit(EXIT_FAILED);
+}
+
+static void on_exit_in_scenario(void)
+{
+	if (in_scenario())
+		fail("exit() was called");
+}
+
+void ending_exit(void)
+{
+	if (in_scenario())
+		fail("_exit() was called");
+}
+
+static void handle(int number, void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESETHAND | SA_ONSTACK};
+	struct sigaction before;
+
+	/* a sanitizer has its own, and nohup what it wants */
+	if (!sigaction(number, NULL, &before) && before.sa_handler == SIG_DFL)
+		sigaction(number, &action, NULL);
+}
+
+void ending_watch_crashes(void)
+{
+	static char stack[STACK_BYTES]; /* that of a thread may be what has overflowed */
+	const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof(stack)};
+
+	watched_pid = getpid();
+	sigaltstack(&alternative, NULL);
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		handle(crashes[i], on_crash);
+	if (__sanitizer_set_death_callback)
+		__sanitizer_set_death_callback(on_sanitizer);
+}
+
+void ending_watch(struct tb *tb, bool debugged)
+{
+	ending_watch_crashes();
+	watched = tb;
+	for (size_t i = debugged ? 1 : 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		handle(endings[i], on_ending);
+	handle(SIGPIPE, on_pipe);
+	atexit(on_exit_in_scenario);
+	at_quick_exit(on_exit_in_scenario);
+}
+
+void ending_forget(void)
+{
+	watched = NULL;
+}
+
+bool ending_asked(void)
+{
+	return asked;
+}
+
+void ending_raise(void)
+{
+	const int held = asked ? asked : pipe_broken;
+
+	if (held) {
+		fflush(NULL);
+		raise(held);
+	}
+	/* the files are whole: what is printed from here on may break off */
+	signal(SIGPIPE, SIG_DFL);
+}

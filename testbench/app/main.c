@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/* hcasim: what the command line asks for. */
+#include "model/interface/rules.h"
+#include "model/sim/cfg.h"
+#include "testbench/app/behaviours.h"
+#include "testbench/app/catalog.h"
+#include "testbench/app/cli.h"
+#include "testbench/app/ctl.h"
+#include "testbench/app/tools.h"
+#include "traces/trace.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char version[] = "hcasim 0.1";
+
+static void print_rules(void)
+{
+#define R(name, meaning, source) printf("%-22s %s [%s]\n", #name, meaning, source);
+	GUEST_RULES(R)
+#undef R
+}
+
+static enum exit_status list_behaviours(void)
+{
+	char results[4096 + 32];
+
+	if (run_home(results, 4096))
+		return EXIT_FAILED;
+	strcat(results, "/test-logs/results");
+	return behaviours_print(stdout, results) ? EXIT_FAILED : EXIT_RIGHT;
+}
+
+static enum exit_status check(const struct cli *cli)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int rc;
+
+	if (!out) {
+		fprintf(stderr, "hcasim: no memory\n");
+		return EXIT_FAILED;
+	}
+	rc = trace_check_file(cli->file, cli->verbose, out);
+	fclose(out);
+	if (rc == 2) /* no capture: only why is of interest */
+		fprintf(stderr, "%.*s\n", (int)strcspn(text, "\n"), text);
+	else
+		fputs(text, stdout);
+	free(text);
+	return rc == 0 ? EXIT_RIGHT : rc == 1 ? EXIT_FAILED : EXIT_INPUT;
+}
+
+static enum exit_status obey(const struct cli *cli)
+{
+	switch (cli->command) {
+	case CLI_LIST:
+		if (cli->behaviours)
+			return list_behaviours();
+		catalog_print(stdout);
+		return EXIT_RIGHT;
+	case CLI_RUN:
+	case CLI_DUMP:
+		return run_scenario(&cli->run);
+	case CLI_CONFIG:
+		return cfg_print_rows(stdout) ? EXIT_FAILED : EXIT_RIGHT;
+	case CLI_RULES:
+		print_rules();
+		return EXIT_RIGHT;
+	case CLI_CHECK:
+		return check(cli);
+	case CLI_DIFF:
+		return tool_diff(&cli->diff);
+	case CLI_STAGES:
+		return tool_stages(&cli->diff);
+	case CLI_GOLDEN:
+		return tool_golden(&cli->diff);
+	case CLI_REPORT:
+		return tool_report(cli->file);
+	case CLI_SWEEP:
+		return sweep(&cli->run, &cli->sweep);
+	case CLI_SERVE:
+		return serve(&cli->run, &cli->serve);
+	case CLI_CTL:
+		return ctl_send(cli->file, cli->words, cli->word_count);
+	case CLI_PERF:
+		return perf(&cli->run, &cli->perf);
+	case CLI_HELP:
+		cli_help(stdout, cli->file);
+		return EXIT_RIGHT;
+	case CLI_VERSION:
+		printf("%s\n", version);
+		return EXIT_RIGHT;
+	}
+	return EXIT_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli;
+	enum exit_status status;
+
+	signal(SIGXFSZ, SIG_IGN); /* a limit of a file's size is an error of its writer */
+	if (cli_parse(argc, argv, &cli, stderr))
+		return EXIT_INPUT;
+	status = run_output_status(obey(&cli));
+	/* diff: 1 says that they differ */
+	return cli.command == CLI_DIFF && ferror(stdout) ? EXIT_INPUT : status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a scenario once: configuration, machine, traces and files, verdict. A process runs one.
+ */
+#ifndef TESTBENCH_RUN_H
+#define TESTBENCH_RUN_H
+
+#include "testbench/language/counters.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum exit_status { EXIT_RIGHT = 0, EXIT_FAILED = 1, EXIT_INPUT = 2 };
+enum { RUN_SETTINGS_MAX = 256 };
+
+struct run_options {
+	const char *scenario;              /* name or FILE.c */
+	const char *ini[RUN_SETTINGS_MAX]; /* in this order, then settings */
+	unsigned inis;
+	const char *settings[RUN_SETTINGS_MAX];
+	unsigned setting_count;
+	const char *seed;   /* NULL: as configured */
+	const char *traces; /* list of sinks, "none" */
+	const char *dir;    /* NULL: traces/NAME beside the executable */
+	const char *fw;     /* NULL: fw/hcasim-fw.elf beside the executable */
+	unsigned gdb_port;  /* 0: no debugger */
+	bool dump;          /* print contexts at dump_ps or at failure, write no files */
+	uint64_t dump_ps;
+	bool no_dmi;
+	enum counters_form stats; /* RUN, SERVE: to stdout at the end */
+};
+
+/* What is wrong is printed to stderr, the account to stdout; with counters as JSON these alone are
+ * there, and the account goes to stderr. */
+enum exit_status run_scenario(const struct run_options *options);
+
+/* The status when all that was printed to stdout has come there; else EXIT_FAILED, with a line. */
+enum exit_status run_output_status(enum exit_status status);
+
+/* The folder that the executable is in, without a slash at its end. 0 or -errno. */
+int run_home(char *buf, size_t size);
+
+#endif

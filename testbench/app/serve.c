@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See serve.h. */
+#include "testbench/app/serve.h"
+
+#include "model/engine/base/event_core.h"
+#include "model/sim/cfg.h"
+#include "model/sim/fault.h"
+#include "model/sim/file.h"
+#include "model/vfio_user/device.h"
+#include "model/vfio_user/server.h"
+#include "testbench/app/ctl.h"
+#include "testbench/app/ending.h"
+#include "testbench/app/outdir.h"
+#include "testbench/app/serve_report.h"
+#include "traces/trace.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* The longest sleep; the kernel's slack when it ends one (without it 50 us). */
+enum { PATH_CHARS = 4096, ERROR_CHARS = 512, TIMER_SLACK_NS = 1000 };
+static const uint64_t wait_max_ns = 10000000000;
+
+struct serve {
+	struct vfu_source signals; /* first: cast back */
+	const struct run_options *run;
+	const struct serve_options *options;
+	struct config config;
+	struct outdir dir;
+	char fw[PATH_CHARS];
+	struct event_core core;
+	struct fault_plan plan;
+	struct trace *trace;
+	uint32_t points; /* trace->kinds with the trace files */
+	uint32_t quiet;  /* for the report's only */
+	struct vfu_device devices[SERVE_SOCKETS_MAX];
+	unsigned device_count;
+	struct vfu_server *server;
+	struct ctl *ctl;
+	struct serve_report report;
+	bool stop;
+};
+
+/* --- what the devices tell --- */
+
+static void say_time(const struct vfu_device *device)
+{
+	printf("%.6f us hca%u ", (double)device->core->now_ps / 1e6, device->index);
+}
+
+static void on_log(void *arg, const struct vfu_device *device, const char *line)
+{
+	say_time(device);
+	printf("%s\n", line);
+	fflush(stdout);
+}
+
+static void on_guest_error(void *arg, const struct vfu_device *device, const char *rule,
+			   const char *text)
+{
+	struct serve *s = arg;
+
+	report_guest_error(&s->report, device, rule, text);
+	if (s->report.guest_errors > REPORT_NOTES)
+		return;
+	say_time(device);
+	printf("guest error %s: %s\n", rule, text);
+	fflush(stdout);
+}
+
+static void on_catastrophe(void *arg, const struct vfu_device *device, const char *text)
+{
+	struct serve *s = arg;
+
+	s->report.catastrophes++;
+	say_time(device);
+	printf("catastrophic error: %s\n", text);
+	fflush(stdout);
+}
+
+static void on_limit(void *arg, const struct vfu_device *device, const char *text)
+{
+	struct serve *s = arg;
+
+	report_limit(&s->report, device, text);
+	on_log(arg, device, text);
+}
+
+static void on_access(void *arg, const struct vfu_device *device, const struct vfu_access *access)
+{
+	struct serve *s = arg;
+
+	report_access(&s->report, device, access);
+}
+
+/* --- making it --- */
+
+/*
+ * A virtual machine does not combine writes: each 8 bytes of a WQE that a driver copies into a
+ * BlueFlame register leave the guest by themselves, so BlueFlame costs eight times what a doorbell
+ * does, and a guest that posts READs (rdma-core's mlx4 copies those) does so at an eighth of the
+ * rate. It is not announced unless it is asked for.
+ */
+static void suit_guests(struct config *config)
+{
+	for (unsigned i = 0; i < SERVE_SOCKETS_MAX; i++)
+		config->hca[i].doorbell_blueflame = 0;
+}
+
+static int configure(struct serve *s)
+{
+	const struct run_options *o = s->run;
+	char seed[64];
+	int rc = 0;
+
+	cfg_defaults(&s->config);
+	suit_guests(&s->config);
+	for (size_t i = 0; i < o->inis && !rc; i++)
+		rc = cfg_load_ini(&s->config, o->ini[i], stderr);
+	for (size_t i = 0; i < o->setting_count && !rc; i++)
+		rc = cfg_set(&s->config, o->settings[i], "-s", stderr);
+	if (!rc && o->seed) {
+		snprintf(seed, sizeof(seed), "sim.seed=%s", o->seed);
+		rc = cfg_set(&s->config, seed, "--seed", stderr);
+	}
+	return rc;
+}
+
+static int find_paths(struct serve *s)
+{
+	char home[PATH_CHARS - 64];
+	int rc = run_home(home, sizeof(home));
+
+	if (rc) {
+		fprintf(stderr, "hcasim: /proc/self/exe: %s\n", strerror(-rc));
+		return rc;
+	}
+	snprintf(s->fw, sizeof(s->fw), "%s%s", s->run->fw ? s->run->fw : home,
+		 s->run->fw ? "" : "/fw/hcasim-fw.elf");
+	if (s->run->dir)
+		outdir_name(&s->dir, "%s", s->run->dir);
+	else
+		outdir_name(&s->dir, "%s/traces/serve", home);
+	return 0;
+}
+
+static int make_devices(struct serve *s)
+{
+	const struct vfu_watcher watcher = {
+		.arg = s,
+		.guest_error = on_guest_error,
+		.catastrophe = on_catastrophe,
+		.limit = on_limit,
+		.access = on_access,
+		.log = on_log,
+	};
+	char err[ERROR_CHARS];
+
+	for (unsigned i = 0; i < s->options->socket_count; i++) {
+		int rc = vfu_device_create(&s->devices[i], i, &s->config.hca[i], &s->config.host[i],
+					   &s->core, s->trace, s->fw, &watcher, err, sizeof(err));
+
+		if (rc) {
+			fprintf(stderr, "hcasim: %s\n", err);
+			return rc;
+		}
+		s->device_count++;
+	}
+	return 0;
+}
+
+static void link_devices(struct serve *s)
+{
+	const uint64_t a = s->config.hca[0].hca_ports, b = s->config.hca[1].hca_ports;
+
+	if (s->device_count == 1) {
+		if (a > 1)
+			hca_link(s->devices[0].hca, 1, s->devices[0].hca, 2, &s->plan);
+		return;
+	}
+	for (unsigned port = 1; port <= a && port <= b; port++)
+		hca_link(s->devices[0].hca, port, s->devices[1].hca, port, &s->plan);
+}
+
+static int write_file(struct serve *s, const char *name, int (*write)(struct serve *s, FILE *out))
+{
+	char path[PATH_CHARS];
+	struct file_out f;
+	int rc;
+
+	outdir_file(&s->dir, name, path, sizeof(path));
+	rc = file_create(&f, path, stderr);
+	return rc ? rc : file_finish(&f, write(s, f.out), stderr);
+}
+
+static int write_config(struct serve *s, FILE *out)
+{
+	return cfg_save(&s->config, out);
+}
+
+static unsigned hcas_of(const struct serve *s, const struct hca *hcas[static SERVE_SOCKETS_MAX])
+{
+	for (unsigned i = 0; i < s->device_count; i++)
+		hcas[i] = s->devices[i].hca;
+	return s->device_count;
+}
+
+static int write_stats(struct serve *s, FILE *out)
+{
+	const struct hca *hcas[SERVE_SOCKETS_MAX];
+
+	return counters_write(hcas, hcas_of(s, hcas), out);
+}
+
+static int print_stats(const struct serve *s)
+{
+	const struct hca *hcas[SERVE_SOCKETS_MAX];
+
+	return counters_print(hcas, hcas_of(s, hcas), s->run->stats, stdout);
+}
+
+static bool traced(const struct serve *s)
+{
+	return *s->run->traces && strcmp(s->run->traces, "none");
+}
+
+static int open_files(struct serve *s)
+{
+	int rc = report_listen(&s->report, s->trace);
+
+	ending_watch_crashes();
+	s->quiet = s->trace->kinds;
+	if (!rc)
+		rc = outdir_create(&s->dir, stderr);
+	trace_snap(s->trace, (uint32_t)s->config.sim.pcapng_snaplen);
+	if (!rc && traced(s))
+		rc = trace_open(s->trace, s->run->traces, s->dir.path, stderr);
+	if (!rc)
+		rc = write_file(s, "config.ini", write_config);
+	s->points = s->trace->kinds;
+	return rc;
+}
+
+/* --- running it --- */
+
+/*
+ * A signal always ends it: its handler does no more than to wake the loop, and should that not come
+ * round, whatever holds it, the alarm ends the process.
+ */
+enum { OVERDUE_S = 5 };
+static int stop_fd = -1;
+
+static void on_signal(int number)
+{
+	const uint64_t one = 1;
+
+	(void)!write(stop_fd, &one, sizeof(one));
+	alarm(OVERDUE_S);
+}
+
+static void on_overdue(int number)
+{
+	static const char text[] = "hcasim: serve does not come to its end, files are cut off\n";
+
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(EXIT_FAILED);
+}
+
+static void signal_ready(struct vfu_source *source, uint32_t events)
+{
+	struct serve *s = (struct serve *)(void *)source;
+	uint64_t count;
+
+	if (read(source->fd, &count, sizeof(count)) == sizeof(count)) {
+		alarm(0);
+		s->stop = true;
+	}
+}
+
+static int watch_signals(struct serve *s)
+{
+	const struct sigaction stop = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	const struct sigaction overdue = {.sa_handler = on_overdue};
+
+	stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (stop_fd < 0)
+		return -errno;
+	s->signals = (struct vfu_source){stop_fd, signal_ready};
+	sigaction(SIGALRM, &overdue, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	return vfu_server_watch(s->server, &s->signals, EPOLLIN);
+}
+
+/* From here on a signal ends the process at once. */
+static void signals_leave(struct serve *s)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	if (stop_fd >= 0)
+		close(stop_fd);
+	stop_fd = -1;
+}
+
+static int open_sockets(struct serve *s)
+{
+	const struct ctl_target target = {
+		.core = &s->core,
+		.server = s->server,
+		.devices = s->devices,
+		.device_count = s->device_count,
+		.plan = &s->plan,
+		.seed = s->config.sim.sim_seed,
+		.trace = s->trace,
+		.traced = traced(s),
+		.points = s->points,
+		.quiet = s->quiet,
+		.dir = s->dir.path,
+		.stop = &s->stop,
+	};
+	char err[ERROR_CHARS] = "no memory";
+	int rc = watch_signals(s);
+
+	if (rc)
+		snprintf(err, sizeof(err), "signals: %s", strerror(-rc));
+	for (unsigned i = 0; i < s->device_count && !rc; i++)
+		rc = vfu_server_offer(s->server, &s->devices[i], s->options->sockets[i], err,
+				      sizeof(err));
+	if (!rc && s->options->ctl) {
+		s->ctl = ctl_open(&target, s->options->ctl, err, sizeof(err));
+		rc = s->ctl ? 0 : -EINVAL;
+	}
+	if (rc)
+		fprintf(stderr, "hcasim: %s\n", err);
+	return rc;
+}
+
+/*
+ * Without the privilege it is as quick as the machine's load lets it be. On a single processor the
+ * guests would starve while it simulates.
+ */
+static void hurry(const struct serve *s)
+{
+	const struct sched_param param = {.sched_priority = (int)s->config.sim.sim_pace_priority};
+
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+	if (param.sched_priority && sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		sched_setscheduler(0, SCHED_RR, &param);
+}
+
+static void run(struct serve *s)
+{
+	printf("listening:");
+	for (unsigned i = 0; i < s->device_count; i++)
+		printf(" hca%u on %s", i, s->options->sockets[i]);
+	if (s->options->ctl)
+		printf(" control on %s", s->options->ctl);
+	printf("\n");
+	fflush(stdout);
+	hurry(s);
+	while (!s->stop)
+		vfu_server_turn(s->server, wait_max_ns);
+}
+
+static enum exit_status serve_all(struct serve *s)
+{
+	enum exit_status status = EXIT_INPUT;
+
+	if (make_devices(s))
+		return EXIT_INPUT;
+	link_devices(s);
+	s->server = vfu_server_create(&s->core, &s->config.sim);
+	if (!s->server) {
+		fprintf(stderr, "hcasim: epoll: %s\n", strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (open_files(s) || open_sockets(s)) {
+		outdir_undo(&s->dir);
+	} else {
+		run(s);
+		status = write_file(s, "stats.json", write_stats) || print_stats(s) ? EXIT_FAILED
+										    : EXIT_RIGHT;
+	}
+	/* what the devices say while they are taken apart is no part of the run */
+	trace_listen(s->trace, 0);
+	ctl_close(s->ctl);
+	vfu_server_destroy(s->server);
+	signals_leave(s);
+	return status;
+}
+
+enum exit_status serve(const struct run_options *run_options, const struct serve_options *options)
+{
+	struct serve *s = calloc(1, sizeof(*s));
+	enum exit_status status = EXIT_INPUT;
+
+	if (!s)
+		return EXIT_FAILED;
+	s->run = run_options;
+	s->options = options;
+	if (configure(s) || find_paths(s))
+		goto out;
+	event_core_init(&s->core);
+	fault_plan_init(&s->plan, s->config.sim.sim_seed);
+	s->trace = trace_create();
+	if (s->trace)
+		status = serve_all(s);
+	for (unsigned i = 0; i < s->device_count; i++)
+		vfu_device_destroy(&s->devices[i]);
+	if (s->trace && trace_close(s->trace) && status == EXIT_RIGHT)
+		status = EXIT_FAILED;
+	fault_plan_free(&s->plan);
+	event_core_free(&s->core);
+	if (status != EXIT_INPUT)
+		report_print(&s->report, stdout);
+out:
+	free(s);
+	return status;
+}

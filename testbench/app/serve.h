@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hcasim serve: HCAs offered to virtual machines over vfio-user, until SIGINT, SIGTERM or `hcasim
+ * ctl SOCKET quit`.
+ */
+#ifndef TESTBENCH_SERVE_H
+#define TESTBENCH_SERVE_H
+
+#include "testbench/app/run.h"
+
+enum { SERVE_SOCKETS_MAX = 2 };
+
+struct serve_options {
+	const char *sockets[SERVE_SOCKETS_MAX];
+	unsigned socket_count;
+	const char *ctl; /* path of the control socket, or NULL */
+};
+
+/*
+ * An HCA a socket. Two are linked, port to port; of one with two ports these are linked. Of `run`:
+ * ini, settings, seed, traces, dir and fw. What is wrong is printed to stderr; connections, guest
+ * errors and the account go to stdout.
+ */
+enum exit_status serve(const struct run_options *run, const struct serve_options *options);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See harm.h. */
+#include "testbench/harm.h"
+#include "testbench/language/tb.h"
+
+/* Bytes of an entry of the MSI-X table before its control word; vectors of a word of pending bits.
+ */
+enum { CONTROL = 12, VECTORS_A_WORD = 32, MASK_BIT = 1 };
+
+void tb_late(struct tb *tb, const char *here, struct tb_end *end, const struct hca_late_dma *late)
+{
+	struct hca *hca = host_hca(end->host);
+
+	if (!tb_go(tb, here))
+		return;
+	if (late->times && hca_dma_late_left(hca))
+		tb_failf(tb, here, "one late DMA of %s after the other: one has not come",
+			 end->name);
+	hca_dma_late(hca, late);
+}
+
+void tb_fail_command(struct tb *tb, const char *here, struct tb_end *end, uint32_t opcode,
+		     uint8_t status, uint32_t times)
+{
+	struct hca *hca = host_hca(end->host);
+
+	if (!tb_go(tb, here))
+		return;
+	if (times && hca_command_fail_left(hca))
+		tb_failf(tb, here, "one failing command of %s after the other: one has not come",
+			 end->name);
+	hca_command_fail(hca, opcode, status, times);
+}
+
+void tb_mask_vector(struct tb *tb, const char *here, struct tb_end *end, unsigned vector,
+		    bool masked)
+{
+	unsigned at = BAR0_MSIX_TABLE + vector * HCA_MSIX_ENTRY_SIZE + CONTROL;
+
+	/* PCI's registers are little-endian, the driver's accessor is not */
+	if (tb_go(tb, here))
+		drv_raw_mmio_write32(end->dev, HCA_BAR_REGS, at,
+				     __builtin_bswap32(masked ? MASK_BIT : 0));
+}
+
+bool tb_vector_pending(struct tb *tb, const char *here, struct tb_end *end, unsigned vector)
+{
+	unsigned at = BAR0_MSIX_PBA + vector / VECTORS_A_WORD * 4;
+
+	if (!tb_go(tb, here))
+		return false;
+	return __builtin_bswap32(drv_raw_mmio_read32(end->dev, HCA_BAR_REGS, at)) >>
+		       vector % VECTORS_A_WORD &
+	       1;
+}
+
+void tb_evict(struct tb *tb, const char *here, struct tb_end *end, enum hca_object type,
+	      uint32_t number)
+{
+	if (tb_go(tb, here))
+		hca_evict(host_hca(end->host), type, number);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Verbs of manage.h. */
+#include "testbench/manage.h"
+#include "testbench/language/tb.h"
+
+#include <errno.h>
+
+enum { PORT = 1, ANSWER_MS = 20 };
+
+static bool is_smp(unsigned mgmt_class)
+{
+	return mgmt_class == MAD_CLASS_SUBN_DR || mgmt_class == MAD_CLASS_SUBN_LID;
+}
+
+static void fill(struct smp *smp, const struct tb_ask *ask, unsigned mgmt_class)
+{
+	struct mad_hdr *hdr = smp_hdr(smp);
+
+	memset(smp, 0, sizeof(*smp));
+	mad_hdr_set_base_version(hdr, (uint32_t)ask->base_version);
+	mad_hdr_set_mgmt_class(hdr, mgmt_class);
+	mad_hdr_set_class_version(hdr, (uint32_t)ask->class_version);
+	mad_hdr_set_method(hdr, (uint32_t)ask->method);
+	mad_hdr_set_attr_id(hdr, ask->attr);
+	mad_hdr_set_attr_mod(hdr, ask->mod);
+	if (is_smp(mgmt_class))
+		smp_set_mkey(smp, ask->mkey);
+	if (mgmt_class == MAD_CLASS_SUBN_DR) {
+		mad_hdr_set_hop_count(hdr, ask->hops);
+		smp_set_dr_slid(smp, LID_PERMISSIVE);
+		smp_set_dr_dlid(smp, LID_PERMISSIVE);
+		smp_initial_path_ptr(smp)[1] = PORT;
+	}
+	if (ask->data)
+		memcpy(smp_data_ptr(smp), ask->data,
+		       is_smp(mgmt_class) ? smp_data_size : gmp_data_size);
+}
+
+void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *answer,
+	    const struct tb_ask *ask)
+{
+	const unsigned mgmt_class = (unsigned)ask->mgmt_class;
+	const unsigned qpn = is_smp(mgmt_class) ? QPN_SMI : QPN_GSI;
+	const struct drv_mad_addr to = {
+		.dlid = (unsigned)ask->dlid, .qpn = qpn, .qkey = qpn == QPN_GSI ? QKEY_GSI : 0};
+	struct smp request;
+
+	if (!tb_go(tb, here))
+		return;
+	fill(&request, ask, mgmt_class);
+	memset(answer, 0, sizeof(*answer));
+	if (!tb_must(tb, here, "drv_mad_call",
+		     drv_mad_call(end->dev, PORT, qpn, &to, &request, answer, CFG_MS(ANSWER_MS)),
+		     ask->silent ? -ETIMEDOUT : 0) ||
+	    ask->silent)
+		return;
+	tb_expect_equal(tb, here, "method of the answer", mad_hdr_get_method(smp_hdr(answer)),
+			MAD_METHOD_GET_RESP);
+	tb_expect_equal(tb, here, "transaction of the answer", mad_hdr_get_tid(smp_hdr(answer)),
+			mad_hdr_get_tid(smp_hdr(&request)));
+	tb_expect_equal(tb, here, "status of the answer",
+			mad_hdr_get_status(smp_hdr(answer)) & (SMP_DIRECTION - 1), ask->status);
+}

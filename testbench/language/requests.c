@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Verbs that post work requests: of the connected pairs (struct tb_wr) and of any queue pair (struct
+ * tb_request). */
+#include "testbench/services.h"
+#include "testbench/language/tb.h"
+
+#include <stdlib.h>
+
+static int64_t or_else(int64_t said, int64_t otherwise)
+{
+	return said == TB_ANY ? otherwise : said;
+}
+
+static enum ibv_wr_opcode opcode_of(const struct tb_request *r)
+{
+	if (!r->with_imm)
+		return r->opcode;
+	return r->opcode == IBV_WR_SEND ? IBV_WR_SEND_WITH_IMM : IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static bool is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool lands_here(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_READ || is_atomic(opcode);
+}
+
+static uint64_t remote_address(const struct tb_end *end, const struct tb_request *r)
+{
+	const struct tb_end *to = r->to ? r->to : end->peer;
+
+	if (r->remote_addr != TB_ANY)
+		return (uint64_t)r->remote_addr;
+	if (r->opcode == IBV_WR_RDMA_READ)
+		return tb_va(to, to->src) + r->src;
+	return tb_va(to, to->dst) +
+	       (is_atomic(r->opcode) ? (uint64_t)or_else(r->target, (int64_t)r->dst) : r->dst);
+}
+
+/* Of the area that the request takes from or puts into. Inline data is taken by the CPU, by its
+ * pointer. */
+static uint64_t local_area(const struct tb_end *end, const struct tb_request *r)
+{
+	if (r->inlined)
+		return (uintptr_t)end->src;
+	return tb_va(end, lands_here(r->opcode) ? end->dst : end->src);
+}
+
+static unsigned flags_of(const struct tb_request *r)
+{
+	return (r->unsignaled ? 0 : IBV_SEND_SIGNALED) | (r->solicited ? IBV_SEND_SOLICITED : 0) |
+	       (r->fence ? IBV_SEND_FENCE : 0) | (r->inlined ? IBV_SEND_INLINE : 0);
+}
+
+static uint32_t lkey_of(const struct tb_end *end, const struct tb_request *r)
+{
+	return r->lkey == TB_ANY ? drv_mr_lkey(end->mr) : (uint32_t)r->lkey;
+}
+
+/* What a request is put together in, gone with the verb. */
+struct lists {
+	struct drv_send_wr *sends;
+	struct drv_sge *sges;
+};
+
+static void lists_free(struct lists *l)
+{
+	free(l->sends);
+	free(l->sges);
+}
+
+/* The pieces: those that are said, or one at `at`; how many. 0 with a failed run: no memory. */
+static unsigned fill_sges(struct tb *tb, const char *here, struct lists *lists,
+			  const struct tb_end *end, const struct tb_request *r, uint64_t area,
+			  uint64_t at)
+{
+	const unsigned n = r->n_sges ? r->n_sges : r->len ? 1 : 0;
+
+	lists->sges = calloc(n + 1, sizeof(*lists->sges));
+	if (!lists->sges) {
+		tb_failf(tb, here, "memory for %u pieces", n);
+		return 0;
+	}
+	for (unsigned i = 0; i < n; i++)
+		lists->sges[i] = (struct drv_sge){
+			.addr = area + (r->n_sges ? r->sges[i].at : at),
+			.length = r->n_sges ? r->sges[i].len : r->len,
+			.lkey = lkey_of(end, r),
+		};
+	return n;
+}
+
+/* n requests, as one list. */
+static void post_list(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+		      const struct tb_request *r, uint64_t wr_id, unsigned n)
+{
+	const struct tb_end *to = r->to ? r->to : end->peer;
+	struct lists lists __attribute__((cleanup(lists_free))) = {NULL, NULL};
+	unsigned n_sges;
+
+	lists.sends = calloc(n + 1, sizeof(*lists.sends));
+	if (!lists.sends) {
+		tb_failf(tb, here, "memory for %u work requests", n);
+		return;
+	}
+	n_sges = fill_sges(tb, here, &lists, end, r, local_area(end, r),
+			   lands_here(r->opcode) ? r->dst : r->src);
+	for (unsigned i = 0; i < n; i++)
+		lists.sends[i] = (struct drv_send_wr){
+			.next = i + 1 < n ? &lists.sends[i + 1] : NULL,
+			.wr_id = wr_id + i,
+			.opcode = opcode_of(r),
+			.send_flags = flags_of(r),
+			.sg_list = lists.sges,
+			.num_sge = n_sges,
+			.imm_data = r->imm,
+			.invalidate_rkey = r->inv_rkey,
+			.remote_addr = remote_address(end, r),
+			.rkey = r->rkey == TB_ANY ? drv_mr_rkey(to->mr) : (uint32_t)r->rkey,
+			.compare_add = r->compare,
+			.swap = r->swap,
+			.remote_srqn = r->srqn,
+			.ah = r->ah,
+			.remote_qpn = r->remote_qpn,
+			.remote_qkey = r->qkey,
+		};
+	if (!tb_must(tb, here, "drv_post_send", drv_post_send(qp, lists.sends, NULL), r->result) ||
+	    r->result)
+		return;
+	for (unsigned i = 0; i < n_sges; i++)
+		tb->payload_bytes += (uint64_t)lists.sges[i].length * n;
+}
+
+/* The place of the i-th receive of a repeated one: each has its own, as long as the area goes. */
+static uint64_t place(const struct tb *tb, const struct tb_request *r, unsigned i)
+{
+	const size_t room = r->dst < tb->setup.memory ? tb->setup.memory - r->dst : 0;
+	const size_t fit = r->len && room >= r->len ? room / r->len : 1;
+
+	return r->dst + (uint64_t)(i % fit) * r->len;
+}
+
+void tb_recv_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+		  struct drv_srq *srq, const struct tb_request *r)
+{
+	for (unsigned i = 0; i < r->repeat && tb_go(tb, here); i++) {
+		struct lists lists __attribute__((cleanup(lists_free))) = {NULL, NULL};
+		struct drv_recv_wr wr = {.wr_id = r->wr_id + i};
+
+		wr.num_sge =
+			fill_sges(tb, here, &lists, end, r, tb_va(end, end->dst), place(tb, r, i));
+		wr.sg_list = lists.sges;
+		if (!tb_right(tb))
+			return;
+		tb_must(tb, here, srq ? "drv_post_srq_recv" : "drv_post_recv",
+			srq ? drv_post_srq_recv(srq, &wr, NULL) : drv_post_recv(qp, &wr, NULL),
+			r->result);
+	}
+}
+
+void tb_send_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+		  const struct tb_request *r)
+{
+	for (unsigned i = 0; i < r->repeat && tb_go(tb, here); i++)
+		post_list(tb, here, end, qp, r, r->wr_id + i, 1);
+}
+
+/* What a body fills itself has zeros where nothing is said. */
+static struct tb_request said(const struct tb_request *r)
+{
+	struct tb_request s = *r;
+
+	s.lkey = s.lkey ? s.lkey : TB_ANY;
+	s.rkey = s.rkey ? s.rkey : TB_ANY;
+	s.remote_addr = s.remote_addr ? s.remote_addr : TB_ANY;
+	s.target = s.target ? s.target : TB_ANY;
+	s.repeat = s.repeat ? s.repeat : 1;
+	return s;
+}
+
+void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+		const struct tb_request *r)
+{
+	const struct tb_request s = said(r);
+
+	tb_send_said(tb, here, end, qp, &s);
+}
+
+void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+		struct drv_srq *srq, const struct tb_request *r)
+{
+	const struct tb_request s = said(r);
+
+	tb_recv_said(tb, here, end, qp, srq, &s);
+}
+
+/* --- of the connected pairs --- */
+
+static bool is_pair(struct tb *tb, const char *here, struct tb_end *end, unsigned pair)
+{
+	if (pair < TB_QPS_MAX && end->qp[pair])
+		return true;
+	tb_failf(tb, here, "a queue pair %u of %s; the setup has %u", pair, end->name,
+		 tb->setup.no_qps ? 0 : tb->setup.qps);
+	return false;
+}
+
+static struct tb_request request_of(const struct tb_wr *wr)
+{
+	return (struct tb_request){
+		.opcode = wr->opcode,
+		.wr_id = wr->wr_id,
+		.src = wr->src,
+		.dst = wr->dst,
+		.len = wr->len,
+		.imm = wr->imm,
+		.with_imm = wr->with_imm,
+		.unsignaled = wr->unsignaled,
+		.solicited = wr->solicited,
+		.fence = wr->fence,
+		.inlined = wr->inlined,
+		.inv_rkey = wr->inv_rkey,
+		.rkey = wr->rkey,
+		.lkey = wr->lkey,
+		.remote_addr = wr->remote_addr,
+		.target = or_else(wr->target, 0),
+		.compare = wr->compare,
+		.swap = wr->swap,
+		.to = wr->to,
+		.sges = wr->sges,
+		.n_sges = wr->n_sges,
+		.result = wr->result,
+		.repeat = wr->repeat,
+	};
+}
+
+void tb_post_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
+{
+	const struct tb_request r = request_of(wr);
+
+	if (tb_go(tb, here) && is_pair(tb, here, end, wr->qp) && r.repeat)
+		post_list(tb, here, end, end->qp[wr->qp], &r, r.wr_id, r.repeat);
+}
+
+void tb_post_recv_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
+{
+	const struct tb_request r = request_of(wr);
+
+	if (!tb_go(tb, here) || !is_pair(tb, here, end, wr->qp))
+		return;
+	tb_recv_said(tb, here, end, end->qp[wr->qp], NULL, &r);
+	for (unsigned i = 1; i < r.repeat; i++)
+		tb_memory_loose(end, place(tb, &r, i), r.len);
+}
+
+static struct tb_wr wr_said(const struct tb_wr *wr)
+{
+	struct tb_wr w = *wr;
+
+	w.lkey = w.lkey ? w.lkey : TB_ANY;
+	w.rkey = w.rkey ? w.rkey : TB_ANY;
+	w.remote_addr = w.remote_addr ? w.remote_addr : TB_ANY;
+	w.repeat = w.repeat ? w.repeat : 1;
+	return w;
+}
+
+void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
+{
+	const struct tb_wr w = wr_said(wr);
+
+	tb_post_said(tb, here, end, &w);
+}
+
+void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
+{
+	const struct tb_wr w = wr_said(wr);
+
+	tb_post_recv_said(tb, here, end, &w);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Verbs of services.h: objects, requests, completions. */
+#include "testbench/services.h"
+
+#include "host_driver/uverbs/include/infiniband/verbs.h"
+#include "testbench/language/tb.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { TEXT_CHARS = 320, PORT = 1, HOP_LIMIT = 64 };
+
+/* --- objects --- */
+
+struct drv_qp *tb_new_qp(struct tb *tb, const char *here, struct tb_end *end,
+			 const struct drv_qp_init *init)
+{
+	struct drv_qp_init in = *init;
+	struct drv_qp *qp = NULL;
+
+#define DEFAULT(member, value) in.member = in.member ? in.member : (value)
+#define NONE(member)           in.member = in.member == TB_NONE ? 0 : in.member
+	if (!tb_go(tb, here))
+		return NULL;
+	if (in.type != IBV_QPT_XRC_RECV)
+		DEFAULT(send_cq, end->cq);
+	if (in.type != IBV_QPT_XRC_RECV && in.type != IBV_QPT_XRC_SEND)
+		DEFAULT(recv_cq, end->cq);
+	if (in.type != IBV_QPT_XRC_RECV) {
+		DEFAULT(cap.max_send_wr, tb->setup.queue);
+		DEFAULT(cap.max_send_sge, 1);
+	}
+	if (!in.srq && in.type != IBV_QPT_XRC_RECV && in.type != IBV_QPT_XRC_SEND) {
+		DEFAULT(cap.max_recv_wr, tb->setup.queue);
+		DEFAULT(cap.max_recv_sge, 1);
+	}
+	NONE(cap.max_send_wr);
+	NONE(cap.max_send_sge);
+	NONE(cap.max_recv_wr);
+	NONE(cap.max_recv_sge);
+#undef DEFAULT
+#undef NONE
+	return tb_must(tb, here, "drv_qp_create", drv_qp_create(end->pd, &in, &qp), 0) ? qp : NULL;
+}
+
+struct drv_srq *tb_new_srq(struct tb *tb, const char *here, struct tb_end *end,
+			   const struct drv_srq_init *init)
+{
+	struct drv_srq_init in = *init;
+	struct drv_srq *srq = NULL;
+
+	if (!tb_go(tb, here))
+		return NULL;
+	if (!in.max_wr)
+		in.max_wr = tb->setup.queue;
+	if (in.xrcd && !in.cq)
+		in.cq = end->cq;
+	return tb_must(tb, here, "drv_srq_create", drv_srq_create(end->pd, &in, &srq), 0) ? srq
+											  : NULL;
+}
+
+struct drv_cq *tb_new_cq(struct tb *tb, const char *here, struct tb_end *end, unsigned entries,
+			 int vector)
+{
+	struct drv_cq *cq = NULL;
+
+	if (!tb_go(tb, here))
+		return NULL;
+	return tb_must(tb, here, "drv_cq_create", drv_cq_create(end->dev, entries, vector, &cq), 0)
+		       ? cq
+		       : NULL;
+}
+
+struct drv_xrcd *tb_new_xrcd(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_xrcd *xrcd = NULL;
+
+	if (!tb_go(tb, here))
+		return NULL;
+	return tb_must(tb, here, "drv_xrcd_alloc", drv_xrcd_alloc(end->dev, &xrcd), 0) ? xrcd
+										       : NULL;
+}
+
+void tb_destroy_qp(struct tb *tb, const char *here, struct drv_qp *qp)
+{
+	if (tb_go(tb, here))
+		tb_must(tb, here, "drv_qp_destroy", drv_qp_destroy(qp), 0);
+}
+
+void tb_destroy_srq(struct tb *tb, const char *here, struct drv_srq *srq)
+{
+	if (tb_go(tb, here))
+		tb_must(tb, here, "drv_srq_destroy", drv_srq_destroy(srq), 0);
+}
+
+void tb_destroy_cq(struct tb *tb, const char *here, struct drv_cq *cq)
+{
+	if (tb_go(tb, here))
+		tb_must(tb, here, "drv_cq_destroy", drv_cq_destroy(cq), 0);
+}
+
+void tb_destroy_xrcd(struct tb *tb, const char *here, struct drv_xrcd *xrcd)
+{
+	if (tb_go(tb, here))
+		tb_must(tb, here, "drv_xrcd_free", drv_xrcd_free(xrcd), 0);
+}
+
+static uint32_t or_else(int64_t said, uint32_t otherwise)
+{
+	return said == TB_ANY ? otherwise : (uint32_t)said;
+}
+
+/* One of the two. */
+struct half {
+	struct tb_end *end;
+	struct drv_qp *qp;
+	int64_t path_bits, psn, access, rd_atomic, dest_rd_atomic;
+	uint32_t psn_of_setup;
+};
+
+static void connect_half(struct tb *tb, const char *here, const struct tb_path *p,
+			 const struct half *own, const struct half *other)
+{
+	const struct tb_setup *s = &tb->setup;
+	const unsigned port = or_else(p->port, PORT);
+	const uint32_t lid = port == PORT ? other->end->lid : other->end->lid_2;
+	struct drv_rc_path path;
+
+	if (!tb_go(tb, here))
+		return;
+	path = drv_rc_path_default(lid + or_else(other->path_bits, 0), drv_qp_num(other->qp));
+	path.port = port;
+	path.src_path_bits = or_else(own->path_bits, 0);
+	path.pkey_index = or_else(p->pkey_index, 0);
+	path.sl = or_else(p->sl, 0);
+	path.static_rate = or_else(p->static_rate, 0);
+	path.access = or_else(own->access, or_else(p->access, path.access));
+	path.path_mtu = (enum ibv_mtu)or_else(p->mtu, s->mtu);
+	path.sq_psn = or_else(own->psn, own->psn_of_setup);
+	path.rq_psn = or_else(other->psn, other->psn_of_setup);
+	path.timeout = or_else(p->timeout, s->timeout);
+	path.retry_cnt = or_else(p->retry_cnt, s->retry_cnt);
+	path.rnr_retry = or_else(p->rnr_retry, s->rnr_retry);
+	path.min_rnr_timer = or_else(p->min_rnr_timer, s->min_rnr_timer);
+	path.max_rd_atomic = or_else(own->rd_atomic, s->max_rd_atomic);
+	path.max_dest_rd_atomic = or_else(own->dest_rd_atomic, s->max_rd_atomic);
+	path.is_global = p->grh;
+	path.hop_limit = p->grh ? HOP_LIMIT : 0;
+	if (p->grh && !tb_must(tb, here, "drv_query_gid",
+			       drv_query_gid(other->end->dev, port, 0, path.dgid), 0))
+		return;
+	tb_must(tb, here, "drv_qp_connect", drv_qp_connect(own->qp, &path), 0);
+}
+
+void tb_connect_ends(struct tb *tb, const char *here, struct tb_end *x_end, struct drv_qp *x,
+		     struct tb_end *y_end, struct drv_qp *y, const struct tb_path *p)
+{
+	const struct half x_half = {.end = x_end,
+				    .qp = x,
+				    .path_bits = p->x_path_bits,
+				    .psn = p->x_psn,
+				    .access = p->x_access,
+				    .rd_atomic = p->x_rd_atomic,
+				    .dest_rd_atomic = p->x_dest_rd_atomic,
+				    .psn_of_setup = tb->setup.a_psn};
+	const struct half y_half = {.end = y_end,
+				    .qp = y,
+				    .path_bits = p->y_path_bits,
+				    .psn = p->y_psn,
+				    .access = p->y_access,
+				    .rd_atomic = p->y_rd_atomic,
+				    .dest_rd_atomic = p->y_dest_rd_atomic,
+				    .psn_of_setup = tb->setup.b_psn};
+
+	connect_half(tb, here, p, &x_half, &y_half);
+	connect_half(tb, here, p, &y_half, &x_half);
+}
+
+void tb_connect_two(struct tb *tb, const char *here, struct tb_end *x_end, struct drv_qp *x,
+		    struct tb_end *y_end, struct drv_qp *y)
+{
+	tb_connect_ends(tb, here, x_end, x, y_end, y, &(const struct tb_path){TB_PATH_ANY});
+}
+
+void tb_start_ud(struct tb *tb, const char *here, struct drv_qp *qp, uint32_t qkey, uint32_t psn)
+{
+	if (tb_go(tb, here))
+		tb_must(tb, here, "drv_ud_qp_start", drv_ud_qp_start(qp, PORT, 0, qkey, psn), 0);
+}
+
+void tb_move_qp(struct tb *tb, const char *here, struct drv_qp *qp, enum ibv_qp_state state)
+{
+	const struct drv_qp_attr attr = {.qp_state = state};
+
+	if (tb_go(tb, here))
+		tb_must(tb, here, "drv_qp_modify", drv_qp_modify(qp, &attr, IBV_QP_STATE), 0);
+}
+
+/* --- completions --- */
+
+/* F(member, of struct drv_wc): what is compared as it is; 0 in an error, but for the first two. */
+#define WC_FIELDS(F)                                                                               \
+	F(wr_id, wr_id)                                                                            \
+	F(vendor_err, vendor_err)                                                                  \
+	F(byte_len, byte_len)                                                                      \
+	F(src_qp, src_qp)                                                                          \
+	F(slid, slid)                                                                              \
+	F(sl, sl)                                                                                  \
+	F(flags, wc_flags)                                                                         \
+	F(pkey_index, pkey_index)                                                                  \
+	F(path_bits, dlid_path_bits)
+
+static void describe_wc(char *buf, size_t size, const struct tb_end *end, const struct tb_wc *w)
+{
+	int n = tb_status_say(buf, size, end, w->status);
+
+#define F(member, of)                                                                              \
+	if (w->member != TB_ANY && n > 0 && (size_t)n < size)                                      \
+		n += snprintf(buf + n, size - (size_t)n, ", " #member " %" PRId64, w->member);
+	WC_FIELDS(F)
+	F(opcode, opcode)
+	F(imm, imm_data)
+	F(inv_rkey, invalidated_rkey)
+#undef F
+	if (w->qp && n > 0 && (size_t)n < size)
+		n += snprintf(buf + n, size - (size_t)n, ", qpn %06x", drv_qp_num(w->qp));
+	if (w->srq && n > 0 && (size_t)n < size)
+		snprintf(buf + n, size - (size_t)n, ", srqn %06x", drv_srq_num(w->srq));
+}
+
+static void describe_wc_got(char *buf, size_t size, const struct drv_wc *wc)
+{
+	snprintf(buf, size,
+		 "status %d (%s), wr_id %" PRIu64
+		 ", opcode %d, byte_len %u, imm %u, qpn %06x, src_qp %06x, slid %u, sl %u, "
+		 "flags %u, pkey_index %u, path_bits %u, srqn %06x, vendor_err %u, inv_rkey %x",
+		 wc->status, ibv_wc_status_str(wc->status), wc->wr_id, wc->opcode, wc->byte_len,
+		 wc->imm_data, wc->qp_num, wc->src_qp, wc->slid, wc->sl, wc->wc_flags,
+		 wc->pkey_index, wc->dlid_path_bits, wc->srq_num, wc->vendor_err,
+		 wc->invalidated_rkey);
+}
+
+static bool wc_matches(const struct tb_wc *w, const struct drv_wc *wc)
+{
+	bool right = tb_status_is(w->status, wc->status) &&
+		     (!w->qp || drv_qp_num(w->qp) == wc->qp_num) &&
+		     (!w->srq || wc->status || drv_srq_num(w->srq) == wc->srq_num) &&
+		     tb_opcode_is(w->opcode, wc) && tb_imm_is(w->imm, wc) &&
+		     (w->inv_rkey == TB_ANY || (wc->wc_flags & IBV_WC_WITH_INV &&
+						w->inv_rkey == (int64_t)wc->invalidated_rkey));
+
+#define F(member, of) right = right && (w->member == TB_ANY || w->member == (int64_t)wc->of);
+	WC_FIELDS(F)
+#undef F
+	return right;
+}
+
+/* False, and the run has failed, when none comes in time. */
+static bool await_wc(struct tb *tb, const char *here, struct drv_cq *cq, struct drv_wc *wc,
+		     uint64_t within_ps, const char *expected)
+{
+	char got[TEXT_CHARS];
+	int n = drv_cq_poll(cq, 1, wc);
+
+	if (!n && !drv_cq_wait(cq, tb_now(tb) + within_ps))
+		n = drv_cq_poll(cq, 1, wc);
+	if (n == 1)
+		return true;
+	snprintf(got, sizeof(got), n ? "drv_cq_poll gives %d" : "no completion in time", n);
+	tb_fail(tb, here, expected, got);
+	return false;
+}
+
+void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want)
+{
+	char expected[TEXT_CHARS], got[TEXT_CHARS];
+	struct drv_wc wc = {0};
+
+	if (!tb_go(tb, here))
+		return;
+	describe_wc(expected, sizeof(expected), end, want);
+	if (!await_wc(tb, here, want->cq ? want->cq : end->cq, &wc, want->within_ps, expected) ||
+	    wc_matches(want, &wc))
+		return;
+	describe_wc_got(got, sizeof(got), &wc);
+	tb_fail(tb, here, expected, got);
+}
+
+struct came {
+	const struct tb_wc *want;
+	struct drv_wc *wc;
+};
+
+static void came_free(struct came *came)
+{
+	free(came->wc);
+}
+
+static bool came_matches(const void *arg, unsigned want, unsigned got)
+{
+	const struct came *came = arg;
+
+	return wc_matches(&came->want[want], &came->wc[got]);
+}
+
+void tb_expect_wcs_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want,
+		      unsigned n)
+{
+	struct drv_cq *cq = want->cq ? want->cq : end->cq;
+	struct came came __attribute__((cleanup(came_free))) = {.want = want};
+	char expected[TEXT_CHARS], got[TEXT_CHARS];
+	unsigned no_want, no_got;
+
+	if (!tb_go(tb, here))
+		return;
+	came.wc = calloc(n + 1, sizeof(*came.wc));
+	if (!came.wc) {
+		tb_failf(tb, here, "memory for %u completions", n);
+		return;
+	}
+	snprintf(expected, sizeof(expected), "%u completions at %s", n, end->name);
+	for (unsigned i = 0; i < n; i++)
+		if (!await_wc(tb, here, cq, &came.wc[i], want->within_ps, expected))
+			return;
+	if (tb_pair_all(n, came_matches, &came, &no_want, &no_got))
+		return;
+	describe_wc(expected, sizeof(expected), end, &want[no_want]);
+	describe_wc_got(got, sizeof(got), &came.wc[no_got]);
+	tb_fail(tb, here, expected, got);
+}
+
+void tb_expect_empty(struct tb *tb, const char *here, struct drv_cq *cq)
+{
+	char got[96];
+	struct drv_wc wc;
+	int n;
+
+	if (!tb_go(tb, here))
+		return;
+	n = drv_cq_poll(cq, 1, &wc);
+	if (!n)
+		return;
+	if (n < 0)
+		snprintf(got, sizeof(got), "drv_cq_poll gives %d", n);
+	else
+		snprintf(got, sizeof(got), "wr_id %" PRIu64 " status %d", wc.wr_id, wc.status);
+	tb_fail(tb, here, "no completion", got);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What stands around the body of a scenario: hosts up, ports ACTIVE, queue pairs connected; and all
+ * of it away again. */
+#include "testbench/services.h"
+#include "testbench/language/tb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIDS_OF_PORT = 256, SETTLE_US = 100, LINK_LIMIT_S = 5, FIRST_EVENTS = 16 };
+
+static bool events_grow(struct tb_events *ev)
+{
+	const unsigned room = ev->room ? 2 * ev->room : FIRST_EVENTS;
+	struct drv_event *ring = malloc(room * sizeof(*ring));
+
+	if (!ring)
+		return false;
+	for (unsigned i = 0; i < ev->count; i++)
+		ring[i] = ev->ring[(ev->first + i) % ev->room];
+	free(ev->ring);
+	ev->ring = ring;
+	ev->room = room;
+	ev->first = 0;
+	return true;
+}
+
+void tb_event_came(void *arg, const struct drv_event *event)
+{
+	struct tb_events *ev = arg;
+
+	if (ev->ignore)
+		return;
+	if (ev->count == ev->room && !events_grow(ev)) {
+		tb_failf(ev->tb, ev->tb->here, "memory for %u events", ev->count + 1);
+		return;
+	}
+	ev->ring[(ev->first + ev->count++) % ev->room] = *event;
+	tb_poke(ev->tb);
+}
+
+bool tb_event_take(struct tb_events *ev, struct drv_event *event)
+{
+	if (!ev->count)
+		return false;
+	*event = ev->ring[ev->first];
+	ev->first = (ev->first + 1) % ev->room;
+	ev->count--;
+	return true;
+}
+
+void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc)
+{
+	struct tb_discards *d = arg;
+
+	if (drv_cq_owner(cq) || d->ignore)
+		return;
+	if (!d->count++) {
+		d->here = d->tb->here;
+		d->wc = *wc;
+	}
+}
+
+/* The device of host i, whoever uses it. */
+static struct drv_device **device_of(struct tb *tb, unsigned host)
+{
+	return tb->setup.loopback && host ? &tb->other_dev : &tb->ends[host].dev;
+}
+
+void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_device **dev = device_of(tb, end->index);
+	struct platform *p = host_platform(tb->machine->hosts[end->index]);
+
+	if (!tb_go(tb, here))
+		return;
+	tb_progress(tb);
+	if (!tb_must(tb, here, "drv_probe", drv_probe(p, NULL, dev), 0))
+		return;
+	tb->events[end->index].ignore = true;
+	drv_event_register(*dev, tb_event_came, &tb->events[end->index]);
+	drv_discard_register(*dev, tb_discarded, &tb->discards[end->index]);
+	if (tb->setup.loopback)
+		tb->ends[1].dev = tb->ends[0].dev;
+}
+
+/* One cable: its two ends to ACTIVE. */
+static bool activate_port(struct tb *tb, const char *here, unsigned port)
+{
+	const struct sm_options options = {.lid = 1 + (port - 1) * LIDS_OF_PORT,
+					   .lmc = tb->setup.lmc};
+	struct drv_port_attr attr;
+
+	if (!tb_must(tb, here, "sm_run", sm_run(tb->ends[0].dev, port, &options, NULL), 0))
+		return false;
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_end *end = &tb->ends[i];
+
+		if (!tb_must(tb, here, "drv_port_wait",
+			     drv_port_wait(end->dev, port, IBV_PORT_ACTIVE,
+					   tb_now(tb) + CFG_S(LINK_LIMIT_S)),
+			     0) ||
+		    !tb_must(tb, here, "drv_query_port", drv_query_port(end->dev, port, &attr), 0))
+			return false;
+		*(port == 1 ? &end->lid : &end->lid_2) = attr.lid;
+	}
+	return true;
+}
+
+/* Those of ports come with what is done to them here. */
+static void check_events_again(struct tb_events *ev)
+{
+	struct drv_event event;
+
+	ev->ignore = false;
+	for (unsigned n = ev->count; n && tb_event_take(ev, &event); n--)
+		if (!event.port)
+			tb_event_came(ev, &event);
+}
+
+void tb_activate_ports(struct tb *tb, const char *here)
+{
+	for (unsigned port = 1;
+	     port <= tb->config->hca[0].hca_ports && port <= tb->config->hca[1].hca_ports; port++)
+		if (!tb_go(tb, here) || !activate_port(tb, here, port))
+			return;
+	tb_pass_time(tb, here, CFG_US(SETTLE_US));
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		check_events_again(&tb->events[i]);
+}
+
+void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
+{
+	const struct tb_setup *s = &tb->setup;
+	struct drv_qp_init init = {
+		.type = s->type,
+		.cap = {.max_send_wr = s->queue,
+			.max_recv_wr = s->queue,
+			.max_send_sge = s->sges,
+			.max_recv_sge = s->recv_sges,
+			.max_inline_data = s->inline_bytes},
+	};
+
+	if (!tb_go(tb, here))
+		return;
+	if (s->qps > TB_QPS_MAX) {
+		tb_failf(tb, here, "at most %d connected pairs, got %u", TB_QPS_MAX, s->qps);
+		return;
+	}
+	if (!tb_must(tb, here, "memory for an end", tb_memory_create(end, s->memory), 0) ||
+	    !tb_must(tb, here, "drv_pd_alloc", drv_pd_alloc(end->dev, &end->pd), 0) ||
+	    !tb_must(tb, here, "drv_mr_reg",
+		     drv_mr_reg_iova(end->pd, end->src, 2 * s->memory, tb_va(end, end->src),
+				     s->mr_access, &end->mr),
+		     0) ||
+	    !tb_must(tb, here, "drv_cq_create",
+		     drv_cq_create(end->dev, s->qps ? 2 * s->queue * s->qps : 1,
+				   s->interrupts ? 0 : DRV_CQ_POLLED, &end->cq),
+		     0))
+		return;
+	init.send_cq = init.recv_cq = end->cq;
+	for (unsigned i = 0; i < s->qps; i++)
+		if (!tb_must(tb, here, "drv_qp_create", drv_qp_create(end->pd, &init, &end->qp[i]),
+			     0))
+			return;
+}
+
+static void connect_pair(struct tb *tb, const char *here, unsigned pair)
+{
+	struct tb_end *a = &tb->ends[0], *b = &tb->ends[1];
+
+	if (tb_go(tb, here))
+		tb_connect_two(tb, here, a, a->qp[pair], b, b->qp[pair]);
+}
+
+void tb_connect(struct tb *tb, const char *here)
+{
+	for (unsigned pair = 0; pair < tb->setup.qps; pair++)
+		connect_pair(tb, here, pair);
+}
+
+void tb_reconnect(struct tb *tb, const char *here, unsigned pair)
+{
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		const struct drv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+		if (!tb_go(tb, here) ||
+		    !tb_must(tb, here, "drv_qp_modify to RESET",
+			     drv_qp_modify(tb->ends[i].qp[pair], &attr, IBV_QP_STATE), 0))
+			return;
+	}
+	connect_pair(tb, here, pair);
+}
+
+/* --- tear-down --- */
+
+static void destroy_objects(struct tb *tb, const char *here, struct tb_end *end)
+{
+	for (unsigned i = tb->setup.qps; i-- > 0;) {
+		if (end->qp[i])
+			tb_must(tb, here, "drv_qp_destroy", drv_qp_destroy(end->qp[i]), 0);
+		end->qp[i] = NULL;
+	}
+	if (end->cq)
+		tb_must(tb, here, "drv_cq_destroy", drv_cq_destroy(end->cq), 0);
+	if (end->mr)
+		tb_must(tb, here, "drv_mr_dereg", drv_mr_dereg(end->mr), 0);
+	if (end->pd)
+		tb_must(tb, here, "drv_pd_free", drv_pd_free(end->pd), 0);
+	end->cq = NULL;
+	end->mr = NULL;
+	end->pd = NULL;
+	tb_memory_destroy(end);
+}
+
+static void judge_removal(struct tb *tb, const char *here, unsigned host,
+			  const struct drv_leftovers *left)
+{
+	char got[200];
+	unsigned objects = left->pds + left->xrcds + left->mrs + left->mws + left->cqs +
+			   left->srqs + left->qps;
+	size_t used = host_pages_used(tb->machine->hosts[host]),
+	       mapped = host_pages_mapped(tb->machine->hosts[host]);
+
+	if (!(objects | left->mtts | left->icm_pages | left->db_records | left->mailboxes |
+	      left->failed_commands) &&
+	    !used && !mapped)
+		return;
+	snprintf(got, sizeof(got),
+		 "%u objects, %u mtts, %u icm pages, %u doorbell records, %u mailboxes, %u failed "
+		 "commands, %zu pages used, %zu mapped",
+		 objects, left->mtts, left->icm_pages, left->db_records, left->mailboxes,
+		 left->failed_commands, used, mapped);
+	tb_fail(tb, here, host ? "nothing left at host 1" : "nothing left at host 0", got);
+}
+
+void tb_take_down(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_device **dev = device_of(tb, end->index);
+	struct drv_leftovers left;
+
+	if (!tb_go(tb, here))
+		return;
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		tb->events[i].ignore = true;
+	tb_processes_down(tb, here, end);
+	destroy_objects(tb, here, end);
+	if (!*dev)
+		return;
+	left = drv_remove(*dev);
+	*dev = NULL;
+	if (tb->setup.loopback && end->index)
+		end->dev = NULL;
+	judge_removal(tb, here, end->index, &left);
+}
+
+void tb_abandon(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_leftovers left;
+
+	if (!tb_go(tb, here))
+		return;
+	drv_declare_dead(end->dev);
+	tb_processes_abandon(tb, here, end);
+	drv_event_register(end->dev, NULL, NULL);
+	left = drv_abandon(end->dev);
+	tb_expect_equal(tb, here, "mailboxes of a dead device", left.mailboxes, 0);
+	memset(end->qp, 0, sizeof(end->qp));
+	end->cq = NULL;
+	end->mr = NULL;
+	end->pd = NULL;
+	end->dev = NULL;
+	tb_memory_destroy(end);
+	tb_expect_equal(tb, here, "pages mapped for a dead device", host_pages_mapped(end->host),
+			0);
+	tb_expect_equal(tb, here, "pages used by a dead device", host_pages_used(end->host), 0);
+}
+
+void tb_give_up(struct tb *tb)
+{
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct drv_device **dev = device_of(tb, i);
+
+		if (!*dev)
+			continue;
+		drv_event_register(*dev, NULL, NULL);
+		drv_discard_register(*dev, NULL, NULL);
+		drv_abandon(*dev);
+		*dev = NULL;
+	}
+}

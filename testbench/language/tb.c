@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A run of a scenario: its thread, waiting, failing. */
+#include "testbench/language/tb.h"
+
+#include "testbench/language/counters.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100, BUSY_CHARS = 160 };
+
+static void deadline_due(struct event *ev)
+{
+	struct tb *tb = (struct tb *)((char *)ev - offsetof(struct tb, deadline));
+
+	kernel_thread_wake(tb->thread);
+}
+
+int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *machine,
+	      struct trace *trace, const struct config *config)
+{
+	memset(tb, 0, sizeof(*tb));
+	tb->scenario = scenario;
+	tb->setup = scenario->setup;
+	tb->machine = machine;
+	tb->trace = trace;
+	tb->config = config;
+	tb->here = "set-up";
+	tb->report = stderr;
+	tb->account = stdout;
+	tb->deadline.job = deadline_due;
+	tb_ignore_mads(tb, true);
+	drv_list_init(&tb->processes);
+	drv_list_init(&tb->oob_names);
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_end *end = &tb->ends[i];
+
+		end->tb = tb;
+		end->index = i;
+		end->name = i ? "b" : "a";
+		end->host_index = tb->setup.loopback ? 0 : i;
+		end->host = machine->hosts[end->host_index];
+		end->platform = host_platform(end->host);
+		end->peer = &tb->ends[!i];
+		end->events = &tb->events[end->host_index];
+		tb->events[i].tb = tb;
+		tb->discards[i].tb = tb;
+	}
+	return trace && !tb->setup.unobserved ? tb_observe(tb) : 0;
+}
+
+void tb_destroy(struct tb *tb)
+{
+	for (unsigned i = 0; i < TB_DIRECTIONS; i++)
+		seen_queue_free(&tb->directions[i]);
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		free(tb->ends[i].expected);
+		free(tb->ends[i].loose);
+		free(tb->events[i].ring);
+	}
+	free(tb->phases);
+	while (tb->allowed) {
+		struct tb_allowed *next = tb->allowed->next;
+
+		free(tb->allowed);
+		tb->allowed = next;
+	}
+	free(tb->stats_at_body);
+	free(tb->ladder);
+}
+
+struct machine *tb_machine(struct tb *tb)
+{
+	return tb->machine;
+}
+
+/* --- failing --- */
+
+bool tb_right(const struct tb *tb)
+{
+	return !tb->failed;
+}
+
+/* Ends the body: what stands after a failure may rest on what was not made. */
+static void leave_body(struct tb *tb)
+{
+	if (tb->in_body && kernel_thread_running() == tb->thread)
+		kernel_thread_unwind();
+}
+
+bool tb_go(struct tb *tb, const char *here)
+{
+	if (tb->failed) {
+		leave_body(tb);
+		return false;
+	}
+	tb->here = here;
+	tb->counters[0] = 0;
+	return true;
+}
+
+void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got)
+{
+	uint64_t now = tb->machine->core.now_ps;
+
+	if (tb->failed)
+		return;
+	tb->failed = true;
+	snprintf(tb->failure, sizeof(tb->failure), "%s: expected %s%s%s%s%s", here, expected,
+		 got ? ", got " : "", got ? got : "", tb->row[0] ? ", in row " : "", tb->row);
+	tb_progress_clear(tb);
+	fprintf(tb->report, "%s: %s failed at %" PRIu64 ".%06" PRIu64 " us\n", here,
+		tb->scenario->name, now / 1000000, now % 1000000);
+	fprintf(tb->report, "  expected: %s\n", expected);
+	if (got)
+		fprintf(tb->report, "  got:      %s\n", got);
+	if (tb->row[0])
+		fprintf(tb->report, "  row:      %s\n", tb->row);
+	if (tb->trace) {
+		/* that of bring-up is always the same */
+		const bool in_body = !tb->setup.bare && tb->phases_count > 1;
+
+		fprintf(tb->report, "  the ladder so far:\n");
+		trace_ladder_print(tb->trace, in_body ? tb->phases[1].begin.time_ps : 0,
+				   tb->report);
+	}
+	if (tb->on_failure)
+		tb->on_failure(tb);
+	leave_body(tb);
+}
+
+/* --- rows of tables --- */
+
+bool tb_row(struct tb *tb, size_t i, size_t n)
+{
+	const bool goes_on = i < n && tb_right(tb);
+
+	tb->row[0] = 0;
+	if (goes_on)
+		snprintf(tb->row, sizeof(tb->row), "%zu", i);
+	return goes_on;
+}
+
+void tb_name_row(struct tb *tb, const char *format, ...)
+{
+	size_t n = strcspn(tb->row, " ");
+	va_list args;
+
+	if (!tb_right(tb))
+		return;
+	n += (size_t)snprintf(tb->row + n, sizeof(tb->row) - n, n ? " (" : "(");
+	va_start(args, format);
+	vsnprintf(tb->row + n, sizeof(tb->row) - n, format, args);
+	va_end(args);
+	n = strlen(tb->row);
+	snprintf(tb->row + n, sizeof(tb->row) - n, ")");
+}
+
+void tb_failf(struct tb *tb, const char *here, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	tb_fail(tb, here, text, NULL);
+}
+
+/* --- waiting --- */
+
+void tb_poke(struct tb *tb)
+{
+	if (tb->waiting)
+		kernel_thread_wake(tb->thread);
+}
+
+bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
+	     uint64_t deadline_ps)
+{
+	struct kernel *kernel = tb->machine->kernel;
+
+	while (!ready(tb, arg)) {
+		if (tb->machine->core.now_ps >= deadline_ps)
+			return false;
+		if (deadline_ps != EVENT_NEVER)
+			event_set(&tb->machine->core, &tb->deadline, deadline_ps);
+		tb->waiting = true;
+		kernel_thread_wait(kernel);
+		tb->waiting = false;
+		event_cancel(&tb->machine->core, &tb->deadline);
+	}
+	return true;
+}
+
+static bool never(struct tb *tb, void *arg)
+{
+	return false;
+}
+
+bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg, uint64_t ps)
+{
+	uint64_t limit = tb->machine->core.now_ps + ps;
+
+	while (!ready(tb, arg)) {
+		if (tb->machine->core.now_ps >= limit)
+			return false;
+		tb_wait(tb, never, NULL, tb->machine->core.now_ps + CFG_NS(POLL_NS));
+	}
+	return true;
+}
+
+void tb_pass_time(struct tb *tb, const char *here, uint64_t ps)
+{
+	if (tb_go(tb, here))
+		tb_wait(tb, never, NULL, tb->machine->core.now_ps + ps);
+}
+
+uint64_t tb_now(struct tb *tb)
+{
+	return tb->machine->core.now_ps;
+}
+
+/* --- the thread --- */
+
+static bool all_quiet(struct tb *tb)
+{
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
+		if (!hca_is_quiet(host_hca(tb->machine->hosts[i])))
+			return false;
+	return true;
+}
+
+/* Nothing is to be in flight any more: ACKs, timers, DMA. */
+static void judge_quiet(struct tb *tb, const char *when)
+{
+	char busy[BUSY_CHARS], got[BUSY_CHARS + 32];
+
+	for (unsigned i = 0; i < QUIET_TRIES && tb_right(tb) && !all_quiet(tb); i++)
+		tb_wait(tb, never, NULL,
+			tb->machine->core.now_ps + CFG_US(IGNORED_DRAIN_US) * (i + 1));
+	for (unsigned i = 0; i < MACHINE_HOSTS && tb_right(tb); i++) {
+		hca_busy(host_hca(tb->machine->hosts[i]), busy, sizeof(busy));
+		snprintf(got, sizeof(got), "%s of hca%u", busy, i);
+		if (busy[0])
+			tb_fail(tb, when, "nothing in flight in either device", got);
+	}
+}
+
+static void note_stats(struct tb *tb)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++) {
+		struct stat_value *values;
+		size_t count = counters_read(host_hca(tb->machine->hosts[i]), &values);
+		uint64_t *grown = realloc(tb->stats_at_body, (n + count + 1) * sizeof(*grown));
+
+		if (!grown) {
+			tb_failf(tb, tb->here, "memory for %zu counters", n + count);
+			free(values);
+			return;
+		}
+		tb->stats_at_body = grown;
+		for (size_t k = 0; k < count; k++)
+			grown[n + k] = values[k].value;
+		n += count;
+		free(values);
+	}
+}
+
+static void set_up(struct tb *tb)
+{
+	tb_phase(tb, "set-up", "bring-up");
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		tb_bring_up(tb, "set-up", &tb->ends[i]);
+	tb_activate_ports(tb, "set-up");
+	if (tb->setup.no_qps)
+		return;
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		tb_make_objects(tb, "set-up", &tb->ends[i]);
+	tb_connect(tb, "set-up");
+}
+
+static void run_body(void *arg)
+{
+	struct tb *tb = arg;
+
+	tb->scenario->body(tb, &tb->ends[0], &tb->ends[1]);
+}
+
+static void body(struct tb *tb)
+{
+	note_stats(tb);
+	tb_ignore_packets(tb, tb->setup.any_packets);
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		tb->events[i].count = 0;
+	if (tb_right(tb)) {
+		tb_phase(tb, "body", tb->scenario->name);
+		tb->in_body = true;
+		kernel_thread_protect(run_body, tb);
+		tb->in_body = false;
+	}
+	if (!tb->failed)
+		tb->row[0] = 0;
+	judge_quiet(tb, "end of body");
+	tb_judge_leftovers(tb);
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		tb_memory_judge(&tb->ends[i]);
+}
+
+void tb_run(void *arg)
+{
+	struct tb *tb = arg;
+
+	tb->thread = kernel_thread_self(tb->machine->kernel);
+	if (!tb->setup.bare)
+		set_up(tb);
+	body(tb);
+	if (!tb->setup.bare && !tb->setup.stays_up) {
+		tb_phase(tb, "tear-down", "tear-down");
+		for (unsigned i = TB_ENDS; i-- > 0;)
+			tb_take_down(tb, "tear-down", &tb->ends[i]);
+		judge_quiet(tb, "tear-down");
+		tb_judge_leftovers(tb);
+	}
+	if (tb->failed)
+		tb_give_up(tb);
+	tb_phase_end(tb);
+	tb->done = true;
+	machine_stop(tb->machine);
+}

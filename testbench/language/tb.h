@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of one scenario from the inside: what scenario.h's verbs work on. Used by the test bench
+ * only.
+ */
+#ifndef TESTBENCH_TB_H
+#define TESTBENCH_TB_H
+
+#include "host_driver/sm/sa.h"
+#include "host_driver/uverbs/process.h"
+#include "testbench/language/ladder_match.h"
+#include "testbench/scenario.h"
+#include "traces/trace.h"
+
+#include <stdio.h>
+
+enum {
+	TB_TAIL_RECORDS = 96,
+	TB_DIRECTIONS = 4, /* of packets, and of MADs */
+	TB_FAILURE_CHARS = 1024,
+	TB_ROW_CHARS = 128
+};
+
+struct tb_events {
+	struct tb *tb;
+	struct drv_event *ring;
+	unsigned room, first, count;
+	bool ignore;
+};
+
+/* Completions of a host that nobody has polled, thrown away with their queue pair or CQ; those of
+ * kernel verbs and processes are their users' affair. */
+struct tb_discards {
+	struct tb *tb;
+	unsigned count;
+	bool ignore;
+	const char *here; /* the first of them: the verb under way */
+	struct drv_wc wc;
+};
+
+/* Sums over both devices at the beginning of a phase. */
+struct tb_totals {
+	uint64_t time_ps, packets, resent, payload_bytes;
+};
+
+/* Packets that may come or not. */
+struct tb_allowed {
+	struct tb_allowed *next;
+	enum tb_direction direction;
+	uint8_t opcode;
+	struct tb_pkt pkt;
+};
+
+struct tb_phase {
+	const char *text;
+	struct tb_totals begin, end;
+};
+
+struct tb {
+	const struct scenario *scenario;
+	struct tb_setup setup;
+	struct machine *machine;
+	struct trace *trace;
+	const struct config *config;
+	struct tb_end ends[TB_ENDS];
+	struct tb_events events[TB_ENDS];     /* by host */
+	struct tb_discards discards[TB_ENDS]; /* by host */
+	struct drv_device *other_dev;         /* loopback: that of host 1 */
+	struct uv_host uv[TB_ENDS]; /* by host: kernel verbs and processes, when there are any */
+	struct drv_list processes;  /* of both hosts */
+	struct sm_sa *sa[DRV_PORTS_MAX]; /* of host 0, when connections are managed */
+	struct drv_list oob_names;       /* out-of-band channels that wait for their other end */
+	struct seen_queue directions[TB_DIRECTIONS];
+	struct tb_allowed *allowed;
+	struct tb_strange { /* what devices have sent that is no packet */
+		uint64_t time_ps;
+		size_t len;
+		unsigned hca, count;
+	} strange;        /* the first of them */
+	bool faults_done; /* those of the plan are judged: no more packets of the body */
+
+	/* the host thread that runs the body */
+	struct kernel_thread *thread;
+	bool waiting;
+	struct event deadline;
+
+	const char *here; /* of the present verb */
+	bool failed;
+	bool in_body;                /* the scenario's function runs; the first failure ends it */
+	char counters[TB_ROW_CHARS]; /* what tb_stat() has read since the last verb */
+	char row[TB_ROW_CHARS];      /* of a table that the body goes through */
+	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came */
+	bool done;
+	unsigned guest_errors_taken[MACHINE_HOSTS]; /* notes before this one are not looked at */
+	unsigned catastrophes_taken[MACHINE_HOSTS];
+	uint64_t payload_bytes;  /* of messages that completed well */
+	uint64_t *stats_at_body; /* of both devices, one after the other */
+	struct tb_phase *phases;
+	unsigned phases_count;
+	char *ladder; /* what show_ladder() took, for the account */
+	size_t ladder_size;
+	FILE *report;  /* failures */
+	FILE *account; /* what a run tells when nothing is wrong */
+	bool progress;
+	uint64_t progress_packets, progress_wall_ns;
+	/* Called at the first failure, before anything is taken down. */
+	void (*on_failure)(struct tb *tb);
+	void *on_failure_arg;
+};
+
+/* 0 or -ENOMEM. The trace may be NULL when the scenario is unobserved. */
+int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *machine,
+	      struct trace *trace, const struct config *config);
+void tb_destroy(struct tb *tb);
+/* The host thread: set-up, body, judgement, tear-down, stop. */
+void tb_run(void *tb);
+
+/* False when the run has failed already; else notes where it is. */
+bool tb_go(struct tb *tb, const char *here);
+/* The first failure is printed, with the ladder so far; `expected` and `got` are one line each,
+ * `got` may be NULL. */
+void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got);
+__attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *here,
+						    const char *format, ...);
+
+/* Sleeps until ready() or the deadline; whether it is ready. Nothing wakes it but tb_poke(). */
+bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
+	     uint64_t deadline_ps);
+/* For what nobody pokes about: looks again and again for `ps`. */
+bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
+		     uint64_t ps);
+/* Something has come that a body may wait for. Any context. */
+void tb_poke(struct tb *tb);
+
+/* observe.c: the trace sink. */
+int tb_observe(struct tb *tb);
+/* The body is over: the queues must be empty. */
+void tb_judge_leftovers(struct tb *tb);
+
+/* process.c: no process may be there any more, and nothing of theirs; the kernel's verbs go. */
+void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end);
+/* connect.c: connection management of that host, and the subnet's administration, end. */
+void tb_stop_cm(struct tb *tb, const char *here, struct tb_end *end);
+/* The host's device is dead: its processes are killed, and kernel verbs taken down. They are to be
+ * expected to exit as ever. */
+void tb_processes_abandon(struct tb *tb, const char *here, struct tb_end *end);
+/* For oob.c: the calling process' ends, names of all; closes the end with that link. */
+struct drv_list *process_oobs(void);
+struct drv_list *process_oob_names(void);
+void oob_end(struct drv_list *link);
+
+/* setup.c: an event of the driver for the scenario; arg is its host's struct tb_events. */
+void tb_event_came(void *arg, const struct drv_event *event);
+/* The oldest one that nobody took; false: none. */
+bool tb_event_take(struct tb_events *ev, struct drv_event *event);
+/* A completion that is thrown away; arg is its host's struct tb_discards. */
+void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc);
+/* after a failure, what the drivers hold is freed without a word to the devices. */
+void tb_give_up(struct tb *tb);
+
+/* verbs.c: a completion against what is wanted of it. */
+int tb_status_say(char *buf, size_t size, const struct tb_end *end, enum ibv_wc_status status);
+bool tb_status_is(enum ibv_wc_status want, enum ibv_wc_status got);
+bool tb_opcode_is(int64_t want, const struct drv_wc *wc);
+bool tb_imm_is(int64_t want, const struct drv_wc *wc);
+/* Whether n wants can have one each of n that came; else *want and *got are two that are left. */
+bool tb_pair_all(unsigned n, bool (*matches)(const void *arg, unsigned want, unsigned got),
+		 const void *arg, unsigned *want, unsigned *got);
+
+/* areas.c */
+/* Nobody has to expect what is written there, until somebody does. */
+void tb_memory_loose(struct tb_end *end, uint64_t at, size_t len);
+int tb_memory_create(struct tb_end *end, size_t bytes);
+void tb_memory_destroy(struct tb_end *end);
+void tb_memory_judge(struct tb_end *end);
+
+/* account.c */
+void tb_phase_end(struct tb *tb);
+void tb_account_print(struct tb *tb);
+int tb_stats_write(const struct tb *tb, FILE *out);
+/* Both devices; how many. */
+unsigned tb_devices(const struct tb *tb, const struct hca *hcas[static MACHINE_HOSTS]);
+/* The scenario, its verdict and its phases, as JSON. 0 or -EIO. */
+int tb_account_write(struct tb *tb, bool passed, FILE *out);
+void tb_progress(struct tb *tb);
+void tb_progress_clear(struct tb *tb);
+
+#endif

@@ -1,0 +1,489 @@
+/* See host.h. */
+#include "testbench/machine/host_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_LINE = 64 };
+
+/* A thread that waits for a write to memory, for a wait queue, or for time. On the waiting thread's
+ * stack. */
+struct sleeper {
+	struct event ev; /* the deadline, or the poll that sees the write */
+	struct kernel_thread *thread;
+	struct host *host;
+	struct sleeper *next, **list; /* NULL: in none */
+	uint64_t start_bus, end_bus;
+	uint64_t since_ps;
+	bool done, hit;
+};
+
+struct platform_waitq {
+	struct sleeper *first;
+};
+
+/* --- traces --- */
+
+static bool op_trace_on(struct platform *p)
+{
+	return trace_on(host_of(p)->trace, TP_DRV_ENTER);
+}
+
+void host_emit(struct host *host, enum trace_point point, const char *text, uint64_t arg)
+{
+	const struct kernel_thread *thread = kernel_thread_self(host->kernel);
+	const char *name = thread ? kernel_thread_name(thread) : "";
+
+	trace_advance(host->trace, host->core->now_ps);
+	trace_emit(host->trace, &(struct trace_record){
+					.time_ps = host->core->now_ps,
+					.point = point,
+					.hca = (uint8_t)host->config.index,
+					.corr = thread ? kernel_thread_number(thread) : 0,
+					.bytes = name,
+					.len = (uint32_t)strlen(name),
+					.args = {arg},
+					.text = text,
+				});
+}
+
+static void emit_wait(struct host *host, enum trace_point point, const char *why)
+{
+	if (trace_on(host->trace, point))
+		host_emit(host, point, why, 0);
+}
+
+static void op_trace_call(struct platform *p, bool enter, const char *name, const char *args)
+{
+	char text[256];
+
+	if (!op_trace_on(p))
+		return;
+	snprintf(text, sizeof(text), "%s%s%s", name, args && *args ? " " : "", args ? args : "");
+	host_emit(host_of(p), enter ? TP_DRV_ENTER : TP_DRV_EXIT, text, 0);
+}
+
+/* --- time --- */
+
+static void sleeper_due(struct event *ev)
+{
+	struct sleeper *s = (struct sleeper *)ev;
+
+	s->done = true;
+	kernel_thread_wake(s->thread);
+}
+
+static void sleeper_start(struct host *host, struct sleeper *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->ev.job = sleeper_due;
+	s->host = host;
+	s->thread = kernel_thread_self(host->kernel);
+	s->since_ps = host->core->now_ps;
+}
+
+/* Also where a killed thread's stack unwinds. */
+static void sleeper_end(struct sleeper *s)
+{
+	event_cancel(s->host->core, &s->ev);
+	for (struct sleeper **at = s->list; at && *at; at = &(*at)->next) {
+		if (*at == s) {
+			*at = s->next;
+			break;
+		}
+	}
+}
+
+#define SLEEPER __attribute__((cleanup(sleeper_end))) struct sleeper
+
+static void sleeper_enlist(struct sleeper *s, struct sleeper **list)
+{
+	s->next = *list;
+	s->list = list;
+	*list = s;
+}
+
+static void end_if_killed(const struct sleeper *s)
+{
+	const struct host_thread *t = kernel_thread_owner(s->thread);
+
+	if (t && t->killed && !t->in_kernel)
+		kernel_thread_unwind();
+}
+
+static void sleeper_wait(struct host *host, struct sleeper *s, const char *why)
+{
+	emit_wait(host, TP_THREAD_WAIT, why);
+	while (!s->done) {
+		end_if_killed(s);
+		kernel_thread_wait(host->kernel);
+	}
+	end_if_killed(s);
+	emit_wait(host, TP_THREAD_GO, why);
+}
+
+/* CPU time spent before the wait went by while it lasted; what is left of it comes after. The
+ * sleeper stood in its queue meanwhile: no wake-up is missed. */
+static void sleeper_wait_busy(struct host *host, struct sleeper *s, const char *why)
+{
+	uint64_t busy_until = host->core->now_ps + host->debt_ps;
+
+	host->debt_ps = 0;
+	sleeper_wait(host, s, why);
+	if (busy_until > host->core->now_ps)
+		host->debt_ps = busy_until - host->core->now_ps;
+}
+
+static void op_sleep(struct platform *p, uint64_t ps)
+{
+	struct host *host = host_of(p);
+	SLEEPER s;
+
+	sleeper_start(host, &s);
+	ps += host->debt_ps;
+	host->debt_ps = 0;
+	if (!ps)
+		return;
+	event_set(host->core, &s.ev, host->core->now_ps + ps);
+	sleeper_wait(host, &s, "time");
+}
+
+static void op_cpu(struct platform *p, uint64_t ps)
+{
+	host_of(p)->debt_ps += ps;
+}
+
+static uint64_t op_now(struct platform *p)
+{
+	return host_of(p)->core->now_ps + host_of(p)->debt_ps;
+}
+
+static void settle(struct host *host)
+{
+	if (host->debt_ps)
+		op_sleep(&host->platform, 0);
+}
+
+/* --- waiting for memory --- */
+
+static uint64_t next_poll(const struct host *host, const struct sleeper *s)
+{
+	uint64_t seen = host->core->now_ps + host->params->host_wake_latency - s->since_ps,
+		 period = host->params->host_poll_interval;
+
+	return s->since_ps + (seen + period - 1) / period * period;
+}
+
+static void memory_written(void *ctx, uint64_t bus, size_t len)
+{
+	struct host *host = ctx;
+
+	for (struct sleeper *s = host->watchers; s; s = s->next) {
+		if (s->hit || bus >= s->end_bus || bus + len <= s->start_bus)
+			continue;
+		s->hit = true;
+		event_set(host->core, &s->ev, next_poll(host, s));
+	}
+}
+
+static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps)
+{
+	struct host *host = host_of(p);
+	uint64_t bus = host_memory_bus(&host->memory, addr);
+	SLEEPER s;
+
+	sleeper_start(host, &s);
+	s.start_bus = bus / CACHE_LINE * CACHE_LINE;
+	s.end_bus = (bus + len + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	sleeper_enlist(&s, &host->watchers);
+	if (deadline_ps != UINT64_MAX)
+		event_set(host->core, &s.ev, deadline_ps);
+	sleeper_wait_busy(host, &s, "write to memory");
+	return s.hit;
+}
+
+/* --- wait queues and threads --- */
+
+static struct platform_waitq *op_waitq_create(struct platform *p)
+{
+	return calloc(1, sizeof(struct platform_waitq));
+}
+
+static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
+{
+	free(q);
+}
+
+static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t deadline_ps)
+{
+	struct host *host = host_of(p);
+	SLEEPER s;
+
+	sleeper_start(host, &s);
+	sleeper_enlist(&s, &q->first);
+	if (deadline_ps != UINT64_MAX)
+		event_set(host->core, &s.ev, deadline_ps);
+	sleeper_wait_busy(host, &s, "wake-up");
+	return s.hit;
+}
+
+static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
+{
+	struct host *host = host_of(p);
+
+	for (struct sleeper *s = q->first; s; s = s->next) {
+		s->list = NULL;
+		s->hit = true;
+		event_set(host->core, &s->ev,
+			  host->core->now_ps + host->params->host_schedule_latency);
+	}
+	q->first = NULL;
+}
+
+static void op_thread_start(struct platform *p, const char *name, void (*fn)(void *arg), void *arg)
+{
+	kernel_thread_start(host_of(p)->kernel, name, fn, arg);
+}
+
+/* --- the device --- */
+
+static uint32_t op_config_read(struct platform *p, unsigned offset, unsigned size)
+{
+	struct host *host = host_of(p);
+
+	op_sleep(p, 2 * host->params->pcie_latency);
+	return kernel_config_read(host->hca, offset, size);
+}
+
+static void op_config_write(struct platform *p, unsigned offset, unsigned size, uint32_t value)
+{
+	struct host *host = host_of(p);
+
+	op_sleep(p, 2 * host->params->pcie_latency);
+	kernel_config_write(host->hca, offset, size, value);
+}
+
+static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void *bytes,
+			 unsigned size)
+{
+	struct host *host = host_of(p);
+
+	settle(host);
+	emit_wait(host, TP_THREAD_WAIT, "register read");
+	if (kernel_mmio_read(host->hca, bar, offset, bytes, size))
+		memset(bytes, 0xff, size);
+	emit_wait(host, TP_THREAD_GO, "register read");
+}
+
+static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
+			  unsigned size)
+{
+	struct host *host = host_of(p);
+
+	op_cpu(p, host->params->host_mmio_write);
+	settle(host);
+	kernel_mmio_write(host->hca, bar, offset, bytes, size);
+}
+
+static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
+{
+	struct host *host = host_of(p);
+
+	op_cpu(p, host->params->host_wc_write);
+	settle(host);
+	kernel_mmio_write(host->hca, bar, offset, line, CACHE_LINE);
+}
+
+/* --- memory --- */
+
+static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
+{
+	struct host *host = host_of(p);
+	void *addr = host_memory_alloc(&host->memory, bytes);
+
+	if (!addr)
+		return NULL;
+	*bus = host_memory_map(&host->memory, addr, bytes);
+	return addr;
+}
+
+static void op_dma_unmap(struct platform *p, uint64_t bus, size_t bytes)
+{
+	struct host *host = host_of(p);
+
+	host_memory_unmap(&host->memory, bus, bytes);
+	kernel_hca_unmapped(host->hca, bus & ~(uint64_t)(PLATFORM_PAGE_SIZE - 1),
+			    (bus + bytes - 1) | (PLATFORM_PAGE_SIZE - 1));
+}
+
+static void op_pages_free(struct platform *p, void *addr, size_t bytes)
+{
+	struct host *host = host_of(p);
+
+	op_dma_unmap(p, host_memory_bus(&host->memory, addr), bytes);
+	host_memory_free(&host->memory, addr, bytes);
+}
+
+static void *op_user_alloc(struct platform *p, size_t bytes)
+{
+	return host_memory_alloc(&host_of(p)->memory, bytes);
+}
+
+static void op_user_free(struct platform *p, void *addr, size_t bytes)
+{
+	host_memory_free(&host_of(p)->memory, addr, bytes);
+}
+
+static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
+{
+	return host_memory_map(&host_of(p)->memory, addr, bytes);
+}
+
+static const struct platform_ops ops = {
+	.config_read = op_config_read,
+	.config_write = op_config_write,
+	.mmio_read = op_mmio_read,
+	.mmio_write = op_mmio_write,
+	.mmio_copy64 = op_mmio_copy64,
+	.pages_alloc = op_pages_alloc,
+	.pages_free = op_pages_free,
+	.user_alloc = op_user_alloc,
+	.user_free = op_user_free,
+	.dma_map = op_dma_map,
+	.dma_unmap = op_dma_unmap,
+	.irq_request = host_irq_request,
+	.irq_free = host_irq_free,
+	.msi_message = host_irq_describe,
+	.now_ps = op_now,
+	.sleep_ps = op_sleep,
+	.cpu_ps = op_cpu,
+	.wait_write = op_wait_write,
+	.thread_start = op_thread_start,
+	.waitq_create = op_waitq_create,
+	.waitq_destroy = op_waitq_destroy,
+	.waitq_wait = op_waitq_wait,
+	.waitq_wake_all = op_waitq_wake_all,
+	.trace_call = op_trace_call,
+	.trace_on = op_trace_on,
+};
+
+/* --- what the kernel's memory needs --- */
+
+static int bus_read(void *ctx, uint64_t bus, void *buf, size_t len)
+{
+	return host_memory_read(&((struct host *)ctx)->memory, bus, buf, len);
+}
+
+static int bus_write(void *ctx, uint64_t bus, const void *buf, size_t len)
+{
+	return host_memory_write(&((struct host *)ctx)->memory, bus, buf, len);
+}
+
+static int bus_range(void *ctx, uint64_t bus, uint64_t *start, uint64_t *end, unsigned char **ptr)
+{
+	return host_memory_range(&((struct host *)ctx)->memory, bus, start, end, ptr);
+}
+
+static void bus_guest_error(void *ctx, const char *rule, const char *text)
+{
+	struct host *host = ctx;
+
+	if (host->config.guest_error)
+		host->config.guest_error(host->config.arg, host->config.index, rule, text);
+}
+
+static void bus_catastrophe(void *ctx, const char *text)
+{
+	struct host *host = ctx;
+
+	if (host->config.catastrophe)
+		host->config.catastrophe(host->config.arg, host->config.index, text);
+}
+
+/* Far from everything else in a 47-bit address space, sanitizers' shadow included; a TiB each. */
+static void *memory_address(unsigned index)
+{
+	return (void *)(uintptr_t)(0x200000000000ull + ((uint64_t)index << 40));
+}
+
+struct host *host_create(struct kernel *kernel, struct event_core *core,
+			 const struct host_config *config, char *err, size_t err_size)
+{
+	struct host *host = calloc(1, sizeof(*host));
+	const struct kernel_memory memory = {
+		.ctx = host,
+		.read = bus_read,
+		.write = bus_write,
+		.range = bus_range,
+		.written = memory_written,
+		.msi = host_irq_message,
+		.intx = host_irq_intx,
+		.guest_error = bus_guest_error,
+		.catastrophe = bus_catastrophe,
+	};
+
+	if (!host) {
+		snprintf(err, err_size, "no memory for host %u", config->index);
+		return NULL;
+	}
+	host->platform =
+		(struct platform){.ops = &ops, .host = config->index, .msix_vectors = HOST_VECTORS};
+	host->kernel = kernel;
+	host->core = core;
+	host->trace = config->trace;
+	host->params = config->params;
+	host->config = *config;
+	if (host_irqs_create(host) ||
+	    host_memory_create(&host->memory, config->params->host_memory, HOST_MEMORY_BUS,
+			       memory_address(config->index))) {
+		snprintf(err, err_size, "no address space for the memory of host %u",
+			 config->index);
+		host_destroy(host);
+		return NULL;
+	}
+	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params,
+				      config->trace, config->fw_path, &memory, config->dmi, err,
+				      err_size);
+	if (!host->hca) {
+		host_destroy(host);
+		return NULL;
+	}
+	host_irqs_start(host);
+	return host;
+}
+
+void host_destroy(struct host *host)
+{
+	if (!host)
+		return;
+	host_memory_destroy(&host->memory);
+	host_irqs_destroy(host);
+	free(host);
+}
+
+struct platform *host_platform(struct host *host)
+{
+	return &host->platform;
+}
+
+struct hca *host_hca(struct host *host)
+{
+	return kernel_hca_device(host->hca);
+}
+
+size_t host_pages_used(const struct host *host)
+{
+	return host->memory.pages_used;
+}
+
+size_t host_pages_mapped(const struct host *host)
+{
+	return host->memory.pages_mapped;
+}
+
+uint64_t host_bus(struct host *host, const void *addr)
+{
+	return host_memory_bus(&host->memory, addr);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What host.c, a simulated host's platform, and host_irq.c, its interrupts, share. */
+#ifndef TESTBENCH_HOST_IMPL_H
+#define TESTBENCH_HOST_IMPL_H
+
+#include "testbench/host.h"
+#include "testbench/machine/host_memory.h"
+#include "traces/trace.h"
+
+enum { HOST_VECTORS = 2048 };
+
+struct sleeper;
+struct host_irq;
+
+struct host {
+	struct platform platform; /* first: the ops cast back */
+	struct kernel *kernel;
+	struct event_core *core;
+	struct kernel_hca *hca;
+	struct trace *trace;
+	const struct host_params *params;
+	struct host_memory memory;
+	struct host_config config;
+	uint64_t debt_ps; /* CPU time spent and not yet waited for */
+	struct sleeper *watchers;
+	struct host_irq *irqs; /* HOST_VECTORS of them */
+	unsigned irqs_pending;
+	struct kernel_thread *irq_thread;
+	bool irq_thread_idle;
+};
+
+static inline struct host *host_of(struct platform *p)
+{
+	return (struct host *)p;
+}
+
+/* A record of the thread that runs. */
+void host_emit(struct host *host, enum trace_point point, const char *text, uint64_t arg);
+
+/* --- host_irq.c --- */
+
+/* 0, or -ENOMEM. */
+int host_irqs_create(struct host *host);
+/* The thread in which handlers run, once the machine's kernel can start threads. */
+void host_irqs_start(struct host *host);
+void host_irqs_destroy(struct host *host);
+/* The device's messages: those of struct kernel_memory. */
+void host_irq_message(void *ctx, uint64_t address, uint32_t data);
+void host_irq_intx(void *ctx, bool asserted);
+/* Of struct platform_ops. */
+int host_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg), void *arg);
+void host_irq_free(struct platform *p, unsigned vector);
+void host_irq_describe(struct platform *p, unsigned vector, uint64_t *address, uint32_t *data);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Interrupts of a simulated host: from the device's message to the handler, which runs in a thread
+ * of its own. Time: [host] interrupt_latency.
+ */
+#include "testbench/machine/host_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct host_irq {
+	struct event arrival; /* message until handler */
+	struct host *host;
+	void (*handler)(void *arg);
+	void *arg;
+	bool pending;
+};
+
+static void irq_arrived(struct event *ev)
+{
+	struct host_irq *irq = (struct host_irq *)ev;
+	struct host *host = irq->host;
+
+	if (!irq->pending)
+		host->irqs_pending++;
+	irq->pending = true;
+	if (host->irq_thread_idle)
+		kernel_thread_wake(host->irq_thread);
+}
+
+static void irq_loop(void *arg)
+{
+	struct host *host = arg;
+
+	for (;;) {
+		for (unsigned v = 0; v < HOST_VECTORS && host->irqs_pending; v++) {
+			struct host_irq *irq = &host->irqs[v];
+
+			if (!irq->pending)
+				continue;
+			irq->pending = false;
+			host->irqs_pending--;
+			if (!irq->handler)
+				continue;
+			if (trace_on(host->trace, TP_IRQ_ENTER))
+				host_emit(host, TP_IRQ_ENTER, NULL, v);
+			irq->handler(irq->arg);
+			if (trace_on(host->trace, TP_IRQ_EXIT))
+				host_emit(host, TP_IRQ_EXIT, NULL, v);
+		}
+		if (host->irqs_pending)
+			continue;
+		host->irq_thread_idle = true;
+		kernel_thread_wait(host->kernel);
+		host->irq_thread_idle = false;
+	}
+}
+
+void host_irq_message(void *ctx, uint64_t address, uint32_t data)
+{
+	struct host *host = ctx;
+
+	if (address != HOST_MSI_ADDRESS || data >= HOST_VECTORS)
+		return;
+	if (!event_is_set(&host->irqs[data].arrival))
+		event_set(host->core, &host->irqs[data].arrival,
+			  host->core->now_ps + host->params->host_interrupt_latency);
+}
+
+void host_irq_intx(void *ctx, bool asserted)
+{
+	if (asserted)
+		host_irq_message(ctx, HOST_MSI_ADDRESS, 0);
+}
+
+int host_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg), void *arg)
+{
+	struct host *host = host_of(p);
+
+	if (vector >= HOST_VECTORS)
+		return -EINVAL;
+	if (host->irqs[vector].handler)
+		return -EBUSY;
+	host->irqs[vector].handler = handler;
+	host->irqs[vector].arg = arg;
+	return 0;
+}
+
+void host_irq_free(struct platform *p, unsigned vector)
+{
+	struct host *host = host_of(p);
+
+	if (vector >= HOST_VECTORS)
+		return;
+	host->irqs[vector].handler = NULL;
+}
+
+void host_irq_describe(struct platform *p, unsigned vector, uint64_t *address, uint32_t *data)
+{
+	*address = HOST_MSI_ADDRESS;
+	*data = vector;
+}
+
+int host_irqs_create(struct host *host)
+{
+	host->irqs = calloc(HOST_VECTORS, sizeof(*host->irqs));
+	if (!host->irqs)
+		return -ENOMEM;
+	for (unsigned v = 0; v < HOST_VECTORS; v++) {
+		host->irqs[v].arrival.job = irq_arrived;
+		host->irqs[v].host = host;
+	}
+	return 0;
+}
+
+void host_irqs_start(struct host *host)
+{
+	host->irq_thread = kernel_thread_start(host->kernel, "irq", irq_loop, host);
+}
+
+void host_irqs_destroy(struct host *host)
+{
+	free(host->irqs);
+}

@@ -1,0 +1,564 @@
+#!/usr/bin/env bash
+# Runs every unit test (cmocka programs given as arguments), every scenario and the tool checks; ends with `N passed, M failed`.
+set -uo pipefail
+O=${O:-build}
+hcasim=$O/hcasim
+passed=0 failed=0
+logs=$O/test-logs
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+rm -rf "$logs"; mkdir -p "$logs"
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0}
+
+# what became of each, for hcasim list --behaviours
+good() { passed=$((passed + 1)); echo "pass $1" >>"$logs/results"; echo "ok    $1"; }
+bad() { failed=$((failed + 1)); echo "fail $1" >>"$logs/results"; echo "FAIL  $1"; tail -n "${2:-20}" "$logs/${1//\//.}.log" | sed 's/^/      /'; }
+
+# one NAME COMMAND...: a check that passes by its exit status
+one()
+{
+	local name=$1; shift
+	if "$@" >"$logs/${name//\//.}.log" 2>&1; then good "$name"; else bad "$name"; fi
+}
+
+# --- unit tests
+
+for t in "$@"; do
+	name=${t#"$O"/}; name=${name//\//.}
+	CMOCKA_MESSAGE_OUTPUT=TAP "$t" >"$logs/$name.log" 2>&1
+	rc=$?
+	ok=$(grep -c '^ok' "$logs/$name.log"); bad=$(grep '^not ok' "$logs/$name.log" | grep -vc '# SKIP')
+	if [ $rc -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
+	passed=$((passed + ok)); failed=$((failed + bad))
+	if [ "$bad" -eq 0 ]; then echo "ok    $name ($ok)"; else echo "FAIL  $name"; grep -B2 -A8 '^not ok' "$logs/$name.log" | sed 's/^/      /'; fi
+done
+
+# --- scenarios: each passes, its capture has right CRCs and opens in tshark
+
+traces_of() { echo "${TRACES:-$scratch}/$1"; } # TRACES: a folder that keeps them
+
+capture_opens()
+{
+	local seen packets good
+	"$hcasim" check "$1" >"$1.check" || { tail -n 3 "$1.check"; return 1; }
+	command -v tshark >/dev/null || { echo "no tshark"; return 1; }
+	packets=$(sed -n 's/.*: \([0-9]*\) packets.*/\1/p' "$1.check")
+	good=$(sed -n 's/.* packets, \([0-9]*\) good.*/\1/p' "$1.check")
+	# tshark takes a datagram with immediate data and no payload for EoIB, and stumbles over it
+	seen=$(tshark -n --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$1" -T fields -e infiniband.bth.opcode -Y 'infiniband && !_ws.malformed' 2>"$1.err" | wc -l)
+	[ ! -s <(grep -v 'Running as user' "$1.err") ] || { cat "$1.err"; return 1; }
+	# of those harmed on purpose some are malformed for tshark too
+	[ "$seen" -ge "$good" ] && [ "$seen" -le "$packets" ] || { echo "$packets packets, tshark reads $seen of them"; return 1; }
+}
+
+mapfile -t scenarios < <("$hcasim" list | sed 's/  .*//')
+for s in "${scenarios[@]}"; do
+	one "scenario.$s" timeout 600 "$hcasim" run "$s" -o "$(traces_of "$s")"
+	[ -e "$(traces_of "$s")/packets.pcapng" ] && one "capture.$s" capture_opens "$(traces_of "$s")/packets.pcapng"
+done
+
+# --- equal traces: same seed, run-ahead on and off, memory with and without direct access
+
+equal_traces()
+{
+	local s=$1; shift
+	"$hcasim" run "$s" -o "$scratch/again" "$@" >/dev/null || return 1
+	for f in packets.pcapng run.log stats.json; do cmp "$(traces_of "$s")/$f" "$scratch/again/$f" || return 1; done
+}
+
+for s in tour rc_reordered reset_under_load; do
+	one "repeat.$s" equal_traces "$s"
+	one "run_ahead_off.$s" equal_traces "$s" -s sim.run_ahead=off
+done
+one "no_dmi.tour" equal_traces tour --no-dmi
+one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
+one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"
+
+# --- the log: each DMA says how much and what for, each command is done before the event that says so
+
+log_is_whole()
+{
+	awk '/ dma (read|write) / { n++; if (!/ length [1-9][0-9]* [a-z]/) { print; bad = 1 } }
+	     / fw  .* done .* token / { match($0, /token 0x[0-9a-f]+/); done[$2 substr($0, RSTART, RLENGTH)]++ }
+	     / eqe eqn .* cmd, token / { match($0, /token 0x[0-9a-f]+/)
+		if (!done[$2 substr($0, RSTART, RLENGTH)]--) { print; bad = 1 } }
+	     / fw  .* done mad_ifc .* class 0x0 / { print; bad = 1 }
+	     END { exit bad || !n }' "$1/run.log"
+}
+for d in "$(traces_of tour)" "$(traces_of rc_atomic)" "$scratch/ideal"; do
+	one "log.$(basename "$d")" log_is_whole "$d"
+done
+
+# --- golden traces
+
+for g in traces/golden/*.golden; do
+	name=$(basename "$g" .golden)
+	one "golden.$name" testbench/scripts/golden.sh compare "$name" "$(traces_of "$name")"
+done
+
+# --- waves and timelines: readers that know only the formats, and the log of the same run
+
+waves_and_timeline()
+{
+	local s=$1 dir=$scratch/views; shift
+	rm -rf "$dir"
+	"$hcasim" run "$s" --trace log,vcd,timeline -o "$dir" >"$scratch/views.out" || [ "$s" = "$scratch/wrong.c" ] || return 1
+	cmp "$dir/run.log" "${VIEWED_LOG:-$(traces_of "$s")/run.log}" || return 1 # more listeners change nothing
+	"$hcasim" check "$dir/waves.vcd" && "$hcasim" check "$dir/timeline.json" || return 1
+	python3 traces/tests/waves_check.py "$dir" model/engine || return 1
+	python3 traces/tests/timeline_check.py "$dir/timeline.json" "$@"
+}
+
+equal_views()
+{
+	local s=$1 dir=$scratch/views_again; shift
+	"$hcasim" run "$s" --trace vcd,timeline -o "$dir" "$@" >/dev/null || return 1
+	cmp "$scratch/views/waves.vcd" "$dir/waves.vcd" && cmp "$scratch/views/timeline.json" "$dir/timeline.json"
+}
+
+gtkwave_reads()
+{
+	command -v vcd2fst >/dev/null || { echo "no vcd2fst"; return 1; }
+	vcd2fst "$scratch/views/waves.vcd" "$scratch/waves.fst" && fst2vcd "$scratch/waves.fst" >"$scratch/back.vcd" || return 1
+	# every value comes back, under another name
+	cmp <(grep -c '^[01bs]' "$scratch/views/waves.vcd") <(grep -c '^[01bs]' "$scratch/back.vcd")
+}
+
+# What was damaged is found: a value of nothing, a time that goes back, a function and a chain that do not end.
+check_finds_damaged_views()
+{
+	local f=$scratch/damaged
+	! "$hcasim" check <(:) 2>/dev/null || return 1
+	damaged()
+	{
+		local from=$scratch/views/$1 to=$f.${1##*.}; shift
+		sed "$@" "$from" >"$to"
+		cmp -s "$from" "$to" && { echo "sed $* changes nothing"; return 1; }
+		! "$hcasim" check "$to"
+	}
+	damaged waves.vcd '0,/^1!$/s//1~~~~/' && damaged waves.vcd '$s/.*/#5/' && damaged waves.vcd '/^\$enddefinitions/d' &&
+		damaged timeline.json '0,/"ph":"E"/{/"ph":"E"/d}' && damaged timeline.json '0,/"ph":"f"/{/"ph":"f"/d}' &&
+		damaged timeline.json '0,/"dur":/s///' && damaged timeline.json '$d'
+}
+
+both_ways=host0.scenario,hca0.pcie,hca0.doorbell,hca0.scheduler,hca0.wqe_fetch,hca0.requester,hca0.pcie,hca0.link_port
+both_ways+=,hca1.link_port,hca1.packet,hca1.responder,hca1.link_port,hca0.link_port,hca0.packet,hca0.cqe_write,hca0.event_queue,hca0.interrupt,host0.irq,host0.scenario
+for s in rc_reordered reset_under_load ud_send xrc_send rc_read fw_trap; do one "views.$s" waves_and_timeline "$s"; done
+one "views.rc_send" waves_and_timeline rc_send --through $both_ways
+one "views.repeat" equal_views rc_send
+one "views.run_ahead_off" equal_views rc_send -s sim.run_ahead=off
+one "views.gtkwave" gtkwave_reads
+# serve with every trace on, two clients, and the end in the middle of a command
+served_views()
+{
+	local dir=$scratch/served.$1
+	timeout 100 python3 testbench/tests/serve_traces.py "$hcasim" "$dir" "$1" && python3 traces/tests/timeline_check.py "$dir/timeline.json" &&
+		python3 traces/tests/waves_check.py "$dir" model/engine
+}
+for s in SIGTERM SIGINT; do one "views.serve_$s" served_views "$s"; done
+
+# serve that cannot go on, and is to end
+one serve.stuck timeout 100 python3 testbench/tests/serve_stuck.py "$hcasim" "$scratch/stuck"
+
+# serve with a hostile guest: one round; make attack for minutes and for how long the other guest stops
+one serve.under_attack timeout 300 "$O/tests/under_attack" "$hcasim" 1
+one "views.check_finds_damage" check_finds_damaged_views
+
+# --- tools
+
+one "readme.names" testbench/scripts/check_readme.sh
+one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
+
+# --- fuzz targets, without the fuzzer: what was found once, some of the inputs that it begins with, and a few random ones
+
+fuzz_seeds()
+{
+	"$hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$scratch/whole" >/dev/null && mkdir "$scratch/seeds" && "$O/fuzz_seeds" "$scratch/seeds" "$scratch/whole"
+}
+one "fuzz.seeds" fuzz_seeds
+export FUZZ_FW=$O/fw/hcasim-fw.elf FUZZ_RUN=$scratch/whole
+for t in packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user; do
+	mapfile -t inputs < <(find "testbench/fuzz/corpus/$t" -type f 2>/dev/null; find "$scratch/seeds/$t" -type f 2>/dev/null | sort -V | awk 'NR % 16 == 1')
+	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t" timeout 300 "$O/fuzz/$t" "${inputs[@]}"
+	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
+done
+
+one "tool.behaviours" grep -Eq $'^DUP-1\trc_lost_ack\tpass$' <("$hcasim" list --behaviours)
+one "tool.list" grep -q '^rc_send  ' <("$hcasim" list)
+one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
+one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)
+one "tool.extremes" testbench/scripts/extremes.sh --sample "$scratch/extremes"
+one "tool.help" grep -q 'hcasim run' <("$hcasim" --help)
+one "tool.dump" grep -Eq 'qpc 0x[0-9a-f]+: .*state' <("$hcasim" dump rc_send --at 2011170us)
+
+# diff: 0 equal, 1 different, 2 trouble; without a log the captures say it too
+diff_says()
+{
+	local rc=0
+	"$hcasim" diff "$1" "$2" >"$scratch/diff" 2>&1 || rc=$?
+	cat "$scratch/diff"
+	[ $rc -eq "$3" ] && grep -q "$4" "$scratch/diff"
+}
+captures_alone()
+{
+	mkdir -p "$scratch/capture.a" "$scratch/capture.b"
+	cp "$(traces_of rc_write)/packets.pcapng" "$scratch/capture.a/"
+	cp "$(traces_of rc_write)/packets.pcapng" "$scratch/capture.b/"
+	diff_says "$scratch/capture.a" "$scratch/capture.b" 0 '^equal: .* packets out' || return 1
+	printf '\x5a' | dd of="$scratch/capture.b/packets.pcapng" bs=1 seek=$(($(stat -c %s "$scratch/capture.b/packets.pcapng") - 3000)) conv=notrunc status=none
+	diff_says "$scratch/capture.a" "$scratch/capture.b" 1 'the packets differ from byte .* B 5a'
+}
+slower_cable()
+{
+	"$hcasim" run rc_send -s hca.link.delay=60ns -o "$scratch/slower" >/dev/null &&
+		diff_says "$(traces_of rc_send)" "$scratch/slower" 1 '^  hca0 wire .* +50.000 ' && grep -q '^equal: ' "$scratch/diff" &&
+		grep -q '^  hca.link.delay: 10ns | 60ns' "$scratch/diff"
+}
+one "tool.diff_equal" diff_says "$(traces_of rc_send)" "$(traces_of rc_send)" 0 '^times are equal'
+one "tool.diff_different" diff_says "$(traces_of rc_send)" "$(traces_of rc_lost_ack)" 1 'they differ in: ack_timeout 0xe,  |  ack_timeout 0xa,'
+one "tool.diff_trouble" diff_says "$(traces_of rc_send)" "$scratch/nowhere" 2 'nowhere: No such file'
+one "tool.diff_captures" captures_alone
+one "tool.diff_slower_cable" slower_cable
+
+# damaged files of a run, for every tool that reads one
+one "tool.damaged_files" timeout 300 "$O/damage" "$scratch/whole" 8
+
+# sweep: a row a cell with the run's own counters, the same by other hands; a failing cell is shown
+sweep_rows()
+{
+	local vary=(--vary hca.link.delay=10ns,1us --vary hca0.responder.ack_coalesce=1,4 --show hca0.link_port.tx_packets)
+	"$hcasim" sweep rc_many "${vary[@]}" -j 2 -o "$scratch/sweep.csv" || return 1
+	[ "$(wc -l <"$scratch/sweep.csv")" -eq 5 ] || return 1
+	"$hcasim" run rc_many -s hca.link.delay=1us -s hca0.responder.ack_coalesce=4 -o "$scratch/cell" >/dev/null || return 1
+	grep -q "^1us,4,.*,$(sed -n 's/.*"hca0.link_port.tx_packets": \([0-9]*\).*/\1/p' "$scratch/cell/stats.json"),passed$" "$scratch/sweep.csv" || return 1
+	rm -r "$O/traces/sweep/rc_many"
+	! "$hcasim" sweep rc_many "${vary[@]}" --collect >"$scratch/out" 2>&1 && grep -q 'has not run' "$scratch/out" || return 1
+	"$hcasim" sweep rc_many "${vary[@]}" --list | xargs -P 2 -d '\n' -n 1 sh -c >/dev/null &&
+		"$hcasim" sweep rc_many "${vary[@]}" --collect -o "$scratch/collected.csv" && cmp "$scratch/sweep.csv" "$scratch/collected.csv"
+}
+sweep_shows_failure()
+{
+	local rc=0
+	"$hcasim" sweep rc_send --vary sim.time_limit=1us,60s >"$scratch/out" 2>&1 || rc=$?
+	cat "$scratch/out"
+	[ $rc -eq 1 ] && grep -Eq '^ +1us .* FAILED$' "$scratch/out" && grep -Eq '^ +60s .* passed$' "$scratch/out" && grep -q 'rc_send failed at' "$scratch/out"
+}
+# what a command has started ends with it, however it ends
+children_of() { ps -o pid= --ppid "$1"; }
+# none_outlives SIGNAL COMMAND...: the command has a child in the middle of its work, then gets the signal
+none_outlives()
+{
+	local signal=$1 pid rc child children; shift
+	"$@" >"$scratch/out" 2>&1 </dev/null &
+	pid=$!
+	until child=$(children_of $pid) && [ -n "$child" ]; do kill -0 $pid || { cat "$scratch/out"; return 1; }; sleep 0.02; done
+	children=$child
+	# who is killed cannot end what its compiler has started: that ends when it is done
+	[ "$signal" = KILL ] || children=$(for c in $child; do echo "$c"; children_of "$c"; done)
+	kill -"$signal" $pid
+	wait $pid
+	rc=$?
+	[ $rc -eq $((128 + $(kill -l "$signal"))) ] || { echo "exit status $rc"; cat "$scratch/out"; return 1; }
+	for c in $children; do
+		# one that is killed with its parent may need a moment
+		for _ in $(seq 250); do kill -0 "$c" 2>/dev/null || continue 2; sleep 0.02; done
+		echo "$c lives on: $(ps -o args= -p "$c")"
+		return 1
+	done
+}
+# the compiler waits for a pipe that nobody writes to
+mkfifo "$scratch/never.h"
+printf '#include "%s/never.h"\n' "$scratch" >"$scratch/never.c"
+mkdir "$scratch/tmp"
+plain_signals=(env --default-signal=INT,TERM,HUP TMPDIR="$scratch/tmp") # a shell lets its background ignore interrupts
+for s in TERM INT HUP KILL; do
+	one "ends.sweep_$s" none_outlives $s "${plain_signals[@]}" "$hcasim" sweep soak --vary hca.link.delay=1us,2us,3us -s sim.soak.messages=1000000000 -j 2
+	one "ends.perf_$s" none_outlives $s "${plain_signals[@]}" "$hcasim" perf write_bw size=1073741824 qps=1
+	one "ends.compile_$s" none_outlives $s "${plain_signals[@]}" "$hcasim" run "$scratch/never.c"
+	[ $s = KILL ] || one "ends.compile_${s}_leaves_nothing" rmdir "$scratch/tmp"
+	mkdir -p "$scratch/tmp"
+done
+timeout 2 sh -c ': >"$0"' "$scratch/never.h" # lets go what the killed compiler had started
+
+# counters: text, JSON and stats.json say the same; what starves a device is seen in them
+perf_stats()
+{
+	"$hcasim" perf --points testbench/perf/points.csv --only 'L01,M01' --stats="$scratch/perf.json" >"$scratch/out" &&
+		python3 -c 'import json, sys; points = json.load(open(sys.argv[1])); assert sorted(points) == ["L01", "M01"]
+for p in points.values(): assert p["hca1.responder.packets"] > 0' "$scratch/perf.json" && grep -q '^M01 counters$' "$scratch/out"
+}
+# PCIe credits on the machine of point B11 (FDR, 64 KiB WRITEs), MiB a second worked out by hand: what is in flight a round trip.
+# Credits are back 2 * (50 + 100) + 70 ns after a TLP, which takes 35.8 ns, a read request 3.3; a read of 512 bytes is done after 774.
+pcie_credits()
+{
+	local setting=$1 mib=$2
+	"$hcasim" perf --points testbench/perf/points.csv --only B11 -s "$setting" -o "$scratch/credits.csv" || return 1
+	awk -F, -v mib="$mib" '$1 == "B11" { exit !($4 > 0.95 * mib && $4 < 1.05 * mib) }' "$scratch/credits.csv"
+}
+one "pcie_credits.posted_data" pcie_credits host.pcie.posted_data=80 3008
+one "pcie_credits.posted_headers" pcie_credits host.pcie.posted_headers=4 2616
+one "pcie_credits.nonposted_headers" pcie_credits host.pcie.nonposted_headers=1 1308
+one "pcie_credits.completion_data" pcie_credits hca.pcie.completion_data=512 631
+one "pcie_credits.completion_headers" pcie_credits hca.pcie.completion_headers=2 631
+one "tool.stats" timeout 300 python3 testbench/tests/stats_check.py "$hcasim" soak "$scratch/stats"
+one "tool.perf_stats" perf_stats
+
+one "tool.sweep_rows" sweep_rows
+one "tool.sweep_shows_failure" sweep_shows_failure
+
+# report: the same run makes the same page; a browser reads it, with more than 100,000 packets too
+report_repeats()
+{
+	local dir; dir=$(traces_of rc_lost_ack)
+	"$hcasim" report "$dir" && cp "$dir/report.html" "$scratch/first.html" && "$hcasim" report "$dir" >/dev/null && cmp "$scratch/first.html" "$dir/report.html"
+}
+report_browser()
+{
+	"$hcasim" run testbench/tests/report_packets.c --trace log -o "$scratch/report_packets" || return 1
+	"$hcasim" run rc_reordered --trace pcapng -o "$scratch/report_capture" && "$hcasim" report "$scratch/report_capture" || return 1
+	for s in "$(traces_of tour)" "$(traces_of rc_lost_ack)" "$(traces_of bring_up)" "$scratch/report_packets"; do
+		"$hcasim" report "$s" || return 1
+	done
+	timeout 300 testbench/scripts/report_test.py "$(traces_of tour)" "$(traces_of rc_lost_ack)" "$(traces_of bring_up)" "$scratch/report_packets"
+}
+one "tool.report_repeats" report_repeats
+if command -v chromium >/dev/null && command -v python3 >/dev/null; then
+	one "tool.report_browser" report_browser
+else
+	echo "skip  tool.report_browser (no chromium, no python3)"
+fi
+
+outside_scenario()
+{
+	sed 's/SCENARIO(rc_send/SCENARIO(outside/' testbench/scenarios/rc_send.c >"$scratch/outside.c"
+	local exe; exe=$(realpath "$hcasim")
+	(cd / && "$exe" run "$scratch/outside.c" -o "$scratch/outside")
+}
+one "tool.outside_scenario" outside_scenario
+
+# A capture with one flipped byte, and a scenario that is wrong: both must be found.
+check_finds_damage()
+{
+	local f=$scratch/damaged.pcapng
+	cp "$(traces_of rc_write)/packets.pcapng" "$f"
+	printf '\x5a' | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") - 3000)) conv=notrunc status=none
+	! "$hcasim" check "$f"
+}
+one "tool.check_finds_damage" check_finds_damage
+
+failing_scenario()
+{
+	local rc
+	sed 's/SCENARIO(rc_send/SCENARIO(wrong/; s/\.psn = 0xfffffe, \.len = 64/.psn = 5, .len = 64/' testbench/scenarios/rc_send.c >"$scratch/wrong.c"
+	"$hcasim" run "$scratch/wrong.c" -o "$scratch/wrong" >"$scratch/wrong.out" 2>&1
+	rc=$?
+	cat "$scratch/wrong.out"
+	[ $rc -eq 1 ] && grep -q 'wrong\.c:[0-9]*: wrong failed at [0-9.]* us' "$scratch/wrong.out" &&
+		grep -q 'expected: a_to_b rc_send_only psn 0x5' "$scratch/wrong.out" && grep -q 'got: *psn 0xfffffe, expected 0x5' "$scratch/wrong.out" &&
+		grep -q 'hca0 -----> hca1  rc_send_only' "$scratch/wrong.out" && ! grep -q 'ud_send_only' "$scratch/wrong.out" &&
+		grep -q '"failure": ".*wrong\.c:[0-9]*: expected a_to_b rc_send_only psn 0x5 .*, got psn 0xfffffe' "$scratch/wrong/run.json"
+}
+one "tool.failing_scenario" failing_scenario
+VIEWED_LOG=$scratch/wrong/run.log one "views.failing_scenario" waves_and_timeline "$scratch/wrong.c"
+
+# --- scenarios that must fail, and say what is wrong
+
+. testbench/scripts/must_fail.sh
+
+# --- what ends before its time
+
+# says STATUS WORDS COMMAND...: its exit status, and words in what it says to stderr
+says()
+{
+	local want=$1 words=$2 rc; shift 2
+	"$@" 2>"$scratch/err" >"$scratch/out"
+	rc=$?
+	cat "$scratch/err"
+	[ $rc -eq "$want" ] || { echo "exit status $rc"; return 1; }
+	[ -z "$words" ] || grep -qF -- "$words" "$scratch/err" || { echo "it does not say '$words'"; return 1; }
+}
+
+body() { printf '#include "testbench/scenario.h"\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\nSCENARIO(%s, "ends early", .any_packets = true)\n{\n\tpost_recv(b, .wr_id = 1, .len = 64);\n\t%s;\n}\n' "$1" "$2" >"$scratch/$1.c"; }
+body crashes 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); __builtin_trap()'
+body faults 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); *(volatile int *)16 = 0'
+body aborts 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); abort()'
+body exits 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); exit(0)'
+body exits_at_once 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); _exit(0)'
+body exits_Exit 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); _Exit(0)'
+body exits_quickly 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); quick_exit(0)'
+body child_exits 'pid_t child = fork(); if (!child) exit(0); waitpid(child, NULL, 0); post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); expect_data(b, .len = 64)'
+
+# ends_early NAME STATUS WORDS: its status, and the packets of the SEND are in the traces, each once
+ends_early()
+{
+	local dir=$scratch/early.$1
+	says "$2" "$3" "$hcasim" run "$scratch/$1.c" --trace log,pcapng,vcd,timeline -o "$dir" || return 1
+	[ "$(grep -c ' out port 1 rc_send_only .* payload 64' "$dir/run.log")" -eq 1 ] || { echo "run.log lacks the SEND"; return 1; }
+	[ "$("$hcasim" check -v "$dir/packets.pcapng" | grep -c ' out rc_send_only .* payload 64')" -eq 1 ] || { echo "packets.pcapng lacks the SEND"; return 1; }
+	"$hcasim" check "$dir/packets.pcapng" && "$hcasim" stages "$dir" | grep -q ' send, 64 bytes' || return 1
+	python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["traceEvents"]) > 1000' "$dir/timeline.json"
+}
+one "ends.crash" ends_early crashes 132 " us, last verb: $scratch/crashes.c:8; gdb"
+case $O in
+*san) one "ends.fault" ends_early faults 1 "SUMMARY: AddressSanitizer: SEGV" ;; # the sanitizer tells of it itself
+*) one "ends.fault" ends_early faults 139 " us, last verb: $scratch/faults.c:8; gdb" ;;
+esac
+one "ends.abort" ends_early aborts 134 "SIGABRT in aborts at "
+one "ends.exit" ends_early exits 1 "exit() was called in exits"
+one "ends.exit_at_once" ends_early exits_at_once 1 "_exit() was called in exits_at_once"
+one "ends.Exit" ends_early exits_Exit 1 "_exit() was called in exits_Exit"
+one "ends.quick_exit" ends_early exits_quickly 1 "exit() was called in exits_quickly"
+one "ends.child_exits" ends_early child_exits 0 ""
+
+# a run that takes long: another one in its folder is refused; stopped in the middle, its files are whole
+interrupted()
+{
+	local pid rc
+	"$hcasim" run soak -s sim.soak.messages=10000000 -o "$scratch/early" 2>"$scratch/soak.err" >/dev/null &
+	pid=$!
+	until [ "$(stat -c %s "$scratch/early/packets.pcapng" 2>/dev/null || echo 0)" -gt 100000 ] || ! kill -0 $pid; do sleep 0.05; done
+	says 2 "another run writes its files there" "$hcasim" run rc_send -o "$scratch/early"
+	rc=$?
+	kill $pid
+	wait $pid
+	[ $? -eq 143 ] && [ $rc -eq 0 ] || return 1
+	grep "interrupted in soak" "$scratch/soak.err" && "$hcasim" check "$scratch/early/packets.pcapng" &&
+		[ "$(tail -c 1 "$scratch/early/run.log")" = "" ] && [ -s "$scratch/early/stats.json" ]
+}
+rm -rf "$scratch/early"
+one "ends.interrupt" interrupted
+rm -rf "$scratch/early"
+full() { "$@" >/dev/full; }
+for c in list config rules help version "run rc_send --stats -o $scratch/early" "dump rc_send --at 1us"; do
+	# shellcheck disable=SC2086
+	one "ends.full_${c%% *}" says 1 "hcasim: standard output: " full "$hcasim" $c
+done
+
+# no room for a run's files: each writer names its file and why, and the run fails; report leaves no half of a page
+limited() { (ulimit -f "$1"; shift; exec "$@"); }
+on_small_disk() { unshare -rm bash -c 'mount -t tmpfs -o size="$1" none "$2" && shift && shift && "$@"' -- "$@"; }
+no_room()
+{
+	local d=$scratch/no_room f
+	mkdir -p "$d"
+	says 1 "$d/run.log: File too large" limited 100 "$hcasim" run rc_send --trace log,pcapng,vcd,timeline -o "$d" || return 1
+	for f in waves.vcd timeline.json; do grep -q "$d/$f: File too large" "$scratch/err" || { echo "$f is not named"; return 1; }; done
+	says 2 "$d/config.ini: File too large" limited 8 "$hcasim" run rc_send -o "$d" || return 1
+	"$hcasim" run rc_send -o "$d" >/dev/null && says 2 "$d/report.html: File too large" limited 100 "$hcasim" report "$d" && [ ! -e "$d/report.html" ] || return 1
+	says 1 "/dev/full: No space left on device" "$hcasim" sweep rc_send --vary hca.link.delay=1us -o /dev/full &&
+		says 1 "/dev/full: No space left on device" "$hcasim" perf write_lat -o /dev/full &&
+		says 1 "/dev/full: No space left on device" "$hcasim" perf write_lat --stats=/dev/full || return 1
+	unshare -rm true || return 0 # a small disk of one's own is not everywhere allowed
+	says 1 "$d/run.log: No space left on device" on_small_disk 100k "$d" "$hcasim" run rc_send -o "$d" && grep -q "$d/stats.json: No space left on device" "$scratch/err"
+}
+one "ends.no_room" no_room
+
+# --- wrong input: exit status 2, one line that names the place, no file left
+
+# refuses NAME WORDS ARGUMENT...
+refuses()
+{
+	local words=$1 rc lines; shift
+	rm -rf "$scratch/refused"
+	"$hcasim" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	rc=$?
+	cat "$scratch/out" "$scratch/err"
+	[ $rc -eq 2 ] || { echo "exit status $rc"; return 1; }
+	[ ! -s "$scratch/out" ] || { echo "it wrote to stdout"; return 1; }
+	lines=$(wc -l <"$scratch/err")
+	[ "$lines" -eq "${MOST_LINES:-1}" ] || [ -n "${MOST_LINES:-}" ] || { echo "$lines lines"; return 1; }
+	grep -qF -- "$words" "$scratch/err" || { echo "it does not say '$words'"; return 1; }
+	[ ! -e "$scratch/refused" ] || { echo "it left files"; return 1; }
+}
+
+run_in=(-o "$scratch/refused/deep")
+printf '[hca.link]\ndelay = 1us\ndelai = 1us\n' >"$scratch/misspelt.ini"
+printf '[hca.link]\ndelay = 1 parsec\n' >"$scratch/unit.ini"
+printf 'SCENARIO(\n' >"$scratch/broken.c"
+printf '#include "testbench/scenario.h"\nint answer(void);\nint answer(void) { return 42; }\n' >"$scratch/empty.c"
+printf '#include "testbench/scenario.h"\nextern const struct scenario hcasim_scenario;\nconst struct scenario hcasim_scenario = {.interface = 9999};\n' \
+	>"$scratch/old.c"
+head -c 2000 "$O/fw/hcasim-fw.elf" >"$scratch/truncated.elf"
+printf 'hello\n' >"$scratch/text.elf"
+
+one "refuses.misspelt_parameter" refuses 'delai' run rc_send -s hca.link.delai=1us "${run_in[@]}"
+one "refuses.misspelt_in_file" refuses 'misspelt.ini:3' run rc_send -c "$scratch/misspelt.ini" "${run_in[@]}"
+one "refuses.unit_in_file" refuses 'unit.ini:2' run rc_send -c "$scratch/unit.ini" "${run_in[@]}"
+one "refuses.out_of_range" refuses 'hca.link.mtu' run rc_send -s hca.link.mtu=8KiB "${run_in[@]}"
+one "refuses.seed" refuses '--seed' run rc_send --seed many "${run_in[@]}"
+one "refuses.unknown_scenario" refuses "did you mean 'rc_send'?" run rc_sned "${run_in[@]}"
+one "refuses.unreadable_config" refuses "nowhere.ini" run rc_send -c "$scratch/nowhere.ini" "${run_in[@]}"
+one "refuses.config_without_end" refuses "/dev/zero:1: expected text, got a zero byte" run rc_send -c /dev/zero "${run_in[@]}"
+one "refuses.config_without_end_of_lines" refuses "/dev/fd/63: expected at most 16777216 bytes" run rc_send -c <(yes '# more') "${run_in[@]}"
+one "refuses.folder_as_config" refuses "$scratch: Is a directory" run rc_send -c "$scratch" "${run_in[@]}"
+one "refuses.points_without_end" refuses "/dev/zero: expected text, got a zero byte" perf --points /dev/zero
+one "refuses.unreadable_scenario" refuses "nowhere.c" run "$scratch/nowhere.c" "${run_in[@]}"
+MOST_LINES=100 one "refuses.scenario_that_does_not_compile" refuses "broken.c: does not compile" run "$scratch/broken.c" "${run_in[@]}"
+one "refuses.file_without_scenario" refuses "empty.c: has no SCENARIO" run "$scratch/empty.c" "${run_in[@]}"
+one "refuses.other_interface" refuses "interface 9999" run "$scratch/old.c" "${run_in[@]}"
+one "refuses.firmware_missing" refuses "nowhere.elf" run rc_send --fw "$scratch/nowhere.elf" "${run_in[@]}"
+one "refuses.firmware_text" refuses "text.elf" run rc_send --fw "$scratch/text.elf" "${run_in[@]}"
+one "refuses.firmware_of_another_machine" refuses "$hcasim" run rc_send --fw "$hcasim" "${run_in[@]}"
+one "refuses.firmware_truncated" refuses "truncated.elf" run rc_send --fw "$scratch/truncated.elf" "${run_in[@]}"
+one "refuses.unknown_trace" refuses "vcr" run rc_send --trace log,vcr "${run_in[@]}"
+one "refuses.folder_that_is_a_file" refuses "text.elf" run rc_send -o "$scratch/text.elf/x"
+long_path=$scratch/refused/$(printf '%4000s' '' | tr ' ' /)x
+for c in run dump serve sweep perf; do one "refuses.long_path_of_$c" refuses "expected at most 3999 characters, got " "$c" -o "$long_path"; done
+for c in check stages golden report "diff x"; do
+	# shellcheck disable=SC2086
+	one "refuses.long_path_of_${c%% *}" refuses "expected at most 3999 characters, got " $c "$long_path"
+done
+one "refuses.stats_form" refuses "--stats" run rc_send --stats=xml "${run_in[@]}"
+one "refuses.unknown_command" refuses "did you mean 'run'?" rnu
+one "refuses.folder_as_capture" refuses "Is a directory" check "$scratch"
+one "refuses.unknown_option" refuses "--colour" run --colour
+one "refuses.dump_without_time" refuses "--at" dump rc_send
+one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send --vary hca.link.delai=1us,2us
+one "refuses.sweep_of_unknown_scenario" refuses "rc_sned" sweep rc_sned --vary hca.link.delay=1us,2us
+one "refuses.sweep_twice" refuses "1us twice" sweep rc_send --vary hca.link.delay=1us,1us
+one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_errors'?" sweep rc_send --vary hca.link.delay=1us --show hca.port1.rcv_error
+one "refuses.perf_of_unknown_key" refuses "did you mean 'size'?" perf write_lat siz=3
+one "refuses.stages_of_golden_trace" refuses "rc_atomic.golden: is no folder of a run" stages traces/golden/rc_atomic.golden
+one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
+one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
+ln -s /dev/zero "$scratch/zero.vcd"
+ln -s /dev/zero "$scratch/zero.json"
+for f in vcd json; do one "refuses.check_without_end_$f" refuses "zero.$f: File too large" check "$scratch/zero.$f"; done
+# what stands in a run's folder and is no file: nothing waits for it
+for f in run.log packets.pcapng; do
+	mkdir -p "$scratch/odd.$f" "$scratch/folder.$f/$f"
+	mkfifo "$scratch/odd.$f/$f"
+	for c in stages golden report; do one "refuses.${c}_of_pipe_$f" refuses "odd.$f/$f: not a regular file" "$c" "$scratch/odd.$f"; done
+	one "refuses.diff_of_pipe_$f" refuses "odd.$f/$f: not a regular file" diff "$scratch/odd.$f" "$scratch/odd.$f"
+	one "refuses.diff_of_folder_$f" refuses "folder.$f/$f: Is a directory" diff "$scratch/folder.$f" "$scratch/folder.$f"
+done
+
+# --- the Linux driver in virtual machines: last, it wants the processors for itself
+
+# vm_results: a test for each check; one that has no result yet fails
+vm_results()
+{
+	local status name result detail
+	testbench/vm/short.sh >"$logs/vm.log" 2>&1
+	status=$?
+	if [ $status -eq 77 ]; then
+		echo "skip  vm: $(sed -n 's/^skip: //p' "$logs/vm.log" | tail -n 1)"
+		return
+	fi
+	while IFS=, read -r name result detail; do
+		cp "$O/vm-test/logs/$name.log" "$logs/vm.$name.log" || continue
+		case $result in
+		pass) good "vm.$name" ;;
+		fail) bad "vm.$name"; status=0 ;;
+		*) echo "skip  vm.$name: $detail" ;;
+		esac
+	done < <(tail -n +2 "$O/vm-test/results.csv" 2>/dev/null)
+	[ $status -eq 0 ] || bad vm
+}
+case $O in
+build) vm_results ;;
+*) echo "skip  vm: only with the ordinary build" ;;
+esac
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

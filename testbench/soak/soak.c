@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The soak's loop: post, take what completes, take pairs to ERR and back, wait. */
+#include "testbench/soak/soak.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+	SETTLE_US = 2000, /* longer than any packet lives: delays, copies, RNR waits */
+	STARVED_US = 30,  /* a receive queue stays short so long */
+	EVENT_US = 50,    /* completion in memory until its event */
+	STUCK_S = 5,
+	DELAY_US = 20,
+	MIN_FOR_FAULTS = 1000, /* messages after which a fault of each kind has happened */
+	LINGER = 8,
+};
+
+/* --- faults --- */
+
+static void add_faults(struct soak *s)
+{
+	const struct sim_params *p = s->params;
+	const struct fault_rule rules[] = {
+		{.action = FAULT_DROP, .chance_ppm = (uint32_t)p->soak_drop_ppm},
+		{.action = FAULT_DUPLICATE,
+		 .chance_ppm = (uint32_t)p->soak_duplicate_ppm / 2,
+		 .copies = 1},
+		{.action = FAULT_DUPLICATE,
+		 .chance_ppm = (uint32_t)p->soak_duplicate_ppm / 2,
+		 .copies = 2,
+		 .gap_ps = CFG_US(DELAY_US)},
+		{.action = FAULT_REORDER,
+		 .chance_ppm = (uint32_t)p->soak_reorder_ppm / 2,
+		 .behind = 1},
+		{.action = FAULT_REORDER,
+		 .chance_ppm = (uint32_t)p->soak_reorder_ppm / 2,
+		 .behind = LINGER},
+		{.action = FAULT_CORRUPT, .chance_ppm = (uint32_t)p->soak_corrupt_ppm / 2},
+		{.action = FAULT_CORRUPT,
+		 .chance_ppm = (uint32_t)p->soak_corrupt_ppm / 2,
+		 .fix = FAULT_FIX_VCRC},
+		{.action = FAULT_DELAY,
+		 .chance_ppm = (uint32_t)p->soak_delay_ppm,
+		 .delay_ps = CFG_US(DELAY_US)},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].chance_ppm && fault_plan_add(&s->tb->machine->plan, &rules[i]) < 0)
+			tb_failf(s->tb, TB_HERE, "a fault that can do something");
+}
+
+/* What the plan did is judged here: its rules are chances, and short runs need not meet them. */
+static void end_faults(struct soak *s)
+{
+	const struct sim_params *p = s->params;
+	struct fault_plan *plan = &s->tb->machine->plan;
+	const uint64_t ppm[FAULT_ACTION_COUNT] = {
+		[FAULT_DROP] = p->soak_drop_ppm,       [FAULT_DUPLICATE] = p->soak_duplicate_ppm,
+		[FAULT_REORDER] = p->soak_reorder_ppm, [FAULT_CORRUPT] = p->soak_corrupt_ppm,
+		[FAULT_DELAY] = p->soak_delay_ppm,
+	};
+
+	for (unsigned i = 0; i < FAULT_ACTION_COUNT; i++)
+		if (!plan->fired[i] && ppm[i] * p->soak_messages > MIN_FOR_FAULTS * 10000ull)
+			tb_failf(s->tb, TB_HERE, "a fault of kind %s to happen",
+				 fault_action_name((enum fault_action)i));
+	fault_plan_free(plan);
+	fault_plan_init(plan, p->sim_seed);
+}
+
+/* --- waiting --- */
+
+static bool event_came(struct tb *tb, void *arg)
+{
+	return ((struct soak *)arg)->came || tb->events[0].count || tb->events[1].count;
+}
+
+static void arm(struct soak *s)
+{
+	struct tb *tb = s->tb;
+
+	s->came = false;
+	for (unsigned k = 0; k < TB_ENDS * SOAK_CQS; k++)
+		must(drv_cq_arm(s->ends[k / SOAK_CQS].cq[k % SOAK_CQS], false));
+	for (unsigned n = 0; n < TB_ENDS; n++)
+		must(drv_cq_arm(s->ends[n].loose_cq, false));
+}
+
+static uint64_t wake_time(struct soak *s, bool starved)
+{
+	uint64_t at = s->progress_ps + CFG_S(STUCK_S);
+
+	if (starved)
+		at = tb_now(s->tb) + CFG_US(STARVED_US);
+	for (unsigned i = 0; i < s->pairs; i++)
+		if (s->pair[i].state == SOAK_SETTLING && s->pair[i].settled_ps < at)
+			at = s->pair[i].settled_ps;
+	return at;
+}
+
+static void report_stuck(struct soak *s)
+{
+	for (unsigned k = 0; k < TB_ENDS * s->pairs; k++) {
+		struct soak_qp *q = soak_qp_at(s, k % TB_ENDS, k / TB_ENDS);
+
+		if (q->flow.done < q->flow.posted || q->marker_due) {
+			tb_failf(s->tb, TB_HERE,
+				 "%s, qp 0x%x, pair %u: request %" PRIu64 " of %" PRIu64
+				 " (opcode %d, %u bytes) completes; nothing does for %d s",
+				 q->end->end->name, drv_qp_num(q->qp), q->index, q->flow.done,
+				 q->flow.posted, q->flow.ring[q->flow.done % SOAK_RING].opcode,
+				 q->flow.ring[q->flow.done % SOAK_RING].len, STUCK_S);
+			return;
+		}
+	}
+	tb_failf(s->tb, TB_HERE, "anything to happen within %d s", STUCK_S);
+}
+
+/* Arm, look again, sleep until the interrupt. */
+static void wait_for_more(struct soak *s, bool starved)
+{
+	struct tb *tb = s->tb;
+
+	arm(s);
+	if (soak_poll(s) || !still_right())
+		return;
+	if (tb_wait(tb, event_came, s, wake_time(s, starved)))
+		return;
+	if (tb_now(tb) >= s->progress_ps + CFG_S(STUCK_S))
+		report_stuck(s);
+	if (soak_poll(s) && !tb_wait(tb, event_came, s, tb_now(tb) + CFG_US(EVENT_US)))
+		tb_failf(tb, TB_HERE, "a completion event; there is none, but a completion");
+}
+
+/* --- the loop --- */
+
+/* Receives come late on purpose: senders meet RNR NAKs. True: a queue has been left short. */
+static bool refill(struct soak *s, bool all)
+{
+	bool short_of = false;
+
+	for (unsigned n = 0; n < TB_ENDS; n++) {
+		struct soak_end *e = &s->ends[n];
+
+		for (unsigned i = 0; i < s->pairs; i++)
+			if (e->qp[i].rq == &e->qp[i].own && !s->pair[i].break_it) {
+				soak_refill(s, &e->qp[i].own, all);
+				short_of |= e->qp[i].own.posted < e->qp[i].own.slots / 2;
+			}
+		soak_refill(s, &e->shared, all);
+		short_of |= e->shared.posted < e->shared.slots / 2;
+		for (unsigned k = 0; k < SOAK_STEERED; k++) {
+			soak_refill(s, &e->steered[k], all);
+			short_of |= e->steered[k].posted < e->steered[k].slots / 2;
+		}
+	}
+	return short_of;
+}
+
+static bool all_drained(struct soak *s)
+{
+	for (unsigned i = 0; i < s->pairs; i++)
+		if (s->pair[i].state != SOAK_RUNNING || !soak_is_drained(s, i))
+			return false;
+	return soak_loose_drained(s);
+}
+
+static void post_last_everywhere(struct soak *s)
+{
+	for (unsigned k = 0; k < TB_ENDS * s->pairs && tb_right(s->tb); k++) {
+		struct soak_qp *q = soak_qp_at(s, k % TB_ENDS, k / TB_ENDS);
+
+		if (s->pair[q->index].state == SOAK_RUNNING && q->quiet)
+			soak_post_last(q);
+	}
+}
+
+static void load(struct soak *s)
+{
+	const struct sim_params *p = s->params;
+	bool starved = false;
+
+	s->progress_ps = tb_now(s->tb);
+	while (tb_right(s->tb)) {
+		bool busy = soak_poll(s);
+
+		soak_take_events(s);
+		busy |= soak_advance_pairs(s);
+		if (p->soak_state_changes && s->posted >= s->next_change)
+			soak_begin_change(s);
+		if (s->posted < p->soak_messages) {
+			busy |= soak_post_some(s);
+			busy |= soak_loose_post_some(s);
+		} else {
+			post_last_everywhere(s);
+		}
+		if (!busy || rng_below(&s->rng, LINGER) == 0)
+			starved = refill(s, starved && !busy);
+		if (s->posted == p->soak_messages && all_drained(s))
+			return;
+		if (!busy)
+			wait_for_more(s, starved);
+	}
+}
+
+/* What the plan holds back goes by when others pass it. */
+static void pass_held(struct soak *s)
+{
+	for (unsigned i = 0; i <= LINGER && tb_right(s->tb); i++) {
+		for (unsigned n = 0; n < TB_ENDS; n++)
+			soak_post_last(soak_qp_at(s, n, 0));
+		while (tb_right(s->tb) && !soak_is_drained(s, 0))
+			if (!soak_poll(s))
+				wait_for_more(s, false);
+	}
+}
+
+static void report_memory(struct tb *tb)
+{
+	struct rusage usage;
+
+	if (!getrusage(RUSAGE_SELF, &usage))
+		tb_figure(tb, "soak_rss_kib", (double)usage.ru_maxrss);
+}
+
+void soak_run(struct tb *tb)
+{
+	struct soak s;
+
+	if (soak_create(&s, tb)) {
+		add_faults(&s);
+		s.next_change = s.params->soak_state_changes;
+		load(&s);
+		if (still_right())
+			end_faults(&s);
+		pass_held(&s);
+		pass_time(CFG_US(SETTLE_US));
+		while (soak_poll(&s))
+			;
+		soak_take_events(&s);
+		for (unsigned i = 0; i < s.pairs && still_right(); i++)
+			soak_judge_pair(&s, i);
+		soak_loose_judge_all(&s);
+	}
+	report_memory(tb);
+	soak_destroy(&s);
+}
