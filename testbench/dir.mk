@@ -5,7 +5,7 @@ src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_l
 src-y += $(addprefix $(d)/app/, cli.c catalog.c behaviours.c compile.c run.c child.c outdir.c dump.c ending.c tools.c sweep.c sweep_table.c)
 src-y += $(addprefix $(d)/app/, serve.c serve_report.c ctl.c ctl_commands.c ctl_dump.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
-src-y += $(sort $(wildcard $(d)/scenarios/*.c))
+src-y += $(sort $(wildcard $(d)/scenarios/*/*.c))
 main-y += $(addprefix $(d)/app/, main.c exit.c)
 test-y += $(addprefix $(d)/app/tests/, cli_test.c outdir_test.c ctl_test.c)
 test-y += $(d)/language/tests/ladder_match_test.c
@@ -20,7 +20,7 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 $(O)/obj/testbench/app/compile.o $(O)/obj/testbench/perf/row.o $(O)/obj/testbench/perf/tests/profiles_test.o: $(O)/gen/testbench/build_info.h
 
 # What a scenario's comment says it shows, "behaviours: ID ID", as rows; its name is that of its file.
-scenario-files := $(sort $(wildcard $(d)/scenarios/*.c))
+scenario-files := $(sort $(wildcard $(d)/scenarios/*/*.c))
 $(O)/gen/testbench/behaviours.gen.h: $(scenario-files)
 	@mkdir -p $(@D)
 	$(Q)awk '/behaviours:/ { name = FILENAME; sub(/.*\//, "", name); sub(/\.c$$/, "", name); sub(/.*behaviours:/, ""); \

@@ -330,7 +330,7 @@ fi
 
 outside_scenario()
 {
-	sed 's/SCENARIO(rc_send/SCENARIO(outside/' testbench/scenarios/rc_send.c >"$scratch/outside.c"
+	sed 's/SCENARIO(rc_send/SCENARIO(outside/' testbench/scenarios/rc/rc_send.c >"$scratch/outside.c"
 	local exe; exe=$(realpath "$hcasim")
 	(cd / && "$exe" run "$scratch/outside.c" -o "$scratch/outside")
 }
@@ -349,7 +349,7 @@ one "tool.check_finds_damage" check_finds_damage
 failing_scenario()
 {
 	local rc
-	sed 's/SCENARIO(rc_send/SCENARIO(wrong/; s/\.psn = 0xfffffe, \.len = 64/.psn = 5, .len = 64/' testbench/scenarios/rc_send.c >"$scratch/wrong.c"
+	sed 's/SCENARIO(rc_send/SCENARIO(wrong/; s/\.psn = 0xfffffe, \.len = 64/.psn = 5, .len = 64/' testbench/scenarios/rc/rc_send.c >"$scratch/wrong.c"
 	"$hcasim" run "$scratch/wrong.c" -o "$scratch/wrong" >"$scratch/wrong.out" 2>&1
 	rc=$?
 	cat "$scratch/wrong.out"
