@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The commands of the control socket, on two HCAs behind a vfio-user server. */
 #define _GNU_SOURCE
-#define TEST_FIRMWARE "../../fw/hcasim-fw.elf"
 #include "model/vfio_user/tests/client.h"
 
 #include "model/engine/base/engine.h"
