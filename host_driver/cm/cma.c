@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ids of rdma_cm: their life, channels, addresses and routes. Connecting is in cma_connect.c. */
-#include "host_driver/cm/cma_internal.h"
+#include "host_driver/cm/cma_impl.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Connecting by IP address: the header of annex A11 in a REQ, and what the events of ib_cm become.
  */
-#include "host_driver/cm/cma_internal.h"
+#include "host_driver/cm/cma_impl.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Datagrams by IP address: a SIDR_REQ asks for the queue pair behind a port, and the answer is all
  * that the program needs to send to it. */
-#include "host_driver/cm/cma_internal.h"
+#include "host_driver/cm/cma_impl.h"
 
 #include <errno.h>
 

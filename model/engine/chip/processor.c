@@ -5,7 +5,7 @@
  * the access happens at the time the instructions before it have taken; a core in wfi or stalled by
  * a helper has no event at all.
  */
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 #include "model/engine/host/pci_function.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The DMA helper of firmware: chunk after chunk, each one DMA. */
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 #include "model/engine/memory/icm.h"
 #include "model/interface/contexts.h"
 

@@ -8,7 +8,7 @@
 #include "model/engine/memory/icm.h"
 #include "model/engine/base/keep.h"
 #include "model/engine/memory/memory_key.h"
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/srq.h"
 #include "model/engine/memory/translate.h"

@@ -2,7 +2,7 @@
  * management agents read and set. */
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/port_note.h"
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 
 static uint32_t sl2vl_word(const struct port_config *c, unsigned first)
 {

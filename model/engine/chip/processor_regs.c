@@ -4,7 +4,7 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/host/pci_function.h"
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"

@@ -1,7 +1,7 @@
 /* Consumer index, arming, moderation and completion events of a CQ: see cqe_write.h. to:
  * event_queue. */
 #include "model/engine/memory/context_cache.h"
-#include "model/engine/complete/cq_state.h"
+#include "model/engine/complete/cq_impl.h"
 #include "model/engine/complete/event_queue.h"
 
 enum { PERIOD_UNIT_PS = 1000000 }; /* of the context's period: us */

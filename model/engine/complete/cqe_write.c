@@ -3,7 +3,7 @@
 
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/base/engine.h"
-#include "model/engine/complete/cq_state.h"
+#include "model/engine/complete/cq_impl.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/qp/qp.h"

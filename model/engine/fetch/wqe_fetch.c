@@ -1,5 +1,5 @@
 /* Send WQEs that are held, and who looks for them: see wqe_fetch.h; wqe_read.c reads them. */
-#include "model/engine/fetch/wqe_state.h"
+#include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/qp/qp.h"
 #include "model/interface/queues.h"

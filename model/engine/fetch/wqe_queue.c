@@ -1,5 +1,5 @@
-/* Where the WQEs of a queue lie in host memory: see wqe_fetch.h, wqe_state.h. */
-#include "model/engine/fetch/wqe_state.h"
+/* Where the WQEs of a queue lie in host memory: see wqe_fetch.h, wqe_impl.h. */
+#include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"

@@ -1,5 +1,5 @@
 /* Reads of send WQEs: their turn, their translation, what the owner bits say. See wqe_fetch.h. */
-#include "model/engine/fetch/wqe_state.h"
+#include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/base/keep.h"
 #include "model/engine/qp/qp.h"

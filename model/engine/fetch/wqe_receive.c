@@ -1,6 +1,6 @@
 /* Receive WQEs: see wqe_fetch.h. A read takes what is known to be posted, up to srq.prefetch WQEs
  * of an aligned group; each is handed out once, and again only within the message that took it. */
-#include "model/engine/fetch/wqe_state.h"
+#include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/memory/translate.h"
 #include "model/interface/queues.h"

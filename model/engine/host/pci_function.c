@@ -6,7 +6,7 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/interrupt.h"
 #include "model/engine/host/pci_config.h"
-#include "model/engine/host/pcie_state.h"
+#include "model/engine/host/pcie_impl.h"
 #include "model/engine/chip/processor.h"
 #include "model/interface/queues.h"
 #include "model/interface/rows.h"

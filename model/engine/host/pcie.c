@@ -2,7 +2,7 @@
 #include "model/engine/host/pcie.h"
 
 #include "model/engine/base/engine.h"
-#include "model/engine/host/pcie_state.h"
+#include "model/engine/host/pcie_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * posted writes.
  */
 #include "model/engine/host/pci_function.h"
-#include "model/engine/host/pcie_state.h"
+#include "model/engine/host/pcie_impl.h"
 #include "model/interface/regs.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * What follows from the rows of [hca.pcie] and [host.pcie]: the rate of the link, how TLPs are cut,
  * how many requests and credits there are. See pcie.h.
  */
-#include "model/engine/host/pcie_state.h"
+#include "model/engine/host/pcie_impl.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See atomic_read.h. */
 #include "model/engine/receive/atomic_read.h"
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 #include "model/engine/wire/gather.h"
 #include "model/engine/memory/icm.h"

@@ -2,7 +2,7 @@
 /* See atomic_read.h. This file: atomics, from the operands of a request to the eight bytes in
  * memory. */
 #include "model/engine/receive/atomic_read.h"
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 enum { ATOMIC_BYTES = 8, ATOMIC_JOB_OFFSET = 64 };
 

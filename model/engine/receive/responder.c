@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See responder.h. This file: the checks of IBA 9.7.4, one state each. */
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/complete/event_queue.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See responder.h. This file: acknowledgements, and the queue in which every response of a QP
  * leaves in the order of the requests. */
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 #include "model/engine/base/keep.h"
 #include "model/engine/wire/link_port.h"

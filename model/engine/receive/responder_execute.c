@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See responder.h. This file: receives, payload into memory, receive completions, flush. */
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/complete/event_queue.h"

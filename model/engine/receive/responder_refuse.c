@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See responder.h. This file: what follows when a check has failed, and when a message of an
  * unreliable service has lost a part. */
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 int resp_abandon(struct resp_run *x, enum cqe_syndrome syndrome)
 {

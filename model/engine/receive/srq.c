@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See srq.h. */
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"

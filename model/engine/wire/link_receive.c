@@ -7,7 +7,7 @@
  */
 #include "model/engine/wire/crc.h"
 #include "model/engine/base/engine.h"
-#include "model/engine/wire/link_state.h"
+#include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"

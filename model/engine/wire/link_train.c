@@ -4,7 +4,7 @@
  */
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/link_port.h"
-#include "model/engine/wire/link_state.h"
+#include "model/engine/wire/link_impl.h"
 #include "model/engine/chip/processor.h"
 #include "model/engine/wire/static_rate.h"
 #include "model/sim/fault.h"

@@ -5,7 +5,7 @@
  * bring it all back.
  */
 /* behaviours: HCA-catastrophe-trap */
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 #include "testbench/scenario.h"
 
 enum { RESET_BIT = 1, REG_RA = 1, REG_SP = 2, NO_MEMORY = 0x40000000, STORE_ACCESS_FAULT = 7 };

@@ -4,7 +4,7 @@
  * fw.watchdog the chip takes the firmware for dead.
  */
 /* behaviours: HCA-catastrophe-watchdog */
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 #include "testbench/scenario.h"
 
 enum { RESET_BIT = 1, REG_SP = 2, JUMP_TO_SELF = 0x6f, BELOW_STACK = 1024, MINE = 16 };

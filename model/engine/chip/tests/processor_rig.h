@@ -12,7 +12,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/host/pci_function.h"
 #include "model/engine/wire/port_note.h"
-#include "model/engine/chip/processor_priv.h"
+#include "model/engine/chip/processor_impl.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/srq.h"
 #include "model/engine/chip/tests/rv_asm.h"

@@ -1,6 +1,6 @@
 /* The PCI function: configuration space as the PCI specifications have it, BAR0 as mlx4 drivers use
  * it. */
-#include "model/engine/host/pcie_state.h"
+#include "model/engine/host/pcie_impl.h"
 #include "model/engine/tests/host_fixture.h"
 
 enum { FIRMWARE_PC = 0x80000010 };

@@ -20,7 +20,7 @@
 #include "model/engine/memory/icm.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/chip/processor.h"
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/engine/fetch/wqe_fetch.h"

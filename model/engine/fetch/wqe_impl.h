@@ -1,7 +1,7 @@
 /* Inside of wqe_fetch: send WQEs (wqe_fetch.c, wqe_read.c), receive WQEs (wqe_receive.c), where
  * they lie (wqe_queue.c). */
-#ifndef MODEL_ENGINE_WQE_STATE_H
-#define MODEL_ENGINE_WQE_STATE_H
+#ifndef MODEL_ENGINE_WQE_IMPL_H
+#define MODEL_ENGINE_WQE_IMPL_H
 
 #include "model/engine/base/engine.h"
 #include "model/engine/base/keep.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between cma.c, cma_connect.c and cma_ud.c. */
-#ifndef HOST_DRIVER_CM_CMA_INTERNAL_H
-#define HOST_DRIVER_CM_CMA_INTERNAL_H
+#ifndef HOST_DRIVER_CM_CMA_IMPL_H
+#define HOST_DRIVER_CM_CMA_IMPL_H
 
 #include "host_driver/cm/cma.h"
 

@@ -4,8 +4,8 @@
  * helper is started by a register and is busy until its own events end it; a load of its STATUS
  * register waits meanwhile.
  */
-#ifndef MODEL_ENGINE_PROCESSOR_PRIV_H
-#define MODEL_ENGINE_PROCESSOR_PRIV_H
+#ifndef MODEL_ENGINE_PROCESSOR_IMPL_H
+#define MODEL_ENGINE_PROCESSOR_IMPL_H
 
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie.h"

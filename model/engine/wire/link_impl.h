@@ -2,8 +2,8 @@
  * What the files of a link port share: link_port.c sends packets, link_receive.c takes them in,
  * static_rate.c holds back those of a slower path, link_train.c is the physical layer.
  */
-#ifndef MODEL_ENGINE_LINK_STATE_H
-#define MODEL_ENGINE_LINK_STATE_H
+#ifndef MODEL_ENGINE_LINK_IMPL_H
+#define MODEL_ENGINE_LINK_IMPL_H
 
 #include "model/engine/base/engine.h"
 #include "model/engine/base/event_core.h"

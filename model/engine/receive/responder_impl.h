@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by responder*.c, atomic_read.c, atomic_unit.c and srq.c only. */
-#ifndef MODEL_ENGINE_RESPONDER_INTERNAL_H
-#define MODEL_ENGINE_RESPONDER_INTERNAL_H
+#ifndef MODEL_ENGINE_RESPONDER_IMPL_H
+#define MODEL_ENGINE_RESPONDER_IMPL_H
 
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/wire/packet.h"

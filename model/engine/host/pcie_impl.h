@@ -1,7 +1,7 @@
 /* State of the PCIe link, shared by pcie.c (the device's DMA), pcie_host.c (the host's accesses)
  * and pcie_setup.c (what follows from parameters). */
-#ifndef MODEL_ENGINE_PCIE_STATE_H
-#define MODEL_ENGINE_PCIE_STATE_H
+#ifndef MODEL_ENGINE_PCIE_IMPL_H
+#define MODEL_ENGINE_PCIE_IMPL_H
 
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie.h"

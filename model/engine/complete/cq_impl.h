@@ -1,7 +1,7 @@
 /* Inside of cqe_write: what is queued for a CQ (cqe_write.c) and its arming, moderation and events
  * (cq_event.c). */
-#ifndef MODEL_ENGINE_CQ_STATE_H
-#define MODEL_ENGINE_CQ_STATE_H
+#ifndef MODEL_ENGINE_CQ_IMPL_H
+#define MODEL_ENGINE_CQ_IMPL_H
 
 #include "model/engine/complete/object_lane.h"
 #include "model/engine/host/pcie.h"
