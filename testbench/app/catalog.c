@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The linker's names of the section that SCENARIO fills. */
+/* The linker gives these names to the section that SCENARIO fills. */
 extern const struct scenario *const __start_hcasim_scenarios[] __attribute__((weak));
 extern const struct scenario *const __stop_hcasim_scenarios[] __attribute__((weak));
 
@@ -43,7 +43,7 @@ void catalog_complain(const char *name, FILE *err)
 	if (near.name[0])
 		fprintf(err, "hcasim: no scenario '%s'; did you mean '%s'?\n", name, near.name);
 	else
-		fprintf(err, "hcasim: no scenario '%s'; hcasim list names them\n", name);
+		fprintf(err, "hcasim: no scenario '%s'; hcasim list prints them\n", name);
 }
 
 void catalog_print(FILE *out)
@@ -52,7 +52,7 @@ void catalog_print(FILE *out)
 	const struct scenario **all = malloc((n + 1) * sizeof(*all));
 
 	if (!all) {
-		fprintf(stderr, "hcasim: no memory for %zu scenarios\n", n);
+		fprintf(stderr, "hcasim: out of memory for %zu scenarios\n", n);
 		return;
 	}
 	memcpy(all, __start_hcasim_scenarios, n * sizeof(*all));
@@ -88,8 +88,8 @@ int catalog_load(const char *path, const struct scenario **scenario, FILE *err)
 		return -EINVAL;
 	}
 	if (s->interface != SCENARIO_INTERFACE) {
-		fprintf(err, "%s: scenario interface %u, this hcasim has %d\n", path, s->interface,
-			SCENARIO_INTERFACE);
+		fprintf(err, "%s: built for scenario interface %u, this hcasim has %d\n", path,
+			s->interface, SCENARIO_INTERFACE);
 		dlclose(so);
 		return -EINVAL;
 	}

@@ -27,7 +27,7 @@ void children_begin(void)
 	asked = 0;
 	sigemptyset(&held);
 	sigaddset(&held, SIGCHLD);
-	/* what nohup has ignored stays ignored */
+	/* what nohup ignores stays ignored */
 	for (unsigned i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (!sigaction(endings[i], NULL, &action) && action.sa_handler != SIG_IGN)
 			sigaddset(&held, endings[i]);
@@ -45,7 +45,7 @@ pid_t child_start(void)
 	}
 	pid = fork();
 	if (pid > 0) {
-		setpgid(pid, pid); /* as the child does: whoever is first */
+		setpgid(pid, pid); /* the child does the same; either may be first */
 		children[count++] = pid;
 	}
 	if (pid)
@@ -53,13 +53,13 @@ pid_t child_start(void)
 	count = 0;
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* gone before that */
+	if (getppid() != parent) /* the parent ended before the line above */
 		_exit(1);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;
 }
 
-/* One that has ended, of all or the one; 0: none has. */
+/* A child that has ended: `wanted`, or any when it is 0. Returns 0 when none has. */
 static pid_t reap(pid_t wanted, int *status)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -79,7 +79,7 @@ static void kill_all(int number)
 		kill(-children[i], number);
 }
 
-/* They may put their files in order, but not for ever; a second signal ends that too. */
+/* Gives the children GRACE_S to finish their files. A second signal kills them at once. */
 static void end_all(void)
 {
 	struct timespec now, end;

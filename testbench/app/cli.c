@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * See cli.h. argp takes the line apart; what an option means is in a table: one row for a name and
- * the commands that take it. A row is looked up when the command is known.
+ * See cli.h. argp splits the command line into options and words. The table `options` says what
+ * each option does: one row per name and set of commands. A row is looked up once the command is
+ * known, because two commands may use the same name differently.
  */
 #include "testbench/app/cli.h"
 
@@ -22,7 +23,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 enum { KEY_LONG = 0x100, PORT_MAX = 65535, JOBS_MAX = 4096, GIVEN_MAX = 256 };
-/* A path of this length and a file's name in it still fit where paths are put together. */
+/* A longer path would not leave room for the name of a file in that folder. */
 enum { VALUE_MAX = OUTDIR_CHARS - 1 };
 
 /* Sets of commands */
@@ -38,36 +39,37 @@ static const struct command {
 	const char *word, *arguments, *meaning;
 	int least, most;
 } commands[] = {
-	{CLI_LIST, "list", "", "the scenarios: name, two spaces, what it shows", 0, 0},
+	{CLI_LIST, "list", "", "list the scenarios: name, two spaces, what it shows", 0, 0},
 	{CLI_RUN, "run", "[NAME|FILE.c]",
-	 "run a scenario (without a name: tour); FILE.c is compiled and loaded", 0, 1},
-	{CLI_CONFIG, "config", "", "every parameter: section, key, unit, default, meaning, source",
-	 0, 0},
-	{CLI_RULES, "rules", "", "every guest-error rule: name, meaning, source", 0, 0},
+	 "run a scenario: one of the list (default: tour), or a C file of your own", 0, 1},
+	{CLI_CONFIG, "config", "", "print every parameter: unit, default, meaning and source", 0,
+	 0},
+	{CLI_RULES, "rules", "", "print every rule a driver must keep: name, meaning and source", 0,
+	 0},
 	{CLI_DUMP, "dump", "NAME --at TIME",
-	 "contexts by number, decoded, at that time or at failure", 1, 1},
+	 "run a scenario and print the device's contexts at TIME, or when it fails", 1, 1},
 	{CLI_CHECK, "check", "FILE",
-	 "a capture: structure and both CRCs of every packet; .vcd, .json: form", 1, 1},
-	{CLI_DIFF, "diff", "A B",
-	 "compare two runs, folders or names: the first difference, and times by stage", 2, 2},
-	{CLI_STAGES, "stages", "DIR|NAME", "where the time of each message of a run went, in ns", 1,
+	 "check a trace file: all CRCs and the layout of a .pcapng, the form of a .vcd or .json", 1,
 	 1},
+	{CLI_DIFF, "diff", "A B",
+	 "compare two runs: print the first difference, and which stages changed in time", 2, 2},
+	{CLI_STAGES, "stages", "DIR|NAME", "print how long each message spent in each stage, in ns",
+	 1, 1},
 	{CLI_GOLDEN, "golden", "DIR|NAME",
-	 "a run's traces without times, as traces/golden/ keeps them", 1, 1},
+	 "print a run's traces without their times, in the form of traces/golden/", 1, 1},
 	{CLI_REPORT, "report", "DIR|NAME",
-	 "make DIR/report.html of a run: ladder, latencies, throughput, counters", 1, 1},
+	 "write DIR/report.html: packet ladder, latencies, throughput, counters", 1, 1},
 	{CLI_SWEEP, "sweep", "NAME --vary KEY=V,V",
-	 "run a scenario under every combination of parameters", 1, 1},
+	 "run a scenario once for every combination of parameter values", 1, 1},
 	{CLI_PERF, "perf", "WORKLOAD [KEY=VALUE,..]",
-	 "latency, bandwidth, rate; --points: published measurements beside simulated ones", 0,
+	 "measure a latency, bandwidth or message rate; --points: compare published figures", 0,
 	 1 + PERF_WORDS_MAX},
 	{CLI_SERVE, "serve", "--socket PATH",
-	 "offer one or two linked HCAs to virtual machines (vfio-user)", 0, 0},
-	{CLI_CTL, "ctl", "SOCKET COMMAND...", "tell a running serve, such as: ctl c.sock help", 2,
-	 CLI_WORDS_MAX},
-	{CLI_HELP, "help", "[COMMAND]", "this text, or a command's options (also COMMAND --help)",
-	 0, 1},
-	{CLI_VERSION, "version", "", "the version (also --version)", 0, 0},
+	 "offer one HCA, or two linked ones, to virtual machines over vfio-user", 0, 0},
+	{CLI_CTL, "ctl", "SOCKET COMMAND...",
+	 "send a command to a running serve; ctl SOCKET help lists the commands", 2, CLI_WORDS_MAX},
+	{CLI_HELP, "help", "[COMMAND]", "print this text, or a command's options", 0, 1},
+	{CLI_VERSION, "version", "", "print the version", 0, 0},
 };
 
 struct given {
@@ -102,13 +104,13 @@ static __attribute__((format(printf, 2, 3))) error_t complain(struct parse *p, c
 	return EINVAL;
 }
 
-/* --- what an option does; an error has been printed --- */
+/* --- what each option does; each prints its own error --- */
 
 static error_t append(struct parse *p, const char **list, unsigned *n, unsigned most,
 		      const char *what, const char *value)
 {
 	if (*n == most)
-		return complain(p, "more than %u %s", most, what);
+		return complain(p, "expected at most %u %s", most, what);
 	list[(*n)++] = value;
 	return 0;
 }
@@ -142,7 +144,7 @@ static error_t set_setting(struct parse *p, const char *value)
 static error_t set_output(struct parse *p, const char *value)
 {
 	p->cli->run.dir = value;
-	return *value ? 0 : complain(p, "-o: expected a name");
+	return *value ? 0 : complain(p, "-o: expected a path, got nothing");
 }
 
 static error_t set_gdb(struct parse *p, const char *value)
@@ -175,14 +177,15 @@ static error_t set_at(struct parse *p, const char *value)
 static error_t set_threshold(struct parse *p, const char *value)
 {
 	if (!compare_threshold_parse(&p->cli->diff, value))
-		return complain(p, "--threshold: expected a time or percentage, got '%s'", value);
+		return complain(p, "--threshold: expected a time, a percentage or none, got '%s'",
+				value);
 	return 0;
 }
 
 static error_t set_classes(struct parse *p, const char *value)
 {
 	p->cli->diff.classes = run_classes_parse(value);
-	return p->cli->diff.classes ? 0 : complain(p, "--only: no such list as '%s'", value);
+	return p->cli->diff.classes ? 0 : complain(p, "--only: unknown kind in '%s'", value);
 }
 
 static error_t set_by_qp(struct parse *p, const char *value)
@@ -272,74 +275,77 @@ static error_t set_version(struct parse *p, const char *value)
 }
 
 static const struct choice {
-	const char *name, *value; /* value: what it takes, NULL nothing; [VALUE]: may be left out */
+	const char *name, *value; /* value: its argument; NULL: none; [VALUE]: optional */
 	unsigned commands;
 	char letter;
 	error_t (*set)(struct parse *p, const char *value);
-	size_t text; /* set is NULL: the value itself goes here, a string of struct cli */
+	size_t text; /* set is NULL: offset in struct cli of the string that gets the value */
 	const char *meaning;
 } options[] = {
 #define TEXT(member)   NULL, offsetof(struct cli, member)
 #define CALL(function) function, 0
-	{"config", "FILE.ini", SIMULATES, 'c', CALL(set_ini), "read parameters from a file"},
+	{"config", "FILE.ini", SIMULATES, 'c', CALL(set_ini), "read parameters from an INI file"},
 	{"set", "SECTION.KEY=VALUE", SIMULATES, 's', CALL(set_setting),
-	 "set a parameter, stronger than files"},
-	{"seed", "N", SIMULATES, 0, TEXT(run.seed), "seed of every random number"},
+	 "set one parameter; overrides the files"},
+	{"seed", "N", SIMULATES, 0, TEXT(run.seed), "seed of all random numbers"},
 	{"trace", "LIST", IN(RUN) | IN(DUMP), 0, TEXT(run.traces),
-	 "traces to write, of log,pcapng,vcd,timeline, or none; default: log,pcapng"},
+	 "traces to write: any of log,pcapng,vcd,timeline, or none; default: log,pcapng"},
 	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, TEXT(run.traces),
-	 "traces to write, of log,pcapng,vcd,timeline; default: none"},
+	 "traces to write: any of log,pcapng,vcd,timeline; default: none"},
 	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE), 'o', CALL(set_output),
-	 "folder of the run's files; default: traces/NAME beside the executable"},
-	{"output", "FILE.csv", IN(SWEEP), 'o', CALL(set_output), "the table, a row a cell"},
+	 "folder for the run's files; default: traces/NAME beside the executable"},
+	{"output", "FILE.csv", IN(SWEEP), 'o', CALL(set_output),
+	 "also write the table as CSV, one row per combination"},
 	{"output", "FILE.csv", IN(PERF), 'o', CALL(set_output),
-	 "id,workload,published,simulated,unit,error_percent"},
+	 "write a CSV: id,workload,published,simulated,unit,error_percent"},
 	{"fw", "ELF", SIMULATES, 0, TEXT(run.fw),
-	 "firmware; default: fw/hcasim-fw.elf beside the executable"},
+	 "firmware to load; default: fw/hcasim-fw.elf beside the executable"},
 	{"fw-gdb", "PORT", IN(RUN), 0, CALL(set_gdb),
-	 "the firmware of hca0 waits for gdb-multiarch on this TCP port"},
+	 "hold the firmware of hca0 until gdb-multiarch connects to this TCP port"},
 	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, CALL(set_no_dmi),
-	 "host memory grants no direct access: every DMA is a b_transport"},
-	{"at", "TIME", IN(DUMP), 0, CALL(set_at), "when to dump, such as 1500us"},
+	 "grant no direct memory access (DMI): every DMA is a TLM b_transport call"},
+	{"at", "TIME", IN(DUMP), 0, CALL(set_at), "simulated time of the dump, such as 1500us"},
 	{"behaviours", NULL, IN(LIST), 0, CALL(set_behaviours),
-	 "instead: id, scenario, pass|fail|not-run of the last make test, by tabs"},
-	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "a line a packet"},
+	 "list behaviours: id, scenario, and pass, fail or not-run in the last make test"},
+	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "print one line per packet"},
 	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, CALL(set_threshold),
-	 "times that differ by no more are equal, such as 10ns or 5%; none: no times"},
+	 "ignore smaller differences of time, such as 10ns or 5%; none: ignore all times"},
 	{"only", "LIST", IN(DIFF) | IN(GOLDEN), 0, CALL(set_classes),
-	 "of out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults"},
+	 "take only some of: "
+	 "out,in,discards,registers,commands,wqes,completions,events,interrupts,rules,faults"},
 	{"only", "ID,...", IN(PERF), 0, TEXT(perf.only),
-	 "these points alone; M* all that begin so"},
+	 "run only these points; M* means all that begin with M"},
 	{"phase", "NAME", IN(STAGES), 0, TEXT(diff.phase),
-	 "this phase of the run; default: all but bring-up and tear-down"},
+	 "take only this phase; default: all except bring-up and tear-down"},
 	{"phase", "NAME", IN(DIFF) | IN(GOLDEN), 0, TEXT(diff.phase),
-	 "this phase of the runs alone"},
+	 "take only this phase of the run"},
 	{"by-qp", NULL, IN(DIFF), 0, CALL(set_by_qp),
-	 "packets in the order of each QP, not of the wire"},
+	 "compare packets in the order of each QP instead of the wire's"},
 	{"vary", "SECTION.KEY=VALUE,VALUE", IN(SWEEP), 0, CALL(set_vary),
-	 "the values of a parameter; several: their combinations"},
+	 "values of a parameter; repeat for further parameters"},
 	{"show", "HCA.STAGE.COUNTER", IN(SWEEP), 0, CALL(set_show),
-	 "a counter as a column; hca0, hca1, or hca for their sum"},
+	 "add a counter as a column; HCA is hca0, hca1, or hca for their sum"},
 	{"list", NULL, IN(SWEEP), 0, CALL(set_list),
-	 "instead: print a command a cell, for other machines"},
+	 "run nothing: print one shell command per combination, for other machines"},
 	{"collect", NULL, IN(SWEEP), 0, CALL(set_collect),
-	 "instead: the table of cells that ran already"},
+	 "run nothing: print the table of the combinations that have run"},
 	{"points", "FILE.csv", IN(PERF), 0, TEXT(perf.points),
-	 "the measurements: id,profile,workload,params,value,unit,source"},
+	 "read measurements: id,profile,workload,params,value,unit,source"},
 	{"profile", "NAME", IN(PERF), 0, TEXT(perf.profile),
-	 "configs/NAME.ini, or a file, instead of the points' own"},
-	{"plot", "DIR", IN(PERF), 0, TEXT(perf.plot), "SVG files, by gnuplot"},
+	 "use configs/NAME.ini, or this file, for all points"},
+	{"plot", "DIR", IN(PERF), 0, TEXT(perf.plot),
+	 "draw SVG files into this folder (needs gnuplot)"},
 	{"stats", "[text|all|json]", IN(RUN) | IN(SERVE), 0, CALL(set_form),
-	 "print the counters at the end; all: those that are 0 too; json: nothing else on stdout"},
+	 "print the counters at the end; all: zeros too; json: only JSON on stdout"},
 	{"stats", "[FILE.json]", IN(PERF), 0, CALL(set_stats),
-	 "counters of each point, and as JSON"},
+	 "print each point's counters; with a file: write them as JSON, too"},
 	{"jobs", "N", IN(PERF) | IN(SWEEP), 'j', CALL(set_jobs),
-	 "processes at a time; default: one a processor"},
+	 "processes at a time; default: one per processor"},
 	{"socket", "PATH", IN(SERVE), 0, CALL(set_socket),
-	 "socket of an HCA; twice: two linked HCAs"},
-	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "control socket"},
-	{"help", NULL, ~0u, 0, CALL(set_help), "what the command does, and its options"},
-	{"version", NULL, ~0u, 0, CALL(set_version), "the version"},
+	 "UNIX socket of an HCA; give it twice for two linked HCAs"},
+	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "UNIX socket for hcasim ctl"},
+	{"help", NULL, ~0u, 0, CALL(set_help), "print what the command does, and its options"},
+	{"version", NULL, ~0u, 0, CALL(set_version), "print the version"},
 #undef TEXT
 #undef CALL
 };
@@ -362,7 +368,7 @@ static const struct command *command_of(const char *word)
 	return NULL;
 }
 
-/* The text may end with the name that was meant. */
+/* Suggests the nearest known name, if one is near. */
 static error_t complain_of_name(struct parse *p, const char *what, const struct near_name *near)
 {
 	if (near->name[0])
@@ -418,7 +424,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		if (key != options[i].letter && key != KEY_LONG + (int)i)
 			continue;
 		if (p->givens == GIVEN_MAX)
-			return complain(p, "more than %d options", GIVEN_MAX);
+			return complain(p, "expected at most %d options", GIVEN_MAX);
 		p->given[p->givens++] = (struct given){options[i].name, arg};
 		return 0;
 	}
@@ -433,7 +439,7 @@ static int apply(struct parse *p)
 			option_of(g->name, p->command ? 1u << p->command->command : ~0u);
 
 		if (!o)
-			return -complain(p, "%s takes no --%s", p->command->word, g->name);
+			return -complain(p, "%s has no option --%s", p->command->word, g->name);
 		if (!o->set)
 			*(const char **)((char *)p->cli + o->text) = g->value;
 		else if (o->set(p, g->value))
@@ -485,7 +491,7 @@ static int finish(struct parse *p)
 	return 0;
 }
 
-/* What getopt would print by itself: an option that does not exist, or lacks its value. */
+/* argp was told to print nothing: finds the option that does not exist, or has no value. */
 static int complain_of_option(struct parse *p, const struct argp_option *rows, int argc,
 			      char **argv)
 {
@@ -503,7 +509,7 @@ static int complain_of_option(struct parse *p, const struct argp_option *rows, i
 		if (!o->arg || o->flags & OPTION_ARG_OPTIONAL)
 			continue;
 		if ((argv[i][1] == '-' ? !strchr(argv[i], '=') : !argv[i][2]) && ++i == argc)
-			return -complain(p, "'%s' lacks its value, %s", argv[i - 1], o->arg);
+			return -complain(p, "'%s' needs a value: %s", argv[i - 1], o->arg);
 	}
 	return -complain(p, "wrong options");
 }
@@ -523,7 +529,7 @@ int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
 		const struct choice *o = &options[i];
 
 		if (option_of(o->name, ~0u) != o)
-			continue; /* another command's row of the same name */
+			continue; /* argp wants each name once */
 		rows[n++] = (struct argp_option){
 			.name = o->name,
 			.key = o->letter ? o->letter : KEY_LONG + (int)i,
@@ -573,11 +579,13 @@ void cli_help(FILE *out, const char *word)
 		help_of(out, command_of(word));
 		return;
 	}
-	fprintf(out, "hcasim: two linked InfiniBand HCAs, from the driver's registers to the "
-		     "packets on the wire\n\n");
+	fprintf(out,
+		"hcasim simulates two linked InfiniBand HCAs: registers, packets and time.\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  hcasim %-8s%-24s %s\n", commands[i].word, commands[i].arguments,
 			commands[i].meaning);
-	fprintf(out, "\nEach command's options: hcasim COMMAND --help.\n"
+	fprintf(out, "\nNAME is a scenario. Where a run is wanted, DIR is its folder, and NAME "
+		     "means traces/NAME.\n"
+		     "hcasim COMMAND --help prints the options of a command.\n"
 		     "Exit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");
 }

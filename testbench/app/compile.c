@@ -79,7 +79,7 @@ int compile_and_load(const char *name, const char *const *words, size_t n, void 
 		return -EINVAL;
 	loaded = dlopen(object, RTLD_NOW | RTLD_LOCAL);
 	if (!loaded) {
-		/* the message begins with the name of a file that nobody knows */
+		/* the message begins with the name of our temporary file: leave that out */
 		const char *text = dlerror(), *colon = strchr(text, ':');
 
 		fprintf(err, "%s: cannot be loaded%s\n", name, colon ? colon : "");

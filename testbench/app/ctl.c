@@ -36,7 +36,7 @@ static void client_close(struct ctl_client *client)
 	client->source.fd = -1;
 }
 
-/* Waits for nobody: who does not take the answer is dropped. */
+/* Never blocks: a client that does not take the answer at once is disconnected. */
 static void answer(struct ctl_client *client)
 {
 	char *text = NULL;
@@ -108,7 +108,7 @@ struct ctl *ctl_open(const struct ctl_target *target, const char *path, char *er
 	int rc;
 
 	if (!ctl) {
-		snprintf(err, err_size, "no memory");
+		snprintf(err, err_size, "out of memory");
 		return NULL;
 	}
 	ctl->target = *target;
@@ -160,7 +160,8 @@ enum exit_status ctl_send(const char *path, const char *const *words, unsigned c
 			      i + 1 < count ? " " : "\n");
 	if (n >= LINE_CHARS || strlen(path) >= sizeof(address.sun_path) ||
 	    strchr(line, '\n') != line + n - 1) {
-		fprintf(stderr, "hcasim: ctl: too long, or more than a line\n");
+		fprintf(stderr, "hcasim: ctl: expected one line of at most %d characters\n",
+			LINE_CHARS - 1);
 		close(fd);
 		return EXIT_INPUT;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What can be asked over the control socket: see ctl.h. */
+/* The commands of the control socket: see ctl.h. */
 #include "testbench/app/ctl.h"
 
 #include "model/engine/base/engine.h"
@@ -24,23 +24,25 @@ struct words {
 
 /* W(word, function, "arguments", "meaning") */
 #define CTL_COMMANDS(W)                                                                            \
-	W("help", help, "", "the commands")                                                        \
-	W("link", link, "up|down [hcaN] [portN]", "plugs or pulls the cable")                      \
+	W("help", help, "", "list the commands")                                                   \
+	W("link", link, "up|down [hcaN] [portN]", "plug in or pull the cable of a port")           \
 	W("drop", drop, "[N%] [OPCODE] [hcaN] [xN]",                                               \
-	  "packets are lost: share, opcode, sender, how often")                                    \
-	W("corrupt", corrupt, "[N%] [OPCODE] [hcaN] [xN]", "packets are damaged")                  \
-	W("faults", faults, "[clear]", "what the faults did, or an end of them")                   \
+	  "lose packets: N% of them, of OPCODE, sent by hcaN; xN: N times at most")                \
+	W("corrupt", corrupt, "[N%] [OPCODE] [hcaN] [xN]",                                         \
+	  "damage packets; the words mean the same as for drop")                                   \
+	W("faults", faults, "[clear]", "show what each fault has done; clear removes all faults")  \
 	W("command", command, "OPCODE STATUS [xN] [hcaN]",                                         \
-	  "such an HCR command is refused with the status, once or N times")                       \
-	W("state", state, "", "time, clients, ports")                                              \
-	W("counters", counters, "[TEXT]", "counters whose name has TEXT")                          \
-	W("stuck", stuck, "", "receives not flushed, completions and events not taken")            \
-	W("dump", dump, "", "writes these and every context to contexts.txt")                      \
+	  "make the device refuse this HCR command with STATUS, once or N times")                  \
+	W("state", state, "", "show the time, the clients and the ports")                          \
+	W("counters", counters, "[TEXT]", "show the counters whose name contains TEXT")            \
+	W("stuck", stuck, "",                                                                      \
+	  "show receives not flushed, and completions and events that the driver has not taken")   \
+	W("dump", dump, "", "write the same and every context to contexts.txt")                    \
 	W("late", late, "MS [hcaN]",                                                               \
-	  "interrupts reach the guest so many milliseconds late; 0: at once again")                \
-	W("trace", trace, "on|off", "the trace files go on, or get commands only")                 \
-	W("catastrophe", catastrophe, "[hcaN]", "catastrophic error of the device")                \
-	W("quit", quit, "", "ends the server")
+	  "delay interrupts to the guest by MS milliseconds; 0 ends the delay")                    \
+	W("trace", trace, "on|off", "trace everything, or only commands")                          \
+	W("catastrophe", catastrophe, "[hcaN]", "stop the device with a catastrophic error")       \
+	W("quit", quit, "", "end the server")
 
 #define W(word, function, arguments, meaning)                                                      \
 	static void do_##function(const struct ctl_target *t, const struct words *w, FILE *out);
@@ -64,7 +66,7 @@ void ctl_command(const struct ctl_target *target, char *line, FILE *answer)
 
 	for (char *p = strtok_r(line, " \t\r", &rest); p; p = strtok_r(NULL, " \t\r", &rest)) {
 		if (w.count == WORDS_MAX) {
-			fprintf(answer, "error: more than %d words", WORDS_MAX);
+			fprintf(answer, "error: expected at most %d words", WORDS_MAX);
 			return;
 		}
 		w.word[w.count++] = p;
@@ -74,7 +76,7 @@ void ctl_command(const struct ctl_target *target, char *line, FILE *answer)
 			commands[i].run(target, &w, answer);
 			return;
 		}
-	fprintf(answer, "error: no command '%s' (help)", w.count ? w.word[0] : "");
+	fprintf(answer, "error: no command '%s'; try help", w.count ? w.word[0] : "");
 }
 
 static void do_help(const struct ctl_target *t, const struct words *w, FILE *out)
@@ -323,7 +325,7 @@ static void do_late(const struct ctl_target *t, const struct words *w, FILE *out
 	unsigned hca = 0, first = 0, last = t->device_count, ms;
 
 	if (w->count < 2 || !numbered(w->word[1], "", &ms) || ms > LATE_MAX_MS) {
-		fprintf(out, "error: expected milliseconds, at most %d", LATE_MAX_MS);
+		fprintf(out, "error: expected 0 to %d milliseconds", LATE_MAX_MS);
 		return;
 	}
 	if (w->count > 2) {
@@ -348,7 +350,7 @@ static void do_trace(const struct ctl_target *t, const struct words *w, FILE *ou
 		return;
 	}
 	if (!t->traced) {
-		fprintf(out, "error: no trace was asked for (serve --trace)");
+		fprintf(out, "error: serve was started without --trace");
 		return;
 	}
 	trace_listen(t->trace, on ? t->points : t->quiet);
@@ -368,7 +370,7 @@ static void do_catastrophe(const struct ctl_target *t, const struct words *w, FI
 		return;
 	}
 	hca_catastrophe(t->devices[hca].hca, ERR_BUF_INJECTED, 0,
-			"asked for by the control socket");
+			"requested through the control socket");
 	fprintf(out, "ok hca%u stopped", hca);
 }
 

@@ -19,11 +19,11 @@ enum { LINE_CHARS = 512, STACK_BYTES = 64 << 10 };
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-/* A sanitizer has handlers of its own: what it calls before it ends the process. */
+/* A sanitizer handles these signals itself, and calls this before it ends the process. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static struct tb *watched;
-static pid_t watched_pid; /* a process that a scenario forks is none of ours */
+static pid_t watched_pid; /* not that of a process which a scenario forks */
 static volatile sig_atomic_t asked, pipe_broken;
 
 static void tell(const char *what, const char *further)
@@ -42,7 +42,7 @@ static void tell(const char *what, const char *further)
 static void on_ending(int number)
 {
 	asked = number;
-	tell("interrupted", "; a second signal ends it at once");
+	tell("interrupted", "; a second signal ends the run at once");
 	kernel_interrupt(watched->machine->kernel);
 }
 
@@ -51,7 +51,7 @@ static void on_pipe(int number)
 	pipe_broken = number;
 }
 
-/* The signal comes again, with its default action, when this returns. */
+/* SA_RESETHAND: when this returns the signal strikes again, with its default action. */
 static void on_crash(int number)
 {
 	char name[32];
@@ -61,7 +61,7 @@ static void on_crash(int number)
 	trace_rescue();
 	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(number));
 	if (watched)
-		tell(name, "; gdb --args and this command show where");
+		tell(name, "; gdb --args and the same command show where");
 }
 
 static void on_sanitizer(void)
@@ -70,7 +70,7 @@ static void on_sanitizer(void)
 		trace_rescue();
 }
 
-/* Nothing ends a run but its own end, or its status says so. */
+/* A scenario that calls exit() has not passed, whatever status it gives. */
 static bool in_scenario(void)
 {
 	return watched && getpid() == watched_pid;
@@ -102,14 +102,14 @@ static void handle(int number, void (*handler)(int))
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESETHAND | SA_ONSTACK};
 	struct sigaction before;
 
-	/* a sanitizer has its own, and nohup what it wants */
+	/* leave the handlers of a sanitizer, and what nohup ignores */
 	if (!sigaction(number, NULL, &before) && before.sa_handler == SIG_DFL)
 		sigaction(number, &action, NULL);
 }
 
 void ending_watch_crashes(void)
 {
-	static char stack[STACK_BYTES]; /* that of a thread may be what has overflowed */
+	static char stack[STACK_BYTES]; /* the stack of a thread may have overflowed */
 	const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof(stack)};
 
 	watched_pid = getpid();
@@ -149,6 +149,6 @@ void ending_raise(void)
 		fflush(NULL);
 		raise(held);
 	}
-	/* the files are whole: what is printed from here on may break off */
+	/* the files are complete; a closed pipe may now end the process */
 	signal(SIGPIPE, SIG_DFL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* hcasim: what the command line asks for. */
+/* hcasim: main(), and one case per command. */
 #include "model/interface/rules.h"
 #include "model/sim/cfg.h"
 #include "testbench/app/behaviours.h"
@@ -41,12 +41,12 @@ static enum exit_status check(const struct cli *cli)
 	int rc;
 
 	if (!out) {
-		fprintf(stderr, "hcasim: no memory\n");
+		fprintf(stderr, "hcasim: out of memory\n");
 		return EXIT_FAILED;
 	}
 	rc = trace_check_file(cli->file, cli->verbose, out);
 	fclose(out);
-	if (rc == 2) /* no capture: only why is of interest */
+	if (rc == 2) /* not a trace file: print only the reason */
 		fprintf(stderr, "%.*s\n", (int)strcspn(text, "\n"), text);
 	else
 		fputs(text, stdout);
@@ -103,10 +103,10 @@ int main(int argc, char **argv)
 	struct cli cli;
 	enum exit_status status;
 
-	signal(SIGXFSZ, SIG_IGN); /* a limit of a file's size is an error of its writer */
+	signal(SIGXFSZ, SIG_IGN); /* writing beyond a file size limit gives EFBIG instead */
 	if (cli_parse(argc, argv, &cli, stderr))
 		return EXIT_INPUT;
 	status = run_output_status(obey(&cli));
-	/* diff: 1 says that they differ */
+	/* diff uses 1 for "the runs differ" */
 	return cli.command == CLI_DIFF && ferror(stdout) ? EXIT_INPUT : status;
 }

@@ -103,7 +103,7 @@ int outdir_create(struct outdir *dir, FILE *err)
 	rc = take(dir);
 	if (rc) {
 		fprintf(err, "%s: %s\n", dir->path,
-			rc == -EBUSY ? "another run writes its files there" : strerror(-rc));
+			rc == -EBUSY ? "another run is writing there" : strerror(-rc));
 		dir->kept = n;
 		return rc;
 	}

@@ -199,7 +199,8 @@ static bool judge_end(struct run *run, enum kernel_end end)
 	struct tb *tb = &run->tb;
 
 	if (end == KERNEL_FAILED) {
-		fprintf(stderr, "hcasim: SystemC reported the above in %s\n", run->scenario->name);
+		fprintf(stderr, "hcasim: %s failed: SystemC reported what stands above\n",
+			run->scenario->name);
 		return false;
 	}
 	if (ending_asked()) {
@@ -209,10 +210,10 @@ static bool judge_end(struct run *run, enum kernel_end end)
 	if (tb->done || run->options->dump)
 		return !tb->failed;
 	if (end == KERNEL_STARVED)
-		tb_fail(tb, tb->here, "the verb to end",
-			"nothing is left to happen: it waits for ever");
+		tb_fail(tb, tb->here, "this call to return",
+			"no event is left, so it would wait for ever");
 	else
-		tb_fail(tb, tb->here, "an end before the time limit (sim.time_limit)", NULL);
+		tb_fail(tb, tb->here, "the scenario to end before sim.time_limit", NULL);
 	return false;
 }
 
@@ -249,7 +250,7 @@ static void print_files(struct run *run, bool right)
 			(double)(now.tv_nsec - run->started.tv_nsec) / 1e9);
 }
 
-/* The command that does the same once more. */
+/* The command that repeats this run. */
 static void print_again(const struct run *run)
 {
 	const struct run_options *o = run->options;
@@ -286,15 +287,14 @@ static enum exit_status execute(struct run *run)
 	tb_progress_clear(&run->tb);
 	if (run->options->dump) {
 		if (!dump.done && !ending_asked())
-			fprintf(stderr, "hcasim: %s ended before that time, at %" PRIu64 "ps\n",
+			fprintf(stderr, "hcasim: --at: %s ended earlier, at %" PRIu64 "ps\n",
 				run->scenario->name, run->ended_ps);
-		/* threads stand in the middle of their work and hold what they hold: no taking
-		 * apart */
+		/* host threads are still in the middle of their work: do not free anything */
 		ending_raise();
 		fflush(NULL);
 		_exit(dump.done ? run_output_status(EXIT_RIGHT) : EXIT_INPUT);
 	}
-	if (!run->tb.done) /* it stands in a phase */
+	if (!run->tb.done) /* a phase is still open */
 		tb_phase_end(&run->tb);
 	run->right = right;
 	rc = write_file(run, "stats.json", write_stats);
@@ -317,7 +317,7 @@ static int wait_debugger(const struct run *run)
 
 	if (rc)
 		return rc;
-	fprintf(stderr, "hcasim: waits for gdb-multiarch -ex 'target remote :%u' %s\n", port,
+	fprintf(stderr, "hcasim: waiting for gdb-multiarch -ex 'target remote :%u' %s\n", port,
 		run->fw);
 	rc = processor_debug_wait(hca);
 	if (rc)
@@ -365,7 +365,7 @@ enum exit_status run_scenario(const struct run_options *options)
 	enum exit_status status = EXIT_INPUT;
 
 	if (!run) {
-		fprintf(stderr, "hcasim: no memory\n");
+		fprintf(stderr, "hcasim: out of memory\n");
 		return EXIT_FAILED;
 	}
 	run->options = options;
@@ -374,7 +374,7 @@ enum exit_status run_scenario(const struct run_options *options)
 		goto out;
 	run->trace = trace_create();
 	if (!run->trace) {
-		fprintf(stderr, "hcasim: no memory\n");
+		fprintf(stderr, "hcasim: out of memory\n");
 		goto out;
 	}
 	status = run_machine(run);

@@ -267,7 +267,7 @@ static void on_signal(int number)
 
 static void on_overdue(int number)
 {
-	static const char text[] = "hcasim: serve does not come to its end, files are cut off\n";
+	static const char text[] = "hcasim: serve cannot finish; its trace files are incomplete\n";
 
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(EXIT_FAILED);
@@ -325,7 +325,7 @@ static int open_sockets(struct serve *s)
 		.dir = s->dir.path,
 		.stop = &s->stop,
 	};
-	char err[ERROR_CHARS] = "no memory";
+	char err[ERROR_CHARS] = "out of memory";
 	int rc = watch_signals(s);
 
 	if (rc)

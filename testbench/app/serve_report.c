@@ -80,10 +80,10 @@ void report_limit(struct serve_report *report, const struct vfu_device *device, 
 	report->limits++;
 }
 
-/* --- what the model lacks --- */
+/* --- what the driver used and the model does not have --- */
 
-/* Header and the three capabilities; a driver that writes elsewhere means something we do not have.
- */
+/* The header and the three capabilities. A driver that writes elsewhere uses something that is not
+ * modelled. */
 static bool config_known(uint64_t offset)
 {
 	static const struct {
@@ -182,13 +182,14 @@ void report_print(const struct serve_report *report, FILE *out)
 	if (report->catastrophes)
 		fprintf(out, "catastrophic errors: %" PRIu64 "\n", report->catastrophes);
 	if (report->limits)
-		fprintf(out, "limits met, no fault of a guest: %" PRIu64 "\n", report->limits);
+		fprintf(out, "limits reached, not an error of the driver: %" PRIu64 "\n",
+			report->limits);
 	for (uint64_t i = 0; i < report->limits && i < REPORT_LIMITS; i++)
 		fprintf(out, "  %s\n", report->limit[i]);
-	fprintf(out, "touched, not in the model: %u\n", report->lack_count);
+	fprintf(out, "used by the driver, but not modelled: %u\n", report->lack_count);
 	for (unsigned i = 0; i < report->lack_count; i++)
 		fprintf(out, "  %s, %" PRIu64 " times\n", report->lacks[i].text,
 			report->lacks[i].count);
 	if (report->lacks_lost)
-		fprintf(out, "  and more, %" PRIu64 " times\n", report->lacks_lost);
+		fprintf(out, "  others, %" PRIu64 " times\n", report->lacks_lost);
 }

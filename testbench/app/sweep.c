@@ -30,7 +30,7 @@ struct sweep {
 
 /* --- the matrix --- */
 
-/* Every value must be one that the parameter takes: nothing is run before. */
+/* Checks every value before anything runs. */
 static int vary_parse(struct sweep *s, unsigned v, struct config *scratch)
 {
 	char *text = strdup(s->options->vary[v]), *value, *rest;
@@ -47,14 +47,14 @@ static int vary_parse(struct sweep *s, unsigned v, struct config *scratch)
 	rest = value + 1;
 	for (unsigned i = 0; i < v; i++)
 		if (!strcmp(s->keys[i], text)) {
-			fprintf(stderr, "--vary: %s twice\n", text);
+			fprintf(stderr, "--vary: %s is given twice\n", text);
 			return -EINVAL;
 		}
 	while ((value = strsep(&rest, ","))) {
 		char setting[512];
 
 		if (s->value_count[v] == VALUES_MAX) {
-			fprintf(stderr, "--vary: more than %d values\n", VALUES_MAX);
+			fprintf(stderr, "--vary: expected at most %d values\n", VALUES_MAX);
 			return -EINVAL;
 		}
 		snprintf(setting, sizeof(setting), "%s=%s", text, value);
@@ -62,7 +62,7 @@ static int vary_parse(struct sweep *s, unsigned v, struct config *scratch)
 			return -EINVAL;
 		for (unsigned i = 0; i < s->value_count[v]; i++)
 			if (!strcmp(s->values[v][i], value)) {
-				fprintf(stderr, "--vary: %s: %s twice\n", text, value);
+				fprintf(stderr, "--vary: %s: %s is given twice\n", text, value);
 				return -EINVAL;
 			}
 		s->values[v][s->value_count[v]++] = value;
@@ -122,7 +122,7 @@ static int matrix_make(struct sweep *s)
 			return -EINVAL;
 		n *= s->value_count[v];
 		if (n > CELLS_MAX) {
-			fprintf(stderr, "--vary: more than %d cells\n", CELLS_MAX);
+			fprintf(stderr, "--vary: expected at most %d combinations\n", CELLS_MAX);
 			return -EINVAL;
 		}
 	}
@@ -339,7 +339,7 @@ enum exit_status sweep(const struct run_options *run, const struct sweep_options
 	enum exit_status status = EXIT_INPUT;
 
 	if (!s || !c) {
-		fprintf(stderr, "hcasim: no memory\n");
+		fprintf(stderr, "hcasim: out of memory\n");
 		goto out;
 	}
 	s->run = run;

@@ -139,7 +139,7 @@ void sweep_cell_complain(const struct sweep_cell *cell, const char *dir, FILE *e
 			n++;
 		}
 	fclose(in);
-	fprintf(err, "  what it printed: %s/out.txt\n", dir);
+	fprintf(err, "  its output: %s/out.txt\n", dir);
 }
 
 /* --- columns: varied values, figures, counters, verdict --- */

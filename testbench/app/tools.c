@@ -12,7 +12,7 @@
 
 enum { PATH_CHARS = 4096 };
 
-/* A folder; or else the name of a scenario, for the one that its run has by default. */
+/* The folder of a run. A name that is no folder is a scenario, and stands for traces/NAME. */
 static const char *run_folder(const char *name, char buf[PATH_CHARS])
 {
 	char home[PATH_CHARS / 2];
@@ -70,7 +70,7 @@ enum exit_status tool_stages(const struct compare_options *options)
 	if (read_run(&run, options, RUN_LOG))
 		return EXIT_INPUT;
 	if (run.golden)
-		fprintf(stderr, "%s: is no folder of a run\n", run.path);
+		fprintf(stderr, "%s: not the folder of a run\n", run.path);
 	else if (!messages_find(&all, &run)) {
 		messages_print(&all, &run, options->phase, stdout);
 		messages_free(&all);
@@ -82,7 +82,7 @@ enum exit_status tool_stages(const struct compare_options *options)
 
 void tool_stages_help(FILE *out)
 {
-	fprintf(out, "\nstages of a message, in their order\n");
+	fprintf(out, "\nThe stages of a message, in order:\n");
 	for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
 		fprintf(out, "  %-18s %s\n", message_stage_word(s), message_stage_meaning(s));
 }

@@ -67,7 +67,7 @@ int perf_points_ask(struct perf_points *points, const char *name, const char *co
 	FILE *out;
 
 	if (!workload) {
-		fprintf(err, "hcasim: no workload '%s'; hcasim perf --help names them\n", name);
+		fprintf(err, "hcasim: no workload '%s'; hcasim perf --help lists them\n", name);
 		return -EINVAL;
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -77,7 +77,7 @@ int perf_points_ask(struct perf_points *points, const char *name, const char *co
 		}
 		rows *= values_of(words[i]);
 		if (rows > ROWS_MAX) {
-			fprintf(err, "hcasim: more than %d combinations\n", ROWS_MAX);
+			fprintf(err, "hcasim: expected at most %d combinations\n", ROWS_MAX);
 			return -EINVAL;
 		}
 	}

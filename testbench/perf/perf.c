@@ -222,7 +222,7 @@ void perf_help(FILE *out)
 #define W(name, quantity, many, run, meaning) fprintf(out, "  %-18s %s\n", #name, meaning);
 	PERF_WORKLOADS(W)
 #undef W
-	fprintf(out, "\nkeys, each with one value or several: their combinations\n");
+	fprintf(out, "\nkeys; several values (KEY=A,B) measure every combination\n");
 #define N(name, meaning)                                                                           \
 	fprintf(out, "  %-18s %s\n", strcmp(#name, "inlined") ? #name : "inline", meaning);
 	PERF_NUMBERS(N)

@@ -20,23 +20,23 @@
 /* N(key, "meaning"): numbers. Members of struct perf_params; 0 or absent: the workload's default.
  * The key of inlined is inline, a word of C. */
 #define PERF_NUMBERS(N)                                                                            \
-	N(size, "bytes of a message")                                                              \
-	N(inlined, "limit in bytes for the _lat workloads, else 0 or 1")                           \
-	N(mtu, "path MTU")                                                                         \
-	N(mps, "PCIe maximum payload size")                                                        \
-	N(mrrs, "PCIe maximum read request size")                                                  \
-	N(tx_depth, "WQEs kept posted")                                                            \
-	N(outstanding, "READs and atomics a QP has in flight")                                     \
+	N(size, "message size in bytes")                                                           \
+	N(inlined, "_lat workloads: largest size sent inline; others: 0 or 1")                     \
+	N(mtu, "path MTU in bytes")                                                                \
+	N(mps, "PCIe maximum payload size in bytes")                                               \
+	N(mrrs, "PCIe maximum read request size in bytes")                                         \
+	N(tx_depth, "requests kept posted")                                                        \
+	N(outstanding, "READs and atomics in flight per QP")                                       \
 	N(threads, "host threads that post")                                                       \
 	N(qps, "queue pairs, all threads together")                                                \
-	N(window, "every so many requests of a thread one is signalled")                           \
-	N(batch, "WQEs a doorbell")                                                                \
-	N(mrs, "regions the target is drawn from")                                                 \
-	N(mr_size, "bytes of a region")                                                            \
-	N(random, "1: random target in the region")                                                \
-	N(addresses, "8-byte words the atomics spread over, in pages of 2 MiB")                                     \
+	N(window, "each thread asks for one completion per this many requests")                    \
+	N(batch, "WQEs per doorbell")                                                              \
+	N(mrs, "memory regions from which the targets are drawn")                                  \
+	N(mr_size, "size of a memory region in bytes")                                             \
+	N(random, "1: random targets within the region")                                           \
+	N(addresses, "8-byte words that the atomics use, in pages of 2 MiB")                       \
 	N(timeout, "ACK timeout code")                                                             \
-	N(retry_cnt, "retries before the error")                                                   \
+	N(retry_cnt, "retries before a request fails")                                             \
 	N(min_rnr_timer, "RNR timer code")
 
 enum perf_op { PERF_WRITE, PERF_READ, PERF_SEND, PERF_FETCH_ADD, PERF_CMP_SWAP };

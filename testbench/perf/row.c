@@ -151,5 +151,5 @@ void perf_row_run(const struct perf_point *point, const struct perf_row_options 
 		perf_fail(&row->world, "no memory");
 	kernel_thread_start(row->machine.kernel, "perf", tb_run, &row->tb);
 	machine_run(&row->machine);
-	perf_fail(&row->world, "nothing is left to happen and there is no result");
+	perf_fail(&row->world, "no event is left, and there is no result");
 }

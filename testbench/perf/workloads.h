@@ -25,17 +25,17 @@ enum {
 	W(atomic_lat, TIME, false, perf_round_trip, "atomic posted until its completion, median") \
 	W(write_completion, TIME, false, perf_round_trip, "WRITE posted until its completion, mean") \
 	W(read_completion, TIME, false, perf_round_trip, "READ posted until its completion, mean") \
-	W(echo_rtt, TIME, false, perf_ping_pong, "unsignalled WRITE there and back, the CPUs poll memory") \
-	W(write_bw, BANDWIDTH, false, perf_bandwidth, "one QP, tx_depth WRITEs posted") \
-	W(read_bw, BANDWIDTH, false, perf_bandwidth, "one QP, tx_depth READs posted") \
-	W(send_bw, BANDWIDTH, false, perf_bandwidth, "one QP, tx_depth SENDs posted") \
+	W(echo_rtt, TIME, false, perf_ping_pong, "unsignalled WRITE there and back, both CPUs poll memory") \
+	W(write_bw, BANDWIDTH, false, perf_bandwidth, "one QP that keeps tx_depth WRITEs posted") \
+	W(read_bw, BANDWIDTH, false, perf_bandwidth, "one QP that keeps tx_depth READs posted") \
+	W(send_bw, BANDWIDTH, false, perf_bandwidth, "one QP that keeps tx_depth SENDs posted") \
 	W(write_bw_bidir, BANDWIDTH, false, perf_bandwidth, "write_bw both ways, the sum") \
 	W(read_bw_bidir, BANDWIDTH, false, perf_bandwidth, "read_bw both ways, the sum") \
 	W(send_bw_bidir, BANDWIDTH, false, perf_bandwidth, "send_bw both ways, the sum") \
-	W(out_rate, RATE, true, perf_rate, "requests of one HCA as requester") \
-	W(in_rate, RATE, true, perf_rate, "requests of one HCA as responder") \
-	W(sym_read_rate, RATE, false, perf_symmetric, "READs of an HCA that is requester and responder") \
-	W(ack_timeout, TIME, false, perf_ack_timeout, "SEND to a dead peer until its error") \
+	W(out_rate, RATE, true, perf_rate, "requests that one HCA sends") \
+	W(in_rate, RATE, true, perf_rate, "requests that one HCA receives") \
+	W(sym_read_rate, RATE, false, perf_symmetric, "READs of an HCA that both sends and answers them") \
+	W(ack_timeout, TIME, false, perf_ack_timeout, "SEND to a dead peer until its error completion") \
 	W(rnr_delay, TIME, false, perf_rnr_delay, "RNR NAK until the resend")
 /* clang-format on */
 

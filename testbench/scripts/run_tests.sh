@@ -417,7 +417,7 @@ interrupted()
 	"$hcasim" run soak -s sim.soak.messages=10000000 -o "$scratch/early" 2>"$scratch/soak.err" >/dev/null &
 	pid=$!
 	until [ "$(stat -c %s "$scratch/early/packets.pcapng" 2>/dev/null || echo 0)" -gt 100000 ] || ! kill -0 $pid; do sleep 0.05; done
-	says 2 "another run writes its files there" "$hcasim" run rc_send -o "$scratch/early"
+	says 2 "another run is writing there" "$hcasim" run rc_send -o "$scratch/early"
 	rc=$?
 	kill $pid
 	wait $pid
@@ -515,10 +515,10 @@ one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send
 one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send --vary hca.link.delai=1us,2us
 one "refuses.sweep_of_unknown_scenario" refuses "rc_sned" sweep rc_sned --vary hca.link.delay=1us,2us
-one "refuses.sweep_twice" refuses "1us twice" sweep rc_send --vary hca.link.delay=1us,1us
+one "refuses.sweep_twice" refuses "1us is given twice" sweep rc_send --vary hca.link.delay=1us,1us
 one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_errors'?" sweep rc_send --vary hca.link.delay=1us --show hca.port1.rcv_error
 one "refuses.perf_of_unknown_key" refuses "did you mean 'size'?" perf write_lat siz=3
-one "refuses.stages_of_golden_trace" refuses "rc_atomic.golden: is no folder of a run" stages traces/golden/rc_atomic.golden
+one "refuses.stages_of_golden_trace" refuses "rc_atomic.golden: not the folder of a run" stages traces/golden/rc_atomic.golden
 one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 ln -s /dev/zero "$scratch/zero.vcd"

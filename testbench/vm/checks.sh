@@ -164,7 +164,7 @@ check_losses()
 	local status before=$share/linger.so
 	${CC:-gcc} -shared -fPIC -O2 -o "$before" "$vm_src/linger.c" || { detail='linger.c does not compile'; return 1; }
 	before='env LD_PRELOAD=/share/linger.so LINGER=2'
-	ctl drop 1% || { detail='serve takes no drop plan'; return 1; }
+	ctl drop 1% || { detail='serve refused the drop command'; return 1; }
 	check_rc_pingpong && check_srq_pingpong && check_xsrq_pingpong
 	status=$?
 	ctl faults >"$share/faults"
@@ -404,9 +404,9 @@ check_reload()
 check_guest_errors()
 {
 	cat "$VM_DIR/serve.log"
-	detail=$(grep -E '^(guest errors|touched)' "$VM_DIR/serve.log" | tr '\n' ' ')
+	detail=$(grep -E '^(guest errors|used by the driver)' "$VM_DIR/serve.log" | tr '\n' ' ')
 	[ "${serve_status:-1}" -eq 0 ] || { detail="serve ended with status ${serve_status:-?}"; return 1; }
-	grep -qx 'guest errors: 0' "$VM_DIR/serve.log" && grep -qx 'touched, not in the model: 0' "$VM_DIR/serve.log"
+	grep -qx 'guest errors: 0' "$VM_DIR/serve.log" && grep -qx 'used by the driver, but not modelled: 0' "$VM_DIR/serve.log"
 }
 
 # kernel: the guests' kernels complained of nothing
@@ -482,7 +482,7 @@ check_control()
 	said "Couldn't create CQ" 'a refused SW2HW_CQ does not reach the program' || return
 	run b 10 'dmesg'
 	said 'command 0x16 failed: fw status = 0x3' 'the driver does not tell of the refused command' || return
-	ctl corrupt 1% || { detail='serve takes no plan of damage'; return 1; }
+	ctl corrupt 1% || { detail='serve refused the corrupt command'; return 1; }
 	pingpong ibv_rc_pingpong "-n 500 -c" || return
 	ctl faults | tee "$share/faults"
 	grep -qE 'fired [1-9]' "$share/faults" || { detail='no packet was damaged'; return 1; }
