@@ -1,5 +1,5 @@
 # One line a room, from the bottom to the top of the engine.
-src-y += $(addprefix $(d)/base/, event_core.c engine.c keep.c memory.c)
+src-y += $(addprefix $(d)/base/, event_core.c engine.c keep.c memory.c pool.c)
 src-y += $(addprefix $(d)/host/, pcie.c pcie_setup.c pcie_host.c pci_function.c pci_config.c interrupt.c doorbell.c)
 src-y += $(addprefix $(d)/memory/, icm.c line_cache.c context_cache.c context_lines.c translate.c memory_key.c)
 src-y += $(addprefix $(d)/wire/, crc.c crc_tables.c packet.c gather.c link_port.c link_train.c link_receive.c static_rate.c port_note.c)
