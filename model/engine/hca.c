@@ -75,6 +75,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	hca->cqe_write = cqe_write_create(hca);
 	hca->packets = packet_pool_create(hca);
 	hca->multicast = multicast_create(hca);
+	hca->responder = responder_create(hca);
 	hca->scheduler = scheduler_create(hca);
 	hca->wqe_fetch = wqe_fetch_create(hca);
 	hca->retry = retry_create(hca);
@@ -100,6 +101,7 @@ void hca_destroy(struct hca *hca)
 	retry_destroy(hca->retry);
 	wqe_fetch_destroy(hca->wqe_fetch);
 	scheduler_destroy(hca->scheduler);
+	responder_destroy(hca->responder);
 	multicast_destroy(hca->multicast);
 	packet_pool_destroy(hca->packets);
 	cqe_write_destroy(hca->cqe_write);
@@ -257,12 +259,13 @@ static bool ports_quiet(const struct hca *hca)
 bool hca_is_quiet(const struct hca *hca)
 {
 	return !pcie_pending(hca) && processor_is_quiet(hca) && !packet_pool_in_use(hca) &&
-	       !qp_table_busy(hca) && ports_quiet(hca);
+	       !qp_table_busy(hca) && !responder_limit_checks(hca) && ports_quiet(hca);
 }
 
 void hca_busy(const struct hca *hca, char *text, size_t size)
 {
 	const unsigned qps = qp_table_busy(hca), dmas = pcie_pending(hca);
+	const unsigned checks = responder_limit_checks(hca);
 	const size_t packets = packet_pool_in_use(hca);
 	size_t n = 0;
 
@@ -276,6 +279,8 @@ void hca_busy(const struct hca *hca, char *text, size_t size)
 		SAY("%s%u dma", n ? ", " : "", dmas);
 	if (packets)
 		SAY("%s%zu packets", n ? ", " : "", packets);
+	if (checks)
+		SAY("%s%u limits of srqs", n ? ", " : "", checks);
 	if (!processor_is_quiet(hca))
 		SAY("%sfirmware", n ? ", " : "");
 	if (!ports_quiet(hca))
@@ -288,7 +293,7 @@ size_t hca_footprint(const struct hca *hca)
 	return sizeof(*hca) + processor_footprint(hca) + icm_footprint(hca) +
 	       context_cache_footprint(hca) + translate_footprint(hca) +
 	       packet_pool_footprint(hca) + qp_table_footprint(hca) + wqe_fetch_footprint(hca) +
-	       retry_footprint(hca);
+	       retry_footprint(hca) + responder_footprint(hca);
 }
 
 static const void *object_cached(struct hca *hca, enum hca_object type, uint32_t number)

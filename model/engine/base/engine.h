@@ -71,14 +71,13 @@ struct hca {
 	struct qp_table *qps;
 	struct packet_pool *packets;
 	struct multicast *multicast;
+	struct responder *responder;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
 	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
 
 	struct qp *flushed; /* responder's: QPs in ERR whose receive queue is looked at */
 	struct receive_unit receive;
-	uint64_t atomic_busy_ps;   /* the unit is held until then */
-	uint64_t gather_busy_ps;   /* the same */
-	struct packet *srq_checks; /* srq.c: limits being compared */
+	uint64_t gather_busy_ps; /* the unit is held until then */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)

@@ -7,6 +7,7 @@
 #include "model/engine/memory/icm.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/qp/qp.h"
+#include "model/engine/receive/responder.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ static void free_all(struct hca *hca)
 	event_queue_trim(hca);
 	qp_table_trim(hca);
 	packet_pool_trim(hca);
+	responder_trim(hca);
 }
 
 /* The event that says so is written, or there was nobody to tell. */

@@ -9,12 +9,11 @@
 #include "model/engine/wire/static_rate.h"
 #include "model/engine/memory/translate.h"
 
-enum { ATOMIC_BYTES = 8 };
-
-static struct read_job *read_job(struct packet *pkt)
-{
-	return (struct read_job *)(void *)packet_payload(pkt);
-}
+enum {
+	ATOMIC_BYTES = 8,
+	RING_MAX = 128,     /* entries: rra_max has three bits */
+	RESPONSE_FRAGS = 2, /* of a READ's response: pages are not smaller than the largest MTU */
+};
 
 static uint32_t read_packets(uint32_t length, uint32_t mtu)
 {
@@ -63,49 +62,63 @@ static unsigned ring_take(struct qpc *qpc, unsigned depth)
 	return slot;
 }
 
+/* The whole ring of a QP, read for a duplicate. */
+struct ring_read {
+	struct dma dma;
+	struct qp *qp;
+	bool arrived;
+	struct dma_frag frags[ICM_MAX_FRAGS];
+	struct rdmarc entries[RING_MAX];
+};
+
+_Static_assert(sizeof(((struct ring_read *)0)->entries) <= ICM_PAGE_SIZE,
+	       "a ring crosses one page boundary at most");
+
+void ring_pool_init(struct pool *pool, struct hca *hca)
+{
+	pool_init(pool, hca, sizeof(struct ring_read), "responder resources");
+}
+
+void ring_forget(struct qp *qp)
+{
+	if (qp->receive.ring)
+		pool_give(&qp->hca->responder->rings, qp->receive.ring);
+	qp->receive.ring = NULL;
+}
+
 static void ring_arrived(struct dma *dma)
 {
-	struct packet *pkt = responder_container(dma, struct packet, dma);
-	struct qp *qp = pkt->owner;
+	struct ring_read *ring = responder_container(dma, struct ring_read, dma);
 
-	qp->receive.ring_fresh = true;
-	qp->receive.ring_failed = dma->status != 0;
-	responder_kick(qp);
+	ring->arrived = true;
+	responder_kick(ring->qp);
 }
 
 /* Asks for all entries of the ring. False: not mapped. */
-static bool ring_read(struct resp_run *x, unsigned depth)
+static bool ring_ask(struct resp_run *x, unsigned depth)
 {
-	struct packet *pkt = packet_alloc(x->hca);
-	int n = ring_fragments(x->hca, x->qp->qpn, 0, depth, pkt->frags, PACKET_FRAGS);
+	struct ring_read *ring = pool_take(&x->hca->responder->rings);
+	int n = ring_fragments(x->hca, x->qp->qpn, 0, depth, ring->frags, ICM_MAX_FRAGS);
 
+	x->r->ring = ring;
 	if (n < 1) {
-		packet_free(pkt);
+		ring_forget(x->qp);
 		guest_error(x->hca, RULE_icm_unmapped, "responder resources of qpn %06x",
 			    x->qp->qpn);
 		return false;
 	}
-	pkt->mark = 0;
-	pkt->owner = x->qp;
-	pkt->dma.buf = packet_payload(pkt);
-	pkt->dma.len = depth * (uint32_t)sizeof(struct rdmarc);
-	pkt->dma.frags = pkt->frags;
-	pkt->dma.n_frags = (unsigned)n;
-	pkt->dma.done = ring_arrived;
-	pkt->dma.at_ready = true;
-	pkt->dma.what = "responder resource";
-	pkt->dma.qpn = x->qp->qpn;
-	x->r->ring = pkt;
-	x->r->ring_fresh = false;
-	pcie_read(x->hca, &pkt->dma, x->pkt->ready_ps);
+	ring->qp = x->qp;
+	ring->arrived = false;
+	ring->dma = (struct dma){.buf = (uint8_t *)ring->entries,
+				 .len = depth * (uint32_t)sizeof(struct rdmarc),
+				 .frags = ring->frags,
+				 .n_frags = (unsigned)n,
+				 .done = ring_arrived,
+				 .at_ready = true,
+				 .what = "responder resource",
+				 .qpn = x->qp->qpn};
+	pcie_read(x->hca, &ring->dma, x->pkt->ready_ps);
 	return true;
-}
-
-static void ring_forget(struct qp_receive *r)
-{
-	packet_free(r->ring);
-	r->ring = NULL;
-	r->ring_fresh = false;
 }
 
 bool read_repeats(const struct rdmarc *entry, uint32_t psn, uint64_t va, uint32_t rkey,
@@ -130,8 +143,7 @@ static const struct rdmarc *ring_find(struct resp_run *x, unsigned depth)
 
 	for (unsigned i = 1; i <= used && i <= depth; i++) {
 		unsigned slot = (next + depth - i) % depth;
-		const struct rdmarc *entry =
-			(const void *)(packet_payload(x->r->ring) + slot * sizeof(*entry));
+		const struct rdmarc *entry = &x->r->ring->entries[slot];
 
 		if (!rdmarc_get_valid(entry) ||
 		    rdmarc_get_opcode(entry) != bth_get_opcode(resp_bth(pkt)))
@@ -165,25 +177,43 @@ static int read_check(struct resp_run *x, uint32_t pd)
 	return access.len ? translate_check(x->hca, &access, &x->r->waiter) : 0;
 }
 
+void read_pool_init(struct pool *pool, struct hca *hca)
+{
+	pool_init(pool, hca, sizeof(struct read_job), "reads to be answered");
+}
+
 /* The response packets are made by read_job_step() when their turn comes. */
 static void read_queue(struct resp_run *x, uint32_t pd, bool again)
 {
 	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
-	struct packet *pkt = packet_alloc(x->hca);
+	struct read_queue *reads = &x->r->read_jobs;
+	struct read_job *read = pool_take(&x->hca->responder->read_jobs);
 
-	*read_job(pkt) = (struct read_job){.va = reth_get_va(reth),
-					   .rkey = reth_get_rkey(reth),
-					   .pd = pd,
-					   .left = reth_get_dma_len(reth),
-					   .psn = x->pkt->psn,
-					   .msn = qpc_get_msn(x->qpc)};
-	pkt->ready_ps = x->pkt->ready_ps;
-	pkt->owner = x->qp;
-	pkt->mark = again ? MARK_READ | MARK_AGAIN : MARK_READ;
+	*read = (struct read_job){.va = reth_get_va(reth),
+				  .ready_ps = x->pkt->ready_ps,
+				  .rkey = reth_get_rkey(reth),
+				  .pd = pd,
+				  .left = reth_get_dma_len(reth),
+				  .psn = x->pkt->psn,
+				  .msn = qpc_get_msn(x->qpc),
+				  .again = again};
+	*(reads->first ? &reads->last->next : &reads->first) = read;
+	reads->last = read;
 	x->r->repeats += again;
 	x->r->resources += !again;
 	responses_acknowledge(x->qp);
-	response_queue(x->qp, pkt);
+	responses_pump(x->qp);
+}
+
+void read_job_end(struct qp *qp, struct read_job *read)
+{
+	struct read_queue *reads = &qp->receive.read_jobs;
+
+	reads->first = read->next;
+	if (!reads->first)
+		reads->last = NULL;
+	packet_queue_move(&qp->receive.out, &read->behind);
+	pool_give(&qp->hca->responder->read_jobs, read);
 }
 
 static void read_arrived(struct dma *dma)
@@ -221,24 +251,25 @@ static uint64_t port_wants_ps(struct hca *hca, const struct packet *pkt)
 	return hca_now(hca) + (backlog > window ? backlog - window : 0);
 }
 
-/* The job becomes a response that is a NAK. */
-static void read_fail(struct qp_receive *r, struct packet *job, enum verdict verdict)
+/* A NAK is owed in place of its next response, and the rest is given up. */
+static void read_fail(struct qp *qp, struct read_job *read, enum verdict verdict)
 {
-	packet_queue_pop(&r->jobs);
-	if (read_job(job)->started)
-		r->read_messages--;
-	job->psn = read_job(job)->psn;
-	job->verdict = (uint8_t)verdict;
-	job->mark = MARK_READY | MARK_FAILED;
-	packet_queue_push(&r->out, job);
+	struct packet *pkt = packet_alloc(qp->hca);
+
+	if (read->started)
+		qp->receive.read_messages--;
+	pkt->psn = read->psn;
+	pkt->verdict = (uint8_t)verdict;
+	pkt->mark = MARK_READY | MARK_FAILED;
+	packet_queue_push(&qp->receive.out, pkt);
+	read_job_end(qp, read);
 }
 
-static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint32_t len)
+/* Asks for the payload of the response, whose fragments are set. */
+static void read_ask(struct qp *qp, const struct read_job *read, struct packet *pkt, uint32_t len)
 {
 	const uint64_t at = port_wants_ps(qp->hca, pkt);
 
-	memcpy(pkt->frags, job->frags, job->n_frags * sizeof(pkt->frags[0]));
-	pkt->n_frags = job->n_frags;
 	pkt->mark &= (uint8_t)~MARK_READY;
 	pkt->dma.buf = pkt->wire + pkt->payload_off;
 	pkt->dma.len = len;
@@ -250,28 +281,28 @@ static void read_ask(struct qp *qp, struct packet *job, struct packet *pkt, uint
 	pkt->dma.corr = DMA_CORR_PSN | pkt->psn;
 	pkt->dma.qpn = qp->qpn;
 	qp->receive.reads++;
-	if (!read_job(job)->started)
+	if (!read->started)
 		qp->receive.read_messages++;
 	/* the port is slower than the unit that asks: it takes no turn there */
-	if (at > hca_now(qp->hca) && at > job->ready_ps)
+	if (at > hca_now(qp->hca) && at > read->ready_ps)
 		pcie_read_later(qp->hca, &pkt->dma, at);
 	else
-		gather_read(qp->hca, &pkt->dma, job->ready_ps);
+		gather_read(qp->hca, &pkt->dma, read->ready_ps);
 }
 
-bool read_job_has_room(const struct qp *qp, struct packet *job)
+bool read_job_has_room(const struct qp *qp, const struct read_job *read)
 {
 	const struct qp_receive *r = &qp->receive;
 	const struct hca_params *p = qp->hca->params;
 
 	return r->reads < p->responder_read_packets &&
-	       (read_job(job)->started || r->read_messages < p->responder_read_dma);
+	       (read->started || r->read_messages < p->responder_read_dma);
 }
 
-bool read_job_step(struct qp *qp, struct packet *job)
+bool read_job_step(struct qp *qp, struct read_job *read)
 {
 	struct qp_receive *r = &qp->receive;
-	struct read_job *read = read_job(job);
+	struct dma_frag frags[RESPONSE_FRAGS];
 	struct access access = {.key = read->rkey,
 				.va = read->va,
 				.pd = read->pd,
@@ -279,6 +310,7 @@ bool read_job_step(struct qp *qp, struct packet *job)
 				.qpn = qp->qpn};
 	struct packet *pkt;
 	struct qpc *qpc;
+	unsigned n_frags = 0;
 	uint32_t mtu;
 	bool last;
 	int err = qp_context(qp, true, &r->out_waiter, &qpc);
@@ -286,20 +318,19 @@ bool read_job_step(struct qp *qp, struct packet *job)
 	if (err == -EAGAIN)
 		return false;
 	if (err) {
-		read_fail(r, job, VERDICT_CONTEXT);
+		read_fail(qp, read, VERDICT_CONTEXT);
 		return true;
 	}
 	mtu = ib_mtu_bytes((enum ib_mtu)qpc_get_mtu(qpc));
 	last = read->left <= mtu;
 	access.len = last ? read->left : mtu;
-	job->n_frags = 0;
-	err = access.len ? translate_access(qp->hca, &access, &r->out_waiter, job->frags,
-					    &job->n_frags, PACKET_FRAGS)
+	err = access.len ? translate_access(qp->hca, &access, &r->out_waiter, frags, &n_frags,
+					    RESPONSE_FRAGS)
 			 : 0;
 	if (err == -EAGAIN)
 		return false;
 	if (err) {
-		read_fail(r, job, resp_access_verdict(err, VERDICT_REM_ACCESS));
+		read_fail(qp, read, resp_access_verdict(err, VERDICT_REM_ACCESS));
 		return true;
 	}
 	pkt = response_new(qp, qpc,
@@ -307,18 +338,21 @@ bool read_job_step(struct qp *qp, struct packet *job)
 			   : last        ? BTH_RC_READ_RESP_ONLY
 					 : BTH_RC_READ_RESP_FIRST,
 			   read->psn, access.len, response_credits(qp, qpc), read->msn);
-	pkt->ready_ps = job->ready_ps;
-	pkt->mark |= last ? MARK_LAST | (job->mark & MARK_AGAIN) : 0;
+	pkt->ready_ps = read->ready_ps;
+	if (last)
+		pkt->mark |= read->again ? MARK_LAST | MARK_AGAIN : MARK_LAST;
+	memcpy(pkt->frags, frags, n_frags * sizeof(frags[0]));
+	pkt->n_frags = n_frags;
 	qp->hca->stats.responder_read_responses++;
 	packet_queue_push(&r->out, pkt);
 	if (access.len)
-		read_ask(qp, job, pkt, access.len);
+		read_ask(qp, read, pkt, access.len);
 	read->started = true;
 	read->va += access.len;
 	read->left -= access.len;
 	read->psn = psn_add(read->psn, 1);
 	if (last)
-		packet_free(packet_queue_pop(&r->jobs));
+		read_job_end(qp, read);
 	return true;
 }
 
@@ -452,7 +486,7 @@ static enum resp_state replay_atomic(struct resp_run *x, const struct rdmarc *en
 	x->hca->stats.atomic_read_replays++;
 	HCA_TRACE(x->hca, TP_RESP_RESOURCE, .qpn = x->qp->qpn, .corr = x->pkt->psn,
 		  .text = "replayed");
-	ring_forget(x->r);
+	ring_forget(x->qp);
 	response_queue(x->qp, pkt);
 	return RESP_DONE;
 }
@@ -468,7 +502,7 @@ static enum resp_state replay_read(struct resp_run *x)
 		err = read_check(x, pd);
 	if (err == -EAGAIN)
 		return RESP_WAIT;
-	ring_forget(x->r);
+	ring_forget(x->qp);
 	if (err)
 		return resp_refuse(x, err > 0 ? (enum verdict)err
 					      : resp_access_verdict(err, VERDICT_REM_ACCESS));
@@ -485,15 +519,15 @@ enum resp_state resp_fetch_again(struct resp_run *x)
 
 	if (!x->r->ring) {
 		x->hca->stats.responder_duplicates++;
-		if (x->r->repeats >= depth || !ring_read(x, depth))
+		if (x->r->repeats >= depth || !ring_ask(x, depth))
 			return resp_refuse(x, VERDICT_DUPLICATE_GONE);
 		return RESP_WAIT;
 	}
-	if (!x->r->ring_fresh)
+	if (!x->r->ring->arrived)
 		return RESP_WAIT;
-	entry = x->r->ring_failed ? NULL : ring_find(x, depth);
+	entry = x->r->ring->dma.status ? NULL : ring_find(x, depth);
 	if (!entry) {
-		ring_forget(x->r);
+		ring_forget(x->qp);
 		return resp_refuse(x, VERDICT_DUPLICATE_GONE);
 	}
 	return resp_is(x, BTH_READ) ? replay_read(x) : replay_atomic(x, entry);

@@ -105,21 +105,27 @@ static int atomic_apply(struct packet *pkt, uint64_t *old)
 
 static bool is_under_way(const struct packet *pkt)
 {
-	return !(pkt->mark & (MARK_READ | MARK_READY)) && bth_op_is(pkt->op, BTH_ATOMIC);
+	return !(pkt->mark & MARK_READY) && bth_op_is(pkt->op, BTH_ATOMIC);
+}
+
+/* The first atomic of the queue that is under way, NULL: there is none. */
+static const struct packet *first_under_way(const struct packet_queue *q)
+{
+	const struct packet *pkt = q->first;
+
+	while (pkt && !is_under_way(pkt))
+		pkt = pkt->next;
+	return pkt;
 }
 
 /* Atomics of a QP are done in their order; PCIe keeps that of reads, unless one is late. */
 static bool overtakes(const struct qp_receive *r, const struct packet *pkt)
 {
-	const struct packet *before;
+	const struct packet *first = first_under_way(&r->out);
 
-	for (before = r->out.first; before && before != pkt; before = before->next)
-		if (is_under_way(before))
-			return true;
-	for (before = before ? NULL : r->jobs.first; before && before != pkt; before = before->next)
-		if (is_under_way(before))
-			return true;
-	return false;
+	for (const struct read_job *read = r->read_jobs.first; read && !first; read = read->next)
+		first = first_under_way(&read->behind);
+	return first != pkt;
 }
 
 static void atomic_arrived(struct dma *dma)
@@ -157,14 +163,15 @@ void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_op
 {
 	struct atomic_job *job = atomic_job(pkt);
 	struct hca *hca = x->hca;
+	struct responder *responder = hca->responder;
 	uint64_t start = x->pkt->ready_ps;
 
 	*job = (struct atomic_job){*op, *entry, slot};
-	if (start < hca->atomic_busy_ps)
-		start = hca->atomic_busy_ps;
-	hca->atomic_busy_ps = start + hca->params->atomic_read_atomic_gap;
+	if (start < responder->atomic_busy_ps)
+		start = responder->atomic_busy_ps;
+	responder->atomic_busy_ps = start + hca->params->atomic_read_atomic_gap;
 	HCA_TRACE_AT(hca, TP_ATOMIC_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
-		     .args = {hca->atomic_busy_ps, x->pkt->src_qpn});
+		     .args = {responder->atomic_busy_ps, x->pkt->src_qpn});
 	pkt->mark = MARK_LAST;
 	pkt->dma.buf = packet_payload(pkt);
 	pkt->dma.len = ATOMIC_BYTES;
@@ -177,7 +184,7 @@ void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_op
 	x->r->atomics++;
 	x->r->resources++;
 	responses_acknowledge(x->qp);
-	packet_queue_push(&x->r->jobs, pkt);
+	response_append(x->r, pkt);
 	if (start > x->pkt->ready_ps)
 		pcie_read_later(hca, &pkt->dma, start);
 	else

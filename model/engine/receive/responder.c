@@ -36,7 +36,16 @@ void packet_queue_remove(struct packet_queue *q, struct packet *pkt)
 	}
 }
 
-static void packet_queue_free(struct packet_queue *q)
+void packet_queue_move(struct packet_queue *to, struct packet_queue *from)
+{
+	if (!from->first)
+		return;
+	*(to->first ? &to->last->next : &to->first) = from->first;
+	to->last = from->last;
+	from->first = NULL;
+}
+
+void packet_queue_free(struct packet_queue *q)
 {
 	struct packet *pkt;
 
@@ -488,31 +497,6 @@ void responder_resume(struct qp *qp, bool error)
 		responder_kick(qp);
 }
 
-bool responder_is_quiet(const struct qp *qp)
-{
-	const struct qp_receive *r = &qp->receive;
-
-	return r->state == RESP_NEXT && !r->running && !r->pumping && !r->flushing &&
-	       !r->landing.first && !r->out.first && !r->record && !r->ring && !r->waiter.in;
-}
-
-static bool nothing_waits(const struct qp_receive *r)
-{
-	return !r->in.first && !r->jobs.first && !r->ack_due && !r->unacked && !r->out_waiter.in &&
-	       !r->receive;
-}
-
-bool responder_is_idle(const struct qp *qp)
-{
-	return responder_is_quiet(qp) && nothing_waits(&qp->receive) &&
-	       !event_is_set(&qp->receive.timer);
-}
-
-bool responder_only_looks(const struct qp *qp)
-{
-	return responder_is_quiet(qp) && nothing_waits(&qp->receive) && qp->receive.flushed;
-}
-
 void responder_init(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;
@@ -520,39 +504,4 @@ void responder_init(struct qp *qp)
 	r->waiter.wake = responder_wake;
 	r->out_waiter.wake = responses_wake;
 	r->timer.job = responder_timer;
-}
-
-void responder_drop(struct qp *qp)
-{
-	struct qp_receive *r = &qp->receive;
-
-	event_cancel(qp->hca->core, &r->timer);
-	waiter_cancel(&r->waiter);
-	waiter_cancel(&r->out_waiter);
-	waiter_done(&r->waiter);
-	waiter_done(&r->out_waiter);
-	if (r->current && !(r->current->mark & MARK_LANDING))
-		packet_free(r->current);
-	packet_queue_free(&r->in);
-	packet_queue_free(&r->landing);
-	packet_queue_free(&r->jobs);
-	packet_queue_free(&r->out);
-	receive_forget(r);
-	flushed_remove(qp);
-	if (r->record)
-		packet_free(r->record);
-	if (r->ring)
-		packet_free(r->ring);
-}
-
-void responder_reset(struct hca *hca)
-{
-	struct packet *pkt;
-
-	receive_unit_reset(hca);
-	hca->atomic_busy_ps = hca->gather_busy_ps = 0;
-	while ((pkt = hca->srq_checks)) {
-		hca->srq_checks = pkt->next;
-		packet_free(pkt);
-	}
 }

@@ -25,8 +25,11 @@ static void ready_landed(const struct qp_receive *r, const struct packet_queue *
 
 void responses_landed(struct qp *qp)
 {
-	ready_landed(&qp->receive, &qp->receive.out);
-	ready_landed(&qp->receive, &qp->receive.jobs);
+	const struct qp_receive *r = &qp->receive;
+
+	ready_landed(r, &r->out);
+	for (const struct read_job *read = r->read_jobs.first; read; read = read->next)
+		ready_landed(r, &read->behind);
 	responses_pump(qp);
 }
 
@@ -159,54 +162,62 @@ static bool ack_if_due(struct qp *qp)
 	qp->hca->stats.responder_acks++;
 	psn = psn_add(qpc_get_next_rcv_psn(qpc), PSN_MASK);
 	syndrome = response_credits(qp, qpc);
-	packet_queue_push(&r->jobs, response_new(qp, qpc, BTH_RC_ACKNOWLEDGE, psn, 0, syndrome,
-						 qpc_get_msn(qpc)));
+	response_append(
+		r, response_new(qp, qpc, BTH_RC_ACKNOWLEDGE, psn, 0, syndrome, qpc_get_msn(qpc)));
 	return true;
 }
 
+/* The first READ goes on by one response, or is given up. False: it waits. */
+static bool reads_go_on(struct qp *qp)
+{
+	struct read_job *read = qp->receive.read_jobs.first;
+
+	if (!read)
+		return false;
+	if (qp->receive.broken) {
+		read_job_end(qp, read);
+		return true;
+	}
+	return read_job_has_room(qp, read) && read_job_step(qp, read);
+}
+
 /*
- * Moves everything on that can move: owed answers in order into the out queue, READs one packet
- * after the other as far as responder.read_dma allows, and what is complete at its head onto the
- * wire.
+ * Moves everything on that can move: responses onto the wire that are ready at the head of the
+ * queue, then READs into responses, one packet after the other, as far as responder.read_dma
+ * allows.
  */
 void responses_pump(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;
-	struct packet *job;
 
 	if (r->pumping)
 		return;
 	r->pumping = true;
 	if (qp->quiescing) {
 		out_send(qp);
-	} else if (ack_if_due(qp) && out_send(qp)) {
-		while ((job = r->jobs.first)) {
-			if (!(job->mark & MARK_READ)) {
-				packet_queue_push(&r->out, packet_queue_pop(&r->jobs));
-			} else if (r->broken) {
-				packet_free(packet_queue_pop(&r->jobs));
-			} else if (!read_job_has_room(qp, job) || !read_job_step(qp, job)) {
-				break;
-			}
+	} else if (ack_if_due(qp)) {
+		while (out_send(qp) && reads_go_on(qp))
 			waiter_done(&r->out_waiter);
-			if (!out_send(qp))
-				break;
-		}
 	}
 	if (!r->out_waiter.in)
 		waiter_done(&r->out_waiter);
 	r->pumping = false;
 }
 
+void response_append(struct qp_receive *r, struct packet *pkt)
+{
+	packet_queue_push(r->read_jobs.first ? &r->read_jobs.last->behind : &r->out, pkt);
+}
+
 void response_queue(struct qp *qp, struct packet *pkt)
 {
 	struct qp_receive *r = &qp->receive;
 
-	if (!r->jobs.first && !r->out.first && pkt->mark == MARK_READY && !r->broken) {
+	if (!r->read_jobs.first && !r->out.first && pkt->mark == MARK_READY && !r->broken) {
 		response_send(qp, pkt);
 		return;
 	}
-	packet_queue_push(&r->jobs, pkt);
+	response_append(r, pkt);
 	responses_pump(qp);
 }
 

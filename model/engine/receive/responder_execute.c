@@ -4,30 +4,27 @@
 
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/complete/event_queue.h"
+#include "model/engine/fetch/wqe_fetch.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/memory/memory_key.h"
 #include "model/engine/memory/translate.h"
 
-/* A copy of a receive WQE in the buffer of a packet that never leaves. */
+/* A receive WQE, kept from one packet of a message to the next. */
 struct receive_copy {
 	struct receive_wqe wqe;
-	uint8_t segments[RECEIVE_PIECES * WQE_UNIT];
+	_Alignas(8) uint8_t segments[WQE_MAX_BYTES];
 };
 
-_Static_assert(sizeof(struct receive_copy) <= PACKET_PAYLOAD, "fits into a packet");
-_Static_assert(offsetof(struct packet, buf) % 8 == 0 && PACKET_HEADERS % 8 == 0,
-	       "a packet's buffer can hold structures");
-
-static struct receive_copy *receive_copy(struct packet *pkt)
+void receive_pool_init(struct pool *pool, struct hca *hca)
 {
-	return (struct receive_copy *)(void *)packet_payload(pkt);
+	pool_init(pool, hca, sizeof(struct receive_copy), "receives of messages under way");
 }
 
-void receive_forget(struct qp_receive *r)
+void receive_forget(struct qp *qp)
 {
-	if (r->receive)
-		packet_free(r->receive);
-	r->receive = NULL;
+	if (qp->receive.receive)
+		pool_give(&qp->hca->responder->receives, qp->receive.receive);
+	qp->receive.receive = NULL;
 }
 
 /* Keeps the receive WQE for what comes after this event. */
@@ -37,8 +34,7 @@ static void receive_keep(struct resp_run *x)
 
 	if (x->r->receive || !x->wqe.segments)
 		return;
-	x->r->receive = packet_alloc(x->hca);
-	copy = receive_copy(x->r->receive);
+	copy = x->r->receive = pool_take(&x->hca->responder->receives);
 	copy->wqe = x->wqe;
 	memcpy(copy->segments, x->wqe.segments, x->wqe.n_bytes);
 	copy->wqe.segments = copy->segments;
@@ -96,7 +92,7 @@ static int receive_again(struct resp_run *x)
 	if (x->wqe.segments)
 		return 0;
 	if (x->r->receive) {
-		x->wqe = receive_copy(x->r->receive)->wqe;
+		x->wqe = x->r->receive->wqe;
 		return 0;
 	}
 	err = srq_receive_get(x->qp, x->qpc, qpc_get_rx_srqn(x->qpc), true, &x->r->waiter, &x->wqe);
@@ -384,7 +380,7 @@ static void receive_release(struct resp_run *x)
 {
 	qpc_set_rx_has_receive(x->qpc, 0);
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
-	receive_forget(x->r);
+	receive_forget(x->qp);
 	x->wqe.segments = NULL;
 	x->qpc = NULL;
 }

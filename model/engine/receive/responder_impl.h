@@ -3,6 +3,7 @@
 #ifndef MODEL_ENGINE_RESPONDER_IMPL_H
 #define MODEL_ENGINE_RESPONDER_IMPL_H
 
+#include "model/engine/base/pool.h"
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/qp/qp.h"
@@ -47,15 +48,13 @@ enum resp_state {
 
 /* packet.mark of packets the responder holds. */
 enum resp_mark {
-	MARK_LANDING = 1 << 0, /* request: payload write under way */
-	MARK_READY = 1 << 1,   /* response: may leave */
-	MARK_READ = 1 << 2, /* not a packet: a READ to be cut into responses, struct read_job in its
-			       buffer */
-	MARK_FAILED = 1 << 3,    /* response: instead of it goes the NAK of packet.verdict */
-	MARK_LAST = 1 << 4,      /* response: the last one of a READ or atomic */
-	MARK_RESOURCES = 1 << 6, /* request: the QP's responder resources have been at hand */
-	MARK_AGAIN = 1 << 5,     /* with MARK_READ or MARK_LAST: of a READ that is repeated */
-	MARK_BEHIND = 1 << 7,    /* response: ready when the data before it has landed */
+	MARK_LANDING = 1 << 0,   /* request: payload write under way */
+	MARK_READY = 1 << 1,     /* response: may leave */
+	MARK_FAILED = 1 << 2,    /* response: the NAK of packet.verdict goes in its place */
+	MARK_LAST = 1 << 3,      /* response: the last one of a READ or atomic */
+	MARK_AGAIN = 1 << 4,     /* with MARK_LAST: of a READ that is repeated */
+	MARK_RESOURCES = 1 << 5, /* request: the QP's responder resources have been at hand */
+	MARK_BEHIND = 1 << 6,    /* response: ready when the data before it has landed */
 };
 
 enum {
@@ -74,11 +73,25 @@ struct resp_run {
 	struct receive_wqe wqe; /* segments NULL: not at hand */
 };
 
-/* A request for response packets of a READ, in the buffer of a packet that never leaves. */
+/* A READ that is not yet cut into response packets. */
 struct read_job {
+	struct read_job *next;
+	struct packet_queue behind; /* responses owed between it and the next one */
 	uint64_t va;
+	uint64_t ready_ps; /* its payload is not asked for before */
 	uint32_t rkey, pd, left, psn, msn;
 	bool started; /* its first response packet is made */
+	bool again;   /* the READ is repeated */
+};
+
+/* What the responder holds for the QPs of a device. The objects of the pools belong to a QP, except
+ * for the checks. */
+struct responder {
+	struct pool receives, records, rings,
+		read_jobs; /* of qp_receive: the pointers of these names */
+	struct pool checks;
+	struct srq_check *limit_checks; /* limits of SRQs being compared: srq.c */
+	uint64_t atomic_busy_ps;        /* the atomic unit is held until then */
 };
 
 #define responder_container(ptr, type, member)                                                     \
@@ -106,6 +119,9 @@ static inline struct packet *packet_queue_pop(struct packet_queue *q)
 }
 
 void packet_queue_remove(struct packet_queue *q, struct packet *pkt);
+/* All of `from` behind what stands in `to`. */
+void packet_queue_move(struct packet_queue *to, struct packet_queue *from);
+void packet_queue_free(struct packet_queue *q);
 
 /* responder.c */
 /* The machine may be able to go on: something it may wait for is there. May free the QP's private
@@ -185,7 +201,8 @@ enum resp_state resp_complete(struct resp_run *x);
 enum resp_state resp_flush(struct resp_run *x);
 /* A receive that was taken completes in error. 0, or -EAGAIN: waits. */
 int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome);
-void receive_forget(struct qp_receive *r);
+void receive_pool_init(struct pool *pool, struct hca *hca);
+void receive_forget(struct qp *qp);
 /* Out of hca.flushed. */
 void flushed_remove(struct qp *qp);
 
@@ -212,6 +229,8 @@ struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcod
 /* An ACK syndrome with the credits the QP has now. */
 uint8_t response_credits(struct qp *qp, struct qpc *qpc);
 /* Behind all that is owed already. */
+void response_append(struct qp_receive *r, struct packet *pkt);
+/* The same, and sends what can leave. */
 void response_queue(struct qp *qp, struct packet *pkt);
 void responses_pump(struct qp *qp);
 /* Data has landed: ACKs that have waited for it are ready. */
@@ -235,19 +254,28 @@ void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_op
 void resource_write(struct qp *qp, unsigned slot, const struct rdmarc *entry);
 enum resp_state resp_fetch(struct resp_run *x);
 enum resp_state resp_fetch_again(struct resp_run *x);
+void ring_pool_init(struct pool *pool, struct hca *hca);
+void ring_forget(struct qp *qp);
+void read_pool_init(struct pool *pool, struct hca *hca);
 /* One packet more of it may be under way. */
-bool read_job_has_room(const struct qp *qp, struct packet *job);
-/* The next response packet of a READ job is built and its payload asked for. False: waits for the
+bool read_job_has_room(const struct qp *qp, const struct read_job *read);
+/* The next response packet of a READ is built and its payload asked for. False: waits for the
  * context or a translation. */
-bool read_job_step(struct qp *qp, struct packet *job);
+bool read_job_step(struct qp *qp, struct read_job *read);
+/* It is cut whole, or is given up: what is owed behind it follows. */
+void read_job_end(struct qp *qp, struct read_job *read);
 
 /* srq.c */
+void record_pool_init(struct pool *pool, struct hca *hca);
+void check_pool_init(struct pool *pool, struct hca *hca);
+void srq_checks_reset(struct hca *hca);
 /*
  * Reads a doorbell record unless one is being read; when it is there record_fresh is set and the
  * machine kicked. Only a read that was asked for says that nothing is posted: one made ahead of
  * need may be old.
  */
 void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked);
+void record_forget(struct qp *qp);
 bool record_is_asked(const struct qp *qp, uint32_t srqn);
 /* Sets rx_rq_posted from a fresh record of the QP's own queue, with the rule rq_overposted. */
 void record_merge(struct qp *qp, struct qpc *qpc);

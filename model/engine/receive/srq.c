@@ -2,6 +2,7 @@
 /* See srq.h. */
 #include "model/engine/receive/responder_impl.h"
 
+#include "model/engine/base/keep.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/fetch/wqe_fetch.h"
@@ -14,55 +15,80 @@ enum {
 
 /* --- doorbell records of a QP's receives --- */
 
+/* A doorbell record and the DMA that reads it. */
+struct record_dma {
+	struct dma dma;
+	uint8_t bytes[RECORD_BYTES];
+};
+
+/* A record that is read for a QP, its own or that of its SRQ. */
+struct record_read {
+	struct record_dma record;
+	struct qp *qp;
+};
+
+static uint16_t record_posted(const struct record_dma *record)
+{
+	return (uint16_t)(be32_load(record->bytes) & RECORD_MASK);
+}
+
+static void record_ask(struct hca *hca, struct record_dma *record, uint64_t bus, uint32_t qpn,
+		       void (*done)(struct dma *dma))
+{
+	record->dma = (struct dma){.buf = record->bytes,
+				   .len = RECORD_BYTES,
+				   .one = {.bus = bus, .len = RECORD_BYTES},
+				   .frags = &record->dma.one,
+				   .n_frags = 1,
+				   .done = done,
+				   .at_ready = true,
+				   .what = "doorbell record",
+				   .qpn = qpn};
+	pcie_read(hca, &record->dma, 0);
+	HCA_TRACE(hca, TP_RECORD_RUN, .qpn = qpn, .text = record->dma.what,
+		  .args = {record->dma.ready_ps});
+}
+
+void record_pool_init(struct pool *pool, struct hca *hca)
+{
+	pool_init(pool, hca, sizeof(struct record_read), "doorbell records");
+}
+
+void record_forget(struct qp *qp)
+{
+	if (qp->receive.record)
+		pool_give(&qp->hca->responder->records, qp->receive.record);
+	qp->receive.record = NULL;
+}
+
 static void record_arrived(struct dma *dma)
 {
-	struct packet *pkt = responder_container(dma, struct packet, dma);
-	struct qp *qp = pkt->owner;
+	struct record_read *read = responder_container(dma, struct record_read, record.dma);
+	struct qp *qp = read->qp;
 	struct qp_receive *r = &qp->receive;
 
-	r->record = NULL;
 	r->record_fresh = dma->status == 0;
 	r->record_failed = dma->status != 0;
-	r->record_value = (uint16_t)(be32_load(dma->buf) & RECORD_MASK);
+	r->record_value = record_posted(&read->record);
 	HCA_TRACE(qp->hca, TP_DOORBELL_RECORD, .qpn = qp->qpn,
 		  .args = {r->record_srqn == RECORD_OF_RQ ? qp->qpn : r->record_srqn,
 			   r->record_value});
-	packet_free(pkt);
+	record_forget(qp);
 	responder_kick(qp);
-}
-
-static void record_dma(struct hca *hca, struct packet *pkt, uint64_t bus,
-		       void (*done)(struct dma *dma))
-{
-	pkt->mark = 0;
-	pkt->dma.buf = packet_payload(pkt);
-	pkt->dma.len = RECORD_BYTES;
-	pkt->dma.one = (struct dma_frag){.bus = bus, .len = RECORD_BYTES};
-	pkt->dma.frags = &pkt->dma.one;
-	pkt->dma.n_frags = 1;
-	pkt->dma.done = done;
-	pkt->dma.at_ready = true;
-	pkt->dma.what = "doorbell record";
-	pcie_read(hca, &pkt->dma, 0);
-	HCA_TRACE(hca, TP_RECORD_RUN, .qpn = pkt->dma.qpn, .text = pkt->dma.what,
-		  .args = {pkt->dma.ready_ps});
 }
 
 void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked)
 {
 	struct qp_receive *r = &qp->receive;
-	struct packet *pkt;
 
 	if (r->record)
 		return;
-	pkt = packet_alloc(qp->hca);
-	pkt->owner = qp;
-	pkt->dma.qpn = qp->qpn;
-	r->record = pkt;
+	r->record = pool_take(&qp->hca->responder->records);
+	r->record->qp = qp;
 	r->record_srqn = srqn;
 	r->record_asked = asked;
 	r->record_fresh = r->record_failed = false;
-	record_dma(qp->hca, pkt, bus, record_arrived);
+	record_ask(qp->hca, &r->record->record, bus, qp->qpn, record_arrived);
 }
 
 static bool record_is_fresh(const struct qp *qp, uint32_t srqn)
@@ -400,44 +426,50 @@ int srq_receive_count(struct qp *qp, struct qpc *qpc, unsigned *count)
 
 /* --- limits --- */
 
-/* A comparison of an SRQ's limit with its doorbell record, in the buffer of a packet that never
- * leaves. */
+/* A comparison of an SRQ's limit with its doorbell record. */
 struct srq_check {
+	struct srq_check *next;
 	struct waiter waiter;
 	struct hca *hca;
+	struct record_dma record;
 	uint32_t srqn;
-	uint16_t posted;
 	bool have_record;
 };
 
-static struct srq_check *srq_check(struct packet *pkt)
+void check_pool_init(struct pool *pool, struct hca *hca)
 {
-	return (struct srq_check *)(void *)(packet_payload(pkt) + PAGE_OFFSET_UNIT);
+	pool_init(pool, hca, sizeof(struct srq_check), "limits of shared receive queues");
 }
 
-static void srq_check_end(struct packet *pkt)
+static void srq_check_end(struct srq_check *check)
 {
-	struct hca *hca = srq_check(pkt)->hca;
-	struct packet **at = &hca->srq_checks;
+	struct responder *responder = check->hca->responder;
+	struct srq_check **at = &responder->limit_checks;
 
-	while (*at != pkt)
+	while (*at != check)
 		at = &(*at)->next;
-	*at = pkt->next;
-	packet_free(pkt);
+	*at = check->next;
+	waiter_done(&check->waiter);
+	pool_give(&responder->checks, check);
 }
 
-static void srq_check_step(struct packet *pkt);
+void srq_checks_reset(struct hca *hca)
+{
+	while (hca->responder->limit_checks)
+		srq_check_end(hca->responder->limit_checks);
+}
+
+static void srq_check_step(struct srq_check *check);
 
 static void srq_check_arrived(struct dma *dma)
 {
-	struct packet *pkt = responder_container(dma, struct packet, dma);
+	struct srq_check *check = responder_container(dma, struct srq_check, record.dma);
 
-	srq_check(pkt)->posted = (uint16_t)(be32_load(dma->buf) & RECORD_MASK);
-	srq_check(pkt)->have_record = true;
+	check->have_record = true;
 	if (dma->status)
-		srq_check_end(pkt);
+		srq_check_end(check);
 	else
-		srq_check_step(pkt);
+		srq_check_step(check);
 }
 
 static void srq_limit_event(struct hca *hca, uint32_t srqn, struct srqc *srqc)
@@ -449,47 +481,46 @@ static void srq_limit_event(struct hca *hca, uint32_t srqn, struct srqc *srqc)
 	srq_event(hca, EVENT_SRQ_LIMIT, srqn);
 }
 
-static void srq_check_step(struct packet *pkt)
+static void srq_check_step(struct srq_check *check)
 {
-	struct srq_check *check = srq_check(pkt);
 	struct srqc *srqc;
 	int err = srq_context(check->hca, check->srqn, &check->waiter, &srqc);
 
 	if (err == -EAGAIN)
 		return;
 	if (err || !srqc_get_limit(srqc)) {
-		srq_check_end(pkt);
+		srq_check_end(check);
 		return;
 	}
 	if (!check->have_record) {
-		record_dma(check->hca, pkt, srqc_get_db_rec_addr(srqc), srq_check_arrived);
+		record_ask(check->hca, &check->record, srqc_get_db_rec_addr(srqc), 0,
+			   srq_check_arrived);
 		return;
 	}
-	srq_merge(check->hca, check->srqn, srqc, check->posted);
+	srq_merge(check->hca, check->srqn, srqc, record_posted(&check->record));
 	if (srqc_get_wqe_cnt(srqc) < srqc_get_limit(srqc))
 		srq_limit_event(check->hca, check->srqn, srqc);
-	srq_check_end(pkt);
+	srq_check_end(check);
 }
 
 static void srq_check_wake(struct waiter *w)
 {
-	uint8_t *check = (uint8_t *)responder_container(w, struct srq_check, waiter);
-
-	srq_check_step((struct packet *)(void *)(check - PAGE_OFFSET_UNIT - PACKET_HEADERS -
-						 offsetof(struct packet, buf)));
+	srq_check_step(responder_container(w, struct srq_check, waiter));
 }
 
 void srq_limit_changed(struct hca *hca, uint32_t srqn)
 {
-	struct packet *pkt;
+	struct responder *responder = hca->responder;
+	struct srq_check *check;
 
-	for (pkt = hca->srq_checks; pkt; pkt = pkt->next)
-		if (srq_check(pkt)->srqn == srqn)
+	for (check = responder->limit_checks; check; check = check->next)
+		if (check->srqn == srqn)
 			return;
-	pkt = packet_alloc(hca);
-	*srq_check(pkt) =
-		(struct srq_check){.waiter.wake = srq_check_wake, .hca = hca, .srqn = srqn};
-	pkt->next = hca->srq_checks;
-	hca->srq_checks = pkt;
-	srq_check_step(pkt);
+	check = pool_take(&responder->checks);
+	*check = (struct srq_check){.next = responder->limit_checks,
+				    .waiter.wake = srq_check_wake,
+				    .hca = hca,
+				    .srqn = srqn};
+	responder->limit_checks = check;
+	srq_check_step(check);
 }

@@ -175,6 +175,17 @@ static void test_atomic_before_write(void **state)
 	assert_response(1, BTH_RC_ACKNOWLEDGE, FIRST_PSN + 1, ACK, 0);
 }
 
+/* Who takes the QP away waits for it: the eight bytes come back to the QP. */
+static void test_atomic_is_under_way(void **state)
+{
+	responder_request(&w->qp, atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 5, 0));
+	assert_int_equal(w->qp.receive.atomics, 1);
+	assert_false(responder_is_quiet(&w->qp));
+	run();
+	assert_int_equal(w->qp.receive.atomics, 0);
+	assert_true(responder_is_quiet(&w->qp));
+}
+
 static void test_atomic_misaligned(void **state)
 {
 	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA + 4, 5, 0));
@@ -229,6 +240,7 @@ int main(void)
 		T(test_too_many_reads),
 		T(test_atomics),
 		T(test_atomic_before_write),
+		T(test_atomic_is_under_way),
 		T(test_atomic_misaligned),
 		T(test_ring_keeps_the_newest),
 		T(test_no_entry_of_another_connection),

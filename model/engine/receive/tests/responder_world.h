@@ -409,6 +409,8 @@ static int world_setup(void **state)
 	w->params.responder_read_packets = 4;
 	w->params.responder_flush_poll = 1000;
 	w->params.responder_flush_poll_max = 4000;
+	w->params.hca_memory = 1 << 20;
+	w->hca.responder = responder_create(&w->hca);
 	w->port.pkeys[0] = 0xffff;
 	w->port.pkeys[3] = 0x8123;
 	w->qp.hca = &w->hca;
@@ -441,6 +443,8 @@ static int world_teardown(void **state)
 {
 	responder_drop(&w->qp);
 	responder_reset(&w->hca);
+	responder_destroy(w->hca.responder);
+	assert_int_equal(w->hca.memory.bytes, 0);
 	for (unsigned i = 0; i < w->n_sent; i++)
 		packet_free(w->sent[i]);
 	assert_int_equal(w->packets, 0);
