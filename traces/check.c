@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of a capture: what each packet must be, from its own bytes. */
 #include <errno.h>
 #include <inttypes.h>

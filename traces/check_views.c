@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The form of waves.vcd and timeline.json as this simulator writes them: what a viewer needs, and
  * what it would not notice. A line at a time, so that a file may be of any length.

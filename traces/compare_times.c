@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the time of two runs differs, and what was configured differently. See compare.h. */
 #define _GNU_SOURCE /* qsort_r */
 #include "traces/compare_impl.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layouts, registers, commands, queue entries in words. */
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packets between two HCAs as a ladder, time downwards. A packet stands where it leaves; where it
  * arrives it stands only when the port discards it. */
 // clang-format off

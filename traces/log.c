@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log that a driver engineer reads: a line a record, run.log.
  *
@@ -18,49 +18,34 @@ struct log {
 	struct trace_text line;
 };
 
-static void format_arg(struct trace_text *t, const char *spec, size_t n, uint64_t v)
+static void field_text(struct trace_text *t, const struct trace_record *r,
+		       const struct trace_field *f)
 {
-	const char *colon = memchr(spec, ':', n);
-	size_t left = colon ? n - (size_t)(colon + 1 - spec) : 0;
+	const uint64_t v = trace_field_value(r, f);
 
-	if (left == 1 && colon[1] == 'x')
-		trace_text_add(t, "0x%" PRIx64, v);
-	else if (left == 2 && !memcmp(colon + 1, "ps", 2))
-		trace_text_time(t, v);
-	else if (left == 1 && colon[1] == 'd')
-		trace_text_add(t, "%" PRId64, (int64_t)v);
-	else
-		trace_text_add(t, "%" PRIu64, v);
-}
-
-static bool format_is(const char *spec, size_t n, const char *name)
-{
-	return strlen(name) == n && !memcmp(spec, name, n);
-}
-
-/* A field of the record: takes no argument. */
-static bool format_field(struct trace_text *t, const char *spec, size_t n,
-			 const struct trace_record *r)
-{
-	if (format_is(spec, n, "qpn"))
-		trace_text_add(t, "0x%x", r->qpn);
-	else if (format_is(spec, n, "corr"))
-		trace_text_add(t, "%u", r->corr);
-	else if (format_is(spec, n, "port"))
-		trace_text_add(t, "%u", r->port);
-	else if (format_is(spec, n, "len"))
-		trace_text_add(t, "%u", r->len);
-	else if (format_is(spec, n, "text"))
+	switch (f->type) {
+	case TRACE_FIELD_TEXT:
 		trace_text_add(t, "%s", r->text ? r->text : "");
-	else
-		return false;
-	return true;
+		break;
+	case TRACE_FIELD_HEX:
+		trace_text_add(t, "0x%" PRIx64, v);
+		break;
+	case TRACE_FIELD_SIGNED:
+		trace_text_add(t, "%" PRId64, (int64_t)v);
+		break;
+	case TRACE_FIELD_TIME:
+		trace_text_time(t, v);
+		break;
+	default:
+		trace_text_add(t, "%" PRIu64, v);
+		break;
+	}
 }
 
 void trace_text_record(struct trace_text *t, const struct trace_record *r)
 {
-	const char *s = trace_point_rows[r->point].format;
-	unsigned int arg = 0;
+	const struct trace_point_row *row = &trace_point_rows[r->point];
+	const char *s = row->text;
 
 	while (*s) {
 		size_t plain = strcspn(s, "{"), n;
@@ -70,8 +55,9 @@ void trace_text_record(struct trace_text *t, const struct trace_record *r)
 		if (!*s)
 			return;
 		n = strcspn(++s, "}");
-		if (!format_field(t, s, n, r) && arg < 6)
-			format_arg(t, s, n, r->args[arg++]);
+		for (const struct trace_field *f = row->fields; f->name; f++)
+			if (!strncmp(f->name, s, n) && !f->name[n])
+				field_text(t, r, f);
 		s += n + (s[n] == '}');
 	}
 }

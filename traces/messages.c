@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See messages.h. One pass over the log; what is known of a QP or CQ at a line is what the lines
  * before it said. */
 #include "traces/messages.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets to packets.pcapng: link type ERF, record type InfiniBand, for that is what Wireshark
  * decodes as a native InfiniBand packet. An interface a port, described when its first packet

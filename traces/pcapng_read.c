@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads captures of either byte order, a block at a time; trusts no length in the file. */
 #include <errno.h>
 #include <stdlib.h>

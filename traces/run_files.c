@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See run_files.h. */
 #define _GNU_SOURCE /* qsort_r */
 #include "traces/run_files_impl.h"

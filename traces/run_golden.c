@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Golden traces, read and written. See run_files.h. */
 #include <errno.h>
 #include <stdlib.h>

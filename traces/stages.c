@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stages between the points of time of a message. See messages.h. */
 #include <inttypes.h>
 #include <string.h>

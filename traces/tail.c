@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The last records in a ring, for failure output. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.json, for Perfetto and chrome://tracing: the Trace Event Format, JSON object form, one
  * event a line, written as it comes. A process is a host, an HCA or the cables; a thread of an HCA
@@ -152,13 +152,13 @@ static void level(struct timeline *t, const struct trace_record *r)
 	char name[TIMELINE_NAME];
 	uint64_t value = r->args[0];
 
-	snprintf(name, sizeof(name), "%s port %u %s", row->unit, r->port, row->format);
+	snprintf(name, sizeof(name), "%s port %u %s", row->unit, r->port, row->text);
 	if (r->point == TP_LINK_QUEUE) {
 		if (r->port < 1 || r->port > TIMELINE_PORTS || r->args[1] >= TIMELINE_VLS)
 			return;
 		value = t->queues[r->hca][r->port - 1][r->args[1]] += value;
 		snprintf(name, sizeof(name), "%s port %u vl %u %s", row->unit, r->port,
-			 (unsigned)r->args[1], row->format);
+			 (unsigned)r->args[1], row->text);
 	}
 	timeline_process_name(t, PID_HCA + r->hca);
 	timeline_event_begin(t, 'C', PID_HCA + r->hca, 0);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of timeline.json from their CQE to the driver that takes it: EQE, interrupt, handler,
  * poll. */
 #include <errno.h>

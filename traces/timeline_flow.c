@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which slices belong to one message: a chain "message" from the driver's post through the
  * doorbell, both HCAs and the answer to the sender's CQE, EQE, interrupt and poll; and a chain

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events of timeline.json and the lanes they stand on: see timeline.c. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the emitters to the sinks, in order of time. A record of the past or present goes straight
  * through; one of the future is copied and held, ordered by (time, order of emission), until

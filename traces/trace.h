@@ -6,45 +6,31 @@
  * future (a packet's last bit leaves after the event that sends it), never before the last
  * trace_advance(). Bytes and text of a record are borrowed for the call only, but see bytes_stay.
  *
- * What a record carries, by kind; what is not named is 0 or NULL. qpn is 24 bits, corr is a WQE
- * index or a PSN.
+ * What a record carries stands in the row of its point (points.h). What a row does not name is 0 or
+ * NULL. qpn is 24 bits. What the names do not say:
  *
- * - PACKET: bytes: the packet on the wire, LRH to VCRC; port; qpn, corr: QP of this HCA and PSN;
- *   text: what the fault plan did to it ("drop", "corrupt", ...) or, for a discard, the reason;
- *   args: [0] enum trace_packet_flag, [1] wr_id, [2] WQE index, [3] number of this transmission,
- *   from 1. A packet is emitted as PKT_OUT at the sender when its last bit leaves and as PKT_IN at
- *   the receiver when it arrives; a lost one only as PKT_OUT with text "drop". Where the fault plan
- *   changed the bytes, both say so.
- * - REG: args: [0] BAR, [1] byte offset, [2] value, [3] size in bytes. The value of a BAR access is
- *   the number its bytes make in address order, first byte most significant; of config space, least
- *   significant first.
- * - HCR: corr: token; args: [0] opcode, [1] opcode modifier, [2] input modifier, [3] input
- *   parameter, [4] output parameter, [5] posted: 1 when an event is asked for; done: the status;
- *   bytes: the input mailbox when posted, the output mailbox when done, NULL where there is none.
- * - DOORBELL: as its format says; BlueFlame: bytes are the WQE.
- * - WQE: bytes: the WQE as it lies in the buffer; qpn; corr: its index; args: [0] SRQ number of a
- *   receive WQE that came from an SRQ, else 0; [1] enum qp_service of the QP.
- * - CQE, EQE: bytes: the entry; args: [0] CQ or EQ number, [1] index.
- * - SPAN: the stage is busy from the record's time, which may be in the future, until args[0]; a
- *   reset may end it earlier. DMA: args: [1] bytes; corr: enum dma_corr of pcie.h. UNIT_RUN: args:
- * [1] unit, [2] the WQE it stands at afterwards, [3] its next PSN. WQE_READ_RUN: [1] number of
- * WQEs. LINK_TX, LINK_RX: qpn: the sender's; [1] VL, [2] credits left, in blocks of 64 bytes, [3]
- * WQE index of a request, [4] bytes, [5] enum trace_trait; port. PACKET_RUN: qpn: of this HCA; [1]
- * QPN of the sender, [2] traits. RESP_RUN: the same. CQE_RUN: corr: WQE index; [1] CQ, [2] index,
- * [3] 1 for a send. EQE_RUN: [1] EQ, [2] index, [3] CQ of a completion event, [4] type. IRQ_RUN:
- * [1] vector. BAR_RUN: [1] BAR, [2] offset.
- * - LEVEL: args: [0] the new value; SCHED_QUEUE: port; LINK_QUEUE: port, [1] VL,
- *   [0] by how much it changes.
- * - CALL: a function or wait begins or ends, strictly nested on its thread. corr: the number of
- *   the host's thread, bytes: its name; text: what it waits for. FW_CALL, FW_RETURN: text: the
- * function, corr: its depth, bytes: its caller.
- * - IRQ, DMA, STATE, FW, FAULT, GUEST_ERROR, DRV, NOTE: as their format says. DRV: corr: the number
- *   of the host's thread, bytes: its name.
+ * - PACKET: packet: the bytes on the wire, LRH to VCRC; qpn: the QP of this HCA; known: enum
+ *   trace_packet_flag; transmission: 1 for the first. A packet is emitted as PKT_OUT at the sender
+ *   when its last bit leaves and as PKT_IN at the receiver when it arrives; a lost one only as
+ *   PKT_OUT. fault: what the fault plan did to it. Where the plan changed the bytes, both say so.
+ * - REG: the value of a BAR access is the number that its bytes make in address order, first byte
+ *   most significant; that of config space, least significant first.
+ * - HCR: mailbox: the input mailbox when posted, the output mailbox when done, NULL where there is
+ *   none. event: 1 when software asks for an event.
+ * - WQE: bytes as they lie in the buffer. srqn: of a receive WQE that came from an SRQ, else 0.
+ *   service: enum qp_service of the QP.
+ * - SPAN: the stage is busy from the record's time, which may be in the future, until `until`; a
+ *   reset may end it earlier. cause of a DMA: enum dma_corr of pcie.h. LINK_TX, LINK_RX: qpn: the
+ *   sender's; credits: left, in blocks of 64 bytes; wqe: of a request. traits: enum trace_trait.
+ *   EQE_RUN: cqn: of a completion event.
+ * - LEVEL: length: the new value; change: by how much it changes.
+ * - CALL: a function or wait begins or ends, strictly nested on its thread.
  */
 #ifndef TRACES_TRACE_H
 #define TRACES_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -110,18 +96,80 @@ struct trace_record {
 	const char *text;
 };
 
+/* T(name, unit) */
+#define TRACE_FIELD_TYPES(T)                                                                       \
+	T(DEC, "")                                                                                 \
+	T(HEX, "")                                                                                 \
+	T(SIGNED, "")                                                                              \
+	T(LENGTH, "bytes")                                                                         \
+	T(PS, "ps")                                                                                \
+	T(TIME, "ps")                                                                              \
+	T(TEXT, "")                                                                                \
+	T(BYTES, "")
+
+enum trace_field_type {
+#define T(name, unit) TRACE_FIELD_##name,
+	TRACE_FIELD_TYPES(T)
+#undef T
+		TRACE_FIELD_TYPE_COUNT
+};
+
+/* Where in a record a field stands. */
+enum trace_field_in {
+	TRACE_IN_ARGS,
+	TRACE_IN_QPN,
+	TRACE_IN_CORR,
+	TRACE_IN_PORT,
+	TRACE_IN_TEXT,
+	TRACE_IN_BYTES,
+};
+
+struct trace_field {
+	const char *name;
+	uint8_t type, in; /* enum trace_field_type, enum trace_field_in */
+};
+
 /* What a row of points.h says. */
 struct trace_point_row {
-	const char *name, *unit, *format, *meaning;
+	const char *name, *unit, *text, *meaning;
+	const struct trace_field *fields; /* the last has no name */
 	enum trace_kind kind;
 };
 
 extern const struct trace_point_row trace_point_rows[TRACE_POINT_COUNT];
 
+/* The value of a field of the record's row; 0 of TEXT and BYTES. */
+uint64_t trace_field_value(const struct trace_record *r, const struct trace_field *field);
+
+/*
+ * The index in args[] of a field of a point: r->args[TRACE_ARG(LINK_TX, credits)]. Each point has a
+ * struct of its fields in args[] for this and nothing else.
+ */
+#define TRACE_ARG(point, field) (offsetof(struct trace_args_##point, field) / sizeof(uint64_t))
+
+#define ARG(name, type) uint64_t name;
+#define QPN
+#define CORR(name)
+#define PORT
+#define TEXT(name)
+#define BYTES(name)
+#define TP(name, unit, kind, fields, text, meaning)                                                \
+	struct trace_args_##name {                                                                 \
+		fields                                                                             \
+	};
+TRACE_POINTS(TP)
+#undef TP
+#undef ARG
+#undef QPN
+#undef CORR
+#undef PORT
+#undef TEXT
+#undef BYTES
+
 struct trace_watch;
 
 static const uint8_t trace_point_kinds[TRACE_POINT_COUNT] = {
-#define TP(name, unit, kind, format, meaning) TRACE_##kind,
+#define TP(name, unit, kind, fields, text, meaning) TRACE_##kind,
 	TRACE_POINTS(TP)
 #undef TP
 };

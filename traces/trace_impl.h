@@ -64,7 +64,7 @@ void trace_text_time(struct trace_text *t, uint64_t ps);
 extern const struct trace_sink_ops trace_log_ops;
 /* The record's log line with its end of line. */
 void trace_log_line(struct trace_text *t, const struct trace_record *r);
-/* What the format of its row makes of it. */
+/* What the text of its row makes of it. */
 void trace_text_record(struct trace_text *t, const struct trace_record *r);
 
 /* ---- pcapng.c, vcd.c, timeline.c */

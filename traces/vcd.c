@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waves.vcd, for GTKWave: a value change dump (IEEE 1364-2005, clause 18) whose signals are the
  * rows of signals.h, a scope a stage of each HCA, in picoseconds. Strings are GTKWave's extension

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes a Wireshark dissector, in Lua, for the messages of connection management that Wireshark
  * itself knows by number only (MRA, LAP, APR, SIDR_REQ, SIDR_REP), from the rows of

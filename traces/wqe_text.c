@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work queue entries in words, segment by segment. */
 #include "traces/decode.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs made by hand, compared: what counts as a difference, which comes first, where time went. */
 #include <setjmp.h>
 #include <stdarg.h>

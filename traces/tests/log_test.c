@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A line of each kind. Offsets of the bytes made by hand are those of the mlx4 interface, not of
  * the rows. */
 #include <setjmp.h>
@@ -298,9 +298,33 @@ static void any_bytes_make_one_line(void **state)
 	}
 }
 
+static bool is_field(const struct trace_point_row *row, const char *name, size_t n)
+{
+	for (const struct trace_field *f = row->fields; f->name; f++)
+		if (strlen(f->name) == n && !memcmp(f->name, name, n))
+			return true;
+	return false;
+}
+
+/* A row's text takes its values from the row's fields, and no two of these have one name. */
+static void texts_name_their_fields(void **state)
+{
+	for (unsigned p = 0; p < TRACE_POINT_COUNT; p++) {
+		const struct trace_point_row *row = &trace_point_rows[p];
+
+		for (const char *at = row->text; (at = strchr(at, '{')); at++)
+			if (!is_field(row, at + 1, strcspn(at + 1, "}")))
+				fail_msg("%s: no field %s", row->name, at);
+		for (const struct trace_field *f = row->fields; f->name; f++)
+			for (const struct trace_field *g = row->fields; g != f; g++)
+				assert_string_not_equal(f->name, g->name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_name_their_fields),
 		cmocka_unit_test(text_of_plain_kinds),
 		cmocka_unit_test(text_of_registers),
 		cmocka_unit_test(text_of_doorbell_pages),

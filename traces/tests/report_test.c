@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What hcasim report makes of a log: packets joined from both ends, and data that stays data. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events of the Trace Event Format, of records made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Wireshark reads what the capture holds: opcodes, times, directions, comments, nothing malformed.
  */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Value changes as IEEE 1364-2005 clause 18 has them, of records made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
