@@ -1,6 +1,6 @@
 src-y += $(addprefix $(d)/machine/, host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c)
-src-y += $(addprefix $(d)/language/, ladder_match.c tb.c observe.c verbs.c requests.c areas.c setup.c account.c counters.c)
-src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c)
+src-y += $(addprefix $(d)/language/, ladder_match.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
+src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
 src-y += $(addprefix $(d)/app/, cli.c catalog.c behaviours.c compile.c run.c child.c outdir.c dump.c ending.c tools.c sweep.c sweep_table.c)
 src-y += $(addprefix $(d)/app/, serve.c serve_report.c ctl.c ctl_commands.c ctl_dump.c)

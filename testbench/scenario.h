@@ -166,26 +166,30 @@ struct tb_sge {
 	uint32_t len;
 };
 
+/* A work request: of a connected pair (post_send() and the like), or of any queue pair (send_on() and the like of services.h). */
 struct tb_wr {
 	enum ibv_wr_opcode opcode;
-	unsigned qp; /* number of the pair */
+	unsigned qp; /* number of the pair; not for send_on(), which is given its queue pair */
 	uint64_t wr_id;
 	uint64_t src, dst; /* offsets; READ and atomics: src at the peer (READ), dst here */
 	uint32_t len;
 	bool with_imm, unsignaled, solicited, fence, inlined;
 	uint32_t imm;
 	uint32_t inv_rkey;	 /* SEND_WITH_INV, LOCAL_INV */
-	int64_t target;		 /* atomics: offset in the other end's dst area [0] */
+	int64_t target;		 /* atomics: offset in the other end's dst area [0; send_on(): dst] */
 	uint64_t compare, swap;	 /* fetch and add: compare is the addend */
 	int64_t lkey, rkey;	 /* instead of the right ones */
 	int64_t remote_addr;	 /* instead of the other end's area */
 	const struct tb_end *to; /* whose area it is [the peer] */
 	const struct tb_sge *sges; /* instead of one piece: see SGES() */
 	unsigned n_sges;
-	int result;		 /* what the driver is to answer [0] */
-	/* Post it so often, wr_id counting up [1]. Each receive has a place of its own in dst, one after the other and round again.
-	 * What lands in the further ones of post_recv() need not be expected. */
+	int result;		 /* what the driver must return [0] */
+	/* Post it so often, wr_id counting up [1]; post_send() and its like hand them to the driver as one list. Each receive has a place of
+	 * its own in dst, one after the other and round again. What lands in the further ones of post_recv() need not be expected. */
 	unsigned repeat;
+	const struct drv_ah_attr *ah; /* UD */
+	uint32_t remote_qpn, qkey;
+	uint32_t srqn;		 /* XRC */
 };
 
 #define TB_WR_DEFAULTS .lkey = TB_ANY, .rkey = TB_ANY, .remote_addr = TB_ANY, .target = TB_ANY, .repeat = 1
@@ -351,9 +355,13 @@ void tb_fault(struct tb *tb, const char *here, enum fault_action action, enum tb
 
 /* --- completions, events, guest errors, memory, counters --- */
 
-/* Of a completion with an error only wr_id, status, vendor_err, qp and whether it is a receive (opcode) are told; the rest is 0. */
+/* Of a completion with an error only wr_id, status, vendor_err, the queue pair and whether it is a receive (opcode) are told; the rest is 0. */
 struct tb_cqe {
 	int64_t wr_id, opcode, byte_len, imm, qp /* number of the pair */, vendor_err;
+	int64_t src_qp, slid, sl, flags /* enum ibv_wc_flags */, pkey_index, path_bits, inv_rkey;
+	struct drv_qp *on;   /* any queue pair; NULL: not compared */
+	struct drv_srq *srq; /* XRC; NULL: not compared */
+	struct drv_cq *cq;   /* where it must come; that CQ is polled, also in a setup with interrupts [the end's] */
 	enum ibv_wc_status status; /* [success] */
 	uint64_t within_ps;
 };
@@ -361,13 +369,15 @@ struct tb_cqe {
 #define ANY_ERROR  ((enum ibv_wc_status)0x7ffe)
 #define ANY_STATUS ((enum ibv_wc_status)0x7fff)
 #define CQE(...) \
-	{.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .qp = TB_ANY, .vendor_err = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__}
+	{.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .qp = TB_ANY, .vendor_err = TB_ANY, .src_qp = TB_ANY, .slid = TB_ANY, \
+	 .sl = TB_ANY, .flags = TB_ANY, .pkey_index = TB_ANY, .path_bits = TB_ANY, .inv_rkey = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__}
 #define expect_cqe(end, ...) tb_expect_cqe(tb, TB_HERE, end, &(const struct tb_cqe)CQE(__VA_ARGS__))
-/* As many as are named, one like each of them, in any order: expect_cqes_of(a, CQE(.wr_id = 1), CQE(.wr_id = 2, .status = ANY_ERROR)). */
+void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want);
+/* As many as are named, one like each of them, in any order, from the CQ of the first:
+ *	expect_cqes_of(a, CQE(.wr_id = 1), CQE(.wr_id = 2, .status = ANY_ERROR)); */
 #define expect_cqes_of(end, ...) \
 	tb_expect_cqes_of(tb, TB_HERE, end, (const struct tb_cqe[]){__VA_ARGS__}, sizeof((const struct tb_cqe[]){__VA_ARGS__}) / sizeof(struct tb_cqe))
 void tb_expect_cqes_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want, unsigned n);
-void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want);
 /* n of them in any order, all successful. */
 #define expect_cqes(end, n) tb_expect_cqes(tb, TB_HERE, end, n)
 void tb_expect_cqes(struct tb *tb, const char *here, struct tb_end *end, unsigned n);

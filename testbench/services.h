@@ -8,7 +8,7 @@
  *	start_ud(u, QKEY, 100);
  *	recv_on(b, u, .wr_id = 1, .len = 104);
  *	send_on(a, v, .ah = &ah, .remote_qpn = drv_qp_num(u), .qkey = QKEY, .len = 64);
- *	expect_wc(b, .wr_id = 1, .byte_len = 104, .qp = u, .src_qp = drv_qp_num(v));
+ *	expect_cqe(b, .wr_id = 1, .byte_len = 104, .on = u, .src_qp = drv_qp_num(v));
  *
  *	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = 64, .bad_icrc = true);
  *
@@ -74,52 +74,17 @@ void tb_move_qp(struct tb *tb, const char *here, struct drv_qp *qp, enum ibv_qp_
 
 /* --- requests and completions of any queue pair --- */
 
-/* Members as in struct tb_wr. */
-struct tb_request {
-	enum ibv_wr_opcode opcode;
-	uint64_t wr_id, src, dst;
-	uint32_t len, imm;
-	bool with_imm, unsignaled, solicited, fence, inlined;
-	const struct drv_ah_attr *ah; /* UD */
-	uint32_t remote_qpn, qkey;
-	uint32_t srqn;		      /* XRC */
-	uint32_t inv_rkey;
-	int64_t rkey, lkey, remote_addr;
-	int64_t target;		      /* atomics [dst] */
-	uint64_t compare, swap;
-	const struct tb_end *to;
-	const struct tb_sge *sges;
-	unsigned n_sges;
-	int result;
-	unsigned repeat;
-};
-#define TB_REQUEST(...) &(const struct tb_request){TB_WR_DEFAULTS, __VA_ARGS__}
-#define send_on(end, qp, ...) tb_send_said(tb, TB_HERE, end, qp, TB_REQUEST(.opcode = IBV_WR_SEND, __VA_ARGS__))
-#define recv_on(end, qp, ...) tb_recv_said(tb, TB_HERE, end, qp, NULL, TB_REQUEST(__VA_ARGS__))
-#define recv_srq(end, srq, ...) tb_recv_said(tb, TB_HERE, end, NULL, srq, TB_REQUEST(__VA_ARGS__))
-void tb_send_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, const struct tb_request *r);
-void tb_recv_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, struct drv_srq *srq, const struct tb_request *r);
+/* Each of them is handed to the driver alone, also those of .repeat. */
+#define send_on(end, qp, ...) \
+	tb_send_said(tb, TB_HERE, end, qp, &(const struct tb_wr){TB_WR_DEFAULTS, .opcode = IBV_WR_SEND, __VA_ARGS__})
+#define recv_on(end, qp, ...) tb_recv_said(tb, TB_HERE, end, qp, NULL, &(const struct tb_wr){TB_WR_DEFAULTS, __VA_ARGS__})
+#define recv_srq(end, srq, ...) tb_recv_said(tb, TB_HERE, end, NULL, srq, &(const struct tb_wr){TB_WR_DEFAULTS, __VA_ARGS__})
+void tb_send_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, const struct tb_wr *wr);
+void tb_recv_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, struct drv_srq *srq, const struct tb_wr *wr);
 /* The same for a structure that a body fills: what is 0 is not said. */
-void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, const struct tb_request *r);
-void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, struct drv_srq *srq, const struct tb_request *r);
+void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, const struct tb_wr *wr);
+void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp, struct drv_srq *srq, const struct tb_wr *wr);
 
-struct tb_wc {
-	int64_t wr_id, opcode, byte_len, imm, src_qp, slid, sl, flags, pkey_index, path_bits, inv_rkey, vendor_err;
-	struct drv_qp *qp;   /* NULL: any */
-	struct drv_srq *srq; /* NULL: any; XRC */
-	struct drv_cq *cq;   /* NULL: the end's */
-	enum ibv_wc_status status;
-	uint64_t within_ps;
-};
-#define WC(...) \
-	{.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .src_qp = TB_ANY, .slid = TB_ANY, .sl = TB_ANY, .flags = TB_ANY, \
-	 .pkey_index = TB_ANY, .path_bits = TB_ANY, .inv_rkey = TB_ANY, .vendor_err = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__}
-#define expect_wc(end, ...) tb_expect_wc(tb, TB_HERE, end, &(const struct tb_wc)WC(__VA_ARGS__))
-void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want);
-/* As many as are named, one like each of them, in any order, from the CQ of the first: expect_wcs_of(b, WC(.qp = x), WC(.qp = y)). */
-#define expect_wcs_of(end, ...) \
-	tb_expect_wcs_of(tb, TB_HERE, end, (const struct tb_wc[]){__VA_ARGS__}, sizeof((const struct tb_wc[]){__VA_ARGS__}) / sizeof(struct tb_wc))
-void tb_expect_wcs_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want, unsigned n);
 /* Nothing can be polled from it now. */
 #define expect_empty(cq) tb_expect_empty(tb, TB_HERE, cq)
 void tb_expect_empty(struct tb *tb, const char *here, struct drv_cq *cq);
@@ -158,5 +123,28 @@ struct tb_inject {
 /* As if it came in on the end's port now. It has no credits and is not in the queues of expect_pkt. */
 #define inject(end, op, ...) tb_inject(tb, TB_HERE, end, BTH_##op, &(const struct tb_inject){TB_INJECT_ANY, __VA_ARGS__})
 void tb_inject(struct tb *tb, const char *here, struct tb_end *end, enum bth_opcode opcode, const struct tb_inject *p);
+
+/* --- older spellings, kept for scenario files that have them: struct tb_wr, expect_cqe() and expect_cqes_of() say the same --- */
+
+#define tb_request tb_wr
+#define TB_REQUEST(...) &(const struct tb_wr){TB_WR_DEFAULTS, __VA_ARGS__}
+
+/* As in struct tb_cqe, but for the queue pair. */
+struct tb_wc {
+	int64_t wr_id, opcode, byte_len, imm, src_qp, slid, sl, flags, pkey_index, path_bits, inv_rkey, vendor_err;
+	struct drv_qp *qp; /* any queue pair: .on of struct tb_cqe */
+	struct drv_srq *srq;
+	struct drv_cq *cq;
+	enum ibv_wc_status status;
+	uint64_t within_ps;
+};
+#define WC(...) \
+	{.wr_id = TB_ANY, .opcode = TB_ANY, .byte_len = TB_ANY, .imm = TB_ANY, .src_qp = TB_ANY, .slid = TB_ANY, .sl = TB_ANY, .flags = TB_ANY, \
+	 .pkey_index = TB_ANY, .path_bits = TB_ANY, .inv_rkey = TB_ANY, .vendor_err = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__}
+#define expect_wc(end, ...) tb_expect_wc(tb, TB_HERE, end, &(const struct tb_wc)WC(__VA_ARGS__))
+#define expect_wcs_of(end, ...) \
+	tb_expect_wcs_of(tb, TB_HERE, end, (const struct tb_wc[]){__VA_ARGS__}, sizeof((const struct tb_wc[]){__VA_ARGS__}) / sizeof(struct tb_wc))
+void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want);
+void tb_expect_wcs_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *want, unsigned n);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Verbs that post work requests: of the connected pairs (struct tb_wr) and of any queue pair (struct
- * tb_request). */
+/* Verbs that post work requests, of the connected pairs and of any queue pair. */
 #include "testbench/services.h"
 #include "testbench/language/tb.h"
 
@@ -11,7 +10,7 @@ static int64_t or_else(int64_t said, int64_t otherwise)
 	return said == TB_ANY ? otherwise : said;
 }
 
-static enum ibv_wr_opcode opcode_of(const struct tb_request *r)
+static enum ibv_wr_opcode opcode_of(const struct tb_wr *r)
 {
 	if (!r->with_imm)
 		return r->opcode;
@@ -28,7 +27,7 @@ static bool lands_here(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_RDMA_READ || is_atomic(opcode);
 }
 
-static uint64_t remote_address(const struct tb_end *end, const struct tb_request *r)
+static uint64_t remote_address(const struct tb_end *end, const struct tb_wr *r)
 {
 	const struct tb_end *to = r->to ? r->to : end->peer;
 
@@ -42,20 +41,20 @@ static uint64_t remote_address(const struct tb_end *end, const struct tb_request
 
 /* Of the area that the request takes from or puts into. Inline data is taken by the CPU, by its
  * pointer. */
-static uint64_t local_area(const struct tb_end *end, const struct tb_request *r)
+static uint64_t local_area(const struct tb_end *end, const struct tb_wr *r)
 {
 	if (r->inlined)
 		return (uintptr_t)end->src;
 	return tb_va(end, lands_here(r->opcode) ? end->dst : end->src);
 }
 
-static unsigned flags_of(const struct tb_request *r)
+static unsigned flags_of(const struct tb_wr *r)
 {
 	return (r->unsignaled ? 0 : IBV_SEND_SIGNALED) | (r->solicited ? IBV_SEND_SOLICITED : 0) |
 	       (r->fence ? IBV_SEND_FENCE : 0) | (r->inlined ? IBV_SEND_INLINE : 0);
 }
 
-static uint32_t lkey_of(const struct tb_end *end, const struct tb_request *r)
+static uint32_t lkey_of(const struct tb_end *end, const struct tb_wr *r)
 {
 	return r->lkey == TB_ANY ? drv_mr_lkey(end->mr) : (uint32_t)r->lkey;
 }
@@ -74,7 +73,7 @@ static void lists_free(struct lists *l)
 
 /* The pieces: those that are said, or one at `at`; how many. 0 with a failed run: no memory. */
 static unsigned fill_sges(struct tb *tb, const char *here, struct lists *lists,
-			  const struct tb_end *end, const struct tb_request *r, uint64_t area,
+			  const struct tb_end *end, const struct tb_wr *r, uint64_t area,
 			  uint64_t at)
 {
 	const unsigned n = r->n_sges ? r->n_sges : r->len ? 1 : 0;
@@ -95,7 +94,7 @@ static unsigned fill_sges(struct tb *tb, const char *here, struct lists *lists,
 
 /* n requests, as one list. */
 static void post_list(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
-		      const struct tb_request *r, uint64_t wr_id, unsigned n)
+		      const struct tb_wr *r, uint64_t wr_id, unsigned n)
 {
 	const struct tb_end *to = r->to ? r->to : end->peer;
 	struct lists lists __attribute__((cleanup(lists_free))) = {NULL, NULL};
@@ -135,7 +134,7 @@ static void post_list(struct tb *tb, const char *here, struct tb_end *end, struc
 }
 
 /* The place of the i-th receive of a repeated one: each has its own, as long as the area goes. */
-static uint64_t place(const struct tb *tb, const struct tb_request *r, unsigned i)
+static uint64_t place(const struct tb *tb, const struct tb_wr *r, unsigned i)
 {
 	const size_t room = r->dst < tb->setup.memory ? tb->setup.memory - r->dst : 0;
 	const size_t fit = r->len && room >= r->len ? room / r->len : 1;
@@ -143,8 +142,8 @@ static uint64_t place(const struct tb *tb, const struct tb_request *r, unsigned 
 	return r->dst + (uint64_t)(i % fit) * r->len;
 }
 
-void tb_recv_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
-		  struct drv_srq *srq, const struct tb_request *r)
+static void post_receives(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+			  struct drv_srq *srq, const struct tb_wr *r)
 {
 	for (unsigned i = 0; i < r->repeat && tb_go(tb, here); i++) {
 		struct lists lists __attribute__((cleanup(lists_free))) = {NULL, NULL};
@@ -161,17 +160,38 @@ void tb_recv_said(struct tb *tb, const char *here, struct tb_end *end, struct dr
 	}
 }
 
-void tb_send_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
-		  const struct tb_request *r)
+/* --- of any queue pair --- */
+
+/* The queue pair is an argument of the verb; a number of a pair beside it means nothing. */
+static bool has_no_pair(struct tb *tb, const char *here, const struct tb_wr *r)
 {
+	if (!tb_go(tb, here))
+		return false;
+	if (r->qp)
+		tb_failf(tb, here, "no .qp beside the queue pair that the verb is given");
+	return !r->qp;
+}
+
+void tb_recv_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+		  struct drv_srq *srq, const struct tb_wr *r)
+{
+	if (has_no_pair(tb, here, r))
+		post_receives(tb, here, end, qp, srq, r);
+}
+
+void tb_send_said(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
+		  const struct tb_wr *r)
+{
+	if (!has_no_pair(tb, here, r))
+		return;
 	for (unsigned i = 0; i < r->repeat && tb_go(tb, here); i++)
 		post_list(tb, here, end, qp, r, r->wr_id + i, 1);
 }
 
 /* What a body fills itself has zeros where nothing is said. */
-static struct tb_request said(const struct tb_request *r)
+static struct tb_wr said(const struct tb_wr *r)
 {
-	struct tb_request s = *r;
+	struct tb_wr s = *r;
 
 	s.lkey = s.lkey ? s.lkey : TB_ANY;
 	s.rkey = s.rkey ? s.rkey : TB_ANY;
@@ -182,17 +202,17 @@ static struct tb_request said(const struct tb_request *r)
 }
 
 void tb_send_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
-		const struct tb_request *r)
+		const struct tb_wr *r)
 {
-	const struct tb_request s = said(r);
+	const struct tb_wr s = said(r);
 
 	tb_send_said(tb, here, end, qp, &s);
 }
 
 void tb_recv_on(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
-		struct drv_srq *srq, const struct tb_request *r)
+		struct drv_srq *srq, const struct tb_wr *r)
 {
-	const struct tb_request s = said(r);
+	const struct tb_wr s = said(r);
 
 	tb_recv_said(tb, here, end, qp, srq, &s);
 }
@@ -208,75 +228,34 @@ static bool is_pair(struct tb *tb, const char *here, struct tb_end *end, unsigne
 	return false;
 }
 
-static struct tb_request request_of(const struct tb_wr *wr)
-{
-	return (struct tb_request){
-		.opcode = wr->opcode,
-		.wr_id = wr->wr_id,
-		.src = wr->src,
-		.dst = wr->dst,
-		.len = wr->len,
-		.imm = wr->imm,
-		.with_imm = wr->with_imm,
-		.unsignaled = wr->unsignaled,
-		.solicited = wr->solicited,
-		.fence = wr->fence,
-		.inlined = wr->inlined,
-		.inv_rkey = wr->inv_rkey,
-		.rkey = wr->rkey,
-		.lkey = wr->lkey,
-		.remote_addr = wr->remote_addr,
-		.target = or_else(wr->target, 0),
-		.compare = wr->compare,
-		.swap = wr->swap,
-		.to = wr->to,
-		.sges = wr->sges,
-		.n_sges = wr->n_sges,
-		.result = wr->result,
-		.repeat = wr->repeat,
-	};
-}
-
 void tb_post_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
 {
-	const struct tb_request r = request_of(wr);
+	struct tb_wr r = *wr;
 
-	if (tb_go(tb, here) && is_pair(tb, here, end, wr->qp) && r.repeat)
-		post_list(tb, here, end, end->qp[wr->qp], &r, r.wr_id, r.repeat);
+	r.target = or_else(wr->target, 0);
+	if (tb_go(tb, here) && is_pair(tb, here, end, r.qp) && r.repeat)
+		post_list(tb, here, end, end->qp[r.qp], &r, r.wr_id, r.repeat);
 }
 
 void tb_post_recv_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
 {
-	const struct tb_request r = request_of(wr);
-
 	if (!tb_go(tb, here) || !is_pair(tb, here, end, wr->qp))
 		return;
-	tb_recv_said(tb, here, end, end->qp[wr->qp], NULL, &r);
-	for (unsigned i = 1; i < r.repeat; i++)
-		tb_memory_loose(end, place(tb, &r, i), r.len);
-}
-
-static struct tb_wr wr_said(const struct tb_wr *wr)
-{
-	struct tb_wr w = *wr;
-
-	w.lkey = w.lkey ? w.lkey : TB_ANY;
-	w.rkey = w.rkey ? w.rkey : TB_ANY;
-	w.remote_addr = w.remote_addr ? w.remote_addr : TB_ANY;
-	w.repeat = w.repeat ? w.repeat : 1;
-	return w;
+	post_receives(tb, here, end, end->qp[wr->qp], NULL, wr);
+	for (unsigned i = 1; i < wr->repeat; i++)
+		tb_memory_loose(end, place(tb, wr, i), wr->len);
 }
 
 void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
 {
-	const struct tb_wr w = wr_said(wr);
+	const struct tb_wr w = said(wr);
 
 	tb_post_said(tb, here, end, &w);
 }
 
 void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr)
 {
-	const struct tb_wr w = wr_said(wr);
+	const struct tb_wr w = said(wr);
 
 	tb_post_recv_said(tb, here, end, &w);
 }

@@ -158,15 +158,6 @@ void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc);
 /* after a failure, what the drivers hold is freed without a word to the devices. */
 void tb_give_up(struct tb *tb);
 
-/* verbs.c: a completion against what is wanted of it. */
-int tb_status_say(char *buf, size_t size, const struct tb_end *end, enum ibv_wc_status status);
-bool tb_status_is(enum ibv_wc_status want, enum ibv_wc_status got);
-bool tb_opcode_is(int64_t want, const struct drv_wc *wc);
-bool tb_imm_is(int64_t want, const struct drv_wc *wc);
-/* Whether n wants can have one each of n that came; else *want and *got are two that are left. */
-bool tb_pair_all(unsigned n, bool (*matches)(const void *arg, unsigned want, unsigned got),
-		 const void *arg, unsigned *want, unsigned *got);
-
 /* areas.c */
 /* Nobody has to expect what is written there, until somebody does. */
 void tb_memory_loose(struct tb_end *end, uint64_t at, size_t len);

@@ -175,7 +175,7 @@ END
 must_fail send_that_is_a_receive 'expected: completion at b, status 5 (Work Request Flushed Error), opcode 0' <<'END'
 	post_recv(b, .len = 64);
 	move_qp(b->qp[0], IBV_QPS_ERR);
-	expect_wc(b, .status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_SEND);
+	expect_cqe(b, .status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_SEND);
 END
 
 must_fail error_that_is_none 'expected: completion at a, any error
@@ -201,6 +201,16 @@ fired 1 of 3 times' '.timeout = 8, .any_packets = true' <<'END'
 	rdma_write(a, .len = 64);
 	expect_cqe(a);
 	expect_data(b, .len = 64);
+END
+
+must_fail pair_beside_queue_pair 'expected: no .qp beside the queue pair' <<'END'
+	send_on(a, a->qp[0], .qp = 1, .len = 64);
+END
+
+must_fail number_of_a_completion 'expected: completion at a, status 0 (success), src_qp 5, qpn 000
+got:      status 0 (success), wr_id 3, opcode 1, src_qp 0, qp 0, qpn 000' '.any_packets = true' <<'END'
+	rdma_write(a, .wr_id = 3, .len = 64);
+	expect_cqe(a, .on = a->qp[0], .src_qp = 5);
 END
 
 must_fail injected_too_long 'expected: a packet of at most' <<'END'

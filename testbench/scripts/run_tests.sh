@@ -166,6 +166,8 @@ one "views.check_finds_damage" check_finds_damaged_views
 
 # --- tools
 
+# a user's file that was written against earlier headers, as it was
+one "scenario_file.older_spellings" timeout 60 "$hcasim" run testbench/tests/older_spellings.c -o "$scratch/older"
 one "readme.names" testbench/scripts/check_readme.sh
 one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 

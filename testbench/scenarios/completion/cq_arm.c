@@ -19,7 +19,7 @@ SCENARIO(cq_arm, "CQ arming: one event, solicited only, nothing lost between pol
 		return;
 	recv_on(b, y, .wr_id = 1, .len = 4 * MTU, .repeat = 8);
 	send_on(a, x, .src = 1, .len = 10);
-	expect_wc(b, .cq = cq, .wr_id = 1);
+	expect_cqe(b, .cq = cq, .wr_id = 1);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 0); /* was not armed */
 	drv_cq_arm(cq, false);
@@ -30,8 +30,8 @@ SCENARIO(cq_arm, "CQ arming: one event, solicited only, nothing lost between pol
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 1);
 	send_on(a, x, .src = 2, .len = 10);
-	expect_wc(b, .cq = cq, .wr_id = 2);
-	expect_wc(b, .cq = cq, .wr_id = 3);
+	expect_cqe(b, .cq = cq, .wr_id = 2);
+	expect_cqe(b, .cq = cq, .wr_id = 3);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 2);
 	send_on(a, x, .src = 4, .len = 10);
@@ -40,14 +40,14 @@ SCENARIO(cq_arm, "CQ arming: one event, solicited only, nothing lost between pol
 	drv_cq_arm(cq, false); /* one came since it was looked at last */
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 3);
-	expect_wc(b, .cq = cq, .wr_id = 4);
+	expect_cqe(b, .cq = cq, .wr_id = 4);
 
 	check_packets();
 	drv_cq_arm(cq, true);
 	send_on(a, x, .src = 5, .len = 10);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .solicited = 0);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE);
-	expect_wc(b, .cq = cq, .wr_id = 5);
+	expect_cqe(b, .cq = cq, .wr_id = 5);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 3);
 	send_on(a, x, .src = 6, .len = 2 * MTU + 1, .solicited = true);
@@ -55,7 +55,7 @@ SCENARIO(cq_arm, "CQ arming: one event, solicited only, nothing lost between pol
 	expect_pkt(a_to_b, RC_SEND_MIDDLE, .solicited = 0);
 	expect_pkt(a_to_b, RC_SEND_LAST, .solicited = 1);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE);
-	expect_wc(b, .cq = cq, .wr_id = 6);
+	expect_cqe(b, .cq = cq, .wr_id = 6);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 4);
 	drv_cq_arm(cq, true);
@@ -63,12 +63,12 @@ SCENARIO(cq_arm, "CQ arming: one event, solicited only, nothing lost between pol
 		.with_imm = true, .solicited = true);
 	expect_pkt(a_to_b, RC_WRITE_ONLY_IMM, .solicited = 1);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE);
-	expect_wc(b, .cq = cq, .wr_id = 7);
+	expect_cqe(b, .cq = cq, .wr_id = 7);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 5);
 	drv_cq_arm(cq, true);
 	move_qp(y, IBV_QPS_ERR); /* an error counts as solicited */
-	expect_wc(b, .cq = cq, .wr_id = 8, .status = IBV_WC_WR_FLUSH_ERR);
+	expect_cqe(b, .cq = cq, .wr_id = 8, .status = IBV_WC_WR_FLUSH_ERR);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 6);
 	expect_cqes(a, 7);

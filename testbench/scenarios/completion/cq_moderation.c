@@ -25,21 +25,21 @@ SCENARIO(cq_moderation, "completion events by count and by period")
 	pass_time(CFG_US(50));
 	expect_equal(drv_cq_events(cq), 1);
 	for (unsigned i = 1; i <= COUNT; i++)
-		expect_wc(b, .cq = cq, .wr_id = i);
+		expect_cqe(b, .cq = cq, .wr_id = i);
 	drv_cq_arm(cq, false);
 	send_on(a, x, .len = 16, .repeat = 2);
 	pass_time(CFG_US(PERIOD_US - 20));
 	expect_equal(drv_cq_events(cq), 1);
 	pass_time(CFG_US(40));
 	expect_equal(drv_cq_events(cq), 2);
-	expect_wc(b, .cq = cq, .wr_id = 5);
-	expect_wc(b, .cq = cq, .wr_id = 6);
+	expect_cqe(b, .cq = cq, .wr_id = 5);
+	expect_cqe(b, .cq = cq, .wr_id = 6);
 	must(drv_cq_moderate(cq, 0, 0));
 	drv_cq_arm(cq, false);
 	send_on(a, x, .len = 16);
 	pass_time(CFG_US(20));
 	expect_equal(drv_cq_events(cq), 3);
-	expect_wc(b, .cq = cq, .wr_id = 7);
+	expect_cqe(b, .cq = cq, .wr_id = 7);
 	expect_cqes(a, 7);
 	for (unsigned i = 0; i < 7; i++)
 		expect_data(b, .dst = i * 16, .len = 16);

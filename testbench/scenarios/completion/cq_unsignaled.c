@@ -24,8 +24,8 @@ SCENARIO(cq_unsignaled, "unsignalled requests: no completion, unless it is an er
 
 	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 11, .dst = 100, .src = 100, .len = 64,
 		.unsignaled = true, .repeat = 2);
-	expect_wc(a, .wr_id = 11, .qp = x);
-	expect_wc(a, .wr_id = 12, .qp = x);
+	expect_cqe(a, .wr_id = 11, .on = x);
+	expect_cqe(a, .wr_id = 12, .on = x);
 	expect_data(b, .dst = 100, .src = 100, .len = 64);
 	destroy_qp(y);
 	destroy_qp(x);

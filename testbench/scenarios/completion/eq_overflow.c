@@ -35,7 +35,7 @@ SCENARIO(eq_overflow, "an event queue overflows: the device stops", .bare = true
 	for (unsigned i = 0; i < EVENTS; i++) {
 		drv_cq_arm(cq, false);
 		send_on(b, y, .len = 16);
-		expect_wc(b);
+		expect_cqe(b);
 	}
 	expect_no_more(CFG_US(20));
 	drv_cq_arm(cq, false);
@@ -43,7 +43,7 @@ SCENARIO(eq_overflow, "an event queue overflows: the device stops", .bare = true
 	expect_catastrophe(a);
 	expect_stat(a, event_queue, overruns, 1);
 	expect_data(a, .len = 16);
-	expect_wc(b);
+	expect_cqe(b);
 	abandon(a);
 	ignore_events(b);
 	destroy_qp(y);

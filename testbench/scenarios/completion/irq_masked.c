@@ -19,7 +19,7 @@ SCENARIO(irq_masked, "an interrupt raised while its vector is masked comes at th
 	mask_vector(b, VECTOR, true);
 	drv_cq_arm(cq, false);
 	send_on(a, x, .len = 16);
-	expect_wc(b, .cq = cq, .wr_id = 1);
+	expect_cqe(b, .cq = cq, .wr_id = 1);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 0);
 	expect_true(vector_pending(b, VECTOR));
@@ -32,7 +32,7 @@ SCENARIO(irq_masked, "an interrupt raised while its vector is masked comes at th
 	send_on(a, x, .src = 16, .len = 16);
 	pass_time(CFG_US(SETTLE_US));
 	expect_equal(drv_cq_events(cq), 2);
-	expect_wc(b, .cq = cq, .wr_id = 2);
+	expect_cqe(b, .cq = cq, .wr_id = 2);
 	expect_cqes(a, 2);
 	expect_data(b, .len = 16);
 	expect_data(b, .dst = 16, .src = 16, .len = 16);

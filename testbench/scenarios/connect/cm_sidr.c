@@ -62,8 +62,8 @@ SCENARIO(cm_sidr, "service id resolution, and a datagram to what was found", .an
 	ah = (struct drv_ah_attr){.dlid = be16toh(path.ib.dlid), .port_num = 1};
 	send_on(a, x, .wr_id = 2, .ah = &ah, .remote_qpn = c->last.cm.param.sidr_rep_rcvd.qpn,
 		.qkey = c->last.cm.param.sidr_rep_rcvd.qkey, .len = 64);
-	expect_wc(b, .wr_id = 1, .byte_len = 104, .qp = y);
-	expect_wc(a, .wr_id = 2, .qp = x);
+	expect_cqe(b, .wr_id = 1, .byte_len = 104, .on = y);
+	expect_cqe(a, .wr_id = 2, .on = x);
 	ignore_data(b, .len = 104);
 
 	phase("refused: the id goes without an answer");

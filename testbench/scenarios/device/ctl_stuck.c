@@ -46,8 +46,8 @@ SCENARIO(ctl_stuck, "the control socket tells what a guest may hang on")
 	expect_true(!tells(b, "in ERR"));
 	recv_on(b, y, .wr_id = 1, .len = 100, .repeat = 2);
 	expect_true(tells(b, number));
-	expect_wc(b, .cq = cq, .wr_id = 1, .status = IBV_WC_WR_FLUSH_ERR);
-	expect_wc(b, .cq = cq, .wr_id = 2, .status = IBV_WC_WR_FLUSH_ERR);
+	expect_cqe(b, .cq = cq, .wr_id = 1, .status = IBV_WC_WR_FLUSH_ERR);
+	expect_cqe(b, .cq = cq, .wr_id = 2, .status = IBV_WC_WR_FLUSH_ERR);
 	expect_true(!tells(b, "in ERR"));
 	destroy_qp(y);
 	destroy_qp(x);

@@ -34,7 +34,7 @@ SCENARIO(srq_catastrophe,
 		send_on(a, x[i], .wr_id = 20 + i, .len = 64);
 		expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0xfffffe);
 		expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .nak = NAK_REM_OP);
-		expect_wc(a, .wr_id = 20 + i, .qp = x[i], .status = IBV_WC_REM_OP_ERR);
+		expect_cqe(a, .wr_id = 20 + i, .on = x[i], .status = IBV_WC_REM_OP_ERR);
 		if (!i) {
 			expect_guest_error(b, mtt_not_present);
 			expect_event(b, IBV_EVENT_SRQ_ERR);
@@ -45,8 +45,8 @@ SCENARIO(srq_catastrophe,
 	send_on(a, x[2], .wr_id = 30, .len = 64);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0xfffffe);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1);
-	expect_wc(a, .wr_id = 30);
-	expect_wc(b, .wr_id = 11, .qp = y[2]);
+	expect_cqe(a, .wr_id = 30);
+	expect_cqe(b, .wr_id = 11, .on = y[2]);
 	expect_data(b, .dst = 1000, .len = 64);
 	rdma_write(a, .wr_id = 31, .len = 64);
 	expect_pkt(a_to_b, RC_WRITE_ONLY);

@@ -21,7 +21,7 @@ static uint64_t write_takes(struct tb *tb, struct tb_end *b, struct drv_qp *y, u
 	const uint64_t from = tb_now(tb);
 
 	send_on(b, y, .opcode = IBV_WR_RDMA_WRITE, .wr_id = wr_id, .len = 8);
-	expect_wc(b, .wr_id = wr_id, .qp = y);
+	expect_cqe(b, .wr_id = wr_id, .on = y);
 	return tb_now(tb) - from;
 }
 

@@ -58,12 +58,12 @@ SCENARIO(link_icrc_invariant, "fields rewritten on the way are not under the ICR
 			recv_on(b, y, .wr_id = i, .dst = 1024 * i, .len = LEN + GRH);
 		send_on(a, x, .wr_id = i, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(y),
 			.qkey = QKEY);
-		expect_wc(a, .wr_id = i);
+		expect_cqe(a, .wr_id = i);
 		pass_time(CFG_US(5));
 		expect_equal(tb_stat(b, "port1", "rcv_errors") - errors, !rows[i].arrives);
 		if (!rows[i].arrives)
 			continue;
-		expect_wc(b, .wr_id = i, .byte_len = LEN + GRH, .qp = y);
+		expect_cqe(b, .wr_id = i, .byte_len = LEN + GRH, .on = y);
 		expect_data(b, .dst = 1024 * i + GRH, .len = LEN);
 		if (rows[i].global)
 			ignore_data(b, .dst = 1024 * i, .len = GRH);

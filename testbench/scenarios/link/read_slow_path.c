@@ -47,7 +47,7 @@ SCENARIO(read_slow_path, "READ responses over slow paths hold up no other queue 
 	/* two packets of the slow path may be in front of its response at the port */
 	expect_that(beside, <, first + CFG_US(2));
 	for (unsigned i = 0; i < PAIRS; i++)
-		expect_wc(a, .wr_id = 10);
+		expect_cqe(a, .wr_id = 10);
 	expect_data(a, .len = LONG);
 	for (unsigned i = 0; i < PAIRS; i++) {
 		destroy_qp(x[i]);

@@ -57,7 +57,7 @@ static void writes(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv
 		      uc ? BTH_UC_WRITE_LAST : BTH_RC_WRITE_LAST, &any);
 	if (!uc)
 		expect_pkt(b_to_a, RC_ACKNOWLEDGE);
-	expect_wc(a, .wr_id = 1, .qp = x);
+	expect_cqe(a, .wr_id = 1, .on = x);
 	pass_time(CFG_US(30));
 	expect_data(b, .len = 5 * 4096);
 }
@@ -92,7 +92,7 @@ SCENARIO(static_rate, "packets of slow paths are spaced as their static rate dem
 	expect_pkt_after(b_to_a, spaced_behind(4, RC_MIDDLE, AETH), RC_READ_RESP_MIDDLE);
 	expect_pkt_after(b_to_a, spaced(4, RC_MIDDLE), RC_READ_RESP_MIDDLE);
 	expect_pkt_after(b_to_a, spaced_behind(4, RC_MIDDLE + AETH, -AETH), RC_READ_RESP_LAST);
-	expect_wc(a, .wr_id = 2);
+	expect_cqe(a, .wr_id = 2);
 	expect_data(a, .len = 4 * 4096);
 
 	phase("datagrams at 2 of 32 Gb/s: IPD 15; another queue pair passes");

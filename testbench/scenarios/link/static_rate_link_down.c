@@ -40,8 +40,8 @@ SCENARIO(static_rate_link_down, "the cable is pulled, a queue pair goes, while p
 	hca_link_set(host_hca(a->host), 1, true);
 	phase("plugged");
 	must(sm_run(a->dev, 1, NULL, &sm));
-	expect_wc(a, .wr_id = 1, .qp = x);
-	expect_wc(b, .wr_id = 2, .qp = y);
+	expect_cqe(a, .wr_id = 1, .on = x);
+	expect_cqe(b, .wr_id = 2, .on = y);
 	expect_data(b, .len = LEN);
 
 	phase("a queue pair goes");

@@ -36,7 +36,7 @@ SCENARIO(two_ports, "two ports: both become ACTIVE, and the second one carries i
 	expect_pkt(a_to_b, RC_WRITE_FIRST, .slid = 40, .dlid = at_b.lid);
 	expect_pkt(a_to_b, RC_WRITE_LAST);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .dlid = 40);
-	expect_wc(a, .wr_id = 1);
+	expect_cqe(a, .wr_id = 1);
 	expect_data(b, .len = 6000);
 	expect_stat(b, port1, rcv_pkts, 0);
 	/* the first port's pair */

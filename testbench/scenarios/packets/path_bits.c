@@ -42,7 +42,7 @@ static void writes(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv
 					     .slid = a->lid + bits});
 	if (only != BTH_UC_WRITE_ONLY)
 		expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = path.sq_psn, .dlid = a->lid + bits);
-	expect_wc(a, .wr_id = 1, .qp = x);
+	expect_cqe(a, .wr_id = 1, .on = x);
 	pass_time(CFG_US(5));
 	expect_data(b, .dst = 1024, .len = LEN);
 }
@@ -73,8 +73,8 @@ static void datagrams(struct tb *tb, struct tb_end *a, struct tb_end *b)
 		recv_on(b, y, .wr_id = bits, .dst = 4096, .len = UD_LEN);
 		send_on(a, x, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
 		expect_pkt(a_to_b, UD_SEND_ONLY);
-		expect_wc(a, .qp = x);
-		expect_wc(b, .wr_id = bits, .qp = y, .path_bits = bits);
+		expect_cqe(a, .on = x);
+		expect_cqe(b, .wr_id = bits, .on = y, .path_bits = bits);
 	}
 	ignore_data(b, .dst = 4096, .len = UD_LEN);
 	destroy_qp(x);

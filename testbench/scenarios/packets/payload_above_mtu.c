@@ -53,7 +53,7 @@ static void refused(struct tb *tb, struct tb_end *a, struct tb_end *b, struct dr
 	recv_on(b, y, .wr_id = 1, .len = 2 * LARGEST);
 	tb_inject(tb, TB_HERE, b, opcode, &p);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0, .nak = NAK_INVALID_REQ);
-	expect_wc(b, .wr_id = 1, .qp = y, .status = IBV_WC_WR_FLUSH_ERR);
+	expect_cqe(b, .wr_id = 1, .on = y, .status = IBV_WC_WR_FLUSH_ERR);
 	expect_event(b, IBV_EVENT_QP_REQ_ERR);
 	reset(tb, x, y);
 }

@@ -66,9 +66,9 @@ static uint64_t stream(struct tb *tb, struct tb_end *a, struct tb_end *b, const 
 		modify(tb, modified);
 	*modify_ps = tb_now(tb) - *modify_ps;
 	for (unsigned i = 0; i < MESSAGES && still_right(); i++)
-		expect_wc(a, .wr_id = i, .qp = p->x);
+		expect_cqe(a, .wr_id = i, .on = p->x);
 	for (unsigned i = 0; opcode == IBV_WR_SEND && i < MESSAGES && still_right(); i++)
-		expect_wc(b, .wr_id = i, .qp = p->y, .byte_len = LEN);
+		expect_cqe(b, .wr_id = i, .on = p->y, .byte_len = LEN);
 	return tb_now(tb) - begin_ps;
 }
 

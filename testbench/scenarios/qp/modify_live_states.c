@@ -43,9 +43,9 @@ static void begin(struct tb *tb, struct tb_end *a, struct tb_end *b, const struc
 static void end(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct pair *p)
 {
 	for (unsigned i = 0; i < MESSAGES && still_right(); i++)
-		expect_wc(b, .wr_id = i, .qp = p->y, .byte_len = LEN);
+		expect_cqe(b, .wr_id = i, .on = p->y, .byte_len = LEN);
 	for (unsigned i = 0; i < MESSAGES && still_right(); i++)
-		expect_wc(a, .wr_id = i, .qp = p->x);
+		expect_cqe(a, .wr_id = i, .on = p->x);
 }
 
 static void through(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct pair *p,
@@ -73,7 +73,7 @@ static void through(struct tb *tb, struct tb_end *a, struct tb_end *b, const str
 	if (!p->unreliable)
 		return;
 	send_on(b, p->y, .wr_id = MESSAGES, .len = 8, .lkey = drv_mr_lkey(b->mr) ^ 1);
-	expect_wc(b, .wr_id = MESSAGES, .status = IBV_WC_LOC_PROT_ERR);
+	expect_cqe(b, .wr_id = MESSAGES, .status = IBV_WC_LOC_PROT_ERR);
 	must(drv_qp_query(p->y, &attr)); /* the driver takes the device's state from it */
 	expect_equal(attr.qp_state, IBV_QPS_SQE);
 	begin(tb, a, b, p);

@@ -31,7 +31,7 @@ static void drain(struct tb *tb, struct tb_end *a, struct drv_qp *x)
 		send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = i, .len = LONG);
 		pass_time(i * CFG_NS(STEP_NS));
 		must(drv_qp_modify(x, &sqd, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
-		expect_wc(a, .wr_id = i);
+		expect_cqe(a, .wr_id = i);
 		expect_event(a, IBV_EVENT_SQ_DRAINED);
 		must(drv_qp_modify(x, &sqd, IBV_QP_STATE));
 		move_qp(x, IBV_QPS_RTS);
@@ -46,8 +46,8 @@ static void rnr_runs_out(struct tb *tb, struct tb_end *a, struct tb_end *b, stru
 		pass_time(i * CFG_NS(STEP_NS));
 		move_qp(x, IBV_QPS_RTS);
 		recv_on(b, y, .wr_id = i, .len = LEN);
-		expect_wc(a, .wr_id = i);
-		expect_wc(b, .wr_id = i);
+		expect_cqe(a, .wr_id = i);
+		expect_cqe(b, .wr_id = i);
 	}
 }
 
@@ -64,7 +64,7 @@ static uint64_t lost_ack(struct tb *tb, struct tb_end *a, struct drv_qp *x, uint
 	if (modify_ps)
 		move_qp(x, IBV_QPS_RTS);
 	*command_ps = tb_now(tb) - *command_ps;
-	expect_wc(a, .wr_id = 1);
+	expect_cqe(a, .wr_id = 1);
 	return tb_now(tb) - begin;
 }
 

@@ -25,8 +25,8 @@ static void modify(struct tb *tb, struct drv_qp *qp, bool datagram)
 static void all_arrive(struct tb *tb, struct tb_end *a, struct tb_end *b, uint32_t byte_len)
 {
 	for (unsigned i = 0; i < MESSAGES && still_right(); i++) {
-		expect_wc(b, .wr_id = i, .byte_len = byte_len);
-		expect_wc(a, .wr_id = i);
+		expect_cqe(b, .wr_id = i, .byte_len = byte_len);
+		expect_cqe(a, .wr_id = i);
 	}
 	expect_stat(b, responder, dropped, 0);
 }

@@ -22,8 +22,8 @@ SCENARIO(qp_error_late_posts, "receives posted to a queue pair in ERR are flushe
 	for (unsigned i = 0; i < 5 && still_right(); i++) {
 		pass_time(late_ps[i]);
 		recv_on(b, y, .wr_id = i, .len = 8);
-		expect_wc(b, .wr_id = i, .cq = cq, .status = IBV_WC_WR_FLUSH_ERR,
-			  .within_ps = CFG_MS(LATEST_MS));
+		expect_cqe(b, .wr_id = i, .cq = cq, .status = IBV_WC_WR_FLUSH_ERR,
+			   .within_ps = CFG_MS(LATEST_MS));
 	}
 	pass_time(CFG_MS(100));
 	events = tb_machine(tb)->core.executed;
@@ -33,8 +33,8 @@ SCENARIO(qp_error_late_posts, "receives posted to a queue pair in ERR are flushe
 	for (unsigned i = 0; i < 3 && still_right(); i++) {
 		recv_on(b, y, .wr_id = 10 + i, .len = 8);
 		must(drv_cq_arm(cq, false));
-		expect_wc(b, .wr_id = 10 + i, .cq = cq, .status = IBV_WC_WR_FLUSH_ERR,
-			  .within_ps = CFG_US(AT_ONCE_US));
+		expect_cqe(b, .wr_id = 10 + i, .cq = cq, .status = IBV_WC_WR_FLUSH_ERR,
+			   .within_ps = CFG_US(AT_ONCE_US));
 		pass_time(CFG_MS(50));
 	}
 	destroy_qp(y);

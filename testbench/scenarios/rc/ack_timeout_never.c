@@ -37,9 +37,9 @@ SCENARIO(ack_timeout_never, "timeout code 0 never expires; another one between T
 					 .transmission = 2);
 			expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 100, .msn = 1);
 		}
-		expect_wc(a, .wr_id = 1);
+		expect_cqe(a, .wr_id = 1);
 		if (!code)
-			expect_wc(a, .wr_id = 2);
+			expect_cqe(a, .wr_id = 2);
 	}
 	expect_data(b, .len = 8);
 	destroy_qp(y);

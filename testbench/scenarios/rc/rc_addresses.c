@@ -56,8 +56,8 @@ SCENARIO(rc_addresses, "packets of another path are dropped: source LID, GRH, GI
 	send_on(a, x, .wr_id = 4, .len = LEN);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0);
-	expect_wc(a, .wr_id = 4, .qp = x);
-	expect_wc(b, .wr_id = 3, .qp = y);
+	expect_cqe(a, .wr_id = 4, .on = x);
+	expect_cqe(b, .wr_id = 3, .on = y);
 	expect_data(b, .dst = 1024, .len = LEN);
 	destroy_qp(x);
 	destroy_qp(y);

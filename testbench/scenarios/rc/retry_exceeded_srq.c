@@ -15,8 +15,8 @@ static void the_other_way(struct tb *tb, struct tb_end *a, struct tb_end *b, str
 			  struct drv_qp *y)
 {
 	send_on(b, y, .wr_id = 4, .len = 64);
-	expect_wc(b, .wr_id = 4);
-	expect_wc(a, .qp = x);
+	expect_cqe(b, .wr_id = 4);
+	expect_cqe(a, .on = x);
 }
 
 SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else is left to flush",
@@ -42,10 +42,10 @@ SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else i
 		send_on(a, x[i], .wr_id = 10 + i, .len = 64, .repeat = i + 1);
 	}
 	for (unsigned i = 0; i < PAIRS; i++) {
-		expect_wc(a, .wr_id = 10 + i, .qp = x[i], .status = IBV_WC_RETRY_EXC_ERR);
+		expect_cqe(a, .wr_id = 10 + i, .on = x[i], .status = IBV_WC_RETRY_EXC_ERR);
 		for (unsigned k = 1; k <= i; k++)
-			expect_wc(a, .wr_id = 10 + i + k, .qp = x[i],
-				  .status = IBV_WC_WR_FLUSH_ERR);
+			expect_cqe(a, .wr_id = 10 + i + k, .on = x[i],
+				   .status = IBV_WC_WR_FLUSH_ERR);
 		expect_event(a, IBV_EVENT_QP_LAST_WQE_REACHED);
 	}
 
@@ -60,9 +60,9 @@ SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else i
 	}
 	ignore_data(a, .len = (PAIRS + 2) * 64);
 	send_on(a, x[0], .wr_id = 20, .len = 64);
-	expect_wc(a, .wr_id = 20, .qp = x[0], .status = IBV_WC_RNR_RETRY_EXC_ERR);
+	expect_cqe(a, .wr_id = 20, .on = x[0], .status = IBV_WC_RNR_RETRY_EXC_ERR);
 	send_on(a, x[1], .opcode = IBV_WR_RDMA_WRITE, .wr_id = 21, .len = 64, .rkey = 0x7700);
-	expect_wc(a, .wr_id = 21, .qp = x[1], .status = IBV_WC_REM_ACCESS_ERR);
+	expect_cqe(a, .wr_id = 21, .on = x[1], .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 	expect_event(a, IBV_EVENT_QP_LAST_WQE_REACHED);
 	expect_event(a, IBV_EVENT_QP_LAST_WQE_REACHED);
@@ -74,8 +74,8 @@ SCENARIO(retry_exceeded_srq, "retries used up with an SRQ behind: nothing else i
 	connect_two(x[0], y[0]);
 	recv_srq(b, there, .wr_id = 30, .len = 64);
 	send_on(a, x[0], .wr_id = 31, .len = 64);
-	expect_wc(a, .wr_id = 31);
-	expect_wc(b, .wr_id = 30, .qp = y[0]);
+	expect_cqe(a, .wr_id = 31);
+	expect_cqe(b, .wr_id = 30, .on = y[0]);
 	expect_data(b, .len = 64);
 	for (unsigned i = 0; i < PAIRS; i++) {
 		destroy_qp(x[i]);

@@ -20,15 +20,15 @@ SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of eac
 		return;
 	recv_srq(b, srq, .wr_id = 1, .len = 8);
 	send_on(a, x, .wr_id = 1, .len = 8); /* tells that there are no credits to count */
-	expect_wc(a, .wr_id = 1);
-	expect_wc(b, .wr_id = 1);
+	expect_cqe(a, .wr_id = 1);
+	expect_cqe(b, .wr_id = 1);
 	send_on(a, x, .wr_id = 2, .len = 8, .repeat = SENDS);
 	pass_time(CFG_US(100));
 	expect_stat(b, responder, rnr_naks, 1);
 	recv_srq(b, srq, .wr_id = 2, .len = 8, .repeat = SENDS);
 	for (unsigned i = 0; i < SENDS; i++) {
-		expect_wc(a, .wr_id = 2 + i);
-		expect_wc(b, .wr_id = 2 + i);
+		expect_cqe(a, .wr_id = 2 + i);
+		expect_cqe(b, .wr_id = 2 + i);
 	}
 	for (unsigned i = 0; i < SENDS; i++)
 		expect_data(b, .dst = 8 * i, .len = 8);

@@ -19,12 +19,12 @@ SCENARIO(srq_error, "QPs behind an SRQ in error: last WQE reached, receives stay
 	recv_srq(b, srq, .wr_id = 1, .len = 64, .lkey = drv_mr_lkey(b->mr) + 1);
 	recv_srq(b, srq, .wr_id = 2, .dst = 1000, .len = 64, .repeat = 2);
 	send_on(a, x, .wr_id = 11, .len = 64);
-	expect_wc(b, .wr_id = 1, .qp = y, .status = IBV_WC_LOC_PROT_ERR);
-	expect_wc(a, .wr_id = 11, .qp = x, .status = IBV_WC_REM_OP_ERR);
+	expect_cqe(b, .wr_id = 1, .on = y, .status = IBV_WC_LOC_PROT_ERR);
+	expect_cqe(a, .wr_id = 11, .on = x, .status = IBV_WC_REM_OP_ERR);
 	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);
 	send_on(a, v, .wr_id = 12, .len = 64);
-	expect_wc(b, .wr_id = 2, .qp = w);
-	expect_wc(a, .wr_id = 12, .qp = v);
+	expect_cqe(b, .wr_id = 2, .on = w);
+	expect_cqe(a, .wr_id = 12, .on = v);
 	expect_data(b, .dst = 1000, .len = 64);
 	move_qp(w, IBV_QPS_ERR);
 	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);

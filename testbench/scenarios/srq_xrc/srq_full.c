@@ -23,8 +23,8 @@ SCENARIO(srq_full, "an SRQ filled to the brim: the next receive is refused")
 		recv_srq(b, srq, .wr_id = 1, .len = LEN, .result = -ENOMEM);
 		for (unsigned i = 0; i < max_wr && still_right(); i++) {
 			send_on(a, x, .wr_id = i, .src = round * 5000 + i * LEN, .len = LEN);
-			expect_wc(b, .wr_id = round * 1000 + i, .qp = y, .byte_len = LEN);
-			expect_wc(a, .wr_id = i);
+			expect_cqe(b, .wr_id = round * 1000 + i, .on = y, .byte_len = LEN);
+			expect_cqe(a, .wr_id = i);
 			expect_data(b, .dst = i * LEN, .src = round * 5000 + i * LEN, .len = LEN);
 		}
 	}

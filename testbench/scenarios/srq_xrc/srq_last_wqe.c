@@ -26,9 +26,9 @@ SCENARIO(srq_last_wqe, "last WQE reached comes behind the completions it speaks 
 	move_qp(y, IBV_QPS_ERR);
 	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);
 	told_ps = tb_now(tb);
-	expect_wc(b, .wr_id = 1, .byte_len = LEN);
+	expect_cqe(b, .wr_id = 1, .byte_len = LEN);
 	expect_true(tb_now(tb) - told_ps < CFG_US(1)); /* it had been there */
-	expect_wc(a, .wr_id = 2);
+	expect_cqe(a, .wr_id = 2);
 	expect_data(b, .len = LEN);
 	destroy_qp(x);
 	destroy_qp(y);

@@ -25,11 +25,11 @@ SCENARIO(srq_pd, "an SRQ of another PD: its own keys count for receives")
 		return;
 	recv_srq(b, srq, .wr_id = 1, .len = 64);
 	send_on(a, x, .wr_id = 11, .len = 64);
-	expect_wc(b, .wr_id = 1, .qp = y);
-	expect_wc(a, .wr_id = 11);
+	expect_cqe(b, .wr_id = 1, .on = y);
+	expect_cqe(a, .wr_id = 11);
 	expect_data(b, .len = 64);
 	send_on(a, x, .wr_id = 12, .opcode = IBV_WR_RDMA_WRITE, .dst = 1000, .len = 64);
-	expect_wc(a, .wr_id = 12, .status = IBV_WC_REM_ACCESS_ERR);
+	expect_cqe(a, .wr_id = 12, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);
 	destroy_qp(y);

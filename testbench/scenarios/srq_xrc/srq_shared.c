@@ -27,14 +27,14 @@ SCENARIO(srq_shared, "an SRQ behind three queue pairs: receives in order of arri
 	send_on(a, x, .wr_id = 11, .len = 64);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .qpn = drv_qp_num(y));
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .ack_credits = NO_CREDITS, .msn = 1);
-	expect_wc(a, .wr_id = 11, .qp = x);
-	expect_wc(b, .wr_id = 1, .qp = y, .byte_len = 64);
+	expect_cqe(a, .wr_id = 11, .on = x);
+	expect_cqe(b, .wr_id = 1, .on = y, .byte_len = 64);
 	expect_data(b, .len = 64);
 	send_on(a, v, .wr_id = 12, .src = 100, .len = 64);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .qpn = drv_qp_num(w));
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .ack_credits = NO_CREDITS, .msn = 1);
-	expect_wc(a, .wr_id = 12, .qp = v);
-	expect_wc(b, .wr_id = 2, .qp = w, .byte_len = 64);
+	expect_cqe(a, .wr_id = 12, .on = v);
+	expect_cqe(b, .wr_id = 2, .on = w, .byte_len = 64);
 	expect_data(b, .dst = 1024, .src = 100, .len = 64);
 
 	ignore_packets();
@@ -42,16 +42,16 @@ SCENARIO(srq_shared, "an SRQ behind three queue pairs: receives in order of arri
 	send_on(a, x, .wr_id = 13, .len = 3 * MTU);
 	pass_time(CFG_US(5));
 	send_on(a, v, .wr_id = 14, .src = 2000, .len = 64);
-	expect_wc(b, .wr_id = 4, .qp = w, .byte_len = 64);
-	expect_wc(b, .wr_id = 3, .qp = y, .byte_len = 3 * MTU);
-	expect_wc(a, .wr_id = 14, .qp = v);
-	expect_wc(a, .wr_id = 13, .qp = x);
+	expect_cqe(b, .wr_id = 4, .on = w, .byte_len = 64);
+	expect_cqe(b, .wr_id = 3, .on = y, .byte_len = 3 * MTU);
+	expect_cqe(a, .wr_id = 14, .on = v);
+	expect_cqe(a, .wr_id = 13, .on = x);
 	expect_data(b, .dst = 2 * 1024, .len = 3 * MTU);
 	expect_data(b, .dst = 3 * 1024, .src = 2000, .len = 64);
 
 	send_on(a, u, .wr_id = 15, .len = 100, .ah = &ah, .remote_qpn = drv_qp_num(t), .qkey = QKEY);
-	expect_wc(a, .wr_id = 15, .qp = u);
-	expect_wc(b, .wr_id = 5, .qp = t, .byte_len = 140);
+	expect_cqe(a, .wr_id = 15, .on = u);
+	expect_cqe(b, .wr_id = 5, .on = t, .byte_len = 140);
 	expect_data(b, .dst = 4 * 1024 + 40, .len = 100);
 	expect_stat(b, srq, taken, 5);
 	destroy_qp(t);

@@ -50,8 +50,8 @@ static void wrong_transport(struct tb *tb, struct tb_end *a, struct tb_end *b, c
 	pass_time(CFG_US(SILENCE_US));
 	expect_empty(a->cq);
 	expect_pkt(b_to_a, XRC_ACKNOWLEDGE, .psn = PSN, .msn = 1);
-	expect_wc(a, .wr_id = 1);
-	expect_wc(b, .wr_id = 2, .srq = p->srq, .qp = p->y);
+	expect_cqe(a, .wr_id = 1);
+	expect_cqe(b, .wr_id = 2, .srq = p->srq, .on = p->y);
 	expect_data(b, .len = 64);
 }
 
@@ -68,8 +68,8 @@ static void within_uc(struct tb *tb, struct tb_end *a, struct tb_end *b, struct 
 	inject(b, RC_SEND_ONLY, .qpn = qpn, .psn = 0xffffff, .len = 64);
 	inject(b, UC_SEND_ONLY, .qpn = qpn, .psn = 0xffffff, .pkey = 0x8123, .len = 64);
 	inject(b, UC_SEND_ONLY, .qpn = qpn, .psn = 5, .slid = 0x99, .len = 64);
-	expect_wc(a, .wr_id = 4);
-	expect_wc(b, .wr_id = 3, .byte_len = LEN);
+	expect_cqe(a, .wr_id = 4);
+	expect_cqe(b, .wr_id = 3, .byte_len = LEN);
 	expect_data(b, .dst = 1024, .len = LEN);
 }
 

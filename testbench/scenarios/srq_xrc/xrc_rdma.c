@@ -29,10 +29,10 @@ SCENARIO(xrc_rdma, "XRC: WRITE, READ, atomics; the SRQ's PD counts", .mtu = IBV_
 		.srqn = drv_srq_num(s));
 	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 12, .dst = 2000, .len = 10,
 		.with_imm = true, .imm = 99, .srqn = drv_srq_num(s));
-	expect_wc(a, .wr_id = 11);
-	expect_wc(a, .wr_id = 12);
-	expect_wc(b, .wr_id = 1, .qp = y, .srq = s, .byte_len = 10, .imm = 99,
-		  .opcode = IBV_WC_RECV_RDMA_WITH_IMM);
+	expect_cqe(a, .wr_id = 11);
+	expect_cqe(a, .wr_id = 12);
+	expect_cqe(b, .wr_id = 1, .on = y, .srq = s, .byte_len = 10, .imm = 99,
+		   .opcode = IBV_WC_RECV_RDMA_WITH_IMM);
 	expect_data(b, .len = 3 * MTU);
 	expect_data(b, .dst = 2000, .len = 10);
 	check_packets();
@@ -42,14 +42,14 @@ SCENARIO(xrc_rdma, "XRC: WRITE, READ, atomics; the SRQ's PD counts", .mtu = IBV_
 	expect_pkt(b_to_a, XRC_READ_RESP_FIRST, .psn = 2, .len = MTU);
 	expect_pkt(b_to_a, XRC_READ_RESP_MIDDLE, .psn = 3, .len = MTU);
 	expect_pkt(b_to_a, XRC_READ_RESP_LAST, .psn = 4, .len = 3);
-	expect_wc(a, .wr_id = 13);
+	expect_cqe(a, .wr_id = 13);
 	expect_data(a, .len = 2 * MTU + 3);
 	set_word(b, 4096, 5);
 	send_on(a, x, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .wr_id = 14, .len = 8, .dst = 4096,
 		.compare = 3, .srqn = drv_srq_num(s));
 	expect_pkt(a_to_b, XRC_FETCH_ADD, .psn = 5, .srqn = drv_srq_num(s));
 	expect_pkt(b_to_a, XRC_ATOMIC_ACKNOWLEDGE, .psn = 5);
-	expect_wc(a, .wr_id = 14);
+	expect_cqe(a, .wr_id = 14);
 	expect_word(b, 4096, 8);
 	expect_word(a, 4096, 5);
 
@@ -57,7 +57,7 @@ SCENARIO(xrc_rdma, "XRC: WRITE, READ, atomics; the SRQ's PD counts", .mtu = IBV_
 		.rkey = drv_mr_rkey(mr), .srqn = drv_srq_num(s));
 	expect_pkt(a_to_b, XRC_WRITE_ONLY, .psn = 6);
 	expect_pkt(b_to_a, XRC_ACKNOWLEDGE, .psn = 6, .nak = NAK_REM_ACCESS);
-	expect_wc(a, .wr_id = 15, .status = IBV_WC_REM_ACCESS_ERR);
+	expect_cqe(a, .wr_id = 15, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 	must(drv_mr_dereg(mr));
 	destroy_qp(y);

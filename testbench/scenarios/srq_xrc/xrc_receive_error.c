@@ -23,14 +23,14 @@ SCENARIO(xrc_receive_error, "XRC: errors of receives name the SRQ", .mtu = IBV_M
 	recv_srq(b, s, .wr_id = 2, .len = 64, .lkey = drv_mr_lkey(b->mr) + 1);
 	recv_srq(b, t, .wr_id = 3, .dst = 1000, .len = 4 * MTU);
 	send_on(a, x, .wr_id = 11, .len = 51, .srqn = drv_srq_num(s));
-	expect_wc(b, .wr_id = 1, .cq = cq, .qp = y, .status = IBV_WC_LOC_LEN_ERR);
-	expect_wc(a, .wr_id = 11, .status = IBV_WC_REM_INV_REQ_ERR);
+	expect_cqe(b, .wr_id = 1, .cq = cq, .on = y, .status = IBV_WC_LOC_LEN_ERR);
+	expect_cqe(a, .wr_id = 11, .status = IBV_WC_REM_INV_REQ_ERR);
 	move_qp(x, IBV_QPS_RESET);
 	move_qp(y, IBV_QPS_RESET);
 	connect_two(x, y);
 	send_on(a, x, .wr_id = 12, .len = 51, .srqn = drv_srq_num(s));
-	expect_wc(b, .wr_id = 2, .cq = cq, .qp = y, .status = IBV_WC_LOC_PROT_ERR);
-	expect_wc(a, .wr_id = 12, .status = IBV_WC_REM_OP_ERR);
+	expect_cqe(b, .wr_id = 2, .cq = cq, .on = y, .status = IBV_WC_LOC_PROT_ERR);
+	expect_cqe(a, .wr_id = 12, .status = IBV_WC_REM_OP_ERR);
 	move_qp(x, IBV_QPS_RESET);
 	move_qp(y, IBV_QPS_RESET);
 	connect_two(x, y);
@@ -38,7 +38,7 @@ SCENARIO(xrc_receive_error, "XRC: errors of receives name the SRQ", .mtu = IBV_M
 	       .len = MTU);
 	expect_data(b, .dst = 1000, .len = MTU);
 	move_qp(y, IBV_QPS_ERR);
-	expect_wc(b, .wr_id = 3, .qp = y, .status = IBV_WC_WR_FLUSH_ERR);
+	expect_cqe(b, .wr_id = 3, .on = y, .status = IBV_WC_WR_FLUSH_ERR);
 	destroy_qp(y);
 	destroy_qp(x);
 	destroy_srq(t);

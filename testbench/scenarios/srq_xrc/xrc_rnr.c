@@ -26,10 +26,10 @@ SCENARIO(xrc_rnr, "XRC: RNR NAK when the SRQ that is named is empty")
 	expect_pkt(a_to_b, XRC_SEND_ONLY, .psn = 0xffffff, .srqn = drv_srq_num(t));
 	expect_pkt(b_to_a, XRC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1);
 	expect_pkt(b_to_a, XRC_ACKNOWLEDGE, .psn = 0xffffff, .msn = 2);
-	expect_wc(a, .wr_id = 11);
-	expect_wc(a, .wr_id = 12);
-	expect_wc(b, .wr_id = 2, .srq = s);
-	expect_wc(b, .wr_id = 1, .srq = t);
+	expect_cqe(a, .wr_id = 11);
+	expect_cqe(a, .wr_id = 12);
+	expect_cqe(b, .wr_id = 2, .srq = s);
+	expect_cqe(b, .wr_id = 1, .srq = t);
 	expect_data(b, .dst = 1000, .len = 64);
 	expect_data(b, .src = 100, .len = 64);
 	destroy_qp(y);

@@ -28,7 +28,7 @@ SCENARIO(xrc_wrong_srq, "XRC: wrong and foreign SRQ numbers are refused")
 		expect_pkt(a_to_b, XRC_SEND_ONLY, .psn = 0xfffffe, .srqn = wrong[i]);
 		expect_pkt(b_to_a, XRC_ACKNOWLEDGE, .psn = 0xfffffe, .nak = NAK_INVALID_REQ,
 			   .msn = 0);
-		expect_wc(a, .wr_id = i, .status = IBV_WC_REM_INV_REQ_ERR);
+		expect_cqe(a, .wr_id = i, .status = IBV_WC_REM_INV_REQ_ERR);
 		expect_event(b, IBV_EVENT_QP_REQ_ERR);
 		move_qp(x, IBV_QPS_RESET);
 		move_qp(y, IBV_QPS_RESET);
@@ -37,8 +37,8 @@ SCENARIO(xrc_wrong_srq, "XRC: wrong and foreign SRQ numbers are refused")
 	send_on(a, x, .wr_id = 9, .len = 64, .srqn = drv_srq_num(s));
 	expect_pkt(a_to_b, XRC_SEND_ONLY, .psn = 0xfffffe);
 	expect_pkt(b_to_a, XRC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1);
-	expect_wc(a, .wr_id = 9);
-	expect_wc(b, .wr_id = 1, .srq = s, .qp = y);
+	expect_cqe(a, .wr_id = 9);
+	expect_cqe(b, .wr_id = 1, .srq = s, .on = y);
 	expect_data(b, .len = 64);
 	destroy_qp(y);
 	destroy_qp(x);

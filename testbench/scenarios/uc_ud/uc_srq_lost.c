@@ -29,18 +29,18 @@ static void lose(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct
 			 .psn = TB_ANY, .qpn = TB_ANY, .transmission = TB_ANY, .times = 1});
 	send_on(a, s->x, .wr_id = 10, .len = LEN);
 	send_on(a, s->x, .wr_id = 11, .len = next_len, .src = LEN);
-	expect_wc(a, .wr_id = 10);
-	expect_wc(a, .wr_id = 11);
+	expect_cqe(a, .wr_id = 10);
+	expect_cqe(a, .wr_id = 11);
 	if (taken)
-		expect_wc(b, .wr_id = 1, .qp = s->y, .status = IBV_WC_REM_INV_REQ_ERR);
-	expect_wc(b, .wr_id = taken ? 2 : 1, .qp = s->y, .byte_len = next_len);
+		expect_cqe(b, .wr_id = 1, .on = s->y, .status = IBV_WC_REM_INV_REQ_ERR);
+	expect_cqe(b, .wr_id = taken ? 2 : 1, .on = s->y, .byte_len = next_len);
 	expect_data(b, .len = next_len, .src = LEN);
 	if (next_len < LEN)
 		ignore_data(b, .dst = next_len, .len = LEN - next_len);
 	if (!taken) {
 		send_on(a, s->x, .wr_id = 12, .len = LEN);
-		expect_wc(a, .wr_id = 12);
-		expect_wc(b, .wr_id = 2, .qp = s->y);
+		expect_cqe(a, .wr_id = 12);
+		expect_cqe(b, .wr_id = 2, .on = s->y);
 		expect_data(b, .len = LEN);
 	}
 }
@@ -52,10 +52,10 @@ static void key_refused(struct tb *tb, struct tb_end *a, struct tb_end *b, const
 	for (unsigned i = 0; i < 2; i++)
 		send_on(a, s->x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 20 + i, .with_imm = true,
 			.imm = i, .len = 64, .dst = 4096, .rkey = drv_mr_rkey(b->mr) ^ !i);
-	expect_wc(a, .wr_id = 20);
-	expect_wc(a, .wr_id = 21);
-	expect_wc(b, .wr_id = 3, .qp = s->y, .status = IBV_WC_LOC_ACCESS_ERR);
-	expect_wc(b, .wr_id = 4, .qp = s->y, .imm = 1);
+	expect_cqe(a, .wr_id = 20);
+	expect_cqe(a, .wr_id = 21);
+	expect_cqe(b, .wr_id = 3, .on = s->y, .status = IBV_WC_LOC_ACCESS_ERR);
+	expect_cqe(b, .wr_id = 4, .on = s->y, .imm = 1);
 	expect_data(b, .dst = 4096, .len = 64);
 }
 
@@ -70,10 +70,10 @@ static void datagram_too_long(struct tb *tb, struct tb_end *a, struct tb_end *b,
 		.qkey = QKEY);
 	send_on(a, s->x, .wr_id = 31, .len = 64, .ah = &ah, .remote_qpn = drv_qp_num(s->y),
 		.qkey = QKEY);
-	expect_wc(a, .wr_id = 30);
-	expect_wc(a, .wr_id = 31);
-	expect_wc(b, .wr_id = 5, .qp = s->y, .status = IBV_WC_LOC_LEN_ERR);
-	expect_wc(b, .wr_id = 6, .qp = s->y, .byte_len = GRH + 64);
+	expect_cqe(a, .wr_id = 30);
+	expect_cqe(a, .wr_id = 31);
+	expect_cqe(b, .wr_id = 5, .on = s->y, .status = IBV_WC_LOC_LEN_ERR);
+	expect_cqe(b, .wr_id = 6, .on = s->y, .byte_len = GRH + 64);
 	expect_data(b, .dst = 8192 + GRH, .len = 64);
 }
 

@@ -20,7 +20,7 @@ SCENARIO(ud_dropped, "datagrams that nobody takes are dropped in silence")
 		return;
 	send_on(a, x, .wr_id = 1, .len = 64, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 5);
-	expect_wc(a, .wr_id = 1);
+	expect_cqe(a, .wr_id = 1);
 	pass_time(CFG_US(20));
 	expect_stat(b, responder, dropped, 1);
 
@@ -28,7 +28,7 @@ SCENARIO(ud_dropped, "datagrams that nobody takes are dropped in silence")
 	send_on(a, x, .wr_id = 2, .len = 24, .ah = &ah, .remote_qpn = drv_qp_num(y),
 		.qkey = QKEY + 1);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 6);
-	expect_wc(a, .wr_id = 2);
+	expect_cqe(a, .wr_id = 2);
 	inject(b, UD_SEND_ONLY, .qpn = drv_qp_num(y), .qkey = QKEY, .pkey = 0x8001, .len = 24);
 	expect_no_more(CFG_US(20));
 	must(drv_query_port(b->dev, PORT, &after));
@@ -38,14 +38,14 @@ SCENARIO(ud_dropped, "datagrams that nobody takes are dropped in silence")
 
 	send_on(a, x, .wr_id = 3, .len = 24, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 7);
-	expect_wc(a, .wr_id = 3);
-	expect_wc(b, .wr_id = 1, .byte_len = GRH_AREA + 24);
+	expect_cqe(a, .wr_id = 3);
+	expect_cqe(b, .wr_id = 1, .byte_len = GRH_AREA + 24);
 	expect_data(b, .dst = GRH_AREA, .len = 24);
 
 	/* full members take limited ones */
 	recv_on(b, y, .wr_id = 2, .dst = 1000, .len = 64);
 	inject(b, UD_SEND_ONLY, .qpn = drv_qp_num(y), .qkey = QKEY, .pkey = LIMITED, .len = 24);
-	expect_wc(b, .wr_id = 2, .byte_len = GRH_AREA + 24);
+	expect_cqe(b, .wr_id = 2, .byte_len = GRH_AREA + 24);
 	expect_data(b, .dst = 1000 + GRH_AREA, .len = 24);
 	destroy_qp(x);
 	destroy_qp(y);

@@ -11,8 +11,8 @@ static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [15] = 7};
 static const uint8_t other[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [13] = 7, [15] = 0};
 
 #define TAKE(end, at, id)                                                                          \
-	expect_wc(end, .wr_id = id, .qp = at, .byte_len = GRH_AREA + LEN, .flags = IBV_WC_GRH,     \
-		  .src_qp = drv_qp_num(x));                                                        \
+	expect_cqe(end, .wr_id = id, .on = at, .byte_len = GRH_AREA + LEN, .flags = IBV_WC_GRH,    \
+		   .src_qp = drv_qp_num(x));                                                       \
 	expect_data(end, .dst = (id) * 1000 + GRH_AREA, .len = LEN, .from = a);                    \
 	ignore_data(end, .dst = (id) * 1000, .len = GRH_AREA)
 #define GIVE(end, at, id) recv_on(end, at, .wr_id = id, .dst = (id) * 1000, .len = 200)
@@ -41,7 +41,7 @@ SCENARIO(ud_multicast, "multicast: a copy to every member, the sender's own incl
 	GIVE(a, z, 4);
 	send_on(a, x, .wr_id = 9, .len = LEN, .ah = &ah, .remote_qpn = 0xffffff, .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .dlid = MLID, .qpn = 0xffffff, .len = LEN);
-	expect_wc(a, .wr_id = 9, .qp = x);
+	expect_cqe(a, .wr_id = 9, .on = x);
 	TAKE(a, x, 3);
 	TAKE(a, z, 4);
 	TAKE(b, y, 1);
@@ -57,7 +57,7 @@ SCENARIO(ud_multicast, "multicast: a copy to every member, the sender's own incl
 	GIVE(a, z, 8);
 	send_on(a, x, .wr_id = 10, .len = LEN, .ah = &ah, .remote_qpn = 0xffffff, .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .dlid = MLID);
-	expect_wc(a, .wr_id = 10);
+	expect_cqe(a, .wr_id = 10);
 	TAKE(a, z, 8);
 	TAKE(b, w, 6);
 
@@ -67,7 +67,7 @@ SCENARIO(ud_multicast, "multicast: a copy to every member, the sender's own incl
 	must(drv_mcast_detach(y, other));
 	send_on(a, x, .wr_id = 11, .len = LEN, .ah = &ah, .remote_qpn = 0xffffff, .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .dlid = MLID);
-	expect_wc(a, .wr_id = 11);
+	expect_cqe(a, .wr_id = 11);
 	expect_no_more(CFG_US(20));
 	expect_stat(b, multicast, unwanted, 1);
 	destroy_qp(w);

@@ -35,7 +35,7 @@ SCENARIO(ud_multicast_refused, "multicast: members that may not have it get noth
 	expect_stat(b, multicast, packets, 1);
 	inject(b, UD_SEND_ONLY, .dlid = MLID, .dgid = group, .qpn = MULTICAST_QPN, .qkey = QKEY,
 	       .len = LEN);
-	expect_wc(b, .wr_id = 1, .qp = y, .byte_len = GRH_AREA + LEN, .flags = IBV_WC_GRH);
+	expect_cqe(b, .wr_id = 1, .on = y, .byte_len = GRH_AREA + LEN, .flags = IBV_WC_GRH);
 	expect_data(b, .dst = GRH_AREA, .len = LEN);
 	ignore_data(b, .len = GRH_AREA);
 	expect_no_more(CFG_US(20));

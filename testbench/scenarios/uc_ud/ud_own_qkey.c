@@ -22,14 +22,14 @@ SCENARIO(ud_own_qkey, "a Q_Key with its high bit set is the sender's own")
 	send_on(a, x, .wr_id = 3, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(y),
 		.qkey = (uint32_t)HIGH | OTHER);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 0);
-	expect_wc(a, .wr_id = 3);
-	expect_wc(b, .wr_id = 1, .qp = y);
+	expect_cqe(a, .wr_id = 3);
+	expect_cqe(b, .wr_id = 1, .on = y);
 	expect_data(b, .dst = AREA, .len = LEN);
 	send_on(a, x, .wr_id = 4, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(z),
 		.qkey = OTHER);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 1);
-	expect_wc(a, .wr_id = 4);
-	expect_wc(b, .wr_id = 2, .qp = z);
+	expect_cqe(a, .wr_id = 4);
+	expect_cqe(b, .wr_id = 2, .on = z);
 	expect_data(b, .dst = 1024 + AREA, .len = LEN);
 	destroy_qp(x);
 	destroy_qp(y);

@@ -22,9 +22,9 @@ SCENARIO(ud_send, "datagrams: space for the GRH, source, immediate")
 	recv_on(b, y, .wr_id = 1, .len = 200);
 	send_on(a, x, .wr_id = 7, .len = 101, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 0xffffff, .qpn = drv_qp_num(y), .len = 101);
-	expect_wc(a, .wr_id = 7, .qp = x);
-	expect_wc(b, .wr_id = 1, .byte_len = GRH_AREA + 101, .qp = y, .src_qp = drv_qp_num(x),
-		  .slid = a->lid, .sl = SL, .flags = 0, .pkey_index = 0);
+	expect_cqe(a, .wr_id = 7, .on = x);
+	expect_cqe(b, .wr_id = 1, .byte_len = GRH_AREA + 101, .on = y, .src_qp = drv_qp_num(x),
+		   .slid = a->lid, .sl = SL, .flags = 0, .pkey_index = 0);
 	expect_data(b, .dst = GRH_AREA, .len = 101);
 
 	ah.is_global = true;
@@ -32,9 +32,9 @@ SCENARIO(ud_send, "datagrams: space for the GRH, source, immediate")
 	send_on(a, x, .wr_id = 8, .src = 500, .len = 64, .with_imm = true, .imm = 0x01020304,
 		.ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY_IMM, .psn = 0, .len = 64, .imm = 0x01020304);
-	expect_wc(a, .wr_id = 8);
-	expect_wc(b, .wr_id = 2, .byte_len = GRH_AREA + 64, .imm = 0x01020304,
-		  .flags = IBV_WC_GRH | IBV_WC_WITH_IMM, .src_qp = drv_qp_num(x));
+	expect_cqe(a, .wr_id = 8);
+	expect_cqe(b, .wr_id = 2, .byte_len = GRH_AREA + 64, .imm = 0x01020304,
+		   .flags = IBV_WC_GRH | IBV_WC_WITH_IMM, .src_qp = drv_qp_num(x));
 	expect_data(b, .dst = 1000 + GRH_AREA, .src = 500, .len = 64);
 	expect_true(b->dst[1000] >> 4 == 6 && b->dst[1006] == 0x1b && b->dst[1007] == 9);
 	expect_true(!memcmp(b->dst + 1008, sgid, DRV_GID_BYTES));

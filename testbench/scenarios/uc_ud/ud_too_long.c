@@ -18,15 +18,15 @@ SCENARIO(ud_too_long, "a datagram longer than the MTU is refused at the sender")
 	recv_on(b, y, .wr_id = 1, .len = MTU + GRH_AREA);
 	send_on(a, x, .wr_id = 1, .len = MTU, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 5, .len = MTU);
-	expect_wc(a, .wr_id = 1);
-	expect_wc(b, .wr_id = 1, .byte_len = MTU + GRH_AREA);
+	expect_cqe(a, .wr_id = 1);
+	expect_cqe(b, .wr_id = 1, .byte_len = MTU + GRH_AREA);
 	expect_data(b, .dst = GRH_AREA, .len = MTU);
 
 	send_on(a, x, .wr_id = 2, .len = MTU + 1, .ah = &ah, .remote_qpn = drv_qp_num(y),
 		.qkey = QKEY);
-	expect_wc(a, .wr_id = 2, .status = IBV_WC_LOC_LEN_ERR, .qp = x);
+	expect_cqe(a, .wr_id = 2, .status = IBV_WC_LOC_LEN_ERR, .on = x);
 	send_on(a, x, .wr_id = 3, .len = 8, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
-	expect_wc(a, .wr_id = 3, .status = IBV_WC_WR_FLUSH_ERR);
+	expect_cqe(a, .wr_id = 3, .status = IBV_WC_WR_FLUSH_ERR);
 	expect_no_more(CFG_US(20));
 	destroy_qp(x);
 	destroy_qp(y);

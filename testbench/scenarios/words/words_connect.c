@@ -20,13 +20,13 @@ SCENARIO(words_connect, "connections with paths of their own, within a port, and
 		expect_pkt(b_to_a, RC_READ_RESP_ONLY, .psn = 100 + i, .slid = b->lid + Y_BITS,
 			   .dlid = a->lid + X_BITS);
 	}
-	expect_wc(a, .wr_id = 1);
-	expect_wc(a, .wr_id = 2);
+	expect_cqe(a, .wr_id = 1);
+	expect_cqe(a, .wr_id = 2);
 	expect_data(a, .len = 64);
 	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 3, .len = 64);
 	expect_pkt(a_to_b, RC_WRITE_ONLY);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .nak = NAK_INVALID_REQ);
-	expect_wc(a, .wr_id = 3, .status = ANY_ERROR);
+	expect_cqe(a, .wr_id = 3, .status = ANY_ERROR);
 	expect_event(b, IBV_EVENT_QP_REQ_ERR);
 	destroy_qp(y);
 	destroy_qp(x);
@@ -35,7 +35,7 @@ SCENARIO(words_connect, "connections with paths of their own, within a port, and
 	send_on(a, u, .opcode = IBV_WR_RDMA_WRITE, .to = a, .wr_id = 4, .dst = 4096, .len = 64);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .dlid = a->lid, .slid = a->lid);
 	expect_pkt(a_to_b, RC_ACKNOWLEDGE);
-	expect_wc(a, .wr_id = 4);
+	expect_cqe(a, .wr_id = 4);
 	expect_data(a, .from = a, .dst = 4096, .len = 64);
 	destroy_qp(v);
 	destroy_qp(u);

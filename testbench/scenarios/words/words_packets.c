@@ -27,8 +27,8 @@ SCENARIO(words_packets, "what can be said of a packet: headers, MADs, ACKs that 
 	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 0, .vl = SL, .sl = SL, .pad = 3, .len = 61,
 		   .qkey = QKEY, .src_qpn = drv_qp_num(x), .grh = 1, .hop_limit = 9, .tclass = 5,
 		   .flow_label = 0x12345, .sgid = sgid, .dgid = ah.dgid);
-	expect_wc(a, .wr_id = 2);
-	expect_wc(b, .wr_id = 1);
+	expect_cqe(a, .wr_id = 2);
+	expect_cqe(b, .wr_id = 1);
 	ignore_data(b, .len = 200);
 	destroy_qp(x);
 	destroy_qp(y);

@@ -31,8 +31,8 @@ SCENARIO(words_requests, "requests in pieces, completions in any order", .sges =
 	}
 	expect_cqes_of(a, CQE(.wr_id = 22), CQE(.wr_id = 12), CQE(.opcode = IBV_WC_SEND), CQE(),
 		       CQE(.wr_id = 11), CQE(.qp = 0));
-	expect_wcs_of(b, WC(.qp = y), WC(.wr_id = 10), WC(.wr_id = 22, .byte_len = 32),
-		      WC(.qp = y, .wr_id = 20), WC(.wr_id = 11), WC(.wr_id = 12));
+	expect_cqes_of(b, CQE(.on = y), CQE(.wr_id = 10), CQE(.wr_id = 22, .byte_len = 32),
+		       CQE(.on = y, .wr_id = 20), CQE(.wr_id = 11), CQE(.wr_id = 12));
 	for (unsigned i = 0; i < N; i++) {
 		expect_data(b, .dst = 4096 + 32 * i, .src = 100 * i, .len = 32);
 		expect_data(b, .dst = 8192 + 32 * i, .src = 100 * i, .len = 32);
@@ -48,8 +48,8 @@ SCENARIO(words_requests, "requests in pieces, completions in any order", .sges =
 	expect_pkt(b_to_a, RC_READ_RESP_ONLY);
 	expect_pkt(a_to_b, RC_FETCH_ADD, .swap_add = 5);
 	expect_pkt(b_to_a, RC_ATOMIC_ACKNOWLEDGE, .original = 1);
-	expect_wc(a, .wr_id = 30);
-	expect_wc(a, .wr_id = 31);
+	expect_cqe(a, .wr_id = 30);
+	expect_cqe(a, .wr_id = 31);
 	expect_data(a, .dst = 16384, .len = 8);
 	expect_word(a, 256, 1);
 	expect_word(b, 512, 6);
@@ -59,8 +59,8 @@ SCENARIO(words_requests, "requests in pieces, completions in any order", .sges =
 	send_on(a, u, .opcode = IBV_WR_SEND_WITH_INV, .wr_id = 41, .inv_rkey = 0x1234);
 	expect_pkt(a_to_b, RC_SEND_ONLY_INV, .inv_rkey = 0x1234);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .nak = TB_SOME);
-	expect_wc(a, .wr_id = 41, .status = ANY_ERROR);
-	expect_wc(b, .wr_id = 40, .status = ANY_ERROR);
+	expect_cqe(a, .wr_id = 41, .status = ANY_ERROR);
+	expect_cqe(b, .wr_id = 40, .status = ANY_ERROR);
 	ignore_events(b);
 	destroy_qp(u);
 	destroy_qp(v);

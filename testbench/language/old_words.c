@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words of services.h that are kept for scenario files written before struct tb_cqe could say all. */
+#include "testbench/language/tb.h"
+#include "testbench/services.h"
+
+#include <stdlib.h>
+
+/* A tb_wc has always been waited for by polling, which is what a CQ that is named means. */
+static struct tb_cqe cqe_of(const struct tb_end *end, const struct tb_wc *wc)
+{
+	return (struct tb_cqe){
+		.wr_id = wc->wr_id,
+		.opcode = wc->opcode,
+		.byte_len = wc->byte_len,
+		.imm = wc->imm,
+		.qp = TB_ANY,
+		.vendor_err = wc->vendor_err,
+		.src_qp = wc->src_qp,
+		.slid = wc->slid,
+		.sl = wc->sl,
+		.flags = wc->flags,
+		.pkey_index = wc->pkey_index,
+		.path_bits = wc->path_bits,
+		.inv_rkey = wc->inv_rkey,
+		.on = wc->qp,
+		.srq = wc->srq,
+		.cq = wc->cq ? wc->cq : end->cq,
+		.status = wc->status,
+		.within_ps = wc->within_ps,
+	};
+}
+
+void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *wc)
+{
+	const struct tb_cqe want = cqe_of(end, wc);
+
+	tb_expect_cqe(tb, here, end, &want);
+}
+
+/* Gone with the verb, even where a failure ends the body in it. */
+static void cqes_free(struct tb_cqe **cqes)
+{
+	free(*cqes);
+}
+
+void tb_expect_wcs_of(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wc *wcs,
+		      unsigned n)
+{
+	struct tb_cqe *want __attribute__((cleanup(cqes_free))) = calloc(n + 1, sizeof(*want));
+
+	if (!want) {
+		tb_failf(tb, here, "memory for %u completions", n);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		want[i] = cqe_of(end, &wcs[i]);
+	tb_expect_cqes_of(tb, here, end, want, n);
+}
