@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See responder.h. This file: what the responder holds, for a QP and for the device, and when all of
  * it has been given back. */
-#include "model/engine/receive/responder_internal.h"
+#include "model/engine/receive/responder_impl.h"
 
 #include "model/engine/base/keep.h"
 
