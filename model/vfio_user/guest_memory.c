@@ -12,7 +12,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { FIRST_ROOM = 16, TAIL = 64 };
+enum {
+	FIRST_ROOM = 16,
+	TAIL = 64,
+	LINE = 64,  /* of the processor's cache */
+	LINES = 64, /* moved by one call */
+};
 
 /* Index of the first range that ends behind `bus`. */
 static size_t find_from(const struct guest_memory *m, uint64_t bus)
@@ -216,14 +221,6 @@ static void copy_ordered(uint8_t *to, const uint8_t *from, size_t len, const uin
 	}
 }
 
-static void copy_in(uint8_t *buf, const uint8_t *guest, size_t len)
-{
-	if (len <= GUEST_ORDERED)
-		copy_ordered(buf, guest, len, guest);
-	else
-		memcpy(buf, guest, len);
-}
-
 static void copy_out(uint8_t *guest, const uint8_t *buf, size_t len)
 {
 	size_t first = len <= GUEST_ORDERED ? 0 : len - TAIL;
@@ -233,14 +230,35 @@ static void copy_out(uint8_t *guest, const uint8_t *buf, size_t len)
 	copy_ordered(guest + first, buf + first, len - first, guest + first);
 }
 
-/* Through the kernel: -EFAULT where the file has no such page any more. */
-static int copy_careful(void *buf, uint8_t *guest, size_t len, bool write)
+/* Through the kernel, a cache line at a time, ascending: -EFAULT where the file has no such page any
+ * more. */
+static int copy_careful(uint8_t *buf, uint8_t *guest, size_t len, bool write)
 {
-	struct iovec local = {buf, len}, remote = {guest, len};
-	ssize_t n = write ? process_vm_writev(getpid(), &local, 1, &remote, 1, 0)
-			  : process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+	struct iovec lines[LINES];
 
-	return n == (ssize_t)len ? 0 : -EFAULT;
+	while (len) {
+		struct iovec remote = {guest, 0};
+		unsigned n = 0;
+		ssize_t moved;
+
+		while (n < LINES && remote.iov_len < len) {
+			const size_t rest = len - remote.iov_len;
+			const size_t to_line =
+				LINE - ((uintptr_t)guest + remote.iov_len) % LINE;
+
+			lines[n] = (struct iovec){buf + remote.iov_len,
+						  rest < to_line ? rest : to_line};
+			remote.iov_len += lines[n++].iov_len;
+		}
+		moved = write ? process_vm_writev(getpid(), lines, n, &remote, 1, 0)
+			      : process_vm_readv(getpid(), lines, n, &remote, 1, 0);
+		if (moved != (ssize_t)remote.iov_len)
+			return -EFAULT;
+		buf += moved;
+		guest += moved;
+		len -= (size_t)moved;
+	}
+	return 0;
 }
 
 static bool reachable(struct guest_memory *m, uint64_t bus, size_t len, bool write)
@@ -277,7 +295,7 @@ static int move(struct guest_memory *m, uint64_t bus, uint8_t *buf, size_t len, 
 		} else if (write) {
 			copy_out(guest, buf, n);
 		} else {
-			copy_in(buf, guest, n);
+			copy_ordered(buf, guest, n, guest);
 		}
 		bus += n;
 		buf += n;

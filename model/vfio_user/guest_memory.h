@@ -56,10 +56,12 @@ int guest_memory_unmap(struct guest_memory *m, uint64_t start, uint64_t size);
 void guest_memory_unmap_all(struct guest_memory *m);
 
 /*
- * All of [bus, bus + len) or, with -EFAULT, nothing (a file that shrinks meanwhile aside). Up to
- * GUEST_ORDERED bytes are moved in ascending order by words of 8, and the end of a longer write
- * after all before it: a guest that polls the last byte, or the owner bit of an entry, sees what
- * came before.
+ * All of [bus, bus + len) or, with -EFAULT, nothing (a file that shrinks meanwhile aside).
+ *
+ * A read sees memory in ascending order, so that it may meet a guest that is writing there: a work
+ * request whose owner bit, in its first word, is seen to be set is seen as a whole. A write of up to
+ * GUEST_ORDERED bytes, and the end of a longer one after all before it, arrives in ascending order: a
+ * guest that polls the last byte, or the owner bit of an entry, sees what came before.
  */
 enum { GUEST_ORDERED = 1024 };
 int guest_memory_read(struct guest_memory *m, uint64_t bus, void *buf, size_t len);

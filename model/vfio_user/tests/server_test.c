@@ -6,6 +6,9 @@
 #include "model/engine/host/interrupt.h"
 #include "model/vfio_user/pace.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 static void tells_version_and_shape(void **state)
 {
 	static const struct {
@@ -378,6 +381,68 @@ static void moves_bytes_across_ranges(void **state)
 	close(fd);
 }
 
+/* A guest that writes a ring of work requests again and again: of each the end first, the owner bit
+ * in the first word last. */
+enum { ENTRY = 256 / sizeof(uint64_t), ENTRIES = 8, RING_ROOM = 4096 };
+
+struct ring_writer {
+	_Atomic uint64_t *words;
+	atomic_bool stop;
+};
+
+static void *ring_write(void *arg)
+{
+	struct ring_writer *w = arg;
+
+	for (uint64_t lap = 1; !atomic_load(&w->stop); lap++)
+		for (unsigned i = 0; i < ENTRIES; i++)
+			for (unsigned at = ENTRY; at-- > 0;)
+				atomic_store_explicit(&w->words[i * ENTRY + at], lap,
+						      memory_order_release);
+	return NULL;
+}
+
+/* Reads of several entries at once meet that guest: what is behind an owner bit is at least as new as
+ * the bit. */
+static void read_meets_a_writer(bool sealed)
+{
+	static uint64_t seen[ENTRIES * ENTRY];
+	struct guest_memory m = {0};
+	struct ring_writer w = {0};
+	unsigned torn = 0, changed = 0;
+	int fd = memfd_create("x", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	pthread_t thread;
+
+	assert_int_equal(ftruncate(fd, RING_ROOM), 0);
+	if (sealed)
+		assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	assert_int_equal(memory_map(&m, 0, RING_ROOM, fd, 0), 0);
+	w.words = mmap(NULL, RING_ROOM, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true((void *)w.words != MAP_FAILED);
+	assert_int_equal(pthread_create(&thread, NULL, ring_write, &w), 0);
+	for (unsigned n = 0; n < 200000 || (!changed && n < 10000000); n++) {
+		assert_int_equal(guest_memory_read(&m, 0, seen, sizeof(seen)), 0);
+		for (unsigned i = 0; i < ENTRIES; i++)
+			for (unsigned at = 1; at < ENTRY; at++) {
+				torn += seen[i * ENTRY + at] < seen[i * ENTRY];
+				changed += seen[i * ENTRY + at] > seen[i * ENTRY];
+			}
+	}
+	atomic_store(&w.stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(torn, 0);
+	assert_true(changed > 0); /* they did meet */
+	munmap((void *)w.words, RING_ROOM);
+	guest_memory_unmap_all(&m);
+	close(fd);
+}
+
+static void reads_see_memory_in_order(void **state)
+{
+	read_meets_a_writer(true);
+	read_meets_a_writer(false);
+}
+
 /* --- clients come and go --- */
 
 static void begins_anew_with_the_next_client(void **state)
@@ -505,6 +570,7 @@ int main(void)
 		T(dma_stays_in_what_is_mapped),
 		T(survives_memory_that_shrinks),
 		cmocka_unit_test(moves_bytes_across_ranges),
+		cmocka_unit_test(reads_see_memory_in_order),
 		T(begins_anew_with_the_next_client),
 		T(resets_the_function),
 		cmocka_unit_test(time_never_hurries),
