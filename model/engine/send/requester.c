@@ -453,10 +453,9 @@ static bool path_has_room(struct send_step *s)
 	backlog = static_rate_backlog_ps(
 		s->hca, s->send->port,
 		(uint16_t)(av ? wqe_datagram_get_rlid(av) : qp_path_get_rlid(path)), code);
-	s->send->rate_wait = backlog > window;
-	if (!s->send->rate_wait)
+	if (backlog <= window)
 		return true;
-	s->send->timer.at_ps = hca_now(s->hca) + backlog - window; /* it is not set now */
+	s->again_ps = hca_now(s->hca) + backlog - window;
 	return false;
 }
 
@@ -543,9 +542,10 @@ static bool in_message(const struct send_step *s)
 	       s->cursor == s->send->cursor;
 }
 
-uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
+uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t *again_ps)
 {
-	struct send_step s = {.hca = qp->hca, .qp = qp, .send = &qp->send};
+	struct send_step s = {
+		.hca = qp->hca, .qp = qp, .send = &qp->send, .again_ps = EVENT_NEVER};
 	uint64_t busy_ps = 0;
 
 	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {
@@ -564,5 +564,6 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets)
 		if (__builtin_expect(qp->send.wqe_wants & WQE_SENDS, 0))
 			wqe_fetch_unwant(qp, WQE_SENDS);
 	}
+	*again_ps = s.again_ps;
 	return busy_ps;
 }

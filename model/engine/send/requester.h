@@ -103,7 +103,6 @@ struct qp_send {
 	bool reliable;
 	bool rnr_wait : 1;
 	bool expired : 1; /* the timer ran out while firmware had the context */
-	bool rate_wait : 1; /* for its path's static rate, until timer.at_ps */
 	bool implied_nak : 1; /* gone back by an implied NAK, no progress since */
 	bool credits : 1; /* the responder gives credits */
 	struct send_wqe window[SEND_WINDOW];
@@ -111,10 +110,11 @@ struct qp_send {
 
 /*
  * A turn of the QP's send queue on a processing unit from `at_ps` (now) on: up to so many packets,
- * or until scheduler_reads_full(). Returns how long the unit is busy in ps (0: nothing was done,
- * whoever moves it on calls scheduler_ready()).
+ * or until scheduler_reads_full(). Returns how long the unit is busy in ps. 0: nothing was done;
+ * then the next turn is due at *again_ps, or, where that is EVENT_NEVER, whoever moves the queue on
+ * calls scheduler_ready().
  */
-uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets);
+uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t *again_ps);
 /* A response packet (ACK, NAK, READ response, atomic ACK) for this QP; takes it over. */
 void requester_response(struct qp *qp, struct packet *pkt);
 /* The QP went to ERR or SQER: what was sent is forgotten, all WQEs from the oldest on complete as

@@ -52,6 +52,7 @@ struct send_step {
 	uint16_t cursor; /* WQE of r */
 	const struct packet *latest; /* of this turn, still waiting for its payload; or NULL */
 	uint64_t at_ps, busy_ps;
+	uint64_t again_ps; /* the queue is to be looked at again then; EVENT_NEVER: see its state */
 	struct send_request r;
 };
 

@@ -229,7 +229,7 @@ static void unit_job(struct event *ev)
 	struct unit *unit = (struct unit *)((char *)ev - offsetof(struct unit, ev));
 	struct scheduler *s = unit->scheduler;
 	struct qp *qp = unit->qp;
-	uint64_t again_ps, busy;
+	uint64_t rings_again_ps, qp_again_ps, busy;
 	uint16_t from;
 
 	/* one that waited for its context finds no room for its payload reads: it waits like others */
@@ -239,7 +239,7 @@ static void unit_job(struct event *ev)
 	}
 	unit->held_back = unit->stalled = false;
 	unit->qp = NULL;
-	for (; qp || (qp = pick(unit, &again_ps)); qp = NULL) {
+	for (; qp || (qp = pick(unit, &rings_again_ps)); qp = NULL) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
 		if (hca_traces(s->hca, TP_SCHED_QUEUE))
@@ -247,7 +247,7 @@ static void unit_job(struct event *ev)
 		HCA_TRACE(s->hca, TP_SCHED_PICK, .qpn = qp->qpn, .corr = qp->send.cursor,
 			  .args = {qp->send.next});
 		from = qp->send.cursor;
-		busy = requester_run(qp, hca_now(s->hca), unit->packets);
+		busy = requester_run(qp, hca_now(s->hca), unit->packets, &qp_again_ps);
 		if (busy) {
 			if (hca_traces(s->hca, TP_UNIT_RUN))
 				trace_turn(unit, qp, from, busy);
@@ -266,16 +266,15 @@ static void unit_job(struct event *ev)
 			continue;
 		}
 		qp->send.turn = TURN_NONE;
-		if (qp->send.rate_wait)
-			scheduler_ready(qp, qp->send.timer.at_ps);
-		qp->send.rate_wait = false;
+		if (qp_again_ps != EVENT_NEVER)
+			scheduler_ready(qp, qp_again_ps);
 		qp_settle(qp);
 	}
 	if (rings_empty(s))
 		return;
 	unit->held_back = true;
-	if (again_ps != EVENT_NEVER)
-		event_set(s->hca->core, &unit->ev, again_ps);
+	if (rings_again_ps != EVENT_NEVER)
+		event_set(s->hca->core, &unit->ev, rings_again_ps);
 }
 
 /* --- interface --- */
