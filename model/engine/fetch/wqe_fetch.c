@@ -146,7 +146,7 @@ static void line_touch(struct wqe_fetch *wf, struct wqe_line *line)
 struct wqe_line *wqe_line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
 			      const uint8_t *bytes, uint32_t len, const struct wqe_read *read)
 {
-	struct wqe_line *line = line_take(wf, qp, index, read && read->slot == SLOT_RESPONSE);
+	struct wqe_line *line = line_take(wf, qp, index, read && read->need == WQE_NEED_RESPONSE);
 
 	if (!line)
 		return NULL;
@@ -230,9 +230,9 @@ static void qp_forgets(struct qp *qp)
 	wqe_fetch_begun(qp, qp->send.announced);
 	qp->send.wqe_lines = NULL;
 	qp->send.wqe_wants = 0;
-	for (unsigned slot = 0; slot < SLOT_COUNT; slot++) {
-		qp->send.wqe_reads[slot] = NULL;
-		qp->send.wqe_status[slot] = 0;
+	for (unsigned need = 0; need < WQE_NEEDS; need++) {
+		qp->send.wqe_reads[need] = NULL;
+		qp->send.wqe_status[need] = 0;
 	}
 	qp->send.ahead_count = 0;
 	qp->send.end_seen = false;
@@ -276,13 +276,13 @@ static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 	const struct wqe_fetch *wf = qp->hca->wqe_fetch;
 	struct qp_send *send = &qp->send;
 
-	if (!send->ahead_count || send->bf_known || send->wqe_reads[SLOT_AHEAD] ||
+	if (!send->ahead_count || send->bf_known || send->wqe_reads[WQE_NEED_NEXT] ||
 	    2u * (uint16_t)(send->ahead_end - index) > send->ahead_count)
 		return;
-	if (!wqe_read_has_room(wf, SLOT_AHEAD))
+	if (!wqe_read_has_room(wf, WQE_NEED_NEXT))
 		qp->hca->stats.wqe_fetch_waits++;
 	else
-		wqe_read_start(qp, qpc, send->ahead_end, SLOT_AHEAD, NULL);
+		wqe_read_start(qp, qpc, send->ahead_end, WQE_NEED_NEXT, NULL);
 }
 
 void __attribute__((noinline)) wqe_fetch_unwant(struct qp *qp, enum wqe_user user)
@@ -292,15 +292,13 @@ void __attribute__((noinline)) wqe_fetch_unwant(struct qp *qp, enum wqe_user use
 		line_unwant(qp->hca->wqe_fetch, line, user);
 }
 
-int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
+int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len)
 {
 	struct wqe_fetch *wf = qp->hca->wqe_fetch;
 	struct qp_send *send = &qp->send;
-	const unsigned slot = w == &send->response_waiter ? SLOT_RESPONSE
-			      : executed                  ? SLOT_BACK
-							  : SLOT_AHEAD;
-	const enum wqe_user user = wqe_slot_user(slot);
+	const bool next = need == WQE_NEED_NEXT;
+	const enum wqe_user user = wqe_need_user(need);
 	struct wqe_line *line = line_find(wf, qp, index);
 	uint32_t bytes;
 
@@ -312,25 +310,25 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool ex
 		bytes = wqe_ctrl_get_ds((const struct wqe_ctrl *)line->bytes) * WQE_UNIT;
 		*wqe = line->bytes;
 		*len = bytes < line->len ? bytes : line->len;
-		if (!executed && line->fetched)
+		if (next && line->fetched)
 			read_ahead(qp, qpc, index);
 		return 0;
 	}
 	if (send->wqe_wants & user)
 		wqe_fetch_unwant(qp, user);
-	if (send->wqe_reads[slot]) {
-		waiter_queue_add(&send->wqe_reads[slot]->waiters, w);
+	if (send->wqe_reads[need]) {
+		waiter_queue_add(&send->wqe_reads[need]->waiters, w);
 		return -EAGAIN;
 	}
-	if (send->wqe_status[slot] && (executed || send->ahead_end == index)) {
-		const int status = send->wqe_status[slot];
+	if (send->wqe_status[need] && (!next || send->ahead_end == index)) {
+		const int status = send->wqe_status[need];
 
-		send->wqe_status[slot] = 0;
+		send->wqe_status[need] = 0;
 		return status;
 	}
-	if (!executed && send->end_seen && send->ahead_end == index && !send->rung)
+	if (next && send->end_seen && send->ahead_end == index && !send->rung)
 		return -ENOENT;
-	return wqe_read_start(qp, qpc, index, slot, w);
+	return wqe_read_start(qp, qpc, index, need, w);
 }
 
 bool wqe_fetch_announce(struct qp *qp)
@@ -371,9 +369,9 @@ void wqe_fetch_release(struct qp *qp)
 
 	while (qp->send.wqe_lines)
 		line_drop(wf, qp->send.wqe_lines);
-	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
-		if (qp->send.wqe_reads[slot])
-			qp->send.wqe_reads[slot]->qp = NULL;
+	for (unsigned need = 0; need < WQE_NEEDS; need++)
+		if (qp->send.wqe_reads[need])
+			qp->send.wqe_reads[need]->qp = NULL;
 	qp_forgets(qp);
 }
 

@@ -30,6 +30,14 @@ struct waiter;
 
 enum { WQE_MAX_BYTES = 1024 };
 
+/* What a send WQE is needed for. A QP has one read under way for each of them. */
+enum wqe_need {
+	WQE_NEED_NEXT,     /* to begin it: its owner bit says whether it is posted */
+	WQE_NEED_AGAIN,    /* to send it again: it has been taken before */
+	WQE_NEED_RESPONSE, /* to place the data of a response: it has been taken before */
+	WQE_NEEDS,
+};
+
 /* Who takes send WQEs of a QP. */
 enum wqe_user { WQE_SENDS = 1 << 0, WQE_RESPONSES = 1 << 1 };
 
@@ -50,11 +58,11 @@ size_t wqe_fetch_footprint(const struct hca *hca);
 /*
  * The bytes of send WQE `index` (free running). 0: *wqe points to *len bytes (at most a stride)
  * valid until the next call; -EAGAIN: being read; -ENOENT: owner bit says it is not the hardware's
- * (nothing posted); -EFAULT, TRANSLATE_*: queue memory not reachable. `executed`: the WQE has been
- * taken before (retry, READ response): bytes that were read before it was posted are read again,
- * whatever is in memory then is the answer.
+ * (nothing posted); -EFAULT, TRANSLATE_*: queue memory not reachable. A WQE that has been taken
+ * before is read again where the bytes at hand are from before it was posted; whatever is in memory
+ * then is the answer.
  */
-int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, bool executed,
+int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len);
 /* One more WQE has come by BlueFlame: whether it is to be held, or left to be read. */
 bool wqe_fetch_announce(struct qp *qp);

@@ -13,13 +13,6 @@ enum { WQE_FRAGS = 4 }; /* pieces of host memory of one read */
 struct receive_buffer;
 struct receive_set;
 
-enum {
-	SLOT_AHEAD,    /* of qp->send.wqe_reads: what follows in the queue */
-	SLOT_BACK,     /* a WQE that is to be sent again */
-	SLOT_RESPONSE, /* the WQE that a response belongs to */
-	SLOT_COUNT,
-};
-
 /* A place in a queue buffer. */
 struct wqe_place {
 	uint64_t mtt_addr, offset;
@@ -47,7 +40,7 @@ struct wqe_read {
 	struct wqe_read *next, *next_all; /* free, or behind it waiting */
 	struct waiter_queue waiters;
 	struct qp *qp; /* NULL: free, or its owner went away */
-	uint8_t slot, log_count;
+	uint8_t need, log_count;
 	uint16_t first, count;
 	uint32_t stride, wanted; /* bytes */
 	struct wqe_place place;
@@ -59,7 +52,7 @@ struct wqe_fetch {
 	struct hca *hca;
 	/* send */
 	unsigned n_lines;
-	unsigned n_wanted, n_wanted_responses;        /* lines by somebody; of them by responses */
+	unsigned n_wanted, n_wanted_responses; /* lines by somebody; of them by responses */
 	unsigned n_announced; /* WQEs that came by BlueFlame and are not begun, held or not */
 	unsigned max_reads, active, active_responses; /* reads under way: at most, now */
 	unsigned n_reads; /* made, with those that wait for one to end */
@@ -83,24 +76,24 @@ struct wqe_fetch {
 int wqe_queue_frags(struct hca *hca, const struct wqe_place *place, uint32_t *n, struct waiter *w,
 		    struct dma_frag *frags, unsigned *n_frags);
 
-static inline enum wqe_user wqe_slot_user(unsigned slot)
+static inline enum wqe_user wqe_need_user(enum wqe_need need)
 {
-	return slot == SLOT_RESPONSE ? WQE_RESPONSES : WQE_SENDS;
+	return need == WQE_NEED_RESPONSE ? WQE_RESPONSES : WQE_SENDS;
 }
 
 /* What is read to be sent from finds a line that nobody waits for; a response, one that no other
  * response waits for. */
-static inline bool wqe_read_has_room(const struct wqe_fetch *wf, unsigned slot)
+static inline bool wqe_read_has_room(const struct wqe_fetch *wf, enum wqe_need need)
 {
 	if (wf->active >= wf->max_reads)
 		return false;
-	if (slot == SLOT_RESPONSE)
+	if (need == WQE_NEED_RESPONSE)
 		return wf->active_responses + wf->n_wanted_responses < wf->n_lines;
 	return wf->active + wf->n_wanted < wf->n_lines;
 }
 
 /* -EAGAIN, or why the queue's memory is out of reach. */
-int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
+int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w);
 void wqe_reads_room(struct event *ev); /* room_event's: a line is nobody's any more */
 void wqe_reads_reset(struct wqe_fetch *wf);

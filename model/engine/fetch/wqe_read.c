@@ -101,11 +101,11 @@ static void read_failed(struct wqe_read *r, int status)
 {
 	struct qp_send *send = &r->qp->send;
 
-	send->wqe_reads[r->slot] = NULL;
+	send->wqe_reads[r->need] = NULL;
 	if (!r->waiters.first)
 		return;
-	send->wqe_status[r->slot] = (int8_t)status;
-	if (r->slot == SLOT_AHEAD)
+	send->wqe_status[r->need] = (int8_t)status;
+	if (r->need == WQE_NEED_NEXT)
 		send->ahead_end = r->first;
 }
 
@@ -117,22 +117,22 @@ static void read_done(struct dma *dma)
 	struct wqe_fetch *wf = r->wf;
 
 	if (r->qp) {
-		r->qp->send.wqe_reads[r->slot] = NULL;
+		r->qp->send.wqe_reads[r->need] = NULL;
 		if (dma->status) {
 			read_failed(r, dma->status);
-		} else if (r->slot == SLOT_AHEAD) {
+		} else if (r->need == WQE_NEED_NEXT) {
 			ahead_arrived(r);
 		} else {
 			struct wqe_line *line =
 				wqe_line_put(wf, r->qp, r->first, r->bytes, r->stride, r);
 
 			if (line && r->waiters.first)
-				wqe_line_want(wf, line, wqe_slot_user(r->slot));
+				wqe_line_want(wf, line, wqe_need_user(r->need));
 		}
 	}
 	buffer_give(wf, r->bytes);
 	wf->active--;
-	wf->active_responses -= r->slot == SLOT_RESPONSE;
+	wf->active_responses -= r->need == WQE_NEED_RESPONSE;
 	read_give(r);
 	waiter_queue_wake(&r->waiters);
 	reads_start(wf);
@@ -146,10 +146,10 @@ static void read_begin(struct wqe_read *r)
 	struct hca *hca = wf->hca;
 
 	wf->active++;
-	wf->active_responses += r->slot == SLOT_RESPONSE;
+	wf->active_responses += r->need == WQE_NEED_RESPONSE;
 	wf->busy_ps = hca_now(hca) + r->count * hca->params->wqe_fetch_gap;
 	r->bytes = r->dma.buf = buffer_take(wf);
-	if (r->slot == SLOT_AHEAD)
+	if (r->need == WQE_NEED_NEXT)
 		r->qp->send.rung = false;
 	hca->stats.wqe_fetch_reads++;
 	pcie_read(hca, &r->dma, 0);
@@ -163,7 +163,7 @@ static struct wqe_read *read_next(struct wqe_fetch *wf)
 {
 	struct wqe_read **at = &wf->reads_first, *before = NULL, *r;
 
-	while (*at && (*at)->qp && !wqe_read_has_room(wf, (*at)->slot)) {
+	while (*at && (*at)->qp && !wqe_read_has_room(wf, (*at)->need)) {
 		before = *at;
 		at = &before->next;
 	}
@@ -205,7 +205,7 @@ void wqe_reads_room(struct event *ev)
 
 /* WQEs that a read from `index` on takes. */
 static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const struct wqe_geometry *g,
-			   uint16_t index, unsigned slot)
+			   uint16_t index, enum wqe_need need)
 {
 	const struct hca_params *p = qp->hca->params;
 	const struct qp_send *send = &qp->send;
@@ -214,7 +214,7 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 
 	/* what has been taken is read alone: what follows it is in the device, or will be read when
 	 * it is needed */
-	if (slot != SLOT_AHEAD || qpc_get_sq_no_prefetch(qpc))
+	if (need != WQE_NEED_NEXT || qpc_get_sq_no_prefetch(qpc))
 		n = 1;
 	else if (send->bf_known && (int16_t)(send->bf_end - index) > 0 &&
 		 n > (uint16_t)(send->bf_end - index))
@@ -268,7 +268,7 @@ static void translation_here(struct waiter *w)
 	waiter_queue_wake(&r->waiters);
 }
 
-int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigned slot,
+int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w)
 {
 	struct wqe_fetch *wf = qp->hca->wqe_fetch;
@@ -278,27 +278,27 @@ int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, unsigne
 
 	wqe_geometry_send(qpc, &g);
 	r->qp = qp;
-	r->slot = (uint8_t)slot;
+	r->need = (uint8_t)need;
 	r->log_count = (uint8_t)qpc_get_log_sq_size(qpc);
 	r->first = index;
 	r->stride = g.stride < WQE_MAX_BYTES ? g.stride : WQE_MAX_BYTES;
-	r->wanted = r->stride * read_count(qp, qpc, &g, index, slot);
+	r->wanted = r->stride * read_count(qp, qpc, &g, index, need);
 	r->place = (struct wqe_place){.mtt_addr = qpc_get_mtt_addr(qpc),
 				      .offset = g.offset +
 						(uint64_t)(index & (g.count - 1)) * g.stride,
 				      .log_page_size = qpc_get_log_page_size(qpc),
 				      .qpn = qp->qpn};
-	wf->hca->stats.wqe_fetch_waits += !wqe_read_has_room(wf, slot);
+	wf->hca->stats.wqe_fetch_waits += !wqe_read_has_room(wf, need);
 	err = read_translate(r);
 	if (err && err != -EAGAIN) {
 		read_give(r);
 		return err;
 	}
-	if (slot == SLOT_AHEAD) {
+	if (need == WQE_NEED_NEXT) {
 		qp->send.ahead_count = 0;
 		qp->send.end_seen = false;
 	}
-	qp->send.wqe_reads[slot] = r;
+	qp->send.wqe_reads[need] = r;
 	if (w)
 		waiter_queue_add(&r->waiters, w);
 	return -EAGAIN;

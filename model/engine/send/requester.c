@@ -294,7 +294,8 @@ static enum send_state fetch(struct send_step *s)
 		return SEND_PACKET;
 	s->cursor = send->cursor;
 	s->fresh = send->cursor == send->next;
-	err = wqe_fetch_send(s->qp, s->qpc, send->cursor, !s->fresh, &send->waiter, &wqe, &len);
+	err = wqe_fetch_send(s->qp, s->qpc, send->cursor, s->fresh ? WQE_NEED_NEXT : WQE_NEED_AGAIN,
+			     &send->waiter, &wqe, &len);
 	if (err == -EAGAIN)
 		return SEND_WAIT_MEMORY;
 	if (err == -ENOENT) {
@@ -464,8 +465,8 @@ static uint64_t wqe_ps(const struct send_step *s)
 {
 	const struct hca_params *p = s->hca->params;
 	const uint64_t lines = (s->r.len + WQE_CHUNK - 1) / WQE_CHUNK * p->requester_line_gap;
-	const uint64_t work = p->requester_wqe_gap +
-			      (s->send->reliable ? p->requester_reliable_gap : 0);
+	const uint64_t work =
+		p->requester_wqe_gap + (s->send->reliable ? p->requester_reliable_gap : 0);
 
 	return work > lines ? work : lines;
 }
@@ -544,8 +545,7 @@ static bool in_message(const struct send_step *s)
 
 uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t *again_ps)
 {
-	struct send_step s = {
-		.hca = qp->hca, .qp = qp, .send = &qp->send, .again_ps = EVENT_NEVER};
+	struct send_step s = {.hca = qp->hca, .qp = qp, .send = &qp->send, .again_ps = EVENT_NEVER};
 	uint64_t busy_ps = 0;
 
 	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {

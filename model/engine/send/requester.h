@@ -58,7 +58,7 @@ struct qp_send {
 	struct event timer;            /* scheduler's: not before */
 	struct qp *ring_next;          /* scheduler's */
 	struct wqe_line *wqe_lines;    /* wqe_fetch's */
-	struct wqe_read *wqe_reads[3]; /* ahead, to be sent again, of a response */
+	struct wqe_read *wqe_reads[WQE_NEEDS];
 	struct packet *out_first,
 		*out_last;           /* built packets that wait for their payload, in order */
 	struct packet *discard_last; /* packets up to this one are freed instead of sent */
@@ -79,7 +79,7 @@ struct qp_send {
 	uint16_t announced;     /* WQEs that came by BlueFlame and are not begun */
 	uint16_t bf_end;        /* bf_known: WQEs before this one are announced, no other */
 	uint16_t ahead_end;     /* behind what the last read ahead found */
-	int8_t wqe_status[3];   /* why a read brought no WQE: ahead_end; any; any */
+	int8_t wqe_status[WQE_NEEDS]; /* why a read brought none; NEXT: of WQE `ahead_end` */
 	uint16_t dma_pending;   /* payload reads under way */
 	uint8_t turn;           /* enum send_turn */
 	uint8_t port;           /* as of the last step, 0 not known: 1 */

@@ -266,7 +266,7 @@ enum send_state requester_flush_step(struct send_step *s)
 	int err;
 
 	if (send->oldest == send->next) {
-		err = send->started ? wqe_fetch_send(s->qp, s->qpc, send->next, false,
+		err = send->started ? wqe_fetch_send(s->qp, s->qpc, send->next, WQE_NEED_NEXT,
 						     &send->waiter, &wqe, &len)
 				    : -ENOENT;
 		if (err == -EAGAIN)

@@ -232,8 +232,8 @@ static int scatter(struct response *r, uint32_t offset, uint32_t n)
 	const char *why;
 	const uint8_t *wqe;
 	unsigned len, at;
-	int err = wqe_fetch_send(r->qp, r->qpc, r->index, true, &r->send->response_waiter, &wqe,
-				 &len);
+	int err = wqe_fetch_send(r->qp, r->qpc, r->index, WQE_NEED_RESPONSE,
+				 &r->send->response_waiter, &wqe, &len);
 
 	if (err)
 		return err == -EAGAIN ? err : VERDICT_RESP_PROT;

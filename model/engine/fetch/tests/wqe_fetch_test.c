@@ -271,21 +271,27 @@ static void posted_after_the_read(void **state)
 		rig_write_wqe(&old);
 	rig_write_wqe(&new);
 	/* a response for the first WQE of the second lap reads the ones after it along */
-	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES, true, &w, &wqe, &len), -EAGAIN);
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES, WQE_NEED_AGAIN, &w, &wqe, &len),
+			 -EAGAIN);
 	rig_run_us(1);
-	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES, true, &w, &wqe, &len), 0);
+	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES, WQE_NEED_AGAIN, &w, &wqe, &len),
+			 0);
 	assert_int_equal(be64_load(wqe + 16), 2);
 	rig_write_wqe(&new);
-	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 1, true, &w, &wqe, &len),
-			 -EAGAIN);
+	assert_int_equal(
+		wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 1, WQE_NEED_AGAIN, &w, &wqe, &len),
+		-EAGAIN);
 	rig_run_us(1);
-	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 1, true, &w, &wqe, &len), 0);
+	assert_int_equal(
+		wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 1, WQE_NEED_AGAIN, &w, &wqe, &len), 0);
 	assert_int_equal(be64_load(wqe + 16), 2);
 	/* a WQE that software has changed in flight is what is there, not a read without end */
-	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 2, true, &w, &wqe, &len),
-			 -EAGAIN);
+	assert_int_equal(
+		wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 2, WQE_NEED_AGAIN, &w, &wqe, &len),
+		-EAGAIN);
 	rig_run_us(1);
-	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 2, true, &w, &wqe, &len), 0);
+	assert_int_equal(
+		wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 2, WQE_NEED_AGAIN, &w, &wqe, &len), 0);
 	assert_int_equal(be64_load(wqe + 16), 1);
 	rig_destroy();
 }
