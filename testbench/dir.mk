@@ -19,12 +19,10 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp
 		'$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
 $(O)/obj/testbench/app/compile.o $(O)/obj/testbench/perf/row.o $(O)/obj/testbench/perf/tests/profiles_test.o: $(O)/gen/testbench/build_info.h
 
-# What a scenario's comment says it shows, "behaviours: ID ID", as rows; its name is that of its file.
-scenario-files := $(sort $(wildcard $(d)/scenarios/*/*.c))
-$(O)/gen/testbench/behaviours.gen.h: $(scenario-files)
+# What scenarios' comments cite, "behaviours: ID ID", and what the ids mean, as rows.
+$(O)/gen/testbench/behaviours.gen.h: $(d)/scripts/behaviours.sh $(d)/BEHAVIOURS.md $(sort $(wildcard $(d)/scenarios/*/*.c))
 	@mkdir -p $(@D)
-	$(Q)awk '/behaviours:/ { name = FILENAME; sub(/.*\//, "", name); sub(/\.c$$/, "", name); sub(/.*behaviours:/, ""); \
-		for (i = 1; i <= NF; i++) if ($$i ~ /^[A-Z][A-Za-z0-9]*-/) printf "B(\"%s\", \"%s\")\n", $$i, name }' $^ | sort > $@
+	$(Q)$< rows > $@
 $(O)/obj/testbench/app/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.

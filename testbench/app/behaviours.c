@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See behaviours.h. */
 #include "testbench/app/behaviours.h"
 
@@ -8,9 +8,9 @@
 enum { LINE_CHARS = 256 };
 
 static const struct {
-	const char *id, *scenario;
+	const char *id, *scenario, *text;
 } rows[] = {
-#define B(id_, scenario_) {id_, scenario_},
+#define B(id_, scenario_, text_) {id_, scenario_, text_},
 #include "testbench/behaviours.gen.h"
 #undef B
 };
@@ -32,13 +32,14 @@ static const char *result_of(FILE *results, const char *scenario)
 	return result;
 }
 
-int behaviours_print(FILE *out, const char *results)
+int behaviours_print(FILE *out, const char *results, bool text)
 {
 	FILE *in = fopen(results, "r");
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		fprintf(out, "%s\t%s\t%s\n", rows[i].id, rows[i].scenario,
-			result_of(in, rows[i].scenario));
+		fprintf(out, "%s\t%s\t%s%s%s\n", rows[i].id, rows[i].scenario,
+			result_of(in, rows[i].scenario), text ? "\t" : "",
+			text ? rows[i].text : "");
 	if (in)
 		fclose(in);
 	return ferror(out) ? -EIO : 0;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which scenario shows which behaviour of the specification, and how it went. A scenario says so in
- * a comment of one line, "behaviours: ID ID"; make collects them.
+ * Which scenario shows which behaviour, and how it went in the last make test. A scenario cites ids
+ * in its comment, "behaviours: ID ID"; testbench/BEHAVIOURS.md says what they mean. make collects
+ * both (testbench/scripts/behaviours.sh).
  */
 #ifndef TESTBENCH_BEHAVIOURS_H
 #define TESTBENCH_BEHAVIOURS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
- * A line a pair, ordered by id: id TAB scenario TAB pass, fail or not-run; the last as the lines
- * "pass NAME", "fail NAME" of the file `results` say, which make test writes and which may be
- * missing. 0 or -EIO.
+ * A line for each id and scenario, ordered by id: id TAB scenario TAB pass, fail or not-run, and
+ * with `text` TAB what the id means. The file `results`, which make test writes, has lines "pass
+ * NAME" and "fail NAME"; it may be missing. 0 or -EIO.
  */
-int behaviours_print(FILE *out, const char *results);
+int behaviours_print(FILE *out, const char *results, bool text);
 
 #endif

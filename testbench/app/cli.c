@@ -252,7 +252,10 @@ static error_t set_collect(struct parse *p, const char *value)
 
 static error_t set_behaviours(struct parse *p, const char *value)
 {
+	if (value && strcmp(value, "text"))
+		return complain(p, "--behaviours: expected text, got '%s'", value);
 	p->cli->behaviours = true;
+	p->cli->behaviour_texts = value != NULL;
 	return 0;
 }
 
@@ -305,8 +308,9 @@ static const struct choice {
 	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, CALL(set_no_dmi),
 	 "grant no direct memory access (DMI): every DMA is a TLM b_transport call"},
 	{"at", "TIME", IN(DUMP), 0, CALL(set_at), "simulated time of the dump, such as 1500us"},
-	{"behaviours", NULL, IN(LIST), 0, CALL(set_behaviours),
-	 "list behaviours: id, scenario, and pass, fail or not-run in the last make test"},
+	{"behaviours", "[text]", IN(LIST), 0, CALL(set_behaviours),
+	 "list behaviours: id, scenario, and pass, fail or not-run in the last make test; "
+	 "=text adds what the id means"},
 	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "print one line per packet"},
 	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, CALL(set_threshold),
 	 "ignore smaller differences of time, such as 10ns or 5%; none: ignore all times"},

@@ -45,7 +45,7 @@ struct cli {
 	unsigned word_count;
 	const char *file; /* CHECK; CTL: the socket; REPORT: the folder; HELP: a command or NULL */
 	bool verbose;     /* CHECK */
-	bool behaviours;  /* LIST */
+	bool behaviours, behaviour_texts; /* LIST */
 };
 
 /* 0 with *cli, whose strings are those of argv; -EINVAL with one line printed to err. */

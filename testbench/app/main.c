@@ -23,14 +23,14 @@ static void print_rules(void)
 #undef R
 }
 
-static enum exit_status list_behaviours(void)
+static enum exit_status list_behaviours(bool text)
 {
 	char results[4096 + 32];
 
 	if (run_home(results, 4096))
 		return EXIT_FAILED;
 	strcat(results, "/test-logs/results");
-	return behaviours_print(stdout, results) ? EXIT_FAILED : EXIT_RIGHT;
+	return behaviours_print(stdout, results, text) ? EXIT_FAILED : EXIT_RIGHT;
 }
 
 static enum exit_status check(const struct cli *cli)
@@ -59,7 +59,7 @@ static enum exit_status obey(const struct cli *cli)
 	switch (cli->command) {
 	case CLI_LIST:
 		if (cli->behaviours)
-			return list_behaviours();
+			return list_behaviours(cli->behaviour_texts);
 		catalog_print(stdout);
 		return EXIT_RIGHT;
 	case CLI_RUN:

@@ -304,8 +304,8 @@ static const struct drv_wc *first_unpaired(const struct pairing *p)
 void tb_expect_cqes_of(struct tb *tb, const char *here, struct tb_end *end,
 		       const struct tb_cqe *want, unsigned n)
 {
-	struct pairing p __attribute__((cleanup(pairing_free))) = {
-		.end = end, .want = want, .n = n};
+	struct pairing p
+		__attribute__((cleanup(pairing_free))) = {.end = end, .want = want, .n = n};
 	char expected[TEXT_CHARS];
 	unsigned left;
 

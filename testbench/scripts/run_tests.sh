@@ -185,7 +185,9 @@ for t in packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng 
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done
 
+one "behaviours.list" testbench/scripts/behaviours.sh check
 one "tool.behaviours" grep -Eq $'^DUP-1\trc_lost_ack\tpass$' <("$hcasim" list --behaviours)
+one "tool.behaviours_text" grep -Eq $'^DUP-1\trc_lost_ack\tpass\tA duplicate SEND' <("$hcasim" list --behaviours=text)
 one "tool.list" grep -q '^rc_send  ' <("$hcasim" list)
 one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
 one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)
