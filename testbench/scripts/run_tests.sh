@@ -166,6 +166,7 @@ one "views.check_finds_damage" check_finds_damaged_views
 
 # --- tools
 
+one "scenario_file.interface" testbench/scripts/interface.sh check
 # a user's file that was written against earlier headers, as it was
 one "scenario_file.older_spellings" timeout 60 "$hcasim" run testbench/tests/older_spellings.c -o "$scratch/older"
 one "readme.names" testbench/scripts/check_readme.sh
