@@ -35,7 +35,8 @@ CC  := gcc
 CXX := g++
 WARN   := -Wall -Wextra -Wshadow -Wvla -Wno-unused-parameter
 CWARN  := $(WARN) -Wstrict-prototypes -Wmissing-prototypes -Woverride-init -Wdeclaration-after-statement
-COMMON := -O2 -g -fexceptions -fno-strict-aliasing -I. -Ihost_driver/uverbs/include -Ihost_driver/core/include -Ihost_driver/cm/include -I$(O)/gen -MMD -MP $(if $(WERROR),-Werror) $(EXTRA)
+includes := . host_driver/uverbs/include host_driver/core/include host_driver/cm/include
+COMMON := -O2 -g -fexceptions -fno-strict-aliasing $(addprefix -I,$(includes) $(O)/gen) -MMD -MP $(if $(WERROR),-Werror) $(EXTRA)
 comma := ,
 SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)

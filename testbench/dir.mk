@@ -2,7 +2,7 @@ src-y += $(addprefix $(d)/machine/, host.c host_irq.c host_memory.c machine.c pr
 src-y += $(addprefix $(d)/language/, ladder_match.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
 src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
-src-y += $(addprefix $(d)/app/, cli.c catalog.c behaviours.c compile.c run.c child.c outdir.c dump.c ending.c tools.c sweep.c sweep_table.c)
+src-y += $(addprefix $(d)/app/, cli.c catalog.c behaviours.c compile.c run.c child.c outdir.c place.c dump.c ending.c tools.c sweep.c sweep_table.c)
 src-y += $(addprefix $(d)/app/, serve.c serve_report.c ctl.c ctl_commands.c ctl_dump.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*/*.c))
@@ -12,12 +12,14 @@ test-y += $(d)/language/tests/ladder_match_test.c
 test-y += $(addprefix $(d)/perf/tests/, points_test.c profiles_test.c)
 $(O)/$(d)/app/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
-# How this tree was built, for scenarios that are compiled at run time.
-$(O)/gen/testbench/build_info.h: $(O)/flags.stamp
+# How this tree was built, for scenarios that are compiled at run time. The path of the source folder begins at the executable's: a tree can be moved.
+$(O)/gen/testbench/build_info.h: $(O)/flags.stamp $(d)/dir.mk
 	@mkdir -p $(@D)
-	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS "%s"\n' '$(CURDIR)' '$(CC)' \
-		'$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)) -I$(abspath $(O))/gen' > $@
-$(O)/obj/testbench/app/compile.o $(O)/obj/testbench/perf/row.o $(O)/obj/testbench/perf/tests/profiles_test.o: $(O)/gen/testbench/build_info.h
+	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS%s\n#define BUILD_INCLUDE_DIRS%s\n' \
+		"$$(realpath -m --relative-to=$(O) .)" '$(CC)' \
+		'$(foreach w,$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)), "$(w)"$(comma))' \
+		'$(foreach i,$(includes), "$(i:.=)"$(comma))' > $@
+$(O)/obj/testbench/app/compile.o $(O)/obj/testbench/app/place.o: $(O)/gen/testbench/build_info.h
 
 # What scenarios' comments cite, "behaviours: ID ID", and what the ids mean, as rows.
 $(O)/gen/testbench/behaviours.gen.h: $(d)/scripts/behaviours.sh $(d)/BEHAVIOURS.md $(sort $(wildcard $(d)/scenarios/*/*.c))

@@ -17,8 +17,7 @@ void catalog_complain(const char *name, FILE *err);
 void catalog_print(FILE *out);
 
 /*
- * Compiles FILE.c with the compiler and flags of this build against the source tree it was made
- * from, loads it, and checks its interface. The scenario stays loaded. 0; or -errno, with the
+ * Compiles FILE.c (see compile.h), loads it, and checks its interface. The scenario stays loaded. 0; or -errno, with the
  * compiler's words and one line of ours printed to err. Nothing is left on disk.
  */
 int catalog_load(const char *path, const struct scenario **scenario, FILE *err);

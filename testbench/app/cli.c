@@ -296,13 +296,13 @@ static const struct choice {
 	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, TEXT(run.traces),
 	 "traces to write: any of log,pcapng,vcd,timeline; default: none"},
 	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE), 'o', CALL(set_output),
-	 "folder for the run's files; default: traces/NAME beside the executable"},
+	 "folder for the run's files; default: build/traces/NAME, installed: hcasim-traces/NAME"},
 	{"output", "FILE.csv", IN(SWEEP), 'o', CALL(set_output),
 	 "also write the table as CSV, one row per combination"},
 	{"output", "FILE.csv", IN(PERF), 'o', CALL(set_output),
 	 "write a CSV: id,workload,published,simulated,unit,error_percent"},
 	{"fw", "ELF", SIMULATES, 0, TEXT(run.fw),
-	 "firmware to load; default: fw/hcasim-fw.elf beside the executable"},
+	 "firmware to load; default: the one built or installed with hcasim"},
 	{"fw-gdb", "PORT", IN(RUN), 0, CALL(set_gdb),
 	 "hold the firmware of hca0 until gdb-multiarch connects to this TCP port"},
 	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, CALL(set_no_dmi),
@@ -589,7 +589,7 @@ void cli_help(FILE *out, const char *word)
 		fprintf(out, "  hcasim %-8s%-24s %s\n", commands[i].word, commands[i].arguments,
 			commands[i].meaning);
 	fprintf(out, "\nNAME is a scenario. Where a run is wanted, DIR is its folder, and NAME "
-		     "means traces/NAME.\n"
+		     "means the folder of its last run.\n"
 		     "hcasim COMMAND --help prints the options of a command.\n"
 		     "Exit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");
 }

@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 /*
- * Compiles with the compiler and flags of this build, against the source tree it was made from;
- * `words` are further arguments of the compiler, source files among them. What comes is loaded with
- * names of its own, every time anew: *so is for dlsym and dlclose. 0; or -EINVAL, with the
- * compiler's words and one line of ours, which begins with `name`, printed to err; or -errno.
- * Nothing is left on disk.
+ * Compiles with the compiler and flags of this build, against the headers of the build tree or of
+ * the installation. `words` are further arguments of the compiler, source files among them. The
+ * object is loaded with names of its own, each time anew: *so is for dlsym and dlclose. 0; or
+ * -errno, with the compiler's messages and one line of ours printed to err. Nothing is left on disk.
  */
 int compile_and_load(const char *name, const char *const *words, size_t n, void **so, FILE *err);
 
-/* A source file's path: `path` itself, or else that of the source tree. NULL: in neither. */
+/* Where a source file is: at `path`, or at `path` below the source tree or the installed data. NULL:
+ * at neither. */
 const char *compile_find(const char *path, char *buf, size_t size);
 
 #endif

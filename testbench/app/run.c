@@ -8,6 +8,7 @@
 #include "testbench/app/dump.h"
 #include "testbench/app/ending.h"
 #include "testbench/app/outdir.h"
+#include "testbench/app/place.h"
 #include "testbench/language/tb.h"
 
 #include <errno.h>
@@ -33,21 +34,11 @@ struct run {
 	bool right;
 };
 
-int run_home(char *buf, size_t size)
+int run_firmware(const struct run_options *options, char *buf, size_t size)
 {
-	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-	char *slash;
-
-	if (n < 0)
-		return -errno;
-	if ((size_t)n == size - 1)
-		return -ENAMETOOLONG;
-	buf[n] = 0;
-	slash = strrchr(buf, '/');
-	if (!slash)
-		return -EINVAL;
-	*slash = 0;
-	return 0;
+	if (!options->fw)
+		return place_find(PLACE_FIRMWARE, "hcasim-fw.elf", buf, size, stderr);
+	return snprintf(buf, size, "%s", options->fw) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
 enum exit_status run_output_status(enum exit_status status)
@@ -104,20 +95,19 @@ static int configure(struct run *run)
 static int find_paths(struct run *run)
 {
 	const struct run_options *o = run->options;
-	char home[PATH_CHARS - 64];
-	int rc = run_home(home, sizeof(home));
+	char runs[PATH_CHARS - 64];
+	int rc = run_firmware(o, run->fw, sizeof(run->fw));
 
-	if (rc) {
-		fprintf(stderr, "hcasim: /proc/self/exe: %s\n", strerror(-rc));
+	if (rc)
 		return rc;
-	}
-	snprintf(run->fw, sizeof(run->fw), "%s%s", o->fw ? o->fw : home,
-		 o->fw ? "" : "/fw/hcasim-fw.elf");
-	if (o->dir)
+	if (o->dir) {
 		outdir_name(&run->dir, "%s", o->dir);
-	else
-		outdir_name(&run->dir, "%s/traces/%s", home, run->scenario->name);
-	return 0;
+		return 0;
+	}
+	rc = place_runs(runs, sizeof(runs));
+	if (!rc)
+		outdir_name(&run->dir, "%s/%s", runs, run->scenario->name);
+	return rc;
 }
 
 static int make_machine(struct run *run)
@@ -254,10 +244,10 @@ static void print_files(struct run *run, bool right)
 static void print_again(const struct run *run)
 {
 	const struct run_options *o = run->options;
-	char home[PATH_CHARS];
+	char self[PATH_CHARS];
 
-	fprintf(stderr, "  again:    %s/hcasim run %s --seed %" PRIu64,
-		run_home(home, sizeof(home)) ? "build" : home, o->scenario,
+	fprintf(stderr, "  again:    %s run %s --seed %" PRIu64,
+		place_executable(self, sizeof(self)) ? "hcasim" : self, o->scenario,
 		run->config.sim.sim_seed);
 	for (size_t i = 0; i < o->inis; i++)
 		fprintf(stderr, " -c %s", o->ini[i]);

@@ -22,8 +22,8 @@ struct run_options {
 	unsigned setting_count;
 	const char *seed;   /* NULL: as configured */
 	const char *traces; /* list of sinks, "none" */
-	const char *dir;    /* NULL: traces/NAME beside the executable */
-	const char *fw;     /* NULL: fw/hcasim-fw.elf beside the executable */
+	const char *dir;    /* NULL: NAME in the folder of place_runs() */
+	const char *fw;     /* NULL: the build's or the installed one */
 	unsigned gdb_port;  /* 0: no debugger */
 	bool dump;          /* print contexts at dump_ps or at failure, write no files */
 	uint64_t dump_ps;
@@ -35,10 +35,10 @@ struct run_options {
  * there, and the account goes to stderr. */
 enum exit_status run_scenario(const struct run_options *options);
 
+/* The firmware that the user names, or else the program's own. 0; or -errno, with a line on stderr. */
+int run_firmware(const struct run_options *options, char *buf, size_t size);
+
 /* The status when all that was printed to stdout has come there; else EXIT_FAILED, with a line. */
 enum exit_status run_output_status(enum exit_status status);
-
-/* The folder that the executable is in, without a slash at its end. 0 or -errno. */
-int run_home(char *buf, size_t size);
 
 #endif

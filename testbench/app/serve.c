@@ -11,6 +11,7 @@
 #include "testbench/app/ctl.h"
 #include "testbench/app/ending.h"
 #include "testbench/app/outdir.h"
+#include "testbench/app/place.h"
 #include "testbench/app/serve_report.h"
 #include "traces/trace.h"
 
@@ -135,20 +136,19 @@ static int configure(struct serve *s)
 
 static int find_paths(struct serve *s)
 {
-	char home[PATH_CHARS - 64];
-	int rc = run_home(home, sizeof(home));
+	char runs[PATH_CHARS - 64];
+	int rc = run_firmware(s->run, s->fw, sizeof(s->fw));
 
-	if (rc) {
-		fprintf(stderr, "hcasim: /proc/self/exe: %s\n", strerror(-rc));
+	if (rc)
 		return rc;
-	}
-	snprintf(s->fw, sizeof(s->fw), "%s%s", s->run->fw ? s->run->fw : home,
-		 s->run->fw ? "" : "/fw/hcasim-fw.elf");
-	if (s->run->dir)
+	if (s->run->dir) {
 		outdir_name(&s->dir, "%s", s->run->dir);
-	else
-		outdir_name(&s->dir, "%s/traces/serve", home);
-	return 0;
+		return 0;
+	}
+	rc = place_runs(runs, sizeof(runs));
+	if (!rc)
+		outdir_name(&s->dir, "%s/serve", runs);
+	return rc;
 }
 
 static int make_devices(struct serve *s)

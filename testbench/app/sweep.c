@@ -6,6 +6,7 @@
 #include "testbench/app/catalog.h"
 #include "testbench/app/child.h"
 #include "testbench/app/outdir.h"
+#include "testbench/app/place.h"
 #include "testbench/app/sweep_table.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ enum { BAR_CHARS = 30, NAME_CHARS = 200, VALUES_MAX = 64, CELLS_MAX = 10000, ARG
 struct sweep {
 	const struct run_options *run;
 	const struct sweep_options *options;
-	char home[OUTDIR_CHARS];
+	char runs[OUTDIR_CHARS]; /* the cells' folders are below it */
 	char *keys[SWEEP_VARY_MAX];
 	char *values[SWEEP_VARY_MAX][VALUES_MAX];
 	unsigned value_count[SWEEP_VARY_MAX];
@@ -97,7 +98,7 @@ static const char *scenario_name(const struct sweep *s)
 
 static void cell_dir(const struct sweep *s, const struct sweep_cell *cell, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s/traces/sweep/%s/%s", s->home, scenario_name(s), cell->name);
+	snprintf(buf, size, "%s/sweep/%s/%s", s->runs, scenario_name(s), cell->name);
 }
 
 static int matrix_make(struct sweep *s)
@@ -131,7 +132,7 @@ static int matrix_make(struct sweep *s)
 		return -ENOMEM;
 	for (s->cell_count = 0; s->cell_count < n; s->cell_count++)
 		cell_make(s, s->cell_count);
-	return run_home(s->home, sizeof(s->home) - 512);
+	return place_runs(s->runs, sizeof(s->runs) - 512);
 }
 
 /* --- the command of a cell --- */
@@ -155,7 +156,8 @@ static void command_make(struct command *c, const struct sweep *s, const struct 
 	const struct run_options *run = s->run;
 
 	c->n = 0;
-	snprintf(c->exe, sizeof(c->exe), "%s/hcasim", s->home);
+	if (place_executable(c->exe, sizeof(c->exe)))
+		strcpy(c->exe, "hcasim");
 	cell_dir(s, cell, c->dir, sizeof(c->dir));
 	c->args[c->n++] = c->exe;
 	add(c, "run", run->scenario);

@@ -3,7 +3,7 @@
  * A sweep: one scenario under every combination of some parameters' values, each combination (a
  * cell) a run of its own in a process of its own.
  *
- * A cell's files are in traces/sweep/SCENARIO/KEY=VALUE+KEY=VALUE beside the executable, so that
+ * A cell's files are in sweep/SCENARIO/KEY=VALUE+KEY=VALUE in the folder of place_runs(), so that
  * cells that other machines ran can be collected from there.
  */
 #ifndef TESTBENCH_SWEEP_H

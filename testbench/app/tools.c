@@ -3,6 +3,7 @@
 #include "testbench/app/tools.h"
 
 #include "model/sim/file.h"
+#include "testbench/app/place.h"
 #include "traces/messages.h"
 #include "traces/report.h"
 
@@ -15,11 +16,11 @@ enum { PATH_CHARS = 4096 };
 /* The folder of a run. A name that is no folder is a scenario, and stands for traces/NAME. */
 static const char *run_folder(const char *name, char buf[PATH_CHARS])
 {
-	char home[PATH_CHARS / 2];
+	char runs[PATH_CHARS / 2];
 
-	if (!name || strchr(name, '/') || !access(name, F_OK) || run_home(home, sizeof(home)))
+	if (!name || strchr(name, '/') || !access(name, F_OK) || place_runs(runs, sizeof(runs)))
 		return name;
-	snprintf(buf, PATH_CHARS, "%s/traces/%s", home, name);
+	snprintf(buf, PATH_CHARS, "%s/%s", runs, name);
 	return access(buf, F_OK) ? name : buf;
 }
 

@@ -2,7 +2,7 @@
 /* See row.h. */
 #include "testbench/perf/row.h"
 
-#include "testbench/build_info.h"
+#include "testbench/app/place.h"
 #include "testbench/perf/world.h"
 
 #include <errno.h>
@@ -22,14 +22,18 @@ struct row {
 
 /* --- configuration: default < profile < -c < -s < many machines < the row --- */
 
+/* `name` is a profile's name, or a path. */
 static int load(struct config *config, const char *folder, const char *name)
 {
-	char path[PATH_CHARS];
-	const bool plain = !strchr(name, '/') && !strstr(name, ".ini");
+	char path[PATH_CHARS], file[PATH_CHARS];
+	int rc;
 
-	snprintf(path, sizeof(path), "%s%s%s%s", plain ? BUILD_SOURCE_DIR : "", plain ? folder : "",
-		 name, plain ? ".ini" : "");
-	return cfg_load_ini(config, path, stderr);
+	if (strchr(name, '/') || strstr(name, ".ini"))
+		return cfg_load_ini(config, name, stderr);
+	if (snprintf(file, sizeof(file), "%s/%s.ini", folder, name) >= (int)sizeof(file))
+		return -ENAMETOOLONG;
+	rc = place_find(PLACE_DATA, file, path, sizeof(path), stderr);
+	return rc ? rc : cfg_load_ini(config, path, stderr);
 }
 
 static int set(struct config *config, const struct perf_point *point, const char *key,
@@ -66,7 +70,7 @@ static int configure(struct config *config, const struct perf_point *point,
 	int rc;
 
 	cfg_defaults(config);
-	rc = load(config, "/configs/", o->profile ? o->profile : point->profile);
+	rc = load(config, "configs", o->profile ? o->profile : point->profile);
 	for (size_t i = 0; i < o->run->inis && !rc; i++)
 		rc = cfg_load_ini(config, o->run->ini[i], stderr);
 	for (size_t i = 0; i < o->run->setting_count && !rc; i++)
@@ -74,7 +78,7 @@ static int configure(struct config *config, const struct perf_point *point,
 	if (!rc && o->run->seed)
 		rc = set(config, point, "sim.seed", strtoull(o->run->seed, NULL, 10));
 	if (!rc && point->workload->many && config->sim.perf_many_machines)
-		rc = load(config, "/testbench/perf/", "many_machines");
+		rc = load(config, "testbench/perf", "many_machines");
 	if (!rc)
 		rc = row_parameters(config, point);
 	config->sim.sim_time_limit = 0;
@@ -128,8 +132,8 @@ static const struct scenario scenario = {
 void perf_row_run(const struct perf_point *point, const struct perf_row_options *options, int fd)
 {
 	struct row *row = calloc(1, sizeof(*row));
-	char fw[PATH_CHARS], home[PATH_CHARS - 64], err[ERROR_CHARS];
-	struct machine_options machine = {.fw_path = options->run->fw};
+	char fw[PATH_CHARS], err[ERROR_CHARS];
+	struct machine_options machine = {.fw_path = fw};
 
 	if (!row)
 		_exit(1);
@@ -137,12 +141,8 @@ void perf_row_run(const struct perf_point *point, const struct perf_row_options 
 	row->fd = fd;
 	row->world = (struct perf_world){.tb = &row->tb, .point = point, .p = &point->params};
 	alarm(WALL_LIMIT_S);
-	if (configure(&row->config, point, options))
+	if (configure(&row->config, point, options) || run_firmware(options->run, fw, sizeof(fw)))
 		_exit(2);
-	if (!machine.fw_path && !run_home(home, sizeof(home))) {
-		snprintf(fw, sizeof(fw), "%s/fw/hcasim-fw.elf", home);
-		machine.fw_path = fw;
-	}
 	machine.config = &row->config;
 	machine.trace = trace_create();
 	if (!machine.trace || machine_create(&row->machine, &machine, err, sizeof(err)))

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "model/sim/cfg.h"
-#include "testbench/build_info.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,7 +30,7 @@ static void load(struct config *config, const char *name)
 {
 	char path[512];
 
-	snprintf(path, sizeof(path), BUILD_SOURCE_DIR "/configs/%s.ini", name);
+	snprintf(path, sizeof(path), "configs/%s.ini", name);
 	cfg_defaults(config);
 	assert_int_equal(cfg_load_ini(config, path, stderr), 0);
 }
@@ -109,9 +108,7 @@ static void many_machines_keep_latencies(void **state)
 
 	load(&profile, "cx3_fdr_apt");
 	many = profile;
-	assert_int_equal(
-		cfg_load_ini(&many, BUILD_SOURCE_DIR "/testbench/perf/many_machines.ini", stderr),
-		0);
+	assert_int_equal(cfg_load_ini(&many, "testbench/perf/many_machines.ini", stderr), 0);
 	assert_memory_equal(&profile.hca[0], &many.hca[0], sizeof(many.hca[0]));
 	assert_memory_equal(&profile.host[0], &many.host[0], sizeof(many.host[0]));
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
