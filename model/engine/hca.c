@@ -14,6 +14,7 @@
 #include "model/engine/chip/processor.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/responder.h"
+#include "model/engine/send/requester.h"
 #include "model/engine/send/retry.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
@@ -79,7 +80,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	hca->scheduler = scheduler_create(hca);
 	hca->wqe_fetch = wqe_fetch_create(hca);
 	hca->retry = retry_create(hca);
-	hca->qps = qp_table_create(hca);
+	hca->qps = qp_table_create(&requester_half, &responder_half);
 	ports_create(hca);
 	hca_pci_reset(hca);
 	return hca;
@@ -130,10 +131,10 @@ void hca_stop(struct hca *hca)
 	doorbell_reset(hca);
 	scheduler_reset(hca);
 	retry_reset(hca);
+	wqe_fetch_reset(hca);
 	qp_table_reset(hca);
 	responder_reset(hca);
 	multicast_reset(hca);
-	wqe_fetch_reset(hca);
 	cqe_write_reset(hca);
 	event_queue_reset(hca);
 	icm_objects_clear(hca);
@@ -256,15 +257,21 @@ static bool ports_quiet(const struct hca *hca)
 	return true;
 }
 
+/* QPs for which something is under way. */
+static unsigned qps_busy(const struct hca *hca)
+{
+	return qp_table_active(hca) - responder_looking(hca);
+}
+
 bool hca_is_quiet(const struct hca *hca)
 {
 	return !pcie_pending(hca) && processor_is_quiet(hca) && !packet_pool_in_use(hca) &&
-	       !qp_table_busy(hca) && !responder_limit_checks(hca) && ports_quiet(hca);
+	       !qps_busy(hca) && !responder_limit_checks(hca) && ports_quiet(hca);
 }
 
 void hca_busy(const struct hca *hca, char *text, size_t size)
 {
-	const unsigned qps = qp_table_busy(hca), dmas = pcie_pending(hca);
+	const unsigned qps = qps_busy(hca), dmas = pcie_pending(hca);
 	const unsigned checks = responder_limit_checks(hca);
 	const size_t packets = packet_pool_in_use(hca);
 	size_t n = 0;

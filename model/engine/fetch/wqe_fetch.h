@@ -19,6 +19,8 @@
 #ifndef MODEL_ENGINE_WQE_FETCH_H
 #define MODEL_ENGINE_WQE_FETCH_H
 
+#include "model/engine/qp/qp_send.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,14 +31,6 @@ struct qpc;
 struct waiter;
 
 enum { WQE_MAX_BYTES = 1024 };
-
-/* What a send WQE is needed for. A QP has one read under way for each of them. */
-enum wqe_need {
-	WQE_NEED_NEXT,     /* to begin it: its owner bit says whether it is posted */
-	WQE_NEED_AGAIN,    /* to send it again: it has been taken before */
-	WQE_NEED_RESPONSE, /* to place the data of a response: it has been taken before */
-	WQE_NEEDS,
-};
 
 /* Who takes send WQEs of a QP. */
 enum wqe_user { WQE_SENDS = 1 << 0, WQE_RESPONSES = 1 << 1 };

@@ -8,32 +8,70 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/qp/qp_path.h"
-#include "model/engine/send/retry.h"
-#include "model/engine/send/scheduler.h"
-#include "model/engine/fetch/wqe_fetch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(sizeof(struct qp) <= QP_STATE_MAX, "private state of an active QP");
 
-enum { FIRST_BUCKETS = 64 };
+enum { FIRST_BUCKETS = 64, HALVES = 2 };
 
 struct qp_table {
+	const struct qp_half *halves[HALVES];
 	struct qp **buckets;
 	uint32_t n_buckets; /* a power of two */
 	uint32_t active, spare;
 	struct qp *free; /* by hash_next */
 };
 
+/* --- both halves --- */
+
+static inline const struct qp_half *half_of(const struct qp *qp, unsigned i)
+{
+	return qp->hca->qps->halves[i];
+}
+
+static bool halves_quiet(const struct qp *qp)
+{
+	for (unsigned i = 0; i < HALVES; i++)
+		if (!half_of(qp, i)->is_quiet(qp))
+			return false;
+	return true;
+}
+
+static bool halves_idle(const struct qp *qp)
+{
+	for (unsigned i = 0; i < HALVES; i++)
+		if (!half_of(qp, i)->is_idle(qp))
+			return false;
+	return true;
+}
+
+bool qp_only_looks(const struct qp *qp)
+{
+	for (unsigned i = 0; i < HALVES; i++)
+		if (!half_of(qp, i)->only_looks(qp))
+			return false;
+	return true;
+}
+
+void qp_path_changed(struct qp *qp, const struct qpc *qpc)
+{
+	for (unsigned i = 0; i < HALVES; i++)
+		if (half_of(qp, i)->path_changed)
+			half_of(qp, i)->path_changed(qp, qpc);
+}
+
 /* --- the table --- */
 
-struct qp_table *qp_table_create(struct hca *hca)
+struct qp_table *qp_table_create(const struct qp_half *requester, const struct qp_half *responder)
 {
 	struct qp_table *qps = calloc(1, sizeof(*qps));
 
 	if (!qps)
 		return NULL;
+	qps->halves[0] = requester;
+	qps->halves[1] = responder;
 	qps->n_buckets = FIRST_BUCKETS;
 	qps->buckets = calloc(qps->n_buckets, sizeof(*qps->buckets));
 	if (!qps->buckets) {
@@ -109,20 +147,20 @@ static void qp_forget(struct qp *qp)
 	qps->spare++;
 }
 
+static void __attribute__((noinline)) qp_end(struct qp *qp)
+{
+	for (unsigned i = 0; i < HALVES; i++)
+		half_of(qp, i)->drop(qp);
+	qp_forget(qp);
+}
+
 void qp_table_reset(struct hca *hca)
 {
 	struct qp_table *qps = hca->qps;
 
-	wqe_fetch_reset(hca); /* first: a buffer that becomes free wakes a QP that waits for one */
-	for (uint32_t i = 0; i < qps->n_buckets; i++) {
-		while (qps->buckets[i]) {
-			struct qp *qp = qps->buckets[i];
-
-			requester_drop(qp);
-			responder_drop(qp);
-			qp_forget(qp);
-		}
-	}
+	for (uint32_t i = 0; i < qps->n_buckets; i++)
+		while (qps->buckets[i])
+			qp_end(qps->buckets[i]);
 }
 
 void qp_table_trim(struct hca *hca)
@@ -151,20 +189,6 @@ unsigned qp_table_active(const struct hca *hca)
 	return hca->qps->active;
 }
 
-static bool only_looks(const struct qp *qp)
-{
-	return qp->receive.flushed && requester_is_idle(qp) && responder_only_looks(qp);
-}
-
-unsigned qp_table_busy(const struct hca *hca)
-{
-	unsigned looking = 0;
-
-	for (const struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next)
-		looking += only_looks(qp);
-	return hca->qps->active - looking;
-}
-
 uint32_t qp_table_first_busy(const struct hca *hca)
 {
 	const struct qp_table *qps = hca->qps;
@@ -172,7 +196,7 @@ uint32_t qp_table_first_busy(const struct hca *hca)
 
 	for (size_t i = 0; i < qps->n_buckets; i++)
 		for (const struct qp *qp = qps->buckets[i]; qp; qp = qp->hash_next)
-			if (!only_looks(qp) && (!first || qp->qpn < first))
+			if (!qp_only_looks(qp) && (!first || qp->qpn < first))
 				first = qp->qpn;
 	return first;
 }
@@ -212,8 +236,8 @@ static struct qp *__attribute__((noinline)) make(struct hca *hca, uint32_t qpn)
 	qp->hash_next = *at;
 	*at = qp;
 	qps->active++;
-	requester_init(qp);
-	responder_init(qp);
+	for (unsigned i = 0; i < HALVES; i++)
+		half_of(qp, i)->init(qp);
 	return qp;
 }
 
@@ -281,9 +305,8 @@ static void come_to_rest(struct qp *qp)
 	context_drop(hca, CONTEXT_REQUESTER, qpn);
 	context_drop(hca, CONTEXT_RESPONDER, qpn);
 	cqe_write_purge_qp(hca, qpn);
-	wqe_fetch_drop(hca, qpn);
-	requester_drop(qp);
-	responder_drop(qp);
+	for (unsigned i = 0; i < HALVES; i++)
+		half_of(qp, i)->invalidate(qp);
 	qp_forget(qp);
 	stopped(qp, 0);
 }
@@ -291,17 +314,14 @@ static void come_to_rest(struct qp *qp)
 void qp_settle(struct qp *qp)
 {
 	if (qp->stop != QP_STOP_NONE) {
-		if (requester_is_quiet(qp) && responder_is_quiet(qp) && !qp->error_pending)
+		if (halves_quiet(qp) && !qp->error_pending)
 			come_to_rest(qp);
 		return;
 	}
 	if (qp->quiescing || qp->error_pending || qp->resume_pending)
 		return;
-	if (!requester_is_idle(qp) || !responder_is_idle(qp))
-		return;
-	requester_drop(qp);
-	responder_drop(qp);
-	qp_forget(qp);
+	if (halves_idle(qp))
+		qp_end(qp);
 }
 
 static void qp_stop(struct hca *hca, uint32_t qpn, enum qp_stop stop,
@@ -353,7 +373,7 @@ static int resume_context(struct qp *qp, struct qpc **qpc)
  * which any of these may settle. */
 static void resume(struct qp *qp)
 {
-	struct qpc *qpc;
+	struct qpc *qpc = NULL;
 	int err = resume_context(qp, &qpc);
 	unsigned state;
 
@@ -361,10 +381,11 @@ static void resume(struct qp *qp)
 	if (err == -EAGAIN)
 		return;
 	state = err ? QP_STATE_RST : qpc_get_state(qpc);
-	requester_resume(qp, err ? NULL : qpc);
-	if (state == QP_STATE_ERR || state == QP_STATE_SQER)
-		requester_flush(qp);
-	responder_resume(qp, state == QP_STATE_ERR);
+	for (unsigned i = 0; i < HALVES; i++)
+		if (!err && half_of(qp, i)->reload)
+			half_of(qp, i)->reload(qp, qpc);
+	for (unsigned i = 0; i < HALVES; i++)
+		half_of(qp, i)->resume(qp, state);
 	qp->resume_pending = false;
 }
 
@@ -399,9 +420,8 @@ static void enter_error(struct qp *qp)
 	if (qp->error_event)
 		event_queue_qp(qp->hca, qp->error_event, qp->qpn);
 	qp->error_pending = true; /* whoever called still needs it: a flush does not settle it */
-	requester_flush(qp);
-	if (to == QP_STATE_ERR)
-		responder_flush(qp);
+	for (unsigned i = 0; i < HALVES; i++)
+		half_of(qp, i)->flush(qp, to);
 	qp->error_pending = false;
 }
 

@@ -7,8 +7,8 @@
 #define MODEL_ENGINE_QP_H
 
 #include "model/engine/base/engine.h"
-#include "model/engine/send/requester.h"
-#include "model/engine/receive/responder.h"
+#include "model/engine/qp/qp_receive.h"
+#include "model/engine/qp/qp_send.h"
 #include "model/interface/contexts.h"
 
 #include <stddef.h>
@@ -16,6 +16,31 @@
 struct packet_path;
 
 enum { QP_STATE_MAX = 1024 };
+
+/*
+ * One half of a QP, the sending or the receiving one, as the QP's life handles it. The stage that
+ * owns the half fills one of these. NULL where it has nothing to do.
+ */
+struct qp_half {
+	void (*init)(struct qp *qp); /* a new QP; the state is all zero */
+	void (*drop)(struct qp *qp); /* lets go of everything: the state ends */
+	/* The same, and of what is kept elsewhere for the QP's number: it may be another QP next. */
+	void (*invalidate)(struct qp *qp);
+	/* The QP has gone to `state`, ERR or SQER, and its queue completes as flushed. */
+	void (*flush)(struct qp *qp, unsigned state);
+	/* Firmware has given the context back: it may have changed. Comes before resume(). */
+	void (*reload)(struct qp *qp, const struct qpc *qpc);
+	/* Goes on in the context's state (RST: there is no context), with what has waited. */
+	void (*resume)(struct qp *qp, unsigned state);
+	/* The QP's primary path is another one. */
+	void (*path_changed)(struct qp *qp, const struct qpc *qpc);
+	/* Nothing is under way: no DMA, no packet that waits for one. Packets may have come in. */
+	bool (*is_quiet)(const struct qp *qp);
+	/* Quiet, and there is nothing to remember that the context does not hold. */
+	bool (*is_idle)(const struct qp *qp);
+	/* Idle, but for looks at whether software has posted to a QP in ERR. */
+	bool (*only_looks)(const struct qp *qp);
+};
 
 enum qp_stop { QP_STOP_NONE, QP_STOP_QUIESCE, QP_STOP_INVALIDATE };
 
@@ -32,23 +57,25 @@ struct qp {
 	void (*quiet)(void *arg, int status);
 	void *quiet_arg;
 	struct waiter waiter;
-	struct qp_send send;       /* requester.h */
-	struct qp_receive receive; /* responder.h */
+	struct qp_send send;       /* qp_send.h */
+	struct qp_receive receive; /* qp_receive.h */
 };
 
-struct qp_table *qp_table_create(struct hca *hca);
+/* `requester` and `responder` are the halves of all QPs, called in this order. */
+struct qp_table *qp_table_create(const struct qp_half *requester, const struct qp_half *responder);
 void qp_table_destroy(struct qp_table *qps);
 /* Forgets all private state, returning what it holds (packets). After the stages that hold waiters,
- * DMAs and rings: pcie, caches, scheduler, retry, wqe_fetch. */
+ * DMAs and rings: pcie, caches, scheduler, retry, wqe_fetch (a WQE buffer that becomes free wakes a
+ * QP that waits for one). */
 void qp_table_reset(struct hca *hca);
 size_t qp_table_footprint(const struct hca *hca);
 /* Gives back the memory of those that are idle. */
 void qp_table_trim(struct hca *hca);
 /* QPs with private state. */
 unsigned qp_table_active(const struct hca *hca);
-/* QPs for which something is under way: not those in ERR that only look for receives. */
-unsigned qp_table_busy(const struct hca *hca);
-/* The lowest number of them; 0: none. */
+/* Nothing is under way for it: it is in ERR and only looks for what software posts. */
+bool qp_only_looks(const struct qp *qp);
+/* The lowest number of those for which something is under way; 0: none. */
 uint32_t qp_table_first_busy(const struct hca *hca);
 /* The private state if there is one; or made. NULL from qp_make when the QP is not valid (valid
  * bit). */
@@ -91,6 +118,8 @@ void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int st
  */
 void qp_error(struct qp *qp, unsigned state, uint8_t event_type);
 
+/* The primary path of the context has changed: both halves take it over. */
+void qp_path_changed(struct qp *qp, const struct qpc *qpc);
 /* A path of the context as packet_build() takes it. */
 void qp_packet_path(const struct qp_path *path, struct packet_path *out);
 

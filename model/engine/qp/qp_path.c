@@ -89,7 +89,7 @@ bool qp_path_migrate(struct qp *qp, enum context_use use, struct qpc *qpc)
 	qpc_set_pm_state(qpc, QP_PM_MIGRATED);
 	context_changed(qp->hca, use, qp->qpn);
 	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "migrated to the alternate path");
-	requester_path_changed(qp, qpc);
+	qp_path_changed(qp, qpc);
 	event_queue_qp(qp->hca, EVENT_PATH_MIG, qp->qpn);
 	return true;
 }

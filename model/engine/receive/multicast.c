@@ -6,6 +6,7 @@
 #include "model/engine/memory/icm.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/qp/qp.h"
+#include "model/engine/receive/responder.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/contexts.h"
 #include "model/interface/wire.h"

@@ -92,7 +92,7 @@ static enum resp_state resp_next(struct resp_run *x)
 
 	if (r->flushing)
 		return RESP_FLUSH;
-	if (x->qp->quiescing) /* what has come waits for responder_resume() */
+	if (x->qp->quiescing) /* what has come waits for resume() */
 		return RESP_WAIT;
 	x->pkt = packet_queue_pop(&r->in);
 	if (!x->pkt)
@@ -475,24 +475,28 @@ void responder_request(struct qp *qp, struct packet *pkt)
 		responder_kick(qp);
 }
 
-void responder_flush(struct qp *qp)
+void responder_flush(struct qp *qp, unsigned state)
 {
 	struct qp_receive *r = &qp->receive;
 
+	if (state != QP_STATE_ERR) /* SQER is the send queue's own */
+		return;
 	r->flushing = r->in_error = true;
 	r->flush_poll_ps = 0;
 	if (r->state == RESP_NEXT && !r->running)
 		responder_kick(qp);
 }
 
-void responder_resume(struct qp *qp, bool error)
+void responder_resume(struct qp *qp, unsigned state)
 {
+	const bool error = state == QP_STATE_ERR;
+
 	/* A QP that went to ERR by itself still owes the NAK that tells of it. */
 	if (error && !qp->receive.in_error)
 		qp->receive.broken = true;
 	responses_pump(qp);
 	if (error)
-		responder_flush(qp);
+		responder_flush(qp, state);
 	else
 		responder_kick(qp);
 }

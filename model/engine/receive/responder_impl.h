@@ -130,6 +130,14 @@ void responder_kick(struct qp *qp);
 /* Sends what it is the time of, then lets the state go when idle. May free the QP's private state.
  */
 void responder_settle(struct qp *qp);
+/* Parts of responder_half. */
+void responder_init(struct qp *qp);
+void responder_flush(struct qp *qp, unsigned state);
+void responder_resume(struct qp *qp, unsigned state);
+
+/* responder_life.c */
+bool responder_is_quiet(const struct qp *qp);
+bool responder_is_idle(const struct qp *qp);
 
 static inline int resp_context(struct resp_run *x)
 {

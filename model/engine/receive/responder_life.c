@@ -27,12 +27,13 @@ bool responder_is_idle(const struct qp *qp)
 	       !event_is_set(&qp->receive.timer);
 }
 
-bool responder_only_looks(const struct qp *qp)
+static bool only_looks(const struct qp *qp)
 {
 	return responder_is_quiet(qp) && nothing_waits(&qp->receive) && qp->receive.flushed;
 }
 
-void responder_drop(struct qp *qp)
+/* DMAs of its packets are over, or dropped by pcie_reset(). */
+static void drop(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;
 
@@ -53,6 +54,17 @@ void responder_drop(struct qp *qp)
 	ring_forget(qp);
 	flushed_remove(qp);
 }
+
+const struct qp_half responder_half = {
+	.init = responder_init,
+	.drop = drop,
+	.invalidate = drop,
+	.flush = responder_flush,
+	.resume = responder_resume,
+	.is_quiet = responder_is_quiet,
+	.is_idle = responder_is_idle,
+	.only_looks = only_looks,
+};
 
 /* --- with the device --- */
 
@@ -96,6 +108,15 @@ void responder_trim(struct hca *hca)
 	pool_trim(&responder->rings);
 	pool_trim(&responder->read_jobs);
 	pool_trim(&responder->checks);
+}
+
+unsigned responder_looking(const struct hca *hca)
+{
+	unsigned looking = 0;
+
+	for (const struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next)
+		looking += qp_only_looks(qp);
+	return looking;
 }
 
 unsigned responder_limit_checks(const struct hca *hca)

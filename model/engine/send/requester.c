@@ -41,11 +41,6 @@ static void refresh(struct qp *qp, const struct qpc *qpc)
 	send->ack_timeout_ps = retry_ack_timeout_ps(qp->hca, qpc);
 }
 
-void requester_path_changed(struct qp *qp, const struct qpc *qpc)
-{
-	refresh(qp, qpc);
-}
-
 static void requester_load(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
@@ -92,7 +87,7 @@ static void response_waiter_wake(struct waiter *w)
 	struct qp *qp = qp_of_send(
 		(struct qp_send *)((char *)w - offsetof(struct qp_send, response_waiter)));
 
-	if (qp_is_stopped(qp)) { /* requester_resume() does it */
+	if (qp_is_stopped(qp)) { /* resume() does it */
 		waiter_done(w);
 		return;
 	}
@@ -103,7 +98,7 @@ static void response_waiter_wake(struct waiter *w)
 	qp_settle(qp);
 }
 
-void requester_init(struct qp *qp)
+static void init(struct qp *qp)
 {
 	qp->send.waiter.wake = waiter_wake;
 	qp->send.response_waiter.wake = response_waiter_wake;
@@ -120,7 +115,7 @@ static void free_list(struct packet **first)
 	}
 }
 
-void requester_drop(struct qp *qp)
+static void drop(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
 
@@ -138,7 +133,7 @@ void requester_drop(struct qp *qp)
 		packet_free(send->local);
 }
 
-bool requester_is_quiet(const struct qp *qp)
+static bool is_quiet(const struct qp *qp)
 {
 	const struct qp_send *send = &qp->send;
 
@@ -147,14 +142,19 @@ bool requester_is_quiet(const struct qp *qp)
 	       send->turn != TURN_AGAIN;
 }
 
-bool requester_is_idle(const struct qp *qp)
+static bool is_idle(const struct qp *qp)
 {
 	const struct qp_send *send = &qp->send;
 
 	return send->oldest == send->next && !send->started && !send->uar_pending &&
 	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.in &&
-	       !send->response_first && !send->response_waiter.in && !send->local &&
-	       requester_is_quiet(qp);
+	       !send->response_first && !send->response_waiter.in && !send->local && is_quiet(qp);
+}
+
+static void invalidate(struct qp *qp)
+{
+	wqe_fetch_drop(qp->hca, qp->qpn);
+	drop(qp);
 }
 
 /* The ACK timer of what is in flight: of a QP that had none before, or that has run out meanwhile. */
@@ -173,25 +173,43 @@ static void resume_timer(struct qp *qp)
 		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
 }
 
-void requester_resume(struct qp *qp, const struct qpc *qpc)
+static void reload(struct qp *qp, const struct qpc *qpc)
+{
+	if (qp->send.oldest != qp->send.next)
+		return;
+	qp->send.loaded = false;
+	requester_load(qp, qpc);
+}
+
+static void resume(struct qp *qp, unsigned state)
 {
 	struct qp_send *send = &qp->send;
-	const unsigned state = qpc ? qpc_get_state(qpc) : QP_STATE_RST;
 
-	if (qpc && send->oldest == send->next) {
-		send->loaded = false;
-		requester_load(qp, qpc);
-	}
 	if (state == QP_STATE_RTS)
 		send->flushing = false;
 	requester_response_run(qp);
-	if (state == QP_STATE_ERR || state == QP_STATE_SQER)
+	if (state == QP_STATE_ERR || state == QP_STATE_SQER) {
+		requester_flush(qp, state);
 		return;
+	}
 	requester_progress(qp, 0);
 	resume_timer(qp);
 	if (send->cursor != send->next || send->started || send->uar_pending)
 		scheduler_ready(qp, 0);
 }
+
+const struct qp_half requester_half = {
+	.init = init,
+	.drop = drop,
+	.invalidate = invalidate,
+	.flush = requester_flush,
+	.reload = reload,
+	.resume = resume,
+	.path_changed = refresh,
+	.is_quiet = is_quiet,
+	.is_idle = is_idle,
+	.only_looks = is_idle, /* the send queue's doorbell tells of what is posted */
+};
 
 /* --- the steps --- */
 

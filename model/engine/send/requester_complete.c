@@ -235,7 +235,7 @@ static void free_responses(struct qp_send *send)
 	send->response_last = NULL;
 }
 
-void requester_flush(struct qp *qp)
+void requester_flush(struct qp *qp, unsigned state)
 {
 	struct qp_send *send = &qp->send;
 

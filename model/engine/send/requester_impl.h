@@ -6,6 +6,7 @@
 #include "model/engine/wire/packet.h"
 #include "model/engine/wire/psn.h"
 #include "model/engine/qp/qp.h"
+#include "model/engine/send/requester.h"
 #include "model/engine/send/requester_wqe.h"
 #include "model/interface/syndromes.h"
 
@@ -112,6 +113,9 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps);
 void requester_timeout_now(struct qp *qp);
 /* Everything before `psn`, which is within [acked, max], has been acknowledged. */
 void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn);
+/* The QP went to ERR or SQER: what was sent is forgotten, all WQEs from the oldest on complete as
+ * flushed. */
+void requester_flush(struct qp *qp, unsigned state);
 /* A step of a queue in ERR or SQER: one WQE completes as flushed. */
 enum send_state requester_flush_step(struct send_step *s);
 

@@ -442,7 +442,7 @@ void requester_response(struct qp *qp, struct packet *pkt)
 		send->response_first = pkt;
 	send->response_last = pkt;
 	/* A look at the context would bring it back into the cache while firmware changes it in
-	 * memory: requester_resume() takes what waits. */
+	 * memory: resume() takes what waits. */
 	if (send->response_first == pkt && !qp_is_stopped(qp))
 		requester_response_run(qp);
 	qp_settle(qp);

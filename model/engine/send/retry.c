@@ -7,6 +7,7 @@
 
 #include "model/engine/wire/psn.h"
 #include "model/engine/qp/qp.h"
+#include "model/engine/send/requester.h"
 #include "model/engine/send/scheduler.h"
 #include "model/interface/syndromes.h"
 

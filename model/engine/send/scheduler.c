@@ -3,6 +3,7 @@
 
 #include "model/engine/wire/link_port.h"
 #include "model/engine/qp/qp.h"
+#include "model/engine/send/requester.h"
 #include "model/engine/fetch/wqe_fetch.h"
 
 #include <stdlib.h>

@@ -96,7 +96,7 @@ static void test_read(void **state)
 	assert_response(4, BTH_RC_ACKNOWLEDGE, 2, ACK, 0);
 	assert_int_equal(aeth_get_msn(sent_aeth(4)), 2);
 	assert_int_equal(qpc_get_next_rcv_psn(&w->qpc), 3);
-	assert_true(responder_is_idle(&w->qp));
+	assert_true(responder_half.is_idle(&w->qp));
 }
 
 static void test_read_again(void **state)
@@ -180,10 +180,10 @@ static void test_atomic_is_under_way(void **state)
 {
 	responder_request(&w->qp, atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 5, 0));
 	assert_int_equal(w->qp.receive.atomics, 1);
-	assert_false(responder_is_quiet(&w->qp));
+	assert_false(responder_half.is_quiet(&w->qp));
 	run();
 	assert_int_equal(w->qp.receive.atomics, 0);
-	assert_true(responder_is_quiet(&w->qp));
+	assert_true(responder_half.is_quiet(&w->qp));
 }
 
 static void test_atomic_misaligned(void **state)

@@ -205,13 +205,13 @@ static void test_ack_coalescing(void **state)
 		responder_request(&w->qp, with_reth(request(BTH_RC_WRITE_ONLY, psn++, 8, false),
 						    WORLD_DATA, KEY_GOOD, 8));
 	assert_int_equal(w->n_sent, 1);
-	assert_false(responder_is_idle(&w->qp));
+	assert_false(responder_half.is_idle(&w->qp));
 	run();
 	/* nobody asks, and yet the last ones are acknowledged, once */
 	assert_int_equal(w->n_sent, 2);
 	assert_response(1, BTH_RC_ACKNOWLEDGE, FIRST_PSN + 5, ACK, 0);
 	assert_int_equal(aeth_get_msn(sent_aeth(1)), 6);
-	assert_true(responder_is_idle(&w->qp));
+	assert_true(responder_half.is_idle(&w->qp));
 }
 
 static void test_write_checks_all_first(void **state)
@@ -279,7 +279,7 @@ static void test_flush(void **state)
 {
 	receives_posted(3);
 	qpc_set_state(&w->qpc, QP_STATE_ERR);
-	responder_flush(&w->qp);
+	responder_half.flush(&w->qp, QP_STATE_ERR);
 	while (w->n_cqes < 3)
 		event_core_step(&w->core);
 	/* posted in ERR: flushed too, though no doorbell tells */
@@ -293,7 +293,7 @@ static void test_flush(void **state)
 	}
 	/* and then nothing is left running, until software has run */
 	assert_int_equal(w->core.count, 0);
-	assert_false(responder_is_idle(&w->qp));
+	assert_false(responder_half.is_idle(&w->qp));
 }
 
 static void software_job(struct event *ev)
@@ -317,7 +317,7 @@ static void test_flush_late(void **state)
 
 	qpc_set_state(&w->qpc, QP_STATE_ERR);
 	qpc_set_cqn_recv(&w->qpc, 5);
-	responder_flush(&w->qp);
+	responder_half.flush(&w->qp, QP_STATE_ERR);
 	run();
 	reads = w->core.executed;
 	receives_posted(1);
@@ -341,7 +341,7 @@ static void test_flush_late(void **state)
 	responder_cq_armed(&w->hca, 5);
 	run();
 	assert_int_equal(w->n_cqes, 4);
-	responder_drop(&w->qp);
+	responder_half.drop(&w->qp);
 	assert_null(w->hca.flushed);
 	assert_null(w->core.asleep);
 }

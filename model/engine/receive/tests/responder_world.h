@@ -327,7 +327,7 @@ void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
 	qpc_set_state(&w->qpc, state);
 	if (event_type)
 		w->events[w->n_events++] = event_type;
-	responder_flush(qp);
+	responder_half.flush(qp, QP_STATE_ERR);
 }
 
 void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
@@ -415,7 +415,7 @@ static int world_setup(void **state)
 	w->port.pkeys[3] = 0x8123;
 	w->qp.hca = &w->hca;
 	w->qp.qpn = WORLD_QPN;
-	responder_init(&w->qp);
+	responder_half.init(&w->qp);
 	qpc_set_state(&w->qpc, QP_STATE_RTS);
 	qpc_set_service(&w->qpc, QP_ST_RC);
 	qpc_set_pm_state(&w->qpc, QP_PM_MIGRATED);
@@ -441,7 +441,7 @@ static int world_setup(void **state)
 /* Every packet must have come back. */
 static int world_teardown(void **state)
 {
-	responder_drop(&w->qp);
+	responder_half.drop(&w->qp);
 	responder_reset(&w->hca);
 	responder_destroy(w->hca.responder);
 	assert_int_equal(w->hca.memory.bytes, 0);

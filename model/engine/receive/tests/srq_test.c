@@ -96,7 +96,7 @@ static void test_last_wqe(void **state)
 	assert_int_equal(w->errors, 1); /* 64 bytes of room */
 	assert_int_equal(cqe_err_get_syndrome(cqe_as_err(&w->cqes[0])), CQE_SYND_LOC_LEN_ERR);
 	assert_int_equal(w->events[w->n_events - 1], EVENT_SRQ_QP_LAST_WQE);
-	responder_flush(&w->qp);
+	responder_half.flush(&w->qp, QP_STATE_ERR);
 	assert_int_equal(w->n_events, 1); /* once */
 }
 

@@ -303,32 +303,30 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 	return hca_now(hca);
 }
 
-void responder_init(struct qp *qp)
+static void rig_half_nothing(struct qp *qp)
 {
 }
 
-void responder_drop(struct qp *qp)
+static void rig_half_state(struct qp *qp, unsigned state)
 {
 }
 
-void responder_flush(struct qp *qp)
-{
-}
-
-bool responder_is_idle(const struct qp *qp)
+static bool rig_half_at_rest(const struct qp *qp)
 {
 	return true;
 }
 
-bool responder_is_quiet(const struct qp *qp)
-{
-	return true;
-}
-
-void responder_request(struct qp *qp, struct packet *pkt)
-{
-	packet_free(pkt);
-}
+/* Of a QP that receives nothing. */
+static const struct qp_half rig_responder_half = {
+	.init = rig_half_nothing,
+	.drop = rig_half_nothing,
+	.invalidate = rig_half_nothing,
+	.flush = rig_half_state,
+	.resume = rig_half_state,
+	.is_quiet = rig_half_at_rest,
+	.is_idle = rig_half_at_rest,
+	.only_looks = rig_half_at_rest,
+};
 
 /* --- the test's hands --- */
 
@@ -351,7 +349,7 @@ static inline struct rig *rig_create(unsigned service)
 	r->hca.params = &r->params;
 	r->hca.port_configs[0] = r->hca.port_configs[1] = &r->port;
 	r->hca.packets = packet_pool_create(&r->hca);
-	r->hca.qps = qp_table_create(&r->hca);
+	r->hca.qps = qp_table_create(&requester_half, &rig_responder_half);
 	r->hca.scheduler = scheduler_create(&r->hca);
 	r->hca.wqe_fetch = wqe_fetch_create(&r->hca);
 	r->hca.retry = retry_create(&r->hca);

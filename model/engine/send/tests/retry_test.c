@@ -15,7 +15,7 @@ static void deadlines(void **state)
 	for (unsigned i = 0; i < QPS; i++) {
 		qps[i].hca = &rig->hca;
 		qps[i].qpn = i;
-		requester_init(&qps[i]);
+		requester_half.init(&qps[i]);
 		/* RNR waits, so that the expiry is seen */
 		qps[i].send.rnr_wait = true;
 		qps[i].send.turn = TURN_RING;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an active QP remembers of its sending half. It is a part of struct qp, so its layout stands
+ * here, below the stages that own it: requester, retry, wqe_fetch and scheduler.
+ */
+#ifndef MODEL_ENGINE_QP_SEND_H
+#define MODEL_ENGINE_QP_SEND_H
+
+#include "model/engine/base/engine.h"
+#include "model/engine/base/event_core.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct packet;
+struct qp;
+struct wqe_line;
+struct wqe_read;
+
+/* What a send WQE is needed for. A QP has one read under way for each of them. */
+enum wqe_need {
+	WQE_NEED_NEXT,     /* to begin it: its owner bit says whether it is posted */
+	WQE_NEED_AGAIN,    /* to send it again: it has been taken before */
+	WQE_NEED_RESPONSE, /* to place the data of a response: it has been taken before */
+	WQE_NEEDS,
+};
+
+enum { SEND_WINDOW = 32 }; /* most WQEs in flight on one QP */
+
+enum send_wqe_flag {
+	SEND_SIGNALLED = 1 << 0,
+	SEND_READ = 1 << 1,     /* data comes back in as many responses as it takes PSNs */
+	SEND_ATOMIC = 1 << 2,   /* 8 bytes come back in one response */
+	SEND_RECEIVES = 1 << 3, /* takes a receive at the responder: end-to-end credits count */
+	SEND_LOCAL = 1 << 4,    /* no packet, no PSN */
+	SEND_FETCHES = SEND_READ | SEND_ATOMIC,
+};
+
+/* A WQE that has been started and not completed. */
+struct send_wqe {
+	uint32_t first_psn;
+	uint32_t bytes;
+	uint8_t opcode; /* WQE opcode */
+	uint8_t flags;  /* enum send_wqe_flag */
+	uint16_t reserved;
+};
+
+/* Where a QP stands with the scheduler. */
+enum send_turn { TURN_NONE, TURN_TIMED, TURN_RING, TURN_RUNNING, TURN_AGAIN };
+
+/*
+ * Requester's part of struct qp: cursors, nothing that the context holds. Requester, retry,
+ * wqe_fetch and scheduler own it. PSNs: acked <= send <= max, on the circle: [acked, max) has been
+ * sent and not been answered, [send, max) is to be sent again.
+ */
+struct qp_send {
+	struct waiter waiter;          /* of the steps */
+	struct waiter response_waiter; /* of responses and completions */
+	struct event timer;            /* scheduler's: not before */
+	struct qp *ring_next;          /* scheduler's */
+	struct wqe_line *wqe_lines;    /* wqe_fetch's */
+	struct wqe_read *wqe_reads[WQE_NEEDS];
+	struct packet *out_first,
+		*out_last;           /* built packets that wait for their payload, in order */
+	struct packet *discard_last; /* packets up to this one are freed instead of sent */
+	struct packet *response_first, *response_last; /* not yet looked at */
+	struct packet *write_first, *write_last;       /* data being written to memory */
+	struct packet *local;                          /* page list being copied */
+	uint64_t deadline_ps;                          /* ACK or RNR timer, EVENT_NEVER: off */
+	uint64_t ack_timeout_ps;                       /* of the context, as of the last step */
+	uint32_t heap_slot;                            /* retry's */
+	uint32_t send_psn, max_psn, acked_psn;
+	uint32_t cursor_packet; /* of WQE `cursor`: next packet */
+	uint32_t credit_limit;  /* SSN of the last message the responder has a receive for */
+	uint32_t unasked;       /* packets since the last AckReq */
+	uint32_t uar;           /* UAR page of a doorbell that is not yet checked */
+	uint16_t oldest, next;  /* WQE indices: [oldest, next) are in flight */
+	uint16_t cursor;        /* WQE being sent (behind next while retrying) */
+	uint16_t bf_index;      /* of the BlueFlame write of bf_pending */
+	uint16_t announced;     /* WQEs that came by BlueFlame and are not begun */
+	uint16_t bf_end;        /* bf_known: WQEs before this one are announced, no other */
+	uint16_t ahead_end;     /* behind what the last read ahead found */
+	int8_t wqe_status[WQE_NEEDS]; /* why a read brought none; NEXT: of WQE `ahead_end` */
+	uint16_t dma_pending;   /* payload reads under way */
+	uint8_t turn;           /* enum send_turn */
+	uint8_t port;           /* as of the last step, 0 not known: 1 */
+	uint8_t state;          /* enum send_state, its name is traced */
+	uint8_t log_mtu;
+	uint8_t found;                /* WQEs by reads ahead, lately */
+	uint8_t ahead_count;          /* by the last one if it found WQEs only */
+	uint8_t reads;                /* READs and atomics outstanding */
+	uint8_t retries, rnr_retries; /* left */
+	uint8_t fault;                /* verdict: WQE `cursor` cannot be sent */
+	uint8_t failed;               /* verdict: the oldest WQE fails */
+	uint8_t wqe_wants; /* enum wqe_user, of which there is a line that was read for them */
+	bool loaded;                  /* cursors are those of the context */
+	bool started; /* a doorbell has been rung and the queue not been found empty since */
+	bool rung : 1; /* a doorbell since the last read of the queue was issued */
+	bool uar_pending : 1, bf_pending : 1; /* a doorbell, a BlueFlame write waits for the context */
+	bool bf_known : 1; /* only BlueFlame writes, in order, announced what has not been started */
+	bool end_seen : 1; /* the last read ahead found WQE `ahead_end` not posted */
+	bool missing : 1; /* a unit stands still until its context has been read */
+	bool flushing;
+	bool reliable;
+	bool rnr_wait : 1;
+	bool expired : 1; /* the timer ran out while firmware had the context */
+	bool implied_nak : 1; /* gone back by an implied NAK, no progress since */
+	bool credits : 1; /* the responder gives credits */
+	struct send_wqe window[SEND_WINDOW];
+};
+
+#endif
