@@ -12,7 +12,8 @@ bool responder_is_quiet(const struct qp *qp)
 	const struct qp_receive *r = &qp->receive;
 
 	return r->state == RESP_NEXT && !r->running && !r->pumping && !r->flushing &&
-	       !r->landing.first && !r->out.first && !r->record && !r->ring && !r->waiter.in;
+	       !r->landing.first && !r->out.first && !r->atomics && !r->record && !r->ring &&
+	       !r->waiter.in;
 }
 
 static bool nothing_waits(const struct qp_receive *r)

@@ -186,6 +186,20 @@ static void test_atomic_is_under_way(void **state)
 	assert_true(responder_half.is_quiet(&w->qp));
 }
 
+/* The same behind a READ that waits for its translation. */
+static void test_atomic_behind_read(void **state)
+{
+	w->delay = true;
+	responder_request(&w->qp, read_request(FIRST_PSN, WORLD_DATA, KEY_GOOD, 8));
+	responder_request(&w->qp, atomic(BTH_RC_FETCH_ADD, FIRST_PSN + 1, WORLD_DATA, 5, 0));
+	assert_int_equal(w->qp.receive.atomics, 1);
+	assert_null(w->qp.receive.out.first);
+	assert_false(responder_is_quiet(&w->qp));
+	run();
+	assert_int_equal(w->n_sent, 2);
+	assert_true(responder_is_quiet(&w->qp));
+}
+
 static void test_atomic_misaligned(void **state)
 {
 	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA + 4, 5, 0));
@@ -241,6 +255,7 @@ int main(void)
 		T(test_atomics),
 		T(test_atomic_before_write),
 		T(test_atomic_is_under_way),
+		T(test_atomic_behind_read),
 		T(test_atomic_misaligned),
 		T(test_ring_keeps_the_newest),
 		T(test_no_entry_of_another_connection),
