@@ -30,7 +30,7 @@ endef
 $(foreach x,$(dirs),$(eval $(call include-dir,$(x))))
 
 # -fexceptions: SystemC unwinds its processes by C++ exceptions, through our C frames.
-# sized for speed without -march=native: CRC dispatches at run time.
+# No -march=native: the CRC chooses its instructions at run time.
 CC  := gcc
 CXX := g++
 WARN   := -Wall -Wextra -Wshadow -Wvla -Wno-unused-parameter
@@ -40,8 +40,8 @@ COMMON := -O2 -g -fexceptions -fno-strict-aliasing $(addprefix -I,$(includes) $(
 comma := ,
 SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
-# The data path: 2 % fewer instructions a packet than at -O2. Structures of some 100 bytes are cleared by vector stores, not by a
-# string instruction, which takes longer than all of them (gcc on x86-64).
+# -O3 saves 2 % of the instructions per packet. MEMSET makes gcc on x86-64 clear structures of some 100 bytes with vector stores,
+# because its string instruction is slower.
 MEMSET   := -mmemset-strategy=vector_loop:256:noalign$(comma)libcall:-1:noalign
 ENGINE_CFLAGS := $(if $(SANFLAGS)$(findstring --coverage,$(EXTRA)),,-O3 $(if $(findstring clang,$(CC)),,$(if $(filter x86_64,$(shell uname -m)),$(MEMSET))))
 CXXFLAGS := -std=c++17 $(COMMON) $(filter-out -Wshadow,$(WARN)) $(SANFLAGS)
@@ -72,24 +72,24 @@ build-all: $(if $(main-y),$(O)/hcasim) $(progs) $(fwelf)
 help:
 	@sed -n '/^#:/s/^#: \{0,1\}//p' Makefile
 
-#: make            build (installs what is missing first)
-#: make run        build and run the default scenario on two linked HCAs
-#: make test       build and run every test; SKIP_VM=1 without virtual machines; SAN=1 with address and undefined-behaviour sanitizers
-#: make vm         two linked HCAs in two virtual machines with Debian's kernel and drivers, a shell in each; GUESTS=1 both in one
-#: make vm-run     SCRIPT=x.sh [ARGS="..."] [ENV="A=1"] [GUESTS=1|2] [PACKAGES="a b"] [MODULES=dir] ...: a script in them (testbench/vm/README.md)
-#: make vm-exec    GUEST=a CMD='...': a command in a guest of a make vm or make vm-run that goes on
-#: make vm-test    the checks of the unmodified Linux driver and rdma-core; build/vm-test/results.csv
-#: make golden     renew traces/golden/ from this build: look at what git diff says before you commit it
-#: make bench      measure instructions a packet, memory, trace cost; writes build/bench.csv
-#: make extremes   every parameter at both ends of its range, in five scenarios; some ten minutes, goes on where it was; J=N at a time
-#: make calibrate published measurements beside simulated ones, plots, sensitivities; build/calibrate/
-#: make fuzz       give every fuzz target SECONDS=60 of libFuzzer (clang), with both sanitizers
-#: make attack     serve with a hostile guest for SECONDS=600: the other guest's longest stop, which may not be over 50 ms
-#: make coverage   run every test in a gcov build; what of the engine, and of the protocol, was exercised
+#: make            build; install missing packages first
+#: make run        build, then run the default scenario on two linked HCAs
+#: make test       build, then run every test; SKIP_VM=1 leaves out virtual machines; SAN=1 adds address and undefined-behaviour sanitizers
+#: make vm         boot two virtual machines with an HCA and a shell each; GUESTS=1 puts both HCAs into one
+#: make vm-run     SCRIPT=x.sh [ARGS="..."] [ENV="A=1"] [GUESTS=1|2] [MODULES=dir] ...: run a script in them (testbench/vm/README.md)
+#: make vm-exec    GUEST=a CMD='...': run a command in a guest of a running make vm or make vm-run
+#: make vm-test    check the unmodified Linux driver and rdma-core; writes build/vm-test/results.csv
+#: make golden     renew traces/golden/ from this build; read git diff before you commit it
+#: make bench      measure instructions per packet, memory and the cost of traces; writes build/bench.csv
+#: make extremes   run five scenarios with every parameter at both ends of its range; ten minutes; J=N runs at a time
+#: make calibrate  compare published measurements with simulated ones; writes build/calibrate/
+#: make fuzz       run every fuzz target for SECONDS=60 with libFuzzer (clang) and both sanitizers
+#: make attack     let a hostile guest attack serve for SECONDS=600; fails if the other guest ever waits longer than 50 ms
+#: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached
 #: make clean      remove build/
 #: V=1             print whole commands
 
-# A changed flag rebuilds what it touched.
+# A changed flag rebuilds everything that uses it.
 $(O)/flags.stamp: FORCE
 	@mkdir -p $(@D); echo '$(CFLAGS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' | cmp -s - $@ || \
 		echo '$(CFLAGS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' > $@
@@ -152,7 +152,7 @@ $(O)/deps.stamp: testbench/scripts/install_deps.sh
 run: all
 	$(Q)$(O)/hcasim run
 
-# Chromium is for one test, which is skipped where it cannot be installed.
+# Only the browser test of hcasim report needs Chromium; it is skipped where Chromium cannot be installed.
 test: all
 	$(Q)timeout 300 testbench/scripts/install_deps.sh chromium:chromium || echo "no chromium: hcasim report is not tested in a browser"
 	$(Q)$(MAKE) --no-print-directory run-tests
@@ -165,10 +165,10 @@ run-tests: build-all $(tests)
 golden: all
 	$(Q)O=$(O) testbench/scripts/golden.sh renew
 
-# The machines take their settings from the environment; what is downloaded stays in HCASIM_CACHE (build/cache).
+# The scripts take their settings from the environment. Downloads stay in HCASIM_CACHE (build/cache).
 .PHONY: vm vm-run vm-exec vm-test
 vm vm-run vm-exec vm-test: export O := $(O)
-# $ and quotes reach the guest's shell as they are written here
+# make must not expand these: $ and quotes go to the guest's shell
 override ARGS := $(value ARGS)
 override ENV := $(value ENV)
 override CMD := $(value CMD)
@@ -197,7 +197,7 @@ bench: all
 .PHONY: extremes
 extremes: all
 	$(Q)O=$(O) testbench/scripts/extremes.sh $(if $(J),-j $(J))
-#: make calibrate-folds each rate as the other points predict it: are the fitted parameters explained?
+#: make calibrate-folds  predict each rate from all other points, to test the fitted parameters
 .PHONY: calibrate-folds
 calibrate-folds: all
 	$(Q)$(O)/hcasim perf --points testbench/perf/points.csv -o $(O)/folds.csv >/dev/null
@@ -219,12 +219,12 @@ fuzz: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
 	$(Q)O=$(O)/libfuzzer PLAIN=$(O) FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
 
-# On a machine that has nothing else to do.
+# Needs an idle machine: it measures stops of 50 ms.
 .PHONY: attack
 attack: all
 	$(Q)STOP_MS=50 $(O)/tests/under_attack $(O)/hcasim $(or $(SECONDS),600)
 
-# Counts begin anew; a failing test does not keep what was exercised from being told.
+# Old counts are deleted first. The report is printed even if a test fails.
 .PHONY: coverage
 coverage: all
 	$(Q)$(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) build-all

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# make calibrate: every point of points.csv, the means against their aims, and whether the model moves
-# as the silicon would when one thing is changed. O: build folder. Status 1: a row failed or a
-# sensitivity is not there.
+# make calibrate: simulates every point of points.csv, compares the mean errors with their aims, and
+# checks that the model changes as the silicon would when one thing is changed. O: build folder.
+# Status 1: a point failed, or a change had the wrong effect.
 set -euo pipefail
 here=$(dirname "$0")
 out=${O:-build}/calibrate
@@ -11,7 +11,7 @@ hcasim=${O:-build}/hcasim points=$here/points.csv
 "$hcasim" perf --points "$points" -o "$out/points.csv" --plot "$out" --stats="$out/stats.json" >"$out/report.txt"
 sed '/^[A-Z][0-9]* counters$/,$d' "$out/report.txt"
 
-# value ID [-s key=value...]: what one point gives
+# value ID [-s key=value...]: prints the result of one point
 value() {
 	local id=$1
 	shift
@@ -19,7 +19,7 @@ value() {
 	awk -F, -v id="$id" '$1 == id { print $4 }' "$out/one.csv"
 }
 
-# Settings that multiply every size of a cache by 64.
+# Prints the settings that multiply the size of every context cache by 64.
 context_cache_x64() {
 	awk -F'[][ =]+' '/^\[/ { section = $2 }
 		section == "hca.context_cache" && /_entries = / { printf "-s hca.context_cache.%s=%d ", $1, $2 * 64 }' \
@@ -27,7 +27,7 @@ context_cache_x64() {
 }
 
 missed=0
-# judge TEXT CONDITION: an awk expression
+# judge TEXT CONDITION: the condition is an awk expression
 judge() {
 	local verdict=ok
 	awk "BEGIN { exit !($2) }" || { verdict=MISSED missed=1; }

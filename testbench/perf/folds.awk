@@ -1,11 +1,11 @@
-# See folds.sh: parameters, then points at present values; the points with one parameter changed are
-# in folder/KEY.csv.
+# See folds.sh. Reads the parameters, then the points at present values. folder/KEY.csv has the points
+# with the parameter KEY changed.
 
 function clamp(x, low, high) { return x < low ? low : x > high ? high : x }
 function magnitude(x) { return x < 0 ? -x : x }
 
-# Least squares without point `out`, as steps[] of the logarithms of the parameters. A step as wide
-# as its range weighs as much as an error of 10 %.
+# Fits without point `out` by least squares; the result is steps[], the change of each parameter's
+# logarithm. A step as wide as the parameter's range weighs as much as an error of 10 %.
 function fit(out,   i, p, q, k, factor) {
 	for (p = 1; p <= n; p++) {
 		for (q = 1; q <= n; q++)
@@ -25,7 +25,7 @@ function fit(out,   i, p, q, k, factor) {
 		steps[p] = clamp(m[p, n + 1] / m[p, p], low[p], high[p])
 }
 
-# What remains of the error of point i.
+# The remaining error of point i.
 function remains(i,   p, rest) {
 	rest = error[i]
 	for (p = 1; p <= n; p++)

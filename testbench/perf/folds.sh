@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Leave one out: what the model says of each rate and bandwidth when the fitted parameters
-# (fitted.csv) are fitted to all other points. Linear: the slope of log value over log parameter at
-# the present values, one run of all points a parameter; fitted by least squares, each parameter
-# held to its range. O: build folder; the points.csv of a run at present values is $1.
+# make calibrate-folds: leave one out. Predicts each rate and bandwidth with the fitted parameters
+# (fitted.csv) fitted to all other points. The prediction is linear: it uses the slope of log(value)
+# over log(parameter) at the present values, from one run of all points per parameter. The fit is
+# least squares with each parameter held to its range. O: build folder. $1: results of all points at
+# the present values.
 set -euo pipefail
 here=$(dirname "$0")
 out=${O:-build}/calibrate
@@ -10,7 +11,7 @@ hcasim=${O:-build}/hcasim points=$here/points.csv only='B*,M*,Q*'
 mkdir -p "$out/folds"
 rm -f "$out"/folds/*.csv
 
-# "key present low high changed" a line, in ps, bytes or entries
+# one line per parameter: "key present low high changed", in ps, bytes or entries
 awk -F'[][ =,]+' '
 	function plain(text,   n) {
 		n = text + 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Figures of the simulator: host instructions in user mode, by perf where it counts them, by valgrind elsewhere. Prints a table, writes $O/bench.csv.
+# make bench: counts host instructions in user mode, with perf if it can count them and else with valgrind. Prints a table and writes $O/bench.csv.
 set -euo pipefail
 O=${O:-build}
 scratch=$(mktemp -d)
@@ -11,7 +11,7 @@ case $(perf stat -x, -e instructions:u true 2>&1 | grep instructions | cut -d, -
 *) counter=perf ;;
 esac
 
-# instructions HCASIM SCENARIO OPTION...: of one whole run
+# instructions HCASIM SCENARIO OPTION...: prints the instructions of one whole run
 instructions()
 {
 	local hcasim=$1 scenario=$2; shift 2
@@ -24,7 +24,7 @@ instructions()
 	fi
 }
 
-# beyond HCASIM LOAD UNITS OPTION...: what the long run costs beyond the short one, a unit
+# beyond HCASIM LOAD UNITS OPTION...: prints the instructions per unit, from the difference between a long and a short run
 beyond()
 {
 	local hcasim=$1 load=$2 units=$3 long short; shift 3
@@ -33,7 +33,7 @@ beyond()
 	echo $(((long - short) / units))
 }
 
-# functions HCASIM SCENARIO OPTION...: "instructions function" of one whole run, by themselves
+# functions HCASIM SCENARIO OPTION...: prints "instructions function" of one whole run, without callees
 functions()
 {
 	local hcasim=$1 scenario=$2; shift 2
@@ -42,7 +42,7 @@ functions()
 		sed -nE "s/^ *([0-9,]+) +[^:]*:([^['(]+).*/\1 \2/p" | tr -d ,
 }
 
-# top_ten HCASIM LOAD UNITS OPTION...: the functions where the instructions of a unit go
+# top_ten HCASIM LOAD UNITS OPTION...: prints the functions that take most instructions per unit
 top_ten()
 {
 	local hcasim=$1 load=$2 units=$3; shift 3
@@ -55,7 +55,7 @@ top_ten()
 		sort -rn | sed -n 1,10p
 }
 
-# cpu_ms COMMAND...: milliseconds of processor time, the least of three
+# cpu_ms COMMAND...: prints milliseconds of processor time, the smallest of three runs
 cpu_ms()
 {
 	local least= ms
@@ -66,7 +66,7 @@ cpu_ms()
 	echo "$least"
 }
 
-# Packets in a second of processor time against those of ns-3, if that can be had; both without their start.
+# Packets per second of processor time, compared with ns-3 if it can be installed; without the start of either program.
 vs_ns3()
 {
 	local ns3=$O/ns3/udp_link ours theirs log=$scratch/ns3.log

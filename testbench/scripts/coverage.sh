@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What a full test run of a gcov build exercised: lines and branches of model/engine, and of the protocol, from the logs of its runs, BTH opcodes, AETH
-# syndromes, QP transitions and HCR commands. O: the build folder; LOGS: folder with the runs' folders.
+# make coverage: what a full test run of a gcov build reached. Lines and branches of model/engine come from gcov; BTH opcodes, AETH syndromes, QP
+# transitions and HCR commands come from the logs of the runs. O: build folder; LOGS: folder with the folders of the runs.
 set -uo pipefail
 python3 - "$O" "$LOGS" <<'PY'
 import collections, glob, gzip, json, os, re, subprocess, sys
 out, logs = sys.argv[1], sys.argv[2]
 top = os.getcwd()
 
-# --- lines and branches: a line counts once, in whichever object saw it
+# --- lines and branches: a line counts once, even if several objects contain it
 lines, branches = collections.defaultdict(dict), collections.defaultdict(dict)
 objects = sorted(glob.glob(out + '/obj/model/engine/**/*.gcda', recursive=True))
 for at in range(0, len(objects), 16):
@@ -39,7 +39,7 @@ for name in sorted(lines):
     print(f'{name:<36} {percent(*row[:2])} {row[1]:>6} {percent(*row[2:])} {row[3]:>8}')
 print(f'{"model/engine":<36} {percent(*total[:2])} {total[1]:>6} {percent(*total[2:])} {total[3]:>8}')
 
-# --- the protocol: what the logs say, against the rows of model/interface
+# --- the protocol: what the logs contain, compared with the rows of model/interface
 said, naks, commands = collections.Counter(), collections.Counter(), collections.Counter()
 packet = re.compile(r' (?:out|in) port \d ((?:rc|uc|ud|xrc)_[a-z_]+) slid ')
 nak = re.compile(r', (rnr) nak|, nak ([a-z_]+)')

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Every parameter at both ends of its range, a run each of some scenarios: a legal value works, or is refused by name before the run begins.
+# make extremes: runs some scenarios with every parameter at both ends of its range. A legal value must work, or be refused by name before the run.
 #   extremes.sh [-j N] [--sample] [DIR]
-# N runs at a time [as many as there are processors]. What has been run stands in DIR [$O/extremes], a file each, and is not run again:
-# killed, it goes on where it was; another build (or rm -r DIR) begins anew. --sample: caches and tables only, seconds, for make test.
-# Prints a line for each run, then a table of those that failed, then "N passed, M failed"; status 1 when one has failed.
+# N: runs at a time [number of processors]. Each result is a file in DIR [$O/extremes] and is not run again, so a killed extremes.sh goes on where
+# it stopped. Another build, or rm -r DIR, starts again. --sample: only caches and tables, for make test; takes seconds.
+# Prints a line for each run, a table of the failed ones, and "N passed, M failed". The status is 1 if a run failed.
 set -uo pipefail
 export O=${O:-build} dir
 jobs=$(nproc) sample= dir=
@@ -18,11 +18,11 @@ while [ $# -gt 0 ]; do
 done
 dir=${dir:-$O/extremes}
 
-# Rows that say how much a scenario does: at their end it only takes for ever.
+# These parameters say how much a scenario does; at the end of their range it would run for ever.
 long='^sim\.(soak\.(messages|deaths|state_changes)|many\.qps|pace.*)$'
 short='^hca\.(log_max_qp|translate\.m.*_entries|context_cache\..*_entries|wqe_fetch\.(entries|reads|receives))$'
 
-# options SCENARIO: what it is run with
+# options SCENARIO: prints the options of its run
 options()
 {
 	case $1 in
@@ -32,7 +32,7 @@ options()
 }
 export -f options
 
-# one "NUMBER TOTAL ROW=VALUE SCENARIO": status and message into its file
+# one "NUMBER TOTAL ROW=VALUE SCENARIO": runs it and writes status and message to its file
 one()
 {
 	local setting=$3 scenario=$4 file out status
@@ -40,7 +40,7 @@ one()
 	[ -e "$file" ] && return
 	mkdir -p "$dir/$setting"
 	out=$(mktemp -d "$dir/run.XXXXXX")
-	# the setting comes last: it wins
+	# the setting comes last, so it wins
 	timeout -k 5 "${EXTREMES_SECONDS:-120}" "$O/hcasim" run "${scenario%%:*}" $(options "$scenario") -s "$setting" --trace none -o "$out/run" >"$out/text" 2>&1
 	status=$?
 	case $status in
@@ -55,7 +55,7 @@ one()
 }
 export -f one
 
-# another build: other results
+# another build makes the old results useless
 mkdir -p "$dir"
 cmp -s "$dir/build" <(cksum <"$O/hcasim") || { rm -rf "${dir:?}"/*; cksum <"$O/hcasim" >"$dir/build"; }
 rm -rf "$dir"/run.*

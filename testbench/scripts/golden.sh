@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Golden traces, traces/golden/: NAME.golden, what scenario NAME does in which order, no times (hcasim golden); NAME.times, where the time
-# of its messages goes when all that costs time is set to nothing (configs/ideal.ini; hcasim stages): what is left is the wire and the host.
-# A scenario belongs here when its order does not hang on its timing: hcasim diff --threshold none of a run by default and one with
-# configs/ideal.ini says equal for these classes (not of bring_up: there the log reads output mailboxes as they land).
-#   golden.sh compare NAME DIR   against a run of NAME in DIR
-#   golden.sh renew              all of them; one more: hcasim golden DIR --only ... --phase ... >traces/golden/NAME.golden, then renew
+# Golden traces, in traces/golden/. NAME.golden: what scenario NAME does and in which order, without times (hcasim golden). NAME.times: the time of
+# its messages (hcasim stages) with configs/ideal.ini, where all latencies are zero and only the wire and the host take time.
+# A scenario can be golden if its order does not depend on its timing: hcasim diff --threshold none must call a default run and one with
+# configs/ideal.ini equal for these classes (except bring_up, where the log shows output mailboxes as they arrive).
+#   golden.sh compare NAME DIR   compares with a run of NAME in DIR
+#   golden.sh renew              writes all again. To add one: hcasim golden DIR --only ... --phase ... >traces/golden/NAME.golden, then renew
 set -euo pipefail
 O=${O:-build}
 hcasim=$O/hcasim
@@ -12,11 +12,11 @@ golden=traces/golden
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# phase NAME: the phase that its golden trace is of
+# phase NAME: prints the phase that its golden trace covers
 phase() { sed -n '/^$/q; s/^phase //p' "$golden/$1.golden"; }
 classes() { sed -n '/^$/q; s/^classes //p' "$golden/$1.golden"; }
 
-# times NAME: in the ideal machine
+# times NAME: prints its stages on the ideal machine
 times()
 {
 	"$hcasim" run "$1" -c configs/ideal.ini -o "$scratch/ideal" >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }

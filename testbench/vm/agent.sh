@@ -1,10 +1,10 @@
 #!/bin/bash
-# Process 1 of a guest: runs what the host asks for over the second serial line, one word and its arguments a line:
-#   run ID SECONDS   /share/cmd/ID in the background, output to /share/out/ID; answers "done ID STATUS" and leaves STATUS in /share/done/ID
-#                    (124: out of time). 0 seconds: no limit
-#   end ID           ends it, as when its time is out
-#   state NAME WORD...   leaves in /share/kernel/NAME what the kernel's tasks wait for (kernel_watch.sh), and why it was asked for
-#   off              powers off
+# Process 1 of a guest. It obeys the host, which sends one command per line over the second serial line:
+#   run ID SECONDS   run /share/cmd/ID in the background with its output in /share/out/ID; 0 seconds: no limit. At the end answer
+#                    "done ID STATUS" and write STATUS to /share/done/ID (124: out of time)
+#   end ID           end it as if its time were over
+#   state NAME WORD...   write to /share/kernel/NAME what the kernel's tasks wait for (kernel_watch.sh), and the words
+#   off              power off
 # HCASIM_GUEST on the kernel's command line is this guest's letter.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=${TERM:-linux} LC_ALL=C.UTF-8
 GUEST=${HCASIM_GUEST:-a}
@@ -14,7 +14,7 @@ mkdir -p /dev/pts /dev/shm /dev/hugepages /dev/mqueue
 mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm; mount -t tmpfs run /run; mount -t tmpfs tmp /tmp
 ln -sfn /proc/self/fd /dev/fd
 for n in 0:stdin 1:stdout 2:stderr; do ln -sfn /proc/self/fd/${n%:*} /dev/${n#*:}; done
-# nodes at which the kernel loads a module when they are opened, such as /dev/loop-control
+# device nodes that make the kernel load a module when they are opened, such as /dev/loop-control
 kmod static-nodes --format=tmpfiles 2>/dev/null | while read -r type path mode _ _ _ number; do
 	mkdir -p "${path%/*}"
 	[ -e "$path" ] || [ "$type" = d ] || mknod -m "$mode" "$path" "${type%!}" "${number%:*}" "${number#*:}"
@@ -47,7 +47,7 @@ control=/dev/ttyS1
 stty -F $control raw -echo
 exec 7<>$control
 
-# finish ID STATUS: who comes first says that the command is over
+# finish ID STATUS: reports the end of a command; only the first call for an ID counts
 finish()
 {
 	local status
@@ -57,7 +57,7 @@ finish()
 	echo "done $1 $status" >&7
 }
 
-# end_command ID PID STATUS: a task that waits in the kernel may never end
+# end_command ID PID STATUS: kills it, and reports the end even if a task hangs in the kernel for ever
 end_command()
 {
 	echo "$3" >"/run/command/$1.ended"
@@ -68,7 +68,7 @@ end_command()
 	finish "$1" "$3"
 }
 
-# wait_quietly SECONDS: without a process of its own, so that who waits ends whole
+# wait_quietly SECONDS: sleeps without a child process, so that killing the waiter leaves nothing behind
 wait_quietly()
 {
 	local nothing
@@ -76,7 +76,7 @@ wait_quietly()
 	read -r -t "$1" -u 6 nothing
 }
 
-# limit ID PID SECONDS: what the command waits for is noted while it still does
+# limit ID PID SECONDS: records what the command waits for while it is still waiting, then ends it
 limit()
 {
 	wait_quietly "$3"
@@ -84,7 +84,7 @@ limit()
 	end_command "$1" "$2" 124
 }
 
-# drained PID: waits until who copies a pipe has got all that is in it, and sleeps for more
+# drained PID: waits until the process that copies a pipe has read everything and sleeps
 drained()
 {
 	local tries=40
@@ -94,16 +94,16 @@ drained()
 	done
 }
 
-# Output goes through a pipe: a file that a script opens as /dev/stderr would lose what it has.
+# Output goes through a pipe: if it were a file, a script that opens /dev/stderr would truncate it.
 run()
 {
 	local id=$1 seconds=$2 pid limit= pipe=/run/command/$1.pipe copy
-	# a number may come again
+	# an ID may be used again
 	rm -rf "/run/command/$id" "/run/command/$id".*
 	mkfifo "$pipe"
 	cat <"$pipe" >>"/share/out/$id" &
 	copy=$!
-	# programs write whole lines even into a pipe, so that none is lost when they are killed
+	# make programs write whole lines even into a pipe, so that nothing is lost when they are killed
 	LD_PRELOAD=$line_buffered _STDBUF_O=L PYTHONUNBUFFERED=1 \
 		setsid bash "/share/cmd/$id" >"$pipe" 2>&1 </dev/null 7>&- &
 	pid=$!
@@ -115,7 +115,7 @@ run()
 	finish "$id" "$1"
 	[ -z "$limit" ] || [ -e "/run/command/$id.ended" ] || kill $limit 2>/dev/null
 }
-# commands: the sessions of those that are not over
+# commands: prints the sessions of the running commands
 commands()
 {
 	local f
@@ -129,7 +129,7 @@ line_buffered=/usr/libexec/coreutils/libstdbuf.so
 if [ -e /share/interactive ]; then
 	echo '. /share/guest_lib.sh' >>/root/.bashrc
 	busybox telnetd -l /bin/bash
-	# a shell on the console; its end is the machine's
+	# a shell on the console; when it ends, the machine powers off
 	(cd /root; setsid -c bash -l </dev/ttyS0 >/dev/ttyS0 2>&1; echo o >/proc/sysrq-trigger) &
 fi
 echo "up $(uname -r)" >&7

@@ -1,7 +1,7 @@
 # The checks of make vm-test: functions named check_NAME, run by test.sh on guests that are up. Sourced by bash.
-# A check writes what it did to its log (run), says why in $detail, and returns 0 pass, 77 skip, else fail.
+# A check writes what it does to its log (run) and puts the reason of its result into $detail. It returns 0 for pass, 77 for skip, else fail.
 
-# run GUEST SECONDS COMMAND: on, with command, output and status in the log
+# run GUEST SECONDS COMMAND: like on, and writes command, output and status to the log
 run()
 {
 	local status
@@ -13,19 +13,19 @@ run()
 	return $status
 }
 
-# must GUEST SECONDS COMMAND: run; a failure is the check's
+# must GUEST SECONDS COMMAND: like run; if it fails the check fails
 must()
 {
 	run "$@" || { detail="guest $1: ${3%%$'\n'*}: ${on_output##*$'\n'}"; return 1; }
 }
 
-# said PATTERN WHAT: the last output has the pattern
+# said PATTERN WHAT: the last output matches the pattern
 said()
 {
 	grep -qE -- "$1" <<<"$on_output" || { detail="$2"; return 1; }
 }
 
-# probe: the unmodified modules find nothing to complain of
+# probe: the unmodified modules load without complaint
 check_probe()
 {
 	local g t=$SECONDS
@@ -110,7 +110,7 @@ pair()
 	[ $server_status -eq 0 ] || { detail="server: $server: ${on_output##*$'\n'}"; return 1; }
 }
 
-# pingpong PROGRAM OPTIONS...: each row of options once, both sides alike; $before: words before the program
+# pingpong PROGRAM OPTIONS...: runs each row of options once, the same on both sides; $before: words before the program
 pingpong()
 {
 	local program=$1 row first=mlx4_0 last=mlx4_${last_device:-0} n=0; shift
@@ -136,7 +136,7 @@ check_loopback()
 	detail='7 runs'
 }
 
-# asyncwatch: the cable is pulled and plugged, a program that waits for events hears of it, and the ports come up again
+# asyncwatch: the cable is pulled and plugged; a program that waits for events gets them, and the ports come up again
 check_asyncwatch()
 {
 	local id
@@ -175,7 +175,7 @@ check_losses()
 	grep -qE 'fired [1-9]' "$share/faults"
 }
 
-# perf PROGRAM SECONDS OPTIONS...: perftest's server and client, each row of options once
+# perf PROGRAM SECONDS OPTIONS...: runs perftest's server and client once per row of options
 perf()
 {
 	local program=$1 row; shift
@@ -215,7 +215,7 @@ check_write_bw()
 	[ "${rate:-0}" -ge 100 ]
 }
 
-# read_bw: RDMA READs go at least half as fast as RDMA WRITEs. Messages within equal times are counted: a guest's clock of cycles is rough on a busy machine.
+# read_bw: RDMA READs are at least half as fast as RDMA WRITEs. It counts messages in equal times, because a guest's cycle counter is inexact on a busy machine.
 check_read_bw()
 {
 	local reads writes rows=0
@@ -227,7 +227,7 @@ check_read_bw()
 	[ "${reads:-0}" -gt 0 ] && [ $((2 * reads)) -ge "${writes:-0}" ]
 }
 
-# blueflame: the driver's other way to ring, which serve announces when it is asked to; rdma-core posts single READs so
+# blueflame: the driver uses BlueFlame, which serve offers only on request; rdma-core posts single READs in this way
 check_blueflame()
 {
 	local rows=0
@@ -244,8 +244,8 @@ check_active_time()
 	[ "${active_seconds:-99}" -lt 60 ]
 }
 
-# register_read: how long a read of a register takes a program in the guest, without load and while the other guest sends: with events, so that
-# serve is what is busy, and the time is not that of a guest which waits for a processor
+# register_read: how long a program in the guest takes to read a register, idle and while the other guest sends. The sender waits for events, so
+# that serve is busy and the guests are not
 check_register_read()
 {
 	local id other when
@@ -312,9 +312,9 @@ check_iser() { storage iser; }
 check_srp() { storage srp; }
 check_nfs() { storage nfs; }
 
-# storage NAME: a target in guest a, an initiator in guest b (storage.sh): data go there and back, then the initiator disconnects and drains its
-# queue pairs: as it likes; while interrupts are late, so that the device has long moved a queue pair to ERR when the driver posts what the drain
-# waits for; and while the guest is stopped again and again. At the end the target drains, late as well.
+# storage NAME: a target in guest a, an initiator in guest b (storage.sh). Data go there and back; then the initiator disconnects and drains its
+# queue pairs, three times: undisturbed; with late interrupts, so that the queue pair has long been in ERR when the driver posts the request that
+# the drain waits for; and while the guest is stopped again and again. At the end the target drains with late interrupts.
 storage()
 {
 	local name=$1 how guid pulses
@@ -343,7 +343,7 @@ storage()
 	detail='data are the same; drained on time, with late interrupts, in a guest that is stopped again and again'
 }
 
-# pulse PID: a process gets nothing for 30 ms, and goes on for 10: longer than the device waits for anything at first
+# pulse PID: stops a process for 30 ms and lets it run for 10 ms; 30 ms is longer than any first wait of the device
 pulse()
 {
 	exec {nothing}<> <(:)
@@ -354,7 +354,7 @@ pulse()
 	done
 }
 
-# cm SERVER CLIENT: the server's port is the connection manager's, nothing tells when it listens
+# cm SERVER CLIENT: the server listens through the connection manager, where nothing shows when it is ready
 cm()
 {
 	local id status
@@ -400,7 +400,7 @@ check_reload()
 	detail='twice'
 }
 
-# guest_errors: the unmodified driver broke no rule of the device, and asked for nothing that it does not have
+# guest_errors: the unmodified driver broke no rule of the device, and used nothing that the model does not have
 check_guest_errors()
 {
 	cat "$VM_DIR/serve.log"
@@ -409,7 +409,7 @@ check_guest_errors()
 	grep -qx 'guest errors: 0' "$VM_DIR/serve.log" && grep -qx 'used by the driver, but not modelled: 0' "$VM_DIR/serve.log"
 }
 
-# kernel: the guests' kernels complained of nothing
+# kernel: the guests' kernels reported no error
 check_kernel()
 {
 	detail='no WARNING, Oops or hung task'
@@ -419,7 +419,7 @@ check_kernel()
 	return 1
 }
 
-# comes_back: guest b, started again, has a sound device
+# comes_back: guest b boots again and its device works
 comes_back()
 {
 	must b 90 driver_load || return
@@ -430,7 +430,7 @@ comes_back()
 	pingpong ibv_rc_pingpong "-c"
 }
 
-# killed_guest: the server outlives a guest that is killed, and the next one finds a sound device
+# killed_guest: the server survives a killed guest, and the device works for the next guest
 check_killed_guest()
 {
 	kill -KILL "${guest_pid[b]}"
@@ -440,7 +440,7 @@ check_killed_guest()
 	comes_back
 }
 
-# reset_guest: so does a guest that is reset with a queue pair at work
+# reset_guest: the same for a guest that is reset while a queue pair works
 check_reset_guest()
 {
 	local end=$((SECONDS + GUEST_WAIT))
@@ -473,7 +473,7 @@ check_wire()
 	return $n
 }
 
-# control: what is asked of the control socket reaches the driver: a command refused, damaged packets, a device that stops
+# control: faults planned over the control socket reach the driver: a refused command, damaged packets, a stopped device
 check_control()
 {
 	local id
@@ -500,7 +500,7 @@ check_control()
 	detail='a refused command, damaged packets and a stopped device reach the driver, which recovers'
 }
 
-# capture: what the model wrote opens in tshark, and every CRC is right
+# capture: the model's capture opens in tshark, and every CRC is right
 check_capture()
 {
 	local file n bad total=0
@@ -508,7 +508,7 @@ check_capture()
 	for file in "$VM_DIR"/serve/*.pcapng; do
 		[ -e "$file" ] || { detail='no capture: it is made of the check wire, which was not asked for'; return 77; }
 		"$O/hcasim" check "$file" || { detail="hcasim check ${file##*/}"; return 1; }
-		# tshark guesses protocols in any payload, then finds them malformed; of XRC's opcodes (5 << 5 and on) it has no names
+		# tshark guesses protocols in payloads and calls them malformed; it does not know XRC's opcodes (5 << 5 and above)
 		tshark --disable-protocol rpcordma --disable-protocol ethertype -r "$file" -T fields -e infiniband.bth.opcode -e _ws.col.Info >"$VM_DIR/packets.txt" 2>/dev/null ||
 			{ detail='tshark does not read it'; return 1; }
 		n=$(wc -l <"$VM_DIR/packets.txt")

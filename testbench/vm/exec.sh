@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs a command in a guest that is up: of make vm, or of a make vm-run in progress (make vm-exec).
-#   exec.sh GUEST COMMAND     COMMAND as bash takes it; its output as it comes, its status
+# make vm-exec: runs a command in a guest of a running make vm or make vm-run.
+#   exec.sh GUEST COMMAND     COMMAND is for bash; prints its output as it comes and returns its status
 #   TIMEOUT=0                 seconds; 0: no limit
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 share=$VM_DIR/share
-[ $# -eq 2 ] && [ -n "$2" ] || die "a guest and a command are wanted: make vm-exec GUEST=a CMD='ibv_devinfo'"
-[ -e "$VM_DIR/running" ] && ! flock -n "$VM_DIR/lock" true || die "no guests are up in $VM_DIR (make vm, or a make vm-run in progress)"
+[ $# -eq 2 ] && [ -n "$2" ] || die "expected a guest and a command, such as: make vm-exec GUEST=a CMD='ibv_devinfo'"
+[ -e "$VM_DIR/running" ] && ! flock -n "$VM_DIR/lock" true || die "no guests are up in $VM_DIR (start make vm or make vm-run first)"
 { read -r run_dir; mapfile -t names; } <"$VM_DIR/running"
 case " ${names[*]} " in *" $1 "*) ;; *) die "there is no guest $1 (${names[*]})" ;; esac
 id=x$$.$1

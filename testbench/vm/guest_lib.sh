@@ -1,6 +1,6 @@
-# What a script run in a guest may use. Sourced by the agent before each.
+# Functions and variables for a script in a guest. The agent sources this file before each script.
 #   GUEST      this guest's letter; /share is the folder all guests and the host see
-#   barrier X [SECONDS]   waits until every guest got there
+#   barrier X [SECONDS]   waits until every guest has reached the barrier
 
 . /share/kernel_watch.sh
 
@@ -42,13 +42,13 @@ ports_are()
 
 driver_load() { modprobe mlx4_core && modprobe -a mlx4_ib ib_uverbs ib_umad; }
 
-# driver_complaints: what the kernel says that it would not say of a sound device
+# driver_complaints: prints kernel messages that a healthy device does not cause
 driver_complaints()
 {
 	dmesg --level=emerg,alert,crit,err,warn | grep -E 'mlx4|ib_|nfini[Bb]and|WARNING|BUG:|Oops|Call Trace|nobody cared|tainted'
 }
 
-# cmtime_server: it serves for ever
+# cmtime_server: runs for ever
 cmtime_server()
 {
 	cmtime -b 10.78.0.1 -c 20 &

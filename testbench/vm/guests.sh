@@ -1,22 +1,22 @@
 # Starts and ends the simulator and the guests, and runs commands in them. Sourced by bash, after lib.sh.
 #
 #   guests_prepare [PACKAGE... [+ PACKAGE...]]   once; exits with 77 where guests cannot be had
-#   run_dir                          the sockets and pipes of this run: short paths, gone afterwards
-#   guests_up a=a b=b                serve, and a guest per argument: NAME=SOCKETS, of the sockets a and b
+#   run_dir                          makes a folder with a short path for sockets and pipes; it is removed at the end
+#   guests_up a=a b=b                starts serve, and one guest per argument NAME=SOCKETS, with the devices at the sockets a and b
 #   on a 60 'ibv_devinfo -v'         runs it in guest a for at most 60 s; its output in $on_output, its status returned
 #   on_start a 60 'iperf3 -s -1'     the same in the background: id=$on_id
 #   on_wait a $id
-#   guests_down                      powers off; kills what does not end
+#   guests_down                      powers the guests off; kills those that do not end
 #
-#   MEM=1G SMP=2       of each guest
+#   MEM=1G SMP=2       memory and processors of each guest
 #   APPEND=...         further words of the kernel's command line
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
-#   REBOOT=1           a guest that resets boots again, and says that it is up again; else it ends
-#   IOMMU=1            the device reaches only what the guest's kernel has mapped for it, and only as long
-#   CONSOLE=1          guest a has this terminal, guest b a shell over telnet
+#   REBOOT=1           a guest that resets boots again and reports that it is up; without it QEMU ends
+#   IOMMU=1            the device reaches only memory that the guest's kernel has mapped for it
+#   CONSOLE=1          guest a uses this terminal, guest b has a shell over telnet
 #   GUEST_WAIT=180     seconds for a guest to come up
-#   WAIT_WRITES=true   a guest waits for serve at each write of a register, which costs it some 20 us
+#   WAIT_WRITES=true   guests wait for serve at each register write; that costs some 20 us
 #
 # In $VM_DIR: NAME.serial and NAME.qemu.log of a guest, serve.log, serve/ (the simulator's files), kernel/ (trouble.sh), share/ (the guests' /share),
 # running (for exec.sh: the folder of sockets and pipes, and the guests).
@@ -25,11 +25,11 @@ share=$VM_DIR/share
 declare -A guest_pid guest_in guest_out on_done
 serve_pid= watch_pid=
 on_next=0
-# Whatever ends this script ends what it started. A signal to the whole group, such as that of timeout(1), is this script's only: guests live until
-# they have told what they were at.
+# When this script ends, everything that it started ends. A signal to the whole process group, such as that of timeout(1), reaches only this script,
+# because the guests must still report what they were doing.
 child=(setpriv --pdeathsig KILL)
 [ -n "${CONSOLE:-}" ] || child+=(setsid)
-# A guest supposes that a device needs microseconds. Where serve gets no real-time priority it may wait for a processor for longer.
+# A guest expects a device to answer within microseconds. Without real-time priority serve may wait longer for a processor.
 [ -n "${WAIT_WRITES:-}" ] || if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && chrt -r 1 true 2>/dev/null; then WAIT_WRITES=false; else WAIT_WRITES=true; fi
 . "$vm_src/trouble.sh"
 
@@ -56,7 +56,7 @@ guests_end()
 	rm -rf "$run_dir"
 }
 
-# quietly_wait SECONDS: without a process, and a signal ends it at once
+# quietly_wait SECONDS: sleeps without a child process, so that a signal ends it at once
 exec {nothing}<> <(:)
 quietly_wait()
 {
@@ -91,7 +91,7 @@ serve_up()
 	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }
 }
 
-# ctl WORD...: asks the simulator's control socket
+# ctl WORD...: sends a command to the simulator's control socket
 ctl() { "$O/hcasim" ctl "$run_dir/ctl.sock" "$@"; }
 
 # guest_start NAME SOCKET...
@@ -117,7 +117,7 @@ guest_start()
 \"x-no-posted-writes\":$WAIT_WRITES,\"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
 		n=$((n + 1))
 	done
-	# an emulated timer may be late on a busy machine: no_timer_check keeps the kernel from giving up for it
+	# no_timer_check: an emulated timer may be late on a busy machine, and the kernel would refuse to boot
 	local folder='security_model=none,multidevs=remap'
 	# the lowest set is the root, the others lie over it
 	local sets layers=()
@@ -140,14 +140,14 @@ guest_start()
 		-device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:4c:49:0$number" \
 		"${device[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
-	# both ends read and write: opening must not wait for QEMU, nor reading end with it
+	# opened for reading and writing: open must not wait for QEMU, and reading must not end with it
 	begun[$name]=
 	exec {guest_in[$name]}<>"$pipe.in" {guest_out[$name]}<>"$pipe.out"
 }
 
 guest_alive() { kill -0 "${guest_pid[$1]:-none}" 2>/dev/null; }
 
-# listen NAME SECONDS: reads one line of the guest's agent; 1 when there is none in this time. What there is of a line then is kept.
+# listen NAME SECONDS: reads one line from the guest's agent; returns 1 if none comes in time, and keeps an incomplete line for later.
 declare -A begun
 listen()
 {
@@ -164,7 +164,7 @@ listen()
 	esac
 }
 
-# answer NAME SECONDS: the same, and 1 at once when the guest dies
+# answer NAME SECONDS: the same, but returns 1 at once if the guest dies
 answer()
 {
 	local end=$((SECONDS + $2))
@@ -239,7 +239,7 @@ guests_down()
 		guest_alive "$name" && printf 'off\n' >&"${guest_in[$name]}"
 	done
 	for name in "${!guest_pid[@]}"; do
-		wait_until 60 eval "! guest_alive $name" || say "guest $name does not power off: killed"
+		wait_until 60 eval "! guest_alive $name" || say "guest $name does not power off and is killed"
 	done
 	guests_kill
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command in the root that folders make together, in a mount namespace of its own, which needs the rights of root.
-#   in_layers.sh SET:SET:... COMMAND...   the first set is at the top and takes what is written, the last one is at the bottom
-# A set is a folder with `root`, what it adds to the sets under it; the lowest one's is a whole root. LISTS: a folder with lists and cache of apt,
-# which no set keeps.
+# Runs a command in a root folder made of layers, in its own mount namespace. Needs root.
+#   in_layers.sh SET:SET:... COMMAND...   the first set is the top layer and receives all writes, the last one is at the bottom
+# A set is a folder with `root`: the files that it adds to the sets below. The lowest set is a complete root. LISTS: a folder for apt's lists and
+# cache, which are not kept in any set.
 set -euo pipefail
 if [ "${1:-}" != --mounted ]; then
 	exec unshare --mount --propagation private "$0" --mounted "$@"
@@ -23,14 +23,14 @@ else
 	options=redirect_dir=off,index=off,metacopy=off,lowerdir=$lower
 	new=$scratch/new upper=
 	if ! mount -t overlay -o "$options,upperdir=$top,workdir=$scratch/work" overlay "$new" 2>/dev/null; then
-		# a file system that cannot be on top, such as another overlay's: the top is in memory meanwhile
+		# this file system cannot be the top layer (another overlay, for example): use memory for it
 		mkdir "$scratch/memory"
 		upper=$scratch/memory/up
 		if mount -t tmpfs memory "$scratch/memory" && mkdir "$upper" "$scratch/memory/work" && cp -a "$top/." "$upper" &&
 			mount -t overlay -o "$options,upperdir=$upper,workdir=$scratch/memory/work" overlay "$new"; then
 			:
 		else
-			# no overlay at all: a copy of everything
+			# no overlay at all: copy everything
 			upper= new=$top
 			umount "$scratch/memory" 2>/dev/null || true
 			for ((i = ${#sets[@]} - 1; i > 0; i--)); do cp -a --reflink=auto "${sets[i]}/root/." "$top"; done
@@ -53,7 +53,7 @@ if [ -n "${upper:-}" ]; then
 	mv "$top.part" "$top"
 fi
 if [ -n "${scratch:-}" ]; then
-	# what cannot be unmounted goes with the namespace; nothing is removed through it
+	# what cannot be unmounted disappears with the namespace; nothing is deleted through such a mount
 	umount -R "$new" 2>/dev/null && { [ -z "${upper:-}" ] || umount "$scratch/memory"; } && rm -rf --one-file-system "$scratch" || true
 fi
 exit $status

@@ -1,13 +1,13 @@
-# What a guest's kernel has to complain of, noted with the stacks of the tasks that wait, at once. Sourced by the agent.
+# Watches a guest's kernel log. Records each complaint at once, with the stacks of the tasks that wait. Sourced by the agent.
 #
 #   /share/kernel/GUEST.N          the complaint: the kernel's words, then the state
 #   /share/kernel/GUEST.timeout.ID the state when a command ran out of time
 #
-# A file is complete when it has its name; until then NAME.first has its first line, at which the host looks at the device.
+# A file gets its name when it is complete. Before that NAME.first holds the first line; the host saves the device's state when it sees it.
 
-# seconds in which a task that cannot be interrupted gets nowhere; the kernel's default is 120
+# seconds after which the kernel calls an uninterruptible task hung; its default is 120
 HUNG_TASK_SECONDS=60
-# further complaints are counted only: the first ones tell
+# further complaints are only counted
 KERNEL_COMPLAINTS=16
 
 kernel_words='\] (WARNING|BUG): |kernel BUG at|Oops|general protection fault|NULL pointer dereference|[Uu]nable to handle'
@@ -17,7 +17,7 @@ kernel_words="$kernel_words|KASAN|KCSAN|UBSAN|KFENCE|ODEBUG|DMA-API: .*: device 
 kernel_words="$kernel_words|Bad page state|sleeping function called|scheduling while atomic|nobody cared|kmemleak: [1-9]"
 kernel_words="$kernel_words|unregister_netdevice: waiting|page allocation (failure|stalls)|Kernel panic"
 
-# task_tell PID: a task's name, state and stack
+# task_tell PID: prints a task's name, state and stack
 task_tell()
 {
 	local name state
@@ -27,7 +27,7 @@ task_tell()
 	sed 's/^/    /' "/proc/$1/stack" 2>/dev/null
 }
 
-# kernel_tasks [SESSION...]: tasks that cannot be interrupted, and all of these sessions
+# kernel_tasks [SESSION...]: prints all uninterruptible tasks, and all tasks of these sessions
 kernel_tasks()
 {
 	local pid state
@@ -36,7 +36,7 @@ kernel_tasks()
 	done < <(ps -eLo lwp=,stat=,sess= | awk -v sessions=" $* " '$2 ~ /^D/ || index(sessions, " " $3 " ") { print $1, $2 }')
 }
 
-# kernel_state NAME REASON [SESSION...]: the reason, what the kernel's log has from there on, and the tasks
+# kernel_state NAME REASON [SESSION...]: writes the reason, the new part of the kernel's log, and the tasks
 kernel_state()
 {
 	local name=$1 reason=$2 to=/share/kernel/$1; shift 2
@@ -55,7 +55,7 @@ kernel_state()
 	mv "$to.part" "$to"
 }
 
-# The kernel's words come in several lines, some of which would be complaints of their own: what comes within two seconds is one.
+# One complaint has several lines, and some look like complaints themselves. So lines within two seconds are one complaint.
 kernel_watch()
 {
 	local n=0 last=-9 line second

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Makes what the virtual machines need, from Debian packages, in the cache and in build/vm; the machine itself stays as it is.
+# Makes what the virtual machines need from Debian packages, in the cache and in build/vm. Installs nothing on this machine.
 #   QEMU 11    a root of trixie with qemu-system-x86 from its backports: bookworm's has no vfio-user-pci
 #   guest      a root of bookworm with the RDMA programs, and Debian's kernel unpacked beside it
-#   set        of further packages: what they add to the root, and nothing else; a guest lays it over the root, and one set over another
+#   set        the files that further packages add to the root; a guest lays sets over the root, and over each other
 #   initrd     busybox and the modules that mount the root over 9p
-# Does nothing when all is there. Exit status 77: not possible on this machine (no root, no mirror), said on stderr.
+# Does nothing when all of it exists. Exit status 77: impossible on this machine (no root, no mirror); stderr says why.
 #
-#   prepare.sh [PACKAGE... [+ PACKAGE...]]   a set, and one over it; prints the settings of the machines to be started
-#   KERNEL=vmlinuz MODULES=dir   instead of Debian's; dir holds lib/modules/VERSION, or for Debian's kernel .ko files that come first
+#   prepare.sh [PACKAGE... [+ PACKAGE...]]   makes a set, and one over it; prints settings for starting the guests
+#   KERNEL=vmlinuz MODULES=dir   use these instead of Debian's; dir holds lib/modules/VERSION, or .ko files that replace those of Debian's kernel
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 log=$O/vm-prepare.log
 mkdir -p "$cache" "$VM_DIR"
-# one maker at a time; who waits finds it made
+# only one at a time; the second one finds the work done
 exec 8>"$cache/lock"
 flock -w 1800 8 || skip "another run has been making things in $cache for half an hour"
 
-# bounded COMMAND...: a mirror that hangs is a mirror that is not there
+# bounded COMMAND...: with a time limit, because a mirror may hang
 bounded() { timeout --foreground -k 10 900 "$@" 8>&-; }
 
 # The mirror this machine is set up with.
@@ -31,7 +31,7 @@ mirror()
 	echo "$m"
 }
 
-# logged WHAT COMMAND...: output to the log; a failure is a missing download
+# logged WHAT COMMAND...: writes its output to the log; a failure counts as a failed download
 logged()
 {
 	local what=$1 t=$SECONDS status; shift
@@ -50,7 +50,7 @@ logged()
 
 patience=(-o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30 -o Acquire::Retries=2)
 
-# debootstrap comes as a package that is only unpacked
+# debootstrap is unpacked from its package, not installed
 bootstrap_unpack()
 {
 	[ -x "$cache/debootstrap/usr/sbin/debootstrap" ] && return
@@ -65,11 +65,11 @@ bootstrap_unpack()
 	rm -rf "$cache/debootstrap"; mv "$cache/debootstrap.part" "$cache/debootstrap"
 }
 
-# bootstrap SET SUITE...: a minimal root; further suites are sources only. Its mounts live and die in a namespace of their own.
+# bootstrap SET SUITE...: makes a minimal root; further suites are only added to its sources. It mounts in its own namespace.
 bootstrap()
 {
 	local root=$1/root suite=$2
-	# what is lost when the machine stops is made again
+	# no fsync: a root that is lost when the machine crashes is made again
 	mkdir -p "$root/etc/dpkg/dpkg.cfg.d"
 	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/hcasim"
 	DEBOOTSTRAP_DIR=$cache/debootstrap/usr/share/debootstrap bounded unshare --mount --propagation private \
@@ -88,7 +88,7 @@ bootstrap()
 # in_sets LISTS SETS COMMAND...: see in_layers.sh
 in_sets() { LISTS=$1 bounded "$vm_src/in_layers.sh" "${@:2}"; }
 
-# install_in LISTS SETS ARGUMENT...: what apt knew of the mirror may be of yesterday
+# install_in LISTS SETS ARGUMENT...: if it fails, updates apt's lists and tries again
 install_in()
 {
 	local lists=$1 sets=$2 install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends); shift 2
@@ -108,7 +108,7 @@ qemu_make()
 	rm -rf "$made"
 }
 
-# The kernel is unpacked, not installed: its installation would make an initrd nobody boots.
+# The kernel is unpacked, not installed: installing it would make an initrd that nobody boots.
 kernel_make()
 {
 	local made=$1 image deb
@@ -131,7 +131,7 @@ guest_make()
 	mv "$made" "$guest_made"
 }
 
-# set_make SET SETS PACKAGE...: over the sets that lie under it
+# set_make SET SETS PACKAGE...: makes a set over SETS
 set_make()
 {
 	local made=$1 under=$2; shift 2
@@ -140,7 +140,7 @@ set_make()
 	mv "$made.part" "$made"
 }
 
-# sets_make PACKAGE... [+ PACKAGE...]: the sets, topmost first, in $sets; a set's name tells all that lie under it
+# sets_make PACKAGE... [+ PACKAGE...]: makes the sets and lists them in $sets, top first; the name of a set depends on all sets below it
 sets_make()
 {
 	local word set=() made=
@@ -156,7 +156,7 @@ sets_make()
 	done
 }
 
-# kernel_version FILE: as an x86 kernel image has it in its header
+# kernel_version FILE: prints the version in the header of an x86 kernel image
 kernel_version()
 {
 	local at text
@@ -165,7 +165,7 @@ kernel_version()
 	echo "${text%% *}"
 }
 
-# modules_with DIR: Debian's modules, and before them those of DIR
+# modules_with DIR: Debian's modules, with those of DIR taking precedence
 modules_with()
 {
 	local to=$VM_DIR/modules version
@@ -177,7 +177,7 @@ modules_with()
 	in_root "$guest_made/root" /sbin/depmod -b "$to" "$version"
 }
 
-# initrd_make FILE ROOT MODULES VERSION: modules in the order of their dependencies
+# initrd_make FILE ROOT MODULES VERSION: loads the modules in the order of their dependencies
 initrd_make()
 {
 	local file=$1 root=$2 modules=$3 version=$4 m path tree=$VM_DIR/initrd.tree
@@ -200,7 +200,7 @@ initrd_make()
 	rm -rf "$tree"
 }
 
-# Two roots are made side by side: much of the time goes into waiting for the mirror.
+# The two roots are made at the same time, because both mostly wait for the mirror.
 roots_make()
 {
 	local qemu=
@@ -226,13 +226,13 @@ root=$guest_made/root
 sets_make "$@"
 kernel=${KERNEL:-$guest_made/kernel/vmlinuz}
 modules=${MODULES:-$guest_made/kernel}
-[ -r "$kernel" ] || die "no kernel $kernel"
-[ -z "${KERNEL:-}" ] || [ -n "${MODULES:-}" ] || die "a kernel of your own needs its modules: MODULES=dir with lib/modules/VERSION"
-[ -d "$modules" ] || die "no folder $modules"
+[ -r "$kernel" ] || die "KERNEL: no file $kernel"
+[ -z "${KERNEL:-}" ] || [ -n "${MODULES:-}" ] || die "KERNEL needs MODULES=dir with lib/modules/VERSION"
+[ -d "$modules" ] || die "MODULES: no folder $modules"
 [ -d "$modules/lib/modules" ] || [ ! -d "$modules/usr/lib/modules" ] || modules=$modules/usr
 if [ ! -d "$modules/lib/modules" ]; then
 	ls "$modules"/*.ko >/dev/null 2>&1 || die "$modules has neither lib/modules/VERSION nor .ko files"
-	[ -z "${KERNEL:-}" ] || die "a kernel of your own needs all its modules: MODULES=dir with lib/modules/VERSION"
+	[ -z "${KERNEL:-}" ] || die "KERNEL needs all its modules: MODULES=dir with lib/modules/VERSION"
 	modules_with "$modules"
 	modules=$VM_DIR/modules
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a script in one or two guests with a device each (make vm-run), or gives a shell in them (make vm).
+# make vm-run: runs a script in one or two guests. make vm: gives a shell in them.
 #   run.sh [SCRIPT [ARGUMENT...]]   no script: a shell
-#   GUESTS=1|2          one guest has both devices; default 2
+#   GUESTS=1|2          1: one guest with both devices; 2 (default): one device each
 #   ENV="A=1 B='x y'"   the script's environment, quoted as for a shell
 #   PACKAGES="a b"      further Debian packages
 #   MODULES=dir         .ko files that are loaded instead of Debian's
@@ -9,12 +9,12 @@
 #   OVERLAY=dir         copied over the guest's root
 #   TIMEOUT=1800        seconds for the script
 #   SERVE="..."         further arguments of hcasim serve
-#   IOMMU=1             the device reaches only what the driver has mapped for it, and only as long
-#   MEM=1G SMP=2        of each guest
+#   IOMMU=1             the device reaches only memory that the driver has mapped for it
+#   MEM=1G SMP=2        memory and processors of each guest
 #   APPEND="..."        further words of the kernel's command line
-#   VM_DIR=build/vm     logs and what is shared; two runs at a time need two
-# The script sees GUEST (a or b) and `barrier NAME`; its folder of shared files is /share. The exit status is the script's, of the
-# first guest whose script failed: 124 out of time, 125 the guest died, 143 this script was ended; else 1 when a guest's kernel complained.
+#   VM_DIR=build/vm     logs and the shared folder; two runs at a time need two
+# The script has $GUEST (a or b), `barrier NAME`, and the shared folder /share. The exit status is that of the first guest whose script failed
+# (124: out of time, 125: the guest died, 143: this script got SIGTERM), else 1 if a guest's kernel reported an error.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 script=${1:-}
@@ -26,16 +26,16 @@ guests_prepare $more_packages + ${PACKAGES:-}
 case ${GUESTS:-2} in
 1) guests=(a=a,b) names=(a) ;;
 2) guests=(a=a b=b) names=(a b) ;;
-*) die "GUESTS is 1 or 2" ;;
+*) die "GUESTS: expected 1 or 2" ;;
 esac
 rm -rf "$share"; mkdir -p "$share"
 printf '%s\n' "${names[@]}" >"$share/guests"
 if [ -n "${OVERLAY:-}" ]; then
-	[ -d "$OVERLAY" ] || die "no folder $OVERLAY"
+	[ -d "$OVERLAY" ] || die "OVERLAY: no folder $OVERLAY"
 	cp -a "$OVERLAY" "$share/overlay"
 fi
 
-# reports: what the kernels and the simulator have to say; 1 when a kernel complained
+# reports: prints what the kernels and the simulator report; returns 1 if a kernel reported an error
 reports()
 {
 	local status
@@ -50,7 +50,7 @@ if [ -z "$script" ]; then
 	[ -t 0 ] && terminal=$(stty -g) && trap 'guests_end; stty "$terminal"' EXIT && stty raw -echo
 	guests_up "${guests[@]}" || exit 1
 	say "$O/hcasim ctl $run_dir/ctl.sock help"$'\r'
-	[ ${#names[@]} -eq 1 ] || say "this is guest a; guest b: busybox telnet b; the end of this shell is the end"$'\r'
+	[ ${#names[@]} -eq 1 ] || say "this is guest a; 'busybox telnet b' reaches guest b; leave this shell to end both"$'\r'
 	while guest_alive a; do
 		for g in "${names[@]}"; do listen "$g" 0.5; done
 	done
@@ -60,14 +60,14 @@ if [ -z "$script" ]; then
 	exit 0
 fi
 
-# What the script is run by: it may be a program, or in another language.
+# How to run the script: it may be a program, or written in another language.
 script_command()
 {
 	local word
 	declare -a words=()
-	[ -z "${ENV:-}" ] || eval "words=($ENV)" || die "ENV cannot be read: $ENV"
+	[ -z "${ENV:-}" ] || eval "words=($ENV)" || die "ENV: cannot parse $ENV"
 	for word in "${words[@]}"; do
-		case $word in *=*) printf 'export %q\n' "$word" ;; *) die "ENV has $word, NAME=VALUE was expected" ;; esac
+		case $word in *=*) printf 'export %q\n' "$word" ;; *) die "ENV: expected NAME=VALUE, got $word" ;; esac
 	done
 	printf 'set --'; [ $# -eq 0 ] || printf ' %q' "$@"; printf '\n'
 	case $(head -c 80 "$script" | tr -d '\0' | head -n 1) in
@@ -77,7 +77,7 @@ script_command()
 	esac
 }
 
-# show GUEST: what its script has written since
+# show GUEST: prints the lines that its script has written since the last call
 declare -A output line_begun
 show()
 {
@@ -93,7 +93,7 @@ show()
 	line_begun[$1]+=$line
 }
 
-# show_rest GUEST: the line without an end as well; what follows is not part of it
+# show_rest GUEST: also prints an incomplete last line, and ends it
 show_rest()
 {
 	show "$1"
@@ -102,13 +102,13 @@ show_rest()
 	line_begun[$1]=
 }
 
-# ended STATUS: by a signal: what was under way is told, quickly
+# ended STATUS: after a signal, reports quickly what was going on
 ended()
 {
 	local g
 	trap '' INT TERM HUP
 	for g in "${!output[@]}"; do show_rest "$g"; done
-	say "ended by a signal; what the guests are at:"
+	say "ended by a signal; this is what the guests were doing:"
 	trouble "the run was ended by a signal"
 	for g in "${!output[@]}"; do show_rest "$g"; done
 	guests_kill

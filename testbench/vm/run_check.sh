@@ -1,5 +1,5 @@
-# The check `run` of make vm-test: what make vm-run and make vm-exec promise whoever writes a script. Sourced by test.sh. One guest, no device, in a
-# folder of its own. Words and no function: what is run in the background is then the script itself, which gets the signals.
+# The check `run` of make vm-test: make vm-run and make vm-exec do what their documentation says. Sourced by test.sh. It uses one guest without a
+# device, in its own folder. The command is an array and not a function, so that the background process is the script itself and gets the signals.
 run_apart=(setpriv --pdeathsig TERM env VM_DIR="$VM_DIR/run" GUESTS=1 NO_DEVICE=1 MEM=512M PACKAGES=)
 
 # run_until SECONDS PATTERN FILE: waits for a line
@@ -8,7 +8,7 @@ run_until()
 	wait_until "$1" grep -qE -- "$2" "$3" || { detail="no '$2' within $1 s"; cat "$3"; return 1; }
 }
 
-# Arguments, environment, output as it comes, a command from outside with its status and its time-out, a complaint of the kernel, the status.
+# Arguments, environment, live output, make vm-exec with its status and timeout, a kernel complaint, the exit status.
 run_check_status()
 {
 	local out=$VM_DIR/run.out script=$VM_DIR/run.sh
@@ -41,7 +41,7 @@ run_check_status()
 		{ detail='the end of the output, or the kernel report'; return 1; }
 }
 
-# A task that cannot be interrupted, and a signal from outside: what was written is there, and what the task waits for.
+# An uninterruptible task and a signal from outside: the output is kept, and the report says what the task waits for.
 run_check_signal()
 {
 	local out=$VM_DIR/run.out script=$VM_DIR/run.sh
@@ -71,7 +71,7 @@ check_run()
 		detail='arguments, output, status, signals, kernel report'
 		return
 	fi
-	# one that failed goes on with its guest
+	# a failed run may still have its guest
 	kill "$run_pid" 2>/dev/null && wait "$run_pid"
 	return 1
 }

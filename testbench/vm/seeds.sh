@@ -1,8 +1,8 @@
-# Check 8 of make vm-test: mlx4_core and mlx4_ib are built from Debian's linux-source, as they are and with one seeded bug of seeds/ at a time;
-# the device names each bug by its rule, and has nothing to say of the driver as it is. Sourced by bash, after checks.sh.
-# A seed is a sed script; its first line names the file that it changes and the rule that tells it, its second line the bug.
+# The seeded bugs of make vm-test: builds mlx4_core and mlx4_ib from Debian's linux-source, unchanged and with one bug of seeds/ at a time.
+# The device must report each bug by its rule, and nothing for the unchanged driver. Sourced by bash, after checks.sh.
+# A seed is a sed script. Its first line names the file that it changes and the rule that catches it; its second line describes the bug.
 #
-# The guest has an IOMMU here: a page that the driver has given back is out of the device's reach.
+# The guest has an IOMMU here, so the device cannot reach a page that the driver has unmapped.
 seed_dirs="drivers/net/ethernet/mellanox/mlx4 drivers/infiniband/hw/mlx4"
 
 # seed_source: source and build tools; in $tree, as seen from $seed_root, which is on top of the sets $seed_sets
@@ -29,7 +29,7 @@ seed_source()
 	mv "$seed_root$tree.part" "$seed_root$tree"
 }
 
-# seed_build NAME: the modules with this seed in $VM_DIR/seed/NAME; the tree is as before afterwards. plain is no seed.
+# seed_build NAME: builds the modules with this seed into $VM_DIR/seed/NAME and restores the tree. The seed `plain` changes nothing.
 seed_build()
 {
 	local name=$1 file= version status
@@ -53,7 +53,7 @@ seed_build()
 	find "$seed_root$tree" -name 'mlx4_*.ko' -exec cp -t "$VM_DIR/seed/$name" {} +
 }
 
-# seed_run NAME: an ordinary user of both devices in one guest, with these modules. Not all of it may come to an end.
+# seed_run NAME: ordinary use of both devices in one guest, with these modules. With a bug some of it may hang.
 seed_run()
 {
 	local settings id end
@@ -75,7 +75,7 @@ seed_run()
 	id=$on_id end=$((SECONDS + 100))
 	while [ -z "${on_done[a.$id]:-}" ] && [ $SECONDS -lt $end ]; do
 		answer a 2
-		# a bug that is told need not be waited for
+		# stop waiting as soon as the bug has been reported
 		[ "$1" = plain ] || ! grep -q "guest error $2" "$VM_DIR/serve.log" || break
 	done
 	seed_status=${on_done[a.$id]:-125}

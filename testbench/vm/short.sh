@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The short form of make vm-test, for make test: probe, opensm, RC and XRC pingpong. SKIP_VM=1 leaves it out. Exit status 77: left out
-# or not possible here, with a line that says why; else test.sh's. At most VM_LIMIT seconds, the first download included.
+# The short form of make vm-test, for make test: probe, opensm, RC and XRC pingpong. SKIP_VM=1 skips it. Exit status 77: skipped
+# or impossible here, and a line says why; else the status of test.sh. Takes at most VM_LIMIT seconds, with the first download.
 if [ -n "${SKIP_VM:-}" ]; then
 	echo "skip: SKIP_VM is set"
 	exit 77

@@ -1,10 +1,10 @@
-# Users of the kernel's verbs, in a guest: targets (guest a) of memory disks, and initiators (guest b) that write, read back and disconnect.
+# Storage over the kernel's verbs: targets with memory disks in guest a, and initiators in guest b that write, read back and disconnect.
 # Sourced by the checks in testbench/vm/checks.sh. IPoIB gives the addresses; guest a is 10.78.0.1.
 #
-#   NAME_target        ready when it returns, and stays
-#   NAME_connect       the disk, or the folder, is there
-#   NAME_disconnect    and it is gone
-#   NAME_target_end    the target's modules are unloaded
+#   NAME_target        starts the target; it is ready when the function returns
+#   NAME_connect       connects; the disk or folder exists afterwards
+#   NAME_disconnect    disconnects; it is gone afterwards
+#   NAME_target_end    unloads the target's modules
 # with nvme, iser, srp and nfs for NAME.
 disk_mib=4
 nqn=nqn.2020-01.test:ram iqn=iqn.2020-01.test:ram
@@ -19,7 +19,7 @@ wait_for()
 	done
 }
 
-# fill_and_check FILE_OR_DISK: random bytes are written, and read back from the other guest, not from this one's memory
+# fill_and_check FILE_OR_DISK: writes random bytes, and reads them back over the network instead of from the page cache
 fill_and_check()
 {
 	head -c $((disk_mib * 1024 * 1024)) /dev/urandom >/tmp/pattern
@@ -28,10 +28,10 @@ fill_and_check()
 	cmp -n $((disk_mib * 1024 * 1024)) /tmp/pattern "$1" && echo "$1: $disk_mib MiB are the same"
 }
 
-# one each for nvme, iser and srp, so that who fails is in nobody's way
+# one disk each for nvme, iser and srp, so that a failure of one does not disturb the others
 ram_disk() { [ -e /dev/ram0 ] || modprobe brd rd_nr=3 rd_size=$((disk_mib * 1024)); }
 
-# scsi_disk: of the memory disk's size
+# scsi_disk: prints the SCSI disk that has the size of the memory disk
 scsi_disk()
 {
 	local d
@@ -61,8 +61,8 @@ nvme_target_end()
 	cd / && rm "$nvmet/ports/1/subsystems/$nqn" && rmdir "$nvmet/ports/1" "$nvmet/subsystems/$nqn/namespaces/1" "$nvmet/subsystems/$nqn" &&
 		modprobe -r nvmet-rdma
 }
-# Of the two queues' 256 memory regions each is freed by a command of its own, whose end is told by an interrupt. Where those are late this takes longer
-# than 5 s, NVMe's usual time without a sign of life; the target would then end the connection, and the initiator wait for 60 s.
+# The two queues have 256 memory regions, and each is freed by a command that ends with an interrupt. With late interrupts this takes longer than 5 s,
+# NVMe's usual keep-alive time. The target would then end the connection, and the initiator would wait for 60 s.
 nvme_connect()
 {
 	modprobe nvme-rdma && echo "transport=rdma,traddr=10.78.0.1,trsvcid=4420,nqn=$nqn,keep_alive_tmo=60" >/dev/nvme-fabrics &&
@@ -104,14 +104,14 @@ iser_connect()
 iser_disconnect() { iscsiadm -m node -T $iqn -p 10.78.0.1:3260 -I iser --logout && wait_for 20 no_scsi_disk; }
 
 port_gid() { cat /sys/class/infiniband/mlx4_0/ports/1/gids/0; }
-# A target port that goes by its GUID knows its initiators by theirs, one that goes by its GID by the name that they give themselves.
+# A target port named by GUID identifies initiators by their GUID; one named by GID, by the name that they give themselves.
 srp_target()
 {
 	local guid t
 	guid=$(port_gid | cut -d : -f 5-)
 	tcm_disk 2 && modprobe ib_srpt && mkdir -p "$tcm/srpt/$guid/$guid" && t=$tcm/srpt/$guid/$guid || return
 	mkdir "$t/lun/lun_0" && ln -s "$tcm_at" "$t/lun/lun_0/ram" || return
-	# the initiator's port by its GUID: without its name a target lets it read only
+	# name the initiator's port by its GUID: a target lets an unnamed one only read
 	mkdir -p "$t/acls/$1/lun_0" && ln -s "$t/lun/lun_0" "$t/acls/$1/lun_0/lun" && echo 1 >"$t/enable" &&
 		echo "id_ext=$(srpt_guid),ioc_guid=$(srpt_guid),dgid=$(port_gid | tr -d :),pkey=ffff,service_id=$(srpt_guid)" >/share/srp_target
 }
@@ -139,7 +139,7 @@ nfs_target()
 	mkdir -p /srv/nfs /run/rpc_pipefs /var/lib/nfs/v4recovery && mount -t tmpfs nfs /srv/nfs && modprobe nfsd && modprobe rpcrdma || return
 	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd || return
 	: >>/var/lib/nfs/etab
-	# nobody has anything to reclaim
+	# no grace time: no client has state to reclaim
 	echo 10 >/proc/fs/nfsd/nfsv4leasetime; echo 10 >/proc/fs/nfsd/nfsv4gracetime
 	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check '*:/srv/nfs' && rpc.mountd --no-nfs-version 3 && rpc.nfsd --no-nfs-version 3 4 &&
 		echo 'rdma 20049' >/proc/fs/nfsd/portlist && echo 'nfs target'
@@ -148,5 +148,5 @@ nfs_target_end() { rpc.nfsd 0 && exportfs -ua && pkill rpc.mountd; sleep 1; umou
 nfs_connect() { modprobe rpcrdma && mkdir -p /mnt && mount -t nfs4 -o rdma,port=20049,vers=4.2 10.78.0.1:/ /mnt && disk=/mnt/file; }
 nfs_disconnect() { rm -f /mnt/file; umount /mnt; }
 
-# storage_use NAME: connect, data, and a disk that stays connected
+# storage_use NAME: connects, moves data, and leaves the disk connected
 storage_use() { "$1_connect" && fill_and_check "$disk"; }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The judge of the device: Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines (make vm-test).
-#   test.sh [CHECK...]   all by default; `short` stands for those of make test, `seeds` for the seeded bugs, `storage` for the kernel's users of verbs,
-#                        `python` for rdma-core's tests, `run` for what make vm-run promises
-# Results: build/vm-test/results.csv (check,result,detail), a log a check in build/vm-test/logs. Exit status 1 when a check failed,
-# 77 when the machines cannot be had.
+# make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
+#   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
+#                        `python` rdma-core's tests, `run` make vm-run and make vm-exec themselves
+# Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
+# 77: virtual machines cannot run here.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$vm_src/guests.sh"
@@ -27,7 +27,7 @@ fails=0 began=$SECONDS
 not_up() { tail -n 30 "$VM_DIR"/*.serial "$VM_DIR"/*.log; detail='the guests did not come up'; return 1; }
 not_run() { detail="$ground failed"; return 77; }
 
-# judge NAME FUNCTION: the function says why in $detail, its output is the log
+# judge NAME FUNCTION: runs a check; its output is the log, $detail the reason of its result
 judge()
 {
 	local result log=$O/vm-test/logs/$1.log t=$SECONDS
@@ -45,7 +45,7 @@ judge()
 	printf '  %-4s  %-24s %s\n' $result "$1" "$detail"
 }
 
-# session PREFIX CHECK...: guests up, the checks in order, guests down. The first two are the ground the others stand on.
+# session PREFIX CHECK...: starts guests, runs the checks in order, stops the guests. If one of the first two fails, the others cannot run.
 session()
 {
 	local prefix=$1 check ground=; shift
@@ -83,7 +83,7 @@ if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages
 rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
 echo check,result,detail >"$results"
 if [ ${#wanted[@]} -gt 0 ]; then
-	say "two guests, a device each"
+	say "two guests, one device each"
 	guests=(a=a b=b) names=(a b)
 	# what is on the wire is kept, for the checks that ask for it
 	case " ${wanted[*]} " in *' wire '*) wire_perf=1 SERVE="--trace pcapng" ;; esac
@@ -92,7 +92,7 @@ if [ ${#wanted[@]} -gt 0 ]; then
 	SERVE=
 fi
 if [ -n "$all" ] || [ "${1:-}" = run ]; then
-	say "scripts in a guest"
+	say "make vm-run and make vm-exec"
 	judge run check_run
 fi
 guests=(a=a b=b) names=(a b)
@@ -101,22 +101,22 @@ storage) storage_users ;;
 python) python_tests ;;
 esac
 if [ -n "$all" ]; then
-	say "rdma-core's own tests, whose guest waits for the device at each doorbell"
+	say "rdma-core's own tests; the guest waits for the device at each doorbell"
 	python_tests
-	say "users of the kernel's verbs, in guests that are late on purpose"
+	say "storage over the kernel's verbs, in guests that are slow on purpose"
 	storage_users
-	say "two guests, whose devices fail on purpose"
+	say "two guests with devices that fail on purpose"
 	session fault. probe opensm control
 	say "one guest, both devices"
 	guests=(a=a,b) names=(a) last_device=1
 	SERVE='-s hca.doorbell.blueflame=1' session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong blueflame
-	say "one guest, both devices, interrupts by wire"
+	say "one guest, both devices, INTx interrupts"
 	APPEND=pci=nomsi session intx. probe opensm rc_pingpong
 	say "one guest, both devices, behind an IOMMU"
 	IOMMU=1 session iommu. probe opensm rc_pingpong ud_pingpong xsrq_pingpong
 fi
 if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
-	say "drivers built from source, with bugs"
+	say "drivers built from source, with seeded bugs"
 	last_device=1
 	judge seed.source seed_source
 	if [ $last = pass ]; then

@@ -1,9 +1,10 @@
-# What is told of a guest in trouble: what its kernel complained of, what its tasks waited for, and what the device was at. Sourced by guests.sh.
+# The report about guests in trouble: what their kernels complained about, what their tasks waited for, and the state of the device. Sourced by
+# guests.sh.
 #
-#   trouble WORD...        takes the state of every guest and of the device, because of WORD...
-#   kernel_report [NAME...]   prints what was noted; 1 when a kernel complained. The guests NAME should be running, or have been powered off
+#   trouble WORD...        saves the state of every guest and of the device; WORD... is the reason
+#   kernel_report [NAME...]   prints what was recorded; returns 1 if a kernel complained. The guests NAME should still be running or have been powered off
 #
-# The guests note in $share/kernel (kernel_watch.sh); all of it is in $VM_DIR/kernel at the end, with NAME.device beside NAME.
+# The guests write to $share/kernel (kernel_watch.sh). At the end all of it is in $VM_DIR/kernel, with the device's state NAME.device beside NAME.
 
 # device_state FILE
 device_state()
@@ -17,7 +18,7 @@ device_state()
 	mv "$1.part" "$1"
 }
 
-# device_watch: where a guest notes something the device's state is taken at once. For ever
+# device_watch: saves the device's state as soon as a guest records something. Runs for ever
 device_watch()
 {
 	local file to
@@ -45,7 +46,7 @@ trouble()
 	done
 }
 
-# last_words NAME: of a guest's console, from what tells of a kernel's end
+# last_words NAME: prints a guest's console from the message about the kernel's crash
 last_words() { cat "$VM_DIR/$1.serial" 2>/dev/null | tr -d '\r\0' | awk '/BUG:|Oops|Kernel panic|general protection/ { n = 100 } n-- > 0'; }
 
 kernel_report()

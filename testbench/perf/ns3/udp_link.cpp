@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The other side of `make bench`' vs_ns3_ratio: ns-3 moves so many UDP packets of 4096 bytes over
- * one point-to-point link, as fast as the link takes them. Its payload has no bytes (ns-3 keeps
- * only their number) and its checksums are off, as its users have it.
+ * For vs_ns3_ratio of `make bench`: ns-3 sends PACKETS UDP packets of 4096 bytes over one
+ * point-to-point link, as fast as the link takes them. As usual in ns-3, the payload is only a
+ * length, and checksums are off.
  *
  *     udp_link PACKETS
  *
