@@ -15,7 +15,7 @@ static const struct {
 #undef B
 };
 
-/* The last line about a scenario counts. */
+/* Uses the last line about the scenario. */
 static const char *result_of(FILE *results, const char *scenario)
 {
 	const char *result = "not-run";

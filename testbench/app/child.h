@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that a command starts: cells of a sweep, points of perf, compilers. None of them
- * outlives the command, however it ends.
+ * Child processes of a command: cells of a sweep, points of perf, compilers. No child outlives the
+ * command, however the command ends.
  *
- * Each has a process group of its own, so that what it has started in turn goes with it. Between
- * children_begin() and children_end() interrupt, termination and hangup are held and seen by
- * child_wait(); what kills the command at once kills its children by PR_SET_PDEATHSIG, though not
- * what these have started.
+ * Each child has its own process group, so that its own children are killed with it. Between
+ * children_begin() and children_end() the signals SIGINT, SIGTERM and SIGHUP are blocked, and
+ * child_wait() receives them. If the command is killed by SIGKILL, PR_SET_PDEATHSIG kills the
+ * children, but not their children.
  */
 #ifndef TESTBENCH_CHILD_H
 #define TESTBENCH_CHILD_H
@@ -16,13 +16,13 @@
 enum { CHILDREN_MAX = 4096 };
 
 void children_begin(void);
-/* As fork(); -1 with errno EAGAIN for more than CHILDREN_MAX. The child has the signals of before
- * children_begin(). */
+/* Like fork(). -1 with errno EAGAIN if there are CHILDREN_MAX children. The child has the signal
+ * mask from before children_begin(). */
 pid_t child_start(void);
-/* Waits for this child, or for any with 0; its pid, or -errno. -EINTR: a signal asks to end; all
- * children are gone then. */
+/* Waits for this child, or for any if 0. Returns its pid or -errno. -EINTR: a signal asked to end,
+ * and all children have been ended. */
 pid_t child_wait(pid_t pid, int *status);
-/* No child is left. A signal that was held takes effect now: mostly this does not return. */
+/* Call when no child is left. A signal that was blocked strikes now, so this may not return. */
 void children_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command line: what is to be done, and with which options.
+ * The command line: which command to run, with which options.
  */
 #ifndef TESTBENCH_CLI_H
 #define TESTBENCH_CLI_H
@@ -38,19 +38,19 @@ struct cli {
 	enum cli_command command;
 	struct run_options run; /* RUN, DUMP, SERVE and SWEEP */
 	struct serve_options serve;
-	struct compare_options diff; /* DIFF; STAGES and GOLDEN: its a */
+	struct compare_options diff; /* DIFF; STAGES and GOLDEN use only a */
 	struct perf_options perf;
 	struct sweep_options sweep;
-	const char *words[CLI_WORDS_MAX]; /* CTL: of the command */
+	const char *words[CLI_WORDS_MAX]; /* CTL: words of the command */
 	unsigned word_count;
 	const char *file; /* CHECK; CTL: the socket; REPORT: the folder; HELP: a command or NULL */
 	bool verbose;     /* CHECK */
 	bool behaviours, behaviour_texts; /* LIST */
 };
 
-/* 0 with *cli, whose strings are those of argv; -EINVAL with one line printed to err. */
+/* Returns 0 and fills *cli, whose strings point into argv; or -EINVAL after one line to err. */
 int cli_parse(int argc, char **argv, struct cli *cli, FILE *err);
-/* All commands, or with a command's word its options. */
+/* Prints all commands; with a command's word, the options of that command. */
 void cli_help(FILE *out, const char *word);
 
 #endif

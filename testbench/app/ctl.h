@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control socket of hcasim serve: a line in, a line out. An answer begins with "ok" or "error";
- * `help` names the commands.
+ * The control socket of hcasim serve. Each line is a command and gets one line as its answer, which
+ * begins with "ok" or "error". The command `help` lists the commands.
  */
 #ifndef TESTBENCH_CTL_H
 #define TESTBENCH_CTL_H
@@ -25,23 +25,23 @@ struct ctl_target {
 	struct fault_plan *plan;
 	uint64_t seed;
 	struct trace *trace;
-	bool traced;     /* into files */
+	bool traced;     /* trace files are written */
 	uint32_t points; /* trace->kinds as it was at the start */
-	uint32_t quiet;  /* and with "trace off": what the report at the end needs */
+	uint32_t quiet;  /* the same after "trace off": only what the report needs */
 	const char *dir; /* for files that a command writes */
 	bool *stop;      /* set by quit */
 };
 
 struct ctl;
 
-/* NULL with a line in err[]. */
+/* On failure NULL, and one line in err[]. */
 struct ctl *ctl_open(const struct ctl_target *target, const char *path, char *err, size_t err_size);
 void ctl_close(struct ctl *ctl);
 
-/* Carries out a line (it is changed) and writes the answer, without newline. */
+/* Executes a line (and modifies it); writes the answer without a newline. */
 void ctl_command(const struct ctl_target *target, char *line, FILE *answer);
 
-/* hcasim ctl: sends the words as a line, prints the answer. EXIT_FAILED when it is an error. */
+/* hcasim ctl: sends the words as one line and prints the answer. EXIT_FAILED if it is an error. */
 enum exit_status ctl_send(const char *path, const char *const *words, unsigned count);
 
 #endif

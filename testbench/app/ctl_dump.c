@@ -14,14 +14,14 @@
 
 enum { PATH_CHARS = 4096, CONTEXT_BYTES = 256, TEXT_CHARS = 8192, RECORD_BYTES = 4 };
 
-/* Where a found object is told: a line each into a file, or words of one line. */
+/* Where objects are printed: one line each into a file, or all in one line. */
 struct place {
 	FILE *out;
 	const char *before, *after;
 	unsigned count;
 };
 
-/* The doorbell record at a bus address of the guest. */
+/* Reads the doorbell record at a bus address of the guest. */
 static bool record_read(const struct vfu_device *d, uint64_t bus, uint32_t *value)
 {
 	const struct hca_env *env = &d->hca->env;
@@ -33,7 +33,7 @@ static bool record_read(const struct vfu_device *d, uint64_t bus, uint32_t *valu
 	return true;
 }
 
-/* --- what does not go on --- */
+/* --- objects that may be stuck --- */
 
 static void qp_waits(const struct vfu_device *d, uint32_t qpn, const struct qpc *qpc,
 		     struct place *p)

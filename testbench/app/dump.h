@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts of both devices by number, decoded, at a time or when the scenario fails: hcasim dump.
+ * hcasim dump: prints the decoded contexts of both devices at a given time, or when the scenario
+ * fails.
  */
 #ifndef TESTBENCH_DUMP_H
 #define TESTBENCH_DUMP_H
@@ -13,7 +14,7 @@ struct dump {
 	bool done;
 };
 
-/* Arms it; it prints to stdout and ends the run. */
+/* Plans the dump. It prints to stdout and ends the run. */
 void dump_at(struct dump *dump, struct tb *tb, uint64_t time_ps);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run that ends before its time: by a signal from outside, its files whole; by a crash or exit()
- * in a scenario, which is told, and never with status 0. What had happened until then is in the
- * traces.
+ * Runs that end early: by a signal from outside, or by a crash or exit() in the scenario. The
+ * traces hold everything up to that moment. A crash or exit() is reported, and the status is never
+ * 0.
  */
 #ifndef TESTBENCH_ENDING_H
 #define TESTBENCH_ENDING_H
@@ -11,18 +11,18 @@
 
 struct tb;
 
-/* From here to ending_forget() signals are those of this run. Interrupt and termination stop it at
- * the next event, a second one ends the process; a crash is told with the scenario's last verb.
- * With `debugged` an interrupt stays the debugger's. */
+/* Handles signals for this run until ending_forget(). SIGINT, SIGTERM and SIGHUP stop the run at
+ * the next event; a second one ends the process. A crash is reported with the last verb of the
+ * scenario. With `debugged`, SIGINT is left to the debugger. */
 void ending_watch(struct tb *tb, bool debugged);
 void ending_forget(void);
-/* Something calls _exit(): a scenario does not return from here. */
+/* _exit() was called. Does not return if a scenario is running. */
 void ending_exit(void);
-/* From here to the end of the process a crash leaves the traces as they are then. */
+/* From now on a crash saves the traces before the process ends. */
 void ending_watch_crashes(void);
 /* Whether a signal has stopped the run. */
 bool ending_asked(void);
-/* The files are closed: ends the process by the signal that was held back, if there was one. */
+/* Call when the files are closed: raises the signal that stopped the run, if there was one. */
 void ending_raise(void);
 
 #endif

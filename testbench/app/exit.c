@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* In place of the C library's, also for scenarios that are loaded: a run never ends with the status
- * that a scenario made up. A file of its own: unit tests and others that link the library end as
- * they like. */
+/* Replaces _exit() of the C library, also for loaded scenarios, so that a scenario cannot choose
+ * the status of a run. It is a file of its own because unit tests and other programs keep the C
+ * library's. */
 #include "testbench/app/ending.h"
 
 #include <stdlib.h>

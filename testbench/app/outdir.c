@@ -58,7 +58,7 @@ static int make(const char *path)
 	return S_ISDIR(st.st_mode) ? 1 : -ENOTDIR;
 }
 
-/* Where the file system knows no locks nobody is kept out. */
+/* A file system without locks: nobody is kept out. */
 static int take(struct outdir *dir)
 {
 	dir->lock = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

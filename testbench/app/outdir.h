@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder of a run's files: made with its parents, and taken away again when the run does not
- * start.
+ * The folder of a run's files. It is created with its parents, and removed again if the run does
+ * not start.
  */
 #ifndef TESTBENCH_OUTDIR_H
 #define TESTBENCH_OUTDIR_H
@@ -18,16 +18,16 @@ struct outdir {
 };
 
 __attribute__((format(printf, 2, 3))) void outdir_name(struct outdir *dir, const char *format, ...);
-/* 0 or -errno, printed as one line; then what was made is gone again. Files of an earlier run in
- * it, and its report, are removed. Until outdir_release() or the end of the process nobody else can
- * take the folder: -EBUSY. */
+/* Creates and locks the folder, and removes the files of an earlier run from it. Returns 0; or
+ * -errno after printing one line and removing the folders it created. Until outdir_release() or
+ * the end of the process, others get -EBUSY for this folder. */
 int outdir_create(struct outdir *dir, FILE *err);
 void outdir_release(struct outdir *dir);
 void outdir_file(const struct outdir *dir, const char *name, char *buf, size_t size);
-/* Removes the run's files, and the folders that outdir_create() made; releases it. */
+/* Removes the run's files and the folders that outdir_create() created, and releases the lock. */
 void outdir_undo(struct outdir *dir);
 
-/* Whether a file can be written, before the work whose result it takes. 0 or -errno, printed. */
+/* Checks that a file can be written, before a long run fills it. 0, or -errno after one line. */
 int outdir_file_check(const char *path, FILE *err);
 
 #endif

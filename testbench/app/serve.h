@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hcasim serve: HCAs offered to virtual machines over vfio-user, until SIGINT, SIGTERM or `hcasim
- * ctl SOCKET quit`.
+ * hcasim serve: offers HCAs to virtual machines over vfio-user until SIGINT, SIGTERM or `hcasim ctl
+ * SOCKET quit`.
  */
 #ifndef TESTBENCH_SERVE_H
 #define TESTBENCH_SERVE_H
@@ -17,9 +17,9 @@ struct serve_options {
 };
 
 /*
- * An HCA a socket. Two are linked, port to port; of one with two ports these are linked. Of `run`:
- * ini, settings, seed, traces, dir and fw. What is wrong is printed to stderr; connections, guest
- * errors and the account go to stdout.
+ * One HCA per socket. Two HCAs are linked port to port; the two ports of a single HCA are linked to
+ * each other. Uses ini, settings, seed, traces, dir and fw of `run`. Errors go to stderr;
+ * connections, guest errors and the report go to stdout.
  */
 enum exit_status serve(const struct run_options *run, const struct serve_options *options);
 

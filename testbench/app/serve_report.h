@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a serve run tells at its end: guest errors, each with its rule, time, text and the accesses
- * before it; and what software touched that the model lacks: registers, commands, attributes of
- * management packets, configuration space.
+ * The report at the end of serve. It lists guest errors, each with its rule, time, text and the
+ * register accesses before it, and everything that the driver used but the model does not have:
+ * registers, commands, attributes of management packets, configuration space.
  */
 #ifndef TESTBENCH_SERVE_REPORT_H
 #define TESTBENCH_SERVE_REPORT_H
@@ -43,11 +43,11 @@ struct serve_report {
 
 void report_guest_error(struct serve_report *report, const struct vfu_device *device,
 			const char *rule, const char *text);
-/* A limit of the model or its host, which is nobody's misuse. */
+/* A limit of the model or of this machine was reached; that is no error of the driver. */
 void report_limit(struct serve_report *report, const struct vfu_device *device, const char *text);
 void report_access(struct serve_report *report, const struct vfu_device *device,
 		   const struct vfu_access *access);
-/* Listens to commands. 0 or -errno. */
+/* Starts to record commands. 0 or -errno. */
 int report_listen(struct serve_report *report, struct trace *trace);
 void report_print(const struct serve_report *report, FILE *out);
 

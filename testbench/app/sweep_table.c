@@ -10,7 +10,7 @@
 
 enum { PATH_CHARS = 6000, TEXT_CHARS = 64, COMPLAINT_LINES = 6 };
 
-/* Figures of every run, one column each. */
+/* Figures of each run, one column each. */
 #define FIGURES(F)                                                                                 \
 	F(time_us, "%.6f", (double)c->takes_ps / 1e6)                                              \
 	F(packets, "%.0f", (double)c->packets)                                                     \
@@ -46,7 +46,7 @@ static uint64_t number_behind(const char *line, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Bring-up and tear-down are not what a sweep asks about. */
+/* A sweep ignores bring-up and tear-down. */
 static void phase_line(struct sweep_cell *cell, const char *line)
 {
 	if (strstr(line, "{\"name\": \"bring-up\"") || strstr(line, "{\"name\": \"tear-down\""))
@@ -57,7 +57,7 @@ static void phase_line(struct sweep_cell *cell, const char *line)
 	cell->payload_bytes += number_behind(line, "\"payload_bytes\": ");
 }
 
-/* "hca.stage.counter" asks for the sum of both. */
+/* "hca.stage.counter" is the sum of both HCAs. */
 static bool is_asked(const char *show, const char *key)
 {
 	if (!strcmp(show, key))
@@ -79,7 +79,7 @@ static void counter_line(const struct sweep_table *table, struct sweep_cell *cel
 		}
 }
 
-/* A file of the cell's folder; NULL without. */
+/* Opens a file of the cell's folder; NULL if it does not exist. */
 static FILE *cell_open(const char *dir, const char *file)
 {
 	char path[PATH_CHARS];
@@ -116,7 +116,7 @@ static const char *verdict(const struct sweep_cell *cell)
 	return cell->passed ? "passed" : cell->ran || cell->status ? "FAILED" : "has not run";
 }
 
-/* A failure says what was expected, what came and how to have it again; wrong input is one line. */
+/* The lines to show of a failure: what was expected, what came, and the command that repeats it. */
 static bool is_reason(const char *line)
 {
 	return strstr(line, " failed at ") || strstr(line, "expected") || strstr(line, "  got:") ||
@@ -202,7 +202,7 @@ void sweep_table_print(const struct sweep_table *t, FILE *out)
 	}
 }
 
-/* A field with a comma or quote stands in quotes. */
+/* Puts a field with a comma or quote into quotes. */
 static void csv_field(FILE *out, const char *text)
 {
 	if (!strpbrk(text, ",\"\n")) {

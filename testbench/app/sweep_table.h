@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the cells of a sweep came to, as a table and as CSV. */
+/* The results of a sweep, as a table and as CSV. */
 #ifndef TESTBENCH_SWEEP_TABLE_H
 #define TESTBENCH_SWEEP_TABLE_H
 
@@ -14,7 +14,7 @@ struct sweep_cell {
 	pid_t pid;
 	int status; /* of its process */
 	bool passed, ran;
-	/* of the phases between bring-up and tear-down */
+	/* sums over the phases between bring-up and tear-down */
 	uint64_t takes_ps, packets, resent, payload_bytes;
 	uint64_t shown[SWEEP_SHOW_MAX];
 	bool has_shown[SWEEP_SHOW_MAX];
@@ -31,10 +31,10 @@ struct sweep_table {
 
 /* Reads run.json and stats.json of the cell's folder. */
 void sweep_cell_read(const struct sweep_table *table, struct sweep_cell *cell, const char *dir);
-/* Why it failed: the last lines of what it printed. */
+/* Prints why a cell failed: the last lines of its output. */
 void sweep_cell_complain(const struct sweep_cell *cell, const char *dir, FILE *err);
 void sweep_table_print(const struct sweep_table *table, FILE *out);
-/* 0 or -errno, printed. */
+/* 0, or -errno after printing it. */
 int sweep_table_csv(const struct sweep_table *table, const char *path);
 
 #endif

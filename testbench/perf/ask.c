@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Points from the words of a command line: a row for each combination of values. */
+/* Makes points from the words of a command line: one for each combination of values. */
 #include "testbench/perf/points.h"
 #include "testbench/perf/workloads.h"
 
@@ -18,7 +18,7 @@ static unsigned values_of(const char *word)
 	return n;
 }
 
-/* The word with the n-th of its values alone. */
+/* Writes the word with only the n-th of its values. */
 static void put_word(FILE *out, const char *word, unsigned n)
 {
 	const size_t key = strcspn(word, "=") + 1;
@@ -37,7 +37,7 @@ static void put_words(FILE *out, const char *const *words, const unsigned *choic
 	}
 }
 
-/* Its id is what it asks. */
+/* The id of such a point is its own words. */
 static void put_row(FILE *out, unsigned row, const struct perf_workload *workload,
 		    const char *const *words, unsigned n)
 {

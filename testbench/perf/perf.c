@@ -65,7 +65,7 @@ static int job_start(struct pool *pool, struct perf_result *result)
 	return 0;
 }
 
-/* What the process said: a double, then its counters. */
+/* Reads the answer of a process: a double, then its counters. */
 static void job_read(struct job *job)
 {
 	FILE *in = fdopen(job->fd, "r");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hcasim perf: published measurements beside simulated ones. */
+/* hcasim perf: measures, and compares with published measurements. */
 #ifndef TESTBENCH_PERF_PERF_H
 #define TESTBENCH_PERF_PERF_H
 
@@ -8,11 +8,11 @@
 #include <stdio.h>
 
 struct perf_options {
-	const char *points; /* FILE.csv; NULL: the words */
+	const char *points; /* FILE.csv; NULL: use the words */
 	const char *workload;
 	const char *const *words; /* KEY=VALUE,VALUE... */
 	unsigned word_count;
-	const char *profile; /* NULL: the points' own */
+	const char *profile; /* NULL: the profile of each point */
 	const char *only;    /* ID,ID..., or PREFIX*; NULL: all */
 	const char *plot;    /* folder of SVG files; NULL: none */
 	const char *stats_file;
@@ -20,10 +20,10 @@ struct perf_options {
 	unsigned jobs; /* processes at a time */
 };
 
-/* What can be measured, and its keys. */
+/* Prints the workloads and keys. */
 void perf_help(FILE *out);
 
-/* run: -c, -s, --seed, --fw; its dir is the CSV file to write (NULL: none). */
+/* Uses -c, -s, --seed and --fw of run. Its dir is the CSV file to write (NULL: none). */
 enum exit_status perf(const struct run_options *run, const struct perf_options *options);
 
 #endif

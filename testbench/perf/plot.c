@@ -16,7 +16,7 @@
 
 enum { KEY_CHARS = 512, PATH_CHARS = 4096, CURVES_MAX = 64, QUANTITIES_MAX = 3 };
 
-/* A curve is made of points that differ in nothing but these keys. */
+/* The points of a curve differ only in these keys. */
 struct plot {
 	const char *name, *title, *x_label, *y_label;
 	double (*x)(const struct perf_params *params);
@@ -125,7 +125,7 @@ static void append(char *key, const char *text, size_t n)
 	snprintf(key + used, KEY_CHARS - used, "%s%.*s", used ? " " : "", (int)n, text);
 }
 
-/* What all points of a curve have in common. */
+/* The parameters that all points of a curve share. */
 static void curve_key(const struct plot *plot, const struct perf_point *point, char *key)
 {
 	key[0] = 0;
@@ -240,7 +240,7 @@ static bool curves_program(const struct perf_results *results, const struct plot
 	return drawn > 0;
 }
 
-/* All points: a right one is on the line. */
+/* All points in one plot: a perfect one lies on the line. */
 static bool scatter_program(const struct perf_results *results, const char *svg, FILE *out)
 {
 	unsigned points[PERF_CATEGORIES] = {0}, drawn = 0;

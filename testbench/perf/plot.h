@@ -5,8 +5,8 @@
 
 #include "testbench/perf/report.h"
 
-/* Files of folder dir, which is made: NAME.gnuplot and NAME.svg for each plot that has points. 0 or
- * -errno with one line in err. */
+/* Creates the folder dir and writes NAME.gnuplot and NAME.svg for each plot that has points. 0, or
+ * -errno after one line to err. */
 int perf_plot(const struct perf_results *results, const char *dir, FILE *err);
 /* The gnuplot program of plot number n that writes `svg`; false: no such plot, or no points. */
 bool perf_plot_program(const struct perf_results *results, unsigned n, const char *svg, FILE *out);

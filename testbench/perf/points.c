@@ -49,8 +49,8 @@ static __attribute__((format(printf, 2, 3))) int wrong(const struct place *at, c
 	return -EINVAL;
 }
 
-/* One field from *text on, in place: quotes taken off, doubled ones made one. False: an open quote.
- * *text is then behind its comma, or NULL at the end of the line. */
+/* Takes one field from *text, in place: removes quotes, and makes doubled ones single. *text then
+ * points behind the comma, or is NULL at the end of the line. False: the quote is not closed. */
 static bool field_take(char **text, char **field)
 {
 	char *in = *text, *out = in;
@@ -167,7 +167,7 @@ static int param_parse(const struct place *at, char *key, struct perf_params *p)
 	return no_parameter(at, key);
 }
 
-/* Sizes where a row has none, as perftest has them; what is waited for in memory has a byte. */
+/* Default sizes, as in perftest; a workload that polls memory needs at least one byte. */
 static int size_check(const struct place *at, const struct perf_workload *workload,
 		      struct perf_params *p)
 {

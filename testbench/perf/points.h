@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Published measurements: a CSV file with a row a point,
+ * Published measurements: a CSV file with one row per point,
  *
  *	id,profile,workload,params,value,unit,source
  *
- * params is key=value;key=value. What a workload is stands in workloads.h, what a key means in the
- * rows below; a key with a dot is a parameter of the simulation (hca.link.delay=1us).
+ * params is key=value;key=value. workloads.h defines the workloads, the rows below the keys. A key
+ * with a dot is a parameter of the simulation (hca.link.delay=1us).
  */
 #ifndef TESTBENCH_PERF_POINTS_H
 #define TESTBENCH_PERF_POINTS_H
@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* N(key, "meaning"): numbers. Members of struct perf_params; 0 or absent: the workload's default.
- * The key of inlined is inline, a word of C. */
+/* N(key, "meaning"): numeric keys, as members of struct perf_params. 0 or absent: the workload's
+ * default. `inlined` has the key `inline`, which is a keyword of C. */
 #define PERF_NUMBERS(N)                                                                            \
 	N(size, "message size in bytes")                                                           \
 	N(inlined, "_lat workloads: largest size sent inline; others: 0 or 1")                     \
@@ -68,16 +68,16 @@ struct perf_point {
 struct perf_points {
 	struct perf_point *points;
 	size_t count;
-	char *text; /* of all strings */
+	char *text; /* holds all strings */
 	char *file;
 };
 
-/* 0; -EINVAL or -errno with one line FILE:LINE: what is wrong in err. */
+/* 0; or -EINVAL or -errno after one line "FILE:LINE: error" to err. */
 int perf_points_load(struct perf_points *points, const char *path, FILE *err);
-/* The same of a text, which is freed with the points; `name` stands for the file. */
+/* The same from a text, which is freed with the points. `name` is used as the file's name. */
 int perf_points_parse(struct perf_points *points, const char *name, char *text, FILE *err);
-/* ask.c: a workload by its name and n words KEY=VALUE,VALUE...: a point for each combination,
- * without a published value, on the profile `default`. */
+/* ask.c: makes points from a workload's name and n words KEY=VALUE,VALUE...: one per combination,
+ * without a published value, with the profile `default`. */
 int perf_points_ask(struct perf_points *points, const char *workload, const char *const *words,
 		    unsigned n, FILE *err);
 void perf_points_free(struct perf_points *points);

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Many messages at a time: requests or bytes a second. */
+/* Many messages at a time: requests or bytes per second. */
 #include "testbench/perf/world.h"
 
 #include <stdlib.h>
 
 enum {
-	/* what saturates the HCA, where a row does not say it */
+	/* defaults that saturate the HCA */
 	THREADS = 8,
 	THREADS_MAX = 256,
 	QPS_A_THREAD = 2,
-	QPS_OF_MANY = 4,            /* a thread of the many machines */
-	WINDOW_ALL = 64,            /* of all threads together: no more than the HCA holds */
-	WINDOW_ALL_UNRELIABLE = 32, /* enough where nothing is waited for but the HCA itself */
-	WINDOW_LISTS = 4,           /* of a queue pair, where a doorbell announces several */
-	MANY_BATCH = 16,            /* WQEs a doorbell of the many machines */
+	QPS_OF_MANY = 4,            /* per thread of the many machines */
+	WINDOW_ALL = 64,            /* for all threads together: the HCA holds no more */
+	WINDOW_ALL_UNRELIABLE = 32, /* enough where only the HCA itself takes time */
+	WINDOW_LISTS = 4,           /* per queue pair, where a doorbell announces several */
+	MANY_BATCH = 16,            /* WQEs per doorbell of the many machines */
 	RECEIVES = 512,
-	CQ_MODERATION = 100, /* perftest: every so many requests one is signalled */
+	CQ_MODERATION = 100, /* as perftest: signalled requests are this far apart */
 	WARM = 8000,
 	COUNT = 24000,
 	WARM_A_QP = 16,
-	BANDWIDTH_BYTES = 24 << 20, /* moved in the measurement, but at least so many messages */
+	BANDWIDTH_BYTES = 24 << 20, /* bytes to move, but at least this many messages */
 	BANDWIDTH_MESSAGES = 400,
 	TAKE = 16,
 };
@@ -66,7 +66,7 @@ static unsigned at_most(unsigned value, unsigned most)
 	return value < most ? value : most;
 }
 
-/* Requests of a thread that has so many queue pairs. */
+/* Default window of a thread with this many queue pairs. */
 static unsigned window_of(const struct perf_world *world, unsigned qps)
 {
 	const struct perf_params *p = world->p;
@@ -75,22 +75,22 @@ static unsigned window_of(const struct perf_world *world, unsigned qps)
 		       enough = WINDOW_ALL_UNRELIABLE / threads;
 	unsigned window = p->window ? (unsigned)p->window : most;
 
-	/* one on each queue pair, so that one that waits for its context does not stop the others */
+	/* one per queue pair, so that one that waits for its context does not stop the others */
 	if (!p->window && p->transport != IBV_QPT_RC)
 		window = at_most(at_least(enough, qps), most);
-	/* one who is free to do so keeps each queue pair busy while the next list is on its way */
+	/* keep each queue pair busy while its next list is being posted */
 	if (!p->window && p->batch > 1)
 		window = WINDOW_LISTS * (unsigned)p->batch * (qps ? qps : 1);
 	return window < p->batch ? (unsigned)p->batch : window;
 }
 
 /*
- * Every window-th request is signalled; when it has been posted the thread waits for the signalled
- * one before it, so up to two windows are in flight. Requests go round the thread's queue pairs: a
- * given window at a time, as rw-allsig of rdma_bench posts them (its two processes a CPU are two
- * queue pairs here), else one list at a time. The signalled one frees those before it on its own
- * queue pair only: in the latter case the round begins `step` further with each window, so that the
- * signalled ones go round too.
+ * Every window-th request is signalled. After posting it the thread waits for the signalled request
+ * before it, so up to two windows are in flight. The thread goes round its queue pairs. With a
+ * given window it posts one window at a time to each, as rw-allsig of rdma_bench does (its two
+ * processes per CPU are two queue pairs here); else it posts one list at a time. A signalled
+ * request frees only requests on its own queue pair. So in the latter case the round begins `step`
+ * further with each window, and the signalled requests go round as well.
  */
 static void requester_thread(void *arg)
 {
@@ -151,7 +151,7 @@ static void receiver_thread(void *arg)
 	}
 }
 
-/* What hca0 has accepted: for services that tell the requester nothing. */
+/* What hca0 has accepted: for services without acknowledgements. */
 static uint64_t accepted(struct perf_world *world)
 {
 	const uint64_t mtu = world->p->mtu ? world->p->mtu : world->tb->config->hca[0].link_mtu;
@@ -160,7 +160,7 @@ static uint64_t accepted(struct perf_world *world)
 	return perf_stat(world, 0, "responder", "packets") / packets;
 }
 
-/* What hca0 has sent: a thread hears only of the queue pairs whose requests are signalled. */
+/* What hca0 has sent: a thread gets completions only for its signalled requests. */
 static uint64_t sent(struct perf_world *world)
 {
 	return perf_stat(world, 0, "requester", "completed");
@@ -206,7 +206,7 @@ double perf_rate(struct perf_world *world)
 	world->count = COUNT;
 	if (p->transport != IBV_QPT_RC)
 		world->counter = is_inbound(world) ? accepted : sent;
-	/* all at once: objects are made while nobody sends */
+	/* start all at once: objects are made before anybody sends */
 	for (unsigned i = 0; i < plan.threads && i < THREADS_MAX; i++) {
 		struct perf_thread *requester, *responder;
 
@@ -274,7 +274,7 @@ double perf_symmetric(struct perf_world *world)
 	}
 	for (unsigned i = 0; i < started; i++)
 		perf_start(readers[i], "reader", reader_thread);
-	return perf_measured(world) / PERF_SIDES / 1e6; /* those of one HCA */
+	return perf_measured(world) / PERF_SIDES / 1e6; /* of one HCA */
 }
 
 /* --- one queue pair, bytes --- */

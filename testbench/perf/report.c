@@ -143,7 +143,7 @@ void perf_means_print(const struct perf_results *results, FILE *out)
 	}
 }
 
-/* A JSON line of the counters as text: those that are not 0. */
+/* Prints the counters of a JSON line that are not 0. */
 static void stats_lines(const char *json, FILE *out)
 {
 	for (const char *line = json; line && *line; line = strchr(line, '\n')) {

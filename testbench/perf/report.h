@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has been measured, as a table, means, CSV and counters. */
+/* Prints results as a table, means, CSV and counters. */
 #ifndef TESTBENCH_PERF_REPORT_H
 #define TESTBENCH_PERF_REPORT_H
 
@@ -8,7 +8,7 @@
 struct perf_result {
 	const struct perf_point *point;
 	double simulated; /* in the point's unit */
-	bool valid;       /* false: the row failed, and said why */
+	bool valid;       /* false: the point failed and has printed why */
 	char *stats;      /* the counters of its devices, a JSON object */
 };
 
@@ -31,13 +31,13 @@ enum perf_category perf_category_of(const struct perf_point *point);
 const char *perf_category_name(enum perf_category category);
 
 void perf_table_print(const struct perf_results *results, FILE *out);
-/* Mean absolute errors; rows that failed do not count, and are counted. */
+/* Prints mean absolute errors, and how many points failed; those are not part of the mean. */
 void perf_means_print(const struct perf_results *results, FILE *out);
 void perf_stats_print(const struct perf_results *results, FILE *out);
 
 int perf_csv_write(const struct perf_results *results, FILE *out);
 int perf_stats_write(const struct perf_results *results, FILE *out);
-/* 0 or -errno with one line in err. */
+/* 0, or -errno after one line to err. */
 int perf_file_write(const struct perf_results *results, const char *path,
 		    int (*write)(const struct perf_results *results, FILE *out), FILE *err);
 

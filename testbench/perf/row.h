@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One point on a fresh pair of HCAs. SystemC allows one simulation a process: a row is a process.
- */
+/* Measures one point on a fresh pair of HCAs. SystemC allows one simulation per process, so each
+ * point runs in its own process. */
 #ifndef TESTBENCH_PERF_ROW_H
 #define TESTBENCH_PERF_ROW_H
 
@@ -12,10 +12,10 @@ struct perf_row_options {
 	const char *profile;           /* NULL: the point's */
 };
 
-/* 0, or -errno with one line in stderr: the configuration can be made. */
+/* Checks the configuration of a point. 0, or -errno after one line to stderr. */
 int perf_row_check(const struct perf_point *point, const struct perf_row_options *options);
-/* In a process of its own, which ends: status 0 with the result (a double, in the point's unit)
- * written to fd and the counters as JSON after it; else one line in stderr. */
+/* Measures, and ends the process. With status 0 it has written the result (a double in the point's
+ * unit) and the counters as JSON to fd; else one line to stderr. */
 void perf_row_run(const struct perf_point *point, const struct perf_row_options *options, int fd)
 	__attribute__((noreturn));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Timers that only show when something is missing: the peer's answer, or its receive. */
+/* Timers that run only when something is missing: the peer's answer, or its receive. */
 #include "testbench/perf/world.h"
 
 enum { DEAD_QPN = 0xfffff0, PROBE_BYTES = 8 };

@@ -22,7 +22,7 @@ static const struct {
 	{PERF_TIME, "ms", 1e-3},
 	{PERF_TIME, "s", 1e-6},
 	{PERF_BANDWIDTH, "MiB/s", 1},
-	{PERF_BANDWIDTH, "MB/s", 1}, /* as perftest says it */
+	{PERF_BANDWIDTH, "MB/s", 1}, /* perftest's name for MiB/s */
 	{PERF_BANDWIDTH, "GiB/s", 1.0 / 1024},
 	{PERF_BANDWIDTH, "GB/s", 1048576e-9},
 	{PERF_BANDWIDTH, "Gb/s", 8 * 1048576e-9},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be measured, a row each: W(name, quantity, many, run, "what is timed").
+ * The workloads, one row each: W(name, quantity, many, run, "what is timed").
  *
- * many: the HCA under test is hca0; where the profile says so (sim.perf.many_machines), the other
- * side stands for many machines and has testbench/perf/many_machines.ini over the profile.
+ * many: only hca0 is under test. If the profile sets sim.perf.many_machines, the other side stands
+ * for many machines and uses testbench/perf/many_machines.ini on top of the profile.
  */
 #ifndef TESTBENCH_PERF_WORKLOADS_H
 #define TESTBENCH_PERF_WORKLOADS_H
@@ -39,7 +39,7 @@ enum {
 	W(rnr_delay, TIME, false, perf_rnr_delay, "RNR NAK until the resend")
 /* clang-format on */
 
-/* Results are in us, MiB/s and millions a second. */
+/* Results are in us, MiB/s and millions per second. */
 enum perf_quantity { PERF_TIME, PERF_BANDWIDTH, PERF_RATE };
 
 struct perf_world;
@@ -48,12 +48,12 @@ struct perf_workload {
 	const char *name, *meaning;
 	enum perf_quantity quantity;
 	bool many;
-	/* In a host thread, both HCAs up: the result, or perf_fail(). */
+	/* Runs in a host thread with both HCAs up. Returns the result, or calls perf_fail(). */
 	double (*run)(struct perf_world *world);
 };
 
 const struct perf_workload *perf_workload_find(const char *name);
-/* What a result is multiplied with to be in that unit; 0: it is none of the workload. */
+/* The factor from a result to that unit; 0: the workload has no such unit. */
 double perf_unit_factor(const struct perf_workload *workload, const char *unit);
 const char *perf_units(const struct perf_workload *workload);
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum {
-	CYCLE_BYTES = 4096, /* small messages walk through so much, as perftest's do */
+	CYCLE_BYTES = 4096, /* small messages cycle through this much memory, as in perftest */
 	LINE = 64,
 	DEFAULT_TIMEOUT = 14,
 	DEFAULT_RETRIES = 7,
@@ -238,7 +238,8 @@ static uint8_t *local_next(struct perf_thread *t, uint32_t size)
 	return at;
 }
 
-/* Where a request goes: a random region if there are several, a random place in it if asked for. */
+/* Chooses a target: a random region if there are several, and a random place in it if
+ * configured. */
 static void target_next(struct perf_thread *t, const struct perf_request *r, struct drv_send_wr *wr)
 {
 	const struct perf_params *p = t->world->p;
@@ -328,7 +329,7 @@ void perf_receives_post(struct perf_thread *t, struct drv_qp *qp, unsigned each)
 	}
 }
 
-/* As perf_take, without waiting. */
+/* Like perf_take(), without waiting. */
 static unsigned perf_poll(struct perf_thread *t, struct drv_cq *cq, unsigned n)
 {
 	struct drv_wc wc[WC_LIST];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a workload is written with: two hosts that are up, memory, threads with queue pairs of
- * their own, requests. Everything goes through the host driver; what the CPUs cost are the
- * parameters of [host].
+ * The building blocks of a workload: two hosts that are up, memory, threads with their own queue
+ * pairs, requests. Everything goes through the host driver. The parameters of [host] say how long
+ * the CPUs take.
  */
 #ifndef TESTBENCH_PERF_WORLD_H
 #define TESTBENCH_PERF_WORLD_H
@@ -20,7 +20,7 @@ struct perf_side {
 	struct drv_device *dev;
 	struct drv_pd *pd;
 	const struct host_params *params;
-	/* what the peer writes, reads and counts in: targets[0] .. of target_bytes each */
+	/* memory that the peer writes and reads: targets[0] .. of target_bytes each */
 	uint8_t **targets;
 	struct drv_mr **target_mrs;
 	uint64_t target_count, target_bytes;
@@ -31,7 +31,7 @@ struct perf_thread {
 	struct perf_world *world;
 	struct perf_side *side;
 	unsigned index;
-	struct drv_uar *uar; /* its own: BlueFlame buffers are used by one thread at a time */
+	struct drv_uar *uar; /* its own, because a BlueFlame buffer serves one thread at a time */
 	struct drv_cq *send_cq, *recv_cq;
 	struct drv_ah_attr ah; /* to the other side */
 	struct drv_qp **qps;
@@ -41,7 +41,7 @@ struct perf_thread {
 	uint64_t local_bytes, cycle;
 	uint64_t posted;
 	struct rng rng;
-	struct perf_thread *peer; /* of connected queue pairs: qps[i] is linked to peer->qps[i] */
+	struct perf_thread *peer; /* connected: qps[i] to peer->qps[i] */
 };
 
 struct perf_world {
@@ -49,20 +49,20 @@ struct perf_world {
 	const struct perf_point *point;
 	const struct perf_params *p;
 	struct perf_side side[PERF_SIDES];
-	/* requests done; the result is their rate after the first `warm` ones */
+	/* requests done; the result is their rate, without the first `warm` ones */
 	uint64_t ops, warm, count;
 	uint64_t from_ps, to_ps, from_ops, to_ops;
-	/* instead of the sum of what threads report: a counter of hca0 */
+	/* a counter of hca0 that replaces the sum of the threads' reports */
 	uint64_t (*counter)(struct perf_world *world);
 	bool done;
 };
 
-/* Ends the process with one line: the point's place, id and the text. */
+/* Prints one line (file and line of the point, id, text) and ends the process. */
 __attribute__((format(printf, 2, 3), noreturn)) void perf_fail(struct perf_world *world,
 							       const char *format, ...);
 void perf_must(struct perf_world *world, int rc, const char *what);
 
-/* Both hosts up; in the host thread of a bare tb. */
+/* Brings both hosts up. Call it in the host thread of a bare tb. */
 void perf_bring_up(struct perf_world *world);
 
 struct perf_shape {
@@ -74,11 +74,11 @@ struct perf_shape {
 };
 struct perf_thread *perf_thread_create(struct perf_world *world, unsigned side, unsigned index,
 				       const struct perf_shape *shape);
-/* Threads of both sides with as many QPs: RC and UC to RTS, UD on its own. */
+/* Makes threads on both sides. RC and UC queue pairs are connected, UD ones are brought to RTS. */
 void perf_connect(struct perf_thread *a, struct perf_thread *b);
-/* The QPs of one side, towards a number where there is nothing. */
+/* Makes the queue pairs of one side, connected to a number where there is no queue pair. */
 void perf_connect_dead(struct perf_thread *t, uint32_t qpn);
-/* Posts so many receives, in lists. */
+/* Posts n receives, in lists. */
 void perf_receives_post(struct perf_thread *t, struct drv_qp *qp, unsigned each);
 
 struct perf_request {
@@ -88,20 +88,20 @@ struct perf_request {
 	struct drv_qp *qp;
 	const struct drv_ah_attr *ah; /* UD */
 	uint32_t remote_qpn;
-	unsigned batch;  /* so many in one list, only the last signalled [1] */
-	uint8_t *local;  /* instead of the next one of the thread's cycle */
+	unsigned batch;  /* requests per list, of which only the last is signalled [1] */
+	uint8_t *local;  /* instead of the next place of the thread's cycle */
 	uint64_t remote; /* instead of the next target, with rkey */
 	uint32_t rkey;
 };
 void perf_post(struct perf_thread *t, const struct perf_request *r);
-/* Until a completion is there: takes up to n, all successful. */
+/* Waits for a completion and takes up to n. All must be successful. */
 unsigned perf_take(struct perf_thread *t, struct drv_cq *cq, unsigned n);
 
-/* The thread's function runs in a host thread of its side. */
+/* Starts the thread's function in a host thread of its side. */
 void perf_start(struct perf_thread *t, const char *name, void (*fn)(void *thread));
-/* n requests are done; the measurement ends by itself. */
+/* Reports n finished requests. The measurement ends by itself when there are enough. */
 void perf_count(struct perf_world *world, uint64_t n);
-/* In the main thread: until then; operations a second. */
+/* Waits in the main thread for that end. Returns operations per second. */
 double perf_measured(struct perf_world *world);
 
 uint64_t perf_now(const struct perf_thread *t);
