@@ -48,10 +48,10 @@ static void check_payload(struct trace_text *t, const struct packet_view *v, con
 		return;
 	}
 	if (!bth_op_is(v->op, BTH_PAYLOAD) && (payload || pad))
-		fault_add(t, "payload where none may be");
+		fault_add(t, "payload where none is allowed");
 	if ((bth_op_is(v->op, BTH_FIRST) || bth_op_is(v->op, BTH_MIDDLE)) &&
 	    (pad || !is_mtu(payload)))
-		fault_add(t, "first or middle packet is not a whole MTU");
+		fault_add(t, "first or middle packet is not a full MTU");
 	for (uint32_t i = 0; i < pad && kept == len; i++)
 		if (bytes[len - CRC_BYTES - 1 - i]) {
 			fault_add(t, "pad is not zero");
@@ -68,7 +68,7 @@ static void check_packet(struct trace_text *t, const uint8_t *bytes, uint32_t le
 	unsigned int crc;
 
 	if (!parsed || len < v.headers - v.op->ext_bytes + CRC_BYTES) {
-		fault_add(t, "no transport packet");
+		fault_add(t, "not a transport packet");
 		return;
 	}
 	if (lrh_get_lver(v.lrh))
@@ -174,7 +174,8 @@ int trace_check_file(const char *path, bool verbose, FILE *out)
 		" harmed on purpose\n",
 		path, c.good + c.bad + c.harmed, c.good, c.bad, c.harmed);
 	if (c.cut)
-		fprintf(out, "%s: %" PRIu64 " of them cut: CRCs not judged\n", path, c.cut);
+		fprintf(out, "%s: %" PRIu64 " of them are cut, so their CRCs are not checked\n",
+			path, c.cut);
 	if (ret < 0)
 		return 2;
 	return c.bad ? 1 : 0;

@@ -79,7 +79,7 @@ static int wave_declare(struct waves *w, struct view *v, char **word)
 		w->room = room;
 	}
 	if (w->waves[n].type)
-		wrong(v, "code '%s' stands twice", word[3]);
+		wrong(v, "code '%s' is declared twice", word[3]);
 	w->waves[n] = (struct wave){word[1][0], (unsigned)strtoul(word[2], NULL, 10)};
 	return 0;
 }
@@ -113,13 +113,13 @@ static void wave_value(struct waves *w, struct view *v, char **word, unsigned wo
 	if (!w->timed)
 		wrong(v, "a value before any time");
 	if (!wave.type)
-		wrong(v, "a value of '%s', which is not declared", code);
+		wrong(v, "'%s' has a value but is not declared", code);
 	else if (is_bit ? wave.type == 's' || (wave.type == 'w' && wave.bits != 1)
 		 : kind == 's'
 			 ? wave.type != 's'
 			 : kind != 'b' || wave.type != 'w' || strlen(word[0] + 1) > wave.bits ||
 				   strspn(word[0] + 1, "01") != strlen(word[0] + 1))
-		wrong(v, "'%s' is no value of '%s'", word[0], code);
+		wrong(v, "'%s' is not a value of '%s'", word[0], code);
 }
 
 static void wave_time(struct waves *w, struct view *v, const char *text)
@@ -294,11 +294,11 @@ static int function_event(struct timeline_file *t, struct view *v, const struct 
 	if (!thread)
 		return -ENOMEM;
 	if (e->ts < thread->last_ps)
-		wrong(v, "back in time on its lane");
+		wrong(v, "earlier than the event before it in its lane");
 	thread->last_ps = e->ts;
 	if (e->phase == 'B') {
 		if (thread->depth == FUNCTIONS_MAX) {
-			wrong(v, "more than %d functions within each other", FUNCTIONS_MAX);
+			wrong(v, "more than %d nested functions", FUNCTIONS_MAX);
 			return 0;
 		}
 		name = strndup(e->name, e->name_len);
@@ -309,7 +309,7 @@ static int function_event(struct timeline_file *t, struct view *v, const struct 
 	}
 	name = thread->depth ? thread->function[thread->depth - 1] : NULL;
 	if (!name || strncmp(name, e->name, e->name_len) || name[e->name_len]) {
-		wrong(v, "ends what has not begun");
+		wrong(v, "ends a function that has not begun");
 		return 0;
 	}
 	thread->depth--;
@@ -322,7 +322,7 @@ static int chain_event(struct timeline_file *t, struct view *v, const struct eve
 	struct chain *chain;
 
 	if (!e->has_id || !e->id || (e->phase == 's') != (e->id == t->chain_count + 1)) {
-		wrong(v, "a chain that does not begin, or begins twice");
+		wrong(v, "a chain without a begin, or with two");
 		return 0;
 	}
 	if (e->phase == 's') {
@@ -333,12 +333,15 @@ static int chain_event(struct timeline_file *t, struct view *v, const struct eve
 		t->chains = chains;
 		chains[t->chain_count++] = (struct chain){.id = e->id};
 	} else if (e->id > t->chain_count) {
-		wrong(v, "a chain that does not begin");
+		wrong(v, "a chain without a begin");
 		return 0;
 	}
 	chain = &t->chains[e->id - 1];
 	if (chain->ended || e->ts < chain->last_ps)
-		wrong(v, "chain %" PRIu64 " goes on after its end, or back in time", e->id);
+		wrong(v,
+		      "chain %" PRIu64
+		      " has an event after its end, or earlier than the one before",
+		      e->id);
 	chain->last_ps = e->ts;
 	chain->ended = e->phase == 'f';
 	return 0;
@@ -353,7 +356,7 @@ static int timeline_line(void *arg, struct view *v, char *line)
 
 	if (v->line == 1) {
 		if (strcmp(line, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["))
-			wrong(v, "no timeline of this simulator");
+			wrong(v, "not a timeline of this simulator");
 		return 0;
 	}
 	if (!strcmp(line, "]}")) {
@@ -368,7 +371,7 @@ static int timeline_line(void *arg, struct view *v, char *line)
 	v->records++;
 	if (!e.has_name || (e.phase != 'M' && !e.has_ts) || (e.phase == 'X') != e.has_dur ||
 	    (e.phase == 'X' && !e.dur))
-		wrong(v, "without a name, time or duration");
+		wrong(v, "an event without name, time or duration");
 	else if (e.phase == 'B' || e.phase == 'E')
 		return function_event(t, v, &e);
 	else if (strchr("stf", e.phase))
@@ -379,7 +382,7 @@ static int timeline_line(void *arg, struct view *v, char *line)
 static void timeline_end(struct timeline_file *t, struct view *v)
 {
 	if (!t->ended)
-		wrong(v, "it is cut off");
+		wrong(v, "the file ends too early");
 	for (size_t i = 0; i < t->thread_count; i++) {
 		if (t->threads[i].depth)
 			wrong(v, "functions of lane %" PRIu64 " do not end", t->threads[i].tid);
@@ -408,7 +411,7 @@ static int lines(struct view *v, int (*each)(void *arg, struct view *v, char *li
 	while (!ret && (n = file_line(f, &line, &room)) > 0) {
 		v->line++;
 		if (line[n - 1] != '\n' || strlen(line) != (size_t)n)
-			wrong(v, "a line without end, or with a zero byte");
+			wrong(v, "a line without an end, or with a zero byte");
 		line[strcspn(line, "\n")] = 0;
 		ret = each(arg, v, line);
 	}
@@ -436,7 +439,7 @@ int trace_check_view(const char *path, bool is_timeline, FILE *out)
 	} else {
 		ret = lines(&v, wave_line, &w);
 		if (!w.body || !w.timed)
-			wrong(&v, "it is cut off");
+			wrong(&v, "the file ends too early");
 		free(w.waves);
 	}
 	if (ret)

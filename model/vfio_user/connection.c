@@ -161,7 +161,7 @@ static void refuse_log(struct vfu_connection *c, const struct vfu_message *m, in
 	if (!name || ++c->refused > REFUSED_LINES)
 		return;
 	vfu_device_log(c->device, "%s of %u bytes refused: %s%s", name, m->len, strerror(-rc),
-		       c->refused == REFUSED_LINES ? "; further ones are not told" : "");
+		       c->refused == REFUSED_LINES ? "; further ones are not logged" : "");
 }
 
 /* A whole message is in in[]. Returns why the connection must be closed, or NULL. */
@@ -181,10 +181,10 @@ static const char *serve(struct vfu_connection *c)
 
 	reply.len = 0;
 	if (m.flags & ~(uint32_t)VFU_F_NO_REPLY)
-		return "a message that is no request";
+		return "it sent a message that is not a request";
 	if (c->greeted != (m.command != VFU_VERSION))
-		return c->greeted ? "a second version message"
-				  : "a request before the version message";
+		return c->greeted ? "it sent a second version message"
+				  : "it sent a request before the version message";
 	vfu_server_catch_up(c->server);
 	rc = vfu_request(c, &m, &reply);
 	c->have = 0;
@@ -192,11 +192,11 @@ static const char *serve(struct vfu_connection *c)
 	if (rc)
 		refuse_log(c, &m, rc);
 	if (!(m.flags & VFU_F_NO_REPLY) && reply_send(c, &m, rc, &reply))
-		return "its socket takes no reply";
+		return "it does not read its replies";
 	if (!c->greeted)
-		return "a version message that is not understood";
+		return "its version message is not valid";
 	if (vfu_device_is_blocked(c->device))
-		return "its event file descriptor blocks the writer";
+		return "writing to its eventfd blocks";
 	if (vfu_device_is_clogged(c->device))
 		return "its file descriptors cannot be closed";
 	return NULL;
@@ -212,15 +212,15 @@ static const char *step(struct vfu_connection *c, bool *more)
 	if (!rc) {
 		size = vfu_get32(c->in + VFU_H_SIZE);
 		if (size < VFU_HEADER || size > sizeof(c->in))
-			return "a message of impossible size";
+			return "it sent a message of impossible size";
 		rc = receive(c, size);
 	}
 	if (rc == -EAGAIN)
 		return NULL;
 	if (rc == -ESHUTDOWN)
-		return c->have ? "in the middle of a message" : "";
+		return c->have ? "the connection ended inside a message" : "";
 	if (rc)
-		return rc == -EMFILE ? "more file descriptors than a message may have"
+		return rc == -EMFILE ? "it sent too many file descriptors in one message"
 				     : strerror(-rc);
 	*more = true;
 	return serve(c);
@@ -239,7 +239,7 @@ static void connection_ready(struct vfu_source *source, uint32_t events)
 		if (rc == -EAGAIN)
 			return;
 		if (rc) {
-			vfu_connection_close(c, "its socket takes no reply");
+			vfu_connection_close(c, "it does not read its replies");
 			return;
 		}
 		blocked_set(c, false);

@@ -62,15 +62,15 @@ static int dma_failed(struct vfu_device *device, uint64_t bus)
 
 	if (lack == GUEST_LACK_LIMIT) {
 		limit_tell(device, &device->told_dma_limits, limit,
-			   "DMA fails, not by the driver's fault,", bus);
+			   "DMA fails, which is not the driver's fault,", bus);
 		return -ENOMEM;
 	}
 	if (lack == GUEST_LACK_FILE && !device->told_unreachable) {
 		device->told_unreachable = true;
 		vfu_device_log(
 			device,
-			"guest memory at %llx came without a file descriptor and cannot be "
-			"reached: give the guest shared memory (memory-backend-memfd, share=on)",
+			"cannot reach guest memory at %llx: it came without a file descriptor; "
+			"give the guest shared memory (memory-backend-memfd, share=on)",
 			(unsigned long long)bus);
 	}
 	return -EFAULT;

@@ -187,9 +187,9 @@ static void listener_ready(struct vfu_source *source, uint32_t events)
 		return;
 	rc = o->connection.source.fd >= 0 ? -EBUSY : vfu_connection_open(&o->connection, fd);
 	if (rc == -EBUSY)
-		turn_away(o, fd, "another client turned away");
+		turn_away(o, fd, "refused a second client");
 	else if (rc)
-		turn_away(o, fd, "client turned away: no descriptor to be had");
+		turn_away(o, fd, "refused a client: out of file descriptors");
 }
 
 /* What a client has done while nobody looked at its messages. */
@@ -197,8 +197,7 @@ static void offers_check(struct vfu_server *server)
 {
 	for (struct offer *o = server->offers; o; o = o->next) {
 		if (vfu_device_is_blocked(o->connection.device))
-			vfu_connection_close(&o->connection,
-					     "its event file descriptor blocks the writer");
+			vfu_connection_close(&o->connection, "writing to its eventfd blocks");
 		if (o->closed && !vfu_device_is_clogged(o->connection.device))
 			o->closed = vfu_server_rewatch(server, &o->listener, EPOLLIN);
 	}

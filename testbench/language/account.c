@@ -217,7 +217,7 @@ void tb_account_print(struct tb *tb)
 		if (tb->phases[i].end.time_ps != tb->phases[i].begin.time_ps)
 			print_phase(out, &tb->phases[i], width);
 	if (tb->ladder && *tb->ladder)
-		fprintf(out, "  a ladder of it (us):\n%s", tb->ladder);
+		fprintf(out, "  some of its packets (times in us):\n%s", tb->ladder);
 }
 
 void tb_figure(struct tb *tb, const char *name, double value)

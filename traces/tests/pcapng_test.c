@@ -162,7 +162,7 @@ static void long_packets_are_cut(void **state)
 	pcapng_reader_close(rd);
 	text = check(d, "packets.pcapng", false, 0);
 	assert_non_null(strstr(text, "2 packets, 2 good, 0 bad"));
-	assert_non_null(strstr(text, "1 of them cut: CRCs not judged"));
+	assert_non_null(strstr(text, "1 of them are cut, so their CRCs are not checked"));
 	free(text);
 }
 
@@ -196,8 +196,8 @@ static void wrong_packets_are_found(void **state)
 		{9, 0x01, true, ": bad: transport version\n"},
 		{8, 0x1c, true, ": bad: unknown opcode\n"}, /* 0x04 to 0x18 */
 		{8, 0x05, true,
-		 ": bad: first or middle packet is not a whole MTU\n"}, /* 0x04 to 0x01 */
-		{8, 0x15, true, ": bad: payload where none may be"},    /* 0x04 to 0x11 */
+		 ": bad: first or middle packet is not a full MTU\n"},   /* 0x04 to 0x01 */
+		{8, 0x15, true, ": bad: payload where none is allowed"}, /* 0x04 to 0x11 */
 		{83, 0x01, true, ": bad: pad is not zero\n"},
 	};
 	struct test_dir *d = *state;
