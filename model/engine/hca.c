@@ -1,7 +1,7 @@
 /* One HCA: made, reset, stopped, looked at. See hca.h and engine.h. */
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cqe_write.h"
-#include "model/engine/host/doorbell.h"
+#include "model/engine/chip/doorbell.h"
 #include "model/engine/base/engine.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
@@ -9,10 +9,11 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/receive/multicast.h"
 #include "model/engine/wire/packet.h"
-#include "model/engine/host/pci_function.h"
+#include "model/engine/chip/pci_function.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/chip/processor.h"
 #include "model/engine/qp/qp.h"
+#include "model/engine/receive/receive_unit.h"
 #include "model/engine/receive/responder.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/send/retry.h"
@@ -22,12 +23,104 @@
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CATAS_TEXT = 256 };
+/* --- what rooms below call: calls.h --- */
+
+static void stop(struct hca *hca)
+{
+	hca->ctrl = 0;
+	/* First the DMAs: nothing of what is forgotten below may be called back. Then the queues of
+	 * waiters, before those who stand in them. */
+	pcie_reset(hca);
+	context_cache_reset(hca);
+	translate_reset(hca);
+	processor_abort_helpers(hca);
+	doorbell_reset(hca);
+	scheduler_reset(hca);
+	retry_reset(hca);
+	wqe_fetch_reset(hca);
+	qp_table_reset(hca);
+	receive_unit_reset(hca);
+	responder_reset(hca);
+	multicast_reset(hca);
+	cqe_write_reset(hca);
+	event_queue_reset(hca);
+	icm_objects_clear(hca);
+	hca->special_qp = 0;
+}
+
+/* Memory that is held for what may come again. */
+static void trim(struct hca *hca)
+{
+	cqe_write_trim(hca);
+	event_queue_trim(hca);
+	qp_table_trim(hca);
+	packet_pool_trim(hca);
+	responder_trim(hca);
+}
+
+static void give_back(struct hca *hca)
+{
+	stop(hca);
+	icm_reset(hca);
+	trim(hca);
+}
+
+static void soft_reset(struct hca *hca)
+{
+	stop(hca);
+	icm_reset(hca);
+	if (hca->memory.what)
+		trim(hca);
+	memory_reset(hca);
+	hca->log_uar = hca->log_mcg_hash = 0;
+	hca->stopped = false;
+	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+		link_port_reset(hca, port);
+	pci_function_reset(hca, false);
+	processor_reset(hca);
+}
+
+static void catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			uint32_t detail, const char *text)
+{
+	struct eqe eqe = {{0}};
+
+	error_buffer_set(hca, code, detail);
+	processor_halt(hca);
+	eqe_set_type(&eqe, EVENT_LOCAL_CATAS_ERROR);
+	event_queue_post(hca, &eqe, told, hca);
+	/* What is under way comes to its end in memory; nothing new is begun. */
+	hca->ctrl = 0;
+	scheduler_reset(hca);
+	retry_reset(hca);
+	if (hca->env.catastrophe)
+		hca->env.catastrophe(hca->env.ctx, text);
+}
+
+static void port_changed(struct hca *hca, unsigned port)
+{
+	processor_raise(hca, FW_IRQ_PORT1 << (port - 1));
+}
+
+static const struct hca_calls calls = {
+	.give_back = give_back,
+	.bar_write = pci_function_write,
+	.bar_read = pci_function_read,
+	.receive_stalls = receive_unit_stall,
+	.receive_goes_on = receive_unit_go_on,
+	.completion_lost = qp_completion_lost,
+	.packet_arrived = receive_unit_take,
+	.port_changed = port_changed,
+	.catastrophe = catastrophe,
+	.stop = stop,
+	.soft_reset = soft_reset,
+};
+
+/* --- made, reset, destroyed --- */
 
 static void ports_create(struct hca *hca)
 {
@@ -47,6 +140,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	hca->index = index;
 	hca->params = params;
 	hca->core = core;
+	hca->calls = &calls;
 	hca->env = *env;
 	hca->trace = trace;
 	trace_watch(trace, &hca->watch);
@@ -76,6 +170,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	hca->cqe_write = cqe_write_create(hca);
 	hca->packets = packet_pool_create(hca);
 	hca->multicast = multicast_create(hca);
+	hca->receive_unit = receive_unit_create(hca);
 	hca->responder = responder_create(hca);
 	hca->scheduler = scheduler_create(hca);
 	hca->wqe_fetch = wqe_fetch_create(hca);
@@ -94,7 +189,7 @@ void hca_destroy(struct hca *hca)
 	if (hca->trace)
 		trace_release(hca->trace, EVENT_NEVER);
 	/* What is under way holds events and packets. */
-	hca_soft_reset(hca);
+	soft_reset(hca);
 	processor_destroy(hca->processor);
 	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
 		link_port_destroy(hca->ports[port - 1]);
@@ -103,6 +198,7 @@ void hca_destroy(struct hca *hca)
 	wqe_fetch_destroy(hca->wqe_fetch);
 	scheduler_destroy(hca->scheduler);
 	responder_destroy(hca->responder);
+	receive_unit_destroy(hca->receive_unit);
 	multicast_destroy(hca->multicast);
 	packet_pool_destroy(hca->packets);
 	cqe_write_destroy(hca->cqe_write);
@@ -119,88 +215,10 @@ void hca_destroy(struct hca *hca)
 	free(hca);
 }
 
-void hca_stop(struct hca *hca)
-{
-	hca->ctrl = 0;
-	/* First the DMAs: nothing of what is forgotten below may be called back. Then the queues of
-	 * waiters, before those who stand in them. */
-	pcie_reset(hca);
-	context_cache_reset(hca);
-	translate_reset(hca);
-	processor_abort_helpers(hca);
-	doorbell_reset(hca);
-	scheduler_reset(hca);
-	retry_reset(hca);
-	wqe_fetch_reset(hca);
-	qp_table_reset(hca);
-	responder_reset(hca);
-	multicast_reset(hca);
-	cqe_write_reset(hca);
-	event_queue_reset(hca);
-	icm_objects_clear(hca);
-	hca->special_qp = 0;
-}
-
-void hca_soft_reset(struct hca *hca)
-{
-	hca_stop(hca);
-	icm_reset(hca);
-	memory_reset(hca);
-	hca->log_uar = hca->log_mcg_hash = 0;
-	hca->stopped = false;
-	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
-		link_port_reset(hca, port);
-	pci_function_reset(hca, false);
-	processor_reset(hca);
-}
-
 void hca_pci_reset(struct hca *hca)
 {
-	hca_soft_reset(hca);
+	soft_reset(hca);
 	pci_function_reset(hca, true);
-}
-
-static void catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
-			uint32_t detail, const char *format, va_list args)
-{
-	struct eqe eqe = {{0}};
-	char text[CATAS_TEXT];
-
-	hca->stopped = true;
-	vsnprintf(text, sizeof(text), format, args);
-	HCA_TRACE(hca, TP_FW_CATAS, .text = text);
-	error_buffer_set(hca, code, detail);
-	processor_halt(hca);
-	eqe_set_type(&eqe, EVENT_LOCAL_CATAS_ERROR);
-	event_queue_post(hca, &eqe, told, hca);
-	/* What is under way comes to its end in memory; nothing new is begun. */
-	hca->ctrl = 0;
-	scheduler_reset(hca);
-	retry_reset(hca);
-	if (hca->env.catastrophe)
-		hca->env.catastrophe(hca->env.ctx, text);
-}
-
-void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
-		     ...)
-{
-	va_list args;
-
-	if (hca->stopped)
-		return;
-	va_start(args, format);
-	catastrophe(hca, NULL, code, detail, format, args);
-	va_end(args);
-}
-
-void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
-			  uint32_t detail, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	catastrophe(hca, told, code, detail, format, args);
-	va_end(args);
 }
 
 /* --- looking at it --- */

@@ -1,11 +1,11 @@
-/* Waiter queues, guest errors: see engine.h. */
+/* Waiter queues, guest errors, catastrophes: see engine.h. */
 #include "model/engine/base/engine.h"
 #include "model/sim/cfg.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { GUEST_ERROR_TEXT = 256 };
+enum { GUEST_ERROR_TEXT = 256, CATAS_TEXT = 256 };
 
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
 {
@@ -106,6 +106,39 @@ void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
 	HCA_TRACE(hca, TP_GUEST_ERROR, .text = text);
 	if (hca->env.guest_error)
 		hca->env.guest_error(hca->env.ctx, name, text + used);
+}
+
+static void catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			uint32_t detail, const char *format, va_list args)
+{
+	char text[CATAS_TEXT];
+
+	hca->stopped = true;
+	vsnprintf(text, sizeof(text), format, args);
+	HCA_TRACE(hca, TP_FW_CATAS, .text = text);
+	hca->calls->catastrophe(hca, told, code, detail, text);
+}
+
+void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
+		     ...)
+{
+	va_list args;
+
+	if (hca->stopped)
+		return;
+	va_start(args, format);
+	catastrophe(hca, NULL, code, detail, format, args);
+	va_end(args);
+}
+
+void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			  uint32_t detail, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	catastrophe(hca, told, code, detail, format, args);
+	va_end(args);
 }
 
 uint64_t hca_core_cycles(const struct hca *hca)

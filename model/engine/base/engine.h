@@ -13,8 +13,8 @@
 #define MODEL_ENGINE_ENGINE_H
 
 #include "model/engine/hca.h"
+#include "model/engine/base/calls.h"
 #include "model/engine/base/memory.h"
-#include "model/engine/receive/receive_unit.h"
 #include "model/engine/base/stats.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/regs.h"
@@ -39,6 +39,7 @@ struct hca {
 	unsigned index;
 	const struct hca_params *params;
 	struct event_core *core;
+	const struct hca_calls *calls;
 	struct hca_env env;
 	struct trace *trace;
 	struct trace_watch watch; /* of it */
@@ -72,11 +73,11 @@ struct hca {
 	struct packet_pool *packets;
 	struct multicast *multicast;
 	struct responder *responder;
+	struct receive_unit *receive_unit;
 	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
 	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
 
 	struct qp *flushed; /* responder's: QPs in ERR whose receive queue is looked at */
-	struct receive_unit receive;
 	uint64_t gather_busy_ps; /* the unit is held until then */
 };
 
@@ -123,11 +124,6 @@ void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, 
 void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
 			  uint32_t detail, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
-
-/* Stops all work and forgets all objects, ICM mappings, queues: the state after software reset, and
- * (without ICM map) after HCA_CTRL = 0. */
-void hca_stop(struct hca *hca);
-void hca_soft_reset(struct hca *hca);
 
 uint64_t hca_node_guid(const struct hca *hca);
 /* Cycles of the core clock since power-on; QUERY_HCA tells its rate. */

@@ -1,36 +1,19 @@
 /* See memory.h. */
 #include "model/engine/base/memory.h"
 
-#include "model/engine/complete/cqe_write.h"
 #include "model/engine/base/engine.h"
-#include "model/engine/complete/event_queue.h"
-#include "model/engine/memory/icm.h"
-#include "model/engine/wire/packet.h"
-#include "model/engine/qp/qp.h"
-#include "model/engine/receive/responder.h"
 
 #include <stdlib.h>
 
 /* Enough for what is under way to come to its end, and for the C library meanwhile. */
 enum { RESERVE_BYTES = 4 << 20, LOG_MIB = 20 };
 
-static void free_all(struct hca *hca)
-{
-	cqe_write_trim(hca);
-	event_queue_trim(hca);
-	qp_table_trim(hca);
-	packet_pool_trim(hca);
-	responder_trim(hca);
-}
-
 /* The event that says so is written, or there was nobody to tell. */
 static void let_go(struct event *ev)
 {
 	struct hca *hca = (struct hca *)((char *)ev - offsetof(struct hca, memory.ev));
 
-	hca_stop(hca);
-	icm_reset(hca);
-	free_all(hca);
+	hca->calls->give_back(hca);
 }
 
 static void told(void *arg)
@@ -105,8 +88,6 @@ void memory_free(struct hca *hca)
 void memory_reset(struct hca *hca)
 {
 	event_cancel(hca->core, &hca->memory.ev);
-	if (hca->memory.what)
-		free_all(hca);
 	hca->memory.what = NULL;
 	if (!hca->memory.reserve)
 		hca->memory.reserve = malloc(RESERVE_BYTES);

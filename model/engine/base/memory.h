@@ -25,7 +25,8 @@ struct memory {
 
 void memory_init(struct hca *hca);
 void memory_free(struct hca *hca);
-/* After the device's reset, which has forgotten all that was under way. */
+/* After the device's reset, which has forgotten all that was under way, and given back all that was
+ * held when `what` is set. */
 void memory_reset(struct hca *hca);
 
 /* Zeroed, never NULL. `what`: a static text for the user. */

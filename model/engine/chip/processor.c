@@ -6,7 +6,7 @@
  * a helper has no event at all.
  */
 #include "model/engine/chip/processor_impl.h"
-#include "model/engine/host/pci_function.h"
+#include "model/engine/chip/pci_function.h"
 
 #include <stdlib.h>
 #include <string.h>

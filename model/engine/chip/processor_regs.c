@@ -3,7 +3,7 @@
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
-#include "model/engine/host/pci_function.h"
+#include "model/engine/chip/pci_function.h"
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/queues.h"
@@ -329,7 +329,7 @@ static int firmware_gave_up(struct processor *p, uint32_t value)
 static int control_store(struct processor *p, uint32_t value)
 {
 	if (!value)
-		hca_stop(p->hca);
+		p->hca->calls->stop(p->hca);
 	p->hca->ctrl = value;
 	return RV_BUS_OK;
 }

@@ -6,7 +6,6 @@
 #include "model/engine/complete/cq_impl.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/pcie.h"
-#include "model/engine/qp/qp.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
@@ -287,25 +286,21 @@ static int cqe_place(struct lane *lane, struct cq_job *job, struct cqc *cqc)
 	return rc;
 }
 
-/* Its work queue cannot report any more: local catastrophic error of the QP (IBA 11.6.3.2). */
-static void qp_fails(struct event *ev)
+static void completion_is_lost(struct event *ev)
 {
 	struct cq_job *job = (struct cq_job *)(void *)((char *)ev - offsetof(struct cq_job, lost));
 	struct hca *hca = job->lost_by;
 	uint32_t qpn = cqe_get_my_qpn(&job->cqe);
-	struct qp *qp = qp_make(hca, qpn);
 
 	cq_job_give(hca, job);
-	if (qp)
-		qp_error(qp, QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
-	qp_settle_number(hca, qpn);
+	hca->calls->completion_lost(hca, qpn);
 }
 
 /* Not from here: the QP may be the one that has just posted. */
 static void completion_lost(struct hca *hca, struct cq_job *job)
 {
 	job->lost_by = hca;
-	job->lost.job = qp_fails;
+	job->lost.job = completion_is_lost;
 	event_set(hca->core, &job->lost, hca_now(hca));
 }
 

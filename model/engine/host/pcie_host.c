@@ -1,9 +1,9 @@
 /*
- * The host's accesses on the PCIe link: hca_mmio_*() of hca.h. from: the host; to: pci_function.
+ * The host's accesses on the PCIe link: hca_mmio_*() of hca.h. from: the host; to: bar_write
+ * and bar_read of calls.h.
  * They go down in order, reads behind writes; the answer of a read comes back behind the device's
  * posted writes.
  */
-#include "model/engine/host/pci_function.h"
 #include "model/engine/host/pcie_impl.h"
 #include "model/interface/regs.h"
 
@@ -96,7 +96,7 @@ static void host_write_due(struct event *ev)
 
 	memcpy(bytes, a->bytes, size);
 	access_give(a);
-	pci_function_write(hca, bar, offset, bytes, size);
+	hca->calls->bar_write(hca, bar, offset, bytes, size);
 }
 
 static void host_read_back(struct event *ev)
@@ -118,7 +118,7 @@ static void host_read_due(struct event *ev)
 	struct pcie *pcie = a->hca->pcie;
 	const struct hca_params *p = a->hca->params;
 
-	pci_function_read(a->hca, a->bar, a->offset, a->bytes, a->size);
+	a->hca->calls->bar_read(a->hca, a->bar, a->offset, a->bytes, a->size);
 	pcie->up_free_ps = pcie_max_ps(pcie->up_free_ps, hca_now(a->hca)) +
 			   pcie_bytes_ps(pcie, a->size + p->pcie_completion_overhead);
 	a->ev.job = host_read_back;
@@ -150,12 +150,12 @@ void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size
 void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 			unsigned size)
 {
-	pci_function_write(hca, bar, offset, bytes, size);
+	hca->calls->bar_write(hca, bar, offset, bytes, size);
 }
 
 void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size)
 {
-	pci_function_read(hca, bar, offset, bytes, size);
+	hca->calls->bar_read(hca, bar, offset, bytes, size);
 }
 
 uint64_t hca_writes_landed_ps(const struct hca *hca)

@@ -227,7 +227,7 @@ static void read_done(struct dma *dma)
 	hca->context_cache->misses[end].active--;
 	hca->stats.context_cache_miss_ps += hca_now(hca) - line->miss_ps;
 	if (end == MISS_RECEIVE)
-		receive_unit_go_on(hca);
+		hca->calls->receive_goes_on(hca);
 	line_filled(line, dma->status ? -EFAULT : 0);
 	misses_start(hca, end);
 }
@@ -244,7 +244,7 @@ static void line_read(struct context_line *line)
 	cache->misses[line->end].active++;
 	line->miss_ps = hca_now(hca);
 	if (line->end == MISS_RECEIVE)
-		receive_unit_stall(hca);
+		hca->calls->receive_stalls(hca);
 	HCA_TRACE(hca, TP_CACHE_MISS, .text = context_uses[line->kind].name,
 		  .args = {line->key & 0xffffff, line_icm(line)});
 	line->read = (struct dma){

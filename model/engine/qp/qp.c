@@ -8,6 +8,7 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/qp/qp_path.h"
+#include "model/interface/queues.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -432,6 +433,15 @@ void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
 	qp->error_state = (uint8_t)state;
 	qp->error_event = event_type;
 	enter_error(qp);
+}
+
+void qp_completion_lost(struct hca *hca, uint32_t qpn)
+{
+	struct qp *qp = qp_make(hca, qpn);
+
+	if (qp)
+		qp_error(qp, QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
+	qp_settle_number(hca, qpn);
 }
 
 static void qp_wake(struct waiter *w)

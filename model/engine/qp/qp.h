@@ -120,6 +120,10 @@ void qp_error(struct qp *qp, unsigned state, uint8_t event_type);
 
 /* The primary path of the context has changed: both halves take it over. */
 void qp_path_changed(struct qp *qp, const struct qpc *qpc);
+/* A completion of this QP cannot be written: its work queue cannot report any more, which is a local
+ * catastrophic error of it (IBA 11.6.3.2). */
+void qp_completion_lost(struct hca *hca, uint32_t qpn);
+
 /* A path of the context as packet_build() takes it. */
 void qp_packet_path(const struct qp_path *path, struct packet_path *out);
 

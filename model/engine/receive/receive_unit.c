@@ -2,8 +2,61 @@
 #include "model/engine/receive/receive_unit.h"
 
 #include "model/engine/base/engine.h"
+#include "model/engine/qp/qp.h"
+#include "model/engine/receive/multicast.h"
+#include "model/engine/receive/responder.h"
+#include "model/engine/send/requester.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/bth_ops.h"
+
+#include <stdlib.h>
+
+struct receive_unit {
+	struct hca *hca;
+	struct packet *first, *last; /* those that wait, in order of arrival */
+	struct event ev;             /* the first of them has its turn */
+	uint64_t busy_ps;            /* held until then */
+	uint64_t stalled_ps;         /* stands still since then */
+	unsigned misses;             /* contexts being read */
+};
+
+/* --- whom a packet is for --- */
+
+/* Numbers 0 and 1 on the wire are the special QPs of the port, mlx4 CONF_SPECIAL_QP. */
+static uint32_t real_qpn(const struct hca *hca, const struct packet *pkt)
+{
+	if (pkt->qpn > 1 || !hca->special_qp)
+		return pkt->qpn;
+	return hca->special_qp + 2 * pkt->qpn + pkt->port - 1;
+}
+
+static void __attribute__((noinline)) trace_run(struct hca *hca, const struct packet *pkt)
+{
+	HCA_TRACE(hca, TP_PACKET_RUN, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
+		  .text = pkt->op->name, .args = {pkt->ready_ps, pkt->src_qpn, packet_traits(pkt)});
+}
+
+static void dispatch(struct hca *hca, struct packet *pkt)
+{
+	struct qp *qp;
+
+	if (pkt->qpn == QPN_MULTICAST) {
+		multicast_receive(hca, pkt);
+		return;
+	}
+	pkt->qpn = real_qpn(hca, pkt);
+	if (hca_traces(hca, TP_PACKET_RUN))
+		trace_run(hca, pkt);
+	qp = qp_make(hca, pkt->qpn);
+	if (!qp)
+		packet_drop(hca, pkt, "no such qp");
+	else if (bth_op_is(pkt->op, BTH_RESPONSE))
+		requester_response(qp, pkt);
+	else
+		responder_request(qp, pkt);
+}
+
+/* --- one after the other --- */
 
 /* It has data, and a WQE says where this goes. */
 static bool is_scattered(const struct packet *pkt)
@@ -32,17 +85,17 @@ static uint64_t held_ps(const struct hca_params *p, const struct packet *pkt)
 /* It is its turn. Parsing runs beside the unit's work with the packets before it. */
 static void turn(struct hca *hca, struct packet *pkt)
 {
-	struct receive_unit *unit = &hca->receive;
+	struct receive_unit *unit = hca->receive_unit;
 	const uint64_t now = hca_now(hca);
 
 	pkt->ready_ps = now + hca->params->packet_rx_latency + pkt->len * hca->params->packet_store;
 	unit->busy_ps = (unit->busy_ps > now ? unit->busy_ps : now) + held_ps(hca->params, pkt);
-	receive_unit_packet(hca, pkt);
+	dispatch(hca, pkt);
 }
 
 static void turns(struct hca *hca)
 {
-	struct receive_unit *unit = &hca->receive;
+	struct receive_unit *unit = hca->receive_unit;
 
 	while (unit->first && !unit->misses && unit->busy_ps <= hca_now(hca)) {
 		struct packet *pkt = unit->first;
@@ -58,12 +111,15 @@ static void turns(struct hca *hca)
 
 static void turn_due(struct event *ev)
 {
-	turns((struct hca *)((char *)ev - offsetof(struct hca, receive.ev)));
+	struct receive_unit *unit =
+		(struct receive_unit *)(void *)((char *)ev - offsetof(struct receive_unit, ev));
+
+	turns(unit->hca);
 }
 
 void receive_unit_take(struct hca *hca, struct packet *pkt)
 {
-	struct receive_unit *unit = &hca->receive;
+	struct receive_unit *unit = hca->receive_unit;
 
 	if (!unit->first && !unit->misses && unit->busy_ps <= hca_now(hca)) {
 		turn(hca, pkt);
@@ -75,7 +131,6 @@ void receive_unit_take(struct hca *hca, struct packet *pkt)
 		unit->last->next = pkt;
 	} else {
 		unit->first = pkt;
-		unit->ev.job = turn_due;
 		if (!unit->misses)
 			event_set(hca->core, &unit->ev, unit->busy_ps);
 	}
@@ -84,7 +139,7 @@ void receive_unit_take(struct hca *hca, struct packet *pkt)
 
 void receive_unit_stall(struct hca *hca)
 {
-	struct receive_unit *unit = &hca->receive;
+	struct receive_unit *unit = hca->receive_unit;
 
 	if (unit->misses++)
 		return;
@@ -94,7 +149,7 @@ void receive_unit_stall(struct hca *hca)
 
 void receive_unit_go_on(struct hca *hca)
 {
-	struct receive_unit *unit = &hca->receive;
+	struct receive_unit *unit = hca->receive_unit;
 
 	if (--unit->misses)
 		return;
@@ -105,7 +160,7 @@ void receive_unit_go_on(struct hca *hca)
 
 void receive_unit_reset(struct hca *hca)
 {
-	struct receive_unit *unit = &hca->receive;
+	struct receive_unit *unit = hca->receive_unit;
 
 	event_cancel(hca->core, &unit->ev);
 	while (unit->first) {
@@ -114,5 +169,23 @@ void receive_unit_reset(struct hca *hca)
 		unit->first = pkt->next;
 		packet_free(pkt);
 	}
-	*unit = (struct receive_unit){0};
+	unit->last = NULL;
+	unit->busy_ps = unit->stalled_ps = 0;
+	unit->misses = 0;
+}
+
+struct receive_unit *receive_unit_create(struct hca *hca)
+{
+	struct receive_unit *unit = calloc(1, sizeof(*unit));
+
+	if (!unit)
+		abort();
+	unit->hca = hca;
+	unit->ev.job = turn_due;
+	return unit;
+}
+
+void receive_unit_destroy(struct receive_unit *unit)
+{
+	free(unit);
 }

@@ -95,7 +95,6 @@ void responder_destroy(struct responder *responder)
 
 void responder_reset(struct hca *hca)
 {
-	receive_unit_reset(hca);
 	srq_checks_reset(hca);
 	hca->responder->atomic_busy_ps = hca->gather_busy_ps = 0;
 }

@@ -146,7 +146,7 @@ static void reset_forgets_what_firmware_set_up(void **state)
 	run(params.fw_reset_time + CFG_US(1));
 	assert_int_equal(hca->ctrl, FW_CTRL_RUN);
 	assert_true(icm_object_valid(hca, FW_TABLE_QPC, 5));
-	hca_soft_reset(hca);
+	hca->calls->soft_reset(hca);
 	assert_int_equal(hca->ctrl, 0);
 	assert_int_equal(icm_translate(hca, 0, &bus), -ENOENT);
 	assert_false(icm_object_valid(hca, FW_TABLE_QPC, 5));

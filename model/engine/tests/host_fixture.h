@@ -8,14 +8,13 @@
 
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cqe_write.h"
-#include "model/engine/host/doorbell.h"
+#include "model/engine/chip/doorbell.h"
 #include "model/engine/base/engine.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/interrupt.h"
-#include "model/engine/host/pci_function.h"
+#include "model/engine/chip/pci_function.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/chip/processor.h"
-#include "model/engine/qp/qp.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
@@ -73,9 +72,8 @@ struct fixture {
 	void (*flushed)(void *arg, int status);
 	void *flushed_arg;
 	struct waiter_queue waiters;
-	struct qp qp; /* whichever is named */
-	unsigned qp_errors;
-	uint8_t qp_event;
+	unsigned n_lost; /* completions */
+	uint32_t lost_qpn;
 };
 
 static struct fixture fx;
@@ -89,22 +87,6 @@ void trace_emit(struct trace *tr, const struct trace_record *r)
 void processor_raise(struct hca *hca, uint32_t causes)
 {
 	fx.raised |= causes;
-}
-
-void hca_soft_reset(struct hca *hca)
-{
-	fx.resets++;
-	pcie_reset(hca);
-	doorbell_reset(hca);
-	cqe_write_reset(hca);
-	event_queue_reset(hca);
-	pci_function_reset(hca, false);
-}
-
-void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
-		     ...)
-{
-	fx.catastrophes++;
 }
 
 void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
@@ -121,28 +103,6 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 	fx.rings[fx.n_rings].len = len;
 	memcpy(fx.rings[fx.n_rings].bytes, wqe, len);
 	scheduler_doorbell(hca, qpn, uar);
-}
-
-struct qp *qp_make(struct hca *hca, uint32_t qpn)
-{
-	fx.qp.hca = hca;
-	fx.qp.qpn = qpn;
-	return &fx.qp;
-}
-
-struct qp *qp_find(struct hca *hca, uint32_t qpn)
-{
-	return NULL;
-}
-
-void qp_settle(struct qp *qp)
-{
-}
-
-void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
-{
-	fx.qp_errors++;
-	fx.qp_event = event_type;
 }
 
 int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
@@ -185,6 +145,40 @@ int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, 
 	*contiguous = 4096 - (uint32_t)(*bus % 4096);
 	return 0;
 }
+
+/* --- what is told to the rooms above --- */
+
+static void fx_soft_reset(struct hca *hca)
+{
+	fx.resets++;
+	pcie_reset(hca);
+	doorbell_reset(hca);
+	cqe_write_reset(hca);
+	event_queue_reset(hca);
+	pci_function_reset(hca, false);
+}
+
+static void fx_catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			   uint32_t detail, const char *text)
+{
+	fx.catastrophes++;
+}
+
+static void fx_completion_lost(struct hca *hca, uint32_t qpn)
+{
+	fx.n_lost++;
+	fx.lost_qpn = qpn;
+}
+
+static const struct hca_calls fx_calls = {
+	.bar_write = pci_function_write,
+	.bar_read = pci_function_read,
+	.completion_lost = fx_completion_lost,
+	.catastrophe = fx_catastrophe,
+	.soft_reset = fx_soft_reset,
+};
+
+/* --- host memory --- */
 
 static int fx_dma_read(void *ctx, uint64_t bus, void *buf, size_t len)
 {
@@ -237,6 +231,7 @@ static inline int fx_start(void **state)
 	event_core_init(&fx.core);
 	hca->params = &fx.params;
 	hca->core = &fx.core;
+	hca->calls = &fx_calls;
 	hca->env = (struct hca_env){.dma_read = fx_dma_read,
 				    .dma_write = fx_dma_write,
 				    .irq_raise = fx_irq,

@@ -36,6 +36,8 @@ static struct rig {
 	const char *last_rule;
 	char last_text[256];
 	unsigned reads, writes;
+	unsigned stalls;         /* contexts that the receive unit stands still for */
+	uint64_t stalled_ps;     /* it has stood still so long */
 	uint64_t hole, hole_end; /* bus addresses that are not mapped */
 } rig;
 
@@ -140,6 +142,24 @@ void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t
 		done(arg, status);
 }
 
+static void rig_receive_stalls(struct hca *hca)
+{
+	if (!rig.stalls++)
+		rig.stalled_ps -= rig.core.now_ps;
+}
+
+static void rig_receive_goes_on(struct hca *hca)
+{
+	assert_true(rig.stalls > 0);
+	if (!--rig.stalls)
+		rig.stalled_ps += rig.core.now_ps;
+}
+
+static const struct hca_calls rig_calls = {
+	.receive_stalls = rig_receive_stalls,
+	.receive_goes_on = rig_receive_goes_on,
+};
+
 static inline void rig_run(void)
 {
 	event_core_run_until(&rig.core, rig.core.now_ps + 1000000000);
@@ -173,11 +193,13 @@ static void rig_start(void)
 	event_core_init(&rig.core);
 	memset(rig.memory, 0, sizeof(rig.memory));
 	rig.hole = rig.hole_end = 0;
-	rig.guest_errors = rig.reads = rig.writes = 0;
+	rig.guest_errors = rig.reads = rig.writes = rig.stalls = 0;
+	rig.stalled_ps = 0;
 	rig.last_rule = "";
 	rig.hca = (struct hca){
 		.params = &rig.params,
 		.core = &rig.core,
+		.calls = &rig_calls,
 		.env = {.dma_read = rig_dma_read,
 			.dma_write = rig_dma_write,
 			.guest_error = rig_guest_error},

@@ -5,7 +5,6 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/packet.h"
-#include "model/engine/chip/processor.h"
 #include "model/engine/wire/static_rate.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"

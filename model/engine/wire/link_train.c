@@ -5,7 +5,6 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/link_impl.h"
-#include "model/engine/chip/processor.h"
 #include "model/engine/wire/static_rate.h"
 #include "model/sim/fault.h"
 
@@ -41,7 +40,7 @@ static void phys_change(struct link_port *lp, unsigned phys)
 	lp->config.phys = (uint8_t)phys;
 	lp->config.logical = phys == PHYS_LINK_UP ? LOGICAL_INIT : LOGICAL_DOWN;
 	HCA_TRACE(hca, TP_LINK_STATE, .port = (uint8_t)lp->port, .text = names[phys]);
-	processor_raise(hca, FW_IRQ_PORT1 << (lp->port - 1));
+	hca->calls->port_changed(hca, lp->port);
 }
 
 static void link_lost(struct link_port *lp)
@@ -121,7 +120,7 @@ void link_port_activate(struct hca *hca, unsigned port)
 {
 	hca->ports[port - 1]->config.logical = LOGICAL_ACTIVE;
 	link_port_logical_changed(hca, port);
-	processor_raise(hca, FW_IRQ_PORT1 << (port - 1));
+	hca->calls->port_changed(hca, port);
 }
 
 void hca_link_set(struct hca *hca, unsigned port, bool plugged)

@@ -1,7 +1,7 @@
 /*
- * Packets: their pool, their parts, building and checking. One buffer from payload DMA at the
- * sender to payload DMA at the receiver: no copy on the way. from: requester, responder to
- * link_port; from link_port to packet_receive(), which hands them to requester or responder. Time:
+ * Packets: their pool, their parts, building (packet.c) and checking (packet_receive.c). One buffer
+ * from payload DMA at the sender to payload DMA at the receiver: no copy on the way. from:
+ * requester, responder to link_port; from link_port to packet_receive() and the receive unit. Time:
  * [hca.packet].
  */
 #ifndef MODEL_ENGINE_PACKET_H
@@ -22,6 +22,7 @@ enum {
 				 largest extension 44 */
 	PACKET_PAYLOAD = 4096,
 	PACKET_TRAILER = 16, /* pad, ICRC, VCRC */
+	QPN_MULTICAST = 0xffffff,
 	PACKET_FRAGS = 128, /* pieces of host memory of one payload: 62 segments of the longest send
 			       WQE, each across a page */
 };
@@ -166,9 +167,11 @@ void packet_seal(struct hca *hca, struct packet *pkt);
 /* Makes them now if they were left out: the bytes leave the model (trace, fault). */
 void packet_need_crcs(struct packet *pkt);
 
-/* A packet has arrived, CRC-checked by link_port: parse, address and P_Key checks, QP look-up, then
- * requester_response(), responder_request(). Takes it over. */
+/* A packet has come in, its CRCs are checked: is it whole, and for this port? Then it goes to
+ * packet_arrived of calls.h, else it is dropped. Takes it over. */
 void packet_receive(struct hca *hca, struct packet *pkt);
+/* Frees a packet that has come in and that nobody takes; `why` for the log. */
+void packet_drop(struct hca *hca, struct packet *pkt, const char *why);
 
 static inline uint8_t *packet_payload(struct packet *pkt)
 {

@@ -4,7 +4,6 @@
 #include "model/engine/wire/crc.h"
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/packet.h"
-#include "model/engine/chip/processor.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/rows.h"
 
@@ -34,7 +33,7 @@ void port_violation(struct hca *hca, const struct packet *pkt, bool qkey)
 		.lids = (uint32_t)lrh_get_slid(lrh) << 16 | (uint32_t)lrh_get_dlid(lrh),
 		.source = (uint32_t)lrh_get_sl(lrh) << 28 | (deth ? deth_get_sqpn(deth) : 0),
 		.dest = bth_get_dqpn(bth)};
-	processor_raise(hca, FW_IRQ_PORT1 << (pkt->port - 1));
+	hca->calls->port_changed(hca, pkt->port);
 }
 
 bool port_note_load(const struct port_config *c, uint32_t reg, uint32_t *value)

@@ -10,7 +10,7 @@
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/wire/link_port.h"
-#include "model/engine/host/pci_function.h"
+#include "model/engine/chip/pci_function.h"
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/qp/qp.h"
@@ -51,23 +51,21 @@ void hcr_done(struct hca *h, uint64_t out_param, uint8_t status)
 	seen.done_at_ps = rig.core.now_ps;
 }
 
-void hca_stop(struct hca *h)
+static void note_stop(struct hca *h)
 {
 	seen.stops++;
 }
 
-void hca_catastrophe(struct hca *h, enum err_buf_cause catas, uint32_t detail, const char *format,
-		     ...)
+static void note_catastrophe(struct hca *h, void (*told)(void *h), enum err_buf_cause catas,
+			     uint32_t detail, const char *text)
 {
-	va_list args;
-
 	seen.catas++;
 	seen.code = catas;
-	va_start(args, format);
-	vsnprintf(seen.catas_text, sizeof(seen.catas_text), format, args);
-	va_end(args);
+	snprintf(seen.catas_text, sizeof(seen.catas_text), "%s", text);
 	processor_halt(h);
 }
+
+static const struct hca_calls note_calls = {.stop = note_stop, .catastrophe = note_catastrophe};
 
 void qp_quiesce(struct hca *h, uint32_t qpn, void (*done)(void *arg, int status), void *arg)
 {
@@ -172,6 +170,7 @@ static int start(void **state)
 	rig_params();
 	rig.params.fw_reset_time = 0;
 	rig_start();
+	hca->calls = &note_calls;
 	hca->port_configs[0] = hca->port_configs[1] = &seen.port;
 	memset(&seen, 0, sizeof(seen));
 	assemble();

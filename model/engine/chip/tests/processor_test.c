@@ -396,6 +396,7 @@ static void trap_is_catastrophic(void **state)
 		assert_non_null(strstr(seen.catas_text, pc));
 	}
 	/* After reset it runs from the start, with RAM as the file fills it. */
+	hca->stopped = false;
 	processor_reset(hca);
 	rig_run();
 	assert_int_equal(seen.catas, 2);

@@ -137,8 +137,8 @@ static void overrun(void **state)
 	assert_int_equal(fx.memory[EQ_BUFFER + 0x0f], 1);
 	assert_int_equal(be32_load(entry(FIRST) + 0x14), 0); /* the first one still stands */
 	/* two completions were lost: their queue pair cannot report any more */
-	assert_int_equal(fx.qp_errors, 2);
-	assert_int_equal(fx.qp_event, 0x05);
+	assert_int_equal(fx.n_lost, 2);
+	assert_int_equal(fx.lost_qpn, 0x48);
 }
 
 static void overrun_ignored(void **state)
@@ -467,7 +467,7 @@ static void reset_forgets(void **state)
 	post(2);
 	fx.context_miss = true;
 	post(3);
-	hca_soft_reset(&fx.hca);
+	fx_soft_reset(&fx.hca);
 	fx_run();
 	assert_false(is_there(FIRST));
 	assert_int_equal(cqe_write_pending(&fx.hca), 0);

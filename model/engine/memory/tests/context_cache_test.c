@@ -171,13 +171,13 @@ static void ends_do_not_wait_for_each_other(void **state)
 	assert_int_equal(get(CONTEXT_CQ, 9, &w[1], &bytes), -EAGAIN);
 	rig_run();
 	assert_true(w[0].at_ps == one && w[1].at_ps == one);
-	assert_true(hca->stats.packet_rx_stall_ps == 0);
+	assert_true(rig.stalled_ps == 0);
 	before = hca_now(hca);
 	assert_int_equal(get(CONTEXT_READS, 2, &w[2], &bytes), -EAGAIN);
 	rig_run();
 	/* the context, and then the responder resources it speaks of */
 	assert_true(w[2].at_ps - before == one + RIG_READ_PS);
-	assert_true(hca->stats.packet_rx_stall_ps == one + RIG_READ_PS);
+	assert_true(rig.stalled_ps == one + RIG_READ_PS);
 	assert_int_equal(rig.reads, 4);
 	rig_waiters_done(w, 3);
 }

@@ -385,7 +385,7 @@ static void test_datagram(void **state)
 	give(datagram(false, 0x1235, 60)); /* wrong Q_Key */
 	assert_int_equal(w->port.bad_qkey, 1);
 	assert_int_equal(w->port.note.number, 258);
-	assert_int_equal(w->raised, FW_IRQ_PORT1);
+	assert_int_equal(w->ports_changed, 1 << 1);
 	give(datagram(false, 0x1234, 61)); /* does not fit */
 	assert_int_equal(w->n_cqes, 0);
 	give(datagram(false, 0x1234, 60));

@@ -19,7 +19,6 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/wire/link_port.h"
-#include "model/engine/chip/processor.h"
 #include "model/engine/receive/responder_impl.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
@@ -49,7 +48,7 @@ struct world {
 	struct hca_params params;
 	struct hca hca;
 	struct port_config port;
-	uint32_t raised; /* causes of the processor */
+	uint32_t ports_changed; /* by number, a bit each */
 	struct qp qp;
 	struct qpc qpc;
 	struct srqc srqc;
@@ -128,10 +127,12 @@ void packet_seal(struct hca *hca, struct packet *pkt)
 {
 }
 
-void processor_raise(struct hca *hca, uint32_t causes)
+static void port_changed(struct hca *hca, unsigned port)
 {
-	w->raised |= causes;
+	w->ports_changed |= 1u << port;
 }
+
+static const struct hca_calls world_calls = {.port_changed = port_changed};
 
 uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 {
@@ -399,6 +400,7 @@ static int world_setup(void **state)
 	w->core.foreign_only = true;
 	w->hca.core = &w->core;
 	w->hca.params = &w->params;
+	w->hca.calls = &world_calls;
 	w->hca.port_configs[0] = w->hca.port_configs[1] = &w->port;
 	w->hca.env.dma_write = env_write;
 	w->hca.tables[FW_TABLE_QPC].log_num = 4;

@@ -1,5 +1,5 @@
 /* See doorbell.h. */
-#include "model/engine/host/doorbell.h"
+#include "model/engine/chip/doorbell.h"
 
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/base/engine.h"

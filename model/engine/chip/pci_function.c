@@ -1,7 +1,7 @@
 /* BARs and the registers of BAR0: see pci_function.h. Configuration space is in pci_config.c. */
-#include "model/engine/host/pci_function.h"
+#include "model/engine/chip/pci_function.h"
 
-#include "model/engine/host/doorbell.h"
+#include "model/engine/chip/doorbell.h"
 #include "model/engine/base/engine.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/interrupt.h"
@@ -41,7 +41,7 @@ static void reset_due(struct event *ev)
 	struct pci_function *pci =
 		(struct pci_function *)(void *)((char *)ev - offsetof(struct pci_function, reset));
 
-	hca_soft_reset(pci->hca);
+	pci->hca->calls->soft_reset(pci->hca);
 }
 
 struct pci_function *pci_function_create(struct hca *hca)

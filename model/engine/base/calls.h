@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls that go up. A room of the engine calls the rooms below it by name (dir.mk lists them
+ * from bottom to top); what it has to tell a room above, it tells by one of these. hca.c fills
+ * them, and a unit test fills those it needs with its own.
+ */
+#ifndef MODEL_ENGINE_CALLS_H
+#define MODEL_ENGINE_CALLS_H
+
+#include "model/interface/regs.h"
+
+#include <stdint.h>
+
+struct hca;
+struct packet;
+
+struct hca_calls {
+	/* base: memory is used up, and software has been told: all that is held is given back. */
+	void (*give_back)(struct hca *hca);
+	/* host: an access by the host has arrived at a BAR; as pci_function_write(), _read(). */
+	void (*bar_write)(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
+			  unsigned size);
+	void (*bar_read)(struct hca *hca, unsigned bar, uint64_t offset, void *bytes,
+			 unsigned size);
+	/* memory: a context that a packet needs for receiving is being read; has been read. */
+	void (*receive_stalls)(struct hca *hca);
+	void (*receive_goes_on)(struct hca *hca);
+	/* complete: a completion of this QP cannot be written. */
+	void (*completion_lost)(struct hca *hca, uint32_t qpn);
+	/* wire: a packet has come in that is whole and for this port; takes it over. */
+	void (*packet_arrived)(struct hca *hca, struct packet *pkt);
+	/* wire: the state of the port, or its note, is to be looked at by firmware. */
+	void (*port_changed)(struct hca *hca, unsigned port);
+	/* Any room, by hca_catastrophe(): the device is stopped. `told` may be NULL. */
+	void (*catastrophe)(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
+			    uint32_t detail, const char *text);
+	/* chip: all work stops, all objects and queues are forgotten (HCA_CTRL = 0). */
+	void (*stop)(struct hca *hca);
+	/* chip: the same, and the map of ICM, ports, registers; firmware starts again. */
+	void (*soft_reset)(struct hca *hca);
+};
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What has come in from a link port becomes a packet with parts: the checks of the headers, and of
+ * whom it is for. from: link_receive.c; to: packet_arrived of calls.h. No time of its own.
+ */
+#include "model/engine/base/engine.h"
+#include "model/engine/wire/crc.h"
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
+#include "model/interface/bth_ops.h"
+#include "model/interface/wire.h"
+
+#include <errno.h>
+
+enum {
+	/* of a packet; with the largest MTU it bounds PktLen (MindShare, InfiniBand Network
+	 * Architecture, ch. 21 and 25: the link layer's data packet check) */
+	HEADERS_AND_ICRC_MAX = 124,
+	GID_MULTICAST = 0xff, /* first byte, IBA 4.1.1 */
+};
+
+/* What the link layer finds wrong: such packets count as PortRcvErrors, those that a higher layer
+ * drops do not (IBA 7.3, 16.1.3.5). */
+static const char *parse_link(struct hca *hca, const struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	const struct port_config *port = link_port_config(hca, pkt->port);
+	unsigned vls = port->oper_vls ? 1u << (port->oper_vls - 1) : 1;
+
+	if (pkt->len < LRH_BYTES + VCRC_BYTES)
+		return "short";
+	if (lrh_get_lver(lrh))
+		return "LVer";
+	if (lrh_get_pkt_len(lrh) * 4u + VCRC_BYTES != pkt->len ||
+	    lrh_get_pkt_len(lrh) * 4u > PACKET_PAYLOAD + HEADERS_AND_ICRC_MAX)
+		return "PktLen";
+	if (lrh_get_vl(lrh) != VL_MANAGEMENT && lrh_get_vl(lrh) >= vls)
+		return "VL is not in use";
+	return NULL;
+}
+
+static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
+{
+	const struct grh *grh = (const struct grh *)(pkt->wire + LRH_BYTES);
+
+	if (after_lrh < GRH_BYTES)
+		return "too short for a GRH";
+	if (grh_get_ip_ver(grh) != GRH_IP_VER)
+		return "GRH IPVer";
+	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
+		return "GRH NxtHdr";
+	if (grh_get_pay_len(grh) != (uint32_t)(pkt->len - LRH_BYTES - GRH_BYTES - VCRC_BYTES))
+		return "GRH PayLen";
+	pkt->grh_off = LRH_BYTES;
+	return NULL;
+}
+
+/* An opcode that means nothing, but is of a service that says so. */
+static bool __attribute__((noinline, cold)) answered(const struct bth *bth)
+{
+	return bth_code_is_reliable(bth_get_opcode(bth));
+}
+
+static const char *parse(struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	const struct bth *bth;
+	const char *why;
+	unsigned headers, pad, lnh;
+
+	lnh = lrh_get_lnh(lrh);
+	if (lnh == LNH_RAW || lnh == LNH_IPV6)
+		return "raw packet";
+	if (pkt->len < LRH_BYTES + BTH_BYTES + (int)CRC_BYTES)
+		return "too short for a BTH";
+	pkt->grh_off = 0;
+	if (lnh == LNH_IBA_GLOBAL) {
+		why = parse_grh(pkt, pkt->len - LRH_BYTES - CRC_BYTES);
+		if (why)
+			return why;
+	}
+	pkt->bth_off = (uint16_t)(LRH_BYTES + (pkt->grh_off ? GRH_BYTES : 0));
+	if (pkt->len < pkt->bth_off + BTH_BYTES + CRC_BYTES)
+		return "too short for a BTH";
+	bth = (const struct bth *)(pkt->wire + pkt->bth_off);
+	if (bth_get_tver(bth))
+		return "TVer";
+	pkt->op = bth_op_find((uint8_t)bth_get_opcode(bth));
+	if (__builtin_expect(!pkt->op->props, 0) && !answered(bth))
+		return "opcode";
+	headers = bth_op_header_bytes(pkt->op, pkt->grh_off != 0);
+	pad = bth_get_pad(bth);
+	if (pkt->len < headers + pad + (unsigned)CRC_BYTES)
+		return "too short for its headers";
+	pkt->ext_off = pkt->bth_off + BTH_BYTES;
+	pkt->payload_off = (uint16_t)headers;
+	pkt->payload_len = (uint16_t)(pkt->len - headers - pad - (unsigned)CRC_BYTES);
+	if (!bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad && pkt->op->props)
+		return "payload where none belongs";
+	/* Else too long a payload is found with the QP's MTU, and answered (IBA 9.7.4.1.6, 9.8.2). */
+	if (pkt->payload_len > PACKET_PAYLOAD && bth_op_is(pkt->op, BTH_DATAGRAM))
+		return "datagram above 4096 bytes";
+	pkt->qpn = bth_get_dqpn(bth);
+	pkt->psn = bth_get_psn(bth);
+	return NULL;
+}
+
+/* Finds the parts of wire[0..len); 0, or with *why for the log: -EBADMSG when the link layer finds
+ * it malformed (LVer, length, VL: PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer,
+ * opcode, sizes). */
+static int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
+{
+	*why = parse_link(hca, pkt);
+	if (*why)
+		return -EBADMSG;
+	*why = parse(pkt);
+	return *why ? -EPROTO : 0;
+}
+
+/*
+ * The peer, or whoever sends to this port, is Active: a port that still waits in Armed for the
+ * subnet manager is too from its first good data packet on (IBA 7.2.7, ActiveTrigger; Linux's hfi1
+ * does so in software).
+ */
+static void armed_to_active(struct hca *hca, const struct packet *pkt)
+{
+	if (__builtin_expect(link_port_config(hca, pkt->port)->logical == PORT_STATE_ARMED, 0) &&
+	    pkt->vl != VL_MANAGEMENT)
+		link_port_activate(hca, pkt->port);
+}
+
+static bool own_gid(struct hca *hca, unsigned port, const uint8_t *gid)
+{
+	const struct port_config *c = link_port_config(hca, port);
+	uint64_t prefix = be64_load(gid), guid = be64_load(gid + 8);
+
+	if (prefix != c->gid_prefix && prefix != 0xfe80000000000000)
+		return false;
+	for (unsigned i = 0; guid && i < 1u << hca->params->hca_log_gids; i++)
+		if (c->guids[i] == guid)
+			return true;
+	return false;
+}
+
+/* IBA 9.6.1: whom a packet is for by its LRH and GRH. NULL when it is for this port. */
+static const char *check_address(struct hca *hca, const struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	uint16_t dlid = (uint16_t)lrh_get_dlid(lrh);
+	bool management = pkt->vl == VL_MANAGEMENT,
+	     multicast = dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+
+	if (management != (pkt->qpn == 0) && !pkt->loopback)
+		return "VL15 and QP0 belong together";
+	if (multicast && (!pkt->grh_off || !bth_op_is(pkt->op, BTH_DATAGRAM)))
+		return "multicast is for datagrams with a GRH";
+	if (multicast &&
+	    grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))[0] != GID_MULTICAST)
+		return "DGID is not a multicast GID";
+	if (dlid == LID_PERMISSIVE && pkt->qpn != 0)
+		return "permissive LID";
+	if (multicast != (pkt->qpn == QPN_MULTICAST))
+		return "multicast LID and QP belong together";
+	if (dlid != LID_PERMISSIVE && !multicast && !link_port_is_own_lid(hca, pkt->port, dlid))
+		return "DLID is not this port's";
+	if (pkt->grh_off && !multicast &&
+	    !own_gid(hca, pkt->port, grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))))
+		return "DGID is not this port's";
+	return NULL;
+}
+
+void packet_drop(struct hca *hca, struct packet *pkt, const char *why)
+{
+	hca->stats.responder_dropped++;
+	HCA_TRACE(hca, TP_PKT_DISCARD, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
+		  .bytes = pkt->wire, .len = pkt->len, .text = why);
+	packet_free(pkt);
+}
+
+void packet_receive(struct hca *hca, struct packet *pkt)
+{
+	const char *why = NULL;
+	int err;
+
+	if (!(hca->ctrl & FW_CTRL_RUN)) {
+		packet_drop(hca, pkt, "the engine is stopped");
+		return;
+	}
+	err = packet_parse(hca, pkt, &why);
+	if (err != -EBADMSG)
+		armed_to_active(hca, pkt);
+	if (err) {
+		if (err == -EBADMSG)
+			link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
+		packet_drop(hca, pkt, why);
+		return;
+	}
+	why = check_address(hca, pkt);
+	if (why) {
+		packet_drop(hca, pkt, why);
+		return;
+	}
+	hca->calls->packet_arrived(hca, pkt);
+}
