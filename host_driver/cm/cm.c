@@ -2,6 +2,8 @@
 /* Connection management of a device: its thread, what comes from the ports, its life. */
 #include "host_driver/cm/cm.h"
 
+#include "model/interface/macros.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +40,7 @@ static void mad_came(void *arg, unsigned port, unsigned qpn, const struct drv_wc
 
 static void port_event(struct ib_event_handler *handler, struct ib_event *event)
 {
-	struct cm_device *cm = DRV_CONTAINER(handler, struct cm_device, port_events);
+	struct cm_device *cm = container_of(handler, struct cm_device, port_events);
 
 	if (event->element.port_num > DRV_PORTS_MAX)
 		return;
@@ -52,7 +54,7 @@ static bool take_work(struct cm_device *cm)
 
 	if (drv_list_empty(&cm->works))
 		return false;
-	work = DRV_CONTAINER(cm->works.next, struct cm_work, link);
+	work = container_of(cm->works.next, struct cm_work, link);
 	drv_list_del(&work->link);
 	cm_received(cm, work);
 	free(work);
@@ -99,13 +101,13 @@ static void cm_free(struct cm_device *cm)
 	while (cm->threads)
 		cm->p->ops->waitq_wait(cm->p, cm->gone, CM_NEVER);
 	while (!drv_list_empty(&cm->works)) {
-		struct cm_work *work = DRV_CONTAINER(cm->works.next, struct cm_work, link);
+		struct cm_work *work = container_of(cm->works.next, struct cm_work, link);
 
 		drv_list_del(&work->link);
 		free(work);
 	}
 	while (!drv_list_empty(&cm->timewaits))
-		cm_timewait_free(DRV_CONTAINER(cm->timewaits.next, struct cm_timewait, link));
+		cm_timewait_free(container_of(cm->timewaits.next, struct cm_timewait, link));
 	cma_addr_clear(cm);
 	if (cm->waitq)
 		cm->p->ops->waitq_destroy(cm->p, cm->waitq);
@@ -207,6 +209,6 @@ int ib_cm_query_counters(struct ib_device *device, struct ib_cm_counters *counte
 	counters->timewaits = 0;
 	for (const struct drv_list *l = cm->timewaits.next; l != &cm->timewaits; l = l->next)
 		counters->timewaits +=
-			DRV_CONTAINER(l, struct cm_timewait, link)->deadline != CM_NEVER;
+			container_of(l, struct cm_timewait, link)->deadline != CM_NEVER;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "host_driver/core/core.h"
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
+#include "model/interface/macros.h"
 
 #include <endian.h>
 #include <rdma/ib_cm.h>
@@ -124,7 +125,7 @@ struct cm_device {
 
 static inline struct cm_id *cm_id_of(struct ib_cm_id *id)
 {
-	return DRV_CONTAINER(id, struct cm_id, ib);
+	return container_of(id, struct cm_id, ib);
 }
 
 static inline struct cm_device *cm_of(const struct ib_device *device)

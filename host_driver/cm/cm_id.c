@@ -2,6 +2,7 @@
 /* Ids of connection management: their states, handlers, timers, and what is left of a connection
  * for a while after its end. */
 #include "host_driver/cm/cm.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ const char *ib_cm_reject_msg(enum ib_cm_rej_reason reason)
 {
 	static const char *const texts[] = {CM_REASONS(REASON_TEXT)};
 
-	if ((unsigned)reason >= sizeof(texts) / sizeof(texts[0]) || !texts[reason])
+	if ((unsigned)reason >= ARRAY_SIZE(texts) || !texts[reason])
 		return "unrecognized reason";
 	return texts[reason];
 }
@@ -128,7 +129,7 @@ static void cm_deliver_simple(struct cm_id *id, enum ib_cm_event_type type)
 struct cm_id *cm_id_find(struct cm_device *cm, uint32_t local_id)
 {
 	for (struct drv_list *l = cm->ids.next; l != &cm->ids; l = l->next) {
-		struct cm_id *id = DRV_CONTAINER(l, struct cm_id, link);
+		struct cm_id *id = container_of(l, struct cm_id, link);
 
 		if (cm_local(id) == local_id)
 			return id->destroying ? NULL : id;
@@ -146,7 +147,7 @@ struct cm_id *cm_id_find_pair(struct cm_device *cm, uint32_t local_id, uint32_t 
 struct cm_id *cm_find_listener(struct cm_device *cm, uint64_t service_id)
 {
 	for (struct drv_list *l = cm->ids.next; l != &cm->ids; l = l->next) {
-		struct cm_id *id = DRV_CONTAINER(l, struct cm_id, link);
+		struct cm_id *id = container_of(l, struct cm_id, link);
 
 		if (id->ib.state == IB_CM_LISTEN && !id->destroying &&
 		    be64toh(id->ib.service_id) == service_id)
@@ -335,7 +336,7 @@ struct cm_timewait *cm_timewait_by_remote_id(struct cm_device *cm, uint32_t remo
 					     uint64_t guid)
 {
 	for (struct drv_list *l = cm->timewaits.next; l != &cm->timewaits; l = l->next) {
-		struct cm_timewait *tw = DRV_CONTAINER(l, struct cm_timewait, link);
+		struct cm_timewait *tw = container_of(l, struct cm_timewait, link);
 
 		if (tw->remote_id == remote_id && tw->remote_guid == guid)
 			return tw;
@@ -346,7 +347,7 @@ struct cm_timewait *cm_timewait_by_remote_id(struct cm_device *cm, uint32_t remo
 struct cm_timewait *cm_timewait_by_qpn(struct cm_device *cm, uint32_t qpn, uint64_t guid)
 {
 	for (struct drv_list *l = cm->timewaits.next; l != &cm->timewaits; l = l->next) {
-		struct cm_timewait *tw = DRV_CONTAINER(l, struct cm_timewait, link);
+		struct cm_timewait *tw = container_of(l, struct cm_timewait, link);
 
 		if (tw->remote_qpn == qpn && tw->remote_guid == guid)
 			return tw;
@@ -412,7 +413,7 @@ static void request_expired(struct cm_id *id)
 static bool expire_ids(struct cm_device *cm, uint64_t now)
 {
 	for (struct drv_list *l = cm->ids.next; l != &cm->ids; l = l->next) {
-		struct cm_id *id = DRV_CONTAINER(l, struct cm_id, link);
+		struct cm_id *id = container_of(l, struct cm_id, link);
 
 		if (id->destroying)
 			continue;
@@ -434,7 +435,7 @@ bool cm_expire(struct cm_device *cm)
 	const uint64_t now = cm_now(cm);
 
 	for (struct drv_list *l = cm->timewaits.next; l != &cm->timewaits; l = l->next) {
-		struct cm_timewait *tw = DRV_CONTAINER(l, struct cm_timewait, link);
+		struct cm_timewait *tw = container_of(l, struct cm_timewait, link);
 		struct cm_id *id = tw->id;
 
 		if (tw->deadline > now)
@@ -455,12 +456,12 @@ uint64_t cm_next_deadline(const struct cm_device *cm)
 	uint64_t next = CM_NEVER;
 
 	for (const struct drv_list *l = cm->timewaits.next; l != &cm->timewaits; l = l->next) {
-		const struct cm_timewait *tw = DRV_CONTAINER(l, struct cm_timewait, link);
+		const struct cm_timewait *tw = container_of(l, struct cm_timewait, link);
 
 		next = tw->deadline < next ? tw->deadline : next;
 	}
 	for (const struct drv_list *l = cm->ids.next; l != &cm->ids; l = l->next) {
-		const struct cm_id *id = DRV_CONTAINER(l, struct cm_id, link);
+		const struct cm_id *id = container_of(l, struct cm_id, link);
 
 		if (!id->destroying)
 			next = id->deadline < next ? id->deadline : next;

@@ -2,6 +2,7 @@
 /* A REQ that comes: checks, one that came before, a stale connection, a peer that started too, a
  * listener. */
 #include "host_driver/cm/cm.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <string.h>
@@ -208,7 +209,7 @@ static struct cm_id *find_peer(const struct req_view *v)
 	struct cm_device *cm = v->cm;
 
 	for (struct drv_list *l = cm->ids.next; l != &cm->ids; l = l->next) {
-		struct cm_id *id = DRV_CONTAINER(l, struct cm_id, link);
+		struct cm_id *id = container_of(l, struct cm_id, link);
 
 		if (id->peer_to_peer && !id->destroying &&
 		    (id->ib.state == IB_CM_REQ_SENT || id->ib.state == IB_CM_MRA_REQ_RCVD) &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Service id resolution: the QP of a datagram service (12.11). */
 #include "host_driver/cm/cm.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static void rep_fill(const struct cm_sidr_req *req, uint64_t tid, enum cm_sidr_s
 static struct cm_id *same_request(struct cm_device *cm, uint32_t request_id, unsigned slid)
 {
 	for (struct drv_list *l = cm->ids.next; l != &cm->ids; l = l->next) {
-		struct cm_id *id = DRV_CONTAINER(l, struct cm_id, link);
+		struct cm_id *id = container_of(l, struct cm_id, link);
 
 		if (id->ib.state == IB_CM_SIDR_REQ_RCVD && id->sidr_request_id == request_id &&
 		    id->sidr_slid == slid)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ids of rdma_cm: their life, channels, addresses and routes. Connecting is in cma_connect.c. */
 #include "host_driver/cm/cma_impl.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -82,7 +83,7 @@ int cma_addr_add(struct ib_device *device, const struct sockaddr *addr, const un
 void cma_addr_clear(struct cm_device *cm)
 {
 	while (!drv_list_empty(&cm->addrs)) {
-		struct cma_addr *a = DRV_CONTAINER(cm->addrs.next, struct cma_addr, link);
+		struct cma_addr *a = container_of(cm->addrs.next, struct cma_addr, link);
 
 		drv_list_del(&a->link);
 		free(a);
@@ -94,7 +95,7 @@ static const struct cma_addr *addr_find(struct cm_device *cm, const struct socka
 					int family, unsigned port)
 {
 	for (struct drv_list *l = cm->addrs.next; l != &cm->addrs; l = l->next) {
-		const struct cma_addr *a = DRV_CONTAINER(l, struct cma_addr, link);
+		const struct cma_addr *a = container_of(l, struct cma_addr, link);
 
 		if (wanted ? same_addr(&a->addr, wanted)
 			   : a->own && a->addr.ss_family == family && (!port || a->port == port))
@@ -136,7 +137,7 @@ static bool port_in_use(struct cm_device *cm, const struct cma_id *id,
 			const struct sockaddr_storage *addr, uint16_t port)
 {
 	for (struct drv_list *l = cm->bound.next; l != &cm->bound; l = l->next) {
-		const struct cma_id *other = DRV_CONTAINER(l, struct cma_id, bound);
+		const struct cma_id *other = container_of(l, struct cma_id, bound);
 
 		if (other->reuse_addr && id->reuse_addr && other->state != CMA_LISTEN)
 			continue;
@@ -238,7 +239,7 @@ struct cma_event *cma_take(struct cma_channel *channel)
 
 	if (drv_list_empty(&channel->uv->events))
 		return NULL;
-	e = DRV_CONTAINER(channel->uv->events.next, struct cma_event, link);
+	e = container_of(channel->uv->events.next, struct cma_event, link);
 	drv_list_del(&e->link);
 	(e->listener ? e->listener : e->id)->reported++;
 	if (e->listener)
@@ -252,7 +253,7 @@ static void events_drop(struct cma_id *id)
 	struct drv_list *head = &id->channel->uv->events, *l = head->next;
 
 	while (l != head) {
-		struct cma_event *e = DRV_CONTAINER(l, struct cma_event, link);
+		struct cma_event *e = container_of(l, struct cma_event, link);
 		struct cma_id *child = e->listener == id ? e->id : NULL;
 
 		l = l->next;
@@ -277,7 +278,7 @@ void cma_migrate(struct cma_id *id, struct cma_channel *channel)
 	struct platform *p = channel->process->host->platform;
 
 	while (l != head) {
-		struct cma_event *e = DRV_CONTAINER(l, struct cma_event, link);
+		struct cma_event *e = container_of(l, struct cma_event, link);
 
 		l = l->next;
 		if (e->id != id && e->listener != id)
@@ -301,9 +302,9 @@ static void process_exit(struct uv_process *process)
 	struct cma_process *p = process->rdma;
 
 	while (!drv_list_empty(&p->ids))
-		cma_destroy(DRV_CONTAINER(p->ids.prev, struct cma_id, link), NULL);
+		cma_destroy(container_of(p->ids.prev, struct cma_id, link), NULL);
 	while (!drv_list_empty(&p->channels))
-		cma_channel_destroy(DRV_CONTAINER(p->channels.next, struct cma_channel, link));
+		cma_channel_destroy(container_of(p->channels.next, struct cma_channel, link));
 	process->rdma = NULL;
 	free(p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Addresses in digits, as rdma_getaddrinfo() gives them. */
 #include "host_driver/uverbs/process.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -93,5 +94,5 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 {
 	if (res)
-		uv_heap_free(DRV_CONTAINER(res, struct info, rdma));
+		uv_heap_free(container_of(res, struct info, rdma));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The library's side of rdma_cm: channels, ids, addresses and routes, connecting. */
 #include "host_driver/cm/rdma_lib.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -142,7 +143,7 @@ static struct ibv_context *context_of(struct uv_process *process, const struct i
 		return p->verbs;
 	list = ibv_get_device_list(NULL);
 	for (unsigned i = 0; list && list[i] && !p->verbs; i++)
-		if (DRV_CONTAINER(list[i], struct uv_device, ibv)->ib == ib)
+		if (container_of(list[i], struct uv_device, ibv)->ib == ib)
 			p->verbs = ibv_open_device(list[i]);
 	if (list)
 		ibv_free_device_list(list);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The library's side of rdma_cm: events, and what they change in the id and its queue pair. */
 #include "host_driver/cm/rdma_lib.h"
+#include "model/interface/macros.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 
 int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
-	struct lib_event *e = DRV_CONTAINER(event, struct lib_event, rdma);
+	struct lib_event *e = container_of(event, struct lib_event, rdma);
 	struct uv_process *process;
 	struct platform *p;
 
@@ -157,5 +158,5 @@ const char *rdma_event_str(enum rdma_cm_event_type event)
 		[RDMA_CM_EVENT_TIMEWAIT_EXIT] = "RDMA_CM_EVENT_TIMEWAIT_EXIT",
 	};
 
-	return (unsigned)event < sizeof(names) / sizeof(names[0]) ? names[event] : "UNKNOWN EVENT";
+	return (unsigned)event < ARRAY_SIZE(names) ? names[event] : "UNKNOWN EVENT";
 }

@@ -5,6 +5,7 @@
 
 #include "host_driver/cm/cma.h"
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 
@@ -33,8 +34,8 @@ struct lib_event {
 	uint8_t data[CMA_DATA];
 };
 
-#define LIB_CHANNEL(p) DRV_CONTAINER(p, struct lib_channel, rdma)
-#define LIB_ID(p)      DRV_CONTAINER(p, struct lib_id, rdma)
+#define LIB_CHANNEL(p) container_of(p, struct lib_channel, rdma)
+#define LIB_ID(p)      container_of(p, struct lib_id, rdma)
 
 /* One call of the kernel; 0, or -1 with errno. */
 #define CALL(call)                                                                                 \

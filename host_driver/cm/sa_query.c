@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Questions to the subnet's administration: one thread asks them, one after the other. */
 #include "host_driver/cm/cm.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static void thread(void *arg)
 		if (drv_list_empty(&cm->queries))
 			cm->p->ops->waitq_wait(cm->p, cm->sa_waitq, CM_NEVER);
 		else
-			answer(DRV_CONTAINER(cm->queries.next, struct ib_sa_query, link));
+			answer(container_of(cm->queries.next, struct ib_sa_query, link));
 	}
 	cm_thread_ends(cm);
 }

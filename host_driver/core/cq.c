@@ -5,6 +5,7 @@
  * a CQ is polled by one at a time as long as `busy` says so while something sleeps.
  */
 #include "host_driver/core/core.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static void softirq_run(struct core_softirq *s, unsigned turns)
 		return;
 	s->running = true;
 	for (; turns && !drv_list_empty(&s->list); turns--) {
-		struct core_poll *poll = DRV_CONTAINER(s->list.next, struct core_poll, link);
+		struct core_poll *poll = container_of(s->list.next, struct core_poll, link);
 
 		drv_list_del(&poll->link);
 		if (turn(poll, IB_POLL_BUDGET_IRQ))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The RDMA core's device: its life, events from the driver to whom they concern, ports. */
 #include "host_driver/core/core.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static const char *const event_names[] = {
 
 const char *ib_event_msg(enum ib_event_type event)
 {
-	if ((size_t)event >= sizeof(event_names) / sizeof(event_names[0]))
+	if ((size_t)event >= ARRAY_SIZE(event_names))
 		return "unrecognized event";
 	return event_names[event];
 }
@@ -62,7 +63,7 @@ const char *ib_event_msg(enum ib_event_type event)
 static void device_died(struct ib_device *device)
 {
 	for (struct drv_list *l = device->qps.next; l != &device->qps; l = l->next) {
-		struct ib_qp *qp = DRV_CONTAINER(l, struct ib_qp, link);
+		struct ib_qp *qp = container_of(l, struct ib_qp, link);
 
 		if (qp->send_cq && drv_cq_flushable(qp->send_cq->drv))
 			core_cq_completion(qp->send_cq);
@@ -80,7 +81,7 @@ static void port_event(struct ib_device *device, const struct drv_event *event)
 	struct drv_list *l = device->event_handlers.next;
 
 	while (l != &device->event_handlers) {
-		struct ib_event_handler *h = DRV_CONTAINER(l, struct ib_event_handler, list);
+		struct ib_event_handler *h = container_of(l, struct ib_event_handler, list);
 
 		l = l->next;
 		h->handler(h, &e);
@@ -192,7 +193,7 @@ unsigned ib_device_objects(const struct ib_device *device)
 
 int ib_device_destroy(struct ib_device *device)
 {
-	struct device *d = DRV_CONTAINER(device, struct device, ib);
+	struct device *d = container_of(device, struct device, ib);
 
 	if (ib_device_objects(device))
 		return -EBUSY;

@@ -5,6 +5,7 @@
  * last.
  */
 #include "host_driver/core/core.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 
@@ -19,7 +20,7 @@ struct marker {
 
 static void marker_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct marker *m = DRV_CONTAINER(wc->wr_cqe, struct marker, cqe);
+	struct marker *m = container_of(wc->wr_cqe, struct marker, cqe);
 
 	m->done = true;
 	core_wake(m->device);

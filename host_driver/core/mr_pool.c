@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See rdma/mr_pool.h. */
 #include "host_driver/core/include/rdma/mr_pool.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 
@@ -24,7 +25,7 @@ int ib_mr_pool_init(struct ib_qp *qp, struct drv_list *list, int nr, enum ib_mr_
 void ib_mr_pool_destroy(struct ib_qp *qp, struct drv_list *list)
 {
 	while (!drv_list_empty(list)) {
-		struct ib_mr *mr = DRV_CONTAINER(list->next, struct ib_mr, pool_entry);
+		struct ib_mr *mr = container_of(list->next, struct ib_mr, pool_entry);
 
 		drv_list_del(&mr->pool_entry);
 		ib_dereg_mr(mr);
@@ -37,7 +38,7 @@ struct ib_mr *ib_mr_pool_get(struct ib_qp *qp, struct drv_list *list)
 
 	if (drv_list_empty(list))
 		return NULL;
-	mr = DRV_CONTAINER(list->next, struct ib_mr, pool_entry);
+	mr = container_of(list->next, struct ib_mr, pool_entry);
 	drv_list_del(&mr->pool_entry);
 	qp->mrs_used++;
 	return mr;

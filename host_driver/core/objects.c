@@ -2,6 +2,7 @@
 /* Objects of the RDMA core but queue pairs: made with what they need held, given back only when
  * nobody needs them. */
 #include "host_driver/core/core.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -302,7 +303,7 @@ int ib_dealloc_xrcd(struct ib_xrcd *xrcd)
 	if (xrcd->usecnt)
 		return -EBUSY;
 	while (!drv_list_empty(&xrcd->tgt_qps))
-		core_qp_free(DRV_CONTAINER(xrcd->tgt_qps.next, struct ib_qp, xrcd_list));
+		core_qp_free(container_of(xrcd->tgt_qps.next, struct ib_qp, xrcd_list));
 	drv_list_del(&xrcd->link);
 	drv_xrcd_free(xrcd->drv);
 	drv_pd_free(xrcd->pd);

@@ -2,6 +2,7 @@
 /* Work requests and completions: into the driver's form and back. Nothing is allocated, so that any
  * context may post; a long list goes to the device in pieces, each with a doorbell. */
 #include "host_driver/core/core.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -270,7 +271,7 @@ static const char *const status_names[] = {
 
 const char *ib_wc_status_msg(enum ib_wc_status status)
 {
-	if ((size_t)status >= sizeof(status_names) / sizeof(status_names[0]))
+	if ((size_t)status >= ARRAY_SIZE(status_names))
 		return "unrecognized status";
 	return status_names[status];
 }

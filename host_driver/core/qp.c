@@ -3,6 +3,7 @@
  * QPs that have no handle at all. Who the QP's events go to follows from that. */
 #include "host_driver/core/core.h"
 #include "host_driver/core/include/rdma/rw.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ void core_qp_event(struct ib_qp *qp, enum ib_event_type type)
 	}
 	tell(qp, type);
 	while (l != &qp->open_list) {
-		struct ib_qp *handle = DRV_CONTAINER(l, struct ib_qp, open_list);
+		struct ib_qp *handle = container_of(l, struct ib_qp, open_list);
 
 		l = l->next;
 		tell(handle, type);
@@ -194,7 +195,7 @@ struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
 			 void *qp_context)
 {
 	for (struct drv_list *l = xrcd->tgt_qps.next; l != &xrcd->tgt_qps; l = l->next) {
-		struct ib_qp *real = DRV_CONTAINER(l, struct ib_qp, xrcd_list);
+		struct ib_qp *real = container_of(l, struct ib_qp, xrcd_list);
 
 		if (real->qp_num == qp_num && !real->domain_owned)
 			return handle_make(real, event_handler, qp_context);

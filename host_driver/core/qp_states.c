@@ -2,6 +2,7 @@
 /* Which attributes a transition of a queue pair needs and may carry, by type: IBA vol. 1, table 91,
  * with what Linux' RDMA core makes of XRC. */
 #include "host_driver/core/include/rdma/ib_verbs.h"
+#include "model/interface/macros.h"
 
 /* Types of a row. */
 enum {
@@ -121,7 +122,7 @@ bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to, enum ib_qp_t
 	if (mask & IB_QP_CUR_STATE && from != IB_QPS_RTR && from != IB_QPS_RTS &&
 	    from != IB_QPS_SQD && from != IB_QPS_SQE)
 		return false;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *r = &rows[i];
 
 		if (r->from == from && r->to == to && r->types & bit)

@@ -5,6 +5,8 @@
 #ifndef HOST_DRIVER_MLX4_ALLOC_H
 #define HOST_DRIVER_MLX4_ALLOC_H
 
+#include "model/interface/macros.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,7 +77,8 @@ static inline bool drv_list_empty(const struct drv_list *l)
 	return l->next == l;
 }
 
-#define DRV_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+/* An older spelling, for scenario files that have it. */
+#define DRV_CONTAINER container_of
 
 /* Smallest n with 2^n >= v; v > 0. */
 static inline unsigned drv_log2_up(uint64_t v)

@@ -1,5 +1,6 @@
 /* The error buffer, the clock, and raw register accesses. */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 
@@ -103,7 +104,7 @@ int drv_cq_flush(struct drv_cq *cq, int n, struct drv_wc *wc)
 	int done = 0;
 
 	for (struct drv_list *l = list->next; l != list; l = l->next) {
-		struct drv_qp *qp = DRV_CONTAINER(l, struct drv_qp, link);
+		struct drv_qp *qp = container_of(l, struct drv_qp, link);
 
 		if (qp->send_cq == cq && !qp->user)
 			done += wq_flush(qp, &qp->sq, true, n - done, wc + done);
@@ -118,7 +119,7 @@ bool drv_cq_flushable(const struct drv_cq *cq)
 	const struct drv_list *list = &cq->dev->qp_list;
 
 	for (const struct drv_list *l = list->next; l != list; l = l->next) {
-		const struct drv_qp *qp = DRV_CONTAINER(l, const struct drv_qp, link);
+		const struct drv_qp *qp = container_of(l, const struct drv_qp, link);
 
 		if (!qp->user && ((qp->send_cq == cq && qp->sq.tail != qp->sq.head) ||
 				  (qp->recv_cq == cq && qp->has_rq && qp->rq.tail != qp->rq.head)))

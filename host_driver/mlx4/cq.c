@@ -1,6 +1,7 @@
 /* Completion queues: creation, polling, parsing of entries, resize, waiting. */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static void parse_send(const struct cqe *cqe, struct drv_wc *wc)
 	};
 	const uint32_t op = cqe_get_opcode(cqe);
 
-	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(map); i++)
 		if ((uint32_t)map[i].op == op)
 			wc->opcode = map[i].wc;
 	if (op == WQE_RDMA_READ)

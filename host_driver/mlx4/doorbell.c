@@ -1,5 +1,6 @@
 /* Doorbell records: 8-byte slots in pages that many objects share. */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static struct drv_db_page *db_page_create(struct drv_device *dev)
 static struct drv_db_page *db_page_with_room(struct drv_device *dev)
 {
 	for (struct drv_list *l = dev->db_list.next; l != &dev->db_list; l = l->next) {
-		struct drv_db_page *page = DRV_CONTAINER(l, struct drv_db_page, link);
+		struct drv_db_page *page = container_of(l, struct drv_db_page, link);
 
 		if (page->n_used < DB_SLOTS)
 			return page;

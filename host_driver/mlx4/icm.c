@@ -3,6 +3,7 @@
  * counted by the objects in them.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -280,7 +281,7 @@ static const enum drv_table profile_order[] = {DRV_T_CMPT_QP, DRV_T_RDMARC, DRV_
 					       DRV_T_DMPT,    DRV_T_ALTC,   DRV_T_MTT, DRV_T_SRQC,
 					       DRV_T_CQC,     DRV_T_MCG,    DRV_T_EQC};
 
-enum { PROFILE_N = sizeof(profile_order) / sizeof(profile_order[0]) };
+enum { PROFILE_N = ARRAY_SIZE(profile_order) };
 
 static void profile_row(struct drv_profile *profile, enum drv_table t, unsigned log_num,
 			uint32_t entry_bytes)

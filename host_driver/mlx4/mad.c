@@ -1,6 +1,7 @@
 /* See mad.h: the agents on QP0 and QP1. */
 #include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/post.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -297,7 +298,7 @@ static void give_response(struct drv_mad_agent *a, const struct smp *smp)
 	const uint64_t tid = mad_hdr_get_tid(smp_hdr_const(smp));
 
 	for (struct drv_list *l = a->calls.next; l != &a->calls; l = l->next) {
-		struct mad_call *call = DRV_CONTAINER(l, struct mad_call, link);
+		struct mad_call *call = container_of(l, struct mad_call, link);
 
 		if (call->tid != tid || call->done)
 			continue;

@@ -5,6 +5,7 @@
  */
 #include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/pci.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -353,7 +354,7 @@ static const struct stage stages[] = {
 	{"agents", agents_up, agents_down, true},
 };
 
-enum { STAGES = sizeof(stages) / sizeof(stages[0]) };
+enum { STAGES = ARRAY_SIZE(stages) };
 
 static void stages_down(struct drv_device *dev)
 {
@@ -421,7 +422,7 @@ free_dev:
 #define DESTROY_ALL(dev, list, type, destroy, count)                                               \
 	while (!drv_list_empty(&(dev)->list)) {                                                    \
 		(count)++;                                                                         \
-		destroy(DRV_CONTAINER((dev)->list.next, type, link));                              \
+		destroy(container_of((dev)->list.next, type, link));                               \
 	}
 
 static void leftovers_destroy(struct drv_device *dev, struct drv_leftovers *left)

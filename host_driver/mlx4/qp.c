@@ -2,6 +2,7 @@
  * qp_modify.c, posting in post.c. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/post.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ enum {
 static const enum drv_table qp_tables[] = {DRV_T_QPC, DRV_T_AUXC, DRV_T_ALTC, DRV_T_RDMARC,
 					   DRV_T_CMPT_QP};
 
-enum { QP_TABLES = sizeof(qp_tables) / sizeof(qp_tables[0]) };
+enum { QP_TABLES = ARRAY_SIZE(qp_tables) };
 
 static int qp_tables_get(struct drv_device *dev, uint32_t qpn)
 {

@@ -2,6 +2,7 @@
  * option mask; QUERY_QP read back. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/post.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static int transition_find(const struct drv_qp *qp, enum ibv_qp_state from, enum
 		return HCR_2ERR_QP;
 	if (to == IBV_QPS_RESET)
 		return HCR_2RST_QP;
-	for (size_t i = 0; i < sizeof(transitions) / sizeof(transitions[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++) {
 		const struct transition *t = &transitions[i];
 
 		if (t->from == from && t->to == to && t->services & service_bit(qp))

@@ -2,6 +2,7 @@
 #include "host_driver/sm/sm.h"
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <string.h>
@@ -127,7 +128,7 @@ static unsigned rate_of(const struct port_info *info)
 		       ext = port_info_get_ext_speed_active(info),
 		       speed = ext ? 0 : port_info_get_speed_active(info);
 
-	for (size_t i = 0; width <= LINK_WIDTH_12X && i < sizeof(rates) / sizeof(rates[0]); i++)
+	for (size_t i = 0; width <= LINK_WIDTH_12X && i < ARRAY_SIZE(rates); i++)
 		if (rates[i].lanes == lanes[width] && rates[i].speed == speed &&
 		    rates[i].ext_speed == ext)
 			return rates[i].rate;

@@ -2,6 +2,7 @@
 /* Events on their way to a process: queued in interrupt context, taken by the library, dropped with
  * their object. */
 #include "host_driver/uverbs/uverbs.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ void uv_channel_put(struct uv_channel *c)
 	if (--c->refs)
 		return;
 	while (!drv_list_empty(&c->events))
-		event_free(DRV_CONTAINER(c->events.next, struct uv_event, link));
+		event_free(container_of(c->events.next, struct uv_event, link));
 	drv_list_del(&c->link);
 	c->process->fds[c->fd].kind = UV_FD_FREE;
 	free(c);
@@ -67,7 +68,7 @@ bool uv_channel_take(struct uv_channel *c, struct uv_event *event)
 
 	if (drv_list_empty(&c->events))
 		return false;
-	e = DRV_CONTAINER(c->events.next, struct uv_event, link);
+	e = container_of(c->events.next, struct uv_event, link);
 	*event = *e;
 	if (e->counter)
 		++*e->counter;
@@ -78,7 +79,7 @@ bool uv_channel_take(struct uv_channel *c, struct uv_event *event)
 void uv_events_drop(struct drv_list *of_object)
 {
 	while (!drv_list_empty(of_object))
-		event_free(DRV_CONTAINER(of_object->next, struct uv_event, object));
+		event_free(container_of(of_object->next, struct uv_event, object));
 }
 
 /* Without memory the event is lost, as the kernel's would be. */
@@ -124,7 +125,7 @@ void uv_object_event(struct ib_event *event, void *context)
 
 void uv_port_event(struct ib_event_handler *handler, struct ib_event *event)
 {
-	struct uv_file *file = DRV_CONTAINER(handler, struct uv_file, port_events);
+	struct uv_file *file = container_of(handler, struct uv_file, port_events);
 
 	queue(file->async,
 	      &(struct uv_event){.number = event->element.port_num, .type = (uint32_t)event->event},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A context's file: its objects by handle, who may use them when, and the end of all of them. */
 #include "host_driver/uverbs/uverbs.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ int uv_object_done(struct uv_object *o, int rc, uint32_t *handle)
 static struct uv_object *object_find(struct uv_file *file, enum uv_kind kind, uint32_t handle)
 {
 	for (struct drv_list *l = file->objects.prev; l != &file->objects; l = l->prev) {
-		struct uv_object *o = DRV_CONTAINER(l, struct uv_object, link);
+		struct uv_object *o = container_of(l, struct uv_object, link);
 
 		if (o->handle == handle)
 			return o->kind == kind ? o : NULL;
@@ -142,7 +143,7 @@ static bool destroy_round(struct uv_file *file)
 	bool any = false;
 
 	while (l != &file->objects) {
-		struct uv_object *o = DRV_CONTAINER(l, struct uv_object, link);
+		struct uv_object *o = container_of(l, struct uv_object, link);
 
 		l = l->prev;
 		if (uvk_object_destroy(o, true))
@@ -163,7 +164,7 @@ void uvk_close(struct uv_file *file)
 	if (!drv_list_empty(&file->objects))
 		return;
 	while (!drv_list_empty(&file->channels))
-		uv_channel_put(DRV_CONTAINER(file->channels.next, struct uv_channel, link));
+		uv_channel_put(container_of(file->channels.next, struct uv_channel, link));
 	ib_unregister_event_handler(&file->port_events);
 	uv_channel_put(file->async);
 	drv_uar_free(file->uar);

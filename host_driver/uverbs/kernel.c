@@ -2,6 +2,7 @@
 /* The kernel's side of each call: handles become objects, objects of the RDMA core are made on
  * them. */
 #include "host_driver/uverbs/uverbs.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -385,7 +386,7 @@ int uvk_query_qp(struct uv_file *file, uint32_t qp, struct ibv_qp_attr *attr,
 static struct group *group_find(struct uv_object *o, const union ib_gid *gid, uint16_t lid)
 {
 	for (struct drv_list *l = o->groups.next; l != &o->groups; l = l->next) {
-		struct group *g = DRV_CONTAINER(l, struct group, link);
+		struct group *g = container_of(l, struct group, link);
 
 		if (g->lid == lid && !memcmp(g->gid.raw, gid->raw, sizeof(gid->raw)))
 			return g;
@@ -445,7 +446,7 @@ int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16
 static int qp_destroy(struct uv_object *o, bool process_ends)
 {
 	while (process_ends && !drv_list_empty(&o->groups)) {
-		struct group *g = DRV_CONTAINER(o->groups.next, struct group, link);
+		struct group *g = container_of(o->groups.next, struct group, link);
 
 		if (!group_leave(o, g))
 			continue;

@@ -7,6 +7,7 @@
 #define HOST_DRIVER_UVERBS_LIB_H
 
 #include "host_driver/uverbs/uverbs.h"
+#include "model/interface/macros.h"
 
 struct uv_device {
 	struct ibv_device ibv;
@@ -67,11 +68,11 @@ struct uv_ah {
 	struct drv_ah_attr hw;
 };
 
-#define UV_CONTEXT(context_) DRV_CONTAINER(context_, struct uv_context, ibv)
+#define UV_CONTEXT(context_) container_of(context_, struct uv_context, ibv)
 
 static inline struct uv_process *uv_process_of(const struct ibv_context *context)
 {
-	return DRV_CONTAINER((struct ibv_context *)context, struct uv_context, ibv)->process;
+	return container_of((struct ibv_context *)context, struct uv_context, ibv)->process;
 }
 
 /* One call of the kernel, with `file` the context's; 0 or -errno. The file cannot be closed

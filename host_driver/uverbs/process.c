@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A process' heap, pages, descriptors and files; its end. See process.h. */
 #include "host_driver/uverbs/uverbs.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,7 @@ void uv_heap_free(void *p)
 
 	if (!p)
 		return;
-	b = DRV_CONTAINER(p, struct heap_block, bytes);
+	b = container_of(p, struct heap_block, bytes);
 	drv_list_del(&b->link);
 	free(b);
 }
@@ -94,7 +95,7 @@ static void page_block_free(struct uv_process *process, struct page_block *b)
 bool uv_pages_free(struct uv_process *process, void *addr)
 {
 	for (struct drv_list *l = process->pages.next; l != &process->pages; l = l->next) {
-		struct page_block *b = DRV_CONTAINER(l, struct page_block, link);
+		struct page_block *b = container_of(l, struct page_block, link);
 
 		if (b->addr == addr) {
 			page_block_free(process, b);
@@ -109,7 +110,7 @@ bool uv_pages_free(struct uv_process *process, void *addr)
 static struct uv_inode *inode_find(const struct uv_host *host, const char *path)
 {
 	for (struct drv_list *l = host->inodes.next; l != &host->inodes; l = l->next) {
-		struct uv_inode *inode = DRV_CONTAINER(l, struct uv_inode, link);
+		struct uv_inode *inode = container_of(l, struct uv_inode, link);
 
 		if (!strcmp(inode->path, path))
 			return inode;
@@ -254,16 +255,16 @@ void uv_process_exit(struct uv_process *process)
 	if (process->rdma)
 		process->rdma_exit(process);
 	while (!drv_list_empty(&process->files))
-		uvk_close(DRV_CONTAINER(process->files.next, struct uv_file, link));
+		uvk_close(container_of(process->files.next, struct uv_file, link));
 	/* channels of the library's end with their contexts; what is left are plain files */
 	for (int fd = UV_FD_FIRST; fd < UV_FDS_MAX; fd++)
 		if (process->fds[fd].kind == UV_FD_INODE)
 			uv_close(process, fd);
 	while (!drv_list_empty(&process->pages))
 		page_block_free(process,
-				DRV_CONTAINER(process->pages.next, struct page_block, link));
+				container_of(process->pages.next, struct page_block, link));
 	while (!drv_list_empty(&process->heap))
-		uv_heap_free(DRV_CONTAINER(process->heap.next, struct heap_block, link)->bytes);
+		uv_heap_free(container_of(process->heap.next, struct heap_block, link)->bytes);
 	p->ops->waitq_destroy(p, process->waitq);
 	process->waitq = NULL;
 }

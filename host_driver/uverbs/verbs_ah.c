@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The library: the way back to the sender of a datagram, from its completion and GRH; names. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
 
@@ -56,8 +57,7 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 /* --- names --- */
 
 #define NAME_OF(table, value)                                                                      \
-	((size_t)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value]   \
-										: "unknown")
+	((size_t)(value) < ARRAY_SIZE(table) && (table)[value] ? (table)[value] : "unknown")
 
 const char *ibv_wc_status_str(enum ibv_wc_status status)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The library: devices, contexts, what they and their ports are, asynchronous events. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -57,7 +58,7 @@ struct ibv_device **ibv_get_device_list(int *num)
 
 static void device_put(struct ibv_device *device)
 {
-	struct uv_device *d = DRV_CONTAINER(device, struct uv_device, ibv);
+	struct uv_device *d = container_of(device, struct uv_device, ibv);
 
 	if (!--d->refs)
 		uv_heap_free(d);
@@ -77,14 +78,14 @@ const char *ibv_get_device_name(struct ibv_device *device)
 
 __be64 ibv_get_device_guid(struct ibv_device *device)
 {
-	return htobe64(DRV_CONTAINER(device, struct uv_device, ibv)->ib->attrs.node_guid);
+	return htobe64(container_of(device, struct uv_device, ibv)->ib->attrs.node_guid);
 }
 
 /* --- contexts --- */
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	struct uv_device *d = DRV_CONTAINER(device, struct uv_device, ibv);
+	struct uv_device *d = container_of(device, struct uv_device, ibv);
 	struct uv_process *process = uv_process_current();
 	struct uv_context *c;
 	int rc;
@@ -142,7 +143,7 @@ static unsigned device_flags(const struct ib_device *ib)
 			 IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
 			 IBV_DEVICE_MEM_MGT_EXTENSIONS;
 
-	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(map); i++)
 		if (ib->attrs.flags & UINT64_C(1) << map[i].cap)
 			flags |= map[i].flag;
 	return flags;

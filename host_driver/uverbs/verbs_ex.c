@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The library: extended completion queues, and what is told of devices, GIDs and rates. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 #include <infiniband/driver.h>
 
@@ -148,7 +149,7 @@ static const struct {
 	{IBV_RATE_1200_GBPS, 480, 1275000},
 };
 
-enum { RATES = sizeof(rates) / sizeof(rates[0]) };
+enum { RATES = ARRAY_SIZE(rates) };
 
 int ibv_rate_to_mult(enum ibv_rate rate)
 {
@@ -191,7 +192,7 @@ _Static_assert(SAME(context) && SAME(channel) && SAME(cq_context) && SAME(handle
 
 static struct uv_cq *cq_of(struct ibv_cq_ex *cq)
 {
-	return DRV_CONTAINER(cq, struct uv_cq, ex);
+	return container_of(cq, struct uv_cq, ex);
 }
 
 struct ibv_cq_ex *ibv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The library: posting and polling, straight at the hardware. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -29,8 +30,8 @@ static void bind_fill(const struct ibv_send_wr *wr, struct drv_send_wr *d)
 	const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
 	const struct ibv_mw *mw = wr->bind_mw.mw;
 
-	d->bind_mw = DRV_CONTAINER(mw, struct uv_mw, ibv)->hw;
-	d->bind_mr = info->mr ? DRV_CONTAINER(info->mr, struct uv_mr, ibv)->hw : NULL;
+	d->bind_mw = container_of(mw, struct uv_mw, ibv)->hw;
+	d->bind_mr = info->mr ? container_of(info->mr, struct uv_mr, ibv)->hw : NULL;
 	d->bind_rkey = mw->type == IBV_MW_TYPE_2 ? wr->bind_mw.rkey : 0;
 	d->bind_addr = info->addr;
 	d->bind_length = info->length;
@@ -65,7 +66,7 @@ static void send_fill(const struct ibv_qp *qp, const struct ibv_send_wr *wr, str
 		d->compare_add = wr->wr.atomic.compare_add;
 		d->swap = wr->wr.atomic.swap;
 	} else if (qp->qp_type == IBV_QPT_UD) {
-		d->ah = wr->wr.ud.ah ? &DRV_CONTAINER(wr->wr.ud.ah, struct uv_ah, ibv)->hw : NULL;
+		d->ah = wr->wr.ud.ah ? &container_of(wr->wr.ud.ah, struct uv_ah, ibv)->hw : NULL;
 		d->remote_qpn = wr->wr.ud.remote_qpn;
 		d->remote_qkey = wr->wr.ud.remote_qkey;
 	} else {
@@ -84,7 +85,7 @@ static bool send_ok(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
 
 int uv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv_send_wr **bad)
 {
-	struct drv_qp *hw = DRV_CONTAINER(qp, struct uv_qp, ibv)->hw;
+	struct drv_qp *hw = container_of(qp, struct uv_qp, ibv)->hw;
 	void *many __attribute__((cleanup(release))) = NULL;
 	struct drv_send_wr few[FEW], *d = few;
 	const struct drv_send_wr *failed = NULL;
@@ -152,7 +153,7 @@ static int post_receives(struct drv_qp *qp, struct drv_srq *srq, struct ibv_recv
 
 int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	struct drv_qp *hw = DRV_CONTAINER(qp, struct uv_qp, ibv)->hw;
+	struct drv_qp *hw = container_of(qp, struct uv_qp, ibv)->hw;
 
 	if (!hw) {
 		*bad = wr;
@@ -163,7 +164,7 @@ int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 
 int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	return post_receives(NULL, DRV_CONTAINER(srq, struct uv_srq, ibv)->hw, wr, bad);
+	return post_receives(NULL, container_of(srq, struct uv_srq, ibv)->hw, wr, bad);
 }
 
 /* --- completions --- */
@@ -198,7 +199,7 @@ void uv_polled(struct ibv_cq *cq, bool found)
 		process->poll.next_ps = process->poll.first_ps;
 	if (found || !process->poll.first_ps)
 		return;
-	drv_cq_wait(DRV_CONTAINER(cq, struct uv_cq, ibv)->hw,
+	drv_cq_wait(container_of(cq, struct uv_cq, ibv)->hw,
 		    p->ops->now_ps(p) + process->poll.next_ps);
 	process->poll.next_ps *= 2;
 	if (process->poll.next_ps > process->poll.max_ps)
@@ -207,7 +208,7 @@ void uv_polled(struct ibv_cq *cq, bool found)
 
 int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
-	struct drv_cq *hw = DRV_CONTAINER(cq, struct uv_cq, ibv)->hw;
+	struct drv_cq *hw = container_of(cq, struct uv_cq, ibv)->hw;
 	struct drv_wc d[POLL_CHUNK];
 	int done = 0;
 
@@ -229,5 +230,5 @@ int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 
 int ibv_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
-	return -drv_cq_arm(DRV_CONTAINER(cq, struct uv_cq, ibv)->hw, !!solicited_only);
+	return -drv_cq_arm(container_of(cq, struct uv_cq, ibv)->hw, !!solicited_only);
 }

@@ -2,6 +2,7 @@
 /* The library: protection domains, memory, completion queues with their channels, shared receive
  * queues, address handles. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 /* --- protection domains --- */
 
@@ -81,7 +82,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	int rc = UV_CALL(mr->context, uvk_destroy(file, UV_MR, mr->handle, NULL));
 
 	if (!rc)
-		uv_heap_free(DRV_CONTAINER(mr, struct uv_mr, ibv));
+		uv_heap_free(container_of(mr, struct uv_mr, ibv));
 	return -rc;
 }
 
@@ -106,7 +107,7 @@ int ibv_dealloc_mw(struct ibv_mw *mw)
 	int rc = UV_CALL(mw->context, uvk_destroy(file, UV_MW, mw->handle, NULL));
 
 	if (!rc)
-		uv_heap_free(DRV_CONTAINER(mw, struct uv_mw, ibv));
+		uv_heap_free(container_of(mw, struct uv_mw, ibv));
 	return -rc;
 }
 
@@ -127,7 +128,7 @@ int ibv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 	wr.bind_mw.bind_info = *info;
 	rc = ibv_post_send(qp, &wr, &bad);
 	if (!rc)
-		mw->rkey = drv_mw_rkey(DRV_CONTAINER(mw, struct uv_mw, ibv)->hw);
+		mw->rkey = drv_mw_rkey(container_of(mw, struct uv_mw, ibv)->hw);
 	return rc;
 }
 
@@ -150,7 +151,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
-	struct uv_lib_channel *c = DRV_CONTAINER(channel, struct uv_lib_channel, ibv);
+	struct uv_lib_channel *c = container_of(channel, struct uv_lib_channel, ibv);
 	int rc;
 
 	if (channel->refcnt)
@@ -163,7 +164,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
-	struct uv_lib_channel *c = DRV_CONTAINER(channel, struct uv_lib_channel, ibv);
+	struct uv_lib_channel *c = container_of(channel, struct uv_lib_channel, ibv);
 	struct uv_event e;
 
 	if (uv_event_wait(uv_process_of(channel->context), c->channel, &e))
@@ -184,7 +185,7 @@ struct uv_cq *uv_cq_create(struct ibv_context *context, int cqe, void *cq_contex
 			   struct ibv_comp_channel *channel, int comp_vector, bool stamped)
 {
 	struct uv_lib_channel *c =
-		channel ? DRV_CONTAINER(channel, struct uv_lib_channel, ibv) : NULL;
+		channel ? container_of(channel, struct uv_lib_channel, ibv) : NULL;
 	struct uv_cq *cq = uv_new(context, sizeof(*cq));
 	int rc;
 
@@ -226,7 +227,7 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 	uv_wait_acknowledged(cq->context, &cq->async_events_completed, reported.async);
 	if (cq->channel)
 		cq->channel->refcnt--;
-	uv_heap_free(DRV_CONTAINER(cq, struct uv_cq, ibv));
+	uv_heap_free(container_of(cq, struct uv_cq, ibv));
 	return 0;
 }
 
@@ -293,7 +294,7 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 
 int ibv_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num)
 {
-	struct uv_srq *s = DRV_CONTAINER(srq, struct uv_srq, ibv);
+	struct uv_srq *s = container_of(srq, struct uv_srq, ibv);
 
 	if (s->type != IBV_SRQT_XRC)
 		return EOPNOTSUPP;
@@ -309,7 +310,7 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	if (rc)
 		return -rc;
 	uv_wait_acknowledged(srq->context, &srq->events_completed, reported.async);
-	uv_heap_free(DRV_CONTAINER(srq, struct uv_srq, ibv));
+	uv_heap_free(container_of(srq, struct uv_srq, ibv));
 	return 0;
 }
 
@@ -334,6 +335,6 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
-	uv_heap_free(DRV_CONTAINER(ah, struct uv_ah, ibv));
+	uv_heap_free(container_of(ah, struct uv_ah, ibv));
 	return 0;
 }

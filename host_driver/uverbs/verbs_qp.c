@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The library: queue pairs, XRC domains and receive QPs by number. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 /* --- queue pairs --- */
 
@@ -89,7 +90,7 @@ struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
-	struct uv_qp *q = DRV_CONTAINER(qp, struct uv_qp, ibv);
+	struct uv_qp *q = container_of(qp, struct uv_qp, ibv);
 
 	return q->batch ? &q->ex : NULL;
 }
@@ -140,7 +141,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 					  .cap = cap,
 					  .qp_type = qp->qp_type,
 					  .sq_sig_all =
-						  DRV_CONTAINER(qp, struct uv_qp, ibv)->sq_sig_all};
+						  container_of(qp, struct uv_qp, ibv)->sq_sig_all};
 	qp->state = attr->qp_state;
 	return 0;
 }
@@ -153,8 +154,8 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	if (rc)
 		return -rc;
 	uv_wait_acknowledged(qp->context, &qp->events_completed, reported.async);
-	uv_batch_free(DRV_CONTAINER(qp, struct uv_qp, ibv));
-	uv_heap_free(DRV_CONTAINER(qp, struct uv_qp, ibv));
+	uv_batch_free(container_of(qp, struct uv_qp, ibv));
+	uv_heap_free(container_of(qp, struct uv_qp, ibv));
 	return 0;
 }
 

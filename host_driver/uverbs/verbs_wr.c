@@ -2,6 +2,7 @@
 /* The library: posting by calls. Requests are kept as ibv_post_send takes them, with their own
  * gather lists and inline bytes, and go to it in one list; what was kept is used again. */
 #include "host_driver/uverbs/lib.h"
+#include "model/interface/macros.h"
 
 struct built {
 	struct built *next;
@@ -72,7 +73,7 @@ void uv_batch_free(struct uv_qp *qp)
 
 static struct uv_batch *batch_of(struct ibv_qp_ex *qp)
 {
-	return DRV_CONTAINER(qp, struct uv_qp, ex)->batch;
+	return container_of(qp, struct uv_qp, ex)->batch;
 }
 
 static void fail(struct uv_batch *batch, int error)
@@ -264,7 +265,7 @@ static void *room(struct ibv_qp_ex *qp, void *old, size_t *has, size_t n, size_t
 
 void ibv_wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sg_list)
 {
-	const struct uv_qp *q = DRV_CONTAINER(qp, struct uv_qp, ex);
+	const struct uv_qp *q = container_of(qp, struct uv_qp, ex);
 	struct built *b = last(qp);
 	struct drv_qp_cap cap;
 
@@ -294,7 +295,7 @@ void ibv_wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t
 void ibv_wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t num_buf,
 				 const struct ibv_data_buf *buf_list)
 {
-	const struct uv_qp *q = DRV_CONTAINER(qp, struct uv_qp, ex);
+	const struct uv_qp *q = container_of(qp, struct uv_qp, ex);
 	struct built *b = last(qp);
 	size_t total = 0, at = 0;
 	struct drv_qp_cap cap;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* XRC domains that processes share by a file, and receive QPs known by number only. */
 #include "host_driver/uverbs/uverbs.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@ static struct uv_domain *domain_find(const struct uv_file *file, const struct uv
 	const struct uv_host *host = file->process->host;
 
 	for (struct drv_list *l = host->xrcds.next; l != &host->xrcds; l = l->next) {
-		struct uv_domain *d = DRV_CONTAINER(l, struct uv_domain, link);
+		struct uv_domain *d = container_of(l, struct uv_domain, link);
 
 		if (inode && d->inode == inode && d->device == file->device)
 			return d;
@@ -136,7 +137,7 @@ static struct uv_object *registration_find(struct uv_file *file, const struct uv
 					   uint32_t qpn)
 {
 	for (struct drv_list *l = file->objects.next; l != &file->objects; l = l->next) {
-		struct uv_object *o = DRV_CONTAINER(l, struct uv_object, link);
+		struct uv_object *o = container_of(l, struct uv_object, link);
 
 		if (o->kind == UV_XRC_RCV && !o->busy && o->xrcd == xrcd && o->qp->qp_num == qpn)
 			return o;

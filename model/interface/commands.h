@@ -14,6 +14,7 @@
 #include "model/interface/contexts.h"
 #include "model/interface/dev_cap.h"
 #include "model/interface/field.h"
+#include "model/interface/macros.h"
 
 /* What in_param or out_param of a command carries. */
 enum hcr_param {
@@ -462,7 +463,7 @@ static inline const struct qp_transition *qp_transition_find(uint32_t op)
 {
 	static const struct qp_transition rows[] = {QP_TRANSITIONS(QP_TRANSITION_ROW)};
 
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
 		if ((uint32_t)rows[i].op == op)
 			return &rows[i];
 	return NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/interface/rows.h"
 
+#include "model/interface/macros.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 #define LAYOUT_ROWS(name, size, rows, meaning)                                                     \
 	static const struct field_row name##_rows[] = {rows(ROW_F, ROW_A, ROW_B, ROW_U, ROW_E)};   \
 	const struct layout layout_##name = {                                                      \
-		#name, size, name##_rows, sizeof(name##_rows) / sizeof(name##_rows[0]), meaning};
+		#name, size, name##_rows, ARRAY_SIZE(name##_rows), meaning};
 
 const struct layout layout_none = {"none", 0, NULL, 0, "no layout"};
 REG_LAYOUTS(LAYOUT_ROWS)
@@ -38,7 +40,7 @@ static const struct layout *const layouts[] = {
 #define CODE_TABLE(name, rows)                                                                     \
 	static const struct code_row name##_codes[] = {rows(CODE_ROW)};                            \
 	const struct code_table code_table_##name = {                                              \
-		#name, name##_codes, sizeof(name##_codes) / sizeof(name##_codes[0])};
+		#name, name##_codes, ARRAY_SIZE(name##_codes)};
 REG_CODES(CODE_TABLE)
 CONTEXT_CODES(CODE_TABLE)
 COMMAND_CODES(CODE_TABLE)
@@ -68,16 +70,14 @@ static const struct cqe_syndrome_row cqe_syndrome_rows[] = {CQE_SYNDROMES(CQE_SY
 #define EVENT_ROW(name, code, layout, meaning) {#name, EVENT_##name, &layout_##layout, meaning},
 static const struct event_row event_rows[] = {EVENT_TYPES(EVENT_ROW)};
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
 const struct layout *layout_at(unsigned int i)
 {
-	return i < COUNT(layouts) ? layouts[i] : NULL;
+	return i < ARRAY_SIZE(layouts) ? layouts[i] : NULL;
 }
 
 const struct layout *layout_by_name(const char *name)
 {
-	for (unsigned int i = 0; i < COUNT(layouts); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(layouts); i++)
 		if (!strcmp(layouts[i]->name, name))
 			return layouts[i];
 	return NULL;
@@ -217,7 +217,7 @@ const char *code_name(const struct code_table *t, uint32_t code)
 
 const struct bar0_row *bar0_reg_find(uint32_t offset)
 {
-	for (unsigned int i = 0; i < COUNT(bar0_rows); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(bar0_rows); i++)
 		if (offset - bar0_rows[i].offset < bar0_rows[i].size)
 			return &bar0_rows[i];
 	return NULL;
@@ -225,7 +225,7 @@ const struct bar0_row *bar0_reg_find(uint32_t offset)
 
 const struct hcr_row *hcr_row_find(uint32_t op)
 {
-	for (unsigned int i = 0; i < COUNT(command_rows); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(command_rows); i++)
 		if ((uint32_t)command_rows[i].op == op)
 			return &command_rows[i];
 	return NULL;
@@ -233,12 +233,12 @@ const struct hcr_row *hcr_row_find(uint32_t op)
 
 const struct hcr_row *hcr_row_at(unsigned int i)
 {
-	return i < COUNT(command_rows) ? &command_rows[i] : NULL;
+	return i < ARRAY_SIZE(command_rows) ? &command_rows[i] : NULL;
 }
 
 const struct hcr_status_row *hcr_status_find(uint32_t status)
 {
-	for (unsigned int i = 0; i < COUNT(hcr_status_rows); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(hcr_status_rows); i++)
 		if ((uint32_t)hcr_status_rows[i].status == status)
 			return &hcr_status_rows[i];
 	return NULL;
@@ -246,7 +246,7 @@ const struct hcr_status_row *hcr_status_find(uint32_t status)
 
 const struct cqe_syndrome_row *cqe_syndrome_find(uint32_t syndrome)
 {
-	for (unsigned int i = 0; i < COUNT(cqe_syndrome_rows); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(cqe_syndrome_rows); i++)
 		if ((uint32_t)cqe_syndrome_rows[i].syndrome == syndrome)
 			return &cqe_syndrome_rows[i];
 	return NULL;
@@ -254,7 +254,7 @@ const struct cqe_syndrome_row *cqe_syndrome_find(uint32_t syndrome)
 
 const struct event_row *event_row_find(uint32_t type)
 {
-	for (unsigned int i = 0; i < COUNT(event_rows); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(event_rows); i++)
 		if ((uint32_t)event_rows[i].type == type)
 			return &event_rows[i];
 	return NULL;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/interface/macros.h"
 #include "model/rv32/rv32_ops.h"
 
 enum format { FMT_R, FMT_I, FMT_S, FMT_B, FMT_U, FMT_J, FMT_SHAMT, FMT_CSR, FMT_NONE };
@@ -80,7 +81,7 @@ void rv_decode(uint32_t bits, struct rv_insn *insn)
 
 	*insn = (struct rv_insn){.op = RV_OP_ILLEGAL, .len = compressed ? 2 : 4};
 	insn->imm = (int32_t)(compressed ? bits & 0xffff : bits);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if ((full & rows[i].mask) != rows[i].match)
 			continue;
 		insn->op = rows[i].op;

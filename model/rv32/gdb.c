@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/interface/macros.h"
 #include "model/rv32/gdb_link.h"
 #include "model/rv32/rv32_core.h"
 
@@ -181,7 +182,7 @@ static size_t describe_target(char *xml, size_t size)
 			      "<reg name=\"pc\" bitsize=\"32\" type=\"code_ptr\" regnum=\"%u\"/>"
 			      "</feature><feature name=\"org.gnu.gdb.riscv.csr\">",
 			      REG_PC);
-	for (size_t i = 0; i < sizeof(csrs) / sizeof(csrs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(csrs); i++)
 		n += (size_t)snprintf(xml + n, size - n,
 				      "<reg name=\"%s\" bitsize=\"32\" regnum=\"%u\"/>",
 				      csrs[i].name, REG_CSR0 + csrs[i].csr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sim/cfg.h"
 
+#include "model/interface/macros.h"
 #include "model/sim/file.h"
 #include "model/sim/near_name.h"
 
@@ -37,8 +38,6 @@ static const struct row sim_rows[] = {SIM_PARAMS(SIM_ROW)};
 #undef HCA_ROW
 #undef ROW
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
 enum {
 	ALL = 0, /* scope [hca]; scope 1 + n is [hca<n>] */
 	MAX_INSTANCES = CFG_HCAS > CFG_HOSTS ? CFG_HCAS : CFG_HOSTS,
@@ -52,18 +51,18 @@ static const struct group {
 	unsigned int instances; /* 0: the group has one, without a number */
 	size_t offset, size;    /* of an instance, in struct config */
 } groups[] = {
-	{"sim", sim_rows, COUNT_OF(sim_rows), 0, offsetof(struct config, sim),
+	{"sim", sim_rows, ARRAY_SIZE(sim_rows), 0, offsetof(struct config, sim),
 	 sizeof(struct sim_params)},
-	{"hca", hca_rows, COUNT_OF(hca_rows), CFG_HCAS, offsetof(struct config, hca),
+	{"hca", hca_rows, ARRAY_SIZE(hca_rows), CFG_HCAS, offsetof(struct config, hca),
 	 sizeof(struct hca_params)},
-	{"host", host_rows, COUNT_OF(host_rows), CFG_HOSTS, offsetof(struct config, host),
+	{"host", host_rows, ARRAY_SIZE(host_rows), CFG_HOSTS, offsetof(struct config, host),
 	 sizeof(struct host_params)},
 };
 
-enum { GROUPS = COUNT_OF(groups), MAX_ROWS = 256 };
+enum { GROUPS = ARRAY_SIZE(groups), MAX_ROWS = 256 };
 
-_Static_assert(COUNT_OF(hca_rows) <= MAX_ROWS, "MAX_ROWS");
-_Static_assert(COUNT_OF(host_rows) <= MAX_ROWS, "MAX_ROWS");
+_Static_assert(ARRAY_SIZE(hca_rows) <= MAX_ROWS, "MAX_ROWS");
+_Static_assert(ARRAY_SIZE(host_rows) <= MAX_ROWS, "MAX_ROWS");
 
 /* Where a section name points: [hca1.link] is group hca, scope 2, section link. */
 struct place {

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/guest_file.h"
 
+#include "model/interface/macros.h"
 #include "model/vfio_user/release.h"
 
 #include <errno.h>
@@ -45,7 +46,7 @@ static bool is_remote(const struct statfs *fs)
 		CODA_SUPER_MAGIC, CEPH_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if ((uint32_t)fs->f_type == kinds[i])
 			return true;
 	return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a client may ask for, a function a command: see connection.h and the rows of protocol.h. */
+#include "model/interface/macros.h"
 #include "model/vfio_user/connection.h"
 #include "model/vfio_user/device.h"
 
@@ -27,7 +28,7 @@ static const struct command {
 
 static const struct command *command_find(unsigned command)
 {
-	if (command >= sizeof(commands) / sizeof(commands[0]) || !commands[command].run)
+	if (command >= ARRAY_SIZE(commands) || !commands[command].run)
 		return NULL;
 	return &commands[command];
 }

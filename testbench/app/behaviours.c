@@ -2,6 +2,8 @@
 /* See behaviours.h. */
 #include "testbench/app/behaviours.h"
 
+#include "model/interface/macros.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -36,7 +38,7 @@ int behaviours_print(FILE *out, const char *results, bool text)
 {
 	FILE *in = fopen(results, "r");
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		fprintf(out, "%s\t%s\t%s%s%s\n", rows[i].id, rows[i].scenario,
 			result_of(in, rows[i].scenario), text ? "\t" : "",
 			text ? rows[i].text : "");

@@ -2,6 +2,7 @@
 /* See catalog.h. */
 #include "testbench/app/catalog.h"
 
+#include "model/interface/macros.h"
 #include "model/sim/near_name.h"
 #include "testbench/app/compile.h"
 
@@ -78,7 +79,7 @@ int catalog_load(const char *path, const struct scenario **scenario, FILE *err)
 		fprintf(err, "%s: %s\n", path, strerror(-rc));
 		return rc;
 	}
-	rc = compile_and_load(path, words, sizeof(words) / sizeof(words[0]), &so, err);
+	rc = compile_and_load(path, words, ARRAY_SIZE(words), &so, err);
 	if (rc)
 		return rc;
 	s = dlsym(so, "hcasim_scenario");

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "testbench/app/child.h"
 
+#include "model/interface/macros.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -28,7 +30,7 @@ void children_begin(void)
 	sigemptyset(&held);
 	sigaddset(&held, SIGCHLD);
 	/* what nohup ignores stays ignored */
-	for (unsigned i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(endings); i++)
 		if (!sigaction(endings[i], NULL, &action) && action.sa_handler != SIG_IGN)
 			sigaddset(&held, endings[i]);
 	sigprocmask(SIG_BLOCK, &held, &before);

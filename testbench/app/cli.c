@@ -6,6 +6,7 @@
  */
 #include "testbench/app/cli.h"
 
+#include "model/interface/macros.h"
 #include "model/sim/near_name.h"
 #include "model/sim/units.h"
 #include "testbench/app/outdir.h"
@@ -19,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 enum { KEY_LONG = 0x100, PORT_MAX = 65535, JOBS_MAX = 4096, GIVEN_MAX = 256 };
 /* A longer path would not leave room for the name of a file in that folder. */

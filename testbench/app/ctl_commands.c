@@ -4,6 +4,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/link_port.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
@@ -71,7 +72,7 @@ void ctl_command(const struct ctl_target *target, char *line, FILE *answer)
 		}
 		w.word[w.count++] = p;
 	}
-	for (size_t i = 0; w.count && i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; w.count && i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(w.word[0], commands[i].word)) {
 			commands[i].run(target, &w, answer);
 			return;
@@ -82,7 +83,7 @@ void ctl_command(const struct ctl_target *target, char *line, FILE *answer)
 static void do_help(const struct ctl_target *t, const struct words *w, FILE *out)
 {
 	fprintf(out, "ok");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "%s %s%s%s (%s)", i ? ";" : "", commands[i].word,
 			*commands[i].arguments ? " " : "", commands[i].arguments,
 			commands[i].meaning);
@@ -130,7 +131,7 @@ static void do_link(const struct ctl_target *t, const struct words *w, FILE *out
 
 static bool opcode_named(const char *word, uint8_t *opcode)
 {
-	for (unsigned i = 0; i < sizeof(bth_ops) / sizeof(bth_ops[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(bth_ops); i++)
 		if (bth_ops[i].name && !strcmp(bth_ops[i].name, word)) {
 			*opcode = (uint8_t)i;
 			return true;
@@ -261,8 +262,7 @@ static void port_state(const struct vfu_device *d, unsigned port, FILE *out)
 
 	fprintf(out, "%s{\"port\": %u, \"state\": \"%s\", \"physical\": %u, \"lid\": %u}",
 		port > 1 ? ", " : "", port,
-		c->logical < sizeof(states) / sizeof(states[0]) ? states[c->logical] : "?", c->phys,
-		c->lid);
+		c->logical < ARRAY_SIZE(states) ? states[c->logical] : "?", c->phys, c->lid);
 }
 
 static void do_state(const struct ctl_target *t, const struct words *w, FILE *out)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "testbench/app/ending.h"
 
+#include "model/interface/macros.h"
 #include "testbench/machine.h"
 #include "testbench/app/run.h"
 #include "testbench/language/tb.h"
@@ -114,7 +115,7 @@ void ending_watch_crashes(void)
 
 	watched_pid = getpid();
 	sigaltstack(&alternative, NULL);
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
 		handle(crashes[i], on_crash);
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(on_sanitizer);
@@ -124,7 +125,7 @@ void ending_watch(struct tb *tb, bool debugged)
 {
 	ending_watch_crashes();
 	watched = tb;
-	for (size_t i = debugged ? 1 : 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+	for (size_t i = debugged ? 1 : 0; i < ARRAY_SIZE(endings); i++)
 		handle(endings[i], on_ending);
 	handle(SIGPIPE, on_pipe);
 	atexit(on_exit_in_scenario);

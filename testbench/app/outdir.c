@@ -2,6 +2,8 @@
 /* See outdir.h. */
 #include "testbench/app/outdir.h"
 
+#include "model/interface/macros.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -39,7 +41,7 @@ static void remove_files(const struct outdir *dir)
 {
 	char path[OUTDIR_CHARS + 32];
 
-	for (size_t i = 0; i < sizeof(run_files) / sizeof(run_files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(run_files); i++) {
 		outdir_file(dir, run_files[i], path, sizeof(path));
 		unlink(path);
 	}

@@ -3,6 +3,7 @@
 #include "testbench/app/run.h"
 
 #include "model/engine/chip/processor.h"
+#include "model/interface/macros.h"
 #include "model/sim/file.h"
 #include "testbench/app/catalog.h"
 #include "testbench/app/dump.h"
@@ -72,10 +73,7 @@ static int configure(struct run *run)
 	int rc = 0;
 
 	cfg_defaults(&run->config);
-	for (size_t i = 0;
-	     i < sizeof(run->scenario->setup.settings) / sizeof(run->scenario->setup.settings[0]) &&
-	     !rc;
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(run->scenario->setup.settings) && !rc; i++)
 		if (run->scenario->setup.settings[i])
 			rc = cfg_set(&run->config, run->scenario->setup.settings[i],
 				     run->scenario->name, stderr);
@@ -224,7 +222,7 @@ static void print_files(struct run *run, bool right)
 	const char *label = "files";
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		outdir_file(&run->dir, names[i], path, sizeof(path));
 		if (access(path, R_OK))
 			continue;

@@ -2,6 +2,7 @@
 /* See serve_report.h. */
 #include "testbench/app/serve_report.h"
 
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/vfio_user/protocol.h"
 #include "traces/trace.h"
@@ -95,7 +96,7 @@ static bool config_known(uint64_t offset)
 		{HCA_PCI_CAP_MSIX, 12},
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (offset >= known[i].start && offset < known[i].start + known[i].size)
 			return true;
 	return false;

@@ -2,6 +2,7 @@
 /* See sweep_table.h. */
 #include "testbench/app/sweep_table.h"
 
+#include "model/interface/macros.h"
 #include "model/sim/file.h"
 
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static const char *const figure_names[] = {
 #undef F
 };
 
-enum { FIGURE_COUNT = sizeof(figure_names) / sizeof(figure_names[0]) };
+enum { FIGURE_COUNT = ARRAY_SIZE(figure_names) };
 
 static void figure_text(const struct sweep_cell *c, unsigned n, char *buf, size_t size)
 {

@@ -8,6 +8,7 @@
  * A child does a file's damages, so that one that ends it does not end the rest. What goes wrong
  * is told with what was done to which file.
  */
+#include "model/interface/macros.h"
 #include "testbench/fuzz/folder.h"
 
 #include <stdio.h>
@@ -127,7 +128,7 @@ static void large_number(struct work *w, size_t at, uint64_t x)
 {
 	static const char *const numbers[] = {
 		"18446744073709551616", "0xffffffffffffffff", "-1", "4294967296", "", "0"};
-	const char *number = numbers[x % (sizeof(numbers) / sizeof(numbers[0]))];
+	const char *number = numbers[x % (ARRAY_SIZE(numbers))];
 	size_t end;
 
 	while (at < w->len && (w->bytes[at] < '0' || w->bytes[at] > '9'))
@@ -192,7 +193,7 @@ static void damage_file(enum folder_file file, size_t n)
 
 	lines_find(&w);
 	w.out = malloc(2 * w.len + NUMBER_MAX);
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
 		const size_t places = kinds[k].by_line ? w.line_count : w.len;
 		const size_t all = places < EACH_MAX ? places : EACH_MAX;
 

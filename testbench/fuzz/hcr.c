@@ -4,6 +4,7 @@
  * that is just reset. A mailbox begins as what the input says, or as the context of a live object
  * with some bytes changed.
  */
+#include "model/interface/macros.h"
 #include "testbench/fuzz/rig.h"
 
 #include <string.h>
@@ -65,9 +66,7 @@ static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
 	uint8_t mailbox[HCR_MBOX_SIZE] = {0}, out[HCR_MBOX_SIZE];
 	const uint8_t *bytes;
 	struct drv_raw_cmd cmd = {
-		.op = choice & LIVE && how & 1
-			      ? choice
-			      : opcodes[choice % (sizeof(opcodes) / sizeof(opcodes[0]))],
+		.op = choice & LIVE && how & 1 ? choice : opcodes[choice % (ARRAY_SIZE(opcodes))],
 		.op_mod = (unsigned)(how & 2 ? fuzz_take(b, 1) : how >> 2 & 3),
 		.in_mod = number_of(rig, b),
 		.timeout_ps = CFG_S(1),

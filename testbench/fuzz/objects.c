@@ -6,6 +6,7 @@
  * contexts say now.
  */
 #include "model/engine/wire/crc.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "testbench/fuzz/rig.h"
 
@@ -127,7 +128,7 @@ static void set_field(struct fuzz_rig *rig, struct fuzz_bytes *b, const struct l
 
 static void command(struct fuzz_rig *rig, struct fuzz_bytes *b)
 {
-	const unsigned n = (unsigned)fuzz_take(b, 1) % (sizeof(commands) / sizeof(commands[0]));
+	const unsigned n = (unsigned)fuzz_take(b, 1) % (ARRAY_SIZE(commands));
 	const unsigned how = (unsigned)fuzz_take(b, 1);
 	const enum hca_object type = commands[n].type;
 	const struct hcr_row *row = hcr_row_find(commands[n].op);

@@ -5,6 +5,7 @@
  * after; BlueFlame pages; MSI-X entries that are masked, changed and used. The device ends in any
  * state.
  */
+#include "model/interface/macros.h"
 #include "testbench/fuzz/rig.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static uint64_t offset_of(struct fuzz_bytes *b, unsigned bar, unsigned how)
 		return fuzz_take(b, how & 32 ? 4 : 2) * (how & 64 ? 1 : 8);
 	if (how & 32)
 		return fuzz_take(b, 3);
-	return near[how % (sizeof(near) / sizeof(near[0]))] +
+	return near[how % (ARRAY_SIZE(near))] +
 	       (how & 64 ? fuzz_take(b, 1) : 4 * (fuzz_take(b, 1) % 8));
 }
 

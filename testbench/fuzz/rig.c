@@ -2,6 +2,7 @@
 /* See rig.h. */
 #define _GNU_SOURCE /* memfd_create */
 #include "testbench/fuzz/rig.h"
+#include "model/interface/macros.h"
 #include "traces/trace_impl.h"
 
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static struct trace *trace_to_nowhere(void)
 	static const struct trace_sink_ops *const sinks[] = {&trace_log_ops, &trace_pcapng_ops};
 	struct trace *tr = trace_create();
 
-	for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++) {
 		void *sink;
 
 		if (sinks[i]->open(&sink, "/dev/null", UINT32_MAX) ||

@@ -7,6 +7,7 @@
  *	fuzz_seeds DIR RUN	DIR/TARGET/seed-N for each target; RUN: folder of a run
  */
 #include "model/interface/fwregs.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "testbench/fuzz/folder.h"
 #include "traces/pcapng_format.h"
@@ -135,7 +136,7 @@ static void hcr_seeds(void)
 	unsigned index = 0;
 
 #define OPCODE(name, code, ...)                                                                    \
-	for (unsigned n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)                        \
+	for (unsigned n = 0; n < ARRAY_SIZE(numbers); n++)                                         \
 		for (unsigned type = 0; type < 5; type++) {                                        \
 			put(&s, index);                                                            \
 			put(&s, 0x80 | (n & 1 ? 0x20 : 0));                                        \
@@ -306,10 +307,10 @@ static void gdb_seeds(void)
 					      "M0,ffffffff:"};
 	struct seed s = {.target = "gdb"};
 
-	for (size_t first = 0; first < sizeof(packets) / sizeof(packets[0]); first++) {
+	for (size_t first = 0; first < ARRAY_SIZE(packets); first++) {
 		for (size_t i = 0; i < 8; i++) {
-			const char *p = packets[(first + i * (first % 5 + 1)) %
-						(sizeof(packets) / sizeof(packets[0]))];
+			const char *p =
+				packets[(first + i * (first % 5 + 1)) % (ARRAY_SIZE(packets))];
 
 			put(&s, (unsigned)strlen(p));
 			put_bytes(&s, p, strlen(p));
@@ -345,9 +346,9 @@ static void ctl_seeds(void)
 					    "quit"};
 	struct seed s = {.target = "ctl"};
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		for (size_t k = 0; k < 4; k++) {
-			const char *line = lines[(i + k) % (sizeof(lines) / sizeof(lines[0]))];
+			const char *line = lines[(i + k) % (ARRAY_SIZE(lines))];
 
 			put_bytes(&s, line, strlen(line));
 			put(&s, '\n');

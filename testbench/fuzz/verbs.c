@@ -4,6 +4,7 @@
  * nearly, multicast, rates, windows and fast registration, SRQ limits, paths that are changed and
  * migrated, at both ends and on every kind of queue pair.
  */
+#include "model/interface/macros.h"
 #include "testbench/fuzz/rig.h"
 
 #include <string.h>
@@ -85,7 +86,7 @@ static void request_post(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_b
 				    .length = size & 128 ? (size & 127) * 64 : size,
 				    .lkey = key_of(rig, end, keys)};
 	struct drv_send_wr wr = {
-		.opcode = opcodes[how % (sizeof(opcodes) / sizeof(opcodes[0]))],
+		.opcode = opcodes[how % (ARRAY_SIZE(opcodes))],
 		.send_flags = IBV_SEND_SIGNALED | (how & 0x40 ? IBV_SEND_FENCE : 0) |
 			      (how & 0x80 ? IBV_SEND_SOLICITED : 0),
 		.sg_list = &sge,

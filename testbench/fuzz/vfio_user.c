@@ -7,6 +7,7 @@
  * each input the other guest is served, and its memory is as it was.
  */
 #define _GNU_SOURCE
+#include "model/interface/macros.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
 #include "model/vfio_user/device.h"
@@ -307,7 +308,7 @@ static void step_command(struct guest *g, struct fuzz_bytes *b)
 	vfu_put64(m + VFU_A_OFFSET, BAR0_HCR);
 	vfu_put32(m + VFU_A_REGION, VFU_REGION_BAR0);
 	vfu_put32(m + VFU_A_COUNT, sizeof(words));
-	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(words); i++) {
 		const uint32_t word = htobe32(words[i]);
 
 		memcpy(m + VFU_A_DATA + 4 * i, &word, sizeof(word));

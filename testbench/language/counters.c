@@ -4,6 +4,7 @@
 
 #include "model/engine/base/stats.h"
 #include "model/interface/fwregs.h"
+#include "model/interface/macros.h"
 #include "model/sim/near_name.h"
 
 #include <errno.h>
@@ -117,7 +118,7 @@ int counters_check(const char *key, FILE *err)
 	const char *dot = strchr(key, '.');
 	struct near_name near = {.wanted = dot ? dot + 1 : key};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		near_name_try(&near, names[i]);
 	if (dot && !strncmp(key, "hca", 3) && !strcmp(near.name, near.wanted))
 		return 0;

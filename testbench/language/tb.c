@@ -2,6 +2,7 @@
 /* A run of a scenario: its thread, waiting, failing. */
 #include "testbench/language/tb.h"
 
+#include "model/interface/macros.h"
 #include "testbench/language/counters.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100, BUSY_CHARS = 160 
 
 static void deadline_due(struct event *ev)
 {
-	struct tb *tb = (struct tb *)((char *)ev - offsetof(struct tb, deadline));
+	struct tb *tb = container_of(ev, struct tb, deadline);
 
 	kernel_thread_wake(tb->thread);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The out-of-band channel between processes: what a socket is to the programs on real machines. */
+#include "model/interface/macros.h"
 #include "testbench/process.h"
 #include "testbench/language/tb.h"
 
@@ -29,7 +30,7 @@ struct oob {
 static struct oob *find_waiting(struct drv_list *names, const char *name)
 {
 	for (struct drv_list *l = names->next; l != names; l = l->next) {
-		struct oob *o = DRV_CONTAINER(l, struct oob, name_link);
+		struct oob *o = container_of(l, struct oob, name_link);
 
 		if (!strcmp(o->name, name))
 			return o;
@@ -105,7 +106,7 @@ static void chunk_free(struct chunk *c)
 uint64_t oob_readable_ps(const struct oob *o)
 {
 	if (!drv_list_empty(&o->chunks))
-		return DRV_CONTAINER(o->chunks.next, struct chunk, link)->due_ps;
+		return container_of(o->chunks.next, struct chunk, link)->due_ps;
 	return o->gone ? 0 : UINT64_MAX;
 }
 
@@ -120,7 +121,7 @@ ssize_t oob_read_some(struct oob *o, void *bytes, size_t len)
 			return 0;
 		wait(o, UINT64_MAX);
 	}
-	c = DRV_CONTAINER(o->chunks.next, struct chunk, link);
+	c = container_of(o->chunks.next, struct chunk, link);
 	while (p->ops->now_ps(p) < c->due_ps)
 		wait(o, c->due_ps);
 	n = c->len - c->taken < len ? c->len - c->taken : len;
@@ -156,7 +157,7 @@ void oob_close(struct oob *o)
 		wake(o->peer);
 	}
 	while (!drv_list_empty(&o->chunks))
-		chunk_free(DRV_CONTAINER(o->chunks.next, struct chunk, link));
+		chunk_free(container_of(o->chunks.next, struct chunk, link));
 	drv_list_del(&o->name_link);
 	drv_list_del(&o->link);
 	free(o);
@@ -164,5 +165,5 @@ void oob_close(struct oob *o)
 
 void oob_end(struct drv_list *link)
 {
-	oob_close(DRV_CONTAINER(link, struct oob, link));
+	oob_close(container_of(link, struct oob, link));
 }

@@ -2,6 +2,7 @@
 /* Simulated processes: their threads, their end, what they find around them. See process.h. */
 #include "testbench/process.h"
 
+#include "model/interface/macros.h"
 #include "testbench/language/tb.h"
 
 #include <errno.h>
@@ -86,7 +87,7 @@ static void end_process(struct process *p, int status)
 		p->status = status;
 	p->ends = true;
 	for (struct drv_list *l = p->threads.next; l != &p->threads; l = l->next) {
-		struct process_thread *t = DRV_CONTAINER(l, struct process_thread, link);
+		struct process_thread *t = container_of(l, struct process_thread, link);
 
 		t->host.killed = true;
 		kernel_thread_wake(t->kernel);
@@ -341,7 +342,7 @@ static bool host_is_quiet(struct tb *tb, void *arg)
 	const struct tb_end *end = arg;
 
 	for (struct drv_list *l = tb->processes.next; l != &tb->processes; l = l->next) {
-		const struct process *p = DRV_CONTAINER(l, struct process, link);
+		const struct process *p = container_of(l, struct process, link);
 
 		if (p->end->host_index == end->host_index && !p->done)
 			return false;
@@ -368,7 +369,7 @@ static void kernel_verbs_down(struct tb *tb, const char *here, struct tb_end *en
 void tb_processes_abandon(struct tb *tb, const char *here, struct tb_end *end)
 {
 	for (struct drv_list *l = tb->processes.next; l != &tb->processes; l = l->next) {
-		struct process *p = DRV_CONTAINER(l, struct process, link);
+		struct process *p = container_of(l, struct process, link);
 
 		if (p->end->host_index == end->host_index && !p->done)
 			end_process(p, PROCESS_KILLED);
@@ -383,7 +384,7 @@ void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end)
 	char got[TEXT_CHARS];
 
 	for (struct drv_list *l = tb->processes.next; l != &tb->processes; l = l->next) {
-		const struct process *p = DRV_CONTAINER(l, struct process, link);
+		const struct process *p = container_of(l, struct process, link);
 
 		if (p->end->host_index != end->host_index)
 			continue;

@@ -2,6 +2,7 @@
 /* See plot.h. */
 #include "testbench/perf/plot.h"
 
+#include "model/interface/macros.h"
 #include "model/sim/file.h"
 #include "testbench/app/child.h"
 #include "testbench/perf/workloads.h"
@@ -96,7 +97,7 @@ static const struct plot plots[] = {
 	 {[PERF_RATE] = true}},
 };
 
-enum { CURVE_PLOTS = sizeof(plots) / sizeof(plots[0]), PLOTS = CURVE_PLOTS + 1 };
+enum { CURVE_PLOTS = ARRAY_SIZE(plots), PLOTS = CURVE_PLOTS + 1 };
 
 static const char scatter_name[] = "published_simulated";
 

@@ -2,6 +2,7 @@
 /* See points.h. */
 #include "testbench/perf/points.h"
 
+#include "model/interface/macros.h"
 #include "model/sim/file.h"
 #include "model/sim/near_name.h"
 
@@ -92,7 +93,7 @@ static int op_parse(const struct place *at, const char *value, enum perf_op *op)
 		[PERF_FETCH_ADD] = "fetch_add", [PERF_CMP_SWAP] = "cmp_swap",
 	};
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(value, names[i])) {
 			*op = (enum perf_op)i;
 			return 0;
@@ -123,7 +124,7 @@ static int no_parameter(const struct place *at, const char *key)
 	};
 	struct near_name near = {.wanted = key};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		near_name_try(&near, names[i]);
 	if (near.name[0])
 		return wrong(at, "no parameter '%s'; did you mean '%s'?", key, near.name);
@@ -160,7 +161,7 @@ static int param_parse(const struct place *at, char *key, struct perf_params *p)
 	p->has_min_rnr_timer |= !strcmp(key, "min_rnr_timer");
 	if (!strcmp(key, "inline"))
 		return number(at, key, value, &p->inlined);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (!strcmp(key, numbers[i].key) && strcmp(key, "inlined"))
 			return number(at, key, value,
 				      (uint64_t *)(void *)((char *)p + numbers[i].offset));

@@ -2,6 +2,7 @@
 /* See row.h. */
 #include "testbench/perf/row.h"
 
+#include "model/interface/macros.h"
 #include "testbench/app/place.h"
 #include "testbench/perf/world.h"
 
@@ -109,7 +110,7 @@ static void end(struct row *row, double result)
 
 static void body(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	struct row *row = (struct row *)((char *)tb - offsetof(struct row, tb));
+	struct row *row = container_of(tb, struct row, tb);
 	struct perf_world *world = &row->world;
 	double result;
 

@@ -2,6 +2,7 @@
 /* See workloads.h. */
 #include "testbench/perf/workloads.h"
 
+#include "model/interface/macros.h"
 #include "testbench/perf/world.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ static const struct {
 
 const struct perf_workload *perf_workload_find(const char *name)
 {
-	for (unsigned i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(workloads); i++)
 		if (!strcmp(name, workloads[i].name))
 			return &workloads[i];
 	return NULL;
@@ -41,7 +42,7 @@ const struct perf_workload *perf_workload_find(const char *name)
 
 double perf_unit_factor(const struct perf_workload *workload, const char *unit)
 {
-	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(units); i++)
 		if (units[i].quantity == workload->quantity && !strcmp(unit, units[i].name))
 			return units[i].factor;
 	return 0;

@@ -2,6 +2,8 @@
 /* The soak's loop: post, take what completes, take pairs to ERR and back, wait. */
 #include "testbench/soak/soak.h"
 
+#include "model/interface/macros.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -45,7 +47,7 @@ static void add_faults(struct soak *s)
 		 .delay_ps = CFG_US(DELAY_US)},
 	};
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		if (rules[i].chance_ppm && fault_plan_add(&s->tb->machine->plan, &rules[i]) < 0)
 			tb_failf(s->tb, TB_HERE, "a fault that can do something");
 }

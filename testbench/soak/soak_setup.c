@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Objects of the soak. A pair's shape follows from its number, so that few pairs have them all. */
+#include "model/interface/macros.h"
 #include "testbench/soak/soak.h"
 
 #include <errno.h>
@@ -339,7 +340,7 @@ static void destroy_end(struct soak *s, struct soak_end *e)
 	must(drv_xrcd_free(e->xrcd));
 	for (unsigned i = 0; i < SOAK_CQS; i++)
 		must(drv_cq_destroy(e->cq[i]));
-	for (size_t i = 0; i < sizeof(mr) / sizeof(mr[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(mr); i++)
 		must(drv_mr_dereg(mr[i]));
 	must(drv_pd_free(e->pd));
 	if (still_right())

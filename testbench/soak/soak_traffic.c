@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Requests and receives of the soak, drawn and posted, and what completes of them. */
+#include "model/interface/macros.h"
 #include "testbench/soak/soak.h"
 
 #include <inttypes.h>
@@ -51,7 +52,7 @@ static enum ibv_wr_opcode draw_opcode(struct soak *s, bool xrc)
 	};
 	const unsigned masked = 2;
 
-	return deck[below(s, sizeof(deck) / sizeof(deck[0]) - (xrc ? masked : 0))];
+	return deck[below(s, ARRAY_SIZE(deck) - (xrc ? masked : 0))];
 }
 
 static uint32_t draw_len(struct soak *s, uint32_t largest)
@@ -63,7 +64,7 @@ static uint32_t draw_len(struct soak *s, uint32_t largest)
 	} sizes[] = {{8, 0}, {30, SOAK_INLINE}, {31, 4096}, {21, 16384}, {9, SOAK_MEDIUM}};
 	uint64_t at = below(s, PERCENT);
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		if (at < sizes[i].share)
 			return (uint32_t)below(s, sizes[i].bytes + 1u);
 		at -= sizes[i].share;

@@ -5,6 +5,7 @@
 
 #include "host_driver/mlx4/connect.h"
 #include "host_driver/mlx4/mlx4.h"
+#include "model/interface/macros.h"
 #include "model/interface/regs.h"
 #include "model/sim/rng.h"
 #include "testbench/tests/serve_guest.h"
@@ -311,7 +312,7 @@ static void act_commands(void)
 
 	for (unsigned i = 0; i < 500; i++) {
 		struct drv_raw_cmd cmd = {
-			.op = ops[below(sizeof(ops) / sizeof(ops[0]))],
+			.op = ops[below(ARRAY_SIZE(ops))],
 			.op_mod = (unsigned)below(8) ? 0 : (unsigned)below(256),
 			.in_mod = (uint32_t)(below(4) ? below(512) : rng_next(&rng)),
 			.in = below(8) ? box : NULL,

@@ -6,6 +6,7 @@
  */
 #include "host_driver/cm/tests/cm_rig.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -374,5 +375,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_left),
 	};
 
-	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+	return rig_main(run, tests, ARRAY_SIZE(tests));
 }

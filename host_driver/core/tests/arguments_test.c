@@ -6,6 +6,7 @@
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
+#include "model/interface/macros.h"
 
 enum { MANY = 1 << 30, QUEUE = 8, PAGE = 4096, BAD = 99 };
 
@@ -270,10 +271,10 @@ static void run(void)
 	qp = qp_make(IB_QPT_RC, 0);
 	ud = qp_make(IB_QPT_UD, 0);
 	/* what stays with the driver for the next time is there from now on */
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
 		groups[i]();
 	look(&before);
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		char when[32];
 
 		groups[i]();
@@ -303,5 +304,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_left),
 	};
 
-	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+	return rig_main(run, tests, ARRAY_SIZE(tests));
 }

@@ -5,6 +5,7 @@
  * are used up. Hand-made lists first, then random ones. No device.
  */
 #include "host_driver/core/include/rdma/ib_verbs.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -21,7 +22,7 @@ struct region {
 
 static int set_block(struct ib_mr *mr, uint64_t addr)
 {
-	struct region *r = DRV_CONTAINER(mr, struct region, mr);
+	struct region *r = container_of(mr, struct region, mr);
 
 	if (mr->npages == mr->max_pages)
 		return -ENOMEM;

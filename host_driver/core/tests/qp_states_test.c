@@ -5,6 +5,7 @@
  * nor optional is refused, and all the pairs of states that are no transition are refused.
  */
 #include "host_driver/core/include/rdma/ib_verbs.h"
+#include "model/interface/macros.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +70,7 @@ static bool ok(const struct expected *e, unsigned mask)
 
 static void attributes_of_transitions(void **state)
 {
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct expected *e = &table[i];
 		const unsigned required = bits(e->required), optional = bits(e->optional);
 

@@ -7,6 +7,7 @@
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
+#include "model/interface/macros.h"
 
 enum { PAGE = 4096, ENTRIES = 6, POOL = 3, CTXS = 2, FLUSHED = 4 };
 
@@ -523,7 +524,7 @@ static void run(void)
 {
 	if (!core_stand())
 		return;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		/* the pools of queue pairs need regions; a transfer says itself whether it does */
 		k.dev->rdma_rw_force_mr =
 			cases[i].call == qp_contexts || cases[i].prepare == qp_contexts;
@@ -547,7 +548,7 @@ static void every_failure_leaves_all_as_it_was(void **state)
 	for (unsigned i = 0; i < rig.wrongs && i < CASES_MAX; i++)
 		print_error("%s\n", rig.wrong[i]);
 	assert_int_equal(rig.wrongs, 0);
-	assert_int_equal(rig.cases, sizeof(cases) / sizeof(cases[0]));
+	assert_int_equal(rig.cases, ARRAY_SIZE(cases));
 	print_message("%u calls with a failed allocation, %u with a failed command\n",
 		      rig.failures[FAIL_ALLOCATION], rig.failures[FAIL_COMMAND]);
 	assert_true(rig.failures[FAIL_ALLOCATION] > 120);
@@ -561,5 +562,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_left),
 	};
 
-	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+	return rig_main(run, tests, ARRAY_SIZE(tests));
 }

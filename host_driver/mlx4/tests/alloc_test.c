@@ -1,5 +1,6 @@
 /* Number allocators: what is reserved stays, numbers rotate, ranges are aligned and merge again. */
 #include "host_driver/mlx4/alloc.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -31,7 +32,7 @@ static void bitmap_rotates_high_bits(void **state)
 	struct drv_bitmap b;
 
 	assert_int_equal(drv_bitmap_init(&b, 4, 15, 2, 0), 0);
-	for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(expected); i++) {
 		uint32_t n;
 
 		assert_int_equal(drv_bitmap_alloc(&b, &n), 0);

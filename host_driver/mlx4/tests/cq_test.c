@@ -1,5 +1,6 @@
 /* Completion entries: parsing, errors, retiring, the RESIZE entry, cleaning. */
 #include "host_driver/mlx4/tests/fake.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -106,7 +107,7 @@ static void parses_errors(void **state)
 		    {0x15, 12}, {0x16, 13}, {0x22, 16}, {0x7e, 21}};
 	uint8_t e[32] = {0, 0, 3, 1};
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct drv_wc wc;
 
 		e[0x1a] = 0x99;

@@ -6,6 +6,8 @@
 #ifndef HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_COVER_H
 #define HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_COVER_H
 
+#include "model/interface/macros.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -100,7 +102,7 @@ static bool names_of_header(struct names *names, const char *header)
 
 static bool never_refuses(const char *name)
 {
-	for (size_t i = 0; i < sizeof(never_refuse) / sizeof(never_refuse[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(never_refuse); i++)
 		if (!strcmp(never_refuse[i], name))
 			return true;
 	return false;
@@ -112,7 +114,7 @@ static unsigned uncovered(const struct names *seen, unsigned *declared)
 	static struct names all;
 	unsigned missing = 0;
 
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
 		if (!names_of_header(&all, headers[i])) {
 			fprintf(stderr, "%s cannot be read\n", headers[i]);
 			missing++;
@@ -122,7 +124,7 @@ static unsigned uncovered(const struct names *seen, unsigned *declared)
 			fprintf(stderr, "%s: no test with an argument it refuses\n", all.name[i]);
 			missing++;
 		}
-	for (size_t i = 0; i < sizeof(never_refuse) / sizeof(never_refuse[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(never_refuse); i++)
 		if (!is_in(&all, never_refuse[i]) || is_in(seen, never_refuse[i])) {
 			fprintf(stderr, "%s: not declared, or refuses all the same\n",
 				never_refuse[i]);

@@ -4,6 +4,8 @@
 #ifndef HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_MORE_H
 #define HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_MORE_H
 
+#include "model/interface/macros.h"
+
 #include <infiniband/driver.h>
 
 static int to_rts(struct ibv_qp *qp)
@@ -114,7 +116,7 @@ static void rates_and_names(void)
 		    {IBV_RATE_14_GBPS, -1, 14062},
 		    {IBV_RATE_1200_GBPS, 480, 1275000}};
 
-	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(some); i++) {
 		GIVES(ibv_rate_to_mult(some[i].rate), some[i].mult);
 		GIVES(ibv_rate_to_mbps(some[i].rate), some[i].mbps);
 		GIVES(mbps_to_ibv_rate(some[i].mbps), some[i].rate);

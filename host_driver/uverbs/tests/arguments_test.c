@@ -5,6 +5,7 @@
  */
 #include "host_driver/uverbs/tests/arguments_cover.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
+#include "model/interface/macros.h"
 #include "traces/trace.h"
 
 #include <fcntl.h>
@@ -372,7 +373,7 @@ static void run(void)
 	init.qp_type = IBV_QPT_UD;
 	rig.ud = ibv_create_qp(rig.pd, &init);
 	look(&before);
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		char when[32];
 
 		groups[i]();
@@ -406,5 +407,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_left),
 	};
 
-	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+	return rig_main(run, tests, ARRAY_SIZE(tests));
 }

@@ -8,6 +8,7 @@
  * nth command of the end refused: what the device keeps then, it keeps, but nobody else does.
  */
 #include "host_driver/uverbs/tests/unwind_rig.h"
+#include "model/interface/macros.h"
 #include "traces/trace.h"
 
 #include <setjmp.h>
@@ -470,7 +471,7 @@ static const struct {
 	{"ah", do_ah, undo_ah},
 };
 
-enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
+enum { STEPS = ARRAY_SIZE(steps) };
 
 /* --- lives --- */
 
@@ -579,5 +580,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_left),
 	};
 
-	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+	return rig_main(run, tests, ARRAY_SIZE(tests));
 }

@@ -13,6 +13,8 @@
 #ifndef HOST_DRIVER_UVERBS_TESTS_MODIFY_TABLE_H
 #define HOST_DRIVER_UVERBS_TESTS_MODIFY_TABLE_H
 
+#include "model/interface/macros.h"
+
 #include <infiniband/verbs.h>
 
 #include <stdbool.h>
@@ -66,7 +68,7 @@ static inline bool expected_masks(unsigned type, enum ibv_qp_state from, enum ib
 	*required = *optional = 0;
 	if (!strchr(reachable[from], state_letters[to]))
 		return false;
-	for (size_t i = 0; i < sizeof(transitions) / sizeof(transitions[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++) {
 		const struct transition *t = &transitions[i];
 
 		if (t->from == from && t->to == to) {

@@ -7,6 +7,7 @@
  */
 #include "host_driver/uverbs/tests/modify_table.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
+#include "model/interface/macros.h"
 #include "traces/trace.h"
 
 #include <setjmp.h>
@@ -106,7 +107,7 @@ static bool bring_to(unsigned type, enum ibv_qp_state state)
 		return false;
 	if (state == IBV_QPS_ERR)
 		return bring_to(type, IBV_QPS_INIT) && !go(IBV_QPS_ERR, 0);
-	for (size_t i = 0; i < sizeof(way) / sizeof(way[0]) && rig.qp->state != state; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(way) && rig.qp->state != state; i++) {
 		expected_masks(type, rig.qp->state, way[i], &required, &optional);
 		if (go(way[i], required))
 			return false;
@@ -202,5 +203,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_left),
 	};
 
-	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+	return rig_main(run, tests, ARRAY_SIZE(tests));
 }

@@ -6,6 +6,7 @@
  * in one host thread; what it found is judged after it.
  */
 #include "host_driver/uverbs/tests/unwind_cases.h"
+#include "model/interface/macros.h"
 #include "traces/trace.h"
 
 #include <setjmp.h>
@@ -97,14 +98,14 @@ static void run_case(const struct test_case *c)
 
 static void run(void)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		run_case(&cases[i]);
 }
 
 static void every_failure_leaves_all_as_it_was(void **state)
 {
 	assert_true(rig.set_up);
-	assert_int_equal(rig.cases, sizeof(cases) / sizeof(cases[0]));
+	assert_int_equal(rig.cases, ARRAY_SIZE(cases));
 	for (unsigned i = 0; i < rig.wrongs && i < CASES_MAX; i++)
 		print_error("%s\n", rig.wrong[i]);
 	assert_int_equal(rig.wrongs, 0);
@@ -122,5 +123,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_left),
 	};
 
-	return rig_main(run, tests, sizeof(tests) / sizeof(tests[0]));
+	return rig_main(run, tests, ARRAY_SIZE(tests));
 }

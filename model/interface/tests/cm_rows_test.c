@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 
 struct place {
@@ -120,7 +121,7 @@ static unsigned base_of(const struct layout *l)
 
 static void fields_stand_where_the_tables_have_them(void **state)
 {
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		const struct place *p = &places[i];
 		const struct layout *l = layout_by_name(p->message);
 		const struct field_row *f = l ? layout_field(l, p->field) : NULL;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "model/interface/macros.h"
 #include "model/sim/rng.h"
 
 /* Published outputs of xoshiro256** from the state 1, 2, 3, 4. */
@@ -18,7 +19,7 @@ static void known_outputs(void **state)
 	struct rng rng = {{1, 2, 3, 4}};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(want); i++)
 		assert_int_equal(rng_next(&rng), want[i]);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/interface/macros.h"
 #include "model/sim/units.h"
 
 static void reads(enum cfg_unit unit, const char *text, uint64_t want)
@@ -127,7 +128,7 @@ static void link_speeds(void **state)
 {
 	static const uint64_t mbps[] = {2000, 4000, 8000, 10000, 13636, 25000, 50000, 100000};
 
-	assert_int_equal(CFG_SPEED_COUNT, sizeof(mbps) / sizeof(mbps[0]));
+	assert_int_equal(CFG_SPEED_COUNT, ARRAY_SIZE(mbps));
 	for (enum cfg_link_speed i = 0; i < CFG_SPEED_COUNT; i++)
 		assert_int_equal(cfg_link_speed_mbps(i), mbps[i]);
 }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
+#include "model/interface/macros.h"
 #include "model/sim/rng.h"
 
 #include <sched.h>
@@ -67,7 +68,7 @@ static void impossible_headers_close(void **state)
 	struct client *c = &bench.clients[0];
 
 	join(1);
-	for (unsigned i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(headers); i++) {
 		uint8_t h[16] = {0};
 
 		join(0);
@@ -116,7 +117,7 @@ static void short_and_long_requests_are_refused(void **state)
 	uint8_t b[4096];
 
 	memset(b, 0xff, sizeof(b));
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (uint32_t len = 0; len < rows[i].least; len++)
 			assert_int_equal(ask(c, rows[i].command, b, len, NULL, 0, NULL), EINVAL);
 		if (rows[i].most < sizeof(b))
@@ -138,7 +139,7 @@ static void unknown_commands_are_refused(void **state)
 	struct client *c = join(0);
 	uint8_t b[32] = {0};
 
-	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(commands); i++)
 		assert_int_equal(ask(c, commands[i], b, sizeof(b), NULL, 0, NULL), EOPNOTSUPP);
 	assert_query_fw(c);
 }
@@ -157,7 +158,7 @@ static void accesses_stay_in_their_region(void **state)
 	struct client *c = join(0);
 	uint8_t b[32];
 
-	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(wrong); i++) {
 		put(b, 8, wrong[i].offset);
 		put(b + 8, 4, wrong[i].region);
 		put(b + 12, 4, wrong[i].count);

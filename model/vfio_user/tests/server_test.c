@@ -4,6 +4,7 @@
 #include "model/vfio_user/tests/client.h"
 
 #include "model/engine/host/interrupt.h"
+#include "model/interface/macros.h"
 #include "model/vfio_user/pace.h"
 
 #include <pthread.h>
@@ -35,7 +36,7 @@ static void tells_version_and_shape(void **state)
 	assert_int_equal(get(a->bytes + 4, 4), 3); /* reset, PCI */
 	assert_int_equal(get(a->bytes + 8, 4), 9);
 	assert_int_equal(get(a->bytes + 12, 4), 5);
-	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(regions); i++) {
 		put(b, 4, 32);
 		put(b + 8, 4, regions[i].index);
 		assert_int_equal(ask(c, C_REGION, b, 32, NULL, 0, &a), 0);
@@ -43,7 +44,7 @@ static void tells_version_and_shape(void **state)
 		assert_int_equal(get(a->bytes + 4, 4), regions[i].size ? 3 : 0);
 		assert_int_equal(get(a->bytes + 16, 8), regions[i].size);
 	}
-	for (unsigned i = 0; i < sizeof(irqs) / sizeof(irqs[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(irqs); i++) {
 		put(b, 4, 16);
 		put(b + 8, 4, i);
 		assert_int_equal(ask(c, C_IRQ, b, 16, NULL, 0, &a), 0);

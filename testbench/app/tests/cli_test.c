@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/interface/macros.h"
 #include "testbench/app/cli.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static void help_names_the_options_of_its_command_alone(void **state)
 		     {"serve", "--stats[=text|all|json]", "--phase"}};
 	char text[4096];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		FILE *out = fmemopen(text, sizeof(text), "w");
 
 		cli_help(out, cases[i].word);
@@ -221,7 +222,7 @@ static void wrong_lines_give_one_line(void **state)
 					    "run x --vary a.b=1"};
 	struct cli cli;
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		assert_int_equal(parse(&cli, lines[i]), -EINVAL);
 		assert_non_null(strchr(message, '\n'));
 		assert_int_equal(strchr(message, '\n')[1], 0);

@@ -4,6 +4,7 @@
 #include "model/vfio_user/tests/client.h"
 
 #include "model/engine/base/engine.h"
+#include "model/interface/macros.h"
 #include "testbench/app/ctl.h"
 
 static bool stop;
@@ -66,7 +67,7 @@ static void wrong_commands_are_errors(void **state)
 		"a b c d e f g h i j k l m n o p q r",
 	};
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		if (strncmp(ctl(lines[i]), "error: ", 7))
 			fail_msg("'%s' is taken: %s", lines[i], ctl(lines[i]));
 	assert_int_equal(bench.plan.count, 0);

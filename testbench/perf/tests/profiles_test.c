@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "model/interface/macros.h"
 #include "model/sim/cfg.h"
 
 #include <stdbool.h>
@@ -43,7 +44,7 @@ static bool is_of_the_lab(const struct row *row)
 		{"link", "delay"}, {"pcie", "mps"},   {"pcie", "mrrs"},
 	};
 
-	for (unsigned i = 0; i < sizeof(free_keys) / sizeof(free_keys[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(free_keys); i++)
 		if (!strcmp(row->section, free_keys[i][0]) && !strcmp(row->key, free_keys[i][1]))
 			return true;
 	return false;
@@ -60,9 +61,9 @@ static void hca_is_one(void **state)
 
 	cfg_defaults(&base);
 	load(&timers, "mlx4_timers");
-	for (unsigned n = 0; n < sizeof(profiles) / sizeof(profiles[0]); n++) {
+	for (unsigned n = 0; n < ARRAY_SIZE(profiles); n++) {
 		load(&profile, profiles[n]);
-		for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 			const bool timer = !strcmp(rows[i].section, "retry");
 			const struct config *same = timer ? &timers : &base;
 
@@ -81,7 +82,7 @@ static void both_sides_are_alike(void **state)
 {
 	struct config profile;
 
-	for (unsigned n = 0; n < sizeof(profiles) / sizeof(profiles[0]); n++) {
+	for (unsigned n = 0; n < ARRAY_SIZE(profiles); n++) {
 		load(&profile, profiles[n]);
 		assert_memory_equal(&profile.hca[0], &profile.hca[1], sizeof(profile.hca[0]));
 		assert_memory_equal(&profile.host[0], &profile.host[1], sizeof(profile.host[0]));
@@ -111,7 +112,7 @@ static void many_machines_keep_latencies(void **state)
 	assert_int_equal(cfg_load_ini(&many, "testbench/perf/many_machines.ini", stderr), 0);
 	assert_memory_equal(&profile.hca[0], &many.hca[0], sizeof(many.hca[0]));
 	assert_memory_equal(&profile.host[0], &many.host[0], sizeof(many.host[0]));
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++)
 		if (strstr(rows[i].key, "latency"))
 			assert_int_equal(value(&profile, 1, &rows[i]), value(&many, 1, &rows[i]));
 }

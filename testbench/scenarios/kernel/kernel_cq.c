@@ -6,6 +6,7 @@
  * A done() that sleeps in its WORKQUEUE holds up nobody else, and a CQ is freed only when it has
  * returned. Moderation makes one event of many completions.
  */
+#include "model/interface/macros.h"
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
@@ -21,7 +22,7 @@ struct note {
 
 static void note_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct note *n = DRV_CONTAINER(wc->wr_cqe, struct note, cqe);
+	struct note *n = container_of(wc->wr_cqe, struct note, cqe);
 
 	n->done++;
 	n->last_at = ++*n->order;
@@ -31,7 +32,7 @@ static void note_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static void sleepy_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct note *n = DRV_CONTAINER(wc->wr_cqe, struct note, cqe);
+	struct note *n = container_of(wc->wr_cqe, struct note, cqe);
 
 	n->begun++;
 	n->sleeps->ops->sleep_ps(n->sleeps, CFG_MS(2));

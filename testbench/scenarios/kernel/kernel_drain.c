@@ -7,6 +7,7 @@
  * context, one CQ for two queue pairs (the other one goes on), an SRQ (what nobody took stays in
  * it), and twice.
  */
+#include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct traffic {
 
 static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct request *r = DRV_CONTAINER(wc->wr_cqe, struct request, cqe);
+	struct request *r = container_of(wc->wr_cqe, struct request, cqe);
 
 	r->t->done++;
 	r->t->flushed += wc->status == IB_WC_WR_FLUSH_ERR;

@@ -7,6 +7,7 @@
  * for the queue pair: it is of nobody, and has no completion.
  */
 #include "model/engine/base/engine.h"
+#include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"
 
 enum { QUEUE = 8, LEN = 4096, RESET_BIT = 1, POLL_MS = 50, LIMIT_S = 25 };
@@ -18,7 +19,7 @@ struct request {
 
 static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct request *r = DRV_CONTAINER(wc->wr_cqe, struct request, cqe);
+	struct request *r = container_of(wc->wr_cqe, struct request, cqe);
 
 	r->done++;
 	r->flushed += wc->status == IB_WC_WR_FLUSH_ERR;

@@ -6,6 +6,7 @@
  * for both queues, and with two: then nothing is left in either.
  * behaviours: IBA-10.2.9-last-wqe
  */
+#include "model/interface/macros.h"
 #include "testbench/harm.h"
 #include "testbench/kernel_verbs.h"
 
@@ -18,7 +19,7 @@ struct request {
 
 static void request_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	DRV_CONTAINER(wc->wr_cqe, struct request, cqe)->done++;
+	container_of(wc->wr_cqe, struct request, cqe)->done++;
 }
 
 static void late(struct tb *tb, struct tb_end *a, struct tb_end *b, struct ib_cq *recv_cq)

@@ -8,6 +8,7 @@
  * regions of what was not posted serve the next transfer.
  */
 #include "host_driver/core/include/rdma/rw.h"
+#include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ struct both {
 
 static void transfer_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct transfer *t = DRV_CONTAINER(wc->wr_cqe, struct transfer, cqe);
+	struct transfer *t = container_of(wc->wr_cqe, struct transfer, cqe);
 
 	t->done++;
 	t->wrong += wc->status != IB_WC_SUCCESS;

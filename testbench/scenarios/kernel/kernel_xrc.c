@@ -4,6 +4,7 @@
  * is in the SRQ's own CQ, taken to done() there, and names the target queue pair. The initiator is
  * drained as any other send queue; a target has no queue, and draining it is nothing.
  */
+#include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"
 
 enum { LEN = 200, AT = 4096 };
@@ -16,7 +17,7 @@ struct receive {
 
 static void receive_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct receive *r = DRV_CONTAINER(wc->wr_cqe, struct receive, cqe);
+	struct receive *r = container_of(wc->wr_cqe, struct receive, cqe);
 
 	r->done++;
 	r->bytes = wc->byte_len;

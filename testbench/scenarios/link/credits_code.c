@@ -4,6 +4,7 @@
  * are free: all receives are posted, and each SEND takes one, down to none.
  * behaviours: CRED-1
  */
+#include "model/interface/macros.h"
 #include "testbench/scenario.h"
 
 enum { RECEIVES = 127 };
@@ -13,7 +14,7 @@ static const unsigned steps[] = {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96
 
 SCENARIO(credits_code, "credit codes of ACKs for each number of free receives")
 {
-	unsigned code = sizeof(steps) / sizeof(steps[0]) - 1;
+	unsigned code = ARRAY_SIZE(steps) - 1;
 
 	post_recv(b, .wr_id = 1, .len = 8, .repeat = RECEIVES);
 	for (unsigned left = RECEIVES; left-- > 0 && still_right();) {

@@ -8,6 +8,7 @@
  *
  *	build/hcasim run soak_processes --seed 5 -s sim.soak.deaths=1000
  */
+#include "model/interface/macros.h"
 #include "model/sim/rng.h"
 #include "testbench/programs.h"
 #include "testbench/language/tb.h"
@@ -431,7 +432,7 @@ static void add_faults(struct tb *tb)
 		 .delay_ps = CFG_US(DELAY_US)},
 	};
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		if (rules[i].chance_ppm)
 			expect_true(fault_plan_add(&tb->machine->plan, &rules[i]) >= 0);
 }
