@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct packet;
+struct page_list;
 struct qp;
 struct wqe_line;
 struct wqe_read;
@@ -65,7 +66,7 @@ struct qp_send {
 	struct packet *discard_last; /* packets up to this one are freed instead of sent */
 	struct packet *response_first, *response_last; /* not yet looked at */
 	struct packet *write_first, *write_last;       /* data being written to memory */
-	struct packet *local;                          /* page list being copied */
+	struct page_list *page_list;                   /* being copied */
 	uint64_t deadline_ps;                          /* ACK or RNR timer, EVENT_NEVER: off */
 	uint64_t ack_timeout_ps;                       /* of the context, as of the last step */
 	uint32_t heap_slot;                            /* retry's */

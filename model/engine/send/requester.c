@@ -129,8 +129,7 @@ static void drop(struct qp *qp)
 	free_list(&send->out_first);
 	free_list(&send->response_first);
 	free_list(&send->write_first);
-	if (send->local)
-		packet_free(send->local);
+	requester_local_drop(qp);
 }
 
 static bool is_quiet(const struct qp *qp)
@@ -138,7 +137,7 @@ static bool is_quiet(const struct qp *qp)
 	const struct qp_send *send = &qp->send;
 
 	return !send->dma_pending && !send->out_first && !send->write_first &&
-	       !(send->local && send->local->owner) && send->turn != TURN_RUNNING &&
+	       requester_local_is_quiet(qp) && send->turn != TURN_RUNNING &&
 	       send->turn != TURN_AGAIN;
 }
 
@@ -148,7 +147,8 @@ static bool is_idle(const struct qp *qp)
 
 	return send->oldest == send->next && !send->started && !send->uar_pending &&
 	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.in &&
-	       !send->response_first && !send->response_waiter.in && !send->local && is_quiet(qp);
+	       !send->response_first && !send->response_waiter.in && !send->page_list &&
+	       is_quiet(qp);
 }
 
 static void invalidate(struct qp *qp)

@@ -250,7 +250,7 @@ void requester_flush(struct qp *qp, unsigned state)
 		send->cursor_packet = 0;
 		retry_set_deadline(qp, EVENT_NEVER);
 		free_responses(send);
-		requester_local_forget(send);
+		requester_local_forget(qp);
 		requester_out_run(qp);
 	}
 	if (send->oldest != send->next || send->started || send->uar_pending)

@@ -100,8 +100,13 @@ static inline void requester_out_run(struct qp *qp)
 /* WQE `next`, which changes a key, is done. 0, -EAGAIN (the waiter is queued), -EINPROGRESS
  * (becomes ready by itself), or a verdict > 0. */
 int requester_local_do(struct send_step *s);
-/* A page list that has been read in part is of no use any more. */
-void requester_local_forget(struct qp_send *send);
+/* A page list that has been read in part is of no use any more: it goes now, or when its DMA is
+ * over. */
+void requester_local_forget(struct qp *qp);
+/* Goes now. */
+void requester_local_drop(struct qp *qp);
+/* No DMA of a page list is under way. */
+bool requester_local_is_quiet(const struct qp *qp);
 
 /* requester_complete.c */
 /*

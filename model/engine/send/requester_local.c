@@ -4,59 +4,81 @@
  * whole in its turn of the queue, before anything behind it is begun. See requester.h,
  * memory_key.h.
  *
- * A page list is copied into the region's MTT entries by DMA, as many entries at a time as a
- * packet's buffer holds. The packet never leaves; it stands in qp_send.local from the first read
- * until the region is valid.
+ * A page list is copied into the region's MTT entries by DMA, LIST_ENTRIES at a time. It stands in
+ * qp_send.page_list from the first read until the region is valid.
  */
 #include "model/engine/memory/icm.h"
 #include "model/engine/memory/memory_key.h"
-#include "model/engine/wire/packet.h"
 #include "model/engine/send/requester_impl.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/rows.h"
 
-/* In qp_send.local: packet.corr is the WQE, psn how many entries have been copied, verdict why not.
- */
+enum { LIST_ENTRIES = 512 };
 
-static void free_local(struct qp_send *send)
+/* A page list that is being copied. */
+struct page_list {
+	struct dma dma;
+	struct qp *qp;
+	bool under_way; /* the DMA is */
+	uint16_t wqe;
+	uint8_t verdict; /* why it cannot be copied; 0: it can */
+	uint32_t copied; /* entries */
+	unsigned n_frags;
+	struct dma_frag frags[ICM_MAX_FRAGS]; /* of the MTT entries that are written next */
+	struct mtt_entry entries[LIST_ENTRIES];
+};
+
+_Static_assert(sizeof(((struct page_list *)0)->entries) <= ICM_PAGE_SIZE,
+	       "what is written at once crosses one page boundary at most");
+
+void requester_local_drop(struct qp *qp)
 {
-	packet_free(send->local);
-	send->local = NULL;
+	memory_give(qp->hca, qp->send.page_list, sizeof(struct page_list));
+	qp->send.page_list = NULL;
 }
 
-void requester_local_forget(struct qp_send *send)
+bool requester_local_is_quiet(const struct qp *qp)
 {
-	if (send->local && !send->local->owner)
-		free_local(send);
+	const struct page_list *list = qp->send.page_list;
+
+	return !list || !list->under_way;
+}
+
+void requester_local_forget(struct qp *qp)
+{
+	if (requester_local_is_quiet(qp))
+		requester_local_drop(qp);
 }
 
 static void list_done(struct dma *dma)
 {
-	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
-	struct qp *qp = pkt->owner;
+	struct page_list *list =
+		(struct page_list *)(void *)((char *)dma - offsetof(struct page_list, dma));
+	struct qp *qp = list->qp;
 
-	pkt->owner = NULL;
+	list->under_way = false;
 	if (dma->status)
-		pkt->verdict = VERDICT_BIND;
+		list->verdict = VERDICT_BIND;
 	else
-		pkt->psn += dma->len / sizeof(struct mtt_entry);
+		list->copied += dma->len / sizeof(struct mtt_entry);
 	if (qp->send.flushing)
-		free_local(&qp->send);
+		requester_local_drop(qp);
 	scheduler_ready(qp, 0);
 	qp_settle(qp);
 }
 
 static void list_read(struct dma *dma)
 {
-	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
+	struct page_list *list =
+		(struct page_list *)(void *)((char *)dma - offsetof(struct page_list, dma));
 
 	if (dma->status) {
 		list_done(dma);
 		return;
 	}
-	dma->frags = pkt->frags;
-	dma->n_frags = pkt->n_frags;
+	dma->frags = list->frags;
+	dma->n_frags = list->n_frags;
 	dma->done = list_done;
 	dma->what = "mtt";
 	pcie_write(dma->hca, dma, 0);
@@ -66,37 +88,53 @@ static void list_read(struct dma *dma)
 static int copy_list(struct send_step *s, const struct wqe_fast_reg *reg,
 		     const struct key_pages *pages)
 {
-	struct packet *pkt = s->send->local;
-	uint32_t left = pages->entries - pkt->psn, most = PACKET_PAYLOAD / sizeof(struct mtt_entry);
-	uint64_t at = (uint64_t)pkt->psn * sizeof(struct mtt_entry);
-	int n;
+	struct page_list *list = s->send->page_list;
+	uint32_t left = pages->entries - list->copied;
+	uint32_t len =
+		(left < LIST_ENTRIES ? left : LIST_ENTRIES) * (uint32_t)sizeof(struct mtt_entry);
+	uint64_t at = (uint64_t)list->copied * sizeof(struct mtt_entry);
+	int n = icm_fragments(s->hca, pages->icm + at, len, list->frags, ICM_MAX_FRAGS);
 
-	left = left < most ? left : most;
-	n = icm_fragments(s->hca, pages->icm + at, left * (uint32_t)sizeof(struct mtt_entry),
-			  pkt->frags, ICM_MAX_FRAGS);
 	if (n < 0) {
 		guest_error(s->hca, RULE_icm_unmapped, "qpn %06x: mtt at icm %llx of key %x",
 			    s->qp->qpn, (unsigned long long)(pages->icm + at),
 			    wqe_fast_reg_get_key(reg));
 		return VERDICT_SEND_CONTEXT;
 	}
-	pkt->n_frags = (unsigned)n;
-	pkt->owner = s->qp;
-	pkt->dma = (struct dma){
+	list->n_frags = (unsigned)n;
+	list->under_way = true;
+	list->dma = (struct dma){
 		.hca = s->hca,
 		.done = list_read,
-		.buf = packet_payload(pkt),
-		.frags = &pkt->dma.one,
+		.buf = (uint8_t *)list->entries,
+		.frags = &list->dma.one,
 		.n_frags = 1,
-		.one = {wqe_fast_reg_get_page_list(reg) + at,
-			left * (uint32_t)sizeof(struct mtt_entry)},
-		.len = left * (uint32_t)sizeof(struct mtt_entry),
+		.one = {wqe_fast_reg_get_page_list(reg) + at, len},
+		.len = len,
 		.at_ready = true,
 		.what = "page list",
 		.qpn = s->qp->qpn,
 	};
-	pcie_read(s->hca, &pkt->dma, s->at_ps);
+	pcie_read(s->hca, &list->dma, s->at_ps);
 	return -EINPROGRESS;
+}
+
+/* The list of this WQE, as far as it has been copied; of another one nothing is left. */
+static struct page_list *list_get(struct send_step *s)
+{
+	struct page_list *list = s->send->page_list;
+
+	if (list && list->wqe != s->send->cursor) {
+		requester_local_drop(s->qp);
+		list = NULL;
+	}
+	if (!list) {
+		list = memory_take(s->hca, sizeof(*list), "page lists");
+		list->qp = s->qp;
+		list->wqe = s->send->cursor;
+		s->send->page_list = list;
+	}
+	return list;
 }
 
 static int fast_register(struct send_step *s, const struct key_user *user)
@@ -104,23 +142,19 @@ static int fast_register(struct send_step *s, const struct key_user *user)
 	const struct wqe_fast_reg *reg =
 		(const struct wqe_fast_reg *)(s->r.wqe + sizeof(struct wqe_ctrl));
 	struct qp_send *send = s->send;
+	const struct page_list *list;
 	struct key_pages pages;
 	int err;
 
-	if (send->local && send->local->owner)
+	if (!requester_local_is_quiet(s->qp))
 		return -EINPROGRESS;
-	if (send->local && (uint16_t)send->local->corr != send->cursor)
-		free_local(send);
-	if (send->local && send->local->verdict)
-		return send->local->verdict;
+	list = list_get(s);
+	if (list->verdict)
+		return list->verdict;
 	err = memory_key_register_check(s->hca, user, reg, &send->waiter, &pages);
 	if (err)
 		return err;
-	if (!send->local) {
-		send->local = packet_alloc(s->hca);
-		send->local->corr = send->cursor;
-	}
-	if (send->local->psn < pages.entries)
+	if (list->copied < pages.entries)
 		return copy_list(s, reg, &pages);
 	return memory_key_register(s->hca, user, reg, &send->waiter);
 }
@@ -149,7 +183,7 @@ int requester_local_do(struct send_step *s)
 	}
 	if (err == -EAGAIN || err == -EINPROGRESS)
 		return err;
-	requester_local_forget(s->send);
+	requester_local_forget(s->qp);
 	if (err == -EFAULT)
 		return VERDICT_SEND_CONTEXT;
 	return err < 0 ? VERDICT_BIND : err;
