@@ -5,6 +5,7 @@
 #   test-y      unit tests, one cmocka program a file
 #   prog-y      further programs: name:file.c[,file.c]
 #   fw-y        firmware files, cross-built for rv32imc
+VERSION := 0.2
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SECONDARY:

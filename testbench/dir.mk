@@ -2,7 +2,7 @@ src-y += $(addprefix $(d)/machine/, host.c host_irq.c host_memory.c machine.c pr
 src-y += $(addprefix $(d)/language/, ladder_match.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
 src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
-src-y += $(addprefix $(d)/app/, cli.c catalog.c behaviours.c compile.c run.c child.c outdir.c place.c dump.c ending.c tools.c sweep.c sweep_table.c)
+src-y += $(addprefix $(d)/app/, cli.c cli_help.c cli_complete.c catalog.c behaviours.c compile.c run.c child.c outdir.c place.c dump.c ending.c tools.c sweep.c sweep_table.c)
 src-y += $(addprefix $(d)/app/, serve.c serve_report.c ctl.c ctl_commands.c ctl_dump.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*/*.c))
@@ -20,6 +20,13 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp $(d)/dir.mk
 		'$(foreach w,$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)), "$(w)"$(comma))' \
 		'$(foreach i,$(includes), "$(i:.=)"$(comma))' > $@
 $(O)/obj/testbench/app/compile.o $(O)/obj/testbench/app/place.o: $(O)/gen/testbench/build_info.h
+
+# The version, and the commit where git knows it.
+$(O)/gen/testbench/version.h: FORCE
+	@mkdir -p $(@D); printf '#define BUILD_VERSION "%s"\n#define BUILD_COMMIT "%s"\n' '$(VERSION)' \
+		"$$(git describe --always --dirty --exclude '*' 2>/dev/null)" > $@.new; \
+		if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(O)/obj/testbench/app/main.o $(O)/obj/testbench/app/cli_help.o: $(O)/gen/testbench/version.h
 
 # What scenarios' comments cite, "behaviours: ID ID", and what the ids mean, as rows.
 $(O)/gen/testbench/behaviours.gen.h: $(d)/scripts/behaviours.sh $(d)/BEHAVIOURS.md $(sort $(wildcard $(d)/scenarios/*/*.c))

@@ -521,3 +521,14 @@ int cfg_print_rows(FILE *out)
 		}
 	return ferror(out) || fflush(out) ? -EIO : 0;
 }
+
+void cfg_print_names(FILE *out)
+{
+	char name[NAME_CHARS];
+
+	for (const struct group *g = groups; g < groups + GROUPS; g++)
+		for (const struct row *row = g->rows; row < g->rows + g->count; row++) {
+			section_name(g, row, ALL, name);
+			fprintf(out, "%s.%s\n", name, row->key);
+		}
+}

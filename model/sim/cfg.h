@@ -40,6 +40,8 @@ int cfg_save(const struct config *cfg, FILE *out);
 
 /* Every parameter: section, key, unit, default, range, meaning, source. 0 or -EIO. */
 int cfg_print_rows(FILE *out);
+/* Every parameter's name as cfg_set() takes it, one a line. */
+void cfg_print_names(FILE *out);
 
 /* Sets every cost (unit TIME) to its minimum: configs/ideal.ini. */
 void cfg_make_ideal(struct config *cfg);

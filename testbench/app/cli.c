@@ -4,19 +4,16 @@
  * each option does: one row per name and set of commands. A row is looked up once the command is
  * known, because two commands may use the same name differently.
  */
-#include "testbench/app/cli.h"
+#include "testbench/app/cli_impl.h"
 
 #include "model/interface/macros.h"
 #include "model/sim/near_name.h"
 #include "model/sim/units.h"
 #include "testbench/app/outdir.h"
 #include "testbench/perf/points.h"
-#include "testbench/app/tools.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,11 +30,7 @@ enum {
 
 static const char default_scenario[] = "tour";
 
-static const struct command {
-	enum cli_command command;
-	const char *word, *arguments, *meaning;
-	int least, most;
-} commands[] = {
+static const struct cli_command_row commands[] = {
 	{CLI_LIST, "list", "", "list the scenarios: name, two spaces, what it shows", 0, 0},
 	{CLI_RUN, "run", "[NAME|FILE.c]",
 	 "run a scenario: one of the list (default: tour), or a C file of your own", 0, 1},
@@ -78,7 +71,7 @@ struct given {
 struct parse {
 	struct cli *cli;
 	FILE *err;
-	const struct command *command;
+	const struct cli_command_row *command;
 	const char *args[CLI_WORDS_MAX];
 	int nargs;
 	struct given given[GIVEN_MAX];
@@ -264,6 +257,21 @@ static error_t set_verbose(struct parse *p, const char *value)
 	return 0;
 }
 
+static error_t set_help_form(struct parse *p, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum cli_help_form form;
+	} forms[] = {{"man", CLI_HELP_MAN}, {"bash", CLI_HELP_BASH}, {"zsh", CLI_HELP_ZSH}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		if (!strcmp(value, forms[i].name)) {
+			p->cli->help_form = forms[i].form;
+			return 0;
+		}
+	return complain(p, "--as: expected man, bash or zsh, got '%s'", value);
+}
+
 static error_t set_help(struct parse *p, const char *value)
 {
 	p->help = true;
@@ -276,14 +284,7 @@ static error_t set_version(struct parse *p, const char *value)
 	return 0;
 }
 
-static const struct choice {
-	const char *name, *value; /* value: its argument; NULL: none; [VALUE]: optional */
-	unsigned commands;
-	char letter;
-	error_t (*set)(struct parse *p, const char *value);
-	size_t text; /* set is NULL: offset in struct cli of the string that gets the value */
-	const char *meaning;
-} options[] = {
+static const struct cli_option_row options[] = {
 #define TEXT(member)   NULL, offsetof(struct cli, member)
 #define CALL(function) function, 0
 	{"config", "FILE.ini", SIMULATES, 'c', CALL(set_ini), "read parameters from an INI file"},
@@ -347,15 +348,27 @@ static const struct choice {
 	{"socket", "PATH", IN(SERVE), 0, CALL(set_socket),
 	 "UNIX socket of an HCA; give it twice for two linked HCAs"},
 	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "UNIX socket for hcasim ctl"},
-	{"help", NULL, ~0u, 0, CALL(set_help), "print what the command does, and its options"},
-	{"version", NULL, ~0u, 0, CALL(set_version), "print the version"},
+	{"as", "man|bash|zsh", IN(HELP), 0, CALL(set_help_form),
+	 "print all help as a man page, or as the completion script of a shell"},
+	{"help", NULL, CLI_EVERY_COMMAND, 0, CALL(set_help), "print what the command does, and its options"},
+	{"version", NULL, CLI_EVERY_COMMAND, 0, CALL(set_version), "print the version"},
 #undef TEXT
 #undef CALL
 };
 
+const struct cli_command_row *cli_command_row(size_t i)
+{
+	return i < ARRAY_SIZE(commands) ? &commands[i] : NULL;
+}
+
+const struct cli_option_row *cli_option_row(size_t i)
+{
+	return i < ARRAY_SIZE(options) ? &options[i] : NULL;
+}
+
 /* --- the line --- */
 
-static const struct choice *option_of(const char *name, unsigned commands_of)
+static const struct cli_option_row *option_of(const char *name, unsigned commands_of)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		if (!strcmp(options[i].name, name) && options[i].commands & commands_of)
@@ -363,7 +376,7 @@ static const struct choice *option_of(const char *name, unsigned commands_of)
 	return NULL;
 }
 
-static const struct command *command_of(const char *word)
+static const struct cli_command_row *command_of(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(commands[i].word, word))
@@ -438,7 +451,7 @@ static int apply(struct parse *p)
 {
 	for (unsigned i = 0; i < p->givens; i++) {
 		const struct given *g = &p->given[i];
-		const struct choice *o =
+		const struct cli_option_row *o =
 			option_of(g->name, p->command ? 1u << p->command->command : ~0u);
 
 		if (!o)
@@ -529,7 +542,7 @@ int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
 
 	*cli = (struct cli){.sweep.jobs = jobs, .perf.jobs = jobs};
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		const struct choice *o = &options[i];
+		const struct cli_option_row *o = &options[i];
 
 		if (option_of(o->name, ~0u) != o)
 			continue; /* argp wants each name once */
@@ -544,51 +557,4 @@ int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
 	if (rc)
 		return p.complained ? -EINVAL : complain_of_option(&p, rows, argc, argv);
 	return finish(&p);
-}
-
-/* --- help --- */
-
-static void help_of(FILE *out, const struct command *c)
-{
-	fprintf(out, "hcasim %s%s%s\n  %s\n\n", c->word, *c->arguments ? " " : "", c->arguments,
-		c->meaning);
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		const struct choice *o = &options[i];
-		const bool may_lack = o->value && *o->value == '[';
-		char text[64], letter[8] = "   ";
-
-		if (!(o->commands & 1u << c->command))
-			continue;
-		if (o->letter)
-			snprintf(letter, sizeof(letter), "-%c,", o->letter);
-		snprintf(text, sizeof(text), "%s --%s%s%s", letter, o->name,
-			 !o->value  ? ""
-			 : may_lack ? "[="
-				    : " ",
-			 !o->value  ? ""
-			 : may_lack ? o->value + 1
-				    : o->value);
-		fprintf(out, "  %-36s %s\n", text, o->meaning);
-	}
-	if (c->command == CLI_PERF)
-		perf_help(out);
-	if (c->command == CLI_STAGES)
-		tool_stages_help(out);
-}
-
-void cli_help(FILE *out, const char *word)
-{
-	if (word) {
-		help_of(out, command_of(word));
-		return;
-	}
-	fprintf(out,
-		"hcasim simulates two linked InfiniBand HCAs: registers, packets and time.\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  hcasim %-8s%-24s %s\n", commands[i].word, commands[i].arguments,
-			commands[i].meaning);
-	fprintf(out, "\nNAME is a scenario. Where a run is wanted, DIR is its folder, and NAME "
-		     "means the folder of its last run.\n"
-		     "hcasim COMMAND --help prints the options of a command.\n"
-		     "Exit status: 0 passed, 1 a scenario or check failed, 2 wrong input.\n");
 }

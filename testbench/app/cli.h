@@ -32,6 +32,8 @@ enum cli_command {
 	CLI_VERSION
 };
 
+enum cli_help_form { CLI_HELP_TEXT, CLI_HELP_MAN, CLI_HELP_BASH, CLI_HELP_ZSH };
+
 enum { CLI_WORDS_MAX = 17 };
 
 struct cli {
@@ -44,6 +46,7 @@ struct cli {
 	const char *words[CLI_WORDS_MAX]; /* CTL: words of the command */
 	unsigned word_count;
 	const char *file; /* CHECK; CTL: the socket; REPORT: the folder; HELP: a command or NULL */
+	enum cli_help_form help_form; /* HELP */
 	bool verbose;     /* CHECK */
 	bool behaviours, behaviour_texts; /* LIST */
 };
@@ -52,5 +55,7 @@ struct cli {
 int cli_parse(int argc, char **argv, struct cli *cli, FILE *err);
 /* Prints all commands; with a command's word, the options of that command. */
 void cli_help(FILE *out, const char *word);
+/* All help in a form; word is for CLI_HELP_TEXT alone, and may be NULL. */
+void cli_help_as(FILE *out, enum cli_help_form form, const char *word);
 
 #endif

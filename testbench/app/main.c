@@ -8,14 +8,13 @@
 #include "testbench/app/ctl.h"
 #include "testbench/app/place.h"
 #include "testbench/app/tools.h"
+#include "testbench/version.h"
 #include "traces/trace.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char version[] = "hcasim 0.1";
 
 static void print_rules(void)
 {
@@ -89,10 +88,11 @@ static enum exit_status obey(const struct cli *cli)
 	case CLI_PERF:
 		return perf(&cli->run, &cli->perf);
 	case CLI_HELP:
-		cli_help(stdout, cli->file);
+		cli_help_as(stdout, cli->help_form, cli->file);
 		return EXIT_RIGHT;
 	case CLI_VERSION:
-		printf("%s\n", version);
+		puts(*BUILD_COMMIT ? "hcasim " BUILD_VERSION " (commit " BUILD_COMMIT ")"
+				   : "hcasim " BUILD_VERSION);
 		return EXIT_RIGHT;
 	}
 	return EXIT_INPUT;
