@@ -1,6 +1,6 @@
 /*
- * The one SC_METHOD that drives an event core. Anybody who touches a device at a SystemC time of
- * his own calls catch_up() first and poke() after.
+ * The one SC_METHOD that drives an event core. A SystemC process that accesses a device calls
+ * catch_up() before the access and poke() after it.
  */
 #ifndef MODEL_SYSTEMC_ENGINE_PROCESS_HPP
 #define MODEL_SYSTEMC_ENGINE_PROCESS_HPP
@@ -14,12 +14,11 @@ class engine_process : public sc_core::sc_module
       public:
 	engine_process(sc_core::sc_module_name name, event_core *core, bool run_ahead);
 
-	/* Brings the core to SystemC's present time plus `offset` (temporal decoupling): everything
-	 * due before has happened then. */
+	/* Runs the core up to SystemC's present time plus `offset` (temporal decoupling). */
 	void catch_up(const sc_core::sc_time &offset = sc_core::SC_ZERO_TIME);
-	/* Something was set in the core from outside its events: look at the heap again. */
+	/* An event was set from outside the core: look at the heap again. */
 	void poke();
-	/* A job of the core is calling out: somebody may wake earlier than was known. */
+	/* A job of the core calls out, so a SystemC process may wake earlier than expected. */
 	void foreign_activity()
 	{
 		core_->yield = true;
@@ -52,7 +51,7 @@ class engine_process : public sc_core::sc_module
 	void drive();
 	void run_ahead();
 	void run_one(uint64_t now);
-	/* Up to which time nobody outside the core can do anything. */
+	/* The time before which nothing outside the core can happen. */
 	uint64_t horizon() const;
 
 	event_core *core_;

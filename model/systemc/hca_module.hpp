@@ -1,16 +1,19 @@
 /*
  * One HCA as a SystemC module, for any virtual platform.
  *
- *   config       target     configuration space, 4 KiB
- *   bar0, bar2   targets    memory BARs; addresses are offsets into the BAR
- *   dma          initiator  the device's reads and writes of host memory, addresses are bus
- * addresses. b_transport is called with the time by which the model is ahead of SystemC as delay
- * and must not wait(). Where direct memory access is granted, bytes are copied through it. msi
- * initiator  MSI-X messages: 4-byte writes of the vector's data to the vector's address intx out
- * level of INTx link[n]      the wire: bind_link() connects port n with another module's
+ *	config       target      configuration space, 4 KiB
+ *	bar0, bar2   targets     memory BARs; an address is an offset into the BAR
+ *	dma          initiator   DMA, with bus addresses
+ *	msi          initiator   MSI-X messages: 4-byte writes of the vector's data to its address
+ *	intx         out         level of INTx
  *
- * Accesses to the BARs may be made with a delay (temporal decoupling); a read blocks the calling
- * thread for the round trip.
+ * bind_link() connects a port with the port of another module.
+ *
+ * Your b_transport of `dma` gets as its delay the time by which the model is ahead of SystemC. It
+ * must not wait(). Where it grants direct memory access (DMI), bytes are copied through that.
+ *
+ * You may access the BARs with a delay (temporal decoupling). A read blocks the calling thread for
+ * the round trip.
  */
 #ifndef MODEL_SYSTEMC_HCA_MODULE_HPP
 #define MODEL_SYSTEMC_HCA_MODULE_HPP
@@ -47,7 +50,8 @@ class hca_module : public sc_core::sc_module
 		return hca_;
 	}
 
-	/* Told of what broke, and of each range written by DMA; may be empty. */
+	/* Called for guest errors, catastrophic errors and each range written by DMA; may be
+	 * empty. */
 	std::function<void(const char *rule, const char *text)> on_guest_error;
 	std::function<void(const char *text)> on_catastrophe;
 	std::function<void(uint64_t bus, size_t len)> on_written;
@@ -72,7 +76,7 @@ class hca_module : public sc_core::sc_module
 	engine_process &engine_;
 	hca *hca_ = nullptr;
 	enum { SLOT_SHIFT = 21 };
-	std::array<dmi_range, 256> ranges_; /* by bus address, 2 MiB a slot */
+	std::array<dmi_range, 256> ranges_; /* by bus address, 2 MiB per slot */
 	std::array<dmi_range, 256> denied_;
 };
 

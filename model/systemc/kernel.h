@@ -1,13 +1,13 @@
 /*
- * The SystemC side, for C: the process that drives the event core, threads of simulated hosts, and
- * HCAs as SystemC modules.
+ * SystemC for C code: the process that drives the event core, threads of simulated hosts, and HCAs
+ * as SystemC modules.
  *
- * SystemC is the simulation kernel; the packet path does not pay its price for each step. One
- * SC_METHOD drives the event core and, with `run_ahead`, goes on to the next foreign SystemC event;
- * without, each event is one SystemC step. Both give the same traces, byte for byte: a host thread
- * is woken only by an event of the core, so what happens when is decided there.
+ * One SC_METHOD drives the event core. With `run_ahead` it runs all events up to the next event of
+ * SystemC, so a packet does not pay for a SystemC step each time. Without it each event is one
+ * SystemC step. Both give the same traces byte for byte, because only events of the core wake host
+ * threads.
  *
- * SystemC allows one simulation a process: one kernel, created once.
+ * SystemC allows one simulation per process, so there is one kernel, created once.
  */
 #ifndef MODEL_SYSTEMC_KERNEL_H
 #define MODEL_SYSTEMC_KERNEL_H
@@ -25,8 +25,8 @@ struct kernel_hca;
 struct kernel *kernel_create(struct event_core *core, bool run_ahead);
 
 /*
- * Threads: coroutines; one runs until it waits or returns. Created before or during the run; starts
- * at the present time. longjmp out of one is not allowed. `fn` returning ends the thread.
+ * Starts a thread at the present time, before or during the run. Threads are coroutines: one runs
+ * until it waits or returns. It ends when `fn` returns. It must not be left by longjmp.
  */
 struct kernel_thread *kernel_thread_start(struct kernel *kernel, const char *name,
 					  void (*fn)(void *arg), void *arg);
@@ -34,42 +34,42 @@ struct kernel_thread *kernel_thread_self(struct kernel *kernel);
 /* For traces: its name, and its number in order of start, from 1. */
 const char *kernel_thread_name(const struct kernel_thread *thread);
 unsigned kernel_thread_number(const struct kernel_thread *thread);
-/* Sleeps until kernel_thread_wake() of this thread; a wake-up that came while it was not sleeping
- * is not kept. */
+/* Sleeps until kernel_thread_wake() is called for this thread. Earlier calls do not count. */
 void kernel_thread_wait(struct kernel *kernel);
-/* Runs the thread after what is due now (an event of the core). From the engine or another thread;
- * more than one wake-up before it runs is one. */
+/* Makes the thread run after all events that are due now. Call it from the engine or another
+ * thread. Several calls before it runs count as one. */
 void kernel_thread_wake(struct kernel_thread *thread);
 
-/* What belongs to a thread: NULL until it is set. */
+/* A pointer for the user of the thread; NULL until it is set. */
 void kernel_thread_set_owner(struct kernel_thread *t, void *owner);
 void *kernel_thread_owner(const struct kernel_thread *t);
-/* The thread that runs now, whatever its kernel; NULL outside of threads. */
+/* The running thread of any kernel; NULL outside threads. */
 struct kernel_thread *kernel_thread_running(void);
 /*
- * Runs fn(arg) in the calling thread. False when kernel_thread_unwind() ended it: every frame up to
- * here is gone, and the cleanup attributes of C frames were run, which must not wait.
+ * Runs fn(arg) in the calling thread. Returns false if kernel_thread_unwind() ended it. Then all
+ * its stack frames are gone, and the cleanup attributes of its C frames have run. Those must not
+ * wait.
  */
 bool kernel_thread_protect(void (*fn)(void *arg), void *arg);
 __attribute__((noreturn)) void kernel_thread_unwind(void);
 
 enum kernel_end {
 	KERNEL_STOPPED, /* kernel_stop() */
-	KERNEL_STARVED, /* nothing is left to happen */
+	KERNEL_STARVED, /* no event is left */
 	KERNEL_LIMIT,   /* the time limit came */
-	KERNEL_FAILED,  /* SystemC reported a warning or error: printed */
+	KERNEL_FAILED,  /* SystemC reported a warning or error, which has been printed */
 };
-/* Runs until one of the above; once. */
+/* Runs until one of these; can be called once. */
 enum kernel_end kernel_run(struct kernel *kernel, uint64_t limit_ps);
 void kernel_stop(struct kernel *kernel);
-/* The same for a signal handler: at the next event. */
+/* The same for signal handlers; stops at the next event. */
 void kernel_interrupt(struct kernel *kernel);
 
 /*
- * A host's memory as the SystemC memory behind an HCA's DMA socket. read and write as in hca_env.
- * range() tells the mapped bytes around `bus` that are contiguous in both address spaces: 0 and
- * *start, *end (inclusive), *ptr for *start; -EFAULT. written() is told each range the device has
- * written.
+ * The host memory behind an HCA's DMA socket. read and write are as in hca_env. range() finds the
+ * mapped bytes around `bus` that are contiguous in both address spaces: 0 with *start, *end
+ * (inclusive) and *ptr for *start, or -EFAULT. written() is called for each range that the device
+ * has written.
  */
 struct kernel_memory {
 	void *ctx;
@@ -83,15 +83,15 @@ struct kernel_memory {
 	void (*catastrophe)(void *ctx, const char *text);
 };
 
-/* An HCA module with a memory of its own bound to its DMA socket. `dmi`: the memory grants direct
- * access. NULL with err[] set when the firmware cannot be loaded. */
+/* Creates an HCA module with this memory at its DMA socket. `dmi`: the memory grants direct access.
+ * NULL with a line in err[] if the firmware cannot be loaded. */
 struct kernel_hca *kernel_hca_create(struct kernel *kernel, unsigned index,
 				     const struct hca_params *params,
 				     const struct host_params *host, struct trace *trace,
 				     const char *fw_path, const struct kernel_memory *memory,
 				     bool dmi, char *err, size_t err_size);
 struct hca *kernel_hca_device(struct kernel_hca *kh);
-/* Pages became unmapped or moved: direct access to [start, end] is withdrawn. */
+/* Withdraws direct access to [start, end], because pages were unmapped or moved. */
 void kernel_hca_unmapped(struct kernel_hca *kh, uint64_t start, uint64_t end);
 /* BAR accesses from a host thread through the module's TLM sockets. A read blocks the thread for
  * the round trip. 0 or -errno. */

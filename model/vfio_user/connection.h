@@ -2,9 +2,9 @@
 /*
  * A client on its socket: messages in, replies out. from: server; to: device (requests.c).
  *
- * What a client sends wrong is answered by an error reply where the stream still makes sense, else
- * the connection is closed; either way with a line in the log, of which a client gets a limited
- * number. A client that does not read its replies is not served until it does.
+ * A wrong message gets an error reply if the stream is still readable; otherwise the connection is
+ * closed. Both are logged, up to a number of lines per client. A client that does not read its
+ * replies is not served until it does.
  */
 #ifndef MODEL_VFIO_USER_CONNECTION_H
 #define MODEL_VFIO_USER_CONNECTION_H
@@ -19,7 +19,7 @@ struct vfu_message {
 	uint32_t flags;
 	uint8_t *payload;
 	uint32_t len;
-	int *fds; /* what a request takes over it sets to -1 */
+	int *fds; /* a request sets those that it takes over to -1 */
 	unsigned n_fds;
 };
 
@@ -47,12 +47,12 @@ void vfu_connection_init(struct vfu_connection *c, struct vfu_server *server,
 			 struct vfu_device *device);
 /* Takes over the descriptor of a client. 0 or -errno. */
 int vfu_connection_open(struct vfu_connection *c, int fd);
-/* The device is reset and all that the client gave is dropped. `why` NULL: it went by itself. */
+/* Resets the device and drops everything that the client gave. `why` NULL: the client left. */
 void vfu_connection_close(struct vfu_connection *c, const char *why);
 
 /*
- * requests.c: carries out one request. 0 with *reply, or -errno. *known tells whether the protocol
- * has such a command; what a reply to nobody would say is the caller's to log.
+ * requests.c: executes one request. 0 with *reply, or -errno. *known says whether the protocol has
+ * this command. The caller logs errors of requests that want no reply.
  */
 int vfu_request(struct vfu_connection *c, struct vfu_message *m, struct vfu_reply *reply);
 const char *vfu_command_name(unsigned command);

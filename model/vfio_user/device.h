@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An HCA as a vfio-user client has it: regions, guest memory, interrupts. from: connection; to: the
- * HCA's configuration space and BARs. Accesses take effect at the event core's present time, in the
- * order of the messages: the socket stands in for PCIe's way down, so posted writes have no further
- * time.
+ * An HCA as a vfio-user client sees it: regions, guest memory, interrupts. from: connection; to:
+ * the HCA's configuration space and BARs. Accesses take effect at the event core's present time, in
+ * the order of the messages. The socket replaces the PCIe link towards the device, so a posted
+ * write takes no simulated time.
  */
 #ifndef MODEL_VFIO_USER_DEVICE_H
 #define MODEL_VFIO_USER_DEVICE_H
@@ -16,7 +16,7 @@
 
 enum { VFU_ACCESSES = 16 };
 
-/* An access of the guest to a region, as it was asked for; of longer ones the first 8 bytes. */
+/* An access of the guest to a region; `value` holds at most its first 8 bytes. */
 struct vfu_access {
 	uint64_t time_ps, offset;
 	uint64_t value; /* as PCI numbers it: configuration space and MSI-X little-endian, the rest
@@ -28,15 +28,15 @@ struct vfu_access {
 
 struct vfu_device;
 
-/* Who wants to know what happens to a device. Any may be NULL. */
+/* Called when something happens to a device. Any of them may be NULL. */
 struct vfu_watcher {
 	void *arg;
 	void (*guest_error)(void *arg, const struct vfu_device *device, const char *rule,
 			    const char *text);
 	void (*catastrophe)(void *arg, const struct vfu_device *device, const char *text);
-	/* A limit of this side was met: what could not be done, which is not the guest's fault. */
+	/* A limit of this server was reached: what failed is not the guest's fault. */
 	void (*limit)(void *arg, const struct vfu_device *device, const char *text);
-	/* Told of every access before it takes effect (reads: after). */
+	/* Called for every write before it takes effect, and for every read after it. */
 	void (*access)(void *arg, const struct vfu_device *device, const struct vfu_access *access);
 	/* A line for the server's log, without newline. */
 	void (*log)(void *arg, const struct vfu_device *device, const char *line);
@@ -47,15 +47,15 @@ struct vfu_device {
 	struct event_core *core;
 	struct hca *hca;
 	struct vfu_watcher watcher;
-	struct releaser *releaser; /* of what the client gives */
+	struct releaser *releaser; /* closes what the client gave */
 	struct guest_memory memory;
 	struct irqs irqs;
-	struct late late; /* on the way to irqs */
+	struct late late; /* delays interrupts on their way to irqs */
 	struct vfu_access accesses[VFU_ACCESSES];
 	uint64_t accessed; /* accesses so far; the latest is accesses[(accessed - 1) % VFU_ACCESSES]
 			    */
-	bool told_unreachable; /* of memory without a descriptor, once a client */
-	/* 1 << enum guest_limit: met by a DMA_MAP, by DMA; once a client */
+	bool told_unreachable; /* memory without a descriptor was reported; once per client */
+	/* 1 << enum guest_limit: reported for a DMA_MAP, for DMA; once per client */
 	uint8_t told_map_limits, told_dma_limits;
 };
 
@@ -66,28 +66,27 @@ int vfu_device_create(struct vfu_device *device, unsigned index, const struct hc
 		      size_t err_size);
 void vfu_device_destroy(struct vfu_device *device);
 
-/* 0 for what is no region of the device. */
+/* 0 if the device has no such region. */
 uint64_t vfu_region_size(unsigned region);
 
-/* 0, or -EINVAL when it is not wholly inside a region. Pieces of 8 bytes at most, naturally
- * aligned, ascending. */
+/* 0, or -EINVAL if it is not wholly inside a region. It is split into naturally aligned pieces
+ * of at most 8 bytes, in ascending order. */
 int vfu_device_read(struct vfu_device *device, unsigned region, uint64_t offset, void *bytes,
 		    uint32_t count);
 int vfu_device_write(struct vfu_device *device, unsigned region, uint64_t offset, const void *bytes,
 		     uint32_t count);
 
-/* DMA_MAP: guest_memory_map(), and a limit that it meets is told. */
+/* DMA_MAP: guest_memory_map(), and reports a limit that it reaches. */
 int vfu_device_map(struct vfu_device *device, const struct guest_map *map);
 
-/* The client has made a descriptor block that an interrupt is written to: nothing more is written
- * until it has gone. */
+/* An eventfd of the client blocked. Nothing is written to it until the client has gone. */
 bool vfu_device_is_blocked(const struct vfu_device *device);
-/* So many descriptors of clients wait to be closed that no more are taken. */
+/* Too many descriptors wait to be closed; no further ones are accepted. */
 bool vfu_device_is_clogged(const struct vfu_device *device);
 
-/* Power-on values; guest memory and descriptors of interrupts stay. */
+/* Resets the device to power-on values. Guest memory and interrupt descriptors stay. */
 void vfu_device_reset(struct vfu_device *device);
-/* The client has gone: reset, and nothing of it is kept. */
+/* The client has gone: resets the device and drops everything of the client. */
 void vfu_device_abandon(struct vfu_device *device);
 
 __attribute__((format(printf, 2, 3))) void vfu_device_log(const struct vfu_device *device,

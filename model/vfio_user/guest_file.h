@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that hold a guest's memory, each mapped once and whole, however many ranges of bus
- * addresses lie in it: a client with an IOMMU gives a descriptor of the same file with every page.
+ * The files that hold a guest's memory. Each is mapped once and whole, even if it holds many ranges
+ * of bus addresses: a client with an IOMMU sends a descriptor of the same file with every page.
  * from: guest_memory.
  *
- * The client may be hostile. It can cut a file short at any time unless it has sealed it: such a
- * file is read and written through the kernel, which gives an error where a mapping would give a
- * SIGBUS. It cannot take what its neighbours need of the process, which Linux lets have 65,530
- * mappings in 128 TiB of addresses: a client has a share of both.
+ * The client may be hostile. It can truncate a file that is not sealed at any time. Such a file is
+ * read and written through the kernel, which returns an error where a mapping would give SIGBUS.
+ * Linux gives a process 65,530 mappings and 128 TiB of addresses. Each client gets a share of both,
+ * so that it cannot take those of its neighbours.
  */
 #ifndef MODEL_VFIO_USER_GUEST_FILE_H
 #define MODEL_VFIO_USER_GUEST_FILE_H
@@ -17,8 +17,8 @@
 #include <sys/types.h>
 
 /*
- * L(NAME, number, "what it is a limit of"): what a client can have at a time. A range that was
- * refused for one of these fails DMA by no fault of the driver.
+ * L(NAME, number, "what is limited"): what a client can have at a time. DMA to a range that was
+ * refused because of a limit fails, and that is not the driver's fault.
  */
 #define GUEST_LIMITS(L)                                                                            \
 	L(MAPS, 65535, "ranges of bus addresses (max_dma_maps)")                                   \
@@ -39,7 +39,7 @@ enum {
 #undef L
 };
 
-/* Into text[]: "limit 4096 memory files of a client". */
+/* Writes such as "limit 4096 memory files of a client" to text[]. */
 void guest_limit_text(enum guest_limit limit, char *text, unsigned size);
 
 struct guest_file {
@@ -51,7 +51,7 @@ struct guest_file {
 	uint64_t used; /* no range ends beyond it */
 	uint32_t ranges;
 	bool writable;
-	bool careful; /* its pages may go, or may not come: no pointer into it is followed */
+	bool careful; /* its pages may disappear or fail to load: do not follow pointers into it */
 };
 
 struct releaser;
@@ -72,7 +72,7 @@ struct guest_files {
  */
 int guest_file_get(struct guest_files *files, int fd, uint64_t end, bool writable,
 		   struct guest_file **file, enum guest_limit *limit);
-/* One range less; with the last one the mapping goes. */
+/* Drops one range; the last one removes the mapping. */
 void guest_file_put(struct guest_files *files, struct guest_file *file);
 
 #endif

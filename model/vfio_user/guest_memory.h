@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of a guest as its DMA_MAP messages give it: a sorted table of ranges of bus addresses,
- * each a part of a file (guest_file.h). from: connection (map, unmap); to: the HCA's DMA (struct
+ * A guest's memory, made from its DMA_MAP messages: a sorted table of ranges of bus addresses. Each
+ * range is part of a file (guest_file.h). from: connection (map, unmap); to: the HCA's DMA (struct
  * hca_env).
  *
- * A pointer into guest memory lives for one read or write only, so nothing outlasts an unmap. A
- * range is taken only when its file has all of it. One that is refused for a limit of this side
- * stays in the table as such, so that DMA to it is not laid to the driver's charge.
+ * A pointer into guest memory is used for one read or write only, so none survives an unmap. A
+ * range is accepted only if its file contains all of it. A range that is refused because of a limit
+ * of this server stays in the table, marked as refused, so that DMA to it does not count as an
+ * error of the driver.
  */
 #ifndef MODEL_VFIO_USER_GUEST_MEMORY_H
 #define MODEL_VFIO_USER_GUEST_MEMORY_H
@@ -22,7 +23,7 @@ struct guest_range {
 	struct guest_file *file; /* NULL: it cannot be reached */
 	uint64_t offset;
 	bool readable, writable;
-	enum guest_limit limit; /* refused for it; else without a file descriptor */
+	enum guest_limit limit; /* why it was refused; NONE: it came without a file descriptor */
 };
 
 /* Zero-initialise. Ranges are sorted and never overlap. */
@@ -30,11 +31,11 @@ struct guest_memory {
 	struct guest_range *ranges;
 	size_t count, refused, room; /* count: also those refused */
 	size_t latest;               /* where the last access was */
-	enum guest_limit lost;       /* so many were refused that not all of them are here */
+	enum guest_limit lost;       /* too many were refused to keep them all */
 	struct guest_files files;
 };
 
-/* What a DMA_MAP says. fd -1: none; the descriptor stays the caller's. */
+/* A DMA_MAP request. fd -1: none. The descriptor stays the caller's. */
 struct guest_map {
 	uint64_t start, size, offset;
 	int fd;
@@ -48,33 +49,34 @@ struct guest_map {
  */
 int guest_memory_map(struct guest_memory *m, const struct guest_map *map, enum guest_limit *limit);
 /*
- * Every range in [start, start + size): none, when a client with an IOMMU clears what it may have
- * mapped. -EINVAL, and nothing is unmapped, when it would cut a range, or is empty or beyond the
- * address space.
+ * Unmaps every range in [start, start + size). There may be none: a client with an IOMMU clears
+ * whatever it may have mapped. -EINVAL, and nothing is unmapped, if a range would be cut, or if the
+ * area is empty or beyond the address space.
  */
 int guest_memory_unmap(struct guest_memory *m, uint64_t start, uint64_t size);
 void guest_memory_unmap_all(struct guest_memory *m);
 
 /*
- * All of [bus, bus + len) or, with -EFAULT, nothing (a file that shrinks meanwhile aside).
+ * Transfers all of [bus, bus + len), or nothing and returns -EFAULT (unless a file shrinks during
+ * the transfer).
  *
  * A read sees memory in ascending order, so that it may meet a guest that is writing there: a work
- * request whose owner bit, in its first word, is seen to be set is seen as a whole. A write of up to
- * GUEST_ORDERED bytes, and the end of a longer one after all before it, arrives in ascending order: a
- * guest that polls the last byte, or the owner bit of an entry, sees what came before.
+ * request whose owner bit, in its first word, is seen to be set is seen as a whole. A write of up
+ * to GUEST_ORDERED bytes, and the end of a longer one after all before it, arrives in ascending
+ * order: a guest that polls the last byte, or the owner bit of an entry, sees what came before.
  */
 enum { GUEST_ORDERED = 1024 };
 int guest_memory_read(struct guest_memory *m, uint64_t bus, void *buf, size_t len);
 int guest_memory_write(struct guest_memory *m, uint64_t bus, const void *buf, size_t len);
 
-/* Ranges that can be reached, or came without a descriptor. */
+/* The number of ranges, without those refused because of a limit. */
 size_t guest_memory_count(const struct guest_memory *m);
 
-/* Why there is nothing to be read or written at this address. */
+/* Why this address cannot be read or written. */
 enum guest_lack {
-	GUEST_LACK_UNMAPPED, /* never mapped, not for that access, or its file has become shorter */
+	GUEST_LACK_UNMAPPED, /* not mapped, not for this access, or its file has shrunk */
 	GUEST_LACK_FILE,     /* came without a file descriptor */
-	GUEST_LACK_LIMIT,    /* refused for *limit */
+	GUEST_LACK_LIMIT,    /* refused because of *limit */
 };
 enum guest_lack guest_memory_lack(struct guest_memory *m, uint64_t bus, enum guest_limit *limit);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interrupts of a device as a vfio-user client sets them up: an event file descriptor a vector.
- * from: the HCA (struct hca_env), SET_IRQS; to: the client's descriptors.
+ * Interrupts of a device for a vfio-user client: one eventfd per vector. from: the HCA (struct
+ * hca_env), SET_IRQS; to: the client's eventfds.
  *
- * The client keeps the MSI-X table from us and tells by SET_IRQS which vectors can be delivered: a
- * vector with a descriptor is unmasked in the device's table, one without is masked and pends
- * there. A message that was on its way when its descriptor was taken is kept here and delivered
- * when the next one comes. INTx is level-triggered and masks itself when it has signalled, until
- * the client unmasks it: <linux/vfio.h>.
+ * The client handles the MSI-X table itself, and says by SET_IRQS which vectors can be delivered. A
+ * vector with an eventfd is unmasked in the device's table. One without is masked, and becomes
+ * pending there. If a message is on its way when the eventfd is taken away, it is kept here until
+ * the next eventfd comes. INTx is level-triggered: it masks itself after a signal until the client
+ * unmasks it (<linux/vfio.h>).
  *
- * The client has the descriptors too, and can make one block at any moment: it clears O_NONBLOCK,
- * which belongs to what is open and not to who has it, and fills the counter. A timer interrupts
- * such a write.
+ * The client shares the eventfds and can make one block at any moment, by clearing O_NONBLOCK
+ * (which both sides share) and filling its counter. A timer interrupts such a write.
  */
 #ifndef MODEL_VFIO_USER_IRQS_H
 #define MODEL_VFIO_USER_IRQS_H
@@ -34,23 +33,23 @@ struct irqs {
 	struct irq_line msix[HCA_MSIX_VECTORS];
 	int intx_fd, error_fd, request_fd;
 	bool intx_level, intx_masked;
-	uint64_t signalled; /* event file descriptors written */
-	timer_t alarm;      /* goes off while a write takes too long */
+	uint64_t signalled; /* writes to eventfds */
+	timer_t alarm;      /* interrupts a write that takes too long */
 	bool has_alarm;
-	bool blocked; /* one took too long: nothing is written any more */
+	bool blocked; /* a write took too long: write nothing more */
 };
 
-/* In the thread that will signal. */
+/* Call it in the thread that will signal. */
 void irqs_init(struct irqs *irqs, struct hca *hca);
 void irqs_free(struct irqs *irqs);
-/* Closes every descriptor, forgets what is latched. */
+/* Closes every eventfd and forgets kept messages. */
 void irqs_clear(struct irqs *irqs);
-/* The device was reset: what was latched is void, its table is masked; descriptors stay. */
+/* After a reset of the device: forgets kept messages and masks the table. The eventfds stay. */
 void irqs_device_reset(struct irqs *irqs);
 
-/* Interrupts of a kind (enum vfu_irq), 0 when there are none. */
+/* The number of interrupts of a kind (enum vfu_irq). */
 unsigned irqs_count(const struct irqs *irqs, unsigned kind);
-/* What GET_IRQ_INFO says. */
+/* The flags for GET_IRQ_INFO. */
 uint32_t irqs_flags(unsigned kind);
 
 /*

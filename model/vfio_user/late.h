@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that is late on purpose: interrupts reach it some time after the device has sent them, as
- * when its processors had to wait for theirs. Drivers that order a command and an answer to its
- * interrupt meet a device that has gone on meanwhile. from: the HCA; to: irqs.
+ * Delays interrupts to a guest on purpose, as on a busy machine where the guest's processors must
+ * wait. A driver that depends on quick interrupts then meets a device that has gone on. from: the
+ * HCA; to: irqs.
  */
 #ifndef MODEL_VFIO_USER_LATE_H
 #define MODEL_VFIO_USER_LATE_H
@@ -27,9 +27,9 @@ struct late {
 };
 
 void late_init(struct late *late, struct event_core *core, struct irqs *irqs);
-/* What is on its way is void. */
+/* Forgets the interrupts that are on their way. */
 void late_clear(struct late *late);
-/* Sends a message, or lets it join one of the same vector that is on its way. */
+/* Sends a message; it is merged with one of the same vector that is on its way. */
 void late_msix(struct late *late, unsigned vector);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far simulated time may be at a moment of the wall clock: a line through (base_wall_ns,
- * base_ps) of slope sim.pace. Where the simulation cannot follow, the line is moved so that it has
- * at most sim.pace_lag to make good.
+ * Which simulated time belongs to a moment of the wall clock: a line through (base_wall_ns,
+ * base_ps) with slope sim.pace. If the simulation cannot follow, the line is moved so that the
+ * simulation is at most sim.pace_lag behind.
  */
 #ifndef MODEL_VFIO_USER_PACE_H
 #define MODEL_VFIO_USER_PACE_H
@@ -28,8 +28,9 @@ static inline void pace_init(struct pace *pace, uint64_t percent, uint64_t lag_p
 }
 
 /*
- * Simulated time as it should be at wall_ns, when the next event is due at next_ps (UINT64_MAX:
- * none). Events that should have come more than the lag ago come late instead of in a hurry.
+ * The simulated time that belongs to wall_ns. next_ps is when the next event is due (UINT64_MAX:
+ * none). If that is more than the lag in the past, the line is moved, and events come late instead
+ * of in a hurry.
  */
 static inline uint64_t pace_target_ps(struct pace *pace, uint64_t wall_ns, uint64_t next_ps)
 {
@@ -46,7 +47,7 @@ static inline uint64_t pace_target_ps(struct pace *pace, uint64_t wall_ns, uint6
 	return target;
 }
 
-/* Wall time that simulated time takes, rounded up. */
+/* The wall time for a span of simulated time, rounded up. */
 static inline uint64_t pace_wall_ns(const struct pace *pace, uint64_t ps)
 {
 	return (uint64_t)(((unsigned __int128)ps * PACE_UNIT + pace->ps_per_ns - 1) /

@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * M(NAME, code, bytes of the request's fixed part, more may follow, file descriptors at most,
- *   meaning): what a client may ask. VFU_<NAME> is the code, connection.c calls vfu_on_<NAME>().
+ * M(NAME, code, bytes of the request's fixed part, whether more may follow, maximum of file
+ *   descriptors, meaning): the requests. VFU_<NAME> is the code; vfu_on_<NAME>() executes it.
  */
 #define VFU_COMMANDS(M)                                                                            \
 	M(VERSION, 1, 4, 1, 0, "version and capabilities, first of all")                           \
@@ -53,9 +53,9 @@ enum vfu_header {
 };
 
 enum vfu_limits {
-	VFU_MAX_FDS = 16,     /* in a message; QEMU refuses a server that says more */
-	VFU_MAX_XFER = 4096,  /* data bytes of a region access: all of configuration space */
-	VFU_MAX_MULTI = 200,  /* writes of a REGION_WRITE_MULTI */
+	VFU_MAX_FDS = 16,    /* per message; QEMU refuses a server that offers more */
+	VFU_MAX_XFER = 4096, /* data bytes of a region access: all of configuration space */
+	VFU_MAX_MULTI = 200, /* writes of a REGION_WRITE_MULTI */
 	VFU_MAX_PAYLOAD = 8192,
 	VFU_PAGE = 4096,
 	VFU_MULTI_DATA = 8, /* data bytes of a write of REGION_WRITE_MULTI */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets go of what a client gave: descriptors and mappings. The last one to let go of a file waits
- * until its pages are free (1 GiB: 70 ms), of a socket perhaps until it has lingered, of a file of
- * another process until that answers; none of this may stop the server. So a thread of each device
- * does it. from: connection, guest_file.
+ * Closes descriptors and removes mappings that a client gave, in a thread per device, because this
+ * can take long: freeing the pages of a file (70 ms for 1 GiB), a socket that lingers, or a file of
+ * another process that must answer. None of this may stop the server. from: connection, guest_file.
  */
 #ifndef MODEL_VFIO_USER_RELEASE_H
 #define MODEL_VFIO_USER_RELEASE_H
@@ -12,15 +11,14 @@
 
 struct releaser;
 
-/* NULL when there is no thread to be had: the functions below then work at once. */
+/* NULL if no thread can be created: then the functions below work at once. */
 struct releaser *releaser_create(void);
-/* Waits a while for what there is to be done; what does not end is left to the end of the process.
- */
+/* Waits a while for the thread. What is still not closed then is closed when the process ends. */
 void releaser_destroy(struct releaser *r);
 
 void releaser_fd(struct releaser *r, int fd);
 void releaser_mapping(struct releaser *r, void *base, size_t size);
-/* Descriptors that are not closed yet. */
+/* The number of descriptors that are not closed yet. */
 unsigned releaser_backlog(struct releaser *r);
 
 #endif
