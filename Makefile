@@ -5,6 +5,7 @@
 #   test-y      unit tests, one cmocka program a file
 #   prog-y      further programs: name:file.c[,file.c]
 #   fw-y        firmware files, cross-built for rv32imc
+#   gen-y       generated headers, or a stamp of them; made before anything is compiled
 VERSION := 0.2
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -22,6 +23,7 @@ main-y :=
 test-y :=
 prog-y :=
 fw-y   :=
+gen-y  :=
 
 dirs := model/interface model/sim model/engine model/rv32 model/vfio_user model/systemc fw host_driver traces testbench
 define include-dir
@@ -97,12 +99,12 @@ $(O)/flags.stamp: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(O)/obj/%.o: %.c $(O)/flags.stamp
+$(O)/obj/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(if $(filter model/engine/%,$(<D)/),$(ENGINE_CFLAGS)) -c -o $@ $<
 
-$(O)/obj/%.o: %.cpp $(O)/flags.stamp
+$(O)/obj/%.o: %.cpp $(O)/flags.stamp | $(gen-y)
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<

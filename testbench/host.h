@@ -10,7 +10,6 @@
 
 #include "host_driver/platform.h"
 #include "model/engine/hca.h"
-#include "model/sim/cfg.h"
 #include "model/systemc/kernel.h"
 
 #define HOST_MEMORY_BUS  0x100000000ull /* above 4 GiB, so that no address fits 32 bits */

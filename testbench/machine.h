@@ -6,11 +6,12 @@
 #define TESTBENCH_MACHINE_H
 
 #include "model/engine/base/event_core.h"
-#include "model/sim/cfg.h"
 #include "model/sim/fault.h"
 #include "testbench/host.h"
 
 enum { MACHINE_HOSTS = 2, MACHINE_GUEST_ERRORS = 1 << 16 };
+
+struct config; /* model/sim/cfg.h */
 
 struct guest_error_note {
 	unsigned host;

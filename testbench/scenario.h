@@ -41,6 +41,9 @@
 #include "model/sim/fault.h"
 #include "model/sim/units.h"
 #include "testbench/machine.h"
+#ifdef SCENARIO_EXTERNAL /* compiled at run time; files of the tree include this where they use it */
+#include "model/sim/cfg.h"
+#endif
 
 #include <stdint.h>
 #include <string.h>

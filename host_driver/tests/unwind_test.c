@@ -4,6 +4,7 @@
  * and leaves nothing. The simulation runs once; what it found is judged after it.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/sim/cfg.h"
 #include "testbench/machine.h"
 #include "traces/trace.h"
 

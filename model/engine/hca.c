@@ -22,6 +22,8 @@
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/params/host_pcie.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +80,7 @@ static void soft_reset(struct hca *hca)
 	memory_reset(hca);
 	hca->log_uar = hca->log_mcg_hash = 0;
 	hca->stopped = false;
-	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+	for (unsigned port = 1; port <= param_hca_ports(hca->params); port++)
 		link_port_reset(hca, port);
 	pci_function_reset(hca, false);
 	processor_reset(hca);
@@ -124,7 +126,7 @@ static const struct hca_calls calls = {
 
 static void ports_create(struct hca *hca)
 {
-	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+	for (unsigned port = 1; port <= param_hca_ports(hca->params); port++)
 		hca->ports[port - 1] = link_port_create(hca, port);
 }
 
@@ -154,13 +156,14 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	memory_init(hca);
 	hca->icm = icm_create(hca);
 	hca->pcie = pcie_create(hca);
-	pcie_root_set(hca, &(struct pcie_root){.posted_headers = host->pcie_posted_headers,
-					       .posted_data = host->pcie_posted_data,
-					       .nonposted_headers = host->pcie_nonposted_headers,
-					       .credit_ps = host->pcie_credit_latency,
-					       .latency_ps = host->pcie_latency,
-					       .read_latency_ps = host->pcie_read_latency,
-					       .write_latency_ps = host->pcie_write_latency});
+	pcie_root_set(hca, &(struct pcie_root){
+				   .posted_headers = host_param_pcie_posted_headers(host),
+				   .posted_data = host_param_pcie_posted_data(host),
+				   .nonposted_headers = host_param_pcie_nonposted_headers(host),
+				   .credit_ps = host_param_pcie_credit_latency(host),
+				   .latency_ps = host_param_pcie_latency(host),
+				   .read_latency_ps = host_param_pcie_read_latency(host),
+				   .write_latency_ps = host_param_pcie_write_latency(host)});
 	hca->pci = pci_function_create(hca);
 	hca->interrupt = interrupt_create(hca);
 	hca->doorbell = doorbell_create(hca);
@@ -191,7 +194,7 @@ void hca_destroy(struct hca *hca)
 	/* What is under way holds events and packets. */
 	soft_reset(hca);
 	processor_destroy(hca->processor);
-	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+	for (unsigned port = 1; port <= param_hca_ports(hca->params); port++)
 		link_port_destroy(hca->ports[port - 1]);
 	qp_table_destroy(hca->qps);
 	retry_destroy(hca->retry);
@@ -255,7 +258,7 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 		memcpy(&values[n].value, (const char *)&hca->stats + stat_rows[i].offset,
 		       sizeof(values[n].value));
 	}
-	for (unsigned port = 1; port <= hca->params->hca_ports; port++) {
+	for (unsigned port = 1; port <= param_hca_ports(hca->params); port++) {
 		const struct port_config *c = link_port_config((struct hca *)hca, port);
 
 		for (unsigned i = 0; i < FW_PC_COUNT; i++, n++)
@@ -269,7 +272,7 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 
 static bool ports_quiet(const struct hca *hca)
 {
-	for (unsigned port = 1; port <= hca->params->hca_ports; port++)
+	for (unsigned port = 1; port <= param_hca_ports(hca->params); port++)
 		if (!link_port_is_quiet((struct hca *)hca, port))
 			return false;
 	return true;

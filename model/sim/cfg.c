@@ -120,6 +120,7 @@ static void set_ideal(const struct row *row, uint64_t *value)
 
 void cfg_defaults(struct config *cfg)
 {
+	memset(cfg, 0, sizeof(*cfg)); /* the spare places of sections too */
 	each_row(cfg, set_default);
 }
 

@@ -3,15 +3,20 @@
  *
  *   P(section, key, unit, default, minimum, maximum, "meaning", "source")
  *
- * A row makes the member <section>_<key> (uint64_t) of its structure, the key of the ini file and
- * the entry of `hcasim config`. Section is the engine stage: [hca.link] delay = 10ns, or
- * -s hca0.link.delay=10ns; the sections hca, host and sim are the bare [hca], [host] and [sim].
+ * A row makes a key of ini files and an entry of `hcasim config`. The section is the engine stage:
+ * [hca.link] delay = 10ns, or -s hca0.link.delay=10ns. The sections hca, host and sim are the bare
+ * [hca], [host] and [sim]. params.awk makes from it, when the tree is built,
+ *   - the function param_<section>_<key>() of the header model/sim/params/hca_<section>.h, for code
+ *     that reads the parameter (host_param_ in host_<section>.h, sim_param_ in sim_<section>.h);
+ *   - the member <section>_<key> (uint64_t) of struct hca_params, host_params or sim_params, for
+ *     code that fills in a configuration. Only such code includes this file.
  * Units: units.h; TIME is a cost, TIMEOUT a deadline or a period. A source begins with documented,
  * derived or assumption.
  * After a change here: build/params_ini default >configs/default.ini, and the same with ideal. */
 #ifndef MODEL_SIM_PARAMS_H
 #define MODEL_SIM_PARAMS_H
 
+#include "model/sim/params/structs.h"
 #include "model/sim/units.h"
 
 /* clang-format off */
@@ -447,21 +452,5 @@
 	  "assumption: as losses")
 
 /* clang-format on */
-
-#define CFG_MEMBER(section, key, unit, def, min, max, meaning, source) uint64_t section##_##key;
-
-struct hca_params {
-	HCA_PARAMS(CFG_MEMBER)
-};
-
-struct host_params {
-	HOST_PARAMS(CFG_MEMBER)
-};
-
-struct sim_params {
-	SIM_PARAMS(CFG_MEMBER)
-};
-
-#undef CFG_MEMBER
 
 #endif

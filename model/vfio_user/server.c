@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "model/vfio_user/server.h"
 
+#include "model/sim/params/sim.h"
 #include "model/vfio_user/connection.h"
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/pace.h"
@@ -71,11 +72,11 @@ struct vfu_server *vfu_server_create(struct event_core *core, const struct sim_p
 		free(server);
 		return NULL;
 	}
-	pace_init(&server->pace, params->sim_pace, params->sim_pace_lag, vfu_server_wall_ns(),
-		  core->now_ps);
-	server->slice_ns = params->sim_pace_slice / PACE_PS_PER_NS;
-	server->lead_ps = params->sim_pace_lead;
-	server->linger_ns = params->sim_pace_linger / PACE_PS_PER_NS;
+	pace_init(&server->pace, sim_param_sim_pace(params), sim_param_sim_pace_lag(params),
+		  vfu_server_wall_ns(), core->now_ps);
+	server->slice_ns = sim_param_sim_pace_slice(params) / PACE_PS_PER_NS;
+	server->lead_ps = sim_param_sim_pace_lead(params);
+	server->linger_ns = sim_param_sim_pace_linger(params) / PACE_PS_PER_NS;
 	return server;
 }
 

@@ -14,12 +14,12 @@
 #define MODEL_VFIO_USER_SERVER_H
 
 #include "model/engine/base/event_core.h"
-#include "model/sim/params.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct sim_params;
 struct vfu_device;
 struct vfu_server;
 

@@ -6,6 +6,7 @@
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
 #include "model/interface/rows.h"
+#include "model/sim/cfg.h"
 #include "model/sim/file.h"
 #include "model/vfio_user/device.h"
 

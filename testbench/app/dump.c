@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See dump.h. */
 #include "testbench/app/dump.h"
+#include "model/sim/cfg.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 
 #include "model/engine/chip/processor.h"
 #include "model/interface/macros.h"
+#include "model/sim/cfg.h"
 #include "model/sim/file.h"
 #include "testbench/app/catalog.h"
 #include "testbench/app/dump.h"

@@ -3,6 +3,7 @@
  * Firmware files. The first byte says what the rest is: a whole ELF file, changes to the real
  * firmware's file (offset, byte), or bare instructions at the place where the real one starts.
  */
+#include "model/sim/cfg.h"
 #include "testbench/fuzz/rig.h"
 
 #include <elf.h>

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "testbench/fuzz/rig.h"
 #include "model/interface/macros.h"
+#include "model/sim/cfg.h"
 #include "traces/trace_impl.h"
 
 #include <stdlib.h>
@@ -99,18 +100,22 @@ static struct trace *trace_to_nowhere(void)
 static struct fuzz_rig *rig_create(void)
 {
 	struct fuzz_rig *rig = calloc(1, sizeof(*rig));
-	struct machine_options options = {.config = &rig->config, .fw_path = getenv("FUZZ_FW")};
+	struct machine_options options = {.fw_path = getenv("FUZZ_FW")};
 	char err[256];
 
 	if (!options.fw_path)
 		options.fw_path = "build/fw/hcasim-fw.elf";
-	cfg_defaults(&rig->config);
+	rig->config = malloc(sizeof(*rig->config));
+	if (!rig->config)
+		abort();
+	cfg_defaults(rig->config);
 	for (const char *const *s = fuzz_rig_settings; s && *s; s++)
-		if (cfg_set(&rig->config, *s, "fuzz", stderr))
+		if (cfg_set(rig->config, *s, "fuzz", stderr))
 			abort();
+	options.config = rig->config;
 	options.trace = trace_to_nowhere();
 	if (machine_create(&rig->machine, &options, err, sizeof(err)) ||
-	    tb_create(&rig->tb, &fuzz_scenario, &rig->machine, NULL, &rig->config)) {
+	    tb_create(&rig->tb, &fuzz_scenario, &rig->machine, NULL, rig->config)) {
 		fprintf(stderr, "fuzz: %s\n", err);
 		abort();
 	}
@@ -129,6 +134,7 @@ static void rig_destroy(struct fuzz_rig *rig)
 	machine_destroy(&rig->machine);
 	tb_destroy(&rig->tb);
 	trace_close(trace);
+	free(rig->config);
 	free(rig);
 }
 

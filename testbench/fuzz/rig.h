@@ -39,7 +39,7 @@ size_t fuzz_take_some(struct fuzz_bytes *b, size_t max, const uint8_t **bytes);
 /* --- the machine --- */
 
 struct fuzz_rig {
-	struct config config;
+	struct config *config;
 	struct machine machine;
 	struct tb tb;
 	struct drv_qp *ud[TB_ENDS]; /* in RTS, Q_Key 1, on the end's CQ */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Words of connect.h. */
+#include "model/sim/cfg.h"
 #include "testbench/connect.h"
 #include "host_driver/cm/cma.h"
 #include "testbench/language/tb.h"

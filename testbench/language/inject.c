@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Packets that a body makes itself: see inject() in services.h. */
+#include "model/sim/cfg.h"
 #include "testbench/services.h"
 #include "testbench/language/tb.h"
 

@@ -1,4 +1,6 @@
 /* See host.h. */
+#include "model/sim/params/host.h"
+#include "model/sim/params/host_pcie.h"
 #include "testbench/machine/host_impl.h"
 
 #include <errno.h>
@@ -170,8 +172,9 @@ static void settle(struct host *host)
 
 static uint64_t next_poll(const struct host *host, const struct sleeper *s)
 {
-	uint64_t seen = host->core->now_ps + host->params->host_wake_latency - s->since_ps,
-		 period = host->params->host_poll_interval;
+	uint64_t seen = host->core->now_ps + host_param_host_wake_latency(host->params) -
+			s->since_ps,
+		 period = host_param_host_poll_interval(host->params);
 
 	return s->since_ps + (seen + period - 1) / period * period;
 }
@@ -237,7 +240,7 @@ static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 		s->list = NULL;
 		s->hit = true;
 		event_set(host->core, &s->ev,
-			  host->core->now_ps + host->params->host_schedule_latency);
+			  host->core->now_ps + host_param_host_schedule_latency(host->params));
 	}
 	q->first = NULL;
 }
@@ -253,7 +256,7 @@ static uint32_t op_config_read(struct platform *p, unsigned offset, unsigned siz
 {
 	struct host *host = host_of(p);
 
-	op_sleep(p, 2 * host->params->pcie_latency);
+	op_sleep(p, 2 * host_param_pcie_latency(host->params));
 	return kernel_config_read(host->hca, offset, size);
 }
 
@@ -261,7 +264,7 @@ static void op_config_write(struct platform *p, unsigned offset, unsigned size, 
 {
 	struct host *host = host_of(p);
 
-	op_sleep(p, 2 * host->params->pcie_latency);
+	op_sleep(p, 2 * host_param_pcie_latency(host->params));
 	kernel_config_write(host->hca, offset, size, value);
 }
 
@@ -282,7 +285,7 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 {
 	struct host *host = host_of(p);
 
-	op_cpu(p, host->params->host_mmio_write);
+	op_cpu(p, host_param_host_mmio_write(host->params));
 	settle(host);
 	kernel_mmio_write(host->hca, bar, offset, bytes, size);
 }
@@ -291,7 +294,7 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 {
 	struct host *host = host_of(p);
 
-	op_cpu(p, host->params->host_wc_write);
+	op_cpu(p, host_param_host_wc_write(host->params));
 	settle(host);
 	kernel_mmio_write(host->hca, bar, offset, line, CACHE_LINE);
 }
@@ -436,8 +439,8 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 	host->params = config->params;
 	host->config = *config;
 	if (host_irqs_create(host) ||
-	    host_memory_create(&host->memory, config->params->host_memory, HOST_MEMORY_BUS,
-			       memory_address(config->index))) {
+	    host_memory_create(&host->memory, host_param_host_memory(config->params),
+			       HOST_MEMORY_BUS, memory_address(config->index))) {
 		snprintf(err, err_size, "no address space for the memory of host %u",
 			 config->index);
 		host_destroy(host);

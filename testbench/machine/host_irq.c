@@ -3,6 +3,7 @@
  * Interrupts of a simulated host: from the device's message to the handler, which runs in a thread
  * of its own. Time: [host] interrupt_latency.
  */
+#include "model/sim/params/host.h"
 #include "testbench/machine/host_impl.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ void host_irq_message(void *ctx, uint64_t address, uint32_t data)
 		return;
 	if (!event_is_set(&host->irqs[data].arrival))
 		event_set(host->core, &host->irqs[data].arrival,
-			  host->core->now_ps + host->params->host_interrupt_latency);
+			  host->core->now_ps + host_param_host_interrupt_latency(host->params));
 }
 
 void host_irq_intx(void *ctx, bool asserted)

@@ -1,4 +1,5 @@
 /* See machine.h. */
+#include "model/sim/cfg.h"
 #include "testbench/machine.h"
 
 #include <errno.h>

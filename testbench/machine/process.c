@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Simulated processes: their threads, their end, what they find around them. See process.h. */
+#include "model/sim/cfg.h"
 #include "testbench/process.h"
 
 #include "model/interface/macros.h"

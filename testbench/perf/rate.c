@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Many messages at a time: requests or bytes per second. */
+#include "model/sim/cfg.h"
 #include "testbench/perf/world.h"
 
 #include <stdlib.h>

@@ -3,7 +3,9 @@
 #include "testbench/perf/row.h"
 
 #include "model/interface/macros.h"
+#include "model/sim/cfg.h"
 #include "testbench/app/place.h"
+#include "testbench/build_info.h"
 #include "testbench/perf/world.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See world.h. */
 #include "testbench/perf/world.h"
+#include "model/sim/cfg.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

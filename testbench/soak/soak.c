@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The soak's loop: post, take what completes, take pairs to ERR and back, wait. */
+#include "model/sim/params/sim.h"
+#include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
 
 #include "model/interface/macros.h"
@@ -24,26 +26,27 @@ static void add_faults(struct soak *s)
 {
 	const struct sim_params *p = s->params;
 	const struct fault_rule rules[] = {
-		{.action = FAULT_DROP, .chance_ppm = (uint32_t)p->soak_drop_ppm},
+		{.action = FAULT_DROP, .chance_ppm = (uint32_t)sim_param_soak_drop_ppm(p)},
 		{.action = FAULT_DUPLICATE,
-		 .chance_ppm = (uint32_t)p->soak_duplicate_ppm / 2,
+		 .chance_ppm = (uint32_t)sim_param_soak_duplicate_ppm(p) / 2,
 		 .copies = 1},
 		{.action = FAULT_DUPLICATE,
-		 .chance_ppm = (uint32_t)p->soak_duplicate_ppm / 2,
+		 .chance_ppm = (uint32_t)sim_param_soak_duplicate_ppm(p) / 2,
 		 .copies = 2,
 		 .gap_ps = CFG_US(DELAY_US)},
 		{.action = FAULT_REORDER,
-		 .chance_ppm = (uint32_t)p->soak_reorder_ppm / 2,
+		 .chance_ppm = (uint32_t)sim_param_soak_reorder_ppm(p) / 2,
 		 .behind = 1},
 		{.action = FAULT_REORDER,
-		 .chance_ppm = (uint32_t)p->soak_reorder_ppm / 2,
+		 .chance_ppm = (uint32_t)sim_param_soak_reorder_ppm(p) / 2,
 		 .behind = LINGER},
-		{.action = FAULT_CORRUPT, .chance_ppm = (uint32_t)p->soak_corrupt_ppm / 2},
 		{.action = FAULT_CORRUPT,
-		 .chance_ppm = (uint32_t)p->soak_corrupt_ppm / 2,
+		 .chance_ppm = (uint32_t)sim_param_soak_corrupt_ppm(p) / 2},
+		{.action = FAULT_CORRUPT,
+		 .chance_ppm = (uint32_t)sim_param_soak_corrupt_ppm(p) / 2,
 		 .fix = FAULT_FIX_VCRC},
 		{.action = FAULT_DELAY,
-		 .chance_ppm = (uint32_t)p->soak_delay_ppm,
+		 .chance_ppm = (uint32_t)sim_param_soak_delay_ppm(p),
 		 .delay_ps = CFG_US(DELAY_US)},
 	};
 
@@ -58,17 +61,20 @@ static void end_faults(struct soak *s)
 	const struct sim_params *p = s->params;
 	struct fault_plan *plan = &s->tb->machine->plan;
 	const uint64_t ppm[FAULT_ACTION_COUNT] = {
-		[FAULT_DROP] = p->soak_drop_ppm,       [FAULT_DUPLICATE] = p->soak_duplicate_ppm,
-		[FAULT_REORDER] = p->soak_reorder_ppm, [FAULT_CORRUPT] = p->soak_corrupt_ppm,
-		[FAULT_DELAY] = p->soak_delay_ppm,
+		[FAULT_DROP] = sim_param_soak_drop_ppm(p),
+		[FAULT_DUPLICATE] = sim_param_soak_duplicate_ppm(p),
+		[FAULT_REORDER] = sim_param_soak_reorder_ppm(p),
+		[FAULT_CORRUPT] = sim_param_soak_corrupt_ppm(p),
+		[FAULT_DELAY] = sim_param_soak_delay_ppm(p),
 	};
 
 	for (unsigned i = 0; i < FAULT_ACTION_COUNT; i++)
-		if (!plan->fired[i] && ppm[i] * p->soak_messages > MIN_FOR_FAULTS * 10000ull)
+		if (!plan->fired[i] &&
+		    ppm[i] * sim_param_soak_messages(p) > MIN_FOR_FAULTS * 10000ull)
 			tb_failf(s->tb, TB_HERE, "a fault of kind %s to happen",
 				 fault_action_name((enum fault_action)i));
 	fault_plan_free(plan);
-	fault_plan_init(plan, p->sim_seed);
+	fault_plan_init(plan, sim_param_sim_seed(p));
 }
 
 /* --- waiting --- */
@@ -189,9 +195,9 @@ static void load(struct soak *s)
 
 		soak_take_events(s);
 		busy |= soak_advance_pairs(s);
-		if (p->soak_state_changes && s->posted >= s->next_change)
+		if (sim_param_soak_state_changes(p) && s->posted >= s->next_change)
 			soak_begin_change(s);
-		if (s->posted < p->soak_messages) {
+		if (s->posted < sim_param_soak_messages(p)) {
 			busy |= soak_post_some(s);
 			busy |= soak_loose_post_some(s);
 		} else {
@@ -199,7 +205,7 @@ static void load(struct soak *s)
 		}
 		if (!busy || rng_below(&s->rng, LINGER) == 0)
 			starved = refill(s, starved && !busy);
-		if (s->posted == p->soak_messages && all_drained(s))
+		if (s->posted == sim_param_soak_messages(p) && all_drained(s))
 			return;
 		if (!busy)
 			wait_for_more(s, starved);
@@ -232,7 +238,7 @@ void soak_run(struct tb *tb)
 
 	if (soak_create(&s, tb)) {
 		add_faults(&s);
-		s.next_change = s.params->soak_state_changes;
+		s.next_change = sim_param_soak_state_changes(s.params);
 		load(&s);
 		if (still_right())
 			end_faults(&s);

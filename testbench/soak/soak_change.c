@@ -4,6 +4,7 @@
  * drained (SQD) with requests in it; windows bound anew, those of type 2 after an invalidate of
  * either side; or all is judged once and goes on. And the asynchronous events of it.
  */
+#include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
 
 enum {
@@ -56,7 +57,7 @@ void soak_begin_change(struct soak *s)
 	unsigned first = (unsigned)rng_below(&s->rng, TB_ENDS);
 	struct soak_pair *p = &s->pair[i];
 
-	s->next_change += s->params->soak_state_changes;
+	s->next_change += sim_param_soak_state_changes(s->params);
 	if (p->state != SOAK_RUNNING)
 		return;
 	s->changes++;

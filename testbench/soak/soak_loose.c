@@ -5,6 +5,7 @@
  * as packets live. Now and then a request is wrong on purpose: the queue pair goes to SQE, what
  * is behind it is flushed, and it is taken back to RTS while receives go on.
  */
+#include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
 
 #include <errno.h>
@@ -93,7 +94,7 @@ static bool create_qp(struct soak *s, struct soak_end *e, unsigned i, uint8_t *a
 	if (!still_right())
 		return false;
 	q->flow->pattern = e->pattern;
-	q->flow->most = s->params->soak_duplicate_ppm ? COPIES : 1;
+	q->flow->most = sim_param_soak_duplicate_ppm(s->params) ? COPIES : 1;
 	if (is_ud(i))
 		must(drv_ud_qp_start(q->qp, 1, 0, QKEY, 0xfffff0));
 	return still_right();
@@ -234,7 +235,8 @@ bool soak_loose_post_some(struct soak *s)
 	unsigned n = (unsigned)below(s, 3);
 	bool any = false;
 
-	while (n-- && has_room(q) && s->posted < s->params->soak_messages && tb_right(s->tb)) {
+	while (n-- && has_room(q) && s->posted < sim_param_soak_messages(s->params) &&
+	       tb_right(s->tb)) {
 		post(s, q);
 		any = true;
 	}

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Objects of the soak. A pair's shape follows from its number, so that few pairs have them all. */
 #include "model/interface/macros.h"
+#include "model/sim/cfg.h"
+#include "model/sim/params/sim.h"
+#include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
 
 #include <errno.h>
@@ -255,8 +258,9 @@ bool soak_create(struct soak *s, struct tb *tb)
 {
 	const struct sim_params *params = &tb->config->sim;
 
-	*s = (struct soak){.tb = tb, .params = params, .pairs = (unsigned)params->soak_qps};
-	rng_init(&s->rng, params->sim_seed, "soak");
+	*s = (struct soak){
+		.tb = tb, .params = params, .pairs = (unsigned)sim_param_soak_qps(params)};
+	rng_init(&s->rng, sim_param_sim_seed(params), "soak");
 	s->window_bytes = SOAK_LARGE + WINDOW_EXTRA;
 	s->memory_bytes =
 		PATTERN_BYTES + s->pairs * (s->window_bytes + LANDING_BYTES) + receive_bytes(s);

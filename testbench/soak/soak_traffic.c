@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Requests and receives of the soak, drawn and posted, and what completes of them. */
 #include "model/interface/macros.h"
+#include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
 
 #include <inttypes.h>
@@ -253,7 +254,7 @@ static unsigned post_list(struct soak_qp *q)
 	unsigned want = 1 + (unsigned)below(s, LIST_MAX), n = 0;
 	struct tb *tb = s->tb;
 
-	while (n < want && s->posted < s->params->soak_messages && room(q) &&
+	while (n < want && s->posted < sim_param_soak_messages(s->params) && room(q) &&
 	       soak_flow_has_room(&q->flow)) {
 		struct soak_op op;
 

@@ -2,6 +2,7 @@
 #ifndef TESTBENCH_TESTS_MACHINE_RIG_H
 #define TESTBENCH_TESTS_MACHINE_RIG_H
 
+#include "model/sim/cfg.h"
 #include "testbench/machine.h"
 #include "traces/trace.h"
 

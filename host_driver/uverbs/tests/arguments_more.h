@@ -5,6 +5,7 @@
 #define HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_MORE_H
 
 #include "model/interface/macros.h"
+#include "model/sim/units.h"
 
 #include <infiniband/driver.h>
 

@@ -9,6 +9,7 @@
  */
 #include "host_driver/uverbs/tests/unwind_rig.h"
 #include "model/interface/macros.h"
+#include "model/sim/units.h"
 #include "traces/trace.h"
 
 #include <setjmp.h>

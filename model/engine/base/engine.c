@@ -1,6 +1,7 @@
 /* Waiter queues, guest errors, catastrophes: see engine.h. */
 #include "model/engine/base/engine.h"
 #include "model/sim/cfg.h"
+#include "model/sim/params/hca_fw.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -144,7 +145,7 @@ void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf
 uint64_t hca_core_cycles(const struct hca *hca)
 {
 	enum { PS_PER_NS = 1000, NS_PER_US = 1000, NS_PER_S = 1000000000, HZ_PER_MHZ = 1000000 };
-	const uint64_t ns = hca_now(hca) / PS_PER_NS, hz = hca->params->fw_clock;
+	const uint64_t ns = hca_now(hca) / PS_PER_NS, hz = param_fw_clock(hca->params);
 
 	return ns / NS_PER_S * hz + ns % NS_PER_S * (hz / HZ_PER_MHZ) / NS_PER_US;
 }

@@ -19,7 +19,6 @@
 #include "model/interface/fwregs.h"
 #include "model/interface/regs.h"
 #include "model/interface/rules.h"
-#include "model/sim/params.h"
 #include "traces/trace.h"
 
 #include <errno.h>

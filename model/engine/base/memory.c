@@ -2,6 +2,7 @@
 #include "model/engine/base/memory.h"
 
 #include "model/engine/base/engine.h"
+#include "model/sim/params/hca.h"
 
 #include <stdlib.h>
 
@@ -36,7 +37,7 @@ static void stop(struct event *ev)
 	hca_catastrophe_then(hca, told, ERR_BUF_MEMORY, (uint32_t)mib,
 			     "out of memory for %s: %llu MiB are held, hca.memory is %llu MiB",
 			     hca->memory.what, (unsigned long long)mib,
-			     (unsigned long long)(hca->params->hca_memory >> LOG_MIB));
+			     (unsigned long long)(param_hca_memory(hca->params) >> LOG_MIB));
 }
 
 /* Not here and now: whoever asks is in the middle of his work. */
@@ -54,7 +55,7 @@ void *memory_take(struct hca *hca, size_t size, const char *what)
 	void *p = calloc(1, size);
 
 	hca->memory.bytes += size;
-	if (!p || hca->memory.bytes > hca->params->hca_memory)
+	if (!p || hca->memory.bytes > param_hca_memory(hca->params))
 		over(hca, what);
 	if (p)
 		return p;

@@ -8,6 +8,7 @@
 #include "model/engine/send/scheduler.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/sim/params/hca_doorbell.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ struct doorbell *doorbell_create(struct hca *hca)
 	struct doorbell *db = calloc(1, sizeof(*db));
 
 	if (db)
-		db->gathers = calloc(hca->params->doorbell_bf_gathers, sizeof(*db->gathers));
+		db->gathers = calloc(param_doorbell_bf_gathers(hca->params), sizeof(*db->gathers));
 	if (!db || !db->gathers)
 		abort();
 	db->hca = hca;
@@ -61,7 +62,7 @@ void doorbell_reset(struct hca *hca)
 	struct doorbell *db = hca->doorbell;
 
 	memset(db->arm_half, 0, sizeof(db->arm_half));
-	for (uint64_t i = 0; i < hca->params->doorbell_bf_gathers; i++)
+	for (uint64_t i = 0; i < param_doorbell_bf_gathers(hca->params); i++)
 		db->gathers[i].open = db->gathers[i].taken = false;
 }
 
@@ -165,8 +166,8 @@ static void uar_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint8_t
  * registers share with the pages after it. */
 static struct gather *gather_find(struct hca *hca, uint32_t uar, uint32_t buffer)
 {
-	return &hca->doorbell
-			->gathers[(uar * BUFS_PER_REG + buffer) % hca->params->doorbell_bf_gathers];
+	return &hca->doorbell->gathers[(uar * BUFS_PER_REG + buffer) %
+				       param_doorbell_bf_gathers(hca->params)];
 }
 
 /* The lines do not make a WQE: it is fetched from memory, where software has stored it before. */
@@ -223,7 +224,7 @@ static bool is_padding(const struct gather *g, unsigned at, unsigned size)
 static void blueflame_write(struct hca *hca, uint32_t uar, uint32_t offset, const uint8_t *bytes,
 			    unsigned size)
 {
-	const unsigned buf_size = (1u << hca->params->doorbell_log_bf_reg) / BUFS_PER_REG;
+	const unsigned buf_size = (1u << param_doorbell_log_bf_reg(hca->params)) / BUFS_PER_REG;
 	const uint32_t buffer = offset / buf_size;
 	const unsigned at = offset % buf_size;
 	struct gather *g = gather_find(hca, uar, buffer);
@@ -260,8 +261,9 @@ static bool blueflame_page(const struct hca *hca, uint32_t offset, unsigned size
 {
 	const struct hca_params *p = hca->params;
 
-	return p->doorbell_blueflame && size % BF_HEAD == 0 && offset % BF_HEAD == 0 &&
-	       offset < UINT32_C(1) << (p->doorbell_log_bf_reg + p->doorbell_log_bf_regs);
+	return param_doorbell_blueflame(p) && size % BF_HEAD == 0 && offset % BF_HEAD == 0 &&
+	       offset < UINT32_C(1)
+				<< (param_doorbell_log_bf_reg(p) + param_doorbell_log_bf_regs(p));
 }
 
 void doorbell_write(struct hca *hca, uint64_t offset, const void *bytes, unsigned size)

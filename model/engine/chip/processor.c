@@ -7,6 +7,7 @@
  */
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/chip/pci_function.h"
+#include "model/sim/params/hca_fw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static uint64_t instructions_ps(const struct hca *hca, uint64_t n)
 {
 	const struct hca_params *p = hca->params;
 
-	return n * p->fw_cycles_per_instruction * PS_PER_S_LOG_SAFE / (p->fw_clock / 1000000);
+	return n * param_fw_cycles_per_instruction(p) * PS_PER_S_LOG_SAFE /
+	       (param_fw_clock(p) / 1000000);
 }
 
 uint8_t *processor_ram(struct processor *p, uint32_t addr, uint32_t len)
@@ -204,8 +206,8 @@ static void step_job(struct event *ev)
 	if (p->watched != hca_traces(hca, TP_FW_CALL))
 		calls_watch(p, !p->watched);
 	rv_core_set_time(p->core, hca_now(hca) / PS_PER_NS);
-	stop = rv_core_run(p->core, hca->params->fw_batch, &retired);
-	rv_core_add_cycles(p->core, retired * (hca->params->fw_cycles_per_instruction - 1));
+	stop = rv_core_run(p->core, param_fw_batch(hca->params), &retired);
+	rv_core_add_cycles(p->core, retired * (param_fw_cycles_per_instruction(hca->params) - 1));
 	hca->stats.fw_instructions += retired;
 	p->free_ps = hca_now(hca) + instructions_ps(hca, retired);
 	HCA_TRACE(hca, TP_FW_RUN, .args = {p->free_ps, retired});
@@ -314,7 +316,7 @@ struct processor *processor_create(struct hca *hca, const char *elf, char *err, 
 	p->watchdog.job = watchdog_job;
 	p->object.waiter.wake = processor_object_wake;
 	processor_dma_create(p);
-	p->core = rv_core_create(FW_RAM_BASE, (uint32_t)hca->params->fw_ram & ~3u, &bus);
+	p->core = rv_core_create(FW_RAM_BASE, (uint32_t)param_fw_ram(hca->params) & ~3u, &bus);
 	if (!p->core)
 		abort();
 	if (image_keep(p, elf, err, err_size)) {
@@ -356,6 +358,6 @@ void processor_reset(struct hca *hca)
 	memcpy(ram + (p->image_base - base), p->image, p->image_size);
 	rv_core_reset(p->core, p->entry);
 	rv_core_set_irq(p->core, RV_IRQ_MEI, false);
-	p->free_ps = hca_now(hca) + hca->params->fw_reset_time;
+	p->free_ps = hca_now(hca) + param_fw_reset_time(hca->params);
 	event_set(hca->core, &p->step, p->free_ps);
 }

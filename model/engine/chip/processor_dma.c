@@ -2,6 +2,7 @@
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/memory/icm.h"
 #include "model/interface/contexts.h"
+#include "model/sim/params/hca_fw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ void processor_dma_create(struct processor *p)
 {
 	struct fw_dma *d = &p->dma;
 
-	d->chunk = (uint32_t)p->hca->params->fw_dma_chunk;
+	d->chunk = (uint32_t)param_fw_dma_chunk(p->hca->params);
 	d->room = d->chunk / ICM_PAGE_SIZE + 2;
 	d->frags = calloc(d->room, sizeof(*d->frags));
 	d->fill = malloc(d->chunk);

@@ -3,6 +3,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
+#include "model/sim/params/hca.h"
 
 static uint32_t sl2vl_word(const struct port_config *c, unsigned first)
 {
@@ -213,7 +214,7 @@ static unsigned port_of(const struct processor *p, uint32_t *offset)
 	uint32_t n = (*offset - FW_PORT_BASE) / FW_PORT_STRIDE;
 
 	*offset = (*offset - FW_PORT_BASE) % FW_PORT_STRIDE;
-	return n < p->hca->params->hca_ports ? n + 1 : 0;
+	return n < param_hca_ports(p->hca->params) ? n + 1 : 0;
 }
 
 int processor_port_load(struct processor *p, uint32_t offset, uint32_t *value)

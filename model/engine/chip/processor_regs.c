@@ -8,6 +8,9 @@
 #include "model/engine/memory/translate.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/params/hca_doorbell.h"
+#include "model/sim/params/hca_fw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +51,10 @@ static uint32_t hcr_word(const struct processor *p, unsigned n)
 static uint32_t blueflame_sizes(const struct hca_params *params)
 {
 	const uint32_t log_page = (uint32_t)__builtin_ctz(UAR_PAGE_SIZE);
-	const uint32_t log_reg = (uint32_t)params->doorbell_log_bf_reg;
-	uint32_t log_regs = (uint32_t)params->doorbell_log_bf_regs;
+	const uint32_t log_reg = (uint32_t)param_doorbell_log_bf_reg(params);
+	uint32_t log_regs = (uint32_t)param_doorbell_log_bf_regs(params);
 
-	if (!params->doorbell_blueflame)
+	if (!param_doorbell_blueflame(params))
 		return 0;
 	if (log_reg + log_regs > log_page)
 		log_regs = log_page - log_reg;
@@ -64,7 +67,7 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 
 	switch (reg) {
 	case FW_NUM_PORTS:
-		*value = (uint32_t)params->hca_ports;
+		*value = (uint32_t)param_hca_ports(params);
 		break;
 	case FW_GUID_HI:
 		*value = (uint32_t)(hca_node_guid(p->hca) >> 32);
@@ -73,31 +76,31 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 		*value = (uint32_t)hca_node_guid(p->hca);
 		break;
 	case FW_LOG_MAX_MSG:
-		*value = (uint32_t)params->hca_log_max_msg;
+		*value = (uint32_t)param_hca_log_max_msg(params);
 		break;
 	case FW_LOG_GIDS:
-		*value = (uint32_t)params->hca_log_gids;
+		*value = (uint32_t)param_hca_log_gids(params);
 		break;
 	case FW_LOG_PKEYS:
-		*value = (uint32_t)params->hca_log_pkeys;
+		*value = (uint32_t)param_hca_log_pkeys(params);
 		break;
 	case FW_LOG_MAX_QP:
-		*value = (uint32_t)params->hca_log_max_qp;
+		*value = (uint32_t)param_hca_log_max_qp(params);
 		break;
 	case FW_BLUEFLAME:
 		*value = blueflame_sizes(params);
 		break;
 	case FW_MSIX_VECTORS:
-		*value = (uint32_t)params->hca_msix_vectors;
+		*value = (uint32_t)param_hca_msix_vectors(params);
 		break;
 	case FW_UAR_SIZE_LOG_MB:
 		*value = HCA_LOG_UAR_MIB;
 		break;
 	case FW_LOCAL_ACK_DELAY:
-		*value = (uint32_t)params->hca_local_ack_delay;
+		*value = (uint32_t)param_hca_local_ack_delay(params);
 		break;
 	case FW_CORE_CLOCK_MHZ:
-		*value = (uint32_t)(params->fw_clock / HZ_PER_MHZ);
+		*value = (uint32_t)(param_fw_clock(params) / HZ_PER_MHZ);
 		break;
 	default:
 		return RV_BUS_FAULT;
@@ -138,7 +141,7 @@ static int chip_load(struct processor *p, uint32_t reg, uint32_t *value)
 		*value = p->time_hi;
 		break;
 	case FW_WATCHDOG:
-		ns = p->hca->params->fw_watchdog / PS_PER_NS;
+		ns = param_fw_watchdog(p->hca->params) / PS_PER_NS;
 		*value = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 		break;
 	case FW_HCR0:

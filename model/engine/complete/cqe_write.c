@@ -10,6 +10,7 @@
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/sim/params/hca_cqe_write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -457,7 +458,8 @@ void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool s
 	job->solicited = solicited || cqe_get_opcode(cqe) == CQE_OP_ERROR;
 	if (cqe_get_opcode(cqe) == CQE_OP_ERROR)
 		error_count(&hca->stats, (const struct cqe_err *)(const void *)cqe);
-	job->earliest_ps = (earliest_ps > now ? earliest_ps : now) + hca->params->cqe_write_latency;
+	job->earliest_ps =
+		(earliest_ps > now ? earliest_ps : now) + param_cqe_write_latency(hca->params);
 	cq_job_queue(hca, cqn, job);
 }
 
@@ -499,7 +501,7 @@ void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), vo
 	memset(&job->cqe, 0, sizeof(job->cqe));
 	cqe_set_opcode(&job->cqe, CQE_OP_RESIZE);
 	job->solicited = false;
-	job->earliest_ps = hca_now(hca) + hca->params->cqe_write_latency;
+	job->earliest_ps = hca_now(hca) + param_cqe_write_latency(hca->params);
 	cq_job_queue(hca, cqn, job);
 }
 

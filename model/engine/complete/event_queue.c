@@ -9,6 +9,7 @@
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
+#include "model/sim/params/hca_event_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -226,7 +227,7 @@ static void eqe_send(struct lane *lane, struct eq_job *job, struct eqc *eqc, uin
 	context_changed(hca, CONTEXT_EQ, lane->number);
 	hca->stats.event_queue_eqes++;
 	lane->in_flight++;
-	pcie_write(hca, &job->dma, job->asked_ps + hca->params->event_queue_latency);
+	pcie_write(hca, &job->dma, job->asked_ps + param_event_queue_latency(hca->params));
 	HCA_TRACE(hca, TP_EQE_RUN,
 		  .args = {job->dma.ready_ps, lane->number, job->index, event_cqn(&job->eqe),
 			   eqe_get_type(&job->eqe)});

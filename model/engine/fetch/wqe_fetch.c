@@ -3,6 +3,7 @@
 
 #include "model/engine/qp/qp.h"
 #include "model/interface/queues.h"
+#include "model/sim/params/hca_wqe_fetch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,10 +188,11 @@ struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 		abort();
 	wf->hca = hca;
 	wf->room_event.job = wqe_reads_room;
-	wf->n_lines = (unsigned)p->wqe_fetch_entries;
-	wf->max_reads = (unsigned)p->wqe_fetch_reads;
-	wf->read_bytes = (uint32_t)(p->wqe_fetch_read_size > WQE_MAX_BYTES ? p->wqe_fetch_read_size
-									   : WQE_MAX_BYTES);
+	wf->n_lines = (unsigned)param_wqe_fetch_entries(p);
+	wf->max_reads = (unsigned)param_wqe_fetch_reads(p);
+	wf->read_bytes = (uint32_t)(param_wqe_fetch_read_size(p) > WQE_MAX_BYTES
+					    ? param_wqe_fetch_read_size(p)
+					    : WQE_MAX_BYTES);
 	while (buckets < 2 * wf->n_lines)
 		buckets *= 2;
 	wf->hash_mask = buckets - 1;

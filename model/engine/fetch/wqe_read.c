@@ -4,6 +4,7 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/qp/qp.h"
 #include "model/interface/queues.h"
+#include "model/sim/params/hca_wqe_fetch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static void read_begin(struct wqe_read *r)
 
 	wf->active++;
 	wf->active_responses += r->need == WQE_NEED_RESPONSE;
-	wf->busy_ps = hca_now(hca) + r->count * hca->params->wqe_fetch_gap;
+	wf->busy_ps = hca_now(hca) + r->count * param_wqe_fetch_gap(hca->params);
 	r->bytes = r->dma.buf = buffer_take(wf);
 	if (r->need == WQE_NEED_NEXT)
 		r->qp->send.rung = false;
@@ -210,7 +211,7 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	const struct hca_params *p = qp->hca->params;
 	const struct qp_send *send = &qp->send;
 	const uint32_t to_end = g->count - (index & (g->count - 1));
-	uint32_t n = send->found ? 2u * send->found : (uint32_t)p->wqe_fetch_first;
+	uint32_t n = send->found ? 2u * send->found : (uint32_t)param_wqe_fetch_first(p);
 
 	/* what has been taken is read alone: what follows it is in the device, or will be read when
 	 * it is needed */
@@ -219,8 +220,8 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	else if (send->bf_known && (int16_t)(send->bf_end - index) > 0 &&
 		 n > (uint16_t)(send->bf_end - index))
 		n = (uint16_t)(send->bf_end - index);
-	if (n > p->wqe_fetch_prefetch)
-		n = (uint32_t)p->wqe_fetch_prefetch;
+	if (n > param_wqe_fetch_prefetch(p))
+		n = (uint32_t)param_wqe_fetch_prefetch(p);
 	if (n > to_end)
 		n = to_end;
 	if (n > qp->hca->wqe_fetch->read_bytes / g->stride)

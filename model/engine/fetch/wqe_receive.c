@@ -4,6 +4,8 @@
 
 #include "model/engine/memory/translate.h"
 #include "model/interface/queues.h"
+#include "model/sim/params/hca_srq.h"
+#include "model/sim/params/hca_wqe_fetch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +106,7 @@ void wqe_receive_create(struct wqe_fetch *wf)
 {
 	wf->receive_keeps.ended = keeps_ended;
 	wf->receive_event.job = room_job;
-	wf->n_receives = (unsigned)wf->hca->params->wqe_fetch_receives;
+	wf->n_receives = (unsigned)param_wqe_fetch_receives(wf->hca->params);
 	wf->receive_ways = wf->n_receives < WAYS ? wf->n_receives : WAYS;
 	wf->n_receives =
 		(wf->n_receives + wf->receive_ways - 1) / wf->receive_ways * wf->receive_ways;
@@ -266,7 +268,7 @@ int wqe_fetch_receive(struct hca *hca, const struct receive_slot *s, bool again,
 	uint64_t bit;
 	bool found;
 
-	while (group > hca->params->srq_prefetch)
+	while (group > param_srq_prefetch(hca->params))
 		group /= 2;
 	group = group ? group : 1;
 	set = set_of(wf, s, (uint64_t)group * s->stride);

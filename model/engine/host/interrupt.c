@@ -4,6 +4,8 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie.h"
 #include "model/interface/regs.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/params/hca_interrupt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +41,8 @@ static uint32_t le32(const uint8_t *b)
 
 unsigned interrupt_vectors(const struct hca *hca)
 {
-	return hca->params->hca_msix_vectors < HCA_MSIX_VECTORS
-		       ? (unsigned)hca->params->hca_msix_vectors
+	return param_hca_msix_vectors(hca->params) < HCA_MSIX_VECTORS
+		       ? (unsigned)param_hca_msix_vectors(hca->params)
 		       : (unsigned)HCA_MSIX_VECTORS;
 }
 
@@ -61,7 +63,8 @@ static void message_send(struct hca *hca, struct vector *v)
 	pcie_message(hca, number,
 		     le32(v->entry + ENTRY_ADDRESS) | (uint64_t)le32(v->entry + ENTRY_ADDRESS_HIGH)
 							      << 32,
-		     le32(v->entry + ENTRY_DATA), hca_now(hca) + hca->params->interrupt_latency);
+		     le32(v->entry + ENTRY_DATA),
+		     hca_now(hca) + param_interrupt_latency(hca->params));
 	/* nothing that was sent before it is later in host memory */
 	HCA_TRACE(hca, TP_IRQ_RUN, .args = {hca_writes_landed_ps(hca), number});
 }
@@ -69,7 +72,7 @@ static void message_send(struct hca *hca, struct vector *v)
 /* A message is wanted: sends it, or leaves that to the unmasking or to the end of moderation. */
 static void vector_deliver(struct hca *hca, struct vector *v)
 {
-	uint64_t moderation = hca->params->interrupt_moderation;
+	uint64_t moderation = param_interrupt_moderation(hca->params);
 
 	if (event_is_set(&v->ev))
 		return;
@@ -130,7 +133,7 @@ static void intx_update(struct hca *hca)
 	if (level == interrupt->intx_level)
 		return;
 	interrupt->intx_level = level;
-	pcie_intx(hca, level, hca_now(hca) + (level ? hca->params->interrupt_latency : 0));
+	pcie_intx(hca, level, hca_now(hca) + (level ? param_interrupt_latency(hca->params) : 0));
 }
 
 void interrupt_reset(struct hca *hca)

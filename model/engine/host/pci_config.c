@@ -5,6 +5,7 @@
 #include "model/engine/host/interrupt.h"
 #include "model/engine/host/pcie.h"
 #include "model/interface/regs.h"
+#include "model/sim/params/hca_pcie.h"
 
 #include <string.h>
 
@@ -177,18 +178,19 @@ static void capability_fill(struct pci_config *c, unsigned offset, uint8_t id, u
 static void express_fill(struct pci_config *c, const struct hca_params *p)
 {
 	const unsigned at = HCA_PCI_CAP_EXPRESS;
-	const uint32_t speed = speed_code(p->pcie_speed);
-	const uint32_t link = speed | (uint32_t)p->pcie_lanes << EXP_LINK_WIDTH_SHIFT;
+	const uint32_t speed = speed_code(param_pcie_speed(p));
+	const uint32_t link = speed | (uint32_t)param_pcie_lanes(p) << EXP_LINK_WIDTH_SHIFT;
 
 	set16(c, at + EXP_FLAGS, EXP_VERSION2_ENDPOINT, 0);
-	set32(c, at + EXP_DEV_CAP, EXP_ROLE_BASED_ERRORS | size_code(p->pcie_mps), 0);
+	set32(c, at + EXP_DEV_CAP, EXP_ROLE_BASED_ERRORS | size_code(param_pcie_mps(p)), 0);
 	set16(c, at + EXP_DEV_CTL,
-	      EXP_DEV_CTL_RELAXED | EXP_DEV_CTL_NO_SNOOP | size_code(p->pcie_mps) << EXP_MPS_SHIFT |
-		      size_code(p->pcie_mrrs) << EXP_MRRS_SHIFT,
+	      EXP_DEV_CTL_RELAXED | EXP_DEV_CTL_NO_SNOOP |
+		      size_code(param_pcie_mps(p)) << EXP_MPS_SHIFT |
+		      size_code(param_pcie_mrrs(p)) << EXP_MRRS_SHIFT,
 	      EXP_DEV_CTL_WRITABLE);
 	put(c->clears + at + EXP_DEV_STATUS, sizeof(uint16_t), EXP_DEV_STATUS_ERRORS);
 	set32(c, at + EXP_LINK_CAP, link, 0);
-	set16(c, at + EXP_LINK_CTL, p->pcie_rcb > 64 ? EXP_LINK_RCB128 : 0,
+	set16(c, at + EXP_LINK_CTL, param_pcie_rcb(p) > 64 ? EXP_LINK_RCB128 : 0,
 	      EXP_LINK_CTL_WRITABLE | EXP_LINK_RCB128);
 	set16(c, at + EXP_LINK_STATUS, link | EXP_LINK_SLOT_CLOCK, 0);
 	set32(c, at + EXP_DEV_CAP2, EXP_TIMEOUT_RANGES | EXP_TIMEOUT_DISABLE, 0);
@@ -211,10 +213,10 @@ static void control_changed(const struct pci_config *c, struct hca *hca)
 	uint32_t mps = EXP_SIZE_BASE << (dev >> EXP_MPS_SHIFT & EXP_SIZE_MASK);
 	uint32_t mrrs = EXP_SIZE_BASE << (dev >> EXP_MRRS_SHIFT & EXP_SIZE_MASK);
 
-	if (mps > hca->params->pcie_mps)
-		mps = (uint32_t)hca->params->pcie_mps;
-	if (mrrs > hca->params->pcie_mrrs)
-		mrrs = (uint32_t)hca->params->pcie_mrrs;
+	if (mps > param_pcie_mps(hca->params))
+		mps = (uint32_t)param_pcie_mps(hca->params);
+	if (mrrs > param_pcie_mrrs(hca->params))
+		mrrs = (uint32_t)param_pcie_mrrs(hca->params);
 	pcie_configure(hca, mps, mrrs);
 	pcie_master_set(hca, get16(c, COMMAND) & COMMAND_MASTER && awake(c));
 	interrupt_intx_control(hca, get16(c, COMMAND) & COMMAND_INTX_OFF);

@@ -3,6 +3,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie_impl.h"
+#include "model/sim/params/hca_pcie.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,10 +204,10 @@ struct read_times {
 static uint64_t answer_ps(const struct pcie *pcie, uint64_t bus, uint32_t len)
 {
 	const struct hca_params *p = pcie->hca->params;
-	const uint64_t first = bus & (p->pcie_rcb - 1);
+	const uint64_t first = bus & (param_pcie_rcb(p) - 1);
 	const uint64_t completions = (first + len + pcie->max_payload - 1) >> pcie->log_max_payload;
 
-	return pcie_bytes_ps(pcie, len + completions * p->pcie_completion_overhead);
+	return pcie_bytes_ps(pcie, len + completions * param_pcie_completion_overhead(p));
 }
 
 /* Requests of one length that follow each other. */
@@ -230,7 +231,7 @@ static void requests_send(struct pcie *pcie, const struct requests *r, struct re
 	const uint64_t first = pcie_max_ps(r->start_ps + request + way, pcie->landed_ps);
 	const uint64_t answers = r->count * r->answer_ps;
 	const uint64_t back = lane_reserve(&pcie->down, first + pcie->root.latency_ps, answers) +
-			      hca->params->pcie_device_latency;
+			      param_pcie_device_latency(hca->params);
 
 	pcie_tags_give(&pcie->tags, back + r->answer_ps, r->answer_ps, r->count);
 	/* Writes pass a request that has to wait, so it only takes its share of the link from them.
@@ -398,11 +399,11 @@ static void posted_land(struct pcie *pcie, uint64_t start, uint64_t data, uint64
 	uint64_t end;
 
 	start = pcie_max_ps(start, pcie->up_free_ps);
-	end = start + pcie_bytes_ps(pcie, data + tlps * p->pcie_request_overhead);
+	end = start + pcie_bytes_ps(pcie, data + tlps * param_pcie_request_overhead(p));
 	pcie->up_free_ps = pcie_credits_wait(pcie, &pcie->posted,
 					     &(struct pcie_tlps){start, end, data, tlps});
 	pcie->landed_ps = pcie_max_ps(pcie->landed_ps,
-				      pcie->up_free_ps + p->pcie_device_latency +
+				      pcie->up_free_ps + param_pcie_device_latency(p) +
 					      pcie->root.latency_ps + pcie->root.write_latency_ps);
 }
 

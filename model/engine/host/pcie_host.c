@@ -6,6 +6,8 @@
  */
 #include "model/engine/host/pcie_impl.h"
 #include "model/interface/regs.h"
+#include "model/sim/params/hca_doorbell.h"
+#include "model/sim/params/hca_pcie.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +69,7 @@ static void access_send(struct host_access *a, void (*arrived)(struct event *ev)
 	struct pcie *pcie = a->hca->pcie;
 	const struct hca_params *p = a->hca->params;
 	const uint64_t now = hca_now(a->hca);
-	const uint64_t duration = pcie_bytes_ps(pcie, bytes + p->pcie_request_overhead);
+	const uint64_t duration = pcie_bytes_ps(pcie, bytes + param_pcie_request_overhead(p));
 	const uint64_t start = pcie_max_ps(pcie->host_ps, now);
 	uint64_t end = start + duration, at;
 
@@ -76,9 +78,9 @@ static void access_send(struct host_access *a, void (*arrived)(struct event *ev)
 					&(struct pcie_tlps){start, end, a->size, 1});
 	pcie->host_ps = end;
 	lane_charge(&pcie->down, now, duration);
-	at = end + pcie->root.latency_ps + p->pcie_device_latency;
+	at = end + pcie->root.latency_ps + param_pcie_device_latency(p);
 	if (a->bar == HCA_BAR_UAR && !a->done)
-		at += p->doorbell_latency;
+		at += param_doorbell_latency(p);
 	pcie->arrived_ps = pcie_max_ps(pcie->arrived_ps, at);
 	a->ev.job = arrived;
 	HCA_TRACE(a->hca, TP_BAR_RUN, .text = a->done ? "read" : "write",
@@ -120,11 +122,11 @@ static void host_read_due(struct event *ev)
 
 	a->hca->calls->bar_read(a->hca, a->bar, a->offset, a->bytes, a->size);
 	pcie->up_free_ps = pcie_max_ps(pcie->up_free_ps, hca_now(a->hca)) +
-			   pcie_bytes_ps(pcie, a->size + p->pcie_completion_overhead);
+			   pcie_bytes_ps(pcie, a->size + param_pcie_completion_overhead(p));
 	a->ev.job = host_read_back;
 	event_set(a->hca->core, &a->ev,
-		  pcie_max_ps(pcie->landed_ps,
-			      pcie->up_free_ps + p->pcie_device_latency + pcie->root.latency_ps));
+		  pcie_max_ps(pcie->landed_ps, pcie->up_free_ps + param_pcie_device_latency(p) +
+						       pcie->root.latency_ps));
 }
 
 void hca_mmio_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,

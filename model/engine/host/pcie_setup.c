@@ -3,6 +3,8 @@
  * how many requests and credits there are. See pcie.h.
  */
 #include "model/engine/host/pcie_impl.h"
+#include "model/sim/params.h"
+#include "model/sim/params/hca_pcie.h"
 
 #include <stdlib.h>
 
@@ -17,9 +19,11 @@ static uint64_t byte_time(const struct hca_params *p)
 		8 * UINT64_C(1000000); /* bits of a byte; ps of a transfer at 1 MT/s */
 	const struct coding *c = codings;
 
-	while (c->mt_s != p->pcie_speed && c < codings + sizeof(codings) / sizeof(*codings) - 1)
+	while (c->mt_s != param_pcie_speed(p) &&
+	       c < codings + sizeof(codings) / sizeof(*codings) - 1)
 		c++;
-	return (ps_mt << PCIE_FRACTION_BITS) * c->wire / (c->data * p->pcie_speed * p->pcie_lanes);
+	return (ps_mt << PCIE_FRACTION_BITS) * c->wire /
+	       (c->data * param_pcie_speed(p) * param_pcie_lanes(p));
 }
 
 /* As many requests as have a tag, and room for their completions. */
@@ -29,12 +33,12 @@ static unsigned tags_count(const struct pcie *pcie)
 	const uint64_t completions = pcie->max_read_request > pcie->max_payload
 					     ? pcie->max_read_request / pcie->max_payload
 					     : 1;
-	uint64_t tags = p->pcie_tags;
+	uint64_t tags = param_pcie_tags(p);
 
-	if (tags > p->pcie_completion_headers / completions)
-		tags = p->pcie_completion_headers / completions;
-	if (tags > p->pcie_completion_data / pcie->max_read_request)
-		tags = p->pcie_completion_data / pcie->max_read_request;
+	if (tags > param_pcie_completion_headers(p) / completions)
+		tags = param_pcie_completion_headers(p) / completions;
+	if (tags > param_pcie_completion_data(p) / pcie->max_read_request)
+		tags = param_pcie_completion_data(p) / pcie->max_read_request;
 	return tags ? (unsigned)tags : 1;
 }
 
@@ -43,14 +47,15 @@ static void credits_set(struct pcie *pcie, struct pcie_credits *c, uint64_t head
 			uint64_t latency_ps)
 {
 	const struct hca_params *p = pcie->hca->params;
-	const uint64_t full_ps = pcie_bytes_ps(pcie, pcie->max_payload + p->pcie_request_overhead);
+	const uint64_t full_ps =
+		pcie_bytes_ps(pcie, pcie->max_payload + param_pcie_request_overhead(p));
 
-	c->round_ps = 2 * (p->pcie_device_latency + pcie->root.latency_ps) + latency_ps;
+	c->round_ps = 2 * (param_pcie_device_latency(p) + pcie->root.latency_ps) + latency_ps;
 	c->header_ps = pcie_credit_ps(headers, c->round_ps, pcie->request_ps, pcie->request_ps);
 	c->data_ps = pcie_credit_ps(data, c->round_ps, full_ps,
 				    full_ps * PCIE_CREDIT_BYTES / pcie->max_payload);
 	c->enough = 0;
-	while (pcie_bytes_ps(pcie, c->enough + p->pcie_request_overhead) < c->header_ps)
+	while (pcie_bytes_ps(pcie, c->enough + param_pcie_request_overhead(p)) < c->header_ps)
 		c->enough++;
 	if (c->data_ps)
 		c->enough = UINT32_MAX;
@@ -63,10 +68,10 @@ static void pcie_derive(struct pcie *pcie)
 	const struct pcie_root *root = &pcie->root;
 	const unsigned tags = tags_count(pcie);
 
-	pcie->read_way_ps = p->pcie_device_latency + root->latency_ps + root->read_latency_ps;
+	pcie->read_way_ps = param_pcie_device_latency(p) + root->latency_ps + root->read_latency_ps;
 	credits_set(pcie, &pcie->posted, root->posted_headers, root->posted_data, root->credit_ps);
-	credits_set(pcie, &pcie->host_posted, p->pcie_posted_headers, p->pcie_posted_data,
-		    p->pcie_credit_latency);
+	credits_set(pcie, &pcie->host_posted, param_pcie_posted_headers(p),
+		    param_pcie_posted_data(p), param_pcie_credit_latency(p));
 	/* with fewer tags than credits none of these is ever waited for */
 	credits_set(pcie, &pcie->nonposted,
 		    root->nonposted_headers < tags ? root->nonposted_headers : 0, 0,
@@ -96,7 +101,7 @@ struct pcie *pcie_create(struct hca *hca)
 		abort();
 	pcie->hca = hca;
 	pcie->byte_time = byte_time(hca->params);
-	pcie->request_ps = pcie_bytes_ps(pcie, hca->params->pcie_request_overhead);
+	pcie->request_ps = pcie_bytes_ps(pcie, param_pcie_request_overhead(hca->params));
 	pcie->root = (struct pcie_root){.posted_headers = usual.pcie_posted_headers,
 					.posted_data = usual.pcie_posted_data,
 					.nonposted_headers = usual.pcie_nonposted_headers,
@@ -104,7 +109,8 @@ struct pcie *pcie_create(struct hca *hca)
 					.latency_ps = usual.pcie_latency,
 					.read_latency_ps = usual.pcie_read_latency,
 					.write_latency_ps = usual.pcie_write_latency};
-	pcie_sizes_set(pcie, (uint32_t)hca->params->pcie_mps, (uint32_t)hca->params->pcie_mrrs);
+	pcie_sizes_set(pcie, (uint32_t)param_pcie_mps(hca->params),
+		       (uint32_t)param_pcie_mrrs(hca->params));
 	return pcie;
 }
 

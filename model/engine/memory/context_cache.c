@@ -1,6 +1,7 @@
 /* Context cache: reading, writing back, what callers get. See context_cache.h, context_lines.h. */
 #include "model/engine/memory/context_lines.h"
 #include "model/interface/contexts.h"
+#include "model/sim/params/hca_context_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,7 +258,7 @@ static void line_read(struct context_line *line)
 		.at_ready = true,
 		.what = context_uses[line->kind].name,
 		.qpn = context_uses[line->kind].table == FW_TABLE_QPC ? line->key & 0xffffff : 0};
-	pcie_read(hca, &line->read, hca_now(hca) + hca->params->context_cache_miss_latency);
+	pcie_read(hca, &line->read, hca_now(hca) + param_context_cache_miss_latency(hca->params));
 	HCA_TRACE(hca, TP_CACHE_RUN, .text = line->read.what, .qpn = line->read.qpn,
 		  .corr = line->key & 0xffffff, .args = {line->read.ready_ps});
 }
@@ -266,7 +267,7 @@ static void misses_start(struct hca *hca, enum miss_end end)
 {
 	struct miss_queue *queue = &hca->context_cache->misses[end];
 
-	while (queue->first && queue->active < hca->params->context_cache_misses) {
+	while (queue->first && queue->active < param_context_cache_misses(hca->params)) {
 		struct context_line *line = queue->first;
 
 		queue->first = line->miss_next;
@@ -295,7 +296,7 @@ static void miss_queue(struct hca *hca, struct context_line *line, enum context_
 	queue->last = line;
 	/* Those before it are started when a read is done: their failure must not wake anybody
 	 * inside this call. */
-	if (queue->first == line && queue->active < hca->params->context_cache_misses)
+	if (queue->first == line && queue->active < param_context_cache_misses(hca->params))
 		misses_start(hca, end);
 	else
 		hca->stats.context_cache_miss_waits++;

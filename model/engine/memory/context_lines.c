@@ -1,5 +1,6 @@
 /* See context_lines.h. */
 #include "model/engine/memory/context_lines.h"
+#include "model/sim/params/hca_context_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +44,12 @@ struct context_cache *context_cache_create(struct hca *hca)
 	const struct hca_params *p = hca->params;
 	struct context_cache *cache = calloc(1, sizeof(*cache));
 	const uint64_t entries[CONTEXT_USES] = {
-		[CONTEXT_REQUESTER] = p->context_cache_requester_entries,
-		[CONTEXT_RESPONDER] = p->context_cache_responder_entries,
-		[CONTEXT_READS] = p->context_cache_read_entries,
-		[CONTEXT_CQ] = p->context_cache_cq_entries,
-		[CONTEXT_EQ] = p->context_cache_eq_entries,
-		[CONTEXT_SRQ] = p->context_cache_srq_entries,
+		[CONTEXT_REQUESTER] = param_context_cache_requester_entries(p),
+		[CONTEXT_RESPONDER] = param_context_cache_responder_entries(p),
+		[CONTEXT_READS] = param_context_cache_read_entries(p),
+		[CONTEXT_CQ] = param_context_cache_cq_entries(p),
+		[CONTEXT_EQ] = param_context_cache_eq_entries(p),
+		[CONTEXT_SRQ] = param_context_cache_srq_entries(p),
 	};
 	uint64_t total = 0, buckets = 1;
 
@@ -56,8 +57,8 @@ struct context_cache *context_cache_create(struct hca *hca)
 		abort();
 	for (unsigned use = 0; use < CONTEXT_USES; use++) {
 		sets_shape(&cache->uses[use], entries[use],
-			   use == CONTEXT_READS ? p->context_cache_read_ways
-						: p->context_cache_ways);
+			   use == CONTEXT_READS ? param_context_cache_read_ways(p)
+						: param_context_cache_ways(p));
 		cache->n_sets += cache->uses[use].count;
 		total += entries[use];
 	}

@@ -5,6 +5,7 @@
 #include "model/engine/memory/icm.h"
 #include "model/engine/memory/line_cache.h"
 #include "model/interface/contexts.h"
+#include "model/sim/params/hca_translate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,12 +102,12 @@ struct translate *translate_create(struct hca *hca)
 
 	if (!t)
 		abort();
-	while (per_line * 2 <= p->translate_mtt_line)
+	while (per_line * 2 <= param_translate_mtt_line(p))
 		per_line *= 2;
 	t->hca = hca;
 	t->mtt_mask = per_line * MTT_SIZE - 1;
-	t->server = (struct miss_server){.limit = p->translate_misses,
-					 .latency_ps = p->translate_miss_latency,
+	t->server = (struct miss_server){.limit = param_translate_misses(p),
+					 .latency_ps = param_translate_miss_latency(p),
 					 .waits = &hca->stats.translate_miss_waits,
 					 .busy_ps = &hca->stats.translate_miss_ps};
 	t->mpts = (struct line_cache){.hca = hca,
@@ -125,9 +126,9 @@ struct translate *translate_create(struct hca *hca)
 		.line_size = (uint32_t)(sizeof(struct mtt_line) + per_line * MTT_SIZE),
 		.bytes = offsetof(struct mtt_line, bytes),
 		.len = per_line * MTT_SIZE};
-	line_cache_init(&t->mpts, (uint32_t)p->translate_mpt_entries);
+	line_cache_init(&t->mpts, (uint32_t)param_translate_mpt_entries(p));
 	line_cache_init(&t->mtts,
-			(uint32_t)((p->translate_mtt_entries + per_line - 1) / per_line));
+			(uint32_t)((param_translate_mtt_entries(p) + per_line - 1) / per_line));
 	return t;
 }
 

@@ -9,6 +9,7 @@
 #include "model/engine/qp/qp.h"
 #include "model/interface/queues.h"
 #include "model/interface/wire.h"
+#include "model/sim/params/hca.h"
 
 static const struct bth *bth_of(const struct packet *pkt)
 {
@@ -70,7 +71,7 @@ static bool usable(struct hca *hca, const struct qp_path *path)
 {
 	unsigned port = qp_path_get_port(path) + 1;
 
-	return port <= hca->params->hca_ports && qp_path_get_rlid(path) &&
+	return port <= param_hca_ports(hca->params) && qp_path_get_rlid(path) &&
 	       link_port_config(hca, port)->logical == PORT_STATE_ACTIVE &&
 	       path_pkey(hca, path) & ~(uint32_t)PKEY_FULL_MEMBER;
 }

@@ -8,6 +8,8 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/static_rate.h"
 #include "model/engine/memory/translate.h"
+#include "model/sim/params/hca_link.h"
+#include "model/sim/params/hca_responder.h"
 
 enum {
 	ATOMIC_BYTES = 8,
@@ -239,7 +241,7 @@ static void read_arrived(struct dma *dma)
 static uint64_t port_wants_ps(struct hca *hca, const struct packet *pkt)
 {
 	uint64_t backlog = link_port_backlog_ps(hca, pkt->port), of_path = 0;
-	const uint64_t window = hca->params->link_tx_window;
+	const uint64_t window = param_link_tx_window(hca->params);
 
 	if (pkt->static_rate)
 		of_path = static_rate_backlog_ps(
@@ -295,8 +297,8 @@ bool read_job_has_room(const struct qp *qp, const struct read_job *read)
 	const struct qp_receive *r = &qp->receive;
 	const struct hca_params *p = qp->hca->params;
 
-	return r->reads < p->responder_read_packets &&
-	       (read->started || r->read_messages < p->responder_read_dma);
+	return r->reads < param_responder_read_packets(p) &&
+	       (read->started || r->read_messages < param_responder_read_dma(p));
 }
 
 bool read_job_step(struct qp *qp, struct read_job *read)

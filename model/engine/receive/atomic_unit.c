@@ -3,6 +3,7 @@
  * memory. */
 #include "model/engine/receive/atomic_read.h"
 #include "model/engine/receive/responder_impl.h"
+#include "model/sim/params/hca_atomic_read.h"
 
 enum { ATOMIC_BYTES = 8, ATOMIC_JOB_OFFSET = 64 };
 
@@ -169,7 +170,7 @@ void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_op
 	*job = (struct atomic_job){*op, *entry, slot};
 	if (start < responder->atomic_busy_ps)
 		start = responder->atomic_busy_ps;
-	responder->atomic_busy_ps = start + hca->params->atomic_read_atomic_gap;
+	responder->atomic_busy_ps = start + param_atomic_read_atomic_gap(hca->params);
 	HCA_TRACE_AT(hca, TP_ATOMIC_RUN, start, .qpn = x->qp->qpn, .corr = x->pkt->psn,
 		     .args = {responder->atomic_busy_ps, x->pkt->src_qpn});
 	pkt->mark = MARK_LAST;

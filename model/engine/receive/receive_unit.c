@@ -8,6 +8,7 @@
 #include "model/engine/send/requester.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/bth_ops.h"
+#include "model/sim/params/hca_packet.h"
 
 #include <stdlib.h>
 
@@ -71,14 +72,15 @@ static bool is_scattered(const struct packet *pkt)
 static uint64_t held_ps(const struct hca_params *p, const struct packet *pkt)
 {
 	const uint32_t props = pkt->op->props;
-	uint64_t held = p->packet_rx_gap;
+	uint64_t held = param_packet_rx_gap(p);
 
 	if ((props & (BTH_READ | BTH_REQUEST)) == (BTH_READ | BTH_REQUEST))
-		held += p->packet_rx_read_gap;
+		held += param_packet_rx_read_gap(p);
 	else if (is_scattered(pkt))
-		held += p->packet_rx_scatter_gap + packet_large_ps(p, pkt->payload_len);
-	if (pkt->payload_len > p->packet_chunk)
-		held += (pkt->payload_len - 1) / p->packet_chunk * p->packet_rx_chunk_gap;
+		held += param_packet_rx_scatter_gap(p) + packet_large_ps(p, pkt->payload_len);
+	if (pkt->payload_len > param_packet_chunk(p))
+		held += (pkt->payload_len - 1) / param_packet_chunk(p) *
+			param_packet_rx_chunk_gap(p);
 	return held;
 }
 
@@ -88,7 +90,8 @@ static void turn(struct hca *hca, struct packet *pkt)
 	struct receive_unit *unit = hca->receive_unit;
 	const uint64_t now = hca_now(hca);
 
-	pkt->ready_ps = now + hca->params->packet_rx_latency + pkt->len * hca->params->packet_store;
+	pkt->ready_ps = now + param_packet_rx_latency(hca->params) +
+			pkt->len * param_packet_store(hca->params);
 	unit->busy_ps = (unit->busy_ps > now ? unit->busy_ps : now) + held_ps(hca->params, pkt);
 	dispatch(hca, pkt);
 }

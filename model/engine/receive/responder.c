@@ -10,6 +10,7 @@
 #include "model/engine/wire/port_note.h"
 #include "model/engine/qp/qp_path.h"
 #include "model/engine/memory/translate.h"
+#include "model/sim/params/hca_responder.h"
 
 /* What the log says of a machine that waits. */
 static const char *const resp_waits[RESP_STATE_COUNT] = {
@@ -79,8 +80,9 @@ enum verdict resp_access_verdict(int err, enum verdict refused)
 
 static void __attribute__((noinline)) trace_work(const struct resp_run *x)
 {
-	HCA_TRACE_AT(x->hca, TP_RESP_RUN, x->pkt->ready_ps - x->hca->params->responder_latency,
-		     .qpn = x->qp->qpn, .corr = x->pkt->psn, .text = x->pkt->op->name,
+	HCA_TRACE_AT(x->hca, TP_RESP_RUN,
+		     x->pkt->ready_ps - param_responder_latency(x->hca->params), .qpn = x->qp->qpn,
+		     .corr = x->pkt->psn, .text = x->pkt->op->name,
 		     .args = {x->pkt->ready_ps, x->pkt->src_qpn, packet_traits(x->pkt)});
 }
 
@@ -101,7 +103,7 @@ static enum resp_state resp_next(struct resp_run *x)
 	start = x->pkt->ready_ps; /* parsed and checked */
 	if (start < hca_now(x->hca))
 		start = hca_now(x->hca);
-	x->pkt->ready_ps = start + x->hca->params->responder_latency;
+	x->pkt->ready_ps = start + param_responder_latency(x->hca->params);
 	x->pkt->owner = x->qp;
 	x->pkt->mark = 0;
 	r->verdict = VERDICT_OK;

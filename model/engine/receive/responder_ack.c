@@ -6,6 +6,7 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/send/scheduler.h"
+#include "model/sim/params/hca_responder.h"
 
 /* Data of the packet with that PSN, or of one before it, is on its way to memory. They land in
  * order. */
@@ -61,8 +62,8 @@ struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcod
 		pkt->ready_ps = qp->receive.current->ready_ps;
 	if (opcode != BTH_RC_ACKNOWLEDGE)
 		return pkt;
-	pkt->ready_ps += hca->params->responder_ack_latency;
-	if (hca->params->responder_ack_landed && data_flies(&qp->receive, psn))
+	pkt->ready_ps += param_responder_ack_latency(hca->params);
+	if (param_responder_ack_landed(hca->params) && data_flies(&qp->receive, psn))
 		pkt->mark = MARK_BEHIND;
 	return pkt;
 }
@@ -238,11 +239,12 @@ enum resp_state resp_ack(struct resp_run *x)
 		return err == -EAGAIN ? RESP_WAIT : RESP_DONE;
 	if (!resp_reliable(x->qpc))
 		return RESP_DONE;
-	if (!bth_get_ack_req(resp_bth(x->pkt)) && r->unacked + 1u < p->responder_ack_coalesce) {
+	if (!bth_get_ack_req(resp_bth(x->pkt)) &&
+	    r->unacked + 1u < param_responder_ack_coalesce(p)) {
 		r->unacked++;
 		if (!event_is_set(&r->timer))
 			event_set(x->hca->core, &r->timer,
-				  x->pkt->ready_ps + p->responder_ack_delay);
+				  x->pkt->ready_ps + param_responder_ack_delay(p));
 		return RESP_DONE;
 	}
 	responses_acknowledge(x->qp);

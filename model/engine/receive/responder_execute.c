@@ -8,6 +8,8 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/memory/memory_key.h"
 #include "model/engine/memory/translate.h"
+#include "model/sim/params/hca_responder.h"
+#include "model/sim/params/hca_srq.h"
 
 /* A receive WQE, kept from one packet of a message to the next. */
 struct receive_copy {
@@ -78,7 +80,7 @@ enum resp_state resp_receive(struct resp_run *x)
 	}
 	/* The take is recorded in the context by srq_receive_get(); nothing here may wait. */
 	if (!own)
-		x->pkt->ready_ps += x->hca->params->srq_latency;
+		x->pkt->ready_ps += param_srq_latency(x->hca->params);
 	HCA_TRACE(x->hca, TP_WQE_RECV, .qpn = x->qp->qpn, .corr = x->wqe.index,
 		  .bytes = x->wqe.segments, .len = x->wqe.n_bytes, .args = {srqn});
 	return resp_is(x, BTH_DATAGRAM) ? RESP_SEND : RESP_ACCESS;
@@ -139,7 +141,7 @@ static void payload_landed(struct dma *dma)
 	pkt->mark &= (uint8_t)~MARK_LANDING;
 	if (pkt != qp->receive.current)
 		packet_free(pkt);
-	if (qp->hca->params->responder_ack_landed)
+	if (param_responder_ack_landed(qp->hca->params))
 		responses_landed(qp);
 	responder_settle(qp);
 }
@@ -495,7 +497,7 @@ void responder_cq_armed(struct hca *hca, uint32_t cqn)
 
 		if (r->flush_cqn != cqn || r->flushing)
 			continue;
-		r->flush_poll_ps = hca->params->responder_flush_poll;
+		r->flush_poll_ps = param_responder_flush_poll(hca->params);
 		event_set(hca->core, &r->timer, hca_now(hca));
 	}
 }
@@ -516,14 +518,14 @@ static void flush_queue(struct resp_run *x)
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 	x->qpc = NULL;
 	flushed_add(x->qp, cqn);
-	if (next > p->responder_flush_poll_max)
-		next = p->responder_flush_poll_max;
-	if (index != end || next < p->responder_flush_poll)
-		next = p->responder_flush_poll;
+	if (next > param_responder_flush_poll_max(p))
+		next = param_responder_flush_poll_max(p);
+	if (index != end || next < param_responder_flush_poll(p))
+		next = param_responder_flush_poll(p);
 	for (; index != end; index++)
 		post_error(x, cqn, index, 0, CQE_SYND_WR_FLUSH_ERR);
 	r->flush_poll_ps = next;
-	if (next < p->responder_flush_poll_max)
+	if (next < param_responder_flush_poll_max(p))
 		event_set(x->hca->core, &r->timer, hca_now(x->hca) + next);
 	else
 		event_set_after_foreign(x->hca->core, &r->timer, next, r->flush_seen);

@@ -6,6 +6,7 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/sim/params/hca_srq.h"
 
 enum {
 	RECORD_BYTES = 4,
@@ -143,7 +144,7 @@ static void rq_refresh(struct qp *qp, const struct qpc *qpc)
 {
 	uint64_t share = (uint64_t)rq_known(qpc) * 100;
 
-	if (share < (qp->hca->params->srq_refresh << qpc_get_log_rq_size(qpc)))
+	if (share < (param_srq_refresh(qp->hca->params) << qpc_get_log_rq_size(qpc)))
 		record_read(qp, qpc_get_db_rec_addr(qpc), RECORD_OF_RQ, false);
 }
 

@@ -11,6 +11,9 @@
 #include "model/engine/wire/static_rate.h"
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/rows.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/params/hca_link.h"
+#include "model/sim/params/hca_requester.h"
 
 #include <string.h>
 
@@ -217,7 +220,7 @@ const struct qp_half requester_half = {
 static enum send_state fault(struct send_step *s, enum verdict verdict)
 {
 	s->send->fault = (uint8_t)verdict;
-	s->busy_ps = s->hca->params->requester_wqe_gap;
+	s->busy_ps = param_requester_wqe_gap(s->hca->params);
 	requester_save(s->qp, s->qpc);
 	requester_progress(s->qp, s->at_ps);
 	return s->send->fault ? SEND_WAIT_COMPLETION : SEND_DONE;
@@ -289,7 +292,7 @@ static enum send_state go_on(struct send_step *s)
 		return SEND_WAIT_RNR;
 	if (send->fault || send->failed)
 		return SEND_WAIT_COMPLETION;
-	if (send->dma_pending >= s->hca->params->requester_inflight)
+	if (send->dma_pending >= param_requester_inflight(s->hca->params))
 		return SEND_WAIT_DMA;
 	while (send->cursor != send->next && send_entry(send, send->cursor)->flags & SEND_LOCAL)
 		send->cursor++;
@@ -348,8 +351,8 @@ static uint64_t length_limit(const struct send_step *s)
 
 	if (s->service == QP_ST_UD || s->service == QP_ST_MLX)
 		return ib_mtu_bytes(link_port_config(s->hca, s->send->port)->mtu);
-	if (!log_max || log_max > s->hca->params->hca_log_max_msg)
-		log_max = (unsigned)s->hca->params->hca_log_max_msg;
+	if (!log_max || log_max > param_hca_log_max_msg(s->hca->params))
+		log_max = (unsigned)param_hca_log_max_msg(s->hca->params);
 	return UINT64_C(1) << log_max;
 }
 
@@ -370,7 +373,7 @@ static bool window_has_room(const struct send_step *s, bool read, uint32_t packe
 
 	if (read)
 		return outstanding + packets <= PSN_OUTSTANDING_MAX;
-	return outstanding < s->hca->params->requester_window;
+	return outstanding < param_requester_window(s->hca->params);
 }
 
 static enum send_state start(struct send_step *s)
@@ -414,7 +417,7 @@ static enum send_state start(struct send_step *s)
 	requester_announced_end(send);
 	if (flags & SEND_LOCAL) {
 		send->cursor++;
-		s->busy_ps = s->hca->params->requester_wqe_gap;
+		s->busy_ps = param_requester_wqe_gap(s->hca->params);
 		requester_save(s->qp, s->qpc);
 		requester_progress(s->qp, s->at_ps);
 		return SEND_DONE;
@@ -465,7 +468,7 @@ static bool path_has_room(struct send_step *s)
 	const struct qp_path *path = qpc_primary_const(s->qpc);
 	const struct wqe_datagram *av = s->r.datagram;
 	unsigned code = av ? wqe_datagram_get_static_rate(av) : qp_path_get_static_rate(path);
-	uint64_t window = s->hca->params->link_tx_window, backlog;
+	uint64_t window = param_link_tx_window(s->hca->params), backlog;
 
 	if (__builtin_expect(!code, 1))
 		return true;
@@ -482,9 +485,9 @@ static bool path_has_room(struct send_step *s)
 static uint64_t wqe_ps(const struct send_step *s)
 {
 	const struct hca_params *p = s->hca->params;
-	const uint64_t lines = (s->r.len + WQE_CHUNK - 1) / WQE_CHUNK * p->requester_line_gap;
-	const uint64_t work =
-		p->requester_wqe_gap + (s->send->reliable ? p->requester_reliable_gap : 0);
+	const uint64_t lines = (s->r.len + WQE_CHUNK - 1) / WQE_CHUNK * param_requester_line_gap(p);
+	const uint64_t work = param_requester_wqe_gap(p) +
+			      (s->send->reliable ? param_requester_reliable_gap(p) : 0);
 
 	return work > lines ? work : lines;
 }
@@ -506,7 +509,7 @@ static enum send_state packet(struct send_step *s)
 		return SEND_WAIT_MEMORY;
 	if (err)
 		return fault(s, (enum verdict)err);
-	s->busy_ps = p->requester_packet_gap;
+	s->busy_ps = param_requester_packet_gap(p);
 	if (s->fresh && wqe_ps(s) > s->busy_ps)
 		s->busy_ps = wqe_ps(s);
 	if (s->held) /* the packet before it has saved the rest */

@@ -7,6 +7,7 @@
 #include "model/engine/send/retry.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/sim/params/hca_requester.h"
 
 /* --- CQEs --- */
 
@@ -281,7 +282,7 @@ enum send_state requester_flush_step(struct send_step *s)
 		requester_announced_end(send);
 	}
 	send->cursor = send->next;
-	s->busy_ps = s->hca->params->requester_wqe_gap;
+	s->busy_ps = param_requester_wqe_gap(s->hca->params);
 	requester_save(s->qp, s->qpc);
 	post_error(s->qp, cqn, send->oldest++, verdict_find(VERDICT_FLUSHED)->requester_cqe,
 		   s->at_ps);

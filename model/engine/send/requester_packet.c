@@ -9,6 +9,12 @@
 #include "model/engine/memory/translate.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/rows.h"
+#include "model/sim/params/hca_context_cache.h"
+#include "model/sim/params/hca_link.h"
+#include "model/sim/params/hca_requester.h"
+#include "model/sim/params/hca_scheduler.h"
+#include "model/sim/params/hca_translate.h"
+#include "model/sim/params/hca_wqe_fetch.h"
 
 #include <string.h>
 
@@ -185,10 +191,10 @@ static bool ask_for_ack(struct send_step *s, bool last)
 	const struct hca_params *p = s->hca->params;
 	uint64_t interval = UINT64_C(1) << qpc_get_ack_req_freq(s->qpc);
 
-	if (interval > p->requester_ack_interval)
-		interval = p->requester_ack_interval;
+	if (interval > param_requester_ack_interval(p))
+		interval = param_requester_ack_interval(p);
 	if (!last && !s->probe && ++send->unasked < interval &&
-	    psn_ahead(send->send_psn, send->acked_psn) + 1 < p->requester_window)
+	    psn_ahead(send->send_psn, send->acked_psn) + 1 < param_requester_window(p))
 		return false;
 	send->unasked = 0;
 	return true;
@@ -309,11 +315,11 @@ static void payload_here(struct dma *dma)
 	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
 	struct qp *qp = pkt->owner;
 	const struct hca_params *p = qp->hca->params;
-	const uint64_t soon = hca_now(qp->hca) + p->link_tx_window;
+	const uint64_t soon = hca_now(qp->hca) + param_link_tx_window(p);
 
 	/* Where PCIe is slow: the port would keep the link for it, and others would wait. */
 	if (__builtin_expect(dma->ready_ps > soon, 0) && !dma->status) {
-		pcie_done_later(dma, dma->ready_ps - p->link_tx_window);
+		pcie_done_later(dma, dma->ready_ps - param_link_tx_window(p));
 		return;
 	}
 	pkt->owner = NULL;
@@ -322,7 +328,7 @@ static void payload_here(struct dma *dma)
 	scheduler_dma(qp->hca, -1);
 	requester_out_run(qp);
 	if (qp->send.state == SEND_WAIT_DMA &&
-	    qp->send.dma_pending + p->scheduler_burst <= p->requester_inflight)
+	    qp->send.dma_pending + param_scheduler_burst(p) <= param_requester_inflight(p))
 		scheduler_ready(qp, 0);
 	else if (qp->send.state == SEND_WAIT_DMA && !qp->send.dma_pending)
 		scheduler_ready(qp, 0);
@@ -342,8 +348,8 @@ static void out_add(struct qp_send *send, struct packet *pkt)
 /* Time from a step to its packet's first payload request: the pipeline in front of the DMA. */
 static uint64_t pipeline_ps(const struct hca_params *p)
 {
-	return p->context_cache_hit_latency + p->wqe_fetch_latency + p->translate_hit_latency +
-	       p->requester_latency;
+	return param_context_cache_hit_latency(p) + param_wqe_fetch_latency(p) +
+	       param_translate_hit_latency(p) + param_requester_latency(p);
 }
 
 static void issue(struct send_step *s, struct packet *pkt, const struct gather *g)

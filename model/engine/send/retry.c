@@ -10,6 +10,7 @@
 #include "model/engine/send/requester.h"
 #include "model/engine/send/scheduler.h"
 #include "model/interface/syndromes.h"
+#include "model/sim/params/hca_retry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,19 +198,19 @@ uint64_t retry_ack_timeout_ps(const struct hca *hca, const struct qpc *qpc)
 
 	if (!code)
 		return EVENT_NEVER;
-	if (code < hca->params->retry_min_code)
-		code = (uint32_t)hca->params->retry_min_code;
-	return ack_timeout_ps(code) * hca->params->retry_ack_timeout_multiplier;
+	if (code < param_retry_min_code(hca->params))
+		code = (uint32_t)param_retry_min_code(hca->params);
+	return ack_timeout_ps(code) * param_retry_ack_timeout_multiplier(hca->params);
 }
 
 uint64_t retry_rnr_ps(const struct hca *hca, unsigned code)
 {
 	const struct hca_params *p = hca->params;
-	uint64_t ps = p->retry_rnr_power
-			      ? rnr_timer_power_ps(code, (unsigned)p->retry_rnr_power)
+	uint64_t ps = param_retry_rnr_power(p)
+			      ? rnr_timer_power_ps(code, (unsigned)param_retry_rnr_power(p))
 			      : rnr_timer_ps(code);
 
-	return ps > hca->params->retry_rnr_floor ? ps : hca->params->retry_rnr_floor;
+	return ps > param_retry_rnr_floor(hca->params) ? ps : param_retry_rnr_floor(hca->params);
 }
 
 void retry_rewind(struct qp *qp, uint32_t psn)

@@ -5,6 +5,9 @@
 #include "model/engine/qp/qp.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/sim/params/hca_link.h"
+#include "model/sim/params/hca_requester.h"
+#include "model/sim/params/hca_scheduler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +45,7 @@ struct scheduler *scheduler_create(struct hca *hca)
 	if (!s)
 		return NULL;
 	s->hca = hca;
-	s->n_units = (unsigned)hca->params->requester_units;
+	s->n_units = (unsigned)param_requester_units(hca->params);
 	s->units = calloc(s->n_units, sizeof(*s->units));
 	if (!s->units) {
 		free(s);
@@ -155,7 +158,7 @@ static void ring_remove(struct ring *ring, struct qp *qp)
 /* One unit that has nothing to do, or waits for a port, looks at the rings. */
 static void wake_unit(struct scheduler *s)
 {
-	uint64_t at = hca_now(s->hca) + s->hca->params->scheduler_latency;
+	uint64_t at = hca_now(s->hca) + param_scheduler_latency(s->hca->params);
 
 	for (unsigned i = 0; i < s->n_units; i++) {
 		struct unit *unit = &s->units[i];
@@ -174,7 +177,7 @@ bool scheduler_reads_full(const struct hca *hca)
 {
 	const struct scheduler *s = hca->scheduler;
 
-	return s->dmas >= (int)(s->hca->params->requester_inflight * s->n_units);
+	return s->dmas >= (int)(param_requester_inflight(s->hca->params) * s->n_units);
 }
 
 /* The next QP whose port has room, ports in turn. NULL, and when to look again (EVENT_NEVER: when
@@ -182,7 +185,7 @@ bool scheduler_reads_full(const struct hca *hca)
 static struct qp *pick(struct unit *unit, uint64_t *again_ps)
 {
 	struct scheduler *s = unit->scheduler;
-	uint64_t window = s->hca->params->link_tx_window;
+	uint64_t window = param_link_tx_window(s->hca->params);
 
 	*again_ps = EVENT_NEVER;
 	if (scheduler_reads_full(s->hca))
@@ -195,8 +198,9 @@ static struct qp *pick(struct unit *unit, uint64_t *again_ps)
 			continue;
 		backlog = link_port_backlog_ps(s->hca, p + 1);
 		if (backlog <= window || s->owed[p]) {
-			unit->packets =
-				backlog <= window ? (unsigned)s->hca->params->scheduler_burst : 1;
+			unit->packets = backlog <= window
+						? (unsigned)param_scheduler_burst(s->hca->params)
+						: 1;
 			s->owed[p] = false;
 			unit->next_port = (uint8_t)((p + 1) % HCA_MAX_PORTS);
 			return ring_take(&s->rings[p]);

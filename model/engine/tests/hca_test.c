@@ -7,6 +7,7 @@
 #include "model/engine/base/engine.h"
 #include "model/interface/contexts.h"
 #include "model/interface/regs.h"
+#include "model/sim/params.h"
 
 enum { MEMORY = 0x20000, BUS = 0x1000000, PCI_COMMAND = 4, PCI_COMMAND_ON = 6 };
 

@@ -20,6 +20,7 @@
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/sim/params.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,6 +12,7 @@
 #include "model/engine/host/pcie.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
+#include "model/sim/params.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,7 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/host/pcie.h"
+#include "model/sim/params/hca_packet.h"
 
 void gather_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
@@ -12,7 +13,7 @@ void gather_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	const uint64_t now = hca_now(hca), ready = earliest_ps > now ? earliest_ps : now,
 		       at = hca->gather_busy_ps > ready ? hca->gather_busy_ps : ready;
 
-	hca->gather_busy_ps = at + p->packet_gather_gap + packet_large_ps(p, dma->len);
+	hca->gather_busy_ps = at + param_packet_gather_gap(p) + packet_large_ps(p, dma->len);
 	if (at > ready && !pcie_read_queues(hca, at))
 		pcie_read_later(hca, dma, at);
 	else

@@ -9,6 +9,7 @@
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
 #include "model/sim/fault.h"
+#include "model/sim/params/hca_link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static inline void emit_departure(struct link_port *lp, struct packet *pkt, bool
 	if (hca_traces(lp->hca, TP_LINK_TX))
 		emit_flight(lp, TP_LINK_TX, pkt,
 			    pkt->loopback ? pkt->sent_ps
-					  : pkt->sent_ps - lp->hca->params->link_tx_latency);
+					  : pkt->sent_ps - param_link_tx_latency(lp->hca->params));
 	pkt->lent = hca_traces(lp->hca, TP_PKT_OUT) && !lost;
 	link_packet_trace(lp->hca, TP_PKT_OUT, pkt, pkt->sent_ps, pkt->fault);
 }
@@ -189,7 +190,7 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 	full = lane->returns_count == RETURN_SLOTS;
 	lane->returns_count += !full;
 	slot = &lane->returns[(lane->returns_first + lane->returns_count - 1) % RETURN_SLOTS];
-	slot->at_ps = hca_now(sender->hca) + p->link_delay + p->link_rx_latency;
+	slot->at_ps = hca_now(sender->hca) + param_link_delay(p) + param_link_rx_latency(p);
 	slot->blocks = full ? slot->blocks + blocks : blocks;
 	if (lane->first)
 		lane_drain(lane);
@@ -318,12 +319,13 @@ transmit(struct link_port *lp, struct packet *pkt)
 		start = pkt->ready_ps;
 	if (lp->busy_until_ps > start)
 		start = lp->busy_until_ps;
-	lp->busy_until_ps = start + takes + (p->link_gap * lp->fs_per_byte) / 1000;
-	sent = pkt->sent_ps = start + takes + p->link_tx_latency;
+	lp->busy_until_ps = start + takes + (param_link_gap(p) * lp->fs_per_byte) / 1000;
+	sent = pkt->sent_ps = start + takes + param_link_tx_latency(p);
 	hca->stats.link_port_tx_packets++;
 	link_packet_count(&lp->config, pkt, FW_PC_XMIT_DATA, FW_PC_XMIT_PKTS, FW_PC_UNICAST_XMIT,
 			  FW_PC_MULTICAST_XMIT);
-	put_on_wire(lp, pkt, sent + p->link_delay + lp->peer->hca->params->link_rx_latency);
+	put_on_wire(lp, pkt,
+		    sent + param_link_delay(p) + param_link_rx_latency(lp->peer->hca->params));
 	return sent;
 }
 
@@ -418,7 +420,7 @@ static void life_over(struct event *ev)
 {
 	struct lane *lane = (struct lane *)((char *)ev - offsetof(struct lane, life));
 	struct hca *hca = lane->lp->hca;
-	uint64_t now = hca_now(hca), life = hca->params->link_hoq_life;
+	uint64_t now = hca_now(hca), life = param_link_hoq_life(hca->params);
 
 	while (lane->first && now >= lane->stalled_since_ps + life) {
 		event_cancel(hca->core, &lane->due);
@@ -432,7 +434,7 @@ static void life_over(struct event *ev)
 static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
-	uint64_t now = hca_now(hca), life = hca->params->link_hoq_life;
+	uint64_t now = hca_now(hca), life = param_link_hoq_life(hca->params);
 
 	pkt->next = NULL;
 	pkt->hca = hca;

@@ -11,6 +11,9 @@
 #include "model/engine/wire/packet.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/params/hca_crc.h"
+#include "model/sim/params/hca_link.h"
 
 #include <string.h>
 
@@ -68,14 +71,14 @@ static void receive(struct link_port *lp, struct packet *pkt)
 	}
 	if (pkt->vl == VL_MANAGEMENT) { /* it has no credits */
 		if ((lp->management_in_use + 1) * (uint64_t)(PACKET_HEADERS + 256) >
-		    hca->params->link_rx_buffer) {
+		    param_link_rx_buffer(hca->params)) {
 			discard(lp, pkt, FW_PC_VL15_DROPPED, "no buffer for VL15");
 			return;
 		}
 		lp->management_in_use++;
 		pkt->rx_buffered = true;
 	}
-	if (hca->params->crc_eager || pkt->crcs_unknown)
+	if (param_crc_eager(hca->params) || pkt->crcs_unknown)
 		bad = crc_check(pkt->wire, pkt->len);
 	if (bad & CRC_BAD_VCRC) {
 		lp->config.counters[FW_PC_SYMBOL_ERROR]++;
@@ -107,7 +110,7 @@ void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 {
 	struct packet *pkt;
 
-	if (port < 1 || port > hca->params->hca_ports)
+	if (port < 1 || port > param_hca_ports(hca->params))
 		return;
 	pkt = packet_alloc(hca);
 	if (len > sizeof(pkt->buf))

@@ -7,6 +7,8 @@
 #include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/static_rate.h"
 #include "model/sim/fault.h"
+#include "model/sim/params/hca_link.h"
+#include "model/sim/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +67,7 @@ static void train(struct link_port *lp)
 	if (peer != lp)
 		phys_change(peer, PHYS_TRAINING);
 	event_set(lp->hca->core, &lp->trained,
-		  hca_now(lp->hca) + lp->hca->params->link_training_time);
+		  hca_now(lp->hca) + param_link_training_time(lp->hca->params));
 }
 
 static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
@@ -78,7 +80,7 @@ static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 	lp->fs_per_byte = 8000000000 / mbps;
 	lp->busy_until_ps = hca_now(lp->hca);
 	for (unsigned vl = 0; vl < VLS; vl++)
-		link_lane_open(&lp->lanes[vl], peer->hca->params->link_rx_buffer);
+		link_lane_open(&lp->lanes[vl], param_link_rx_buffer(peer->hca->params));
 }
 
 static void training_done(struct event *ev)
@@ -87,8 +89,12 @@ static void training_done(struct event *ev)
 		(struct link_port *)((char *)ev - offsetof(struct link_port, trained));
 	struct link_port *peer = lp->peer;
 	const struct hca_params *a = lp->hca->params, *b = peer->hca->params;
-	unsigned speed = (unsigned)(a->link_speed < b->link_speed ? a->link_speed : b->link_speed);
-	unsigned width = (unsigned)(a->link_width < b->link_width ? a->link_width : b->link_width);
+	unsigned speed =
+		(unsigned)(param_link_speed(a) < param_link_speed(b) ? param_link_speed(a)
+								     : param_link_speed(b));
+	unsigned width =
+		(unsigned)(param_link_width(a) < param_link_width(b) ? param_link_width(a)
+								     : param_link_width(b));
 
 	if (peer->config.phys != PHYS_TRAINING)
 		return;
@@ -156,9 +162,9 @@ uint32_t link_port_width(struct hca *hca, unsigned port)
 	const struct link_port *lp = hca->ports[port - 1];
 	uint32_t supported = 0;
 
-	for (unsigned w = 1; w <= hca->params->link_width; w++)
+	for (unsigned w = 1; w <= param_link_width(hca->params); w++)
 		supported |= w < sizeof(codes) ? codes[w] : 0u;
-	return codes[lp->width ? lp->width : hca->params->link_width] | supported << 8;
+	return codes[lp->width ? lp->width : param_link_width(hca->params)] | supported << 8;
 }
 
 /* IBA 14.2.5.6: LinkSpeed bits SDR 1, DDR 2, QDR 4; extended FDR 1, EDR 2, HDR 4, NDR 8. */
@@ -171,10 +177,10 @@ uint32_t link_port_speed(struct hca *hca, unsigned port)
 	static const uint8_t extended[] = {
 		[CFG_SPEED_FDR] = 1, [CFG_SPEED_EDR] = 2, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 8};
 	const struct link_port *lp = hca->ports[port - 1];
-	unsigned active = lp->width ? lp->speed : (unsigned)hca->params->link_speed;
+	unsigned active = lp->width ? lp->speed : (unsigned)param_link_speed(hca->params);
 	uint32_t supported = 0, extended_supported = 0;
 
-	for (unsigned s = CFG_SPEED_SDR; s <= hca->params->link_speed; s++) {
+	for (unsigned s = CFG_SPEED_SDR; s <= param_link_speed(hca->params); s++) {
 		supported |= base[s];
 		extended_supported |= s < sizeof(extended) ? extended[s] : 0u;
 	}
@@ -192,7 +198,7 @@ struct link_port *link_port_create(struct hca *hca, unsigned port)
 	lp->port = port;
 	lp->trained.job = training_done;
 	for (unsigned vl = 0; vl < VLS; vl++)
-		link_lane_open(&lp->turns[vl], hca->params->link_rx_buffer);
+		link_lane_open(&lp->turns[vl], param_link_rx_buffer(hca->params));
 	tables_default(lp);
 	hca->port_configs[port - 1] = &lp->config;
 	return lp;

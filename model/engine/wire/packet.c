@@ -7,6 +7,9 @@
 #include "model/interface/bth_ops.h"
 #include "model/interface/syndromes.h"
 #include "model/interface/wire.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/params/hca_crc.h"
+#include "model/sim/params/hca_packet.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -405,7 +408,8 @@ void packet_seal(struct hca *hca, struct packet *pkt)
 	const uint64_t now = hca_now(hca);
 
 	pkt->ready_ps = (pkt->ready_ps > now ? pkt->ready_ps : now) +
-			hca->params->packet_tx_latency + pkt->len * hca->params->packet_store;
-	if (hca->params->crc_eager)
+			param_packet_tx_latency(hca->params) +
+			pkt->len * param_packet_store(hca->params);
+	if (param_crc_eager(hca->params))
 		packet_need_crcs(pkt);
 }

@@ -9,7 +9,8 @@
 
 #include "model/engine/base/event_core.h"
 #include "model/engine/host/pcie.h"
-#include "model/sim/params.h"
+#include "model/sim/params/hca_packet.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,7 +82,7 @@ struct packet {
 /* How much longer than a small payload one of that length holds the unit that moves it. */
 static inline uint64_t packet_large_ps(const struct hca_params *p, uint32_t payload)
 {
-	return payload > p->packet_small ? p->packet_large_gap : 0;
+	return payload > param_packet_small(p) ? param_packet_large_gap(p) : 0;
 }
 
 struct packet_pool *packet_pool_create(struct hca *hca);

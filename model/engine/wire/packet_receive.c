@@ -9,6 +9,7 @@
 #include "model/engine/wire/packet.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/wire.h"
+#include "model/sim/params/hca.h"
 
 #include <errno.h>
 
@@ -136,7 +137,7 @@ static bool own_gid(struct hca *hca, unsigned port, const uint8_t *gid)
 
 	if (prefix != c->gid_prefix && prefix != 0xfe80000000000000)
 		return false;
-	for (unsigned i = 0; guid && i < 1u << hca->params->hca_log_gids; i++)
+	for (unsigned i = 0; guid && i < 1u << param_hca_log_gids(hca->params); i++)
 		if (c->guids[i] == guid)
 			return true;
 	return false;

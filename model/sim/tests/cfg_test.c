@@ -12,8 +12,51 @@
 #include <cmocka.h>
 
 #include "model/sim/cfg.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/params/hca_atomic_read.h"
+#include "model/sim/params/hca_context_cache.h"
+#include "model/sim/params/hca_cqe_write.h"
+#include "model/sim/params/hca_crc.h"
+#include "model/sim/params/hca_doorbell.h"
+#include "model/sim/params/hca_event_queue.h"
+#include "model/sim/params/hca_fw.h"
+#include "model/sim/params/hca_interrupt.h"
+#include "model/sim/params/hca_link.h"
+#include "model/sim/params/hca_packet.h"
+#include "model/sim/params/hca_pcie.h"
+#include "model/sim/params/hca_requester.h"
+#include "model/sim/params/hca_responder.h"
+#include "model/sim/params/hca_retry.h"
+#include "model/sim/params/hca_scheduler.h"
+#include "model/sim/params/hca_srq.h"
+#include "model/sim/params/hca_translate.h"
+#include "model/sim/params/hca_wqe_fetch.h"
+#include "model/sim/params/host.h"
+#include "model/sim/params/host_pcie.h"
+#include "model/sim/params/sim.h"
+#include "model/sim/params/sim_many.h"
+#include "model/sim/params/sim_pcapng.h"
+#include "model/sim/params/sim_perf.h"
+#include "model/sim/params/sim_soak.h"
 
 static char said[1024];
+
+/* No parameter has a value that a file could have left there. */
+static void fill_with_noise(struct config *cfg)
+{
+	const uint64_t noise = UINT64_C(0xa5a5a5a5a5a5a5a5);
+
+	cfg_defaults(cfg); /* and 0 in the spare places */
+#define HCA(section, key, ...)  cfg->hca[0].section##_##key = cfg->hca[1].section##_##key = noise;
+#define HOST(section, key, ...) cfg->host[0].section##_##key = cfg->host[1].section##_##key = noise;
+#define SIM(section, key, ...)  cfg->sim.section##_##key = noise;
+	HCA_PARAMS(HCA)
+	HOST_PARAMS(HOST)
+	SIM_PARAMS(SIM)
+#undef HCA
+#undef HOST
+#undef SIM
+}
 
 /* Loads text as a file; the name in the message becomes F. */
 static int load(struct config *cfg, const char *text, size_t length)
@@ -113,7 +156,7 @@ static void saves_and_loads(void **state)
 	assert_int_equal(set(&cfg, "hca0.node_guid=0x0123456789abcdef"), 0);
 	assert_int_equal(cfg_save(&cfg, out), 0);
 	fclose(out);
-	memset(&back, 0xa5, sizeof(back));
+	fill_with_noise(&back);
 	loads(&back, text);
 	assert_memory_equal(&back, &cfg, sizeof(cfg));
 	free(text);
@@ -142,7 +185,7 @@ static void files_of_the_tree(void **state)
 	struct config cfg, want;
 
 	cfg_defaults(&want);
-	memset(&cfg, 0xa5, sizeof(cfg));
+	fill_with_noise(&cfg);
 	assert_int_equal(cfg_load_ini(&cfg, "configs/default.ini", stderr), 0);
 	assert_memory_equal(&cfg, &want, sizeof(cfg));
 	file_equals("configs/default.ini", &want);
@@ -150,7 +193,7 @@ static void files_of_the_tree(void **state)
 	assert_int_equal(want.hca[1].link_delay, 0);
 	assert_int_equal(want.host[1].pcie_read_latency, 0);
 	assert_int_equal(want.hca[0].link_hoq_life, 16777000000);
-	memset(&cfg, 0xa5, sizeof(cfg));
+	fill_with_noise(&cfg);
 	assert_int_equal(cfg_load_ini(&cfg, "configs/ideal.ini", stderr), 0);
 	assert_memory_equal(&cfg, &want, sizeof(cfg));
 	file_equals("configs/ideal.ini", &want);
@@ -314,9 +357,9 @@ static void prints_all_rows(void **state)
 	fclose(out);
 	for (i = 0; i < length; i++)
 		lines += text[i] == '\n';
-	rows = (sizeof(struct sim_params) + sizeof(struct hca_params) +
-		sizeof(struct host_params)) /
-	       sizeof(uint64_t);
+#define ONE(...) +1
+	rows = SIM_PARAMS(ONE) HCA_PARAMS(ONE) HOST_PARAMS(ONE);
+#undef ONE
 	assert_int_equal(lines, rows);
 	assert_non_null(strstr(text, "hca.link"));
 	assert_non_null(strstr(text, "(derived: two metres at 5 ns a metre)"));
@@ -334,15 +377,40 @@ static void node_guids_differ(void **state)
 	assert_int_equal(cfg_node_guid(&cfg.hca[1], 1), 5);
 }
 
+/* Each parameter is read by its function where its member was written. */
+static void functions_read_members(void **state)
+{
+	struct config cfg;
+	uint64_t n = 0;
+
+	memset(&cfg, 0, sizeof(cfg));
+#define CHECK(function, member) (member) = ++n, assert_int_equal(function, n);
+#define HCA(section, key, ...)                                                                     \
+	CHECK(param_##section##_##key(&cfg.hca[0]), cfg.hca[0].section##_##key)
+#define HOST(section, key, ...)                                                                    \
+	CHECK(host_param_##section##_##key(&cfg.host[1]), cfg.host[1].section##_##key)
+#define SIM(section, key, ...) CHECK(sim_param_##section##_##key(&cfg.sim), cfg.sim.section##_##key)
+	HCA_PARAMS(HCA)
+	HOST_PARAMS(HOST)
+	SIM_PARAMS(SIM)
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults),          cmocka_unit_test(saves_and_loads),
-		cmocka_unit_test(files_of_the_tree), cmocka_unit_test(scopes),
-		cmocka_unit_test(layout_of_files),   cmocka_unit_test(bad_files),
-		cmocka_unit_test(bad_bytes),         cmocka_unit_test(unreadable_files),
-		cmocka_unit_test(bad_settings),      cmocka_unit_test(very_long_setting),
-		cmocka_unit_test(prints_all_rows),   cmocka_unit_test(node_guids_differ),
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(saves_and_loads),
+		cmocka_unit_test(files_of_the_tree),
+		cmocka_unit_test(scopes),
+		cmocka_unit_test(layout_of_files),
+		cmocka_unit_test(bad_files),
+		cmocka_unit_test(bad_bytes),
+		cmocka_unit_test(unreadable_files),
+		cmocka_unit_test(bad_settings),
+		cmocka_unit_test(very_long_setting),
+		cmocka_unit_test(prints_all_rows),
+		cmocka_unit_test(node_guids_differ),
+		cmocka_unit_test(functions_read_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
  * and firmware. sim.seed says when.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/sim/cfg.h"
 #include "model/sim/rng.h"
 #include "testbench/connect.h"
 

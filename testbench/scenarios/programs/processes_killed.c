@@ -5,6 +5,7 @@
  * nothing of them is left in kernel, driver, firmware and ICM, and those that live go on. sim.seed
  * says when.
  */
+#include "model/sim/cfg.h"
 #include "model/sim/rng.h"
 #include "testbench/programs.h"
 

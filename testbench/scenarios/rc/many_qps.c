@@ -3,6 +3,7 @@
  * Thousands of connected queue pairs on one HCA, each used both ways: every one writes its own 8
  * bytes to the peer and reads 8 bytes from it, and all of them are there afterwards.
  */
+#include "model/sim/cfg.h"
 #include "testbench/language/tb.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
  *	build/hcasim run soak_processes --seed 5 -s sim.soak.deaths=1000
  */
 #include "model/interface/macros.h"
+#include "model/sim/cfg.h"
 #include "model/sim/rng.h"
 #include "testbench/programs.h"
 #include "testbench/language/tb.h"

@@ -8,6 +8,7 @@
 #include "model/engine/send/requester.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/bth_ops.h"
+#include "model/sim/params.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -23,6 +23,7 @@
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/sim/params.h"
 
 enum {
 	WORLD_BASE = 0x10000,

@@ -20,6 +20,7 @@
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/queues.h"
+#include "model/sim/params.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/wire/gather.h"
+#include "model/sim/params.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
