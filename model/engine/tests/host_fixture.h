@@ -1,7 +1,7 @@
 /*
  * For tests of the stages between host and packet path: an HCA that has only these, a flat host
  * memory, contexts and translations that the test lays out. What other stages would do is recorded.
- * The fakes win over the stages in the library (Makefile, muldefs).
+ * A file of the engine is there as it is, or all that is called of it is played here.
  */
 #ifndef MODEL_ENGINE_TESTS_HOST_FIXTURE_H
 #define MODEL_ENGINE_TESTS_HOST_FIXTURE_H
@@ -15,6 +15,7 @@
 #include "model/engine/chip/pci_function.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/chip/processor.h"
+#include "model/engine/receive/responder.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
@@ -36,6 +37,7 @@ enum {
 	FX_RECORDS = 256,
 	FX_COMMAND = 0x04, /* of configuration space */
 	FX_MEMORY_AND_MASTER = 0x6,
+	FX_FIRMWARE_PC = 0x80000010,
 };
 
 struct fixture {
@@ -57,6 +59,7 @@ struct fixture {
 
 	unsigned resets, catastrophes;
 	uint32_t raised;
+	uint32_t armed_cqn; /* as the responder was told */
 	struct {
 		uint32_t qpn, uar;
 		bool blueflame;
@@ -81,13 +84,19 @@ static struct fixture fx;
 
 /* --- fakes --- */
 
-void trace_emit(struct trace *tr, const struct trace_record *r)
-{
-}
-
 void processor_raise(struct hca *hca, uint32_t causes)
 {
 	fx.raised |= causes;
+}
+
+void processor_dump(const struct hca *hca, struct err_buf *errors)
+{
+	err_buf_set_pc(errors, FX_FIRMWARE_PC);
+}
+
+void responder_cq_armed(struct hca *hca, uint32_t cqn)
+{
+	fx.armed_cqn = cqn;
 }
 
 void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)

@@ -53,6 +53,7 @@ static void cq_arm(void **state)
 	hca_mmio_write_now(&fx.hca, 2, PAGE + 0x20, both, 8);
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_ARMED);
 	assert_int_equal(fx.hca.stats.doorbell_cq_arms, 1);
+	assert_int_equal(fx.armed_cqn, 7);
 	assert_int_equal(fx.errors, 0);
 }
 

@@ -3,14 +3,6 @@
 #include "model/engine/host/pcie_impl.h"
 #include "model/engine/tests/host_fixture.h"
 
-enum { FIRMWARE_PC = 0x80000010 };
-
-/* instead of processor.c: no firmware runs here */
-void processor_dump(const struct hca *hca, struct err_buf *errors)
-{
-	err_buf_set_pc(errors, FIRMWARE_PC);
-}
-
 static uint32_t cfg(unsigned offset, unsigned size)
 {
 	return hca_config_read(&fx.hca, offset, size);
@@ -203,7 +195,7 @@ static void error_buffer(void **state)
 	assert_int_equal(fx_bar_read32(0, 0x80a00), 0);
 	error_buffer_set(&fx.hca, 2, 0x1234);
 	assert_int_equal(fx_bar_read32(0, 0x80a00), 2);
-	assert_int_equal(fx_bar_read32(0, 0x80a04), FIRMWARE_PC);
+	assert_int_equal(fx_bar_read32(0, 0x80a04), FX_FIRMWARE_PC);
 	assert_int_equal(fx_bar_read32(0, 0x80a20), 0x1234);
 	pci_function_reset(&fx.hca, false);
 	assert_int_equal(fx_bar_read32(0, 0x80a00), 0);

@@ -10,6 +10,7 @@
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
 #include "model/engine/chip/pci_function.h"
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
@@ -36,6 +37,8 @@ static struct {
 	void *late_arg;
 	bool hold_back;
 	struct port_config port;
+	struct packet packet; /* that the port sends itself */
+	unsigned sent;
 } seen;
 
 void hcr_latched(const struct hca *h, uint32_t hcr[7])
@@ -124,6 +127,17 @@ void event_queue_post(struct hca *h, const struct eqe *eqe, void (*done)(void *a
 	seen.posted++;
 	seen.eqe = *eqe;
 	done(arg);
+}
+
+struct packet *packet_alloc(struct hca *h)
+{
+	return &seen.packet;
+}
+
+uint64_t link_port_send(struct hca *h, struct packet *pkt)
+{
+	seen.sent++;
+	return hca_now(h);
 }
 
 void link_port_command(struct hca *h, unsigned port, uint32_t command)

@@ -16,6 +16,7 @@
 #include "model/engine/send/requester_impl.h"
 #include "model/engine/send/retry.h"
 #include "model/engine/send/scheduler.h"
+#include "model/engine/memory/memory_key.h"
 #include "model/engine/memory/translate.h"
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/bth_ops.h"
@@ -73,7 +74,7 @@ struct rig {
 	unsigned n_sent;
 	struct cqe cqes[128];
 	unsigned n_cqes, n_events, n_reads, n_errors;
-	enum guest_rule rule;
+	const char *rule; /* the last that was broken */
 	uint8_t event;
 	uint16_t posted;
 	bool rested;
@@ -83,53 +84,7 @@ static struct rig *rig; /* the one of the running test */
 
 /* --- the device around the QP --- */
 
-void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
-{
-	if (w->in)
-		return;
-	w->next = NULL;
-	w->in = q;
-	if (q->last)
-		q->last->next = w;
-	else
-		q->first = w;
-	q->last = w;
-}
-
-void waiter_queue_clear(struct waiter_queue *q)
-{
-	for (struct waiter *w = q->first; w; w = w->next)
-		w->in = NULL;
-	*q = (struct waiter_queue){0};
-}
-
-void waiter_queue_wake(struct waiter_queue *q)
-{
-	struct waiter *w = q->first, *next;
-
-	waiter_queue_clear(q);
-	for (; w; w = next) {
-		next = w->next;
-		w->wake(w);
-	}
-}
-
-void waiter_cancel(struct waiter *w)
-{
-	struct waiter_queue *q = w->in, all;
-
-	if (!q)
-		return;
-	all = *q;
-	waiter_queue_clear(q);
-	for (struct waiter *at = all.first, *next; at; at = next) {
-		next = at->next;
-		if (at != w)
-			waiter_queue_add(q, at);
-	}
-}
-
-void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
+static void rig_guest_error(void *ctx, const char *rule, const char *text)
 {
 	rig->n_errors++;
 	rig->rule = rule;
@@ -202,6 +157,43 @@ int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, 
 	return 0;
 }
 
+/* Work requests on keys are none of these tests. */
+int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_frag *frags,
+		  unsigned room)
+{
+	fail();
+	return -EFAULT;
+}
+
+int memory_key_bind(struct hca *hca, const struct key_user *user, const struct wqe_bind *bind,
+		    struct waiter *w)
+{
+	fail();
+	return -EFAULT;
+}
+
+int memory_key_invalidate(struct hca *hca, const struct key_user *user, uint32_t key,
+			  struct waiter *w)
+{
+	fail();
+	return -EFAULT;
+}
+
+int memory_key_register_check(struct hca *hca, const struct key_user *user,
+			      const struct wqe_fast_reg *reg, struct waiter *w,
+			      struct key_pages *pages)
+{
+	fail();
+	return -EFAULT;
+}
+
+int memory_key_register(struct hca *hca, const struct key_user *user,
+			const struct wqe_fast_reg *reg, struct waiter *w)
+{
+	fail();
+	return -EFAULT;
+}
+
 static void rig_read(struct event *ev)
 {
 	struct dma *dma = (struct dma *)((char *)ev - offsetof(struct dma, ev));
@@ -246,6 +238,19 @@ bool pcie_read_queues(const struct hca *hca, uint64_t at_ps)
 void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
 {
 	pcie_read(hca, dma, at_ps);
+}
+
+static void rig_done_again(struct event *ev)
+{
+	struct dma *dma = (struct dma *)((char *)ev - offsetof(struct dma, ev));
+
+	dma->done(dma);
+}
+
+void pcie_done_later(struct dma *dma, uint64_t at_ps)
+{
+	dma->ev.job = rig_done_again;
+	event_set(dma->hca->core, &dma->ev, at_ps);
 }
 
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
@@ -348,6 +353,7 @@ static inline struct rig *rig_create(unsigned service)
 	rig_params(&r->params);
 	r->hca.core = &r->core;
 	r->hca.params = &r->params;
+	r->hca.env.guest_error = rig_guest_error;
 	r->hca.port_configs[0] = r->hca.port_configs[1] = &r->port;
 	r->hca.packets = packet_pool_create(&r->hca);
 	r->hca.qps = qp_table_create(&requester_half, &rig_responder_half);

@@ -432,7 +432,7 @@ static void malformed(void **state)
 	scheduler_doorbell(&rig->hca, RIG_QPN, RIG_UAR);
 	rig_run_us(20);
 	rig_expect_cqe(0, 0, 0, CQE_SYND_LOC_QP_OP_ERR);
-	assert_int_equal(rig->rule, RULE_wqe_malformed);
+	assert_string_equal(rig->rule, "wqe_malformed");
 	assert_int_equal(rig->n_errors, 1);
 }
 
