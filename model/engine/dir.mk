@@ -1,4 +1,7 @@
-# One line a room, from the bottom to the top of the engine.
+# One line a room, from the bottom to the top of the engine. A file calls, and includes, only files of its own room and of rooms
+# below. What a room has to tell a room above goes through struct hca_calls (base/calls.h), or struct qp_half (qp/qp.h); hca.c, above
+# all rooms, fills in the functions. testbench/scripts/check_rooms.py, a part of make test, reads this file and the objects' symbols,
+# and fails on a call that goes up. It also fails when more than 12 files of a room depend on each other in circles.
 src-y += $(addprefix $(d)/base/, event_core.c engine.c keep.c memory.c pool.c)
 src-y += $(addprefix $(d)/host/, pcie.c pcie_setup.c pcie_host.c pci_config.c interrupt.c)
 src-y += $(addprefix $(d)/memory/, icm.c line_cache.c context_cache.c context_lines.c translate.c memory_key.c)
