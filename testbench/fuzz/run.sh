@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs every libFuzzer target for a while from its kept corpus; what crashes or hangs is left in $O/found/TARGET and fails the run.
-# O: build folder of the targets; PLAIN: of the program itself; FUZZ_FW: firmware; FUZZ_SECONDS: for each; TARGETS: which.
+# make fuzz: runs every libFuzzer target for a while, starting from its stored corpus. Inputs that crash or hang go to $O/found/TARGET and fail the run.
+# O: build folder of the targets; PLAIN: build folder of hcasim; FUZZ_FW: firmware; FUZZ_SECONDS: per target; TARGETS: which ones.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0:detect_leaks=0} UBSAN_OPTIONS=print_stacktrace=1
-# inputs to begin with, of the length and form of real ones: the fuzzer makes short ones by itself, and is long in finding longer ones
+# first inputs with the length and form of real ones, because the fuzzer takes long to find long inputs by itself
 run=$O/seeds/run
 mkdir -p "$O/seeds"
 "$PLAIN/hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$run" >"$O/seeds.log" 2>&1 &&

@@ -1,12 +1,12 @@
-# Scenarios that must fail, each with the words that it must say. run_tests.sh reads this file.
+# Scenarios that must fail, each with the message that it must print. Sourced by run_tests.sh.
 #
 #	must_fail NAME WORDS [SETUP] <<'END'
 #	body
 #	END
 #
-# WORDS: one or more lines, each of which stands in what the run prints. SETUP: members of struct tb_setup.
+# WORDS: one or more lines; the run must print each of them. SETUP: members of struct tb_setup.
 
-# make_scenario NAME SETUP: a scenario file of the body on standard input; prints its path
+# make_scenario NAME SETUP: writes a scenario file with the body from standard input; prints its path
 make_scenario()
 {
 	local file=$scratch/$1.c
@@ -18,7 +18,7 @@ make_scenario()
 	echo "$file"
 }
 
-# says_all STATUS WORDS COMMAND...: its exit status, and each line of WORDS in what it prints
+# says_all STATUS WORDS COMMAND...: the command ends with this status and prints each line of WORDS
 says_all()
 {
 	local want=$1 words=$2 rc line; shift 2
@@ -37,7 +37,7 @@ must_fail()
 	one "must_fail.$1" says_all 1 "$2" "$hcasim" run "$file" --trace none -o "$scratch/must_fail"
 }
 
-# --- what nobody expected
+# --- things that the body does not expect
 
 must_fail guest_error_after_many 'expected: no further guest error
 got:      register_size of hca0' <<'END'
@@ -73,7 +73,7 @@ got:      event' '.qps = 70, .queue = 8' <<'END'
 		expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 END
 
-# a completion that nobody took goes with its queue pair, or a CQ of its own
+# a completion is discarded unread with its queue pair or its CQ
 must_fail completion_gone_with_reset 'completion_gone_with_reset.c:9: completion_gone_with_reset failed
 expected: no completion thrown away unseen
 got:      1 at host 0; the first: wr_id 9, status 0 (success)' '.any_packets = true' <<'END'
@@ -114,7 +114,7 @@ got:      2' <<'END'
 	expect_discarded(b, 3);
 END
 
-# --- what must be said apart
+# --- expectations that must be told apart
 
 must_fail nak_is_no_ack 'expected: b_to_a rc_acknowledge psn 0xfffffe
 got:      nak 2, expected a positive ack: rc_acknowledge psn 0xfffffe' <<'END'
@@ -217,7 +217,7 @@ must_fail injected_too_long 'expected: a packet of at most' <<'END'
 	inject(b, RC_WRITE_ONLY, .len = 5000, .dma_len = 5000);
 END
 
-# --- how a failure is told
+# --- how a failure is reported
 
 must_fail quiet_names_the_qp 'expected: nothing in flight in either device
 got:      qpn 0x' '.timeout = 31, .any_packets = true' <<'END'
@@ -245,7 +245,7 @@ row:      1 (second)' <<'END'
 	}
 END
 
-# the body ends with its first failure, not in what was not made
+# the body ends at its first failure, and does not go on with an object that was not made
 must_fail nothing_runs_on 'nothing_runs_on.c:5: nothing_runs_on failed
 expected: drv_srq_create gives 0' <<'END'
 	struct drv_srq *srq = new_srq(a, .max_wr = 1u << 30);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every unit test (cmocka programs given as arguments), every scenario and the tool checks; ends with `N passed, M failed`.
+# make test: runs the unit tests (cmocka programs, given as arguments), every scenario and the checks of the tools. The last line is
+# `N passed, M failed`.
 set -uo pipefail
 O=${O:-build}
 hcasim=$O/hcasim
@@ -10,11 +11,11 @@ trap 'rm -rf "$scratch"' EXIT
 rm -rf "$logs"; mkdir -p "$logs"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0}
 
-# what became of each, for hcasim list --behaviours
+# each result also goes into a file, for hcasim list --behaviours
 good() { passed=$((passed + 1)); echo "pass $1" >>"$logs/results"; echo "ok    $1"; }
 bad() { failed=$((failed + 1)); echo "fail $1" >>"$logs/results"; echo "FAIL  $1"; tail -n "${2:-20}" "$logs/${1//\//.}.log" | sed 's/^/      /'; }
 
-# one NAME COMMAND...: a check that passes by its exit status
+# one NAME COMMAND...: a check; it passes if the command's exit status is 0
 one()
 {
 	local name=$1; shift
@@ -44,10 +45,10 @@ capture_opens()
 	command -v tshark >/dev/null || { echo "no tshark"; return 1; }
 	packets=$(sed -n 's/.*: \([0-9]*\) packets.*/\1/p' "$1.check")
 	good=$(sed -n 's/.* packets, \([0-9]*\) good.*/\1/p' "$1.check")
-	# tshark takes a datagram with immediate data and no payload for EoIB, and stumbles over it
+	# without this, tshark takes a datagram with immediate data and no payload for EoIB and calls it malformed
 	seen=$(tshark -n --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$1" -T fields -e infiniband.bth.opcode -Y 'infiniband && !_ws.malformed' 2>"$1.err" | wc -l)
 	[ ! -s <(grep -v 'Running as user' "$1.err") ] || { cat "$1.err"; return 1; }
-	# of those harmed on purpose some are malformed for tshark too
+	# tshark, too, calls some of the packets malformed that a scenario has damaged on purpose
 	[ "$seen" -ge "$good" ] && [ "$seen" -le "$packets" ] || { echo "$packets packets, tshark reads $seen of them"; return 1; }
 }
 
@@ -74,7 +75,7 @@ one "no_dmi.tour" equal_traces tour --no-dmi
 one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
 one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"
 
-# --- the log: each DMA says how much and what for, each command is done before the event that says so
+# --- the log: each DMA names its length and purpose; each command is done before its event
 
 log_is_whole()
 {
@@ -96,7 +97,7 @@ for g in traces/golden/*.golden; do
 	one "golden.$name" testbench/scripts/golden.sh compare "$name" "$(traces_of "$name")"
 done
 
-# --- waves and timelines: readers that know only the formats, and the log of the same run
+# --- waves and timelines: checked by readers that know only the formats, and against the log of the same run
 
 waves_and_timeline()
 {
@@ -120,11 +121,11 @@ gtkwave_reads()
 {
 	command -v vcd2fst >/dev/null || { echo "no vcd2fst"; return 1; }
 	vcd2fst "$scratch/views/waves.vcd" "$scratch/waves.fst" && fst2vcd "$scratch/waves.fst" >"$scratch/back.vcd" || return 1
-	# every value comes back, under another name
+	# every value comes back; only the names differ
 	cmp <(grep -c '^[01bs]' "$scratch/views/waves.vcd") <(grep -c '^[01bs]' "$scratch/back.vcd")
 }
 
-# What was damaged is found: a value of nothing, a time that goes back, a function and a chain that do not end.
+# hcasim check finds damage: a value without a declaration, a time that goes back, a function and a chain without an end.
 check_finds_damaged_views()
 {
 	local f=$scratch/damaged
@@ -148,7 +149,7 @@ one "views.rc_send" waves_and_timeline rc_send --through $both_ways
 one "views.repeat" equal_views rc_send
 one "views.run_ahead_off" equal_views rc_send -s sim.run_ahead=off
 one "views.gtkwave" gtkwave_reads
-# serve with every trace on, two clients, and the end in the middle of a command
+# serve with every trace and two clients, ended in the middle of a command
 served_views()
 {
 	local dir=$scratch/served.$1
@@ -157,10 +158,10 @@ served_views()
 }
 for s in SIGTERM SIGINT; do one "views.serve_$s" served_views "$s"; done
 
-# serve that cannot go on, and is to end
+# serve hangs, and must still end
 one serve.stuck timeout 100 python3 testbench/tests/serve_stuck.py "$hcasim" "$scratch/stuck"
 
-# serve with a hostile guest: one round; make attack for minutes and for how long the other guest stops
+# serve with a hostile guest, for one round; make attack does this for minutes and measures how long the other guest stops
 one serve.under_attack timeout 300 "$O/tests/under_attack" "$hcasim" 1
 one "views.check_finds_damage" check_finds_damaged_views
 
@@ -185,7 +186,7 @@ rooms_finds_calls_up()
 one "rooms.finds_calls_up" rooms_finds_calls_up
 one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 
-# --- fuzz targets, without the fuzzer: what was found once, some of the inputs that it begins with, and a few random ones
+# --- fuzz targets without the fuzzer: inputs that once failed, some of the first inputs, and a few random ones
 
 fuzz_seeds()
 {
@@ -209,7 +210,7 @@ one "tool.extremes" testbench/scripts/extremes.sh --sample "$scratch/extremes"
 one "tool.help" grep -q 'hcasim run' <("$hcasim" --help)
 one "tool.dump" grep -Eq 'qpc 0x[0-9a-f]+: .*state' <("$hcasim" dump rc_send --at 2011170us)
 
-# diff: 0 equal, 1 different, 2 trouble; without a log the captures say it too
+# diff: status 0 equal, 1 different, 2 unreadable; it also works without a log, from the captures
 diff_says()
 {
 	local rc=0
@@ -238,10 +239,10 @@ one "tool.diff_trouble" diff_says "$(traces_of rc_send)" "$scratch/nowhere" 2 'n
 one "tool.diff_captures" captures_alone
 one "tool.diff_slower_cable" slower_cable
 
-# damaged files of a run, for every tool that reads one
+# every tool that reads the files of a run gets damaged ones
 one "tool.damaged_files" timeout 300 "$O/damage" "$scratch/whole" 8
 
-# sweep: a row a cell with the run's own counters, the same by other hands; a failing cell is shown
+# sweep: one row per combination with the counters of its run; --list and --collect give the same; a failure is shown
 sweep_rows()
 {
 	local vary=(--vary hca.link.delay=10ns,1us --vary hca0.responder.ack_coalesce=1,4 --show hca0.link_port.tx_packets)
@@ -261,9 +262,9 @@ sweep_shows_failure()
 	cat "$scratch/out"
 	[ $rc -eq 1 ] && grep -Eq '^ +1us .* FAILED$' "$scratch/out" && grep -Eq '^ +60s .* passed$' "$scratch/out" && grep -q 'rc_send failed at' "$scratch/out"
 }
-# what a command has started ends with it, however it ends
+# the children of a command end with it, however it ends
 children_of() { ps -o pid= --ppid "$1"; }
-# none_outlives SIGNAL COMMAND...: the command has a child in the middle of its work, then gets the signal
+# none_outlives SIGNAL COMMAND...: sends the signal while a child of the command works; then no child may be left
 none_outlives()
 {
 	local signal=$1 pid rc child children; shift
@@ -271,20 +272,20 @@ none_outlives()
 	pid=$!
 	until child=$(children_of $pid) && [ -n "$child" ]; do kill -0 $pid || { cat "$scratch/out"; return 1; }; sleep 0.02; done
 	children=$child
-	# who is killed cannot end what its compiler has started: that ends when it is done
+	# SIGKILL cannot be handled, so the compiler's children go on until they are done
 	[ "$signal" = KILL ] || children=$(for c in $child; do echo "$c"; children_of "$c"; done)
 	kill -"$signal" $pid
 	wait $pid
 	rc=$?
 	[ $rc -eq $((128 + $(kill -l "$signal"))) ] || { echo "exit status $rc"; cat "$scratch/out"; return 1; }
 	for c in $children; do
-		# one that is killed with its parent may need a moment
+		# a child that is killed with its parent may need a moment
 		for _ in $(seq 250); do kill -0 "$c" 2>/dev/null || continue 2; sleep 0.02; done
 		echo "$c lives on: $(ps -o args= -p "$c")"
 		return 1
 	done
 }
-# the compiler waits for a pipe that nobody writes to
+# the compiler hangs on a pipe that nobody writes to
 mkfifo "$scratch/never.h"
 printf '#include "%s/never.h"\n' "$scratch" >"$scratch/never.c"
 mkdir "$scratch/tmp"
@@ -298,15 +299,15 @@ for s in TERM INT HUP KILL; do
 done
 timeout 2 sh -c ': >"$0"' "$scratch/never.h" # lets go what the killed compiler had started
 
-# counters: text, JSON and stats.json say the same; what starves a device is seen in them
+# counters: text, JSON and stats.json are equal, and show what slows a device down
 perf_stats()
 {
 	"$hcasim" perf --points testbench/perf/points.csv --only 'L01,M01' --stats="$scratch/perf.json" >"$scratch/out" &&
 		python3 -c 'import json, sys; points = json.load(open(sys.argv[1])); assert sorted(points) == ["L01", "M01"]
 for p in points.values(): assert p["hca1.responder.packets"] > 0' "$scratch/perf.json" && grep -q '^M01 counters$' "$scratch/out"
 }
-# PCIe credits on the machine of point B11 (FDR, 64 KiB WRITEs), MiB a second worked out by hand: what is in flight a round trip.
-# Credits are back 2 * (50 + 100) + 70 ns after a TLP, which takes 35.8 ns, a read request 3.3; a read of 512 bytes is done after 774.
+# PCIe credits on the machine of point B11 (FDR, 64 KiB WRITEs). The expected MiB/s are calculated by hand: what fits into the credits, per round
+# trip. Credits return 2 * (50 + 100) + 70 ns after a TLP. A TLP takes 35.8 ns, a read request 3.3 ns, and a read of 512 bytes is done after 774 ns.
 pcie_credits()
 {
 	local setting=$1 mib=$2
@@ -324,7 +325,7 @@ one "tool.perf_stats" perf_stats
 one "tool.sweep_rows" sweep_rows
 one "tool.sweep_shows_failure" sweep_shows_failure
 
-# report: the same run makes the same page; a browser reads it, with more than 100,000 packets too
+# report: the same run gives the same page; a browser can show it, even with more than 100,000 packets
 report_repeats()
 {
 	local dir; dir=$(traces_of rc_lost_ack)
@@ -354,7 +355,7 @@ outside_scenario()
 }
 one "tool.outside_scenario" outside_scenario
 
-# A capture with one flipped byte, and a scenario that is wrong: both must be found.
+# A capture with one wrong byte and a wrong scenario must both be found.
 check_finds_damage()
 {
 	local f=$scratch/damaged.pcapng
@@ -379,13 +380,13 @@ failing_scenario()
 one "tool.failing_scenario" failing_scenario
 VIEWED_LOG=$scratch/wrong/run.log one "views.failing_scenario" waves_and_timeline "$scratch/wrong.c"
 
-# --- scenarios that must fail, and say what is wrong
+# --- scenarios that must fail with the right message
 
 . testbench/scripts/must_fail.sh
 
-# --- what ends before its time
+# --- runs that end early
 
-# says STATUS WORDS COMMAND...: its exit status, and words in what it says to stderr
+# says STATUS WORDS COMMAND...: the command ends with this status and prints these words to stderr
 says()
 {
 	local want=$1 words=$2 rc; shift 2
@@ -406,7 +407,7 @@ body exits_Exit 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2);
 body exits_quickly 'post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); quick_exit(0)'
 body child_exits 'pid_t child = fork(); if (!child) exit(0); waitpid(child, NULL, 0); post_send(a, .wr_id = 2, .len = 64); expect_cqe(a, .wr_id = 2); expect_cqe(b, .wr_id = 1); expect_data(b, .len = 64)'
 
-# ends_early NAME STATUS WORDS: its status, and the packets of the SEND are in the traces, each once
+# ends_early NAME STATUS WORDS: the run ends so, and the traces hold each packet of the SEND once
 ends_early()
 {
 	local dir=$scratch/early.$1
@@ -428,7 +429,7 @@ one "ends.Exit" ends_early exits_Exit 1 "_exit() was called in exits_Exit"
 one "ends.quick_exit" ends_early exits_quickly 1 "exit() was called in exits_quickly"
 one "ends.child_exits" ends_early child_exits 0 ""
 
-# a run that takes long: another one in its folder is refused; stopped in the middle, its files are whole
+# a long run: a second run in its folder is refused; when it is interrupted its files are complete
 interrupted()
 {
 	local pid rc
@@ -452,7 +453,7 @@ for c in list config rules help version "run rc_send --stats -o $scratch/early" 
 	one "ends.full_${c%% *}" says 1 "hcasim: standard output: " full "$hcasim" $c
 done
 
-# no room for a run's files: each writer names its file and why, and the run fails; report leaves no half of a page
+# a full disk: each writer names its file and the reason, the run fails, and report leaves no incomplete page
 limited() { (ulimit -f "$1"; shift; exec "$@"); }
 on_small_disk() { unshare -rm bash -c 'mount -t tmpfs -o size="$1" none "$2" && shift && shift && "$@"' -- "$@"; }
 no_room()
@@ -471,7 +472,7 @@ no_room()
 }
 one "ends.no_room" no_room
 
-# --- wrong input: exit status 2, one line that names the place, no file left
+# --- wrong input: exit status 2, one line that names the place, and no file left behind
 
 # refuses NAME WORDS ARGUMENT...
 refuses()
@@ -542,7 +543,7 @@ one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 ln -s /dev/zero "$scratch/zero.vcd"
 ln -s /dev/zero "$scratch/zero.json"
 for f in vcd json; do one "refuses.check_without_end_$f" refuses "zero.$f: File too large" check "$scratch/zero.$f"; done
-# what stands in a run's folder and is no file: nothing waits for it
+# a pipe or folder in place of a run's file: no tool may hang on it
 for f in run.log packets.pcapng; do
 	mkdir -p "$scratch/odd.$f" "$scratch/folder.$f/$f"
 	mkfifo "$scratch/odd.$f/$f"
@@ -551,9 +552,9 @@ for f in run.log packets.pcapng; do
 	one "refuses.diff_of_folder_$f" refuses "folder.$f/$f: Is a directory" diff "$scratch/folder.$f" "$scratch/folder.$f"
 done
 
-# --- the Linux driver in virtual machines: last, it wants the processors for itself
+# --- the Linux driver in virtual machines: last, because it needs the processors for itself
 
-# vm_results: a test for each check; one that has no result yet fails
+# vm_results: each check counts as a test; if the script ended early that is a failure
 vm_results()
 {
 	local status name result detail
