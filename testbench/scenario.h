@@ -420,6 +420,7 @@ void tb_expect_word(struct tb *tb, const char *here, struct tb_end *end, uint64_
 /* What the range holds is not defined. */
 #define ignore_data(end, ...) tb_ignore_range(tb, TB_HERE, end, &(const struct tb_data){TB_DATA_DEFAULTS, __VA_ARGS__})
 void tb_ignore_range(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
+/* An older spelling, for files that have it. */
 void tb_ignore_data(struct tb *tb, struct tb_end *end, const struct tb_data *data);
 
 /* A counter of the end's device since the body began. */

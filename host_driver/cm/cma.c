@@ -38,7 +38,7 @@ static bool same_addr(const struct sockaddr_storage *a, const struct sockaddr_st
 	return a->ss_family == b->ss_family && !memcmp(x, y, n);
 }
 
-bool cma_is_any(const struct sockaddr_storage *a)
+static bool is_any(const struct sockaddr_storage *a)
 {
 	static const uint8_t zeros[16];
 	size_t n;
@@ -142,7 +142,7 @@ static bool port_in_use(struct cm_device *cm, const struct cma_id *id,
 		if (other->reuse_addr && id->reuse_addr && other->state != CMA_LISTEN)
 			continue;
 		if (other != id && other->ps == id->ps && cma_port(&other->src) == port &&
-		    (cma_is_any(&other->src) || cma_is_any(addr) || same_addr(&other->src, addr)))
+		    (is_any(&other->src) || is_any(addr) || same_addr(&other->src, addr)))
 			return true;
 	}
 	return false;
@@ -185,7 +185,7 @@ int cma_bind(struct cma_id *id, const struct sockaddr *addr)
 	if (!cm)
 		return -ENODEV;
 	memcpy(&src, addr, addr_bytes(addr));
-	if (!cma_is_any(&src)) {
+	if (!is_any(&src)) {
 		own = addr_find(cm, &src, 0, 0);
 		if (!own || !own->own)
 			return -EADDRNOTAVAIL;
@@ -460,7 +460,7 @@ int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct
 	from = to ? addr_find(cm, NULL, dst->sa_family, id->port ? id->port : to->port) : NULL;
 	if (!from || from->port != to->port)
 		return cma_event(id, NULL, RDMA_CM_EVENT_ADDR_ERROR, -EHOSTUNREACH, NULL);
-	if (id->state == CMA_IDLE || cma_is_any(&id->src)) {
+	if (id->state == CMA_IDLE || is_any(&id->src)) {
 		own = from->addr;
 		set_port(&own, id->state == CMA_IDLE ? 0 : cma_port(&id->src));
 		rc = take_port(cm, id, &own);

@@ -8,7 +8,6 @@
 /* For the process; 0 or -ENOMEM. `listener`: of a CONNECT_REQUEST. */
 int cma_event(struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_type type, int status,
 	      const union cma_param *param);
-bool cma_is_any(const struct sockaddr_storage *addr);
 /* Host order. */
 uint16_t cma_port(const struct sockaddr_storage *addr);
 uint64_t cma_service_id(const struct cma_id *id, const struct sockaddr_storage *addr);

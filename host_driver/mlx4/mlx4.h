@@ -113,8 +113,6 @@ int drv_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *
 int drv_query_gid(struct drv_device *dev, unsigned port, unsigned index,
 		  uint8_t gid[DRV_GID_BYTES]);
 int drv_query_pkey(struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey);
-/* SET_PORT: largest MTU the port reports from now on. */
-int drv_port_set_mtu(struct drv_device *dev, unsigned port, enum ibv_mtu mtu);
 /* Agents on QP0 and QP1 and INIT_PORT; their stop and CLOSE_PORT. drv_probe and drv_remove do it
  * unless options.no_ports. */
 int drv_port_up(struct drv_device *dev, unsigned port);

@@ -187,14 +187,6 @@ static int set_port(struct drv_device *dev, unsigned port, unsigned mtu)
 	return rc;
 }
 
-int drv_port_set_mtu(struct drv_device *dev, unsigned port, enum ibv_mtu mtu)
-{
-	int rc = port_check(dev, port);
-
-	DRV_ENTER(dev, "port %u, mtu %d", port, mtu);
-	return DRV_LEAVE(dev, rc ? rc : set_port(dev, port, mtu));
-}
-
 int drv_ports_init(struct drv_device *dev)
 {
 	struct node_info ni;

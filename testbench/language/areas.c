@@ -138,11 +138,6 @@ void tb_ignore_range(struct tb *tb, const char *here, struct tb_end *end, const 
 		memcpy(end->expected + d->dst, end->dst + d->dst, d->len);
 }
 
-void tb_ignore_data(struct tb *tb, struct tb_end *end, const struct tb_data *d)
-{
-	tb_ignore_range(tb, tb->here, end, d);
-}
-
 void tb_set_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t dst, uint64_t value)
 {
 	if (!tb_go(tb, here) || !in_area(tb, here, dst, WORD))

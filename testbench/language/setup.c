@@ -51,7 +51,8 @@ bool tb_event_take(struct tb_events *ev, struct drv_event *event)
 	return true;
 }
 
-void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc)
+/* The driver throws a completion away. */
+static void completion_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc)
 {
 	struct tb_discards *d = arg;
 
@@ -81,7 +82,7 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
 		return;
 	tb->events[end->index].ignore = true;
 	drv_event_register(*dev, tb_event_came, &tb->events[end->index]);
-	drv_discard_register(*dev, tb_discarded, &tb->discards[end->index]);
+	drv_discard_register(*dev, completion_discarded, &tb->discards[end->index]);
 	if (tb->setup.loopback)
 		tb->ends[1].dev = tb->ends[0].dev;
 }

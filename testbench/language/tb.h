@@ -153,9 +153,7 @@ void oob_end(struct drv_list *link);
 void tb_event_came(void *arg, const struct drv_event *event);
 /* The oldest one that nobody took; false: none. */
 bool tb_event_take(struct tb_events *ev, struct drv_event *event);
-/* A completion that is thrown away; arg is its host's struct tb_discards. */
-void tb_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc);
-/* after a failure, what the drivers hold is freed without a word to the devices. */
+/* After a failure, what the drivers hold is freed without a word to the devices. */
 void tb_give_up(struct tb *tb);
 
 /* areas.c */
