@@ -237,7 +237,7 @@ static void qp_forgets(struct qp *qp)
 		qp->send.wqe_status[need] = 0;
 	}
 	qp->send.ahead_count = 0;
-	qp->send.end_seen = false;
+	send_tail_set_seen(&qp->send, false);
 }
 
 void wqe_fetch_reset(struct hca *hca)
@@ -278,7 +278,7 @@ static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 	const struct wqe_fetch *wf = qp->hca->wqe_fetch;
 	struct qp_send *send = &qp->send;
 
-	if (!send->ahead_count || send->bf_known || send->wqe_reads[WQE_NEED_NEXT] ||
+	if (!send->ahead_count || send_tail_is_blueflame(send) || send->wqe_reads[WQE_NEED_NEXT] ||
 	    2u * (uint16_t)(send->ahead_end - index) > send->ahead_count)
 		return;
 	if (!wqe_read_has_room(wf, WQE_NEED_NEXT))
@@ -328,7 +328,7 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wq
 		send->wqe_status[need] = 0;
 		return status;
 	}
-	if (next && send->end_seen && send->ahead_end == index && !send->rung)
+	if (next && send->ahead_end == index && send_tail_is_seen(send))
 		return -ENOENT;
 	return wqe_read_start(qp, qpc, index, need, w);
 }
@@ -351,7 +351,6 @@ void wqe_fetch_begun(struct qp *qp, unsigned n)
 
 void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len)
 {
-	qp->send.end_seen = false;
 	if (len >= sizeof(struct wqe_ctrl) && len <= WQE_MAX_BYTES &&
 	    wqe_ctrl_get_ds((const struct wqe_ctrl *)wqe) * WQE_UNIT <= len)
 		wqe_line_put(qp->hca->wqe_fetch, qp, index, wqe, len, NULL);

@@ -4,6 +4,7 @@
 #define MODEL_ENGINE_WQE_IMPL_H
 
 #include "model/engine/base/engine.h"
+#include "model/engine/qp/qp_send_states.h"
 #include "model/engine/base/keep.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/fetch/wqe_fetch.h"

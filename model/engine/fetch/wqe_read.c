@@ -93,7 +93,7 @@ static void ahead_arrived(struct wqe_read *r)
 	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
 	send->ahead_count = found == r->count ? (uint8_t)found : 0;
 	send->ahead_end = (uint16_t)(r->first + found);
-	send->end_seen = found < r->count;
+	send_tail_set_seen(send, found < r->count);
 }
 
 /* Whoever waits for it is told; nobody does for a prefetch, which is asked for again when needed.
@@ -151,7 +151,7 @@ static void read_begin(struct wqe_read *r)
 	wf->busy_ps = hca_now(hca) + r->count * param_wqe_fetch_gap(hca->params);
 	r->bytes = r->dma.buf = buffer_take(wf);
 	if (r->need == WQE_NEED_NEXT)
-		r->qp->send.rung = false;
+		send_tail_begin_read(&r->qp->send);
 	hca->stats.wqe_fetch_reads++;
 	pcie_read(hca, &r->dma, 0);
 	HCA_TRACE(hca, TP_WQE_READ_RUN, .qpn = r->qp->qpn, .corr = r->first,
@@ -217,7 +217,7 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	 * it is needed */
 	if (need != WQE_NEED_NEXT || qpc_get_sq_no_prefetch(qpc))
 		n = 1;
-	else if (send->bf_known && (int16_t)(send->bf_end - index) > 0 &&
+	else if (send_tail_is_blueflame(send) && (int16_t)(send->bf_end - index) > 0 &&
 		 n > (uint16_t)(send->bf_end - index))
 		n = (uint16_t)(send->bf_end - index);
 	if (n > param_wqe_fetch_prefetch(p))
@@ -297,7 +297,7 @@ int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wq
 	}
 	if (need == WQE_NEED_NEXT) {
 		qp->send.ahead_count = 0;
-		qp->send.end_seen = false;
+		send_tail_set_seen(&qp->send, false);
 	}
 	qp->send.wqe_reads[need] = r;
 	if (w)

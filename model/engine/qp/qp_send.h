@@ -77,15 +77,18 @@ struct qp_send {
 	uint32_t uar;           /* UAR page of a doorbell that is not yet checked */
 	uint16_t oldest, next;  /* WQE indices: [oldest, next) are in flight */
 	uint16_t cursor;        /* WQE being sent (behind next while retrying) */
-	uint16_t bf_index;      /* of the BlueFlame write of bf_pending */
+	uint16_t bf_index;      /* of the BlueFlame write, in SEND_WORK_RUNG_BLUEFLAME */
 	uint16_t announced;     /* WQEs that came by BlueFlame and are not begun */
-	uint16_t bf_end;        /* bf_known: WQEs before this one are announced, no other */
+	uint16_t bf_end;        /* behind the last WQE that BlueFlame announced, by `tail` */
 	uint16_t ahead_end;     /* behind what the last read ahead found */
 	int8_t wqe_status[WQE_NEEDS]; /* why a read brought none; NEXT: of WQE `ahead_end` */
 	uint16_t dma_pending;   /* payload reads under way */
 	uint8_t turn;           /* enum send_turn */
 	uint8_t port;           /* as of the last step, 0 not known: 1 */
 	uint8_t state;          /* enum send_state, its name is traced */
+	uint8_t work;           /* enum send_work */
+	uint8_t tail;           /* enum send_tail */
+	uint8_t mode;           /* enum send_mode */
 	uint8_t log_mtu;
 	uint8_t found;                /* WQEs by reads ahead, lately */
 	uint8_t ahead_count;          /* by the last one if it found WQEs only */
@@ -94,19 +97,11 @@ struct qp_send {
 	uint8_t fault;                /* verdict: WQE `cursor` cannot be sent */
 	uint8_t failed;               /* verdict: the oldest WQE fails */
 	uint8_t wqe_wants; /* enum wqe_user, of which there is a line that was read for them */
-	bool loaded;                  /* cursors are those of the context */
-	bool started; /* a doorbell has been rung and the queue not been found empty since */
-	bool rung : 1; /* a doorbell since the last read of the queue was issued */
-	bool uar_pending : 1, bf_pending : 1; /* a doorbell, a BlueFlame write waits for the context */
-	bool bf_known : 1; /* only BlueFlame writes, in order, announced what has not been started */
-	bool end_seen : 1; /* the last read ahead found WQE `ahead_end` not posted */
-	bool missing : 1; /* a unit stands still until its context has been read */
-	bool flushing;
-	bool reliable;
-	bool rnr_wait : 1;
-	bool expired : 1; /* the timer ran out while firmware had the context */
-	bool implied_nak : 1; /* gone back by an implied NAK, no progress since */
-	bool credits : 1; /* the responder gives credits */
+	/* In each of the states above any of these may be on or off. */
+	bool loaded;      /* the cursors are those of the context */
+	bool reliable;    /* RC or XRC, by the context */
+	bool credits;     /* the responder gives credits, by the context and by what it said since */
+	bool implied_nak; /* sent again for lost data; until there is progress, not once more */
 	struct send_wqe window[SEND_WINDOW];
 };
 

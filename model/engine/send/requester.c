@@ -79,7 +79,7 @@ static void waiter_wake(struct waiter *w)
 {
 	struct qp_send *send = (struct qp_send *)((char *)w - offsetof(struct qp_send, waiter));
 
-	if (send->missing)
+	if (send->state == SEND_WAIT_CONTEXT)
 		scheduler_resume(qp_of_send(send));
 	else
 		scheduler_ready(qp_of_send(send), 0);
@@ -148,7 +148,7 @@ static bool is_idle(const struct qp *qp)
 {
 	const struct qp_send *send = &qp->send;
 
-	return send->oldest == send->next && !send->started && !send->uar_pending &&
+	return send->oldest == send->next && send->work == SEND_WORK_NONE &&
 	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.in &&
 	       !send->response_first && !send->response_waiter.in && !send->page_list &&
 	       is_quiet(qp);
@@ -164,13 +164,12 @@ static void invalidate(struct qp *qp)
 static void resume_timer(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
-	const bool expired = send->expired;
+	const bool late = send_mode_end_late(send);
 
-	send->expired = false;
 	if (send->oldest == send->next || send->deadline_ps != EVENT_NEVER || !send->reliable ||
-	    send->flushing)
+	    send->mode == SEND_MODE_FLUSHING)
 		return;
-	if (expired && (send->rnr_wait || !send->response_first))
+	if (late && (send_mode_is_rnr(send) || !send->response_first))
 		requester_timeout_now(qp);
 	else if (send->ack_timeout_ps != EVENT_NEVER)
 		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
@@ -188,8 +187,8 @@ static void resume(struct qp *qp, unsigned state)
 {
 	struct qp_send *send = &qp->send;
 
-	if (state == QP_STATE_RTS)
-		send->flushing = false;
+	if (state == QP_STATE_RTS && send->mode == SEND_MODE_FLUSHING)
+		send->mode = SEND_MODE_NORMAL;
 	requester_response_run(qp);
 	if (state == QP_STATE_ERR || state == QP_STATE_SQER) {
 		requester_flush(qp, state);
@@ -197,7 +196,7 @@ static void resume(struct qp *qp, unsigned state)
 	}
 	requester_progress(qp, 0);
 	resume_timer(qp);
-	if (send->cursor != send->next || send->started || send->uar_pending)
+	if (send->cursor != send->next || send->work != SEND_WORK_NONE)
 		scheduler_ready(qp, 0);
 }
 
@@ -231,13 +230,14 @@ static enum send_state lost(struct send_step *s, int err)
 {
 	struct qp_send *send = s->send;
 
-	send->started = send->uar_pending = send->bf_pending = send->bf_known = false;
+	send->work = SEND_WORK_NONE;
+	send_tail_end_blueflame(send);
 	if (err == -ENOENT)
 		return SEND_IDLE;
 	send->oldest = send->cursor = send->next;
 	send->reads = 0;
 	send->fault = send->failed = 0;
-	send->rnr_wait = false;
+	send_mode_end_rnr(send);
 	send->loaded = false;
 	retry_set_deadline(s->qp, EVENT_NEVER);
 	event_queue_qp(s->hca, EVENT_WQ_CATAS_ERROR, s->qp->qpn);
@@ -255,17 +255,14 @@ static enum send_state begin(struct send_step *s)
 	if (__builtin_expect(!!send->waiter.in, 0))
 		waiter_cancel(&send->waiter);
 	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
-	send->missing = err == -EAGAIN;
 	if (err)
-		return err == -EAGAIN ? SEND_WAIT_MEMORY : lost(s, err);
+		return err == -EAGAIN ? SEND_WAIT_CONTEXT : lost(s, err);
 	s->service = qpc_get_service(s->qpc);
 	requester_load(s->qp, s->qpc);
-	if (send->uar_pending) {
+	if (send_work_is_unchecked(send)) {
 		if (!scheduler_doorbell_check(s->qp, s->qpc)) {
 			wqe_fetch_release(s->qp);
-			send->bf_known = false;
-		} else {
-			send->started = true;
+			send_tail_end_blueflame(send);
 		}
 		requester_announced_end(send);
 	}
@@ -279,7 +276,7 @@ static enum send_state begin(struct send_step *s)
 	case QP_STATE_SQER:
 		return SEND_FLUSH;
 	default:
-		send->started = false;
+		send_work_end(send);
 		return SEND_IDLE;
 	}
 }
@@ -288,7 +285,7 @@ static enum send_state go_on(struct send_step *s)
 {
 	struct qp_send *send = s->send;
 
-	if (send->rnr_wait)
+	if (send_mode_is_rnr(send))
 		return SEND_WAIT_RNR;
 	if (send->fault || send->failed)
 		return SEND_WAIT_COMPLETION;
@@ -298,7 +295,7 @@ static enum send_state go_on(struct send_step *s)
 		send->cursor++;
 	if (send->cursor != send->next)
 		return SEND_FETCH;
-	if (!send->started)
+	if (!send_work_is_begun(send))
 		return SEND_IDLE;
 	return (uint16_t)(send->next - send->oldest) < SEND_WINDOW ? SEND_FETCH : SEND_WAIT_WINDOW;
 }
@@ -320,9 +317,10 @@ static enum send_state fetch(struct send_step *s)
 	if (err == -EAGAIN)
 		return SEND_WAIT_MEMORY;
 	if (err == -ENOENT) {
-		if (send->rung) /* since that read was issued */
+		if (send->tail == SEND_TAIL_RUNG) /* since that read was issued */
 			return SEND_FETCH;
-		send->started = send->bf_known = false;
+		send_work_end(send);
+		send_tail_end_blueflame(send);
 		wqe_fetch_begun(s->qp, send->announced);
 		return SEND_IDLE;
 	}
@@ -580,7 +578,7 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t
 		/* a step that takes no time has been done all the same */
 		busy_ps += s.busy_ps ? s.busy_ps : 1;
 	}
-	if (qp->send.state != SEND_WAIT_MEMORY) {
+	if (qp->send.state != SEND_WAIT_MEMORY && qp->send.state != SEND_WAIT_CONTEXT) {
 		waiter_done(&qp->send.waiter);
 		if (__builtin_expect(qp->send.wqe_wants & WQE_SENDS, 0))
 			wqe_fetch_unwant(qp, WQE_SENDS);

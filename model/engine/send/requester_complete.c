@@ -54,7 +54,7 @@ void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn)
 	send->rnr_retries = (uint8_t)qpc_get_rnr_retry(qpc);
 	if (overtaken) /* it was being sent again, in vain */
 		retry_rewind(qp, psn);
-	if (send->rnr_wait)
+	if (send_mode_is_rnr(send))
 		return;
 	if (send->acked_psn == send->send_psn || send->ack_timeout_ps == EVENT_NEVER)
 		retry_set_deadline(qp, EVENT_NEVER);
@@ -117,7 +117,8 @@ static bool migrated(struct qp *qp, struct qpc *qpc)
 	if (!qp_path_migrate(qp, CONTEXT_REQUESTER, qpc))
 		return false;
 	send->failed = 0;
-	send->implied_nak = send->rnr_wait = false;
+	send->implied_nak = false;
+	send_mode_end_rnr(send);
 	send->discard_last = send->out_last;
 	retry_rewind(qp, send->acked_psn);
 	retry_set_deadline(qp, EVENT_NEVER);
@@ -132,7 +133,8 @@ static void drained(struct qp *qp)
 	struct qpc *qpc;
 	bool event;
 
-	if (send->oldest != send->next || send->fault || send->failed || send->flushing ||
+	if (send->oldest != send->next || send->fault || send->failed ||
+	    send->mode == SEND_MODE_FLUSHING ||
 	    qp_context(qp, false, &send->response_waiter, &qpc) ||
 	    qpc_get_state(qpc) != QP_STATE_SQD_BUSY)
 		return;
@@ -152,7 +154,8 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 	uint16_t done, first;
 	struct qpc *qpc;
 
-	if (send->flushing || !send->loaded || qp_context(qp, false, &send->response_waiter, &qpc))
+	if (send->mode == SEND_MODE_FLUSHING || !send->loaded ||
+	    qp_context(qp, false, &send->response_waiter, &qpc))
 		return;
 	cqn = qpc_get_cqn_send(qpc);
 	done = count_done(send);
@@ -177,7 +180,7 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 		return;
 	}
 	drained(qp);
-	if (send->started || send->cursor != send->next)
+	if (send_work_is_begun(send) || send->cursor != send->next)
 		scheduler_ready(qp, 0);
 }
 
@@ -185,9 +188,13 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 
 void requester_timeout(struct qp *qp)
 {
+	struct qp_send *send = &qp->send;
+
+	if (send->mode == SEND_MODE_FLUSHING)
+		return;
 	if (qp_is_stopped(qp))
-		qp->send.expired = true;
-	else if (!qp->send.flushing)
+		send_mode_begin_late(send);
+	else
 		requester_timeout_now(qp);
 }
 
@@ -195,8 +202,8 @@ void requester_timeout_now(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
 
-	if (send->rnr_wait) {
-		send->rnr_wait = false;
+	if (send_mode_is_rnr(send)) {
+		send_mode_end_rnr(send);
 		scheduler_ready(qp, 0);
 		return;
 	}
@@ -240,10 +247,11 @@ void requester_flush(struct qp *qp, unsigned state)
 {
 	struct qp_send *send = &qp->send;
 
-	if (!send->flushing) {
-		send->flushing = true;
+	if (send->mode != SEND_MODE_FLUSHING) {
+		send->mode = SEND_MODE_FLUSHING;
 		send->discard_last = send->out_last;
-		send->rnr_wait = send->implied_nak = send->bf_known = false;
+		send->implied_nak = false;
+		send_tail_end_blueflame(send);
 		send->fault = send->failed = 0;
 		send->reads = 0;
 		send->acked_psn = send->send_psn = send->max_psn;
@@ -254,7 +262,7 @@ void requester_flush(struct qp *qp, unsigned state)
 		requester_local_forget(qp);
 		requester_out_run(qp);
 	}
-	if (send->oldest != send->next || send->started || send->uar_pending)
+	if (send->oldest != send->next || send->work != SEND_WORK_NONE)
 		scheduler_ready(qp, 0);
 }
 
@@ -267,15 +275,16 @@ enum send_state requester_flush_step(struct send_step *s)
 	int err;
 
 	if (send->oldest == send->next) {
-		err = send->started ? wqe_fetch_send(s->qp, s->qpc, send->next, WQE_NEED_NEXT,
-						     &send->waiter, &wqe, &len)
-				    : -ENOENT;
+		err = send_work_is_begun(send)
+			      ? wqe_fetch_send(s->qp, s->qpc, send->next, WQE_NEED_NEXT,
+					       &send->waiter, &wqe, &len)
+			      : -ENOENT;
 		if (err == -EAGAIN)
 			return SEND_WAIT_MEMORY;
-		if (err == -ENOENT && send->started && send->rung)
+		if (err == -ENOENT && send_work_is_begun(send) && send->tail == SEND_TAIL_RUNG)
 			return SEND_FLUSH;
 		if (err) {
-			send->started = false;
+			send_work_end(send);
 			return SEND_IDLE;
 		}
 		send->next++;

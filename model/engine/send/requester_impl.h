@@ -5,40 +5,11 @@
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/wire/psn.h"
+#include "model/engine/qp/qp_send_states.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/send/requester_wqe.h"
 #include "model/interface/syndromes.h"
-
-/* S(NAME, "name in traces: what it waits for", who moves it on) */
-#define SEND_STATES(S)                                                                             \
-	S(IDLE, "idle", "scheduler_doorbell")                                                      \
-	S(BEGIN, "begin", "itself")                                                                \
-	S(RESUME, "go on", "itself")                                                               \
-	S(FETCH, "fetch", "itself")                                                                \
-	S(START, "start", "itself")                                                                \
-	S(PACKET, "packet", "itself")                                                              \
-	S(FLUSH, "flush", "itself")                                                                \
-	S(DONE, "a packet", "the processing unit's next turn")                                     \
-	S(WAIT_FIRMWARE, "stopped by firmware", "qp_resume")                                       \
-	S(WAIT_MEMORY, "waits for a context, WQE or translation", "the waiter")                    \
-	S(WAIT_LOCAL, "waits for a page list", "requester_local.c")                                \
-	S(WAIT_DMA, "waits for payload", "requester_out_run")                                      \
-	S(WAIT_WINDOW, "waits for a place in the window", "requester_progress")                    \
-	S(WAIT_ACK, "waits for acknowledges", "requester_progress")                                \
-	S(WAIT_READS, "waits for reads and atomics", "requester_progress")                         \
-	S(WAIT_CREDITS, "waits for credits", "requester_progress")                                 \
-	S(WAIT_RATE, "waits for its path's static rate", "scheduler")                              \
-	S(WAIT_RNR, "waits for the receiver", "requester_timeout")                                 \
-	S(WAIT_COMPLETION, "waits for earlier work before its error", "requester_progress")        \
-	S(DRAINED, "drained", "qp_resume")
-
-enum send_state {
-#define S(name, text, mover) SEND_##name,
-	SEND_STATES(S)
-#undef S
-		SEND_STATE_COUNT,
-};
 
 /* One step of a send queue, and what the next one of the same turn can use. */
 struct send_step {
@@ -47,10 +18,10 @@ struct send_step {
 	struct qp_send *send;
 	struct qpc *qpc; /* valid until something else is asked of the context cache */
 	unsigned service;
-	bool fresh;      /* the WQE is started by this step */
-	bool probe;      /* a packet beyond the credits: asks for an ACK */
-	bool held; /* qpc and r are at hand: the step before it sent a packet of the same WQE */
-	uint16_t cursor; /* WQE of r */
+	bool fresh; /* the WQE is started by this step */
+	bool probe; /* a packet beyond the credits: asks for an ACK */
+	bool held;  /* qpc and r are at hand: the step before it sent a packet of the same WQE */
+	uint16_t cursor;             /* WQE of r */
 	const struct packet *latest; /* of this turn, still waiting for its payload; or NULL */
 	uint64_t at_ps, busy_ps;
 	uint64_t again_ps; /* the queue is to be looked at again then; EVENT_NEVER: see its state */
@@ -65,8 +36,10 @@ static inline struct send_wqe *send_entry(struct qp_send *send, uint16_t index)
 /* Where all that BlueFlame writes have announced is started, memory need not be asked. */
 static inline void requester_announced_end(struct qp_send *send)
 {
-	if (send->bf_known && (int16_t)(send->bf_end - send->next) <= 0)
-		send->started = send->bf_known = false;
+	if (send_tail_is_blueflame(send) && (int16_t)(send->bf_end - send->next) <= 0) {
+		send_work_end(send);
+		send_tail_end_blueflame(send);
+	}
 }
 
 /* PSNs that a WQE takes. */

@@ -62,7 +62,7 @@ static void list_done(struct dma *dma)
 		list->verdict = VERDICT_BIND;
 	else
 		list->copied += dma->len / sizeof(struct mtt_entry);
-	if (qp->send.flushing)
+	if (qp->send.mode == SEND_MODE_FLUSHING)
 		requester_local_drop(qp);
 	scheduler_ready(qp, 0);
 	qp_settle(qp);

@@ -448,7 +448,7 @@ static void send_out(struct qp *qp, struct packet *pkt)
 	left_ps = link_port_send(qp->hca, pkt);
 	if (!send->reliable)
 		send->acked_psn = psn_add(send->acked_psn, 1);
-	else if (send->deadline_ps == EVENT_NEVER && !send->rnr_wait &&
+	else if (send->deadline_ps == EVENT_NEVER && !send_mode_is_rnr(send) &&
 		 send->ack_timeout_ps != EVENT_NEVER)
 		retry_set_deadline(qp, left_ps + send->ack_timeout_ps);
 }

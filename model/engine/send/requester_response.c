@@ -81,7 +81,7 @@ static void try_again(struct response *r, uint32_t psn, const char *why)
 	HCA_TRACE(r->qp->hca, TP_REQ_RETRY, .qpn = r->qp->qpn, .corr = psn, .text = why,
 		  .args = {send->retries});
 	retry_rewind(r->qp, psn);
-	if (!send->rnr_wait)
+	if (!send_mode_is_rnr(send))
 		retry_set_deadline(r->qp, EVENT_NEVER);
 }
 
@@ -119,7 +119,7 @@ static void receiver_not_ready(struct response *r, unsigned code)
 {
 	struct qp_send *send = r->send;
 
-	if (send->rnr_wait)
+	if (send_mode_is_rnr(send))
 		return;
 	if (!send->rnr_retries && qpc_get_rnr_retry(r->qpc) != RNR_RETRY_INFINITE) {
 		give_up(r, VERDICT_RNR_EXCEEDED);
@@ -132,7 +132,7 @@ static void receiver_not_ready(struct response *r, unsigned code)
 		  .args = {send->rnr_retries});
 	retry_rewind(r->qp, r->psn);
 	retry_set_deadline(r->qp, EVENT_NEVER);
-	send->rnr_wait = true;
+	send_mode_begin_rnr(send);
 	retry_set_deadline(r->qp, hca_now(r->qp->hca) + retry_rnr_ps(r->qp->hca, code));
 }
 
@@ -376,7 +376,7 @@ static int respond(struct response *r)
 	if (err)
 		return err == -EAGAIN ? err : 0;
 	state = qpc_get_state(r->qpc);
-	if (send->flushing || send->failed || !send->loaded || !send->reliable)
+	if (send->mode == SEND_MODE_FLUSHING || send->failed || !send->loaded || !send->reliable)
 		return 0;
 	if (state != QP_STATE_RTS && state != QP_STATE_SQD && state != QP_STATE_SQD_BUSY)
 		return 0;

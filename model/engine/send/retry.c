@@ -6,6 +6,7 @@
 #include "model/engine/send/retry.h"
 
 #include "model/engine/wire/psn.h"
+#include "model/engine/qp/qp_send_states.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/send/scheduler.h"
@@ -118,7 +119,7 @@ static void expire(struct event *ev)
 			continue;
 		t.qp->send.deadline_ps = EVENT_NEVER;
 		HCA_TRACE(retry->hca, TP_TIMER_EXPIRE, .qpn = t.qp->qpn,
-			  .text = t.qp->send.rnr_wait ? "rnr" : "ack");
+			  .text = send_mode_is_rnr(&t.qp->send) ? "rnr" : "ack");
 		requester_timeout(t.qp);
 	}
 	set_event(retry);
@@ -169,7 +170,8 @@ void retry_set_deadline(struct qp *qp, uint64_t deadline_ps)
 
 	if (qp->send.deadline_ps == EVENT_NEVER && deadline_ps != EVENT_NEVER)
 		HCA_TRACE(qp->hca, TP_TIMER_START, .qpn = qp->qpn,
-			  .text = qp->send.rnr_wait ? "rnr" : "ack", .args = {deadline_ps});
+			  .text = send_mode_is_rnr(&qp->send) ? "rnr" : "ack",
+			  .args = {deadline_ps});
 	qp->send.deadline_ps = deadline_ps;
 	if (deadline_ps == EVENT_NEVER || (slot && retry->heap[slot - 1].key_ps <= deadline_ps))
 		return;

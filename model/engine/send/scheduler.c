@@ -2,6 +2,7 @@
 #include "model/engine/send/scheduler.h"
 
 #include "model/engine/wire/link_port.h"
+#include "model/engine/qp/qp_send_states.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/fetch/wqe_fetch.h"
@@ -259,7 +260,7 @@ static void unit_job(struct event *ev)
 			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
 			return;
 		}
-		if (qp->send.missing) {
+		if (qp->send.state == SEND_WAIT_CONTEXT) {
 			unit->stalled = true;
 			unit->stalled_ps = hca_now(s->hca);
 			s->hca->stats.scheduler_stalls++;
@@ -317,7 +318,6 @@ void scheduler_resume(struct qp *qp)
 {
 	struct scheduler *s = qp->hca->scheduler;
 
-	qp->send.missing = false;
 	for (unsigned i = 0; i < s->n_units; i++) {
 		if (s->units[i].qp != qp || !s->units[i].stalled)
 			continue;
@@ -387,9 +387,8 @@ void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 	if (!qp)
 		return;
 	qp->send.uar = uar;
-	qp->send.uar_pending = true;
-	qp->send.rung = true;
-	qp->send.bf_known = false;
+	send_work_ring(&qp->send);
+	qp->send.tail = SEND_TAIL_RUNG;
 	scheduler_ready(qp, 0);
 }
 
@@ -398,29 +397,29 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 {
 	struct qp *qp = rung_qp(hca, qpn);
 	struct qp_send *send;
-	bool at_rest, hold;
+	bool at_rest, empty, hold;
 
 	if (!qp)
 		return;
 	send = &qp->send;
 	hold = wqe_fetch_announce(qp);
-	at_rest = !send->started && !send->uar_pending;
-	if (at_rest && send->oldest == send->next) {
-		send->bf_pending = true;
-		send->bf_index = index;
-	}
-	if (hold && (at_rest ? send->bf_pending || (send->loaded && index == send->next)
-			     : send->bf_known && index == send->bf_end)) {
+	at_rest = send->work == SEND_WORK_NONE;
+	empty = at_rest && send->oldest == send->next;
+	if (hold && (at_rest ? empty || (send->loaded && index == send->next)
+			     : send_tail_is_blueflame(send) && index == send->bf_end)) {
 		wqe_fetch_put(qp, index, wqe, len);
-		send->bf_known = true;
+		send->tail = SEND_TAIL_BLUEFLAME;
 		send->bf_end = (uint16_t)(index + 1);
-		send->rung = false;
 	} else {
-		send->bf_known = false;
-		send->rung = true;
+		send->tail = SEND_TAIL_RUNG;
+	}
+	if (empty) {
+		send->work = SEND_WORK_RUNG_BLUEFLAME;
+		send->bf_index = index;
+	} else {
+		send_work_ring(send);
 	}
 	send->uar = uar;
-	send->uar_pending = true;
 	scheduler_ready(qp, 0);
 }
 
@@ -428,10 +427,9 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
 	unsigned state = qpc_get_state(qpc);
-	bool blueflame = send->bf_pending;
+	bool blueflame = send->work == SEND_WORK_RUNG_BLUEFLAME;
 
-	send->uar_pending = false;
-	send->bf_pending = false;
+	send_work_refuse(send);
 	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_RTR) {
 		guest_error(qp->hca, RULE_doorbell_dead_qp,
 			    "send doorbell for qpn %06x in state %u", qp->qpn, state);
@@ -450,11 +448,11 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 	 */
 	if (blueflame && send->oldest == send->next && (int16_t)(send->bf_index - send->next) > 0) {
 		wqe_fetch_release(qp);
-		send->bf_known = false;
-		send->rung = true;
+		send->tail = SEND_TAIL_RUNG;
 		guest_error(qp->hca, RULE_blueflame_mismatch,
 			    "BlueFlame write of qpn %06x has index %u, the queue is at %u", qp->qpn,
 			    send->bf_index, send->next);
 	}
+	send->work = SEND_WORK_BEGUN;
 	return true;
 }

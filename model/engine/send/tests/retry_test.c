@@ -17,13 +17,13 @@ static void deadlines(void **state)
 		qps[i].qpn = i;
 		requester_half.init(&qps[i]);
 		/* RNR waits, so that the expiry is seen */
-		qps[i].send.rnr_wait = true;
+		qps[i].send.mode = SEND_MODE_RNR;
 		qps[i].send.turn = TURN_RING;
 	}
 	for (unsigned round = 0; round < 50; round++) {
 		for (unsigned i = 0; i < QPS; i++) {
 			random = random * 1664525 + 1013904223;
-			if (!qps[i].send.rnr_wait)
+			if (qps[i].send.mode != SEND_MODE_RNR)
 				continue;
 			if (random >> 29 == 0)
 				retry_set_deadline(&qps[i], EVENT_NEVER);
@@ -33,14 +33,14 @@ static void deadlines(void **state)
 		}
 		event_core_run_until(&rig->core, rig->core.now_ps + 500);
 		for (unsigned i = 0; i < QPS; i++) {
-			if (qps[i].send.rnr_wait)
+			if (qps[i].send.mode == SEND_MODE_RNR)
 				assert_true(qps[i].send.deadline_ps > rig->core.now_ps);
 			else
 				assert_true(qps[i].send.deadline_ps == EVENT_NEVER);
 		}
 	}
 	for (unsigned i = 0; i < QPS; i++)
-		due += qps[i].send.rnr_wait && qps[i].send.deadline_ps != EVENT_NEVER;
+		due += qps[i].send.mode == SEND_MODE_RNR && qps[i].send.deadline_ps != EVENT_NEVER;
 	assert_in_range(due, 1, QPS - 1);
 	/* moving one later again and again takes no room and no event */
 	footprint = retry_footprint(&rig->hca);
