@@ -5,6 +5,7 @@
 #define TRACES_DECODE_H
 
 #include "model/interface/rows.h"
+#include "model/sim/fault.h"
 #include "traces/trace_impl.h"
 
 /* A packet taken apart; op has no name when the opcode is unknown. */
@@ -25,8 +26,22 @@ bool packet_view_make(struct packet_view *v, const uint8_t *bytes, uint32_t len)
  */
 const void *packet_view_ext(const struct packet_view *v, uint32_t len, enum bth_ext ext);
 
-/* "rc_send_only dlid 2 qpn 0x41 psn 5 payload 64 ..." */
+/* The QP that a packet of a connection comes from, where its number is not the one of the QP that it
+ * goes to; 0 when it is, or when the packet says it itself. */
+uint32_t packet_source(const struct packet_view *v, const struct trace_record *r);
+
+/* The QP that a packet comes from, as well as it is known. */
+uint32_t packet_sender(const struct packet_view *v, const struct trace_record *r);
+/* Whether it is a NAK, of a receiver that is not ready too. */
+bool packet_is_nak(const struct packet_view *v, uint32_t len);
+/* Whether that is what the fault plan did to the packet of this record. */
+bool packet_fault_is(const struct trace_record *r, enum fault_action action);
+
+/* " rc_send_only dlid 2 qpn 0x41 psn 5 payload 64", then ", ..." for each extended header: both, and
+ * each alone. */
 void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len);
+void decode_packet_plain(struct trace_text *t, const uint8_t *bytes, uint32_t len);
+void decode_packet_more(struct trace_text *t, const uint8_t *bytes, uint32_t len);
 /* "ack credits 31 msn 5", "nak rem_access msn 5", "rnr nak timer 12 msn 5" */
 void decode_aeth(struct trace_text *t, const struct aeth *aeth);
 

@@ -1,9 +1,9 @@
-src-y += $(addprefix $(d)/, points.c trace.c trace_file.c text.c tail.c log.c ladder.c decode.c packet_text.c wqe_text.c)
+src-y += $(addprefix $(d)/, points.c trace.c trace_file.c text.c tail.c log.c records.c records_read.c ladder.c decode.c packet_text.c wqe_text.c)
 src-y += $(addprefix $(d)/, pcapng.c pcapng_read.c check.c check_views.c vcd.c)
 src-y += $(addprefix $(d)/, timeline.c timeline_lane.c timeline_flow.c timeline_done.c)
 src-y += $(addprefix $(d)/, run_files.c run_golden.c messages.c stages.c compare.c compare_times.c)
 test-y += $(addprefix $(d)/tests/, trace_test.c log_test.c pcapng_test.c tshark_test.c waves_test.c timeline_test.c)
-test-y += $(addprefix $(d)/tests/, compare_test.c report_test.c)
+test-y += $(addprefix $(d)/tests/, compare_test.c report_test.c records_test.c)
 
 # The page of hcasim report: page.html with what it names on a line of its own, <!--FILE-->, as the bytes of a C string.
 src-y += $(addprefix $(d)/, report.c report_packets.c)

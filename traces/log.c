@@ -62,46 +62,30 @@ void trace_text_record(struct trace_text *t, const struct trace_record *r)
 	}
 }
 
-/* A connected packet names the QP it goes to; the one it comes from, where its number is another. */
-static void packet_source(struct trace_text *t, const struct trace_record *r)
-{
-	struct packet_view v;
-
-	if (r->point == TP_PKT_DISCARD || !r->qpn || !r->bytes ||
-	    !packet_view_make(&v, r->bytes, r->len))
-		return;
-	if (r->qpn != bth_get_dqpn(v.bth) && !bth_op_has(v.op, BTH_EXT_DETH))
-		trace_text_add(t, ", from 0x%x", r->qpn);
-}
-
 static void packet_line(struct trace_text *t, const struct trace_record *r)
 {
+	const uint64_t *args = r->args;
+	struct packet_view v;
+
 	trace_text_add(t, " port %u", r->port);
 	decode_packet(t, r->bytes, r->bytes ? r->len : 0);
-	packet_source(t, r);
-	if (r->args[0] & TRACE_PACKET_WR_ID)
-		trace_text_add(t, ", wr_id %" PRIu64, r->args[1]);
-	if (r->args[0] & TRACE_PACKET_WQE)
-		trace_text_add(t, ", wqe %" PRIu64, r->args[2]);
-	if (r->args[3] > 1)
-		trace_text_add(t, ", try %" PRIu64, r->args[3]);
+	if (r->point != TP_PKT_DISCARD && r->bytes && packet_view_make(&v, r->bytes, r->len) &&
+	    packet_source(&v, r))
+		trace_text_add(t, ", from 0x%x", r->qpn);
+	if (args[TRACE_ARG(PKT_OUT, known)] & TRACE_PACKET_WR_ID)
+		trace_text_add(t, ", wr_id %" PRIu64, args[TRACE_ARG(PKT_OUT, wr_id)]);
+	if (args[TRACE_ARG(PKT_OUT, known)] & TRACE_PACKET_WQE)
+		trace_text_add(t, ", wqe %" PRIu64, args[TRACE_ARG(PKT_OUT, wqe)]);
+	if (args[TRACE_ARG(PKT_OUT, transmission)] > 1)
+		trace_text_add(t, ", try %" PRIu64, args[TRACE_ARG(PKT_OUT, transmission)]);
 	if (r->text)
 		trace_text_add(t, r->point == TP_PKT_DISCARD ? ", %s" : ", fault %s", r->text);
 }
 
-void trace_log_line(struct trace_text *t, const struct trace_record *r)
+void trace_log_text(struct trace_text *t, const struct trace_record *r)
 {
-	const struct trace_point_row *row = &trace_point_rows[r->point];
-
-	trace_text_add(t, "%7" PRIu64 ".%06" PRIu64 " ", r->time_ps / 1000000,
-		       r->time_ps % 1000000);
-	if (r->hca == TRACE_NO_HCA)
-		trace_text_add(t, "     ");
-	else
-		trace_text_add(t, "hca%u ", r->hca);
-	trace_text_add(t, "%-13s ", row->unit);
 	trace_text_record(t, r);
-	switch (row->kind) {
+	switch (trace_point_rows[r->point].kind) {
 	case TRACE_PACKET:
 		packet_line(t, r);
 		break;
@@ -129,6 +113,18 @@ void trace_log_line(struct trace_text *t, const struct trace_record *r)
 	for (size_t i = 0; i < t->len; i++)
 		if (t->s[i] == '\n' || t->s[i] == '\r')
 			t->s[i] = ' ';
+}
+
+void trace_log_line(struct trace_text *t, const struct trace_record *r)
+{
+	trace_text_add(t, "%7" PRIu64 ".%06" PRIu64 " ", r->time_ps / 1000000,
+		       r->time_ps % 1000000);
+	if (r->hca == TRACE_NO_HCA)
+		trace_text_add(t, "     ");
+	else
+		trace_text_add(t, "hca%u ", r->hca);
+	trace_text_add(t, "%-13s ", trace_point_rows[r->point].unit);
+	trace_log_text(t, r);
 	trace_text_add(t, "\n");
 }
 

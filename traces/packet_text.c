@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets in words. */
+#include <string.h>
+
 #include "traces/decode.h"
 
 bool packet_view_make(struct packet_view *v, const uint8_t *bytes, uint32_t len)
@@ -95,13 +97,22 @@ static bool is_mad(const struct packet_view *v)
 	return bth_op_is(v->op, BTH_DATAGRAM) && bth_get_dqpn(v->bth) <= 1 && v->payload == 256;
 }
 
-void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len)
+static void decode_marks(struct trace_text *t, const struct packet_view *v)
+{
+	if (bth_get_ack_req(v->bth))
+		trace_text_add(t, " ack_req");
+	if (bth_get_solicited(v->bth))
+		trace_text_add(t, " solicited");
+	if (bth_get_pkey(v->bth) != 0xffff)
+		trace_text_add(t, " pkey 0x%x", bth_get_pkey(v->bth));
+}
+
+void decode_packet_plain(struct trace_text *t, const uint8_t *bytes, uint32_t len)
 {
 	struct packet_view v;
 
 	if (!packet_view_make(&v, bytes, len)) {
-		trace_text_add(t, " no transport packet, %u bytes: ", len);
-		trace_text_hex(t, bytes, len < 64 ? len : 64);
+		trace_text_add(t, " no transport packet");
 		return;
 	}
 	trace_text_add(t, " ");
@@ -109,16 +120,28 @@ void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len)
 	trace_text_add(t, " slid %u dlid %u sl %u vl %u qpn 0x%x psn %u", lrh_get_slid(v.lrh),
 		       lrh_get_dlid(v.lrh), lrh_get_sl(v.lrh), lrh_get_vl(v.lrh),
 		       bth_get_dqpn(v.bth), bth_get_psn(v.bth));
-	if (v.payload < 0)
-		trace_text_add(t, " too short for its headers, %u bytes", v.total);
-	else if (v.payload || bth_op_is(v.op, BTH_PAYLOAD))
+	if (v.payload < 0) {
+		trace_text_add(t, " too short for its headers");
+		return;
+	}
+	if (v.payload || bth_op_is(v.op, BTH_PAYLOAD))
 		trace_text_add(t, " payload %d", v.payload);
-	if (bth_get_ack_req(v.bth))
-		trace_text_add(t, " ack_req");
-	if (bth_get_solicited(v.bth))
-		trace_text_add(t, " solicited");
-	if (bth_get_pkey(v.bth) != 0xffff)
-		trace_text_add(t, " pkey 0x%x", bth_get_pkey(v.bth));
+	decode_marks(t, &v);
+}
+
+void decode_packet_more(struct trace_text *t, const uint8_t *bytes, uint32_t len)
+{
+	struct packet_view v;
+
+	if (!packet_view_make(&v, bytes, len)) {
+		trace_text_add(t, ", %u bytes: ", len);
+		trace_text_hex(t, bytes, len < 64 ? len : 64);
+		return;
+	}
+	if (v.payload < 0) {
+		trace_text_add(t, ", %u bytes", v.total);
+		decode_marks(t, &v);
+	}
 	if (v.grh) {
 		trace_text_add(t, ", sgid ");
 		trace_text_hex(t, grh_sgid_cptr(v.grh), 16);
@@ -128,4 +151,43 @@ void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len)
 	decode_ext(t, &v, len);
 	if (is_mad(&v) && v.headers < len)
 		decode_mad(t, bytes + v.headers, len - v.headers);
+}
+
+void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len)
+{
+	decode_packet_plain(t, bytes, len);
+	decode_packet_more(t, bytes, len);
+}
+
+uint32_t packet_source(const struct packet_view *v, const struct trace_record *r)
+{
+	if (!r->qpn || bth_op_has(v->op, BTH_EXT_DETH))
+		return 0;
+	return r->qpn != bth_get_dqpn(v->bth) ? r->qpn : 0;
+}
+
+uint32_t packet_sender(const struct packet_view *v, const struct trace_record *r)
+{
+	const uint32_t from = packet_source(v, r);
+	const struct deth *deth = packet_view_ext(v, r->len, BTH_EXT_DETH);
+
+	if (from)
+		return from;
+	return deth && deth_get_sqpn(deth) ? deth_get_sqpn(deth) : bth_get_dqpn(v->bth);
+}
+
+bool packet_is_nak(const struct packet_view *v, uint32_t len)
+{
+	const struct aeth *aeth = packet_view_ext(v, len, BTH_EXT_AETH);
+	uint32_t kind;
+
+	if (!aeth)
+		return false;
+	kind = aeth_syndrome_kind(aeth_get_syndrome(aeth));
+	return kind == AETH_NAK || kind == AETH_RNR_NAK;
+}
+
+bool packet_fault_is(const struct trace_record *r, enum fault_action action)
+{
+	return r->text && !strcmp(r->text, fault_action_name(action));
 }

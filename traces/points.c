@@ -35,6 +35,28 @@ const struct trace_point_row trace_point_rows[TRACE_POINT_COUNT] = {
 TRACE_POINTS(TP)
 #undef TP
 
+const char *trace_kind_name(enum trace_kind kind)
+{
+	static const char *const names[] = {
+#define K(name) #name,
+		TRACE_KINDS(K)
+#undef K
+	};
+
+	return names[kind];
+}
+
+const char *trace_field_type_name(enum trace_field_type type)
+{
+	static const char *const names[] = {
+#define T(name, unit) #name,
+		TRACE_FIELD_TYPES(T)
+#undef T
+	};
+
+	return names[type];
+}
+
 uint64_t trace_field_value(const struct trace_record *r, const struct trace_field *field)
 {
 	const struct trace_field *f = trace_point_rows[r->point].fields;

@@ -40,26 +40,31 @@
 extern "C" {
 #endif
 
+/* What a sink does with a point; those behind NOTE are for waves and timelines, not for the log. */
+#define TRACE_KINDS(K)                                                                             \
+	K(PACKET)                                                                                  \
+	K(REG)                                                                                     \
+	K(HCR)                                                                                     \
+	K(DOORBELL)                                                                                \
+	K(WQE)                                                                                     \
+	K(CQE)                                                                                     \
+	K(EQE)                                                                                     \
+	K(IRQ)                                                                                     \
+	K(DMA)                                                                                     \
+	K(STATE)                                                                                   \
+	K(DRV)                                                                                     \
+	K(FW)                                                                                      \
+	K(FAULT)                                                                                   \
+	K(GUEST_ERROR)                                                                             \
+	K(NOTE)                                                                                    \
+	K(SPAN)                                                                                    \
+	K(LEVEL)                                                                                   \
+	K(CALL)
+
 enum trace_kind {
-	TRACE_PACKET,
-	TRACE_REG,
-	TRACE_HCR,
-	TRACE_DOORBELL,
-	TRACE_WQE,
-	TRACE_CQE,
-	TRACE_EQE,
-	TRACE_IRQ,
-	TRACE_DMA,
-	TRACE_STATE,
-	TRACE_DRV,
-	TRACE_FW,
-	TRACE_FAULT,
-	TRACE_GUEST_ERROR,
-	TRACE_NOTE,
-	/* for waves and timelines, not in the log */
-	TRACE_SPAN,
-	TRACE_LEVEL,
-	TRACE_CALL,
+#define K(name) TRACE_##name,
+	TRACE_KINDS(K)
+#undef K
 };
 
 enum {
@@ -137,6 +142,9 @@ struct trace_point_row {
 };
 
 extern const struct trace_point_row trace_point_rows[TRACE_POINT_COUNT];
+
+const char *trace_kind_name(enum trace_kind kind);
+const char *trace_field_type_name(enum trace_field_type type);
 
 /* The value of a field of the record's row; 0 of TEXT and BYTES. */
 uint64_t trace_field_value(const struct trace_record *r, const struct trace_field *field);

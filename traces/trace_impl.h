@@ -26,16 +26,26 @@ enum {
 
 int trace_file_open(struct trace_file *f, const char *path);
 void trace_file_flush(struct trace_file *f);
-/* Room for n <= TRACE_FILE_RESERVE_MAX bytes, to be filled at once; part of the file from now on.
- */
-static inline uint8_t *trace_file_reserve(struct trace_file *f, size_t n)
+/* Room for n <= TRACE_FILE_RESERVE_MAX bytes behind what the file has; what is put there becomes part
+ * of the file with trace_file_grow(). */
+static inline uint8_t *trace_file_room(struct trace_file *f, size_t n)
 {
-	uint8_t *p;
-
 	if (f->len + n > TRACE_FILE_BUFFER)
 		trace_file_flush(f);
-	p = f->buf + f->len;
+	return f->buf + f->len;
+}
+
+static inline void trace_file_grow(struct trace_file *f, size_t n)
+{
 	f->len += n;
+}
+
+/* Room that is part of the file from now on, to be filled at once. */
+static inline uint8_t *trace_file_reserve(struct trace_file *f, size_t n)
+{
+	uint8_t *p = trace_file_room(f, n);
+
+	trace_file_grow(f, n);
 	return p;
 }
 
@@ -62,14 +72,16 @@ void trace_text_time(struct trace_text *t, uint64_t ps);
 /* ---- log.c */
 
 extern const struct trace_sink_ops trace_log_ops;
-/* The record's log line with its end of line. */
+/* The record's line in the log with its end of line; what of it stands behind time, HCA and unit. */
 void trace_log_line(struct trace_text *t, const struct trace_record *r);
+void trace_log_text(struct trace_text *t, const struct trace_record *r);
 /* What the text of its row makes of it. */
 void trace_text_record(struct trace_text *t, const struct trace_record *r);
 
-/* ---- pcapng.c, vcd.c, timeline.c */
+/* ---- pcapng.c, vcd.c, timeline.c, records.c */
 
-extern const struct trace_sink_ops trace_pcapng_ops, trace_vcd_ops, trace_timeline_ops;
+extern const struct trace_sink_ops trace_pcapng_ops, trace_vcd_ops, trace_timeline_ops,
+	trace_records_ops;
 
 /* ---- check_views.c: as trace_check_file() */
 int trace_check_view(const char *path, bool is_timeline, FILE *out);

@@ -292,9 +292,9 @@ static const struct cli_option_row options[] = {
 	 "set one parameter; overrides the files"},
 	{"seed", "N", SIMULATES, 0, TEXT(run.seed), "seed of all random numbers"},
 	{"trace", "LIST", IN(RUN) | IN(DUMP), 0, TEXT(run.traces),
-	 "traces to write: any of log,pcapng,vcd,timeline, or none; default: log,pcapng"},
+	 "traces to write: any of log,records,pcapng,vcd,timeline, or none; default: log,records,pcapng"},
 	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, TEXT(run.traces),
-	 "traces to write: any of log,pcapng,vcd,timeline; default: none"},
+	 "traces to write: any of log,records,pcapng,vcd,timeline; default: none"},
 	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE), 'o', CALL(set_output),
 	 "folder for the run's files; default: build/traces/NAME, installed: hcasim-traces/NAME"},
 	{"output", "FILE.csv", IN(SWEEP), 'o', CALL(set_output),
@@ -492,7 +492,8 @@ static int finish(struct parse *p)
 	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))
 		return -no_command(p, p->args[0]);
 	if (!cli->run.traces)
-		cli->run.traces = command == CLI_RUN || command == CLI_DUMP ? "log,pcapng" : "none";
+		cli->run.traces = command == CLI_RUN || command == CLI_DUMP ? "log,records,pcapng"
+									: "none";
 	for (int i = 1; i < p->nargs; i++)
 		cli->words[cli->word_count++] = p->args[i];
 	cli->command = command;

@@ -62,7 +62,7 @@ static void runs_the_tour_by_default(void **state)
 	assert_int_equal(parse(&cli, "run"), 0);
 	assert_int_equal(cli.command, CLI_RUN);
 	assert_string_equal(cli.run.scenario, "tour");
-	assert_string_equal(cli.run.traces, "log,pcapng");
+	assert_string_equal(cli.run.traces, "log,records,pcapng");
 	assert_null(cli.run.dir);
 }
 
