@@ -17,6 +17,21 @@ enum { PLATFORM_PAGE_SIZE = 4096 };
 
 struct platform;
 
+enum platform_call_kind {
+	PLATFORM_CALL_ENTER,
+	PLATFORM_CALL_POST, /* as ENTER: it posts a send to qpn */
+	PLATFORM_CALL_POLL, /* as ENTER: it has taken a completion of qpn from cqn */
+	PLATFORM_CALL_EXIT,
+};
+
+/* A call of one of the driver's functions, for traces. */
+struct platform_call {
+	enum platform_call_kind kind;
+	const char *name;
+	const char *args; /* a short text of arguments or result */
+	uint32_t qpn, cqn;
+};
+
 struct platform_ops {
 	/* PCI configuration space; size 1, 2, 4; little-endian value. Takes time. */
 	uint32_t (*config_read)(struct platform *p, unsigned offset, unsigned size);
@@ -79,9 +94,8 @@ struct platform_ops {
 	bool (*waitq_wait)(struct platform *p, struct platform_waitq *q, uint64_t deadline_ps);
 	void (*waitq_wake_all)(struct platform *p, struct platform_waitq *q);
 
-	/* Trace: the driver's function `name` is entered or left (`args` a short text of arguments
-	 * or result), for the log and the timeline. */
-	void (*trace_call)(struct platform *p, bool enter, const char *name, const char *args);
+	/* Trace: a function of the driver is entered or left. */
+	void (*trace_call)(struct platform *p, const struct platform_call *call);
 	bool (*trace_on)(struct platform *p);
 };
 

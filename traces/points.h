@@ -202,12 +202,18 @@
 	/* software */                                                                             \
 	TP(DRV_ENTER, driver, DRV, TRACE_CALL_FIELDS,                                              \
 	   "{call}", "a driver function with its arguments")                                       \
+	TP(DRV_POST, driver, DRV, QPN TRACE_CALL_FIELDS,                                           \
+	   "{call}", "as DRV_ENTER: a send is posted to a QP")                                     \
+	TP(DRV_POLL, driver, DRV, QPN ARG(cqn, HEX) TRACE_CALL_FIELDS,                             \
+	   "{call}", "as DRV_ENTER: a completion of a QP is taken from a CQ")                      \
 	TP(DRV_EXIT, driver, DRV, TRACE_CALL_FIELDS ARG(result, SIGNED),                           \
 	   "{call} returns {result}", "a driver function returns")                                 \
 	TP(FAULT, fault, FAULT, PORT QPN CORR(psn) TEXT(what),                                     \
 	   "{what}", "the fault plan acted")                                                       \
 	TP(GUEST_ERROR, guest_error, GUEST_ERROR, TEXT(what),                                      \
 	   "{what}", "software broke a rule: the rule's name, then what happened")                 \
+	TP(PHASE, scenario, NOTE, TEXT(name),                                                      \
+	   "phase {name}", "a phase of the scenario begins")                                       \
 	TP(NOTE, scenario, NOTE, TEXT(what),                                                       \
 	   "{what}", "text of the scenario")
 

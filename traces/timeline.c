@@ -72,6 +72,8 @@ static struct timeline_place host_record(struct timeline *t, const struct trace_
 		return (struct timeline_place){0};
 	switch (r->point) {
 	case TP_DRV_ENTER:
+	case TP_DRV_POST:
+	case TP_DRV_POLL:
 		return timeline_function_begin(t, lane, r, text, (size_t)(args - text),
 					       *args ? args + 1 : args);
 	case TP_DRV_EXIT:
@@ -191,6 +193,7 @@ static bool is_moment(enum trace_point point)
 	case TP_DMA_FAULT:
 	case TP_FAULT:
 	case TP_GUEST_ERROR:
+	case TP_PHASE:
 	case TP_NOTE:
 		return true;
 	default:
@@ -202,6 +205,8 @@ static struct timeline_place show(struct timeline *t, const struct trace_record 
 {
 	switch (r->point) {
 	case TP_DRV_ENTER:
+	case TP_DRV_POST:
+	case TP_DRV_POLL:
 	case TP_DRV_EXIT:
 	case TP_THREAD_WAIT:
 	case TP_THREAD_GO:
@@ -243,7 +248,7 @@ static int timeline_record(void *sink, const struct trace_record *r)
 	struct timeline *t = sink;
 	struct timeline_place place;
 
-	if (r->hca >= TIMELINE_HCAS && r->point != TP_NOTE)
+	if (r->hca >= TIMELINE_HCAS && trace_point_kinds[r->point] != TRACE_NOTE)
 		return 0;
 	t->now_ps = r->time_ps;
 	place = show(t, r);

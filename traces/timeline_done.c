@@ -118,15 +118,11 @@ static void handler(struct flows *f, const struct trace_record *r, struct timeli
 
 static void polled(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
-	struct flow_cq *cq;
-	struct flow *flow;
-	uint32_t qpn;
+	struct flow_cq *cq = flow_cq_find(
+		f, flow_key(r->hca, (uint32_t)r->args[TRACE_ARG(DRV_POLL, cqn)]), false);
+	struct flow *flow = cq ? cq->flows.first : NULL;
 
-	if (!flow_driver_qpn(r->text, "drv_cq_poll cqn ", &qpn))
-		return;
-	cq = flow_cq_find(
-		f, flow_key(r->hca, (uint32_t)strtoul(strchr(r->text, ' ') + 5, NULL, 16)), false);
-	for (flow = cq ? cq->flows.first : NULL; flow && flow->qpn != qpn; flow = flow->next)
+	for (; flow && flow->qpn != r->qpn; flow = flow->next)
 		;
 	if (!flow)
 		return;
@@ -138,7 +134,7 @@ static void polled(struct flows *f, const struct trace_record *r, struct timelin
 bool flow_done_record(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
 	switch (r->point) {
-	case TP_DRV_ENTER:
+	case TP_DRV_POLL:
 		polled(f, r, place);
 		return true;
 	case TP_CQE_RUN:

@@ -148,27 +148,10 @@ static struct flow *flow_by_psn(struct flow_qp *qp, uint32_t psn)
 
 /* ---- the sender's side */
 
-/* "drv_post_send qpn 000208, ..." */
-bool flow_driver_qpn(const char *text, const char *function, uint32_t *qpn)
-{
-	const char *at;
-
-	if (!text || strncmp(text, function, strlen(function)))
-		return false;
-	at = strstr(text, "qpn ");
-	if (at)
-		*qpn = (uint32_t)strtoul(at + 4, NULL, 16);
-	return at;
-}
-
 static void posted(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
-	struct flow_qp *qp;
-	uint32_t qpn;
+	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
 
-	if (!flow_driver_qpn(r->text, "drv_post_send ", &qpn))
-		return;
-	qp = flow_qp_find(f, flow_key(r->hca, qpn), true);
 	if (qp)
 		flow_places_push(&qp->posts, place);
 }
@@ -277,8 +260,8 @@ static void started(struct flows *f, const struct trace_record *r)
 	flow_step(f, flow, bell);
 	for (unsigned i = 0; i < qp->early_count; i++) {
 		flow_step(f, flow, qp->early[i]);
-		fetched |= qp->early[i].tid == qp->fetch.tid &&
-			   qp->early[i].at_ps == qp->fetch.at_ps;
+		fetched |=
+			qp->early[i].tid == qp->fetch.tid && qp->early[i].at_ps == qp->fetch.at_ps;
 	}
 	qp->early_count = 0;
 	if (!fetched && ((r->corr - qp->fetch_first) & 0xffff) < qp->fetch_count)
@@ -465,9 +448,8 @@ int flows_record(struct flows *f, const struct trace_record *r, struct timeline_
 	struct flow_qp *qp;
 
 	switch (r->point) {
-	case TP_DRV_ENTER:
+	case TP_DRV_POST:
 		posted(f, r, place);
-		flow_done_record(f, r, place);
 		break;
 	case TP_BAR_RUN:
 		f->bars[r->hca][f->next_bar[r->hca]++ % BARS] =

@@ -120,8 +120,6 @@ void flow_end(struct flows *f, struct flow *flow);
 /* flow may be NULL. */
 void flow_step(struct flows *f, struct flow *flow, struct timeline_place place);
 struct flow *flow_by_index(struct flow_qp *qp, uint32_t index);
-/* The QPN in a driver line such as "drv_post_send qpn 000208, ..." of this function. */
-bool flow_driver_qpn(const char *text, const char *function, uint32_t *qpn);
 /* The oldest request whose receive may be completed: packets that came too early come again. */
 bool flow_arrival_take(struct flow_qp *qp, struct arrival *a);
 

@@ -25,7 +25,11 @@ void core_trace(struct ib_device *device, bool enter, const char *name, const ch
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	device->platform->ops->trace_call(device->platform, enter, name, text);
+	device->platform->ops->trace_call(
+		device->platform,
+		&(struct platform_call){.kind = enter ? PLATFORM_CALL_ENTER : PLATFORM_CALL_EXIT,
+					.name = name,
+					.args = text});
 }
 
 /* --- events --- */

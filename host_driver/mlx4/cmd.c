@@ -64,7 +64,7 @@ void drv_unlock(struct drv_device *dev, struct drv_mutex *m)
 
 /* --- traces --- */
 
-void drv_trace(struct drv_device *dev, bool enter, const char *name, const char *fmt, ...)
+void drv_trace(struct drv_device *dev, struct platform_call call, const char *fmt, ...)
 {
 	char args[128];
 	va_list ap;
@@ -72,7 +72,8 @@ void drv_trace(struct drv_device *dev, bool enter, const char *name, const char 
 	va_start(ap, fmt);
 	vsnprintf(args, sizeof(args), fmt, ap);
 	va_end(ap);
-	dev->p->ops->trace_call(dev->p, enter, name, args);
+	call.args = args;
+	dev->p->ops->trace_call(dev->p, &call);
 }
 
 /* --- status --- */

@@ -220,8 +220,9 @@ int drv_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc)
 	if (cq->dev->options.poll_cost_ps)
 		cq->dev->p->ops->cpu_ps(cq->dev->p, cq->dev->options.poll_cost_ps);
 	while (done < n && (rc = cq_poll_one(cq, &wc[done])) > 0) {
-		DRV_ENTER(cq->dev, "cqn %06x, qpn %06x, status %d", cq->cqn, wc[done].qp_num,
-			  wc[done].status);
+		DRV_CALL(cq->dev, PLATFORM_CALL_POLL, wc[done].qp_num, cq->cqn,
+			 "cqn %06x, qpn %06x, status %d", cq->cqn, wc[done].qp_num,
+			 wc[done].status);
 		DRV_LEAVE(cq->dev, 1);
 		done++;
 	}

@@ -486,19 +486,28 @@ int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init
 
 /* --- traces --- */
 
-void drv_trace(struct drv_device *dev, bool enter, const char *name, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+/* The call's args are made from fmt. */
+void drv_trace(struct drv_device *dev, struct platform_call call, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-#define DRV_ENTER(dev, ...)                                                                        \
+#define DRV_CALL(dev, kind_, qpn_, cqn_, ...)                                                      \
 	do {                                                                                       \
 		if ((dev)->p->ops->trace_on((dev)->p))                                             \
-			drv_trace(dev, true, __func__, __VA_ARGS__);                               \
+			drv_trace(dev,                                                             \
+				  (struct platform_call){.kind = (kind_),                          \
+							 .name = __func__,                         \
+							 .qpn = (qpn_),                            \
+							 .cqn = (cqn_)},                           \
+				  __VA_ARGS__);                                                    \
 	} while (0)
+
+#define DRV_ENTER(dev, ...) DRV_CALL(dev, PLATFORM_CALL_ENTER, 0, 0, __VA_ARGS__)
 
 static inline int drv_leave(struct drv_device *dev, const char *name, int rc)
 {
 	if (dev->p->ops->trace_on(dev->p))
-		drv_trace(dev, false, name, "%d", rc);
+		drv_trace(dev, (struct platform_call){.kind = PLATFORM_CALL_EXIT, .name = name},
+			  "%d", rc);
 	return rc;
 }
 

@@ -152,7 +152,8 @@ int drv_post_check(const struct drv_qp *qp, const struct drv_send_wr *wr)
 
 int drv_post_send(struct drv_qp *qp, const struct drv_send_wr *wr, const struct drv_send_wr **bad)
 {
-	DRV_ENTER(qp->dev, "qpn %06x, opcode %d", qp->qpn, wr->opcode);
+	DRV_CALL(qp->dev, PLATFORM_CALL_POST, qp->qpn, 0, "qpn %06x, opcode %d", qp->qpn,
+		 wr->opcode);
 	return DRV_LEAVE(qp->dev, post_send(qp, wr, bad));
 }
 

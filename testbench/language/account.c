@@ -96,15 +96,12 @@ void tb_phase_end(struct tb *tb)
 
 static void phase_trace(struct tb *tb, const char *phase)
 {
-	char text[128];
-
-	if (!trace_on(tb->trace, TP_NOTE))
+	if (!trace_on(tb->trace, TP_PHASE))
 		return;
-	snprintf(text, sizeof(text), "phase %s", phase);
 	trace_emit(tb->trace, &(struct trace_record){.time_ps = tb->machine->core.now_ps,
-						     .point = TP_NOTE,
+						     .point = TP_PHASE,
 						     .hca = TRACE_NO_HCA,
-						     .text = text});
+						     .text = phase});
 }
 
 void tb_phase(struct tb *tb, const char *here, const char *text)

@@ -33,22 +33,24 @@ static bool op_trace_on(struct platform *p)
 	return trace_on(host_of(p)->trace, TP_DRV_ENTER);
 }
 
-void host_emit(struct host *host, enum trace_point point, const char *text, uint64_t arg)
+/* A record that has its point and fields, of this host, now, by the thread that runs. */
+static void emit(struct host *host, struct trace_record *r)
 {
 	const struct kernel_thread *thread = kernel_thread_self(host->kernel);
 	const char *name = thread ? kernel_thread_name(thread) : "";
 
+	r->time_ps = host->core->now_ps;
+	r->hca = (uint8_t)host->config.index;
+	r->corr = thread ? kernel_thread_number(thread) : 0;
+	r->bytes = name;
+	r->len = (uint32_t)strlen(name);
 	trace_advance(host->trace, host->core->now_ps);
-	trace_emit(host->trace, &(struct trace_record){
-					.time_ps = host->core->now_ps,
-					.point = point,
-					.hca = (uint8_t)host->config.index,
-					.corr = thread ? kernel_thread_number(thread) : 0,
-					.bytes = name,
-					.len = (uint32_t)strlen(name),
-					.args = {arg},
-					.text = text,
-				});
+	trace_emit(host->trace, r);
+}
+
+void host_emit(struct host *host, enum trace_point point, const char *text, uint64_t arg)
+{
+	emit(host, &(struct trace_record){.point = point, .args = {arg}, .text = text});
 }
 
 static void emit_wait(struct host *host, enum trace_point point, const char *why)
@@ -57,14 +59,25 @@ static void emit_wait(struct host *host, enum trace_point point, const char *why
 		host_emit(host, point, why, 0);
 }
 
-static void op_trace_call(struct platform *p, bool enter, const char *name, const char *args)
+static void op_trace_call(struct platform *p, const struct platform_call *call)
 {
+	static const enum trace_point points[] = {
+		[PLATFORM_CALL_ENTER] = TP_DRV_ENTER,
+		[PLATFORM_CALL_POST] = TP_DRV_POST,
+		[PLATFORM_CALL_POLL] = TP_DRV_POLL,
+		[PLATFORM_CALL_EXIT] = TP_DRV_EXIT,
+	};
+	struct trace_record r = {.point = points[call->kind], .qpn = call->qpn};
+	const char *args = call->args ? call->args : "";
 	char text[256];
 
 	if (!op_trace_on(p))
 		return;
-	snprintf(text, sizeof(text), "%s%s%s", name, args && *args ? " " : "", args ? args : "");
-	host_emit(host_of(p), enter ? TP_DRV_ENTER : TP_DRV_EXIT, text, 0);
+	snprintf(text, sizeof(text), "%s%s%s", call->name, *args ? " " : "", args);
+	r.text = text;
+	if (call->kind == PLATFORM_CALL_POLL)
+		r.args[TRACE_ARG(DRV_POLL, cqn)] = call->cqn;
+	emit(host_of(p), &r);
 }
 
 /* --- time --- */

@@ -282,7 +282,7 @@ static void op_thread_start(struct platform *p, const char *name, void (*fn)(voi
 	abort();
 }
 
-static void op_trace_call(struct platform *p, bool enter, const char *name, const char *args)
+static void op_trace_call(struct platform *p, const struct platform_call *call)
 {
 }
 

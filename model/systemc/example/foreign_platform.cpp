@@ -146,7 +146,7 @@ void op_waitq_wake_all(platform *, platform_waitq *q)
 	q->event.notify(SC_ZERO_TIME);
 }
 
-void op_trace_call(platform *, bool, const char *, const char *)
+void op_trace_call(platform *, const platform_call *)
 {
 }
 
