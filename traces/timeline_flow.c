@@ -228,7 +228,7 @@ static void picked(struct flows *f, const struct trace_record *r)
 static void waiting(struct flows *f, const struct trace_record *r)
 {
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
-	bool waits = r->text && !strncmp(r->text, "waits", 5);
+	bool waits = r->text && strstr(r->text, " waits for ");
 
 	if (qp)
 		wait_set(&qp->send_wait, r->time_ps, waits ? r->text : NULL);

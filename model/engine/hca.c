@@ -295,12 +295,17 @@ void hca_busy(const struct hca *hca, char *text, size_t size)
 	const unsigned qps = qps_busy(hca), dmas = pcie_pending(hca);
 	const unsigned checks = responder_limit_checks(hca);
 	const size_t packets = packet_pool_in_use(hca);
+	const uint32_t qpn = qp_table_first_busy(hca);
+	const struct qp *qp = qp_find((struct hca *)hca, qpn);
+	char queue[160] = "";
 	size_t n = 0;
 
 	text[0] = 0;
+	if (qp)
+		requester_describe(qp, queue, sizeof(queue));
 #define SAY(...) n += (size_t)snprintf(text + n, n < size ? size - n : 0, __VA_ARGS__)
 	if (qps)
-		SAY("qpn 0x%x", qp_table_first_busy(hca));
+		SAY("qpn 0x%x (%s)", qpn, queue);
 	if (qps > 1)
 		SAY(" (and %u further queue pairs)", qps - 1);
 	if (dmas)

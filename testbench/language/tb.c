@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100, BUSY_CHARS = 160 };
+enum { IGNORED_DRAIN_US = 50, QUIET_TRIES = 64, POLL_NS = 100, BUSY_CHARS = 320 };
 
 static void deadline_due(struct event *ev)
 {

@@ -13,18 +13,18 @@
 
 /* Step: what requester_run() does for the queue, or why it does nothing. The log shows it. */
 #define SEND_STATES(S)                                                                             \
-	S(IDLE, "idle", "scheduler_doorbell")                                                      \
-	S(BEGIN, "begin", "itself")                                                                \
-	S(RESUME, "go on", "itself")                                                               \
-	S(FETCH, "fetch", "itself")                                                                \
-	S(START, "start", "itself")                                                                \
-	S(PACKET, "packet", "itself")                                                              \
-	S(FLUSH, "flush", "itself")                                                                \
-	S(DONE, "a packet", "the processing unit's next turn")                                     \
-	S(WAIT_FIRMWARE, "stopped by firmware", "qp_resume")                                       \
-	S(WAIT_CONTEXT, "waits for a context, WQE or translation", "scheduler_resume")             \
-	S(WAIT_MEMORY, "waits for a context, WQE or translation", "the waiter")                    \
-	S(WAIT_LOCAL, "waits for a page list", "requester_local.c")                                \
+	S(IDLE, "has nothing to send", "scheduler_doorbell")                                       \
+	S(BEGIN, "looks at the context and the doorbell", "itself")                                \
+	S(RESUME, "chooses a WQE", "itself")                                                       \
+	S(FETCH, "takes the WQE apart", "itself")                                                  \
+	S(START, "takes a new WQE into the window", "itself")                                      \
+	S(PACKET, "builds a packet", "itself")                                                     \
+	S(FLUSH, "completes a WQE as flushed", "itself")                                           \
+	S(DONE, "has made a step", "scheduler")                                                    \
+	S(WAIT_FIRMWARE, "is stopped by firmware", "qp_resume")                                    \
+	S(WAIT_CONTEXT, "waits for its context", "context_cache")                                  \
+	S(WAIT_MEMORY, "waits for a WQE or a translation", "wqe_fetch, translate")                 \
+	S(WAIT_LOCAL, "waits for a page list", "requester_local")                                  \
 	S(WAIT_DMA, "waits for payload", "requester_out_run")                                      \
 	S(WAIT_WINDOW, "waits for a place in the window", "requester_progress")                    \
 	S(WAIT_ACK, "waits for acknowledges", "requester_progress")                                \
@@ -33,7 +33,7 @@
 	S(WAIT_RATE, "waits for its path's static rate", "scheduler")                              \
 	S(WAIT_RNR, "waits for the receiver", "requester_timeout")                                 \
 	S(WAIT_COMPLETION, "waits for earlier work before its error", "requester_progress")        \
-	S(DRAINED, "drained", "qp_resume")
+	S(DRAINED, "is drained", "qp_resume")
 
 /*
  * Work: whether doorbells have announced WQEs. A doorbell counts only once it has been compared with

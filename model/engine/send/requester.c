@@ -15,13 +15,41 @@
 #include "model/sim/params/hca_link.h"
 #include "model/sim/params/hca_requester.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static const char *const state_names[SEND_STATE_COUNT] = {
-#define S(name, text, mover) [SEND_##name] = text,
+/* What the log says of a queue that stops in a state. */
+static const char *const state_texts[SEND_STATE_COUNT] = {
+#define S(name, text, mover) [SEND_##name] = "state " #name " " text ": " mover,
 	SEND_STATES(S)
 #undef S
 };
+
+static const char *const work_names[SEND_WORK_COUNT] = {
+#define S(name, meaning, mover) [SEND_WORK_##name] = #name,
+	SEND_WORKS(S)
+#undef S
+};
+
+static const char *const tail_names[SEND_TAIL_COUNT] = {
+#define S(name, meaning, mover) [SEND_TAIL_##name] = #name,
+	SEND_TAILS(S)
+#undef S
+};
+
+static const char *const mode_names[SEND_MODE_COUNT] = {
+#define S(name, meaning, mover) [SEND_MODE_##name] = #name,
+	SEND_MODES(S)
+#undef S
+};
+
+void requester_describe(const struct qp *qp, char *text, size_t size)
+{
+	const struct qp_send *send = &qp->send;
+
+	snprintf(text, size, "send queue: %s; work %s, tail %s, mode %s", state_texts[send->state],
+		 work_names[send->work], tail_names[send->tail], mode_names[send->mode]);
+}
 
 /* --- cursors and context --- */
 
@@ -549,7 +577,7 @@ static bool step(struct send_step *s, enum send_state state)
 	if (state != send->state) {
 		send->state = (uint8_t)state;
 		HCA_TRACE(s->hca, TP_REQ_STATE, .qpn = s->qp->qpn, .corr = send->cursor,
-			  .text = state_names[state]);
+			  .text = state_texts[state]);
 	}
 	return state == SEND_DONE;
 }

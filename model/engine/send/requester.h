@@ -11,7 +11,7 @@
 #ifndef MODEL_ENGINE_REQUESTER_H
 #define MODEL_ENGINE_REQUESTER_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct qp;
@@ -29,6 +29,9 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t
 void requester_response(struct qp *qp, struct packet *pkt);
 /* The QP's ACK or RNR timer has run out. */
 void requester_timeout(struct qp *qp);
+/* For a message: the names of the four states that the send queue is in (qp_send_states.h), and what
+ * the first of them waits for. */
+void requester_describe(const struct qp *qp, char *text, size_t size);
 /* The sending half of a QP. */
 extern const struct qp_half requester_half;
 

@@ -33,7 +33,7 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc);
 /* The QP has something to send from `earliest_ps` on: puts it into the ring (once). */
 void scheduler_ready(struct qp *qp, uint64_t earliest_ps);
-/* The context that its unit stands still for (qp->send.missing) is there, or will not come. */
+/* The context that its unit stands still for (SEND_WAIT_CONTEXT) is there, or will not come. */
 void scheduler_resume(struct qp *qp);
 void scheduler_remove(struct qp *qp);
 /* A READ response goes out on the port: whatever there is to send there, one request may follow, so
