@@ -32,6 +32,7 @@ struct compare {
 	unsigned sources;
 	uint32_t classes;
 	const char *phase;
+	struct trace_text texts[2]; /* of the items looked at last */
 };
 
 static const struct run_item *item(const struct compare *c, const struct stream *s, unsigned side,
@@ -40,24 +41,31 @@ static const struct run_item *item(const struct compare *c, const struct stream 
 	return i < s->n[side] ? &c->runs[side].items[s->at[side][i]] : NULL;
 }
 
-/* The items of two sides; a golden trace has cut its long texts. */
-static bool same_text(const struct compare *c, const struct run_item *a, const struct run_item *b)
+static const char *text_of(struct compare *c, unsigned side, const struct run_item *it)
 {
-	char x[RUN_SHORT_CHARS], y[RUN_SHORT_CHARS];
-
-	if (c->runs[0].golden == c->runs[1].golden)
-		return !strcmp(a->text, b->text);
-	run_text_short(a->text, x, sizeof(x));
-	run_text_short(b->text, y, sizeof(y));
-	return !strcmp(c->runs[0].golden ? a->text : x, c->runs[1].golden ? b->text : y);
+	return run_item_text(&c->runs[side], it, &c->texts[side]);
 }
 
-static bool same(const struct compare *c, const struct run_item *a, const struct run_item *b)
+/* The items of two sides; a golden trace has cut its long texts. */
+static bool same_text(struct compare *c, const struct run_item *a, const struct run_item *b)
+{
+	const char *text[2] = {text_of(c, 0, a), text_of(c, 1, b)};
+	char cut[RUN_SHORT_CHARS];
+
+	for (unsigned side = 0; side < 2; side++)
+		if (!c->runs[side].golden && c->runs[!side].golden) {
+			run_text_short(text[side], cut, sizeof(cut));
+			text[side] = cut;
+		}
+	return !strcmp(text[0], text[1]);
+}
+
+static bool same(struct compare *c, const struct run_item *a, const struct run_item *b)
 {
 	return same_text(c, a, b) && (!a->has_hash || !b->has_hash || a->hash == b->hash);
 }
 
-static void stream_compare(const struct compare *c, struct stream *s)
+static void stream_compare(struct compare *c, struct stream *s)
 {
 	size_t n = s->n[0] < s->n[1] ? s->n[0] : s->n[1];
 
@@ -121,15 +129,13 @@ static void print_time(FILE *out, const struct run_files *run, const struct run_
 }
 
 /* Times of both, then the text that is the same, or A's or B's alone. */
-static void print_item(FILE *out, const struct compare *c, const char *mark,
-		       const struct run_item *a, const struct run_item *b)
+static void print_item(FILE *out, struct compare *c, const char *mark, const struct run_item *a,
+		       const struct run_item *b)
 {
-	const struct run_item *it = a ? a : b;
-
 	fprintf(out, "  %s", mark);
 	print_time(out, &c->runs[0], a);
 	print_time(out, &c->runs[1], b);
-	fprintf(out, "  %s\n", it->text);
+	fprintf(out, "  %s\n", a ? text_of(c, 0, a) : text_of(c, 1, b));
 }
 
 static void print_end(FILE *out, const char *mark, size_t n)
@@ -147,15 +153,15 @@ static int words_back(const char *text, int at)
 }
 
 /* The words that differ first, with the word before them. */
-static void print_words(FILE *out, const struct run_item *a, const struct run_item *b)
+static void print_words(FILE *out, const char *a, const char *b)
 {
 	int n = 0, from;
 
-	while (a->text[n] && a->text[n] == b->text[n])
+	while (a[n] && a[n] == b[n])
 		n++;
-	from = words_back(a->text, n);
+	from = words_back(a, n);
 	for (unsigned side = 0; side < 2; side++) {
-		const char *text = side ? b->text : a->text;
+		const char *text = side ? b : a;
 
 		fprintf(out, side ? "  |  %.*s\n" : "    they differ in: %.*s",
 			n - from + (int)strcspn(text + n, " "), text + from);
@@ -207,22 +213,23 @@ static void print_bytes(FILE *out, const struct compare *c, const struct run_ite
 }
 
 /* The lines of the log before an item, of every kind. */
-static void print_around(FILE *out, const struct compare *c, unsigned side,
-			 const struct run_item *it)
+static void print_around(FILE *out, struct compare *c, unsigned side, const struct run_item *it)
 {
 	const struct run_files *run = &c->runs[side];
 	size_t at = it ? (size_t)(it - run->items) : 0;
+	const char *line;
 
 	if (!it || run->golden)
 		return;
 	fprintf(out, "  around it in %s:\n", side ? "B" : "A");
-	for (size_t i = at < LOG_BEFORE ? 0 : at - LOG_BEFORE; i <= at; i++)
+	for (size_t i = at < LOG_BEFORE ? 0 : at - LOG_BEFORE; i <= at; i++) {
+		line = run_item_line(run, &run->items[i], &c->texts[side]);
 		fprintf(out, "  %c %6u %.*s%s\n", side ? 'B' : 'A', run->items[i].number,
-			LINE_SHOWN, run->items[i].line,
-			strlen(run->items[i].line) > LINE_SHOWN ? " ..." : "");
+			LINE_SHOWN, line, strlen(line) > LINE_SHOWN ? " ..." : "");
+	}
 }
 
-static void print_first(FILE *out, const struct compare *c, const struct stream *s)
+static void print_first(FILE *out, struct compare *c, const struct stream *s)
 {
 	const struct run_item *a = item(c, s, 0, s->first), *b = item(c, s, 1, s->first);
 	const struct run_item *timed = a && !c->runs[0].golden   ? a
@@ -247,7 +254,7 @@ static void print_first(FILE *out, const struct compare *c, const struct stream 
 	else
 		print_end(out, "B", s->n[1]);
 	if (a && b && !same_text(c, a, b))
-		print_words(out, a, b);
+		print_words(out, text_of(c, 0, a), text_of(c, 1, b));
 	else if (a && b)
 		print_bytes(out, c, a, b);
 	print_around(out, c, 0, a);
@@ -283,7 +290,7 @@ static void print_others(FILE *out, const struct compare *c, const struct stream
 		fprintf(out, "  and %u more streams\n", left);
 }
 
-static bool print_differences(FILE *out, const struct compare *c)
+static bool print_differences(FILE *out, struct compare *c)
 {
 	const struct stream *first = NULL;
 
@@ -330,7 +337,7 @@ static int sources_of(struct compare *c)
 	c->sources = have[0] & have[1];
 	if (!c->sources) {
 		fprintf(stderr, "%s and %s have no trace in common: one has only %s\n", paths[0],
-			paths[1], have[0] & RUN_LOG ? "run.log" : "packets.pcapng");
+			paths[1], have[0] & RUN_RECORDS ? "run.records" : "packets.pcapng");
 		return -1;
 	}
 	return 0;
@@ -353,7 +360,7 @@ static int read_both(struct compare *c)
 		if (*run->phase)
 			c->phase = run->phase;
 	}
-	if (!(c->sources & RUN_LOG))
+	if (!(c->sources & RUN_RECORDS))
 		c->classes &= RUN_PACKETS;
 	for (unsigned side = 0; side < 2; side++) {
 		c->order[side] =
@@ -366,13 +373,13 @@ static int read_both(struct compare *c)
 
 static int compare_all(struct compare *c, FILE *out)
 {
-	bool differ, times = !c->options->no_times && c->sources & RUN_LOG && !c->runs[0].golden &&
-			     !c->runs[1].golden;
+	bool differ, times = !c->options->no_times && c->sources & RUN_RECORDS &&
+			     !c->runs[0].golden && !c->runs[1].golden;
 
 	fprintf(out, "A %s\nB %s\n", c->options->a, c->options->b);
 	compare_configs(c->options->a, c->options->b, out);
-	if (!(c->sources & RUN_LOG))
-		fprintf(out, "compared without a log: packets only\n");
+	if (!(c->sources & RUN_RECORDS))
+		fprintf(out, "compared without records: packets only\n");
 	else if (!(c->sources & RUN_CAPTURE))
 		fprintf(out, "compared without captures: packets by their headers\n");
 	differ = print_differences(out, c);
@@ -397,6 +404,7 @@ int compare_runs(const struct compare_options *options, FILE *out)
 		ret = compare_all(&c, out);
 	for (unsigned side = 0; side < 2; side++) {
 		free(c.order[side]);
+		trace_text_free(&c.texts[side]);
 		run_files_free(&c.runs[side]);
 	}
 	free(c.streams);

@@ -56,14 +56,14 @@ static void sum_print(FILE *out, const char *who, const char *what, const struct
 
 static int by_qp(const void *x, const void *y, void *messages)
 {
-	const struct message *all = messages, *a = all + *(const uint32_t *)x,
-			     *b = all + *(const uint32_t *)y;
+	struct message *const *const all = messages;
+	const struct message *a = all[*(const uint32_t *)x], *b = all[*(const uint32_t *)y];
 
 	if (a->hca != b->hca)
 		return a->hca < b->hca ? -1 : 1;
 	if (a->qpn != b->qpn)
 		return a->qpn < b->qpn ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return a->number < b->number ? -1 : a->number > b->number;
 }
 
 static bool in_phase(const struct run_files *run, uint64_t ps, const char *phase)
@@ -82,7 +82,7 @@ static uint32_t *sorted(const struct messages *all, const struct run_files *run,
 	size_t n = 0;
 
 	for (size_t i = 0; order && i < all->count; i++)
-		if (in_phase(run, all->messages[i].at_ps[MESSAGE_WQE], phase))
+		if (in_phase(run, all->messages[i]->at_ps[MESSAGE_WQE], phase))
 			order[n++] = (uint32_t)i;
 	if (order)
 		qsort_r(order, n, sizeof(*order), by_qp, all->messages);
@@ -103,8 +103,7 @@ static void pair_add(struct sum sums[HCAS][MESSAGE_POINT_COUNT], const struct me
 	char what[64];
 	uint64_t x, y;
 
-	snprintf(what, sizeof(what), "qpn 0x%x wqe %u %.*s", a->qpn, a->index, (int)a->opcode_len,
-		 a->opcode);
+	snprintf(what, sizeof(what), "qpn 0x%x wqe %u %s", a->qpn, a->index, a->opcode);
 	for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
 		if (message_stage(a, s, &x) && message_stage(b, s, &y))
 			sum_add(&sums[a->hca % HCAS][s], x, y, what);
@@ -122,8 +121,8 @@ static int add_messages(struct sum sums[HCAS][MESSAGE_POINT_COUNT], const struct
 	if (!order[0] || !order[1])
 		goto out;
 	while (i < n[0] && j < n[1]) {
-		const struct message *a = &all[0].messages[order[0][i]],
-				     *b = &all[1].messages[order[1][j]];
+		const struct message *a = all[0].messages[order[0][i]],
+				     *b = all[1].messages[order[1][j]];
 		int c = qp_order(a, b);
 
 		if (!c)
@@ -156,7 +155,6 @@ static void add_commands(struct sum *sum, const struct messages all[2],
 
 	for (;; i++, j++) {
 		const struct command *a, *b;
-		char name[64];
 
 		i = command_next(&all[0], i, hca, &runs[0], phase);
 		j = command_next(&all[1], j, hca, &runs[1], phase);
@@ -164,12 +162,11 @@ static void add_commands(struct sum *sum, const struct messages all[2],
 			return;
 		a = &all[0].commands[i];
 		b = &all[1].commands[j];
-		if (a->name_len != b->name_len || memcmp(a->name, b->name, a->name_len))
+		if (a->opcode != b->opcode)
 			return;
 		if (a->done_ps == MESSAGE_NEVER || b->done_ps == MESSAGE_NEVER)
 			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)a->name_len, a->name);
-		sum_add(sum, a->done_ps - a->posted_ps, b->done_ps - b->posted_ps, name);
+		sum_add(sum, a->done_ps - a->posted_ps, b->done_ps - b->posted_ps, a->name);
 	}
 }
 

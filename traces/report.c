@@ -14,6 +14,7 @@
 #include "traces/messages.h"
 #include "traces/report_impl.h"
 #include "traces/report_page.gen.h"
+#include "traces/trace_impl.h"
 
 /* Where the data goes; a line of its own in the page. */
 static const char data_mark[] = "<!--DATA-->";
@@ -130,8 +131,8 @@ static void put_message(struct report *r, const struct message *m)
 		if (m->at_ps[s] < first)
 			first = m->at_ps[s];
 	fprintf(r->out, "[%u,%u,%u,%u,%" PRIu64 ",%u,%u,%d,%" PRIu64, m->hca, m->qpn, m->index,
-		report_text(&r->texts, m->opcode, m->opcode_len), m->bytes, m->packets, m->resent,
-		m->failed, first);
+		report_text(&r->texts, m->opcode, strlen(m->opcode)), m->bytes, m->packets,
+		m->resent, m->failed, first);
 	for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
 		if (m->at_ps[s] == MESSAGE_NEVER)
 			fprintf(r->out, ",-1");
@@ -147,7 +148,7 @@ static void put_messages(struct report *r)
 	for (size_t i = 0; i < r->messages.count; i++) {
 		if (i)
 			fprintf(r->out, ",\n");
-		put_message(r, &r->messages.messages[i]);
+		put_message(r, r->messages.messages[i]);
 	}
 	putc(']', r->out);
 	put_key(r->out, "commands");
@@ -156,42 +157,55 @@ static void put_messages(struct report *r)
 		const struct command *c = &r->messages.commands[i];
 
 		fprintf(r->out, "%s[%u,%u,%" PRIu64 ",%" PRId64 "]", i ? "," : "", c->hca,
-			report_text(&r->texts, c->name, c->name_len), c->posted_ps,
+			report_text(&r->texts, c->name, strlen(c->name)), c->posted_ps,
 			c->done_ps == MESSAGE_NEVER ? -1 : (int64_t)(c->done_ps - c->posted_ps));
 	}
 	putc(']', r->out);
 }
 
-/* What deserves to be seen beside the packets: faults, timeouts, broken rules, discards. */
-static bool is_mark(const struct run_item *it)
+/* What deserves to be seen beside the packets: faults, timeouts, broken rules, discards. Its number
+ * in the page, or -1. */
+static int mark_of(const struct run_files *run, const struct run_item *it)
 {
-	if (it->class == RUN_FAULT || it->class == RUN_GUEST_ERROR || it->class == RUN_DISCARD)
-		return true;
-	return it->class == RUN_OTHER && it->unit &&
-	       (!strncmp(it->text, "catastrophic", 12) ||
-		(!strncmp(it->unit, "retry ", 6) &&
-		 (strstr(it->text, " expired") || strstr(it->text, " again, "))));
+	struct trace_record r;
+
+	switch (it->class) {
+	case RUN_FAULT:
+		return 0;
+	case RUN_GUEST_ERROR:
+		return 2;
+	case RUN_DISCARD:
+		return 3;
+	case RUN_OTHER:
+		run_item_record(run, it, &r);
+		return r.point == TP_FW_CATAS || r.point == TP_TIMER_EXPIRE ||
+				       r.point == TP_REQ_RETRY
+			       ? 1
+			       : -1;
+	default:
+		return -1;
+	}
 }
 
 static void put_marks(struct report *r)
 {
+	struct trace_text t = {0};
+	const char *text;
 	size_t n = 0;
 
 	put_key(r->out, "marks");
 	putc('[', r->out);
 	for (size_t i = 0; i < r->run.count && n < MARKS_MAX; i++) {
 		const struct run_item *it = &r->run.items[i];
-		unsigned kind;
+		const int kind = mark_of(&r->run, it);
 
-		if (!is_mark(it))
+		if (kind < 0)
 			continue;
-		kind = it->class == RUN_FAULT         ? 0
-		       : it->class == RUN_GUEST_ERROR ? 2
-		       : it->class == RUN_DISCARD     ? 3
-						      : 1;
-		fprintf(r->out, "%s[%" PRIu64 ",%u,%u,%u]", n++ ? "," : "", it->time_ps, it->hca,
-			kind, report_text(&r->texts, it->text, strlen(it->text)));
+		text = run_item_text(&r->run, it, &t);
+		fprintf(r->out, "%s[%" PRIu64 ",%u,%d,%u]", n++ ? "," : "", it->time_ps, it->hca,
+			kind, report_text(&r->texts, text, strlen(text)));
 	}
+	trace_text_free(&t);
 	putc(']', r->out);
 }
 
@@ -306,8 +320,9 @@ int report_write(const char *dir, FILE *out, FILE *err)
 		return -ENOMEM;
 	if (!sources)
 		goto out;
-	/* the log has all that the ladder shows; bytes are the capture's alone */
-	ret = run_files_read(&r->run, dir, sources & RUN_LOG ? RUN_LOG : RUN_CAPTURE, false, err);
+	/* the records have all that the ladder shows; bytes are the capture's alone */
+	ret = run_files_read(&r->run, dir, sources & RUN_RECORDS ? RUN_RECORDS : RUN_CAPTURE, false,
+			     err);
 	if (ret)
 		goto out;
 	if (r->run.golden) {

@@ -8,11 +8,11 @@
 
 enum { REPORT_FILE_MAX = 1 << 20 };
 
-/* --- texts by number; they are borrowed from the run. */
+/* --- texts by number */
 
 struct report_texts {
 	struct {
-		const char *text;
+		char *text;
 		size_t len;
 	} * texts;
 	uint32_t *table; /* numbers plus 1, by hash */

@@ -6,9 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/decode.h"
 #include "traces/messages.h"
 
-enum { HCAS = 2, LOOK_AHEAD = 1024, OVERTAKEN_MAX = 256 };
+enum {
+	HCAS = 2,
+	LOOK_AHEAD = 1024,
+	OVERTAKEN_MAX = 256,
+	REPORT_CLASSES = RUN_PACKETS | 1 << RUN_DISCARD,
+};
 
 /* --- texts --- */
 
@@ -46,7 +52,12 @@ uint32_t report_text(struct report_texts *t, const char *text, size_t len)
 	for (; (found = t->table[at % (2 * t->room)]); at++)
 		if (t->texts[found - 1].len == len && !memcmp(t->texts[found - 1].text, text, len))
 			return found - 1;
-	t->texts[t->count].text = text;
+	t->texts[t->count].text = malloc(len + 1);
+	if (!t->texts[t->count].text) {
+		t->err = -ENOMEM;
+		return 0;
+	}
+	memcpy(t->texts[t->count].text, text, len);
 	t->texts[t->count].len = len;
 	t->table[at % (2 * t->room)] = t->count + 1;
 	return t->count++;
@@ -54,15 +65,22 @@ uint32_t report_text(struct report_texts *t, const char *text, size_t len)
 
 void report_texts_free(struct report_texts *t)
 {
+	for (uint32_t i = 0; i < t->count; i++)
+		free(t->texts[i].text);
 	free(t->texts);
 	free(t->table);
 }
 
 /* --- packets --- */
 
-/* What has left an HCA and not arrived, in order; entries that did arrive are NULL. */
+/* What a packet is known by where it arrives: all of it, and what a port that discards it says. */
+struct mark {
+	uint64_t whole, head; /* never 0 */
+};
+
+/* What has left an HCA and not arrived, in order; of those that did arrive whole is 0. */
 struct flight {
-	const char **texts;
+	struct mark *marks;
 	size_t *packets;
 	size_t head, tail, room;
 };
@@ -70,75 +88,101 @@ struct flight {
 struct join {
 	struct report_packets *all;
 	struct report_texts *texts;
+	struct trace_text text;
 	struct flight flights[HCAS];
 	size_t arrived[HCAS]; /* the packet that came last, plus 1 */
-	const char *arrived_text[HCAS];
+	struct mark arrived_mark[HCAS];
 };
 
-/* Behind "out port 1 ". */
-static const char *packet_text(const struct run_item *it)
-{
-	const char *text = it->text;
+/* A record of a packet, taken apart. */
+struct seen {
+	struct trace_record r;
+	struct packet_view v;
+	bool is_packet; /* of the transport; else v is empty */
+	struct mark mark;
+};
 
-	for (unsigned words = 0; words < 3; words++) {
-		text += strcspn(text, " ");
-		text += *text == ' ';
-	}
-	return text;
+static uint64_t hash_add(uint64_t h, const void *bytes, size_t n)
+{
+	for (const uint8_t *p = bytes; n--; p++)
+		h = (h ^ *p) * 0x100000001b3;
+	return h;
 }
 
-static uint32_t field(const char *text, const char *key)
+/* The headers up to the base one, which a record keeps of every packet. */
+static size_t head_bytes(const struct seen *s)
 {
-	uint64_t n;
+	const uint8_t *begin = s->r.bytes;
 
-	return run_field(text, key, &n) ? (uint32_t)n : 0;
+	return s->is_packet ? (size_t)((const uint8_t *)s->v.bth - begin) + BTH_BYTES : 0;
 }
 
-/* What the packet's headers say behind the plain fields, without what has a column of its own. */
-static const char *note_of(const char *text, size_t *len)
+static struct mark mark_of(const struct seen *s)
 {
-	static const char *const ends[] = {", wqe ", ", from ", ", wr_id ", ", try ", ", fault "};
-	const char *note = strstr(text, ", "), *end;
+	const struct trace_record *r = &s->r;
+	const uint64_t begin = 0xcbf29ce484222325;
+	struct mark m = {begin, hash_add(begin, r->bytes, head_bytes(s))};
 
-	if (!note)
-		return *len = 0, text + strlen(text);
-	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (!strncmp(note, ends[i], strlen(ends[i])))
-			return *len = 0, note;
-	end = note + strlen(note);
-	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		const char *at = strstr(note, ends[i]);
-
-		if (at && at < end)
-			end = at;
-	}
-	*len = (size_t)(end - note - 2);
-	return note + 2;
+	m.whole = hash_add(begin, r->args, sizeof(r->args));
+	m.whole = hash_add(m.whole, &r->qpn, sizeof(r->qpn));
+	m.whole = hash_add(m.whole, r->bytes, r->bytes ? r->len : 0);
+	m.whole = hash_add(m.whole, r->text, r->text ? strlen(r->text) : 0) | 1;
+	return m;
 }
 
-static uint16_t flags_of(const char *text, uint32_t qpn)
+static struct seen packet_seen(const struct run_files *run, const struct run_item *it)
+{
+	struct seen s;
+
+	run_item_record(run, it, &s.r);
+	s.is_packet = s.r.bytes && packet_view_make(&s.v, s.r.bytes, s.r.len);
+	if (!s.is_packet)
+		s.v = (struct packet_view){0};
+	s.mark = mark_of(&s);
+	return s;
+}
+
+static uint16_t flags_of(const struct seen *s)
 {
 	unsigned flags = 0;
 
-	if (strstr(text, "_acknowledge ") || strstr(text, "read_resp_"))
-		flags |= REPORT_RESPONSE;
-	if (strstr(text, " nak "))
-		flags |= REPORT_NAK;
-	if (strstr(text, ", try "))
+	if (s->r.args[TRACE_ARG(PKT_OUT, transmission)] > 1)
 		flags |= REPORT_RESENT;
-	if (strstr(text, ", fault "))
+	if (s->r.text)
 		flags |= REPORT_FAULT;
-	if (qpn < 2 && !strncmp(text, "ud_", 3))
+	if (!s->is_packet || !s->v.op->name)
+		return (uint16_t)flags;
+	if (bth_op_is(s->v.op, BTH_RESPONSE))
+		flags |= REPORT_RESPONSE;
+	if (packet_is_nak(&s->v, s->r.len))
+		flags |= REPORT_NAK;
+	if (bth_get_dqpn(s->v.bth) < 2 && s->v.op->service == QP_ST_UD)
 		flags |= REPORT_MANAGEMENT;
 	return (uint16_t)flags;
 }
 
-static struct report_packet *packet_add(struct join *j, const struct run_item *it, const char *text)
+/* The packet's opcode, and what its other headers say. */
+static void texts_of(struct join *j, const struct seen *s, struct report_packet *p)
+{
+	struct trace_text *t = &j->text;
+	const uint32_t len = s->r.bytes ? s->r.len : 0;
+	const char *text;
+
+	t->len = 0;
+	decode_packet_plain(t, s->r.bytes, len);
+	text = t->s ? t->s + strspn(t->s, " ") : "";
+	p->op = report_text(j->texts, text, strcspn(text, " "));
+	t->len = 0;
+	trace_text_add(t, "%s", "");
+	decode_packet_more(t, s->r.bytes, len);
+	text = t->s ? t->s + strspn(t->s, ", ") : "";
+	p->note = report_text(j->texts, text, strlen(text));
+}
+
+static struct report_packet *packet_add(struct join *j, const struct seen *s)
 {
 	struct report_packets *all = j->all;
 	struct report_packet *p;
-	const char *note;
-	size_t len;
 
 	if (all->count == all->room) {
 		size_t room = all->room ? 2 * all->room : 1024;
@@ -150,112 +194,126 @@ static struct report_packet *packet_add(struct join *j, const struct run_item *i
 		all->room = room;
 	}
 	p = &all->packets[all->count++];
-	note = note_of(text, &len);
 	*p = (struct report_packet){
-		.out_ps = it->time_ps,
+		.out_ps = s->r.time_ps,
 		.in_ps = MESSAGE_NEVER,
-		.op = report_text(j->texts, text, strcspn(text, " ")),
-		.note = report_text(j->texts, note, len),
-		.qpn = field(text, "qpn "),
-		.from = field(text, "from "),
-		.psn = field(text, "psn "),
-		.payload = field(text, "payload "),
-		.wqe = field(text, "wqe "),
-		.hca = it->hca,
+		.flags = flags_of(s),
+		.hca = s->r.hca,
 	};
-	if (!p->from)
-		p->from = strstr(text, "sqpn ") ? field(text, "sqpn ") : p->qpn;
-	p->flags = flags_of(text, p->qpn);
+	texts_of(j, s, p);
+	if (s->r.args[TRACE_ARG(PKT_OUT, known)] & TRACE_PACKET_WQE)
+		p->wqe = (uint32_t)s->r.args[TRACE_ARG(PKT_OUT, wqe)];
+	if (!s->is_packet)
+		return p;
+	p->qpn = bth_get_dqpn(s->v.bth);
+	p->from = packet_sender(&s->v, &s->r);
+	p->psn = bth_get_psn(s->v.bth);
+	p->payload = s->v.payload > 0 ? (uint32_t)s->v.payload : 0;
 	return p;
 }
 
-static int flight_add(struct flight *f, const char *text, size_t packet)
+static int flight_add(struct flight *f, const struct mark *mark, size_t packet)
 {
 	if (f->head == f->tail)
 		f->head = f->tail = 0;
 	if (f->tail == f->room) {
 		size_t room = f->room ? 2 * f->room : 1024;
-		const char **texts = realloc(f->texts, room * sizeof(*texts));
+		struct mark *marks = realloc(f->marks, room * sizeof(*marks));
 		size_t *packets;
 
-		if (!texts)
+		if (!marks)
 			return -ENOMEM;
-		f->texts = texts;
+		f->marks = marks;
 		packets = realloc(f->packets, room * sizeof(*packets));
 		if (!packets)
 			return -ENOMEM;
 		f->packets = packets;
 		f->room = room;
 	}
-	f->texts[f->tail] = text;
+	f->marks[f->tail] = *mark;
 	f->packets[f->tail++] = packet;
 	return 0;
 }
 
-static int packet_out(struct join *j, const struct run_item *it)
+static int packet_out(struct join *j, const struct seen *s)
 {
-	const char *text = packet_text(it);
-	struct report_packet *p = packet_add(j, it, text);
+	struct report_packet *p = packet_add(j, s);
 
 	if (!p)
 		return -ENOMEM;
 	p->flags |= REPORT_LOST; /* until it arrives */
-	if (strstr(text, ", fault drop"))
+	if (packet_fault_is(&s->r, FAULT_DROP))
 		return 0;
-	return flight_add(&j->flights[it->hca], text, j->all->count - 1);
+	return flight_add(&j->flights[s->r.hca], &s->mark, j->all->count - 1);
 }
 
-/* Takes the packet of this text out of a flight; its number plus 1, or 0. */
-static size_t flight_take(struct flight *f, const char *text)
+/* Takes the packet out of a flight; its number plus 1, or 0. */
+static size_t flight_take(struct flight *f, const struct mark *mark)
 {
 	for (size_t i = f->head; i < f->tail && i < f->head + LOOK_AHEAD; i++) {
 		size_t packet = f->packets[i];
 
-		if (!f->texts[i] || strcmp(f->texts[i], text))
+		if (f->marks[i].whole != mark->whole)
 			continue;
-		f->texts[i] = NULL;
+		f->marks[i].whole = 0;
 		/* what so many have overtaken is lost */
 		if (i > f->head + OVERTAKEN_MAX)
 			f->head = i - OVERTAKEN_MAX;
-		while (f->head < f->tail && !f->texts[f->head])
+		while (f->head < f->tail && !f->marks[f->head].whole)
 			f->head++;
 		return packet + 1;
 	}
 	return 0;
 }
 
-static int packet_in(struct join *j, const struct run_item *it)
+static int packet_in(struct join *j, const struct seen *s)
 {
-	const char *text = packet_text(it);
-	size_t n = flight_take(&j->flights[it->hca ^ 1], text);
+	const unsigned hca = s->r.hca;
+	size_t n = flight_take(&j->flights[hca ^ 1], &s->mark);
 	struct report_packet *p;
 
 	if (!n) /* to itself */
-		n = flight_take(&j->flights[it->hca], text);
+		n = flight_take(&j->flights[hca], &s->mark);
 	if (n) {
 		p = &j->all->packets[n - 1];
 		p->flags = (uint16_t)(p->flags & ~REPORT_LOST);
 	} else {
-		p = packet_add(j, it, text);
+		p = packet_add(j, s);
 		if (!p)
 			return -ENOMEM;
 		p->hca ^= 1;
-		p->flags |= strstr(text, ", fault duplicate") ? REPORT_DUPLICATE : REPORT_INJECTED;
+		p->flags |= packet_fault_is(&s->r, FAULT_DUPLICATE) ? REPORT_DUPLICATE
+								    : REPORT_INJECTED;
 		n = j->all->count;
 	}
-	p->in_ps = it->time_ps;
-	j->arrived[it->hca] = n;
-	j->arrived_text[it->hca] = text;
+	p->in_ps = s->r.time_ps;
+	j->arrived[hca] = n;
+	j->arrived_mark[hca] = s->mark;
 	return 0;
 }
 
-/* What a port or the transport discards is the packet that came last, and says the same of it. */
-static void packet_discarded(struct join *j, const struct run_item *it)
+/* What a port or the transport discards is the packet that came last. */
+static void packet_discarded(struct join *j, const struct seen *s)
 {
-	const char *text = packet_text(it), *came = j->arrived_text[it->hca];
+	const unsigned hca = s->r.hca;
 
-	if (j->arrived[it->hca] && !strncmp(came, text, strcspn(text, ",")))
-		j->all->packets[j->arrived[it->hca] - 1].flags |= REPORT_DISCARDED;
+	if (j->arrived[hca] && j->arrived_mark[hca].head == s->mark.head)
+		j->all->packets[j->arrived[hca] - 1].flags |= REPORT_DISCARDED;
+}
+
+static int packet_any(struct join *j, const struct run_files *run, const struct run_item *it)
+{
+	struct seen s;
+
+	if (it->hca >= HCAS || !(REPORT_CLASSES >> it->class & 1))
+		return 0;
+	s = packet_seen(run, it);
+	if (it->class == RUN_OUT)
+		return packet_out(j, &s);
+	if (it->class == RUN_IN)
+		return packet_in(j, &s);
+	packet_discarded(j, &s);
+	return 0;
 }
 
 static int by_time(const void *a, const void *b)
@@ -276,22 +334,14 @@ int report_packets_find(struct report_packets *all, struct report_texts *texts,
 		j->all = all;
 		j->texts = texts;
 	}
-	for (size_t i = 0; i < run->count && !ret; i++) {
-		const struct run_item *it = &run->items[i];
-
-		if (it->hca >= HCAS)
-			continue;
-		if (it->class == RUN_OUT)
-			ret = packet_out(j, it);
-		else if (it->class == RUN_IN)
-			ret = packet_in(j, it);
-		else if (it->class == RUN_DISCARD)
-			packet_discarded(j, it);
-	}
+	for (size_t i = 0; i < run->count && !ret; i++)
+		ret = packet_any(j, run, &run->items[i]);
 	for (unsigned h = 0; j && h < HCAS; h++) {
-		free(j->flights[h].texts);
+		free(j->flights[h].marks);
 		free(j->flights[h].packets);
 	}
+	if (j)
+		trace_text_free(&j->text);
 	free(j);
 	if (!ret && all->count)
 		qsort(all->packets, all->count, sizeof(*all->packets), by_time);

@@ -12,10 +12,10 @@
 #include "model/sim/file.h"
 #include "traces/decode.h"
 #include "traces/pcapng_format.h"
+#include "traces/records.h"
 
 enum {
 	PATH_CHARS = 4096,
-	UNIT_CHARS = 14, /* of a log line, with its blank */
 	FNV_OFFSET = 0x811c9dc5,
 	FNV_PRIME = 0x01000193,
 	KEY_HCA = 32,
@@ -62,19 +62,6 @@ uint32_t run_classes_parse(const char *list)
 	}
 }
 
-bool run_field(const char *text, const char *key, uint64_t *value)
-{
-	const char *at = text;
-	char *end;
-
-	while ((at = strstr(at, key)) && at != text && at[-1] != ' ')
-		at++;
-	if (!at)
-		return false;
-	*value = strtoull(at + strlen(key), &end, 0);
-	return end != at + strlen(key);
-}
-
 void run_stream_name(uint64_t key, char *buf, size_t size)
 {
 	static const char *const numbers[RUN_CLASS_COUNT] = {
@@ -91,50 +78,70 @@ void run_stream_name(uint64_t key, char *buf, size_t size)
 		snprintf(buf + n, size - (size_t)n, ", %s 0x%x", numbers[class], number - 1);
 }
 
-/* --- lines --- */
+/* --- records --- */
 
-static enum run_class class_of(const char *unit, const char *text)
+static enum run_class class_of(enum trace_point point)
 {
-	if (starts(unit, "link_port "))
-		return starts(text, "out ")       ? RUN_OUT
-		       : starts(text, "in ")      ? RUN_IN
-		       : starts(text, "discard ") ? RUN_DISCARD
-						  : RUN_OTHER;
-	if (starts(unit, "pcie "))
-		return starts(text, "dma ") ? RUN_OTHER : RUN_REGISTER;
-	if (starts(unit, "fw "))
-		return starts(text, "command ") || starts(text, "done ") ? RUN_COMMAND : RUN_OTHER;
-	if (starts(unit, "wqe_fetch "))
+	switch (point) {
+	case TP_PKT_OUT:
+		return RUN_OUT;
+	case TP_PKT_IN:
+		return RUN_IN;
+	case TP_PKT_DISCARD:
+		return RUN_DISCARD;
+	case TP_CFG_READ:
+	case TP_CFG_WRITE:
+	case TP_REG_READ:
+	case TP_REG_WRITE:
+	case TP_RESET:
+		return RUN_REGISTER;
+	case TP_HCR_POST:
+	case TP_HCR_DONE:
+		return RUN_COMMAND;
+	case TP_WQE_SEND:
+	case TP_WQE_RECV:
 		return RUN_WQE;
-	if (starts(unit, "cqe_write "))
+	case TP_CQE_WRITE:
 		return RUN_CQE;
-	if (starts(unit, "event_queue "))
+	case TP_EQE_WRITE:
 		return RUN_EQE;
-	if (starts(unit, "interrupt "))
+	case TP_IRQ_RAISE:
+	case TP_IRQ_PEND:
 		return RUN_IRQ;
-	if (starts(unit, "guest_error "))
+	case TP_GUEST_ERROR:
 		return RUN_GUEST_ERROR;
-	return starts(unit, "fault ") ? RUN_FAULT : RUN_OTHER;
+	case TP_FAULT:
+		return RUN_FAULT;
+	default:
+		return RUN_OTHER;
+	}
 }
 
-/* The number of the item's stream: 0 when its class has one stream an HCA, else from 1. */
-static uint32_t stream_number(const struct run_item *item, bool by_qp)
+/* The QP that a packet goes to, plus 1; 0 when it is no packet of the transport. */
+static uint32_t packet_stream(const struct trace_record *r)
 {
-	const char *at;
-	uint64_t n = 0;
+	struct packet_view v;
 
-	switch (item->class) {
-	case RUN_OUT:
-	case RUN_IN:
-	case RUN_WQE:
-		return by_qp && run_field(item->text, "qpn ", &n) ? (uint32_t)n + 1 : 0;
-	case RUN_REGISTER:
-		at = strstr(item->text, " bar");
-		return at ? (uint32_t)strtoul(at + 4, NULL, 10) + 1 : 0;
-	case RUN_CQE:
-		return run_field(item->text, "cqn ", &n) ? (uint32_t)n + 1 : 0;
-	case RUN_EQE:
-		return run_field(item->text, "eqn ", &n) ? (uint32_t)n + 1 : 0;
+	return r->bytes && packet_view_make(&v, r->bytes, r->len) ? bth_get_dqpn(v.bth) + 1 : 0;
+}
+
+/* The number of the record's stream: 0 when its class has one stream an HCA, else from 1. */
+static uint32_t stream_number(const struct trace_record *r, bool by_qp)
+{
+	switch (r->point) {
+	case TP_PKT_OUT:
+	case TP_PKT_IN:
+		return by_qp ? packet_stream(r) : 0;
+	case TP_WQE_SEND:
+	case TP_WQE_RECV:
+		return by_qp ? r->qpn + 1 : 0;
+	case TP_REG_READ:
+	case TP_REG_WRITE:
+		return (uint32_t)r->args[TRACE_ARG(REG_READ, bar)] + 1;
+	case TP_CQE_WRITE:
+		return (uint32_t)r->args[TRACE_ARG(CQE_WRITE, cqn)] + 1;
+	case TP_EQE_WRITE:
+		return (uint32_t)r->args[TRACE_ARG(EQE_WRITE, eqn)] + 1;
 	default:
 		return 0;
 	}
@@ -163,7 +170,7 @@ static int phase_begin(struct run_files *run, const char *name, uint64_t time_ps
 {
 	if (!(run->phase_count & (run->phase_count - 1))) {
 		const size_t room = run->phase_count ? 2 * run->phase_count : 1;
-		const char **names = realloc(run->phases, room * sizeof(*names));
+		char **names = realloc(run->phases, room * sizeof(*names));
 		uint64_t *begins = names ? realloc(run->phase_ps, room * sizeof(*begins)) : NULL;
 
 		run->phases = names ? names : run->phases;
@@ -171,7 +178,9 @@ static int phase_begin(struct run_files *run, const char *name, uint64_t time_ps
 			return -ENOMEM;
 		run->phase_ps = begins;
 	}
-	run->phases[run->phase_count] = name;
+	run->phases[run->phase_count] = strdup(name);
+	if (!run->phases[run->phase_count])
+		return -ENOMEM;
 	run->phase_ps[run->phase_count++] = time_ps;
 	return 0;
 }
@@ -187,54 +196,73 @@ char *run_line_next(const struct run_files *run, char **rest)
 	return line;
 }
 
-/* "     12.345678 hca0 unit          text" */
-static int log_line(struct run_files *run, const char *line, uint32_t number, bool by_qp)
+static int record_item(struct run_files *run, const struct trace_record *r, size_t place,
+		       bool by_qp)
 {
 	struct run_item *item = run_item_add(run);
-	char *end;
-	uint64_t us;
 
 	if (!item)
 		return -ENOMEM;
-	us = strtoull(line, &end, 10);
-	if (*end != '.' || strlen(end) < 8 + 5 + UNIT_CHARS)
-		return -EINVAL;
-	item->line = line;
-	item->number = number;
-	item->time_ps = us * 1000000 + strtoull(end + 1, NULL, 10);
-	if (starts(end + 8, "hca")) {
-		if (end[11] < '0' || end[11] > '9')
-			return -EINVAL;
-		item->hca = (uint8_t)(end[11] - '0');
-	}
-	item->unit = end + 8 + 5;
-	item->text = item->unit + UNIT_CHARS;
-	item->class = (uint8_t)class_of(item->unit, item->text);
-	if (item->hca == RUN_NO_HCA && starts(item->unit, "scenario ") &&
-	    starts(item->text, "phase ") &&
-	    phase_begin(run, item->text + strlen("phase "), item->time_ps))
+	item->time_ps = r->time_ps;
+	item->place = place;
+	item->number = (uint32_t)run->count;
+	item->hca = r->hca;
+	item->class = (uint8_t)class_of(r->point);
+	if (r->point == TP_PHASE && phase_begin(run, r->text ? r->text : "", r->time_ps))
 		return -ENOMEM;
 	item->phase = run->phase_count - 1;
-	run_key_make(item, stream_number(item, by_qp));
+	run_key_make(item, stream_number(r, by_qp));
 	return 0;
 }
 
-static int log_lines(struct run_files *run, const char *name, bool by_qp, FILE *err)
+static int record_items(struct run_files *run, bool by_qp, FILE *err)
 {
-	uint32_t number = 0;
-	char *rest = run->text, *line;
-	int ret = 0;
+	struct trace_record r;
+	size_t at = 0, place;
+	int ret;
 
-	while (!ret && (line = run_line_next(run, &rest)))
-		ret = log_line(run, line, ++number, by_qp);
-	if (!ret && rest < run->end) {
-		number++;
-		ret = -EINVAL;
+	while ((ret = records_next(run->records, &at, &place, &r)) > 0) {
+		ret = record_item(run, &r, place, by_qp);
+		if (ret) {
+			fprintf(err, "%s: %s\n", run->path, strerror(-ret));
+			break;
+		}
 	}
-	if (ret)
-		fprintf(err, "%s:%u: %s\n", name, number,
-			ret == -EINVAL ? "not a line of a log" : strerror(-ret));
 	return ret;
+}
+
+void run_item_record(const struct run_files *run, const struct run_item *item,
+		     struct trace_record *r)
+{
+	records_at(run->records, item->place, r);
+	r->time_ps = item->time_ps;
+}
+
+const char *run_item_text(const struct run_files *run, const struct run_item *item,
+			  struct trace_text *t)
+{
+	struct trace_record r;
+
+	t->len = 0;
+	trace_text_add(t, "%s", item->text ? item->text : "");
+	if (!item->text) {
+		run_item_record(run, item, &r);
+		trace_log_text(t, &r);
+	}
+	return t->s ? t->s : "";
+}
+
+const char *run_item_line(const struct run_files *run, const struct run_item *item,
+			  struct trace_text *t)
+{
+	struct trace_record r;
+
+	t->len = 0;
+	run_item_record(run, item, &r);
+	trace_log_line(t, &r);
+	if (t->len) /* without its end of line */
+		t->s[--t->len] = 0;
+	return t->s ? t->s : "";
 }
 
 uint32_t run_bytes_hash(const uint8_t *bytes, uint32_t len)
@@ -273,7 +301,7 @@ static int capture_join(struct run_files *run, const char *path, FILE *err)
 		if (1u << run->items[at++].class & RUN_PACKETS)
 			ret = 1;
 	if (ret > 0)
-		fprintf(err, "%s: other packets than in run.log\n", path);
+		fprintf(err, "%s: other packets than in " RECORDS_FILE "\n", path);
 	return ret > 0 ? -EINVAL : ret;
 }
 
@@ -285,53 +313,91 @@ static uint64_t comment_number(const char *comment, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-static void capture_line(struct trace_text *line, const struct pcapng_packet *pkt)
+static struct trace_record capture_record(const struct pcapng_packet *pkt, char *fault, size_t room)
 {
 	const char *text = strstr(pkt->comment, "fault=");
+	const bool has_wqe = strstr(pkt->comment, "wqe=") != NULL;
 	unsigned hca = 0, port = 1;
-	char fault[128];
 	struct trace_record r = {
 		.time_ps = pkt->time_ps,
 		.point = pkt->flags == PCAPNG_INBOUND ? TP_PKT_IN : TP_PKT_OUT,
-		.args = {0, 0, comment_number(pkt->comment, "wqe="),
-			 comment_number(pkt->comment, "try=")},
 		.bytes = pkt->bytes,
 		.len = pkt->len,
 		.text = text ? fault : NULL,
 	};
 
 	if (text)
-		snprintf(fault, sizeof(fault), "%.*s", (int)strcspn(text + 6, ";"), text + 6);
-	if (strstr(pkt->comment, "wqe="))
-		r.args[0] = TRACE_PACKET_WQE;
+		snprintf(fault, room, "%.*s", (int)strcspn(text + 6, ";"), text + 6);
+	r.args[TRACE_ARG(PKT_OUT, known)] = has_wqe ? TRACE_PACKET_WQE : 0;
+	r.args[TRACE_ARG(PKT_OUT, wqe)] = comment_number(pkt->comment, "wqe=");
+	r.args[TRACE_ARG(PKT_OUT, transmission)] = comment_number(pkt->comment, "try=");
 	sscanf(pkt->name, "hca%u.port%u", &hca, &port);
 	r.hca = (uint8_t)(hca % 10);
 	r.port = (uint8_t)port;
-	line->len = 0;
-	trace_log_line(line, &r);
+	return r;
 }
 
-/* The log that the packets of a capture would make. */
-static int capture_log(struct run_files *run, const char *path, FILE *err)
+/* A file of records in memory, as it grows. */
+struct made {
+	uint8_t *bytes;
+	size_t len, room;
+	uint64_t last_ps;
+};
+
+static int made_room(struct made *m)
 {
-	struct trace_text all = {0}, line = {0};
+	size_t room = m->room ? 2 * m->room : 1 << 16;
+	uint8_t *bytes;
+
+	if (m->len + RECORDS_RECORD_MAX <= m->room)
+		return 0;
+	bytes = realloc(m->bytes, room);
+	if (!bytes)
+		return -ENOMEM;
+	m->bytes = bytes;
+	m->room = room;
+	return 0;
+}
+
+static int made_packet(struct made *m, const struct pcapng_packet *pkt)
+{
+	char fault[128];
+	struct trace_record r = capture_record(pkt, fault, sizeof(fault));
+
+	if (made_room(m))
+		return -ENOMEM;
+	if (r.time_ps < m->last_ps)
+		return -EINVAL;
+	m->len += records_put(m->bytes + m->len, &r, r.time_ps - m->last_ps);
+	m->last_ps = r.time_ps;
+	return 0;
+}
+
+/* The records that the packets of a capture would make. */
+static int capture_records(struct run_files *run, const char *path, FILE *err)
+{
+	struct made m = {NULL, 0, 0, 0};
 	struct pcapng_reader *rd;
 	struct pcapng_packet pkt;
 	int ret = pcapng_reader_open(&rd, path, err);
 
 	if (ret)
 		return ret;
-	while ((ret = pcapng_reader_next(rd, &pkt, err)) > 0) {
-		capture_line(&line, &pkt);
-		trace_text_add(&all, "%s", line.s ? line.s : "");
-	}
+	ret = made_room(&m);
+	m.len = ret ? 0 : records_put_head(m.bytes);
+	while (!ret && (ret = pcapng_reader_next(rd, &pkt, err)) > 0)
+		ret = made_packet(&m, &pkt);
 	pcapng_reader_close(rd);
-	trace_text_free(&line);
-	run->text = all.s ? all.s : strdup("");
-	if (!run->text)
-		return -ENOMEM;
-	run->end = run->text + all.len;
-	return ret;
+	if (ret == -EINVAL && m.last_ps > pkt.time_ps)
+		fprintf(err, "%s: its packets are not in the order of time\n", path);
+	if (!ret)
+		ret = made_room(&m);
+	if (ret) {
+		free(m.bytes);
+		return ret;
+	}
+	m.len += records_put_end(m.bytes + m.len);
+	return records_open(&run->records, m.bytes, m.len, path, err);
 }
 
 /* --- files --- */
@@ -368,7 +434,7 @@ static int has_file(const char *dir, const char *file, bool *has, FILE *err)
 
 unsigned run_files_sources(const char *path, FILE *err)
 {
-	bool has_log, has_capture;
+	bool has_records, has_log, has_capture;
 	unsigned sources;
 	struct stat st;
 
@@ -377,26 +443,35 @@ unsigned run_files_sources(const char *path, FILE *err)
 		return 0;
 	}
 	if (S_ISREG(st.st_mode))
-		return RUN_LOG | RUN_CAPTURE;
-	if (has_file(path, "run.log", &has_log, err) ||
+		return RUN_RECORDS | RUN_CAPTURE;
+	if (has_file(path, RECORDS_FILE, &has_records, err) ||
+	    has_file(path, "run.log", &has_log, err) ||
 	    has_file(path, "packets.pcapng", &has_capture, err))
 		return 0;
-	sources = (has_log ? RUN_LOG : 0) | (has_capture ? RUN_CAPTURE : 0);
+	if (has_log && !has_records) {
+		fprintf(err,
+			"%s: has run.log but no " RECORDS_FILE
+			", which tools read: run it again, with records in --trace\n",
+			path);
+		return 0;
+	}
+	sources = (has_records ? RUN_RECORDS : 0) | (has_capture ? RUN_CAPTURE : 0);
 	if (!sources)
-		fprintf(err, "%s: has neither run.log nor packets.pcapng\n", path);
+		fprintf(err, "%s: has neither " RECORDS_FILE " nor packets.pcapng\n", path);
 	return sources;
 }
 
 static int folder_read(struct run_files *run, unsigned sources, bool by_qp, FILE *err)
 {
-	char log[PATH_CHARS], capture[PATH_CHARS];
+	char records[PATH_CHARS], capture[PATH_CHARS];
 	int ret;
 
-	path_of(log, run->path, "run.log");
+	path_of(records, run->path, RECORDS_FILE);
 	path_of(capture, run->path, "packets.pcapng");
-	ret = sources & RUN_LOG ? text_read(run, log, err) : capture_log(run, capture, err);
+	ret = sources & RUN_RECORDS ? records_load(&run->records, records, err)
+				    : capture_records(run, capture, err);
 	if (!ret)
-		ret = log_lines(run, log, by_qp, err);
+		ret = record_items(run, by_qp, err);
 	if (!ret && sources & RUN_CAPTURE)
 		ret = capture_join(run, capture, err);
 	return ret;
@@ -423,6 +498,9 @@ int run_files_read(struct run_files *run, const char *path, unsigned sources, bo
 
 void run_files_free(struct run_files *run)
 {
+	for (unsigned i = 0; i < run->phase_count; i++)
+		free(run->phases[i]);
+	records_close(run->records);
 	free(run->items);
 	free(run->phases);
 	free(run->phase_ps);
@@ -442,14 +520,18 @@ static int by_stream(const void *a, const void *b, void *items)
 	return i->key != j->key ? (i->key < j->key ? -1 : 1) : x < y ? -1 : x > y;
 }
 
-/* Both read the same register; j may be cut. */
-static bool is_poll(const struct run_item *i, const struct run_item *j)
+/* Both read the same register. Of a golden trace the others are gone. */
+static bool is_poll(const struct run_files *run, const struct run_item *i, const struct run_item *j)
 {
-	const char *value = strstr(i->text, " value ");
+	struct trace_record a, b;
 
-	return i->class == RUN_REGISTER && i->key == j->key && value &&
-	       !strncmp(i->text, j->text, (size_t)(value + 7 - i->text)) &&
-	       (starts(i->text, "read ") || starts(i->text, "config read "));
+	if (run->golden || i->class != RUN_REGISTER || i->key != j->key)
+		return false;
+	run_item_record(run, i, &a);
+	run_item_record(run, j, &b);
+	return a.point == b.point && (a.point == TP_REG_READ || a.point == TP_CFG_READ) &&
+	       a.args[TRACE_ARG(REG_READ, bar)] == b.args[TRACE_ARG(REG_READ, bar)] &&
+	       a.args[TRACE_ARG(REG_READ, offset)] == b.args[TRACE_ARG(REG_READ, offset)];
 }
 
 uint32_t *run_files_streams(const struct run_files *run, uint32_t classes, const char *phase,
@@ -466,7 +548,7 @@ uint32_t *run_files_streams(const struct run_files *run, uint32_t classes, const
 			order[n++] = (uint32_t)i;
 	qsort_r(order, n, sizeof(*order), by_stream, run->items);
 	for (size_t i = 0; i < n; i++)
-		if (i + 1 == n || !is_poll(&run->items[order[i]], &run->items[order[i + 1]]))
+		if (i + 1 == n || !is_poll(run, &run->items[order[i]], &run->items[order[i + 1]]))
 			order[kept++] = order[i];
 	*count = kept;
 	return order;

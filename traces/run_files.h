@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run left behind, read back: run.log and packets.pcapng of its folder, or a golden trace,
- * as items in the order of the log.
+ * What a run left behind, read back: run.records and packets.pcapng of its folder, or a golden
+ * trace, as items in the order of the log.
  *
  * An item belongs to a class (a row below) and, with its HCA and a number (of the CQ, EQ or BAR),
  * to a stream. The order within a stream is what software or the wire saw; between streams it is a
@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "traces/trace.h"
 
 /* C(name, word on the command line, what it is called) */
 #define RUN_CLASSES(C)                                                                             \
@@ -46,10 +48,9 @@ enum {
 struct run_item {
 	uint64_t time_ps;
 	uint64_t key;     /* of its stream: class, HCA, number */
-	const char *line; /* the whole line */
-	const char *unit; /* in it, padded with blanks; NULL in a golden trace */
-	const char *text; /* in it, behind the unit */
-	uint32_t number;  /* of the line in its file, from 1 */
+	const char *text; /* of a golden trace; else NULL */
+	size_t place;     /* of the record, when there is no text */
+	uint32_t number;  /* of the line in the log or the golden trace, from 1 */
 	uint32_t packet;  /* of a packet: its number in the capture, from 0 */
 	uint32_t hash;    /* of a packet's bytes, when known */
 	uint32_t phase;   /* index into phases */
@@ -58,31 +59,45 @@ struct run_item {
 	bool has_hash;
 };
 
+struct records;
+struct trace_text;
+
 struct run_files {
 	char *path;
 	bool golden; /* a text, not a folder: no times */
 	struct run_item *items;
 	size_t count;
-	const char **phases; /* [0] is before the first */
-	uint64_t *phase_ps;  /* when it begins */
+	char **phases;      /* [0] is before the first */
+	uint64_t *phase_ps; /* when it begins */
 	unsigned phase_count;
+	struct records *records; /* of a folder */
 	/* of a golden trace: what it holds */
 	uint32_t classes;
-	char phase[64]; /* empty: all */
+	char phase[64];   /* empty: all */
 	char *text, *end; /* that the items point into, and where it ends */
 };
 
-enum { RUN_LOG = 1, RUN_CAPTURE = 2 };
+enum { RUN_RECORDS = 1, RUN_CAPTURE = 2 };
 
-/* Which of RUN_LOG, RUN_CAPTURE a folder has; both for a golden trace; 0: neither, or no folder,
- * printed to err. */
+/* Which of RUN_RECORDS, RUN_CAPTURE a folder has; both for a golden trace; 0: neither, no folder, or
+ * one of an older hcasim, printed to err. */
 unsigned run_files_sources(const char *path, FILE *err);
-/* Reads a folder, or a golden trace. Without RUN_LOG in sources the items are the packets alone;
- * without RUN_CAPTURE their bytes are not known. by_qp: packets and WQEs make a stream a QP. 0 or
- * -errno, printed to err. */
+/* Reads a folder, or a golden trace. Without RUN_RECORDS in sources the items are the packets
+ * alone; without RUN_CAPTURE their bytes are not known. by_qp: packets and WQEs make a stream a QP.
+ * 0 or -errno, printed to err. */
 int run_files_read(struct run_files *run, const char *path, unsigned sources, bool by_qp,
 		   FILE *err);
 void run_files_free(struct run_files *run);
+
+/* The record of an item, which is none of a golden trace; its text and bytes stay until the next
+ * call. */
+void run_item_record(const struct run_files *run, const struct run_item *item,
+		     struct trace_record *r);
+/* What the log says of an item behind time, HCA and unit, and its whole line: made in t. */
+const char *run_item_text(const struct run_files *run, const struct run_item *item,
+			  struct trace_text *t);
+const char *run_item_line(const struct run_files *run, const struct run_item *item,
+			  struct trace_text *t);
 
 /* Writes what is compared, of these classes and this phase (NULL: all), as a golden trace. */
 void run_files_print(const struct run_files *run, uint32_t classes, const char *phase, FILE *out);
@@ -103,8 +118,5 @@ uint32_t run_classes_parse(const char *list);
 const char *run_class_text(enum run_class class);
 /* "packets out, hca0" */
 void run_stream_name(uint64_t key, char *buf, size_t size);
-
-/* The number behind key, such as "qpn ", at the beginning of a word of the text; false without. */
-bool run_field(const char *text, const char *key, uint64_t *value);
 
 #endif

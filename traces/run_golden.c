@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "traces/run_files_impl.h"
+#include "traces/trace_impl.h"
 
 enum { GOLDEN_CHARS = 200 };
 
@@ -36,7 +37,7 @@ static int golden_item(struct run_files *run, char *line, uint32_t number, unsig
 
 	if (!item)
 		return -ENOMEM;
-	item->line = item->text = line;
+	item->text = line;
 	item->number = number;
 	item->class = (uint8_t) class;
 	item->hca = hca;
@@ -67,14 +68,14 @@ static int golden_line(struct run_files *run, char *line, uint32_t number)
 		return 0;
 	}
 	if (*line == '[') {
-		if (last && !last->line)
+		if (last && !last->text)
 			run->count--;
 		if (golden_section(line, &class, &hca, &stream))
 			return -EINVAL;
 		/* stands for the section until its first line comes */
 		if (golden_item(run, line, number, class, hca, stream))
 			return -ENOMEM;
-		run->items[run->count - 1].line = NULL;
+		run->items[run->count - 1].text = NULL;
 		return 0;
 	}
 	if (!last)
@@ -82,7 +83,7 @@ static int golden_line(struct run_files *run, char *line, uint32_t number)
 	class = last->class;
 	hca = last->hca;
 	stream = (uint32_t)last->key;
-	if (!last->line)
+	if (!last->text)
 		run->count--;
 	return golden_item(run, line, number, class, hca, stream);
 }
@@ -102,7 +103,7 @@ int run_golden_lines(struct run_files *run, FILE *err)
 		number++;
 		ret = -EINVAL;
 	}
-	if (run->count && !run->items[run->count - 1].line)
+	if (run->count && !run->items[run->count - 1].text)
 		run->count--;
 	if (ret)
 		fprintf(err, "%s:%u: %s\n", run->path, number,
@@ -127,6 +128,7 @@ void run_files_print(const struct run_files *run, uint32_t classes, const char *
 	uint64_t key = UINT64_MAX;
 	uint32_t *order;
 	char name[96], text[RUN_SHORT_CHARS];
+	struct trace_text whole = {0};
 	size_t n;
 
 	order = run_files_streams(run, classes, phase, &n);
@@ -147,8 +149,9 @@ void run_files_print(const struct run_files *run, uint32_t classes, const char *
 			fprintf(out, "\n[%s]\n", name);
 		}
 		key = item->key;
-		run_text_short(item->text, text, sizeof(text));
+		run_text_short(run_item_text(run, item, &whole), text, sizeof(text));
 		fprintf(out, item->has_hash ? "%s; bytes %08x\n" : "%s\n", text, item->hash);
 	}
+	trace_text_free(&whole);
 	free(order);
 }

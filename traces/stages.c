@@ -65,13 +65,13 @@ void messages_print(const struct messages *all, const struct run_files *run, con
 	uint64_t sums[MESSAGE_POINT_COUNT] = {0}, n = 0, total = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
-		const struct message *m = &all->messages[i];
+		const struct message *m = all->messages[i];
 		uint64_t ps, sum = 0;
 
 		if (!is_wanted(run, m, phase))
 			continue;
-		fprintf(out, "hca%u qpn 0x%x wqe %u %.*s, %" PRIu64 " bytes:", m->hca, m->qpn,
-			m->index, (int)m->opcode_len, m->opcode, m->bytes);
+		fprintf(out, "hca%u qpn 0x%x wqe %u %s, %" PRIu64 " bytes:", m->hca, m->qpn,
+			m->index, m->opcode, m->bytes);
 		for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++)
 			if (message_stage(m, s, &ps)) {
 				sums[s] += ps;

@@ -44,7 +44,7 @@ static int read_run(struct run_files *run, const struct compare_options *options
 		return -1;
 	if ((sources & needs) != needs) {
 		fprintf(stderr, "%s: has no %s\n", dir,
-			needs & ~sources & RUN_LOG ? "run.log" : "packets.pcapng");
+			needs & ~sources & RUN_RECORDS ? "run.records" : "packets.pcapng");
 		return -1;
 	}
 	return run_files_read(run, dir, sources, options->by_qp, stderr);
@@ -54,7 +54,7 @@ enum exit_status tool_golden(const struct compare_options *options)
 {
 	struct run_files run;
 
-	if (read_run(&run, options, RUN_LOG | RUN_CAPTURE))
+	if (read_run(&run, options, RUN_RECORDS | RUN_CAPTURE))
 		return EXIT_INPUT;
 	run_files_print(&run, options->classes ? options->classes : RUN_COMPARED, options->phase,
 			stdout);
@@ -68,7 +68,7 @@ enum exit_status tool_stages(const struct compare_options *options)
 	struct messages all;
 	enum exit_status status = EXIT_INPUT;
 
-	if (read_run(&run, options, RUN_LOG))
+	if (read_run(&run, options, RUN_RECORDS))
 		return EXIT_INPUT;
 	if (run.golden)
 		fprintf(stderr, "%s: not the folder of a run\n", run.path);

@@ -8,6 +8,7 @@
 #include "testbench/app/sweep_table.h"
 #include "traces/compare.h"
 #include "traces/messages.h"
+#include "traces/records.h"
 #include "traces/report.h"
 #include "traces/trace.h"
 
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_CHARS = 256, UNIT_AT = 20, UNIT_CHARS = 13, UNITS = 64, LINES_KEPT = 20 };
+enum { PATH_CHARS = 256, RECORDS_KEPT = 20 };
 enum { VIEW_HEAD = 100000, VIEW_TAIL = 20000 };
 
 static const char *const names[] = {
@@ -81,53 +82,38 @@ static struct folder_bytes get(const char *path)
 	return b;
 }
 
-/* --- the log made short --- */
+/* --- the records made few --- */
 
-struct unit {
-	char name[UNIT_CHARS];
-	unsigned seen;
-};
-
-static struct unit *unit_of(struct unit *units, const char *line, size_t n)
+/* Packets: all, for the capture has them. Of another point the first and the last. */
+static bool record_stays(enum trace_point point, unsigned seen, unsigned total)
 {
-	unsigned i = 0;
-
-	if (n < UNIT_AT + UNIT_CHARS)
-		return NULL;
-	while (i < UNITS - 1 && units[i].seen && memcmp(units[i].name, line + UNIT_AT, UNIT_CHARS))
-		i++;
-	memcpy(units[i].name, line + UNIT_AT, UNIT_CHARS);
-	return &units[i];
+	return seen <= RECORDS_KEPT || seen + RECORDS_KEPT > total ||
+	       trace_point_kinds[point] == TRACE_PACKET;
 }
 
-/* Ports: all, for the capture has their packets. Of another unit the first and the last. */
-static void log_shorten(struct folder_bytes *log)
+static struct folder_bytes records_few(struct folder_bytes from)
 {
-	static struct unit units[UNITS], again[UNITS];
-	char *to = (char *)log->bytes, *end = to + log->len;
+	unsigned total[TRACE_POINT_COUNT] = {0}, seen[TRACE_POINT_COUNT] = {0};
+	struct folder_bytes to = {malloc(from.len + RECORDS_RECORD_MAX + RECORDS_HEAD_MAX), 0};
+	struct trace_record r;
+	struct records *all;
+	uint64_t last_ps = 0;
+	size_t at = 0, place;
 
-	for (unsigned pass = 0; pass < 2; pass++)
-		for (char *at = (char *)log->bytes, *next; at < end; at = next) {
-			struct unit *u, *total;
-			size_t n;
-
-			next = memchr(at, '\n', (size_t)(end - at));
-			next = next ? next + 1 : end;
-			n = (size_t)(next - at);
-			u = unit_of(pass ? again : units, at, n);
-			if (!u)
-				continue;
-			u->seen++;
-			if (!pass)
-				continue;
-			total = unit_of(units, at, n);
-			if (u->seen <= LINES_KEPT || u->seen + LINES_KEPT > total->seen ||
-			    !strncmp(u->name, "link_port ", 10)) {
-				memmove(to, at, n);
-				to += n;
-			}
-		}
-	log->len = (size_t)(to - (char *)log->bytes);
+	if (!to.bytes || records_open(&all, from.bytes, from.len, RECORDS_FILE, stderr))
+		die(RECORDS_FILE);
+	while (records_next(all, &at, &place, &r) > 0)
+		total[r.point]++;
+	to.len = records_put_head(to.bytes);
+	for (at = 0; records_next(all, &at, &place, &r) > 0;) {
+		if (!record_stays(r.point, ++seen[r.point], total[r.point]))
+			continue;
+		to.len += records_put(to.bytes + to.len, &r, r.time_ps - last_ps);
+		last_ps = r.time_ps;
+	}
+	to.len += records_put_end(to.bytes + to.len);
+	records_close(all);
+	return to;
 }
 
 /* Waves and timelines: their beginning and their end. */
@@ -170,7 +156,7 @@ static void read_traces(void)
 	compare(real_dir, tried_dir, false, NULL);
 	compare(tried_dir, real_dir, true, "main");
 	compare(tried_dir, path_of(real_dir, FOLDER_GOLDEN), false, NULL);
-	print_run(tried_dir, RUN_LOG);
+	print_run(tried_dir, RUN_RECORDS);
 	print_run(tried_dir, RUN_CAPTURE);
 	report_write(tried_dir, nowhere, nowhere);
 }
@@ -184,7 +170,7 @@ static void read_file(enum folder_file file)
 	struct config config;
 
 	switch (file) {
-	case FOLDER_LOG:
+	case FOLDER_RECORDS:
 		read_traces();
 		break;
 	case FOLDER_CAPTURE:
@@ -204,7 +190,7 @@ static void read_file(enum folder_file file)
 	case FOLDER_GOLDEN:
 		compare(path, real_dir, false, NULL);
 		compare(real_dir, path, true, NULL);
-		print_run(path, RUN_LOG | RUN_CAPTURE);
+		print_run(path, RUN_RECORDS | RUN_CAPTURE);
 		break;
 	case FOLDER_POINTS:
 		if (!perf_points_load(&points, path, nowhere))
@@ -230,7 +216,7 @@ static void golden_make(void)
 	struct run_files run;
 	FILE *out = fopen(path_of(real_dir, FOLDER_GOLDEN), "w");
 
-	if (!out || run_files_read(&run, real_dir, RUN_LOG | RUN_CAPTURE, false, stderr))
+	if (!out || run_files_read(&run, real_dir, RUN_RECORDS | RUN_CAPTURE, false, stderr))
 		die("folder: no run");
 	run_files_print(&run, RUN_COMPARED, NULL, out);
 	run_files_free(&run);
@@ -253,9 +239,9 @@ void folder_open(const char *run)
 		snprintf(path, sizeof(path), "%s/%s", run, names[i]);
 		real[i] = get(i == FOLDER_POINTS ? "testbench/perf/points.csv" : path);
 	}
-	if (!real[FOLDER_LOG].len || !real[FOLDER_CAPTURE].len)
+	if (!real[FOLDER_RECORDS].len || !real[FOLDER_CAPTURE].len)
 		die(run);
-	log_shorten(&real[FOLDER_LOG]);
+	real[FOLDER_RECORDS] = records_few(real[FOLDER_RECORDS]);
 	view_shorten(&real[FOLDER_WAVES]);
 	view_shorten(&real[FOLDER_TIMELINE]);
 	for (unsigned i = 0; i < FOLDER_FILE_COUNT; i++)

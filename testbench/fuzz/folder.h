@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run's folder for tools to read, of which one file is not as it was written. The other files are
- * those of a real run, whose log is made short: of each unit some lines, of the ports all.
+ * those of a real run, whose records are made few: some of each point, of packets all.
  */
 #ifndef TESTBENCH_FUZZ_FOLDER_H
 #define TESTBENCH_FUZZ_FOLDER_H
@@ -11,7 +11,7 @@
 
 /* F(name, file) */
 #define FOLDER_FILES(F)                                                                            \
-	F(LOG, "run.log")                                                                          \
+	F(RECORDS, "run.records")                                                                  \
 	F(CAPTURE, "packets.pcapng")                                                               \
 	F(CONFIG, "config.ini")                                                                    \
 	F(STATS, "stats.json")                                                                     \

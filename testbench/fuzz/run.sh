@@ -7,7 +7,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0:detect_leaks
 # first inputs with the length and form of real ones, because the fuzzer takes long to find long inputs by itself
 run=$O/seeds/run
 mkdir -p "$O/seeds"
-"$PLAIN/hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$run" >"$O/seeds.log" 2>&1 &&
+"$PLAIN/hcasim" run rc_atomic --trace log,records,pcapng,vcd,timeline -o "$run" >"$O/seeds.log" 2>&1 &&
 	"$PLAIN/fuzz_seeds" "$O/seeds" "$run" || { cat "$O/seeds.log"; exit 1; }
 export FUZZ_RUN=$run
 failed=0

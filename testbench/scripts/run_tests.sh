@@ -64,7 +64,7 @@ equal_traces()
 {
 	local s=$1; shift
 	"$hcasim" run "$s" -o "$scratch/again" "$@" >/dev/null || return 1
-	for f in packets.pcapng run.log stats.json; do cmp "$(traces_of "$s")/$f" "$scratch/again/$f" || return 1; done
+	for f in packets.pcapng run.log run.records stats.json; do cmp "$(traces_of "$s")/$f" "$scratch/again/$f" || return 1; done
 }
 
 for s in tour rc_reordered reset_under_load; do
@@ -190,7 +190,7 @@ one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 
 fuzz_seeds()
 {
-	"$hcasim" run rc_atomic --trace log,pcapng,vcd,timeline -o "$scratch/whole" >/dev/null && mkdir "$scratch/seeds" && "$O/fuzz_seeds" "$scratch/seeds" "$scratch/whole"
+	"$hcasim" run rc_atomic --trace log,records,pcapng,vcd,timeline -o "$scratch/whole" >/dev/null && mkdir "$scratch/seeds" && "$O/fuzz_seeds" "$scratch/seeds" "$scratch/whole"
 }
 one "fuzz.seeds" fuzz_seeds
 export FUZZ_FW=$O/fw/hcasim-fw.elf FUZZ_RUN=$scratch/whole
@@ -218,6 +218,8 @@ diff_says()
 	cat "$scratch/diff"
 	[ $rc -eq "$3" ] && grep -q "$4" "$scratch/diff"
 }
+# what tools say does not hang on the words of the log
+for s in rc_lost_ack cm_connect srq_shared; do one "tool.wording.$s" traces/tests/wording.sh "$hcasim" "$O/reworded" "$(traces_of "$s")" "$(traces_of rc_rnr)"; done
 captures_alone()
 {
 	mkdir -p "$scratch/capture.a" "$scratch/capture.b"
@@ -333,7 +335,7 @@ report_repeats()
 }
 report_browser()
 {
-	"$hcasim" run testbench/tests/report_packets.c --trace log -o "$scratch/report_packets" || return 1
+	"$hcasim" run testbench/tests/report_packets.c --trace log,records -o "$scratch/report_packets" || return 1
 	"$hcasim" run rc_reordered --trace pcapng -o "$scratch/report_capture" && "$hcasim" report "$scratch/report_capture" || return 1
 	for s in "$(traces_of tour)" "$(traces_of rc_lost_ack)" "$(traces_of bring_up)" "$scratch/report_packets"; do
 		"$hcasim" report "$s" || return 1
@@ -411,7 +413,7 @@ body child_exits 'pid_t child = fork(); if (!child) exit(0); waitpid(child, NULL
 ends_early()
 {
 	local dir=$scratch/early.$1
-	says "$2" "$3" "$hcasim" run "$scratch/$1.c" --trace log,pcapng,vcd,timeline -o "$dir" || return 1
+	says "$2" "$3" "$hcasim" run "$scratch/$1.c" --trace log,records,pcapng,vcd,timeline -o "$dir" || return 1
 	[ "$(grep -c ' out port 1 rc_send_only .* payload 64' "$dir/run.log")" -eq 1 ] || { echo "run.log lacks the SEND"; return 1; }
 	[ "$("$hcasim" check -v "$dir/packets.pcapng" | grep -c ' out rc_send_only .* payload 64')" -eq 1 ] || { echo "packets.pcapng lacks the SEND"; return 1; }
 	"$hcasim" check "$dir/packets.pcapng" && "$hcasim" stages "$dir" | grep -q ' send, 64 bytes' || return 1
@@ -442,7 +444,7 @@ interrupted()
 	wait $pid
 	[ $? -eq 143 ] && [ $rc -eq 0 ] || return 1
 	grep "interrupted in soak" "$scratch/soak.err" && "$hcasim" check "$scratch/early/packets.pcapng" &&
-		[ "$(tail -c 1 "$scratch/early/run.log")" = "" ] && [ -s "$scratch/early/stats.json" ]
+		[ "$(tail -c 1 "$scratch/early/run.log")" = "" ] && [ "$(tail -c 1 "$scratch/early/run.records")" = E ] && [ -s "$scratch/early/stats.json" ]
 }
 rm -rf "$scratch/early"
 one "ends.interrupt" interrupted
@@ -538,13 +540,18 @@ one "refuses.sweep_twice" refuses "1us is given twice" sweep rc_send --vary hca.
 one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_errors'?" sweep rc_send --vary hca.link.delay=1us --show hca.port1.rcv_error
 one "refuses.perf_of_unknown_key" refuses "did you mean 'size'?" perf write_lat siz=3
 one "refuses.stages_of_golden_trace" refuses "rc_atomic.golden: not the folder of a run" stages traces/golden/rc_atomic.golden
+mkdir "$scratch/older" && touch "$scratch/older/run.log" "$scratch/older/packets.pcapng"
+for c in stages golden report "diff x"; do
+	# shellcheck disable=SC2086
+	one "refuses.${c%% *}_of_older_run" refuses "older: has run.log but no run.records" ${c/ x/ "$(traces_of rc_send)"} "$scratch/older"
+done
 one "refuses.report_of_no_run" refuses "nowhere" report "$scratch/nowhere"
 one "refuses.check_of_a_text" refuses "text.elf" check "$scratch/text.elf"
 ln -s /dev/zero "$scratch/zero.vcd"
 ln -s /dev/zero "$scratch/zero.json"
 for f in vcd json; do one "refuses.check_without_end_$f" refuses "zero.$f: File too large" check "$scratch/zero.$f"; done
 # a pipe or folder in place of a run's file: no tool may hang on it
-for f in run.log packets.pcapng; do
+for f in run.records packets.pcapng; do
 	mkdir -p "$scratch/odd.$f" "$scratch/folder.$f/$f"
 	mkfifo "$scratch/odd.$f/$f"
 	for c in stages golden report; do one "refuses.${c}_of_pipe_$f" refuses "odd.$f/$f: not a regular file" "$c" "$scratch/odd.$f"; done

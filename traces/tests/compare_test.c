@@ -12,61 +12,123 @@
 
 #include "traces/compare.h"
 #include "traces/messages.h"
+#include "traces/tests/run_made.h"
 
 /* One SEND, times in us: posted 1.0, doorbell 1.2, unit 1.25, WQE 2.0, out 3.5, in 3.58, ACK out
  * 4.0, in 4.08, CQE 4.5, EQE 4.6, polled 6.0. */
-static const char log_of_send[] =
-	"      0.000000      scenario      phase bring-up\n"
-	"      0.500000 hca0 pcie          read bar0 0x80698 value 0x00800000 hcr+0x18, go 1\n"
-	"      0.600000 hca0 pcie          read bar0 0x80698 value 0x00000000 hcr+0x18\n"
-	"      0.900000      scenario      phase one\n"
-	"      1.000000 hca0 driver        drv_post_send qpn 000208, opcode 2\n"
-	"      1.200000 hca0 doorbell      send doorbell qpn 0x208 uar 129\n"
-	"      1.250000 hca0 scheduler     qpn 0x208 runs from wqe 0 to 0\n"
-	"      2.000000 hca0 wqe_fetch     send wqe qpn 0x208 index 0 send, ds 2; data, byte_count "
-	"64\n"
-	"      3.500000 hca0 link_port     out port 1 rc_send_only qpn 0x300 psn 7 payload 64 "
-	"ack_req, "
-	"from 0x208, wqe 0\n"
-	"      3.580000 hca1 link_port     in port 1 rc_send_only qpn 0x300 psn 7 payload 64 "
-	"ack_req, "
-	"from 0x208, wqe 0\n"
-	"      4.000000 hca1 link_port     out port 1 rc_acknowledge qpn 0x208 psn 7, ack credits "
-	"0 "
-	"msn 1, from 0x300, wqe 7\n"
-	"      4.080000 hca0 link_port     in port 1 rc_acknowledge qpn 0x208 psn 7, ack credits 0 "
-	"msn 1, from 0x300, wqe 7\n"
-	"      4.500000 hca0 cqe_write     cqe cqn 0x81 index 0 send send, my_qpn 0x208, byte_cnt "
-	"64\n"
-	"      4.600000 hca0 event_queue   eqe eqn 5 index 37 comp, cqn 0x81\n"
-	"      6.000000 hca0 driver        drv_cq_poll cqn 000081, qpn 000208, status 0\n";
+enum {
+	BRING_UP,
+	READ_BUSY,
+	READ_IDLE,
+	PHASE_ONE,
+	POSTED,
+	DOORBELL,
+	PICKED,
+	WQE,
+	OUT,
+	IN,
+	ACK_OUT,
+	ACK_IN,
+	CQE,
+	EQE,
+	POLLED,
+	RECORDS
+};
+
+struct run_of_send {
+	struct trace_record r[RECORDS];
+	struct test_packet send, ack;
+	uint8_t wqe[64];
+	struct cqe cqe;
+	struct eqe eqe;
+};
+
+#define US(us, ns) ((us)*1000000ull + (ns)*1000ull)
+
+static void run_of_send_make(struct run_of_send *run)
+{
+	struct wqe_ctrl *ctrl = (struct wqe_ctrl *)(void *)run->wqe;
+	struct aeth *aeth;
+
+	memset(run, 0, sizeof(*run));
+	run_made_packet(&run->send, BTH_RC_SEND_ONLY, 0x300, 7, 64);
+	bth_set_ack_req(run_made_bth(&run->send), 1);
+	run_made_packet(&run->ack, BTH_RC_ACKNOWLEDGE, 0x208, 7, 0);
+	aeth = test_packet_ext(&run->ack, BTH_EXT_AETH);
+	aeth_set_msn(aeth, 1);
+	wqe_ctrl_set_opcode(ctrl, WQE_SEND);
+	wqe_ctrl_set_ds(ctrl, 2);
+	wqe_data_set_byte_count((struct wqe_data *)(void *)(run->wqe + 16), 64);
+	cqe_set_is_send(&run->cqe, 1);
+	cqe_set_opcode(&run->cqe, WQE_SEND);
+	cqe_set_my_qpn(&run->cqe, 0x208);
+	cqe_set_byte_cnt(&run->cqe, 64);
+	eqe_set_type(&run->eqe, EVENT_COMP);
+	eqe_cq_set_cqn(eqe_as_cq(&run->eqe), 0x81);
+	run->r[BRING_UP] =
+		(struct trace_record){.point = TP_PHASE, .hca = TRACE_NO_HCA, .text = "bring-up"};
+	run->r[READ_BUSY] = (struct trace_record){
+		.time_ps = US(0, 500), .point = TP_REG_READ, .args = {0, 0x80698, 0x00800000, 4}};
+	run->r[READ_IDLE] = (struct trace_record){
+		.time_ps = US(0, 600), .point = TP_REG_READ, .args = {0, 0x80698, 0, 4}};
+	run->r[PHASE_ONE] = (struct trace_record){
+		.time_ps = US(0, 900), .point = TP_PHASE, .hca = TRACE_NO_HCA, .text = "one"};
+	run->r[POSTED] = (struct trace_record){.time_ps = US(1, 0),
+					       .point = TP_DRV_POST,
+					       .qpn = 0x208,
+					       .text = "drv_post_send qpn 000208, opcode 2"};
+	run->r[DOORBELL] = (struct trace_record){
+		.time_ps = US(1, 200), .point = TP_DOORBELL_SEND, .qpn = 0x208, .args = {129}};
+	run->r[PICKED] =
+		(struct trace_record){.time_ps = US(1, 250), .point = TP_SCHED_PICK, .qpn = 0x208};
+	run->r[WQE] = (struct trace_record){.time_ps = US(2, 0),
+					    .point = TP_WQE_SEND,
+					    .qpn = 0x208,
+					    .bytes = run->wqe,
+					    .len = 32};
+	run->r[OUT] = run_made_end(US(3, 500), TP_PKT_OUT, 0, &run->send, 0x208, 0);
+	run->r[IN] = run_made_end(US(3, 580), TP_PKT_IN, 1, &run->send, 0x208, 0);
+	run->r[ACK_OUT] = run_made_end(US(4, 0), TP_PKT_OUT, 1, &run->ack, 0x300, 7);
+	run->r[ACK_IN] = run_made_end(US(4, 80), TP_PKT_IN, 0, &run->ack, 0x300, 7);
+	run->r[CQE] = (struct trace_record){.time_ps = US(4, 500),
+					    .point = TP_CQE_WRITE,
+					    .qpn = 0x208,
+					    .args = {0x81, 0},
+					    .bytes = run->cqe.b,
+					    .len = sizeof(run->cqe)};
+	run->r[EQE] = (struct trace_record){.time_ps = US(4, 600),
+					    .point = TP_EQE_WRITE,
+					    .args = {5, 37},
+					    .bytes = run->eqe.b,
+					    .len = sizeof(run->eqe)};
+	run->r[POLLED] = (struct trace_record){.time_ps = US(6, 0),
+					       .point = TP_DRV_POLL,
+					       .qpn = 0x208,
+					       .args = {0x81},
+					       .text = "drv_cq_poll cqn 000081, qpn 000208"};
+}
 
 struct rig {
 	char dir[2][32];
 	char *text;
 	size_t size;
+	struct run_of_send run; /* to be changed, and written as run B */
 };
 
-static void run_write(const char *dir, const char *log)
+static void b_write(struct rig *rig)
 {
-	char path[64];
-	FILE *out;
-
-	snprintf(path, sizeof(path), "%s/run.log", dir);
-	out = fopen(path, "w");
-	assert_non_null(out);
-	fputs(log, out);
-	fclose(out);
+	run_made_write(rig->dir[1], rig->run.r, RECORDS);
 }
 
 static int setup(void **state)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
 
+	run_of_send_make(&rig->run);
 	for (unsigned i = 0; i < 2; i++) {
 		strcpy(rig->dir[i], "/tmp/compare_XXXXXX");
 		assert_non_null(mkdtemp(rig->dir[i]));
-		run_write(rig->dir[i], log_of_send);
+		run_made_write(rig->dir[i], rig->run.r, RECORDS);
 	}
 	*state = rig;
 	return 0;
@@ -74,7 +136,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const files[] = {"run.log", "config.ini", "packets.pcapng", "golden"};
+	static const char *const files[] = {RECORDS_FILE, "run.log", "config.ini", "packets.pcapng",
+					    "golden"};
 	struct rig *rig = *state;
 	char path[64];
 
@@ -104,16 +167,16 @@ static int compare(struct rig *rig, struct compare_options options)
 	return ret;
 }
 
-/* The log with one piece replaced, as run B. */
-static void change(struct rig *rig, const char *from, const char *to)
+static void file_write(const char *dir, const char *name, const void *bytes, size_t n)
 {
-	const char *at = strstr(log_of_send, from);
-	char log[sizeof(log_of_send) + 256];
+	char path[64];
+	FILE *out;
 
-	assert_non_null(at);
-	snprintf(log, sizeof(log), "%.*s%s%s", (int)(at - log_of_send), log_of_send, to,
-		 at + strlen(from));
-	run_write(rig->dir[1], log);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	assert_int_equal(fwrite(bytes, 1, n, out), n);
+	fclose(out);
 }
 
 static void equal_runs(void **state)
@@ -129,8 +192,11 @@ static void first_of_two_differences(void **state)
 {
 	struct rig *rig = *state;
 
-	change(rig, "msn 1, from 0x300, wqe 7\n      4.080000",
-	       "msn 2, from 0x300, wqe 7\n      4.080000");
+	struct test_packet other = rig->run.ack;
+
+	aeth_set_msn(test_packet_ext(&other, BTH_EXT_AETH), 2);
+	rig->run.r[ACK_OUT].bytes = other.b;
+	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
 	assert_non_null(strstr(rig->text,
 			       "first difference: packets out, hca1, number 1 (A has 1, B 1), "
@@ -145,7 +211,8 @@ static void one_run_ends_early(void **state)
 {
 	struct rig *rig = *state;
 
-	change(rig, "      4.600000 hca0 event_queue   eqe eqn 5 index 37 comp, cqn 0x81\n", "");
+	rig->run.r[EQE].time_ps = 0;
+	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
 	assert_non_null(strstr(rig->text,
 			       "first difference: events, hca0, eqn 0x5, number 1 (A has 1, B 0)"));
@@ -156,15 +223,17 @@ static void order_between_streams_is_no_difference(void **state)
 {
 	struct rig *rig = *state;
 
+	const struct trace_record cqe = rig->run.r[CQE];
+
 	/* the EQE before the CQE, at the same two times */
-	change(rig,
-	       "      4.500000 hca0 cqe_write     cqe cqn 0x81 index 0 send send, my_qpn 0x208, "
-	       "byte_cnt 64\n"
-	       "      4.600000 hca0 event_queue   eqe eqn 5 index 37 comp, cqn 0x81\n",
-	       "      4.500000 hca0 event_queue   eqe eqn 5 index 37 comp, cqn 0x81\n"
-	       "      4.600000 hca0 cqe_write     cqe cqn 0x81 index 0 send send, my_qpn 0x208, "
-	       "byte_cnt "
-	       "64\n");
+	rig->run.r[CQE] = rig->run.r[EQE];
+	rig->run.r[CQE].time_ps = cqe.time_ps;
+	rig->run.r[EQE].time_ps = 0;
+	b_write(rig);
+	assert_int_equal(compare(rig, (struct compare_options){.no_times = true}), 1);
+	rig->run.r[POLLED] = cqe;
+	rig->run.r[POLLED].time_ps = US(4, 600);
+	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){.no_times = true}), 0);
 }
 
@@ -172,13 +241,11 @@ static void polls_count_once(void **state)
 {
 	struct rig *rig = *state;
 
-	change(rig,
-	       "      0.500000 hca0 pcie          read bar0 0x80698 value 0x00800000 hcr+0x18, go "
-	       "1\n",
-	       "");
+	rig->run.r[READ_BUSY].time_ps = 0;
+	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){0}), 0);
-	change(rig, "read bar0 0x80698 value 0x00000000 hcr+0x18\n",
-	       "read bar0 0x80698 value 0x00200000 hcr+0x18, toggle 1\n");
+	rig->run.r[READ_IDLE].args[TRACE_ARG(REG_READ, value)] = 0x00200000;
+	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
 }
 
@@ -187,8 +254,8 @@ static void time_by_stage(void **state)
 	struct rig *rig = *state;
 	struct compare_options options = {.a = NULL};
 
-	change(rig, "      4.000000 hca1 link_port     out",
-	       "      3.950000 hca1 link_port     out");
+	rig->run.r[ACK_OUT].time_ps = US(3, 950);
+	b_write(rig);
 	assert_int_equal(compare(rig, options), 1);
 	/* 50 ns earlier out, and longer on the way: 370 for 420 ns, 130 for 80 */
 	assert_non_null(
@@ -217,14 +284,14 @@ static void stages_of_a_message(void **state)
 	struct messages all;
 	struct run_files run;
 
-	assert_int_equal(run_files_read(&run, rig->dir[0], RUN_LOG, false, stderr), 0);
+	assert_int_equal(run_files_read(&run, rig->dir[0], RUN_RECORDS, false, stderr), 0);
 	assert_int_equal(messages_find(&all, &run), 0);
 	assert_int_equal(all.count, 1);
-	assert_int_equal(all.messages[0].bytes, 64);
+	assert_int_equal(all.messages[0]->bytes, 64);
 	for (unsigned s = 0; s < MESSAGE_POINT_COUNT; s++) {
 		uint64_t ps = 0;
 
-		assert_int_equal(message_stage(&all.messages[0], s, &ps), expected_ns[s] != 0);
+		assert_int_equal(message_stage(all.messages[0], s, &ps), expected_ns[s] != 0);
 		assert_int_equal(ps, expected_ns[s] * 1000);
 	}
 	messages_free(&all);
@@ -258,16 +325,18 @@ static void golden_trace_against_run(void **state)
 	FILE *out;
 
 	snprintf(golden, sizeof(golden), "%s/golden", rig->dir[0]);
-	assert_int_equal(run_files_read(&run, rig->dir[0], RUN_LOG, false, stderr), 0);
+	assert_int_equal(run_files_read(&run, rig->dir[0], RUN_RECORDS, false, stderr), 0);
 	out = fopen(golden, "w");
 	run_files_print(&run, RUN_PACKETS | 1 << RUN_CQE, "one", out);
 	fclose(out);
 	run_files_free(&run);
 	assert_int_equal(compare(rig, (struct compare_options){.a = golden}), 0);
 	/* what it does not hold is not compared; what it holds is */
-	change(rig, "index 37", "index 38");
+	rig->run.r[EQE].args[TRACE_ARG(EQE_WRITE, index)] = 38;
+	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){.a = golden}), 0);
-	change(rig, "byte_cnt 64", "byte_cnt 65");
+	cqe_set_byte_cnt(&rig->run.cqe, 65);
+	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){.a = golden}), 1);
 }
 
@@ -276,10 +345,29 @@ static void troubles(void **state)
 	struct rig *rig = *state;
 
 	assert_int_equal(compare(rig, (struct compare_options){.a = "/nowhere"}), 2);
-	run_write(rig->dir[1], "hello\n");
+	file_write(rig->dir[1], RECORDS_FILE, "hello\n", 6);
 	assert_int_equal(compare(rig, (struct compare_options){0}), 2);
-	run_write(rig->dir[1], "");
+	run_made_write(rig->dir[1], NULL, 0);
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
+}
+
+/* A run of an hcasim that wrote no records is refused, whatever else it has left. */
+static void run_without_records(void **state)
+{
+	struct rig *rig = *state;
+	char path[64], *text = NULL;
+	size_t size = 0;
+	FILE *err = open_memstream(&text, &size);
+
+	snprintf(path, sizeof(path), "%s/" RECORDS_FILE, rig->dir[1]);
+	unlink(path);
+	file_write(rig->dir[1], "run.log", "      0.000000      scenario      x\n", 36);
+	file_write(rig->dir[1], "packets.pcapng", "", 0);
+	assert_int_equal(run_files_sources(rig->dir[1], err), 0);
+	fclose(err);
+	assert_non_null(strstr(text, "has run.log but no run.records"));
+	assert_ptr_equal(strchr(text, '\n'), text + size - 1);
+	free(text);
 }
 
 /* A hundred thousand settings do not take longer than reading them does. */
@@ -312,15 +400,20 @@ static void many_phases(void **state)
 	enum { PHASES = 100 };
 	struct rig *rig = *state;
 	struct run_files run;
-	char *log = calloc(PHASES, 128), *at = log;
+	struct trace_record r[PHASES];
+	char names[PHASES][8];
 
-	for (unsigned i = 0; i < PHASES; i++)
-		at += sprintf(at, "%7u.000000      scenario      phase %u\n", i, i);
-	run_write(rig->dir[0], log);
-	run_write(rig->dir[1], log);
-	free(log);
+	for (unsigned i = 0; i < PHASES; i++) {
+		snprintf(names[i], sizeof(names[i]), "%u", i);
+		r[i] = (struct trace_record){.time_ps = i * 1000000ull,
+					     .point = TP_PHASE,
+					     .hca = TRACE_NO_HCA,
+					     .text = names[i]};
+	}
+	run_made_write(rig->dir[0], r, PHASES);
+	run_made_write(rig->dir[1], r, PHASES);
 	assert_int_equal(compare(rig, (struct compare_options){0}), 0);
-	assert_int_equal(run_files_read(&run, rig->dir[0], RUN_LOG, false, stderr), 0);
+	assert_int_equal(run_files_read(&run, rig->dir[0], RUN_RECORDS, false, stderr), 0);
 	assert_int_equal(run.phase_count, 1 + PHASES);
 	assert_string_equal(run.phases[PHASES], "99");
 	assert_int_equal(run.phase_ps[PHASES], 99000000);
@@ -328,36 +421,44 @@ static void many_phases(void **state)
 	run_files_free(&run);
 }
 
-/* Wherever a log is cut, what is left of it is compared. */
+static size_t records_get(struct rig *rig, uint8_t *bytes, size_t room)
+{
+	char path[64];
+	FILE *in;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/" RECORDS_FILE, rig->dir[0]);
+	in = fopen(path, "r");
+	n = fread(bytes, 1, room, in);
+	fclose(in);
+	assert_true(n < room);
+	return n;
+}
+
+/* Wherever the records are cut, what is left of them is compared. */
 static void cut_anywhere(void **state)
 {
+	static uint8_t bytes[1 << 16];
 	struct rig *rig = *state;
-	char cut[sizeof(log_of_send)];
-	/* the last line is the driver's, which is not compared */
-	const char *compared = strstr(log_of_send, "\n      6.000000");
+	size_t compared;
 
-	for (size_t n = sizeof(log_of_send) - 1; n--;) {
-		memcpy(cut, log_of_send, n);
-		cut[n] = 0;
-		run_write(rig->dir[1], cut);
-		if (log_of_send + n < compared)
-			assert_int_not_equal(compare(rig, (struct compare_options){0}), 0);
-		else
-			compare(rig, (struct compare_options){0});
+	/* the last record is the driver's, which is not compared */
+	run_made_write(rig->dir[0], rig->run.r, POLLED);
+	compared = records_get(rig, bytes, sizeof(bytes)) - 2;
+	for (size_t n = compared; n--;) {
+		file_write(rig->dir[1], RECORDS_FILE, bytes, n);
+		assert_int_not_equal(compare(rig, (struct compare_options){0}), 0);
 	}
+	file_write(rig->dir[1], RECORDS_FILE, bytes, compared);
+	assert_int_equal(compare(rig, (struct compare_options){0}), 0);
 }
 
 static void no_text(void **state)
 {
 	struct rig *rig = *state;
 	char path[64];
-	FILE *out;
 
-	snprintf(path, sizeof(path), "%s/run.log", rig->dir[1]);
-	out = fopen(path, "w");
-	fwrite(log_of_send, 1, sizeof(log_of_send), out); /* and a zero byte */
-	fclose(out);
-	assert_int_equal(compare(rig, (struct compare_options){0}), 2);
+	snprintf(path, sizeof(path), "%s/" RECORDS_FILE, rig->dir[1]);
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
@@ -382,6 +483,7 @@ int main(void)
 		T(configurations_that_differ),
 		T(golden_trace_against_run),
 		T(troubles),
+		T(run_without_records),
 		T(many_phases),
 		T(large_configurations),
 		T(cut_anywhere),

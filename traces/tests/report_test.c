@@ -11,6 +11,7 @@
 
 #include "traces/messages.h"
 #include "traces/report_impl.h"
+#include "traces/tests/run_made.h"
 
 struct rig {
 	char dir[32];
@@ -34,7 +35,7 @@ static int teardown(void **state)
 	struct rig *rig = *state;
 	char path[64];
 
-	snprintf(path, sizeof(path), "%s/run.log", rig->dir);
+	snprintf(path, sizeof(path), "%s/" RECORDS_FILE, rig->dir);
 	unlink(path);
 	rmdir(rig->dir);
 	report_packets_free(&rig->packets);
@@ -44,21 +45,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void log_write(struct rig *rig, const char *log)
+static void packets_of(struct rig *rig, const struct trace_record *r, unsigned n)
 {
-	char path[64];
-	FILE *out;
-
-	snprintf(path, sizeof(path), "%s/run.log", rig->dir);
-	out = fopen(path, "w");
-	fputs(log, out);
-	fclose(out);
-}
-
-static void packets_of(struct rig *rig, const char *log)
-{
-	log_write(rig, log);
-	assert_int_equal(run_files_read(&rig->run, rig->dir, RUN_LOG, false, stderr), 0);
+	run_made_write(rig->dir, r, n);
+	assert_int_equal(run_files_read(&rig->run, rig->dir, RUN_RECORDS, false, stderr), 0);
 	assert_int_equal(report_packets_find(&rig->packets, &rig->texts, &rig->run), 0);
 }
 
@@ -73,18 +63,20 @@ static void arrival_belongs_to_departure(void **state)
 	struct rig *rig = *state;
 	const struct report_packet *p;
 
-	packets_of(rig, "      1.000000 hca0 link_port     out port 1 rc_send_only slid 1 dlid 2 "
-			"qpn 0x300 psn 7 "
-			"payload 64 ack_req, from 0x208, wqe 3\n"
-			"      1.010000 hca1 link_port     out port 1 rc_acknowledge slid 2 dlid 1 "
-			"qpn 0x208 psn "
-			"6, nak psn_sequence msn 5, from 0x300, wqe 6\n"
-			"      1.080000 hca1 link_port     in port 1 rc_send_only slid 1 dlid 2 "
-			"qpn 0x300 psn 7 "
-			"payload 64 ack_req, from 0x208, wqe 3\n"
-			"      1.090000 hca0 link_port     in port 1 rc_acknowledge slid 2 dlid 1 "
-			"qpn 0x208 psn 6, "
-			"nak psn_sequence msn 5, from 0x300, wqe 6\n");
+	struct test_packet send, nak;
+	struct aeth *aeth;
+
+	run_made_packet(&send, BTH_RC_SEND_ONLY, 0x300, 7, 64);
+	run_made_packet(&nak, BTH_RC_ACKNOWLEDGE, 0x208, 6, 0);
+	aeth = test_packet_ext(&nak, BTH_EXT_AETH);
+	aeth_set_syndrome(aeth, AETH_NAK << 5 | NAK_PSN_SEQUENCE);
+	aeth_set_msn(aeth, 5);
+	packets_of(rig,
+		   (struct trace_record[]){run_made_end(1000000, TP_PKT_OUT, 0, &send, 0x208, 3),
+					   run_made_end(1010000, TP_PKT_OUT, 1, &nak, 0x300, 6),
+					   run_made_end(1080000, TP_PKT_IN, 1, &send, 0x208, 3),
+					   run_made_end(1090000, TP_PKT_IN, 0, &nak, 0x300, 6)},
+		   4);
 	assert_int_equal(rig->packets.count, 2);
 	p = rig->packets.packets;
 	assert_int_equal(p[0].hca, 0);
@@ -101,29 +93,39 @@ static void arrival_belongs_to_departure(void **state)
 	text_is(rig, p[1].note, "nak psn_sequence msn 5");
 }
 
-#define OUT(time, psn, more)                                                                       \
-	"      " time " hca0 link_port     out port 1 rc_write_only qpn 0x208 psn " psn            \
-	" payload 8, wqe 1" more "\n"
-#define IN(time, psn, more)                                                                        \
-	"      " time " hca1 link_port     in port 1 rc_write_only qpn 0x208 psn " psn             \
-	" payload 8, wqe 1" more "\n"
+static struct test_packet writes[5]; /* by PSN */
+
+/* An end of the WRITE with this PSN. */
+static struct trace_record end_of(uint64_t time_ps, enum trace_point point, unsigned psn,
+				  const char *fault, unsigned transmission)
+{
+	struct trace_record r =
+		run_made_end(time_ps, point, point != TP_PKT_OUT, &writes[psn], 0x300, 1);
+
+	r.text = fault;
+	r.args[TRACE_ARG(PKT_OUT, transmission)] = transmission;
+	return r;
+}
 
 static void lost_doubled_overtaken_discarded(void **state)
 {
 	struct rig *rig = *state;
 	const struct report_packet *p;
 
+	for (unsigned psn = 1; psn < 5; psn++)
+		run_made_packet(&writes[psn], BTH_RC_WRITE_ONLY, 0x208, psn, 8);
 	packets_of(rig,
-		   OUT("1.000000", "1", ", fault drop") OUT("1.100000", "2", ", fault reorder")
-			   OUT("1.200000", "3", ", fault duplicate") OUT("1.300000", "4", "") IN(
-				   "1.300000", "3", ", fault duplicate") IN("1.400000", "3",
-									    ", fault duplicate")
-				   IN("1.500000", "2",
-				      ", fault reorder") "      1.500000 hca1 link_port     "
-							 "discard port 1 rc_write_only qpn 0x208 "
-							 "psn 2 payload 8, wqe 1, vcrc\n" OUT(
-								 "1.600000", "1", ", try 2")
-								 IN("1.700000", "1", ", try 2"));
+		   (struct trace_record[]){end_of(1000000, TP_PKT_OUT, 1, "drop", 1),
+					   end_of(1100000, TP_PKT_OUT, 2, "reorder", 1),
+					   end_of(1200000, TP_PKT_OUT, 3, "duplicate", 1),
+					   end_of(1300000, TP_PKT_OUT, 4, NULL, 1),
+					   end_of(1300000, TP_PKT_IN, 3, "duplicate", 1),
+					   end_of(1400000, TP_PKT_IN, 3, "duplicate", 1),
+					   end_of(1500000, TP_PKT_IN, 2, "reorder", 1),
+					   end_of(1500000, TP_PKT_DISCARD, 2, "vcrc", 1),
+					   end_of(1600000, TP_PKT_OUT, 1, NULL, 2),
+					   end_of(1700000, TP_PKT_IN, 1, NULL, 2)},
+		   10);
 	assert_int_equal(rig->packets.count, 6);
 	p = rig->packets.packets;
 	assert_int_equal(p[0].flags, REPORT_LOST | REPORT_FAULT);
@@ -158,7 +160,11 @@ static void data_does_not_end_its_script(void **state)
 	size_t size = 0;
 	FILE *out = open_memstream(&page, &size);
 
-	log_write(rig, "      1.000000 hca0 guest_error   rule \"</script><b>\" \\ broken\n");
+	run_made_write(rig->dir,
+		       &(struct trace_record){.time_ps = 1000000,
+					      .point = TP_GUEST_ERROR,
+					      .text = "rule \"</script><b>\" \\ broken"},
+		       1);
 	assert_int_equal(report_write(rig->dir, out, stderr), 0);
 	fclose(out);
 	data = strstr(page, "id=\"data\">");
