@@ -89,6 +89,7 @@ help:
 #: make fuzz       run every fuzz target for SECONDS=60 with libFuzzer (clang) and both sanitizers
 #: make attack     let a hostile guest attack serve for SECONDS=600; fails if the other guest ever waits longer than 50 ms
 #: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached
+#: make install    PREFIX=/usr/local DESTDIR=: install hcasim, its headers, the SystemC module, man page, completion; make uninstall
 #: make clean      remove build/
 #: V=1             print whole commands
 
@@ -235,6 +236,22 @@ coverage: all
 	$(Q)find $(O)/cov -name '*.gcda' -delete
 	-$(Q)TRACES=$(O)/cov/traces $(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) run-tests
 	$(Q)O=$(O)/cov LOGS=$(O)/cov/traces testbench/scripts/coverage.sh
+
+# What a virtual platform links: the HCA as a SystemC module, and the driver for hosts of its own.
+$(O)/libhcasim.a: $(call obj,$(filter model/% host_driver/% traces/%,$(src-y)))
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
+.PHONY: install uninstall
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+install-env = O='$(O)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' DESTDIR='$(DESTDIR)' VERSION='$(VERSION)' CC='$(CC)' INCLUDES='$(includes)'
+install: all $(O)/libhcasim.a
+	$(Q)$(install-env) testbench/scripts/install.sh install
+
+uninstall:
+	$(Q)$(install-env) testbench/scripts/install.sh uninstall
 
 clean:
 	rm -rf build

@@ -184,6 +184,13 @@ rooms_finds_calls_up()
 		grep -q '^rooms call each other in a circle: base, .*receive' "$scratch/out"
 }
 one "rooms.finds_calls_up" rooms_finds_calls_up
+
+# an installation that was moved, with the source tree out of reach
+mkdir "$scratch/install"
+case $O in
+build) one "install.moved" timeout 300 testbench/scripts/install_test.sh "$scratch/install" ;;
+*) echo "skip  install.moved: only with the ordinary build" ;;
+esac
 one "systemc.tlm_example" timeout 120 "$O/tlm_example" "$O/fw/hcasim-fw.elf"
 
 # --- fuzz targets without the fuzzer: inputs that once failed, some of the first inputs, and a few random ones
