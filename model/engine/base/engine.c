@@ -1,12 +1,15 @@
-/* Waiter queues, guest errors, catastrophes: see engine.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiter queues, guest errors, catastrophes, bugs: see engine.h. */
 #include "model/engine/base/engine.h"
 #include "model/sim/cfg.h"
 #include "model/sim/params/hca_fw.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { GUEST_ERROR_TEXT = 256, CATAS_TEXT = 256 };
+enum { GUEST_ERROR_TEXT = 256, CATAS_TEXT = 256, BUG_TEXT = 256 };
 
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
 {
@@ -140,6 +143,22 @@ void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf
 	va_start(args, format);
 	catastrophe(hca, told, code, detail, format, args);
 	va_end(args);
+}
+
+_Noreturn void hca_bug_at(const struct hca *hca, const char *file, int line, const char *format,
+			  ...)
+{
+	enum { PS_PER_US = 1000000 };
+	const uint64_t now = hca_now(hca);
+	char text[BUG_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(stderr, "%s:%d: bug of the simulator: hca%u at %" PRIu64 ".%06" PRIu64 " us: %s\n",
+		file, line, hca->index, now / PS_PER_US, now % PS_PER_US, text);
+	abort();
 }
 
 uint64_t hca_core_cycles(const struct hca *hca)

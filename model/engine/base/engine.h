@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of one HCA, shared by the stages of model/engine/. A stage is a file; its state is a
  * struct of its own behind a pointer here, created and destroyed with the device.
@@ -8,6 +9,12 @@
  * the caller does the same step again from its unchanged state. Occupancy of a resource is
  * busy-until arithmetic; an event stands where bytes are read or written in host memory, and where
  * a packet arrives.
+ *
+ * What can go wrong has one way each. Software breaks a rule: guest_error(), and the device goes on.
+ * A device uses up the memory that it may hold: memory_take() (base/memory.h) stops that device by
+ * name, and its caller goes on. The host has no memory for a device that is being made:
+ * memory_create() ends the process by one line. A state that cannot be: hca_bug() says where and
+ * when, and aborts.
  */
 #ifndef MODEL_ENGINE_ENGINE_H
 #define MODEL_ENGINE_ENGINE_H
@@ -112,6 +119,12 @@ void waiter_queue_clear(struct waiter_queue *q);
  * cost where nothing is wrong. */
 void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* A state that cannot be: one line with file, line, device, simulated time and what is wrong; then
+ * the process aborts. */
+#define hca_bug(hca, ...) hca_bug_at((hca), __FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void hca_bug_at(const struct hca *hca, const char *file, int line, const char *format,
+			  ...) __attribute__((cold, format(printf, 4, 5)));
 
 /*
  * The chip stops: error buffer filled (cause, not 0), engine off, LOCAL_CATAS_ERROR posted when it

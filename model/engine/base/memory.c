@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See memory.h. */
 #include "model/engine/base/memory.h"
 
 #include "model/engine/base/engine.h"
 #include "model/sim/params/hca.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Enough for what is under way to come to its end, and for the C library meanwhile. */
@@ -48,6 +50,17 @@ static void over(struct hca *hca, const char *what)
 	hca->memory.what = what;
 	hca->memory.ev.job = stop;
 	event_set(hca->core, &hca->memory.ev, hca_now(hca));
+}
+
+void *memory_create(size_t count, size_t size, const char *what)
+{
+	void *p = calloc(count ? count : 1, size);
+
+	if (p)
+		return p;
+	fprintf(stderr, "out of memory for %s: the host has no %zu times %zu bytes\n", what, count,
+		size);
+	exit(EXIT_FAILURE);
 }
 
 void *memory_take(struct hca *hca, size_t size, const char *what)

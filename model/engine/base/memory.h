@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of the simulator that software can make a device hold more and more of: what is under way,
  * and the map of ICM. hca.memory is a device's share of it. Where that is used up, or the host has
@@ -22,6 +23,10 @@ struct memory {
 	uint64_t bytes;
 	void *reserve;
 };
+
+/* For what is made with a device or a simulation and lives as long: `count` elements, zeroed. Where
+ * the host has no memory the process ends by one line that names `what`. */
+void *memory_create(size_t count, size_t size, const char *what);
 
 void memory_init(struct hca *hca);
 void memory_free(struct hca *hca);
