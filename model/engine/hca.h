@@ -159,7 +159,7 @@ int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, voi
 /*
  * Takes a context, or an MPT with the translations read for it, out of the device's caches as if
  * others had needed the room: written back where changed, and read again at its next use. Nothing
- * when it is not cached, or pinned by what is under way.
+ * when it is not cached.
  */
 void hca_evict(struct hca *hca, enum hca_object type, uint32_t number);
 

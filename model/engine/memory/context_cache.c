@@ -131,7 +131,7 @@ static void set_shrink(struct context_cache *cache, enum context_use use, struct
 	while (line && set->count >= cache->uses[use].room) {
 		struct context_line *before = line->lru[tag].prev;
 
-		if (!line->pins[tag] && !line->keeps)
+		if (!line->leases && !line->keeps)
 			tag_evict(cache, line, tag);
 		line = before;
 	}
@@ -400,6 +400,27 @@ int context_get(struct hca *hca, enum context_use use, uint32_t number, struct w
 	return get_by_hash(hca, use, number, w, bytes, why);
 }
 
+static struct context_line *line_of(void *bytes)
+{
+	return (struct context_line *)(void *)((uint8_t *)bytes -
+					       offsetof(struct context_line, bytes));
+}
+
+int context_lease(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+		  void **bytes, const char *why)
+{
+	int err = context_get(hca, use, number, w, bytes, why);
+
+	if (!err)
+		line_of(*bytes)->leases++;
+	return err;
+}
+
+void context_lease_end(void *bytes)
+{
+	line_of(bytes)->leases--;
+}
+
 static struct context_line *line_present(const struct hca *hca, enum context_use use,
 					 uint32_t number)
 {
@@ -418,16 +439,6 @@ void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 
 	if (line)
 		line->dirty |= (uint8_t)(1u << context_uses[use].tag);
-}
-
-void context_pin(struct hca *hca, enum context_use use, uint32_t number, bool pin)
-{
-	struct context_line *line = line_present(hca, use, number);
-
-	if (line && pin)
-		line->pins[context_uses[use].tag]++;
-	else if (line && line->pins[context_uses[use].tag])
-		line->pins[context_uses[use].tag]--;
 }
 
 void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool drop,
@@ -468,7 +479,7 @@ void context_evict(struct hca *hca, enum context_use use, uint32_t number)
 	unsigned tag = context_uses[use].tag;
 	struct context_line *line = line_present(hca, use, number);
 
-	if (line && !line->pins[tag])
+	if (line)
 		tag_evict(hca->context_cache, line, tag);
 }
 

@@ -9,7 +9,7 @@
  *
  * Replacement: a hash of the number names a set of `ways` lines; of these the least recently used.
  * A line whose read is under way stands in a miss buffer and takes its place when it is there; one
- * that is pinned, or kept for a waiter (keep.h), stays, if need be beyond the number of entries. A
+ * that is leased, or kept for a waiter (keep.h), stays, if need be beyond the number of entries. A
  * changed line that goes is written first and serves as a hit until it has landed. A QP line that
  * one use has and the other asks for costs that use its DMA read, and keeps its bytes.
  */
@@ -40,14 +40,21 @@ void context_cache_destroy(struct context_cache *cache);
 void context_cache_reset(struct hca *hca);
 
 /*
- * The bytes of a context, for reading and, followed by context_changed(), writing; the pointer
- * holds until the next call into the cache or the next event. 0; -EAGAIN: being read, the waiter
- * (may not be NULL then) is woken when it is there; -ENOENT: the object is not valid; -EFAULT: its
- * ICM is not mapped or not readable (reported as guest error icm_unmapped once a call, naming
- * `why`).
+ * The bytes of a context, for reading and, followed by context_changed(), writing. 0; -EAGAIN:
+ * being read, the waiter (may not be NULL then) is woken when it is there; -ENOENT: the object is
+ * not valid; -EFAULT: its ICM is not mapped or not readable (reported as guest error icm_unmapped
+ * once a call, naming `why`).
+ *
+ * The bytes from context_get() are for one look: they hold until the next call into the cache or
+ * the next event. Those from context_lease() hold until context_lease_end(): for a run of a state
+ * machine, which ends before the next event. A leased context is not evicted, and who drops one has
+ * a bug.
  */
 int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
 		void **bytes, const char *why);
+int context_lease(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+		  void **bytes, const char *why);
+void context_lease_end(void *bytes);
 void context_changed(struct hca *hca, enum context_use use, uint32_t number);
 /*
  * Held: gets that miss wait (-EAGAIN) until it is released. Firmware changes the context in ICM
@@ -56,9 +63,6 @@ void context_changed(struct hca *hca, enum context_use use, uint32_t number);
  */
 void context_hold(struct hca *hca, enum context_use use, uint32_t number);
 void context_release(struct hca *hca);
-/* Pinned lines are not evicted; counted. At most a handful at a time: while a state machine is
- * between two events that need it. */
-void context_pin(struct hca *hca, enum context_use use, uint32_t number, bool pin);
 /*
  * Writes a changed line back; `drop` also forgets it. done(arg, status) when the bytes are in
  * memory (at once when there is nothing to write): 0 or -EFAULT.
@@ -67,7 +71,7 @@ void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool 
 		   void (*done)(void *arg, int status), void *arg);
 /* Forgets lines, writing nothing: the ICM pages [va, va + len) went away, or the object did. */
 void context_drop_range(struct hca *hca, uint64_t va, uint64_t len);
-/* As if others had needed the room: the line goes as an eviction takes it, unless it is pinned. */
+/* As if others had needed the room: the line goes as an eviction takes it. */
 void context_evict(struct hca *hca, enum context_use use, uint32_t number);
 void context_drop(struct hca *hca, enum context_use use, uint32_t number);
 /* The cached bytes if there are any, without time and without counting: dumps. */

@@ -156,10 +156,12 @@ void context_tag_drop(struct context_cache *cache, struct context_line *line, un
 {
 	if (!(line->present & 1u << tag))
 		return;
+	if (line->leases)
+		hca_bug(line->hca, "%s %x is dropped while it is leased",
+			context_uses[line->kind].name, line->key & 0xffffff);
 	context_lru_remove(cache, line, tag);
 	line->present &= (uint8_t) ~(1u << tag);
 	line->dirty &= (uint8_t) ~(1u << tag);
-	line->pins[tag] = 0;
 }
 
 void context_line_drop(struct context_cache *cache, struct context_line *line)

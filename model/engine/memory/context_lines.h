@@ -42,12 +42,12 @@ struct context_line {
 	uint8_t kind;                 /* first use of its table */
 	uint8_t present, want, dirty; /* bits of tags: cached for, being read for, changed by */
 	bool has_bytes;
+	uint16_t leases;
 	bool filling; /* in a miss buffer or waiting for one */
 	bool writing;
 	bool orphan;       /* not in the hash any more */
 	bool resources;    /* the read under way is that of responder resources */
 	uint16_t failures; /* waiters that are still to be told that the read failed */
-	uint16_t pins[MAX_TAGS];
 	struct line_link lru[MAX_TAGS];
 	struct context_line *miss_next;
 	uint64_t miss_ps; /* its read was begun */

@@ -1,7 +1,6 @@
 /* See qp.h. */
 #include "model/engine/qp/qp.h"
 
-#include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
@@ -259,6 +258,22 @@ int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc
 		return err;
 	if (qpc_get_local_qpn(bytes) != qp->qpn)
 		return -ENOENT;
+	*qpc = bytes;
+	return 0;
+}
+
+int qp_lease(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc)
+{
+	const enum context_use use = responder ? CONTEXT_RESPONDER : CONTEXT_REQUESTER;
+	void *bytes;
+	int err = context_lease(qp->hca, use, qp->qpn, w, &bytes, "QP context");
+
+	if (err)
+		return err;
+	if (qpc_get_local_qpn(bytes) != qp->qpn) {
+		context_lease_end(bytes);
+		return -ENOENT;
+	}
 	*qpc = bytes;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #define MODEL_ENGINE_QP_H
 
 #include "model/engine/base/engine.h"
+#include "model/engine/memory/context_cache.h"
 #include "model/engine/qp/qp_receive.h"
 #include "model/engine/qp/qp_send.h"
 #include "model/interface/contexts.h"
@@ -97,6 +98,8 @@ static inline void qp_settle_number(struct hca *hca, uint32_t qpn)
 /* The context for requester or responder use: context_get() and the full 24-bit number compared
  * (-ENOENT). */
 int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);
+/* The same for a run of a half's state machine, which ends with context_lease_end(). */
+int qp_lease(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);
 
 /*
  * FW_OBJ_QUIESCE: no new packet is started on either half, what is under way (DMA, and the packets

@@ -461,10 +461,8 @@ enum resp_state resp_fetch(struct resp_run *x)
 	uint32_t pd;
 	int err = resources_get(x);
 
-	if (!err) {
-		x->qpc = NULL;
+	if (!err)
 		err = resp_context(x);
-	}
 	if (err)
 		return resp_no_context(x, err);
 	if (x->r->resources >= ring_depth(x->hca, x->qpc))

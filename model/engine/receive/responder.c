@@ -67,9 +67,8 @@ int resp_xrc_pd(struct resp_run *x, uint32_t *pd)
 	int err;
 
 	err = srq_get_xrc(x->qp, qpc_get_xrcd(x->qpc), resp_srqn(x), &x->r->waiter, pd, &cqn);
-	x->qpc = NULL;
 	if (!err || err == -EAGAIN)
-		return err ? err : resp_context(x);
+		return err;
 	return err == -EFAULT ? VERDICT_CONTEXT : VERDICT_XRC_SRQ;
 }
 
@@ -172,7 +171,6 @@ static enum resp_state resp_qp(struct resp_run *x)
 {
 	int err = resp_context(x);
 	uint32_t state;
-	bool moves; /* the path may change, which may take the context away */
 
 	if (err)
 		return resp_no_context(x, err);
@@ -181,22 +179,14 @@ static enum resp_state resp_qp(struct resp_run *x)
 		return resp_refuse(x, VERDICT_DROP);
 	if (!service_matches(x))
 		return resp_refuse(x, VERDICT_DROP);
-	moves = qpc_get_pm_state(x->qpc) != QP_PM_MIGRATED;
 	if (!qp_path_accepts(x->qp, CONTEXT_RESPONDER, x->qpc, x->pkt))
 		return resp_refuse(x, VERDICT_DROP);
-	if (moves) {
-		x->qpc = NULL;
-		err = resp_context(x);
-		if (err)
-			return resp_no_context(x, err);
-	}
 	if (!pkey_matches(x))
 		return resp_refuse(x, VERDICT_DROP);
 	if (state == QP_STATE_RTR && !qpc_get_rx_established(x->qpc) && !resp_is(x, BTH_DATAGRAM)) {
 		qpc_set_rx_established(x->qpc, 1);
 		context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 		event_queue_qp(x->hca, EVENT_COMM_EST, x->qp->qpn);
-		x->qpc = NULL;
 	}
 	return RESP_PSN;
 }
@@ -369,7 +359,6 @@ static enum resp_state resp_done(struct resp_run *x)
 	if (!(x->pkt->mark & MARK_LANDING))
 		packet_free(x->pkt);
 	x->pkt = NULL;
-	x->qpc = NULL;
 	x->wqe.segments = NULL;
 	return RESP_NEXT;
 }
@@ -436,6 +425,8 @@ static void responder_run(struct qp *qp)
 	next = r->state;
 	while ((next = resp_step(&x, next)) != RESP_WAIT)
 		r->state = (uint8_t)next;
+	if (x.qpc)
+		context_lease_end(x.qpc);
 	if (hca_traces(qp->hca, TP_RESP_STATE) && r->state != RESP_NEXT)
 		trace_waiting(&x);
 	r->running = false;

@@ -71,7 +71,6 @@ enum resp_state resp_receive(struct resp_run *x)
 	own = qpc_has_rq(x->qpc);
 	srqn = own ? 0 : resp_srqn(x);
 	err = srq_receive_get(x->qp, x->qpc, srqn, false, &x->r->waiter, &x->wqe);
-	x->qpc = NULL;
 	if (err == -EAGAIN)
 		return RESP_WAIT;
 	if (err) {
@@ -98,9 +97,6 @@ static int receive_again(struct resp_run *x)
 		return 0;
 	}
 	err = srq_receive_get(x->qp, x->qpc, qpc_get_rx_srqn(x->qpc), true, &x->r->waiter, &x->wqe);
-	x->qpc = NULL;
-	if (!err)
-		err = resp_context(x);
 	if (err)
 		x->wqe.segments = NULL;
 	return err;
@@ -360,21 +356,17 @@ static void cqe_fill(struct resp_run *x, struct cqe *cqe)
 	cqe_set_opcode(cqe, opcode);
 }
 
-/* CQ of the receive that was taken; the context is at hand again after it. 0, -EAGAIN, other
- * -errno. */
+/* CQ of the receive that was taken. 0, -EAGAIN, other -errno. */
 static int receive_cqn(struct resp_run *x, uint32_t *cqn)
 {
 	uint32_t pd, srqn;
-	int err;
 
 	if (qpc_get_service(x->qpc) != QP_ST_XRC) {
 		*cqn = qpc_get_cqn_recv(x->qpc);
 		return 0;
 	}
 	srqn = qpc_get_rx_srqn(x->qpc);
-	err = srq_get_xrc(x->qp, qpc_get_xrcd(x->qpc), srqn, &x->r->waiter, &pd, cqn);
-	x->qpc = NULL;
-	return err ? err : resp_context(x);
+	return srq_get_xrc(x->qp, qpc_get_xrcd(x->qpc), srqn, &x->r->waiter, &pd, cqn);
 }
 
 /* The receive belongs to software again with the CQE that follows. */
@@ -384,7 +376,6 @@ static void receive_release(struct resp_run *x)
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 	receive_forget(x->qp);
 	x->wqe.segments = NULL;
-	x->qpc = NULL;
 }
 
 static void datagram_write(struct resp_run *x)
@@ -450,14 +441,6 @@ int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome)
 
 	if (err == -EAGAIN)
 		return err;
-	switch (resp_context(x)) {
-	case 0:
-		break;
-	case -EAGAIN:
-		return -EAGAIN;
-	default:
-		return 0; /* the QP is gone, and nobody waits for its completions */
-	}
 	index = qpc_get_rx_receive(x->qpc);
 	srqn = qpc_get_service(x->qpc) == QP_ST_XRC ? qpc_get_rx_srqn(x->qpc) : 0;
 	receive_release(x);
@@ -516,7 +499,6 @@ static void flush_queue(struct resp_run *x)
 	end = (uint16_t)qpc_get_rx_rq_posted(x->qpc);
 	qpc_set_rq_wqe_counter(x->qpc, end);
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
-	x->qpc = NULL;
 	flushed_add(x->qp, cqn);
 	if (next > param_responder_flush_poll_max(p))
 		next = param_responder_flush_poll_max(p);
@@ -551,11 +533,7 @@ enum resp_state resp_flush(struct resp_run *x)
 		context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 		cqe_write_last_wqe(x->hca, qpc_get_cqn_recv(x->qpc), x->qp->qpn);
 	}
-	x->qpc = NULL;
-	err = resp_context(x);
-	if (err == -EAGAIN)
-		return RESP_WAIT;
-	if (!err && qpc_has_rq(x->qpc)) {
+	if (qpc_has_rq(x->qpc)) {
 		if (!record_is_asked(x->qp, RECORD_OF_RQ) && !r->record_failed) {
 			r->flush_seen = x->hca->core->foreign_runs;
 			record_read(x->qp, qpc_get_db_rec_addr(x->qpc), RECORD_OF_RQ, true);
@@ -567,6 +545,5 @@ enum resp_state resp_flush(struct resp_run *x)
 	}
 done:
 	r->flushing = false;
-	x->qpc = NULL;
 	return RESP_NEXT;
 }

@@ -62,8 +62,8 @@ enum {
 	RDMA_MAX_BYTES_LOG = 31, /* longest message, IBA 9.7.4.1.6 */
 };
 
-/* One run of the machine, from an event until it waits. qpc is NULL when the context has to be
- * looked up (again). */
+/* One run of the machine, from an event until it waits. qpc: the context, leased by the first state
+ * that needs it until the run ends; NULL before. */
 struct resp_run {
 	struct qp *qp;
 	struct hca *hca;
@@ -141,7 +141,7 @@ bool responder_is_idle(const struct qp *qp);
 
 static inline int resp_context(struct resp_run *x)
 {
-	return x->qpc ? 0 : qp_context(x->qp, true, &x->r->waiter, &x->qpc);
+	return x->qpc ? 0 : qp_lease(x->qp, true, &x->r->waiter, &x->qpc);
 }
 
 static inline enum resp_state resp_refuse(struct resp_run *x, enum verdict verdict)
@@ -196,8 +196,7 @@ enum resp_state resp_refuse_state(struct resp_run *x);
  * The message under way on UC, or the datagram, ends here. A receive of the QP's own queue serves
  * the next message (IBA 9.8.2, 9.8.3: class D of responder errors). One of an SRQ cannot be given
  * back, so it completes in error and the QP goes on (class E; Linux's rxe does so too). That mlx4
- * does, and with the syndrome a reliable QP would give, is an assumption. 0: the context is at hand;
- * -EAGAIN, other -errno.
+ * does, and with the syndrome a reliable QP would give, is an assumption. 0, or -EAGAIN: waits.
  */
 int resp_abandon(struct resp_run *x, enum cqe_syndrome syndrome);
 
@@ -287,8 +286,7 @@ void record_forget(struct qp *qp);
 bool record_is_asked(const struct qp *qp, uint32_t srqn);
 /* Sets rx_rq_posted from a fresh record of the QP's own queue, with the rule rq_overposted. */
 void record_merge(struct qp *qp, struct qpc *qpc);
-/* An SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another domain). Makes
- * QP context pointers stale. */
+/* An SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another domain). */
 int srq_get_xrc(struct qp *qp, uint32_t xrcd, uint32_t srqn, struct waiter *w, uint32_t *pd,
 		uint32_t *cqn);
 

@@ -5,15 +5,9 @@
 
 int resp_abandon(struct resp_run *x, enum cqe_syndrome syndrome)
 {
-	int err;
-
-	if (qpc_get_srq(x->qpc) && qpc_get_rx_has_receive(x->qpc)) {
-		if (resp_complete_error(x, syndrome))
-			return -EAGAIN;
-		err = resp_context(x);
-		if (err)
-			return err;
-	}
+	if (qpc_get_srq(x->qpc) && qpc_get_rx_has_receive(x->qpc) &&
+	    resp_complete_error(x, syndrome))
+		return -EAGAIN;
 	qpc_set_rx_in_message(x->qpc, 0);
 	return 0;
 }
@@ -82,19 +76,12 @@ enum resp_state resp_refuse_state(struct resp_run *x)
 	reliable = resp_reliable(x->qpc);
 	if (!reliable && row->unreliable == VERDICT_UR_DROP)
 		return refuse_unreliable(x, row);
-	if (row->responder_cqe != CQE_SYND_NONE && qpc_get_rx_has_receive(x->qpc)) {
-		err = resp_complete_error(x, row->responder_cqe);
-		if (err == -EAGAIN)
-			return RESP_WAIT;
-		err = resp_context(x);
-		if (err)
-			return err == -EAGAIN ? RESP_WAIT : RESP_DONE;
-	}
+	if (row->responder_cqe != CQE_SYND_NONE && qpc_get_rx_has_receive(x->qpc) &&
+	    resp_complete_error(x, row->responder_cqe))
+		return RESP_WAIT;
 	if (reliable)
 		refuse_reply(x, row);
-	if (row->qp != VERDICT_QP_KEEP) {
-		x->qpc = NULL;
+	if (row->qp != VERDICT_QP_KEEP)
 		qp_error(x->qp, QP_STATE_ERR, (uint8_t)row->event);
-	}
 	return RESP_DONE;
 }

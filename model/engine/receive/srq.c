@@ -287,40 +287,24 @@ static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again
 	return 0;
 }
 
-/* The taken slot in both contexts. The QP's is pinned meanwhile, so that fetching the SRQ's cannot
- * push it out between the two. */
-static int srq_record_take(struct qp *qp, uint32_t srqn, struct waiter *w, uint16_t slot,
-			   uint16_t next)
+/* The taken slot in both contexts. */
+static void srq_record_take(struct qp *qp, struct qpc *qpc, uint32_t srqn, struct srqc *srqc,
+			    uint16_t slot, uint16_t next)
 {
 	struct hca *hca = qp->hca;
-	struct srqc *srqc;
-	struct qpc *qpc;
-	int err = qp_context(qp, true, w, &qpc);
+	bool low = srqc_get_wqe_cnt(srqc) - 1 < srqc_get_limit(srqc);
 
-	if (err)
-		return err;
-	context_pin(hca, CONTEXT_RESPONDER, qp->qpn, true);
-	err = srq_context(hca, srqn, w, &srqc);
-	if (!err) {
-		bool low = srqc_get_wqe_cnt(srqc) - 1 < srqc_get_limit(srqc);
-
-		srqc_set_next_wqe(srqc, next & ((1u << srqc_get_log_size(srqc)) - 1));
-		srqc_set_wqe_counter(srqc, srqc_get_wqe_counter(srqc) + 1);
-		srqc_set_wqe_cnt(srqc, srqc_get_wqe_cnt(srqc) - 1);
-		context_changed(hca, CONTEXT_SRQ, srqn);
-		hca->stats.srq_taken++;
-		if (low)
-			srq_limit_changed(hca, srqn);
-		err = qp_context(qp, true, w, &qpc);
-	}
-	if (!err) {
-		qpc_set_rx_receive(qpc, slot);
-		qpc_set_rx_srqn(qpc, srqn);
-		qpc_set_rx_has_receive(qpc, 1);
-		context_changed(hca, CONTEXT_RESPONDER, qp->qpn);
-	}
-	context_pin(hca, CONTEXT_RESPONDER, qp->qpn, false);
-	return err;
+	srqc_set_next_wqe(srqc, next & ((1u << srqc_get_log_size(srqc)) - 1));
+	srqc_set_wqe_counter(srqc, srqc_get_wqe_counter(srqc) + 1);
+	srqc_set_wqe_cnt(srqc, srqc_get_wqe_cnt(srqc) - 1);
+	context_changed(hca, CONTEXT_SRQ, srqn);
+	qpc_set_rx_receive(qpc, slot);
+	qpc_set_rx_srqn(qpc, srqn);
+	qpc_set_rx_has_receive(qpc, 1);
+	context_changed(hca, CONTEXT_RESPONDER, qp->qpn);
+	hca->stats.srq_taken++;
+	if (low)
+		srq_limit_changed(hca, srqn);
 }
 
 static void srq_event(struct hca *hca, uint8_t type, uint32_t srqn)
@@ -347,7 +331,8 @@ static int srq_failed(struct hca *hca, uint32_t srqn, struct srqc *srqc)
  * Another QP may take the slot while this one waits for it: then the WQE that has come is no longer
  * the first, and may even be old, and the SRQ's new first one is fetched.
  */
-static int srq_take(struct qp *qp, uint32_t srqn, struct waiter *w, struct receive_wqe *wqe)
+static int srq_take(struct qp *qp, struct qpc *qpc, uint32_t srqn, struct waiter *w,
+		    struct receive_wqe *wqe)
 {
 	struct qp_receive *r = &qp->receive;
 	const struct srq_next *next;
@@ -375,11 +360,12 @@ static int srq_take(struct qp *qp, uint32_t srqn, struct waiter *w, struct recei
 		if (err)
 			return srq_failed(qp->hca, srqn, srqc);
 	} while (r->fetch_count != srqc_get_wqe_counter(srqc));
-	return srq_record_take(qp, srqn, w, r->fetch_slot,
-			       (uint16_t)srq_next_get_next_wqe_index(next));
+	srq_record_take(qp, qpc, srqn, srqc, r->fetch_slot,
+			(uint16_t)srq_next_get_next_wqe_index(next));
+	return 0;
 }
 
-static int srq_get(struct qp *qp, uint32_t srqn, bool again, uint16_t slot, struct waiter *w,
+static int srq_get(struct qp *qp, struct qpc *qpc, uint32_t srqn, bool again, struct waiter *w,
 		   struct receive_wqe *wqe)
 {
 	const struct srq_next *next;
@@ -387,24 +373,24 @@ static int srq_get(struct qp *qp, uint32_t srqn, bool again, uint16_t slot, stru
 	int err;
 
 	if (!again)
-		return srq_take(qp, srqn, w, wqe);
+		return srq_take(qp, qpc, srqn, w, wqe);
 	err = srq_context(qp->hca, srqn, w, &srqc);
-	return err ? err : srq_fetch(qp, srqc, slot, true, w, wqe, &next);
+	return err ? err
+		   : srq_fetch(qp, srqc, (uint16_t)qpc_get_rx_receive(qpc), true, w, wqe, &next);
 }
 
 int srq_receive_get(struct qp *qp, struct qpc *qpc, uint32_t srqn, bool again, struct waiter *w,
 		    struct receive_wqe *wqe)
 {
-	uint16_t slot = (uint16_t)qpc_get_rx_receive(qpc);
 	uint32_t pd, cqn;
 	int err;
 
 	if (qpc_get_service(qpc) == QP_ST_XRC) {
 		err = srq_get_xrc(qp, qpc_get_xrcd(qpc), srqn, w, &pd, &cqn);
-		return err ? err : srq_get(qp, srqn, again, slot, w, wqe);
+		return err ? err : srq_get(qp, qpc, srqn, again, w, wqe);
 	}
 	if (qpc_get_srq(qpc)) {
-		err = srq_get(qp, srqn, again, slot, w, wqe);
+		err = srq_get(qp, qpc, srqn, again, w, wqe);
 		if (err != -ENOENT || icm_object_valid(qp->hca, FW_TABLE_SRQC, srqn))
 			return err;
 		guest_error(qp->hca, RULE_object_dead, "qpn %06x takes receives from srqn %06x",

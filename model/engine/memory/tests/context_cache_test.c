@@ -1,6 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Context cache: misses, replacement, write-back, what is seen of memory and when, failures,
  * waiters. */
 #include "model/engine/tests/rig.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct hca *const hca = &rig.hca;
 
@@ -382,16 +388,42 @@ static void range_drops_what_lies_in_it(void **state)
 	assert_int_equal(rig.writes, 0);
 }
 
-static void pinned_line_stays(void **state)
+static void leased_line_stays(void **state)
 {
+	void *bytes;
+
 	fetch(CONTEXT_REQUESTER, 1);
-	context_pin(hca, CONTEXT_REQUESTER, 1, true);
+	assert_int_equal(context_lease(hca, CONTEXT_REQUESTER, 1, NULL, &bytes, "test"), 0);
 	fetch(CONTEXT_REQUESTER, 2);
 	fetch(CONTEXT_REQUESTER, 3);
 	fetch(CONTEXT_REQUESTER, 4);
 	assert_non_null(context_peek(hca, CONTEXT_REQUESTER, 1));
-	context_pin(hca, CONTEXT_REQUESTER, 1, false);
+	assert_ptr_equal(context_peek(hca, CONTEXT_REQUESTER, 1), bytes);
+	context_lease_end(bytes);
 	fetch(CONTEXT_REQUESTER, 5);
+	assert_null(context_peek(hca, CONTEXT_REQUESTER, 1));
+}
+
+/* A pointer would be left to bytes of another context. */
+static void leased_line_is_not_dropped(void **state)
+{
+	void *bytes;
+	int status;
+	pid_t pid;
+
+	fetch(CONTEXT_REQUESTER, 1);
+	pid = fork();
+	if (!pid) {
+		signal(SIGABRT, SIG_DFL);
+		fclose(stderr);
+		context_lease(hca, CONTEXT_REQUESTER, 1, NULL, &bytes, "test");
+		context_drop(hca, CONTEXT_REQUESTER, 1);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+	context_drop(hca, CONTEXT_REQUESTER, 1);
 	assert_null(context_peek(hca, CONTEXT_REQUESTER, 1));
 }
 
@@ -446,7 +478,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(range_drops_what_lies_in_it, start, finish),
 		cmocka_unit_test_setup_teardown(what_was_read_stays_until_it_is_used, start,
 						finish),
-		cmocka_unit_test_setup_teardown(pinned_line_stays, start, finish),
+		cmocka_unit_test_setup_teardown(leased_line_stays, start, finish),
+		cmocka_unit_test_setup_teardown(leased_line_is_not_dropped, start, finish),
 		cmocka_unit_test_setup_teardown(held_object_waits, start, finish),
 		cmocka_unit_test_setup_teardown(reset_forgets_waiters, start, finish),
 	};

@@ -55,6 +55,7 @@ struct world {
 	struct srqc srqc;
 	uint8_t memory[WORLD_BYTES];
 	int packets; /* allocated */
+	int leases;  /* of the context */
 	struct packet *sent[LOG];
 	unsigned n_sent;
 	struct cqe cqes[LOG];
@@ -308,14 +309,21 @@ void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 {
 }
 
-void context_pin(struct hca *hca, enum context_use use, uint32_t number, bool pin)
+void context_lease_end(void *bytes)
 {
+	w->leases--;
 }
 
 int qp_context(struct qp *qp, bool responder, struct waiter *waiter, struct qpc **qpc)
 {
 	*qpc = &w->qpc;
 	return 0;
+}
+
+int qp_lease(struct qp *qp, bool responder, struct waiter *waiter, struct qpc **qpc)
+{
+	w->leases++;
+	return qp_context(qp, responder, waiter, qpc);
 }
 
 void qp_packet_path(const struct qp_path *path, struct packet_path *out)
@@ -453,7 +461,7 @@ static int world_setup(void **state)
 	return 0;
 }
 
-/* Every packet must have come back. */
+/* Every packet and lease must have come back. */
 static int world_teardown(void **state)
 {
 	responder_half.drop(&w->qp);
@@ -463,6 +471,7 @@ static int world_teardown(void **state)
 	for (unsigned i = 0; i < w->n_sent; i++)
 		packet_free(w->sent[i]);
 	assert_int_equal(w->packets, 0);
+	assert_int_equal(w->leases, 0);
 	event_core_free(&w->core);
 	free(w);
 	return 0;
