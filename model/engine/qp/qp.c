@@ -136,6 +136,8 @@ static void qp_forget(struct qp *qp)
 	struct qp_table *qps = qp->hca->qps;
 	struct qp **at = bucket(qps, qp->qpn);
 
+	if (qp->holds)
+		hca_bug(qp->hca, "the state of qpn %06x is freed while it is held", qp->qpn);
 	while (*at != qp)
 		at = &(*at)->hash_next;
 	*at = qp->hash_next;
@@ -312,6 +314,8 @@ static void come_to_rest(struct qp *qp)
 {
 	struct hca *hca = qp->hca;
 	uint32_t qpn = qp->qpn;
+	void (*quiet)(void *, int) = qp->quiet;
+	void *arg = qp->quiet_arg;
 
 	if (qp->stop == QP_STOP_QUIESCE) {
 		qp->stop = QP_STOP_NONE;
@@ -324,11 +328,13 @@ static void come_to_rest(struct qp *qp)
 	for (unsigned i = 0; i < HALVES; i++)
 		half_of(qp, i)->invalidate(qp);
 	qp_forget(qp);
-	stopped(qp, 0);
+	quiet(arg, 0);
 }
 
 void qp_settle(struct qp *qp)
 {
+	if (qp->holds)
+		return;
 	if (qp->stop != QP_STOP_NONE) {
 		if (halves_quiet(qp) && !qp->error_pending)
 			come_to_rest(qp);
@@ -385,15 +391,14 @@ static int resume_context(struct qp *qp, struct qpc **qpc)
 	return qp_context(qp, false, &qp->waiter, qpc);
 }
 
-/* Both halves go on, from the state that firmware has left. resume_pending keeps the private state,
- * which any of these may settle. */
+/* Both halves go on, from the state that firmware has left. The caller holds the QP. */
 static void resume(struct qp *qp)
 {
 	struct qpc *qpc = NULL;
 	int err = resume_context(qp, &qpc);
 	unsigned state;
 
-	qp->resume_pending = true;
+	qp->resume_pending = err == -EAGAIN;
 	if (err == -EAGAIN)
 		return;
 	state = err ? QP_STATE_RST : qpc_get_state(qpc);
@@ -402,7 +407,6 @@ static void resume(struct qp *qp)
 			half_of(qp, i)->reload(qp, qpc);
 	for (unsigned i = 0; i < HALVES; i++)
 		half_of(qp, i)->resume(qp, state);
-	qp->resume_pending = false;
 }
 
 void qp_resume(struct hca *hca, uint32_t qpn)
@@ -411,9 +415,10 @@ void qp_resume(struct hca *hca, uint32_t qpn)
 
 	if (!qp)
 		return;
+	qp_hold(qp);
 	qp->quiescing = false;
 	resume(qp);
-	qp_settle_number(hca, qpn);
+	qp_release(qp);
 }
 
 static void enter_error(struct qp *qp)
@@ -435,10 +440,10 @@ static void enter_error(struct qp *qp)
 		  .text = to == QP_STATE_ERR ? "error" : "send queue error");
 	if (qp->error_event)
 		event_queue_qp(qp->hca, qp->error_event, qp->qpn);
-	qp->error_pending = true; /* whoever called still needs it: a flush does not settle it */
+	qp_hold(qp);
 	for (unsigned i = 0; i < HALVES; i++)
 		half_of(qp, i)->flush(qp, to);
-	qp->error_pending = false;
+	qp_release(qp);
 }
 
 void qp_error(struct qp *qp, unsigned state, uint8_t event_type)
@@ -454,29 +459,25 @@ void qp_completion_lost(struct hca *hca, uint32_t qpn)
 {
 	struct qp *qp = qp_make(hca, qpn);
 
-	if (qp)
-		qp_error(qp, QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
-	qp_settle_number(hca, qpn);
+	if (!qp)
+		return;
+	qp_hold(qp);
+	qp_error(qp, QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
+	qp_release(qp);
 }
 
 static void qp_wake(struct waiter *w)
 {
 	struct qp *qp = (struct qp *)((char *)w - offsetof(struct qp, waiter));
-	struct hca *hca = qp->hca;
-	const uint32_t qpn = qp->qpn;
 
-	/* a flush may settle it: then it is gone */
+	qp_hold(qp);
 	if (qp->error_pending)
 		enter_error(qp);
-	qp = qp_find(hca, qpn);
-	if (qp && qp->resume_pending)
+	if (qp->resume_pending)
 		resume(qp);
-	qp = qp_find(hca, qpn);
-	if (!qp)
-		return;
 	if (!w->in)
 		waiter_done(w);
-	qp_settle(qp);
+	qp_release(qp);
 }
 
 /* --- paths --- */

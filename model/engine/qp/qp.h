@@ -1,7 +1,7 @@
 /*
  * Private state of the QPs that have something to do. An idle QP has none: all it is stands in its
  * context in ICM. The state is made when a doorbell or a packet names the QP, and goes when both
- * halves are idle. At most QP_STATE_MAX bytes.
+ * halves are idle and nobody holds it. At most QP_STATE_MAX bytes.
  */
 #ifndef MODEL_ENGINE_QP_H
 #define MODEL_ENGINE_QP_H
@@ -48,12 +48,14 @@ enum qp_stop { QP_STOP_NONE, QP_STOP_QUIESCE, QP_STOP_INVALIDATE };
 struct qp {
 	struct hca *hca;
 	uint32_t qpn;       /* full 24-bit number */
+	uint16_t holds;     /* qp_hold() */
 	bool quiescing : 1; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step is
 			       begun */
-	/* qp_error(), qp_resume() that waits for the context or is under way. */
+	/* qp_error(), qp_resume() that waits for the context. */
 	bool error_pending : 1, resume_pending : 1;
-	uint8_t stop; /* enum qp_stop: what waits for both halves to come to rest */
-	uint8_t error_state, error_event;
+	uint8_t stop : 2;        /* enum qp_stop: what waits for both halves to come to rest */
+	uint8_t error_state : 3; /* ERR or SQER */
+	uint8_t error_event;
 	struct qp *hash_next;
 	void (*quiet)(void *arg, int status);
 	void *quiet_arg;
@@ -83,18 +85,23 @@ uint32_t qp_table_first_busy(const struct hca *hca);
 struct qp *qp_find(struct hca *hca, uint32_t qpn);
 struct qp *qp_make(struct hca *hca, uint32_t qpn);
 /*
- * Called by either half when it may have become idle: frees the state when both are, and ends
- * quiescing. The last thing a caller does with qp.
+ * Either half may have become idle: ends quiescing, and frees the state when both are idle. Does
+ * nothing while somebody holds the QP; otherwise the caller does not use it any more.
  */
 void qp_settle(struct qp *qp);
-/* The same behind anything that may flush: a flush may have settled the QP, and then it is gone. */
-static inline void qp_settle_number(struct hca *hca, uint32_t qpn)
+/* Who uses the QP after a call that may settle it holds it meanwhile. Counted; the last one that
+ * releases it settles it. */
+static inline void qp_hold(struct qp *qp)
 {
-	struct qp *qp = qp_find(hca, qpn);
+	qp->holds++;
+}
 
-	if (qp)
+static inline void qp_release(struct qp *qp)
+{
+	if (!--qp->holds)
 		qp_settle(qp);
 }
+
 /* The context for requester or responder use: context_get() and the full 24-bit number compared
  * (-ENOENT). */
 int qp_context(struct qp *qp, bool responder, struct waiter *w, struct qpc **qpc);
@@ -117,7 +124,8 @@ void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int st
 /*
  * The device itself moves a QP to ERR (state 6) or SQER (4) by a verdict: sets the context's state,
  * posts the event the verdict's row names (0: none), starts the flush of the queues. ERR is not
- * left again for SQER. Pointers into the context cache do not outlive the call.
+ * left again for SQER. The flush may leave both halves idle: the caller holds the QP, or is a half
+ * in the middle of its work.
  */
 void qp_error(struct qp *qp, unsigned state, uint8_t event_type);
 

@@ -122,11 +122,12 @@ static void response_waiter_wake(struct waiter *w)
 		waiter_done(w);
 		return;
 	}
+	qp_hold(qp);
 	requester_response_run(qp);
 	requester_progress(qp, 0);
 	if (!w->in)
 		waiter_done(w);
-	qp_settle(qp);
+	qp_release(qp);
 }
 
 static void init(struct qp *qp)

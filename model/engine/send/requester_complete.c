@@ -192,10 +192,13 @@ void requester_timeout(struct qp *qp)
 
 	if (send->mode == SEND_MODE_FLUSHING)
 		return;
-	if (qp_is_stopped(qp))
+	if (qp_is_stopped(qp)) {
 		send_mode_begin_late(send);
-	else
-		requester_timeout_now(qp);
+		return;
+	}
+	qp_hold(qp);
+	requester_timeout_now(qp);
+	qp_release(qp);
 }
 
 void requester_timeout_now(struct qp *qp)
@@ -217,12 +220,8 @@ void requester_timeout_now(struct qp *qp)
 	qp->hca->stats.retry_ack_timeouts++;
 	send->implied_nak = false;
 	if (!send->retries) {
-		struct hca *hca = qp->hca;
-		const uint32_t qpn = qp->qpn;
-
 		send->failed = VERDICT_RETRY_EXCEEDED;
 		requester_progress(qp, 0);
-		qp_settle_number(hca, qpn);
 		return;
 	}
 	send->retries--;

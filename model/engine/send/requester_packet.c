@@ -324,6 +324,7 @@ static void payload_here(struct dma *dma)
 	}
 	pkt->owner = NULL;
 	pkt->ready_ps = dma->ready_ps;
+	qp_hold(qp);
 	qp->send.dma_pending--;
 	scheduler_dma(qp->hca, -1);
 	requester_out_run(qp);
@@ -332,7 +333,7 @@ static void payload_here(struct dma *dma)
 		scheduler_ready(qp, 0);
 	else if (qp->send.state == SEND_WAIT_DMA && !qp->send.dma_pending)
 		scheduler_ready(qp, 0);
-	qp_settle(qp);
+	qp_release(qp);
 }
 
 static void out_add(struct qp_send *send, struct packet *pkt)

@@ -441,9 +441,10 @@ void requester_response(struct qp *qp, struct packet *pkt)
 	else
 		send->response_first = pkt;
 	send->response_last = pkt;
+	qp_hold(qp);
 	/* A look at the context would bring it back into the cache while firmware changes it in
 	 * memory: resume() takes what waits. */
 	if (send->response_first == pkt && !qp_is_stopped(qp))
 		requester_response_run(qp);
-	qp_settle(qp);
+	qp_release(qp);
 }
