@@ -186,7 +186,7 @@ static void a_wrong_name_is_one_clear_line(void **state)
 
 	assert_int_equal(trace_open(tr, "log,pcap", d->path, err), -EINVAL);
 	fclose(err);
-	assert_string_equal(text, "--trace: no trace 'pcap', there are: log pcapng vcd timeline\n");
+	assert_string_equal(text, "--trace: no trace 'pcap', there are: log records pcapng vcd timeline\n");
 	assert_false(exists(d, "run.log"));
 	free(text);
 	assert_int_equal(trace_close(tr), 0);
