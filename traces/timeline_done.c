@@ -30,22 +30,25 @@ static struct flow *received(struct flows *f, const struct trace_record *r, stru
 }
 
 /* Those before it are over: they asked for no CQE. */
-static struct flow *sent(struct flows *f, const struct trace_record *r, struct flow_qp *qp)
+static struct flow *sent(struct flows *f, const struct trace_record *r)
 {
-	struct flow *flow = flow_by_index(qp, r->corr);
+	struct message *own = tracker_by_index(f->tracker, r->hca, r->qpn, r->corr & 0xffff), *m;
 
-	if (!flow)
-		return NULL;
-	while (qp->sends.first != flow)
-		flow_end(f, flow_list_pop(&qp->sends));
-	return flow_list_pop(&qp->sends);
+	for (size_t i = 0; own && (m = tracker_open(f->tracker, r->hca, r->qpn, i)) != own; i++) {
+		struct flow *flow = flow_take(m);
+
+		if (flow)
+			flow_end(f, flow);
+	}
+	return flow_take(own);
 }
 
 static void completed(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), false);
-	struct flow_cq *cq = flow_cq_find(f, flow_key(r->hca, (uint32_t)r->args[1]), true);
-	struct flow *flow = r->args[3] ? sent(f, r, qp) : received(f, r, qp);
+	struct flow_cq *cq =
+		flow_cq_find(f, flow_key(r->hca, (uint32_t)r->args[TRACE_ARG(CQE_RUN, cqn)]), true);
+	struct flow *flow = r->args[TRACE_ARG(CQE_RUN, is_send)] ? sent(f, r) : received(f, r, qp);
 
 	if (!flow)
 		return;
@@ -83,9 +86,9 @@ static void advance(struct flows *f, unsigned hca, uint32_t cqn, enum flow_state
 
 static void event(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
-	uint32_t cqn = (uint32_t)r->args[3];
+	uint32_t cqn = (uint32_t)r->args[TRACE_ARG(EQE_RUN, cqn)];
 
-	if (r->args[4] != EVENT_COMP)
+	if (r->args[TRACE_ARG(EQE_RUN, type)] != EVENT_COMP)
 		return;
 	advance(f, r->hca, cqn, NOTIFIED, place);
 	notice_add(&f->notified[r->hca], cqn, 0);
@@ -97,7 +100,8 @@ static void interrupt(struct flows *f, const struct trace_record *r, struct time
 
 	for (unsigned i = 0; i < n->count; i++) {
 		advance(f, r->hca, n->at[i].cqn, RAISED, place);
-		notice_add(&f->raised[r->hca], n->at[i].cqn, (uint32_t)r->args[1]);
+		notice_add(&f->raised[r->hca], n->at[i].cqn,
+			   (uint32_t)r->args[TRACE_ARG(IRQ_RUN, vector)]);
 	}
 	n->count = 0;
 }
@@ -108,7 +112,7 @@ static void handler(struct flows *f, const struct trace_record *r, struct timeli
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < n->count; i++) {
-		if (n->at[i].vector == r->args[0])
+		if (n->at[i].vector == r->args[TRACE_ARG(IRQ_ENTER, vector)])
 			advance(f, r->hca, n->at[i].cqn, HANDLED, place);
 		else
 			n->at[kept++] = n->at[i];

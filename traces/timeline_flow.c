@@ -126,25 +126,61 @@ static struct timeline_place flow_places_take(struct places *p)
 	return p->used;
 }
 
-struct flow *flow_by_index(struct flow_qp *qp, uint32_t index)
+struct flow *flow_take(struct message *m)
 {
-	struct flow *flow = qp ? qp->sends.first : NULL;
+	struct flow *flow = m ? m->user : NULL;
 
-	while (flow && flow->index != (index & 0xffff))
-		flow = flow->next;
+	if (!flow)
+		return NULL;
+	m->user = NULL;
+	flow->message = NULL;
 	return flow;
 }
 
-/* The message that the PSN belongs to: the newest that begins at or before it. */
-static struct flow *flow_by_psn(struct flow_qp *qp, uint32_t psn)
+/* The chain of a message; NULL when it has none any more. */
+static struct flow *flow_of(const struct message *m)
 {
-	struct flow *found = NULL;
-
-	for (struct flow *flow = qp ? qp->sends.first : NULL; flow; flow = flow->next)
-		if (flow->sent && psn_diff(psn, flow->first_psn) >= 0)
-			found = flow;
-	return found;
+	return m ? m->user : NULL;
 }
+
+static struct flow *flow_by_index(struct flows *f, const struct trace_record *r, uint32_t index)
+{
+	return flow_of(tracker_by_index(f->tracker, r->hca, r->qpn, index & 0xffff));
+}
+
+/* The chain of the message that a PSN of a QP belongs to. key: of the QP. */
+static struct flow *flow_by_psn(struct flows *f, uint32_t key, uint32_t psn)
+{
+	return flow_of(tracker_by_psn(f->tracker, key >> PSN_BITS, key & 0xffffff, psn));
+}
+
+/* ---- the tracker's messages */
+
+static struct message *message_begin(void *user)
+{
+	struct flows *f = user;
+	struct message *m = calloc(1, sizeof(*m));
+	struct flow *flow = m ? calloc(1, sizeof(*flow)) : NULL;
+
+	if (!flow) {
+		free(m);
+		return NULL;
+	}
+	flow->message = m;
+	m->user = f->begun = flow;
+	return m;
+}
+
+static void message_over(void *user, struct message *m)
+{
+	struct flow *flow = flow_take(m);
+
+	if (flow)
+		flow_end(user, flow);
+	free(m);
+}
+
+static const struct tracker_ops tracker_ops = {.begin = message_begin, .over = message_over};
 
 /* ---- the sender's side */
 
@@ -178,10 +214,10 @@ static struct timeline_place bar_write(const struct flows *f, const struct trace
 }
 
 /* A step of the WQE at the cursor, which may not be known yet. */
-static void cursor_step(struct flows *f, struct flow_qp *qp, uint32_t cursor,
+static void cursor_step(struct flows *f, struct flow_qp *qp, const struct trace_record *r,
 			struct timeline_place place)
 {
-	struct flow *flow = flow_by_index(qp, cursor);
+	struct flow *flow = flow_by_index(f, r, r->corr);
 
 	if (flow)
 		flow_step(f, flow, place);
@@ -216,13 +252,13 @@ static void picked(struct flows *f, const struct trace_record *r)
 	if (!qp)
 		return;
 	if (qp->bell_ps)
-		cursor_step(f, qp, r->corr,
+		cursor_step(f, qp, r,
 			    timeline_slice(f->t, r->hca, "scheduler", qp->bell_ps, r->time_ps, NULL,
 					   "qpn 0x%x waits for a unit", r->qpn));
 	qp->bell_ps = 0;
 	place = wait_slice(f, &qp->send_wait, "requester", r);
 	if (place.tid)
-		cursor_step(f, qp, r->corr, place);
+		cursor_step(f, qp, r, place);
 }
 
 static void waiting(struct flows *f, const struct trace_record *r)
@@ -234,26 +270,20 @@ static void waiting(struct flows *f, const struct trace_record *r)
 		wait_set(&qp->send_wait, r->time_ps, waits ? r->text : NULL);
 }
 
+/* A WQE that is fetched again goes on with its chain. */
 static void started(struct flows *f, const struct trace_record *r)
 {
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
-	struct flow *flow = calloc(1, sizeof(*flow));
+	struct flow *flow = f->begun;
 	struct timeline_place bell;
 	bool fetched = false;
 
-	if (!qp || !flow) {
-		f->err = -ENOMEM;
-		free(flow);
+	if (!qp || !flow)
 		return;
-	}
 	flow->name = "message";
 	flow->qpn = r->qpn;
-	flow->index = r->corr & 0xffff;
 	flow->signalled = r->bytes && r->len >= sizeof(struct wqe_ctrl) &&
 			  wqe_ctrl_get_cqe(r->bytes) == WQE_CQE_ALWAYS;
-	if (qp->sends.count == SENDS_MAX)
-		flow_end(f, flow_list_pop(&qp->sends));
-	flow_list_push(&qp->sends, flow);
 	flow_step(f, flow, flow_places_take(&qp->posts));
 	bell = flow_places_take(&qp->bells);
 	flow_step(f, flow, bar_write(f, r, bell.at_ps));
@@ -270,11 +300,10 @@ static void started(struct flows *f, const struct trace_record *r)
 
 static void unit(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
-	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), false);
-	unsigned turns = (r->args[2] - r->corr) & 0xffff;
+	unsigned turns = (r->args[TRACE_ARG(UNIT_RUN, next_wqe)] - r->corr) & 0xffff;
 
-	for (unsigned i = 0; qp && i <= turns && i < SENDS_MAX; i++)
-		flow_step(f, flow_by_index(qp, r->corr + i), place);
+	for (unsigned i = 0; i <= turns && i < TURN_MAX; i++)
+		flow_step(f, flow_by_index(f, r, r->corr + i), place);
 }
 
 /* ---- packets, on the cable and at both ends */
@@ -286,7 +315,7 @@ static void responder_wait(struct flows *f, const struct trace_record *r, struct
 	struct timeline_place place = wait_slice(f, &qp->receive_wait, "responder", r);
 
 	if (place.tid && qp->peer_known)
-		flow_step(f, flow_by_psn(flow_qp_find(f, qp->peer, false), qp->wait_psn), place);
+		flow_step(f, flow_by_psn(f, qp->peer, qp->wait_psn), place);
 	wait_set(&qp->receive_wait, r->time_ps, text);
 	qp->wait_psn = r->corr;
 }
@@ -298,10 +327,10 @@ static unsigned sender_of(const struct trace_record *r, uint64_t traits, bool ar
 
 static void link_span(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
-	const struct bth_op *op = bth_op_find(r->args[5] & TRACE_TRAIT_OPCODE);
-	unsigned hca = sender_of(r, r->args[5], r->point == TP_LINK_RX);
+	const uint64_t traits = r->args[TRACE_ARG(LINK_TX, traits)];
+	const struct bth_op *op = bth_op_find(traits & TRACE_TRAIT_OPCODE);
+	unsigned hca = sender_of(r, traits, r->point == TP_LINK_RX);
 	struct flow_qp *qp = flow_qp_find(f, flow_key(hca, r->qpn), false);
-	struct flow *flow;
 
 	if (!qp)
 		return;
@@ -309,53 +338,54 @@ static void link_span(struct flows *f, const struct trace_record *r, struct time
 		if (r->point == TP_LINK_TX)
 			responder_wait(f, r, qp, NULL);
 		if (qp->peer_known)
-			flow_step(f, flow_by_psn(flow_qp_find(f, qp->peer, false), r->corr), place);
+			flow_step(f, flow_by_psn(f, qp->peer, r->corr), place);
 		return;
 	}
-	flow = flow_by_index(qp, (uint32_t)r->args[3]);
-	if (!flow)
-		return;
-	if (!flow->sent)
-		flow->first_psn = r->corr;
-	flow->sent = true;
-	flow->reliable = op->service != QP_ST_UC && op->service != QP_ST_UD;
-	flow_step(f, flow, place);
+	flow_step(f,
+		  flow_of(tracker_by_index(f->tracker, hca, r->qpn,
+					   (uint32_t)r->args[TRACE_ARG(LINK_TX, wqe)] & 0xffff)),
+		  place);
 }
 
 /* Everything up to this PSN has been answered; what asked for no CQE is over. */
-static void answered(struct flows *f, struct flow_qp *qp, const struct trace_record *r,
-		     const struct bth_op *op, struct timeline_place place)
+static void answered(struct flows *f, const struct trace_record *r, const struct bth_op *op,
+		     struct timeline_place place)
 {
-	struct flow *own = flow_by_psn(qp, r->corr), *next;
+	const struct message *own = tracker_by_psn(f->tracker, r->hca, r->qpn, r->corr), *m = NULL;
 
-	for (struct flow *flow = own ? qp->sends.first : NULL; flow; flow = next) {
-		bool last = flow == own;
+	for (size_t i = 0; own && m != own; i++) {
+		struct flow *flow;
 
-		next = last ? NULL : flow->next;
+		m = tracker_open(f->tracker, r->hca, r->qpn, i);
+		flow = flow_of(m);
+		if (!flow)
+			continue;
 		if (!flow->acked)
 			flow_step(f, flow, place);
-		flow->acked = !last || (op->props & BTH_END && !(r->args[2] & TRACE_TRAIT_NAK));
-		if (flow->acked && !flow->signalled) {
-			flow_list_remove(&qp->sends, flow);
-			flow_end(f, flow);
-		}
+		flow->acked =
+			m != own || (op->props & BTH_END &&
+				     !(r->args[TRACE_ARG(PACKET_RUN, traits)] & TRACE_TRAIT_NAK));
+		if (flow->acked && !flow->signalled)
+			flow_end(f, flow_take(flow->message));
 	}
 }
 
 static void checked(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
-	const struct bth_op *op = bth_op_find(r->args[2] & TRACE_TRAIT_OPCODE);
+	const struct bth_op *op =
+		bth_op_find(r->args[TRACE_ARG(PACKET_RUN, traits)] & TRACE_TRAIT_OPCODE);
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
 
 	if (!qp)
 		return;
 	if (op->props & BTH_RESPONSE) {
-		answered(f, qp, r, op, place);
+		answered(f, r, op, place);
 		return;
 	}
-	qp->peer = flow_key(sender_of(r, r->args[2], true), (uint32_t)r->args[1]);
+	qp->peer = flow_key(sender_of(r, r->args[TRACE_ARG(PACKET_RUN, traits)], true),
+			    (uint32_t)r->args[TRACE_ARG(PACKET_RUN, source_qpn)]);
 	qp->peer_known = true;
-	flow_step(f, flow_by_psn(flow_qp_find(f, qp->peer, false), r->corr), place);
+	flow_step(f, flow_by_psn(f, qp->peer, r->corr), place);
 }
 
 /* ---- the receiver's side */
@@ -363,7 +393,8 @@ static void checked(struct flows *f, const struct trace_record *r, struct timeli
 static void arrival_note(struct flow_qp *qp, const struct trace_record *r,
 			 struct timeline_place place)
 {
-	struct arrival a = {r->corr, (uint32_t)r->args[1], place, {0}};
+	struct arrival a = {
+		r->corr, (uint32_t)r->args[TRACE_ARG(RESP_RUN, source_qpn)], place, {0}};
 
 	for (unsigned i = 0; i < qp->arrivals; i++) {
 		if (qp->arrived[i].psn == a.psn && qp->arrived[i].source == a.source) {
@@ -387,13 +418,15 @@ static void responds_state(struct flows *f, const struct trace_record *r)
 
 static void responds(struct flows *f, const struct trace_record *r, struct timeline_place place)
 {
-	const struct bth_op *op = bth_op_find(r->args[2] & TRACE_TRAIT_OPCODE);
+	const struct bth_op *op =
+		bth_op_find(r->args[TRACE_ARG(RESP_RUN, traits)] & TRACE_TRAIT_OPCODE);
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
-	uint32_t sender = flow_key(sender_of(r, r->args[2], true), (uint32_t)r->args[1]);
+	uint32_t sender = flow_key(sender_of(r, r->args[TRACE_ARG(RESP_RUN, traits)], true),
+				   (uint32_t)r->args[TRACE_ARG(RESP_RUN, source_qpn)]);
 
 	if (!qp)
 		return;
-	flow_step(f, flow_by_psn(flow_qp_find(f, sender, false), r->corr), place);
+	flow_step(f, flow_by_psn(f, sender, r->corr), place);
 	if (op->props & BTH_COMPLETES)
 		arrival_note(qp, r, place);
 }
@@ -409,16 +442,16 @@ static void payload(struct flows *f, const struct trace_record *r, struct timeli
 	if (!is_own && strcmp(r->text, "payload") && strcmp(r->text, "atomic"))
 		return;
 	if (!(r->corr & DMA_PSN)) {
-		flow_step(f, flow_by_index(qp, r->corr), place);
+		flow_step(f, flow_by_index(f, r, r->corr), place);
 		return;
 	}
 	if (is_own) {
-		flow_step(f, flow_by_psn(qp, psn), place);
+		flow_step(f, flow_by_psn(f, qp->key, psn), place);
 		return;
 	}
 	responder_wait(f, r, qp, NULL);
 	if (qp->peer_known)
-		flow_step(f, flow_by_psn(flow_qp_find(f, qp->peer, false), psn), place);
+		flow_step(f, flow_by_psn(f, qp->peer, psn), place);
 	for (unsigned i = 0; i < qp->arrivals; i++)
 		if (qp->arrived[i].psn == psn)
 			qp->arrived[i].payload = place;
@@ -447,13 +480,16 @@ int flows_record(struct flows *f, const struct trace_record *r, struct timeline_
 {
 	struct flow_qp *qp;
 
+	f->begun = NULL;
+	if (!f->err)
+		f->err = tracker_record(f->tracker, r);
 	switch (r->point) {
 	case TP_DRV_POST:
 		posted(f, r, place);
 		break;
 	case TP_BAR_RUN:
 		f->bars[r->hca][f->next_bar[r->hca]++ % BARS] =
-			(struct bar_write){r->args[0], place};
+			(struct bar_write){r->args[TRACE_ARG(BAR_RUN, until)], place};
 		break;
 	case TP_DOORBELL_SEND:
 	case TP_DOORBELL_BLUEFLAME:
@@ -470,8 +506,8 @@ int flows_record(struct flows *f, const struct trace_record *r, struct timeline_
 		if (qp) {
 			qp->fetch = place;
 			qp->fetch_first = r->corr;
-			qp->fetch_count = (uint32_t)r->args[1];
-			cursor_step(f, qp, r->corr, place);
+			qp->fetch_count = (uint32_t)r->args[TRACE_ARG(WQE_READ_RUN, count)];
+			cursor_step(f, qp, r, place);
 		}
 		break;
 	case TP_WQE_SEND:
@@ -507,20 +543,25 @@ struct flows *flows_new(struct timeline *t)
 {
 	struct flows *f = calloc(1, sizeof(*f));
 
-	if (f)
-		f->t = t;
+	if (!f)
+		return NULL;
+	f->t = t;
+	f->tracker = tracker_new(&tracker_ops, f);
+	if (!f->tracker) {
+		free(f);
+		return NULL;
+	}
 	return f;
 }
 
 void flows_free(struct flows *f)
 {
+	tracker_free(f->tracker);
 	for (unsigned i = 0; i < BUCKETS; i++) {
 		while (f->qps[i]) {
 			struct flow_qp *qp = f->qps[i];
 
 			f->qps[i] = qp->next;
-			while (qp->sends.first)
-				flow_end(f, flow_list_pop(&qp->sends));
 			free(qp);
 		}
 		while (f->cqs[i]) {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside traces/ only: what is known of messages under way, shared by timeline_flow.c (tables and
- * the way to the peer's memory) and timeline_done.c (from completion to the driver). */
+/* Inside traces/ only: the chains of slices of messages under way, shared by timeline_flow.c (the way
+ * to the peer's memory) and timeline_done.c (from completion to the driver). Which message a record
+ * belongs to the tracker says; here is kept where its slices stand. */
 #ifndef TRACES_TIMELINE_FLOW_H
 #define TRACES_TIMELINE_FLOW_H
 
 #include "traces/timeline_impl.h"
+#include "traces/tracker.h"
 
 enum {
 	HCAS = 2,
 	BUCKETS = 1024,
-	POSTS = 64,      /* posts and doorbells of a QP whose WQEs are not fetched yet */
-	EARLY = 16,      /* waits of a QP before it has a WQE */
-	ARRIVED = 64,    /* requests of a QP whose receives are not completed yet */
-	SENDS_MAX = 512, /* of a QP under way: more are unsignalled and over */
-	CQ_MAX = 4096,   /* completions that nobody polls */
+	POSTS = 64,     /* posts and doorbells of a QP whose WQEs are not fetched yet */
+	EARLY = 16,     /* waits of a QP before it has a WQE */
+	ARRIVED = 64,   /* requests of a QP whose receives are not completed yet */
+	TURN_MAX = 512, /* messages of one turn of a unit */
+	CQ_MAX = 4096,  /* completions that nobody polls */
 	NOTICES = 64,
 	BARS = 8,
 	PSN_BITS = 24,
@@ -22,14 +24,15 @@ enum {
 
 enum flow_state { COMPLETED, NOTIFIED, RAISED, HANDLED };
 
+/* A chain: of a message until it is completed, then of its CQ. */
 struct flow {
-	struct flow *next; /* of its QP, then of its CQ */
+	struct flow *next;       /* of its CQ */
+	struct message *message; /* NULL: of a receive, or completed */
 	struct timeline_chain chain;
 	const char *name;
-	uint32_t qpn, index, first_psn;
-	bool sent, acked, signalled, reliable;
+	uint32_t qpn;
+	bool acked, signalled;
 	enum flow_state state;
-	uint32_t vector;
 };
 
 struct flow_list {
@@ -58,8 +61,7 @@ struct flow_qp {
 	struct flow_qp *next;
 	uint32_t key;
 	bool peer_known;
-	uint32_t peer;          /* key of the QP that sends to this one */
-	struct flow_list sends; /* oldest first */
+	uint32_t peer; /* key of the QP that sends to this one */
 	struct places posts, bells;
 	struct timeline_place fetch; /* WQEs [fetch_first, + fetch_count) */
 	uint32_t fetch_first, fetch_count;
@@ -95,6 +97,8 @@ struct bar_write {
 
 struct flows {
 	struct timeline *t;
+	struct tracker *tracker;
+	struct flow *begun; /* by the record that the tracker took last */
 	struct flow_qp *qps[BUCKETS];
 	struct flow_cq *cqs[BUCKETS];
 	struct cq_notices notified[HCAS], raised[HCAS];
@@ -117,9 +121,10 @@ struct flow *flow_list_pop(struct flow_list *list); /* the first; there must be 
 void flow_list_remove(struct flow_list *list, struct flow *flow);
 /* Writes its end and frees it; it stands in no list. */
 void flow_end(struct flows *f, struct flow *flow);
+/* The chain of a message, from now on without it. NULL when it has none. */
+struct flow *flow_take(struct message *m);
 /* flow may be NULL. */
 void flow_step(struct flows *f, struct flow *flow, struct timeline_place place);
-struct flow *flow_by_index(struct flow_qp *qp, uint32_t index);
 /* The oldest request whose receive may be completed: packets that came too early come again. */
 bool flow_arrival_take(struct flow_qp *qp, struct arrival *a);
 

@@ -184,18 +184,22 @@ static void args_write(struct timeline *t, const struct trace_record *r)
 	switch (r->point) {
 	case TP_DMA_READ_RUN:
 	case TP_DMA_WRITE_RUN:
-		trace_text_add(l, "%s\"bytes\":%" PRIu64, comma, r->args[1]);
+		trace_text_add(l, "%s\"bytes\":%" PRIu64, comma,
+			       r->args[TRACE_ARG(DMA_READ_RUN, length)]);
 		break;
 	case TP_BAR_RUN:
-		trace_text_add(l, "\"bar\":%" PRIu64 ",\"offset\":\"0x%" PRIx64 "\"", r->args[1],
-			       r->args[2]);
+		trace_text_add(l, "\"bar\":%" PRIu64 ",\"offset\":\"0x%" PRIx64 "\"",
+			       r->args[TRACE_ARG(BAR_RUN, bar)],
+			       r->args[TRACE_ARG(BAR_RUN, offset)]);
 		break;
 	case TP_LINK_TX:
 	case TP_LINK_RX:
 		trace_text_add(l,
 			       "%s\"psn\":%u,\"vl\":%" PRIu64 ",\"credits\":%" PRIu64
 			       ",\"bytes\":%" PRIu64,
-			       comma, r->corr, r->args[1], r->args[2], r->args[4]);
+			       comma, r->corr, r->args[TRACE_ARG(LINK_TX, vl)],
+			       r->args[TRACE_ARG(LINK_TX, credits)],
+			       r->args[TRACE_ARG(LINK_TX, length)]);
 		break;
 	case TP_PACKET_RUN:
 	case TP_RESP_RUN:
@@ -209,11 +213,12 @@ static void args_write(struct timeline *t, const struct trace_record *r)
 		break;
 	case TP_CQE_RUN:
 		trace_text_add(l, "%s\"cqn\":\"0x%" PRIx64 "\",\"index\":%" PRIu64, comma,
-			       r->args[1], r->args[2]);
+			       r->args[TRACE_ARG(CQE_RUN, cqn)],
+			       r->args[TRACE_ARG(CQE_RUN, index)]);
 		break;
 	case TP_EQE_RUN:
-		trace_text_add(l, "%s\"eqn\":%" PRIu64 ",\"type\":%" PRIu64, comma, r->args[1],
-			       r->args[4]);
+		trace_text_add(l, "%s\"eqn\":%" PRIu64 ",\"type\":%" PRIu64, comma,
+			       r->args[TRACE_ARG(EQE_RUN, eqn)], r->args[TRACE_ARG(EQE_RUN, type)]);
 		break;
 	default:
 		break;

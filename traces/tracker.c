@@ -308,7 +308,6 @@ static void request_out(struct message *m, const struct trace_record *r,
 	}
 	if (never(m, MESSAGE_FIRST_OUT)) {
 		at(m, MESSAGE_FIRST_OUT, r->time_ps);
-		m->first_psn = psn;
 		m->is_read = bth_op_is(v->op, BTH_FETCH);
 	} else {
 		at(m, MESSAGE_LAST_OUT, r->time_ps);
@@ -357,6 +356,19 @@ static void response(struct tracker *t, const struct trace_record *r, const stru
 	}
 }
 
+/* A datagram of management says that it comes from QP 0 or 1, its record says from which one. */
+static void left(struct tracker *t, const struct trace_record *r, const struct packet_view *v)
+{
+	struct object *qp = r->qpn ? qp_of(t, r) : NULL;
+	struct message *m =
+		qp ? message_open(qp, (uint32_t)r->args[TRACE_ARG(PKT_OUT, wqe)]) : NULL;
+
+	if (!m || m->has_left)
+		return;
+	m->has_left = true;
+	m->first_psn = bth_get_psn(v->bth);
+}
+
 static void packet(struct tracker *t, const struct trace_record *r)
 {
 	struct packet_view v;
@@ -365,6 +377,8 @@ static void packet(struct tracker *t, const struct trace_record *r)
 		return;
 	if (r->point == TP_PKT_IN && packet_fault_is(r, FAULT_CORRUPT))
 		return;
+	if (r->point == TP_PKT_OUT && bth_op_is(v.op, BTH_REQUEST))
+		left(t, r, &v);
 	if (bth_op_is(v.op, BTH_REQUEST))
 		request(t, r, &v);
 	else
@@ -518,6 +532,36 @@ int tracker_record(struct tracker *t, const struct trace_record *r)
 		break;
 	}
 	return t->err;
+}
+
+/* --- what is under way --- */
+
+struct message *tracker_open(struct tracker *t, unsigned hca, uint32_t qpn, size_t i)
+{
+	struct object *qp = object_find(t, hca, qpn, false);
+
+	return qp && i < qp->open.tail - qp->open.head ? *message_at(&qp->open, qp->open.head + i)
+						       : NULL;
+}
+
+struct message *tracker_by_index(struct tracker *t, unsigned hca, uint32_t qpn, uint32_t index)
+{
+	struct object *qp = object_find(t, hca, qpn, false);
+
+	return qp ? message_open(qp, index) : NULL;
+}
+
+struct message *tracker_by_psn(struct tracker *t, unsigned hca, uint32_t qpn, uint32_t psn)
+{
+	struct object *qp = object_find(t, hca, qpn, false);
+
+	for (size_t i = qp ? qp->open.tail : 0; qp && i-- > qp->open.head;) {
+		struct message *m = *message_at(&qp->open, i);
+
+		if (m->has_left && psn_reached(psn, m->first_psn))
+			return m;
+	}
+	return NULL;
 }
 
 struct tracker *tracker_new(const struct tracker_ops *ops, void *user)

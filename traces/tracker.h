@@ -50,10 +50,12 @@ struct message {
 	uint32_t packets, resent;        /* sent for it, and those of them sent again */
 	char opcode[MESSAGE_NAME_CHARS]; /* of the WQE */
 	uint8_t hca;
+	bool has_left; /* its first packet has, with first_psn */
 	bool is_whole; /* its last packet has left */
 	bool is_read;  /* READ or atomic: answered by a response */
 	bool failed;   /* its CQE says an error */
 	uint8_t holds; /* of the tracker's lists */
+	void *user;    /* the user's own */
 };
 
 struct command {
@@ -82,5 +84,11 @@ struct tracker *tracker_new(const struct tracker_ops *ops, void *user);
 int tracker_record(struct tracker *t, const struct trace_record *r);
 /* Every message that is not over is now. */
 void tracker_free(struct tracker *t);
+
+/* Messages of a QP that are not completed: the i-th, the oldest being 0; the one with this index;
+ * the newest one that has left and begins at this PSN or before it. NULL when there is none. */
+struct message *tracker_open(struct tracker *t, unsigned hca, uint32_t qpn, size_t i);
+struct message *tracker_by_index(struct tracker *t, unsigned hca, uint32_t qpn, uint32_t index);
+struct message *tracker_by_psn(struct tracker *t, unsigned hca, uint32_t qpn, uint32_t psn);
 
 #endif
