@@ -211,7 +211,8 @@ static void gather_check(struct hca *hca, struct gather *g, unsigned buf_size)
 		memset(g->bytes + g->filled, 0, round_up(len) - g->filled);
 	hca->stats.doorbell_blueflames++;
 	HCA_TRACE(hca, TP_DOORBELL_BLUEFLAME, .qpn = wqe_ctrl_get_bf_qpn(ctrl),
-		  .corr = wqe_ctrl_get_bf_index(ctrl), .bytes = g->bytes, .len = len);
+		  .corr = wqe_ctrl_get_bf_index(ctrl), .args = {len}, .bytes = g->bytes,
+		  .len = len);
 	scheduler_blueflame(hca, wqe_ctrl_get_bf_qpn(ctrl), (uint16_t)wqe_ctrl_get_bf_index(ctrl),
 			    g->bytes, round_up(len), g->uar);
 }
