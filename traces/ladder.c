@@ -44,7 +44,7 @@ static void ladder_line(void *arg, const struct trace_record *r)
 {
 	const struct ladder *ladder = arg;
 	FILE *out = ladder->out;
-	bool lost = r->text && strstr(r->text, "drop");
+	const bool lost = packet_fault_is(r, FAULT_DROP);
 	const char *arrow = r->hca ? (lost ? "  X---" : "<-----") : (lost ? "---X  " : "----->");
 	struct trace_text label = {0};
 

@@ -102,7 +102,7 @@
 	   QPN ARG(key, HEX) ARG(va, HEX) ARG(length, LENGTH) TEXT(why),                           \
 	   "qpn {qpn} key {key} va {va} length {length}: {why}", "an access check failed")         \
 	/* protocol */                                                                             \
-	TP(REQ_STATE, requester, STATE, QPN CORR(wqe) TEXT(state),                                 \
+	TP(REQ_STATE, requester, STATE, QPN CORR(wqe) ARG(waits, DEC) TEXT(state),                 \
 	   "qpn {qpn} {state}", "the requester changed state")                                     \
 	TP(REQ_RETRY, retry, STATE, QPN CORR(psn) ARG(left, DEC) TEXT(why),                        \
 	   "qpn {qpn} psn {psn} again, {why}, tries left {left}",                                  \
@@ -111,7 +111,7 @@
 	   "qpn {qpn} {timer} timer until {deadline}", "an ACK or RNR timer starts")               \
 	TP(TIMER_EXPIRE, retry, STATE, QPN TEXT(timer),                                            \
 	   "qpn {qpn} {timer} timer expired", "an ACK or RNR timer ran out")                       \
-	TP(RESP_STATE, responder, STATE, QPN CORR(psn) TEXT(state),                                \
+	TP(RESP_STATE, responder, STATE, QPN CORR(psn) ARG(waits, DEC) TEXT(state),                \
 	   "qpn {qpn} psn {psn} {state}", "the responder changed state or gave a verdict")         \
 	TP(RESP_RESOURCE, atomic_read, STATE, QPN CORR(psn) ARG(slot, DEC) TEXT(what),             \
 	   "qpn {qpn} psn {psn} {what} slot {slot}",                                               \

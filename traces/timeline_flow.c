@@ -264,7 +264,7 @@ static void picked(struct flows *f, const struct trace_record *r)
 static void waiting(struct flows *f, const struct trace_record *r)
 {
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
-	bool waits = r->text && strstr(r->text, " waits for ");
+	const bool waits = r->args[TRACE_ARG(REQ_STATE, waits)];
 
 	if (qp)
 		wait_set(&qp->send_wait, r->time_ps, waits ? r->text : NULL);
@@ -410,7 +410,7 @@ static void arrival_note(struct flow_qp *qp, const struct trace_record *r,
 static void responds_state(struct flows *f, const struct trace_record *r)
 {
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
-	const char *text = r->text && strstr(r->text, " waits for ") ? r->text : NULL;
+	const char *text = r->args[TRACE_ARG(RESP_STATE, waits)] ? r->text : NULL;
 
 	if (qp)
 		responder_wait(f, r, qp, text);

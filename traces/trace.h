@@ -23,6 +23,7 @@
  *   reset may end it earlier. cause of a DMA: enum dma_corr of pcie.h. LINK_TX, LINK_RX: qpn: the
  *   sender's; credits: left, in blocks of 64 bytes; wqe: of a request. traits: enum trace_trait.
  *   EQE_RUN: cqn: of a completion event.
+ * - REQ_STATE, RESP_STATE: waits: 1 when the machine stops there until something comes.
  * - LEVEL: length: the new value; change: by how much it changes.
  * - CALL: a function or wait begins or ends, strictly nested on its thread.
  */

@@ -409,7 +409,7 @@ static inline enum resp_state resp_step(struct resp_run *x, enum resp_state stat
 static void __attribute__((noinline)) trace_waiting(const struct resp_run *x)
 {
 	HCA_TRACE(x->hca, TP_RESP_STATE, .qpn = x->qp->qpn, .corr = x->pkt ? x->pkt->psn : 0,
-		  .text = resp_waits[x->r->state]);
+		  .args = {true}, .text = resp_waits[x->r->state]);
 }
 
 /* Until it waits. Not entered again from what it calls. */

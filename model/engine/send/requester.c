@@ -578,6 +578,7 @@ static bool step(struct send_step *s, enum send_state state)
 	if (state != send->state) {
 		send->state = (uint8_t)state;
 		HCA_TRACE(s->hca, TP_REQ_STATE, .qpn = s->qp->qpn, .corr = send->cursor,
+			  .args = {state > SEND_DONE && state < SEND_DRAINED},
 			  .text = state_texts[state]);
 	}
 	return state == SEND_DONE;
