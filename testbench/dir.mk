@@ -1,13 +1,16 @@
+# One line a room, from the bottom to the top; scenarios, which use the language and soak, and perf are beside soak.
+src-y += $(addprefix $(d)/os/, child.c place.c compile.c outdir.c)
 src-y += $(addprefix $(d)/machine/, host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c)
 src-y += $(addprefix $(d)/language/, ladder_match.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
-src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c old_words.c)
+src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c processes.c start_program.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
-src-y += $(addprefix $(d)/app/, cli.c cli_help.c cli_complete.c catalog.c behaviours.c compile.c run.c child.c outdir.c place.c dump.c ending.c tools.c sweep.c sweep_table.c)
+src-y += $(addprefix $(d)/app/, cli.c cli_help.c cli_complete.c catalog.c behaviours.c run.c dump.c ending.c tools.c sweep.c sweep_table.c)
 src-y += $(addprefix $(d)/app/, serve.c serve_report.c ctl.c ctl_commands.c ctl_dump.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*/*.c))
 main-y += $(addprefix $(d)/app/, main.c exit.c)
-test-y += $(addprefix $(d)/app/tests/, cli_test.c outdir_test.c ctl_test.c)
+test-y += $(addprefix $(d)/app/tests/, cli_test.c ctl_test.c)
+test-y += $(d)/os/tests/outdir_test.c
 test-y += $(d)/language/tests/ladder_match_test.c
 test-y += $(addprefix $(d)/perf/tests/, points_test.c profiles_test.c)
 $(O)/$(d)/app/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
@@ -19,7 +22,7 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp $(d)/dir.mk
 		"$$(realpath -m --relative-to=$(O) .)" '$(CC)' \
 		'$(foreach w,$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)), "$(w)"$(comma))' \
 		'$(foreach i,$(includes), "$(i:.=)"$(comma))' > $@
-$(O)/obj/testbench/app/compile.o $(O)/obj/testbench/app/place.o: $(O)/gen/testbench/build_info.h
+$(O)/obj/testbench/os/compile.o $(O)/obj/testbench/os/place.o: $(O)/gen/testbench/build_info.h
 
 # The version, and the commit where git knows it.
 $(O)/gen/testbench/version.h: FORCE

@@ -4,7 +4,7 @@
 
 #include "model/interface/macros.h"
 #include "model/sim/near_name.h"
-#include "testbench/app/compile.h"
+#include "testbench/os/compile.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "model/interface/macros.h"
 #include "model/sim/near_name.h"
 #include "model/sim/units.h"
-#include "testbench/app/outdir.h"
+#include "testbench/os/outdir.h"
 #include "testbench/perf/points.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "testbench/app/catalog.h"
 #include "testbench/app/cli.h"
 #include "testbench/app/ctl.h"
-#include "testbench/app/place.h"
+#include "testbench/os/place.h"
 #include "testbench/app/tools.h"
 #include "testbench/version.h"
 #include "traces/trace.h"

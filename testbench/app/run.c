@@ -9,8 +9,8 @@
 #include "testbench/app/catalog.h"
 #include "testbench/app/dump.h"
 #include "testbench/app/ending.h"
-#include "testbench/app/outdir.h"
-#include "testbench/app/place.h"
+#include "testbench/os/outdir.h"
+#include "testbench/os/place.h"
 #include "testbench/language/tb.h"
 
 #include <errno.h>
@@ -35,13 +35,6 @@ struct run {
 	uint64_t ended_ps;
 	bool right;
 };
-
-int run_firmware(const struct run_options *options, char *buf, size_t size)
-{
-	if (!options->fw)
-		return place_find(PLACE_FIRMWARE, "hcasim-fw.elf", buf, size, stderr);
-	return snprintf(buf, size, "%s", options->fw) < (int)size ? 0 : -ENAMETOOLONG;
-}
 
 enum exit_status run_output_status(enum exit_status status)
 {
@@ -95,7 +88,7 @@ static int find_paths(struct run *run)
 {
 	const struct run_options *o = run->options;
 	char runs[PATH_CHARS - 64];
-	int rc = run_firmware(o, run->fw, sizeof(run->fw));
+	int rc = place_firmware(o->fw, run->fw, sizeof(run->fw));
 
 	if (rc)
 		return rc;

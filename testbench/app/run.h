@@ -35,9 +35,6 @@ struct run_options {
  * there, and the account goes to stderr. */
 enum exit_status run_scenario(const struct run_options *options);
 
-/* The firmware that the user names, or else the program's own. 0; or -errno, with a line on stderr. */
-int run_firmware(const struct run_options *options, char *buf, size_t size);
-
 /* The status when all that was printed to stdout has come there; else EXIT_FAILED, with a line. */
 enum exit_status run_output_status(enum exit_status status);
 

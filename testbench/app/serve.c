@@ -10,8 +10,8 @@
 #include "model/vfio_user/server.h"
 #include "testbench/app/ctl.h"
 #include "testbench/app/ending.h"
-#include "testbench/app/outdir.h"
-#include "testbench/app/place.h"
+#include "testbench/os/outdir.h"
+#include "testbench/os/place.h"
 #include "testbench/app/serve_report.h"
 #include "traces/trace.h"
 
@@ -137,7 +137,7 @@ static int configure(struct serve *s)
 static int find_paths(struct serve *s)
 {
 	char runs[PATH_CHARS - 64];
-	int rc = run_firmware(s->run, s->fw, sizeof(s->fw));
+	int rc = place_firmware(s->run->fw, s->fw, sizeof(s->fw));
 
 	if (rc)
 		return rc;

@@ -4,9 +4,9 @@
 
 #include "model/sim/cfg.h"
 #include "testbench/app/catalog.h"
-#include "testbench/app/child.h"
-#include "testbench/app/outdir.h"
-#include "testbench/app/place.h"
+#include "testbench/os/child.h"
+#include "testbench/os/outdir.h"
+#include "testbench/os/place.h"
 #include "testbench/app/sweep_table.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "testbench/app/tools.h"
 
 #include "model/sim/file.h"
-#include "testbench/app/place.h"
+#include "testbench/os/place.h"
 #include "traces/messages.h"
 #include "traces/report.h"
 

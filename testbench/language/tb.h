@@ -137,17 +137,13 @@ int tb_observe(struct tb *tb);
 /* The body is over: the queues must be empty. */
 void tb_judge_leftovers(struct tb *tb);
 
-/* process.c: no process may be there any more, and nothing of theirs; the kernel's verbs go. */
+/* processes.c: no process may be there any more, and nothing of theirs; the kernel's verbs go. */
 void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end);
 /* connect.c: connection management of that host, and the subnet's administration, end. */
 void tb_stop_cm(struct tb *tb, const char *here, struct tb_end *end);
 /* The host's device is dead: its processes are killed, and kernel verbs taken down. They are to be
  * expected to exit as ever. */
 void tb_processes_abandon(struct tb *tb, const char *here, struct tb_end *end);
-/* For oob.c: the calling process' ends, names of all; closes the end with that link. */
-struct drv_list *process_oobs(void);
-struct drv_list *process_oob_names(void);
-void oob_end(struct drv_list *link);
 
 /* setup.c: an event of the driver for the scenario; arg is its host's struct tb_events. */
 void tb_event_came(void *arg, const struct drv_event *event);

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The out-of-band channel between processes: what a socket is to the programs on real machines. */
 #include "model/interface/macros.h"
+#include "testbench/machine/host_process.h"
 #include "testbench/process.h"
-#include "testbench/language/tb.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void wait(struct oob *o, uint64_t deadline_ps)
 
 struct oob *oob_open(const char *name)
 {
-	struct drv_list *names = process_oob_names();
+	struct drv_list *names = host_process_current()->oob_names;
 	struct oob *other = find_waiting(names, name), *o = calloc(1, sizeof(*o));
 
 	if (!o)
@@ -63,7 +63,7 @@ struct oob *oob_open(const char *name)
 	o->process = uv_process_current();
 	drv_list_init(&o->chunks);
 	drv_list_init(&o->name_link);
-	drv_list_add(process_oobs(), &o->link);
+	drv_list_add(&host_process_current()->oobs, &o->link);
 	if (other) {
 		drv_list_del(&other->name_link);
 		o->peer = other;

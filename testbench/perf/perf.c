@@ -2,8 +2,8 @@
 /* See perf.h. */
 #include "testbench/perf/perf.h"
 
-#include "testbench/app/child.h"
-#include "testbench/app/outdir.h"
+#include "testbench/os/child.h"
+#include "testbench/os/outdir.h"
 #include "testbench/perf/plot.h"
 #include "testbench/perf/report.h"
 #include "testbench/perf/row.h"

@@ -4,7 +4,7 @@
 
 #include "model/interface/macros.h"
 #include "model/sim/file.h"
-#include "testbench/app/child.h"
+#include "testbench/os/child.h"
 #include "testbench/perf/workloads.h"
 
 #include <errno.h>

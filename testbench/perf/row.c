@@ -4,8 +4,7 @@
 
 #include "model/interface/macros.h"
 #include "model/sim/cfg.h"
-#include "testbench/app/place.h"
-#include "testbench/build_info.h"
+#include "testbench/os/place.h"
 #include "testbench/perf/world.h"
 
 #include <errno.h>
@@ -144,7 +143,8 @@ void perf_row_run(const struct perf_point *point, const struct perf_row_options 
 	row->fd = fd;
 	row->world = (struct perf_world){.tb = &row->tb, .point = point, .p = &point->params};
 	alarm(WALL_LIMIT_S);
-	if (configure(&row->config, point, options) || run_firmware(options->run, fw, sizeof(fw)))
+	if (configure(&row->config, point, options) ||
+	    place_firmware(options->run->fw, fw, sizeof(fw)))
 		_exit(2);
 	machine.config = &row->config;
 	machine.trace = trace_create();

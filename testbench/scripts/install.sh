@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # install.sh install|uninstall: what make install and make uninstall do, with O, PREFIX, LIBDIR, DESTDIR, VERSION, CC and INCLUDES
 # (the folders of -I) from the Makefile. Nothing that is installed names the place where it was built or is installed to:
-# the program looks from its own folder (testbench/app/place.c), and pkg-config from that of hcasim.pc.
+# the program looks from its own folder (testbench/os/place.c), and pkg-config from that of hcasim.pc.
 set -euo pipefail
 
 root=${DESTDIR:-}$PREFIX

@@ -25,6 +25,8 @@ int place_executable(char *buf, size_t size);
  * line printed to err (NULL: nowhere) that names both paths that were tried.
  */
 int place_find(enum place place, const char *name, char *buf, size_t size, FILE *err);
+/* The firmware: the file `fw`, or for NULL the one that belongs to this program. 0 or -errno. */
+int place_firmware(const char *fw, char *buf, size_t size);
 /*
  * The folder that runs without -o write below: traces/ beside the executable of a build tree,
  * hcasim-traces/ in the working directory for an installed one. It may not exist yet.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See outdir.h. */
-#include "testbench/app/outdir.h"
+#include "testbench/os/outdir.h"
 
 #include "model/interface/macros.h"
 

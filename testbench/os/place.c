@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See place.h. */
-#include "testbench/app/place.h"
+#include "testbench/os/place.h"
 
 #include "testbench/build_info.h"
 
@@ -83,6 +83,13 @@ int place_find(enum place place, const char *name, char *buf, size_t size, FILE 
 		return -ENOENT;
 	}
 	return snprintf(buf, size, "%s", built) < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+int place_firmware(const char *fw, char *buf, size_t size)
+{
+	if (!fw)
+		return place_find(PLACE_FIRMWARE, "hcasim-fw.elf", buf, size, stderr);
+	return snprintf(buf, size, "%s", fw) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
 int place_runs(char *buf, size_t size)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See compile.h. */
-#include "testbench/app/compile.h"
+#include "testbench/os/compile.h"
 
 #include "testbench/build_info.h"
-#include "testbench/app/child.h"
-#include "testbench/app/place.h"
+#include "testbench/os/child.h"
+#include "testbench/os/place.h"
 
 #include <dlfcn.h>
 #include <errno.h>

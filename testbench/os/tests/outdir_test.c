@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/app/outdir.h"
+#include "testbench/os/outdir.h"
 
 #include <errno.h>
 #include <setjmp.h>

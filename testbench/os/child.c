@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See child.h. A process has one set of children. */
 #define _GNU_SOURCE
-#include "testbench/app/child.h"
+#include "testbench/os/child.h"
 
 #include "model/interface/macros.h"
 
