@@ -90,6 +90,7 @@ help:
 #: make attack     let a hostile guest attack serve for SECONDS=600; fails if the other guest ever waits longer than 50 ms
 #: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached
 #: make install    PREFIX=/usr/local DESTDIR=: install hcasim, its headers, the SystemC module, man page, completion; make uninstall
+#: make deb        build the Debian package build/hcasim_VERSION_ARCHITECTURE.deb
 #: make clean      remove build/
 #: V=1             print whole commands
 
@@ -243,7 +244,7 @@ $(O)/libhcasim.a: $(call obj,$(filter model/% host_driver/% traces/%,$(src-y)))
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
-.PHONY: install uninstall
+.PHONY: install uninstall deb
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 install-env = O='$(O)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' DESTDIR='$(DESTDIR)' VERSION='$(VERSION)' CC='$(CC)' INCLUDES='$(includes)'
@@ -252,6 +253,13 @@ install: all $(O)/libhcasim.a
 
 uninstall:
 	$(Q)$(install-env) testbench/scripts/install.sh uninstall
+
+# Debian keeps libraries in a folder for each architecture.
+deb: all
+	$(Q)testbench/scripts/install_deps.sh dpkg-shlibdeps:dpkg-dev
+	@rm -rf $(O)/deb
+	$(Q)$(MAKE) --no-print-directory install PREFIX=/usr LIBDIR=/usr/lib/$$($(CC) -print-multiarch) DESTDIR=$(CURDIR)/$(O)/deb/root
+	$(Q)O='$(O)' VERSION='$(VERSION)' testbench/scripts/deb.sh $(O)/deb
 
 clean:
 	rm -rf build

@@ -37,8 +37,6 @@ reached_headers()
 
 pkg_config_file()
 {
-	local folders=
-	for i in $INCLUDES; do folders+=" -I\${includedir}/$i"; done
 	cat <<-END
 		prefix=\${pcfiledir}/$(realpath -m --relative-to="$LIBDIR/pkgconfig" "$PREFIX")
 		includedir=\${prefix}/include/hcasim
@@ -47,7 +45,7 @@ pkg_config_file()
 		Name: hcasim
 		Description: InfiniBand HCA as a SystemC TLM-2.0 module, and a driver for it
 		Version: $VERSION
-		Cflags:$folders
+		Cflags:$(printf ' -I${includedir}/%s' $INCLUDES)
 		Libs: -L\${libdir} -lhcasim -lsystemc -lelf -linih -lpthread
 	END
 }
