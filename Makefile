@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # hcasim: one non-recursive make. Each folder lists its files in its dir.mk; everything is built under build/.
 #
 #   src-y       C and C++ files of build/hcasim (also linked into every unit test, but for main-y)

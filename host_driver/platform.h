@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the driver needs from the machine it runs on. The test bench's hosts implement it over a
  * simulated PCIe root complex; one instance a host, no globals.

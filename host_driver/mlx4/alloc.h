@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Number allocators: bitmaps for objects, a buddy for ranges of MTT entries; and the lists that
  * objects stand in. Host memory only, no device, no time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ordering of memory between the CPU and the device, by what each place needs. The simulated host
  * is one coherent CPU whose stores become visible in program order, so each of them only keeps the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The error buffer, the clock, and raw register accesses. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/macros.h"

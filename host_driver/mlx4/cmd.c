@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Commands: the HCR in polling mode (toggle and GO), event mode with several commands outstanding,
  * mailboxes, status to errno.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See connect.h. */
 #include "host_driver/mlx4/connect.h"
 #include "host_driver/mlx4/mlx4_internal.h"

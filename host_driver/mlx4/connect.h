@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connecting queue pairs: the steps INIT, RTR, RTS with the attributes each of them needs. How both
  * sides learn each other's numbers is the caller's affair.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Completion queues: arming, and their events. */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Doorbell records: 8-byte slots in pages that many objects share. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/macros.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Event queues: EQ 0 takes asynchronous events and command completions, the others completion
  * events. Interrupt handlers, consumer index, arming.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names and numbers of libibverbs (infiniband/verbs.h) that the driver's interface uses, as enums.
  * Nothing but constants, so that a verbs layer above the driver can share them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * ICM: host pages given to the device for its tables. A table is mapped in chunks of 256 KiB,
  * counted by the objects in them.

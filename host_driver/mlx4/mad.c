@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See mad.h: the agents on QP0 and QP1. */
 #include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/post.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Management datagrams: MAD_IFC to the device's own agents, QP0 and QP1 of each port, and what
  * answers requests from the wire.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Multicast groups: the chain of an MGID's hash bucket, walked and changed with READ_MCG and
  * WRITE_MCG. */
 #include "host_driver/mlx4/mlx4_internal.h"

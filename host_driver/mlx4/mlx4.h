@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver of an mlx4 (ConnectX-3) HCA: bring-up, memory, queues, work requests, completions,
  * events. One struct drv_device a host; no globals.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of the driver. Scenarios that test faults may look here: numbers of contexts, where
  * QPC n or an MTT entry lives in host memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See pci.h. */
 #include "host_driver/mlx4/pci.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The PCI function: identity, configuration space, ownership, reset, MSI-X. */
 #ifndef HOST_DRIVER_MLX4_PCI_H
 #define HOST_DRIVER_MLX4_PCI_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Ports as the host sees them: PortInfo, GIDs and P_Keys by MAD_IFC, SET_PORT, bringing up and
  * waiting. */
 #include "host_driver/mlx4/mad.h"

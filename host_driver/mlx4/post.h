@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The send queue as those need it who build WQEs themselves: post.c for work requests, mad.c for
  * MADs. */
 #ifndef HOST_DRIVER_MLX4_POST_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Bring-up and tear-down: a table of steps in the order of the Linux driver. Each undoes itself
  * when it fails; the steps before it are undone from the last to the first, and so they are at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Queue pairs: numbers, buffers, creation and destruction, the special ones. State changes are in
  * qp_modify.c, posting in post.c. */
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* State changes of queue pairs: which command, which attributes it needs, the context and its
  * option mask; QUERY_QP read back. */
 #include "host_driver/mlx4/mlx4_internal.h"

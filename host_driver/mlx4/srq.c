@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Shared receive queues: a list of slots linked by index, the free ones at its tail. */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"

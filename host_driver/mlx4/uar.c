@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* UAR pages: the first ones are the event queues', the driver takes one for its core and one for
  * its verbs; processes have their own. */
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Work queue entries as bytes: segments of send WQEs, inline data, scatter lists of receives. No
  * device, no time. */
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See sm.h. */
 #include "host_driver/sm/sm.h"
 #include "host_driver/mlx4/mad.h"

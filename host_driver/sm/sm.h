@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small subnet manager: finds what is at the other end of a port's cable by directed-route SMPs,
  * gives LIDs, brings both ends to ACTIVE.

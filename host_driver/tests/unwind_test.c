@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Bring-up against the simulated machine, with memory that fails at the nth allocation: each
  * failure is reported and leaves no page; without one, the driver comes up, takes its objects down

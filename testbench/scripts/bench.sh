@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make bench: counts host instructions in user mode, with perf if it can count them and else with valgrind. Prints a table and writes $O/bench.csv.
 set -euo pipefail
 O=${O:-build}

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Checks the documents (*.md) against the tree and the program:
 #   links and files exist; functions are defined in the file that their table names; make targets, commands, options, scenarios, parameters
 #   and settings exist; quick commands run; code stands in a scenario, an example or a header; output that is quoted is what the program prints.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make coverage: what a full test run of a gcov build reached. Lines and branches of model/engine come from gcov; BTH opcodes, AETH syndromes, QP
 # transitions and HCR commands come from the logs of the runs. O: build folder; LOGS: folder with the folders of the runs.
 set -uo pipefail

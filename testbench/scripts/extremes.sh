@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make extremes: runs some scenarios with every parameter at both ends of its range. A legal value must work, or be refused by name before the run.
 #   extremes.sh [-j N] [--sample] [DIR]
 # N: runs at a time [number of processors]. Each result is a file in DIR [$O/extremes] and is not run again, so a killed extremes.sh goes on where

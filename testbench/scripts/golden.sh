@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Golden traces, in traces/golden/. NAME.golden: what scenario NAME does and in which order, without times (hcasim golden). NAME.times: the time of
 # its messages (hcasim stages) with configs/ideal.ini, where all latencies are zero and only the wire and the host take time.
 # A scenario can be golden if its order does not depend on its timing: hcasim diff --threshold none must call a default run and one with

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what hcasim needs and this machine lacks: apt-get on Debian, through sudo when not root; elsewhere says what is missing.
 # Arguments are further needs, as below.
 set -euo pipefail

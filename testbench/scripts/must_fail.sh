@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Scenarios that must fail, each with the message that it must print. Sourced by run_tests.sh.
 #
 #	must_fail NAME WORDS [SETUP] <<'END'

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make test: runs the unit tests (cmocka programs, given as arguments), every scenario and the checks of the tools. The last line is
 # `N passed, M failed`.
 set -uo pipefail

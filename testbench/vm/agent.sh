@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Process 1 of a guest. It obeys the host, which sends one command per line over the second serial line:
 #   run ID SECONDS   run /share/cmd/ID in the background with its output in /share/out/ID; 0 seconds: no limit. At the end answer
 #                    "done ID STATUS" and write STATUS to /share/done/ID (124: out of time)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The checks of make vm-test: functions named check_NAME, run by test.sh on guests that are up. Sourced by bash.
 # A check writes what it does to its log (run) and puts the reason of its result into $detail. It returns 0 for pass, 77 for skip, else fail.
 

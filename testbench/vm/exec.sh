@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make vm-exec: runs a command in a guest of a running make vm or make vm-run.
 #   exec.sh GUEST COMMAND     COMMAND is for bash; prints its output as it comes and returns its status
 #   TIMEOUT=0                 seconds; 0: no limit

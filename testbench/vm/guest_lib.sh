@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Functions and variables for a script in a guest. The agent sources this file before each script.
 #   GUEST      this guest's letter; /share is the folder all guests and the host see
 #   barrier X [SECONDS]   waits until every guest has reached the barrier

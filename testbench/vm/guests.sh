@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Starts and ends the simulator and the guests, and runs commands in them. Sourced by bash, after lib.sh.
 #
 #   guests_prepare [PACKAGE... [+ PACKAGE...]]   once; exits with 77 where guests cannot be had

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs a command in a root folder made of layers, in its own mount namespace. Needs root.
 #   in_layers.sh SET:SET:... COMMAND...   the first set is the top layer and receives all writes, the last one is at the bottom
 # A set is a folder with `root`: the files that it adds to the sets below. The lowest set is a complete root. LISTS: a folder for apt's lists and

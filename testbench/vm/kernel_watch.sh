@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Watches a guest's kernel log. Records each complaint at once, with the stacks of the tasks that wait. Sourced by the agent.
 #
 #   /share/kernel/GUEST.N          the complaint: the kernel's words, then the state

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shared by all scripts of testbench/vm: paths, messages and the download cache. Sourced by bash.
 #
 #   HCASIM_CACHE  roots and kernels made from Debian packages, named by what they were made from; default build/cache

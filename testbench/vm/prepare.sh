@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes what the virtual machines need from Debian packages, in the cache and in build/vm. Installs nothing on this machine.
 #   QEMU 11    a root of trixie with qemu-system-x86 from its backports: bookworm's has no vfio-user-pci
 #   guest      a root of bookworm with the RDMA programs, and Debian's kernel unpacked beside it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Times reads of a register from a guest's user space: median and 99th percentile in us. The whole way counts, the emulated CPU's share too.
 import mmap
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make vm-run: runs a script in one or two guests. make vm: gives a shell in them.
 #   run.sh [SCRIPT [ARGUMENT...]]   no script: a shell
 #   GUESTS=1|2          1: one guest with both devices; 2 (default): one device each

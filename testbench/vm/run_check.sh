@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The check `run` of make vm-test: make vm-run and make vm-exec do what their documentation says. Sourced by test.sh. It uses one guest without a
 # device, in its own folder. The command is an array and not a function, so that the background process is the script itself and gets the signals.
 run_apart=(setpriv --pdeathsig TERM env VM_DIR="$VM_DIR/run" GUESTS=1 NO_DEVICE=1 MEM=512M PACKAGES=)

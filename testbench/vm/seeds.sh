@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The seeded bugs of make vm-test: builds mlx4_core and mlx4_ib from Debian's linux-source, unchanged and with one bug of seeds/ at a time.
 # The device must report each bug by its rule, and nothing for the unchanged driver. Sourced by bash, after checks.sh.
 # A seed is a sed script. Its first line names the file that it changes and the rule that catches it; its second line describes the bug.

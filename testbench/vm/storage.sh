@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Storage over the kernel's verbs: targets with memory disks in guest a, and initiators in guest b that write, read back and disconnect.
 # Sourced by the checks in testbench/vm/checks.sh. IPoIB gives the addresses; guest a is 10.78.0.1.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `run` make vm-run and make vm-exec themselves

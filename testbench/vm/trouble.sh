@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The report about guests in trouble: what their kernels complained about, what their tasks waited for, and the state of the device. Sourced by
 # guests.sh.
 #

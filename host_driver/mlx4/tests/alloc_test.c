@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Number allocators: what is reserved stays, numbers rotate, ranges are aligned and merge again. */
 #include "host_driver/mlx4/alloc.h"
 #include "model/interface/macros.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Completion entries: parsing, errors, retiring, the RESIZE entry, cleaning. */
 #include "host_driver/mlx4/tests/fake.h"
 #include "model/interface/macros.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host without a device: memory from the C library at made-up bus addresses, time that passes
  * only in sleeps, and a hook for register accesses. For unit tests of the driver.

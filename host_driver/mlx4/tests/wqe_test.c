@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Send WQEs, receive lists and MLX WQEs, byte by byte; doorbell and BlueFlame. */
 #include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/post.h"
