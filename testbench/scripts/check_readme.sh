@@ -43,7 +43,7 @@ check_files()
 	local doc=$1 dir name
 	dir=$(dirname "$doc")
 	while read -r name; do
-		case $name in build/* | /* | *CHAPTER* | *NAME* | DIR/* | cmd_\*.c) continue ;; esac
+		case $name in build/* | /* | *CHAPTER* | *NAME* | *SECTION* | DIR/* | cmd_\*.c) continue ;; esac
 		case $placeholders in *" $name "*) continue ;; esac
 		compgen -G "$name" >/dev/null || compgen -G "$dir/$name" >/dev/null && continue
 		case $name in
