@@ -9,7 +9,7 @@ gen-y += $(params-gen).stamp
 $(params-gen).stamp: $(d)/params.h $(d)/params.awk
 	@rm -rf $(params-gen).new; mkdir -p $(params-gen) $(params-gen).new
 	$(Q)awk -v dir=$(params-gen).new -f model/sim/params.awk model/sim/params.h
-	@cd $(params-gen) && for f in *; do [ -e ../params.new/$$f ] || rm -f $$f; done
+	@cd $(params-gen) && for f in *; do [ -e "../params.new/$$f" ] || rm -f "$$f"; done
 	@cd $(params-gen).new && for f in *; do cmp -s $$f ../params/$$f || cp $$f ../params; done
 	@rm -r $(params-gen).new; touch $@
 $(params-gen)/%.h: $(params-gen).stamp ;
