@@ -8,6 +8,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/base/pool.h"
+#include "model/sim/params.h"
 
 enum { OBJECT = 100, OBJECTS = 5 };
 
