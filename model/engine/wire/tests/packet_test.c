@@ -10,6 +10,7 @@
 #include "model/interface/bth_ops.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
+#include "model/sim/params.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
