@@ -135,10 +135,8 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 		       const struct hca_env *env, struct trace *trace, const char *fw_path,
 		       char *err, size_t err_size)
 {
-	struct hca *hca = calloc(1, sizeof(*hca));
+	struct hca *hca = memory_create(1, sizeof(*hca), "a device");
 
-	if (!hca)
-		abort();
 	hca->index = index;
 	hca->params = params;
 	hca->core = core;

@@ -1,6 +1,8 @@
 /* See event_core.h. */
 #include "model/engine/base/event_core.h"
 
+#include "model/engine/base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,10 +84,8 @@ void event_core_free(struct event_core *core)
 static void heap_grow(struct event_core *core)
 {
 	uint32_t room = core->room ? core->room * 2 : HEAP_FIRST_ROOM;
-	struct event **heap = realloc(core->heap, (room + HEAP_ARITY) * sizeof(*heap));
+	struct event **heap = memory_grow(core->heap, room + HEAP_ARITY, sizeof(*heap), "events");
 
-	if (!heap)
-		abort();
 	for (uint32_t i = core->n_heap; i < room + HEAP_ARITY; i++)
 		heap[i] = &core->never;
 	core->heap = heap;

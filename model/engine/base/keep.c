@@ -11,9 +11,7 @@ static struct keep *keep_take(struct keep_pool *pool)
 		pool->free = keep->next;
 		return keep;
 	}
-	keep = malloc(sizeof(*keep));
-	if (!keep)
-		abort();
+	keep = memory_take(pool->hca, sizeof(*keep), "waits for memory");
 	keep->pool = pool;
 	pool->footprint += sizeof(*keep);
 	return keep;
@@ -78,7 +76,7 @@ void keep_pool_free(struct keep_pool *pool)
 		struct keep *keep = pool->free;
 
 		pool->free = keep->next;
-		free(keep);
+		memory_give(pool->hca, keep, sizeof(*keep));
 	}
 	pool->footprint = 0;
 }

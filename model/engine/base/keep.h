@@ -17,8 +17,9 @@ struct keep {
 	struct keep_pool *pool;
 };
 
-/* Keeps that are free; a cache has one. */
+/* Keeps that are free; a cache has one, which it gives the device and ended(). */
 struct keep_pool {
+	struct hca *hca;
 	struct keep *free;
 	void (*ended)(struct keep **line); /* nobody keeps the line any more; may be NULL */
 	size_t footprint;

@@ -5,7 +5,6 @@
 #include "model/engine/base/engine.h"
 #include "model/sim/params/hca.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Enough for what is under way to come to its end, and for the C library meanwhile. */
@@ -52,17 +51,6 @@ static void over(struct hca *hca, const char *what)
 	event_set(hca->core, &hca->memory.ev, hca_now(hca));
 }
 
-void *memory_create(size_t count, size_t size, const char *what)
-{
-	void *p = calloc(count ? count : 1, size);
-
-	if (p)
-		return p;
-	fprintf(stderr, "out of memory for %s: the host has no %zu times %zu bytes\n", what, count,
-		size);
-	exit(EXIT_FAILURE);
-}
-
 void *memory_take(struct hca *hca, size_t size, const char *what)
 {
 	void *p = calloc(1, size);
@@ -74,10 +62,7 @@ void *memory_take(struct hca *hca, size_t size, const char *what)
 		return p;
 	free(hca->memory.reserve);
 	hca->memory.reserve = NULL;
-	p = calloc(1, size);
-	if (!p)
-		abort();
-	return p;
+	return memory_create(1, size, what);
 }
 
 void memory_give(struct hca *hca, void *p, size_t size)

@@ -27,6 +27,10 @@ struct memory {
 /* For what is made with a device or a simulation and lives as long: `count` elements, zeroed. Where
  * the host has no memory the process ends by one line that names `what`. */
 void *memory_create(size_t count, size_t size, const char *what);
+/* Ends the process by that line. */
+_Noreturn void memory_missing(const char *what);
+/* The same memory with room for `count`, which need not be zeroed, of a simulation as a whole. */
+void *memory_grow(void *p, size_t count, size_t size, const char *what);
 
 void memory_init(struct hca *hca);
 void memory_free(struct hca *hca);

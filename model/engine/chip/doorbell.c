@@ -39,13 +39,11 @@ struct doorbell {
 
 struct doorbell *doorbell_create(struct hca *hca)
 {
-	struct doorbell *db = calloc(1, sizeof(*db));
+	struct doorbell *db = memory_create(1, sizeof(*db), "doorbells");
 
-	if (db)
-		db->gathers = calloc(param_doorbell_bf_gathers(hca->params), sizeof(*db->gathers));
-	if (!db || !db->gathers)
-		abort();
 	db->hca = hca;
+	db->gathers = memory_create(param_doorbell_bf_gathers(hca->params), sizeof(*db->gathers),
+				    "doorbells");
 	return db;
 }
 

@@ -46,10 +46,8 @@ static void reset_due(struct event *ev)
 
 struct pci_function *pci_function_create(struct hca *hca)
 {
-	struct pci_function *pci = calloc(1, sizeof(*pci));
+	struct pci_function *pci = memory_create(1, sizeof(*pci), "a PCI function");
 
-	if (!pci)
-		abort();
 	pci->hca = hca;
 	pci->reset.job = reset_due;
 	return pci;

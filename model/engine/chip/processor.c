@@ -186,7 +186,7 @@ static void calls_watch(struct processor *p, bool on)
 	const struct rv_call_watch watch = {.ctx = p, .called = fw_called};
 
 	if (rv_core_watch_calls(p->core, on ? &watch : NULL))
-		abort();
+		memory_missing("calls of the firmware");
 	p->watched = on;
 }
 
@@ -296,20 +296,16 @@ static int image_keep(struct processor *p, const char *elf, char *err, size_t er
 	p->image_base = extent.first;
 	p->image_size = extent.last - extent.first + 1;
 	bytes = processor_ram(p, p->image_base, p->image_size);
-	p->image = malloc(p->image_size);
-	if (!p->image)
-		abort();
+	p->image = memory_create(1, p->image_size, "a processor");
 	memcpy(p->image, bytes, p->image_size);
 	return 0;
 }
 
 struct processor *processor_create(struct hca *hca, const char *elf, char *err, size_t err_size)
 {
-	struct processor *p = calloc(1, sizeof(*p));
+	struct processor *p = memory_create(1, sizeof(*p), "a processor");
 	struct rv_bus bus = {.ctx = p, .load = processor_load, .store = processor_store};
 
-	if (!p)
-		abort();
 	p->hca = hca;
 	p->step.job = step_job;
 	p->timer.job = timer_job;
@@ -318,7 +314,7 @@ struct processor *processor_create(struct hca *hca, const char *elf, char *err, 
 	processor_dma_create(p);
 	p->core = rv_core_create(FW_RAM_BASE, (uint32_t)param_fw_ram(hca->params) & ~3u, &bus);
 	if (!p->core)
-		abort();
+		memory_missing("a processor");
 	if (image_keep(p, elf, err, err_size)) {
 		processor_destroy(p);
 		return NULL;

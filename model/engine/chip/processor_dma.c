@@ -90,10 +90,8 @@ void processor_dma_create(struct processor *p)
 
 	d->chunk = (uint32_t)param_fw_dma_chunk(p->hca->params);
 	d->room = d->chunk / ICM_PAGE_SIZE + 2;
-	d->frags = calloc(d->room, sizeof(*d->frags));
-	d->fill = malloc(d->chunk);
-	if (!d->frags || !d->fill)
-		abort();
+	d->frags = memory_create(d->room, sizeof(*d->frags), "a processor");
+	d->fill = memory_create(1, d->chunk, "a processor");
 }
 
 void processor_dma_destroy(struct processor *p)

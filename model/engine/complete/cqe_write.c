@@ -27,10 +27,8 @@ static int job_step(struct lane *lane, struct lane_job *link);
 
 struct cqe_write *cqe_write_create(struct hca *hca)
 {
-	struct cqe_write *cq = calloc(1, sizeof(*cq));
+	struct cqe_write *cq = memory_create(1, sizeof(*cq), "completion queues");
 
-	if (!cq)
-		abort();
 	cq->hca = hca;
 	cq->lanes = (struct lane_table){
 		.hca = hca, .lane_size = sizeof(struct cq_lane), .step = job_step};

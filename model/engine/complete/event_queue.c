@@ -49,10 +49,8 @@ static int job_step(struct lane *lane, struct lane_job *link);
 
 struct event_queue *event_queue_create(struct hca *hca)
 {
-	struct event_queue *eq = calloc(1, sizeof(*eq));
+	struct event_queue *eq = memory_create(1, sizeof(*eq), "event queues");
 
-	if (!eq)
-		abort();
 	eq->hca = hca;
 	eq->lanes =
 		(struct lane_table){.hca = hca, .lane_size = sizeof(struct lane), .step = job_step};

@@ -180,12 +180,10 @@ static size_t bytes_held(const struct wqe_fetch *wf)
 
 struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 {
-	struct wqe_fetch *wf = calloc(1, sizeof(*wf));
+	struct wqe_fetch *wf = memory_create(1, sizeof(*wf), "WQEs");
 	const struct hca_params *p = hca->params;
 	uint32_t buckets = 1;
 
-	if (!wf)
-		abort();
 	wf->hca = hca;
 	wf->room_event.job = wqe_reads_room;
 	wf->n_lines = (unsigned)param_wqe_fetch_entries(p);
@@ -196,11 +194,9 @@ struct wqe_fetch *wqe_fetch_create(struct hca *hca)
 	while (buckets < 2 * wf->n_lines)
 		buckets *= 2;
 	wf->hash_mask = buckets - 1;
-	wf->lines = calloc(wf->n_lines, sizeof(*wf->lines));
-	wf->buckets = calloc(buckets, sizeof(*wf->buckets));
-	wf->bytes = malloc(bytes_held(wf));
-	if (!wf->lines || !wf->buckets || !wf->bytes)
-		abort();
+	wf->lines = memory_create(wf->n_lines, sizeof(*wf->lines), "WQEs");
+	wf->buckets = memory_create(buckets, sizeof(*wf->buckets), "WQEs");
+	wf->bytes = memory_create(1, bytes_held(wf), "WQEs");
 	for (unsigned i = 0; i < wf->n_lines; i++)
 		wf->lines[i].bytes = wf->bytes + (size_t)i * WQE_MAX_BYTES;
 	lines_link(wf);

@@ -104,16 +104,16 @@ static void keeps_ended(struct keep **keeps)
 
 void wqe_receive_create(struct wqe_fetch *wf)
 {
+	wf->receive_keeps.hca = wf->hca;
 	wf->receive_keeps.ended = keeps_ended;
 	wf->receive_event.job = room_job;
 	wf->n_receives = (unsigned)param_wqe_fetch_receives(wf->hca->params);
 	wf->receive_ways = wf->n_receives < WAYS ? wf->n_receives : WAYS;
 	wf->n_receives =
 		(wf->n_receives + wf->receive_ways - 1) / wf->receive_ways * wf->receive_ways;
-	wf->receives = calloc(wf->n_receives, sizeof(*wf->receives));
-	wf->receive_sets = calloc(wf->n_receives / wf->receive_ways, sizeof(*wf->receive_sets));
-	if (!wf->receives || !wf->receive_sets)
-		abort();
+	wf->receives = memory_create(wf->n_receives, sizeof(*wf->receives), "receives");
+	wf->receive_sets = memory_create(wf->n_receives / wf->receive_ways,
+					 sizeof(*wf->receive_sets), "receives");
 	for (unsigned i = 0; i < wf->n_receives; i++)
 		wf->receives[i].wf = wf;
 }

@@ -102,10 +102,8 @@ static void moderation_over(struct event *ev)
 
 struct interrupt *interrupt_create(struct hca *hca)
 {
-	struct interrupt *interrupt = calloc(1, sizeof(*interrupt));
+	struct interrupt *interrupt = memory_create(1, sizeof(*interrupt), "interrupts");
 
-	if (!interrupt)
-		abort();
 	interrupt->hca = hca;
 	for (unsigned i = 0; i < HCA_MSIX_VECTORS; i++) {
 		interrupt->vectors[i].hca = hca;

@@ -95,10 +95,8 @@ struct pcie *pcie_create(struct hca *hca)
 #define P(section, key, unit, def, ...) .section##_##key = (def),
 	static const struct host_params usual = {HOST_PARAMS(P)};
 #undef P
-	struct pcie *pcie = calloc(1, sizeof(*pcie));
+	struct pcie *pcie = memory_create(1, sizeof(*pcie), "a PCIe link");
 
-	if (!pcie)
-		abort();
 	pcie->hca = hca;
 	pcie->byte_time = byte_time(hca->params);
 	pcie->request_ps = pcie_bytes_ps(pcie, param_pcie_request_overhead(hca->params));

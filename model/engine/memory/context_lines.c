@@ -22,10 +22,8 @@ static void sets_shape(struct tag_sets *use, uint64_t entries, uint64_t ways)
 
 static void sets_place(struct context_cache *cache)
 {
-	struct tag_set *sets = calloc(cache->n_sets, sizeof(*sets));
+	struct tag_set *sets = memory_create(cache->n_sets, sizeof(*sets), "contexts");
 
-	if (!sets)
-		abort();
 	cache->sets = sets;
 	for (unsigned use = 0; use < CONTEXT_USES; use++) {
 		cache->uses[use].sets = sets;
@@ -42,7 +40,7 @@ static size_t empty_footprint(const struct context_cache *cache)
 struct context_cache *context_cache_create(struct hca *hca)
 {
 	const struct hca_params *p = hca->params;
-	struct context_cache *cache = calloc(1, sizeof(*cache));
+	struct context_cache *cache = memory_create(1, sizeof(*cache), "contexts");
 	const uint64_t entries[CONTEXT_USES] = {
 		[CONTEXT_REQUESTER] = param_context_cache_requester_entries(p),
 		[CONTEXT_RESPONDER] = param_context_cache_responder_entries(p),
@@ -53,8 +51,7 @@ struct context_cache *context_cache_create(struct hca *hca)
 	};
 	uint64_t total = 0, buckets = 1;
 
-	if (!cache)
-		abort();
+	cache->keeps.hca = hca;
 	for (unsigned use = 0; use < CONTEXT_USES; use++) {
 		sets_shape(&cache->uses[use], entries[use],
 			   use == CONTEXT_READS ? param_context_cache_read_ways(p)
@@ -65,19 +62,22 @@ struct context_cache *context_cache_create(struct hca *hca)
 	sets_place(cache);
 	while (buckets < total)
 		buckets *= 2;
-	cache->buckets = calloc(buckets, sizeof(*cache->buckets));
-	if (!cache->buckets)
-		abort();
+	cache->buckets = memory_create(buckets, sizeof(*cache->buckets), "contexts");
 	cache->mask = (uint32_t)(buckets - 1);
 	cache->footprint = empty_footprint(cache);
 	return cache;
+}
+
+static size_t line_bytes(unsigned kind)
+{
+	return sizeof(struct context_line) + context_uses[kind].size;
 }
 
 struct context_line *context_line_make(struct hca *hca, enum context_use use, uint32_t key)
 {
 	struct context_cache *cache = hca->context_cache;
 	enum context_use kind = context_uses[use].kind;
-	size_t size = sizeof(struct context_line) + context_uses[kind].size;
+	size_t size = line_bytes(kind);
 	struct context_line *line = cache->free[kind];
 	struct context_line **home = context_bucket(cache, key);
 
@@ -85,9 +85,7 @@ struct context_line *context_line_make(struct hca *hca, enum context_use use, ui
 		cache->free[kind] = line->hash_next;
 		memset(line, 0, sizeof(*line));
 	} else {
-		line = calloc(1, size);
-		if (!line)
-			abort();
+		line = memory_take(hca, size, "contexts");
 		cache->footprint += size;
 	}
 	line->hca = hca;
@@ -191,7 +189,7 @@ static void line_free(struct context_line *line)
 		line->flushes = f->next;
 		memory_give(line->hca, f, sizeof(*f));
 	}
-	free(line);
+	memory_give(line->hca, line, line_bytes(line->kind));
 }
 
 static void lines_free(struct context_line **list)

@@ -50,10 +50,8 @@ static const char map_text[] = "the map of ICM", valid_text[] = "the valid bits 
 
 struct icm *icm_create(struct hca *hca)
 {
-	struct icm *icm = calloc(1, sizeof(*icm));
+	struct icm *icm = memory_create(1, sizeof(*icm), "ICM");
 
-	if (!icm)
-		abort();
 	icm->hca = hca;
 	return icm;
 }

@@ -13,9 +13,8 @@ void line_cache_init(struct line_cache *cache, uint32_t room)
 	while (buckets < 2ull * room)
 		buckets *= 2;
 	cache->room = room;
-	cache->buckets = calloc(buckets, sizeof(*cache->buckets));
-	if (!cache->buckets)
-		abort();
+	cache->keeps.hca = cache->hca;
+	cache->buckets = memory_create(buckets, sizeof(*cache->buckets), cache->what);
 	cache->mask = (uint32_t)(buckets - 1);
 	cache->footprint = buckets * sizeof(*cache->buckets);
 }
@@ -33,9 +32,7 @@ static struct cache_line *line_make(struct line_cache *cache, uint64_t icm, uint
 		cache->free = line->hash_next;
 		memset(line, 0, cache->line_size);
 	} else {
-		line = calloc(1, cache->line_size);
-		if (!line)
-			abort();
+		line = memory_take(cache->hca, cache->line_size, "keys and translations");
 		cache->footprint += cache->line_size;
 	}
 	line->cache = cache;
@@ -253,7 +250,7 @@ static void lines_free(struct cache_line **list)
 		*list = line->hash_next;
 		waiter_queue_clear(&line->waiters);
 		keep_line_gone(&line->keeps);
-		free(line);
+		memory_give(line->cache->hca, line, line->cache->line_size);
 	}
 }
 

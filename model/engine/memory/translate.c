@@ -97,11 +97,9 @@ static void mpt_filled(struct cache_line *line)
 struct translate *translate_create(struct hca *hca)
 {
 	const struct hca_params *p = hca->params;
-	struct translate *t = calloc(1, sizeof(*t));
+	struct translate *t = memory_create(1, sizeof(*t), "translations");
 	uint32_t per_line = 1;
 
-	if (!t)
-		abort();
 	while (per_line * 2 <= param_translate_mtt_line(p))
 		per_line *= 2;
 	t->hca = hca;

@@ -66,18 +66,12 @@ void qp_path_changed(struct qp *qp, const struct qpc *qpc)
 
 struct qp_table *qp_table_create(const struct qp_half *requester, const struct qp_half *responder)
 {
-	struct qp_table *qps = calloc(1, sizeof(*qps));
+	struct qp_table *qps = memory_create(1, sizeof(*qps), "queue pairs");
 
-	if (!qps)
-		return NULL;
 	qps->halves[0] = requester;
 	qps->halves[1] = responder;
 	qps->n_buckets = FIRST_BUCKETS;
-	qps->buckets = calloc(qps->n_buckets, sizeof(*qps->buckets));
-	if (!qps->buckets) {
-		free(qps);
-		return NULL;
-	}
+	qps->buckets = memory_create(qps->n_buckets, sizeof(*qps->buckets), "queue pairs");
 	return qps;
 }
 

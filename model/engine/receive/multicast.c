@@ -177,10 +177,8 @@ void multicast_receive(struct hca *hca, struct packet *pkt)
 
 struct multicast *multicast_create(struct hca *hca)
 {
-	struct multicast *mc = calloc(1, sizeof(*mc));
+	struct multicast *mc = memory_create(1, sizeof(*mc), "multicast");
 
-	if (!mc)
-		abort();
 	mc->hca = hca;
 	return mc;
 }

@@ -179,10 +179,8 @@ void receive_unit_reset(struct hca *hca)
 
 struct receive_unit *receive_unit_create(struct hca *hca)
 {
-	struct receive_unit *unit = calloc(1, sizeof(*unit));
+	struct receive_unit *unit = memory_create(1, sizeof(*unit), "a receive unit");
 
-	if (!unit)
-		abort();
 	unit->hca = hca;
 	unit->ev.job = turn_due;
 	return unit;

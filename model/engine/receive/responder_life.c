@@ -71,10 +71,8 @@ const struct qp_half responder_half = {
 
 struct responder *responder_create(struct hca *hca)
 {
-	struct responder *responder = calloc(1, sizeof(*responder));
+	struct responder *responder = memory_create(1, sizeof(*responder), "a responder");
 
-	if (!responder)
-		abort();
 	receive_pool_init(&responder->receives, hca);
 	record_pool_init(&responder->records, hca);
 	ring_pool_init(&responder->rings, hca);

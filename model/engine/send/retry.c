@@ -129,10 +129,8 @@ static void expire(struct event *ev)
 
 struct retry *retry_create(struct hca *hca)
 {
-	struct retry *retry = calloc(1, sizeof(*retry));
+	struct retry *retry = memory_create(1, sizeof(*retry), "timers");
 
-	if (!retry)
-		return NULL;
 	retry->hca = hca;
 	retry->ev.job = expire;
 	return retry;

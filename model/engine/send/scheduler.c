@@ -41,17 +41,11 @@ static void unit_job(struct event *ev);
 
 struct scheduler *scheduler_create(struct hca *hca)
 {
-	struct scheduler *s = calloc(1, sizeof(*s));
+	struct scheduler *s = memory_create(1, sizeof(*s), "a scheduler");
 
-	if (!s)
-		return NULL;
 	s->hca = hca;
 	s->n_units = (unsigned)param_requester_units(hca->params);
-	s->units = calloc(s->n_units, sizeof(*s->units));
-	if (!s->units) {
-		free(s);
-		return NULL;
-	}
+	s->units = memory_create(s->n_units, sizeof(*s->units), "a scheduler");
 	for (unsigned i = 0; i < s->n_units; i++) {
 		s->units[i].scheduler = s;
 		s->units[i].ev.job = unit_job;

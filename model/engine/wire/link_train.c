@@ -190,10 +190,8 @@ uint32_t link_port_speed(struct hca *hca, unsigned port)
 
 struct link_port *link_port_create(struct hca *hca, unsigned port)
 {
-	struct link_port *lp = calloc(1, sizeof(*lp));
+	struct link_port *lp = memory_create(1, sizeof(*lp), "a port");
 
-	if (!lp)
-		return NULL;
 	lp->hca = hca;
 	lp->port = port;
 	lp->trained.job = training_done;

@@ -37,10 +37,9 @@ struct packet_pool {
 
 struct packet_pool *packet_pool_create(struct hca *hca)
 {
-	struct packet_pool *pool = calloc(1, sizeof(*pool));
+	struct packet_pool *pool = memory_create(1, sizeof(*pool), "packets");
 
-	if (pool)
-		pool->hca = hca;
+	pool->hca = hca;
 	return pool;
 }
 

@@ -76,9 +76,7 @@ static struct rate_path *path_make(struct link_port *lp, uint16_t dlid)
 	struct rate_path *path;
 
 	if (!lp->rates)
-		lp->rates = calloc(1, sizeof(*lp->rates));
-	if (!lp->rates)
-		abort();
+		lp->rates = memory_create(1, sizeof(*lp->rates), "static rates");
 	path = lp->rates->paths[dlid];
 	if (path)
 		return path;
