@@ -94,8 +94,8 @@ struct qp_send {
 	uint8_t ahead_count;          /* by the last one if it found WQEs only */
 	uint8_t reads;                /* READs and atomics outstanding */
 	uint8_t retries, rnr_retries; /* left */
-	uint8_t fault;                /* verdict: WQE `cursor` cannot be sent */
-	uint8_t failed;               /* verdict: the oldest WQE fails */
+	uint8_t cursor_verdict;       /* enum verdict: why WQE `cursor` cannot be sent; 0: it can */
+	uint8_t oldest_verdict;       /* enum verdict: why the oldest WQE fails; 0: it does not */
 	uint8_t wqe_wants; /* enum wqe_user, of which there is a line that was read for them */
 	/* In each of the states above any of these may be on or off. */
 	bool loaded;      /* the cursors are those of the context */

@@ -15,7 +15,7 @@
 #define SEND_STATES(S)                                                                             \
 	S(IDLE, "has nothing to send", "scheduler_doorbell")                                       \
 	S(BEGIN, "looks at the context and the doorbell", "itself")                                \
-	S(RESUME, "chooses a WQE", "itself")                                                       \
+	S(CHOOSE, "chooses a WQE", "itself")                                                       \
 	S(FETCH, "takes the WQE apart", "itself")                                                  \
 	S(START, "takes a new WQE into the window", "itself")                                      \
 	S(PACKET, "builds a packet", "itself")                                                     \
@@ -64,7 +64,7 @@
  */
 #define SEND_MODES(S)                                                                              \
 	S(NORMAL, "they are acknowledged, or sent again after a NAK or the ACK timer",             \
-	  "receiver_not_ready, requester_timeout, requester_flush")                                \
+	  "response_rnr_nak, requester_timeout, requester_flush")                                \
 	S(RNR, "they are sent again when the RNR timer has run out", "requester_timeout")          \
 	S(LATE, "the ACK timer has run out while firmware had the context", "qp_resume")           \
 	S(RNR_LATE, "the RNR timer has run out while firmware had the context", "qp_resume")       \

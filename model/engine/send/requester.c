@@ -53,7 +53,7 @@ void requester_describe(const struct qp *qp, char *text, size_t size)
 
 /* --- cursors and context --- */
 
-static void refresh(struct qp *qp, const struct qpc *qpc)
+static void requester_refresh(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
 	unsigned service = qpc_get_service(qpc);
@@ -76,7 +76,7 @@ static void requester_load(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
 
-	refresh(qp, qpc);
+	requester_refresh(qp, qpc);
 	if (send->loaded)
 		return;
 	send->loaded = true;
@@ -103,7 +103,7 @@ void requester_save(struct qp *qp, struct qpc *qpc)
 	context_changed(qp->hca, CONTEXT_REQUESTER, qp->qpn);
 }
 
-static void waiter_wake(struct waiter *w)
+static void requester_waiter_wake(struct waiter *w)
 {
 	struct qp_send *send = (struct qp_send *)((char *)w - offsetof(struct qp_send, waiter));
 
@@ -113,12 +113,12 @@ static void waiter_wake(struct waiter *w)
 		scheduler_ready(qp_of_send(send), 0);
 }
 
-static void response_waiter_wake(struct waiter *w)
+static void requester_response_waiter_wake(struct waiter *w)
 {
 	struct qp *qp = qp_of_send(
 		(struct qp_send *)((char *)w - offsetof(struct qp_send, response_waiter)));
 
-	if (qp_is_stopped(qp)) { /* resume() does it */
+	if (qp_is_stopped(qp)) { /* requester_resume() does it */
 		waiter_done(w);
 		return;
 	}
@@ -130,14 +130,14 @@ static void response_waiter_wake(struct waiter *w)
 	qp_release(qp);
 }
 
-static void init(struct qp *qp)
+static void requester_init(struct qp *qp)
 {
-	qp->send.waiter.wake = waiter_wake;
-	qp->send.response_waiter.wake = response_waiter_wake;
+	qp->send.waiter.wake = requester_waiter_wake;
+	qp->send.response_waiter.wake = requester_response_waiter_wake;
 	qp->send.deadline_ps = EVENT_NEVER;
 }
 
-static void free_list(struct packet **first)
+static void requester_packets_free(struct packet **first)
 {
 	while (*first) {
 		struct packet *pkt = *first;
@@ -147,7 +147,7 @@ static void free_list(struct packet **first)
 	}
 }
 
-static void drop(struct qp *qp)
+static void requester_drop(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
 
@@ -158,13 +158,13 @@ static void drop(struct qp *qp)
 	waiter_done(&send->response_waiter);
 	retry_forget(qp);
 	wqe_fetch_release(qp);
-	free_list(&send->out_first);
-	free_list(&send->response_first);
-	free_list(&send->write_first);
+	requester_packets_free(&send->out_first);
+	requester_packets_free(&send->response_first);
+	requester_packets_free(&send->write_first);
 	requester_local_drop(qp);
 }
 
-static bool is_quiet(const struct qp *qp)
+static bool requester_is_quiet(const struct qp *qp)
 {
 	const struct qp_send *send = &qp->send;
 
@@ -173,24 +173,24 @@ static bool is_quiet(const struct qp *qp)
 	       send->turn != TURN_AGAIN;
 }
 
-static bool is_idle(const struct qp *qp)
+static bool requester_is_idle(const struct qp *qp)
 {
 	const struct qp_send *send = &qp->send;
 
 	return send->oldest == send->next && send->work == SEND_WORK_NONE &&
-	       send->turn == TURN_NONE && !send->fault && !send->failed && !send->waiter.in &&
-	       !send->response_first && !send->response_waiter.in && !send->page_list &&
-	       is_quiet(qp);
+	       send->turn == TURN_NONE && !send->cursor_verdict && !send->oldest_verdict &&
+	       !send->waiter.in && !send->response_first && !send->response_waiter.in &&
+	       !send->page_list && requester_is_quiet(qp);
 }
 
-static void invalidate(struct qp *qp)
+static void requester_invalidate(struct qp *qp)
 {
 	wqe_fetch_drop(qp->hca, qp->qpn);
-	drop(qp);
+	requester_drop(qp);
 }
 
-/* The ACK timer of what is in flight: of a QP that had none before, or that has run out meanwhile. */
-static void resume_timer(struct qp *qp)
+/* The ACK timer of packets in flight: starts where there was none, or has run out meanwhile. */
+static void requester_timer_resume(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
 	const bool late = send_mode_end_late(send);
@@ -204,7 +204,7 @@ static void resume_timer(struct qp *qp)
 		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
 }
 
-static void reload(struct qp *qp, const struct qpc *qpc)
+static void requester_reload(struct qp *qp, const struct qpc *qpc)
 {
 	if (qp->send.oldest != qp->send.next)
 		return;
@@ -212,7 +212,7 @@ static void reload(struct qp *qp, const struct qpc *qpc)
 	requester_load(qp, qpc);
 }
 
-static void resume(struct qp *qp, unsigned state)
+static void requester_resume(struct qp *qp, unsigned state)
 {
 	struct qp_send *send = &qp->send;
 
@@ -224,38 +224,38 @@ static void resume(struct qp *qp, unsigned state)
 		return;
 	}
 	requester_progress(qp, 0);
-	resume_timer(qp);
+	requester_timer_resume(qp);
 	if (send->cursor != send->next || send->work != SEND_WORK_NONE)
 		scheduler_ready(qp, 0);
 }
 
 const struct qp_half requester_half = {
-	.init = init,
-	.drop = drop,
-	.invalidate = invalidate,
+	.init = requester_init,
+	.drop = requester_drop,
+	.invalidate = requester_invalidate,
 	.flush = requester_flush,
-	.reload = reload,
-	.resume = resume,
-	.path_changed = refresh,
-	.is_quiet = is_quiet,
-	.is_idle = is_idle,
-	.only_looks = is_idle, /* the send queue's doorbell tells of what is posted */
+	.reload = requester_reload,
+	.resume = requester_resume,
+	.path_changed = requester_refresh,
+	.is_quiet = requester_is_quiet,
+	.is_idle = requester_is_idle,
+	.only_looks = requester_is_idle, /* the send queue's doorbell tells of what is posted */
 };
 
 /* --- the steps --- */
 
 /* WQE `cursor` cannot be sent; it fails when it is the oldest. */
-static enum send_state fault(struct send_step *s, enum verdict verdict)
+static enum send_state requester_wqe_refuse(struct send_step *s, enum verdict verdict)
 {
-	s->send->fault = (uint8_t)verdict;
+	s->send->cursor_verdict = (uint8_t)verdict;
 	s->busy_ps = param_requester_wqe_gap(s->hca->params);
 	requester_save(s->qp, s->qpc);
 	requester_progress(s->qp, s->at_ps);
-	return s->send->fault ? SEND_WAIT_COMPLETION : SEND_DONE;
+	return s->send->cursor_verdict ? SEND_WAIT_COMPLETION : SEND_DONE;
 }
 
 /* The context is out of reach: the QP is lost. */
-static enum send_state lost(struct send_step *s, int err)
+static enum send_state requester_context_lose(struct send_step *s, int err)
 {
 	struct qp_send *send = s->send;
 
@@ -265,7 +265,7 @@ static enum send_state lost(struct send_step *s, int err)
 		return SEND_IDLE;
 	send->oldest = send->cursor = send->next;
 	send->reads = 0;
-	send->fault = send->failed = 0;
+	send->cursor_verdict = send->oldest_verdict = 0;
 	send_mode_end_rnr(send);
 	send->loaded = false;
 	retry_set_deadline(s->qp, EVENT_NEVER);
@@ -273,7 +273,7 @@ static enum send_state lost(struct send_step *s, int err)
 	return SEND_IDLE;
 }
 
-static enum send_state begin(struct send_step *s)
+static enum send_state requester_step_begin(struct send_step *s)
 {
 	struct qp_send *send = s->send;
 	int err;
@@ -285,7 +285,7 @@ static enum send_state begin(struct send_step *s)
 		waiter_cancel(&send->waiter);
 	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
 	if (err)
-		return err == -EAGAIN ? SEND_WAIT_CONTEXT : lost(s, err);
+		return err == -EAGAIN ? SEND_WAIT_CONTEXT : requester_context_lose(s, err);
 	s->service = qpc_get_service(s->qpc);
 	requester_load(s->qp, s->qpc);
 	if (send_work_is_unchecked(send)) {
@@ -297,10 +297,10 @@ static enum send_state begin(struct send_step *s)
 	}
 	switch (qpc_get_state(s->qpc)) {
 	case QP_STATE_RTS:
-		return SEND_RESUME;
+		return SEND_CHOOSE;
 	case QP_STATE_SQD:
 	case QP_STATE_SQD_BUSY:
-		return send->cursor != send->next ? SEND_RESUME : SEND_DRAINED;
+		return send->cursor != send->next ? SEND_CHOOSE : SEND_DRAINED;
 	case QP_STATE_ERR:
 	case QP_STATE_SQER:
 		return SEND_FLUSH;
@@ -310,13 +310,13 @@ static enum send_state begin(struct send_step *s)
 	}
 }
 
-static enum send_state go_on(struct send_step *s)
+static enum send_state requester_step_choose(struct send_step *s)
 {
 	struct qp_send *send = s->send;
 
 	if (send_mode_is_rnr(send))
 		return SEND_WAIT_RNR;
-	if (send->fault || send->failed)
+	if (send->cursor_verdict || send->oldest_verdict)
 		return SEND_WAIT_COMPLETION;
 	if (send->dma_pending >= param_requester_inflight(s->hca->params))
 		return SEND_WAIT_DMA;
@@ -329,7 +329,7 @@ static enum send_state go_on(struct send_step *s)
 	return (uint16_t)(send->next - send->oldest) < SEND_WINDOW ? SEND_FETCH : SEND_WAIT_WINDOW;
 }
 
-static enum send_state fetch(struct send_step *s)
+static enum send_state requester_step_fetch(struct send_step *s)
 {
 	struct qp_send *send = s->send;
 	const char *why;
@@ -354,11 +354,11 @@ static enum send_state fetch(struct send_step *s)
 		return SEND_IDLE;
 	}
 	if (err)
-		return fault(s, VERDICT_SEND_CONTEXT);
+		return requester_wqe_refuse(s, VERDICT_SEND_CONTEXT);
 	if (send_request_parse(wqe, len, s->service, &s->r, &why)) {
 		guest_error(s->hca, RULE_wqe_malformed, "qpn %06x wqe %u: %s", s->qp->qpn,
 			    send->cursor, why);
-		return fault(s, VERDICT_SEND_WQE);
+		return requester_wqe_refuse(s, VERDICT_SEND_WQE);
 	}
 	if (s->fresh)
 		return SEND_START;
@@ -367,12 +367,12 @@ static enum send_state fetch(struct send_step *s)
 		guest_error(s->hca, RULE_wqe_malformed,
 			    "qpn %06x wqe %u: changed while it is in flight", s->qp->qpn,
 			    send->cursor);
-		return fault(s, VERDICT_SEND_WQE);
+		return requester_wqe_refuse(s, VERDICT_SEND_WQE);
 	}
 	return SEND_PACKET;
 }
 
-static uint64_t length_limit(const struct send_step *s)
+static uint64_t requester_length_limit(const struct send_step *s)
 {
 	unsigned log_max = qpc_get_log_msg_max(s->qpc);
 
@@ -383,7 +383,7 @@ static uint64_t length_limit(const struct send_step *s)
 	return UINT64_C(1) << log_max;
 }
 
-static unsigned entry_flags(const struct send_step *s)
+static unsigned requester_entry_flags(const struct send_step *s)
 {
 	uint32_t props = s->r.op->props;
 
@@ -394,7 +394,7 @@ static unsigned entry_flags(const struct send_step *s)
 }
 
 /* Room in the PSN space: for READs all responses count. */
-static bool window_has_room(const struct send_step *s, bool read, uint32_t packets)
+static bool requester_window_has_room(const struct send_step *s, bool read, uint32_t packets)
 {
 	uint32_t outstanding = psn_ahead(s->send->send_psn, s->send->acked_psn);
 
@@ -403,10 +403,10 @@ static bool window_has_room(const struct send_step *s, bool read, uint32_t packe
 	return outstanding < param_requester_window(s->hca->params);
 }
 
-static enum send_state start(struct send_step *s)
+static enum send_state requester_step_start(struct send_step *s)
 {
 	struct qp_send *send = s->send;
-	unsigned flags = entry_flags(s);
+	unsigned flags = requester_entry_flags(s);
 	uint32_t packets;
 
 	if (s->r.op->props & WQE_P_MPT && wqe_ctrl_get_strong_order(s->r.ctrl) &&
@@ -416,10 +416,10 @@ static enum send_state start(struct send_step *s)
 		return SEND_WAIT_READS;
 	if (flags & SEND_FETCHES && send->reads >= 1u << qpc_get_sra_max(s->qpc))
 		return SEND_WAIT_READS;
-	if (s->service != QP_ST_MLX && s->r.bytes > length_limit(s))
-		return fault(s, VERDICT_SEND_LENGTH);
+	if (s->service != QP_ST_MLX && s->r.bytes > requester_length_limit(s))
+		return requester_wqe_refuse(s, VERDICT_SEND_LENGTH);
 	packets = flags & SEND_ATOMIC ? 1 : psn_packets((uint32_t)s->r.bytes, send->log_mtu);
-	if (!window_has_room(s, flags & SEND_READ, packets))
+	if (!requester_window_has_room(s, flags & SEND_READ, packets))
 		return SEND_WAIT_ACK;
 	if (s->r.op->props & WQE_P_MPT) {
 		int err = requester_local_do(s);
@@ -427,7 +427,7 @@ static enum send_state start(struct send_step *s)
 		if (err < 0)
 			return err == -EAGAIN ? SEND_WAIT_MEMORY : SEND_WAIT_LOCAL;
 		if (err)
-			return fault(s, (enum verdict)err);
+			return requester_wqe_refuse(s, (enum verdict)err);
 	}
 	*send_entry(send, send->next) = (struct send_wqe){
 		.first_psn = send->send_psn,
@@ -458,7 +458,7 @@ static enum send_state start(struct send_step *s)
 }
 
 /* Sequence number of message `cursor`: that of the newest less those behind it. */
-static uint32_t cursor_ssn(const struct send_step *s)
+static uint32_t requester_cursor_ssn(const struct send_step *s)
 {
 	uint32_t ssn = qpc_get_ssn(s->qpc);
 
@@ -471,14 +471,14 @@ static uint32_t cursor_ssn(const struct send_step *s)
  * End-to-end credits (IBA 9.7.7.2): beyond the limit, the first packet of one message may be sent
  * to ask; the rest of it when that has been acknowledged.
  */
-static bool has_credit(struct send_step *s)
+static bool requester_has_credit(struct send_step *s)
 {
 	const struct send_wqe *wqe = send_entry(s->send, s->send->cursor);
 	int32_t beyond;
 
 	if (!s->send->credits || !(wqe->flags & SEND_RECEIVES))
 		return true;
-	beyond = psn_diff(cursor_ssn(s), s->send->credit_limit);
+	beyond = psn_diff(requester_cursor_ssn(s), s->send->credit_limit);
 	if (beyond <= 0)
 		return true;
 	if (s->send->cursor_packet)
@@ -490,7 +490,7 @@ static bool has_credit(struct send_step *s)
 }
 
 /* A path at a static rate takes no more than the port would: what has been built waits there. */
-static bool path_has_room(struct send_step *s)
+static bool requester_path_has_room(struct send_step *s)
 {
 	const struct qp_path *path = qpc_primary_const(s->qpc);
 	const struct wqe_datagram *av = s->r.datagram;
@@ -509,7 +509,7 @@ static bool path_has_room(struct send_step *s)
 }
 
 /* How long a new WQE holds the unit: it is worked on while its lines come in. */
-static uint64_t wqe_ps(const struct send_step *s)
+static uint64_t requester_wqe_ps(const struct send_step *s)
 {
 	const struct hca_params *p = s->hca->params;
 	const uint64_t lines = (s->r.len + WQE_CHUNK - 1) / WQE_CHUNK * param_requester_line_gap(p);
@@ -519,26 +519,27 @@ static uint64_t wqe_ps(const struct send_step *s)
 	return work > lines ? work : lines;
 }
 
-static enum send_state packet(struct send_step *s)
+static enum send_state requester_step_packet(struct send_step *s)
 {
 	struct qp_send *send = s->send;
 	const struct hca_params *p = s->hca->params;
 	int err;
 
-	if (!(send_entry(send, send->cursor)->flags & SEND_READ) && !window_has_room(s, false, 1))
+	if (!(send_entry(send, send->cursor)->flags & SEND_READ) &&
+	    !requester_window_has_room(s, false, 1))
 		return SEND_WAIT_ACK;
-	if (!has_credit(s))
+	if (!requester_has_credit(s))
 		return SEND_WAIT_CREDITS;
-	if (!path_has_room(s))
+	if (!requester_path_has_room(s))
 		return SEND_WAIT_RATE;
 	err = requester_packet_send(s);
 	if (err == -EAGAIN)
 		return SEND_WAIT_MEMORY;
 	if (err)
-		return fault(s, (enum verdict)err);
+		return requester_wqe_refuse(s, (enum verdict)err);
 	s->busy_ps = param_requester_packet_gap(p);
-	if (s->fresh && wqe_ps(s) > s->busy_ps)
-		s->busy_ps = wqe_ps(s);
+	if (s->fresh && requester_wqe_ps(s) > s->busy_ps)
+		s->busy_ps = requester_wqe_ps(s);
 	if (s->held) /* the packet before it has saved the rest */
 		qpc_set_next_send_psn(s->qpc, send->max_psn);
 	else
@@ -548,32 +549,32 @@ static enum send_state packet(struct send_step *s)
 }
 
 /* A switch, so that a step whose outcome names the next state goes there directly. */
-static inline enum send_state step_of(struct send_step *s, enum send_state state)
+static inline enum send_state requester_step_state(struct send_step *s, enum send_state state)
 {
 	switch (state) {
 	case SEND_BEGIN:
-		return begin(s);
-	case SEND_RESUME:
-		return go_on(s);
+		return requester_step_begin(s);
+	case SEND_CHOOSE:
+		return requester_step_choose(s);
 	case SEND_FETCH:
-		return fetch(s);
+		return requester_step_fetch(s);
 	case SEND_START:
-		return start(s);
+		return requester_step_start(s);
 	case SEND_PACKET:
-		return packet(s);
+		return requester_step_packet(s);
 	case SEND_FLUSH:
-		return requester_flush_step(s);
+		return requester_step_flush(s);
 	default:
 		return SEND_STATE_COUNT; /* waits, or has sent a packet */
 	}
 }
 
 /* From `state` on until the queue waits, or has sent a packet: whether it has. */
-static bool step(struct send_step *s, enum send_state state)
+static bool requester_step_run(struct send_step *s, enum send_state state)
 {
 	struct qp_send *send = s->send;
 
-	for (enum send_state next; (next = step_of(s, state)) != SEND_STATE_COUNT;)
+	for (enum send_state next; (next = requester_step_state(s, state)) != SEND_STATE_COUNT;)
 		state = next;
 	if (state != send->state) {
 		send->state = (uint8_t)state;
@@ -586,7 +587,7 @@ static bool step(struct send_step *s, enum send_state state)
 
 /* Within one turn nothing happens to context and WQE of a message that goes on; an unreliable one's
  * packets complete as they leave. */
-static bool in_message(const struct send_step *s)
+static bool requester_in_message(const struct send_step *s)
 {
 	return s->qpc && s->send->reliable && s->send->cursor_packet &&
 	       s->cursor == s->send->cursor;
@@ -598,11 +599,11 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t
 	uint64_t busy_ps = 0;
 
 	for (unsigned i = 0; i < packets && !scheduler_reads_full(qp->hca); i++) {
-		s.held = in_message(&s);
+		s.held = requester_in_message(&s);
 		s.fresh = s.probe = false;
 		s.at_ps = at_ps + busy_ps;
 		s.busy_ps = 0;
-		if (!step(&s, s.held ? SEND_RESUME : SEND_BEGIN))
+		if (!requester_step_run(&s, s.held ? SEND_CHOOSE : SEND_BEGIN))
 			break;
 		waiter_done(&qp->send.waiter);
 		/* a step that takes no time has been done all the same */

@@ -11,8 +11,8 @@
 
 /* --- CQEs --- */
 
-static void post_good(struct qp *qp, uint32_t cqn, uint16_t index, const struct send_wqe *wqe,
-		      uint64_t earliest_ps)
+static void requester_cqe_post(struct qp *qp, uint32_t cqn, uint16_t index,
+			       const struct send_wqe *wqe, uint64_t earliest_ps)
 {
 	struct cqe cqe = {0};
 
@@ -24,8 +24,8 @@ static void post_good(struct qp *qp, uint32_t cqn, uint16_t index, const struct 
 	cqe_write_post(qp->hca, cqn, &cqe, false, earliest_ps);
 }
 
-static void post_error(struct qp *qp, uint32_t cqn, uint16_t index, enum cqe_syndrome syndrome,
-		       uint64_t earliest_ps)
+static void requester_cqe_post_error(struct qp *qp, uint32_t cqn, uint16_t index,
+				     enum cqe_syndrome syndrome, uint64_t earliest_ps)
 {
 	struct cqe cqe = {0};
 	struct cqe_err *err = cqe_as_err(&cqe);
@@ -63,7 +63,7 @@ void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn)
 }
 
 /* Number of WQEs, from the oldest on, that are done. */
-static uint16_t count_done(const struct qp_send *send)
+static uint16_t requester_done_count(const struct qp_send *send)
 {
 	uint32_t acked = send->acked_psn;
 	uint16_t i = send->oldest;
@@ -80,10 +80,10 @@ static uint16_t count_done(const struct qp_send *send)
 }
 
 /* The oldest WQE has failed. */
-static void fail(struct qp *qp, struct qpc *qpc, uint64_t earliest_ps)
+static void requester_oldest_fail(struct qp *qp, struct qpc *qpc, uint64_t earliest_ps)
 {
 	struct qp_send *send = &qp->send;
-	const struct verdict_row *row = verdict_find(send->failed);
+	const struct verdict_row *row = verdict_find(send->oldest_verdict);
 	uint32_t cqn = qpc_get_cqn_send(qpc);
 	unsigned service = qpc_get_service(qpc);
 	uint16_t index = send->oldest;
@@ -94,11 +94,11 @@ static void fail(struct qp *qp, struct qpc *qpc, uint64_t earliest_ps)
 	send->oldest++;
 	send->cursor = send->next;
 	send->cursor_packet = 0;
-	send->failed = send->fault = 0;
+	send->oldest_verdict = send->cursor_verdict = 0;
 	requester_save(qp, qpc);
 	qp->hca->stats.requester_errors++;
 	if (row->requester_cqe != CQE_SYND_NONE)
-		post_error(qp, cqn, index, row->requester_cqe, earliest_ps);
+		requester_cqe_post_error(qp, cqn, index, row->requester_cqe, earliest_ps);
 	if (row->qp != VERDICT_QP_KEEP)
 		qp_error(qp,
 			 row->qp == VERDICT_QP_SQ && datagram_or_uc ? QP_STATE_SQER : QP_STATE_ERR,
@@ -107,16 +107,16 @@ static void fail(struct qp *qp, struct qpc *qpc, uint64_t earliest_ps)
 
 /* Retries are used up, but there is another path: all of it again there, with all retries (IBA
  * 17.2.8). */
-static bool migrated(struct qp *qp, struct qpc *qpc)
+static bool requester_path_migrate(struct qp *qp, struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
 
-	if (send->failed != VERDICT_RETRY_EXCEEDED)
+	if (send->oldest_verdict != VERDICT_RETRY_EXCEEDED)
 		return false;
 	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
 	if (!qp_path_migrate(qp, CONTEXT_REQUESTER, qpc))
 		return false;
-	send->failed = 0;
+	send->oldest_verdict = 0;
 	send->implied_nak = false;
 	send_mode_end_rnr(send);
 	send->discard_last = send->out_last;
@@ -127,13 +127,13 @@ static bool migrated(struct qp *qp, struct qpc *qpc)
 }
 
 /* IBA 10.3.1, SQD: whatever was begun before the transition has completed. */
-static void drained(struct qp *qp)
+static void requester_queue_drain(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
 	struct qpc *qpc;
 	bool event;
 
-	if (send->oldest != send->next || send->fault || send->failed ||
+	if (send->oldest != send->next || send->cursor_verdict || send->oldest_verdict ||
 	    send->mode == SEND_MODE_FLUSHING ||
 	    qp_context(qp, false, &send->response_waiter, &qpc) ||
 	    qpc_get_state(qpc) != QP_STATE_SQD_BUSY)
@@ -158,28 +158,29 @@ void requester_progress(struct qp *qp, uint64_t earliest_ps)
 	    qp_context(qp, false, &send->response_waiter, &qpc))
 		return;
 	cqn = qpc_get_cqn_send(qpc);
-	done = count_done(send);
+	done = requester_done_count(send);
 	first = send->oldest;
 	send->oldest += done;
 	for (uint16_t i = first; i != send->oldest; i++)
 		send->reads -= !!(send_entry(send, i)->flags & SEND_FETCHES);
-	if (send->fault && send->oldest == send->cursor)
-		send->failed = send->fault;
+	if (send->cursor_verdict && send->oldest == send->cursor)
+		send->oldest_verdict = send->cursor_verdict;
 	requester_save(qp, qpc);
 	qp->hca->stats.requester_completed += done;
 	for (uint16_t i = first; i != send->oldest; i++) {
 		wqe_fetch_done(qp, i);
 		if (send_entry(send, i)->flags & SEND_SIGNALLED)
-			post_good(qp, cqn, i, send_entry(send, i), earliest_ps);
+			requester_cqe_post(qp, cqn, i, send_entry(send, i), earliest_ps);
 	}
-	if (send->failed) {
-		if (qp_context(qp, false, &send->response_waiter, &qpc) || migrated(qp, qpc))
+	if (send->oldest_verdict) {
+		if (qp_context(qp, false, &send->response_waiter, &qpc) ||
+		    requester_path_migrate(qp, qpc))
 			return;
 		if (!qp_context(qp, false, &send->response_waiter, &qpc))
-			fail(qp, qpc, earliest_ps);
+			requester_oldest_fail(qp, qpc, earliest_ps);
 		return;
 	}
-	drained(qp);
+	requester_queue_drain(qp);
 	if (send_work_is_begun(send) || send->cursor != send->next)
 		scheduler_ready(qp, 0);
 }
@@ -220,7 +221,7 @@ void requester_timeout_now(struct qp *qp)
 	qp->hca->stats.retry_ack_timeouts++;
 	send->implied_nak = false;
 	if (!send->retries) {
-		send->failed = VERDICT_RETRY_EXCEEDED;
+		send->oldest_verdict = VERDICT_RETRY_EXCEEDED;
 		requester_progress(qp, 0);
 		return;
 	}
@@ -231,7 +232,7 @@ void requester_timeout_now(struct qp *qp)
 	scheduler_ready(qp, 0);
 }
 
-static void free_responses(struct qp_send *send)
+static void requester_responses_free(struct qp_send *send)
 {
 	while (send->response_first) {
 		struct packet *pkt = send->response_first;
@@ -251,13 +252,13 @@ void requester_flush(struct qp *qp, unsigned state)
 		send->discard_last = send->out_last;
 		send->implied_nak = false;
 		send_tail_end_blueflame(send);
-		send->fault = send->failed = 0;
+		send->cursor_verdict = send->oldest_verdict = 0;
 		send->reads = 0;
 		send->acked_psn = send->send_psn = send->max_psn;
 		send->cursor = send->next;
 		send->cursor_packet = 0;
 		retry_set_deadline(qp, EVENT_NEVER);
-		free_responses(send);
+		requester_responses_free(send);
 		requester_local_forget(qp);
 		requester_out_run(qp);
 	}
@@ -265,7 +266,7 @@ void requester_flush(struct qp *qp, unsigned state)
 		scheduler_ready(qp, 0);
 }
 
-enum send_state requester_flush_step(struct send_step *s)
+enum send_state requester_step_flush(struct send_step *s)
 {
 	struct qp_send *send = s->send;
 	uint32_t cqn = qpc_get_cqn_send(s->qpc);
@@ -292,7 +293,7 @@ enum send_state requester_flush_step(struct send_step *s)
 	send->cursor = send->next;
 	s->busy_ps = param_requester_wqe_gap(s->hca->params);
 	requester_save(s->qp, s->qpc);
-	post_error(s->qp, cqn, send->oldest++, verdict_find(VERDICT_FLUSHED)->requester_cqe,
-		   s->at_ps);
+	requester_cqe_post_error(s->qp, cqn, send->oldest++,
+				 verdict_find(VERDICT_FLUSHED)->requester_cqe, s->at_ps);
 	return SEND_DONE;
 }

@@ -95,7 +95,7 @@ void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn);
  * flushed. */
 void requester_flush(struct qp *qp, unsigned state);
 /* A step of a queue in ERR or SQER: one WQE completes as flushed. */
-enum send_state requester_flush_step(struct send_step *s);
+enum send_state requester_step_flush(struct send_step *s);
 
 /* requester_response.c */
 /* Responses that wait, as far as they can be handled now. */

@@ -51,7 +51,7 @@ void requester_local_forget(struct qp *qp)
 		requester_local_drop(qp);
 }
 
-static void list_done(struct dma *dma)
+static void page_list_done(struct dma *dma)
 {
 	struct page_list *list =
 		(struct page_list *)(void *)((char *)dma - offsetof(struct page_list, dma));
@@ -68,25 +68,25 @@ static void list_done(struct dma *dma)
 	qp_settle(qp);
 }
 
-static void list_read(struct dma *dma)
+static void page_list_read(struct dma *dma)
 {
 	struct page_list *list =
 		(struct page_list *)(void *)((char *)dma - offsetof(struct page_list, dma));
 
 	if (dma->status) {
-		list_done(dma);
+		page_list_done(dma);
 		return;
 	}
 	dma->frags = list->frags;
 	dma->n_frags = list->n_frags;
-	dma->done = list_done;
+	dma->done = page_list_done;
 	dma->what = "mtt";
 	pcie_write(dma->hca, dma, 0);
 }
 
 /* The next entries of the page list are on their way to the region's. 0, or a verdict. */
-static int copy_list(struct send_step *s, const struct wqe_fast_reg *reg,
-		     const struct key_pages *pages)
+static int page_list_copy(struct send_step *s, const struct wqe_fast_reg *reg,
+			  const struct key_pages *pages)
 {
 	struct page_list *list = s->send->page_list;
 	uint32_t left = pages->entries - list->copied;
@@ -105,7 +105,7 @@ static int copy_list(struct send_step *s, const struct wqe_fast_reg *reg,
 	list->under_way = true;
 	list->dma = (struct dma){
 		.hca = s->hca,
-		.done = list_read,
+		.done = page_list_read,
 		.buf = (uint8_t *)list->entries,
 		.frags = &list->dma.one,
 		.n_frags = 1,
@@ -120,7 +120,7 @@ static int copy_list(struct send_step *s, const struct wqe_fast_reg *reg,
 }
 
 /* The list of this WQE, as far as it has been copied; of another one nothing is left. */
-static struct page_list *list_get(struct send_step *s)
+static struct page_list *page_list_get(struct send_step *s)
 {
 	struct page_list *list = s->send->page_list;
 
@@ -137,7 +137,7 @@ static struct page_list *list_get(struct send_step *s)
 	return list;
 }
 
-static int fast_register(struct send_step *s, const struct key_user *user)
+static int local_fast_register(struct send_step *s, const struct key_user *user)
 {
 	const struct wqe_fast_reg *reg =
 		(const struct wqe_fast_reg *)(s->r.wqe + sizeof(struct wqe_ctrl));
@@ -148,14 +148,14 @@ static int fast_register(struct send_step *s, const struct key_user *user)
 
 	if (!requester_local_is_quiet(s->qp))
 		return -EINPROGRESS;
-	list = list_get(s);
+	list = page_list_get(s);
 	if (list->verdict)
 		return list->verdict;
 	err = memory_key_register_check(s->hca, user, reg, &send->waiter, &pages);
 	if (err)
 		return err;
 	if (list->copied < pages.entries)
-		return copy_list(s, reg, &pages);
+		return page_list_copy(s, reg, &pages);
 	return memory_key_register(s->hca, user, reg, &send->waiter);
 }
 
@@ -179,7 +179,7 @@ int requester_local_do(struct send_step *s)
 		/* 03 of the memory chapter: FRE gates this opcode and no other */
 		if (!qpc_get_fre(s->qpc))
 			return VERDICT_SEND_WQE;
-		err = fast_register(s, &user);
+		err = local_fast_register(s, &user);
 	}
 	if (err == -EAGAIN || err == -EINPROGRESS)
 		return err;

@@ -28,7 +28,7 @@ enum {
  * start of the payload; inline bytes stand compact behind them. Where both occur, the inline pieces
  * are noted at the end of frags[], {place in the payload, length}, and put in when the DMA is done.
  */
-struct gather {
+struct message_part {
 	struct send_step *s;
 	struct packet *pkt;
 	uint32_t offset, n;
@@ -36,14 +36,14 @@ struct gather {
 	unsigned pieces;
 };
 
-static void count(struct gather *g)
+static void part_count(struct message_part *part)
 {
 	struct send_segment segment;
-	uint32_t skip = g->offset, left = g->n;
-	unsigned at = g->s->r.data;
+	uint32_t skip = part->offset, left = part->n;
+	unsigned at = part->s->r.data;
 
-	g->by_pointer = 0;
-	while (left && send_segment_next(&g->s->r, &at, &segment)) {
+	part->by_pointer = 0;
+	while (left && send_segment_next(&part->s->r, &at, &segment)) {
 		uint32_t take;
 
 		if (segment.len <= skip) {
@@ -54,43 +54,43 @@ static void count(struct gather *g)
 		skip = 0;
 		left -= take;
 		if (!segment.is_inline)
-			g->by_pointer += take;
+			part->by_pointer += take;
 	}
 }
 
-static int gather_pointer(struct gather *g, const struct send_segment *segment, uint32_t skip,
-			  uint32_t take)
+static int part_add_pointer(struct message_part *part, const struct send_segment *segment,
+			    uint32_t skip, uint32_t take)
 {
 	struct access access = {
 		.key = segment->lkey,
 		.va = segment->addr + skip,
 		.len = take,
-		.pd = qpc_get_pd(g->s->qpc),
+		.pd = qpc_get_pd(part->s->qpc),
 		.rights = ACCESS_LOCAL_READ,
-		.qpn = g->s->qp->qpn,
+		.qpn = part->s->qp->qpn,
 	};
-	int err = translate_access(g->s->hca, &access, &g->s->send->waiter, g->pkt->frags,
-				   &g->pkt->n_frags, PACKET_FRAGS - g->pieces);
+	int err = translate_access(part->s->hca, &access, &part->s->send->waiter, part->pkt->frags,
+				   &part->pkt->n_frags, PACKET_FRAGS - part->pieces);
 
 	return err && err != -EAGAIN ? VERDICT_SEND_PROT : err;
 }
 
 /* 0, -EAGAIN or a verdict. */
-static int gather(struct gather *g)
+static int part_gather(struct message_part *part)
 {
 	struct send_segment segment;
-	uint32_t skip = g->offset, done = 0, in_line = 0;
-	unsigned at = g->s->r.data;
+	uint32_t skip = part->offset, done = 0, in_line = 0;
+	unsigned at = part->s->r.data;
 
 	/* mostly one piece of memory has it all */
-	if (g->n && send_segment_next(&g->s->r, &at, &segment) && !segment.is_inline &&
-	    skip + (uint64_t)g->n <= segment.len) {
-		g->by_pointer = g->n;
-		return gather_pointer(g, &segment, skip, g->n);
+	if (part->n && send_segment_next(&part->s->r, &at, &segment) && !segment.is_inline &&
+	    skip + (uint64_t)part->n <= segment.len) {
+		part->by_pointer = part->n;
+		return part_add_pointer(part, &segment, skip, part->n);
 	}
-	at = g->s->r.data;
-	count(g);
-	while (done < g->n && send_segment_next(&g->s->r, &at, &segment)) {
+	at = part->s->r.data;
+	part_count(part);
+	while (done < part->n && send_segment_next(&part->s->r, &at, &segment)) {
 		uint32_t take;
 		int err;
 
@@ -98,16 +98,16 @@ static int gather(struct gather *g)
 			skip -= segment.len;
 			continue;
 		}
-		take = segment.len - skip < g->n - done ? segment.len - skip : g->n - done;
+		take = segment.len - skip < part->n - done ? segment.len - skip : part->n - done;
 		if (segment.is_inline) {
-			memcpy(packet_payload(g->pkt) + g->by_pointer + in_line,
+			memcpy(packet_payload(part->pkt) + part->by_pointer + in_line,
 			       segment.bytes + skip, take);
 			in_line += take;
-			if (g->by_pointer)
-				g->pkt->frags[PACKET_FRAGS - ++g->pieces] =
+			if (part->by_pointer)
+				part->pkt->frags[PACKET_FRAGS - ++part->pieces] =
 					(struct dma_frag){done, take};
 		} else {
-			err = gather_pointer(g, &segment, skip, take);
+			err = part_add_pointer(part, &segment, skip, take);
 			if (err)
 				return err;
 		}
@@ -118,7 +118,7 @@ static int gather(struct gather *g)
 }
 
 /* Inline pieces between the bytes that came by DMA. */
-static void put_pieces_in(struct packet *pkt)
+static void part_insert_inline(struct packet *pkt)
 {
 	uint8_t whole[PACKET_PAYLOAD];
 	const uint8_t *by_pointer = packet_payload(pkt), *in_line = by_pointer + pkt->dma.len;
@@ -141,7 +141,7 @@ static void put_pieces_in(struct packet *pkt)
 
 /* --- headers --- */
 
-static void atomic_headers(const struct send_step *s, struct packet_headers *h)
+static void request_atomic_headers(const struct send_step *s, struct packet_headers *h)
 {
 	const struct wqe_atomic *atomic = (const struct wqe_atomic *)s->r.atomic;
 	const struct wqe_masked_cas *cas = (const struct wqe_masked_cas *)s->r.atomic;
@@ -166,8 +166,8 @@ static void atomic_headers(const struct send_step *s, struct packet_headers *h)
 	h->atomic.compare_mask = wqe_atomic_get_boundary(atomic);
 }
 
-static void message_headers(const struct send_step *s, struct packet_headers *h, bool first,
-			    bool last)
+static void request_message_headers(const struct send_step *s, struct packet_headers *h, bool first,
+				    bool last)
 {
 	uint32_t props = s->r.op->props;
 	enum bth_suffix suffix = props & WQE_P_IMM   ? BTH_SUFFIX_IMM
@@ -185,7 +185,7 @@ static void message_headers(const struct send_step *s, struct packet_headers *h,
 	}
 }
 
-static bool ask_for_ack(struct send_step *s, bool last)
+static bool request_asks_ack(struct send_step *s, bool last)
 {
 	struct qp_send *send = s->send;
 	const struct hca_params *p = s->hca->params;
@@ -201,8 +201,8 @@ static bool ask_for_ack(struct send_step *s, bool last)
 }
 
 /* Address vector of a datagram. */
-static int datagram_path(const struct send_step *s, struct packet_path *path,
-			 struct packet_headers *h)
+static int request_datagram_path(const struct send_step *s, struct packet_path *path,
+				 struct packet_headers *h)
 {
 	const struct wqe_datagram *av = s->r.datagram;
 	uint32_t qkey = wqe_datagram_get_qkey(av);
@@ -232,7 +232,7 @@ static int datagram_path(const struct send_step *s, struct packet_path *path,
 }
 
 /* 0 or a verdict. `n` is the payload of this packet. */
-static int build(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
+static int request_build(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
 {
 	const struct qp_path *primary = qpc_primary_const(s->qpc);
 	const struct port_config *port = link_port_config(s->hca, s->send->port);
@@ -248,18 +248,18 @@ static int build(struct send_step *s, struct packet *pkt, uint32_t offset, uint3
 	if (s->service == QP_ST_XRC)
 		h.xrc_srqn = wqe_ctrl_get_xrc_srqn(s->r.ctrl);
 	if (s->r.op->props & WQE_P_FETCH) {
-		atomic_headers(s, &h);
+		request_atomic_headers(s, &h);
 	} else if (s->r.op->props & WQE_P_READ) {
 		h.opcode = bth_service_opcode(s->service, BTH_RC_READ_REQUEST);
 		h.reth.va = wqe_raddr_get_va(s->r.raddr) + offset;
 		h.reth.rkey = wqe_raddr_get_rkey(s->r.raddr);
 		h.reth.length = (uint32_t)s->r.bytes - offset;
 	} else {
-		message_headers(s, &h, !offset, last);
-		h.ack_req = s->send->reliable && ask_for_ack(s, last);
+		request_message_headers(s, &h, !offset, last);
+		h.ack_req = s->send->reliable && request_asks_ack(s, last);
 	}
 	if (s->r.datagram) {
-		err = datagram_path(s, &path, &h);
+		err = request_datagram_path(s, &path, &h);
 		if (err)
 			return err;
 	} else {
@@ -269,20 +269,21 @@ static int build(struct send_step *s, struct packet *pkt, uint32_t offset, uint3
 	return 0;
 }
 
-/* The middle of a message, behind a packet of the same turn that is too: 0, or as build() does. */
-static int build_next(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
+/* As request_build(). A middle packet behind another one of the same message and turn takes over its
+ * headers. */
+static int request_build_next(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
 {
 	const struct packet *latest = s->held ? s->latest : NULL;
 
 	if (!latest || latest->op->props & (BTH_START | BTH_END) ||
 	    (uint64_t)offset + n == s->r.bytes)
-		return build(s, pkt, offset, n);
-	packet_build_like(pkt, latest, s->send->send_psn, ask_for_ack(s, false));
+		return request_build(s, pkt, offset, n);
+	packet_build_like(pkt, latest, s->send->send_psn, request_asks_ack(s, false));
 	return 0;
 }
 
 /* The driver's own headers around the payload. 0, -EAGAIN or a verdict. */
-static int build_mlx(struct send_step *s, struct packet *pkt, struct gather *g)
+static int request_build_mlx(struct send_step *s, struct packet *pkt, struct message_part *part)
 {
 	const struct wqe_mlx_ctrl *ctrl = (const struct wqe_mlx_ctrl *)s->r.ctrl;
 	uint8_t headers[MLX_HEADERS_MAX];
@@ -296,11 +297,11 @@ static int build_mlx(struct send_step *s, struct packet *pkt, struct gather *g)
 	}
 	if (s->r.bytes > PACKET_PAYLOAD)
 		return VERDICT_SEND_LENGTH;
-	g->n = (uint32_t)s->r.bytes;
-	err = gather(g);
+	part->n = (uint32_t)s->r.bytes;
+	err = part_gather(part);
 	if (err)
 		return err;
-	packet_build_raw(s->hca, pkt, s->send->port, headers, (unsigned)len, g->n,
+	packet_build_raw(s->hca, pkt, s->send->port, headers, (unsigned)len, part->n,
 			 wqe_mlx_ctrl_get_vl15(ctrl), wqe_mlx_ctrl_get_slr(ctrl),
 			 (uint8_t)(lrh_get_slid((const struct lrh *)headers) & MLX_PATH_BITS));
 	if (!wqe_mlx_ctrl_get_vl15(ctrl)) /* IBA 9.11: of data virtual lanes */
@@ -310,7 +311,7 @@ static int build_mlx(struct send_step *s, struct packet *pkt, struct gather *g)
 
 /* --- on their way out --- */
 
-static void payload_here(struct dma *dma)
+static void payload_arrived(struct dma *dma)
 {
 	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
 	struct qp *qp = pkt->owner;
@@ -336,7 +337,7 @@ static void payload_here(struct dma *dma)
 	qp_release(qp);
 }
 
-static void out_add(struct qp_send *send, struct packet *pkt)
+static void requester_out_add(struct qp_send *send, struct packet *pkt)
 {
 	pkt->next = NULL;
 	if (send->out_last)
@@ -347,34 +348,34 @@ static void out_add(struct qp_send *send, struct packet *pkt)
 }
 
 /* Time from a step to its packet's first payload request: the pipeline in front of the DMA. */
-static uint64_t pipeline_ps(const struct hca_params *p)
+static uint64_t request_pipeline_ps(const struct hca_params *p)
 {
 	return param_context_cache_hit_latency(p) + param_wqe_fetch_latency(p) +
 	       param_translate_hit_latency(p) + param_requester_latency(p);
 }
 
-static void issue(struct send_step *s, struct packet *pkt, const struct gather *g)
+static void request_issue(struct send_step *s, struct packet *pkt, const struct message_part *part)
 {
-	uint64_t from = s->at_ps + pipeline_ps(s->hca->params);
+	uint64_t from = s->at_ps + request_pipeline_ps(s->hca->params);
 
 	pkt->ready_ps = from;
 	pkt->corr = s->send->cursor;
 	pkt->src_qpn = s->qp->qpn;
-	out_add(s->send, pkt);
-	s->latest = g->by_pointer ? pkt : NULL;
-	if (!g->by_pointer)
+	requester_out_add(s->send, pkt);
+	s->latest = part->by_pointer ? pkt : NULL;
+	if (!part->by_pointer)
 		return;
 	pkt->owner = s->qp;
 	pkt->dma.hca = s->hca;
-	pkt->dma.done = payload_here;
+	pkt->dma.done = payload_arrived;
 	pkt->dma.buf = packet_payload(pkt);
 	pkt->dma.frags = pkt->frags;
 	pkt->dma.n_frags = pkt->n_frags;
-	pkt->dma.len = g->by_pointer;
+	pkt->dma.len = part->by_pointer;
 	pkt->dma.what = "payload";
 	pkt->dma.qpn = s->qp->qpn;
 	pkt->dma.corr = DMA_CORR_WQE | pkt->corr;
-	pkt->n_frags += g->pieces;
+	pkt->n_frags += part->pieces;
 	s->send->dma_pending++;
 	scheduler_dma(s->hca, 1);
 	gather_read(s->hca, &pkt->dma, from);
@@ -387,21 +388,22 @@ int requester_packet_send(struct send_step *s)
 	uint32_t packets = send_entry_packets(send, wqe),
 		 offset = send->cursor_packet << send->log_mtu, psns = 1;
 	struct packet *pkt = packet_alloc(s->hca);
-	struct gather g = {.s = s, .pkt = pkt, .offset = offset};
+	struct message_part part = {.s = s, .pkt = pkt, .offset = offset};
 	bool resent = psn_ahead(send->send_psn, send->acked_psn) <
 		      psn_ahead(send->max_psn, send->acked_psn);
 	int err = 0;
 
 	if (wqe->flags & SEND_FETCHES) {
 		psns = packets - send->cursor_packet;
-		err = build(s, pkt, offset, 0);
+		err = request_build(s, pkt, offset, 0);
 	} else if (s->service == QP_ST_MLX) {
-		err = build_mlx(s, pkt, &g);
+		err = request_build_mlx(s, pkt, &part);
 	} else {
-		g.n = send->cursor_packet + 1 < packets ? 1u << send->log_mtu : wqe->bytes - offset;
-		err = gather(&g);
+		part.n = send->cursor_packet + 1 < packets ? 1u << send->log_mtu
+							   : wqe->bytes - offset;
+		err = part_gather(&part);
 		if (!err)
-			err = build_next(s, pkt, offset, g.n);
+			err = request_build_next(s, pkt, offset, part.n);
 	}
 	if (err) {
 		packet_free(pkt);
@@ -410,7 +412,7 @@ int requester_packet_send(struct send_step *s)
 	pkt->resent = resent;
 	s->hca->stats.requester_packets++;
 	s->hca->stats.retry_retransmitted += resent;
-	issue(s, pkt, &g);
+	request_issue(s, pkt, &part);
 	send->send_psn = psn_add(send->send_psn, psns);
 	if (psn_ahead(send->send_psn, send->acked_psn) > psn_ahead(send->max_psn, send->acked_psn))
 		send->max_psn = send->send_psn;
@@ -432,18 +434,18 @@ static void payload_lost(struct qp *qp, struct packet *pkt)
 	if ((uint16_t)(index - send->oldest) < (uint16_t)(send->next - send->oldest)) {
 		send->discard_last = send->out_last;
 		retry_rewind(qp, send->reliable ? pkt->psn : send->acked_psn);
-		send->fault = VERDICT_SEND_PROT;
+		send->cursor_verdict = VERDICT_SEND_PROT;
 	}
 	packet_free(pkt);
 }
 
-static void send_out(struct qp *qp, struct packet *pkt)
+static void requester_out_packet(struct qp *qp, struct packet *pkt)
 {
 	struct qp_send *send = &qp->send;
 	uint64_t left_ps;
 
 	if (pkt->n_frags > pkt->dma.n_frags)
-		put_pieces_in(pkt);
+		part_insert_inline(pkt);
 	pkt->n_frags = 0;
 	packet_seal(qp->hca, pkt);
 	left_ps = link_port_send(qp->hca, pkt);
@@ -478,7 +480,7 @@ void requester_out_send(struct qp *qp)
 			continue;
 		}
 		news |= !send->reliable;
-		send_out(qp, pkt);
+		requester_out_packet(qp, pkt);
 	}
 	if (news)
 		requester_progress(qp, 0);

@@ -36,7 +36,7 @@ struct response {
 };
 
 /* The oldest READ or atomic whose data is incomplete. */
-static void find_missing(struct response *r)
+static void response_find_missing(struct response *r)
 {
 	struct qp_send *send = r->send;
 
@@ -58,23 +58,23 @@ static void find_missing(struct response *r)
 	}
 }
 
-static bool before(const struct response *r, uint32_t a, uint32_t b)
+static bool response_psn_before(const struct response *r, uint32_t a, uint32_t b)
 {
 	return psn_ahead(a, r->send->acked_psn) < psn_ahead(b, r->send->acked_psn);
 }
 
-static void give_up(struct response *r, enum verdict verdict)
+static void response_fail_oldest(struct response *r, enum verdict verdict)
 {
-	r->send->failed = (uint8_t)verdict;
+	r->send->oldest_verdict = (uint8_t)verdict;
 }
 
 /* Sends again from psn on, if there is a try left. */
-static void try_again(struct response *r, uint32_t psn, const char *why)
+static void response_send_again(struct response *r, uint32_t psn, const char *why)
 {
 	struct qp_send *send = r->send;
 
 	if (!send->retries) {
-		give_up(r, VERDICT_RETRY_EXCEEDED);
+		response_fail_oldest(r, VERDICT_RETRY_EXCEEDED);
 		return;
 	}
 	send->retries--;
@@ -87,15 +87,15 @@ static void try_again(struct response *r, uint32_t psn, const char *why)
 
 /* Data is missing in front of this response: once until there is progress, for more that was under
  * way will say the same. */
-static void imply_nak(struct response *r)
+static void response_imply_nak(struct response *r)
 {
 	if (r->send->implied_nak)
 		return;
 	r->send->implied_nak = true;
-	try_again(r, r->missing, "response lost");
+	response_send_again(r, r->missing, "response lost");
 }
 
-static void take_credits(struct response *r, const struct aeth *aeth)
+static void response_take_credits(struct response *r, const struct aeth *aeth)
 {
 	struct qp_send *send = r->send;
 	uint32_t syndrome = aeth_get_syndrome(aeth), limit;
@@ -115,14 +115,14 @@ static void take_credits(struct response *r, const struct aeth *aeth)
 
 /* --- acknowledges --- */
 
-static void receiver_not_ready(struct response *r, unsigned code)
+static void response_rnr_nak(struct response *r, unsigned code)
 {
 	struct qp_send *send = r->send;
 
 	if (send_mode_is_rnr(send))
 		return;
 	if (!send->rnr_retries && qpc_get_rnr_retry(r->qpc) != RNR_RETRY_INFINITE) {
-		give_up(r, VERDICT_RNR_EXCEEDED);
+		response_fail_oldest(r, VERDICT_RNR_EXCEEDED);
 		return;
 	}
 	if (qpc_get_rnr_retry(r->qpc) != RNR_RETRY_INFINITE)
@@ -136,45 +136,45 @@ static void receiver_not_ready(struct response *r, unsigned code)
 	retry_set_deadline(r->qp, hca_now(r->qp->hca) + retry_rnr_ps(r->qp->hca, code));
 }
 
-static void negative(struct response *r, unsigned code)
+static void response_nak(struct response *r, unsigned code)
 {
 	enum verdict verdict = nak_requester_verdict(code);
 
 	if (verdict != VERDICT_NAK_PSN_SEQUENCE) {
-		give_up(r, verdict);
+		response_fail_oldest(r, verdict);
 		return;
 	}
 	r->qp->hca->stats.retry_sequence_naks++;
-	try_again(r, r->psn, "sequence nak");
+	response_send_again(r, r->psn, "sequence nak");
 }
 
-static void acknowledge(struct response *r)
+static void response_acknowledge(struct response *r)
 {
 	const struct aeth *aeth = (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
 							r->pkt->op->at[BTH_EXT_AETH]);
 	uint32_t syndrome = aeth_get_syndrome(aeth), upto;
 	enum aeth_kind kind = aeth_syndrome_kind(syndrome);
 
-	take_credits(r, aeth);
+	response_take_credits(r, aeth);
 	upto = kind == AETH_ACK ? psn_add(r->psn, 1) : r->psn;
-	find_missing(r);
-	if (before(r, r->missing, upto)) {
+	response_find_missing(r);
+	if (response_psn_before(r, r->missing, upto)) {
 		uint32_t missing = r->missing;
 
 		requester_acknowledged(r->qp, r->qpc, missing);
-		imply_nak(r);
+		response_imply_nak(r);
 		return;
 	}
 	requester_acknowledged(r->qp, r->qpc, upto);
 	if (kind == AETH_RNR_NAK)
-		receiver_not_ready(r, aeth_syndrome_code(syndrome));
+		response_rnr_nak(r, aeth_syndrome_code(syndrome));
 	else if (kind == AETH_NAK)
-		negative(r, aeth_syndrome_code(syndrome));
+		response_nak(r, aeth_syndrome_code(syndrome));
 }
 
 /* --- data --- */
 
-static void data_written(struct dma *dma)
+static void response_data_written(struct dma *dma)
 {
 	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
 	struct qp *qp = pkt->owner;
@@ -191,7 +191,7 @@ static void data_written(struct dma *dma)
 	qp_settle(qp);
 }
 
-static void write_data(struct response *r, uint8_t *bytes, uint32_t n)
+static void response_data_write(struct response *r, uint8_t *bytes, uint32_t n)
 {
 	struct packet *pkt = r->pkt;
 
@@ -203,7 +203,7 @@ static void write_data(struct response *r, uint8_t *bytes, uint32_t n)
 		r->send->write_first = pkt;
 	r->send->write_last = pkt;
 	pkt->dma = (struct dma){.hca = r->qp->hca,
-				.done = data_written,
+				.done = response_data_written,
 				.buf = bytes,
 				.frags = pkt->frags,
 				.n_frags = pkt->n_frags,
@@ -216,7 +216,7 @@ static void write_data(struct response *r, uint8_t *bytes, uint32_t n)
 }
 
 /* The WQE was right when its request went out. */
-static int __attribute__((cold)) changed(const struct response *r, const char *what)
+static int __attribute__((cold)) response_wqe_changed(const struct response *r, const char *what)
 {
 	guest_error(r->qp->hca, RULE_wqe_malformed,
 		    "qpn %06x wqe %u: changed while it is in flight: %s", r->qp->qpn, r->index,
@@ -225,7 +225,7 @@ static int __attribute__((cold)) changed(const struct response *r, const char *w
 }
 
 /* Where n bytes at `offset` of the WQE's data belong. 0, -EAGAIN, or a verdict. */
-static int scatter(struct response *r, uint32_t offset, uint32_t n)
+static int response_scatter(struct response *r, uint32_t offset, uint32_t n)
 {
 	struct send_request request;
 	struct send_segment segment;
@@ -238,7 +238,7 @@ static int scatter(struct response *r, uint32_t offset, uint32_t n)
 	if (err)
 		return err == -EAGAIN ? err : VERDICT_RESP_PROT;
 	if (send_request_parse(wqe, len, qpc_get_service(r->qpc), &request, &why))
-		return changed(r, why);
+		return response_wqe_changed(r, why);
 	r->pkt->n_frags = 0;
 	for (at = request.data; n && send_segment_next(&request, &at, &segment);) {
 		struct access access = {.key = segment.lkey,
@@ -252,7 +252,7 @@ static int scatter(struct response *r, uint32_t offset, uint32_t n)
 			continue;
 		}
 		if (segment.is_inline)
-			return changed(r, "inline data where a response is to go");
+			return response_wqe_changed(r, "inline data where a response is to go");
 		access.len = segment.len - offset < n ? segment.len - offset : n;
 		err = translate_access(r->qp->hca, &access, &r->send->response_waiter,
 				       r->pkt->frags, &r->pkt->n_frags, PACKET_FRAGS);
@@ -261,11 +261,11 @@ static int scatter(struct response *r, uint32_t offset, uint32_t n)
 		offset = 0;
 		n -= access.len;
 	}
-	return n ? changed(r, "less room than was asked for") : 0;
+	return n ? response_wqe_changed(r, "less room than was asked for") : 0;
 }
 
 /* Kind, place in the sequence and length of a READ response at `offset` of its READ. */
-static bool read_response_fits(const struct response *r, const struct send_wqe *wqe,
+static bool response_read_fits(const struct response *r, const struct send_wqe *wqe,
 			       uint32_t offset)
 {
 	const struct bth_op *op = r->pkt->op;
@@ -278,22 +278,22 @@ static bool read_response_fits(const struct response *r, const struct send_wqe *
 	return r->pkt->payload_len == mtu && left > mtu;
 }
 
-static int read_data(struct response *r, const struct send_wqe *wqe)
+static int response_read_data(struct response *r, const struct send_wqe *wqe)
 {
 	uint32_t offset = psn_ahead(r->psn, wqe->first_psn) << r->send->log_mtu;
 	int err;
 
-	if (!read_response_fits(r, wqe, offset))
+	if (!response_read_fits(r, wqe, offset))
 		return VERDICT_BAD_RESPONSE;
 	if (!r->pkt->payload_len)
 		return 0;
-	err = scatter(r, offset, r->pkt->payload_len);
+	err = response_scatter(r, offset, r->pkt->payload_len);
 	if (!err)
-		write_data(r, r->pkt->wire + r->pkt->payload_off, r->pkt->payload_len);
+		response_data_write(r, r->pkt->wire + r->pkt->payload_off, r->pkt->payload_len);
 	return err;
 }
 
-static int atomic_data(struct response *r, const struct send_wqe *wqe)
+static int response_atomic_data(struct response *r, const struct send_wqe *wqe)
 {
 	uint8_t *at = r->pkt->wire + r->pkt->bth_off + r->pkt->op->at[BTH_EXT_ATOMICACKETH];
 	uint64_t original = atomicacketh_get_original((const struct atomicacketh *)at);
@@ -301,55 +301,55 @@ static int atomic_data(struct response *r, const struct send_wqe *wqe)
 
 	if (!(wqe->flags & SEND_ATOMIC))
 		return VERDICT_BAD_RESPONSE;
-	err = scatter(r, 0, sizeof(original));
+	err = response_scatter(r, 0, sizeof(original));
 	if (err)
 		return err;
 	/* in the host's memory as the host has numbers; the wire and be64_store are big-endian */
 	be64_store(at, r->qp->hca->ctrl & FW_CTRL_HOST_BIG_ENDIAN ? original
 								  : __builtin_bswap64(original));
-	write_data(r, at, sizeof(original));
+	response_data_write(r, at, sizeof(original));
 	return 0;
 }
 
-static int data(struct response *r)
+static int response_data(struct response *r)
 {
 	const struct bth_op *op = r->pkt->op;
 	const struct send_wqe *wqe;
 	uint32_t psn = r->psn;
 	int err;
 
-	find_missing(r);
-	if (before(r, psn, r->missing))
+	response_find_missing(r);
+	if (response_psn_before(r, psn, r->missing))
 		return 0; /* for a SEND or WRITE: of no request of ours */
 	if (psn != r->missing) {
 		requester_acknowledged(r->qp, r->qpc, r->missing);
-		imply_nak(r);
+		response_imply_nak(r);
 		return 0;
 	}
 	if (bth_op_has(op, BTH_EXT_AETH) &&
 	    aeth_syndrome_kind(aeth_get_syndrome((
 		    const struct aeth *)(r->pkt->wire + r->pkt->bth_off + op->at[BTH_EXT_AETH]))) !=
 		    AETH_ACK) {
-		give_up(r, VERDICT_BAD_RESPONSE);
+		response_fail_oldest(r, VERDICT_BAD_RESPONSE);
 		return 0;
 	}
 	wqe = send_entry(r->send, r->index);
-	err = bth_op_is(op, BTH_ATOMIC) ? atomic_data(r, wqe) : read_data(r, wqe);
+	err = bth_op_is(op, BTH_ATOMIC) ? response_atomic_data(r, wqe) : response_read_data(r, wqe);
 	if (err == -EAGAIN)
 		return err;
 	if (bth_op_has(op, BTH_EXT_AETH))
-		take_credits(r, (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
-						      op->at[BTH_EXT_AETH]));
+		response_take_credits(r, (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
+							       op->at[BTH_EXT_AETH]));
 	requester_acknowledged(r->qp, r->qpc, err ? psn : psn_add(psn, 1));
 	if (err)
-		give_up(r, (enum verdict)err);
+		response_fail_oldest(r, (enum verdict)err);
 	return 0;
 }
 
 /* --- interface --- */
 
 /* IBA 9.6.1.1.3: as for requests, of the primary path, and of the alternate one while armed. */
-static bool pkey_matches(const struct response *r)
+static bool response_pkey_matches(const struct response *r)
 {
 	struct port_config *port = link_port_config(r->qp->hca, r->pkt->port);
 	const struct bth *bth = (const struct bth *)(r->pkt->wire + r->pkt->bth_off);
@@ -366,7 +366,7 @@ static bool pkey_matches(const struct response *r)
 }
 
 /* 0 or -EAGAIN. */
-static int respond(struct response *r)
+static int response_handle(struct response *r)
 {
 	struct qp_send *send = r->send;
 	unsigned state;
@@ -376,7 +376,8 @@ static int respond(struct response *r)
 	if (err)
 		return err == -EAGAIN ? err : 0;
 	state = qpc_get_state(r->qpc);
-	if (send->mode == SEND_MODE_FLUSHING || send->failed || !send->loaded || !send->reliable)
+	if (send->mode == SEND_MODE_FLUSHING || send->oldest_verdict || !send->loaded ||
+	    !send->reliable)
 		return 0;
 	if (state != QP_STATE_RTS && state != QP_STATE_SQD && state != QP_STATE_SQD_BUSY)
 		return 0;
@@ -385,7 +386,8 @@ static int respond(struct response *r)
 		return 0;
 	}
 	moves = qpc_get_pm_state(r->qpc) != QP_PM_MIGRATED;
-	if (!pkey_matches(r) || !qp_path_accepts(r->qp, CONTEXT_REQUESTER, r->qpc, r->pkt)) {
+	if (!response_pkey_matches(r) ||
+	    !qp_path_accepts(r->qp, CONTEXT_REQUESTER, r->qpc, r->pkt)) {
 		r->qp->hca->stats.responder_dropped++;
 		return 0;
 	}
@@ -397,15 +399,16 @@ static int respond(struct response *r)
 	if (!psn_within(r->psn, send->acked_psn, psn_ahead(send->max_psn, send->acked_psn))) {
 		/* an acknowledge said again may bring credits */
 		if (bth_op_is(r->pkt->op, BTH_ACK) && psn_add(r->psn, 1) == send->acked_psn)
-			take_credits(r, (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
-							      r->pkt->op->at[BTH_EXT_AETH]));
+			response_take_credits(r,
+					      (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +
+								    r->pkt->op->at[BTH_EXT_AETH]));
 		return 0;
 	}
 	if (bth_op_is(r->pkt->op, BTH_ACK)) {
-		acknowledge(r);
+		response_acknowledge(r);
 		return 0;
 	}
-	return data(r);
+	return response_data(r);
 }
 
 void requester_response_run(struct qp *qp)
@@ -417,7 +420,7 @@ void requester_response_run(struct qp *qp)
 		struct packet *next = r.pkt->next;
 		uint64_t ready_ps = r.pkt->ready_ps;
 
-		if (respond(&r) == -EAGAIN)
+		if (response_handle(&r) == -EAGAIN)
 			return;
 		waiter_done(&send->response_waiter);
 		send->response_first = next;

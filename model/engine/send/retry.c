@@ -18,7 +18,7 @@
 
 enum { FIRST_ROOM = 32 };
 
-struct timer {
+struct retry_timer {
 	uint64_t key_ps; /* not later than the QP's deadline */
 	struct qp *qp;
 };
@@ -26,28 +26,28 @@ struct timer {
 struct retry {
 	struct hca *hca;
 	struct event ev;
-	struct timer *heap;
+	struct retry_timer *heap;
 	uint32_t count, room;
 };
 
 /* --- heap --- */
 
-static void place(struct retry *retry, uint32_t i, struct timer t)
+static void retry_heap_place(struct retry *retry, uint32_t i, struct retry_timer t)
 {
 	retry->heap[i] = t;
 	t.qp->send.heap_slot = i + 1;
 }
 
-static void sift_up(struct retry *retry, uint32_t i, struct timer t)
+static void retry_heap_sift_up(struct retry *retry, uint32_t i, struct retry_timer t)
 {
 	while (i && t.key_ps < retry->heap[(i - 1) / 2].key_ps) {
-		place(retry, i, retry->heap[(i - 1) / 2]);
+		retry_heap_place(retry, i, retry->heap[(i - 1) / 2]);
 		i = (i - 1) / 2;
 	}
-	place(retry, i, t);
+	retry_heap_place(retry, i, t);
 }
 
-static void sift_down(struct retry *retry, uint32_t i, struct timer t)
+static void retry_heap_sift_down(struct retry *retry, uint32_t i, struct retry_timer t)
 {
 	for (;;) {
 		uint32_t child = 2 * i + 1;
@@ -59,17 +59,17 @@ static void sift_down(struct retry *retry, uint32_t i, struct timer t)
 			child++;
 		if (t.key_ps <= retry->heap[child].key_ps)
 			break;
-		place(retry, i, retry->heap[child]);
+		retry_heap_place(retry, i, retry->heap[child]);
 		i = child;
 	}
-	place(retry, i, t);
+	retry_heap_place(retry, i, t);
 }
 
-static void insert(struct retry *retry, struct timer t)
+static void retry_heap_insert(struct retry *retry, struct retry_timer t)
 {
 	if (retry->count == retry->room) {
 		uint32_t room = retry->room ? retry->room * 2 : FIRST_ROOM;
-		struct timer *heap = memory_take(retry->hca, room * sizeof(*heap), "timers");
+		struct retry_timer *heap = memory_take(retry->hca, room * sizeof(*heap), "timers");
 
 		if (retry->count)
 			memcpy(heap, retry->heap, retry->count * sizeof(*heap));
@@ -77,23 +77,23 @@ static void insert(struct retry *retry, struct timer t)
 		retry->heap = heap;
 		retry->room = room;
 	}
-	sift_up(retry, retry->count++, t);
+	retry_heap_sift_up(retry, retry->count++, t);
 }
 
-static void take_out(struct retry *retry, uint32_t i)
+static void retry_heap_remove(struct retry *retry, uint32_t i)
 {
-	struct timer last = retry->heap[--retry->count];
+	struct retry_timer last = retry->heap[--retry->count];
 
 	retry->heap[i].qp->send.heap_slot = 0;
 	if (i == retry->count)
 		return;
 	if (i && last.key_ps < retry->heap[(i - 1) / 2].key_ps)
-		sift_up(retry, i, last);
+		retry_heap_sift_up(retry, i, last);
 	else
-		sift_down(retry, i, last);
+		retry_heap_sift_down(retry, i, last);
 }
 
-static void set_event(struct retry *retry)
+static void retry_event_set(struct retry *retry)
 {
 	if (!retry->count)
 		event_cancel(retry->hca->core, &retry->ev);
@@ -101,20 +101,20 @@ static void set_event(struct retry *retry)
 		event_set(retry->hca->core, &retry->ev, retry->heap[0].key_ps);
 }
 
-static void expire(struct event *ev)
+static void retry_expire(struct event *ev)
 {
 	struct retry *retry = (struct retry *)((char *)ev - offsetof(struct retry, ev));
 	uint64_t now = hca_now(retry->hca);
 
 	while (retry->count && retry->heap[0].key_ps <= now) {
-		struct timer t = retry->heap[0];
+		struct retry_timer t = retry->heap[0];
 
 		if (t.qp->send.deadline_ps > now && t.qp->send.deadline_ps != EVENT_NEVER) {
 			t.key_ps = t.qp->send.deadline_ps;
-			sift_down(retry, 0, t);
+			retry_heap_sift_down(retry, 0, t);
 			continue;
 		}
-		take_out(retry, 0);
+		retry_heap_remove(retry, 0);
 		if (t.qp->send.deadline_ps == EVENT_NEVER)
 			continue;
 		t.qp->send.deadline_ps = EVENT_NEVER;
@@ -122,7 +122,7 @@ static void expire(struct event *ev)
 			  .text = send_mode_is_rnr(&t.qp->send) ? "rnr" : "ack");
 		requester_timeout(t.qp);
 	}
-	set_event(retry);
+	retry_event_set(retry);
 }
 
 /* --- interface --- */
@@ -132,7 +132,7 @@ struct retry *retry_create(struct hca *hca)
 	struct retry *retry = memory_create(1, sizeof(*retry), "timers");
 
 	retry->hca = hca;
-	retry->ev.job = expire;
+	retry->ev.job = retry_expire;
 	return retry;
 }
 
@@ -164,7 +164,7 @@ void retry_set_deadline(struct qp *qp, uint64_t deadline_ps)
 {
 	struct retry *retry = qp->hca->retry;
 	uint32_t slot = qp->send.heap_slot;
-	struct timer t = {deadline_ps, qp};
+	struct retry_timer t = {deadline_ps, qp};
 
 	if (qp->send.deadline_ps == EVENT_NEVER && deadline_ps != EVENT_NEVER)
 		HCA_TRACE(qp->hca, TP_TIMER_START, .qpn = qp->qpn,
@@ -174,10 +174,10 @@ void retry_set_deadline(struct qp *qp, uint64_t deadline_ps)
 	if (deadline_ps == EVENT_NEVER || (slot && retry->heap[slot - 1].key_ps <= deadline_ps))
 		return;
 	if (slot)
-		sift_up(retry, slot - 1, t);
+		retry_heap_sift_up(retry, slot - 1, t);
 	else
-		insert(retry, t);
-	set_event(retry);
+		retry_heap_insert(retry, t);
+	retry_event_set(retry);
 }
 
 void retry_forget(struct qp *qp)
@@ -187,7 +187,7 @@ void retry_forget(struct qp *qp)
 	qp->send.deadline_ps = EVENT_NEVER;
 	if (!qp->send.heap_slot)
 		return;
-	take_out(retry, qp->send.heap_slot - 1);
+	retry_heap_remove(retry, qp->send.heap_slot - 1);
 	if (!retry->count)
 		event_cancel(qp->hca->core, &retry->ev);
 }
@@ -218,7 +218,7 @@ void retry_rewind(struct qp *qp, uint32_t psn)
 	struct qp_send *send = &qp->send;
 
 	send->send_psn = psn;
-	send->fault = 0;
+	send->cursor_verdict = 0;
 	send->cursor_packet = 0;
 	send->cursor = send->next;
 	/* psn may be max_psn, and a message in the middle of which that is goes on from there */

@@ -151,7 +151,7 @@ static void ring_remove(struct ring *ring, struct qp *qp)
 /* --- units --- */
 
 /* One unit that has nothing to do, or waits for a port, looks at the rings. */
-static void wake_unit(struct scheduler *s)
+static void unit_wake(struct scheduler *s)
 {
 	uint64_t at = hca_now(s->hca) + param_scheduler_latency(s->hca->params);
 
@@ -177,7 +177,7 @@ bool scheduler_reads_full(const struct hca *hca)
 
 /* The next QP whose port has room, ports in turn. NULL, and when to look again (EVENT_NEVER: when
  * something happens). */
-static struct qp *pick(struct unit *unit, uint64_t *again_ps)
+static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 {
 	struct scheduler *s = unit->scheduler;
 	uint64_t window = param_link_tx_window(s->hca->params);
@@ -215,7 +215,7 @@ static bool rings_empty(const struct scheduler *s)
 }
 
 static void __attribute__((noinline))
-trace_turn(const struct unit *unit, const struct qp *qp, uint16_t from, uint64_t busy)
+unit_trace_turn(const struct unit *unit, const struct qp *qp, uint16_t from, uint64_t busy)
 {
 	const struct scheduler *s = unit->scheduler;
 
@@ -239,7 +239,7 @@ static void unit_job(struct event *ev)
 	}
 	unit->held_back = unit->stalled = false;
 	unit->qp = NULL;
-	for (; qp || (qp = pick(unit, &rings_again_ps)); qp = NULL) {
+	for (; qp || (qp = unit_pick(unit, &rings_again_ps)); qp = NULL) {
 		qp->send.turn = TURN_RUNNING;
 		unit->qp = qp;
 		if (hca_traces(s->hca, TP_SCHED_QUEUE))
@@ -250,7 +250,7 @@ static void unit_job(struct event *ev)
 		busy = requester_run(qp, hca_now(s->hca), unit->packets, &qp_again_ps);
 		if (busy) {
 			if (hca_traces(s->hca, TP_UNIT_RUN))
-				trace_turn(unit, qp, from, busy);
+				unit_trace_turn(unit, qp, from, busy);
 			event_set(s->hca->core, &unit->ev, hca_now(s->hca) + busy);
 			return;
 		}
@@ -279,7 +279,7 @@ static void unit_job(struct event *ev)
 
 /* --- interface --- */
 
-static void timer_job(struct event *ev)
+static void scheduler_timer_job(struct event *ev)
 {
 	struct qp_send *send = (struct qp_send *)((char *)ev - offsetof(struct qp_send, timer));
 
@@ -297,7 +297,7 @@ void scheduler_ready(struct qp *qp, uint64_t earliest_ps)
 	if (send->turn == TURN_RING || send->turn == TURN_AGAIN)
 		return;
 	if (earliest_ps > hca_now(qp->hca)) {
-		send->timer.job = timer_job;
+		send->timer.job = scheduler_timer_job;
 		if (send->turn == TURN_NONE || send->timer.at_ps > earliest_ps)
 			event_set(qp->hca->core, &send->timer, earliest_ps);
 		send->turn = TURN_TIMED;
@@ -305,7 +305,7 @@ void scheduler_ready(struct qp *qp, uint64_t earliest_ps)
 	}
 	event_cancel(qp->hca->core, &send->timer);
 	ring_add(s, qp);
-	wake_unit(s);
+	unit_wake(s);
 }
 
 void scheduler_resume(struct qp *qp)
@@ -348,7 +348,7 @@ void scheduler_response(struct hca *hca, unsigned port)
 
 	s->owed[port - 1] = true;
 	if (s->rings[port - 1].first)
-		wake_unit(s);
+		unit_wake(s);
 }
 
 void scheduler_dma(struct hca *hca, int change)
@@ -358,12 +358,12 @@ void scheduler_dma(struct hca *hca, int change)
 
 	s->dmas += change;
 	if (was_full && !scheduler_reads_full(s->hca) && !rings_empty(s))
-		wake_unit(s);
+		unit_wake(s);
 }
 
 /* --- doorbells --- */
 
-static struct qp *rung_qp(struct hca *hca, uint32_t qpn)
+static struct qp *doorbell_qp(struct hca *hca, uint32_t qpn)
 {
 	struct qp *qp = qpn & QPN_XRC_TARGET ? NULL : qp_make(hca, qpn);
 
@@ -376,7 +376,7 @@ static struct qp *rung_qp(struct hca *hca, uint32_t qpn)
 
 void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 {
-	struct qp *qp = rung_qp(hca, qpn);
+	struct qp *qp = doorbell_qp(hca, qpn);
 
 	if (!qp)
 		return;
@@ -389,7 +389,7 @@ void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe,
 			 unsigned len, uint32_t uar)
 {
-	struct qp *qp = rung_qp(hca, qpn);
+	struct qp *qp = doorbell_qp(hca, qpn);
 	struct qp_send *send;
 	bool at_rest, empty, hold;
 
