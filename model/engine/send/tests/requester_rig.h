@@ -115,6 +115,16 @@ int context_get(struct hca *hca, enum context_use use, uint32_t number, struct w
 	return 0;
 }
 
+int context_lease(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
+		  void **bytes, const char *why)
+{
+	return context_get(hca, use, number, w, bytes, why);
+}
+
+void context_lease_end(void *bytes)
+{
+}
+
 void context_changed(struct hca *hca, enum context_use use, uint32_t number)
 {
 }
