@@ -7,6 +7,7 @@
 #include "model/engine/wire/crc.h"
 #include "traces/decode.h"
 #include "traces/pcapng_format.h"
+#include "traces/records.h"
 
 struct counts {
 	uint64_t good, bad, harmed;
@@ -150,6 +151,33 @@ static int check_all(struct pcapng_reader *rd, bool verbose, FILE *out, struct c
 	return ret;
 }
 
+/* Verbose prints the log that the records make. */
+static int check_records(const char *path, bool verbose, FILE *out)
+{
+	struct trace_text line = {0};
+	struct trace_record r;
+	struct records *all;
+	size_t at = 0, place;
+	uint64_t n = 0;
+	bool is_cut;
+	int ret = records_load(&all, path, out);
+
+	if (ret)
+		return 2;
+	for (; (ret = records_next(all, &at, &place, &r)) > 0; n++) {
+		if (!verbose)
+			continue;
+		line.len = 0;
+		trace_log_line(&line, &r);
+		fputs(line.s ? line.s : "", out);
+	}
+	is_cut = records_are_cut(all);
+	records_close(all);
+	trace_text_free(&line);
+	fprintf(out, "%s: %" PRIu64 " records\n", path, n);
+	return ret ? 2 : is_cut;
+}
+
 static bool ends_in(const char *path, const char *end)
 {
 	size_t n = strlen(path), m = strlen(end);
@@ -165,6 +193,8 @@ int trace_check_file(const char *path, bool verbose, FILE *out)
 
 	if (ends_in(path, ".vcd") || ends_in(path, ".json"))
 		return trace_check_view(path, ends_in(path, ".json"), out);
+	if (ends_in(path, ".records"))
+		return check_records(path, verbose, out);
 	if (pcapng_reader_open(&rd, path, out))
 		return 2;
 	ret = check_all(rd, verbose, out, &c);

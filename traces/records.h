@@ -62,6 +62,8 @@ void records_close(struct records *all);
  * line printed. A file without its end ends with its last whole record, and a line on err says so.
  */
 int records_next(struct records *all, size_t *at, size_t *place, struct trace_record *r);
+/* Whether records_next() has come to the end of a file without its end. */
+bool records_are_cut(const struct records *all);
 /* Once more the record at a place that records_next() has given; time_ps is the caller's. */
 void records_at(struct records *all, size_t place, struct trace_record *r);
 

@@ -377,6 +377,11 @@ static int is_cut(struct records *all, size_t at)
 	return 0;
 }
 
+bool records_are_cut(const struct records *all)
+{
+	return all->cut_told;
+}
+
 int records_next(struct records *all, size_t *at, size_t *place, struct trace_record *r)
 {
 	if (!*at) {

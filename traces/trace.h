@@ -292,8 +292,9 @@ void trace_ladder_print(struct trace *tr, uint64_t from_ps, FILE *out);
  * Checks a capture as this simulator writes them: structure, lengths, pads, opcodes, both CRCs
  * recomputed from the bytes; packets whose comment has fault= may be wrong. Verbose prints a line a
  * packet. A file named .vcd or .json is checked as waves.vcd or timeline.json: form, order of
- * times, nesting of functions, complete chains. 0: right, 1: wrong packets (printed), 2: unreadable
- * file.
+ * times, nesting of functions, complete chains. One named .records is read as run.records, verbose
+ * prints the log that its records make. 0: right, 1: wrong packets (printed) or records without
+ * their end, 2: unreadable file.
  */
 int trace_check_file(const char *path, bool verbose, FILE *out);
 

@@ -41,8 +41,9 @@ static const struct cli_command_row commands[] = {
 	{CLI_DUMP, "dump", "NAME --at TIME",
 	 "run a scenario and print the device's contexts at TIME, or when it fails", 1, 1},
 	{CLI_CHECK, "check", "FILE",
-	 "check a trace file: all CRCs and the layout of a .pcapng, the form of a .vcd or .json", 1,
-	 1},
+	 "check a trace file: all CRCs and the layout of a .pcapng, the form of a .vcd, .json or "
+	 ".records",
+	 1, 1},
 	{CLI_DIFF, "diff", "A B",
 	 "compare two runs: print the first difference, and which stages changed in time", 2, 2},
 	{CLI_STAGES, "stages", "DIR|NAME", "print how long each message spent in each stage, in ns",
@@ -292,7 +293,8 @@ static const struct cli_option_row options[] = {
 	 "set one parameter; overrides the files"},
 	{"seed", "N", SIMULATES, 0, TEXT(run.seed), "seed of all random numbers"},
 	{"trace", "LIST", IN(RUN) | IN(DUMP), 0, TEXT(run.traces),
-	 "traces to write: any of log,records,pcapng,vcd,timeline, or none; default: log,records,pcapng"},
+	 "traces to write: any of log,records,pcapng,vcd,timeline, or none; default: "
+	 "log,records,pcapng"},
 	{"trace", "LIST", IN(SERVE) | IN(SWEEP), 0, TEXT(run.traces),
 	 "traces to write: any of log,records,pcapng,vcd,timeline; default: none"},
 	{"output", "DIR", IN(RUN) | IN(DUMP) | IN(SERVE), 'o', CALL(set_output),
@@ -311,7 +313,7 @@ static const struct cli_option_row options[] = {
 	{"behaviours", "[text]", IN(LIST), 0, CALL(set_behaviours),
 	 "list behaviours: id, scenario, and pass, fail or not-run in the last make test; "
 	 "=text adds what the id means"},
-	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "print one line per packet"},
+	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "print one line per packet or record"},
 	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, CALL(set_threshold),
 	 "ignore smaller differences of time, such as 10ns or 5%; none: ignore all times"},
 	{"only", "LIST", IN(DIFF) | IN(GOLDEN), 0, CALL(set_classes),
@@ -350,7 +352,8 @@ static const struct cli_option_row options[] = {
 	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "UNIX socket for hcasim ctl"},
 	{"as", "man|bash|zsh", IN(HELP), 0, CALL(set_help_form),
 	 "print all help as a man page, or as the completion script of a shell"},
-	{"help", NULL, CLI_EVERY_COMMAND, 0, CALL(set_help), "print what the command does, and its options"},
+	{"help", NULL, CLI_EVERY_COMMAND, 0, CALL(set_help),
+	 "print what the command does, and its options"},
 	{"version", NULL, CLI_EVERY_COMMAND, 0, CALL(set_version), "print the version"},
 #undef TEXT
 #undef CALL
@@ -492,8 +495,8 @@ static int finish(struct parse *p)
 	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))
 		return -no_command(p, p->args[0]);
 	if (!cli->run.traces)
-		cli->run.traces = command == CLI_RUN || command == CLI_DUMP ? "log,records,pcapng"
-									: "none";
+		cli->run.traces =
+			command == CLI_RUN || command == CLI_DUMP ? "log,records,pcapng" : "none";
 	for (int i = 1; i < p->nargs; i++)
 		cli->words[cli->word_count++] = p->args[i];
 	cli->command = command;

@@ -171,6 +171,7 @@ static void read_file(enum folder_file file)
 
 	switch (file) {
 	case FOLDER_RECORDS:
+		trace_check_file(path, true, nowhere);
 		read_traces();
 		break;
 	case FOLDER_CAPTURE:

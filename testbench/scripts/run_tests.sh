@@ -226,6 +226,12 @@ diff_says()
 	cat "$scratch/diff"
 	[ $rc -eq "$3" ] && grep -q "$4" "$scratch/diff"
 }
+# the records of a run say all that its log says
+records_are_the_log()
+{
+	"$hcasim" check -v "$(traces_of "$1")/run.records" | sed '$d' | cmp - "$(traces_of "$1")/run.log"
+}
+for s in rc_lost_ack cm_connect srq_shared raw_malformed soak; do one "tool.records_are_the_log.$s" records_are_the_log "$s"; done
 # what tools say does not hang on the words of the log
 for s in rc_lost_ack cm_connect srq_shared; do one "tool.wording.$s" traces/tests/wording.sh "$hcasim" "$O/reworded" "$(traces_of "$s")" "$(traces_of rc_rnr)"; done
 captures_alone()
