@@ -5,31 +5,7 @@
 #ifndef TESTBENCH_RUN_H
 #define TESTBENCH_RUN_H
 
-#include "testbench/language/counters.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum exit_status { EXIT_RIGHT = 0, EXIT_FAILED = 1, EXIT_INPUT = 2 };
-enum { RUN_SETTINGS_MAX = 256 };
-
-struct run_options {
-	const char *scenario;              /* name or FILE.c */
-	const char *ini[RUN_SETTINGS_MAX]; /* in this order, then settings */
-	unsigned inis;
-	const char *settings[RUN_SETTINGS_MAX];
-	unsigned setting_count;
-	const char *seed;   /* NULL: as configured */
-	const char *traces; /* list of sinks, "none" */
-	const char *dir;    /* NULL: NAME in the folder of place_runs() */
-	const char *fw;     /* NULL: the build's or the installed one */
-	unsigned gdb_port;  /* 0: no debugger */
-	bool dump;          /* print contexts at dump_ps or at failure, write no files */
-	uint64_t dump_ps;
-	bool no_dmi;
-	enum counters_form stats; /* RUN, SERVE: to stdout at the end */
-};
+#include "testbench/language/run_options.h"
 
 /* What is wrong is printed to stderr, the account to stdout; with counters as JSON these alone are
  * there, and the account goes to stderr. */

@@ -3,7 +3,7 @@
 #ifndef TESTBENCH_PERF_PERF_H
 #define TESTBENCH_PERF_PERF_H
 
-#include "testbench/app/run.h"
+#include "testbench/language/run_options.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #define TESTBENCH_PERF_ROW_H
 
 #include "testbench/perf/points.h"
-#include "testbench/app/run.h"
+#include "testbench/language/run_options.h"
 
 struct perf_row_options {
 	const struct run_options *run; /* its -c and -s, --fw */

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-The rule of the engine's rooms, read from what the compiler made: a file calls, and includes, only files of its own room and of
-rooms below. model/engine/dir.mk says which file is in which room, and the order of rooms, from bottom to top; a file outside of the
-rooms is above them all. Calls are the undefined symbols of objects (nm).
+The rule of the rooms of the engine and of the test bench, read from what the compiler made: a file calls, and includes, only files
+of its own room and of rooms below. The folder's dir.mk says which file is in which room, and the order of rooms, from bottom to top;
+a file outside of the rooms is above them all. Calls are the undefined symbols of objects (nm).
 
 Fails, and prints every offending call, when a room calls or includes a room above it; when rooms call each other in a circle; when
-more than KNOT_MAX files of one room depend on each other in circles. Prints the largest such knot of each room, and of the engine.
+more files of one room depend on each other in circles than KNOT_MAX says. Prints the largest such knot of each room, and of all.
 
     check_rooms.py [FOLDER]     objects are in FOLDER/obj (build)
 """
@@ -15,33 +15,33 @@ import re
 import subprocess
 import sys
 
-ENGINE = "model/engine"
-KNOT_MAX = 12
+KNOT_MAX = {"model/engine": 12, "testbench": 12}
 TOP = "(top)"
 DEFINED = "TDBRVW"
 
 
-def rooms_and_files():
+def rooms_and_files(tree):
     """Rooms from bottom to top, and the room of each source file."""
     rooms, room_of = [], {}
-    for line in open(f"{ENGINE}/dir.mk"):
+    for line in open(f"{tree}/dir.mk"):
         if not line.startswith("src-y"):
             continue
         in_room = re.search(r"\$\(addprefix \$\(d\)/(\w+)/, ([^)]*)\)", line)
         if in_room:
-            rooms.append(in_room[1])
+            if in_room[1] not in rooms:
+                rooms.append(in_room[1])
             room_of.update({f"{in_room[1]}/{f}": in_room[1] for f in in_room[2].split()})
         else:
             room_of.update({f: TOP for f in re.findall(r"\$\(d\)/(\w+\.c)", line)})
     return rooms + [TOP], room_of
 
 
-def symbols(build, files):
+def symbols(build, tree, files):
     """Which file defines each symbol, and the symbols that each file needs."""
     home, needs = {}, {}
     for f in files:
         needs[f] = set()
-        nm = subprocess.run(["nm", f"{build}/obj/{ENGINE}/{f[:-2]}.o"], check=True, capture_output=True, text=True)
+        nm = subprocess.run(["nm", f"{build}/obj/{tree}/{f[:-2]}.o"], check=True, capture_output=True, text=True)
         for *_, kind, name in map(str.split, nm.stdout.splitlines()):
             if kind in DEFINED:
                 home[name] = f
@@ -83,31 +83,31 @@ def knots(graph):
     return sorted((k for k in found if len(k) > 1), key=len, reverse=True)
 
 
-def includes_upward(rooms, room_of):
+def includes_upward(tree, rooms):
     """Files, headers too, that include a header of a room above."""
     for room in rooms[:-1]:
-        folder = f"{ENGINE}/{room}"
+        folder = f"{tree}/{room}"
         for f in sorted(os.listdir(folder)):
             if not f.endswith((".c", ".h")):
                 continue
             for line in open(f"{folder}/{f}"):
-                to = re.match(rf'#include "{ENGINE}/(\w+)/', line)
+                to = re.match(rf'#include "{tree}/(\w+)/', line)
                 if to and to[1] in rooms and rooms.index(to[1]) > rooms.index(room):
                     yield f"{folder}/{f}: {line.strip()}"
 
 
-def main():
-    build = sys.argv[1] if len(sys.argv) > 1 else "build"
-    rooms, room_of = rooms_and_files()
+def check(build, tree):
+    """The errors of one tree."""
+    rooms, room_of = rooms_and_files(tree)
     rank = {room: n for n, room in enumerate(rooms)}
-    calls = calls_between(*symbols(build, sorted(room_of)))
+    calls = calls_between(*symbols(build, tree, sorted(room_of)))
     errors = []
 
     for f, to in calls.items():
         for g, names in to.items():
             if rank[room_of[g]] > rank[room_of[f]]:
                 errors.append(f"{f} calls up: {g}: {', '.join(names)}")
-    errors += [f"{line} (a room above)" for line in includes_upward(rooms, room_of)]
+    errors += [f"{line} (a room above)" for line in includes_upward(tree, rooms)]
 
     between = {room: {room_of[g] for f in calls for g in calls[f] if room_of[f] == room != room_of[g]} for room in rooms}
     errors += [f"rooms call each other in a circle: {', '.join(knot)}" for knot in knots(between)]
@@ -115,12 +115,17 @@ def main():
     for room in rooms:
         inside = {f: [g for g in calls[f] if room_of[g] == room] for f in calls if room_of[f] == room}
         largest = (knots(inside) or [[]])[0]
-        print(f"{room:10} {len(inside):3} files, largest knot {len(largest)}{': ' if largest else ''}{', '.join(largest)}")
-        if len(largest) > KNOT_MAX:
-            errors.append(f"{room}: {len(largest)} files depend on each other, at most {KNOT_MAX} may: {', '.join(largest)}")
+        print(f"{room:12} {len(inside):3} files, largest knot {len(largest)}{': ' if largest else ''}{', '.join(largest)}")
+        if len(largest) > KNOT_MAX[tree]:
+            errors.append(f"{room}: {len(largest)} files depend on each other, at most {KNOT_MAX[tree]} may: {', '.join(largest)}")
     whole = (knots(calls) or [[]])[0]
-    print(f"{'engine':10} {len(calls):3} files, largest knot {len(whole)}")
+    print(f"{tree:12} {len(calls):3} files, largest knot {len(whole)}")
+    return errors
 
+
+def main():
+    build = sys.argv[1] if len(sys.argv) > 1 else "build"
+    errors = [e for tree in KNOT_MAX for e in check(build, tree)]
     for e in errors:
         print(e)
     return 1 if errors else 0
