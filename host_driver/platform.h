@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the driver needs from the machine it runs on. The test bench's hosts implement it over a
- * simulated PCIe root complex; one instance a host, no globals.
+ * What the driver needs from the machine that it runs on. The hosts of the test bench implement it
+ * over a simulated PCIe root complex. There is one instance per host, and no global state.
  *
  * All functions are called from a host thread (a coroutine of the simulation): those marked "takes
  * time" let simulated time pass and other threads run. Bus addresses are what the device uses;

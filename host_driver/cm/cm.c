@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Connection management of a device: its thread, what comes from the ports, its life. */
+/* Connection management of a device: start and stop, its thread, and the MADs that its ports
+ * receive. */
 #include "host_driver/cm/cm.h"
 
 #include "model/interface/macros.h"

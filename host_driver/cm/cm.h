@@ -3,10 +3,10 @@
  * Connection management from the inside: what its files share. Callers use rdma/ib_cm.h and
  * rdma/ib_sa.h.
  *
- * A device has one thread. MADs that arrive are queued by the port's agents; the thread takes them,
- * and what has timed out, one after the other, changes states and calls handlers. Only it calls
- * handlers; other threads change states by sending. Nothing sleeps between a look at a state and
- * the change of it.
+ * A device has one thread. The agents of the ports queue received MADs; the thread takes these and
+ * expired timers one after the other, changes states and calls handlers. No other thread calls
+ * handlers, but other threads change states when they send. No code sleeps between reading a state
+ * and changing it.
  */
 #ifndef HOST_DRIVER_CM_CM_H
 #define HOST_DRIVER_CM_CM_H
@@ -24,7 +24,7 @@
 struct cm_device;
 struct cm_id;
 
-/* A way to the peer. */
+/* An address vector: how to reach the peer. */
 struct cm_av {
 	unsigned port; /* 0: none */
 	uint16_t pkey_index;
@@ -35,7 +35,7 @@ struct cm_av {
 	uint8_t mtu;
 };
 
-/* A connection by its numbers, from the REQ until it may be forgotten. */
+/* The numbers of a connection, kept from its REQ until the end of its time-wait. */
 struct cm_timewait {
 	struct drv_list link; /* of the device's, once the peer is known */
 	struct cm_id *id;     /* NULL: destroyed */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ids of connection management: their states, handlers, timers, and what is left of a connection
- * for a while after its end. */
+/* Ids of connection management: states, handlers and timers. Also the time-wait records, which stay
+ * for a while after a connection has ended. */
 #include "host_driver/cm/cm.h"
 #include "model/interface/macros.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Paths: of the subnet's administration, in messages, in a QP's attributes. One subnet: no path has
- * a global route. */
+/* Converts paths between path records, CM messages and QP attributes. There is one subnet, so no
+ * path has a global route. */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a connection's QP must be given at each step (12.9; 11.2.5.2). */
+/* The attributes that a connection's QP needs for each state (IBA vol. 1, 12.9; 11.2.5.2). */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>

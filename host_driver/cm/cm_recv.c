@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages that come, but for REQ: what they do in which state (12.9), and what answers them when
- * they come again. */
+/* All received messages except REQ: what each does in each state (IBA vol. 1, 12.9), and how a
+ * repeated one is answered. */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A REQ that comes: checks, one that came before, a stale connection, a peer that started too, a
- * listener. */
+/* Received REQs: checks them, finds repeated REQs, stale connections and peers that connect at the
+ * same time, and else passes them to a listener. */
 #include "host_driver/cm/cm.h"
 #include "model/interface/macros.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages that connect and disconnect, on their way out: what a call of the user sends from which
- * state. */
+/* Sends the messages that connect and disconnect. In each state a call of the user sends its own
+ * message, or fails. */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ids of rdma_cm: their life, channels, addresses and routes. Connecting is in cma_connect.c. */
+/* Ids of rdma_cm: creation and destruction, channels, addresses and routes. cma_connect.c connects
+ * them. */
 #include "host_driver/cm/cma_impl.h"
 #include "model/interface/macros.h"
 

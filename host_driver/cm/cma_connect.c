@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Connecting by IP address: the header of annex A11 in a REQ, and what the events of ib_cm become.
- */
+/* Connecting by IP address: puts the header of annex A11 into a REQ, and turns events of ib_cm into
+ * events of rdma_cm. */
 #include "host_driver/cm/cma_impl.h"
 
 #include <errno.h>

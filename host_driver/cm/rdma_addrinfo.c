@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Addresses in digits, as rdma_getaddrinfo() gives them. */
+/* rdma_getaddrinfo(), for numeric addresses only. */
 #include "host_driver/uverbs/process.h"
 #include "model/interface/macros.h"
 

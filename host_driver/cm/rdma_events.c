@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library's side of rdma_cm: events, and what they change in the id and its queue pair. */
+/* The library's side of rdma_cm: takes events, and updates the id and its queue pair. */
 #include "host_driver/cm/rdma_lib.h"
 #include "model/interface/macros.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library's side of rdma_cm: queue pairs that follow an id. */
+/* The library's side of rdma_cm: queue pairs that belong to an id and change state with it. */
 #include "host_driver/cm/rdma_lib.h"
 
 int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *qp_attr_mask)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Questions to the subnet's administration: one thread asks them, one after the other. */
+/* Queries to the subnet administration (SA). One thread sends them, one after the other. */
 #include "host_driver/cm/cm.h"
 #include "model/interface/macros.h"
 

@@ -5,7 +5,7 @@
 
 #include "host_driver/core/include/rdma/ib_verbs.h"
 
-/* A function of this layer in the log and timeline, with its result. */
+/* Traces the call of a function of this layer, and its result. */
 #define CORE_ENTER(device, ...)                                                                    \
 	do {                                                                                       \
 		if ((device)->platform->ops->trace_on((device)->platform))                         \
@@ -23,16 +23,17 @@ static inline int core_leave(struct ib_device *device, const char *name, int rc)
 	return rc;
 }
 
-/* A region that the driver does not have yet: NULL without memory. */
+/* A region that the driver does not know yet; NULL: no memory. */
 struct ib_mr *core_mr_new(struct ib_pd *pd, enum ib_mr_type type);
-/* What the driver said of it: 0: its keys, counted in its PD; -errno: freed, as ERR_PTR. */
+/* Ends the creation of a region with the driver's result rc. 0: sets its keys, holds its PD and
+ * returns it. -errno: frees it and returns rc as ERR_PTR. */
 struct ib_mr *core_mr_made(struct ib_mr *mr, int rc);
-/* Known flags, and C10-56. */
+/* Whether all flags are known and allowed together (C10-56). */
 bool core_access_ok(unsigned access);
-/* The first n pages of the list, as the device reads them. */
+/* Writes the first n pages of the list in the device's format. */
 void core_page_list_write(struct ib_fast_reg_page_list *list, unsigned n);
 
-/* Of a CQ of ib_alloc_cq(). */
+/* How a CQ of ib_alloc_cq() is polled. */
 struct core_poll {
 	struct ib_cq *cq;
 	struct drv_list link;         /* SOFTIRQ: of those that want a turn */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who takes completions to their requests: the user (DIRECT), interrupt context with a thread for
- * what is too much there (SOFTIRQ), a thread a CQ (WORKQUEUE). Threads of a host are not preempted:
- * a CQ is polled by one at a time as long as `busy` says so while something sleeps.
+ * Calls done() of the requests that have completed. The caller polls (DIRECT); or interrupt context
+ * does, and leaves the rest of a long queue to a thread (SOFTIRQ); or each CQ has its own thread
+ * (WORKQUEUE). Threads of a host are not preempted; `busy` keeps a second one away from the CQ
+ * while a done() sleeps.
  */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"

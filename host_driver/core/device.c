@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The RDMA core's device: its life, events from the driver to whom they concern, ports. */
+/* The RDMA core's device: registration, ports, and passing the driver's events to their objects. */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Draining: the error state flushes what is posted; a marker behind it tells when all of it has
- * been taken to its done(). Receives from an SRQ have no marker: the device says which was the
- * last.
+ * Draining a QP: the error state flushes all posted requests, and a marker request behind them
+ * completes when done() of all of them has been called. Receives from an SRQ cannot have a marker:
+ * there an event of the device says that the last WQE was reached.
  */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Regions that work requests make valid, how scatterlists become blocks, and the older forms. */
+/* Memory regions that work requests make valid: scatterlists are turned into blocks of equal size.
+ * Also the older interfaces for this. */
 #include "host_driver/core/core.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Objects of the RDMA core but queue pairs: made with what they need held, given back only when
- * nobody needs them. */
+/* All objects of the RDMA core except queue pairs. An object holds the objects that it needs; none
+ * can be destroyed while another holds it. */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Work requests and completions: into the driver's form and back. Nothing is allocated, so that any
- * context may post; a long list goes to the device in pieces, each with a doorbell. */
+/* Converts work requests to the driver's form, and completions back. It allocates nothing, so that
+ * any context may post. A long list is posted in pieces, with one doorbell each. */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"
 

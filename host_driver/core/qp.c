@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Queue pairs of the RDMA core: the QP itself, further handles of an XRC target QP, and XRC receive
- * QPs that have no handle at all. Who the QP's events go to follows from that. */
+ * QPs that have no handle at all. Each kind has its own receivers of events. */
 #include "host_driver/core/core.h"
 #include "host_driver/core/include/rdma/rw.h"
 #include "model/interface/macros.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which attributes a transition of a queue pair needs and may carry, by type: IBA vol. 1, table 91,
- * with what Linux' RDMA core makes of XRC. */
+/* Which attributes each state transition of a queue pair must and may have, by its type (IBA
+ * vol. 1, table 91). For XRC the rows are those of Linux. */
 #include "host_driver/core/include/rdma/ib_verbs.h"
 #include "model/interface/macros.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * READ and WRITE contexts: see rdma/rw.h. What a transfer takes is laid out twice by the same code:
- * once to count, once to fill what was allocated for that.
+ * READ and WRITE contexts: see rdma/rw.h. The same code lays out a transfer twice: first it counts
+ * the work requests and list entries, then it fills what was allocated for them.
  */
 #include "host_driver/core/core.h"
 #include "host_driver/core/include/rdma/rw.h"

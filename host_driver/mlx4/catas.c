@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The error buffer, the clock, and raw register accesses. */
+/* Reads the error buffer and the clock, and gives raw access to registers. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/macros.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See alloc.h: drv_calloc, by itself in a file, so that a test can stand in for it. */
+/* drv_calloc (see alloc.h) has a file of its own, so that a test can replace it. */
 #include "host_driver/mlx4/alloc.h"
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ struct drv_uar;
 
 /* --- device --- */
 
-/* What a zero means is said at each; an all-zero struct is the ordinary driver. */
+/* Each member says what its zero means; a struct of zeros gives the ordinary driver. */
 struct drv_options {
 	unsigned comp_vectors; /* completion event queues; 0: 1. As many MSI-X vectors are taken,
 				  and one for asynchronous events */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* WQEs of special QPs, and the SMI rules for the hop pointer. No device, no time. */
+/* WQEs of special QPs, and the SMI rules for the hop pointer. Touches no device, takes no time. */
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/bth_ops.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Bring-up and tear-down: a table of steps in the order of the Linux driver. Each undoes itself
- * when it fails; the steps before it are undone from the last to the first, and so they are at
- * removal.
+ * Bring-up and tear-down: a table of steps in the order of the Linux driver. A step that fails
+ * undoes what it did itself; then the steps before it are undone from the last to the first.
+ * Removal undoes all steps in the same way.
  */
 #include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/pci.h"

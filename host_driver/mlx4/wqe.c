@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Work queue entries as bytes: segments of send WQEs, inline data, scatter lists of receives. No
- * device, no time. */
+ * device is touched and no time passes. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/rows.h"
 

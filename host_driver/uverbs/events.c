@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Events on their way to a process: queued in interrupt context, taken by the library, dropped with
- * their object. */
+/* Events for processes. Interrupt context queues them, the library takes them, and an object that
+ * is destroyed takes its events with it. */
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
 

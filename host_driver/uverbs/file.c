@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A context's file: its objects by handle, who may use them when, and the end of all of them. */
+/* The file of a context: finds its objects by handle, decides which call may use them, and destroys
+ * all of them when the file is closed. */
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
 

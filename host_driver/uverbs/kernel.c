@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The kernel's side of each call: handles become objects, objects of the RDMA core are made on
- * them. */
+/* The kernel's side of each call: it finds the objects that handles name, and calls the RDMA core
+ * for them. */
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
 

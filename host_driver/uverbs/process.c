@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A process' heap, pages, descriptors and files; its end. See process.h. */
+/* The heap, pages, descriptors and files of a process, and what happens when it ends. See
+ * process.h. */
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
 

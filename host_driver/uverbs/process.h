@@ -20,7 +20,7 @@ struct uv_file;
 struct uv_channel;
 struct uv_process;
 
-/* A file of a host, that is its name: what an XRC domain is found by. */
+/* A file of a host. It has a name and no content: XRC domains are found by it. */
 struct uv_inode {
 	struct drv_list link;
 	char path[UV_PATH_CHARS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's side of user verbs from the inside: a file a context, objects by handle, channels of
- * events. The library's side (verbs_*.c) calls these functions between uv_kernel_enter and _leave.
+ * What the files of the kernel's side of user verbs share: one file per context, objects with
+ * handles, channels of events. The library's side (verbs_*.c) calls these functions between
+ * uv_kernel_enter and uv_kernel_leave.
  *
  * Functions return 0 or -errno. A handle is looked up for each call; while a call uses an object
  * nobody else can destroy it (-EBUSY), and while one destroys it nobody else can use it (-EBUSY).
@@ -26,7 +27,7 @@ enum uv_kind {
 	UV_XRC_RCV, /* a registration for an XRC receive QP */
 };
 
-/* An event on its way to a process. */
+/* An event that a process has not taken yet. */
 struct uv_event {
 	struct drv_list link;   /* of its channel */
 	struct drv_list object; /* of its object, so that it goes with it */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library: the way back to the sender of a datagram, from its completion and GRH; names. */
+/* The library: makes the address handle for an answer to a datagram, from its completion and GRH.
+ * Names of enum values as text. */
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 

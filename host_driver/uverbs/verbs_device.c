@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library: devices, contexts, what they and their ports are, asynchronous events. */
+/* The library: devices, contexts, queries of devices and ports, asynchronous events. */
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 

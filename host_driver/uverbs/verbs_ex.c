@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library: extended completion queues, and what is told of devices, GIDs and rates. */
+/* The library: extended completion queues, and queries of devices, GIDs and rates. */
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 

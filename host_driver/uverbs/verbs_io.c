@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library: posting and polling, straight at the hardware. */
+/* The library: posting and polling, which do not enter the kernel. */
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library: posting by calls. Requests are kept as ibv_post_send takes them, with their own
- * gather lists and inline bytes, and go to it in one list; what was kept is used again. */
+/* The library: posting by calls (ibv_wr_start ... ibv_wr_complete). Each call builds a request with
+ * its gather list and inline bytes; ibv_wr_complete posts them all as one list. The memory of the
+ * requests is used again for the next list. */
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* XRC domains that processes share by a file, and receive QPs known by number only. */
+/* XRC domains, which processes share through a file, and XRC receive QPs, which have a number but
+ * no handle. */
 #include "host_driver/uverbs/uverbs.h"
 #include "model/interface/macros.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that programs for libibverbs compile with, of what this device or its driver has not: each
- * answers as libibverbs does then. EOPNOTSUPP, returned, or NULL with errno.
+ * What libibverbs has, but this device or its driver has not. Programs that name it compile; each
+ * function fails as in libibverbs with such a device: it returns EOPNOTSUPP, or NULL with errno.
  */
 #ifndef INFINIBAND_VERBS_ABSENT_H
 #define INFINIBAND_VERBS_ABSENT_H
