@@ -40,8 +40,12 @@ layout()
 	if [ "${1:-}" = --fix ]; then
 		printf '%s\0' "${files[@]}" | xargs -0 -n 32 -P "$(nproc)" clang-format -i
 	else
-		printf '%s\0' "${files[@]}" | xargs -0 -n 32 -P "$(nproc)" clang-format --dry-run -Werror 2>&1 |
-			awk -F: '/ error: / { if (!seen[$1]++) { print $1 ":" $2 ": not laid out as .clang-format says"; bad = 1 } } END { exit bad }'
+		# a batch prints its lines at once, so that those of two do not mix
+		# shellcheck disable=SC2016
+		printf '%s\0' "${files[@]}" | xargs -0 -n 32 -P "$(nproc)" sh -c '
+			wrong=$(clang-format --dry-run -Werror "$@" 2>&1 |
+				awk -F: "/ error: / && !seen[\$1]++ { print \$1 \":\" \$2 \": not laid out as .clang-format says\" }")
+			[ -z "$wrong" ] || { echo "$wrong"; exit 1; }' -
 	fi
 }
 
