@@ -139,6 +139,8 @@ for doc in "${docs[@]}"; do
 	while read -r line; do
 		check_command "$doc" "$line"
 	done < <(grep -oE 'build/hcasim [a-z]+[^`&|]*' "$doc" | sed 's/   *[a-zA-Z].*//')
+	# a reader has made these runs before
+	for s in rc_send rc_lost_ack; do "$hcasim" run $s >/dev/null; done
 	# a command in a block, up to two spaces and what is said of it
 	while read -r line; do
 		run_command "$doc" "$line"
