@@ -82,7 +82,7 @@ check_parameters()
 	local doc=$1 name section key
 	for name in $(grep -oE '\b(sim|host|hca)[01]?(\.[a-z0-9_]+)+' "$doc" | sed -E 's/^(hca|host)[01]/\1/' | sort -u); do
 		section=${name%.*} key=${name##*.}
-		case $name in hca.[ch]) continue ;; esac
+		case $name in *.[ch]) continue ;; esac
 		grep -qE "^($section +$key|$name) " "$scratch/config" || grep -q "\"${name/hca/hca0}[.\"]" "$scratch/send/stats.json" ||
 			complain "$doc: no section, parameter, stage or counter $name"
 	done
