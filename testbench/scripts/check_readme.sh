@@ -65,6 +65,9 @@ check_functions()
 			grep -qE "^[a-z].*\b$name\(" "$file" 2>/dev/null || complain "$doc: $name is not defined in $file"
 		done
 	done < <(grep -E '^\|.*`[a-z0-9_]+`.*\| *`?[a-z_0-9/]+\.(c|cpp)`? *\|$' "$doc")
+	for name in $(grep -oE '`[a-z0-9_]+\(\)`' "$doc" | tr -d '`()' | sort -u); do
+		grep -rqE "\b$name\(" --include='*.[ch]' fw host_driver model testbench traces || complain "$doc: no function $name"
+	done
 }
 
 # --- make targets, settings, parameters
