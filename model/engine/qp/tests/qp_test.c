@@ -58,6 +58,7 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 	}                                                                                          \
 	static void name##_resume(struct qp *qp, unsigned state)                                   \
 	{                                                                                          \
+		assert_false(qp_is_stopped(qp));                                                   \
 		say(#name " resume %u; ", state);                                                  \
 	}                                                                                          \
 	static bool name##_is_quiet(const struct qp *qp) { return quiet[n]; }                      \
@@ -405,6 +406,18 @@ static void flush_settles_nothing(void **state)
 	expect_said("requester drop; responder drop; ");
 }
 
+/* Where nobody holds it, it goes as soon as both have been flushed, and not between the two. */
+static void both_are_flushed_first(void **state)
+{
+	struct qp *qp = qp_with_context();
+
+	settles_in_flush = true;
+	idle[REQUESTER] = idle[RESPONDER] = true;
+	qp_error(qp, QP_STATE_SQER, 0);
+	expect_said("requester flush 4; responder flush 4; requester drop; responder drop; ");
+	assert_null(qp_find(hca, QPN));
+}
+
 static void error_comes_before_rest(void **state)
 {
 	qp_error(qp_make(hca, QPN), QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
@@ -483,6 +496,7 @@ int main(void)
 		T(error_waits_for_the_context),
 		T(error_once),
 		T(flush_settles_nothing),
+		T(both_are_flushed_first),
 		T(error_comes_before_rest),
 		T(invalidation_forgets_the_error),
 		T(lost_completion),
