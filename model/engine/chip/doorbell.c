@@ -20,7 +20,7 @@ enum {
 };
 
 /* A BlueFlame buffer that is being written. */
-struct gather {
+struct blueflame_gather {
 	uint32_t uar, buffer;
 	unsigned filled;
 	bool open;  /* the WQE is not complete yet */
@@ -34,7 +34,7 @@ struct doorbell {
 	 */
 	uint32_t arm_high[HCA_UAR_PAGES];
 	bool arm_half[HCA_UAR_PAGES];
-	struct gather *gathers;
+	struct blueflame_gather *gathers;
 };
 
 struct doorbell *doorbell_create(struct hca *hca)
@@ -162,14 +162,14 @@ static void uar_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint8_t
 
 /* Two a page: software writes the two buffers of one register in turn. Buffers of a page's further
  * registers share with the pages after it. */
-static struct gather *gather_find(struct hca *hca, uint32_t uar, uint32_t buffer)
+static struct blueflame_gather *gather_find(struct hca *hca, uint32_t uar, uint32_t buffer)
 {
 	return &hca->doorbell->gathers[(uar * BUFS_PER_REG + buffer) %
 				       param_doorbell_bf_gathers(hca->params)];
 }
 
 /* The lines do not make a WQE: it is fetched from memory, where software has stored it before. */
-static void gather_fail(struct hca *hca, struct gather *g, const char *why)
+static void gather_fail(struct hca *hca, struct blueflame_gather *g, const char *why)
 {
 	const struct wqe_ctrl *ctrl = (const struct wqe_ctrl *)(const void *)g->bytes;
 
@@ -189,7 +189,7 @@ static unsigned round_up(unsigned bytes)
 }
 
 /* More bytes have come: is the WQE complete? */
-static void gather_check(struct hca *hca, struct gather *g, unsigned buf_size)
+static void gather_check(struct hca *hca, struct blueflame_gather *g, unsigned buf_size)
 {
 	const struct wqe_ctrl *ctrl = (const struct wqe_ctrl *)(const void *)g->bytes;
 	unsigned len;
@@ -215,7 +215,7 @@ static void gather_check(struct hca *hca, struct gather *g, unsigned buf_size)
 			    g->bytes, round_up(len), g->uar);
 }
 
-static bool is_padding(const struct gather *g, unsigned at, unsigned size)
+static bool is_padding(const struct blueflame_gather *g, unsigned at, unsigned size)
 {
 	return g->taken && at == g->filled && at + size <= round_up(g->filled);
 }
@@ -226,7 +226,7 @@ static void blueflame_write(struct hca *hca, uint32_t uar, uint32_t offset, cons
 	const unsigned buf_size = (1u << param_doorbell_log_bf_reg(hca->params)) / BUFS_PER_REG;
 	const uint32_t buffer = offset / buf_size;
 	const unsigned at = offset % buf_size;
-	struct gather *g = gather_find(hca, uar, buffer);
+	struct blueflame_gather *g = gather_find(hca, uar, buffer);
 	bool same = g->uar == uar && g->buffer == buffer;
 
 	if (same && is_padding(g, at, size)) {

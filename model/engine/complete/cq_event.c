@@ -6,7 +6,7 @@
 
 enum { PERIOD_UNIT_PS = 1000000 }; /* of the context's period: us */
 
-int cq_context(struct lane *lane, struct cqc **cqc, const char *why)
+int cq_context(struct object_lane *lane, struct cqc **cqc, const char *why)
 {
 	struct hca *hca = lane->hca;
 	void *bytes;
@@ -25,7 +25,8 @@ static uint32_t entries_to(const struct cqc *cqc, uint32_t index)
 }
 
 /* A consumer index that software gives: taken over unless it is beyond the producer index. */
-bool cq_consumer_index_take(struct lane *lane, struct cqc *cqc, uint32_t ci, const char *from)
+bool cq_consumer_index_take(struct object_lane *lane, struct cqc *cqc, uint32_t ci,
+			    const char *from)
 {
 	const uint32_t pi = cqc_get_producer_index(cqc);
 
@@ -56,7 +57,7 @@ static void period_stop(struct cq_lane *cl)
 	cl->lane.holds--;
 }
 
-static void fire(struct lane *lane, struct cqc *cqc)
+static void fire(struct object_lane *lane, struct cqc *cqc)
 {
 	struct hca *hca = lane->hca;
 
@@ -85,7 +86,7 @@ bool cq_is_armed(const struct cqc *cqc, bool solicited)
 }
 
 /* A CQE that the CQ is armed for has been sent: an event now, or when there are enough of them. */
-void cq_moderate(struct lane *lane, struct cqc *cqc)
+void cq_moderate(struct object_lane *lane, struct cqc *cqc)
 {
 	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
 	const uint32_t period = cqc_get_period(cqc), count = cqc_get_max_count(cqc);
@@ -103,7 +104,7 @@ void cq_moderate(struct lane *lane, struct cqc *cqc)
 		  hca_now(lane->hca) + (uint64_t)period * PERIOD_UNIT_PS);
 }
 
-int cq_event_step(struct lane *lane, struct cq_job *job)
+int cq_event_step(struct object_lane *lane, struct cq_job *job)
 {
 	struct cqc *cqc;
 	int rc = cq_context(lane, &cqc, "moderation");
@@ -146,7 +147,7 @@ static bool arm_is_late(const struct cqc *cqc, uint32_t ci)
 	return behind > cq_size(cqc) && behind <= QUEUE_INDEX_MASK / 2;
 }
 
-static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
+static void arm(struct object_lane *lane, struct cq_job *job, struct cqc *cqc)
 {
 	struct hca *hca = lane->hca;
 	const bool late = arm_is_late(cqc, job->consumer_index);
@@ -173,7 +174,7 @@ static void arm(struct lane *lane, struct cq_job *job, struct cqc *cqc)
 	context_changed(hca, CONTEXT_CQ, lane->number);
 }
 
-int cq_arm_step(struct lane *lane, struct cq_job *job)
+int cq_arm_step(struct object_lane *lane, struct cq_job *job)
 {
 	struct hca *hca = lane->hca;
 	struct cqc *cqc;

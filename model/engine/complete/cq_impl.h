@@ -20,9 +20,9 @@ enum cq_job_kind {
 };
 
 struct cq_job {
-	struct lane_job link;
+	struct object_lane_job link;
 	struct dma dma; /* of the CQE */
-	struct lane *lane;
+	struct object_lane *lane;
 	struct cq_job *next_free, *next_all;
 	enum cq_job_kind kind;
 	struct cqe cqe;
@@ -39,7 +39,7 @@ struct cq_job {
 };
 
 struct cq_lane {
-	struct lane lane;
+	struct object_lane lane;
 	struct dma record; /* reads the doorbell record */
 	struct cq_dbrec dbrec;
 	bool record_pending, record_read;
@@ -64,15 +64,16 @@ void cq_job_give(struct hca *hca, struct cq_job *job);
 void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job);
 
 /* The context of the lane's CQ: as context_get(). */
-int cq_context(struct lane *lane, struct cqc **cqc, const char *why);
+int cq_context(struct object_lane *lane, struct cqc **cqc, const char *why);
 /* A consumer index that software gives: taken over unless it is beyond the producer index (guest
  * error). */
-bool cq_consumer_index_take(struct lane *lane, struct cqc *cqc, uint32_t ci, const char *from);
+bool cq_consumer_index_take(struct object_lane *lane, struct cqc *cqc, uint32_t ci,
+			    const char *from);
 bool cq_is_armed(const struct cqc *cqc, bool solicited);
 /* A CQE that the CQ is armed for has been sent: an event now, or when there are enough of them. */
-void cq_moderate(struct lane *lane, struct cqc *cqc);
+void cq_moderate(struct object_lane *lane, struct cqc *cqc);
 /* Steps of JOB_EVENT and JOB_ARM. */
-int cq_event_step(struct lane *lane, struct cq_job *job);
-int cq_arm_step(struct lane *lane, struct cq_job *job);
+int cq_event_step(struct object_lane *lane, struct cq_job *job);
+int cq_arm_step(struct object_lane *lane, struct cq_job *job);
 
 #endif

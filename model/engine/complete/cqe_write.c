@@ -19,18 +19,18 @@ enum { PAGE_OFFSET_UNIT = 32 /* of the context's page_offset */ };
 
 struct cqe_write {
 	struct hca *hca;
-	struct lane_table lanes;
+	struct object_lane_table lanes;
 	struct cq_job *free, *all;
 };
 
-static int job_step(struct lane *lane, struct lane_job *link);
+static int job_step(struct object_lane *lane, struct object_lane_job *link);
 
 struct cqe_write *cqe_write_create(struct hca *hca)
 {
 	struct cqe_write *cq = memory_create(1, sizeof(*cq), "completion queues");
 
 	cq->hca = hca;
-	cq->lanes = (struct lane_table){
+	cq->lanes = (struct object_lane_table){
 		.hca = hca, .lane_size = sizeof(struct cq_lane), .step = job_step};
 	return cq;
 }
@@ -38,7 +38,7 @@ struct cqe_write *cqe_write_create(struct hca *hca)
 static void periods_cancel(struct cqe_write *cq)
 {
 	for (unsigned i = 0; i < LANE_BUCKETS; i++)
-		for (struct lane *lane = cq->lanes.buckets[i]; lane; lane = lane->hash_next)
+		for (struct object_lane *lane = cq->lanes.buckets[i]; lane; lane = lane->hash_next)
 			event_cancel(cq->hca->core, &((struct cq_lane *)(void *)lane)->period);
 }
 
@@ -116,7 +116,7 @@ void cq_job_give(struct hca *hca, struct cq_job *job)
 
 void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job)
 {
-	struct lane *lane = lane_get(&hca->cqe_write->lanes, cqn);
+	struct object_lane *lane = lane_get(&hca->cqe_write->lanes, cqn);
 
 	job->lane = lane;
 	lane_push(lane, &job->link);
@@ -131,7 +131,7 @@ static bool ring_full(const struct cqc *cqc)
 }
 
 /* The CQ takes no CQE any more; software is told. */
-static void cq_fail(struct lane *lane, struct cqc *cqc, unsigned status, unsigned syndrome)
+static void cq_fail(struct object_lane *lane, struct cqc *cqc, unsigned status, unsigned syndrome)
 {
 	struct hca *hca = lane->hca;
 	struct eqe eqe = {{0}};
@@ -156,7 +156,7 @@ static void record_landed(struct dma *dma)
 	lane_landed(&cl->lane);
 }
 
-static void record_fetch(struct lane *lane, const struct cqc *cqc)
+static void record_fetch(struct object_lane *lane, const struct cqc *cqc)
 {
 	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
 
@@ -174,7 +174,7 @@ static void record_fetch(struct lane *lane, const struct cqc *cqc)
 }
 
 /* Room for one more: 0, -EAGAIN while the doorbell record is being read, -ENOSPC: the CQ failed. */
-static int room_find(struct lane *lane, struct cqc *cqc)
+static int room_find(struct object_lane *lane, struct cqc *cqc)
 {
 	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
 	struct hca *hca = lane->hca;
@@ -207,7 +207,7 @@ static void cqe_landed(struct dma *dma)
 {
 	struct cq_job *job = (struct cq_job *)(void *)((char *)dma - offsetof(struct cq_job, dma));
 	struct hca *hca = dma->hca;
-	struct lane *lane = job->lane;
+	struct object_lane *lane = job->lane;
 
 	if (!dma->status)
 		HCA_TRACE(hca, TP_CQE_WRITE, .qpn = cqe_get_my_qpn(&job->cqe),
@@ -233,7 +233,7 @@ static void timestamp(const struct hca *hca, struct cqe *cqe)
 	cqe_set_ts_low(cqe, (uint32_t)cycles & 0xff);
 }
 
-static void cqe_send(struct lane *lane, struct cq_job *job, struct cqc *cqc, uint64_t bus)
+static void cqe_send(struct object_lane *lane, struct cq_job *job, struct cqc *cqc, uint64_t bus)
 {
 	struct hca *hca = lane->hca;
 	const uint32_t pi = cqc_get_producer_index(cqc);
@@ -263,7 +263,7 @@ static void cqe_send(struct lane *lane, struct cq_job *job, struct cqc *cqc, uin
 }
 
 /* Finds the place of the next CQE and sends it. 0; -EAGAIN; else the CQE is lost: reported. */
-static int cqe_place(struct lane *lane, struct cq_job *job, struct cqc *cqc)
+static int cqe_place(struct object_lane *lane, struct cq_job *job, struct cqc *cqc)
 {
 	struct hca *hca = lane->hca;
 	uint32_t contiguous, slot;
@@ -303,7 +303,7 @@ static void completion_lost(struct hca *hca, struct cq_job *job)
 	event_set(hca->core, &job->lost, hca_now(hca));
 }
 
-static int cqe_step(struct lane *lane, struct cq_job *job)
+static int cqe_step(struct object_lane *lane, struct cq_job *job)
 {
 	struct hca *hca = lane->hca;
 	struct cqc *cqc;
@@ -326,7 +326,7 @@ static int cqe_step(struct lane *lane, struct cq_job *job)
 	return 0;
 }
 
-static int failed_step(struct lane *lane, struct cq_job *job)
+static int failed_step(struct object_lane *lane, struct cq_job *job)
 {
 	struct cqc *cqc;
 	int rc = cq_context(lane, &cqc, "failed completion");
@@ -341,7 +341,7 @@ static int failed_step(struct lane *lane, struct cq_job *job)
 
 /* --- firmware's commands --- */
 
-static void idle_tell(struct lane *lane, struct cq_job *job)
+static void idle_tell(struct object_lane *lane, struct cq_job *job)
 {
 	void (*idle)(void *arg) = job->idle;
 	void *arg = job->arg;
@@ -350,7 +350,7 @@ static void idle_tell(struct lane *lane, struct cq_job *job)
 	idle(arg);
 }
 
-static int drain_step(struct lane *lane, struct cq_job *job)
+static int drain_step(struct object_lane *lane, struct cq_job *job)
 {
 	if (lane->in_flight)
 		return -EAGAIN;
@@ -358,7 +358,7 @@ static int drain_step(struct lane *lane, struct cq_job *job)
 	return 0;
 }
 
-static int last_wqe_step(struct lane *lane, struct cq_job *job)
+static int last_wqe_step(struct object_lane *lane, struct cq_job *job)
 {
 	if (lane->in_flight)
 		return -EAGAIN;
@@ -376,7 +376,7 @@ static void old_context_gone(void *arg, int status)
 	lane_run(&cl->lane);
 }
 
-static int resize_step(struct lane *lane, struct cq_job *job)
+static int resize_step(struct object_lane *lane, struct cq_job *job)
 {
 	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
 	struct cqc *cqc;
@@ -401,11 +401,12 @@ static int resize_step(struct lane *lane, struct cq_job *job)
 	return 0;
 }
 
-static int job_step(struct lane *lane, struct lane_job *link)
+static int job_step(struct object_lane *lane, struct object_lane_job *link)
 {
-	static int (*const steps[])(struct lane * lane, struct cq_job * job) = {
-		[JOB_CQE] = cqe_step,     [JOB_ARM] = cq_arm_step,     [JOB_RESIZE] = resize_step,
-		[JOB_DRAIN] = drain_step, [JOB_EVENT] = cq_event_step, [JOB_FAILED] = failed_step,
+	static int (*const steps[])(struct object_lane * lane, struct cq_job * job) = {
+		[JOB_CQE] = cqe_step,           [JOB_ARM] = cq_arm_step,
+		[JOB_RESIZE] = resize_step,     [JOB_DRAIN] = drain_step,
+		[JOB_EVENT] = cq_event_step,    [JOB_FAILED] = failed_step,
 		[JOB_LAST_WQE] = last_wqe_step,
 	};
 	struct cq_job *job = (struct cq_job *)(void *)link;
@@ -503,7 +504,7 @@ void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), vo
 	cq_job_queue(hca, cqn, job);
 }
 
-static bool of_qp(const struct lane_job *link, uint32_t qpn)
+static bool of_qp(const struct object_lane_job *link, uint32_t qpn)
 {
 	const struct cq_job *job = (const struct cq_job *)(const void *)link;
 
@@ -511,7 +512,7 @@ static bool of_qp(const struct lane_job *link, uint32_t qpn)
 	       cqe_get_my_qpn(&job->cqe) == qpn;
 }
 
-static void job_drop(struct hca *hca, struct lane_job *link)
+static void job_drop(struct hca *hca, struct object_lane_job *link)
 {
 	cq_job_give(hca, (struct cq_job *)(void *)link);
 }
@@ -519,9 +520,9 @@ static void job_drop(struct hca *hca, struct lane_job *link)
 /* A lane that is empty then goes when what it waited for comes. */
 void cqe_write_purge_qp(struct hca *hca, uint32_t qpn)
 {
-	struct lane_table *lanes = &hca->cqe_write->lanes;
+	struct object_lane_table *lanes = &hca->cqe_write->lanes;
 
 	for (unsigned i = 0; i < LANE_BUCKETS; i++)
-		for (struct lane *lane = lanes->buckets[i]; lane; lane = lane->hash_next)
+		for (struct object_lane *lane = lanes->buckets[i]; lane; lane = lane->hash_next)
 			lane_filter(lane, of_qp, qpn, job_drop);
 }

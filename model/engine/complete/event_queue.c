@@ -21,9 +21,9 @@ enum {
 
 /* An event to be written, or an EQ doorbell. */
 struct eq_job {
-	struct lane_job link;
+	struct object_lane_job link;
 	struct dma dma; /* of the EQE */
-	struct lane *lane;
+	struct object_lane *lane;
 	struct eq_job *next_free, *next_all;
 	bool is_doorbell;
 	uint64_t asked_ps;
@@ -37,7 +37,7 @@ struct eq_job {
 
 struct event_queue {
 	struct hca *hca;
-	struct lane_table lanes;
+	struct object_lane_table lanes;
 	struct eq_job *free, *all;
 	struct {
 		bool valid;
@@ -45,15 +45,15 @@ struct event_queue {
 	} routes[EVENT_ROUTES];
 };
 
-static int job_step(struct lane *lane, struct lane_job *link);
+static int job_step(struct object_lane *lane, struct object_lane_job *link);
 
 struct event_queue *event_queue_create(struct hca *hca)
 {
 	struct event_queue *eq = memory_create(1, sizeof(*eq), "event queues");
 
 	eq->hca = hca;
-	eq->lanes =
-		(struct lane_table){.hca = hca, .lane_size = sizeof(struct lane), .step = job_step};
+	eq->lanes = (struct object_lane_table){
+		.hca = hca, .lane_size = sizeof(struct object_lane), .step = job_step};
 	return eq;
 }
 
@@ -135,7 +135,7 @@ static void job_end(struct hca *hca, struct eq_job *job)
 
 static void job_queue(struct hca *hca, uint32_t eqn, struct eq_job *job)
 {
-	struct lane *lane = lane_get(&hca->event_queue->lanes, eqn);
+	struct object_lane *lane = lane_get(&hca->event_queue->lanes, eqn);
 
 	job->lane = lane;
 	lane_push(lane, &job->link);
@@ -145,7 +145,7 @@ static void job_queue(struct hca *hca, uint32_t eqn, struct eq_job *job)
 /* --- writing an event --- */
 
 /* The context of the lane's EQ: as context_get(); an EQ that is not valid is a guest error. */
-static int eq_context(struct lane *lane, struct eqc **eqc, const char *why)
+static int eq_context(struct object_lane *lane, struct eqc **eqc, const char *why)
 {
 	struct hca *hca = lane->hca;
 	void *bytes;
@@ -167,7 +167,7 @@ static uint32_t entries_used(const struct eqc *eqc)
 }
 
 /* There is no room: events are lost from now on. */
-static void eq_overflow(struct lane *lane, struct eqc *eqc)
+static void eq_overflow(struct object_lane *lane, struct eqc *eqc)
 {
 	struct hca *hca = lane->hca;
 	const struct event_queue *eq = hca->event_queue;
@@ -189,7 +189,7 @@ static void eqe_landed(struct dma *dma)
 {
 	struct eq_job *job = (struct eq_job *)(void *)((char *)dma - offsetof(struct eq_job, dma));
 	struct hca *hca = dma->hca;
-	struct lane *lane = job->lane;
+	struct object_lane *lane = job->lane;
 
 	if (!dma->status)
 		HCA_TRACE(hca, TP_EQE_WRITE, .bytes = job->eqe.b, .len = EQE_SIZE,
@@ -204,7 +204,7 @@ static uint32_t event_cqn(const struct eqe *eqe)
 	return eqe_get_type(eqe) == EVENT_COMP ? eqe_cq_get_cqn(eqe_as_cq_const(eqe)) : 0;
 }
 
-static void eqe_send(struct lane *lane, struct eq_job *job, struct eqc *eqc, uint64_t bus)
+static void eqe_send(struct object_lane *lane, struct eq_job *job, struct eqc *eqc, uint64_t bus)
 {
 	struct hca *hca = lane->hca;
 	const uint32_t pi = eqc_get_producer_index(eqc), size = 1u << eqc_get_log_size(eqc);
@@ -234,7 +234,7 @@ static void eqe_send(struct lane *lane, struct eq_job *job, struct eqc *eqc, uin
 		interrupt_raise(hca, eqc_get_intr(eqc));
 }
 
-static int eqe_step(struct lane *lane, struct eq_job *job)
+static int eqe_step(struct object_lane *lane, struct eq_job *job)
 {
 	struct hca *hca = lane->hca;
 	struct eqc *eqc;
@@ -273,7 +273,7 @@ static int eqe_step(struct lane *lane, struct eq_job *job)
 
 /* --- the doorbell --- */
 
-static int doorbell_step(struct lane *lane, struct eq_job *job)
+static int doorbell_step(struct object_lane *lane, struct eq_job *job)
 {
 	struct hca *hca = lane->hca;
 	struct eqc *eqc;
@@ -303,7 +303,7 @@ end:
 	return 0;
 }
 
-static int job_step(struct lane *lane, struct lane_job *link)
+static int job_step(struct object_lane *lane, struct object_lane_job *link)
 {
 	struct eq_job *job = (struct eq_job *)(void *)link;
 
@@ -367,19 +367,19 @@ void event_queue_doorbell(struct hca *hca, uint32_t eqn, uint32_t consumer_index
 	job_queue(hca, eqn, job);
 }
 
-static bool any_job(const struct lane_job *link, uint32_t key)
+static bool any_job(const struct object_lane_job *link, uint32_t key)
 {
 	return true;
 }
 
-static void job_drop(struct hca *hca, struct lane_job *link)
+static void job_drop(struct hca *hca, struct object_lane_job *link)
 {
 	job_end(hca, (struct eq_job *)(void *)link);
 }
 
 void event_queue_forget(struct hca *hca, uint32_t eqn)
 {
-	struct lane *lane = lane_find(&hca->event_queue->lanes, eqn);
+	struct object_lane *lane = lane_find(&hca->event_queue->lanes, eqn);
 
 	if (!lane)
 		return;

@@ -5,28 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct lane **bucket(struct lane_table *table, uint32_t number)
+static struct object_lane **bucket(struct object_lane_table *table, uint32_t number)
 {
 	return &table->buckets[number % LANE_BUCKETS];
 }
 
 static void wake(struct waiter *w)
 {
-	lane_run((struct lane *)(void *)w);
+	lane_run((struct object_lane *)(void *)w);
 }
 
-struct lane *lane_find(struct lane_table *table, uint32_t number)
+struct object_lane *lane_find(struct object_lane_table *table, uint32_t number)
 {
-	struct lane *lane = *bucket(table, number);
+	struct object_lane *lane = *bucket(table, number);
 
 	while (lane && lane->number != number)
 		lane = lane->hash_next;
 	return lane;
 }
 
-struct lane *lane_get(struct lane_table *table, uint32_t number)
+struct object_lane *lane_get(struct object_lane_table *table, uint32_t number)
 {
-	struct lane *lane = lane_find(table, number), **home = bucket(table, number);
+	struct object_lane *lane = lane_find(table, number), **home = bucket(table, number);
 
 	if (lane)
 		return lane;
@@ -47,10 +47,10 @@ struct lane *lane_get(struct lane_table *table, uint32_t number)
 	return lane;
 }
 
-static void lane_release(struct lane *lane)
+static void lane_release(struct object_lane *lane)
 {
-	struct lane_table *table = lane->table;
-	struct lane **link = bucket(table, lane->number);
+	struct object_lane_table *table = lane->table;
+	struct object_lane **link = bucket(table, lane->number);
 
 	while (*link != lane)
 		link = &(*link)->hash_next;
@@ -62,7 +62,7 @@ static void lane_release(struct lane *lane)
 	table->count--;
 }
 
-void lane_push(struct lane *lane, struct lane_job *job)
+void lane_push(struct object_lane *lane, struct object_lane_job *job)
 {
 	job->next = NULL;
 	if (lane->last)
@@ -72,9 +72,9 @@ void lane_push(struct lane *lane, struct lane_job *job)
 	lane->last = job;
 }
 
-static struct lane_job *lane_pop(struct lane *lane)
+static struct object_lane_job *lane_pop(struct object_lane *lane)
 {
-	struct lane_job *job = lane->first;
+	struct object_lane_job *job = lane->first;
 
 	lane->first = job->next;
 	if (!lane->first)
@@ -82,13 +82,13 @@ static struct lane_job *lane_pop(struct lane *lane)
 	return job;
 }
 
-void lane_run(struct lane *lane)
+void lane_run(struct object_lane *lane)
 {
 	if (lane->running)
 		return;
 	lane->running = true;
 	while (lane->first) {
-		struct lane_job *job = lane_pop(lane);
+		struct object_lane_job *job = lane_pop(lane);
 
 		if (lane->table->step(lane, job) != -EAGAIN) {
 			waiter_done(&lane->waiter);
@@ -105,16 +105,17 @@ void lane_run(struct lane *lane)
 		lane_release(lane);
 }
 
-void lane_landed(struct lane *lane)
+void lane_landed(struct object_lane *lane)
 {
 	lane->in_flight--;
 	lane_run(lane);
 }
 
-void lane_filter(struct lane *lane, bool (*match)(const struct lane_job *job, uint32_t key),
-		 uint32_t key, void (*drop)(struct hca *hca, struct lane_job *job))
+void lane_filter(struct object_lane *lane,
+		 bool (*match)(const struct object_lane_job *job, uint32_t key), uint32_t key,
+		 void (*drop)(struct hca *hca, struct object_lane_job *job))
 {
-	struct lane_job *job = lane->first, *next;
+	struct object_lane_job *job = lane->first, *next;
 
 	lane->first = lane->last = NULL;
 	for (; job; job = next) {
@@ -126,18 +127,18 @@ void lane_filter(struct lane *lane, bool (*match)(const struct lane_job *job, ui
 	}
 }
 
-void lane_table_reset(struct lane_table *table)
+void lane_table_reset(struct object_lane_table *table)
 {
 	for (unsigned i = 0; i < LANE_BUCKETS; i++)
 		while (table->buckets[i])
 			lane_release(table->buckets[i]);
 }
 
-void lane_table_free(struct lane_table *table)
+void lane_table_free(struct object_lane_table *table)
 {
 	lane_table_reset(table);
 	while (table->free) {
-		struct lane *lane = table->free;
+		struct object_lane *lane = table->free;
 
 		table->free = lane->hash_next;
 		free(lane);

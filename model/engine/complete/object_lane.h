@@ -10,49 +10,50 @@
 
 enum { LANE_BUCKETS = 64 };
 
-struct lane_job {
-	struct lane_job *next;
+struct object_lane_job {
+	struct object_lane_job *next;
 };
 
-struct lane_table;
+struct object_lane_table;
 
-struct lane {
+struct object_lane {
 	struct waiter waiter; /* for the step at hand */
-	struct lane_table *table;
+	struct object_lane_table *table;
 	struct hca *hca;
-	struct lane *hash_next;
+	struct object_lane *hash_next;
 	uint32_t number;
 	uint32_t in_flight; /* DMAs not landed */
 	uint32_t holds;     /* other reasons to keep the lane */
 	bool running;
-	struct lane_job *first, *last;
+	struct object_lane_job *first, *last;
 };
 
-struct lane_table {
+struct object_lane_table {
 	struct hca *hca;
-	size_t lane_size; /* of the structure that begins with a struct lane */
+	size_t lane_size; /* of the structure that begins with a struct object_lane */
 	/* 0: done, the job is the function's; -EAGAIN: it stays first and is tried again by
 	 * lane_run(). */
-	int (*step)(struct lane *lane, struct lane_job *job);
+	int (*step)(struct object_lane *lane, struct object_lane_job *job);
 	unsigned count;
-	struct lane *buckets[LANE_BUCKETS];
-	struct lane *free;
+	struct object_lane *buckets[LANE_BUCKETS];
+	struct object_lane *free;
 };
 
-/* The lane of an object, made (zeroed behind struct lane) when there is none. */
-struct lane *lane_find(struct lane_table *table, uint32_t number);
-struct lane *lane_get(struct lane_table *table, uint32_t number);
-void lane_push(struct lane *lane, struct lane_job *job);
+/* The lane of an object, made (zeroed behind struct object_lane) when there is none. */
+struct object_lane *lane_find(struct object_lane_table *table, uint32_t number);
+struct object_lane *lane_get(struct object_lane_table *table, uint32_t number);
+void lane_push(struct object_lane *lane, struct object_lane_job *job);
 /* Does what can be done; the lane may be gone then. */
-void lane_run(struct lane *lane);
+void lane_run(struct object_lane *lane);
 /* A DMA has landed: runs what waited for it. */
-void lane_landed(struct lane *lane);
+void lane_landed(struct object_lane *lane);
 /* Takes out jobs for which match() says so and hands them to drop(); the lanes stay until they run
  * again. */
-void lane_filter(struct lane *lane, bool (*match)(const struct lane_job *job, uint32_t key),
-		 uint32_t key, void (*drop)(struct hca *hca, struct lane_job *job));
+void lane_filter(struct object_lane *lane,
+		 bool (*match)(const struct object_lane_job *job, uint32_t key), uint32_t key,
+		 void (*drop)(struct hca *hca, struct object_lane_job *job));
 /* Forgets all lanes; the jobs are their owner's. */
-void lane_table_reset(struct lane_table *table);
-void lane_table_free(struct lane_table *table);
+void lane_table_reset(struct object_lane_table *table);
+void lane_table_free(struct object_lane_table *table);
 
 #endif

@@ -84,8 +84,8 @@ static uint64_t held_ps(const struct hca_params *p, const struct packet *pkt)
 	return held;
 }
 
-/* It is its turn. Parsing runs beside the unit's work with the packets before it. */
-static void turn(struct hca *hca, struct packet *pkt)
+/* The unit begins with the packet. Parsing runs beside the unit's work with the packets before it. */
+static void receive_unit_begin(struct hca *hca, struct packet *pkt)
 {
 	struct receive_unit *unit = hca->receive_unit;
 	const uint64_t now = hca_now(hca);
@@ -106,7 +106,7 @@ static void turns(struct hca *hca)
 		unit->first = pkt->next;
 		if (!unit->first)
 			unit->last = NULL;
-		turn(hca, pkt);
+		receive_unit_begin(hca, pkt);
 	}
 	if (unit->first && !unit->misses)
 		event_set(hca->core, &unit->ev, unit->busy_ps);
@@ -125,7 +125,7 @@ void receive_unit_take(struct hca *hca, struct packet *pkt)
 	struct receive_unit *unit = hca->receive_unit;
 
 	if (!unit->first && !unit->misses && unit->busy_ps <= hca_now(hca)) {
-		turn(hca, pkt);
+		receive_unit_begin(hca, pkt);
 		return;
 	}
 	hca->stats.packet_rx_waits++;

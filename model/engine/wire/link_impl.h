@@ -29,7 +29,7 @@ struct credit_return {
 };
 
 /* The sending side of one virtual lane. */
-struct lane {
+struct link_lane {
 	struct link_port *lp;
 	struct packet *first, *last; /* packets that wait for credits */
 	uint32_t credits;            /* blocks the peer's buffer has room for, at credits_ps */
@@ -59,15 +59,15 @@ struct link_port {
 	uint64_t queued_bytes;   /* of all lanes */
 	uint64_t credits_due_ps; /* the latest time at which one of them is to have its credits */
 	struct packet *held;     /* taken out of order by the fault plan */
-	struct lane lanes[VLS];
-	struct lane turns[VLS]; /* of packets to this very port: it is its own peer */
+	struct link_lane lanes[VLS];
+	struct link_lane turns[VLS]; /* of packets to this very port: it is its own peer */
 	struct rate_table *rates; /* static_rate.c's, made at the first packet that needs it */
 	unsigned rate_held;       /* packets that wait for their time there */
 	struct port_config config;
 };
 
 /* All of a receive buffer of so many bytes is free. */
-void link_lane_open(struct lane *lane, uint64_t buffer);
+void link_lane_open(struct link_lane *lane, uint64_t buffer);
 /* Discards what waits for credits. */
 void link_lanes_drop(struct link_port *lp);
 /* The packet that ev is in reaches its port. */

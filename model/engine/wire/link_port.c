@@ -105,7 +105,7 @@ static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t a
 
 /* --- credits --- */
 
-static void lane_drop(struct link_port *lp, struct lane *lane, unsigned vl)
+static void lane_drop(struct link_port *lp, struct link_lane *lane, unsigned vl)
 {
 	while (lane->first) {
 		struct packet *pkt = lane->first;
@@ -133,7 +133,7 @@ void link_lanes_drop(struct link_port *lp)
 	lp->credits_due_ps = 0;
 }
 
-void link_lane_open(struct lane *lane, uint64_t buffer)
+void link_lane_open(struct link_lane *lane, uint64_t buffer)
 {
 	lane->credits = (uint32_t)(buffer / CREDIT_BYTES);
 	lane->credits_ps = 0;
@@ -145,7 +145,7 @@ static uint32_t blocks_of(const struct packet *pkt)
 	return (pkt->len + CREDIT_BYTES - 1u) / CREDIT_BYTES;
 }
 
-static void credits_next(struct lane *lane)
+static void credits_next(struct link_lane *lane)
 {
 	const struct credit_return *slot = &lane->returns[lane->returns_first];
 
@@ -156,7 +156,7 @@ static void credits_next(struct lane *lane)
 }
 
 /* Those that have come. */
-static void credits_collect(struct lane *lane, uint64_t now)
+static void credits_collect(struct link_lane *lane, uint64_t now)
 {
 	while (lane->returns_count && lane->returns[lane->returns_first].at_ps <= now)
 		credits_next(lane);
@@ -164,7 +164,7 @@ static void credits_collect(struct lane *lane, uint64_t now)
 
 /* Credits for so many blocks, if they are here or on their way: not to be used before credits_ps.
  */
-static bool credits_gather(struct lane *lane, uint32_t blocks)
+static bool credits_gather(struct link_lane *lane, uint32_t blocks)
 {
 	while (lane->credits < blocks) {
 		if (!lane->returns_count)
@@ -174,14 +174,14 @@ static bool credits_gather(struct lane *lane, uint32_t blocks)
 	return true;
 }
 
-static void lane_drain(struct lane *lane);
+static void lane_drain(struct link_lane *lane);
 
 /* Buffer blocks of the peer are free again: the sender knows it one cable length later. Later
  * returns join the last slot when all are taken. */
 static void credits_return(struct link_port *sender, unsigned vl, uint32_t blocks)
 {
 	const struct hca_params *p = sender->hca->params;
-	struct lane *lane = &sender->lanes[vl];
+	struct link_lane *lane = &sender->lanes[vl];
 	struct credit_return *slot;
 	bool full;
 
@@ -200,7 +200,7 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 static void __attribute__((noinline))
 turn_return(struct link_port *lp, unsigned vl, uint32_t blocks)
 {
-	struct lane *lane = &lp->turns[vl];
+	struct link_lane *lane = &lp->turns[vl];
 
 	lane->credits += blocks;
 	if (lane->first)
@@ -362,7 +362,7 @@ static void __attribute__((noinline)) expire(struct link_port *lp, struct packet
 }
 
 /* The first is no longer stalled at that time; neither is the one behind it before. */
-static struct packet *lane_shift(struct lane *lane, uint64_t at)
+static struct packet *lane_shift(struct link_lane *lane, uint64_t at)
 {
 	struct link_port *lp = lane->lp;
 	struct packet *pkt = lane->first;
@@ -383,14 +383,14 @@ static struct packet *lane_shift(struct lane *lane, uint64_t at)
 
 static void lane_due(struct event *ev)
 {
-	lane_drain((struct lane *)((char *)ev - offsetof(struct lane, due)));
+	lane_drain((struct link_lane *)((char *)ev - offsetof(struct link_lane, due)));
 }
 
 /*
  * Sends what has its credits. Those that are on their way back are known already, but the link is
  * for others until they are here.
  */
-static void lane_drain(struct lane *lane)
+static void lane_drain(struct link_lane *lane)
 {
 	struct link_port *lp = lane->lp;
 	const uint64_t now = hca_now(lp->hca);
@@ -418,7 +418,8 @@ static void lane_drain(struct lane *lane)
 /* The head of the queue may have waited its life. */
 static void life_over(struct event *ev)
 {
-	struct lane *lane = (struct lane *)((char *)ev - offsetof(struct lane, life));
+	struct link_lane *lane =
+		(struct link_lane *)((char *)ev - offsetof(struct link_lane, life));
 	struct hca *hca = lane->lp->hca;
 	uint64_t now = hca_now(hca), life = param_link_hoq_life(hca->params);
 
@@ -431,7 +432,7 @@ static void life_over(struct event *ev)
 		event_set(hca->core, &lane->life, lane->stalled_since_ps + life);
 }
 
-static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packet *pkt)
+static uint64_t lane_queue(struct link_port *lp, struct link_lane *lane, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	uint64_t now = hca_now(hca), life = param_link_hoq_life(hca->params);
@@ -462,7 +463,7 @@ static uint64_t lane_queue(struct link_port *lp, struct lane *lane, struct packe
 
 /* When its last bit leaves, as far as known now. */
 static inline __attribute__((always_inline)) uint64_t
-lane_send(struct link_port *lp, struct lane *lane, struct packet *pkt)
+lane_send(struct link_port *lp, struct link_lane *lane, struct packet *pkt)
 {
 	if (pkt->vl == VL_MANAGEMENT)
 		return leave(lp, pkt);

@@ -57,8 +57,8 @@ static uint64_t wire_ps(const struct link_port *lp, const struct packet *pkt)
 	return ((pkt->len - (unsigned)VCRC_BYTES) * lp->fs_per_byte + 999) / 1000;
 }
 
-/* The packet's turn has come. */
-static void turn(struct event *ev)
+/* The path has room for its first packet. */
+static void rate_path_release(struct event *ev)
 {
 	struct rate_path *path = (struct rate_path *)((char *)ev - offsetof(struct rate_path, due));
 	struct link_port *lp = path->lp;
@@ -82,7 +82,7 @@ static struct rate_path *path_make(struct link_port *lp, uint16_t dlid)
 		return path;
 	path = memory_take(lp->hca, sizeof(*path), "destinations with a static rate");
 	path->lp = lp;
-	path->due.job = turn;
+	path->due.job = rate_path_release;
 	path->next = lp->rates->all;
 	lp->rates->all = lp->rates->paths[dlid] = path;
 	return path;
