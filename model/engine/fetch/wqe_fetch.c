@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Send WQEs that are held, and who looks for them: see wqe_fetch.h; wqe_read.c reads them. */
 #include "model/engine/fetch/wqe_impl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WQEs from host memory: owner bits, prefetch of what follows, the WQE buffers of the device.
  * from: requester, scheduler (BlueFlame), srq; to: pcie, translate. Time: [hca.wqe_fetch].

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of wqe_fetch: send WQEs (wqe_fetch.c, wqe_read.c), receive WQEs (wqe_receive.c), where
  * they lie (wqe_queue.c). */
 #ifndef MODEL_ENGINE_WQE_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the WQEs of a queue lie in host memory: see wqe_fetch.h, wqe_impl.h. */
 #include "model/engine/fetch/wqe_impl.h"
 

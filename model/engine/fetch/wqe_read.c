@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads of send WQEs: their turn, their translation, what the owner bits say. See wqe_fetch.h. */
 #include "model/engine/fetch/wqe_impl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Receive WQEs: see wqe_fetch.h. A read takes what is known to be posted, up to srq.prefetch WQEs
  * of an aligned group; each is handed out once, and again only within the message that took it. */
 #include "model/engine/fetch/wqe_impl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See requester.h. */
 #include "model/engine/send/requester.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sending half of a QP: WQEs into request packets, responses into completions.
  * from: scheduler (requester_run), packet_receive (requester_response), retry; to: wqe_fetch,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Completions of the send queue, errors and flushes. See requester.h. */
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/complete/event_queue.h"

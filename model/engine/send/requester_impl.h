@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the requester share. */
 #ifndef MODEL_ENGINE_REQUESTER_IMPL_H
 #define MODEL_ENGINE_REQUESTER_IMPL_H

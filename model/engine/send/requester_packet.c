@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One request packet: payload gathered by DMA into its buffer, headers, and the queue of packets on
  * their way out. See requester.h. */
 #include "model/engine/wire/gather.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Responses: acknowledges, NAKs, READ and atomic data, in the order of their arrival. See
  * requester.h; IBA 9.7.5, 9.7.7.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands in a send WQE. Pure functions of its bytes.
  * Facts: queues.h; an inline segment is followed by the next one at the next 16-byte boundary,

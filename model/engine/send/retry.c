@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * See retry.h. A binary heap of QPs by the deadline they had when they were put there: a deadline
  * that moves later is found out when the old one comes, so an ACK that moves it costs a store. A QP

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ACK and RNR timers: a deadline in the QP's state, one event a device for the earliest; go-back-N.
  * from: requester; to: requester, scheduler. Time: [hca.retry]: multipliers of the specification's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See scheduler.h. */
 #include "model/engine/send/scheduler.h"
 

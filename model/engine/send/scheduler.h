@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which QP's send queue is served next, by which processing unit: round robin over ready QPs, one
  * QP on one unit at a time. A unit stands still while the context of its QP is read. from:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Send WQEs: where they lie, what stands in them, who owns them; receive WQEs. */
 #include "model/engine/base/keep.h"
 #include "model/engine/send/tests/requester_rig.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A device with one QP for tests of the requester: the QP's files and packets are real, what stands
  * around them (PCIe, caches, CQs, link) is played by the functions here, which take the place of

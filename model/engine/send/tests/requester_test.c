@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The requester from doorbell to completion. Numbers in comments are those of the InfiniBand
  * specification. */
 #include "model/engine/send/tests/requester_rig.h"

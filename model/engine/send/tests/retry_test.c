@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Timers of many QPs, and PSN arithmetic. */
 #include "model/engine/send/tests/requester_rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Doorbells, BlueFlame, turns of a QP, and firmware stopping it. */
 #include "model/engine/send/tests/requester_rig.h"
 
