@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One HCA: made, reset, stopped, looked at. See hca.h and engine.h. */
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cqe_write.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One simulated HCA as the world outside the engine sees it: a PCI function on one side, one or two
  * link ports on the other.

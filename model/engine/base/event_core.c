@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See event_core.h. */
 #include "model/engine/base/event_core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The event core: simulated time for every device, PCIe link and wire of one simulation.
  *

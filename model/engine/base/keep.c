@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See keep.h. */
 #include "model/engine/base/keep.h"
 

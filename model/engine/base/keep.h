@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What somebody has waited for stays in its cache until he has used it, if need be beyond the
  * number of entries: a unit holds it in registers of its own. So each line that a piece of work

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counters of one HCA, as rows: S(stage, counter, "meaning"). They become members of struct
  * hca_stats named <stage>_<counter>, and keys `<hca>.<stage>.<counter>` of stats.json.

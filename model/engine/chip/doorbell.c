@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See doorbell.h. */
 #include "model/engine/chip/doorbell.h"
 

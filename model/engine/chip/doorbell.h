@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BAR2: UAR pages (send, CQ arm, EQ doorbells) and BlueFlame buffers.
  * from: pci_function; to: scheduler, cqe_write, event_queue. Time: [hca.doorbell] latency, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* BARs and the registers of BAR0: see pci_function.h. Configuration space is in pci_config.c. */
 #include "model/engine/chip/pci_function.h"
 

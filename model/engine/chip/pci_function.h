@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The PCI function: configuration space (PCIe, MSI-X, power management), BAR decoding, BAR0's
  * registers (HCR, ownership, reset, error buffer, clear interrupt). from: host (pcie); to: doorbell

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The embedded processor in its chip: an rv32 core stepped by the event core, its registers
  * (model/interface/fwregs.h) and hardware helpers. from: pci_function (a command), link_port and

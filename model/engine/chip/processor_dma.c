@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The DMA helper of firmware: chunk after chunk, each one DMA. */
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/memory/icm.h"

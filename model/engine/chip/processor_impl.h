@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of the processor, shared by processor.c (the core and its time), processor_regs.c and
  * processor_ports.c (registers), processor_dma.c and processor_objects.c (hardware helpers). A

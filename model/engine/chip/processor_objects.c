@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The object commands of firmware (FW_OBJ_* in fwregs.h): what an object's stages have to do, one
  * after the other; the helper is done when the last has said so.

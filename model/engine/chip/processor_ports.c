@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The registers of each port that firmware sees, at FW_PORT_BASE: what the subnet and performance
  * management agents read and set. */
 #include "model/engine/wire/link_port.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The registers firmware sees: model/interface/fwregs.h. An access to what does not exist is a
  * fault of the firmware. */
 #include "model/engine/memory/context_cache.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Consumer index, arming, moderation and completion events of a CQ: see cqe_write.h. to:
  * event_queue. */
 #include "model/engine/memory/context_cache.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of cqe_write: what is queued for a CQ (cqe_write.c) and its arming, moderation and events
  * (cq_event.c). */
 #ifndef MODEL_ENGINE_CQ_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See cqe_write.h. */
 #include "model/engine/complete/cqe_write.h"
 

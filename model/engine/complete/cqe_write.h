@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completion queues: CQEs into host memory, overrun, arming, moderation, completion events.
  * from: requester, responder, doorbell; to: event_queue. Time: [hca.cqe_write].

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See event_queue.h. */
 #include "model/engine/complete/event_queue.h"
 

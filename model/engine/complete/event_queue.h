@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Event queues: EQEs into host memory, arming, interrupts.
  * from: cqe_write, requester, responder, qp, srq, processor, pci_function; to: interrupt. Time:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See object_lane.h. */
 #include "model/engine/complete/object_lane.h"
 #include "model/engine/base/keep.h"

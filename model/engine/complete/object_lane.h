@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lanes: what is to be done for a numbered object (a CQ, an EQ), in order, while its context, a
  * translation or a DMA is waited for. An object has a lane only while something is queued or under

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Context cache: reading, writing back, what callers get. See context_cache.h, context_lines.h. */
 #include "model/engine/memory/context_lines.h"
 #include "model/interface/contexts.h"

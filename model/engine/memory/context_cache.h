@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * QP, CQ, EQ and SRQ contexts: lines of ICM, as many as a real device caches. A miss is a DMA read
  * with its time, an eviction of a changed line a DMA write. Requester and responder use of QP

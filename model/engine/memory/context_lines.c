@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See context_lines.h. */
 #include "model/engine/memory/context_lines.h"
 #include "model/sim/params/hca_context_cache.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lines of the context cache and their places: hash, order of use, what happens to a line that
  * goes. Private to context_cache.c and context_lines.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ICM: see icm.h. What is mapped stands as extents, sorted by address: a chunk of a MAP_ICM list is
  * one, whatever its size, so that memory and time follow what software says and not how large it

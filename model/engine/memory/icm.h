@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The device's virtual address space: ICM pages, which are host memory given by MAP_ICM, and the
  * private valid bit of each object.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See line_cache.h. */
 #include "model/engine/memory/line_cache.h"
 

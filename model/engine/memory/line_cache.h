@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A read-through cache of pieces of ICM, as translate has two: entries found by (ICM address,
  * owner), read by DMA one or a few at a time, least recently used replaced, but none that is kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys and addresses: see translate.h. Sources: mlx4 MPT and MTT entries; IBA 10.6 (memory regions
  * and windows). */
 #include "model/engine/memory/translate.h"

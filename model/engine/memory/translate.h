@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys and addresses: MPT entries with their checks, MTT entries, each with a cache; a miss is a
  * DMA read from ICM. Time: [hca.translate] entries, latencies, misses served at a time (both kinds

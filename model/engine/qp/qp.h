@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private state of the QPs that have something to do. An idle QP has none: all it is stands in its
  * context in ICM. The state is made when a doorbell or a packet names the QP, and goes when both

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See receive_unit.h. */
 #include "model/engine/receive/receive_unit.h"
 

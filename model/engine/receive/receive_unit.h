@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receive unit: packets that have come in, requests and responses of all ports, go through it
  * one after the other, to the queue pair that each is for. from: packet_receive(); to: multicast,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The event core: order, moving, real deletion, foreign events. */
 #include "model/engine/base/event_core.h"
 

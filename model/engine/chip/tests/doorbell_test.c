@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* BAR2: which write is which doorbell, and BlueFlame lines into WQEs. */
 #include "model/engine/tests/host_fixture.h"
 

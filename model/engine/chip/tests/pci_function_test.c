@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The PCI function: configuration space as the PCI specifications have it, BAR0 as mlx4 drivers use
  * it. */
 #include "model/engine/host/pcie_impl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A processor with small firmware, assembled here; the stages it commands are replaced by notes of
  * what they were told (`seen`). For one test file: it defines those stages' functions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The processor's bus, helpers, timers and faults. */
 #include "model/engine/chip/tests/processor_rig.h"
 

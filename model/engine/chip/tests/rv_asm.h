@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An assembler for firmware of a few lines, and the ELF file it becomes. Include it once, in the
  * file of the test. x5 is the register block, x6 that of port 1, x10 the results in RAM, x7 is used

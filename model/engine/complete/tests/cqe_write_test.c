@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Completion queues: owner bits over the wrap, overrun, arming, moderation, resize. Indices start
  * near the 24-bit wrap. */
 #include "model/engine/tests/host_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Event queues: owner bits over the wrap, arming, order, overflow. Indices start near the 24-bit
  * wrap. */
 #include "model/engine/tests/host_fixture.h"

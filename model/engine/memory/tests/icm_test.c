@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ICM: a sparse map, valid bits, table arithmetic; waiter queues. */
 #include "model/engine/tests/rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys and addresses: every check of an access, page arithmetic, windows, what is cached and when
  * it is read anew. */
 #include "model/engine/tests/rig.h"
