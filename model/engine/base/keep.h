@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What somebody has waited for stays in its cache until he has used it, if need be beyond the
- * number of entries: a unit holds it in registers of its own. So each line that a piece of work
- * needs is read for it once, however many others want the same places, and the work comes to its
- * end. The caches make keeps when a read is over; waiter_done() ends them.
+ * A cache line that a waiter has waited for stays until the waiter has used it, even when the cache
+ * has more lines then than entries: a real unit holds it in registers of its own. So a piece of
+ * work reads each line once, however many others want the same entries, and comes to its end. A
+ * cache makes keeps when a read is over; waiter_done() ends them.
  */
 #ifndef MODEL_ENGINE_KEEP_H
 #define MODEL_ENGINE_KEEP_H
@@ -28,13 +28,13 @@ struct keep_pool {
 
 /* The line is kept for everybody in the queue. */
 void keep_for_all(struct keep_pool *pool, struct keep **line, const struct waiter_queue *queue);
-/* The line goes away, whoever keeps it; without ended(). */
+/* The line goes away although waiters keep it; ended() is not called. */
 void keep_line_gone(struct keep **line);
 void keep_end(struct waiter *w);
 /* No line has keeps of it any more. */
 void keep_pool_free(struct keep_pool *pool);
 
-/* The work that the waiter stands for is done, or is given up: nothing is kept for it any more. */
+/* The waiter's work is done or given up: nothing is kept for it any more. */
 static inline void waiter_done(struct waiter *w)
 {
 	if (__builtin_expect(w->kept != NULL, 0))

@@ -41,7 +41,7 @@ static void stop(struct event *ev)
 			     (unsigned long long)(param_hca_memory(hca->params) >> LOG_MIB));
 }
 
-/* Not here and now: whoever asks is in the middle of his work. */
+/* By an event: the caller is in the middle of its work. */
 static void over(struct hca *hca, const char *what)
 {
 	if (hca->memory.what)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of the simulator that software can make a device hold more and more of: what is under way,
- * and the map of ICM. hca.memory is a device's share of it. Where that is used up, or the host has
- * no more, the device stops by a catastrophic error with a name, tells it by its event, and then
- * lets go of all that it has; other devices and the process go on. Nobody who asks has to give up
- * in the middle of his work for that: what he asks for is still there, at the worst from a reserve.
+ * Memory that a device holds more of the more software asks of it: work under way, cache lines, the
+ * map of ICM. The parameter hca.memory limits it for each device. A device that exceeds the limit,
+ * or for which the host has no more, stops by a catastrophic error that names what the memory was
+ * for; it sends the event, then gives all of its memory back. Other devices and the process go on.
+ * The caller still gets what it asked for, from a reserve if need be, so it need not stop in the
+ * middle of its work.
  */
 #ifndef MODEL_ENGINE_MEMORY_H
 #define MODEL_ENGINE_MEMORY_H

@@ -36,7 +36,8 @@ void cqe_write_last_wqe(struct hca *hca, uint32_t cqn, uint32_t qpn);
 /*
  * The arm doorbell, which came through UAR page `uar`. cmd 1: next solicited, 2: next of any kind.
  * A completion that came since the last event and was not taken makes the event at once. sn is not
- * looked at: what it guards against, two events of one completion, the index of the last event does.
+ * used: it is there to keep one completion from making two events, and the index of the last event
+ * does that here.
  */
 void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd,
 		   uint32_t consumer_index, uint32_t uar);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * QP, CQ, EQ and SRQ contexts: lines of ICM, as many as a real device caches. A miss is a DMA read
- * with its time, an eviction of a changed line a DMA write. Requester and responder use of QP
- * contexts are cached apart (own entries, one set of bytes): published measurements show that
- * inbound WRITEs evict neither what the requester needs nor what READs need. Time:
- * [hca.context_cache] entries, ways, latencies, misses served at a time. A miss costs miss_latency
- * and a DMA read; the hit latency is for the caller to add. Misses queue for what they are for:
- * sending, receiving, completions. The receive unit goes on when a miss for receiving is over.
+ * and takes its time; a changed line that is evicted is a DMA write. The requester's and the
+ * responder's use of a QP context have entries of their own and share the bytes: published
+ * measurements show that inbound WRITEs evict neither what the requester needs nor what READs need.
+ * Time: [hca.context_cache] entries, ways, latencies, misses served at a time. A miss costs
+ * miss_latency and a DMA read; the caller adds the latency of a hit. Misses for sending, for
+ * receiving and for completions wait in a queue each. The receive unit stands still until a miss
+ * for receiving is over.
  *
  * Replacement: a hash of the number names a set of `ways` lines; of these the least recently used.
  * A line whose read is under way stands in a miss buffer and takes its place when it is there; one
  * that is leased, or kept for a waiter (keep.h), stays, if need be beyond the number of entries. A
- * changed line that goes is written first and serves as a hit until it has landed. A QP line that
- * one use has and the other asks for costs that use its DMA read, and keeps its bytes.
+ * changed line is written before it goes, and serves as a hit until it has landed. Where one use of
+ * a QP has the line and the other asks for it, the other one waits for a DMA read too; the bytes
+ * stay as they are.
  */
 #ifndef MODEL_ENGINE_CONTEXT_CACHE_H
 #define MODEL_ENGINE_CONTEXT_CACHE_H

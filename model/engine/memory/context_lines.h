@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of the context cache and their places: hash, order of use, what happens to a line that
- * goes. Private to context_cache.c and context_lines.c.
+ * The lines of the context cache: how one is found, in which order they were used, how one is
+ * given up. Private to context_cache.c and context_lines.c.
  *
  * A line holds the bytes of one context and a tag for each use it serves (three for a QP, one
  * else). It is found by a hash of (table, index). A line that is dropped while a DMA of it is under
@@ -99,7 +99,8 @@ struct context_cache {
 	struct waiter_queue held_waiters;
 	struct keep_pool keeps;
 	size_t footprint;
-	uint8_t scratch[LONGEST]; /* where bytes go that are there already */
+	/* A line that has its bytes is read again only for the time that takes: they land here. */
+	uint8_t scratch[LONGEST];
 };
 
 /* What is fixed for a use. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A read-through cache of pieces of ICM, as translate has two: entries found by (ICM address,
- * owner), read by DMA one or a few at a time, least recently used replaced, but none that is kept
- * for a waiter. Nothing is written back: whoever changes an entry writes it through.
+ * A read-through cache of pieces of ICM; translate has two. An entry is found by ICM address and
+ * owner, and read by DMA, alone or with its neighbours. The least recently used one makes room, but
+ * not while it is kept for a waiter. Nothing is written back: code that changes an entry writes it
+ * through.
  */
 #ifndef MODEL_ENGINE_LINE_CACHE_H
 #define MODEL_ENGINE_LINE_CACHE_H

@@ -35,7 +35,7 @@ struct qp_receive {
 	struct packet *current;       /* the request in the state machine */
 	struct packet_queue in;       /* requests behind it, in order of arrival */
 	struct packet_queue landing;  /* payload on its way to host memory */
-	struct packet_queue out;      /* responses of which the first waits for its payload */
+	struct packet_queue out;      /* responses; the first one waits for its payload */
 	struct read_queue read_jobs;  /* owed behind them, each with what is owed behind it */
 	struct receive_copy *receive; /* receive WQE of a message of several packets */
 	struct record_read *record;   /* doorbell record being read */

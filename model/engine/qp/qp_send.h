@@ -96,7 +96,7 @@ struct qp_send {
 	uint8_t retries, rnr_retries; /* left */
 	uint8_t cursor_verdict;       /* enum verdict: why WQE `cursor` cannot be sent; 0: it can */
 	uint8_t oldest_verdict;       /* enum verdict: why the oldest WQE fails; 0: it does not */
-	uint8_t wqe_wants; /* enum wqe_user, of which there is a line that was read for them */
+	uint8_t wqe_wants; /* enum wqe_user: those for whom a line is held that was read for them */
 	/* In each of the states above any of these may be on or off. */
 	bool loaded;      /* the cursors are those of the context */
 	bool reliable;    /* RC or XRC, by the context */

@@ -2,10 +2,9 @@
 /*
  * The receive unit: packets that have come in, requests and responses of all ports, go through it
  * one after the other, to the queue pair that each is for. from: packet_receive(); to: multicast,
- * requester, responder. Time: [hca.packet] rx_*. It is held longer by a READ, of which it makes a
- * job, by data whose place a WQE names (a message without payload has none), and by each further
- * chunk of payload. While a context is read that a packet needs for receiving, it stands still:
- * what came later waits, in its port's buffer.
+ * requester, responder. Time: [hca.packet] rx_*. Three things hold it longer: a READ request, data
+ * that goes where a WQE says, and each further chunk of payload. It stands still while a context is
+ * read that a packet needs; later packets wait in their port's buffer.
  */
 #ifndef MODEL_ENGINE_RECEIVE_UNIT_H
 #define MODEL_ENGINE_RECEIVE_UNIT_H

@@ -37,7 +37,7 @@ extern const struct qp_half responder_half;
 /* A CQ is being armed: QPs in ERR that complete there look at once, for software often arms when it
  * has posted a receive whose flush it waits for. */
 void responder_cq_armed(struct hca *hca, uint32_t cqn);
-/* QPs in ERR of which nothing is under way but looks for what software posts. */
+/* QPs in ERR that have nothing under way but looks at what software posts. */
 unsigned responder_looking(const struct hca *hca);
 
 /* What the responder holds for the QPs of a device. */

@@ -124,11 +124,11 @@ void packet_queue_move(struct packet_queue *to, struct packet_queue *from);
 void packet_queue_free(struct packet_queue *q);
 
 /* responder.c */
-/* The machine may be able to go on: something it may wait for is there. May free the QP's private
+/* Something that the machine may wait for is there: it goes on if it can. May free the QP's private
  * state. */
 void responder_kick(struct qp *qp);
-/* Sends what it is the time of, then lets the state go when idle. May free the QP's private state.
- */
+/* Work has come to its end: the QP is settled where this half is quiet or idle now. May free the
+ * QP's private state. */
 void responder_settle(struct qp *qp);
 /* Parts of responder_half. */
 void responder_init(struct qp *qp);
