@@ -7,6 +7,7 @@
 #define FW_CMDS_H
 
 #include "fw/fw.h"
+#include "model/interface/commands.h"
 
 /* Opcode modifiers, as a set. */
 enum fw_op_mods { OM_0 = 1 << 0, OM_1 = 1 << 1, OM_2 = 1 << 2, OM_MAD = 0xff };

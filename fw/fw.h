@@ -8,7 +8,7 @@
 #define FW_FW_H
 
 #include "fw/lib.h"
-#include "model/interface/commands.h"
+#include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/wire.h"
 

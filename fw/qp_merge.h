@@ -3,7 +3,7 @@
 #ifndef FW_QP_MERGE_H
 #define FW_QP_MERGE_H
 
-#include "model/interface/commands.h"
+#include "model/interface/qp_transitions.h"
 
 /*
  * Takes from @in the fields that @opts names (enum qp_opt_mask) and those of the group @take. The

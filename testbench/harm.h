@@ -11,6 +11,7 @@
 #ifndef TESTBENCH_HARM_H
 #define TESTBENCH_HARM_H
 
+#include "model/interface/commands.h"
 #include "testbench/services.h"
 
 /* clang-format off */

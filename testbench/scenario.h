@@ -41,7 +41,8 @@
 #include "model/sim/fault.h"
 #include "model/sim/units.h"
 #include "testbench/machine.h"
-#ifdef SCENARIO_EXTERNAL /* compiled at run time; files of the tree include this where they use it */
+#ifdef SCENARIO_EXTERNAL /* compiled at run time; files of the tree include these where they use them */
+#include "model/interface/qp_transitions.h"
 #include "model/sim/cfg.h"
 #endif
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "traces/decode.h"
+#include "model/interface/commands.h"
 
 enum {
 	BYTES_SHOWN = 32, /* of a range of bytes */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/interface/commands.h"
 #include "model/interface/rows.h"
 #include "model/sim/fault.h"
 #include "traces/decode.h"

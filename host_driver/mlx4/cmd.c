@@ -10,6 +10,7 @@
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/pci.h"
+#include "model/interface/commands.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -349,9 +350,9 @@ void drv_cmd_use_polling(struct drv_device *dev)
 	cmd->n_contexts = 0;
 }
 
-bool drv_cmd_is_closing(enum hcr_op op)
+bool drv_cmd_is_closing(uint16_t op)
 {
-#define HCR_CLOSING(name, opcode, in, out, in_layout, out_layout, flags, in_mod, meaning)          \
+#define HCR_CLOSING(name, opcode, in, out, in_layout, out_layout, flags, ...)                      \
 	case opcode:                                                                               \
 		return (flags)&HCR_F_CLOSING;
 	switch ((unsigned)op) {
@@ -399,12 +400,12 @@ static int exec(struct drv_device *dev, struct drv_hcr *cmd)
 	return 0;
 }
 
-int drv_cmd_plain(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod)
+int drv_cmd_plain(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod)
 {
 	return exec(dev, &(struct drv_hcr){.op = op, .op_mod = op_mod, .in_mod = in_mod});
 }
 
-int drv_cmd_imm(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, uint64_t in_param,
+int drv_cmd_imm(struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64_t in_param,
 		uint64_t *out_param)
 {
 	struct drv_hcr cmd = {.op = op, .in_mod = in_mod, .in_param = in_param};
@@ -415,7 +416,7 @@ int drv_cmd_imm(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, uint64_
 	return rc;
 }
 
-int drv_cmd_in(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod,
+int drv_cmd_in(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
 	       const void *in, size_t len)
 {
 	return drv_cmd(
@@ -424,7 +425,7 @@ int drv_cmd_in(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned
 			.op = op, .op_mod = op_mod, .in_mod = in_mod, .in = in, .in_len = len});
 }
 
-int drv_cmd_out(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod, void *out,
+int drv_cmd_out(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod, void *out,
 		size_t len)
 {
 	return drv_cmd(

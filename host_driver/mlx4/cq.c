@@ -2,6 +2,7 @@
 /* Completion queues: creation, polling, parsing of entries, resize, waiting. */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
  */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>

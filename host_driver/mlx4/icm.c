@@ -4,6 +4,7 @@
  * counted by the objects in them.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ void drv_icm_free(struct drv_device *dev, struct drv_icm *icm)
 
 /* One mailbox of at most VPM_ENTRIES_MAX entries at a time; each entry as large as alignment
  * allows. */
-int drv_icm_map(struct drv_device *dev, const struct drv_icm *icm, enum hcr_op op, uint64_t virt)
+int drv_icm_map(struct drv_device *dev, const struct drv_icm *icm, uint16_t op, uint64_t virt)
 {
 	struct drv_mailbox *m = drv_mailbox_get(dev);
 	struct vpm_list *list;

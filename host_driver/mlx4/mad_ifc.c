@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See mad.h: the command that gives a MAD to the device's own agents. */
 #include "host_driver/mlx4/mad.h"
+#include "model/interface/commands.h"
 
 #include <errno.h>
 #include <string.h>

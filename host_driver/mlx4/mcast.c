@@ -2,6 +2,7 @@
 /* Multicast groups: the chain of an MGID's hash bucket, walked and changed with READ_MCG and
  * WRITE_MCG. */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 
 #include "host_driver/mlx4/ibv.h"
 #include "host_driver/platform.h"
-#include "model/interface/commands.h"
+#include "model/interface/mailboxes.h"
 
 #include <string.h>
 
@@ -471,7 +471,7 @@ uint64_t drv_clock_read(struct drv_device *dev);
 /* --- raw verbs: for conformance tests, past all checks --- */
 
 struct drv_raw_cmd {
-	enum hcr_op op;
+	uint16_t op; /* HCR_ of model/interface/commands.h */
 	unsigned op_mod;
 	uint32_t in_mod;
 	const void *in; /* bytes of the input mailbox, the rest of it zero; NULL: in_param is passed

@@ -12,7 +12,7 @@
 
 #include "host_driver/mlx4/alloc.h"
 #include "host_driver/mlx4/mlx4.h"
-#include "model/interface/commands.h"
+#include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/static_rates.h"
@@ -110,7 +110,7 @@ int drv_profile_make(struct drv_profile *profile, const struct dev_cap *cap,
 int drv_icm_alloc(struct drv_device *dev, unsigned pages, struct drv_icm *icm);
 void drv_icm_free(struct drv_device *dev, struct drv_icm *icm);
 /* MAP_FA, MAP_ICM_AUX (virt 0) or MAP_ICM. */
-int drv_icm_map(struct drv_device *dev, const struct drv_icm *icm, enum hcr_op op, uint64_t virt);
+int drv_icm_map(struct drv_device *dev, const struct drv_icm *icm, uint16_t op, uint64_t virt);
 
 /* The chunks of the first `reserved` entries stay mapped until cleanup. */
 int drv_table_init(struct drv_device *dev, struct drv_icm_table *t, uint64_t virt,
@@ -202,7 +202,7 @@ struct drv_cmd_state {
 
 /* What goes through the HCR, in_param and out_param as they are. */
 struct drv_hcr {
-	enum hcr_op op;
+	uint16_t op;
 	unsigned op_mod;
 	uint32_t in_mod;
 	uint64_t in_param, out_param; /* out_param: bus address in, immediate output out */
@@ -223,20 +223,20 @@ void drv_hcr_words(const struct drv_hcr *cmd, uint16_t token, bool event, unsign
 bool drv_hcr_pending(const struct hcr *regs, unsigned next_toggle);
 int drv_status_errno(uint8_t status);
 /* Commands that take something back from the device. */
-bool drv_cmd_is_closing(enum hcr_op op);
+bool drv_cmd_is_closing(uint16_t op);
 
 /* Zeroed. */
 struct drv_mailbox *drv_mailbox_get(struct drv_device *dev);
 void drv_mailbox_put(struct drv_device *dev, struct drv_mailbox *mailbox);
 
 /* Without mailboxes. */
-int drv_cmd_plain(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod);
-int drv_cmd_imm(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, uint64_t in_param,
+int drv_cmd_plain(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod);
+int drv_cmd_imm(struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64_t in_param,
 		uint64_t *out_param);
 /* With a copy of `len` bytes as input mailbox; the output mailbox copied to `out`. */
-int drv_cmd_in(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod,
+int drv_cmd_in(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
 	       const void *in, size_t len);
-int drv_cmd_out(struct drv_device *dev, enum hcr_op op, uint32_t in_mod, unsigned op_mod, void *out,
+int drv_cmd_out(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod, void *out,
 		size_t len);
 
 /* --- event queues --- */

@@ -2,6 +2,7 @@
 /* Ports as the host sees them: PortInfo, GIDs and P_Keys by MAD_IFC, SET_PORT, bringing up and
  * waiting. */
 #include "host_driver/mlx4/mad.h"
+#include "model/interface/commands.h"
 
 #include <errno.h>
 #include <string.h>

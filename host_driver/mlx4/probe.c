@@ -6,6 +6,7 @@
  */
 #include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/pci.h"
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * qp_modify.c, posting in post.c. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/post.h"
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 
 #include <errno.h>

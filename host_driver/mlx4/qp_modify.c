@@ -4,6 +4,7 @@
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/post.h"
 #include "model/interface/macros.h"
+#include "model/interface/qp_transitions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,7 +27,7 @@ enum { RC = SVC_RC, UC = SVC_UC, UD = SVC_UD, XI = 1 << 8, XT = 1 << 9, CONN = R
  * same one. */
 struct transition {
 	enum ibv_qp_state from, to;
-	enum hcr_op op;
+	uint16_t op;
 	unsigned services, required;
 };
 
@@ -242,7 +243,7 @@ static uint32_t fill_transport(struct qpc *c, const struct drv_qp_attr *attr, un
 	return opt;
 }
 
-static void fill_mailbox(const struct drv_qp *qp, enum hcr_op op, const struct drv_qp_attr *attr,
+static void fill_mailbox(const struct drv_qp *qp, uint16_t op, const struct drv_qp_attr *attr,
 			 unsigned mask, struct qp_mbox *mbox)
 {
 	static const uint8_t device_state[] = {QP_STATE_RST, QP_STATE_INIT, QP_STATE_RTR,
@@ -321,7 +322,7 @@ static void qp_remember(struct drv_qp *qp, const struct drv_qp_attr *attr, unsig
 }
 
 /* QP0 opens and closes its port. */
-static int special_port(struct drv_qp *qp, enum hcr_op op)
+static int special_port(struct drv_qp *qp, uint16_t op)
 {
 	if (!qp->special || qp->special_qpn)
 		return 0;
@@ -360,10 +361,10 @@ static int qp_modify(struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned
 		special_port(qp, HCR_2RST_QP);
 		rc = drv_cmd_plain(qp->dev, HCR_2RST_QP, in_mod, HCR_OM_2RST_NO_MBOX);
 	} else {
-		fill_mailbox(qp, (enum hcr_op)op, &a, mask, &mbox);
-		rc = drv_cmd_in(qp->dev, (enum hcr_op)op, in_mod, 0, &mbox, sizeof(mbox));
+		fill_mailbox(qp, (uint16_t)op, &a, mask, &mbox);
+		rc = drv_cmd_in(qp->dev, (uint16_t)op, in_mod, 0, &mbox, sizeof(mbox));
 		if (!rc)
-			rc = special_port(qp, (enum hcr_op)op);
+			rc = special_port(qp, (uint16_t)op);
 	}
 	if (rc)
 		return rc;

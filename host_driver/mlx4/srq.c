@@ -2,6 +2,7 @@
 /* Shared receive queues: a list of slots linked by index, the free ones at its tail. */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,546 +1,182 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HCR commands of the mlx4 (ConnectX-3) interface in native mode: opcodes, status codes, mailboxes,
- * and the QP transitions.
- *
- * A mailbox is 4096 bytes at a 4096-byte aligned bus address, big-endian; what no row describes is
- * reserved, zero on input and ignored on output. The registers are layout hcr in regs.h; contexts
- * that serve as mailboxes are in contexts.h. Source: Linux mlx4 cmd.c, fw.c, port.c, qp.c, mlx4_ib
- * mad.c, main.c; iPXE for names of what the driver does not use.
+ * HCR commands of the mlx4 (ConnectX-3) interface in native mode. The registers that carry a command
+ * are layout hcr in regs.h, and the mailboxes are in mailboxes.h. Source: Linux mlx4 cmd.c, fw.c,
+ * port.c, qp.c, mlx4_ib mad.c, main.c; iPXE for the names of commands that Linux does not use.
  */
 #ifndef MODEL_INTERFACE_COMMANDS_H
 #define MODEL_INTERFACE_COMMANDS_H
 
-#include "model/interface/contexts.h"
-#include "model/interface/dev_cap.h"
-#include "model/interface/field.h"
-#include "model/interface/macros.h"
-
-/* What in_param or out_param of a command carries. */
-enum hcr_param {
-	HCR_P_NONE,
-	HCR_P_IMM,
-	HCR_P_MBOX,
-	HCR_P_MBOX_OPT, /* mailbox unless the opcode modifier says that there is none */
-};
-
-enum hcr_flag {
-	HCR_F_CLOSING = 1 << 0, /* the driver resets the device when it fails (HW2SW_MPT: but for
-				   REG_BOUND) */
-	HCR_F_OM_PART = 1 << 1, /* the layout of the mailboxes depends on the opcode modifier */
-};
+#include "model/interface/mailboxes.h"
 
 /* clang-format off */
 
-/* C(NAME, opcode, input, output, layout of the input, layout of the output, flags, "input modifier", "meaning") */
-#define HCR_COMMANDS(C) \
-	C(SYS_EN,          0x001, NONE, NONE, none, none, 0, "", "enable system, never issued") \
-	C(SYS_DIS,         0x002, NONE, NONE, none, none, 0, "", "disable system, never issued") \
-	C(QUERY_DEV_CAP,   0x003, NONE, MBOX, none, dev_cap, 0, "0", "capabilities") \
-	C(QUERY_FW,        0x004, NONE, MBOX, none, query_fw, 0, "0", "firmware version and places in the BARs") \
-	C(QUERY_DDR,       0x005, NONE, MBOX, none, none, 0, "", "local memory, never issued") \
-	C(QUERY_ADAPTER,   0x006, NONE, MBOX, none, query_adapter, 0, "0", "interrupt pin, board id") \
-	C(INIT_HCA,        0x007, MBOX, NONE, init_hca, none, 0, "0", "place and size of the tables in ICM") \
-	C(CLOSE_HCA,       0x008, NONE, NONE, none, none, HCR_F_CLOSING, "0; om 1 panic", "undo INIT_HCA") \
-	C(INIT_PORT,       0x009, NONE, NONE, none, none, 0, "port", "bring the port up") \
-	C(CLOSE_PORT,      0x00a, NONE, NONE, none, none, 0, "port", "bring the port down") \
-	C(QUERY_HCA,       0x00b, NONE, MBOX, none, init_hca, 0, "0", "what INIT_HCA set") \
-	C(SET_PORT,        0x00c, MBOX, NONE, set_port, none, 0, "port", "port attributes of the host") \
-	C(SW2HW_MPT,       0x00d, MBOX, NONE, mpt_entry, none, 0, "MPT index", "MPT to hardware") \
-	C(QUERY_MPT,       0x00e, NONE, MBOX, none, mpt_entry, 0, "MPT index", "read an MPT") \
-	C(HW2SW_MPT,       0x00f, NONE, MBOX_OPT, none, mpt_entry, HCR_F_CLOSING, "MPT index; om 1 no outbox", "MPT to software") \
-	C(READ_MTT,        0x010, NONE, MBOX, none, write_mtt, 0, "count", "read MTTs, never issued") \
-	C(WRITE_MTT,       0x011, MBOX, NONE, write_mtt, none, 0, "count", "write MTTs, never issued by Linux") \
-	C(MAP_EQ,          0x012, IMM, NONE, none, none, 0, "[31] unmap, [9:0] EQN", "route event types to an EQ") \
-	C(SW2HW_EQ,        0x013, MBOX, NONE, eqc, none, 0, "EQN", "EQ to hardware") \
-	C(HW2SW_EQ,        0x014, NONE, MBOX_OPT, none, eqc, HCR_F_CLOSING, "EQN; om 1 no outbox", "EQ to software") \
-	C(QUERY_EQ,        0x015, NONE, MBOX, none, eqc, 0, "EQN", "read an EQ context") \
-	C(SW2HW_CQ,        0x016, MBOX, NONE, cqc, none, 0, "CQN; om bit 0 buffer is initialised", "CQ to hardware") \
-	C(HW2SW_CQ,        0x017, NONE, MBOX_OPT, none, cqc, HCR_F_CLOSING, "CQN; om 1 no outbox", "CQ to software") \
-	C(QUERY_CQ,        0x018, NONE, MBOX, none, cqc, 0, "CQN", "read a CQ context") \
-	C(RST2INIT_QP,     0x019, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP reset to init") \
-	C(INIT2RTR_QP,     0x01a, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP init to ready to receive") \
-	C(RTR2RTS_QP,      0x01b, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP ready to receive to ready to send") \
-	C(RTS2RTS_QP,      0x01c, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP modify in ready to send") \
-	C(SQERR2RTS_QP,    0x01d, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP send queue error to ready to send") \
-	C(2ERR_QP,         0x01e, MBOX_OPT, NONE, qp_mbox, none, 0, "QPN", "QP any state to error; the mailbox is ignored") \
-	C(RTS2SQD_QP,      0x01f, MBOX_OPT, NONE, qp_mbox, none, 0, "[31] event when drained, [23:0] QPN", "QP drain the send queue") \
-	C(SQD2RTS_QP,      0x020, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP drained to ready to send") \
-	C(2RST_QP,         0x021, NONE, NONE, none, none, HCR_F_CLOSING, "QPN; om 2 no mailbox", "QP any state to reset") \
-	C(QUERY_QP,        0x022, NONE, MBOX, none, qp_mbox, 0, "QPN", "read a QP context") \
-	C(CONF_SPECIAL_QP, 0x023, NONE, NONE, none, none, 0, "base QPN, 0 disables", "numbers of QP0 and QP1") \
-	C(MAD_IFC,         0x024, MBOX, MBOX, mad_ifc, none, 0, "[31:16] SLID, [15:0] port; om: enum mad_ifc_om", "MAD to the device's agents") \
-	C(READ_MCG,        0x025, NONE, MBOX, none, mcg_entry, 0, "index", "read a multicast group") \
-	C(WRITE_MCG,       0x026, MBOX, NONE, mcg_entry, none, 0, "index", "write a multicast group") \
-	C(MGID_HASH,       0x027, MBOX, IMM, gid, none, 0, "0", "hash of a multicast GID") \
-	C(QUERY_DEBUG_MSG, 0x02a, NONE, MBOX, none, none, 0, "", "never issued") \
-	C(SET_DEBUG_MSG,   0x02b, MBOX, NONE, none, none, 0, "", "never issued") \
-	C(MODIFY_CQ,       0x02c, MBOX, NONE, cqc, none, 0, "CQN; om 0 resize, 1 moderation", "resize or moderate a CQ") \
-	C(INIT2INIT_QP,    0x02d, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP modify in init") \
-	C(ACCESS_MEM,      0x02e, MBOX, MBOX, none, none, 0, "", "multi-function, never issued") \
-	C(SYNC_TPT,        0x02f, NONE, NONE, none, none, HCR_F_CLOSING, "0", "forget cached MPTs and MTTs") \
-	C(DIAG_RPRT,       0x030, NONE, MBOX, none, diag_rprt, 0, "port, 0 device; om 2", "diagnostic counters") \
-	C(NOP,             0x031, NONE, NONE, none, none, 0, "0x1f", "no operation, tests the event path") \
-	C(SUSPEND_QP,      0x032, NONE, NONE, none, none, 0, "QPN", "never issued") \
-	C(UNSUSPEND_QP,    0x033, NONE, NONE, none, none, 0, "QPN", "never issued") \
-	C(MOD_STAT_CFG,    0x034, MBOX, MBOX_OPT, mod_stat_cfg, port_guid, HCR_F_OM_PART, "om 0: 0; om 2: port << 8", "static configuration; om 2 reads the physical port id") \
-	C(SW2HW_SRQ,       0x035, MBOX, NONE, srqc, none, 0, "SRQN", "SRQ to hardware") \
-	C(HW2SW_SRQ,       0x036, NONE, MBOX_OPT, none, srqc, HCR_F_CLOSING, "SRQN; om 1 no outbox", "SRQ to software") \
-	C(QUERY_SRQ,       0x037, NONE, MBOX, none, srqc, 0, "SRQN", "read an SRQ context") \
-	C(SQD2SQD_QP,      0x038, MBOX, NONE, qp_mbox, none, 0, "QPN", "QP modify while drained") \
-	C(CONFIG_DEV,      0x03a, MBOX, MBOX, none, none, HCR_F_OM_PART, "0", "only with its capability") \
-	C(ACCESS_REG,      0x03b, MBOX, MBOX, none, none, 0, "0", "Ethernet") \
-	C(ARM_SRQ,         0x040, IMM, NONE, none, none, 0, "SRQN", "set the limit of an SRQ") \
-	C(QUERY_PORT,      0x043, NONE, MBOX, none, query_port, 0, "port", "port capabilities") \
-	C(SENSE_PORT,      0x04d, NONE, IMM, none, none, 0, "port", "only with its capability") \
-	C(HW_HEALTH_CHECK, 0x050, NONE, NONE, none, none, 0, "0", "Ethernet driver's self test") \
-	C(QUERY_IF_STAT,   0x054, NONE, MBOX, none, none, 0, "counter", "only with its capability") \
-	C(SET_IF_STAT,     0x055, NONE, MBOX, none, none, 0, "counter", "only with its capability") \
-	C(QUERY_FUNC,      0x056, NONE, MBOX, none, none, 0, "function", "only with system EQs") \
-	C(GET_OP_REQ,      0x059, NONE, MBOX, none, none, 0, "", "only after event OP_REQUIRED") \
-	C(SET_NODE,        0x05a, MBOX, NONE, set_node, none, 0, "1", "node description") \
-	C(VIRT_PORT_MAP,   0x05c, MBOX, NONE, none, none, 0, "", "bonding") \
-	C(UPDATE_QP,       0x061, MBOX, NONE, none, none, 0, "QPN", "Ethernet and SR-IOV") \
-	C(MAD_DEMUX,       0x203, MBOX, MBOX, none, none, HCR_F_OM_PART, "1", "only with its capability") \
-	C(RUN_FW,          0xff6, NONE, NONE, none, none, 0, "0", "start the firmware") \
-	C(DISABLE_LAM,     0xff7, NONE, NONE, none, none, 0, "", "never issued") \
-	C(ENABLE_LAM,      0xff8, NONE, MBOX, none, none, 0, "", "never issued") \
-	C(UNMAP_ICM,       0xff9, IMM, NONE, none, none, HCR_F_CLOSING, "number of 4 KiB pages", "take ICM pages back; also where nothing is mapped") \
-	C(MAP_ICM,         0xffa, MBOX, NONE, vpm_list, none, 0, "number of entries", "give pages to ICM") \
-	C(UNMAP_ICM_AUX,   0xffb, NONE, NONE, none, none, HCR_F_CLOSING, "0", "take the auxiliary pages back") \
-	C(MAP_ICM_AUX,     0xffc, MBOX, NONE, vpm_list, none, 0, "number of entries", "give auxiliary pages") \
-	C(SET_ICM_SIZE,    0xffd, IMM, IMM, none, none, 0, "0", "announce bytes of ICM, returns auxiliary pages wanted") \
-	C(UNMAP_FA,        0xffe, NONE, NONE, none, none, HCR_F_CLOSING, "0", "take the firmware area back") \
-	C(MAP_FA,          0xfff, MBOX, NONE, vpm_list, none, 0, "number of entries", "give the firmware area")
-
-/* S(NAME, code, errno the driver makes of it: name, value as Linux numbers them, meaning) */
-#define HCR_STATUSES(S) \
-	S(OK,             0x00, "0",      0, "done") \
-	S(INTERNAL_ERR,   0x01, "EIO",    5, "internal error") \
-	S(BAD_OP,         0x02, "EPERM",  1, "opcode or modifier not supported") \
-	S(BAD_PARAM,      0x03, "EINVAL", 22, "parameter out of range or reserved bits set") \
-	S(BAD_SYS_STATE,  0x04, "ENXIO",  6, "not in this state of the system") \
-	S(BAD_RESOURCE,   0x05, "EBADF",  9, "object does not exist") \
-	S(RESOURCE_BUSY,  0x06, "EBUSY",  16, "object is in use") \
-	S(EXCEED_LIM,     0x08, "ENOMEM", 12, "limit exceeded") \
-	S(BAD_RES_STATE,  0x09, "EBADF",  9, "object not in this state") \
-	S(BAD_INDEX,      0x0a, "EBADF",  9, "index out of range") \
-	S(BAD_NVMEM,      0x0b, "EFAULT", 14, "flash is damaged") \
-	S(ICM_ERROR,      0x0c, "ENFILE", 23, "ICM page not mapped or overlapping") \
-	S(BAD_QP_STATE,   0x10, "EINVAL", 22, "QP not in the state the transition starts from") \
-	S(BAD_SEG_PARAM,  0x20, "EFAULT", 14, "memory parameters do not fit") \
-	S(REG_BOUND,      0x21, "EBUSY",  16, "region has windows bound") \
-	S(LAM_NOT_PRE,    0x22, "EAGAIN", 11, "local memory not present") \
-	S(BAD_PKT,        0x30, "EINVAL", 22, "MAD malformed") \
-	S(BAD_SIZE,       0x40, "ENOMEM", 12, "more outstanding commands, bytes or CQEs than there is room for") \
-	S(MULTI_FUNC_REQ, 0x50, "EACCES", 13, "multi-function mode required; never in native mode")
-
-#define QUERY_FW_FIELDS(F, A, B, U, E) \
-	F(query_fw, 16, fw_pages,      0x00, 15,  0, "4 KiB pages wanted for the firmware area") \
-	F(query_fw, 16, major,         0x02, 15,  0, "version, major") \
-	F(query_fw, 16, subminor,      0x04, 15,  0, "version, subminor") \
-	F(query_fw, 16, minor,         0x06, 15,  0, "version, minor") \
-	F(query_fw,  8, function,      0x09,  7,  0, "function") \
-	F(query_fw, 16, cmd_if_rev,    0x0a, 15,  0, "command interface revision") \
-	F(query_fw,  8, log_max_cmd,   0x0f,  7,  0, "log2 outstanding commands") \
-	F(query_fw, 64, clr_int,       0x20, 63,  0, "offset of the clear-interrupt register") \
-	F(query_fw,  8, clr_int_bar,   0x28,  7,  6, "its BAR / 2") \
-	F(query_fw, 64, err_buf,       0x30, 63,  0, "offset of the error buffer") \
-	F(query_fw, 32, err_buf_size,  0x38, 31,  0, "its size in dwords") \
-	F(query_fw,  8, err_buf_bar,   0x3c,  7,  6, "its BAR / 2") \
-	F(query_fw, 64, comm,          0x40, 63,  0, "offset of the SR-IOV channel") \
-	F(query_fw,  8, comm_bar,      0x48,  7,  6, "its BAR / 2") \
-	F(query_fw, 64, clock,         0x50, 63,  0, "offset of the clock") \
-	F(query_fw,  8, clock_bar,     0x58,  7,  6, "its BAR / 2")
-
-#define VPM_ENTRY_FIELDS(F, A, B, U, E) \
-	A(vpm_entry, 64, va,       0x0, 63, 12, "ICM address, MAP_ICM only") \
-	A(vpm_entry, 64, pa,       0x8, 63, 12, "bus address") \
-	F(vpm_entry, 64, log_size, 0x8,  4,  0, "log2 of the size in 4 KiB pages")
-
-#define VPM_LIST_FIELDS(F, A, B, U, E) \
-	B(vpm_list, entry, 0x000, 0x1000, "entries of 16 bytes, layout vpm_entry")
-
-#define QUERY_PORT_FIELDS(F, A, B, U, E) \
-	F(query_port,  8, link_up,          0x00,  7,  7, "link is up") \
-	F(query_port,  8, dmfs_optimized,   0x00,  5,  5, "flow steering optimised") \
-	F(query_port,  8, default_sense,    0x00,  4,  4, "senses the link type by default") \
-	F(query_port,  8, suggested_eth,    0x00,  3,  3, "suggests Ethernet") \
-	F(query_port,  8, types,            0x00,  1,  0, "1 InfiniBand, 2 Ethernet, 3 both") \
-	F(query_port,  8, ib_mtu,           0x01,  3,  0, "largest MTU, 5 4096") \
-	F(query_port, 16, eth_mtu,          0x02, 15,  0, "Ethernet MTU") \
-	F(query_port,  8, ib_speeds,        0x04,  3,  0, "link speeds") \
-	F(query_port,  8, eth_speed,        0x05,  7,  0, "Ethernet speed") \
-	F(query_port,  8, ib_widths,        0x06,  3,  0, "link widths, 1 1x, 2 4x") \
-	F(query_port,  8, log_gids,         0x07,  7,  4, "log2 GID table") \
-	F(query_port,  8, log_pkeys,        0x07,  3,  0, "log2 P_Key table") \
-	F(query_port,  8, log_vlans,        0x0a,  7,  4, "log2 VLANs") \
-	F(query_port,  8, log_macs,         0x0a,  3,  0, "log2 MACs") \
-	F(query_port,  8, traffic_classes,  0x0b,  7,  4, "Ethernet traffic classes") \
-	F(query_port,  8, max_vl,           0x0b,  3,  0, "VLs") \
-	F(query_port, 64, mac,              0x10, 47,  0, "default MAC") \
-	F(query_port, 32, transceiver,      0x18, 31, 24, "transceiver type") \
-	F(query_port, 32, vendor_oui,       0x18, 23,  0, "transceiver OUI") \
-	F(query_port, 16, wavelength,       0x1c, 15,  0, "wavelength") \
-	F(query_port, 64, transceiver_code, 0x20, 63,  0, "transceiver code")
-
-#define QUERY_ADAPTER_FIELDS(F, A, B, U, E) \
-	F(query_adapter,  8, inta_pin,       0x10,  7, 0, "interrupt pin, bit of the clear-interrupt register") \
-	F(query_adapter, 16, vsd_signature1, 0x20, 15, 0, "0x5ad: a board id string follows at 0x40") \
-	U(query_adapter, 16, vsd_signature2, 0xfe, 15, 0, "0x5ad as well") \
-	B(query_adapter,     board_id,       0x40, 64,    "board id string, with both signatures") \
-	B(query_adapter,     psid,           0xf0, 16,    "else PSID, each 4-byte word byte-reversed")
-
-/* INIT_HCA inbox and QUERY_HCA outbox */
-#define INIT_HCA_FIELDS(F, A, B, U, E) \
-	F(init_hca,  8, version,          0x000,  7,  0, "2") \
-	F(init_hca, 64, global_caps,      0x004, 63,  0, "QUERY_HCA: global capabilities") \
-	F(init_hca, 16, clock_mhz,        0x00c, 15,  0, "QUERY_HCA: core clock in MHz") \
-	F(init_hca,  8, log_cacheline,    0x00e,  7,  5, "log2 of the host's cache line - 4") \
-	F(init_hca,  8, cacheline_valid,  0x00e,  4,  4, "1") \
-	F(init_hca,  8, phv_check,        0x00e,  1,  1, "QUERY_HCA: PHV") \
-	F(init_hca, 32, ud_av_check,      0x014,  0,  0, "UD address vector port is checked") \
-	F(init_hca, 32, host_be,          0x014,  1,  1, "host is big-endian (atomics in host memory)") \
-	F(init_hca, 32, qos,              0x014,  2,  2, "QoS") \
-	F(init_hca, 32, ipoib_csum,       0x014,  3,  3, "IPoIB checksums") \
-	F(init_hca, 32, counters,         0x014,  4,  4, "counters") \
-	F(init_hca, 32, dmfs,             0x014,  6,  6, "flow steering") \
-	F(init_hca, 32, rss_ip_frag,      0x014, 13, 13, "RSS of IP fragments") \
-	F(init_hca, 32, recoverable,      0x018, 31, 31, "recoverable error events") \
-	A(init_hca, 64, qpc_base,         0x030, 63,  5, "ICM address of the QP contexts") \
-	F(init_hca,  8, log_qps,          0x037,  4,  0, "log2 QPs") \
-	A(init_hca, 64, srqc_base,        0x048, 63,  5, "ICM address of the SRQ contexts") \
-	F(init_hca,  8, log_srqs,         0x04f,  4,  0, "log2 SRQs") \
-	A(init_hca, 64, cqc_base,         0x050, 63,  5, "ICM address of the CQ contexts") \
-	F(init_hca,  8, log_cqs,          0x057,  4,  0, "log2 CQs") \
-	F(init_hca, 32, cqe_64b,          0x058, 30, 30, "64-byte CQEs") \
-	F(init_hca, 32, eqe_64b,          0x058, 29, 29, "64-byte EQEs") \
-	F(init_hca,  8, eqe_stride,       0x05b,  5,  4, "log2 EQE stride - 5") \
-	F(init_hca,  8, cqe_stride,       0x05b,  1,  0, "log2 CQE stride - 5") \
-	F(init_hca, 64, altc_base,        0x060, 63,  0, "ICM address of the alternate paths") \
-	F(init_hca, 64, auxc_base,        0x070, 63,  0, "ICM address of the auxiliary contexts") \
-	A(init_hca, 64, eqc_base,         0x080, 63,  5, "ICM address of the EQ contexts") \
-	F(init_hca,  8, log_eqs,          0x087,  4,  0, "log2 EQs") \
-	F(init_hca, 16, num_sys_eqs,      0x08a, 11,  0, "system EQs") \
-	A(init_hca, 64, rdmarc_base,      0x090, 63,  5, "ICM address of the responder resources") \
-	F(init_hca,  8, log_rd_per_qp,    0x097,  2,  0, "log2 of them a QP") \
-	F(init_hca, 64, mcg_base,         0x0c0, 63,  0, "ICM address of the multicast groups") \
-	F(init_hca,  8, log_mcg_size,     0x0d3,  4,  0, "log2 bytes of a multicast group") \
-	F(init_hca,  8, log_mcg_hash,     0x0d7,  4,  0, "log2 hash buckets") \
-	F(init_hca,  8, uc_steering,      0x0d8,  3,  3, "unicast steering") \
-	F(init_hca,  8, mcg_hash_fn,      0x0d8,  2,  0, "hash function, 0") \
-	F(init_hca,  8, log_mcgs,         0x0db,  4,  0, "log2 multicast groups, overflow included") \
-	F(init_hca, 64, dmpt_base,        0x0f0, 63,  0, "ICM address of the MPTs") \
-	F(init_hca,  8, windows,          0x0f8,  7,  7, "memory windows enabled") \
-	F(init_hca,  8, log_mpts,         0x0fb,  5,  0, "log2 MPTs") \
-	F(init_hca, 64, mtt_base,         0x100, 63,  0, "ICM address of the MTTs") \
-	F(init_hca, 64, cmpt_base,        0x108, 63,  0, "ICM address of the cMPTs") \
-	F(init_hca,  8, log_uars,         0x12a,  3,  0, "log2 UAR pages") \
-	F(init_hca,  8, log_uar_page,     0x12b,  7,  0, "log2 UAR page size - 12") \
-	B(init_hca,     driver_version,   0x140, 64,     "driver version, with its capability") \
-	F(init_hca, 64, dmfs_base,        0x1d0, 63,  0, "ICM address of the flow table") \
-	F(init_hca,  8, dmfs_log_entry,   0x1e3,  4,  0, "log2 bytes of a flow entry") \
-	F(init_hca,  8, dmfs_a0_mode,     0x1e8,  7,  6, "A0 steering") \
-	F(init_hca,  8, dmfs_log_table,   0x1eb,  4,  0, "log2 flow entries") \
-	F(init_hca,  8, dmfs_eth_bits,    0x1f1,  7,  0, "flow steering, Ethernet bits") \
-	F(init_hca,  8, dmfs_eth_addrs,   0x1f2,  7,  0, "flow steering, Ethernet addresses") \
-	F(init_hca,  8, dmfs_ib_bits,     0x1f5,  7,  0, "flow steering, InfiniBand bits") \
-	F(init_hca,  8, dmfs_ib_addrs,    0x1f6,  7,  0, "flow steering, InfiniBand addresses")
-
-#define SET_PORT_FIELDS(F, A, B, U, E) \
-	F(set_port, 32, change_mtu,     0x00, 22, 22, "take the MTU") \
-	F(set_port, 32, change_vl,      0x00, 21, 21, "take the VLs") \
-	F(set_port, 32, change_pkeys,   0x00, 20, 20, "take the P_Key table size") \
-	F(set_port, 32, change_gids,    0x00, 19, 19, "take the GID table size") \
-	F(set_port, 32, set_sys_guid,   0x00, 18, 18, "take the system image GUID") \
-	F(set_port, 32, set_node_guid,  0x00, 17, 17, "take the node GUID") \
-	F(set_port, 32, set_guid0,      0x00, 16, 16, "take the port GUID") \
-	F(set_port, 32, mtu,            0x00, 15, 12, "largest MTU, 5 4096") \
-	F(set_port, 32, vl_cap,         0x00,  7,  4, "VLs: 1, 2, 4, 8") \
-	F(set_port, 32, reset_cap_mask, 0x00,  1,  1, "reset the capability mask") \
-	F(set_port, 32, reset_qkey,     0x00,  0,  0, "reset the Q_Key violation counter") \
-	F(set_port, 32, cap_mask,       0x04, 31,  0, "PortInfo capability mask") \
-	F(set_port, 64, sys_guid,       0x08, 63,  0, "system image GUID") \
-	F(set_port, 64, guid0,          0x10, 63,  0, "port GUID") \
-	F(set_port, 64, node_guid,      0x18, 63,  0, "node GUID") \
-	F(set_port, 16, pkeys,          0x28, 15,  0, "P_Key table size") \
-	F(set_port, 16, gids,           0x2a, 15,  0, "GID table size")
-
-#define MOD_STAT_CFG_FIELDS(F, A, B, U, E) \
-	F(mod_stat_cfg, 8, log_pg_sz_m, 0x02, 7, 0, "take the page size") \
-	F(mod_stat_cfg, 8, log_pg_sz,   0x03, 7, 0, "log2 page size - 12")
-
-#define PORT_GUID_FIELDS(F, A, B, U, E) \
-	F(port_guid, 32, guid_hi, 0x14, 31, 0, "physical port id, high") \
-	F(port_guid, 32, guid_lo, 0x1c, 31, 0, "physical port id, low")
-
-#define MAD_IFC_FIELDS(F, A, B, U, E) \
-	B(mad_ifc,     mad,        0x000, 256,    "MAD as on the wire") \
-	F(mad_ifc, 32, my_qpn,     0x100, 23,  0, "receiving QP, 0 or 1") \
-	F(mad_ifc, 32, rqpn,       0x108, 23,  0, "source QP") \
-	F(mad_ifc,  8, sl,         0x10c,  7,  4, "service level") \
-	F(mad_ifc,  8, grh,        0x10d,  7,  7, "a GRH came") \
-	F(mad_ifc,  8, path_bits,  0x10d,  6,  0, "destination path bits") \
-	F(mad_ifc, 16, pkey_index, 0x112, 15,  0, "P_Key index") \
-	B(mad_ifc,     grh_bytes,  0x140, 40,     "GRH")
-
-#define WRITE_MTT_FIELDS(F, A, B, U, E) \
-	F(write_mtt, 64, offset, 0x00, 63, 0, "byte offset of the first entry") \
-	B(write_mtt,     entry,  0x10, 0xff0, "entries, layout mtt_entry")
-
-#define GID_FIELDS(F, A, B, U, E) \
-	F(gid, 64, prefix, 0x0, 63, 0, "GID prefix") \
-	F(gid, 64, guid,   0x8, 63, 0, "interface id")
-
-#define SET_NODE_FIELDS(F, A, B, U, E) \
-	B(set_node, description, 0x00, 64, "node description")
-
-#define QP_MBOX_FIELDS(F, A, B, U, E) \
-	F(qp_mbox, 32, opt_mask, 0x00, 31, 0, "fields to take, enum qp_opt") \
-	E(qp_mbox, qpc, context, 0x08,        "QP context")
-
-#define DIAG_RPRT_FIELDS(F, A, B, U, E) \
-	F(diag_rprt, 32, rq_lle,     0x000, 31, 0, "responder: local length errors") \
-	F(diag_rprt, 32, sq_lle,     0x004, 31, 0, "requester: local length errors") \
-	F(diag_rprt, 32, rq_lqpoe,   0x008, 31, 0, "responder: local QP operation errors") \
-	F(diag_rprt, 32, sq_lqpoe,   0x00c, 31, 0, "requester: local QP operation errors") \
-	F(diag_rprt, 32, rq_lpe,     0x018, 31, 0, "responder: local protection errors") \
-	F(diag_rprt, 32, sq_lpe,     0x01c, 31, 0, "requester: local protection errors") \
-	F(diag_rprt, 32, rq_wrfe,    0x020, 31, 0, "responder: flushed CQEs") \
-	F(diag_rprt, 32, sq_wrfe,    0x024, 31, 0, "requester: flushed CQEs") \
-	F(diag_rprt, 32, sq_mwbe,    0x02c, 31, 0, "requester: window bind errors") \
-	F(diag_rprt, 32, sq_bre,     0x034, 31, 0, "requester: bad responses") \
-	F(diag_rprt, 32, sq_rire,    0x044, 31, 0, "requester: remote invalid request errors") \
-	F(diag_rprt, 32, rq_rire,    0x048, 31, 0, "responder: remote invalid request errors") \
-	F(diag_rprt, 32, sq_rae,     0x04c, 31, 0, "requester: remote access errors") \
-	F(diag_rprt, 32, rq_rae,     0x050, 31, 0, "responder: remote access errors") \
-	F(diag_rprt, 32, sq_roe,     0x054, 31, 0, "requester: remote operation errors") \
-	F(diag_rprt, 32, sq_tree,    0x05c, 31, 0, "requester: transport retries exceeded") \
-	F(diag_rprt, 32, sq_rree,    0x064, 31, 0, "requester: RNR retries exceeded") \
-	F(diag_rprt, 32, rq_rnr,     0x068, 31, 0, "responder: RNR NAKs sent") \
-	F(diag_rprt, 32, sq_rnr,     0x06c, 31, 0, "requester: RNR NAKs received") \
-	F(diag_rprt, 32, rq_oos,     0x100, 31, 0, "responder: out of sequence requests") \
-	F(diag_rprt, 32, sq_oos,     0x104, 31, 0, "requester: out of sequence NAKs") \
-	F(diag_rprt, 32, rq_udsdprd, 0x118, 31, 0, "responder: UD packets dropped for want of a receive") \
-	F(diag_rprt, 32, rq_dup,     0x130, 31, 0, "responder: duplicate requests") \
-	F(diag_rprt, 32, sq_to,      0x134, 31, 0, "requester: timeouts") \
-	F(diag_rprt, 32, num_cqovf,  0x1a0, 31, 0, "CQ overflows")
-
-#define COMMAND_LAYOUTS(L) \
-	L(query_fw,      0x100,  QUERY_FW_FIELDS,      "QUERY_FW output") \
-	L(vpm_entry,     0x10,   VPM_ENTRY_FIELDS,     "pages given to the device") \
-	L(vpm_list,      0x1000, VPM_LIST_FIELDS,      "MAP_FA, MAP_ICM, MAP_ICM_AUX input") \
-	L(dev_cap,       0x100,  DEV_CAP_FIELDS,       "QUERY_DEV_CAP output") \
-	L(query_port,    0x100,  QUERY_PORT_FIELDS,    "QUERY_PORT output") \
-	L(query_adapter, 0x100,  QUERY_ADAPTER_FIELDS, "QUERY_ADAPTER output") \
-	L(init_hca,      0x200,  INIT_HCA_FIELDS,      "INIT_HCA input, QUERY_HCA output") \
-	L(set_port,      0x100,  SET_PORT_FIELDS,      "SET_PORT input") \
-	L(mod_stat_cfg,  0x100,  MOD_STAT_CFG_FIELDS,  "MOD_STAT_CFG input, opcode modifier 0") \
-	L(port_guid,     0x100,  PORT_GUID_FIELDS,     "MOD_STAT_CFG output, opcode modifier 2") \
-	L(mad_ifc,       0x200,  MAD_IFC_FIELDS,       "MAD_IFC input") \
-	L(write_mtt,     0x1000, WRITE_MTT_FIELDS,     "WRITE_MTT input") \
-	L(gid,           0x10,   GID_FIELDS,           "GID; MGID_HASH input") \
-	L(set_node,      0x40,   SET_NODE_FIELDS,      "SET_NODE input") \
-	L(qp_mbox,       0x100,  QP_MBOX_FIELDS,       "QP transition input, QUERY_QP output") \
-	L(diag_rprt,     0x200,  DIAG_RPRT_FIELDS,     "DIAG_RPRT output")
-
-/* Bits of opt_mask: numbers; QP_OPT_BIT_x is the mask. O(NAME, bit, meaning) */
-#define QP_OPTS(O) \
-	O(ALT_PATH,       0, "alternate path, whole") \
-	O(RRE,            1, "remote read enable") \
-	O(RAE,            2, "remote atomic enable") \
-	O(RWE,            3, "remote write enable") \
-	O(PKEY_INDEX,     4, "P_Key index of the primary path") \
-	O(QKEY,           5, "Q_Key") \
-	O(MIN_RNR,        6, "RNR NAK timer") \
-	O(PRIMARY_PATH,   7, "primary path without P_Key index, ACK timeout, schedule queue") \
-	O(SRA_MAX,        8, "outstanding READ/atomic as requester") \
-	O(RRA_MAX,        9, "responder resources") \
-	O(PM_STATE,      10, "path migration state") \
-	O(RETRY_COUNT,   12, "transport retries") \
-	O(RNR_RETRY,     13, "RNR retries") \
-	O(ACK_TIMEOUT,   14, "ACK timeout of the primary path") \
-	O(SCHED_QUEUE,   16, "port and SL of the primary path") \
-	O(COUNTER_INDEX, 20, "counter") \
-	O(VLAN_STRIP,    21, "VLAN stripping")
-
-/* Fields without a bit in opt_mask, by the transition that always takes them. */
-#define QP_GROUPS(K) \
-	K(QP_TAKE, NOTHING,  0, "only what the mask names") \
-	K(QP_TAKE, ALL,      1, "the whole context but the device's own fields") \
-	K(QP_TAKE, RECV,     2, "MTU, largest message, remote QPN, next receive PSN") \
-	K(QP_TAKE, SEND_PSN, 3, "next send PSN")
-
-/* Bits that mean something on a service; others are ignored. Y(service, mask) */
-#define QP_SERVICE_OPTS(Y) \
-	Y(RC,  QP_OPT_ALL) \
-	Y(XRC, QP_OPT_ALL) \
-	Y(UC,  QP_OPT_ALL & ~(QP_OPT_BIT_MIN_RNR | QP_OPT_BIT_SRA_MAX | QP_OPT_BIT_RRA_MAX | QP_OPT_BIT_RETRY_COUNT | \
-			      QP_OPT_BIT_RNR_RETRY | QP_OPT_BIT_ACK_TIMEOUT)) \
-	Y(UD,  QP_OPT_DATAGRAM) \
-	Y(MLX, QP_OPT_DATAGRAM)
-
 /*
- * T(command, states it may start from, state it leads to, taken regardless of the mask, taken when the mask names it,
- * fields without a bit)
+ * C(NAME, opcode, input, output, layout of the input, layout of the output, flags,
+ *   "input modifier", "meaning")
+ * Rows ascend by opcode.
  */
-#define QP_TRANSITIONS(T) \
-	T(RST2INIT_QP,  QP_IN(RST), INIT, QP_OPT_ALL, 0, ALL) \
-	T(INIT2INIT_QP, QP_IN(INIT), INIT, 0, \
-	  QP_OPT_ACCESS | QP_OPT_BIT_PKEY_INDEX | QP_OPT_BIT_QKEY | QP_OPT_BIT_PRIMARY_PATH | QP_OPT_BIT_SCHED_QUEUE, NOTHING) \
-	T(INIT2RTR_QP,  QP_IN(INIT), RTR, \
-	  QP_OPT_BIT_PRIMARY_PATH | QP_OPT_BIT_SCHED_QUEUE | QP_OPT_BIT_RRA_MAX | QP_OPT_BIT_MIN_RNR, \
-	  QP_OPT_ACCESS | QP_OPT_BIT_PKEY_INDEX | QP_OPT_BIT_QKEY | QP_OPT_BIT_PM_STATE | QP_OPT_BIT_ALT_PATH | \
-	  QP_OPT_BIT_COUNTER_INDEX, RECV) \
-	T(RTR2RTS_QP,   QP_IN(RTR), RTS, \
-	  QP_OPT_BIT_SRA_MAX | QP_OPT_BIT_RETRY_COUNT | QP_OPT_BIT_RNR_RETRY | QP_OPT_BIT_ACK_TIMEOUT, QP_OPT_RTS, SEND_PSN) \
-	T(RTS2RTS_QP,   QP_IN(RTS), RTS, 0, QP_OPT_ALL, NOTHING) \
-	T(SQERR2RTS_QP, QP_IN(SQER), RTS, 0, QP_OPT_ACCESS | QP_OPT_BIT_QKEY | QP_OPT_BIT_MIN_RNR, NOTHING) \
-	T(RTS2SQD_QP,   QP_IN(RTS), SQD_BUSY, 0, 0, NOTHING) \
-	T(SQD2SQD_QP,   QP_IN(SQD), SQD, 0, QP_OPT_ALL, NOTHING) \
-	T(SQD2RTS_QP,   QP_IN(SQD) | QP_IN(SQD_BUSY), RTS, 0, QP_OPT_RTS, NOTHING) \
-	T(2ERR_QP,      QP_IN_ANY, ERR, 0, 0, NOTHING) \
-	T(2RST_QP,      QP_IN_ANY, RST, 0, 0, NOTHING)
-
-#define COMMAND_CODES(T) \
-	T(dev_cap_flag,      DEV_CAP_FLAGS) \
-	T(dev_cap_ext2_flag, DEV_CAP_EXT2_FLAGS) \
-	T(dev_cap_ext3_flag, DEV_CAP_EXT3_FLAGS) \
-	T(dev_cap_bmme_flag, DEV_CAP_BMME_FLAGS) \
-	T(qp_take,           QP_GROUPS)
+#define HCR_COMMANDS(C) \
+	C(SYS_EN,          0x001, NONE, NONE, none, none, 0, \
+	  "", "enables the system; no driver issues it") \
+	C(SYS_DIS,         0x002, NONE, NONE, none, none, 0, \
+	  "", "disables the system; no driver issues it") \
+	C(QUERY_DEV_CAP,   0x003, NONE, MBOX, none, dev_cap, 0, \
+	  "0", "returns the capabilities and limits of the device") \
+	C(QUERY_FW,        0x004, NONE, MBOX, none, query_fw, 0, \
+	  "0", "returns the firmware version and where registers lie in the BARs") \
+	C(QUERY_DDR,       0x005, NONE, MBOX, none, none, 0, \
+	  "", "returns the local memory; no driver issues it") \
+	C(QUERY_ADAPTER,   0x006, NONE, MBOX, none, query_adapter, 0, \
+	  "0", "returns the interrupt pin and the board id") \
+	C(INIT_HCA,        0x007, MBOX, NONE, init_hca, none, 0, \
+	  "0", "gives the device the address and size of each table in ICM, and starts it") \
+	C(CLOSE_HCA,       0x008, NONE, NONE, none, none, HCR_F_CLOSING, \
+	  "0; opcode modifier 1: the host panics", "undoes INIT_HCA") \
+	C(INIT_PORT,       0x009, NONE, NONE, none, none, 0, \
+	  "port", "brings a port up") \
+	C(CLOSE_PORT,      0x00a, NONE, NONE, none, none, 0, \
+	  "port", "brings a port down") \
+	C(QUERY_HCA,       0x00b, NONE, MBOX, none, init_hca, 0, \
+	  "0", "returns what INIT_HCA set") \
+	C(SET_PORT,        0x00c, MBOX, NONE, set_port, none, 0, \
+	  "port", "sets the attributes of a port") \
+	C(SW2HW_MPT,       0x00d, MBOX, NONE, mpt_entry, none, 0, \
+	  "MPT index", "gives an MPT to the device") \
+	C(QUERY_MPT,       0x00e, NONE, MBOX, none, mpt_entry, 0, \
+	  "MPT index", "reads an MPT") \
+	C(HW2SW_MPT,       0x00f, NONE, MBOX_OPT, none, mpt_entry, HCR_F_CLOSING, \
+	  "MPT index; opcode modifier 1: no output mailbox", "takes an MPT back from the device") \
+	C(READ_MTT,        0x010, NONE, MBOX, none, write_mtt, 0, \
+	  "count", "reads MTTs; no driver issues it") \
+	C(WRITE_MTT,       0x011, MBOX, NONE, write_mtt, none, 0, \
+	  "count", "writes MTTs; Linux does not issue it") \
+	C(MAP_EQ,          0x012, IMM, NONE, none, none, 0, \
+	  "[31] unmap, [9:0] EQN", "routes event types to an EQ") \
+	C(SW2HW_EQ,        0x013, MBOX, NONE, eqc, none, 0, \
+	  "EQN", "gives an EQ to the device") \
+	C(HW2SW_EQ,        0x014, NONE, MBOX_OPT, none, eqc, HCR_F_CLOSING, \
+	  "EQN; opcode modifier 1: no output mailbox", "takes an EQ back from the device") \
+	C(QUERY_EQ,        0x015, NONE, MBOX, none, eqc, 0, \
+	  "EQN", "reads an EQ context") \
+	C(SW2HW_CQ,        0x016, MBOX, NONE, cqc, none, 0, \
+	  "CQN; opcode modifier 1: software has initialised the buffer", "gives a CQ to the device") \
+	C(HW2SW_CQ,        0x017, NONE, MBOX_OPT, none, cqc, HCR_F_CLOSING, \
+	  "CQN; opcode modifier 1: no output mailbox", "takes a CQ back from the device") \
+	C(QUERY_CQ,        0x018, NONE, MBOX, none, cqc, 0, \
+	  "CQN", "reads a CQ context") \
+	C(RST2INIT_QP,     0x019, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "moves a QP from RESET to INIT") \
+	C(INIT2RTR_QP,     0x01a, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "moves a QP from INIT to RTR (ready to receive)") \
+	C(RTR2RTS_QP,      0x01b, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "moves a QP from RTR to RTS (ready to send)") \
+	C(RTS2RTS_QP,      0x01c, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "modifies a QP in RTS") \
+	C(SQERR2RTS_QP,    0x01d, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "moves a QP from SQER (send queue error) to RTS") \
+	C(2ERR_QP,         0x01e, MBOX_OPT, NONE, qp_mbox, none, 0, \
+	  "QPN", "moves a QP from any state to ERR; the device ignores the mailbox") \
+	C(RTS2SQD_QP,      0x01f, MBOX_OPT, NONE, qp_mbox, none, 0, \
+	  "[31] post an event when drained, [23:0] QPN", "drains the send queue of a QP: RTS to SQD") \
+	C(SQD2RTS_QP,      0x020, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "moves a QP from SQD (send queue drained) to RTS") \
+	C(2RST_QP,         0x021, NONE, NONE, none, none, HCR_F_CLOSING, \
+	  "QPN; opcode modifier 2: no mailbox", "moves a QP from any state to RESET") \
+	C(QUERY_QP,        0x022, NONE, MBOX, none, qp_mbox, 0, \
+	  "QPN", "reads a QP context") \
+	C(CONF_SPECIAL_QP, 0x023, NONE, NONE, none, none, 0, \
+	  "base QPN; 0 disables both", "sets the numbers of QP0 and QP1") \
+	C(MAD_IFC,         0x024, MBOX, MBOX, mad_ifc, none, 0, \
+	  "[31:16] SLID, [15:0] port; opcode modifier: enum mad_ifc_om", "gives a MAD to the agents of the device and returns their answer") \
+	C(READ_MCG,        0x025, NONE, MBOX, none, mcg_entry, 0, \
+	  "index", "reads a multicast group") \
+	C(WRITE_MCG,       0x026, MBOX, NONE, mcg_entry, none, 0, \
+	  "index", "writes a multicast group") \
+	C(MGID_HASH,       0x027, MBOX, IMM, gid, none, 0, \
+	  "0", "returns the hash of a multicast GID") \
+	C(QUERY_DEBUG_MSG, 0x02a, NONE, MBOX, none, none, 0, \
+	  "", "no driver issues it") \
+	C(SET_DEBUG_MSG,   0x02b, MBOX, NONE, none, none, 0, \
+	  "", "no driver issues it") \
+	C(MODIFY_CQ,       0x02c, MBOX, NONE, cqc, none, 0, \
+	  "CQN; opcode modifier 0: resize, 1: moderation", "resizes a CQ or sets its moderation") \
+	C(INIT2INIT_QP,    0x02d, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "modifies a QP in INIT") \
+	C(ACCESS_MEM,      0x02e, MBOX, MBOX, none, none, 0, \
+	  "", "for virtual functions; not issued in native mode") \
+	C(SYNC_TPT,        0x02f, NONE, NONE, none, none, HCR_F_CLOSING, \
+	  "0", "drops all cached MPTs and MTTs") \
+	C(DIAG_RPRT,       0x030, NONE, MBOX, none, diag_rprt, 0, \
+	  "port, or 0 for the device; opcode modifier 2", "returns the diagnostic counters") \
+	C(NOP,             0x031, NONE, NONE, none, none, 0, \
+	  "0x1f", "does nothing; the driver tests its event path with it") \
+	C(SUSPEND_QP,      0x032, NONE, NONE, none, none, 0, \
+	  "QPN", "no driver issues it") \
+	C(UNSUSPEND_QP,    0x033, NONE, NONE, none, none, 0, \
+	  "QPN", "no driver issues it") \
+	C(MOD_STAT_CFG,    0x034, MBOX, MBOX_OPT, mod_stat_cfg, port_guid, HCR_F_OM_PART, \
+	  "opcode modifier 0: 0; 2: port << 8", "sets the static configuration (opcode modifier 0), or returns the physical port id (2)") \
+	C(SW2HW_SRQ,       0x035, MBOX, NONE, srqc, none, 0, \
+	  "SRQN", "gives an SRQ to the device") \
+	C(HW2SW_SRQ,       0x036, NONE, MBOX_OPT, none, srqc, HCR_F_CLOSING, \
+	  "SRQN; opcode modifier 1: no output mailbox", "takes an SRQ back from the device") \
+	C(QUERY_SRQ,       0x037, NONE, MBOX, none, srqc, 0, \
+	  "SRQN", "reads an SRQ context") \
+	C(SQD2SQD_QP,      0x038, MBOX, NONE, qp_mbox, none, 0, \
+	  "QPN", "modifies a QP in SQD") \
+	C(CONFIG_DEV,      0x03a, MBOX, MBOX, none, none, HCR_F_OM_PART, \
+	  "0", "configures the device; needs a capability that this device does not announce") \
+	C(ACCESS_REG,      0x03b, MBOX, MBOX, none, none, 0, \
+	  "0", "reads or writes an Ethernet register") \
+	C(ARM_SRQ,         0x040, IMM, NONE, none, none, 0, \
+	  "SRQN", "sets the limit of an SRQ that raises an event") \
+	C(QUERY_PORT,      0x043, NONE, MBOX, none, query_port, 0, \
+	  "port", "returns the capabilities of a port") \
+	C(SENSE_PORT,      0x04d, NONE, IMM, none, none, 0, \
+	  "port", "senses the link type; needs a capability that this device does not announce") \
+	C(HW_HEALTH_CHECK, 0x050, NONE, NONE, none, none, 0, \
+	  "0", "tests the hardware; the Ethernet driver issues it") \
+	C(QUERY_IF_STAT,   0x054, NONE, MBOX, none, none, 0, \
+	  "counter", "reads a counter; needs a capability that this device does not announce") \
+	C(SET_IF_STAT,     0x055, NONE, MBOX, none, none, 0, \
+	  "counter", "sets a counter; needs a capability that this device does not announce") \
+	C(QUERY_FUNC,      0x056, NONE, MBOX, none, none, 0, \
+	  "function", "reads a function; issued only with system EQs") \
+	C(GET_OP_REQ,      0x059, NONE, MBOX, none, none, 0, \
+	  "", "fetches a request of the firmware; issued only after event OP_REQUIRED") \
+	C(SET_NODE,        0x05a, MBOX, NONE, set_node, none, 0, \
+	  "1", "sets the node description") \
+	C(VIRT_PORT_MAP,   0x05c, MBOX, NONE, none, none, 0, \
+	  "", "maps ports for bonding") \
+	C(UPDATE_QP,       0x061, MBOX, NONE, none, none, 0, \
+	  "QPN", "updates a QP for Ethernet and SR-IOV") \
+	C(MAD_DEMUX,       0x203, MBOX, MBOX, none, none, HCR_F_OM_PART, \
+	  "1", "controls which MADs the device answers; needs a capability that this device does not announce") \
+	C(RUN_FW,          0xff6, NONE, NONE, none, none, 0, \
+	  "0", "starts the firmware") \
+	C(DISABLE_LAM,     0xff7, NONE, NONE, none, none, 0, \
+	  "", "disables local memory; no driver issues it") \
+	C(ENABLE_LAM,      0xff8, NONE, MBOX, none, none, 0, \
+	  "", "enables local memory; no driver issues it") \
+	C(UNMAP_ICM,       0xff9, IMM, NONE, none, none, HCR_F_CLOSING, \
+	  "number of 4 KiB pages", "takes pages back from ICM; legal also where nothing is mapped") \
+	C(MAP_ICM,         0xffa, MBOX, NONE, vpm_list, none, 0, \
+	  "number of entries", "gives pages to ICM") \
+	C(UNMAP_ICM_AUX,   0xffb, NONE, NONE, none, none, HCR_F_CLOSING, \
+	  "0", "takes the auxiliary pages back") \
+	C(MAP_ICM_AUX,     0xffc, MBOX, NONE, vpm_list, none, 0, \
+	  "number of entries", "gives auxiliary pages to the device") \
+	C(SET_ICM_SIZE,    0xffd, IMM, IMM, none, none, 0, \
+	  "0", "announces how many bytes of ICM the driver will map; returns how many auxiliary pages the device wants") \
+	C(UNMAP_FA,        0xffe, NONE, NONE, none, none, HCR_F_CLOSING, \
+	  "0", "takes the firmware area back") \
+	C(MAP_FA,          0xfff, MBOX, NONE, vpm_list, none, 0, \
+	  "number of entries", "gives the firmware area to the device")
 
 /* clang-format on */
 
-#define HCR_OP_ENUM(name, code, in, out, in_layout, out_layout, flags, im, meaning)                \
-	HCR_##name = (code),
+#define HCR_OP_ENUM(name, code, ...) HCR_##name = (code),
 enum hcr_op { HCR_COMMANDS(HCR_OP_ENUM) };
-
-#define HCR_STATUS_ENUM(name, code, errno_name, errno_value, meaning) HCR_STATUS_##name = (code),
-enum hcr_status { HCR_STATUSES(HCR_STATUS_ENUM) };
-
-COMMAND_LAYOUTS(LAYOUT_DEFINE)
-COMMAND_CODES(CODES_DEFINE)
-
-#define QP_OPT_ENUM(name, bit, meaning)     QP_OPT_##name = (bit),
-#define QP_OPT_BIT_ENUM(name, bit, meaning) QP_OPT_BIT_##name = 1 << (bit),
-enum qp_opt { QP_OPTS(QP_OPT_ENUM) };
-
-/* Masks of opt_mask. */
-#define QP_OPT_OR(name, bit, meaning) | 1 << (bit)
-enum qp_opt_mask {
-	QP_OPTS(QP_OPT_BIT_ENUM)
-	/* all of them */
-	QP_OPT_ALL = 0 QP_OPTS(QP_OPT_OR),
-	QP_OPT_ACCESS = QP_OPT_BIT_RRE | QP_OPT_BIT_RAE | QP_OPT_BIT_RWE,
-	QP_OPT_RTS = QP_OPT_ACCESS | QP_OPT_BIT_ALT_PATH | QP_OPT_BIT_QKEY | QP_OPT_BIT_MIN_RNR |
-		     QP_OPT_BIT_PM_STATE,
-	QP_OPT_DATAGRAM = QP_OPT_BIT_PKEY_INDEX | QP_OPT_BIT_QKEY | QP_OPT_BIT_SCHED_QUEUE |
-			  QP_OPT_BIT_COUNTER_INDEX,
-};
-
-struct qp_transition {
-	enum hcr_op op;
-	uint8_t from;      /* bit n: may start from QP state n */
-	enum qp_state to;  /* RTS2SQD: draining; drained when the send queue is */
-	uint32_t always;   /* opt bits taken regardless of opt_mask */
-	uint32_t optional; /* opt bits taken when opt_mask has them */
-	enum qp_take take;
-};
-
-#define QP_IN(state) (1 << QP_STATE_##state)
-#define QP_IN_ANY    0xff
-
-#define QP_TRANSITION_ROW(cmd, states, next, forced, by_mask, group)                               \
-	{HCR_##cmd,           (states),       QP_STATE_##next, (uint32_t)(forced),                 \
-	 (uint32_t)(by_mask), QP_TAKE_##group},
-
-#define QP_SERVICE_OPT_CASE(service, mask)                                                         \
-	case QP_ST_##service:                                                                      \
-		return (uint32_t)(mask);
-
-/* Row of a QP transition command, or NULL when the opcode is none. */
-static inline const struct qp_transition *qp_transition_find(uint32_t op)
-{
-	static const struct qp_transition rows[] = {QP_TRANSITIONS(QP_TRANSITION_ROW)};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++)
-		if ((uint32_t)rows[i].op == op)
-			return &rows[i];
-	return NULL;
-}
-
-/* Opt bits that mean something on a service type. */
-static inline uint32_t qp_service_opts(uint32_t service)
-{
-	switch (service) {
-		QP_SERVICE_OPTS(QP_SERVICE_OPT_CASE)
-	default:
-		return 0;
-	}
-}
-
-/* Opt bits to take from a transition's mailbox. */
-static inline uint32_t qp_transition_opts(const struct qp_transition *t, uint32_t service,
-					  uint32_t opt_mask)
-{
-	return (t->always | (t->optional & opt_mask)) & qp_service_opts(service);
-}
-
-enum hcr_facts {
-	HCR_DWORDS = 7,
-	HCR_MBOX_SIZE = 4096,
-	HCR_CMD_IF_REV = 3,
-	HCR_TOKEN_POLL = 0xffff, /* what the driver puts into token when it polls */
-	HCR_NOP_IM = 0x1f,
-	VPM_ENTRIES_MAX = HCR_MBOX_SIZE / 16,
-	WRITE_MTT_ENTRIES_MAX = write_mtt_entry_size / 8,
-	VSD_SIGNATURE = 0x5ad,
-};
-
-/* Opcode modifiers. */
-enum hcr_op_mod {
-	HCR_OM_NO_OUTBOX = 1,        /* HW2SW_* */
-	HCR_OM_2RST_NO_MBOX = 2,     /* 2RST_QP */
-	HCR_OM_CLOSE_PANIC = 1,      /* CLOSE_HCA */
-	HCR_OM_SW_CQ_INIT = 1,       /* SW2HW_CQ: software initialised the buffer */
-	HCR_OM_CQ_RESIZE = 0,        /* MODIFY_CQ */
-	HCR_OM_CQ_MODERATE = 1,      /* MODIFY_CQ */
-	HCR_OM_STAT_CFG_SET = 0,     /* MOD_STAT_CFG */
-	HCR_OM_STAT_CFG_PORT_ID = 2, /* MOD_STAT_CFG */
-	HCR_OM_DIAG_QUERY = 2,       /* DIAG_RPRT */
-};
-
-enum mad_ifc_om {
-	MAD_IFC_IGNORE_MKEY = 1 << 0,
-	MAD_IFC_IGNORE_BKEY = 1 << 1,
-	MAD_IFC_EXT_INFO = 1 << 2, /* what stands at 0x100 of the mailbox is valid */
-	MAD_IFC_NET_VIEW = 1 << 3, /* multi-function only */
-};
-
-/* Input modifiers with parts. */
-enum hcr_in_mod {
-	MAP_EQ_EQN_MASK = 0x3ff,
-	MAP_EQ_UNMAP_SHIFT = 31,
-	RTS2SQD_EVENT_SHIFT = 31,
-	MAD_IFC_SLID_SHIFT = 16,
-	MAD_IFC_PORT_MASK = 0xffff,
-	MOD_STAT_CFG_PORT_SHIFT = 8,
-};
-
-/* Bit of a capability field, and of the MAP_EQ event mask. */
-static inline uint64_t cap_bit(unsigned int n)
-{
-	return UINT64_C(1) << n;
-}
-
-static inline struct vpm_entry *vpm_list_at(struct vpm_list *l, unsigned int n)
-{
-	return (struct vpm_entry *)(void *)(l->b + 16 * n);
-}
-
-static inline const struct vpm_entry *vpm_list_at_const(const struct vpm_list *l, unsigned int n)
-{
-	return (const struct vpm_entry *)(const void *)(l->b + 16 * n);
-}
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/interface/rows.h"
 
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 
 #include <inttypes.h>
@@ -226,7 +227,7 @@ const struct bar0_row *bar0_reg_find(uint32_t offset)
 const struct hcr_row *hcr_row_find(uint32_t op)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(command_rows); i++)
-		if ((uint32_t)command_rows[i].op == op)
+		if (command_rows[i].op == op)
 			return &command_rows[i];
 	return NULL;
 }

@@ -9,8 +9,8 @@
 
 #include "model/interface/bth_ops.h"
 #include "model/interface/cm.h"
-#include "model/interface/commands.h"
 #include "model/interface/contexts.h"
+#include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/syndromes.h"
@@ -66,7 +66,7 @@ struct bar0_row {
 
 struct hcr_row {
 	const char *name;
-	enum hcr_op op;
+	uint16_t op; /* enum hcr_op of commands.h */
 	enum hcr_param in, out;
 	const struct layout *in_layout, *out_layout; /* layout_none where no row describes it */
 	uint32_t flags;                              /* enum hcr_flag */

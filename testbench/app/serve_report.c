@@ -2,6 +2,7 @@
 /* See serve_report.h. */
 #include "testbench/app/serve_report.h"
 
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/vfio_user/protocol.h"

@@ -4,6 +4,7 @@
  * that is just reset. A mailbox begins as what the input says, or as the context of a live object
  * with some bytes changed.
  */
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 #include "testbench/fuzz/rig.h"
 

@@ -6,6 +6,7 @@
  * contexts say now.
  */
 #include "model/engine/wire/crc.h"
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "testbench/fuzz/rig.h"
@@ -43,7 +44,7 @@ enum { STEPS_MAX = 24, FIELDS = 7, WIRE_MAX = 512, LNH_BTH = 2, PAYLOAD = 64, SP
 	B(SYNC_TPT, HCA_MPT, 0)
 
 static const struct {
-	enum hcr_op op;
+	uint16_t op;
 	enum hca_object type;
 	unsigned at;
 } commands[] = {

@@ -6,6 +6,7 @@
  *
  *	fuzz_seeds DIR RUN	DIR/TARGET/seed-N for each target; RUN: folder of a run
  */
+#include "model/interface/commands.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"

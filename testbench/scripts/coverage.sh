@@ -73,7 +73,7 @@ def show(title, have, known):
 print(f'\nBTH opcodes on the wire: {len(said)}')
 print('  ' + ' '.join(f'{k} {v}' for k, v in sorted(said.items())))
 show('NAK codes', naks, ['rnr'] + rows('model/interface/syndromes.h', 'NAK_CODES', r'N\((\w+),'))
-transitions = rows('model/interface/commands.h', 'QP_TRANSITIONS', r'T\((\w+),')
+transitions = rows('model/interface/qp_transitions.h', 'QP_TRANSITIONS', r'T\((\w+),')
 show('QP transitions', {k: v for k, v in commands.items() if k in transitions}, sorted(set(transitions)))
 show('HCR commands', commands, rows('model/interface/commands.h', 'HCR_COMMANDS', r'\bC\((\w+),'))
 PY

@@ -61,7 +61,7 @@ static inline void failing_write(struct platform *p, unsigned bar, uint64_t offs
 
 	memcpy(word, bytes, size);
 	if (bar == HCA_BAR_REGS && offset == BAR0_HCR + 4 * (HCR_DWORDS - 1) &&
-	    !drv_cmd_is_closing((enum hcr_op)((word[2] & 0xf) << 8 | word[3])) &&
+	    !drv_cmd_is_closing((uint16_t)((word[2] & 0xf) << 8 | word[3])) &&
 	    fails(FAIL_COMMAND)) {
 		word[2] &= 0xf0;
 		word[3] = 0xee;

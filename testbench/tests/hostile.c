@@ -5,6 +5,7 @@
 
 #include "host_driver/mlx4/connect.h"
 #include "host_driver/mlx4/mlx4.h"
+#include "model/interface/commands.h"
 #include "model/interface/macros.h"
 #include "model/interface/regs.h"
 #include "model/sim/rng.h"

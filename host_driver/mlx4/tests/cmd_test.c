@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The command register: its words byte by byte, the toggle, status to errno, timeouts. */
 #include "host_driver/mlx4/tests/fake.h"
+#include "model/interface/commands.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "model/interface/commands.h"
 #include "model/interface/rows.h"
 
 static void check_row(const struct layout *l, const char *field, const uint8_t *bytes,

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "model/interface/rows.h"
+#include "model/interface/qp_transitions.h"
 
 /* Marks bit `bit` of byte `byte`; false when it was taken. */
 static bool take(uint8_t *used, unsigned int byte, unsigned int bit)

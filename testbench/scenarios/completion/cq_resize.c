@@ -2,6 +2,7 @@
 /* A CQ is made larger and smaller with completions in it that nobody has polled and while more
  * come: none is lost, none doubled, their order stays. */
 /* behaviours: IBA-11.2.8.3-cq-resize */
+#include "model/interface/commands.h"
 #include "testbench/services.h"
 
 enum { ROUNDS = 6, BURST = 20 };

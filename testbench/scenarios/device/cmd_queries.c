@@ -5,6 +5,7 @@
  */
 /* behaviours: HCA-query-commands ST-7 */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 #include "testbench/manage.h"
 
 #define QUERY(dev_, op_, number, box)                                                              \

@@ -6,6 +6,7 @@
  * behaviours: HCA-write-mtt
  */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
  */
 /* behaviours: HCA-catastrophe-trap */
 #include "model/engine/chip/processor_impl.h"
+#include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
 enum { RESET_BIT = 1, REG_RA = 1, REG_SP = 2, NO_MEMORY = 0x40000000, STORE_ACCESS_FAULT = 7 };

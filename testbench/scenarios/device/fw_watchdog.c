@@ -5,6 +5,7 @@
  */
 /* behaviours: HCA-catastrophe-watchdog */
 #include "model/engine/chip/processor_impl.h"
+#include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
 enum { RESET_BIT = 1, REG_SP = 2, JUMP_TO_SELF = 0x6f, BELOW_STACK = 1024, MINE = 16 };

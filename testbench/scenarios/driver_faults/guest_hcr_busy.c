@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The command register is written while the device still works on the command before: the write is
  * refused, the command in it is served. */
+#include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
 SCENARIO(guest_hcr_busy,

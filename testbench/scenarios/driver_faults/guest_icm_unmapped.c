@@ -5,6 +5,7 @@
  * device is reset afterwards, as a driver would have to.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
 enum { RESET_BIT = 1 };

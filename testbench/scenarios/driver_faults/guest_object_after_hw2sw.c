@@ -5,6 +5,7 @@
  * mistake of this host's.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
 SCENARIO(guest_object_after_hw2sw,

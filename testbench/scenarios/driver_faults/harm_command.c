@@ -5,6 +5,7 @@
  * next time. A refused transition leaves the queue pair where it was.
  */
 /* behaviours: FAULT-command-status */
+#include "model/interface/commands.h"
 #include "testbench/harm.h"
 
 SCENARIO(harm_command,

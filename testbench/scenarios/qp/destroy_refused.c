@@ -7,6 +7,7 @@
  * IBV_EVENT_DEVICE_FATAL says what has happened, and all else is given back to a device that knows
  * nothing of it; by the process, or at its death.
  */
+#include "model/interface/commands.h"
 #include "testbench/harm.h"
 #include "testbench/programs.h"
 
