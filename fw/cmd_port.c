@@ -54,10 +54,10 @@ enum hcr_status cmd_diag_rprt(struct fw_cmd *c)
 
 	if (c->in_mod) /* counters by port: not among the capabilities */
 		return HCR_STATUS_BAD_INDEX;
-#define D(name, field, stat)                                                                       \
+#define D(name, stat)                                                                              \
 	fw_write(FW_DIAG_INDEX, FW_DIAG_##name);                                                   \
-	diag_rprt_set_##field(d, fw_read(FW_DIAG_COUNT));
-	FW_DIAG_COUNTERS(D)
+	diag_rprt_set_##name(d, fw_read(FW_DIAG_COUNT));
+	DIAG_COUNTERS(D)
 #undef D
 	return HCR_STATUS_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the firmware sees of the chip: memory map of the embedded processor, registers and hardware
  * helpers.
@@ -9,6 +10,8 @@
  */
 #ifndef MODEL_INTERFACE_FWREGS_H
 #define MODEL_INTERFACE_FWREGS_H
+
+#include "model/interface/diag.h"
 
 enum {
 	FW_RAM_BASE = 0x80000000, /* size is the parameter fw.ram */
@@ -119,39 +122,10 @@ enum fw_register {
 #undef R
 };
 
-/* clang-format off */
-/* Diagnostic counters since reset.
- * D(NAME, field of DIAG_RPRT's output, member of struct hca_stats) */
-#define FW_DIAG_COUNTERS(D) \
-	D(RQ_LLE, rq_lle, diag_rq_lle) \
-	D(SQ_LLE, sq_lle, diag_sq_lle) \
-	D(RQ_LQPOE, rq_lqpoe, diag_rq_lqpoe) \
-	D(SQ_LQPOE, sq_lqpoe, diag_sq_lqpoe) \
-	D(RQ_LPE, rq_lpe, diag_rq_lpe) \
-	D(SQ_LPE, sq_lpe, diag_sq_lpe) \
-	D(RQ_WRFE, rq_wrfe, diag_rq_wrfe) \
-	D(SQ_WRFE, sq_wrfe, diag_sq_wrfe) \
-	D(SQ_MWBE, sq_mwbe, diag_sq_mwbe) \
-	D(SQ_BRE, sq_bre, diag_sq_bre) \
-	D(SQ_RIRE, sq_rire, diag_sq_rire) \
-	D(RQ_RIRE, rq_rire, diag_rq_rire) \
-	D(SQ_RAE, sq_rae, diag_sq_rae) \
-	D(RQ_RAE, rq_rae, diag_rq_rae) \
-	D(SQ_ROE, sq_roe, diag_sq_roe) \
-	D(SQ_TREE, sq_tree, diag_sq_tree) \
-	D(SQ_RREE, sq_rree, diag_sq_rree) \
-	D(RQ_RNR, rq_rnr, responder_rnr_naks) \
-	D(SQ_RNR, sq_rnr, retry_rnr_waits) \
-	D(RQ_OOS, rq_oos, responder_out_of_sequence) \
-	D(SQ_OOS, sq_oos, retry_sequence_naks) \
-	D(RQ_DUP, rq_dup, responder_duplicates) \
-	D(SQ_TO, sq_to, retry_ack_timeouts) \
-	D(NUM_CQOVF, num_cqovf, cqe_write_overruns)
-/* clang-format on */
-
+/* What DIAG_INDEX selects. */
 enum fw_diag_counter {
-#define D(name, field, stat) FW_DIAG_##name,
-	FW_DIAG_COUNTERS(D)
+#define D(name, stat) FW_DIAG_##name,
+	DIAG_COUNTERS(D)
 #undef D
 		FW_DIAG_COUNTERS_END
 };

@@ -13,6 +13,7 @@
 
 #include "model/interface/contexts.h"
 #include "model/interface/dev_cap.h"
+#include "model/interface/diag.h"
 #include "model/interface/field.h"
 
 /* What in_param or out_param of a command carries. */
@@ -217,32 +218,14 @@ enum hcr_flag {
 	F(qp_mbox, 32, opt_mask, 0x00, 31, 0, "fields to take, enum qp_opt") \
 	E(qp_mbox, qpc, context, 0x08,        "QP context")
 
+/* Rows of DIAG_COMPLETIONS and DIAG_STAGES. */
+#define DIAG_COMPLETION_FIELD(F, name, offset, syndrome, send, meaning) F(diag_rprt, 32, name, offset, 31, 0, meaning)
+#define DIAG_STAGE_FIELD(F, name, offset, stat, meaning) F(diag_rprt, 32, name, offset, 31, 0, meaning)
+
 #define DIAG_RPRT_FIELDS(F, A, B, U, E) \
-	F(diag_rprt, 32, rq_lle,     0x000, 31, 0, "responder: local length errors") \
-	F(diag_rprt, 32, sq_lle,     0x004, 31, 0, "requester: local length errors") \
-	F(diag_rprt, 32, rq_lqpoe,   0x008, 31, 0, "responder: local QP operation errors") \
-	F(diag_rprt, 32, sq_lqpoe,   0x00c, 31, 0, "requester: local QP operation errors") \
-	F(diag_rprt, 32, rq_lpe,     0x018, 31, 0, "responder: local protection errors") \
-	F(diag_rprt, 32, sq_lpe,     0x01c, 31, 0, "requester: local protection errors") \
-	F(diag_rprt, 32, rq_wrfe,    0x020, 31, 0, "responder: flushed CQEs") \
-	F(diag_rprt, 32, sq_wrfe,    0x024, 31, 0, "requester: flushed CQEs") \
-	F(diag_rprt, 32, sq_mwbe,    0x02c, 31, 0, "requester: window bind errors") \
-	F(diag_rprt, 32, sq_bre,     0x034, 31, 0, "requester: bad responses") \
-	F(diag_rprt, 32, sq_rire,    0x044, 31, 0, "requester: remote invalid request errors") \
-	F(diag_rprt, 32, rq_rire,    0x048, 31, 0, "responder: remote invalid request errors") \
-	F(diag_rprt, 32, sq_rae,     0x04c, 31, 0, "requester: remote access errors") \
-	F(diag_rprt, 32, rq_rae,     0x050, 31, 0, "responder: remote access errors") \
-	F(diag_rprt, 32, sq_roe,     0x054, 31, 0, "requester: remote operation errors") \
-	F(diag_rprt, 32, sq_tree,    0x05c, 31, 0, "requester: transport retries exceeded") \
-	F(diag_rprt, 32, sq_rree,    0x064, 31, 0, "requester: RNR retries exceeded") \
-	F(diag_rprt, 32, rq_rnr,     0x068, 31, 0, "responder: RNR NAKs sent") \
-	F(diag_rprt, 32, sq_rnr,     0x06c, 31, 0, "requester: RNR NAKs received") \
-	F(diag_rprt, 32, rq_oos,     0x100, 31, 0, "responder: out of sequence requests") \
-	F(diag_rprt, 32, sq_oos,     0x104, 31, 0, "requester: out of sequence NAKs") \
-	F(diag_rprt, 32, rq_udsdprd, 0x118, 31, 0, "responder: UD packets dropped for want of a receive") \
-	F(diag_rprt, 32, rq_dup,     0x130, 31, 0, "responder: duplicate requests") \
-	F(diag_rprt, 32, sq_to,      0x134, 31, 0, "requester: timeouts") \
-	F(diag_rprt, 32, num_cqovf,  0x1a0, 31, 0, "CQ overflows")
+	DIAG_COMPLETIONS(DIAG_COMPLETION_FIELD, F) \
+	DIAG_STAGES(DIAG_STAGE_FIELD, F) \
+	F(diag_rprt, 32, rq_udsdprd, 0x118, 31, 0, "UD packets dropped because no receive was posted; not counted here")
 
 #define COMMAND_LAYOUTS(L) \
 	L(query_fw,      0x100,  QUERY_FW_FIELDS,      "QUERY_FW output") \

@@ -6,7 +6,12 @@
 #ifndef MODEL_ENGINE_STATS_H
 #define MODEL_ENGINE_STATS_H
 
+#include "model/interface/diag.h"
+
 #include <stdint.h>
+
+/* A row of DIAG_COMPLETIONS. */
+#define DIAG_STAT(S, name, offset, syndrome, send, meaning) S(diag, name, meaning)
 
 /* clang-format off */
 #define HCA_STATS(S) \
@@ -85,23 +90,7 @@
 	S(pcie, credit_stalls, \
 	  "TLPs in a row that waited for flow control credits, the host's writes too") \
 	S(pcie, credit_stall_ps, "time they waited") \
-	S(diag, rq_lle, "receives completed with a local length error") \
-	S(diag, sq_lle, "sends completed with a local length error") \
-	S(diag, rq_lqpoe, "receives completed with a local QP operation error") \
-	S(diag, sq_lqpoe, "sends completed with a local QP operation error") \
-	S(diag, rq_lpe, "receives completed with a local protection error") \
-	S(diag, sq_lpe, "sends completed with a local protection error") \
-	S(diag, rq_wrfe, "receives flushed") \
-	S(diag, sq_wrfe, "sends flushed") \
-	S(diag, sq_mwbe, "memory window binds failed") \
-	S(diag, sq_bre, "sends completed with a bad response error") \
-	S(diag, sq_rire, "sends completed with a remote invalid request error") \
-	S(diag, rq_rire, "receives completed with a remote invalid request error") \
-	S(diag, sq_rae, "sends completed with a remote access error") \
-	S(diag, rq_rae, "receives completed with an access error of the remote side") \
-	S(diag, sq_roe, "sends completed with a remote operation error") \
-	S(diag, sq_tree, "sends whose transport retries were exceeded") \
-	S(diag, sq_rree, "sends whose RNR retries were exceeded") \
+	DIAG_COMPLETIONS(DIAG_STAT, S) \
 	S(fw, commands, "HCR commands executed") \
 	S(fw, instructions, "instructions retired by the embedded processor")
 /* clang-format on */

@@ -112,10 +112,10 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 static uint32_t diag_count(const struct hca *hca, uint32_t index)
 {
 	switch (index) {
-#define D(name, field, stat)                                                                       \
+#define D(name, stat)                                                                              \
 	case FW_DIAG_##name:                                                                       \
 		return (uint32_t)hca->stats.stat;
-		FW_DIAG_COUNTERS(D)
+		DIAG_COUNTERS(D)
 #undef D
 	default:
 		return 0;

@@ -421,30 +421,13 @@ static int job_step(struct object_lane *lane, struct object_lane_job *link)
 
 static void error_count(struct hca_stats *stats, const struct cqe_err *err)
 {
-	const bool send = cqe_err_get_is_send(err);
-
-	switch (cqe_err_get_syndrome(err)) {
-#define BOTH(syndrome, name)                                                                       \
-	case CQE_SYND_##syndrome:                                                                  \
-		(*(send ? &stats->diag_sq_##name : &stats->diag_rq_##name))++;                     \
+	switch (cqe_err_get_syndrome(err) << 1 | cqe_err_get_is_send(err)) {
+#define COUNT(x, name, offset, syndrome, send, meaning)                                            \
+	case CQE_SYND_##syndrome << 1 | (send):                                                    \
+		stats->diag_##name++;                                                              \
 		break;
-#define SENDS(syndrome, name)                                                                      \
-	case CQE_SYND_##syndrome:                                                                  \
-		stats->diag_sq_##name += send;                                                     \
-		break;
-		BOTH(LOC_LEN_ERR, lle)
-		BOTH(LOC_QP_OP_ERR, lqpoe)
-		BOTH(LOC_PROT_ERR, lpe)
-		BOTH(WR_FLUSH_ERR, wrfe)
-		BOTH(REM_INV_REQ_ERR, rire)
-		BOTH(REM_ACCESS_ERR, rae)
-		SENDS(MW_BIND_ERR, mwbe)
-		SENDS(BAD_RESP_ERR, bre)
-		SENDS(REM_OP_ERR, roe)
-		SENDS(RETRY_EXC_ERR, tree)
-		SENDS(RNR_RETRY_EXC_ERR, rree)
-#undef BOTH
-#undef SENDS
+		DIAG_COMPLETIONS(COUNT, )
+#undef COUNT
 	}
 }
 

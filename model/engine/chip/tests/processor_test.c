@@ -196,8 +196,8 @@ static void counters_and_notes(void **state)
 	finish_with_sleep();
 	boot();
 	rig_run();
-#define D(name, field, stat) hca->stats.stat = n++;
-	FW_DIAG_COUNTERS(D)
+#define D(name, stat) hca->stats.stat = n++;
+	DIAG_COUNTERS(D)
 #undef D
 	for (unsigned i = 0; i < FW_DIAG_COUNTERS_END; i++) {
 		processor_store(hca->processor, FW_REG_BASE + FW_DIAG_INDEX, 4, i);
