@@ -2,7 +2,7 @@
 /* What start.S needs from C, and the processor's main program. */
 #include "fw/fw.h"
 
-/* For the trap vector, which has no other way to learn it. */
+/* The trap vector reads it; it has no other way to know the value. */
 extern const uint32_t fw_catas_register;
 const uint32_t fw_catas_register = FW_REG_BASE + FW_CATAS;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way to the chip's registers (model/interface/fwregs.h), and nothing else: on the processor
- * loads and stores, in a test on the build machine functions of a fake chip.
+ * Access to the chip's registers (model/interface/fwregs.h). On the processor an access is a load or
+ * a store. In a test on the build machine it is a function of the fake chip.
  */
 #ifndef FW_CHIP_H
 #define FW_CHIP_H
@@ -19,20 +19,20 @@ static inline uint32_t fw_read(uint32_t reg)
 	return value;
 }
 
-/* What was stored to RAM before is there for a helper that this write starts. */
+/* A helper that this write starts sees everything that was stored to RAM before. */
 static inline void fw_write(uint32_t reg, uint32_t value)
 {
 	__asm__ volatile("" ::: "memory");
 	*(volatile uint32_t *)(FW_REG_BASE + reg) = value;
 }
 
-/* RAM as the chip's helpers address it. */
+/* The address of RAM that the chip's helpers use. */
 static inline uint32_t fw_ram_address(const void *ram)
 {
 	return (uint32_t)(uintptr_t)ram;
 }
 
-/* Until a cause that is enabled is pending. */
+/* Waits until an enabled cause is pending. */
 static inline void fw_wait(void)
 {
 	__asm__ volatile("wfi" ::: "memory");

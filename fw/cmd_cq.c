@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion queues. A slot of the buffer must read as not valid for every index it will be polled
- * with until its CQE is written, so the buffer is filled when the CQ gets it.
+ * Completion queues. Until its CQE is written, software must read each slot of the buffer as not
+ * valid. So the firmware fills the buffer when the CQ gets it.
  */
 #include "fw/cmds.h"
 #include "fw/objects.h"
@@ -66,8 +66,8 @@ enum hcr_status cmd_sw2hw_cq(struct fw_cmd *c)
 	return object_make(FW_TABLE_CQC, c->in_mod, q, sizeof(*q));
 }
 
-/* The slot that a completion would have gone to until now: a buffer that software took away too
- * early is told by the DMA. */
+/* Reads the slot that the next completion would have used. If software has unmapped the buffer too
+ * early, this DMA reports it. */
 static void cq_touch(const struct cqc *q)
 {
 	struct fw_buffer b = cq_buffer(q);
@@ -108,8 +108,8 @@ static enum hcr_status cq_moderate(struct cqc *q, const struct cqc *in)
 	return HCR_STATUS_OK;
 }
 
-/* The RESIZE CQE needs a slot of the old buffer that software has given back; the new one must hold
- * what software has not taken yet. */
+/* The RESIZE CQE needs a slot of the old buffer that software has given back. The new buffer must
+ * hold all CQEs that software has not polled yet. */
 static enum hcr_status cq_resize_check(const struct cqc *q, const struct cqc *in)
 {
 	struct cq_dbrec record;
@@ -123,7 +123,7 @@ static enum hcr_status cq_resize_check(const struct cqc *q, const struct cqc *in
 	return used > 1u << cqc_get_log_size(in) ? HCR_STATUS_BAD_SIZE : HCR_STATUS_OK;
 }
 
-/* Slots of the new buffer, so that every index from @first on, once round, is not valid. */
+/* Fills the new buffer so that its slots read as not valid for one round of indices from @first. */
 static enum hcr_status cq_fill_from(const struct cqc *q, uint32_t first)
 {
 	uint32_t size = 1u << cqc_get_log_size(q), slot = first & (size - 1);
@@ -138,7 +138,7 @@ static enum hcr_status cq_fill_from(const struct cqc *q, uint32_t first)
 	return status;
 }
 
-/* The RESIZE CQE, its owner byte last. */
+/* Writes the RESIZE CQE, its owner byte last. */
 static enum hcr_status cq_write_resize(const struct cqc *q)
 {
 	uint32_t pi = cqc_get_producer_index(q), size = 1u << cqc_get_log_size(q);
@@ -159,8 +159,8 @@ static enum hcr_status cq_write_resize(const struct cqc *q)
 }
 
 /*
- * The CQ stands still meanwhile: no CQE is on its way, and its producer index in ICM is the true
- * one. The RESIZE CQE is its last in the old buffer and takes an index.
+ * The CQ is stopped meanwhile: no CQE is under way, and the producer index in ICM is current. The
+ * RESIZE CQE is the last one in the old buffer, and takes an index.
  */
 static enum hcr_status cq_resize(struct cqc *q, const struct cqc *in)
 {
@@ -203,7 +203,7 @@ enum hcr_status cmd_modify_cq(struct fw_cmd *c)
 		status = resize ? cq_resize(&q, in) : cq_moderate(&q, in);
 	if (status == HCR_STATUS_OK)
 		status = object_write(FW_TABLE_CQC, c->in_mod, &q, sizeof(q));
-	/* Translations of the old buffer. */
+	/* Drops the translations of the old buffer. */
 	if (resize)
 		object_do(FW_TABLE_MPT, 0, FW_OBJ_SYNC_ALL);
 	object_resume(FW_TABLE_CQC, c->in_mod);

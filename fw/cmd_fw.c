@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the driver asks before it has a device: firmware, capabilities, identity. */
+/* Commands that the driver issues first: firmware, capabilities, identity. */
 #include "fw/cmds.h"
 #include "fw/port.h"
 #include "model/interface/regs.h"
@@ -144,7 +144,7 @@ static enum hcr_status stat_cfg_set(struct fw_cmd *c)
 	c->out_size = 0;
 	if (status != HCR_STATUS_OK)
 		return status;
-	/* Pages of 4 KiB are the only ones. */
+	/* The device has pages of 4 KiB only. */
 	if (mod_stat_cfg_get_log_pg_sz_m(m) && mod_stat_cfg_get_log_pg_sz(m))
 		return HCR_STATUS_BAD_PARAM;
 	return HCR_STATUS_OK;

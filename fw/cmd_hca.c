@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* INIT_HCA gives the tables their place in ICM and starts the engine; CLOSE_HCA stops it. */
+/* INIT_HCA sets the addresses of the tables in ICM and starts the engine; CLOSE_HCA stops it. */
 #include "fw/cmds.h"
 #include "fw/port.h"
 #include "model/interface/rules.h"
@@ -44,7 +44,7 @@ static void tables_set(const struct init_hca *h)
 	table_set(FW_TABLE_CMPT, init_hca_get_cmpt_base(h), LOG_CMPTS, FW_CMPT_SIZE);
 }
 
-/* What QUERY_DEV_CAP does not offer must not be asked for. */
+/* INIT_HCA must not ask for a feature that QUERY_DEV_CAP does not offer. */
 static bool features_offered(const struct init_hca *h)
 {
 	return !init_hca_get_ipoib_csum(h) && !init_hca_get_counters(h) && !init_hca_get_dmfs(h) &&

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host pages given to the device: firmware area, auxiliary area, ICM. */
+/* Pages that the host gives to the device: firmware area, auxiliary area, ICM. */
 #include "fw/cmds.h"
 #include "model/interface/rules.h"
 
 enum {
 	ENTRY_BYTES = sizeof(struct vpm_entry),
 	LOG_CHUNK_MAX = 16, /* pages of one entry: 256 MiB */
-	LOG_AUX_SHARE = 30, /* one auxiliary page wanted for each such part of ICM begun */
+	LOG_AUX_SHARE = 30, /* the device wants one auxiliary page per 2^this bytes of ICM */
 };
 
 #define ICM_END (UINT64_C(1) << FW_LOG_MAX_ICM)
 
-/* Checks an entry of the list; what an area of pages adds up to, or ICM's map, is the caller's. */
+/* Checks one entry of the list. The caller checks the sum of the pages, or the map of ICM. */
 static enum hcr_status entry_check(const struct vpm_entry *e, bool has_va)
 {
 	uint64_t va = be64_load(e->b), pa = be64_load(e->b + 8);
@@ -38,7 +38,8 @@ static void chunk_map(const struct vpm_entry *e)
 	fw_write(FW_ICM_CMD, FW_ICM_MAP);
 }
 
-/* Reads and checks the whole list; pages counted. Nothing is mapped unless all of it is right. */
+/* Reads and checks the whole list and counts its pages. Nothing is mapped unless all entries are
+ * correct. */
 static enum hcr_status list_read(struct fw_cmd *c, bool has_va, uint32_t *pages)
 {
 	const struct vpm_list *list = (const struct vpm_list *)fw.in;
@@ -115,7 +116,8 @@ enum hcr_status cmd_unmap_icm_aux(struct fw_cmd *c)
 	return HCR_STATUS_OK;
 }
 
-/* Also beyond the size announced: the driver maps the whole EQ context table of real devices. */
+/* Pages beyond the announced size are legal: the driver maps the whole EQ context table that real
+ * devices have. */
 enum hcr_status cmd_map_icm(struct fw_cmd *c)
 {
 	const struct vpm_list *list = (const struct vpm_list *)fw.in;

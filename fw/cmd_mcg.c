@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Multicast groups. The table is not initialised by anybody: an entry that was never written reads
- * as empty. Which ones were written is the valid bit that hardware has of each.
+ * Multicast groups. Nobody initialises the table, so an entry that was never written must read as
+ * empty. Hardware keeps a valid bit for each entry, which says whether it was written.
  */
 #include "fw/cmds.h"
 #include "fw/objects.h"

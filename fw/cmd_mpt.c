@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory keys. The entry in ICM is the truth: memory re-registration edits it there. */
+/* Memory keys. The entry in ICM is the only copy: memory re-registration changes it there. */
 #include "fw/cmds.h"
 #include "fw/objects.h"
 
 enum { WRITE_MTT_HEAD = 16 };
 
-/* The key has bits above the index. */
+/* A key has bits above the index. */
 static bool key_is_of(const struct mpt_entry *m, uint32_t index)
 {
 	return object_address(FW_TABLE_MPT, mpt_entry_get_mem_key_index(m)) ==
 	       object_address(FW_TABLE_MPT, index);
 }
 
-/* Kinds by their first dword: region or window, valid or only allocated. */
+/* The first dword tells the kind: region or window, valid or only allocated. */
 static enum hcr_status mpt_check(uint32_t index, const struct mpt_entry *m)
 {
 	uint32_t status = mpt_entry_get_status(m);
@@ -51,8 +51,8 @@ enum hcr_status cmd_sw2hw_mpt(struct fw_cmd *c)
 }
 
 /*
- * The entry of a key that exists. Software may have made it valid in its slot after HW2SW_MPT
- * (memory re-registration), and then hardware does not know of it before the key is used.
+ * Reads the entry of a key that exists. After HW2SW_MPT software may have made the entry valid in
+ * its slot (memory re-registration); hardware learns of that only when the key is used.
  */
 static enum hcr_status mpt_find(uint32_t index, struct mpt_entry *m)
 {
@@ -69,7 +69,7 @@ static enum hcr_status mpt_find(uint32_t index, struct mpt_entry *m)
 	return HCR_STATUS_OK;
 }
 
-/* The entry stays in its slot, software's now, with its key and the rest as it was. */
+/* The entry stays in its slot, with its key and all other fields; software owns it now. */
 enum hcr_status cmd_hw2sw_mpt(struct fw_cmd *c)
 {
 	struct mpt_entry m;

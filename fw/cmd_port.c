@@ -4,7 +4,7 @@
 
 enum {
 	IB_ONLY = 1,
-	/* of the Ethernet side, which the chip family has; without them the driver complains */
+	/* For Ethernet, which this family of chips has. The driver complains if they are 0. */
 	LOG_MACS = 7,
 	LOG_VLANS = 7,
 };
@@ -52,7 +52,7 @@ enum hcr_status cmd_diag_rprt(struct fw_cmd *c)
 {
 	struct diag_rprt *d = (struct diag_rprt *)fw.out;
 
-	if (c->in_mod) /* counters by port: not among the capabilities */
+	if (c->in_mod) /* the device does not announce counters per port */
 		return HCR_STATUS_BAD_INDEX;
 #define D(name, stat)                                                                              \
 	fw_write(FW_DIAG_INDEX, FW_DIAG_##name);                                                   \
@@ -62,7 +62,7 @@ enum hcr_status cmd_diag_rprt(struct fw_cmd *c)
 	return HCR_STATUS_OK;
 }
 
-/* Code of PortInfo for a number of VLs, 0 when there is none. */
+/* The code of PortInfo for a number of VLs; 0: there is none. */
 static uint32_t vl_code(uint32_t vls)
 {
 	for (uint32_t code = 1; port_vls(code) <= FW_VLS; code++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * QP transitions. What a transition may start from, leads to and takes is its row in commands.h; a
- * QP that is not valid is in Reset. While a context is changed the QP stands still.
+ * QP transitions. A row of qp_transitions.h says from which states a transition may start, where it
+ * leads, and which fields it takes. A QP that is not valid is in RESET. The QP is stopped while its
+ * context changes.
  */
 #include "fw/cmds.h"
 #include "fw/objects.h"
@@ -27,7 +28,7 @@ static bool cq_exists(uint32_t cqn)
 	return object_in_table(FW_TABLE_CQC, cqn) && object_valid(FW_TABLE_CQC, cqn);
 }
 
-/* What a new QP hangs on. */
+/* Checks the objects that a new QP refers to. */
 static enum hcr_status qp_check_objects(const struct qpc *q)
 {
 	if (qpc_get_usr_page(q) >> init_hca_get_log_uars(&fw.hca))
@@ -49,7 +50,7 @@ static bool path_fits(const struct qp_path *p)
 	       (!qp_path_get_grh(p) || qp_path_get_mgid_index(p) >> fw_read(FW_LOG_GIDS) == 0);
 }
 
-/* Whether the context may stand in state @to. */
+/* Says whether the context is legal in state @to. */
 static enum hcr_status qp_check(const struct qpc *q, enum qp_state to, uint32_t opts)
 {
 	bool connected = (SVC_RC | SVC_UC | SVC_XRC) >> qpc_get_service(q) & 1;
@@ -102,8 +103,8 @@ enum hcr_status cmd_rst2init_qp(struct fw_cmd *c)
 	return object_make(FW_TABLE_QPC, c->in_mod, &q, sizeof(q));
 }
 
-/* Software loads a path (REARM) and lets an armed QP that sends migrate; what arms it is the peer's
- * packet (IBA 17.2.8). */
+/* Software may load a path (REARM), and may migrate an armed QP that sends. Only a packet of the
+ * peer arms the QP (IBA 17.2.8). */
 static bool migration_legal(uint32_t now, uint32_t next, uint32_t state)
 {
 	if (next == QP_PM_REARM || next == now)
@@ -112,7 +113,7 @@ static bool migration_legal(uint32_t now, uint32_t next, uint32_t state)
 	       (state == QP_STATE_RTS || state == QP_STATE_SQD);
 }
 
-/* @in: NULL for a command without mailbox. */
+/* @in: NULL if the command has no mailbox. */
 static enum hcr_status qp_change(struct qpc *q, const struct qp_transition *t,
 				 const struct qp_mbox *in)
 {
@@ -138,7 +139,7 @@ static enum hcr_status qp_change(struct qpc *q, const struct qp_transition *t,
 	return HCR_STATUS_OK;
 }
 
-/* A QP in Reset has no context: the one it gets has no queues. */
+/* A QP in RESET has no context. The one that this gives it has no queues. */
 static enum hcr_status qp_reset_to_error(uint32_t qpn)
 {
 	struct qpc q = {0};
@@ -186,7 +187,7 @@ enum hcr_status cmd_modify_qp(struct fw_cmd *c)
 	return qp_reset_to_error(qpn);
 }
 
-/* True when the valid QP at this place of the table has this number. */
+/* True if the valid QP at this place of the table has this number. */
 static bool qp_is(uint32_t qpn, struct qpc *q)
 {
 	return object_query(FW_TABLE_QPC, qpn, q, sizeof(*q)) == HCR_STATUS_OK &&

@@ -63,7 +63,7 @@ enum hcr_status cmd_query_srq(struct fw_cmd *c)
 	return status;
 }
 
-/* Resuming compares the limit with what is available. */
+/* Upon FW_OBJ_RESUME hardware compares the limit with the receives that are available. */
 enum hcr_status cmd_arm_srq(struct fw_cmd *c)
 {
 	struct srqc s;

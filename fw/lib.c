@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fw/fw.h"
 
-enum { DMA_PIECE = 64 * 1024 }; /* bytes between two kicks of the watchdog */
+enum { DMA_PIECE = 64 * 1024 }; /* bytes between two writes of the watchdog */
 
 #ifdef __riscv
-/* The compiler calls these three by name. */
+/* The compiler emits calls of these three. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	uint8_t *t = to;
@@ -42,7 +42,7 @@ int memcmp(const void *a, const void *b, size_t n)
 }
 #endif
 
-/* @ram: an address in RAM, or the byte of a fill, and then @step is 0. */
+/* @ram: an address in RAM; for a fill the byte, with @step 0. */
 static uint32_t dma_run(uint32_t cmd, uint64_t addr, uint32_t ram, uint32_t step, uint32_t len)
 {
 	while (len) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C library this firmware has, and the chip's helpers as functions. A helper is waited for; the
- * results are those of fwregs.h.
+ * The functions of the C library that this firmware has, and the chip's helpers as functions. Each
+ * waits for its helper and returns the helper's result (fwregs.h).
  */
 #ifndef FW_LIB_H
 #define FW_LIB_H
@@ -20,24 +20,24 @@ static inline uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* 0, FW_DMA_FAULT or FW_DMA_NO_ICM. Any length. */
+/* Return FW_DMA_OK (0), FW_DMA_FAULT or FW_DMA_NO_ICM. Any length is legal. */
 uint32_t fw_dma_read(uint64_t bus, void *ram, uint32_t len);
 uint32_t fw_dma_write(uint64_t bus, const void *ram, uint32_t len);
 uint32_t fw_dma_fill(uint64_t bus, uint8_t byte, uint32_t len);
 uint32_t fw_icm_read(uint64_t va, void *ram, uint32_t len);
 uint32_t fw_icm_write(uint64_t va, const void *ram, uint32_t len);
 
-/* Posts 32 bytes to the EQ that the event's type is mapped to. */
+/* Posts an EQE to the EQ that its event type is routed to. */
 struct eqe;
 void fw_event_post(const struct eqe *eqe);
 
-/* Software broke a rule (model/interface/rules.h): counted, traced. */
+/* Reports that software broke a rule (model/interface/rules.h). The chip counts and traces it. */
 void fw_guest_error(unsigned rule, const char *text);
 
 /* Time since power-on. */
 uint64_t fw_now_ns(void);
 
-/* The chip takes firmware for dead unless this is called often enough. */
+/* Writes the watchdog. The chip takes the firmware for dead if this is not called in time. */
 void fw_kick(void);
 
 #endif

@@ -5,16 +5,17 @@
 
 #include "fw/port.h"
 
-/* What a class's agent made of a MAD. */
+/* Result of the agent of a management class. */
 enum mad_result {
-	MAD_REPLY, /* a response stands in its place, with a status of its own */
+	MAD_REPLY, /* the response, with its status, has replaced the request */
 	MAD_DROP,  /* no response: wrong M_Key */
 };
 
 enum mad_result sma_process(uint32_t port, uint32_t slid, struct smp *smp, bool ignore_mkey);
 enum mad_result pma_process(uint32_t port, struct gmp *gmp);
 
-/* PortInfo of a port; Get fills, Set takes what is legal and leaves the resulting PortInfo. */
+/* PortInfo of a port. Get fills it in. Set takes the legal values and returns the resulting
+ * PortInfo. */
 void port_info_get(uint32_t port, struct port_info *info);
 enum mad_status port_info_set(uint32_t port, struct port_info *info);
 

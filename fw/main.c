@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Life of the firmware: start, and what wakes it. */
+/* Start of the firmware, and the causes that wake it. */
 #include "fw/cmds.h"
 #include "fw/port.h"
 
@@ -35,7 +35,7 @@ bool fw_poll(void)
 	bool any = false;
 
 	fw_kick();
-	/* What happened to a port comes before the command that may ask about it. */
+	/* Changes of a port come first: a command may ask about them. */
 	for (uint32_t n = 1; n <= fw.num_ports; n++) {
 		if (!(causes & port_cause(n)))
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Performance management agent. Source: InfiniBand specification, volume 1, 16.1. PortCounters
- * stick at their largest value; they and PortCountersExtended count the same things but are set
- * apart.
+ * stop at their largest value. They and PortCountersExtended count the same events, but are set
+ * separately.
  */
 #include "fw/mad.h"
 
@@ -34,7 +34,7 @@ static uint32_t capped(uint64_t value, uint32_t most)
 	return value > most ? most : (uint32_t)value;
 }
 
-/* Data counters of PortCounters start from a base in the wide ones. */
+/* The data counters of PortCounters are the wide counters less a base. */
 static uint64_t *base_of(uint32_t port, enum fw_port_counter n)
 {
 	return &port_of(port)->counter_base[n - FW_PC_XMIT_DATA];
@@ -61,7 +61,7 @@ static uint64_t *base_of(uint32_t port, enum fw_port_counter n)
 	X(xmit_pkts, XMIT_PKTS, XMIT_PKTS)                                                         \
 	X(rcv_pkts, RCV_PKTS, RCV_PKTS)
 
-/* X(field, FW_PC name, select bit): PortCountersExtended beyond those */
+/* X(field, FW_PC name, select bit): further counters of PortCountersExtended */
 #define CAST_COUNTERS(X)                                                                           \
 	X(ucast_xmit, UNICAST_XMIT, 4)                                                             \
 	X(ucast_rcv, UNICAST_RCV, 5)                                                               \
@@ -118,7 +118,7 @@ static void ext_set(uint32_t port, const struct port_counters_ext *c)
 {
 	uint32_t select = port_counters_ext_get_counter_select(c);
 
-	/* The narrow counter keeps its value. */
+	/* Keeps the value of the narrow counter. */
 #define X(field, name, bit)                                                                        \
 	if (select >> (PORT_COUNTER_##bit - PORT_COUNTER_XMIT_DATA) & 1) {                         \
 		uint64_t value = port_counters_ext_get_##field(c);                                 \

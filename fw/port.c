@@ -51,7 +51,7 @@ static void tables_default(uint32_t port)
 		port_pkey_write(port, i, i ? 0 : PKEY_DEFAULT);
 }
 
-/* SL modulo the number of VLs. */
+/* Maps each SL to VL (SL modulo the number of VLs). */
 static void sl2vl_default(uint32_t port)
 {
 	uint32_t mask = port_vls(port_of(port)->vl_cap) - 1, half[2] = {0};
@@ -71,7 +71,7 @@ static void vlarb_default(struct fw_port *p)
 	}
 }
 
-/* What a subnet manager sets. */
+/* Attributes that a subnet manager sets. */
 static void managed_default(uint32_t port)
 {
 	struct fw_port *p = port_of(port);
@@ -162,7 +162,7 @@ void port_state_set(uint32_t port, enum port_state state)
 	state_note(port, state);
 }
 
-/* The state goes first: the link may come up again before another register is written. */
+/* Write the state first: the link may come up again before the next write. */
 void port_link_command(uint32_t port, uint32_t command)
 {
 	port_state_set(port, PORT_STATE_DOWN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Life of the ports: physical layer, port state, the events of it. Ports count from 1. */
+/* Ports: physical layer, port state, and their events. Ports count from 1. */
 #ifndef FW_PORT_H
 #define FW_PORT_H
 
@@ -36,7 +36,7 @@ static inline uint32_t port_pkeys(void)
 	return 1u << fw_read(FW_LOG_PKEYS);
 }
 
-/* Data VLs of a code of PortInfo.VLCap: 1, 2, 4, 8. */
+/* Number of data VLs of a code of PortInfo.VLCap: 1, 2, 4 or 8. */
 static inline uint32_t port_vls(uint32_t code)
 {
 	return 1u << (code - 1);
@@ -47,32 +47,32 @@ void port_guid_write(uint32_t port, uint32_t index, uint64_t guid);
 uint32_t port_pkey_read(uint32_t port, uint32_t index);
 void port_pkey_write(uint32_t port, uint32_t index, uint32_t pkey);
 
-/* PortInfo capability mask until the host sets another one. */
+/* Capability mask of PortInfo until the host sets another one. */
 uint32_t port_caps_default(uint32_t port);
-/* After reset: everything at its default, the physical layer disabled. */
+/* State after reset: all attributes have their defaults, and the physical layer is disabled. */
 void port_boot(uint32_t port);
-/* INIT_PORT: what a subnet manager sets goes back to its default, and the link trains. */
+/* INIT_PORT: gives the attributes that a subnet manager sets their defaults; the link trains. */
 void port_open(uint32_t port);
-/* CLOSE_PORT: physical layer disabled. */
+/* CLOSE_PORT: disables the physical layer. */
 void port_close(uint32_t port);
-/* Moves the port state; software hears of ACTIVE and of its end. */
+/* Changes the port state. Software gets an event when ACTIVE begins and ends. */
 void port_state_set(uint32_t port, enum port_state state);
-/* FW_PORT_* command to the physical layer, which takes the link down. */
+/* Gives the physical layer a FW_PORT_* command; the link goes down. */
 void port_link_command(uint32_t port, uint32_t command);
-/* FW_IRQ_PORTn: the hardware moved the port state. */
+/* FW_IRQ_PORTn: hardware changed the port state. */
 void port_changed(uint32_t port);
 
-/* An SMP came with a wrong M_Key; with the right one. */
+/* An SMP came with a wrong M_Key, or with the right one. */
 void port_mkey_violation(uint32_t port);
 void port_mkey_matched(uint32_t port);
 void port_timer(void);
-/* The timer is due at the earliest of what the ports wait for. */
+/* Sets the timer to the earliest time that a port waits for. */
 void port_timer_set(void);
 
-/* trap.c. An SMP from `slid` had a wrong M_Key; the hardware noted a wrong P_Key or Q_Key. */
+/* In trap.c. An SMP from `slid` had a wrong M_Key; hardware noted a wrong P_Key or Q_Key. */
 void trap_mkey(uint32_t port, uint32_t slid, const struct smp *smp);
 void trap_key(uint32_t port);
-/* The manager has heard: the trap of that transaction is not sent again. */
+/* The manager repressed the trap of that transaction: it is not sent again. */
 void trap_repress(uint32_t port, const struct smp *smp);
 void trap_timer(uint32_t port, uint64_t now_ns);
 

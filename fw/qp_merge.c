@@ -3,7 +3,7 @@
 #include "fw/lib.h"
 #include "model/interface/wire.h"
 
-/* The path but for what has an opt bit of its own. */
+/* Copies the path, except the fields that have an opt bit of their own. */
 static void primary_take(struct qp_path *p, const struct qp_path *in)
 {
 	struct qp_path was = *p;
@@ -77,7 +77,7 @@ static void all_take(struct qpc *q, const struct qpc *in)
 	qpc_set_cur_rnr_retry(q, 0);
 	qpc_set_cur_retry_cnt(q, 0);
 	qpc_set_sqd_event(q, 0);
-	/* IBA 9.7.7.2: no credits before the first acknowledge has told of some: LSN 0 */
+	/* IBA 9.7.7.2: LSN 0, because there are no credits before the first acknowledge gives some. */
 	qpc_set_send_limited(q, (SVC_RC | SVC_XRC) >> qpc_get_service(in) & 1);
 	qpc_set_send_limit(q, 0);
 	qpc_set_last_acked_psn(q, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reserved bits of mailboxes: those no row of model/interface describes. */
+/* Reserved bits of mailboxes: the bits that no row of model/interface describes. */
 #include "fw/cmds.h"
 #include "model/interface/rules.h"
 
@@ -44,8 +44,7 @@ static void rows_put(uint8_t *b, const struct field *rows, uint32_t n)
 	}
 }
 
-/* The bits that rows describe, made when first needed. They and fw.in are in the same byte order.
- */
+/* The bits that rows describe; computed at the first use. The byte order is that of fw.in. */
 static bool only_known(const uint32_t *known, uint32_t size)
 {
 	const uint32_t *in = (const uint32_t *)(const void *)fw.in;
@@ -100,7 +99,7 @@ static void qp_rows_put(struct qp_mbox *m)
 	rows_put(q->b, qpc_rows, COUNT(qpc_rows));
 	rows_put(qpc_primary(q)->b, qp_path_rows, COUNT(qp_path_rows));
 	rows_put(qpc_alternate(q)->b, qp_path_rows, COUNT(qp_path_rows));
-	/* The device's own, where software has reserved bytes. */
+	/* The device's own fields, where software has reserved bytes. */
 	qpc_set_sqd_event(q, 0);
 	qpc_set_send_limited(q, 0);
 	qpc_set_send_limit(q, 0);

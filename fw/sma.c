@@ -15,7 +15,7 @@ enum {
 	BLOCK_MASK = 0xffff,   /* modifier of P_KeyTable: block; above it a switch's port */
 	VLARB_BLOCK_SHIFT = 16,
 	VLARB_USED = FW_VLARB_ENTRIES,
-	VENDOR_OUI = 0x0002c9, /* of the maker of the device this one is compatible with */
+	VENDOR_OUI = 0x0002c9, /* of the maker of the compatible device */
 };
 
 struct attribute {
@@ -62,7 +62,7 @@ static enum mad_status guid_info_read(uint32_t port, uint32_t block, uint8_t *da
 	return MAD_STATUS_OK;
 }
 
-/* The first GUID of the table, the port's own, cannot be written. */
+/* The first GUID of the table is the port's own and cannot be written. */
 static enum mad_status guid_info_write(uint32_t port, uint32_t block, uint8_t *data)
 {
 	uint32_t first = block * GUIDS_PER_BLOCK;
@@ -74,7 +74,7 @@ static enum mad_status guid_info_write(uint32_t port, uint32_t block, uint8_t *d
 	return guid_info_read(port, block, data);
 }
 
-/* The port is the one named, 0 the one the SMP came by; false when there is none. */
+/* The port that the SMP names; 0 means the port that received it. False: there is none. */
 static bool port_named(uint32_t modifier, uint32_t *port)
 {
 	if (modifier & PORT_MASK)
@@ -90,7 +90,7 @@ static enum mad_status port_info_read(uint32_t port, uint32_t modifier, uint8_t 
 	return MAD_STATUS_OK;
 }
 
-/* A manager that does not know of extended speeds leaves them as they are. */
+/* A manager that does not know extended speeds does not change them. */
 static enum mad_status port_info_write(uint32_t port, uint32_t modifier, uint8_t *data)
 {
 	struct port_info *info = (struct port_info *)data;
@@ -160,13 +160,13 @@ static enum mad_status vlarb_write(uint32_t port, uint32_t modifier, uint8_t *da
 
 	if (block < 1 || block > FW_VLARB_BLOCKS)
 		return MAD_STATUS_BAD_VALUE;
-	/* Of each table only its first entries exist. */
+	/* Only the first entries of each table exist. */
 	if (block & 1)
 		memcpy(&port_of(port)->vlarb[block - 1], data, 2 * VLARB_USED);
 	return vlarb_read(port, modifier, data);
 }
 
-/* Nothing to extend: no vendor link speed is active. */
+/* There is nothing to report: no vendor link speed is active. */
 static enum mad_status ext_port_info_get(uint32_t port, uint32_t modifier, uint8_t *data)
 {
 	if (!port_named(modifier, &port))
@@ -195,8 +195,8 @@ static const struct attribute *attribute_find(uint32_t id)
 }
 
 /*
- * 14.2.4: with protection 0 and 1 anybody may read, from 2 on only who has the key; only who has it
- * may write. A M_Key of 0 is none.
+ * IBA 14.2.4: only a requester with the M_Key may write. With protection 0 and 1 anybody may read;
+ * from 2 on only a requester with the M_Key. A M_Key of 0 means no protection.
  */
 static bool mkey_passes(uint32_t port, uint32_t slid, const struct smp *smp)
 {
@@ -216,7 +216,7 @@ static bool mkey_passes(uint32_t port, uint32_t slid, const struct smp *smp)
 	return false;
 }
 
-/* Protection 1 hides the key itself from who does not have it. */
+/* Protection 1 hides the M_Key from a requester that does not have it. */
 static void mkey_hide(uint32_t port, struct smp *smp)
 {
 	const struct fw_port *p = port_of(port);
@@ -254,7 +254,7 @@ enum mad_result sma_process(uint32_t port, uint32_t slid, struct smp *smp, bool 
 		return MAD_DROP;
 	if (mad_hdr_get_method(hdr) == MAD_METHOD_TRAP_REPRESS) {
 		trap_repress(port, smp);
-		return MAD_REPLY; /* as it is: it has no answer */
+		return MAD_REPLY; /* unchanged: this SMP has no answer */
 	}
 	status = smp_execute(port, smp);
 	if (status == MAD_STATUS_OK && !ignore_mkey)

@@ -82,7 +82,7 @@ static bool subset(uint32_t wanted, uint32_t of)
 	return (wanted & ~of) == 0;
 }
 
-/* A value the port may be given, or has. */
+/* True if the port supports the value, or has it already. */
 static bool lid_legal(uint32_t lid, uint32_t lmc, uint32_t now)
 {
 	if (lid == now && lmc == 0)
@@ -190,7 +190,7 @@ static void agent_set(uint32_t port, const struct port_info *in)
 	fw_write(FW_PORT(port, BAD_QKEY), port_info_get_qkey_violations(in));
 }
 
-/* The physical state asked for counts before what goes with the port state. */
+/* The requested physical state comes before the port state. */
 static void state_set(uint32_t port, const struct port_info *in)
 {
 	uint32_t phys = port_info_get_phys_state(in), state = port_info_get_state(in);

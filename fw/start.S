@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entry after reset, and the trap vector. Interrupts are never taken (mstatus.MIE stays 0): a
- * pending one only ends a wfi. So a trap is an exception, and the end of this firmware.
+ * Entry after reset, and the trap vector. Interrupts are never taken (mstatus.MIE stays 0); a
+ * pending interrupt only ends a wfi. So each trap is an exception, and ends this firmware.
  */
 	.section .text.start, "ax"
 	.globl _start
@@ -26,8 +26,8 @@ _start:
 	.size _start, . - _start
 
 /*
- * Tells the chip where it happened. Memory is not touched and only t0 and t1 are lost, for whoever
- * looks at the remains.
+ * Tells the chip where the trap happened. It does not touch memory and changes only t0 and t1, so
+ * that a debugger finds everything else as it was.
  */
 	.globl fw_trap
 	.type fw_trap, @function

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traps: what a subnet manager is told unasked. One at a time a port; it goes to the host, which
- * forwards it (it has the path), and again each subnet timeout until the manager represses it.
+ * Traps: notices that a port sends to the subnet manager. A port has one at a time. The firmware
+ * gives it to the host, which knows the path and forwards it, and repeats it each subnet timeout
+ * until the manager represses it.
  * Source: InfiniBand specification, volume 1, 13.4.9, 14.2.5.1, 14.3.
  */
 #include "fw/mad.h"
@@ -11,7 +12,7 @@ enum {
 	PRODUCER_CA = 1,
 	TRAP_BAD_MKEY = 256,
 	TIMEOUT_UNIT_NS = 4096,
-	PATH_BYTES = 30, /* of the details */
+	PATH_BYTES = 30, /* of the path, in the details of the notice */
 };
 
 static void trap_send(uint32_t port)
@@ -23,8 +24,8 @@ static void trap_send(uint32_t port)
 	port_timer_set();
 }
 
-/* The trap that the port sends from now on; its details are still to be filled in. NULL: another
- * one waits for its repression, or nobody manages the subnet. */
+/* Begins a new trap of the port; the caller fills in its details. NULL: another trap is not yet
+ * repressed, the port is not ACTIVE, or nobody manages the subnet. */
 static uint8_t *trap_begin(uint32_t port, uint32_t number)
 {
 	struct fw_port *p = port_of(port);

@@ -6,8 +6,8 @@
  * Registers are big-endian 32-bit words: the byte at the lowest address is bits 31:24. Every access
  * to BAR0 is 32 bits wide. The MSI-X table and configuration space are little-endian, as PCI has
  * them. Source: Linux mlx4 driver (reset.c, catas.c, main.c, eq.c, cmd.c, doorbell.h), rdma-core
- * libmlx4. Error buffer, clear interrupt and the content of the error buffer are this device's
- * choice; the driver learns their place from QUERY_FW.
+ * libmlx4. The offsets of the error buffer and of the clear-interrupt register, and the content of
+ * the error buffer, are this device's own choice; QUERY_FW tells the driver the offsets.
  */
 #ifndef MODEL_INTERFACE_REGS_H
 #define MODEL_INTERFACE_REGS_H
@@ -22,12 +22,12 @@ enum hca_pci {
 	HCA_PCI_SUBSYSTEM_VENDOR = 0x15b3,
 	HCA_PCI_SUBSYSTEM = 0x0049,
 	HCA_PCI_INTA_PIN = 1,
-	/* where the capabilities stand in configuration space, as on silicon */
+	/* offsets of the capabilities in configuration space, as on silicon */
 	HCA_PCI_CAP_PM = 0x40,
 	HCA_PCI_CAP_EXPRESS = 0x60,
 	HCA_PCI_CAP_MSIX = 0x9c,
-	/* flash and address gateway on silicon; the driver leaves these two words alone when it
-	   restores config space */
+	/* On silicon these two words are the gateway to flash. The driver does not write them when
+	   it restores configuration space. */
 	HCA_PCI_GATEWAY_ADDR = 0x58,
 	HCA_PCI_GATEWAY_DATA = 0x5c,
 };
@@ -45,7 +45,7 @@ enum hca_bar_sizes {
 	HCA_BAR2_SIZE = 2 * HCA_UAR_AREA_SIZE,
 	UAR_PAGE_SIZE = 4096,
 	HCA_UAR_PAGES = HCA_UAR_AREA_SIZE / UAR_PAGE_SIZE,
-	HCA_UAR_EQ_PAGES = 128, /* pages kept for EQ doorbells; software's own pages start here */
+	HCA_UAR_EQ_PAGES = 128, /* pages for EQ doorbells; the pages behind them are for users */
 	HCA_BF_OFFSET =
 		HCA_UAR_AREA_SIZE, /* BlueFlame page of UAR n: HCA_BF_OFFSET + n * UAR_PAGE_SIZE */
 };
@@ -63,59 +63,59 @@ enum hca_msix {
 	R(MSIX_TABLE, 0x7c000, 0x800, "rw", "MSI-X table, little-endian, 16 bytes a vector") \
 	R(MSIX_PBA,   0x7d000, 0x010, "r",  "MSI-X pending bits, little-endian") \
 	R(HCR,        0x80680, 0x01c, "rw", "command register, layout hcr") \
-	R(OWNERSHIP,  0x8069c, 0x004, "rw", "0: the reader owns the device from now on; written 0 to give it back") \
-	R(CLR_INT,    0x80800, 0x008, "w",  "clear INTx: bit pin mod 32 of the dword at +4 for a pin below 32, else of +0") \
-	R(ERR_BUF,    0x80a00, 0x040, "r",  "catastrophic error buffer, first dword 0 in normal operation, layout err_buf") \
-	R(CLOCK,      0x90000, 0x008, "r",  "core clock, cycles since power-on; the more significant dword first; a page of its own, for users") \
+	R(OWNERSHIP,  0x8069c, 0x004, "rw", "a read that returns 0 makes the reader the owner of the device; writing 0 gives it back") \
+	R(CLR_INT,    0x80800, 0x008, "w",  "clears INTx: bit (pin mod 32) of the dword at +4 for a pin below 32, else of the dword at +0") \
+	R(ERR_BUF,    0x80a00, 0x040, "r",  "catastrophic error buffer, layout err_buf; its first dword is 0 while there is no error") \
+	R(CLOCK,      0x90000, 0x008, "r",  "core clock: cycles since power-on, the more significant dword first; it has a page of its own that users may map") \
 	R(RESET,      0xf0010, 0x004, "w",  "bit 0 resets the device") \
-	R(SEMAPHORE,  0xf03fc, 0x004, "r",  "flash semaphore, 0 free; released by reset")
+	R(SEMAPHORE,  0xf03fc, 0x004, "r",  "flash semaphore; 0: free; a reset releases it")
 
 #define HCR_FIELDS(F, A, B, U, E) \
 	F(hcr, 64, in_param,  0x00, 63,  0, "bus address of the input mailbox, or the immediate input") \
 	F(hcr, 32, in_mod,    0x08, 31,  0, "input modifier") \
 	F(hcr, 64, out_param, 0x0c, 63,  0, "bus address of the output mailbox, or the immediate output") \
-	F(hcr, 16, token,     0x14, 15,  0, "returned in the completion event") \
-	F(hcr, 32, status,    0x18, 31, 24, "status, device") \
-	F(hcr, 32, go,        0x18, 23, 23, "software sets, device clears") \
-	F(hcr, 32, event,     0x18, 22, 22, "report completion by an event") \
-	F(hcr, 32, toggle,    0x18, 21, 21, "kept as written, 0 after reset") \
+	F(hcr, 16, token,     0x14, 15,  0, "the device returns it in the completion event") \
+	F(hcr, 32, status,    0x18, 31, 24, "status, set by the device") \
+	F(hcr, 32, go,        0x18, 23, 23, "set by software, cleared by the device") \
+	F(hcr, 32, event,     0x18, 22, 22, "the device reports the completion by an event") \
+	F(hcr, 32, toggle,    0x18, 21, 21, "stays as written; 0 after reset") \
 	F(hcr, 32, op_mod,    0x18, 15, 12, "opcode modifier") \
 	F(hcr, 32, opcode,    0x18, 11,  0, "opcode")
 
 #define ERR_BUF_CAUSES(K) \
 	K(ERR_BUF, NONE,     0, "no error") \
-	K(ERR_BUF, TRAP,     1, "firmware trapped") \
-	K(ERR_BUF, WATCHDOG, 2, "firmware did not serve its watchdog") \
-	K(ERR_BUF, EQ_OVERFLOW, 3, "an EQ overflowed, its events are lost") \
-	K(ERR_BUF, FIRMWARE, 4, "firmware gave up") \
-	K(ERR_BUF, INJECTED, 5, "fault plan") \
+	K(ERR_BUF, TRAP,     1, "the firmware trapped") \
+	K(ERR_BUF, WATCHDOG, 2, "the firmware did not write its watchdog in time") \
+	K(ERR_BUF, EQ_OVERFLOW, 3, "an EQ overflowed; events are lost") \
+	K(ERR_BUF, FIRMWARE, 4, "the firmware stopped the chip") \
+	K(ERR_BUF, INJECTED, 5, "a fault plan stopped the chip") \
 	K(ERR_BUF, MEMORY,   6, "the simulator has no memory left for this device")
 
 #define ERR_BUF_FIELDS(F, A, B, U, E) \
-	F(err_buf, 32, cause,  0x00, 31, 0, "what failed, never 0 after an error") \
+	F(err_buf, 32, cause,  0x00, 31, 0, "what failed; not 0 after an error") \
 	F(err_buf, 32, pc,     0x04, 31, 0, "program counter of the firmware") \
-	F(err_buf, 32, mcause, 0x08, 31, 0, "cause of its last trap, 0 none") \
+	F(err_buf, 32, mcause, 0x08, 31, 0, "cause of its last trap; 0: none") \
 	F(err_buf, 32, mtval,  0x0c, 31, 0, "value of its last trap") \
 	F(err_buf, 32, ra,     0x10, 31, 0, "return address") \
 	F(err_buf, 32, sp,     0x14, 31, 0, "stack pointer") \
-	F(err_buf, 32, opcode, 0x18, 31, 0, "HCR opcode in execution, 0 none") \
+	F(err_buf, 32, opcode, 0x18, 31, 0, "opcode of the HCR command in execution; 0: none") \
 	F(err_buf, 32, in_mod, 0x1c, 31, 0, "its input modifier") \
 	F(err_buf, 32, detail, 0x20, 31, 0, "number of the EQ that overflowed, or the firmware's own reason") \
-	F(err_buf, 32, mepc,   0x24, 31, 0, "where it trapped") \
+	F(err_buf, 32, mepc,   0x24, 31, 0, "program counter at its last trap") \
 	B(err_buf,     more,   0x28, 0x18,  "reserved")
 
 #define SEND_DB_FIELDS(F, A, B, U, E) \
-	F(send_db, 32, qpn, 0x0, 31, 8, "QP whose send queue has work")
+	F(send_db, 32, qpn, 0x0, 31, 8, "number of the QP whose send queue has work")
 
 #define CQ_ARM_CMDS(K) \
 	K(CQ_ARM, NONE,      0, "not armed") \
-	K(CQ_ARM, SOLICITED, 1, "next solicited or failed completion") \
-	K(CQ_ARM, NEXT,      2, "next completion") \
-	K(CQ_ARM, N,         3, "after n completions, unused")
+	K(CQ_ARM, SOLICITED, 1, "the next solicited or failed completion") \
+	K(CQ_ARM, NEXT,      2, "the next completion") \
+	K(CQ_ARM, N,         3, "after n completions; not used")
 
 #define CQ_ARM_DB_FIELDS(F, A, B, U, E) \
 	F(cq_arm_db, 32, sn,  0x0, 29, 28, "arm sequence number") \
-	F(cq_arm_db, 32, cmd, 0x0, 26, 24, "what to wait for") \
+	F(cq_arm_db, 32, cmd, 0x0, 26, 24, "kind of completion to wait for") \
 	F(cq_arm_db, 32, cqn, 0x0, 23,  0, "CQ number") \
 	F(cq_arm_db, 32, ci,  0x4, 23,  0, "consumer index")
 
@@ -126,11 +126,11 @@ enum hca_msix {
 #define CQ_DBREC_FIELDS(F, A, B, U, E) \
 	F(cq_dbrec, 32, set_ci,  0x0, 23,  0, "consumer index") \
 	F(cq_dbrec, 32, arm_sn,  0x4, 29, 28, "arm sequence number") \
-	F(cq_dbrec, 32, arm_cmd, 0x4, 26, 24, "what to wait for") \
-	F(cq_dbrec, 32, arm_ci,  0x4, 23,  0, "consumer index when arming")
+	F(cq_dbrec, 32, arm_cmd, 0x4, 26, 24, "kind of completion to wait for") \
+	F(cq_dbrec, 32, arm_ci,  0x4, 23,  0, "consumer index at arming")
 
 #define RQ_DBREC_FIELDS(F, A, B, U, E) \
-	F(rq_dbrec, 32, counter, 0x0, 15, 0, "receives posted since reset, mod 2^16; RQ and SRQ")
+	F(rq_dbrec, 32, counter, 0x0, 15, 0, "receives posted since reset, modulo 2^16; for RQ and SRQ")
 
 #define REG_LAYOUTS(L) \
 	L(hcr,       0x1c, HCR_FIELDS,       "command register") \

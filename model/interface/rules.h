@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guest errors: what software may not do to this device. Each is counted and traced with its rule's
- * name and simulated time, answered as hardware would, and never fatal to the simulator. Sources
- * name the mlx4 facts (driver behaviour) or the InfiniBand specification (IBA).
+ * Guest errors: what software must not do to this device. When software breaks a rule, the device
+ * answers as hardware would, counts the error, and traces it with the name of the rule and the
+ * simulated time; the simulator goes on. A source is the behaviour of the mlx4 driver, or a clause
+ * of the InfiniBand specification (IBA).
  */
 #ifndef MODEL_INTERFACE_RULES_H
 #define MODEL_INTERFACE_RULES_H
@@ -13,54 +15,59 @@
 	  "the device was told to read or write a bus address that is not mapped for it", \
 	  "PCIe: unsupported request; IOMMU fault") \
 	R(mtt_not_present, \
-	  "a translation entry without its present bit was used", "mlx4 MTT entry, bit 0") \
+	  "the device needed a translation entry (MTT) whose present bit is 0", \
+	  "mlx4 MTT entry, bit 0") \
 	R(icm_unmapped, \
-	  "the context, MPT, MTT or other table entry of a live object lies in ICM that is not " \
-	  "mapped", \
+	  "the context, MPT, MTT or other table entry of a live object lies in ICM that is not mapped", \
 	  "mlx4 UNMAP_ICM, mlx4_table_put") \
 	R(doorbell_dead_qp, \
-	  "a send doorbell named a QP that is not valid or not in a state that sends", \
+	  "a send doorbell named a QP that is not valid, or that is in a state that does not send", \
 	  "mlx4 UAR send doorbell; IBA 10.3.1") \
 	R(cq_consumer_index, \
-	  "a CQ's consumer index is beyond its producer index", "mlx4 CQ doorbell record") \
+	  "software set a CQ's consumer index beyond its producer index", \
+	  "mlx4 CQ doorbell record") \
 	R(eq_consumer_index, \
-	  "an EQ's consumer index is beyond its producer index", "mlx4 EQ doorbell") \
+	  "software set an EQ's consumer index beyond its producer index", \
+	  "mlx4 EQ doorbell") \
 	R(rq_overposted, \
-	  "more receives were posted than the queue holds", "mlx4 RQ doorbell record") \
+	  "software posted more receives than the queue holds", \
+	  "mlx4 RQ doorbell record") \
 	R(mailbox_reserved, \
-	  "reserved bits of a command's mailbox or modifier are set", "mlx4 command formats") \
+	  "a command has reserved bits set in its mailbox or modifier", \
+	  "mlx4 command formats") \
 	R(object_after_hw2sw, \
-	  "an object was used after it was given back to software", \
+	  "software used an object after it had taken it back from the device", \
 	  "mlx4 HW2SW_MPT, HW2SW_CQ, HW2SW_EQ, HW2SW_SRQ, 2RST_QP") \
 	R(object_dead, \
-	  "a number that names no valid CQ, EQ, SRQ was used by a command, a context or a " \
-	  "doorbell", \
+	  "a command, context or doorbell used a number that names no valid CQ, EQ or SRQ", \
 	  "mlx4 SW2HW commands") \
 	R(blueflame_mismatch, \
-	  "a BlueFlame write names another QP or index than the queue's next work request, or " \
-	  "lines of it are missing", \
+	  "a BlueFlame write names another QP or index than the queue's next work request, or some of its lines are missing", \
 	  "mlx4 BlueFlame, ctrl dword 0 and 1") \
-	R(register_unknown, "a register was accessed that does not exist", "mlx4 BAR0 map") \
+	R(register_unknown, \
+	  "software accessed a register that does not exist", \
+	  "mlx4 BAR0 map") \
 	R(register_size, \
-	  "a register was accessed with a size or alignment it does not have", \
+	  "software accessed a register with a size or alignment that it does not have", \
 	  "mlx4: 32-bit accesses in BAR0") \
 	R(hcr_busy, \
-	  "the command register was written while a command was pending", "mlx4 HCR GO bit") \
+	  "software wrote the command register while a command was pending", \
+	  "mlx4 HCR GO bit") \
 	R(command_sequence, \
-	  "a command came before the ones it needs (RUN_FW, INIT_HCA, ...)", \
+	  "a command came before the commands that it needs (RUN_FW, INIT_HCA, ...)", \
 	  "mlx4 probe sequence") \
 	R(qp_transition, \
-	  "a QP was asked for a transition its state does not allow", \
+	  "a command asked for a transition that the state of the QP does not allow", \
 	  "IBA 10.3.1, mlx4 QP commands") \
 	R(wqe_malformed, \
-	  "a work request that no hardware accepts: size 0 or beyond the stride, unknown " \
-	  "opcode, segments missing", \
+	  "a work request has a form that no hardware accepts: size 0 or beyond the stride, unknown opcode, segments missing", \
 	  "mlx4 WQE formats") \
 	R(bus_master_off, \
-	  "the device had to use DMA or interrupts while bus mastering is off", \
+	  "the device needed DMA or an interrupt while bus mastering was off", \
 	  "PCI command register, bit 2") \
 	R(doorbell_wrong_uar, \
-	  "a doorbell came through another UAR page than the object's", "mlx4 usr_page")
+	  "a doorbell came through another UAR page than that of the object", \
+	  "mlx4 usr_page")
 /* clang-format on */
 
 enum guest_rule {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AETH syndromes, the RNR timer and credit codes, and the one table that says what follows from the
- * verdict of a check.
+ * AETH syndromes, RNR timer codes, credit codes, and the one table that says what the verdict of a
+ * check leads to.
  *
  * A syndrome byte: bit 7 zero; bits 6:5 kind; bits 4:0 credit code (ACK), timer code (RNR NAK) or
  * NAK code. Source: InfiniBand Architecture Specification vol. 1, 9.7.5.1 (AETH), tables 45 and 46
@@ -17,29 +17,29 @@
 /* clang-format off */
 
 #define AETH_KINDS(K) \
-	K(AETH, ACK,      0, "acknowledge, credit code") \
-	K(AETH, RNR_NAK,  1, "receiver not ready, timer code") \
+	K(AETH, ACK,      0, "acknowledge, with a credit code") \
+	K(AETH, RNR_NAK,  1, "receiver not ready, with a timer code") \
 	K(AETH, RESERVED, 2, "reserved") \
-	K(AETH, NAK,      3, "negative acknowledge, NAK code")
+	K(AETH, NAK,      3, "negative acknowledge, with a NAK code")
 
 /* N(NAME, code, CQE syndrome of the requester, NONE: it resends, its verdict, meaning) */
 #define NAK_CODES(N) \
-	N(PSN_SEQUENCE, 0, NONE,            NAK_PSN_SEQUENCE, "packet lost: resend from the PSN named") \
+	N(PSN_SEQUENCE, 0, NONE,            NAK_PSN_SEQUENCE, "a packet is missing; resend from the PSN named") \
 	N(INVALID_REQ,  1, REM_INV_REQ_ERR, NAK_INVALID_REQ,  "invalid request") \
 	N(REM_ACCESS,   2, REM_ACCESS_ERR,  NAK_REM_ACCESS,   "remote access error") \
 	N(REM_OP,       3, REM_OP_ERR,      NAK_REM_OP,       "remote operational error") \
-	N(INVALID_RD,   4, REM_INV_REQ_ERR, NAK_INVALID_REQ,  "invalid RD request, not sent by RC")
+	N(INVALID_RD,   4, REM_INV_REQ_ERR, NAK_INVALID_REQ,  "invalid RD request; RC does not send it")
 
 /* What a verdict does to the QP that reached it. */
 #define VERDICT_STATES(K) \
-	K(VERDICT_QP, KEEP, 0, "state stays") \
+	K(VERDICT_QP, KEEP, 0, "the state stays") \
 	K(VERDICT_QP, ERR,  1, "error") \
 	K(VERDICT_QP, SQ,   2, "RC and XRC: error; UC and UD: send queue error")
 
-/* What an unreliable service (UC, UD) makes of a responder's verdict; it never answers. */
+/* What the responder of an unreliable service (UC, UD) does upon a verdict; it never answers. */
 #define VERDICT_UNRELIABLES(K) \
-	K(VERDICT_UR, DROP,     0, "the message is dropped, its receive is used again; one of an SRQ completes with the row's syndrome") \
-	K(VERDICT_UR, COMPLETE, 1, "the receive completes with the row's syndrome, the QP goes where the row says")
+	K(VERDICT_UR, DROP,     0, "the QP drops the message and uses its receive again; a receive from an SRQ completes with the syndrome of the row") \
+	K(VERDICT_UR, COMPLETE, 1, "the receive completes with the syndrome of the row, and the QP takes the state of the row")
 
 /*
  * Kind and code of the answer of a reliable responder.
@@ -58,43 +58,43 @@
  * from the NAK code. Event 0: none. Events are raised by the side that reached the verdict.
  */
 #define VERDICTS_RESPONDER(V) \
-	V(OK,             ACK,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        COMPLETE, "request is right") \
-	V(DUPLICATE,      ACK,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "PSN is older than expected: answered again, not done again") \
-	V(DUPLICATE_GONE, NONE, PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "duplicate READ or atomic outside what is remembered") \
-	V(DROP,           NONE, PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "for no QP, no port or no state of ours: ignored") \
-	V(PSN_SEQUENCE,   NAK,  PSN_SEQUENCE, NONE,            OF_NAK, KEEP, 0,                        DROP,     "PSN is ahead of the expected one") \
-	V(RNR,            RNR,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "no receive posted") \
-	V(OPCODE_ORDER,   NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "first, middle, last in a wrong order") \
-	V(OPCODE_BAD,     NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "opcode not supported by the QP") \
-	V(PAYLOAD_LENGTH, NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "payload does not fit position, MTU or DMA length") \
-	V(MISALIGNED,     NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "atomic address is not a multiple of 8") \
-	V(TOO_MANY_READS, NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "more READ and atomic requests than responder resources") \
-	V(XRC_SRQ,        NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "XRC: SRQ does not exist or is of another domain") \
-	V(RECV_LENGTH,    NAK,  INVALID_REQ,  LOC_LEN_ERR,     OF_NAK, ERR,  0,                        DROP,     "SEND is larger than the receive") \
-	V(REM_ACCESS,     NAK,  REM_ACCESS,   LOC_ACCESS_ERR,  OF_NAK, ERR,  EVENT_WQ_ACCESS_ERROR,    DROP,     "R_Key, range, rights or protection domain refused") \
-	V(REM_INVALIDATE, NAK,  REM_ACCESS,   LOC_ACCESS_ERR,  OF_NAK, ERR,  EVENT_WQ_ACCESS_ERROR,    COMPLETE, "SEND with invalidate of a key that may not be invalidated; NAK code chosen") \
-	V(RECV_WQE,       NAK,  REM_OP,       LOC_QP_OP_ERR,   OF_NAK, ERR,  0,                        COMPLETE, "receive WQE is malformed or cannot be read") \
-	V(RECV_PROT,      NAK,  REM_OP,       LOC_PROT_ERR,    OF_NAK, ERR,  0,                        COMPLETE, "L_Key of a receive refused") \
-	V(RECV_CQ,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "completion could not be written") \
-	V(RECV_SRQ,       NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "SRQ is in error") \
-	V(CONTEXT,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "context or responder resource cannot be reached in ICM")
+	V(OK,             ACK,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        COMPLETE, "the request is correct") \
+	V(DUPLICATE,      ACK,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "the PSN is older than the expected one: the responder answers again, but does not execute again") \
+	V(DUPLICATE_GONE, NONE, PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "a duplicate READ or atomic that the responder no longer remembers") \
+	V(DROP,           NONE, PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "no QP, port or state here takes the packet: ignored") \
+	V(PSN_SEQUENCE,   NAK,  PSN_SEQUENCE, NONE,            OF_NAK, KEEP, 0,                        DROP,     "the PSN is ahead of the expected one") \
+	V(RNR,            RNR,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        DROP,     "no receive is posted") \
+	V(OPCODE_ORDER,   NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "first, middle and last packets come in a wrong order") \
+	V(OPCODE_BAD,     NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "the QP does not support the opcode") \
+	V(PAYLOAD_LENGTH, NAK,  INVALID_REQ,  REM_INV_REQ_ERR, OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "the payload does not fit the position in the message, the MTU or the DMA length") \
+	V(MISALIGNED,     NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "the address of an atomic is not a multiple of 8") \
+	V(TOO_MANY_READS, NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "there are more READ and atomic requests than responder resources") \
+	V(XRC_SRQ,        NAK,  INVALID_REQ,  NONE,            OF_NAK, ERR,  EVENT_WQ_INVAL_REQ_ERROR, DROP,     "XRC: the SRQ does not exist or belongs to another domain") \
+	V(RECV_LENGTH,    NAK,  INVALID_REQ,  LOC_LEN_ERR,     OF_NAK, ERR,  0,                        DROP,     "the SEND is larger than the receive") \
+	V(REM_ACCESS,     NAK,  REM_ACCESS,   LOC_ACCESS_ERR,  OF_NAK, ERR,  EVENT_WQ_ACCESS_ERROR,    DROP,     "the R_Key, range, rights or protection domain do not allow the access") \
+	V(REM_INVALIDATE, NAK,  REM_ACCESS,   LOC_ACCESS_ERR,  OF_NAK, ERR,  EVENT_WQ_ACCESS_ERROR,    COMPLETE, "a SEND with invalidate names a key that must not be invalidated; the NAK code is this device's choice") \
+	V(RECV_WQE,       NAK,  REM_OP,       LOC_QP_OP_ERR,   OF_NAK, ERR,  0,                        COMPLETE, "the receive WQE is malformed or cannot be read") \
+	V(RECV_PROT,      NAK,  REM_OP,       LOC_PROT_ERR,    OF_NAK, ERR,  0,                        COMPLETE, "the L_Key of a receive does not allow the access") \
+	V(RECV_CQ,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "the completion could not be written") \
+	V(RECV_SRQ,       NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "the SRQ is in error") \
+	V(CONTEXT,        NAK,  REM_OP,       NONE,            OF_NAK, ERR,  EVENT_WQ_CATAS_ERROR,     COMPLETE, "the context or a responder resource cannot be reached in ICM")
 
 #define VERDICTS_REQUESTER(V) \
-	V(SEND_LENGTH,    NONE, PSN_SEQUENCE, NONE, LOC_LEN_ERR,       SQ,  0, DROP, "message larger than the path or the port allows") \
-	V(SEND_WQE,       NONE, PSN_SEQUENCE, NONE, LOC_QP_OP_ERR,     SQ,  0, DROP, "send WQE is malformed or not for this service") \
-	V(SEND_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      SQ,  0, DROP, "L_Key of a send refused") \
-	V(FLUSHED,        NONE, PSN_SEQUENCE, NONE, WR_FLUSH_ERR,      KEEP, 0, DROP, "work request behind an error") \
-	V(BIND,           NONE, PSN_SEQUENCE, NONE, MW_BIND_ERR,       SQ,  0, DROP, "bind, fast register or local invalidate refused") \
-	V(BAD_RESPONSE,   NONE, PSN_SEQUENCE, NONE, BAD_RESP_ERR,      ERR, 0, DROP, "response of a wrong kind or length") \
-	V(RESP_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      ERR, 0, DROP, "L_Key refused for a READ or atomic response") \
-	V(RETRY_EXCEEDED, NONE, PSN_SEQUENCE, NONE, RETRY_EXC_ERR,     ERR, 0, DROP, "transport retries used up") \
-	V(RNR_EXCEEDED,   NONE, PSN_SEQUENCE, NONE, RNR_RETRY_EXC_ERR, ERR, 0, DROP, "RNR retries used up") \
-	V(SEND_CQ,        NONE, PSN_SEQUENCE, NONE, NONE,              ERR, EVENT_WQ_CATAS_ERROR, DROP, "completion could not be written") \
-	V(SEND_CONTEXT,   NONE, PSN_SEQUENCE, NONE, NONE,              ERR, EVENT_WQ_CATAS_ERROR, DROP, "context or work queue cannot be reached in memory") \
-	V(NAK_PSN_SEQUENCE, NONE, PSN_SEQUENCE, NONE, OF_NAK,           KEEP, 0, DROP, "PSN sequence NAK received: resend") \
-	V(NAK_INVALID_REQ, NONE, INVALID_REQ,  NONE, OF_NAK,            ERR, 0, DROP, "invalid request NAK received") \
-	V(NAK_REM_ACCESS, NONE, REM_ACCESS,    NONE, OF_NAK,            ERR, 0, DROP, "remote access NAK received") \
-	V(NAK_REM_OP,     NONE, REM_OP,        NONE, OF_NAK,            ERR, 0, DROP, "remote operational NAK received")
+	V(SEND_LENGTH,    NONE, PSN_SEQUENCE, NONE, LOC_LEN_ERR,       SQ,  0, DROP, "the message is larger than the path or the port allows") \
+	V(SEND_WQE,       NONE, PSN_SEQUENCE, NONE, LOC_QP_OP_ERR,     SQ,  0, DROP, "the send WQE is malformed or not allowed on this service") \
+	V(SEND_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      SQ,  0, DROP, "the L_Key of a send does not allow the access") \
+	V(FLUSHED,        NONE, PSN_SEQUENCE, NONE, WR_FLUSH_ERR,      KEEP, 0, DROP, "the work request is behind one that failed") \
+	V(BIND,           NONE, PSN_SEQUENCE, NONE, MW_BIND_ERR,       SQ,  0, DROP, "a bind, fast register or local invalidate is not allowed") \
+	V(BAD_RESPONSE,   NONE, PSN_SEQUENCE, NONE, BAD_RESP_ERR,      ERR, 0, DROP, "a response has a wrong kind or length") \
+	V(RESP_PROT,      NONE, PSN_SEQUENCE, NONE, LOC_PROT_ERR,      ERR, 0, DROP, "the L_Key does not allow a READ or atomic response to be written") \
+	V(RETRY_EXCEEDED, NONE, PSN_SEQUENCE, NONE, RETRY_EXC_ERR,     ERR, 0, DROP, "all transport retries are used up") \
+	V(RNR_EXCEEDED,   NONE, PSN_SEQUENCE, NONE, RNR_RETRY_EXC_ERR, ERR, 0, DROP, "all RNR retries are used up") \
+	V(SEND_CQ,        NONE, PSN_SEQUENCE, NONE, NONE,              ERR, EVENT_WQ_CATAS_ERROR, DROP, "the completion could not be written") \
+	V(SEND_CONTEXT,   NONE, PSN_SEQUENCE, NONE, NONE,              ERR, EVENT_WQ_CATAS_ERROR, DROP, "the context or the work queue cannot be reached in memory") \
+	V(NAK_PSN_SEQUENCE, NONE, PSN_SEQUENCE, NONE, OF_NAK,           KEEP, 0, DROP, "a PSN sequence NAK came: resend") \
+	V(NAK_INVALID_REQ, NONE, INVALID_REQ,  NONE, OF_NAK,            ERR, 0, DROP, "an invalid request NAK came") \
+	V(NAK_REM_ACCESS, NONE, REM_ACCESS,    NONE, OF_NAK,            ERR, 0, DROP, "a remote access NAK came") \
+	V(NAK_REM_OP,     NONE, REM_OP,        NONE, OF_NAK,            ERR, 0, DROP, "a remote operational NAK came")
 
 #define VERDICTS(V) VERDICTS_RESPONDER(V) VERDICTS_REQUESTER(V)
 
@@ -139,7 +139,7 @@ static inline const struct verdict_row *verdict_find(enum verdict v)
 enum aeth_facts {
 	AETH_CODE_MASK = 0x1f,
 	AETH_KIND_SHIFT = 5,
-	AETH_CREDIT_NONE = 31, /* no credits given: the responder does not count them (SRQ) */
+	AETH_CREDIT_NONE = 31, /* gives no credits: the responder does not count them (SRQ) */
 };
 
 static inline uint8_t aeth_syndrome(enum aeth_kind kind, uint32_t code)

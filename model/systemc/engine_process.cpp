@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See engine_process.hpp. */
 #include "model/systemc/engine_process.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The one SC_METHOD that drives an event core. A SystemC process that accesses a device calls
  * catch_up() before the access and poke() after it.

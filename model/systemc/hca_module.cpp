@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See hca_module.hpp. */
 #include "model/systemc/hca_module.hpp"
 

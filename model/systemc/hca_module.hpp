@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * One HCA as a SystemC module, for any virtual platform.
  *

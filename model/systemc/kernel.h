@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SystemC for C code: the process that drives the event core, threads of simulated hosts, and HCAs
  * as SystemC modules.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 src-y += $(addprefix $(d)/, release.c guest_file.c guest_memory.c irqs.c late.c device.c requests.c connection.c server.c)
 vfu-tests := $(addprefix $(d)/tests/, server_test bad_input_test share_test)
 test-y += $(addsuffix .c, $(vfu-tests))

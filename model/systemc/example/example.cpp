@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Two hca_modules in a platform that is not hcasim's: CPU stubs and memories bound by TLM-2.0
  * sockets only. Both drivers are loaded, a subnet manager on the first CPU brings the ports to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* See foreign_platform.hpp. */
 #include "model/systemc/example/foreign_platform.hpp"
 

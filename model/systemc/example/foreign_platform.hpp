@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A virtual platform that knows nothing of hcasim but the sockets of hca_module: a CPU stub whose
  * programs are SystemC threads, and a memory that refuses direct access, so that every DMA is a
