@@ -6,7 +6,7 @@ static enum mad_result mad_process(uint32_t port, uint32_t slid, uint8_t *mad, b
 {
 	struct mad_hdr *hdr = (struct mad_hdr *)mad;
 
-	/* Of another base version nothing is known, not even where its fields are (13.4.2). */
+	/* With another base version even the places of the fields are unknown (IBA 13.4.2). */
 	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION)
 		return MAD_DROP;
 	switch (mad_hdr_get_mgmt_class(hdr)) {
@@ -29,6 +29,7 @@ enum hcr_status cmd_mad_ifc(struct fw_cmd *c)
 	if (c->op_mod & MAD_IFC_NET_VIEW)
 		return HCR_STATUS_BAD_OP;
 	memcpy(fw.out, mad_ifc_mad_cptr((const struct mad_ifc *)fw.in), MAD_BYTES);
+	c->out_size = MAD_BYTES;
 	if (mad_process(port, c->in_mod >> MAD_IFC_SLID_SHIFT, fw.out,
 			c->op_mod & MAD_IFC_IGNORE_MKEY) == MAD_DROP)
 		return HCR_STATUS_BAD_PKT;

@@ -1,45 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command register: a command from its seven words to its completion. */
+/* The command register: executes a command, from its seven words to its completion. */
 #include "fw/cmds.h"
+#include "model/interface/macros.h"
 #include "model/interface/rules.h"
 
 struct row {
 	uint16_t op;
-	uint8_t state;   /* enum fw_state */
-	uint8_t op_mods; /* set of those known */
-	uint16_t in_size, out_size;
+	uint8_t in, out;            /* enum hcr_param */
+	uint8_t flags;              /* enum hcr_flag */
+	uint8_t state;              /* enum fw_state: the first in which the command is legal */
+	uint8_t op_mods;            /* enum hcr_op_mods: those that the handler knows */
+	uint16_t in_size, out_size; /* bytes of the mailboxes that are moved for the handler */
 	enum hcr_status (*handler)(struct fw_cmd *c);
 };
 
-#define COMMAND_ROW(name, state, op_mods, in_size, out_size, handler)                              \
-	{HCR_##name, FW_STATE_##state, op_mods, in_size, out_size, handler},
-
-static const struct row rows[] = {FW_COMMANDS(COMMAND_ROW)};
-
-static const struct row *row_find(uint32_t op)
-{
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].op == op)
-			return &rows[i];
-	return NULL;
-}
-
-/* From the rows of the interface: its flags, and what its output is. */
-struct facts {
-	uint8_t in, out, flags;
+/* The layout "none" of a row. */
+struct none {
 };
 
-#define COMMAND_FACTS(name, code, in, out, in_layout, out_layout, flags, im, meaning)              \
-	case code:                                                                                 \
-		return (struct facts){HCR_P_##in, HCR_P_##out, flags};
+/* An optional input mailbox is not read: no command that has one uses it. */
+#define IN_SIZE(in, layout, flags)                                                                 \
+	((in) == HCR_P_MBOX && !((flags)&HCR_F_OWN_IN) ? sizeof(struct layout) : 0)
+#define OUT_SIZE(out, layout, flags)                                                               \
+	((out) >= HCR_P_MBOX && !((flags)&HCR_F_OWN_OUT) ? sizeof(struct layout) : 0)
 
-static struct facts facts_of(uint32_t op)
+#define ROW(name, code, in, out, in_layout, out_layout, flags, state, op_mods, handler, ...)       \
+	{(code),                                                                                   \
+	 HCR_P_##in,                                                                               \
+	 HCR_P_##out,                                                                              \
+	 (flags),                                                                                  \
+	 FW_STATE_##state,                                                                         \
+	 HCR_OM_##op_mods,                                                                         \
+	 IN_SIZE(HCR_P_##in, in_layout, flags),                                                    \
+	 OUT_SIZE(HCR_P_##out, out_layout, flags),                                                 \
+	 cmd_##handler},
+static const struct row rows[] = {HCR_COMMANDS(ROW)};
+#undef ROW
+
+/* The handler of commands that this firmware does not execute. */
+enum hcr_status cmd_none(struct fw_cmd *c)
 {
-	switch (op) {
-		HCR_COMMANDS(COMMAND_FACTS)
-	default:
-		return (struct facts){0};
+	return HCR_STATUS_BAD_OP;
+}
+
+/* The rows ascend by opcode. */
+static const struct row *row_find(uint32_t op)
+{
+	unsigned int first = 0, end = ARRAY_SIZE(rows);
+
+	while (first < end) {
+		unsigned int middle = (first + end) / 2;
+
+		if (rows[middle].op == op)
+			return &rows[middle];
+		if (rows[middle].op < op)
+			first = middle + 1;
+		else
+			end = middle;
 	}
+	return NULL;
 }
 
 static void command_load(struct fw_cmd *c)
@@ -74,10 +93,10 @@ enum hcr_status cmd_inbox(const struct fw_cmd *c, uint32_t offset, uint32_t size
 		       : HCR_STATUS_BAD_PARAM;
 }
 
-static enum hcr_status command_run(struct fw_cmd *c, const struct row *row, struct facts facts)
+static enum hcr_status command_run(struct fw_cmd *c, const struct row *row)
 {
-	bool outbox = facts.out == HCR_P_MBOX ||
-		      (facts.out == HCR_P_MBOX_OPT && c->op_mod != HCR_OM_NO_OUTBOX);
+	bool outbox = row->out == HCR_P_MBOX ||
+		      (row->out == HCR_P_MBOX_OPT && c->op_mod != HCR_OM_NO_OUTBOX);
 	enum hcr_status status = HCR_STATUS_OK;
 
 	if (fw.state < row->state) {
@@ -89,7 +108,7 @@ static enum hcr_status command_run(struct fw_cmd *c, const struct row *row, stru
 		c->out_size = row->out_size;
 		memset(fw.out, 0, c->out_size);
 	}
-	if (status != HCR_STATUS_OK && facts.flags & HCR_F_CLOSING) {
+	if (status != HCR_STATUS_OK && row->flags & HCR_F_CLOSING) {
 		c->out_size = 0;
 		status = HCR_STATUS_OK;
 	}
@@ -105,14 +124,13 @@ static enum hcr_status command_run(struct fw_cmd *c, const struct row *row, stru
 static enum hcr_status command_execute(struct fw_cmd *c)
 {
 	const struct row *row = row_find(c->op);
-	struct facts facts = facts_of(c->op);
-	bool closing = facts.flags & HCR_F_CLOSING;
+	bool closing = row && row->flags & HCR_F_CLOSING;
 	enum hcr_status status;
 
 	if (!row || (!(row->op_mods >> c->op_mod & 1) && !closing))
 		return HCR_STATUS_BAD_OP;
-	status = command_run(c, row, facts);
-	/* The driver resets the device when one of these fails; what was wrong has been reported.
+	status = command_run(c, row);
+	/* What was wrong has been reported. Another status would make the driver reset the device.
 	 */
 	if (closing && status != HCR_STATUS_REG_BOUND)
 		status = HCR_STATUS_OK;

@@ -28,6 +28,19 @@ enum hcr_flag {
 	/* The driver resets the device when it fails, except HW2SW_MPT with status REG_BOUND. */
 	HCR_F_CLOSING = 1 << 0,
 	HCR_F_OM_PART = 1 << 1, /* the layout of the mailboxes depends on the opcode modifier */
+	HCR_F_OWN_IN = 1 << 2,  /* the firmware's handler reads the input mailbox itself */
+	HCR_F_OWN_OUT = 1 << 3, /* the firmware's handler writes the output mailbox itself */
+};
+
+/* A set of opcode modifiers. */
+enum hcr_op_mods {
+	HCR_OM_NONE = 0, /* the firmware does not execute the command */
+	HCR_OM_0 = 1 << 0,
+	HCR_OM_1 = 1 << 1,
+	HCR_OM_2 = 1 << 2,
+	HCR_OM_0_1 = HCR_OM_0 | HCR_OM_1,
+	HCR_OM_0_2 = HCR_OM_0 | HCR_OM_2,
+	HCR_OM_MAD = 0xff,
 };
 
 /* clang-format off */

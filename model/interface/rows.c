@@ -21,8 +21,8 @@
 
 #define LAYOUT_ROWS(name, size, rows, meaning)                                                     \
 	static const struct field_row name##_rows[] = {rows(ROW_F, ROW_A, ROW_B, ROW_U, ROW_E)};   \
-	const struct layout layout_##name = {                                                      \
-		#name, size, name##_rows, ARRAY_SIZE(name##_rows), meaning};
+	const struct layout layout_##name = {#name, size, name##_rows, ARRAY_SIZE(name##_rows),    \
+					     meaning};
 
 const struct layout layout_none = {"none", 0, NULL, 0, "no layout"};
 REG_LAYOUTS(LAYOUT_ROWS)
@@ -35,13 +35,13 @@ CM_LAYOUTS(LAYOUT_ROWS)
 #define LAYOUT_POINTER(name, size, rows, meaning) &layout_##name,
 static const struct layout *const layouts[] = {
 	REG_LAYOUTS(LAYOUT_POINTER) CONTEXT_LAYOUTS(LAYOUT_POINTER) COMMAND_LAYOUTS(LAYOUT_POINTER)
-		QUEUE_LAYOUTS(LAYOUT_POINTER) WIRE_LAYOUTS(LAYOUT_POINTER) CM_LAYOUTS(LAYOUT_POINTER)};
+		QUEUE_LAYOUTS(LAYOUT_POINTER) WIRE_LAYOUTS(LAYOUT_POINTER)
+			CM_LAYOUTS(LAYOUT_POINTER)};
 
 #define CODE_ROW(prefix, name, code, meaning) {(uint32_t)(code), #name, meaning},
 #define CODE_TABLE(name, rows)                                                                     \
 	static const struct code_row name##_codes[] = {rows(CODE_ROW)};                            \
-	const struct code_table code_table_##name = {                                              \
-		#name, name##_codes, ARRAY_SIZE(name##_codes)};
+	const struct code_table code_table_##name = {#name, name##_codes, ARRAY_SIZE(name##_codes)};
 REG_CODES(CODE_TABLE)
 CONTEXT_CODES(CODE_TABLE)
 COMMAND_CODES(CODE_TABLE)
@@ -53,7 +53,8 @@ SYNDROME_CODES(CODE_TABLE)
 #define BAR0_ROW(name, offset, size, access, meaning) {#name, offset, size, access, meaning},
 static const struct bar0_row bar0_rows[] = {BAR0_REGS(BAR0_ROW)};
 
-#define HCR_ROW(name, code, in, out, in_layout, out_layout, flags, im, meaning)                    \
+#define HCR_ROW(name, code, in, out, in_layout, out_layout, flags, state, op_mods, handler, im,    \
+		meaning)                                                                           \
 	{#name, HCR_##name, HCR_P_##in, HCR_P_##out, &layout_##in_layout, &layout_##out_layout,    \
 	 flags, im,         meaning},
 static const struct hcr_row command_rows[] = {HCR_COMMANDS(HCR_ROW)};
