@@ -87,6 +87,7 @@ help:
 #: make bench      measure instructions per packet, memory and the cost of traces; writes build/bench.csv
 #: make extremes   run five scenarios with every parameter at both ends of its range; ten minutes; J=N runs at a time
 #: make calibrate  compare published measurements with simulated ones; writes build/calibrate/
+#: make calibrate-folds  predict each rate from all other points, to test the fitted parameters
 #: make fuzz       run every fuzz target for SECONDS=60 with libFuzzer (clang) and both sanitizers
 #: make attack     let a hostile guest attack serve for SECONDS=600; fails if the other guest ever waits longer than 50 ms
 #: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached
@@ -204,7 +205,6 @@ bench: all
 .PHONY: extremes
 extremes: all
 	$(Q)O=$(O) testbench/scripts/extremes.sh $(if $(J),-j $(J))
-#: make calibrate-folds  predict each rate from all other points, to test the fitted parameters
 .PHONY: calibrate-folds
 calibrate-folds: all
 	$(Q)$(O)/hcasim perf --points testbench/perf/points.csv -o $(O)/folds.csv >/dev/null
