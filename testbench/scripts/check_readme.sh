@@ -171,6 +171,10 @@ while read -r line; do
 	grep -rqF -- "$line" testbench/scenarios/*/"$scenario.c" || complain "README.md: $scenario has no line: $line"
 done < <(sed -n '/^    SCENARIO(/,/^    }/p' README.md | sed '1d; s/^ *//')
 
+# the change log begins with this version
+version=$(sed -n 's/^## \([0-9.]*\).*/\1/p' .github/CHANGELOG.md | head -n 1)
+"$hcasim" version | grep -qE "^hcasim ${version//./\\.}( |\$)" || complain ".github/CHANGELOG.md: the newest version is $version, but: $("$hcasim" version)"
+
 # figures that two documents have
 for figure in 'latency' 'bandwidth' 'message rate'; do
 	percent=$(sed -n "s/^| $figure | [0-9]* | \([0-9.]*\) %.*/\1/p" configs/CALIBRATION.md)
