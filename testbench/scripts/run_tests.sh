@@ -554,7 +554,7 @@ one "refuses.sweep_twice" refuses "1us is given twice" sweep rc_send --vary hca.
 one "refuses.sweep_of_unknown_counter" refuses "did you mean 'hca.port1.rcv_errors'?" sweep rc_send --vary hca.link.delay=1us --show hca.port1.rcv_error
 one "refuses.perf_of_unknown_key" refuses "did you mean 'size'?" perf write_lat siz=3
 one "refuses.stages_of_golden_trace" refuses "rc_atomic.golden: not the folder of a run" stages traces/golden/rc_atomic.golden
-mkdir "$scratch/of_before" && touch "$scratch/older/run.log" "$scratch/older/packets.pcapng"
+mkdir "$scratch/of_before" && touch "$scratch/of_before/run.log" "$scratch/of_before/packets.pcapng"
 for c in stages golden report "diff x"; do
 	# shellcheck disable=SC2086
 	one "refuses.${c%% *}_of_older_run" refuses "of_before: has run.log but no run.records" ${c/ x/ "$(traces_of rc_send)"} "$scratch/of_before"
