@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Send WQEs that are held, and who looks for them: see wqe_fetch.h; wqe_read.c reads them. */
+/* The lines that hold send WQEs, and the look-up of a WQE. See wqe_fetch.h; wqe_read.c reads
+ * them. */
 #include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/qp/qp.h"
@@ -55,8 +56,8 @@ void wqe_line_want(struct wqe_fetch *wf, struct wqe_line *line, enum wqe_user us
 	line->wanted |= user;
 }
 
-/* There may be room for another read then: by an event, for who takes a WQE is in the middle of a
- * step. */
+/* There may be room for another read now. An event looks for it, because the caller is in the
+ * middle of a step. */
 static void line_unwant(struct wqe_fetch *wf, struct wqe_line *line, unsigned users)
 {
 	const unsigned ended = line->wanted & users;
@@ -70,7 +71,7 @@ static void line_unwant(struct wqe_fetch *wf, struct wqe_line *line, unsigned us
 		event_set(wf->hca->core, &wf->room_event, hca_now(wf->hca));
 }
 
-/* It is nobody's any more; its place in the order of use stays. */
+/* Empties the line. It keeps its place in the order of last use. */
 static void line_empty(struct wqe_fetch *wf, struct wqe_line *line)
 {
 	struct wqe_line **at = line_bucket(wf, line->qp->qpn, line->index);
@@ -93,8 +94,8 @@ static void line_drop(struct wqe_fetch *wf, struct wqe_line *line)
 	link_oldest(wf, line);
 }
 
-/* The least recently used line that nobody waits for; for a response, else, one that is to be sent
- * from. */
+/* The least recently used line that nobody waits for. If there is none, a response takes the line
+ * of a sender. */
 static struct wqe_line *line_spare(const struct wqe_fetch *wf, bool response)
 {
 	struct wqe_line *line = wf->oldest;
@@ -268,8 +269,8 @@ size_t wqe_fetch_footprint(const struct hca *hca)
 
 /* --- interface --- */
 
-/* The queue goes on behind what was read last: the next read begins when half of that is used, but
- * not where it would have to wait for others. */
+/* Reads on behind the last read when half of what that found is used; but not if the read would
+ * have to wait for other reads. */
 static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 {
 	const struct wqe_fetch *wf = qp->hca->wqe_fetch;
@@ -332,7 +333,7 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wq
 
 bool wqe_fetch_announce(struct qp *qp)
 {
-	if (qp->send.announced == UINT16_MAX) /* more than a queue has */
+	if (qp->send.announced == UINT16_MAX) /* more than a queue can have */
 		return false;
 	qp->send.announced++;
 	return qp->hca->wqe_fetch->n_announced++ < qp->hca->wqe_fetch->n_lines;

@@ -3,19 +3,20 @@
  * WQEs from host memory: owner bits, prefetch of what follows, the WQE buffers of the device.
  * from: requester, scheduler (BlueFlame), srq; to: pcie, translate. Time: [hca.wqe_fetch].
  *
- * Send WQEs: wqe_fetch.entries of them are held, found by QP and index, the least recently used one
- * goes. They come by BlueFlame or by DMA reads, of which wqe_fetch.reads are under way at a time,
- * the others in the order in which they were asked for: of a few WQEs where a queue was at rest, of
- * twice as many as the last one found, up to prefetch, while it goes on; the next one begins when
- * what the last one found is begun to be used. A WQE that is needed once more (resending, READ
- * responses) and has gone is read alone.
+ * The device holds wqe_fetch.entries send WQEs in lines, which are found by QP and index. The least
+ * recently used line is the first to go. WQEs come by BlueFlame or by DMA reads. At most
+ * wqe_fetch.reads reads are under way; others wait in the order in which they were asked for. The
+ * first read of a queue at rest takes wqe_fetch.first WQEs; each further one takes twice as many as
+ * the last one found, up to wqe_fetch.prefetch. It begins when half of what the last one found has
+ * been used. A WQE that is needed again (to send it again, or for a READ response) and is not held
+ * any more is read alone.
  *
- * What was read for somebody stays until he is done with it: until his packet is built or his
- * response written, however long translations take. So everyone comes to his turn, however few are
- * held: a read to send from begins when it will find a line that nobody waits for; that of a
- * response when it will find one that no other response waits for, and takes it from a sender, who
- * reads again. Responses wait for no sender: they hold the receive buffer that the peer's link, and
- * so its senders, wait for.
+ * A line that was read for a sender stays until its packet is built; one that was read for a
+ * response stays until the response is written. So everybody gets his WQE, however few lines there
+ * are. A read for a sender begins when a line is free that nobody waits for. A read for a response
+ * begins when there is a line that no other response waits for; it may take the line of a sender,
+ * who then reads again. Responses never wait for senders, because they hold the receive buffer of
+ * the port: while it is full, the peer cannot send.
  */
 #ifndef MODEL_ENGINE_WQE_FETCH_H
 #define MODEL_ENGINE_WQE_FETCH_H
@@ -51,27 +52,27 @@ void wqe_fetch_destroy(struct wqe_fetch *wf);
 void wqe_fetch_reset(struct hca *hca);
 size_t wqe_fetch_footprint(const struct hca *hca);
 /*
- * The bytes of send WQE `index` (free running). 0: *wqe points to *len bytes (at most a stride)
- * valid until the next call; -EAGAIN: being read; -ENOENT: owner bit says it is not the hardware's
- * (nothing posted); -EFAULT, TRANSLATE_*: queue memory not reachable. A WQE that has been taken
- * before is read again where the bytes at hand are from before it was posted; whatever is in memory
- * then is the answer.
+ * The bytes of send WQE `index` (free running). 0: *wqe points to *len bytes (at most a stride),
+ * which are valid until the next call. -EAGAIN: it is being read, `w` is queued. -ENOENT: it is not
+ * posted, by its owner bit. -EFAULT, TRANSLATE_*: the queue's memory cannot be reached. The owner
+ * bit is looked at for WQE_NEED_NEXT only.
  */
 int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w, const uint8_t **wqe, unsigned *len);
 /* One more WQE has come by BlueFlame: whether it is to be held, or left to be read. */
 bool wqe_fetch_announce(struct qp *qp);
-/* WQEs of the queue have been begun, or never will be. */
+/* n WQEs that came by BlueFlame have been begun, or never will be. */
 void wqe_fetch_begun(struct qp *qp, unsigned n);
-/* A WQE that came by BlueFlame: held if there is room; it is in memory too. */
+/* A WQE has come by BlueFlame. It is held if there is a line; otherwise it is read from memory
+ * later. */
 void wqe_fetch_put(struct qp *qp, uint16_t index, const uint8_t *wqe, unsigned len);
-/* The user is done, or waits for something else than memory: what was read for him may go. */
+/* The user does not wait for WQEs any more: lines that were read for him may go. */
 void wqe_fetch_unwant(struct qp *qp, enum wqe_user user);
-/* It has completed: its place is free for others. */
+/* The WQE has completed: its line is free for others. */
 void wqe_fetch_done(struct qp *qp, uint16_t index);
-/* What is held for the QP is free for others. */
+/* All lines of the QP are free for others. */
 void wqe_fetch_release(struct qp *qp);
-/* Forgets what is held for a QP, receives too: its queue memory goes away. */
+/* Forgets all WQEs of the QP, receive WQEs too: the memory of its queues goes away. */
 void wqe_fetch_drop(struct hca *hca, uint32_t qpn);
 /* Where a receive WQE lies: queue buffer as in its context, byte offset in it. */
 struct receive_slot {
@@ -82,9 +83,9 @@ struct receive_slot {
 			  */
 };
 /*
- * A receive WQE's bytes: RQ index, SRQ slot. The same results; the caller knows that it is posted.
- * It is kept for `again`, the later packets of the message that took it; without it a WQE that was
- * handed out before is read anew, for its slot has been posted again.
+ * The bytes of a receive WQE. Results as those of wqe_fetch_send(), but not -ENOENT: the caller
+ * knows that it is posted. `again`: for a later packet of the message that took it. Without
+ * `again`, a WQE that was handed out before is read anew, because its slot has been posted again.
  */
 int wqe_fetch_receive(struct hca *hca, const struct receive_slot *slot, bool again,
 		      struct waiter *w, const uint8_t **wqe);

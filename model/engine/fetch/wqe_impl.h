@@ -29,7 +29,7 @@ struct wqe_line {
 	struct wqe_line *qp_next, **qp_link; /* of the same QP */
 	struct qp *qp;                       /* NULL: free */
 	uint16_t index, len;
-	uint8_t wanted; /* enum wqe_user: read for them, who are not done with it yet */
+	uint8_t wanted; /* enum wqe_user: who has waited for it and is not done with it */
 	bool fetched;   /* from memory, not by BlueFlame */
 	uint8_t *bytes;
 };
@@ -47,19 +47,19 @@ struct wqe_read {
 	uint32_t stride, wanted; /* bytes */
 	struct wqe_place place;
 	struct dma_frag frags[WQE_FRAGS];
-	uint8_t *bytes; /* of its own while it is under way */
+	uint8_t *bytes; /* its buffer, while it is under way */
 };
 
 struct wqe_fetch {
 	struct hca *hca;
 	/* send */
 	unsigned n_lines;
-	unsigned n_wanted, n_wanted_responses; /* lines by somebody; of them by responses */
+	unsigned n_wanted, n_wanted_responses; /* lines that are wanted; of these, by responses */
 	unsigned n_announced; /* WQEs that came by BlueFlame and are not begun, held or not */
 	unsigned max_reads, active, active_responses; /* reads under way: at most, now */
-	unsigned n_reads; /* made, with those that wait for one to end */
+	unsigned n_reads;                             /* in reads_all: under way, waiting or free */
 	uint32_t read_bytes, hash_mask;
-	uint64_t busy_ps; /* the next read begins not before */
+	uint64_t busy_ps; /* the next read does not begin before */
 	struct wqe_line *lines, *newest, *oldest, **buckets;
 	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last; /* that wait */
 	uint8_t *bytes;        /* what lines hold, then buffers of reads */
@@ -83,8 +83,8 @@ static inline enum wqe_user wqe_need_user(enum wqe_need need)
 	return need == WQE_NEED_RESPONSE ? WQE_RESPONSES : WQE_SENDS;
 }
 
-/* What is read to be sent from finds a line that nobody waits for; a response, one that no other
- * response waits for. */
+/* May a read begin? One for a sender needs a line that nobody waits for; one for a response needs a
+ * line that no other response waits for. */
 static inline bool wqe_read_has_room(const struct wqe_fetch *wf, enum wqe_need need)
 {
 	if (wf->active >= wf->max_reads)
@@ -97,12 +97,13 @@ static inline bool wqe_read_has_room(const struct wqe_fetch *wf, enum wqe_need n
 /* -EAGAIN, or why the queue's memory is out of reach. */
 int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w);
-void wqe_reads_room(struct event *ev); /* room_event's: a line is nobody's any more */
+void wqe_reads_room(struct event *ev); /* job of room_event: a line is free */
 void wqe_reads_reset(struct wqe_fetch *wf);
-/* Bytes that have come by BlueFlame (read: NULL) or by a read into a line; NULL: there is none. */
+/* Puts bytes that came by a read, or by BlueFlame (read: NULL), into a line. NULL: no line is
+ * free. */
 struct wqe_line *wqe_line_put(struct wqe_fetch *wf, struct qp *qp, uint16_t index,
 			      const uint8_t *bytes, uint32_t len, const struct wqe_read *read);
-/* It stays until the user is done with it. */
+/* The line stays until the user is done with it. */
 void wqe_line_want(struct wqe_fetch *wf, struct wqe_line *line, enum wqe_user user);
 
 void wqe_receive_create(struct wqe_fetch *wf);

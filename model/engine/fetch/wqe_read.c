@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads of send WQEs: their turn, their translation, what the owner bits say. See wqe_fetch.h. */
+/* Reads of send WQEs: translation, waiting for a free buffer, owner bits. See wqe_fetch.h. */
 #include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/base/keep.h"
@@ -68,13 +68,13 @@ void wqe_reads_reset(struct wqe_fetch *wf)
 
 /* --- reading --- */
 
-/* What the owner bit says: it changes its meaning with each lap of the queue. */
+/* Is the WQE posted, by its owner bit? The bit changes its meaning with each lap of the queue. */
 static bool posted(const struct wqe_read *r, uint16_t index, const uint8_t *wqe)
 {
 	return wqe_ctrl_get_owner((const struct wqe_ctrl *)wqe) == !!(index & 1u << r->log_count);
 }
 
-/* How many of the WQEs read ahead are posted: these are held. */
+/* Puts the WQEs that are posted into lines, up to the first one that is not. */
 static void ahead_arrived(struct wqe_read *r)
 {
 	struct qp_send *send = &r->qp->send;
@@ -85,20 +85,21 @@ static void ahead_arrived(struct wqe_read *r)
 		struct wqe_line *line = wqe_line_put(r->wf, r->qp, (uint16_t)(r->first + found),
 						     r->bytes + found * r->stride, r->stride, r);
 
-		/* without it, whoever waits reads again */
+		/* if there is no line, whoever waits asks for the WQE again */
 		if (line && !found && r->waiters.first)
 			wqe_line_want(r->wf, line, WQE_SENDS);
 		found++;
 	}
-	/* how it has been lately: the end of a list is not the end of lists */
+	/* a mean of late: a read that finds few, at the end of a list, does not make the next
+	 * small */
 	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
 	send->ahead_count = found == r->count ? (uint8_t)found : 0;
 	send->ahead_end = (uint16_t)(r->first + found);
 	send_tail_set_seen(send, found < r->count);
 }
 
-/* Whoever waits for it is told; nobody does for a prefetch, which is asked for again when needed.
- */
+/* Tells whoever waits for it. Nobody waits for a prefetch: it is asked for again when it is
+ * needed. */
 static void read_failed(struct wqe_read *r, int status)
 {
 	struct qp_send *send = &r->qp->send;
@@ -140,8 +141,8 @@ static void read_done(struct dma *dma)
 	reads_start(wf);
 }
 
-/* The bytes are read later than now: whatever doorbell came until now is covered; reading again
- * says nothing of WQEs that are new. */
+/* The read sees all WQEs that doorbells have announced until now. That holds for a read of the next
+ * WQEs only, not for one that reads an old WQE again. */
 static void read_begin(struct wqe_read *r)
 {
 	struct wqe_fetch *wf = r->wf;
@@ -159,8 +160,8 @@ static void read_begin(struct wqe_read *r)
 		  .args = {r->dma.ready_ps, r->count});
 }
 
-/* Takes the read that begins next out of the line: the one that waited longest of those for which
- * there is room. */
+/* Takes the next read out of the queue: of those that may begin, the one that has waited
+ * longest. */
 static struct wqe_read *read_next(struct wqe_fetch *wf)
 {
 	struct wqe_read **at = &wf->reads_first, *before = NULL, *r;
@@ -178,7 +179,7 @@ static struct wqe_read *read_next(struct wqe_fetch *wf)
 	return r;
 }
 
-/* Those whose QP went away only leave the line. */
+/* Begins as many reads as may begin. A read whose QP went away only leaves the queue. */
 static void reads_start(struct wqe_fetch *wf)
 {
 	struct wqe_read *r;
@@ -195,7 +196,8 @@ static void reads_start(struct wqe_fetch *wf)
 			read_begin(r);
 		} else {
 			read_give(r);
-			waiter_queue_wake(&r->waiters); /* its queue may have been let go of only */
+			waiter_queue_wake(
+				&r->waiters); /* the QP may still be there and ask again */
 		}
 	}
 }
@@ -205,7 +207,7 @@ void wqe_reads_room(struct event *ev)
 	reads_start((struct wqe_fetch *)((char *)ev - offsetof(struct wqe_fetch, room_event)));
 }
 
-/* WQEs that a read from `index` on takes. */
+/* How many WQEs a read takes, from `index` on. */
 static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const struct wqe_geometry *g,
 			   uint16_t index, enum wqe_need need)
 {
@@ -214,8 +216,8 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	const uint32_t to_end = g->count - (index & (g->count - 1));
 	uint32_t n = send->found ? 2u * send->found : (uint32_t)param_wqe_fetch_first(p);
 
-	/* what has been taken is read alone: what follows it is in the device, or will be read when
-	 * it is needed */
+	/* a WQE that has been taken before is read alone: those behind it are held already, or are
+	 * read when they are needed */
 	if (need != WQE_NEED_NEXT || qpc_get_sq_no_prefetch(qpc))
 		n = 1;
 	else if (send_tail_is_blueflame(send) && (int16_t)(send->bf_end - index) > 0 &&
@@ -230,8 +232,8 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	return n;
 }
 
-/* Finds out where it lies and puts it into line. 0; -EAGAIN: its waiter is queued; or why it is
- * out of reach. */
+/* Finds the WQEs' addresses and queues the read. 0; -EAGAIN: waits for a translation; or why the
+ * memory cannot be reached. */
 static int read_translate(struct wqe_read *r)
 {
 	struct wqe_fetch *wf = r->wf;

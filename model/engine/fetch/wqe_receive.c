@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receive WQEs: see wqe_fetch.h. A read takes what is known to be posted, up to srq.prefetch WQEs
- * of an aligned group; each is handed out once, and again only within the message that took it. */
+/* Receive WQEs: see wqe_fetch.h. A read takes WQEs that are known to be posted, up to srq.prefetch
+ * of an aligned group. Each is handed out once, and again only for the message that took it. */
 #include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/memory/translate.h"
@@ -24,13 +24,14 @@ struct receive_buffer {
 	uint32_t qpn, stride, count;
 	uint64_t handed; /* a bit each: not to be handed out a second time */
 	uint8_t state;
-	struct keep *keeps; /* for whom it was read, until one fetches from it or all give up */
+	struct keep
+		*keeps; /* of those who wait for it, until one of them takes a WQE or all give up */
 	int status;
 	struct dma_frag frags[WQE_FRAGS];
 	uint8_t bytes[WQE_MAX_BYTES];
 };
 
-/* The buffers that a hash of the place puts together, and who waits for one of them. */
+/* Buffers whose places have the same hash, and who waits for one of them. */
 struct receive_set {
 	struct waiter_queue room;
 	struct receive_set *due_next;
@@ -55,7 +56,7 @@ static bool set_has_room(const struct wqe_fetch *wf, const struct receive_set *s
 	return false;
 }
 
-/* As many as find room, those first who have waited longest; each once. */
+/* Wakes as many waiters as find room, in the order in which they came, each once. */
 static void set_wake(const struct wqe_fetch *wf, struct receive_set *set)
 {
 	unsigned n = 0;
@@ -80,7 +81,8 @@ static void room_job(struct event *ev)
 	}
 }
 
-/* By an event: who makes room is in the middle of a step, and holds pointers into caches. */
+/* An event wakes the waiters, because the caller is in the middle of a step and holds pointers into
+ * caches. */
 static void room_made(struct receive_buffer *r)
 {
 	struct wqe_fetch *wf = r->wf;
@@ -173,7 +175,7 @@ static void receive_done(struct dma *dma)
 	struct receive_buffer *r =
 		(struct receive_buffer *)((char *)dma - offsetof(struct receive_buffer, dma));
 
-	/* the queue may have gone, and those who waited */
+	/* the queue may be gone, and those who waited too */
 	r->state = r->waiters.first && r->qpn != UINT32_MAX ? BUFFER_FULL : BUFFER_FREE;
 	r->status = dma->status;
 	if (r->state == BUFFER_FULL)
@@ -213,7 +215,7 @@ static struct receive_buffer *buffer_find(struct wqe_fetch *wf, const struct rec
 	return free_way;
 }
 
-/* Bit of the WQE in a buffer that holds it, 0: it does not. */
+/* The bit of the WQE at `offset` in the buffer. 0: the buffer does not hold it. */
 static uint64_t bit_of(const struct receive_buffer *r, uint64_t offset)
 {
 	const uint64_t at = (offset - r->offset) / r->stride;

@@ -57,7 +57,7 @@ enum send_turn { TURN_NONE, TURN_TIMED, TURN_RING, TURN_RUNNING, TURN_AGAIN };
 struct qp_send {
 	struct waiter waiter;          /* of the steps */
 	struct waiter response_waiter; /* of responses and completions */
-	struct event timer;            /* scheduler's: not before */
+	struct event timer;            /* scheduler's: the next turn is not before it */
 	struct qp *ring_next;          /* scheduler's */
 	struct wqe_line *wqe_lines;    /* wqe_fetch's */
 	struct wqe_read *wqe_reads[WQE_NEEDS];
@@ -90,8 +90,8 @@ struct qp_send {
 	uint8_t tail;           /* enum send_tail */
 	uint8_t mode;           /* enum send_mode */
 	uint8_t log_mtu;
-	uint8_t found;                /* WQEs by reads ahead, lately */
-	uint8_t ahead_count;          /* by the last one if it found WQEs only */
+	uint8_t found;                /* WQEs that reads ahead have found lately */
+	uint8_t ahead_count;          /* WQEs of the last read ahead if all were posted; else 0 */
 	uint8_t reads;                /* READs and atomics outstanding */
 	uint8_t retries, rnr_retries; /* left */
 	uint8_t cursor_verdict;       /* enum verdict: why WQE `cursor` cannot be sent; 0: it can */
@@ -100,7 +100,7 @@ struct qp_send {
 	/* In each of the states above any of these may be on or off. */
 	bool loaded;      /* the cursors are those of the context */
 	bool reliable;    /* RC or XRC, by the context */
-	bool credits;     /* the responder gives credits, by the context and by what it said since */
+	bool credits;     /* the responder gives credits, by the context or its last answer */
 	bool implied_nak; /* sent again for lost data; until there is progress, not once more */
 	struct send_wqe window[SEND_WINDOW];
 };

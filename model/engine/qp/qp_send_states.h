@@ -36,8 +36,8 @@
 	S(DRAINED, "is drained", "qp_resume")
 
 /*
- * Work: whether doorbells have announced WQEs. A doorbell counts only once it has been compared with
- * the context, which may not be at hand when it comes.
+ * Work: whether doorbells have announced WQEs. A doorbell counts only once it has been compared
+ * with the context, which may not be at hand when it comes.
  */
 #define SEND_WORKS(S)                                                                              \
 	S(NONE, "no doorbell", "scheduler_doorbell, scheduler_blueflame")                          \

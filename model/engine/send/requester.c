@@ -240,12 +240,13 @@ const struct qp_half requester_half = {
 	.path_changed = requester_refresh,
 	.is_quiet = requester_is_quiet,
 	.is_idle = requester_is_idle,
-	.only_looks = requester_is_idle, /* the send queue's doorbell tells of what is posted */
+	.only_looks =
+		requester_is_idle, /* a doorbell tells when WQEs are posted: it need not look */
 };
 
 /* --- the steps --- */
 
-/* WQE `cursor` cannot be sent; it fails when it is the oldest. */
+/* WQE `cursor` cannot be sent. It fails once all WQEs before it have completed. */
 static enum send_state requester_wqe_refuse(struct send_step *s, enum verdict verdict)
 {
 	s->send->cursor_verdict = (uint8_t)verdict;
@@ -255,7 +256,7 @@ static enum send_state requester_wqe_refuse(struct send_step *s, enum verdict ve
 	return s->send->cursor_verdict ? SEND_WAIT_COMPLETION : SEND_DONE;
 }
 
-/* The context is out of reach: the QP is lost. */
+/* The context cannot be read. The device forgets what the QP has in flight. */
 static enum send_state requester_context_lose(struct send_step *s, int err)
 {
 	struct qp_send *send = s->send;
@@ -281,7 +282,7 @@ static enum send_state requester_step_begin(struct send_step *s)
 
 	if (s->qp->quiescing || s->qp->error_pending)
 		return SEND_WAIT_FIRMWARE;
-	/* a unit stands still for the context only, whatever else has been waited for */
+	/* the queue may still wait for a WQE or a translation: from here on only for its context */
 	if (__builtin_expect(!!send->waiter.in, 0))
 		waiter_cancel(&send->waiter);
 	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
@@ -347,7 +348,8 @@ static enum send_state requester_step_fetch(struct send_step *s)
 	if (err == -EAGAIN)
 		return SEND_WAIT_MEMORY;
 	if (err == -ENOENT) {
-		if (send->tail == SEND_TAIL_RUNG) /* since that read was issued */
+		if (send->tail ==
+		    SEND_TAIL_RUNG) /* a doorbell has come since that read began: read again */
 			return SEND_FETCH;
 		send_work_end(send);
 		send_tail_end_blueflame(send);
@@ -394,7 +396,7 @@ static unsigned requester_entry_flags(const struct send_step *s)
 	       (props & WQE_P_LOCAL ? SEND_LOCAL : 0);
 }
 
-/* Room in the PSN space: for READs all responses count. */
+/* Is there room in the PSN space? A READ takes a PSN for each of its responses. */
 static bool requester_window_has_room(const struct send_step *s, bool read, uint32_t packets)
 {
 	uint32_t outstanding = psn_ahead(s->send->send_psn, s->send->acked_psn);
@@ -452,13 +454,13 @@ static enum send_state requester_step_start(struct send_step *s)
 	}
 	send->reads += !!(flags & SEND_FETCHES);
 	qpc_set_ssn(s->qpc, qpc_get_ssn(s->qpc) + 1);
-	/* what takes no receive takes no credit */
+	/* a message that takes no receive needs no credit */
 	if (send->credits && !(flags & SEND_RECEIVES))
 		send->credit_limit = (send->credit_limit + 1) & MSN_MASK;
 	return SEND_PACKET;
 }
 
-/* Sequence number of message `cursor`: that of the newest less those behind it. */
+/* The SSN of message `cursor`: the SSN of the newest message, less the messages behind `cursor`. */
 static uint32_t requester_cursor_ssn(const struct send_step *s)
 {
 	uint32_t ssn = qpc_get_ssn(s->qpc);
@@ -469,8 +471,8 @@ static uint32_t requester_cursor_ssn(const struct send_step *s)
 }
 
 /*
- * End-to-end credits (IBA 9.7.7.2): beyond the limit, the first packet of one message may be sent
- * to ask; the rest of it when that has been acknowledged.
+ * End-to-end credits (IBA 9.7.7.2). Beyond the limit, the first packet of one message may be sent,
+ * to ask for credits. The rest of that message follows when the first packet has been acknowledged.
  */
 static bool requester_has_credit(struct send_step *s)
 {
@@ -490,7 +492,7 @@ static bool requester_has_credit(struct send_step *s)
 	return beyond == 1;
 }
 
-/* A path at a static rate takes no more than the port would: what has been built waits there. */
+/* A path at a static rate queues packets like a port does. It takes no more of them than a port. */
 static bool requester_path_has_room(struct send_step *s)
 {
 	const struct qp_path *path = qpc_primary_const(s->qpc);
@@ -509,7 +511,7 @@ static bool requester_path_has_room(struct send_step *s)
 	return false;
 }
 
-/* How long a new WQE holds the unit: it is worked on while its lines come in. */
+/* How long a new WQE keeps the unit busy. The unit works on it while its lines come in. */
 static uint64_t requester_wqe_ps(const struct send_step *s)
 {
 	const struct hca_params *p = s->hca->params;
@@ -541,7 +543,7 @@ static enum send_state requester_step_packet(struct send_step *s)
 	s->busy_ps = param_requester_packet_gap(p);
 	if (s->fresh && requester_wqe_ps(s) > s->busy_ps)
 		s->busy_ps = requester_wqe_ps(s);
-	if (s->held) /* the packet before it has saved the rest */
+	if (s->held) /* the packet before this one has saved all other fields */
 		qpc_set_next_send_psn(s->qpc, send->max_psn);
 	else
 		requester_save(s->qp, s->qpc);
@@ -549,7 +551,7 @@ static enum send_state requester_step_packet(struct send_step *s)
 	return SEND_DONE;
 }
 
-/* A switch, so that a step whose outcome names the next state goes there directly. */
+/* A switch, not a table: the compiler then goes from one step to the next without a call. */
 static inline enum send_state requester_step_state(struct send_step *s, enum send_state state)
 {
 	switch (state) {
@@ -570,7 +572,7 @@ static inline enum send_state requester_step_state(struct send_step *s, enum sen
 	}
 }
 
-/* From `state` on until the queue waits, or has sent a packet: whether it has. */
+/* Runs steps from `state` on until the queue waits or has sent a packet. True: it has sent one. */
 static bool requester_step_run(struct send_step *s, enum send_state state)
 {
 	struct qp_send *send = s->send;
@@ -586,8 +588,9 @@ static bool requester_step_run(struct send_step *s, enum send_state state)
 	return state == SEND_DONE;
 }
 
-/* Within one turn nothing happens to context and WQE of a message that goes on; an unreliable one's
- * packets complete as they leave. */
+/* Does the next packet of this turn continue a message? Then nothing has changed the context or the
+ * WQE since the packet before it. Not so for unreliable messages: their WQEs complete while packets
+ * leave. */
 static bool requester_in_message(const struct send_step *s)
 {
 	return s->qpc && s->send->reliable && s->send->cursor_packet &&
@@ -607,7 +610,7 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t
 		if (!requester_step_run(&s, s.held ? SEND_CHOOSE : SEND_BEGIN))
 			break;
 		waiter_done(&qp->send.waiter);
-		/* a step that takes no time has been done all the same */
+		/* a step that takes no time still counts as done */
 		busy_ps += s.busy_ps ? s.busy_ps : 1;
 	}
 	if (qp->send.state != SEND_WAIT_MEMORY && qp->send.state != SEND_WAIT_CONTEXT) {

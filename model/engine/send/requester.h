@@ -4,10 +4,10 @@
  * from: scheduler (requester_run), packet_receive (requester_response), retry; to: wqe_fetch,
  * translate, packet, link_port, cqe_write. Time: [hca.requester].
  *
- * requester.c: the steps that lead from a WQE to its next packet; requester_wqe.c: what stands in a
- * WQE; requester_packet.c: payload and headers, packets on their way out; requester_local.c: work
- * requests on keys, done in the device; requester_response.c: responses; requester_complete.c:
- * completions, errors, flushes.
+ * requester.c: the steps that lead from a WQE to its next packet. requester_wqe.c: the parts of a
+ * WQE. requester_packet.c: payload and headers of a packet, and the packets that wait to leave.
+ * requester_local.c: work requests on keys, which send no packet. requester_response.c: responses.
+ * requester_complete.c: completions, errors, flushes. The states of a queue: qp_send_states.h.
  */
 #ifndef MODEL_ENGINE_REQUESTER_H
 #define MODEL_ENGINE_REQUESTER_H
@@ -30,8 +30,8 @@ uint64_t requester_run(struct qp *qp, uint64_t at_ps, unsigned packets, uint64_t
 void requester_response(struct qp *qp, struct packet *pkt);
 /* The QP's ACK or RNR timer has run out. */
 void requester_timeout(struct qp *qp);
-/* For a message: the names of the four states that the send queue is in (qp_send_states.h), and what
- * the first of them waits for. */
+/* For a message: the names of the four states that the send queue is in (qp_send_states.h), and
+ * what the first of them waits for. */
 void requester_describe(const struct qp *qp, char *text, size_t size);
 /* The sending half of a QP. */
 extern const struct qp_half requester_half;

@@ -53,7 +53,7 @@ void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn)
 	send->implied_nak = false;
 	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
 	send->rnr_retries = (uint8_t)qpc_get_rnr_retry(qpc);
-	if (overtaken) /* it was being sent again, in vain */
+	if (overtaken) /* it is being sent again, but had arrived: go on behind it */
 		retry_rewind(qp, psn);
 	if (send_mode_is_rnr(send))
 		return;
@@ -106,8 +106,8 @@ static void requester_oldest_fail(struct qp *qp, struct qpc *qpc, uint64_t earli
 			 (uint8_t)row->event);
 }
 
-/* Retries are used up, but there is another path: all of it again there, with all retries (IBA
- * 17.2.8). */
+/* Retries are used up. If there is an alternate path, all packets that are not acknowledged are
+ * sent again there, with all retries (IBA 17.2.8). */
 static bool requester_path_migrate(struct qp *qp, struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
@@ -127,7 +127,7 @@ static bool requester_path_migrate(struct qp *qp, struct qpc *qpc)
 	return true;
 }
 
-/* IBA 10.3.1, SQD: whatever was begun before the transition has completed. */
+/* IBA 10.3.1, SQD: the queue is drained when all WQEs that were begun have completed. */
 static void requester_queue_drain(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;

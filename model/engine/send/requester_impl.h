@@ -12,7 +12,7 @@
 #include "model/engine/send/requester_wqe.h"
 #include "model/interface/syndromes.h"
 
-/* One step of a send queue, and what the next one of the same turn can use. */
+/* One step of a send queue, and what it leaves to the next step of the same turn. */
 struct send_step {
 	struct hca *hca;
 	struct qp *qp;
@@ -21,9 +21,9 @@ struct send_step {
 	unsigned service;
 	bool fresh; /* the WQE is started by this step */
 	bool probe; /* a packet beyond the credits: asks for an ACK */
-	bool held;  /* qpc and r are at hand: the step before it sent a packet of the same WQE */
+	bool held;  /* qpc and r are still right: the step before sent a packet of the same WQE */
 	uint16_t cursor;             /* WQE of r */
-	const struct packet *latest; /* of this turn, still waiting for its payload; or NULL */
+	const struct packet *latest; /* packet of this turn that waits for payload; or NULL */
 	uint64_t at_ps, busy_ps;
 	uint64_t again_ps; /* the queue is to be looked at again then; EVENT_NEVER: see its state */
 	struct send_request r;
@@ -34,7 +34,8 @@ static inline struct send_wqe *send_entry(struct qp_send *send, uint16_t index)
 	return &send->window[index % SEND_WINDOW];
 }
 
-/* Where all that BlueFlame writes have announced is started, memory need not be asked. */
+/* When all WQEs that BlueFlame writes have announced are begun, the queue is empty. Memory need not
+ * be read to find that out. */
 static inline void requester_announced_end(struct qp_send *send)
 {
 	if (send_tail_is_blueflame(send) && (int16_t)(send->bf_end - send->next) <= 0) {
@@ -58,10 +59,10 @@ void requester_save(struct qp *qp, struct qpc *qpc);
 /* The next packet of WQE `cursor`, which then moves on. 0, -EAGAIN (nothing has changed), or a
  * verdict > 0. */
 int requester_packet_send(struct send_step *s);
-/* Sends what is ready, in order; the first one is. */
+/* Sends the packets that are ready, in order. The first one is ready. */
 void requester_out_send(struct qp *qp);
 
-/* The same, if it is. */
+/* The same, where the first one may not be ready. */
 static inline void requester_out_run(struct qp *qp)
 {
 	const struct packet *first = qp->send.out_first;
@@ -99,7 +100,7 @@ void requester_flush(struct qp *qp, unsigned state);
 enum send_state requester_step_flush(struct send_step *s);
 
 /* requester_response.c */
-/* Responses that wait, as far as they can be handled now. */
+/* Handles responses in order, until there is none or one has to wait. */
 void requester_response_run(struct qp *qp);
 
 #endif

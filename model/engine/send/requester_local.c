@@ -176,7 +176,7 @@ int requester_local_do(struct send_step *s)
 				      &s->send->waiter);
 		break;
 	default:
-		/* 03 of the memory chapter: FRE gates this opcode and no other */
+		/* the FRE bit of the context allows this opcode; no other opcode depends on it */
 		if (!qpc_get_fre(s->qpc))
 			return VERDICT_SEND_WQE;
 		err = local_fast_register(s, &user);

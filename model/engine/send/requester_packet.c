@@ -25,9 +25,10 @@ enum {
 };
 
 /*
- * The part [offset, offset + n) of a message. Bytes by pointer come by one DMA, compact from the
- * start of the payload; inline bytes stand compact behind them. Where both occur, the inline pieces
- * are noted at the end of frags[], {place in the payload, length}, and put in when the DMA is done.
+ * The part [offset, offset + n) of a message: the payload of one packet. One DMA fetches all bytes
+ * that the WQE points to, to the start of the payload. Bytes that stand in the WQE itself (inline)
+ * are copied behind them. Where a part has both, the end of frags[] notes for each inline piece its
+ * place in the payload and its length; when the DMA is done, part_insert_inline() puts them there.
  */
 struct message_part {
 	struct send_step *s;
@@ -83,7 +84,7 @@ static int part_gather(struct message_part *part)
 	uint32_t skip = part->offset, done = 0, in_line = 0;
 	unsigned at = part->s->r.data;
 
-	/* mostly one piece of memory has it all */
+	/* most often the whole part lies in one segment */
 	if (part->n && send_segment_next(&part->s->r, &at, &segment) && !segment.is_inline &&
 	    skip + (uint64_t)part->n <= segment.len) {
 		part->by_pointer = part->n;
@@ -118,7 +119,7 @@ static int part_gather(struct message_part *part)
 	return 0;
 }
 
-/* Inline pieces between the bytes that came by DMA. */
+/* Puts the inline pieces between the bytes that came by DMA. */
 static void part_insert_inline(struct packet *pkt)
 {
 	uint8_t whole[PACKET_PAYLOAD];
@@ -270,8 +271,8 @@ static int request_build(struct send_step *s, struct packet *pkt, uint32_t offse
 	return 0;
 }
 
-/* As request_build(). A middle packet behind another one of the same message and turn takes over its
- * headers. */
+/* As request_build(). A middle packet behind another one of the same message and turn takes over
+ * its headers. */
 static int request_build_next(struct send_step *s, struct packet *pkt, uint32_t offset, uint32_t n)
 {
 	const struct packet *latest = s->held ? s->latest : NULL;
@@ -319,7 +320,8 @@ static void payload_arrived(struct dma *dma)
 	const struct hca_params *p = qp->hca->params;
 	const uint64_t soon = hca_now(qp->hca) + param_link_tx_window(p);
 
-	/* Where PCIe is slow: the port would keep the link for it, and others would wait. */
+	/* The payload comes late, by a slow PCIe link. Handed over now, the packet would hold the
+	 * port, and packets of other QPs would wait behind it. */
 	if (__builtin_expect(dma->ready_ps > soon, 0) && !dma->status) {
 		pcie_done_later(dma, dma->ready_ps - param_link_tx_window(p));
 		return;
@@ -425,13 +427,13 @@ int requester_packet_send(struct send_step *s)
 	return 0;
 }
 
-/* Memory of a payload was not there: its WQE fails, what was built after it is not sent. */
+/* The payload could not be read. Its WQE fails; packets that were built after it are not sent. */
 static void payload_lost(struct qp *qp, struct packet *pkt)
 {
 	struct qp_send *send = &qp->send;
 	uint16_t index = (uint16_t)pkt->corr;
 
-	/* a packet that was built again may have been acknowledged meanwhile */
+	/* if it was built to be sent again, its first copy may have been acknowledged meanwhile */
 	if ((uint16_t)(index - send->oldest) < (uint16_t)(send->next - send->oldest)) {
 		send->discard_last = send->out_last;
 		retry_rewind(qp, send->reliable ? pkt->psn : send->acked_psn);

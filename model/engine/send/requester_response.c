@@ -3,9 +3,9 @@
  * Responses: acknowledges, NAKs, READ and atomic data, in the order of their arrival. See
  * requester.h; IBA 9.7.5, 9.7.7.
  *
- * What a response says about PSNs before its own holds whatever it says about its own: they have
- * arrived. But data of a READ or atomic comes only by its own responses: an acknowledge behind data
- * that is missing tells that it was lost (implied NAK).
+ * A response with PSN n says that all requests before n have arrived, whatever it says about n. The
+ * data of a READ or atomic comes only in its own responses. So when an acknowledge comes for a PSN
+ * behind data that has not come, that data was lost (implied NAK).
  */
 #include "model/engine/base/keep.h"
 #include "model/engine/wire/link_port.h"
@@ -52,8 +52,7 @@ static void response_find_missing(struct response *r)
 			continue;
 		r->missing =
 			into < send_entry_packets(send, wqe) ? send->acked_psn : wqe->first_psn;
-		/* one that has been started only, or whose request has been forgotten by going
-		 * back, is as good */
+		/* its request may not have been sent yet, or not again: its data is missing too */
 		r->index = i;
 		return;
 	}
@@ -86,8 +85,8 @@ static void response_send_again(struct response *r, uint32_t psn, const char *wh
 		retry_set_deadline(r->qp, EVENT_NEVER);
 }
 
-/* Data is missing in front of this response: once until there is progress, for more that was under
- * way will say the same. */
+/* Data before this response is missing: ask for it again. Only once until there is progress,
+ * because the responses that are under way will say the same. */
 static void response_imply_nak(struct response *r)
 {
 	if (r->send->implied_nak)
@@ -109,7 +108,7 @@ static void response_take_credits(struct response *r, const struct aeth *aeth)
 	}
 	limit = (aeth_get_msn(aeth) + credit_decode(aeth_syndrome_code(syndrome))) & MSN_MASK;
 	if (send->credits && psn_diff(limit, send->credit_limit) < 0)
-		return; /* an older one */
+		return; /* from before the limit that is known */
 	send->credits = true;
 	send->credit_limit = limit;
 }
@@ -182,7 +181,7 @@ static void response_data_written(struct dma *dma)
 	struct qp_send *send = &qp->send;
 
 	pkt->owner = NULL;
-	/* writes land in order */
+	/* writes land in the order in which they were made */
 	while ((pkt = send->write_first) && !pkt->owner) {
 		send->write_first = pkt->next;
 		if (!send->write_first)
@@ -216,7 +215,7 @@ static void response_data_write(struct response *r, uint8_t *bytes, uint32_t n)
 	pcie_write(r->qp->hca, &pkt->dma, pkt->ready_ps);
 }
 
-/* The WQE was right when its request went out. */
+/* Software has changed the WQE after its request was sent: it was right then. */
 static int __attribute__((cold)) response_wqe_changed(const struct response *r, const char *what)
 {
 	guest_error(r->qp->hca, RULE_wqe_malformed,
@@ -225,7 +224,7 @@ static int __attribute__((cold)) response_wqe_changed(const struct response *r, 
 	return VERDICT_SEND_WQE;
 }
 
-/* Where n bytes at `offset` of the WQE's data belong. 0, -EAGAIN, or a verdict. */
+/* Finds the memory for n bytes at `offset` of the WQE's data. 0, -EAGAIN, or a verdict. */
 static int response_scatter(struct response *r, uint32_t offset, uint32_t n)
 {
 	struct send_request request;
@@ -265,7 +264,8 @@ static int response_scatter(struct response *r, uint32_t offset, uint32_t n)
 	return n ? response_wqe_changed(r, "less room than was asked for") : 0;
 }
 
-/* Kind, place in the sequence and length of a READ response at `offset` of its READ. */
+/* Is this the right READ response for `offset`: its kind, its place among the others, its
+ * length? */
 static bool response_read_fits(const struct response *r, const struct send_wqe *wqe,
 			       uint32_t offset)
 {
@@ -305,7 +305,7 @@ static int response_atomic_data(struct response *r, const struct send_wqe *wqe)
 	err = response_scatter(r, 0, sizeof(original));
 	if (err)
 		return err;
-	/* in the host's memory as the host has numbers; the wire and be64_store are big-endian */
+	/* the host gets the number in its own byte order; the wire and be64_store are big-endian */
 	be64_store(at, r->qp->hca->ctrl & FW_CTRL_HOST_BIG_ENDIAN ? original
 								  : __builtin_bswap64(original));
 	response_data_write(r, at, sizeof(original));
@@ -321,7 +321,7 @@ static int response_data(struct response *r)
 
 	response_find_missing(r);
 	if (response_psn_before(r, psn, r->missing))
-		return 0; /* for a SEND or WRITE: of no request of ours */
+		return 0; /* a SEND or WRITE is answered by no data: not of a request of ours */
 	if (psn != r->missing) {
 		requester_acknowledged(r->qp, r->qpc, r->missing);
 		response_imply_nak(r);
@@ -349,7 +349,8 @@ static int response_data(struct response *r)
 
 /* --- interface --- */
 
-/* IBA 9.6.1.1.3: as for requests, of the primary path, and of the alternate one while armed. */
+/* IBA 9.6.1.1.3: the P_Key has to be that of the primary path; while migration is armed, it may be
+ * that of the alternate path. */
 static bool response_pkey_matches(const struct response *r)
 {
 	struct port_config *port = link_port_config(r->qp->hca, r->pkt->port);
@@ -398,7 +399,7 @@ static int response_handle(struct response *r)
 		return err == -EAGAIN ? err : 0;
 	r->psn = bth_get_psn((const struct bth *)(r->pkt->wire + r->pkt->bth_off));
 	if (!psn_within(r->psn, send->acked_psn, psn_ahead(send->max_psn, send->acked_psn))) {
-		/* an acknowledge said again may bring credits */
+		/* a repeated acknowledge may bring new credits */
 		if (bth_op_is(r->pkt->op, BTH_ACK) && psn_add(r->psn, 1) == send->acked_psn)
 			response_take_credits(r,
 					      (const struct aeth *)(r->pkt->wire + r->pkt->bth_off +

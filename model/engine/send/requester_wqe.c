@@ -32,7 +32,8 @@ bool send_segment_next(const struct send_request *r, unsigned *at, struct send_s
 	return true;
 }
 
-/* Segments that the walk may rely on; sums their bytes. */
+/* Checks the data segments, so that send_segment_next() can rely on them, and adds up their
+ * bytes. */
 static const char *check_data(struct send_request *r)
 {
 	unsigned at = r->data;
@@ -57,7 +58,7 @@ static const char *check_data(struct send_request *r)
 	return NULL;
 }
 
-/* Segments between control and data: offset of what follows, 0 when they do not fit. */
+/* Finds the segments between control and data. The offset of the data; 0: the WQE is too short. */
 static unsigned take_segments(struct send_request *r, unsigned service)
 {
 	unsigned at = sizeof(struct wqe_ctrl);
@@ -95,7 +96,7 @@ int send_request_parse(const uint8_t *wqe, unsigned len, unsigned service, struc
 	else if (!(r->op->services & 1u << service))
 		*why = "opcode is not for this service";
 	else if (r->op->props & WQE_P_LOCAL && !(r->op->props & WQE_P_MPT))
-		return 0; /* NOP: whatever follows does not matter */
+		return 0; /* NOP: nothing behind the control segment counts */
 	else if (r->len < sizeof(struct wqe_ctrl))
 		*why = "size 0";
 	else if (r->len > len)

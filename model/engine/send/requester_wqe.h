@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands in a send WQE. Pure functions of its bytes.
- * Facts: queues.h; an inline segment is followed by the next one at the next 16-byte boundary,
- * which is the 64-byte boundary it may not cross when it was split there.
+ * Takes a send WQE apart. Pure functions of its bytes; its layout: queues.h. The segment behind an
+ * inline segment begins at the next 16-byte boundary. An inline segment does not cross a 64-byte
+ * boundary: software splits it there.
  */
 #ifndef MODEL_ENGINE_REQUESTER_WQE_H
 #define MODEL_ENGINE_REQUESTER_WQE_H
@@ -21,8 +21,8 @@ struct send_request {
 	const struct wqe_raddr *raddr;
 	const uint8_t *atomic; /* struct wqe_atomic or wqe_masked_cas */
 	unsigned data;         /* offset of the first data segment */
-	uint64_t bytes;        /* of all data segments; without what MLX puts on the wire by itself:
-				  headers, ICRC */
+	uint64_t bytes;        /* of all data segments; on an MLX QP without the headers and the
+				  ICRC that the WQE holds */
 };
 
 /* One data segment. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See retry.h. A binary heap of QPs by the deadline they had when they were put there: a deadline
- * that moves later is found out when the old one comes, so an ACK that moves it costs a store. A QP
- * whose timer is off leaves the heap at that time too.
+ * See retry.h. QPs with a timer stand in a binary heap. A QP keeps its place there when its
+ * deadline moves later or its timer stops, so an ACK costs one store. When the old deadline comes,
+ * the QP moves to the place of its new deadline, or leaves the heap.
  */
 #include "model/engine/send/retry.h"
 
@@ -222,7 +222,7 @@ void retry_rewind(struct qp *qp, uint32_t psn)
 	send->cursor_verdict = 0;
 	send->cursor_packet = 0;
 	send->cursor = send->next;
-	/* psn may be max_psn, and a message in the middle of which that is goes on from there */
+	/* psn may also be max_psn; if that lies within a message, sending goes on within it */
 	for (uint16_t i = send->oldest; i != send->next; i++) {
 		const struct send_wqe *wqe = &send->window[i % SEND_WINDOW];
 		uint32_t ahead = psn_ahead(psn, wqe->first_psn);

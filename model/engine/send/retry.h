@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ACK and RNR timers: a deadline in the QP's state, one event a device for the earliest; go-back-N.
- * from: requester; to: requester, scheduler. Time: [hca.retry]: multipliers of the specification's
- * values.
+ * ACK and RNR timers, and going back to a PSN. Each QP has a deadline in its state; the device has
+ * one event, for the earliest deadline. from: requester; to: requester, scheduler. Time:
+ * [hca.retry]: multipliers of the specification's values.
  */
 #ifndef MODEL_ENGINE_RETRY_H
 #define MODEL_ENGINE_RETRY_H
@@ -23,7 +23,7 @@ size_t retry_footprint(const struct hca *hca);
  * only moves later. At the deadline requester_timeout() is called, with the timer off.
  */
 void retry_set_deadline(struct qp *qp, uint64_t deadline_ps);
-/* The QP's state goes away. */
+/* Takes the QP out of the heap: its state goes away. */
 void retry_forget(struct qp *qp);
 /* ps of the local ACK timeout of a context (EVENT_NEVER for code 0), and of an RNR timer code, as
  * the parameters scale them. */

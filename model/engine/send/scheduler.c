@@ -21,7 +21,7 @@ struct ring {
 struct unit {
 	struct event ev;
 	struct scheduler *scheduler;
-	struct qp *qp;  /* whose burst it is busy with */
+	struct qp *qp;  /* the QP whose turn it is */
 	bool held_back; /* waits for a port or for payload reads */
 	bool stalled;   /* waits for the context of its QP, since */
 	uint64_t stalled_ps;
@@ -100,7 +100,7 @@ static unsigned ring_length(const struct ring *ring)
 	return n;
 }
 
-/* Counted only where somebody looks. */
+/* A function of its own: the ring is counted only when the record is wanted. */
 static void __attribute__((noinline)) ring_trace(struct scheduler *s, const struct ring *ring)
 {
 	HCA_TRACE(s->hca, TP_SCHED_QUEUE, .port = (uint8_t)(ring - s->rings + 1),
@@ -151,7 +151,7 @@ static void ring_remove(struct ring *ring, struct qp *qp)
 
 /* --- units --- */
 
-/* One unit that has nothing to do, or waits for a port, looks at the rings. */
+/* Lets one unit look at the rings: one that has nothing to do or waits for a port. */
 static void unit_wake(struct scheduler *s)
 {
 	uint64_t at = hca_now(s->hca) + param_scheduler_latency(s->hca->params);
@@ -176,8 +176,8 @@ bool scheduler_reads_full(const struct hca *hca)
 	return s->dmas >= (int)(param_requester_inflight(s->hca->params) * s->n_units);
 }
 
-/* The next QP whose port has room, ports in turn. NULL, and when to look again (EVENT_NEVER: when
- * something happens). */
+/* Takes the next QP whose port has room; ports take turns. NULL: none; *again_ps is when to look
+ * again, EVENT_NEVER: when something happens. */
 static struct qp *unit_pick(struct unit *unit, uint64_t *again_ps)
 {
 	struct scheduler *s = unit->scheduler;
@@ -233,7 +233,7 @@ static void unit_job(struct event *ev)
 	uint64_t rings_again_ps, qp_again_ps, busy;
 	uint16_t from;
 
-	/* one that waited for its context finds no room for its payload reads: it waits like others */
+	/* The context is there, but no payload read may be made now: the QP waits in the ring. */
 	if (qp && (!unit->stalled || scheduler_reads_full(s->hca))) {
 		ring_add(s, qp);
 		qp = NULL;
@@ -437,9 +437,9 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 		return false;
 	}
 	/*
-	 * A WQE that is behind has been found in memory before its BlueFlame write came: right. One
-	 * that is ahead, while the queue is at rest, skips work requests that no doorbell has
-	 * announced.
+	 * An index behind the queue is right: the WQE was found in memory before its BlueFlame
+	 * write came. An index ahead of a queue at rest is an error: it skips WQEs that no doorbell
+	 * has announced.
 	 */
 	if (blueflame && send->oldest == send->next && (int16_t)(send->bf_index - send->next) > 0) {
 		wqe_fetch_release(qp);

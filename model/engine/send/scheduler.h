@@ -28,7 +28,7 @@ void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar);
 void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const uint8_t *wqe,
 			 unsigned len, uint32_t uar);
 /*
- * The first step after a doorbell has the context: judges the doorbell by it. False: it does not
+ * Compares the doorbell with the context, in the first step after it. False: the doorbell does not
  * count.
  */
 bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc);
@@ -37,12 +37,12 @@ void scheduler_ready(struct qp *qp, uint64_t earliest_ps);
 /* The context that its unit stands still for (SEND_WAIT_CONTEXT) is there, or will not come. */
 void scheduler_resume(struct qp *qp);
 void scheduler_remove(struct qp *qp);
-/* A READ response goes out on the port: whatever there is to send there, one request may follow, so
- * that a peer's READs do not starve the own requests. */
+/* A READ response goes out on the port. One request may follow it, however much waits at the port:
+ * otherwise READs of the peer could keep this device from sending requests. */
 void scheduler_response(struct hca *hca, unsigned port);
-/* Payload DMA reads under way, all QPs: +1, -1. */
+/* One more payload read is under way (+1), or one less (-1). */
 void scheduler_dma(struct hca *hca, int change);
-/* No more of them may be asked for now. */
+/* No further payload read may be made now. */
 bool scheduler_reads_full(const struct hca *hca);
 
 #endif
