@@ -36,21 +36,21 @@ struct packet {
 	uint8_t port;             /* the port it leaves by or came in at, from 1 */
 	uint8_t vl;
 	bool loopback;     /* never on the wire: DLID is the sender's own */
-	bool crcs_made;    /* ICRC and VCRC bytes stand in the buffer and are right for it, but for
-			      what a fault did */
-	bool crcs_unknown; /* a fault plan changed it, or it was injected: to be checked even where
-			      CRCs are made at need */
+	bool crcs_made;    /* ICRC and VCRC are in the buffer; wrong only where a fault changed the
+			      packet afterwards */
+	bool crcs_unknown; /* a fault plan changed it, or it was injected: the receiver checks its
+			      CRCs even where crc.eager is off */
 	bool uncredited; /* no credits were taken for it: a fault plan's copy, an injected packet */
-	bool rx_buffered; /* holds space of the receiving port's buffer */
-	bool lent;        /* its bytes to the trace record of its leaving, until it arrives */
+	bool rx_buffered; /* takes up room in the receiving port's buffer */
+	bool lent;        /* a trace record still points to its bytes; they stay until it arrives */
 	bool resent;
 	uint8_t static_rate; /* sender: of its path, as in qp_path.static_rate; 0: none, or done */
-	uint16_t sharers;    /* copies that hold its space of the buffer too */
-	struct packet *shares; /* a multicast member's copy: the packet whose space it holds */
-	unsigned hold;       /* fault plan: later packets that are to pass it first */
-	const char *fault;   /* what a fault plan did, for traces; NULL mostly */
-	uint64_t sent_ps;    /* last bit left the sender */
-	uint64_t ready_ps;   /* sender: not before; receiver: parsed and checked */
+	uint16_t sharers;    /* copies that use its room in the buffer too */
+	struct packet *shares; /* of a multicast member's copy: the packet whose room it uses */
+	unsigned hold;         /* fault plan: so many later packets overtake it */
+	const char *fault;     /* what a fault plan did, for traces; NULL mostly */
+	uint64_t sent_ps;      /* last bit left the sender */
+	uint64_t ready_ps;     /* sender: earliest start on the wire; receiver: parsed */
 
 	uint8_t *wire; /* first byte of the LRH, inside buf */
 	uint16_t len;  /* LRH to VCRC inclusive */
