@@ -2,7 +2,7 @@
 /* See pool.h. */
 #include "model/engine/base/pool.h"
 
-#include "model/engine/base/memory.h"
+#include "model/engine/base/engine.h"
 
 /* Stands in front of each object. */
 struct pool_item {
@@ -50,6 +50,13 @@ void pool_give(struct pool *pool, void *object)
 	item->next_free = pool->free;
 	pool->free = item;
 	pool->in_use--;
+}
+
+void pool_expect_unused(struct pool *pool)
+{
+	if (pool->in_use)
+		hca_bug(pool->hca, "%u of the %s are still in use at a reset", pool->in_use,
+			pool->what);
 }
 
 void pool_free(struct pool *pool)

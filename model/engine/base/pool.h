@@ -25,6 +25,8 @@ void pool_init(struct pool *pool, struct hca *hca, size_t size, const char *what
 /* Never NULL. The bytes are those of its last use: the caller fills in what it needs. */
 void *pool_take(struct pool *pool);
 void pool_give(struct pool *pool, void *object);
+/* A bug when an object is in use: at a reset all have been given back. */
+void pool_expect_unused(struct pool *pool);
 /* Gives the memory back when no object is in use. */
 void pool_trim(struct pool *pool);
 /* The same, whatever is in use: its users are gone. */

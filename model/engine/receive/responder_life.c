@@ -81,31 +81,31 @@ struct responder *responder_create(struct hca *hca)
 	return responder;
 }
 
+static void each_pool(struct responder *responder, void (*job)(struct pool *pool))
+{
+	job(&responder->receives);
+	job(&responder->records);
+	job(&responder->rings);
+	job(&responder->read_jobs);
+	job(&responder->checks);
+}
+
 void responder_destroy(struct responder *responder)
 {
-	pool_free(&responder->receives);
-	pool_free(&responder->records);
-	pool_free(&responder->rings);
-	pool_free(&responder->read_jobs);
-	pool_free(&responder->checks);
+	each_pool(responder, pool_free);
 	free(responder);
 }
 
 void responder_reset(struct hca *hca)
 {
 	srq_checks_reset(hca);
+	each_pool(hca->responder, pool_expect_unused);
 	hca->responder->atomic_busy_ps = hca->gather_busy_ps = 0;
 }
 
 void responder_trim(struct hca *hca)
 {
-	struct responder *responder = hca->responder;
-
-	pool_trim(&responder->receives);
-	pool_trim(&responder->records);
-	pool_trim(&responder->rings);
-	pool_trim(&responder->read_jobs);
-	pool_trim(&responder->checks);
+	each_pool(hca->responder, pool_trim);
 }
 
 unsigned responder_looking(const struct hca *hca)
