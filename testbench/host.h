@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A simulated host: memory with an IOMMU map, interrupts, threads; the platform that host_driver/
  * runs on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated installation: two hosts with an HCA each, a cable between their first ports (and
  * second ones, where both have two), a fault plan on the cable, a trace.

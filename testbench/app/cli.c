@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * See cli.h. argp splits the command line into options and words. The table `options` says what
  * each option does: one row per name and set of commands. A row is looked up once the command is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completion for bash and zsh, made from the rows of the command line. What an argument can be
  * follows from the words that the rows use for it: FILE is a file, NAME is a scenario.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The help as text and as a man page, both made from the rows of the command line. */
 #include "testbench/app/cli_impl.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The control socket, both ends: see ctl.h. */
 #define _GNU_SOURCE
 #include "testbench/app/ctl.h"

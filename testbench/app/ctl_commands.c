@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of the control socket: see ctl.h. */
 #include "testbench/app/ctl.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See ctl_dump.h. */
 #include "testbench/app/ctl_dump.h"
 

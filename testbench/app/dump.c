@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See dump.h. */
 #include "testbench/app/dump.h"
 #include "model/sim/cfg.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See ending.h. A process has one run and one set of signals. */
 #define _GNU_SOURCE
 #include "testbench/app/ending.h"

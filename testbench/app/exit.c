@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replaces _exit() of the C library, also for loaded scenarios, so that a scenario cannot choose
  * the status of a run. It is a file of its own because unit tests and other programs keep the C
  * library's. */

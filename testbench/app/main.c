@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hcasim: main(), and one case per command. */
 #include "model/interface/rules.h"
 #include "model/sim/cfg.h"

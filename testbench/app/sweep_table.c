@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See sweep_table.h. */
 #include "testbench/app/sweep_table.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The body plays the responder: b's queue pair is in RESET and silent, every answer is made here.
  */
 #include "testbench/services.h"

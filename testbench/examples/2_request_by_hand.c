@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The body plays the requester, also one that no driver would let through: it sends to b what it
  * likes, with its own PSNs, keys and CRCs, and reads b's answers off the wire. */
 #include "testbench/services.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Raw bytes, field by field from the interface rows, and the time of the answer to the picosecond:
  * the ACK of a one-packet WRITE leaves a fixed time after the request came in, run after run. */
 #include "model/engine/wire/crc.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of the control socket, to a server with two devices that nobody has connected to. */
 #include "model/engine/base/event_core.h"
 #include "model/sim/cfg.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every tool that reads a run's folder, on files of a real run that are damaged: cut at line ends
  * and elsewhere, bits turned, lines doubled, lost and swapped, numbers made too large.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Firmware files. The first byte says what the rest is: a whole ELF file, changes to the real
  * firmware's file (offset, byte), or bare instructions at the place where the real one starts.

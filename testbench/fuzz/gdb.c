@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a debugger says to the firmware's remote stub. An input is a row of packets: raw bytes, or a
  * text whose frame and sum are made right. The core runs a loop of a few instructions.

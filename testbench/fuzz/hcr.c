@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Commands: any opcode, modifiers and mailbox, to the firmware of a device that is up, and of one
  * that is just reset. A mailbox begins as what the input says, or as the context of a live object

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The device's tables are pages of host memory, and a guest may write what it likes into them:
  * contexts, translations, RDMA and multicast entries of objects in use, while requests are under

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Configuration files and -s settings. */
 #include "model/sim/cfg.h"
 #include "testbench/fuzz/rig.h"

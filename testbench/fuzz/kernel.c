@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contract of model/systemc/kernel.h without SystemC: host threads are coroutines, devices are
  * driven from one loop. A process may make one machine after the other, as a fuzz target must.

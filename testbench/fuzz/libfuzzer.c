@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fuzz target with libFuzzer's main(). */
 #include "testbench/fuzz/rig.h"
 

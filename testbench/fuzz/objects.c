@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects by commands that are nearly right, and their use: a mailbox is the context of a live
  * object, with fields, by their rows, set to other values, for that object or a number that is

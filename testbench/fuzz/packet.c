@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What comes in from the wire. An input is a row of packets: each is raw bytes, or a template (a
  * BTH opcode to one of the queue pairs, with its headers) with some bytes changed and its length

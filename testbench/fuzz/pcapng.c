@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Captures that are read back. */
 #include "testbench/fuzz/rig.h"
 

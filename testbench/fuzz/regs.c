@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accesses to configuration space and both BARs, any offset, size and value; near the registers
  * that exist more often. Doorbells of live objects with any index, while requests are under way and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A fuzz target without libFuzzer: TARGET FILE... gives it each file; TARGET --random N SEED gives
  * it N random inputs. An input that runs for a minute of processor time is a hang, and one that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See rig.h. */
 #define _GNU_SOURCE /* memfd_create */
 #include "testbench/fuzz/rig.h"

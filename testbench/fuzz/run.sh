@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make fuzz: runs every libFuzzer target for a while, starting from its stored corpus. Inputs that crash or hang go to $O/found/TARGET and fail the run.
 # O: build folder of the targets; PLAIN: build folder of hcasim; FUZZ_FW: firmware; FUZZ_SECONDS: per target; TARGETS: which ones.
 set -uo pipefail

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run's folder of which one file is the input: its first byte says which, the rest is what stands
  * in it. FUZZ_RUN: the folder of a real run.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inputs for fuzz targets to begin with, of full length and with meaning: packets as they went by
  * in a run, each command with the mailbox and number it is about, each request on each queue, each

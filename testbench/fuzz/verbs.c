@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What applications do: requests of every opcode with keys, addresses and lengths that are right or
  * nearly, multicast, rates, windows and fast registration, SRQ limits, paths that are changed and

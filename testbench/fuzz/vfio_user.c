@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages of a vfio-user client: whole, short, oversized, out of order, raw bytes; DMA ranges that
  * overlap or are absurd, page by page, of files that shrink or grow; interrupts of descriptors that

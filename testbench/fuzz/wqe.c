@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands in queues: the input is written into the send queue, the receive queue, doorbell
  * records, and as a BlueFlame line, of a queue pair that is connected; then it is rung.

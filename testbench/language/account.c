@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run tells: counters, phases, progress. */
 #include "testbench/language/counters.h"
 #include "testbench/language/tb.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of an end: what it holds, what it must hold, and nothing else written. */
 #include "testbench/language/tb.h"
 

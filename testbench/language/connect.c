@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words of connect.h. */
 #include "model/sim/cfg.h"
 #include "testbench/connect.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See harm.h. */
 #include "testbench/harm.h"
 #include "testbench/language/tb.h"

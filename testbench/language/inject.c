@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packets that a body makes itself: see inject() in services.h. */
 #include "model/sim/cfg.h"
 #include "testbench/services.h"

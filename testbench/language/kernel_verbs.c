@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See kernel_verbs.h. */
 #include "testbench/kernel_verbs.h"
 #include "testbench/language/tb.h"

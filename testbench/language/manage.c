@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs of manage.h. */
 #include "testbench/manage.h"
 #include "testbench/language/tb.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the body of a scenario sees of the wire and of the devices: a trace sink that fills the
  * queues of tb. */
 #include "host_driver/uverbs/include/infiniband/verbs.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that post work requests, of the connected pairs and of any queue pair. */
 #include "testbench/services.h"
 #include "testbench/language/tb.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs of services.h: objects, requests, completions. */
 #include "testbench/services.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands around the body of a scenario: hosts up, ports ACTIVE, queue pairs connected; and all
  * of it away again. */
 #include "model/sim/cfg.h"

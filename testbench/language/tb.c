@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run of a scenario: its thread, waiting, failing. */
 #include "testbench/language/tb.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs of a scenario: driver calls, events, faults, statements. */
 #include "host_driver/uverbs/include/infiniband/verbs.h"
 #include "model/sim/cfg.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See host.h. */
 #include "model/sim/params/host.h"
 #include "model/sim/params/host_pcie.h"

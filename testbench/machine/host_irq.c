@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interrupts of a simulated host: from the device's message to the handler, which runs in a thread
  * of its own. Time: [host] interrupt_latency.

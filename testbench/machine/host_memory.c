@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See host_memory.h. */
 #include "testbench/machine/host_memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of a simulated host: pages, and which of them the device may reach (the IOMMU map).
  */

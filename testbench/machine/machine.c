@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See machine.h. */
 #include "model/sim/cfg.h"
 #include "testbench/machine.h"

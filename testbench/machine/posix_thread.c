@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads, mutexes, conditions and semaphores of a program in a simulated process (posix.h). Threads
  * are not preempted: what another one waits for changes only while this one waits, and all wait in

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See child.h. A process has one set of children. */
 #define _GNU_SOURCE
 #include "testbench/os/child.h"

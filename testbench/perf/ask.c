@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes points from the words of a command line: one for each combination of values. */
 #include "testbench/perf/points.h"
 #include "testbench/perf/workloads.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make calibrate: simulates every point of points.csv, compares the mean errors with their aims, and
 # checks that the model changes as the silicon would when one thing is changed. O: build folder.
 # Status 1: a point failed, or a change had the wrong effect.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # See folds.sh. Reads the parameters, then the points at present values. folder/KEY.csv has the points
 # with the parameter KEY changed.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make calibrate-folds: leave one out. Predicts each rate and bandwidth with the fitted parameters
 # (fitted.csv) fitted to all other points. The prediction is linear: it uses the slope of log(value)
 # over log(parameter) at the present values, from one run of all points per parameter. The fit is

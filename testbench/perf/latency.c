@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One message at a time: there and back (ping-pong), or until its completion. */
 #include "testbench/perf/world.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many messages at a time: requests or bytes per second. */
 #include "model/sim/cfg.h"
 #include "testbench/perf/world.h"

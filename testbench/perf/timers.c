@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Timers that run only when something is missing: the peer's answer, or its receive. */
 #include "testbench/perf/world.h"
 

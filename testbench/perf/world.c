@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See world.h. */
 #include "testbench/perf/world.h"
 #include "model/sim/cfg.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An ordinary program for librdmacm with threads, as scenario posix_threads runs it: without
  * arguments a server, with an address its client. One thread has the events of the connection, with

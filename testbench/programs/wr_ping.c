@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An ordinary program for libibverbs, as scenario posix_program runs it: without arguments a
  * server, with a host's name its client. They tell each other who they are over TCP; the client

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The soak's loop: post, take what completes, take pairs to ERR and back, wait. */
 #include "model/sim/params/sim.h"
 #include "model/sim/params/sim_soak.h"

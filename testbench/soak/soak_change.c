@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens to the soak's pairs besides traffic: to ERR and, through RESET, back; a send queue
  * drained (SQD) with requests in it; windows bound anew, those of type 2 after an invalidate of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The soak's queue pairs that may lose messages: two of UC, one of UD. Every message carries its
  * number as immediate; on UC every second one is a WRITE, to a place that no other one has as long

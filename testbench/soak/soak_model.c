@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See soak_model.h. */
 #include "testbench/soak/soak_model.h"
 

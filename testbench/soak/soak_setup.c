@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the soak. A pair's shape follows from its number, so that few pairs have them all. */
 #include "model/interface/macros.h"
 #include "model/sim/cfg.h"

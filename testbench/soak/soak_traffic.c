@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests and receives of the soak, drawn and posted, and what completes of them. */
 #include "model/interface/macros.h"
 #include "model/sim/params/sim_soak.h"

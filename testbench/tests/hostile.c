@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See hostile.h. Each act is bounded by a count, and by the alarm of its process. */
 #define _GNU_SOURCE
 #include "testbench/tests/hostile.h"

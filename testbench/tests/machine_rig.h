@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what happened on a machine: `thread` runs on it until it stops, then they judge. */
 #ifndef TESTBENCH_TESTS_MACHINE_RIG_H
 #define TESTBENCH_TESTS_MACHINE_RIG_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See serve_guest.h. */
 #define _GNU_SOURCE
 #include "testbench/tests/serve_guest.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * under_attack HCASIM SECONDS [SEED]: `hcasim serve` with two guests. One is hostile (hostile.h),
  * act after act, in whole rounds; the other reads a register and has work done by its queue pair, one after the

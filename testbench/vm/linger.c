@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Preloaded into the ping-pong programs where packets are lost. Each of them ends when its own
  * completions are there; when the last acknowledgement it sent was lost, the peer's next try finds

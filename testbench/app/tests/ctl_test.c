@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of the control socket, on two HCAs behind a vfio-user server. */
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For vs_ns3_ratio of `make bench`: ns-3 sends PACKETS UDP packets of 4096 bytes over one
  * point-to-point link, as fast as the link takes them. As usual in ns-3, the payload is only a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The silicon is one: profiles differ in link, fabric, host and what stays fixed of PCIe there, and
  * in nothing of the HCA but the timers, which default.ini has as the specification. */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An armed CQ makes one event for the next completion and none for those after it; armed with a
  * completion there that no event told of, at once; armed for solicited ones only, not before one
  * that asks for it (or an error). The solicited bit stands in the last packet of a message only. */

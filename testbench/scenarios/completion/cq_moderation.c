@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A moderated CQ: the event comes with the fourth completion, or when the period after the first
  * one is over. */
 /* behaviours: IBA-11.2.8-cq-moderation */

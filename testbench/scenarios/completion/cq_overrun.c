@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* More completions than a CQ holds, and nobody polls: the CQ fails with its event, the entries that
  * stand in it stay good, and the queue pair that cannot report any more fails too. Another queue
  * pair with another CQ goes on. */

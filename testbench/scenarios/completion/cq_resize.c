@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A CQ is made larger and smaller with completions in it that nobody has polled and while more
  * come: none is lost, none doubled, their order stays. */
 /* behaviours: IBA-11.2.8.3-cq-resize */

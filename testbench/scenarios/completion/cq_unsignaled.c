@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Unsignalled requests complete without a CQE, a signalled one behind them stands for all; but an
  * error of an unsignalled one makes its CQE. A queue pair that signals all signals those too. */
 /* behaviours: CQ-3 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An event queue of eight entries whose interrupt is masked takes eight events; the ninth cannot be
  * told to anybody: catastrophic error. The other host is not touched. */
 /* behaviours: IBA-11.6.3-eq-overflow */

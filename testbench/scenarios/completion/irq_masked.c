@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An interrupt that is raised while its MSI-X vector is masked is not lost: its pending bit stands,
  * and it is delivered at the unmasking, once. */
 /* behaviours: DEFECT-masked-vector */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events of a process: an SRQ that falls below its limit, a QP that fails, a completion channel,
  * each by its descriptor; who destroys a CQ waits until all its events are acknowledged, by

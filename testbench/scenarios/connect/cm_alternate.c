@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An alternate path from the REQ on, used: the queue pairs migrate when the
  * first path is gone, the managers are told, and a LAP brings the next one. A

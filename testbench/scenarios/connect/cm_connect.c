@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A connection from its path record to the end of TIMEWAIT: each side hears what the other said,
  * the queue pairs become what the messages say, messages go both ways, and the connection is

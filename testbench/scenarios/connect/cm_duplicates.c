@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each message comes three times: the second and third change nothing, and a REQ, REP or DREQ that
  * was answered already is answered again.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The RTU is lost, and the client's first message is there before it is sent again: the queue
  * pair's event "communication established" makes the connection, the RTU that comes later

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each message of a connection is lost once. A REQ, REP or DREQ goes out again when the peer's
  * response timeout and two packet life times are over; who lost its RTU or DREP on the way gives it

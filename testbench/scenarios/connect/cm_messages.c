@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All eleven messages of connection management cross the wire: a refused REQ (REJ), one that needs
  * time (MRA), a connection (REQ, REP, RTU) that gets a new alternate path (LAP, APR) and ends

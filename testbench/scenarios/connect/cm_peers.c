@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Both sides start: each sends a REQ of the same service to the other. The one
  * with the larger node GUID stays active, the other one answers. One

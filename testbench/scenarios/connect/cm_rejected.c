@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every reason for which a REQ or REP is rejected here, with what the REJ adds:
  * a GID and an MTU that are not the port's, a transport that there is not, a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections of unreliable queue pairs and of XRC: the REQ says which service, and each side's
  * queue pair gets the attributes that its service has, no other ones.

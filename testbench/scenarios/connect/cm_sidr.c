@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The queue pair of a datagram service: found, refused, not there, asked for in
  * vain; a question that is lost goes again, and the answer is used to send a

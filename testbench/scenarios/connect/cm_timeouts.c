@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nobody answers. A REQ is sent max_cm_retries times again, then its id is idle and the peer hears
  * "timeout"; an MRA makes the waits longer; a REP without RTU ends the same way; a DREQ without

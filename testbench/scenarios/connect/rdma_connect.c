@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections by IP address and what can go wrong: an address that nobody has, a service that
  * nobody listens to, a server that refuses, a client that goes. Private data reaches the other side

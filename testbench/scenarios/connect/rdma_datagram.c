@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Datagrams by IP address: a SIDR_REQ asks who serves a port, private data behind the header of
  * annex A11, and the SIDR_REP has queue pair and Q_Key. The first request is lost and sent again. A

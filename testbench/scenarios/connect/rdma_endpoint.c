@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Synchronous ids: rdma_getaddrinfo, rdma_create_ep, rdma_get_request, connect and accept without an
  * event channel and without CQs of the program. A port without a listener is ECONNREFUSED; options

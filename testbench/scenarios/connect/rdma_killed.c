@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes die at random moments while they resolve, connect, accept, are connected, disconnect.
  * The other side hears of it; nothing of the dead is left in connection management, kernel, driver

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many connections at once over a cable that loses, repeats and delays every fourth datagram of
  * management: all of them are made and end, nobody hears anything twice, and nothing is left.

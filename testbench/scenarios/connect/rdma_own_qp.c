@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client that has made its queue pair itself, with libibverbs: it hears CONNECT_RESPONSE, moves
  * the queue pair with what rdma_init_qp_attr says, and establishes the connection.

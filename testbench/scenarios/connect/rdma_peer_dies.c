@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The other process dies: in the middle of a connection (its kernel sends a DREQ), with a request
  * that it has not answered (a REJ), while it listens (nobody has the service). Over IPv6 addresses;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Both drivers find their HCA, start it, and take it down again; the subnet manager at host 0 finds
  * the other one through the cable and brings both ports to ACTIVE. Then once more on the same

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The commands that a driver in order seldom needs: QUERY_HCA, QUERY_EQ, QUERY_CQ, QUERY_MPT,
  * SET_NODE, DIAG_RPRT and a transition from INIT to INIT. Each tells, or does, what is so.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WRITE_MTT: two translations of a region change places, and behind SYNC_TPT data lands in the
  * other page. An offset between entries or beyond the table, memory that is not there, and a count

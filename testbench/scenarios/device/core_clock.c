@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clock that QUERY_FW places in a BAR counts at the rate QUERY_HCA tells: what drivers map for
  * ibv_query_rt_values. Source: Linux mlx4_core (map_internal_clock, mlx4_read_clock). */
 #include "model/interface/commands.h"

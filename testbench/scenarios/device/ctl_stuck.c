@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What `hcasim ctl stuck` tells a driver engineer whose guest hangs: a receive that was posted to a
  * QP in ERR and is not flushed yet, and nothing any more when the flush is there. */
 #include "testbench/app/ctl_dump.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A device stops with a catastrophic error. The kernel's look at its error buffer finds out; every
  * process gets IBV_EVENT_DEVICE_FATAL. From then on verbs that ask the device fail with EIO, at

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware loses its stack: at the next command it traps. The device says so in the error
  * buffer, with the place; the driver's command fails; the wire is silent; a reset and a new start

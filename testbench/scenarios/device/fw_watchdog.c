@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware goes round in a loop in the middle of a command, which never ends: after the time
  * fw.watchdog the chip takes the firmware for dead.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Both devices are reset at the same moment, with packets of both in flight, DMA under way and
  * completions on their way to memory; both come up again as if new.

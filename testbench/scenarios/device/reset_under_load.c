@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver of b resets its device in the middle of traffic: nothing of it may reach b's memory
  * afterwards, a's requests fail by timeout. Then b is brought up again, new queue pairs are made,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The list of an SRQ's receives lies in a page that software has unmapped: the SRQ is in error, and
  * says so by its own event, once, with its own number. The queue pair that wanted a receive answers

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A WQE written through BlueFlame names an index that is not the queue's next: it is not executed
  * from there; what stands in memory is. */
 #include "host_driver/mlx4/mlx4_internal.h"

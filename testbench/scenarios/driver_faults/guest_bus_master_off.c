@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Software switches bus mastering off under a working device: no DMA reaches memory, each attempt
  * is reported, and the device is lost to its driver. */
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* INIT_HCA while the HCA is initialised; a QP transition that its state does not allow. Both are
  * refused with a status and reported. */
 #include "model/interface/commands.h"

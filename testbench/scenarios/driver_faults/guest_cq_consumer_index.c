@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Software claims to have taken completions that were never made: the CQ arm doorbell names a
  * consumer index beyond the producer's. */
 #include "host_driver/mlx4/mlx4_internal.h"

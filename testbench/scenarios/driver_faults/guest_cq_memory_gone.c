@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Software takes a CQ's buffer out of the IOMMU map before HW2SW_CQ has given it back. Until then a
  * completion may come, so the device looks at the slot it would go to: the report names the driver

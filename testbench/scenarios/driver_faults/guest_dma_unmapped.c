@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Software takes a page of a live region out of the IOMMU map, as a driver does that unmaps too
  * early. The device's DMA finds no page: a report and an error completion at the requester, and

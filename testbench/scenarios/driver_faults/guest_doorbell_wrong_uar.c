@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A doorbell of a live queue pair comes through a UAR page that is not its own, as one process's
  * doorbell for another's queue would. */
 #include "host_driver/mlx4/mlx4_internal.h"

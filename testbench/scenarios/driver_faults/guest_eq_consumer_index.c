@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The doorbell of an event queue names a consumer index beyond its producer's. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command register is written while the device still works on the command before: the write is
  * refused, the command in it is served. */
 #include "model/interface/commands.h"

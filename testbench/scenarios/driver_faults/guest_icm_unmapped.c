@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Software unmaps the ICM under the context of a live queue pair. The device holds no copy of its
  * own to carry on with: the next use fails, is reported, and nothing goes out on the wire. The

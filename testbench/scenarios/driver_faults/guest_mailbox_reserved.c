@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A command's mailbox has bits set that the interface keeps for later: the firmware refuses it and
  * says so; the next command is served. */
 #include "model/interface/commands.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An entry of a live region's translation table loses its present bit before the device has looked
  * at it: the table is memory, and memory is the truth. */
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Software takes a region back from the device (HW2SW_MPT) and goes on sending from it: refused as
  * a protection error and reported. A peer that uses the key is refused with a NAK, and that is no

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arm doorbell of a CQ number that was never made. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Accesses to BAR0 where no register is: reported, without effect; accesses of
  * a width that a register does not have are another rule. */
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The doorbell record of a receive queue counts more receives than the queue holds. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"

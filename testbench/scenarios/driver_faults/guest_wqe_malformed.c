@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Software hands the device a work request with an opcode that does not exist: it completes in
  * error, nothing goes out, the queue pair is in error. */
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Firmware refuses commands, each with a status of its own: the verb that needed the command fails
  * with the error that belongs to the status, nothing is left behind, and the same verb works the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Contexts and keys leave the caches at chosen moments: in the middle of a message at the sender
  * and at the receiver, between request and answer, before the CQE, under a READ's responses. Each

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DMA completions that come late, and in another order than they were asked for: the packets of a
  * message still leave in order with the right bytes, a late WQE holds up its own queue only, a late

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completions taken to done() in each context. SOFTIRQ and WORKQUEUE arm by themselves and lose
  * nothing, whenever it comes; DIRECT does nothing until it is asked, and no more than asked for. Of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Draining in the middle of traffic, both ways at once: when it returns, every request that was
  * posted has had its done(), and the memory of requests and of their data is given back at once.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Draining on a device that dies: before anybody knows (the first command finds out), in the middle
  * of the drain, and when the kernel has known for a while. Each time the drain ends, in bounded

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A queue pair behind an SRQ is drained while the completion of its last receive is late: the
  * context of its CQ is not cached, and its read takes half a millisecond. "Last WQE reached" says

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernel verbs on RC: each kind of request crosses the wire as it was asked for, moves its bytes
  * between memory mapped by ib_dma_map_single, and completes with its own wr_id, opcode and length.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Registration by work requests: a scatterlist with a first-byte offset and a short last block is
  * one range for the peer, whose bytes land where the list says; the key lives from REG_MR to

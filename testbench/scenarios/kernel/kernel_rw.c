@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * READ and WRITE of whole scatterlists: one entry; more entries than a request may have; a list
  * that is chained and begins in the middle; and registered, where gaps and the size of a region cut

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernel verbs: datagrams through an address handle, with the 40 bytes of the GRH before the data;
  * receives of two queue pairs from one SRQ; a notification that comes at once when a completion had

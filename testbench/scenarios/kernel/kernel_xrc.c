@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernel verbs over XRC: an initiator names the SRQ in the request; the completion of the receive
  * is in the SRQ's own CQ, taken to done() there, and names the target queue pair. The initiator is

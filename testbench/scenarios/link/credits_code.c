@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The credit code of an ACK stands for the largest table value that is not above the receives that
  * are free: all receives are posted, and each SEND takes one, down to none.

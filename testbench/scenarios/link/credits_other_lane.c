@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * On a long cable WRITEs wait for credits, which are on their way back: the link is free meanwhile,
  * and what goes by another virtual lane, here an ACK, leaves at once.

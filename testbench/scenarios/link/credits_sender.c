@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sender without credits. At first it has none: one SEND goes ahead and asks for an ACK, the next
  * waits for it. Of a longer message only the first packet goes. READs and WRITEs are not limited,

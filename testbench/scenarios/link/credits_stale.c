@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The credit limit of a sender never goes back: an older acknowledge that comes late says less than
  * is known. Beyond the limit one SEND more goes out, asking; the next one waits for credits.

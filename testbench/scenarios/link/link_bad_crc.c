@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A packet with a wrong VCRC or a wrong ICRC is dropped: no answer, no completion, the port's error
  * counters move, the queue pair is as it was. The same packet with good CRCs is taken. Once with
  * packets that are made here, once with one that the cable has spoiled: the sender resends. */

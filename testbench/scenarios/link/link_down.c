@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cable is pulled under load and plugged again: both ports say so, what is sent meanwhile is
  * discarded and counted, and when the subnet manager has brought the ports up again the requests
  * that were under way come through. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a switch or a router may rewrite on the way is not under the ICRC: FECN and BECN of any
  * packet; with a GRH the whole LRH, traffic class, flow label and hop limit too. The VCRC is made

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cable is pulled in the middle of traffic both ways: both ports say so, packets on it are
  * lost. It is plugged again; the subnet manager brings the ports back, and retries carry every

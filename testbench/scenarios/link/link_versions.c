@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Another link version or transport version than 0: no response, nothing done. The link's is a port
  * error, the transport's is not. */
 /* behaviours: LINK-3 */

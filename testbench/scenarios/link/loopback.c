@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An HCA sends to its own LID: the packets turn round inside the port, everything else is as
  * between two. Both ends are objects of one device. */
 #include "testbench/scenario.h"

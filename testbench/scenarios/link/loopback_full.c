@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets that turn round inside the port hold its receive buffer, as those of a wire do: when
  * memory takes less than senders give, senders wait for credits, and what is in flight stays

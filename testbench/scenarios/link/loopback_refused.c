@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to the own LID that the responder refuses fail at the requester as over the cable: a
  * WRITE with a wrong R_Key, one beyond the region, a WRITE with immediate that meets no receive. A
  * WRITE with immediate that is right is delivered. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PCIe brings the payload of WRITEs slower than the link could send it. The link is free meanwhile:
  * an ACK of another queue pair does not wait until that payload has left.

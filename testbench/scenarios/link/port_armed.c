@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The subnet manager has armed both ports of a cable and activated one. The first data packet that
  * the other one gets makes it Active, with its event, and it can answer; management packets and

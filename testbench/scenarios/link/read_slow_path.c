@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The data of a READ whose response goes out over a slow path waits for its turn there, and takes
  * nothing of PCIe before: a small READ of another queue pair, whose contexts and translations come

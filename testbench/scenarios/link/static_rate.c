@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paths slower than the port: from one packet to the next Ts = (IPD + 1) * PktLen * 4 bytes at the
  * port's rate pass, 32 Gb/s here, 250 ps a byte; requests and READ responses of RC, UC, datagrams

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets wait for the static rate of their way when the cable is pulled: they are discarded, and
  * retries bring their messages over when it is back. A queue pair that goes leaves nothing behind

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Devices with two ports, both cabled: the subnet manager brings up each subnet by itself, queue
  * pairs of the second port carry data over the second cable, and its counters move.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Automatic path migration over LMC path bits on one port. MigReq is 1 while Migrated, 0 when a
  * path has been loaded; packets arm both ends. Then one end's software migrates: its packets come

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cable of port 1 loses everything: retries are used up, and the armed queue pair goes on over
  * port 2 with all its retries again; nothing is lost, nothing arrives twice, and the peer follows.

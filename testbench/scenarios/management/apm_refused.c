@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Migration to a path that is none. Software asks while the second port is down: event, the old
  * path is kept and works, still armed. The peer migrates to a path that is not the alternate one

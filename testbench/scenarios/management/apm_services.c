@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Path migration of UC and of XRC: armed by the peer's packets where packets come back (XRC), by
  * the peer's own requests on UC; asked for by software, both ends follow, and messages go on over

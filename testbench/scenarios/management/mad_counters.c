@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The performance agent tells what crossed the wire, to the word: ten WRITEs of 64 bytes in, ten
  * ACKs out, and the MAD that asked. Set clears what it selects. An error counter moves with a
  * broken packet and is cleared; extended counters count multicast apart. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Before anybody has a LID: directed-route SMPs to the own node (no hop) and to the other end (one
  * hop). The answers carry the way back, the direction bit and the hop pointer at its end, and come
  * to the permissive LID: there is no other. One hop too far ends at an adapter: no answer. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * MADs of classes that no agent of the device serves - subnet administration, communication
  * management - reach whoever the host has registered, over the wire and by the port's own LID: a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* With an M_Key: who does not have it can write nothing; at protection 1 reads see everything but
  * the key, at protection 2 nothing. Violations are counted. The host itself needs no key. */
 /* behaviours: IBA-14.2.4-mkey */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A manager on this very node sets its own port's attributes, by a directed route of no hops and by
  * its own LID: the host is told as it is of those that another manager sets, and asks anew. */
 /* behaviours: MAD-7 */

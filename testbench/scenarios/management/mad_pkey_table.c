@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The subnet manager writes b's P_Key table: event, the new entry can be queried, and the queue
  * pair that uses an entry which is gone takes nothing more: violations are counted. A limited
  * member is heard by full ones and not by limited ones. */

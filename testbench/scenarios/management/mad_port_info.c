@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Set of PortInfo from the other end: a new LID (event, and packets go there), a smaller MTU, the
  * states from INIT to ARMED to ACTIVE with their events; what the specification does not allow is
  * refused and changes nothing. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A manager on this very port asks its own agents by its own LID, over QP0 and QP1: the MADs turn
  * round inside the port. */
 /* behaviours: MAD-7 */

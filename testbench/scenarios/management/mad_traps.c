@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traps: a wrong M_Key, a Q_Key and a P_Key that do not fit make the port tell its subnet manager,
  * with what was wrong in the notice; the trap comes again after the subnet timeout until it is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes, modifiers, versions that an agent does not know come back with their status; a MAD of
  * another base version, of a class nobody serves or with a method that is none is dropped. All
  * agents answer afterwards as before. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A request says its length in 32 bits. One of 2^31 bytes, the longest message there is, is judged
  * like any other: this region has no room for it. One of a byte more is no request at all.

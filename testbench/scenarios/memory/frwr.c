@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fast register: before it the key reaches nothing; behind it in the same list of work requests a
  * SEND already uses it, and the peer may write through it. After a local invalidate the old key is

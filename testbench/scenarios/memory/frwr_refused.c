@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fast registers that must not be: on a queue pair without the right, of a region that is valid
  * already, more pages than it has; invalidates of an ordinary window, of a foreign or unknown key.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Contexts live in ICM, which is the host's memory: software writes other PSNs into the contexts of
  * two queue pairs while the devices do not have them in their caches, and the next request goes

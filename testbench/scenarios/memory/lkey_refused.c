@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Local keys that must not be used: of another protection domain under a SEND, a receive and the
  * target of a READ; without local write under a receive and the target of a READ. Local protection

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Binds that must not be: beyond the region, of a region that allows none, remote write over a
  * region without local write, a window or region of another protection domain, type 2 with nothing.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A window of type 1 over a part of a region: inside works, outside and other rights do not; bound
  * to nothing its old key is void. The region cannot be freed under a bound window, and can when the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A window of type 2 is reached through the queue pair it is bound on and no other, is invalidated
  * from here and by the peer's SEND with invalidate, and binds only when it is free. With zero based

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A doorbell through another process's UAR page makes the device let go of the queue's WQEs, those
  * too that stand in line to be read. Whoever waited for one, here a READ response that needs its

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Send WQEs are read once. A read of a queue that was at rest looks at what follows, so that
  * without another doorbell nothing is read again; and with more queues than reads under way, each

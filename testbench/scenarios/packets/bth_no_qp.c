@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A number that names no queue pair, though its low bits do: all 24 bits are compared. A packet of
  * another service than the queue pair's, both ways. All silently dropped. */
 /* behaviours: BTH-1 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A key is refused once its region is deregistered; registered again in the same place with other
  * rights the new rights count; and where an MPT entry is used again with another variant byte, the

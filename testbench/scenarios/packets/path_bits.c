@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A port of two LIDs. A connected queue pair takes packets to the one that its path leaves by, by its
  * path bits: RC and UC requests to the other one are dropped, and so are answers. A datagram

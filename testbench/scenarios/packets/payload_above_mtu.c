@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Payload above the path MTU, up to what a packet can carry, is transport's to refuse, also where the
  * MTU is the largest: an RC request gets a NAK (invalid request), a UC or UD one is dropped, and READ

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packets that are not what they say: lengths, VL, headers cut off, unknown opcodes, raw packets,
  * payload where none belongs, addresses of others. All dropped without an answer; those that the
  * link layer can tell count as port errors. The queue pair is as before and takes the next good

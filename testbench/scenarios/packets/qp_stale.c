@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets of a connection that is gone, delayed until its queue pair is connected anew: those
  * behind the new PSNs are duplicates of nothing, so neither memory nor a receive is touched and no

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes come in that are no packets: each is dropped and counted at the port, answered by nothing,
  * and the queue pair goes on as it was. So many of them on VL15 that a buffer lost by each would be

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program for libibverbs with a main() of its own, sockets and getopt, runs as it is, twice, each
  * with its own variables. What it posts through ibv_wr_* is seen on the wire: a write gathered from

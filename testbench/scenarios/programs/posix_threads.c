@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program for librdmacm with threads of pthreads, semaphores, a condition, poll() and eventfd()
  * runs as it is; its threads are the same ones in each run. One that is killed in the middle of all

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes die at random moments, in the middle of anything: opening, registering, connecting,
  * posting, polling, closing. Whatever they were in, a moment after the last of their threads

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The RC ping-pong that everybody has run once, as two programs against <infiniband/verbs.h>: they
  * tell each other LID, QPN and PSN over a socket, connect, and throw a message to and fro, asleep

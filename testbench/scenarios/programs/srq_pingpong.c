@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ping-pong over several RC queue pairs that share one receive queue: the number of the queue pair
  * in the completion tells whose turn it is. Two programs against <infiniband/verbs.h>; rc_pingpong

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ping-pong with datagrams. The client makes its address handle from what the server told it over
  * the socket, the server makes its own from the completion of the first datagram. A receive has 40

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ping-pong over XRC: each side sends on its own XRC initiator and receives on one SRQ of its
  * domain, through a target QP of its own; what the peer must know is the number of that QP and of

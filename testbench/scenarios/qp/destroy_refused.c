@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The device refuses to give an object back. A region that has windows bound is refused with EBUSY,
  * and that is all: it goes when they are gone. Anything else that is refused may still be used by

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A queue pair is modified while packets for it come in, by a command that leaves it able to take
  * them: they wait until firmware has changed the context, and none is lost, repeated or delayed for

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receiver of a stream goes through every command that leaves it able to take packets: RTR to
  * RTS, RTS to SQD, SQD to SQD, SQD to RTS, RTS to RTS; and from SQE, where its own bad send has

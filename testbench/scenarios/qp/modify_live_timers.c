@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Firmware has the context of a queue pair at the moment when something for it happens that happens
  * only once. Timeout code 0, so nothing repairs a loss: the ACK comes while the send queue goes to

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unreliable services say nothing of a packet that is lost, so a command that changes a queue pair
  * must lose none: ten RTS to RTS on the receiver and ten on the sender, and every message arrives,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first packet reaches a queue pair in RTR: it is answered, and the event "communication
  * established" comes once. In RTS there is none. */
 /* behaviours: IBA-11.6.3.1-comm-est ST-1 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A receive that is posted to a queue pair in ERR is flushed however late it is posted: nothing
  * tells the device but the doorbell record, at which it goes on looking. That costs nothing while

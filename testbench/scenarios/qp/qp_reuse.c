@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A queue pair goes while its peer still sends to it: nobody answers, and nothing of it reaches the
  * one that is made next, whose number is another. Connected anew, the same objects work.

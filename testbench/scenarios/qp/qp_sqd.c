@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A send queue is drained: what has been begun completes, what has not waits; QUERY_QP says that it
  * is draining, the event says when it is drained. Posts are taken meanwhile and go out back in RTS.

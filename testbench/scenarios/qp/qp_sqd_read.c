@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A send queue is drained with a READ under way that has lost a response, and a fenced request
  * behind it: the READ is asked for again and completes, then the queue is drained; the fenced one,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a queue pair does in each state. INIT takes receives and drops packets; RTR answers and may
  * not send; RTS does both; ERR flushes what is and what will be posted on both queues, in order,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an ACK says of a WRITE's data: on its way to memory, as adapters have it, or there, with
  * responder.ack_landed. The write to memory is late: the completion at the requester comes before or

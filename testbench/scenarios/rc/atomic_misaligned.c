@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An atomic on an address that is no multiple of 8: NAK invalid request, the memory is as it was,
  * request error at the responder. */
 /* behaviours: DUP-7 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Atomics that wait for the atomic unit take nothing of PCIe before it is their turn: a READ of
  * another queue pair passes them.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The answer of an atomic is lost: the resend gets the value from before the first execution, and
  * the word has moved once. A compare and swap replayed says what it found then, although the word
  * has changed since. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What claims to repeat a READ or atomic, and is not what had that PSN, is dropped: another kind of
  * request, another operation, address, key, or a range that goes beyond. Memory stays as it was;

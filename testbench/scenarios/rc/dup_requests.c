@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Duplicates of SEND, WRITE, READ and atomics. SEND and WRITE are acknowledged again with the
  * newest PSN, memory and receives are not touched. A READ is done again, also a part of it from its
  * end; beyond the original it is dropped. An atomic gives its first result again and is not done

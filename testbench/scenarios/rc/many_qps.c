@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Thousands of connected queue pairs on one HCA, each used both ways: every one writes its own 8
  * bytes to the peer and reads 8 bytes from it, and all of them are there afterwards.

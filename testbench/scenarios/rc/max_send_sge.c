@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a query says of gather lists is what every queue pair gets: so many pieces go into a WQE of
  * any service and across the wire, and none is made with one more. */
 /* behaviours: IBA-10.8.2-gather */

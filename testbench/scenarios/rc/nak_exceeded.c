@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Retries are used up by sequence NAKs alone: the peer is played by hand and answers each
  * transmission with the same NAK. 1 + retry_cnt transmissions, then the retry error, at once and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A connected queue pair takes packets of its path only: by the source LID, with a GRH between the
  * two GIDs of the path when it has one and without when it has none. Others are dropped, requests

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The old value comes back, the new one is in memory; a compare that fails changes nothing. A lost
  * answer is replayed, not executed again. */
 #include "testbench/scenario.h"

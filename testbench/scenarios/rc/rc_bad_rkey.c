@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A WRITE with a key that names nothing: remote access NAK, error at the requester, an access event
  * at the target, and not a byte written. */
 /* behaviours: RESP-7 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small sends go inline: the payload stands in the WQE, and the WQE comes through BlueFlame without
  * a DMA read. Many of them, so that both buffers turn. */
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages of a thousand packets whose PSNs wrap in the middle, in the three operations. Packets
  * are counted, their CRCs and order are the capture's affair; what counts here is that every byte

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ACK is lost once: the timer runs out, the request is sent again, the responder sees a
  * duplicate and acknowledges it again without a second receive. */
 /* behaviours: REQ-3 DUP-1 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The middle packet of three response packets is lost: the requester asks again from that PSN on,
  * for the rest only. */
 /* behaviours: REQ-9 REQ-11 */

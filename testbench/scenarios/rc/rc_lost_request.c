@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A lost request shows itself in two ways: the next one arrives ahead of its PSN and is answered by
  * a sequence NAK (at once), or nothing follows and only the timer tells.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* More queue pairs than the context caches hold, all busy both ways at once: contexts come and go
  * between device and ICM, and no message is mixed up. */
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * As many gather entries as the device has, short ones that each cross a page, in one packet; then
  * with zero-length entries between them, which shift nothing; and an inline send of every length

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Masked atomics: compare and swap looks at and changes only the bits of its masks; fetch and add
  * does not carry across a field's top bit. Lost answers are replayed, not executed again; an

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The longest message the device says it sends goes through, gathered and scattered over the same
  * memory again and again; one byte more is a length error, and no packet of it leaves. The same

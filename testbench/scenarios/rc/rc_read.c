@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A READ takes as many PSNs as its response has packets; the next request goes on behind them. Two
  * are outstanding at once. */
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a fabric does to packets besides losing them: corruption is loss, a late one is ahead of its
  * turn, a copy is a duplicate. Data is right all the same. */
 /* behaviours: IBA-9.7.5.1.2-duplicates */

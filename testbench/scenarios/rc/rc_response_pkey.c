@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The P_Key of a response counts as that of a request does: an ACK of another partition is dropped
  * and counted, and the request is sent again after its timeout.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nobody answers: the request goes out 1 + retry_cnt times, each a timeout apart, then it fails;
  * the one behind it is flushed. */
 /* behaviours: IBA-9.9.2.1.1-retries-exceeded DEFECT-error-state-flush */

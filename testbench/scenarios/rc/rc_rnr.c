@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No receive is posted: the responder asks for patience (RNR NAK with its timer), the requester
  * waits that long; by then a receive is there. */
 /* behaviours: REQ-7 RESP-11 */

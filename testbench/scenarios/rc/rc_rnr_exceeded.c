@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Patience ends: after rnr_retry waits the request fails, the queue pair is in error and what
  * stands behind it is flushed. */
 /* behaviours: DEFECT-error-state-flush REQ-7 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One message in one packet, one ACK, one completion on each side: the thin line through the whole
  * machine. The second PSN is the wrap's neighbour. */
 #include "testbench/scenario.h"

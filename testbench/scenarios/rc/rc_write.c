@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RDMA WRITE needs no receive and makes no completion at the target; with immediate data it takes
  * one. Offsets are odd, so that nothing rests on alignment. */
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests without a byte: each is one packet, completes, and takes a receive where one is taken.
  * Key and address are not looked at, so wrong ones do not matter; the queue pair's rights do.

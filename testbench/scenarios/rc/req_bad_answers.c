@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers that fit no request: READ data of a wrong length or at a wrong place in its message, data
  * for an atomic, an atomic's result for a READ. The request ends with a bad response error, nothing

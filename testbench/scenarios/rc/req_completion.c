@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A request completes when all of its packets are acknowledged, and not before: the peer is played
  * by hand (its queue pair is in RESET and says nothing), one answer at a time. Of two requests the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A fenced request waits until the READs and atomics before it have their data, and holds back what
  * is behind it; one without a fence follows at once. Here the READ brings what the fenced SEND

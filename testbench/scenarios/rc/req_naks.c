@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The requester and each NAK code, played by hand: remote access, invalid request and remote
  * operational errors end the request with their own status, at once, and flush what is behind it;

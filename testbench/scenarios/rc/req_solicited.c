@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The solicited event bit stands in the last packet of a SEND or of a WRITE with immediate and
  * nowhere else, whatever the work request asks for; behind the first packets, a plain WRITE, a READ

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a remote peer may not do to memory: unknown key, a key's old variant, before and behind the
  * region, across the end of the address space, a right that the region lacks, a right that the
  * queue pair lacks, another PD. Each: NAK (access; an operation the QP does not allow: invalid

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that do not ask for an ACK are acknowledged together, after at most the device's delay:
  * the last one is never left without. One that asks is answered at once, for all before it. */
 /* behaviours: RESP-13 DUP-1 DEFECT-ack-interval-stall */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What follows an atomic on the same queue pair does not overtake it, though its read of memory is
  * late: a WRITE of the same word lands behind it, a READ sees its result, a second atomic adds to

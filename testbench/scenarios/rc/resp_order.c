@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* READ, SEND, atomic, WRITE, READ posted in one list: their answers leave in the order of the
  * requests, and the MSN counts the messages. A WRITE behind a slow READ is not answered before
  * it. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The circle of PSNs seen from the one that is expected: the 2^23 behind it are duplicates, which
  * are acknowledged with the newest PSN and do nothing; those ahead are out of sequence, of which

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opcodes that mean nothing, in the range of a reliable service: in turn they are invalid requests
  * and end the queue pair, as the responder's table of errors has it; ahead of their turn they are

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A WRITE with immediate and no receive: RNR NAK with the packet's PSN and the QP's timer. Of three
  * packets only the last one needs the receive, and only it is sent again. A plain WRITE needs
  * none. */

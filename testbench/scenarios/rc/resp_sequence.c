@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opcodes in a wrong order: a middle or last packet without a first one, a new first one inside a
  * message, SEND in a WRITE: NAK invalid request, the queue pair fails with a request error, and a
  * receive that was under way completes in error. A requester whose first packet became a middle one

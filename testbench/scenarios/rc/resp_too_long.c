@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A SEND longer than its receive: NAK invalid request; the receive completes with a local length
  * error, and no byte is written behind its buffer. One of one packet, one that is too long with its
  * third packet. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of no bytes: SEND takes a receive, WRITE none, WRITE with immediate one; READ is
  * answered with an empty packet. Key and address are not looked at. */
 /* behaviours: RESP-9 RESP-11 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Retries are used up on queue pairs whose receives come from an SRQ: they have nothing to flush
  * but the failed request, so the device lets go of them within the timeout itself. Several at once,

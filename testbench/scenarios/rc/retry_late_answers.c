@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers that come while a requester has gone back already: READ responses
  * behind one that is lost say so again and again, which is one try; a late ACK

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One kind of trouble inside another: the request that an RNR wait sends again is lost (a timeout
  * follows), the request that a timeout sends again meets no receive (an RNR wait follows), the

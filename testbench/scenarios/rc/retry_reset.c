@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The retry counter counts losses without progress: two in a row are allowed, again and again, for
  * message after message, inside one message, and inside a READ; three in a row are the end. The

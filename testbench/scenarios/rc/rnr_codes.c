@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each of the 32 RNR timer codes: the request comes again not before the table's time, and soon
  * after it. The times stand here as the specification prints them (IBA table 46), in microseconds.

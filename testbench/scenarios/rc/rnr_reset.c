@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The RNR retry counter counts RNR NAKs without progress: two are allowed here, for message after
  * message; a timeout among them does not count as one, nor gives one back. The third in a row is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Eight SENDs are under way when the first one meets no receive: one RNR NAK, one wait, and each of
  * them goes out once more - not once for each answer. Credits are out of the way: receives come

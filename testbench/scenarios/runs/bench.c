@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loads for `make bench`, each in two lengths: what the longer one costs beyond the shorter one is
  * the load itself, without start and end. They are not in the list; nobody looks at their packets.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads for `make bench`: the same messages over one queue pair or 1,024, with ACK timers or
  * without; a round is 1,024 messages of four packets. */
 #include "testbench/scenario.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shape of cmtime, against <rdma/rdma_cma.h>: a client makes many connections at once, step by
  * step - all of them resolve the address, then all the route, and so on - and tells how long each

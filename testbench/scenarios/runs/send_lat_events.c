@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How perftest's ib_send_lat -e waits, again and again: one completion channel for two CQs, an
  * event is taken, its CQ is armed, and only then polled, once, whatever the event named. It works

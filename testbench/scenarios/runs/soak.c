@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traffic of every kind and size over RC, XRC, UC and UD, with shared receives and memory windows,
  * drawn from the seed, both ways at once, while the wire loses, repeats, reorders, corrupts and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes of two hosts talk in pairs, over RC, or XRC with each kind of receive QP, while packets
  * are lost and come late, and die at random moments: in the middle of opening, connecting, posting,

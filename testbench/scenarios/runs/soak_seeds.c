@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs of the soak that found something, each with what it was: the settings and the seed under
  * which it failed. What they draw changes with the soak itself, so they are many small soaks too.

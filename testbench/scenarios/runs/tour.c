@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `make run` shows: RC traffic of every kind and size both ways between two linked HCAs,
  * packets lost on purpose and recovered, every byte checked, nothing left at the end. Sizes run

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The SRQ is empty: RNR NAK with the QP's timer; a WRITE passes meanwhile on the other QP, a
  * datagram is dropped. When receives are posted the sender that waits gets through. */
 /* behaviours: SRQ-3 RESP-11 */

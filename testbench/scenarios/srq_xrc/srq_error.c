@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A queue pair behind an SRQ fails: its receive completes in error with its own wr_id, receives of
  * nobody stay in the SRQ and serve the other queue pair. A QP that goes to ERR has no receives to
  * flush: it says "last WQE reached" once. */

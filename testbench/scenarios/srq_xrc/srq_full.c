@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One receive more than the SRQ holds is refused with ENOMEM, and nothing is corrupt: all posted
  * ones are taken, in order, and as many again after a refill, the counters going round. */
 /* behaviours: SRQ-5 */

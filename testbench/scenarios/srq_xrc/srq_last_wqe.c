@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * "Last WQE reached" says that all receives of a queue pair behind an SRQ have completed: it comes
  * behind their completions, also where the context of the CQ has to be read first.

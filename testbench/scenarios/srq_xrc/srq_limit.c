@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limit event comes once when fewer receives than the limit are left, and disarms itself; armed
  * when there are fewer already it comes at once; limit 0 disarms. */
 /* behaviours: IBA-10.2.9-srq-limit */

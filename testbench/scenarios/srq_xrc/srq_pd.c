@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys of receives are those of the SRQ's PD, whatever PD the queue pair has; keys of RDMA are
  * those of the queue pair's. */
 /* behaviours: IBA-10.2.9-srq-pd MEM-1 */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two RC queue pairs and a datagram one take from one SRQ: one receive a message, in the order of
  * arrival, whoever it is for; the completion names the queue pair. ACKs carry no credits. A message
  * of three packets on one QP and one in the middle of it on the other take one receive each. */

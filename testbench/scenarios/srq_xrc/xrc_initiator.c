@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets that a queue pair has no half for, or that are of another transport, are dropped in
  * silence and change nothing: requests at an XRC initiator, which has no responder (SEND, WRITE,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What ibv_alloc_xrc_rcv_qp does with its attributes: those of a receive side reach the device, the
  * migration state on the way from INIT to RTR; those of a requester are taken and have no effect.

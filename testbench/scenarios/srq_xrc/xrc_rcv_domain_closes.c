@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receive QP goes with its domain, the domain with the last process that closes it: while one
  * of two has it open the QP is there, also after the one that made it closed; the last close ends

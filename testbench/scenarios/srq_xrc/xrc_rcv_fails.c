@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A receive QP fails: the peer writes where it may not. The kernel hears of it, for nobody else
  * can: it handles the event and logs it. The sender has a remote access error, and when it comes

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An XRC receive QP of the second interface lives as long as a process has it: the one that made
  * it, one that registered (twice, which counts once), one with a handle of today's interface. Each

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An XRC receive QP belongs to no process: the one that made it is killed, another one goes on
  * receiving on its own SRQ through it. With the first interface the domain keeps the QP; with

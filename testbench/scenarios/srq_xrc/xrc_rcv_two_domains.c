@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two domains on one host: each receive QP delivers to SRQs of its own domain; a number of one is
  * nothing in the other. A message to an SRQ of the wrong domain is an invalid request to the QP it

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* WRITE, WRITE with immediate, READ and atomics over XRC are those of RC, but that the SRQ's PD
  * counts: the keys are good although the target queue pair belongs to another PD, and a key of the
  * target's PD is refused. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Receives of XRC SRQs that fail complete in error on the SRQ's CQ, with the SRQ's number: software
  * finds their request by it. Too short, and a key that is refused; then a message cut off by the
  * end of its queue pair is flushed. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One of two XRC SRQs is empty: RNR NAK for a message to it, and the target takes no later one
  * before it; a receive posted there, both arrive. */
 /* behaviours: XRC-5 SRQ-3 */

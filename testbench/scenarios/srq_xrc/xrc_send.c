@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One target queue pair, three SRQs in its domain, each with a CQ of its own or shared: the SRQ
  * number of the packet says where a message goes, message by message. The completion comes on the
  * SRQ's CQ with the target's number. A second target of the domain feeds the same SRQs. */

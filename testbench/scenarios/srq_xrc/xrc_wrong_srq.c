@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A number that names no SRQ, an SRQ of another domain, an SRQ that is none of XRC: each is
  * answered with NAK invalid request, nothing is taken, the target goes to ERR with a request
  * error. */

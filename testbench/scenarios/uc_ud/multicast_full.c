@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A datagram to a multicast group holds its place in the port's receive buffer until every member
  * has its copy: members that are slower than the sender hold it back, on its own port, whose members

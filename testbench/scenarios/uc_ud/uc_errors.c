@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UC knows no READ and no atomic: refused when they are posted. A send error takes it to SQE: what
  * is behind it is flushed, receives go on, and back in RTS it sends again, with its PSNs going on.

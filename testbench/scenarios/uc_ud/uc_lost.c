@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UC: a message that loses a packet is dropped whole, its receive serves the next one; lost first,
  * middle and last packets, of a SEND and of a WRITE with immediate. The sender completes all the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UC and UD behind an SRQ: a message that loses a part, or does not fit, ends the receive it had
  * taken in error, for it cannot go back to the SRQ, where others may have taken the next one; the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a datagram QP does not take it drops in silence, and the sender completes all the same: a
  * wrong Q_Key, another partition (both counted), no receive. The QP stays as it is:
  * the next good datagram arrives. */

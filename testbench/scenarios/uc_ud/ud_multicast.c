@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A group with two members at b and two at a, the sender one of them: a copy to each. The sender
  * gets its own, unless it was attached with loopback blocked; the other member at a gets it then
  * too. After the last member has left nobody gets anything. */

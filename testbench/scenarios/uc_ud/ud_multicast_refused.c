@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Members of the group of which one is in no partition of the packet, one has another Q_Key, one
  * has no receive: only the fourth gets its copy. Multicast that is none (no GRH, a unicast GID, a
  * connected opcode) is dropped. */

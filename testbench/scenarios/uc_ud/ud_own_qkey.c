@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Q_Key with its highest bit set in the work request stands for the one of the sending queue
  * pair; without it the work request's own is sent. A wrong one is dropped and counted. behaviours:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Datagrams with and without a GRH. The first 40 bytes of a receive are the GRH's: written only
  * when one came, counted always. The completion says who sent it, by which LID, and whether the
  * GRH is there. */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UD: a datagram beyond the MTU ends in a length error and SQE, no packet leaves; what is behind it
  * is flushed, receives go on; SQE to RTS works.

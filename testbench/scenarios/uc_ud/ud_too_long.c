@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A datagram longer than the MTU never leaves: local length error. The QP goes to SQE; the next
  * request is flushed. One of exactly the MTU arrives. */
 /* behaviours: UD-3 */

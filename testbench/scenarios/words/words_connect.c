@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What can be said of a connection: path bits, service level, GRH, what the other may do, READs
  * under way; and one within a port. The cable is pulled and plugged. */
 #include "testbench/services.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What can be said of a packet made by hand: GRH and its GIDs, pad bytes, lengths that no sender
  * has, bytes behind the end, a payload of one's own. */
 #include "testbench/services.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a body can say of a packet beyond its BTH: virtual lane, service level, pad, GRH, datagram
  * and atomic headers; MADs as packets; ACKs that may be put together. */
 #include "testbench/manage.h"

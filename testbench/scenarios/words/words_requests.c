@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What can be said of requests and their completions: pieces, fences, a key to invalidate, targets;
  * completions in any order, errors of any kind, receives in places of their own. */
 #include "testbench/services.h"

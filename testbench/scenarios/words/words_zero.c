@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A 0 that is said is 0: PSNs, retries, an ACK timeout, keys, how often. */
 #include "testbench/services.h"
 
