@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, child.c place.c compile.c outdir.c)
 src-y += $(addprefix $(d)/machine/, host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One line a room, from the bottom to the top of the engine. A file calls, and includes, only files of its own room and of rooms
 # below. What a room has to tell a room above goes through struct hca_calls (base/calls.h), or struct qp_half (qp/qp.h); hca.c, above
 # all rooms, fills in the functions. testbench/scripts/check_rooms.py, a part of make test, reads this file and the objects' symbols,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See interrupt.h. */
 #include "model/engine/host/interrupt.h"
 

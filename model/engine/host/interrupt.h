@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * MSI-X: table and pending bits, masking by vector and function; a vector raised while masked is
  * pending and is delivered at unmask. INTx when MSI-X is off. from: event_queue; to: pcie

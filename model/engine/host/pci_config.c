@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See pci_config.h. */
 #include "model/engine/host/pci_config.h"
 

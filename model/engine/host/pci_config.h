@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Configuration space of the function: header, power management, PCI Express endpoint, MSI-X. Part
  * of pci_function, which alone uses it. Source: PCI Local Bus 3.0 chapter 6, PCI Express

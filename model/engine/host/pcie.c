@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DMA and messages: see pcie.h. The host's own accesses are in pcie_host.c. */
 #include "model/engine/host/pcie.h"
 

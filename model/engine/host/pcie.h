@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The device's PCIe link as TLPs: DMA upstream, the host's accesses downstream. Times by parameters
  * [hca.pcie]: rate, MPS, MRRS, RCB, tags, overhead of a TLP, latency of the device's side; and

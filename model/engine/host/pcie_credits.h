@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flow control credits that a receiver of PCIe TLPs gives its sender for one type of them: PCI
  * Express Base Specification 2.6.1. A TLP takes a header credit, and one for each 16 bytes of its

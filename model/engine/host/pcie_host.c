@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The host's accesses on the PCIe link: hca_mmio_*() of hca.h. from: the host; to: bar_write
  * and bar_read of calls.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* State of the PCIe link, shared by pcie.c (the device's DMA), pcie_host.c (the host's accesses)
  * and pcie_setup.c (what follows from parameters). */
 #ifndef MODEL_ENGINE_PCIE_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What follows from the rows of [hca.pcie] and [host.pcie]: the rate of the link, how TLPs are cut,
  * how many requests and credits there are. See pcie.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tags of read requests. A tag is free again when its last completion has come; requests that
  * follow each other give theirs back one after the other, and are kept as one run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A whole device with all its stages and a small firmware: life, reset, catastrophic errors,
  * counters, contexts as they are now. */
 #include "model/engine/memory/context_cache.h"

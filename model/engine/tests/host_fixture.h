@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For tests of the stages between host and packet path: an HCA that has only these, a flat host
  * memory, contexts and translations that the test lays out. What other stages would do is recorded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An HCA with memory but no host, for tests of the stages that read ICM: a few pages of bus memory,
  * DMA with a fixed latency and nothing else of PCIe. Include it once, in the file of the test.

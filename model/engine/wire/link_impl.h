@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of a link port share: link_port.c sends packets, link_receive.c takes them in,
  * static_rate.c holds back those of a slower path, link_train.c is the physical layer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See link_port.h. */
 #include "model/engine/wire/link_port.h"
 

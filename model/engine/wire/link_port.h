@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A link port: virtual lanes, credits, serialisation, training, and the cable to the peer.
  * from: requester, responder, port_note (link_port_send); to: the peer's link_receive.c, and from

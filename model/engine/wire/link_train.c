@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The physical layer of a link port: polling, training, the rate both ends agree on, the cable, and
  * what changes with them. Time: [hca.link] training_time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See packet.h. */
 #include "model/engine/wire/packet.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets: their pool, their parts, building (packet.c) and checking (packet_receive.c). One buffer
  * from payload DMA at the sender to payload DMA at the receiver: no copy on the way. from:

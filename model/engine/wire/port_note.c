@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See port_note.h. */
 #include "model/engine/wire/port_note.h"
 

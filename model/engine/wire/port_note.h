@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a port tells its firmware's agents about packets with wrong keys, and how those agents put a
  * MAD of their own into the host's hands: traps are forwarded to the subnet manager by software (it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packet sequence numbers and sequence numbers of messages: arithmetic modulo 2^24. psn_add() and
  * psn_diff() (signed) stand in wire.h.

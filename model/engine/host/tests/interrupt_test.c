@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MSI-X: nothing raised while masked is lost; INTx where MSI-X is off. */
 #include "model/engine/tests/host_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PCIe: times of TLPs by hand from the parameters, splitting, ordering, faults.
  * 8 GT/s x 8 lanes x 128/130 is 126.953125 ps a byte. A read request is 26 bytes: 3300 ps.

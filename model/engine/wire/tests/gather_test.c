@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What holds the unit that gathers payload for all queue pairs. */
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie.h"
