@@ -172,6 +172,7 @@ one "scenario_file.interface" testbench/scripts/interface.sh check
 # a user's file that was written against earlier headers, as it was
 one "scenario_file.older_spellings" timeout 60 "$hcasim" run testbench/tests/older_spellings.c -o "$scratch/older"
 one "readme.names" testbench/scripts/check_readme.sh
+one "form.licence" testbench/scripts/check_form.sh licence
 one "rooms.calls" testbench/scripts/check_rooms.py "$O"
 # A call from the lowest room to a high one, put into an object: it is found, and so is the circle that it closes.
 rooms_finds_calls_up()
