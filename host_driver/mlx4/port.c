@@ -7,9 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define PORT_POLL_PS                                                                               \
-	UINT64_C(1000000000) /* state changes without an event (link training) are looked for so   \
-				often */
+/* How often the state is read while a change raises no event (link training). */
+#define PORT_POLL_PS UINT64_C(1000000000)
 
 enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, VLS_NATIVE = 8 };
 

@@ -37,6 +37,7 @@ static unsigned kinds_of(const char *word, size_t len, bool option)
 		const char *word;
 		unsigned option, argument; /* the word can mean different things */
 	} meanings[] = {
+		/* clang-format off */
 		{"FILE", FILES, FILES},
 		{"ELF", FILES, FILES},
 		{"DIR", FILES, FILES},
@@ -47,6 +48,7 @@ static unsigned kinds_of(const char *word, size_t len, bool option)
 		{"A", 0, SCENARIOS | FILES},
 		{"WORKLOAD", 0, WORKLOADS},
 		{"COMMAND", 0, COMMANDS},
+		/* clang-format on */
 	};
 
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
@@ -71,9 +73,10 @@ static struct candidates candidates_of(const char *text, bool option)
 					       (int)len, text);
 		text += len;
 		/* what comes after a dot, as in FILE.ini, is no alternative */
-		text += *text == '.' || *text == '=' ? strcspn(text, "|] ")
-			: *text && *text != ' '	      ? 1
-						      : 0;
+		if (*text == '.' || *text == '=')
+			text += strcspn(text, "|] ");
+		else if (*text && *text != ' ')
+			text++;
 	}
 	return c;
 }
@@ -128,7 +131,8 @@ static const struct list {
 	{WORKLOADS, "workloads", list_workloads},
 };
 
-#define FOR_EACH_LIST(l) for (const struct list *l = lists; l < lists + sizeof(lists) / sizeof(*l); l++)
+#define FOR_EACH_LIST(l)                                                                           \
+	for (const struct list *l = lists; l < lists + sizeof(lists) / sizeof(*l); l++)
 
 /* --- bash --- */
 
@@ -294,10 +298,11 @@ void cli_complete_zsh(FILE *out)
 		zsh_quote(out, c->meaning);
 		fprintf(out, "'\n");
 	}
-	fprintf(out, "\t)\n"
-		     "\tif ((CURRENT == 2)); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
-		     "\tshift words\n\t((CURRENT--))\n"
-		     "\tcase $words[1] in\n");
+	fprintf(out,
+		"\t)\n"
+		"\tif ((CURRENT == 2)); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
+		"\tshift words\n\t((CURRENT--))\n"
+		"\tcase $words[1] in\n");
 	for (size_t i = 0; (c = cli_command_row(i)); i++)
 		zsh_command(out, c);
 	fprintf(out, "\tesac\n}\n_hcasim \"$@\"\n");

@@ -152,7 +152,8 @@ static void unchanged(const struct held *before, const char *when, unsigned nth)
 	look(&after);
 	is = (const void *)&after;
 	for (size_t i = 0; i < sizeof(after) / sizeof(*is); i++) {
-		snprintf(text, sizeof(text), "%s, %s %u, word %zu", when, kinds[failure.kind], nth, i);
+		snprintf(text, sizeof(text), "%s, %s %u, word %zu", when, kinds[failure.kind], nth,
+			 i);
 		check(text, is[i], was[i]);
 	}
 }

@@ -448,8 +448,8 @@ static void wrong(const char *name, unsigned nth, const char *what)
 	static const char *const kinds[KINDS] = {"allocation", "command"};
 
 	if (rig.wrongs < CASES_MAX)
-		snprintf(rig.wrong[rig.wrongs], TEXT, "%s, %s %u: %s", name, kinds[failure.kind], nth,
-			 what);
+		snprintf(rig.wrong[rig.wrongs], TEXT, "%s, %s %u: %s", name, kinds[failure.kind],
+			 nth, what);
 	rig.wrongs++;
 }
 

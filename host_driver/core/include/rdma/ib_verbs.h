@@ -324,7 +324,7 @@ struct ib_cq {
 	unsigned usecnt;
 	enum ib_poll_context poll_ctx;
 	struct core_poll *poll; /* of ib_alloc_cq, else NULL */
-	bool dying; /* being destroyed: its events are nobody's */
+	bool dying;             /* being destroyed: its events are nobody's */
 };
 
 /* comp_handler (may be NULL) is called for each completion event after ib_req_notify_cq.
