@@ -22,7 +22,13 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cma.h>
 
-enum { CONN_EVENTS_MAX = 16, CONN_PSN = 0xfffffe, CONN_DATA = 224, CONN_RESPONSE_TIMEOUT = 16 /* 268 ms */, CONN_RETRIES = 3 };
+enum {
+	CONN_EVENTS_MAX = 16,
+	CONN_PSN = 0xfffffe,
+	CONN_DATA = 224,
+	CONN_RESPONSE_TIMEOUT = 16 /* 268 ms */,
+	CONN_RETRIES = 3
+};
 
 struct conn_event {
 	struct ib_cm_event cm; /* its pointers point into this structure */

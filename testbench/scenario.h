@@ -118,8 +118,8 @@ struct tb_end {
 	struct drv_cq *cq;
 	struct drv_mr *mr;
 	struct drv_qp *qp[TB_QPS_MAX];
-	unsigned lid;   /* of port 1 */
-	unsigned lid_2; /* of port 2, where there is one (hca.ports) */
+	unsigned lid;       /* of port 1 */
+	unsigned lid_2;     /* of port 2, where there is one (hca.ports) */
 	uint8_t *src, *dst; /* the areas */
 	uint8_t *expected;  /* what dst must hold */
 	uint8_t *loose;     /* not 0: a byte of dst that nobody has to expect */

@@ -42,7 +42,7 @@ struct interface {
 
 struct pcapng {
 	struct trace_file file;
-	uint32_t snap; /* bytes of a packet at most */
+	uint32_t snap;                       /* bytes of a packet at most */
 	struct interface *interfaces[PORTS]; /* NULL: not described */
 	uint32_t ninterfaces;
 };

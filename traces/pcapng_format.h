@@ -47,8 +47,8 @@ struct pcapng_packet {
 	uint64_t time_ps;     /* of whatever resolution the file has */
 	uint32_t flags;       /* low two bits: PCAPNG_INBOUND, PCAPNG_OUTBOUND, 0 unknown */
 	const uint8_t *bytes; /* LRH to VCRC; until the next call */
-	uint32_t len;      /* of them */
-	uint32_t wire_len; /* of the packet: more, where the capture has cut it */
+	uint32_t len;         /* of them */
+	uint32_t wire_len;    /* of the packet: more, where the capture has cut it */
 	char comment[256];
 };
 

@@ -50,9 +50,8 @@ struct trace_state {
 	int err;
 };
 
-static const struct trace_sink_ops *const file_sinks[] = {&trace_log_ops, &trace_records_ops,
-							  &trace_pcapng_ops, &trace_vcd_ops,
-							  &trace_timeline_ops};
+static const struct trace_sink_ops *const file_sinks[] = {
+	&trace_log_ops, &trace_records_ops, &trace_pcapng_ops, &trace_vcd_ops, &trace_timeline_ops};
 
 struct trace *trace_create(void)
 {

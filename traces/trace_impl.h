@@ -15,7 +15,7 @@ struct trace_file {
 	int err; /* 0 or -errno */
 	uint8_t *buf;
 	size_t len;
-	const char *tail; /* what ends the file when it is not closed; NULL: nothing */
+	const char *tail;        /* what ends the file when it is not closed; NULL: nothing */
 	struct trace_file *next; /* of those that are open */
 };
 

@@ -98,7 +98,8 @@ static void it_sleeps(void **state)
 {
 	assert_int_equal(chip.reg[FW_IRQ_ENABLE / 4],
 			 FW_IRQ_HCR | FW_IRQ_TIMER | FW_IRQ_PORT1 | FW_IRQ_PORT2);
-	assert_int_equal(chip.reg[FW_WATCHDOG / 4], 1000000); /* the chip counts only when it wakes */
+	assert_int_equal(chip.reg[FW_WATCHDOG / 4],
+			 1000000); /* the chip counts only when it wakes */
 	assert_int_equal(chip.port[1].guids[0], 0x0002c90300112232);
 	assert_int_equal(chip.port[0].pkeys[0], 0xffff);
 	core_run();

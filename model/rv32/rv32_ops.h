@@ -69,7 +69,7 @@
 enum rv_op {
 	RV_OP_UNDECODED, /* as zeroed memory is */
 	RV_OP_ILLEGAL,
-	RV_OP_BREAKPOINT, /* of a debugger, stands for the instruction in RAM */
+	RV_OP_BREAKPOINT,  /* of a debugger, stands for the instruction in RAM */
 	RV_OP_JAL_WATCHED, /* calls and returns while somebody watches them: slow() does them */
 	RV_OP_JALR_WATCHED,
 #define RV_OP_ENUM(name, format, mask, match) RV_OP_##name,

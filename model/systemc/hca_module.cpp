@@ -140,8 +140,7 @@ void hca_module::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 en
 }
 
 /* Out of line, so that a DMA that finds its range does without the frame of these objects. */
-bool __attribute__((noinline))
-hca_module::direct_ask(uint64_t bus, dmi_range &slot, bool write)
+bool __attribute__((noinline)) hca_module::direct_ask(uint64_t bus, dmi_range &slot, bool write)
 {
 	dmi_range &denied = denied_[(bus >> SLOT_SHIFT) % denied_.size()];
 	tlm_generic_payload trans;

@@ -222,17 +222,18 @@ void *kernel_thread_owner(const struct kernel_thread *t)
 struct kernel_thread *kernel_thread_running(void)
 {
 	sc_process_handle handle = sc_get_current_process_handle();
-	sc_attr_base *attribute = handle.valid() && handle.get_process_object()
-					  ? handle.get_process_object()->get_attribute(thread_attribute)
-					  : nullptr;
+	sc_attr_base *attribute =
+		handle.valid() && handle.get_process_object()
+			? handle.get_process_object()->get_attribute(thread_attribute)
+			: nullptr;
 
-	return attribute ? static_cast<sc_attribute<kernel_thread *> *>(attribute)->value
-			 : nullptr;
+	return attribute ? static_cast<sc_attribute<kernel_thread *> *>(attribute)->value : nullptr;
 }
 
 namespace
 {
-struct thread_unwound {};
+struct thread_unwound {
+};
 } // namespace
 
 bool kernel_thread_protect(void (*fn)(void *), void *arg)

@@ -243,8 +243,7 @@ static int copy_careful(uint8_t *buf, uint8_t *guest, size_t len, bool write)
 
 		while (n < LINES && remote.iov_len < len) {
 			const size_t rest = len - remote.iov_len;
-			const size_t to_line =
-				LINE - ((uintptr_t)guest + remote.iov_len) % LINE;
+			const size_t to_line = LINE - ((uintptr_t)guest + remote.iov_len) % LINE;
 
 			lines[n] = (struct iovec){buf + remote.iov_len,
 						  rest < to_line ? rest : to_line};

@@ -22,7 +22,7 @@
 	M(VERSION, 1, 4, 1, 0, "version and capabilities, first of all")                           \
 	M(DMA_MAP, 2, 32, 0, 1, "guest memory is there for DMA")                                   \
 	M(DMA_UNMAP, 3, 24, 0, 0, "guest memory is there no more")                                 \
-	M(DEVICE_GET_INFO, 4, 16, 1, 0, "numbers of regions and interrupt kinds")                   \
+	M(DEVICE_GET_INFO, 4, 16, 1, 0, "numbers of regions and interrupt kinds")                  \
 	M(DEVICE_GET_REGION_INFO, 5, 32, 1, 0, "size and access of a region")                      \
 	M(DEVICE_GET_IRQ_INFO, 7, 16, 1, 0, "number of interrupts of a kind")                      \
 	M(DEVICE_SET_IRQS, 8, 20, 1, 16, "event file descriptors, masks and triggers")             \

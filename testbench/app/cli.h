@@ -46,8 +46,8 @@ struct cli {
 	const char *words[CLI_WORDS_MAX]; /* CTL: words of the command */
 	unsigned word_count;
 	const char *file; /* CHECK; CTL: the socket; REPORT: the folder; HELP: a command or NULL */
-	enum cli_help_form help_form; /* HELP */
-	bool verbose;     /* CHECK */
+	enum cli_help_form help_form;     /* HELP */
+	bool verbose;                     /* CHECK */
 	bool behaviours, behaviour_texts; /* LIST */
 };
 

@@ -208,9 +208,9 @@ static int print_stats(struct run *run)
 
 static void print_files(struct run *run, bool right)
 {
-	static const char *const names[] = {
-		"packets.pcapng", "run.log",    "run.records", "waves.vcd",
-		"timeline.json",  "config.ini", "stats.json",  "run.json"};
+	static const char *const names[] = {"packets.pcapng", "run.log",       "run.records",
+					    "waves.vcd",      "timeline.json", "config.ini",
+					    "stats.json",     "run.json"};
 	struct timespec now;
 	char path[PATH_CHARS];
 	const char *label = "files";

@@ -30,17 +30,11 @@ static bool rig_spoilt;
 static const struct scenario fuzz_scenario = {
 	.interface = SCENARIO_INTERFACE,
 	.name = "fuzz",
-	.setup = {TB_SETUP_DEFAULTS,
-		  .qps = FUZZ_QPS,
-		  .memory = AREA,
+	.setup = {TB_SETUP_DEFAULTS, .qps = FUZZ_QPS, .memory = AREA,
 		  .mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
 			       IBV_ACCESS_MW_BIND,
-		  .queue = QUEUE,
-		  .timeout = 4,
-		  .retry_cnt = 1,
-		  .rnr_retry = 1,
-		  .min_rnr_timer = 1},
+		  .queue = QUEUE, .timeout = 4, .retry_cnt = 1, .rnr_retry = 1, .min_rnr_timer = 1},
 };
 
 /* --- bytes --- */

@@ -100,7 +100,8 @@ static void step(struct fuzz_rig *rig, struct fuzz_bytes *b)
 		n = fuzz_take_some(b, 64, &bytes);
 		if (n >= 4)
 			hca_mmio_write(host_hca(end->host), HCA_BAR_UAR,
-				       (uint64_t)(end->dev->verbs.bf_offset + end->dev->verbs.page * 512u) &
+				       (uint64_t)(end->dev->verbs.bf_offset +
+						  end->dev->verbs.page * 512u) &
 					       ~63ull,
 				       bytes, n > 8 ? (unsigned)n & ~7u : 4);
 		break;

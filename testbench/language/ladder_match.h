@@ -36,7 +36,7 @@ struct seen_queue {
 	struct seen_try { /* what has been sent again, and how often */
 		int64_t qpn, psn;
 		unsigned count;
-	} *tries;
+	} * tries;
 	unsigned tries_room, tries_used;
 };
 

@@ -78,9 +78,8 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 			return -EINVAL;
 		}
 	}
-	for (unsigned port = 1; port <= m->config->hca[0].hca_ports &&
-				port <= m->config->hca[1].hca_ports;
-	     port++)
+	for (unsigned port = 1;
+	     port <= m->config->hca[0].hca_ports && port <= m->config->hca[1].hca_ports; port++)
 		hca_link(host_hca(m->hosts[0]), port, host_hca(m->hosts[1]), port, &m->plan);
 	return 0;
 }

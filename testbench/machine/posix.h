@@ -88,7 +88,8 @@ int posix_mutex_unlock(pthread_mutex_t *mutex);
 int posix_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
 int posix_cond_destroy(pthread_cond_t *cond);
 int posix_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
-int posix_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until);
+int posix_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			 const struct timespec *until);
 int posix_cond_broadcast(pthread_cond_t *cond);
 int posix_sem_init(sem_t *sem, int shared, unsigned value);
 int posix_sem_destroy(sem_t *sem);

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const run_files[] = {
-	"packets.pcapng", "run.log",    "run.records", "waves.vcd",  "timeline.json",
-	"config.ini",     "stats.json", "run.json",    "report.html"};
+static const char *const run_files[] = {"packets.pcapng", "run.log",       "run.records",
+					"waves.vcd",      "timeline.json", "config.ini",
+					"stats.json",     "run.json",      "report.html"};
 
 void outdir_name(struct outdir *dir, const char *format, ...)
 {

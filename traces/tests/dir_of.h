@@ -30,7 +30,7 @@ static inline int test_dir_make(void **state)
 static inline int test_dir_remove(void **state)
 {
 	static const char *const names[] = {"run.log",      "run.records", "packets.pcapng",
-					      "other.pcapng", "waves.vcd",   "timeline.json"};
+					    "other.pcapng", "waves.vcd",   "timeline.json"};
 	struct test_dir *d = *state;
 	int ret;
 

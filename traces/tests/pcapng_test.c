@@ -291,9 +291,12 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, test_dir_make, test_dir_remove)
 	const struct CMUnitTest tests[] = {
-		T(the_file_is_as_the_format_says),  T(what_is_written_is_read),
-		T(captured_packets_are_right),      T(wrong_packets_are_found),
-		T(every_packet_is_told_when_asked), T(damaged_files_are_refused),
+		T(the_file_is_as_the_format_says),
+		T(what_is_written_is_read),
+		T(captured_packets_are_right),
+		T(wrong_packets_are_found),
+		T(every_packet_is_told_when_asked),
+		T(damaged_files_are_refused),
 		T(long_packets_are_cut),
 	};
 

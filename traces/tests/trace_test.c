@@ -186,7 +186,8 @@ static void a_wrong_name_is_one_clear_line(void **state)
 
 	assert_int_equal(trace_open(tr, "log,pcap", d->path, err), -EINVAL);
 	fclose(err);
-	assert_string_equal(text, "--trace: no trace 'pcap', there are: log records pcapng vcd timeline\n");
+	assert_string_equal(
+		text, "--trace: no trace 'pcap', there are: log records pcapng vcd timeline\n");
 	assert_false(exists(d, "run.log"));
 	free(text);
 	assert_int_equal(trace_close(tr), 0);
@@ -273,15 +274,16 @@ static void the_tail_prints_the_last_ones_and_the_ladder(void **state)
 	trace_ladder_print(tr, 1000001, out);
 	fclose(out);
 	assert_string_equal(
-		text, "        0.000020  fault: drop it\n"
-		      "        0.000030  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 0x5 payload 64, "
-		      "fault drop\n"
-		      "        1.000000  hca0 -----> hca1  rc_send_only qpn 0x41 psn 0x5 payload 64\n"
-		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 0x5, ack "
-		      "credits 31 msn 1\n"
-		      "--\n"
-		      "       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 0x5, ack "
-		      "credits 31 msn 1\n");
+		text,
+		"        0.000020  fault: drop it\n"
+		"        0.000030  hca0 ---X   hca1  rc_send_only qpn 0x41 psn 0x5 payload 64, "
+		"fault drop\n"
+		"        1.000000  hca0 -----> hca1  rc_send_only qpn 0x41 psn 0x5 payload 64\n"
+		"       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 0x5, ack "
+		"credits 31 msn 1\n"
+		"--\n"
+		"       12.345678  hca0 <----- hca1  rc_acknowledge qpn 0x41 psn 0x5, ack "
+		"credits 31 msn 1\n");
 	free(text);
 	assert_int_equal(trace_close(tr), 0);
 }

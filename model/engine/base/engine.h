@@ -80,10 +80,10 @@ struct hca {
 	struct multicast *multicast;
 	struct responder *responder;
 	struct receive_unit *receive_unit;
-	struct link_port *ports[HCA_MAX_PORTS]; /* [port - 1] */
+	struct link_port *ports[HCA_MAX_PORTS];          /* [port - 1] */
 	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
 
-	struct qp *flushed; /* responder's: QPs in ERR whose receive queue is looked at */
+	struct qp *flushed;      /* responder's: QPs in ERR whose receive queue is looked at */
 	uint64_t gather_busy_ps; /* the unit is held until then */
 };
 

@@ -57,17 +57,17 @@ struct event_core {
 	uint64_t now_ps;
 	uint64_t next_seq;
 	uint64_t executed;
-	bool yield;      /* set by a job's surroundings: event_core_run() returns after that job */
+	bool yield; /* set by a job's surroundings: event_core_run() returns after that job */
 	/* Set by who embeds the core: whatever writes the memory that devices read runs in foreign
 	 * events. Software of a virtual machine does not. */
 	bool foreign_only;
 	uint64_t foreign_runs; /* foreign events so far */
 	struct event *asleep;  /* event_set_after_foreign(), by after_ps */
-	uint32_t count;  /* of events, those behind the first of a lane not counted */
-	uint32_t n_near; /* 0 only when the heap is empty too */
+	uint32_t count;        /* of events, those behind the first of a lane not counted */
+	uint32_t n_near;       /* 0 only when the heap is empty too */
 	/* latest first, behind `never`, which stands there always */
 	struct event *near[1 + EVENT_NEAR];
-	struct event *far;              /* the first of the heap, or never */
+	struct event *far; /* the first of the heap, or never */
 	struct event **heap;
 	struct event never; /* after all others, and not to be run */
 	uint32_t n_heap, room;

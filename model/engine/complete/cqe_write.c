@@ -258,9 +258,9 @@ static void cqe_send(struct object_lane *lane, struct cq_job *job, struct cqc *c
 	hca->stats.cqe_write_cqes++;
 	lane->in_flight++;
 	pcie_write(hca, &job->dma, job->earliest_ps);
-	HCA_TRACE(hca, TP_CQE_RUN, .qpn = job->dma.qpn, .corr = cqe_get_wqe_index(&job->cqe),
-		  .args = {job->dma.ready_ps, lane->number, job->index,
-			   cqe_get_is_send(&job->cqe)});
+	HCA_TRACE(
+		hca, TP_CQE_RUN, .qpn = job->dma.qpn, .corr = cqe_get_wqe_index(&job->cqe),
+		.args = {job->dma.ready_ps, lane->number, job->index, cqe_get_is_send(&job->cqe)});
 }
 
 /* Finds the place of the next CQE and sends it. 0; -EAGAIN; else the CQE is lost: reported. */

@@ -36,7 +36,8 @@ struct object_lane *lane_get(struct object_lane_table *table, uint32_t number)
 		table->free = lane->hash_next;
 		memset(lane, 0, table->lane_size);
 	} else {
-		lane = memory_take(table->hca, table->lane_size, "completion and event queues with work");
+		lane = memory_take(table->hca, table->lane_size,
+				   "completion and event queues with work");
 	}
 	lane->waiter.wake = wake;
 	lane->table = table;

@@ -401,8 +401,8 @@ static void posted_land(struct pcie *pcie, uint64_t start, uint64_t data, uint64
 
 	start = pcie_max_ps(start, pcie->up_free_ps);
 	end = start + pcie_bytes_ps(pcie, data + tlps * param_pcie_request_overhead(p));
-	pcie->up_free_ps = pcie_credits_wait(pcie, &pcie->posted,
-					     &(struct pcie_tlps){start, end, data, tlps});
+	pcie->up_free_ps =
+		pcie_credits_wait(pcie, &pcie->posted, &(struct pcie_tlps){start, end, data, tlps});
 	pcie->landed_ps = pcie_max_ps(pcie->landed_ps,
 				      pcie->up_free_ps + param_pcie_device_latency(p) +
 					      pcie->root.latency_ps + pcie->root.write_latency_ps);

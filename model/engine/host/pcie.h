@@ -33,7 +33,7 @@ struct dma_frag {
 
 /* Which message payload belongs to. */
 enum dma_corr {
-	DMA_CORR_WQE = 0,	  /* and the WQE's index: requester */
+	DMA_CORR_WQE = 0,       /* and the WQE's index: requester */
 	DMA_CORR_PSN = 1 << 30, /* and the PSN */
 };
 

@@ -30,7 +30,7 @@ struct pcie {
 	uint64_t byte_time;  /* ps << PCIE_FRACTION_BITS */
 	uint64_t request_ps; /* of a read request on the link */
 	uint32_t max_payload, max_read_request;
-	bool master; /* bus master enabled and in power state D0 */
+	bool master;          /* bus master enabled and in power state D0 */
 	uint32_t row_request; /* bytes of requests that can be timed as one; 0: none can */
 	unsigned log_max_payload;
 	uint64_t read_way_ps; /* a read request on its way until its bytes are read */

@@ -14,7 +14,7 @@
 
 enum {
 	BLOCK_EXTENTS = 128,
-	FOUND = 256, /* pages whose extents were looked up lately */
+	FOUND = 256,      /* pages whose extents were looked up lately */
 	NUMBER_BITS = 24, /* of every object number */
 	WORD_BITS = 64,
 };

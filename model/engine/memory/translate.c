@@ -265,8 +265,8 @@ mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
 	return rc;
 }
 
-static inline __attribute__((always_inline)) int
-mpt_find(struct hca *hca, uint32_t key, struct waiter *w, struct mpt **mpt)
+static inline __attribute__((always_inline)) int mpt_find(struct hca *hca, uint32_t key,
+							  struct waiter *w, struct mpt **mpt)
 {
 	struct line_cache *mpts = &hca->translate->mpts;
 	uint32_t index = mpt_index(hca, key >> 8);
@@ -352,9 +352,10 @@ static int __attribute__((noinline)) window_region(struct hca *hca, const struct
 }
 
 /* All checks; *mpt is the region whose pages count, *va the address in it. */
-static inline __attribute__((always_inline)) int
-access_region(struct hca *hca, const struct access *a, struct waiter *w,
-			 struct mpt **mpt, uint64_t *va)
+static inline __attribute__((always_inline)) int access_region(struct hca *hca,
+							       const struct access *a,
+							       struct waiter *w, struct mpt **mpt,
+							       uint64_t *va)
 {
 	struct mpt *m = NULL;
 	int rc = mpt_find(hca, a->key, w, &m);

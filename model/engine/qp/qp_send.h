@@ -71,24 +71,24 @@ struct qp_send {
 	uint64_t ack_timeout_ps;                       /* of the context, as of the last step */
 	uint32_t heap_slot;                            /* retry's */
 	uint32_t send_psn, max_psn, acked_psn;
-	uint32_t cursor_packet; /* of WQE `cursor`: next packet */
-	uint32_t credit_limit;  /* SSN of the last message the responder has a receive for */
-	uint32_t unasked;       /* packets since the last AckReq */
-	uint32_t uar;           /* UAR page of a doorbell that is not yet checked */
-	uint16_t oldest, next;  /* WQE indices: [oldest, next) are in flight */
-	uint16_t cursor;        /* WQE being sent (behind next while retrying) */
-	uint16_t bf_index;      /* of the BlueFlame write, in SEND_WORK_RUNG_BLUEFLAME */
-	uint16_t announced;     /* WQEs that came by BlueFlame and are not begun */
-	uint16_t bf_end;        /* behind the last WQE that BlueFlame announced, by `tail` */
-	uint16_t ahead_end;     /* behind what the last read ahead found */
+	uint32_t cursor_packet;       /* of WQE `cursor`: next packet */
+	uint32_t credit_limit;        /* SSN of the last message the responder has a receive for */
+	uint32_t unasked;             /* packets since the last AckReq */
+	uint32_t uar;                 /* UAR page of a doorbell that is not yet checked */
+	uint16_t oldest, next;        /* WQE indices: [oldest, next) are in flight */
+	uint16_t cursor;              /* WQE being sent (behind next while retrying) */
+	uint16_t bf_index;            /* of the BlueFlame write, in SEND_WORK_RUNG_BLUEFLAME */
+	uint16_t announced;           /* WQEs that came by BlueFlame and are not begun */
+	uint16_t bf_end;              /* behind the last WQE that BlueFlame announced, by `tail` */
+	uint16_t ahead_end;           /* behind what the last read ahead found */
 	int8_t wqe_status[WQE_NEEDS]; /* why a read brought none; NEXT: of WQE `ahead_end` */
-	uint16_t dma_pending;   /* payload reads under way */
-	uint8_t turn;           /* enum send_turn */
-	uint8_t port;           /* as of the last step, 0 not known: 1 */
-	uint8_t state;          /* enum send_state, its name is traced */
-	uint8_t work;           /* enum send_work */
-	uint8_t tail;           /* enum send_tail */
-	uint8_t mode;           /* enum send_mode */
+	uint16_t dma_pending;         /* payload reads under way */
+	uint8_t turn;                 /* enum send_turn */
+	uint8_t port;                 /* as of the last step, 0 not known: 1 */
+	uint8_t state;                /* enum send_state, its name is traced */
+	uint8_t work;                 /* enum send_work */
+	uint8_t tail;                 /* enum send_tail */
+	uint8_t mode;                 /* enum send_mode */
 	uint8_t log_mtu;
 	uint8_t found;                /* WQEs that reads ahead have found lately */
 	uint8_t ahead_count;          /* WQEs of the last read ahead if all were posted; else 0 */

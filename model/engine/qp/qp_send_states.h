@@ -64,7 +64,7 @@
  */
 #define SEND_MODES(S)                                                                              \
 	S(NORMAL, "they are acknowledged, or sent again after a NAK or the ACK timer",             \
-	  "response_rnr_nak, requester_timeout, requester_flush")                                \
+	  "response_rnr_nak, requester_timeout, requester_flush")                                  \
 	S(RNR, "they are sent again when the RNR timer has run out", "requester_timeout")          \
 	S(LATE, "the ACK timer has run out while firmware had the context", "qp_resume")           \
 	S(RNR_LATE, "the RNR timer has run out while firmware had the context", "qp_resume")       \

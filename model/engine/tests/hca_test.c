@@ -217,8 +217,8 @@ static void bad_firmware_makes_no_device(void **state)
 {
 	char err[256] = "";
 
-	assert_null(
-		hca_create(0, &params, &host, &core, &env, NULL, "no/such/file.elf", err, sizeof(err)));
+	assert_null(hca_create(0, &params, &host, &core, &env, NULL, "no/such/file.elf", err,
+			       sizeof(err)));
 	assert_non_null(strstr(err, "no/such/file.elf"));
 	hca = NULL;
 }

@@ -62,8 +62,8 @@ struct link_port {
 	struct packet *held;     /* taken out of order by the fault plan */
 	struct link_lane lanes[VLS];
 	struct link_lane turns[VLS]; /* of packets to this very port: it is its own peer */
-	struct rate_table *rates; /* static_rate.c's, made at the first packet that needs it */
-	unsigned rate_held;       /* packets that wait for their time there */
+	struct rate_table *rates;    /* static_rate.c's, made at the first packet that needs it */
+	unsigned rate_held;          /* packets that wait for their time there */
 	struct port_config config;
 };
 

@@ -308,8 +308,8 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		hand_over(lp->peer, pkt, arrives);
 }
 
-static inline __attribute__((always_inline)) uint64_t
-transmit(struct link_port *lp, struct packet *pkt)
+static inline __attribute__((always_inline)) uint64_t transmit(struct link_port *lp,
+							       struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	const struct hca_params *p = hca->params;

@@ -122,11 +122,10 @@ static void an_ack_is_positive(void **state)
 
 		wire[20] = syndromes[i];
 		assert_int_equal(seen_pkt_parse(&p, wire, sizeof(wire), 0, 1, NULL), 0);
-		assert_false(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &ack_of_any, diff,
-					      sizeof(diff)));
+		assert_false(
+			seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &ack_of_any, diff, sizeof(diff)));
 		assert_string_equal(diff, diffs[i]);
-		assert_true(
-			seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &said, diff, sizeof(diff)));
+		assert_true(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &said, diff, sizeof(diff)));
 		assert_int_equal(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &nak, diff, sizeof(diff)),
 				 i == 0);
 		assert_int_equal(seen_pkt_matches(&p, BTH_RC_ACKNOWLEDGE, &rnr, diff, sizeof(diff)),

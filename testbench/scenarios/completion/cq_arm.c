@@ -73,7 +73,11 @@ SCENARIO(cq_arm, "CQ arming: one event, solicited only, nothing lost between pol
 	expect_equal(drv_cq_events(cq), 6);
 	expect_cqes(a, 7);
 	for (unsigned i = 0; i < 5; i++)
-		expect_data(b, .dst = i * 4 * MTU, .src = i < 2 ? i + 1 : i == 2 ? 2 : i + 1, .len = 10);
+		expect_data(b, .dst = i * 4 * MTU,
+			    .src = i < 2    ? i + 1
+				   : i == 2 ? 2
+					    : i + 1,
+			    .len = 10);
 	expect_data(b, .dst = 5 * 4 * MTU, .src = 6, .len = 2 * MTU + 1);
 	expect_data(b, .dst = 50000, .src = 7, .len = 10);
 	destroy_qp(y);

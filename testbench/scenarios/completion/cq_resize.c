@@ -15,10 +15,10 @@ static void resize_raw(struct tb *tb, struct tb_end *b, struct drv_cq *cq, unsig
 
 	cqc_set_log_size(&ctx, log_size);
 	must_fail(result, drv_cmd(b->dev, &(struct drv_raw_cmd){.op = HCR_MODIFY_CQ,
-							     .op_mod = HCR_OM_CQ_RESIZE,
-							     .in_mod = drv_cq_num(cq),
-							     .in = &ctx,
-							     .in_len = sizeof(ctx)}));
+								.op_mod = HCR_OM_CQ_RESIZE,
+								.in_mod = drv_cq_num(cq),
+								.in = &ctx,
+								.in_len = sizeof(ctx)}));
 }
 
 SCENARIO(cq_resize_too_small, "a CQ is not resized to less than what stands in it")

@@ -8,11 +8,13 @@
 enum {
 	N = 10,
 	WRITE_WORDS = (8 + 12 + 16 + 64 + 4) / 4, /* LRH BTH RETH payload ICRC */
-	ACK_WORDS = (8 + 12 + 4 + 4) / 4,	  /* LRH BTH AETH ICRC */
-	MAD_WORDS = (8 + 12 + 8 + 256 + 4) / 4,	  /* LRH BTH DETH MAD ICRC */
+	ACK_WORDS = (8 + 12 + 4 + 4) / 4,         /* LRH BTH AETH ICRC */
+	MAD_WORDS = (8 + 12 + 8 + 256 + 4) / 4,   /* LRH BTH DETH MAD ICRC */
 };
 
-#define ASK(...) ask(a, &answer, .mgmt_class = MAD_CLASS_PERF, .dlid = b->lid, .data = &counters, __VA_ARGS__)
+#define ASK(...)                                                                                   \
+	ask(a, &answer, .mgmt_class = MAD_CLASS_PERF, .dlid = b->lid, .data = &counters,           \
+	    __VA_ARGS__)
 
 struct counters {
 	struct port_counters c;

@@ -11,8 +11,9 @@ static struct port_info *info_of(struct smp *smp)
 	return (void *)smp_data_ptr(smp);
 }
 
-#define SET(...) ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = 1, \
-		     .hops = 1, .data = &info, __VA_ARGS__)
+#define SET(...)                                                                                   \
+	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1, \
+	    .data = &info, __VA_ARGS__)
 #define GET(...) ask(a, &answer, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1, __VA_ARGS__)
 
 SCENARIO(mad_mkey, "M_Key: protection of SMPs")

@@ -86,7 +86,8 @@ SCENARIO(path_bits, "a connected queue pair takes packets to the LID of its path
 {
 	for (unsigned bits = 0; bits < 2; bits++) {
 		struct drv_qp *x = new_qp(a), *y = new_qp(b);
-		struct drv_qp *u = new_qp(a, .type = IBV_QPT_UC), *v = new_qp(b, .type = IBV_QPT_UC);
+		struct drv_qp *u = new_qp(a, .type = IBV_QPT_UC),
+			      *v = new_qp(b, .type = IBV_QPT_UC);
 
 		connect_by(tb, a, x, y, bits);
 		connect_by(tb, b, y, x, bits);

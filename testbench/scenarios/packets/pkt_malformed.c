@@ -8,7 +8,8 @@
 
 enum { NO_OPCODE = 0x3f, MANUFACTURER = 0xc0, CNP = 0x81, LEN = 64 };
 
-#define SPOILED(...) inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = LEN, .ack_req = true, __VA_ARGS__)
+#define SPOILED(...)                                                                               \
+	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = LEN, .ack_req = true, __VA_ARGS__)
 
 SCENARIO(pkt_malformed, "malformed packets: dropped, counted, no queue pair touched")
 {

@@ -31,18 +31,18 @@ SCENARIO(resp_sequence, "opcodes out of sequence are refused", .mtu = IBV_MTU_25
 	expect_cqe(b, .wr_id = 1, .status = IBV_WC_REM_INV_REQ_ERR);
 	expect_data(b, .len = MTU);
 	REFUSED(0xffffff);
-	inject(b, RC_WRITE_FIRST, .psn = 0xfffffe, .va = dst + 1000, .rkey = rkey, .dma_len = 2 * MTU,
-	       .len = MTU);
+	inject(b, RC_WRITE_FIRST, .psn = 0xfffffe, .va = dst + 1000, .rkey = rkey,
+	       .dma_len = 2 * MTU, .len = MTU);
 	inject(b, RC_SEND_LAST, .psn = 0xffffff, .len = MTU);
 	expect_data(b, .dst = 1000, .len = MTU);
 	REFUSED(0xffffff);
-	inject(b, RC_WRITE_FIRST, .psn = 0xfffffe, .va = dst + 1000, .rkey = rkey, .dma_len = 2 * MTU,
-	       .len = MTU);
+	inject(b, RC_WRITE_FIRST, .psn = 0xfffffe, .va = dst + 1000, .rkey = rkey,
+	       .dma_len = 2 * MTU, .len = MTU);
 	inject(b, RC_READ_REQUEST, .psn = 0xffffff, .va = dst, .rkey = rkey, .dma_len = 8);
 	REFUSED(0xffffff);
 	/* lengths that do not fit the place in the message */
-	inject(b, RC_WRITE_FIRST, .psn = 0xfffffe, .va = dst + 1000, .rkey = rkey, .dma_len = 2 * MTU,
-	       .len = MTU - 4);
+	inject(b, RC_WRITE_FIRST, .psn = 0xfffffe, .va = dst + 1000, .rkey = rkey,
+	       .dma_len = 2 * MTU, .len = MTU - 4);
 	REFUSED(0xfffffe);
 	inject(b, RC_WRITE_ONLY, .psn = 0xfffffe, .va = dst + 2000, .rkey = rkey, .dma_len = 9,
 	       .len = 8);

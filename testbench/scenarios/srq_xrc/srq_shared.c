@@ -49,7 +49,8 @@ SCENARIO(srq_shared, "an SRQ behind three queue pairs: receives in order of arri
 	expect_data(b, .dst = 2 * 1024, .len = 3 * MTU);
 	expect_data(b, .dst = 3 * 1024, .src = 2000, .len = 64);
 
-	send_on(a, u, .wr_id = 15, .len = 100, .ah = &ah, .remote_qpn = drv_qp_num(t), .qkey = QKEY);
+	send_on(a, u, .wr_id = 15, .len = 100, .ah = &ah, .remote_qpn = drv_qp_num(t),
+		.qkey = QKEY);
 	expect_cqe(a, .wr_id = 15, .on = u);
 	expect_cqe(b, .wr_id = 5, .on = t, .byte_len = 140);
 	expect_data(b, .dst = 4 * 1024 + 40, .len = 100);

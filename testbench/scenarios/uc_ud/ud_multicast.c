@@ -13,9 +13,9 @@ static const uint8_t other[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [13] = 7, [
 #define TAKE(end, at, id)                                                                          \
 	expect_cqe(end, .wr_id = id, .on = at, .byte_len = GRH_AREA + LEN, .flags = IBV_WC_GRH,    \
 		   .src_qp = drv_qp_num(x));                                                       \
-	expect_data(end, .dst = (id) * 1000 + GRH_AREA, .len = LEN, .from = a);                    \
-	ignore_data(end, .dst = (id) * 1000, .len = GRH_AREA)
-#define GIVE(end, at, id) recv_on(end, at, .wr_id = id, .dst = (id) * 1000, .len = 200)
+	expect_data(end, .dst = (id)*1000 + GRH_AREA, .len = LEN, .from = a);                      \
+	ignore_data(end, .dst = (id)*1000, .len = GRH_AREA)
+#define GIVE(end, at, id) recv_on(end, at, .wr_id = id, .dst = (id)*1000, .len = 200)
 
 SCENARIO(ud_multicast, "multicast: a copy to every member, the sender's own included")
 {

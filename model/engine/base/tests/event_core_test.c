@@ -162,7 +162,8 @@ static void a_time_in_the_past_means_now(void **state)
 
 static void running_up_to_a_time_stops_before_foreign_events(void **state)
 {
-	struct named_event a = {.ev.job = note, .name = 1}, b = {.ev.job = note, .ev.foreign = true, .name = 2},
+	struct named_event a = {.ev.job = note, .name = 1},
+			   b = {.ev.job = note, .ev.foreign = true, .name = 2},
 			   c = {.ev.job = note, .name = 3};
 
 	event_set(&core, &a.ev, 100);

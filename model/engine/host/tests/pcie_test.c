@@ -13,7 +13,7 @@ enum {
 	WRITE = 150000,
 	CREDIT = 70000,
 	ROUND = 2 * DEVICE + 2 * ROOT + CREDIT, /* a TLP has left until its credits are back */
-	TLP = 35800,				/* 256 + 26 bytes */
+	TLP = 35800,                            /* 256 + 26 bytes */
 };
 
 struct note {
