@@ -163,6 +163,7 @@ run: all
 # Only the browser test of hcasim report needs Chromium; it is skipped where Chromium cannot be installed.
 test: all
 	$(Q)timeout 300 testbench/scripts/install_deps.sh chromium:chromium || echo "no chromium: hcasim report is not tested in a browser"
+	$(Q)timeout 300 testbench/scripts/install_deps.sh clang-format:clang-format || echo "no clang-format: the layout of sources is not tested"
 	$(Q)$(MAKE) --no-print-directory run-tests
 
 .PHONY: run-tests

@@ -173,6 +173,12 @@ one "scenario_file.interface" testbench/scripts/interface.sh check
 one "scenario_file.older_spellings" timeout 60 "$hcasim" run testbench/tests/older_spellings.c -o "$scratch/older"
 one "readme.names" testbench/scripts/check_readme.sh
 one "form.licence" testbench/scripts/check_form.sh licence
+testbench/scripts/check_form.sh layout >"$logs/form.layout.log" 2>&1
+case $? in
+0) good "form.layout" ;;
+77) echo "skip  form.layout: no clang-format 14" ;;
+*) bad "form.layout" ;;
+esac
 one "rooms.calls" testbench/scripts/check_rooms.py "$O"
 # A call from the lowest room to a high one, put into an object: it is found, and so is the circle that it closes.
 rooms_finds_calls_up()
