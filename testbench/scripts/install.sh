@@ -30,7 +30,7 @@ reached_headers()
 	for i in $INCLUDES $O/gen; do folders+=("-I$i"); done
 	{
 		cat "$O"/obj/testbench/scenarios/*/*.d "$O"/obj/model/systemc/*.d "$O"/obj/model/systemc/example/*.d
-		$CC "${folders[@]}" -MM -x c testbench/*.h testbench/machine/posix.h testbench/programs/*.c testbench/examples/*.c
+		$CC "${folders[@]}" -MM -DSCENARIO_EXTERNAL -x c testbench/*.h testbench/machine/posix.h testbench/programs/*.c testbench/examples/*.c
 		find host_driver/*/include -name '*.h'
 	} | tr -s ' \\' '\n' | grep -E '\.(h|hpp)$' | sort -u | while read -r f; do [ ! -e "$f" ] || echo "$f"; done
 }
