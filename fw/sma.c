@@ -4,6 +4,7 @@
  * management), 13.4.7 (status).
  */
 #include "fw/mad.h"
+#include "model/interface/macros.h"
 #include "model/interface/regs.h"
 
 enum {
@@ -188,7 +189,7 @@ static const struct attribute attributes[] = {
 
 static const struct attribute *attribute_find(uint32_t id)
 {
-	for (unsigned int i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(attributes); i++)
 		if (attributes[i].id == id)
 			return &attributes[i];
 	return NULL;

@@ -6,6 +6,7 @@
 
 #include "traces/decode.h"
 #include "model/interface/commands.h"
+#include "model/interface/macros.h"
 
 enum {
 	BYTES_SHOWN = 32, /* of a range of bytes */
@@ -33,7 +34,7 @@ static bool is_decimal(const char *name)
 					    "pages", "ci",  "pi",  "temperature"};
 	size_t n = strlen(name);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		size_t w = strlen(words[i]);
 
 		if (n >= w && !strcmp(name + n - w, words[i]))
@@ -63,7 +64,7 @@ static const char *value_name(const struct layout *l, const struct field_row *f,
 		{&layout_mad_hdr, "method", &code_table_mad_method},
 	};
 
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
 		if (named[i].l == l && !strcmp(named[i].field, f->name))
 			return code_name(named[i].codes, (uint32_t)v);
 	return NULL;
@@ -144,7 +145,7 @@ static void decode_gmp(struct trace_text *t, uint32_t class, uint32_t attr, cons
 	decode_fields(t, &layout_mad_hdr, bytes, 4, 16);
 	if (len < MAD_BYTES)
 		return;
-	for (size_t i = 0; class == MAD_CLASS_CM && i < sizeof(messages) / sizeof(messages[0]); i++)
+	for (size_t i = 0; class == MAD_CLASS_CM && i < ARRAY_SIZE(messages); i++)
 		if (messages[i].attr == attr)
 			decode_fields(t, messages[i].l, bytes, sizeof(struct mad_hdr), MAD_BYTES);
 	if (class != MAD_CLASS_SUBN_ADM)
@@ -189,7 +190,7 @@ void decode_mad(struct trace_text *t, const uint8_t *bytes, uint32_t len)
 	decode_code(t, code_name(&code_table_smp_attr, attr), "attribute ", attr);
 	decode_fields(t, &layout_mad_hdr, bytes, 4, 16);
 	decode_fields(t, &layout_mad_hdr, bytes, 20, 24);
-	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++)
 		if (attrs[i].attr == attr && len >= sizeof(*smp) / 2)
 			decode_fields(t, attrs[i].l, smp_data_cptr(smp), 0, smp_data_size);
 }

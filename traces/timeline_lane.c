@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "traces/timeline_impl.h"
+#include "model/interface/macros.h"
 
 enum {
 	DEPTH_MAX = 96,
@@ -105,7 +106,7 @@ static unsigned lane_order(const char *name)
 {
 	unsigned i = 0;
 
-	while (i < sizeof(stages) / sizeof(stages[0]) && strcmp(stages[i], name))
+	while (i < ARRAY_SIZE(stages) && strcmp(stages[i], name))
 		i++;
 	return i * LANE_ORDER;
 }

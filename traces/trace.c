@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "traces/trace_impl.h"
+#include "model/interface/macros.h"
 
 enum {
 	SINKS_MAX = 8,
@@ -132,7 +133,7 @@ void trace_unwatch(struct trace *tr, struct trace_watch *watch)
 
 static int sink_find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(file_sinks) / sizeof(file_sinks[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(file_sinks); i++)
 		if (strlen(file_sinks[i]->name) == len && !memcmp(file_sinks[i]->name, name, len))
 			return (int)i;
 	return -1;
@@ -149,7 +150,7 @@ static int list_parse(const char *list, FILE *err)
 
 		if (i < 0) {
 			fprintf(err, "--trace: no trace '%.*s', there are:", (int)len, list);
-			for (size_t k = 0; k < sizeof(file_sinks) / sizeof(file_sinks[0]); k++)
+			for (size_t k = 0; k < ARRAY_SIZE(file_sinks); k++)
 				fprintf(err, " %s", file_sinks[k]->name);
 			fprintf(err, "\n");
 			return -EINVAL;
@@ -210,7 +211,7 @@ int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err)
 
 	if (wanted < 0)
 		return wanted;
-	for (size_t i = 0; i < sizeof(file_sinks) / sizeof(file_sinks[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(file_sinks); i++) {
 		int ret = wanted >> i & 1 ? sink_open(tr, file_sinks[i], dir, err) : 0;
 
 		if (ret) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "traces/signals.h"
+#include "model/interface/macros.h"
 #include "traces/trace_impl.h"
 
 enum {
@@ -41,7 +42,7 @@ static const struct wave_row {
 #undef W
 };
 
-enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { ROWS = ARRAY_SIZE(rows) };
 
 struct wave_signal {
 	char id[ID_MAX + 1];

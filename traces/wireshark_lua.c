@@ -5,6 +5,7 @@
  * model/interface/cm.h. Use: tshark -X lua_script:build/hcasim_cm.lua -r packets.pcapng
  */
 #include "model/interface/rows.h"
+#include "model/interface/macros.h"
 
 #include <stdio.h>
 
@@ -53,7 +54,7 @@ int main(void)
 {
 	puts("local cm = Proto(\"hcasim_cm\", \"InfiniBand connection management\")");
 	puts("local messages = {}");
-	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
 		printf("messages[0x%x] = {name = \"%s\", fields = {\n", messages[i].attr,
 		       messages[i].name);
 		fields(messages[i].l, 0);

@@ -4,6 +4,7 @@
  * order of commands. Then every opcode with arbitrary mailboxes.
  */
 #include "fw/tests/fake_chip.h"
+#include "model/interface/macros.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -251,7 +252,7 @@ static void init_hca_refuses(void **state)
 
 	chip_reset();
 	bring_up_to_run();
-	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		uint8_t *box = in_box();
 
 		linux_box(box);

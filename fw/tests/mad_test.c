@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MAD_IFC, the agents behind it, and port life. Offsets are those of the specification. */
 #include "fw/tests/fake_chip.h"
+#include "model/interface/macros.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,7 +230,7 @@ static void port_info_set_checks(void **state)
 	info[32] &= 0xf0;
 	info[33] = 0;
 	be16_store(info + 16, 5);
-	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		uint8_t was = info[bad[i].at];
 
 		info[bad[i].at] = bad[i].value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* QP transitions from outside: which are legal, and which bytes of the context each changes. */
 #include "fw/tests/fake_chip.h"
+#include "model/interface/macros.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -246,7 +247,7 @@ static void only_legal_transitions(void **state)
 		{TORST, {0, 0, 0, 0, 0, 0, 0, 0}},
 	};
 
-	for (unsigned r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+	for (unsigned r = 0; r < ARRAY_SIZE(rows); r++) {
 		for (uint32_t from = 0; from < 8; from++) {
 			uint8_t to = rows[r].to[from], was[256];
 
@@ -298,7 +299,7 @@ static void bad_contexts_are_refused(void **state)
 		{0x04, 0x01, 0x03, RULE_mailbox_reserved},
 	};
 
-	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
 		start();
 		init_box(0)[bad[i].at] = bad[i].value;
 		assert_int_equal(cmd_box(RST2INIT, 0, QPN), bad[i].status);

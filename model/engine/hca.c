@@ -22,6 +22,7 @@
 #include "model/engine/memory/translate.h"
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/contexts.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/sim/params/hca.h"
 #include "model/sim/params/host_pcie.h"
@@ -248,7 +249,7 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 	static const char *const ports[HCA_MAX_PORTS] = {"port1", "port2"};
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(stat_rows) / sizeof(stat_rows[0]); i++, n++) {
+	for (size_t i = 0; i < ARRAY_SIZE(stat_rows); i++, n++) {
 		if (n >= room)
 			continue;
 		values[n] = (struct stat_value){.stage = stat_rows[i].stage,

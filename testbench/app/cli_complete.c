@@ -4,6 +4,7 @@
  * follows from the words that the rows use for it: FILE is a file, NAME is a scenario.
  */
 #include "testbench/app/cli_impl.h"
+#include "model/interface/macros.h"
 
 #include "model/sim/cfg.h"
 #include "testbench/app/catalog.h"
@@ -51,7 +52,7 @@ static unsigned kinds_of(const char *word, size_t len, bool option)
 		/* clang-format on */
 	};
 
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(meanings); i++)
 		if (strlen(meanings[i].word) == len && !strncmp(word, meanings[i].word, len))
 			return option ? meanings[i].option : meanings[i].argument;
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The help as text and as a man page, both made from the rows of the command line. */
 #include "testbench/app/cli_impl.h"
+#include "model/interface/macros.h"
 
 #include "testbench/app/tools.h"
 #include "testbench/version.h"
@@ -176,7 +177,7 @@ static void man_files(FILE *out)
 	fputs(".SH FILES\nPaths that begin with share or include are below the prefix of the "
 	      "installation.\n",
 	      out);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		fputs(".TP\n.I ", out);
 		print_roff(out, files[i].path);
 		fputc('\n', out);

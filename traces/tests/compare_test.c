@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "traces/compare.h"
+#include "model/interface/macros.h"
 #include "traces/messages.h"
 #include "traces/tests/run_made.h"
 
@@ -142,7 +143,7 @@ static int teardown(void **state)
 	char path[64];
 
 	for (unsigned i = 0; i < 2; i++) {
-		for (unsigned f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
+		for (unsigned f = 0; f < ARRAY_SIZE(files); f++) {
 			snprintf(path, sizeof(path), "%s/%s", rig->dir[i], files[f]);
 			unlink(path);
 		}

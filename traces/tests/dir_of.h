@@ -3,6 +3,8 @@
 #ifndef TRACES_TESTS_DIR_OF_H
 #define TRACES_TESTS_DIR_OF_H
 
+#include "model/interface/macros.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,7 +36,7 @@ static inline int test_dir_remove(void **state)
 	struct test_dir *d = *state;
 	int ret;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		unlink(test_dir_file(d, names[i]));
 	ret = rmdir(d->path);
 	free(d);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "traces/pcapng_format.h"
+#include "model/interface/macros.h"
 #include "traces/tests/dir_of.h"
 #include "traces/tests/packets.h"
 #include "traces/trace.h"
@@ -202,7 +203,7 @@ static void wrong_packets_are_found(void **state)
 	};
 	struct test_dir *d = *state;
 
-	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wrongs); i++) {
 		struct test_packet p;
 		struct trace *tr;
 		char *text;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "traces/tests/dir_of.h"
+#include "model/interface/macros.h"
 #include "traces/tests/packets.h"
 #include "traces/trace.h"
 
@@ -64,7 +65,7 @@ static void make_capture(struct test_dir *d)
 	uint64_t now = 1234567890123;
 
 	assert_int_equal(trace_open(tr, "pcapng", d->path, stderr), 0);
-	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++, now += 1000000) {
+	for (size_t i = 0; i < ARRAY_SIZE(packets); i++, now += 1000000) {
 		test_packet_make(&p, packets[i].opcode, (uint32_t)i, packets[i].payload, false);
 		if (bth_op_has(bth_op_find(packets[i].opcode), BTH_EXT_RETH))
 			reth_set_dma_len(test_packet_ext(&p, BTH_EXT_RETH), 8193);

@@ -3,6 +3,7 @@
 #include "model/engine/base/memory.h"
 
 #include "model/engine/base/engine.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ enum { RESERVE_BYTES = 4 << 20, LOG_MIB = 20 };
 /* The event that says so is written, or there was nobody to tell. */
 static void let_go(struct event *ev)
 {
-	struct hca *hca = (struct hca *)((char *)ev - offsetof(struct hca, memory.ev));
+	struct hca *hca = container_of(ev, struct hca, memory.ev);
 
 	hca->calls->give_back(hca);
 }
@@ -28,7 +29,7 @@ static void told(void *arg)
 
 static void stop(struct event *ev)
 {
-	struct hca *hca = (struct hca *)((char *)ev - offsetof(struct hca, memory.ev));
+	struct hca *hca = container_of(ev, struct hca, memory.ev);
 	const uint64_t mib = hca->memory.bytes >> LOG_MIB;
 
 	if (hca->stopped) {

@@ -3,6 +3,7 @@
 #include "model/engine/base/pool.h"
 
 #include "model/engine/base/engine.h"
+#include "model/interface/macros.h"
 
 /* Stands in front of each object. */
 struct pool_item {
@@ -44,8 +45,7 @@ void *pool_take(struct pool *pool)
 
 void pool_give(struct pool *pool, void *object)
 {
-	struct pool_item *item =
-		(struct pool_item *)(void *)((char *)object - offsetof(struct pool_item, object));
+	struct pool_item *item = container_of(object, struct pool_item, object);
 
 	item->next_free = pool->free;
 	pool->free = item;

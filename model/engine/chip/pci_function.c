@@ -9,6 +9,7 @@
 #include "model/engine/host/pci_config.h"
 #include "model/engine/host/pcie_impl.h"
 #include "model/engine/chip/processor.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/interface/rows.h"
 
@@ -39,8 +40,7 @@ struct pci_function {
 
 static void reset_due(struct event *ev)
 {
-	struct pci_function *pci =
-		(struct pci_function *)(void *)((char *)ev - offsetof(struct pci_function, reset));
+	struct pci_function *pci = container_of(ev, struct pci_function, reset);
 
 	pci->hca->calls->soft_reset(pci->hca);
 }
@@ -283,7 +283,7 @@ static const struct reg *reg_find(struct hca *hca, uint64_t offset, unsigned siz
 {
 	const char *what = write ? "write" : "read";
 
-	for (unsigned i = 0; i < sizeof(regs) / sizeof(*regs); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(regs); i++) {
 		const struct reg *r = &regs[i];
 
 		if (offset < r->offset || offset >= (uint64_t)r->offset + r->size)

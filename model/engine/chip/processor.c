@@ -8,6 +8,7 @@
  */
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/chip/pci_function.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_fw.h"
 
 #include <stdlib.h>
@@ -134,8 +135,7 @@ static void firmware_trapped(struct processor *p)
 
 static void watchdog_job(struct event *ev)
 {
-	struct processor *p =
-		(struct processor *)(void *)((char *)ev - offsetof(struct processor, watchdog));
+	struct processor *p = container_of(ev, struct processor, watchdog);
 	uint32_t offset = 0, pc = rv_core_pc(p->core);
 	const char *symbol = rv_core_symbol(p->core, pc, &offset);
 
@@ -157,8 +157,7 @@ void processor_watchdog_start(struct processor *p)
 
 static void timer_job(struct event *ev)
 {
-	struct processor *p =
-		(struct processor *)(void *)((char *)ev - offsetof(struct processor, timer));
+	struct processor *p = container_of(ev, struct processor, timer);
 
 	processor_raise(p->hca, FW_IRQ_TIMER);
 }
@@ -193,8 +192,7 @@ static void calls_watch(struct processor *p, bool on)
 
 static void step_job(struct event *ev)
 {
-	struct processor *p =
-		(struct processor *)(void *)((char *)ev - offsetof(struct processor, step));
+	struct processor *p = container_of(ev, struct processor, step);
 	struct hca *hca = p->hca;
 	uint64_t retired;
 	enum rv_stop stop;

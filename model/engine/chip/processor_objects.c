@@ -13,6 +13,7 @@
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/srq.h"
 #include "model/engine/memory/translate.h"
+#include "model/interface/macros.h"
 
 static enum context_use object_use(const struct fw_object *o)
 {
@@ -237,7 +238,7 @@ static void object_test(struct processor *p)
 
 void processor_object_wake(struct waiter *w)
 {
-	struct processor *p = (void *)((char *)w - offsetof(struct processor, object.waiter));
+	struct processor *p = container_of(w, struct processor, object.waiter);
 
 	if (p->object.cmd == FW_OBJ_INVALIDATE)
 		object_invalidate(p);

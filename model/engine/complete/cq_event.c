@@ -4,6 +4,7 @@
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cq_impl.h"
 #include "model/engine/complete/event_queue.h"
+#include "model/interface/macros.h"
 
 enum { PERIOD_UNIT_PS = 1000000 }; /* of the context's period: us */
 
@@ -71,8 +72,7 @@ static void fire(struct object_lane *lane, struct cqc *cqc)
 
 static void period_over(struct event *ev)
 {
-	struct cq_lane *cl =
-		(struct cq_lane *)(void *)((char *)ev - offsetof(struct cq_lane, period));
+	struct cq_lane *cl = container_of(ev, struct cq_lane, period);
 	struct hca *hca = cl->lane.hca;
 
 	cl->lane.holds--;

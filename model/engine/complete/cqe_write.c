@@ -9,6 +9,7 @@
 #include "model/engine/host/pcie.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/sim/params/hca_cqe_write.h"
@@ -149,8 +150,7 @@ static void cq_fail(struct object_lane *lane, struct cqc *cqc, unsigned status, 
 
 static void record_landed(struct dma *dma)
 {
-	struct cq_lane *cl =
-		(struct cq_lane *)(void *)((char *)dma - offsetof(struct cq_lane, record));
+	struct cq_lane *cl = container_of(dma, struct cq_lane, record);
 
 	cl->record_pending = false;
 	cl->record_read = true;
@@ -206,7 +206,7 @@ static int room_find(struct object_lane *lane, struct cqc *cqc)
 
 static void cqe_landed(struct dma *dma)
 {
-	struct cq_job *job = (struct cq_job *)(void *)((char *)dma - offsetof(struct cq_job, dma));
+	struct cq_job *job = container_of(dma, struct cq_job, dma);
 	struct hca *hca = dma->hca;
 	struct object_lane *lane = job->lane;
 
@@ -288,7 +288,7 @@ static int cqe_place(struct object_lane *lane, struct cq_job *job, struct cqc *c
 
 static void completion_is_lost(struct event *ev)
 {
-	struct cq_job *job = (struct cq_job *)(void *)((char *)ev - offsetof(struct cq_job, lost));
+	struct cq_job *job = container_of(ev, struct cq_job, lost);
 	struct hca *hca = job->lost_by;
 	uint32_t qpn = cqe_get_my_qpn(&job->cqe);
 

@@ -9,6 +9,7 @@
 #include "model/engine/host/pcie.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/contexts.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/sim/params/hca_event_queue.h"
 
@@ -188,7 +189,7 @@ static void eq_overflow(struct object_lane *lane, struct eqc *eqc)
 
 static void eqe_landed(struct dma *dma)
 {
-	struct eq_job *job = (struct eq_job *)(void *)((char *)dma - offsetof(struct eq_job, dma));
+	struct eq_job *job = container_of(dma, struct eq_job, dma);
 	struct hca *hca = dma->hca;
 	struct object_lane *lane = job->lane;
 

@@ -4,6 +4,7 @@
 
 #include "model/engine/base/keep.h"
 #include "model/engine/qp/qp.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/sim/params/hca_wqe_fetch.h"
 
@@ -116,7 +117,7 @@ static void reads_start(struct wqe_fetch *wf);
 
 static void read_done(struct dma *dma)
 {
-	struct wqe_read *r = (struct wqe_read *)((char *)dma - offsetof(struct wqe_read, dma));
+	struct wqe_read *r = container_of(dma, struct wqe_read, dma);
 	struct wqe_fetch *wf = r->wf;
 
 	if (r->qp) {
@@ -204,7 +205,7 @@ static void reads_start(struct wqe_fetch *wf)
 
 void wqe_reads_room(struct event *ev)
 {
-	reads_start((struct wqe_fetch *)((char *)ev - offsetof(struct wqe_fetch, room_event)));
+	reads_start(container_of(ev, struct wqe_fetch, room_event));
 }
 
 /* How many WQEs a read takes, from `index` on. */
@@ -261,7 +262,7 @@ static int read_translate(struct wqe_read *r)
 
 static void translation_here(struct waiter *w)
 {
-	struct wqe_read *r = (struct wqe_read *)((char *)w - offsetof(struct wqe_read, waiter));
+	struct wqe_read *r = container_of(w, struct wqe_read, waiter);
 	int err = r->qp ? read_translate(r) : -ENOENT;
 
 	if (!err || err == -EAGAIN)

@@ -4,6 +4,7 @@
 #include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/memory/translate.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/sim/params/hca_srq.h"
 #include "model/sim/params/hca_wqe_fetch.h"
@@ -69,8 +70,7 @@ static void set_wake(const struct wqe_fetch *wf, struct receive_set *set)
 
 static void room_job(struct event *ev)
 {
-	struct wqe_fetch *wf =
-		(struct wqe_fetch *)((char *)ev - offsetof(struct wqe_fetch, receive_event));
+	struct wqe_fetch *wf = container_of(ev, struct wqe_fetch, receive_event);
 
 	while (wf->receive_sets_due) {
 		struct receive_set *set = wf->receive_sets_due;
@@ -99,8 +99,7 @@ static void room_made(struct receive_buffer *r)
 
 static void keeps_ended(struct keep **keeps)
 {
-	room_made(
-		(struct receive_buffer *)((char *)keeps - offsetof(struct receive_buffer, keeps)));
+	room_made(container_of(keeps, struct receive_buffer, keeps));
 }
 
 /* --- life --- */
@@ -172,8 +171,7 @@ size_t wqe_receive_footprint(const struct wqe_fetch *wf)
 
 static void receive_done(struct dma *dma)
 {
-	struct receive_buffer *r =
-		(struct receive_buffer *)((char *)dma - offsetof(struct receive_buffer, dma));
+	struct receive_buffer *r = container_of(dma, struct receive_buffer, dma);
 
 	/* the queue may be gone, and those who waited too */
 	r->state = r->waiters.first && r->qpn != UINT32_MAX ? BUFFER_FULL : BUFFER_FREE;

@@ -5,6 +5,7 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/host/interrupt.h"
 #include "model/engine/host/pcie.h"
+#include "model/interface/macros.h"
 #include "model/interface/regs.h"
 #include "model/sim/params/hca_pcie.h"
 
@@ -144,7 +145,7 @@ static uint32_t speed_code(uint64_t mt_s)
 	static const uint16_t rates[] = {2500, 5000, 8000, 16000};
 	uint32_t code = 1;
 
-	while (code < sizeof(rates) / sizeof(*rates) && rates[code - 1] != mt_s)
+	while (code < ARRAY_SIZE(rates) && rates[code - 1] != mt_s)
 		code++;
 	return code;
 }

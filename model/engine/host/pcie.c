@@ -4,6 +4,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie_impl.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_pcie.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static void active_remove(struct dma *dma)
 
 static void dma_finish(struct event *ev)
 {
-	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+	struct dma *dma = container_of(ev, struct dma, ev);
 
 	active_remove(dma);
 	dma->done(dma);
@@ -134,7 +135,7 @@ static inline __attribute__((always_inline)) void dma_move(struct dma *dma, bool
 
 static void read_due(struct event *ev)
 {
-	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+	struct dma *dma = container_of(ev, struct dma, ev);
 
 	dma_move(dma, false);
 	if (!dma->at_ready || dma->ready_ps <= hca_now(dma->hca)) {
@@ -147,7 +148,7 @@ static void read_due(struct event *ev)
 
 static void write_due(struct event *ev)
 {
-	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+	struct dma *dma = container_of(ev, struct dma, ev);
 
 	dma_move(dma, true);
 	dma_finish(ev);
@@ -370,7 +371,7 @@ bool pcie_read_queues(const struct hca *hca, uint64_t at_ps)
 
 static void read_begins(struct event *ev)
 {
-	struct dma *dma = (struct dma *)(void *)((char *)ev - offsetof(struct dma, ev));
+	struct dma *dma = container_of(ev, struct dma, ev);
 
 	active_remove(dma);
 	pcie_read(dma->hca, dma, 0);

@@ -4,6 +4,7 @@
  * how many requests and credits there are. See pcie.h.
  */
 #include "model/engine/host/pcie_impl.h"
+#include "model/interface/macros.h"
 #include "model/sim/params.h"
 #include "model/sim/params/hca_pcie.h"
 
@@ -20,8 +21,7 @@ static uint64_t byte_time(const struct hca_params *p)
 		8 * UINT64_C(1000000); /* bits of a byte; ps of a transfer at 1 MT/s */
 	const struct coding *c = codings;
 
-	while (c->mt_s != param_pcie_speed(p) &&
-	       c < codings + sizeof(codings) / sizeof(*codings) - 1)
+	while (c->mt_s != param_pcie_speed(p) && c < codings + ARRAY_SIZE(codings) - 1)
 		c++;
 	return (ps_mt << PCIE_FRACTION_BITS) * c->wire /
 	       (c->data * param_pcie_speed(p) * param_pcie_lanes(p));

@@ -2,6 +2,7 @@
 /* Context cache: reading, writing back, what callers get. See context_cache.h, context_lines.h. */
 #include "model/engine/memory/context_lines.h"
 #include "model/interface/contexts.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_context_cache.h"
 
 #include <stdio.h>
@@ -75,8 +76,7 @@ static void line_written(struct context_line *line, int status)
 
 static void write_done(struct dma *dma)
 {
-	struct context_line *line =
-		(struct context_line *)(void *)((char *)dma - offsetof(struct context_line, write));
+	struct context_line *line = container_of(dma, struct context_line, write);
 
 	line_written(line, dma->status ? -EFAULT : 0);
 }
@@ -218,8 +218,7 @@ static bool resources_read(struct context_line *line)
 
 static void read_done(struct dma *dma)
 {
-	struct context_line *line =
-		(struct context_line *)(void *)((char *)dma - offsetof(struct context_line, read));
+	struct context_line *line = container_of(dma, struct context_line, read);
 	struct hca *hca = line->hca;
 	const enum miss_end end = (enum miss_end)line->end;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See line_cache.h. */
 #include "model/engine/memory/line_cache.h"
+#include "model/interface/macros.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,8 +145,7 @@ static void line_filled(struct cache_line *line, int status)
 
 static void read_done(struct dma *dma)
 {
-	struct cache_line *line =
-		(struct cache_line *)(void *)((char *)dma - offsetof(struct cache_line, dma));
+	struct cache_line *line = container_of(dma, struct cache_line, dma);
 	struct miss_server *server = line->cache->server;
 
 	server->active--;

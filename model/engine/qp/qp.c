@@ -8,6 +8,7 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/qp/qp_path.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 
 #include <stdlib.h>
@@ -463,7 +464,7 @@ void qp_completion_lost(struct hca *hca, uint32_t qpn)
 
 static void qp_wake(struct waiter *w)
 {
-	struct qp *qp = (struct qp *)((char *)w - offsetof(struct qp, waiter));
+	struct qp *qp = container_of(w, struct qp, waiter);
 
 	qp_hold(qp);
 	if (qp->error_pending)

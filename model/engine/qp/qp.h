@@ -12,6 +12,7 @@
 #include "model/engine/qp/qp_receive.h"
 #include "model/engine/qp/qp_send.h"
 #include "model/interface/contexts.h"
+#include "model/interface/macros.h"
 
 #include <stddef.h>
 
@@ -147,7 +148,7 @@ static inline bool qp_is_stopped(const struct qp *qp)
 
 static inline struct qp *qp_of_send(struct qp_send *send)
 {
-	return (struct qp *)((char *)send - offsetof(struct qp, send));
+	return container_of(send, struct qp, send);
 }
 
 #endif

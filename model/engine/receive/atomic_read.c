@@ -8,6 +8,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/static_rate.h"
 #include "model/engine/memory/translate.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_link.h"
 #include "model/sim/params/hca_responder.h"
 
@@ -90,7 +91,7 @@ void ring_forget(struct qp *qp)
 
 static void ring_arrived(struct dma *dma)
 {
-	struct ring_read *ring = responder_container(dma, struct ring_read, dma);
+	struct ring_read *ring = container_of(dma, struct ring_read, dma);
 
 	ring->arrived = true;
 	responder_kick(ring->qp);
@@ -220,7 +221,7 @@ void read_job_end(struct qp *qp, struct read_job *read)
 
 static void read_arrived(struct dma *dma)
 {
-	struct packet *pkt = responder_container(dma, struct packet, dma);
+	struct packet *pkt = container_of(dma, struct packet, dma);
 	struct qp *qp = pkt->owner;
 
 	if (dma->status) {

@@ -3,6 +3,7 @@
  * memory. */
 #include "model/engine/receive/atomic_read.h"
 #include "model/engine/receive/responder_impl.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_atomic_read.h"
 
 enum { ATOMIC_BYTES = 8, ATOMIC_JOB_OFFSET = 64 };
@@ -131,7 +132,7 @@ static bool overtakes(const struct qp_receive *r, const struct packet *pkt)
 
 static void atomic_arrived(struct dma *dma)
 {
-	struct packet *pkt = responder_container(dma, struct packet, dma);
+	struct packet *pkt = container_of(dma, struct packet, dma);
 	struct qp *qp = pkt->owner;
 	struct atomic_job *job = atomic_job(pkt);
 	uint64_t old;

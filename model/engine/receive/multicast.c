@@ -9,6 +9,7 @@
 #include "model/engine/receive/responder.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/contexts.h"
+#include "model/interface/macros.h"
 #include "model/interface/wire.h"
 
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static void entry_read(struct multicast *mc, uint32_t index);
 
 static void entry_arrived(struct dma *dma)
 {
-	struct multicast *mc = (struct multicast *)((char *)dma - offsetof(struct multicast, dma));
+	struct multicast *mc = container_of(dma, struct multicast, dma);
 	const struct mcg_entry *group = &mc->entry.group;
 	const struct packet *pkt = mc->first;
 	const struct grh *grh = (const void *)(pkt->wire + pkt->grh_off);

@@ -9,6 +9,7 @@
 #include "model/engine/send/requester.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/bth_ops.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_packet.h"
 
 #include <stdlib.h>
@@ -115,8 +116,7 @@ static void turns(struct hca *hca)
 
 static void turn_due(struct event *ev)
 {
-	struct receive_unit *unit =
-		(struct receive_unit *)(void *)((char *)ev - offsetof(struct receive_unit, ev));
+	struct receive_unit *unit = container_of(ev, struct receive_unit, ev);
 
 	turns(unit->hca);
 }

@@ -10,6 +10,7 @@
 #include "model/engine/wire/port_note.h"
 #include "model/engine/qp/qp_path.h"
 #include "model/engine/memory/translate.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_responder.h"
 
 /* What the log says of a machine that waits. */
@@ -448,12 +449,12 @@ void responder_kick(struct qp *qp)
 
 static void responder_wake(struct waiter *w)
 {
-	responder_kick(responder_container(w, struct qp, receive.waiter));
+	responder_kick(container_of(w, struct qp, receive.waiter));
 }
 
 static void responses_wake(struct waiter *w)
 {
-	struct qp *qp = responder_container(w, struct qp, receive.out_waiter);
+	struct qp *qp = container_of(w, struct qp, receive.out_waiter);
 
 	responses_pump(qp);
 	responder_settle(qp);

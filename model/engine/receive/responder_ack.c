@@ -6,6 +6,7 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/send/scheduler.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_responder.h"
 
 /* Data of the packet with that PSN, or of one before it, is on its way to memory. They land in
@@ -258,7 +259,7 @@ enum resp_state resp_ack(struct resp_run *x)
 
 void responder_timer(struct event *ev)
 {
-	struct qp *qp = responder_container(ev, struct qp, receive.timer);
+	struct qp *qp = container_of(ev, struct qp, receive.timer);
 	struct qp_receive *r = &qp->receive;
 
 	if (r->flush_poll_ps) {

@@ -8,6 +8,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/memory/memory_key.h"
 #include "model/engine/memory/translate.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_responder.h"
 #include "model/sim/params/hca_srq.h"
 
@@ -130,7 +131,7 @@ int receive_scatter(const uint8_t *segments, unsigned n_bytes, uint32_t offset, 
 /* Removes a landed packet; it may still be in the machine, waiting to be completed. */
 static void payload_landed(struct dma *dma)
 {
-	struct packet *pkt = responder_container(dma, struct packet, dma);
+	struct packet *pkt = container_of(dma, struct packet, dma);
 	struct qp *qp = pkt->owner;
 
 	packet_queue_remove(&qp->receive.landing, pkt);

@@ -3,6 +3,7 @@
 #ifndef MODEL_ENGINE_RESPONDER_IMPL_H
 #define MODEL_ENGINE_RESPONDER_IMPL_H
 
+#include "model/interface/macros.h"
 #include "model/engine/base/pool.h"
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/wire/packet.h"
@@ -93,9 +94,6 @@ struct responder {
 	struct srq_check *limit_checks; /* limits of SRQs being compared: srq.c */
 	uint64_t atomic_busy_ps;        /* the atomic unit is held until then */
 };
-
-#define responder_container(ptr, type, member)                                                     \
-	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static inline void packet_queue_push(struct packet_queue *q, struct packet *pkt)
 {

@@ -6,6 +6,7 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_srq.h"
 
 enum {
@@ -64,7 +65,7 @@ void record_forget(struct qp *qp)
 
 static void record_arrived(struct dma *dma)
 {
-	struct record_read *read = responder_container(dma, struct record_read, record.dma);
+	struct record_read *read = container_of(dma, struct record_read, record.dma);
 	struct qp *qp = read->qp;
 	struct qp_receive *r = &qp->receive;
 
@@ -450,7 +451,7 @@ static void srq_check_step(struct srq_check *check);
 
 static void srq_check_arrived(struct dma *dma)
 {
-	struct srq_check *check = responder_container(dma, struct srq_check, record.dma);
+	struct srq_check *check = container_of(dma, struct srq_check, record.dma);
 
 	check->have_record = true;
 	if (dma->status)
@@ -492,7 +493,7 @@ static void srq_check_step(struct srq_check *check)
 
 static void srq_check_wake(struct waiter *w)
 {
-	srq_check_step(responder_container(w, struct srq_check, waiter));
+	srq_check_step(container_of(w, struct srq_check, waiter));
 }
 
 void srq_limit_changed(struct hca *hca, uint32_t srqn)

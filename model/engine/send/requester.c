@@ -11,6 +11,7 @@
 #include "model/engine/send/scheduler.h"
 #include "model/engine/wire/static_rate.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/sim/params/hca.h"
 #include "model/sim/params/hca_link.h"
@@ -106,7 +107,7 @@ void requester_save(struct qp *qp, struct qpc *qpc)
 
 static void requester_waiter_wake(struct waiter *w)
 {
-	struct qp_send *send = (struct qp_send *)((char *)w - offsetof(struct qp_send, waiter));
+	struct qp_send *send = container_of(w, struct qp_send, waiter);
 
 	if (send->state == SEND_WAIT_CONTEXT)
 		scheduler_resume(qp_of_send(send));
@@ -116,8 +117,7 @@ static void requester_waiter_wake(struct waiter *w)
 
 static void requester_response_waiter_wake(struct waiter *w)
 {
-	struct qp *qp = qp_of_send(
-		(struct qp_send *)((char *)w - offsetof(struct qp_send, response_waiter)));
+	struct qp *qp = qp_of_send(container_of(w, struct qp_send, response_waiter));
 
 	if (qp_is_stopped(qp)) { /* requester_resume() does it */
 		waiter_done(w);

@@ -12,6 +12,7 @@
 #include "model/engine/send/requester_impl.h"
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 
 enum { LIST_ENTRIES = 512 };
@@ -53,8 +54,7 @@ void requester_local_forget(struct qp *qp)
 
 static void page_list_done(struct dma *dma)
 {
-	struct page_list *list =
-		(struct page_list *)(void *)((char *)dma - offsetof(struct page_list, dma));
+	struct page_list *list = container_of(dma, struct page_list, dma);
 	struct qp *qp = list->qp;
 
 	list->under_way = false;
@@ -70,8 +70,7 @@ static void page_list_done(struct dma *dma)
 
 static void page_list_read(struct dma *dma)
 {
-	struct page_list *list =
-		(struct page_list *)(void *)((char *)dma - offsetof(struct page_list, dma));
+	struct page_list *list = container_of(dma, struct page_list, dma);
 
 	if (dma->status) {
 		page_list_done(dma);

@@ -9,6 +9,7 @@
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/bth_ops.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/sim/params/hca_context_cache.h"
 #include "model/sim/params/hca_link.h"
@@ -315,7 +316,7 @@ static int request_build_mlx(struct send_step *s, struct packet *pkt, struct mes
 
 static void payload_arrived(struct dma *dma)
 {
-	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
+	struct packet *pkt = container_of(dma, struct packet, dma);
 	struct qp *qp = pkt->owner;
 	const struct hca_params *p = qp->hca->params;
 	const uint64_t soon = hca_now(qp->hca) + param_link_tx_window(p);

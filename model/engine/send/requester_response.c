@@ -18,6 +18,7 @@
 #include "model/engine/memory/translate.h"
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/bth_ops.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 
 #include <string.h>
@@ -176,7 +177,7 @@ static void response_acknowledge(struct response *r)
 
 static void response_data_written(struct dma *dma)
 {
-	struct packet *pkt = (struct packet *)((char *)dma - offsetof(struct packet, dma));
+	struct packet *pkt = container_of(dma, struct packet, dma);
 	struct qp *qp = pkt->owner;
 	struct qp_send *send = &qp->send;
 

@@ -11,6 +11,7 @@
 #include "model/engine/qp/qp.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/send/scheduler.h"
+#include "model/interface/macros.h"
 #include "model/interface/syndromes.h"
 #include "model/sim/params/hca_retry.h"
 
@@ -104,7 +105,7 @@ static void retry_event_set(struct retry *retry)
 
 static void retry_expire(struct event *ev)
 {
-	struct retry *retry = (struct retry *)((char *)ev - offsetof(struct retry, ev));
+	struct retry *retry = container_of(ev, struct retry, ev);
 	uint64_t now = hca_now(retry->hca);
 
 	while (retry->count && retry->heap[0].key_ps <= now) {

@@ -7,6 +7,7 @@
 #include "model/engine/qp/qp.h"
 #include "model/engine/send/requester.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca_link.h"
 #include "model/sim/params/hca_requester.h"
 #include "model/sim/params/hca_scheduler.h"
@@ -227,7 +228,7 @@ unit_trace_turn(const struct unit *unit, const struct qp *qp, uint16_t from, uin
 
 static void unit_job(struct event *ev)
 {
-	struct unit *unit = (struct unit *)((char *)ev - offsetof(struct unit, ev));
+	struct unit *unit = container_of(ev, struct unit, ev);
 	struct scheduler *s = unit->scheduler;
 	struct qp *qp = unit->qp;
 	uint64_t rings_again_ps, qp_again_ps, busy;
@@ -282,7 +283,7 @@ static void unit_job(struct event *ev)
 
 static void scheduler_timer_job(struct event *ev)
 {
-	struct qp_send *send = (struct qp_send *)((char *)ev - offsetof(struct qp_send, timer));
+	struct qp_send *send = container_of(ev, struct qp_send, timer);
 
 	send->turn = TURN_NONE;
 	scheduler_ready(qp_of_send(send), 0);

@@ -7,6 +7,7 @@
 #include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/wire/static_rate.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
 #include "model/sim/fault.h"
@@ -384,7 +385,7 @@ static struct packet *lane_shift(struct link_lane *lane, uint64_t at)
 
 static void lane_due(struct event *ev)
 {
-	lane_drain((struct link_lane *)((char *)ev - offsetof(struct link_lane, due)));
+	lane_drain(container_of(ev, struct link_lane, due));
 }
 
 /*
@@ -419,8 +420,7 @@ static void lane_drain(struct link_lane *lane)
 /* The head of the queue may have waited its life. */
 static void life_over(struct event *ev)
 {
-	struct link_lane *lane =
-		(struct link_lane *)((char *)ev - offsetof(struct link_lane, life));
+	struct link_lane *lane = container_of(ev, struct link_lane, life);
 	struct hca *hca = lane->lp->hca;
 	uint64_t now = hca_now(hca), life = param_link_hoq_life(hca->params);
 

@@ -9,6 +9,7 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/packet.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
 #include "model/sim/params/hca.h"
@@ -99,7 +100,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 
 void link_receive_arrived(struct event *ev)
 {
-	struct packet *pkt = (struct packet *)((char *)ev - offsetof(struct packet, ev));
+	struct packet *pkt = container_of(ev, struct packet, ev);
 	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
 
 	lp->flying--;

@@ -7,6 +7,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/static_rate.h"
+#include "model/interface/macros.h"
 #include "model/sim/fault.h"
 #include "model/sim/params/hca_link.h"
 #include "model/sim/units.h"
@@ -86,8 +87,7 @@ static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 
 static void training_done(struct event *ev)
 {
-	struct link_port *lp =
-		(struct link_port *)((char *)ev - offsetof(struct link_port, trained));
+	struct link_port *lp = container_of(ev, struct link_port, trained);
 	struct link_port *peer = lp->peer;
 	const struct hca_params *a = lp->hca->params, *b = peer->hca->params;
 	unsigned speed =

@@ -7,6 +7,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/packet.h"
+#include "model/interface/macros.h"
 #include "model/interface/static_rates.h"
 #include "model/interface/wire.h"
 #include "model/sim/units.h"
@@ -46,7 +47,7 @@ static uint64_t times(const struct link_port *lp, unsigned code)
 	unsigned n = code - STATIC_RATE_OFFSET;
 	uint64_t port_mbps = cfg_link_speed_mbps(lp->speed) * lp->width, mbps;
 
-	if (code < STATIC_RATE_OFFSET || n >= sizeof(rates) / sizeof(rates[0]) || !rates[n].lanes)
+	if (code < STATIC_RATE_OFFSET || n >= ARRAY_SIZE(rates) || !rates[n].lanes)
 		return 1;
 	mbps = cfg_link_speed_mbps(rates[n].speed) * rates[n].lanes;
 	return mbps < port_mbps ? (port_mbps + mbps - 1) / mbps : 1;
@@ -60,7 +61,7 @@ static uint64_t wire_ps(const struct link_port *lp, const struct packet *pkt)
 /* The path has room for its first packet. */
 static void rate_path_release(struct event *ev)
 {
-	struct rate_path *path = (struct rate_path *)((char *)ev - offsetof(struct rate_path, due));
+	struct rate_path *path = container_of(ev, struct rate_path, due);
 	struct link_port *lp = path->lp;
 	struct packet *pkt = path->first;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processor's bus, helpers, timers and faults. */
 #include "model/engine/chip/tests/processor_rig.h"
+#include "model/interface/macros.h"
 
 /* Returns the number of instructions up to and with its wfi. Waits for a command, reads 16 bytes of
  * its mailbox, returns the first word and the helper's status. */
@@ -163,7 +164,7 @@ static void refused_accesses(void **state)
 	finish_with_sleep();
 	boot();
 	rig_run();
-	for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(stores); i++)
 		if (processor_store(hca->processor, FW_REG_BASE + stores[i].reg, 4,
 				    stores[i].value) != RV_BUS_FAULT)
 			fail_msg("store %zu to %x", i, stores[i].reg);

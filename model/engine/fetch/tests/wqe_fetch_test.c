@@ -2,6 +2,7 @@
 /* Send WQEs: where they lie, what stands in them, who owns them; receive WQEs. */
 #include "model/engine/base/keep.h"
 #include "model/engine/send/tests/requester_rig.h"
+#include "model/interface/macros.h"
 
 /* mlx4: RQ first when its stride is larger, else SQ first; no RQ: SQ at the start. */
 static void geometry(void **state)
@@ -93,7 +94,7 @@ static void malformed(void **state)
 	struct send_request r;
 	const char *why;
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		memset(wqe, 0, sizeof(wqe));
 		be32_store(wqe, rows[i].opcode);
 		be32_store(wqe + 4, rows[i].ds);

@@ -4,6 +4,7 @@
  * 8 GT/s x 8 lanes x 128/130 is 126.953125 ps a byte. A read request is 26 bytes: 3300 ps.
  */
 #include "model/engine/tests/host_fixture.h"
+#include "model/interface/macros.h"
 
 enum {
 	REQUEST = 3300,
@@ -279,7 +280,7 @@ static void completions_have_room(void **state)
 		uint64_t headers, data;
 	} one_request[] = {{2, 32768}, {3, 32768}, {128, 512}, {128, 1023}};
 
-	for (size_t i = 0; i < sizeof(one_request) / sizeof(one_request[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(one_request); i++) {
 		struct note *a = note(MEMORY_BUS, 512), *b = note(MEMORY_BUS, 512);
 
 		fx.params.pcie_completion_headers = one_request[i].headers;

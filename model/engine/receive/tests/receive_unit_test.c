@@ -8,6 +8,7 @@
 #include "model/engine/send/requester.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/bth_ops.h"
+#include "model/interface/macros.h"
 #include "model/sim/params.h"
 
 #include <setjmp.h>
@@ -181,7 +182,7 @@ static void held(void **state)
 		{BTH_RC_READ_REQUEST, 0, RX + RX_READ},
 	};
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t is;
 
 		finish(NULL);
@@ -301,7 +302,7 @@ static void to_its_queue_pair(void **state)
 	};
 
 	hca.special_qp = SPECIAL_QP;
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct packet pkt = packet(rows[i].opcode, 0);
 
 		pkt.port = rows[i].port;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expected values: InfiniBand Architecture Specification vol. 1, chapter 9. */
 #include "model/engine/receive/tests/responder_world.h"
+#include "model/interface/macros.h"
 
 enum { ACK = 0, RNR = 1, NAK = 3, FIRST_PSN = 0xfffffe };
 
@@ -121,7 +122,7 @@ static void test_opcode_sequence(void **state)
 		{BTH_RC_WRITE_FIRST, BTH_RC_SEND_LAST, false},
 	};
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		unsigned len = bth_op_is(bth_op_find(rows[i].then), BTH_END) ? 7 : WORLD_MTU;
 		uint32_t psn = FIRST_PSN;
 
@@ -266,7 +267,7 @@ static void test_states(void **state)
 		    {QP_STATE_RTS, true},  {QP_STATE_SQER, true},  {QP_STATE_SQD, true},
 		    {QP_STATE_ERR, false}};
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		world_teardown(state);
 		world_setup(state);
 		qpc_set_state(&w->qpc, rows[i].qp_state);
@@ -436,7 +437,7 @@ static void test_pkey(void **state)
 		{0x7fff, 0x7fff, false}, {0x8001, 0x8002, false}, {0x8000, 0x8000, false},
 	};
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct packet *pkt;
 
 		world_teardown(state);

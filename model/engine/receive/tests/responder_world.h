@@ -23,6 +23,7 @@
 #include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/engine/fetch/wqe_fetch.h"
+#include "model/interface/macros.h"
 #include "model/sim/params.h"
 
 enum {
@@ -178,7 +179,7 @@ static void dma_move(struct dma *dma, bool write)
 
 static void dma_read_job(struct event *ev)
 {
-	struct dma *dma = responder_container(ev, struct dma, ev);
+	struct dma *dma = container_of(ev, struct dma, ev);
 
 	dma_move(dma, false);
 	dma->ready_ps = w->core.now_ps;
@@ -187,7 +188,7 @@ static void dma_read_job(struct event *ev)
 
 static void dma_write_job(struct event *ev)
 {
-	struct dma *dma = responder_container(ev, struct dma, ev);
+	struct dma *dma = container_of(ev, struct dma, ev);
 
 	dma_move(dma, true);
 	dma->ready_ps = w->core.now_ps;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expected values: mlx4 SRQ and doorbell record formats; IBA 9.7.5 (credits), annex A14. */
 #include "model/engine/receive/tests/responder_world.h"
+#include "model/interface/macros.h"
 
 enum { ACK = 0, RNR = 1, NAK = 3, FIRST_PSN = 0xfffffe };
 
@@ -150,7 +151,7 @@ static void test_credits(void **state)
 		uint8_t code;
 	} rows[] = {{1, 0}, {2, 1}, {5, 4}, {6, 4}, {7, 5}, {13, 7}, {16, 7}};
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		world_teardown(state);
 		world_setup(state);
 		receive_make(0, WORLD_DATA, 64);

@@ -21,6 +21,7 @@
 #include "model/engine/memory/translate.h"
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/bth_ops.h"
+#include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/sim/params.h"
 
@@ -207,7 +208,7 @@ int memory_key_register(struct hca *hca, const struct key_user *user,
 
 static void rig_read(struct event *ev)
 {
-	struct dma *dma = (struct dma *)((char *)ev - offsetof(struct dma, ev));
+	struct dma *dma = container_of(ev, struct dma, ev);
 	uint8_t *to = dma->buf;
 
 	dma->status = 0;
@@ -221,7 +222,7 @@ static void rig_read(struct event *ev)
 
 static void rig_write(struct event *ev)
 {
-	struct dma *dma = (struct dma *)((char *)ev - offsetof(struct dma, ev));
+	struct dma *dma = container_of(ev, struct dma, ev);
 	const uint8_t *from = dma->buf;
 
 	dma->status = 0;
@@ -253,7 +254,7 @@ void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps)
 
 static void rig_done_again(struct event *ev)
 {
-	struct dma *dma = (struct dma *)((char *)ev - offsetof(struct dma, ev));
+	struct dma *dma = container_of(ev, struct dma, ev);
 
 	dma->done(dma);
 }

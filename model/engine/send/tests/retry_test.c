@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timers of many QPs, and PSN arithmetic. */
 #include "model/engine/send/tests/requester_rig.h"
+#include "model/interface/macros.h"
 
 enum { QPS = 300 };
 
@@ -115,7 +116,7 @@ static void rewinds(void **state)
 	send->window[12] = (struct send_wqe){.first_psn = 1, .bytes = 8, .flags = SEND_ATOMIC};
 	send->window[13] =
 		(struct send_wqe){.first_psn = 2, .bytes = 20 * 1024, .flags = SEND_READ};
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		retry_rewind(&qp, rows[i].psn);
 		assert_int_equal(send->send_psn, rows[i].psn);
 		assert_int_equal(send->cursor, rows[i].cursor);

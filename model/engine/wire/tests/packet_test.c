@@ -8,6 +8,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/bth_ops.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/interface/wire.h"
 #include "model/sim/params.h"
@@ -304,7 +305,7 @@ static void every_opcode_is_found_again(void **state)
 		const struct bth_op *op = bth_op_find((uint8_t)opcode);
 
 		opcodes += op->name != NULL;
-		for (unsigned i = 0; op->name && i < sizeof(lengths) / sizeof(*lengths); i++) {
+		for (unsigned i = 0; op->name && i < ARRAY_SIZE(lengths); i++) {
 			if (lengths[i] && !bth_op_is(op, BTH_PAYLOAD))
 				break;
 			expect_found_again((uint8_t)opcode, false, lengths[i]);
@@ -525,7 +526,7 @@ static void malformed_is_dropped(void **state)
 	};
 	uint64_t link_errors = 0;
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct packet *pkt = from_wire(build(rows[i].opcode, rows[i].grh, rows[i].payload));
 
 		rows[i].harm(pkt);
