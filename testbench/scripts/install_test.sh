@@ -77,7 +77,12 @@ miss_files()
 
 if [ "${1:-}" = --use ]; then
 	there=$2/moved
-	if ! mount -t tmpfs none "$3" 2>/dev/null; then echo "the source tree cannot be hidden here"; fi
+	# never outside a mount namespace of its own
+	if [ -z "${3:-}" ]; then
+		echo "no mount namespaces here: the source tree is not hidden"
+	else
+		mount -t tmpfs none "$3" || fail "the source tree cannot be hidden"
+	fi
 	export PATH=$there/bin:$PATH
 	cd "$2/work"
 	use_program
@@ -96,9 +101,11 @@ mkdir "$folder/work"
 mv "$folder/stage/opt/hcasim" "$folder/moved"
 sed 's/SCENARIO(answer_by_hand/SCENARIO(mine/' testbench/examples/1_answer_by_hand.c >"$folder/work/mine.c"
 cp testbench/scripts/install_test.sh "$folder/"
-alone=()
-if unshare -rm true 2>/dev/null; then alone=(unshare -rm); fi
-"${alone[@]}" "$folder/install_test.sh" --use "$folder" "$PWD"
+alone=() tree=
+for how in -m -rm; do
+	if unshare $how true 2>/dev/null; then alone=(unshare $how) tree=$PWD; fi
+done
+"${alone[@]}" "$folder/install_test.sh" --use "$folder" "$tree"
 mkdir -p "$folder/stage/opt"
 mv "$folder/moved" "$folder/stage/opt/hcasim"
 make --no-print-directory O="$O" uninstall PREFIX=/opt/hcasim DESTDIR="$folder/stage"
