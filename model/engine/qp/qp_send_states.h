@@ -11,7 +11,8 @@
  * What remains are four flags in struct qp_send: each may be on or off in any of these states.
  */
 
-/* Step: what requester_run() does for the queue, or why it does nothing. The log shows it. */
+/* Step: what requester_run() does for the queue, or why it does nothing. The log shows it. The rows
+ * WAIT_* stand together. */
 #define SEND_STATES(S)                                                                             \
 	S(IDLE, "has nothing to send", "scheduler_doorbell")                                       \
 	S(BEGIN, "looks at the context and the doorbell", "itself")                                \
@@ -97,6 +98,12 @@ enum send_mode {
 #undef S
 		SEND_MODE_COUNT,
 };
+
+/* The queue waits for somebody else: the rows that are named so. */
+static inline bool send_state_waits(enum send_state state)
+{
+	return state >= SEND_WAIT_FIRMWARE && state <= SEND_WAIT_COMPLETION;
+}
 
 /* --- work --- */
 

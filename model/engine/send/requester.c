@@ -582,8 +582,7 @@ static bool requester_step_run(struct send_step *s, enum send_state state)
 	if (state != send->state) {
 		send->state = (uint8_t)state;
 		HCA_TRACE(s->hca, TP_REQ_STATE, .qpn = s->qp->qpn, .corr = send->cursor,
-			  .args = {state > SEND_DONE && state < SEND_DRAINED},
-			  .text = state_texts[state]);
+			  .args = {send_state_waits(state)}, .text = state_texts[state]);
 	}
 	return state == SEND_DONE;
 }
