@@ -59,6 +59,22 @@ void pool_expect_unused(struct pool *pool)
 			pool->what);
 }
 
+void pool_reset(struct pool *pool)
+{
+	pool->free = NULL;
+	for (struct pool_item *item = pool->all; item; item = item->next_all) {
+		item->next_free = pool->free;
+		pool->free = item;
+	}
+	pool->in_use = 0;
+}
+
+void pool_each(const struct pool *pool, void (*visit)(struct hca *hca, void *object))
+{
+	for (struct pool_item *item = pool->all; item; item = item->next_all)
+		visit(pool->hca, item->object);
+}
+
 void pool_free(struct pool *pool)
 {
 	while (pool->all) {

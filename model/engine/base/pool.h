@@ -27,6 +27,10 @@ void *pool_take(struct pool *pool);
 void pool_give(struct pool *pool, void *object);
 /* A bug when an object is in use: at a reset all have been given back. */
 void pool_expect_unused(struct pool *pool);
+/* Every object is given back: those who used them have forgotten them. */
+void pool_reset(struct pool *pool);
+/* Calls visit() for every object, in use or not. */
+void pool_each(const struct pool *pool, void (*visit)(struct hca *hca, void *object));
 /* Gives the memory back when no object is in use. */
 void pool_trim(struct pool *pool);
 /* The same, whatever is in use: its users are gone. */

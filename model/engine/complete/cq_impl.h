@@ -24,7 +24,6 @@ struct cq_job {
 	struct object_lane_job link;
 	struct dma dma; /* of the CQE */
 	struct object_lane *lane;
-	struct cq_job *next_free, *next_all;
 	enum cq_job_kind kind;
 	struct cqe cqe;
 	bool solicited;

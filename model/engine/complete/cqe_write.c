@@ -5,6 +5,7 @@
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/base/engine.h"
 #include "model/engine/complete/cq_impl.h"
+#include "model/engine/base/pool.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/memory/translate.h"
@@ -22,7 +23,7 @@ enum { PAGE_OFFSET_UNIT = 32 /* of the context's page_offset */ };
 struct cqe_write {
 	struct hca *hca;
 	struct object_lane_table lanes;
-	struct cq_job *free, *all;
+	struct pool jobs; /* of struct cq_job */
 };
 
 static int job_step(struct object_lane *lane, struct object_lane_job *link);
@@ -34,6 +35,7 @@ struct cqe_write *cqe_write_create(struct hca *hca)
 	cq->hca = hca;
 	cq->lanes = (struct object_lane_table){
 		.hca = hca, .lane_size = sizeof(struct cq_lane), .step = job_step};
+	pool_init(&cq->jobs, hca, sizeof(struct cq_job), "completions");
 	return cq;
 }
 
@@ -44,48 +46,36 @@ static void periods_cancel(struct cqe_write *cq)
 			event_cancel(cq->hca->core, &((struct cq_lane *)(void *)lane)->period);
 }
 
+static void lost_cancel(struct hca *hca, void *job)
+{
+	event_cancel(hca->core, &((struct cq_job *)job)->lost);
+}
+
 void cqe_write_destroy(struct cqe_write *cq)
 {
 	if (!cq)
 		return;
 	periods_cancel(cq);
 	lane_table_free(&cq->lanes);
-	while (cq->all) {
-		struct cq_job *job = cq->all;
-
-		cq->all = job->next_all;
-		event_cancel(cq->hca->core, &job->lost);
-		free(job);
-	}
+	pool_each(&cq->jobs, lost_cancel);
+	pool_free(&cq->jobs);
 	free(cq);
 }
 
-/* DMAs have been dropped before: every job is free. */
+/* DMAs have been dropped before: nobody has a job any more. */
 void cqe_write_reset(struct hca *hca)
 {
 	struct cqe_write *cq = hca->cqe_write;
 
 	periods_cancel(cq);
 	lane_table_reset(&cq->lanes);
-	cq->free = NULL;
-	for (struct cq_job *job = cq->all; job; job = job->next_all) {
-		event_cancel(hca->core, &job->lost);
-		job->next_free = cq->free;
-		cq->free = job;
-	}
+	pool_each(&cq->jobs, lost_cancel);
+	pool_reset(&cq->jobs);
 }
 
 void cqe_write_trim(struct hca *hca)
 {
-	struct cqe_write *cq = hca->cqe_write;
-
-	while (cq->all) {
-		struct cq_job *job = cq->all;
-
-		cq->all = job->next_all;
-		memory_give(hca, job, sizeof(*job));
-	}
-	cq->free = NULL;
+	pool_trim(&hca->cqe_write->jobs);
 }
 
 unsigned cqe_write_pending(const struct hca *hca)
@@ -95,16 +85,8 @@ unsigned cqe_write_pending(const struct hca *hca)
 
 struct cq_job *cq_job_take(struct hca *hca, enum cq_job_kind kind)
 {
-	struct cqe_write *cq = hca->cqe_write;
-	struct cq_job *job = cq->free;
+	struct cq_job *job = pool_take(&hca->cqe_write->jobs);
 
-	if (job) {
-		cq->free = job->next_free;
-	} else {
-		job = memory_take(hca, sizeof(*job), "completions");
-		job->next_all = cq->all;
-		cq->all = job;
-	}
 	job->kind = kind;
 	job->sent = false;
 	return job;
@@ -112,8 +94,7 @@ struct cq_job *cq_job_take(struct hca *hca, enum cq_job_kind kind)
 
 void cq_job_give(struct hca *hca, struct cq_job *job)
 {
-	job->next_free = hca->cqe_write->free;
-	hca->cqe_write->free = job;
+	pool_give(&hca->cqe_write->jobs, job);
 }
 
 void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job)

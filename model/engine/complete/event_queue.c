@@ -4,6 +4,7 @@
 
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/base/engine.h"
+#include "model/engine/base/pool.h"
 #include "model/engine/host/interrupt.h"
 #include "model/engine/complete/object_lane.h"
 #include "model/engine/host/pcie.h"
@@ -26,7 +27,6 @@ struct eq_job {
 	struct object_lane_job link;
 	struct dma dma; /* of the EQE */
 	struct object_lane *lane;
-	struct eq_job *next_free, *next_all;
 	bool is_doorbell;
 	uint64_t asked_ps;
 	struct eqe eqe;
@@ -40,7 +40,7 @@ struct eq_job {
 struct event_queue {
 	struct hca *hca;
 	struct object_lane_table lanes;
-	struct eq_job *free, *all;
+	struct pool jobs; /* of struct eq_job */
 	struct {
 		bool valid;
 		uint32_t eqn;
@@ -56,6 +56,7 @@ struct event_queue *event_queue_create(struct hca *hca)
 	eq->hca = hca;
 	eq->lanes = (struct object_lane_table){
 		.hca = hca, .lane_size = sizeof(struct object_lane), .step = job_step};
+	pool_init(&eq->jobs, hca, sizeof(struct eq_job), "events");
 	return eq;
 }
 
@@ -64,40 +65,23 @@ void event_queue_destroy(struct event_queue *eq)
 	if (!eq)
 		return;
 	lane_table_free(&eq->lanes);
-	while (eq->all) {
-		struct eq_job *job = eq->all;
-
-		eq->all = job->next_all;
-		free(job);
-	}
+	pool_free(&eq->jobs);
 	free(eq);
 }
 
-/* DMAs have been dropped before: every job is free. */
+/* DMAs have been dropped before: nobody has a job any more. */
 void event_queue_reset(struct hca *hca)
 {
 	struct event_queue *eq = hca->event_queue;
 
 	lane_table_reset(&eq->lanes);
-	eq->free = NULL;
-	for (struct eq_job *job = eq->all; job; job = job->next_all) {
-		job->next_free = eq->free;
-		eq->free = job;
-	}
+	pool_reset(&eq->jobs);
 	memset(eq->routes, 0, sizeof(eq->routes));
 }
 
 void event_queue_trim(struct hca *hca)
 {
-	struct event_queue *eq = hca->event_queue;
-
-	while (eq->all) {
-		struct eq_job *job = eq->all;
-
-		eq->all = job->next_all;
-		memory_give(hca, job, sizeof(*job));
-	}
-	eq->free = NULL;
+	pool_trim(&hca->event_queue->jobs);
 }
 
 unsigned event_queue_pending(const struct hca *hca)
@@ -107,16 +91,8 @@ unsigned event_queue_pending(const struct hca *hca)
 
 static struct eq_job *job_take(struct hca *hca)
 {
-	struct event_queue *eq = hca->event_queue;
-	struct eq_job *job = eq->free;
+	struct eq_job *job = pool_take(&hca->event_queue->jobs);
 
-	if (job) {
-		eq->free = job->next_free;
-	} else {
-		job = memory_take(hca, sizeof(*job), "events");
-		job->next_all = eq->all;
-		eq->all = job;
-	}
 	job->asked_ps = hca_now(hca);
 	job->done = NULL;
 	return job;
@@ -125,12 +101,10 @@ static struct eq_job *job_take(struct hca *hca)
 /* The job is over, its event written or dropped. */
 static void job_end(struct hca *hca, struct eq_job *job)
 {
-	struct event_queue *eq = hca->event_queue;
 	void (*done)(void *arg) = job->done;
 	void *arg = job->arg;
 
-	job->next_free = eq->free;
-	eq->free = job;
+	pool_give(&hca->event_queue->jobs, job);
 	if (done)
 		done(arg);
 }
