@@ -42,7 +42,7 @@ static bool lane_hole_fits(const struct pcie_lane *lane, uint64_t earliest, uint
 	return pcie_max_ps(earliest, lane->hole_from_ps) + duration <= lane->hole_to_ps;
 }
 
-/* When something of that duration begins on the link, wanted not before `earliest`. */
+/* Reserves the link for `duration`, not before `earliest`, and returns when that begins. */
 static uint64_t lane_reserve(struct pcie_lane *lane, uint64_t earliest, uint64_t duration)
 {
 	uint64_t start = pcie_max_ps(earliest, lane->hole_from_ps);
@@ -104,7 +104,7 @@ dma_blame(const struct dma *dma, const struct dma_frag *f, bool write)
 		    dma->what, dma->qpn);
 }
 
-/* One fragment, at its time; what follows a fragment that is not mapped is not moved. */
+/* Moves all fragments, up to the first that is not mapped. */
 static inline __attribute__((always_inline)) void dma_move(struct dma *dma, bool write)
 {
 	struct hca *hca = dma->hca;
@@ -154,7 +154,7 @@ static void write_due(struct event *ev)
 	dma_finish(ev);
 }
 
-/* How much later than by arithmetic this one is, as hca_dma_late() was told. */
+/* How long hca_dma_late() asks to delay this DMA; 0: not at all. */
 static uint64_t __attribute__((noinline))
 late_by(struct pcie *pcie, const struct dma *dma, bool write)
 {
@@ -197,8 +197,8 @@ static bool master_off(struct hca *hca, struct dma *dma, uint64_t start)
 }
 
 struct read_times {
-	uint64_t request_ps; /* the next request may leave */
-	uint64_t sampled_ps; /* the completer has the last bytes */
+	uint64_t request_ps; /* when the next request may leave */
+	uint64_t sampled_ps; /* when the completer has read the last bytes */
 	uint64_t ready_ps;
 };
 
@@ -221,23 +221,22 @@ struct requests {
 	unsigned count;
 };
 
-/* The completions of one take longer than its request, so they follow each other without a gap and
- * only the first one's time is to be found. */
+/* Sends requests as a group. The completions of each take longer than its request, so all
+ * completions follow each other without a gap, and only the start of the first must be found. */
 static void requests_send(struct pcie *pcie, const struct requests *r, struct read_times *t)
 {
 	struct hca *hca = pcie->hca;
 	const uint64_t request = pcie->request_ps, now = hca_now(hca);
 	const uint64_t way = pcie->read_way_ps;
-	/* A read does not pass the writes before it: else the device would not see what it wrote.
-	 */
+	/* A read does not pass earlier writes: the device must see what it wrote. */
 	const uint64_t first = pcie_max_ps(r->start_ps + request + way, pcie->landed_ps);
 	const uint64_t answers = r->count * r->answer_ps;
 	const uint64_t back = lane_reserve(&pcie->down, first + pcie->root.latency_ps, answers) +
 			      param_pcie_device_latency(hca->params);
 
 	pcie_tags_give(&pcie->tags, back + r->answer_ps, r->answer_ps, r->count);
-	/* Writes pass a request that has to wait, so it only takes its share of the link from them.
-	 */
+	/* Writes may pass a request that waits, so a waiting request costs them only its own time
+	 * on the link. */
 	if (pcie->up_free_ps > now)
 		pcie->up_free_ps += r->count * request;
 	else if (r->start_ps == now)
@@ -250,8 +249,8 @@ static void requests_send(struct pcie *pcie, const struct requests *r, struct re
 }
 
 /*
- * Whether the completions of requests that leave as their tags become free follow each other all
- * the same: the link to the device is still busy with earlier ones when each of them could begin.
+ * Whether the completions of requests that wait for their tags still follow each other without a
+ * gap, because the link to the device is still busy with earlier completions when each could begin.
  */
 static bool answers_queue(const struct pcie *pcie, const struct requests *r)
 {
@@ -267,8 +266,8 @@ static bool answers_queue(const struct pcie *pcie, const struct requests *r)
 	       last <= pcie->down.free_ps + (r->count - 1) * r->answer_ps;
 }
 
-/* Takes tags for up to `r->count` requests that can be timed as one; at least one, which may wait.
- */
+/* Takes tags for as many of the `r->count` requests as can be timed as a group, and reduces
+ * `r->count` to that. It is at least one; that one may have to wait for its tag. */
 static void tags_find(struct pcie *pcie, struct requests *r)
 {
 	struct pcie_tag_run *run = &pcie->tags.runs[pcie->tags.first];
@@ -292,7 +291,7 @@ static void tags_find(struct pcie *pcie, struct requests *r)
 	pcie_tags_take(&pcie->tags, run, r->count);
 }
 
-/* Fewer credits than tags: each request waits for its own. */
+/* For when there are fewer credits than tags: delays the request until it has its credit. */
 static void __attribute__((noinline)) nonposted_wait(struct pcie *pcie, struct requests *r)
 {
 	const struct pcie_tlps one = {r->start_ps, r->start_ps + pcie->request_ps, 0, 1};
@@ -349,7 +348,8 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	dma->ev.job = read_due;
 	late_ps = hca->pcie->late.times ? late_by(hca->pcie, dma, false) : 0;
 	if (late_ps) {
-		/* others pass it, as PCIe allows completions of different requests */
+		/* other reads pass it: PCIe lets completions of different requests pass each other
+		 * */
 		dma->ready_ps += late_ps;
 		if (hca_traces(hca, TP_DMA_READ_RUN))
 			trace_dma(hca, TP_DMA_READ_RUN, dma, start);
@@ -393,8 +393,8 @@ void pcie_done_later(struct dma *dma, uint64_t at_ps)
 
 /* --- writes and messages --- */
 
-/* Posted TLPs with that much data together leave not before `start`; landed_ps is when they have
- * landed. */
+/* Sends posted TLPs with `data` bytes in total, not before `start`, and sets landed_ps to when they
+ * land. */
 static void posted_land(struct pcie *pcie, uint64_t start, uint64_t data, uint64_t tlps)
 {
 	const struct hca_params *p = pcie->hca->params;
@@ -428,7 +428,7 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	hca->stats.pcie_write_bytes += bytes;
 	hca->stats.pcie_write_tlps += tlps;
 	posted_land(pcie, start, bytes, tlps);
-	if (pcie->late.times) /* those behind it do not pass it */
+	if (pcie->late.times) /* later writes do not pass it */
 		pcie->landed_ps += late_by(pcie, dma, true);
 	dma->ready_ps = pcie->landed_ps;
 	dma->ev.job = write_due;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device's PCIe link as TLPs: DMA upstream, the host's accesses downstream. Times by parameters
- * [hca.pcie]: rate, MPS, MRRS, RCB, tags, overhead of a TLP, latency of the device's side; and
- * struct pcie_root. hca_mmio_*() of hca.h are implemented here.
+ * The device's PCIe link, modelled as TLPs: DMA upstream, the host's accesses downstream. Times
+ * come from the parameters [hca.pcie] (rate, MPS, MRRS, RCB, tags, overhead of a TLP, latency of
+ * the device's side) and from struct pcie_root. pcie_host.c implements hca_mmio_*() of hca.h.
  *
- * TLPs wait for the receiver's credits (pcie_credits.h): writes and messages, read requests, and
- * the host's writes. Completions need none: a read request waits until the device has room for
- * them.
+ * Writes and messages, read requests, and the host's writes wait for the receiver's credits
+ * (pcie_credits.h). Completions need no credits: a read request is not sent until the device has
+ * room for its completions.
  *
- * A write is cut at addresses that are multiples of MPS, a read at MRRS and at 4 KiB; a completer
- * answers with up to MPS bytes a completion, the first one cut to end on the RCB. Source: PCI
- * Express Base Specification 2.2.7, 2.3.1.1, 2.4.1.
+ * A write is split at addresses that are multiples of MPS, a read at MRRS and at 4 KiB. A completer
+ * returns up to MPS bytes in a completion, and cuts the first one so that it ends on the RCB.
+ * Source: PCI Express Base Specification 2.2.7, 2.3.1.1, 2.4.1.
  *
- * Ordering, as PCIe has it: posted writes land in order; a read request does not pass writes before
- * it, so its bytes are read after they landed; completions to the host push the device's writes
- * before them. One DMA is split into TLPs by arithmetic and has one event, at which its bytes move.
+ * Ordering is that of PCIe. Posted writes land in order. A read request does not pass earlier
+ * writes, so its bytes are read after those have landed. A completion to the host arrives after the
+ * device's earlier writes. The times of a DMA's TLPs are computed; there is one event for the whole
+ * DMA, and its bytes move at that event.
  */
 #ifndef MODEL_ENGINE_PCIE_H
 #define MODEL_ENGINE_PCIE_H
@@ -31,16 +32,14 @@ struct dma_frag {
 	uint32_t len;
 };
 
-/* Which message payload belongs to. */
+/* What a payload DMA belongs to, for traces. */
 enum dma_corr {
-	DMA_CORR_WQE = 0,       /* and the WQE's index: requester */
-	DMA_CORR_PSN = 1 << 30, /* and the PSN */
+	DMA_CORR_WQE = 0,       /* or'ed with the WQE's index: requester */
+	DMA_CORR_PSN = 1 << 30, /* or'ed with the PSN */
 };
 
-/*
- * One DMA. The issuer owns the memory; it stays untouched until done() has been called, exactly
- * once. Sum of the fragments' lengths is the length of buf.
- */
+/* One DMA. The issuer owns this memory and must not touch it until done() is called, which happens
+ * exactly once. The fragments' lengths add up to the length of buf. */
 struct dma {
 	struct event ev; /* pcie's own */
 	struct hca *hca;
@@ -50,23 +49,22 @@ struct dma {
 	unsigned n_frags;
 	uint32_t len;
 	/*
-	 * Read: false: done() is called when the completer returns the (last) bytes, at ready_ps
-	 * they are in the device: what follows counts from there (payload). true: done() is called
-	 * at ready_ps (contexts, WQEs, translations). Write: done() is called when the bytes have
-	 * landed; ready_ps is that time.
+	 * When done() of a read is called. False: when the completer reads the last bytes from
+	 * memory; they reach the device later, at ready_ps, from which the caller counts its next
+	 * step (payload). True: at ready_ps (contexts, WQEs, translations). A write's done() is
+	 * called when the bytes have landed, and ready_ps is that time.
 	 */
 	bool at_ready;
 	uint64_t ready_ps;
-	int status; /* 0, or -EFAULT: not mapped (a guest error has been reported); nothing, or only
-		       some fragments, moved */
+	int status; /* 0, or -EFAULT: an address is not mapped (reported as a guest error), and only the fragments before it have moved */
 	const char *what;         /* for traces and guest errors: "wqe", "payload", "cqe", ... */
 	uint32_t qpn;             /* on whose behalf, 0 when nobody's */
-	uint32_t corr;            /* of payload, for traces: enum dma_corr */
-	struct dma_frag one;      /* room for the common single fragment */
+	uint32_t corr;            /* of payload, for traces: see enum dma_corr */
+	struct dma_frag one;      /* storage for the common case of one fragment */
 	struct dma *next, **link; /* pcie's own */
 };
 
-/* What the host's side of the link costs, in ps, and its credits, 0 for no limit: rows of
+/* Latencies of the host's side of the link, in ps, and its credits (0: no limit): the rows of
  * [host.pcie]. */
 struct pcie_root {
 	uint64_t posted_headers, posted_data, nonposted_headers;
@@ -76,41 +74,39 @@ struct pcie_root {
 
 struct pcie *pcie_create(struct hca *hca);
 void pcie_destroy(struct pcie *pcie);
-/* The host this device is plugged into; without it, the rows' defaults. */
+/* Sets the values of the host that the device is plugged into. Until then the defaults of
+ * [host.pcie] apply. */
 void pcie_root_set(struct hca *hca, const struct pcie_root *root);
-/* Device Control of configuration space: TLPs are cut at these from now on. */
+/* Device Control in configuration space was written: new TLPs are split at these sizes. */
 void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request);
 /* Whether the device may use DMA and send messages. */
 void pcie_master_set(struct hca *hca, bool master);
 
-/* May be issued at any time; starts at `now`, or not before `earliest_ps` where given (0: now): the
- * time that the stage itself takes, for its place on the link is taken at once. */
+/* Starts a DMA now, or at `earliest_ps` if that is later (0: now). Its place on the link is
+ * reserved at once, so `earliest_ps` should only cover the time that the calling stage takes. */
 void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
-/* A read that waits until `at_ps` for something else than PCIe: it takes nothing of the link, and no
- * tag, before. */
+/* A read that waits until `at_ps` for something other than PCIe. Until then it reserves no link
+ * time and no tag. */
 void pcie_read_later(struct hca *hca, struct dma *dma, uint64_t at_ps);
-/* Whether a read that begins at `at_ps` waits for the data of earlier ones all the same: to ask for
- * it now takes nothing from anybody, and is one event less. */
+/* Whether the data of a read that begins at `at_ps` would wait behind the data of earlier reads
+ * anyway. Then it can be issued now: that delays nobody else and saves an event. */
 bool pcie_read_queues(const struct hca *hca, uint64_t at_ps);
-/* From done() of a read that succeeded: done() is called once more, at `at_ps`. */
+/* Called from done() of a read that succeeded: done() is then called once more, at `at_ps`. */
 void pcie_done_later(struct dma *dma, uint64_t at_ps);
-/* Posted write of at most 64 bytes that the pool keeps until it lands: CQE, EQE, context. done may
- * be NULL. */
+/* Posted write of at most 64 bytes, which are copied: CQE, EQE, context. done may be NULL. */
 void pcie_write_small(struct hca *hca, uint64_t bus, const void *bytes, uint32_t len,
 		      const char *what, uint32_t qpn, void (*done)(void *arg, int status),
 		      void *arg);
-/* An interrupt message, ordered behind the writes before it; leaves at `earliest_ps` (0: now). */
+/* Sends an interrupt message, ordered behind earlier writes, not before `earliest_ps` (0: now). */
 void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t data,
 		  uint64_t earliest_ps);
-/* The level of INTx changes: a message too. */
+/* Sends the message that changes the level of INTx. */
 void pcie_intx(struct hca *hca, bool asserted, uint64_t earliest_ps);
 /* Number of DMAs and host accesses under way. */
 unsigned pcie_pending(const struct hca *hca);
-/*
- * Drops every DMA and message under way, calling no done(): reset. The host's own accesses are on
- * the link, not in the device: they go on and meet the device as it is after the reset.
- */
+/* Reset: drops every DMA and message under way without calling done(). The host's own accesses are
+ * on the link, not in the device: they continue, and reach the device after its reset. */
 void pcie_reset(struct hca *hca);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow control credits that a receiver of PCIe TLPs gives its sender for one type of them: PCI
- * Express Base Specification 2.6.1. A TLP takes a header credit, and one for each 16 bytes of its
- * data, when it is sent; they are back a round trip, and the time the receiver takes to empty its
- * buffer and to say so, after its last byte has left.
+ * Flow control credits that the receiver of PCIe TLPs grants for one type of TLP: PCI Express Base
+ * Specification 2.6.1. Sending a TLP takes one header credit, and one data credit for each 16 bytes
+ * of data. The credits are back after a round trip, plus the time in which the receiver empties its
+ * buffer and reports that, counted from when the TLP's last byte leaves.
  *
- * TLPs are not counted one by one: credits come back evenly, so many in each round trip as there
- * are, so that TLPs beyond them leave evenly instead of in bursts. What is scarcer counts, headers
- * or data. TLPs that take longer on the link than their credits take to come back wait for none.
+ * TLPs are not counted one by one. The model assumes that credits come back evenly, as many in each
+ * round trip as there are in total, so TLPs that lack credits leave evenly and not in bursts. The
+ * scarcer kind of credit decides, header or data. TLPs that take longer on the link than their
+ * credits take to come back never wait.
  */
 #ifndef MODEL_ENGINE_PCIE_CREDITS_H
 #define MODEL_ENGINE_PCIE_CREDITS_H
@@ -17,20 +18,24 @@
 enum { PCIE_CREDIT_BYTES = 16 };
 
 struct pcie_credits {
-	uint64_t header_ps, data_ps; /* from one that comes back to the next; 0: never run out */
-	uint64_t round_ps;           /* last byte sent until the credits are back */
-	uint64_t due_ps;             /* all of them are back */
-	uint64_t enough;             /* bytes of data of a TLP that waits for none */
+	uint64_t header_ps,
+		data_ps;   /* from one returned credit to the next; 0: credits never run out */
+	uint64_t round_ps; /* from the last byte sent until the credits are back */
+	uint64_t due_ps;   /* when all credits are back */
+	uint64_t enough;   /* a TLP with at least so many bytes of data never waits */
 };
 
 /* TLPs of one type that leave in a row. */
 struct pcie_tlps {
-	uint64_t start_ps, end_ps; /* without waiting for credits */
+	uint64_t start_ps, end_ps; /* when they would leave if they waited for no credits */
 	uint64_t data, count;
 };
 
-/* One of `count` credits, 0 for no limit, is back so long after another; a TLP takes tlp_ps. 0: the
- * link takes longer than that for what a credit stands for, least_ps, so nobody ever waits. */
+/*
+ * Time from one returned credit to the next, of `count` credits (0: no limit), when a TLP takes
+ * tlp_ps on the link. Returns 0 when nobody ever waits: the link takes at least as long, least_ps,
+ * to send what one credit allows.
+ */
 static inline uint64_t pcie_credit_ps(uint64_t count, uint64_t round_ps, uint64_t tlp_ps,
 				      uint64_t least_ps)
 {

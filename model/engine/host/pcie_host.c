@@ -2,8 +2,8 @@
 /*
  * The host's accesses on the PCIe link: hca_mmio_*() of hca.h. from: the host; to: bar_write
  * and bar_read of calls.h.
- * They go down in order, reads behind writes; the answer of a read comes back behind the device's
- * posted writes.
+ * * Accesses reach the device in order, reads after writes. The answer to a read arrives after the
+ * device's earlier posted writes.
  */
 #include "model/engine/host/pcie_impl.h"
 #include "model/interface/regs.h"
@@ -26,8 +26,7 @@ struct host_access {
 	uint8_t bytes[HOST_ACCESS_MAX];
 };
 
-/* Posted: the host's accesses and their answers go first, and take from what is left for the rest.
- */
+/* The host's accesses have priority on the link: they delay what is already scheduled on it. */
 static void lane_charge(struct pcie_lane *lane, uint64_t now, uint64_t duration)
 {
 	if (lane->free_ps > now)
@@ -64,7 +63,7 @@ static void access_give(struct host_access *a)
 	pcie->pending--;
 }
 
-/* Puts it on the link; when it is at the device. */
+/* Puts the access on the link; arrived() runs when it reaches the device. */
 static void access_send(struct host_access *a, void (*arrived)(struct event *ev), uint64_t bytes)
 {
 	struct pcie *pcie = a->hca->pcie;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of the PCIe link, shared by pcie.c (the device's DMA), pcie_host.c (the host's accesses)
- * and pcie_setup.c (what follows from parameters). */
+ * and pcie_setup.c (values derived from parameters). */
 #ifndef MODEL_ENGINE_PCIE_IMPL_H
 #define MODEL_ENGINE_PCIE_IMPL_H
 
@@ -17,8 +17,8 @@ struct host_access;
 struct posted;
 
 /*
- * A direction of the link, or what can be said of it without looking at each TLP: the time from
- * which on it is free, and the longest hole before it that somebody with an earlier need may fill.
+ * Occupancy of one direction of the link. It is not kept for each TLP: only the time from which the
+ * link is free, and the longest idle gap before that, which a TLP that is due earlier may fill.
  */
 struct pcie_lane {
 	uint64_t free_ps, hole_from_ps, hole_to_ps;
@@ -28,25 +28,25 @@ struct pcie {
 	struct hca *hca;
 	struct pcie_root root;
 	uint64_t byte_time;  /* ps << PCIE_FRACTION_BITS */
-	uint64_t request_ps; /* of a read request on the link */
+	uint64_t request_ps; /* time a read request takes on the link */
 	uint32_t max_payload, max_read_request;
 	bool master;          /* bus master enabled and in power state D0 */
-	uint32_t row_request; /* bytes of requests that can be timed as one; 0: none can */
+	uint32_t row_request; /* size of read requests that can be timed as a group; 0: none can */
 	unsigned log_max_payload;
-	uint64_t read_way_ps; /* a read request on its way until its bytes are read */
+	uint64_t read_way_ps; /* from when a read request has left until its bytes are read */
 	uint64_t up_free_ps;
 	struct pcie_credits posted, nonposted;
 	struct pcie_credits host_posted; /* of the host's writes */
 	struct pcie_lane down;
-	uint64_t landed_ps;  /* of the latest posted write */
-	uint64_t host_ps;    /* the root complex has put the host's last access on the link */
-	uint64_t arrived_ps; /* the host's last access reaches the device */
+	uint64_t landed_ps;  /* when the latest posted write lands */
+	uint64_t host_ps;    /* when the root complex has put the host's last access on the link */
+	uint64_t arrived_ps; /* when the host's last access reaches the device */
 	struct pcie_tags tags;
 
 	struct event_lane reads, writes;
 	struct dma *active;
 	unsigned pending;
-	struct hca_late_dma late; /* times: those still to come */
+	struct hca_late_dma late; /* late.times: how many are still to be delayed */
 	struct posted *posted_free, *posted_all;
 	struct host_access *access_free, *access_all;
 };
@@ -61,7 +61,7 @@ static inline uint64_t pcie_bytes_ps(const struct pcie *pcie, uint64_t bytes)
 	return (bytes * pcie->byte_time) >> PCIE_FRACTION_BITS;
 }
 
-/* When TLPs have left, which may be later than it would for want of credits. */
+/* When the TLPs have left: later than t->end_ps if they wait for credits. */
 static inline uint64_t pcie_credits_wait(struct pcie *pcie, struct pcie_credits *credits,
 					 const struct pcie_tlps *t)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What follows from the rows of [hca.pcie] and [host.pcie]: the rate of the link, how TLPs are cut,
- * how many requests and credits there are. See pcie.h.
- */
+/* Values derived from the rows of [hca.pcie] and [host.pcie]: the rate of the link, the sizes at
+ * which TLPs are split, the number of requests and credits. See pcie.h. */
 #include "model/engine/host/pcie_impl.h"
 #include "model/interface/macros.h"
 #include "model/sim/params.h"
@@ -27,7 +25,7 @@ static uint64_t byte_time(const struct hca_params *p)
 	       (c->data * param_pcie_speed(p) * param_pcie_lanes(p));
 }
 
-/* As many requests as have a tag, and room for their completions. */
+/* How many requests can be outstanding: each needs a tag, and room for its completions. */
 static unsigned tags_count(const struct pcie *pcie)
 {
 	const struct hca_params *p = pcie->hca->params;
@@ -43,7 +41,8 @@ static unsigned tags_count(const struct pcie *pcie)
 	return tags ? (unsigned)tags : 1;
 }
 
-/* What is short of headers are small TLPs, what is short of data are full ones. */
+/* Header credits are computed for the smallest TLPs, which need most of them; data credits for full
+ * ones. */
 static void credits_set(struct pcie *pcie, struct pcie_credits *c, uint64_t headers, uint64_t data,
 			uint64_t latency_ps)
 {
@@ -62,7 +61,7 @@ static void credits_set(struct pcie *pcie, struct pcie_credits *c, uint64_t head
 		c->enough = UINT32_MAX;
 }
 
-/* What follows from the sizes of TLPs and the ways they take. */
+/* Derives what depends on the sizes of TLPs and on latencies. */
 static void pcie_derive(struct pcie *pcie)
 {
 	const struct hca_params *p = pcie->hca->params;
@@ -73,7 +72,7 @@ static void pcie_derive(struct pcie *pcie)
 	credits_set(pcie, &pcie->posted, root->posted_headers, root->posted_data, root->credit_ps);
 	credits_set(pcie, &pcie->host_posted, param_pcie_posted_headers(p),
 		    param_pcie_posted_data(p), param_pcie_credit_latency(p));
-	/* with fewer tags than credits none of these is ever waited for */
+	/* where there are not more tags than credits, requests never wait for a credit */
 	credits_set(pcie, &pcie->nonposted,
 		    root->nonposted_headers < tags ? root->nonposted_headers : 0, 0,
 		    root->credit_ps);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The tags of read requests. A tag is free again when its last completion has come; requests that
- * follow each other give theirs back one after the other, and are kept as one run.
- */
+/* The tags of read requests. A tag is free again when the last completion of its request has come.
+ * Consecutive requests free their tags at regular intervals; they are stored as one run. */
 #ifndef MODEL_ENGINE_PCIE_TAGS_H
 #define MODEL_ENGINE_PCIE_TAGS_H
 
@@ -21,7 +19,7 @@ struct pcie_tags {
 	unsigned first, count, total;
 };
 
-/* The tags of `count` requests are free again one after the other, `step` apart. */
+/* `count` tags become free one after the other: the first at first_ps, the others step_ps apart. */
 static inline void pcie_tags_give(struct pcie_tags *tags, uint64_t first_ps, uint64_t step_ps,
 				  unsigned count)
 {
@@ -38,7 +36,7 @@ static inline void pcie_tags_give(struct pcie_tags *tags, uint64_t first_ps, uin
 	tags->count++;
 }
 
-/* Of the first run. */
+/* Takes `count` tags of `run`, which must be the first run. */
 static inline void pcie_tags_take(struct pcie_tags *tags, struct pcie_tag_run *run, unsigned count)
 {
 	run->free_ps += count * run->step_ps;
@@ -49,7 +47,7 @@ static inline void pcie_tags_take(struct pcie_tags *tags, struct pcie_tag_run *r
 	tags->count--;
 }
 
-/* All tags are free from then on. */
+/* The time from which all tags are free. */
 static inline uint64_t pcie_tags_free_ps(const struct pcie_tags *tags)
 {
 	const struct pcie_tag_run *run =

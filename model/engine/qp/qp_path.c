@@ -33,7 +33,8 @@ static bool gid_is(const uint8_t *gid, uint64_t prefix, uint64_t guid)
 	return be64_load(gid + GUID_AT) == guid && (its == prefix || its == link_local);
 }
 
-/* A path with a GRH takes packets with one, between the two GIDs it has (IBA 9.6.1.2). */
+/* A path with a GRH accepts only packets with a GRH that carries the path's two GIDs (IBA 9.6.1.2).
+ * */
 static bool __attribute__((noinline, cold))
 grh_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 {
@@ -47,7 +48,7 @@ grh_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 	       gid_is(grh_sgid_cptr(grh), be64_load(peer), be64_load(peer + GUID_AT));
 }
 
-/* To the LID of the port that the path leaves by; it is one of the port's own. */
+/* The DLID, known to be one of the port's own LIDs, has the path bits that the path sends from. */
 static bool path_bits_fit(const struct port_config *port, const struct lrh *lrh,
 			  const struct qp_path *path)
 {
@@ -55,7 +56,8 @@ static bool path_bits_fit(const struct port_config *port, const struct lrh *lrh,
 	       !((lrh_get_dlid(lrh) ^ qp_path_get_path_bits(path)) & ((1u << port->lmc) - 1));
 }
 
-/* Port and addresses, both LIDs, as the QP sends them, the other way round (IBA 9.6.1.5). */
+/* The packet came in at the path's port, and its addresses are those the QP sends with, source and
+ * destination exchanged (IBA 9.6.1.5). */
 static bool came_on(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 {
 	const struct lrh *lrh = (const struct lrh *)(const void *)pkt->wire;
@@ -110,7 +112,7 @@ static void __attribute__((noinline)) rearmed(struct qp *qp, enum context_use us
 	HCA_TRACE(qp->hca, TP_QP_STATE, .qpn = qp->qpn, .text = "armed for migration");
 }
 
-/* While the two ends agree about where they go next. */
+/* For a QP in REARM or ARMED: the two ends are agreeing on the path. */
 static bool __attribute__((noinline))
 accepts_moving(struct qp *qp, enum context_use use, struct qpc *qpc, const struct packet *pkt)
 {

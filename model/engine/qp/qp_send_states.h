@@ -5,10 +5,11 @@
 #include "model/engine/qp/qp_send.h"
 
 /*
- * The states of a send queue. Each list is one state machine, each row one state:
- * S(NAME, "what it means or waits for", "who moves the queue on").
+ * The states of a send queue. Each list is one state machine, each row one state: S(NAME, "what it
+ * means or waits for", "who moves the queue on").
  *
- * What remains are four flags in struct qp_send: each may be on or off in any of these states.
+ * Four flags in struct qp_send are independent of these states: each may be on or off in any of
+ * them.
  */
 
 /* Step: what requester_run() does for the queue, or why it does nothing. The log shows it. The rows
@@ -126,7 +127,7 @@ static inline void send_work_ring(struct qp_send *send)
 		send->work = SEND_WORK_BEGUN_RUNG;
 }
 
-/* The doorbell that was checked does not count. */
+/* The doorbell has been checked and is ignored. */
 static inline void send_work_refuse(struct qp_send *send)
 {
 	send->work = send_work_is_begun(send) ? SEND_WORK_BEGUN : SEND_WORK_NONE;
@@ -171,7 +172,7 @@ static inline void send_tail_set_seen(struct qp_send *send, bool seen)
 		send->tail = seen ? SEND_TAIL_SEEN : SEND_TAIL_UNREAD;
 }
 
-/* What BlueFlame writes announced is used up, or does not hold any more. */
+/* The WQEs that BlueFlame announced have been used, or the announcement is no longer valid. */
 static inline void send_tail_end_blueflame(struct qp_send *send)
 {
 	if (send_tail_is_blueflame(send))
@@ -211,7 +212,7 @@ static inline void send_mode_begin_late(struct qp_send *send)
 		send->mode = SEND_MODE_RNR_LATE;
 }
 
-/* Firmware has given the context back: whether the timer had run out. */
+/* Firmware has given the context back. Returns whether the timer ran out meanwhile. */
 static inline bool send_mode_end_late(struct qp_send *send)
 {
 	if (send->mode == SEND_MODE_LATE)

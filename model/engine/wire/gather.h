@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Payload read from memory: of requests by pointer, of READ responses. One unit asks for it, packet
- * after packet, and is held by each. from: requester_packet.c, atomic_read.c; to: pcie. Time:
- * [hca.packet] gather_gap, small, large_gap.
+ * Reads payload from memory: that of requests with pointer segments, and of READ responses. One
+ * unit issues these reads, one packet after the other, and each packet occupies it for a time.
+ * from: requester_packet.c, atomic_read.c; to: pcie. Time: [hca.packet] gather_gap, small,
+ * large_gap.
  */
 #ifndef MODEL_ENGINE_GATHER_H
 #define MODEL_ENGINE_GATHER_H
@@ -12,7 +13,7 @@
 struct dma;
 struct hca;
 
-/* As pcie_read(), in its turn. */
+/* As pcie_read(), but in the unit's order. */
 void gather_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
 
 #endif

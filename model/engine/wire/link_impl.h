@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the files of a link port share: link_port.c sends packets, link_receive.c takes them in,
- * static_rate.c holds back those of a slower path, link_train.c is the physical layer.
- */
+/* Shared by the files of a link port: link_port.c sends packets, link_receive.c receives them,
+ * static_rate.c delays those of a slower path, link_train.c is the physical layer. */
 #ifndef MODEL_ENGINE_LINK_IMPL_H
 #define MODEL_ENGINE_LINK_IMPL_H
 
@@ -33,15 +31,15 @@ struct credit_return {
 struct link_lane {
 	struct link_port *lp;
 	struct packet *first, *last; /* packets that wait for credits */
-	uint32_t credits;            /* blocks the peer's buffer has room for, at credits_ps */
+	uint32_t credits; /* blocks that the peer's buffer has room for from credits_ps on */
 	uint32_t queued_bytes;
 	uint64_t credits_ps;
-	uint64_t stalled_since_ps; /* the first waits since then */
-	struct event due;          /* it has its credits: they are on their way */
+	uint64_t stalled_since_ps; /* since when the first packet has waited */
+	struct event due; /* when the credits for the first packet arrive; they are on their way */
 	bool draining;
-	struct credit_return returns[RETURN_SLOTS]; /* on their way back, in order */
+	struct credit_return returns[RETURN_SLOTS]; /* credits on their way back, in order */
 	unsigned returns_first, returns_count;
-	struct event life; /* of the head of the queue; says nothing when the queue is empty */
+	struct event life; /* head of queue lifetime; has no meaning when the queue is empty */
 };
 
 struct link_port {
@@ -55,26 +53,26 @@ struct link_port {
 	uint64_t busy_until_ps;
 	unsigned speed, width;      /* active */
 	unsigned management_in_use; /* VL15 packets in the receive buffer */
-	unsigned flying;            /* packets on their way here */
+	unsigned flying;            /* packets on their way to this port */
 	struct event_lane arrivals;
-	uint64_t queued_bytes;   /* of all lanes */
-	uint64_t credits_due_ps; /* the latest time at which one of them is to have its credits */
-	struct packet *held;     /* taken out of order by the fault plan */
+	uint64_t queued_bytes;   /* sum over all lanes */
+	uint64_t credits_due_ps; /* the latest time at which a lane gets credits it waits for */
+	struct packet *held;     /* packets that the fault plan holds back for reordering */
 	struct link_lane lanes[VLS];
-	struct link_lane turns[VLS]; /* of packets to this very port: it is its own peer */
-	struct rate_table *rates;    /* static_rate.c's, made at the first packet that needs it */
-	unsigned rate_held;          /* packets that wait for their time there */
+	struct link_lane turns[VLS]; /* for loopback: packets that this port sends to itself */
+	struct rate_table *rates; /* static_rate.c's, created at the first packet that needs it */
+	unsigned rate_held;       /* packets that wait there */
 	struct port_config config;
 };
 
-/* All of a receive buffer of so many bytes is free. */
+/* Gives the lane the credits for an empty receive buffer of `buffer` bytes. */
 void link_lane_open(struct link_lane *lane, uint64_t buffer);
-/* Discards what waits for credits. */
+/* Discards all packets that wait to be sent. */
 void link_lanes_drop(struct link_port *lp);
-/* The packet that ev is in reaches its port. */
+/* Event job: the packet that contains ev reaches its port. */
 void link_receive_arrived(struct event *ev);
 
-/* A record of the packet, with its bytes; CRCs are made if they were not. */
+/* Writes a trace record of the packet with its bytes. Computes its CRCs if that was not done. */
 void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pkt, uint64_t time_ps,
 		      const char *text);
 
@@ -92,7 +90,8 @@ static inline bool link_packet_is_multicast(const struct packet *pkt)
 	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
 }
 
-/* In the port's counters of words and packets, sent or received. */
+/* Adds the packet to the given port counters: 4-byte words, packets, and unicast or multicast
+ * packets. */
 static inline void link_packet_count(struct port_config *c, const struct packet *pkt,
 				     enum fw_port_counter data, enum fw_port_counter packets,
 				     enum fw_port_counter unicast, enum fw_port_counter multicast)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of the points of a packet that crosses the link. */
+/* The kinds of trace points that a packet passes when it crosses the link. */
 enum { WATCH_CROSSING = 1 << TRACE_PACKET | 1 << TRACE_SPAN };
 
 static uint64_t serialise_ps(const struct link_port *lp, unsigned len)
@@ -31,7 +31,7 @@ static bool may_send(const struct link_port *lp, const struct packet *pkt)
 	return lp->config.logical >= (pkt->vl == VL_MANAGEMENT ? LOGICAL_INIT : LOGICAL_ACTIVE);
 }
 
-/* The packet is on the wire until its last bit has passed at until_ps. */
+/* Traces the time a packet takes to pass; its last bit passes at until_ps. */
 static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum trace_point point,
 						  const struct packet *pkt, uint64_t until_ps)
 {
@@ -45,7 +45,7 @@ static void __attribute__((noinline)) emit_flight(struct link_port *lp, enum tra
 			      packet_traits(pkt)});
 }
 
-/* So many bytes more wait on a virtual lane, or less. */
+/* Traces that the number of bytes that wait on a virtual lane has changed by `change`. */
 static void __attribute__((noinline))
 emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_ps)
 {
@@ -55,7 +55,9 @@ emit_queue(const struct link_port *lp, unsigned vl, int64_t change, uint64_t at_
 		     .port = (uint8_t)lp->port, .args = {(uint64_t)change, vl});
 }
 
-/* Its bytes are lent to the record until it arrives, which is a record too, unless it never does.
+/*
+ * Traces that the packet leaves. The record points to the packet's bytes, which therefore stay
+ * unchanged until the packet arrives; a packet that is lost never does, so its bytes are not lent.
  */
 static inline void emit_departure(struct link_port *lp, struct packet *pkt, bool lost)
 {
@@ -157,15 +159,15 @@ static void credits_next(struct link_lane *lane)
 	lane->returns_count--;
 }
 
-/* Those that have come. */
+/* Adds the credits that have arrived by `now`. */
 static void credits_collect(struct link_lane *lane, uint64_t now)
 {
 	while (lane->returns_count && lane->returns[lane->returns_first].at_ps <= now)
 		credits_next(lane);
 }
 
-/* Credits for so many blocks, if they are here or on their way: not to be used before credits_ps.
- */
+/* Adds credits, including some still on their way, until there are enough for `blocks`; false if
+ * there are not. They may not be used before credits_ps. */
 static bool credits_gather(struct link_lane *lane, uint32_t blocks)
 {
 	while (lane->credits < blocks) {
@@ -178,8 +180,8 @@ static bool credits_gather(struct link_lane *lane, uint32_t blocks)
 
 static void lane_drain(struct link_lane *lane);
 
-/* Buffer blocks of the peer are free again: the sender knows it one cable length later. Later
- * returns join the last slot when all are taken. */
+/* Blocks of the peer's buffer are free again. The sender knows it after the delay of the cable.
+ * When all slots are in use, the credits are added to the last one. */
 static void credits_return(struct link_port *sender, unsigned vl, uint32_t blocks)
 {
 	const struct hca_params *p = sender->hca->params;
@@ -198,7 +200,7 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 		lane_drain(lane);
 }
 
-/* The same inside the port, at once. */
+/* The same for loopback: the credits are back at once. */
 static void __attribute__((noinline))
 turn_return(struct link_port *lp, unsigned vl, uint32_t blocks)
 {
@@ -228,7 +230,8 @@ void link_port_return_credits(struct hca *hca, struct packet *pkt)
 
 /* --- the wire --- */
 
-/* A packet goes by: those that were to stay behind so many follow it. */
+/* A packet has passed the packets that are held back. Delivers those that enough packets have
+ * passed. */
 static void held_release(struct link_port *lp, uint64_t arrives)
 {
 	struct packet **at = &lp->held;
@@ -274,8 +277,8 @@ put_through_plan(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 			credits_return(lp, pkt->vl, blocks_of(pkt));
 		packet_free(pkt);
 	} else if (fault.hold) {
-		pkt->hold = fault.hold + 1; /* it is counted as passing itself */
-		/* those that are to pass it need the credits it took */
+		pkt->hold = fault.hold + 1; /* held_release() will count this packet too */
+		/* the packets that are to pass it need its credits */
 		if (pkt->vl != VL_MANAGEMENT)
 			credits_return(lp, pkt->vl, blocks_of(pkt));
 		pkt->uncredited = true;
@@ -286,7 +289,7 @@ put_through_plan(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 	}
 }
 
-/* Somebody looks, or a fault plan may act. */
+/* For when packets are traced, or a fault plan may change them. */
 static void __attribute__((noinline))
 put_on_wire_watched(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 {
@@ -331,13 +334,14 @@ static inline __attribute__((always_inline)) uint64_t transmit(struct link_port 
 	return sent;
 }
 
-/* Inside the device, never on a wire: DLID is the port's own, or the work request says so. */
+/* Loopback inside the device, never on the wire: the DLID is the port's own, or the work request
+ * asks for it. */
 static uint64_t __attribute__((noinline)) loop_back(struct link_port *lp, struct packet *pkt)
 {
 	struct hca *hca = lp->hca;
 	uint64_t start = pkt->ready_ps > hca_now(hca) ? pkt->ready_ps : hca_now(hca);
 
-	if (link_packet_is_multicast(pkt)) { /* a copy: it turns round while the packet leaves */
+	if (link_packet_is_multicast(pkt)) { /* a copy: loops back while the packet itself leaves */
 		deliver(lp, pkt, start + serialise_ps(lp, pkt->len));
 		return start;
 	}
@@ -350,7 +354,7 @@ static uint64_t __attribute__((noinline)) loop_back(struct link_port *lp, struct
 	return lp->busy_until_ps;
 }
 
-/* Its credits are taken already. */
+/* Sends a packet whose credits have been taken. */
 static inline uint64_t leave(struct link_port *lp, struct packet *pkt)
 {
 	return __builtin_expect(pkt->loopback, 0) ? loop_back(lp, pkt) : transmit(lp, pkt);
@@ -363,7 +367,8 @@ static void __attribute__((noinline)) expire(struct link_port *lp, struct packet
 	packet_free(pkt);
 }
 
-/* The first is no longer stalled at that time; neither is the one behind it before. */
+/* Takes the first packet out of the queue at time `at`. The stall of the next one counts from then.
+ * */
 static struct packet *lane_shift(struct link_lane *lane, uint64_t at)
 {
 	struct link_port *lp = lane->lp;
@@ -388,10 +393,8 @@ static void lane_due(struct event *ev)
 	lane_drain(container_of(ev, struct link_lane, due));
 }
 
-/*
- * Sends what has its credits. Those that are on their way back are known already, but the link is
- * for others until they are here.
- */
+/* Sends the packets that have credits. When credits are still on their way, their time is known,
+ * but the packet does not reserve the link before they arrive: other lanes may use it. */
 static void lane_drain(struct link_lane *lane)
 {
 	struct link_port *lp = lane->lp;
@@ -417,7 +420,7 @@ static void lane_drain(struct link_lane *lane)
 	lane->draining = false;
 }
 
-/* The head of the queue may have waited its life. */
+/* Discards the head of the queue if its lifetime is over. */
 static void life_over(struct event *ev)
 {
 	struct link_lane *lane = container_of(ev, struct link_lane, life);
@@ -462,7 +465,7 @@ static uint64_t lane_queue(struct link_port *lp, struct link_lane *lane, struct 
 	return now;
 }
 
-/* When its last bit leaves, as far as known now. */
+/* Returns when the last bit leaves, as far as is known now. */
 static inline __attribute__((always_inline)) uint64_t
 lane_send(struct link_port *lp, struct link_lane *lane, struct packet *pkt)
 {
@@ -481,7 +484,7 @@ static uint64_t __attribute__((noinline)) turn_send(struct link_port *lp, struct
 	return lane_send(lp, &lp->turns[pkt->vl], pkt);
 }
 
-/* What goes to a multicast group goes to its members on this HCA too (IBA 10.5.2.2). */
+/* A multicast packet also goes to the group's members on this HCA (IBA 10.5.2.2). */
 static void loop_copy(struct link_port *lp, const struct packet *pkt)
 {
 	struct packet *copy = packet_alloc(lp->hca);

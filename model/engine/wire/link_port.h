@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A link port: virtual lanes, credits, serialisation, training, and the cable to the peer.
- * from: requester, responder, port_note (link_port_send); to: the peer's link_receive.c, and from
- * there packet_receive(). Time: [hca.link]: speed, width, encoding, delay, training, buffers.
+ * A link port: virtual lanes, credits, serialisation, training, and the cable to the peer. from:
+ * requester, responder, port_note (link_port_send); to: the peer's link_receive.c, and from there
+ * packet_receive(). Time: [hca.link]: speed, width, encoding, delay, training, buffers.
  *
- * Only packets that the port's state lets pass leave: VL15 from Initialize on, others in Armed
- * (receive) and Active.
+ * The port's state decides which packets pass: VL15 packets from Initialize on; other packets are
+ * received in Armed and Active, and sent in Active only.
  */
 #ifndef MODEL_ENGINE_LINK_PORT_H
 #define MODEL_ENGINE_LINK_PORT_H
@@ -22,9 +22,10 @@ struct fault_plan;
 
 enum { PORT_MAX_GIDS = 128, PORT_MAX_PKEYS = 128 };
 
-/* Of the first packet with a wrong key that firmware has not looked at yet; number 0: none. */
+/* Describes the first packet with a wrong key that firmware has not looked at yet; number 0: there
+ * is none. */
 struct port_note {
-	uint32_t number, key, lids, source, dest; /* as in FW_PORT_NOTE and those behind it */
+	uint32_t number, key, lids, source, dest; /* as in the registers from FW_PORT_NOTE on */
 };
 
 /* What firmware's port registers set, and what stages read. */
@@ -59,22 +60,25 @@ static inline struct port_config *link_port_config(const struct hca *hca, unsign
 
 /* FW_PORT_UP, _DOWN, _DISABLE. */
 void link_port_command(struct hca *hca, unsigned port, uint32_t command);
-/* Firmware changed port_config.logical: enforces what follows (waiting packets, counters). */
+/* Firmware has changed port_config.logical. Below Active, packets that wait to be sent are
+ * discarded. */
 void link_port_logical_changed(struct hca *hca, unsigned port);
-/* An Armed port becomes Active; firmware is told. */
+/* Makes an Armed port Active and tells firmware. */
 void link_port_activate(struct hca *hca, unsigned port);
 /* Values of FW_PORT_WIDTH and FW_PORT_SPEED. */
 uint32_t link_port_width(struct hca *hca, unsigned port);
 uint32_t link_port_speed(struct hca *hca, unsigned port);
 
-/* Takes over a sealed packet; it leaves in order of its VL, not before pkt->ready_ps. Returns when
- * its last bit leaves, as far as known now. A packet whose DLID is the port's own is looped back.
+/*
+ * Takes over a finished packet. Packets of one VL leave in the order of the calls, none before its
+ * pkt->ready_ps. Returns when the last bit leaves, as far as is known now. A packet whose DLID is
+ * the port's own is looped back.
  */
 uint64_t link_port_send(struct hca *hca, struct packet *pkt);
-/* Picoseconds of data waiting to be serialised on the port; senders hold back above the parameter
- * link.tx_window. */
+/* How long the port needs, in ps, for the data that waits to be serialised. Senders stop while it
+ * is above the parameter link.tx_window. */
 uint64_t link_port_backlog_ps(struct hca *hca, unsigned port);
-/* Buffer space of a received packet is free again. */
+/* Frees the buffer space of a received packet and returns its credits to the sender. */
 void link_port_return_credits(struct hca *hca, struct packet *pkt);
 bool link_port_is_quiet(struct hca *hca, unsigned port);
 /* True when lid is one of the port's own LIDs (LMC counted). */

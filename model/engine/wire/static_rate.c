@@ -16,13 +16,13 @@
 
 enum { LID_COUNT = 1 << 16 };
 
-/* The way to one DLID. */
+/* The path to one DLID. */
 struct rate_path {
 	struct link_port *lp;
 	struct rate_path *next;
 	struct event due;
-	struct packet *first, *last; /* that wait for their time */
-	uint64_t free_ps;            /* the next one is not handed to the port before */
+	struct packet *first, *last; /* packets that wait for their time */
+	uint64_t free_ps;            /* earliest time at which the next packet may go to the port */
 };
 
 struct rate_table {
@@ -40,8 +40,8 @@ static const struct rate rates[] = {
 #undef R
 };
 
-/* Whole times of a packet from one to the next: IPD + 1. 1 for a rate that is none, or is not below
- * the port's. */
+/* Distance between the starts of two packets, as a multiple of a packet's time: IPD + 1. It is 1
+ * for an invalid rate, and for a rate not below the port's. */
 static uint64_t times(const struct link_port *lp, unsigned code)
 {
 	unsigned n = code - STATIC_RATE_OFFSET;
@@ -58,7 +58,7 @@ static uint64_t wire_ps(const struct link_port *lp, const struct packet *pkt)
 	return ((pkt->len - (unsigned)VCRC_BYTES) * lp->fs_per_byte + 999) / 1000;
 }
 
-/* The path has room for its first packet. */
+/* The time of the first packet that waits has come. */
 static void rate_path_release(struct event *ev)
 {
 	struct rate_path *path = container_of(ev, struct rate_path, due);
