@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which functions run, told to whoever watches: rv_core_watch_calls(). A frame ends when somebody
- * jumps to its return address, so a function left by other means ends with the one that called it.
+ * Reports the functions that run to a watcher: see rv_core_watch_calls(). A frame ends when code
+ * jumps to its return address. A function that is left in another way (longjmp) ends together with
+ * its caller.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void push(struct rv_core *core, uint32_t ra, bool trap)
 	uint32_t offset = 0;
 	const char *name = rv_core_symbol(core, core->pc, &offset);
 
-	/* deeper than anything real: it has run wild */
+	/* No real program calls this deep: it has run wild, so start over. */
 	if (calls->depth == RV_CALLS_MAX)
 		pop_to(core, 0);
 	frame = &calls->frame[calls->depth];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compressed instructions to their 32-bit equals. Source: RISC-V unprivileged specification,
- * chapter 16 (C extension). Hints (a destination of x0, a shift by 0) expand to instructions
- * without effect; reserved encodings, those of other extensions (F, D, RV64) and shifts by 32 or
- * more give 0.
+ * Expands compressed instructions to the 32-bit instructions they stand for. Source: RISC-V
+ * unprivileged specification, chapter 16 (C extension). Hints (a destination of x0, a shift by 0)
+ * expand to instructions without effect. Reserved encodings, encodings of other extensions (F, D,
+ * RV64) and shifts by 32 or more give 0.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ enum opcode {
 	SYSTEM = 0x73,
 };
 
-/* @count bits of @bits from @from, moved to bit @to. */
+/* Takes @count bits of @bits, starting at bit @from, and moves them to bit @to. */
 static uint32_t move(uint32_t bits, unsigned from, unsigned count, unsigned to)
 {
 	return ((bits >> from) & ((1u << count) - 1)) << to;

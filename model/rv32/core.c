@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A core's life, its registers, and what its owner and a debugger set. */
+/* Creates, resets and destroys a core; accessors for its registers; what its owner and a debugger
+ * can set. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -56,7 +56,7 @@ static bool between(unsigned csr, unsigned first, unsigned last)
 	return csr >= first && csr <= last;
 }
 
-/* There, always zero, writes without effect. */
+/* CSRs that exist and always read as zero; writes have no effect. */
 static bool reads_zero(unsigned csr)
 {
 	return csr == CSR_MSTATUSH || between(csr, CSR_MHPMEVENT3, CSR_MHPMEVENT31) ||
@@ -150,7 +150,8 @@ int rv_csr_read(const struct rv_core *core, unsigned csr, uint32_t *value)
 	return read_counter(core, csr, value);
 }
 
-/* @value is read by the next instruction, though this one is still to be counted. */
+/* Sets a counter so that the next instruction reads @value. The instruction that writes has not
+ * been counted yet, so this makes up for it. */
 static void write_counter(struct rv_core *core, uint64_t *counter, unsigned inhibit, bool high,
 			  uint32_t value)
 {

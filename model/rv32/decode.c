@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoding to struct rv_insn. Done once an instruction: execute.c keeps the result. */
+/* Decodes an instruction into a struct rv_insn. execute.c keeps the result, so each instruction is
+ * decoded only once. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Executables into RAM. The file is read whole first, so that one that changes meanwhile does no
- * harm, and everything is checked before the first byte of RAM is written.
+ * Loads executables into RAM. The whole file is read first, so that a file that changes during the
+ * load does no harm. Everything is checked before the first byte of RAM is written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -218,7 +218,7 @@ static bool is_code(Elf *elf, const Elf32_Sym *sym)
 	return (type == STT_FUNC || type == STT_NOTYPE) && shdr && shdr->sh_flags & SHF_EXECINSTR;
 }
 
-/* Labels of the assembler (.L1) and mapping symbols ($x) name nothing a reader wants. */
+/* Leaves out assembler labels (.L1) and mapping symbols ($x): their names tell a reader nothing. */
 static bool wanted(const Elf32_Sym *sym, const char *name)
 {
 	unsigned type = ELF32_ST_TYPE(sym->st_info);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter. fast() runs what touches only registers and RAM; slow() does one instruction of
- * any other kind (first decode, bus, CSRs, traps, debugger) at core->pc. An instruction is decoded
- * once and kept beside its halfword of RAM until fence.i.
+ * The interpreter. fast() runs instructions that touch only registers and RAM. slow() does one
+ * instruction of any other kind (first decode, bus, CSRs, traps, debugger) at core->pc. An
+ * instruction is decoded once; the result is kept, indexed by the RAM halfword it came from, until
+ * fence.i.
  */
 #include <string.h>
 
 #include "model/rv32/rv32_core.h"
 
-enum { GO_ON = -1 }; /* beside enum rv_stop */
+enum { GO_ON = -1 }; /* a value that no enum rv_stop has */
 
 static uint32_t divide(uint32_t a, uint32_t b)
 {
@@ -71,7 +72,7 @@ static uint32_t high_half(int64_t product)
 		break;                                                                             \
 	}
 
-/* Runs up to @left instructions, and stops before the first that slow() has to do. */
+/* Runs up to @left instructions. Stops before the first one that needs slow(). */
 static void fast(struct rv_core *core, uint64_t left)
 {
 	const uint32_t base = core->ram_base, ram_size = core->ram_size;
@@ -173,7 +174,7 @@ static struct rv_insn *insn_at(struct rv_core *core, uint32_t pc)
 	return rv_in_ram(core, pc, 1) ? &core->insn[(pc - core->ram_base) / 2] : NULL;
 }
 
-/* Decodes what stands at pc in RAM; a breakpoint stays hidden if @real. */
+/* Decodes the instruction at pc in RAM. With @real, a breakpoint there is ignored. */
 static int decode(struct rv_core *core, struct rv_insn *insn, bool real)
 {
 	uint32_t offset = core->pc - core->ram_base;
@@ -338,7 +339,7 @@ static int slow(struct rv_core *core)
 	return csr_access(core, i);
 }
 
-/* One instruction (or the entry of its trap), past a breakpoint at pc. */
+/* Runs one instruction, or enters its trap. Ignores a breakpoint at pc. */
 static int run_one(struct rv_core *core)
 {
 	struct rv_insn *insn = insn_at(core, core->pc);

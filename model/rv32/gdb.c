@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the remote stub answers a debugger. Source: "Debugging with GDB", appendix E (remote serial
+ * The replies of the gdb remote stub. Source: "Debugging with GDB", appendix E (remote serial
  * protocol) and G.5 (standard target features of RISC-V).
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 enum { REG_PC = 32, REGS = 33, REG_CSR0 = 65 };
 enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5, SIGNAL_SEGV = 11 };
 
-/* What handle() asks of the loop. */
+/* What the loop does after handle(). */
 enum next { NEXT_PACKET, NEXT_RESUME, NEXT_KILLED, NEXT_GONE };
 
 static const struct {
@@ -249,8 +249,8 @@ static enum next resume(struct rv_gdb *gdb, char action, const char *at)
 	return NEXT_RESUME;
 }
 
-/* What only reads or changes the core, or tells of the stub: the reply is in gdb->reply, empty for
- * what it does not know. */
+/* Answers the packets that only read or change the core, or ask about the stub. Puts the reply into
+ * gdb->reply; it is empty for a packet that the stub does not know. */
 static void answer(struct rv_gdb *gdb, const char *text)
 {
 	switch (text[0]) {

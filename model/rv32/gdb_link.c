@@ -57,8 +57,8 @@ bool rv_gdb_packet_send(struct rv_gdb *gdb, const char *text)
 	return send_all(gdb, frame, (size_t)n);
 }
 
-/* The next byte, or -1 when the connection ended; -EAGAIN if there is none and @flags say not to
- * wait. */
+/* The next byte, or -1 when the connection ended. -EAGAIN if no byte has arrived and @flags forbid
+ * waiting. */
 static int next_byte(struct rv_gdb *gdb, int flags)
 {
 	ssize_t n;
@@ -86,8 +86,8 @@ int rv_hex_digit(int c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The text of one packet behind its '$': false if the connection ended. *@good: it fits and its
- * checksum is right. */
+/* Reads the text of one packet after its '$'. False if the connection ended. *@good: the packet
+ * fits the buffer and its checksum is right. */
 static bool read_body(struct rv_gdb *gdb, bool *good)
 {
 	unsigned sum = 0;

@@ -12,9 +12,9 @@ struct rv_gdb {
 	int listener;
 	int fd; /* -1: no debugger */
 	uint16_t port;
-	bool arrived;     /* connected, and not yet served */
-	bool running;     /* it resumed the core and waits for the stop */
-	bool interrupted; /* ctrl-C */
+	bool arrived;     /* connected, but rv_gdb_serve() has not run yet */
+	bool running;     /* the debugger resumed the core and waits for it to stop */
+	bool interrupted; /* the debugger sent ctrl-C */
 	bool no_ack;
 	int signal; /* of the last stop */
 	uint8_t in[1024];

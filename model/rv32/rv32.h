@@ -8,9 +8,9 @@
  *
  * - No U or S mode: mstatus has MIE and MPIE, MPP reads as 3; mcounteren, medeleg, mideleg do not
  * exist.
- * - Misaligned loads and stores inside RAM are done in hardware. Misaligned, or partly in RAM, is
- * an address-misaligned trap (cause 4, 6) outside RAM.
- * - Instructions are fetched from RAM only; elsewhere is an instruction access fault.
+ * - Misaligned loads and stores inside RAM are done in hardware. Misaligned ones outside RAM, or
+ * only partly in RAM, take an address-misaligned trap (cause 4, 6).
+ * - Instructions are fetched from RAM only; a fetch elsewhere takes an instruction access fault.
  * - mtval: the faulting address; the instruction bits of an illegal instruction (16 bits of a
  * compressed one); the pc of an ebreak.
  * - mcycle counts retired instructions and what rv_core_add_cycles() adds; the owner decides what a
@@ -18,7 +18,7 @@
  * - misa is read only. mvendorid, marchid, mimpid, mhartid are 0. Trigger registers read as zero.
  * - PMP cannot be turned on: pmpaddr0..15 hold what is written, the rest and every pmpcfg read as
  * 0.
- * - A store into code is seen after fence.i, and not surely before.
+ * - A store into code takes effect at the next fence.i, and possibly before.
  * - The time CSR is the value of the last rv_core_set_time().
  *
  * No global state: cores are independent. A core is used by one thread at a time.
@@ -36,14 +36,13 @@ struct rv_gdb;
 enum rv_bus_result {
 	RV_BUS_OK,
 	RV_BUS_FAULT, /* the instruction takes an access fault trap */
-	RV_BUS_WAIT,  /* not now: rv_core_run() stops before the instruction and repeats the access
-			 when called again */
+	RV_BUS_WAIT, /* not now: rv_core_run() stops before the instruction; the next call repeats the access */
 };
 
 /*
- * What lies outside RAM. @size is 1, 2 or 4, @addr a multiple of it; values are in the low bytes,
- * zero above. The functions may call rv_core_set_irq(), rv_core_set_time() and the register readers
- * of the core, never rv_core_run().
+ * What is outside RAM. @size is 1, 2 or 4, and @addr is a multiple of it. Values are in the low
+ * bytes, with zeros above. The functions may call rv_core_set_irq(), rv_core_set_time() and the
+ * functions that read the core's registers, but never rv_core_run().
  */
 struct rv_bus {
 	void *ctx;
@@ -53,11 +52,9 @@ struct rv_bus {
 
 enum rv_stop {
 	RV_STOP_BUDGET, /* max_instructions retired */
-	RV_STOP_SYNC, /* the next instruction uses the bus and others retired in this call; the next
-			 call does it */
+	RV_STOP_SYNC, /* the next instruction uses the bus, and this call has already retired others; the next call executes it */
 	RV_STOP_WAIT, /* the bus said RV_BUS_WAIT; pc is at that instruction */
-	RV_STOP_WFI,  /* after a wfi (pc is behind it), and mie & mip is 0; also from each further
-			 call until it is not */
+	RV_STOP_WFI, /* the core waits in a wfi (pc is after it) and mie & mip is 0; each further call gives this again until mie & mip is not 0 */
 	RV_STOP_TRAP_LOOP, /* an exception with mtvec 0, or twice at one pc with no mret between;
 			      see rv_core_trap() */
 	RV_STOP_DEBUG, /* breakpoint, ebreak under a debugger, or a single step is done; pc is the
@@ -83,17 +80,19 @@ enum rv_cause {
 };
 
 /*
- * RAM is zeroed. @ram_base and @ram_size are multiples of 4, and RAM must end at or below 4 GiB;
- * @bus may be NULL (everything outside RAM faults) and is copied. NULL with errno EINVAL or ENOMEM.
+ * Creates a core with zeroed RAM. @ram_base and @ram_size are multiples of 4, and RAM must end at
+ * or below 4 GiB. @bus is copied; with NULL every access outside RAM faults. Returns NULL with
+ * errno EINVAL or ENOMEM on failure.
  */
 struct rv_core *rv_core_create(uint32_t ram_base, uint32_t ram_size, const struct rv_bus *bus);
 void rv_core_destroy(struct rv_core *core);
 
-/* Registers, CSRs, counters and waiting states as after power on; RAM, interrupt lines, symbols,
- * breakpoints stay. */
+/* Sets registers, CSRs, counters and waiting states to their power-on values. RAM, interrupt lines,
+ * symbols and breakpoints stay. */
 void rv_core_reset(struct rv_core *core, uint32_t pc);
 
-/* Little-endian bytes. Whoever writes code through the pointer calls rv_core_flush_decoded(). */
+/* RAM as little-endian bytes. A caller that writes code through the pointer must call
+ * rv_core_flush_decoded(). */
 uint8_t *rv_core_ram(struct rv_core *core, uint32_t *base, uint32_t *size);
 void rv_core_flush_decoded(struct rv_core *core);
 
@@ -111,7 +110,7 @@ void rv_core_set_reg(struct rv_core *core, unsigned n, uint32_t value);
 uint32_t rv_core_pc(const struct rv_core *core);
 void rv_core_set_pc(struct rv_core *core,
 		    uint32_t pc); /* also forgets an access that waits on the bus */
-/* Any CSR, without side effects: 0, or -ENOENT where the core has none of that number. */
+/* Reads any CSR without side effects. 0, or -ENOENT if the core has no CSR of that number. */
 int rv_core_csr(const struct rv_core *core, unsigned csr, uint32_t *value);
 
 struct rv_trap {
@@ -120,15 +119,14 @@ struct rv_trap {
 	uint32_t value; /* as mtval */
 };
 
-/* The last exception raised (not an interrupt), also where RV_STOP_TRAP_LOOP kept it from being
- * taken. */
+/* The last exception raised (interrupts are not counted), even when RV_STOP_TRAP_LOOP kept the core
+ * from taking it. */
 struct rv_trap rv_core_trap(const struct rv_core *core);
 const char *rv_cause_name(uint32_t cause);
 
 /*
- * ELF: 32-bit little-endian RISC-V executables, placed at their physical addresses.
- * Errors are -errno with one line in @err that names the file and what is wrong; RAM is then as it
- * was.
+ * Loads 32-bit little-endian RISC-V ELF executables at their physical addresses. Errors are -errno,
+ * with one line in @err that names the file and says what is wrong; RAM is then unchanged.
  */
 struct rv_extent {
 	uint32_t first;
@@ -140,35 +138,37 @@ int rv_elf_extent(const char *path, struct rv_extent *extent, char *err, size_t 
 int rv_core_load_elf(struct rv_core *core, const char *path, uint32_t *entry, char *err,
 		     size_t err_size);
 
-/* NULL where no symbol of code covers @pc. Strings live until the next load or the end of the core.
- */
+/* NULL when no code symbol covers @pc. Strings live until the next load or until the core is
+ * destroyed. */
 const char *rv_core_symbol(const struct rv_core *core, uint32_t pc, uint32_t *offset);
 int rv_core_symbol_addr(const struct rv_core *core, const char *name, uint32_t *addr);
 
 /*
- * "#0 80000010 name+0x10\n" a frame: pc, ra, then each word up the stack that is a return address
- * (it points behind a call, in a known function). May show a frame already left; never misses one
- * whose ra was saved. As snprintf().
+ * Writes one line a frame: "#0 80000010 name+0x10\n". The frames are pc, then ra, then each word up
+ * the stack that looks like a return address (it points right after a call, in a known function).
+ * May show a frame that has already returned; never misses one whose ra was saved. Returns what
+ * snprintf() does.
  */
 int rv_core_backtrace(const struct rv_core *core, char *buf, size_t size);
 
 /*
- * Tells of functions that begin (enter) and end, strictly nested, by symbol: `done` instructions
- * have retired in this rv_core_run(), depth is that of the function, from 0. A tail call ends one
- * function and begins the next; a trap or interrupt is a function until its mret. Begins with the
- * function at pc. NULL: stops, without a word; code that is not watched runs at full speed.
+ * Reports functions that begin (enter) and end, strictly nested, by symbol name. `done` is the
+ * number of instructions retired in this rv_core_run(); `depth` is the depth of the function, from
+ * 0. A tail call ends one function and begins the next. A trap or interrupt counts as a function
+ * until its mret. The first report is the function at pc. NULL stops the reports and reports no
+ * ends; code that nobody watches runs at full speed.
  */
 struct rv_call_watch {
 	void *ctx;
-	/* caller: the function that goes on after an end, "" for none */
+	/* caller: the function that runs on after this one ends, "" for none */
 	void (*called)(void *ctx, bool enter, const char *function, const char *caller,
 		       unsigned depth, uint64_t done);
 };
 int rv_core_watch_calls(struct rv_core *core, const struct rv_call_watch *watch);
 
 /*
- * Debugging, as gdb.c uses it. Under a debugger ebreak stops the core; when run again it traps.
- * Breakpoints stand beside RAM, which is never changed.
+ * Debugging, as used by gdb.c. Under a debugger an ebreak stops the core; when the core is run
+ * again, the ebreak traps. Breakpoints are kept outside RAM, so RAM never changes.
  */
 void rv_core_set_debugged(struct rv_core *core, bool debugged);
 int rv_core_add_breakpoint(struct rv_core *core,

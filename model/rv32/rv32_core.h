@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a core; for the files of this folder only. */
+/* The internals of a core, for the files of this folder only. */
 #ifndef MODEL_RV32_RV32_CORE_H
 #define MODEL_RV32_RV32_CORE_H
 
@@ -10,7 +10,7 @@ enum { RV_BREAKPOINTS_MAX = 64, RV_DECODED_PAGE_LOG = 12, RV_PMP_ENTRIES = 16 };
 
 enum { RV_CALLS_MAX = 64 };
 
-/* A function that runs, and where it returns to. */
+/* A function that is running, and where it returns to. */
 struct rv_frame {
 	const char *name;
 	uint32_t function, ra;
@@ -81,7 +81,7 @@ struct rv_core {
 
 	bool debugged;
 	bool step;
-	bool over_breakpoint; /* the instruction at pc was already stopped at */
+	bool over_breakpoint; /* a breakpoint already stopped the core at pc */
 	uint32_t breakpoint[RV_BREAKPOINTS_MAX];
 	unsigned breakpoints;
 
@@ -89,8 +89,8 @@ struct rv_core {
 	struct rv_calls *calls; /* NULL: nobody watches */
 };
 
-/* calls.c; only while core->calls is there. */
-/* A jump that may call or return becomes one that slow() does. */
+/* Functions of calls.c, called only while core->calls is set. */
+/* Marks a jump that may be a call or a return, so that slow() executes it. */
 void rv_calls_mark(const struct rv_core *core, struct rv_insn *insn);
 void rv_calls_begin(struct rv_core *core); /* before anything runs */
 /* After the jump: pc is the target, ra what a call wrote. */

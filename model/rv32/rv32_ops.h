@@ -67,18 +67,18 @@
 	X(WFI, NONE, 0xffffffff, 0x10500073)
 
 enum rv_op {
-	RV_OP_UNDECODED, /* as zeroed memory is */
+	RV_OP_UNDECODED, /* 0, the value of zeroed memory */
 	RV_OP_ILLEGAL,
-	RV_OP_BREAKPOINT,  /* of a debugger, stands for the instruction in RAM */
-	RV_OP_JAL_WATCHED, /* calls and returns while somebody watches them: slow() does them */
+	RV_OP_BREAKPOINT, /* a debugger's breakpoint replaces the instruction */
+	RV_OP_JAL_WATCHED, /* jumps that may be calls or returns, while somebody watches calls; slow() does them */
 	RV_OP_JALR_WATCHED,
 #define RV_OP_ENUM(name, format, mask, match) RV_OP_##name,
 	RV_OPS(RV_OP_ENUM)
 #undef RV_OP_ENUM
 };
 
-/* A decoded instruction; @imm is the CSR number, or the encoding of an illegal one, where the
- * format says so. */
+/* A decoded instruction. For some formats @imm is the CSR number or the encoding of an illegal
+ * instruction. */
 struct rv_insn {
 	uint8_t op;
 	uint8_t len; /* bytes */
@@ -88,13 +88,13 @@ struct rv_insn {
 	int32_t imm;
 };
 
-/* x0 stays zero because instructions that name it as destination write here. */
+/* Instructions whose destination is x0 write to this spare register instead, so x0 stays zero. */
 enum { RV_X_NONE = 32 };
 
 /* @bits: 32 bits at the pc, of which a compressed instruction uses the low half. */
 void rv_decode(uint32_t bits, struct rv_insn *insn);
-/* The 32-bit instruction of the same effect; 0 (which is illegal) where the specification has none
- * for RV32IMC. */
+/* The 32-bit instruction with the same effect, or 0 (an illegal encoding) if RV32IMC does not
+ * define one. */
 uint32_t rv_expand_compressed(uint16_t bits);
 
 static inline bool rv_is_compressed(uint32_t bits)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rv32run FILE.elf [--max-instructions N] [--gdb PORT]: runs a bare executable until it writes its
- * symbol `tohost`: 1 is a pass, (n << 1) | 1 the failure of test n (the convention of the RISC-V
- * ISA suites).
+ * symbol `tohost`. A value of 1 is a pass; (n << 1) | 1 means that test n failed (the convention of
+ * the RISC-V ISA suites).
  *
- * The machine: RAM around the segments (whole 4 KiB pages, 2 MiB behind the last), and an
- * interruptor at 0x02000000 as the SiFive CLINT has it: msip at 0, mtimecmp at 0x4000, mtime at
- * 0xbff8. A tick of mtime is one instruction; waiting in wfi skips to mtimecmp.
+ * The machine has RAM around the segments (whole 4 KiB pages, plus 2 MiB after the last segment)
+ * and an interruptor at 0x02000000 with the layout of the SiFive CLINT: msip at 0, mtimecmp at
+ * 0x4000, mtime at 0xbff8. mtime advances by one for each instruction; a wfi skips ahead to
+ * mtimecmp.
  *
  * Exit status: 0 pass, 1 fail (one line says why), 2 unusable input.
  */
@@ -33,7 +34,7 @@ struct machine {
 	uint64_t mtimecmp;
 };
 
-/* The word at @addr of a 64-bit register. */
+/* The word at @addr of a 64-bit register (bit 2 of @addr selects the half). */
 static uint32_t get_half(uint64_t value, uint32_t addr)
 {
 	return (uint32_t)(addr & 4 ? value >> 32 : value);
@@ -170,7 +171,7 @@ static int fail_trap(const struct machine *machine)
 	return fail_at_pc(machine, what);
 }
 
-/* -1: goes on. */
+/* The exit status, or -1 to run on. */
 static int stopped(struct machine *machine, enum rv_stop stop)
 {
 	switch (stop) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses to names, and the call stack as text. */
+/* Turns addresses into names, and formats the call stack as text. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +33,8 @@ static size_t at_or_below(const struct rv_symbols *symbols, uint32_t addr)
 	return low;
 }
 
-/* A function that covers @pc, else the nearest label below that no function separates from it. */
+/* Finds the function that covers @pc. If there is none, finds the nearest label below @pc that has
+ * no function in between. */
 const char *rv_core_symbol(const struct rv_core *core, uint32_t pc, uint32_t *offset)
 {
 	const struct rv_symbol *best = NULL;
@@ -70,7 +71,7 @@ int rv_core_symbol_addr(const struct rv_core *core, const char *name, uint32_t *
 	return -ENOENT;
 }
 
-/* A call (jal, jalr, c.jal, c.jalr that writes ra) ends right before @pc. */
+/* Whether a call (a jal, jalr, c.jal or c.jalr that writes ra) ends right before @pc. */
 static bool is_return_address(const struct rv_core *core, uint32_t pc)
 {
 	struct rv_insn insn;

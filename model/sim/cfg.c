@@ -48,8 +48,8 @@ static const struct group {
 	const char *name;
 	const struct row *rows;
 	size_t count;
-	unsigned int instances; /* 0: the group has one, without a number */
-	size_t offset, size;    /* of an instance, in struct config */
+	unsigned int instances; /* 0: there is only one instance, and its section has no number */
+	size_t offset, size;    /* of one instance, in struct config */
 } groups[] = {
 	{"sim", sim_rows, ARRAY_SIZE(sim_rows), 0, offsetof(struct config, sim),
 	 sizeof(struct sim_params)},
@@ -64,7 +64,7 @@ enum { GROUPS = ARRAY_SIZE(groups), MAX_ROWS = 256 };
 _Static_assert(ARRAY_SIZE(hca_rows) <= MAX_ROWS, "MAX_ROWS");
 _Static_assert(ARRAY_SIZE(host_rows) <= MAX_ROWS, "MAX_ROWS");
 
-/* Where a section name points: [hca1.link] is group hca, scope 2, section link. */
+/* What a section name refers to: [hca1.link] is group hca, scope 2, section link. */
 struct place {
 	const struct group *group;
 	unsigned int scope;
@@ -120,7 +120,7 @@ static void set_ideal(const struct row *row, uint64_t *value)
 
 void cfg_defaults(struct config *cfg)
 {
-	memset(cfg, 0, sizeof(*cfg)); /* the spare places of sections too */
+	memset(cfg, 0, sizeof(*cfg)); /* clears the unused instances too */
 	each_row(cfg, set_default);
 }
 
@@ -253,7 +253,7 @@ static int row_value_parse(const struct row *row, const char *name, const char *
 	return 0;
 }
 
-/* Neither a section nor anything else: whose key is it? */
+/* The setting has no section. Finds sections that have this key, to suggest one. */
 static int incomplete(const char *setting, const char *key, char message[MESSAGE_CHARS])
 {
 	const struct group *g;
@@ -317,12 +317,12 @@ out:
 	return rc;
 }
 
-/* libinih as Debian builds it gives the handler no line number, so the lines are counted where they
- * are read. There comments and indentation go too: libinih would take an indented line for a
- * continuation of the value before. */
+/* Debian builds libinih so that the handler gets no line number. The lines are therefore counted
+ * where they are read. The same code removes comments and indentation, because libinih would take
+ * an indented line for a continuation of the value before it. */
 struct ini {
 	struct config cfg;
-	char *text, *next, *end; /* all of it, what is not read yet, and where it ends */
+	char *text, *next, *end; /* the whole text, its unread part, and its end */
 	unsigned int line;
 	bool bad;
 	char message[MESSAGE_CHARS];
@@ -335,7 +335,7 @@ static void ini_line_check(struct ini *ini, char *s, int room)
 	char *end = strchr(s, ']');
 
 	s[strcspn(s, "#;\r\n")] = 0;
-	/* libinih would pass over what follows the bracket. */
+	/* libinih would ignore what follows the bracket. */
 	if (*s == '[' && end && end < s + strlen(s) && !end[1 + strspn(end + 1, " \t")]) {
 		*end = 0;
 		ini->bad = place_parse(s + 1, &place, ini->message);
@@ -467,7 +467,8 @@ static bool row_is_common(const struct config *cfg, const struct group *g, const
 	return true;
 }
 
-/* The rows of one section: those all instances agree on, or one instance's own. */
+/* Writes the rows of one section: either those that all instances agree on, or one instance's
+ * own. */
 static void save_section(const struct config *cfg, const struct group *g, const struct row *first,
 			 unsigned int scope, FILE *out)
 {

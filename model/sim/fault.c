@@ -24,7 +24,8 @@ struct fields {
 	uint32_t qpn, psn;
 };
 
-/* How often each packet was sent: open addressing, room is a power of two, a quarter stays free. */
+/* Counts how often each packet was sent. An open-addressing hash table: room is a power of two, and
+ * at least a quarter of the slots stay free. */
 struct fault_seen {
 	size_t count, room;
 	struct {
@@ -147,13 +148,14 @@ static struct fault_seen *seen_grow(struct fault_seen *old)
 	return seen;
 }
 
-/* On loopback an ACK may bear QPN and PSN of a request. */
+/* Whether the packet is a response. On loopback an ACK may carry the same QPN and PSN as a request,
+ * so the two must be counted apart. */
 static bool is_response(uint8_t opcode)
 {
 	return bth_op_is(bth_op_find(opcode), BTH_RESPONSE);
 }
 
-/* How often the rule has seen the packet, this time included. */
+/* Counts the packet and tells how often the rule has now seen it, this time included. */
 static int count_transmission(struct fault_entry *entry, const struct fault_key *key,
 			      const struct fields *f, uint32_t *times)
 {
@@ -191,7 +193,8 @@ static bool fields_match(const struct fault_rule *rule, const struct fault_key *
 	       !(match & FAULT_MATCH_PSN && f->psn != rule->psn);
 }
 
-/* How much of a packet a corruption may touch: what is made anew would only undo it. */
+/* How many bytes of a packet a corruption may touch. The CRCs that are recomputed afterwards are
+ * left out, since recomputing would undo the corruption. */
 static size_t corruptible(enum fault_fix fix, size_t len)
 {
 	static const size_t fixed[] = {
@@ -207,7 +210,7 @@ static bool can_corrupt(const struct fault_rule *rule, size_t len)
 	return (rule->mask ? rule->offset : 0) < corruptible(rule->fix, len);
 }
 
-/* 1: it fires, 0: it does not. */
+/* 1: the rule fires; 0: it does not; or -errno. */
 static int entry_try(struct fault_plan *plan, struct fault_entry *entry,
 		     const struct fault_key *key, const struct fields *f)
 {
@@ -288,7 +291,8 @@ static void verdict_add(const struct fault_rule *rule, struct fault_verdict *out
 	}
 }
 
-/* Only after all rules have looked, so that each of them sees the packet as it was sent. */
+/* Applies the rules that fire. Called only after all rules have been tried, so that each of them
+ * sees the packet as it was sent. */
 static int fire(struct fault_plan *plan, const struct fault_key *key, struct fault_verdict *out)
 {
 	enum fault_action strongest = FAULT_ACTION_COUNT;

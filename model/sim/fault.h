@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults on the wire: a plan is a list of rules; the link asks it about each packet that leaves a
- * port. The plan corrupts bytes itself; the rest the link does, as the verdict says.
+/* Faults on the wire. A plan is a list of rules. The link asks the plan about each packet that
+ * leaves a port. The plan corrupts bytes itself; the link does everything else that the verdict
+ * says.
  *
- * A rule fires on a packet when all it matches holds: first the fields of the packet, then its
- * transmission number, then the number of the match, then the offset of a corruption lies in the
- * packet, then chance, then limit. Each step counts what passed the one before. */
+ * A rule checks a packet in these steps: the packet's fields, its transmission number, the number
+ * of the match, whether the offset of a corruption lies in the packet, chance, limit. It fires when
+ * all of them hold. Each step counts only the packets that passed the step before. */
 #ifndef MODEL_SIM_FAULT_H
 #define MODEL_SIM_FAULT_H
 
@@ -15,8 +16,8 @@
 
 #include "model/sim/rng.h"
 
-/* Which members of a rule a packet is compared with. No bit: every packet matches. The last five
- * match no packet without a BTH. */
+/* The members of a rule that a packet is compared with. Without any bit, every packet matches. The
+ * last five match only packets that have a BTH. */
 enum fault_match {
 	FAULT_MATCH_HCA = 1 << 0,
 	FAULT_MATCH_PORT = 1 << 1,
@@ -37,8 +38,8 @@ enum fault_action {
 	FAULT_ACTION_COUNT,
 };
 
-/* Which CRCs are made right again after a corruption: none, the VCRC as behind a bad switch, or
- * both as where data was wrong before it was sent. */
+/* Which CRCs are recomputed after a corruption: none; the VCRC, as after a faulty switch; or both,
+ * as if the data was wrong before it was sent. */
 enum fault_fix {
 	FAULT_FIX_NONE,
 	FAULT_FIX_VCRC,
@@ -51,30 +52,30 @@ struct fault_rule {
 	unsigned int match; /* of enum fault_match */
 	unsigned int hca;   /* the packet leaves this device */
 	unsigned int port;
-	uint8_t opcode;        /* of the BTH, all eight bits */
-	uint32_t qpn;          /* destination QP of the BTH */
-	uint32_t psn;          /* of the BTH */
-	uint32_t transmission; /* 1: first of this (device, port, QPN, PSN, request or response)
-				* that the rule saw, 2: first repetition, ... */
-	uint32_t nth;          /* 1: first packet that matches, ... */
-	uint32_t chance_ppm;   /* in a million; 0: always */
-	uint32_t limit;        /* fires so often; 0: without end */
+	uint8_t opcode; /* of the BTH, all eight bits */
+	uint32_t qpn;   /* destination QP of the BTH */
+	uint32_t psn;   /* of the BTH */
+	uint32_t
+		transmission; /* 1: the first packet of this (device, port, QPN, PSN, request or response) that the rule saw, 2: the first repetition, ... */
+	uint32_t nth;         /* 1: first packet that matches, ... */
+	uint32_t chance_ppm;  /* in a million; 0: always */
+	uint32_t limit;       /* fires at most this often; 0: no limit */
 
 	enum fault_action action;
 	/* CORRUPT */
 	uint32_t offset; /* byte from the LRH */
-	uint8_t mask;    /* XORed to it; 0: a random bit of what no CRC fixes, offset unused */
+	uint8_t mask; /* XORed to the byte; 0: flips a random bit outside the recomputed CRCs, and offset is unused */
 	enum fault_fix fix;
 	/* DUPLICATE */
 	uint32_t copies;
 	uint64_t gap_ps; /* from the packet to its first copy, and between copies */
 	/* DELAY */
 	uint64_t delay_ps;
-	/* REORDER: held until so many later packets of the port have passed */
+	/* REORDER: holds the packet until this many later packets of the port have passed */
 	uint32_t behind;
 };
 
-/* wire[0..len): LRH..VCRC with both CRCs made. */
+/* wire[0..len) is the packet from LRH to VCRC, with valid CRCs. */
 struct fault_key {
 	unsigned int hca;
 	unsigned int port;
@@ -82,9 +83,9 @@ struct fault_key {
 	size_t len;
 };
 
-/* What becomes of the packet. Of several rules: drop wins, delays and duplicates add up, the
- * longest gap and hold count, and of all corruptions only those CRCs are right that each of them
- * fixes. */
+/* What happens to the packet. When several rules fire, drop wins, delays and duplicates add up, and
+ * the longest gap and hold apply. After several corruptions only the CRCs that each of them fixes
+ * are recomputed. */
 struct fault_verdict {
 	bool drop;
 	bool corrupted; /* wire has been changed */
@@ -92,7 +93,8 @@ struct fault_verdict {
 	uint64_t duplicate_gap_ps;
 	uint64_t delay_ps;
 	uint32_t hold;
-	const char *text; /* for traces: the strongest action, as fault_action_name; NULL: none */
+	const char *
+		text; /* for traces: the strongest action, named as in fault_action_name; NULL: no rule fired */
 	const char *rule; /* name of the first rule that fired */
 };
 
@@ -104,10 +106,10 @@ struct fault_plan {
 	struct fault_entry {
 		struct fault_rule rule;
 		uint64_t seen;  /* packets whose fields matched */
-		uint64_t nth;   /* those of the right transmission */
-		uint64_t fired; /* those something was done to */
+		uint64_t nth;   /* of those, packets with the right transmission number */
+		uint64_t fired; /* times the rule fired */
 		struct fault_seen *transmissions;
-		bool fires; /* on the packet at hand */
+		bool fires; /* on the current packet */
 	} * entries;
 	uint64_t fired[FAULT_ACTION_COUNT];
 };
@@ -115,12 +117,12 @@ struct fault_plan {
 void fault_plan_init(struct fault_plan *plan, uint64_t seed);
 void fault_plan_free(struct fault_plan *plan);
 
-/* The number of the rule (entries[] and unused say it), -EINVAL for a rule that cannot do anything,
- * -ENOMEM. */
+/* The number of the rule, which entries[] and fault_plan_unused() use. -EINVAL for a rule that can
+ * have no effect, or -ENOMEM. */
 int fault_plan_add(struct fault_plan *plan, const struct fault_rule *rule);
 
-/* The number of rules that fired, with *out; or -ENOMEM, and nothing has happened to the packet.
- * Costs next to nothing without rules. */
+/* The number of rules that fired, with the verdict in *out. On -ENOMEM the packet is unchanged.
+ * Costs almost nothing without rules. */
 int fault_plan_apply(struct fault_plan *plan, const struct fault_key *key,
 		     struct fault_verdict *out);
 

@@ -21,7 +21,7 @@ static int complain(FILE *err, const char *path, const char *what, int rc)
 
 int file_open(FILE **in, const char *path, enum file_kind kind, FILE *err)
 {
-	/* without O_NONBLOCK the open itself waits for a pipe's writer */
+	/* without O_NONBLOCK, opening a pipe would wait for its writer */
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | (kind == FILE_REGULAR ? O_NONBLOCK : 0));
 	struct stat st;
 	int rc = 0;
@@ -50,7 +50,7 @@ struct growing {
 	size_t len, room;
 };
 
-/* Room for a piece and a terminator behind what is there. */
+/* Makes room for a piece and a terminator after the text read so far. */
 static int make_room(struct growing *t, size_t hint)
 {
 	size_t room = t->room ? 2 * t->room : (hint < FIRST_MAX ? hint : FIRST_MAX) + PIECE + 1;
@@ -144,7 +144,7 @@ ssize_t file_line(FILE *in, char **line, size_t *room)
 
 /* --- writing --- */
 
-/* stdio keeps that a write failed, not why. */
+/* stdio remembers that a write failed, but not why; this keeps the errno. */
 static ssize_t cookie_write(void *cookie, const char *bytes, size_t n)
 {
 	struct file_out *f = cookie;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that a user names: read with a bound, and written so that a failure says its own cause.
- * Each error is printed to err (NULL: to nobody) as one line, "path: what is wrong".
+ * Files that a user names. Reads are bounded, and a failed write reports its own cause. Each error
+ * is printed to err (NULL: nowhere) as one line, "path: what is wrong".
  */
 #ifndef MODEL_SIM_FILE_H
 #define MODEL_SIM_FILE_H
@@ -16,37 +16,38 @@ extern "C" {
 
 enum file_kind {
 	FILE_ANY,     /* a pipe or a device too: <(command), /dev/stdin */
-	FILE_REGULAR, /* what a tool has written: nothing else can stand there */
+	FILE_REGULAR, /* a file that a tool has written: must be a regular file */
 };
 
 enum { FILE_LINE_MAX = 1 << 20 };
 
-/* 0 or -errno, printed. A folder is no file; nothing is waited for unless a pipe is welcome. */
+/* 0 or -errno, printed. A folder is refused. Opening waits only for a pipe, and only with
+ * FILE_ANY. */
 int file_open(FILE **in, const char *path, enum file_kind kind, FILE *err);
 
 /*
- * All of a file of at most `most` bytes, with a zero byte behind it; the caller frees. Reading ends
- * at a zero byte within the file, for that is no text: strlen(*text) is then less than *len. 0 or
- * -errno, printed: -EFBIG.
+ * Reads a whole file of at most `most` bytes and puts a zero byte after it; the caller frees it.
+ * Reading stops at a zero byte inside the file, because such a file is not text: strlen(*text) is
+ * then less than *len. 0 or -errno, printed; -EFBIG when the file is too long.
  */
 int file_text(char **text, size_t *len, const char *path, enum file_kind kind, size_t most,
 	      FILE *err);
 
-/* As getline(), but -1 with errno EFBIG for a line of more than FILE_LINE_MAX bytes; at the end -1
- * with errno 0. */
+/* Like getline(), but a line of more than FILE_LINE_MAX bytes gives -1 with errno EFBIG. The end of
+ * the file gives -1 with errno 0. */
 ssize_t file_line(FILE *in, char **line, size_t *room);
 
 struct file_out {
 	FILE *out;
 	const char *path; /* borrowed */
 	int fd;
-	int error; /* 0 or -errno: the first that writing gave */
+	int error; /* of the first write that failed: -errno, else 0 */
 };
 
 /* Makes or empties a file. 0 or -errno, printed. */
 int file_create(struct file_out *f, const char *path, FILE *err);
-/* Writes the rest and closes. rc: what went wrong so far, 0 or -errno; the result is the cause,
- * which is printed: a failed write comes before rc. */
+/* Writes the rest and closes the file. rc is the caller's own result so far, 0 or -errno. Returns
+ * and prints the error; if a write failed, that error takes the place of rc. */
 int file_finish(struct file_out *f, int rc, FILE *err);
 
 #ifdef __cplusplus

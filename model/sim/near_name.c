@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Insertions, deletions and replacements from a to b; long names only by what fits. */
+/* Counts insertions, deletions and replacements from a to b. Of long names only the part that fits
+ * is compared. */
 static unsigned int edit_distance(const char *a, const char *b)
 {
 	unsigned int row[NEAR_NAME_CHARS], i, j, diagonal, above;

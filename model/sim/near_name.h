@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of the names that there are the one most like a misspelt one, for messages. */
+/* Finds the known name that is most like a misspelt one, for error messages. */
 #ifndef MODEL_SIM_NEAR_NAME_H
 #define MODEL_SIM_NEAR_NAME_H
 
 enum { NEAR_NAME_CHARS = 96 };
 
-/* Begin with {.wanted = ...}; then name is empty until a known one is like it. */
+/* Initialise with {.wanted = ...}. name stays empty until a known name is similar enough. */
 struct near_name {
 	const char *wanted;
 	unsigned int distance;
 	char name[NEAR_NAME_CHARS];
 };
 
-/* Takes `known` when it is nearer than what came before: letters inserted, left out or replaced,
- * at most one and a third of those wanted; none when only a part before a dot was left out. */
+/* Takes `known` if it is nearer than the names before. The distance is the number of letters
+ * inserted, left out or replaced; it may be at most 1 plus a third of the number of letters wanted.
+ * It is zero when only the part before a dot is missing. */
 void near_name_try(struct near_name *n, const char *known);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every parameter of a simulation, a row each; nothing else states a delay, a size or a count.
+/* Every parameter of a simulation, one row each. No delay, size or count is stated elsewhere.
  *
  *   P(section, key, unit, default, minimum, maximum, "meaning", "source")
  *
  * A row makes a key of ini files and an entry of `hcasim config`. The section is the engine stage:
  * [hca.link] delay = 10ns, or -s hca0.link.delay=10ns. The sections hca, host and sim are the bare
- * [hca], [host] and [sim]. params.awk makes from it, when the tree is built,
+ * [hca], [host] and [sim]. When the tree is built, params.awk makes from it
  *   - the function param_<section>_<key>() of the header model/sim/params/hca_<section>.h, for code
  *     that reads the parameter (host_param_ in host_<section>.h, sim_param_ in sim_<section>.h);
  *   - the member <section>_<key> (uint64_t) of struct hca_params, host_params or sim_params, for
  *     code that fills in a configuration. Only such code includes this file.
  * Units: units.h; TIME is a cost, TIMEOUT a deadline or a period. A source begins with documented,
  * derived or assumption.
- * After a change here: build/params_ini default >configs/default.ini, and the same with ideal. */
+ * After a change here, run build/params_ini default >configs/default.ini, and the same for ideal. */
 #ifndef MODEL_SIM_PARAMS_H
 #define MODEL_SIM_PARAMS_H
 

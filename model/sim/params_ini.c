@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the ini files that follow from the parameter rows: params_ini default|ideal. */
+/* Prints the ini files that are generated from the parameter rows: params_ini default|ideal. */
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@ static uint64_t rotate_left(uint64_t v, unsigned int n)
 	return v << n | v >> (64 - n);
 }
 
-/* splitmix64: what the authors of xoshiro recommend to fill its state with. */
+/* splitmix64, which the authors of xoshiro recommend for filling its state. */
 static uint64_t mix(uint64_t *state)
 {
 	uint64_t v = *state += 0x9e3779b97f4a7c15;
@@ -23,7 +23,8 @@ void rng_init(struct rng *rng, uint64_t seed, const char *stream)
 
 	for (; *stream; stream++)
 		hash = (hash ^ (unsigned char)*stream) * 0x100000001b3;
-	/* Mixed first: seed ^ hash alone would give (seed, stream) pairs that coincide. */
+	/* The seed is mixed first: with a plain seed ^ hash, different (seed, stream) pairs would
+	 * coincide. */
 	hash ^= mix(&seed);
 	for (i = 0; i < 4; i++)
 		rng->s[i] = mix(&hash);
@@ -48,7 +49,7 @@ uint64_t rng_below(struct rng *rng, uint64_t n)
 
 	if (!n)
 		return rng_next(rng);
-	/* 2^64 mod n values too many for an even share. */
+	/* 2^64 mod n: rejecting this many values gives each result an equal share. */
 	unfair = -n % n;
 	do
 		v = rng_next(rng);

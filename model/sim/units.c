@@ -9,13 +9,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* A suffix and what one of it is worth; or a name and what it stands for. */
+/* A suffix and its value in the smallest unit; or a name and the value it stands for. */
 struct scale {
 	const char *text;
 	uint64_t value;
 };
 
-/* Largest first: the first that divides a value is the one it is written with. */
+/* Largest first. A value is written with the first suffix that divides it. */
 static const struct scale times[] = {{"s", CFG_S(1)},   {"ms", CFG_MS(1)}, {"us", CFG_US(1)},
 				     {"ns", CFG_NS(1)}, {"ps", 1},         {0}};
 static const struct scale sizes[] = {
@@ -26,7 +26,7 @@ static const struct scale rates[] = {
 	{"Gb/s", 1000000000}, {"Mb/s", 1000000}, {"kb/s", 1000}, {"b/s", 1}, {0}};
 static const struct scale numbers[] = {{"", 1}, {0}};
 
-/* The first name of a value is the one it is written with. */
+/* A value is written with its first name. */
 static const struct scale bools[] = {{"true", 1}, {"false", 0}, {"on", 1}, {"off", 0},
 				     {"1", 1},    {"0", 0},     {0}};
 static const struct scale widths[] = {{"1x", 1}, {"4x", 4}, {"8x", 8},  {"12x", 12}, {"1", 1},
@@ -90,7 +90,7 @@ static size_t length_without_blanks(const char *s)
 	return n;
 }
 
-/* Digits at *s of that base, moving *s behind them. */
+/* Parses digits of that base at *s, and moves *s past them. */
 static int parse_digits(const char **s, unsigned int base, uint64_t *value)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -108,7 +108,7 @@ static int parse_digits(const char **s, unsigned int base, uint64_t *value)
 	return *s == from ? -EINVAL : 0;
 }
 
-/* What "0.digits" is of the scale, when that is whole. */
+/* The value of "0.digits" times the scale, if that is a whole number. */
 static int parse_fraction(const char *digits, uint64_t scale, uint64_t *value)
 {
 	uint64_t numerator = 0, denominator = 1;
@@ -117,7 +117,7 @@ static int parse_fraction(const char *digits, uint64_t scale, uint64_t *value)
 
 	while (n && digits[n - 1] == '0')
 		n--;
-	/* Nothing is worth more than 10^18 of the smallest unit. */
+	/* No scale is larger than 10^18 of the smallest unit. */
 	if (n > 18)
 		return -EINVAL;
 	for (; n; n--, digits++) {
@@ -210,7 +210,7 @@ char *cfg_value_format(enum cfg_unit unit, uint64_t value, char buf[CFG_VALUE_CH
 	} else if (unit == CFG_HEX) {
 		snprintf(buf, CFG_VALUE_CHARS, "0x%" PRIx64, value);
 	} else {
-		/* Zero of the smallest unit, as zero divides by all. */
+		/* Zero is divisible by every scale, so it is written in the smallest unit. */
 		while (scale[1].text && *scale[1].text && (value % scale->value || !value))
 			scale++;
 		snprintf(buf, CFG_VALUE_CHARS, "%" PRIu64 "%s", value / scale->value, scale->text);

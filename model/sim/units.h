@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of parameters as text: what a unit accepts, and how it is written to read back the same.
- */
+/* Parameter values as text: what each unit accepts, and how a value is written so that it reads
+ * back the same. */
 #ifndef MODEL_SIM_UNITS_H
 #define MODEL_SIM_UNITS_H
 
@@ -45,8 +45,8 @@ enum cfg_unit {
 	CFG_UNIT_COUNT,
 };
 
-/* S(name, kb/s of a lane on the wire, data bits, of wire bits). HDR and NDR: forward error
- * correction counted in, 16/17 leaves 50 and 100 Gb/s. Source: IBA volume 2. */
+/* S(name, kb/s of a lane on the wire, data bits, of wire bits). For HDR and NDR the ratio includes
+ * forward error correction: 16/17 leaves 50 and 100 Gb/s. Source: IBA volume 2. */
 #define CFG_LINK_SPEEDS(S) \
 	S(SDR, 2500000, 8, 10) \
 	S(DDR, 5000000, 8, 10) \
@@ -57,8 +57,8 @@ enum cfg_unit {
 	S(HDR, 53125000, 16, 17) \
 	S(NDR, 106250000, 16, 17)
 
-/* The value of a SPEED parameter. That of a WIDTH parameter is the number of lanes; of a PCIE
- * parameter the MT/s of a lane: 2500, 5000, 8000 or 16000. */
+/* The value of a SPEED parameter. The value of a WIDTH parameter is the number of lanes. The value
+ * of a PCIE parameter is the MT/s of a lane: 2500, 5000, 8000 or 16000. */
 enum cfg_link_speed {
 #define CFG_SPEED_ENUM(name, kbps, data, wire) CFG_SPEED_##name,
 	CFG_LINK_SPEEDS(CFG_SPEED_ENUM)
@@ -71,18 +71,18 @@ enum cfg_link_speed {
 /* Data rate of a lane in Mbit/s, after coding. */
 uint64_t cfg_link_speed_mbps(enum cfg_link_speed speed);
 
-/* A unit's name as it stands in a row, and what its values look like. */
+/* The name of a unit as parameter rows use it, and what its values look like. */
 const char *cfg_unit_name(enum cfg_unit unit);
 const char *cfg_unit_expects(enum cfg_unit unit);
 
-/* 0 with *value; -EINVAL: not of that unit, or more than 64 bits. Numbers are decimal or 0x hex;
- * blanks before the unit are allowed, and so is a fraction that comes out whole (1.5us). Zero needs
- * no unit. */
+/* 0 with *value; -EINVAL if the text is no value of that unit, or needs more than 64 bits. Numbers
+ * are decimal or 0x hex. Blanks before the unit are allowed. So is a fraction, if the result is a
+ * whole number (1.5us). Zero needs no unit. */
 int cfg_value_parse(enum cfg_unit unit, const char *text, uint64_t *value);
 
 enum { CFG_VALUE_CHARS = 32 };
 
-/* Exact: parses to the same value. Returns buf. */
+/* Writes the value exactly: parsing the text gives the same value. Returns buf. */
 char *cfg_value_format(enum cfg_unit unit, uint64_t value, char buf[CFG_VALUE_CHARS]);
 
 #endif
