@@ -36,7 +36,8 @@ struct rv_gdb;
 enum rv_bus_result {
 	RV_BUS_OK,
 	RV_BUS_FAULT, /* the instruction takes an access fault trap */
-	RV_BUS_WAIT, /* not now: rv_core_run() stops before the instruction; the next call repeats the access */
+	/* not now: rv_core_run() stops before the instruction; the next call repeats the access */
+	RV_BUS_WAIT,
 };
 
 /*
@@ -52,9 +53,13 @@ struct rv_bus {
 
 enum rv_stop {
 	RV_STOP_BUDGET, /* max_instructions retired */
-	RV_STOP_SYNC, /* the next instruction uses the bus, and this call has already retired others; the next call executes it */
+	/* the next instruction uses the bus, and this call has already retired others; the next
+	 * call executes it */
+	RV_STOP_SYNC,
 	RV_STOP_WAIT, /* the bus said RV_BUS_WAIT; pc is at that instruction */
-	RV_STOP_WFI, /* the core waits in a wfi (pc is after it) and mie & mip is 0; each further call gives this again until mie & mip is not 0 */
+	/* the core waits in a wfi (pc is after it) and mie & mip is 0; each further call gives
+	 * this again until mie & mip is not 0 */
+	RV_STOP_WFI,
 	RV_STOP_TRAP_LOOP, /* an exception with mtvec 0, or twice at one pc with no mret between;
 			      see rv_core_trap() */
 	RV_STOP_DEBUG, /* breakpoint, ebreak under a debugger, or a single step is done; pc is the

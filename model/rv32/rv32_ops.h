@@ -70,7 +70,8 @@ enum rv_op {
 	RV_OP_UNDECODED, /* 0, the value of zeroed memory */
 	RV_OP_ILLEGAL,
 	RV_OP_BREAKPOINT, /* a debugger's breakpoint replaces the instruction */
-	RV_OP_JAL_WATCHED, /* jumps that may be calls or returns, while somebody watches calls; slow() does them */
+	/* jumps that may be calls or returns, while somebody watches calls; slow() does them */
+	RV_OP_JAL_WATCHED,
 	RV_OP_JALR_WATCHED,
 #define RV_OP_ENUM(name, format, mask, match) RV_OP_##name,
 	RV_OPS(RV_OP_ENUM)

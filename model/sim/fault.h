@@ -55,16 +55,19 @@ struct fault_rule {
 	uint8_t opcode; /* of the BTH, all eight bits */
 	uint32_t qpn;   /* destination QP of the BTH */
 	uint32_t psn;   /* of the BTH */
-	uint32_t
-		transmission; /* 1: the first packet of this (device, port, QPN, PSN, request or response) that the rule saw, 2: the first repetition, ... */
-	uint32_t nth;         /* 1: first packet that matches, ... */
-	uint32_t chance_ppm;  /* in a million; 0: always */
-	uint32_t limit;       /* fires at most this often; 0: no limit */
+	/* 1: the first packet of this (device, port, QPN, PSN, request or response) that the
+	 * rule saw, 2: the first repetition, ... */
+	uint32_t transmission;
+	uint32_t nth;        /* 1: first packet that matches, ... */
+	uint32_t chance_ppm; /* in a million; 0: always */
+	uint32_t limit;      /* fires at most this often; 0: no limit */
 
 	enum fault_action action;
 	/* CORRUPT */
 	uint32_t offset; /* byte from the LRH */
-	uint8_t mask; /* XORed to the byte; 0: flips a random bit outside the recomputed CRCs, and offset is unused */
+	/* XORed to the byte; 0: flips a random bit outside the recomputed CRCs, and offset is
+	 * unused */
+	uint8_t mask;
 	enum fault_fix fix;
 	/* DUPLICATE */
 	uint32_t copies;
@@ -93,8 +96,8 @@ struct fault_verdict {
 	uint64_t duplicate_gap_ps;
 	uint64_t delay_ps;
 	uint32_t hold;
-	const char *
-		text; /* for traces: the strongest action, named as in fault_action_name; NULL: no rule fired */
+	/* for traces: the strongest action, named as in fault_action_name; NULL: no rule fired */
+	const char *text;
 	const char *rule; /* name of the first rule that fired */
 };
 
