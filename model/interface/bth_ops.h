@@ -54,7 +54,7 @@ enum bth_ext {
 
 /* clang-format off */
 
-/* Positions and kinds, short for the rows below. */
+/* Positions and kinds of packets, abbreviated for the rows below. */
 #define BTH_P_FIRST  (BTH_FIRST | BTH_START)
 #define BTH_P_MIDDLE BTH_MIDDLE
 #define BTH_P_LAST   (BTH_LAST | BTH_END)
@@ -125,13 +125,14 @@ struct bth_op {
 
 extern const struct bth_op bth_ops[256];
 
-/* Never NULL: an unknown opcode has a row with name NULL and no properties. */
+/* Never NULL: an unknown opcode gets a row with name NULL and no properties. */
 static inline const struct bth_op *bth_op_find(uint8_t opcode)
 {
 	return &bth_ops[opcode];
 }
 
-/* Of a service that answers an opcode it does not know: OpCode[7:5] of RC, XRC. */
+/* Whether the opcode belongs to a service that answers unknown opcodes: OpCode[7:5] is RC or
+ * XRC. */
 static inline bool bth_code_is_reliable(uint32_t opcode)
 {
 	return opcode >> 5 == BTH_RC_SEND_FIRST >> 5 || opcode >> 5 == BTH_XRC_SEND_FIRST >> 5;
@@ -159,12 +160,12 @@ static inline uint32_t bth_op_ext_offset(const struct bth_op *op, enum bth_ext e
 	return LRH_BYTES + (grh ? (uint32_t)GRH_BYTES : 0) + op->at[ext];
 }
 
-/* What follows the position in the name of a SEND or WRITE opcode. */
+/* What follows the position (FIRST, LAST..) in the name of a SEND or WRITE opcode. */
 enum bth_suffix { BTH_SUFFIX_NONE, BTH_SUFFIX_IMM, BTH_SUFFIX_INV };
 
 /*
- * Opcode of one packet of a SEND (write false) or RDMA WRITE message. The suffix counts only on the
- * last packet; a WRITE takes no BTH_SUFFIX_INV. UD is always first and last.
+ * Opcode of one packet of a SEND (write false) or RDMA WRITE message. The suffix is used only on
+ * the last packet. A WRITE takes no BTH_SUFFIX_INV. A UD packet is always first and last.
  */
 static inline uint8_t bth_message_opcode(enum qp_service service, bool write, bool first, bool last,
 					 enum bth_suffix suffix)
@@ -183,7 +184,8 @@ static inline uint8_t bth_message_opcode(enum qp_service service, bool write, bo
 	       (suffix == BTH_SUFFIX_IMM);
 }
 
-/* The same request or response of another reliable service: BTH_RC_x on RC and XRC. */
+/* The opcode that means the same on another reliable service: takes BTH_RC_x, and the service is RC
+ * or XRC. */
 static inline uint8_t bth_service_opcode(enum qp_service service, enum bth_opcode rc_opcode)
 {
 	return (uint8_t)(rc_opcode + (service == QP_ST_XRC ? BTH_XRC_SEND_FIRST : 0));

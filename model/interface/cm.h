@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams of communication management (class 7) and of subnet administration (class 3), which
- * cross the wire by QP1, and what stands in them.
+ * Datagrams of communication management (class 7) and of subnet administration (class 3), which are
+ * sent through QP1, and the codes they carry.
  *
- * Source: InfiniBand Architecture Specification vol. 1, ch. 12.6 to 12.11 (tables 106 to 120), 15.2;
- * annex A11 (RDMA IP CM service). Checked against Linux' include/rdma/ibta_vol1_c12.h and
+ * Source: InfiniBand Architecture Specification vol. 1, ch. 12.6 to 12.11 (tables 106 to 120),
+ * 15.2; annex A11 (RDMA IP CM service). Checked against Linux' include/rdma/ibta_vol1_c12.h and
  * Wireshark's infiniband dissector.
  */
 #ifndef MODEL_INTERFACE_CM_H
@@ -27,7 +27,7 @@
 	F(cm_path,  8, subnet_local,  42,  3,  3, "no GRH needed") \
 	F(cm_path,  8, ack_timeout,   43,  7,  3, "sender's ACK timeout, 4.096 us * 2^n")
 
-/* As above, in the order of LAP. */
+/* The same fields, in the order of LAP. */
 #define CM_LAP_PATH_FIELDS(F, A, B, U, E) \
 	F(cm_lap_path, 16, local_lid,      0, 15,  0, "LID of the sender's port") \
 	F(cm_lap_path, 16, remote_lid,     2, 15,  0, "LID of the receiver's port") \
@@ -160,7 +160,7 @@
 	B(cm_sidr_rep,     info,          48, 72,     "additional information") \
 	B(cm_sidr_rep,     private_data, 120, 136,    "private data")
 
-/* In front of a REQ's private data, when the service is one of IP (annex A11). */
+/* Precedes the private data of a REQ, when the service is an IP service (annex A11). */
 #define CM_IP_FIELDS(F, A, B, U, E) \
 	F(cm_ip,  8, major,     0,  7,  4, "major version, 0") \
 	F(cm_ip,  8, minor,     0,  3,  0, "minor version, 0") \
@@ -245,13 +245,13 @@
 	K(CM_TRANSPORT, RD,       2, "RD") \
 	K(CM_TRANSPORT, EXTENDED, 3, "see extended transport type")
 
-/* Which message an MRA or REJ speaks of. */
+/* Which message an MRA or REJ refers to. */
 #define CM_MESSAGES(K) \
 	K(CM_MESSAGE, REQ,   0, "REQ") \
 	K(CM_MESSAGE, REP,   1, "REP") \
 	K(CM_MESSAGE, OTHER, 2, "none of them; MRA: LAP")
 
-/* Reasons of a REJ (table 109); in brackets the additional information. */
+/* Reasons of a REJ (table 109). The additional information is in brackets. */
 #define CM_REASONS(K) \
 	K(CM_REASON, NO_QP,                 1, "no QP available") \
 	K(CM_REASON, NO_EEC,                2, "no EE context available") \
@@ -337,7 +337,7 @@
 	K(SA_SELECT, EXACTLY, 2, "the value") \
 	K(SA_SELECT, BEST,    3, "the largest there is")
 
-/* Bits of the component mask of a PathRecord, numbers. */
+/* Bit numbers of the component mask of a PathRecord. */
 #define PATH_COMPONENTS(K) \
 	K(PATH_COMP, SERVICE_ID_HIGH, 0, "service id, top 8 bits") \
 	K(PATH_COMP, SERVICE_ID, 1, "service id, other bits") \
@@ -405,7 +405,7 @@ enum cm_facts {
 	CM_CLASS_VERSION = 2,
 	SA_CLASS_VERSION = 2,
 	CM_EXTENDED_XRC = 1,
-	CM_IP_V4 = 12, /* where an IPv4 address begins in its 16 bytes */
+	CM_IP_V4 = 12, /* offset of an IPv4 address in its 16 bytes */
 };
 
 #endif

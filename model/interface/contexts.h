@@ -370,7 +370,8 @@ static inline const struct mcg_member *mcg_entry_member_const(const struct mcg_e
 	return (const struct mcg_member *)(const void *)(mcg_entry_member_cptr(g) + 4 * n);
 }
 
-/* The bucket of a multicast GID among 1 << log: MGID_HASH tells software, who has none of its own. log <= 16. */
+/* The bucket of a multicast GID among 1 << log buckets (log <= 16). Software has no hash of its
+ * own; it asks the device with MGID_HASH. */
 static inline uint32_t mcg_hash(const uint8_t *gid, unsigned int log)
 {
 	uint32_t h = 0;
@@ -380,7 +381,7 @@ static inline uint32_t mcg_hash(const uint8_t *gid, unsigned int log)
 	return (h ^ h >> log) & ((1u << log) - 1);
 }
 
-/* lkey and rkey are {index, variant}; the MPT holds {variant, index}. */
+/* Converts an lkey or rkey, {index, variant}, to the MPT's form, {variant, index}. */
 static inline uint32_t mem_key_of_key(uint32_t key)
 {
 	return key << 24 | key >> 8;
@@ -391,8 +392,8 @@ static inline uint32_t key_of_mem_key(uint32_t mem_key)
 	return mem_key << 8 | mem_key >> 24;
 }
 
-/* A QP has a receive queue of its own unless it takes from an SRQ, is XRC, or was given no doorbell
- * record. */
+/* A QP has a receive queue of its own unless it uses an SRQ, is XRC, or has no doorbell record
+ * address. */
 static inline bool qpc_has_rq(const struct qpc *c)
 {
 	return !qpc_get_srq(c) && qpc_get_service(c) != QP_ST_XRC && qpc_get_db_rec_addr(c) != 0;

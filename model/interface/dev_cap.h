@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Output of QUERY_DEV_CAP and its capability bits; layout dev_cap is defined by commands.h.
- * Every field Linux mlx4 fw.c reads is a row, also those of features this device does not offer:
- * they read 0, and the log can say so.
+ * Output of QUERY_DEV_CAP and its capability bits; layout dev_cap is defined by commands.h. Every
+ * field that Linux mlx4 fw.c reads has a row. Fields of features that this device does not offer
+ * have one too: they read 0, and the log can show them.
  */
 #ifndef MODEL_INTERFACE_DEV_CAP_H
 #define MODEL_INTERFACE_DEV_CAP_H

@@ -153,7 +153,7 @@ static inline void be8_store(void *p, uint8_t v)
 #define FIELD_ASSERT _Static_assert
 #endif
 
-/* Type in which a field of a word of that width is handed over. */
+/* Type that the accessors use for a field of a word of that width. */
 #define FIELD_VALUE_8  uint32_t
 #define FIELD_VALUE_16 uint32_t
 #define FIELD_VALUE_32 uint32_t

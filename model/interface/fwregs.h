@@ -3,10 +3,10 @@
  * What the firmware sees of the chip: memory map of the embedded processor, registers and hardware
  * helpers.
  *
- * This part is hcasim's own (a real chip's is not public). 32-bit registers, little-endian as the
- * processor is, word access only. A load from a *_STATUS register of a helper stalls the processor
- * until that helper is done: firmware starts a helper and reads its status. The helpers move bytes
- * and quiesce hardware; none of them knows an HCR opcode.
+ * This part is hcasim's own, since a real chip's is not public. Registers are 32 bits wide,
+ * little-endian like the processor, and are accessed as whole words only. Firmware starts a helper
+ * and then reads its *_STATUS register; that load stalls the processor until the helper is done.
+ * The helpers move bytes and quiesce hardware; none of them knows an HCR opcode.
  */
 #ifndef MODEL_INTERFACE_FWREGS_H
 #define MODEL_INTERFACE_FWREGS_H
@@ -14,7 +14,7 @@
 #include "model/interface/diag.h"
 
 enum {
-	FW_RAM_BASE = 0x80000000, /* size is the parameter fw.ram */
+	FW_RAM_BASE = 0x80000000, /* the parameter fw.ram is the size */
 	FW_REG_BASE = 0x40000000,
 	FW_REG_SIZE = 0x4000,
 };
@@ -131,8 +131,8 @@ enum fw_diag_counter {
 };
 
 enum {
-	FW_IRQ_HCR = 1 << 0,   /* a command stands in HCR0..6 */
-	FW_IRQ_TIMER = 1 << 1, /* the time in TIMER has come */
+	FW_IRQ_HCR = 1 << 0,   /* a command is in HCR0..6 */
+	FW_IRQ_TIMER = 1 << 1, /* the time in TIMER has been reached */
 	FW_IRQ_PORT1 = 1 << 2, /* the physical state of port 1 changed; port 2 is the next bit */
 	FW_IRQ_PORT2 = 1 << 3,
 
@@ -251,7 +251,7 @@ enum {
 };
 
 /* clang-format off */
-/* Performance counters, in the order of PortCounters; 64 bits inside.
+/* Performance counters, in the order of PortCounters; each has 64 bits in the device.
  * P(NAME, field name in stats, "meaning") */
 #define FW_PORT_COUNTERS(P) \
 	P(SYMBOL_ERROR, symbol_errors, "minor link errors") \

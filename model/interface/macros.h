@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What C lacks and every part of the project needs: firmware, model, driver and test bench. */
+/* Macros that C lacks and every part of the project needs: firmware, model, driver and test
+ * bench. */
 #ifndef MODEL_INTERFACE_MACROS_H
 #define MODEL_INTERFACE_MACROS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mailboxes of the HCR commands, and what else their words carry: status codes, opcode and input
- * modifiers, the fields that a QP transition takes. The commands themselves are in commands.h, which
- * few files include: a new command compiles only those again.
+ * Mailboxes of the HCR commands, and what their words carry: status codes, opcode and input
+ * modifiers, and the fields that a QP transition takes. The commands themselves are in commands.h,
+ * which only few files include, so that a new command recompiles only those files.
  *
  * A mailbox is 4096 bytes at a 4096-byte aligned bus address, big-endian. Bytes that no row
  * describes are reserved: zero on input, ignored on output. Contexts that serve as mailboxes are in
@@ -45,7 +45,7 @@ enum hcr_op_mods {
 
 /* clang-format off */
 
-/* S(NAME, code, errno the driver makes of it: name, value as Linux numbers them, meaning) */
+/* S(NAME, code, errno that the driver returns for it: name, value as Linux numbers it, meaning) */
 #define HCR_STATUSES(S) \
 	S(OK,             0x00, "0",      0, "done") \
 	S(INTERNAL_ERR,   0x01, "EIO",    5, "internal error") \
@@ -258,7 +258,7 @@ enum hcr_op_mods {
 	L(qp_mbox,       0x100,  QP_MBOX_FIELDS,       "QP transition input, QUERY_QP output") \
 	L(diag_rprt,     0x200,  DIAG_RPRT_FIELDS,     "DIAG_RPRT output")
 
-/* Bits of opt_mask: numbers; QP_OPT_BIT_x is the mask. O(NAME, bit, meaning) */
+/* Bit numbers in opt_mask; QP_OPT_BIT_x is the mask. O(NAME, bit, meaning) */
 #define QP_OPTS(O) \
 	O(ALT_PATH,       0, "alternate path, whole") \
 	O(RRE,            1, "remote read enable") \
@@ -278,14 +278,14 @@ enum hcr_op_mods {
 	O(COUNTER_INDEX, 20, "counter") \
 	O(VLAN_STRIP,    21, "VLAN stripping")
 
-/* Fields without a bit in opt_mask, by the transition that always takes them. */
+/* Fields without a bit in opt_mask, grouped by the transition that always takes them. */
 #define QP_GROUPS(K) \
 	K(QP_TAKE, NOTHING,  0, "only what the mask names") \
 	K(QP_TAKE, ALL,      1, "the whole context but the device's own fields") \
 	K(QP_TAKE, RECV,     2, "MTU, largest message, remote QPN, next receive PSN") \
 	K(QP_TAKE, SEND_PSN, 3, "next send PSN")
 
-/* Bits that mean something on a service; others are ignored. Y(service, mask) */
+/* Opt bits that have a meaning on a service; the others are ignored. Y(service, mask) */
 #define QP_SERVICE_OPTS(Y) \
 	Y(RC,  QP_OPT_ALL) \
 	Y(XRC, QP_OPT_ALL) \
@@ -330,7 +330,7 @@ enum qp_opt_mask {
 	case QP_ST_##service:                                                                      \
 		return (uint32_t)(mask);
 
-/* Opt bits that mean something on a service type. */
+/* Opt bits that have a meaning on a service type. */
 static inline uint32_t qp_service_opts(uint32_t service)
 {
 	switch (service) {
@@ -367,11 +367,11 @@ enum hcr_op_mod {
 enum mad_ifc_om {
 	MAD_IFC_IGNORE_MKEY = 1 << 0,
 	MAD_IFC_IGNORE_BKEY = 1 << 1,
-	MAD_IFC_EXT_INFO = 1 << 2, /* what stands at 0x100 of the mailbox is valid */
+	MAD_IFC_EXT_INFO = 1 << 2, /* the data at 0x100 of the mailbox is valid */
 	MAD_IFC_NET_VIEW = 1 << 3, /* multi-function only */
 };
 
-/* Input modifiers with parts. */
+/* Input modifiers that consist of several fields. */
 enum hcr_in_mod {
 	MAP_EQ_EQN_MASK = 0x3ff,
 	MAP_EQ_UNMAP_SHIFT = 31,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that change the state of a QP: from which states, to which one, and which fields of
- * the mailbox they take. */
+/* The commands that change the state of a QP: the states each may start from, the state it leads
+ * to, and the fields it takes from the mailbox. */
 #ifndef MODEL_INTERFACE_QP_TRANSITIONS_H
 #define MODEL_INTERFACE_QP_TRANSITIONS_H
 
@@ -36,7 +36,7 @@
 struct qp_transition {
 	enum hcr_op op;
 	uint8_t from;      /* bit n: may start from QP state n */
-	enum qp_state to;  /* RTS2SQD: draining; drained when the send queue is */
+	enum qp_state to;  /* for RTS2SQD: draining; the QP is drained when its send queue is */
 	uint32_t always;   /* opt bits taken regardless of opt_mask */
 	uint32_t optional; /* opt bits taken when opt_mask has them */
 	enum qp_take take;

@@ -2,13 +2,14 @@
 /*
  * Work queue, completion queue and event queue entries.
  *
- * A send WQE is a control segment and further segments of 16-byte multiples, in this order:
- * datagram | remote address [atomic], data...; bind, fast register and local invalidate stand
- * alone. A receive WQE is a list of data segments, one of an SRQ has a next segment first.
- * Ownership: a send WQE with index i in a queue of n is the device's when its owner bit equals (i &
- * n) != 0; a CQE or EQE is software's by the same rule with the consumer index. The byte with the
- * owner bit is written last. Source: Linux mlx4_ib, include/linux/mlx4/{qp,cq,device}.h, rdma-core
- * libmlx4 wqe.h.
+ * A send WQE is a control segment, then further segments of multiples of 16 bytes, in this order:
+ * datagram | remote address [atomic], data... Bind, fast register and local invalidate segments
+ * stand alone. A receive WQE is a list of data segments; on an SRQ a next segment comes first.
+ *
+ * Ownership: a send WQE with index i in a queue of n is owned by the device when its owner bit
+ * equals (i & n) != 0. By the same rule, applied to the consumer index, a CQE or EQE is owned by
+ * software. The byte with the owner bit is written last. Source: Linux mlx4_ib,
+ * include/linux/mlx4/{qp,cq,device}.h, rdma-core libmlx4 wqe.h.
  */
 #ifndef MODEL_INTERFACE_QUEUES_H
 #define MODEL_INTERFACE_QUEUES_H
@@ -17,7 +18,8 @@
 
 /* clang-format off */
 
-/* Properties of a send opcode: which segments follow the control segment, and what is done with them. */
+/* Properties of a send opcode: which segments follow the control segment, and what the device does
+ * with them. */
 enum wqe_prop {
 	WQE_P_DATAGRAM = 1 << 0,  /* datagram segment on UD */
 	WQE_P_RADDR    = 1 << 1,  /* remote address segment */
@@ -173,7 +175,7 @@ enum wqe_prop {
 	K(CQE_RECV, SEND_IMM,  0x02, "send with immediate received") \
 	K(CQE_RECV, SEND_INV,  0x03, "send with invalidate received")
 
-/* On either side; a completed send reports the opcode of its WQE. */
+/* Opcodes for both sides. A completed send reports the opcode of its WQE instead. */
 #define CQE_OPCODES(K) \
 	K(CQE_OP, RESIZE, 0x16, "the CQ goes on in its new buffer") \
 	K(CQE_OP, ERROR,  0x1e, "failed, layout cqe_err")
@@ -378,16 +380,18 @@ QUEUE_LAYOUTS(LAYOUT_DEFINE)
 QUEUE_CODES(CODES_DEFINE)
 
 enum queue_facts {
-	WQE_UNIT = 16,  /* unit of ds */
-	WQE_CHUNK = 64, /* an inline segment does not cross it; software stamps its first dword */
+	WQE_UNIT = 16, /* unit of ds */
+	/* no inline segment crosses a chunk boundary; software stamps the first dword of a chunk */
+	WQE_CHUNK = 64,
 	WQE_CQE_ALWAYS = 3,   /* value of wqe_ctrl.cqe that asks for a CQE */
 	WQE_OPCODES_MAX = 32, /* opcodes are 5 bits */
 	CQE_SIZE = 32,
 	EQE_SIZE = 32,
-	CQE_INIT_BYTE = 0xcc, /* what silicon fills a new CQ with; bit 7 of the last byte makes it
-				 the device's */
+	/* real hardware fills a new CQ with this; bit 7 of the last byte gives each CQE to the
+	 * device */
+	CQE_INIT_BYTE = 0xcc,
 	CQE_OWNER_OFFSET = 0x1f,
-	UD_GRH_AREA = 40,            /* bytes in front of every UD receive */
+	UD_GRH_AREA = 40,            /* bytes reserved before the data of every UD receive */
 	QUEUE_INDEX_MASK = 0xffffff, /* consumer and producer indices of CQs and EQs */
 };
 

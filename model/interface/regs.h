@@ -26,8 +26,8 @@ enum hca_pci {
 	HCA_PCI_CAP_PM = 0x40,
 	HCA_PCI_CAP_EXPRESS = 0x60,
 	HCA_PCI_CAP_MSIX = 0x9c,
-	/* On silicon these two words are the gateway to flash. The driver does not write them when
-	   it restores configuration space. */
+	/* On silicon these two words are the gateway to flash. The driver leaves them out when it
+	 * restores configuration space. */
 	HCA_PCI_GATEWAY_ADDR = 0x58,
 	HCA_PCI_GATEWAY_DATA = 0x5c,
 };
@@ -165,9 +165,9 @@ enum uar_page {
 };
 
 /*
- * BlueFlame: the whole WQE, control segment first, is copied to a buffer in 64-byte units; a
- * register holds two buffers that are used in turn. The WQE stands in the send queue as well, with
- * its index in dword 0 [23:8] and its QPN in dword 1 [31:8].
+ * BlueFlame: software copies the whole WQE, control segment first, to a buffer in 64-byte units. A
+ * register has two buffers, which are used in turn. The WQE is also in the send queue. The copy has
+ * the WQE's index in dword 0 [23:8] and the QPN in dword 1 [31:8].
  */
 enum blueflame {
 	BF_UNIT = 64,

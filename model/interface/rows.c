@@ -140,7 +140,7 @@ void layout_set(const struct layout *l, unsigned int i, void *bytes, uint64_t va
 struct text {
 	char *buf;
 	size_t n;
-	size_t used; /* without the cut */
+	size_t used; /* length of the whole text, even if it does not fit */
 };
 
 static void text_put(struct text *t, const char *s)

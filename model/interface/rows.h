@@ -2,7 +2,7 @@
 /*
  * The rows of the interface as data, for logs and dumps: fields of a layout by name, names of
  * codes, HCR commands, WQE opcodes, events, registers. Host only: firmware does not link rows.c.
- * All tables are constant; lookups of what does not exist give NULL.
+ * All tables are constant. Lookups that find nothing return NULL.
  */
 #ifndef MODEL_INTERFACE_ROWS_H
 #define MODEL_INTERFACE_ROWS_H
@@ -118,7 +118,7 @@ WIRE_CODES(CODES_DECLARE)
 CM_CODES(CODES_DECLARE)
 SYNDROME_CODES(CODES_DECLARE)
 
-/* Every layout, in the order of the headers; NULL behind the last. */
+/* Every layout, in the order of the headers; NULL after the last. */
 const struct layout *layout_at(unsigned int i);
 const struct layout *layout_by_name(const char *name);
 const struct field_row *layout_field(const struct layout *l, const char *name);
@@ -128,9 +128,9 @@ uint64_t layout_get(const struct layout *l, unsigned int i, const void *bytes);
 void layout_set(const struct layout *l, unsigned int i, void *bytes, uint64_t value);
 
 /*
- * Writes "name value, name value" (values hex, fields that are 0 left out, embedded layouts as
- * "name {...}") and a NUL, cut to n bytes. Returns the length without the cut, as snprintf does.
- * Second readings (unions, views) are left out.
+ * Writes "name value, name value" and a NUL, cut to n bytes. Values are hex, fields that are 0 are
+ * left out, and embedded layouts are written as "name {...}". Second readings of the same bytes
+ * (unions, views) are left out. Returns the length without the cut, like snprintf().
  */
 int layout_format(const struct layout *l, const void *bytes, char *buf, size_t n);
 
@@ -138,14 +138,14 @@ const char *code_name(const struct code_table *t, uint32_t code);
 
 const struct bar0_row *bar0_reg_find(uint32_t offset);
 const struct hcr_row *hcr_row_find(uint32_t op);
-const struct hcr_row *hcr_row_at(unsigned int i); /* NULL behind the last */
+const struct hcr_row *hcr_row_at(unsigned int i); /* NULL after the last */
 const struct hcr_status_row *hcr_status_find(uint32_t status);
 const struct cqe_syndrome_row *cqe_syndrome_find(uint32_t syndrome);
 const struct event_row *event_row_find(uint32_t type);
 
 extern const struct wqe_op wqe_ops[WQE_OPCODES_MAX];
 
-/* Never NULL: an unknown opcode has no name, no properties and no services. */
+/* Never NULL: an unknown opcode gets a row without name, properties and services. */
 static inline const struct wqe_op *wqe_op_find(uint32_t opcode)
 {
 	return &wqe_ops[opcode % WQE_OPCODES_MAX];

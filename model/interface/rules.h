@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guest errors: what software must not do to this device. When software breaks a rule, the device
- * answers as hardware would, counts the error, and traces it with the name of the rule and the
- * simulated time; the simulator goes on. A source is the behaviour of the mlx4 driver, or a clause
- * of the InfiniBand specification (IBA).
+ * answers as hardware would and counts the error. It also traces the error with the name of the
+ * rule and the simulated time. The simulation continues. A source is the behaviour of the mlx4
+ * driver, or a clause of the InfiniBand specification (IBA).
  */
 #ifndef MODEL_INTERFACE_RULES_H
 #define MODEL_INTERFACE_RULES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Static rates of an address path or address vector: R(code, speed of a lane, lanes). The code is
- * that of a PathRecord's Rate (IBA 15.2.5.16) and of enum ibv_rate; mlx4 has it plus
- * STATIC_RATE_OFFSET, 0 is the port's own rate.
+ * that of a PathRecord's Rate (IBA 15.2.5.16) and of enum ibv_rate. mlx4 uses the code plus
+ * STATIC_RATE_OFFSET, and 0 for the port's own rate.
  */
 #ifndef MODEL_INTERFACE_STATIC_RATES_H
 #define MODEL_INTERFACE_STATIC_RATES_H

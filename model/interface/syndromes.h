@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AETH syndromes, RNR timer codes, credit codes, and the one table that says what the verdict of a
- * check leads to.
+ * AETH syndromes, RNR timer codes, credit codes, and the one table that says what follows from the
+ * verdict of a check.
  *
  * A syndrome byte: bit 7 zero; bits 6:5 kind; bits 4:0 credit code (ACK), timer code (RNR NAK) or
  * NAK code. Source: InfiniBand Architecture Specification vol. 1, 9.7.5.1 (AETH), tables 45 and 46
@@ -22,7 +22,8 @@
 	K(AETH, RESERVED, 2, "reserved") \
 	K(AETH, NAK,      3, "negative acknowledge, with a NAK code")
 
-/* N(NAME, code, CQE syndrome of the requester, NONE: it resends, its verdict, meaning) */
+/* N(NAME, code, CQE syndrome of the requester (NONE: it resends), verdict of the requester,
+ * meaning) */
 #define NAK_CODES(N) \
 	N(PSN_SEQUENCE, 0, NONE,            NAK_PSN_SEQUENCE, "a packet is missing; resend from the PSN named") \
 	N(INVALID_REQ,  1, REM_INV_REQ_ERR, NAK_INVALID_REQ,  "invalid request") \
@@ -30,13 +31,13 @@
 	N(REM_OP,       3, REM_OP_ERR,      NAK_REM_OP,       "remote operational error") \
 	N(INVALID_RD,   4, REM_INV_REQ_ERR, NAK_INVALID_REQ,  "invalid RD request; RC does not send it")
 
-/* What a verdict does to the QP that reached it. */
+/* What a verdict does to the state of the QP whose check gave it. */
 #define VERDICT_STATES(K) \
 	K(VERDICT_QP, KEEP, 0, "the state stays") \
 	K(VERDICT_QP, ERR,  1, "error") \
 	K(VERDICT_QP, SQ,   2, "RC and XRC: error; UC and UD: send queue error")
 
-/* What the responder of an unreliable service (UC, UD) does upon a verdict; it never answers. */
+/* What the responder of an unreliable service (UC, UD) does after a verdict. It never answers. */
 #define VERDICT_UNRELIABLES(K) \
 	K(VERDICT_UR, DROP,     0, "the QP drops the message and uses its receive again; a receive from an SRQ completes with the syndrome of the row") \
 	K(VERDICT_UR, COMPLETE, 1, "the receive completes with the syndrome of the row, and the QP takes the state of the row")
@@ -52,10 +53,12 @@
 	K(VERDICT_REPLY, NAK,  3, "NAK with a code")
 
 /*
- * V(NAME, reply, NAK code, CQE syndrome of the responder's receive, CQE syndrome of the requester, state, event, unreliable, meaning)
+ * V(NAME, reply, NAK code, CQE syndrome of the responder's receive, CQE syndrome of the requester,
+ * state, event, unreliable, meaning)
  *
- * The CQE of the responder is made only when the message had taken a receive. OF_NAK: the requester's syndrome follows
- * from the NAK code. Event 0: none. Events are raised by the side that reached the verdict.
+ * The responder writes a CQE only when the message had taken a receive. OF_NAK: the requester's
+ * syndrome follows from the NAK code. Event 0: none. The side whose check gave the verdict raises
+ * the event.
  */
 #define VERDICTS_RESPONDER(V) \
 	V(OK,             ACK,  PSN_SEQUENCE, NONE,            NONE,   KEEP, 0,                        COMPLETE, "the request is correct") \
@@ -120,7 +123,8 @@ struct verdict_row {
 	const char *meaning;
 	enum verdict_reply reply;
 	enum nak_code nak; /* sent when reply is VERDICT_REPLY_NAK, received in NAK_* */
-	enum cqe_syndrome responder_cqe; /* CQE_SYND_NONE: no CQE, or a good one for VERDICT_OK */
+	/* CQE_SYND_NONE: no CQE, or a successful one for VERDICT_OK */
+	enum cqe_syndrome responder_cqe;
 	enum cqe_syndrome
 		requester_cqe; /* CQE_SYND_NONE: none; it resends, or the row is the responder's */
 	enum verdict_qp qp;
@@ -139,7 +143,7 @@ static inline const struct verdict_row *verdict_find(enum verdict v)
 enum aeth_facts {
 	AETH_CODE_MASK = 0x1f,
 	AETH_KIND_SHIFT = 5,
-	AETH_CREDIT_NONE = 31, /* gives no credits: the responder does not count them (SRQ) */
+	AETH_CREDIT_NONE = 31, /* gives no credits: the responder does not count credits (SRQ) */
 };
 
 static inline uint8_t aeth_syndrome(enum aeth_kind kind, uint32_t code)
@@ -157,8 +161,7 @@ static inline uint32_t aeth_syndrome_code(uint32_t syndrome)
 	return syndrome & AETH_CODE_MASK;
 }
 
-/* Verdict of a requester that receives this NAK code; a code that does not exist is a bad response.
- */
+/* The verdict of a requester that receives this NAK code. An unknown code is a bad response. */
 static inline enum verdict nak_requester_verdict(uint32_t code)
 {
 	switch (code) {
@@ -185,7 +188,7 @@ static inline uint64_t rnr_timer_ps(uint32_t code)
 	return units[code & AETH_CODE_MASK] * UINT64_C(10000000);
 }
 
-/* As mlx4 silicon has them: a power of two for each pair of codes. */
+/* The timer as mlx4 silicon implements it: a power of two for each pair of codes. */
 static inline uint64_t rnr_timer_power_ps(uint32_t code, unsigned power)
 {
 	const uint32_t step = code & AETH_CODE_MASK ? code & AETH_CODE_MASK : AETH_CODE_MASK + 1;
@@ -193,7 +196,7 @@ static inline uint64_t rnr_timer_power_ps(uint32_t code, unsigned power)
 	return UINT64_C(4096000) << (step / 2 + power);
 }
 
-/* Receives that a credit code (0..30) stands for. */
+/* The number of receives that a credit code (0..30) stands for. */
 static inline uint32_t credit_decode(uint32_t code)
 {
 	static const uint16_t credits[31] = {
@@ -205,7 +208,8 @@ static inline uint32_t credit_decode(uint32_t code)
 	return code < 31 ? credits[code] : 0;
 }
 
-/* Largest credit code that stands for no more than `free` receives: two codes for each power of two. */
+/* The largest credit code that stands for no more than `free` receives. There are two codes for
+ * each power of two. */
 static inline uint32_t credit_encode(uint32_t free)
 {
 	uint32_t log, code;

@@ -211,7 +211,8 @@
 	F(notice, 16, count,       8, 14,  0, "count") \
 	B(notice,     details,    10, 54,     "details")
 
-/* A trap's details (14.2.5.1): 256 of a wrong M_Key; 257 of a wrong P_Key, 258 of a wrong Q_Key. */
+/* Details of a trap (14.2.5.1): trap 256 is a wrong M_Key, trap 257 a wrong P_Key, trap 258 a wrong
+ * Q_Key. */
 #define NOTICE_MKEY_FIELDS(F, A, B, U, E) \
 	F(notice_mkey, 16, lid,       2, 15,  0, "SLID of the packet") \
 	F(notice_mkey, 16, dr_slid,   4, 15,  0, "DrSLID") \
@@ -420,7 +421,7 @@
 	K(LINK_EXT_SPEED, HDR, 4, "53.125 Gb/s a lane") \
 	K(LINK_EXT_SPEED, NDR, 8, "106.25 Gb/s a lane")
 
-/* Bits of the PortInfo capability mask, numbers. */
+/* Bit numbers of the PortInfo capability mask. */
 #define PORT_CAPS(K) \
 	K(PORT_CAP, SM,             1, "IsSM") \
 	K(PORT_CAP, NOTICE,         2, "IsNoticeSupported") \
@@ -444,7 +445,7 @@
 	K(PORT_CAP, CLIENT_REREG,  25, "IsClientReregistrationSupported") \
 	K(PORT_CAP, OTHER_LOCAL,   26, "IsOtherLocalChangesNoticeSupported")
 
-/* Bits of PortCounters.CounterSelect, numbers. */
+/* Bit numbers of PortCounters.CounterSelect. */
 #define PORT_COUNTER_BITS(K) \
 	K(PORT_COUNTER, SYMBOL_ERRORS,    0, "symbol_errors") \
 	K(PORT_COUNTER, LINK_RECOVERIES,  1, "link_recoveries") \
@@ -548,7 +549,7 @@ static inline void vlarb_set(struct vlarb *t, unsigned int n, uint32_t vl, uint3
 	t->b[2 * n + 1] = (uint8_t)weight;
 }
 
-/* a - b on the circle of 24-bit sequence numbers: -2^23 .. 2^23 - 1. */
+/* a - b, modulo 2^24: -2^23 .. 2^23 - 1. */
 static inline int32_t psn_diff(uint32_t a, uint32_t b)
 {
 	return (int32_t)((a - b) << 8) >> 8;

@@ -7,7 +7,7 @@
 #define HAS(exts, ext)        (((exts) >> BTH_EXT_##ext) & 1)
 #define SIZE(exts, ext, type) (HAS(exts, ext) * sizeof(struct type))
 
-/* Bytes of the headers up to, not including, each one; the order is that of enum bth_ext. */
+/* Bytes of all headers before the named one, in the order of enum bth_ext. */
 #define BEFORE_XRCETH(x)        0
 #define BEFORE_DETH(x)          (BEFORE_XRCETH(x) + SIZE(x, XRCETH, xrceth))
 #define BEFORE_RETH(x)          (BEFORE_DETH(x) + SIZE(x, DETH, deth))
@@ -40,7 +40,7 @@ const struct bth_op bth_ops[256] = {BTH_OPCODES(BTH_OP)};
 #define NAK_CQE(name, code, cqe, verdict, meaning) NAK_CQE_##name = CQE_SYND_##cqe,
 enum nak_cqe { NAK_CODES(NAK_CQE) };
 
-/* OF_NAK is not a syndrome; it stands for the one of the row's NAK code. */
+/* OF_NAK is not a syndrome. It stands for the syndrome that belongs to the row's NAK code. */
 enum { CQE_SYND_OF_NAK = 0x100 };
 #define REQUESTER_CQE(nak, cqe)                                                                    \
 	(enum cqe_syndrome)((int)CQE_SYND_##cqe == CQE_SYND_OF_NAK ? (int)NAK_CQE_##nak            \

@@ -23,8 +23,8 @@ uint64_t engine_process::horizon() const
 }
 
 /*
- * What may run now: everything up to the horizon, which is read again when a job has called out of
- * the core (foreign_activity()).
+ * Runs all events up to the horizon. The horizon is read again when a job has called out of the
+ * core (foreign_activity()).
  */
 void engine_process::run_ahead()
 {
@@ -35,7 +35,7 @@ void engine_process::run_ahead()
 	driving_ = false;
 }
 
-/* One event, if one is due now. */
+/* Runs one event, if one is due now. */
 void engine_process::run_one(uint64_t now)
 {
 	const event *next = event_core_peek(core_);
@@ -47,8 +47,8 @@ void engine_process::run_one(uint64_t now)
 }
 
 /*
- * A foreign event hands control to a thread, so it runs when SystemC's time is its own; after it
- * the method yields for a delta cycle, in which the thread runs.
+ * A foreign event hands control to a thread, so it runs only when SystemC's time has reached it.
+ * Afterwards the method yields for a delta cycle, in which the thread runs.
  */
 void engine_process::drive()
 {

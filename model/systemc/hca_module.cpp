@@ -126,7 +126,7 @@ void hca_module::access_bar(unsigned bar, tlm_generic_payload &trans, sc_time &d
 	engine_.poke();
 	wait(done);
 	memcpy(trans.get_data_ptr(), rw.bytes, size);
-	delay = SC_ZERO_TIME; /* the initiator's own time was overtaken by waiting */
+	delay = SC_ZERO_TIME; /* the wait took longer than the initiator's own delay */
 }
 
 void hca_module::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end)
@@ -139,7 +139,8 @@ void hca_module::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 en
 			range = dmi_range();
 }
 
-/* Out of line, so that a DMA that finds its range does without the frame of these objects. */
+/* Not inlined, so that a DMA that finds its range does not pay for the stack frame of these
+ * objects. */
 bool __attribute__((noinline)) hca_module::direct_ask(uint64_t bus, dmi_range &slot, bool write)
 {
 	dmi_range &denied = denied_[(bus >> SLOT_SHIFT) % denied_.size()];

@@ -35,8 +35,8 @@ void report(const sc_report &r, const sc_actions &actions)
 	sc_report_handler::default_handler(r, actions & ~SC_DISPLAY & ~SC_LOG);
 }
 
-/* A host's side of the bus: initiator to the BARs, memory and interrupt controller for the device.
- */
+/* The host's side of the bus: it initiates accesses to the BARs, and is the device's target for
+ * memory and interrupts. */
 class host_bus : public sc_module
 {
       public:
@@ -112,11 +112,11 @@ class host_bus : public sc_module
 };
 } // namespace
 
-/* How SystemC's process finds the thread it is. */
+/* The attribute by which a SystemC process finds its kernel_thread. */
 static const char thread_attribute[] = "hcasim_thread";
 
 struct kernel_thread {
-	event wake = {}; /* foreign; first, see thread_wake() */
+	event wake = {}; /* foreign; must be the first member, see thread_wake() */
 	sc_event run;
 	struct kernel *kernel;
 	void (*fn)(void *);
@@ -142,7 +142,7 @@ struct kernel {
 	kernel_thread *current = nullptr;
 };
 
-/* SystemC's library asks for it; hcasim has its own main() and never enters here. */
+/* SystemC's library needs this symbol. hcasim has its own main() and never calls it. */
 int sc_main(int, char **)
 {
 	return 1;
@@ -155,7 +155,7 @@ struct kernel *kernel_create(event_core *core, bool run_ahead)
 	report_failed = false;
 	sc_report_handler::set_handler(report);
 	k->core = core;
-	core->foreign_only = true; /* host threads are woken by such events alone */
+	core->foreign_only = true; /* only such events wake host threads */
 	k->engine = std::make_unique<engine_process>("engine", core, run_ahead);
 	return k;
 }
@@ -188,7 +188,8 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 	t->name = name;
 	k->threads.push_back(std::move(owned));
 	t->number = static_cast<unsigned>(k->threads.size());
-	std::string legal(name); /* SystemC warns about others, and a warning fails the run */
+	/* SystemC warns about illegal names, and a warning fails the run */
+	std::string legal(name);
 
 	for (char &c : legal)
 		if (!isalnum((unsigned char)c))
@@ -285,9 +286,9 @@ void kernel_thread_wake(struct kernel_thread *t)
 	t->kernel->engine->poke();
 }
 
-/* SystemC 2.3.4 announces its switches of stack to the address sanitizer, but not the last one back
- * out of sc_start(): the leak check at exit would then walk the stack of a thread that is gone.
- */
+/* SystemC 2.3.4 announces its stack switches to the address sanitizer, except the last one back out
+ * of sc_start(). Without this call the leak check at exit would walk the stack of a thread that no
+ * longer exists. */
 static void announce_own_stack()
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -375,7 +376,8 @@ void kernel_hca_unmapped(struct kernel_hca *kh, uint64_t start, uint64_t end)
 	kh->bus->memory->invalidate_direct_mem_ptr(start, end);
 }
 
-/* The thread that calls may sleep in here: `current` is its again when it goes on. */
+/* Accesses the device. The calling thread may sleep in here, so `current` is set back to it when it
+ * continues. */
 static int access_device(struct kernel_hca *kh,
 			 tlm_utils::simple_initiator_socket<host_bus> &socket, tlm_command command,
 			 uint64_t address, void *bytes, unsigned size)

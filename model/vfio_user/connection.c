@@ -11,11 +11,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Lines of log about what was refused. */
+/* At most this many log lines about refused messages. */
 enum { REFUSED_LINES = 16 };
 
-/* Descriptors of a message, as Linux has it. Where there is room for fewer the kernel closes the
- * rest, and the server waits for that. */
+/* The most descriptors that Linux passes with one message. If the receive buffer had room for
+ * fewer, the kernel would close the rest, and the server would wait for that. */
 enum { SCM_MAX = 253 };
 
 void vfu_connection_init(struct vfu_connection *c, struct vfu_server *server,
@@ -53,7 +53,8 @@ void vfu_connection_close(struct vfu_connection *c, const char *why)
 
 /* --- out --- */
 
-/* 0: all gone; -EAGAIN: some is left in out[]; else -errno. */
+/* Sends what is left of out[]. 0 when all is sent, -EAGAIN when some is still in out[], else
+ * -errno. */
 static int flush(struct vfu_connection *c)
 {
 	while (c->out_at < c->out_len) {
@@ -102,7 +103,8 @@ static int reply_send(struct vfu_connection *c, const struct vfu_message *m, int
 
 /* --- in --- */
 
-/* More than a message may have, or more than fitted: the rest is lost, so is the stream. */
+/* Takes the descriptors of a message. -EMFILE if there are more than a message may have, or more
+ * than fitted: the excess is lost, and the stream cannot be used further. */
 static int fds_take(struct vfu_connection *c, struct msghdr *msg)
 {
 	bool lost = msg->msg_flags & MSG_CTRUNC;
@@ -126,7 +128,8 @@ static int fds_take(struct vfu_connection *c, struct msghdr *msg)
 	return lost ? -EMFILE : 0;
 }
 
-/* Until `want` bytes of the message are there. 0, -EAGAIN, -ESHUTDOWN at the end, or -errno. */
+/* Reads until `want` bytes of the message are in in[]. 0, -EAGAIN, -ESHUTDOWN at the end of the
+ * stream, or -errno. */
 static int receive(struct vfu_connection *c, uint32_t want)
 {
 	while (c->have < want) {
@@ -202,7 +205,8 @@ static const char *serve(struct vfu_connection *c)
 	return NULL;
 }
 
-/* One message, or what there is of it. NULL with *more false when there is none yet. */
+/* Handles one message, or as much of it as has arrived. Returns why the connection must be closed,
+ * or NULL. *more is false when no whole message has arrived. */
 static const char *step(struct vfu_connection *c, bool *more)
 {
 	uint32_t size;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Descriptors that wait to be closed; a message has no more than 16. */
+/* How many descriptors may wait to be closed. A message has at most 16. */
 enum { BACKLOG_MAX = 64 };
 enum { CONFIG_SIZE = 4096, LOG_TEXT = 256, PIECE_MAX = 8, CONFIG_PIECE_MAX = 4 };
 
@@ -54,7 +54,8 @@ int vfu_device_map(struct vfu_device *device, const struct guest_map *map)
 	return rc;
 }
 
-/* -ENOMEM where it is by this side's limits, so that nobody thinks it the driver's fault. */
+/* Returns the error of a failed DMA: -ENOMEM when a limit of this server is the cause, so that the
+ * driver is not blamed. */
 static int dma_failed(struct vfu_device *device, uint64_t bus)
 {
 	enum guest_limit limit;
@@ -181,7 +182,7 @@ void vfu_device_reset(struct vfu_device *device)
 
 void vfu_device_abandon(struct vfu_device *device)
 {
-	/* First the device: what it has under way would miss the memory. */
+	/* First the device, because its outstanding work would miss the memory. */
 	hca_pci_reset(device->hca);
 	late_clear(&device->late);
 	irqs_clear(&device->irqs);
@@ -214,7 +215,8 @@ static bool inside(unsigned region, uint64_t offset, uint32_t count)
 	return count && offset < size && count <= size - offset;
 }
 
-/* The largest power of two that is aligned at offset and not beyond what is left. */
+/* The largest power of two that divides offset, is not more than what is left, and is not more than
+ * max. */
 static unsigned piece(uint64_t offset, uint32_t left, unsigned max)
 {
 	unsigned size = max;
@@ -284,7 +286,8 @@ static void bar_read(struct vfu_device *device, unsigned bar, uint64_t offset, u
 		bytes += size;
 		count -= size;
 	}
-	/* What the device wrote before its answer is in memory before the guest has it. */
+	/* What the device wrote before its answer must be in memory before the guest sees the
+	 * answer. */
 	event_core_run_until(device->core, hca_writes_landed_ps(device->hca));
 }
 

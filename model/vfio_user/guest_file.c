@@ -36,8 +36,8 @@ void guest_limit_text(enum guest_limit limit, char *text, unsigned size)
 }
 
 /*
- * Who touches a page of these waits for another process or machine, which may be the client
- * itself.
+ * Whether the file is on a remote file system. Touching one of its pages would wait for another
+ * process or machine, possibly for the client itself.
  */
 static bool is_remote(const struct statfs *fs)
 {
@@ -52,7 +52,8 @@ static bool is_remote(const struct statfs *fs)
 	return false;
 }
 
-/* What mmap() would check, and would not where the file is mapped already. */
+/* Does the checks of mmap(). They are needed here because a file that is already mapped is not
+ * mapped again. */
 static int access_check(int fd, bool writable)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -74,14 +75,15 @@ static int status_get(int fd, uint64_t end, struct stat *st)
 										       : 0;
 }
 
-/* The seal first: a file that has it, and is long enough after that, stays long enough. */
+/* Decides whether the file needs careful access. The seal is read before the size: a sealed file
+ * that is long enough afterwards stays long enough. */
 static int careful_set(struct guest_file *file, int fd, uint64_t end, bool huge)
 {
 	const int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
 	int rc = status_get(fd, end, &st);
 
-	/* A page of hugetlbfs that is punched out may not be there to be had again. */
+	/* If a hugetlbfs page is punched out, there may be no huge page left to replace it. */
 	if (!rc)
 		file->careful = seals < 0 || !(seals & F_SEAL_SHRINK) || huge ||
 				(uint64_t)st.st_size < file->used;
@@ -97,7 +99,7 @@ static struct guest_file *file_find(struct guest_files *files, const struct stat
 	return f;
 }
 
-/* Maps the file as long as it is now, in place of what there was of it. */
+/* Maps the file at its present size, in place of its previous mapping. */
 static int file_map(struct guest_files *files, struct guest_file *file, int fd, uint64_t size,
 		    enum guest_limit *limit)
 {

@@ -15,11 +15,11 @@
 enum {
 	FIRST_ROOM = 16,
 	TAIL = 64,
-	LINE = 64,  /* of the processor's cache */
-	LINES = 64, /* moved by one call */
+	LINE = 64,  /* bytes of a cache line of the processor */
+	LINES = 64, /* lines that one call moves */
 };
 
-/* Index of the first range that ends behind `bus`. */
+/* Index of the first range that ends after `bus`. */
 static size_t find_from(const struct guest_memory *m, uint64_t bus)
 {
 	size_t low = 0, high = m->count;
@@ -41,7 +41,7 @@ static bool has(const struct guest_range *r, uint64_t bus)
 	return bus >= r->start && bus - r->start < r->size;
 }
 
-/* The range that has this address, or NULL. */
+/* The range that contains this address, or NULL. */
 static const struct guest_range *find(struct guest_memory *m, uint64_t bus)
 {
 	size_t i = m->latest;
@@ -54,7 +54,8 @@ static const struct guest_range *find(struct guest_memory *m, uint64_t bus)
 	return &m->ranges[i];
 }
 
-/* Nothing of a range that was refused is in use: it makes way for whatever touches it. */
+/* Whether the range was refused. Nothing of a refused range is in use, so a new range that overlaps
+ * it replaces it. */
 static bool is_refused(const struct guest_range *r)
 {
 	return r->limit != GUEST_LIMIT_NONE;
@@ -73,7 +74,7 @@ static void ranges_drop(struct guest_memory *m, size_t at, size_t end)
 	m->count -= end - at;
 }
 
-/* Behind the last range that begins at or below `last`. */
+/* Index after the last range that begins at or below `last`. */
 static size_t find_end(const struct guest_memory *m, size_t at, uint64_t last)
 {
 	while (at < m->count && m->ranges[at].start <= last)
@@ -197,7 +198,8 @@ enum guest_lack guest_memory_lack(struct guest_memory *m, uint64_t bus, enum gue
 
 /* --- bytes --- */
 
-/* Ascending, a word of 8 where both sides are aligned alike; nothing moves across a fence. */
+/* Copies in ascending order, with a fence after each access. Moves aligned words of 8 or 4 bytes of
+ * guest memory in one access, else single bytes. */
 static void copy_ordered(uint8_t *to, const uint8_t *from, size_t len, const uint8_t *guest)
 {
 	while (len) {
@@ -230,8 +232,8 @@ static void copy_out(uint8_t *guest, const uint8_t *buf, size_t len)
 	copy_ordered(guest + first, buf + first, len - first, guest + first);
 }
 
-/* Through the kernel, a cache line at a time, ascending: -EFAULT where the file has no such page any
- * more. */
+/* Copies through the kernel, a cache line at a time, in ascending order. -EFAULT where the file no
+ * longer has the page. */
 static int copy_careful(uint8_t *buf, uint8_t *guest, size_t len, bool write)
 {
 	struct iovec lines[LINES];
@@ -310,6 +312,6 @@ int guest_memory_read(struct guest_memory *m, uint64_t bus, void *buf, size_t le
 
 int guest_memory_write(struct guest_memory *m, uint64_t bus, const void *buf, size_t len)
 {
-	/* only read from: write is true */
+	/* move() only reads from buf, because write is true */
 	return move(m, bus, (uint8_t *)(uintptr_t)buf, len, true);
 }

@@ -24,7 +24,8 @@ static void fd_replace(int *slot, int fd)
 
 /* --- writes that end --- */
 
-/* How long one may take; then the signal comes again and again, lest it came before the write. */
+/* How long one write may take. After that the signal repeats, in case the first one came before the
+ * write began. */
 static const struct itimerspec patience = {{0, 1000000}, {0, 1000000}};
 
 static void on_alarm(int number)
@@ -57,7 +58,7 @@ static void fd_signal(struct irqs *irqs, int fd)
 		return;
 	alarm_set(irqs, &patience);
 	n = write(fd, &one, sizeof(one));
-	/* A full counter is a pending interrupt already. */
+	/* A full counter means that the interrupt is already pending. */
 	irqs->blocked = n < 0 && errno == EINTR;
 	alarm_set(irqs, &off);
 	irqs->signalled += n == sizeof(one);
@@ -177,7 +178,7 @@ uint32_t irqs_flags(unsigned kind)
 
 /* --- SET_IRQS --- */
 
-/* Nothing else is written to: of other files nobody knows what a write does. */
+/* Writes go to eventfds only. What a write to any other file does is unknown. */
 static bool is_eventfd(int fd)
 {
 	char path[32], what[32];
@@ -196,7 +197,8 @@ static int fds_check(const int *fds, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		int flags = fcntl(fds[i], F_GETFL);
 
-		/* Where nobody takes that back a full counter is no matter. */
+		/* With O_NONBLOCK, and as long as nobody clears it again, a full counter does not
+		 * block the server. */
 		if (!is_eventfd(fds[i]) || flags < 0 || fcntl(fds[i], F_SETFL, flags | O_NONBLOCK))
 			return -EINVAL;
 	}
@@ -223,7 +225,7 @@ static void line_set(struct irqs *irqs, unsigned kind, unsigned n, int fd)
 	}
 }
 
-/* The client asks for the interrupt itself. */
+/* Triggers an interrupt because the client asked for it. */
 static void line_trigger(struct irqs *irqs, unsigned kind, unsigned n)
 {
 	int fd = kind == VFU_IRQ_INTX    ? irqs->intx_fd

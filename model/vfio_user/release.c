@@ -11,13 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A mapping goes in pieces: others of the process that map wait for one of them only. So many at
- * most, since a file that has no pages may be as long as it likes. */
+/* A mapping is removed in pieces, so that other threads of the process that map memory wait for one
+ * piece only. The number of pieces is limited, because a sparse file may be of any length. */
 enum { PIECE = 16 << 20, PIECES_MAX = 1024, PATIENCE_S = 1 };
 
 struct job {
 	struct job *next;
-	void *base; /* NULL: fd */
+	void *base; /* NULL: the job closes fd */
 	size_t size;
 	int fd;
 };
@@ -27,11 +27,12 @@ struct releaser {
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
 	struct job *first, **last;
-	unsigned fds; /* of jobs not done */
+	unsigned fds; /* of unfinished jobs */
 	bool busy, ending;
 };
 
-/* Pages of hugetlbfs may be larger than a piece. */
+/* Unmaps a mapping piece by piece. If munmap() refuses a piece, for example because pages of
+ * hugetlbfs are larger, it unmaps the rest at once. */
 static void mapping_release(char *base, size_t size)
 {
 	const size_t piece = (size / PIECE / PIECES_MAX + 1) * PIECE;
@@ -41,7 +42,8 @@ static void mapping_release(char *base, size_t size)
 	munmap(base, size);
 }
 
-/* Pieces are cut off at the end, so its length need not be one of pages. */
+/* Does one job. Pieces are cut off at the end of the mapping, so its length is rounded up to whole
+ * pages. */
 static void job_do(const struct job *job)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -104,7 +106,7 @@ struct releaser *releaser_create(void)
 	pthread_cond_init(&r->work, NULL);
 	pthread_cond_init(&r->idle, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	/* signals are the server's */
+	/* signals are for the server's thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&r->thread, NULL, run, r);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a client may ask for, a function a command: see connection.h and the rows of protocol.h. */
+/* The requests that a client may make, one function for each command: see connection.h and the rows
+ * of protocol.h. */
 #include "model/interface/macros.h"
 #include "model/vfio_user/connection.h"
 #include "model/vfio_user/device.h"
@@ -91,7 +92,7 @@ static int vfu_on_DMA_MAP(struct vfu_connection *c, struct vfu_message *m, struc
 	if (!(flags & VFU_D_READ) || flags & ~(uint32_t)(VFU_D_READ | VFU_D_WRITE))
 		return -EINVAL;
 	rc = vfu_device_map(c->device, &map);
-	/* The mapping holds the file: this is soon done. */
+	/* The mapping keeps the file open, so this close is quick. */
 	if (!rc && m->n_fds) {
 		close(m->fds[0]);
 		m->fds[0] = -1;

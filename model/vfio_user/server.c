@@ -22,17 +22,18 @@
 enum { NS_PER_S = 1000000000, READY_MAX = 8, CLOCK_STRIDE = 16, BACKLOG = 4 };
 
 /*
- * Of each millisecond the thread leaves a part to others. Linux gives them 50 ms of a second at a
- * stretch where a thread of real-time priority leaves them less than that (sched(7),
- * sched_rt_runtime_us), and the guests would be without their devices for so long.
+ * The thread sleeps for a part of each millisecond, to leave processor time to others. If a thread
+ * of real-time priority leaves them less than 50 ms of each second, Linux takes that time in one
+ * stretch (sched(7), sched_rt_runtime_us), and the guests would be without their devices for so
+ * long.
  */
 enum { WINDOW_NS = 1000000, REST_NS = 60000 };
 
-/* A device on its socket. */
+/* A device and the socket where it is offered. */
 struct offer {
 	struct vfu_source listener;
 	struct vfu_connection connection;
-	bool closed; /* nobody is let in: the device is clogged */
+	bool closed; /* accepts no clients, because the device is clogged */
 	struct offer *next;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
@@ -43,7 +44,7 @@ struct vfu_server {
 	struct pace pace;
 	uint64_t slice_ns, lead_ps;
 	uint64_t linger_ns, awake_until_ns;
-	uint64_t window_ns, slept_ns; /* when this window began, and sleep in it */
+	uint64_t window_ns, slept_ns; /* the start of this window, and the time slept in it */
 	struct offer *offers;
 };
 
@@ -121,7 +122,7 @@ void vfu_server_forget(struct vfu_server *server, struct vfu_source *source)
 	epoll_do(server, EPOLL_CTL_DEL, source, 0);
 }
 
-/* A socket's file that nobody listens on any more is taken away. */
+/* Removes a socket's file if nobody listens on it any more. */
 static int stale_remove(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -172,8 +173,8 @@ static void turn_away(struct offer *o, int fd, const char *why)
 	releaser_fd(o->connection.device->releaser, fd);
 }
 
-/* A second client has to wait until the first one is gone, and is told so by a closed connection.
- */
+/* Accepts a client. A second client is turned away: its connection is closed, and it has to try
+ * again when the first one has gone. */
 static void listener_ready(struct vfu_source *source, uint32_t events)
 {
 	struct offer *o = (struct offer *)(void *)source;
@@ -193,7 +194,8 @@ static void listener_ready(struct vfu_source *source, uint32_t events)
 		turn_away(o, fd, "refused a client: out of file descriptors");
 }
 
-/* What a client has done while nobody looked at its messages. */
+/* Checks for conditions that arise between messages: eventfds that block, and devices that are no
+ * longer clogged. */
 static void offers_check(struct vfu_server *server)
 {
 	for (struct offer *o = server->offers; o; o = o->next) {
@@ -247,9 +249,10 @@ bool vfu_server_has_client(const struct vfu_server *server, const struct vfu_dev
 /* --- time --- */
 
 /*
- * Runs what is due, and what will be within the lead, for a slice of wall time at most. The core's
- * time is that of the last event, or the wall clock's if that is later, so that a guest which has
- * not run meanwhile finds done what would have been. Returns the time up to which events may be run.
+ * Runs the events that are due or fall within the lead, for at most one slice of wall time. The
+ * core's time becomes the time of the last event, or the wall clock's time if that is later. A
+ * guest that was not running meanwhile then finds everything done that should have been. Returns
+ * the time up to which events may be run.
  */
 static uint64_t simulate(struct vfu_server *server)
 {
