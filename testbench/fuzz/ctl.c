@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the control socket, to a server with two devices that nobody has connected to. */
+/* Sends lines to the control socket of a server. The server has two devices, and no client has
+ * connected to them. */
 #include "model/engine/base/event_core.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"

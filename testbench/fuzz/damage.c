@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every tool that reads a run's folder, on files of a real run that are damaged: cut at line ends
- * and elsewhere, bits turned, lines doubled, lost and swapped, numbers made too large.
+ * Runs every tool that reads a run's folder on damaged files of a real run. Files are cut at line
+ * ends and elsewhere, bits are flipped, lines are doubled, removed and swapped, and numbers are
+ * made too large.
  *
- *	damage RUN [N]	N of each kind and file, always the same ones; 0: each place there is
+ * damage RUN [N] makes N damages of each kind to each file, always the same ones. N 0 makes every
+ * possible one.
  *
- * A child does a file's damages, so that one that ends it does not end the rest. What goes wrong
- * is told with what was done to which file.
+ * The damages of one file run in a child process, so that a crash does not stop the others. A
+ * failure is reported with the file and the damage.
  */
 #include "model/interface/macros.h"
 #include "testbench/fuzz/folder.h"
@@ -24,12 +26,12 @@ enum { HANG_S = 60, EACH_MAX = 20000, NUMBER_MAX = 24 };
 struct work {
 	const uint8_t *bytes;
 	size_t len;
-	size_t *lines, line_count; /* where each begins; one more: the end */
+	size_t *lines, line_count; /* offset of each line; one more entry for the end */
 	uint8_t *out;
 	size_t out_len;
 };
 
-/* What is being tried, for the parent to tell. */
+/* The current attempt, for the parent to report. */
 static struct progress {
 	char what[160];
 	unsigned done;
@@ -60,7 +62,7 @@ static void out_lines(struct work *w, size_t from, size_t to)
 		out_add(w, w->bytes + w->lines[from], w->lines[to] - w->lines[from]);
 }
 
-/* --- kinds of damage; at: a place, x: more randomness --- */
+/* --- kinds of damage; at: the place, x: further random bits --- */
 
 static void cut_line(struct work *w, size_t at, uint64_t x)
 {
@@ -123,7 +125,7 @@ static void swap_lines(struct work *w, size_t at, uint64_t x)
 	out_lines(w, b + 1, w->line_count);
 }
 
-/* The number at or behind a place becomes another one. */
+/* Replaces the number at or after a place by another one, for example one that is too large. */
 static void large_number(struct work *w, size_t at, uint64_t x)
 {
 	static const char *const numbers[] = {
@@ -174,7 +176,7 @@ static void lines_find(struct work *w)
 static void try_once(enum folder_file file, const struct kind *k, struct work *w, size_t at,
 		     uint64_t x)
 {
-	const struct itimerval hang = {.it_value.tv_sec = HANG_S}; /* of processor time */
+	const struct itimerval hang = {.it_value.tv_sec = HANG_S}; /* in processor time */
 
 	snprintf(now->what, sizeof(now->what), "%s: %s %zu, random %llu", folder_file_name(file),
 		 k->name, at, (unsigned long long)x);
@@ -207,7 +209,7 @@ static void damage_file(enum folder_file file, size_t n)
 	free(w.lines);
 }
 
-/* In a child; 0 when it ends as it should. */
+/* Runs one file's damages in a child. Returns 0 when it ends normally. */
 static int damage_alone(enum folder_file file, size_t n)
 {
 	int status;
@@ -216,7 +218,7 @@ static int damage_alone(enum folder_file file, size_t n)
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		/* what the tools have to say of it */
+		/* hides what the tools print */
 		stderr = fopen("/dev/null", "w");
 		damage_file(file, n);
 		fflush(NULL);

@@ -26,7 +26,7 @@ static const char *const names[] = {
 #undef F
 };
 
-/* Two folders with the same files: one stays as it is. */
+/* Two folders with the same files. The files of the first never change. */
 static char real_dir[64], tried_dir[64];
 static struct folder_bytes real[FOLDER_FILE_COUNT];
 static FILE *nowhere;
@@ -82,9 +82,10 @@ static struct folder_bytes get(const char *path)
 	return b;
 }
 
-/* --- the records made few --- */
+/* --- fewer records --- */
 
-/* Packets: all, for the capture has them. Of another point the first and the last. */
+/* Keeps all packets, because the capture has them all. Of every other point it keeps only the first
+ * and the last records. */
 static bool record_stays(enum trace_point point, unsigned seen, unsigned total)
 {
 	return seen <= RECORDS_KEPT || seen + RECORDS_KEPT > total ||
@@ -116,7 +117,7 @@ static struct folder_bytes records_few(struct folder_bytes from)
 	return to;
 }
 
-/* Waves and timelines: their beginning and their end. */
+/* Keeps only the beginning and the end of a waves or timeline file. */
 static void view_shorten(struct folder_bytes *view)
 {
 	uint8_t *tail = view->bytes + view->len - VIEW_TAIL;

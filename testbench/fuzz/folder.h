@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run's folder for tools to read, of which one file is not as it was written. The other files are
- * those of a real run, whose records are made few: some of each point, of packets all.
+ * A run's folder for tools to read, in which one file is not as it was written. The other files
+ * come from a real run. Most of its records are removed: all packets stay, and a few records of
+ * every other point.
  */
 #ifndef TESTBENCH_FUZZ_FOLDER_H
 #define TESTBENCH_FUZZ_FOLDER_H
@@ -33,15 +34,14 @@ struct folder_bytes {
 	size_t len;
 };
 
-/* The files of a real run's folder, copied; those that it lacks are empty. Ends the process when
+/* Copies the files of a real run's folder; a missing file counts as empty. Ends the process when
  * there is no such run. */
 void folder_open(const char *run);
 void folder_close(void);
 const char *folder_file_name(enum folder_file file);
-/* What the real run has. */
+/* The file of the real run. */
 const struct folder_bytes *folder_real(enum folder_file file);
-/* Puts other bytes into the file, lets every tool that reads it read it, and puts back what was
- * there. */
+/* Writes other bytes to the file, runs every tool that reads it, and restores it. */
 void folder_try(enum folder_file file, const uint8_t *bytes, size_t len);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware files. The first byte says what the rest is: a whole ELF file, changes to the real
- * firmware's file (offset, byte), or bare instructions at the place where the real one starts.
+ * Firmware files. The first byte tells what the rest is: a whole ELF file, changes to the real
+ * firmware's file (offset, byte), or bare instructions that are placed where the real firmware
+ * starts.
  */
 #include "model/sim/cfg.h"
 #include "testbench/fuzz/rig.h"
@@ -27,7 +28,7 @@ static void firmware_read(void)
 	fclose(f);
 }
 
-/* Where the entry point's bytes are in the file, 0 when nowhere. */
+/* File offset of the code at the entry point, or 0 if the file does not contain it. */
 static size_t entry_offset(const uint8_t *file)
 {
 	const Elf32_Ehdr *eh = (const void *)file;

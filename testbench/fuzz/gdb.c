@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a debugger says to the firmware's remote stub. An input is a row of packets: raw bytes, or a
- * text whose frame and sum are made right. The core runs a loop of a few instructions.
+ * What a debugger sends to the firmware's remote stub. An input is a sequence of packets: raw
+ * bytes, or a text that is sent with a correct frame and checksum. The core runs a loop of a few
+ * instructions.
  */
 #include "model/rv32/rv32.h"
 #include "testbench/fuzz/rig.h"
@@ -49,8 +50,8 @@ static int dial(const struct rv_gdb *gdb)
 	return fd;
 }
 
-/* All at once: the stub answers into the socket's buffer, and finds the end when it has read all.
- */
+/* Sends everything at once. The stub's answers stay in the socket's buffer, and the stub sees the
+ * end of the connection when it has read everything. */
 static void say(int fd, struct fuzz_bytes *b)
 {
 	while (fuzz_more(b)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands: any opcode, modifiers and mailbox, to the firmware of a device that is up, and of one
- * that is just reset. A mailbox begins as what the input says, or as the context of a live object
- * with some bytes changed.
+ * Commands with any opcode, modifiers and mailbox, sent to the firmware of a device that is up and
+ * of one that has just been reset. A mailbox starts as bytes of the input, or as the context of a
+ * live object with some bytes changed.
  */
 #include "model/interface/commands.h"
 #include "model/interface/macros.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device's tables are pages of host memory, and a guest may write what it likes into them:
- * contexts, translations, RDMA and multicast entries of objects in use, while requests are under
- * way. Caches are so small that what is written is soon read.
+ * The device's tables are pages of host memory, and a guest may write anything into them. Here
+ * contexts, translations, RDMA and multicast entries of objects in use change while requests are in
+ * progress. The caches are so small that the device soon reads what was written.
  */
 #include "model/engine/base/engine.h"
 #include "model/engine/memory/icm.h"
@@ -31,7 +31,7 @@ static struct drv_qp *queue_of(struct fuzz_rig *rig, struct tb_end *end, unsigne
 	return qps[choice % QUEUES];
 }
 
-/* Mostly of an object that lives. */
+/* Mostly the number of a live object. */
 static uint32_t number_of(struct fuzz_rig *rig, struct tb_end *end, unsigned table,
 			  struct fuzz_bytes *b)
 {
@@ -103,7 +103,7 @@ static void work(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_bytes *b)
 		drv_post_recv(qp, &recv, NULL);
 }
 
-/* The driver believes nothing of what it reads either. */
+/* Reads through the driver, which does not trust what it reads either. */
 static void look(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_bytes *b)
 {
 	struct drv_qp_attr attr;

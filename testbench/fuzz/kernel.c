@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contract of model/systemc/kernel.h without SystemC: host threads are coroutines, devices are
- * driven from one loop. A process may make one machine after the other, as a fuzz target must.
- * What is taken away: run-ahead, and memory that grants no direct access.
+ * Implements model/systemc/kernel.h without SystemC: host threads are coroutines, and one loop
+ * drives the devices. A process may create several machines one after the other, as a fuzz target
+ * must. Run-ahead is left out, and memory never grants direct access.
  */
 #include "model/systemc/kernel.h"
 #include "testbench/fuzz/rig.h"
@@ -16,7 +16,7 @@
 enum { THREAD_STACK_BYTES = 1 << 20, MMIO_MAX = 64 };
 
 struct kernel_thread {
-	struct event wake; /* first: thread_resume() casts */
+	struct event wake; /* must be the first member: thread_resume() casts */
 	struct kernel *kernel;
 	struct kernel_thread *next;
 	ucontext_t context;
@@ -124,7 +124,7 @@ void kernel_thread_wake(struct kernel_thread *t)
 		event_set(t->kernel->core, &t->wake, t->kernel->core->now_ps);
 }
 
-/* There are no processes here: no thread has an owner, none is ended early. */
+/* There are no processes here, so no thread has an owner and none is ended early. */
 void kernel_thread_set_owner(struct kernel_thread *t, void *owner)
 {
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects by commands that are nearly right, and their use: a mailbox is the context of a live
- * object, with fields, by their rows, set to other values, for that object or a number that is
- * free; between commands work is posted, doorbells are rung and packets come in for whatever the
- * contexts say now.
+ * Sends commands for objects that are almost correct, and uses the objects. A mailbox is the
+ * context of a live object with some fields (taken from the layout's rows) set to other values. The
+ * command names that object or a free number. Between commands, work is posted, doorbells are rung
+ * and packets come in for whatever the contexts now say.
  */
 #include "model/engine/wire/crc.h"
 #include "model/interface/commands.h"
@@ -15,7 +15,7 @@
 
 enum { STEPS_MAX = 24, FIELDS = 7, WIRE_MAX = 512, LNH_BTH = 2, PAYLOAD = 64, SPARE = 3 };
 
-/* B(name, type of the object it is about, offset of its context in the mailbox) */
+/* B(name, type of the object that the command is for, offset of its context in the mailbox) */
 #define COMMANDS(B)                                                                                \
 	B(SW2HW_MPT, HCA_MPT, 0)                                                                   \
 	B(HW2SW_MPT, HCA_MPT, 0)                                                                   \
@@ -233,7 +233,7 @@ static void work(struct fuzz_rig *rig, struct fuzz_bytes *b)
 		drv_post_recv(qp, &recv, NULL);
 }
 
-/* From b, which nobody has touched: its packets meet what became of a. */
+/* Posts work at b, whose objects are unchanged: its packets meet the changed objects of a. */
 static void peer_work(struct fuzz_rig *rig, struct fuzz_bytes *b)
 {
 	struct tb_end *peer = &rig->tb.ends[1];

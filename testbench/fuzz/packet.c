@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes in from the wire. An input is a row of packets: each is raw bytes, or a template (a
- * BTH opcode to one of the queue pairs, with its headers) with some bytes changed and its length
- * and CRCs made right. Afterwards a queue pair that nobody spoke of must still answer.
+ * Packets from the wire. An input is a sequence of packets. Each is raw bytes, or a template (a BTH
+ * opcode for one of the queue pairs, with its headers) with some bytes changed and its length and
+ * CRCs made correct. Afterwards a queue pair that no packet was sent to must still answer.
  */
 #include "model/engine/wire/crc.h"
 #include "testbench/fuzz/rig.h"
@@ -13,8 +13,8 @@ enum {
 	WIRE_MAX = 4096 + 256,
 	PACKETS_MAX = 64,
 	RAW = 0x80,
-	BAD_CRC = 0x40,  /* of a template */
-	MAKE_CRC = 0x40, /* of raw bytes */
+	BAD_CRC = 0x40,  /* for a template */
+	MAKE_CRC = 0x40, /* for raw bytes */
 	RAW_HEAD = 26,   /* LRH, BTH and both CRCs */
 	TO_B = 0x20,
 	LNH_BTH = 2,

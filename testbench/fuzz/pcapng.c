@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures that are read back. */
+/* Reads captures. */
 #include "testbench/fuzz/rig.h"
 
 int fuzz_input(const uint8_t *data, size_t size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses to configuration space and both BARs, any offset, size and value; near the registers
- * that exist more often. Doorbells of live objects with any index, while requests are under way and
- * after; BlueFlame pages; MSI-X entries that are masked, changed and used. The device ends in any
- * state.
+ * Accesses to configuration space and both BARs, with any offset, size and value, mostly near
+ * existing registers. Rings doorbells of live objects with any index, while requests are in
+ * progress and after. Writes BlueFlame pages. Masks, changes and uses MSI-X entries. The device may
+ * end in any state.
  */
 #include "model/interface/macros.h"
 #include "testbench/fuzz/rig.h"
@@ -35,7 +35,7 @@ static void put(struct hca *hca, uint64_t page, unsigned at, const void *bytes, 
 	hca_mmio_write(hca, HCA_BAR_UAR, page * UAR_PAGE_SIZE + at, bytes, size);
 }
 
-/* A doorbell that names something that lives, or nearly. */
+/* Rings a doorbell of a live object, or of a number close to one. */
 static void ring(struct fuzz_rig *rig, struct fuzz_bytes *b, unsigned how)
 {
 	struct tb_end *a = &rig->tb.ends[0];
@@ -90,7 +90,7 @@ static void vector(struct hca *hca, struct fuzz_bytes *b, unsigned how)
 		       bytes, sizeof(bytes));
 }
 
-/* In a thread: the doorbell's write takes the host's time. */
+/* Runs in a thread, because the write to the doorbell takes simulated host time. */
 static void post(struct fuzz_rig *rig, void *arg)
 {
 	unsigned how = *(const unsigned *)arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fuzz target without libFuzzer: TARGET FILE... gives it each file; TARGET --random N SEED gives
- * it N random inputs. An input that runs for a minute of processor time is a hang, and one that
- * waits for ten: a machine may be busy with other things.
+ * A fuzz target without libFuzzer. TARGET FILE... runs the target on each file; TARGET --random N
+ * SEED runs it on N random inputs. An input that uses a minute of processor time is a hang. So is
+ * one that takes ten minutes of wall time; that limit is longer because the machine may be busy.
  */
 #include "testbench/fuzz/rig.h"
 

@@ -75,7 +75,8 @@ const char *fuzz_file(const uint8_t *data, size_t size)
 
 /* --- the machine --- */
 
-/* What happens is decoded into words and into a capture: they read the same bytes. */
+/* Traces everything as text and as a capture, and discards both: the decoders read the same
+ * bytes. */
 static struct trace *trace_to_nowhere(void)
 {
 	static const struct trace_sink_ops *const sinks[] = {&trace_log_ops, &trace_pcapng_ops};
@@ -152,7 +153,7 @@ static void call_thread(void *arg)
 bool fuzz_rig_call(struct fuzz_rig *rig, void (*fn)(struct fuzz_rig *rig, void *arg), void *arg,
 		   uint64_t limit_ps)
 {
-	static struct call call; /* a thread that did not end still refers to it */
+	static struct call call; /* static, because a thread that did not end still refers to it */
 
 	call = (struct call){.rig = rig, .fn = fn, .arg = arg};
 	kernel_thread_start(rig->machine.kernel, "fuzz", call_thread, &call);
@@ -312,7 +313,7 @@ void fuzz_rig_reconnect(struct fuzz_rig *rig)
 
 	if (rig->given_up)
 		return;
-	/* what is not polled keeps its room in the queues */
+	/* completions that are not polled keep occupying the queues */
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct drv_wc wc[8];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run's folder of which one file is the input: its first byte says which, the rest is what stands
- * in it. FUZZ_RUN: the folder of a real run.
+ * A run's folder in which one file comes from the input. The first byte selects the file, and the
+ * rest is its content. FUZZ_RUN is the folder of a real run.
  */
 #include "testbench/fuzz/folder.h"
 #include "testbench/fuzz/rig.h"
@@ -17,7 +17,7 @@ static void open_once(void)
 	opened = true;
 	folder_open(getenv("FUZZ_RUN") ? getenv("FUZZ_RUN") : "build/traces/rc_atomic");
 	atexit(folder_close);
-	/* what the tools have to say of it */
+	/* hides what the tools print */
 	stderr = fopen("/dev/null", "w");
 }
 

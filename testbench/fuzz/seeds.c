@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs for fuzz targets to begin with, of full length and with meaning: packets as they went by
- * in a run, each command with the mailbox and number it is about, each request on each queue, each
- * register, lines of the files of a run.
+ * Writes first inputs for fuzz targets, of full length and with meaning: packets as they were sent
+ * in a run, each command with its mailbox and object number, each request on each queue, each
+ * register, lines of a run's files.
  *
- *	fuzz_seeds DIR RUN	DIR/TARGET/seed-N for each target; RUN: folder of a run
+ * fuzz_seeds DIR RUN writes DIR/TARGET/seed-N for each target. RUN is the folder of a run.
  */
 #include "model/interface/commands.h"
 #include "model/interface/fwregs.h"
@@ -42,7 +42,7 @@ static void put_bytes(struct seed *s, const void *bytes, size_t n)
 		put(s, ((const uint8_t *)bytes)[i]);
 }
 
-/* The file is written and the next one begins. */
+/* Writes the file and begins the next one. */
 static void finish(struct seed *s)
 {
 	char path[PATH_CHARS];
@@ -64,9 +64,9 @@ static void finish(struct seed *s)
 	s->len = 0;
 }
 
-/* --- packets: as they are, and by template to the queue pairs of the rig --- */
+/* --- packets: unchanged, and as templates for the queue pairs of the rig --- */
 
-/* See packet.c: raw bytes whose CRCs are made right; afterwards a delay. */
+/* Format: packet.c. Raw bytes whose CRCs are made correct, then a delay. */
 static void raw_packet(struct seed *s, const struct pcapng_packet *p)
 {
 	size_t n = p->len < RAW_MAX ? p->len & ~1u : RAW_MAX;
@@ -129,7 +129,8 @@ static void packet_seeds(const char *run)
 
 /* --- commands --- */
 
-/* See hcr.c: by its index, with a live mailbox of each type of object, to each number. */
+/* Format: hcr.c. Each command by its index, with a live mailbox of each type of object, for each
+ * number. */
 static void hcr_seeds(void)
 {
 	static const unsigned numbers[] = {0, 1, 2, 3, 4, 5, 6, 8};
@@ -161,7 +162,7 @@ static void hcr_seeds(void)
 
 /* --- requests --- */
 
-/* See wqe.c: a request that the driver makes, on each queue of both ends. */
+/* Format: wqe.c. A request made by the driver, on each queue of both ends. */
 static void wqe_seeds(void)
 {
 	struct seed s = {.target = "wqe"};
@@ -181,14 +182,15 @@ static void wqe_seeds(void)
 	}
 }
 
-/* See verbs.c: each opcode on each queue, to each kind of address, and a change between. */
+/* Format: verbs.c. Each opcode on each queue, with each kind of address, and a change of state
+ * between the requests. */
 static void verbs_seeds(void)
 {
 	enum { OPCODES = 13, ATOMICS = 6, LAST_ATOMIC = 9, ADDRESSES = 8 };
-	/* path, migrate, SQD, RTS, SRQ limit and a pause, join at both ends, other rights */
+	/* path, migrate, SQD, RTS, SRQ limit and a pause, join at both ends, other access rights */
 	static const uint8_t between[][3] = {{1, 8 | 16, 4}, {1, 16, 0}, {2, 64, 5},   {2, 0, 5},
 					     {0x33, 7, 20},  {4, 0, 5},  {0x84, 0, 5}, {6, 15, 5}};
-	/* plain, rate, global, group, itself */
+	/* plain, rate, global, group, own LID */
 	static const uint8_t addresses[ADDRESSES] = {0, 0x51, 2, 6, 8, 0x21, 6, 0};
 	struct seed s = {.target = "verbs"};
 
@@ -218,7 +220,7 @@ static void verbs_seeds(void)
 		}
 }
 
-/* See icm.c: a field of each table is changed while requests go by. */
+/* Format: icm.c. Changes a field of each table while requests are in progress. */
 static void icm_seeds(void)
 {
 	enum { TABLES = 11, REQUESTS = 7 };
@@ -228,7 +230,7 @@ static void icm_seeds(void)
 		for (unsigned at = 0; at < 256; at += 4) {
 			const uint8_t work[] = {5, (uint8_t)(at % 5 + 8 * (at / 4 % REQUESTS)), 3,
 						5};
-			/* the entry's number behind the table; 4 bytes of ones */
+			/* the number of the entry follows the table; 4 bytes of ones */
 			const uint8_t scribble[] = {0,    (uint8_t)table, 0,    (uint8_t)at, 3,
 						    0xff, 0xff,           0xff, 0xff};
 			const bool numbered = table == FW_TABLE_MTT || table == FW_TABLE_MCG ||
@@ -251,7 +253,7 @@ static void icm_seeds(void)
 
 /* --- registers --- */
 
-/* See regs.c: each kind of access, with work under way. */
+/* Format: regs.c. Each kind of access, while work is in progress. */
 static void regs_seeds(void)
 {
 	struct seed s = {.target = "regs"};
@@ -360,7 +362,8 @@ static void ctl_seeds(void)
 
 /* --- files of a run --- */
 
-/* Pieces of each file, as the target's first byte names it; of a log whole lines. */
+/* Pieces of each file; the first byte names the file, as in run_folder.c. Of a log only whole
+ * lines. */
 static void folder_seeds(const char *run)
 {
 	enum { PIECES = 8, PIECE = 3500 };

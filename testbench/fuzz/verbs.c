@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What applications do: requests of every opcode with keys, addresses and lengths that are right or
- * nearly, multicast, rates, windows and fast registration, SRQ limits, paths that are changed and
- * migrated, at both ends and on every kind of queue pair.
+ * What applications do, at both ends and on every kind of queue pair: requests of every opcode with
+ * keys, addresses and lengths that are correct or almost correct; multicast, rates, memory windows
+ * and fast registration; SRQ limits; path changes and path migration.
  */
 #include "model/interface/macros.h"
 #include "testbench/fuzz/rig.h"
@@ -39,7 +39,7 @@ static struct drv_qp *queue_of(struct fuzz_rig *rig, struct tb_end *end, unsigne
 	return qps[choice % QUEUES];
 }
 
-/* A key of that end: of its region, its fast region, its window, or none. */
+/* A key of that end: of its region, its fast-registration region, its window, or of nothing. */
 static uint32_t key_of(struct fuzz_rig *rig, struct tb_end *end, unsigned choice)
 {
 	switch (choice & 7) {
@@ -66,12 +66,12 @@ static void address_of(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_byt
 		.is_global = how & 2,
 		.hop_limit = 1,
 	};
-	if (how & 4) { /* the group */
+	if (how & 4) { /* the multicast group */
 		ah->dlid = 0xc000 + (how >> 3 & 1);
 		ah->is_global = true;
 		memcpy(ah->dgid, fuzz_mgid, sizeof(ah->dgid));
 	} else if (how & 8) {
-		ah->dlid = end->lid; /* itself */
+		ah->dlid = end->lid; /* the sender itself */
 	}
 }
 
@@ -94,7 +94,8 @@ static void request_post(struct fuzz_rig *rig, struct tb_end *end, struct fuzz_b
 		.imm_data = size,
 		.remote_addr = tb_va(end->peer, end->peer->dst) + (at & 126) * 4,
 		.rkey = key_of(rig, end->peer, keys >> 4),
-		/* mostly a fast region's: without its ordinary region an end does little more */
+		/* mostly the key of a fast-registration region: an end that loses its ordinary
+		 * region can do little more */
 		.invalidate_rkey =
 			keys >> 6 == 3
 				? key_of(rig, end->peer, keys >> 4)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages of a vfio-user client: whole, short, oversized, out of order, raw bytes; DMA ranges that
- * overlap or are absurd, page by page, of files that shrink or grow; interrupts of descriptors that
- * are none, or that block; accesses and commands while memory comes and goes; a client that leaves
- * in the middle. After each step the table of ranges agrees with the files that are mapped; after
- * each input the other guest is served, and its memory is as it was.
+ * Messages of a vfio-user client:
+ * - messages that are whole, short, oversized, out of order, or raw bytes;
+ * - DMA ranges that overlap or are absurd, mapped page by page, in files that shrink or grow;
+ * - interrupt descriptors that are not eventfds, or that block;
+ * - accesses and commands while memory is mapped and unmapped;
+ * - a client that leaves in the middle.
+ * After each step the table of ranges must agree with the files that are mapped. After each input
+ * the other guest must still be served, and its memory must be unchanged.
  */
 #define _GNU_SOURCE
 #include "model/interface/macros.h"
@@ -34,23 +37,23 @@ enum {
 	STEPS_MAX = 64,
 	RAW_MAX = 64,
 	PAGES_MAX = 40,
-	MESSAGE_MAX = 9000, /* more than the server takes */
+	MESSAGE_MAX = 9000, /* more than the server accepts */
 	ANSWER_TURNS = 10000,
 	TURN_NS = 1000,
-	INPUTS = 256, /* of one server */
+	INPUTS = 256, /* per server */
 };
 
 static const uint64_t bus_base = 0x40000000;
 
 enum guest_file_kind {
-	FILE_SEALED,  /* memory that stays */
-	FILE_SHRINKS, /* that does not */
+	FILE_SEALED,  /* memory that keeps its size */
+	FILE_SHRINKS, /* memory that does not */
 	FILE_NULL,    /* /dev/null */
 	FILE_EVENT,   /* an eventfd */
 	FILE_NONE,
 	FILE_READING, /* FILE_SEALED, for reading only */
 	FILE_SPARSE,  /* terabytes without pages */
-	FILE_GROWS,   /* sealed when it is cut or grows for the first time */
+	FILE_GROWS,   /* sealed after it is cut or grows for the first time */
 	FILES,
 };
 
@@ -157,7 +160,8 @@ static void rig_up(void)
 	hca_link(rig.devices[0].hca, 1, rig.devices[1].hca, 1, &rig.plan);
 }
 
-/* The server closes when it likes, and may have no room: what is not taken is lost. */
+/* The server may close the connection at any time, or have no room in its buffer. What it does not
+ * take is lost. */
 static void send_bytes(struct guest *g, const uint8_t *bytes, size_t len, const int *fds,
 		       unsigned n_fds)
 {
@@ -192,7 +196,7 @@ static void send_message(struct guest *g, unsigned command, uint32_t flags, cons
 	send_bytes(g, m, VFU_HEADER + len, fds, n_fds);
 }
 
-/* Bytes of the answers that came; 0 none, -1 the end. */
+/* Reads answers. Returns the number of bytes; 0: none, -1: the connection ended. */
 static ssize_t hear(struct guest *g, uint8_t *bytes, size_t room)
 {
 	ssize_t n = recv(g->fd, bytes, room, MSG_DONTWAIT);
@@ -206,7 +210,8 @@ static void dial(struct guest *g, bool greet)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	strcpy(address.sun_path, rig.paths[g - rig.guests]);
-	/* the server takes nobody while it closes what others have given: it must have its turn */
+	/* the server accepts nobody while it closes earlier clients' descriptors, so it gets a
+	 * turn */
 	g->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	while (connect(g->fd, (struct sockaddr *)&address, sizeof(address))) {
 		need(errno == EAGAIN);
@@ -218,7 +223,7 @@ static void dial(struct guest *g, bool greet)
 	turn(2);
 }
 
-/* The vendor's number in configuration space: the device is there. */
+/* Reads the vendor ID in configuration space, which shows that the device is served. */
 static void assert_served(struct guest *g)
 {
 	uint8_t b[VFU_A_DATA] = {0}, answer[VFU_HEADER + VFU_A_DATA + 4];
@@ -286,7 +291,7 @@ static void step_access(struct guest *g, struct fuzz_bytes *b)
 			     VFU_A_DATA + (how & 32 ? (uint32_t)n : count % RAW_MAX), NULL, 0);
 }
 
-/* A command whose mailboxes are in, beside or across what is mapped. */
+/* A command whose mailboxes are inside, outside or across the end of mapped memory. */
 static void step_command(struct guest *g, struct fuzz_bytes *b)
 {
 	const uint64_t in = bus_of(b), out = bus_of(b);
@@ -357,8 +362,8 @@ static void step_raw(struct guest *g, struct fuzz_bytes *b)
 	send_bytes(g, bytes, n, NULL, 0);
 }
 
-/* The file that has no seal loses its pages, or has them again; another one is cut, or grows, and
- * then perhaps is sealed. */
+/* Removes the pages of the file that is not sealed, or brings them back. Also cuts or extends
+ * another file, and then sometimes seals it. */
 static void step_shrink(struct guest *g, struct fuzz_bytes *b)
 {
 	const unsigned how = (unsigned)fuzz_take(b, 1);
@@ -371,7 +376,7 @@ static void step_shrink(struct guest *g, struct fuzz_bytes *b)
 		fcntl(g->files[FILE_GROWS], F_ADD_SEALS, F_SEAL_SHRINK);
 }
 
-/* Page by page, as a client with an IOMMU does it. */
+/* Maps memory page by page, as a client with an IOMMU does. */
 static void step_pages(struct guest *g, struct fuzz_bytes *b)
 {
 	const unsigned how = (unsigned)fuzz_take(b, 1), file = how % FILES;
@@ -390,7 +395,7 @@ static void step_pages(struct guest *g, struct fuzz_bytes *b)
 	}
 }
 
-/* Its counter is full and whoever writes to it waits. */
+/* Fills the eventfd's counter, so that a write to it blocks. */
 static void step_block(struct guest *g)
 {
 	const uint64_t full = UINT64_MAX - 1;
@@ -400,8 +405,8 @@ static void step_block(struct guest *g)
 	fcntl(g->files[FILE_EVENT], F_SETFL, 0);
 }
 
-/* The table is sorted, no range reaches into the next one or beyond its file's mapping, and a file
- * is held as often as it is named. */
+/* Checks the table of ranges: it is sorted, no range overlaps the next or exceeds its file's
+ * mapping, and each file counts the ranges that use it. */
 static void assert_table(const struct guest_memory *m)
 {
 	unsigned files = 0;
@@ -494,7 +499,8 @@ int fuzz_input(const uint8_t *data, size_t size)
 		}
 	}
 	hang_up(g);
-	/* it may stand before the door still, until what others gave is closed */
+	/* a client may still wait to be accepted, until the server has closed the descriptors of
+	 * earlier ones */
 	for (unsigned i = 0; i < ANSWER_TURNS && vfu_device_is_clogged(&rig.devices[0]); i++)
 		turn(1);
 	turn(8);

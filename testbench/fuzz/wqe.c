@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands in queues: the input is written into the send queue, the receive queue, doorbell
- * records, and as a BlueFlame line, of a queue pair that is connected; then it is rung.
+ * Contents of queues. The input is written to the send queue, the receive queue, doorbell records,
+ * or as a BlueFlame line, of a connected queue pair. Then the doorbell is rung.
  */
 #include "testbench/fuzz/rig.h"
 
@@ -31,7 +31,7 @@ static void ring(struct tb_end *end, uint32_t qpn)
 			   sizeof(db.b));
 }
 
-/* A request that the driver made, and then some bytes of it changed. */
+/* Lets the driver write a correct request, then changes some of its bytes. */
 static void change_good_one(struct tb_end *end, struct drv_qp *qp, struct fuzz_bytes *b)
 {
 	const struct drv_sge sge = {tb_va(end, end->src), 1 + (uint32_t)fuzz_take(b, 1) * 32,

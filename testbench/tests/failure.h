@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Failures of a machine, for tests of what is undone after them: the nth allocation, or the nth
- * command, from when `armed` is set. A test puts the functions in place of the platform's.
+ * Makes allocations or commands of a machine fail, for tests of error paths. The nth allocation, or
+ * the nth command, after `armed` is set fails. A test installs these functions in place of the
+ * platform's.
  */
 #ifndef TESTBENCH_TESTS_FAILURE_H
 #define TESTBENCH_TESTS_FAILURE_H
@@ -14,7 +15,7 @@
 
 enum failing { FAIL_ALLOCATION, FAIL_COMMAND, KINDS };
 
-/* Alone, because platform functions have no room for a context of ours. */
+/* A global, because platform functions have no room for a context of ours. */
 static struct {
 	struct platform_ops ops;
 	const struct platform_ops *real;
@@ -31,7 +32,7 @@ static inline bool fails(enum failing kind)
 	return true;
 }
 
-/* Stands in for that of host_driver/mlx4/mem.c. */
+/* Replaces drv_calloc() of host_driver/mlx4/mem.c. */
 void *drv_calloc(size_t n, size_t size)
 {
 	return fails(FAIL_ALLOCATION) ? NULL : calloc(n, size);
@@ -52,8 +53,9 @@ static inline uint64_t failing_map(struct platform *p, void *addr, size_t bytes)
 	return fails(FAIL_ALLOCATION) ? 0 : failure.real->dma_map(p, addr, bytes);
 }
 
-/* The opcode becomes one that no device has: the firmware refuses the command. Not those that take
- * something back: what follows from that is the scenario destroy_refused. */
+/* Replaces the command's opcode by one that no device has, so that the firmware refuses the
+ * command. Commands that destroy something are left alone; the scenario destroy_refused covers
+ * them. */
 static inline void failing_write(struct platform *p, unsigned bar, uint64_t offset,
 				 const void *bytes, unsigned size)
 {

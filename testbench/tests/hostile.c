@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See hostile.h. Each act is bounded by a count, and by the alarm of its process. */
+/* See hostile.h. Each act is limited by a count, and by the alarm of its process. */
 #define _GNU_SOURCE
 #include "testbench/tests/hostile.h"
 
@@ -68,7 +68,7 @@ static int file_of(uint64_t size)
 	return fd;
 }
 
-/* The device as its driver brings it up. */
+/* Brings the device up with the real driver. */
 static struct drv_device *bring_up(void)
 {
 	const struct drv_options options = {.poll_commands = true,
@@ -98,7 +98,7 @@ static void act_messages(void)
 		while (recv(guest.fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 			;
 	}
-	/* half a message, and nothing more */
+	/* half a message, then nothing more */
 	send(guest.fd, bytes, 7, MSG_NOSIGNAL);
 }
 
@@ -171,7 +171,7 @@ static void act_eventfd(void)
 	}
 }
 
-/* It has bytes that the peer does not read. */
+/* A socket with SO_LINGER that has unsent bytes, because its peer does not read. */
 static int lingering_socket(int *peer)
 {
 	const struct linger linger = {1, 60};
@@ -193,8 +193,9 @@ static int lingering_socket(int *peer)
 	return fd;
 }
 
-/* A process that ends does not linger, so the server is the last one to close them. The peers live
- * a while longer. */
+/* Gives the server sockets that linger when they are closed. Closing a socket does not linger when
+ * a process exits, so the server must be the last to close them. A child keeps the peers open a
+ * while longer. */
 static void act_linger(void)
 {
 	int fds[12], peers[12], ready[2];
@@ -213,7 +214,8 @@ static void act_linger(void)
 		sleep(LINGER_S);
 		_exit(0);
 	}
-	/* it has closed them, while this process has them still: it does not linger either */
+	/* waits until the child has closed its copies, while this process still has its own; so the
+	 * child's close does not linger either */
 	close(ready[1]);
 	(void)!read(ready[0], &byte, 1);
 	for (unsigned i = 0; i < 12; i++)
@@ -321,7 +323,7 @@ static void act_commands(void)
 			.in_param = rng_next(&rng),
 		};
 
-		/* these only end it */
+		/* these would only end the driver's session */
 		if (cmd.op == HCR_CLOSE_HCA || cmd.op == HCR_UNMAP_FA)
 			continue;
 		fill(box, sizeof(box));
@@ -349,7 +351,7 @@ static struct drv_qp *qp_ready(struct drv_pd *pd, struct drv_cq *cq)
 	return qp;
 }
 
-/* As user processes ring it: any page, any number. */
+/* Rings a doorbell as user processes can: on any page, with any QP number. */
 static void ring(uint32_t qpn)
 {
 	const uint32_t value = htobe32(qpn << 8);
@@ -376,7 +378,7 @@ static void act_wqes(void)
 		uint8_t *at = guest.memory + below(top) * PAGE + below(PAGE / 64) * 64;
 
 		fill(at, 64);
-		/* an index of a doorbell record, or an owner bit */
+		/* changes an index in a doorbell record, or an owner bit */
 		at[below(64)] = (uint8_t)below(256);
 		ring(below(8) ? drv_qp_num(qp[below(QPS)]) : (uint32_t)below(1 << 24));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a hostile guest of `hcasim serve` does to it: see the rows. */
+/* What a hostile guest of `hcasim serve` does to the server: see the rows. */
 #ifndef TESTBENCH_TESTS_HOSTILE_H
 #define TESTBENCH_TESTS_HOSTILE_H
 
@@ -27,7 +27,7 @@ enum hostile_act {
 };
 
 const char *hostile_name(enum hostile_act act);
-/* Does it once, as a client of its own on the socket. Ends the process. */
+/* Does an act once, as a client of its own on the socket. Ends the process. */
 _Noreturn void hostile_do(const char *path, enum hostile_act act, uint64_t seed);
 
 #endif

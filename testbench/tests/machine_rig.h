@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what happened on a machine: `thread` runs on it until it stops, then they judge. */
+/* For tests that run a machine: `thread` runs on it until it stops, then the test checks what
+ * happened. */
 #ifndef TESTBENCH_TESTS_MACHINE_RIG_H
 #define TESTBENCH_TESTS_MACHINE_RIG_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scenario file as users wrote them before struct tb_wr and struct tb_cqe could say all: make test
- * compiles and runs it as it is. Do not bring it up to date. Whoever changes a public header and
- * finds that this file fails has broken the files of users.
+ * A scenario file in the style that users wrote before struct tb_wr and struct tb_cqe could express
+ * everything. make test compiles and runs it unchanged. Do not modernise it. A change to a public
+ * header that breaks this file breaks the files of users.
  */
 #include "testbench/connect.h"
 #include "testbench/harm.h"
@@ -17,7 +17,7 @@
 
 enum { QKEY = 0x1234, GRH_AREA = 40, WORD = 512 };
 
-/* Structures that a body fills itself: what is 0 is not said. */
+/* Fills structures without the macros: a member that is 0 counts as not given. */
 static void by_structure(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
 			 struct drv_qp *y)
 {
@@ -49,7 +49,7 @@ static void by_structure(struct tb *tb, struct tb_end *a, struct tb_end *b, stru
 	expect_data(a, .dst = 9000, .len = 32);
 }
 
-/* An atomic's place at the other end: offset 0 for the connected pair, .dst for any other. */
+/* Where an atomic goes at the other end: offset 0 for the connected pair, .dst for any other. */
 static void atomics(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x)
 {
 	set_word(b, 0, 1);
@@ -103,7 +103,7 @@ SCENARIO(older_spellings, "words of files that were written before", .any_packet
 	atomics(tb, a, b, x);
 	datagram(tb, a, b);
 
-	/* one CQ named, several orders, any error */
+	/* names a CQ, matches in several orders, accepts any error */
 	recv_srq(b, s, .wr_id = 3, .dst = 24000, .len = 16, .repeat = 2);
 	send_on(a, v, .wr_id = 4, .len = 16, .repeat = 2);
 	expect_wcs_of(b, WC(.cq = cq, .wr_id = 4, .qp = w), WC(.cq = cq, .wr_id = 3, .qp = w));

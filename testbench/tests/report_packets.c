@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For the browser test of hcasim report: more than 100,000 packets, a few of them lost on purpose.
- * Small packets of large messages make many with little work.
+ * Large messages in small packets give many packets with little work.
  */
 #include "testbench/scenario.h"
 

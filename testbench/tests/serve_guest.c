@@ -87,7 +87,7 @@ int guest_ask(struct guest *g, unsigned command, const void *payload, size_t len
 		size = header[1] - HEADER;
 		if (size > sizeof(bytes) || hear(g, bytes, size))
 			return -1;
-	} while ((uint16_t)header[0] != g->id); /* answers to what was not waited for */
+	} while ((uint16_t)header[0] != g->id); /* skips answers that nobody waited for */
 	if (header[3])
 		return (int)header[3];
 	if (room)
@@ -166,7 +166,7 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 	need(guest_of(p), guest_write(guest_of(p), bar, offset, bytes, size));
 }
 
-/* As a processor without write combining does it. */
+/* Writes as a processor without write combining does. */
 static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
 {
 	for (unsigned i = 0; i < LINE; i += WORD)
@@ -252,13 +252,13 @@ static void op_cpu(struct platform *p, uint64_t ps)
 {
 }
 
-/* Whoever waits looks again. */
+/* Returns at once, so that the caller polls again. */
 static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps)
 {
 	return op_now(p) < deadline_ps;
 }
 
-/* Polling drivers of one thread wait for nobody. */
+/* The driver polls in a single thread, so nothing ever waits here. */
 static struct platform_waitq *op_waitq_create(struct platform *p)
 {
 	return (struct platform_waitq *)p;
@@ -319,7 +319,7 @@ static const struct platform_ops ops = {
 	.trace_on = op_trace_on,
 };
 
-/* --- coming and going --- */
+/* --- connecting and leaving --- */
 
 int guest_open(struct guest *g, const char *path, void (*lost)(void))
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest of `hcasim serve` without a virtual machine: a vfio-user client of its own (offsets and
- * numbers from QEMU's docs/interop/vfio-user.rst), and on it the platform that the host driver
- * needs, so that the real driver drives the device from this process. The driver polls: interrupts
- * are not delivered. One thread.
+ * A guest of `hcasim serve` without a virtual machine. It has its own vfio-user client (offsets and
+ * numbers from QEMU's docs/interop/vfio-user.rst). On top of it is the platform that the host
+ * driver needs, so the real driver drives the device from this process. The driver polls;
+ * interrupts are not delivered. Single-threaded.
  */
 #ifndef TESTBENCH_TESTS_SERVE_GUEST_H
 #define TESTBENCH_TESTS_SERVE_GUEST_H
@@ -33,28 +33,29 @@ enum {
 static const uint64_t guest_bus = 0x40000000;
 
 struct guest {
-	struct platform platform; /* first: cast back */
+	struct platform platform; /* must be the first member: cast back */
 	int fd, memfd;
 	uint8_t *memory; /* GUEST_PAGES, at guest_bus */
 	uint8_t used[GUEST_PAGES];
 	uint16_t id;
-	void (*lost)(void); /* the connection is gone; does not return */
+	void (*lost)(void); /* called when the connection is lost; does not return */
 };
 
-/* A guest on the socket, with its memory. -1 when it is not let in. */
+/* Connects a guest with its memory to the socket. -1 when the server does not accept it. */
 int guest_open(struct guest *g, const char *path, void (*lost)(void));
 void guest_close(struct guest *g);
 
-/* A message with descriptors; -1 when the connection is gone. */
+/* Sends a message with descriptors. -1 when the connection is gone. */
 int guest_send(struct guest *g, unsigned command, uint32_t flags, const void *payload, size_t len,
 	       const int *fds, unsigned n_fds);
-/* And its answer, of which `room` bytes are kept. The errno it has, 0 none, -1: connection gone. */
+/* Sends a message and waits for the answer, of which it keeps `room` bytes. Returns the answer's
+ * errno, 0 for none, or -1 when the connection is gone. */
 int guest_ask(struct guest *g, unsigned command, const void *payload, size_t len, const int *fds,
 	      unsigned n_fds, void *answer, size_t room);
 int guest_map(struct guest *g, uint64_t bus, uint64_t size, int fd, uint64_t offset, bool writable);
-/* Waits for its answer. */
+/* Reads from a region and waits for the answer. */
 int guest_read(struct guest *g, unsigned region, uint64_t offset, void *bytes, uint32_t size);
-/* Posted. */
+/* Writes to a region and does not wait for an answer. */
 int guest_write(struct guest *g, unsigned region, uint64_t offset, const void *bytes,
 		uint32_t size);
 uint64_t guest_wall_ns(void);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * under_attack HCASIM SECONDS [SEED]: `hcasim serve` with two guests. One is hostile (hostile.h),
- * act after act, in whole rounds; the other reads a register and has work done by its queue pair, one after the
- * other without a pause, and the longest of each is told. Fails when the good guest is served wrong
- * or not at all, when serve ends, complains of the good guest, takes too much memory, or does not
- * end by SIGTERM; and when a stop is longer than STOP_MS of the environment. VERBOSE=1 tells each act
- * and each stop of more than 20 ms, with what the machine has to do with it.
+ * under_attack HCASIM SECONDS [SEED] runs `hcasim serve` with two guests. The hostile guest
+ * (hostile.h) does one act after another, in whole rounds. The good guest reads a register and lets
+ * its queue pair do work, in turn and without a pause. The test prints the longest time that each
+ * of the two took.
+ *
+ * It fails when the good guest gets wrong service or none, or when serve exits, complains about the
+ * good guest, uses too much memory, or does not end on SIGTERM. It also fails when a pause is
+ * longer than STOP_MS of the environment. VERBOSE=1 prints each act, and each pause of more than 20
+ * ms with the machine's share of it.
  */
 #define _GNU_SOURCE
 #include "host_driver/mlx4/connect.h"
@@ -98,7 +101,7 @@ static long resident_mib(void)
 	return kib / 1024;
 }
 
-/* What serve said of the good guest, which has done nothing wrong. */
+/* Checks that serve has not complained about the good guest, which has done nothing wrong. */
 static void said_check(void)
 {
 	FILE *in = fopen(said, "r");
@@ -150,11 +153,11 @@ static void act_once(enum hostile_act act, uint64_t seed)
 			hostile_name(act));
 		exit(1);
 	}
-	/* the device is reset when the server sees that its client has gone */
+	/* gives the server time to see that its client has gone and to reset the device */
 	usleep(2000);
 }
 
-/* Whole rounds, one at least. */
+/* Runs whole rounds of acts, at least one. */
 static void attack(uint64_t seed, uint64_t seconds)
 {
 	const uint64_t end = guest_wall_ns() + seconds * ns_per_s;
@@ -174,7 +177,7 @@ struct longest {
 	uint64_t ns, count;
 };
 
-/* Time that a process was ready and had no processor: proc(5), schedstat. */
+/* Time that a process was ready to run but had no processor: proc(5), schedstat. */
 static uint64_t waited_ns(const char *pid)
 {
 	unsigned long long ran, waited = 0;
@@ -190,7 +193,7 @@ static uint64_t waited_ns(const char *pid)
 	return waited;
 }
 
-/* Of the good guest and of serve, since it was last looked at. */
+/* Such time of the good guest and of serve together, since the last call. */
 static uint64_t machine_ns(void)
 {
 	static uint64_t before;
@@ -269,7 +272,7 @@ static void complete(struct good *g, const struct drv_send_wr *wr)
 	note(&g->rounds, start);
 }
 
-/* A register, then a region made valid and invalid by work requests. */
+/* Reads a register, then validates and invalidates a region with work requests. */
 static void good_round(struct good *g, uint64_t id)
 {
 	const uint64_t start = guest_wall_ns();
@@ -295,7 +298,8 @@ static void tell(const struct longest *l)
 	       (double)l->ns / 1e6);
 }
 
-/* Where the system grants it, so that the hostile one does not keep it from the processor. */
+/* Raises the priority, if the system allows it, so that the hostile guest does not keep this one
+ * from the processor. */
 static void hurry(void)
 {
 	if (setpriority(PRIO_PROCESS, 0, -20))
