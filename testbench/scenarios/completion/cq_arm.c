@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An armed CQ makes one event for the next completion and none for those after it; armed with a
- * completion there that no event told of, at once; armed for solicited ones only, not before one
- * that asks for it (or an error). The solicited bit stands in the last packet of a message only. */
+/*
+ * An armed CQ makes one event for the next completion and none for later ones. If the CQ already
+ * holds a completion that no event has announced, arming it makes the event at once. A CQ armed for
+ * solicited completions waits for a solicited completion or an error. Only the last packet of a
+ * message carries the solicited event bit.
+ */
 /* behaviours: CQ-1 BTH-5 */
 #include "testbench/services.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A moderated CQ: the event comes with the fourth completion, or when the period after the first
- * one is over. */
+/* A CQ with moderation: the event comes with the fourth completion, or when the moderation period,
+ * which starts at the first completion, is over. */
 /* behaviours: IBA-11.2.8-cq-moderation */
 #include "testbench/services.h"
 

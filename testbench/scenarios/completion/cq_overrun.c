@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More completions than a CQ holds, and nobody polls: the CQ fails with its event, the entries that
- * stand in it stay good, and the queue pair that cannot report any more fails too. Another queue
- * pair with another CQ goes on. */
+/*
+ * A CQ gets more completions than it holds, and nobody polls. The CQ fails and its error event
+ * comes; the entries already in it stay valid. The queue pair whose completions have no room fails
+ * too. Another queue pair with another CQ goes on.
+ */
 /* behaviours: IBA-11.6.3.2-cq-overrun */
 #include "testbench/services.h"
 

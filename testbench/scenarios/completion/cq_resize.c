@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CQ is made larger and smaller with completions in it that nobody has polled and while more
- * come: none is lost, none doubled, their order stays. */
+/* A CQ is enlarged and shrunk while it holds completions that nobody has polled and more arrive. No
+ * completion is lost or doubled, and their order stays the same. */
 /* behaviours: IBA-11.2.8.3-cq-resize */
 #include "model/interface/commands.h"
 #include "testbench/services.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unsignalled requests complete without a CQE, a signalled one behind them stands for all; but an
- * error of an unsignalled one makes its CQE. A queue pair that signals all signals those too. */
+/*
+ * Unsignalled requests complete without a CQE; the CQE of a later signalled request covers them. An
+ * unsignalled request that fails still makes a CQE. A queue pair created to signal all requests
+ * makes a CQE for each.
+ */
 /* behaviours: CQ-3 */
 #include "testbench/services.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event queue of eight entries whose interrupt is masked takes eight events; the ninth cannot be
- * told to anybody: catastrophic error. The other host is not touched. */
+/* An event queue of eight entries, whose interrupt is masked, takes eight events. The ninth event
+ * finds no room: catastrophic error. The other host is not affected. */
 /* behaviours: IBA-11.6.3-eq-overflow */
 #include "testbench/services.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An interrupt that is raised while its MSI-X vector is masked is not lost: its pending bit stands,
- * and it is delivered at the unmasking, once. */
+/* An interrupt raised while its MSI-X vector is masked is not lost: its pending bit is set, and the
+ * interrupt is delivered once when the vector is unmasked. */
 /* behaviours: DEFECT-masked-vector */
 #include "testbench/harm.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of a process: an SRQ that falls below its limit, a QP that fails, a completion channel,
- * each by its descriptor; who destroys a CQ waits until all its events are acknowledged, by
- * whatever thread; one in RESET or another QP's are nobody's. The process sends to itself through
- * its HCA.
+ * Events that a process reads from file descriptors: an SRQ falls below its limit, a QP fails, a
+ * completion channel has an event. Destroying a CQ waits until all its events are acknowledged, by
+ * any thread. Events of a QP in RESET, or of another QP, do not count. The process sends to itself
+ * through its HCA.
  */
 #include "testbench/process.h"
 
@@ -84,7 +84,7 @@ static int post_all(struct all *x, enum ibv_wr_opcode opcode)
 	return ibv_post_send(x->qp, &wr, &bad);
 }
 
-/* The type of the next event, by way of its descriptor; it is acknowledged. */
+/* Reads and acknowledges the next event through its descriptor, and returns its type. */
 static int next_event(struct all *x, const void *element)
 {
 	struct ibv_async_event event;
@@ -130,7 +130,7 @@ static int consume(struct all *x)
 	return 0;
 }
 
-/* A read that nobody may make: the responder side fails, which is the same QP. */
+/* A READ without the right to do it: the responder side of the same QP fails. */
 static int fail(struct all *x)
 {
 	struct ibv_qp_attr attr;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An alternate path from the REQ on, used: the queue pairs migrate when the
- * first path is gone, the managers are told, and a LAP brings the next one. A
- * LAP that is lost goes again, one whose APR is lost is answered again, an MRA
- * makes it wait, a refusal changes nothing.
+ * The REQ names an alternate path, and the connection comes to use it. When the first path is gone
+ * the queue pairs migrate, the connection managers are told, and a LAP loads the next alternate
+ * path. A lost LAP is sent again; a LAP whose APR is lost is answered again; an MRA makes the
+ * sender of the LAP wait; a refused LAP changes nothing.
  */
 /* behaviours: IBA-12.8-load-alternate-path IBA-12.8-lap-lost */
 #include "testbench/connect.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection from its path record to the end of TIMEWAIT: each side hears what the other said,
- * the queue pairs become what the messages say, messages go both ways, and the connection is
- * forgotten after two packet life times and the ACK delay.
+ * A connection from the path record query to the end of TIMEWAIT. Each side hears what the other
+ * said, the queue pairs get the attributes that the messages carry, and messages go both ways. The
+ * connection is forgotten after two packet life times and the ACK delay.
  */
 /* behaviours: IBA-12.9-active IBA-12.9-passive IBA-12.9-qp-attributes IBA-12.9-timewait */
 /* behaviours: IBA-15.2.5.16-path-record */
@@ -39,7 +39,7 @@ SCENARIO(cm_connect, "REQ, REP, RTU, DREQ, DREP: a connection and its end", .no_
 	expect_equal(client->last.cm.param.rep_rcvd.remote_qpn, server->qp->qp_num);
 	expect_equal(client->last.cm.param.rep_rcvd.starting_psn, CONN_PSN - 1);
 	expect_true(!memcmp(client->last.data, "reply", 6));
-	/* what became of it */
+	/* the attributes the queue pair got */
 	must(ib_query_qp(client->qp, &attr, 0, NULL));
 	expect_equal(attr.dest_qp_num, server->qp->qp_num);
 	expect_equal(attr.ah_attr.dlid, b->lid);

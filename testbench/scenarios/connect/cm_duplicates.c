@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each message comes three times: the second and third change nothing, and a REQ, REP or DREQ that
- * was answered already is answered again.
+ * Each message arrives three times. The second and third copy change nothing; a REQ, REP or DREQ
+ * that has already been answered is answered again.
  */
 /* behaviours: IBA-12.9-duplicates */
 #include "testbench/connect.h"

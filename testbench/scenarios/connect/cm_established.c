@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RTU is lost, and the client's first message is there before it is sent again: the queue
- * pair's event "communication established" makes the connection, the RTU that comes later
- * says nothing new.
+ * The RTU is lost, and the client's first message arrives before the RTU is sent again. The event
+ * "communication established" of the queue pair establishes the connection. The RTU that arrives
+ * later has no effect.
  */
 /* behaviours: IBA-12.9-communication-established */
 #include "testbench/connect.h"

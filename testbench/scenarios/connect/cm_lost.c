@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each message of a connection is lost once. A REQ, REP or DREQ goes out again when the peer's
- * response timeout and two packet life times are over; who lost its RTU or DREP on the way gives it
- * again to the repeated REP or DREQ - the latter when its own TIMEWAIT is over already. Nobody
- * hears anything twice.
+ * Each message of a connection is lost once. A REQ, REP or DREQ is sent again after the peer's
+ * response timeout plus two packet life times. If the RTU or DREP was lost, its sender answers the
+ * repeated REP or DREQ with another one; it answers the DREQ even when its own TIMEWAIT is already
+ * over. Neither side reports any event twice.
  */
 /* behaviours: IBA-12.9-retries IBA-12.9-duplicates */
 #include "testbench/connect.h"
@@ -15,9 +15,12 @@ enum { SERVICE = 7, CODE = 16 };
 SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again, in time",
 	 .no_qps = true, .any_packets = true)
 {
-	/* REQ and DREQ of the client: response timeout, two packet life times (12) of the path */
+	/* the client's REQ and DREQ wait for the response timeout and two packet life times (12) of
+	 * the path */
 	const uint64_t client_ps = (UNIT_PS << CODE) + 2 * (UNIT_PS << 12);
-	/* REP of the server: response timeout, and the ACK timeout that the REQ tells */
+	/*
+	 * the server's REP waits for the response timeout and the ACK timeout that the REQ carries
+	 */
 	const uint64_t server_ps = (UNIT_PS << CODE) + (UNIT_PS << 16);
 	struct ib_cm_counters at_a, at_b;
 	struct conn *listener, *client, *server;
@@ -44,7 +47,7 @@ SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again
 	conn_reply(server);
 	sent = tb_now(tb);
 	expect_cm(client, IB_CM_REP_RECEIVED);
-	/* the client asks again before: a repeated REQ is answered by the REP */
+	/* the client repeats its REQ before that, and the repeated REQ is answered with the REP */
 	expect_that(client->last.time_ps, <, sent + client_ps);
 	conn_move(client, IB_QPS_INIT);
 	conn_move(client, IB_QPS_RTR);

@@ -2,8 +2,8 @@
 /*
  * All eleven messages of connection management cross the wire: a refused REQ (REJ), one that needs
  * time (MRA), a connection (REQ, REP, RTU) that gets a new alternate path (LAP, APR) and ends
- * (DREQ, DREP), and the queue pair of a datagram service (SIDR_REQ, SIDR_REP). What Wireshark makes
- * of them is checked by host_driver/cm/tests/tshark_test.c.
+ * (DREQ, DREP), and a query for the queue pair of a datagram service (SIDR_REQ, SIDR_REP).
+ * host_driver/cm/tests/tshark_test.c checks how Wireshark decodes them.
  */
 /* behaviours: IBA-12.6-messages IBA-12.8-load-alternate-path IBA-12.11-sidr */
 #include "testbench/connect.h"

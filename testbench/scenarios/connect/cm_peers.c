@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both sides start: each sends a REQ of the same service to the other. The one
- * with the larger node GUID stays active, the other one answers. One
- * that starts alone is rejected, and asks again until the other starts too.
+ * Peer-to-peer connection: both sides start, and each sends a REQ for the same service to the
+ * other. The side with the larger node GUID stays active, and the other one answers. A side that
+ * starts alone is rejected, and repeats its REQ until the other side starts too.
  */
 /* behaviours: IBA-12-peer-to-peer */
 #include "testbench/connect.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every reason for which a REQ or REP is rejected here, with what the REJ adds:
- * a GID and an MTU that are not the port's, a transport that there is not, a
- * version, what the user says, an id that is destroyed in the middle, a queue
- * pair that still has a connection (stale), a REP for an id that there is not.
+ * Every reason for which this implementation rejects a REQ or REP, and the additional information
+ * in the REJ: a GID or an MTU that the port does not have, an unknown transport, an unknown
+ * version, a rejection by the user, an id destroyed while it connects, a queue pair that still has
+ * a connection (stale), a REP for an unknown id.
  */
 /* behaviours: IBA-12.6.7-reject-reasons IBA-12.9.8.3.1-stale */
 #include "host_driver/mlx4/mad.h"
@@ -12,7 +12,7 @@
 
 enum { SERVICE = 7, PORT = 1, CODE = 14 };
 
-/* A CM MAD by hand from an end to the other. */
+/* Sends a CM MAD made by hand from one end to the other. */
 static void send_mad(struct tb *tb, struct tb_end *end, struct cm_req *req, enum cm_attr attr,
 		     unsigned version)
 {
@@ -28,7 +28,7 @@ static void send_mad(struct tb *tb, struct tb_end *end, struct cm_req *req, enum
 	must(drv_mad_send(end->dev, PORT, QPN_GSI, &to, req));
 }
 
-/* What the conn's REQ is rejected with. */
+/* Returns the reason for which the REQ of the connection is rejected. */
 static void rejected(struct tb *tb, struct conn *c, enum ib_cm_rej_reason reason,
 		     unsigned ari_length)
 {
@@ -125,7 +125,7 @@ static void by_the_user(struct tb *tb, struct conn *client, struct conn *listene
 	conn_end(server);
 }
 
-/* The client forgets its connection, and uses its queue pair again. */
+/* The client forgets its connection and uses its queue pair again. */
 static void stale(struct tb *tb, struct tb_end *a, struct conn *listener,
 		  const struct sa_path_rec *path)
 {

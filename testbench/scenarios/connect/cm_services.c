@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections of unreliable queue pairs and of XRC: the REQ says which service, and each side's
- * queue pair gets the attributes that its service has, no other ones.
+ * Connections of unreliable queue pairs and of XRC: the REQ names the transport service, and the
+ * queue pair of each side gets exactly the attributes that this service has.
  */
 /* behaviours: IBA-12.9-qp-attributes IBA-12.7-transport-service-type */
 #include "testbench/connect.h"

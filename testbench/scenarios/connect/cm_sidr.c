@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue pair of a datagram service: found, refused, not there, asked for in
- * vain; a question that is lost goes again, and the answer is used to send a
+ * A query for the queue pair of a datagram service: it succeeds, is refused, names an unknown
+ * service, or gets no answer. A lost query is sent again, and the answer is used to send a
  * datagram.
  */
 /* behaviours: IBA-12.11-sidr IBA-12.11-sidr-retries */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nobody answers. A REQ is sent max_cm_retries times again, then its id is idle and the peer hears
- * "timeout"; an MRA makes the waits longer; a REP without RTU ends the same way; a DREQ without
- * DREP ends in TIMEWAIT, and the peer's connection when its own DREQ is answered by nobody's DREP.
+ * Nobody answers. A REQ is repeated max_cm_retries times; then its id goes to idle and a REJ with
+ * reason "timeout" goes to the peer. An MRA makes the waits longer. A REP without RTU ends in the
+ * same way. A DREQ without DREP ends in TIMEWAIT, and so does the peer's connection when its own
+ * DREQ gets no DREP.
  */
 /* behaviours: IBA-12.9-retries IBA-12.9-mra IBA-12.6.7-reject-timeout */
 #include "testbench/connect.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections by IP address and what can go wrong: an address that nobody has, a service that
- * nobody listens to, a server that refuses, a client that goes. Private data reaches the other side
- * behind the header of annex A11, a message goes through, both hear of the end.
+ * Connections by IP address, and what can go wrong: an address that nobody has, a service that
+ * nobody listens on, a server that refuses, a client that leaves. Private data reaches the other
+ * side behind the header of annex A11, a message gets through, and both sides hear of the
+ * disconnection.
  */
 /* behaviours: IBA-A11-ip-cm-service IBA-A11-service-id */
 #include "testbench/connect.h"

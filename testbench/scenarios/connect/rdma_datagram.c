@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams by IP address: a SIDR_REQ asks who serves a port, private data behind the header of
- * annex A11, and the SIDR_REP has queue pair and Q_Key. The first request is lost and sent again. A
- * message goes there and back; a server that refuses, and a port that nobody serves, are told as
- * UNREACHABLE with the status of the SIDR_REP; the migrated id has its events in the other channel.
+ * Datagrams by IP address. A SIDR_REQ asks who serves a port, with private data behind the header
+ * of annex A11; the SIDR_REP carries queue pair and Q_Key. The first request is lost and sent
+ * again. A message goes there and back. If the server refuses, or nobody serves the port, the
+ * client gets UNREACHABLE with the status of the SIDR_REP. An id that is migrated to another
+ * channel gets its events there.
  */
 /* behaviours: IBA-12.11-sidr */
 #include "testbench/connect.h"
@@ -24,7 +25,7 @@ struct side {
 	char data[CONN_DATA];
 };
 
-/* The next event, acknowledged at once; its status, or -1000. */
+/* Takes and acknowledges the next event; returns its status, or -1000. */
 static int next(struct side *s, struct rdma_event_channel *channel, enum rdma_cm_event_type wanted)
 {
 	struct rdma_cm_event *event;
@@ -42,7 +43,7 @@ static int next(struct side *s, struct rdma_event_channel *channel, enum rdma_cm
 	return status;
 }
 
-/* A queue pair of the id, with a receive. */
+/* Makes a queue pair for the id and posts a receive. */
 static int make_qp(struct side *s)
 {
 	struct ibv_qp_init_attr attr = {
@@ -90,7 +91,7 @@ static int send_to(struct side *s, struct ibv_ah *ah, uint32_t qpn, uint32_t qke
 	return ah ? ibv_post_send(s->id->qp, &wr, &bad) : -1;
 }
 
-/* The completion of a receive; those of sends on the way are taken. */
+/* Waits for the completion of a receive; takes completions of sends that come before it. */
 static int receive(struct side *s, struct ibv_wc *wc, const char *text)
 {
 	do {

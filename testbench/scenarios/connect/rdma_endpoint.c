@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Synchronous ids: rdma_getaddrinfo, rdma_create_ep, rdma_get_request, connect and accept without an
- * event channel and without CQs of the program. A port without a listener is ECONNREFUSED; options
- * have their effect: the type of service in the path record that is asked for, the timeout in the
- * queue pair, a port that two may have, a listener for IPv6 alone.
+ * Synchronous ids: rdma_getaddrinfo, rdma_create_ep, rdma_get_request, connect and accept without
+ * an event channel and without CQs made by the program. Connecting to a port without a listener
+ * fails with ECONNREFUSED. Options have their effect: the type of service shows in the path record
+ * query, the timeout in the queue pair; two ids may share a port; a listener may take IPv6 alone.
  */
 #include "testbench/connect.h"
 
@@ -52,7 +52,7 @@ static int server(void *arg)
 	return 0;
 }
 
-/* Nobody is there. */
+/* There is no listener. */
 static int refused(void)
 {
 	struct rdma_addrinfo *res;

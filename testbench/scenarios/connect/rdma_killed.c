@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes die at random moments while they resolve, connect, accept, are connected, disconnect.
- * The other side hears of it; nothing of the dead is left in connection management, kernel, driver
- * and firmware. sim.seed says when.
+ * Processes die at random moments while they resolve, connect, accept, are connected, or
+ * disconnect. The other side hears of it, and nothing of the dead process is left in connection
+ * management, kernel, driver and firmware. sim.seed decides when they die.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/sim/cfg.h"
@@ -17,7 +17,7 @@ static void drop(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* What an event asks for; whatever it is, the next one follows. */
+/* Takes the step that an event asks for; every event is followed by another one. */
 static void answer(struct rdma_cm_event *event, struct ibv_cq **cq)
 {
 	struct rdma_cm_id *id = event->id;
@@ -64,7 +64,7 @@ static int server(void *arg)
 	return 2;
 }
 
-/* One connection after the other; several at once. */
+/* Makes one connection after the other, several at once. */
 static int client(void *arg)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many connections at once over a cable that loses, repeats and delays every fourth datagram of
- * management: all of them are made and end, nobody hears anything twice, and nothing is left.
- * sim.seed says which ones.
+ * Many connections at once over a cable that loses, repeats or delays every fourth management
+ * datagram. All of them are established and end, nobody gets an event twice, and nothing is left.
+ * sim.seed decides which datagrams are hit.
  */
 /* behaviours: IBA-12.9-retries IBA-12.9-duplicates */
 #include "testbench/connect.h"
 
 enum { CONNECTIONS = 40, PORT = 6, LOST = 120000, REPEATED = 80000, LATE = 80000 };
 
-/* Events of one side, by kind. */
+/* Counts of events of one side, by kind. */
 struct tally {
 	struct rdma_event_channel *channel;
 	struct ibv_cq *cq;
@@ -112,7 +112,7 @@ SCENARIO(rdma_lossy, "connections over a cable that loses, repeats and delays ma
 	expect_exit(c, 0);
 	expect_exit(s, 0);
 	expect_equal(client.established, CONNECTIONS);
-	/* whose RTU was lost hears of the end first */
+	/* a server whose RTU was lost may hear of the disconnection first */
 	expect_true(server.established > CONNECTIONS / 2 && server.established <= CONNECTIONS);
 	expect_equal(client.disconnected, CONNECTIONS);
 	expect_equal(server.disconnected, CONNECTIONS);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client that has made its queue pair itself, with libibverbs: it hears CONNECT_RESPONSE, moves
- * the queue pair with what rdma_init_qp_attr says, and establishes the connection.
+ * A client has made its queue pair itself, with libibverbs. It gets the event CONNECT_RESPONSE,
+ * modifies the queue pair with the attributes from rdma_init_qp_attr, and establishes the
+ * connection.
  */
 /* behaviours: IBA-A11-ip-cm-service IBA-12.9-qp-attributes */
 #include "testbench/connect.h"

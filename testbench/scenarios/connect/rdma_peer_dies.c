@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other process dies: in the middle of a connection (its kernel sends a DREQ), with a request
- * that it has not answered (a REJ), while it listens (nobody has the service). Over IPv6 addresses;
- * a listener that has room for one request rejects the second.
+ * The other process dies: while it is connected (its kernel sends a DREQ), with a request that it
+ * has not answered (a REJ), or while it listens (the service is gone). All this with IPv6
+ * addresses. A listener with room for one request rejects the second.
  */
 /* behaviours: IBA-12.9-communication-release IBA-A11-ip-cm-service */
 #include "testbench/connect.h"
@@ -73,7 +73,7 @@ static int is_connected(void *arg)
 	return 0;
 }
 
-/* Hears of a request, or of none, and answers nothing. */
+/* Waits for a request, or for none, and answers nothing. */
 static int does_nothing(void *arg)
 {
 	struct side s = {0};
@@ -94,7 +94,7 @@ static int only_listens(void *arg)
 	return 0;
 }
 
-/* What it is rejected for. */
+/* Returns the reason for which it is rejected. */
 static int is_rejected(void *arg)
 {
 	struct side s = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both drivers find their HCA, start it, and take it down again; the subnet manager at host 0 finds
- * the other one through the cable and brings both ports to ACTIVE. Then once more on the same
- * devices, because a second start meets what the first one left.
+ * Both drivers find their HCA, start it, and take it down again. The subnet manager at host 0 finds
+ * the other HCA through the cable and brings both ports to ACTIVE. Then everything happens once
+ * more on the same devices, because a second start finds state left by the first.
  */
 #include "testbench/scenario.h"
 

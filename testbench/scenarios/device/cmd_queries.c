@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands that a driver in order seldom needs: QUERY_HCA, QUERY_EQ, QUERY_CQ, QUERY_MPT,
- * SET_NODE, DIAG_RPRT and a transition from INIT to INIT. Each tells, or does, what is so.
+ * Commands that a driver seldom needs: QUERY_HCA, QUERY_EQ, QUERY_CQ, QUERY_MPT, SET_NODE,
+ * DIAG_RPRT and a transition from INIT to INIT. Each reports the true state, or has its effect.
  */
 /* behaviours: HCA-query-commands ST-7 */
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -30,7 +30,8 @@ static void diagnostics(struct tb *tb, struct tb_end *a, struct tb_end *b)
 
 	drop_next(b_to_a, RC_ACKNOWLEDGE);
 	post_send(a, .wr_id = 1, .len = 8);
-	pass_time(CFG_US(100)); /* an RNR wait, its NAK lost: a timeout, then a receive is there */
+	pass_time(CFG_US(
+		100)); /* an RNR wait whose NAK is lost: a timeout, then a receive is there */
 	post_recv(b, .wr_id = 2, .len = 8);
 	expect_cqe(a, .wr_id = 1);
 	expect_cqe(b, .wr_id = 2);

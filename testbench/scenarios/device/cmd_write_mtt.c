@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * WRITE_MTT: two translations of a region change places, and behind SYNC_TPT data lands in the
- * other page. An offset between entries or beyond the table, memory that is not there, and a count
- * that is none, change nothing.
+ * WRITE_MTT swaps two translations of a region, and after SYNC_TPT data lands in the other page. An
+ * offset between entries or beyond the table, memory that does not exist, and an invalid count
+ * change nothing.
  * behaviours: HCA-write-mtt
  */
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock that QUERY_FW places in a BAR counts at the rate QUERY_HCA tells: what drivers map for
- * ibv_query_rt_values. Source: Linux mlx4_core (map_internal_clock, mlx4_read_clock). */
+/*
+ * QUERY_FW says where in a BAR the device's clock is, and the clock counts at the rate that
+ * QUERY_HCA reports. Drivers map it for ibv_query_rt_values. Source: Linux mlx4_core
+ * (map_internal_clock, mlx4_read_clock).
+ */
 #include "model/interface/commands.h"
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `hcasim ctl stuck` tells a driver engineer whose guest hangs: a receive that was posted to a
- * QP in ERR and is not flushed yet, and nothing any more when the flush is there. */
+/* What `hcasim ctl stuck` tells a driver engineer whose guest hangs. It lists a receive that was
+ * posted to a QP in ERR and is not flushed yet, and lists nothing once it is flushed. */
 #include "testbench/app/ctl_dump.h"
 #include "testbench/host.h"
 #include "testbench/services.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device stops with a catastrophic error. The kernel's look at its error buffer finds out; every
- * process gets IBV_EVENT_DEVICE_FATAL. From then on verbs that ask the device fail with EIO, at
- * once, a device is not opened any more (ENODEV), and what there is can be given back. A process
- * that sleeps on a completion that never comes, and one that knows nothing of it, end with the
- * host's driver. After a reset all begins anew.
+ * A device stops with a catastrophic error. The kernel polls the error buffer and finds out; every
+ * process gets IBV_EVENT_DEVICE_FATAL. From then on verbs that need the device fail at once with
+ * EIO, opening the device fails with ENODEV, and existing objects can be destroyed. A process
+ * asleep on a completion that never comes, and a process unaware of the error, end together with
+ * the host's driver. After a reset everything works again.
  */
 #include "model/engine/base/engine.h"
 #include "testbench/programs.h"
@@ -13,7 +13,7 @@ enum { BYTES = 64, SETTLE_MS = 10, RESET_BIT = 1 };
 
 static const union ibv_gid group = {.raw = {0xff, 0x12, [15] = 9}};
 
-/* A UD queue pair in a multicast group: more to give back. */
+/* A UD queue pair in a multicast group: one more object to destroy. */
 static struct ibv_qp *member(struct program *p)
 {
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_UD,
@@ -31,7 +31,7 @@ static struct ibv_qp *member(struct program *p)
 	return qp;
 }
 
-/* What a verb that returns a pointer says. */
+/* The error of a verb that returns a pointer. */
 #define ERRNO_OF(call) (errno = 0, (call) ? 0 : errno)
 
 static int watcher(void *arg)
@@ -61,7 +61,7 @@ static int watcher(void *arg)
 	    ibv_destroy_srq(p.srq) || ibv_close_xrcd(p.xrcd) || ibv_dereg_mr(p.mr) ||
 	    ibv_destroy_cq(p.cq) || ibv_dealloc_pd(p.pd) || ibv_close_device(p.context))
 		return __LINE__;
-	/* nothing waited for a device that does not answer */
+	/* no call waited for the dead device */
 	return process_now_ns() - before < 1000000 ? 0 : __LINE__;
 }
 

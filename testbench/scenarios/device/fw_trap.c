@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The firmware loses its stack: at the next command it traps. The device says so in the error
- * buffer, with the place; the driver's command fails; the wire is silent; a reset and a new start
- * bring it all back.
+ * The firmware's stack pointer is broken, so it traps at the next command. The device reports the
+ * trap and its address in the error buffer, the driver's command fails, and nothing goes out on the
+ * wire. A reset and a new start make it work again.
  */
 /* behaviours: HCA-catastrophe-trap */
 #include "model/engine/chip/processor_impl.h"

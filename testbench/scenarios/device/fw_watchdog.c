@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The firmware goes round in a loop in the middle of a command, which never ends: after the time
- * fw.watchdog the chip takes the firmware for dead.
+ * The firmware loops for ever in the middle of a command. After the time fw.watchdog the chip
+ * declares the firmware dead.
  */
 /* behaviours: HCA-catastrophe-watchdog */
 #include "model/engine/chip/processor_impl.h"

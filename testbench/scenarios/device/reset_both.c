@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both devices are reset at the same moment, with packets of both in flight, DMA under way and
- * completions on their way to memory; both come up again as if new.
+ * Both devices are reset at the same moment, while packets of both are in flight, DMA is under way
+ * and completions are on their way to memory. Both start again as if new.
  */
 /* behaviours: HCA-reset-in-flight */
 #include "testbench/scenario.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver of b resets its device in the middle of traffic: nothing of it may reach b's memory
- * afterwards, a's requests fail by timeout. Then b is brought up again, new queue pairs are made,
- * and data flows.
+ * The driver of b resets its device in the middle of traffic. Afterwards nothing from before the
+ * reset may reach b's memory, and a's requests fail by timeout. Then b starts again, new queue
+ * pairs are made, and data flows.
  */
 /* behaviours: HCA-reset-under-load */
 #include "testbench/scenario.h"

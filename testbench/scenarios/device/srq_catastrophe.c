@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of an SRQ's receives lies in a page that software has unmapped: the SRQ is in error, and
- * says so by its own event, once, with its own number. The queue pair that wanted a receive answers
- * with a remote operational error and fails; so does the next one behind that SRQ. Another SRQ, and
- * queue pairs without one, go on.
+ * The receive list of an SRQ lies in a page that software has unmapped. The SRQ goes to error and
+ * reports one event with its own number. The queue pair that wanted a receive answers with a remote
+ * operational error and fails, and so does the next queue pair that uses this SRQ. Another SRQ, and
+ * queue pairs without an SRQ, go on.
  */
 /* behaviours: IBA-11.6.3.4-srq-catastrophe */
 #include "host_driver/mlx4/mlx4_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A WQE written through BlueFlame names an index that is not the queue's next: it is not executed
- * from there; what stands in memory is. */
+/* A WQE written through BlueFlame carries an index that is not the next one of the queue. The
+ * device ignores the written copy and executes the WQE in memory. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 

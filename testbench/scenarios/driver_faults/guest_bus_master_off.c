@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Software switches bus mastering off under a working device: no DMA reaches memory, each attempt
- * is reported, and the device is lost to its driver. */
+/* Software switches bus mastering off under a working device. No DMA reaches memory, each attempt
+ * is reported, and the driver loses the device. */
 #include "testbench/scenario.h"
 
 enum { PCI_COMMAND = 4, BUS_MASTER = 4, RESET_BIT = 1 };
@@ -12,7 +12,7 @@ SCENARIO(guest_bus_master_off,
 	const struct platform_ops *ops = a->platform->ops;
 	uint32_t command = ops->config_read(a->platform, PCI_COMMAND, 2);
 
-	rdma_write(a, .wr_id = 6, .len = 64); /* tables are in the device now */
+	rdma_write(a, .wr_id = 6, .len = 64); /* the device has cached its tables now */
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe);
 	expect_cqe(a, .wr_id = 6);

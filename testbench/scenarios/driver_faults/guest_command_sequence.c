@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* INIT_HCA while the HCA is initialised; a QP transition that its state does not allow. Both are
- * refused with a status and reported. */
+/* INIT_HCA while the HCA is already initialised, and a QP transition that the QP's state does not
+ * allow. Both are refused with a status and reported. */
 #include "model/interface/commands.h"
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Software claims to have taken completions that were never made: the CQ arm doorbell names a
- * consumer index beyond the producer's. */
+/* Software claims to have polled completions that were never made: the CQ arm doorbell carries a
+ * consumer index beyond the producer index. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Software takes a CQ's buffer out of the IOMMU map before HW2SW_CQ has given it back. Until then a
- * completion may come, so the device looks at the slot it would go to: the report names the driver
- * that frees too early, though nothing was under way. The command succeeds.
+ * Software unmaps a CQ's buffer from the IOMMU before HW2SW_CQ has given the CQ back. Until then a
+ * completion may come, so the device reads the slot that it would use. The report thus exposes a
+ * driver that frees too early, even though no completion was under way. The command succeeds.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/services.h"

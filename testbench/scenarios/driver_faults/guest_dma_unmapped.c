@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Software takes a page of a live region out of the IOMMU map, as a driver does that unmaps too
- * early. The device's DMA finds no page: a report and an error completion at the requester, and
- * neither a crash nor a byte from somewhere else.
+ * Software unmaps a page of a live region from the IOMMU, like a driver that unmaps too early. The
+ * device's DMA finds no page. There is a report and an error completion at the requester; the
+ * device does not crash and sends no bytes from elsewhere.
  */
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The send doorbell is rung for a queue pair that is in RESET, for one that never was, and for an
- * XRC target in RTS, which has no send queue. */
+/* The send doorbell is rung for a queue pair in RESET, for a queue pair that never existed, and for
+ * an XRC target in RTS, which has no send queue. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/services.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A doorbell of a live queue pair comes through a UAR page that is not its own, as one process's
- * doorbell for another's queue would. */
+/* A doorbell for a live queue pair comes through a UAR page that is not its own, as if one process
+ * rang the doorbell of another's queue. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 

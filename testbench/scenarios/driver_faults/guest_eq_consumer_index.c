@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doorbell of an event queue names a consumer index beyond its producer's. */
+/* The doorbell of an event queue carries a consumer index beyond the producer index. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command register is written while the device still works on the command before: the write is
- * refused, the command in it is served. */
+/* The command register is written while the device still executes the previous command. The write
+ * is refused, and the previous command completes. */
 #include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
@@ -14,8 +14,8 @@ SCENARIO(guest_hcr_busy,
 
 	hcr_set_go(&hcr, 1);
 	hcr_set_opcode(&hcr, HCR_NOP);
-	/* in polling mode's form, which asks for no event; the toggle follows what the driver will
-	 * write next */
+	/* in the form of polling mode, which asks for no event; the toggle bit is the one that the
+	 * driver will write next */
 	hcr_set_toggle(&hcr, drv_raw_mmio_read32(a->dev, HCA_BAR_REGS, BAR0_HCR + last) >> 21 & 1);
 	drv_raw_mmio_write(a->dev, HCA_BAR_REGS, BAR0_HCR + last, hcr.b + last, 4);
 	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_HCR, 0x5555aaaa);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Software unmaps the ICM under the context of a live queue pair. The device holds no copy of its
- * own to carry on with: the next use fails, is reported, and nothing goes out on the wire. The
- * device is reset afterwards, as a driver would have to.
+ * Software unmaps the ICM that holds the context of a live queue pair. The device has no other
+ * copy: the next use fails and is reported, and nothing goes out on the wire. Afterwards the device
+ * is reset, as a driver would have to do.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"

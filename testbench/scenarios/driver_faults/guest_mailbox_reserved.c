@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command's mailbox has bits set that the interface keeps for later: the firmware refuses it and
- * says so; the next command is served. */
+/* A command's mailbox has reserved bits set. The firmware refuses the command and reports it; the
+ * next command succeeds. */
 #include "model/interface/commands.h"
 #include "testbench/scenario.h"
 

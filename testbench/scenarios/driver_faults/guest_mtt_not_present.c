@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An entry of a live region's translation table loses its present bit before the device has looked
- * at it: the table is memory, and memory is the truth. */
+/* An entry of a live region's translation table loses its present bit before the device has read
+ * it. The table is in memory, and the device obeys what memory says. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 

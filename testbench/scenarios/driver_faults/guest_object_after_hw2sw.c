@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Software takes a region back from the device (HW2SW_MPT) and goes on sending from it: refused as
- * a protection error and reported. A peer that uses the key is refused with a NAK, and that is no
- * mistake of this host's.
+ * Software takes a region back from the device (HW2SW_MPT) and goes on sending from it. The send is
+ * refused with a protection error and reported. A peer that uses the key gets a NAK, which is not
+ * reported because this host did nothing wrong.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arm doorbell of a CQ number that was never made. */
+/* The arm doorbell is rung for a CQ number that never existed. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 

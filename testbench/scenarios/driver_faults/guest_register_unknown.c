@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses to BAR0 where no register is: reported, without effect; accesses of
- * a width that a register does not have are another rule. */
+/* Accesses to addresses in BAR0 without a register are reported and have no effect. Accesses with a
+ * width that a register does not support have a rule of their own. */
 #include "testbench/scenario.h"
 
 enum { NOWHERE = 0x1000 };

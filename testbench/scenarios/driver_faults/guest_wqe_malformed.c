@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Software hands the device a work request with an opcode that does not exist: it completes in
- * error, nothing goes out, the queue pair is in error. */
+/* Software hands the device a work request with an unknown opcode. It completes in error, nothing
+ * goes out, and the queue pair goes to error. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/scenario.h"
 
@@ -14,8 +14,7 @@ SCENARIO(guest_wqe_malformed,
 	struct drv_qp_attr attr;
 	struct send_db db = {{0}};
 
-	/* the first WQE of the queue, by hand; the driver's view of it stays that of a posted one
-	 */
+	/* writes the first WQE of the queue by hand; the driver counts it as posted */
 	memset(ctrl, 0, sizeof(*ctrl));
 	wqe_ctrl_set_ds(ctrl, 2);
 	wqe_ctrl_set_opcode(ctrl, NO_OPCODE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware refuses commands, each with a status of its own: the verb that needed the command fails
- * with the error that belongs to the status, nothing is left behind, and the same verb works the
- * next time. A refused transition leaves the queue pair where it was.
+ * Firmware refuses commands, each with a different status. The verb that needed the command fails
+ * with the error for that status and leaves nothing behind, and the same verb succeeds the next
+ * time. A refused transition leaves the queue pair in its state.
  */
 /* behaviours: FAULT-command-status */
 #include "model/interface/commands.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts and keys leave the caches at chosen moments: in the middle of a message at the sender
- * and at the receiver, between request and answer, before the CQE, under a READ's responses. Each
- * is read from ICM again, and what the device had changed in it is not lost.
+ * Contexts and keys are evicted from the caches at chosen moments: in the middle of a message at
+ * the sender and at the receiver, between request and answer, before the CQE, during the responses
+ * of a READ. Each is read from ICM again, and the device's changes to it are not lost.
  */
 /* behaviours: FAULT-icm-miss */
 #include "testbench/harm.h"
@@ -40,7 +40,7 @@ SCENARIO(harm_icm_miss, "contexts and keys leave the caches in the middle of mes
 	expect_data(b, .len = LEN);
 	expect_that(tb_stat(b, "context_cache", "misses"), >, misses);
 	expect_that(tb_stat(b, "translate", "mpt_misses"), >=, keys + 2);
-	ignore_packets(); /* ACKs on the way come as the misses let them */
+	ignore_packets(); /* the misses decide when the ACKs arrive */
 	check_packets();
 
 	rdma_read(a, .wr_id = 3, .len = LEN);
@@ -58,7 +58,7 @@ SCENARIO(harm_icm_miss, "contexts and keys leave the caches in the middle of mes
 	expect_cqe(a, .wr_id = 3);
 	expect_data(a, .len = LEN);
 
-	/* a lost answer: the duplicate meets a responder that has forgotten all it had cached */
+	/* the answer is lost: the duplicate reaches a responder whose caches are empty */
 	set_word(b, LEN, 40);
 	drop_next(b_to_a, RC_ATOMIC_ACKNOWLEDGE);
 	fetch_add(a, .wr_id = 4, .target = LEN, .dst = LEN, .compare = 2);

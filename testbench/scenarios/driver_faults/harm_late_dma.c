@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DMA completions that come late, and in another order than they were asked for: the packets of a
- * message still leave in order with the right bytes, a late WQE holds up its own queue only, a late
- * payload write holds back the CQE behind it, a late interrupt comes after its CQE.
+ * DMA completions come late and out of order. The packets of a message still leave in order with
+ * the right bytes. A late WQE holds up only its own queue, a late payload write holds back the CQE
+ * behind it, and a late interrupt comes after its CQE.
  */
 /* behaviours: FAULT-dma-late FAULT-dma-reordered */
 #include "testbench/harm.h"
