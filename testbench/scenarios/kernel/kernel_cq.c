@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completions taken to done() in each context. SOFTIRQ and WORKQUEUE arm by themselves and lose
- * nothing, whenever it comes; DIRECT does nothing until it is asked, and no more than asked for. Of
- * two SOFTIRQ CQs, one with far more than a budget does not keep the other waiting until its end.
- * A done() that sleeps in its WORKQUEUE holds up nobody else, and a CQ is freed only when it has
- * returned. Moderation makes one event of many completions.
+ * Completions reach done() in each polling context. SOFTIRQ and WORKQUEUE arm the CQ by themselves
+ * and lose no completion, whenever it arrives. DIRECT polls only when asked, and never more
+ * completions than asked for. A SOFTIRQ CQ with far more completions than its budget does not keep
+ * another one waiting until it is empty. A done() that sleeps in its WORKQUEUE holds up no other
+ * CQ, and its CQ is freed only after it has returned. With moderation one event covers many
+ * completions.
  */
 #include "model/interface/macros.h"
 #include "testbench/harm.h"
@@ -14,9 +15,9 @@ enum { FLOOD = 3 * IB_POLL_BUDGET_IRQ, FEW = 5, ROUNDS = 60, COUNT = 4, PERIOD_U
 
 struct note {
 	struct ib_cqe cqe;
-	unsigned *order; /* counts all of the scenario */
+	unsigned *order; /* counts the done() calls of the whole scenario */
 	unsigned begun, done,
-		last_at; /* of this one: how many, and the last one's place in the order */
+		last_at; /* of this CQ: how many done() calls, and the last call's place in the order */
 	struct platform *sleeps;
 };
 
@@ -49,7 +50,7 @@ static void post_empty(struct tb *tb, struct kv *kv, struct note *n, unsigned co
 		must(ib_post_send(kv->qp, &wr.wr, NULL));
 }
 
-/* One at a time and two at a time, at all distances from the arming before. */
+/* Sends one or two messages at a time, with varying delay after the CQ was last armed. */
 static void nothing_lost(struct tb *tb, struct kv *x, struct note *n)
 {
 	for (unsigned i = 1; i <= ROUNDS && still_right(); i++) {
@@ -97,7 +98,7 @@ static void direct(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	kv_close(&y);
 }
 
-/* Both have their completions before anybody may look. */
+/* Both CQs have their completions before either of them may be polled. */
 static void fair(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	unsigned order = 0;
@@ -147,7 +148,7 @@ static void moderated(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	kv_close(&y);
 }
 
-/* One CQ's done() sleeps; another CQ goes on. The first one is freed meanwhile. */
+/* The done() of one CQ sleeps while another CQ goes on. Meanwhile the first CQ is freed. */
 static void sleeping(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	const struct kv_setup setup = {.alloc_cq = true, .poll_ctx = IB_POLL_WORKQUEUE};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draining in the middle of traffic, both ways at once: when it returns, every request that was
- * posted has had its done(), and the memory of requests and of their data is given back at once.
- * What still touched either would be seen: data by the IOMMU (rule dma_unmapped), requests by the
- * address sanitizer or valgrind, for they come from the heap. Queues that are full, CQs of each
- * context, one CQ for two queue pairs (the other one goes on), an SRQ (what nobody took stays in
- * it), and twice.
+ * Queues are drained in the middle of traffic in both directions. When the drain returns, the
+ * done() of every posted request has been called, and the memory of the requests and of their data
+ * is freed at once. A late access to either would be detected: to data by the IOMMU (rule
+ * dma_unmapped), to requests by the address sanitizer or valgrind, because requests are on the
+ * heap. Cases: full queues, CQs of each context, one CQ for two queue pairs (the other one goes
+ * on), an SRQ (unused receives stay in it), and draining twice.
  */
 #include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"
@@ -64,7 +64,7 @@ static void begin(struct tb *tb, struct traffic *t, struct kv *kv, struct ib_srq
 	}
 }
 
-/* After this, nothing of it may be touched. */
+/* Frees everything; any later access to it is an error. */
 static void end(struct traffic *t)
 {
 	struct kv *kv = t->kv;
@@ -98,7 +98,7 @@ static void both_ways(struct tb *tb, struct tb_end *a, struct tb_end *b, enum ib
 	expect_equal(t.done, 2 * QUEUE);
 	end(&t);
 	pass_time(CFG_S(1));
-	ib_drain_qp(y.qp); /* nothing is left: the markers alone */
+	ib_drain_qp(y.qp); /* the queues are empty: only the markers complete */
 	kv_close(&y);
 	kv_close(&x);
 }
@@ -136,7 +136,9 @@ static void reset_qp(struct tb *tb, struct kv *kv)
 	must(ib_modify_qp(kv->qp, &reset, IB_QP_STATE));
 }
 
-/* What x has not sent stays in y's SRQ: it serves another queue pair afterwards. */
+/*
+ * Sends that x has not sent leave their receives in y's SRQ, for another queue pair to use later.
+ */
 static void shared_receives(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct ib_srq_init_attr init = {.attr = {.max_wr = QUEUE, .max_sge = 1}};
@@ -175,7 +177,7 @@ static void shared_receives(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	must(ib_dealloc_pd(pd));
 }
 
-/* A service whose requests differ: the marker is of all of them. */
+/* UD, whose work request is a larger structure: the drain marker must be of that kind. */
 static void datagrams(struct tb *tb, struct tb_end *a)
 {
 	struct request r = {.cqe = {request_done}};

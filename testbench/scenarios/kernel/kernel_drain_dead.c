@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draining on a device that dies: before anybody knows (the first command finds out), in the middle
- * of the drain, and when the kernel has known for a while. Each time the drain ends, in bounded
- * time; every request has had its done(), flushed unless it was done before; nothing can be posted
- * any more; and everything can be given back. Queues that are full, and a receive that an SRQ had
- * for the queue pair: it is of nobody, and has no completion.
+ * Queues are drained on a device that dies: before the kernel knows (the first command finds out),
+ * in the middle of the drain, or when the kernel has known for a while. Each time the drain ends in
+ * bounded time. The done() of every request has been called, with a flush error unless it completed
+ * earlier. Nothing more can be posted, and every object can be destroyed. Also with full queues,
+ * and with a receive in an SRQ that no queue pair has taken, so that it gets no completion.
  */
 #include "model/engine/base/engine.h"
 #include "model/interface/macros.h"
@@ -101,7 +101,7 @@ static void dies(struct tb *tb, struct tb_end *a, enum ib_poll_context ctx, enum
 		return;
 	a->platform->ops->thread_start(a->platform, "killer", kill_device, &killer);
 	pass_time(when == LONG_KNOWN ? CFG_MS(2 * POLL_MS) : CFG_NS(1));
-	if (when == LONG_KNOWN) /* DIRECT is polled by nobody else */
+	if (when == LONG_KNOWN) /* a DIRECT CQ is polled only on request */
 		expect_equal(r[0].flushed, ctx == IB_POLL_DIRECT ? 0 : QUEUE);
 	begin = tb_now(tb);
 	ib_drain_qp(x.qp);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue pair behind an SRQ is drained while the completion of its last receive is late: the
- * context of its CQ is not cached, and its read takes half a millisecond. "Last WQE reached" says
- * that this completion is there, and comes behind it; the drain ends when it is done. With one CQ
- * for both queues, and with two: then nothing is left in either.
+ * A queue pair with an SRQ is drained while the completion of its last receive is late: the context
+ * of its CQ is not cached, and reading it takes half a millisecond. The event "last WQE reached"
+ * promises that this completion has been written, so it comes after it, and the drain ends when
+ * done() has been called for it. The scenario runs with one CQ for both queues and with two;
+ * afterwards neither CQ holds a completion.
  * behaviours: IBA-10.2.9-last-wqe
  */
 #include "model/interface/macros.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel verbs on RC: each kind of request crosses the wire as it was asked for, moves its bytes
- * between memory mapped by ib_dma_map_single, and completes with its own wr_id, opcode and length.
- * A list that is longer than what is translated at once stays in order.
+ * Kernel verbs on RC. Each kind of request crosses the wire as posted, moves its bytes between
+ * buffers mapped by ib_dma_map_single, and completes with its own wr_id, opcode and length. A list
+ * longer than the number of requests translated at once stays in order.
  */
 #include "testbench/kernel_verbs.h"
 
@@ -66,7 +66,7 @@ static void one_sided(struct tb *tb, struct kv *x, struct kv *y, uint32_t rkey)
 	expect_equal(x->wc.opcode, IB_WC_RDMA_READ);
 	expect_equal(x->wc.byte_len, LEN);
 	kv_same(x->mem, y->mem + 3 * AT, LEN);
-	/* inline: from the pointer, whatever becomes of the memory */
+	/* inline data is copied at the post; its memory may change afterwards */
 	sge = (struct ib_sge){.addr = (uintptr_t) "inline", .length = 6};
 	wr.wr.opcode = IB_WR_RDMA_WRITE;
 	wr.wr.wr_id = 5;

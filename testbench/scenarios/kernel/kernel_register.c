@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registration by work requests: a scatterlist with a first-byte offset and a short last block is
- * one range for the peer, whose bytes land where the list says; the key lives from REG_MR to
- * LOCAL_INV, or until the peer's SEND with invalidate; the next registration has another key. A gap
- * would end the mapping (map_test.c). The older forms do the same, and blocks may be larger.
+ * Registration by work requests. A scatterlist with an offset in its first page and a short last
+ * block is one contiguous range for the peer, and the peer's bytes land where the list says. The
+ * key is valid from REG_MR to LOCAL_INV, or until the peer's SEND with invalidate; the next
+ * registration has another key. A gap in the list would end the mapping (map_test.c tests that).
+ * The older forms of registration do the same, and blocks may be larger than a page.
  * behaviours: MEM-9
  */
 #include "testbench/kernel_verbs.h"
@@ -25,7 +26,7 @@ static void wait_for(struct tb *tb, struct kv *kv, const struct ib_send_wr *wr,
 	expect_equal(kv->wc.opcode, opcode);
 }
 
-/* The peer writes or sends, and its completion has that status. */
+/* The peer writes or sends; its completion must have the given status. */
 static void peer(struct tb *tb, struct kv *x, enum ib_wr_opcode opcode, uint64_t to, uint32_t rkey,
 		 uint32_t len, enum ib_wc_status status)
 {
@@ -43,7 +44,7 @@ static void peer(struct tb *tb, struct kv *x, enum ib_wr_opcode opcode, uint64_t
 	kv_wait(x, 50, status);
 }
 
-/* A stale key breaks the connection: both ends anew. */
+/* Using a stale key breaks the connection, so both ends are connected again. */
 static void refused(struct tb *tb, struct kv *x, struct kv *y, uint64_t to, uint32_t rkey)
 {
 	const struct ib_qp_attr reset = {.qp_state = IB_QPS_RESET};
@@ -54,7 +55,7 @@ static void refused(struct tb *tb, struct kv *x, struct kv *y, uint64_t to, uint
 	kv_connect(x, y);
 }
 
-/* Pages 9, 2, 5, 7 of y's memory in that order: nothing is contiguous. */
+/* Pages 9, 2, 5, 7 of y's memory in that order, so that no two are contiguous. */
 static void scattered(struct kv *y, struct scatterlist sg[PIECES])
 {
 	static const unsigned pages[PIECES] = {9, 2, 5, 7};
@@ -104,7 +105,7 @@ static void by_request(struct tb *tb, struct kv *x, struct kv *y, struct scatter
 	reg.key = mr->rkey;
 	wait_for(tb, y, &reg.wr, IB_WC_REG_MR);
 	refused(tb, x, y, mr->iova, old);
-	/* the peer says that it has done: it names the key */
+	/* the peer says that it is done with a SEND that invalidates the key */
 	must(ib_post_recv(y->qp, &recv, NULL));
 	peer(tb, x, IB_WR_SEND_WITH_INV, 0, mr->rkey, 0, IB_WC_SUCCESS);
 	kv_wait(y, 3, IB_WC_SUCCESS);
@@ -150,7 +151,7 @@ static void older(struct tb *tb, struct kv *x, struct kv *y)
 	ib_free_fast_reg_page_list(list);
 }
 
-/* Blocks of 16 KiB: the first and the last one in part, contiguous entries share one. */
+/* Blocks of 16 KiB: the first and last block are partly used; contiguous entries share a block. */
 static void large_blocks(struct tb *tb, struct kv *x, struct kv *y)
 {
 	enum { BLOCK = 4 * PAGE, OFFSET = 3 * PAGE + 100, LEN = 2 * BLOCK };
@@ -159,7 +160,7 @@ static void large_blocks(struct tb *tb, struct kv *x, struct kv *y)
 		.wr = {.wr_id = 5, .opcode = IB_WR_REG_MR, .send_flags = IB_SEND_SIGNALED},
 		.mr = mr,
 		.access = ACCESS};
-	/* the first edge of such a block in memory */
+	/* the first multiple of BLOCK in this memory */
 	uint8_t *mem = y->mem + (BLOCK - y->bus % BLOCK) % BLOCK;
 	struct scatterlist sg[2];
 
@@ -188,7 +189,7 @@ SCENARIO(kernel_register, "kernel verbs: REG_MR over a scatterlist, invalidates,
 
 	if (!kv_open(a, &x) || !kv_open(b, &y) || !kv_connect(&x, &y))
 		return;
-	ignore_events(b); /* of what the peer is refused */
+	ignore_events(b); /* events of the accesses that the peer is refused */
 	scattered(&y, sg);
 	by_request(tb, &x, &y, sg);
 	older(tb, &x, &y);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * READ and WRITE of whole scatterlists: one entry; more entries than a request may have; a list
- * that is chained and begins in the middle; and registered, where gaps and the size of a region cut
- * it into pieces. The same regions serve again and again, each time under new keys. A device that
- * registers READs of many entries leaves WRITEs alone. A pool that is too small says so. The answer
- * to the peer may follow in the same chain; where the chain does not fit into the queue, the
- * regions of what was not posted serve the next transfer.
+ * READ and WRITE of whole scatterlists: of one entry; of more entries than one request may have; of
+ * a chained list with a start offset; and with registration, where gaps and the size limit of a
+ * region cut the list into pieces. The same regions are used again and again, each time under new
+ * keys. A device that must register READs of many entries does not register WRITEs. A pool without
+ * enough regions returns an error. The answer to the peer may be posted in the same chain. If the
+ * chain does not fit into the queue, the regions of requests that were not posted are free for the
+ * next transfer.
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "model/interface/macros.h"
@@ -26,10 +27,10 @@ struct transfer {
 	unsigned done, wrong;
 };
 
-/* Both ends of all transfers of the scenario. */
+/* Both ends of all transfers of this scenario. */
 struct both {
 	struct kv x, y;
-	uint8_t *mem, *far; /* of x, unmapped; of y */
+	uint8_t *mem, *far; /* mem: of x, not mapped; far: of y */
 	uint64_t far_bus;
 	struct ib_mr *mr;
 };
@@ -42,7 +43,7 @@ static void transfer_done(struct ib_cq *cq, struct ib_wc *wc)
 	t->wrong += wc->status != IB_WC_SUCCESS;
 }
 
-/* The list's bytes from `offset` on, one behind the other. */
+/* Copies the list's bytes from `offset` on into one buffer. */
 static size_t gather(struct scatterlist *sg, unsigned offset, uint8_t *into)
 {
 	size_t n = 0;
@@ -75,7 +76,7 @@ static void move(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned
 		expect_equal((uint64_t)wrs, (uint64_t)requests);
 	if (wrs < 0 || !still_right())
 		return;
-	/* what was there before must not be what comes */
+	/* the destination must differ from the source beforehand */
 	if (dir == DMA_TO_DEVICE)
 		memset(b->far, 0, BYTES);
 	else
@@ -97,7 +98,7 @@ static void move(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned
 	free(bytes);
 }
 
-/* Both directions with the same list. */
+/* Transfers the same list in both directions. */
 static void there_and_back(struct tb *tb, struct both *b, struct scatterlist *sg, unsigned offset,
 			   int writes, int reads)
 {
@@ -105,7 +106,7 @@ static void there_and_back(struct tb *tb, struct both *b, struct scatterlist *sg
 	move(tb, b, sg, offset, DMA_FROM_DEVICE, reads);
 }
 
-/* Pieces of all sizes at all alignments. */
+/* Entries of varying size and alignment. */
 static void ragged(struct both *b, struct scatterlist *sg)
 {
 	sg_init_table(sg, ENTRIES);
@@ -113,7 +114,7 @@ static void ragged(struct both *b, struct scatterlist *sg)
 		sg_set_buf(&sg[i], b->mem + (ENTRIES - i) * 2 * PAGE + i * 100, 1 + i * 700);
 }
 
-/* Whole pages, but for the first and the last. */
+/* Whole pages, except the first and the last entry. */
 static void regular(struct both *b, struct scatterlist *sg)
 {
 	sg_init_table(sg, ENTRIES);
@@ -162,7 +163,8 @@ static void as_they_are(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	there_and_back(tb, &s, sg, 77, 1, 1);
 	ragged(&s, sg);
 	there_and_back(tb, &s, sg, 0, ENTRIES / SGES, ENTRIES / SGES);
-	there_and_back(tb, &s, sg, 701, ENTRIES / SGES, ENTRIES / SGES); /* in the second one */
+	there_and_back(tb, &s, sg, 701, ENTRIES / SGES,
+		       ENTRIES / SGES); /* the offset 701 lies in the second entry */
 	sg_init_table(head, 3);
 	sg_set_buf(&head[0], s.mem + LARGE, 10);
 	sg_set_buf(&head[1], s.mem + LARGE + 100, 20);
@@ -183,12 +185,12 @@ static void registered(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	if (!both_open(tb, a, b, &s, ENTRIES))
 		return;
 	sg_init_one(sg, s.mem + 3, LARGE + 5);
-	/* two regions; fresh ones, then as long as there are such in the pool */
+	/* two regions: first fresh ones, while the pool still has some */
 	there_and_back(tb, &s, sg, 0, 4, 4);
 	regular(&s, sg);
 	there_and_back(tb, &s, sg, 0, 2, 2);
 	ragged(&s, sg);
-	/* a gap at each edge: a region an entry; the first six have been used already */
+	/* a gap after each entry, so each needs its own region; the first six were used before */
 	move(tb, &s, sg, 0, DMA_TO_DEVICE, 2 * ENTRIES + 6);
 	move(tb, &s, sg, 0, DMA_FROM_DEVICE, 3 * ENTRIES);
 	device->rdma_rw_force_mr = false;
@@ -221,7 +223,7 @@ static void too_small(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	both_close(tb, &s);
 }
 
-/* Data, and behind them the word that they are there. */
+/* Transfers data, followed in the same chain by the message that they are there. */
 static void answered(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct transfer t = {.cqe = {transfer_done}};
@@ -250,7 +252,7 @@ static void answered(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	both_close(tb, &s);
 }
 
-/* `room` requests fit, behind others that are not sent yet; the rest of the transfer does not. */
+/* Only `room` requests fit behind others that are not sent yet; the rest does not. */
 static void cut_short(struct tb *tb, struct both *s, unsigned room, unsigned queue)
 {
 	struct transfer t = {.cqe = {transfer_done}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel verbs: datagrams through an address handle, with the 40 bytes of the GRH before the data;
- * receives of two queue pairs from one SRQ; a notification that comes at once when a completion had
- * come before the CQ was armed, and one that waits for a solicited message.
+ * Kernel verbs: datagrams through an address handle, with 40 bytes of GRH before the data; two
+ * queue pairs that take receives from one SRQ; a notification that comes at once because a
+ * completion arrived before the CQ was armed, and one that waits for a solicited message.
  */
 #include "testbench/kernel_verbs.h"
 
@@ -77,7 +77,7 @@ static void shared(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	kv_wait(&v, 0, IB_WC_SUCCESS);
 	pass_time(CFG_US(20));
 	expect_equal(y.comp_events, 0);
-	/* it is there: armed for any, the event comes at once */
+	/* the completion is there already: armed for any, the CQ makes its event at once */
 	expect_equal((uint64_t)ib_req_notify_cq(y.cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS),
 		     1);
 	kv_until(&y.comp_events, 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel verbs over XRC: an initiator names the SRQ in the request; the completion of the receive
- * is in the SRQ's own CQ, taken to done() there, and names the target queue pair. The initiator is
- * drained as any other send queue; a target has no queue, and draining it is nothing.
+ * Kernel verbs over XRC. The initiator names the SRQ in the request. The completion of the receive
+ * arrives at the SRQ's own CQ, its done() is called from there, and it names the target queue pair.
+ * The initiator is drained like any other send queue. A target has no queue, so draining it does
+ * nothing.
  */
 #include "model/interface/macros.h"
 #include "testbench/kernel_verbs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The credit code of an ACK stands for the largest table value that is not above the receives that
- * are free: all receives are posted, and each SEND takes one, down to none.
+ * The credit code of an ACK stands for the largest value in the table that does not exceed the
+ * number of free receives. All receives are posted first, and each SEND takes one, down to none.
  * behaviours: CRED-1
  */
 #include "model/interface/macros.h"
@@ -9,7 +9,9 @@
 
 enum { RECEIVES = 127 };
 
-/* From how many free receives on a code is given (IBA table 45), as far as the queue goes. */
+/*
+ * The number of free receives from which each code is given (IBA table 45), up to the queue's size.
+ */
 static const unsigned steps[] = {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96};
 
 SCENARIO(credits_code, "credit codes of ACKs for each number of free receives")

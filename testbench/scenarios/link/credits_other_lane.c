@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * On a long cable WRITEs wait for credits, which are on their way back: the link is free meanwhile,
- * and what goes by another virtual lane, here an ACK, leaves at once.
+ * On a long cable WRITEs wait for link credits that are still on their way back. The link is idle
+ * meanwhile, so a packet on another virtual lane, here an ACK, leaves at once.
  * behaviours: IBA-7.9-credits
  */
 #include "testbench/services.h"
@@ -36,7 +36,8 @@ SCENARIO(credits_other_lane, "a lane that waits for credits holds up no other", 
 	write_takes(tb, b, y, 1);
 	alone = write_takes(tb, b, y, 2);
 	rdma_write(a, .wr_id = 3, .len = LONG);
-	pass_time(CFG_US(20)); /* 64 KiB are out, and a credit comes back after 200 us */
+	pass_time(
+		CFG_US(20)); /* 64 KiB have been sent, and the first credit returns after 200 us */
 	expect_that(write_takes(tb, b, y, 4), <, alone + CFG_US(5));
 	expect_cqe(a, .wr_id = 3);
 	expect_data(b, .len = LONG);

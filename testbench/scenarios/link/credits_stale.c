@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The credit limit of a sender never goes back: an older acknowledge that comes late says less than
- * is known. Beyond the limit one SEND more goes out, asking; the next one waits for credits.
+ * The credit limit of a sender never decreases: an older ACK that arrives late carries an older
+ * limit and is ignored. Beyond the limit one more SEND goes out and asks for an ACK; the next one
+ * waits for credits.
  * behaviours: CRED-3 IBA-9.7.7.2.3-limit
  */
 #include "testbench/services.h"

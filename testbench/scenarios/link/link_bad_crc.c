@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A packet with a wrong VCRC or a wrong ICRC is dropped: no answer, no completion, the port's error
- * counters move, the queue pair is as it was. The same packet with good CRCs is taken. Once with
- * packets that are made here, once with one that the cable has spoiled: the sender resends. */
+/*
+ * A packet with a wrong VCRC or ICRC is dropped: no answer, no completion, the port's error
+ * counters increase, and the queue pair does not change. The same packet with right CRCs is
+ * accepted. This is done with packets made here, and with one that the cable corrupts and the
+ * sender resends.
+ */
 /* behaviours: LINK-1 */
 #include "testbench/services.h"
 

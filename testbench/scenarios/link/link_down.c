@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cable is pulled under load and plugged again: both ports say so, what is sent meanwhile is
- * discarded and counted, and when the subnet manager has brought the ports up again the requests
- * that were under way come through. */
+/*
+ * The cable is pulled under load and plugged again. Both ports report it, and packets sent
+ * meanwhile are discarded and counted. When the subnet manager has brought the ports up again, the
+ * requests that were under way complete.
+ */
 /* behaviours: IBA-11.6.3.5-port-events IBA-7.2.7-port-states */
 #include "testbench/services.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a switch or a router may rewrite on the way is not under the ICRC: FECN and BECN of any
- * packet; with a GRH the whole LRH, traffic class, flow label and hop limit too. The VCRC is made
- * anew by each link, so such packets arrive. Without a GRH another SL breaks the ICRC, and so does
- * any other byte with one.
+ * The ICRC does not cover the fields that a switch or router may rewrite: FECN and BECN of any
+ * packet and, with a GRH, the whole LRH, traffic class, flow label and hop limit. The VCRC is
+ * computed anew on each link, so such packets arrive. Without a GRH a changed SL makes the ICRC
+ * wrong; with a GRH any byte outside these fields does.
  */
 /* behaviours: LINK-7 */
 #include "testbench/services.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cable is pulled in the middle of traffic both ways: both ports say so, packets on it are
- * lost. It is plugged again; the subnet manager brings the ports back, and retries carry every
- * byte over.
+ * The cable is pulled during traffic in both directions. Both ports report it, and the packets on
+ * the cable are lost. The cable is plugged again, the subnet manager brings the ports up, and
+ * retries deliver every byte.
  */
 /* behaviours: IBA-7.2.8-link-down */
 #include "testbench/scenario.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another link version or transport version than 0: no response, nothing done. The link's is a port
- * error, the transport's is not. */
+/* Packets with a link version or a transport version other than 0 get no response and have no
+ * effect. A wrong link version counts as a port error, a wrong transport version does not. */
 /* behaviours: LINK-3 */
 #include "testbench/services.h"
 

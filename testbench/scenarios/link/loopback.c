@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HCA sends to its own LID: the packets turn round inside the port, everything else is as
- * between two. Both ends are objects of one device. */
+/* An HCA sends to its own LID. The packets are looped back inside the port; everything else works
+ * as between two HCAs. Both queue pairs belong to one device. */
 #include "testbench/scenario.h"
 
 SCENARIO(loopback, "two queue pairs of one HCA: SEND, WRITE and READ to its own LID",
@@ -20,6 +20,6 @@ SCENARIO(loopback, "two queue pairs of one HCA: SEND, WRITE and READ to its own 
 	rdma_read(b, .wr_id = 3, .len = 20000, .dst = 1000);
 	expect_cqe(b, .wr_id = 3);
 	expect_data(b, .len = 20000, .dst = 1000);
-	/* the cable carries nothing of it */
+	/* nothing of it goes over the cable */
 	expect_stat(a, port1, rcv_pkts, 0);
 }

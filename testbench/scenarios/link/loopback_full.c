@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that turn round inside the port hold its receive buffer, as those of a wire do: when
- * memory takes less than senders give, senders wait for credits, and what is in flight stays
- * bounded.
+ * Packets looped back inside the port occupy its receive buffer, like packets from the wire. When
+ * memory accepts data more slowly than senders send it, the senders wait for credits, and the
+ * amount of data in flight stays bounded.
  * behaviours: IBA-7.9-credits
  */
 #include "testbench/services.h"
@@ -12,7 +12,7 @@ enum {
 	LEN = 1 << 16,
 	ROUNDS = 4,
 	DEPTH = 32,
-	ROOM = 2 << 20 /* the buffer, the window of the port, and reads of payload, take less */
+	ROOM = 2 << 20 /* more than the buffer, the port's window and payload reads hold together */
 };
 
 SCENARIO(loopback_full, "loopback waits for credits: what is in flight is bounded",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to the own LID that the responder refuses fail at the requester as over the cable: a
- * WRITE with a wrong R_Key, one beyond the region, a WRITE with immediate that meets no receive. A
- * WRITE with immediate that is right is delivered. */
+/*
+ * Requests to the own LID that the responder refuses fail at the requester just as over the cable:
+ * a WRITE with a wrong R_Key, a WRITE beyond the region, a WRITE with immediate that finds no
+ * receive. A correct WRITE with immediate is delivered.
+ */
 /* behaviours: DEFECT-loopback-refused DEFECT-write-imm-delivered RESP-7 */
 #include "testbench/scenario.h"
 

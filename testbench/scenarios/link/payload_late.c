@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCIe brings the payload of WRITEs slower than the link could send it. The link is free meanwhile:
- * an ACK of another queue pair does not wait until that payload has left.
+ * PCIe delivers the payload of WRITEs more slowly than the link could send it. The link is idle
+ * meanwhile, so an ACK of another queue pair does not wait until that payload has left.
  */
 #include "testbench/scenario.h"
 

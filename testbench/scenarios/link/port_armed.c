@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subnet manager has armed both ports of a cable and activated one. The first data packet that
- * the other one gets makes it Active, with its event, and it can answer; management packets and
- * damaged ones do not. Then the manager's own Set finds it Active.
+ * The subnet manager has armed both ports of a cable and activated one. The first data packet makes
+ * the other port Active, with its event, so that it can answer; management packets and damaged
+ * packets do not. When the manager then sets the port Active, it already is.
  * behaviours: IBA-7.2.7-port-states
  */
 #include "testbench/manage.h"
@@ -12,7 +12,7 @@ static struct port_info *info_of(struct smp *smp)
 	return (void *)smp_data_ptr(smp);
 }
 
-/* By a, of itself (hops 0) or of the other end (hops 1). */
+/* Sets a port's state from a: its own port (hops 0) or the one at the other end (hops 1). */
 static void set_state(struct tb *tb, struct tb_end *a, unsigned hops, enum port_state state)
 {
 	struct port_info info;
@@ -34,7 +34,7 @@ static void expect_state(struct tb *tb, struct tb_end *end, enum ibv_port_state 
 	expect_equal(now.state, state);
 }
 
-/* The link has been down; one end is activated, the other one stays armed. */
+/* Starts after the link has been down; one end is activated, the other one stays armed. */
 static void arm(struct tb *tb, struct tb_end *a, struct tb_end *b, bool activate_a)
 {
 	hca_link_set(host_hca(a->host), 1, false);

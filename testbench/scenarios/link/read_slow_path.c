@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The data of a READ whose response goes out over a slow path waits for its turn there, and takes
- * nothing of PCIe before: a small READ of another queue pair, whose contexts and translations come
- * by PCIe too, is as fast as alone.
+ * A READ response on a slow path does not fetch its data over PCIe before its turn to leave. So a
+ * small READ of another queue pair, whose contexts and translations also come over PCIe, is as fast
+ * as when it is alone.
  * behaviours: IBA-9.11-static-rate
  */
 #include "testbench/services.h"
@@ -39,12 +39,12 @@ SCENARIO(read_slow_path, "READ responses over slow paths hold up no other queue 
 		connect_slow(tb, x[i], b, y[i]);
 		connect_slow(tb, y[i], a, x[i]);
 	}
-	first = tiny_read_takes(tb, a, 1); /* contexts and translations are missing */
+	first = tiny_read_takes(tb, a, 1); /* contexts and translations are not cached yet */
 	for (unsigned i = 0; i < PAIRS; i++)
 		send_on(a, x[i], .opcode = IBV_WR_RDMA_READ, .wr_id = 10, .len = LONG);
 	pass_time(CFG_US(40));
 	beside = tiny_read_takes(tb, a, 2);
-	/* two packets of the slow path may be in front of its response at the port */
+	/* at most two packets of the slow path are ahead of its response at the port */
 	expect_that(beside, <, first + CFG_US(2));
 	for (unsigned i = 0; i < PAIRS; i++)
 		expect_cqe(a, .wr_id = 10);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths slower than the port: from one packet to the next Ts = (IPD + 1) * PktLen * 4 bytes at the
- * port's rate pass, 32 Gb/s here, 250 ps a byte; requests and READ responses of RC, UC, datagrams
- * by their address vector. What goes elsewhere or has no static rate is not held up.
+ * Paths slower than the port: packets are spaced by at least Ts = (IPD + 1) * PktLen * 4 bytes at
+ * the port's rate, which is 32 Gb/s here, or 250 ps a byte. This holds for requests and READ
+ * responses of RC, for UC, and for datagrams, whose address vector sets the rate. Packets to other
+ * destinations or without a static rate are not delayed.
  * behaviours: IBA-9.11-static-rate
  */
 #include "testbench/services.h"
@@ -19,7 +20,8 @@ enum {
 };
 enum { RC_MIDDLE = 8 + 12 + 4096 + ICRC, UD_PACKET = 8 + 12 + 8 + 1000 + ICRC };
 
-/* From last bit to last bit of packets of `bytes`; the first has `more`, such as its RETH. */
+/* The time from last bit to last bit of packets of `bytes` each; the first one is longer by `more`,
+ * for example by its RETH. */
 static struct tb_window spaced_behind(unsigned times, unsigned bytes, int more)
 {
 	uint64_t ps = (uint64_t)((int)(times * bytes) + (int)times * more - more) * BYTE_PS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets wait for the static rate of their way when the cable is pulled: they are discarded, and
- * retries bring their messages over when it is back. A queue pair that goes leaves nothing behind
- * of what waits.
+ * The cable is pulled while packets wait for the static rate of their path. They are discarded, and
+ * retries deliver their messages when the cable is back. When a queue pair is destroyed, none of
+ * its waiting packets remain.
  * behaviours: IBA-9.11-static-rate IBA-7.2.8-link-down
  */
 #include "testbench/services.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices with two ports, both cabled: the subnet manager brings up each subnet by itself, queue
- * pairs of the second port carry data over the second cable, and its counters move.
+ * Devices with two ports, both cabled. The subnet manager brings up each subnet separately, queue
+ * pairs of the second port send data over the second cable, and that port's counters increase.
  */
 /* behaviours: IBA-17.2-two-ports */
 #include "testbench/services.h"
@@ -39,7 +39,7 @@ SCENARIO(two_ports, "two ports: both become ACTIVE, and the second one carries i
 	expect_cqe(a, .wr_id = 1);
 	expect_data(b, .len = 6000);
 	expect_stat(b, port1, rcv_pkts, 0);
-	/* the first port's pair */
+	/* the queue pair of the first port */
 	rdma_write(a, .wr_id = 2, .len = 64, .dst = 8192);
 	expect_pkt(a_to_b, RC_WRITE_ONLY);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Automatic path migration over LMC path bits on one port. MigReq is 1 while Migrated, 0 when a
- * path has been loaded; packets arm both ends. Then one end's software migrates: its packets come
- * on the other LIDs with MigReq 1, the peer follows, both tell by event, and primary and alternate
- * path are the same. What only an armed queue pair may do is refused. behaviours: DEFECT-migreq APM-1
+ * Automatic path migration between the LMC path bits of one port. MigReq is 1 while Migrated, and 0
+ * once an alternate path has been loaded; packets then arm both ends. Then software at one end
+ * migrates: its packets arrive from the other LIDs with MigReq 1, the peer follows, both ends
+ * report it by event, and the primary path equals the alternate path. Actions allowed only to an
+ * armed queue pair are refused otherwise.
  */
 #include "testbench/scenario.h"
 
@@ -50,7 +51,7 @@ SCENARIO(apm_lmc, "path migration on LMC bits: load, arm by packets, migrate on 
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .mig_req = 0);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .mig_req = 1);
 	expect_cqe(a, .wr_id = 2);
-	state(tb, a, IBV_MIG_REARM, b->lid); /* the peer has not loaded one */
+	state(tb, a, IBV_MIG_REARM, b->lid); /* the peer has not loaded an alternate path */
 	load(tb, b);
 	rdma_write(a, .wr_id = 3, .len = 8);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .mig_req = 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cable of port 1 loses everything: retries are used up, and the armed queue pair goes on over
- * port 2 with all its retries again; nothing is lost, nothing arrives twice, and the peer follows.
- * Loaded back to port 1, and with nobody to answer there either, a Migrated queue pair fails as
- * usual.
+ * The cable of port 1 loses every packet. When the retries are used up, the armed queue pair goes
+ * on over port 2 with its full number of retries; nothing is lost, nothing arrives twice, and the
+ * peer follows. Then port 1 is loaded as alternate path again. When nobody answers there either, a
+ * queue pair that has already migrated fails as usual.
  * behaviours: APM-1
  */
 #include "testbench/scenario.h"
@@ -27,7 +27,7 @@ SCENARIO(apm_ports, "retries used up: migration to the second port", .any_packet
 	load(tb, b, a->lid_2, 2);
 	rdma_write(a, .wr_id = 1, .len = 8);
 	expect_cqe(a, .wr_id = 1);
-	rdma_write(a, .wr_id = 2, .len = 8); /* arms b too, whichever ACK came first */
+	rdma_write(a, .wr_id = 2, .len = 8); /* arms b too, whichever ACK arrived first */
 	expect_cqe(a, .wr_id = 2);
 	expect_data(b, .len = 8);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Migration to a path that is none. Software asks while the second port is down: event, the old
- * path is kept and works, still armed. The peer migrates to a path that is not the alternate one
- * here: its packets are dropped, event, the old path is kept. behaviours: APM-3
+ * Migration to an unusable path. First, software requests it while the second port is down: there
+ * is an event, and the old path stays in use and armed. Second, the peer migrates to a path that is
+ * not the alternate path here: its packets are dropped, there is an event, and the old path stays
+ * in use.
  */
 #include "testbench/scenario.h"
 
@@ -47,7 +48,7 @@ SCENARIO(apm_refused,
 	expect_data(b, .len = 8);
 
 	phase("port 2 is down");
-	ignore_events(a); /* the port's own */
+	ignore_events(a); /* events of the port itself */
 	ignore_events(b);
 	must(drv_port_down(a->dev, 2));
 	pass_time(CFG_MS(1));
@@ -65,7 +66,7 @@ SCENARIO(apm_refused,
 	must(drv_qp_modify(a->qp[0], &migrate, IBV_QP_PATH_MIG_STATE));
 	expect_event(a, IBV_EVENT_PATH_MIG);
 	rdma_write(a, .wr_id = 3, .len = 8, .dst = 64);
-	for (unsigned i = 0; i < 3; i++) /* each of its transmissions asks */
+	for (unsigned i = 0; i < 3; i++) /* one for each transmission of the request */
 		expect_event(b, IBV_EVENT_PATH_MIG_ERR);
 	expect_cqe(a, .wr_id = 3, .status = IBV_WC_RETRY_EXC_ERR);
 	kept(tb, b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Path migration of UC and of XRC: armed by the peer's packets where packets come back (XRC), by
- * the peer's own requests on UC; asked for by software, both ends follow, and messages go on over
- * the other LIDs.
+ * Path migration of UC and of XRC. With XRC, packets flow in both directions, so the peer's packets
+ * arm a queue pair; with UC the peer's own requests do. Software requests the migration, both ends
+ * follow, and messages go on over the other LIDs.
  */
 /* behaviours: APM-1 IBA-17.2.8-apm-uc IBA-17.2.8-apm-xrc */
 #include "testbench/services.h"

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The performance agent tells what crossed the wire, to the word: ten WRITEs of 64 bytes in, ten
- * ACKs out, and the MAD that asked. Set clears what it selects. An error counter moves with a
- * broken packet and is cleared; extended counters count multicast apart. */
+/*
+ * The performance agent counts exactly what crossed the wire, in words: ten WRITEs of 64 bytes in,
+ * ten ACKs out, and the MAD that asked. A Set clears the selected counters. A broken packet
+ * increases an error counter, which is then cleared. Extended counters count multicast packets
+ * separately.
+ */
 /* behaviours: IBA-16.1.3.5-portcounters */
 #include "testbench/manage.h"
 
@@ -52,7 +55,7 @@ SCENARIO(mad_counters, "performance counters are true to the wire")
 	rdma_write(a, .wr_id = 1, .len = 64, .repeat = N);
 	expect_cqes(a, N);
 	ASK(.attr = PMA_ATTR_PORT_COUNTERS);
-	/* the answer to the Set, ACKs; WRITEs, this Get */
+	/* sent: the answer to the Set, and ACKs; received: WRITEs, and this Get */
 	expect_equal(port_counters_get_xmit_pkts(c), 1 + tb_stat(b, "responder", "acks"));
 	expect_equal(port_counters_get_xmit_data(c),
 		     MAD_WORDS + tb_stat(b, "responder", "acks") * ACK_WORDS);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Before anybody has a LID: directed-route SMPs to the own node (no hop) and to the other end (one
- * hop). The answers carry the way back, the direction bit and the hop pointer at its end, and come
- * to the permissive LID: there is no other. One hop too far ends at an adapter: no answer. */
+/*
+ * Directed-route SMPs before any port has a LID: to the own node (no hop) and to the other end (one
+ * hop). The answers carry the return path, the direction bit, and the hop pointer at its final
+ * value, and are sent to the permissive LID because there is no other. A route with one hop too
+ * many ends at an adapter and gets no answer.
+ */
 /* behaviours: MAD-1 */
 #include "testbench/manage.h"
 

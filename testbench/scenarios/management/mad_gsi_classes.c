@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MADs of classes that no agent of the device serves - subnet administration, communication
- * management - reach whoever the host has registered, over the wire and by the port's own LID: a
- * manager and its clients on one port. The answers come back to who asked.
+ * MADs of classes that no agent of the device serves, such as subnet administration and
+ * communication management, reach the server that the host has registered. They arrive over the
+ * wire or through the port's own LID, as when a manager and its clients share one port. The answers
+ * return to the sender of each question.
  */
 /* behaviours: MAD-7 IBA-13.5-gsi-dispatch */
 #include "testbench/manage.h"
@@ -48,7 +49,7 @@ SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on 
 	expect_equal(s.requests, 2);
 	expect_equal(s.slid, a->lid);
 	expect_equal(s.src_qp, QPN_GSI);
-	expect_equal(tb_stat(a, "port1", "xmit_pkts"), sent); /* inside the port */
+	expect_equal(tb_stat(a, "port1", "xmit_pkts"), sent); /* it stays inside the port */
 
 	ask(b, &answer, .mgmt_class = MAD_CLASS_SUBN_ADM, .class_version = 2,
 	    .attr = ATTR_PATH_RECORD, .dlid = a->lid);
@@ -56,7 +57,7 @@ SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on 
 	    .dlid = a->lid);
 	expect_equal(s.requests, 4);
 	expect_equal(s.slid, b->lid);
-	/* those that the device serves do not come to the host's servers */
+	/* MADs of classes that the device serves do not reach the host's servers */
 	ask(b, &answer, .mgmt_class = MAD_CLASS_PERF, .attr = PMA_ATTR_CLASS_PORT_INFO,
 	    .dlid = a->lid);
 	expect_equal(s.requests, 4);

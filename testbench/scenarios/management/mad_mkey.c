@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* With an M_Key: who does not have it can write nothing; at protection 1 reads see everything but
- * the key, at protection 2 nothing. Violations are counted. The host itself needs no key. */
+/*
+ * A port with an M_Key. A manager without the key cannot write anything; at protection level 1 it
+ * reads everything except the key, at level 2 nothing. Violations are counted. The host itself
+ * needs no key.
+ */
 /* behaviours: IBA-14.2.4-mkey */
 #include "testbench/manage.h"
 
@@ -30,7 +33,7 @@ SCENARIO(mad_mkey, "M_Key: protection of SMPs")
 	port_info_set_mkey_protect(&info, 1);
 	SET();
 	GET();
-	expect_equal(port_info_get_mkey(info_of(&answer)), 0); /* hidden */
+	expect_equal(port_info_get_mkey(info_of(&answer)), 0); /* the key is hidden */
 	expect_equal(port_info_get_lid(info_of(&answer)), b->lid);
 	GET(.mkey = KEY);
 	expect_equal(port_info_get_mkey(info_of(&answer)), KEY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A manager on this very node sets its own port's attributes, by a directed route of no hops and by
- * its own LID: the host is told as it is of those that another manager sets, and asks anew. */
+/* A manager on this node sets attributes of its own port, by a directed route of no hops and by its
+ * own LID. The host is notified as when another manager sets them, and reads them again. */
 /* behaviours: MAD-7 */
 #include "testbench/manage.h"
 
@@ -51,7 +51,7 @@ SCENARIO(mad_own_node, "Sets of the own node's attributes are told to the host")
 	memcpy(&was, smp_data_cptr(&answer), sizeof(was));
 	write_lid(tb, a, &was, LID);
 	write_lid(tb, a, &was, a->lid);
-	/* Gets, and Sets that are refused, tell nothing */
+	/* a Get, or a Set that is refused, notifies nobody */
 	ask(a, &answer, .attr = SMP_ATTR_PKEY_TABLE);
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PKEY_TABLE, .mod = 0x7fff,
 	    .data = &guids, .status = MAD_STATUS_BAD_VALUE);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subnet manager writes b's P_Key table: event, the new entry can be queried, and the queue
- * pair that uses an entry which is gone takes nothing more: violations are counted. A limited
- * member is heard by full ones and not by limited ones. */
+/*
+ * The subnet manager writes b's P_Key table. There is an event, and the new entry can be queried. A
+ * queue pair whose P_Key entry has been removed accepts no more packets, and violations are
+ * counted. Packets of a limited member are accepted by full members but not by limited members.
+ */
 /* behaviours: IBA-10.9-pkey IBA-14.2.5.7-pkeytable */
 #include "testbench/manage.h"
 
@@ -35,10 +37,10 @@ SCENARIO(mad_pkey_table, "P_Key table: changes, membership, violations")
 	expect_data(b, .len = 64);
 	must(drv_query_port(b->dev, 1, &before));
 	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .len = 64, .pkey = OTHER, .ack_req = true);
-	expect_no_more(CFG_US(20)); /* in the table, but not this queue pair's */
+	expect_no_more(CFG_US(20)); /* the P_Key is in the table, but it is not this queue pair's */
 	write_table(tb, a, b, LIMITED, OTHER);
 	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .len = 64, .pkey = LIMITED, .ack_req = true);
-	expect_no_more(CFG_US(20)); /* limited to limited */
+	expect_no_more(CFG_US(20)); /* from a limited member to a limited member */
 	inject(b, RC_SEND_ONLY, .psn = 0xffffff, .len = 64, .pkey = FULL, .ack_req = true);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xffffff);
 	expect_cqe(b, .wr_id = 2);

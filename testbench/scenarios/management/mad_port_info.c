@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Set of PortInfo from the other end: a new LID (event, and packets go there), a smaller MTU, the
- * states from INIT to ARMED to ACTIVE with their events; what the specification does not allow is
- * refused and changes nothing. */
+/*
+ * A Set of PortInfo from the other end: a new LID (there is an event, and packets go to the new
+ * LID), a smaller MTU, and the states from INIT to ARMED to ACTIVE with their events. A Set that
+ * the specification does not allow is refused and changes nothing.
+ */
 /* behaviours: MAD-3 IBA-14.2.5.6-portinfo */
 #include "testbench/manage.h"
 
@@ -65,12 +67,12 @@ SCENARIO(mad_port_info, "PortInfo set from the other end: LID, MTU, states", .st
 	info = good;
 	port_info_set_state(&info, PORT_STATE_DOWN);
 	ask(a, &answer, .method = MAD_METHOD_SET, .attr = SMP_ATTR_PORT_INFO, .mod = 1, .hops = 1,
-	    .data = &info, .silent = true); /* the link goes with the answer */
+	    .data = &info, .silent = true); /* the link goes down and takes the answer with it */
 	expect_event(b, IBV_EVENT_PORT_ERR);
 	ignore_events(a);
 	pass_time(CFG_MS(5));
 	must(drv_query_port(b->dev, 1, &now));
-	expect_equal(now.state, IBV_PORT_INIT); /* trained again */
+	expect_equal(now.state, IBV_PORT_INIT); /* the link has been trained again */
 	info = good;
 	port_info_set_state(&info, PORT_STATE_ACTIVE);
 	SET(.status = MAD_STATUS_BAD_VALUE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A manager on this very port asks its own agents by its own LID, over QP0 and QP1: the MADs turn
- * round inside the port. */
+/* A manager on this port queries its own agents through its own LID, over QP0 and QP1. The MADs are
+ * looped back inside the port. */
 /* behaviours: MAD-7 */
 #include "testbench/manage.h"
 

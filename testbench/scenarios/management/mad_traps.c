@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traps: a wrong M_Key, a Q_Key and a P_Key that do not fit make the port tell its subnet manager,
- * with what was wrong in the notice; the trap comes again after the subnet timeout until it is
- * repressed, and only one is told at a time. A port without a manager tells nobody.
+ * A wrong M_Key, Q_Key or P_Key makes the port send a trap to its subnet manager, with the details
+ * in the notice. The trap is repeated after the subnet timeout until it is repressed, and only one
+ * trap is outstanding at a time. A port without a subnet manager sends no trap.
  */
 /* behaviours: IBA-13.4.9-trap IBA-14.3-traps */
 #include "testbench/manage.h"
@@ -90,7 +90,7 @@ SCENARIO(mad_traps, "traps of wrong keys: told to the manager, again until repre
 	expect_equal(notice_mkey_get_attr_id(bad_mkey), SMP_ATTR_NODE_INFO);
 	expect_equal(notice_mkey_get_attr_mod(bad_mkey), 7);
 	expect_equal(notice_mkey_get_mkey(bad_mkey), 5);
-	pass_time(5 * again); /* repressed */
+	pass_time(5 * again); /* the trap is repressed */
 	expect_equal(m.traps, 1);
 
 	phase("a wrong Q_Key, not repressed at first");
@@ -103,7 +103,7 @@ SCENARIO(mad_traps, "traps of wrong keys: told to the manager, again until repre
 	expect_equal(notice_key_get_qp1(bad_key), 0x123);
 	expect_equal(notice_key_get_qp2(bad_key), drv_qp_num(y));
 	inject(b, UD_SEND_ONLY, .qpn = drv_qp_num(y), .qkey = QKEY + 2, .src_qpn = 0x124, .len = 8);
-	notice(tb, &m, 2, TRAP_QKEY); /* one at a time */
+	notice(tb, &m, 2, TRAP_QKEY); /* only one trap at a time */
 	pass_time(2 * again + again / 2);
 	expect_equal(m.traps, 4);
 	m.represses = true;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes, modifiers, versions that an agent does not know come back with their status; a MAD of
- * another base version, of a class nobody serves or with a method that is none is dropped. All
- * agents answer afterwards as before. */
+/*
+ * Unsupported attributes, modifiers and class versions are answered with an error status. A MAD
+ * with another base version, of a class that nobody serves, or with an unknown method is dropped.
+ * Afterwards all agents answer as before.
+ */
 /* behaviours: MAD-5 */
 #include "testbench/manage.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request says its length in 32 bits. One of 2^31 bytes, the longest message there is, is judged
- * like any other: this region has no room for it. One of a byte more is no request at all.
+ * A request carries its length in 32 bits. A request of 2^31 bytes, the longest message allowed, is
+ * checked like any other, and here it exceeds the region. A request that is one byte longer is
+ * invalid.
  * behaviours: IBA-9.7.4.1.6-DMALen
  */
 #include "testbench/services.h"

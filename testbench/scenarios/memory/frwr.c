@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fast register: before it the key reaches nothing; behind it in the same list of work requests a
- * SEND already uses it, and the peer may write through it. After a local invalidate the old key is
- * refused, and the region can be registered anew over other pages.
+ * Fast register. Before it the key gives access to nothing. After it a SEND later in the same list
+ * of work requests already uses the key, and the peer may write through it. After a local
+ * invalidate the old key is refused, and the region can be registered again over other pages.
  * behaviours: MEM-9
  */
 #include "testbench/scenario.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fast registers that must not be: on a queue pair without the right, of a region that is valid
- * already, more pages than it has; invalidates of an ordinary window, of a foreign or unknown key.
+ * Invalid fast registers: on a queue pair without the right, of a region that is already valid,
+ * with more pages than the region has. Invalid invalidates: of an ordinary window, of a foreign or
+ * unknown key.
  * behaviours: IBA-10.7.2-fast-register-checks IBA-10.6.5-invalidate-checks
  */
 #include "testbench/scenario.h"
@@ -60,7 +61,7 @@ SCENARIO(frwr_refused, "fast registers and invalidates that are refused, each fo
 
 	user_qp(tb, b, &reg);
 	bad = reg;
-	bad.reg_iova++; /* 8192 bytes over 3 pages */
+	bad.reg_iova++; /* 8192 bytes now span 3 pages */
 	refuse(tb, b, &bad, IBV_WC_MW_BIND_ERR);
 	bad = reg;
 	bad.reg_length = UINT64_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts live in ICM, which is the host's memory: software writes other PSNs into the contexts of
- * two queue pairs while the devices do not have them in their caches, and the next request goes
- * out, and is accepted, with those PSNs.
+ * Contexts live in ICM, which is the host's memory. Software writes other PSNs into the contexts of
+ * two queue pairs while the devices do not have them cached. The next request goes out with these
+ * PSNs, and is accepted.
  */
 /* behaviours: HCA-contexts-in-icm */
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -28,7 +28,7 @@ SCENARIO(icm_scribble,
 	expect_true(at_a && at_b);
 	if (!still_right())
 		return;
-	/* others take the cache's lines */
+	/* the contexts of other queue pairs take over the cache */
 	for (unsigned pair = 1; pair < 16; pair++) {
 		rdma_write(a, .wr_id = pair, .len = 8, .qp = pair);
 		expect_cqe(a, .wr_id = pair, .qp = pair);

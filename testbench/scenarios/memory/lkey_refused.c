@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Local keys that must not be used: of another protection domain under a SEND, a receive and the
- * target of a READ; without local write under a receive and the target of a READ. Local protection
- * error where the key is, remote operational error at the peer of a receive, and no byte moves.
+ * Local keys that must be refused: a key of another protection domain for a SEND, for a receive and
+ * for the target of a READ; a key without local write for a receive and for the target of a READ.
+ * The side that used the key gets a local protection error, the peer of a failed receive gets a
+ * remote operational error, and no byte is moved.
  * behaviours: MEM-1
  */
 #include "testbench/scenario.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Binds that must not be: beyond the region, of a region that allows none, remote write over a
- * region without local write, a window or region of another protection domain, type 2 with nothing.
- * Each ends in a bind error and the error state, and no window is counted.
+ * Invalid binds: beyond the region, to a region that does not allow windows, remote write on a
+ * region without local write, a window or region of another protection domain, type 2 with length
+ * 0. Each ends with a bind error and the queue pair in the error state, and the region's count of
+ * windows does not change.
  * behaviours: IBA-10.6.7-bind-checks
  */
 #include "testbench/scenario.h"
@@ -20,7 +21,8 @@ static void refuse(struct tb *tb, struct tb_end *end, struct drv_mw *mw, struct 
 
 	must(drv_post_send(end->qp[0], &bind, NULL));
 	expect_cqe(end, .wr_id = 1, .status = IBV_WC_MW_BIND_ERR);
-	expect_equal(drv_qp_state(end->qp[0]), IBV_QPS_RTS); /* the driver has not asked yet */
+	expect_equal(drv_qp_state(end->qp[0]),
+		     IBV_QPS_RTS); /* the driver has not read the device's state yet */
 	reconnect(0);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A window of type 1 over a part of a region: inside works, outside and other rights do not; bound
- * to nothing its old key is void. The region cannot be freed under a bound window, and can when the
- * window is unbound or freed.
+ * A window of type 1 over part of a region. Accesses inside it succeed; accesses outside it or with
+ * other rights fail; after it is bound with length 0 its old key is invalid. The region cannot be
+ * freed while a window is bound to it, and can be freed once the window is unbound or freed.
  * behaviours: MEM-7
  */
 #include "testbench/scenario.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A window of type 2 is reached through the queue pair it is bound on and no other, is invalidated
- * from here and by the peer's SEND with invalidate, and binds only when it is free. With zero based
- * addresses 0 is its first byte.
+ * A window of type 2 is accessible only through the queue pair it is bound on. It is invalidated
+ * locally or by the peer's SEND with invalidate, and can be bound only when it is free. With zero
+ * based addressing, address 0 is its first byte.
  * behaviours: IBA-10.6.7-type2 IBA-9.4.1-remote-invalidate
  */
 #include "testbench/scenario.h"
@@ -55,7 +55,7 @@ SCENARIO(mw_type2, "memory window type 2: one queue pair, zero based, local and 
 	reconnect(1);
 
 	phase("local invalidate");
-	/* the refused bind has moved the driver's idea of the key on */
+	/* the driver advanced its copy of the key although the bind was refused */
 	inv.invalidate_rkey = drv_mw_rkey(bind.bind_mw) - 1;
 	must(drv_post_send(b->qp[0], &inv, NULL));
 	expect_cqe(b, .wr_id = 2, .opcode = IBV_WC_LOCAL_INV);
@@ -75,7 +75,7 @@ SCENARIO(mw_type2, "memory window type 2: one queue pair, zero based, local and 
 	expect_equal(drv_cq_poll(b->cq, 1, &wc), 1);
 	expect_equal(wc.wc_flags, IBV_WC_WITH_INV);
 	expect_equal(wc.invalidated_rkey, send.invalidate_rkey);
-	/* not bound any more */
+	/* the window is not bound any more */
 	must(drv_post_send(a->qp[0], &send, NULL));
 	expect_cqe(a, .wr_id = 3, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_cqe(b, .wr_id = 9, .status = IBV_WC_LOC_ACCESS_ERR);

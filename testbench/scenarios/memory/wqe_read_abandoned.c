@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A doorbell through another process's UAR page makes the device let go of the queue's WQEs, those
- * too that stand in line to be read. Whoever waited for one, here a READ response that needs its
- * WQE again, looks anew: it does not sleep at a read that nobody begins.
+ * A doorbell through another process's UAR page makes the device drop the cached WQEs of the queue,
+ * including those whose read has not started yet. A unit that waited for one of them, here a READ
+ * response that needs its WQE again, must look for it again instead of waiting for a read that
+ * never starts.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "testbench/harm.h"
@@ -17,10 +18,11 @@ SCENARIO(wqe_read_abandoned, "a wrong doorbell while a READ response waits to re
 	delay_next(b_to_a, RC_READ_RESP_ONLY, .by_ps = CFG_US(20));
 	rdma_read(a, .wr_id = 1, .len = 64);
 	pass_time(CFG_US(5));
-	rdma_write(a, .wr_id = 2, .len = 64, .qp = 1); /* drives the READ's WQE out */
+	rdma_write(a, .wr_id = 2, .len = 64, .qp = 1); /* evicts the WQE of the READ */
 	expect_cqe(a, .wr_id = 2);
 	late_read(a, "wqe", CFG_US(50));
-	rdma_write(a, .wr_id = 3, .len = 64, .qp = 2); /* the one read at a time */
+	rdma_write(a, .wr_id = 3, .len = 64,
+		   .qp = 2); /* occupies the only WQE read that may be under way */
 	pass_time(CFG_US(30));
 	expect_stat(a, wqe_fetch, waits, 1);
 	send_db_set_qpn(&db, drv_qp_num(a->qp[0]));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Send WQEs are read once. A read of a queue that was at rest looks at what follows, so that
- * without another doorbell nothing is read again; and with more queues than reads under way, each
- * waits for its own turn and then goes on at once.
+ * Send WQEs are read once. A read for an idle queue also fetches the WQEs that follow, so without
+ * another doorbell nothing is read again. When more queues need a read than may be under way, each
+ * waits only for its own turn and then goes on at once.
  */
 #include "testbench/scenario.h"
 

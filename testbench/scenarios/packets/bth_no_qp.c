@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A number that names no queue pair, though its low bits do: all 24 bits are compared. A packet of
- * another service than the queue pair's, both ways. All silently dropped. */
+/* A QPN that names no queue pair although its low bits do: all 24 bits are compared. A packet of
+ * another transport service than the queue pair's, in both directions. All are silently dropped. */
 /* behaviours: BTH-1 */
 #include "testbench/services.h"
 
@@ -31,7 +31,8 @@ SCENARIO(bth_no_qp, "packets for no queue pair, and of another service, are drop
 	expect_no_more(CFG_US(20));
 	must(drv_qp_query(b->qp[0], &after));
 	expect_true(!memcmp(&before, &after, sizeof(before)));
-	expect_stat(b, responder, packets, 1); /* the trap of the wrong P_Key, to QP0 */
+	expect_stat(b, responder, packets,
+		    1); /* this is the trap for the wrong P_Key, sent to QP0 */
 	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .len = LEN, .ack_req = true);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1);
 	expect_cqe(b, .wr_id = 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A key is refused once its region is deregistered; registered again in the same place with other
- * rights the new rights count; and where an MPT entry is used again with another variant byte, the
- * old key stays refused while the new one works. Remote rights without local write are refused at
- * registration.
+ * A key is refused once its region is deregistered. When a region is registered again in the same
+ * place with other rights, the new rights apply. When an MPT entry is reused with another variant
+ * byte, the old key stays refused while the new one works. A registration with remote rights but
+ * without local write is refused.
  * behaviours: MEM-3 MEM-5
  */
 #include "testbench/scenario.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A port of two LIDs. A connected queue pair takes packets to the one that its path leaves by, by its
- * path bits: RC and UC requests to the other one are dropped, and so are answers. A datagram
- * queue pair takes both.
+ * A port with two LIDs. A connected queue pair accepts packets only to the LID that the path bits
+ * of its own path select: RC and UC requests to the other LID are dropped, and so are responses. A
+ * datagram queue pair accepts both LIDs.
  * behaviours: IBA-9.6.1.5-dlid
  */
 #include "testbench/services.h"
@@ -18,7 +18,7 @@ static void connect_by(struct tb *tb, struct tb_end *end, struct drv_qp *x, stru
 	must(drv_qp_connect(x, &path));
 }
 
-/* Requests to the LID that is not of y's path, then to the one that is. */
+/* Sends requests to the LID that does not belong to y's path, then to the one that does. */
 static void writes(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
 		   struct drv_qp *y, enum bth_opcode only, unsigned bits)
 {

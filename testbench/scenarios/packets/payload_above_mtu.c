@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Payload above the path MTU, up to what a packet can carry, is transport's to refuse, also where the
- * MTU is the largest: an RC request gets a NAK (invalid request), a UC or UD one is dropped, and READ
- * data ends its request in error. A packet longer than that is malformed for the link layer.
+ * A payload above the path MTU, up to the largest packet possible, is refused by the transport
+ * layer, even when the MTU is the largest one. An RC request gets a NAK (invalid request), a UC or
+ * UD packet is dropped, and oversized READ data end the request in error. A packet longer than that
+ * is malformed for the link layer.
  * behaviours: IBA-9.7.4.1.6-length IBA-7.3-packet-checks
  */
 #include "testbench/services.h"
@@ -35,7 +36,7 @@ static void reset(struct tb *tb, struct drv_qp *x, struct drv_qp *y)
 	move_qp(y, IBV_QPS_RESET);
 }
 
-/* A request that is too long for this MTU: `opcode`, so many bytes. */
+/* Sends a request of `opcode` with more bytes than this MTU allows, and expects the refusal. */
 static void refused(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
 		    struct drv_qp *y, enum ibv_mtu mtu, enum bth_opcode opcode, uint32_t len)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets that are not what they say: lengths, VL, headers cut off, unknown opcodes, raw packets,
- * payload where none belongs, addresses of others. All dropped without an answer; those that the
- * link layer can tell count as port errors. The queue pair is as before and takes the next good
- * one. */
+/*
+ * Malformed packets: wrong lengths, wrong VL, truncated headers, unknown opcodes, raw packets,
+ * payload in packets that must have none, foreign addresses. All are dropped without an answer;
+ * those that the link layer detects count as port errors. The queue pair does not change and
+ * accepts the next good packet.
+ */
 /* behaviours: IBA-7.3-packet-checks IBA-9.6.1-header-checks */
 #include "testbench/services.h"
 
@@ -18,7 +20,7 @@ SCENARIO(pkt_malformed, "malformed packets: dropped, counted, no queue pair touc
 
 	post_recv(b, .wr_id = 1, .len = LEN);
 	must(drv_qp_query(b->qp[0], &before));
-	/* the link layer's */
+	/* these are detected by the link layer */
 	SPOILED(.pkt_len = 100);
 	SPOILED(.pkt_len = 5);
 	SPOILED(.vl = 14);
@@ -27,9 +29,10 @@ SCENARIO(pkt_malformed, "malformed packets: dropped, counted, no queue pair touc
 	expect_no_more(CFG_US(20));
 	expect_equal(tb_stat(b, "port1", "rcv_errors"), errors + 5);
 	/*
-	 * Those above it: PortRcvErrors has physical errors, malformed data and link packets, and
-	 * buffer overruns (IBA 16.1.3.5), PortRcvRemotePhysicalErrors bad ends of packets; neither
-	 * has what transport drops.
+	 * These are detected above the link layer. PortRcvErrors counts physical errors, malformed
+	 * data and link packets, and buffer overruns (IBA 16.1.3.5); PortRcvRemotePhysicalErrors
+	 * counts packets with a bad end delimiter. Neither counts packets that the transport layer
+	 * drops.
 	 */
 	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = NO_OPCODE, .len = LEN);
 	inject(b, RC_SEND_ONLY, .psn = 0xfffffe, .opcode = MANUFACTURER, .len = LEN);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of a connection that is gone, delayed until its queue pair is connected anew: those
- * behind the new PSNs are duplicates of nothing, so neither memory nor a receive is touched and no
- * atomic or READ of the old connection is given again; those ahead are out of sequence; answers are
- * to no request. Waiting until such packets are dead (timewait) is the connection manager's,
- * IBA 12.9.8.4. The driver's part: a number comes back with other high bits, and all 24 are
- * compared. behaviours: BTH-1 IBA-12.9.8.4-stale-packets
+ * Packets of an old connection arrive late, after their queue pair has been connected again.
+ * Requests with PSNs behind the new ones look like duplicates of requests that never were: memory
+ * and receives are not touched, and no atomic or READ result of the old connection is repeated.
+ * Requests with PSNs ahead are out of sequence. Responses match no request. Waiting until such
+ * packets have died (timewait) is the task of the connection manager, IBA 12.9.8.4. The driver
+ * helps by reusing a QPN with different high bits, and all 24 bits are compared.
  */
 #include "testbench/services.h"
 
@@ -23,7 +23,7 @@ static void connect_from(struct tb *tb, struct tb_end *a, struct tb_end *b, uint
 	must(drv_qp_connect(b->qp[0], &to_a));
 }
 
-/* Everything the old connection had done at b, once more. */
+/* Repeats every request that the old connection had sent to b. */
 static void stale_requests(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	const uint64_t va = tb_va(b, b->dst);

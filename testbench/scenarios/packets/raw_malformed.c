@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes come in that are no packets: each is dropped and counted at the port, answered by nothing,
- * and the queue pair goes on as it was. So many of them on VL15 that a buffer lost by each would be
- * missed: the port still takes management packets afterwards.
+ * Bytes that form no valid packet arrive. Each sequence is dropped and counted at the port, nothing
+ * is answered, and the queue pair works as before. Enough of them arrive on VL15 to show whether
+ * each one leaks a buffer: afterwards the port still accepts management packets.
  */
 /* behaviours: LINK-1 LINK-3 IBA-7.7-malformed IBA-7.9.4-vl15-buffer */
 #include "model/engine/wire/crc.h"
@@ -28,21 +28,21 @@ SCENARIO(raw_malformed, "malformed packets: dropped, counted at the port, nothin
 	unsigned len;
 
 	must(drv_qp_query(b->qp[0], &before));
-	/* wrong CRCs: too short to have any, all ones, one bit */
+	/* wrong CRCs: too short to contain them, all ones, one bit flipped */
 	inject_bytes(b, wire, SHORT);
 	memset(wire, 0xff, sizeof(wire));
 	inject_bytes(b, wire, GARBAGE);
 	expect_no_more(CFG_US(10));
 	expect_stat(b, port1, symbol_errors, 2);
 	expect_stat(b, port1, rcv_errors, 2);
-	/* ports that are none */
+	/* port numbers that do not exist */
 	hca_inject(host_hca(b->host), 0, wire, GARBAGE);
 	hca_inject(host_hca(b->host), 2, wire, GARBAGE);
 	hca_inject(host_hca(b->host), 255, wire, GARBAGE);
 	expect_no_more(CFG_US(10));
 	expect_stat(b, port1, rcv_errors, 2);
 
-	/* right CRCs, wrong inside: versions, lengths, opcode */
+	/* right CRCs, wrong contents: versions, lengths, opcode */
 	memset(wire, 0, sizeof(wire));
 	lrh_set_lnh(lrh, 2);
 	lrh_set_dlid(lrh, b->lid);
@@ -66,12 +66,12 @@ SCENARIO(raw_malformed, "malformed packets: dropped, counted at the port, nothin
 	lrh_set_pkt_len(lrh, 40);
 	len = BYTES + (unsigned)crc_make(wire, BYTES);
 	inject_bytes(b, wire, len);
-	bth_set_opcode(bth, BTH_RC_WRITE_ONLY); /* no room for its RETH */
+	bth_set_opcode(bth, BTH_RC_WRITE_ONLY); /* too short for the RETH */
 	len = long_as(wire, sizeof(*lrh) + sizeof(*bth) + 4);
 	inject_bytes(b, wire, len);
 	expect_no_more(CFG_US(10));
-	/* the port's errors are those that the link layer sees: LVer and length, not the
-	 * transport's */
+	/* only errors that the link layer detects (LVer and length) count at the port, not those of
+	 * the transport layer */
 	expect_stat(b, port1, rcv_errors, 4);
 	expect_stat(b, port1, symbol_errors, 2);
 
