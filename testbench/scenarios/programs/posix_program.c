@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program for libibverbs with a main() of its own, sockets and getopt, runs as it is, twice, each
- * with its own variables. What it posts through ibv_wr_* is seen on the wire: a write gathered from
- * two places, a read, an atomic, a send of inline pieces.
+ * A program for libibverbs with a main() of its own, sockets and getopt runs unchanged. It runs as
+ * two processes, each with its own variables. The packets that it posts through ibv_wr_* appear on
+ * the wire: a write gathered from two places, a read, an atomic, a send of inline pieces.
  */
 #include "testbench/process.h"
 

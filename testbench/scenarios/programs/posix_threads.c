@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program for librdmacm with threads of pthreads, semaphores, a condition, poll() and eventfd()
- * runs as it is; its threads are the same ones in each run. One that is killed in the middle of all
- * that leaves nothing behind.
+ * A program for librdmacm that uses pthreads, semaphores, a condition variable, poll() and
+ * eventfd() runs unchanged; its threads are scheduled identically in each run. A process that is
+ * killed in the middle leaves nothing behind.
  */
 #include "testbench/connect.h"
 

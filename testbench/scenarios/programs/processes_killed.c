@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes die at random moments, in the middle of anything: opening, registering, connecting,
- * posting, polling, closing. Whatever they were in, a moment after the last of their threads
- * nothing of them is left in kernel, driver, firmware and ICM, and those that live go on. sim.seed
- * says when.
+ * Processes die at random moments: while they open, register, connect, post, poll or close.
+ * Whatever they were doing, shortly after their last thread has ended nothing of them is left in
+ * kernel, driver, firmware and ICM, and the surviving processes go on. sim.seed decides when they
+ * die.
  */
 #include "model/sim/cfg.h"
 #include "model/sim/rng.h"
@@ -49,7 +49,8 @@ static int connect_self(struct victim *v, uint32_t lid)
 	return rc;
 }
 
-/* Sends to itself through the HCA: BlueFlame, doorbells, receives, sleep on the channel. */
+/* Sends to itself through the HCA: with BlueFlame and doorbells, posts receives, sleeps on the
+ * channel. */
 static int traffic(struct victim *v)
 {
 	struct ibv_sge sge = {(uintptr_t)v->p.buf, INLINE, v->p.mr->lkey};
@@ -148,10 +149,10 @@ SCENARIO(processes_killed, "processes die at random moments; nothing of them is 
 		expect_equal(driver_holds(a->dev), before);
 		expect_equal(ib_device_objects(kernel), objects);
 	}
-	/* who dies between two lines of a BlueFlame write leaves the rest of them out */
+	/* a process that dies in the middle of a BlueFlame write leaves the rest of it unwritten */
 	if (tb_machine(tb)->guest_errors)
 		expect_guest_error(a, blueflame_mismatch);
-	/* the one that lives has its domain to itself */
+	/* the surviving process has its domain to itself */
 	run_in(survivor, program_open_xrcd, &s);
 	run_in(survivor, program_xrc_srq, &s);
 	end_worker(survivor);

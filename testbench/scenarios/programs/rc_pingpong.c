@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RC ping-pong that everybody has run once, as two programs against <infiniband/verbs.h>: they
- * tell each other LID, QPN and PSN over a socket, connect, and throw a message to and fro, asleep
- * until the completion channel wakes them. What a real program has around it is libc's; here it is
- * testbench/process.h's.
+ * The well-known RC ping-pong, as two programs that use <infiniband/verbs.h>. They exchange LID,
+ * QPN and PSN over a socket, connect, and send a message back and forth, asleep until the
+ * completion channel wakes them. Where a real program uses libc, this one uses testbench/process.h.
  */
 #include "testbench/process.h"
 
@@ -96,7 +95,7 @@ static int post(struct pingpong *pp, bool send)
 		    : ibv_post_recv(pp->qp, &rwr, &bad_recv);
 }
 
-/* Until both the message sent and the one received are complete. */
+/* Waits until both the message sent and the message received are complete. */
 static int play(struct pingpong *pp, bool client)
 {
 	unsigned sent = 0, received = 0;
@@ -162,7 +161,7 @@ static int pingpong(bool client)
 	rc = play(&pp, client);
 	if (rc)
 		return 100 + rc;
-	/* each side counted its receives into the message */
+	/* each side adds 1 to this byte of the message for each receive */
 	if (pp.buf[SIZE - 1] != (client ? 2 * ROUNDS : 2 * ROUNDS - 1))
 		return 5;
 	return close_all(&pp) ? 6 : 0;

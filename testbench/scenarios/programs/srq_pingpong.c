@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ping-pong over several RC queue pairs that share one receive queue: the number of the queue pair
- * in the completion tells whose turn it is. Two programs against <infiniband/verbs.h>; rc_pingpong
- * says more about what stands around them.
+ * Ping-pong over several RC queue pairs that share one receive queue: the queue pair number in the
+ * completion tells which one must answer. Two programs that use <infiniband/verbs.h>; rc_pingpong
+ * describes what the programs have in common.
  */
 #include "testbench/process.h"
 
@@ -54,7 +54,7 @@ static int open_all(struct pingpong *pp)
 	return 0;
 }
 
-/* From RESET to RTS; both sides send from PSN 0. */
+/* Takes the QP from RESET to RTS; both sides send from PSN 0. */
 static int connect_qp(struct ibv_qp *qp, uint32_t lid, uint32_t qpn)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
@@ -147,7 +147,7 @@ static int play(struct pingpong *pp, bool client)
 	return 0;
 }
 
-/* What it leaves is taken back at the process' end: nothing is closed here. */
+/* Nothing is closed here: the end of the process frees it. */
 static int pingpong(void *arg)
 {
 	struct pingpong pp = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ping-pong with datagrams. The client makes its address handle from what the server told it over
- * the socket, the server makes its own from the completion of the first datagram. A receive has 40
- * bytes more, for the GRH of who sends one. rc_pingpong says more about what stands around the two.
+ * Ping-pong with datagrams. The client makes its address handle from what the server sent over the
+ * socket; the server makes its own from the completion of the first datagram. A receive buffer has
+ * 40 more bytes, for the GRH. rc_pingpong describes what the programs have in common.
  */
 #include "testbench/process.h"
 
@@ -47,7 +47,7 @@ static int open_all(struct pingpong *pp)
 	return pp->qp ? 0 : -1;
 }
 
-/* A datagram QP needs nobody's number to be ready. */
+/* A UD QP needs no peer's number to reach RTS. */
 static int start_qp(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
@@ -87,7 +87,7 @@ static int send_one(struct pingpong *pp)
 	return ibv_post_send(pp->qp, &wr, &bad);
 }
 
-/* The server answers whoever asks. */
+/* The server answers whoever sends first. */
 static int learn_peer(struct pingpong *pp, struct ibv_wc *wc)
 {
 	pp->peer_qpn = wc->src_qp;

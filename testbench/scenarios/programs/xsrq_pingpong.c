@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ping-pong over XRC: each side sends on its own XRC initiator and receives on one SRQ of its
- * domain, through a target QP of its own; what the peer must know is the number of that QP and of
- * the SRQ. A domain that no other process shares needs no file. rc_pingpong says more about the
- * rest.
+ * Ping-pong over XRC. Each side sends on its own XRC initiator, and receives through its own target
+ * QP on one SRQ of its domain. The peer must know the numbers of that QP and of the SRQ. A domain
+ * that no other process shares needs no file. rc_pingpong describes what the programs have in
+ * common.
  */
 #include "testbench/process.h"
 

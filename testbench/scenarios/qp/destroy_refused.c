@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device refuses to give an object back. A region that has windows bound is refused with EBUSY,
- * and that is all: it goes when they are gone. Anything else that is refused may still be used by
- * the device after software has forgotten it (a window of type 2 would hold its region for ever), so
- * the kernel resets the device, as Linux does (mlx4_closing_cmd_fatal_error): the call succeeds,
- * IBV_EVENT_DEVICE_FATAL says what has happened, and all else is given back to a device that knows
- * nothing of it; by the process, or at its death.
+ * The device refuses to destroy an object. A region with bound windows is refused with EBUSY,
+ * without further effect; it can be destroyed when the windows are gone. After any other refusal
+ * the device might go on using an object that software has forgotten (a window of type 2 would hold
+ * its region for ever). So the kernel resets the device, as Linux does
+ * (mlx4_closing_cmd_fatal_error): the call succeeds and IBV_EVENT_DEVICE_FATAL reports the reset.
+ * The remaining objects can still be destroyed, by the process or at its death, although the device
+ * no longer knows them.
  */
 #include "model/interface/commands.h"
 #include "testbench/harm.h"
@@ -15,7 +16,7 @@ enum { LEN = 64, ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND };
 
 struct owner {
 	bool dies;
-	bool stands; /* all is made: the body may go on */
+	bool stands; /* everything is made: the scenario's body may go on */
 };
 
 static int bind(struct program *p, struct ibv_mr *mr, struct ibv_mw *mw)

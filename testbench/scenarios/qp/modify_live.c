@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue pair is modified while packets for it come in, by a command that leaves it able to take
- * them: they wait until firmware has changed the context, and none is lost, repeated or delayed for
- * longer than the command takes. The moment of the command is swept over a stream of WRITEs, SENDs,
- * READs and atomics; the queue pair that is modified is the responder, then the requester; RC, RC
- * behind an SRQ that others share, XRC.
+ * A queue pair is modified while packets for it arrive, by a command that leaves it able to accept
+ * them. The packets wait until firmware has changed the context; none is lost, repeated, or delayed
+ * for longer than the command takes. The moment of the command is swept over a stream of WRITEs,
+ * SENDs, READs and atomics. The modified queue pair is first the responder, then the requester; the
+ * services are RC, RC with an SRQ shared with others, and XRC.
  */
 /* behaviours: IBA-10.3.1-RTS IBA-10.3.1-SQD */
 #include "testbench/services.h"
@@ -12,12 +12,12 @@
 enum { MTU = 256, LEN = 3 * MTU, MESSAGES = 120, MOMENTS = 5, STEP_NS = 2430, BESIDE = 64 };
 
 struct pair {
-	struct drv_qp *x, *y; /* at a, which requests; at b */
-	struct drv_srq *srq;  /* of y */
+	struct drv_qp *x, *y; /* x: the requester, at a; y: at b */
+	struct drv_srq *srq;  /* the SRQ of y */
 	bool xrc;
 };
 
-/* Nothing was lost, seen out of order, or sent twice. */
+/* Expects that nothing was lost, seen out of order, or sent twice. */
 static void expect_no_loss(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct tb_end *ends[] = {a, b};
@@ -42,7 +42,8 @@ static void modify(struct tb *tb, struct drv_qp *qp)
 	must(drv_qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS));
 }
 
-/* Time until all is completed; `modified`: by this time from its beginning on, NULL: not at all. */
+/* Runs a stream of requests and returns the time until all are completed. `modified` (NULL: none)
+ * is modified at the given time after the start. */
 static uint64_t stream(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct pair *p,
 		       enum ibv_wr_opcode opcode, struct drv_qp *modified, uint64_t at_ps,
 		       uint64_t *modify_ps)
@@ -78,7 +79,7 @@ static void sweep(struct tb *tb, struct tb_end *a, struct tb_end *b, const struc
 	struct drv_qp *const modified[] = {p->y, p->x};
 	uint64_t plain_ps, modify_ps;
 
-	stream(tb, a, b, p, opcode, NULL, 0, &modify_ps); /* what it needs is in the caches */
+	stream(tb, a, b, p, opcode, NULL, 0, &modify_ps); /* loads the caches */
 	plain_ps = stream(tb, a, b, p, opcode, NULL, 0, &modify_ps);
 	for (unsigned side = 0; side < 2; side++) {
 		for (unsigned i = 0; i < MOMENTS && still_right(); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receiver of a stream goes through every command that leaves it able to take packets: RTR to
- * RTS, RTS to SQD, SQD to SQD, SQD to RTS, RTS to RTS; and from SQE, where its own bad send has
- * brought it, back to RTS. RC, UC and XRC: every message arrives, and none is sent twice.
+ * The receiver of a stream goes through every command that leaves it able to accept packets: RTR to
+ * RTS, RTS to SQD, SQD to SQD, SQD to RTS, RTS to RTS; and from SQE, which a failed send of its own
+ * caused, back to RTS. With RC, UC and XRC every message arrives, and none is sent twice.
  */
 /* behaviours: IBA-10.3.1-RTR IBA-10.3.1-SQD ST-5 */
 #include "testbench/services.h"
@@ -59,7 +59,7 @@ static void through(struct tb *tb, struct tb_end *a, struct tb_end *b, const str
 	path.sq_psn = PSN;
 	connect_half(tb, p->x, b, p->y, true);
 	connect_half(tb, p->y, a, p->x, false);
-	ignore_events(b); /* communication established */
+	ignore_events(b); /* the event "communication established" */
 	begin(tb, a, b, p);
 	pass_time(after_ps);
 	must(drv_qp_to_rts(p->y, &path));
@@ -74,7 +74,7 @@ static void through(struct tb *tb, struct tb_end *a, struct tb_end *b, const str
 		return;
 	send_on(b, p->y, .wr_id = MESSAGES, .len = 8, .lkey = drv_mr_lkey(b->mr) ^ 1);
 	expect_cqe(b, .wr_id = MESSAGES, .status = IBV_WC_LOC_PROT_ERR);
-	must(drv_qp_query(p->y, &attr)); /* the driver takes the device's state from it */
+	must(drv_qp_query(p->y, &attr)); /* the query tells the driver the device's state */
 	expect_equal(attr.qp_state, IBV_QPS_SQE);
 	begin(tb, a, b, p);
 	pass_time(after_ps);

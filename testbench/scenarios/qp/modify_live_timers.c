@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware has the context of a queue pair at the moment when something for it happens that happens
- * only once. Timeout code 0, so nothing repairs a loss: the ACK comes while the send queue goes to
- * SQD, and the queue is drained all the same; the RNR timer runs out. With a timeout: it runs out,
- * and the request is sent again as soon as firmware is done, not a timeout later. To ERR: what waits
- * is dropped, and a READ under way ends. The moments are swept.
+ * Firmware holds the context of a queue pair at the moment of an event that happens only once. With
+ * timeout code 0, where nothing repairs a loss: the ACK arrives while the send queue goes to SQD,
+ * and the queue is drained all the same; or the RNR timer expires. With a timeout: it expires, and
+ * the request is sent again as soon as firmware is done, not one timeout later. With the move to
+ * ERR: waiting packets are dropped, and a READ under way ends. The moments are swept.
  */
 /* behaviours: IBA-10.3.1-SQD IBA-10.3.1-ERR REQ-3 */
 #include "testbench/services.h"
@@ -51,7 +51,8 @@ static void rnr_runs_out(struct tb *tb, struct tb_end *a, struct tb_end *b, stru
 	}
 }
 
-/* Time to the completion of a request whose ACK is lost; modified this long after it, 0: not. */
+/* Returns the time to the completion of a request whose ACK is lost. The queue pair is modified
+ * `modify_ps` after the post (0: not at all). */
 static uint64_t lost_ack(struct tb *tb, struct tb_end *a, struct drv_qp *x, uint64_t modify_ps,
 			 uint64_t *command_ps)
 {
@@ -74,7 +75,7 @@ static void timeout_runs_out(struct tb *tb, struct tb_end *a, struct drv_qp *x)
 
 	for (unsigned i = 0; i < 2 * MOMENTS && still_right(); i++) {
 		took_ps = lost_ack(tb, a, x, plain_ps - i * CFG_NS(STEP_NS), &command_ps);
-		expect_true(took_ps <= plain_ps + command_ps + CFG_US(5)); /* a post */
+		expect_true(took_ps <= plain_ps + command_ps + CFG_US(5)); /* 5 us for a post */
 	}
 	expect_stat(a, retry, ack_timeouts, 2 * MOMENTS + 1);
 }
@@ -104,7 +105,7 @@ static void error(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_
 		pass_time(CFG_US(50));
 		take_all(tb, a);
 	}
-	ignore_discarded(a); /* a reset takes what has not been polled */
+	ignore_discarded(a); /* the reset removes completions that have not been polled */
 	ignore_data(a, .len = LONG);
 	ignore_data(b, .dst = LONG, .len = LEN);
 }

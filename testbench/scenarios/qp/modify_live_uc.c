@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unreliable services say nothing of a packet that is lost, so a command that changes a queue pair
- * must lose none: ten RTS to RTS on the receiver and ten on the sender, and every message arrives,
- * in order; UC with messages of three packets, UD with datagrams.
+ * Unreliable services do not report a lost packet, so a command that modifies a queue pair must not
+ * lose any. There are ten RTS to RTS transitions on the receiver and ten on the sender, and every
+ * message arrives in order: UC with messages of three packets, and UD.
  */
 /* behaviours: IBA-10.3.1-RTS UC-1 UD-1 */
 #include "testbench/services.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first packet reaches a queue pair in RTR: it is answered, and the event "communication
- * established" comes once. In RTS there is none. */
+/* The first packet that reaches a queue pair in RTR is answered, and the event "communication
+ * established" comes once. In RTS there is no such event. */
 /* behaviours: IBA-11.6.3.1-comm-est ST-1 */
 #include "testbench/services.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A receive that is posted to a queue pair in ERR is flushed however late it is posted: nothing
- * tells the device but the doorbell record, at which it goes on looking. That costs nothing while
- * software does nothing. When the CQ is armed behind the post, as drivers that wait for an interrupt
- * do, the flush comes at once.
+ * A receive posted to a queue pair in ERR is flushed however late it is posted. Only the doorbell
+ * record shows the post to the device, so the device keeps reading it. While software does nothing
+ * this costs nothing. When software arms the CQ after the post, as drivers that wait for an
+ * interrupt do, the flush comes at once.
  * behaviours: IBA-10.3.1-ERR ST-6
  */
 #include "testbench/services.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue pair goes while its peer still sends to it: nobody answers, and nothing of it reaches the
- * one that is made next, whose number is another. Connected anew, the same objects work.
+ * A queue pair is destroyed while its peer still sends to it. Nobody answers, and no packet reaches
+ * the next queue pair, because it gets another number. When the peer is connected to it, the same
+ * objects work again.
  * behaviours: BTH-1
  */
 #include "testbench/scenario.h"
@@ -19,14 +20,14 @@ SCENARIO(qp_reuse, "a destroyed queue pair's packets reach nobody, its successor
 	struct drv_rc_path path = drv_rc_path_default(a->lid, drv_qp_num(a->qp[0]));
 	const uint32_t old = drv_qp_num(b->qp[0]);
 
-	post_recv(b, .wr_id = 1, .len = 64); /* goes with its queue */
+	post_recv(b, .wr_id = 1, .len = 64); /* destroyed together with its queue */
 	must(drv_qp_destroy(b->qp[0]));
 	b->qp[0] = NULL;
 	must(drv_qp_create(b->pd, &init, &b->qp[0]));
 	if (!still_right())
 		return;
 	expect_true(drv_qp_num(b->qp[0]) != old);
-	path.rq_psn = 0xfffffe; /* what the stranger's packets have */
+	path.rq_psn = 0xfffffe; /* the PSN of the packets from the old connection */
 	path.sq_psn = 0xfffffd;
 	must(drv_qp_connect(b->qp[0], &path));
 	post_recv(b, .wr_id = 2, .len = 64);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A send queue is drained: what has been begun completes, what has not waits; QUERY_QP says that it
- * is draining, the event says when it is drained. Posts are taken meanwhile and go out back in RTS.
- * Receives go on all the time. Drained, the queue pair's attributes may be changed.
+ * A send queue is drained: requests that have begun complete, and the others wait. QUERY_QP reports
+ * that the queue is draining, and the event reports that it is drained. Requests posted meanwhile
+ * are accepted and go out when the queue pair is back in RTS. Receives go on all the time. When the
+ * queue is drained, the queue pair's attributes may be changed.
  * behaviours: IBA-10.3.1-SQD ST-7
  */
 #include "testbench/scenario.h"
@@ -23,7 +24,7 @@ SCENARIO(qp_sqd, "send queue drained: begun work completes, event, posts wait, a
 	expect_equal(attr.qp_state, IBV_QPS_SQD);
 	expect_true(attr.sq_draining);
 	rdma_write(a, .wr_id = 2, .len = 64, .dst = 64, .src = 64);
-	expect_cqe(a, .wr_id = 1); /* by its timeout */
+	expect_cqe(a, .wr_id = 1); /* after its timeout */
 	expect_event(a, IBV_EVENT_SQ_DRAINED);
 	expect_data(b, .len = 64);
 
@@ -54,7 +55,7 @@ SCENARIO(qp_sqd, "send queue drained: begun work completes, event, posts wait, a
 	must(drv_qp_modify(a->qp[0], &sqd, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
 	expect_event(a, IBV_EVENT_SQ_DRAINED);
 	must(drv_qp_modify(a->qp[0], &rts, IBV_QP_STATE));
-	must(drv_qp_modify(a->qp[0], &sqd, IBV_QP_STATE)); /* no event asked for */
+	must(drv_qp_modify(a->qp[0], &sqd, IBV_QP_STATE)); /* without asking for the event */
 	must(drv_qp_query(a->qp[0], &attr));
 	expect_true(!attr.sq_draining);
 	must(drv_qp_modify(a->qp[0], &rts, IBV_QP_STATE));

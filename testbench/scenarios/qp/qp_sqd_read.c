@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A send queue is drained with a READ under way that has lost a response, and a fenced request
- * behind it: the READ is asked for again and completes, then the queue is drained; the fenced one,
- * not begun, waits for RTS. A request that fails while the queue drains takes it to ERR instead.
+ * A send queue is drained while a READ under way has lost a response and a fenced request waits
+ * behind it. The READ is sent again and completes; then the queue is drained. The fenced request
+ * has not begun and waits for RTS. If a request fails while the queue drains, the queue pair goes
+ * to ERR instead.
  * behaviours: IBA-10.3.1-SQD
  */
 #include "testbench/scenario.h"
@@ -43,7 +44,8 @@ SCENARIO(qp_sqd_read, "a send queue drains while a READ is repeated, and while a
 	pass_time(CFG_US(20));
 	must(drv_qp_modify(a->qp[0], &sqd, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
-	expect_cqe(a, .wr_id = 3, .status = IBV_WC_RETRY_EXC_ERR); /* its NAK is lost, b in ERR */
+	expect_cqe(a, .wr_id = 3,
+		   .status = IBV_WC_RETRY_EXC_ERR); /* b is in ERR and its NAK is lost */
 	expect_cqe(a, .wr_id = 4, .status = IBV_WC_WR_FLUSH_ERR);
 	must(drv_qp_query(a->qp[0], &attr));
 	expect_equal(attr.qp_state, IBV_QPS_ERR);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a queue pair does in each state. INIT takes receives and drops packets; RTR answers and may
- * not send; RTS does both; ERR flushes what is and what will be posted on both queues, in order,
- * and drops packets; RESET forgets everything in silence, and the number works again afterwards.
- * The query tells the truth after each step. Transitions that are not in the table are refused.
+ * The behaviour of a queue pair in each state. INIT accepts receives and drops packets. RTR answers
+ * but may not send. RTS does both. ERR flushes present and later requests on both queues, in order,
+ * and drops packets. RESET discards everything without completions, and the QP works again
+ * afterwards. The query returns the right state after each step. Transitions that are not in the
+ * table are refused.
  * behaviours: ST-1 ST-3 ST-7
  */
 #include "testbench/scenario.h"
@@ -39,7 +40,7 @@ SCENARIO(qp_states, "each state of a queue pair: what it sends, answers, flushes
 	post_recv(b, .wr_id = 1, .len = 64);
 	post_send(b, .result = -EINVAL);
 	post_send(a, .wr_id = 2, .len = 64);
-	pass_time(CFG_MS(3)); /* one timeout and more */
+	pass_time(CFG_MS(3)); /* more than one timeout */
 	expect_that(tb_stat(a, "retry", "ack_timeouts"), >=, 1);
 	expect_equal(tb_stat(b, "responder", "packets"), 0);
 

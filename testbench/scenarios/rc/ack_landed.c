@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an ACK says of a WRITE's data: on its way to memory, as adapters have it, or there, with
- * responder.ack_landed. The write to memory is late: the completion at the requester comes before or
- * after it. Behind a READ, with coalesced ACKs, a duplicate, and a NAK, which acknowledges what is
- * before it, the order is kept; of a SEND's ACK the same holds.
+ * Whether an ACK implies that the data of a WRITE are in memory. They may still be on their way, as
+ * with real adapters; with responder.ack_landed they are in memory. The write to memory is made
+ * late, so the requester's completion comes before it, or with that setting after it. The order
+ * holds also behind a READ, with coalesced ACKs, with a duplicate, and with a NAK, which
+ * acknowledges the requests before it; and it holds for the ACK of a SEND.
  */
 /* behaviours: RESP-9 IBA-o9-20 */
 #include "testbench/harm.h"
 
 enum { LATE_US = 30, LEN = 64, MTU = 256 };
 
-/* Whether the data of the WRITE at `dst` is in memory when its completion has come. */
+/* Returns whether the data of the WRITE to `dst` are in memory when its completion arrives. */
 static bool there(struct tb *tb, struct tb_end *a, struct tb_end *b, uint64_t dst)
 {
 	bool all;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timeout code 0: never. The ACK is lost and nothing happens for ten simulated seconds; the ACK of
- * the next request completes both. With code 8 the same loss is repaired between Ttr and 4 Ttr.
+ * Timeout code 0 means that the timer never runs. The ACK is lost, and nothing happens for ten
+ * simulated seconds; the ACK of the next request completes both. With code 8 the same loss is
+ * repaired between Ttr and 4 Ttr.
  */
 /* behaviours: REQ-3 */
 #include "testbench/services.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An atomic on an address that is no multiple of 8: NAK invalid request, the memory is as it was,
- * request error at the responder. */
+/* An atomic on an address that is not a multiple of 8: the NAK is "invalid request", memory does
+ * not change, and the responder gets a request error. */
 /* behaviours: DUP-7 */
 #include "testbench/services.h"
 

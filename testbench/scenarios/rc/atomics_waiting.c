@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Atomics that wait for the atomic unit take nothing of PCIe before it is their turn: a READ of
- * another queue pair passes them.
+ * Atomics that wait for the atomic unit do not use PCIe before their turn, so a READ of another
+ * queue pair passes them.
  * behaviours: IBA-9.7.4.2-atomic-order
  */
 #include "testbench/services.h"
@@ -25,7 +25,7 @@ SCENARIO(atomics_waiting, "atomics that wait for their unit hold up no other que
 	uint64_t first, beside;
 
 	set_word(b, 0, 0);
-	first = tiny_read_takes(tb, a, 1); /* contexts and translations are missing */
+	first = tiny_read_takes(tb, a, 1); /* contexts and translations are not cached yet */
 	for (unsigned i = 1; i < PAIRS; i++)
 		fetch_add(a, .qp = i, .wr_id = 100, .dst = AT + i * TINY, .compare = 1,
 			  .unsignaled = true, .repeat = ATOMICS);

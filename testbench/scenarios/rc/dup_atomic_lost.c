@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer of an atomic is lost: the resend gets the value from before the first execution, and
- * the word has moved once. A compare and swap replayed says what it found then, although the word
- * has changed since. */
+/*
+ * The response of an atomic is lost. The repeated request gets the value from before the first
+ * execution, and the word has changed only once. A repeated compare and swap returns the value it
+ * found the first time, although the word has changed since.
+ */
 /* behaviours: DUP-3 */
 #include "testbench/services.h"
 

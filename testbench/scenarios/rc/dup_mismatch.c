@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What claims to repeat a READ or atomic, and is not what had that PSN, is dropped: another kind of
- * request, another operation, address, key, or a range that goes beyond. Memory stays as it was;
- * the true tail of a READ is read again. behaviours: DUP-3 DUP-5
+ * A packet that looks like a repeated READ or atomic, but differs from the request that had this
+ * PSN, is dropped: another kind of request, another operation, address or key, or a range that
+ * exceeds the original. Memory does not change. The true rest of a READ is read again.
  */
 #include "testbench/services.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Duplicates of SEND, WRITE, READ and atomics. SEND and WRITE are acknowledged again with the
- * newest PSN, memory and receives are not touched. A READ is done again, also a part of it from its
- * end; beyond the original it is dropped. An atomic gives its first result again and is not done
- * again. */
+/*
+ * Duplicates of SEND, WRITE, READ and atomics. A SEND or WRITE is acknowledged again with the
+ * newest PSN, and memory and receives are not touched. A READ is executed again, also when only its
+ * last part is requested; a range beyond the original is dropped. An atomic returns its first
+ * result and is not executed again.
+ */
 /* behaviours: DUP-1 DUP-3 DUP-5 */
 #include "testbench/services.h"
 

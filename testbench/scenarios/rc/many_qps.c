@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Thousands of connected queue pairs on one HCA, each used both ways: every one writes its own 8
- * bytes to the peer and reads 8 bytes from it, and all of them are there afterwards.
+ * Thousands of connected queue pairs on one HCA, used in both directions: each writes its own 8
+ * bytes to the peer and reads 8 bytes from it. All of them are checked afterwards.
  */
 #include "model/sim/cfg.h"
 #include "testbench/language/tb.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a query says of gather lists is what every queue pair gets: so many pieces go into a WQE of
- * any service and across the wire, and none is made with one more. */
+/* Every queue pair gets gather lists as long as the device's query reports: that many pieces fit
+ * into a WQE of any service and cross the wire. A queue pair with one piece more cannot be made. */
 /* behaviours: IBA-10.8.2-gather */
 #include "testbench/services.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Retries are used up by sequence NAKs alone: the peer is played by hand and answers each
- * transmission with the same NAK. 1 + retry_cnt transmissions, then the retry error, at once and
- * without a timeout. retry_cnt 7 means seven.
+ * Sequence NAKs alone use up the retries. The scenario plays the peer and answers each transmission
+ * with the same NAK. There are 1 + retry_cnt transmissions, then the retry error comes at once,
+ * without a timeout. retry_cnt 7 means seven, not infinitely many.
  */
 /* behaviours: IBA-9.9.2.1.1-retries-exceeded-by-nak */
 #include "testbench/services.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connected queue pair takes packets of its path only: by the source LID, with a GRH between the
- * two GIDs of the path when it has one and without when it has none. Others are dropped, requests
- * as well as answers.
+ * A connected queue pair accepts only packets that match its path: by source LID, and with a GRH
+ * that carries the two GIDs of the path if the path has a GRH, or without a GRH if it has none.
+ * Other packets are dropped, requests as well as responses.
  * behaviours: IBA-9.6.1.2-grh IBA-9.6.1.5-slid
  */
 #include "testbench/services.h"
@@ -50,7 +50,7 @@ SCENARIO(rc_addresses, "packets of another path are dropped: source LID, GRH, GI
 	recv_on(b, y, .wr_id = 3, .len = LEN, .dst = 1024);
 	inject(b, RC_SEND_ONLY, .qpn = drv_qp_num(y), .psn = 0, .len = LEN, .ack_req = true);
 	inject(b, RC_SEND_ONLY, .qpn = drv_qp_num(y), .psn = 0, .len = LEN, .dgid = other);
-	/* its SGID is none */
+	/* its SGID is missing */
 	inject(b, RC_SEND_ONLY, .qpn = drv_qp_num(y), .psn = 0, .len = LEN, .dgid = gid);
 	expect_no_more(CFG_US(20));
 	send_on(a, x, .wr_id = 4, .len = LEN);

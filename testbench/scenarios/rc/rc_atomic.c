@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The old value comes back, the new one is in memory; a compare that fails changes nothing. A lost
- * answer is replayed, not executed again. */
+/* The old value is returned and the new value is in memory; a compare that fails changes nothing. A
+ * lost response is repeated without executing the atomic again. */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_atomic, "fetch and add, compare and swap, and a lost answer that is replayed",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A WRITE with a key that names nothing: remote access NAK, error at the requester, an access event
- * at the target, and not a byte written. */
+/* A WRITE with an invalid R_Key: a remote access NAK, an error at the requester, an access event at
+ * the responder, and no byte written. */
 /* behaviours: RESP-7 */
 #include "testbench/scenario.h"
 

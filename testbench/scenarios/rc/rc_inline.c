@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small sends go inline: the payload stands in the WQE, and the WQE comes through BlueFlame without
- * a DMA read. Many of them, so that both buffers turn. */
+/* Small sends are inline: the payload is in the WQE, and the WQE comes through BlueFlame without a
+ * DMA read. There are enough of them to use both BlueFlame buffers alternately. */
 #include "testbench/scenario.h"
 
 enum { SENDS = 20 };

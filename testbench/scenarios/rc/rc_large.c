@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages of a thousand packets whose PSNs wrap in the middle, in the three operations. Packets
- * are counted, their CRCs and order are the capture's affair; what counts here is that every byte
+ * Messages of a thousand packets whose PSNs wrap in the middle, with each of the three operations.
+ * The capture checks CRCs and order; this scenario counts packets and checks that every byte
  * arrives once and nothing is sent twice.
  */
 /* behaviours: REQ-11 */

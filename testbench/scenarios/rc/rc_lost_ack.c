@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ACK is lost once: the timer runs out, the request is sent again, the responder sees a
- * duplicate and acknowledges it again without a second receive. */
+/* The ACK is lost once. The timer expires and the request is sent again; the responder sees a
+ * duplicate and acknowledges it again without using a second receive. */
 /* behaviours: REQ-3 DUP-1 */
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The middle packet of three response packets is lost: the requester asks again from that PSN on,
- * for the rest only. */
+/* The middle one of three response packets is lost. The requester repeats the READ from that PSN
+ * on, for the rest only. */
 /* behaviours: REQ-9 REQ-11 */
 #include "testbench/scenario.h"
 

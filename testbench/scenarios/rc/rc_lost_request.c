@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lost request shows itself in two ways: the next one arrives ahead of its PSN and is answered by
- * a sequence NAK (at once), or nothing follows and only the timer tells.
+ * A lost request is detected in two ways. If another request follows, it arrives ahead of its PSN
+ * and a sequence NAK answers it at once. If nothing follows, only the timer detects the loss.
  */
 /* behaviours: IBA-9.7.5.2.8-sequence-nak */
 #include "testbench/scenario.h"
@@ -17,7 +17,7 @@ SCENARIO(rc_lost_request,
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .nak = 0);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xfffffe, .transmission = 2);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 0xffffff, .transmission = 2);
-	ignore_packets(); /* one ACK for both or one each: the responder's choice */
+	ignore_packets(); /* the responder may send one ACK for both or one for each */
 	expect_cqe(a, .wr_id = 7);
 	expect_cqe(a, .wr_id = 8);
 	pass_time(CFG_US(20));

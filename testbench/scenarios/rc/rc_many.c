@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* More queue pairs than the context caches hold, all busy both ways at once: contexts come and go
- * between device and ICM, and no message is mixed up. */
+/* More queue pairs than the context caches hold, all busy in both directions at once. Contexts move
+ * between device and ICM, and no messages are mixed up. */
 #include "testbench/scenario.h"
 
 enum { PAIRS = 80, LEN = 1000, ROUNDS = 4 };

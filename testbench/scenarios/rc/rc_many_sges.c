@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As many gather entries as the device has, short ones that each cross a page, in one packet; then
- * with zero-length entries between them, which shift nothing; and an inline send of every length
- * around the 64-byte boundaries.
+ * As many gather entries as the device supports, in one packet; the entries are short, and each
+ * crosses a page boundary. Then the same with zero-length entries between them, which must not
+ * shift the data. Then inline sends of every length around the 64-byte boundaries.
  * behaviours: DEFECT-zero-length-sge IBA-10.8.2-gather
  */
 #include "testbench/scenario.h"

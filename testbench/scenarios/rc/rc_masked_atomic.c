@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Masked atomics: compare and swap looks at and changes only the bits of its masks; fetch and add
- * does not carry across a field's top bit. Lost answers are replayed, not executed again; an
- * address that is no multiple of 8 is an invalid request. behaviours: DUP-3 DUP-7
+ * Masked atomics. Compare and swap compares and changes only the bits in its masks; fetch and add
+ * does not carry beyond the top bit of a field. Lost responses are repeated without executing the
+ * atomic again. An address that is not a multiple of 8 makes the request invalid.
  */
 #include "testbench/scenario.h"
 
@@ -40,7 +40,7 @@ SCENARIO(rc_masked_atomic, "masked compare and swap, masked fetch and add, a los
 	expect_word(b, 64, 0xaaaa2222cccc5678);
 	expect_stat(b, atomic_read, replays, 1);
 
-	cas.compare_add = 0x5679; /* in a compared bit */
+	cas.compare_add = 0x5679; /* differs in a compared bit */
 	masked(tb, a, b, cas, 64);
 	expect_cqe(a, .wr_id = 1);
 	expect_word(a, 0, 0xaaaa2222cccc5678);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The longest message the device says it sends goes through, gathered and scattered over the same
- * memory again and again; one byte more is a length error, and no packet of it leaves. The same
- * with -s hca.log_max_msg=31, the specification's limit (dma_len_limit has its edges as requests).
- * Its capture keeps the headers only; the CRCs are made and judged by the devices.
+ * The longest message that the device supports gets through, gathered from and scattered to the
+ * same memory again and again. One byte more is a length error, and no packet of that message
+ * leaves. The same works with -s hca.log_max_msg=31, the limit of the specification (dma_len_limit
+ * tests requests around this limit). The capture keeps the headers only; the devices make and check
+ * the CRCs.
  * behaviours: IBA-9.7.7-message-length
  */
 #include "testbench/scenario.h"

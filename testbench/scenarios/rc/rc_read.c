@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A READ takes as many PSNs as its response has packets; the next request goes on behind them. Two
- * are outstanding at once. */
+/* A READ uses as many PSNs as its response has packets; the next request continues after them. Two
+ * READs are outstanding at once. */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_read, "RDMA READ: one packet, three packets across the PSN wrap, two outstanding")

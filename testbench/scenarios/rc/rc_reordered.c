@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a fabric does to packets besides losing them: corruption is loss, a late one is ahead of its
- * turn, a copy is a duplicate. Data is right all the same. */
+/*
+ * What a fabric does to packets besides losing them: a corrupted packet counts as lost, a delayed
+ * one lets the next packet arrive too early, and a copied one is a duplicate. The data are right in
+ * all cases.
+ */
 /* behaviours: IBA-9.7.5.1.2-duplicates */
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The P_Key of a response counts as that of a request does: an ACK of another partition is dropped
+ * The P_Key of a response is checked like that of a request: an ACK of another partition is dropped
  * and counted, and the request is sent again after its timeout.
  * behaviours: IBA-9.6.1.1.3-response
  */

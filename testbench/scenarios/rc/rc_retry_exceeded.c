@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nobody answers: the request goes out 1 + retry_cnt times, each a timeout apart, then it fails;
- * the one behind it is flushed. */
+/* Nobody answers. The request is sent 1 + retry_cnt times, one timeout apart, and then fails. The
+ * request behind it is flushed. */
 /* behaviours: IBA-9.9.2.1.1-retries-exceeded DEFECT-error-state-flush */
 #include "testbench/scenario.h"
 

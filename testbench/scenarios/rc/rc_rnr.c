@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No receive is posted: the responder asks for patience (RNR NAK with its timer), the requester
- * waits that long; by then a receive is there. */
+/* No receive is posted. The responder sends an RNR NAK with its timer code, the requester waits
+ * that long, and by then a receive is posted. */
 /* behaviours: REQ-7 RESP-11 */
 #include "testbench/scenario.h"
 

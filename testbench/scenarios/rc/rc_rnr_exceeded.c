@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patience ends: after rnr_retry waits the request fails, the queue pair is in error and what
- * stands behind it is flushed. */
+/* RNR retries are used up: after rnr_retry waits the request fails, the queue pair goes to error,
+ * and the requests behind it are flushed. */
 /* behaviours: DEFECT-error-state-flush REQ-7 */
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One message in one packet, one ACK, one completion on each side: the thin line through the whole
- * machine. The second PSN is the wrap's neighbour. */
+/* One message in one packet, one ACK, one completion on each side: the simplest path through the
+ * whole device. Its PSNs are just before the wrap. */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_send, "SEND of 64 bytes, acknowledged, completed at both ends by MSI-X",
@@ -15,7 +15,9 @@ SCENARIO(rc_send, "SEND of 64 bytes, acknowledged, completed at both ends by MSI
 	expect_cqe(b, .wr_id = 1, .opcode = IBV_WC_RECV, .byte_len = 64);
 	expect_data(b, .len = 64);
 
-	/* with immediate data, the other way, 0 and 1 bytes: padding is not payload */
+	/*
+	 * with immediate data, in the other direction, 0 and 1 bytes long: padding is not payload
+	 */
 	post_recv(a, .wr_id = 2, .len = 64);
 	post_recv(a, .wr_id = 3, .len = 64, .dst = 512);
 	post_send(b, .wr_id = 8, .len = 0, .with_imm = true, .imm = 0x12345678);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RDMA WRITE needs no receive and makes no completion at the target; with immediate data it takes
- * one. Offsets are odd, so that nothing rests on alignment. */
+/* RDMA WRITE needs no receive and makes no completion at the responder; with immediate data it uses
+ * a receive. The offsets are odd, so alignment does not matter. */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_write, "RDMA WRITE: one packet, three packets, with immediate data")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests without a byte: each is one packet, completes, and takes a receive where one is taken.
- * Key and address are not looked at, so wrong ones do not matter; the queue pair's rights do.
+ * Requests without payload: each is one packet, completes, and uses a receive if its kind does.
+ * R_Key and address are not checked, so wrong values do not matter; the access rights of the queue
+ * pair are checked.
  * behaviours: RESP-9
  */
 #include "testbench/scenario.h"
@@ -18,7 +19,7 @@ SCENARIO(rc_zero_length, "zero-length SEND, WRITE, READ; R_Key and address do no
 	expect_cqe(a, .wr_id = 2);
 	expect_cqe(b, .wr_id = 1, .byte_len = 0);
 
-	post_recv(b, .wr_id = 3); /* a receive without room is enough */
+	post_recv(b, .wr_id = 3); /* a receive without a buffer is enough */
 	post_send(a, .wr_id = 4, .with_imm = true, .imm = 9);
 	expect_pkt(a_to_b, RC_SEND_ONLY_IMM, .psn = 0xffffff, .len = 0);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .msn = 2);

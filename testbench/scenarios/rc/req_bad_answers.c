@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers that fit no request: READ data of a wrong length or at a wrong place in its message, data
- * for an atomic, an atomic's result for a READ. The request ends with a bad response error, nothing
- * is written, and what is behind it is flushed. Data for a SEND is nothing.
+ * Responses that do not match their request: READ data with a wrong length or at a wrong place in
+ * the message, data for an atomic, the result of an atomic for a READ. The request ends with a bad
+ * response error, nothing is written, and the requests behind it are flushed. Data in response to a
+ * SEND are ignored.
  * behaviours: IBA-9.9.2.1-bad-response
  */
 #include "testbench/services.h"
@@ -14,7 +15,7 @@ struct answer {
 	uint32_t len;
 };
 
-/* To a READ of 2.5 packets: the first answer that comes. */
+/* Wrong first responses to a READ of 2.5 packets. */
 static const struct answer to_read[] = {
 	{BTH_RC_READ_RESP_FIRST, MTU - 4}, {BTH_RC_READ_RESP_FIRST, 2 * MTU},
 	{BTH_RC_READ_RESP_ONLY, MTU},      {BTH_RC_READ_RESP_LAST, MTU / 2},
@@ -58,7 +59,7 @@ SCENARIO(req_bad_answers, "answers that fit no request: bad response, nothing wr
 	answer(tb, a, 0xfffffe, &first);
 	answer(tb, a, 0xffffff, &late_last);
 	refused(tb, a, b);
-	ignore_data(a, .len = MTU); /* that was right */
+	ignore_data(a, .len = MTU); /* data of a response that was right */
 
 	phase("READ data for an atomic");
 	fetch_add(a, .wr_id = 1, .compare = 1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request completes when all of its packets are acknowledged, and not before: the peer is played
- * by hand (its queue pair is in RESET and says nothing), one answer at a time. Of two requests the
- * first one completes while the second is pending, for each operation; an ACK of the first packet
- * of two completes nothing; an ACK of the later one completes both. Old ACKs, and ACKs of what has
- * not been sent, do nothing.
+ * A request completes only when all of its packets are acknowledged. The scenario plays the peer
+ * (whose queue pair is in RESET and silent) and sends one response at a time. Of two requests the
+ * first completes while the second is pending, for each operation. An ACK of the first of two
+ * packets completes nothing. An ACK of the later request completes both. Old ACKs, and ACKs of
+ * packets not yet sent, have no effect.
  */
 /* behaviours: REQ-1 RESP-13 DEFECT-send-in-flight-underflow */
 #include "testbench/services.h"
 
-enum { MTU = 256, ACK = 31 /* no credits given */, WORD = 8192 };
+enum { MTU = 256, ACK = 31 /* the AETH gives no credits */, WORD = 8192 };
 
 static void ack(struct tb *tb, struct tb_end *a, uint32_t psn, uint32_t msn)
 {
@@ -17,7 +17,7 @@ static void ack(struct tb *tb, struct tb_end *a, uint32_t psn, uint32_t msn)
 	pass_time(CFG_US(5));
 }
 
-/* Two of the kind are posted; the first one's answer alone comes, then the second one's. */
+/* Posts two requests of this kind; answers only the first one, then the second. */
 static void two(struct tb *tb, struct tb_end *a, uint32_t *psn, struct tb_wr wr, enum bth_opcode op)
 {
 	const bool read = wr.opcode == IBV_WR_RDMA_READ,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fenced request waits until the READs and atomics before it have their data, and holds back what
- * is behind it; one without a fence follows at once. Here the READ brings what the fenced SEND
- * sends, and its response is lost the first time.
+ * A fenced request waits until the READs and atomics before it have their data, and holds back the
+ * requests behind it; a request without a fence follows at once. Here the fenced SEND sends the
+ * data that the READ fetches, and the response of the READ is lost the first time.
  * behaviours: IBA-10.8.3.3-fence
  */
 #include "testbench/services.h"
 
 enum { LEN = 256 };
 
-/* READs from the peer's src area into its own dst, from where the next request sends. */
+/* READs from the peer's src area into the local buffer from which the next request sends. */
 static void read_and_send(struct tb *tb, struct tb_end *a, struct tb_end *b, bool fence)
 {
 	struct drv_sge sge = {tb_va(a, a->dst), LEN, drv_mr_lkey(a->mr)};
@@ -51,7 +51,7 @@ SCENARIO(req_fence, "a fenced request waits for the READ before it, and so does 
 	expect_cqe(a, .wr_id = 1);
 	expect_data(a, .len = LEN);
 	expect_cqe(b, .wr_id = 9);
-	expect_data(b, .len = LEN, .from = b); /* what it gave, and got back */
+	expect_data(b, .len = LEN, .from = b); /* b's own data, fetched by the READ and sent back */
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xffffff);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0);
 	expect_cqe(a, .wr_id = 2);

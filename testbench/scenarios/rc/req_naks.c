@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The requester and each NAK code, played by hand: remote access, invalid request and remote
- * operational errors end the request with their own status, at once, and flush what is behind it;
- * answers with a code of the RD service, a reserved code or a reserved syndrome, and a READ
- * response nobody asked for, end it too or are dropped, as the specification says.
+ * How the requester treats each NAK code; the scenario plays the responder. NAKs for remote access
+ * error, invalid request and remote operational error end the request at once, each with its own
+ * status, and flush the requests behind it. NAKs with a code of the RD service, a reserved code or
+ * a reserved syndrome, and an unrequested READ response, also end the request or are dropped, as
+ * the specification says.
  */
 /* behaviours: IBA-9.9.2.1.2-nak-codes */
 #include "testbench/services.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The solicited event bit stands in the last packet of a SEND or of a WRITE with immediate and
- * nowhere else, whatever the work request asks for; behind the first packets, a plain WRITE, a READ
- * or an atomic it means nothing.
+ * Only the last packet of a SEND or of a WRITE with immediate carries the solicited event bit. The
+ * bit is never set in earlier packets, a plain WRITE, a READ or an atomic, even if the work request
+ * asks for it.
  * behaviours: BTH-5
  */
 #include "testbench/services.h"
@@ -18,7 +18,9 @@ SCENARIO(req_solicited, "the solicited event bit: last packets of messages that 
 	post_send(a, .wr_id = 1, .len = 2 * MTU, .solicited = true);
 	expect_pkt(a_to_b, RC_SEND_FIRST, .solicited = 0);
 	expect_pkt(a_to_b, RC_SEND_LAST, .solicited = 1);
-	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe); /* asked for: no credits are known */
+	expect_pkt(
+		b_to_a, RC_ACKNOWLEDGE,
+		.psn = 0xfffffe); /* the requester asked for this ACK because it knows of no credits */
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xffffff, .solicited = 0);
 	expect_cqe(a, .wr_id = 1);
 	expect_cqe(b, .wr_id = 1);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a remote peer may not do to memory: unknown key, a key's old variant, before and behind the
- * region, across the end of the address space, a right that the region lacks, a right that the
- * queue pair lacks, another PD. Each: NAK (access; an operation the QP does not allow: invalid
- * request), the memory as it was, the event at the responder, the error at the requester. */
+/*
+ * Memory accesses that a remote peer may not make: with an unknown key, with an old variant of a
+ * key, before and behind the region, across the end of the address space, without the region's
+ * permission, without the queue pair's permission, in another PD. In each case there is a NAK
+ * (access error; or invalid request for an operation that the QP does not permit), memory does not
+ * change, the responder gets an event and the requester an error.
+ */
 /* behaviours: RESP-7 MEM-3 DEFECT-bounds-wrap */
 #include "testbench/services.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that do not ask for an ACK are acknowledged together, after at most the device's delay:
- * the last one is never left without. One that asks is answered at once, for all before it. */
+/*
+ * Requests that do not ask for an ACK are acknowledged together, at most the device's delay later;
+ * the last one is always acknowledged. A request that asks for an ACK is answered at once, and the
+ * ACK covers all requests before it.
+ */
 /* behaviours: RESP-13 DUP-1 DEFECT-ack-interval-stall */
 #include "testbench/services.h"
 
@@ -22,7 +25,7 @@ SCENARIO(resp_ack_coalesced, "ACKs are coalesced, the final one always comes")
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = FEW, .msn = 2 * FEW);
 	expect_no_more(CFG_US(20));
 	expect_data(b, .len = 8);
-	/* one ahead of the expected: a NAK names the missing one, once */
+	/* packets ahead of the expected PSN: one NAK names the missing PSN, and is not repeated */
 	for (unsigned i = 0; i < FEW; i++)
 		inject(b, RC_WRITE_ONLY, .psn = 2 + FEW + i, .va = dst + 100, .rkey = rkey,
 		       .dma_len = 8, .len = 8, .ack_req = true);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What follows an atomic on the same queue pair does not overtake it, though its read of memory is
- * late: a WRITE of the same word lands behind it, a READ sees its result, a second atomic adds to
- * it.
+ * Requests after an atomic on the same queue pair do not overtake it, although the atomic's read of
+ * memory is late. A WRITE of the same word lands after it, a READ sees its result, and a second
+ * atomic adds to it.
  * behaviours: IBA-9.7.4.2-atomic-order
  */
 #include "testbench/harm.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* READ, SEND, atomic, WRITE, READ posted in one list: their answers leave in the order of the
- * requests, and the MSN counts the messages. A WRITE behind a slow READ is not answered before
- * it. */
+/*
+ * READ, SEND, atomic, WRITE, READ are posted in one list. Their responses leave in the order of the
+ * requests, and the MSN counts the messages. A WRITE behind a slow READ is not answered before the
+ * READ.
+ */
 /* behaviours: RESP-1 RESP-13 */
 #include "testbench/services.h"
 

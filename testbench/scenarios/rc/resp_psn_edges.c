@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The circle of PSNs seen from the one that is expected: the 2^23 behind it are duplicates, which
- * are acknowledged with the newest PSN and do nothing; those ahead are out of sequence, of which
- * one NAK speaks until the expected one has come.
+ * The PSN space around the expected PSN. The 2^23 PSNs before it are duplicates: they are
+ * acknowledged with the newest PSN and have no other effect. The PSNs after it are out of sequence:
+ * one NAK reports them, and no further NAK is sent until the expected PSN has arrived.
  * behaviours: IBA-9.7.1-psn-regions
  */
 #include "testbench/services.h"
@@ -27,7 +27,7 @@ SCENARIO(resp_psn_edges, "duplicates and gaps at the edges of the PSN circle")
 	SEND_AT(NEXT + HALF - 1);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = NEXT, .nak = NAK_PSN_SEQUENCE, .msn = 0);
 	SEND_AT(NEXT + 1);
-	expect_no_more(CFG_US(20)); /* it has been said */
+	expect_no_more(CFG_US(20)); /* the NAK has been sent already */
 	SEND_AT(NEXT - 1);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = NEXT - 1, .msn = 0);
 	SEND_AT(NEXT);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opcodes that mean nothing, in the range of a reliable service: in turn they are invalid requests
- * and end the queue pair, as the responder's table of errors has it; ahead of their turn they are
- * out of sequence, behind it nothing. To a queue pair of another service they are nothing either.
- * Sources of the NAK and its event: Mellanox's MT25408 PRM (counters sq_num_rire, rq_num_rire: an
- * opcode reserved or not supported, RC only) and the same counters of Oracle's sif driver
- * (EPSC_QUERY_RQ_NUM_RIRE). That the PSN is judged first, as for opcodes that mean something (IBA
- * 9.7.1), is an assumption; Linux' soft RoCE drops them.
+ * Reserved opcodes in the range of a reliable service. With the expected PSN they are invalid
+ * requests and end the queue pair, as the responder's table of errors says; with a later PSN they
+ * are out of sequence; with an earlier PSN they are ignored. A queue pair of another service
+ * ignores them too. Sources of the NAK and its event: Mellanox's MT25408 PRM (counters sq_num_rire,
+ * rq_num_rire: an opcode reserved or not supported, RC only) and the same counters of Oracle's sif
+ * driver (EPSC_QUERY_RQ_NUM_RIRE). It is an assumption that the PSN is checked first, as for valid
+ * opcodes (IBA 9.7.1); Linux' soft RoCE drops such packets.
  * behaviours: IBA-9.7.4.1.3-reserved-opcode
  */
 #include "testbench/services.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A WRITE with immediate and no receive: RNR NAK with the packet's PSN and the QP's timer. Of three
- * packets only the last one needs the receive, and only it is sent again. A plain WRITE needs
- * none. */
+/*
+ * A WRITE with immediate finds no receive: the RNR NAK carries the packet's PSN and the QP's timer
+ * code. Of three packets only the last one needs the receive, and only that one is sent again. A
+ * plain WRITE needs no receive.
+ */
 /* behaviours: RESP-11 */
 #include "testbench/services.h"
 
@@ -32,5 +34,5 @@ SCENARIO(resp_rnr_write_imm, "WRITE with immediate without a receive: RNR NAK at
 	expect_cqe(a, .wr_id = 8);
 	expect_cqe(b, .wr_id = 2, .byte_len = 2 * MTU + 4, .imm = 4);
 	expect_data(b, .len = 2 * MTU + 4);
-	expect_stat(a, retry, retransmitted, 2); /* the last packet of each only */
+	expect_stat(a, retry, retransmitted, 2); /* only the last packet of each message */
 }

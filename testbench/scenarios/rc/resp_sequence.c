@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opcodes in a wrong order: a middle or last packet without a first one, a new first one inside a
- * message, SEND in a WRITE: NAK invalid request, the queue pair fails with a request error, and a
- * receive that was under way completes in error. A requester whose first packet became a middle one
- * on the cable sees it as its own remote error. */
+/*
+ * Opcodes in a wrong order: a middle or last packet without a first one, a new first packet inside
+ * a message, a SEND packet inside a WRITE. The NAK is "invalid request", the queue pair fails with
+ * a request error, and a receive in use completes in error. When the cable turns a first packet
+ * into a middle one, the requester reports a remote error.
+ */
 /* behaviours: RESP-3 */
 #include "testbench/services.h"
 
@@ -40,7 +42,7 @@ SCENARIO(resp_sequence, "opcodes out of sequence are refused", .mtu = IBV_MTU_25
 	       .dma_len = 2 * MTU, .len = MTU);
 	inject(b, RC_READ_REQUEST, .psn = 0xffffff, .va = dst, .rkey = rkey, .dma_len = 8);
 	REFUSED(0xffffff);
-	/* lengths that do not fit the place in the message */
+	/* lengths that do not match the position of the packet in its message */
 	inject(b, RC_WRITE_FIRST, .psn = 0xfffffe, .va = dst + 1000, .rkey = rkey,
 	       .dma_len = 2 * MTU, .len = MTU - 4);
 	REFUSED(0xfffffe);

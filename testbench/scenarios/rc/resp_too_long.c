@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A SEND longer than its receive: NAK invalid request; the receive completes with a local length
- * error, and no byte is written behind its buffer. One of one packet, one that is too long with its
- * third packet. */
+/*
+ * A SEND longer than its receive: the NAK is "invalid request", the receive completes with a local
+ * length error, and no byte is written beyond its buffer. One message has a single packet; another
+ * exceeds the buffer with its third packet.
+ */
 /* behaviours: RESP-5 */
 #include "testbench/services.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of no bytes: SEND takes a receive, WRITE none, WRITE with immediate one; READ is
- * answered with an empty packet. Key and address are not looked at. */
+/* Messages without payload. SEND and WRITE with immediate use a receive, WRITE does not, and READ
+ * is answered with an empty packet. Key and address are not checked. */
 /* behaviours: RESP-9 RESP-11 */
 #include "testbench/services.h"
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Retries are used up on queue pairs whose receives come from an SRQ: they have nothing to flush
- * but the failed request, so the device lets go of them within the timeout itself. Several at once,
- * with and without a request behind the failed one; RNR retries and NAKs end the same way. All work
- * again afterwards.
+ * Retries are used up on queue pairs whose receives come from an SRQ. They have nothing to flush
+ * except the failed request, so the device releases them during the handling of the timeout. There
+ * are several at once, with and without a request behind the failed one; RNR retries and NAKs end
+ * the same way. All of them work again afterwards.
  */
 /* behaviours: DEFECT-error-state-flush IBA-9.9.2.1.1-retries-exceeded */
 #include "testbench/services.h"
 
 enum { PAIRS = 3, NAK = 3 << 5 };
 
-/* A message from b: both halves of the queue pair at a are cached. */
+/*
+ * A message from b, so that a caches both the requester's and the responder's half of the context.
+ */
 static void the_other_way(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
 			  struct drv_qp *y)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers that come while a requester has gone back already: READ responses
- * behind one that is lost say so again and again, which is one try; a late ACK
- * of the whole message, in the middle of its repetition, ends that. behaviours:
- * IBA-9.7.5.1.1-implied-ack IBA-9.7.6.1.3-late-ack
+ * Responses that arrive when the requester has already begun to retransmit. READ responses behind a
+ * lost one report the same loss repeatedly, which counts as one retry. A late ACK of the whole
+ * message, in the middle of its retransmission, ends the retransmission.
  */
 #include "testbench/scenario.h"
 
 enum {
 	MTU = 1024,
-	PACKETS = 192, /* take far longer than an ACK; fewer than ask for one on their way */
+	PACKETS = 192, /* take much longer than one ACK; too few to request one on the way */
 	TIMEOUT = 8,   /* code of the ACK timeout: 4.096 us * 2^8 */
 };
 
@@ -36,9 +35,11 @@ SCENARIO(retry_late_answers, "answers that come after going back: one try, and n
 	took_ps = tb_now(tb) - begin;
 	expect_stat(a, retry, retransmitted, 1);
 
-	/* The timer runs from the first packet on, the ACK comes behind the last one.
-   * Late by the timeout less half of the time between them, it meets the middle
-   * of the repetition. */
+	/*
+	 * The timer starts with the first packet, and the ACK comes after the last one. The ACK is
+	 * delayed by the timeout less half of the time between the two, so it arrives in the middle
+	 * of the retransmission.
+	 */
 	phase("the ACK comes in the middle of the repetition");
 	delay_next(b_to_a, RC_ACKNOWLEDGE, .psn = 6 - 2 + 2 * PACKETS - 1,
 		   .by_ps = (CFG_NS(4096) << TIMEOUT) - took_ps / 2);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One kind of trouble inside another: the request that an RNR wait sends again is lost (a timeout
- * follows), the request that a timeout sends again meets no receive (an RNR wait follows), the
- * packet that a NAK asks for is lost again, a READ response acknowledges implicitly what stands
- * before it, and asks again for what it does not reach. All end well, and nothing is done twice.
+ * One error during the recovery from another. The request sent again after an RNR wait is lost (a
+ * timeout follows). The request sent again after a timeout finds no receive (an RNR wait follows).
+ * The packet that a NAK asks for is lost again. A READ response acknowledges the requests before it
+ * implicitly, and the READ is repeated for the missing part. Everything completes, and nothing is
+ * executed twice.
  */
 /* behaviours: IBA-9.7.5.2.8-sequence-nak IBA-9.7.5.1.1-implied-ack IBA-9.7.6-retry-mixed */
 #include "testbench/scenario.h"
@@ -46,7 +47,7 @@ SCENARIO(retry_mixed,
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 2, .transmission = 1);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 1, .nak = NAK_PSN_SEQUENCE);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 2, .transmission = 2);
-	/* one NAK is under way already: silence until the timer */
+	/* a NAK has already been sent, so nothing happens until the timer expires */
 	expect_pkt_after(a_to_b, ACK_TIMEOUT(a), RC_WRITE_ONLY, .psn = 1, .transmission = 3);
 	expect_pkt(a_to_b, RC_WRITE_ONLY, .psn = 2, .transmission = 3);
 	ignore_packets();

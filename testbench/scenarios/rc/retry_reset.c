@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The retry counter counts losses without progress: two in a row are allowed, again and again, for
- * message after message, inside one message, and inside a READ; three in a row are the end. The
- * last packet of a message sent again still is the last one, and still asks for an ACK.
+ * The retry counter counts losses without progress between them. Two in a row are allowed,
+ * repeatedly: for message after message, inside one message, and inside a READ. The third in a row
+ * ends the queue pair. A retransmitted last packet is still marked as last, and still asks for an
+ * ACK.
  */
 /* behaviours: REQ-5 DEFECT-resent-packet-keeps-last DEFECT-no-ack-timer */
 #include "testbench/scenario.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each of the 32 RNR timer codes: the request comes again not before the table's time, and soon
- * after it. The times stand here as the specification prints them (IBA table 46), in microseconds.
+ * Each of the 32 RNR timer codes: the request is sent again no earlier than the time in the table,
+ * and soon after it. The times are written here as in the specification (IBA table 46), in
+ * microseconds.
  */
 /* behaviours: REQ-7 */
 #include "testbench/scenario.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RNR retry counter counts RNR NAKs without progress: two are allowed here, for message after
- * message; a timeout among them does not count as one, nor gives one back. The third in a row is
- * the end.
+ * The RNR retry counter counts RNR NAKs without progress between them. Two in a row are allowed
+ * here, for message after message; a timeout between them neither counts nor resets the counter.
+ * The third in a row ends the queue pair.
  * behaviours: REQ-5 IBA-9.7.5.2.8-rnr-counter
  */
 #include "testbench/scenario.h"
@@ -18,7 +18,7 @@ static void wait_for_naks(struct tb *tb, struct tb_end *b, uint64_t n)
 SCENARIO(rnr_reset, "RNR retries begin anew with progress, and only with it", .rnr_retry = 2,
 	 .retry_cnt = 3, .timeout = 9, .min_rnr_timer = CODE)
 {
-	/* all at once: while the queue is busy nothing else gives the counter its value again */
+	/* posted all at once: while the queue is busy, only progress resets the counter */
 	ignore_packets();
 	post_send(a, .wr_id = 1, .len = LEN, .repeat = MESSAGES);
 	for (unsigned i = 0; i < MESSAGES; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Eight SENDs are under way when the first one meets no receive: one RNR NAK, one wait, and each of
- * them goes out once more - not once for each answer. Credits are out of the way: receives come
- * from an SRQ, whose ACKs carry none.
+ * Eight SENDs are under way when the first one finds no receive. There is one RNR NAK and one wait,
+ * and each SEND goes out once more, not once for each response. Credits play no part: the receives
+ * come from an SRQ, whose ACKs carry none.
  */
 /* behaviours: DEFECT-rnr-storm IBA-9.7.5.2.8-one-nak */
 #include "testbench/services.h"
@@ -19,7 +19,8 @@ SCENARIO(rnr_storm, "RNR under eight SENDs: one NAK, one wait, one resend of eac
 	if (!still_right())
 		return;
 	recv_srq(b, srq, .wr_id = 1, .len = 8);
-	send_on(a, x, .wr_id = 1, .len = 8); /* tells that there are no credits to count */
+	send_on(a, x, .wr_id = 1,
+		.len = 8); /* its ACK tells the requester that there are no credits to count */
 	expect_cqe(a, .wr_id = 1);
 	expect_cqe(b, .wr_id = 1);
 	send_on(a, x, .wr_id = 2, .len = 8, .repeat = SENDS);
