@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Simulated processes: programs on a simulated host that use <infiniband/verbs.h>. What a process
- * finds around it stands under "for the process": memory, descriptors, sockets, time.
+ * Simulated processes: programs on a simulated host that use <infiniband/verbs.h>. The functions
+ * that a process can call (memory, descriptors, sockets, time) are below, under "for the process".
  *
  *	static int server(void *arg) { ... ibv_get_device_list(NULL) ... return 0; }
  *
@@ -12,9 +12,10 @@
  *		expect_exit(p, 0);
  *	}
  *
- * A process that is killed stops where it is, even in the middle of posting; a call of the kernel
- * ends first. What it had is destroyed and freed in either case. A scenario fails when a process is
- * still there at its end, or when a context, domain or file is.
+ * A process that is killed stops where it is, even in the middle of posting a request; but a call
+ * into the kernel is completed first. Whether a process is killed or exits, all its objects are
+ * destroyed and its memory is freed. A scenario fails if a process, context, XRC domain or file
+ * still exists at its end.
  */
 #ifndef TESTBENCH_PROCESS_H
 #define TESTBENCH_PROCESS_H
@@ -26,21 +27,21 @@
 
 struct process;
 
-enum { PROCESS_KILLED = -1000 }; /* the exit status of one that was killed */
+enum { PROCESS_KILLED = -1000 }; /* the exit status of a process that was killed */
 
 /* --- for scenarios --- */
 
-/* `main` runs in a thread of the process; what it returns is its exit status. */
+/* Starts a process. `main` runs in its first thread; the return value is the exit status. */
 #define start_process(end, main, arg) tb_start_process(tb, TB_HERE, end, #main, main, arg)
 struct process *tb_start_process(struct tb *tb, const char *here, struct tb_end *end,
 				 const char *name, int (*main)(void *arg), void *arg);
-/* Waits until everything of it is gone; it is not to be used afterwards. */
+/* Waits until the process and all it had are gone. `process` is invalid afterwards. */
 #define expect_exit(process, status) tb_expect_exit(tb, TB_HERE, process, status)
 void tb_expect_exit(struct tb *tb, const char *here, struct process *p, int status);
 /*
- * A program as it is, main() and all, as the process' main: `build` has its source files, and
- * options of the compiler if need be, with one space between; further arguments are argv[1] and so
- * on. See testbench/machine/posix.h.
+ * Compiles an unchanged program and runs its main() as a process. `build` lists the source files
+ * and any compiler options, separated by single spaces. Further arguments become argv[1] and so on.
+ * See testbench/machine/posix.h.
  *
  *	start_program(b, "rc_pingpong.c pingpong.c -Iccan", "-n", "10");
  *	start_program(a, "rc_pingpong.c pingpong.c -Iccan", "-n", "10", "b");
@@ -50,18 +51,20 @@ void tb_expect_exit(struct tb *tb, const char *here, struct process *p, int stat
 		tb, TB_HERE, end,                                                                  \
 		&(struct tb_program){.argv = (const char *const[]){build, ##__VA_ARGS__, NULL}})
 struct tb_program {
-	const char *const *argv; /* [0]: what it is built from; NULL-terminated */
+	const char *const *argv; /* argv[0] is `build` of start_program(); NULL-terminated */
 	int (*main)(int argc, char *argv[]);
 };
 struct process *tb_start_program(struct tb *tb, const char *here, struct tb_end *end,
 				 struct tb_program *program);
-/* Everything of it is gone; it still is to be awaited. */
+/* True once the process and all it had are gone. It still needs expect_exit() or await_exit(). */
 bool has_exited(const struct process *p);
-/* Its status, without a word on which; PROCESS_KILLED. INT_MIN after a failure. */
+/* Like expect_exit(), but accepts and returns any exit status, also PROCESS_KILLED. INT_MIN if the
+ * run has failed. */
 #define await_exit(process) tb_await_exit(tb, TB_HERE, process)
 int tb_await_exit(struct tb *tb, const char *here, struct process *p);
-/* A process that does what the body tells it, step by step: run_in runs fn(arg) in it, waits, and
- * expects 0; run_in_expect another result. end_worker lets it end; it can be killed too. */
+/* A worker is a process that executes functions for the body, one at a time. run_in runs fn(arg) in
+ * it, waits, and expects 0 as the result; run_in_expect expects another result. end_worker makes the
+ * worker exit. kill_process works on a worker too. */
 #define start_worker(end)                      tb_start_worker(tb, TB_HERE, end)
 #define run_in(worker, fn, arg)                tb_run_in(tb, TB_HERE, worker, #fn, fn, arg, 0)
 #define run_in_expect(worker, fn, arg, result) tb_run_in(tb, TB_HERE, worker, #fn, fn, arg, result)
@@ -70,33 +73,33 @@ struct process *tb_start_worker(struct tb *tb, const char *here, struct tb_end *
 void tb_run_in(struct tb *tb, const char *here, struct process *worker, const char *name,
 	       int (*fn)(void *arg), void *arg, int result);
 void tb_end_worker(struct tb *tb, const char *here, struct process *worker);
-/* At once, wherever it is. */
+/* Kills the process now, whatever it is doing. */
 #define kill_process(process) tb_kill_process(tb, TB_HERE, process)
 void tb_kill_process(struct tb *tb, const char *here, struct process *p);
-/* The kernel's verbs of that end's host: made at first use, gone at tear-down. NULL after a
- * failure.
- */
+/* The kernel verbs device of the end's host. It is created at the first call and removed at
+ * tear-down. NULL if the run has failed. */
 #define ib_device_of(end) tb_ib_device(tb, TB_HERE, end)
 struct ib_device *tb_ib_device(struct tb *tb, const char *here, struct tb_end *end);
-/* What the processes of that host share. */
+/* The kernel's part of user verbs on that host; all its processes share it. */
 struct uv_host *tb_uv_host(struct tb *tb, struct tb_end *end);
 
-/* --- for the process; the calling one unless said --- */
+/* --- for the process: all functions act on the calling process --- */
 
-/* Zeroed whole pages that ibv_reg_mr takes. NULL: none left. */
+/* Whole pages, zeroed, that ibv_reg_mr accepts. NULL: none left. */
 void *process_memory(size_t bytes);
 void process_memory_free(void *addr);
-/* A further thread of the process. It ends when main returns. -ENOMEM. */
+/* Starts another thread. It ends at the latest when main returns. 0 or -ENOMEM. */
 int process_thread(const char *name, void (*fn)(void *arg), void *arg);
-/* The same; ended(arg) in whichever way it ends, after which it is gone. NULL: no memory. */
+/* The same. However the thread ends, ended(arg) is called; the returned pointer is invalid after
+ * that. NULL: no memory. */
 struct process_thread;
 struct process_thread *process_spawn(const char *name, void (*fn)(void *arg),
 				     void (*ended)(void *arg), void *arg);
-/* Ends the calling one. */
+/* Ends the calling thread. */
 __attribute__((noreturn)) void process_thread_end(void);
-/* Ends where it waits, or waits next. */
+/* Ends the thread in its present wait or, if it is not waiting, in its next one. */
 void process_thread_cancel(struct process_thread *thread);
-/* What the calling thread was started with, if it runs fn. */
+/* The arg of the calling thread if it was started with fn; else NULL. */
 void *process_thread_arg(void (*fn)(void *arg));
 /* Ends the process with that status. */
 __attribute__((noreturn)) void process_exit(int status);
@@ -104,32 +107,37 @@ __attribute__((noreturn)) void process_exit(int status);
 void process_sleep_us(uint64_t us);
 uint64_t process_now_ns(void);
 
-/* -1 with errno as open(2); files are names without content, as long as one has them open. */
+/* Like open(2), -1 with errno. Files have no content, only a name, and exist only while they are
+ * open. */
 int process_open(const char *path, int flags);
-/* 0 or -1 with errno EBADF, EINVAL (of a channel or context). */
+/* 0; or -1 with errno EBADF, or EINVAL if fd belongs to a channel or context. */
 int process_close(int fd);
-/* O_NONBLOCK of a channel's or context's descriptor. */
+/* Sets or clears O_NONBLOCK of a channel's or context's descriptor. */
 int process_nonblock(int fd, bool on);
-/* As poll(2) of one descriptor for reading: 1, or 0 after the timeout (-1: none); -1 with EBADF. */
+/* Like poll(2) with POLLIN on one descriptor: 1, or 0 after the timeout (timeout_ms -1: never), or
+ * -1 with errno EBADF. */
 int process_poll(int fd, int timeout_ms);
 
 /*
- * The out-of-band channel: a stream of bytes between two processes of any hosts, as TCP would be.
- * The first two ends that open a name are connected; who comes first waits.
+ * An out-of-band channel: a stream of bytes between two processes on any hosts, like a TCP
+ * connection. The first two callers that open the same name are connected; the first one waits for
+ * the second.
  */
 struct oob;
 struct oob *oob_open(const char *name);
-/* 0, or -1 when the other process has ended (EPIPE). Bytes arrive in order, OOB_LATENCY_US later.
- */
+/* 0; or -1 with errno EPIPE if the other process has ended. Bytes arrive in order, OOB_LATENCY_US
+ * later. */
 int oob_write(struct oob *o, const void *bytes, size_t len);
-/* All `len` bytes: 0; -1: the other end closed before (ECONNRESET). */
+/* Waits for `len` bytes and returns 0; or -1 with errno ECONNRESET if the other end closed before. */
 int oob_read(struct oob *o, void *bytes, size_t len);
-/* At least one, at most `len` bytes, never of two writes: how many; 0: the other end has closed. */
+/* Waits for at least one byte, and returns how many it read: at most `len`, and all from the same
+ * oob_write(). 0: the other end has closed. */
 ssize_t oob_read_some(struct oob *o, void *bytes, size_t len);
-/* At the latest when the process ends. */
+/* Closes this end. The end of the process does so too. */
 void oob_close(struct oob *o);
-/* When there is something to read or the other end has closed: now or before; UINT64_MAX: not known
- * yet. The process' waitq is woken then. */
+/* The time at which the channel becomes readable, that is, has bytes or is closed by the other end.
+ * A time up to now: it is readable. UINT64_MAX: the time is not known yet; the process' waitq is
+ * woken when it is. */
 uint64_t oob_readable_ps(const struct oob *o);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scenario is written in. It reads as a packet ladder, from top to bottom: what the hosts
- * post, what must cross the wire, what is lost, what must complete.
+ * The language of scenarios. A scenario reads from top to bottom like a packet ladder: what the
+ * hosts post, which packets must cross the wire, which are lost, and what must complete.
  *
  *	// The ACK is lost once: timeout, resend, the duplicate is acknowledged again.
  *	SCENARIO(rc_lost_ack, "an ACK is lost", .timeout = 10)
@@ -15,20 +15,21 @@
  *		expect_cqe(a, .wr_id = 7);
  *	}
  *
- * The body runs in one host thread that drives both hosts. An expect_ sleeps in simulated time
- * until the thing is there, compares it, and goes on. The first thing that is not as expected is
- * printed and fails the run; nothing after it in the body is run. What nobody expected
- * (packet, completion, event, guest error, byte in memory, object, page, timer) fails the run too:
+ * The body runs in one host thread that drives both hosts. An expect_ verb sleeps in simulated time
+ * until the packet, completion or event arrives, compares it, and returns. The first difference is
+ * printed and fails the run; the rest of the body is skipped. Anything that the body did not expect
+ * (packet, completion, event, guest error, byte in memory, object, page, timer) also fails the run:
  * at the end of the body nothing may be left over.
  *
- * Around the body: both hosts are brought up, ports ACTIVE, RC queue pairs connected with PSNs near
- * their wrap; then all is torn down. Each end has two areas of memory, one region over both: src
- * holds a pattern of its own at each byte, dst TB_CLEAR. Offsets count within an area. Unless told
- * otherwise, requests move from the src of one end to the dst of the other.
+ * Before the body runs, both hosts are brought up, the ports become ACTIVE, and RC queue pairs are
+ * connected with PSNs near their wrap. After the body, everything is torn down. Each end has two
+ * areas of memory, src and dst, and one memory region covers both. src holds a pattern that differs
+ * from byte to byte and between the ends; every byte of dst is TB_CLEAR. Offsets count within an
+ * area. By default, requests move data from the src of one end to the dst of the other.
  *
- * Packets: a_to_b and b_to_a are two queues, each in the order in which the packets leave. Packets
- * of management (QP0, QP1), those that a fault drops or corrupts, and copies that a fault makes are
- * not in the queues. Matching is done when a packet has arrived.
+ * Packets: a_to_b and b_to_a are two queues, each in the order in which packets leave the sender.
+ * The queues do not contain management packets (QP0, QP1), packets that a fault drops or corrupts,
+ * and copies that a fault makes. A packet is compared only after it has arrived.
  */
 #ifndef TESTBENCH_SCENARIO_H
 #define TESTBENCH_SCENARIO_H
@@ -49,53 +50,56 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Macros below say "whatever it is" first and let the scenario say more. */
+/* The macros below initialize each member to its default, and the scenario's initializers override
+ * it. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 
-/* Goes up with every change of a declaration in the headers of this folder; make test demands it
- * (scripts/interface.sh). hcasim refuses a scenario that was compiled with another number. */
+/* Must be raised with every change of a declaration in the headers of this folder; make test checks
+ * it (scripts/interface.sh). hcasim refuses a scenario that was compiled with another number. */
 enum { SCENARIO_INTERFACE = 5 };
 
 enum { TB_QPS_MAX = 1024, TB_ENDS = 2 };
 
-/* A byte of memory that nothing has been written to, and eight of them. */
+/* The value of every byte of dst before anything is written to it, and eight such bytes as a word. */
 enum { TB_CLEAR = 0xee };
 #define TB_CLEAR_WORD UINT64_C(0xeeeeeeeeeeeeeeee)
 
-/* Not said: a number that nobody means, so that 0 and ~0 can be said. */
+/* "Not given", for a member whose valid values include 0 and ~0: an arbitrary number that no
+ * scenario uses. */
 #define TB_ANY INT64_C(-0x7a3f19c25d60b1)
 
 struct tb;
 
 enum tb_direction { a_to_b, b_to_a, mads_a_to_b, mads_b_to_a };
 
-/* What stands around the body. What is not said is as in brackets, or false; a 0 that is said is 0. */
+/* What is set up before the body. A member that is not given has the default in brackets, or is
+ * false. A member that is given as 0 is 0. */
 struct tb_setup {
-	bool bare; /* power-on and nothing else: the body calls bring_up() and connect_qps() itself
-		    */
-	bool no_qps;           /* both hosts up, no queue pairs */
-	bool loopback;         /* b is a second end on host 0: the HCA sends to its own LID */
-	bool any_packets;      /* packets are counted, not checked */
-	bool unobserved;       /* nobody looks at packets at all: for measurements */
-	bool interrupts;       /* completions are waited for by MSI-X, not polled */
-	bool stays_up;         /* the body takes the devices away itself: no tear-down after it */
-	bool hidden;           /* not in `hcasim list` */
-	enum ibv_qp_type type; /* of the pairs: RC or UC [RC] */
-	unsigned sges;         /* gather entries of a send [1] */
-	unsigned recv_sges;    /* scatter entries of a receive [1] */
-	unsigned lmc;          /* of every port [0] */
-	unsigned qps;          /* connected pairs [1] */
-	size_t memory;         /* bytes of each area [64 KiB] */
-	unsigned queue;        /* work requests of a queue [128] */
-	unsigned inline_bytes; /* largest inline send [0] */
-	enum ibv_mtu mtu;      /* [4096] */
-	uint32_t a_psn, b_psn; /* first PSN that an end sends [0xfffffe, 0xfffffd] */
-	unsigned timeout;      /* code [14] */
-	unsigned retry_cnt, rnr_retry; /* [7, 7]; rnr_retry 7 is for ever */
-	unsigned min_rnr_timer;        /* code [12] */
-	unsigned max_rd_atomic;        /* both sides [4] */
+	bool bare;        /* only power-on: the body calls bring_up() and connect_qps() itself */
+	bool no_qps;      /* both hosts are brought up, without queue pairs */
+	bool loopback;    /* b is a second end on host 0: the HCA sends to its own LID */
+	bool any_packets; /* packets are counted, not checked */
+	bool unobserved;  /* packets are not recorded at all: for measurements */
+	bool interrupts;  /* the body waits for completions by MSI-X instead of polling */
+	bool stays_up;    /* no tear-down after the body, which removes the devices itself */
+	bool hidden;      /* not in `hcasim list` */
+	enum ibv_qp_type type;         /* type of the connected pairs: RC or UC [RC] */
+	unsigned sges;                 /* max gather entries of a send [1] */
+	unsigned recv_sges;            /* max scatter entries of a receive [1] */
+	unsigned lmc;                  /* LMC of every port [0] */
+	unsigned qps;                  /* number of connected pairs [1] */
+	size_t memory;                 /* bytes of each area [64 KiB] */
+	unsigned queue;                /* max work requests in each queue [128] */
+	unsigned inline_bytes;         /* largest inline send [0] */
+	enum ibv_mtu mtu;              /* [4096] */
+	uint32_t a_psn, b_psn;         /* first PSN that each end sends [0xfffffe, 0xfffffd] */
+	unsigned timeout;              /* ACK timeout code [14] */
+	unsigned retry_cnt, rnr_retry; /* [7, 7]; rnr_retry 7 retries for ever */
+	unsigned min_rnr_timer;        /* RNR NAK timer code [12] */
+	unsigned max_rd_atomic;        /* as requester and as responder [4] */
 	unsigned mr_access;            /* enum ibv_access_flags [all] */
-	const char *settings[32];      /* "section.key=value", under those of files and -s */
+	const char
+		*settings[32]; /* "section.key=value"; configuration files and -s override them */
 };
 
 #define TB_SETUP_DEFAULTS                                                                          \
@@ -113,27 +117,27 @@ struct tb_end {
 	struct host *host;
 	struct platform *platform;
 	struct tb_end *peer;
-	struct drv_device *dev; /* NULL: not up; loopback: that of the other end */
+	struct drv_device *dev; /* NULL: not up; with loopback both ends share one device */
 	struct drv_pd *pd;
 	struct drv_cq *cq;
 	struct drv_mr *mr;
 	struct drv_qp *qp[TB_QPS_MAX];
-	unsigned lid;       /* of port 1 */
-	unsigned lid_2;     /* of port 2, where there is one (hca.ports) */
+	unsigned lid;       /* LID of port 1 */
+	unsigned lid_2;     /* LID of port 2, if there is one (hca.ports) */
 	uint8_t *src, *dst; /* the areas */
 	uint8_t *expected;  /* what dst must hold */
-	uint8_t *loose;     /* not 0: a byte of dst that nobody has to expect */
+	uint8_t *loose;     /* one byte for each of dst; not 0: dst may hold anything there */
 	struct tb_events *events;
 };
 
 struct scenario {
-	unsigned interface; /* SCENARIO_INTERFACE; first */
+	unsigned interface; /* SCENARIO_INTERFACE; must stay the first member */
 	const char *name, *shows;
 	void (*body)(struct tb *tb, struct tb_end *a, struct tb_end *b);
 	struct tb_setup setup;
 };
 
-/* SCENARIO(name, "what it shows", setup...) { body }: one a file. */
+/* SCENARIO(name, "what it shows", setup...) { body }: one in each file. */
 #ifdef SCENARIO_EXTERNAL
 #define SCENARIO_ROW(id)                                                                           \
 	extern const struct scenario hcasim_scenario;                                              \
@@ -164,32 +168,33 @@ struct scenario {
 
 /* --- what hosts do --- */
 
-/* A piece of the area that a request takes from, or puts into. */
+/* One gather or scatter entry: an offset in the area, and a length in bytes. */
 struct tb_sge {
 	uint64_t at;
 	uint32_t len;
 };
 
-/* A work request: of a connected pair (post_send() and the like), or of any queue pair (send_on() and the like of services.h). */
+/* A work request, posted on a connected pair (by post_send() and the like) or on any queue pair (by send_on() and the like of services.h). */
 struct tb_wr {
 	enum ibv_wr_opcode opcode;
-	unsigned qp; /* number of the pair; not for send_on(), which is given its queue pair */
+	unsigned qp; /* number of the pair; unused by send_on(), which takes its queue pair as an argument */
 	uint64_t wr_id;
-	uint64_t src, dst; /* offsets; READ and atomics: src at the peer (READ), dst here */
+	uint64_t src, dst; /* offsets; for READ src is at the peer; for READ and atomics dst is local */
 	uint32_t len;
 	bool with_imm, unsignaled, solicited, fence, inlined;
 	uint32_t imm;
 	uint32_t inv_rkey;	 /* SEND_WITH_INV, LOCAL_INV */
 	int64_t target;		 /* atomics: offset in the other end's dst area [0; send_on(): dst] */
 	uint64_t compare, swap;	 /* fetch and add: compare is the addend */
-	int64_t lkey, rkey;	 /* instead of the right ones */
-	int64_t remote_addr;	 /* instead of the other end's area */
-	const struct tb_end *to; /* whose area it is [the peer] */
-	const struct tb_sge *sges; /* instead of one piece: see SGES() */
+	int64_t lkey, rkey;	 /* used instead of the correct keys */
+	int64_t remote_addr;	 /* used instead of an address in the other end's area */
+	const struct tb_end *to; /* the end whose area the request accesses [the peer] */
+	const struct tb_sge *sges; /* entries, instead of the single one that src or dst and len give: see SGES() */
 	unsigned n_sges;
 	int result;		 /* what the driver must return [0] */
-	/* Post it so often, wr_id counting up [1]; post_send() and its like hand them to the driver as one list. Each receive has a place of
-	 * its own in dst, one after the other and round again. What lands in the further ones of post_recv() need not be expected. */
+	/* Number of times to post it [1]; wr_id is incremented each time. post_send() and the like hand all of them to the driver as one list.
+	 * Repeated receives use consecutive places in dst, and start again from the first when dst is full. With post_recv(), data that lands in
+	 * any but the first of these places need not be expected. */
 	unsigned repeat;
 	const struct drv_ah_attr *ah; /* UD */
 	uint32_t remote_qpn, qkey;
@@ -206,16 +211,16 @@ struct tb_wr {
 #define post_recv(end, ...) tb_post_recv_said(tb, TB_HERE, end, &(const struct tb_wr){TB_WR_DEFAULTS, __VA_ARGS__})
 void tb_post_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 void tb_post_recv_said(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
-/* The same for a structure that a body fills: what is 0 is not said. */
+/* The same for a structure that the body fills itself: members that are 0 count as not given. */
 void tb_post(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 void tb_post_recv(struct tb *tb, const char *here, struct tb_end *end, const struct tb_wr *wr);
 
-/* post_send(a, .wr_id = 7, SGES({0, 100}, {4096, 28})): pieces by offset and length. */
+/* post_send(a, .wr_id = 7, SGES({0, 100}, {4096, 28})): gather or scatter entries, each {offset, length}. */
 #define SGES(...)                                                                                  \
 	.sges = (const struct tb_sge[]){__VA_ARGS__},                                              \
 	.n_sges = sizeof((const struct tb_sge[]){__VA_ARGS__}) / sizeof(struct tb_sge)
 
-/* The address of a byte of an area in requests and packets: that of the bus, since pointers differ from run to run. */
+/* The address of a byte of an area as requests and packets carry it. It is the bus address, because pointers differ from run to run. */
 uint64_t tb_va(const struct tb_end *end, const void *addr);
 
 /* A driver call that must return `result`. */
@@ -228,15 +233,15 @@ bool tb_must(struct tb *tb, const char *here, const char *call, int rc, int resu
 void tb_pass_time(struct tb *tb, const char *here, uint64_t ps);
 uint64_t tb_now(struct tb *tb);
 
-/* False when something went wrong before: loops end. */
+/* False once the run has failed. Use it to end loops. */
 #define still_right() tb_right(tb)
 bool tb_right(const struct tb *tb);
 
-/* A 64-bit word of the dst area in the host's byte order. */
+/* Writes a 64-bit word, in the host's byte order, to the dst area at offset dst; that word is then expected there. */
 #define set_word(end, dst, value) tb_set_word(tb, TB_HERE, end, dst, value)
 void tb_set_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t dst, uint64_t value);
 
-/* The rows of a table, one after the other; a failure names the row by its number, and by what name_row() says of it.
+/* Loops over the rows of a table. A failure message names the row by its number and by the text given to name_row().
  *	for_each_row(i, rows) {
  *		name_row("%s", rows[i].name);
  */
@@ -246,25 +251,25 @@ bool tb_row(struct tb *tb, size_t i, size_t n);
 #define name_row(...) tb_name_row(tb, __VA_ARGS__)
 __attribute__((format(printf, 2, 3))) void tb_name_row(struct tb *tb, const char *format, ...);
 
-/* A phase of the account that is printed at the end. */
+/* Begins a phase. The account that is printed at the end of the run has a part for each phase. */
 #define phase(text) tb_phase(tb, TB_HERE, text)
 void tb_phase(struct tb *tb, const char *here, const char *text);
 /* A number that the run prints as "figure NAME VALUE". */
 void tb_figure(struct tb *tb, const char *name, double value);
 struct machine *tb_machine(struct tb *tb);
-/* The account shows the packets of the present phase so far. */
+/* The account will show the packets that the current phase has had so far. */
 #define show_ladder() tb_show_ladder(tb, TB_HERE)
 void tb_show_ladder(struct tb *tb, const char *here);
 
 /* --- packets --- */
 
-/* For a field of an expected packet: it is there, whatever it holds. */
+/* For a field of an expected packet: the packet must have the field, with any value. */
 #define TB_SOME (TB_ANY + 1)
 
 /*
- * Fields of a packet that are compared; TB_ANY: not. A packet with an AETH is a positive ACK unless .nak, .rnr or .syndrome
- * is named: .nak = NAK_PSN_SEQUENCE a NAK, .rnr = 12 an RNR NAK, .nak = TB_SOME a NAK of any code. A field that the packet
- * does not have is a difference.
+ * The fields of a packet to compare. A field that is TB_ANY is not compared. A packet with an AETH must be a positive ACK unless
+ * .nak, .rnr or .syndrome is given: .nak = NAK_PSN_SEQUENCE expects that NAK, .rnr = 12 an RNR NAK, .nak = TB_SOME a NAK of any
+ * code. If a field is given and the packet does not have it, the comparison fails.
  */
 struct tb_pkt {
 	int64_t psn, qpn /* destination */, len /* payload */, ack_req, solicited, mig_req, pkey, dlid, slid, transmission /* from 1 */;
@@ -275,8 +280,8 @@ struct tb_pkt {
 	int64_t va, rkey, dma_len; /* RETH; atomics: va and rkey */
 	int64_t imm;
 	int64_t srqn;		/* XRCETH */
-	int64_t vl, sl, pad /* bytes */, grh /* 1: it has one */, hop_limit, tclass, flow_label;
-	int64_t syndrome;	/* AETH, as it is */
+	int64_t vl, sl, pad /* bytes */, grh /* 1: the packet has one */, hop_limit, tclass, flow_label;
+	int64_t syndrome;	/* AETH: the whole byte */
 	int64_t qkey, src_qpn;	/* DETH */
 	int64_t swap_add, compare; /* AtomicETH */
 	int64_t original;	/* AtomicAckETH */
@@ -292,7 +297,7 @@ struct tb_pkt {
 	.tclass = TB_ANY, .flow_label = TB_ANY, .syndrome = TB_ANY, .qkey = TB_ANY, .src_qpn = TB_ANY, .swap_add = TB_ANY, .compare = TB_ANY, \
 	.original = TB_ANY, .inv_rkey = TB_ANY, .mgmt_class = TB_ANY, .method = TB_ANY, .status = TB_ANY, .attr = TB_ANY, .mod = TB_ANY, .tid = TB_ANY
 
-/* Time since the packet before it in the same direction (lost ones count) began to be over. */
+/* Limits on the time since the previous packet in the same direction left the sender. Lost packets count as previous packets. */
 struct tb_window {
 	uint64_t from_ps, to_ps;
 };
@@ -304,43 +309,46 @@ struct tb_window {
 void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction, struct tb_window window, enum bth_opcode opcode,
 		   const struct tb_pkt *want);
 
-/* From now on packets like this may come in that direction, or not: ACKs that a device may put together, say. A packet that
- * the present expect_pkt() wants is not passed over. Until forbid_pkts(), or the end. */
+/* From now on, packets like this are optional in that direction: for example ACKs that a device may coalesce. A packet that
+ * the current expect_pkt() wants is never skipped as optional. This holds until forbid_pkts() or the end of the body. */
 #define allow_pkt(direction, op, ...) tb_allow_pkt(tb, TB_HERE, direction, BTH_##op, &(const struct tb_pkt){TB_PKT_ANY, __VA_ARGS__})
 #define forbid_pkts(direction) tb_forbid_pkts(tb, TB_HERE, direction)
 void tb_allow_pkt(struct tb *tb, const char *here, enum tb_direction direction, enum bth_opcode opcode, const struct tb_pkt *pkt);
 void tb_forbid_pkts(struct tb *tb, const char *here, enum tb_direction direction);
 
-/* From now on MADs of QP0 and QP1 are packets that must be expected too, in queues of their own; until ignore_mads(). */
+/* From now on until ignore_mads(), MADs of QP0 and QP1 must be expected too. They have queues of their own. */
 #define check_mads() tb_ignore_mads(tb, false)
 #define ignore_mads() tb_ignore_mads(tb, true)
 void tb_ignore_mads(struct tb *tb, bool ignore);
 #define expect_mad(direction, ...) expect_pkt(mads_##direction, UD_SEND_ONLY, __VA_ARGS__)
 
 #define WINDOW(from, to) ((struct tb_window){from, to})
-/* The device's ACK timeout of the end's QPs, exact but for the way of a packet; the RNR delay that the end's NAKs ask for. */
+/* ACK_TIMEOUT: the ACK timeout that the device applies to the end's QPs, with a tolerance for the travel time of a packet.
+ * RNR_DELAY: the RNR delay that the end's RNR NAKs ask for. */
 #define ACK_TIMEOUT(end) tb_ack_timeout(end)
 #define RNR_DELAY(end) tb_rnr_delay(end)
 struct tb_window tb_ack_timeout(const struct tb_end *end);
 struct tb_window tb_rnr_delay(const struct tb_end *end);
 
-/* Packets that have come so far and come from now on are not checked; those of the ladder begin again. */
+/* After ignore_packets(), neither the packets still in the queues nor later ones are checked. check_packets() starts checking again, from
+ * the next packet on. */
 #define ignore_packets() tb_ignore_packets(tb, true)
 #define check_packets() tb_ignore_packets(tb, false)
 void tb_ignore_packets(struct tb *tb, bool ignore);
 
-/* Nothing has come that is not expected yet, and nothing comes within `ps`. */
+/* Lets `ps` pass. Then no packet, completion, event or guest error may be left that the body has not expected. */
 #define expect_no_more(ps) tb_expect_no_more(tb, TB_HERE, ps)
 void tb_expect_no_more(struct tb *tb, const char *here, uint64_t ps);
 
-/* Faults: the next packet in that direction with that opcode, and what else is said of it. Each must happen before the end. */
+/* Faults. Each applies to the next packet in that direction that has the opcode and the other properties given. Each fault must
+ * happen before the body ends, or the scenario fails. */
 struct tb_fault {
 	int64_t psn, qpn, transmission; /* TB_ANY */
-	uint32_t nth;			/* of those that match; 0: the first */
-	uint32_t times;			/* so many of them [1] */
-	uint32_t offset;		/* corrupt: byte from the LRH */
-	uint8_t mask;			/* corrupt: bits; 0: a random one */
-	enum fault_fix fix;		/* corrupt: CRCs made right again */
+	uint32_t nth;			/* which of the matching packets is the first one hit; 0: the first */
+	uint32_t times;			/* how many matching packets are hit, starting from there [1] */
+	uint32_t offset;		/* corrupt: offset of the byte from the start of the LRH */
+	uint8_t mask;			/* corrupt: bits to flip; 0: a random one */
+	enum fault_fix fix;		/* corrupt: which CRCs are recomputed afterwards */
 	uint32_t copies;		/* duplicate [1] */
 	uint64_t by_ps;			/* delay; duplicate: gap */
 	uint32_t behind;		/* reorder: packets that overtake it [1] */
@@ -359,17 +367,18 @@ void tb_fault(struct tb *tb, const char *here, enum fault_action action, enum tb
 
 /* --- completions, events, guest errors, memory, counters --- */
 
-/* Of a completion with an error only wr_id, status, vendor_err, the queue pair and whether it is a receive (opcode) are told; the rest is 0. */
+/* An expected completion. A completion with an error has only wr_id, status, vendor_err, the queue pair and, in opcode, whether it is a receive;
+ * its other members are 0. */
 struct tb_cqe {
 	int64_t wr_id, opcode, byte_len, imm, qp /* number of the pair */, vendor_err;
 	int64_t src_qp, slid, sl, flags /* enum ibv_wc_flags */, pkey_index, path_bits, inv_rkey;
 	struct drv_qp *on;   /* any queue pair; NULL: not compared */
 	struct drv_srq *srq; /* XRC; NULL: not compared */
-	struct drv_cq *cq;   /* where it must come; that CQ is polled, also in a setup with interrupts [the end's] */
+	struct drv_cq *cq;   /* the CQ that must receive it; if given, it is polled even in a setup with interrupts [the end's] */
 	enum ibv_wc_status status; /* [success] */
 	uint64_t within_ps;
 };
-/* For .status: any but success; any. */
+/* For .status: any status but success, and any status at all. */
 #define ANY_ERROR  ((enum ibv_wc_status)0x7ffe)
 #define ANY_STATUS ((enum ibv_wc_status)0x7fff)
 #define CQE(...) \
@@ -377,7 +386,7 @@ struct tb_cqe {
 	 .sl = TB_ANY, .flags = TB_ANY, .pkey_index = TB_ANY, .path_bits = TB_ANY, .inv_rkey = TB_ANY, .within_ps = CFG_S(10), __VA_ARGS__}
 #define expect_cqe(end, ...) tb_expect_cqe(tb, TB_HERE, end, &(const struct tb_cqe)CQE(__VA_ARGS__))
 void tb_expect_cqe(struct tb *tb, const char *here, struct tb_end *end, const struct tb_cqe *want);
-/* As many as are named, one like each of them, in any order, from the CQ of the first:
+/* Expects one completion for each CQE() given, in any order. All come from the CQ of the first:
  *	expect_cqes_of(a, CQE(.wr_id = 1), CQE(.wr_id = 2, .status = ANY_ERROR)); */
 #define expect_cqes_of(end, ...) \
 	tb_expect_cqes_of(tb, TB_HERE, end, (const struct tb_cqe[]){__VA_ARGS__}, sizeof((const struct tb_cqe[]){__VA_ARGS__}) / sizeof(struct tb_cqe))
@@ -386,50 +395,51 @@ void tb_expect_cqes_of(struct tb *tb, const char *here, struct tb_end *end, cons
 #define expect_cqes(end, n) tb_expect_cqes(tb, TB_HERE, end, n)
 void tb_expect_cqes(struct tb *tb, const char *here, struct tb_end *end, unsigned n);
 
-/* So many completions that nobody took have been thrown away by the end's driver by now, with a queue pair that was reset or destroyed, or with a CQ. */
+/* So far the end's driver has discarded n completions that were never polled, because their queue pair was reset or destroyed or their CQ was destroyed. */
 #define expect_discarded(end, n) tb_expect_discarded(tb, TB_HERE, end, n)
 void tb_expect_discarded(struct tb *tb, const char *here, struct tb_end *end, unsigned n);
-/* How many of them there are does not matter. */
+/* Any number of discarded completions is right. */
 #define ignore_discarded(end) tb_ignore_discarded(tb, end)
 void tb_ignore_discarded(struct tb *tb, struct tb_end *end);
 
 #define expect_event(end, type) tb_expect_event(tb, TB_HERE, end, type)
 void tb_expect_event(struct tb *tb, const char *here, struct tb_end *end, enum ibv_event_type type);
-/* Events that come with what the body does on purpose, such as those of a port. */
+/* From ignore_events() to check_events(), events need not be expected: for events that the body causes on purpose, such as those of a port. */
 #define ignore_events(end) tb_ignore_events(tb, end)
 #define check_events(end) tb_check_events(tb, end)
 void tb_ignore_events(struct tb *tb, struct tb_end *end);
 void tb_check_events(struct tb *tb, struct tb_end *end);
 
-/* The device of that end reports a broken rule, by the name of its row in model/interface/rules.h; at least once. */
+/* The device of that end reports, at least once, that the guest broke a rule. `rule` is the name of its row in model/interface/rules.h. */
 #define expect_guest_error(end, rule) tb_expect_guest_error(tb, TB_HERE, end, #rule)
 void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, const char *rule);
 #define expect_catastrophe(end) tb_expect_catastrophe(tb, TB_HERE, end)
 void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end);
 
-/* dst .. dst + len of the end holds what the src area of the peer has at src. Bytes of dst that nobody expects must stay as they were. */
+/* The len bytes at offset dst of the end's dst area equal those at offset src of the peer's src area. Bytes of dst that no expectation covers must
+ * stay unchanged. */
 struct tb_data {
 	uint64_t dst, src;
 	size_t len;
 	const struct tb_end *from; /* NULL: the peer */
 };
-#define TB_DATA_DEFAULTS .len = SIZE_MAX /* must be said */
+#define TB_DATA_DEFAULTS .len = SIZE_MAX /* .len must be given */
 #define expect_data(end, ...) tb_expect_data(tb, TB_HERE, end, &(const struct tb_data){TB_DATA_DEFAULTS, __VA_ARGS__})
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
 #define expect_word(end, dst, value) tb_expect_word(tb, TB_HERE, end, dst, value)
 void tb_expect_word(struct tb *tb, const char *here, struct tb_end *end, uint64_t dst, uint64_t value);
-/* What the range holds is not defined. */
+/* The range may hold anything. */
 #define ignore_data(end, ...) tb_ignore_range(tb, TB_HERE, end, &(const struct tb_data){TB_DATA_DEFAULTS, __VA_ARGS__})
 void tb_ignore_range(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *data);
-/* An older spelling, for files that have it. */
+/* The older name of ignore_data(), kept for existing scenario files. */
 void tb_ignore_data(struct tb *tb, struct tb_end *end, const struct tb_data *data);
 
-/* A counter of the end's device since the body began. */
+/* How much a counter of the end's device has grown since the body began. */
 #define expect_stat(end, stage, counter, value) tb_expect_stat(tb, TB_HERE, end, #stage, #counter, value)
 void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const char *stage, const char *counter, uint64_t value);
 uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter);
 
-/* A comparison that must hold: expect_that(tb_stat(a, "retry", "ack_timeouts"), >, 0) tells both values. */
+/* A comparison that must hold, as in expect_that(tb_stat(a, "retry", "ack_timeouts"), >, 0). The failure message shows both values. */
 #define expect_that(x, op, y) \
 	do { \
 		const __typeof__((x) + 0) tb_x = (x); \
@@ -437,15 +447,16 @@ uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter);
 		tb_expect_that(tb, TB_HERE, (__typeof__(tb_x + tb_y))tb_x op (__typeof__(tb_x + tb_y))tb_y, #x " " #op " " #y, (int64_t)tb_x, (int64_t)tb_y); \
 	} while (0)
 void tb_expect_that(struct tb *tb, const char *here, bool right, const char *text, int64_t x, int64_t y);
-/* Any other statement that must be true; told with the counters that it has read by tb_stat(). */
+/* Any other condition that must be true. The failure message shows the counters that the condition read with tb_stat(). */
 #define expect_true(condition) tb_expect_true(tb, TB_HERE, condition, #condition)
 void tb_expect_true(struct tb *tb, const char *here, bool condition, const char *text);
 #define expect_equal(got, want) tb_expect_equal(tb, TB_HERE, #got, got, want)
 void tb_expect_equal(struct tb *tb, const char *here, const char *what, uint64_t got, uint64_t want);
 
-/* --- for bodies that bring up and take down themselves --- */
+/* --- for bodies that do bring-up and tear-down themselves --- */
 
-/* Driver up, ports to ACTIVE by the subnet manager on a, queue pairs. Each takes what the setup says. */
+/* In this order: start the driver of an end; let the subnet manager on a make the ports ACTIVE; make the end's PD, CQ, region and queue pairs;
+ * connect the queue pairs. All use the values of the setup. */
 #define bring_up(end) tb_bring_up(tb, TB_HERE, end)
 #define activate_ports() tb_activate_ports(tb, TB_HERE)
 #define make_objects(end) tb_make_objects(tb, TB_HERE, end)
@@ -454,21 +465,21 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end);
 void tb_activate_ports(struct tb *tb, const char *here);
 void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end);
 void tb_connect(struct tb *tb, const char *here);
-/* A queue pair back to RTS, through RESET; both ends of the pair. */
+/* Moves both queue pairs of a connected pair to RESET and from there back to RTS. */
 #define reconnect(pair) tb_reconnect(tb, TB_HERE, pair)
 void tb_reconnect(struct tb *tb, const char *here, unsigned pair);
-/* Queue pairs, CQ, region, driver: nothing may be left. */
+/* Destroys the end's queue pairs, CQ and region and stops its driver. Nothing may be left over. */
 #define take_down(end) tb_take_down(tb, TB_HERE, end)
 void tb_take_down(struct tb *tb, const char *here, struct tb_end *end);
-/* The device is dead: the host forgets it. */
+/* Frees what the host holds of a dead device, without a command to it. */
 #define abandon(end) tb_abandon(tb, TB_HERE, end)
 void tb_abandon(struct tb *tb, const char *here, struct tb_end *end);
 
-/* A raw packet, LRH to VCRC, as if it came in on the end's port; by name: inject() of services.h. */
+/* Injects a raw packet, from LRH to VCRC, as if it came in on the end's port. inject() of services.h builds the packet from named fields. */
 #define inject_bytes(end, bytes, len) tb_inject_bytes(tb, TB_HERE, end, 1, bytes, len)
 void tb_inject_bytes(struct tb *tb, const char *here, struct tb_end *end, unsigned port, const void *bytes, size_t len);
 
-/* The cable between the hosts, by its port: out, and in again. */
+/* Unplug the cable between the two ports of that number, and plug it in again. */
 #define pull_cable(port) tb_plug_cable(tb, TB_HERE, port, false)
 #define plug_cable(port) tb_plug_cable(tb, TB_HERE, port, true)
 void tb_plug_cable(struct tb *tb, const char *here, unsigned port, bool plugged);
