@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run tells: counters, phases, progress. */
+/* The account that a run prints: counters, phases, progress. */
 #include "testbench/language/counters.h"
 #include "testbench/language/tb.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of an end: what it holds, what it must hold, and nothing else written. */
+/* The memory areas of an end, and the checks that they hold exactly what the scenario expects. */
 #include "testbench/language/tb.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 enum { WORD = 8, LANDING_US = 10000 };
 
-/* A byte of an end's src area: differs between ends, and from its neighbours and those a page or a
- * packet away. */
+/* Fills an end's src area with a pseudo-random pattern: it differs between the ends, between
+ * neighbouring bytes, and between bytes a page or a packet apart. */
 static void fill_src(struct tb_end *end, size_t bytes)
 {
 	uint64_t x = 0x9e3779b97f4a7c15u * (end->index + 1);
@@ -105,8 +105,8 @@ static bool data_is_there(struct tb *tb, void *arg)
 	return !memcmp(l->end->dst + l->data->dst, l->end->expected + l->data->dst, l->data->len);
 }
 
-/* An ACK says that the responder has the request: its posted writes to memory may still be on their
- * way. */
+/* An ACK only means that the responder has received the request. Its posted writes to memory may
+ * still be in flight. */
 void tb_expect_data(struct tb *tb, const char *here, struct tb_end *end, const struct tb_data *d)
 {
 	const struct tb_end *from = d->from ? d->from : end->peer;

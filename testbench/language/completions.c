@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that expect completions: one, one of each that is named, or none. */
+/* Verbs that expect completions: a single one, a set in any order, or none. */
 #include "host_driver/uverbs/include/infiniband/verbs.h"
 #include "testbench/language/tb.h"
 #include "testbench/services.h"
@@ -40,7 +40,7 @@ static int poll_by_interrupt(struct drv_cq *cq, struct drv_wc *wc, uint64_t dead
 	return n;
 }
 
-/* False when none comes in time; the run has failed then. */
+/* Returns false if no completion arrives in time; this fails the run. */
 static bool await_completion(struct tb *tb, const char *here, struct tb_end *end,
 			     const struct tb_cqe *want, struct drv_wc *wc, const char *expected)
 {
@@ -87,7 +87,7 @@ static bool status_matches(enum ibv_wc_status want, enum ibv_wc_status got)
 	return want == got || want == ANY_STATUS || (want == ANY_ERROR && got != IBV_WC_SUCCESS);
 }
 
-/* A completion with an error tells only whether it is of a send or of a receive. */
+/* The opcode of a completion with an error only tells whether it is a send or a receive. */
 static bool opcode_matches(int64_t want, const struct drv_wc *wc)
 {
 	if (want == TB_ANY)
@@ -97,7 +97,7 @@ static bool opcode_matches(int64_t want, const struct drv_wc *wc)
 	return want == (int64_t)wc->opcode;
 }
 
-/* A value that the completion has only with this flag. */
+/* A value that is valid only if the completion has this flag. */
 static bool flagged_matches(int64_t want, const struct drv_wc *wc, unsigned flag, uint32_t got)
 {
 	return want == TB_ANY || (wc->wc_flags & flag && want == (int64_t)got);
@@ -120,7 +120,7 @@ static bool matches(const struct tb_end *end, const struct tb_cqe *want, const s
 
 /* --- telling --- */
 
-/* Text that is put together piece by piece; what does not fit is left out. */
+/* Text that is built piece by piece. What does not fit is cut off. */
 struct text {
 	char chars[TEXT_CHARS];
 	size_t len;
@@ -161,7 +161,7 @@ static void describe(struct text *text, const struct tb_end *end, const struct t
 		add(text, ", srqn %06x", drv_srq_num(want->srq));
 }
 
-/* Status, wr_id and queue pair; of the rest what is not 0, or what was wanted. */
+/* Prints status, wr_id and queue pair, and those other members that are not 0 or were expected. */
 static void describe_got(struct text *text, const struct tb_end *end, const struct tb_cqe *want,
 			 const struct drv_wc *wc)
 {
@@ -236,14 +236,14 @@ void tb_expect_empty(struct tb *tb, const char *here, struct drv_cq *cq)
 
 /* --- in any order --- */
 
-/* n completions that are wanted, n that came, and which belongs to which. */
+/* n expected completions, the n that arrived, and which of these matches which. */
 struct pairing {
 	const struct tb_end *end;
 	const struct tb_cqe *want;
 	unsigned n;
-	struct drv_wc *wc; /* those that came */
-	unsigned *want_of; /* of each that came: the number of its want, n for none */
-	bool *tried;       /* in the present search */
+	struct drv_wc *wc; /* those that arrived */
+	unsigned *want_of; /* for each that arrived, the index of its want; n: none yet */
+	bool *tried;       /* already tried in the current search */
 };
 
 static void pairing_free(struct pairing *p)
@@ -279,7 +279,7 @@ static bool pair_up(struct pairing *p, unsigned want)
 	return false;
 }
 
-/* p->n when each want has a completion; else the first want that has none. */
+/* Returns p->n if each want has a completion, else the index of the first one without. */
 static unsigned pair_up_all(struct pairing *p)
 {
 	unsigned left = p->n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of connect.h. */
+/* The verbs of connect.h. */
 #include "model/sim/cfg.h"
 #include "testbench/connect.h"
 #include "host_driver/cm/cma.h"
@@ -21,7 +21,7 @@ enum {
 
 /* --- start and end --- */
 
-/* Each host knows all addresses, as IPv4 and mapped to IPv6. */
+/* Gives each host all addresses of the fabric, as IPv4 and as IPv4-mapped IPv6 addresses. */
 static void fill_table(struct tb *tb, const char *here, struct tb_end *at, struct tb_end *of,
 		       unsigned port)
 {
@@ -251,7 +251,7 @@ void tb_conn_end(struct tb *tb, const char *here, struct conn *c)
 
 /* --- queue pairs --- */
 
-/* The first message was faster than the RTU: the id is told. */
+/* The first message of the peer arrived before its RTU: passes this on to the id. */
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct conn *c = context;
@@ -295,7 +295,7 @@ void tb_conn_move(struct tb *tb, const char *here, struct conn *c, enum ib_qp_st
 	if (!tb_go(tb, here) || !c ||
 	    !tb_must(tb, here, "ib_cm_init_qp_attr", ib_cm_init_qp_attr(c->id, &attr, &mask), 0))
 		return;
-	/* who is in RTR before its REP has not said yet with which PSN it wants to be sent to */
+	/* before the REP, ib_cm_init_qp_attr() does not know the PSN that the REP will tell */
 	attr.rq_psn = c->psn;
 	tb_must(tb, here, "ib_modify_qp", ib_modify_qp(c->qp, &attr, (unsigned)mask), 0);
 }
@@ -456,7 +456,7 @@ void tb_expect_cm(struct tb *tb, const char *here, struct conn *c, enum ib_cm_ev
 		return;
 	}
 	c->last = c->events[c->first];
-	/* the copies lie in this structure now */
+	/* c->last has its own copies: let its pointers point to them */
 	event_copy(&c->last, &c->events[c->first].cm);
 	c->first = (c->first + 1) % CONN_EVENTS_MAX;
 	c->count--;

@@ -16,21 +16,22 @@ enum { COUNTERS_DEVICES_MAX = 2 };
 enum counters_form {
 	COUNTERS_QUIET = 0,
 	COUNTERS_TEXT, /* those that are not 0 */
-	COUNTERS_ALL,  /* as text */
+	COUNTERS_ALL,  /* all, as text */
 	COUNTERS_JSON,
 };
 
-/* *values: all counters of one device, in the order of their rows; to be freed. How many. */
+/* Stores all counters of one device in *values, in the order of their rows; the caller frees it.
+ * Returns how many there are. */
 size_t counters_read(const struct hca *hca, struct stat_value **values);
-/* One JSON object: "hca0.<stage>.<counter>": value, a line each. 0 or -EIO. */
+/* Writes one JSON object with a line "hca0.<stage>.<counter>": value per counter. 0 or -EIO. */
 int counters_write(const struct hca *const *hcas, unsigned count, FILE *out);
-/* A paragraph a stage, a line a counter with a column a device and what it means; or as JSON. 0 or
- * -EIO. */
+/* Prints the counters: as text with one paragraph per stage and one line per counter, which has a
+ * column for each device and the meaning; or as JSON. 0 or -EIO. */
 int counters_print(const struct hca *const *hcas, unsigned count, enum counters_form form,
 		   FILE *out);
 
-/* A key of that JSON object, or one with hca for any device: 0, or -ENOENT with a line that says
- * which is most like it. */
+/* Checks a key of that JSON object; a key may begin with "hca" without a number, for any device. 0;
+ * or -ENOENT after one line that suggests the most similar key. */
 int counters_check(const char *key, FILE *err);
 
 #endif

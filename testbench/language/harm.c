@@ -3,8 +3,8 @@
 #include "testbench/harm.h"
 #include "testbench/language/tb.h"
 
-/* Bytes of an entry of the MSI-X table before its control word; vectors of a word of pending bits.
- */
+/* CONTROL: offset of the control word in an entry of the MSI-X table. VECTORS_A_WORD: vectors in
+ * one 32-bit word of the pending bit array. */
 enum { CONTROL = 12, VECTORS_A_WORD = 32, MASK_BIT = 1 };
 
 void tb_late(struct tb *tb, const char *here, struct tb_end *end, const struct hca_late_dma *late)
@@ -37,7 +37,7 @@ void tb_mask_vector(struct tb *tb, const char *here, struct tb_end *end, unsigne
 {
 	unsigned at = BAR0_MSIX_TABLE + vector * HCA_MSIX_ENTRY_SIZE + CONTROL;
 
-	/* PCI's registers are little-endian, the driver's accessor is not */
+	/* PCI registers are little-endian; the driver's accessor is big-endian */
 	if (tb_go(tb, here))
 		drv_raw_mmio_write32(end->dev, HCA_BAR_REGS, at,
 				     __builtin_bswap32(masked ? MASK_BIT : 0));

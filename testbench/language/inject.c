@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-	PACKET_ROOM = PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER, /* that the device takes */
+	PACKET_ROOM = PACKET_HEADERS + PACKET_PAYLOAD +
+		      PACKET_TRAILER, /* largest packet that the device accepts */
 	HOP_LIMIT = 64,
 };
 
@@ -25,7 +26,7 @@ static bool has_grh(const struct tb_inject *p)
 	return p->grh || p->dgid || p->sgid;
 }
 
-/* Where things stand in the packet, in bytes from its beginning. */
+/* Offsets in the packet, in bytes from its start. */
 struct places {
 	uint32_t bth, payload, icrc, vcrc, end;
 };
@@ -54,7 +55,7 @@ static void put_lrh(uint8_t *wire, const struct tb_inject *p, const struct tb_en
 	lrh_set_slid(lrh, value(p->slid, end->peer->lid));
 }
 
-/* A GID that is said, or the first one of that end's port: no time passes. */
+/* The given GID, or else the first one of the end's port. No simulated time passes. */
 static void put_gid(uint8_t *to, const uint8_t *said, const struct tb_end *end, unsigned port)
 {
 	const struct port_config *c = link_port_config(host_hca(end->host), port);
@@ -132,7 +133,7 @@ static void put_extensions(uint8_t *bth, const struct bth_op *op, const struct t
 #undef AT
 }
 
-/* Both CRCs, right for the bytes as they are, or spoiled. */
+/* Appends ICRC and VCRC. Each is correct for the bytes of the packet unless the body asked for a bad one. */
 static void put_crcs(uint8_t *wire, const struct tb_inject *p, const struct places *at)
 {
 	crc_make(wire, at->icrc);

@@ -28,7 +28,7 @@ void *tb_kv_made(struct tb *tb, const char *here, const char *call, void *object
 	return made && !IS_ERR(object) ? object : NULL;
 }
 
-/* Each byte differs from its neighbours and from those a page away. */
+/* A pattern in which each byte differs from its neighbours and from the bytes a page away. */
 static void pattern(uint8_t *at, size_t bytes, unsigned seed)
 {
 	uint64_t x = UINT64_C(0x9e3779b97f4a7c15) * (seed + 1);

@@ -282,7 +282,8 @@ static int grow(struct seen_queue *q)
 	return 0;
 }
 
-/* The device says whether a packet is sent again, not how often: 2 the first time. 0: no memory. */
+/* Returns the number of this transmission of a packet, counting from 1; 0: no memory. The counting
+ * is done here because the device only tells whether a packet is a retransmission. */
 static unsigned count_try(struct seen_queue *q, const struct seen_pkt *pkt)
 {
 	const bool again = pkt->fields.transmission > 1;

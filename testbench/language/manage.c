@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs of manage.h. */
+/* The verbs of manage.h. */
 #include "testbench/manage.h"
 #include "testbench/language/tb.h"
 

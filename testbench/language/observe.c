@@ -28,7 +28,7 @@ static struct seen_queue *queue_of(struct tb *tb, unsigned sender, int64_t dqpn)
 	return &tb->directions[sender ? b_to_a : a_to_b];
 }
 
-/* A packet that a fault has spoiled may be anything. */
+/* A packet that a fault has corrupted may have any content. */
 static void note_strange(struct tb *tb, const struct trace_record *r)
 {
 	if (r->point != TP_PKT_OUT || r->text)
@@ -41,7 +41,7 @@ static void note_strange(struct tb *tb, const struct trace_record *r)
 	tb_poke(tb);
 }
 
-/* A LID of the end's ports: what comes to a port from itself has not crossed a cable. */
+/* Whether it is a LID of the end's ports: a packet from a port to itself does not cross the cable. */
 static bool is_of(const struct tb *tb, const struct tb_end *end, int64_t lid)
 {
 	return end->lid && (lid >> tb->setup.lmc == end->lid >> tb->setup.lmc ||
@@ -53,7 +53,7 @@ static int see_packet(struct tb *tb, const struct trace_record *r)
 	struct seen_pkt pkt;
 	unsigned sender = r->hca;
 
-	/* what a body injects has left nobody */
+	/* a packet that the body injects has no sender */
 	if (r->text && strstr(r->text, "injected"))
 		return 0;
 	if (seen_pkt_parse(&pkt, r->bytes, r->len, r->time_ps, (unsigned)r->args[3], r->text)) {
@@ -122,7 +122,7 @@ void tb_ignore_mads(struct tb *tb, bool ignore)
 	ignore_direction(tb, mads_b_to_a, ignore);
 }
 
-/* --- packets that may come or not --- */
+/* --- optional packets --- */
 
 void tb_allow_pkt(struct tb *tb, const char *here, enum tb_direction direction,
 		  enum bth_opcode opcode, const struct tb_pkt *pkt)
@@ -174,7 +174,7 @@ static bool is_allowed(const struct tb *tb, enum tb_direction direction,
 	return false;
 }
 
-/* Those at the head of the queue. */
+/* Removes optional packets from the head of the queue. */
 static void take_allowed(struct tb *tb, enum tb_direction direction)
 {
 	struct seen_queue *q = &tb->directions[direction];
@@ -195,7 +195,7 @@ struct awaited {
 	char diff[GOT_CHARS / 2];
 };
 
-/* The one that is wanted, or one that is not allowed, stands at the head of the queue. */
+/* True when the head of the queue is the wanted packet, or one that is not optional. */
 static bool packet_has_come(struct tb *tb, void *arg)
 {
 	struct awaited *w = arg;
@@ -240,7 +240,7 @@ void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction,
 				  : "no packet in that direction for 10 s");
 		return;
 	}
-	seen = seen_queue_head(q); /* skips lost ones: last_ps is that of the packet before */
+	seen = seen_queue_head(q); /* also skips lost packets, which sets last_ps */
 	since = seen->time_ps - q->last_ps;
 	if (awaited.diff[0]) {
 		n = (size_t)snprintf(got, sizeof(got), "%s: ", awaited.diff);
@@ -262,7 +262,7 @@ void tb_expect_pkt(struct tb *tb, const char *here, enum tb_direction direction,
 
 /* --- expected guest errors --- */
 
-/* The first of that host that no verb has taken, NULL: none. */
+/* The first guest error of that host that no verb has taken; NULL: none. */
 static const struct guest_error_note *next_note(struct tb *tb, unsigned host)
 {
 	const struct machine *m = tb->machine;
@@ -284,8 +284,8 @@ static bool guest_error_has_come(struct tb *tb, void *arg)
 	return next_note(tb, ((struct tb_end *)arg)->host_index) != NULL;
 }
 
-/* Further ones of the same rule are taken with it: how often a device says it again is its own
- * affair. */
+/* Takes all further errors of the same rule too, because a device may report it any number of
+ * times. */
 void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, const char *rule)
 {
 	char expected[GOT_CHARS], got[GOT_CHARS];
@@ -327,7 +327,7 @@ void tb_expect_catastrophe(struct tb *tb, const char *here, struct tb_end *end)
 
 /* --- what is left over --- */
 
-/* `over`: nothing is in flight, so that a packet which has not arrived never will. */
+/* `over`: nothing is in flight, so a packet that has not arrived yet will never arrive. */
 static void judge_packets(struct tb *tb, const char *here, bool over)
 {
 	char got[GOT_CHARS];
@@ -462,7 +462,7 @@ static void judge_guest_errors(struct tb *tb, const char *here)
 	}
 }
 
-/* Each fault has struck as often as it was asked for. */
+/* Checks that each fault has happened as often as requested. */
 static void judge_faults(struct tb *tb)
 {
 	const struct fault_plan *plan = &tb->machine->plan;

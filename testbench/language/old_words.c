@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words that are kept for scenario files which have them; nothing in the tree does. */
+/* Old verbs, kept for users' scenario files. Nothing in this tree uses them. */
 #include "testbench/language/tb.h"
 #include "testbench/services.h"
 
 #include <stdlib.h>
 
-/* A tb_wc has always been waited for by polling, which is what a CQ that is named means. */
+/* These verbs have always polled. Naming the CQ makes the new ones poll too. */
 static struct tb_cqe cqe_of(const struct tb_end *end, const struct tb_wc *wc)
 {
 	return (struct tb_cqe){
@@ -37,7 +37,7 @@ void tb_expect_wc(struct tb *tb, const char *here, struct tb_end *end, const str
 	tb_expect_cqe(tb, here, end, &want);
 }
 
-/* Gone with the verb, even where a failure ends the body in it. */
+/* A cleanup function, because a failure may end the body inside the verb. */
 static void cqes_free(struct tb_cqe **cqes)
 {
 	free(*cqes);

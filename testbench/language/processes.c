@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words for processes: they are started, told what to do, killed, and must end. See process.h. */
+/* The verbs of process.h, which start, direct, kill and await processes. */
 #include "testbench/process.h"
 
 #include "model/interface/macros.h"
@@ -15,10 +15,10 @@ enum { EXIT_LIMIT_S = 1000, TEXT_CHARS = 200 };
 
 struct process {
 	struct host_process host;
-	struct drv_list link; /* of the scenario's */
+	struct drv_list link; /* in the scenario's list of processes */
 	struct tb *tb;
 	struct tb_end *end;
-	/* a worker's present step */
+	/* the current step of a worker */
 	int (*step)(void *arg);
 	void *step_arg;
 	bool stepping, leaves;

@@ -39,8 +39,8 @@ static uint64_t remote_address(const struct tb_end *end, const struct tb_wr *r)
 	       (is_atomic(r->opcode) ? (uint64_t)or_else(r->target, (int64_t)r->dst) : r->dst);
 }
 
-/* Of the area that the request takes from or puts into. Inline data is taken by the CPU, by its
- * pointer. */
+/* The address of the area that the request reads or writes locally. For inline data it is a
+ * pointer, because the CPU copies the data. */
 static uint64_t local_area(const struct tb_end *end, const struct tb_wr *r)
 {
 	if (r->inlined)
@@ -59,7 +59,7 @@ static uint32_t lkey_of(const struct tb_end *end, const struct tb_wr *r)
 	return r->lkey == TB_ANY ? drv_mr_lkey(end->mr) : (uint32_t)r->lkey;
 }
 
-/* What a request is put together in, gone with the verb. */
+/* Memory for building requests, which is freed when the verb ends. */
 struct lists {
 	struct drv_send_wr *sends;
 	struct drv_sge *sges;
@@ -71,7 +71,8 @@ static void lists_free(struct lists *l)
 	free(l->sges);
 }
 
-/* The pieces: those that are said, or one at `at`; how many. 0 with a failed run: no memory. */
+/* Fills in the scatter or gather entries: those given, or else a single one at `at`. Returns how
+ * many; 0 after failing the run: no memory. */
 static unsigned fill_sges(struct tb *tb, const char *here, struct lists *lists,
 			  const struct tb_end *end, const struct tb_wr *r, uint64_t area,
 			  uint64_t at)
@@ -92,7 +93,7 @@ static unsigned fill_sges(struct tb *tb, const char *here, struct lists *lists,
 	return n;
 }
 
-/* n requests, as one list. */
+/* Posts n requests as one list. */
 static void post_list(struct tb *tb, const char *here, struct tb_end *end, struct drv_qp *qp,
 		      const struct tb_wr *r, uint64_t wr_id, unsigned n)
 {
@@ -133,7 +134,8 @@ static void post_list(struct tb *tb, const char *here, struct tb_end *end, struc
 		tb->payload_bytes += (uint64_t)lists.sges[i].length * n;
 }
 
-/* The place of the i-th receive of a repeated one: each has its own, as long as the area goes. */
+/* Offset of the i-th receive of a repeated one. The offsets follow each other until the area is
+ * full. */
 static uint64_t place(const struct tb *tb, const struct tb_wr *r, unsigned i)
 {
 	const size_t room = r->dst < tb->setup.memory ? tb->setup.memory - r->dst : 0;
@@ -162,7 +164,7 @@ static void post_receives(struct tb *tb, const char *here, struct tb_end *end, s
 
 /* --- of any queue pair --- */
 
-/* The queue pair is an argument of the verb; a number of a pair beside it means nothing. */
+/* Ignores .qp, the number of a pair: the queue pair is an argument of the verb. */
 static bool has_no_pair(struct tb *tb, const char *here, const struct tb_wr *r)
 {
 	if (!tb_go(tb, here))
@@ -188,7 +190,7 @@ void tb_send_said(struct tb *tb, const char *here, struct tb_end *end, struct dr
 		post_list(tb, here, end, qp, r, r->wr_id + i, 1);
 }
 
-/* What a body fills itself has zeros where nothing is said. */
+/* In a structure that the body fills itself, 0 means "not given". */
 static struct tb_wr said(const struct tb_wr *r)
 {
 	struct tb_wr s = *r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user says of a run, and its exit status: for all commands that simulate. */
+/* The user's options for a run and the exit status: for all commands that simulate. */
 #ifndef TESTBENCH_RUN_OPTIONS_H
 #define TESTBENCH_RUN_OPTIONS_H
 

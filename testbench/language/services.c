@@ -110,7 +110,7 @@ static uint32_t or_else(int64_t said, uint32_t otherwise)
 	return said == TB_ANY ? otherwise : (uint32_t)said;
 }
 
-/* One of the two. */
+/* One of the two queue pairs to connect. */
 struct half {
 	struct tb_end *end;
 	struct drv_qp *qp;

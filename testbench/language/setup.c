@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands around the body of a scenario: hosts up, ports ACTIVE, queue pairs connected; and all
- * of it away again. */
+/* What happens before and after the body of a scenario. Bring-up: hosts, ports to ACTIVE, connected
+ * queue pairs. Tear-down of all these. */
 #include "model/sim/cfg.h"
 #include "testbench/services.h"
 #include "testbench/language/tb.h"
@@ -51,7 +51,7 @@ bool tb_event_take(struct tb_events *ev, struct drv_event *event)
 	return true;
 }
 
-/* The driver throws a completion away. */
+/* The driver discards a completion. */
 static void completion_discarded(void *arg, struct drv_cq *cq, const struct drv_wc *wc)
 {
 	struct tb_discards *d = arg;
@@ -64,7 +64,7 @@ static void completion_discarded(void *arg, struct drv_cq *cq, const struct drv_
 	}
 }
 
-/* The device of host i, whoever uses it. */
+/* The device of host i, also if no end of the scenario uses it. */
 static struct drv_device **device_of(struct tb *tb, unsigned host)
 {
 	return tb->setup.loopback && host ? &tb->other_dev : &tb->ends[host].dev;
@@ -87,7 +87,7 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
 		tb->ends[1].dev = tb->ends[0].dev;
 }
 
-/* One cable: its two ends to ACTIVE. */
+/* Brings both ends of one cable to ACTIVE. */
 static bool activate_port(struct tb *tb, const char *here, unsigned port)
 {
 	const struct sm_options options = {.lid = 1 + (port - 1) * LIDS_OF_PORT,
@@ -110,7 +110,7 @@ static bool activate_port(struct tb *tb, const char *here, unsigned port)
 	return true;
 }
 
-/* Those of ports come with what is done to them here. */
+/* Drops the port events that bring-up causes. */
 static void check_events_again(struct tb_events *ev)
 {
 	struct drv_event event;

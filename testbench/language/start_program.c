@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The word that starts a program as it is, main() and all, as a process. See process.h. */
+/* The verb that runs an unchanged program as a process. See process.h. */
 #define POSIX_NO_NAMES
 #include "testbench/language/tb.h"
 #include "testbench/machine/posix.h"
@@ -13,7 +13,7 @@
 
 enum { BUILD_CHARS = 1024, WORDS_MAX = 32, PATH_CHARS = 512 };
 
-/* The process' main: with arguments of its own, which it may change. */
+/* The main function of the process. It passes a copy of the arguments, which the program may change. */
 static int run_program(void *arg)
 {
 	const struct tb_program *program = arg;
@@ -31,14 +31,15 @@ static int run_program(void *arg)
 			return EXIT_FAILURE;
 		strcpy(argv[i], program->argv[i]);
 	}
-	/* a new scan, as the first one of a real process is */
+	/* make getopt() start again, as in a new process */
 	optind = 0;
 	rc = program->main(argc, argv);
 	fflush(stdout);
 	return rc;
 }
 
-/* Every start compiles: a process' variables are its own, and its functions whatever their names. */
+/* Each start compiles the program again, so that every process has its own variables and its own
+ * functions, whatever their names. */
 static int build(const char *text, void **so)
 {
 	char words_text[BUILD_CHARS], found[WORDS_MAX][PATH_CHARS], *rest;

@@ -85,7 +85,7 @@ bool tb_right(const struct tb *tb)
 	return !tb->failed;
 }
 
-/* Ends the body: what stands after a failure may rest on what was not made. */
+/* Ends the body after a failure, because the rest of it may need objects that were not made. */
 static void leave_body(struct tb *tb)
 {
 	if (tb->in_body && kernel_thread_running() == tb->thread)
@@ -121,7 +121,7 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	if (tb->row[0])
 		fprintf(tb->report, "  row:      %s\n", tb->row);
 	if (tb->trace) {
-		/* that of bring-up is always the same */
+		/* leave out the packets of bring-up, which are always the same */
 		const bool in_body = !tb->setup.bare && tb->phases_count > 1;
 
 		fprintf(tb->report, "  the ladder so far:\n");
@@ -235,7 +235,7 @@ static bool all_quiet(struct tb *tb)
 	return true;
 }
 
-/* Nothing is to be in flight any more: ACKs, timers, DMA. */
+/* Checks that nothing is in flight any more: no ACK, timer or DMA. */
 static void judge_quiet(struct tb *tb, const char *when)
 {
 	char busy[BUSY_CHARS], got[BUSY_CHARS + 32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One run of one scenario from the inside: what scenario.h's verbs work on. Used by the test bench
- * only.
+ * The internal state of one run of one scenario, which the verbs of scenario.h use. Only for the
+ * test bench.
  */
 #ifndef TESTBENCH_TB_H
 #define TESTBENCH_TB_H
@@ -16,7 +16,7 @@
 
 enum {
 	TB_TAIL_RECORDS = 96,
-	TB_DIRECTIONS = 4, /* of packets, and of MADs */
+	TB_DIRECTIONS = 4, /* two for packets and two for MADs */
 	TB_FAILURE_CHARS = 1024,
 	TB_ROW_CHARS = 128
 };
@@ -28,13 +28,13 @@ struct tb_events {
 	bool ignore;
 };
 
-/* Completions of a host that nobody has polled, thrown away with their queue pair or CQ; those of
- * kernel verbs and processes are their users' affair. */
+/* Completions of a host that were discarded unpolled with their queue pair or CQ. Those of kernel
+ * verbs and processes are not counted. */
 struct tb_discards {
 	struct tb *tb;
 	unsigned count;
 	bool ignore;
-	const char *here; /* the first of them: the verb under way */
+	const char *here; /* the verb that was running at the first one */
 	struct drv_wc wc;
 };
 
@@ -43,7 +43,7 @@ struct tb_totals {
 	uint64_t time_ps, packets, resent, payload_bytes;
 };
 
-/* Packets that may come or not. */
+/* Optional packets: see allow_pkt(). */
 struct tb_allowed {
 	struct tb_allowed *next;
 	enum tb_direction direction;
@@ -68,39 +68,39 @@ struct tb {
 	struct drv_device *other_dev;         /* loopback: that of host 1 */
 	struct uv_host uv[TB_ENDS]; /* by host: kernel verbs and processes, when there are any */
 	struct drv_list processes;  /* of both hosts */
-	struct sm_sa *sa[DRV_PORTS_MAX]; /* of host 0, when connections are managed */
+	struct sm_sa *sa[DRV_PORTS_MAX]; /* of host 0, after start_cm() */
 	struct drv_list oob_names;       /* out-of-band channels that wait for their other end */
 	struct seen_queue directions[TB_DIRECTIONS];
 	struct tb_allowed *allowed;
-	struct tb_strange { /* what devices have sent that is no packet */
+	struct tb_strange { /* what devices have sent that is not a valid packet */
 		uint64_t time_ps;
 		size_t len;
 		unsigned hca, count;
 	} strange;        /* the first of them */
-	bool faults_done; /* those of the plan are judged: no more packets of the body */
+	bool faults_done; /* the plan's faults have been checked: the body sends no more packets */
 
 	/* the host thread that runs the body */
 	struct kernel_thread *thread;
 	bool waiting;
 	struct event deadline;
 
-	const char *here; /* of the present verb */
+	const char *here; /* source line of the current verb */
 	bool failed;
 	bool in_body;                /* the scenario's function runs; the first failure ends it */
 	char counters[TB_ROW_CHARS]; /* what tb_stat() has read since the last verb */
-	char row[TB_ROW_CHARS];      /* of a table that the body goes through */
-	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came */
+	char row[TB_ROW_CHARS];      /* name of the current row in for_each_row() */
+	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came instead */
 	bool done;
-	unsigned guest_errors_taken[MACHINE_HOSTS]; /* notes before this one are not looked at */
+	unsigned guest_errors_taken[MACHINE_HOSTS]; /* index of the first note that is not taken */
 	unsigned catastrophes_taken[MACHINE_HOSTS];
-	uint64_t payload_bytes;  /* of messages that completed well */
+	uint64_t payload_bytes;  /* of messages that completed successfully */
 	uint64_t *stats_at_body; /* of both devices, one after the other */
 	struct tb_phase *phases;
 	unsigned phases_count;
 	char *ladder; /* what show_ladder() took, for the account */
 	size_t ladder_size;
 	FILE *report;  /* failures */
-	FILE *account; /* what a run tells when nothing is wrong */
+	FILE *account; /* the account of the run: phases, counters, progress */
 	bool progress;
 	uint64_t progress_packets, progress_wall_ns;
 	/* Called at the first failure, before anything is taken down. */
@@ -112,48 +112,49 @@ struct tb {
 int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *machine,
 	      struct trace *trace, const struct config *config);
 void tb_destroy(struct tb *tb);
-/* The host thread: set-up, body, judgement, tear-down, stop. */
+/* The host thread: set-up, body, final checks, tear-down, end of the simulation. */
 void tb_run(void *tb);
 
-/* False when the run has failed already; else notes where it is. */
+/* Each verb calls this first. False if the run has failed already; else records `here`. */
 bool tb_go(struct tb *tb, const char *here);
-/* The first failure is printed, with the ladder so far; `expected` and `got` are one line each,
- * `got` may be NULL. */
+/* Fails the run. The first failure is printed, with the ladder so far. `expected` and `got` are one
+ * line each; `got` may be NULL. */
 void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got);
 __attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *here,
 						    const char *format, ...);
 
-/* Sleeps until ready() or the deadline; whether it is ready. Nothing wakes it but tb_poke(). */
+/* Sleeps until ready() or the deadline. Returns whether it is ready. ready() is only called again
+ * after tb_poke(). */
 bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
 	     uint64_t deadline_ps);
-/* For what nobody pokes about: looks again and again for `ps`. */
+/* The same for conditions without a tb_poke(): calls ready() repeatedly, for `ps` at most. */
 bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
 		     uint64_t ps);
-/* Something has come that a body may wait for. Any context. */
+/* Something has happened that the body may be waiting for. Any context. */
 void tb_poke(struct tb *tb);
 
 /* observe.c: the trace sink. */
 int tb_observe(struct tb *tb);
-/* The body is over: the queues must be empty. */
+/* At the end of the body: checks that the queues are empty. */
 void tb_judge_leftovers(struct tb *tb);
 
-/* processes.c: no process may be there any more, and nothing of theirs; the kernel's verbs go. */
+/* processes.c: checks that no process and nothing of a process is left; ends kernel verbs. */
 void tb_processes_down(struct tb *tb, const char *here, struct tb_end *end);
-/* connect.c: connection management of that host, and the subnet's administration, end. */
+/* connect.c: ends connection management of that host, and subnet administration. */
 void tb_stop_cm(struct tb *tb, const char *here, struct tb_end *end);
-/* The host's device is dead: its processes are killed, and kernel verbs taken down. They are to be
- * expected to exit as ever. */
+/* After the host's device is dead: kills its processes and ends kernel verbs. The body must still
+ * await the processes. */
 void tb_processes_abandon(struct tb *tb, const char *here, struct tb_end *end);
 
-/* setup.c: an event of the driver for the scenario; arg is its host's struct tb_events. */
+/* setup.c: records an event of the driver; arg is the host's struct tb_events. */
 void tb_event_came(void *arg, const struct drv_event *event);
-/* The oldest one that nobody took; false: none. */
+/* Takes the oldest event; false: none. */
 bool tb_event_take(struct tb_events *ev, struct drv_event *event);
-/* After a failure, what the drivers hold is freed without a word to the devices. */
+/* After a failure: frees what the drivers hold, without commands to the devices. */
 void tb_give_up(struct tb *tb);
 
 /* areas.c */
-/* Nobody has to expect what is written there, until somebody does. */
+/* Allows the range to hold anything, until a verb expects data there. */
 void tb_memory_loose(struct tb_end *end, uint64_t at, size_t len);
 int tb_memory_create(struct tb_end *end, size_t bytes);
 void tb_memory_destroy(struct tb_end *end);
@@ -163,9 +164,9 @@ void tb_memory_judge(struct tb_end *end);
 void tb_phase_end(struct tb *tb);
 void tb_account_print(struct tb *tb);
 int tb_stats_write(const struct tb *tb, FILE *out);
-/* Both devices; how many. */
+/* Stores both devices; returns how many. */
 unsigned tb_devices(const struct tb *tb, const struct hca *hcas[static MACHINE_HOSTS]);
-/* The scenario, its verdict and its phases, as JSON. 0 or -EIO. */
+/* Writes the scenario's name, verdict and phases as JSON. 0 or -EIO. */
 int tb_account_write(struct tb *tb, bool passed, FILE *out);
 void tb_progress(struct tb *tb);
 void tb_progress_clear(struct tb *tb);
