@@ -11,13 +11,13 @@
 
 enum { CACHE_LINE = 64 };
 
-/* A thread that waits for a write to memory, for a wait queue, or for time. On the waiting thread's
- * stack. */
+/* A thread that waits for a write to memory, for a wait queue, or for a time. The structure is on
+ * the waiting thread's stack. */
 struct sleeper {
 	struct event ev; /* the deadline, or the poll that sees the write */
 	struct kernel_thread *thread;
 	struct host *host;
-	struct sleeper *next, **list; /* NULL: in none */
+	struct sleeper *next, **list; /* list NULL: in no list */
 	uint64_t start_bus, end_bus;
 	uint64_t since_ps;
 	bool done, hit;
@@ -34,7 +34,7 @@ static bool op_trace_on(struct platform *p)
 	return trace_on(host_of(p)->trace, TP_DRV_ENTER);
 }
 
-/* A record that has its point and fields, of this host, now, by the thread that runs. */
+/* Emits a record whose point and fields are set; adds the host, the time and the running thread. */
 static void emit(struct host *host, struct trace_record *r)
 {
 	const struct kernel_thread *thread = kernel_thread_self(host->kernel);
@@ -100,7 +100,7 @@ static void sleeper_start(struct host *host, struct sleeper *s)
 	s->since_ps = host->core->now_ps;
 }
 
-/* Also where a killed thread's stack unwinds. */
+/* Is also called when the stack of a killed thread unwinds. */
 static void sleeper_end(struct sleeper *s)
 {
 	event_cancel(s->host->core, &s->ev);
@@ -140,8 +140,9 @@ static void sleeper_wait(struct host *host, struct sleeper *s, const char *why)
 	emit_wait(host, TP_THREAD_GO, why);
 }
 
-/* CPU time spent before the wait went by while it lasted; what is left of it comes after. The
- * sleeper stood in its queue meanwhile: no wake-up is missed. */
+/* A wait by a thread that has CPU time to spend first (debt_ps). That time passes during the wait;
+ * if the wait is shorter, the rest is still to be spent afterwards. The sleeper is in its queue the
+ * whole time, so no wake-up is missed. */
 static void sleeper_wait_busy(struct host *host, struct sleeper *s, const char *why)
 {
 	uint64_t busy_until = host->core->now_ps + host->debt_ps;
@@ -386,7 +387,7 @@ static const struct platform_ops ops = {
 	.trace_on = op_trace_on,
 };
 
-/* --- what the kernel's memory needs --- */
+/* --- callbacks of struct kernel_memory --- */
 
 static int bus_read(void *ctx, uint64_t bus, void *buf, size_t len)
 {
@@ -419,7 +420,8 @@ static void bus_catastrophe(void *ctx, const char *text)
 		host->config.catastrophe(host->config.arg, host->config.index, text);
 }
 
-/* Far from everything else in a 47-bit address space, sanitizers' shadow included; a TiB each. */
+/* An address for each host's memory, 1 TiB apart, and far from everything else in a 47-bit address
+ * space, including the shadow memory of sanitizers. */
 static void *memory_address(unsigned index)
 {
 	return (void *)(uintptr_t)(0x200000000000ull + ((uint64_t)index << 40));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What host.c, a simulated host's platform, and host_irq.c, its interrupts, share. */
+/* Shared by host.c (the platform of a simulated host) and host_irq.c (its interrupts). */
 #ifndef TESTBENCH_HOST_IMPL_H
 #define TESTBENCH_HOST_IMPL_H
 
@@ -21,7 +21,7 @@ struct host {
 	const struct host_params *params;
 	struct host_memory memory;
 	struct host_config config;
-	uint64_t debt_ps; /* CPU time spent and not yet waited for */
+	uint64_t debt_ps; /* CPU time charged for which no simulated time has passed yet */
 	struct sleeper *watchers;
 	struct host_irq *irqs; /* HOST_VECTORS of them */
 	unsigned irqs_pending;
@@ -34,20 +34,20 @@ static inline struct host *host_of(struct platform *p)
 	return (struct host *)p;
 }
 
-/* A record of the thread that runs. */
+/* Emits a trace record for the running thread. */
 void host_emit(struct host *host, enum trace_point point, const char *text, uint64_t arg);
 
 /* --- host_irq.c --- */
 
 /* 0, or -ENOMEM. */
 int host_irqs_create(struct host *host);
-/* The thread in which handlers run, once the machine's kernel can start threads. */
+/* Starts the thread that runs interrupt handlers. Call when the simulation kernel can start threads. */
 void host_irqs_start(struct host *host);
 void host_irqs_destroy(struct host *host);
-/* The device's messages: those of struct kernel_memory. */
+/* Interrupt messages of the device, for struct kernel_memory. */
 void host_irq_message(void *ctx, uint64_t address, uint32_t data);
 void host_irq_intx(void *ctx, bool asserted);
-/* Of struct platform_ops. */
+/* For struct platform_ops. */
 int host_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg), void *arg);
 void host_irq_free(struct platform *p, unsigned vector);
 void host_irq_describe(struct platform *p, unsigned vector, uint64_t *address, uint32_t *data);

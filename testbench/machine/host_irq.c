@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct host_irq {
-	struct event arrival; /* message until handler */
+	struct event arrival; /* pending between the message and the call of the handler */
 	struct host *host;
 	void (*handler)(void *arg);
 	void *arg;

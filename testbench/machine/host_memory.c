@@ -12,7 +12,8 @@ enum {
 	PAGE = 4096,
 	RANGE_PAGES = 512,
 	USED_BEFORE = 0xa5,
-	FILL_WHOLE_PAGES = 4, /* an allocation up to this is filled whole, of a larger one both ends
+	FILL_WHOLE_PAGES =
+		4, /* up to this many pages are filled completely; of a larger allocation only both ends
 				 of each page */
 	FILL_END_BYTES = 64,
 };
@@ -50,7 +51,7 @@ void host_memory_destroy(struct host_memory *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* First of `count` free pages in a row within [from, to), or `to`. */
+/* Index of the first of `count` consecutive free pages within [from, to); `to` if there are none. */
 static size_t find_run(const struct host_memory *m, size_t from, size_t to, size_t count)
 {
 	size_t run = 0;
@@ -63,8 +64,8 @@ static size_t find_run(const struct host_memory *m, size_t from, size_t to, size
 	return to;
 }
 
-/* Memory is never what it seems to be by luck: neither zero when it is new, nor what it was when it
- * is free. */
+/* Fills pages with a pattern, so that no code works only because new memory is zero, or because
+ * freed memory still has its content. */
 static void fill(struct host_memory *m, size_t at, size_t count, unsigned char value)
 {
 	unsigned char *page = m->base + at * PAGE;

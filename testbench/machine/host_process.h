@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A simulated process from the outside: what the words of scenarios (language/processes.c) make of
- * it. What a program in it can do is said in process.h.
+ * A simulated process from the outside, for the verbs of scenarios (language/processes.c). The
+ * functions for programs inside the process are in process.h.
  */
 #ifndef TESTBENCH_HOST_PROCESS_H
 #define TESTBENCH_HOST_PROCESS_H
@@ -11,7 +11,7 @@
 
 struct host_process {
 	struct uv_process uv;
-	/* said by whoever makes it */
+	/* set by the caller of host_process_init() */
 	struct kernel *kernel;
 	const char *name;
 	int (*main)(void *arg);
@@ -19,24 +19,25 @@ struct host_process {
 	struct drv_list *oob_names; /* out-of-band channels that wait for their other end */
 	void (*over)(void *arg);    /* called when the last of its threads has ended */
 	void *over_arg;
-	/* its life */
+	/* state */
 	struct drv_list threads, oobs;
 	unsigned live; /* threads */
-	bool ends;     /* its status is known */
-	bool done;     /* everything of it is gone */
+	bool ends;     /* it is ending: its status is known */
+	bool done;     /* the process and all it had are gone */
 	int status;
 };
 
-/* A process without a thread. 0 or -ENOMEM. */
+/* Creates a process without a thread. 0 or -ENOMEM. */
 int host_process_init(struct host_process *p, struct uv_host *host);
-/* Its first thread runs main(arg). 0 or -ENOMEM. */
+/* Starts its first thread, which runs main(arg). 0 or -ENOMEM. */
 int host_process_run(struct host_process *p);
-/* All its threads end, each where it waits. The first reason to end is the process' status. */
+/* Ends all its threads, each in its present or next wait. If the process is already ending, its
+ * status stays the first one. */
 void host_process_end(struct host_process *p, int status);
-/* That of the calling thread, NULL: none. */
+/* The process of the calling thread; NULL: none. */
 struct host_process *host_process_current(void);
 
-/* oob.c: closes the end of a channel that has this link in its process' list. */
+/* oob.c: closes a channel end, given its link in the process' list. */
 void oob_end(struct drv_list *link);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { FIRST_NOTES = 64 };
 
-/* Room for one more, or NULL. */
+/* Returns a free entry, or NULL. */
 static struct guest_error_note *next_note(struct machine *m)
 {
 	if (m->guest_errors_kept == m->guest_errors_room) {
@@ -98,7 +98,7 @@ void machine_stop(struct machine *m)
 
 void machine_destroy(struct machine *m)
 {
-	/* In the middle of a run each holds packets of the other. */
+	/* If the run was cut short, each device may hold packets that the other one owns. */
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
 		if (m->hosts[i])
 			hca_pci_reset(host_hca(m->hosts[i]));

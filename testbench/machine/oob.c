@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The out-of-band channel between processes: what a socket is to the programs on real machines. */
+/* Out-of-band channels between processes, which take the place of TCP sockets. */
 #include "model/interface/macros.h"
 #include "testbench/machine/host_process.h"
 #include "testbench/process.h"
@@ -16,15 +16,15 @@ struct chunk {
 	uint8_t bytes[];
 };
 
-/* One end. */
+/* One end of a channel. */
 struct oob {
-	struct drv_list link;      /* of its process */
-	struct drv_list name_link; /* of those that wait for their other end */
+	struct drv_list link;      /* in its process' list */
+	struct drv_list name_link; /* in the list of ends that wait for their other end */
 	char name[NAME_CHARS];
 	struct uv_process *process;
-	struct oob *peer; /* NULL: not yet, or gone */
+	struct oob *peer; /* NULL: not connected yet, or closed */
 	bool gone;
-	struct drv_list chunks; /* on their way to this end */
+	struct drv_list chunks; /* data sent to this end and not read yet */
 };
 
 static struct oob *find_waiting(struct drv_list *names, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program finds of the C library in a simulated process. See posix.h. */
+/* The C library functions that a program in a simulated process uses. See posix.h. */
 #define POSIX_NO_NAMES
 #include "testbench/machine/posix.h"
 
@@ -14,10 +14,10 @@ enum {
 	NAME_CHARS = 32,
 };
 
-/* A socket by its descriptor, or what eventfd() gives. */
+/* What the descriptor of a socket or of an eventfd() refers to. */
 struct socket {
 	struct oob *oob; /* NULL: not connected */
-	unsigned port;   /* network order; bound to */
+	unsigned port;   /* the port it is bound to, in network order */
 	bool counter;
 	uint64_t count;
 };
@@ -73,7 +73,7 @@ void posix_free(void *p)
 {
 	struct uv_process *process = uv_process_current();
 
-	/* strdup's and asprintf's is the real library's */
+	/* memory from strdup() or asprintf() belongs to the real C library */
 	if (p && (!process || !uv_pages_free(process, p)))
 		free(p);
 }
@@ -234,7 +234,7 @@ int posix_fcntl(int fd, int cmd, ...)
 	return process_nonblock(fd, flags & O_NONBLOCK);
 }
 
-/* When it is readable: now or before; UINT64_MAX: not known yet. */
+/* The time at which it becomes readable; up to now: it is readable; UINT64_MAX: not known yet. */
 static uint64_t readable_ps(struct uv_process *process, int fd)
 {
 	const struct socket *s = socket_of(fd);
@@ -305,7 +305,7 @@ void posix_freeaddrinfo(struct addrinfo *res)
 	posix_free(res);
 }
 
-/* -EMFILE, -ENOMEM as errno. */
+/* Returns -1 with errno EMFILE or ENOMEM on failure. */
 static int socket_new(struct oob *oob)
 {
 	struct uv_process *process = uv_process_current();
@@ -344,7 +344,7 @@ int posix_setsockopt(int fd, int level, int name, const void *value, socklen_t l
 	return socket_of(fd) ? 0 : fail(EBADF);
 }
 
-/* What is on its way still comes. */
+/* Has no effect: data in flight still arrives. */
 int posix_shutdown(int fd)
 {
 	return socket_of(fd) ? 0 : fail(EBADF);
@@ -372,7 +372,7 @@ int posix_listen(int fd, int backlog)
 	return socket_of(fd) ? 0 : fail(EBADF);
 }
 
-/* The two ends that come to a port are connected. */
+/* Connects the accept() and the connect() on a port: the first of the two waits for the other. */
 static struct oob *meet(unsigned port)
 {
 	char name[NAME_CHARS];

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The C library of a program for libibverbs that runs unchanged, main() and all, in a simulated
- * process (start_program of process.h, which includes this header before the program's text): its
- * calls become those of the process.
+ * The C library for unchanged libibverbs programs in a simulated process. start_program of process.h
+ * includes this header before the program's text; it redirects the program's calls to functions of
+ * the simulated process.
  *
  * What differs from a real machine:
- * - A server's address is its port, whatever the host's name; connect() waits for the accept() of
- *   that port. A socket reads, writes and closes, no more. Bytes take 20 us.
- * - poll() looks for reading, at descriptors of channels, contexts, sockets and eventfd().
- * - Threads of pthreads are simulated threads of the process: one runs until it waits, so that a run
- *   is the same each time. A condition's signal wakes all (POSIX allows that); attributes but for
- *   their names have no effect; a thread is cancelled where it waits. sched_yield() lets at most a
- *   microsecond pass; a thread that looks at a variable again and again and calls nothing stands still.
- * - Memory is freed at the end of the process; all of it can be registered.
- * - Of signals there is SIGALRM of alarm(): its handler runs in a thread of its own.
- * - No fork, files with content, exit handlers. stdio is the real one.
- * Functions answer as POSIX says, with errno.
+ * - Only the port of a server's address counts, not the host name. connect() waits for the accept()
+ *   on that port. A socket supports only read, write and close. Bytes arrive after 20 us.
+ * - poll() supports only reading, on descriptors of channels, contexts, sockets and eventfd().
+ * - pthreads are simulated threads of the process. A thread runs until it waits, so that every run
+ *   is the same. pthread_cond_signal() wakes all waiters (POSIX allows that); attributes exist but
+ *   have no effect; a thread is cancelled when it waits. sched_yield() lets at most one microsecond
+ *   pass. A thread that polls a variable without calling any function hangs the simulation.
+ * - All memory can be registered, and is freed at the end of the process.
+ * - The only signal is SIGALRM from alarm(); its handler runs in a thread of its own.
+ * - There is no fork, no file with content, no exit handler. stdio is the real one.
+ * Functions return what POSIX says, and set errno.
  */
 #ifndef TESTBENCH_POSIX_H
 #define TESTBENCH_POSIX_H
@@ -65,7 +65,7 @@ int posix_open(const char *path, int flags, ...);
 int posix_close(int fd);
 ssize_t posix_read(int fd, void *bytes, size_t len);
 ssize_t posix_write(int fd, const void *bytes, size_t len);
-/* F_GETFL, F_SETFL with O_NONBLOCK, of verbs' descriptors. */
+/* Supports F_GETFL, and F_SETFL with O_NONBLOCK, on descriptors of verbs. */
 int posix_fcntl(int fd, int cmd, ...);
 int posix_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
@@ -97,10 +97,11 @@ int posix_sem_wait(sem_t *sem);
 int posix_sem_trywait(sem_t *sem);
 int posix_sem_post(sem_t *sem);
 
-/* The program's alarm: one in each that is loaded, whatever the number of its files. */
+/* The program's alarm. The weak definition gives each loaded program one, however many source files
+ * it has. */
 struct posix_alarm {
 	void (*handler)(int number);
-	unsigned number; /* of those that were set or taken back */
+	unsigned number; /* counts calls of alarm(), so that an older alarm knows it is cancelled */
 };
 #ifndef POSIX_NO_NAMES
 __attribute__((weak)) struct posix_alarm posix_alarm_of_program;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads, mutexes, conditions and semaphores of a program in a simulated process (posix.h). Threads
- * are not preempted: what another one waits for changes only while this one waits, and all wait in
- * the queue of the process and look again. What the program declares is room for a counter, zero
- * after the static initialisers.
+ * are not preempted, so no state changes while a thread runs without waiting. All waiting threads
+ * share the wait queue of the process; when woken, each checks its condition again. The program's
+ * pthread_mutex_t, pthread_cond_t and sem_t hold one counter each, which the static initialisers set
+ * to 0.
  */
 #define POSIX_NO_NAMES
 #include "testbench/machine/posix.h"
@@ -14,7 +15,7 @@
 #define US_PS UINT64_C(1000000)
 #define S_NS  UINT64_C(1000000000)
 
-/* Of the process' heap. */
+/* Allocated from the process' heap. */
 struct thread {
 	struct uv_process *process;
 	struct process_thread *running; /* NULL: it has ended */
@@ -94,7 +95,7 @@ int posix_pthread_join(pthread_t thread, void **result)
 	return 0;
 }
 
-/* It goes with the process. */
+/* Does nothing: a thread's memory is freed with the process. */
 int posix_pthread_detach(pthread_t thread)
 {
 	return 0;
@@ -110,7 +111,7 @@ int posix_pthread_cancel(pthread_t thread)
 	return 0;
 }
 
-/* 0: that of main(). */
+/* 0 stands for the main thread. */
 pthread_t posix_pthread_self(void)
 {
 	return (pthread_t)process_thread_arg(run);
@@ -170,7 +171,7 @@ static void ring(void *arg)
 	uv_heap_free(r);
 }
 
-/* A new one takes the one before back. */
+/* A new alarm cancels the previous one. */
 unsigned posix_alarm(struct posix_alarm *a, unsigned seconds)
 {
 	struct ringing *r;
@@ -184,7 +185,7 @@ unsigned posix_alarm(struct posix_alarm *a, unsigned seconds)
 	return 0;
 }
 
-/* --- mutexes: 1 while one has it --- */
+/* --- mutexes: the counter is 1 while locked --- */
 
 int posix_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
 {
@@ -219,7 +220,7 @@ int posix_mutex_unlock(pthread_mutex_t *mutex)
 	return 0;
 }
 
-/* --- conditions: how often they were signalled --- */
+/* --- conditions: the counter is the number of signals so far --- */
 
 int posix_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
 {
@@ -262,7 +263,7 @@ int posix_cond_broadcast(pthread_cond_t *cond)
 	return 0;
 }
 
-/* --- semaphores: their value --- */
+/* --- semaphores: the counter is the value --- */
 
 int posix_sem_init(sem_t *sem, int shared, unsigned value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulated processes: their threads, their end, what they find around them. See host_process.h and
- * the second half of process.h. */
+/* Simulated processes: threads, exit, and the functions for programs. See host_process.h and the
+ * second half of process.h. */
 #include "testbench/machine/host_process.h"
 
 #include "model/interface/macros.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct process_thread {
-	struct host_thread host; /* first: the kernel thread's owner */
+	struct host_thread host; /* must be first: it is the kernel thread's owner */
 	struct drv_list link;
 	struct host_process *process;
 	struct kernel_thread *kernel;
@@ -33,7 +33,7 @@ struct host_process *host_process_current(void)
 	return t ? t->process : NULL;
 }
 
-/* --- what user verbs ask for --- */
+/* --- what host_driver/uverbs/process.h requires --- */
 
 struct uv_process *uv_process_current(void)
 {
@@ -82,7 +82,7 @@ static void run_thread(void *arg)
 	t->fn(t->arg);
 }
 
-/* The last one clears up; nobody can kill it any more. */
+/* Ends a thread. The last thread of the process cleans up, and can no longer be killed. */
 static void thread_main(void *arg)
 {
 	struct process_thread *t = arg;
@@ -123,7 +123,7 @@ static struct process_thread *thread_start(struct host_process *p, const char *n
 	return t;
 }
 
-/* --- its life --- */
+/* --- start and end --- */
 
 int host_process_init(struct host_process *p, struct uv_host *host)
 {

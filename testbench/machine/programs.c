@@ -23,7 +23,7 @@ enum {
 	WRITE_BYTES = 64,
 };
 
-/* What a verb that returns a pointer gives. */
+/* The return value of a step whose verb returns a pointer. */
 static int made(const void *object)
 {
 	return object ? 0 : -1;

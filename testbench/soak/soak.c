@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The soak's loop: post, take what completes, take pairs to ERR and back, wait. */
+/* The main loop of the soak: post requests, poll completions, move pairs to ERR and back, wait. */
 #include "model/sim/params/sim.h"
 #include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
@@ -11,12 +11,12 @@
 #include <sys/resource.h>
 
 enum {
-	SETTLE_US = 2000, /* longer than any packet lives: delays, copies, RNR waits */
-	STARVED_US = 30,  /* a receive queue stays short so long */
-	EVENT_US = 50,    /* completion in memory until its event */
+	SETTLE_US = 2000, /* longer than any packet lives, with delays, copies and RNR waits */
+	STARVED_US = 30,  /* how long a receive queue is left short of receives */
+	EVENT_US = 50,    /* most time between a completion in memory and its event */
 	STUCK_S = 5,
 	DELAY_US = 20,
-	MIN_FOR_FAULTS = 1000, /* messages after which a fault of each kind has happened */
+	MIN_FOR_FAULTS = 1000, /* with so many messages at 1 %, a fault of each kind must happen */
 	LINGER = 8,
 };
 
@@ -55,7 +55,8 @@ static void add_faults(struct soak *s)
 			tb_failf(s->tb, TB_HERE, "a fault that can do something");
 }
 
-/* What the plan did is judged here: its rules are chances, and short runs need not meet them. */
+/* Checks here that faults of each kind happened. Faults are random, so a short run may have none;
+ * the scenario's own check, that every fault happens, would be too strict. */
 static void end_faults(struct soak *s)
 {
 	const struct sim_params *p = s->params;
@@ -125,7 +126,7 @@ static void report_stuck(struct soak *s)
 	tb_failf(s->tb, TB_HERE, "anything to happen within %d s", STUCK_S);
 }
 
-/* Arm, look again, sleep until the interrupt. */
+/* Arms the CQs, polls again, and sleeps until the interrupt. */
 static void wait_for_more(struct soak *s, bool starved)
 {
 	struct tb *tb = s->tb;
@@ -143,7 +144,8 @@ static void wait_for_more(struct soak *s, bool starved)
 
 /* --- the loop --- */
 
-/* Receives come late on purpose: senders meet RNR NAKs. True: a queue has been left short. */
+/* Posts receives, sometimes late on purpose, so that senders get RNR NAKs. True: a queue has been
+ * left short of receives. */
 static bool refill(struct soak *s, bool all)
 {
 	bool short_of = false;
@@ -212,7 +214,8 @@ static void load(struct soak *s)
 	}
 }
 
-/* What the plan holds back goes by when others pass it. */
+/* A packet that the fault plan holds back for reordering is released when others overtake it: sends
+ * some. */
 static void pass_held(struct soak *s)
 {
 	for (unsigned i = 0; i <= LINGER && tb_right(s->tb); i++) {

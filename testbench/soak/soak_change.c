@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens to the soak's pairs besides traffic: to ERR and, through RESET, back; a send queue
- * drained (SQD) with requests in it; windows bound anew, those of type 2 after an invalidate of
- * either side; or all is judged once and goes on. And the asynchronous events of it.
+ * What the soak does to its pairs besides traffic, and the asynchronous events that follow. A pair
+ * is moved to ERR and through RESET back to RTS; or a send queue is drained (SQD) with requests in
+ * it; or windows are bound again, type 2 ones after either side has invalidated them; or the pair
+ * is only drained, checked, and continues.
  */
 #include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
 
 enum {
-	SETTLE_US = 2000, /* longer than any packet lives: delays, copies, RNR waits */
-	LAND_US = 50,     /* memory has what was acknowledged */
-	BREAKS = 60,      /* percent of changes that go to ERR */
-	STOPS = 70,       /* of the others, that drain a send queue */
+	SETTLE_US = 2000, /* longer than any packet lives, with delays, copies and RNR waits */
+	LAND_US = 50,     /* after this time, acknowledged data has been written to memory */
+	BREAKS = 60,      /* percent of changes that move a pair to ERR */
+	STOPS = 70,       /* percent of the other changes that drain a send queue */
 	PERCENT = 100,
 };
 

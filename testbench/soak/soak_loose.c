@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The soak's queue pairs that may lose messages: two of UC, one of UD. Every message carries its
- * number as immediate; on UC every second one is a WRITE, to a place that no other one has as long
- * as packets live. Now and then a request is wrong on purpose: the queue pair goes to SQE, what
- * is behind it is flushed, and it is taken back to RTS while receives go on.
+ * The unreliable pairs of the soak, which may lose messages: two of UC, one of UD. Every message
+ * carries its number as immediate data. On UC about every second message is a WRITE. Its target
+ * buffer is not used again while packets to it may still be in flight. Now and then a request is
+ * invalid on purpose: the queue pair goes to SQE, the requests behind it are flushed, and it is
+ * moved back to RTS while it still receives.
  */
 #include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
@@ -19,12 +20,12 @@ enum {
 	UC_LARGEST = 16384,
 	GRH_AREA = 40,
 	QKEY = 0x1357,
-	COPIES = 4, /* what the soak's faults make of one packet, itself included */
+	COPIES = 4, /* most copies of one packet, including itself, after the soak's faults */
 	WRONG_ONE_IN = 300,
 	POLL_MAX = 16,
 	SLOW_RATE = 7,   /* 40 Gb/s, of 56 */
-	DEAD_US = 10000, /* longer than any packet lives, and waits at its receiver */
-	RECEIVE = 1,     /* bit of wr_id */
+	DEAD_US = 10000, /* longer than any packet lives, including its wait at the receiver */
+	RECEIVE = 1,     /* bit of wr_id: it is a receive */
 	WR_SHIFT = 8,
 };
 
@@ -182,7 +183,8 @@ static bool has_room(const struct soak_loose_qp *q)
 	return !q->wrong_posted && q->flow->posted - q->flow->done < DEPTH;
 }
 
-/* A place of the peer for the next WRITE; NULL: what was sent to it may still be on its way. */
+/* Chooses a target buffer at the peer for the next WRITE. NULL: send a SEND instead, for example
+ * because an earlier WRITE to that buffer may still be in flight. */
 static uint8_t *take_target(struct soak *s, struct soak_loose_qp *q, struct soak_loose_qp *peer)
 {
 	const unsigned i = q->flow->posted % SOAK_TARGETS;
@@ -245,7 +247,7 @@ bool soak_loose_post_some(struct soak *s)
 
 /* --- completions --- */
 
-/* All that was behind the wrong one has been flushed. */
+/* Moves the queue pair back to RTS, after all requests behind the invalid one have been flushed. */
 static void restart(struct soak *s, struct soak_loose_qp *q)
 {
 	const struct drv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
@@ -259,8 +261,8 @@ static void restart(struct soak *s, struct soak_loose_qp *q)
 	s->changes++;
 }
 
-/* Messages come in their order, or not at all: nothing before this one does, but copies that
- * packets in flight make. */
+/* Message `number` has arrived. Messages arrive in order or not at all, so of earlier WRITEs only
+ * copies of packets in flight can still arrive. */
 static void targets_pass(struct soak *s, struct soak_loose_qp *q, uint32_t number)
 {
 	for (unsigned i = 0; i < SOAK_TARGETS; i++)

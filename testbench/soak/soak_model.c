@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILL_CHECKED = 64, LEAST_ARRIVE = 16 /* one of so many, under any faults */ };
+enum {
+	FILL_CHECKED = 64,
+	LEAST_ARRIVE = 16 /* at least 1 message in 16 must arrive, under any faults */
+};
 
 static __attribute__((format(printf, 2, 3))) const char *say(char text[SOAK_TEXT_CHARS],
 							     const char *format, ...)
@@ -156,7 +159,7 @@ static void gather(uint8_t *to, const struct soak_op *op)
 	}
 }
 
-/* Bit by bit: no carry leaves a field, whose highest bit is set in `ends`. */
+/* Adds bit by bit. `ends` marks the highest bit of each field; no carry leaves a field. */
 static uint64_t add_fields(uint64_t a, uint64_t b, uint64_t ends)
 {
 	uint64_t sum = 0;
@@ -236,7 +239,7 @@ static const char *compare(struct soak_flow *f, uint64_t number, const char *wha
 	return NULL;
 }
 
-/* A request that succeeded, whether or not it says so. */
+/* A request has succeeded, with a completion or, if it is unsignalled, without one. */
 static const char *landed(struct soak_flow *f, uint64_t number)
 {
 	struct soak_op *op = op_at(f, number);
@@ -303,7 +306,7 @@ const char *soak_flow_sent(struct soak_flow *f, const struct soak_wc *wc)
 
 /* --- completions of the receiver --- */
 
-/* A later request may have changed the bytes already. */
+/* Whether a later request may already have changed the bytes. */
 static bool overwritten(const struct soak_flow *f, uint64_t number)
 {
 	if (f->posted - number >= SOAK_RING)
@@ -389,7 +392,7 @@ void soak_flow_break(struct soak_flow *f)
 	f->breaking = true;
 }
 
-/* What flushed requests may have written is taken as it is. */
+/* Accepts the present content of memory that flushed requests may have written. */
 static void adopt_flushed(struct soak_flow *f)
 {
 	for (uint64_t n = f->posted > SOAK_RING ? f->posted - SOAK_RING : 0; n < f->posted; n++) {
@@ -447,7 +450,7 @@ const char *soak_loose_sent(struct soak_loose *f, uint64_t number, enum ibv_wc_s
 	if (status != due)
 		return wrong(f, "message %" PRIu64 " ends with status %d, not %d", number, status,
 			     due);
-	/* those that are not sent cannot arrive */
+	/* flushed messages were not sent and must not arrive */
 	message_at(f, number)->wrong |= f->stopped;
 	f->stopped |= status != IBV_WC_SUCCESS;
 	f->done++;

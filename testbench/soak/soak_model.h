@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the requests of one connected queue pair must do, by the rules of verbs alone: nothing here
- * knows how a device works. A flow is one direction of a pair; it owns a window of the peer's
- * memory that nobody else writes, so that the order of the requests says what every byte is.
+ * A model of what the requests of one connected queue pair must do. It uses only the rules of verbs
+ * and knows nothing about the device. A flow is one direction of a pair. It owns a window of the
+ * peer's memory that nobody else writes, so the order of the requests determines every byte.
  *
- * Completions: in the order of the requests; of signalled ones; success until the queue pair is
- * taken to ERR, then at some request on all of them, signalled or not, are flushed. Receives: the
- * n-th message that consumes one meets the n-th completed receive of the peer.
+ * Completions arrive in the order of the requests, and only for signalled ones. They are successful
+ * until the queue pair is moved to ERR; from some request on, all requests, signalled or not, then
+ * complete as flushed. The n-th message that consumes a receive belongs to the n-th completed receive
+ * of the peer.
  *
- * Every function returns NULL, or what is wrong as one line that lives in the flow.
+ * Functions that return a string return NULL if all is right, else one line, stored in the flow, that
+ * says what is wrong.
  */
 #ifndef TESTBENCH_SOAK_MODEL_H
 #define TESTBENCH_SOAK_MODEL_H
@@ -21,7 +23,7 @@
 
 enum { SOAK_PIECES = 4, SOAK_RING = 512, SOAK_TEXT_CHARS = 200, SOAK_WORD = 8 };
 
-/* A part of a gathered source or of a scattered destination. */
+/* A gather or scatter entry. */
 struct soak_piece {
 	uint8_t *at;
 	uint32_t len;
@@ -30,75 +32,76 @@ struct soak_piece {
 struct soak_op {
 	enum ibv_wr_opcode opcode;
 	bool signaled, fence, inlined;
-	bool from_pattern; /* READ: of the peer's memory that nobody writes, not of the window */
+	bool from_pattern; /* READ from the peer's pattern, which nobody writes, not from the window */
 	uint32_t imm, len; /* imm: immediate, or the key that a SEND invalidates */
 	unsigned pieces;
-	struct soak_piece piece[SOAK_PIECES]; /* sent from, or landing in */
-	uint64_t remote;                      /* offset in window or pattern */
+	struct soak_piece piece[SOAK_PIECES]; /* local memory to send from or to write to */
+	uint64_t remote;                      /* offset in the window or pattern */
 	uint64_t compare, swap;               /* fetch and add: compare is the addend */
-	uint64_t compare_mask, swap_mask; /* masked ones; fetch and add: the ends of its fields */
-	unsigned steer;                   /* XRC: which of the peer's queues */
-	/* the model's */
-	uint8_t *result; /* READ: what must land */
-	uint64_t word;   /* atomics: likewise */
+	uint64_t compare_mask, swap_mask; /* masked atomics; fetch and add: the field boundaries */
+	unsigned steer;                   /* XRC: which of the peer's SRQs */
+	/* set by the model */
+	uint8_t *result; /* READ: the bytes that must be returned */
+	uint64_t word;   /* atomics: the value that must be returned */
 	bool failed;
 };
 
 struct soak_wc {
-	uint64_t number; /* send: of the request */
+	uint64_t number; /* send: number of the request */
 	enum ibv_wc_status status;
 	enum ibv_wc_opcode opcode;
 	uint32_t byte_len, imm;
-	bool has_imm, has_key; /* invalidated, in imm */
+	bool has_imm, has_key; /* has_key: imm is the key that was invalidated */
 };
 
 struct soak_flow {
-	const uint8_t *pattern; /* of the peer */
-	uint8_t *window;        /* of the peer: what is there */
-	uint8_t *shadow;        /* what must be there once all is done */
+	const uint8_t *pattern; /* the peer's pattern */
+	uint8_t *window;        /* the peer's window: its actual content */
+	uint8_t *shadow;        /* its expected content when all requests are done */
 	size_t bytes;
 	struct soak_op ring[SOAK_RING];
-	uint64_t posted, done, arrived; /* requests; done and arrived: the next to come */
-	uint64_t flushed;               /* of all requests so far, those that failed */
-	bool breaking, broken;          /* to ERR; first flushed request seen */
+	uint64_t posted, done, arrived; /* counts; done and arrived are the next number expected */
+	uint64_t flushed;               /* number of requests so far that failed */
+	bool breaking, broken;          /* going to ERR; a flushed request has been seen */
 	char text[SOAK_TEXT_CHARS];
 };
 
-/* 0 or -ENOMEM. The window is as it is now. */
+/* Takes the present content of the window as the expected one. 0 or -ENOMEM. */
 int soak_flow_init(struct soak_flow *f, const uint8_t *pattern, uint8_t *window, size_t bytes);
 void soak_flow_free(struct soak_flow *f);
 
-bool soak_consumes(enum ibv_wr_opcode opcode); /* a receive of the peer */
+bool soak_consumes(enum ibv_wr_opcode opcode); /* whether it consumes a receive of the peer */
 bool soak_lands_here(enum ibv_wr_opcode opcode);
 
-/* Room to remember one more. */
+/* Whether the model has room for one more request. */
 bool soak_flow_has_room(struct soak_flow *f);
-/* A READ before it may still read again what it overwrites. */
+/* Whether the request overwrites memory that an earlier READ may still read again. */
 bool soak_flow_needs_fence(const struct soak_flow *f, const struct soak_op *op);
-/* Its number is f->posted before the call. False: no memory. */
+/* Records a posted request; its number is f->posted before the call. False: no memory. */
 bool soak_flow_post(struct soak_flow *f, const struct soak_op *op);
 const char *soak_flow_sent(struct soak_flow *f, const struct soak_wc *wc);
-/* A completed receive of the peer, and the memory that was posted for it, filled with `fill`. */
+/* Checks a completed receive of the peer and the memory posted for it, which was filled with `fill`. */
 const char *soak_flow_received(struct soak_flow *f, const struct soak_wc *wc,
 			       const struct soak_piece *piece, unsigned pieces, uint8_t fill);
 
 /* From now on requests may be flushed. */
 void soak_flow_break(struct soak_flow *f);
-/* All is over: every request done, every message received, memory as it must be. A broken flow
- * begins again: what its flushed requests may have written is taken as it is. */
+/* Checks that every request is done, every message is received, and memory is as expected. A flow
+ * that was broken starts again with the present content of memory that flushed requests may have
+ * written. */
 const char *soak_flow_judge(struct soak_flow *f);
 
 /*
- * Datagrams and unreliable connections: a message may be lost, and arrive late or more than once
- * where the wire makes copies; but what arrives is a message that was sent, whole and unchanged.
- * Requests complete in order: with success, but for one that is wrong on purpose, and those behind
- * it until the queue pair is taken back to RTS.
+ * The model of UD and UC. A message may be lost, may arrive late, and may arrive more than once if
+ * the wire copies packets; but every message that arrives was sent, and is complete and unchanged.
+ * Requests complete in order and successfully, except an invalid one and those behind it until the
+ * queue pair is moved back to RTS.
  */
 enum { SOAK_LOOSE_RING = 4096 };
 
 struct soak_loose {
-	const uint8_t *pattern; /* of the sender */
-	unsigned most;          /* times that one message may arrive */
+	const uint8_t *pattern; /* the sender's pattern */
+	unsigned most;          /* how often one message may arrive */
 	struct soak_loose_message {
 		uint64_t number;
 		size_t at;
@@ -107,16 +110,16 @@ struct soak_loose {
 		bool wrong, write;
 	} ring[SOAK_LOOSE_RING];
 	uint64_t posted, done, delivered;
-	bool stopped; /* the wrong one has completed */
+	bool stopped; /* the invalid request has completed */
 	char text[SOAK_TEXT_CHARS];
 };
 
-/* Bytes [at, at + len) of the pattern, by SEND or WRITE; the number of the message, which its
- * immediate carries. */
+/* Records a SEND or WRITE of bytes [at, at + len) of the pattern. Returns the number of the message,
+ * which must be its immediate data. */
 uint64_t soak_loose_post(struct soak_loose *f, size_t at, uint32_t len, bool wrong, bool write);
 const char *soak_loose_sent(struct soak_loose *f, uint64_t number, enum ibv_wc_status status);
-/* `bytes`: where the message must be. A WRITE's place has been given to no other one since, and
- * what was given it before is dead. */
+/* Checks a message that has arrived at `bytes`. The target buffer of a WRITE must not have been used
+ * for another one since, and packets of earlier WRITEs to it must be gone. */
 const char *soak_loose_received(struct soak_loose *f, uint32_t imm, const uint8_t *bytes,
 				uint32_t len, bool write);
 const char *soak_loose_judge(struct soak_loose *f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of the soak. A pair's shape follows from its number, so that few pairs have them all. */
+/* Creates the objects of the soak. The number of a pair determines its configuration (shape), so that
+ * a few pairs cover all of them. */
 #include "model/interface/macros.h"
 #include "model/sim/cfg.h"
 #include "model/sim/params/sim.h"
@@ -18,7 +19,7 @@ enum {
 	LARGE_SLOTS = 4,
 	SHARED_SLOTS = 64,
 	STEERED_SLOTS = 24,
-	SHAPES = 8, /* pairs until the shapes begin again */
+	SHAPES = 8, /* the shapes repeat after this many pairs */
 	DEPTH_MIN = 8,
 	DEPTH_STEPS = 4,
 	CQ_PERIOD_US = 4,
@@ -27,7 +28,7 @@ enum {
 	TIMEOUTS = 3,
 	RNR_TIMERS = 8,
 	NEAR_WRAP = 100,
-	SLOW_ONE_IN = 4, /* connections with a static rate */
+	SLOW_ONE_IN = 4, /* one connection in 4 has a static rate */
 	SLOW_RATE = 7,   /* 40 Gb/s, of 56 */
 };
 
@@ -153,8 +154,8 @@ static unsigned cq_entries(const struct soak *s)
 	       2 * (SHARED_SLOTS + SOAK_STEERED * STEERED_SLOTS);
 }
 
-/* XRC: one queue pair sends, another one receives. All its queues complete on one CQ, where
- * messages keep their order. */
+/* XRC uses one queue pair to send and another one to receive. All its queues complete into one CQ,
+ * so that the order of the messages is known. */
 static bool create_xrc(struct soak *s, struct soak_qp *q)
 {
 	struct soak_end *e = q->end;

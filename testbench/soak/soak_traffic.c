@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests and receives of the soak, drawn and posted, and what completes of them. */
+/* Chooses and posts the random requests and receives of the soak, and polls their completions. */
 #include "model/interface/macros.h"
 #include "model/sim/params/sim_soak.h"
 #include "testbench/soak/soak.h"
@@ -58,7 +58,7 @@ static enum ibv_wr_opcode draw_opcode(struct soak *s, bool xrc)
 
 static uint32_t draw_len(struct soak *s, uint32_t largest)
 {
-	/* percent of messages up to so many bytes */
+	/* percent of the messages, and their largest size in bytes */
 	static const struct {
 		unsigned share;
 		uint32_t bytes;
@@ -89,7 +89,7 @@ static unsigned cut(struct soak *s, uint32_t len, struct soak_piece *piece)
 	return n;
 }
 
-/* Room for what the request brings back; false: not now. */
+/* Reserves memory for the data that the request returns. False: none is free now. */
 static bool take_landing(struct soak_qp *q, struct soak_op *op)
 {
 	const struct soak_flow *f = &q->flow;
@@ -260,7 +260,7 @@ static unsigned post_list(struct soak_qp *q)
 
 		if (!draw(q, &op))
 			break;
-		/* the last that fits must make a completion, or nobody ever makes room */
+		/* the request that fills the queue must be signalled, or room is never made */
 		op.signaled |= room(q) == 1;
 		fill_wr(q, &op, sge[n], &wr[n]);
 		note(q, &op);
