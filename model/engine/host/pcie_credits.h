@@ -18,11 +18,10 @@
 enum { PCIE_CREDIT_BYTES = 16 };
 
 struct pcie_credits {
-	uint64_t header_ps,
-		data_ps;   /* from one returned credit to the next; 0: credits never run out */
-	uint64_t round_ps; /* from the last byte sent until the credits are back */
-	uint64_t due_ps;   /* when all credits are back */
-	uint64_t enough;   /* a TLP with at least so many bytes of data never waits */
+	uint64_t header_ps, data_ps; /* between two returned credits; 0: never run out */
+	uint64_t round_ps;           /* from the last byte sent until the credits are back */
+	uint64_t due_ps;             /* when all credits are back */
+	uint64_t enough;             /* a TLP with at least so many bytes of data never waits */
 };
 
 /* TLPs of one type that leave in a row. */

@@ -2,7 +2,7 @@
 /*
  * The host's accesses on the PCIe link: hca_mmio_*() of hca.h. from: the host; to: bar_write
  * and bar_read of calls.h.
- * * Accesses reach the device in order, reads after writes. The answer to a read arrives after the
+ * Accesses reach the device in order, reads after writes. The answer to a read arrives after the
  * device's earlier posted writes.
  */
 #include "model/engine/host/pcie_impl.h"

@@ -28,35 +28,34 @@ struct read_queue {
 
 /* Responder's part of struct qp; responder, atomic_read and srq own it. */
 struct qp_receive {
-	struct waiter waiter;        /* the state machine's */
-	struct waiter out_waiter;    /* the response queue's */
-	struct packet *current;      /* request that the state machine works on */
-	struct packet_queue in;      /* later requests, in order of arrival */
-	struct packet_queue landing; /* requests whose payload is being written to host memory */
-	struct packet_queue out;     /* responses to send; the first may wait for its payload */
-	struct read_queue
-		read_jobs; /* to be answered after `out`; each holds the responses due after it */
-	struct receive_copy
-		*receive; /* receive WQE of a message of several packets, kept between them */
-	struct record_read *record; /* doorbell record being read */
-	struct ring_read *ring;     /* responder resources read for a duplicate */
-	struct event timer;         /* coalesced ACK; in ERR: next poll of the doorbell record */
-	uint64_t flush_poll_ps;     /* delay until the poll after that; 0: not yet polled */
-	uint64_t flush_seen;        /* event_core.foreign_runs when the record was requested */
-	struct qp *flush_next;      /* in the list hca.flushed */
-	uint32_t flush_cqn;         /* CQ of the flushed receives */
-	uint32_t record_srqn;       /* whose record was read last: an SRQ, or RECORD_OF_RQ */
-	uint8_t state;              /* enum resp_state */
-	uint8_t verdict;            /* enum verdict, of the request in the machine */
+	struct waiter waiter;         /* the state machine's */
+	struct waiter out_waiter;     /* the response queue's */
+	struct packet *current;       /* request that the state machine works on */
+	struct packet_queue in;       /* later requests, in order of arrival */
+	struct packet_queue landing;  /* requests whose payload is being written to host memory */
+	struct packet_queue out;      /* responses to send; the first may wait for its payload */
+	struct read_queue read_jobs;  /* READs after those, each with the responses due after it */
+	struct receive_copy *receive; /* receive WQE of a message of several packets */
+	struct record_read *record;   /* doorbell record being read */
+	struct ring_read *ring;       /* responder resources read for a duplicate */
+	struct event timer;           /* coalesced ACK; in ERR: next poll of the doorbell record */
+	uint64_t flush_poll_ps;       /* delay until the poll after that; 0: not yet polled */
+	uint64_t flush_seen;          /* event_core.foreign_runs when the record was requested */
+	struct qp *flush_next;        /* in the list hca.flushed */
+	uint32_t flush_cqn;           /* CQ of the flushed receives */
+	uint32_t record_srqn;         /* whose record was read last: an SRQ, or RECORD_OF_RQ */
+	uint8_t state;                /* enum resp_state */
+	uint8_t verdict;              /* enum verdict, of the request in the machine */
 	bool running : 1, pumping : 1;
 	bool flushing : 1; /* the receive queue is to be flushed */
 	bool flushed : 1;  /* is in the list hca.flushed */
 	bool ack_due : 1;  /* an ACK waits for the context */
-	bool broken : 1; /* no further response is sent: a failed response was replaced by the last NAK of this connection, or firmware has moved the QP to ERR */
+	bool broken : 1; /* no further response is sent: the NAK that replaced a failed response was the
+			    last packet, or firmware has moved the QP to ERR */
 	bool in_error : 1; /* the QP is in ERR: it has been flushed */
-	bool record_asked : 1; /* the machine waits for the latest record read; otherwise that read was a prefetch */
+	bool record_asked : 1; /* the machine waits for the latest record read; else that was a prefetch */
 	bool record_fresh : 1, record_failed : 1;
-	bool fetching : 1; /* a WQE of an SRQ is being read: fetch_slot, and fetch_count is the SRQ's count when the read began */
+	bool fetching : 1; /* an SRQ's WQE is being read: its slot, and the SRQ's count at the start */
 	uint16_t fetch_slot, fetch_count;
 	uint32_t fetch_srqn;
 	uint16_t record_value;
