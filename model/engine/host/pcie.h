@@ -56,7 +56,8 @@ struct dma {
 	 */
 	bool at_ready;
 	uint64_t ready_ps;
-	int status; /* 0, or -EFAULT: an address is not mapped (reported as a guest error), and only the fragments before it have moved */
+	int status; /* 0, or -EFAULT: an address is not mapped (reported as a guest error), and only
+		       the fragments before it have moved */
 	const char *what;         /* for traces and guest errors: "wqe", "payload", "cqe", ... */
 	uint32_t qpn;             /* on whose behalf, 0 when nobody's */
 	uint32_t corr;            /* of payload, for traces: see enum dma_corr */

@@ -50,7 +50,8 @@ struct qp {
 	struct hca *hca;
 	uint32_t qpn;       /* full 24-bit number */
 	uint16_t holds;     /* qp_hold() */
-	bool quiescing : 1; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step begins */
+	bool quiescing : 1; /* firmware asked for FW_OBJ_QUIESCE or _INVALIDATE: no new step
+			       begins */
 	/* A qp_error() or qp_resume() waits for the context. */
 	bool error_pending : 1, resume_pending : 1;
 	uint8_t stop : 2;        /* enum qp_stop: what to do once both halves are quiet */

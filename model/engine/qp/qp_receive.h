@@ -50,12 +50,14 @@ struct qp_receive {
 	bool flushing : 1; /* the receive queue is to be flushed */
 	bool flushed : 1;  /* is in the list hca.flushed */
 	bool ack_due : 1;  /* an ACK waits for the context */
-	bool broken : 1; /* no further response is sent: the NAK that replaced a failed response was the
-			    last packet, or firmware has moved the QP to ERR */
-	bool in_error : 1; /* the QP is in ERR: it has been flushed */
-	bool record_asked : 1; /* the machine waits for the latest record read; else that was a prefetch */
+	bool broken : 1; /* no further response is sent: the NAK that replaced a failed response was
+			    the last packet, or firmware has moved the QP to ERR */
+	bool in_error : 1;     /* the QP is in ERR: it has been flushed */
+	bool record_asked : 1; /* the machine waits for the latest record read; else that was a
+				  prefetch */
 	bool record_fresh : 1, record_failed : 1;
-	bool fetching : 1; /* an SRQ's WQE is being read: its slot, and the SRQ's count at the start */
+	bool fetching : 1; /* an SRQ's WQE is being read: its slot, and the SRQ's count at the
+			      start */
 	uint16_t fetch_slot, fetch_count;
 	uint32_t fetch_srqn;
 	uint16_t record_value;

@@ -101,7 +101,8 @@ struct qp_send {
 	bool loaded;   /* the cursors have been loaded from the context */
 	bool reliable; /* the context says RC or XRC */
 	bool credits;  /* the responder gives credits: the context or its last response says so */
-	bool implied_nak; /* already resent because response data was lost; not again until there is progress */
+	bool implied_nak; /* already resent because response data was lost; not again until there is
+			     progress */
 	struct send_wqe window[SEND_WINDOW];
 };
 
