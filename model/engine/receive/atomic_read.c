@@ -15,7 +15,7 @@
 enum {
 	ATOMIC_BYTES = 8,
 	RING_MAX = 128,     /* entries: rra_max has three bits */
-	RESPONSE_FRAGS = 2, /* of a READ's response: pages are not smaller than the largest MTU */
+	RESPONSE_FRAGS = 2, /* most in a READ response: no page is smaller than the largest MTU */
 };
 
 static uint32_t read_packets(uint32_t length, uint32_t mtu)
@@ -55,7 +55,7 @@ void resource_write(struct qp *qp, unsigned slot, const struct rdmarc *entry)
 		guest_error(qp->hca, RULE_icm_unmapped, "responder resources of qpn %06x", qp->qpn);
 }
 
-/* Slot of the next request. */
+/* Takes the slot for the next request. */
 static unsigned ring_take(struct qpc *qpc, unsigned depth)
 {
 	unsigned slot = qpc_get_rx_resource(qpc) % depth, used = qpc_get_rx_resources(qpc);
@@ -97,7 +97,7 @@ static void ring_arrived(struct dma *dma)
 	responder_kick(ring->qp);
 }
 
-/* Asks for all entries of the ring. False: not mapped. */
+/* Starts to read all entries of the ring. False: they are not mapped. */
 static bool ring_ask(struct resp_run *x, unsigned depth)
 {
 	struct ring_read *ring = pool_take(&x->hca->responder->rings);
@@ -137,7 +137,7 @@ bool read_repeats(const struct rdmarc *entry, uint32_t psn, uint64_t va, uint32_
 	       skipped <= rdmarc_get_length(entry) && length <= rdmarc_get_length(entry) - skipped;
 }
 
-/* The entry of a repeated request, NULL: none. */
+/* The entry that this request repeats; NULL: none. */
 static const struct rdmarc *ring_find(struct resp_run *x, unsigned depth)
 {
 	unsigned used = qpc_get_rx_resources(x->qpc), next = qpc_get_rx_resource(x->qpc);
@@ -176,7 +176,7 @@ static int read_check(struct resp_run *x, uint32_t pd)
 				.rights = ACCESS_REMOTE_READ,
 				.qpn = x->qp->qpn};
 
-	/* Nothing is read, so nothing is checked (IBA 9.7.4.1.5). */
+	/* A READ of length 0 is not checked (IBA 9.7.4.1.5). */
 	return access.len ? translate_check(x->hca, &access, &x->r->waiter) : 0;
 }
 
@@ -185,7 +185,8 @@ void read_pool_init(struct pool *pool, struct hca *hca)
 	pool_init(pool, hca, sizeof(struct read_job), "reads to be answered");
 }
 
-/* The response packets are made by read_job_step() when their turn comes. */
+/* Queues a READ to be answered. read_job_step() builds its response packets when their turn comes.
+ * */
 static void read_queue(struct resp_run *x, uint32_t pd, bool again)
 {
 	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
@@ -238,7 +239,7 @@ static void read_arrived(struct dma *dma)
 	responder_settle(qp);
 }
 
-/* When what the port, or the path at its static rate, has to send anyway is down to the window. */
+/* When the backlog of the port, or of the path at its static rate, has shrunk to link.tx_window. */
 static uint64_t port_wants_ps(struct hca *hca, const struct packet *pkt)
 {
 	uint64_t backlog = link_port_backlog_ps(hca, pkt->port), of_path = 0;
@@ -254,7 +255,7 @@ static uint64_t port_wants_ps(struct hca *hca, const struct packet *pkt)
 	return hca_now(hca) + (backlog > window ? backlog - window : 0);
 }
 
-/* A NAK is owed in place of its next response, and the rest is given up. */
+/* Queues a NAK in place of the READ's next response and abandons the rest of the READ. */
 static void read_fail(struct qp *qp, struct read_job *read, enum verdict verdict)
 {
 	struct packet *pkt = packet_alloc(qp->hca);
@@ -268,7 +269,7 @@ static void read_fail(struct qp *qp, struct read_job *read, enum verdict verdict
 	read_job_end(qp, read);
 }
 
-/* Asks for the payload of the response, whose fragments are set. */
+/* Starts to read the payload of the response; the packet's fragments are set. */
 static void read_ask(struct qp *qp, const struct read_job *read, struct packet *pkt, uint32_t len)
 {
 	const uint64_t at = port_wants_ps(qp->hca, pkt);
@@ -279,14 +280,14 @@ static void read_ask(struct qp *qp, const struct read_job *read, struct packet *
 	pkt->dma.frags = pkt->frags;
 	pkt->dma.n_frags = pkt->n_frags;
 	pkt->dma.done = read_arrived;
-	pkt->dma.at_ready = true; /* it counts until its bytes are in the device */
+	pkt->dma.at_ready = true; /* counts as under way until its bytes are in the device */
 	pkt->dma.what = "payload";
 	pkt->dma.corr = DMA_CORR_PSN | pkt->psn;
 	pkt->dma.qpn = qp->qpn;
 	qp->receive.reads++;
 	if (!read->started)
 		qp->receive.read_messages++;
-	/* the port is slower than the unit that asks: it takes no turn there */
+	/* the port is the bottleneck, so the read need not queue in the gather unit */
 	if (at > hca_now(qp->hca) && at > read->ready_ps)
 		pcie_read_later(qp->hca, &pkt->dma, at);
 	else
@@ -374,7 +375,7 @@ static void entry_fill(struct resp_run *x, struct rdmarc *entry, uint32_t packet
 	rdmarc_set_va(entry, va);
 }
 
-/* The request is accepted: what the context remembers of it. Returns its slot. */
+/* The request is accepted: updates the context. Returns the request's slot in the ring. */
 static unsigned fetch_advance(struct resp_run *x, uint32_t packets)
 {
 	struct qpc *qpc = x->qpc;
@@ -396,7 +397,7 @@ static enum resp_state fetch_read(struct resp_run *x, uint32_t pd)
 	unsigned slot;
 	int err;
 
-	/* Atomics before it must have changed memory (IBA 10.8.3.3). */
+	/* Earlier atomics must have changed memory first (IBA 10.8.3.3). */
 	if (x->r->atomics)
 		return RESP_WAIT;
 	err = read_check(x, pd);
@@ -442,7 +443,8 @@ static enum resp_state fetch_atomic(struct resp_run *x, uint32_t pd)
 	return RESP_DONE;
 }
 
-/* Asked for once a request: contexts that crowd each other out must not keep it waiting. */
+/* Gets the context for responder resources, once for each request: otherwise contexts that evict
+ * each other could delay the request for ever. */
 static int resources_get(struct resp_run *x)
 {
 	void *bytes;
@@ -474,7 +476,7 @@ enum resp_state resp_fetch(struct resp_run *x)
 	return resp_is(x, BTH_READ) ? fetch_read(x, pd) : fetch_atomic(x, pd);
 }
 
-/* The saved result of an atomic goes out again; memory is not touched. */
+/* Sends the saved result of an atomic again; memory is not accessed. */
 static enum resp_state replay_atomic(struct resp_run *x, const struct rdmarc *entry)
 {
 	struct packet *pkt = response_new(x->qp, x->qpc, BTH_RC_ATOMIC_ACKNOWLEDGE, x->pkt->psn, 0,
@@ -492,7 +494,7 @@ static enum resp_state replay_atomic(struct resp_run *x, const struct rdmarc *en
 	return RESP_DONE;
 }
 
-/* A READ is done again, from the packet that the requester asks for on (IBA 9.7.5). */
+/* Executes a READ again, from the packet that the requester asks for (IBA 9.7.5). */
 static enum resp_state replay_read(struct resp_run *x)
 {
 	uint32_t pd;

@@ -13,7 +13,7 @@
 #include "model/interface/macros.h"
 #include "model/sim/params/hca_responder.h"
 
-/* What the log says of a machine that waits. */
+/* What the log says when the state machine waits. */
 static const char *const resp_waits[RESP_STATE_COUNT] = {
 #define S(name, waits) "state " #name " waits for " waits,
 	RESP_STATES(S)
@@ -94,7 +94,7 @@ static enum resp_state resp_next(struct resp_run *x)
 
 	if (r->flushing)
 		return RESP_FLUSH;
-	if (x->qp->quiescing) /* what has come waits for resume() */
+	if (x->qp->quiescing) /* received packets wait for resume() */
 		return RESP_WAIT;
 	x->pkt = packet_queue_pop(&r->in);
 	if (!x->pkt)
@@ -112,7 +112,7 @@ static enum resp_state resp_next(struct resp_run *x)
 	return RESP_QP;
 }
 
-/* An XRC initiator has no responder: requests for it are nobody's (IBA A14). */
+/* An XRC initiator has no responder, so requests to it never match (IBA A14). */
 static bool service_matches(const struct resp_run *x)
 {
 	enum qp_service service = (enum qp_service)qpc_get_service(x->qpc);
@@ -127,7 +127,8 @@ static bool service_matches(const struct resp_run *x)
 	return op->service == (service == QP_ST_MLX ? QP_ST_UD : service);
 }
 
-/* QP0 (number 0) or QP1 (1) of a port, by the numbers CONF_SPECIAL_QP gave; -1: an ordinary QP. */
+/* 0 for a port's QP0, 1 for its QP1, by the base number that CONF_SPECIAL_QP gave; -1 for an
+ * ordinary QP. */
 static int special_number(const struct resp_run *x)
 {
 	uint32_t base = x->hca->special_qp;
@@ -137,7 +138,7 @@ static int special_number(const struct resp_run *x)
 	return (int)((x->qp->qpn - base) / HCA_MAX_PORTS);
 }
 
-/* QP0 has no partition, QP1 all of its port, another QP the one of its primary path
+/* QP0 accepts every P_Key, QP1 those in its port's table, another QP the one of its primary path
  * (IBA 9.6.1.1.3, 10.9.4). */
 static bool pkey_matches(const struct resp_run *x)
 {
@@ -157,7 +158,7 @@ static bool pkey_matches(const struct resp_run *x)
 	return false;
 }
 
-/* A Q_Key is checked on every datagram QP but QP0 (IBA 10.2.5). */
+/* The Q_Key is checked on every datagram QP except QP0 (IBA 10.2.5). */
 static bool qkey_matches(const struct resp_run *x)
 {
 	const struct deth *deth = resp_ext(x->pkt, BTH_EXT_DETH);
@@ -192,7 +193,7 @@ static enum resp_state resp_qp(struct resp_run *x)
 	return RESP_PSN;
 }
 
-/* IBA 9.7.4.1.2; the half circle behind the expected PSN is the duplicate region. */
+/* IBA 9.7.4.1.2: the 2^23 PSNs before the expected one are the duplicate region. */
 static enum resp_state resp_psn(struct resp_run *x)
 {
 	int err = resp_context(x);
@@ -215,8 +216,8 @@ static enum resp_state resp_psn(struct resp_run *x)
 		return x->pkt->op->props ? RESP_DUPLICATE : resp_refuse(x, VERDICT_DROP);
 	if (ahead > 0) {
 		x->hca->stats.responder_out_of_sequence++;
-		/* One NAK until the expected PSN comes (IBA 9.7.5): else every packet of a window
-		 * would make one. */
+		/* Only one NAK until the expected PSN comes (IBA 9.7.5), not one for every packet
+		 * that follows the gap. */
 		return resp_refuse(x, qpc_get_rx_nak_sent(x->qpc) ? VERDICT_DROP
 								  : VERDICT_PSN_SEQUENCE);
 	}
@@ -299,8 +300,8 @@ static enum resp_state resp_length(struct resp_run *x)
 	return resp_is(x, BTH_NEEDS_RQ) ? RESP_RECEIVE : RESP_ACCESS;
 }
 
-/* A WRITE of several packets: the whole range must be allowed before the first byte is written
- * (IBA 9.7.4.1.5); a single packet is checked with its translation. */
+/* For a WRITE of several packets: the whole range must be allowed before the first byte is written
+ * (IBA 9.7.4.1.5). A WRITE of one packet is checked when it is translated. */
 static int check_write(struct resp_run *x, uint32_t pd)
 {
 	const struct reth *reth = resp_ext(x->pkt, BTH_EXT_RETH);
@@ -364,7 +365,7 @@ static enum resp_state resp_done(struct resp_run *x)
 	return RESP_NEXT;
 }
 
-/* A switch, so that a step whose outcome names the next state goes there directly. */
+/* A switch, so that the compiler can jump directly from a step to the next one. */
 static inline enum resp_state resp_step(struct resp_run *x, enum resp_state state)
 {
 	switch (state) {
@@ -413,7 +414,7 @@ static void __attribute__((noinline)) trace_waiting(const struct resp_run *x)
 		  .args = {true}, .text = resp_waits[x->r->state]);
 }
 
-/* Until it waits. Not entered again from what it calls. */
+/* Runs the state machine until it waits. A nested call, from a function it calls, does nothing. */
 static void responder_run(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;
@@ -473,7 +474,7 @@ void responder_flush(struct qp *qp, unsigned state)
 {
 	struct qp_receive *r = &qp->receive;
 
-	if (state != QP_STATE_ERR) /* SQER is the send queue's own */
+	if (state != QP_STATE_ERR) /* SQER concerns the send queue only */
 		return;
 	r->flushing = r->in_error = true;
 	r->flush_poll_ps = 0;
@@ -485,7 +486,8 @@ void responder_resume(struct qp *qp, unsigned state)
 {
 	const bool error = state == QP_STATE_ERR;
 
-	/* A QP that went to ERR by itself still owes the NAK that tells of it. */
+	/* A QP that the device itself moved to ERR must still send the NAK that reports the error.
+	 * */
 	if (error && !qp->receive.in_error)
 		qp->receive.broken = true;
 	responses_pump(qp);

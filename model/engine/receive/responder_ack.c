@@ -9,8 +9,8 @@
 #include "model/interface/macros.h"
 #include "model/sim/params/hca_responder.h"
 
-/* Data of the packet with that PSN, or of one before it, is on its way to memory. They land in
- * order. */
+/* Whether payload of the packet with that PSN, or of an earlier one, is still being written to
+ * memory. Payload lands in order, so only the first packet is examined. */
 static bool data_flies(const struct qp_receive *r, uint32_t psn)
 {
 	const struct packet *first = r->landing.first;
@@ -43,7 +43,7 @@ struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcod
 	struct packet_path path;
 	struct packet_headers h;
 
-	/* The way back is the primary path. */
+	/* Responses use the primary path. */
 	qp_packet_path(qpc_primary_const(qpc), &path);
 	memset(&h, 0, sizeof(h));
 	h.opcode = bth_service_opcode((enum qp_service)qpc_get_service(qpc), opcode);
@@ -100,8 +100,8 @@ static void response_send(struct qp *qp, struct packet *pkt)
 	link_port_send(qp->hca, pkt);
 }
 
-/* A response that cannot be given becomes the NAK of its verdict; what was to follow it is dropped.
- * False: waits for the context. */
+/* Sends the NAK of its verdict in place of a failed response. Later responses are dropped. False:
+ * waits for the context. */
 static bool response_fail(struct qp *qp, struct packet *pkt)
 {
 	struct qp_receive *r = &qp->receive;
@@ -126,7 +126,7 @@ static bool response_fail(struct qp *qp, struct packet *pkt)
 	return true;
 }
 
-/* Sends from the head of the queue what has its payload. False: waits for the context. */
+/* Sends the responses at the head of the queue that are ready. False: waits for the context. */
 static bool out_send(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;
@@ -169,7 +169,7 @@ static bool ack_if_due(struct qp *qp)
 	return true;
 }
 
-/* The first READ goes on by one response, or is given up. False: it waits. */
+/* Builds one more response of the first READ, or abandons the READ. False: it waits. */
 static bool reads_go_on(struct qp *qp)
 {
 	struct read_job *read = qp->receive.read_jobs.first;
@@ -184,9 +184,8 @@ static bool reads_go_on(struct qp *qp)
 }
 
 /*
- * Moves everything on that can move: responses onto the wire that are ready at the head of the
- * queue, then READs into responses, one packet after the other, as far as responder.read_dma
- * allows.
+ * Makes all progress that is possible: sends the responses that are ready at the head of the queue,
+ * then splits READs into responses, one packet at a time, as far as responder.read_dma allows.
  */
 void responses_pump(struct qp *qp)
 {
@@ -224,9 +223,9 @@ void response_queue(struct qp *qp, struct packet *pkt)
 }
 
 /*
- * The request is answered now when it asks for it or when enough others wait; else with the next
- * one, or when the timer runs out: the last packet of a burst must not stay without an ACK
- * (IBA 9.7.5.1).
+ * Acknowledges the request now if it asks for that, or if enough requests are unacknowledged.
+ * Otherwise a later ACK covers it, or the timer sends one: the last packet of a burst must not stay
+ * without an ACK (IBA 9.7.5.1).
  */
 enum resp_state resp_ack(struct resp_run *x)
 {

@@ -30,7 +30,7 @@ void receive_forget(struct qp *qp)
 	qp->receive.receive = NULL;
 }
 
-/* Keeps the receive WQE for what comes after this event. */
+/* Copies the receive WQE, because the fetched one is not valid after this event. */
 static void receive_keep(struct resp_run *x)
 {
 	struct receive_copy *copy;
@@ -58,7 +58,7 @@ static enum verdict receive_verdict(int err)
 	}
 }
 
-/* Takes a receive where none is left over from a message that was dropped. */
+/* Takes a receive, unless one is left over from a message that was dropped. */
 enum resp_state resp_receive(struct resp_run *x)
 {
 	uint32_t srqn;
@@ -78,7 +78,8 @@ enum resp_state resp_receive(struct resp_run *x)
 		x->wqe.segments = NULL;
 		return resp_refuse(x, receive_verdict(err));
 	}
-	/* The take is recorded in the context by srq_receive_get(); nothing here may wait. */
+	/* srq_receive_get() has recorded in the context that the receive is taken, so nothing from
+	 * here on may wait. */
 	if (!own)
 		x->pkt->ready_ps += param_srq_latency(x->hca->params);
 	HCA_TRACE(x->hca, TP_WQE_RECV, .qpn = x->qp->qpn, .corr = x->wqe.index,
@@ -86,7 +87,7 @@ enum resp_state resp_receive(struct resp_run *x)
 	return resp_is(x, BTH_DATAGRAM) ? RESP_SEND : RESP_ACCESS;
 }
 
-/* The segments of the receive that the message has: at hand, kept, or read again. */
+/* Gets the segments of the message's receive: those of this run, a copy, or a new fetch. */
 static int receive_again(struct resp_run *x)
 {
 	int err;
@@ -128,7 +129,7 @@ int receive_scatter(const uint8_t *segments, unsigned n_bytes, uint32_t offset, 
 	return len || offset ? -EMSGSIZE : n;
 }
 
-/* Removes a landed packet; it may still be in the machine, waiting to be completed. */
+/* The packet's payload has landed. The state machine may still hold the packet to complete it. */
 static void payload_landed(struct dma *dma)
 {
 	struct packet *pkt = container_of(dma, struct packet, dma);
@@ -160,7 +161,7 @@ static void payload_write(struct resp_run *x, uint8_t *buf, uint32_t len)
 	pcie_write(x->hca, &pkt->dma, pkt->ready_ps);
 }
 
-/* The packet is executed: everything the context remembers of it, in one go. */
+/* The packet has been executed: records that in the context. */
 static void advance(struct resp_run *x)
 {
 	bool end = resp_is(x, BTH_END);
@@ -193,7 +194,7 @@ enum resp_state resp_write(struct resp_run *x)
 
 	if (err)
 		return resp_no_context(x, err);
-	/* An atomic before it must have read memory first (IBA 10.8.3.3). */
+	/* Earlier atomics must have read memory first (IBA 10.8.3.3). */
 	if (x->r->atomics)
 		return RESP_WAIT;
 	err = resp_rdma_pd(x, &access.pd);
@@ -230,9 +231,10 @@ enum resp_state resp_write(struct resp_run *x)
 }
 
 /*
- * What goes into the receive: the payload; on a datagram QP behind 40 bytes for the GRH, which are
- * left as they are when none came (04 of a receive's format: undefined). The GRH is moved up
- * against the payload, over headers that are not needed in the buffer any more.
+ * The bytes that go into the receive buffer, and their offset there. On a datagram QP the payload
+ * follows 40 bytes for the GRH; a packet without a GRH leaves these bytes of the receive buffer
+ * unchanged (their content is undefined). Otherwise datagram_write() later moves the GRH in the
+ * packet to just before the payload, over headers that are no longer needed.
  */
 static uint8_t *send_bytes(struct resp_run *x, uint32_t *offset, uint32_t *len)
 {
@@ -252,7 +254,7 @@ static uint8_t *send_bytes(struct resp_run *x, uint32_t *offset, uint32_t *len)
 	return payload - UD_GRH_AREA;
 }
 
-/* 0: frags are set. -EAGAIN, or a verdict. */
+/* Sets the packet's frags and returns 0, or returns -EAGAIN or a verdict. */
 static int scatter_translate(struct resp_run *x, uint32_t offset, uint32_t len)
 {
 	struct receive_piece pieces[RECEIVE_PIECES];
@@ -302,7 +304,8 @@ enum resp_state resp_send(struct resp_run *x)
 	if (err)
 		return err < 0 ? RESP_WAIT : resp_refuse(x, (enum verdict)err);
 	qpc_set_rx_bytes(x->qpc, offset + len);
-	/* A datagram's headers are needed for its completion, and its GRH goes over them. */
+	/* A datagram is written later: its completion still needs the headers that its GRH will
+	 * overwrite. */
 	if (len && !resp_is(x, BTH_DATAGRAM))
 		payload_write(x, x->pkt->wire + x->pkt->payload_off, len);
 	return executed(x);
@@ -357,7 +360,7 @@ static void cqe_fill(struct resp_run *x, struct cqe *cqe)
 	cqe_set_opcode(cqe, opcode);
 }
 
-/* CQ of the receive that was taken. 0, -EAGAIN, other -errno. */
+/* The CQ of the receive that has been taken. 0, -EAGAIN, other -errno. */
 static int receive_cqn(struct resp_run *x, uint32_t *cqn)
 {
 	uint32_t pd, srqn;
@@ -370,7 +373,7 @@ static int receive_cqn(struct resp_run *x, uint32_t *cqn)
 	return srq_get_xrc(x->qp, qpc_get_xrcd(x->qpc), srqn, &x->r->waiter, &pd, cqn);
 }
 
-/* The receive belongs to software again with the CQE that follows. */
+/* The QP no longer holds the receive: the CQE that follows gives it back to software. */
 static void receive_release(struct resp_run *x)
 {
 	qpc_set_rx_has_receive(x->qpc, 0);
@@ -408,7 +411,7 @@ enum resp_state resp_complete(struct resp_run *x)
 						    ieth_get_rkey(resp_ext(x->pkt, BTH_EXT_IETH)),
 						    &x->r->waiter);
 		if (err != -EAGAIN)
-			err = 0; /* somebody else has invalidated it since it was checked */
+			err = 0; /* the key has been invalidated otherwise since the check */
 	}
 	if (err)
 		return resp_no_context(x, err);
@@ -486,8 +489,8 @@ void responder_cq_armed(struct hca *hca, uint32_t cqn)
 	}
 }
 
-/* Every receive of the QP's own queue that is posted; then the next look at its doorbell record is
- * set. */
+/* Flushes every posted receive of the QP's own queue, then schedules the next poll of its doorbell
+ * record. */
 static void flush_queue(struct resp_run *x)
 {
 	struct qp_receive *r = x->r;

@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * States of the machine that one request packet goes through: S(NAME, "what it waits for: who moves
- * it on"). A function for each does its step whole and returns the next state, or does nothing and
- * returns RESP_WAIT.
+ * States that a request packet goes through: S(NAME, "what it waits for: who moves it on"). Each
+ * state has a function, which either completes its step and returns the next state, or changes
+ * nothing and returns RESP_WAIT.
  */
 #define RESP_STATES(S)                                                                             \
 	S(NEXT, "a request: responder_request")                                                    \
@@ -47,15 +47,15 @@ enum resp_state {
 	RESP_WAIT = RESP_STATE_COUNT, /* returned: stay in this state */
 };
 
-/* packet.mark of packets the responder holds. */
+/* Bits of packet.mark for packets that the responder holds. */
 enum resp_mark {
 	MARK_LANDING = 1 << 0,   /* request: payload write under way */
 	MARK_READY = 1 << 1,     /* response: may leave */
-	MARK_FAILED = 1 << 2,    /* response: the NAK of packet.verdict goes in its place */
+	MARK_FAILED = 1 << 2,    /* response: the NAK of packet.verdict is sent in its place */
 	MARK_LAST = 1 << 3,      /* response: the last one of a READ or atomic */
-	MARK_AGAIN = 1 << 4,     /* with MARK_LAST: of a READ that is repeated */
-	MARK_RESOURCES = 1 << 5, /* request: the QP's responder resources have been at hand */
-	MARK_BEHIND = 1 << 6,    /* response: ready when the data before it has landed */
+	MARK_AGAIN = 1 << 4,     /* with MARK_LAST: the READ is a repeated one */
+	MARK_RESOURCES = 1 << 5, /* request: has got the QP's responder resources from the cache */
+	MARK_BEHIND = 1 << 6,    /* response: ready once the data of earlier requests has landed */
 };
 
 enum {
@@ -63,30 +63,30 @@ enum {
 	RDMA_MAX_BYTES_LOG = 31, /* longest message, IBA 9.7.4.1.6 */
 };
 
-/* One run of the machine, from an event until it waits. qpc: the context, leased by the first state
- * that needs it until the run ends; NULL before. */
+/* One run of the state machine, from an event until it waits. qpc is the context: NULL until the
+ * first state that needs it leases it, and leased until the run ends. */
 struct resp_run {
 	struct qp *qp;
 	struct hca *hca;
 	struct qp_receive *r;
 	struct packet *pkt;
 	struct qpc *qpc;
-	struct receive_wqe wqe; /* segments NULL: not at hand */
+	struct receive_wqe wqe; /* segments is NULL while it is not available */
 };
 
-/* A READ that is not yet cut into response packets. */
+/* A READ that is not yet split into response packets. */
 struct read_job {
 	struct read_job *next;
-	struct packet_queue behind; /* responses owed between it and the next one */
+	struct packet_queue behind; /* responses due after it and before the next READ */
 	uint64_t va;
-	uint64_t ready_ps; /* its payload is not asked for before */
+	uint64_t ready_ps; /* earliest time to read its payload */
 	uint32_t rkey, pd, left, psn, msn;
-	bool started; /* its first response packet is made */
+	bool started; /* its first response packet has been built */
 	bool again;   /* the READ is repeated */
 };
 
-/* What the responder holds for the QPs of a device. The objects of the pools belong to a QP, except
- * for the checks. */
+/* State that the responder keeps for each device. Each pool object belongs to a QP, except for the
+ * checks. */
 struct responder {
 	struct pool receives, records, rings,
 		read_jobs; /* of qp_receive: the pointers of these names */
@@ -117,16 +117,16 @@ static inline struct packet *packet_queue_pop(struct packet_queue *q)
 }
 
 void packet_queue_remove(struct packet_queue *q, struct packet *pkt);
-/* All of `from` behind what stands in `to`. */
+/* Appends all of `from` to `to`. */
 void packet_queue_move(struct packet_queue *to, struct packet_queue *from);
 void packet_queue_free(struct packet_queue *q);
 
 /* responder.c */
-/* Something that the machine may wait for is there: it goes on if it can. May free the QP's private
- * state. */
+/* Runs the state machine, since something that it may wait for is now there. May free the QP's
+ * private state. */
 void responder_kick(struct qp *qp);
-/* Work has come to its end: the QP is settled where this half is quiet or idle now. May free the
- * QP's private state. */
+/* Some work has ended: settles the QP if this half is now quiet (while quiescing) or idle. May free
+ * the QP's private state. */
 void responder_settle(struct qp *qp);
 /* Parts of responder_half. */
 void responder_init(struct qp *qp);
@@ -148,7 +148,7 @@ static inline enum resp_state resp_refuse(struct resp_run *x, enum verdict verdi
 	return RESP_REFUSE;
 }
 
-/* The verdict for a context that is not there: dropped like a packet for no QP; else waits. */
+/* For an error of resp_context(): waits on -EAGAIN, else drops the request like one for no QP. */
 static inline enum resp_state resp_no_context(struct resp_run *x, int err)
 {
 	return err == -EAGAIN ? RESP_WAIT : resp_refuse(x, VERDICT_DROP);
@@ -176,7 +176,7 @@ static inline bool resp_reliable(const struct qpc *qpc)
 
 /* The XRCETH's SRQ on XRC, else the context's. */
 uint32_t resp_srqn(const struct resp_run *x);
-/* Whose keys an RDMA request must have: the QP's, on XRC the SRQ's. 0, -EAGAIN, VERDICT_*. */
+/* The PD whose keys an RDMA request must use: the QP's, on XRC the SRQ's. 0, -EAGAIN, VERDICT_*. */
 int resp_xrc_pd(struct resp_run *x, uint32_t *pd);
 static inline int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
 {
@@ -185,16 +185,18 @@ static inline int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
 	*pd = qpc_get_pd(x->qpc);
 	return 0;
 }
-/* Verdict of an access that translate refused. */
+/* Verdict for an access that translate has not allowed; `refused`: when the access itself is bad.
+ * */
 enum verdict resp_access_verdict(int err, enum verdict refused);
 
 /* responder_refuse.c */
 enum resp_state resp_refuse_state(struct resp_run *x);
 /*
- * The message under way on UC, or the datagram, ends here. A receive of the QP's own queue serves
- * the next message (IBA 9.8.2, 9.8.3: class D of responder errors). One of an SRQ cannot be given
- * back, so it completes in error and the QP goes on (class E; Linux's rxe does so too). That mlx4
- * does, and with the syndrome a reliable QP would give, is an assumption. 0, or -EAGAIN: waits.
+ * Abandons the UC message under way, or the datagram. A receive of the QP's own queue is used for
+ * the next message (IBA 9.8.2, 9.8.3: class D of responder errors). A receive of an SRQ cannot be
+ * given back, so it completes in error and the QP continues (class E; Linux's rxe does so too). It
+ * is an assumption that mlx4 does the same, with the syndrome that a reliable QP would give. 0, or
+ * -EAGAIN: waits.
  */
 int resp_abandon(struct resp_run *x, enum cqe_syndrome syndrome);
 
@@ -204,11 +206,11 @@ enum resp_state resp_write(struct resp_run *x);
 enum resp_state resp_send(struct resp_run *x);
 enum resp_state resp_complete(struct resp_run *x);
 enum resp_state resp_flush(struct resp_run *x);
-/* A receive that was taken completes in error. 0, or -EAGAIN: waits. */
+/* Completes in error the receive that has been taken. 0, or -EAGAIN: waits. */
 int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome);
 void receive_pool_init(struct pool *pool, struct hca *hca);
 void receive_forget(struct qp *qp);
-/* Out of hca.flushed. */
+/* Removes the QP from the list hca.flushed. */
 void flushed_remove(struct qp *qp);
 
 /* A piece of a receive buffer. */
@@ -220,28 +222,28 @@ struct receive_piece {
 enum { RECEIVE_PIECES = 128 }; /* data segments of the longest receive WQE: stride 16 << 7 */
 
 /*
- * Cuts [offset, offset + len) of a message over the data segments of a receive WQE (n_bytes of
- * them, or up to the terminator). Number of pieces; -EMSGSIZE when the segments are too short for
- * it.
+ * Spreads [offset, offset + len) of a message over the data segments of a receive WQE, which take
+ * n_bytes or end at the terminator. Returns the number of pieces, or -EMSGSIZE when the segments
+ * are too short.
  */
 int receive_scatter(const uint8_t *segments, unsigned n_bytes, uint32_t offset, uint32_t len,
 		    struct receive_piece pieces[RECEIVE_PIECES]);
 
 /* responder_ack.c */
-/* A response packet of the QP's address path, not queued. opcode: that of RC. */
+/* Builds a response packet on the QP's primary path, but does not queue it. opcode: that of RC. */
 struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcode opcode,
 			    uint32_t psn, unsigned payload_len, uint8_t syndrome, uint32_t msn);
 /* An ACK syndrome with the credits the QP has now. */
 uint8_t response_credits(struct qp *qp, struct qpc *qpc);
-/* Behind all that is owed already. */
+/* Queues a response behind all that are already due. */
 void response_append(struct qp_receive *r, struct packet *pkt);
-/* The same, and sends what can leave. */
+/* The same, and then sends the responses that can leave. */
 void response_queue(struct qp *qp, struct packet *pkt);
 void responses_pump(struct qp *qp);
-/* Data has landed: ACKs that have waited for it are ready. */
+/* Payload has landed in memory: the ACKs that waited for it become ready. */
 void responses_landed(struct qp *qp);
 enum resp_state resp_ack(struct resp_run *x);
-/* The response in preparation acknowledges everything before it. */
+/* A response is about to be queued that acknowledges all earlier requests: no other ACK is due. */
 void responses_acknowledge(struct qp *qp);
 void responder_timer(struct event *ev);
 
@@ -249,25 +251,26 @@ void responder_timer(struct event *ev);
 struct atomic_operands;
 void atomic_operands_get(const struct packet *pkt, struct atomic_operands *op, uint64_t *va,
 			 uint32_t *rkey);
-/* The operation whose answer is `pkt`, with its page in frags[0]; its result goes into the answer
- * and with `entry` into the responder resource of that slot. */
+/* Starts an atomic. `pkt` is its response, and holds the memory address in frags[0]. The result is
+ * stored in the response and, with `entry`, in the responder resource of that slot. */
 void atomic_start(struct resp_run *x, struct packet *pkt, const struct atomic_operands *op,
 		  const struct rdmarc *entry, unsigned slot);
 
 /* atomic_read.c */
-/* The entry goes to ICM by posted write; reads that look for it are ordered behind it by PCIe. */
+/* Writes the entry to ICM by a posted write; PCIe orders later reads of it behind the write. */
 void resource_write(struct qp *qp, unsigned slot, const struct rdmarc *entry);
 enum resp_state resp_fetch(struct resp_run *x);
 enum resp_state resp_fetch_again(struct resp_run *x);
 void ring_pool_init(struct pool *pool, struct hca *hca);
 void ring_forget(struct qp *qp);
 void read_pool_init(struct pool *pool, struct hca *hca);
-/* One packet more of it may be under way. */
+/* Whether one more response packet of this READ may be under way. */
 bool read_job_has_room(const struct qp *qp, const struct read_job *read);
-/* The next response packet of a READ is built and its payload asked for. False: waits for the
+/* Builds the next response packet of a READ and starts to read its payload. False: waits for the
  * context or a translation. */
 bool read_job_step(struct qp *qp, struct read_job *read);
-/* It is cut whole, or is given up: what is owed behind it follows. */
+/* All response packets of the READ are built, or it is abandoned: frees it, and moves the responses
+ * due after it to the output queue. */
 void read_job_end(struct qp *qp, struct read_job *read);
 
 /* srq.c */
@@ -275,16 +278,17 @@ void record_pool_init(struct pool *pool, struct hca *hca);
 void check_pool_init(struct pool *pool, struct hca *hca);
 void srq_checks_reset(struct hca *hca);
 /*
- * Reads a doorbell record unless one is being read; when it is there record_fresh is set and the
- * machine kicked. Only a read that was asked for says that nothing is posted: one made ahead of
- * need may be old.
+ * Reads a doorbell record unless one is being read. When the bytes are there, sets record_fresh and
+ * kicks the state machine. Only a read with `asked` can show that nothing is posted: the value of a
+ * prefetch may be out of date.
  */
 void record_read(struct qp *qp, uint64_t bus, uint32_t srqn, bool asked);
 void record_forget(struct qp *qp);
 bool record_is_asked(const struct qp *qp, uint32_t srqn);
-/* Sets rx_rq_posted from a fresh record of the QP's own queue, with the rule rq_overposted. */
+/* Sets rx_rq_posted from a fresh record of the QP's own queue, and checks rule rq_overposted. */
 void record_merge(struct qp *qp, struct qpc *qpc);
-/* An SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another domain). */
+/* PD and CQ of an SRQ named by an XRCETH: 0, -EAGAIN, -EFAULT, -ENXIO (no such SRQ, or of another
+ * domain). */
 int srq_get_xrc(struct qp *qp, uint32_t xrcd, uint32_t srqn, struct waiter *w, uint32_t *pd,
 		uint32_t *cqn);
 

@@ -39,14 +39,14 @@ static void refuse_reply(struct resp_run *x, const struct verdict_row *row)
 	} else if (row->reply == VERDICT_REPLY_NAK) {
 		x->hca->stats.responder_naks++;
 		syndrome = aeth_syndrome(AETH_NAK, row->nak);
-		/* The NAK names the packet that is missing, which is the one refused but for a gap.
-		 */
+		/* A NAK for a gap names the missing packet; any other NAK names the refused one. */
 		if (x->r->verdict == VERDICT_PSN_SEQUENCE)
 			psn = qpc_get_next_rcv_psn(x->qpc);
 	} else {
 		return;
 	}
-	/* Behind a fatal one too: the state may change later, when its context is there. */
+	/* Set after a fatal NAK too: the QP's state may change only later, when its context is
+	 * there. */
 	qpc_set_rx_nak_sent(x->qpc, 1);
 	context_changed(x->hca, CONTEXT_RESPONDER, x->qp->qpn);
 	responses_acknowledge(x->qp);

@@ -3,9 +3,9 @@
  * Receives from RQ, SRQ and XRC SRQ: which WQE a message gets, limits, who may use which SRQ.
  * from: responder; to: wqe_fetch, context_cache, event_queue. Time: [hca.srq].
  *
- * How many receives are posted stands in a doorbell record in host memory. It is read when the
- * number known is used up, ahead of need when an RQ has fewer than srq.refresh percent of its size
- * left, and when an SRQ's limit is to be compared.
+ * A doorbell record in host memory says how many receives are posted. It is read when all receives
+ * known to be posted are used up, in advance when an RQ has fewer than srq.refresh percent of its
+ * size left, and when an SRQ's limit is to be compared.
  */
 #ifndef MODEL_ENGINE_SRQ_H
 #define MODEL_ENGINE_SRQ_H
@@ -28,8 +28,8 @@ struct receive_wqe {
 };
 
 /*
- * The receive WQE of the next (or, `again`, the present) message of this QP; taking it is recorded
- * in the context (rx_has_receive, rx_receive, rx_srqn) and in the queue. 0; -EAGAIN; -ENOENT: none
+ * Gets the receive WQE for the next message of this QP or, with `again`, that of the present one.
+ * Taking it is recorded in the context (rx_has_receive, rx_receive, rx_srqn) and in the queue. 0; -EAGAIN; -ENOENT: none
  * is posted (RNR); -ENXIO: XRC, no such SRQ or of another domain; -EIO: SRQ in error; -EFAULT or
  * TRANSLATE_*: queue not reachable. `srqn` is the XRCETH's for service XRC, else that of the
  * context. The caller has a lease on qpc.
@@ -39,7 +39,7 @@ int srq_receive_get(struct qp *qp, struct qpc *qpc, uint32_t srqn, bool again, s
 /* Number of receives known to be posted and free, for the credit count of ACKs; behind an SRQ
  * -ENOENT. Never waits. */
 int srq_receive_count(struct qp *qp, struct qpc *qpc, unsigned *count);
-/* Firmware: ARM_SRQ changed the limit in the context: compare now. */
+/* Firmware (ARM_SRQ) has changed the limit in the context: compares it now. */
 void srq_limit_changed(struct hca *hca, uint32_t srqn);
 
 #endif
