@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A simulated host: memory with an IOMMU map, interrupts, threads; the platform that host_driver/
- * runs on.
+ * A simulated host: memory with an IOMMU map, interrupts, threads. It is the platform that
+ * host_driver/ runs on.
  *
  * Its memory is one range of bus addresses from HOST_MEMORY_BUS on. The device reaches a page only
  * while it is mapped.
@@ -13,16 +13,16 @@
 #include "model/engine/hca.h"
 #include "model/systemc/kernel.h"
 
-#define HOST_MEMORY_BUS  0x100000000ull /* above 4 GiB, so that no address fits 32 bits */
+#define HOST_MEMORY_BUS  0x100000000ull /* not below 4 GiB, so that no address fits in 32 bits */
 #define HOST_MSI_ADDRESS 0xfee00000ull
 
 struct host;
 struct trace;
 
 /*
- * A thread that can be killed, as its kernel thread's owner (kernel_thread_set_owner). It ends
- * (kernel_thread_unwind) where it waits, once `killed` is set and it is woken, but not while
- * `in_kernel` is not 0. Threads without an owner cannot be killed.
+ * The owner (kernel_thread_set_owner) of a kernel thread that can be killed. After `killed` is set,
+ * the thread ends (kernel_thread_unwind) when it is woken from a wait while `in_kernel` is 0.
+ * Threads without an owner cannot be killed.
  */
 struct host_thread {
 	bool killed;
@@ -36,7 +36,7 @@ struct host_config {
 	struct trace *trace;
 	const char *fw_path;
 	bool dmi;
-	/* Told of guest errors and catastrophes of this host's device. */
+	/* Called for each guest error and each catastrophe of this host's device. */
 	void (*guest_error)(void *arg, unsigned host, const char *rule, const char *text);
 	void (*catastrophe)(void *arg, unsigned host, const char *text);
 	void *arg;
@@ -50,8 +50,8 @@ void host_destroy(struct host *host);
 struct platform *host_platform(struct host *host);
 struct hca *host_hca(struct host *host);
 
-/* Pages allocated and pages mapped for the device at present: both 0 after a tear-down that leaves
- * nothing. */
+/* The number of pages that are allocated now, and of those mapped for the device. Both are 0 after a
+ * complete tear-down. */
 size_t host_pages_used(const struct host *host);
 size_t host_pages_mapped(const struct host *host);
 uint64_t host_bus(struct host *host, const void *addr);

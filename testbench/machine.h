@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated installation: two hosts with an HCA each, a cable between their first ports (and
- * second ones, where both have two), a fault plan on the cable, a trace.
+ * another between their second ports, if both have two), a fault plan for the cables, and a trace.
  */
 #ifndef TESTBENCH_MACHINE_H
 #define TESTBENCH_MACHINE_H
@@ -38,13 +38,13 @@ struct machine_options {
 	const struct config *config;
 	const char *fw_path;
 	struct trace *trace;
-	bool no_dmi; /* memory that refuses direct access: every DMA is a b_transport */
+	bool no_dmi; /* memory refuses direct access (DMI), so that every DMA is a b_transport */
 };
 
 /* 0 or -errno with one line in err[]. The machine is at power-on, its cable plugged. */
 int machine_create(struct machine *m, const struct machine_options *options, char *err,
 		   size_t err_size);
-/* Runs until machine_stop(), starvation or the time limit of the configuration. */
+/* Runs until machine_stop(), until no event is left, or until the time limit of the configuration. */
 enum kernel_end machine_run(struct machine *m);
 void machine_stop(struct machine *m);
 void machine_destroy(struct machine *m);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words for scenarios of management: MADs that one end sends from its QP0 or QP1 and the answer of
- * whoever gets them.
+ * Verbs for scenarios of management: an end sends a MAD from its QP0 or QP1, and checks the answer.
  *
  *	struct smp answer;
  *
@@ -24,14 +23,14 @@ struct tb_ask {
 	int64_t base_version /* [1] */, class_version /* [1] */;
 	uint32_t mod;
 	uint64_t mkey;
-	unsigned hops;			 /* directed route: 0 the own node, 1 the other end of the cable */
+	unsigned hops;			 /* directed route: 0 for the end's own node, 1 for the node at the other end of the cable */
 	int64_t dlid;			 /* [permissive] */
-	const void *data;		 /* 64 bytes of the attribute (GMP: 192) */
-	unsigned status;		 /* that the answer must have, the direction bit left out */
+	const void *data;		 /* the attribute: 64 bytes (GMP: 192) */
+	unsigned status;		 /* status that the answer must have, apart from the direction bit */
 	bool silent;			 /* there must be no answer */
 };
 #define TB_ASK_DEFAULTS .mgmt_class = MAD_CLASS_SUBN_DR, .method = MAD_METHOD_GET, .base_version = MAD_BASE_VERSION, .class_version = 1, .dlid = LID_PERMISSIVE
-/* Asks from port 1. The class says whether QP0 or QP1 is meant. */
+/* Sends the MAD from port 1. The class determines whether QP0 or QP1 sends it. */
 #define ask(end, answer, ...) tb_ask(tb, TB_HERE, end, answer, &(const struct tb_ask){TB_ASK_DEFAULTS, __VA_ARGS__})
 void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *answer, const struct tb_ask *ask);
 
