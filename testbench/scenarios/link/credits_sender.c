@@ -4,6 +4,7 @@
  * and the next one waits for that ACK. Of a longer message only the first packet goes out. READs
  * and WRITEs need no credit and take none from SENDs behind them; a WRITE with immediate needs one
  * like a SEND. Once the sender has credits, all of them go out at once.
+ * behaviours: CRED-3
  */
 #include "testbench/scenario.h"
 

@@ -5,6 +5,7 @@
  * migrates: its packets arrive from the other LIDs with MigReq 1, the peer follows, both ends
  * report it by event, and the primary path equals the alternate path. Actions allowed only to an
  * armed queue pair are refused otherwise.
+ * behaviours: DEFECT-migreq APM-1
  */
 #include "testbench/scenario.h"
 

@@ -4,6 +4,7 @@
  * is an event, and the old path stays in use and armed. Second, the peer migrates to a path that is
  * not the alternate path here: its packets are dropped, there is an event, and the old path stays
  * in use.
+ * behaviours: APM-3
  */
 #include "testbench/scenario.h"
 

@@ -6,6 +6,7 @@
  * Requests with PSNs ahead are out of sequence. Responses match no request. Waiting until such
  * packets have died (timewait) is the task of the connection manager, IBA 12.9.8.4. The driver
  * helps by reusing a QPN with different high bits, and all 24 bits are compared.
+ * behaviours: BTH-1 IBA-12.9.8.4-stale-packets
  */
 #include "testbench/services.h"
 

@@ -3,6 +3,7 @@
  * A packet that looks like a repeated READ or atomic, but differs from the request that had this
  * PSN, is dropped: another kind of request, another operation, address or key, or a range that
  * exceeds the original. Memory does not change. The true rest of a READ is read again.
+ * behaviours: DUP-3 DUP-5
  */
 #include "testbench/services.h"
 

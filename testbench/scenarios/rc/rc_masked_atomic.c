@@ -3,6 +3,7 @@
  * Masked atomics. Compare and swap compares and changes only the bits in its masks; fetch and add
  * does not carry beyond the top bit of a field. Lost responses are repeated without executing the
  * atomic again. An address that is not a multiple of 8 makes the request invalid.
+ * behaviours: DUP-3 DUP-7
  */
 #include "testbench/scenario.h"
 

@@ -3,6 +3,7 @@
  * Responses that arrive when the requester has already begun to retransmit. READ responses behind a
  * lost one report the same loss repeatedly, which counts as one retry. A late ACK of the whole
  * message, in the middle of its retransmission, ends the retransmission.
+ * behaviours: IBA-9.7.5.1.1-implied-ack IBA-9.7.6.1.3-late-ack
  */
 #include "testbench/scenario.h"
 
