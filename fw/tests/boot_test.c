@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The firmware as it is built, on the core it is built for: it starts, sleeps, serves the commands
- * of a bring-up, takes to its trap vector when it breaks.
+ * of a bring-up, and enters its trap vector when it fails.
  */
 #include "fw/tests/fake_chip.h"
 #include "model/rv32/rv32.h"
@@ -17,7 +17,7 @@
 enum { RAM_BYTES = 64 << 10, INSTRUCTIONS_MAX = 2000000 };
 
 static struct rv_core *core;
-static uint64_t instructions; /* of the last command */
+static uint64_t instructions; /* retired by the last command */
 
 static int bus_load(void *ctx, uint32_t addr, unsigned size, uint32_t *value)
 {
@@ -35,7 +35,7 @@ static int bus_store(void *ctx, uint32_t addr, unsigned size, uint32_t value)
 	return RV_BUS_OK;
 }
 
-/* Until firmware waits again. */
+/* Runs until the firmware waits again. */
 static void core_run(void)
 {
 	instructions = 0;
@@ -99,7 +99,7 @@ static void it_sleeps(void **state)
 	assert_int_equal(chip.reg[FW_IRQ_ENABLE / 4],
 			 FW_IRQ_HCR | FW_IRQ_TIMER | FW_IRQ_PORT1 | FW_IRQ_PORT2);
 	assert_int_equal(chip.reg[FW_WATCHDOG / 4],
-			 1000000); /* the chip counts only when it wakes */
+			 1000000); /* the chip counts only while the firmware is awake */
 	assert_int_equal(chip.port[1].guids[0], 0x0002c90300112232);
 	assert_int_equal(chip.port[0].pkeys[0], 0xffff);
 	core_run();
@@ -120,7 +120,7 @@ static void it_serves_a_bring_up(void **state)
 	assert_int_equal(all_errors_taken(), 0);
 }
 
-/* What the first life left in memory does not matter. */
+/* After a restart, what the first run left in memory does not matter. */
 static void it_restarts(void **state)
 {
 	uint32_t entry;

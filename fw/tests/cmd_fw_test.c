@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bring-up commands from outside: bytes of mailboxes at the offsets the mlx4 interface has, and the
- * order of commands. Then every opcode with arbitrary mailboxes.
+ * Tests bring-up commands from outside: mailbox bytes at the offsets of the mlx4 interface, and the
+ * order of the commands. Then sends every opcode with arbitrary mailboxes.
  */
 #include "fw/tests/fake_chip.h"
 #include "model/interface/macros.h"
@@ -71,7 +71,7 @@ static void commands_have_an_order(void **state)
 		assert_int_equal(cmd_box(needs_run[i], 0, 1), 0x04);
 		assert_int_equal(errors_taken(RULE_command_sequence), 1);
 	}
-	/* RUN_FW without its pages */
+	/* RUN_FW before its pages are mapped */
 	assert_int_equal(cmd(0xff6, 0, 0, 0, 0), 0x04);
 	assert_int_equal(errors_taken(RULE_command_sequence), 1);
 	bring_up_to_run();
@@ -110,7 +110,7 @@ static void closing_commands_never_fail(void **state)
 			assert_int_equal(cmd(closing[i], 0, 0xffffffff, ~0ull, ~0ull), 0);
 		}
 	}
-	/* UNMAP_FA ends the firmware's life */
+	/* after UNMAP_FA the firmware no longer runs */
 	chip_reset();
 	bring_up_to_run();
 	assert_int_equal(cmd(0xffe, 0, 0, 0, 0), 0);
@@ -143,7 +143,7 @@ static void icm_is_mapped(void **state)
 	assert_int_equal(chip.icm[0x305], 1);
 	assert_int_equal(cmd(0xff9, 0, 64, 0xfffffffffffff000, 0), 0);
 	assert_int_equal(chip.reg[FW_ICM_PAGES / 4], 0);
-	/* never mapped, and mapped */
+	/* a range with both mapped pages and pages that were never mapped */
 	assert_int_equal(cmd(0xff9, 0, 64, 0x303000, 0), 0);
 	assert_int_equal(chip.icm[0x302], 0x42000);
 	assert_int_equal(chip.icm[0x303], 1);
@@ -182,7 +182,7 @@ static void bad_page_lists_map_nothing(void **state)
 	assert_int_equal(chip.icm[0x300], 1);
 }
 
-/* What Linux asks for on a machine with 4 GiB, whatever QUERY_DEV_CAP said. */
+/* The INIT_HCA mailbox that Linux sends on a machine with 4 GiB, whatever QUERY_DEV_CAP said. */
 static void linux_box(uint8_t *box)
 {
 	box[0x00] = 2;
@@ -280,7 +280,7 @@ static void event_mode_posts_completion(void **state)
 	assert_int_equal(e[0x0f], 0);
 	assert_false(fw_poll());
 
-	/* An immediate result, and an error, stand in the event. */
+	/* An event carries an immediate result, and an error. */
 	chip.reg[FW_HCR0 / 4] = 0;
 	chip.reg[FW_HCR1 / 4] = 0x80000000;
 	chip.reg[FW_HCR6 / 4] = 3u << 22 | 0xffd;
@@ -330,7 +330,7 @@ static uint32_t random_next(uint32_t *seed)
 	return *seed;
 }
 
-/* Any opcode, any mailbox: a known status, and memory errors are for the sanitizers to find. */
+/* Any opcode with any mailbox gives a known status. The sanitizers find memory errors. */
 static void any_mailbox_is_survived(void **state)
 {
 	uint32_t seed = 1;
@@ -350,7 +350,8 @@ static void any_mailbox_is_survived(void **state)
 		}
 		for (unsigned i = 0; i < density * 8; i++)
 			box[random_next(&seed) % 0x200] = (uint8_t)random_next(&seed);
-		if (op == 0x008) /* CLOSE_HCA: life goes on with the others */
+		/* CLOSE_HCA is left out, so that the other commands find a running device */
+		if (op == 0x008)
 			continue;
 		assert_int_not_equal(cmd(op, random_next(&seed) % 3,
 					 random_next(&seed) >> (random_next(&seed) & 31), BUS_IN,

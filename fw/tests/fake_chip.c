@@ -350,7 +350,7 @@ void bring_up_to_run(void)
 	must(cmd(0xff6, 0, 0, 0, 0));
 	must(cmd(0xffd, 0, 0, 0x200000, 0));
 	must(cmd(0xffc, 0, 1, BUS_IN, 0));
-	/* 2 MiB at ICM address 0: not cleared, as a host would give them. */
+	/* 2 MiB at ICM address 0. Not cleared, because a host does not clear the pages it gives. */
 	memset(chip.host + BUS_ICM, 0xa5, 0x200000);
 	be64_store(box, 0);
 	be64_store(box + 8, BUS_ICM + 9);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chip made of arrays for tests of firmware: registers that are only remembered, host memory, an
- * ICM map into it, valid bits. One at a time, as firmware itself.
+ * A chip made of arrays, for tests of the firmware. Its registers only remember values; it has host
+ * memory, an ICM map into that memory, and valid bits. There is one chip, as there is one firmware.
  */
 #ifndef FW_TESTS_FAKE_CHIP_H
 #define FW_TESTS_FAKE_CHIP_H
@@ -10,8 +10,8 @@
 #include "model/interface/rules.h"
 
 enum {
-	HOST_BYTES = 4 << 20, /* bus addresses 0.. */
-	ICM_PAGES = 1024,     /* ICM addresses of pages 0.. */
+	HOST_BYTES = 4 << 20, /* at bus addresses from 0 */
+	ICM_PAGES = 1024,     /* ICM page addresses from 0 */
 	OBJ_LOG = 256,
 	EQE_LOG = 64,
 	BUS_IN = 0x1000, /* mailboxes of cmd() */
@@ -55,39 +55,41 @@ struct fake_chip {
 	uint32_t event_map[256];
 	uint32_t done; /* last status, or ~0 */
 	uint64_t now_ns;
-	/* firmware runs on a core of its own: its RAM, and what lets it serve a command */
+	/* the firmware runs on a core of its own: its RAM, and the function that lets it serve a
+	 * command */
 	uint8_t *ram;
 	void (*serve)(void);
-	/* what hardware does at an object command, may be NULL */
+	/* called as hardware executes an object command, may be NULL */
 	void (*on_object)(uint32_t command, uint32_t table, uint32_t number);
 };
 
 extern struct fake_chip chip;
 
-/* Power on with parameters of a usual device, and firmware's start. */
+/* Powers the chip on with the parameters of a usual device, and starts the firmware. */
 void chip_reset(void);
-/* Without firmware. */
+/* The same without starting the firmware. */
 void chip_power_on(void);
-/* Up to and with INIT_HCA, windows enabled; and an EQ with number CQ_EVENT_EQN. */
+/* Runs the bring-up to the end of INIT_HCA, with memory windows enabled, and creates an EQ with
+ * number CQ_EVENT_EQN. */
 void bring_up(void);
 void bring_up_to_run(void);
 
 uint8_t *in_box(void);  /* cleared */
 uint8_t *out_box(void); /* as the last command left it */
-/* Executes a command in polling mode; its status. */
+/* Executes a command in polling mode and returns its status. */
 uint32_t cmd(uint32_t op, uint32_t op_mod, uint32_t in_mod, uint64_t in, uint64_t out);
 /* The same with both mailboxes. */
 uint32_t cmd_box(uint32_t op, uint32_t op_mod, uint32_t in_mod);
 /* out_param of the last command. */
 uint64_t cmd_out(void);
-/* Errors of a rule since the last call. */
+/* Errors of this rule since the last call. */
 unsigned errors_taken(unsigned rule);
 unsigned all_errors_taken(void);
-/* An entry of a table where bring_up() put it. */
+/* An entry of a table, at its place in ICM as bring_up() mapped it. */
 uint8_t *icm_at(uint32_t va);
-/* MTT entries from @index on: @n pages of 4 KiB at BUS_QUEUE + first, present. */
+/* Writes MTT entries from @index on: @n pages of 4 KiB, starting at BUS_QUEUE + first, present. */
 void mtt_set(uint32_t index, uint32_t first, uint32_t n);
-/* Last object command was this one. */
+/* Whether this was the object command @back commands before the last one. */
 bool object_was(unsigned back, uint32_t command, uint32_t table, uint32_t number);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MAD_IFC, the agents behind it, and port life. Offsets are those of the specification. */
+/* MAD_IFC, the management agents behind it, and the port states. Offsets are those of the
+ * specification. */
 #include "fw/tests/fake_chip.h"
 #include "model/interface/macros.h"
 
@@ -30,7 +31,8 @@ static uint32_t mad_status(void)
 	return be16_load(out_box() + 4);
 }
 
-/* A MAD with an attribute's 64 bytes from `attribute` (NULL: zeros); status of the MAD. */
+/* Sends a MAD whose attribute has the 64 bytes at `attribute` (NULL: zeros). Returns the status of
+ * the MAD. */
 static uint32_t mad(uint8_t class, uint8_t method, uint16_t attr, uint32_t modifier,
 		    const uint8_t *attribute, uint64_t mkey, uint32_t op_mod)
 {
@@ -75,7 +77,7 @@ static void raise_port1(void)
 	assert_true(fw_poll());
 }
 
-/* The link has trained. */
+/* Reports that the link has trained. */
 static void link_up(void)
 {
 	p1()->reg[FW_PORT_PHYS_STATE / 4] = 5;
@@ -118,18 +120,18 @@ static void port_info_has_its_defaults(void **state)
 	assert_int_equal(data()[41] & 0xf, 5);
 	assert_int_equal(data()[50], 8);
 	assert_int_equal(data()[62], 0x11);
-	/* 0 is the port addressed; 3 is none */
+	/* port 0 means the port addressed; port 3 does not exist */
 	assert_int_equal(smp(GET, PORT_INFO, 0, NULL), 0);
 	assert_int_equal(data()[28], 1);
 	assert_int_equal(smp(GET, PORT_INFO, 3, NULL), 0x1c);
-	/* SET_PORT is reflected */
+	/* PortInfo shows what SET_PORT has set */
 	be32_store(in_box() + 4, 0x0250084a);
 	assert_int_equal(cmd_box(0x00c, 0, 1), 0);
 	assert_int_equal(smp(GET, PORT_INFO, 1, NULL), 0);
 	assert_int_equal(be32_load(data() + 20), 0x0250084a);
 }
 
-/* What a subnet manager does: read, change, write. */
+/* Does what a subnet manager does: reads, changes, writes. */
 static uint32_t set_state(uint8_t port_state, uint8_t phys, uint16_t lid)
 {
 	uint8_t info[128];
@@ -162,8 +164,8 @@ static void port_goes_active_and_down(void **state)
 	assert_int_equal(set_state(3, 0, 7), 0x1c); /* down */
 	link_up();
 	assert_int_equal(set_state(4, 0, 7), 0x1c); /* not from init */
-	assert_int_equal(set_state(2, 0, 7), 0x1c); /* never asked for */
-	assert_int_equal(p1_reg(FW_PORT_LID), 0);   /* and nothing else was taken */
+	assert_int_equal(set_state(2, 0, 7), 0x1c); /* cannot be requested */
+	assert_int_equal(p1_reg(FW_PORT_LID), 0);   /* and nothing else changed */
 	assert_int_equal(set_state(3, 0, 7), 0);
 	assert_int_equal(data()[32] & 0xf, 3);
 	assert_int_equal(p1_reg(FW_PORT_LID), 7);
@@ -180,14 +182,14 @@ static void port_goes_active_and_down(void **state)
 	p1()->reg[FW_PORT_LOGICAL / 4] = 1;
 	raise_port1();
 	expect_event(1);
-	/* lost and up again before firmware looked */
+	/* the link was lost and came back before the firmware looked */
 	link_up();
 	assert_int_equal(set_state(3, 0, 7), 0);
 	assert_int_equal(set_state(4, 0, 7), 0);
 	expect_event(4);
 	link_up();
 	expect_event(1);
-	/* asked down by the subnet manager */
+	/* the subnet manager requests Down */
 	assert_int_equal(set_state(3, 0, 7), 0);
 	assert_int_equal(set_state(4, 0, 7), 0);
 	expect_event(4);
@@ -212,7 +214,7 @@ static void port_info_set_checks(void **state)
 		{16, 0xc0}, /* multicast LID */
 		{18, 0xc0}, /* multicast LID of the SM */
 		{29, 4},    /* 8x is not supported */
-		{33, 0x50}, /* physical state LinkUp cannot be asked for */
+		{33, 0x50}, /* physical state LinkUp cannot be requested */
 		{33, 0x01}, /* sleep */
 		{34, 1},    /* LMC 1 with an odd LID */
 		{35, 8},    /* speed */
@@ -244,7 +246,7 @@ static void port_info_set_checks(void **state)
 	info[34] = 0;
 	info[51] = 0x80 | 17;
 	be64_store(info + 8, 0xfec0000000000005);
-	/* a manager without extended speeds: that field does not count */
+	/* from a manager without extended speeds the field is ignored */
 	info[63] = 2;
 	assert_int_equal(smp(SET, PORT_INFO, 1, info), 0);
 	assert_int_equal(data()[29], 2);
@@ -318,7 +320,7 @@ static void what_is_not_there_has_a_status(void **state)
 	assert_int_equal(mad_status(), 0x04);
 	assert_int_equal(cmd_box(0x024, 3, 3), 0x0a);
 	assert_int_equal(cmd_box(0x024, 3, 0), 0x0a);
-	/* directed route keeps its path */
+	/* the reply to a directed route packet keeps the path */
 	box = in_box();
 	box[0] = box[2] = 1;
 	box[1] = 0x81;
@@ -349,7 +351,7 @@ static void mkey_protects(void **state)
 	be16_store(info + 26, 3);
 	info[34] = 1 << 6;
 	assert_int_equal(mad(1, SET, PORT_INFO, 1, info, 0, 4), 0);
-	/* protection 1: Get hides the key, Set is dropped */
+	/* protection 1: Get hides the key, and Set is dropped */
 	assert_int_equal(mad(1, GET, PORT_INFO, 1, NULL, 5, 4), 0);
 	assert_int_equal(be64_load(data()), 0);
 	assert_int_equal(mad(1, GET, PORT_INFO, 1, NULL, 0x1234567812345678, 4), 0);
@@ -359,12 +361,13 @@ static void mkey_protects(void **state)
 	assert_int_equal(chip.reg[FW_TIMER_HI / 4], 0);
 	assert_int_equal(mad(1, GET, PORT_INFO, 1, NULL, 0, 5), 0);
 	assert_int_equal(be16_load(data() + 44), 1);
-	/* protection 2: Get as well; the right key ends the lease timer */
+	/* protection 2: Get is dropped as well. A request with the right key stops the lease
+	 * timer. */
 	info[34] = 2 << 6;
 	assert_int_equal(mad(1, SET, PORT_INFO, 1, info, 0x1234567812345678, 4), 0);
 	assert_int_equal(chip.reg[FW_TIMER_HI / 4], ~0u);
 	assert_int_equal(mad(1, GET, PORT_INFO, 1, NULL, 5, 4), 0x10030);
-	/* nobody with the key comes: protection ends with the lease */
+	/* no request with the key arrives, so protection ends with the lease */
 	chip.now_ns = 3000001000u;
 	chip.reg[FW_IRQ_CAUSE / 4] |= FW_IRQ_TIMER;
 	assert_true(fw_poll());
@@ -405,7 +408,7 @@ static void counters(void **state)
 	assert_int_equal(data()[19], 0xff);
 	assert_int_equal(be32_load(data() + 24), 0xffffffff);
 	assert_int_equal(be32_load(data() + 36), 1000);
-	/* some of them to 0, received packets to 7 */
+	/* sets some counters to 0, and received packets to 7 */
 	assert_int_equal(perf(SET, 0x12, 1, 1 << 15 | 1 << 12 | 1 << 0, 36, 7), 0);
 	assert_int_equal(be16_load(data() + 4), 0);
 	assert_int_equal(data()[7], 0xff);
@@ -416,13 +419,13 @@ static void counters(void **state)
 	assert_int_equal(perf(GET, 0x12, 1, 0, 0, 0), 0);
 	assert_int_equal(be32_load(data() + 24), 64);
 	assert_int_equal(be32_load(data() + 36), 12);
-	/* the wide ones have not been set */
+	/* the 64-bit counters were not changed */
 	assert_int_equal(perf(GET, 0x1d, 1, 0, 0, 0), 0);
 	assert_int_equal(be64_load(data() + 8), 0x1234567890 + 64);
 	assert_int_equal(be64_load(data() + 32), 1005);
 	assert_int_equal(be64_load(data() + 48), 990);
 	assert_int_equal(be64_load(data() + 64), 10);
-	/* and set, leave the narrow ones */
+	/* setting them leaves the 32-bit counters unchanged */
 	assert_int_equal(perf(SET, 0x1d, 1, 1 << 3 | 1 << 5, 0, 0), 0);
 	assert_int_equal(be64_load(data() + 32), 0);
 	assert_int_equal(be64_load(data() + 48), 0);

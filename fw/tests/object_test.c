@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EQs, CQs, SRQs and memory keys: mailbox bytes in; ICM bytes, buffers and object commands out. */
+/* EQs, CQs, SRQs and memory keys: mailbox bytes go in; ICM bytes, buffers and object commands come
+ * out. */
 #include "fw/tests/fake_chip.h"
 
 #include <setjmp.h>
@@ -43,7 +44,8 @@ static void eq_buffer_is_initialised(void **state)
 
 	chip_reset();
 	bring_up();
-	/* 128 EQEs are one page; they start at byte 64 of the first of two pages that are apart */
+	/* 128 EQEs fill one page. They start at byte 64 of the first of two pages that are not
+	 * adjacent. */
 	mtt_set(8, 0x6000, 1);
 	mtt_set(9, 0x9000, 1);
 	box = in_box();
@@ -61,7 +63,7 @@ static void eq_buffer_is_initialised(void **state)
 	assert_true(object_was(0, FW_OBJ_VALIDATE, FW_TABLE_EQC, 6));
 	assert_int_equal(cmd_box(0x013, 0, 6), 0x09);
 	assert_int_equal(cmd_box(0x013, 0, 32), 0x0a);
-	/* with its context: the device's indices are in it */
+	/* returns the context, which has the device's indices */
 	be32_store(icm_at(ICM_EQC + 6 * 64) + 0x2c, 0x17);
 	assert_int_equal(cmd_box(0x014, 0, 6), 0);
 	assert_int_equal(be32_load(out_box() + 0x2c), 0x17);
@@ -91,7 +93,7 @@ static void events_are_routed(void **state)
 	assert_int_equal(chip.event_map[9] >> 31, 0);
 	assert_int_equal(cmd(0x012, 0, 7, 1, 0), 0x05);
 	assert_int_equal(errors_taken(RULE_object_dead), 1);
-	/* what is left goes with the EQ */
+	/* destroying the EQ removes its remaining event mappings */
 	assert_int_equal(cmd(0x014, 1, CQ_EVENT_EQN, 0, 0), 0);
 	assert_int_equal(chip.event_map[0x3e] >> 31, 0);
 }
@@ -130,7 +132,7 @@ static void cq_life(void **state)
 	assert_int_equal(cmd_box(0x018, 0, CQN), 0x05);
 }
 
-/* Slots of the new buffer must read as not valid once round from the first index on. */
+/* The slots of the new buffer must read as not valid for one round from the first index on. */
 static void resize_check(uint32_t pi, uint32_t log_new)
 {
 	const uint8_t *old = chip.host + BUS_QUEUE + 0x4000, *new = chip.host + BUS_QUEUE + 0x10000;
@@ -171,7 +173,7 @@ static void cq_resize(void **state)
 	resize_check(0x75, 6);
 	resize_check(0xffffff, 7);
 
-	/* no slot for the RESIZE CQE */
+	/* no free slot for the RESIZE CQE */
 	be32_store(cqc() + 0x2c, 0x80);
 	be32_store(chip.host + 0x3000, 0);
 	assert_int_equal(cmd_box(0x02c, 0, CQN), 0x06);
@@ -197,7 +199,7 @@ static void srq_life(void **state)
 
 	chip_reset();
 	bring_up();
-	be16_store(srq_box() + 0x1c, 99); /* the device's */
+	be16_store(srq_box() + 0x1c, 99); /* a device field */
 	assert_int_equal(cmd_box(0x035, 0, SRQN), 0);
 	assert_int_equal(be16_load(c + 0x1c), 0);
 	assert_int_equal(be32_load(c + 0x18), 7);
@@ -213,7 +215,7 @@ static void srq_life(void **state)
 	assert_int_equal(cmd(0x036, 1, SRQN, 0, 0), 0);
 	assert_int_equal(cmd(0x040, 0, SRQN, 1, 0), 0x05);
 	srq_box();
-	assert_int_equal(cmd_box(0x035, 0, SRQN + 1), 0x03); /* another number inside */
+	assert_int_equal(cmd_box(0x035, 0, SRQN + 1), 0x03); /* another number in the mailbox */
 	srq_box()[0x24] = 1;                                 /* reserved */
 	assert_int_equal(cmd_box(0x035, 0, SRQN), 0x03);
 	assert_int_equal(errors_taken(RULE_mailbox_reserved), 2);
@@ -226,7 +228,7 @@ static uint8_t *mpt_box(uint32_t first)
 	uint8_t *box = in_box();
 
 	be32_store(box, first);
-	be32_store(box + 0x08, 0xab000000 | 0x500 | MPT); /* bits above the index rotate */
+	be32_store(box + 0x08, 0xab000000 | 0x500 | MPT); /* the bits above the index rotate */
 	be32_store(box + 0x0c, 3u << 24 | 9);
 	be64_store(box + 0x10, 0x7f0000001000);
 	be64_store(box + 0x18, 0x2000);
@@ -248,7 +250,7 @@ static void mpt_life(void **state)
 	assert_int_equal(cmd_box(0x00d, 0, MPT), 0x09);
 	assert_int_equal(cmd_box(0x00e, 0, MPT), 0);
 	assert_memory_equal(out_box(), slot, 64);
-	/* bound windows keep it */
+	/* a region with bound windows cannot be given up */
 	be32_store(slot + 0x24, 1);
 	assert_int_equal(cmd(0x00f, 1, MPT, 0, 0), 0x21);
 	assert_int_equal(chip.valid[FW_TABLE_MPT][MPT], 1);
@@ -259,7 +261,7 @@ static void mpt_life(void **state)
 	assert_int_equal(chip.valid[FW_TABLE_MPT][MPT], 0);
 	assert_int_equal(cmd(0x00f, 1, MPT, 0, 0), 0);
 	assert_int_equal(errors_taken(RULE_object_dead), 1);
-	/* re-registered in place, and never used until it is given back */
+	/* re-registered in place; not used until it is given back */
 	slot[0] = 0;
 	assert_int_equal(cmd(0x02f, 0, 0, 0, 0), 0);
 	assert_true(object_was(0, FW_OBJ_SYNC_ALL, 0, 0));
@@ -275,7 +277,7 @@ static void mpt_kinds(void **state)
 
 	chip_reset();
 	bring_up();
-	/* fast register: the key exists, and is free */
+	/* a key for fast registration exists, and is free */
 	be32_store(mpt_box(0x30020100) + 0x38, 0);
 	assert_int_equal(cmd_box(0x00d, 0, MPT), 0);
 	assert_int_equal(be32_load(slot), 0x30020100);
@@ -340,7 +342,8 @@ static void multicast_groups(void **state)
 	be32_store(box, 64 << 6);
 	assert_int_equal(cmd_box(0x026, 0, 3), 0x0a);
 	assert_int_equal(cmd_box(0x025, 0, 64), 0x0a);
-	/* any function below the number of buckets, but a function */
+	/* any hash function will do, as long as it is below the number of buckets and
+	 * deterministic */
 	box = in_box();
 	box[0] = 0xff;
 	box[15] = 1;

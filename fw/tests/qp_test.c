@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QP transitions from outside: which are legal, and which bytes of the context each changes. */
+/* Tests QP transitions from outside: which are legal, and which bytes of the context each
+ * changes. */
 #include "fw/tests/fake_chip.h"
 #include "model/interface/macros.h"
 
@@ -50,7 +51,7 @@ static void start(void)
 	assert_int_equal(cmd_box(0x016, 0, CQN), 0);
 }
 
-/* As Linux fills it for RC. */
+/* The mailbox as Linux fills it for RC. */
 static uint8_t *init_box(uint32_t service)
 {
 	uint8_t *box = in_box(), *c = box + C;
@@ -70,7 +71,7 @@ static uint8_t *init_box(uint32_t service)
 	be32_store(c + 0x9c, CQN);
 	be64_store(c + 0xa0, 0x3020);
 	be32_store(c + 0xa8, 0x11111111);
-	be32_store(c + 0xb0, 77); /* the device's */
+	be32_store(c + 0xb0, 77); /* a device field */
 	be32_store(c + 0xcc, 0x100);
 	return box;
 }
@@ -161,7 +162,7 @@ static void mask_rules_later_changes(void **state)
 	rts_box();
 	assert_int_equal(cmd_box(RTR2RTS, 0, QPN), 0);
 
-	/* Q_Key named, everything else different and not named */
+	/* the mask names Q_Key; all other fields differ but are not named */
 	box = in_box();
 	memset(box + C, 0xff, 4);
 	be32_store(box, 1 << 5);
@@ -171,7 +172,7 @@ static void mask_rules_later_changes(void **state)
 	assert_int_equal(cmd_box(RTS2RTS, 0, QPN), 0);
 	assert_int_equal(be32_load(q + 0xa8), 0x22222222);
 	assert_int_equal(be32_load(q + 0x90), 4u << 21 | 1 << 15 | 1 << 14);
-	/* access rights named one by one */
+	/* the mask names access rights one by one */
 	be32_store(box, 1 << 1 | 1 << 2);
 	assert_int_equal(cmd_box(RTS2RTS, 0, QPN), 0);
 	assert_int_equal(be32_load(q + 0x90), 4u << 21 | 1 << 14 | 1 << 13);
@@ -182,7 +183,7 @@ static void mask_rules_later_changes(void **state)
 	assert_int_equal(cmd_box(RTS2RTS, 0, QPN), 0);
 	assert_int_equal(be16_load(q + 0x44 + 6), 0x77);
 	assert_int_equal(q[0x44 + 3], 1);
-	/* drained: the path of a queue in use */
+	/* when drained, the path of a queue in use can change */
 	assert_int_equal(cmd_box(RTS2SQD, 0, 1u << 31 | QPN), 0);
 	assert_int_equal(q[0] >> 4, 7);
 	assert_true(qpc_get_sqd_event((const struct qpc *)q));
@@ -212,7 +213,7 @@ static void ud_needs_its_port(void **state)
 	be32_store(box, 0x30);
 	box[C + 0x18 + 0x20] = 0;
 	assert_int_equal(cmd_box(RST2INIT, 0, QPN), 0);
-	/* no mask bit, but the port comes here */
+	/* INIT2RTR takes the port without a mask bit */
 	box = in_box();
 	box[C + 0x08] = 5 << 5 | 13;
 	box[C + 0x18 + 0x20] = 0x83 | 1 << 6;
@@ -226,7 +227,8 @@ static void ud_needs_its_port(void **state)
 	assert_int_equal(be32_load(q + 0x78), 0x123);
 }
 
-/* 10.3.1 and the interface: state by state, the command that leads from it. 0xff: refused. */
+/* For each state and command, the state that the command leads to (10.3.1 and the interface). 0xff:
+ * refused. */
 static void only_legal_transitions(void **state)
 {
 	static const struct {
@@ -270,7 +272,7 @@ static void only_legal_transitions(void **state)
 			assert_int_equal(errors_taken(RULE_qp_transition), to == 0xff);
 			if (to == 0xff)
 				assert_memory_equal(qpc(), was, 256);
-			/* nobody is left standing still */
+			/* no QP stays quiesced */
 			if (object_was(1, FW_OBJ_QUIESCE, FW_TABLE_QPC, QPN))
 				assert_true(object_was(0, FW_OBJ_RESUME, FW_TABLE_QPC, QPN));
 			else
@@ -294,7 +296,8 @@ static void bad_contexts_are_refused(void **state)
 		{C + 0xac, 0x01, 0x05, RULE_object_dead}, /* SRQ 0 */
 		{C + 0x18 + 3, 32, 0x03, RULE_COUNT},     /* P_Key index */
 		{C + 0x75, 0x01, 0x03, RULE_mailbox_reserved},
-		{C + 0x74, 0x40, 0x03, RULE_mailbox_reserved}, /* SQ_DRAINED wanted: the device's */
+		/* asks for SQ_DRAINED, a device field */
+		{C + 0x74, 0x40, 0x03, RULE_mailbox_reserved},
 		{C + 0xf7, 0x01, 0x03, RULE_mailbox_reserved},
 		{0x04, 0x01, 0x03, RULE_mailbox_reserved},
 	};
@@ -324,7 +327,7 @@ static void bad_rtr_leaves_context(void **state)
 	assert_int_equal(cmd_box(INIT2RTR, 0, QPN), 0x03);
 	rtr_box()[C + 8] = 4 << 5 | 31;
 	assert_int_equal(cmd_box(INIT2RTR, 0, QPN), 0x03);
-	/* 32 responder resources, 16 there are */
+	/* 32 responder resources, but there are only 16 */
 	rtr_box();
 	be32_store(chip.host + BUS_IN + C + 0x90, 5u << 21);
 	assert_int_equal(cmd_box(INIT2RTR, 0, QPN), 0x08);
@@ -352,7 +355,7 @@ static void numbers_beyond_the_index_count(void **state)
 	assert_int_equal(errors_taken(RULE_mailbox_reserved), 1);
 	assert_int_equal(cmd(TORST, 2, QPN, 0, 0), 0);
 	assert_true(object_was(0, FW_OBJ_INVALIDATE, FW_TABLE_QPC, QPN));
-	/* a QP in Reset can be asked */
+	/* a QP in Reset can be queried */
 	assert_int_equal(cmd_box(0x022, 0, QPN), 0);
 	assert_int_equal(be32_load(out_box() + C), 0);
 	assert_int_equal(be32_load(out_box() + C + 0x10), QPN);
@@ -377,7 +380,8 @@ static uint32_t random_next(uint32_t *seed)
 	return *seed;
 }
 
-/* Nearly right mailboxes: whatever is taken is a context, and nothing stays quiesced. */
+/* Sends mailboxes that are almost correct. Whatever is accepted is a valid context, and nothing
+ * stays quiesced. */
 static void nearly_right_is_survived(void **state)
 {
 	static const uint16_t ops[] = {RST2INIT, INIT2INIT, INIT2RTR,  RTR2RTS, RTS2RTS, RTS2SQD,

@@ -110,7 +110,7 @@ for i in range(2):
 with open(f'{folder}/run.log', encoding='utf-8') as log:
     log = log.read()
 assert log.endswith('\n') and log.upper().count('QUERY_FW') >= 2
-# no write combining in a virtual machine: BlueFlame is eight doorbells' cost
+# a virtual machine has no write combining, so BlueFlame costs as much as eight doorbells
 with open(f'{folder}/config.ini', encoding='utf-8') as config:
     assert '\nblueflame = false\n' in config.read(), 'serve announces BlueFlame unasked'
 for file in 'packets.pcapng', 'waves.vcd', 'timeline.json':

@@ -8,7 +8,7 @@ import sys
 
 hcasim, scenario, folder = sys.argv[1:]
 
-# What starves a device, and the counter that says so.
+# Settings that starve the device, and the counter that each must raise.
 STARVED = {
     'hca.translate.mtt_entries=64': 'translate.mtt_evictions',
     'hca.translate.mpt_entries=1': 'translate.mpt_evictions',
@@ -50,7 +50,7 @@ def flat(table):
     return {f'{d}.{stage}.{counter}': values[i] for (stage, counter), values in found.items() for i, d in enumerate(devices)}
 
 
-# A key twice would be lost on most readers.
+# Most JSON readers would silently drop a repeated key.
 def once(pairs):
     assert len(dict(pairs)) == len(pairs), 'a key stands twice'
     return dict(pairs)

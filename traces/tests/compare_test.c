@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs made by hand, compared: what counts as a difference, which comes first, where time went. */
+/* Compares runs made by hand: what counts as a difference, which difference comes first, where time
+ * was spent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +114,7 @@ struct rig {
 	char dir[2][32];
 	char *text;
 	size_t size;
-	struct run_of_send run; /* to be changed, and written as run B */
+	struct run_of_send run; /* a test changes it and writes it as run B */
 };
 
 static void b_write(struct rig *rig)
@@ -203,7 +204,7 @@ static void first_of_two_differences(void **state)
 			       "first difference: packets out, hca1, number 1 (A has 1, B 1), "
 			       "in phase 'one'"));
 	assert_non_null(strstr(rig->text, "they differ in: msn 1,  |  msn 2,"));
-	/* it is not among the packets of hca0, and completions may be looked at alone */
+	/* this packet is not among the packets of hca0, and completions can be compared alone */
 	assert_null(strstr(rig->text, "packets out, hca0"));
 	assert_int_equal(compare(rig, (struct compare_options){.classes = 1 << RUN_CQE}), 0);
 }
@@ -226,7 +227,7 @@ static void order_between_streams_is_no_difference(void **state)
 
 	const struct trace_record cqe = rig->run.r[CQE];
 
-	/* the EQE before the CQE, at the same two times */
+	/* swaps the EQE and the CQE, at the same two times */
 	rig->run.r[CQE] = rig->run.r[EQE];
 	rig->run.r[CQE].time_ps = cqe.time_ps;
 	rig->run.r[EQE].time_ps = 0;
@@ -258,7 +259,7 @@ static void time_by_stage(void **state)
 	rig->run.r[ACK_OUT].time_ps = US(3, 950);
 	b_write(rig);
 	assert_int_equal(compare(rig, options), 1);
-	/* 50 ns earlier out, and longer on the way: 370 for 420 ns, 130 for 80 */
+	/* sent 50 ns earlier and longer on the way: 370 instead of 420 ns, 130 instead of 80 */
 	assert_non_null(
 		strstr(rig->text, "hca0 respond               1         420.000         370.000"));
 	assert_non_null(
@@ -332,7 +333,7 @@ static void golden_trace_against_run(void **state)
 	fclose(out);
 	run_files_free(&run);
 	assert_int_equal(compare(rig, (struct compare_options){.a = golden}), 0);
-	/* what it does not hold is not compared; what it holds is */
+	/* records that a run does not hold are not compared; records that it holds are */
 	rig->run.r[EQE].args[TRACE_ARG(EQE_WRITE, index)] = 38;
 	b_write(rig);
 	assert_int_equal(compare(rig, (struct compare_options){.a = golden}), 0);
@@ -352,7 +353,7 @@ static void troubles(void **state)
 	assert_int_equal(compare(rig, (struct compare_options){0}), 1);
 }
 
-/* A run of an hcasim that wrote no records is refused, whatever else it has left. */
+/* A run of an hcasim that wrote no records is refused, whatever other files it has. */
 static void run_without_records(void **state)
 {
 	struct rig *rig = *state;
@@ -371,7 +372,7 @@ static void run_without_records(void **state)
 	free(text);
 }
 
-/* A hundred thousand settings do not take longer than reading them does. */
+/* Comparing a hundred thousand settings takes no longer than reading them. */
 static void large_configurations(void **state)
 {
 	enum { SETTINGS = 100000, CHANGED = 77, LIMIT_S = 20 };
@@ -395,7 +396,7 @@ static void large_configurations(void **state)
 	assert_null(strstr(rig->text, "more"));
 }
 
-/* However many there are, each is one of its own. */
+/* However many phases there are, each is counted separately. */
 static void many_phases(void **state)
 {
 	enum { PHASES = 100 };
@@ -436,7 +437,7 @@ static size_t records_get(struct rig *rig, uint8_t *bytes, size_t room)
 	return n;
 }
 
-/* Wherever the records are cut, what is left of them is compared. */
+/* Wherever the records are cut, the rest is compared. */
 static void cut_anywhere(void **state)
 {
 	static uint8_t bytes[1 << 16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line of each kind. Offsets of the bytes made by hand are those of the mlx4 interface, not of
- * the rows. */
+/* Checks a log line of each kind. The offsets of bytes made by hand are those of the mlx4 interface
+ * and do not come from the rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,7 +242,7 @@ static void text_of_packets(void **state)
 	     "0000ffffffff, qkey 0xb1b, sqpn 0x405, wr_id 7, wqe 3, try 2, fault delay\n",
 	     .point = TP_PKT_IN, .port = 2, .bytes = captured_grh, .len = sizeof(captured_grh),
 	     .args = {TRACE_PACKET_WR_ID | TRACE_PACKET_WQE, 7, 3, 2}, .text = "delay");
-	/* of a connected QP whose number is not the one it is sent to */
+	/* sent by a connected QP, whose own number differs from the destination QPN */
 	LINE("      1.500000 hca1 link_port     out port 1 rc_acknowledge slid 1 dlid 4 sl 0 vl 0 "
 	     "qpn 0x870408 "
 	     "psn 13896277, ack credits 31 msn 1, from 0x41\n",
@@ -287,8 +287,8 @@ static void any_bytes_make_one_line(void **state)
 		}
 		for (int k = 0; k < 6; k++)
 			r.args[k] = (uint64_t)bytes[k] << (bytes[k + 6] & 63);
-		/* a buffer as long as the record says, so that the sanitizer sees a read behind it
-		 */
+		/* the buffer is exactly as long as the record says, so that the sanitizer sees a
+		 * read past its end */
 		r.len = bytes[20];
 		r.bytes = memcpy(malloc(r.len ? r.len : 1), bytes, r.len);
 		trace_log_line(&t, &r);
@@ -306,7 +306,7 @@ static bool is_field(const struct trace_point_row *row, const char *name, size_t
 	return false;
 }
 
-/* A row's text takes its values from the row's fields, and no two of these have one name. */
+/* The text of a row takes its values from the fields of the row, and all field names differ. */
 static void texts_name_their_fields(void **state)
 {
 	for (unsigned p = 0; p < TRACE_POINT_COUNT; p++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets for tests, made from the wire rows, and two captured on a real link. */
+/* Packets for tests, made from the wire rows, and two that were captured on a real link. */
 #ifndef TRACES_TESTS_PACKETS_H
 #define TRACES_TESTS_PACKETS_H
 
@@ -13,8 +13,8 @@ struct test_packet {
 	uint32_t len;
 };
 
-/* Headers with fixed addresses (LID 1 to 2, QP 0x41), payload counting up from 0, pad, both CRCs.
- */
+/* Makes a packet: headers with fixed addresses (LID 1 to 2, QP 0x41), payload that counts up from
+ * 0, pad, both CRCs. */
 static inline void test_packet_make(struct test_packet *p, uint8_t opcode, uint32_t psn,
 				    uint32_t payload, bool grh)
 {
@@ -53,7 +53,7 @@ static inline void *test_packet_ext(struct test_packet *p, enum bth_ext ext)
 	return p->b + bth_op_ext_offset(op, ext, grh);
 }
 
-/* After a change of headers or payload. */
+/* Recomputes the CRCs after a change of headers or payload. */
 static inline void test_packet_seal(struct test_packet *p)
 {
 	crc_make(p->b, p->len - CRC_BYTES);

@@ -45,10 +45,11 @@ static size_t read_all(const char *path, uint8_t *buf, size_t room)
 	return n;
 }
 
-/* The blocks by the pcapng draft, written out by hand; the ERF header by the ERF description. */
+/* The blocks of the pcapng draft, and the ERF header of the ERF description, written out by
+ * hand. */
 // clang-format off
 static const uint8_t expected[] = {
-	/* section header: no length of the section, the program's name */
+	/* section header: length of the section unknown, name of the program */
 	0x0a, 0x0d, 0x0d, 0x0a, 44, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	4, 0, 6, 0, 'h', 'c', 'a', 's', 'i', 'm', 0, 0, 0, 0, 0, 0, 44, 0, 0, 0,
@@ -78,7 +79,7 @@ static void the_file_is_as_the_format_says(void **state)
 	uint8_t got[512];
 
 	packet(tr, 1500000000000, TP_PKT_OUT, 1, captured_ack, sizeof(captured_ack), "drop");
-	/* neither belongs into the file */
+	/* neither of these two belongs in the file */
 	packet(tr, 1500000000001, TP_PKT_DISCARD, 0, captured_ack, sizeof(captured_ack), "vcrc");
 	trace_emit(tr, &(struct trace_record){.time_ps = 1, .point = TP_NOTE});
 	assert_int_equal(trace_close(tr), 0);
@@ -126,8 +127,9 @@ static char *check(struct test_dir *d, const char *name, bool verbose, int expec
 	return text;
 }
 
-/* Captured and original length of the block, rlen and wlen of its ERF header: only the first of
- * each is cut. The reader says so, and the checker judges what is left. */
+/* Checks the captured and original length of the block, and rlen and wlen of its ERF header: only
+ * the captured length and rlen are cut. The reader reports the cut, and the checker judges what is
+ * left. */
 static void long_packets_are_cut(void **state)
 {
 	enum { SNAP = 144, SNAPLEN = 44 + 12, LENGTHS = 44 + 48 + 20, ERF = LENGTHS + 8 };
@@ -181,7 +183,7 @@ static void captured_packets_are_right(void **state)
 	free(text);
 }
 
-/* Each single wrong thing is seen and named; with fault= it is harmed on purpose. */
+/* Each single error is found and named. In a packet with fault= the error is intended. */
 static void wrong_packets_are_found(void **state)
 {
 	static const struct {
@@ -257,7 +259,7 @@ static void write_file(const char *path, const uint8_t *bytes, size_t n)
 	fclose(f);
 }
 
-/* Nothing in a file makes the reader fail otherwise than by its return value (run with SAN=1). */
+/* Whatever is in a file, the reader fails only by its return value (run with SAN=1). */
 static void damaged_files_are_refused(void **state)
 {
 	struct test_dir *d = *state;
@@ -265,7 +267,8 @@ static void damaged_files_are_refused(void **state)
 	uint32_t random = 1;
 
 	for (size_t n = 0; n < sizeof(expected); n++) {
-		/* cut between two blocks it is a file of fewer packets */
+		/* if the cut is between two blocks, the result is a valid file with fewer
+		 * packets */
 		bool whole = n == 44 || n == 92;
 
 		write_file(test_dir_file(d, "other.pcapng"), expected, n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of records: it holds all that the log says, and a reader takes from it what it knows. */
+/* The file of records: it holds everything that the log says, and a reader takes from it what it
+ * knows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,7 @@ static struct trace_record any_record(enum trace_point point, uint64_t time_ps, 
 	return r;
 }
 
-/* The log that the records make is the log. */
+/* The log made from the records equals the original log. */
 static void records_hold_what_the_log_says(void **state)
 {
 	static const uint8_t opcodes[] = {BTH_RC_SEND_ONLY, BTH_RC_WRITE_FIRST, BTH_RC_ACKNOWLEDGE,
@@ -130,8 +131,9 @@ static void add_field(struct made *m, const char *name, const char *type)
 	add_name(m, type);
 }
 
-/* Two points: one that nobody knows, and a doorbell with its fields in another order, one that it
- * has not here, and without its UAR. */
+/* Writes two points as another version would: one that this version does not know, and a doorbell.
+ * The doorbell has its fields in another order, has a field that does not exist here, and lacks its
+ * UAR. */
 static void other_writer(struct made *m)
 {
 	m->n = 0;
@@ -184,7 +186,8 @@ static void reader_takes_what_it_knows(void **state)
 	records_close(all);
 }
 
-/* What a reader says of these bytes: all that it prints. The number of records, or -errno. */
+/* Reads these bytes and keeps everything that the reader prints. Returns the number of records, or
+ * -errno. */
 static int said(const struct made *m, char **text)
 {
 	struct trace_record r;
@@ -223,13 +226,13 @@ static void troubles_are_one_line(void **state)
 	assert_int_equal(said(&m, &text), 1);
 	assert_non_null(strstr(text, "without its end, read up to there\n"));
 	free(text);
-	m.b[m.n - 1] = 0x80; /* the QPN goes on behind the record */
+	m.b[m.n - 1] = 0x80; /* the QPN runs past the end of the record */
 	assert_int_equal(said(&m, &text), -EINVAL);
 	assert_non_null(strstr(text, "made: the record at byte "));
 	free(text);
 }
 
-/* Whatever is wrong: records, or one line. */
+/* Whatever is damaged, the reader gives records or prints one line. */
 static void any_damage_is_one_line_at_most(void **state)
 {
 	static struct made whole, m;

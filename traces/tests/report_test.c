@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What hcasim report makes of a log: packets joined from both ends, and data that stays data. */
+/* What hcasim report makes of a log: packets joined from both ends, and data that is shown as data
+ * only. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +96,7 @@ static void arrival_belongs_to_departure(void **state)
 
 static struct test_packet writes[5]; /* by PSN */
 
-/* An end of the WRITE with this PSN. */
+/* The record of one end of the WRITE with this PSN. */
 static struct trace_record end_of(uint64_t time_ps, enum trace_point point, unsigned psn,
 				  const char *fault, unsigned transmission)
 {
@@ -134,7 +135,7 @@ static void lost_doubled_overtaken_discarded(void **state)
 	assert_int_equal(p[1].in_ps - p[1].out_ps, 400000);
 	assert_int_equal(p[2].flags, REPORT_FAULT);
 	assert_int_equal(p[2].in_ps - p[2].out_ps, 100000);
-	assert_int_equal(p[3].flags, REPORT_LOST); /* nobody says why */
+	assert_int_equal(p[3].flags, REPORT_LOST); /* no record gives a reason */
 	assert_int_equal(p[4].flags, REPORT_FAULT | REPORT_DUPLICATE);
 	assert_int_equal(p[5].flags, REPORT_RESENT);
 }
@@ -173,7 +174,7 @@ static void data_does_not_end_its_script(void **state)
 	assert_non_null(end);
 	assert_non_null(strstr(data, "rule \\\"\\u003c/script>\\u003cb>\\\" \\\\ broken"));
 	assert_true(strstr(data, "broken") < end);
-	/* nothing to fetch */
+	/* the page loads nothing from elsewhere */
 	assert_null(strstr(page, "http://"));
 	assert_null(strstr(page, "https://"));
 	assert_null(strstr(page, " src="));

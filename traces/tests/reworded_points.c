@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of trace points with every word of every text in capitals, for build/reworded: hcasim
- * with this table in place of points.c. What it says of a run must be what hcasim says of it, but
- * for these words: a tool that looks for a word in a text finds it no more. wording.sh runs it.
+ * The table of trace points with every word of every text in capitals. build/reworded is hcasim
+ * with this table in place of points.c. It must say the same of a run as hcasim does, apart from
+ * capitals, because a tool that searches a text for a word would no longer find it. wording.sh runs
+ * it.
  */
 #define trace_point_rows worded_rows
 #include "traces/points.c"
@@ -16,7 +17,7 @@ struct trace_point_row trace_point_rows[TRACE_POINT_COUNT];
 
 static char texts[TRACE_POINT_COUNT][TEXT_CHARS];
 
-/* Names of fields stay as they are. */
+/* Copies a text in capitals; names of fields stay as they are. */
 static void capitals(char to[TEXT_CHARS], const char *text)
 {
 	bool in_field = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run's file of records, from records that a test makes by hand. */
+/* Writes a run's file of records, from records that a test makes by hand. */
 #ifndef TRACES_TESTS_RUN_MADE_H
 #define TRACES_TESTS_RUN_MADE_H
 
@@ -7,7 +7,7 @@
 #include "traces/tests/packets.h"
 #include "traces/trace.h"
 
-/* Those without a time are left out, but for the first. */
+/* Writes the records. Records with time 0 are left out, except the first. */
 static inline void run_made_write(const char *dir, const struct trace_record *r, unsigned n)
 {
 	struct trace *tr = trace_create();
@@ -36,7 +36,7 @@ static inline void run_made_packet(struct test_packet *p, uint8_t opcode, uint32
 	test_packet_seal(p);
 }
 
-/* Its record at one of its ends; wqe: of the sender. */
+/* The record of this packet at one of its ends. wqe: index of the sender's WQE. */
 static inline struct trace_record run_made_end(uint64_t time_ps, enum trace_point point,
 					       uint8_t hca, const struct test_packet *p,
 					       uint32_t from, uint32_t wqe)

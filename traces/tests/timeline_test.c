@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of the Trace Event Format, of records made by hand. */
+/* Events in the Trace Event Format, from records made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,8 @@ static struct trace *open_timeline(struct test_dir *d)
 	return tr;
 }
 
-/* The events without those that give names: a line each, without commas at the end. */
+/* The events as one line each, without the commas at the end and without the events that give
+ * names. */
 static char *events_of(struct test_dir *d)
 {
 	FILE *f = fopen(test_dir_file(d, "timeline.json"), "r");
@@ -40,7 +41,7 @@ static char *events_of(struct test_dir *d)
 		if (strstr(line, "{\"ph\":") == line && !strstr(line, "\"ph\":\"M\""))
 			fprintf(out, "%s\n", line);
 	}
-	assert_string_equal(line, "]}"); /* whatever was recorded, it is complete */
+	assert_string_equal(line, "]}"); /* the file is complete, whatever was recorded */
 	free(line);
 	fclose(f);
 	fclose(out);
@@ -65,7 +66,8 @@ static void functions_nest(void **state)
 	     .text = "drv_post_send qpn 000041, \"\\");
 	EMIT(tr, .time_ps = 1000001, .point = TP_THREAD_WAIT, .corr = 3, .bytes = "main", .len = 4,
 	     .text = "time");
-	/* its end is lost: the function's end ends it; one that never began is left out */
+	/* the end of the wait is missing, so the end of the function ends it; an end without a
+	 * beginning is left out */
 	EMIT(tr, .time_ps = 2500000, .point = TP_DRV_EXIT, .corr = 3, .bytes = "main", .len = 4,
 	     .text = "drv_post_send 0");
 	EMIT(tr, .time_ps = 2500000, .point = TP_DRV_EXIT, .corr = 3, .bytes = "main", .len = 4,
@@ -84,8 +86,8 @@ static void functions_nest(void **state)
 		"4\"}\n");
 }
 
-/* The points were off for a while: frames that ended meanwhile end when their depth is used again.
- */
+/* The trace points were off for a while. Frames that ended in that time end when their depth is
+ * used again. */
 static void firmware_frames(void **state)
 {
 	struct trace *tr = open_timeline(*state);
@@ -103,7 +105,8 @@ static void firmware_frames(void **state)
 		   "{\"ph\":\"E\",\"pid\":21,\"tid\":1,\"ts\":0.004000,\"name\":\"main\"}\n");
 }
 
-/* Slices of one lane never cross: the second has a lane of its own, the third the first one's. */
+/* Slices of one lane never cross: the second slice gets a lane of its own, and the third goes to
+ * the lane of the first. */
 static void lanes_beside_each_other(void **state)
 {
 	struct trace *tr = open_timeline(*state);
@@ -124,7 +127,8 @@ static void lanes_beside_each_other(void **state)
 		   "\"read qpc 3\",\"args\":{}}\n");
 }
 
-/* Of two messages one gets its CQE, the other is under way at the end: both chains have an end. */
+/* Of two messages one gets its CQE and the other is still in progress when the run ends. Both
+ * chains have an end. */
 static void chains_end(void **state)
 {
 	struct trace *tr = open_timeline(*state);

@@ -12,14 +12,14 @@
 #include "traces/tests/packets.h"
 #include "traces/trace.h"
 
-/* A sink that remembers what it saw. */
+/* A sink that remembers the records it saw. */
 struct seen {
 	uint64_t time_ps[2000];
 	uint32_t corr[2000];
 	char text[64];
 	uint8_t bytes[64];
 	unsigned int n;
-	int fail_at; /* this record's turn returns -ENOSPC */
+	int fail_at; /* the record with this number gets -ENOSPC */
 };
 
 static int seen_record(void *sink, const struct trace_record *r)
@@ -51,7 +51,8 @@ static void records_come_in_order(void **state)
 	uint32_t random = 1;
 
 	assert_int_equal(trace_sink_add(tr, &seen_ops, &s, 0), 0);
-	/* up to 63 ps into the future, the clock goes on by 1 ps every third record */
+	/* each record is up to 63 ps in the future; the clock advances by 1 ps every third
+	 * record */
 	for (uint32_t i = 0; i < 1500; i++) {
 		random = random * 1664525 + 1013904223;
 		trace_advance(tr, i / 3);
@@ -80,7 +81,7 @@ static void a_record_waits_for_its_time(void **state)
 					      .text = text,
 					      .bytes = bytes,
 					      .len = sizeof(bytes)});
-	/* borrowed for the call only */
+	/* the sink may use the text only during the call */
 	memset(text, 'x', 5);
 	memset(bytes, 0, sizeof(bytes));
 	trace_advance(tr, 99);
@@ -89,7 +90,7 @@ static void a_record_waits_for_its_time(void **state)
 	assert_int_equal(s.n, 1);
 	assert_string_equal(s.text, "later");
 	assert_memory_equal(s.bytes, "\1\2\3", 3);
-	/* one of the present goes straight through, behind those released before */
+	/* a record of the present time goes straight through, after those released before it */
 	emit(tr, 100, 7);
 	assert_int_equal(s.n, 2);
 	assert_int_equal(s.corr[1], 7);
@@ -266,7 +267,7 @@ static void the_tail_prints_the_last_ones_and_the_ladder(void **state)
 	trace_advance(tr, 1000000);
 	packet(tr, 1000000, TP_PKT_OUT, 0, &send, NULL);
 	packet(tr, 1000000, TP_PKT_IN, 1, &send, NULL);
-	/* not a kind it keeps, and one still held */
+	/* a kind that the ladder does not keep, and a packet that is still held back */
 	emit(tr, 2000000, 1);
 	packet(tr, 12345678, TP_PKT_OUT, 1, &ack, NULL);
 	trace_ladder_print(tr, 0, out);

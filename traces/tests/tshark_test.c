@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wireshark reads what the capture holds: opcodes, times, directions, comments, nothing malformed.
- */
+/* Checks that Wireshark reads what the capture holds: opcodes, times, directions and comments, and
+ * nothing malformed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void make_capture(struct test_dir *d)
 	assert_int_equal(trace_close(tr), 0);
 }
 
-/* What tshark prints with these arguments, in out. */
+/* Runs tshark with these arguments, and puts what it prints into out. */
 static void tshark(struct test_dir *d, const char *args, char *out, size_t room)
 {
 	char command[512];

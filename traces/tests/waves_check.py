@@ -109,7 +109,7 @@ def main():
             compared += len(want)
             if got != want:
                 wrong(f"{hca}.{signal}: {len(got)} moments, the log has {len(want)}")
-        # A packet is there, and a CQE and an EQE are written, when their stage's work ends.
+        # A packet has arrived, or a CQE or EQE is written, when the work of its stage ends.
         for busy, (unit, words) in {
             "link_port.p1_rx_busy": ("link_port", "in port 1"),
             "cqe_write.busy": ("cqe_write", "cqe"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Value changes as IEEE 1364-2005 clause 18 has them, of records made by hand. */
+/* Value changes in the format of IEEE 1364-2005 clause 18, from records made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static char *text_of(struct test_dir *d)
 	return text;
 }
 
-/* The code of a signal, of the second HCA when it stands in that scope. */
+/* Finds the VCD code of a signal in the scopes of that HCA and stage. */
 static void code_of(const char *text, const char *hca, const char *stage, const char *signal,
 		    char *code)
 {
@@ -64,7 +64,7 @@ static void spans(void **state)
 	char expect[512], busy[8], queue[8], qpn[8], cqn[8], index[8];
 	char *text;
 
-	/* two overlap, and a third follows the second at once */
+	/* two that overlap, and a third that follows the second without a gap */
 	EMIT(tr, .time_ps = 100, .point = TP_CQE_RUN, .hca = 1, .qpn = 5, .args = {300, 7, 1, 1});
 	EMIT(tr, .time_ps = 200, .point = TP_CQE_RUN, .hca = 1, .qpn = 5, .args = {400, 7, 2, 1});
 	EMIT(tr, .time_ps = 400, .point = TP_CQE_RUN, .hca = 1, .qpn = 6, .args = {450, 7, 3, 1});
@@ -110,12 +110,12 @@ static void moments_and_texts(void **state)
 	snprintf(expect, sizeof(expect),
 		 "swaits_for_credits %s\n1%s\nb101010111100110111101111 %s\n#20\n1%s\n", text_code,
 		 send, qpn, send);
-	/* once, though it rang twice; and what has not changed is not said again */
+	/* one pulse, though it rang twice; unchanged values are not repeated */
 	assert_string_equal(strstr(text, "swaits"), expect);
 	free(text);
 }
 
-/* A port or virtual lane that no signal is for, an HCA that is not there. */
+/* A port or virtual lane that has no signal, and an HCA that does not exist. */
 static void outside(void **state)
 {
 	struct test_dir *d = *state;

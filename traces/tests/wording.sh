@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# No tool looks for words of the log: wording.sh HCASIM REWORDED RUN OTHER
-# The second program is the first with the texts of all trace points in capitals. Of two runs that the first has written both must say the
-# same, but for capitals.
+# wording.sh HCASIM REWORDED RUN OTHER: checks that no tool depends on the words of the log.
+# REWORDED is hcasim with the texts of all trace points in capitals. RUN and OTHER are two runs that HCASIM wrote. Both programs must print
+# the same about them, apart from capitals.
 set -u
 hcasim=$1 reworded=$2 run=$3 other=$4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 status=0
 
-# A golden trace ends its long lines with a hash of what is left out.
+# A golden trace cuts long lines and ends them with a hash of the rest, which differs: it is removed.
 capitals() { tr '[:lower:]' '[:upper:]' | sed 's/ \.\.\. ALL [0-9A-F]*//'; }
 
-# same COMMAND ARGUMENTS...: both programs
+# same COMMAND ARGUMENTS...: runs both programs and compares their output
 same()
 {
 	"$hcasim" "$@" >"$scratch/a" 2>&1
@@ -30,7 +30,7 @@ same stages "$run"
 same diff "$run" "$other"
 same diff "$run" "$other" --by-qp
 same diff "$run" "$run"
-# the page of a run, and the page that the other program makes of it
+# the report page of a run, made by each of the two programs
 mkdir "$scratch/run"
 cp "$run"/* "$scratch/run/"
 "$hcasim" report "$scratch/run" >/dev/null && tr '[:lower:]' '[:upper:]' <"$scratch/run/report.html" >"$scratch/page"
