@@ -3,7 +3,7 @@ src-y  += $(addprefix $(d)/, core.c csr.c decode.c compressed.c execute.c elf_lo
 prog-y += rv32run:$(d)/rv32run.c
 test-y += $(addprefix $(d)/tests/, isa_test.c core_test.c elf_load_test.c gdb_test.c)
 
-# Bare executables that the tests load; they look for them beside themselves.
+# Bare executables that the tests load; they look for them in their own folder.
 rv32_elfs := $(patsubst %,$(O)/$(d)/tests/%.elf, alu muldiv memory compressed csr trap interrupt fails hangs traps debuggee)
 
 $(rv32_elfs): $(O)/%.elf: %.S $(d)/tests/isa.inc $(d)/tests/link.ld $(O)/flags.stamp

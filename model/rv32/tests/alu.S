@@ -15,7 +15,7 @@
 	CHECK \n, a0, \want
 .endm
 
-/* \taken: 1 if the branch has to be taken. */
+/* \taken: 1 if the branch must be taken. */
 .macro BR n, op, a, b, taken
 	li gp, \n
 	li a0, \a
@@ -57,7 +57,7 @@
 	sub a0, a0, a1
 	CHECK 23, a0, 0x1000
 
-	/* x0 stays 0, whoever writes it. */
+	/* x0 stays 0, whichever instruction writes it. */
 	li a0, 7
 	add x0, a0, a0
 	lui x0, 1

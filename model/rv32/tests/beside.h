@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executables that make built beside the running test. */
+/* Finds the executables that the build puts into the folder of the running test. */
 #ifndef MODEL_RV32_TESTS_BESIDE_H
 #define MODEL_RV32_TESTS_BESIDE_H
 
@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* @name, relative to the folder of the running program, into @path (PATH_MAX bytes). */
+/* Writes the path of @name, a file relative to the folder of the running program, into @path
+ * (PATH_MAX bytes). */
 static inline char *beside(char *path, const char *name)
 {
 	char self[PATH_MAX];

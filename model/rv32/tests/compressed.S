@@ -2,7 +2,7 @@
 /* C: each instruction by its own encoding; hints do nothing; reserved encodings are illegal with mtval. */
 #include "isa.inc"
 
-/* An encoding that has to trap as illegal; the handler skips it and counts in s11. */
+/* An encoding that must trap as illegal. The handler skips it and counts it in s11. */
 .macro ILLEGAL n, bits
 	li gp, \n
 	li s10, \bits
@@ -79,7 +79,7 @@
 	li gp, 30
 	c.j 1f
 	j fail
-1:	c.jal 2f		/* links the address behind itself, 2 bytes on */
+1:	c.jal 2f		/* links the address after itself, 2 bytes further on */
 3:	j 4f
 2:	la a0, 3b
 	bne ra, a0, fail
@@ -126,7 +126,7 @@
 	ILLEGAL 60, 0x6108	/* F c.flw */
 	ILLEGAL 61, 0x8000	/* reserved */
 
-	/* A 32-bit instruction that is not on a word. */
+	/* A 32-bit instruction that is not aligned to a word. */
 	.balign 4
 	c.nop
 	.option push

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the owner of a core relies on: stops, the bus, interrupts, breakpoints, two cores at once.
- */
+/* What the owner of a core relies on: stop reasons, the bus, interrupts, breakpoints, and two cores
+ * at once. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 enum { BASE = 0x1000, SIZE = 0x2000, DEVICE = 0x40000000, ALWAYS_FAULT = 0x50000000 };
 enum { A0 = 10, A1 = 11 };
 
-/* Encodings as the assembler gives them. */
+/* Encodings as the assembler produces them. */
 enum {
 	NOP = 0x00000013,
 	ADDI_A1_1 = 0x00158593, /* addi a1,a1,1 */
@@ -34,7 +34,7 @@ enum {
 
 struct device {
 	struct rv_core *core;
-	int waits; /* so many accesses are answered RV_BUS_WAIT first */
+	int waits; /* the next this many accesses are answered RV_BUS_WAIT */
 	int loads;
 	int stores;
 	uint32_t value;
@@ -145,7 +145,7 @@ static void busy_bus_repeats_access(void **state)
 	rv_core_destroy(core);
 }
 
-/* An access under way is not given up for an interrupt. */
+/* An interrupt does not abort an access that waits on the bus. */
 static void busy_bus_holds_interrupt(void **state)
 {
 	struct device device = {.value = 7};
@@ -165,7 +165,8 @@ static void busy_bus_holds_interrupt(void **state)
 	rv_core_destroy(core);
 }
 
-/* A level that the device raises during a store is seen before the next instruction. */
+/* An interrupt line that the device raises during a store takes effect before the next
+ * instruction. */
 static void interrupt_from_store(void **state)
 {
 	struct device device = {.raises = true};
@@ -210,8 +211,8 @@ static void handler_that_traps_is_fatal(void **state)
 	rv_core_destroy(core);
 }
 
-/* mret from a handler that does not move mepc: the same ecall again and again is no loop of traps.
- */
+/* A handler that returns without moving mepc takes the same ecall again and again. Because it
+ * executes mret each time, this is no trap loop. */
 static void handler_that_returns_is_fine(void **state)
 {
 	struct device device = {0};
@@ -231,7 +232,7 @@ static void fetch_needs_ram(void **state)
 	rv_core_set_pc(core, DEVICE);
 	expect_run(core, 10, RV_STOP_TRAP_LOOP, 0, DEVICE);
 	assert_int_equal(rv_core_trap(core).cause, RV_CAUSE_FETCH_FAULT);
-	/* Half of a 32-bit instruction is the end of RAM. */
+	/* RAM ends in the middle of a 32-bit instruction. */
 	ram[SIZE - 2] = 0x13;
 	rv_core_set_pc(core, BASE + SIZE - 2);
 	expect_run(core, 10, RV_STOP_TRAP_LOOP, 0, BASE + SIZE - 2);
@@ -362,7 +363,7 @@ static void backtrace_names_callers(void **state)
 	assert_non_null(strstr(text, " outer+0x"));
 	assert_non_null(strstr(text, " _start+0x"));
 	assert_true(strstr(text, "middle") < strstr(text, "outer"));
-	/* As snprintf(): cut, ended, and the whole length. */
+	/* As with snprintf(): the text is cut and terminated, and the whole length is returned. */
 	assert_true(rv_core_backtrace(core, text, 8) > 8);
 	assert_int_equal(strlen(text), 7);
 	assert_true(rv_core_backtrace(core, NULL, 0) > 8);

@@ -2,7 +2,7 @@
 /* Zicsr operations, WARL fields, counters. */
 #include "isa.inc"
 
-/* \instruction has to be illegal, 4 bytes long, with its bits in mtval. */
+/* \instruction must trap as illegal, be 4 bytes long, and leave its bits in mtval. */
 .macro ILLEGAL n, instruction:vararg
 	li gp, \n
 	li s11, 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the debugger test walks through: outer calls middle, which calls inner; each saves ra and s0. */
+/* The program of the debugger test: outer calls middle, which calls inner; each saves ra and s0. */
 #include "isa.inc"
 
 .macro FUNCTION name

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executables that are broken in a known way: one line that names the file and the fault, and RAM
- * as it was. */
+/* Executables that are broken in a known way. Each gives one line that names the file and the
+ * fault, and RAM stays unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ enum { BASE = 0x80000000u, SIZE = 1 << 20 };
 struct fixture {
 	char path[PATH_MAX]; /* of the broken copy */
 	uint8_t *good;
-	uint8_t *bytes; /* to be broken */
+	uint8_t *bytes; /* the bytes to break */
 	size_t size;
 	struct rv_core *core;
 	char err[512];
@@ -184,7 +184,7 @@ static void every_truncation(void **state)
 	expect_refused(f, f->size - 1, "truncated: section headers end at");
 }
 
-/* Bytes changed at random (a fixed sequence): loaded or refused with a line, never worse. */
+/* Bytes changed at random (a fixed sequence): the file is loaded, or refused with a line. */
 static void random_damage(void **state)
 {
 	struct fixture *f = *state;
@@ -203,7 +203,7 @@ static void random_damage(void **state)
 	}
 }
 
-/* Damage to what only symbols need, the section headers and tables at the end. */
+/* Damages what only symbols need: the section headers and tables at the end. */
 static void random_damage_to_symbols(void **state)
 {
 	struct fixture *f = *state;

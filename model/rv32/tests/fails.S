@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fails on purpose at check 5: rv32run has to say so. */
+/* Fails on purpose at check 5: rv32run must report it. */
 #include "isa.inc"
 
 	START

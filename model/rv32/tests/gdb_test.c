@@ -63,7 +63,7 @@ static void end(struct session *s)
 	rv_core_destroy(s->core);
 }
 
-/* @want, in this order. */
+/* Checks that these lines appear in this order. */
 static void expect_lines(const struct session *s, const char *const *want)
 {
 	const char *at = s->out;
@@ -133,7 +133,7 @@ static void finish_and_bad_address(void **state)
 	end(&s);
 }
 
-/* After detach the program runs on, without the breakpoint that was left. */
+/* After detach the program runs on, and a breakpoint that was still set no longer stops it. */
 static void detach_leaves_no_breakpoint(void **state)
 {
 	struct session s = {0};

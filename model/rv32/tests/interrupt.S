@@ -31,7 +31,7 @@
 	wfi
 	CHECK 4, s4, 0
 
-	/* Taken before the instruction behind the csrsi, which it returns to. */
+	/* The interrupt is taken right after the csrsi, and returns to the instruction that follows it. */
 	li a1, 0
 	csrsi mstatus, 8
 here:	addi a1, a1, 1
@@ -59,9 +59,9 @@ here:	addi a1, a1, 1
 	csrsi mstatus, 8
 	CHECK 12, s4, 3
 	CHECK 13, s3, 0x80000007
-	CHECK 14, s6, 0x80000003	/* the one before */
+	CHECK 14, s6, 0x80000003	/* the previous interrupt */
 
-	/* wfi until the timer: 1000 ticks on. */
+	/* wfi until the timer fires, 1000 ticks later. */
 	li s2, MTIME
 	lw a2, 0(s2)
 	addi a0, a2, 1000

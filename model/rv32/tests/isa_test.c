@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instruction tests (*.S) through rv32run, and what rv32run says of those that fail. */
+/* Runs the instruction tests (*.S) with rv32run, and checks what rv32run prints for those that
+ * fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 #include "model/rv32/tests/beside.h"
 
-/* Returns the exit status; what was printed goes to @out. */
+/* Returns the exit status; the output goes to @out. */
 static int run(const char *arguments, char *out, size_t size)
 {
 	char command[3 * PATH_MAX], program[PATH_MAX], folder[PATH_MAX];

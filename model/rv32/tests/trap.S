@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exceptions: cause, mepc, mtval, the mstatus stack; what a faulting instruction must not have done. */
+/* Exceptions: cause, mepc, mtval, the mstatus stack; that a faulting instruction has no effect. */
 #include "isa.inc"
 
 /* After a trap at label 1 (4 bytes long): s9 cause, s10 mtval, s11 mepc. */
@@ -44,7 +44,7 @@
 1:	sw a1, -4(a0)
 	TRAPPED 14, 7
 
-	/* A jump out of RAM: the fault is at the target, and the jump has linked. */
+	/* A jump out of RAM: the fault is at the target, and the jump has written its link register. */
 	li a0, 0x10000000
 	la s8, back
 1:	jalr ra, a0
