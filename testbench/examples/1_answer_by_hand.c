@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body plays the responder: b's queue pair is in RESET and silent, every answer is made here.
- */
+/* The scenario's body plays the responder. The queue pair of b is in RESET and silent, and every
+ * response is made here. */
 #include "testbench/services.h"
 
 enum { NAK = 3 << 5, NO_CREDITS = 31 };
@@ -15,7 +15,7 @@ SCENARIO(answer_by_hand, "a WRITE is refused once by a sequence NAK, then acknow
 	expect_pkt_after(a_to_b, WINDOW(0, CFG_US(10)), RC_WRITE_ONLY, .psn = 0xfffffe,
 			 .transmission = 2);
 	inject(a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .syndrome = NO_CREDITS, .bad_icrc = true);
-	expect_no_more(CFG_US(20)); /* a spoiled ACK is none */
+	expect_no_more(CFG_US(20)); /* an ACK with a wrong CRC has no effect */
 	inject(a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .syndrome = NO_CREDITS, .msn = 1);
 	expect_cqe(a, .wr_id = 7);
 	expect_stat(a, port1, rcv_errors, 1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body plays the requester, also one that no driver would let through: it sends to b what it
- * likes, with its own PSNs, keys and CRCs, and reads b's answers off the wire. */
+/*
+ * The scenario's body plays the requester, including requests that no driver would allow: it sends
+ * arbitrary packets to b, with its own PSNs, keys and CRCs, and reads b's responses off the wire.
+ */
 #include "testbench/services.h"
 
 SCENARIO(request_by_hand, "requests that are right, spoiled, ahead of their turn and not allowed")
@@ -15,7 +17,7 @@ SCENARIO(request_by_hand, "requests that are right, spoiled, ahead of their turn
 	inject(b, RC_WRITE_ONLY, .psn = 0xfffffe, .va = to, .rkey = rkey, .dma_len = 8, .len = 8,
 	       .ack_req = true);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1);
-	expect_data(b, .len = 8); /* the payload is a's, from its src */
+	expect_data(b, .len = 8); /* the payload is taken from a's memory at src */
 
 	inject(b, RC_READ_REQUEST, .psn = 0x000005, .va = to, .rkey = rkey, .dma_len = 8);
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xffffff, .nak = NAK_PSN_SEQUENCE);

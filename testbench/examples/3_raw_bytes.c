@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw bytes, field by field from the interface rows, and the time of the answer to the picosecond:
- * the ACK of a one-packet WRITE leaves a fixed time after the request came in, run after run. */
+/*
+ * Packets as raw bytes, built field by field from the interface definitions, and the response time
+ * exact to the picosecond: the ACK of a one-packet WRITE leaves a fixed time after the request
+ * arrived, the same in every run.
+ */
 #include "model/engine/wire/crc.h"
 #include "testbench/services.h"
 
@@ -30,7 +33,8 @@ SCENARIO(raw_bytes, "a packet made of bytes, and the same one cut short")
 	memcpy(wire + HEADERS, a->src, PAYLOAD);
 	crc_make(wire, HEADERS + PAYLOAD);
 
-	inject_bytes(b, wire, sizeof(wire) - 4); /* cut: the CRCs are not where they belong */
+	inject_bytes(b, wire,
+		     sizeof(wire) - 4); /* cut off, so that the CRCs are in the wrong place */
 	expect_no_more(CFG_US(10));
 	expect_stat(b, port1, rcv_errors, 1);
 
@@ -38,7 +42,7 @@ SCENARIO(raw_bytes, "a packet made of bytes, and the same one cut short")
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 1);
 	expect_data(b, .len = PAYLOAD);
 	for (unsigned i = 0; i < 3;
-	     i++) { /* duplicates: answered again, each after exactly as long */
+	     i++) { /* duplicates: each is answered again, after exactly the same time */
 		uint64_t sent_ps = tb_now(tb);
 
 		inject_bytes(b, wire, sizeof(wire));

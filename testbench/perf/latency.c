@@ -10,7 +10,7 @@ enum {
 	WARM_REGIONS_MAX = 2048,
 	DEPTH = 64,
 	RECEIVES = 128,
-	UNSIGNALED = 32, /* after this many unsignalled requests one is signalled, and waited for */
+	UNSIGNALED = 32, /* after this many, one is signalled and waited for */
 };
 
 static uint64_t sum_of(const uint64_t *samples, unsigned n)

@@ -50,8 +50,11 @@ static __attribute__((format(printf, 2, 3))) int wrong(const struct place *at, c
 	return -EINVAL;
 }
 
-/* Takes one field from *text, in place: removes quotes, and makes doubled ones single. *text then
- * points behind the comma, or is NULL at the end of the line. False: the quote is not closed. */
+/*
+ * Takes one field from *text, in place: removes quotes, and turns doubled quotes into single ones.
+ * Then *text points behind the comma, or is NULL at the end of the line. Returns false if the quote
+ * is not closed.
+ */
 static bool field_take(char **text, char **field)
 {
 	char *in = *text, *out = in;

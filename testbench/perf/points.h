@@ -76,8 +76,8 @@ struct perf_points {
 int perf_points_load(struct perf_points *points, const char *path, FILE *err);
 /* The same from a text, which is freed with the points. `name` is used as the file's name. */
 int perf_points_parse(struct perf_points *points, const char *name, char *text, FILE *err);
-/* ask.c: makes points from a workload's name and n words KEY=VALUE,VALUE...: one per combination,
- * without a published value, with the profile `default`. */
+/* ask.c: makes points from a workload's name and n words of the form KEY=VALUE,VALUE...: one point
+ * for each combination of values, without a published value, with the profile `default`. */
 int perf_points_ask(struct perf_points *points, const char *workload, const char *const *words,
 		    unsigned n, FILE *err);
 void perf_points_free(struct perf_points *points);

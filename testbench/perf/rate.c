@@ -76,7 +76,8 @@ static unsigned window_of(const struct perf_world *world, unsigned qps)
 		       enough = WINDOW_ALL_UNRELIABLE / threads;
 	unsigned window = p->window ? (unsigned)p->window : most;
 
-	/* one per queue pair, so that one that waits for its context does not stop the others */
+	/* one for each queue pair, so that a queue pair waiting for its context does not stop the
+	 * others */
 	if (!p->window && p->transport != IBV_QPT_RC)
 		window = at_most(at_least(enough, qps), most);
 	/* keep each queue pair busy while its next list is being posted */
@@ -207,7 +208,7 @@ double perf_rate(struct perf_world *world)
 	world->count = COUNT;
 	if (p->transport != IBV_QPT_RC)
 		world->counter = is_inbound(world) ? accepted : sent;
-	/* start all at once: objects are made before anybody sends */
+	/* all threads start together: objects are made before any thread sends */
 	for (unsigned i = 0; i < plan.threads && i < THREADS_MAX; i++) {
 		struct perf_thread *requester, *responder;
 

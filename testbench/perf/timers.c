@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timers that run only when something is missing: the peer's answer, or its receive. */
+/*
+ * Timers that run only when something is missing: the peer's response, or the receive at the peer.
+ */
 #include "testbench/perf/world.h"
 
 enum { DEAD_QPN = 0xfffff0, PROBE_BYTES = 8 };

@@ -52,7 +52,7 @@ struct perf_world {
 	/* requests done; the result is their rate, without the first `warm` ones */
 	uint64_t ops, warm, count;
 	uint64_t from_ps, to_ps, from_ops, to_ops;
-	/* a counter of hca0 that replaces the sum of the threads' reports */
+	/* a counter of hca0, used instead of the sum of the threads' reports */
 	uint64_t (*counter)(struct perf_world *world);
 	bool done;
 };
@@ -68,15 +68,15 @@ void perf_bring_up(struct perf_world *world);
 struct perf_shape {
 	enum ibv_qp_type type;
 	unsigned qps;         /* of the thread */
-	unsigned depth;       /* sends a QP takes */
-	unsigned receives;    /* receives a QP takes */
+	unsigned depth;       /* sends that a QP holds */
+	unsigned receives;    /* receives that a QP holds */
 	unsigned inline_data; /* largest inline send */
 };
 struct perf_thread *perf_thread_create(struct perf_world *world, unsigned side, unsigned index,
 				       const struct perf_shape *shape);
 /* Makes threads on both sides. RC and UC queue pairs are connected, UD ones are brought to RTS. */
 void perf_connect(struct perf_thread *a, struct perf_thread *b);
-/* Makes the queue pairs of one side, connected to a number where there is no queue pair. */
+/* Makes the queue pairs of one side, connected to a QPN that does not exist. */
 void perf_connect_dead(struct perf_thread *t, uint32_t qpn);
 /* Posts n receives, in lists. */
 void perf_receives_post(struct perf_thread *t, struct drv_qp *qp, unsigned each);
@@ -101,7 +101,7 @@ unsigned perf_take(struct perf_thread *t, struct drv_cq *cq, unsigned n);
 void perf_start(struct perf_thread *t, const char *name, void (*fn)(void *thread));
 /* Reports n finished requests. The measurement ends by itself when there are enough. */
 void perf_count(struct perf_world *world, uint64_t n);
-/* Waits in the main thread for that end. Returns operations per second. */
+/* Waits in the main thread until the measurement has ended. Returns operations per second. */
 double perf_measured(struct perf_world *world);
 
 uint64_t perf_now(const struct perf_thread *t);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An ordinary program for librdmacm with threads, as scenario posix_threads runs it: without
- * arguments a server, with an address its client. One thread has the events of the connection, with
- * poll() of the channel and of an eventfd that says when to stop; one sleeps for completions; main
- * sends and waits for them at semaphores. Workers under a mutex and a condition count what came,
- * one for each message; an alarm that is set anew rings once. Exit status: 0, or the line of what went wrong.
+ * An ordinary program for librdmacm with threads; the scenario posix_threads runs it. Without
+ * arguments it is a server, with an address it is the client of that server. One thread handles the
+ * connection's events: it polls the channel and an eventfd that tells it to stop. A second thread
+ * sleeps for completions. The main thread sends, and waits for the completions at semaphores.
+ * Worker threads, with a mutex and a condition variable, each count one message at a time. An alarm
+ * that is set twice rings once. Exit status: 0, or the number of the source line that failed.
  */
 #include <arpa/inet.h>
 #include <errno.h>

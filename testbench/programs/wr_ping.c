@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An ordinary program for libibverbs, as scenario posix_program runs it: without arguments a
- * server, with a host's name its client. They tell each other who they are over TCP; the client
- * then posts through ibv_wr_* what an RC queue pair can do, and both read their completions, field
- * by field, with timestamps, from extended queues. Exit status: 0, or the line of what went wrong.
+ * An ordinary program for libibverbs; the scenario posix_program runs it. Without arguments it is a
+ * server, with a host's name it is the client of that server. They exchange their addresses over
+ * TCP. The client posts every kind of request of an RC queue pair through ibv_wr_*. Both read their
+ * completions from extended CQs, field by field, with timestamps. Exit status: 0, or the number of
+ * the source line that failed.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -113,7 +114,7 @@ static void connect_qp(void)
 				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-/* Over TCP; the connection, for a last word. */
+/* Exchanges the addresses over TCP; returns the connection, which is used again at the end. */
 static int meet(void)
 {
 	const struct addrinfo hints = {.ai_flags = host ? 0 : AI_PASSIVE,
@@ -141,7 +142,7 @@ static int meet(void)
 	return fd;
 }
 
-/* The next completion, busy polling; its time. */
+/* Polls until the next completion comes; returns its time. */
 static uint64_t completion(uint64_t wr_id, enum ibv_wc_opcode opcode)
 {
 	struct ibv_values_ex now = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK};
@@ -196,9 +197,9 @@ static void client(void)
 	MUST(completion(3, IBV_WC_FETCH_ADD) >= when);
 	completion(4, IBV_WC_SEND);
 	MUST(buf[2048 / 8] == UINT64_C(0x1111111111111111));
-	MUST(buf[2048 / 8 + 4] == UINT64_C(0x2222222222222222)); /* behind what was written */
+	MUST(buf[2048 / 8 + 4] == UINT64_C(0x2222222222222222)); /* not overwritten */
 	MUST(buf[3000 / 8] == UINT64_C(0x2222222222222222));
-	/* an operation that was not asked for, more than there is room for: nothing is posted */
+	/* an operation that was not requested, and more requests than fit: nothing is posted */
 	ibv_wr_start(qpx);
 	ibv_wr_send_imm(qpx, 0);
 	ibv_wr_send(qpx);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads for `make bench`, each in two lengths: what the longer one costs beyond the shorter one is
- * the load itself, without start and end. They are not in the list; nobody looks at their packets.
+ * Loads for `make bench`, each with two lengths: the difference between the two is the cost of the
+ * load itself, without startup and shutdown. The list of scenarios hides them, and their packets
+ * are not observed.
  */
 #include "testbench/scenario.h"
 
@@ -40,7 +41,7 @@ SCENARIO(bench_write_long, "9216 packets of RC WRITE", .hidden = true, .unobserv
 	expect_stat(a, requester, packets, LONG * PACKETS);
 }
 
-/* Long enough for a clock. */
+/* Runs long enough to be measured by a clock. */
 SCENARIO(bench_write_race, "205824 packets of RC WRITE", .hidden = true, .unobserved = true,
 	 .memory = MESSAGE)
 {
@@ -48,7 +49,7 @@ SCENARIO(bench_write_race, "205824 packets of RC WRITE", .hidden = true, .unobse
 	expect_stat(a, requester, packets, RACE * PACKETS);
 }
 
-/* KiB of this process in memory now. */
+/* Returns the resident memory of this process, in KiB. */
 static double resident_kib(struct tb *tb)
 {
 	FILE *f = fopen("/proc/self/statm", "r");
@@ -88,7 +89,7 @@ static size_t footprint(struct tb *tb)
 	return hca_footprint(host_hca(tb_machine(tb)->hosts[0]));
 }
 
-/* Created, not yet connected: idle. */
+/* Queue pairs that are created but not yet connected. */
 SCENARIO(bench_qps, "what 1024 created queue pairs cost the simulator", .hidden = true,
 	 .unobserved = true, .no_qps = true)
 {

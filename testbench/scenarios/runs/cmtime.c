@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shape of cmtime, against <rdma/rdma_cma.h>: a client makes many connections at once, step by
- * step - all of them resolve the address, then all the route, and so on - and tells how long each
- * step takes. What a real program has around it is libc's; here it is testbench/process.h's.
+ * Works like the program cmtime, with <rdma/rdma_cma.h>. A client makes many connections at once,
+ * step by step: all of them resolve the address, then all resolve the route, and so on. It prints
+ * how long each step takes. Where a real program uses libc, this one uses testbench/process.h.
  */
 #include "testbench/connect.h"
 
@@ -54,7 +54,7 @@ static int start(struct client *c, struct node *n, enum step step)
 	}
 }
 
-/* The event that ends the step, CONNECTIONS times; TIMEWAIT ends whenever it likes. */
+/* Takes CONNECTIONS events of the kind that ends the step. TIMEWAIT events may come at any time. */
 static int await(struct client *c, enum step step, enum rdma_cm_event_type wanted)
 {
 	struct rdma_cm_event *event;
@@ -123,7 +123,7 @@ static int client_main(void *arg)
 	return ibv_destroy_cq(c->cq) ? -1 : 0;
 }
 
-/* --- the server: takes who comes, until all have gone --- */
+/* --- the server: accepts every client, until all have left --- */
 
 static int served(struct rdma_cm_event *event, struct ibv_cq **cq, unsigned *left)
 {

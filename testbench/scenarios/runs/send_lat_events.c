@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How perftest's ib_send_lat -e waits, again and again: one completion channel for two CQs, an
- * event is taken, its CQ is armed, and only then polled, once, whatever the event named. It works
- * as long as each event is news: one that tells of a completion which an event told of before lets
- * it poll an empty CQ, and a missing one lets it sleep for ever. mlx4 and rdma-core arm with the
- * index of the last poll, so the entry that an event just told of is always beyond it. Each side
- * dawdles at every step for a time of its own.
+ * Waits for completions as perftest's ib_send_lat -e does, repeatedly. One completion channel
+ * serves two CQs; an event is taken, its CQ is armed, and then the CQ of interest is polled once,
+ * whichever CQ the event named. This works only if each event announces a new completion. An event
+ * for a completion that an earlier event announced makes the program poll an empty CQ, and a
+ * missing event makes it sleep for ever. mlx4 and rdma-core arm with the index of the last poll, so
+ * the entry that an event has just announced is always beyond that index. Each side pauses for a
+ * random time at every step.
  */
 /* behaviours: CQ-1 */
 #include "testbench/process.h"
@@ -113,7 +114,7 @@ static int send_one(struct side *s, bool signaled)
 	return ibv_post_send(s->qp, &wr, &bad);
 }
 
-/* An event of any CQ; that CQ is armed; then `cq` is polled once, and must have one. */
+/* Takes an event of any CQ and arms that CQ; then polls `cq` once, which must hold a completion. */
 static bool completed(struct side *s, struct ibv_cq *cq)
 {
 	struct ibv_cq *of;
@@ -165,7 +166,7 @@ static int run_once(struct side *s)
 		rc = NO_CONNECTION;
 	if (!rc)
 		rc = play(s);
-	/* nobody goes before the other one's last acknowledgement is there */
+	/* neither side leaves before the other one has its last acknowledgement */
 	if (!rc && (oob_write(s->oob, "d", 1) || oob_read(s->oob, &ready, 1)))
 		rc = NO_CONNECTION;
 	return rc ? rc : part(s);

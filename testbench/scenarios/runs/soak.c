@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traffic of every kind and size over RC, XRC, UC and UD, with shared receives and memory windows,
- * drawn from the seed, both ways at once, while the wire loses, repeats, reorders, corrupts and
- * delays packets and queue pairs go to ERR, SQD and SQE and come back. The model of
- * testbench/soak/soak_model.h says what must come of it. Its parameters are those of section sim.soak:
- * `run soak --seed 7 -s sim.soak.messages=1000000`.
+ * in both directions at once, chosen at random by the seed. Meanwhile the wire loses, repeats,
+ * reorders, corrupts and delays packets, and queue pairs go to ERR, SQD and SQE and come back. The
+ * model in testbench/soak/soak_model.h predicts the results. The parameters are in section
+ * sim.soak: `run soak --seed 7 -s sim.soak.messages=1000000`.
  */
 #include "testbench/soak/soak.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes of two hosts talk in pairs, over RC, or XRC with each kind of receive QP, while packets
- * are lost and come late, and die at random moments: in the middle of opening, connecting, posting,
- * polling, closing, alone or with their peer. Who lives finds its peer gone and ends by itself, or
- * goes on; all data is checked. When all are dead, kernel, driver, firmware and ICM hold what they
- * held before.
+ * Processes of two hosts communicate in pairs, over RC, or over XRC with each kind of receive QP,
+ * while packets are lost or delayed. They die at random moments: while they open, connect, post,
+ * poll or close, alone or together with their peer. A survivor finds that its peer has died and
+ * either ends or goes on; all data are checked. When all are dead, kernel, driver, firmware and ICM
+ * hold exactly what they held before.
  *
  *	build/hcasim run soak_processes --seed 5 -s sim.soak.deaths=1000
  */
@@ -21,7 +21,7 @@ enum {
 	LATEST_US = 400,
 	ALL_DEAD_EVERY = 16,
 	BUF = 32768,
-	RECV_AT = 0, /* places in the buffer */
+	RECV_AT = 0, /* offsets in the buffer */
 	WRITE_AT = 8192,
 	READ_AT = 16384,
 	LOCAL_AT = 24576,
@@ -30,7 +30,7 @@ enum {
 	ROUNDS = 12,
 	DEPTH = 8,
 	DELAY_US = 20,
-	FINDS_OUT_MS = 60, /* retries take 8 * 4.2 */
+	FINDS_OUT_MS = 60, /* time to notice a dead peer: retries take 8 * 4.2 ms */
 	TIMEOUT = 10,
 	COMPLETION_US = 2000000,
 	STEP_US = 5,
@@ -133,7 +133,7 @@ static int make_rc(struct talk *t)
 	return 0;
 }
 
-/* Things to be cleared up that take no part. */
+/* Makes further objects that carry no traffic but must be cleaned up. */
 static int make_more(struct talk *t)
 {
 	static const union ibv_gid group = {.raw = {0xff, 0x12, [15] = 3}};
@@ -205,7 +205,7 @@ static int connect_rc(struct talk *t)
 	return 0;
 }
 
-/* The server's queue pair stands before the client hears of it. */
+/* The server's queue pair is ready before the client is told of it. */
 static int connect_all(struct talk *t)
 {
 	static int (*const receive_qp[KINDS])(void *) = {NULL, program_target, program_alloc_rcv,
@@ -235,7 +235,7 @@ static int connect_all(struct talk *t)
 
 /* --- orders --- */
 
-/* The status of the next completion, or -1: none comes. */
+/* Returns the status of the next completion, or -1 if none comes. */
 static int completion(struct talk *t, struct ibv_wc *wc)
 {
 	for (unsigned us = 0; us < COMPLETION_US; us += STEP_US) {
@@ -309,7 +309,7 @@ static int client_round(struct talk *t)
 	TRY(hear(t, &word, 1));
 	MUST(!post(t, &m));
 	status = completion(t, &wc);
-	/* an error is right only when nobody is there any more */
+	/* an error is expected only when the peer has died */
 	if (status)
 		return hear(t, &word, 1) == GONE && status > 0 ? GONE : __LINE__;
 	TRY(judge_answer(t, &m));
@@ -345,7 +345,7 @@ static int server_round(struct talk *t, bool *end)
 
 /* --- sessions --- */
 
-/* A window is bound to the region all the while. */
+/* Binds a window, which stays bound to the region during the conversation. */
 static int bind_window(struct talk *t)
 {
 	struct ibv_mw_bind bind = {.send_flags = IBV_SEND_SIGNALED,
@@ -378,7 +378,7 @@ static int talk(struct talk *t)
 	return tell(t, &(struct order_message){.order = ORDER_END}, sizeof(struct order_message));
 }
 
-/* Queue pairs first by hand, or all at once by the kernel. */
+/* Destroys the queue pairs explicitly first, or leaves all objects to the kernel. */
 static int close_all(struct talk *t)
 {
 	if (t->p.qp && rng_below(&t->rng, 2))
@@ -416,7 +416,7 @@ static int live(void *arg)
 /* --- deaths --- */
 
 struct soak {
-	struct tb_end *end[2]; /* of server and client */
+	struct tb_end *end[2]; /* the server's and the client's */
 	struct rng rng;
 	struct talker talker[SLOTS][2];
 	struct process *process[SLOTS][2];
@@ -447,8 +447,8 @@ static void start_pair(struct tb *tb, struct soak *s, unsigned slot)
 	}
 }
 
-/* Both are gone: those that were killed, and one that found out. One that waits for the next
- * conversation, to which nobody comes, has to be killed too. */
+/* Both processes are gone: each was killed, or found out that its peer had died. A process that
+ * waits for the next conversation, to which nobody comes, must be killed too. */
 static void await_pair(struct tb *tb, struct soak *s, unsigned slot, const bool killed[2])
 {
 	for (unsigned k = 0; k < 2; k++) {

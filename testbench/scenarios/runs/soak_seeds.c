@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs of the soak that found something, each with what it was: the settings and the seed under
- * which it failed. What they draw changes with the soak itself, so they are many small soaks too.
+ * Soak runs that once found defects: the settings and the seed that failed, with the defect in the
+ * comment. The random choices change whenever the soak itself changes, so these are also simply
+ * many small soaks.
  */
 #include "testbench/soak/soak.h"
 
@@ -16,7 +17,8 @@ SCENARIO(soak_half_sent, "a message half sent while older ones are sent again", 
 	soak_run(tb);
 }
 
-/* A lane of the link that a loss empties; WQEs read again too far, and a doorbell lost by it. */
+/* A loss that empties a lane of the link; WQEs that were read too far the second time, and a
+ * doorbell that was lost by it. */
 SCENARIO(soak_one_pair, "one queue pair under losses", .no_qps = true, .unobserved = true,
 	 .settings = {"sim.time_limit=0", ONLY_LOSSES, "sim.soak.qps=1", "sim.seed=3"})
 {
@@ -32,7 +34,7 @@ SCENARIO(soak_error_state, "responses that come while a queue pair is taken to E
 	soak_run(tb);
 }
 
-/* A queue pair whose context comes while there is no room for payload reads. */
+/* A queue pair whose context arrives while there is no room for payload reads. */
 SCENARIO(soak_slow_contexts, "few contexts, and room for one payload read", .no_qps = true,
 	 .unobserved = true,
 	 .settings = {"sim.time_limit=0", "hca.context_cache.miss_latency=2us",
@@ -41,7 +43,7 @@ SCENARIO(soak_slow_contexts, "few contexts, and room for one payload read", .no_
 	soak_run(tb);
 }
 
-/* READs repeated while new ones come; two readers of one send queue. */
+/* READs that are repeated while new ones arrive; two units that read the same send queue. */
 SCENARIO(soak_repeats, "all faults, many queue pairs to ERR and back", .no_qps = true,
 	 .unobserved = true,
 	 .settings = {"sim.time_limit=0", "sim.soak.corrupt_ppm=10000", "sim.seed=16",
@@ -50,8 +52,8 @@ SCENARIO(soak_repeats, "all faults, many queue pairs to ERR and back", .no_qps =
 	soak_run(tb);
 }
 
-/* Queue pairs that held a WQE read for them while they needed another one; a reader told of a WQE
- * that he no longer waited for. */
+/* Queue pairs that kept a prefetched WQE while they needed another one; a unit that was told of a
+ * WQE for which it no longer waited. */
 SCENARIO(soak_one_wqe, "one send WQE held, one read at a time", .no_qps = true, .unobserved = true,
 	 .settings = {"sim.time_limit=0", "hca.wqe_fetch.entries=1", "hca.wqe_fetch.reads=1",
 		      "sim.seed=6"})
@@ -59,8 +61,8 @@ SCENARIO(soak_one_wqe, "one send WQE held, one read at a time", .no_qps = true, 
 	soak_run(tb);
 }
 
-/* Units that stood still for a WQE or a translation, the context of their queue pair having gone
- * meanwhile. */
+/* Units that waited for a WQE or a translation for ever, because the context of their queue pair
+ * was evicted meanwhile. */
 SCENARIO(soak_one_context, "one context and one send WQE held", .no_qps = true, .unobserved = true,
 	 .settings = {"sim.time_limit=0", "hca.wqe_fetch.entries=1",
 		      "hca.context_cache.requester_entries=1"})

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `make run` shows: RC traffic of every kind and size both ways between two linked HCAs,
- * packets lost on purpose and recovered, every byte checked, nothing left at the end. Sizes run
- * from 1 byte to 4 MiB in steps that are no powers of two, so that pads and odd ends occur.
+ * The demonstration of `make run`: RC traffic of every kind and size in both directions between two
+ * linked HCAs. Packets are lost on purpose and recovered, every byte is checked, and nothing is
+ * left at the end. Sizes run from 1 byte to 4 MiB in steps that are not powers of two, so that
+ * padding and odd lengths occur.
  */
 #include "testbench/scenario.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SRQ is empty: RNR NAK with the QP's timer; a WRITE passes meanwhile on the other QP, a
- * datagram is dropped. When receives are posted the sender that waits gets through. */
+/* The SRQ is empty. A SEND gets an RNR NAK with the QP's timer code, a WRITE on the other QP still
+ * succeeds, and a datagram is dropped. When receives are posted, the waiting SEND gets through. */
 /* behaviours: SRQ-3 RESP-11 */
 #include "testbench/services.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A queue pair behind an SRQ fails: its receive completes in error with its own wr_id, receives of
- * nobody stay in the SRQ and serve the other queue pair. A QP that goes to ERR has no receives to
- * flush: it says "last WQE reached" once. */
+/*
+ * A queue pair with an SRQ fails. The receive that it had taken completes in error with its own
+ * wr_id; receives not yet taken stay in the SRQ and serve the other queue pair. A QP that goes to
+ * ERR has no receives to flush; it reports "last WQE reached" once.
+ */
 /* behaviours: IBA-10.2.9-last-wqe MEM-1 */
 #include "testbench/services.h"
 
@@ -28,7 +30,7 @@ SCENARIO(srq_error, "QPs behind an SRQ in error: last WQE reached, receives stay
 	expect_data(b, .dst = 1000, .len = 64);
 	move_qp(w, IBV_QPS_ERR);
 	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);
-	expect_no_more(CFG_MS(50)); /* once each, and no flush completion */
+	expect_no_more(CFG_MS(50)); /* one event for each QP, and no flush completion */
 	destroy_qp(w);
 	destroy_qp(y);
 	destroy_qp(v);

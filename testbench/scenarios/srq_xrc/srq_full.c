@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One receive more than the SRQ holds is refused with ENOMEM, and nothing is corrupt: all posted
- * ones are taken, in order, and as many again after a refill, the counters going round. */
+/*
+ * One receive more than the SRQ holds is refused with ENOMEM, and nothing is corrupted. All posted
+ * receives are used in order, and after a refill the same number again, with the counters wrapping.
+ */
 /* behaviours: SRQ-5 */
 #include "testbench/services.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * "Last WQE reached" says that all receives of a queue pair behind an SRQ have completed: it comes
- * behind their completions, also where the context of the CQ has to be read first.
+ * The event "last WQE reached" means that all receives of a queue pair with an SRQ have completed.
+ * It comes after their completions, even when the context of the CQ must be read first.
  */
 /* behaviours: IBA-10.2.9-last-wqe */
 #include "testbench/harm.h"
@@ -27,7 +27,8 @@ SCENARIO(srq_last_wqe, "last WQE reached comes behind the completions it speaks 
 	expect_event(b, IBV_EVENT_QP_LAST_WQE_REACHED);
 	told_ps = tb_now(tb);
 	expect_cqe(b, .wr_id = 1, .byte_len = LEN);
-	expect_true(tb_now(tb) - told_ps < CFG_US(1)); /* it had been there */
+	expect_true(tb_now(tb) - told_ps <
+		    CFG_US(1)); /* the completion was there before the event */
 	expect_cqe(a, .wr_id = 2);
 	expect_data(b, .len = LEN);
 	destroy_qp(x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit event comes once when fewer receives than the limit are left, and disarms itself; armed
- * when there are fewer already it comes at once; limit 0 disarms. */
+/* The limit event comes once, when fewer receives than the limit are left, and then disarms itself.
+ * If fewer are left when it is armed, it comes at once. A limit of 0 disarms it. */
 /* behaviours: IBA-10.2.9-srq-limit */
 #include "testbench/services.h"
 
@@ -23,7 +23,7 @@ SCENARIO(srq_limit, "the SRQ's limit event: once, at once when already below, di
 	send_on(a, x, .wr_id = 11, .len = 64, .repeat = 2);
 	expect_cqes(a, 2);
 	expect_cqes(b, 2);
-	expect_no_more(CFG_US(20)); /* three are left */
+	expect_no_more(CFG_US(20)); /* three receives are left */
 	send_on(a, x, .wr_id = 13, .len = 64);
 	expect_event(b, IBV_EVENT_SRQ_LIMIT_REACHED);
 	expect_cqes(a, 1);
@@ -33,9 +33,9 @@ SCENARIO(srq_limit, "the SRQ's limit event: once, at once when already below, di
 	send_on(a, x, .wr_id = 14, .len = 64);
 	expect_cqes(a, 1);
 	expect_cqes(b, 1);
-	expect_no_more(CFG_US(20)); /* disarmed */
+	expect_no_more(CFG_US(20)); /* the limit is disarmed */
 	must(drv_srq_arm(srq, LIMIT));
-	expect_event(b, IBV_EVENT_SRQ_LIMIT_REACHED); /* one is left */
+	expect_event(b, IBV_EVENT_SRQ_LIMIT_REACHED); /* one receive is left */
 	/* receives posted since are counted before the comparison */
 	recv_srq(b, srq, .wr_id = 6, .dst = 5 * 64, .len = 64, .repeat = 4);
 	must(drv_srq_arm(srq, LIMIT));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of receives are those of the SRQ's PD, whatever PD the queue pair has; keys of RDMA are
- * those of the queue pair's. */
+/* The keys of receives are checked against the SRQ's PD, whatever PD the queue pair has. The keys
+ * of RDMA requests are checked against the queue pair's PD. */
 /* behaviours: IBA-10.2.9-srq-pd MEM-1 */
 #include "testbench/services.h"
 

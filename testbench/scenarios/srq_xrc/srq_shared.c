@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two RC queue pairs and a datagram one take from one SRQ: one receive a message, in the order of
- * arrival, whoever it is for; the completion names the queue pair. ACKs carry no credits. A message
- * of three packets on one QP and one in the middle of it on the other take one receive each. */
+/*
+ * Two RC queue pairs and a UD one share one SRQ. Each message takes one receive, in the order of
+ * arrival, and the completion names the queue pair. ACKs carry no credits. A message of three
+ * packets on one QP, and a message that arrives in the middle of it on the other, take one receive
+ * each.
+ */
 /* behaviours: SRQ-1 CRED-1 */
 #include "testbench/services.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that a queue pair has no half for, or that are of another transport, are dropped in
- * silence and change nothing: requests at an XRC initiator, which has no responder (SEND, WRITE,
- * READ, an unknown opcode); responses at an XRC target, which sends nothing; requests and responses
- * of RC and XRC at each other's queue pairs; a packet of RC, or with a wrong P_Key or SLID, in the
- * middle of a UC message. Afterwards each of them works.
+ * Packets for the half that a queue pair does not have, or of another transport, are silently
+ * dropped and change nothing: requests at an XRC initiator, which has no responder (SEND, WRITE,
+ * READ, an unknown opcode); responses at an XRC target, which sends no requests; RC packets at XRC
+ * queue pairs and the reverse; an RC packet, or one with a wrong P_Key or SLID, in the middle of a
+ * UC message. Afterwards every queue pair still works.
  */
 /* behaviours: XRC-3 IBA-A14-initiator IBA-9.6.1 */
 #include "testbench/services.h"
@@ -16,7 +16,7 @@ struct pair {
 	struct drv_srq *srq;
 };
 
-/* y's side is played by hand at x, x's at y. */
+/* The scenario sends to x in the name of y, and to y in the name of x. */
 static void misplaced(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct pair *p)
 {
 	const uint32_t x = drv_qp_num(p->x), y = drv_qp_num(p->y);
@@ -38,7 +38,7 @@ static void misplaced(struct tb *tb, struct tb_end *a, struct tb_end *b, const s
 	expect_stat(a, responder, dropped, 5);
 }
 
-/* An answer of the wrong transport acknowledges nothing. */
+/* A response of the wrong transport acknowledges nothing. */
 static void wrong_transport(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct pair *p)
 {
 	delay_next(b_to_a, XRC_ACKNOWLEDGE, .by_ps = CFG_US(2 * SILENCE_US));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ibv_alloc_xrc_rcv_qp does with its attributes: those of a receive side reach the device, the
- * migration state on the way from INIT to RTR; those of a requester are taken and have no effect.
- * The process cannot ask for any of it, so the driver is asked.
+ * How ibv_alloc_xrc_rcv_qp treats its attributes. Those of a responder reach the device, including
+ * the migration state in the transition from INIT to RTR. Those of a requester are accepted and
+ * have no effect. A process cannot query them, so the scenario asks the driver.
  */
 #include "testbench/programs.h"
 
@@ -24,7 +24,7 @@ static int alloc(void *arg)
 	attr.alt_ah_attr.sl = 3;
 	attr.alt_port_num = 1;
 	attr.alt_timeout = ALT_TIMEOUT;
-	/* no receive side has a use for these, whatever they are */
+	/* a responder ignores these attributes, whatever their values */
 	attr.timeout = 200;
 	attr.retry_cnt = 200;
 	attr.rnr_retry = 200;

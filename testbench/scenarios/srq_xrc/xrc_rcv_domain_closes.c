@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receive QP goes with its domain, the domain with the last process that closes it: while one
- * of two has it open the QP is there, also after the one that made it closed; the last close ends
- * it, and the sender runs out of retries. Both ends of a domain's life by closing and by dying.
+ * The receive QP lives as long as its domain, and the domain ends when the last process closes it.
+ * While one of two processes has it open the QP exists, even after the process that made it has
+ * closed it. After the last close the QP is gone, and the sender runs out of retries. Processes
+ * give up the domain both by closing it and by dying.
  */
 #include "testbench/programs.h"
 
@@ -32,7 +33,7 @@ static void one_way(struct tb *tb, struct tb_end *a, struct tb_end *b, bool by_d
 	run_in(sender, program_send, &s);
 	run_in(sender, program_wait, &s);
 	run_in(last, program_wait, &l);
-	/* its SRQ is in it */
+	/* the domain still contains its SRQ */
 	run_in_expect(last, program_close_xrcd, &l, EBUSY);
 	if (!still_right())
 		return;

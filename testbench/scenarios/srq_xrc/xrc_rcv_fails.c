@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A receive QP fails: the peer writes where it may not. The kernel hears of it, for nobody else
- * can: it handles the event and logs it. The sender has a remote access error, and when it comes
- * again with a fresh QP of the same number, the failed side does not answer: retries exceeded. A
- * registered process hears of the failure itself, by number.
+ * A receive QP fails because the peer writes where it has no access. Only the kernel can hear of
+ * it, so it handles the event and logs it. The sender gets a remote access error. When it sends
+ * again from a fresh QP with the same number, the failed side does not answer, and the retries are
+ * exceeded. A registered process gets the failure event itself, with the number of the QP.
  */
 #include "testbench/programs.h"
 
@@ -45,7 +45,7 @@ static void one_way(struct tb *tb, struct tb_end *a, struct tb_end *b, int (*mak
 		return;
 	s.peer_qpn = r.qpn;
 	s.remote_srqn = r.srq_num;
-	s.remote_addr = (uintptr_t)r.buf + PROGRAM_BYTES; /* behind its end */
+	s.remote_addr = (uintptr_t)r.buf + PROGRAM_BYTES; /* beyond the end of the region */
 	s.rkey = r.mr->rkey;
 	run_in(sender, program_connect, &s);
 	run_in(sender, program_write, &s);
@@ -59,7 +59,7 @@ static void one_way(struct tb *tb, struct tb_end *a, struct tb_end *b, int (*mak
 			     IBV_EVENT_QP_ACCESS_ERR | IBV_XRC_QP_EVENT_FLAG);
 		expect_equal(r.event.element.xrc_qp_num, r.qpn);
 	} else {
-		/* the first is "communication established": the QP is in RTR */
+		/* the first event is "communication established", because the QP is in RTR */
 		expect_equal(kernel->xrc_rcv_events, logged + 2);
 		expect_equal(kernel->xrc_rcv_event, IB_EVENT_QP_ACCESS_ERR);
 		expect_equal(kernel->xrc_rcv_event_qpn, r.qpn);

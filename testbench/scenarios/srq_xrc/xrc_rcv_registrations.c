@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An XRC receive QP of the second interface lives as long as a process has it: the one that made
- * it, one that registered (twice, which counts once), one with a handle of today's interface. Each
- * gives it up in its own way, the last one by dying; only then the sender runs out of retries, and
- * the number is nobody's.
+ * An XRC receive QP of the second interface lives as long as any process holds it: the process that
+ * made it, one that registered (twice, which counts once), one with a handle of today's interface.
+ * Each gives it up in its own way, the last one by dying. Only then does the sender run out of
+ * retries, and the QP number is free.
  */
 #include "testbench/programs.h"
 
@@ -11,7 +11,7 @@
 
 enum { TIMEOUT = 8, RETRIES = 2, HOLDERS = 3 };
 
-/* The message to the SRQ of the first holder, and what becomes of it. */
+/* Sends a message to the SRQ of the first holder, and checks its completion. */
 static void send_one(struct tb *tb, struct process *sender, struct program *s,
 		     struct process *receiver, struct program *r, enum ibv_wc_status status)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An XRC receive QP belongs to no process: the one that made it is killed, another one goes on
- * receiving on its own SRQ through it. With the first interface the domain keeps the QP; with
- * registrations and with opened handles the process that has one does.
+ * An XRC receive QP belongs to no process. The process that made it is killed, and another one goes
+ * on receiving through it on its own SRQ. With the first interface the domain keeps the QP alive;
+ * with registrations and with opened handles the process that has one does.
  */
 #include "testbench/programs.h"
 
-/* How the receiver holds on to the QP; NULL: the domain does. */
+/* How the receiver keeps the QP alive; NULL: the domain does it. */
 static void one_way(struct tb *tb, struct tb_end *a, struct tb_end *b, int (*make)(void *arg),
 		    int (*hold)(void *arg))
 {

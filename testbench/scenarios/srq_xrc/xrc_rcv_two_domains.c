@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two domains on one host: each receive QP delivers to SRQs of its own domain; a number of one is
- * nothing in the other. A message to an SRQ of the wrong domain is an invalid request to the QP it
- * came on, which fails; the other domain's QP and SRQ go on.
+ * Two domains on one host. Each receive QP delivers only to SRQs of its own domain; a QP number is
+ * unknown in the other domain. A message to an SRQ of the wrong domain is an invalid request, and
+ * the QP that received it fails; QP and SRQ of the other domain go on.
  */
 #include "testbench/programs.h"
 
@@ -41,7 +41,7 @@ SCENARIO(xrc_rcv_two_domains, "XRC receive QPs of two domains; an SRQ of the wro
 	run_in_expect(receiver[0], program_reg_rcv, &r[0], EINVAL);
 	run_in_expect(receiver[0], program_open_target, &r[0], -1);
 	run_in_expect(receiver[0], program_rcv_to_error, &r[0], EINVAL);
-	/* one that belongs to its domain has no handles at all */
+	/* a QP that belongs to its domain has no handles at all */
 	r[0].qpn = s[0].peer_qpn;
 	run_in_expect(receiver[0], program_reg_rcv, &r[0], EINVAL);
 

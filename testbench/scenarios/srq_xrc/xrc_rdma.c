@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WRITE, WRITE with immediate, READ and atomics over XRC are those of RC, but that the SRQ's PD
- * counts: the keys are good although the target queue pair belongs to another PD, and a key of the
- * target's PD is refused. */
+/*
+ * WRITE, WRITE with immediate, READ and atomics over XRC work as with RC, except that keys are
+ * checked against the SRQ's PD. Keys of that PD are valid although the target queue pair belongs to
+ * another PD, and a key of the target's PD is refused.
+ */
 /* behaviours: XRC-5 XRC-1 RESP-7 */
 #include "testbench/services.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receives of XRC SRQs that fail complete in error on the SRQ's CQ, with the SRQ's number: software
- * finds their request by it. Too short, and a key that is refused; then a message cut off by the
- * end of its queue pair is flushed. */
+/*
+ * Failed receives of XRC SRQs complete in error on the SRQ's CQ with the SRQ's number, which
+ * software needs to find the request. First a receive that is too short and one whose key is
+ * refused; then the queue pair fails in the middle of a message, and its receive is flushed.
+ */
 /* behaviours: RESP-5 XRC-5 */
 #include "testbench/services.h"
 

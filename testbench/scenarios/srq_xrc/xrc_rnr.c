@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One of two XRC SRQs is empty: RNR NAK for a message to it, and the target takes no later one
- * before it; a receive posted there, both arrive. */
+/* One of two XRC SRQs is empty. A message to it gets an RNR NAK, and the target accepts no later
+ * message before it. When a receive is posted there, both messages arrive. */
 /* behaviours: XRC-5 SRQ-3 */
 #include "testbench/services.h"
 

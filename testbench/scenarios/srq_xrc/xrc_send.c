@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One target queue pair, three SRQs in its domain, each with a CQ of its own or shared: the SRQ
- * number of the packet says where a message goes, message by message. The completion comes on the
- * SRQ's CQ with the target's number. A second target of the domain feeds the same SRQs. */
+/*
+ * One target queue pair and three SRQs in its domain, with their own or a shared CQ. The SRQ number
+ * in each packet selects the SRQ of that message. The completion comes on the SRQ's CQ and names
+ * the target. A second target of the domain delivers to the same SRQs.
+ */
 /* behaviours: XRC-1 XRC-3 */
 #include "testbench/services.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A number that names no SRQ, an SRQ of another domain, an SRQ that is none of XRC: each is
- * answered with NAK invalid request, nothing is taken, the target goes to ERR with a request
- * error. */
+/*
+ * Messages to an unknown SRQ number, to an SRQ of another domain, and to an SRQ that is not for
+ * XRC. Each gets a NAK (invalid request), no receive is used, and the target goes to ERR with a
+ * request error.
+ */
 /* behaviours: XRC-3 IBA-A14-srq-number */
 #include "testbench/services.h"
 

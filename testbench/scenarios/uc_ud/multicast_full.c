@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A datagram to a multicast group holds its place in the port's receive buffer until every member
- * has its copy: members that are slower than the sender hold it back, on its own port, whose members
- * get copies too, and over the wire.
+ * A datagram to a multicast group occupies the port's receive buffer until every member has its
+ * copy. So members that are slower than the sender hold the sender back, both the members on the
+ * sender's own port and those across the wire.
  * behaviours: IBA-7.9-credits IBA-10.5.2-multicast
  */
 #include "testbench/services.h"
@@ -14,7 +14,7 @@ enum {
 	LEN = 4096,
 	MESSAGES = 100,
 	ROUNDS = 4,
-	ROOM = 2 << 20 /* a buffer and its copies take less */
+	ROOM = 2 << 20 /* more than a buffer and its copies take */
 };
 
 static const uint8_t group[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [15] = 9};
@@ -49,7 +49,7 @@ SCENARIO(multicast_full, "slow members of a multicast group hold its sender back
 	join(tb, b, far);
 	before = hca_footprint(x) + hca_footprint(y);
 	for (unsigned n = 0; n < ROUNDS && still_right(); n++) {
-		/* no member has a receive: each looks for one, in vain */
+		/* no member has a receive: each one looks for a receive and finds none */
 		send_on(a, near[0], .len = LEN, .ah = &ah, .remote_qpn = 0xffffff, .qkey = QKEY,
 			.repeat = MESSAGES);
 		expect_cqes(a, MESSAGES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UC knows no READ and no atomic: refused when they are posted. A send error takes it to SQE: what
- * is behind it is flushed, receives go on, and back in RTS it sends again, with its PSNs going on.
- * A WRITE that the responder refuses is dropped in silence, and the pair lives. behaviours: UC-3
- * ST-5
+ * UC supports neither READ nor atomics: both are refused when posted. A send error moves the queue
+ * pair to SQE: the requests behind it are flushed, and receives go on. Back in RTS it sends again,
+ * and its PSNs continue. A WRITE that the responder refuses is silently dropped, and both queue
+ * pairs keep working.
  */
 #include "testbench/scenario.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UC: a message that loses a packet is dropped whole, its receive serves the next one; lost first,
- * middle and last packets, of a SEND and of a WRITE with immediate. The sender completes all the
- * same, and no packet ever comes back.
+ * UC: a message that loses a packet is dropped completely, and its receive serves the next message.
+ * First, middle and last packets of a SEND and of a WRITE with immediate are lost. The sender
+ * completes anyway, and no packet is ever returned.
  * behaviours: UC-1
  */
 #include "testbench/scenario.h"
@@ -41,6 +41,6 @@ SCENARIO(uc_lost, "UC drops a message with a lost packet whole, and says nothing
 	expect_cqe(a, .wr_id = 7);
 	expect_cqe(b, .wr_id = 5, .imm = 78);
 	expect_data(b, .len = LEN, .dst = 16384);
-	ignore_data(b, .dst = 8192, .len = LEN); /* what came before the loss */
+	ignore_data(b, .dst = 8192, .len = LEN); /* packets that arrived before the loss */
 	expect_stat(b, link_port, tx_packets, 0);
 }

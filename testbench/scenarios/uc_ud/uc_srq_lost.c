@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UC and UD behind an SRQ: a message that loses a part, or does not fit, ends the receive it had
- * taken in error, for it cannot go back to the SRQ, where others may have taken the next one; the
- * message behind it takes a receive of its own, and the queue pair stays in RTS. Lost first (no
- * receive was taken), middle and last packets; a loss that the next message's first packet tells,
- * and one that its only packet tells; an R_Key refused after a WRITE with immediate took a receive.
+ * UC and UD with an SRQ. When a message loses a packet or does not fit, the receive it had taken
+ * completes in error: it cannot return to the SRQ, because others may have taken the next receive.
+ * The next message takes another receive, and the queue pair stays in RTS. Cases: the first packet
+ * is lost (no receive was taken), a middle or the last packet is lost; the loss is detected by the
+ * first packet of the next message, or by its only packet; an R_Key is refused after a WRITE with
+ * immediate took a receive.
  * behaviours: UC-1 SRQ-4 IBA-9.9-class-E
  */
 #include "testbench/services.h"
@@ -16,7 +17,7 @@ struct side {
 	struct drv_srq *srq;
 };
 
-/* A message of three packets that loses one, and the next one. */
+/* Sends a message of three packets that loses one of them, and then another message. */
 static void lose(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct side *s,
 		 enum bth_opcode which, uint32_t next_len)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a datagram QP does not take it drops in silence, and the sender completes all the same: a
- * wrong Q_Key, another partition (both counted), no receive. The QP stays as it is:
- * the next good datagram arrives. */
+/*
+ * A datagram QP silently drops what it cannot accept, and the sender completes anyway: a wrong
+ * Q_Key, another partition (both are counted), no receive. The QP does not change, and the next
+ * good datagram arrives.
+ */
 /* behaviours: UD-5 IBA-10.2.5-qkey IBA-9.6.1-pkey */
 #include "testbench/services.h"
 
@@ -42,7 +44,7 @@ SCENARIO(ud_dropped, "datagrams that nobody takes are dropped in silence")
 	expect_cqe(b, .wr_id = 1, .byte_len = GRH_AREA + 24);
 	expect_data(b, .dst = GRH_AREA, .len = 24);
 
-	/* full members take limited ones */
+	/* full members accept packets of limited members */
 	recv_on(b, y, .wr_id = 2, .dst = 1000, .len = 64);
 	inject(b, UD_SEND_ONLY, .qpn = drv_qp_num(y), .qkey = QKEY, .pkey = LIMITED, .len = 24);
 	expect_cqe(b, .wr_id = 2, .byte_len = GRH_AREA + 24);

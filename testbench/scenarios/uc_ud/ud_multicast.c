@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A group with two members at b and two at a, the sender one of them: a copy to each. The sender
- * gets its own, unless it was attached with loopback blocked; the other member at a gets it then
- * too. After the last member has left nobody gets anything. */
+/*
+ * A group with two members at b and two at a, one of which is the sender. Each member gets a copy.
+ * The sender gets its own copy too, unless it was attached with loopback blocked; the other member
+ * at a still gets one then. After the last member has left, nobody gets anything.
+ */
 /* behaviours: IBA-10.5.2-multicast */
 #include "testbench/services.h"
 
@@ -30,7 +32,8 @@ SCENARIO(ud_multicast, "multicast: a copy to every member, the sender's own incl
 	if (!still_right())
 		return;
 	memcpy(ah.dgid, group, sizeof(group));
-	must(drv_mcast_attach(y, other, false)); /* the same bucket: a chain of two */
+	must(drv_mcast_attach(y, other,
+			      false)); /* falls into the same hash bucket: a chain of two */
 	must(drv_mcast_attach(y, group, false));
 	must(drv_mcast_attach(w, group, false));
 	must(drv_mcast_attach(x, group, false));
@@ -51,9 +54,9 @@ SCENARIO(ud_multicast, "multicast: a copy to every member, the sender's own incl
 	must(drv_mcast_detach(x, group));
 	must(drv_mcast_attach(x, group, true));
 	must(drv_mcast_detach(y, group));
-	GIVE(b, y, 5); /* stays */
+	GIVE(b, y, 5); /* the receive stays unused */
 	GIVE(b, w, 6);
-	GIVE(a, x, 7); /* stays */
+	GIVE(a, x, 7); /* the receive stays unused */
 	GIVE(a, z, 8);
 	send_on(a, x, .wr_id = 10, .len = LEN, .ah = &ah, .remote_qpn = 0xffffff, .qkey = QKEY);
 	expect_pkt(a_to_b, UD_SEND_ONLY, .dlid = MLID);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of the group of which one is in no partition of the packet, one has another Q_Key, one
- * has no receive: only the fourth gets its copy. Multicast that is none (no GRH, a unicast GID, a
- * connected opcode) is dropped. */
+/*
+ * Of four members of the group one has no matching P_Key, one has another Q_Key, and one has no
+ * receive; only the fourth gets its copy. Invalid multicast packets (no GRH, a unicast GID, an
+ * opcode of a connected service) are dropped.
+ */
 /* behaviours: IBA-10.5.2-multicast IBA-9.6.1-multicast */
 #include "testbench/services.h"
 

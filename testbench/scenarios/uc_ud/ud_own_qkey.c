@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Q_Key with its highest bit set in the work request stands for the one of the sending queue
- * pair; without it the work request's own is sent. A wrong one is dropped and counted. behaviours:
- * IBA-10.2.5-controlled-qkey
+ * If the Q_Key in the work request has its highest bit set, the Q_Key of the sending queue pair is
+ * sent instead; otherwise the work request's own Q_Key is sent. A wrong Q_Key is dropped and
+ * counted.
  */
 #include "testbench/services.h"
 

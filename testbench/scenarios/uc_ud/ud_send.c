@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams with and without a GRH. The first 40 bytes of a receive are the GRH's: written only
- * when one came, counted always. The completion says who sent it, by which LID, and whether the
- * GRH is there. */
+/*
+ * Datagrams with and without a GRH. The first 40 bytes of a receive are reserved for the GRH: they
+ * are written only when there is one, and always count in the length. The completion names the
+ * sender and its LID, and says whether there was a GRH.
+ */
 /* behaviours: UD-1 */
 #include "testbench/services.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * UD: a datagram beyond the MTU ends in a length error and SQE, no packet leaves; what is behind it
- * is flushed, receives go on; SQE to RTS works.
+ * UD: a datagram longer than the MTU ends with a length error and SQE, and no packet leaves. The
+ * requests behind it are flushed, and receives go on. The transition from SQE to RTS works.
  * behaviours: ST-5 UD-3
  */
 #include "testbench/scenario.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A datagram longer than the MTU never leaves: local length error. The QP goes to SQE; the next
- * request is flushed. One of exactly the MTU arrives. */
+/* A datagram longer than the MTU never leaves: it ends with a local length error. The QP goes to
+ * SQE, and the next request is flushed. A datagram of exactly the MTU arrives. */
 /* behaviours: UD-3 */
 #include "testbench/services.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be said of a connection: path bits, service level, GRH, what the other may do, READs
- * under way; and one within a port. The cable is pulled and plugged. */
+/*
+ * The settings of a connection that a scenario can choose: path bits, service level, GRH, the
+ * peer's access rights, outstanding READs; also a connection within one port. The cable is pulled
+ * and plugged.
+ */
 #include "testbench/services.h"
 
 enum { LMC = 2, X_BITS = 1, Y_BITS = 3, SL = 2 };

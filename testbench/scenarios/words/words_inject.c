@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be said of a packet made by hand: GRH and its GIDs, pad bytes, lengths that no sender
- * has, bytes behind the end, a payload of one's own. */
+/* The properties of an injected packet that a scenario can choose: GRH and its GIDs, pad bytes,
+ * lengths that no real sender would use, bytes behind the end, a payload of its own. */
 #include "testbench/services.h"
 
 SCENARIO(words_inject, "packets by hand: GIDs, pad bytes, odd lengths, trailing bytes")
@@ -14,7 +14,7 @@ SCENARIO(words_inject, "packets by hand: GIDs, pad bytes, odd lengths, trailing 
 #define WRITE(...)                                                                                 \
 	inject(b, RC_WRITE_ONLY, .qpn = drv_qp_num(y), .grh = true, .va = to, .rkey = rkey,        \
 	       .ack_req = true, __VA_ARGS__)
-	WRITE(.psn = psn, .len = 61, .dma_len = 61, .sgid = other);  /* of a stranger */
+	WRITE(.psn = psn, .len = 61, .dma_len = 61, .sgid = other);  /* from a stranger */
 	WRITE(.psn = psn, .len = 61, .dma_len = 61, .dgid = other);  /* for a stranger */
 	WRITE(.psn = psn, .len = 61, .dma_len = 61, .pad_bytes = 0); /* 61 bytes and the CRC */
 	WRITE(.psn = psn, .len = 61, .dma_len = 61, .trailing = 4);

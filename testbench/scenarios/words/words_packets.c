@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a body can say of a packet beyond its BTH: virtual lane, service level, pad, GRH, datagram
- * and atomic headers; MADs as packets; ACKs that may be put together. */
+/*
+ * The properties of an expected packet beyond its BTH that a scenario can state: virtual lane,
+ * service level, pad, GRH, datagram and atomic headers; MADs as packets; ACKs that may be
+ * coalesced.
+ */
 #include "testbench/manage.h"
 
 enum { PORT = 1, QKEY = 0x11111111, SL = 3, MANAGEMENT_VL = 15, N = 20, GET_RESP = 0x81 };
@@ -48,7 +51,7 @@ SCENARIO(words_packets, "what can be said of a packet: headers, MADs, ACKs that 
 	expect_mad(b_to_a, .qpn = 0, .method = GET_RESP, .status = SMP_DIRECTION);
 	ignore_mads();
 
-	/* the last ACK must come, those before it may */
+	/* the last ACK must come; the ACKs before it may come */
 	allow_pkt(b_to_a, RC_ACKNOWLEDGE);
 	rdma_write(a, .wr_id = 10, .len = 64, .repeat = N);
 	for (unsigned i = 0; i < N; i++)

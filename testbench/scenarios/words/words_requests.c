@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be said of requests and their completions: pieces, fences, a key to invalidate, targets;
- * completions in any order, errors of any kind, receives in places of their own. */
+/*
+ * The properties of requests and completions that a scenario can state: gather pieces, fences, a
+ * key to invalidate, target addresses; completions in any order, errors of any kind, receives in
+ * chosen places.
+ */
 #include "testbench/services.h"
 
 enum { N = 3 };

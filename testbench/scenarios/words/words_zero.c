@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A 0 that is said is 0: PSNs, retries, an ACK timeout, keys, how often. */
+/* A 0 that a scenario states explicitly is used as 0, not replaced by the default: PSNs, retries,
+ * an ACK timeout, keys, repeat counts. */
 #include "testbench/services.h"
 
 SCENARIO(words_zero, "zeros that are said", .timeout = 8, .retry_cnt = 0, .rnr_retry = 0,
@@ -26,7 +27,7 @@ SCENARIO(words_zero, "zeros that are said", .timeout = 8, .retry_cnt = 0, .rnr_r
 	expect_cqe(a, .wr_id = 3, .status = IBV_WC_REM_ACCESS_ERR);
 	expect_event(b, IBV_EVENT_QP_ACCESS_ERR);
 
-	/* without a timer nobody asks again */
+	/* without a timer nothing is sent again */
 	connect_two(x, y, .timeout = 0, .retry_cnt = 7);
 	drop_next(a_to_b, RC_WRITE_ONLY);
 	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 4, .len = 8);
