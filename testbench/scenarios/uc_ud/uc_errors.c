@@ -4,6 +4,7 @@
  * pair to SQE: the requests behind it are flushed, and receives go on. Back in RTS it sends again,
  * and its PSNs continue. A WRITE that the responder refuses is silently dropped, and both queue
  * pairs keep working.
+ * behaviours: UC-3 ST-5
  */
 #include "testbench/scenario.h"
 

@@ -3,6 +3,7 @@
  * If the Q_Key in the work request has its highest bit set, the Q_Key of the sending queue pair is
  * sent instead; otherwise the work request's own Q_Key is sent. A wrong Q_Key is dropped and
  * counted.
+ * behaviours: IBA-10.2.5-controlled-qkey
  */
 #include "testbench/services.h"
 
