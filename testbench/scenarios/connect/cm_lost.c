@@ -18,9 +18,7 @@ SCENARIO(cm_lost, "each message of a connection is lost once: all are sent again
 	/* the client's REQ and DREQ wait for the response timeout and two packet life times (12) of
 	 * the path */
 	const uint64_t client_ps = (UNIT_PS << CODE) + 2 * (UNIT_PS << 12);
-	/*
-	 * the server's REP waits for the response timeout and the ACK timeout that the REQ carries
-	 */
+	/* the server's REP waits for the response timeout and the ACK timeout in the REQ */
 	const uint64_t server_ps = (UNIT_PS << CODE) + (UNIT_PS << 16);
 	struct ib_cm_counters at_a, at_b;
 	struct conn *listener, *client, *server;

@@ -36,8 +36,7 @@ SCENARIO(credits_other_lane, "a lane that waits for credits holds up no other", 
 	write_takes(tb, b, y, 1);
 	alone = write_takes(tb, b, y, 2);
 	rdma_write(a, .wr_id = 3, .len = LONG);
-	pass_time(
-		CFG_US(20)); /* 64 KiB have been sent, and the first credit returns after 200 us */
+	pass_time(CFG_US(20)); /* 64 KiB are sent; the first credit takes 200 us */
 	expect_that(write_takes(tb, b, y, 4), <, alone + CFG_US(5));
 	expect_cqe(a, .wr_id = 3);
 	expect_data(b, .len = LONG);
