@@ -30,8 +30,8 @@ static void diagnostics(struct tb *tb, struct tb_end *a, struct tb_end *b)
 
 	drop_next(b_to_a, RC_ACKNOWLEDGE);
 	post_send(a, .wr_id = 1, .len = 8);
-	pass_time(CFG_US(
-		100)); /* an RNR wait whose NAK is lost: a timeout, then a receive is there */
+	/* an RNR wait whose NAK is lost: a timeout, then a receive is there */
+	pass_time(CFG_US(100));
 	post_recv(b, .wr_id = 2, .len = 8);
 	expect_cqe(a, .wr_id = 1);
 	expect_cqe(b, .wr_id = 2);
