@@ -13,7 +13,7 @@ static void duplicate(struct cm_device *cm, const struct cm_work *work)
 
 /* --- REP --- */
 
-/* One that has been taken: the peer has not heard the answer. */
+/* A repeated REP: the peer has not received the answer to the first one. */
 static void rep_again(struct cm_device *cm, struct cm_work *work, struct cm_id *id)
 {
 	duplicate(cm, work);
@@ -129,7 +129,7 @@ static void rtu_came(struct cm_device *cm, struct cm_work *work)
 
 /* --- DREQ, DREP --- */
 
-/* Of an id that is gone: the peer need not wait (12.9). */
+/* A DREQ for an id that is gone: answer it, so that the peer need not wait (12.9). */
 static void drep_of_nobody(struct cm_device *cm, const struct cm_work *work)
 {
 	const struct cm_dreq *dreq = (const struct cm_dreq *)&work->mad;
@@ -204,7 +204,7 @@ static struct cm_id *rejected_id(struct cm_device *cm, struct cm_rej *rej)
 	struct cm_timewait *tw;
 	struct cm_id *id;
 
-	/* who sent a REQ and gave up knows no number of ours (12.6.7) */
+	/* a peer that sent a REQ and gave up does not know our communication id (12.6.7) */
 	if (cm_rej_get_reason(rej) == CM_REASON_TIMEOUT && !ours) {
 		tw = cm_timewait_by_remote_id(cm, theirs, be64_load(cm_rej_ari_cptr(rej)));
 		return tw ? cm_id_find(cm, tw->local_id) : NULL;

@@ -49,8 +49,8 @@ struct drv_options {
 	unsigned log_qps, log_cqs, log_srqs, log_mpts, log_mtts;
 };
 
-/* What users of the driver had not given back when it was removed; all 0 when they did right.
- * drv_remove frees them. */
+/* Resources that users of the driver had not freed when it was removed; all 0 if they freed
+ * everything. drv_remove frees the rest. */
 struct drv_leftovers {
 	unsigned pds, xrcds, mrs, mws, cqs, srqs, qps;
 	unsigned mtts;       /* MTT entries still allocated */
@@ -68,7 +68,7 @@ int drv_probe(struct platform *p, const struct drv_options *options, struct drv_
 /* Takes the device down in the reverse order; dev is gone afterwards. Objects that are left are
  * destroyed first, and counted. */
 struct drv_leftovers drv_remove(struct drv_device *dev);
-/* The same without a word to the device (it is dead): frees the host's memory only. */
+/* The same for a dead device: sends it no commands, and only frees the host's memory. */
 struct drv_leftovers drv_abandon(struct drv_device *dev);
 
 struct platform *drv_platform(struct drv_device *dev);
@@ -114,8 +114,8 @@ int drv_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *
 int drv_query_gid(struct drv_device *dev, unsigned port, unsigned index,
 		  uint8_t gid[DRV_GID_BYTES]);
 int drv_query_pkey(struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey);
-/* Agents on QP0 and QP1 and INIT_PORT; their stop and CLOSE_PORT. drv_probe and drv_remove do it
- * unless options.no_ports. */
+/* drv_port_up starts the agents on QP0 and QP1 and executes INIT_PORT; drv_port_down executes
+ * CLOSE_PORT and stops the agents. drv_probe and drv_remove call them unless options.no_ports. */
 int drv_port_up(struct drv_device *dev, unsigned port);
 int drv_port_down(struct drv_device *dev, unsigned port);
 /* Sleeps until the port is in that state (PortInfo is read again after each port event). 0 or
@@ -125,8 +125,8 @@ int drv_port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state sta
 
 /* --- doorbell pages --- */
 
-/* A page of doorbells with its BlueFlame buffers: one a process, so that one that dies in the
- * middle of a BlueFlame write leaves nobody else's busy. -ENOMEM, -ENOSPC. */
+/* A doorbell page with its BlueFlame buffers. Each process has its own, so that a process that dies
+ * during a BlueFlame write does not leave a buffer of another process busy. -ENOMEM, -ENOSPC. */
 int drv_uar_alloc(struct drv_device *dev, struct drv_uar **uar);
 /* -EBUSY while a queue uses it. */
 int drv_uar_free(struct drv_uar *uar);
@@ -155,8 +155,8 @@ int drv_mr_alloc_fast(struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
 /* Fills the page list of a fast region with the pages of [addr, addr + len), mapped for the device
  * until the next call or deregistration. */
 int drv_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len);
-/* One entry of that list, a page by its bus address; who maps it is the caller's affair. -EINVAL:
- * not a fast region, -ENOMEM: it has no such entry. */
+/* Sets one entry of that list to a bus address. The caller must have mapped the page. -EINVAL: not a
+ * fast region; -ENOMEM: it has no such entry. */
 int drv_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus);
 /* A region over n pages given by bus address, which the caller has mapped. The first byte's offset
  * in its page is that of iova. -EINVAL: n pages are not what [iova, iova + len) takes, or the
@@ -202,7 +202,8 @@ int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct d
 /* The same, armed through a doorbell page of its own (NULL: the driver's). */
 int drv_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
 		     struct drv_cq **cq);
-/* The same; its entries tell when they were written, in cycles of drv_query_clock(). */
+/* The same with timestamps: an entry has the time when it was written, in cycles of
+ * drv_query_clock(). */
 int drv_cq_create_stamped(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
 			  struct drv_cq **cq);
 int drv_cq_resize(struct drv_cq *cq, unsigned entries);
@@ -214,8 +215,7 @@ int drv_cq_destroy(struct drv_cq *cq);
 unsigned drv_cq_outstanding(const struct drv_cq *cq);
 uint32_t drv_cq_num(const struct drv_cq *cq);
 unsigned drv_cq_entries(const struct drv_cq *cq);
-/* Takes up to n completions. Returns how many, or -errno for an entry that makes no sense (unknown
- * QP). */
+/* Polls up to n completions. Returns how many, or -errno for an invalid entry (unknown QP). */
 int drv_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc);
 /* Asks for one completion event. */
 int drv_cq_arm(struct drv_cq *cq, bool solicited_only);
@@ -271,8 +271,8 @@ struct drv_qp_attr {
 	unsigned retry_cnt, rnr_retry; /* 7: RNR for ever */
 };
 
-/* Those that a verbs layer has in a structure of its own, by the same names, to there and back;
- * all else of *to is 0. Capabilities and addresses have other forms there. */
+/* Copies, in either direction, the members that have the same names in the attribute structure of a
+ * verbs layer; all others of *to become 0. Capabilities and addresses have other forms there. */
 #define DRV_QP_ATTR_COPY(to, from)                                                                 \
 	do {                                                                                       \
 		memset(to, 0, sizeof(*(to)));                                                      \
@@ -307,9 +307,9 @@ int drv_qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct drv_
 int drv_qp_modify(struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask);
 /* Asks the device (QUERY_QP). */
 int drv_qp_query(struct drv_qp *qp, struct drv_qp_attr *attr);
-/* Sizes it has, without asking. */
+/* The actual sizes, without a query to the device. */
 void drv_qp_cap(const struct drv_qp *qp, struct drv_qp_cap *cap);
-/* What the driver believes the state is, without asking. */
+/* The state as the driver knows it, without a query to the device. */
 enum ibv_qp_state drv_qp_state(const struct drv_qp *qp);
 int drv_qp_destroy(struct drv_qp *qp);
 uint32_t drv_qp_num(const struct drv_qp *qp);
@@ -383,7 +383,7 @@ int drv_srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct dr
 /* Event SRQ_LIMIT_REACHED once when fewer than `limit` receives are left; 0 disarms. */
 int drv_srq_arm(struct drv_srq *srq, unsigned limit);
 int drv_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit);
-/* What was asked for became this. */
+/* The actual sizes, which may be larger than those requested. */
 void drv_srq_size(const struct drv_srq *srq, uint32_t *max_wr, uint32_t *max_sge);
 /* -EBUSY while a QP uses it. */
 int drv_srq_destroy(struct drv_srq *srq);
@@ -421,43 +421,43 @@ struct drv_event {
 void drv_event_register(struct drv_device *dev,
 			void (*fn)(void *arg, const struct drv_event *event), void *arg);
 
-/* `fn` is called at the end of each interrupt, still in interrupt context, when all events that had
- * come are taken and the event queue is armed: for work that interrupts have left. One registration
- * a device; NULL: none. */
+/* `fn` is called at the end of each interrupt, still in interrupt context, after all events have been
+ * taken and the event queue is armed. It is for work that event handlers have deferred. One
+ * registration per device; NULL: none. */
 void drv_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg);
 
-/* `fn` is told of each completion that has come and is thrown away unpolled, with its queue pair
- * that is reset or destroyed, or with its CQ; wr_id is 0 when the queue is gone. In the thread that
- * throws it away. One registration a device; NULL: none. */
+/* `fn` is called for each completion that is discarded unpolled because its queue pair is reset or
+ * destroyed or its CQ is destroyed. wr_id is 0 if the work queue is already gone. The call is made in
+ * the thread that discards it. One registration per device; NULL: none. */
 void drv_discard_register(struct drv_device *dev,
 			  void (*fn)(void *arg, struct drv_cq *cq, const struct drv_wc *wc),
 			  void *arg);
 
 /*
- * From now on nothing is asked of the device: commands that take something back succeed at once
- * (HCR_F_CLOSING), the others end with -EIO, and what is destroyed goes without a word to it, as in
- * Linux. Commands under way end too. Without an event.
+ * From now on the driver sends nothing to the device, as in Linux: commands that release a resource
+ * (HCR_F_CLOSING) succeed at once, other commands fail with -EIO, and objects are destroyed in
+ * software only. Commands in progress end too. No event is raised.
  *
- * A command that takes something back and is refused (but for a region with windows, -EBUSY) makes
- * the device dead as well: it may go on using what software believes to be its own again. So it is
- * reset, which takes a second, and drv_fatal() follows; the command succeeds.
+ * If the device refuses a command that releases a resource (except a region with windows, -EBUSY),
+ * it becomes dead too, because it might go on using memory that software has freed. The driver
+ * resets it, which takes a second, and calls drv_fatal(); the command then succeeds.
  */
 void drv_declare_dead(struct drv_device *dev);
 bool drv_is_dead(const struct drv_device *dev);
-/* Dead, with the event of drv_catas_watch() where that watches. */
+/* Declares the device dead, with the event of drv_catas_watch() if that is active. */
 void drv_fatal(struct drv_device *dev);
 /*
- * Of a dead device: what the queues of the kernel's queue pairs still held that complete into this
- * CQ, as completions with IBV_WC_WR_FLUSH_ERR: up to n, how many. CQEs that have come and were not
- * polled count as not come (Linux, mlx4_ib_poll_sw_comp). Receives of an SRQ are of nobody.
+ * For a dead device: completes the requests left in kernel queue pairs of this CQ with
+ * IBV_WC_WR_FLUSH_ERR. Returns up to n completions, and how many. Requests whose CQE was written but
+ * not polled are flushed too (Linux, mlx4_ib_poll_sw_comp). Receives of an SRQ are not completed.
  */
 int drv_cq_flush(struct drv_cq *cq, int n, struct drv_wc *wc);
 bool drv_cq_flushable(const struct drv_cq *cq);
 /*
- * A thread that looks at the error buffer every period_ps, as Linux does. What it finds, and a
- * command that times out while it is there, makes the device dead, with IBV_EVENT_DEVICE_FATAL to
- * the function of drv_event_register(), once. It ends with drv_remove(). A second call does
- * nothing. -ENOMEM.
+ * Starts a thread that reads the error buffer every period_ps, as Linux does. If it finds an error,
+ * or if a command times out while the thread exists, the device becomes dead and the function of
+ * drv_event_register() gets IBV_EVENT_DEVICE_FATAL, once. drv_remove() ends the thread. A second
+ * call does nothing. -ENOMEM.
  */
 int drv_catas_watch(struct drv_device *dev, uint64_t period_ps);
 /* Reads the error buffer: 0 when the device is well, -EIO with what it says (may be NULL) after a

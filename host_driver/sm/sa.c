@@ -46,7 +46,7 @@ static bool end_fits(const struct sm_port *p, bool by_gid, const uint8_t *gid, b
 	       (!by_lid || lid_is(p, lid));
 }
 
-/* Whether a path with `have` of something serves who asks with selector and value. */
+/* Whether the value `have` of a path satisfies the selector and value of a query. */
 static bool selects(bool asked, unsigned selector, bool valued, unsigned value, unsigned have)
 {
 	if (!asked || !valued)
@@ -203,7 +203,7 @@ static void request_came(void *arg, unsigned port, unsigned qpn, const struct dr
 
 /* --- life --- */
 
-/* Looks at both ends: LIDs, MTU and rate may have changed. */
+/* Queries both ends again, because LIDs, MTU and rate may have changed. */
 static int sm_sa_refresh(struct sm_sa *sa)
 {
 	struct sm_result r;

@@ -137,7 +137,8 @@ int uvk_destroy(struct uv_file *file, enum uv_kind kind, uint32_t handle,
 
 /* --- the end --- */
 
-/* Newest first; what others still hold waits for the next round. Whether any went. */
+/* Destroys objects, newest first. Those that others still use are left for the next round. Returns
+ * whether any was destroyed. */
 static bool destroy_round(struct uv_file *file)
 {
 	struct drv_list *l = file->objects.prev;
@@ -161,7 +162,7 @@ void uvk_close(struct uv_file *file)
 		if (!destroy_round(file))
 			break;
 	drv_list_del(&file->link);
-	/* what the device will not give back keeps what it stands on */
+	/* an object that the device refuses to destroy keeps the objects that it uses */
 	if (!drv_list_empty(&file->objects))
 		return;
 	while (!drv_list_empty(&file->channels))

@@ -29,12 +29,13 @@ enum uv_kind {
 
 /* An event that a process has not taken yet. */
 struct uv_event {
-	struct drv_list link;   /* of its channel */
-	struct drv_list object; /* of its object, so that it goes with it */
-	void *element;          /* the library's structure; NULL: number */
-	uint32_t number;        /* of a port or of an XRC receive QP */
-	uint32_t type;          /* enum ibv_event_type, IBV_XRC_QP_EVENT_FLAG */
-	unsigned *counter;      /* events reported of the object */
+	struct drv_list link; /* of its channel */
+	struct drv_list
+		object;    /* in its object's list: it is dropped when the object is destroyed */
+	void *element;     /* the library's structure; NULL: number */
+	uint32_t number;   /* of a port or of an XRC receive QP */
+	uint32_t type;     /* enum ibv_event_type, IBV_XRC_QP_EVENT_FLAG */
+	unsigned *counter; /* events reported of the object */
 };
 
 /* A queue of events with a descriptor. */
@@ -99,14 +100,14 @@ int uvk_open(struct uv_process *process, struct ib_device *device, struct uv_fil
 /* Destroys what is left in it. */
 void uvk_close(struct uv_file *file);
 
-/* A new object, busy; counts as nothing until uv_object_done. NULL: no memory. */
+/* Creates an object that is busy: no call can use it until uv_object_done. NULL: no memory. */
 struct uv_object *uv_object_new(struct uv_file *file, enum uv_kind kind, void *user);
-/* rc 0: it can be used from now on and *handle is set; else it goes. Returns rc. */
+/* If rc is 0, makes the object usable and sets *handle; else frees it. Returns rc. */
 int uv_object_done(struct uv_object *object, int rc, uint32_t *handle);
-/* Pins an object; NULL and *rc set when that is not possible. A NULL from an earlier call must be
- * told by *rc: nothing is looked up then. */
+/* Pins an object; NULL with *rc set if that is not possible. If *rc is already set by an earlier call,
+ * returns NULL without looking anything up. */
 struct uv_object *uv_object_get(struct uv_file *file, enum uv_kind kind, uint32_t handle, int *rc);
-/* NULL is no matter. */
+/* Unpins an object; does nothing for NULL. */
 void uv_object_put(struct uv_object *object);
 
 /* What the library needs to know after an object has gone. */
@@ -159,7 +160,7 @@ int uvk_query_qp(struct uv_file *file, uint32_t qp, struct ibv_qp_attr *attr,
 		 struct ibv_qp_cap *cap);
 int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16_t lid,
 	      bool attach);
-/* What an object still holds apart from what the RDMA core counts is given back first. */
+/* First releases what the object holds that the RDMA core does not count. */
 int uvk_object_destroy(struct uv_object *object, bool process_ends);
 
 /* --- xrc.c --- */

@@ -23,7 +23,8 @@ static struct uv_domain *domain_find(const struct uv_file *file, const struct uv
 	return NULL;
 }
 
-/* Making and ending a domain sleeps; who comes meanwhile must find it whole, or not at all. */
+/* Creating and destroying a domain sleeps. Other callers must find it complete or not at all, so only
+ * one call at a time does this. */
 static void lock(struct uv_host *host)
 {
 	while (host->domains_busy)

@@ -320,7 +320,7 @@ static enum exit_status run_machine(struct run *run)
 	}
 	status = execute(run);
 destroy:
-	/* what the machine says while it is taken apart is no part of the run */
+	/* errors that the machine reports during tear-down are not part of the run */
 	trace_listen(run->trace, 0);
 	machine_destroy(&run->machine);
 	rc = trace_close(run->trace);
@@ -334,7 +334,7 @@ destroy:
 	tb_destroy(&run->tb);
 	ending_raise();
 	if (status != EXIT_INPUT && !run->tb.done) {
-		/* cut off in the middle: what the drivers hold belongs to nobody any more */
+		/* the run was cut short: nobody else frees what the drivers hold */
 		fflush(NULL);
 		_exit(status);
 	}

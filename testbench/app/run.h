@@ -7,11 +7,12 @@
 
 #include "testbench/language/run_options.h"
 
-/* What is wrong is printed to stderr, the account to stdout; with counters as JSON these alone are
- * there, and the account goes to stderr. */
+/* Prints errors to stderr and the account to stdout. With counters as JSON, only these go to stdout,
+ * and the account goes to stderr. */
 enum exit_status run_scenario(const struct run_options *options);
 
-/* The status when all that was printed to stdout has come there; else EXIT_FAILED, with a line. */
+/* Returns the status if everything printed to stdout could be written; else EXIT_FAILED, after one
+ * line. */
 enum exit_status run_output_status(enum exit_status status);
 
 #endif

@@ -25,7 +25,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The longest sleep; the kernel's slack when it ends one (without it 50 us). */
+/* The longest sleep, and the timer slack to set in the kernel (its default is 50 us). */
 enum { PATH_CHARS = 4096, ERROR_CHARS = 512, TIMER_SLACK_NS = 1000 };
 static const uint64_t wait_max_ns = 10000000000;
 
@@ -104,10 +104,10 @@ static void on_access(void *arg, const struct vfu_device *device, const struct v
 /* --- making it --- */
 
 /*
- * A virtual machine does not combine writes: each 8 bytes of a WQE that a driver copies into a
- * BlueFlame register leave the guest by themselves, so BlueFlame costs eight times what a doorbell
- * does, and a guest that posts READs (rdma-core's mlx4 copies those) does so at an eighth of the
- * rate. It is not announced unless it is asked for.
+ * BlueFlame is not announced to the guest unless the user asks for it. A virtual machine does not
+ * combine writes: each 8 bytes of a WQE that a driver copies into a BlueFlame register leave the
+ * guest separately. BlueFlame therefore costs eight times as much as a doorbell, and a guest that
+ * posts READs (rdma-core's mlx4 uses BlueFlame for those) reaches an eighth of the rate.
  */
 static void suit_guests(struct config *config)
 {
@@ -251,8 +251,8 @@ static int open_files(struct serve *s)
 /* --- running it --- */
 
 /*
- * A signal always ends it: its handler does no more than to wake the loop, and should that not come
- * round, whatever holds it, the alarm ends the process.
+ * A signal always ends serve. The handler only wakes the main loop; if the loop does not react in
+ * time, whatever blocks it, the alarm ends the process.
  */
 enum { OVERDUE_S = 5 };
 static int stop_fd = -1;
@@ -343,8 +343,8 @@ static int open_sockets(struct serve *s)
 }
 
 /*
- * Without the privilege it is as quick as the machine's load lets it be. On a single processor the
- * guests would starve while it simulates.
+ * Without the privilege, the speed depends on the load of the machine. On a single processor the
+ * guests would get no CPU time while it simulates.
  */
 static void hurry(const struct serve *s)
 {

@@ -223,7 +223,7 @@ struct ib_cm_sidr_rep_event_param {
 	uint8_t info_len;
 };
 
-/* What it points to is valid while the handler runs. */
+/* The pointers in it are valid only while the handler runs. */
 struct ib_cm_event {
 	enum ib_cm_event_type event;
 	union {
@@ -358,7 +358,8 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id, enum ib_cm_rej_reason reason, const v
 
 /* With this bit the MRA is not sent now, but when the peer repeats its message. */
 enum { IB_CM_MRA_FLAG_DELAY = 0x80 };
-/* Asks for time: from REQ_RCVD, REP_RCVD, and ESTABLISHED with LAP_RCVD. */
+/* Sends an MRA, which asks the peer to wait longer. From REQ_RCVD, REP_RCVD, and ESTABLISHED with
+ * LAP_RCVD. */
 int ib_send_cm_mra(struct ib_cm_id *cm_id, uint8_t service_timeout, const void *private_data,
 		   uint8_t private_data_len);
 

@@ -164,7 +164,7 @@ struct ib_event {
 	enum ib_event_type event;
 };
 
-/* Told of the events of a port and of the device; those of objects go to the object's handler. */
+/* Receives the events of ports and of the device. Events of an object go to the object's handler. */
 struct ib_event_handler {
 	struct ib_device *device;
 	void (*handler)(struct ib_event_handler *handler, struct ib_event *event);
@@ -178,7 +178,8 @@ struct ib_event_handler {
 		drv_list_init(&(ptr)->list);                                                       \
 	} while (0)
 
-/* One a driver instance: no globals. Objects stand in its lists until they are destroyed. */
+/* There is one for each driver instance, and no global state. Objects are in its lists until they
+ * are destroyed. */
 struct ib_device {
 	char name[16]; /* "mlx4_0" */
 	struct drv_device *drv;
@@ -188,7 +189,7 @@ struct ib_device {
 	struct drv_list event_handlers;
 	struct drv_list qps, xrcds;
 	unsigned pds, mrs, mws, cqs, srqs, ahs; /* objects alive */
-	struct platform_waitq *waitq;           /* of who waits for a done() */
+	struct platform_waitq *waitq;           /* for threads that wait for a done() */
 	struct core_softirq *softirq;           /* NULL: no CQ of that context */
 	unsigned next_vector;                   /* ib_alloc_cq_any */
 	/* for rdma/rw.h: registers always, as Linux' rdma_rw.force_mr does; READs of more scatter
@@ -208,7 +209,7 @@ int ib_device_create(struct drv_device *drv, const char *name,
 		     struct ib_device **device);
 /* -EBUSY while objects are left. The driver stays up. */
 int ib_device_destroy(struct ib_device *device);
-/* All objects of all kinds that exist. */
+/* The number of existing objects of all kinds. */
 unsigned ib_device_objects(const struct ib_device *device);
 
 /* 0. The handler's memory is the caller's until it is unregistered. */
@@ -299,7 +300,7 @@ typedef void (*ib_comp_handler)(struct ib_cq *cq, void *cq_context);
 
 enum { IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION = 1 << 0 };
 
-/* Where completions are taken to their requests: rdma/ib_cq.h. */
+/* The context in which done() functions of requests are called: see rdma/ib_cq.h. */
 enum ib_poll_context {
 	IB_POLL_SOFTIRQ,
 	IB_POLL_WORKQUEUE,
@@ -502,7 +503,7 @@ struct ib_qp *ib_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr);
 struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
 			 void (*event_handler)(struct ib_event *event, void *qp_context),
 			 void *qp_context);
-/* Gives a handle back, whatever becomes of the QP; -EINVAL: not a handle. */
+/* Closes a handle; the QP itself may stay. -EINVAL: not a handle. */
 int ib_close_qp(struct ib_qp *qp);
 /* -EBUSY while it is in a multicast group, or regions of its pools are taken. */
 int ib_destroy_qp(struct ib_qp *qp);

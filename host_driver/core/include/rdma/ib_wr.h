@@ -89,7 +89,8 @@ enum ib_wc_flags {
 struct ib_wc;
 struct ib_fast_reg_page_list;
 
-/* What a request has to do when it completes. The memory is the caller's until done() is called. */
+/* The function to call when a request completes. The caller owns the memory and must keep it until
+ * done() is called. */
 struct ib_cqe {
 	void (*done)(struct ib_cq *cq, struct ib_wc *wc);
 };
@@ -241,13 +242,14 @@ enum ib_cq_notify_flags {
 	IB_CQ_REPORT_MISSED_EVENTS = 1 << 2,
 };
 
-/* Takes up to num_entries completions, oldest first: how many; any context. -EINVAL: num_entries
- * below 0, or an entry that no queue pair has. */
+/* Polls up to num_entries completions, oldest first, and returns how many. Any context. -EINVAL:
+ * num_entries below 0, or an entry of an unknown queue pair. */
 int ib_poll_cq(struct ib_cq *cq, int num_entries, struct ib_wc *wc);
 /*
- * One completion event with the next completion (SOLICITED: with the next solicited or failed one),
- * at once when one has come that is not polled yet: none is lost between the last poll and this
- * call. With REPORT_MISSED_EVENTS 1 when there is something to poll now, else 0; any context.
+ * Requests one completion event for the next completion (SOLICITED: for the next solicited or failed
+ * one). If an unpolled completion is already there the event comes at once, so none is lost between
+ * the last poll and this call. With REPORT_MISSED_EVENTS returns 1 if there is something to poll now,
+ * else 0. Any context.
  * -EINVAL: neither of the two, or another flag.
  */
 int ib_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);

@@ -10,7 +10,7 @@
  * errors of ib_alloc_mr; max_num_meta_sg must be 0 (the device has no integrity regions). */
 int ib_mr_pool_init(struct ib_qp *qp, struct drv_list *list, int nr, enum ib_mr_type type,
 		    uint32_t max_num_sg, uint32_t max_num_meta_sg);
-/* Those in the list. One that is taken stays its taker's. */
+/* Frees the regions in the list. Regions that have been taken from it are not freed. */
 void ib_mr_pool_destroy(struct ib_qp *qp, struct drv_list *list);
 /* NULL: the list is empty. Any context, as the next. */
 struct ib_mr *ib_mr_pool_get(struct ib_qp *qp, struct drv_list *list);

@@ -30,7 +30,7 @@ struct rdma_rw_reg_ctx {
 
 enum rdma_rw_type { RDMA_RW_SINGLE_WR, RDMA_RW_MULTI_WR, RDMA_RW_MR };
 
-/* The caller's; its own until rdma_rw_ctx_destroy(). */
+/* The caller allocates it; its members are private, and valid until rdma_rw_ctx_destroy(). */
 struct rdma_rw_ctx {
 	uint32_t nr_ops; /* READs or WRITEs */
 	enum rdma_rw_type type;
@@ -51,12 +51,13 @@ struct rdma_rw_ctx {
 int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
 		     struct scatterlist *sg, uint32_t sg_cnt, uint32_t sg_offset,
 		     uint64_t remote_addr, uint32_t rkey, enum dma_data_direction dir);
-/* Gives regions, memory and mapping back, after the transfer's completion, or without one when it
- * was not posted. sg, sg_cnt and dir as given to rdma_rw_ctx_init. */
+/* Releases the regions, memory and mapping. Call after the transfer has completed, or if it was never
+ * posted. sg, sg_cnt and dir must be those given to rdma_rw_ctx_init. */
 void rdma_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
 			 struct scatterlist *sg, uint32_t sg_cnt, enum dma_data_direction dir);
-/* The first of the work requests. chain_wr (may be NULL) follows the last one; without it, the last
- * is signalled with cqe. Once a context: it gives the regions new keys. */
+/* Returns the first of the linked work requests. chain_wr (may be NULL) is linked after the last one;
+ * without it, the last one is signalled with cqe. Call once per context, because it gives the regions
+ * new keys. */
 struct ib_send_wr *rdma_rw_ctx_wrs(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
 				   struct ib_cqe *cqe, struct ib_send_wr *chain_wr);
 /* Posts them. The errors of ib_post_send. */
@@ -66,7 +67,7 @@ int rdma_rw_ctx_post(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_nu
 /* How many regions a transfer of maxpages pages may need, for max_rdma_ctxs. */
 unsigned rdma_rw_mr_factor(struct ib_device *device, uint32_t port_num, unsigned maxpages);
 
-/* For ib_create_qp(): room in the send queue, the pool and its end. */
+/* For ib_create_qp(): adds room to the send queue, creates the region pool, and destroys it. */
 void rdma_rw_init_qp(struct ib_device *dev, struct ib_qp_init_attr *attr);
 int rdma_rw_init_mrs(struct ib_qp *qp, struct ib_qp_init_attr *attr);
 void rdma_rw_cleanup_mrs(struct ib_qp *qp);
