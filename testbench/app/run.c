@@ -334,7 +334,8 @@ destroy:
 	tb_destroy(&run->tb);
 	ending_raise();
 	if (status != EXIT_INPUT && !run->tb.done) {
-		/* the run was cut short: nobody else frees what the drivers hold */
+		/* the run was cut short, and the memory of the drivers is not freed: skip the
+		 * checks for leaks at exit */
 		fflush(NULL);
 		_exit(status);
 	}

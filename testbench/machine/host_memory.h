@@ -14,8 +14,8 @@ struct host_memory {
 	size_t pages;
 	size_t next; /* where the next search begins */
 	size_t pages_used, pages_mapped;
-	uint8_t *used;      /* a byte a page */
-	uint16_t *mappings; /* how often a page is mapped */
+	uint8_t *used;      /* one byte per page */
+	uint16_t *mappings; /* per page, how often it is mapped */
 };
 
 /*
