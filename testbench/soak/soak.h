@@ -71,8 +71,7 @@ struct soak_loose_qp {
 	uint8_t *slots;
 	uint8_t *targets;                     /* target buffers of the peer's WRITEs */
 	uint64_t target_number[SOAK_TARGETS]; /* number of the last WRITE to each */
-	uint64_t target_ps
-		[SOAK_TARGETS]; /* when a later message arrived; since then only copies can */
+	uint64_t target_ps[SOAK_TARGETS]; /* when it became certain that it is not sent any more */
 	bool wrong_posted;
 };
 
