@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls that go up. A room of the engine calls the rooms below it by name (dir.mk lists them
- * from bottom to top); what it has to tell a room above, it tells by one of these. hca.c fills
- * them, and a unit test fills those it needs with its own.
+ * Upward calls. A room of the engine calls the rooms below it by name (dir.mk lists them from
+ * bottom to top). It calls a room above it only through these pointers. hca.c sets them; a unit
+ * test sets those it needs to functions of its own.
  */
 #ifndef MODEL_ENGINE_CALLS_H
 #define MODEL_ENGINE_CALLS_H
@@ -29,7 +29,7 @@ struct hca_calls {
 	void (*completion_lost)(struct hca *hca, uint32_t qpn);
 	/* wire: a packet has come in that is whole and for this port; takes it over. */
 	void (*packet_arrived)(struct hca *hca, struct packet *pkt);
-	/* wire: the state of the port, or its note, is to be looked at by firmware. */
+	/* wire: the port's state or its note has changed, and firmware must look at it. */
 	void (*port_changed)(struct hca *hca, unsigned port);
 	/* Any room, by hca_catastrophe(): the device is stopped. `told` may be NULL. */
 	void (*catastrophe)(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,

@@ -48,7 +48,7 @@ struct hca {
 	const struct hca_calls *calls;
 	struct hca_env env;
 	struct trace *trace;
-	struct trace_watch watch; /* of it */
+	struct trace_watch watch; /* of `trace` */
 
 	struct hca_stats stats;
 	uint64_t rule_count[RULE_COUNT];
@@ -92,13 +92,13 @@ static inline uint64_t hca_now(const struct hca *hca)
 	return hca->core->now_ps;
 }
 
-/* Stands in a queue of somebody who will wake it once; zero-initialise and set wake. Queuing it
- * where it already stands is allowed and does nothing. */
+/* Waits in a queue, whose owner will wake it once. Zero-initialise and set wake. Queuing it again
+ * in the same queue is allowed and does nothing. */
 struct waiter {
 	struct waiter *next;
 	void (*wake)(struct waiter *w);
 	struct waiter_queue *in; /* where it stands; NULL: nowhere */
-	struct keep *kept;       /* what it has waited for and not used yet: keep.h */
+	struct keep *kept;       /* what it has waited for and has not used yet: keep.h */
 };
 
 struct waiter_queue {
@@ -108,11 +108,11 @@ struct waiter_queue {
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
 /* Takes all out first, then wakes them in order. */
 void waiter_queue_wake(struct waiter_queue *q);
-/* The one that has stood there longest. */
+/* Wakes the waiter that has waited longest. */
 void waiter_queue_wake_first(struct waiter_queue *q);
-/* Takes it out of whatever queue it stands in: its owner goes away. */
+/* Removes it from the queue it is in, if any, because its owner goes away. */
 void waiter_cancel(struct waiter *w);
-/* Forgets all without waking: reset. */
+/* Reset: removes all waiters without waking them. */
 void waiter_queue_clear(struct waiter_queue *q);
 
 /* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no
@@ -132,7 +132,8 @@ _Noreturn void hca_bug_at(const struct hca *hca, const char *file, int line, con
  */
 void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
-/* The same; told(hca) when that event is written or dropped. Only on a device that is not stopped. */
+/* The same; told(hca) when that event is written or dropped. Only on a device that is not
+   stopped. */
 void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
 			  uint32_t detail, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -141,8 +142,8 @@ uint64_t hca_node_guid(const struct hca *hca);
 /* Cycles of the core clock since power-on; QUERY_HCA tells its rate. */
 uint64_t hca_core_cycles(const struct hca *hca);
 
-/* Points of one of these kinds (1 << kind) are on: to be asked on the path of packets, before work
- * is done for a record. */
+/* Whether trace points of one of these kinds (1 << kind) are on. Asked on the packet path before
+ * any work is done for a record. */
 static inline bool hca_watched(const struct hca *hca, uint32_t kinds)
 {
 	return TRACE_BUILT && __builtin_expect(hca->watch.kinds & kinds, 0);

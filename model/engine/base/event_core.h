@@ -58,12 +58,12 @@ struct event_core {
 	uint64_t next_seq;
 	uint64_t executed;
 	bool yield; /* set by a job's surroundings: event_core_run() returns after that job */
-	/* Set by who embeds the core: whatever writes the memory that devices read runs in foreign
-	 * events. Software of a virtual machine does not. */
+	/* Set by the code that embeds the core: only foreign events write the memory that devices
+	 * read. Not so for a virtual machine, whose software writes it at any time. */
 	bool foreign_only;
 	uint64_t foreign_runs; /* foreign events so far */
 	struct event *asleep;  /* event_set_after_foreign(), by after_ps */
-	uint32_t count;        /* of events, those behind the first of a lane not counted */
+	uint32_t count;        /* number of events; of each lane only the first one counts */
 	uint32_t n_near;       /* 0 only when the heap is empty too */
 	/* latest first, behind `never`, which stands there always */
 	struct event *near[1 + EVENT_NEAR];
@@ -86,9 +86,9 @@ void event_lane_set(struct event_core *core, struct event_lane *lane, struct eve
 		    uint64_t at_ps);
 void event_cancel(struct event_core *core, struct event *ev);
 /*
- * For a look at memory that nobody tells of: due `delay_ps` from now. But where nothing foreign has
- * run since it was looked at (foreign_runs was `seen` then) and where nobody else writes memory, it
- * sleeps until something has, and is due `delay_ps` after that.
+ * For polling memory whose changes are not announced. Sets the event for `delay_ps` from now. But
+ * if only foreign events write memory, and none has run since the last poll (when foreign_runs was
+ * `seen`), the event sleeps until one has run, and is due `delay_ps` after that.
  */
 void event_set_after_foreign(struct event_core *core, struct event *ev, uint64_t delay_ps,
 			     uint64_t seen);

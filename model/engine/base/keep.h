@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cache line that a waiter has waited for stays until the waiter has used it, even when the cache
- * has more lines then than entries: a real unit holds it in registers of its own. So a piece of
- * work reads each line once, however many others want the same entries, and comes to its end. A
- * cache makes keeps when a read is over; waiter_done() ends them.
+ * A cache line that a waiter has waited for is kept until the waiter has used it, even when the
+ * cache then exceeds its number of entries: a real unit holds it in registers of its own. So each
+ * piece of work reads a line only once, however many others compete for the same entries, and is
+ * sure to finish. A cache creates keeps when a read is over; waiter_done() ends them.
  */
 #ifndef MODEL_ENGINE_KEEP_H
 #define MODEL_ENGINE_KEEP_H
 
 #include "model/engine/base/engine.h"
 
-/* One line for one waiter: in the list of each. */
+/* Keeps one line for one waiter; it is in a list of each. */
 struct keep {
 	struct keep *next, **link;           /* of the waiter */
 	struct keep *line_next, **line_link; /* of the line */
@@ -18,7 +18,7 @@ struct keep {
 	struct keep_pool *pool;
 };
 
-/* Keeps that are free; a cache has one, which it gives the device and ended(). */
+/* Free keeps. Each cache has such a pool and sets hca and ended(). */
 struct keep_pool {
 	struct hca *hca;
 	struct keep *free;
@@ -26,12 +26,12 @@ struct keep_pool {
 	size_t footprint;
 };
 
-/* The line is kept for everybody in the queue. */
+/* Keeps the line for every waiter in the queue. */
 void keep_for_all(struct keep_pool *pool, struct keep **line, const struct waiter_queue *queue);
-/* The line goes away although waiters keep it; ended() is not called. */
+/* The line is dropped although it is kept for waiters: ends its keeps without calling ended(). */
 void keep_line_gone(struct keep **line);
 void keep_end(struct waiter *w);
-/* No line has keeps of it any more. */
+/* Frees the pool. None of its keeps may be in use. */
 void keep_pool_free(struct keep_pool *pool);
 
 /* The waiter's work is done or given up: nothing is kept for it any more. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that a device holds more of the more software asks of it: work under way, cache lines, the
+ * Memory of a device whose amount depends on what software does: work under way, cache lines, the
  * map of ICM. The parameter hca.memory limits it for each device. A device that exceeds the limit,
  * or for which the host has no more, stops by a catastrophic error that names what the memory was
  * for; it sends the event, then gives all of its memory back. Other devices and the process go on.
@@ -19,8 +19,8 @@
 struct hca;
 
 struct memory {
-	struct event ev;  /* to stop, then to let go */
-	const char *what; /* was one too many: a static text; NULL: nothing was */
+	struct event ev;  /* stops the device, then gives the memory back */
+	const char *what; /* what exceeded the limit, a static text; NULL: nothing has */
 	uint64_t bytes;
 	void *reserve;
 };

@@ -65,12 +65,12 @@ void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job);
 
 /* The context of the lane's CQ: as context_get(). */
 int cq_context(struct object_lane *lane, struct cqc **cqc, const char *why);
-/* A consumer index that software gives: taken over unless it is beyond the producer index (guest
+/* Stores a consumer index that software gives, unless it is beyond the producer index (guest
  * error). */
 bool cq_consumer_index_take(struct object_lane *lane, struct cqc *cqc, uint32_t ci,
 			    const char *from);
 bool cq_is_armed(const struct cqc *cqc, bool solicited);
-/* A CQE that the CQ is armed for has been sent: an event now, or when there are enough of them. */
+/* A CQE that the CQ is armed for has been sent: makes an event now, or, with moderation, later. */
 void cq_moderate(struct object_lane *lane, struct cqc *cqc);
 /* Steps of JOB_EVENT and JOB_ARM. */
 int cq_event_step(struct object_lane *lane, struct cq_job *job);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lanes: what is to be done for a numbered object (a CQ, an EQ), in order, while its context, a
- * translation or a DMA is waited for. An object has a lane only while something is queued or under
- * way for it. Part of cqe_write and event_queue.
+ * A lane is the queue of jobs of a numbered object (a CQ or an EQ). Jobs run in order, and may wait
+ * for the object's context, a translation or a DMA. An object has a lane only while something is
+ * queued or under way for it. Part of cqe_write and event_queue.
  */
 #ifndef MODEL_ENGINE_OBJECT_LANE_H
 #define MODEL_ENGINE_OBJECT_LANE_H
@@ -44,16 +44,16 @@ struct object_lane_table {
 struct object_lane *lane_find(struct object_lane_table *table, uint32_t number);
 struct object_lane *lane_get(struct object_lane_table *table, uint32_t number);
 void lane_push(struct object_lane *lane, struct object_lane_job *job);
-/* Does what can be done; the lane may be gone then. */
+/* Runs jobs until one has to wait. May free the lane. */
 void lane_run(struct object_lane *lane);
 /* A DMA has landed: runs what waited for it. */
 void lane_landed(struct object_lane *lane);
-/* Takes out jobs for which match() says so and hands them to drop(); the lanes stay until they run
- * again. */
+/* Removes the jobs for which match() is true and passes them to drop(). An empty lane stays until
+ * it runs again. */
 void lane_filter(struct object_lane *lane,
 		 bool (*match)(const struct object_lane_job *job, uint32_t key), uint32_t key,
 		 void (*drop)(struct hca *hca, struct object_lane_job *job));
-/* Forgets all lanes; the jobs are their owner's. */
+/* Forgets all lanes. Their owner frees the jobs. */
 void lane_table_reset(struct object_lane_table *table);
 void lane_table_free(struct object_lane_table *table);
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * QP, CQ, EQ and SRQ contexts: lines of ICM, as many as a real device caches. A miss is a DMA read
- * and takes its time; a changed line that is evicted is a DMA write. The requester's and the
- * responder's use of a QP context have entries of their own and share the bytes: published
+ * Cache of QP, CQ, EQ and SRQ contexts in ICM, of the size of a real device's cache. A miss is a
+ * DMA read and takes its time; evicting a changed line is a DMA write. The requester's and the
+ * responder's uses of a QP context have separate cache entries that share the bytes: published
  * measurements show that inbound WRITEs evict neither what the requester needs nor what READs need.
+ *
  * Time: [hca.context_cache] entries, ways, latencies, misses served at a time. A miss costs
  * miss_latency and a DMA read; the caller adds the latency of a hit. Misses for sending, for
- * receiving and for completions wait in a queue each. The receive unit stands still until a miss
+ * receiving and for completions wait in three separate queues. The receive unit stalls until a miss
  * for receiving is over.
  *
- * Replacement: a hash of the number names a set of `ways` lines; of these the least recently used.
- * A line whose read is under way stands in a miss buffer and takes its place when it is there; one
- * that is leased, or kept for a waiter (keep.h), stays, if need be beyond the number of entries. A
- * changed line is written before it goes, and serves as a hit until it has landed. Where one use of
- * a QP has the line and the other asks for it, the other one waits for a DMA read too; the bytes
- * stay as they are.
+ * Replacement: a hash of the number selects a set of `ways` lines, of which the least recently used
+ * one is evicted. A line that is being read is in a miss buffer, and enters its set when the read
+ * is over. A line that is leased, or kept for a waiter (keep.h), is not evicted, even when the set
+ * then has more lines than ways. A changed line is written before it goes, and serves hits until
+ * the write has landed. When one use of a QP has the line and another use asks for it, that use
+ * also waits for a DMA read, but the bytes are not replaced.
  */
 #ifndef MODEL_ENGINE_CONTEXT_CACHE_H
 #define MODEL_ENGINE_CONTEXT_CACHE_H
@@ -38,8 +39,8 @@ enum context_use {
 
 struct context_cache *context_cache_create(struct hca *hca);
 void context_cache_destroy(struct context_cache *cache);
-/* Drops every line and waiter, writing nothing back. After pcie_reset() only: nothing under way
- * comes back. */
+/* Drops every line and waiter without writing back. Only after pcie_reset(), so that no DMA under
+ * way completes. */
 void context_cache_reset(struct hca *hca);
 
 /*
@@ -48,10 +49,9 @@ void context_cache_reset(struct hca *hca);
  * not valid; -EFAULT: its ICM is not mapped or not readable (reported as guest error icm_unmapped
  * once a call, naming `why`).
  *
- * The bytes from context_get() are for one look: they hold until the next call into the cache or
- * the next event. Those from context_lease() hold until context_lease_end(): for a run of a state
- * machine, which ends before the next event. A leased context is not evicted, and who drops one has
- * a bug.
+ * The pointer from context_get() is valid until the next call into the cache or the next event. That
+ * from context_lease() is valid until context_lease_end(): it is meant for a run of a state machine,
+ * which ends before the next event. A leased context is not evicted; dropping one is a bug.
  */
 int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
 		void **bytes, const char *why);
@@ -72,12 +72,12 @@ void context_release(struct hca *hca);
  */
 void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool drop,
 		   void (*done)(void *arg, int status), void *arg);
-/* Forgets lines, writing nothing: the ICM pages [va, va + len) went away, or the object did. */
+/* Forgets lines without writing back, because the ICM pages [va, va + len) were unmapped. */
 void context_drop_range(struct hca *hca, uint64_t va, uint64_t len);
-/* As if others had needed the room: the line goes as an eviction takes it. */
+/* Evicts the line, as if its place had been needed for another. */
 void context_evict(struct hca *hca, enum context_use use, uint32_t number);
 void context_drop(struct hca *hca, enum context_use use, uint32_t number);
-/* The cached bytes if there are any, without time and without counting: dumps. */
+/* The cached bytes or NULL, for dumps: takes no time and counts no hit or miss. */
 const void *context_peek(const struct hca *hca, enum context_use use, uint32_t number);
 size_t context_cache_footprint(const struct hca *hca);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of the context cache: how one is found, in which order they were used, how one is
- * given up. Private to context_cache.c and context_lines.c.
+ * The lines of the context cache: lookup, order of use, release. Private to context_cache.c and
+ * context_lines.c.
  *
- * A line holds the bytes of one context and a tag for each use it serves (three for a QP, one
- * else). It is found by a hash of (table, index). A line that is dropped while a DMA of it is under
- * way leaves the hash and lives on alone until the DMA is done.
+ * A line holds the bytes of one context, and a tag for each use that it can serve (three for a QP,
+ * otherwise one). It is found by a hash of (table, index). A line that is dropped while its DMA is
+ * under way is removed from the hash and freed when the DMA is done.
  */
 #ifndef MODEL_ENGINE_CONTEXT_LINES_H
 #define MODEL_ENGINE_CONTEXT_LINES_H
@@ -28,7 +28,7 @@ struct line_link {
 	struct context_line *prev, *next;
 };
 
-/* A caller that waits for a line to be in memory. */
+/* A caller of context_flush() that waits until a line is in memory. */
 struct flush {
 	struct flush *next;
 	void (*done)(void *arg, int status);
@@ -41,20 +41,20 @@ struct context_line {
 	struct hca *hca;
 	uint32_t key;                 /* table << 24 | index */
 	uint8_t kind;                 /* first use of its table */
-	uint8_t present, want, dirty; /* bits of tags: cached for, being read for, changed by */
+	uint8_t present, want, dirty; /* sets of tags: cached for, read for, changed by */
 	bool has_bytes;
 	uint16_t leases;
 	bool filling; /* in a miss buffer or waiting for one */
 	bool writing;
 	bool orphan;       /* not in the hash any more */
-	bool resources;    /* the read under way is that of responder resources */
+	bool resources;    /* the read under way is for responder resources */
 	uint16_t failures; /* waiters that are still to be told that the read failed */
 	struct line_link lru[MAX_TAGS];
 	struct context_line *miss_next;
 	uint64_t miss_ps; /* its read was begun */
 	uint8_t end;      /* enum miss_end, whose queue reads it */
 	struct waiter_queue waiters;
-	struct keep *keeps; /* for whom it stays */
+	struct keep *keeps; /* the waiters it is kept for */
 	struct flush *flushes;
 	struct dma read, write;
 	unsigned n_read_frags;
@@ -62,7 +62,7 @@ struct context_line {
 	uint8_t bytes[];
 };
 
-/* Lines of one use that a hash of their number puts together, most recently used first. */
+/* The lines of one use whose numbers hash to the same set, most recently used first. */
 struct tag_set {
 	struct context_line *first, *last;
 	uint32_t count;
@@ -72,7 +72,7 @@ struct tag_set {
 struct tag_sets {
 	struct tag_set *sets;
 	uint32_t count, room;   /* sets; lines of each */
-	uint32_t latest_number; /* short cut for the same number again */
+	uint32_t latest_number; /* shortcut for repeated lookups */
 	struct context_line *latest;
 };
 
@@ -99,11 +99,11 @@ struct context_cache {
 	struct waiter_queue held_waiters;
 	struct keep_pool keeps;
 	size_t footprint;
-	/* A line that has its bytes is read again only for the time that takes: they land here. */
+	/* When a line that has its bytes is read again, only for the time, the bytes land here. */
 	uint8_t scratch[LONGEST];
 };
 
-/* What is fixed for a use. */
+/* Constants of a use. */
 struct context_use_row {
 	const char *name;
 	uint8_t table, kind, tag, end;
@@ -142,7 +142,8 @@ static inline enum context_use context_tag_use(const struct context_line *line, 
 	return (enum context_use)(line->kind + tag);
 }
 
-/* Numbers come in rows; a cache that mixes their bits has sets of unlike load, as silicon has. */
+/* Numbers are mostly consecutive. Their bits are mixed, so that sets fill unevenly as in a real
+ * device. */
 static inline struct tag_set *context_set(struct context_cache *cache, enum context_use use,
 					  uint32_t key)
 {
@@ -158,10 +159,10 @@ static inline struct tag_set *context_set(struct context_cache *cache, enum cont
 
 /* A line with no bytes and no tag, in the hash. */
 struct context_line *context_line_make(struct hca *hca, enum context_use use, uint32_t key);
-/* Frees the line when nothing holds it: no tag, no DMA, nobody who is still to be told of a
+/* Frees the line if it has no tag and no DMA under way, and no waiter is still to be told of a
  * failure. */
 void context_line_settle(struct context_cache *cache, struct context_line *line);
-/* Forgets the line, writing nothing; one with a DMA under way becomes an orphan. */
+/* Forgets the line without writing back; a line with a DMA under way becomes an orphan. */
 void context_line_drop(struct context_cache *cache, struct context_line *line);
 void context_tag_drop(struct context_cache *cache, struct context_line *line, unsigned tag);
 void context_lru_remove(struct context_cache *cache, struct context_line *line, unsigned tag);

@@ -17,7 +17,7 @@ struct hca;
 
 enum {
 	ICM_PAGE_SHIFT = 12, /* ICM_PAGE_SIZE: contexts.h */
-	ICM_MAX_FRAGS = 2,   /* of an entry not longer than a page */
+	ICM_MAX_FRAGS = 2,   /* most for an entry not longer than a page */
 
 	/*
 	 * Further bits of dMPT slots. RELEASED: HW2SW_MPT has left an entry there that software may
@@ -38,7 +38,7 @@ void icm_reset(struct hca *hca);
 /* va and bus are page addresses; a page that is mapped already is mapped anew. 0, -EINVAL when not
  * aligned or beyond 2^64. */
 int icm_map(struct hca *hca, uint64_t va, uint64_t bus, uint32_t pages);
-/* Pages that are not mapped are passed over. Caches are the caller's business. */
+/* Ignores pages that are not mapped. The caller drops what caches hold of these pages. */
 void icm_unmap(struct hca *hca, uint64_t va, uint32_t pages);
 void icm_unmap_all(struct hca *hca);
 /* Bus address of an ICM byte; 0 and *bus, or -ENOENT when the page is not mapped. */
@@ -48,8 +48,8 @@ int icm_translate(const struct hca *hca, uint64_t va, uint64_t *bus);
 int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_frag *frags,
 		  unsigned room);
 
-/* A table entry could not be read or written: reports icm_unmapped with `text` unless its pages are
- * mapped - then the DMA has said what was wrong. */
+/* A table entry could not be read or written. Reports icm_unmapped with `text` unless its pages are
+ * mapped; in that case the DMA has already reported the error. */
 void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text);
 
 /* Gives hca->tables[table] its values and sizes its valid bits, all clear. */

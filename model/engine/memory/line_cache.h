@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A read-through cache of pieces of ICM; translate has two. An entry is found by ICM address and
- * owner, and read by DMA, alone or with its neighbours. The least recently used one makes room, but
- * not while it is kept for a waiter. Nothing is written back: code that changes an entry writes it
- * through.
+ * A read-through cache of pieces of ICM; translate has two. An entry is found by its ICM address
+ * and owner, and read by DMA, alone or with its neighbours. The least recently used entry is
+ * evicted, but never one that is kept for a waiter. Nothing is written back: code that changes an
+ * entry writes it through.
  */
 #ifndef MODEL_ENGINE_LINE_CACHE_H
 #define MODEL_ENGINE_LINE_CACHE_H
@@ -15,7 +15,7 @@
 
 struct line_cache;
 
-/* First member of the owner's entry; bytes[] stands behind it at offset `bytes` of the cache. */
+/* First member of the owner's entry. The cached bytes follow it, at the offset line_cache.bytes. */
 struct cache_line {
 	struct cache_line *hash_next, *prev, *next, *miss_next;
 	struct line_cache *cache;
@@ -25,13 +25,13 @@ struct cache_line {
 	bool orphan;       /* dropped while it is being read */
 	uint16_t failures; /* waiters that are still to be told that the read failed */
 	struct waiter_queue waiters;
-	struct keep *keeps; /* for whom it stays */
+	struct keep *keeps; /* the waiters it is kept for */
 	struct dma dma;
 	struct dma_frag frags[ICM_MAX_FRAGS];
 	unsigned n_frags;
 };
 
-/* Misses served at a time, shared by the caches of a stage. */
+/* Limits how many misses are served at a time; the caches of a stage share one. */
 struct miss_server {
 	uint64_t limit, latency_ps;
 	uint64_t *waits,
@@ -83,8 +83,8 @@ static inline struct cache_line *line_cache_find(const struct line_cache *cache,
 
 void line_cache_touch(struct line_cache *cache, struct cache_line *line);
 
-/* The line when its bytes are there, made the most recently used one; NULL: line_cache_miss() says
- * why. */
+/* The line if its bytes are there; it becomes the most recently used one. On NULL, the caller calls
+ * line_cache_miss(). */
 static inline struct cache_line *line_cache_get(struct line_cache *cache, uint64_t icm,
 						uint32_t owner)
 {
@@ -106,7 +106,7 @@ int line_cache_miss(struct line_cache *cache, uint64_t icm, uint32_t owner, stru
 		    bool *started);
 
 void line_cache_drop(struct line_cache *cache, struct cache_line *line);
-/* Drops the lines that match() says. */
+/* Drops the lines for which match() is true. */
 void line_cache_drop_if(struct line_cache *cache,
 			bool (*match)(const struct cache_line *line, const void *arg),
 			const void *arg);

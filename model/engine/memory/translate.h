@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys and addresses: MPT entries with their checks, MTT entries, each with a cache; a miss is a
- * DMA read from ICM. Time: [hca.translate] entries, latencies, misses served at a time (both kinds
- * together). A miss costs miss_latency and a DMA read; the hit latency is for the caller to add.
- * Least recently used goes first, but nothing before its waiter has used it and says waiter_done().
+ * Checks keys and translates addresses with MPT and MTT entries, each of which have a cache. A miss
+ * is a DMA read from ICM. Time: [hca.translate] entries, latencies, misses served at a time (both
+ * kinds together). A miss costs miss_latency and a DMA read; the caller adds the hit latency. The
+ * least recently used entry is evicted first, but none before its waiter has used it and called
+ * waiter_done().
  *
- * MTT lines are cached for one owner (an MPT, a queue buffer): entries that stand in the same line
- * of ICM but belong to an object that is made later are read then.
+ * An MTT line is cached for one owner (an MPT or a queue buffer). If an object is created later
+ * whose entries are in the same line of ICM, the line is read again for it.
  */
 #ifndef MODEL_ENGINE_TRANSLATE_H
 #define MODEL_ENGINE_TRANSLATE_H
@@ -37,7 +38,7 @@ struct access {
 	uint32_t qpn;    /* the QP it is for: windows of type 2 are bound to one */
 };
 
-/* Negative errno of translate_access and what they mean for a verdict. */
+/* Results of translate_access() besides negative errno values. */
 enum {
 	TRANSLATE_BAD_KEY = -1000, /* no such key, not valid, wrong variant */
 	TRANSLATE_BAD_PD,
@@ -48,20 +49,19 @@ enum {
 
 struct translate *translate_create(struct hca *hca);
 void translate_destroy(struct translate *translate);
-/* Forgets everything and every waiter. After pcie_reset() only: nothing under way comes back. */
+/* Forgets all entries and waiters. Only after pcie_reset(), so that no read under way completes. */
 void translate_reset(struct hca *hca);
 /* Forgets all cached entries. */
 void translate_drop_all(struct hca *hca);
-/* SYNC_TPT: forgets all cached entries; slots that HW2SW_MPT has left are read again, and are valid
- * when software has said so in them. */
+/* SYNC_TPT: forgets all cached entries. Slots released by HW2SW_MPT are read again, and count as
+ * valid when software has marked them so. */
 void translate_sync(struct hca *hca);
-/* SW2HW_MPT (valid) and HW2SW_MPT of an MPT: its entry in ICM counts from now on, or is software's.
- */
+/* SW2HW_MPT (valid) and HW2SW_MPT: the entry in ICM now belongs to the device, or to software. */
 void translate_mpt_set(struct hca *hca, uint32_t mpt_index, bool valid);
-/* An MPT entry with the MTT entries read for it. */
+/* Forgets an MPT entry and the MTT entries read for it. */
 void translate_drop_key(struct hca *hca, uint32_t mpt_index);
-/* The MTT entries read for a queue buffer, mtt_addr as in its context; of all queue buffers when
- * that is not known any more. */
+/* Forgets the MTT entries read for a queue buffer (mtt_addr as in its context), or for all queue
+ * buffers, when the address is no longer known. */
 void translate_drop_queue(struct hca *hca, uint64_t mtt_addr);
 void translate_drop_queues(struct hca *hca);
 void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len);
@@ -76,8 +76,8 @@ void translate_drop_range(struct hca *hca, uint64_t icm_va, uint64_t len);
  */
 int translate_access(struct hca *hca, const struct access *access, struct waiter *w,
 		     struct dma_frag *frags, unsigned *n, unsigned room);
-/* Only the checks, at the first packet of an RDMA request whose whole length must be allowed. No
- * MTT is read. */
+/* Does only the checks, for the first packet of an RDMA request, whose whole length must be
+ * allowed. Reads no MTT entry. */
 int translate_check(struct hca *hca, const struct access *access, struct waiter *w);
 
 /*

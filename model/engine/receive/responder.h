@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receiving half of a QP: executes request packets in the order of their PSNs, writes their
- * payload to memory, and makes completions and responses. from: packet_receive; to: translate, wqe_fetch, srq, atomic_read, pcie, cqe_write,
- * link_port. Time: [hca.responder].
+ * payload to memory, and makes completions and responses.
+ * from: packet_receive; to: translate, wqe_fetch, srq, atomic_read, pcie, cqe_write, link_port.
+ * Time: [hca.responder].
  *
  * All that the protocol must remember between two packets stands in the QP's context (fields rx_*,
  * next_rcv_psn, msn, rq_wqe_counter), so an idle QP needs no private state and QUERY_QP tells the

@@ -80,7 +80,8 @@ struct packet {
 	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
 };
 
-/* How much longer than a small payload one of that length holds the unit that moves it. */
+/* How much longer a payload of that length occupies the unit that moves it than a small one does.
+ * */
 static inline uint64_t packet_large_ps(const struct hca_params *p, uint32_t payload)
 {
 	return payload > param_packet_small(p) ? param_packet_large_gap(p) : 0;
@@ -91,7 +92,7 @@ void packet_pool_destroy(struct packet_pool *pool);
 /* Header fields are zero, wire and len not set; payload belongs at buf + PACKET_HEADERS. Never
  * NULL. */
 struct packet *packet_alloc(struct hca *hca);
-/* What records of spans say of it: TRACE_TRAIT_*. */
+/* The packet's TRACE_TRAIT_* bits, for trace records of spans. */
 uint64_t packet_traits(const struct packet *pkt);
 /* Back to the pool; a received packet's buffer space goes back as credits. */
 void packet_free(struct packet *pkt);
@@ -155,8 +156,8 @@ struct packet_headers {
  */
 void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path *path,
 		  const struct packet_headers *h, unsigned payload_len);
-/* One more packet with the headers, but for PSN and AckReq, and the payload's length of one that
- * packet_build() has made. */
+/* Builds one more packet like `model`, which packet_build() has made: same payload length, and same
+ * headers except for PSN and AckReq. */
 void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t psn, bool ack_req);
 /* MLX work requests: the headers as the driver wrote them (LRH, GRH, BTH, DETH), SLID, lengths put
  * right. */
@@ -166,13 +167,14 @@ void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const 
 /* The packet is complete: sets ready_ps, when it can go onto the wire, and makes ICRC and VCRC if
  * parameter crc.eager says so. */
 void packet_seal(struct hca *hca, struct packet *pkt);
-/* Makes them now if they were left out: the bytes leave the model (trace, fault). */
+/* Makes the CRCs now if packet_seal() left them out, because the bytes leave the model (trace,
+ * fault). */
 void packet_need_crcs(struct packet *pkt);
 
-/* A packet has come in, its CRCs are checked: is it whole, and for this port? Then it goes to
- * packet_arrived of calls.h, else it is dropped. Takes it over. */
+/* Takes over a received packet whose CRCs have been checked. Passes it to packet_arrived of calls.h
+ * if it is whole and for this port, and drops it otherwise. */
 void packet_receive(struct hca *hca, struct packet *pkt);
-/* Frees a packet that has come in and that nobody takes; `why` for the log. */
+/* Frees a received packet that nobody accepts; `why` is for the log. */
 void packet_drop(struct hca *hca, struct packet *pkt, const char *why);
 
 static inline uint8_t *packet_payload(struct packet *pkt)

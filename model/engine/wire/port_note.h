@@ -11,8 +11,8 @@
 
 enum { PORT_MAD_BYTES = 256 };
 
-/* A packet's P_Key, or (qkey) its Q_Key is not the one of its queue pair: counted; the first one
- * since firmware looked is noted for it. */
+/* A packet's P_Key or, with `qkey`, its Q_Key does not match its queue pair. Counts that, and notes
+ * the first such packet since firmware last looked. */
 void port_violation(struct hca *hca, const struct packet *pkt, bool qkey);
 /* FW_PORT_NOTE and those behind it. False: another register. */
 bool port_note_load(const struct port_config *c, uint32_t reg, uint32_t *value);
