@@ -28,7 +28,7 @@ int processor_debug(struct hca *hca, unsigned port);
 int processor_debug_wait(struct hca *hca);
 /* Firmware stops for good, until processor_reset(). */
 void processor_halt(struct hca *hca);
-/* Helpers that are under way end with an error: a reset has dropped their work. */
+/* Ends the helpers under way with an error, because a reset has dropped their work. */
 void processor_abort_helpers(struct hca *hca);
 /* Where firmware stands and its last trap, into the fields of @errors that say so. */
 void processor_dump(const struct hca *hca, struct err_buf *errors);

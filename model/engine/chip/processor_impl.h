@@ -54,7 +54,7 @@ struct processor {
 	uint32_t image_base, image_size;
 
 	struct event step, timer, watchdog;
-	uint64_t free_ps; /* the core has executed up to here */
+	uint64_t free_ps; /* time up to which the core has executed */
 	bool sleeping;    /* in a wfi */
 	bool waiting;     /* for a helper */
 	bool halted;
@@ -62,7 +62,7 @@ struct processor {
 
 	uint32_t watchdog_ns; /* as firmware wrote it last; 0 off */
 	uint32_t cause, enable, time_hi;
-	uint32_t reg[FW_PLAIN_REGS]; /* those that are only remembered */
+	uint32_t reg[FW_PLAIN_REGS]; /* registers that only store their value */
 	struct fw_port ports[HCA_MAX_PORTS];
 	struct fw_dma dma;
 	struct fw_object object;
@@ -82,7 +82,7 @@ static inline uint64_t fw_reg64(const struct processor *p, enum fw_register hi, 
 /* RAM of firmware, NULL when not all of it is there. */
 uint8_t *processor_ram(struct processor *p, uint32_t addr, uint32_t len);
 void processor_irq_update(struct processor *p);
-/* Counts from now, or not at all where it is off. */
+/* Starts the watchdog from now, unless it is off. */
 void processor_watchdog_start(struct processor *p);
 void processor_helper_start(struct fw_helper *helper);
 void processor_helper_done(struct processor *p, struct fw_helper *helper, uint32_t status);
@@ -91,7 +91,7 @@ void processor_helper_done(struct processor *p, struct fw_helper *helper, uint32
 int processor_load(void *ctx, uint32_t addr, unsigned size, uint32_t *value);
 int processor_store(void *ctx, uint32_t addr, unsigned size, uint32_t value);
 
-/* The same of the ports' registers; offset is at or above FW_PORT_BASE. */
+/* The same for the ports' registers; offset is at or above FW_PORT_BASE. */
 int processor_port_load(struct processor *p, uint32_t offset, uint32_t *value);
 int processor_port_store(struct processor *p, uint32_t offset, uint32_t value);
 
