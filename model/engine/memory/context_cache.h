@@ -51,7 +51,8 @@ void context_cache_reset(struct hca *hca);
  *
  * The pointer from context_get() is valid until the next call into the cache or the next event.
  * That from context_lease() is valid until context_lease_end(): it is meant for a run of a state
- * machine, which ends before the next event. A leased context is not evicted; dropping one is a bug.
+ * machine, which ends before the next event. A leased context is not evicted;
+ * dropping one is a bug.
  */
 int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
 		void **bytes, const char *why);

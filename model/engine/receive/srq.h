@@ -30,9 +30,9 @@ struct receive_wqe {
 /*
  * Gets the receive WQE for the next message of this QP or, with `again`, that of the present one.
  * Taking it is recorded in the context (rx_has_receive, rx_receive, rx_srqn) and in the queue.
- * 0; -EAGAIN; -ENOENT: none is posted (RNR); -ENXIO: XRC, no such SRQ or of another domain; -EIO: SRQ in error;
- * -EFAULT or TRANSLATE_*: queue not reachable. `srqn` is the XRCETH's for service XRC, else that of the
- * context. The caller has a lease on qpc.
+ * 0; -EAGAIN; -ENOENT: none is posted (RNR); -ENXIO: XRC, no such SRQ or of another domain; -EIO:
+ * SRQ in error; -EFAULT or TRANSLATE_*: queue not reachable. `srqn` is the XRCETH's for service
+ * XRC, else that of the context. The caller has a lease on qpc.
  */
 int srq_receive_get(struct qp *qp, struct qpc *qpc, uint32_t srqn, bool again, struct waiter *w,
 		    struct receive_wqe *wqe);
