@@ -33,8 +33,7 @@ SCENARIO(raw_bytes, "a packet made of bytes, and the same one cut short")
 	memcpy(wire + HEADERS, a->src, PAYLOAD);
 	crc_make(wire, HEADERS + PAYLOAD);
 
-	inject_bytes(b, wire,
-		     sizeof(wire) - 4); /* cut off, so that the CRCs are in the wrong place */
+	inject_bytes(b, wire, sizeof(wire) - 4); /* cut: the CRCs are in the wrong place */
 	expect_no_more(CFG_US(10));
 	expect_stat(b, port1, rcv_errors, 1);
 
