@@ -29,9 +29,7 @@
 #include <cmocka.h>
 
 /* from the folder of the test's program */
-#ifndef TEST_FIRMWARE
 #define TEST_FIRMWARE "../../../fw/hcasim-fw.elf"
-#endif
 
 enum {
 	DEVICES = 2,
