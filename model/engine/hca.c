@@ -7,6 +7,7 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/host/interrupt.h"
+#include "model/engine/wire/gather.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/receive/multicast.h"
 #include "model/engine/wire/packet.h"
@@ -49,6 +50,7 @@ static void stop(struct hca *hca)
 	qp_table_reset(hca);
 	receive_unit_reset(hca);
 	responder_reset(hca);
+	gather_reset(hca);
 	multicast_reset(hca);
 	cqe_write_reset(hca);
 	event_queue_reset(hca);

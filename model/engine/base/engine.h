@@ -83,8 +83,7 @@ struct hca {
 	struct link_port *ports[HCA_MAX_PORTS];          /* [port - 1] */
 	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
 
-	struct qp *flushed;      /* responder's: QPs in ERR whose receive queue is looked at */
-	uint64_t gather_busy_ps; /* the unit is held until then */
+	uint64_t gather_busy_ps; /* gather.c: its unit is held until then */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)

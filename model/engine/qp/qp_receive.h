@@ -41,14 +41,14 @@ struct qp_receive {
 	struct event timer;           /* coalesced ACK; in ERR: next poll of the doorbell record */
 	uint64_t flush_poll_ps;       /* delay until the poll after that; 0: not yet polled */
 	uint64_t flush_seen;          /* event_core.foreign_runs when the record was requested */
-	struct qp *flush_next;        /* in the list hca.flushed */
+	struct qp *flush_next;        /* in the list of flushed QPs */
 	uint32_t flush_cqn;           /* CQ of the flushed receives */
 	uint32_t record_srqn;         /* whose record was read last: an SRQ, or RECORD_OF_RQ */
 	uint8_t state;                /* enum resp_state */
 	uint8_t verdict;              /* enum verdict, of the request in the machine */
 	bool running : 1, pumping : 1;
 	bool flushing : 1; /* the receive queue is to be flushed */
-	bool flushed : 1;  /* is in the list hca.flushed */
+	bool flushed : 1;  /* is in the list of flushed QPs */
 	bool ack_due : 1;  /* an ACK waits for the context */
 	bool broken : 1; /* no further response is sent: the NAK that replaced a failed response was
 			    the last packet, or firmware has moved the QP to ERR */

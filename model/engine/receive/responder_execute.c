@@ -461,13 +461,13 @@ static void flushed_add(struct qp *qp, uint32_t cqn)
 	if (r->flushed)
 		return;
 	r->flushed = true;
-	r->flush_next = qp->hca->flushed;
-	qp->hca->flushed = qp;
+	r->flush_next = qp->hca->responder->flushed;
+	qp->hca->responder->flushed = qp;
 }
 
 void flushed_remove(struct qp *qp)
 {
-	struct qp **at = &qp->hca->flushed;
+	struct qp **at = &qp->hca->responder->flushed;
 
 	if (!qp->receive.flushed)
 		return;
@@ -479,7 +479,7 @@ void flushed_remove(struct qp *qp)
 
 void responder_cq_armed(struct hca *hca, uint32_t cqn)
 {
-	for (struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next) {
+	for (struct qp *qp = hca->responder->flushed; qp; qp = qp->receive.flush_next) {
 		struct qp_receive *r = &qp->receive;
 
 		if (r->flush_cqn != cqn || r->flushing)

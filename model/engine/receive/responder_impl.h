@@ -92,6 +92,7 @@ struct responder {
 		read_jobs; /* of qp_receive: the pointers of these names */
 	struct pool checks;
 	struct srq_check *limit_checks; /* limits of SRQs being compared: srq.c */
+	struct qp *flushed;             /* QPs in ERR whose receive queue is looked at */
 	uint64_t atomic_busy_ps;        /* the atomic unit is held until then */
 };
 
@@ -210,7 +211,7 @@ enum resp_state resp_flush(struct resp_run *x);
 int resp_complete_error(struct resp_run *x, enum cqe_syndrome syndrome);
 void receive_pool_init(struct pool *pool, struct hca *hca);
 void receive_forget(struct qp *qp);
-/* Removes the QP from the list hca.flushed. */
+/* Removes the QP from the list of struct responder. */
 void flushed_remove(struct qp *qp);
 
 /* A piece of a receive buffer. */

@@ -100,7 +100,7 @@ void responder_reset(struct hca *hca)
 {
 	srq_checks_reset(hca);
 	each_pool(hca->responder, pool_expect_unused);
-	hca->responder->atomic_busy_ps = hca->gather_busy_ps = 0;
+	hca->responder->atomic_busy_ps = 0;
 }
 
 void responder_trim(struct hca *hca)
@@ -112,7 +112,7 @@ unsigned responder_looking(const struct hca *hca)
 {
 	unsigned looking = 0;
 
-	for (const struct qp *qp = hca->flushed; qp; qp = qp->receive.flush_next)
+	for (const struct qp *qp = hca->responder->flushed; qp; qp = qp->receive.flush_next)
 		looking += qp_only_looks(qp);
 	return looking;
 }

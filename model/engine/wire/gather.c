@@ -7,6 +7,11 @@
 #include "model/engine/host/pcie.h"
 #include "model/sim/params/hca_packet.h"
 
+void gather_reset(struct hca *hca)
+{
+	hca->gather_busy_ps = 0;
+}
+
 void gather_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 {
 	const struct hca_params *p = hca->params;

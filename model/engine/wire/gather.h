@@ -15,5 +15,6 @@ struct hca;
 
 /* As pcie_read(), but in the unit's order. */
 void gather_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps);
+void gather_reset(struct hca *hca);
 
 #endif

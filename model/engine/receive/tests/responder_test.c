@@ -343,7 +343,7 @@ static void test_flush_late(void **state)
 	run();
 	assert_int_equal(w->n_cqes, 4);
 	responder_half.drop(&w->qp);
-	assert_null(w->hca.flushed);
+	assert_null(w->hca.responder->flushed);
 	assert_null(w->core.asleep);
 }
 
