@@ -6,6 +6,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/base/event_core.h"
+#include "model/engine/wire/packet_queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,10 +17,6 @@ struct read_job;
 struct receive_copy;
 struct record_read;
 struct ring_read;
-
-struct packet_queue {
-	struct packet *first, *last;
-};
 
 /* READs that are not yet split into response packets, in request order. */
 struct read_queue {

@@ -6,6 +6,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/base/event_core.h"
+#include "model/engine/wire/packet_queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,15 +61,14 @@ struct qp_send {
 	struct qp *ring_next;          /* scheduler's */
 	struct wqe_line *wqe_lines;    /* wqe_fetch's */
 	struct wqe_read *wqe_reads[WQE_NEEDS];
-	struct packet *out_first,
-		*out_last;           /* built packets that wait for their payload, in order */
-	struct packet *discard_last; /* packets up to this one are freed instead of sent */
-	struct packet *response_first, *response_last; /* not yet looked at */
-	struct packet *write_first, *write_last;       /* data being written to memory */
-	struct page_list *page_list;                   /* being copied */
-	uint64_t deadline_ps;                          /* ACK or RNR timer, EVENT_NEVER: off */
-	uint64_t ack_timeout_ps;                       /* of the context, as of the last step */
-	uint32_t heap_slot;                            /* retry's */
+	struct packet_queue out;       /* built packets that wait for their payload, in order */
+	struct packet *discard_last;   /* packets of `out` up to this one are freed, not sent */
+	struct packet_queue responses; /* not yet looked at */
+	struct packet_queue writes;    /* response data that is being written to memory */
+	struct page_list *page_list;   /* being copied */
+	uint64_t deadline_ps;          /* ACK or RNR timer, EVENT_NEVER: off */
+	uint64_t ack_timeout_ps;       /* of the context, as of the last step */
+	uint32_t heap_slot;            /* retry's */
 	uint32_t send_psn, max_psn, acked_psn;
 	uint32_t cursor_packet; /* next packet of WQE `cursor` */
 	uint32_t credit_limit;  /* SSN of the last message the responder has a receive for */

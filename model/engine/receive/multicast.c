@@ -19,7 +19,7 @@ enum { GID_BYTES = 16, MEMBERS_OFFSET = sizeof(struct mcg_entry) - mcg_entry_mem
 
 struct multicast {
 	struct hca *hca;
-	struct packet *first, *last; /* the first one's group is being looked up */
+	struct packet_queue queue; /* the first one's group is being looked up */
 	struct dma dma;
 	struct dma_frag frags[ICM_MAX_FRAGS];
 	uint32_t visited; /* entries of the chain so far: a chain that is a ring ends too */
@@ -31,27 +31,16 @@ struct multicast {
 
 static void walk(struct multicast *mc);
 
-static struct packet *take(struct multicast *mc)
-{
-	struct packet *pkt = mc->first;
-
-	mc->first = pkt->next;
-	if (!mc->first)
-		mc->last = NULL;
-	pkt->next = NULL;
-	return pkt;
-}
-
 static void drop(struct multicast *mc, const char *why)
 {
 	struct hca *hca = mc->hca;
-	struct packet *pkt = take(mc);
+	struct packet *pkt = packet_queue_pop(&mc->queue);
 
 	hca->stats.multicast_unwanted++;
 	HCA_TRACE(hca, TP_PKT_DISCARD, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
 		  .bytes = pkt->wire, .len = pkt->len, .text = why);
 	packet_free(pkt);
-	if (mc->first)
+	if (mc->queue.first)
 		walk(mc);
 }
 
@@ -82,7 +71,7 @@ static void deliver_one(struct hca *hca, struct packet *pkt, uint32_t qpn)
 
 static void deliver(struct multicast *mc)
 {
-	struct packet *pkt = take(mc);
+	struct packet *pkt = packet_queue_pop(&mc->queue);
 	uint32_t n = mcg_entry_get_members(&mc->entry.group);
 	uint32_t room = (mc->dma.len - MEMBERS_OFFSET) / (uint32_t)sizeof(struct mcg_member);
 
@@ -93,7 +82,7 @@ static void deliver(struct multicast *mc)
 			deliver_one(mc->hca, pkt, mcg_member_get_qpn(member));
 	}
 	packet_unshare(pkt);
-	if (mc->first)
+	if (mc->queue.first)
 		walk(mc);
 }
 
@@ -103,7 +92,7 @@ static void entry_arrived(struct dma *dma)
 {
 	struct multicast *mc = container_of(dma, struct multicast, dma);
 	const struct mcg_entry *group = &mc->entry.group;
-	const struct packet *pkt = mc->first;
+	const struct packet *pkt = mc->queue.first;
 	const struct grh *grh = (const void *)(pkt->wire + pkt->grh_off);
 	uint32_t next;
 
@@ -148,13 +137,13 @@ static void entry_read(struct multicast *mc, uint32_t index)
 			       .len = len,
 			       .at_ready = true,
 			       .what = "multicast group"};
-	pcie_read(hca, &mc->dma, mc->first->ready_ps);
+	pcie_read(hca, &mc->dma, mc->queue.first->ready_ps);
 	HCA_TRACE(hca, TP_MCG_RUN, .text = mc->dma.what, .args = {mc->dma.ready_ps});
 }
 
 static void walk(struct multicast *mc)
 {
-	const struct packet *pkt = mc->first;
+	const struct packet *pkt = mc->queue.first;
 	const struct grh *grh = (const void *)(pkt->wire + pkt->grh_off);
 
 	mc->visited = 0;
@@ -166,14 +155,9 @@ void multicast_receive(struct hca *hca, struct packet *pkt)
 	struct multicast *mc = hca->multicast;
 
 	hca->stats.multicast_packets++;
-	pkt->next = NULL;
-	if (mc->first) {
-		mc->last->next = pkt;
-		mc->last = pkt;
-		return;
-	}
-	mc->first = mc->last = pkt;
-	walk(mc);
+	packet_queue_push(&mc->queue, pkt);
+	if (mc->queue.first == pkt)
+		walk(mc);
 }
 
 struct multicast *multicast_create(struct hca *hca)
@@ -188,8 +172,7 @@ void multicast_reset(struct hca *hca)
 {
 	struct multicast *mc = hca->multicast;
 
-	while (mc->first)
-		packet_free(take(mc));
+	packet_queue_free(&mc->queue);
 }
 
 void multicast_destroy(struct multicast *mc)

@@ -16,7 +16,7 @@
 
 struct receive_unit {
 	struct hca *hca;
-	struct packet *first, *last; /* those that wait, in order of arrival */
+	struct packet_queue waiting; /* in order of arrival */
 	struct event ev;             /* the first of them has its turn */
 	uint64_t busy_ps;            /* held until then */
 	uint64_t stalled_ps;         /* stands still since then */
@@ -102,15 +102,9 @@ static void turns(struct hca *hca)
 {
 	struct receive_unit *unit = hca->receive_unit;
 
-	while (unit->first && !unit->misses && unit->busy_ps <= hca_now(hca)) {
-		struct packet *pkt = unit->first;
-
-		unit->first = pkt->next;
-		if (!unit->first)
-			unit->last = NULL;
-		receive_unit_begin(hca, pkt);
-	}
-	if (unit->first && !unit->misses)
+	while (unit->waiting.first && !unit->misses && unit->busy_ps <= hca_now(hca))
+		receive_unit_begin(hca, packet_queue_pop(&unit->waiting));
+	if (unit->waiting.first && !unit->misses)
 		event_set(hca->core, &unit->ev, unit->busy_ps);
 }
 
@@ -125,20 +119,14 @@ void receive_unit_take(struct hca *hca, struct packet *pkt)
 {
 	struct receive_unit *unit = hca->receive_unit;
 
-	if (!unit->first && !unit->misses && unit->busy_ps <= hca_now(hca)) {
+	if (!unit->waiting.first && !unit->misses && unit->busy_ps <= hca_now(hca)) {
 		receive_unit_begin(hca, pkt);
 		return;
 	}
 	hca->stats.packet_rx_waits++;
-	pkt->next = NULL;
-	if (unit->first) {
-		unit->last->next = pkt;
-	} else {
-		unit->first = pkt;
-		if (!unit->misses)
-			event_set(hca->core, &unit->ev, unit->busy_ps);
-	}
-	unit->last = pkt;
+	packet_queue_push(&unit->waiting, pkt);
+	if (unit->waiting.first == pkt && !unit->misses)
+		event_set(hca->core, &unit->ev, unit->busy_ps);
 }
 
 void receive_unit_stall(struct hca *hca)
@@ -158,7 +146,7 @@ void receive_unit_go_on(struct hca *hca)
 	if (--unit->misses)
 		return;
 	hca->stats.packet_rx_stall_ps += hca_now(hca) - unit->stalled_ps;
-	if (unit->first)
+	if (unit->waiting.first)
 		event_set(hca->core, &unit->ev, unit->busy_ps);
 }
 
@@ -167,13 +155,7 @@ void receive_unit_reset(struct hca *hca)
 	struct receive_unit *unit = hca->receive_unit;
 
 	event_cancel(hca->core, &unit->ev);
-	while (unit->first) {
-		struct packet *pkt = unit->first;
-
-		unit->first = pkt->next;
-		packet_free(pkt);
-	}
-	unit->last = NULL;
+	packet_queue_free(&unit->waiting);
 	unit->busy_ps = unit->stalled_ps = 0;
 	unit->misses = 0;
 }

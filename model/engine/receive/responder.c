@@ -20,41 +20,6 @@ static const char *const resp_waits[RESP_STATE_COUNT] = {
 #undef S
 };
 
-void packet_queue_remove(struct packet_queue *q, struct packet *pkt)
-{
-	struct packet *before = NULL;
-
-	for (struct packet *p = q->first; p; before = p, p = p->next) {
-		if (p != pkt)
-			continue;
-		if (before)
-			before->next = p->next;
-		else
-			q->first = p->next;
-		if (q->last == p)
-			q->last = before;
-		p->next = NULL;
-		return;
-	}
-}
-
-void packet_queue_move(struct packet_queue *to, struct packet_queue *from)
-{
-	if (!from->first)
-		return;
-	*(to->first ? &to->last->next : &to->first) = from->first;
-	to->last = from->last;
-	from->first = NULL;
-}
-
-void packet_queue_free(struct packet_queue *q)
-{
-	struct packet *pkt;
-
-	while ((pkt = packet_queue_pop(q)))
-		packet_free(pkt);
-}
-
 uint32_t resp_srqn(const struct resp_run *x)
 {
 	if (bth_op_has(x->pkt->op, BTH_EXT_XRCETH))

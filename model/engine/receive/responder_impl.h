@@ -6,7 +6,7 @@
 #include "model/interface/macros.h"
 #include "model/engine/base/pool.h"
 #include "model/engine/memory/context_cache.h"
-#include "model/engine/wire/packet.h"
+#include "model/engine/wire/packet_queue.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/responder.h"
 #include "model/engine/receive/srq.h"
@@ -95,32 +95,6 @@ struct responder {
 	struct qp *flushed;             /* QPs in ERR whose receive queue is looked at */
 	uint64_t atomic_busy_ps;        /* the atomic unit is held until then */
 };
-
-static inline void packet_queue_push(struct packet_queue *q, struct packet *pkt)
-{
-	pkt->next = NULL;
-	if (q->first)
-		q->last->next = pkt;
-	else
-		q->first = pkt;
-	q->last = pkt;
-}
-
-static inline struct packet *packet_queue_pop(struct packet_queue *q)
-{
-	struct packet *pkt = q->first;
-
-	if (pkt) {
-		q->first = pkt->next;
-		pkt->next = NULL;
-	}
-	return pkt;
-}
-
-void packet_queue_remove(struct packet_queue *q, struct packet *pkt);
-/* Appends all of `from` to `to`. */
-void packet_queue_move(struct packet_queue *to, struct packet_queue *from);
-void packet_queue_free(struct packet_queue *q);
 
 /* responder.c */
 /* Runs the state machine, since something that it may wait for is now there. May free the QP's

@@ -138,16 +138,6 @@ static void requester_init(struct qp *qp)
 	qp->send.deadline_ps = EVENT_NEVER;
 }
 
-static void requester_packets_free(struct packet **first)
-{
-	while (*first) {
-		struct packet *pkt = *first;
-
-		*first = pkt->next;
-		packet_free(pkt);
-	}
-}
-
 static void requester_drop(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
@@ -159,9 +149,9 @@ static void requester_drop(struct qp *qp)
 	waiter_done(&send->response_waiter);
 	retry_forget(qp);
 	wqe_fetch_release(qp);
-	requester_packets_free(&send->out_first);
-	requester_packets_free(&send->response_first);
-	requester_packets_free(&send->write_first);
+	packet_queue_free(&send->out);
+	packet_queue_free(&send->responses);
+	packet_queue_free(&send->writes);
 	requester_local_drop(qp);
 }
 
@@ -169,7 +159,7 @@ static bool requester_is_quiet(const struct qp *qp)
 {
 	const struct qp_send *send = &qp->send;
 
-	return !send->dma_pending && !send->out_first && !send->write_first &&
+	return !send->dma_pending && !send->out.first && !send->writes.first &&
 	       requester_local_is_quiet(qp) && send->turn != TURN_RUNNING &&
 	       send->turn != TURN_AGAIN;
 }
@@ -180,7 +170,7 @@ static bool requester_is_idle(const struct qp *qp)
 
 	return send->oldest == send->next && send->work == SEND_WORK_NONE &&
 	       send->turn == TURN_NONE && !send->cursor_verdict && !send->oldest_verdict &&
-	       !send->waiter.in && !send->response_first && !send->response_waiter.in &&
+	       !send->waiter.in && !send->responses.first && !send->response_waiter.in &&
 	       !send->page_list && requester_is_quiet(qp);
 }
 
@@ -199,7 +189,7 @@ static void requester_timer_resume(struct qp *qp)
 	if (send->oldest == send->next || send->deadline_ps != EVENT_NEVER || !send->reliable ||
 	    send->mode == SEND_MODE_FLUSHING)
 		return;
-	if (late && (send_mode_is_rnr(send) || !send->response_first))
+	if (late && (send_mode_is_rnr(send) || !send->responses.first))
 		requester_timeout_now(qp);
 	else if (send->ack_timeout_ps != EVENT_NEVER)
 		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);

@@ -120,7 +120,7 @@ static bool requester_path_migrate(struct qp *qp, struct qpc *qpc)
 	send->oldest_verdict = 0;
 	send->implied_nak = false;
 	send_mode_end_rnr(send);
-	send->discard_last = send->out_last;
+	send->discard_last = packet_queue_last(&send->out);
 	retry_rewind(qp, send->acked_psn);
 	retry_set_deadline(qp, EVENT_NEVER);
 	scheduler_ready(qp, 0);
@@ -214,7 +214,7 @@ void requester_timeout_now(struct qp *qp)
 	}
 	if (send->acked_psn == send->max_psn)
 		return;
-	if (send->out_first && send->out_first->psn == send->acked_psn) {
+	if (send->out.first && send->out.first->psn == send->acked_psn) {
 		/* its payload is still on the way from memory */
 		retry_set_deadline(qp, hca_now(qp->hca) + send->ack_timeout_ps);
 		return;
@@ -233,24 +233,13 @@ void requester_timeout_now(struct qp *qp)
 	scheduler_ready(qp, 0);
 }
 
-static void requester_responses_free(struct qp_send *send)
-{
-	while (send->response_first) {
-		struct packet *pkt = send->response_first;
-
-		send->response_first = pkt->next;
-		packet_free(pkt);
-	}
-	send->response_last = NULL;
-}
-
 void requester_flush(struct qp *qp, unsigned state)
 {
 	struct qp_send *send = &qp->send;
 
 	if (send->mode != SEND_MODE_FLUSHING) {
 		send->mode = SEND_MODE_FLUSHING;
-		send->discard_last = send->out_last;
+		send->discard_last = packet_queue_last(&send->out);
 		send->implied_nak = false;
 		send_tail_end_blueflame(send);
 		send->cursor_verdict = send->oldest_verdict = 0;
@@ -259,7 +248,7 @@ void requester_flush(struct qp *qp, unsigned state)
 		send->cursor = send->next;
 		send->cursor_packet = 0;
 		retry_set_deadline(qp, EVENT_NEVER);
-		requester_responses_free(send);
+		packet_queue_free(&send->responses);
 		requester_local_forget(qp);
 		requester_out_run(qp);
 	}

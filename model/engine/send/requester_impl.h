@@ -65,7 +65,7 @@ void requester_out_send(struct qp *qp);
 /* The same, where the first one may not be ready. */
 static inline void requester_out_run(struct qp *qp)
 {
-	const struct packet *first = qp->send.out_first;
+	const struct packet *first = qp->send.out.first;
 
 	if (first && !first->owner)
 		requester_out_send(qp);

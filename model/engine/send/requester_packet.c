@@ -341,16 +341,6 @@ static void payload_arrived(struct dma *dma)
 	qp_release(qp);
 }
 
-static void requester_out_add(struct qp_send *send, struct packet *pkt)
-{
-	pkt->next = NULL;
-	if (send->out_last)
-		send->out_last->next = pkt;
-	else
-		send->out_first = pkt;
-	send->out_last = pkt;
-}
-
 /* Time from a step to its packet's first payload request: the pipeline in front of the DMA. */
 static uint64_t request_pipeline_ps(const struct hca_params *p)
 {
@@ -365,7 +355,7 @@ static void request_issue(struct send_step *s, struct packet *pkt, const struct 
 	pkt->ready_ps = from;
 	pkt->corr = s->send->cursor;
 	pkt->src_qpn = s->qp->qpn;
-	requester_out_add(s->send, pkt);
+	packet_queue_push(&s->send->out, pkt);
 	s->latest = part->by_pointer ? pkt : NULL;
 	if (!part->by_pointer)
 		return;
@@ -436,7 +426,7 @@ static void payload_lost(struct qp *qp, struct packet *pkt)
 
 	/* if it was built to be sent again, its first copy may have been acknowledged meanwhile */
 	if ((uint16_t)(index - send->oldest) < (uint16_t)(send->next - send->oldest)) {
-		send->discard_last = send->out_last;
+		send->discard_last = packet_queue_last(&send->out);
 		retry_rewind(qp, send->reliable ? pkt->psn : send->acked_psn);
 		send->cursor_verdict = VERDICT_SEND_PROT;
 	}
@@ -466,12 +456,10 @@ void requester_out_send(struct qp *qp)
 	struct packet *pkt;
 	bool news = false;
 
-	while ((pkt = send->out_first) && !pkt->owner) {
+	while ((pkt = send->out.first) && !pkt->owner) {
 		bool discard = send->discard_last != NULL;
 
-		send->out_first = pkt->next;
-		if (!send->out_first)
-			send->out_last = NULL;
+		packet_queue_pop(&send->out);
 		if (pkt == send->discard_last)
 			send->discard_last = NULL;
 		if (discard) {

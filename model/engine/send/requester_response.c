@@ -183,10 +183,8 @@ static void response_data_written(struct dma *dma)
 
 	pkt->owner = NULL;
 	/* writes land in the order in which they were made */
-	while ((pkt = send->write_first) && !pkt->owner) {
-		send->write_first = pkt->next;
-		if (!send->write_first)
-			send->write_last = NULL;
+	while ((pkt = send->writes.first) && !pkt->owner) {
+		packet_queue_pop(&send->writes);
 		packet_free(pkt);
 	}
 	qp_settle(qp);
@@ -197,12 +195,7 @@ static void response_data_write(struct response *r, uint8_t *bytes, uint32_t n)
 	struct packet *pkt = r->pkt;
 
 	pkt->owner = r->qp;
-	pkt->next = NULL;
-	if (r->send->write_last)
-		r->send->write_last->next = pkt;
-	else
-		r->send->write_first = pkt;
-	r->send->write_last = pkt;
+	packet_queue_push(&r->send->writes, pkt);
 	pkt->dma = (struct dma){.hca = r->qp->hca,
 				.done = response_data_written,
 				.buf = bytes,
@@ -418,17 +411,15 @@ void requester_response_run(struct qp *qp)
 {
 	struct qp_send *send = &qp->send;
 
-	while (send->response_first) {
-		struct response r = {.qp = qp, .send = send, .pkt = send->response_first};
+	while (send->responses.first) {
+		struct response r = {.qp = qp, .send = send, .pkt = send->responses.first};
 		struct packet *next = r.pkt->next;
 		uint64_t ready_ps = r.pkt->ready_ps;
 
 		if (response_handle(&r) == -EAGAIN)
 			return;
 		waiter_done(&send->response_waiter);
-		send->response_first = next;
-		if (!next)
-			send->response_last = NULL;
+		send->responses.first = next; /* r.pkt may stand in `writes` now */
 		if (!r.kept)
 			packet_free(r.pkt);
 		requester_progress(qp, ready_ps);
@@ -441,16 +432,11 @@ void requester_response(struct qp *qp, struct packet *pkt)
 {
 	struct qp_send *send = &qp->send;
 
-	pkt->next = NULL;
-	if (send->response_last)
-		send->response_last->next = pkt;
-	else
-		send->response_first = pkt;
-	send->response_last = pkt;
+	packet_queue_push(&send->responses, pkt);
 	qp_hold(qp);
 	/* A look at the context would bring it back into the cache while firmware changes it in
 	 * memory: resume() takes what waits. */
-	if (send->response_first == pkt && !qp_is_stopped(qp))
+	if (send->responses.first == pkt && !qp_is_stopped(qp))
 		requester_response_run(qp);
 	qp_release(qp);
 }

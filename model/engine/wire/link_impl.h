@@ -7,7 +7,7 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/base/event_core.h"
 #include "model/engine/wire/link_port.h"
-#include "model/engine/wire/packet.h"
+#include "model/engine/wire/packet_queue.h"
 #include "model/interface/wire.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ struct credit_return {
 /* The sending side of one virtual lane. */
 struct link_lane {
 	struct link_port *lp;
-	struct packet *first, *last; /* packets that wait for credits */
+	struct packet_queue queue; /* packets that wait for credits */
 	uint32_t credits; /* blocks that the peer's buffer has room for from credits_ps on */
 	uint32_t queued_bytes;
 	uint64_t credits_ps;

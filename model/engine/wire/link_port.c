@@ -111,14 +111,12 @@ static void send_copy(struct link_port *lp, const struct packet *pkt, uint64_t a
 
 static void lane_drop(struct link_port *lp, struct link_lane *lane, unsigned vl)
 {
-	while (lane->first) {
-		struct packet *pkt = lane->first;
+	struct packet *pkt;
 
-		lane->first = pkt->next;
+	while ((pkt = packet_queue_pop(&lane->queue))) {
 		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
 		packet_free(pkt);
 	}
-	lane->last = NULL;
 	if (lane->queued_bytes)
 		emit_queue(lp, vl, -(int64_t)lane->queued_bytes, 0);
 	lp->queued_bytes -= lane->queued_bytes;
@@ -196,7 +194,7 @@ static void credits_return(struct link_port *sender, unsigned vl, uint32_t block
 	slot = &lane->returns[(lane->returns_first + lane->returns_count - 1) % RETURN_SLOTS];
 	slot->at_ps = hca_now(sender->hca) + param_link_delay(p) + param_link_rx_latency(p);
 	slot->blocks = full ? slot->blocks + blocks : blocks;
-	if (lane->first)
+	if (lane->queue.first)
 		lane_drain(lane);
 }
 
@@ -207,7 +205,7 @@ turn_return(struct link_port *lp, unsigned vl, uint32_t blocks)
 	struct link_lane *lane = &lp->turns[vl];
 
 	lane->credits += blocks;
-	if (lane->first)
+	if (lane->queue.first)
 		lane_drain(lane);
 }
 
@@ -372,11 +370,8 @@ static void __attribute__((noinline)) expire(struct link_port *lp, struct packet
 static struct packet *lane_shift(struct link_lane *lane, uint64_t at)
 {
 	struct link_port *lp = lane->lp;
-	struct packet *pkt = lane->first;
+	struct packet *pkt = packet_queue_pop(&lane->queue);
 
-	lane->first = pkt->next;
-	if (!lane->first)
-		lane->last = NULL;
 	lane->queued_bytes -= pkt->len;
 	lp->queued_bytes -= pkt->len;
 	if (hca_traces(lp->hca, TP_LINK_QUEUE))
@@ -403,7 +398,7 @@ static void lane_drain(struct link_lane *lane)
 	if (lane->draining || event_is_set(&lane->due))
 		return;
 	lane->draining = true;
-	while (lane->first && credits_gather(lane, blocks_of(lane->first))) {
+	while (lane->queue.first && credits_gather(lane, blocks_of(lane->queue.first))) {
 		struct packet *pkt;
 
 		if (lane->credits_ps > now) {
@@ -413,7 +408,7 @@ static void lane_drain(struct link_lane *lane)
 				lp->credits_due_ps = lane->credits_ps;
 			break;
 		}
-		lane->credits -= blocks_of(lane->first);
+		lane->credits -= blocks_of(lane->queue.first);
 		pkt = lane_shift(lane, now);
 		leave(lp, pkt);
 	}
@@ -427,12 +422,12 @@ static void life_over(struct event *ev)
 	struct hca *hca = lane->lp->hca;
 	uint64_t now = hca_now(hca), life = param_link_hoq_life(hca->params);
 
-	while (lane->first && now >= lane->stalled_since_ps + life) {
+	while (lane->queue.first && now >= lane->stalled_since_ps + life) {
 		event_cancel(hca->core, &lane->due);
 		expire(lane->lp, lane_shift(lane, now));
 		lane_drain(lane);
 	}
-	if (lane->first)
+	if (lane->queue.first)
 		event_set(hca->core, &lane->life, lane->stalled_since_ps + life);
 }
 
@@ -441,7 +436,6 @@ static uint64_t lane_queue(struct link_port *lp, struct link_lane *lane, struct 
 	struct hca *hca = lp->hca;
 	uint64_t now = hca_now(hca), life = param_link_hoq_life(hca->params);
 
-	pkt->next = NULL;
 	pkt->hca = hca;
 	pkt->port = (uint8_t)lp->port;
 	hca->stats.link_port_credit_stalls++;
@@ -450,15 +444,13 @@ static uint64_t lane_queue(struct link_port *lp, struct link_lane *lane, struct 
 	HCA_TRACE(hca, TP_LINK_CREDIT, .port = (uint8_t)lp->port, .args = {pkt->vl, lane->credits});
 	lane->queued_bytes += pkt->len;
 	lp->queued_bytes += pkt->len;
-	if (lane->first) {
-		lane->last = lane->last->next = pkt;
+	packet_queue_push(&lane->queue, pkt);
+	if (lane->queue.first != pkt)
 		return now;
-	}
-	lane->first = lane->last = pkt;
 	lane->lp = lp;
 	lane->stalled_since_ps = now;
 	lane_drain(lane);
-	if (lane->first && life && !event_is_set(&lane->life)) {
+	if (lane->queue.first && life && !event_is_set(&lane->life)) {
 		lane->life.job = life_over;
 		event_set(hca->core, &lane->life, lane->stalled_since_ps + life);
 	}
@@ -471,7 +463,7 @@ lane_send(struct link_port *lp, struct link_lane *lane, struct packet *pkt)
 {
 	if (pkt->vl == VL_MANAGEMENT)
 		return leave(lp, pkt);
-	if (lane->first || !credits_gather(lane, blocks_of(pkt)) ||
+	if (lane->queue.first || !credits_gather(lane, blocks_of(pkt)) ||
 	    lane->credits_ps > hca_now(lp->hca))
 		return lane_queue(lp, lane, pkt);
 	lane->credits -= blocks_of(pkt);
@@ -541,7 +533,7 @@ bool link_port_is_quiet(struct hca *hca, unsigned port)
 	if (lp->flying || lp->held || lp->rate_held || lp->config.phys == PHYS_TRAINING)
 		return false;
 	for (unsigned vl = 0; vl < VLS; vl++)
-		if (lp->lanes[vl].first || lp->turns[vl].first)
+		if (lp->lanes[vl].queue.first || lp->turns[vl].queue.first)
 			return false;
 	return true;
 }

@@ -21,8 +21,8 @@ struct rate_path {
 	struct link_port *lp;
 	struct rate_path *next;
 	struct event due;
-	struct packet *first, *last; /* packets that wait for their time */
-	uint64_t free_ps;            /* earliest time at which the next packet may go to the port */
+	struct packet_queue queue; /* packets that wait for their time */
+	uint64_t free_ps;          /* earliest time at which the next packet may go to the port */
 };
 
 struct rate_table {
@@ -63,12 +63,11 @@ static void rate_path_release(struct event *ev)
 {
 	struct rate_path *path = container_of(ev, struct rate_path, due);
 	struct link_port *lp = path->lp;
-	struct packet *pkt = path->first;
+	struct packet *pkt = packet_queue_pop(&path->queue);
 
-	path->first = pkt->next;
 	lp->rate_held--;
-	if (path->first)
-		event_set(lp->hca->core, &path->due, path->first->ready_ps);
+	if (path->queue.first)
+		event_set(lp->hca->core, &path->due, path->queue.first->ready_ps);
 	link_port_send(lp->hca, pkt);
 }
 
@@ -108,14 +107,10 @@ uint64_t static_rate_send(struct link_port *lp, struct packet *pkt)
 	lp->rate_held++;
 	pkt->ready_ps = path->free_ps;
 	path->free_ps += n * wire_ps(lp, pkt);
-	pkt->next = NULL;
 	pkt->hca = lp->hca;
-	if (path->first) {
-		path->last = path->last->next = pkt;
-	} else {
-		path->first = path->last = pkt;
+	packet_queue_push(&path->queue, pkt);
+	if (path->queue.first == pkt)
 		event_set(lp->hca->core, &path->due, pkt->ready_ps);
-	}
 	return pkt->ready_ps + wire_ps(lp, pkt);
 }
 
@@ -130,13 +125,12 @@ uint64_t static_rate_backlog_ps(struct hca *hca, unsigned port, uint16_t dlid, u
 
 void static_rate_drop(struct link_port *lp)
 {
+	struct packet *pkt;
+
 	for (struct rate_path *path = lp->rates ? lp->rates->all : NULL; path; path = path->next) {
 		event_cancel(lp->hca->core, &path->due);
 		path->free_ps = 0;
-		while (path->first) {
-			struct packet *pkt = path->first;
-
-			path->first = pkt->next;
+		while ((pkt = packet_queue_pop(&path->queue))) {
 			lp->config.counters[FW_PC_XMIT_DISCARDS]++;
 			packet_free(pkt);
 		}
