@@ -146,7 +146,7 @@ check_asyncwatch()
 		until [ -e /share/watched ]; do sleep 0.5; done
 		kill $watch'
 	id=$on_id
-	must b 10 'until pgrep ibv_asyncwatch; do sleep 0.2; done; sleep 1' || return
+	must b 30 'watching ibv_asyncwatch' || return
 	ctl link down; sleep 1
 	ctl link up
 	# the subnet manager looks for changes every ten seconds
@@ -355,13 +355,13 @@ pulse()
 	done
 }
 
-# cm SERVER CLIENT: the server listens through the connection manager, where nothing shows when it is ready
+# cm SERVER CLIENT: the server, in guest a, listens through the connection manager
 cm()
 {
 	local id status
 	on_start a 60 "$1"
 	id=$on_id
-	must b 60 "sleep 1; $2"
+	must a 30 cm_listening && must b 60 "$2"
 	status=$?
 	on_wait a "$id"
 	local server_status=$?
@@ -490,7 +490,7 @@ check_control()
 	ctl faults clear
 	on_start b 60 'timeout 20 stdbuf -oL ibv_asyncwatch -d mlx4_0'
 	id=$on_id
-	must b 10 'until pgrep ibv_asyncwatch; do sleep 0.2; done; sleep 1' && ctl catastrophe hca1 || return
+	must b 30 'watching ibv_asyncwatch' && ctl catastrophe hca1 || return
 	on_wait b "$id"
 	echo "$on_output"
 	said 'DEVICE_FATAL|fatal' 'no event for a device that has stopped' || return

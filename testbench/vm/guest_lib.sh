@@ -28,6 +28,26 @@ listening()
 	done
 }
 
+# cm_listening [SECONDS]: waits until a program in this guest listens through the RDMA connection manager
+cm_listening()
+{
+	local limit=$(($(date +%s) + ${1:-20}))
+	until rdma resource show cm_id | grep -q 'state LISTEN'; do
+		[ "$(date +%s)" -lt $limit ] || { echo "nothing listens through the connection manager" >&2; return 1; }
+		sleep 0.1
+	done
+}
+
+# watching PROGRAM [SECONDS]: waits until the program in this guest can take asynchronous events of a device
+watching()
+{
+	local limit=$(($(date +%s) + ${2:-20}))
+	until ls -l /proc/"$(pgrep -n "$1")"/fd 2>/dev/null | grep -q infinibandevent; do
+		[ "$(date +%s)" -lt $limit ] || { echo "$1 has no event file of a device" >&2; return 1; }
+		sleep 0.1
+	done
+}
+
 # port_states: the port states of /sys, such as 4: ACTIVE
 port_states() { cat /sys/class/infiniband/*/ports/*/state; }
 
