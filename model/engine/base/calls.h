@@ -15,14 +15,17 @@ struct hca;
 struct packet;
 
 struct hca_calls {
-	/* base: memory is used up, and software has been told: all that is held is given back. */
+	/* base: the device has used up its memory, and software has been told. Gives back all that
+	 * it holds. */
 	void (*give_back)(struct hca *hca);
-	/* host: an access by the host has arrived at a BAR; as pci_function_write(), _read(). */
+	/* host: the host has written or read a BAR. Arguments as in pci_function_write(),
+	 * pci_function_read(). */
 	void (*bar_write)(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 			  unsigned size);
 	void (*bar_read)(struct hca *hca, unsigned bar, uint64_t offset, void *bytes,
 			 unsigned size);
-	/* memory: a context that a packet needs for receiving is being read; has been read. */
+	/* memory: the read of a context begins (receive_stalls) or ends (receive_goes_on) that the
+	 * receive unit needs for a packet. */
 	void (*receive_stalls)(struct hca *hca);
 	void (*receive_goes_on)(struct hca *hca);
 	/* complete: a completion of this QP cannot be written. */
@@ -34,9 +37,10 @@ struct hca_calls {
 	/* Any room, by hca_catastrophe(): the device is stopped. `told` may be NULL. */
 	void (*catastrophe)(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
 			    uint32_t detail, const char *text);
-	/* chip: all work stops, all objects and queues are forgotten (HCA_CTRL = 0). */
+	/* chip: all work stops, and all objects and queues are forgotten (HCA_CTRL = 0). */
 	void (*stop)(struct hca *hca);
-	/* chip: the same, and the map of ICM, ports, registers; firmware starts again. */
+	/* chip: as stop(), and also resets the map of ICM, the ports and the registers. Then
+	 * firmware starts again. */
 	void (*soft_reset)(struct hca *hca);
 };
 

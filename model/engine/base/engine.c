@@ -40,8 +40,9 @@ static struct waiter *waiter_queue_pop(struct waiter_queue *q)
 
 void waiter_queue_wake(struct waiter_queue *q)
 {
-	/* Those who queue again while being woken wait for the next time; those taken out may be
-	 * cancelled by one before them. */
+	/* A waiter that queues again while it is woken waits for the next wake. A waiter may also
+	 * cancel another one that is still in `taken`, so each points to the queue that it is
+	 * in. */
 	struct waiter_queue taken = *q;
 	struct waiter *w;
 

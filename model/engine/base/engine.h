@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of one HCA, shared by the stages of model/engine/. A stage is a file; its state is a
+ * The inside of one HCA, shared by the stages of model/engine/. A stage is a file. Its state is a
  * struct of its own behind a pointer here, created and destroyed with the device.
  *
- * How stages work together: nothing blocks. A function that needs something that is not there yet
- * (a context or translation that is being read from ICM, a free tag, credits) returns -EAGAIN,
- * having queued the caller's `struct waiter`; when the thing is there the waiter's wake() runs, and
- * the caller does the same step again from its unchanged state. Occupancy of a resource is
- * busy-until arithmetic; an event stands where bytes are read or written in host memory, and where
- * a packet arrives.
+ * How stages work together: nothing blocks. A function may need something that is not there yet (a
+ * context or translation that is being read from ICM, a free tag, credits). It then queues the
+ * caller's `struct waiter` and returns -EAGAIN. When the thing is there, the waiter's wake() runs,
+ * and the caller repeats the same step from its unchanged state. How long a unit is occupied is
+ * arithmetic on a busy-until time. Events exist only where bytes are read or written in host
+ * memory, and where a packet arrives.
  *
- * What can go wrong has one way each. Software breaks a rule: guest_error(), and the device goes on.
- * A device uses up the memory that it may hold: memory_take() (base/memory.h) stops that device by
- * name, and its caller goes on. The host has no memory for a device that is being made:
- * memory_create() ends the process by one line. A state that cannot be: hca_bug() says where and
- * when, and aborts.
+ * Each kind of failure is handled in one way. Software breaks a rule: guest_error(), and the device
+ * goes on. A device uses up the memory that it may hold: memory_take() (base/memory.h) stops that
+ * device and names the cause, and the caller goes on. The host has no memory for a device that is
+ * being made: memory_create() prints one line and ends the process. An impossible state: hca_bug()
+ * says where and when, and aborts.
  */
 #ifndef MODEL_ENGINE_ENGINE_H
 #define MODEL_ENGINE_ENGINE_H
@@ -80,10 +80,10 @@ struct hca {
 	struct multicast *multicast;
 	struct responder *responder;
 	struct receive_unit *receive_unit;
-	struct link_port *ports[HCA_MAX_PORTS];          /* [port - 1] */
-	struct port_config *port_configs[HCA_MAX_PORTS]; /* of them */
+	struct link_port *ports[HCA_MAX_PORTS];          /* index: port - 1 */
+	struct port_config *port_configs[HCA_MAX_PORTS]; /* index: port - 1 */
 
-	uint64_t gather_busy_ps; /* gather.c: its unit is held until then */
+	uint64_t gather_busy_ps; /* gather.c: its unit is busy until then */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)
@@ -91,13 +91,13 @@ static inline uint64_t hca_now(const struct hca *hca)
 	return hca->core->now_ps;
 }
 
-/* Waits in a queue, whose owner will wake it once. Zero-initialise and set wake. Queuing it again
- * in the same queue is allowed and does nothing. */
+/* An entry of a queue. The queue's owner wakes it once. Zero-initialise it and set wake. Adding it
+ * again to the same queue is allowed and does nothing. */
 struct waiter {
 	struct waiter *next;
 	void (*wake)(struct waiter *w);
-	struct waiter_queue *in; /* where it stands; NULL: nowhere */
-	struct keep *kept;       /* what it has waited for and has not used yet: keep.h */
+	struct waiter_queue *in; /* the queue that it is in, or NULL */
+	struct keep *kept;       /* cache lines kept for it until waiter_done(): keep.h */
 };
 
 struct waiter_queue {
@@ -105,7 +105,7 @@ struct waiter_queue {
 };
 
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w);
-/* Takes all out first, then wakes them in order. */
+/* Takes all waiters out first, then wakes them in order. */
 void waiter_queue_wake(struct waiter_queue *q);
 /* Wakes the waiter that has waited longest. */
 void waiter_queue_wake_first(struct waiter_queue *q);
@@ -114,35 +114,35 @@ void waiter_cancel(struct waiter *w);
 /* Reset: removes all waiters without waking them. */
 void waiter_queue_clear(struct waiter_queue *q);
 
-/* A rule was broken by software: counts, traces, tells the env. The text is made only here, so no
- * cost where nothing is wrong. */
+/* Software has broken a rule: counts it, traces it and tells the env. The text is formatted only in
+ * this function, so a caller pays nothing while nothing is wrong. */
 void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A state that cannot be: one line with file, line, device, simulated time and what is wrong; then
- * the process aborts. */
+/* For an impossible state. Prints one line with file, line, device, simulated time and what is
+ * wrong, and aborts the process. */
 #define hca_bug(hca, ...) hca_bug_at((hca), __FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void hca_bug_at(const struct hca *hca, const char *file, int line, const char *format,
 			  ...) __attribute__((cold, format(printf, 4, 5)));
 
 /*
- * The chip stops: error buffer filled (cause, not 0), engine off, LOCAL_CATAS_ERROR posted when it
- * can be; undone by reset only.
+ * The chip stops. The error buffer is filled (cause, not 0), the engine is switched off, and
+ * LOCAL_CATAS_ERROR is posted if that is possible. Only a reset undoes it.
  */
 void hca_catastrophe(struct hca *hca, enum err_buf_cause code, uint32_t detail, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
-/* The same; told(hca) when that event is written or dropped. Only on a device that is not
-   stopped. */
+/* The same. Calls told(hca) when that event has been written or dropped. Only for a device that is
+ * not stopped yet. */
 void hca_catastrophe_then(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
 			  uint32_t detail, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
 uint64_t hca_node_guid(const struct hca *hca);
-/* Cycles of the core clock since power-on; QUERY_HCA tells its rate. */
+/* Cycles of the core clock since power-on. QUERY_HCA states the clock's rate. */
 uint64_t hca_core_cycles(const struct hca *hca);
 
-/* Whether trace points of one of these kinds (1 << kind) are on. Asked on the packet path before
- * any work is done for a record. */
+/* Whether trace points of one of these kinds (1 << kind) are on. The packet path asks this before
+ * it prepares a record. */
 static inline bool hca_watched(const struct hca *hca, uint32_t kinds)
 {
 	return TRACE_BUILT && __builtin_expect(hca->watch.kinds & kinds, 0);
@@ -153,7 +153,7 @@ static inline bool hca_traces(const struct hca *hca, enum trace_point point)
 	return hca_watched(hca, 1u << trace_point_kinds[point]);
 }
 
-/* The same for a record of a later time. */
+/* The same for a record with a time in the future. */
 #define HCA_TRACE_AT(hca_, point_, time_ps_, ...)                                                  \
 	do {                                                                                       \
 		if (hca_traces((hca_), (point_))) {                                                \

@@ -38,7 +38,8 @@ static struct event **earlier(struct event **a, struct event **b)
 	return before(*b, *a) ? b : a;
 }
 
-/* Places behind the last one hold `never`, so there are always HEAP_ARITY children to compare. */
+/* Array places after the last event hold `never`, so a node always has HEAP_ARITY children to
+ * compare. */
 static void sift_down(struct event_core *core, uint32_t i, struct event *ev)
 {
 	struct event **heap = core->heap;
@@ -114,7 +115,7 @@ static void heap_remove(struct event_core *core, uint32_t i)
 
 /* --- the near ones --- */
 
-/* The earliest of the heap come near, when there are none there. */
+/* Moves the earliest events of the heap to the near array, which is empty. */
 static void __attribute__((noinline)) near_refill(struct event_core *core)
 {
 	uint32_t n = core->n_heap < EVENT_NEAR / 2 ? core->n_heap : EVENT_NEAR / 2;
@@ -127,7 +128,7 @@ static void __attribute__((noinline)) near_refill(struct event_core *core)
 	}
 }
 
-/* The later half goes to the heap. */
+/* Moves the later half of the near array to the heap. */
 static void __attribute__((noinline)) near_spill(struct event_core *core)
 {
 	const uint32_t n = EVENT_NEAR / 2;
@@ -138,7 +139,8 @@ static void __attribute__((noinline)) near_spill(struct event_core *core)
 	memmove(core->near + 1, core->near + 1 + n, core->n_near * sizeof(core->near[0]));
 }
 
-/* One stamped just now comes after all of its time. */
+/* `stamped`: b has just got its sequence number, so it runs after all other events of the same
+ * time. */
 static inline bool runs_before(const struct event *a, const struct event *b, bool stamped)
 {
 	return stamped ? a->at_ps <= b->at_ps : before(a, b);
@@ -162,7 +164,7 @@ static inline __attribute__((always_inline)) void insert(struct event_core *core
 	ev->slot = EVENT_IS_NEAR;
 }
 
-/* The first of all leaves. */
+/* Removes and returns the earliest event. */
 static inline struct event *take(struct event_core *core)
 {
 	struct event *ev = core->near[core->n_near--];
@@ -198,7 +200,7 @@ static void stamp(struct event_core *core, struct event *ev, uint64_t at_ps)
 	ev->seq = core->next_seq++;
 }
 
-/* By itself, so that what needs no search needs none of its registers. */
+/* Not inlined, so that callers that need no search do not save the registers of one. */
 static void __attribute__((noinline)) insert_stamped(struct event_core *core, struct event *ev)
 {
 	insert(core, ev, true);
@@ -250,7 +252,8 @@ void event_lane_set(struct event_core *core, struct event_lane *lane, struct eve
 	insert_stamped(core, ev);
 }
 
-/* The first of its lane has left; the one behind it takes its place among the others. */
+/* The first event of a lane has been removed. Inserts the next one of the lane among the other
+ * events. */
 static inline void lane_advance(struct event_core *core, struct event *ev)
 {
 	struct event_lane *lane = ev->lane;

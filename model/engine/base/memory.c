@@ -8,10 +8,11 @@
 
 #include <stdlib.h>
 
-/* Enough for what is under way to come to its end, and for the C library meanwhile. */
+/* Enough for the work under way to finish, and for the C library while it does. */
 enum { RESERVE_BYTES = 4 << 20, LOG_MIB = 20 };
 
-/* The event that says so is written, or there was nobody to tell. */
+/* The event that tells software has been written, or could not be written. The device gives its
+ * memory back. */
 static void let_go(struct event *ev)
 {
 	struct hca *hca = container_of(ev, struct hca, memory.ev);
@@ -42,7 +43,7 @@ static void stop(struct event *ev)
 			     (unsigned long long)(param_hca_memory(hca->params) >> LOG_MIB));
 }
 
-/* By an event: the caller is in the middle of its work. */
+/* Stops the device by an event, because the caller is in the middle of its work. */
 static void over(struct hca *hca, const char *what)
 {
 	if (hca->memory.what)

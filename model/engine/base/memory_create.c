@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory without which the process can not go on: see memory.h. */
+/* Memory that the process cannot do without: see memory.h. */
 #include "model/engine/base/memory.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "model/engine/base/engine.h"
 #include "model/interface/macros.h"
 
-/* Stands in front of each object. */
+/* Precedes each object. */
 struct pool_item {
 	struct pool_item *next_all, *next_free;
 	max_align_t object[];

@@ -15,25 +15,25 @@ struct pool_item;
 
 struct pool {
 	struct hca *hca;
-	const char *what; /* names the objects where memory is used up: a static text */
-	size_t size;      /* bytes of an object */
+	const char *what; /* static text: names the objects in the message of memory_take() */
+	size_t size;      /* bytes of one object */
 	uint32_t in_use, made;
 	struct pool_item *free, *all;
 };
 
 void pool_init(struct pool *pool, struct hca *hca, size_t size, const char *what);
-/* Never NULL. The bytes are those of its last use: the caller fills in what it needs. */
+/* Never NULL. The bytes are left over from the last use: the caller fills in what it needs. */
 void *pool_take(struct pool *pool);
 void pool_give(struct pool *pool, void *object);
-/* A bug when an object is in use: at a reset all have been given back. */
+/* For a reset, when all objects must have been given back: it is a bug if one is in use. */
 void pool_expect_unused(struct pool *pool);
-/* Every object is given back: those who used them have forgotten them. */
+/* Takes all objects back, because all their users have forgotten them. */
 void pool_reset(struct pool *pool);
 /* Calls visit() for every object, in use or not. */
 void pool_each(const struct pool *pool, void (*visit)(struct hca *hca, void *object));
 /* Gives the memory back when no object is in use. */
 void pool_trim(struct pool *pool);
-/* The same, whatever is in use: its users are gone. */
+/* Gives the memory back even if objects are in use, because their users are gone. */
 void pool_free(struct pool *pool);
 size_t pool_footprint(const struct pool *pool);
 

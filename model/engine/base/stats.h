@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* A row of DIAG_COMPLETIONS. */
+/* A row of DIAG_COMPLETIONS is a counter, too. */
 #define DIAG_STAT(S, name, offset, syndrome, send, meaning) S(diag, name, meaning)
 
 /* clang-format off */

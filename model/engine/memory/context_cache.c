@@ -65,8 +65,9 @@ static void line_written(struct context_line *line, int status)
 			 context_uses[line->kind].name, line->key & 0xffffff);
 		icm_report(line->hca, line_icm(line), line_len(line), text);
 	}
-	/* Changed again under way: whoever wants it flushed wants that too, and nobody else keeps
-	 * it for a use that has lost it. */
+	/* The context was changed while it was being written. Write it again if a caller waits for
+	 * a flush, or if the use that changed it has been evicted: nothing else would write that
+	 * change. */
 	if (!status && line->dirty && (line->flushes || line->dirty & ~line->present)) {
 		line_write(line);
 		return;
@@ -108,7 +109,7 @@ static void line_write(struct context_line *line)
 	pcie_write(hca, &line->write, 0);
 }
 
-/* Takes a use from the line, writing it back where that use has changed it. */
+/* Takes a use from the line. Writes the line to ICM if that use has changed it. */
 static void tag_evict(struct context_cache *cache, struct context_line *line, unsigned tag)
 {
 	bool dirty = line->dirty & 1u << tag;
@@ -123,7 +124,7 @@ static void tag_evict(struct context_cache *cache, struct context_line *line, un
 		context_line_settle(cache, line);
 }
 
-/* Makes room in the set for one more. */
+/* Makes room in the set for one more line. */
 static void set_shrink(struct context_cache *cache, enum context_use use, struct tag_set *set)
 {
 	unsigned tag = context_uses[use].tag;
@@ -171,7 +172,7 @@ static void line_filled(struct context_line *line, int status)
 		for (w = line->waiters.first; w; w = w->next)
 			line->failures++;
 	}
-	/* The line may be gone when the first of them has been woken. */
+	/* Waking a waiter may free the line, so the queue moves to this stack frame first. */
 	waiters = line->waiters;
 	line->waiters = (struct waiter_queue){0};
 	for (w = waiters.first; w; w = w->next)
@@ -185,9 +186,9 @@ static void line_filled(struct context_line *line, int status)
 static void read_done(struct dma *dma);
 
 /*
- * The context is there, and says where the responder resources of READs and atomics are: they come
- * by a read of their own, into the device's buffers for them (atomic_read.h reads them again when a
- * request is a duplicate). False: there is none to be made.
+ * The context has been read. READs and atomics also need the QP's responder resources (RDMARC), so
+ * a second read fetches them. Only its time counts here: the bytes go to scratch, and atomic_read.h
+ * reads them again when a request is a duplicate. False: no second read is needed or possible.
  */
 static bool resources_read(struct context_line *line)
 {
@@ -294,8 +295,8 @@ static void miss_queue(struct hca *hca, struct context_line *line, enum context_
 	else
 		queue->first = line;
 	queue->last = line;
-	/* Those before it are started when a read is done: their failure must not wake anybody
-	 * inside this call. */
+	/* Lines that are already in the queue are started by read_done(). Starting them here could
+	 * make one of them fail, and wake its waiters inside this call. */
 	if (queue->first == line && queue->active < param_context_cache_misses(hca->params))
 		misses_start(hca, end);
 	else
@@ -346,7 +347,7 @@ context_miss(struct hca *hca, enum context_use use, uint32_t number, struct wait
 	waiter_queue_add(&line->waiters, w);
 	if (line->filling)
 		return -EAGAIN;
-	/* should they be unmapped before the read begins, the line becomes an orphan */
+	/* If these pages are unmapped before the read begins, the line becomes an orphan. */
 	memcpy(line->read_frags, frags, (unsigned)n * sizeof(*frags));
 	line->n_read_frags = (unsigned)n;
 	miss_queue(hca, line, use);
@@ -378,7 +379,8 @@ get_by_hash(struct hca *hca, enum context_use use, uint32_t number, struct waite
 	struct context_line *line = context_line_find(cache, context_line_key(hca, use, number));
 
 	if (line && !line->present && line->writing && line->has_bytes && !line->filling) {
-		/* Evicted and not landed yet: the victim serves, and becomes a line again. */
+		/* The line has been evicted, but its write is not finished: its bytes are still
+		 * valid, so it becomes a cached line again. */
 		tags_enter(cache, line, tag);
 	}
 	if (!line || !(line->present & tag))

@@ -44,15 +44,15 @@ void context_cache_destroy(struct context_cache *cache);
 void context_cache_reset(struct hca *hca);
 
 /*
- * The bytes of a context, for reading and, followed by context_changed(), writing. 0; -EAGAIN:
- * being read, the waiter (may not be NULL then) is woken when it is there; -ENOENT: the object is
- * not valid; -EFAULT: its ICM is not mapped or not readable (reported as guest error icm_unmapped
- * once a call, naming `why`).
+ * The bytes of a context, for reading, or for writing if context_changed() follows. Results: 0;
+ * -EAGAIN: the context is being read, and the waiter (not NULL in this case) is woken when it is
+ * there; -ENOENT: the object is not valid; -EFAULT: its ICM is not mapped or not readable (reported
+ * as guest error icm_unmapped once a call, naming `why`).
  *
- * The pointer from context_get() is valid until the next call into the cache or the next event.
- * That from context_lease() is valid until context_lease_end(): it is meant for a run of a state
- * machine, which ends before the next event. A leased context is not evicted;
- * dropping one is a bug.
+ * The pointer from context_get() is valid until the next call into the cache or the next event. The
+ * pointer from context_lease() is valid until context_lease_end(): it is meant for one run of a
+ * state machine, which ends before the next event. A leased context is not evicted; dropping one is
+ * a bug.
  */
 int context_get(struct hca *hca, enum context_use use, uint32_t number, struct waiter *w,
 		void **bytes, const char *why);
@@ -61,15 +61,15 @@ int context_lease(struct hca *hca, enum context_use use, uint32_t number, struct
 void context_lease_end(void *bytes);
 void context_changed(struct hca *hca, enum context_use use, uint32_t number);
 /*
- * Held: gets that miss wait (-EAGAIN) until it is released. Firmware changes the context in ICM
- * between FW_OBJ_QUIESCE, which flushes and drops the line, and FW_OBJ_RESUME; one object at a
- * time.
+ * While a context is held, gets that miss wait (-EAGAIN) until it is released. Firmware holds it
+ * between FW_OBJ_QUIESCE, which flushes and drops the line, and FW_OBJ_RESUME, because it changes
+ * the context in ICM in between. Only one object is held at a time.
  */
 void context_hold(struct hca *hca, enum context_use use, uint32_t number);
 void context_release(struct hca *hca);
 /*
- * Writes a changed line back; `drop` also forgets it. done(arg, status) when the bytes are in
- * memory (at once when there is nothing to write): 0 or -EFAULT.
+ * Writes a changed line back; `drop` also forgets it. Calls done(arg, status) when the bytes are in
+ * memory (at once when there is nothing to write). status: 0 or -EFAULT.
  */
 void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool drop,
 		   void (*done)(void *arg, int status), void *arg);

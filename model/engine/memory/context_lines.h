@@ -40,21 +40,21 @@ struct context_line {
 	struct context_line *hash_next;
 	struct hca *hca;
 	uint32_t key;                 /* table << 24 | index */
-	uint8_t kind;                 /* first use of its table */
-	uint8_t present, want, dirty; /* sets of tags: cached for, read for, changed by */
+	uint8_t kind;                 /* CONTEXT_* of the first use of its table */
+	uint8_t present, want, dirty; /* sets of tags: cached for, being read for, changed by */
 	bool has_bytes;
 	uint16_t leases;
 	bool filling; /* in a miss buffer or waiting for one */
 	bool writing;
 	bool orphan;       /* not in the hash any more */
 	bool resources;    /* the read under way is for responder resources */
-	uint16_t failures; /* waiters that are still to be told that the read failed */
+	uint16_t failures; /* waiters that have not yet been told that the read failed */
 	struct line_link lru[MAX_TAGS];
 	struct context_line *miss_next;
-	uint64_t miss_ps; /* its read was begun */
-	uint8_t end;      /* enum miss_end, whose queue reads it */
+	uint64_t miss_ps; /* time at which its read began */
+	uint8_t end;      /* enum miss_end: the queue of misses that reads it */
 	struct waiter_queue waiters;
-	struct keep *keeps; /* the waiters it is kept for */
+	struct keep *keeps; /* the waiters that it is kept for */
 	struct flush *flushes;
 	struct dma read, write;
 	unsigned n_read_frags;
@@ -89,17 +89,19 @@ struct context_cache {
 	uint32_t hashed; /* lines in them */
 	uint32_t mask;
 	struct tag_sets uses[CONTEXT_USES];
-	struct tag_set *sets; /* of all uses */
+	struct tag_set *sets; /* the sets of all uses */
 	uint32_t n_sets;
 	struct context_line *free[CONTEXT_USES];
-	struct context_line *lines; /* orphans, by hash_next: to be freed at reset */
+	/* orphans, linked by hash_next, so that a reset can free them */
+	struct context_line *lines;
 	struct miss_queue misses[MISS_ENDS];
 	bool held;
 	uint32_t held_key;
 	struct waiter_queue held_waiters;
 	struct keep_pool keeps;
 	size_t footprint;
-	/* When a line that has its bytes is read again, only for the time, the bytes land here. */
+	/* A line that already has its bytes may be read again, only to take the time of a read. The
+	 * bytes of that read go here. */
 	uint8_t scratch[LONGEST];
 };
 
@@ -159,8 +161,8 @@ static inline struct tag_set *context_set(struct context_cache *cache, enum cont
 
 /* A line with no bytes and no tag, in the hash. */
 struct context_line *context_line_make(struct hca *hca, enum context_use use, uint32_t key);
-/* Frees the line if it has no tag and no DMA under way, and no waiter is still to be told of a
- * failure. */
+/* Frees the line if it has no tag and no DMA under way, and every waiter has been told of a failed
+ * read. */
 void context_line_settle(struct context_cache *cache, struct context_line *line);
 /* Forgets the line without writing back; a line with a DMA under way becomes an orphan. */
 void context_line_drop(struct context_cache *cache, struct context_line *line);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ICM: see icm.h. What is mapped stands as extents, sorted by address: a chunk of a MAP_ICM list is
- * one, whatever its size, so that memory and time follow what software says and not how large it
- * says it is. They stand in blocks, which are split when full, so that none of many is dear to
- * insert.
+ * ICM: see icm.h. Mapped pages are stored as extents, sorted by address. A chunk of a MAP_ICM list
+ * is one extent whatever its size, so memory and time follow the number of chunks and not the sizes
+ * that software states. Extents are stored in blocks. A full block is split in two, so inserting
+ * stays cheap however many extents there are.
  */
 #include "model/engine/memory/icm.h"
 #include "model/engine/base/engine.h"
@@ -14,12 +14,12 @@
 
 enum {
 	BLOCK_EXTENTS = 128,
-	FOUND = 256,      /* pages whose extents were looked up lately */
-	NUMBER_BITS = 24, /* of every object number */
+	FOUND = 256,      /* page lookups that are remembered */
+	NUMBER_BITS = 24, /* bits of an object number */
 	WORD_BITS = 64,
 };
 
-/* Pages, by their numbers. */
+/* A range of consecutive pages. All three members are page numbers or counts, not addresses. */
 struct extent {
 	uint64_t page, bus, pages;
 };
@@ -38,11 +38,14 @@ struct icm {
 	struct hca *hca;
 	struct block **blocks;
 	uint32_t count, room;
-	struct extent found[FOUND]; /* by page; pages 0: none. A change forgets all */
+	/* last lookups, indexed by page % FOUND; pages == 0: empty. Every change of the map empties
+	 * it */
+	struct extent found[FOUND];
 	struct valid_set valid[ICM_VALID_SETS];
 };
 
-/* An extent's place: count of blocks, or of the last one's extents, behind all. */
+/* The place of an extent. `block` equal to icm.count, or `extent` equal to the block's count, is
+ * the place after the last one. */
 struct place {
 	uint32_t block, extent;
 };

@@ -20,10 +20,10 @@ enum {
 	ICM_MAX_FRAGS = 2,   /* most for an entry not longer than a page */
 
 	/*
-	 * Further bits of dMPT slots. RELEASED: HW2SW_MPT has left an entry there that software may
-	 * change and set back to valid in place. SYNCED: SYNC_TPT has been given since, so the
-	 * slot's status field decides (all zero would mean valid, so nothing is inferred from
-	 * memory without it).
+	 * Two further bits of each dMPT slot. RELEASED: HW2SW_MPT has left an entry in the slot,
+	 * which software may change and set back to valid in place. SYNCED: SYNC_TPT has been given
+	 * after that, so the status field in memory decides whether the entry is valid. Without
+	 * SYNC_TPT memory is not believed, because a field of all zeroes would mean valid.
 	 */
 	ICM_MPT_RELEASED = FW_TABLE_MPT + 1,
 	ICM_MPT_SYNCED,
@@ -35,21 +35,21 @@ void icm_destroy(struct icm *icm);
 /* Forgets every mapping and every valid bit. */
 void icm_reset(struct hca *hca);
 
-/* va and bus are page addresses; a page that is mapped already is mapped anew. 0, -EINVAL when not
- * aligned or beyond 2^64. */
+/* va and bus are page addresses. A page that is already mapped gets the new bus address. Results:
+ * 0; -EINVAL: not aligned, or beyond 2^64. */
 int icm_map(struct hca *hca, uint64_t va, uint64_t bus, uint32_t pages);
-/* Ignores pages that are not mapped. The caller drops what caches hold of these pages. */
+/* Ignores pages that are not mapped. The caller must drop what the caches hold of these pages. */
 void icm_unmap(struct hca *hca, uint64_t va, uint32_t pages);
 void icm_unmap_all(struct hca *hca);
-/* Bus address of an ICM byte; 0 and *bus, or -ENOENT when the page is not mapped. */
+/* The bus address of an ICM byte. Results: 0 and *bus; -ENOENT: the page is not mapped. */
 int icm_translate(const struct hca *hca, uint64_t va, uint64_t *bus);
-/* Bus fragments of ICM bytes, contiguous pages joined; their number, -ENOENT when a page is not
- * mapped, -ENOSPC when there are more than room. */
+/* The bus fragments of a range of ICM bytes; contiguous pages are joined. Returns their number;
+ * -ENOENT: a page is not mapped; -ENOSPC: there are more than `room`. */
 int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_frag *frags,
 		  unsigned room);
 
-/* A table entry could not be read or written. Reports icm_unmapped with `text` unless its pages are
- * mapped; in that case the DMA has already reported the error. */
+/* A table entry could not be read or written. Reports icm_unmapped with `text` if one of its pages
+ * is not mapped. Otherwise the DMA has already reported the error. */
 void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text);
 
 /* Gives hca->tables[table] its values and sizes its valid bits, all clear. */

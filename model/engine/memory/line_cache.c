@@ -101,7 +101,8 @@ void line_cache_drop(struct line_cache *cache, struct cache_line *line)
 	line_release(cache, line);
 }
 
-/* Room for one more line, unless those that are kept take it all. */
+/* Evicts lines until there is room for one more. Lines that are kept for a waiter stay, even when
+ * the cache then has too many. */
 static void make_room(struct line_cache *cache)
 {
 	struct cache_line *line = cache->last;
@@ -207,7 +208,8 @@ int line_cache_miss(struct line_cache *cache, uint64_t icm, uint32_t owner, stru
 		if (n <= 0)
 			return -EFAULT;
 		line = line_make(cache, icm, owner);
-		/* should they be unmapped before the read begins, the line becomes an orphan */
+		/* If these pages are unmapped before the read begins, the line becomes an
+		 * orphan. */
 		memcpy(line->frags, frags, (unsigned)n * sizeof(*frags));
 		line->n_frags = (unsigned)n;
 		line->filling = true;
@@ -216,8 +218,8 @@ int line_cache_miss(struct line_cache *cache, uint64_t icm, uint32_t owner, stru
 		server->last = line;
 	}
 	waiter_queue_add(&line->waiters, w);
-	/* Those before it are started when a read is done: their failure must not wake anybody
-	 * inside this call. */
+	/* Lines that are already in the queue are started by read_done(). Starting them here could
+	 * make one of them fail, and wake its waiters inside this call. */
 	if (server->first == line && server->active < server->limit)
 		misses_start(server);
 	else if (*started)

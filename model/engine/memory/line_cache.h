@@ -23,9 +23,9 @@ struct cache_line {
 	uint32_t owner;
 	bool ready, filling;
 	bool orphan;       /* dropped while it is being read */
-	uint16_t failures; /* waiters that are still to be told that the read failed */
+	uint16_t failures; /* waiters that have not yet been told that the read failed */
 	struct waiter_queue waiters;
-	struct keep *keeps; /* the waiters it is kept for */
+	struct keep *keeps; /* the waiters that it is kept for */
 	struct dma dma;
 	struct dma_frag frags[ICM_MAX_FRAGS];
 	unsigned n_frags;

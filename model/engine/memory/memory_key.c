@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See memory_key.h. An entry is looked up again after any other look-up: pointers do not outlive
- * it. What one change needs at once is at most a window and two regions. */
+/* See memory_key.h. A pointer to an entry is valid only until the next look-up, so each function
+ * looks an entry up again after it has looked up another. One change needs at most three entries at
+ * the same time: a window and two regions. */
 #include "model/engine/memory/memory_key.h"
 
 #include "model/engine/base/engine.h"
@@ -37,13 +38,15 @@ static bool is_bound_window(const struct mpt_entry *e)
 	       mpt_entry_get_length(e);
 }
 
-/* The region with this key as it is now: it may have gone, and another have its index. */
+/* Whether the entry is still the region with this key. The region may have been freed, and its
+ * index given to another. */
 static bool is_region(const struct mpt_entry *e, uint32_t lkey)
 {
 	return mpt_entry_get_region(e) && mpt_entry_get_mem_key(e) == mem_key_of_key(lkey);
 }
 
-/* Whether the region under a window can be counted down: 1, 0 when it is gone, or < 0. */
+/* Whether the window count of the region under a window can be decreased: 1: yes; 0: the region is
+ * gone; < 0: an error or -EAGAIN. */
 static int region_ready(struct hca *hca, uint32_t lkey, struct waiter *w)
 {
 	struct mpt_entry *e;
@@ -54,7 +57,8 @@ static int region_ready(struct hca *hca, uint32_t lkey, struct waiter *w)
 	return is_region(e, lkey);
 }
 
-/* At hand: region_ready() has said so. */
+/* Only after region_ready() has returned 1: the entry is then in the cache, and no waiter is
+ * needed. */
 static void region_count(struct hca *hca, uint32_t lkey, int change)
 {
 	struct mpt_entry *e;

@@ -17,8 +17,8 @@ enum {
 	REPORT_CHARS = 80,
 	LOG_PAGE_MIN = 12,
 	LOG_PAGE_MAX = 31,
-	ACCESS_SHIFT = 10, /* local read, the lowest of the access bits in the MPT's first word;
-			      ACCESS_* stand in the same order */
+	/* lowest access bit in the MPT's first word: local read. ACCESS_* have the same order */
+	ACCESS_SHIFT = 10,
 	ACCESS_ALL = (1 << 5) - 1,
 	PD_MASK = (1 << 17) - 1,
 };
@@ -30,12 +30,13 @@ enum {
 struct mpt {
 	struct cache_line line;
 	struct mpt_entry entry;
-	/* The entry, decoded once. */
+	/* What mpt_decode() has read from the entry. */
 	uint32_t key, pd;
 	uint64_t start, length;
 	uint64_t mtt;          /* ICM address of its first MTT entry */
-	uint64_t first_offset; /* of start in the first page */
-	uint64_t window_base;  /* zero based window: where 0 lies in its region */
+	uint64_t first_offset; /* offset of `start` in the first page */
+	/* of a zero-based window: the address in its region that its address 0 means */
+	uint64_t window_base;
 	uint8_t status, rights, log_page;
 	bool physical, region, pages_ok;
 };
@@ -49,7 +50,7 @@ struct translate {
 	struct hca *hca;
 	struct miss_server server;
 	struct line_cache mpts, mtts;
-	uint32_t mtt_mask; /* bytes of an MTT line - 1 */
+	uint32_t mtt_mask; /* bytes of an MTT line, less 1 */
 };
 
 struct mpt_entry *mpt_bytes(struct mpt *mpt)
@@ -90,7 +91,8 @@ static void mpt_filled(struct cache_line *line)
 	struct hca *hca = line->cache->hca;
 
 	mpt_decode(m);
-	/* Software has registered it again in place. */
+	/* Software has set a released entry back to valid in place, and SYNC_TPT has announced
+	 * it. */
 	if (m->status == MPT_STATUS_HW)
 		icm_object_set(hca, FW_TABLE_MPT, line->owner, true);
 }
@@ -302,7 +304,8 @@ deny(struct hca *hca, const struct access *a, int verdict, const char *text)
 	return verdict;
 }
 
-/* A key of software's own MPT: told when the mistake is this host's, not a peer's. */
+/* The key's MPT entry is owned by software. That is this host's mistake only if the access is
+ * local: a peer may use an old key at any time, and is only refused. */
 static void software_owned(struct hca *hca, const struct access *a)
 {
 	if (a->rights & (ACCESS_LOCAL_READ | ACCESS_LOCAL_WRITE))
@@ -326,7 +329,8 @@ deny_key(struct hca *hca, const struct access *a, const struct mpt *m)
 		    m->key == a->key ? "key is not valid" : "no such key");
 }
 
-/* The region under a window whose own checks have passed; *va becomes an address of it. */
+/* Finds the region under a window that has passed its own checks. Turns *va into an address of that
+ * region. */
 static int __attribute__((noinline)) window_region(struct hca *hca, const struct access *a,
 						   struct waiter *w, struct mpt **mpt, uint64_t *va)
 {
@@ -351,7 +355,7 @@ static int __attribute__((noinline)) window_region(struct hca *hca, const struct
 	return 0;
 }
 
-/* All checks; *mpt is the region whose pages count, *va the address in it. */
+/* Does all checks. Sets *mpt to the region that has the pages, and *va to the address in it. */
 static inline __attribute__((always_inline)) int access_region(struct hca *hca,
 							       const struct access *a,
 							       struct waiter *w, struct mpt **mpt,
@@ -431,7 +435,7 @@ not_present(struct hca *hca, uint64_t icm, uint64_t index, uint32_t owner, uint3
 	else
 		guest_error(hca, RULE_mtt_not_present, "qpn %06x, mpt %x, entry %llu at icm %llx",
 			    qpn, owner, (unsigned long long)index, (unsigned long long)icm);
-	/* Software may still write it. */
+	/* Forget the line: software may write the entry later, and it must then be read again. */
 	if (line)
 		line_cache_drop(mtts, line);
 	return TRANSLATE_NO_PAGE;
@@ -468,7 +472,7 @@ static inline int frag_append(struct dma_frag *frags, unsigned *n, unsigned room
 	return 0;
 }
 
-/* More pages than one. On a failure the fragments are as they were. */
+/* For an access to more than one page. Leaves the fragments unchanged if it fails. */
 static int __attribute__((noinline))
 pages_append(struct hca *hca, const struct access *access, const struct mpt *m, uint64_t at,
 	     struct waiter *w, struct dma_frag *frags, unsigned *n, unsigned room)
