@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-	BF_BUF_MAX = 512, /* of the largest BlueFlame register, 1 KiB */
+	BF_BUF_MAX = 512, /* buffer size of the largest BlueFlame register, which has 1 KiB */
 	BF_HEAD = 8,      /* bytes that name QPN, index and length */
 	BUFS_PER_REG = 2,
 };
@@ -25,14 +25,14 @@ struct blueflame_gather {
 	uint32_t uar, buffer;
 	unsigned filled;
 	bool open;  /* the WQE is not complete yet */
-	bool taken; /* it is; what follows in its last 64 bytes is padding */
+	bool taken; /* the WQE is complete; further writes to its last 64 bytes are padding */
 	uint8_t bytes[BF_BUF_MAX];
 };
 
 struct doorbell {
 	struct hca *hca;
-	/* CQ doorbell of a UAR page whose first half has come: 32-bit hosts write 0x20, then 0x24.
-	 */
+	/* The first half of a UAR page's CQ doorbell. 32-bit hosts write 0x20, then 0x24. arm_half:
+	 * only the first half has come. */
 	uint32_t arm_high[HCA_UAR_PAGES];
 	bool arm_half[HCA_UAR_PAGES];
 	struct blueflame_gather *gathers;
@@ -137,7 +137,7 @@ static void uar_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint8_t
 		      unsigned size)
 {
 	const uint32_t k = (reg - UAR_EQ_DB) / UAR_EQ_DB_STRIDE;
-	/* Software that stores 64 bits writes the dword before the doorbell too. */
+	/* Software that stores 64 bits also writes the dword before the doorbell. */
 	const uint32_t wide = UAR_SEND_DB - sizeof(struct send_db);
 
 	if (reg == UAR_SEND_DB || (reg == wide && size == 2 * sizeof(struct send_db))) {
@@ -161,15 +161,16 @@ static void uar_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint8_t
 
 /* --- BlueFlame --- */
 
-/* Two a page: software writes the two buffers of one register in turn. Buffers of a page's further
- * registers share with the pages after it. */
+/* Each UAR page has two gathers, because software writes the two buffers of one register in turn.
+ * The further registers of a page share the gathers of later pages. */
 static struct blueflame_gather *gather_find(struct hca *hca, uint32_t uar, uint32_t buffer)
 {
 	return &hca->doorbell->gathers[(uar * BUFS_PER_REG + buffer) %
 				       param_doorbell_bf_gathers(hca->params)];
 }
 
-/* The lines do not make a WQE: it is fetched from memory, where software has stored it before. */
+/* The written lines do not make a WQE. It is fetched from memory, where software has also stored
+ * it. */
 static void gather_fail(struct hca *hca, struct blueflame_gather *g, const char *why)
 {
 	const struct wqe_ctrl *ctrl = (const struct wqe_ctrl *)(const void *)g->bytes;
@@ -189,7 +190,7 @@ static unsigned round_up(unsigned bytes)
 	return (bytes + BF_UNIT - 1) / BF_UNIT * BF_UNIT;
 }
 
-/* More bytes have come: is the WQE complete? */
+/* More bytes have come. Passes the WQE on if it is complete. */
 static void gather_check(struct hca *hca, struct blueflame_gather *g, unsigned buf_size)
 {
 	const struct wqe_ctrl *ctrl = (const struct wqe_ctrl *)(const void *)g->bytes;

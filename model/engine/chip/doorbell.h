@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BAR2: UAR pages (send, CQ arm, EQ doorbells) and BlueFlame buffers.
- * from: pci_function; to: scheduler, cqe_write, event_queue. Time: [hca.doorbell] latency, which
- * pcie adds to the way of a BAR2 write, so that a doorbell needs no event of its own.
+ * BAR2: UAR pages (send, CQ arm, EQ doorbells) and BlueFlame buffers. from: pci_function; to:
+ * scheduler, cqe_write, event_queue. Time: [hca.doorbell] latency. pcie adds it to the time that a
+ * BAR2 write takes, so that a doorbell needs no event of its own.
  *
- * BlueFlame: a WQE is gathered from writes of 8 to 64 bytes that come in order, from the start of a
- * buffer on; when as many bytes as its control segment names are there, it goes to the scheduler. A
- * gap or an overtaking write is a guest error (blueflame_mismatch), and the WQE is fetched from
- * memory as after a send doorbell. Source: mlx4 UAR layout; libmlx4 mlx4_post_send, mlx4_arm_cq;
- * mlx4 eq.c eq_set_ci.
+ * BlueFlame: a WQE is gathered from writes of 8 to 64 bytes that come in order and begin at the
+ * start of a buffer. When all bytes that its control segment states have come, it goes to the
+ * scheduler. A gap or an overtaking write is a guest error (blueflame_mismatch), and the WQE is
+ * fetched from memory as after a send doorbell. Source: mlx4 UAR layout; libmlx4 mlx4_post_send,
+ * mlx4_arm_cq; mlx4 eq.c eq_set_ci.
  */
 #ifndef MODEL_ENGINE_DOORBELL_H
 #define MODEL_ENGINE_DOORBELL_H

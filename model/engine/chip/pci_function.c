@@ -27,15 +27,15 @@ enum {
 struct pci_function {
 	struct hca *hca;
 	struct pci_config config;
-	struct hcr hcr;     /* the register */
-	struct hcr command; /* as it was when GO was written */
+	struct hcr hcr;     /* the register as software reads it */
+	struct hcr command; /* the register at the time when GO was written */
 	bool owned;
 	struct err_buf errors;
 	struct event reset;
 	struct {
 		uint32_t opcode, times;
 		uint8_t status;
-	} fail; /* commands that end badly because somebody asked for it */
+	} fail; /* hca_command_fail(): commands of this opcode fail, so many times */
 };
 
 static void reset_due(struct event *ev)
@@ -94,7 +94,7 @@ void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t 
 
 /* --- HCR --- */
 
-/* The mailbox of a command as the trace shows it; NULL where the command has none. */
+/* The mailbox of a command, for the trace. NULL: the command has none, or it cannot be read. */
 static const void *mailbox(struct hca *hca, uint64_t bus, bool in, uint8_t buf[MAILBOX_SIZE])
 {
 	const struct hcr_row *row = hcr_row_find(hcr_get_opcode(&hca->pci->command));
@@ -119,7 +119,7 @@ static void hcr_trace(struct hca *hca, enum trace_point point, bool in, uint64_t
 			   hcr_get_in_param(c), hcr_get_out_param(&hca->pci->hcr), last});
 }
 
-/* As firmware would end it: with an event, or in the register. */
+/* Ends the command as firmware would: with an event, or in the register. */
 static void command_fail(struct hca *hca)
 {
 	struct pci_function *pci = hca->pci;
@@ -222,7 +222,8 @@ static void hcr_read(struct hca *hca, uint32_t offset, void *bytes)
 
 static void clear_interrupt(struct hca *hca, uint32_t offset, const void *bytes)
 {
-	/* There is one pin; its bit is where firmware's QUERY_ADAPTER says. */
+	/* The device has only one interrupt pin, so any bit clears it. Firmware's QUERY_ADAPTER
+	 * states which bit software writes. */
 	if (be32_load(bytes))
 		interrupt_clear_intx(hca);
 }
@@ -232,7 +233,8 @@ static void error_read(struct hca *hca, uint32_t offset, void *bytes)
 	memcpy(bytes, hca->pci->errors.b + offset, REG_SIZE);
 }
 
-/* The access that asks for it ends first: what it came by is part of what is reset. */
+/* The reset is an event of its own, because it also resets the path that this write is still
+ * using. */
 static void reset_write(struct hca *hca, uint32_t offset, const void *bytes)
 {
 	if (!(be32_load(bytes) & 1))
@@ -241,7 +243,7 @@ static void reset_write(struct hca *hca, uint32_t offset, const void *bytes)
 	event_set(hca->core, &hca->pci->reset, hca_now(hca));
 }
 
-/* Free at any time: the flash has no other user. */
+/* Always free: nothing else in the device uses the flash. */
 static void semaphore_read(struct hca *hca, uint32_t offset, void *bytes)
 {
 	memset(bytes, 0, REG_SIZE);
@@ -278,7 +280,8 @@ static bool msix_size(uint64_t offset, unsigned size)
 	return (size == REG_SIZE || size == MSIX_WIDE) && offset % size == 0;
 }
 
-/* The register at an offset, when the access has its size and `write` is something it knows. */
+/* Finds the register at an offset. NULL, and a guest error, if the access has another size than the
+ * register or goes in a direction that the register does not have. */
 static const struct reg *reg_find(struct hca *hca, uint64_t offset, unsigned size, bool write)
 {
 	const char *what = write ? "write" : "read";

@@ -45,7 +45,7 @@ const uint8_t *processor_memory(const struct hca *hca, uint32_t addr, uint32_t l
 	return processor_ram(hca->processor, addr, len);
 }
 
-/* The core has a reason to go on. */
+/* Lets a sleeping or waiting core go on. */
 static void resume(struct processor *p)
 {
 	uint64_t now = hca_now(p->hca);
@@ -162,7 +162,7 @@ static void timer_job(struct event *ev)
 	processor_raise(p->hca, FW_IRQ_TIMER);
 }
 
-/* Lets the debugger have the core; false when it has killed the firmware. */
+/* Lets the debugger control the core. Returns false if the debugger has killed the firmware. */
 static bool debug_serve(struct processor *p, enum rv_stop why)
 {
 	if (rv_gdb_serve(p->gdb, why) != -ECANCELED)
@@ -263,8 +263,8 @@ size_t processor_footprint(const struct hca *hca)
 	const struct processor *p = hca->processor;
 	uint32_t base, size;
 
-	/* RAM, and the core's decoded instructions: about as much again for each byte of RAM that
-	 * holds code. */
+	/* Counts firmware's RAM, but not the core's decoded instructions, which take about as many
+	 * bytes as the RAM that holds code. */
 	rv_core_ram(p->core, &base, &size);
 	return sizeof(*p) + size + p->image_size + p->dma.chunk +
 	       p->dma.room * sizeof(*p->dma.frags);

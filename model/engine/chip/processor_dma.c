@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The DMA helper of firmware: chunk after chunk, each one DMA. */
+/* The DMA helper of firmware. Moves data in chunks, one DMA after the other. */
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/memory/icm.h"
 #include "model/interface/contexts.h"
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DMA_ICM = FW_DMA_ICM_READ - FW_DMA_READ }; /* added to a command for ICM addresses */
+/* difference between a command for ICM addresses and the same command for bus addresses */
+enum { DMA_ICM = FW_DMA_ICM_READ - FW_DMA_READ };
 
 static void dma_next(struct processor *p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The object commands of firmware (FW_OBJ_* in fwregs.h): what an object's stages have to do, one
- * after the other; the helper is done when the last has said so.
+ * The object commands of firmware (FW_OBJ_* in fwregs.h). Each command calls the stages that handle
+ * the object, one after the other; the helper is done when the last stage has finished.
  */
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cqe_write.h"
@@ -37,8 +37,7 @@ static void object_flushed(void *arg, int status)
 	object_done(arg, status);
 }
 
-/* Where the object's queue buffer has its MTT entries, as far as the device knows it without
- * reading. */
+/* Notes where the object's queue buffer has its MTT entries, if its context is in the cache. */
 static void object_note_mtt(struct processor *p)
 {
 	struct fw_object *o = &p->object;
@@ -222,8 +221,8 @@ static void object_writeback(struct processor *p)
 		context_flush(p->hca, object_use(o), o->number, false, object_flushed, p);
 }
 
-/* An MPT that software has set back to valid in its slot is known to be valid when it has been
- * read. */
+/* Software may set a released MPT entry back to valid in its slot. The device finds that out only
+ * by reading the entry. */
 static void object_test(struct processor *p)
 {
 	struct fw_object *o = &p->object;
@@ -248,7 +247,7 @@ void processor_object_wake(struct waiter *w)
 		waiter_done(w);
 }
 
-/* Multicast groups are not cached: all there is of them is the valid bit. */
+/* Multicast groups are not cached, so their only state in the device is the valid bit. */
 static int object_group(struct processor *p, uint32_t number)
 {
 	struct fw_object *o = &p->object;
@@ -277,7 +276,8 @@ int processor_object_start(struct processor *p, uint32_t value)
 		return object_group(p, number);
 	if (o->cmd != FW_OBJ_SYNC_ALL && type > FW_TABLE_MPT)
 		return RV_BUS_FAULT;
-	/* What QUIESCE has seen is still known when the same object is invalidated after it. */
+	/* QUIESCE notes the MTT address. An INVALIDATE of the same object after it still uses
+	 * that. */
 	if (o->number != number || o->type != type)
 		o->mtt_known = false;
 	o->number = number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of each port that firmware sees, at FW_PORT_BASE: what the subnet and performance
- * management agents read and set. */
+/* The registers of each port that firmware sees, at FW_PORT_BASE. The subnet and performance
+ * management agents read and set them. */
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
@@ -209,7 +209,8 @@ static int port_store(struct processor *p, unsigned number, uint32_t reg, uint32
 	return RV_BUS_OK;
 }
 
-/* Port number (0: none) of an offset at or above FW_PORT_BASE; *offset becomes its register. */
+/* Splits an offset at or above FW_PORT_BASE: returns the port number (0: there is no such port),
+ * and sets *offset to the register. */
 static unsigned port_of(const struct processor *p, uint32_t *offset)
 {
 	uint32_t n = (*offset - FW_PORT_BASE) / FW_PORT_STRIDE;

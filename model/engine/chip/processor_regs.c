@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers firmware sees: model/interface/fwregs.h. An access to what does not exist is a
- * fault of the firmware. */
+/* The registers that firmware sees: model/interface/fwregs.h. Accessing a register that does not
+ * exist is a fault of the firmware. */
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
@@ -48,7 +48,8 @@ static uint32_t hcr_word(const struct processor *p, unsigned n)
 	return hcr[n];
 }
 
-/* Registers go as far as a page does. */
+/* The sizes of the BlueFlame registers as firmware reads them. All registers together fill at most
+ * one page. */
 static uint32_t blueflame_sizes(const struct hca_params *params)
 {
 	const uint32_t log_page = (uint32_t)__builtin_ctz(UAR_PAGE_SIZE);
@@ -219,7 +220,7 @@ static void command_done(struct processor *p, uint32_t status)
 	hcr_done(hca, fw_reg64(p, FW_HCR_OUT_HI, FW_HCR_OUT_LO), (uint8_t)status);
 }
 
-/* Nothing of these pages may be seen any more, or before they were mapped anew. */
+/* Forgets everything read from these pages, because they are mapped anew or unmapped. */
 static void icm_forget(struct hca *hca, uint64_t va, uint64_t len)
 {
 	context_drop_range(hca, va, len);
@@ -310,7 +311,8 @@ static int rule_broken(struct processor *p, uint32_t rule)
 	return RV_BUS_OK;
 }
 
-/* A trap handler says the address of the trap; any other value is the firmware's own reason. */
+/* A trap handler stores the address of the trap. Any other value is a reason that the firmware
+ * itself defines. */
 static int firmware_gave_up(struct processor *p, uint32_t value)
 {
 	struct rv_trap trap = rv_core_trap(p->core);
@@ -327,7 +329,7 @@ static int firmware_gave_up(struct processor *p, uint32_t value)
 				"firmware gave up with %x, at pc %x %s+%x: %s", value, pc,
 				symbol ? symbol : "unknown", offset,
 				trap.cause ? rv_cause_name(trap.cause) : "no trap");
-	return RV_BUS_WAIT; /* it stops at this instruction */
+	return RV_BUS_WAIT; /* The core stops at this instruction. */
 }
 
 static int control_store(struct processor *p, uint32_t value)
@@ -338,7 +340,7 @@ static int control_store(struct processor *p, uint32_t value)
 	return RV_BUS_OK;
 }
 
-/* Registers whose store does something; the value is remembered already. */
+/* Registers whose store has an effect. The caller has already stored the value. */
 static int chip_store(struct processor *p, uint32_t reg, uint32_t value)
 {
 	struct hca *hca = p->hca;

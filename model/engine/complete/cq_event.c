@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Consumer index, arming, moderation and completion events of a CQ: see cqe_write.h. to:
+/* Consumer index, arming, moderation and completion events of a CQ: see cqe_write.h. Calls
  * event_queue. */
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cq_impl.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/interface/macros.h"
 
-enum { PERIOD_UNIT_PS = 1000000 }; /* of the context's period: us */
+enum { PERIOD_UNIT_PS = 1000000 }; /* the unit of the context's period: 1 us */
 
 int cq_context(struct object_lane *lane, struct cqc **cqc, const char *why)
 {
@@ -26,7 +26,7 @@ static uint32_t entries_to(const struct cqc *cqc, uint32_t index)
 	return (index - cqc_get_consumer_index(cqc)) & QUEUE_INDEX_MASK;
 }
 
-/* A consumer index that software gives: taken over unless it is beyond the producer index. */
+/* Stores a consumer index that software gives, unless it is beyond the producer index. */
 bool cq_consumer_index_take(struct object_lane *lane, struct cqc *cqc, uint32_t ci,
 			    const char *from)
 {
@@ -39,7 +39,8 @@ bool cq_consumer_index_take(struct object_lane *lane, struct cqc *cqc, uint32_t 
 		return false;
 	}
 	cqc_set_consumer_index(cqc, ci);
-	/* Kept between the two: a value left behind would be ahead again when the indices wrap. */
+	/* These two indices must stay between consumer and producer index. One that fell behind the
+	 * consumer index would seem to be ahead of it when the indices wrap. */
 	if (entries_to(cqc, cqc_get_solicit_pi(cqc)) > cq_entries_used(cqc))
 		cqc_set_solicit_pi(cqc, ci);
 	if (entries_to(cqc, cqc_get_last_notified(cqc)) > cq_entries_used(cqc))
@@ -86,7 +87,8 @@ bool cq_is_armed(const struct cqc *cqc, bool solicited)
 	return state == CQ_STATE_ARMED || (state == CQ_STATE_ARMED_SOLICITED && solicited);
 }
 
-/* A CQE that the CQ is armed for has been sent: an event now, or when there are enough of them. */
+/* A CQE that the CQ is armed for has been sent. Makes an event now, or with moderation when there
+ * are enough CQEs. */
 void cq_moderate(struct object_lane *lane, struct cqc *cqc)
 {
 	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
@@ -112,7 +114,8 @@ int cq_event_step(struct object_lane *lane, struct cq_job *job)
 
 	if (rc == -EAGAIN)
 		return rc;
-	/* What was counted satisfied the arm request, whatever has come since. */
+	/* The counted CQEs satisfied the arm request when they came. Later CQEs, solicited or not,
+	 * do not change that. */
 	if (!rc && ((struct cq_lane *)(void *)lane)->moderated && cq_is_armed(cqc, true))
 		fire(lane, cqc);
 	cq_job_give(lane->hca, job);
@@ -122,12 +125,14 @@ int cq_event_step(struct object_lane *lane, struct cq_job *job)
 /* --- arming --- */
 
 /*
- * Whether a CQE of the wanted kind has come since the last event and was not taken. One that an
- * event told of is no reason for another: software that arms before it polls, as ib_send_lat -e of
- * perftest does, and counts on an event being news. Sources: IBA 11.4.2.2 (CQEs that exist at the
- * request make no event), ibv_req_notify_cq(3), and the context's last_notified_index, which can
- * have no other use; that a CQE between the last event and the request does make one is what
- * Linux's mlx4 supposes, whose ib_req_notify_cq() never reports missed events.
+ * Whether a CQE of the wanted kind has come since the last event and has not been polled. A CQE
+ * that an event has already announced does not make a second event. Some software arms before it
+ * polls (ib_send_lat -e of perftest), and expects that each event announces something new.
+ *
+ * Sources: IBA 11.4.2.2 (CQEs that exist at the request make no event); ibv_req_notify_cq(3); the
+ * context's field last_notified_index, which can have no other use. Linux's mlx4 expects an event
+ * for a CQE that came between the last event and the request: its ib_req_notify_cq() never reports
+ * missed events.
  */
 static bool completion_waits(const struct cqc *cqc, unsigned cmd)
 {
@@ -138,8 +143,9 @@ static bool completion_waits(const struct cqc *cqc, unsigned cmd)
 }
 
 /*
- * A doorbell that was under way while software took more completions than the queue has entries:
- * another processor rang it. There were completions behind its index.
+ * Whether the doorbell's consumer index is so old that more than a whole queue of CQEs has come
+ * since. This happens when one processor rings the doorbell while another one polls. There were
+ * completions beyond that index, so the request makes an event at once.
  */
 static bool arm_is_late(const struct cqc *cqc, uint32_t ci)
 {
@@ -167,7 +173,8 @@ static void arm(struct object_lane *lane, struct cq_job *job, struct cqc *cqc)
 		fire(lane, cqc);
 		return;
 	}
-	/* A request for the next completion of any kind is not weakened: IBA 11.4.2.2. */
+	/* IBA 11.4.2.2: a request for solicited completions does not replace one for any
+	 * completion. */
 	if (job->arm_cmd == CQ_ARM_NEXT)
 		cqc_set_state(cqc, CQ_STATE_ARMED);
 	else if (cqc_get_state(cqc) != CQ_STATE_ARMED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of cqe_write: what is queued for a CQ (cqe_write.c) and its arming, moderation and events
- * (cq_event.c). */
+/* The inside of cqe_write, shared by two files. cqe_write.c: the jobs that are queued for a CQ.
+ * cq_event.c: arming, moderation and events. */
 #ifndef MODEL_ENGINE_CQ_IMPL_H
 #define MODEL_ENGINE_CQ_IMPL_H
 
@@ -22,13 +22,13 @@ enum cq_job_kind {
 
 struct cq_job {
 	struct object_lane_job link;
-	struct dma dma; /* of the CQE */
+	struct dma dma; /* writes the CQE */
 	struct object_lane *lane;
 	enum cq_job_kind kind;
 	struct cqe cqe;
 	bool solicited;
-	bool sent;         /* RESIZE: its CQE is under way */
-	struct event lost; /* a CQE that the CQ did not take: its QP fails */
+	bool sent;         /* RESIZE: its CQE has been sent */
+	struct event lost; /* the CQ has not taken the CQE, so its QP fails */
 	struct hca *lost_by;
 	uint64_t earliest_ps;
 	uint32_t index;
@@ -43,9 +43,9 @@ struct cq_lane {
 	struct dma record; /* reads the doorbell record */
 	struct cq_dbrec dbrec;
 	bool record_pending, record_read;
-	bool resized;        /* the context of the old buffer is not gone yet */
-	struct event period; /* moderation */
-	uint32_t moderated;  /* CQEs since the first that wants an event */
+	bool resized;        /* the context of the old buffer is still in the cache */
+	struct event period; /* end of the moderation period */
+	uint32_t moderated;  /* CQEs since the first one that wants an event, including it */
 };
 
 static inline uint32_t cq_size(const struct cqc *cqc)
@@ -63,14 +63,15 @@ struct cq_job *cq_job_take(struct hca *hca, enum cq_job_kind kind);
 void cq_job_give(struct hca *hca, struct cq_job *job);
 void cq_job_queue(struct hca *hca, uint32_t cqn, struct cq_job *job);
 
-/* The context of the lane's CQ: as context_get(). */
+/* The context of the lane's CQ. Results as of context_get(). */
 int cq_context(struct object_lane *lane, struct cqc **cqc, const char *why);
 /* Stores a consumer index that software gives, unless it is beyond the producer index (guest
  * error). */
 bool cq_consumer_index_take(struct object_lane *lane, struct cqc *cqc, uint32_t ci,
 			    const char *from);
 bool cq_is_armed(const struct cqc *cqc, bool solicited);
-/* A CQE that the CQ is armed for has been sent: makes an event now, or, with moderation, later. */
+/* A CQE that the CQ is armed for has been sent. Makes an event now, or later if the CQ has
+ * moderation. */
 void cq_moderate(struct object_lane *lane, struct cqc *cqc);
 /* Steps of JOB_EVENT and JOB_ARM. */
 int cq_event_step(struct object_lane *lane, struct cq_job *job);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_OFFSET_UNIT = 32 /* of the context's page_offset */ };
+enum { PAGE_OFFSET_UNIT = 32 /* unit of the context's page_offset */ };
 
 struct cqe_write {
 	struct hca *hca;
@@ -62,7 +62,7 @@ void cqe_write_destroy(struct cqe_write *cq)
 	free(cq);
 }
 
-/* DMAs have been dropped before: nobody has a job any more. */
+/* Call it after all DMAs have been dropped: no DMA may still use a job. */
 void cqe_write_reset(struct hca *hca)
 {
 	struct cqe_write *cq = hca->cqe_write;
@@ -113,7 +113,7 @@ static bool ring_full(const struct cqc *cqc)
 	return cq_entries_used(cqc) >= cq_size(cqc) && !cqc_get_ignore_overrun(cqc);
 }
 
-/* The CQ takes no CQE any more; software is told. */
+/* Puts the CQ into an error state, in which it takes no more CQEs, and tells software. */
 static void cq_fail(struct object_lane *lane, struct cqc *cqc, unsigned status, unsigned syndrome)
 {
 	struct hca *hca = lane->hca;
@@ -155,7 +155,8 @@ static void record_fetch(struct object_lane *lane, const struct cqc *cqc)
 	pcie_read(lane->hca, &cl->record, 0);
 }
 
-/* Room for one more: 0, -EAGAIN while the doorbell record is being read, -ENOSPC: the CQ failed. */
+/* Whether the queue has room for one more CQE. 0: yes; -EAGAIN: the doorbell record is being read;
+ * -ENOSPC: no, and the CQ has failed. */
 static int room_find(struct object_lane *lane, struct cqc *cqc)
 {
 	struct cq_lane *cl = (struct cq_lane *)(void *)lane;
@@ -200,7 +201,7 @@ static void cqe_landed(struct dma *dma)
 
 		lane_push(lane, &failed->link);
 	}
-	/* RESIZE stands at the head of the lane until now. */
+	/* A RESIZE job stays at the head of the lane, which gives it back later. */
 	if (job->kind == JOB_CQE)
 		cq_job_give(hca, job);
 	lane_landed(lane);
@@ -244,7 +245,8 @@ static void cqe_send(struct object_lane *lane, struct cq_job *job, struct cqc *c
 		.args = {job->dma.ready_ps, lane->number, job->index, cqe_get_is_send(&job->cqe)});
 }
 
-/* Finds the place of the next CQE and sends it. 0; -EAGAIN; else the CQE is lost: reported. */
+/* Finds the place of the next CQE and sends it. 0; -EAGAIN; any other error: the CQE is lost, and
+ * that has been reported. */
 static int cqe_place(struct object_lane *lane, struct cq_job *job, struct cqc *cqc)
 {
 	struct hca *hca = lane->hca;
@@ -255,7 +257,7 @@ static int cqe_place(struct object_lane *lane, struct cq_job *job, struct cqc *c
 	if (rc)
 		return rc;
 	slot = cqc_get_collapsed(cqc) ? 0 : cqc_get_producer_index(cqc) & (cq_size(cqc) - 1);
-	/* The context stays where it is: translate does not use the context cache. */
+	/* `cqc` stays valid here: translate does not use the context cache. */
 	rc = translate_queue(hca, cqc_get_mtt_addr(cqc), cqc_get_log_page_size(cqc),
 			     cqc_get_page_offset(cqc) * PAGE_OFFSET_UNIT +
 				     (uint64_t)slot * CQE_SIZE,
@@ -277,7 +279,8 @@ static void completion_is_lost(struct event *ev)
 	hca->calls->completion_lost(hca, qpn);
 }
 
-/* Not from here: the QP may be the one that has just posted. */
+/* Fails the QP by an event and not by a call, because the QP may be the caller that has just
+ * posted. */
 static void completion_lost(struct hca *hca, struct cq_job *job)
 {
 	job->lost_by = hca;
@@ -375,8 +378,8 @@ static int resize_step(struct object_lane *lane, struct cq_job *job)
 	if (lane->in_flight)
 		return -EAGAIN;
 	idle_tell(lane, job);
-	/* Who asked flushes and drops the context now. What comes next must not see it: it names
-	 * the old buffer. */
+	/* Firmware's command now flushes and drops the context. The jobs behind this one wait until
+	 * that is done, because the cached context still names the old buffer. */
 	lane->holds++;
 	cl->resized = true;
 	context_flush(lane->hca, CONTEXT_CQ, lane->number, true, old_context_gone, lane);
@@ -482,7 +485,7 @@ static void job_drop(struct hca *hca, struct object_lane_job *link)
 	cq_job_give(hca, (struct cq_job *)(void *)link);
 }
 
-/* A lane that is empty then goes when what it waited for comes. */
+/* A lane that becomes empty here is freed when the waiter or DMA that it waits for is done. */
 void cqe_write_purge_qp(struct hca *hca, uint32_t qpn)
 {
 	struct object_lane_table *lanes = &hca->cqe_write->lanes;

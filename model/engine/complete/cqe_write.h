@@ -22,42 +22,42 @@ void cqe_write_destroy(struct cqe_write *cq);
 void cqe_write_reset(struct hca *hca);
 
 /*
- * Queues a CQE (owner bit is set here) not before `earliest_ps`; CQEs of one CQ appear in the order
- * of the calls, each behind all DMA writes issued before the call. `solicited` wakes a CQ armed for
- * solicited completions; error CQEs always do. To a dead CQ: guest error object_dead, dropped. To a
- * CQ in error (overrun, not writable): dropped, and the QP goes to ERR with a catastrophic error of
- * its work queue.
+ * Queues a CQE (owner bit is set here) that is sent not before `earliest_ps`. CQEs of one CQ appear
+ * in the order of the calls, each behind all DMA writes issued before the call. `solicited` wakes a
+ * CQ that is armed for solicited completions; error CQEs always do. If the CQ is not valid: guest
+ * error object_dead, and the CQE is dropped. If the CQ is in error (overrun, not writable): the CQE
+ * is dropped, and the QP goes to ERR with a catastrophic error of its work queue.
  */
 void cqe_write_post(struct hca *hca, uint32_t cqn, const struct cqe *cqe, bool solicited,
 		    uint64_t earliest_ps);
-/* The event "last WQE reached" of a QP, behind all CQEs queued before (IBA 11.6.3.1: it says that
- * the last receive's CQE is there). */
+/* Posts a QP's event "last WQE reached" behind all CQEs queued before. The event says that the last
+ * receive's CQE is there (IBA 11.6.3.1). */
 void cqe_write_last_wqe(struct hca *hca, uint32_t cqn, uint32_t qpn);
 /*
  * The arm doorbell, which came through UAR page `uar`. cmd 1: next solicited, 2: next of any kind.
- * A completion that came since the last event and was not taken makes the event at once. sn is not
- * used: it is there to keep one completion from making two events, and the index of the last event
- * does that here.
+ * A completion that came since the last event and has not been polled makes an event at once. sn is
+ * not used: its purpose is that one completion does not make two events, and here the index of the
+ * last event does that.
  */
 void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd,
 		   uint32_t consumer_index, uint32_t uar);
 /*
- * Firmware's object commands. idle(arg) when everything queued before the call is in memory; what
- * is queued later waits until idle() has returned, and longer where idle() holds the context
- * (context_hold).
+ * For firmware's object commands. Calls idle(arg) when everything that was queued before the call
+ * is in memory. Jobs queued later wait until idle() has returned. If idle() holds the context
+ * (context_hold), they wait until it is released.
  */
 void cqe_write_drain(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg);
 /*
- * RESIZE CQE at the producer index of the old buffer (context as cached or in ICM), then idle(arg)
- * when it has landed; firmware then changes the context in ICM. Later CQEs wait as above, so that
- * none of them gets into the old buffer: idle() must hold the context.
+ * Writes a RESIZE CQE at the producer index of the old buffer (context as cached or in ICM). Calls
+ * idle(arg) when it has landed; firmware then changes the context in ICM. idle() must hold the
+ * context: later CQEs then wait as above, and none of them gets into the old buffer.
  */
 void cqe_write_resize(struct hca *hca, uint32_t cqn, void (*idle)(void *arg), void *arg);
 /* Drops CQEs of a QP that are queued and not yet written: 2RST_QP. */
 void cqe_write_purge_qp(struct hca *hca, uint32_t qpn);
 /* CQs with something queued, under way or being moderated. */
 unsigned cqe_write_pending(const struct hca *hca);
-/* Behind a reset: gives memory back. */
+/* Call it after a reset: gives memory back. */
 void cqe_write_trim(struct hca *hca);
 
 #endif

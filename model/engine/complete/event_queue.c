@@ -19,13 +19,13 @@
 
 enum {
 	EVENT_ROUTES = 256,
-	PAGE_OFFSET_UNIT = 32, /* of the context's page_offset */
+	PAGE_OFFSET_UNIT = 32, /* unit of the context's page_offset */
 };
 
 /* An event to be written, or an EQ doorbell. */
 struct eq_job {
 	struct object_lane_job link;
-	struct dma dma; /* of the EQE */
+	struct dma dma; /* writes the EQE */
 	struct object_lane *lane;
 	bool is_doorbell;
 	uint64_t asked_ps;
@@ -69,7 +69,7 @@ void event_queue_destroy(struct event_queue *eq)
 	free(eq);
 }
 
-/* DMAs have been dropped before: nobody has a job any more. */
+/* Call it after all DMAs have been dropped: no DMA may still use a job. */
 void event_queue_reset(struct hca *hca)
 {
 	struct event_queue *eq = hca->event_queue;
@@ -98,7 +98,7 @@ static struct eq_job *job_take(struct hca *hca)
 	return job;
 }
 
-/* The job is over, its event written or dropped. */
+/* Ends a job whose event has been written or dropped. */
 static void job_end(struct hca *hca, struct eq_job *job)
 {
 	void (*done)(void *arg) = job->done;
@@ -142,7 +142,7 @@ static uint32_t entries_used(const struct eqc *eqc)
 	return (eqc_get_producer_index(eqc) - eqc_get_consumer_index(eqc)) & QUEUE_INDEX_MASK;
 }
 
-/* There is no room: events are lost from now on. */
+/* The queue is full: this event and all later ones are lost. */
 static void eq_overflow(struct object_lane *lane, struct eqc *eqc)
 {
 	struct hca *hca = lane->hca;
@@ -174,7 +174,7 @@ static void eqe_landed(struct dma *dma)
 	lane_landed(lane);
 }
 
-/* CQ of a completion event. */
+/* The CQ of a completion event; 0 for other events. */
 static uint32_t event_cqn(const struct eqe *eqe)
 {
 	return eqe_get_type(eqe) == EVENT_COMP ? eqe_cq_get_cqn(eqe_as_cq_const(eqe)) : 0;
@@ -205,7 +205,8 @@ static void eqe_send(struct object_lane *lane, struct eq_job *job, struct eqc *e
 	HCA_TRACE(hca, TP_EQE_RUN,
 		  .args = {job->dma.ready_ps, lane->number, job->index, event_cqn(&job->eqe),
 			   eqe_get_type(&job->eqe)});
-	/* Behind the EQE: software that finds the queue empty would not look again. */
+	/* The interrupt must follow the EQE into memory. Software that is interrupted and finds the
+	 * queue empty would not look again. */
 	if (state == EQ_STATE_ARMED || state == EQ_STATE_ALWAYS_ARMED)
 		interrupt_raise(hca, eqc_get_intr(eqc));
 }
@@ -231,7 +232,7 @@ static int eqe_step(struct object_lane *lane, struct eq_job *job)
 		return 0;
 	}
 	slot = eqc_get_collapsed(eqc) ? 0 : eqc_get_producer_index(eqc) & (size - 1);
-	/* The context stays where it is: translate does not use the context cache. */
+	/* `eqc` stays valid here: translate does not use the context cache. */
 	rc = translate_queue(hca, eqc_get_mtt_addr(eqc), eqc_get_log_page_size(eqc),
 			     eqc_get_page_offset(eqc) * PAGE_OFFSET_UNIT + slot * EQE_SIZE,
 			     &lane->waiter, &bus, &contiguous, 0);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry of the table: PCI 3.0, 6.8.2. */
+/* An entry of the MSI-X table: PCI 3.0, 6.8.2. */
 enum {
 	ENTRY_ADDRESS = 0,
 	ENTRY_ADDRESS_HIGH = 4,
@@ -21,9 +21,9 @@ enum {
 };
 
 struct vector {
-	struct event ev; /* moderation: the next message may leave */
+	struct event ev; /* moderation: the time at which the next message may leave */
 	struct hca *hca;
-	uint64_t last_ps; /* the latest message left */
+	uint64_t last_ps; /* time of the latest message */
 	uint8_t entry[HCA_MSIX_ENTRY_SIZE];
 	bool sent, pending;
 };
@@ -66,11 +66,13 @@ static void message_send(struct hca *hca, struct vector *v)
 							      << 32,
 		     le32(v->entry + ENTRY_DATA),
 		     hca_now(hca) + param_interrupt_latency(hca->params));
-	/* nothing that was sent before it is later in host memory */
+	/* The message has been reserved last, so this is its landing time: everything sent before
+	 * it lands earlier. */
 	HCA_TRACE(hca, TP_IRQ_RUN, .args = {hca_writes_landed_ps(hca), number});
 }
 
-/* A message is wanted: sends it, or leaves that to the unmasking or to the end of moderation. */
+/* A message is wanted. Sends it now if that is allowed. Otherwise it is sent when the vector is
+ * unmasked, or when the moderation time is over. */
 static void vector_deliver(struct hca *hca, struct vector *v)
 {
 	uint64_t moderation = param_interrupt_moderation(hca->params);
@@ -123,7 +125,8 @@ void interrupt_destroy(struct interrupt *interrupt)
 	free(interrupt);
 }
 
-/* The line follows what is pending, unless MSI-X is used or the command register forbids it. */
+/* Sets the interrupt line if an INTx interrupt is pending, unless MSI-X is used or the command
+ * register forbids it. */
 static void intx_update(struct hca *hca)
 {
 	struct interrupt *interrupt = hca->interrupt;

@@ -133,13 +133,13 @@ static unsigned log2_of(uint64_t value)
 	return 63 - (unsigned)__builtin_clzll(value);
 }
 
-/* Code of a payload or request size, and the size of a code. */
+/* A payload or request size as its register code. */
 static uint32_t size_code(uint64_t bytes)
 {
 	return log2_of(bytes) - log2_of(EXP_SIZE_BASE);
 }
 
-/* Codes of the rates, as Link Capabilities has them. */
+/* Codes of the link rates in Link Capabilities. */
 static uint32_t speed_code(uint64_t mt_s)
 {
 	static const uint16_t rates[] = {2500, 5000, 8000, 16000};
@@ -197,7 +197,7 @@ static void express_fill(struct pci_config *c, const struct hca_params *p)
 	set16(c, at + EXP_LINK_STATUS, link | EXP_LINK_SLOT_CLOCK, 0);
 	set32(c, at + EXP_DEV_CAP2, EXP_TIMEOUT_RANGES | EXP_TIMEOUT_DISABLE, 0);
 	set16(c, at + EXP_DEV_CTL2, 0, EXP_DEV_CTL2_WRITABLE);
-	/* bit n: rate of code n */
+	/* bit n stands for the rate with code n */
 	set32(c, at + EXP_LINK_CAP2, (1u << (speed + 1)) - 2, 0);
 	set16(c, at + EXP_LINK_CTL2, speed, EXP_LINK_CTL2_WRITABLE);
 }
@@ -207,7 +207,7 @@ static bool awake(const struct pci_config *config)
 	return (config->value[HCA_PCI_CAP_PM + PM_CONTROL] & PM_STATE) != PM_D3;
 }
 
-/* Tells those who work by it. */
+/* Passes the settings on to the units that use them. */
 static void control_changed(const struct pci_config *c, struct hca *hca)
 {
 	const uint16_t msix = get16(c, HCA_PCI_CAP_MSIX + MSIX_CONTROL);

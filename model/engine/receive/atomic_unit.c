@@ -8,8 +8,8 @@
 
 enum { ATOMIC_BYTES = 8, ATOMIC_JOB_OFFSET = 64 };
 
-/* An atomic under way, in the payload space of its response packet; at its beginning stand the
- * eight bytes read. */
+/* An atomic under way. It is stored in the payload space of its response packet, behind the eight
+ * bytes that are read from memory. */
 struct atomic_job {
 	struct atomic_operands op;
 	struct rdmarc entry;
@@ -80,9 +80,9 @@ void atomic_operands_get(const struct packet *pkt, struct atomic_operands *op, u
 }
 
 /*
- * The completer has read the eight bytes at this moment; the new value is written in the same
- * moment, so nothing on the host can come between, and the atomics of the device, which PCIe keeps
- * in order, see each other's results.
+ * Computes the new value and writes it. The completer reads the eight bytes at this moment, and the
+ * new value is written at the same moment, so nothing on the host can come between. PCIe keeps the
+ * device's atomics in order, so each sees the results of those before it.
  */
 static int atomic_apply(struct packet *pkt, uint64_t *old)
 {
@@ -110,7 +110,7 @@ static bool is_under_way(const struct packet *pkt)
 	return !(pkt->mark & MARK_READY) && bth_op_is(pkt->op, BTH_ATOMIC);
 }
 
-/* The first atomic of the queue that is under way, NULL: there is none. */
+/* The first atomic in the queue that is under way, or NULL. */
 static const struct packet *first_under_way(const struct packet_queue *q)
 {
 	const struct packet *pkt = q->first;
@@ -120,7 +120,8 @@ static const struct packet *first_under_way(const struct packet_queue *q)
 	return pkt;
 }
 
-/* Atomics of a QP are done in their order; PCIe keeps that of reads, unless one is late. */
+/* Whether this atomic is done before an earlier one of the same QP, which must not happen. PCIe
+ * keeps reads in order, unless one of them was delayed. */
 static bool overtakes(const struct qp_receive *r, const struct packet *pkt)
 {
 	const struct packet *first = first_under_way(&r->out);

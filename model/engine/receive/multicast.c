@@ -19,10 +19,11 @@ enum { GID_BYTES = 16, MEMBERS_OFFSET = sizeof(struct mcg_entry) - mcg_entry_mem
 
 struct multicast {
 	struct hca *hca;
-	struct packet_queue queue; /* the first one's group is being looked up */
+	/* in order of arrival; the first packet's group is being looked up */
+	struct packet_queue queue;
 	struct dma dma;
 	struct dma_frag frags[ICM_MAX_FRAGS];
-	uint32_t visited; /* entries of the chain so far: a chain that is a ring ends too */
+	uint32_t visited; /* entries of the chain read so far: limits a chain that is circular */
 	union {
 		struct mcg_entry group;
 		uint8_t bytes[ICM_PAGE_SIZE];
@@ -44,7 +45,7 @@ static void drop(struct multicast *mc, const char *why)
 		walk(mc);
 }
 
-/* Its own packet does not come back to a member that has asked for that. */
+/* False for a member's own packet, if the member has asked not to get these. */
 static bool is_wanted(const struct packet *pkt, const struct mcg_member *member)
 {
 	const struct deth *deth =

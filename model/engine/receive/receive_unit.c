@@ -17,15 +17,15 @@
 struct receive_unit {
 	struct hca *hca;
 	struct packet_queue waiting; /* in order of arrival */
-	struct event ev;             /* the first of them has its turn */
-	uint64_t busy_ps;            /* held until then */
-	uint64_t stalled_ps;         /* stands still since then */
-	unsigned misses;             /* contexts being read */
+	struct event ev;             /* the turn of the first of them */
+	uint64_t busy_ps;            /* the unit is busy until then */
+	uint64_t stalled_ps;         /* since when the unit has been stalled */
+	unsigned misses;             /* context reads under way; the unit is stalled unless 0 */
 };
 
 /* --- whom a packet is for --- */
 
-/* Numbers 0 and 1 on the wire are the special QPs of the port, mlx4 CONF_SPECIAL_QP. */
+/* Maps numbers 0 and 1 on the wire to the special QPs of the port (mlx4 CONF_SPECIAL_QP). */
 static uint32_t real_qpn(const struct hca *hca, const struct packet *pkt)
 {
 	if (pkt->qpn > 1 || !hca->special_qp)
@@ -61,7 +61,7 @@ static void dispatch(struct hca *hca, struct packet *pkt)
 
 /* --- one after the other --- */
 
-/* It has data, and a WQE says where this goes. */
+/* Whether the packet has data, and a WQE says where they go. */
 static bool is_scattered(const struct packet *pkt)
 {
 	const uint32_t props = pkt->op->props;
@@ -86,7 +86,8 @@ static uint64_t held_ps(const struct hca_params *p, const struct packet *pkt)
 	return held;
 }
 
-/* The unit begins with the packet. Parsing runs beside the unit's work with the packets before it. */
+/* The unit takes the next packet. Parsing it overlaps with the unit's work on the packets before
+ * it, so rx_latency does not add to busy_ps. */
 static void receive_unit_begin(struct hca *hca, struct packet *pkt)
 {
 	struct receive_unit *unit = hca->receive_unit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See responder.h. This file: what the responder holds, for a QP and for the device, and when all of
- * it has been given back. */
+/* See responder.h. This file: what the responder holds for a QP and for the device, and how all of
+ * it is given back. */
 #include "model/engine/receive/responder_impl.h"
 
 #include "model/engine/base/keep.h"
@@ -33,7 +33,7 @@ static bool only_looks(const struct qp *qp)
 	return responder_is_quiet(qp) && nothing_waits(&qp->receive) && qp->receive.flushed;
 }
 
-/* DMAs of its packets are over, or dropped by pcie_reset(). */
+/* The DMAs of its packets are over, or pcie_reset() has dropped them. */
 static void drop(struct qp *qp)
 {
 	struct qp_receive *r = &qp->receive;

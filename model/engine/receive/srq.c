@@ -12,7 +12,7 @@
 enum {
 	RECORD_BYTES = 4,
 	RECORD_MASK = 0xffff,
-	PAGE_OFFSET_UNIT = 64, /* of page_offset in QPC and SRQC */
+	PAGE_OFFSET_UNIT = 64, /* unit of page_offset in QPC and SRQC */
 };
 
 /* --- doorbell records of a QP's receives --- */
@@ -23,7 +23,7 @@ struct record_dma {
 	uint8_t bytes[RECORD_BYTES];
 };
 
-/* A record that is read for a QP, its own or that of its SRQ. */
+/* A read of a doorbell record for a QP: its own record, or that of its SRQ. */
 struct record_read {
 	struct record_dma record;
 	struct qp *qp;
@@ -103,7 +103,8 @@ bool record_is_asked(const struct qp *qp, uint32_t srqn)
 	return record_is_fresh(qp, srqn) && qp->receive.record_asked;
 }
 
-/* The read of that record has failed; asking clears it, so that the next request tries again. */
+/* Whether the read of that record has failed. Clears the failure, so that the next request reads
+ * again. */
 static bool record_take_failure(struct qp *qp, uint32_t srqn)
 {
 	struct qp_receive *r = &qp->receive;
@@ -238,7 +239,8 @@ static void srq_merge(struct hca *hca, uint32_t srqn, struct srqc *srqc, uint16_
 	context_changed(hca, CONTEXT_SRQ, srqn);
 }
 
-/* At least one receive is known: 0; -ENOENT: none is posted; -EAGAIN. */
+/* Whether a receive can be taken. 0: yes; -ENOENT: none is posted; -EAGAIN: the doorbell record is
+ * being read; -EFAULT: it cannot be read. */
 static int srq_available(struct qp *qp, uint32_t srqn, struct srqc *srqc)
 {
 	bool asked = record_is_asked(qp, srqn);
@@ -265,7 +267,8 @@ static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again
 	const uint8_t *bytes;
 	int err;
 
-	/* The one behind it in memory is not the next one of the list. */
+	/* posted = 1 means no prefetch: the next slot in memory is not the next one of the SRQ's
+	 * list. */
 	err = wqe_fetch_receive(
 		qp->hca,
 		&(struct receive_slot){.mtt_addr = srqc_get_mtt_addr(srqc),
@@ -288,7 +291,7 @@ static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again
 	return 0;
 }
 
-/* The taken slot in both contexts. */
+/* Notes in the contexts of the QP and the SRQ that the slot has been taken. */
 static void srq_record_take(struct qp *qp, struct qpc *qpc, uint32_t srqn, struct srqc *srqc,
 			    uint16_t slot, uint16_t next)
 {
@@ -317,8 +320,8 @@ static void srq_event(struct hca *hca, uint8_t type, uint32_t srqn)
 	event_queue_post(hca, &eqe, NULL, NULL);
 }
 
-/* Its doorbell record or its list of receives cannot be read: nobody takes receives from it any
- * more. */
+/* The SRQ's doorbell record or its list of receives cannot be read. From now on nobody takes
+ * receives from it. */
 static int srq_failed(struct hca *hca, uint32_t srqn, struct srqc *srqc)
 {
 	srqc_set_state(srqc, SRQ_STATE_ERROR);
@@ -329,8 +332,8 @@ static int srq_failed(struct hca *hca, uint32_t srqn, struct srqc *srqc)
 }
 
 /*
- * Another QP may take the slot while this one waits for it: then the WQE that has come is no longer
- * the first, and may even be old, and the SRQ's new first one is fetched.
+ * Takes the first receive of the SRQ. Another QP may take it while this one waits for its WQE. The
+ * WQE that has come is then out of date, and the SRQ's new first one is fetched.
  */
 static int srq_take(struct qp *qp, struct qpc *qpc, uint32_t srqn, struct waiter *w,
 		    struct receive_wqe *wqe)
@@ -414,7 +417,7 @@ int srq_receive_count(struct qp *qp, struct qpc *qpc, unsigned *count)
 
 /* --- limits --- */
 
-/* A comparison of an SRQ's limit with its doorbell record. */
+/* Compares an SRQ's limit with the number of receives that its doorbell record announces. */
 struct srq_check {
 	struct srq_check *next;
 	struct waiter waiter;

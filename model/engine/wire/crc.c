@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* from: packet (LRH..pad) or link_port (whole packet)   to: the same with, or without, good CRCs
- * timed by: nothing here; packet and link_port account for it
+/*
+ * ICRC and VCRC of a packet, both in one pass. from: packet (LRH..pad) or link_port (a whole
+ * packet). Takes no simulated time: packet and link_port account for it.
  *
- * One pass makes both CRCs. With P32 and P16 their polynomials and M = P32 * P16 (degree 48, the
- * two have no common factor), the message modulo M holds its remainders by both. So a path only has
- * to compute a 48-bit CRC, or anything else equal to the message modulo M, fold by fold, and a
- * small table walk splits the result.
+ * P32 and P16 are the two polynomials, and M = P32 * P16. M has degree 48, and the two have no
+ * common factor, so the remainder of the message modulo M determines its remainders by P32 and by
+ * P16. A path therefore only has to compute a 48-bit CRC, or any other value that equals the
+ * message modulo M. A small table walk then splits this into the two CRCs.
  *
- * That the ICRC reads some header fields as ones, and that each CRC starts with ones, is a
- * difference to the message that one CRC must see and the other must not. By the Chinese remainder
- * theorem there is a 48-bit value that does just that when it is added to the first six bytes:
- * the "patch".
+ * The two CRCs do not see the same message: the ICRC reads some header fields as ones, and each CRC
+ * starts with its own initial ones. By the Chinese remainder theorem there is a 48-bit value that,
+ * added to the first six bytes, makes such a difference for one CRC and none for the other. It is
+ * called the "patch".
  *
  * Bit order is that of the wire, least significant bit of a byte first: bit t of a packet of n
- * bytes stands for x^(8n - 1 - t), and bit i of a w-bit value for x^(w - 1 - i). */
+ * bytes stands for x^(8n - 1 - t), and bit i of a w-bit value for x^(w - 1 - i).
+ */
 #include "model/engine/wire/crc.h"
 
 #include "model/engine/wire/crc_tables.h"
@@ -32,13 +34,15 @@
 enum {
 	LNH_BYTE = 1,
 	LNH_MASK = 3,
-	LANES128 = 8, /* states in flight */
-	LANES512 = 4, /* the same, of four blocks each */
+	LANES128 = 8, /* independent states, folded in turn */
+	LANES512 = 4, /* the same; each state holds four blocks */
 	MIN_CLMUL = CRC_BLOCK,
-	MIN_CLMUL512 = 2 * CRC_BLOCK + 2 * 64 * LANES512, /* fold_front() leaves it something */
+	/* so that fold_front() has enough for its first blocks */
+	MIN_CLMUL512 = 2 * CRC_BLOCK + 2 * 64 * LANES512,
 };
 
-/* Made when the program starts, and constant from then on, but for path. */
+/* The tables are made when the program starts, and never change after that. Only crc_force()
+ * changes the path. */
 static struct crc_tables crc;
 static enum crc_path path_taken;
 
@@ -82,7 +86,7 @@ static uint64_t slice_rest(uint64_t r, const uint8_t *p, size_t n)
 	return r;
 }
 
-/* CRC-32 | CRC-16 << 32 of a CRC-48. */
+/* Splits a CRC-48 into CRC-32 | CRC-16 << 32. */
 static uint64_t split(uint64_t r)
 {
 	uint64_t both = 0;
@@ -94,7 +98,8 @@ static uint64_t split(uint64_t r)
 	return both;
 }
 
-/* Both CRCs, init 0, of the n >= 8 bytes with the patch added to the first six. */
+/* Both CRCs, with initial value 0, of n >= 8 bytes after the patch has been added to the first
+ * six. */
 static uint64_t both_portable(const uint8_t *p, size_t n, uint64_t patch)
 {
 	return split(slice_rest(patch, p, n));
@@ -124,8 +129,10 @@ static inline CRC_TARGET128 __m128i load_128(const uint8_t *p)
 }
 
 /*
- * Both CRCs of the message whose remainder a holds. Its first eight bytes times x^64 modulo M have
- * 112 bits; of the 48 above the last 64 the same makes 96, and so on, until those 64 hold all.
+ * Both CRCs of the message that equals `a` modulo M. First reduces the 128 bits of `a` to 64: the
+ * first eight bytes are multiplied by x^64 modulo M, which gives 112 bits, and added to the last
+ * eight. 48 bits are then above the last 64. The same step leaves 32 bits above them, then 16, then
+ * none.
  */
 static inline CRC_TARGET128 uint64_t split_128(__m128i a)
 {
@@ -147,9 +154,10 @@ static inline CRC_TARGET128 uint64_t split_128(__m128i a)
 }
 
 /*
- * What is beyond whole blocks comes first: zeros before a message change nothing, so its first
- * n % CRC_BLOCK bytes are a block with zeros in front, and no byte is left at the end. Then block
- * by block, until *p is the end or two or more whole rows are left, before which the state stands.
+ * Folds the front of the message. Zeros before a message change nothing, so the first n % CRC_BLOCK
+ * bytes make a block with zeros in front of them, and only whole blocks remain. Then folds block by
+ * block, until *p is the end, or until at least two whole rows are left. Returns the state of what
+ * precedes *p.
  */
 static inline CRC_TARGET128 __m128i fold_front(const uint8_t **p, const uint8_t *end, size_t row,
 					       uint64_t patch)
@@ -166,7 +174,7 @@ static inline CRC_TARGET128 __m128i fold_front(const uint8_t **p, const uint8_t 
 
 	a = _mm_xor_si128(load_128(at), _mm_cvtsi64_si128(patch));
 	a = _mm_shuffle_epi8(a, load_128(to_end + head));
-	/* the patch of the bytes that are not in the head */
+	/* the rest of the patch belongs to the bytes after the head */
 	patch = head < sizeof(patch) ? patch >> 8 * head : 0;
 	at += head;
 	next = _mm_xor_si128(load_128(at), _mm_cvtsi64_si128(patch));
@@ -245,14 +253,16 @@ static CRC_TARGET512 uint64_t both_clmul512(const uint8_t *p, size_t n, uint64_t
 	last = fold_128(_mm512_extracti32x4_epi32(a[0], 2), load_fold(1), last);
 	last = fold_128(_mm512_extracti32x4_epi32(a[0], 1), load_fold(2), last);
 	last = fold_128(_mm512_castsi512_si128(a[0]), load_fold(3), last);
-	/* else what follows without AVX waits for the wide registers: it cost more than the CRC */
+	/* Without this, SSE code that follows would wait for the upper halves of the wide
+	 * registers. That would take longer than the CRC. */
 	_mm256_zeroupper();
 	return split_128(last);
 }
 
 static bool path_works(enum crc_path path)
 {
-	/* These look at XCR0 too: the system must save the wide registers. */
+	/* These functions also check XCR0, which says whether the system saves the wide
+	 * registers. */
 	__builtin_cpu_init();
 	switch (path) {
 	case CRC_PATH_CLMUL128:
@@ -323,7 +333,7 @@ static uint64_t packet_patch(const uint8_t *p, size_t n)
 	return patch;
 }
 
-/* Both CRC registers over LRH..pad: CRC-32 | CRC-16 << 32, before xorout. */
+/* Both CRC registers over LRH..pad, before the final inversion: CRC-32 | CRC-16 << 32. */
 static uint64_t packet_crcs(const uint8_t *p, size_t n)
 {
 	return both_crcs(p, n, packet_patch(p, n));

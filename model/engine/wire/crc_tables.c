@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See crc_tables.h; why there are such tables, and the order of bits: crc.c. */
+/* See crc_tables.h. crc.c explains what the tables are for, and the order of bits. */
 #include "model/engine/wire/crc_tables.h"
 
-/* Highest power first, with it. P32 is primitive. */
+/* The polynomials, with their highest power as the highest bit. P32 is primitive. */
 static const uint64_t poly32 = 0x104c11db7, poly16 = 0x1100b;
 
-/* In the next five functions bit i stands for x^i, and m has the degree given. */
+/* In the next five functions bit i stands for x^i, and m is a polynomial of the given degree. */
 static uint64_t poly_times_x(uint64_t a, uint64_t m, unsigned int degree)
 {
 	a <<= 1;
@@ -81,7 +81,7 @@ static void tables_of_bytes(struct crc_tables *t, uint64_t m)
 				t->vcrc[k - 1][b] >> 8 ^ t->vcrc[0][t->vcrc[k - 1][b] & 0xff];
 }
 
-/* bits[i] is what bit i of the index adds. */
+/* table[v] is the sum of bits[i] for all bits i that are set in v. */
 static void table_of_bits(uint64_t *table, unsigned int log_size, const uint64_t *bits)
 {
 	unsigned int v, i;
@@ -92,7 +92,8 @@ static void table_of_bits(uint64_t *table, unsigned int log_size, const uint64_t
 				table[v] ^= bits[i];
 }
 
-/* For bytes of a width-bit value whose highest bit is worth a32 and a16 in the two CRCs. */
+/* For each byte of a value of `width` bits: what it adds to the two CRCs. Bit 0, the highest power,
+ * adds a32 and a16; each bit after it adds these divided by x once more. */
 static void table_split(uint64_t (*table)[256], unsigned int width, uint64_t a32, uint64_t a16)
 {
 	uint64_t bits[64];
@@ -107,7 +108,9 @@ static void table_split(uint64_t (*table)[256], unsigned int width, uint64_t a32
 		table_of_bits(table[i], 8, &bits[8 * i]);
 }
 
-/* The CRCs are the message times x^32 and x^16; a CRC-48 is it times x^48 already. */
+/* The CRC-32 is the message times x^32, the CRC-16 the message times x^16, and a CRC-48 the message
+ * times x^48. So bit 0 of a CRC-48, x^47, adds x^31 and x^15 to the two. In split64 the value is
+ * the message itself: bit 0 is x^63, and adds x^95 and x^79. */
 static void tables_split(struct crc_tables *t)
 {
 	uint64_t a32 = 1ull << 31, a16 = 1 << 15;
@@ -144,7 +147,8 @@ static void tables_patch(struct crc_tables *t, uint64_t m)
 	}
 }
 
-/* A product of two reflected 64-bit values comes out one bit low: hence the - 1. */
+/* The product of two reflected 64-bit values is too high by one power of x. So the factor that
+ * moves by n bits is x^(n - 1). */
 static void tables_fold(struct crc_tables *t, uint64_t m)
 {
 	unsigned int e, bits = 8 * CRC_BLOCK;

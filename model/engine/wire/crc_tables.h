@@ -7,12 +7,13 @@
 
 enum {
 	CRC_BLOCK = 16,    /* bytes of a fold's state */
-	CRC_FOLD_MAX = 16, /* blocks a fold goes over */
+	CRC_FOLD_MAX = 16, /* most blocks that one fold moves over */
 	CRC_LOCAL_NIBBLES = 3,
 	CRC_GLOBAL_NIBBLES = 27,
 };
 
-/* What the ICRC reads as ones, in nibbles from the start of the LRH: 2 * byte, + 1 for bits 7:4. */
+/* The fields that the ICRC reads as ones, as nibbles counted from the start of the LRH: 2 * byte, +
+ * 1 for bits 7:4. */
 static const uint8_t crc_masked_local[CRC_LOCAL_NIBBLES] = {
 	1,      /* LRH.VL */
 	24, 25, /* BTH byte 4 */
@@ -24,7 +25,7 @@ static const uint8_t crc_masked_global[CRC_GLOBAL_NIBBLES] = {
 	104, 105,                                                      /* BTH byte 4 */
 };
 
-/* Factors that move the first and the second eight bytes of a block. */
+/* The two factors that move a block: one for its first eight bytes, one for the second. */
 struct crc_fold {
 	uint64_t first, second;
 };
@@ -32,17 +33,18 @@ struct crc_fold {
 struct crc_tables {
 	uint64_t slice[8][256];   /* CRC-48 of a byte with k bytes of zeros after it */
 	uint64_t split[6][256];   /* byte of a CRC-48 -> CRC-32 | CRC-16 << 32 */
-	uint64_t split64[8][256]; /* the same of 64 bits that equal the message modulo M */
+	uint64_t split64[8][256]; /* the same for a 64-bit value that equals the message modulo M */
 	uint64_t by64;            /* factor that moves by 64 bits */
 	uint64_t ones32, ones16;  /* patches for the two init values */
-	uint64_t local[CRC_LOCAL_NIBBLES][16]; /* patches by what a nibble lacks of all ones */
+	/* patches by nibble, and by the bits that it lacks of all ones */
+	uint64_t local[CRC_LOCAL_NIBBLES][16];
 	uint64_t global[CRC_GLOBAL_NIBBLES][16];
-	struct crc_fold over[CRC_FOLD_MAX + 1]; /* by the number of blocks */
+	struct crc_fold over[CRC_FOLD_MAX + 1]; /* index: the number of blocks to move over */
 	uint32_t icrc[256];                     /* CRC-32 of a byte */
 	uint16_t vcrc[4][256]; /* CRC-16 of a byte with k bytes of zeros after it */
 };
 
-/* Fills t, which is all zero. */
+/* Fills t, which must be all zero. */
 void crc_tables_make(struct crc_tables *t);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receiving end of a link port: what comes off the cable, or out of the port's own sending end,
- * is let through by the port's state and its CRCs, and counted.
- * from: link_port.c, at the time of the packet's last bit; to: packet_receive(). Time: none;
- * [hca.link] rx_buffer bounds VL15.
+ * The receiving end of a link port. A packet comes off the cable, or from the port's own sending
+ * end. It is checked (state of the port, CRCs) and counted, and passed on or dropped. from:
+ * link_port.c, at the time of the packet's last bit; to: packet_receive(). Takes no time. The
+ * parameter rx_buffer of [hca.link] limits VL15.
  */
 #include "model/engine/wire/crc.h"
 #include "model/engine/base/engine.h"
@@ -61,7 +61,8 @@ static void receive(struct link_port *lp, struct packet *pkt)
 	struct hca *hca = lp->hca;
 	unsigned bad = 0;
 
-	/* what took credits holds its buffer until it is freed, whatever becomes of it */
+	/* A packet that took credits occupies buffer space until it is freed, even if it is
+	 * dropped. */
 	pkt->rx_buffered = !pkt->uncredited && pkt->vl != VL_MANAGEMENT;
 	if (!may_receive(lp, pkt)) {
 		hca->stats.link_port_rx_dropped++;
@@ -70,7 +71,7 @@ static void receive(struct link_port *lp, struct packet *pkt)
 		packet_free(pkt);
 		return;
 	}
-	if (pkt->vl == VL_MANAGEMENT) { /* it has no credits */
+	if (pkt->vl == VL_MANAGEMENT) { /* VL15 has no credits */
 		if ((lp->management_in_use + 1) * (uint64_t)(PACKET_HEADERS + 256) >
 		    param_link_rx_buffer(hca->params)) {
 			discard(lp, pkt, FW_PC_VL15_DROPPED, "no buffer for VL15");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The physical layer of a link port: polling, training, the rate both ends agree on, the cable, and
- * what changes with them. Time: [hca.link] training_time.
+ * The physical layer of a link port: polling, training, the rate that both ends agree on, plugging
+ * the cable, and what these change in the port. Time: [hca.link] training_time.
  */
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/link_port.h"
@@ -220,7 +220,7 @@ void link_port_destroy(struct link_port *lp)
 	if (!lp)
 		return;
 	event_cancel(lp->hca->core, &lp->trained);
-	while (lp->arrivals.first) /* the peer's packets */
+	while (lp->arrivals.first) /* packets that the peer has sent */
 		event_cancel(lp->hca->core, lp->arrivals.first);
 	link_lanes_drop(lp);
 	static_rate_destroy(lp);

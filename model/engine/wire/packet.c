@@ -50,7 +50,7 @@ void packet_pool_destroy(struct packet_pool *pool)
 		struct pool_chunk *chunk = pool->chunks;
 
 		pool->chunks = chunk->next;
-		/* on a wire still */
+		/* the packet may still be on a wire */
 		for (unsigned i = 0; i < POOL_CHUNK; i++)
 			event_cancel(pool->hca->core, &chunk->packets[i].ev);
 		free(chunk);
@@ -71,8 +71,8 @@ static void pool_grow(struct packet_pool *pool)
 	}
 }
 
-/* In pieces of which each is a few stores: a memset of this length becomes a slow string
- * instruction. */
+/* Clears in pieces that compile to a few stores each. The compiler makes one memset of this length
+ * into a slow string instruction. */
 static inline void clear_fields(struct packet *pkt)
 {
 	enum { BYTES = offsetof(struct packet, frags), PIECE = 64 };
@@ -143,7 +143,8 @@ void packet_unshare(struct packet *pkt)
 		packet_free(pkt);
 }
 
-/* Those on their way to the other end are this pool's too: then it keeps them all. */
+/* Gives no memory back while a packet is in use. Packets on their way to the other end still belong
+ * to this pool. */
 void packet_pool_trim(struct hca *hca)
 {
 	struct packet_pool *pool = hca->packets;
@@ -293,7 +294,8 @@ static void put_extensions(uint8_t *bth, const struct bth_op *op, const struct p
 		memcpy(bth + op->at[BTH_EXT_IETH], h->imm, sizeof(h->imm));
 }
 
-/* Sets offsets, wire and len for headers of this opcode around a payload; zeroes the pad. */
+/* Sets the offsets, wire and len for the headers of this opcode around a payload, and zeroes the
+ * pad. Returns the pad's length. */
 static unsigned lay_out(struct packet *pkt, const struct bth_op *op, bool grh, unsigned payload_len)
 {
 	unsigned headers = bth_op_header_bytes(op, grh), pad = -payload_len & 3;

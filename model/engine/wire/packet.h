@@ -30,28 +30,31 @@ enum {
 };
 
 struct packet {
-	struct packet *next;      /* of whatever queue it stands in */
-	struct event ev;          /* of whoever holds it */
+	struct packet *next;      /* next in the queue that the packet is in */
+	struct event ev;          /* for the use of its present holder */
 	struct hca *hca;          /* the device that holds it now */
-	struct packet_pool *pool; /* where it goes back to */
+	struct packet_pool *pool; /* the pool that it returns to */
 	uint8_t port;             /* the port it leaves by or came in at, from 1 */
 	uint8_t vl;
-	bool loopback;     /* never on the wire: DLID is the sender's own */
+	bool loopback;     /* never on the wire: the DLID is the sender's own */
 	bool crcs_made;    /* ICRC and VCRC are in the buffer; wrong only where a fault changed the
 			      packet afterwards */
 	bool crcs_unknown; /* a fault plan changed it, or it was injected: the receiver checks its
 			      CRCs even where crc.eager is off */
 	bool uncredited; /* no credits were taken for it: a fault plan's copy, an injected packet */
-	bool rx_buffered; /* takes up room in the receiving port's buffer */
+	bool rx_buffered; /* occupies the receiving port's buffer */
 	bool lent;        /* a trace record still points to its bytes; they stay until it arrives */
 	bool resent;
-	uint8_t static_rate; /* sender: of its path, as in qp_path.static_rate; 0: none, or done */
-	uint16_t sharers;    /* copies that use its room in the buffer too */
-	struct packet *shares; /* of a multicast member's copy: the packet whose room it uses */
-	unsigned hold;         /* fault plan: so many later packets overtake it */
-	const char *fault;     /* what a fault plan did, for traces; NULL mostly */
-	uint64_t sent_ps;      /* last bit left the sender */
-	uint64_t ready_ps;     /* sender: earliest start on the wire; receiver: parsed */
+	/* sender: static rate of its path, as in qp_path.static_rate; 0: none, or the packet has
+	 * been delayed */
+	uint8_t static_rate;
+	uint16_t sharers; /* copies that use its buffer space, too */
+	/* a multicast member's copy: the packet whose buffer space it uses */
+	struct packet *shares;
+	unsigned hold;     /* fault plan: number of later packets that overtake it */
+	const char *fault; /* what a fault plan did, for traces; usually NULL */
+	uint64_t sent_ps;  /* last bit left the sender */
+	uint64_t ready_ps; /* sender: earliest start on the wire; receiver: parsed */
 
 	uint8_t *wire; /* first byte of the LRH, inside buf */
 	uint16_t len;  /* LRH to VCRC inclusive */
@@ -73,15 +76,15 @@ struct packet {
 	struct dma dma;
 	struct dma_frag frags[PACKET_FRAGS];
 	unsigned n_frags;
-	void *owner;     /* of whoever holds it */
-	uint8_t mark;    /* of whoever holds it */
-	uint8_t verdict; /* responder: instead of this response goes the NAK of that verdict */
+	void *owner;     /* for the use of its present holder */
+	uint8_t mark;    /* for the use of its present holder */
+	uint8_t verdict; /* responder: the NAK of this verdict is sent in place of the response */
 
 	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
 };
 
-/* How much longer a payload of that length occupies the unit that moves it than a small one does.
- * */
+/* How much longer a payload of that length occupies the unit that moves it than a small one
+ * does. */
 static inline uint64_t packet_large_ps(const struct hca_params *p, uint32_t payload)
 {
 	return payload > param_packet_small(p) ? param_packet_large_gap(p) : 0;
@@ -89,17 +92,17 @@ static inline uint64_t packet_large_ps(const struct hca_params *p, uint32_t payl
 
 struct packet_pool *packet_pool_create(struct hca *hca);
 void packet_pool_destroy(struct packet_pool *pool);
-/* Header fields are zero, wire and len not set; payload belongs at buf + PACKET_HEADERS. Never
- * NULL. */
+/* The header fields are zero; wire and len are not set. The payload belongs at buf +
+ * PACKET_HEADERS. Never NULL. */
 struct packet *packet_alloc(struct hca *hca);
 /* The packet's TRACE_TRAIT_* bits, for trace records of spans. */
 uint64_t packet_traits(const struct packet *pkt);
-/* Back to the pool; a received packet's buffer space goes back as credits. */
+/* Returns the packet to its pool. The buffer space of a received packet goes back as credits. */
 void packet_free(struct packet *pkt);
 /* A second packet with the same bytes: duplicated by a fault plan, or delivered to a further
  * multicast member. */
 void packet_copy(struct packet *to, const struct packet *from);
-/* The copy holds the place of a received packet in the port's buffer too. That packet is freed when
+/* The copy also uses the buffer space of a received packet. That packet is freed when
  * packet_unshare() has been called for it and all its copies have been freed. */
 void packet_share(struct packet *copy, struct packet *pkt);
 void packet_unshare(struct packet *pkt);
@@ -108,11 +111,11 @@ size_t packet_pool_footprint(const struct hca *hca);
 void packet_pool_trim(struct hca *hca);
 unsigned packet_pool_in_use(const struct hca *hca);
 
-/* Everything in front of the payload, as the address path of a QP, an address vector or an MLX work
- * request gives it. */
+/* The contents of the headers in front of the payload, from the address path of a QP, an address
+ * vector or an MLX work request. */
 struct packet_path {
 	uint8_t port, sl;
-	uint8_t static_rate; /* 0: the port's */
+	uint8_t static_rate; /* 0: the port's rate */
 	uint8_t path_bits;   /* added to the port's LID */
 	uint16_t dlid;
 	bool grh;
@@ -150,17 +153,17 @@ struct packet_headers {
 };
 
 /*
- * Writes LRH..extension headers in front of the payload (payload_len set, bytes there or coming by
- * DMA), the pad, and sets wire, len, offsets, vl. The CRCs are made by packet_seal() when the
- * payload is there.
+ * Writes LRH..extension headers in front of the payload, and the pad. Sets wire, len, offsets and
+ * vl. The payload's bytes may be there already or may come later by DMA. packet_seal() makes the
+ * CRCs when the payload is there.
  */
 void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path *path,
 		  const struct packet_headers *h, unsigned payload_len);
 /* Builds one more packet like `model`, which packet_build() has made: same payload length, and same
  * headers except for PSN and AckReq. */
 void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t psn, bool ack_req);
-/* MLX work requests: the headers as the driver wrote them (LRH, GRH, BTH, DETH), SLID, lengths put
- * right. */
+/* For MLX work requests: takes the headers as the driver wrote them (LRH, GRH, BTH, DETH), and sets
+ * SLID and lengths. */
 void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,
 		      unsigned headers_len, unsigned payload_len, bool vl15, bool keep_slid,
 		      uint8_t path_bits);

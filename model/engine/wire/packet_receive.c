@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has come in from a link port becomes a packet with parts: the checks of the headers, and of
- * whom it is for. from: link_receive.c; to: packet_arrived of calls.h. No time of its own.
+ * Checks the headers of a packet that has come in from a link port, finds its parts, and checks
+ * whom it is for. from: link_receive.c; to: packet_arrived of calls.h. Takes no time of its own.
  */
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/crc.h"
@@ -14,14 +14,15 @@
 #include <errno.h>
 
 enum {
-	/* of a packet; with the largest MTU it bounds PktLen (MindShare, InfiniBand Network
-	 * Architecture, ch. 21 and 25: the link layer's data packet check) */
+	/* Most bytes of headers and ICRC. Together with the largest MTU it limits PktLen
+	 * (MindShare, InfiniBand Network Architecture, ch. 21 and 25: the link layer's data packet
+	 * check). */
 	HEADERS_AND_ICRC_MAX = 124,
-	GID_MULTICAST = 0xff, /* first byte, IBA 4.1.1 */
+	GID_MULTICAST = 0xff, /* first byte of a multicast GID, IBA 4.1.1 */
 };
 
-/* What the link layer finds wrong: such packets count as PortRcvErrors, those that a higher layer
- * drops do not (IBA 7.3, 16.1.3.5). */
+/* Checks that the link layer does. Packets that fail them count as PortRcvErrors; those that a
+ * higher layer drops do not (IBA 7.3, 16.1.3.5). */
 static const char *parse_link(struct hca *hca, const struct packet *pkt)
 {
 	const struct lrh *lrh = (const struct lrh *)pkt->wire;
@@ -56,7 +57,7 @@ static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 	return NULL;
 }
 
-/* An opcode that means nothing, but is of a service that says so. */
+/* Whether a reserved opcode belongs to a reliable service, which answers it with a NAK. */
 static bool __attribute__((noinline, cold)) answered(const struct bth *bth)
 {
 	return bth_code_is_reliable(bth_get_opcode(bth));
@@ -98,7 +99,8 @@ static const char *parse(struct packet *pkt)
 	pkt->payload_len = (uint16_t)(pkt->len - headers - pad - (unsigned)CRC_BYTES);
 	if (!bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad && pkt->op->props)
 		return "payload where none belongs";
-	/* Else too long a payload is found with the QP's MTU, and answered (IBA 9.7.4.1.6, 9.8.2). */
+	/* Too long a payload of a connected service is found later, by the QP's MTU, and answered
+	 * (IBA 9.7.4.1.6, 9.8.2). */
 	if (pkt->payload_len > PACKET_PAYLOAD && bth_op_is(pkt->op, BTH_DATAGRAM))
 		return "datagram above 4096 bytes";
 	pkt->qpn = bth_get_dqpn(bth);
@@ -106,9 +108,9 @@ static const char *parse(struct packet *pkt)
 	return NULL;
 }
 
-/* Finds the parts of wire[0..len); 0, or with *why for the log: -EBADMSG when the link layer finds
- * it malformed (LVer, length, VL: PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer,
- * opcode, sizes). */
+/* Finds the parts of wire[0..len). 0, or an error with *why for the log. -EBADMSG: the link layer
+ * finds the packet malformed (LVer, length, VL: PortRcvErrors). -EPROTO: a layer above does (LNH,
+ * GRH, TVer, opcode, sizes). */
 static int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
 {
 	*why = parse_link(hca, pkt);
@@ -119,9 +121,9 @@ static int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
 }
 
 /*
- * The peer, or whoever sends to this port, is Active: a port that still waits in Armed for the
- * subnet manager is too from its first good data packet on (IBA 7.2.7, ActiveTrigger; Linux's hfi1
- * does so in software).
+ * A good data packet shows that its sender's port is Active. So a port that still waits in Armed
+ * for the subnet manager becomes Active, too (IBA 7.2.7, ActiveTrigger; Linux's hfi1 does so in
+ * software).
  */
 static void armed_to_active(struct hca *hca, const struct packet *pkt)
 {
@@ -143,7 +145,8 @@ static bool own_gid(struct hca *hca, unsigned port, const uint8_t *gid)
 	return false;
 }
 
-/* IBA 9.6.1: whom a packet is for by its LRH and GRH. NULL when it is for this port. */
+/* Checks by LRH and GRH whether a packet is for this port: IBA 9.6.1. NULL: it is. Otherwise a text
+ * for the log. */
 static const char *check_address(struct hca *hca, const struct packet *pkt)
 {
 	const struct lrh *lrh = (const struct lrh *)pkt->wire;

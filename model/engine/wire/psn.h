@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packet sequence numbers and sequence numbers of messages: arithmetic modulo 2^24. psn_add() and
- * psn_diff() (signed) stand in wire.h.
+ * psn_diff() (signed) are in wire.h.
  *
- * What is outstanding on a QP may span 2^23 PSNs (one READ of 2^31 bytes at an MTU of 256),
- * where a signed difference is ambiguous; so the requester measures everything from its oldest
- * unacknowledged PSN, unsigned. Source: IBA 9.7.1, 9.7.2.
+ * The packets outstanding on a QP may span 2^23 PSNs (one READ of 2^31 bytes at an MTU of 256). A
+ * signed difference is ambiguous over such a span, so the requester measures all PSNs as unsigned
+ * distances from its oldest unacknowledged PSN. Source: IBA 9.7.1, 9.7.2.
  */
 #ifndef MODEL_ENGINE_PSN_H
 #define MODEL_ENGINE_PSN_H
