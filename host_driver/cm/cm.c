@@ -19,8 +19,8 @@ void cm_wake(struct cm_device *cm)
 
 /* --- what comes --- */
 
-/* In the agents' thread, which must not wait. Without memory the message is lost, as messages are.
- */
+/* Runs in the agents' thread, which must not wait. Without memory it drops the message, as a
+ * network may. */
 static void mad_came(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
 		     const struct smp *mad)
 {
@@ -160,7 +160,7 @@ int ib_cm_attach(struct ib_device *device)
 	if (!rc) {
 		cm->guid = attr.node_guid;
 		cm->ack_delay = attr.local_ack_delay;
-		/* numbers of two devices differ, so that a mix-up is seen */
+		/* ids of two devices differ, so that a mix-up does not go unnoticed */
 		cm->last_id = (uint32_t)(cm->guid & FIRST_ID_BITS) << 16;
 		rc = serve_ports(cm);
 	}

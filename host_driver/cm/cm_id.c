@@ -188,7 +188,7 @@ struct ib_cm_id *ib_create_cm_id(struct ib_device *device, ib_cm_handler cm_hand
 	return id ? &id->ib : ERR_PTR(-ENOMEM);
 }
 
-/* The peer is told, as far as it still cares (12.9). */
+/* Tells the peer that the id ends, if the id's state requires it (12.9). */
 static void tell_end(struct cm_id *id)
 {
 	const uint64_t guid = cm_guid_be(id->cm);
@@ -234,7 +234,7 @@ void cm_id_end(struct cm_id *id)
 	cm_cancel(id);
 	tell_end(id);
 	if (id->timewait && id->ib.state == IB_CM_TIMEWAIT)
-		id->timewait->id = NULL; /* it goes on alone */
+		id->timewait->id = NULL; /* the record stays until the time-wait is over */
 	else if (id->timewait)
 		cm_timewait_free(id->timewait);
 	drv_list_del(&id->link);
@@ -307,7 +307,7 @@ void cm_timewait_free(struct cm_timewait *tw)
 	free(tw);
 }
 
-/* Twice the packet life time, and the ACK delay of the peer's HCA. */
+/* Starts the time-wait: two packet life times, and the ACK delay of the peer's HCA. */
 void cm_enter_timewait(struct cm_id *id)
 {
 	struct cm_timewait *tw = id->timewait;
@@ -357,7 +357,7 @@ struct cm_timewait *cm_timewait_by_qpn(struct cm_device *cm, uint32_t qpn, uint6
 
 /* --- timers --- */
 
-/* No answer at all: the peer is told, the connection is given up. */
+/* The peer has not answered. Tells the peer, gives up the connection, and delivers the error. */
 static void give_up(struct cm_id *id)
 {
 	const uint64_t guid = cm_guid_be(id->cm);

@@ -10,7 +10,8 @@ static void lap_fill(struct cm_id *id, const struct sa_path_rec *path, const str
 {
 	struct cm_lap *lap = (struct cm_lap *)&id->request;
 
-	/* each LAP is a transaction of its own: the peer tells a new one from a repeated one */
+	/* Each LAP has a TID of its own, so that the peer can tell a new LAP from a repeated
+	 * one. */
 	id->tid += UINT64_C(1) << 16;
 	cm_fill_header(&id->request, CM_ATTR_LAP, id->tid);
 	cm_lap_set_local_comm_id(lap, cm_local(id));
@@ -87,7 +88,7 @@ void cm_lap_came(struct cm_device *cm, struct cm_work *work)
 		return;
 	id->tid = id->answered_tid = mad_hdr_get_tid(smp_hdr_const(&work->mad));
 	id->ib.lap_state = IB_CM_LAP_RCVD;
-	/* the path is judged here, as far as that can be done without the user */
+	/* Refuses what can be refused without the user. */
 	if (cm_lap_get_remote_qpn(lap) != id->local_qpn) {
 		ib_send_cm_apr(&id->ib, IB_CM_APR_INVALID_QPN_EECN, NULL, 0, NULL, 0);
 		return;
@@ -100,7 +101,7 @@ void cm_lap_came(struct cm_device *cm, struct cm_work *work)
 	cm_deliver(id, &event);
 }
 
-/* From now on ib_cm_init_qp_attr() gives the new path. */
+/* ib_cm_init_qp_attr() returns the new path from now on. */
 static void path_taken(struct cm_id *id)
 {
 	id->alt_av = id->new_av;

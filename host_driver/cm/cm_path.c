@@ -62,7 +62,7 @@ unsigned cm_port_of_gid(struct cm_device *cm, const uint8_t gid[16])
 {
 	const struct cm_port *p;
 
-	/* the port's own GID first: it is known */
+	/* Try each port's first GID before its GID table: it is already known. */
 	for (unsigned port = 1; port <= cm->device->phys_port_cnt; port++)
 		if (!cm_port_get(cm, port, &p) && !memcmp(p->gid.raw, gid, sizeof(p->gid.raw)))
 			return port;
@@ -94,7 +94,7 @@ static int pkey_find(struct cm_device *cm, unsigned port, uint16_t pkey, uint16_
 
 /* --- addresses --- */
 
-/* A code whose time is at least that of both together. */
+/* The smallest code whose time covers both. */
 uint8_t cm_ack_timeout(unsigned ack_delay, unsigned life_time)
 {
 	const uint64_t ps = cm_time_ps(ack_delay) + 2 * cm_time_ps(life_time);
@@ -128,7 +128,8 @@ int cm_av_from_path(struct cm_device *cm, const struct sa_path_rec *path, struct
 	return 0;
 }
 
-/* The peer's path, seen from here. Its ACK timeout is two packet life times and its HCA's delay. */
+/* Makes an AV from the peer's path. That path's ACK timeout is two packet life times and its HCA's
+ * delay. */
 static int av_from(struct cm_device *cm, unsigned port, const struct sa_path_rec *path,
 		   unsigned ack_timeout, struct cm_av *out)
 {
@@ -209,7 +210,7 @@ static void path_common(uint16_t pkey, uint8_t mtu, unsigned ack_timeout, struct
 	path->mtu_selector = path->rate_selector = path->packet_life_time_selector = IB_SA_EQ;
 	path->mtu = mtu;
 	path->numb_path = path->reversible = 1;
-	/* half of what the peer waits for an ACK */
+	/* half the ACK timeout is an upper bound of the life time */
 	path->packet_life_time = (uint8_t)(ack_timeout - (ack_timeout > 0));
 }
 

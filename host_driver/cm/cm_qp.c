@@ -84,7 +84,7 @@ static void rts_first(const struct cm_id *id, struct ib_qp_attr *attr, int *mask
 	}
 }
 
-/* A LAP has been heard or accepted: nothing but the new alternate path changes. */
+/* Whether a LAP has been received or accepted. Only the alternate path changes then. */
 static bool loads_alternate(const struct cm_id *id)
 {
 	return id->ib.state == IB_CM_ESTABLISHED && id->alt_av.port && !id->has_alternate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All received messages except REQ: what each does in each state (IBA vol. 1, 12.9), and how a
- * repeated one is answered. */
+/* Received messages, except REQ, LAP, APR and SIDR: what each does in each state (IBA vol. 1, 12.9),
+ * and how a repeated message is answered. */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@ static void duplicate(struct cm_device *cm, const struct cm_work *work)
 
 /* --- REP --- */
 
-/* A repeated REP: the peer has not received the answer to the first one. */
+/* A REP came again, so the peer has not received the answer to the first one. Sends that answer
+ * again. */
 static void rep_again(struct cm_device *cm, struct cm_work *work, struct cm_id *id)
 {
 	duplicate(cm, work);
@@ -85,7 +86,8 @@ static void rep_came(struct cm_device *cm, struct cm_work *work)
 			rep_again(cm, work, id);
 		return;
 	}
-	/* 12.9.8.3.1: the peer's QP is one of another connection, as far as is known here */
+	/* 12.9.8.3.1: the peer's QP still belongs to another connection here, so that connection is
+	 * stale */
 	stale = cm_timewait_by_qpn(cm, cm_rep_get_local_qpn(rep), guid);
 	if (stale) {
 		cm_issue_rej(cm, work, IB_CM_REJ_STALE_CONN, CM_MESSAGE_REP, NULL, 0);
@@ -129,7 +131,7 @@ static void rtu_came(struct cm_device *cm, struct cm_work *work)
 
 /* --- DREQ, DREP --- */
 
-/* A DREQ for an id that is gone: answer it, so that the peer need not wait (12.9). */
+/* Answers a DREQ for an id that no longer exists, so that the peer need not wait (12.9). */
 static void drep_of_nobody(struct cm_device *cm, const struct cm_work *work)
 {
 	const struct cm_dreq *dreq = (const struct cm_dreq *)&work->mad;
@@ -158,9 +160,9 @@ static void dreq_came(struct cm_device *cm, struct cm_work *work)
 	if (cm_dreq_get_remote_qpn(dreq) != id->local_qpn)
 		return;
 	switch (id->ib.state) {
-	case IB_CM_REP_SENT: /* its RTU was lost, or is behind this */
+	case IB_CM_REP_SENT: /* the peer's RTU was lost, or comes later */
 	case IB_CM_MRA_REP_RCVD:
-	case IB_CM_DREQ_SENT: /* both at once */
+	case IB_CM_DREQ_SENT: /* both sides disconnect at the same time */
 	case IB_CM_ESTABLISHED:
 		break;
 	case IB_CM_TIMEWAIT:
@@ -214,23 +216,24 @@ static struct cm_id *rejected_id(struct cm_device *cm, struct cm_rej *rej)
 	id = cm_id_find(cm, ours);
 	if (!id || cm_remote(id) == theirs)
 		return id;
-	/* its REP never came, and it has given up */
+	/* the peer has given up, and its REP never came */
 	return id->ib.state == IB_CM_REQ_SENT || id->ib.state == IB_CM_MRA_REQ_RCVD ? id : NULL;
 }
 
-/* Whether it concerns the id in its state, which changes then. */
+/* Whether the REJ concerns the id in its present state. Changes the state if it does. */
 static bool rej_take(struct cm_id *id, struct cm_rej *rej)
 {
 	const unsigned reason = cm_rej_get_reason(rej);
 
-	/* of a REQ that was answered already: a late copy of it met the end of the connection */
+	/* This REQ has been answered: an old copy of it was rejected, after the peer's end of the
+	 * connection was gone. */
 	if (cm_rej_get_message_rejected(rej) == CM_MESSAGE_REQ && id->ib.state != IB_CM_REQ_SENT &&
 	    id->ib.state != IB_CM_MRA_REQ_RCVD)
 		return false;
 	switch (id->ib.state) {
 	case IB_CM_REQ_SENT:
 	case IB_CM_MRA_REQ_RCVD:
-		/* the other peer has not started yet; it is asked again */
+		/* The other peer has not started yet. The REQ is sent again. */
 		if (id->peer_to_peer && reason == CM_REASON_INVALID_SERVICE_ID)
 			return false;
 		break;
@@ -275,7 +278,8 @@ static void rej_came(struct cm_device *cm, struct cm_work *work)
 
 /* --- MRA --- */
 
-/* Which message it answers, in the state after it; -EINVAL: none that is under way. */
+/* Changes the state for an MRA. 0: the first MRA for that message; 1: a repeated one; -EINVAL: no
+ * such message is under way. */
 static int mra_take(struct cm_id *id, enum cm_message message)
 {
 	const enum ib_cm_state state = id->ib.state;
@@ -315,7 +319,7 @@ static void mra_came(struct cm_device *cm, struct cm_work *work)
 
 	if (again < 0)
 		return;
-	/* from now on, as long as that */
+	/* The timeout is now the peer's service timeout, counted from now. */
 	id->timeout_ps = cm_time_ps(cm_mra_get_service_timeout(mra)) + id->av.turn_ps;
 	id->deadline = cm_now(cm) + id->timeout_ps;
 	if (again)

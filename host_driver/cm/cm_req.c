@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Received REQs: checks them, finds repeated REQs, stale connections and peers that connect at the
- * same time, and else passes them to a listener. */
+/* Received REQs: checks them, and finds repeated REQs, stale connections, and peers that connect at
+ * the same time. All other REQs go to a listener. */
 #include "host_driver/cm/cm.h"
 #include "model/interface/macros.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What a REQ says, checked and seen from here. */
+/* A REQ that has been checked. Its paths are stored in the direction to the peer. */
 struct req_view {
 	struct cm_device *cm;
 	struct cm_work *work;
 	struct cm_req *req;
 	struct cm_av av, alt_av;
-	enum ib_qp_type qp_type; /* of the own QP */
+	enum ib_qp_type qp_type; /* of this side's QP */
 	bool has_alternate;
 };
 
@@ -115,11 +115,12 @@ static void req_again(const struct req_view *v, const struct cm_timewait *tw)
 		reject(v, IB_CM_REJ_STALE_CONN, NULL, 0);
 		break;
 	default:
-		break; /* the answer will come */
+		break; /* the user has not answered yet */
 	}
 }
 
-/* 12.9.8.3.1: the peer's QP has a connection here that the peer does not know any more. */
+/* 12.9.8.3.1: the peer's QP is connected here, but the peer does not know that connection any more.
+ * Rejects the REQ and disconnects. */
 static bool is_stale(const struct req_view *v)
 {
 	const struct cm_timewait *tw = cm_timewait_by_qpn(v->cm, cm_req_get_local_qpn(v->req),
@@ -203,7 +204,7 @@ static void tell(struct cm_id *id, struct cm_id *listener, const struct req_view
 	cm_deliver(id, &event);
 }
 
-/* an id that has sent a REQ of that service to where this one comes from. */
+/* Finds an id that has sent a REQ for the same service to the peer that this REQ comes from. */
 static struct cm_id *find_peer(const struct req_view *v)
 {
 	struct cm_device *cm = v->cm;
@@ -220,7 +221,8 @@ static struct cm_id *find_peer(const struct req_view *v)
 	return NULL;
 }
 
-/* The one with the larger GUID, then the larger QPN, stays active. */
+/* When two peers connect at the same time, the one with the larger GUID stays active; with equal
+ * GUIDs the one with the larger QPN. */
 static bool stays_active(const struct cm_id *id, const struct cm_req *req)
 {
 	const uint64_t guid = cm_req_get_local_ca_guid(req);

@@ -85,7 +85,8 @@ static void copy(uint8_t *to, const void *from, unsigned len)
 		memcpy(to, from, len);
 }
 
-/* A transaction of ours: the message's kind in the low half keeps them apart. */
+/* A TID for messages that this side begins. The message's kind in the low half makes them
+ * differ. */
 static uint64_t tid_of(const struct cm_id *id, enum cm_attr attr)
 {
 	return (uint64_t)cm_local(id) << 32 | attr;
@@ -297,11 +298,11 @@ int ib_send_cm_dreq(struct ib_cm_id *cm_id, const void *data, uint8_t len)
 
 	if (rc || cm_id->state != IB_CM_ESTABLISHED)
 		return -EINVAL;
-	cm_cancel(id); /* a LAP under way */
+	cm_cancel(id); /* a LAP may be under way */
 	cm_fill_dreq(id, &id->request, data, len);
 	cm_set_state(id, IB_CM_DREQ_SENT);
 	rc = cm_post_request(id, id->response_ps, id->max_cm_retries);
-	/* the connection ends whether the peer can be told or not */
+	/* the connection ends even if the peer cannot be told */
 	if (rc)
 		cm_enter_timewait(id);
 	return rc;
@@ -338,7 +339,7 @@ static void rej_header(struct cm_id *id, struct smp *smp)
 	cm_fill_header(smp, CM_ATTR_REJ, id->tid);
 	cm_rej_set_remote_comm_id(rej, cm_remote(id));
 	switch (id->ib.state) {
-	case IB_CM_REQ_RCVD: /* the peer has not been told a number */
+	case IB_CM_REQ_RCVD: /* the peer does not know this side's id yet */
 		cm_rej_set_message_rejected(rej, CM_MESSAGE_REQ);
 		break;
 	case IB_CM_MRA_REQ_SENT:
@@ -390,7 +391,7 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id, enum ib_cm_rej_reason reason, const v
 		break;
 	case IB_CM_REP_SENT:
 	case IB_CM_MRA_REP_RCVD:
-		/* the peer may have used the connection already */
+		/* the peer may already have used the connection */
 		cm_enter_timewait(id);
 		break;
 	default:
@@ -402,7 +403,7 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id, enum ib_cm_rej_reason reason, const v
 void cm_issue_rej(struct cm_device *cm, const struct cm_work *work, enum ib_cm_rej_reason reason,
 		  enum cm_message rejected, const void *ari, uint8_t ari_length)
 {
-	/* the ids stand at the same place in all messages */
+	/* the two ids are at the same offset in all messages */
 	const struct cm_rep *came = (const struct cm_rep *)&work->mad;
 	struct smp smp;
 	struct cm_rej *rej = (struct cm_rej *)&smp;

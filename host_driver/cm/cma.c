@@ -20,7 +20,7 @@ static size_t addr_bytes(const struct sockaddr *addr)
 					     : 0;
 }
 
-/* Where the address itself is, and how long. */
+/* The address bytes of a socket address, and their number. */
 static const uint8_t *addr_of(const struct sockaddr_storage *s, size_t *len)
 {
 	if (s->ss_family == AF_INET) {
@@ -48,7 +48,7 @@ static bool is_any(const struct sockaddr_storage *a)
 	return !memcmp(x, zeros, n);
 }
 
-/* IPv4 and IPv6 have the port at the same place. */
+/* IPv4 and IPv6 addresses have the port at the same offset. */
 uint16_t cma_port(const struct sockaddr_storage *a)
 {
 	return ntohs(((const struct sockaddr_in *)a)->sin_port);
@@ -91,7 +91,8 @@ void cma_addr_clear(struct cm_device *cm)
 	}
 }
 
-/* That address; with `wanted` NULL an own one of that family and port (0: any). */
+/* Finds the address `wanted`. If that is NULL, finds one of this host's own addresses of that
+ * family and port (0: any port). */
 static const struct cma_addr *addr_find(struct cm_device *cm, const struct sockaddr_storage *wanted,
 					int family, unsigned port)
 {
@@ -105,7 +106,7 @@ static const struct cma_addr *addr_find(struct cm_device *cm, const struct socka
 	return NULL;
 }
 
-/* The device that has connection management. */
+/* The first device of the host that has connection management, or NULL. */
 static struct cm_device *device_of_host(const struct uv_host *host)
 {
 	for (unsigned i = 0; i < host->n_devices; i++)
@@ -204,7 +205,7 @@ int cma_bind(struct cma_id *id, const struct sockaddr *addr)
 
 /* --- events --- */
 
-/* Without memory there is none: -ENOMEM. */
+/* Queues an event for the process. -ENOMEM: there is no event. */
 int cma_event(struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_type type, int status,
 	      const union cma_param *param)
 {
@@ -248,7 +249,8 @@ struct cma_event *cma_take(struct cma_channel *channel)
 	return e;
 }
 
-/* Its events that nobody has got; with the ids of requests among them. */
+/* Drops events of the id that the process has not taken. Connection requests among them are
+ * destroyed. */
 static void events_drop(struct cma_id *id)
 {
 	struct drv_list *head = &id->channel->uv->events, *l = head->next;
@@ -266,7 +268,8 @@ static void events_drop(struct cma_id *id)
 		free(e);
 		if (child) {
 			cma_destroy(child, NULL);
-			l = head->next; /* it dropped events of its own */
+			/* destroying the child dropped its events, too: begin again */
+			l = head->next;
 		}
 	}
 }
@@ -288,7 +291,7 @@ void cma_migrate(struct cma_id *id, struct cma_channel *channel)
 		drv_list_add(&channel->uv->events, &e->link);
 		if (e->listener == id) {
 			cma_migrate(e->id, channel);
-			l = head->next; /* it took events of its own along */
+			l = head->next; /* migrating the child moved its events, too: begin again */
 		}
 	}
 	id->channel->ids--;
@@ -297,7 +300,7 @@ void cma_migrate(struct cma_id *id, struct cma_channel *channel)
 	p->ops->waitq_wake_all(p, channel->process->waitq);
 }
 
-/* In a thread that cannot be killed, before the contexts of the process go. */
+/* Runs in a thread that cannot be killed, before the contexts of the process are closed. */
 static void process_exit(struct uv_process *process)
 {
 	struct cma_process *p = process->rdma;

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* As Linux' cma.c has them: 4.3 s for an answer, 15 times, and 69 s when the peer's program takes
- * its time. */
+/* The values of Linux' cma.c: 4.3 s for an answer, 15 retries, and 69 s when the peer's program is
+ * slow to answer. */
 enum {
 	RESPONSE_TIMEOUT = 20,
 	MAX_CM_RETRIES = 15,
@@ -99,7 +99,8 @@ static void responded(struct cma_id *id, const struct ib_cm_event *event)
 						.srq = rep->srq,
 						.qp_num = rep->remote_qpn}};
 
-	/* the program moves the queue pair; only if that takes long the peer hears of it */
+	/* The program must now change the queue pair's state. Without this MRA the peer would send
+	 * its REP again if that took long. */
 	ib_send_cm_mra(id->ib, IB_CM_MRA_FLAG_DELAY | MRA_TIMEOUT, NULL, 0);
 	cma_event(id, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, &param);
 }
@@ -179,7 +180,7 @@ static void take_req(struct cma_id *id, const struct ib_cm_req_event_param *req,
 					 .qp_num = req->remote_qpn};
 }
 
-/* Whether the listener wants that message. */
+/* Whether the listener accepts that message. */
 static bool is_for(const struct cma_id *listener, const struct ib_cm_event *event)
 {
 	const struct cm_ip *ip = event->private_data;
@@ -213,7 +214,7 @@ int cma_listen_handler(struct ib_cm_id *ib, const struct ib_cm_event *event)
 	param.conn.private_data = (const uint8_t *)event->private_data + sizeof(*ip);
 	rc = cma_event(id, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, &param);
 	if (rc) {
-		/* the caller ends the id of ib_cm */
+		/* the caller destroys the id of ib_cm */
 		id->ib = NULL;
 		cma_destroy(id, NULL);
 		return rc;
@@ -304,7 +305,7 @@ int cma_reject(struct cma_id *id, const void *data, uint8_t len)
 	return ib_send_cm_rej(id->ib, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, data, len);
 }
 
-/* The first who asks sends the DREQ; who has got one answers it. */
+/* The side that disconnects first sends a DREQ. The side that has received a DREQ answers it. */
 int cma_disconnect(struct cma_id *id)
 {
 	if (!id->ib || (id->state != CMA_CONNECT && id->state != CMA_DISCONNECT))

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between cma.c, cma_connect.c and cma_ud.c. */
+/* Shared by cma.c, cma_connect.c and cma_ud.c only. */
 #ifndef HOST_DRIVER_CM_CMA_IMPL_H
 #define HOST_DRIVER_CM_CMA_IMPL_H
 
 #include "host_driver/cm/cma.h"
 
-/* For the process; 0 or -ENOMEM. `listener`: of a CONNECT_REQUEST. */
+/* Queues an event for the process. `listener`: for a CONNECT_REQUEST. 0 or -ENOMEM. */
 int cma_event(struct cma_id *id, struct cma_id *listener, enum rdma_cm_event_type type, int status,
 	      const union cma_param *param);
-/* Host order. */
+/* The port number in host byte order. */
 uint16_t cma_port(const struct sockaddr_storage *addr);
 uint64_t cma_service_id(const struct cma_id *id, const struct sockaddr_storage *addr);
-/* The header of annex A11, and behind it the caller's private data, into the zeroed data of a
- * message. */
+/* Fills the private data of a message, which is zeroed: the header of annex A11, then the caller's
+ * private data. */
 void cma_data_fill(const struct cma_id *id, const void *private_data, unsigned len, uint8_t *data);
-/* Of an id whose program uses datagrams: SIDR. */
+/* ib_cm's handler of an id for datagrams (SIDR). */
 int cma_ud_handler(struct ib_cm_id *ib, const struct ib_cm_event *event);
 int cma_ud_connect(struct cma_id *id, const struct rdma_conn_param *param);
 int cma_ud_reply(struct cma_id *id, enum ib_cm_sidr_status status,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Datagrams by IP address: a SIDR_REQ asks for the queue pair behind a port number. The answer has
- * all that a program needs to send to it. */
+/* Datagrams by IP address: a SIDR_REQ asks for the queue pair behind a port number. The answer
+ * contains everything that a program needs to send to it. */
 #include "host_driver/cm/cma_impl.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@ struct info {
 	struct sockaddr_storage addr;
 };
 
-/* -1: no number of a port. */
+/* -1: not a port number. */
 static int port_of(const char *service)
 {
 	char *end;

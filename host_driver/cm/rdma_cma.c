@@ -81,7 +81,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, 
 	return 0;
 }
 
-/* Every event that was got is acknowledged. */
+/* Waits until the program has acknowledged every event that it took. */
 static void wait_acknowledged(struct lib_id *id, const unsigned *reported)
 {
 	struct uv_process *process = rdma_process_of(&id->rdma);
@@ -133,7 +133,8 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 	return CALL(cma_set_option(LIB_ID(id)->kernel, level, optname, optval, optlen));
 }
 
-/* The context of the process: one for all its ids, until it ends. */
+/* The verbs context of the process. All its ids share one, which stays open until the process
+ * ends. */
 static struct ibv_context *context_of(struct uv_process *process, const struct ib_device *ib)
 {
 	struct cma_process *p = process->rdma;
@@ -240,7 +241,8 @@ static const struct rdma_conn_param all = {.responder_resources = RDMA_MAX_RESP_
 					   .retry_count = 7,
 					   .rnr_retry_count = 7};
 
-/* The queue pair's number and SRQ, and what "as many as there are" means. */
+/* Completes the parameters: sets the queue pair's number and whether it has an SRQ, and replaces
+ * RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH by numbers. */
 static int complete(struct rdma_cm_id *id, const struct rdma_conn_param *given,
 		    uint8_t responder_resources, uint8_t initiator_depth, struct rdma_conn_param *p)
 {

@@ -6,7 +6,7 @@
 
 enum { RESOLVE_TIMEOUT_MS = 2000 /* as librdmacm */ };
 
-/* The next event of the id's own channel, in id->event. */
+/* Takes the next event of the id's own channel, and stores it in id->event. */
 static int next_event(struct rdma_cm_id *id)
 {
 	struct rdma_cm_event *event;

@@ -35,7 +35,8 @@ static int new_connection(struct lib_event *e, struct lib_id *listener, struct c
 	return 0;
 }
 
-/* The answer has come: the queue pair follows, then the peer hears that it may send. */
+/* The peer has accepted. Moves the queue pair to RTS first, and then tells the peer that it may
+ * send. */
 static void finish_connect(struct lib_event *e, struct lib_id *id)
 {
 	if (!id->rdma.qp || !id->own_qp)
@@ -51,7 +52,7 @@ static void finish_connect(struct lib_event *e, struct lib_id *id)
 	CALL(cma_reject(id->kernel, NULL, 0));
 }
 
-/* 0, or -errno: it is not for the program. */
+/* 0, or -errno: the program does not get this event. */
 static int event_fill(struct lib_event *e, const struct cma_event *k)
 {
 	struct lib_id *id = k->id->user;
@@ -77,7 +78,7 @@ static int event_fill(struct lib_event *e, const struct cma_event *k)
 	return 0;
 }
 
-/* A request that the process cannot have is refused. */
+/* The process cannot get this event. A connection request is refused. */
 static void drop(struct cma_event *k)
 {
 	struct lib_id *counted = k->listener ? k->listener->user : k->id->user;
@@ -103,7 +104,8 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 		}
 		uv_wait_readable(c->process, channel->fd, UINT64_MAX);
 	}
-	/* the kernel's event is the process' now: it goes whenever that ends */
+	/* The event has left the kernel's queue. The process must not be killed before it is
+	 * freed. */
 	uv_kernel_enter();
 	rc = event_fill(e, k);
 	if (rc)

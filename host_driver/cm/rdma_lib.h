@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the library's side of rdma_cm: its structures, and what its files share. */
+/* The library's side of rdma_cm: its structures, and what its files share. */
 #ifndef HOST_DRIVER_CM_RDMA_LIB_H
 #define HOST_DRIVER_CM_RDMA_LIB_H
 
@@ -18,26 +18,28 @@ struct lib_id {
 	struct rdma_cm_id rdma;
 	struct cma_id *kernel;
 	struct ibv_sa_path_rec path;
-	uint8_t responder_resources, initiator_depth; /* of the request */
+	uint8_t responder_resources, initiator_depth; /* of the connection request */
 	unsigned acknowledged;
-	bool own_qp;                              /* of rdma_create_qp */
-	struct ibv_cq *own_send_cq, *own_recv_cq; /* made for it */
-	bool sync;                                /* the channel is its own */
-	struct ibv_qp_init_attr init; /* rdma_create_ep of a listener: of its requests */
+	bool own_qp;                              /* the queue pair was made by rdma_create_qp */
+	struct ibv_cq *own_send_cq, *own_recv_cq; /* CQs that rdma_create_qp made */
+	/* the id has a channel of its own, and calls wait for their events */
+	bool sync;
+	/* a listener of rdma_create_ep: attributes for the queue pairs of its requests */
+	struct ibv_qp_init_attr init;
 	struct ibv_pd *init_pd;
 	bool has_init;
 };
 
 struct lib_event {
 	struct rdma_cm_event rdma;
-	struct lib_id *counted; /* whose event it is */
+	struct lib_id *counted; /* the id whose acknowledged events it counts for */
 	uint8_t data[CMA_DATA];
 };
 
 #define LIB_CHANNEL(p) container_of(p, struct lib_channel, rdma)
 #define LIB_ID(p)      container_of(p, struct lib_id, rdma)
 
-/* One call of the kernel; 0, or -1 with errno. */
+/* Calls the kernel. 0, or -1 with errno. */
 #define CALL(call)                                                                                 \
 	({                                                                                         \
 		int rc_;                                                                           \
@@ -61,17 +63,18 @@ static inline bool rdma_is_ud(const struct rdma_cm_id *id)
 }
 
 struct uv_process *rdma_process_of(const struct rdma_cm_id *id);
-/* Of that channel, not yet with the kernel's side. */
+/* Makes an id of that channel, which the kernel's side does not know yet. */
 struct lib_id *rdma_id_new(struct rdma_event_channel *channel, void *context,
 			   enum rdma_port_space ps);
-/* What the kernel knows of the id, once it has an address or a path: 0 or -errno. */
+/* Updates the id with what the kernel knows of it, once it has an address or a path. 0 or
+ * -errno. */
 int rdma_id_update(struct lib_id *id);
-/* Those with a queue pair of rdma_create_qp: 0, or -1 with errno. Resources are those of the
- * attributes, RDMA_MAX_RESP_RES as the kernel says. */
+/* Change the state of a queue pair of rdma_create_qp. 0, or -1 with errno. Resources replace those
+ * of the attributes; RDMA_MAX_RESP_RES keeps the kernel's values. */
 int rdma_move_to_rts(struct rdma_cm_id *id, uint8_t responder_resources, uint8_t initiator_depth);
 int rdma_move_to_error(struct rdma_cm_id *id);
-/* The end of a call that an event answers: of an id without a channel of its own, that event. 0, or
- * -1 with errno. */
+/* Ends a call that an event answers. If the id has a channel of its own, waits for that event. 0,
+ * or -1 with errno. */
 int rdma_complete(struct rdma_cm_id *id);
 
 #endif

@@ -14,7 +14,8 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr, int *q
 	return 0;
 }
 
-/* `resources`: of the transition, RDMA_MAX_RESP_RES as the kernel says. 0 or -1. */
+/* `resources` replaces those of the attributes; RDMA_MAX_RESP_RES keeps the kernel's values. 0 or
+ * -1. */
 static int move(struct rdma_cm_id *id, enum ibv_qp_state state, uint8_t resources)
 {
 	struct ibv_qp_attr attr = {.qp_state = state};
@@ -56,7 +57,7 @@ static struct ibv_pd *default_pd(struct rdma_cm_id *id)
 	return p->pd;
 }
 
-/* One of the CQs of a queue pair: with a channel, for `entries` completions. */
+/* Makes a CQ for `entries` completions, with a channel of its own. */
 static struct ibv_cq *cq_new(struct rdma_cm_id *id, uint32_t entries)
 {
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(id->verbs);
@@ -94,7 +95,7 @@ static int cqs_make(struct lib_id *id, struct ibv_qp_init_attr_ex *attr)
 	return attr->send_cq && attr->recv_cq ? 0 : -1;
 }
 
-/* Datagrams need no peer: INIT, RTR, RTS. */
+/* A datagram queue pair needs no peer, so it goes through INIT and RTR to RTS at once. */
 static int move_ud(struct rdma_cm_id *id)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};

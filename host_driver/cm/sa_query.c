@@ -109,7 +109,7 @@ static void answer(struct ib_sa_query *q)
 	struct sa_path_rec path;
 	int rc = q->canceled ? -ECANCELED : ask(q, &path);
 
-	/* it can be canceled until here */
+	/* the query can be canceled only until here */
 	drv_list_del(&q->link);
 	q->callback(rc, rc ? NULL : &path, !rc, q->context);
 	q->client->queries--;

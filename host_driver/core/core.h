@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of the kernel's object layer: what its files share. Callers use rdma/ib_verbs.h. */
+/* The inside of the kernel's object layer, shared by its files. Callers use rdma/ib_verbs.h. */
 #ifndef HOST_DRIVER_CORE_CORE_H
 #define HOST_DRIVER_CORE_CORE_H
 
@@ -23,7 +23,7 @@ static inline int core_leave(struct ib_device *device, const char *name, int rc)
 	return rc;
 }
 
-/* A region that the driver does not know yet; NULL: no memory. */
+/* Makes a region that the driver does not know yet. NULL: no memory. */
 struct ib_mr *core_mr_new(struct ib_pd *pd, enum ib_mr_type type);
 /* Ends the creation of a region with the driver's result rc. 0: sets its keys, holds its PD and
  * returns it. -errno: frees it and returns rc as ERR_PTR. */
@@ -36,20 +36,22 @@ void core_page_list_write(struct ib_fast_reg_page_list *list, unsigned n);
 /* How a CQ of ib_alloc_cq() is polled. */
 struct core_poll {
 	struct ib_cq *cq;
-	struct drv_list link;         /* SOFTIRQ: of those that want a turn */
-	struct platform_waitq *waitq; /* WORKQUEUE: of its thread */
-	bool scheduled, busy;         /* wants a turn; has one */
+	struct drv_list link;         /* SOFTIRQ: in the list of CQs that want a turn */
+	struct platform_waitq *waitq; /* WORKQUEUE: its thread waits here */
+	bool scheduled, busy;         /* scheduled: wants a turn; busy: a turn is under way */
 	bool stop, ended;
-	unsigned passes; /* turns that found it empty in the end */
+	unsigned passes; /* turns that emptied the CQ */
 };
 
-/* Returns when what is in the CQ now has been taken to its done(). Not from within one. */
+/* Waits until done() has been called for all completions that are in the CQ now. Must not be called
+ * from a done(). */
 void core_cq_flush(struct ib_cq *cq);
 
-/* As an event of the CQ, outside of interrupt context. */
+/* Acts as an event of the CQ would. Must not be called in interrupt context. */
 void core_cq_completion(struct ib_cq *cq);
 
-/* Those who wait for something of this layer: wakes all; sleeps until then or the deadline. */
+/* core_wake() wakes all threads that wait in core_wait(). core_wait() sleeps until then, or until
+ * the deadline. */
 static inline void core_wake(struct ib_device *device)
 {
 	device->platform->ops->waitq_wake_all(device->platform, device->waitq);
@@ -60,9 +62,10 @@ static inline bool core_wait(struct ib_device *device, uint64_t deadline_ps)
 	return device->platform->ops->waitq_wait(device->platform, device->waitq, deadline_ps);
 }
 
-/* An event of a QP: to the QP's handler and to those of all its handles. Interrupt context. */
+/* Passes an event of a QP to the QP's handler and to those of all its handles. Interrupt
+ * context. */
 void core_qp_event(struct ib_qp *qp, enum ib_event_type type);
-/* The last handle of a target QP is gone, or its domain goes. */
+/* Frees a target QP when its last handle is gone, or when its domain is destroyed. */
 void core_qp_free(struct ib_qp *real);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Calls done() of the requests that have completed. The caller polls (DIRECT); or interrupt context
- * does, and leaves the rest of a long queue to a thread (SOFTIRQ); or each CQ has its own thread
- * (WORKQUEUE). Threads of a host are not preempted; `busy` keeps a second one away from the CQ
- * while a done() sleeps.
+ * Calls done() for completed requests. There are three ways to poll a CQ. DIRECT: the caller polls.
+ * SOFTIRQ: interrupt context polls, and leaves the rest of a long queue to a thread. WORKQUEUE:
+ * each CQ has its own thread. Threads of a host are not preempted, but a done() may sleep; `busy`
+ * then keeps a second thread away from the CQ.
  */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum {
-	IRQ_TURNS = 10, /* in interrupt context, before the thread goes on */
+	IRQ_TURNS = 10, /* turns in interrupt context, before the thread takes over */
 };
 
 static const enum ib_cq_notify_flags poll_flags =
@@ -45,7 +45,8 @@ int ib_process_cq_direct(struct ib_cq *cq, int budget)
 	return process(cq, budget);
 }
 
-/* One turn of a CQ: whether it wants another one. Fewer than the budget: armed again. */
+/* Gives a CQ one turn, and returns whether it wants another one. A CQ that has fewer completions
+ * than the budget is empty, and is armed again. */
 static bool turn(struct core_poll *poll, int budget)
 {
 	bool again = true;
@@ -66,7 +67,7 @@ static bool turn(struct core_poll *poll, int budget)
 struct core_softirq {
 	struct ib_device *device;
 	struct drv_list list;
-	struct platform_waitq *waitq; /* of the thread */
+	struct platform_waitq *waitq; /* the thread waits here */
 	unsigned cqs;
 	bool running, stop, ended;
 };
@@ -116,7 +117,7 @@ static void softirq_thread(void *arg)
 	core_wake(s->device);
 }
 
-/* When the event queue is served: all CQs that had events stand in the list. */
+/* Runs after the event queue has been served: all CQs that had events are then in the list. */
 static void softirq_at_interrupt(void *arg)
 {
 	softirq_run(arg, IRQ_TURNS);
@@ -197,7 +198,7 @@ static void work_thread(void *arg)
 		if (!poll->scheduled) {
 			p->ops->waitq_wait(p, poll->waitq, UINT64_MAX);
 		} else if (turn(poll, IB_POLL_BUDGET_WORKQUEUE)) {
-			/* behind what else is ready to run */
+			/* lets other threads that are ready run first */
 			poll->scheduled = true;
 			p->ops->waitq_wait(p, poll->waitq, p->ops->now_ps(p));
 		}
@@ -250,7 +251,7 @@ static int context_start(struct core_poll *poll)
 	return rc ? rc : ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
 }
 
-/* No done() runs any more, and none will. */
+/* Stops polling. When it returns, no done() is running and none will be called. */
 static void context_stop(struct core_poll *poll)
 {
 	struct ib_cq *cq = poll->cq;
@@ -349,7 +350,8 @@ void core_cq_completion(struct ib_cq *cq)
 void core_cq_flush(struct ib_cq *cq)
 {
 	struct core_poll *poll = cq->poll;
-	/* a pass that is under way may have seen the CQ empty before this call */
+	/* A turn that is under way may have found the CQ empty before this call, so it does not
+	 * count. */
 	const unsigned want = poll->passes + (poll->busy ? 2 : 1);
 
 	if (cq->poll_ctx == IB_POLL_DIRECT) {

@@ -63,7 +63,8 @@ const char *ib_event_msg(enum ib_event_type event)
 	return event_names[event];
 }
 
-/* What the queues still hold is flushed from now on: those who poll on events look. */
+/* The device has died. The driver now flushes what the queues still hold, so a completion event
+ * makes the owners of the CQs poll. */
 static void device_died(struct ib_device *device)
 {
 	for (struct drv_list *l = device->qps.next; l != &device->qps; l = l->next) {

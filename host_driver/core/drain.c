@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Draining a QP: the error state flushes all posted requests, and a marker request behind them
- * completes when done() of all of them has been called. Receives from an SRQ cannot have a marker:
- * there an event of the device says that the last WQE was reached.
+ * Draining a QP. The error state flushes all posted requests. A marker request is posted behind
+ * them; when it completes, done() has been called for all of them. Receives from an SRQ cannot have
+ * a marker: there the device's event "last WQE reached" takes its place.
  */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"
 
 #include <errno.h>
 
-#define STEP_PS UINT64_C(100000000000)   /* 100 ms: looks whether the device is alive */
+#define STEP_PS UINT64_C(100000000000)   /* 100 ms, then checks whether the device is alive */
 #define LAST_PS UINT64_C(10000000000000) /* 10 s */
 
 struct marker {
@@ -50,14 +50,15 @@ static uint64_t step(const struct ib_device *device)
 	return device->platform->ops->now_ps(device->platform) + STEP_PS;
 }
 
-/* Somebody finds out in time when a device has died without anybody's notice. */
+/* Checks whether the device has died. Nobody else may have noticed that, and the drain would wait
+ * for ever. */
 static void look(struct ib_device *device)
 {
 	if (!drv_is_dead(device->drv) && drv_catas_check(device->drv, NULL))
 		drv_fatal(device->drv);
 }
 
-/* Lets completions of the CQ go on. */
+/* Waits for completions of the CQ, for at most one step, and polls it if nobody else does. */
 static void go_on(struct ib_cq *cq)
 {
 	struct ib_device *device = cq->device;
@@ -73,7 +74,7 @@ static void go_on(struct ib_cq *cq)
 	}
 }
 
-/* post() puts the marker into the queue. */
+/* Posts the marker with post(), and waits until it completes. */
 static void mark_and_wait(struct ib_qp *qp, struct ib_cq *cq,
 			  int (*post)(struct ib_qp *qp, uint64_t wr_id))
 {
@@ -92,7 +93,7 @@ static void mark_and_wait(struct ib_qp *qp, struct ib_cq *cq,
 		go_on(cq);
 }
 
-/* Of every service; flushed as any other. */
+/* A NOP: every service has it, and it is flushed as any other request. */
 static int post_send_marker(struct ib_qp *qp, uint64_t wr_id)
 {
 	const struct drv_send_wr wr = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory regions that work requests make valid: scatterlists are turned into blocks of equal size.
- * Also the older interfaces for this. */
+/* Memory regions that work requests make valid: splits scatterlists into blocks of equal size. Also
+ * the older interfaces for this. */
 #include "host_driver/core/core.h"
 
 #include <errno.h>
@@ -26,14 +26,15 @@ struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type mr_type, uint32_t ma
 
 /* --- scatterlists --- */
 
-/* Whether `start` can follow what ends at `end`: at once, or both at a block's edge. */
+/* Whether a piece that begins at `start` can follow one that ends at `end`: they adjoin, or both
+ * lie at a block's edge. */
 static bool follows(const struct ib_mr *mr, uint64_t end, uint64_t start)
 {
 	return start == end || !((start | end) & (mr->page_size - 1));
 }
 
-/* Blocks of [from, to), the first of which may be there already. The address up to which they
- * reach: `to`, or less with *rc set. */
+/* Passes the blocks of [from, to) to set_page(). first_is_there: the first block has been passed
+ * already. Returns `to`, or with *rc set the address at which set_page() failed. */
 static uint64_t blocks_take(struct ib_mr *mr, uint64_t from, uint64_t to, bool first_is_there,
 			    int (*set_page)(struct ib_mr *mr, uint64_t addr), int *rc)
 {

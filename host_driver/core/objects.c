@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* All objects of the RDMA core except queue pairs. An object holds the objects that it needs; none
- * can be destroyed while another holds it. */
+/* All objects of the RDMA core except queue pairs. An object counts as a user of the objects that
+ * it needs. An object that has users cannot be destroyed. */
 #include "host_driver/core/core.h"
 #include "model/interface/macros.h"
 
@@ -146,8 +146,8 @@ struct ib_pd *ib_alloc_user_pd(struct ib_device *device)
 	return pd;
 }
 
-/* A device without a reserved L_Key has a region over all memory instead; the peer's key for it is
- * there for who asks. */
+/* A device without a reserved L_Key gets a region over all memory instead. With
+ * IB_PD_UNSAFE_GLOBAL_RKEY the caller also gets that region's R_Key for its peers. */
 struct ib_pd *ib_alloc_pd(struct ib_device *device, unsigned flags)
 {
 	const bool reserved = device->attrs.bmme_flags & cap_bit(BMME_RESERVED_LKEY);
@@ -171,7 +171,7 @@ struct ib_pd *ib_alloc_pd(struct ib_device *device, unsigned flags)
 		ib_dealloc_pd(pd);
 		return ERR_PTR(PTR_ERR(mr));
 	}
-	/* it is the PD's own, and keeps nobody from freeing it */
+	/* The region belongs to the PD, so it does not count as a user of it. */
 	pd->usecnt--;
 	pd->__internal_mr = mr;
 	if (!reserved)

@@ -113,7 +113,8 @@ static int send_fill(const struct ib_qp *qp, const struct ib_send_wr *wr, struct
 	return -EINVAL;
 }
 
-/* Up to PIECE requests from *wr on, which moves to the first that is not posted. */
+/* Posts up to PIECE requests from *wr on. Sets *wr to the first request that has not been
+ * posted. */
 static int send_piece(struct ib_qp *qp, const struct ib_send_wr **wr)
 {
 	const struct drv_send_wr *failed = NULL;

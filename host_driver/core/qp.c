@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Queue pairs of the RDMA core: the QP itself, further handles of an XRC target QP, and XRC receive
- * QPs that have no handle at all. Each kind has its own receivers of events. */
+ * QPs that have no handle at all. Each kind delivers events to other receivers. */
 #include "host_driver/core/core.h"
 #include "host_driver/core/include/rdma/rw.h"
 #include "model/interface/macros.h"
@@ -21,7 +21,7 @@ static void tell(struct ib_qp *qp, enum ib_event_type type)
 		qp->event_handler(&e, qp->qp_context);
 }
 
-/* Nobody else will hear of it. */
+/* A QP that belongs to its domain may have no handle, so its events are counted and traced. */
 static void log_event(struct ib_qp *qp, enum ib_event_type type)
 {
 	struct ib_device *device = qp->device;
@@ -101,7 +101,7 @@ static bool init_ok(const struct ib_pd *pd, const struct ib_qp_init_attr *attr)
 	}
 }
 
-/* The QP itself; of a target, without any handle yet, and not yet to be found in its domain. */
+/* Makes the QP itself. A target QP has no handle yet, and its domain does not list it yet. */
 static struct ib_qp *qp_make(struct ib_pd *pd, const struct ib_qp_init_attr *attr)
 {
 	const bool target = attr->qp_type == IB_QPT_XRC_TGT, xrc = attr->qp_type == IB_QPT_XRC_INI;
@@ -214,7 +214,7 @@ int ib_close_qp(struct ib_qp *qp)
 	return 0;
 }
 
-/* With what rdma/rw.h needs: a longer send queue, a pool of regions. */
+/* Makes a QP with what rdma/rw.h needs: a longer send queue, and a pool of regions. */
 static struct ib_qp *with_contexts(struct ib_pd *pd, struct ib_qp_init_attr *attr)
 {
 	struct ib_qp_init_attr longer = *attr;
@@ -261,8 +261,8 @@ struct ib_qp *ib_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr)
 	return qp;
 }
 
-/* The QP stays findable in its domain while the command that ends it sleeps only if nobody can open
- * it any more: it leaves the domain's list first. */
+/* Destroys a handle, and the QP with its last handle. core_qp_free() first takes the QP out of its
+ * domain's list, because destroying it sleeps and nobody may open it meanwhile. */
 static int handle_destroy(struct ib_qp *qp)
 {
 	struct ib_qp *real = qp->real_qp;
@@ -314,7 +314,7 @@ static int attr_to_drv(const struct ib_qp *qp, const struct ib_qp_attr *attr, un
 	return 0;
 }
 
-/* What a service has no use for does not reach the device: its mask has no room for it. */
+/* Removes attributes that the service does not use: the device's command has no bit for them. */
 static unsigned mask_of_type(enum ib_qp_type type, unsigned mask)
 {
 	if (type == IB_QPT_XRC_INI)
@@ -378,7 +378,7 @@ int ib_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, unsigned mask,
 	struct drv_qp_attr a = {.port_num = 1};
 	int rc = 0;
 
-	/* in RESET the device has no context of it */
+	/* a QP in RESET has no context in the device */
 	if (drv_qp_state(qp->drv) != IBV_QPS_RESET)
 		rc = drv_qp_query(qp->drv, &a);
 	if (rc)
@@ -429,7 +429,7 @@ int ib_detach_mcast(struct ib_qp *qp, const union ib_gid *gid, uint16_t lid)
 enum {
 	RCV_INIT = IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX | IB_QP_PORT,
 	RCV_RTR = IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN | IB_QP_MIN_RNR_TIMER,
-	/* of use to a requester, or to a datagram, only */
+	/* ignored: only a requester or a datagram service uses them */
 	RCV_IGNORED = IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_QKEY | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
 		      IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC | IB_QP_SQ_PSN | IB_QP_CAP |
 		      IB_QP_EN_SQD_ASYNC_NOTIFY,
@@ -444,7 +444,7 @@ static int rcv_mask_check(const struct ib_qp_attr *attr, unsigned mask)
 		return -EINVAL;
 	if (attr->qp_access_flags & RCV_READS && !(mask & IB_QP_MAX_DEST_RD_ATOMIC))
 		return -EINVAL;
-	/* there is nothing to migrate to */
+	/* migration needs an alternate path */
 	if (mask & IB_QP_PATH_MIG_STATE && attr->path_mig_state != IB_MIG_MIGRATED &&
 	    !(mask & IB_QP_ALT_PATH))
 		return -EINVAL;
@@ -473,7 +473,7 @@ static int rcv_to_rtr(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned 
 int ib_alloc_xrc_rcv_qp(struct ib_xrcd *xrcd, const struct ib_qp_attr *attr, unsigned mask,
 			uint32_t *qp_num)
 {
-	/* the capacities this QP is said to have; its device has no queue for any of them */
+	/* The capacities that a query reports. The device has no queue for any of them. */
 	const struct ib_qp_init_attr init = {.qp_type = IB_QPT_XRC_TGT,
 					     .xrcd = xrcd,
 					     .cap = {.max_send_wr = 1, .max_send_sge = 1}};

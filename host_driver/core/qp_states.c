@@ -4,7 +4,7 @@
 #include "host_driver/core/include/rdma/ib_verbs.h"
 #include "model/interface/macros.h"
 
-/* Types of a row. */
+/* The QP types of a row. */
 enum {
 	UD = 1 << 0,
 	UC = 1 << 1,
@@ -22,11 +22,11 @@ enum {
 	RTR_RESPONDER = RTR_COMMON | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
 	RTS_REQUESTER = IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
 			IB_QP_MAX_QP_RD_ATOMIC,
-	/* what may change while it runs */
+	/* may change in RTR and RTS */
 	RUN = IB_QP_CUR_STATE | IB_QP_ALT_PATH | IB_QP_ACCESS_FLAGS | IB_QP_PATH_MIG_STATE,
 	RUN_RESPONDER = RUN | IB_QP_MIN_RNR_TIMER,
 	RUN_DATAGRAM = IB_QP_CUR_STATE | IB_QP_QKEY,
-	/* and while its send queue is drained */
+	/* may also change in SQD */
 	SQD_UC = IB_QP_AV | IB_QP_ALT_PATH | IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX |
 		 IB_QP_PATH_MIG_STATE,
 	SQD_CONN = SQD_UC | IB_QP_PORT | IB_QP_TIMEOUT,
@@ -86,7 +86,7 @@ static const struct row rows[] = {
 	{IB_QPS_SQE, IB_QPS_ERR, ALL, 0, 0},
 	{IB_QPS_SQE, IB_QPS_RTS, UD | MAD, 0, RUN_DATAGRAM},
 	{IB_QPS_SQE, IB_QPS_RTS, UC, 0, IB_QP_CUR_STATE | IB_QP_ACCESS_FLAGS},
-	/* a service that has no SQE state, and nothing to say about leaving it */
+	/* these services have no state SQE, so no attribute may change */
 	{IB_QPS_SQE, IB_QPS_RTS, RC | XI | XT, 0, 0},
 
 	{IB_QPS_ERR, IB_QPS_RESET, ALL, 0, 0},
@@ -118,7 +118,8 @@ bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to, enum ib_qp_t
 {
 	const unsigned bit = type_bit(type);
 
-	/* the caller's word on the present state counts only where the device may have left it */
+	/* The caller may state the present state only where the device may have left it by
+	 * itself. */
 	if (mask & IB_QP_CUR_STATE && from != IB_QPS_RTR && from != IB_QPS_RTS &&
 	    from != IB_QPS_SQD && from != IB_QPS_SQE)
 		return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * READ and WRITE contexts: see rdma/rw.h. The same code lays out a transfer twice: first it counts
- * the work requests and list entries, then it fills what was allocated for them.
+ * READ and WRITE contexts: see rdma/rw.h. The same code lays out a transfer twice: the first time
+ * it counts the work requests and list entries, the second time it fills what was allocated for
+ * them.
  */
 #include "host_driver/core/core.h"
 #include "host_driver/core/include/rdma/rw.h"
@@ -15,8 +16,8 @@ enum { MR_PAGES_MAX = 256, REG_WRS = 2 /* beside the request: invalidate and reg
 
 struct cursor {
 	struct scatterlist *sg;
-	uint32_t left;   /* entries, the present one among them */
-	uint32_t offset; /* in it */
+	uint32_t left;   /* entries, including the present one */
+	uint32_t offset; /* in the present entry */
 };
 
 static void cursor_skip(struct cursor *c, uint64_t bytes)
@@ -51,7 +52,8 @@ static void wr_fill(const struct transfer *t, struct ib_rdma_wr *wr, struct ib_s
 
 /* --- entries as they are --- */
 
-/* One request from the cursor on, into sges[] unless it is NULL: how many entries. */
+/* Lays out one request from the cursor on, and moves the cursor behind it. Fills sges[] unless it
+ * is NULL. Returns the number of entries. */
 static unsigned request_layout(struct transfer *t, struct ib_sge *sges, unsigned max_sge)
 {
 	const struct ib_device *device = t->qp->device;
@@ -123,7 +125,7 @@ static unsigned mr_pages(const struct ib_device *device)
 	return max < MR_PAGES_MAX ? max : MR_PAGES_MAX;
 }
 
-/* In place of a region, to count. */
+/* Used for counting, in place of a region's own function. */
 static int count_page(struct ib_mr *mr, uint64_t addr)
 {
 	if (mr->npages == mr->max_pages)
@@ -132,7 +134,8 @@ static int count_page(struct ib_mr *mr, uint64_t addr)
 	return 0;
 }
 
-/* What one region takes from the cursor on: its bytes. */
+/* Maps as much of the list as fits into one region, from the cursor on. With `mr` NULL it only
+ * counts. Returns the bytes, or -errno. */
 static int64_t region_layout(struct transfer *t, struct ib_mr *mr)
 {
 	struct ib_mr dry = {.page_size = PLATFORM_PAGE_SIZE, .max_pages = mr_pages(t->qp->device)};
@@ -268,7 +271,7 @@ void rdma_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t por
 	ib_dma_unmap_sg(qp->device, sg, (int)sg_cnt, dir);
 }
 
-/* Each registration has a key that the peer, or a stale request, cannot have seen. */
+/* Each registration gets a new key, which neither the peer nor a stale request can know. */
 static void key_renew(struct rdma_rw_reg_ctx *reg)
 {
 	ib_update_fast_reg_key(reg->mr, (uint8_t)ib_inc_rkey(reg->mr->lkey));
@@ -313,7 +316,8 @@ static bool in_chain(const struct ib_send_wr *wr, const struct ib_send_wr *wante
 	return false;
 }
 
-/* From `bad` on nothing was posted: those regions are as they were, or invalidated. */
+/* Requests from `bad` on have not been posted. Puts their regions back to what the device has:
+ * still registered if the invalidate was not posted either, otherwise invalid. */
 static void regs_not_posted(struct rdma_rw_ctx *ctx, const struct ib_send_wr *bad)
 {
 	for (unsigned i = 0; i < ctx->nr_ops; i++) {

@@ -82,7 +82,7 @@ void uv_events_drop(struct drv_list *of_object)
 		event_free(container_of(of_object->next, struct uv_event, object));
 }
 
-/* Without memory the event is lost, as the kernel's would be. */
+/* Queues an event. Without memory the event is lost, as it is in Linux. */
 static void queue(struct uv_channel *c, const struct uv_event *event, struct drv_list *of_object)
 {
 	struct platform *p = c->process->host->platform;

@@ -137,8 +137,8 @@ int uvk_destroy(struct uv_file *file, enum uv_kind kind, uint32_t handle,
 
 /* --- the end --- */
 
-/* Destroys objects, newest first. Those that others still use are left for the next round. Returns
- * whether any was destroyed. */
+/* Destroys objects, newest first. Objects that others still use are left for the next round.
+ * Returns whether any was destroyed. */
 static bool destroy_round(struct uv_file *file)
 {
 	struct drv_list *l = file->objects.prev;

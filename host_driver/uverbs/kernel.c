@@ -14,7 +14,7 @@ struct group {
 	uint16_t lid;
 };
 
-/* What ERR_PTR functions return, as 0 or -errno. */
+/* Converts the result of an ERR_PTR function to 0 or -errno. */
 static int result(const void *p)
 {
 	return IS_ERR(p) ? (int)PTR_ERR(p) : 0;
@@ -244,7 +244,7 @@ static void qp_made(struct uv_object *o, struct uv_object *xrcd, struct ibv_qp *
 		xrcd->xrcd_users++;
 }
 
-/* The objects a queue pair is made on. */
+/* The objects that a queue pair is made of. */
 struct qp_parts {
 	struct uv_object *pd, *xrcd, *send_cq, *recv_cq, *srq;
 };
@@ -300,7 +300,7 @@ int uvk_create_qp(struct uv_file *file, struct ibv_qp_init_attr_ex *attr, struct
 		.sq_sig_type = attr->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR,
 		.qp_type = (enum ib_qp_type)attr->qp_type,
 		.user = true,
-		/* a target QP may outlive the process */
+		/* a target QP may outlive the process, and with it the process' UAR */
 		.uar = attr->qp_type == IBV_QPT_XRC_RECV ? NULL : file->uar,
 	};
 	struct uv_object *o = NULL;
@@ -432,7 +432,8 @@ int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16
 
 	if (rc)
 		return rc;
-	/* the list of groups changes while the command sleeps: one call at a time */
+	/* The command sleeps while it changes the list of groups, so only one call at a time is
+	 * allowed. */
 	if (o->users > 1)
 		rc = -EBUSY;
 	else
@@ -450,7 +451,7 @@ static int qp_destroy(struct uv_object *o, bool process_ends)
 
 		if (!group_leave(o, g))
 			continue;
-		/* the device does not listen: the QP goes all the same */
+		/* The device no longer answers. The QP must be destroyed anyway. */
 		o->qp->usecnt--;
 		drv_list_del(&g->link);
 		free(g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library's side of user verbs: its structures behind those of <infiniband/verbs.h>, and how it
- * enters the kernel. What posts and polls holds the driver's queues and needs no kernel.
+ * enters the kernel. Posting and polling use the driver's queues directly, without the kernel.
  */
 #ifndef HOST_DRIVER_UVERBS_LIB_H
 #define HOST_DRIVER_UVERBS_LIB_H
@@ -12,7 +12,7 @@
 struct uv_device {
 	struct ibv_device ibv;
 	struct ib_device *ib;
-	unsigned refs; /* lists and contexts */
+	unsigned refs; /* device lists and contexts that use it */
 };
 
 struct uv_context {
@@ -60,7 +60,7 @@ struct uv_qp {
 	};
 	struct drv_qp *hw; /* NULL: an opened handle, which cannot post */
 	int sq_sig_all;
-	struct uv_batch *batch; /* of ibv_wr_*; NULL: not made for them */
+	struct uv_batch *batch; /* for ibv_wr_*; NULL: the QP was not made for these */
 };
 
 struct uv_ah {
@@ -75,8 +75,8 @@ static inline struct uv_process *uv_process_of(const struct ibv_context *context
 	return container_of((struct ibv_context *)context, struct uv_context, ibv)->process;
 }
 
-/* One call of the kernel, with `file` the context's; 0 or -errno. The file cannot be closed
- * meanwhile, the process cannot be killed. */
+/* Calls the kernel with the context's `file`. 0 or -errno. Meanwhile the file cannot be closed, and
+ * the process cannot be killed. */
 #define UV_CALL(context, call)                                                                     \
 	({                                                                                         \
 		struct uv_file *file = UV_CONTEXT(context)->file;                                  \
@@ -89,7 +89,7 @@ static inline struct uv_process *uv_process_of(const struct ibv_context *context
 		rc_;                                                                               \
 	})
 
-/* Ends a function that returns a pointer: frees what it had, sets errno. */
+/* Ends a function that returns a pointer: frees p, sets errno, returns NULL. */
 static inline void *uv_fail(void *p, int rc)
 {
 	uv_heap_free(p);
@@ -97,7 +97,7 @@ static inline void *uv_fail(void *p, int rc)
 	return NULL;
 }
 
-/* Memory of the context's process, NULL with errno ENOMEM. */
+/* Memory of the context's process. NULL with errno ENOMEM. */
 static inline void *uv_new(const struct ibv_context *context, size_t bytes)
 {
 	void *p = uv_heap_alloc(uv_process_of(context), bytes);
@@ -109,15 +109,15 @@ static inline void *uv_new(const struct ibv_context *context, size_t bytes)
 
 /* --- verbs_io.c --- */
 
-/* ibv_post_send; with `all`, everything or nothing, and *bad is not set. */
+/* ibv_post_send. With `all`, posts either all requests or none, and does not set *bad. */
 int uv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv_send_wr **bad);
-/* A look at the CQ found something, or nothing: see struct uv_process, poll. */
+/* Tells whether polling the CQ has found something: see struct uv_process, poll. */
 void uv_polled(struct ibv_cq *cq, bool found);
 void uv_wc_fill(const struct drv_wc *d, struct ibv_wc *wc);
 
 /* --- verbs_objects.c --- */
 
-/* Of both interfaces; `cqe` as far as an int goes. */
+/* Makes a CQ for both interfaces. `cqe` is limited to an int. */
 struct uv_cq *uv_cq_create(struct ibv_context *context, int cqe, void *cq_context,
 			   struct ibv_comp_channel *channel, int comp_vector, bool stamped);
 
@@ -125,15 +125,17 @@ struct uv_cq *uv_cq_create(struct ibv_context *context, int cqe, void *cq_contex
 
 /* Whether a QP of that type has these operations (enum ibv_qp_create_send_ops_flags). */
 bool uv_batch_possible(enum ibv_qp_type type, uint64_t ops);
-/* -ENOMEM. */
+/* 0 or -ENOMEM. */
 int uv_batch_create(struct uv_qp *qp, uint64_t ops);
 void uv_batch_free(struct uv_qp *qp);
 
 /* --- verbs_device.c --- */
 
-/* The next event; -1 with errno EAGAIN when there is none and the descriptor does not block. */
+/* Waits for the next event. -1 with errno EAGAIN: there is none, and the descriptor does not
+ * block. */
 int uv_event_wait(struct uv_process *process, struct uv_channel *channel, struct uv_event *event);
-/* Sleeps until the two are equal: all events got are acknowledged. */
+/* Sleeps until the two counters are equal, so that all events that were taken have been
+ * acknowledged. */
 void uv_wait_acknowledged(struct ibv_context *context, const uint32_t *completed,
 			  unsigned reported);
 /* Counts acknowledged events and wakes who waits for them. */

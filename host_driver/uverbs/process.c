@@ -119,7 +119,7 @@ static struct uv_inode *inode_find(const struct uv_host *host, const char *path)
 	return NULL;
 }
 
-/* A file is as long as somebody has it open: there is no disk under it. */
+/* A file exists only while somebody has it open, because there is no disk. */
 void uv_inode_put(struct uv_inode *inode)
 {
 	if (--inode->refs)
@@ -257,7 +257,7 @@ void uv_process_exit(struct uv_process *process)
 		process->rdma_exit(process);
 	while (!drv_list_empty(&process->files))
 		uvk_close(container_of(process->files.next, struct uv_file, link));
-	/* channels of the library's end with their contexts; what is left are plain files */
+	/* The channels were closed with their contexts. Only plain files are still open. */
 	for (int fd = UV_FD_FIRST; fd < UV_FDS_MAX; fd++)
 		if (process->fds[fd].kind == UV_FD_INODE)
 			uv_close(process, fd);

@@ -4,9 +4,9 @@
  * handles, channels of events. The library's side (verbs_*.c) calls these functions between
  * uv_kernel_enter and uv_kernel_leave.
  *
- * Functions return 0 or -errno. A handle is looked up for each call; while a call uses an object
- * nobody else can destroy it (-EBUSY), and while one destroys it nobody else can use it (-EBUSY).
- * -EINVAL: no such handle, or one of another kind.
+ * Functions return 0 or -errno. Each call looks its handles up. While a call uses an object, nobody
+ * else can destroy it (-EBUSY); while a call destroys an object, nobody else can use it (-EBUSY).
+ * -EINVAL: there is no such handle, or it is of another kind.
  */
 #ifndef HOST_DRIVER_UVERBS_UVERBS_H
 #define HOST_DRIVER_UVERBS_UVERBS_H
@@ -29,27 +29,27 @@ enum uv_kind {
 
 /* An event that a process has not taken yet. */
 struct uv_event {
-	struct drv_list link; /* of its channel */
+	struct drv_list link; /* in its channel's list */
 	struct drv_list
 		object;    /* in its object's list: it is dropped when the object is destroyed */
-	void *element;     /* the library's structure; NULL: number */
-	uint32_t number;   /* of a port or of an XRC receive QP */
-	uint32_t type;     /* enum ibv_event_type, IBV_XRC_QP_EVENT_FLAG */
-	unsigned *counter; /* events reported of the object */
+	void *element;     /* the library's structure; NULL: `number` is used */
+	uint32_t number;   /* of a port, or of an XRC receive QP */
+	uint32_t type;     /* enum ibv_event_type, or'ed with IBV_XRC_QP_EVENT_FLAG */
+	unsigned *counter; /* the object's count of reported events */
 };
 
 /* A queue of events with a descriptor. */
 struct uv_channel {
 	struct uv_process *process;
-	struct drv_list link; /* of the file's */
+	struct drv_list link; /* in the file's list */
 	struct drv_list events;
 	int fd;
-	unsigned refs; /* its owner and CQs */
+	unsigned refs; /* its owner, and CQs that use it */
 };
 
 /* An XRC domain that processes have open. */
 struct uv_domain {
-	struct drv_list link; /* of the host's */
+	struct drv_list link; /* in the host's list */
 	struct ib_device *device;
 	struct ib_xrcd *xrcd;
 	struct uv_inode *inode; /* NULL: private */
@@ -57,11 +57,11 @@ struct uv_domain {
 };
 
 struct uv_object {
-	struct drv_list link; /* of the file's, in order of creation */
+	struct drv_list link; /* in the file's list, in order of creation */
 	struct uv_file *file;
 	enum uv_kind kind;
 	uint32_t handle;
-	unsigned users; /* calls under way */
+	unsigned users; /* calls that use it */
 	bool busy;      /* being made or destroyed */
 	union {
 		struct ib_pd *pd;
@@ -74,20 +74,20 @@ struct uv_object {
 	};
 	void *user; /* the library's structure, for events */
 	struct uv_channel *channel;
-	struct uv_object *xrcd; /* the process' domain that it is in */
-	unsigned xrcd_users;    /* of a domain: objects of this process in it */
+	struct uv_object *xrcd; /* the domain that it belongs to */
+	unsigned xrcd_users;    /* a domain: number of this process' objects in it */
 	struct drv_list comp_events, async_events;
 	unsigned comp_reported, async_reported;
-	struct drv_list groups; /* of a QP: multicast groups */
+	struct drv_list groups; /* a QP: the multicast groups that it is attached to */
 };
 
 struct uv_file {
-	struct drv_list link; /* of the process' */
+	struct drv_list link; /* in the process' list */
 	struct uv_process *process;
 	struct ib_device *device;
 	struct drv_uar *uar;
 	struct drv_list objects;
-	struct drv_list channels; /* of completions */
+	struct drv_list channels; /* completion channels */
 	uint32_t next_handle;
 	unsigned calls; /* under way */
 	struct uv_channel *async;
@@ -97,7 +97,7 @@ struct uv_file {
 /* --- file.c --- */
 
 int uvk_open(struct uv_process *process, struct ib_device *device, struct uv_file **file);
-/* Destroys what is left in it. */
+/* Destroys the objects that are left in the file. */
 void uvk_close(struct uv_file *file);
 
 /* Creates an object that is busy: no call can use it until uv_object_done. NULL: no memory. */
@@ -120,14 +120,14 @@ int uvk_destroy(struct uv_file *file, enum uv_kind kind, uint32_t handle,
 
 /* --- events.c --- */
 
-/* A channel with a descriptor of that kind: -ENOMEM, -EMFILE. */
+/* Makes a channel with a descriptor of that kind. 0, -ENOMEM or -EMFILE. */
 int uv_channel_create(struct uv_process *process, enum uv_fd_kind kind,
 		      struct uv_channel **channel);
 void uv_channel_put(struct uv_channel *channel);
-/* Takes the first event; its counter moves. False: none. */
+/* Takes the first event, and counts it as reported. False: there is none. */
 bool uv_channel_take(struct uv_channel *channel, struct uv_event *event);
 void uv_events_drop(struct drv_list *of_object);
-/* Handlers of objects; the context is the struct uv_object. Interrupt context. */
+/* The handlers of all objects. `context` is the struct uv_object. Interrupt context. */
 void uv_comp_handler(struct ib_cq *cq, void *context);
 void uv_object_event(struct ib_event *event, void *context);
 void uv_port_event(struct ib_event_handler *handler, struct ib_event *event);
@@ -139,12 +139,12 @@ int uvk_reg_mr(struct uv_file *file, uint32_t pd, void *addr, uint64_t length, u
 	       unsigned access, struct ibv_mr *mr, struct drv_mr **hw);
 int uvk_rereg_mr(struct uv_file *file, uint32_t mr, unsigned access);
 int uvk_alloc_mw(struct uv_file *file, uint32_t pd, struct ibv_mw *mw, struct drv_mw **hw);
-/* stamped: with timestamps. */
+/* `stamped`: its completions have timestamps. */
 int uvk_create_cq(struct uv_file *file, int cqe, struct uv_channel *channel, int vector,
 		  bool stamped, struct ibv_cq *cq, struct drv_cq **hw);
-/* -ENOMEM, -EMFILE. */
+/* 0, -ENOMEM or -EMFILE. */
 int uvk_create_channel(struct uv_file *file, struct uv_channel **channel);
-/* -EBUSY while a CQ uses it. */
+/* -EBUSY: a CQ uses it. */
 int uvk_destroy_channel(struct uv_file *file, struct uv_channel *channel);
 int uvk_modify_cq(struct uv_file *file, uint32_t cq, uint16_t count, uint16_t period_us);
 int uvk_resize_cq(struct uv_file *file, uint32_t cq, int cqe, int *got);
@@ -160,13 +160,13 @@ int uvk_query_qp(struct uv_file *file, uint32_t qp, struct ibv_qp_attr *attr,
 		 struct ibv_qp_cap *cap);
 int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16_t lid,
 	      bool attach);
-/* First releases what the object holds that the RDMA core does not count. */
+/* Destroys the object. First releases those parts that the RDMA core does not count as users. */
 int uvk_object_destroy(struct uv_object *object, bool process_ends);
 
 /* --- xrc.c --- */
 
 int uvk_open_xrcd(struct uv_file *file, int fd, int oflags, uint32_t *handle);
-/* -EBUSY while the process has objects in it. */
+/* -EBUSY: the process has objects in it. */
 int uvk_xrcd_destroy(struct uv_object *object);
 int uvk_alloc_rcv_qp(struct uv_file *file, uint32_t pd, uint32_t xrcd,
 		     const struct ibv_qp_attr *attr, int mask, uint32_t *qpn);

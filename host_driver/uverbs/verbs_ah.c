@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The library: makes the address handle for an answer to a datagram, from its completion and GRH.
- * Names of enum values as text. */
+/* The library: makes the address handle for the answer to a datagram, from the datagram's
+ * completion and GRH. Also the names of enum values. */
 #include "host_driver/uverbs/lib.h"
 #include "model/interface/macros.h"
 
@@ -29,7 +29,8 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 	int index;
 
 	if (wc->wc_flags & IBV_WC_GRH) {
-		/* what came to our GID goes back to the sender's */
+		/* the answer goes from the GID that the datagram was sent to, back to the sender's
+		 * GID */
 		index = gid_index(context, port_num, &grh->dgid);
 		if (index < 0)
 			return -1;

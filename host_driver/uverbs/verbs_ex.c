@@ -133,7 +133,7 @@ int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t siz
 
 static const struct {
 	enum ibv_rate rate;
-	int mult, mbps; /* mult -1: none */
+	int mult, mbps; /* mult -1: the rate is no multiple of the base rate */
 } rates[] = {
 	{IBV_RATE_2_5_GBPS, 1, 2500},       {IBV_RATE_5_GBPS, 2, 5000},
 	{IBV_RATE_10_GBPS, 4, 10000},       {IBV_RATE_20_GBPS, 8, 20000},
@@ -243,7 +243,7 @@ int ibv_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 	return rc;
 }
 
-/* Each entry was given back to the device when it was taken. */
+/* Nothing to do: each entry was given back to the device when it was taken. */
 void ibv_end_poll(struct ibv_cq_ex *cq)
 {
 }

@@ -18,8 +18,8 @@ static const struct drv_sge *sges(const struct ibv_sge *list)
 	return (const struct drv_sge *)(const void *)list;
 }
 
-/* Requests in the driver's form, one doorbell for all: few on the stack, many from the heap. The
- * process may be killed while the driver rings. */
+/* Requests in the driver's form, all posted with one doorbell: a few fit on the stack, more need
+ * the heap. The heap memory is freed even if the process is killed while the driver rings. */
 static void release(void **many)
 {
 	free(*many);
@@ -95,7 +95,7 @@ int uv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, bool all, struct ibv
 
 	if (!hw)
 		rc = EINVAL;
-	/* up to the first that cannot even be written down */
+	/* counts the requests before the first that cannot be converted */
 	for (; end && !rc && send_ok(qp, end); end = end->next)
 		n++;
 	if (all && end)
@@ -131,7 +131,7 @@ int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr 
 	return uv_post_send(qp, wr, false, bad);
 }
 
-/* Receives need no doorbell: one after the other. */
+/* Receives need no doorbell, so they are posted one by one. */
 static int post_receives(struct drv_qp *qp, struct drv_srq *srq, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad)
 {

@@ -50,7 +50,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 					 .pd = pd};
 	struct ibv_qp *qp;
 
-	/* it has no domain to be in */
+	/* a target QP needs an XRC domain, which this call cannot name */
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
 		return uv_fail(NULL, -EINVAL);
 	qp = qp_create(pd->context, &ex);
@@ -208,7 +208,7 @@ int ibv_close_xrcd(struct ibv_xrcd *xrcd)
 
 /* --- what came before: domains and receive QPs of OFED --- */
 
-/* Both are a context and a handle. */
+/* Both structures have the context and the handle at the same offsets. */
 _Static_assert(offsetof(struct ibv_xrcd, handle) == offsetof(struct ibv_xrc_domain, handle) &&
 		       sizeof(struct ibv_xrcd) == sizeof(struct ibv_xrc_domain),
 	       "one object with two names");

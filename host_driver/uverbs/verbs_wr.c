@@ -10,13 +10,14 @@ struct built {
 	struct ibv_send_wr wr;
 	struct ibv_sge *sges;
 	size_t max_sges; /* room in sges */
-	uint8_t *bytes;  /* inline */
+	uint8_t *bytes;  /* for inline data */
 	size_t max_bytes;
 };
 
 struct uv_batch {
 	uint64_t ops;
-	struct built *first, *last; /* kept; last: the one that is being written, NULL: none yet */
+	/* first: all requests ever made, kept for reuse; last: the one being built, or NULL */
+	struct built *first, *last;
 	int error;
 };
 
@@ -83,7 +84,7 @@ static void fail(struct uv_batch *batch, int error)
 		batch->error = error;
 }
 
-/* The next request of the list, empty; NULL, and the list has failed. */
+/* Begins the next request of the list. NULL: the list has failed. */
 static struct ibv_send_wr *add(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode, uint64_t op)
 {
 	struct uv_batch *batch = batch_of(qp);
@@ -237,7 +238,7 @@ void ibv_wr_local_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
 
 /* --- what belongs to the last of them --- */
 
-/* The request that a setter is for; NULL: none, or the list has failed. */
+/* The request that a setter applies to. NULL: there is none, or the list has failed. */
 static struct built *last(struct ibv_qp_ex *qp)
 {
 	struct uv_batch *batch = batch_of(qp);
@@ -247,7 +248,7 @@ static struct built *last(struct ibv_qp_ex *qp)
 	return batch->error ? NULL : batch->last;
 }
 
-/* More room than before; the old content goes. */
+/* Gives a buffer more room. Its old content is lost. */
 static void *room(struct ibv_qp_ex *qp, void *old, size_t *has, size_t n, size_t size)
 {
 	void *more;

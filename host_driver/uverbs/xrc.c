@@ -164,7 +164,8 @@ int uvk_alloc_rcv_qp(struct uv_file *file, uint32_t pd, uint32_t xrcd,
 	return rc;
 }
 
-/* A handle of the kernel's that stands for the process' registration. */
+/* Makes the object that stands for the process' registration. It holds a handle of the RDMA
+ * core. */
 static int registration_add(struct uv_object *x, struct uv_object *o, struct ib_qp *qp)
 {
 	uint32_t handle;
@@ -200,7 +201,7 @@ int uvk_create_rcv_qp(struct uv_file *file, uint32_t xrcd, uint32_t *qpn)
 	return rc;
 }
 
-/* The QP of that number, held for one call by a handle without a handler. */
+/* Opens the QP of that number for the time of one call, without an event handler. */
 static struct ib_qp *borrow(struct uv_object *x, uint32_t qpn)
 {
 	return ib_open_qp(x->domain->xrcd, qpn, NULL, NULL);
