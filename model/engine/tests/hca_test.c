@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole device with all its stages and a small firmware: life, reset, catastrophic errors,
- * counters, contexts as they are now. */
+ * counters, dumps of contexts. */
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/chip/processor.h"
@@ -121,7 +121,7 @@ static void trap_fills_the_error_buffer_until_reset(void **state)
 	assert_non_null(strstr(text, "illegal instruction"));
 	assert_int_equal(bar0(BAR0_ERR_BUF), ERR_BUF_TRAP);
 	assert_true(hca->stopped);
-	/* It goes again after reset, and traps again. */
+	/* After the reset firmware runs again, and traps again. */
 	reset_write();
 	assert_int_equal(catastrophes, 2);
 	hca_catastrophe(hca, ERR_BUF_FIRMWARE, 0, "only the first one counts");
@@ -138,7 +138,7 @@ static void reset_forgets_what_firmware_set_up(void **state)
 	set(FW_TABLE_CMD, FW_TABLE_QPC);
 	set(FW_HCA_CTRL, FW_CTRL_RUN);
 	object(FW_OBJ_VALIDATE, FW_TABLE_QPC, 5);
-	/* A DMA is under way whenever the reset comes. */
+	/* The firmware has a DMA under way at all times, so also when the reset comes. */
 	set(FW_DMA_ADDR_LO, BUS);
 	set(FW_DMA_RAM, RESULTS + 0x100);
 	set(FW_DMA_LEN, 0x4000);

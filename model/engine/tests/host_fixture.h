@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For tests of the stages between host and packet path: an HCA that has only these, a flat host
- * memory, contexts and translations that the test lays out. What other stages would do is recorded.
- * A file of the engine is there as it is, or all that is called of it is played here.
+ * memory, and contexts and translations that the test lays out. Calls of other stages are recorded.
+ * Each file of the engine is either used as a whole, or all of its functions that are called are
+ * fakes here.
  */
 #ifndef MODEL_ENGINE_TESTS_HOST_FIXTURE_H
 #define MODEL_ENGINE_TESTS_HOST_FIXTURE_H
@@ -36,7 +37,7 @@ enum {
 	MEMORY_SIZE = 0x40000,
 	FX_CONTEXTS = 64,
 	FX_RECORDS = 256,
-	FX_COMMAND = 0x04, /* of configuration space */
+	FX_COMMAND = 0x04, /* offset in configuration space */
 	FX_MEMORY_AND_MASTER = 0x6,
 	FX_FIRMWARE_PC = 0x80000010,
 };
@@ -60,7 +61,7 @@ struct fixture {
 
 	unsigned resets, catastrophes;
 	uint32_t raised;
-	uint32_t armed_cqn; /* as the responder was told */
+	uint32_t armed_cqn; /* the CQ that the responder was told of */
 	struct {
 		uint32_t qpn, uar;
 		bool blueflame;
@@ -77,7 +78,7 @@ struct fixture {
 	void (*flushed)(void *arg, int status);
 	void *flushed_arg;
 	struct waiter_queue waiters;
-	unsigned n_lost; /* completions */
+	unsigned n_lost; /* lost completions */
 	uint32_t lost_qpn;
 };
 
@@ -142,7 +143,7 @@ void context_flush(struct hca *hca, enum context_use use, uint32_t number, bool 
 		done(arg, 0);
 }
 
-/* A buffer is contiguous, at the bus address that stands in place of its MTT address. */
+/* A buffer is contiguous. Its MTT address is its bus address. */
 int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
 		    struct waiter *w, uint64_t *bus, uint32_t *contiguous, uint32_t qpn)
 {
@@ -157,7 +158,7 @@ int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, 
 	return 0;
 }
 
-/* --- what is told to the rooms above --- */
+/* --- upward calls --- */
 
 static void fx_soft_reset(struct hca *hca)
 {
@@ -281,7 +282,7 @@ static inline void fx_run(void)
 		event_core_step(&fx.core);
 }
 
-/* What the context's miss was waiting for is there. */
+/* What the stage has waited for is there now. */
 static inline void fx_there(void)
 {
 	fx.context_miss = fx.translate_miss = false;

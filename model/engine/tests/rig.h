@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An HCA with memory but no host, for tests of the stages that read ICM: a few pages of bus memory,
- * DMA with a fixed latency and nothing else of PCIe. Include it once, in the file of the test.
+ * and DMA with a fixed latency in place of PCIe. Include it once, in the test's file.
  */
 #ifndef MODEL_ENGINE_TESTS_RIG_H
 #define MODEL_ENGINE_TESTS_RIG_H
@@ -38,8 +38,8 @@ static struct rig {
 	const char *last_rule;
 	char last_text[256];
 	unsigned reads, writes;
-	unsigned stalls;         /* contexts that the receive unit stands still for */
-	uint64_t stalled_ps;     /* it has stood still so long */
+	unsigned stalls;         /* context reads that have stalled the receive unit */
+	uint64_t stalled_ps;     /* total time of these stalls */
 	uint64_t hole, hole_end; /* bus addresses that are not mapped */
 } rig;
 
@@ -176,8 +176,8 @@ static void rig_params(void)
 	};
 }
 
-/* Parameters are as set before; tables: 64 entries each, table t at ICM t << 20, one ICM chunk of
- * 16 pages a table mapped to bus RIG_BUS + t * 64 KiB. */
+/* Where a table is in bus memory. Each table has one ICM chunk of 16 pages: table t is at ICM
+ * address t << 20, mapped to RIG_BUS + t * 64 KiB. It has 64 entries. */
 static uint64_t rig_table_bus(unsigned table)
 {
 	return RIG_BUS + table * 0x10000;
@@ -223,7 +223,7 @@ static void rig_stop(void)
 	event_core_free(&rig.core);
 }
 
-/* A caller that notes when it was woken. */
+/* A waiter that notes when it was woken. */
 struct rig_waiter {
 	struct waiter w;
 	unsigned woken, order;
@@ -232,7 +232,7 @@ struct rig_waiter {
 
 static unsigned rig_order;
 
-/* What is kept for it goes with it. */
+/* Ends the waiter, and what is kept for it. */
 static inline void rig_waiter_done(struct rig_waiter *w)
 {
 	waiter_done(&w->w);

@@ -25,7 +25,8 @@ static void no_memory(void)
 	memory_create(2, SIZE_MAX / 2, "queue pairs");
 }
 
-/* In a child; its standard error comes back. */
+/* Runs the function in a child process, and returns what it writes to standard error and its exit
+ * status. */
 static void in_child(void (*run)(void), char *text, size_t size, int *status)
 {
 	int ends[2];
@@ -61,7 +62,8 @@ static void test_bug_says_where_and_when(void **state)
 	assert_int_equal(strncmp(text, file, strlen(file)), 0);
 	assert_true(atoi(text + strlen(file)) > 0);
 	assert_non_null(strstr(text, rest));
-	assert_int_equal(strlen(strstr(text, rest)), strlen(rest)); /* one line */
+	/* nothing follows, so it is one line */
+	assert_int_equal(strlen(strstr(text, rest)), strlen(rest));
 }
 
 static void test_no_memory_ends_by_one_line(void **state)

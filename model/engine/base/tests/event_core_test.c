@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event core: order, moving, real deletion, foreign events. */
+/* The event core: order, moving and cancelling of events, foreign events. */
 #include "model/engine/base/event_core.h"
 
 #include <setjmp.h>
@@ -107,8 +107,8 @@ static bool before_it(const struct event *a, const struct event *b)
 	return a->at_ps < b->at_ps || (a->at_ps == b->at_ps && a->seq < b->seq);
 }
 
-/* Few at a time and many, alone and in a lane, moved and cancelled: what runs is always the first
- * of all that are set. */
+/* Few events and many, alone and in a lane, moved and cancelled: the event that runs is always the
+ * earliest of all that are set. */
 static void what_runs_is_the_first_of_all(void **state)
 {
 	enum { N = 300, ROUNDS = 40000 };
@@ -178,7 +178,8 @@ static void running_up_to_a_time_stops_before_foreign_events(void **state)
 	assert_int_equal(core.now_ps, 1000);
 }
 
-/* Where only foreign events write memory, a look sleeps until one has run; elsewhere it is due. */
+/* Polling with event_set_after_foreign(). If only foreign events write memory, the event sleeps
+ * until one has run; otherwise it becomes due as any other. */
 static void looks_wait_for_foreign_events(void **state)
 {
 	struct named_event look = {.ev.job = note, .name = 1}, other = {.ev.job = note, .name = 2},
@@ -194,7 +195,7 @@ static void looks_wait_for_foreign_events(void **state)
 	assert_null(event_core_peek(&core));
 	event_cancel(&core, &other.ev);
 	assert_false(event_is_set(&other.ev));
-	event_set(&core, &other.ev, 10); /* one of the engine's wakes nobody */
+	event_set(&core, &other.ev, 10); /* not foreign, so it wakes no sleeper */
 	event_set(&core, &host.ev, 100);
 	event_core_step(&core);
 	assert_int_equal(core.count, 1);
@@ -202,10 +203,11 @@ static void looks_wait_for_foreign_events(void **state)
 	assert_ptr_equal(event_core_peek(&core), &look.ev);
 	assert_int_equal(look.ev.at_ps, 150);
 	event_core_step(&core);
-	/* a foreign one has run since it looked */
+	/* a foreign event has run since the last poll: no sleep */
 	event_set_after_foreign(&core, &look.ev, 50, core.foreign_runs - 1);
 	assert_int_equal(look.ev.at_ps, 200);
-	event_set_after_foreign(&core, &look.ev, 50, core.foreign_runs); /* moves it */
+	/* set again: the event now sleeps */
+	event_set_after_foreign(&core, &look.ev, 50, core.foreign_runs);
 	assert_null(event_core_peek(&core));
 	event_cancel(&core, &look.ev);
 	assert_null(core.asleep);

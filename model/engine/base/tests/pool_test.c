@@ -43,7 +43,7 @@ static void test_used_again(void **state)
 	assert_int_equal(hca.memory.bytes, 0);
 }
 
-/* What a device holds counts as long as the pool has it, used or not. */
+/* All memory that the pool holds counts as the device's, in use or not. */
 static void test_memory_counts(void **state)
 {
 	struct pool pool;
@@ -71,7 +71,7 @@ static void test_limit(void **state)
 
 	setup(&pool);
 	params.hca_memory = OBJECT;
-	assert_non_null(pool_take(&pool)); /* with what stands in front of it it is more */
+	assert_non_null(pool_take(&pool)); /* exceeds the limit, because each object has a header */
 	assert_string_equal(hca.memory.what, "objects");
 	assert_true(event_is_set(&hca.memory.ev));
 	pool_free(&pool);

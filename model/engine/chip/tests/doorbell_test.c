@@ -28,14 +28,14 @@ static void send_takes_the_latency_of_its_row(void **state)
 	const uint8_t db[4] = {0, 0, QPN, 0};
 
 	hca_mmio_write(&fx.hca, 2, PAGE + 0x14, db, 4);
-	/* 30 bytes, 100 + 50 ns of PCIe, 20 ns */
+	/* 30 bytes; 100 and 50 ns of PCIe; 20 ns in the device */
 	event_core_run_until(&fx.core, 3808 + 150000 + 20000 - 1);
 	assert_int_equal(fx.n_rings, 0);
 	event_core_run_until(&fx.core, 3808 + 150000 + 20000);
 	assert_int_equal(fx.n_rings, 1);
 }
 
-/* An armed CQ of CQN 7 whose user page is UAR; returns its context. */
+/* Makes CQ 7 armed, with UAR as its user page. Returns its context. */
 static struct cqc *cq(void)
 {
 	struct cqc *cqc = (struct cqc *)fx.contexts[CONTEXT_CQ][7];
@@ -49,7 +49,7 @@ static struct cqc *cq(void)
 static void cq_arm(void **state)
 {
 	const struct cqc *cqc = cq();
-	const uint8_t both[8] = {0x12, 0, 0, 7, 0, 0, 0, 0}; /* sn 1, next of any kind */
+	const uint8_t both[8] = {0x12, 0, 0, 7, 0, 0, 0, 0}; /* sn 1, next completion of any kind */
 
 	hca_mmio_write_now(&fx.hca, 2, PAGE + 0x20, both, 8);
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_ARMED);
@@ -62,7 +62,7 @@ static void cq_arm_by_a_32_bit_host(void **state)
 {
 	const struct cqc *cqc = cq();
 
-	fx_bar_write32(2, PAGE + 0x20, 0x11000007); /* next solicited */
+	fx_bar_write32(2, PAGE + 0x20, 0x11000007); /* next solicited completion */
 	assert_int_equal(fx.hca.stats.doorbell_cq_arms, 0);
 	fx_bar_write32(2, PAGE + 4096 + 0x20, 0x12000009);
 	fx_bar_write32(2, PAGE + 0x24, 0);
@@ -87,7 +87,7 @@ static void eq(void **state)
 	expect_errors(1, "register_unknown");
 }
 
-/* A WQE of 5 x 16 bytes, index 0x1234, as it is copied: 128 bytes. */
+/* Makes a WQE of 5 x 16 bytes with index 0x1234. Software copies it as 128 bytes. */
 static void wqe_make(uint8_t wqe[128])
 {
 	for (unsigned i = 0; i < 128; i++)
@@ -123,7 +123,7 @@ static void blueflame_by_eights_in_the_second_buffer(void **state)
 		hca_mmio_write_now(&fx.hca, 2, BF_PAGE + 256 + i, wqe + i, 8);
 	assert_int_equal(fx.n_rings, 1);
 	assert_memory_equal(fx.rings[0].bytes, wqe, 80);
-	/* the same buffer again */
+	/* writes the same buffer again */
 	for (unsigned i = 0; i < 128; i += 8)
 		hca_mmio_write_now(&fx.hca, 2, BF_PAGE + 256 + i, wqe + i, 8);
 	assert_int_equal(fx.n_rings, 2);
@@ -141,7 +141,7 @@ static void a_missing_line_is_fetched_from_memory(void **state)
 	assert_int_equal(fx.n_rings, 1);
 	assert_false(fx.rings[0].blueflame);
 	assert_int_equal(fx.rings[0].qpn, QPN);
-	/* a new WQE in a buffer whose last one was never completed */
+	/* begins a new WQE in a buffer whose last one was never completed */
 	hca_mmio_write_now(&fx.hca, 2, BF_PAGE, wqe, 64);
 	hca_mmio_write_now(&fx.hca, 2, BF_PAGE, wqe, 64);
 	expect_errors(2, "blueflame_mismatch");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PCI function: configuration space as the PCI specifications have it, BAR0 as mlx4 drivers use
- * it. */
+/* The PCI function: configuration space as the PCI specifications describe it, and BAR0 as mlx4
+ * drivers use it. */
 #include "model/engine/host/pcie_impl.h"
 #include "model/engine/tests/host_fixture.h"
 
@@ -81,7 +81,7 @@ static void sleeping_it_does_not_answer(void **state)
 	const unsigned pm = capability(0x01);
 	uint8_t bytes[4];
 
-	cfg_set(pm + 4, 2, 1); /* D1 is not there */
+	cfg_set(pm + 4, 2, 1); /* D1 is not supported */
 	assert_int_equal(cfg(pm + 4, 2) & 3, 0);
 	cfg_set(pm + 4, 2, 3);
 	assert_int_equal(cfg(pm + 4, 2) & 3, 3);
@@ -101,7 +101,7 @@ static void memory_decoding_off(void **state)
 	expect_errors(1, "register_unknown");
 }
 
-/* As Linux does it: dwords 0 to 5, then 6 with GO. */
+/* Writes a command as Linux does: dwords 0 to 5, then dword 6 with GO. */
 static void command_post(uint32_t last)
 {
 	for (uint32_t i = 0; i < 6; i++)
@@ -120,12 +120,12 @@ static void a_command(void **state)
 		assert_int_equal(hcr[i], 0x11111111 * (i + 1));
 	assert_int_equal(hcr[6], 0x00a01004);
 
-	fx_bar_write32(0, 0x80680, 0xdead); /* pending */
+	fx_bar_write32(0, 0x80680, 0xdead); /* refused: a command is pending */
 	expect_errors(1, "hcr_busy");
 	assert_int_equal(fx_bar_read32(0, 0x80680), 0x11111111);
 
 	hcr_done(&fx.hca, 0x0102030405060708, 0x03);
-	assert_int_equal(fx_bar_read32(0, 0x80698), 0x03201004); /* toggle stays */
+	assert_int_equal(fx_bar_read32(0, 0x80698), 0x03201004); /* the toggle bit is unchanged */
 	assert_int_equal(fx_bar_read32(0, 0x8068c), 0x01020304);
 	assert_int_equal(fx_bar_read32(0, 0x80690), 0x05060708);
 	fx_bar_write32(0, 0x80680, 5);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A processor with small firmware, assembled here; the stages it commands are replaced by notes of
- * what they were told (`seen`). For one test file: it defines those stages' functions.
+ * A processor with small firmware that is assembled here. The stages that it commands are fakes,
+ * which note in `seen` what they were told. Include it in only one file of a test: it defines those
+ * stages' functions.
  */
 #ifndef MODEL_ENGINE_TESTS_PROCESSOR_RIG_H
 #define MODEL_ENGINE_TESTS_PROCESSOR_RIG_H
@@ -34,11 +35,11 @@ static struct {
 	enum err_buf_cause code;
 	char catas_text[256];
 	struct eqe eqe;
-	void (*late)(void *arg, int status); /* a quiesce that has not ended */
+	void (*late)(void *arg, int status); /* done() of a quiesce that has not ended */
 	void *late_arg;
 	bool hold_back;
 	struct port_config port;
-	struct packet packet; /* that the port sends itself */
+	struct packet packet; /* the MAD that the port sends to itself */
 	unsigned sent;
 } seen;
 

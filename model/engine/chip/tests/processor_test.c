@@ -3,8 +3,8 @@
 #include "model/engine/chip/tests/processor_rig.h"
 #include "model/interface/macros.h"
 
-/* Returns the number of instructions up to and with its wfi. Waits for a command, reads 16 bytes of
- * its mailbox, returns the first word and the helper's status. */
+/* Writes firmware that waits for a command, reads 16 bytes of its mailbox, and returns the first
+ * word and the helper's status. Returns the number of instructions up to and including its wfi. */
 static unsigned command_loop(void)
 {
 	unsigned loop;
@@ -49,13 +49,13 @@ static void executes_a_command(void **state)
 	assert_true(seen.out_param == 0x12345678);
 	assert_int_equal(hca->stats.fw_commands, 1);
 	/*
-	 * 12 instructions before the one that starts the DMA; the load of its status ends when the
-	 * bytes are there, and with two more stands before HCR_DONE.
+	 * 12 instructions run before the one that starts the DMA. The load of the helper's status
+	 * ends when the bytes are there. Two more instructions follow before the store to HCR_DONE.
 	 */
 	assert_true(seen.done_at_ps == posted_ps + 12 * cycle_ps + RIG_READ_PS + 3 * cycle_ps);
 	assert_true(processor_is_quiet(hca));
 	assert_int_equal(rig.core.count, 0);
-	/* The same command from memory that the device may not read. */
+	/* the same command, with memory that the device may not read */
 	seen.hcr[0] = 1;
 	processor_raise(hca, FW_IRQ_HCR);
 	rig_run();
@@ -138,7 +138,7 @@ static void icm_and_tables(void **state)
 	assert_int_equal(hca->ctrl, 0);
 }
 
-/* What firmware may not store, or load: a bus fault, nothing happens. */
+/* Stores and loads that are not allowed cause a bus fault, and have no other effect. */
 static void refused_accesses(void **state)
 {
 	static const struct {
@@ -189,7 +189,8 @@ static uint32_t load(uint32_t reg)
 	return value;
 }
 
-/* Each diagnostic counter is the one of its name; none beyond them. The note of a wrong key. */
+/* Each diagnostic counter is read by its own register. Also the registers of the note about a wrong
+ * key. */
 static void counters_and_notes(void **state)
 {
 	uint64_t n = 1000;
@@ -257,8 +258,8 @@ static void object_commands(void **state)
 	assert_true(icm_object_valid(hca, ICM_MPT_RELEASED, 9));
 }
 
-/* The line as the engine changed it is in memory when WRITEBACK is done, and firmware's change of
- * memory counts after RESUME. */
+/* When WRITEBACK is done, memory has the context as the engine changed it. After RESUME the engine
+ * uses the context as firmware changed it in memory. */
 static void context_goes_to_memory_and_back(void **state)
 {
 	struct rig_waiter RIG_DONE w = RIG_WAITER;
@@ -285,7 +286,8 @@ static void context_goes_to_memory_and_back(void **state)
 	assert_int_equal(bytes[10], 0x99);
 }
 
-/* HW2SW_MPT, software's edit in place, SYNC_TPT: the MPT is valid again for the next command. */
+/* HW2SW_MPT, then software edits the MPT in place, then SYNC_TPT: the next command finds it
+ * valid. */
 static void test_reads_what_software_set_back(void **state)
 {
 	uint64_t slot = ((uint64_t)FW_TABLE_MPT << 20) + 9 * 64;
@@ -324,7 +326,8 @@ static void status_waits_for_the_end(void **state)
 	seen.late(seen.late_arg, -EFAULT);
 	rig_run();
 	assert_int_equal(result(0), FW_OBJ_NO_ICM);
-	/* status loaded at 5000 ns, stored, time read: two instructions of 4 ns later */
+	/* the status is loaded at 5000 ns, then stored, and the time is read: two instructions of 4
+	 * ns each */
 	assert_int_equal(result(1), 5008);
 }
 
@@ -363,7 +366,8 @@ static void watchdog_kills(void **state)
 	assert_int_equal(rig.core.count, 0);
 }
 
-/* Nothing between the wait and the loop writes the register again. */
+/* The watchdog does not run during the wait. It starts anew after the wait, although nothing writes
+ * its register again. */
 static void watchdog_rests_in_a_wait_and_begins_anew_after_it(void **state)
 {
 	csrw(CSR_MIE, MEIE);
@@ -397,7 +401,8 @@ static void trap_is_catastrophic(void **state)
 		snprintf(pc, sizeof(pc), "pc %x", CODE + at * 4);
 		assert_non_null(strstr(seen.catas_text, pc));
 	}
-	/* After reset it runs from the start, with RAM as the file fills it. */
+	/* After a reset firmware runs from the start, with RAM filled from the file, so it traps
+	 * again. */
 	hca->stopped = false;
 	processor_reset(hca);
 	rig_run();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An assembler for firmware of a few lines, and the ELF file it becomes. Include it once, in the
- * file of the test. x5 is the register block, x6 that of port 1, x10 the results in RAM, x7 is used
- * up.
+ * An assembler for firmware of a few lines, and the ELF file that it becomes. Include it once, in
+ * the test's file. Registers: x5 the register block, x6 the block of port 1, x10 the results in
+ * RAM, x7 scratch.
  */
 #ifndef MODEL_ENGINE_TESTS_RV_ASM_H
 #define MODEL_ENGINE_TESTS_RV_ASM_H
@@ -82,7 +82,7 @@ static inline void set(enum fw_register reg, uint32_t value)
 	sw(TMP, REGS, reg);
 }
 
-/* The register's value becomes the next result. */
+/* Stores the register's value as the next result. */
 static inline void keep(unsigned base, uint32_t reg)
 {
 	lw(TMP, base, reg);

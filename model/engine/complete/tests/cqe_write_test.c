@@ -10,7 +10,7 @@ enum {
 	UAR = 130,
 	SIZE = 4,
 	FIRST = 0xfffffe,
-	BUFFER = 0x1000, /* in memory */
+	BUFFER = 0x1000, /* of the ring, in memory */
 	RECORD = 0x2000,
 	EQ_BUFFER = 0x3000,
 };
@@ -95,7 +95,7 @@ static void cqes_over_the_wrap(void **state)
 	}
 	assert_int_equal(cqc_get_status(cqc), 0);
 	assert_int_equal(cqc_get_producer_index(cqc), (FIRST + 4 * SIZE) & 0xffffff);
-	/* the record is read when the ring looks full: after 4, 8, 12 entries */
+	/* the doorbell record is read when the ring looks full: after 4, 8 and 12 entries */
 	assert_int_equal(fx.hca.stats.pcie_read_requests, 3);
 	assert_int_equal(cqe_write_pending(&fx.hca), 0);
 	assert_int_equal(fx.errors, 0);
@@ -136,7 +136,8 @@ static void overrun(void **state)
 	assert_int_equal(fx.memory[EQ_BUFFER + 1], 0x04);
 	assert_int_equal(be32_load(fx.memory + EQ_BUFFER + 4), CQN);
 	assert_int_equal(fx.memory[EQ_BUFFER + 0x0f], 1);
-	assert_int_equal(be32_load(entry(FIRST) + 0x14), 0); /* the first one still stands */
+	/* the first CQE has not been overwritten */
+	assert_int_equal(be32_load(entry(FIRST) + 0x14), 0);
 	/* two completions were lost: their queue pair cannot report any more */
 	assert_int_equal(fx.n_lost, 2);
 	assert_int_equal(fx.lost_qpn, 0x48);
@@ -164,7 +165,8 @@ static void consumer_index_beyond_producer(void **state)
 	expect_errors(2, "cq_consumer_index");
 }
 
-/* More completions were made and taken while the doorbell was under way. */
+/* A doorbell arrives late: meanwhile more CQEs than the queue has entries have come and have been
+ * polled. It makes an event. */
 static void late_arm_doorbell(void **state)
 {
 	for (uint32_t i = 0; i < 2 * SIZE; i++) {
@@ -188,7 +190,7 @@ static void timestamps(void **state)
 	fx_run();
 	stamp = (uint64_t)be32_load(entry(FIRST) + 0x0c) << 16 | entry(FIRST)[0x1d] << 8 |
 		entry(FIRST)[0x1e];
-	/* 2^50 ps in cycles of 4 ns: when the CQE was made */
+	/* the time when the CQE was made: 2^50 ps in cycles of 4 ns */
 	assert_int_equal(stamp, (UINT64_C(1) << 50) / 4000);
 	assert_true(is_there(FIRST));
 }
@@ -221,7 +223,7 @@ static void arm_late_fires_at_once(void **state)
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_FIRED);
 }
 
-/* Software that arms again before it polls gets no event for what it was told of. */
+/* Software arms again before it polls. CQEs that an event has announced make no second event. */
 static void arm_before_poll(void **state)
 {
 	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
@@ -233,7 +235,7 @@ static void arm_before_poll(void **state)
 	assert_int_equal(events(), 1);
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_ARMED);
 	post(2);
-	post(3); /* comes while the event for 2 is news */
+	post(3); /* comes after the event for 2, before the next arm */
 	fx_run();
 	assert_int_equal(events(), 2);
 	cqe_write_arm(&fx.hca, CQN, 3, CQ_ARM_NEXT, FIRST + 2, UAR);
@@ -241,7 +243,7 @@ static void arm_before_poll(void **state)
 	assert_int_equal(events(), 3);
 }
 
-/* An event for completions of any kind tells of the solicited ones among them. */
+/* An event for completions of any kind also announces the solicited ones among them. */
 static void arm_solicited_before_poll(void **state)
 {
 	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
@@ -262,7 +264,7 @@ static void arm_solicited(void **state)
 
 	post(1);
 	fx_run();
-	/* one is there, but not solicited */
+	/* there is a CQE, but it is not solicited */
 	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_SOLICITED, FIRST, UAR);
 	post(2);
 	fx_run();
@@ -271,7 +273,8 @@ static void arm_solicited(void **state)
 	post_of(0x48, 3, true);
 	fx_run();
 	assert_int_equal(events(), 1);
-	/* at once for what came since, and a failed completion counts */
+	/* An event at once for a CQE that has come since the last event. An error CQE counts as
+	 * solicited. */
 	post_of(0x48, 4, true);
 	fx_run();
 	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_SOLICITED, FIRST + 3, UAR);
@@ -418,18 +421,19 @@ static void idle_resizing(void *arg)
 	assert_true(is_there(FIRST + 1));
 }
 
-/* What firmware does between: the new buffer is twice as large, elsewhere. */
+/* Resize, with firmware's part in the middle: the new buffer is twice as large and at another
+ * place. */
 static void resize(void **state)
 {
 	idle_calls = 0;
 	fx.flush_wait = true;
 	post(1);
 	cqe_write_resize(&fx.hca, CQN, idle_resizing, NULL);
-	post(2); /* already for the new one */
+	post(2); /* belongs to the new buffer */
 	fx_run();
 	assert_int_equal(idle_calls, 1);
 	assert_int_equal(entry(FIRST + 1)[31] & 0x1f, 0x16);
-	/* as long as the old context is not gone, nothing goes on */
+	/* no further CQE is written until the old context has left the cache */
 	assert_int_equal(cqc_get_producer_index(cqc), 0);
 	post(3);
 	fx_run();
@@ -441,7 +445,7 @@ static void resize(void **state)
 	assert_int_equal(cqc_get_producer_index(cqc), 2);
 	assert_int_equal(be32_load(fx.memory + 0x8000 + 0x14), 2);
 	assert_int_equal(be32_load(fx.memory + 0x8000 + 32 + 0x14), 3);
-	/* the old buffer is left alone: owner 1 at index 0 */
+	/* the rest of the old buffer is unchanged: owner 1 at index 0 */
 	assert_int_equal(entry(FIRST + 2)[31] & 0x80, 0x80);
 	assert_int_equal(cqe_write_pending(&fx.hca), 0);
 }

@@ -24,7 +24,7 @@ static void eq_make(uint32_t index)
 	eqc_set_state(eqc, EQ_STATE_ARMED);
 	eqc_set_producer_index(eqc, index);
 	eqc_set_consumer_index(eqc, index);
-	/* as firmware leaves the buffer at SW2HW_EQ: owner 1 */
+	/* as firmware leaves the buffer at SW2HW_EQ: owner bits are 1 */
 	memset(fx.memory + 0x1000, 0x80, SIZE * 32);
 	event_queue_map(&fx.hca, EVENT_SRQ_LIMIT, EQN, true);
 }
@@ -42,7 +42,7 @@ static const struct eqe *entry(uint32_t index)
 	return (const struct eqe *)(fx.memory + 0x1000 + index % SIZE * 32);
 }
 
-/* As software tells: owner == ((index & size) != 0). */
+/* Whether an entry is valid, decided as software does: owner == ((index & size) != 0). */
 static bool is_there(uint32_t index)
 {
 	return (entry(index)->b[31] >> 7) == ((index & SIZE) != 0);
@@ -59,8 +59,8 @@ static void post(uint32_t srqn)
 
 static void events_over_the_wrap(void **state)
 {
-	/* The first index (0xfffffc) has bit 3 set: owner 1 is valid. Software has consumed all
-	 * before. */
+	/* The first index, 0xfffffc, has bit 3 set, so owner 1 is valid. Software has consumed all
+	 * entries before it. */
 	for (unsigned i = 0; i < SIZE; i++)
 		fx.memory[0x1000 + (FIRST + i) % SIZE * 32 + 31] = (FIRST + i) & SIZE ? 0 : 0x80;
 	for (uint32_t i = 0; i < SIZE; i++)
@@ -86,16 +86,16 @@ static void interrupt_once_an_arm(void **state)
 	assert_int_equal(fx.n_irqs, 1);
 	assert_int_equal(fx.irqs[0].vector, VECTOR);
 	assert_int_equal(eqc_get_state(eqc), EQ_STATE_FIRED);
-	/* consumer index without arming: nothing */
+	/* consumer index without arming: no interrupt */
 	event_queue_doorbell(&fx.hca, EQN, FIRST + 1, false);
 	fx_run();
 	assert_int_equal(fx.n_irqs, 1);
 	assert_int_equal(eqc_get_consumer_index(eqc), FIRST + 1);
-	/* armed with an event left: at once */
+	/* armed with an event left: interrupts at once */
 	event_queue_doorbell(&fx.hca, EQN, FIRST + 1, true);
 	fx_run();
 	assert_int_equal(fx.n_irqs, 2);
-	/* armed empty: with the next one */
+	/* armed while empty: interrupts with the next event */
 	event_queue_doorbell(&fx.hca, EQN, FIRST + 2, true);
 	fx_run();
 	assert_int_equal(fx.n_irqs, 2);
@@ -204,7 +204,7 @@ static void done_when_in_memory(void **state)
 	fx_run();
 	assert_int_equal(done_calls, 1);
 	assert_true(is_there(0));
-	eqe_set_type(&eqe, EVENT_PORT_CHANGE); /* routed nowhere */
+	eqe_set_type(&eqe, EVENT_PORT_CHANGE); /* not routed to any EQ */
 	event_queue_post(&fx.hca, &eqe, done, NULL);
 	assert_int_equal(done_calls, 2);
 	assert_int_equal(eqc_get_producer_index(eqc), 1);
@@ -214,7 +214,7 @@ static void dead_eqs(void **state)
 {
 	event_queue_doorbell(&fx.hca, 6, 0, true);
 	expect_errors(1, "object_dead");
-	/* beyond the table: not taken modulo its size */
+	/* a number beyond the table must not be taken modulo its size */
 	event_queue_doorbell(&fx.hca, EQN + 64, FIRST, true);
 	expect_errors(2, "object_dead");
 	event_queue_completion(&fx.hca, 6, 1);

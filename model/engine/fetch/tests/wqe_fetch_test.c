@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Send WQEs: where they lie, what stands in them, who owns them; receive WQEs. */
+/* Send WQEs: where they are in the buffer, what they contain, who owns them. Also receive WQEs. */
 #include "model/engine/base/keep.h"
 #include "model/engine/send/tests/requester_rig.h"
 #include "model/interface/macros.h"
 
-/* mlx4: RQ first when its stride is larger, else SQ first; no RQ: SQ at the start. */
+/* The layout of mlx4: the RQ comes first if its stride is larger, otherwise the SQ; without an RQ
+ * the SQ is at the start. */
 static void geometry(void **state)
 {
 	struct qpc c = {0};
@@ -43,7 +44,8 @@ static void data_segment(uint8_t *at, uint32_t count, uint32_t lkey, uint64_t ad
 	be64_store(at + 8, addr);
 }
 
-/* Inline over a 64-byte boundary, a pointer behind it, a zero-length entry as libmlx4 writes it. */
+/* An inline segment over a 64-byte boundary, a pointer segment behind it, and a zero-length segment
+ * as libmlx4 writes it. */
 static void segments(void **state)
 {
 	uint8_t wqe[128] = {0};
@@ -54,8 +56,8 @@ static void segments(void **state)
 
 	be32_store(wqe, WQE_SEND);
 	be32_store(wqe + 4, 7);
-	be32_store(wqe + 16, 0x80000000u | 44); /* to byte 64 */
-	be32_store(wqe + 64, 0x80000000u | 5);  /* padded to 80 */
+	be32_store(wqe + 16, 0x80000000u | 44); /* ends at byte 64 */
+	be32_store(wqe + 64, 0x80000000u | 5);  /* padded to byte 80 */
 	data_segment(wqe + 80, 0x80000000u, 0, 0);
 	data_segment(wqe + 96, 1000, 0x1234, 0x5678);
 	assert_int_equal(send_request_parse(wqe, 128, QP_ST_RC, &r, &why), 0);
@@ -105,7 +107,8 @@ static void malformed(void **state)
 	}
 }
 
-/* QP1 with a GRH: 72 bytes of headers in two inline segments, 256 of MAD, the ICRC's place. */
+/* QP1 with a GRH: 72 bytes of headers in two inline segments, 256 bytes of MAD, and room for the
+ * ICRC. */
 static void mlx(void **state)
 {
 	uint8_t wqe[256] = {0}, given[72], headers[MLX_HEADERS_MAX];
@@ -136,7 +139,7 @@ static void wake(struct waiter *w)
 	woken++;
 }
 
-/* A slot that has been posted again is read again; within a message it is kept. */
+/* A WQE that has been posted again is read again. During one message it is kept. */
 static void receives(void **state)
 {
 	const struct receive_slot slot = {.qpn = 9, .offset = 64, .stride = 64, .posted = 1};
@@ -161,8 +164,8 @@ static void receives(void **state)
 	rig_destroy();
 }
 
-/* A device that holds four receive WQEs, all of them read for QPs 0 to 3, which have not taken them
- * yet. */
+/* Makes a device that holds at most four receive WQEs. All four are read for QPs 0 to 3, which have
+ * not taken them yet. */
 static void receives_full(struct waiter w[4])
 {
 	const uint8_t *wqe;
@@ -184,7 +187,7 @@ static void receives_full(struct waiter w[4])
 
 static unsigned takes;
 
-/* The receive of QP 4, when it finds room. */
+/* Woken when there is room: takes the receive of QP 4. */
 static void wake_and_take(struct waiter *w)
 {
 	const struct receive_slot slot = {.qpn = 4, .stride = 64, .posted = 1};
@@ -195,7 +198,8 @@ static void wake_and_take(struct waiter *w)
 			 takes == 1 ? -EAGAIN : 0);
 }
 
-/* Room for one wakes the one that has waited longest, and the next one when that does not take it. */
+/* Room for one WQE wakes the waiter that has waited longest. If a woken waiter does not take the
+ * room, the next one is woken. */
 static void room_for_one_wakes_one(void **state)
 {
 	const struct receive_slot slots[] = {{.qpn = 0, .stride = 64, .posted = 1},
@@ -218,13 +222,14 @@ static void room_for_one_wakes_one(void **state)
 	assert_int_equal(takes, 1);
 	assert_int_equal(woken, 4);
 	rig_run_us(1);
-	/* it has taken what it read; those woken then take nothing: both are */
+	/* QP 4 has taken what it read, so there is room again. QP 5 is woken and does not take it,
+	 * so QP 6 is woken, too. */
 	assert_int_equal(takes, 2);
 	assert_int_equal(woken, 6);
 	rig_destroy();
 }
 
-/* Who waits for a receive and gives up, or goes, leaves its place to others. */
+/* A waiter that gives up its receive, or whose queue is dropped, leaves the room to others. */
 static void receive_that_nobody_takes(void **state)
 {
 	struct receive_slot other = {.qpn = 4, .stride = 64, .posted = 1};
@@ -255,8 +260,8 @@ static void receive_that_nobody_takes(void **state)
 	rig_destroy();
 }
 
-/* What a read for an earlier WQE took along before it was posted is no answer for the later one:
- * a READ's response would go where the queue's last lap said. */
+/* A read for an earlier WQE also fetches the bytes of later ones, before these are posted. They
+ * must be read again, or the response of a READ would go where the WQE of the last lap says. */
 static void posted_after_the_read(void **state)
 {
 	const struct rig_wqe old = {.opcode = WQE_RDMA_READ, .va = 1, .n_sge = 1};
@@ -272,7 +277,8 @@ static void posted_after_the_read(void **state)
 	for (unsigned i = 0; i < RIG_WQES; i++)
 		rig_write_wqe(&old);
 	rig_write_wqe(&new);
-	/* a response for the first WQE of the second lap reads the ones after it along */
+	/* fetches the first WQE of the second lap, for a response; this also reads the WQEs after
+	 * it */
 	assert_int_equal(wqe_fetch_send(qp, &rig->qpc, RIG_WQES, WQE_NEED_AGAIN, &w, &wqe, &len),
 			 -EAGAIN);
 	rig_run_us(1);
@@ -287,7 +293,8 @@ static void posted_after_the_read(void **state)
 	assert_int_equal(
 		wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 1, WQE_NEED_AGAIN, &w, &wqe, &len), 0);
 	assert_int_equal(be64_load(wqe + 16), 2);
-	/* a WQE that software has changed in flight is what is there, not a read without end */
+	/* Software has changed a WQE that is in flight. It is used as it is; the device does not
+	 * read it again and again. */
 	assert_int_equal(
 		wqe_fetch_send(qp, &rig->qpc, RIG_WQES + 2, WQE_NEED_AGAIN, &w, &wqe, &len),
 		-EAGAIN);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MSI-X: nothing raised while masked is lost; INTx where MSI-X is off. */
+/* MSI-X: an interrupt raised while its vector is masked is not lost. INTx is used when MSI-X is
+ * off. */
 #include "model/engine/tests/host_fixture.h"
 
 enum { TABLE = 0x7c000, PBA = 0x7d000, CONTROL = HCA_PCI_CAP_MSIX + 2 };
@@ -120,7 +121,7 @@ static void intx(void **state)
 	fx_run();
 	assert_false(fx.intx);
 	assert_false(hca_config_read(&fx.hca, 6, 2) & 1 << 3);
-	/* Interrupt Disable keeps the line down, the status bit stays */
+	/* Interrupt Disable keeps the line inactive, but the status bit stays set */
 	hca_config_write(&fx.hca, FX_COMMAND, 2, FX_MEMORY_AND_MASTER | 1 << 10);
 	interrupt_raise(&fx.hca, 0);
 	fx_run();

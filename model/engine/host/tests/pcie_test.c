@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PCIe: times of TLPs by hand from the parameters, splitting, ordering, faults.
- * 8 GT/s x 8 lanes x 128/130 is 126.953125 ps a byte. A read request is 26 bytes: 3300 ps.
+ * PCIe: times of TLPs, computed by hand from the parameters; splitting, ordering, faults. 8 GT/s x
+ * 8 lanes x 128/130 is 126.953125 ps a byte. A read request is 26 bytes: 3300 ps.
  */
 #include "model/engine/tests/host_fixture.h"
 #include "model/interface/macros.h"
@@ -13,8 +13,9 @@ enum {
 	READ = 300000,
 	WRITE = 150000,
 	CREDIT = 70000,
-	ROUND = 2 * DEVICE + 2 * ROOT + CREDIT, /* a TLP has left until its credits are back */
-	TLP = 35800,                            /* 256 + 26 bytes */
+	/* from when a TLP has left until its credits are back */
+	ROUND = 2 * DEVICE + 2 * ROOT + CREDIT,
+	TLP = 35800, /* 256 + 26 bytes */
 };
 
 struct note {
@@ -103,13 +104,13 @@ static void requests_are_cut(void **state)
 {
 	struct note *n = note(MEMORY_BUS + 4096 - 100, 1124);
 
-	/* 100 to the page's end, then 512 + 512 */
+	/* 100 bytes to the end of the page, then 512 + 512 */
 	pcie_read(&fx.hca, &n->dma, 0);
 	assert_int_equal(fx.hca.stats.pcie_read_requests, 3);
 	assert_int_equal(fx.hca.stats.pcie_read_bytes, 1124);
 	fx_run();
-	/* DevCtl: MRRS 128 (000), MPS 128 (000) count at once; a larger MPS counts as the parameter
-	 */
+	/* DevCtl: MRRS 128 (000) and MPS 128 (000) take effect at once. A larger MPS counts as the
+	 * parameter. */
 	hca_config_write(&fx.hca, HCA_PCI_CAP_EXPRESS + 8, 2, 0);
 	n->dma.one.len = n->dma.len = 1024;
 	n->dma.one.bus = MEMORY_BUS;
@@ -131,7 +132,7 @@ static void read_does_not_pass_a_write(void **state)
 {
 	struct note *w = note(MEMORY_BUS, 4096), *r = note(MEMORY_BUS, 64);
 
-	/* a slow way into memory, so that the read would be faster */
+	/* writes take long to land, so a read would overtake them */
 	pcie_root_set(&fx.hca, &(struct pcie_root){.latency_ps = ROOT,
 						   .read_latency_ps = READ,
 						   .write_latency_ps = 10 * READ});
@@ -196,7 +197,7 @@ static void root_with(uint64_t posted_headers, uint64_t posted_data, uint64_t no
 						   .write_latency_ps = WRITE});
 }
 
-/* When a write of `len` bytes that stands behind nothing has landed. */
+/* How long a write of `len` bytes takes to land when nothing is before it. */
 static uint64_t landed(uint32_t len)
 {
 	struct note *n = note(MEMORY_BUS, len);
@@ -207,13 +208,14 @@ static uint64_t landed(uint32_t len)
 	fx_run();
 	took = n->done_ps - begun - DEVICE - ROOT - WRITE;
 	test_free(n);
-	event_core_run_until(&fx.core, fx.core.now_ps + 2 * ROUND); /* all credits are back */
+	event_core_run_until(&fx.core, fx.core.now_ps + 2 * ROUND); /* until all credits are back */
 	return took;
 }
 
 static void posted_credits_are_waited_for(void **state)
 {
-	/* one header, or the data of one TLP: each leaves when the one before it is acknowledged */
+	/* Credits for one header, or for the data of one TLP: each TLP leaves when the credits of
+	 * the one before it are back. */
 	root_with(1, 0, 0);
 	assert_int_equal(landed(256), TLP);
 	assert_int_equal(fx.hca.stats.pcie_credit_stalls, 0);
@@ -222,12 +224,13 @@ static void posted_credits_are_waited_for(void **state)
 	root_with(0, 256 / 16, 0);
 	assert_int_equal(landed(256), TLP);
 	assert_in_range(landed(1024), 3 * (ROUND + TLP) + TLP - 64, 3 * (ROUND + TLP) + TLP + 4);
-	/* data credits are of 16 bytes, headers of a TLP: small ones want as many of these */
+	/* A data credit is 16 bytes, a header credit one TLP. With few headers the headers
+	 * decide. */
 	root_with(4, 64, 0);
 	assert_in_range(landed(4096), 3 * (ROUND + TLP) + TLP - 256,
 			3 * (ROUND + TLP) + 4 * TLP + 4);
 	assert_true(fx.hca.stats.pcie_credit_stall_ps > 0);
-	/* no limit, or more than the link can use */
+	/* no limit, or more credits than the link can use */
 	fx.hca.stats.pcie_credit_stalls = 0;
 	root_with(0, 0, 0);
 	assert_int_equal(landed(4096), 572812);
@@ -262,7 +265,7 @@ static void nonposted_credits_are_waited_for(void **state)
 	assert_int_equal(b->done_ps, a->done_ps + REQUEST + ROUND);
 	assert_int_equal(fx.hca.stats.pcie_credit_stalls, 1);
 	assert_int_equal(fx.hca.stats.pcie_credit_stall_ps, ROUND);
-	/* as many as tags: no request that has a tag waits */
+	/* as many credits as tags: a request that has a tag does not wait */
 	event_core_run_until(&fx.core, fx.core.now_ps + 2 * ROUND);
 	root_with(0, 0, 32);
 	pcie_read(&fx.hca, &a->dma, 0);
@@ -273,7 +276,7 @@ static void nonposted_credits_are_waited_for(void **state)
 	test_free(b);
 }
 
-/* A request is sent when there is room for all its completions. */
+/* A request is sent only when the device has room for all its completions. */
 static void completions_have_room(void **state)
 {
 	static const struct {
@@ -329,7 +332,8 @@ static void bandwidth_is_the_links(void **state)
 	fx_run();
 	first = n[0]->dma.ready_ps;
 	last = n[N - 1]->dma.ready_ps;
-	/* 16 completions a DMA: (4096 + 16 x 22) bytes are 564687 ps; each is rounded down */
+	/* 16 completions for each DMA: (4096 + 16 x 22) bytes take 564687 ps; each is rounded
+	 * down */
 	assert_in_range(last - first, (N - 1) * (uint64_t)(564687 - 8), (N - 1) * (uint64_t)564688);
 	for (unsigned i = 0; i < N; i++)
 		test_free(n[i]);
@@ -414,7 +418,8 @@ static void host_read_time_and_order(void **state)
 	test_free(n);
 }
 
-/* All tags' worth of reads that wait: another read is as fast as alone. */
+/* Read requests that could take all tags wait for a later time. A read in between is as fast as if
+ * it were alone. */
 static void read_later_takes_nothing_before(void **state)
 {
 	enum { WAITING = 64, AT = 500000000, ALONE = REQUEST + DEVICE + ROOT + READ };

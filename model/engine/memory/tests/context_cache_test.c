@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Context cache: misses, replacement, write-back, what is seen of memory and when, failures,
+/* Context cache: misses, replacement, write-back, when changes of memory are seen, failures,
  * waiters. */
 #include "model/engine/tests/rig.h"
 
@@ -40,7 +40,7 @@ static int get(enum context_use use, uint32_t number, struct rig_waiter *w, uint
 	return context_get(hca, use, number, &w->w, (void **)bytes, "test");
 }
 
-/* The context after at most one miss. */
+/* Returns the context, after at most one miss. */
 static uint8_t *fetch(enum context_use use, uint32_t number)
 {
 	struct rig_waiter RIG_DONE w = RIG_WAITER;
@@ -67,7 +67,7 @@ static void miss_then_hit(void **state)
 	assert_true(w.at_ps == rig.params.context_cache_miss_latency + RIG_READ_PS);
 	assert_int_equal(get(CONTEXT_REQUESTER, 5, &w, &bytes), 0);
 	assert_int_equal(bytes[17], 0x5a);
-	/* The same table entry by a number with other high bits. */
+	/* a number that differs only in its high bits names the same table entry */
 	assert_int_equal(get(CONTEXT_REQUESTER, 0xabc045, &w, &bytes), 0);
 	assert_int_equal(bytes[17], 0x5a);
 	assert_int_equal(hca->stats.context_cache_misses, 1);
@@ -108,11 +108,13 @@ static void changed_line_is_written_when_it_goes(void **state)
 	assert_int_equal(get(CONTEXT_REQUESTER, 3, &w, &bytes), -EAGAIN);
 	while (!w.woken)
 		event_core_step(&rig.core);
-	/* On its way to memory: memory has the old byte, a get has the new one without a read. */
+	/* The write is under way: memory still has the old byte, and a get has the new one without
+	 * a read. */
 	assert_int_equal(qpc_memory(1)[8], 0);
 	assert_int_equal(get(CONTEXT_REQUESTER, 1, &w, &bytes), 0);
 	assert_int_equal(bytes[8], 0x11);
-	/* Changed again before it has landed, and evicted again: the last bytes arrive. */
+	/* Changed again before the write has landed, and evicted again: memory gets the latest
+	 * bytes. */
 	bytes[9] = 0x22;
 	context_changed(hca, CONTEXT_REQUESTER, 1);
 	rig_run();
@@ -129,14 +131,14 @@ static void halves_are_cached_apart(void **state)
 {
 	fetch(CONTEXT_REQUESTER, 1)[4] = 0x33;
 	context_changed(hca, CONTEXT_REQUESTER, 1);
-	/* The responder's first use costs its own read, but has the requester's bytes. */
+	/* The responder's first use needs a read of its own, but gets the requester's bytes. */
 	assert_int_equal(fetch(CONTEXT_RESPONDER, 1)[4], 0x33);
 	assert_int_equal(hca->stats.context_cache_misses, 2);
 	fetch(CONTEXT_RESPONDER, 2);
 	fetch(CONTEXT_RESPONDER, 3);
 	fetch(CONTEXT_RESPONDER, 4);
 	assert_int_equal(hca->stats.context_cache_misses, 5);
-	/* The requester still has it. */
+	/* The requester's use is still cached. */
 	assert_int_equal(fetch(CONTEXT_REQUESTER, 1)[4], 0x33);
 	assert_int_equal(hca->stats.context_cache_misses, 5);
 	assert_int_equal(fetch(CONTEXT_RESPONDER, 1)[4], 0x33);
@@ -165,7 +167,8 @@ static void misses_are_served_one_by_one_in_order(void **state)
 	rig_waiters_done(w, 4);
 }
 
-/* What is sent does not wait for what is received, and only that holds the receive unit. */
+/* Misses for sending, receiving and completions do not wait for each other. Only those for
+ * receiving stall the receive unit. */
 static void ends_do_not_wait_for_each_other(void **state)
 {
 	struct rig_waiter w[3] = {RIG_WAITER, RIG_WAITER, RIG_WAITER};
@@ -181,15 +184,15 @@ static void ends_do_not_wait_for_each_other(void **state)
 	before = hca_now(hca);
 	assert_int_equal(get(CONTEXT_READS, 2, &w[2], &bytes), -EAGAIN);
 	rig_run();
-	/* the context, and then the responder resources it speaks of */
+	/* reads the context, and then its responder resources */
 	assert_true(w[2].at_ps - before == one + RIG_READ_PS);
 	assert_true(rig.stalled_ps == one + RIG_READ_PS);
 	assert_int_equal(rig.reads, 4);
 	rig_waiters_done(w, 3);
 }
 
-/* Two who each need a QP and an SRQ at once, and there is room for one of a kind: neither takes from
- * the other what was read for it. */
+/* Two waiters each need a QP and an SRQ at the same time, and the cache has room for one of each.
+ * What was read for one of them stays until it has used it. */
 static void what_was_read_stays_until_it_is_used(void **state)
 {
 	struct rig_waiter w[2] = {RIG_WAITER, RIG_WAITER};
@@ -223,15 +226,15 @@ static void what_was_read_stays_until_it_is_used(void **state)
 	}
 	assert_int_equal(done, 2);
 	assert_int_equal(hca->stats.context_cache_misses, 4);
-	/* used: the next one takes their places */
+	/* both have used their contexts, so the next one evicts them */
 	icm_object_set(hca, FW_TABLE_SRQC, 2, true);
 	fetch(CONTEXT_SRQ, 2);
 	assert_null(context_peek(hca, CONTEXT_SRQ, 0));
 	assert_null(context_peek(hca, CONTEXT_SRQ, 1));
 }
 
-/* Sixty-four lines in sets of four: a hash puts numbers together, so some go before the cache is
- * full, and each set keeps four. */
+/* 64 lines in sets of four. The hash spreads numbers unevenly, so some are evicted before the cache
+ * is full; each set keeps four. */
 static void sets_fill_unevenly(void **state)
 {
 	unsigned kept = 0;
@@ -295,8 +298,9 @@ static void failed_read_tells_every_waiter(void **state)
 	assert_int_equal(b.woken, 1);
 	assert_int_equal(get(CONTEXT_REQUESTER, 7, &a, &bytes), -EFAULT);
 	assert_int_equal(get(CONTEXT_RESPONDER, 7, &b, &bytes), -EFAULT);
-	assert_int_equal(hca->rule_count[RULE_icm_unmapped], 0); /* it is: the DMA said it */
-	/* Software has repaired it: the next one reads again. */
+	/* no further report: the DMA has already reported it */
+	assert_int_equal(hca->rule_count[RULE_icm_unmapped], 0);
+	/* Software has repaired the mapping: the next get reads again. */
 	rig.hole_end = 0;
 	assert_int_equal(get(CONTEXT_REQUESTER, 7, &c, &bytes), -EAGAIN);
 	rig_run();
@@ -337,7 +341,7 @@ static void flush_ends_in_memory(void **state)
 	context_changed(hca, CONTEXT_REQUESTER, 1);
 	context_flush(hca, CONTEXT_REQUESTER, 1, true, flushed, &flushes);
 	assert_int_equal(flushes, 1);
-	/* A change while it is under way is flushed too. */
+	/* A change during the flush is flushed, too. */
 	bytes[1] = 0xbb;
 	context_changed(hca, CONTEXT_REQUESTER, 1);
 	rig_run();
@@ -404,7 +408,7 @@ static void leased_line_stays(void **state)
 	assert_null(context_peek(hca, CONTEXT_REQUESTER, 1));
 }
 
-/* A pointer would be left to bytes of another context. */
+/* Dropping it would leave a pointer to bytes of another context, so it is a bug. */
 static void leased_line_is_not_dropped(void **state)
 {
 	void *bytes;
@@ -448,7 +452,7 @@ static void reset_forgets_waiters(void **state)
 	uint8_t *bytes;
 
 	get(CONTEXT_REQUESTER, 1, &w, &bytes);
-	event_core_free(&rig.core); /* as pcie_reset() does: nothing comes back */
+	event_core_free(&rig.core); /* as pcie_reset() does: no DMA completes */
 	event_core_init(&rig.core);
 	context_cache_reset(hca);
 	assert_null(w.w.in);

@@ -37,7 +37,7 @@ static void sixteen_gib_of_address_space_is_cheap(void **state)
 {
 	size_t before = icm_footprint(&rig.hca);
 
-	/* One chunk of 256 KiB in each of 16 GiB. */
+	/* one chunk of 256 KiB in each of 16 GiB */
 	for (uint64_t gib = 4; gib < 20; gib++)
 		assert_int_equal(icm_map(&rig.hca, gib << 30, gib << 30, 64), 0);
 	assert_true(icm_footprint(&rig.hca) - before < 16 * 1024);
@@ -58,8 +58,7 @@ static void unmap_passes_over_what_is_not_mapped(void **state)
 	assert_true(bus == 0xa000);
 }
 
-/* Many leaves mapped and half of them removed: the others are still found (the hash closes its
- * gaps). */
+/* Half of many mapped chunks are unmapped: the others are still found. */
 static void removal_keeps_the_others(void **state)
 {
 	uint64_t bus;
@@ -76,13 +75,13 @@ static void removal_keeps_the_others(void **state)
 	}
 }
 
-/* A list of chunks of 256 MiB costs what a list of pages does. */
+/* 256 chunks of 256 MiB take as much memory as 256 pages. */
 static void a_large_chunk_costs_no_more_than_a_small_one(void **state)
 {
 	size_t before, small;
 	uint64_t bus;
 
-	icm_unmap_all(&rig.hca); /* the rig's tables */
+	icm_unmap_all(&rig.hca); /* removes the rig's tables */
 	before = icm_footprint(&rig.hca);
 	for (uint64_t i = 0; i < 256; i++)
 		assert_int_equal(icm_map(&rig.hca, i << 32, i << 12, 1), 0);
@@ -102,7 +101,7 @@ static void a_large_chunk_costs_no_more_than_a_small_one(void **state)
 	assert_true(bus == (77ull << 28) + 0x7000);
 }
 
-/* Against a table of pages. */
+/* Maps and unmaps at random, and compares the result with a table of pages. */
 static void any_order_of_chunks_is_right(void **state)
 {
 	enum { PAGES = 3000, STEPS = 20000, CHUNK = 64 };
@@ -162,7 +161,7 @@ static void joins_fragments(void **state)
 
 static void numbers_wrap_at_the_table(void **state)
 {
-	/* QPNs carry rotating high bits: 64 entries of 256 bytes. */
+	/* QPNs have rotating high bits, which are ignored: 64 entries of 256 bytes. */
 	assert_true(icm_entry(&rig.hca, FW_TABLE_QPC, 0x123441) == 0x100);
 	icm_object_set(&rig.hca, FW_TABLE_QPC, 0x123441, true);
 	assert_true(icm_object_valid(&rig.hca, FW_TABLE_QPC, 1));
@@ -170,7 +169,7 @@ static void numbers_wrap_at_the_table(void **state)
 	assert_false(icm_object_valid(&rig.hca, FW_TABLE_CQC, 1));
 	icm_object_set(&rig.hca, FW_TABLE_QPC, 1, false);
 	assert_false(icm_object_valid(&rig.hca, FW_TABLE_QPC, 0x123441));
-	/* Responder resources: 2^4 a QP. */
+	/* Responder resources: 2^4 entries for each QP. */
 	icm_table_set(&rig.hca, FW_TABLE_RDMARC, 0x900000, 4, 32);
 	assert_true(icm_entry(&rig.hca, FW_TABLE_RDMARC, (63 << 4) + 15) == 0x900000 + 1023 * 32);
 }
@@ -205,7 +204,8 @@ static void waiters_wake_in_order(void **state)
 	waiter_queue_add(&queue, &third.w);
 	waiter_queue_add(&queue, &first.w);
 	waiter_queue_wake(&queue);
-	/* The second cancelled the third and queued itself again, which did not wake it at once. */
+	/* The second waiter cancelled the third and queued itself again. It was not woken a second
+	 * time at once. */
 	assert_int_equal(first.woken, 1);
 	assert_int_equal(third.woken, 0);
 	assert_true(second.in && queue.first == &second && queue.last == &second);

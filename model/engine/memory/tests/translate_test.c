@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys and addresses: every check of an access, page arithmetic, windows, what is cached and when
- * it is read anew. */
+ * it is read again. */
 #include "model/engine/tests/rig.h"
 
 static struct hca *const hca = &rig.hca;
@@ -37,8 +37,8 @@ static void mtt_write(unsigned entry, uint64_t bus, bool present)
 	be64_store(rig_at(rig_table_bus(FW_TABLE_MTT) + entry * 8), bus | present);
 }
 
-/* A region as SW2HW_MPT leaves it: MTT entries from 100 on, page i of it at bus 0x40000000 + i * 3
- * pages. */
+/* Makes a region as SW2HW_MPT leaves it. It has the MTT entries from 100 on; its page i is at bus
+ * address 0x40000000 + i * 3 pages. */
 static struct mpt_entry *region(uint32_t index, uint64_t va, uint64_t length, unsigned log_page)
 {
 	struct mpt_entry *e = slot(index);
@@ -61,7 +61,7 @@ static struct mpt_entry *region(uint32_t index, uint64_t va, uint64_t length, un
 static struct dma_frag frags[16];
 static unsigned n_frags;
 
-/* Tries until it is not EAGAIN; counts the misses on the way. */
+/* Repeats until the result is not -EAGAIN. `tries` counts the misses. */
 static unsigned tries;
 
 static int translate(struct access a)
@@ -83,7 +83,7 @@ static int translate(struct access a)
 	return rc;
 }
 
-/* What a test names replaces the usual value. */
+/* a field that a test names replaces its default */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define ACCESS(va_, len_, ...)                                                                     \
 	((struct access){.key = KEY,                                                               \
@@ -101,7 +101,7 @@ static void translates_pages(void **state)
 	assert_int_equal(n_frags, 2);
 	assert_true(frags[0].bus == 0x40000800 && frags[0].len == 0x800);
 	assert_true(frags[1].bus == 0x40003000 && frags[1].len == 0x800);
-	/* One MPT, and entries 100 and 101 in the same line of 8. */
+	/* one miss for the MPT, one for entries 100 and 101, which are in the same line of 8 */
 	assert_int_equal(tries, 2);
 	assert_int_equal(translate(ACCESS(0x7000, 1)), 0);
 	assert_int_equal(tries, 0);
@@ -117,7 +117,8 @@ static void translates_pages(void **state)
 
 static void start_need_not_be_at_a_page(void **state)
 {
-	/* First byte 0x234 into the first page: index = (va - (start rounded down)) >> 12. */
+	/* The region begins at byte 0x234 of its first page: index = (va - (start rounded down)) >>
+	 * 12. */
 	region(INDEX, 0x7fff00001234, 2 * PAGE, 12);
 	assert_int_equal(translate(ACCESS(0x7fff00002000, 16)), 0);
 	assert_true(frags[0].bus == 0x40003000);
@@ -172,8 +173,8 @@ static void joins_what_is_contiguous(void **state)
 	assert_int_equal(translate(a), 0);
 	assert_int_equal(n_frags, 2);
 	assert_int_equal(frags[0].len, 2 * PAGE);
-	/* Appends behind, and joins with, what is there; takes all of it back when there is no
-	 * room. */
+	/* Appends to the fragments that are there, and joins them. Without room it takes all of its
+	 * fragments back. */
 	frags[0] = (struct dma_frag){0x3ffffff0, 16};
 	n_frags = 1;
 	assert_int_equal(translate_access(hca, &a, &w.w, frags, &n_frags, 1), -ENOSPC);
@@ -190,7 +191,7 @@ static void keys(void **state)
 	assert_int_equal(translate(ACCESS(0, 1)), 0);
 	assert_int_equal(translate(ACCESS(0, 1, .key = KEY ^ 1)), TRANSLATE_BAD_KEY);
 	assert_int_equal(translate(ACCESS(0, 1, .key = 6 << 8 | VARIANT)), TRANSLATE_BAD_KEY);
-	/* The index modulo the table, but the whole key compared. */
+	/* The index is taken modulo the table, but the whole key is compared. */
 	assert_int_equal(translate(ACCESS(0, 1, .key = (INDEX + 64) << 8 | VARIANT)),
 			 TRANSLATE_BAD_KEY);
 	mpt_entry_set_mem_key(slot(INDEX), (uint32_t)VARIANT << 24 | (INDEX + 64));
@@ -215,8 +216,8 @@ static void protection_domains(void **state)
 
 static void rights(void **state)
 {
-	/* Bits of the first word: local read 10, local write 11, remote read 12, remote write 13,
-	 * remote atomic 14. */
+	/* Access bits of the first word: local read 10, local write 11, remote read 12, remote
+	 * write 13, remote atomic 14. */
 	static const unsigned right[] = {ACCESS_LOCAL_READ, ACCESS_LOCAL_WRITE, ACCESS_REMOTE_READ,
 					 ACCESS_REMOTE_WRITE, ACCESS_REMOTE_ATOMIC};
 	struct mpt_entry *e = region(INDEX, 0, PAGE, 12);
@@ -257,7 +258,8 @@ static void the_end_of_the_address_space(void **state)
 	assert_true(frags[0].bus == 0x40000fff);
 	assert_int_equal(translate(ACCESS(last, PAGE)), 0);
 	assert_int_equal(translate(ACCESS(UINT64_MAX, 2)), TRANSLATE_BAD_RANGE);
-	/* A region that would go on at 0: an access does not cross. */
+	/* A region that would continue at address 0: an access may not cross the end of the address
+	 * space. */
 	mpt_entry_set_length(slot(INDEX), 2 * PAGE);
 	translate_drop_key(hca, INDEX);
 	assert_int_equal(translate(ACCESS(UINT64_MAX, 2)), TRANSLATE_BAD_RANGE);
@@ -288,7 +290,7 @@ static void page_not_present(void **state)
 	assert_non_null(strstr(rig.last_text, "mpt 5, entry 2 "));
 	assert_non_null(strstr(rig.last_text, "qpn 000045"));
 	assert_int_equal(rig.guest_errors, 1);
-	/* Software writes it: no stale line is in the way. */
+	/* Software writes the entry: it is read again. */
 	mtt_write(102, 0x40006000, true);
 	assert_int_equal(translate(ACCESS(PAGE, 2 * PAGE)), 0);
 }
@@ -316,15 +318,15 @@ static void failed_read_is_told(void **state)
 	assert_int_equal(translate(ACCESS(0, 1)), 0);
 }
 
-/* Software changes the slot in place after HW2SW_MPT, and sets its status back without a command:
- * SYNC_TPT. */
+/* After HW2SW_MPT software changes the entry in place and sets its status back, without a command.
+ * It counts as valid after SYNC_TPT. */
 static void reregistered_in_place(void **state)
 {
 	struct mpt_entry *e = region(INDEX, 0, PAGE, 12);
 
 	assert_int_equal(translate(ACCESS(0, 1)), 0);
 	translate_mpt_set(hca, INDEX, false);
-	/* Firmware has yet to write the slot, whose status still says valid. */
+	/* Firmware has not written the slot yet, so its status still says valid. */
 	assert_int_equal(translate(ACCESS(0, 1, .rights = ACCESS_REMOTE_READ)), TRANSLATE_BAD_KEY);
 	assert_int_equal(rig.guest_errors, 0);
 	assert_int_equal(translate(ACCESS(0, 1)), TRANSLATE_BAD_KEY);
@@ -346,13 +348,13 @@ static void never_registered_slot_is_not_read(void **state)
 {
 	region(INDEX, 0, PAGE, 12);
 	icm_object_set(hca, FW_TABLE_MPT, INDEX, false);
-	/* All zero means "hardware owns it", so memory alone says nothing. */
+	/* A slot of all zeroes means "hardware owns it", so memory alone does not make it valid. */
 	assert_int_equal(translate(ACCESS(0, 1)), TRANSLATE_BAD_KEY);
 	assert_int_equal(rig.reads, 0);
 }
 
-/* Two regions whose MTT entries share a line of ICM: the second one's are written after the first's
- * have been read. */
+/* Two regions whose MTT entries share a line of ICM. The entries of the second one are written
+ * after the line was read for the first. */
 static void neighbours_entries_are_not_stale(void **state)
 {
 	region(INDEX, 0, PAGE, 12);
@@ -369,7 +371,7 @@ static void window(uint32_t index, uint64_t va, uint64_t length)
 	struct mpt_entry *e = slot(index);
 
 	memset(e, 0, sizeof(*e));
-	mpt_entry_set_access(e, 0xc); /* remote read and write, of bits 15:10 */
+	mpt_entry_set_access(e, 0xc); /* remote read and write, in bits 15:10 */
 	mpt_entry_set_mem_key(e, (uint32_t)VARIANT << 24 | index);
 	mpt_entry_set_pd(e, PD);
 	mpt_entry_set_start(e, va);
@@ -391,13 +393,13 @@ static void windows(void **state)
 	assert_int_equal(translate(WINDOW(0x8010, 16, .rights = ACCESS_REMOTE_ATOMIC)),
 			 TRANSLATE_BAD_RIGHT);
 	assert_int_equal(translate(WINDOW(0x8010, 16, .pd = 9)), TRANSLATE_BAD_PD);
-	/* Type 2: one QP only. */
+	/* A window of type 2 is bound to one QP. */
 	mpt_entry_set_bound_to_qp(slot(7), 1);
 	mpt_entry_set_qpn(slot(7), 0x45);
 	translate_drop_key(hca, 7);
 	assert_int_equal(translate(WINDOW(0x8010, 16)), 0);
 	assert_int_equal(translate(WINDOW(0x8010, 16, .qpn = 0x46)), TRANSLATE_BAD_KEY);
-	/* The region under it goes. */
+	/* The region under the window is given back to software. */
 	mpt_entry_set_status(slot(INDEX), MPT_STATUS_SW);
 	translate_drop_key(hca, INDEX);
 	assert_int_equal(translate(WINDOW(0x8010, 16)), TRANSLATE_BAD_KEY);
@@ -426,7 +428,7 @@ static void queue_buffers(void **state)
 
 	for (unsigned i = 0; i < 4; i++)
 		mtt_write(200 + i, 0x50000000 + (3 - i) * 0x2000, true);
-	/* 8 KiB pages: log_page_size 1 in the context. */
+	/* pages of 8 KiB: log_page_size is 1 in the context */
 	assert_int_equal(translate_queue(hca, 200 * 8, 1, 0x3ff0, &w.w, &bus, &contiguous, 0x45),
 			 -EAGAIN);
 	rig_run();
@@ -435,7 +437,7 @@ static void queue_buffers(void **state)
 			 0);
 	assert_true(bus == 0x50000000 + 2 * 0x2000 + 0x1ff0);
 	assert_int_equal(contiguous, 0x10);
-	/* Its buffer is given back and used again by another queue. */
+	/* The buffer is given back, and another queue uses it. */
 	mtt_write(201, 0x60000000, true);
 	translate_drop_queue(hca, 200 * 8);
 	assert_int_equal(translate_queue(hca, 200 * 8, 1, 0x2000, &w.w, &bus, &contiguous, 0x45),
@@ -480,12 +482,12 @@ static void small_cache_still_gets_there(void **state)
 		assert_int_equal(translate(ACCESS(page * PAGE + 1, PAGE)), 0);
 		assert_true(frags[1].bus == 0x40000000 + (page + 1) * 3 * PAGE);
 	}
-	/* there is room for one of the two */
+	/* each access needs two lines, and the cache has room for one */
 	assert_int_equal(hca->stats.translate_mtt_misses, 14);
 }
 
-/* Many who need more lines each than there are: every line is read once for everyone, and all come
- * to their end. */
+/* Many users need more lines each than the cache holds. Each line is read once for each user, and
+ * all of them finish. */
 static void everyone_keeps_what_was_read_for_him(void **state)
 {
 	enum { USERS = 8, PAGES = 3 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a QP's private state, with halves that are played: when it is made and when it goes,
- * how it comes to rest for firmware and goes on, and its way into error. Contexts are real: they
- * are read from memory, which takes time, and written back.
+ * The life of a QP's private state, with fake halves: when it is created and freed, how it comes to
+ * rest for firmware and continues, and how it goes to ERR. Contexts are real: they are read from
+ * memory, which takes time, and written back.
  */
 #include "model/engine/tests/rig.h"
 
@@ -20,8 +20,9 @@ enum { QPN = 0x245, OTHER = 0x246, INVALID = 0x207, MANY = 500, REQUESTER = 0, R
 static struct hca *const hca = &rig.hca;
 static struct port_config port;
 static bool quiet[2], idle[2], looks[2];
-static bool settles_in_flush; /* a half that has nothing to flush is idle at once */
-static char said[1024];       /* what both halves were told, and what the QP told others */
+/* the halves settle the QP inside flush(), as one that has nothing to flush does */
+static bool settles_in_flush;
+static char said[1024]; /* log of what the halves were told, and of what the QP told others */
 static struct {
 	unsigned times;
 	int status;
@@ -86,7 +87,8 @@ static void requester_path_changed(struct qp *qp, const struct qpc *qpc)
 
 static const struct qp_half requester = {HALF_FUNCTIONS(requester), .reload = requester_reload,
 					 .path_changed = requester_path_changed};
-static const struct qp_half responder = {HALF_FUNCTIONS(responder)}; /* NULL: nothing to do */
+/* functions that are NULL are not needed */
+static const struct qp_half responder = {HALF_FUNCTIONS(responder)};
 
 /* --- what a QP tells others --- */
 
@@ -149,7 +151,7 @@ static int finish(void **state)
 	return 0;
 }
 
-/* The state of QPN, whose context has been read. */
+/* Makes the state of QPN, and waits until its context has been read. */
 static struct qp *qp_with_context(void)
 {
 	struct rig_waiter RIG_DONE w = RIG_WAITER;
@@ -186,13 +188,13 @@ static void made_and_settled(void **state)
 	assert_int_equal(qp->qpn, QPN);
 	assert_ptr_equal(qp_make(hca, QPN), qp);
 	assert_ptr_equal(qp_find(hca, QPN), qp);
-	/* numbers that name the same entry of the table are different QPs */
+	/* numbers that share a table entry are still different QPs */
 	assert_null(qp_find(hca, QPN + 64));
 	expect_said("");
 	idle[REQUESTER] = true;
 	qp_settle(qp);
 	assert_ptr_equal(qp_find(hca, QPN), qp);
-	/* a QP that somebody holds stays until he releases it */
+	/* a held QP stays until its last release */
 	qp_hold(qp);
 	qp_hold(qp);
 	idle[RESPONDER] = true;
@@ -212,7 +214,7 @@ static void many(void **state)
 	size_t footprint;
 
 	for (uint32_t i = 0; i < MANY; i++) {
-		/* XRC targets differ from others in bit 23 only */
+		/* an XRC target's number may differ from another QP's in bit 23 only */
 		const uint32_t qpn = (i / 2 + 1) * 64 | (i & 1) << 23;
 
 		qps[i] = qp_make(hca, qpn);
@@ -230,7 +232,7 @@ static void many(void **state)
 	assert_int_equal(qp_table_active(hca), MANY / 2);
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_true(!qp_find(hca, (i / 2 + 1) * 64 | (i & 1) << 23) == !(i & 1));
-	/* the memory of those that have gone is taken again, until it is given back */
+	/* the memory of freed states is used again, until it is given back to the process */
 	assert_int_equal(qp_table_footprint(hca), footprint);
 	qp_make(hca, 64);
 	assert_int_equal(qp_table_footprint(hca), footprint);
@@ -242,7 +244,7 @@ static void many(void **state)
 	assert_non_null(strstr(said, "requester drop; responder drop; requester drop;"));
 }
 
-/* A device is busy with a QP unless both halves only look for what software posts. */
+/* The device is busy with a QP unless both of its halves only poll for work that software posts. */
 static void only_looks(void **state)
 {
 	struct qp *qp = qp_make(hca, OTHER);
@@ -275,19 +277,19 @@ static void quiesced_and_resumed(void **state)
 	expect_said("");
 	quiet[RESPONDER] = true;
 	qp_settle(qp);
-	expect_said(""); /* the context is being written */
+	expect_said(""); /* the context is still being written */
 	rig_run();
 	expect_said("at rest; ");
 	assert_int_equal(done.status, 0);
 	assert_int_equal(qpc_get_next_send_psn(in_memory(QPN)), 0x777777);
-	/* nothing settles while firmware has the context */
+	/* nothing is settled while firmware has the context */
 	idle[REQUESTER] = idle[RESPONDER] = true;
 	qp_settle(qp);
 	assert_ptr_equal(qp_find(hca, QPN), qp);
 	idle[REQUESTER] = false;
 	qpc_set_state(in_memory(QPN), QP_STATE_SQD);
 	qp_resume(hca, QPN);
-	assert_true(qp_is_stopped(qp)); /* until the context is there */
+	assert_true(qp_is_stopped(qp)); /* until the context has been read */
 	expect_said("");
 	rig_run();
 	assert_int_equal(QP_STATE_SQD, 5);
@@ -304,7 +306,7 @@ static void rest_without_state(void **state)
 	expect_said("at rest; ");
 	qp_resume(hca, INVALID);
 	expect_said("");
-	/* a valid one gets its state: packets that come meanwhile wait there */
+	/* a valid QP gets a state, in which packets that come meanwhile wait */
 	qp_quiesce(hca, QPN, at_rest, &done);
 	expect_said("requester init; responder init; at rest; ");
 	assert_true(qp_is_stopped(qp_find(hca, QPN)));
@@ -339,11 +341,11 @@ static void invalidated(void **state)
 	expect_said("purge 245; requester invalidate; responder invalidate; at rest; ");
 	assert_null(qp_find(hca, QPN));
 	rig_run();
-	assert_int_equal(rig.writes, 0); /* the context is forgotten, not written */
+	assert_int_equal(rig.writes, 0); /* the context is dropped without being written */
 	assert_int_equal(qpc_get_state(in_memory(QPN)), QP_STATE_INIT);
 }
 
-/* Firmware has made another QP of the entry meanwhile. */
+/* Firmware has meanwhile given the table entry to another QP. */
 static void resumed_without_context(void **state)
 {
 	qp_quiesce(hca, QPN, at_rest, &done);
@@ -366,7 +368,7 @@ static void error_waits_for_the_context(void **state)
 	qp_error(qp, QP_STATE_ERR, EVENT_WQ_CATAS_ERROR);
 	expect_said("");
 	idle[REQUESTER] = idle[RESPONDER] = true;
-	qp_settle(qp); /* not before the error has happened */
+	qp_settle(qp); /* the QP is not freed before the error has been handled */
 	assert_ptr_equal(qp_find(hca, QPN), qp);
 	idle[REQUESTER] = false;
 	rig_run();
@@ -390,8 +392,8 @@ static void error_once(void **state)
 	assert_int_equal(state_now(qp), QP_STATE_ERR);
 }
 
-/* Who reports an error holds the QP and goes on using it: a flush that has nothing to do does not end
- * it. */
+/* Code that reports an error holds the QP and uses it afterwards. A flush with nothing to do must
+ * not free it. */
 static void flush_settles_nothing(void **state)
 {
 	struct qp *qp = qp_with_context();
@@ -406,7 +408,7 @@ static void flush_settles_nothing(void **state)
 	expect_said("requester drop; responder drop; ");
 }
 
-/* Where nobody holds it, it goes as soon as both have been flushed, and not between the two. */
+/* If nobody holds the QP, it is freed after both halves have been flushed, not between them. */
 static void both_are_flushed_first(void **state)
 {
 	struct qp *qp = qp_with_context();

@@ -79,7 +79,7 @@ static void test_read(void **state)
 
 	for (unsigned i = 0; i < 1000; i++)
 		*at(WORLD_DATA + i) = (uint8_t)(i * 7);
-	/* what follows must not be answered before it */
+	/* the answer to the WRITE must come after the READ's responses */
 	responder_request(&w->qp, read_request(FIRST_PSN, WORLD_DATA, KEY_GOOD, 1000));
 	responder_request(&w->qp, with_reth(request(BTH_RC_WRITE_ONLY, 2, 8, true),
 					    WORLD_DATA + 4096, KEY_GOOD, 8));
@@ -109,7 +109,7 @@ static void test_read_again(void **state)
 	assert_response(4, BTH_RC_READ_RESP_FIRST, 0, ACK, 0);
 	assert_response(5, BTH_RC_READ_RESP_LAST, 1, ACK, 0);
 	assert_int_equal(packet_payload(w->sent[4])[0], 0x77);
-	/* outside what was asked for: dropped */
+	/* outside the range of the first READ: dropped */
 	give(read_request(0, WORLD_DATA + 512, KEY_GOOD, 489));
 	give(read_request(FIRST_PSN - 1, WORLD_DATA, KEY_GOOD, 8));
 	assert_int_equal(w->n_sent, 6);
@@ -133,7 +133,7 @@ static void test_read_refused(void **state)
 
 static void test_too_many_reads(void **state)
 {
-	/* four resources; the fifth before any is answered */
+	/* four resources; the fifth request comes before any is answered */
 	for (unsigned i = 0; i < 5; i++)
 		responder_request(&w->qp, read_request(FIRST_PSN + i, WORLD_DATA, KEY_GOOD, 8));
 	run();
@@ -155,7 +155,7 @@ static void test_atomics(void **state)
 	assert_response(0, BTH_RC_ATOMIC_ACKNOWLEDGE, FIRST_PSN, ACK, 0);
 	assert_int_equal(original(0), 40);
 	assert_int_equal(original(1), 42);
-	/* again: what it was then, and memory as it is */
+	/* repeated: the same original value, and memory is not changed again */
 	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 2, 0));
 	memcpy(&value, at(WORLD_DATA), sizeof(value));
 	assert_int_equal(value, 99);
@@ -175,7 +175,7 @@ static void test_atomic_before_write(void **state)
 	assert_response(1, BTH_RC_ACKNOWLEDGE, FIRST_PSN + 1, ACK, 0);
 }
 
-/* Who takes the QP away waits for it: the eight bytes come back to the QP. */
+/* An atomic under way keeps the half busy, because its eight bytes come back to the QP. */
 static void test_atomic_is_under_way(void **state)
 {
 	responder_request(&w->qp, atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 5, 0));
@@ -186,7 +186,7 @@ static void test_atomic_is_under_way(void **state)
 	assert_true(responder_half.is_quiet(&w->qp));
 }
 
-/* The same behind a READ that waits for its translation. */
+/* The same for an atomic behind a READ that waits for its translation. */
 static void test_atomic_behind_read(void **state)
 {
 	w->delay = true;
@@ -212,7 +212,8 @@ static void test_ring_keeps_the_newest(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN + i, WORLD_DATA, 1, 0));
 	assert_int_equal(w->n_sent, 5);
-	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 1, 0)); /* pushed out by the fifth */
+	/* its resource has been taken by the fifth */
+	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 1, 0));
 	assert_int_equal(w->n_sent, 5);
 	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN + 1, WORLD_DATA, 1, 0));
 	assert_int_equal(w->n_sent, 6);
@@ -223,13 +224,13 @@ static void test_ring_keeps_the_newest(void **state)
 static void test_no_entry_of_another_connection(void **state)
 {
 	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 1, 0));
-	/* reset: the entry is still in ICM, the context is new */
+	/* after a reset of the QP the entry is still in ICM, but the context is new */
 	memset(w->qpc.b + 0xd0, 0, 0x28);
 	give(atomic(BTH_RC_FETCH_ADD, FIRST_PSN, WORLD_DATA, 1, 0));
 	assert_int_equal(w->n_sent, 1);
 }
 
-/* The page is gone between the check and the read. */
+/* The page is unmapped between the check and the read. */
 static void test_read_dma_fails(void **state)
 {
 	responder_request(&w->qp, read_request(FIRST_PSN, WORLD_DATA, KEY_GOOD, 1000));

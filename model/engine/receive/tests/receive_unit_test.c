@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The receive unit: how long a packet holds it, the order of packets, and whom each is handed to. */
+/* The receive unit: how long a packet occupies it, the order of packets, and who gets each
+ * packet. */
 #include "model/engine/base/engine.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/multicast.h"
@@ -19,7 +20,7 @@
 #include <cmocka.h>
 
 enum {
-	/* parts of distinct sizes, so that a sum says what it is made of */
+	/* all different, so that a sum shows its parts */
 	RX = 1000,
 	RX_READ = 10,
 	SCATTER = 200,
@@ -51,7 +52,7 @@ static struct handed {
 static unsigned n_handed, n_freed;
 static const char *dropped_because;
 
-/* --- whom packets go to --- */
+/* --- who gets packets --- */
 
 static void note(const struct packet *pkt, enum taker taker)
 {
@@ -145,7 +146,7 @@ static void expect_handed(unsigned n, const struct packet *pkt, uint64_t at_ps)
 
 /* --- how long --- */
 
-/* A packet holds the unit until the one behind it has its turn. */
+/* How long a packet occupies the unit: until the next packet has its turn. */
 static uint64_t held_by(uint8_t opcode, uint32_t payload)
 {
 	static struct packet pkt, behind;
@@ -165,10 +166,10 @@ static void held(void **state)
 		uint32_t payload;
 		uint64_t held;
 	} rows[] = {
-		/* the place stands in the packet */
+		/* the packet itself names the destination of its data */
 		{BTH_RC_WRITE_ONLY, SMALL, RX},
 		{BTH_RC_WRITE_ONLY, CHUNK_BYTES + 1, RX + CHUNK},
-		/* a WQE names it, but there is nothing to be put there */
+		/* a WQE names the destination, but there is no data */
 		{BTH_UD_SEND_ONLY, 0, RX},
 		{BTH_RC_SEND_ONLY, 0, RX},
 		{BTH_RC_READ_RESP_ONLY, 0, RX},
@@ -211,11 +212,11 @@ static void one_after_the_other(void **state)
 	assert_int_equal(n_handed, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		expect_handed(i, &p[i], i * RX);
-		/* parsing runs beside the unit's work with the packets before */
+		/* parsing overlaps with the unit's work on earlier packets */
 		assert_int_equal(p[i].ready_ps, i * RX + LATENCY + (60 + i) * STORE);
 	}
 	assert_int_equal(hca.stats.packet_rx_waits, 2);
-	/* the unit is at rest again: who comes now waits for nobody */
+	/* the unit is free again: a packet that comes now does not wait */
 	receive_unit_take(&hca, &p[3]);
 	expect_handed(3, &p[3], 10 * RX);
 	assert_int_equal(hca.stats.packet_rx_waits, 2);
@@ -244,7 +245,7 @@ static void stands_still_for_a_context(void **state)
 	assert_int_equal(hca.stats.packet_rx_stall_ps, 4 * RX - RX / 2);
 }
 
-/* A context that is there before the unit is free again costs nothing. */
+/* A context that arrives while the unit is still busy causes no delay. */
 static void goes_on_when_it_is_free(void **state)
 {
 	struct packet first = packet(BTH_RC_WRITE_ONLY, SMALL), second = first;
@@ -270,12 +271,12 @@ static void reset_forgets(void **state)
 	receive_unit_reset(&hca);
 	assert_int_equal(n_freed, 2);
 	assert_int_equal(core.count, 0);
-	/* it neither stands still nor is held */
+	/* after the reset the unit is neither stalled nor busy */
 	receive_unit_take(&hca, &p[3]);
 	expect_handed(1, &p[3], 0);
 }
 
-/* --- whom it is for --- */
+/* --- who gets a packet --- */
 
 static void to_its_queue_pair(void **state)
 {

@@ -11,7 +11,7 @@ static void test_scatter(void **state)
 	uint8_t wqe[4 * WQE_UNIT];
 
 	segment(wqe, 0, 0x1000, 100, 1);
-	segment(wqe, 1, 0x9999, 0, 2); /* skipped, shifts nothing */
+	segment(wqe, 1, 0x9999, 0, 2); /* has length 0: skipped */
 	segment(wqe, 2, 0x2000, 50, 3);
 	segment(wqe, 3, 0x3000, 10, 4);
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 90, 70, p), 3);
@@ -26,7 +26,7 @@ static void test_scatter(void **state)
 	assert_int_equal(p[0].va, 0x2000);
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 0, 161, p), -EMSGSIZE);
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 161, 1, p), -EMSGSIZE);
-	segment(wqe, 2, 0, 0, LKEY_INVALID); /* what stands behind the terminator is not used */
+	segment(wqe, 2, 0, 0, LKEY_INVALID); /* segments after the terminator are not used */
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 0, 100, p), 1);
 	assert_int_equal(receive_scatter(wqe, sizeof(wqe), 0, 101, p), -EMSGSIZE);
 }
@@ -49,7 +49,7 @@ static void test_send_wraps_psn(void **state)
 	assert_int_equal(*at(WORLD_DATA + 256), (uint8_t)((FIRST_PSN + 1) * 31u + 1));
 	assert_int_equal(*at(WORLD_DATA + 516), 5);
 	assert_int_equal(*at(WORLD_DATA + 517), 0);
-	/* 5 receives left: the largest code of the table for no more than 5 is that of 4 */
+	/* 5 receives are left: the code of the largest table value not above 5 is that of 4 */
 	assert_response(w->n_sent - 1, BTH_RC_ACKNOWLEDGE, 0, ACK, 4);
 	assert_int_equal(aeth_get_msn(sent_aeth(w->n_sent - 1)), 1);
 	assert_int_equal(qpc_get_next_rcv_psn(&w->qpc), 1);
@@ -58,7 +58,7 @@ static void test_send_wraps_psn(void **state)
 
 static void test_psn_regions(void **state)
 {
-	/* one ahead: one NAK that names the expected PSN; then silence */
+	/* one packet ahead: one NAK that names the expected PSN, then silence */
 	give(with_reth(request(BTH_RC_WRITE_ONLY, FIRST_PSN + 1, 8, true), WORLD_DATA, KEY_GOOD,
 		       8));
 	give(with_reth(request(BTH_RC_WRITE_ONLY, FIRST_PSN + 2, 8, true), WORLD_DATA, KEY_GOOD,
@@ -66,11 +66,11 @@ static void test_psn_regions(void **state)
 	give(request(BTH_RC_SEND_ONLY, FIRST_PSN + 0x7fffff, 8, true));
 	assert_int_equal(w->n_sent, 1);
 	assert_response(0, BTH_RC_ACKNOWLEDGE, FIRST_PSN, NAK, 0);
-	/* half a circle away: a duplicate, acknowledged with the newest completed PSN */
+	/* 2^23 PSNs away: a duplicate, acknowledged with the newest completed PSN */
 	give(request(BTH_RC_SEND_ONLY, FIRST_PSN + 0x800000, 8, true));
 	assert_int_equal(w->n_sent, 2);
 	assert_response(1, BTH_RC_ACKNOWLEDGE, FIRST_PSN - 1, ACK, 0);
-	/* the expected one ends the silence */
+	/* the expected packet ends the silence */
 	give(with_reth(request(BTH_RC_WRITE_ONLY, FIRST_PSN, 8, true), WORLD_DATA, KEY_GOOD, 8));
 	give(with_reth(request(BTH_RC_WRITE_ONLY, FIRST_PSN + 2, 8, true), WORLD_DATA, KEY_GOOD,
 		       8));
@@ -99,7 +99,8 @@ static struct packet *before_request(uint8_t opcode, uint32_t psn)
 					    : pkt;
 }
 
-/* What may follow what: in a message of `before` (0: none) the packet `then` is right or not. */
+/* Valid opcode sequences: whether packet `then` is right in a message whose last packet was
+ * `before`. */
 static void test_opcode_sequence(void **state)
 {
 	static const struct {
@@ -150,12 +151,12 @@ static void test_rnr(void **state)
 	give(request(BTH_RC_SEND_ONLY, FIRST_PSN + 1, 64, true));
 	assert_int_equal(w->n_sent, 1);
 	assert_response(0, BTH_RC_ACKNOWLEDGE, FIRST_PSN, RNR, 12);
-	/* a plain WRITE needs no receive, but order does */
+	/* a plain WRITE needs no receive, but must come in order */
 	receives_posted(1);
 	give(request(BTH_RC_SEND_ONLY, FIRST_PSN, 64, true));
 	assert_int_equal(w->n_cqes, 1);
 	assert_response(1, BTH_RC_ACKNOWLEDGE, FIRST_PSN, ACK, 0);
-	/* again empty, although the record was read before */
+	/* empty again, although the record was read before */
 	give(request(BTH_RC_SEND_ONLY, FIRST_PSN + 1, 64, true));
 	assert_response(2, BTH_RC_ACKNOWLEDGE, FIRST_PSN + 1, RNR, 12);
 	receive_make(1, WORLD_DATA, 64);
@@ -199,7 +200,7 @@ static void test_ack_coalescing(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		responder_request(&w->qp, with_reth(request(BTH_RC_WRITE_ONLY, psn++, 8, false),
 						    WORLD_DATA, KEY_GOOD, 8));
-	/* the fourth one fills the count */
+	/* the fourth packet reaches the coalescing count */
 	assert_int_equal(w->n_sent, 1);
 	assert_response(0, BTH_RC_ACKNOWLEDGE, FIRST_PSN + 3, ACK, 0);
 	for (unsigned i = 0; i < 2; i++)
@@ -208,7 +209,7 @@ static void test_ack_coalescing(void **state)
 	assert_int_equal(w->n_sent, 1);
 	assert_false(responder_half.is_idle(&w->qp));
 	run();
-	/* nobody asks, and yet the last ones are acknowledged, once */
+	/* no packet asks for an ACK, but the last ones are acknowledged after a while, once */
 	assert_int_equal(w->n_sent, 2);
 	assert_response(1, BTH_RC_ACKNOWLEDGE, FIRST_PSN + 5, ACK, 0);
 	assert_int_equal(aeth_get_msn(sent_aeth(1)), 6);
@@ -217,7 +218,7 @@ static void test_ack_coalescing(void **state)
 
 static void test_write_checks_all_first(void **state)
 {
-	/* the first packet lies inside, the whole does not */
+	/* the first packet is inside the region, the whole message is not */
 	uint64_t va = WORLD_BASE + WORLD_BYTES - 300;
 
 	give(with_reth(request(BTH_RC_WRITE_FIRST, FIRST_PSN, 256, false), va, KEY_GOOD, 301));
@@ -283,7 +284,7 @@ static void test_flush(void **state)
 	responder_half.flush(&w->qp, QP_STATE_ERR);
 	while (w->n_cqes < 3)
 		event_core_step(&w->core);
-	/* posted in ERR: flushed too, though no doorbell tells */
+	/* posted in ERR, which rings no doorbell: also flushed */
 	receives_posted(4);
 	run();
 	assert_int_equal(w->n_cqes, 4);
@@ -292,7 +293,7 @@ static void test_flush(void **state)
 				 CQE_SYND_WR_FLUSH_ERR);
 		assert_int_equal(cqe_err_get_wqe_index(cqe_as_err(&w->cqes[i])), i);
 	}
-	/* and then nothing is left running, until software has run */
+	/* then nothing more is polled until software has run */
 	assert_int_equal(w->core.count, 0);
 	assert_false(responder_half.is_idle(&w->qp));
 }
@@ -302,7 +303,7 @@ static void software_job(struct event *ev)
 	(void)ev;
 }
 
-/* Lets software run once, a second later. */
+/* Lets software run once, one second later. */
 static void software_runs(void)
 {
 	static struct event software;
@@ -322,14 +323,14 @@ static void test_flush_late(void **state)
 	run();
 	reads = w->core.executed;
 	receives_posted(1);
-	assert_int_equal(w->n_cqes, 0); /* nobody has looked */
+	assert_int_equal(w->n_cqes, 0); /* the record has not been polled yet */
 	for (unsigned posted = 1; posted < 4; posted++) {
 		receives_posted(posted);
 		software_runs();
 		assert_int_equal(w->n_cqes, posted);
 	}
 	assert_true(w->core.executed > reads);
-	/* it has run, and has not posted: one look, and nothing more */
+	/* software has run without posting: one poll and no more */
 	reads = w->core.executed;
 	software_runs();
 	assert_true(w->core.executed - reads < 10);
@@ -381,13 +382,13 @@ static void test_datagram(void **state)
 	qp_path_set_pkey_index(qpc_primary(&w->qpc), 3);
 	for (unsigned i = 0; i < 3; i++)
 		receive_make(i, WORLD_DATA + i * 1024u, 100);
-	give(datagram(false, 0x1234, 60)); /* nothing posted: dropped in silence */
+	give(datagram(false, 0x1234, 60)); /* no receive is posted: dropped without an answer */
 	receives_posted(3);
-	give(datagram(false, 0x1235, 60)); /* wrong Q_Key */
+	give(datagram(false, 0x1235, 60)); /* wrong Q_Key: dropped */
 	assert_int_equal(w->port.bad_qkey, 1);
 	assert_int_equal(w->port.note.number, 258);
 	assert_int_equal(w->ports_changed, 1 << 1);
-	give(datagram(false, 0x1234, 61)); /* does not fit */
+	give(datagram(false, 0x1234, 61)); /* longer than the receive: dropped */
 	assert_int_equal(w->n_cqes, 0);
 	give(datagram(false, 0x1234, 60));
 	give(datagram(true, 0x1234, 60));
@@ -417,9 +418,9 @@ static void test_uc_drops_the_message(void **state)
 	receive_make(0, WORLD_DATA, 1024);
 	receives_posted(1);
 	give(request(BTH_UC_SEND_FIRST, FIRST_PSN, 256, false));
-	give(request(BTH_UC_SEND_LAST, FIRST_PSN + 2, 8, false)); /* the middle is lost */
+	give(request(BTH_UC_SEND_LAST, FIRST_PSN + 2, 8, false)); /* the middle packet is lost */
 	assert_int_equal(w->n_cqes, 0);
-	give(request(BTH_UC_SEND_ONLY, FIRST_PSN + 3, 8, true)); /* takes the same receive */
+	give(request(BTH_UC_SEND_ONLY, FIRST_PSN + 3, 8, true)); /* uses the same receive */
 	assert_int_equal(w->n_cqes, 1);
 	assert_int_equal(cqe_get_wqe_index(&w->cqes[0]), 0);
 	assert_int_equal(cqe_get_byte_cnt(&w->cqes[0]), 8);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The responder alone in a small world: every neighbour is a fake that does the simplest right
- * thing and remembers what it was asked. Memory is WORLD_BYTES at bus address WORLD_BASE, virtual
- * addresses are bus addresses; key KEY_GOOD allows everything in it. Defines symbols: include in
- * one file a test.
+ * The responder alone, with fake neighbours. Each does the simplest right thing and notes what it
+ * was asked. Memory is WORLD_BYTES at bus address WORLD_BASE. Virtual addresses are bus addresses,
+ * and key KEY_GOOD allows access to all of it. Include it in only one file of a test: it defines
+ * the neighbours' functions.
  */
 #ifndef MODEL_ENGINE_TESTS_RESPONDER_WORLD_H
 #define MODEL_ENGINE_TESTS_RESPONDER_WORLD_H
@@ -50,13 +50,13 @@ struct world {
 	struct hca_params params;
 	struct hca hca;
 	struct port_config port;
-	uint32_t ports_changed; /* by number, a bit each */
+	uint32_t ports_changed; /* one bit for each port number */
 	struct qp qp;
 	struct qpc qpc;
 	struct srqc srqc;
 	uint8_t memory[WORLD_BYTES];
-	int packets; /* allocated */
-	int leases;  /* of the context */
+	int packets; /* number that are allocated */
+	int leases;  /* open leases of the context */
 	struct packet *sent[LOG];
 	unsigned n_sent;
 	struct cqe cqes[LOG];
@@ -65,9 +65,9 @@ struct world {
 	unsigned n_cqes;
 	uint8_t events[LOG];
 	unsigned n_events;
-	unsigned errors; /* qp_error calls */
+	unsigned errors; /* number of calls of qp_error() */
 	unsigned guest_errors;
-	bool delay; /* the next translation is not there at once */
+	bool delay; /* the next translation has to be waited for */
 	struct waiter_queue waiting;
 	struct event wake;
 };
@@ -86,7 +86,7 @@ struct packet *packet_alloc(struct hca *hca)
 	struct packet *pkt = calloc(1, sizeof(*pkt));
 
 	pkt->hca = hca;
-	pkt->mark = 0xff; /* as left by another owner */
+	pkt->mark = 0xff; /* left over from the last owner */
 	w->packets++;
 	return pkt;
 }
@@ -275,7 +275,7 @@ int translate_check(struct hca *hca, const struct access *a, struct waiter *wait
 int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, uint64_t offset,
 		    struct waiter *waiter, uint64_t *bus, uint32_t *contiguous, uint32_t qpn)
 {
-	fail(); /* wqe_fetch_receive() is played here */
+	fail(); /* never called: wqe_fetch_receive() is a fake here */
 	return -EFAULT;
 }
 
@@ -462,7 +462,7 @@ static int world_setup(void **state)
 	return 0;
 }
 
-/* Every packet and lease must have come back. */
+/* Checks that every packet and lease has been given back. */
 static int world_teardown(void **state)
 {
 	responder_half.drop(&w->qp);
@@ -488,7 +488,7 @@ static inline void segment(uint8_t *wqe, unsigned n, uint64_t addr, uint32_t len
 	wqe_data_set_addr(data, addr);
 }
 
-/* Writes RQ WQE `index` as one buffer. The doorbell record is the caller's. */
+/* Writes receive WQE `index` with one buffer. The caller writes the doorbell record. */
 static inline void receive_make(unsigned index, uint64_t addr, uint32_t len)
 {
 	uint8_t *wqe = at(WORLD_QUEUE + (uint64_t)(index % 16) * WORLD_STRIDE);
@@ -531,7 +531,7 @@ static inline void run(void)
 		event_core_step(&w->core);
 }
 
-/* Hands packets over and lets everything happen. */
+/* Hands packets over and runs until nothing is left to do. */
 static inline void give(struct packet *pkt)
 {
 	responder_request(&w->qp, pkt);

@@ -46,7 +46,7 @@ static void test_links(void **state)
 	assert_int_equal(w->n_cqes, 2);
 	assert_int_equal(cqe_get_wqe_index(&w->cqes[0]), 0);
 	assert_int_equal(cqe_get_wqe_index(&w->cqes[1]), 5);
-	/* no credits are counted behind an SRQ */
+	/* with an SRQ no credits are counted */
 	assert_response(0, BTH_RC_ACKNOWLEDGE, FIRST_PSN, ACK, 31);
 	assert_response(2, BTH_RC_ACKNOWLEDGE, FIRST_PSN + 2, RNR, 12);
 	receives_posted(3);
@@ -65,7 +65,7 @@ static void test_limit(void **state)
 	receives_posted(4);
 	send_one(FIRST_PSN);
 	assert_int_equal(w->n_events, 0);
-	/* two left of those known, but more have been posted since */
+	/* two of the known receives are left, but more have been posted since */
 	receives_posted(7);
 	send_one(FIRST_PSN + 1);
 	assert_int_equal(w->n_events, 0);
@@ -94,11 +94,11 @@ static void test_last_wqe(void **state)
 	slot_make(0, 1, WORLD_DATA);
 	receives_posted(1);
 	give(request(BTH_RC_SEND_FIRST, FIRST_PSN, WORLD_MTU, false));
-	assert_int_equal(w->errors, 1); /* 64 bytes of room */
+	assert_int_equal(w->errors, 1); /* the receive has 64 bytes of room */
 	assert_int_equal(cqe_err_get_syndrome(cqe_as_err(&w->cqes[0])), CQE_SYND_LOC_LEN_ERR);
 	assert_int_equal(w->events[w->n_events - 1], EVENT_SRQ_QP_LAST_WQE);
 	responder_half.flush(&w->qp, QP_STATE_ERR);
-	assert_int_equal(w->n_events, 1); /* once */
+	assert_int_equal(w->n_events, 1); /* not posted a second time */
 }
 
 static struct packet *xrc_send(uint32_t psn, uint32_t srqn)
@@ -143,7 +143,8 @@ static void test_xrc_domain(void **state)
 	assert_response(0, BTH_XRC_ACKNOWLEDGE, FIRST_PSN, NAK, 1);
 }
 
-/* The code of the largest table value that is no more than the free receives. */
+/* The ACK's credit code is that of the largest table value not above the number of free
+ * receives. */
 static void test_credits(void **state)
 {
 	static const struct {
@@ -161,7 +162,7 @@ static void test_credits(void **state)
 	}
 }
 
-/* Wrap of the free running 16-bit count. */
+/* The free-running 16-bit count wraps. */
 static void test_record_wraps(void **state)
 {
 	qpc_set_rq_wqe_counter(&w->qpc, 0xffff);

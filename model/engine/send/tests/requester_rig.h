@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device with one QP for tests of the requester: the QP's files and packets are real, what stands
- * around them (PCIe, caches, CQs, link) is played by the functions here, which take the place of
- * the device's own. Bus address, virtual address and index into memory[] are the same number.
+ * A device with one QP, for tests of the requester. The QP's files and packets are real. What is
+ * around them (PCIe, caches, CQs, link) are fakes in this file, which replace the device's own
+ * functions. Bus address, virtual address and index into memory[] are the same number.
  */
 #ifndef MODEL_ENGINE_TESTS_REQUESTER_RIG_H
 #define MODEL_ENGINE_TESTS_REQUESTER_RIG_H
@@ -41,14 +41,14 @@ enum {
 	RIG_CQN = 0x81,
 	RIG_UAR = 129,
 	RIG_LKEY = 0x4500,
-	RIG_SQ = 0x10000,   /* where the send queue lies */
+	RIG_SQ = 0x10000,   /* address of the send queue */
 	RIG_DATA = 0x40000, /* source and target of data */
 	RIG_MEMORY = 0x100000,
 	RIG_STRIDE = 128,
 	RIG_WQES = 64,
 	RIG_MTU = 1024,
 	RIG_ACK_CODE = 8,
-	RIG_DMA_PS = 500000, /* a read or write */
+	RIG_DMA_PS = 500000, /* time of a read or write */
 };
 
 struct rig_packet {
@@ -68,7 +68,7 @@ struct rig {
 	struct port_config port;
 	struct qpc qpc;
 	bool valid;
-	bool miss; /* the next look-up of the context, a translation: not there at first */
+	bool miss; /* the next look-up of the context or of a translation has to be waited for */
 	struct waiter_queue missing;
 	struct event arrival;
 	uint8_t memory[RIG_MEMORY];
@@ -76,13 +76,13 @@ struct rig {
 	unsigned n_sent;
 	struct cqe cqes[128];
 	unsigned n_cqes, n_events, n_reads, n_errors;
-	const char *rule; /* the last that was broken */
+	const char *rule; /* the rule that was broken last */
 	uint8_t event;
 	uint16_t posted;
 	bool rested;
 };
 
-static struct rig *rig; /* the one of the running test */
+static struct rig *rig; /* the rig of the running test */
 
 /* --- the device around the QP --- */
 
@@ -169,7 +169,7 @@ int translate_queue(struct hca *hca, uint64_t mtt_addr, unsigned log_page_size, 
 	return 0;
 }
 
-/* Work requests on keys are none of these tests. */
+/* Used only for work requests that change keys, which these tests do not post. */
 int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_frag *frags,
 		  unsigned room)
 {
@@ -334,7 +334,7 @@ static bool rig_half_at_rest(const struct qp *qp)
 	return true;
 }
 
-/* Of a QP that receives nothing. */
+/* The receiving half of a QP that receives nothing. */
 static const struct qp_half rig_responder_half = {
 	.init = rig_half_nothing,
 	.drop = rig_half_nothing,
@@ -346,7 +346,7 @@ static const struct qp_half rig_responder_half = {
 	.only_looks = rig_half_at_rest,
 };
 
-/* --- the test's hands --- */
+/* --- what tests call --- */
 
 static void rig_params(struct hca_params *p)
 {
@@ -399,7 +399,7 @@ static inline struct rig *rig_create(unsigned service)
 	return r;
 }
 
-/* Everything that was allocated has to be back. */
+/* Checks that everything that was allocated has been given back. */
 static inline void rig_destroy(void)
 {
 	struct rig *r = rig;
@@ -427,7 +427,7 @@ static inline void rig_run_us(unsigned us)
 struct rig_wqe {
 	unsigned opcode;
 	bool unsignalled, fence, solicited;
-	uint64_t va; /* remote; rkey 0x7700 */
+	uint64_t va; /* remote address; the rkey is 0x7700 */
 	struct {
 		uint32_t len, lkey;
 		uint64_t addr;
@@ -438,7 +438,7 @@ struct rig_wqe {
 	const struct wqe_datagram *datagram;
 };
 
-/* Writes the next WQE; the owner bit last, as a driver does. Returns its bytes in memory. */
+/* Writes the next WQE, with the owner bit last as a driver does. Returns its bytes in memory. */
 static inline uint8_t *rig_write_wqe(const struct rig_wqe *w)
 {
 	uint16_t index = rig->posted++;
@@ -487,7 +487,8 @@ static inline void rig_post(const struct rig_wqe *w)
 	scheduler_doorbell(&rig->hca, RIG_QPN, RIG_UAR);
 }
 
-/* A response comes in: AETH syndrome, or data of a READ, or the original value of an atomic. */
+/* Delivers a response: with an AETH syndrome, the data of a READ, or the original value of an
+ * atomic. */
 static inline void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t msn,
 			      const void *data, unsigned len, uint64_t original)
 {
@@ -507,7 +508,7 @@ static inline void rig_answer(uint8_t opcode, uint32_t psn, uint8_t syndrome, ui
 	requester_response(qp_make(&rig->hca, RIG_QPN), pkt);
 }
 
-/* ACK without credit count. */
+/* An ACK without a credit count. */
 static inline void rig_ack(uint32_t psn)
 {
 	rig_answer(BTH_RC_ACKNOWLEDGE, psn, aeth_syndrome(AETH_ACK, AETH_CREDIT_NONE), 0, NULL, 0,
@@ -526,7 +527,7 @@ static inline void rig_expect(unsigned n, uint8_t opcode, uint32_t psn)
 	assert_int_equal(rig->sent[n].psn, psn);
 }
 
-/* CQE n: WQE index, WQE opcode or, for a failed one, syndrome. */
+/* Checks CQE n: WQE index, and WQE opcode or, if it failed, the syndrome. */
 static inline void rig_expect_cqe(unsigned n, uint16_t index, unsigned opcode, unsigned syndrome)
 {
 	const struct cqe *cqe = &rig->cqes[n];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requester from doorbell to completion. Numbers in comments are those of the InfiniBand
- * specification. */
+/* The requester from doorbell to completion. REQ-, ST-, UD-, MEM- and CRED- numbers are ids of
+ * testbench/BEHAVIOURS.md. */
 #include "model/engine/send/tests/requester_rig.h"
 
 #define T_ACK_PS (UINT64_C(4096000) << RIG_ACK_CODE) /* 1.05 ms */
@@ -40,7 +40,7 @@ static void one_send(void **state)
 	rig_run_us(10);
 	assert_int_equal(rig->n_cqes, 1);
 	rig_expect_cqe(0, 0, WQE_SEND, 0);
-	/* at rest, all is in the context */
+	/* when the QP is idle, the context holds everything */
 	assert_int_equal(qp_table_active(&rig->hca), 0);
 	assert_int_equal(qpc_get_next_send_psn(&rig->qpc), 0xffffff);
 	assert_int_equal(qpc_get_last_acked_psn(&rig->qpc), 0xfffffe);
@@ -54,8 +54,8 @@ static void one_send(void **state)
 	assert_int_equal(rig->n_errors, 0);
 }
 
-/* Data from three segments, the middle one inline, over a PSN wrap; context and translation missing
- * at first. */
+/* Data from three segments, the middle one inline, over a PSN wrap. The context and a translation
+ * are missing at first. */
 static void gathered_write(void **state)
 {
 	const struct rig_wqe w = {.opcode = WQE_RDMA_WRITE_IMM,
@@ -110,16 +110,15 @@ static void zero_length(void **state)
 	rig_expect(1, BTH_RC_WRITE_ONLY, 0xffffff);
 	rig_expect(2, BTH_RC_READ_REQUEST, 0);
 	assert_int_equal(rig->sent[0].payload_len + rig->sent[1].payload_len, 0);
-	/* the READ response acknowledges what was before it */
+	/* the READ response also acknowledges the requests before it */
 	rig_answer(BTH_RC_READ_RESP_ONLY, 0, aeth_syndrome(AETH_ACK, AETH_CREDIT_NONE), 3, NULL, 0,
 		   0);
 	assert_int_equal(rig->n_cqes, 3);
 	rig_expect_cqe(2, 2, WQE_RDMA_READ, 0);
 }
 
-/* REQ-3, retry_cnt 3 means three, ST-3, QUERY_QP after a flush. */
-/* 2^31 bytes, which take 2^23 PSNs at the smallest MTU, the most that may be outstanding; a byte
- * more is no message (IBA 9.7.1, 9.7.7). */
+/* A READ of 2^31 bytes takes 2^23 PSNs at the smallest MTU, which is the most that may be
+ * outstanding (IBA 9.7.1, 9.7.7). */
 static void longest(void **state)
 {
 	const struct rig_wqe most = {.opcode = WQE_RDMA_READ,
@@ -134,13 +133,14 @@ static void longest(void **state)
 	rig_run_us(10);
 	rig_expect(0, BTH_RC_READ_REQUEST, 0xfffffe);
 	assert_int_equal(reth_get_dma_len(&rig->sent[0].reth), UINT32_C(1) << 31);
-	assert_int_equal(rig->n_sent, 1); /* no PSN is left for the other */
+	assert_int_equal(rig->n_sent, 1); /* no PSN is left for the SEND */
 	rig_answer(BTH_RC_READ_RESP_FIRST, 0xfffffe, aeth_syndrome(AETH_ACK, AETH_CREDIT_NONE), 1,
 		   rig->memory, 256, 0);
 	rig_run_us(10);
 	rig_expect(1, BTH_RC_SEND_ONLY, 0x7ffffe);
 }
 
+/* One byte more than 2^31 is a local length error (IBA 9.7.7). */
 static void too_long(void **state)
 {
 	const struct rig_wqe more = {
@@ -155,6 +155,8 @@ static void too_long(void **state)
 	rig_expect_cqe(0, 0, 0, CQE_SYND_LOC_LEN_ERR);
 }
 
+/* REQ-3: the time between retries; retry_cnt 3 means three. ST-3: a request posted in ERR is
+ * flushed. */
 static void ack_timeout(void **state)
 {
 	rig_post(&send64);
@@ -182,7 +184,7 @@ static void ack_timeout(void **state)
 	assert_int_equal(qp_table_active(&rig->hca), 0);
 }
 
-/* REQ-5: k losses, an ACK, k losses: no error. */
+/* REQ-5: three losses, an ACK, three losses again: no error. */
 static void retries_reload(void **state)
 {
 	rig_post(&send64);
@@ -211,7 +213,7 @@ static void sequence_nak(void **state)
 	rig_expect(4, BTH_RC_WRITE_MIDDLE, 0);
 	rig_expect(5, BTH_RC_WRITE_LAST, 1);
 	assert_memory_equal(rig->sent[4].payload, rig->memory + RIG_DATA + 2 * RIG_MTU, RIG_MTU);
-	/* a ghost: older than what is acknowledged */
+	/* a late NAK for a packet that has been acknowledged: ignored */
 	rig_nak(0xfffffe, NAK_PSN_SEQUENCE);
 	rig_ack(5);
 	rig_run_us(20);
@@ -220,7 +222,7 @@ static void sequence_nak(void **state)
 	rig_expect_cqe(0, 0, WQE_RDMA_WRITE, 0);
 }
 
-/* An ACK for what was sent first arrives while it is being sent again. */
+/* While a packet is being sent again, the ACK for its first transmission arrives. */
 static void acknowledged_while_going_back(void **state)
 {
 	rig_post(&send64);
@@ -266,7 +268,8 @@ static void fatal_nak(void **state)
 	}
 }
 
-/* REQ-7: code 12 is 0.64 ms; rnr_retry 2: the third one is too many. */
+/* REQ-7: RNR code 12 means a wait of 0.64 ms. rnr_retry is 2: the third RNR NAK ends the
+ * request. */
 static void receiver_not_ready(void **state)
 {
 	const uint8_t rnr = aeth_syndrome(AETH_RNR_NAK, 12);
@@ -324,7 +327,7 @@ static void read_response_lost(void **state)
 	rig_expect(1, BTH_RC_SEND_ONLY, 1);
 	rig_answer(BTH_RC_READ_RESP_FIRST, 0xfffffe, good, 1, data, RIG_MTU, 0);
 	rig_answer(BTH_RC_READ_RESP_LAST, 0, good, 1, data + 2 * RIG_MTU, 452, 0);
-	rig_ack(1); /* says the same once more */
+	rig_ack(1); /* acknowledges the same PSN once more */
 	rig_run_us(20);
 	assert_int_equal(rig->n_cqes, 0);
 	assert_int_equal(rig->n_sent, 4);
@@ -358,7 +361,7 @@ static void bad_responses(void **state)
 	assert_int_equal(qpc_get_state(&rig->qpc), QP_STATE_ERR);
 }
 
-/* The original value is stored as the host has numbers: little-endian here. */
+/* The original value is stored in the host's byte order, which is little-endian here. */
 static void atomic_result(void **state)
 {
 	const struct rig_wqe w = {.opcode = WQE_ATOMIC_FA,
@@ -378,7 +381,7 @@ static void atomic_result(void **state)
 	assert_memory_equal(rig->memory + RIG_DATA, &original, 8);
 }
 
-/* sra_max 2: four outstanding; a fence waits for all. */
+/* sra_max 2: four READs may be outstanding. A fenced request waits for all of them. */
 static void reads_and_fence(void **state)
 {
 	const struct rig_wqe read = {
@@ -405,7 +408,7 @@ static void reads_and_fence(void **state)
 	assert_int_equal(rig->n_cqes, 6);
 }
 
-/* MEM-1 at the sender: what was sent before completes well, what comes after is flushed. */
+/* MEM-1 at the sender: earlier requests complete well, later ones are flushed. */
 static void bad_lkey(void **state)
 {
 	const struct rig_wqe bad = {
@@ -437,8 +440,8 @@ static void malformed(void **state)
 	assert_int_equal(rig->n_errors, 1);
 }
 
-/* CRED-3: without credits one SEND asks; WRITEs are not limited, and take
- * no credit. Code 1 at MSN 1: one SEND more. */
+/* CRED-3: without credits one SEND leaves, and asks for an ACK. WRITEs are not limited and take no
+ * credit. Credit code 1 at MSN 1 allows one more SEND. */
 static void credits(void **state)
 {
 	const struct rig_wqe write = {.opcode = WQE_RDMA_WRITE};
@@ -449,14 +452,14 @@ static void credits(void **state)
 	rig_run_us(20);
 	rig_answer(BTH_RC_ACKNOWLEDGE, 0xfffffe, aeth_syndrome(AETH_ACK, 1), 1, NULL, 0, 0);
 	assert_int_equal(qpc_get_send_limit(&rig->qpc), 2);
-	rig_post(&write);  /* 2 */
-	rig_post(&send64); /* 3 */
-	rig_post(&write);  /* 4 */
+	rig_post(&write);  /* message 2 */
+	rig_post(&send64); /* message 3 */
+	rig_post(&write);  /* message 4 */
 	rig_run_us(20);
 	assert_int_equal(rig->n_sent, 4);
 	rig_answer(BTH_RC_ACKNOWLEDGE, 1, aeth_syndrome(AETH_ACK, 0), 4, NULL, 0, 0);
-	rig_post(&big);    /* 5: beyond 4 */
-	rig_post(&send64); /* 6 */
+	rig_post(&big);    /* message 5: beyond the limit of 4 */
+	rig_post(&send64); /* message 6 */
 	rig_run_us(20);
 	assert_int_equal(rig->n_sent, 5);
 	rig_expect(4, BTH_RC_SEND_FIRST, 2);
@@ -471,7 +474,7 @@ static void credits(void **state)
 	assert_int_equal(rig->n_cqes, 6);
 }
 
-/* From one packet to the next of three posted together, so many bytes inline each. */
+/* Time from the first to the second of three packets posted together. Each has `bytes` inline. */
 static uint64_t spacing_ps(uint32_t bytes)
 {
 	static const char text[] = "12345678901234567890123456789012345678901234567890";
@@ -488,7 +491,8 @@ static uint64_t spacing_ps(uint32_t bytes)
 	return rig->sent[first + 1].ready_ps - rig->sent[first].ready_ps;
 }
 
-/* A unit is held by the work on a WQE, or by its lines of 64 bytes if these take longer. */
+/* A WQE occupies a unit for the work on it, or for the time of its 64-byte lines if that is
+ * longer. */
 static void lines(void **state)
 {
 	rig->params.requester_wqe_gap = 50000;
@@ -501,7 +505,7 @@ static void lines(void **state)
 	assert_int_equal(spacing_ps(60), 55000);
 }
 
-/* UD-3, ST-5. */
+/* UD-3: a datagram that is too long fails. ST-5: that takes the QP to SQE. */
 static void datagrams(void **state)
 {
 	struct wqe_datagram av = {0};

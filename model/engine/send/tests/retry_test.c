@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timers of many QPs, and PSN arithmetic. */
+/* Timers of many QPs; PSN arithmetic. */
 #include "model/engine/send/tests/requester_rig.h"
 #include "model/interface/macros.h"
 
 enum { QPS = 300 };
 
-/* Deadlines set, moved and stopped at random: each is met exactly, none that was stopped. */
+/* Deadlines are set, moved and stopped at random. Each is met exactly, except those that were
+ * stopped. */
 static void deadlines(void **state)
 {
 	static struct qp qps[QPS];
@@ -18,7 +19,7 @@ static void deadlines(void **state)
 		qps[i].hca = &rig->hca;
 		qps[i].qpn = i;
 		requester_half.init(&qps[i]);
-		/* RNR waits, so that the expiry is seen */
+		/* in RNR mode, so that the test can see the expiry */
 		qps[i].send.mode = SEND_MODE_RNR;
 		qps[i].send.turn = TURN_RING;
 	}
@@ -44,7 +45,7 @@ static void deadlines(void **state)
 	for (unsigned i = 0; i < QPS; i++)
 		due += qps[i].send.mode == SEND_MODE_RNR && qps[i].send.deadline_ps != EVENT_NEVER;
 	assert_in_range(due, 1, QPS - 1);
-	/* moving one later again and again takes no room and no event */
+	/* moving a deadline takes no further memory and no further event */
 	footprint = retry_footprint(&rig->hca);
 	for (unsigned n = 0; n < 1000; n++)
 		retry_set_deadline(&qps[0], rig->core.now_ps + 100000 + n);
@@ -55,7 +56,7 @@ static void deadlines(void **state)
 	rig_destroy();
 }
 
-/* IBA 9.7.6.1.3 and the RNR table; what the parameters make of them. */
+/* Timeout codes (IBA 9.7.6.1.3) and RNR codes, and how parameters change their times. */
 static void codes(void **state)
 {
 	rig_create(QP_ST_RC);
@@ -92,7 +93,7 @@ static void psns(void **state)
 	assert_int_equal(psn_packets(INT32_MAX, 8), 1 << 23);
 }
 
-/* A rewind over the wrap finds WQE and packet; local work takes no PSN. */
+/* Going back over the PSN wrap finds the right WQE and packet. Local work requests take no PSN. */
 static void rewinds(void **state)
 {
 	static const struct {

@@ -16,7 +16,7 @@ static int end(void **state)
 
 static const struct rig_wqe send64 = {.opcode = WQE_SEND, .sge = {{64, 0, RIG_DATA}}, .n_sge = 1};
 
-/* Executed from the BlueFlame buffer: memory is not read, not even to see what follows. */
+/* Executes a WQE from the BlueFlame buffer. Memory is not read, not even to find the next WQE. */
 static void blueflame(void **state)
 {
 	const struct rig_wqe w = {
@@ -31,7 +31,7 @@ static void blueflame(void **state)
 	assert_memory_equal(rig->sent[0].payload, "0123456789abcdef", 16);
 	rig_ack(0xfffffe);
 	assert_int_equal(rig->n_errors, 0);
-	/* ahead of the queue: memory counts */
+	/* an index ahead of the queue: the WQE is read from memory */
 	memcpy(bytes, rig_write_wqe(&w), sizeof(bytes));
 	scheduler_blueflame(&rig->hca, RIG_QPN, 7, bytes, 64, RIG_UAR);
 	rig_run_us(20);
@@ -57,8 +57,8 @@ static void blueflame_in_a_row(unsigned n)
 	rig_run_us(20);
 }
 
-/* As many as are held come by BlueFlame alone; those beyond are read. What has been begun leaves
- * room again. */
+/* BlueFlame WQEs beyond those that the device can hold are read from memory. A WQE that has been
+ * started makes room again. */
 static void blueflame_beyond_what_is_held(void **state)
 {
 	struct qp *qp = qp_make(&rig->hca, RIG_QPN);
@@ -109,7 +109,8 @@ static void rested(void *arg, int status)
 	rig->rested = true;
 }
 
-/* Firmware stops a QP with packets under way, changes it, and lets it go on; then to ERR. */
+/* Firmware quiesces a QP with packets under way, changes its context and resumes it. Later it moves
+ * the QP to ERR. */
 static void quiesce(void **state)
 {
 	const struct rig_wqe w = {
@@ -123,7 +124,7 @@ static void quiesce(void **state)
 	assert_true(rig->rested);
 	sent = rig->n_sent;
 	assert_in_range(sent, 1, 39);
-	rig_ack(0xfffffe); /* lost */
+	rig_ack(0xfffffe); /* not for a packet that is outstanding: ignored */
 	rig_run_us(5000);
 	assert_int_equal(rig->n_sent, sent);
 	qp_resume(&rig->hca, RIG_QPN);
@@ -151,7 +152,7 @@ static void invalidate(void **state)
 	assert_int_equal(qp_table_active(&rig->hca), 0);
 }
 
-/* More WQEs than the window, none signalled but the last; the owner bit turns over. */
+/* More WQEs than the window, with only the last one signalled, over a wrap of the owner bit. */
 static void many(void **state)
 {
 	unsigned sent = 0;
@@ -178,7 +179,7 @@ static void many(void **state)
 	}
 }
 
-/* There are two units, but WQEs of one QP do not overtake each other. */
+/* There are two units, but the WQEs of one QP are executed in order. */
 static void one_unit_a_qp(void **state)
 {
 	for (unsigned i = 0; i < 30; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The states of a send queue: that each list of states keeps the facts which its states stand for,
- * whatever happens in whatever order; and that a queue comes to each state for the reason which the
+ * The states of a send queue. Each list of states must represent the same facts as separate flags
+ * would, for every order of events. And a queue must reach each state for the reason that the
  * state's row gives.
  */
 #include "model/engine/send/tests/requester_rig.h"
@@ -26,7 +26,7 @@ static const struct rig_wqe read64 = {
 
 enum { EVENTS_IN_A_ROW = 6 };
 
-/* Work: whether WQEs are taken, and whether a doorbell is to be checked. */
+/* Facts of the work states: WQEs are being taken; a doorbell is to be checked. */
 struct work_facts {
 	bool begun, unchecked;
 };
@@ -52,7 +52,8 @@ static void work_event(struct qp_send *send, struct work_facts *facts, unsigned 
 	}
 }
 
-/* Tail: whether a doorbell has come since the last read, BlueFlame tells the end, it was seen. */
+/* Facts of the tail states: a doorbell has come since the last read; BlueFlame announces the end; a
+ * read has found the end. */
 struct tail_facts {
 	bool rung, blueflame, seen;
 };
@@ -83,7 +84,8 @@ static void tail_event(struct qp_send *send, struct tail_facts *facts, unsigned 
 	}
 }
 
-/* Mode: whether the receiver is waited for, whether the timer ran out in firmware's time. */
+/* Facts of the mode states: the receiver is not ready; the timer ran out while firmware had the
+ * context. */
 struct mode_facts {
 	bool rnr, late;
 };
@@ -109,7 +111,7 @@ static void mode_event(struct qp_send *send, struct mode_facts *facts, unsigned 
 	}
 }
 
-/* Every row of events: digit i of `row` to the base 6 is event i. */
+/* Every sequence of events. Digit i of `row`, in base 6, selects event i. */
 static void facts_are_kept(void **state)
 {
 	unsigned rows = 1, seen = 0;
@@ -135,7 +137,8 @@ static void facts_are_kept(void **state)
 			seen |= 1u << send.work | 1u << (8 + send.tail) | 1u << (16 + send.mode);
 		}
 	}
-	/* all but RUNG_BLUEFLAME and FLUSHING, which queues below come to */
+	/* All states except RUNG_BLUEFLAME and FLUSHING have been seen. The tests of queues below
+	 * reach these two. */
 	assert_int_equal(seen & 0xff,
 			 (1u << SEND_WORK_COUNT) - 1 - (1u << SEND_WORK_RUNG_BLUEFLAME));
 	assert_int_equal(seen >> 8 & 0xff, (1u << SEND_TAIL_COUNT) - 1);
@@ -152,7 +155,7 @@ static struct qp_send *queue(void)
 	return &qp->send;
 }
 
-/* A doorbell is checked when the context is there; the unit stands still until then. */
+/* A doorbell is checked when the context has been read. The unit stalls until then. */
 static void context(void **state)
 {
 	rig->miss = true;
@@ -186,13 +189,14 @@ static void blueflame(void **state)
 	assert_int_equal(queue()->work, SEND_WORK_RUNG_BLUEFLAME);
 	assert_int_equal(queue()->tail, SEND_TAIL_BLUEFLAME);
 	rig_run_us(10);
-	/* all that was announced has been taken */
+	/* all announced WQEs have been taken */
 	assert_int_equal(queue()->work, SEND_WORK_NONE);
 	assert_int_equal(queue()->tail, SEND_TAIL_UNREAD);
 	rig_ack(0xfffffe);
 }
 
-/* The QP may have four READs outstanding: the fifth waits, and what it waits for is told. */
+/* The QP may have four READs outstanding. The fifth waits, and requester_describe() says what
+ * for. */
 static void reads(void **state)
 {
 	char text[160];
@@ -217,14 +221,14 @@ static void window(void **state)
 	rig_ack(0xfffffe);
 	rig_run_us(10);
 	assert_int_equal(rig->n_sent, SEND_WINDOW + 1);
-	/* it is full again: whether there is one more WQE is not looked at yet */
+	/* The window is full again. Whether there is one more WQE has not been checked yet. */
 	assert_int_equal(queue()->state, SEND_WAIT_WINDOW);
 	rig_ack(0xffffff);
 	rig_run_us(10);
 	assert_int_equal(queue()->state, SEND_IDLE);
 }
 
-/* The receiver is not ready, and firmware has the context when the time is over. */
+/* The receiver is not ready, and the wait ends while firmware has the context. */
 static void receiver(void **state)
 {
 	struct qp *qp;
@@ -246,7 +250,7 @@ static void receiver(void **state)
 	assert_int_equal(rig->n_sent, 2);
 }
 
-/* An ACK does not come while firmware has the context. */
+/* The ACK timer runs out while firmware has the context. */
 static void late(void **state)
 {
 	rig_post(&send64);
@@ -262,7 +266,7 @@ static void late(void **state)
 	assert_true(rig->sent[1].resent);
 }
 
-/* A NAK is an error of the QP: what was sent after it is flushed, unless firmware stops that too. */
+/* A NAK moves the QP to ERR. Later requests are flushed, but not while firmware has the context. */
 static void flushing(void **state)
 {
 	rig_post(&send64);

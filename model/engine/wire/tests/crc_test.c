@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CRCs against their published check values, and every path against a bit by bit reference. */
+/* The CRCs, compared with published check values, and every path compared with a bit-by-bit
+ * reference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ static uint32_t ref_crc(uint32_t c, uint32_t poly, const uint8_t *p, size_t n)
 	return c;
 }
 
-/* IBA 7.8.1, byte masks written out from its table. */
+/* IBA 7.8.1: the masks of its table, byte by byte. */
 static uint32_t ref_icrc(const uint8_t *p, size_t n)
 {
 	uint8_t copy[MAX_BYTES];
@@ -87,7 +88,7 @@ static void check_one(uint8_t *p, size_t n, unsigned int lnh)
 	assert_int_equal(crc_check(p, n + CRC_BYTES), 0);
 }
 
-/* Every length to past where the widest loop has turned twice, then some up to the largest. */
+/* Every length up to two rounds of the widest loop, then some lengths up to the largest. */
 static void check_path(enum crc_path path)
 {
 	static uint8_t buf[MAX_BYTES + 128];
@@ -135,8 +136,8 @@ static void alignments(void **state)
 	}
 }
 
-/* CRC catalogue: CRC-32 of nine digits, and CRC-32 of 32 bytes 00 and ff, where no mask changes
- * anything (LNH 0; all ones already). */
+/* Values of the CRC catalogue: CRC-32 of nine digits, and of 32 bytes 00 and ff. The ICRC's masks
+ * change nothing there (LNH 0, or already all ones). */
 static void check_values(void **state)
 {
 	static const uint8_t digits[] = "123456789", zeros[32];
@@ -149,7 +150,7 @@ static void check_values(void **state)
 	assert_int_equal(crc_vcrc(digits, 9), 0x0a3d);
 }
 
-/* The registers after data and its CRC: debb20e3 and 556f, here after xorout. */
+/* The registers after data and its own CRC are debb20e3 and 556f. Here they appear inverted. */
 static void residues(void **state)
 {
 	uint8_t p[300];
@@ -172,7 +173,8 @@ static int is_masked(unsigned int lnh, size_t byte, unsigned int bit)
 	       byte == 52;
 }
 
-/* Whatever bit is wrong, the VCRC says so; the ICRC does where no switch may have changed it. */
+/* Inverts each bit in turn. The VCRC finds all of them. The ICRC finds those that no switch may
+ * change. */
 static void one_bit_wrong(void **state)
 {
 	enum { BYTES = 332, PACKET = BYTES + CRC_BYTES };
@@ -186,7 +188,7 @@ static void one_bit_wrong(void **state)
 		for (lnh = 2; lnh <= 3; lnh++) {
 			check_one(p, BYTES, lnh);
 			for (t = 0; t < 8 * PACKET; t++) {
-				if (t == 8 || t == 9) /* LNH: another mask */
+				if (t == 8 || t == 9) /* LNH: another value means another mask */
 					continue;
 				want = CRC_BAD_VCRC;
 				if (t < 8 * (PACKET - 2) && !is_masked(lnh, t / 8, t % 8))
@@ -222,7 +224,8 @@ static void raw_packet_has_no_icrc(void **state)
 	}
 }
 
-/* In a block of its own size, so that the sanitizer sees a read outside. */
+/* Each packet is in a block of exactly its size, so that the sanitizer finds reads outside of
+ * it. */
 static void too_short(void **state)
 {
 	size_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds the unit that gathers payload for all queue pairs. */
+/* How long each packet occupies the unit that gathers payload for all queue pairs. */
 #include "model/engine/base/engine.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/wire/gather.h"
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 enum {
-	/* parts of distinct sizes, so that a sum says what it is made of */
+	/* all different, so that a sum shows its parts */
 	SECOND_STEP = 3,
 	GATHER = 5000,
 	SMALL = 32,
@@ -21,7 +21,7 @@ enum {
 static struct event_core core;
 static struct hca_params params;
 static struct hca hca;
-static uint64_t latest_ps; /* a read began */
+static uint64_t latest_ps; /* when the latest read began */
 static unsigned later;     /* reads that had to wait */
 static bool queues;        /* a read would wait for the data of earlier ones */
 
@@ -63,7 +63,8 @@ static int finish(void **state)
 	return 0;
 }
 
-/* Reads of requests and of READ responses follow each other; one that comes late waits for nobody. */
+/* Reads for requests and for READ responses are issued one after the other. A read that comes when
+ * the unit is free does not wait. */
 static void gathered(void **state)
 {
 	struct dma dma = {.len = SMALL};
@@ -81,7 +82,7 @@ static void gathered(void **state)
 	gather_read(&hca, &dma, 100 * GATHER);
 	assert_int_equal(latest_ps, 100 * GATHER);
 	assert_int_equal(later, 3);
-	/* in its turn, but asked for at once, where that takes nothing from anybody */
+	/* a later turn, but issued at once, because it would queue behind other data anyway */
 	queues = true;
 	gather_read(&hca, &dma, 100 * GATHER);
 	assert_int_equal(latest_ps, 101 * GATHER + SECOND_STEP);

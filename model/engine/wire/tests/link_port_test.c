@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Link ports: training and the cable, the time of a packet, credits, virtual lanes, packets to the
- * port itself, and what a port does with packets that it may not send or take. All files of the
- * room are real; what would take the packets that arrive is played.
+ * Link ports: training and the cable, the time of a packet, credits, virtual lanes, loopback, and
+ * what a port does with packets that it may not send or accept. All files of the room are real; the
+ * receiver of the packets that arrive is a fake.
  */
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/crc.h"
@@ -23,17 +23,17 @@
 #include <cmocka.h>
 
 enum {
-	FS_PER_BYTE = 250000, /* four lanes of QDR: 32 Gbit/s */
+	FS_PER_BYTE = 250000, /* four lanes at QDR: 32 Gbit/s */
 	TRAINING = 1000000,
 	DELAY = 50000,
 	TX_LATENCY = 3000,
 	RX_LATENCY = 7000,
 	WAY = TX_LATENCY + DELAY + RX_LATENCY,
-	CREDIT_WAY = DELAY + RX_LATENCY, /* of returned credits */
+	CREDIT_WAY = DELAY + RX_LATENCY, /* how long returned credits take */
 	GAP_BYTES = 4,
 	PAYLOAD = 64,
 	LEN = 8 + 12 + 16 + PAYLOAD + 6, /* LRH, BTH, RETH, CRCs: two blocks of credits */
-	ROOM = 4 * CREDIT_BYTES,         /* two such packets */
+	ROOM = 4 * CREDIT_BYTES,         /* room for two such packets */
 	MANAGEMENT_SL = 5,
 	OTHER_SL = 1, /* on VL 1 */
 	LOG = 256,
@@ -43,7 +43,7 @@ static struct event_core core;
 static struct device {
 	struct hca_params params;
 	struct hca hca;
-	unsigned changes; /* of its port, as firmware was told */
+	unsigned changes; /* number of port_changed calls */
 } a, b;
 static struct {
 	struct packet *pkt;
@@ -120,7 +120,7 @@ static void run_for(uint64_t ps)
 
 static int finish(void **state)
 {
-	/* what still waits comes when there is room */
+	/* packets that still wait arrive when there is room */
 	for (unsigned i = 0; i < n_arrivals; i++) {
 		if (arrivals[i].pkt)
 			packet_free(arrivals[i].pkt);
@@ -146,7 +146,7 @@ static void state_set(struct device *d, unsigned logical)
 	link_port_logical_changed(&d->hca, 1);
 }
 
-/* What firmware and a subnet manager do. */
+/* What firmware and a subnet manager set. */
 static void configure(struct device *d, uint16_t lid)
 {
 	struct port_config *c = port_of(d);
@@ -233,7 +233,7 @@ static void trained_when_both_want(void **state)
 	}
 }
 
-/* The faster end takes the slower one's rate. */
+/* The port that could be faster uses the rate of the slower one. */
 static void both_take_what_both_can(void **state)
 {
 	b.params.link_speed = CFG_SPEED_FDR;
@@ -256,7 +256,7 @@ static void cable_pulled_and_plugged(void **state)
 	const unsigned changes = b.changes;
 
 	for (unsigned i = 0; i < 3; i++)
-		send(&a, 2, i); /* the third has no credits */
+		send(&a, 2, i); /* there are no credits for the third */
 	hca_link_set(&b.hca, 1, false);
 	for (struct device *d = &a; d; d = d == &a ? &b : NULL) {
 		assert_int_equal(port_of(d)->phys, PHYS_POLLING);
@@ -266,7 +266,7 @@ static void cable_pulled_and_plugged(void **state)
 	assert_int_equal(b.changes, changes + 1);
 	assert_counter(&a, XMIT_DISCARDS, 1);
 	run_for(CFG_MS(1));
-	assert_int_equal(n_arrivals, 0); /* what was on the wire is lost */
+	assert_int_equal(n_arrivals, 0); /* packets on the wire are lost */
 	assert_int_equal(b.hca.stats.link_port_rx_dropped, 2);
 	send(&a, 2, 3);
 	assert_counter(&a, XMIT_DISCARDS, 2);
@@ -275,7 +275,7 @@ static void cable_pulled_and_plugged(void **state)
 	assert_int_equal(port_of(&a)->logical, LOGICAL_INIT);
 	configure(&a, 1);
 	configure(&b, 2);
-	/* all credits are there again */
+	/* the ports have all their credits again */
 	for (unsigned i = 0; i < 2; i++)
 		send(&a, 2, 10 + i);
 	run_for(CFG_MS(1));
@@ -322,8 +322,8 @@ static void one_behind_the_other(void **state)
 
 static void what_a_state_lets_pass(void **state)
 {
-	b.params.link_rx_buffer = 1024; /* room for management */
-	/* Initialize: management only */
+	b.params.link_rx_buffer = 1024; /* room for management packets */
+	/* Initialize: only management packets pass */
 	state_set(&a, LOGICAL_INIT);
 	state_set(&b, LOGICAL_INIT);
 	send(&a, 2, 1);
@@ -332,7 +332,7 @@ static void what_a_state_lets_pass(void **state)
 	assert_counter(&a, XMIT_DISCARDS, 1);
 	assert_int_equal(n_arrivals, 1);
 	assert_int_equal(arrivals[0].pkt->psn, 2);
-	/* Armed does not send data, but receives it, and is Active then */
+	/* Armed: sends no data, but receives it, and then becomes Active */
 	state_set(&b, LOGICAL_ARMED);
 	send(&b, 1, 3);
 	assert_counter(&b, XMIT_DISCARDS, 1);
@@ -343,7 +343,7 @@ static void what_a_state_lets_pass(void **state)
 	assert_int_equal(n_arrivals, 2);
 	assert_int_equal(port_of(&b)->logical, LOGICAL_ACTIVE);
 	assert_int_equal(b.changes, 1);
-	/* a receiver that is not yet Armed takes no data */
+	/* a receiver below Armed accepts no data */
 	state_set(&b, LOGICAL_INIT);
 	send(&a, 2, 5);
 	run_for(CFG_MS(1));
@@ -369,7 +369,8 @@ static void waits_for_credits(void **state)
 	run_for(CFG_MS(1));
 	assert_int_equal(n_arrivals, 3);
 	expect_arrival(2, &b, 2, from + CREDIT_WAY + serialise_ps(LEN) + WAY);
-	/* in units of four bytes' time; it has waited since it was sent, at the beginning */
+	/* Counts units of the time of four bytes. The packet has waited since it was sent, at the
+	 * beginning. */
 	assert_counter(&a, XMIT_WAIT,
 		       (from + CREDIT_WAY - TRAINING) * 1000 / (4 * (uint64_t)FS_PER_BYTE));
 	receiver_frees(2);
@@ -378,7 +379,7 @@ static void waits_for_credits(void **state)
 	assert_true(link_port_is_quiet(&a.hca, 1));
 }
 
-/* A lane that stands still holds up no other. */
+/* A virtual lane without credits does not delay others. */
 static void lanes_have_their_own_credits(void **state)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -390,7 +391,7 @@ static void lanes_have_their_own_credits(void **state)
 	assert_int_equal(arrivals[2].pkt->vl, 1);
 }
 
-/* A packet for which there are credits waits behind one for which there are none. */
+/* A packet that has credits waits behind one that has none. */
 static void small_does_not_pass_large(void **state)
 {
 	send(&a, 2, 0);
@@ -408,7 +409,8 @@ static void small_does_not_pass_large(void **state)
 	assert_int_equal(arrivals[3].pkt->psn, 3);
 }
 
-/* More returns at once than there are slots for them: they join, and none is forgotten. */
+/* More credits return at the same time than there are slots. They are added together, and none is
+ * lost. */
 static void credits_come_back_whole(void **state)
 {
 	enum { PACKETS = 2 * RETURN_SLOTS };
@@ -434,7 +436,8 @@ static void credits_come_back_whole(void **state)
 	for (unsigned i = 0; i <= PACKETS; i++)
 		send(&a, 2, i);
 	run_for(CFG_MS(1));
-	assert_int_equal(n_arrivals, PACKETS); /* not more than there is room for, either */
+	/* and no more packets leave than there is room for */
+	assert_int_equal(n_arrivals, PACKETS);
 	assert_int_equal(a.hca.stats.link_port_credit_stalls, 1);
 }
 
@@ -451,7 +454,7 @@ static void head_of_a_queue_lives_so_long(void **state)
 	assert_true(link_port_is_quiet(&a.hca, 1));
 }
 
-/* --- to itself --- */
+/* --- loopback --- */
 
 static void loops_back(void **state)
 {
@@ -464,7 +467,7 @@ static void loops_back(void **state)
 	expect_arrival(0, &a, 0, now + serialise_ps(LEN));
 	expect_arrival(1, &a, 1, now + 2 * serialise_ps(LEN));
 	assert_true(arrivals[0].pkt->loopback);
-	receiver_frees(0); /* inside the port its credits are there at once */
+	receiver_frees(0); /* credits inside the port are back at once */
 	run_for(serialise_ps(LEN));
 	assert_int_equal(n_arrivals, 3);
 	assert_counter(&a, XMIT_PKTS, 0);
@@ -500,7 +503,7 @@ static void checks_crcs(void **state)
 	hca_inject(&b.hca, 1, wire, LEN);
 	assert_counter(&b, SYMBOL_ERROR, 1);
 	assert_counter(&b, RCV_ERRORS, 1);
-	/* wrong data with a right VCRC: harmed before the last hop */
+	/* Wrong data with a right VCRC: changed before the last hop. */
 	wire[LEN - 1] ^= 1;
 	wire[LEN - CRC_BYTES - 1] ^= 1;
 	wire[LEN - 2] = (uint8_t)crc_vcrc(wire, LEN - VCRC_BYTES);
@@ -512,7 +515,7 @@ static void checks_crcs(void **state)
 	memcpy(wire, arrivals[0].pkt->wire, LEN);
 	hca_inject(&b.hca, 1, wire, LEN);
 	assert_int_equal(n_arrivals, 2);
-	/* it has taken no credits, so it gives none back */
+	/* an injected packet has taken no credits, so it returns none */
 	receiver_frees(1);
 	send(&a, 2, 2);
 	send(&a, 2, 3);

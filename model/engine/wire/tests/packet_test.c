@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets: what is built is found again by the receiver, header for header; what is malformed, or
- * for somebody else, is dropped with its reason; what has been allocated comes back.
+ * Packets. What is built is found again by the receiver, header by header. Malformed packets, and
+ * those for somebody else, are dropped with the right reason. All packets are given back.
  */
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/crc.h"
@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 enum {
-	OUR_LID = 4, /* and 5: LMC 1 */
+	OUR_LID = 4, /* and 5, because LMC is 1 */
 	PEER_LID = 9,
 	MCAST_LID = 0xc001,
 	SL = 3,
@@ -45,9 +45,9 @@ static struct port_config port;
 static struct trace trace;
 static struct packet *arrived;
 static unsigned n_arrived, n_credits, n_activated;
-static char reason[64]; /* why the last one was dropped */
+static char reason[64]; /* why the last packet was dropped */
 
-/* --- what stands around packets --- */
+/* --- fake neighbours --- */
 
 void link_port_return_credits(struct hca *h, struct packet *pkt)
 {
@@ -129,7 +129,7 @@ static int finish(void **state)
 
 /* --- building --- */
 
-/* To this very port: what is built is received here too. */
+/* A path to this same port, so that what is built can be received. */
 static struct packet_path path_to_us(bool grh)
 {
 	struct packet_path path = {.port = 1,
@@ -183,7 +183,7 @@ static struct packet *build(uint8_t opcode, bool grh, unsigned payload_len)
 	return pkt;
 }
 
-/* The same bytes as they come in from the wire, without what the builder knows. */
+/* Makes the same packet as it comes in from the wire, without what the builder knows about it. */
 static struct packet *from_wire(struct packet *sent)
 {
 	struct packet *pkt = packet_alloc(&hca);
@@ -281,7 +281,7 @@ static void expect_found_again(uint8_t opcode, bool grh, unsigned payload_len)
 	assert_int_equal(pkt->psn, PSN);
 	assert_int_equal(pkt->payload_len, payload_len);
 	assert_int_equal(pkt->payload_off, bth_op_header_bytes(pkt->op, grh));
-	assert_int_equal(pkt->len % 4, 2); /* whole dwords and the VCRC */
+	assert_int_equal(pkt->len % 4, 2); /* whole dwords, and the VCRC */
 	for (unsigned i = 0; i < payload_len; i++)
 		assert_int_equal(pkt->wire[pkt->payload_off + i], (uint8_t)(i * 7 + 1));
 	bth = (const struct bth *)(const void *)(pkt->wire + pkt->bth_off);
@@ -315,7 +315,8 @@ static void every_opcode_is_found_again(void **state)
 	assert_int_equal(opcodes, 62);
 }
 
-/* The packets of a message are made after the first one: but for PSN and AckReq, the same bytes. */
+/* Later packets of a message are copied from the first one. They must equal built ones; PSN and
+ * AckReq differ. */
 static void one_like_another(void **state)
 {
 	for (unsigned len = 253; len <= 256; len++) {
@@ -328,7 +329,7 @@ static void one_like_another(void **state)
 		h.ack_req = false;
 		like = packet_alloc(&hca);
 		same = packet_alloc(&hca);
-		memset(like->buf, 0xee, sizeof(like->buf)); /* an earlier packet's */
+		memset(like->buf, 0xee, sizeof(like->buf)); /* left over from an earlier packet */
 		memcpy(packet_payload(like), packet_payload(model), len);
 		memcpy(packet_payload(same), packet_payload(model), len);
 		packet_build_like(like, model, h.psn, h.ack_req);
@@ -346,7 +347,7 @@ static void one_like_another(void **state)
 	}
 }
 
-/* A work request on a special QP brings its own headers. */
+/* A work request on a special QP contains its own headers. */
 static void raw_headers(void **state)
 {
 	struct packet *pkt = build(BTH_UD_SEND_ONLY, true, 0), *raw;
@@ -392,16 +393,16 @@ static void sealed(void **state)
 	packet_build(&hca, pkt, &path, &h, 100);
 	packet_seal(&hca, pkt);
 	assert_int_equal(pkt->ready_ps, TX_LATENCY + pkt->len * STORE);
-	assert_false(pkt->crcs_made); /* nobody looks at them yet */
+	assert_false(pkt->crcs_made); /* nobody needs them yet */
 	packet_need_crcs(pkt);
 	assert_int_equal(crc_check(pkt->wire, pkt->len), 0);
-	/* made once: what a fault does to the bytes afterwards stays */
+	/* made only once: a later change by a fault stays */
 	pkt->wire[pkt->payload_off] ^= 1;
 	packet_need_crcs(pkt);
 	assert_int_equal(crc_check(pkt->wire, pkt->len), CRC_BAD_ICRC | CRC_BAD_VCRC);
 	pkt->wire[pkt->payload_off] ^= 1;
 	memcpy(copy, pkt->wire, pkt->len);
-	/* eagerly the same bytes; its payload is there later than now */
+	/* Made at once, they are the same bytes. Here the payload is complete later than now. */
 	params.crc_eager = 1;
 	pkt->crcs_made = false;
 	memset(pkt->wire + pkt->len - CRC_BYTES, 0, CRC_BYTES);
@@ -438,7 +439,7 @@ static void length(struct packet *pkt, unsigned len)
 	lrh_set_pkt_len(lrh_of(pkt), (len - VCRC_BYTES) / 4);
 }
 
-/* One kind of harm a line. */
+/* Each function makes a packet wrong in one way. */
 /* clang-format off */
 static void cut(struct packet *pkt) { pkt->len = LRH_BYTES; }
 static void lver(struct packet *pkt) { lrh_set_lver(lrh_of(pkt), 1); }
@@ -542,7 +543,7 @@ static void malformed_is_dropped(void **state)
 	assert_int_equal(n_arrived, 0);
 }
 
-/* Management packets and multicast have addresses of their own. */
+/* Management packets and multicast packets have special addresses. */
 static void special_addresses(void **state)
 {
 	struct packet *pkt = from_wire(build(BTH_UD_SEND_ONLY, false, 64));
@@ -559,7 +560,7 @@ static void special_addresses(void **state)
 	packet_receive(&hca, pkt);
 	assert_int_equal(n_arrived, 2);
 	packet_free(pkt);
-	/* an opcode that means nothing, of a service that answers it */
+	/* a reserved opcode of a reliable service is passed on, to be answered */
 	pkt = from_wire(build(BTH_RC_SEND_ONLY, false, 64));
 	bth_set_opcode(bth_of(pkt), 0x1f);
 	packet_receive(&hca, pkt);
@@ -584,12 +585,12 @@ static void armed_becomes_active(void **state)
 	port.logical = ARMED;
 	vl_15(pkt);
 	qp0(pkt);
-	packet_receive(&hca, pkt); /* management does not */
+	packet_receive(&hca, pkt); /* a management packet does not */
 	packet_free(pkt);
 	assert_int_equal(n_activated, 0);
 	pkt = from_wire(build(BTH_RC_SEND_ONLY, false, 64));
 	lver(pkt);
-	packet_receive(&hca, pkt); /* nor does what the link layer refuses */
+	packet_receive(&hca, pkt); /* nor does a packet that the link layer refuses */
 	assert_int_equal(n_activated, 0);
 	for (unsigned i = 0; i < 2; i++) {
 		packet_receive(&hca, from_wire(build(BTH_RC_SEND_ONLY, false, 64)));
@@ -598,7 +599,7 @@ static void armed_becomes_active(void **state)
 	}
 }
 
-/* Whatever comes, it arrives or is dropped, and nothing outside of it is read. */
+/* Random changes: each packet arrives or is dropped, and nothing outside of it is read. */
 static void noise(void **state)
 {
 	uint32_t random = 20240229;
@@ -660,11 +661,11 @@ static void pool_keeps_and_gives_back(void **state)
 	}
 	footprint = packet_pool_footprint(&hca);
 	assert_true(footprint >= MANY * sizeof(struct packet));
-	packet_pool_trim(&hca); /* not while some are in use */
+	packet_pool_trim(&hca); /* does nothing while packets are in use */
 	assert_int_equal(packet_pool_footprint(&hca), footprint);
 	for (unsigned i = 0; i < MANY; i++)
 		packet_free(pkts[i]);
-	/* those that come again are like new, and take no further memory */
+	/* packets that are used again look like new ones, and take no further memory */
 	for (unsigned i = 0; i < MANY; i++) {
 		pkts[i] = packet_alloc(&hca);
 		assert_int_equal(pkts[i]->psn | pkts[i]->corr, 0);
