@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Bring-up against the simulated machine, with memory that fails at the nth allocation: each
- * failure is reported and leaves no page; without one, the driver comes up, takes its objects down
- * and leaves nothing. The simulation runs once; what it found is judged after it.
+ * Bring-up on the simulated machine, with the nth allocation failing. Each failure is reported and
+ * leaves no page allocated. Without a failure the driver comes up, destroys its objects and leaves
+ * nothing. The simulation runs once; the tests judge its results afterwards.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/sim/cfg.h"
@@ -29,15 +29,15 @@ struct unwind {
 	struct machine machine;
 	struct platform_ops ops;
 	const struct platform_ops *real;
-	unsigned allocations, fail_at; /* fail_at 0: never */
-	unsigned total;                /* of a whole bring-up */
+	unsigned allocations, fail_at; /* fail_at 0: no allocation fails */
+	unsigned total;                /* allocations of a whole bring-up */
 	struct point points[POINTS_MAX];
 	unsigned n_points;
 	struct drv_leftovers left;
 	int probe_rc;
 };
 
-/* The platform has no room for a context of ours: one test a process, one of these. */
+/* Platform functions have no argument for a context, so it is global: one test for each process. */
 static struct unwind test;
 
 static void *failing_alloc(struct platform *p, size_t bytes, uint64_t *bus)
@@ -66,7 +66,8 @@ static int bring_up_and_down(struct platform *p, unsigned fail_at, struct point 
 	return point->rc;
 }
 
-/* Densely at first (firmware, ICM), then thinner over the many pages of queues and MAD buffers. */
+/* Tries every allocation at first (firmware, ICM), then only some of the many pages of queues and
+ * MAD buffers. */
 static void host_thread(void *arg)
 {
 	struct platform *p = host_platform(test.machine.hosts[0]);
@@ -97,7 +98,8 @@ static void comes_up_and_leaves_nothing(void **state)
 	assert_int_equal(test.machine.catastrophes, 0);
 }
 
-/* A chunk of ICM may come in smaller pieces: then a failure is no failure. */
+/* If a large chunk of ICM cannot be allocated, smaller pieces are used. In this case bring-up
+ * succeeds. */
 static void every_failure_unwinds(void **state)
 {
 	unsigned failures = 0;

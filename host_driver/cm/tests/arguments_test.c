@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wrong arguments and states, at least one a function of <rdma/ib_cm.h>, <rdma/ib_sa.h> and
- * <rdma/rdma_cma.h>: each is answered with the error that its header documents, and what is held is
- * as before.
+ * Wrong arguments and wrong states, at least one for each function of <rdma/ib_cm.h>,
+ * <rdma/ib_sa.h> and <rdma/rdma_cma.h>. Each call returns the error that its header documents, and
+ * leaves everything that is held unchanged.
  */
 #include "host_driver/cm/tests/cm_rig.h"
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -38,7 +38,7 @@ static struct ib_cm_req_param req_param(void)
 					.local_cm_response_timeout = CODE};
 }
 
-/* `p` is one field away from what is right. */
+/* `p` is right except for one field. */
 static void bad_req(struct ib_cm_id *id, const char *what, const struct ib_cm_req_param *p)
 {
 	check(what, ib_send_cm_req(id, p), -EINVAL);
@@ -109,7 +109,7 @@ static void idle_id(struct ib_cm_id *id)
 	GIVES(ib_cm_listen(id, htobe64(IB_CM_ASSIGN_SERVICE_ID | 1)), -EINVAL);
 }
 
-/* A REQ is under way. */
+/* An id with a REQ under way. */
 static void asking_id(struct ib_cm_id *id)
 {
 	const struct ib_cm_req_param p = req_param();
@@ -174,7 +174,7 @@ static void paths(void)
 	GIVES(ask(&rec, both, false), 0);
 	GIVES(ask(&rec, both, true), -ECANCELED);
 	GIVES(ask(&other, both, false), -EINVAL);
-	GIVES(ask(&rec, IB_SA_PATH_REC_DGID, false), -EINVAL); /* from where? */
+	GIVES(ask(&rec, IB_SA_PATH_REC_DGID, false), -EINVAL); /* the source is not given */
 	rec.mtu_selector = IB_SA_GT;
 	rec.mtu = IB_MTU_4096;
 	GIVES(ask(&rec, both | IB_SA_PATH_REC_MTU_SELECTOR | IB_SA_PATH_REC_MTU, false), -EINVAL);
@@ -327,7 +327,7 @@ static void resolved_ids(struct rdma_event_channel *channel)
 	qp.qp_type = IBV_QPT_RC;
 	FAILS(rdma_connect(id, &p), EINVAL);
 	p.private_data_len = 0;
-	p.responder_resources = 200; /* more than the device has */
+	p.responder_resources = 200; /* more than the device supports */
 	FAILS(rdma_connect(id, &p), EINVAL);
 	qp.send_cq = qp.recv_cq = ibv_create_cq(id->verbs, 2, NULL, NULL, 0);
 	qp.cap = (struct ibv_qp_cap){1, 1, 1, 1, 0};
@@ -335,7 +335,7 @@ static void resolved_ids(struct rdma_event_channel *channel)
 	FAILS(rdma_create_qp(id, NULL, &qp), EINVAL);
 	rdma_destroy_qp(id);
 	GIVES(ibv_destroy_cq(qp.send_cq), 0);
-	/* a question under way is taken back */
+	/* destroying the id cancels the query under way */
 	GIVES(rdma_destroy_id(id), 0);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tests of connection management stand on: two linked hosts that are up, each with a process,
- * subnet administration and connection management; failures that can be armed (the nth allocation,
- * the nth command, at whichever host); and a look at everything that is held. The simulation runs
- * once, in one host thread; what it found is judged after it.
+ * The rig for tests of connection management: two linked hosts that are up, each with a process,
+ * subnet administration and connection management; failures that can be armed (the nth allocation
+ * or the nth command, on any host); and a snapshot of everything that is held. The simulation runs
+ * once, in one host thread; the tests judge its results afterwards.
  */
 #ifndef HOST_DRIVER_CM_TESTS_CM_RIG_H
 #define HOST_DRIVER_CM_TESTS_CM_RIG_H
@@ -36,7 +36,7 @@ struct rig {
 	struct uv_process process[HOSTS];
 	struct sm_sa *sa;
 	union ib_gid gid[HOSTS];
-	unsigned who; /* whose process runs */
+	unsigned who; /* the host whose process is running */
 	/* results */
 	bool set_up, clean;
 	struct drv_leftovers left[HOSTS];
@@ -45,7 +45,7 @@ struct rig {
 	void (*run)(void);
 };
 
-static struct rig rig; /* platform functions have no room for a context of ours */
+static struct rig rig; /* platform functions have no argument for a context, so it is global */
 
 /* --- failures --- */
 

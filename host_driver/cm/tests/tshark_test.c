@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wireshark reads the MADs of the scenario cm_messages: what it knows of connection management and
- * of paths by itself (REQ, REP, RTU, REJ, DREQ, DREP, PathRecord), the others with the dissector
- * that is made from the rows (build/hcasim_cm.lua; its offsets are checked by cm_rows_test.c).
- * Left out is the packet rate in a REQ: Wireshark 4.0 shows 0 whatever its byte holds.
+ * Wireshark reads the MADs of the scenario cm_messages. It knows some messages of connection
+ * management and path queries itself (REQ, REP, RTU, REJ, DREQ, DREP, PathRecord). The others are
+ * read by the dissector that is made from the rows (build/hcasim_cm.lua; cm_rows_test.c checks its
+ * offsets). The packet rate in a REQ is left out: Wireshark 4.0 shows 0 whatever its byte contains.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void capture(struct test_dir *d)
 	assert_int_equal(system(command), 0);
 }
 
-/* The fields of the messages with that attribute as they leave, a line each. */
+/* Lists the fields of the sent messages with that attribute, one line for each message. */
 static void fields(struct test_dir *d, const char *filter, const char *names, char out[TEXT])
 {
 	char command[2048], list[1024];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole connection by rdma_cm, from the event channels to the end, and the same of datagrams
- * whose ids make their CQs, with the nth allocation or the nth command failing at whichever host,
- * for all n: either it goes well all the same (a message is lost and sent again), or a call or
- * event says so; and when the processes end nothing of it is left. Besides, single functions of
- * ib_cm: right after the failure all is as it was.
+ * A whole connection by rdma_cm, from the event channels to the end, and the same for datagrams
+ * with ids that make their own CQs. The nth allocation or the nth command fails on any host, for
+ * all n. Either everything still goes well (a message is lost and sent again), or a call or an
+ * event reports the failure. When the processes have ended, nothing of the connection is left.
+ * Single functions of ib_cm are tested, too: right after a failure everything is as before the
+ * call.
  */
 #include "host_driver/cm/tests/cm_rig.h"
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -29,7 +30,7 @@ static void be(unsigned who)
 	rig.who = who;
 }
 
-/* Channels do not block: an event may have been lost for want of memory. */
+/* The channels do not block, because an event may have been lost for want of memory. */
 static int next(unsigned who, enum rdma_cm_event_type wanted)
 {
 	const uint64_t deadline = rig_now() + EVENT_S * RIG_S;
@@ -114,14 +115,15 @@ destroy:
 	return 0;
 }
 
-/* What has been cached is asked for again: more commands that can fail. */
+/* Makes cached port data invalid, so that it is queried again: these are more commands that can
+ * fail. */
 static void forget(void)
 {
 	for (unsigned i = 0; i < HOSTS; i++)
 		cm_of(rig.ib[i])->ports[RIG_PORT].valid = false;
 }
 
-/* False when the nth does not exist. */
+/* Runs one connection in which the nth operation fails. False: there was no nth operation. */
 static bool connection(enum failing kind, unsigned nth)
 {
 	struct held before;
@@ -140,7 +142,7 @@ static bool connection(enum failing kind, unsigned nth)
 	rig.failures[kind] += failure.fired;
 	ended_well += failure.fired && !rc;
 	processes_end();
-	rig_sleep(POLL_MS * RIG_MS); /* what the other side's manager is in the middle of */
+	rig_sleep(POLL_MS * RIG_MS); /* lets the other side's manager finish */
 	unchanged(&before, "after a connection", nth);
 	if (!processes_start())
 		wrong("processes", 0, 0);
@@ -150,7 +152,7 @@ static bool connection(enum failing kind, unsigned nth)
 static void connections(enum rdma_port_space space)
 {
 	ps = space;
-	/* once without: what stays with the driver for the next time is there from now on */
+	/* A first run without failures: it makes what the driver keeps for later use. */
 	connection(FAIL_ALLOCATION, 0);
 	for (enum failing kind = 0; kind < KINDS; kind++)
 		for (unsigned nth = 1; nth < NTH_MAX && connection(kind, nth); nth++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wrong arguments of kernel verbs, at least one a function that can refuse any: the error is the
- * one that its header says, outputs and what is held stay as they were. Stands on the rig of user
- * verbs.
+ * Wrong arguments of kernel verbs, at least one for each function that can refuse any. Each call
+ * returns the error that its header states, and leaves outputs and everything that is held
+ * unchanged. Uses the rig of user verbs.
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
@@ -56,7 +56,7 @@ static void sends(void)
 	struct ib_mr *user = ib_get_dma_mr(pd, 0);
 	const struct ib_send_wr *bad = NULL;
 
-	/* RESET */
+	/* in RESET */
 	GIVES(ib_post_send(qp, &wr.wr, &bad), -EINVAL);
 	GIVES(bad == &wr.wr, true);
 	GIVES(ib_post_send(qp, &wr.wr, NULL), -EINVAL);
@@ -67,18 +67,18 @@ static void sends(void)
 	GIVES(ib_post_send(qp, &wr.wr, NULL), -EINVAL);
 	wr.wr.opcode = (enum ib_wr_opcode)BAD;
 	GIVES(ib_post_send(qp, &wr.wr, NULL), -EINVAL);
-	GIVES(ib_post_send(qp, &reg.wr, NULL), -EINVAL); /* no region */
+	GIVES(ib_post_send(qp, &reg.wr, NULL), -EINVAL); /* without a region */
 	reg.mr = user;
-	GIVES(ib_post_send(qp, &reg.wr, NULL), -EINVAL);  /* no key */
-	GIVES(ib_post_send(qp, &fast.wr, NULL), -EINVAL); /* no list */
+	GIVES(ib_post_send(qp, &reg.wr, NULL), -EINVAL);  /* without a key */
+	GIVES(ib_post_send(qp, &fast.wr, NULL), -EINVAL); /* without a page list */
 	fast.page_list = &list;
 	fast.page_list_len = 2;
-	GIVES(ib_post_send(qp, &fast.wr, NULL), -EINVAL);     /* longer than the list */
-	GIVES(ib_post_send(ud, &datagram.wr, NULL), -EINVAL); /* no address */
+	GIVES(ib_post_send(qp, &fast.wr, NULL), -EINVAL);     /* longer than the page list */
+	GIVES(ib_post_send(ud, &datagram.wr, NULL), -EINVAL); /* without an address */
 	ib_dereg_mr(user);
 }
 
-/* In the error state everything may be posted that is right in itself; all is flushed. */
+/* In the error state every correct request may be posted; all are flushed. */
 static void sends_posted(void)
 {
 	const struct ib_qp_attr error = {.qp_state = IB_QPS_ERR},
@@ -103,7 +103,8 @@ static void sends_posted(void)
 			   IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS),
 	      0);
 	GIVES(ib_modify_qp(qp, &error, IB_QP_STATE), 0);
-	GIVES(ib_post_send(qp, &wr[0].wr, &bad), -EINVAL); /* too many entries, in the second */
+	/* too many entries in the second request */
+	GIVES(ib_post_send(qp, &wr[0].wr, &bad), -EINVAL);
 	GIVES(bad == &wr[1].wr, true);
 	wr[1].wr.num_sge = 1;
 	wr[1].wr.send_flags = IB_SEND_INLINE;
@@ -113,7 +114,7 @@ static void sends_posted(void)
 	while (n < BAD * BAD && !ib_post_send(qp, &wr[2].wr, &bad))
 		n++;
 	GIVES(ib_post_send(qp, &wr[2].wr, &bad), -ENOMEM);
-	GIVES(n >= QUEUE - 1, true); /* one of them went with the list */
+	GIVES(n >= QUEUE - 1, true); /* one place was taken by the first request of the list */
 	GIVES(ib_post_recv(qp, &recv[0], &bad_recv), -EINVAL);
 	GIVES(bad_recv == &recv[1], true);
 	for (n = 1; n < QUEUE; n++)
@@ -163,7 +164,7 @@ static void completions(void)
 	REFUSES(ib_alloc_cq(dev, NULL, 1, BAD, IB_POLL_DIRECT), EINVAL);
 	REFUSES(ib_alloc_cq(dev, NULL, 1, 0, (enum ib_poll_context)BAD), EINVAL);
 	REFUSES(ib_alloc_cq_any(dev, NULL, 0, IB_POLL_DIRECT), EINVAL);
-	ib_free_cq(cq); /* queue pairs use it: it stays */
+	ib_free_cq(cq); /* has no effect, because queue pairs use it */
 	GIVES(ib_destroy_cq(cq), -EBUSY);
 	GIVES(strcmp(ib_wc_status_msg((enum ib_wc_status)BAD), "unrecognized status"), 0);
 }
@@ -212,10 +213,10 @@ static void regions(void)
 	REFUSES(ib_reg_phys_mr(pd, buf, 0, 0, &iova), EINVAL);
 	REFUSES(ib_reg_phys_mr(pd, buf, 2, 0, &odd), EINVAL);
 	REFUSES(ib_reg_phys_mr(pd, buf, 2, (int)remote, &iova), EINVAL);
-	buf[0].size = 100; /* ends within its page */
+	buf[0].size = 100; /* ends inside a page */
 	REFUSES(ib_reg_phys_mr(pd, buf, 2, 0, &iova), EINVAL);
 	buf[0].size = PAGE;
-	buf[1].addr++; /* begins within its page */
+	buf[1].addr++; /* begins inside a page */
 	REFUSES(ib_reg_phys_mr(pd, buf, 2, 0, &iova), EINVAL);
 	buf[0].size = UINT64_MAX;
 	REFUSES(ib_reg_phys_mr(pd, buf, 1, 0, &iova), EINVAL);
@@ -252,9 +253,9 @@ static void transfers(void)
 	GIVES(rdma_rw_ctx_init(&ctx, qp, 1, &sg, 1, 0, 0, 0, DMA_TO_DEVICE), -ENOMEM);
 	sg.length = 100;
 	GIVES(rdma_rw_ctx_init(&ctx, qp, 1, &sg, 1, 0, 0, 0, DMA_TO_DEVICE), 1);
-	GIVES(rdma_rw_ctx_post(&ctx, qp, 1, NULL, NULL), -EINVAL); /* RESET */
+	GIVES(rdma_rw_ctx_post(&ctx, qp, 1, NULL, NULL), -EINVAL); /* in RESET */
 	rdma_rw_ctx_destroy(&ctx, qp, 1, &sg, 1, DMA_TO_DEVICE);
-	/* nothing to drain, or no way to it: they return */
+	/* these return at once: there is nothing to drain, or it is not possible */
 	ib_drain_qp(qp);
 	ib_drain_srq(qp);
 }
@@ -270,7 +271,7 @@ static void run(void)
 	cq = ib_alloc_cq(dev, NULL, 500, 0, IB_POLL_DIRECT);
 	qp = qp_make(IB_QPT_RC, 0);
 	ud = qp_make(IB_QPT_UD, 0);
-	/* what stays with the driver for the next time is there from now on */
+	/* A first round: it makes what the driver keeps for later use. */
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
 		groups[i]();
 	look(&before);

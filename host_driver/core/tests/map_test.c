@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scatterlists to blocks: byte k of the region must be byte k of the list, for every byte that is
- * covered; and what is not covered could not be: the list ends, a gap stands there, or the blocks
- * are used up. Hand-made lists first, then random ones. No device.
+ * Scatterlists to blocks. For every byte that is covered, byte k of the region must be byte k of
+ * the list. Where the covered part ends there must be a reason: the list ends, there is a gap, or
+ * the blocks are used up. First lists made by hand, then random ones. No device is needed.
  */
 #include "host_driver/core/include/rdma/ib_verbs.h"
 #include "model/interface/macros.h"
@@ -56,7 +56,7 @@ static void hand_made(void **state)
 	unsigned offset;
 	struct region r;
 
-	/* first-byte offset, whole blocks, short last one */
+	/* an offset in the first block, whole blocks, a short last block */
 	list(sg, 3, aligned);
 	assert_int_equal(map(&r, sg, 3, NULL, BLOCKS), 3);
 	assert_int_equal(r.mr.npages, 4);
@@ -64,7 +64,7 @@ static void hand_made(void **state)
 	assert_int_equal(r.mr.length, 0x100 + 0x2000 + 7);
 	assert_int_equal(r.blocks[0], 0x10000);
 	assert_int_equal(r.blocks[2], 0x31000);
-	/* an entry ends, or begins, in the middle of a block */
+	/* an entry that ends, and one that begins, in the middle of a block */
 	list(sg, 3, gap);
 	offset = 0;
 	assert_int_equal(map(&r, sg, 3, &offset, BLOCKS), 2);
@@ -72,12 +72,12 @@ static void hand_made(void **state)
 	assert_int_equal(offset, 0);
 	list(sg, 2, late);
 	assert_int_equal(map(&r, sg, 2, NULL, BLOCKS), 1);
-	/* contiguous ones share their block */
+	/* adjacent entries share a block */
 	list(sg, 3, split);
 	assert_int_equal(map(&r, sg, 3, NULL, BLOCKS), 3);
 	assert_int_equal(r.mr.npages, 2);
 	assert_int_equal(r.mr.length, 0x810);
-	/* used up within the first entry: where to go on */
+	/* the blocks end inside the first entry; the offset says where to continue */
 	list(sg, 2, large);
 	offset = 0x100;
 	assert_int_equal(map(&r, sg, 2, &offset, 2), 0);
@@ -102,7 +102,7 @@ static void wrong_arguments(void **state)
 	assert_int_equal(offset, 0x1001);
 }
 
-/* --- any list --- */
+/* --- random lists --- */
 
 static uint64_t seed = 88172645463325252u;
 
@@ -114,7 +114,7 @@ static unsigned random_below(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* Often aligned, often contiguous. */
+/* Entries are often aligned, and often adjacent. */
 static void random_list(struct scatterlist *sg, unsigned n)
 {
 	uint64_t at = 0;
@@ -133,7 +133,7 @@ static void random_list(struct scatterlist *sg, unsigned n)
 	}
 }
 
-/* The byte of the list with that number; whether it is the first of its entry. */
+/* The address of byte k of the list. *first: it is the first byte of its entry. */
 static uint64_t byte_of(const struct scatterlist *sg, unsigned n, uint64_t k, bool *first)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -161,7 +161,7 @@ static void check(const struct region *r, const struct scatterlist *sg, unsigned
 			fail_msg("byte %u", (unsigned)k);
 	}
 	assert_true(covered <= whole);
-	/* as many entries as that, and so much of the next one */
+	/* covered: so many whole entries, and `offset` bytes of the next one */
 	whole = offset;
 	for (int i = 0; i < got; i++)
 		whole += sg[i].dma_length;
@@ -170,7 +170,7 @@ static void check(const struct region *r, const struct scatterlist *sg, unsigned
 	if (!next)
 		return;
 	last = byte_of(sg, n, covered - 1, &(bool){false});
-	/* a gap, or no room for a further block */
+	/* the reason must be a gap, or that there is no room for a further block */
 	if (!(first && next != last + 1 && (next % BLOCK || (last + 1) % BLOCK)))
 		assert_true(r->mr.npages == r->mr.max_pages &&
 			    (next % BLOCK == 0 || next != last + 1));
@@ -195,7 +195,8 @@ static void any_list(void **state)
 			whole++;
 		else
 			partial++;
-		/* all of it within the first entry: the offset counts from the entry's beginning */
+		/* if all of it is inside the first entry, the offset counts from that entry's
+		 * beginning */
 		check(&r, sg, n, start, got, offset);
 	}
 	assert_true(whole > RUNS / 20 && partial > RUNS / 20);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The attributes of transitions, against table 91 of IBA vol. 1 (11.2.5.2) written down here once
- * more by type: each required one left out is refused, each further one that is neither required
- * nor optional is refused, and all the pairs of states that are no transition are refused.
+ * The attributes of transitions, compared with table 91 of IBA vol. 1 (11.2.5.2), which is written
+ * here a second time by type. Without one required attribute a transition is refused, and with one
+ * attribute that is neither required nor optional, too. Pairs of states that are no transition are
+ * refused.
  */
 #include "host_driver/core/include/rdma/ib_verbs.h"
 #include "model/interface/macros.h"
@@ -14,9 +15,9 @@
 
 enum { STATES = IB_QPS_ERR + 1, ATTRS = 21 };
 
-/* S: state  c: cur_state  n: sqd notify  a: access  p: pkey  o: port  q: qkey  v: AV  m: MTU  t:
- * timeout y: retry  r: rnr retry  R: rq psn  x: rd atomic  A: alt path  f: rnr timer  s: sq psn  z:
- * dest rd atomic g: migration  C: cap  D: dest qpn */
+/* The letters of attributes: S state, c cur_state, n sqd notify, a access, p pkey, o port, q qkey,
+ * v AV, m MTU, t timeout, y retry, r rnr retry, R rq psn, x rd atomic, A alt path, f rnr timer, s sq
+ * psn, z dest rd atomic, g migration, C cap, D dest qpn. */
 static unsigned bits(const char *text)
 {
 	static const char names[ATTRS + 1] = "ScnapoqvmtyrRxAfszgCD";
@@ -87,12 +88,12 @@ static void attributes_of_transitions(void **state)
 	}
 }
 
-/* From each state, the ones it may go to: R reset, I init, r RTR, S RTS, D SQD, Q SQE, E error. */
+/* The states that each state may go to: R reset, I init, r RTR, S RTS, D SQD, Q SQE, E error. */
 static void pairs_of_states(void **state)
 {
 	static const char *const to[STATES] = {"RI", "RIrE", "RSE", "RSDE", "RSDE", "RSE", "RE"};
 	static const char names[STATES + 1] = "RIrSDQE";
-	/* all that any transition of RC asks for, so that only the pair decides */
+	/* all attributes that an RC transition requires, so that only the pair of states decides */
 	static const char *const needs[STATES][STATES] = {
 		[IB_QPS_RESET][IB_QPS_INIT] = "poa",
 		[IB_QPS_INIT][IB_QPS_RTR] = "vmDRzf",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every function of kernel verbs that allocates or commands, with its nth allocation and its nth
- * command failing, for all n: right after it, everything that the core and the driver hold, and all
+ * Every function of kernel verbs that allocates or executes commands. Its nth allocation or its nth
+ * command fails, for all n. Right after that, everything that the core and the driver hold, and all
  * counts, are as before the call. Functions that give something back do so whatever the device
- * says. Stands on the rig of user verbs.
+ * answers. Uses the rig of user verbs.
  */
 #include "host_driver/core/include/rdma/rw.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
@@ -11,19 +11,19 @@
 
 enum { PAGE = 4096, ENTRIES = 6, POOL = 3, CTXS = 2, FLUSHED = 4 };
 
-/* What the cases stand on. */
+/* Objects that the cases use. */
 static struct {
 	struct ib_device *dev;
 	struct ib_pd *pd;
 	struct ib_cq *cq, *direct;
-	struct ib_qp *qp, *rw_qp; /* rw_qp has contexts */
+	struct ib_qp *qp, *rw_qp; /* rw_qp has contexts of rdma/rw.h */
 	struct drv_list pool;
 	struct scatterlist sg[ENTRIES];
 	struct rdma_rw_ctx ctx;
 	unsigned done;
 } k;
 
-/* Of the core, beside what look() sees. */
+/* Counts of the core that look() does not see. */
 struct counts {
 	unsigned pd, cq, direct, mrs_used, pool, rw_pool;
 	bool softirq;
@@ -240,7 +240,7 @@ static int busy_qp(void)
 	return rc;
 }
 
-/* Without the error state, nothing is drained; with it, all. */
+/* 0: everything was drained. If the change to the error state fails, nothing is. */
 static int drain(void)
 {
 	ib_drain_qp(rig.made);
@@ -403,8 +403,8 @@ static const struct {
 	const char *name;
 	int (*prepare)(void);
 	int (*call)(void);
-	void (*undo)(void); /* of a call that succeeded */
-	void (*tidy)(void); /* of what was prepared */
+	void (*undo)(void); /* undoes a call that succeeded */
+	void (*tidy)(void); /* removes what prepare() has made */
 } cases[] = {
 	{"ib_alloc_pd", NULL, pd, pd_undo, NULL},
 	{"ib_alloc_pd, global key", NULL, pd_global, pd_undo, NULL},
@@ -467,7 +467,7 @@ static void compare(const char *name, unsigned nth, const struct held *held,
 		wrong(name, nth, when);
 }
 
-/* False when the nth does not exist. */
+/* Runs a case in which the nth operation fails. False: there was no nth operation. */
 static bool run_nth(size_t i, unsigned nth)
 {
 	struct held start, before;
@@ -525,7 +525,8 @@ static void run(void)
 	if (!core_stand())
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		/* the pools of queue pairs need regions; a transfer says itself whether it does */
+		/* The pools of queue pairs are made only if regions are forced. Transfers set this
+		 * themselves. */
 		k.dev->rdma_rw_force_mr =
 			cases[i].call == qp_contexts || cases[i].prepare == qp_contexts;
 		failure.kind = FAIL_ALLOCATION;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Number allocators: what is reserved stays, numbers rotate, ranges are aligned and merge again. */
+/* Number allocators: reserved numbers are not given out, numbers rotate, ranges are aligned and
+ * merge again. */
 #include "host_driver/mlx4/alloc.h"
 #include "model/interface/macros.h"
 
@@ -26,7 +27,7 @@ static void bitmap_keeps_reserved(void **state)
 	drv_bitmap_cleanup(&b);
 }
 
-/* A number that was given back comes again only with other high bits, until the mask is used up. */
+/* A number that was given back comes again with other high bits, until the mask is used up. */
 static void bitmap_rotates_high_bits(void **state)
 {
 	static const uint32_t expected[] = {2, 3, 6, 7, 10, 11, 14, 15, 2, 3};

@@ -10,7 +10,7 @@
 
 static void words(void **state)
 {
-	/* 02-command register: in_param, in_mod, out_param, token << 16, [23] GO [22] E [21] T
+	/* The command register: in_param, in_mod, out_param, token << 16, [23] GO [22] E [21] T
 	 * [15:12] op_mod [11:0] op */
 	static const uint8_t expected[28] = {
 		0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x70, 0x00, 0x00, 0x00, 0x01, 0x02, 0xaa, 0xbb,
@@ -30,10 +30,11 @@ static void pending_by_go_or_toggle(void **state)
 {
 	struct hcr regs = {0};
 
-	assert_false(drv_hcr_pending(&regs, 1)); /* after reset: T 0, next 1 */
+	/* after a reset T is 0, and the next command has 1 */
+	assert_false(drv_hcr_pending(&regs, 1));
 	assert_true(drv_hcr_pending(&regs, 0));
 	hcr_set_toggle(&regs, 1);
-	assert_false(drv_hcr_pending(&regs, 0)); /* the last one had 1 and is done */
+	assert_false(drv_hcr_pending(&regs, 0)); /* the last command had T 1 and is done */
 	assert_true(drv_hcr_pending(&regs, 1));
 	hcr_set_go(&regs, 1);
 	assert_true(drv_hcr_pending(&regs, 0));
@@ -74,7 +75,7 @@ static void polls_and_toggles(void **state)
 	f.status = 0x06;
 	out = 7;
 	assert_int_equal(drv_cmd_imm(&dev, HCR_SET_ICM_SIZE, 0, 99, &out), -EBUSY);
-	assert_int_equal(out, 7); /* outputs only on success */
+	assert_int_equal(out, 7); /* outputs are written only on success */
 	assert_int_equal(hcr_get_toggle((struct hcr *)(void *)f.hcr), 0);
 	assert_int_equal(dev.cmd.mailboxes, 0);
 	drv_cmd_cleanup(&dev);

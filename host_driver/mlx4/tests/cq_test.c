@@ -39,7 +39,8 @@ static void bench_init(struct bench *t, uint32_t ci)
 	t->cq = (struct drv_cq){.dev = &t->dev, .entries = 8, .ci = ci};
 	t->cq.db.record = &t->record;
 	fake_buf(&t->f, &t->cq.buf, 1);
-	for (unsigned i = 0; i < 8; i++) /* all the device's: the owner bit of the next round */
+	/* all entries belong to the device: they have the owner bit of the next round */
+	for (unsigned i = 0; i < 8; i++)
 		t->cq.buf.pages[0][i * 32 + 31] = (ci + ((i - ci) & 7)) & 8 ? 0 : 0x80;
 	t->a = (struct drv_qp){.dev = &t->dev, .qpn = 0x301, .has_rq = true};
 	t->a.sq = t->a.rq = (struct drv_wq){.entries = 16, .wr_id = t->wr_id};
@@ -121,7 +122,7 @@ static void parses_errors(void **state)
 	}
 }
 
-/* Index and owner bit go over the 24-bit and the ring's wrap. */
+/* The index wraps at 24 bits, and the owner bit changes with each round of the ring. */
 static void polls_over_the_wrap(void **state)
 {
 	struct drv_wc wc[8];
@@ -139,7 +140,8 @@ static void polls_over_the_wrap(void **state)
 	buf_free(&t.cq.buf);
 }
 
-/* One signalled completion retires the unsignalled sends before it, also over the 16-bit wrap. */
+/* One signalled completion also retires the unsignalled sends before it, over the 16-bit wrap,
+ * too. */
 static void send_completion_retires_up_to_its_index(void **state)
 {
 	struct drv_wc wc;
@@ -173,7 +175,8 @@ static void resize_entry_switches_buffers(void **state)
 
 	bench_init(&t, 6);
 	put(&t, 6, 0x301, 0x01, 0);
-	put(&t, 7, 0, 0x16, 0); /* RESIZE takes index 7; the new buffer of 16 goes on with 8 */
+	/* RESIZE is at index 7; the new buffer of 16 entries continues with index 8 */
+	put(&t, 7, 0, 0x16, 0);
 	t.cq.new_entries = 16;
 	fake_buf(&t.f, &t.cq.new_buf, 1);
 	for (unsigned i = 0; i < 16; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host without a device: memory from the C library at made-up bus addresses, time that passes
- * only in sleeps, and a hook for register accesses. For unit tests of the driver.
+ * A host without a device, for unit tests of the driver. Memory comes from the C library and has
+ * made-up bus addresses. Time passes only in sleeps. Register accesses go to a hook.
  */
 #ifndef HOST_DRIVER_MLX4_TESTS_FAKE_H
 #define HOST_DRIVER_MLX4_TESTS_FAKE_H
@@ -12,19 +12,19 @@
 #include <string.h>
 
 struct fake {
-	struct platform p; /* first */
+	struct platform p; /* must be the first member */
 	struct platform_ops ops;
 	uint64_t now_ps;
 	uint64_t next_bus;
 	unsigned pages;
-	struct { /* last registers written */
+	struct { /* the registers that were written last */
 		unsigned bar;
 		uint64_t offset;
 		uint8_t bytes[64];
 		unsigned size;
 	} writes[64];
 	unsigned n_writes;
-	/* the HCR: words as written, and how many reads until GO clears */
+	/* HCR: the words as written, and the number of reads until GO clears */
 	uint8_t hcr[HCR_DWORDS * 4];
 	unsigned busy_reads;
 	uint8_t status;
@@ -74,8 +74,8 @@ static inline void fake_mmio_write(struct platform *p, unsigned bar, uint64_t of
 	}
 }
 
-/* A device that executes after busy_reads looks: GO clears, the toggle stays, status and output
- * appear. */
+/* A device that executes a command after busy_reads reads: GO clears, the toggle bit stays, status
+ * and output appear. */
 static inline void fake_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void *bytes,
 				  unsigned size)
 {
@@ -159,7 +159,7 @@ static inline void fake_init(struct fake *f, struct drv_device *dev)
 	dev->p = &f->p;
 }
 
-/* Pages without an MTT. */
+/* A buffer of pages without MTT entries. */
 static inline void fake_buf(struct fake *f, struct drv_buf *buf, unsigned pages)
 {
 	*buf = (struct drv_buf){.n = pages};

@@ -98,7 +98,7 @@ static void rc_write_inline_over_a_boundary(void **state)
 	memcpy(expected + 68, data + 28, 32);
 	bench_init(&b, QP_ST_RC, 7);
 	memset(wqe, 0xee, sizeof(wqe));
-	/* second round of the queue: an owner bit of 0 is software's */
+	/* the second round of the queue: owner bit 0 belongs to the device's next round */
 	assert_int_equal(drv_wqe_build(&b.qp, &wr, wqe, 64), 7);
 	assert_memory_equal(wqe, expected, sizeof(expected));
 	bench_free(&b);
@@ -181,7 +181,7 @@ static void receive_lists_end(void **state)
 	assert_memory_equal(wqe + 32, end, 16);
 	memset(wqe, 0xee, sizeof(wqe));
 	drv_recv_sges(wqe, 32, &wr);
-	assert_int_equal(wqe[32], 0xee); /* the stride ends it */
+	assert_int_equal(wqe[32], 0xee); /* the stride ends the list, so no terminator is written */
 }
 
 static void sizes(void **state)
@@ -189,8 +189,9 @@ static void sizes(void **state)
 	assert_int_equal(drv_wqe_bytes(QP_ST_RC, 1, 0), 80);
 	assert_int_equal(drv_wqe_bytes(QP_ST_UC, 2, 0), 64);
 	assert_int_equal(drv_wqe_bytes(QP_ST_UD, 1, 0), 80);
-	assert_int_equal(drv_wqe_bytes(QP_ST_UC, 0, 28), 64); /* up to the boundary */
-	assert_int_equal(drv_wqe_bytes(QP_ST_UC, 0, 29), 80); /* one byte behind it needs a head */
+	assert_int_equal(drv_wqe_bytes(QP_ST_UC, 0, 28), 64); /* ends at the 64-byte boundary */
+	/* one byte beyond it needs a further segment header */
+	assert_int_equal(drv_wqe_bytes(QP_ST_UC, 0, 29), 80);
 	assert_int_equal(drv_wqe_bytes(QP_ST_RC, 0, 120), 192); /* two whole chunks */
 }
 
@@ -215,7 +216,7 @@ static void doorbell_and_blueflame(void **state)
 		assert_int_equal(b.f.n_writes, 1 + i);
 		assert_int_equal(b.f.writes[i].size, 64);
 		assert_int_equal(b.f.writes[i].offset, 0x400000 + 129 * 4096 + (i == 2 ? 256 : 0));
-		/* owner, index, opcode; QPN, size; also in memory */
+		/* owner, index, opcode; QPN, size. The same bytes are in memory. */
 		assert_memory_equal(b.f.writes[i].bytes,
 				    ((uint8_t[]){0, 0, (uint8_t)i, 0x0a, 0, 0x02, 0x0a, 0x02}), 8);
 		assert_memory_equal(b.f.writes[i].bytes, b.qp.buf.pages[0] + i * 128, 64);
@@ -223,7 +224,7 @@ static void doorbell_and_blueflame(void **state)
 	bench_free(&b);
 }
 
-/* Each send and each receive holds the CPU as long as its option says. */
+/* Each send and each receive takes the CPU time that its option states. */
 static void costs(void **state)
 {
 	struct drv_send_wr second = {.opcode = IBV_WR_SEND};
@@ -257,7 +258,8 @@ static void owner_bits_over_the_wrap(void **state)
 	for (unsigned i = 0; i < 130; i++) {
 		const uint8_t *wqe = b.qp.buf.pages[i % 64 / 32] + i % 32 * 128;
 
-		/* what is not posted is not the device's: bit == ((i & 64) != 0) is */
+		/* an entry that is not posted must have the opposite owner bit; the device owns bit
+		 * == ((i & 64) != 0) */
 		assert_int_not_equal(wqe[0] >> 7, !!(i & 64));
 		assert_int_equal(drv_post_send(&b.qp, &wr, NULL), 0);
 		assert_int_equal(wqe[0] >> 7, !!(i & 64));
@@ -270,8 +272,8 @@ static void owner_bits_over_the_wrap(void **state)
 
 static void mlx_wqe(void **state)
 {
-	/* 04 4.9: ctrl with VL15 and SLR, LRH 72 words, BTH SEND only, DETH, 256 bytes by pointer,
-	 * room for the ICRC */
+	/* ctrl with VL15 and SLR, LRH of 72 words, BTH SEND only, DETH, 256 bytes by pointer, room
+	 * for the ICRC */
 	static const uint8_t expected[80] = {
 		0x80, 0, 0,    0x0a, 0,    0,    0,    5,    0,    0x03, 0, 0x0c, 0xff, 0xff,
 		0,    0, 0x80, 0,    0,    28,   0xf0, 0x02, 0xff, 0xff, 0, 0x48, 0xff, 0xff,
@@ -291,7 +293,7 @@ static void mlx_wqe(void **state)
 	memset(wqe, 0xee, sizeof(wqe));
 	assert_int_equal(drv_mlx_wqe_build(&w, wqe, 1), 5);
 	assert_memory_equal(wqe, expected, sizeof(expected));
-	/* QP1 with a GRH: 68 bytes of headers, 44 before the boundary and 24 behind it */
+	/* QP1 with a GRH: 68 bytes of headers, 44 before the boundary and 24 after it */
 	w.qpn = 1;
 	w.dlid = 9;
 	w.path_bits = 1;
@@ -312,7 +314,7 @@ static void mlx_wqe(void **state)
 			    20);
 }
 
-/* 14.2.2: hop pointer and return path of a two-node subnet, out and back. */
+/* IBA 14.2.2: hop pointer and return path in a subnet of two nodes, out and back. */
 static void smi_rules(void **state)
 {
 	struct smp s = {0};
@@ -320,7 +322,7 @@ static void smi_rules(void **state)
 
 	mad_hdr_set_hop_count(h, 1);
 	smp_initial_path_ptr(&s)[1] = 2;
-	assert_false(drv_smi_send(&s, 1)); /* the path leaves by another port */
+	assert_false(drv_smi_send(&s, 1)); /* refused: the path leaves by the other port */
 	assert_true(drv_smi_send(&s, 2));
 	assert_int_equal(mad_hdr_get_hop_pointer(h), 1);
 	assert_true(drv_smi_receive(&s, 1));
@@ -331,7 +333,7 @@ static void smi_rules(void **state)
 	assert_int_equal(mad_hdr_get_hop_pointer(h), 1);
 	assert_true(drv_smi_receive(&s, 2));
 	assert_int_equal(mad_hdr_get_hop_pointer(h), 0);
-	/* a channel adapter forwards nothing */
+	/* a channel adapter does not forward */
 	mad_hdr_set_direction(h, 0);
 	mad_hdr_set_hop_count(h, 3);
 	mad_hdr_set_hop_pointer(h, 1);

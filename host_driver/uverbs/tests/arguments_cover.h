@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which functions of <infiniband/...> arguments_test.c has seen refuse something: every one that
- * the headers declare must be among them, or in the list of those that have nothing to refuse.
+ * Checks which functions of <infiniband/...> arguments_test.c has seen refuse something. Every
+ * function that the headers declare must be among them, or in the list of those that have nothing
+ * to refuse.
  */
 #ifndef HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_COVER_H
 #define HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_COVER_H
@@ -23,26 +24,26 @@ struct names {
 static const char *const headers[] = {"verbs.h",        "verbs_wr.h",  "verbs_ex.h",
 				      "verbs_absent.h", "ofa_verbs.h", "driver.h"};
 
-/* They take whatever they are given, or have no way to say no. */
+/* These take any arguments, or cannot report an error. */
 static const char *const never_refuse[] = {
 	/* no argument that could be wrong */
 	"ibv_fork_init", "ibv_is_fork_initialized", "ibv_get_device_index",
-	/* what they are given they have made */
+	/* their arguments are objects that this library has made */
 	"ibv_free_device_list", "ibv_get_device_name", "ibv_get_device_guid", "ibv_close_device",
 	"ibv_query_device", "ibv_alloc_pd", "ibv_create_comp_channel", "ibv_destroy_ah",
 	"ibv_ack_cq_events", "ibv_ack_async_event", "ibv_cq_ex_to_cq", "ibv_inc_rkey",
-	/* a register */
+	/* reads a register */
 	"ibv_query_rt_values_ex",
-	/* nothing is checked: man 3 ibv_req_notify_cq, ibv_poll_cq */
+	/* check nothing: man 3 ibv_req_notify_cq, ibv_poll_cq */
 	"ibv_req_notify_cq", "ibv_poll_cq",
-	/* of the entry that was taken */
+	/* read the entry that was taken */
 	"ibv_end_poll", "ibv_wc_read_opcode", "ibv_wc_read_vendor_err", "ibv_wc_read_byte_len",
 	"ibv_wc_read_imm_data", "ibv_wc_read_invalidated_rkey", "ibv_wc_read_qp_num",
 	"ibv_wc_read_src_qp", "ibv_wc_read_wc_flags", "ibv_wc_read_slid", "ibv_wc_read_sl",
 	"ibv_wc_read_dlid_path_bits", "ibv_wc_read_completion_ts",
 	/* begin and end a list */
 	"ibv_wr_start", "ibv_wr_abort",
-	/* of this header alone */
+	/* exists only in these headers */
 	"ibv_absent"};
 
 static bool is_in(const struct names *names, const char *name)
@@ -62,7 +63,7 @@ static void add_name(struct names *names, const char *name, size_t len)
 		strcpy(names->name[names->n++], text);
 }
 
-/* Every name of ours with a parenthesis behind it. */
+/* Adds every name of these headers that a parenthesis follows. */
 static void names_of_text(struct names *names, const char *text)
 {
 	for (const char *p = text; *p; p++) {
@@ -78,7 +79,8 @@ static void names_of_text(struct names *names, const char *text)
 	}
 }
 
-/* What a header declares: outside of comments, at the beginning of a line, not inside a body. */
+/* Adds the functions that a header declares: at the beginning of a line, not in a comment, not in a
+ * body. */
 static bool names_of_header(struct names *names, const char *header)
 {
 	char path[LINE_CHARS], line[LINE_CHARS];
@@ -108,7 +110,8 @@ static bool never_refuses(const char *name)
 	return false;
 }
 
-/* How many are missing, each printed; *declared: of how many. */
+/* Prints the functions that are missing, and returns their number. *declared: number of all
+ * functions. */
 static unsigned uncovered(const struct names *seen, unsigned *declared)
 {
 	static struct names all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups of arguments_test.c: bound windows, extended verbs, posting by calls, what the device has
- * not. Included after its macros. */
+/* Groups of arguments_test.c: bound windows, extended verbs, posting by calls, functions that the
+ * device lacks. Included after that file's macros. */
 #ifndef HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_MORE_H
 #define HOST_DRIVER_UVERBS_TESTS_ARGUMENTS_MORE_H
 
@@ -60,7 +60,7 @@ static struct ibv_qp *extended_qp(uint64_t ops)
 	return ibv_create_qp_ex(rig.context, &init);
 }
 
-/* A bound window keeps its region, and goes before it; what a bind may not be. */
+/* A region with a bound window cannot be freed before the window. Also wrong binds. */
 static void windows(void)
 {
 	struct ibv_pd *other_pd = ibv_alloc_pd(rig.context);
@@ -79,7 +79,7 @@ static void windows(void)
 	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW}, *bad;
 	const uint32_t key = mw->rkey;
 
-	GIVES(ibv_bind_mw(qp, mw, &bind), EINVAL); /* RESET */
+	GIVES(ibv_bind_mw(qp, mw, &bind), EINVAL); /* in RESET */
 	GIVES(to_rts(qp), 0);
 	GIVES(ibv_bind_mw(qp, mw2, &bind), EINVAL);
 	GIVES(ibv_bind_mw(qp, mw, &none), EINVAL);
@@ -87,13 +87,13 @@ static void windows(void)
 	bind.bind_info.mw_access_flags |= IBV_ACCESS_ZERO_BASED;
 	GIVES(ibv_bind_mw(qp, mw, &bind), EINVAL);
 	bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ;
-	GIVES(ibv_post_send(qp, &wr, &bad), EINVAL); /* no window */
+	GIVES(ibv_post_send(qp, &wr, &bad), EINVAL); /* without a window */
 	GIVES(mw->rkey == key, true);
 	GIVES(ibv_bind_mw(qp, mw, &bind), 0);
 	GIVES(next_status(rig.cq), IBV_WC_SUCCESS);
 	GIVES(ibv_dereg_mr(mr), EBUSY);
 	GIVES(ibv_dealloc_mw(mw), 0);
-	/* beyond the region: the device says so */
+	/* longer than the region: the device refuses it */
 	wr.bind_mw.mw = mw2;
 	wr.bind_mw.rkey = ibv_inc_rkey(mw2->rkey);
 	wr.bind_mw.bind_info = bind.bind_info;
@@ -187,10 +187,10 @@ static void extended_queues(void)
 	FAILS(ibv_create_cq_ex(rig.context, &init), EINVAL);
 }
 
-/* One call in a list of its own. */
+/* A list with only this call in it. */
 #define LIST(qpx, call, error)                                                                     \
 	(ibv_wr_start(qpx), (call), check(#call " ibv_wr_complete()", ibv_wr_complete(qpx), error))
-/* What belongs to a request that is not there. */
+/* A setter for which there is no request. */
 #define ALONE(qpx, call)         LIST(qpx, call, EINVAL)
 #define WITH(qpx, op, call, err) LIST(qpx, (ibv_wr_##op, (call)), err)
 
@@ -228,7 +228,7 @@ static void posting_by_calls(void)
 	ALONE(q, ibv_wr_set_inline_data_list(q, 1, bufs));
 	ALONE(q, ibv_wr_set_ud_addr(q, NULL, 0, 0));
 	ALONE(q, ibv_wr_set_xrc_srqn(q, 0));
-	LIST(q, ibv_wr_send(q), EINVAL); /* RESET */
+	LIST(q, ibv_wr_send(q), EINVAL); /* in RESET */
 	GIVES(to_rts(qp), 0);
 	WITH(q, send(q), ibv_wr_set_sge_list(q, MANY, sges), EINVAL);
 	WITH(q, send(q), ibv_wr_set_inline_data_list(q, 2, bufs), EINVAL);
@@ -237,7 +237,8 @@ static void posting_by_calls(void)
 	GIVES(ibv_destroy_qp(plain), 0);
 }
 
-/* What ibv_alloc_xrc_rcv_qp has made is a number to everybody: no query, no destroy, no handle. */
+/* A QP of ibv_alloc_xrc_rcv_qp is known only by its number: it cannot be queried, destroyed or
+ * opened. */
 static void kernel_owned_qp(void)
 {
 	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(rig.context, -1, O_CREAT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wrong arguments, at least one a function: each is answered with the error that man 3 ibv_* or the
- * kernel gives, and what process, kernel and driver hold is as before.
+ * Wrong arguments, at least one for each function. Each call returns the error that man 3 ibv_* or
+ * the kernel states, and leaves everything that process, kernel and driver hold unchanged.
  */
 #include "host_driver/uverbs/tests/arguments_cover.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
@@ -17,7 +17,7 @@
 enum { MANY = 64, NO_SUCH = 0x7fffff };
 
 static unsigned checks;
-static struct names seen; /* that refuse something */
+static struct names seen; /* functions that were seen to refuse something */
 
 static void check(const char *text, long got, long want)
 {
@@ -31,7 +31,7 @@ static void check(const char *text, long got, long want)
 	rig.wrongs++;
 }
 
-/* What must be unchanged at the end. */
+/* Checks that everything that is held is as before. */
 static void unchanged(const struct held *before, const char *when)
 {
 	struct held after;
@@ -100,7 +100,7 @@ static void memory(void)
 	      IBV_REREG_MR_ERR_CMD);
 	GIVES(errno, EOPNOTSUPP);
 	GIVES(ibv_dereg_mr(&stale), EINVAL);
-	/* a handle of another kind */
+	/* a handle of another kind of object */
 	stale.handle = rig.pd->handle;
 	GIVES(ibv_dereg_mr(&stale), EINVAL);
 	FAILS(ibv_alloc_mw(rig.pd, (enum ibv_mw_type)7), EINVAL);
@@ -264,7 +264,7 @@ static void states(void)
 	GIVES(rig.qp->state, IBV_QPS_RESET);
 	GIVES(ibv_query_qp(&stale, &attr, 0, &init), EINVAL);
 	GIVES(ibv_destroy_qp(&stale), EINVAL);
-	GIVES(ibv_attach_mcast(rig.qp, &group, 0), EINVAL); /* RC */
+	GIVES(ibv_attach_mcast(rig.qp, &group, 0), EINVAL); /* an RC queue pair */
 	GIVES(ibv_attach_mcast(rig.ud, &unicast, 0), EINVAL);
 	GIVES(ibv_detach_mcast(rig.ud, &group, 0), EINVAL);
 	GIVES(ibv_attach_mcast(rig.ud, &group, 0), 0);
@@ -274,7 +274,7 @@ static void states(void)
 	GIVES(bad_send == &wr, true);
 	GIVES(ibv_post_recv(rig.qp, &rwr, &bad_recv), EINVAL);
 	GIVES(bad_recv == &rwr, true);
-	/* a target has no send queue, a handle of one no queue at all */
+	/* a target has no send queue, and its handle has no queue at all */
 	GIVES(ibv_post_send(rig.target, &wr, &bad_send), EINVAL);
 }
 
@@ -306,7 +306,8 @@ static void receive_qps(void)
 	GIVES(ibv_modify_xrc_rcv_qp(domain, NO_SUCH, &attr, IBV_QP_STATE), EINVAL);
 	GIVES(ibv_query_xrc_rcv_qp(domain, NO_SUCH, &attr, 0, NULL), EINVAL);
 	GIVES(ibv_reg_xrc_rcv_qp(domain, NO_SUCH), EINVAL);
-	GIVES(ibv_unreg_xrc_rcv_qp(domain, rig.target->qp_num), EINVAL); /* not registered */
+	/* this process has not registered */
+	GIVES(ibv_unreg_xrc_rcv_qp(domain, rig.target->qp_num), EINVAL);
 	GIVES(ibv_close_xrc_domain(domain), EBUSY);
 	FAILS(ibv_open_xrc_domain(rig.context, MANY, O_CREAT), EBADF);
 	GIVES(qpn, 77);
@@ -334,7 +335,7 @@ static void kernel_verbs(void)
 	GIVES(ib_destroy_cq(cq), -EBUSY);
 	cq_attr.comp_vector = MANY;
 	KERNEL(ib_create_cq(ib, NULL, NULL, NULL, &cq_attr), EINVAL);
-	qp_attr.srq = srq; /* an XRC one */
+	qp_attr.srq = srq; /* an SRQ for XRC */
 	KERNEL(ib_create_qp(pd, &qp_attr), EINVAL);
 	qp_attr.qp_type = IB_QPT_GSI;
 	KERNEL(ib_create_qp(pd, &qp_attr), EINVAL);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A program's whole life, open to close, with everything user verbs have: regions registered anew,
- * bound windows, queues of every kind, XRC domains and receive QPs, multicast. Its nth allocation
- * fails, or its nth command, for all n until nothing fails any more. The program gives up at the
- * first call that does not succeed, and ends as it is, or takes apart what it has made. In the end
- * nothing is left of it: in kernel and driver, in ICM, and valid in the device. The same with the
- * nth command of the end refused: what the device keeps then, it keeps, but nobody else does.
+ * A program's whole life, from open to close, with everything that user verbs have: regions
+ * registered again, bound windows, queues of every kind, XRC domains and receive QPs, multicast.
+ * Its nth allocation or its nth command fails, for all n until nothing fails any more. At the first
+ * call that fails the program gives up. It then either ends at once, or destroys what it has made.
+ * Afterwards nothing of it is left: in kernel and driver, in ICM, and no valid object in the
+ * device. The same is done with the nth command of the end refused: the device then keeps its
+ * object, but nobody else keeps anything.
  */
 #include "host_driver/uverbs/tests/unwind_rig.h"
 #include "model/interface/macros.h"
@@ -39,7 +40,7 @@ enum {
 	      IBV_ACCESS_MW_BIND,
 };
 
-/* --- steps: 0, or why not --- */
+/* --- steps: 0, or the error --- */
 
 static int got(const void *object)
 {
@@ -286,7 +287,7 @@ static int do_rts(void)
 	return rc ? rc : ibv_modify_qp(life.rc, &rts, TO_RTS);
 }
 
-/* Both windows are bound to the region; the completions of it. */
+/* Binds both windows to the region, and takes the completions. */
 static int do_bind(void)
 {
 	struct platform *p = rig.host.platform;
@@ -389,7 +390,7 @@ static int do_alloc_rcv(void)
 	struct ibv_qp_attr attr = attr_of(0);
 	uint32_t qpn;
 
-	/* goes with its domain */
+	/* freed with its domain */
 	return ibv_alloc_xrc_rcv_qp(life.pd, domain(), &attr,
 				    (TO_INIT | TO_RTR | IBV_QP_ACCESS_FLAGS) & ~IBV_QP_STATE, &qpn);
 }
@@ -439,7 +440,7 @@ static int undo_ah(void)
 static const struct {
 	const char *name;
 	int (*go)(void);
-	int (*undo)(void); /* NULL: goes with something else */
+	int (*undo)(void); /* NULL: it is freed together with something else */
 } steps[] = {
 	{"open", do_open, undo_open},
 	{"pd", do_pd, undo_pd},
@@ -515,7 +516,7 @@ static void arm(bool on, unsigned nth)
 	failure.nth = nth;
 }
 
-/* False: there was no nth. */
+/* Runs one life in which the nth operation fails. False: there was no nth operation. */
 static bool run_nth(enum phase phase, enum ending ending, unsigned nth)
 {
 	struct uv_process process;
@@ -550,7 +551,7 @@ static bool run_nth(enum phase phase, enum ending ending, unsigned nth)
 
 static void run(void)
 {
-	/* once without: what stays with the driver for the next time is there from now on */
+	/* A first run without failures: it makes what the driver keeps for later use. */
 	run_nth(LIFE, EXIT, 0);
 	for (enum ending ending = 0; ending < ENDINGS; ending++)
 		for (failure.kind = 0; failure.kind < KINDS; failure.kind++)

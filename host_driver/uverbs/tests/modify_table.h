@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which attributes ibv_modify_qp must and may be given, by type and transition, as test data: IBA
- * vol. 1 release 1.3, 11.2.5.2 and tables 91 to 94 (modifiable attributes by transition), and what
- * Linux' qp_state_table (drivers/infiniband/core/verbs.c) adds for XRC. A transition that is not
- * here is none; ones to RESET and to ERR take no attribute.
+ * The attributes that ibv_modify_qp must and may be given, by type and transition, as test data:
+ * IBA vol. 1 release 1.3, 11.2.5.2 and tables 91 to 94 (modifiable attributes by transition), and
+ * what Linux' qp_state_table (drivers/infiniband/core/verbs.c) adds for XRC. Pairs of states that
+ * are not listed are no transition. Transitions to RESET and to ERR take no attribute.
  *
- * A letter an attribute, in the order of its bit:
- * S state  c present state  n SQD event  a access  p P_Key  o port  q Q_Key  v address  m MTU
- * t timeout  y retries  r RNR retries  R RQ PSN  x reads out  A alternate path  f RNR timer
- * s SQ PSN  z reads in  g migration state  C capacities  D destination QPN
+ * One letter for each attribute, in the order of the attributes' bits: S state, c present state, n SQD
+ * event, a access, p P_Key, o port, q Q_Key, v address, m MTU, t timeout, y retries, r RNR retries,
+ * R RQ PSN, x reads out, A alternate path, f RNR timer, s SQ PSN, z reads in, g migration state, C
+ * capacities, D destination QPN.
  */
 #ifndef HOST_DRIVER_UVERBS_TESTS_MODIFY_TABLE_H
 #define HOST_DRIVER_UVERBS_TESTS_MODIFY_TABLE_H
@@ -30,7 +30,7 @@ struct transition {
 	enum ibv_qp_state from, to;
 	struct {
 		const char *required, *optional;
-	} of[TYPES]; /* as in types */
+	} of[TYPES]; /* in the order of `types` */
 };
 
 /* clang-format off */
@@ -48,7 +48,7 @@ static const struct transition transitions[] = {
 };
 /* clang-format on */
 
-/* The states that each may go to: R reset, I INIT, r RTR, S RTS, D SQD, Q SQE, E error. */
+/* The states that each state may go to: R reset, I INIT, r RTR, S RTS, D SQD, Q SQE, E error. */
 static const char state_letters[STATES + 1] = "RIrSDQE";
 static const char *const reachable[STATES] = {"RI", "RIrE", "RSE", "RSDE", "RSDE", "RSE", "RE"};
 
@@ -61,7 +61,7 @@ static inline unsigned attr_bits(const char *letters)
 	return mask;
 }
 
-/* False: no such transition. */
+/* False: there is no such transition. */
 static inline bool expected_masks(unsigned type, enum ibv_qp_state from, enum ibv_qp_state to,
 				  unsigned *required, unsigned *optional)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ibv_modify_qp against modify_table.h. First the kernel's check alone: all types, all pairs of
- * states, the required and the required and optional attributes with up to three bits turned over.
- * Then real queue pairs: each is brought to each state, every attribute is left out or added in
- * turn, and each transition that is one is gone.
+ * ibv_modify_qp, compared with modify_table.h. First only the kernel's check: all types, all pairs
+ * of states, the required attributes and the required and optional attributes, each with up to
+ * three bits inverted. Then real queue pairs: each is brought to each state, every attribute is
+ * left out or added in turn, and each valid transition is made.
  */
 #include "host_driver/uverbs/tests/modify_table.h"
 #include "host_driver/uverbs/tests/unwind_rig.h"
@@ -96,7 +96,7 @@ static struct ibv_qp *make(enum ibv_qp_type type)
 	return ibv_create_qp_ex(rig.context, &init);
 }
 
-/* From RESET; SQE is a state that only the device brings a queue pair to. */
+/* Brings the queue pair to a state, beginning with RESET. Only the device can bring it to SQE. */
 static bool bring_to(unsigned type, enum ibv_qp_state state)
 {
 	static const enum ibv_qp_state way[] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
@@ -115,7 +115,8 @@ static bool bring_to(unsigned type, enum ibv_qp_state state)
 	return rig.qp->state == state;
 }
 
-/* An XRC side takes what it has no use for; modify_qp's page says which. */
+/* Attributes that an XRC queue pair accepts and ignores: the manual page of ibv_modify_qp lists
+ * them. */
 static unsigned ignored(unsigned type)
 {
 	switch (types[type]) {
@@ -190,9 +191,9 @@ static void attributes_are_checked_as_the_tables_say(void **state)
 	assert_int_equal(rig.wrongs, 0);
 	print_message("%u masks; %u calls, %u transitions of real queue pairs\n", kernel_checks,
 		      calls, steps);
-	/* 5 types, 49 pairs, twice 1 + 21 + 210 + 1330 masks */
+	/* 5 types, 49 pairs, and twice 1 + 21 + 210 + 1330 masks */
 	assert_int_equal(kernel_checks, 5 * 49 * 2 * 1562);
-	/* 22 transitions a type, without the three from SQE */
+	/* 22 transitions for each type, without the three from SQE */
 	assert_int_equal(steps, 5 * 19);
 }
 

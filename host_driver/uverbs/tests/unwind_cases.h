@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that unwind_test.c lets fail: each with what must be there before, and what undoes
- * it. */
+/* The functions that unwind_test.c lets fail: for each, what must exist before the call, and what
+ * undoes it. */
 #ifndef HOST_DRIVER_UVERBS_TESTS_UNWIND_CASES_H
 #define HOST_DRIVER_UVERBS_TESTS_UNWIND_CASES_H
 
@@ -16,11 +16,11 @@ struct test_case {
 	const char *name;
 	int (*prepare)(void);
 	int (*call)(void);
-	void (*undo)(void); /* of a call that succeeded */
-	void (*tidy)(void); /* of what was prepared */
+	void (*undo)(void); /* undoes a call that succeeded */
+	void (*tidy)(void); /* removes what prepare() has made */
 };
 
-/* As a result: 0 or the errno. */
+/* Notes the object. Returns 0, or the errno if there is none. */
 static int made(void *object)
 {
 	rig.made = object;
@@ -306,7 +306,7 @@ static int call_detach(void)
 	return ibv_detach_mcast(rig.qp, &group, 0);
 }
 
-/* Failed: it is still in the group. */
+/* For a detach that failed: the queue pair is still in the group. */
 static void tidy_attached(void)
 {
 	ibv_detach_mcast(rig.qp, &group, 0);
@@ -356,7 +356,7 @@ static void undo_create_rcv(void)
 	ibv_unreg_xrc_rcv_qp(rig.made, rig.qpn);
 }
 
-/* The target's number is known: a second registration of the same kernel QP. */
+/* Registers for the target by its number: a second registration of the same kernel QP. */
 static int call_reg_rcv(void)
 {
 	return ibv_reg_xrc_rcv_qp((struct ibv_xrc_domain *)rig.xrcd, rig.target->qp_num);
@@ -486,7 +486,7 @@ static int prepare_ops_rts(void)
 	return call_rc_ops() || call_init() || call_rtr() || call_rts();
 }
 
-/* More than fit the stack. What was built stays with the queue pair. */
+/* More requests than fit on the stack. The queue pair keeps the memory of built requests. */
 static int call_wr_list(void)
 {
 	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(rig.qp);
@@ -505,7 +505,7 @@ static int prepare_wr_list(void)
 	bool armed = failure.armed;
 	int rc;
 
-	/* once, so that the requests are there; the queue pair is taken back to RTS */
+	/* Builds the list once, so that its memory exists. Then the queue pair goes back to RTS. */
 	failure.armed = false;
 	rc = prepare_ops_rts() || call_wr_list() || to_state(IBV_QPS_RESET, 0) || call_init() ||
 	     call_rtr() || call_rts();

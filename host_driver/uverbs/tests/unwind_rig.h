@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What unwind_test.c stands on: a process in one host thread, failures that can be armed (the nth
- * allocation, the nth command), and a look at everything that process, kernel and driver hold.
+ * The rig of unwind_test.c: a process in one host thread, failures that can be armed (the nth
+ * allocation or the nth command), and a snapshot of everything that process, kernel and driver
+ * hold.
  */
 #ifndef HOST_DRIVER_UVERBS_TESTS_UNWIND_RIG_H
 #define HOST_DRIVER_UVERBS_TESTS_UNWIND_RIG_H
@@ -29,8 +30,8 @@ struct rig {
 	struct machine machine;
 	struct drv_device *drv;
 	struct uv_host host;
-	struct uv_process process, *other; /* other: runs instead; NULL: none */
-	/* what the cases stand on */
+	struct uv_process process, *other; /* other: runs in its place; NULL: none */
+	/* objects that the cases use */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
@@ -41,7 +42,7 @@ struct rig {
 	struct ibv_qp *target;
 	void *memory;
 	int fd;
-	/* what they make */
+	/* objects that the cases make */
 	void *made;
 	struct ibv_qp *qp;
 	uint32_t qpn;
@@ -54,7 +55,7 @@ struct rig {
 	struct ibv_qp *ud;
 };
 
-static struct rig rig; /* platform functions have no room for a context of ours */
+static struct rig rig; /* platform functions have no argument for a context, so it is global */
 
 /* --- the process --- */
 
@@ -77,7 +78,7 @@ struct held {
 	unsigned mpts, pds, xrcds, cqs, srqs, qps, mcgs, uars, mtts, db_records, mailboxes, icm;
 	size_t pages_used, pages_mapped;
 	unsigned objects, pd_users, cq_users, srq_users, xrcd_users, target_users;
-	unsigned hw_qps, hw_cqs, hw_srqs, hw_mpts; /* the device's: valid contexts */
+	unsigned hw_qps, hw_cqs, hw_srqs, hw_mpts; /* valid contexts in the device */
 	unsigned uv_objects, heap, files, fds, domains, inodes, channels, event_handlers;
 };
 
@@ -99,7 +100,8 @@ static struct uv_object *object_of(enum uv_kind kind, uint32_t handle)
 	return o;
 }
 
-/* Numbers are handed out upwards from the reserved ones; tests come nowhere near the limit. */
+/* Object numbers are given out upwards from the reserved ones. Tests do not come near
+ * HW_NUMBERS. */
 static unsigned hw_objects(unsigned table)
 {
 	const struct hca *hca = host_hca(rig.machine.hosts[0]);
@@ -155,7 +157,7 @@ static inline void look(struct held *h)
 	h->event_handlers = length(&ib->event_handlers);
 }
 
-/* --- the one run of the simulation; judged after it --- */
+/* --- the one run of the simulation; the tests judge its results afterwards --- */
 
 static bool stand(void)
 {

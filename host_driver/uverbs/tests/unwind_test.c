@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every function of user verbs that allocates or commands, with its nth allocation and its nth
- * command failing, for all n: it reports the failure, and right after it everything that the
- * kernel, the driver and the process hold is as it was before the call. The simulation runs once,
- * in one host thread; what it found is judged after it.
+ * Every function of user verbs that allocates or executes commands. Its nth allocation or its nth
+ * command fails, for all n. The function reports the failure, and right after it everything that
+ * the kernel, the driver and the process hold is as it was before the call. The simulation runs
+ * once, in one host thread; the tests judge its results afterwards.
  */
 #include "host_driver/uverbs/tests/unwind_cases.h"
 #include "model/interface/macros.h"
@@ -44,7 +44,8 @@ static void compare(const struct test_case *c, unsigned nth, const struct held *
 		}
 }
 
-/* False when the nth does not exist: the call succeeded. */
+/* Runs a case in which the nth operation fails. False: there was no nth operation, and the call
+ * succeeded. */
 static bool run_nth(const struct test_case *c, unsigned nth)
 {
 	struct held start, before;
@@ -71,7 +72,7 @@ static bool run_nth(const struct test_case *c, unsigned nth)
 		rig.failures[failure.kind]++;
 	if (rc) {
 		rig.made = made_before;
-		/* a region that is half changed is good for nothing but its end */
+		/* a region whose registration was changed only in part can only be destroyed */
 		if (c->call != call_rereg)
 			compare(c, nth, &before, "right after the failure");
 	} else if (c->undo) {
@@ -87,7 +88,7 @@ static bool run_nth(const struct test_case *c, unsigned nth)
 
 static void run_case(const struct test_case *c)
 {
-	/* once without: what stays with the driver for the next time is there from now on */
+	/* A first run without failures: it makes what the driver keeps for later use. */
 	failure.kind = FAIL_ALLOCATION;
 	run_nth(c, 0);
 	for (failure.kind = 0; failure.kind < KINDS; failure.kind++)
@@ -111,7 +112,7 @@ static void every_failure_leaves_all_as_it_was(void **state)
 	assert_int_equal(rig.wrongs, 0);
 	print_message("%u calls with a failed allocation, %u with a failed command\n",
 		      rig.failures[FAIL_ALLOCATION], rig.failures[FAIL_COMMAND]);
-	/* more than one allocation a case, and a command in most */
+	/* on average more than one allocation for each case, and a command for most */
 	assert_true(rig.failures[FAIL_ALLOCATION] > 165);
 	assert_true(rig.failures[FAIL_COMMAND] > 40);
 }

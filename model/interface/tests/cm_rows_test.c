@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the fields of CM messages stand: byte and bits in the data of the MAD, as tables 106 to 120
- * of IBA vol. 1 ch. 12 and Linux' include/rdma/ibta_vol1_c12.h count them, bit 0 being the most
- * significant one of its byte.
+ * The position of each field of the CM messages: byte and bits in the MAD's data. The positions are
+ * those of tables 106 to 120 of IBA vol. 1 ch. 12 and of Linux' include/rdma/ibta_vol1_c12.h. Bit 0
+ * is the most significant bit of its byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "model/interface/rows.h"
 
 struct place {
-	const char *message, *field; /* "path.field" of an embedded one */
+	const char *message, *field; /* "path.field": a field of an embedded path */
 	unsigned byte, bit, bits;
 };
 
@@ -113,7 +113,8 @@ static const struct place places[] = {
 	{"cm_sidr_rep", "private_data", 96, 0, 1088},
 };
 
-/* Paths count from their own beginning, messages from behind the MAD header. */
+/* Fields of a path count from the path's first byte, fields of a message from the end of the MAD
+ * header. */
 static unsigned base_of(const struct layout *l)
 {
 	return l->size == MAD_BYTES ? sizeof(struct mad_hdr) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Offsets and bit positions restated as literal bytes, independent of the rows: each line says
- * which bytes a field's value makes in an otherwise zero object. The accessor, and the generic
- * access by row, must agree with the bytes.
+ * Offsets and bit positions, written here a second time as literal bytes and independent of the
+ * rows. Each line states which bytes a field's value makes in an otherwise zero object. The
+ * accessor, and the generic access by row, must make the same bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,8 +31,8 @@ static void check_row(const struct layout *l, const char *field, const uint8_t *
 	fail_msg("no row %s.%s", l->name, field);
 }
 
-/* The value is set in a zero object and must make exactly these bytes at `at`; then it is set over
- * ones, and cleared. */
+/* Sets the value in a zero object: exactly these bytes must appear at `at`. Then sets the value in
+ * an object of all ones, and clears it. */
 #define CHECK(layout, field, value, at, ...)                                                       \
 	do {                                                                                       \
 		const uint8_t want[] = {__VA_ARGS__};                                              \
@@ -164,7 +164,7 @@ static void test_qp_path(void **state)
 	assert_ptr_equal(qpc_alternate_const(&c), c.b + 0x44);
 }
 
-/* Addresses: not shifted, and what shares their word survives. */
+/* Addresses are not shifted, and other fields in the same word keep their values. */
 static void test_addresses(void **state)
 {
 	struct qpc c = {{0}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bits belong to a field: all ones set in a zero object must make exactly these bytes.
- * Restated, independent of the rows. */
+/* Which bits belong to a field: all ones set in a zero object must make exactly these bytes. They
+ * are written here independently of the rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold for every layout and code table: no overlap, nothing outside, names unique; and
- * the decoded view. */
+/* What must be true for every layout and code table: no overlap, nothing outside of the object,
+ * unique names. Also the decoded view. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "model/interface/rows.h"
 #include "model/interface/qp_transitions.h"
 
-/* Marks bit `bit` of byte `byte`; false when it was taken. */
+/* Marks bit `bit` of byte `byte` as used. False: it was used already. */
 static bool take(uint8_t *used, unsigned int byte, unsigned int bit)
 {
 	const uint8_t m = (uint8_t)(1u << bit);
@@ -21,7 +21,7 @@ static bool take(uint8_t *used, unsigned int byte, unsigned int bit)
 	return free;
 }
 
-/* Marks what a row covers; the bit order is worked out here from the big-endian rule alone. */
+/* Marks all bits of a row. Computes their positions from the big-endian rule alone. */
 static bool take_row(uint8_t *used, const struct field_row *r)
 {
 	bool free = true;
@@ -136,11 +136,11 @@ static void test_transitions(void **state)
 	assert_non_null(t);
 	assert_int_equal(t->from, 1 << 1);
 	assert_int_equal(t->to, 2);
-	/* the P_Key index only with its bit, a UD QP's port without */
+	/* the P_Key index is taken only with its mask bit; a UD QP's port also without */
 	assert_false(qp_transition_opts(t, 0, 0) & 1 << 4);
 	assert_true(qp_transition_opts(t, 0, 1 << 4) & 1 << 4);
 	assert_int_equal(qp_transition_opts(t, 3, 0), 1 << 16);
-	/* RC: path, RNR timer, responder depth, port */
+	/* RC: alternate path, RNR timer, responder depth, port */
 	assert_int_equal(qp_transition_opts(t, 0, 0), 1 << 7 | 1 << 6 | 1 << 9 | 1 << 16);
 	t = qp_transition_find(HCR_RTR2RTS_QP);
 	assert_int_equal(qp_transition_opts(t, 0, 0), 1 << 8 | 1 << 12 | 1 << 13 | 1 << 14);

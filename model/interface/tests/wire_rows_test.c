@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BTH opcodes against an independent statement of their extended headers; syndromes, timers and
- * credits against the tables. */
+/* BTH opcodes, compared with an independent list of their extended headers; syndromes, timers and
+ * credits, compared with the tables of the specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "model/interface/bth_ops.h"
 #include "model/interface/syndromes.h"
 
-/* Extended header bytes of the RC opcodes 0x00..0x17; -1: not defined. XRC adds 4 to requests. */
+/* Extended header bytes of the RC opcodes 0x00..0x17. -1: not defined. XRC requests have 4 more. */
 static const int rc_bytes[24] = {
 	0,  0,  0,  4,  0,  4,  /* SEND first, middle, last, last imm, only, only imm */
 	16, 0,  0,  4,  16, 20, /* WRITE, the same */
@@ -78,8 +78,8 @@ static void test_offsets(void **state)
 	assert_int_equal(op->at[BTH_EXT_IMMDT], 20);
 }
 
-/* Every known opcode: exactly one position, one direction, one kind; what takes and completes
- * receives. */
+/* Every known opcode has exactly one position, one direction and one kind. Also which opcodes take
+ * a receive and which complete it. */
 static void test_properties(void **state)
 {
 	for (unsigned int i = 0; i < 256; i++) {
@@ -113,7 +113,7 @@ static void test_properties(void **state)
 			assert_int_equal(bth_op_has(op, BTH_EXT_XRCETH),
 					 bth_op_is(op, BTH_REQUEST));
 	}
-	/* header-only packets of the specification */
+	/* packets of the specification that have headers only */
 	for (unsigned int low = 0; low < 24; low++)
 		if (low == 0x0c || (low >= 0x11 && low <= 0x14))
 			assert_false(bth_op_is(bth_op_find((uint8_t)low), BTH_PAYLOAD));
@@ -175,7 +175,8 @@ static void test_credits(void **state)
 	assert_int_equal(aeth_syndrome_code(0x63), 3);
 }
 
-/* RESP-3, RESP-5, RESP-7 of the conformance list, and what each NAK means to the requester. */
+/* Behaviours RESP-3, RESP-5 and RESP-7 of testbench/BEHAVIOURS.md, and what each NAK means to the
+ * requester. */
 static void test_verdicts(void **state)
 {
 	const struct verdict_row *v = verdict_find(VERDICT_OPCODE_ORDER);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run from the root of the tree: reads configs/. */
+/* Reads configs/, so it must run from the root of the tree. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,12 +41,12 @@
 
 static char said[1024];
 
-/* No parameter has a value that a file could have left there. */
+/* Gives every parameter a value that no file can have set. */
 static void fill_with_noise(struct config *cfg)
 {
 	const uint64_t noise = UINT64_C(0xa5a5a5a5a5a5a5a5);
 
-	cfg_defaults(cfg); /* and 0 in the spare places */
+	cfg_defaults(cfg); /* sets the padding to 0 */
 #define HCA(section, key, ...)  cfg->hca[0].section##_##key = cfg->hca[1].section##_##key = noise;
 #define HOST(section, key, ...) cfg->host[0].section##_##key = cfg->host[1].section##_##key = noise;
 #define SIM(section, key, ...)  cfg->sim.section##_##key = noise;
@@ -58,7 +58,7 @@ static void fill_with_noise(struct config *cfg)
 #undef SIM
 }
 
-/* Loads text as a file; the name in the message becomes F. */
+/* Loads text as a file. In messages the file's name becomes F. */
 static int load(struct config *cfg, const char *text, size_t length)
 {
 	char path[] = "/tmp/hcasim_cfg_XXXXXX", *at;
@@ -138,7 +138,7 @@ static void defaults(void **state)
 	assert_int_equal(cfg.sim.sim_run_ahead, 1);
 }
 
-/* Every default must itself be legal: saved and read back, no row is refused. */
+/* Every default must be a legal value: saved and read back, no row is refused. */
 static void saves_and_loads(void **state)
 {
 	struct config cfg, back;
@@ -179,7 +179,7 @@ static void file_equals(const char *path, const struct config *cfg)
 	free(want);
 }
 
-/* When this fails after a change of rows: see the head of params.h. */
+/* If this fails after a change of rows: see the head of params.h. */
 static void files_of_the_tree(void **state)
 {
 	struct config cfg, want;
@@ -272,7 +272,7 @@ static void bad_files(void **state)
 		"F:1: sim0: expected a known section, got 'sim0'; did you mean 'sim'?\n");
 	refuses("[sim]\n= 1\n",
 		"F:2: sim.: expected a known key, got ''; hcasim config names all\n");
-	/* What stands before the mistake was right, but nothing of it may stay. */
+	/* the lines before the mistake are right, but must have no effect */
 	refuses("[sim]\nseed = 5\nrun_ahead = maybe\n",
 		"F:3: sim.run_ahead: expected true, false, on, off, 1 or 0, got 'maybe'\n");
 }
@@ -377,7 +377,7 @@ static void node_guids_differ(void **state)
 	assert_int_equal(cfg_node_guid(&cfg.hca[1], 1), 5);
 }
 
-/* Each parameter is read by its function where its member was written. */
+/* Each parameter's function reads the member that was written. */
 static void functions_read_members(void **state)
 {
 	struct config cfg;

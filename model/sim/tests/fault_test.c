@@ -20,28 +20,29 @@ enum {
 
 struct packet {
 	unsigned int hca, port;
-	unsigned int lnh; /* 0: 2 */
+	unsigned int lnh; /* 0 stands for 2 */
 	uint8_t opcode;
 	uint32_t qpn, psn;
-	size_t len; /* 0: whole */
+	size_t len; /* 0: the whole packet */
 };
 
 static uint8_t sent[PACKET_BYTES], received[PACKET_BYTES];
 
-/* The packet before and after stands in sent and received. */
+/* Applies the plan to a packet. `sent` and `received` are its bytes before and after. */
 static int apply(struct fault_plan *plan, struct packet p, struct fault_verdict *verdict)
 {
 	unsigned int lnh = p.lnh ? p.lnh : 2;
 	uint8_t *bth = sent + (lnh == 3 ? 48 : 8);
 	size_t len = p.len ? p.len : PACKET_BYTES;
-	uint8_t *wire = malloc(len); /* a read past its end is seen by the sanitizer */
+	/* on the heap, so that the sanitizer finds a read past its end */
+	uint8_t *wire = malloc(len);
 	struct fault_key key = {p.hca, p.port, wire, len};
 	int fired;
 
 	memset(sent, 0, sizeof(sent));
 	sent[1] = 0xf0 | lnh;
 	bth[0] = p.opcode;
-	bth[4] = bth[8] = 0xff; /* beside QPN and PSN */
+	bth[4] = bth[8] = 0xff; /* the bytes beside QPN and PSN */
 	bth[5] = p.qpn >> 16, bth[6] = p.qpn >> 8, bth[7] = p.qpn;
 	bth[9] = p.psn >> 16, bth[10] = p.psn >> 8, bth[11] = p.psn;
 	if (len > 14)
@@ -56,7 +57,7 @@ static int apply(struct fault_plan *plan, struct packet p, struct fault_verdict 
 	return fired;
 }
 
-/* What fired, as bits 1 << enum fault_action. */
+/* The actions that fired, as bits 1 << enum fault_action. */
 static unsigned int actions(struct fault_plan *plan, struct packet p)
 {
 	struct fault_verdict v;
@@ -148,7 +149,7 @@ static void transmissions(void **state)
 	fault_plan_init(&plan, 1);
 	ADD(&plan, .match = FAULT_MATCH_TRANSMISSION, .transmission = 2);
 	assert_int_equal(actions(&plan, p), 0);
-	/* Not the same transmission: other PSN, QPN, device, port, direction of the exchange. */
+	/* First transmissions of other packets: other PSN, QPN, device, port or direction. */
 	assert_int_equal(actions(&plan, PACKET(.opcode = RC_SEND_ONLY, .qpn = 0x48, .psn = 1)), 0);
 	assert_int_equal(actions(&plan, PACKET(.opcode = RC_SEND_ONLY, .qpn = 0x49)), 0);
 	assert_int_equal(actions(&plan, PACKET(.opcode = RC_SEND_ONLY, .qpn = 0x48, .hca = 1)), 0);
@@ -156,7 +157,7 @@ static void transmissions(void **state)
 	assert_int_equal(actions(&plan, PACKET(.opcode = RC_ACKNOWLEDGE, .qpn = 0x48)), 0);
 	assert_int_equal(actions(&plan, p), DROPPED);
 	assert_int_equal(actions(&plan, p), 0);
-	/* Many of them, through every growth of the table. */
+	/* many packets, so that the table grows several times */
 	for (i = 100; i < 5100; i++)
 		assert_int_equal(actions(&plan, PACKET(.qpn = i * 0x1357 & 0xffffff, .psn = i)), 0);
 	for (i = 100; i < 5100; i++)
@@ -214,7 +215,7 @@ static void verdicts_add_up(void **state)
 	fault_plan_free(&plan);
 }
 
-/* One corruption at byte 24 with that fix: what crc_check says of it. */
+/* Corrupts byte 24 with that fix. Returns the result of crc_check(). */
 static unsigned int corrupted(enum fault_fix fix, unsigned int lnh)
 {
 	struct fault_verdict v;
@@ -255,7 +256,7 @@ static void corrupted_twice(void **state)
 	fault_plan_init(&plan, 1);
 	ADD(&plan, .action = FAULT_CORRUPT, .offset = 20, .mask = 1, .fix = FAULT_FIX_BOTH);
 	ADD(&plan, .action = FAULT_CORRUPT, .offset = 21, .mask = 2, .fix = FAULT_FIX_VCRC);
-	/* Outside, and in the bytes that are made anew: cannot fire. */
+	/* outside of the packet, or in bytes that the fix makes again: these rules cannot fire */
 	ADD(&plan, .action = FAULT_CORRUPT, .offset = PACKET_BYTES, .mask = 1);
 	ADD(&plan, .action = FAULT_CORRUPT, .offset = PACKET_BYTES - 2, .mask = 1,
 	    .fix = FAULT_FIX_VCRC);
@@ -268,7 +269,8 @@ static void corrupted_twice(void **state)
 	fault_plan_free(&plan);
 }
 
-/* Changing the fields another rule looks at must not hide the packet from it. */
+/* One rule changes fields that another rule matches. The other rule must still see the packet as it
+ * was sent. */
 static void rules_see_what_was_sent(void **state)
 {
 	struct fault_plan plan;
@@ -305,7 +307,7 @@ static void random_bits(void **state)
 	}
 	for (j = 0; j < PACKET_BYTES; j++)
 		missed += 8 - __builtin_popcount(seen[j]);
-	assert_in_range(missed, 0, 40); /* 528 bits, 2000 draws: 12 expected */
+	assert_in_range(missed, 0, 40); /* 528 bits, 2000 draws: 12 misses are expected */
 	fault_plan_free(&plan);
 	fault_plan_free(&again);
 }

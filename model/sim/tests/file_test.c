@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files that a user names, as they should not be. */
+/* Files that a user names and that are not as they should be. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void what_is_no_file(void **state)
 	assert_string_equal(said, "/: Is a directory\n");
 	assert_int_equal(text_of("/dev/zero", FILE_REGULAR, &text, &len), -EINVAL);
 	assert_string_equal(said, "/dev/zero: not a regular file\n");
-	alarm(10); /* nobody writes to it: nothing may wait */
+	alarm(10); /* nobody writes to the pipe, so nothing may wait for it */
 	assert_int_equal(text_of(pipe, FILE_REGULAR, &text, &len), -EINVAL);
 	alarm(0);
 	snprintf(wanted, sizeof(wanted), "%s: not a regular file\n", pipe);
@@ -87,7 +87,7 @@ static void texts(void **state)
 	assert_non_null(strstr(said, "expected at most 1048576 bytes\n"));
 	close(fd);
 	unlink(path);
-	/* without end */
+	/* a file without an end */
 	assert_int_equal(text_of("/dev/zero", FILE_ANY, &text, &len), 0);
 	assert_int_equal(strlen(text), 0);
 	assert_true(len > 0);
@@ -118,7 +118,7 @@ static void lines(void **state)
 	free(line);
 }
 
-/* The cause of the first failure is kept, however much is written behind it. */
+/* The cause of the first failure is reported, however much is written after it. */
 static void full_disk(void **state)
 {
 	struct file_out f;

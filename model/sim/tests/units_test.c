@@ -123,7 +123,8 @@ static void formats(void **state)
 	assert_string_equal(cfg_value_format(CFG_TIME, UINT64_MAX, buf), "18446744073709551615ps");
 }
 
-/* IBA: 4x carries 8, 16, 32, 40, 54.54, 100, 200, 400 Gb/s of data; a lane the fourth part. */
+/* IBA: 4x carries 8, 16, 32, 40, 54.54, 100, 200 or 400 Gb/s of data; one lane carries a
+ * quarter. */
 static void link_speeds(void **state)
 {
 	static const uint64_t mbps[] = {2000, 4000, 8000, 10000, 13636, 25000, 50000, 100000};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages that no client should send: an error or a closed connection, a line of log, and the
- * other guest does not notice. */
+/* Messages that no client should send. The server returns an error or closes the connection, and
+ * logs a line. The other guest does not notice. */
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
@@ -11,14 +11,14 @@
 
 enum { FUZZ_MESSAGES = 6000, FUZZ_BYTES = 64, CLOSED = -1 };
 
-/* What the first device's client did is over; the second one's is as before. */
+/* The first device's client has been disconnected. The second device's client is as before. */
 static void assert_only_closed(unsigned lines)
 {
 	turn(8);
 	assert_false(vfu_server_has_client(bench.server, &bench.devices[0]));
 	assert_int_equal(bench.log_lines[0], lines);
 	assert_true(vfu_server_has_client(bench.server, &bench.devices[1]));
-	assert_int_equal(bench.log_lines[1], 1); /* it has come */
+	assert_int_equal(bench.log_lines[1], 1); /* the line of its connection */
 	assert_query_fw(&bench.clients[1]);
 	assert_query_fw(join(0));
 }
@@ -32,7 +32,7 @@ static void begin(void)
 static void another_version_is_refused(void **state)
 {
 	begin();
-	/* connected, refused, disconnected */
+	/* lines: connected, refused, disconnected */
 	assert_int_equal(greet(&bench.clients[0], 1, "{}", NULL), EOPNOTSUPP);
 	assert_true(await(&bench.clients[0])->closed);
 	assert_only_closed(3);
@@ -58,7 +58,7 @@ static void version_comes_first_and_once(void **state)
 	assert_int_equal(greet(&bench.clients[0], 0, "{}", NULL), CLOSED);
 }
 
-/* Headers that leave no stream to go on with. */
+/* After these headers the server cannot know where the next message begins. */
 static void impossible_headers_close(void **state)
 {
 	static const struct {
@@ -193,7 +193,7 @@ static void descriptors_are_not_collected(void **state)
 	assert_query_fw(&bench.clients[0]);
 }
 
-/* A client that asks and does not listen costs only itself. */
+/* A client that sends requests and does not read the answers delays only itself. */
 static void a_client_that_does_not_read_waits(void **state)
 {
 	struct client *c = join(0), *other = join(1);
@@ -221,7 +221,7 @@ static void a_client_that_does_not_read_waits(void **state)
 	assert_query_fw(c);
 }
 
-/* Whatever it is, the server lives and the other guest's memory is its own. */
+/* Whatever is sent, the server keeps running and the other guest's memory is unchanged. */
 static void random_messages_hurt_nobody(void **state)
 {
 	struct client *c = join(0), *other = join(1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A vfio-user client as a test drives it: it sends raw messages over a socket of its own and turns
- * the server, which lives in the same thread, until the reply is there. Offsets and numbers are
- * written out here, from the protocol's description, not taken from protocol.h. Include it once.
+ * A vfio-user client for tests. It sends raw messages over its own socket and runs the server,
+ * which is in the same thread, until the reply is there. Offsets and numbers are written here from
+ * the protocol's description, not taken from protocol.h. Include it once.
  */
 #ifndef MODEL_VFIO_USER_TESTS_CLIENT_H
 #define MODEL_VFIO_USER_TESTS_CLIENT_H
@@ -28,7 +28,7 @@
 
 #include <cmocka.h>
 
-/* from the folder of the test's program */
+/* relative to the folder of the test program */
 #define TEST_FIRMWARE "../../../fw/hcasim-fw.elf"
 
 enum {
@@ -62,7 +62,7 @@ struct client {
 };
 
 struct answer {
-	bool closed; /* instead of a reply */
+	bool closed; /* the connection was closed instead of a reply */
 	uint16_t id, command;
 	uint32_t flags, error, len;
 	uint8_t bytes[REPLY_MAX];
@@ -193,7 +193,7 @@ static __attribute__((unused)) int bench_down(void **state)
 	}
 	event_core_free(&bench.core);
 	fault_plan_free(&bench.plan);
-	/* the sockets' files are gone */
+	/* the socket files have been removed */
 	assert_int_equal(rmdir(bench.dir), 0);
 	return 0;
 }
@@ -216,7 +216,7 @@ static __attribute__((unused)) int dial(unsigned device)
 	return fd;
 }
 
-/* Any bytes, any descriptors. */
+/* Sends any bytes, with any descriptors. */
 static __attribute__((unused)) void send_raw(struct client *c, const void *bytes, size_t len,
 					     const int *fds, unsigned n)
 {
@@ -257,7 +257,7 @@ static __attribute__((unused)) uint16_t send_request(struct client *c, unsigned 
 	return c->next_id;
 }
 
-/* Turns the server until len bytes came. False when the connection was closed before. */
+/* Runs the server until len bytes have come. False: the connection was closed before that. */
 static __attribute__((unused)) bool receive(struct client *c, uint8_t *bytes, size_t len)
 {
 	for (unsigned i = 0; i < TURNS_MAX && len; i++) {
@@ -295,7 +295,8 @@ static __attribute__((unused)) struct answer *await(struct client *c)
 	return &a;
 }
 
-/* A request and its reply; its errno, 0 when it was right, -1 when the connection was closed. */
+/* Sends a request and waits for its reply. Returns the reply's errno; 0: success; -1: the
+ * connection was closed. */
 static __attribute__((unused)) int ask(struct client *c, unsigned command, const uint8_t *payload,
 				       uint32_t len, const int *fds, unsigned n,
 				       struct answer **answer)
@@ -383,7 +384,7 @@ static __attribute__((unused)) int region_read(struct client *c, unsigned region
 	return 0;
 }
 
-/* DATA_EVENTFD | TRIGGER with n descriptors; the client keeps its own. */
+/* DATA_EVENTFD | TRIGGER with n descriptors. The client keeps its own copies. */
 static __attribute__((unused)) int set_irqs(struct client *c, uint32_t flags, uint32_t index,
 					    uint32_t start, uint32_t count, const int *fds,
 					    unsigned n)
@@ -398,7 +399,8 @@ static __attribute__((unused)) int set_irqs(struct client *c, uint32_t flags, ui
 	return ask(c, C_SET_IRQS, b, sizeof(b), fds, n, NULL);
 }
 
-/* A client that has said its version and given its memory, with memory space and bus master on. */
+/* A client that has sent its version and its memory, and has switched on memory space and bus
+ * master. */
 static __attribute__((unused)) struct client *join(unsigned device)
 {
 	struct client *c = &bench.clients[device];
@@ -416,7 +418,7 @@ static __attribute__((unused)) struct client *join(unsigned device)
 	return c;
 }
 
-/* --- the device as a driver has it --- */
+/* --- the device as a driver sees it --- */
 
 static __attribute__((unused)) void be32(uint8_t *b, uint32_t v)
 {
@@ -424,7 +426,7 @@ static __attribute__((unused)) void be32(uint8_t *b, uint32_t v)
 		b[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* QUERY_FW into the mailbox at `bus`, by polling: the status of the command. */
+/* Executes QUERY_FW into the mailbox at `bus`, by polling. Returns the status of the command. */
 static __attribute__((unused)) unsigned query_fw(struct client *c, uint64_t bus)
 {
 	const uint32_t hcr[7] = {0, 0, 0, (uint32_t)(bus >> 32), (uint32_t)bus, 0, 0x00800004};
@@ -443,14 +445,14 @@ static __attribute__((unused)) unsigned query_fw(struct client *c, uint64_t bus)
 	return 0;
 }
 
-/* fw_pages is not 0 and the command interface revision is 3 */
+/* Checks that fw_pages is not 0 and that the command interface revision is 3. */
 static __attribute__((unused)) void assert_query_fw(struct client *c)
 {
 	memset(c->memory, 0, GUEST_BYTES);
 	assert_int_equal(query_fw(c, GUEST_BUS + 0x3000), 0);
 	assert_true(c->memory[0x3000] || c->memory[0x3001]);
 	assert_int_equal(c->memory[0x300a] << 8 | c->memory[0x300b], 3);
-	/* nothing around the mailbox was touched */
+	/* no byte around the mailbox has changed */
 	for (unsigned i = 0; i < GUEST_BYTES; i++)
 		if ((i < 0x3000 || i >= 0x4000) && c->memory[i])
 			fail_msg("byte %x of guest memory was written", i);

@@ -33,7 +33,7 @@ static void tells_version_and_shape(void **state)
 	assert_int_equal(ask(c, C_INFO, b, 16, NULL, 0, &a), 0);
 	assert_int_equal(a->len, 16);
 	assert_int_equal(get(a->bytes, 4), 16);
-	assert_int_equal(get(a->bytes + 4, 4), 3); /* reset, PCI */
+	assert_int_equal(get(a->bytes + 4, 4), 3); /* flags: reset, PCI */
 	assert_int_equal(get(a->bytes + 8, 4), 9);
 	assert_int_equal(get(a->bytes + 12, 4), 5);
 	for (unsigned i = 0; i < ARRAY_SIZE(regions); i++) {
@@ -99,7 +99,7 @@ static void answers_no_posted_write(void **state)
 	a = await(c);
 	assert_int_equal(a->id, id);
 	assert_int_equal(a->command, C_READ);
-	/* posted writes came before it: the opcode is in the register */
+	/* the posted writes were executed first: the opcode is in the register */
 	assert_int_equal(a->bytes[16 + 3], 4);
 	do
 		assert_int_equal(region_read(c, R_BAR0, 0x80698, word, 4), 0);
@@ -160,7 +160,7 @@ static void latches_interrupts_until_a_descriptor_comes(void **state)
 
 	events_open(fds);
 	msix_enable(c);
-	/* as QEMU does it: enabled with nothing, then vector by vector */
+	/* as QEMU does it: first enabled with no descriptors, then vector by vector */
 	assert_int_equal(set_irqs(c, 0x24, 2, 0, 1, NULL, 0), 0);
 	interrupt_raise(bench.devices[0].hca, 2);
 	turn(4);
@@ -177,7 +177,7 @@ static void latches_interrupts_until_a_descriptor_comes(void **state)
 	events_close(fds);
 }
 
-/* The message has left the device when its descriptor goes. */
+/* A message that has left the device is kept while its descriptor is being replaced. */
 static void keeps_a_message_that_was_on_its_way(void **state)
 {
 	struct client *c = join(0);
@@ -209,7 +209,7 @@ static void signals_intx_once_until_unmasked(void **state)
 	interrupt_raise(bench.devices[0].hca, 0);
 	turn(4);
 	assert_int_equal(eventfd_count(fds[0]), 0);
-	/* the line is still high */
+	/* the line is still asserted */
 	assert_int_equal(set_irqs(c, 0x11, 0, 0, 1, NULL, 0), 0);
 	assert_int_equal(eventfd_count(fds[0]), 1);
 	interrupt_clear_intx(bench.devices[0].hca);
@@ -234,7 +234,8 @@ static void refuses_what_is_no_interrupt(void **state)
 	assert_int_equal(set_irqs(c, 0x24, 1, 0, 1, fds, 1), EINVAL);
 	assert_int_equal(set_irqs(c, 0x26, 2, 0, 1, fds, 1), EINVAL);
 	assert_int_equal(set_irqs(c, 0x3c, 2, 0, 1, fds, 1), EINVAL);
-	assert_int_equal(set_irqs(c, 0x22, 2, 0, 4, NULL, 0), EINVAL); /* 4 booleans, none sent */
+	/* 4 booleans are announced, but none is sent */
+	assert_int_equal(set_irqs(c, 0x22, 2, 0, 4, NULL, 0), EINVAL);
 	assert_int_equal(set_irqs(c, 0x24, 2, 0, 1, &pipes[1], 1), EINVAL);
 	assert_int_equal(set_irqs(c, 0x24, 3, 0, 1, fds, 1), 0);
 	assert_int_equal(set_irqs(c, 0x24, 4, 0, 1, fds, 1), 0);
@@ -267,7 +268,7 @@ static void maps_only_what_is_there_once(void **state)
 	assert_int_equal(map(c, 3, GUEST_BYTES, 0, 0x1000, fd), EINVAL);
 	assert_int_equal(map(c, 0, 0, 0, 0x1000, fd), EINVAL);
 	assert_int_equal(map(c, 0xff, 0, 0, 0x1000, fd), EINVAL);
-	/* right beside what is there, and at the very top */
+	/* next to existing ranges, and at the very top */
 	assert_int_equal(map(c, 3, 0, GUEST_BUS + GUEST_BYTES, 0x1000, fd), 0);
 	assert_int_equal(map(c, 3, 0, GUEST_BUS - 0x1000, 0x1000, fd), 0);
 	assert_int_equal(map(c, 3, 0, top, 0x1000, fd), 0);
@@ -279,7 +280,8 @@ static void maps_only_what_is_there_once(void **state)
 	assert_int_equal(unmap(c, 0, top, 0x2000), EINVAL);
 	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 4);
 	assert_query_fw(c);
-	/* several at once, the topmost one stays; and what is not mapped */
+	/* One unmap of several ranges; the topmost range stays. Then an unmap of a range that does
+	 * not exist. */
 	assert_int_equal(unmap(c, 0, 0, top), 0);
 	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 1);
 	assert_int_equal(unmap(c, 0, GUEST_BUS, GUEST_BYTES), 0);
@@ -289,7 +291,8 @@ static void maps_only_what_is_there_once(void **state)
 	assert_int_equal(guest_memory_count(&bench.devices[0].memory), 0);
 }
 
-/* A command whose mailbox cannot be written: an error of the guest, and no byte of it anywhere. */
+/* A command whose mailbox cannot be written. It is a guest error, and no byte of it is written
+ * anywhere. */
 static void assert_unreachable(struct client *c, uint64_t bus)
 {
 	unsigned before = bench.guest_errors[0];
@@ -308,7 +311,7 @@ static void dma_stays_in_what_is_mapped(void **state)
 	assert_unreachable(c, GUEST_BUS - 0x1000);
 	assert_unreachable(c, GUEST_BUS + GUEST_BYTES);
 	assert_unreachable(c, UINT64_MAX - 0xfff);
-	/* read-only, and without a descriptor: told once */
+	/* a read-only range, and one without a descriptor, which is logged only once */
 	assert_int_equal(map(c, 1, GUEST_BYTES - 0x1000, 0, 0x1000, c->memfd), 0);
 	assert_unreachable(c, 0);
 	assert_int_equal(map(c, 3, 0, 0x10000, 0x2000, -1), 0);
@@ -324,7 +327,7 @@ static void dma_stays_in_what_is_mapped(void **state)
 	assert_int_equal(bench.catastrophes, 0);
 }
 
-/* The file behind a range becomes shorter: no SIGBUS. */
+/* The file behind a range becomes shorter: that must not cause SIGBUS. */
 static void survives_memory_that_shrinks(void **state)
 {
 	struct client *c = join(0), *other = join(1);
@@ -360,7 +363,7 @@ static void moves_bytes_across_ranges(void **state)
 		buf[i] = (uint8_t)(i * 7 + i / 256);
 	assert_int_equal(ftruncate(fd, 0x4000), 0);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-	/* contiguous on the bus, in another order in the file */
+	/* adjacent on the bus, but in another order in the file */
 	assert_int_equal(memory_map(&m, 0x3000, 0x2000, fd, 0x0000), 0);
 	assert_int_equal(memory_map(&m, 0x1000, 0x2000, fd, 0x2000), 0);
 	for (unsigned len = 1; len <= 0x2800; len += len < 80 ? 1 : 777)
@@ -382,8 +385,8 @@ static void moves_bytes_across_ranges(void **state)
 	close(fd);
 }
 
-/* A guest that writes a ring of work requests again and again: of each the end first, the owner bit
- * in the first word last. */
+/* A guest thread that writes a ring of work requests again and again. It writes each request from
+ * its end to its start, so the owner bit in the first word comes last. */
 enum { ENTRY = 256 / sizeof(uint64_t), ENTRIES = 8, RING_ROOM = 4096 };
 
 struct ring_writer {
@@ -403,8 +406,8 @@ static void *ring_write(void *arg)
 	return NULL;
 }
 
-/* Reads of several entries at once meet that guest: what is behind an owner bit is at least as new as
- * the bit. */
+/* Reads several entries at once while that guest writes. The words behind an owner bit must be at
+ * least as new as the bit. */
 static void read_meets_a_writer(bool sealed)
 {
 	static uint64_t seen[ENTRIES * ENTRY];
@@ -432,7 +435,7 @@ static void read_meets_a_writer(bool sealed)
 	atomic_store(&w.stop, true);
 	pthread_join(thread, NULL);
 	assert_int_equal(torn, 0);
-	assert_true(changed > 0); /* they did meet */
+	assert_true(changed > 0); /* reads and writes did overlap */
 	munmap((void *)w.words, RING_ROOM);
 	guest_memory_unmap_all(&m);
 	close(fd);
@@ -456,7 +459,7 @@ static void begins_anew_with_the_next_client(void **state)
 	msix_enable(c);
 	assert_int_equal(set_irqs(c, 0x24, 2, 0, 4, fds, 4), 0);
 	assert_query_fw(c);
-	/* while one is there another is turned away */
+	/* while a client is connected, another one is turned away */
 	second = dial(0);
 	turn(4);
 	assert_int_equal(recv(second, &nothing, 1, 0), 0);
@@ -489,14 +492,14 @@ static void resets_the_function(void **state)
 	assert_query_fw(c);
 	assert_int_equal(region_read(c, R_BAR0, 0x8069c, word, 4), 0);
 	assert_int_equal(region_read(c, R_BAR0, 0x8069c, word, 4), 0);
-	assert_int_equal(word[3], 1); /* owned */
+	assert_int_equal(word[3], 1); /* ownership is taken */
 	assert_int_equal(ask(c, C_RESET, NULL, 0, NULL, 0, NULL), 0);
 	assert_int_equal(region_read(c, R_CONFIG, 4, word, 2), 0);
 	assert_int_equal(word[0], 0);
 	assert_int_equal(region_write(c, R_CONFIG, 4, on, sizeof(on)), 0);
 	assert_int_equal(region_read(c, R_BAR0, 0x8069c, word, 4), 0);
 	assert_int_equal(word[3], 0);
-	/* the guest's memory is still there */
+	/* the guest's memory is still mapped */
 	assert_query_fw(c);
 }
 
@@ -511,11 +514,10 @@ static void time_never_hurries(void **state)
 	assert_int_equal(pace_target_ps(&pace, 5000, none), 7);
 	assert_int_equal(pace_target_ps(&pace, 6000, none), 1000007);
 	assert_int_equal(pace_wall_ns(&pace, 1001), 2);
-	/* an hour without events is an hour */
+	/* an hour without events takes an hour */
 	assert_int_equal(pace_target_ps(&pace, 5000 + 3600ull * 1000000000, none),
 			 7 + 3600ull * 1000 * ms);
-	/* an event that should have been 10 ms ago: 1 ms is made good, and time goes on from there
-	 */
+	/* An event that is 10 ms late: time runs 1 ms fast at most, and continues from there. */
 	pace_init(&pace, 100, ms, 0, 0);
 	assert_int_equal(pace_target_ps(&pace, 10000000, 5000), 5000 + ms);
 	assert_int_equal(pace_target_ps(&pace, 10001000, none), 5000 + ms + 1000000);
@@ -532,7 +534,8 @@ static void job(struct event *ev)
 	jobs_done++;
 }
 
-/* What a doorbell has begun need not wait for the wall clock, what is far off has to. */
+/* Work that a doorbell has started is done without waiting for the wall clock. An event far in the
+ * future has to wait. */
 static void what_is_under_way_is_done_at_once(void **state)
 {
 	struct event soon = {.job = job}, far = {.job = job};

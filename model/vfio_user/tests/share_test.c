@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a client can take of the process: its share, by limits that are told by name; the other
- * guest has its own. */
+/* How much of the process one client can take. Each limit is reported by name, and the other guest
+ * keeps its own share. */
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
@@ -13,10 +13,10 @@
 
 enum { PAGE = 4096, MAPS = 65535, FILES = 4096, SHARE_GIB = 16384 };
 
-/* where pages are mapped one by one */
+/* bus address at which pages are mapped one by one */
 static const uint64_t pages_bus = 0x100000000;
 
-/* Not through the socket, for speed. */
+/* Maps a page without using the socket, which would be slow. */
 static int page_map(unsigned device, uint64_t bus, int fd, uint64_t offset)
 {
 	return vfu_device_map(&bench.devices[device], &(struct guest_map){.start = bus,
@@ -35,7 +35,7 @@ static int file_of(uint64_t size)
 	return fd;
 }
 
-/* Of memory files: an allocator has mappings of its own. */
+/* Counts mappings of memory files only, because an allocator also makes mappings. */
 static unsigned file_mappings(void)
 {
 	FILE *in = fopen("/proc/self/maps", "r");
@@ -49,8 +49,8 @@ static unsigned file_mappings(void)
 	return found;
 }
 
-/* As many as are promised, page by page in any order, of both guests: one mapping of the process
- * each. */
+/* As many ranges as are promised can be mapped, page by page, in any order, by both guests. The
+ * process needs only one mapping for each file. */
 static void every_promised_range_is_mapped(void **state)
 {
 	unsigned before;
@@ -59,7 +59,7 @@ static void every_promised_range_is_mapped(void **state)
 	join(1);
 	before = file_mappings();
 	for (unsigned d = 0; d < DEVICES; d++)
-		for (unsigned i = 1; i < MAPS; i++) { /* all of the memory is the first one */
+		for (unsigned i = 1; i < MAPS; i++) { /* the guest's memory is the first range */
 			const uint64_t n = d ? i : i * 7919ull % MAPS;
 
 			assert_int_equal(page_map(d, pages_bus + 2 * n * PAGE,
@@ -72,15 +72,15 @@ static void every_promised_range_is_mapped(void **state)
 	for (unsigned d = 0; d < DEVICES; d++) {
 		struct client *c = &bench.clients[d];
 
-		/* page 0x1000 of the file, by another way */
+		/* page 0x1000 of the file is mapped here, too */
 		assert_int_equal(query_fw(c, pages_bus + 2ull * 257 * PAGE), 0);
 		assert_int_equal(c->memory[0x100b], 3);
 	}
 	assert_int_equal(bench.guest_errors[0] + bench.guest_errors[1], 0);
 }
 
-/* The first range beyond what is promised: told to the client and by name, and when a driver uses
- * it that is not called its fault. */
+/* The first range beyond the limit is refused, and the limit is reported by name. If a driver then
+ * uses that range, it is not counted as the driver's mistake. */
 static void a_limit_is_not_the_drivers_fault(void **state)
 {
 	struct client *c = join(0);
@@ -95,15 +95,15 @@ static void a_limit_is_not_the_drivers_fault(void **state)
 	assert_int_equal(bench.guest_errors[0], 0);
 	assert_int_equal(bench.limits, 2);
 	assert_non_null(strstr(bench.limit, "not the driver's fault, at 10000000"));
-	/* what nobody mapped is */
+	/* an address that nobody tried to map is the driver's mistake */
 	assert_int_not_equal(query_fw(c, 0x20000000), 0);
 	assert_int_equal(bench.guest_errors[0], 1);
 	assert_string_equal(bench.rule, "dma_unmapped");
-	/* the client takes it back: no range, no excuse */
+	/* the client unmaps the refused range: from now on using it is the driver's mistake */
 	assert_int_equal(unmap(c, 0, beyond, PAGE), 0);
 	assert_int_not_equal(query_fw(c, beyond), 0);
 	assert_int_equal(bench.guest_errors[0], 2);
-	/* there is room again */
+	/* the limit still holds; after one unmap there is room again */
 	assert_int_equal(map(c, 3, 0x5000, beyond, PAGE, c->memfd), ENOSPC);
 	assert_int_equal(unmap(c, 0, pages_bus + 2 * PAGE, PAGE), 0);
 	assert_int_equal(map(c, 3, 0x5000, beyond, PAGE, c->memfd), 0);
@@ -112,7 +112,7 @@ static void a_limit_is_not_the_drivers_fault(void **state)
 	assert_int_equal(bench.limits, 2);
 }
 
-/* A client that gives file after file has its share of the process's mappings. */
+/* A client that passes one file after another gets only its share of the process' mappings. */
 static void files_have_a_limit(void **state)
 {
 	struct client *c = join(0), *other;
@@ -134,7 +134,7 @@ static void files_have_a_limit(void **state)
 		assert_int_equal(map(other, 3, 0, pages_bus + i * PAGE, PAGE, other->memfd), 0);
 	assert_query_fw(other);
 	assert_query_fw(c);
-	/* with the client goes all of it */
+	/* when the client goes, all its files are released */
 	hang_up(c);
 	turn(4);
 	assert_int_equal(bench.devices[0].memory.files.count, 0);
@@ -143,7 +143,7 @@ static void files_have_a_limit(void **state)
 	assert_int_equal(bench.limits, 0);
 }
 
-/* Files without pages are as long as one likes. */
+/* A file without pages can have any length, so the total length is limited. */
 static void addresses_have_a_limit(void **state)
 {
 	struct client *c = join(0);
@@ -178,7 +178,8 @@ static void a_file_grows(void **state)
 	close(fd);
 }
 
-/* The seal is worth nothing for what was cut off before it. */
+/* A file is sealed after it has become shorter: the seal does not protect the part that was cut
+ * off. */
 static void a_seal_comes_after_the_cut(void **state)
 {
 	struct client *c = join(0);
@@ -205,7 +206,7 @@ static void a_descriptor_is_not_more_than_it_allows(void **state)
 	writing = open(path, O_WRONLY | O_CLOEXEC);
 	named = open(path, O_PATH | O_CLOEXEC);
 	assert_true(reading >= 0 && writing >= 0 && named >= 0);
-	/* though the file is mapped for writing already */
+	/* refused, although the file is already mapped for writing */
 	assert_int_equal(map(c, 3, 0, pages_bus, PAGE, reading), EACCES);
 	assert_int_equal(map(c, 3, 0, pages_bus, PAGE, writing), EACCES);
 	assert_int_equal(map(c, 1, 0, pages_bus, PAGE, writing), EACCES);
@@ -213,7 +214,7 @@ static void a_descriptor_is_not_more_than_it_allows(void **state)
 	assert_int_equal(map(c, 1, 0, pages_bus, PAGE, reading), 0);
 	assert_int_not_equal(query_fw(c, pages_bus), 0);
 	assert_string_equal(bench.rule, "dma_unmapped");
-	/* only for reading first, then for both */
+	/* a file mapped only for reading first, then for reading and writing */
 	assert_int_equal(unmap(c, 2, 0, 0), 0);
 	assert_int_equal(map(c, 1, 0, pages_bus, PAGE, reading), 0);
 	assert_int_equal(map(c, 3, 0, GUEST_BUS, GUEST_BYTES, c->memfd), 0);
@@ -230,8 +231,8 @@ static uint64_t wall_ms(void)
 	return vfu_server_wall_ns() / 1000000;
 }
 
-/* The client fills the counter and has writes to it wait; then the device has an interrupt. Without
- * an end to that wait this test does not end. */
+/* The client fills the counter of its eventfd and makes writes to it block. Then the device raises
+ * an interrupt. If the server blocked, this test would not end. */
 static void a_full_eventfd_stops_nobody(void **state)
 {
 	struct client *c = join(0), *other = join(1);
@@ -247,7 +248,7 @@ static void a_full_eventfd_stops_nobody(void **state)
 					 0);
 		assert_int_equal(set_irqs(c, 0x24, intx ? 0 : 2, 0, 1, &fd, 1), 0);
 		assert_int_equal(write(fd, &full, sizeof(full)), sizeof(full));
-		/* full is a pending interrupt, no more */
+		/* a full counter means that an interrupt is pending, nothing worse */
 		interrupt_raise(bench.devices[0].hca, 0);
 		turn(4);
 		assert_true(vfu_server_has_client(bench.server, &bench.devices[0]));
@@ -259,7 +260,7 @@ static void a_full_eventfd_stops_nobody(void **state)
 		assert_false(vfu_server_has_client(bench.server, &bench.devices[0]));
 		assert_non_null(strstr(bench.log, "writing to its eventfd blocks"));
 		assert_query_fw(other);
-		/* by a message of its own */
+		/* the same, when a message of the client triggers the interrupt */
 		c = join(0);
 		assert_int_equal(set_irqs(c, 0x24, intx ? 0 : 2, 0, 1, &fd, 1), 0);
 		assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
@@ -273,8 +274,8 @@ static void a_full_eventfd_stops_nobody(void **state)
 	assert_true(wall_ms() - start < 5000);
 }
 
-/* A TCP socket that has bytes nobody reads, and lingers for a long time when the last one closes
- * it. */
+/* A TCP socket with bytes that nobody reads. It lingers for a long time when its last copy is
+ * closed. */
 static int lingering_socket(int *peer)
 {
 	const struct linger linger = {1, 600};
@@ -297,7 +298,8 @@ static int lingering_socket(int *peer)
 	return fd;
 }
 
-/* Of a message that is refused, of one that has too many of them, of one that is never read. */
+/* Lingering descriptors in a refused message, in a message with too many descriptors, and in a
+ * message that is never read. */
 static void a_descriptor_that_lingers_stops_nobody(void **state)
 {
 	struct client *c = join(0), *other = join(1);
@@ -323,7 +325,7 @@ static void a_descriptor_that_lingers_stops_nobody(void **state)
 		close(peers[i]);
 }
 
-/* One that goes on with it is not let in again before they are gone. */
+/* A client that sends them again and again is not let in again until they have been closed. */
 static void descriptors_that_linger_do_not_pile_up(void **state)
 {
 	struct client *c = join(0), *other = join(1);
@@ -350,13 +352,14 @@ static void descriptors_that_linger_do_not_pile_up(void **state)
 		turn(1);
 	close(fd);
 	turn(4);
-	assert_int_equal(recv(c->fd, &byte, 1, MSG_DONTWAIT), 1); /* an answer of before */
+	/* an answer to an earlier message */
+	assert_int_equal(recv(c->fd, &byte, 1, MSG_DONTWAIT), 1);
 	assert_query_fw(join(0));
 }
 
 /* --- memory of the simulator --- */
 
-/* A command by polling; its input mailbox, where it has one, is the guest's first page. */
+/* Executes a command by polling. An input mailbox is the guest's first page. */
 static unsigned command(struct client *c, unsigned op, uint64_t in, uint32_t modifier)
 {
 	const uint32_t hcr[7] = {(uint32_t)(in >> 32), (uint32_t)in, modifier, 0, GUEST_BUS, 0,
@@ -390,7 +393,7 @@ static void list_put(struct client *c, unsigned i, uint64_t icm, uint64_t bus, u
 	be32(entry + 12, (uint32_t)bus | log_pages);
 }
 
-/* As far as ICM can be mapped. None of the pages exists. */
+/* Brings a device up until ICM can be mapped. None of the pages exists. */
 static struct client *join_with_icm(unsigned device)
 {
 	struct client *c = join(device);
@@ -404,14 +407,15 @@ static struct client *join_with_icm(unsigned device)
 	return c;
 }
 
-/* No more addresses than the process has now: other threads may have given some back. */
+/* Limits the process to the addresses that it has now. It is called again, because other threads
+ * may have given some back. */
 static void host_has_no_more(void)
 {
 	FILE *in = fopen("/proc/self/statm", "r");
 	struct rlimit limit;
 	unsigned long pages;
 
-	if (!in) /* nor any for that */
+	if (!in) /* there is not even memory to open the file */
 		return;
 	assert_int_equal(fscanf(in, "%lu", &pages), 1);
 	fclose(in);
@@ -420,7 +424,7 @@ static void host_has_no_more(void)
 	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
-/* Page after page, until there is no more. */
+/* Maps page after page until the memory is used up. */
 static void icm_exhaust(struct client *c, void (*before_each)(void))
 {
 	for (uint64_t page = 0; !bench.catastrophes; page += 256) {
@@ -433,8 +437,8 @@ static void icm_exhaust(struct client *c, void (*before_each)(void))
 	}
 }
 
-/* The device stops, by name, and gives its memory back; the other one and the next client do not
- * notice. */
+/* The device has stopped, its message names the memory, and it has given its memory back. The other
+ * device and the next client do not notice. */
 static void assert_one_stopped(struct client *other)
 {
 	const struct hca *hca = bench.devices[0].hca;
@@ -476,7 +480,7 @@ static struct hoard *hoard_free(struct hoard *h)
 	return next;
 }
 
-/* The host has no more before that. */
+/* The host's memory ends before the device's limit is reached. */
 static void the_end_of_memory_stops_one_device(void **state)
 {
 	struct client *other = join(1), *c = join_with_icm(0);
@@ -484,11 +488,11 @@ static void the_end_of_memory_stops_one_device(void **state)
 	struct rlimit before;
 
 #ifdef __SANITIZE_ADDRESS__
-	skip(); /* its allocator ends the process instead */
+	skip(); /* the sanitizer's allocator ends the process instead */
 #endif
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
 	host_has_no_more();
-	/* what is free already is taken, but for little */
+	/* takes most of the memory that is still free */
 	for (struct hoard *h; (h = malloc(HOARD_BYTES)); hoard = h)
 		h->next = hoard;
 	for (unsigned i = 0; i < 8; i++)
@@ -502,7 +506,8 @@ static void the_end_of_memory_stops_one_device(void **state)
 	assert_one_stopped(other);
 }
 
-/* 256 MiB at a time: 16 commands took 2.3 GB. */
+/* Maps chunks of 256 MiB that do not exist. Memory must not follow the sizes: 16 such commands once
+ * took 2.3 GB. */
 static void chunks_that_do_not_exist_cost_nothing(void **state)
 {
 	struct client *c = join_with_icm(0);
@@ -535,6 +540,6 @@ int main(void)
 		T(chunks_that_do_not_exist_cost_nothing),
 	};
 
-	mallopt(M_ARENA_MAX, 1); /* so that there can be an end of memory */
+	mallopt(M_ARENA_MAX, 1); /* a single arena, so that memory can run out */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

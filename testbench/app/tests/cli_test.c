@@ -36,7 +36,7 @@ static void help_names_the_options_of_its_command_alone(void **state)
 	}
 }
 
-/* Splits at blanks; strings live until the next call. */
+/* Splits the line at blanks and parses it. The strings are valid until the next call. */
 static int parse(struct cli *cli, const char *line)
 {
 	static char words[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of the control socket, on two HCAs behind a vfio-user server. */
+/* The commands of the control socket, with two HCAs behind a vfio-user server. */
 #define _GNU_SOURCE
 #include "model/vfio_user/tests/client.h"
 
@@ -23,7 +23,7 @@ static struct ctl_target target(void)
 	};
 }
 
-/* Its answer lives until the next one. */
+/* Executes a command. The answer is valid until the next call. */
 static const char *ctl(const char *command)
 {
 	static char answer[65536];
@@ -100,7 +100,7 @@ static void a_command_gets_the_status_that_was_chosen(void **state)
 	assert_string_equal(ctl("command QUERY_FW BAD_NVMEM x2"),
 			    "ok hca0 QUERY_FW gives BAD_NVMEM, 2 times");
 	assert_int_equal(query_fw(c, GUEST_BUS), 0x0b);
-	assert_int_equal(c->memory[0x0b], 0); /* not carried out */
+	assert_int_equal(c->memory[0x0b], 0); /* the command was not carried out */
 	assert_query_fw(other);
 	assert_int_equal(query_fw(c, GUEST_BUS), 0x0b);
 	assert_query_fw(c);
@@ -147,10 +147,11 @@ static void an_interrupt_comes_late(void **state)
 	sent = bench.core.now_ps;
 	bench.devices[1].hca->env.irq_raise(&bench.devices[1], 3, 0, 0);
 	event_core_run_until(&bench.core, sent + CFG_MS(5) - 1);
-	assert_false(irqs->msix[3].latched); /* nobody takes it: a message that came is latched */
+	/* no descriptor is set, so a message that has come would be latched */
+	assert_false(irqs->msix[3].latched);
 	event_core_run_until(&bench.core, sent + CFG_MS(5));
 	assert_true(irqs->msix[3].latched);
-	/* what is on its way when the device is reset does not come */
+	/* a message that is under way when the device is reset does not arrive */
 	bench.devices[1].hca->env.irq_raise(&bench.devices[1], 4, 0, 0);
 	vfu_device_reset(&bench.devices[1]);
 	event_core_run_until(&bench.core, sent + CFG_MS(20));
@@ -160,7 +161,7 @@ static void an_interrupt_comes_late(void **state)
 	assert_true(irqs->msix[4].latched);
 }
 
-/* Both ends of the socket, and lines that come in pieces. */
+/* The socket from both ends, with lines that come in pieces. */
 static void answers_over_its_socket(void **state)
 {
 	const struct ctl_target t = target();
@@ -184,7 +185,7 @@ static void answers_over_its_socket(void **state)
 	assert_true(stop);
 	assert_int_equal(recv(fd, answer, sizeof(answer), MSG_DONTWAIT), 3);
 	assert_string_equal(answer, "ok\n");
-	/* a line without end is not collected for ever */
+	/* a line without an end does not take more and more memory */
 	for (unsigned i = 0; i < 64; i++) {
 		char blanks[64];
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* An RC ACK and an RC SEND Only of 1 byte with 3 pad bytes, laid out by hand from
- * IBA 7.7, 9.2, 9.3. */
+/* An RC ACK, and an RC SEND Only of 1 byte with 3 pad bytes, written by hand from IBA 7.7, 9.2 and
+ * 9.3. */
 static const uint8_t ack[] = {
 	0x00, 0x02, 0x00, 0x02, 0x00, 0x06, 0x00, 0x01, /* LRH: LNH 2, DLID 2, SLID 1 */
 	0x11, 0x00, 0xff, 0xff, 0x00, 0x00, 0x00, 0x41, 0x00, 0xff, 0xff, 0xfe, /* BTH */
@@ -103,7 +103,7 @@ static void compares_what_is_named(void **state)
 	assert_string_equal(diff, "dgid none, expected 0000:0000:0000:0000:0000:0000:0000:0000");
 }
 
-/* Syndromes: a NAK, an RNR NAK, the reserved kind. */
+/* The syndromes of a NAK, of an RNR NAK, and the reserved one. */
 static void an_ack_is_positive(void **state)
 {
 	static const uint8_t syndromes[] = {0x60 | 2, 0x20 | 12, 0x40};
@@ -176,7 +176,7 @@ static void order_is_that_of_leaving(void **state)
 	seen_queue_free(&q);
 }
 
-/* However many others are sent again meanwhile. */
+/* Transmissions of one packet are counted even if many others are sent again in between. */
 static void transmissions_are_counted(void **state)
 {
 	struct seen_queue q = {0};

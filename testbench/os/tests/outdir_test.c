@@ -20,7 +20,7 @@ static int enter(void **state)
 
 static int leave(void **state)
 {
-	return rmdir(base); /* fails when a test left something */
+	return rmdir(base); /* fails if a test has left something */
 }
 
 static void touch(const struct outdir *dir, const char *name)

@@ -82,7 +82,7 @@ static void row_is_read(void **state)
 	drop(&l);
 }
 
-/* One line that begins with FILE:LINE and names what is wrong. */
+/* The row is refused with one line that begins with FILE:LINE and names what is wrong. */
 static void refused(const char *row, const char *named)
 {
 	char text[256], place[128];
@@ -159,7 +159,7 @@ static void units_are_converted(void **state)
 	assert_true(perf_unit_factor(time, "ms") == 1e-3);
 	assert_true(perf_unit_factor(time, "MiB/s") == 0);
 	assert_true(perf_unit_factor(bytes, "MiB/s") == 1);
-	/* 1 GB/s is 10^9 bytes, 953.67 MiB/s */
+	/* 1 GB/s is 10^9 bytes a second, or 953.67 MiB/s */
 	assert_true(953.67 * perf_unit_factor(bytes, "GB/s") > 0.9999 &&
 		    953.67 * perf_unit_factor(bytes, "GB/s") < 1.0001);
 }
@@ -183,7 +183,7 @@ static void errors_and_means(void **state)
 	perf_means_print(&results, out);
 	perf_csv_write(&results, out);
 	fclose(out);
-	/* +10 % and -25 % */
+	/* errors of +10 % and -25 % */
 	assert_non_null(strstr(text, "latency          17.5 %  of 2 points, aim 10 %, MISSED\n"));
 	assert_non_null(strstr(text, "QP/MR scaling  (1 failed)"));
 	assert_non_null(strstr(text, "id,workload,published,simulated,unit,error_percent\n"
@@ -214,7 +214,7 @@ static void curves_join_what_differs_in_size(void **state)
 	fclose(out);
 	assert_non_null(strstr(text, "8 10 11\n16 20 15\nEND"));
 	assert_non_null(strstr(text, "title \"p write_lat mtu=256\""));
-	/* a single point is no curve */
+	/* a single point makes no curve */
 	assert_null(strstr(text, "read_lat"));
 	free(text);
 	drop(&l);

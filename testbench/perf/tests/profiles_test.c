@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The silicon is one: profiles differ in link, fabric, host and what stays fixed of PCIe there, and
- * in nothing of the HCA but the timers, which default.ini has as the specification. */
+/* All profiles describe the same silicon. They differ in link, fabric, host and a few PCIe
+ * settings. Of the HCA only the timers differ: default.ini has those of the specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void load(struct config *config, const char *name)
 	assert_int_equal(cfg_load_ini(config, path, stderr), 0);
 }
 
-/* What differed in the laboratories. */
+/* Parameters that differed in the laboratories. */
 static bool is_of_the_lab(const struct row *row)
 {
 	static const char *const free_keys[][2] = {
@@ -77,7 +77,7 @@ static void hca_is_one(void **state)
 	}
 }
 
-/* The sides of a profile are alike; what differs between them is many_machines.ini's affair. */
+/* Both sides of a profile are equal. many_machines.ini sets what differs between sides. */
 static void both_sides_are_alike(void **state)
 {
 	struct config profile;
@@ -102,7 +102,8 @@ static void silicon_has_its_timers(void **state)
 	assert_int_equal(timers.hca[0].retry_rnr_power, 3);
 }
 
-/* Many machines are never busy, but as far away as others: no latency of the profile changes. */
+/* many_machines.ini stands for many machines, which are never busy, but as far away as one. So it
+ * changes no latency of the profile. */
 static void many_machines_keep_latencies(void **state)
 {
 	struct config profile, many;
