@@ -50,7 +50,7 @@ static unsigned file_mappings(void)
 }
 
 /* As many ranges as are promised can be mapped, page by page, in any order, by both guests. The
- * process needs only one mapping for each file. */
+ * process needs only one mapping for each guest. */
 static void every_promised_range_is_mapped(void **state)
 {
 	unsigned before;
