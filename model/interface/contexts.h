@@ -36,7 +36,7 @@
 #define QP_PM_STATES(K) \
 	K(QP_PM, ARMED,    0, "alternate path loaded, migration allowed") \
 	K(QP_PM, REARM,    1, "new alternate path loaded, waits for the peer") \
-	K(QP_PM, ASKED,    2, "software asks an armed QP to migrate, device (a code the interface does not use)") \
+	K(QP_PM, ASKED,    2, "software asks an armed QP to migrate, device (a code that the interface does not use)") \
 	K(QP_PM, MIGRATED, 3, "running on the primary path")
 
 #define IB_MTUS(K) \
@@ -87,19 +87,19 @@
 	F(qp_path,  8, vlan_control,   0x01,  7,  0, "VLAN control, Ethernet") \
 	F(qp_path,  8, no_pkey_check,  0x02,  7,  0, "P_Key check disabled") \
 	F(qp_path,  8, pkey_index,     0x03,  6,  0, "index into the port's P_Key table") \
-	F(qp_path,  8, counter_index,  0x04,  7,  0, "counter, 0xff none") \
+	F(qp_path,  8, counter_index,  0x04,  7,  0, "counter; 0xff: none") \
 	F(qp_path,  8, grh,            0x05,  7,  7, "send a GRH") \
 	F(qp_path,  8, path_bits,      0x05,  6,  0, "source path bits") \
 	F(qp_path, 16, rlid,           0x06, 15,  0, "remote LID") \
-	F(qp_path,  8, ack_timeout,    0x08,  7,  3, "local ACK timeout 4.096 us * 2^n, 0 never") \
-	F(qp_path,  8, link_type,      0x08,  2,  0, "link type, 0 InfiniBand") \
+	F(qp_path,  8, ack_timeout,    0x08,  7,  3, "local ACK timeout of 4.096 us * 2^n; 0: never") \
+	F(qp_path,  8, link_type,      0x08,  2,  0, "link type; 0: InfiniBand") \
 	F(qp_path,  8, mgid_index,     0x09,  6,  0, "source GID index in the port's table") \
-	F(qp_path,  8, static_rate,    0x0a,  7,  0, "0 port rate, else ib_rate + 5") \
+	F(qp_path,  8, static_rate,    0x0a,  7,  0, "0: the port's rate, otherwise ib_rate + 5") \
 	F(qp_path,  8, hop_limit,      0x0b,  7,  0, "GRH hop limit") \
 	F(qp_path, 32, tclass,         0x0c, 27, 20, "GRH traffic class") \
 	F(qp_path, 32, flow_label,     0x0c, 19,  0, "GRH flow label") \
 	B(qp_path,     rgid,           0x10, 16,     "remote GID") \
-	U(qp_path,  8, sched_queue,    0x20,  7,  0, "whole byte: 0x83 | port - 1 << 6 | SL << 2; QP0 0x3f | port - 1 << 6") \
+	U(qp_path,  8, sched_queue,    0x20,  7,  0, "whole byte: 0x83 | (port - 1) << 6 | SL << 2; for QP0 0x3f | (port - 1) << 6") \
 	F(qp_path,  8, sched_one,      0x20,  7,  7, "1 except for QP0") \
 	F(qp_path,  8, port,           0x20,  6,  6, "port - 1") \
 	F(qp_path,  8, sl,             0x20,  5,  2, "service level") \
@@ -115,9 +115,9 @@
 	F(qpc, 32, rss,             0x00, 13, 13, "receive side scaling, Ethernet") \
 	F(qpc, 32, pm_state,        0x00, 12, 11, "path migration state") \
 	F(qpc, 32, pd,              0x04, 23,  0, "protection domain") \
-	F(qpc,  8, mtu,             0x08,  7,  5, "path MTU, 1 256 .. 5 4096") \
+	F(qpc,  8, mtu,             0x08,  7,  5, "path MTU; 1: 256 bytes, 5: 4096 bytes") \
 	F(qpc,  8, log_msg_max,     0x08,  4,  0, "log2 of the largest message") \
-	U(qpc,  8, rq_size_stride,  0x09,  7,  0, "RQ size byte; meaningless without RQ (0xfc)") \
+	U(qpc,  8, rq_size_stride,  0x09,  7,  0, "both RQ sizes in one byte; without an RQ 0xfc, which has no meaning") \
 	F(qpc,  8, log_rq_size,     0x09,  6,  3, "log2 RQ entries") \
 	F(qpc,  8, log_rq_stride,   0x09,  2,  0, "log2 RQ stride / 16") \
 	F(qpc,  8, sq_no_prefetch,  0x0a,  7,  7, "SQ must not be prefetched") \
@@ -131,15 +131,15 @@
 	E(qpc, qp_path, primary,    0x18,         "primary path") \
 	E(qpc, qp_path, alternate,  0x44,         "alternate path") \
 	F(qpc, 32, ack_req_freq,    0x70, 31, 28, "an ACK is requested at least every 2^n packets") \
-	F(qpc, 32, sra_max,         0x70, 23, 21, "log2 outstanding READ/atomic as requester") \
+	F(qpc, 32, sra_max,         0x70, 23, 21, "log2 of the READs and atomics outstanding as requester") \
 	F(qpc, 32, retry_cnt,       0x70, 18, 16, "transport retries") \
-	F(qpc, 32, rnr_retry,       0x70, 15, 13, "RNR retries, 7 for ever") \
+	F(qpc, 32, rnr_retry,       0x70, 15, 13, "RNR retries; 7: without limit") \
 	F(qpc, 32, fre,             0x70, 11, 11, "fast register allowed") \
 	F(qpc, 32, cur_rnr_retry,   0x70, 10,  8, "RNR retries left, device") \
 	F(qpc, 32, cur_retry_cnt,   0x70,  7,  5, "transport retries left, device") \
-	F(qpc, 32, send_limited,    0x74, 31, 31, "end-to-end credits count, device (in bytes the interface reserves)") \
+	F(qpc, 32, send_limited,    0x74, 31, 31, "the responder gives end-to-end credits, device (in bytes that the interface reserves)") \
 	F(qpc, 32, send_limit,      0x74, 23,  0, "SSN that the responder's credits reach, device") \
-	F(qpc, 32, sqd_event,       0x74, 30, 30, "SQ_DRAINED event wanted, device (in bytes the interface reserves)") \
+	F(qpc, 32, sqd_event,       0x74, 30, 30, "SQ_DRAINED event wanted, device (in bytes that the interface reserves)") \
 	F(qpc, 32, next_send_psn,   0x78, 23,  0, "next PSN to send") \
 	F(qpc, 32, cqn_send,        0x7c, 23,  0, "CQ of the send queue") \
 	F(qpc, 16, roce_entropy,    0x80, 15,  0, "RoCE v2 source port") \
@@ -150,20 +150,20 @@
 	F(qpc, 32, rwe,             0x90, 14, 14, "remote write enable") \
 	F(qpc, 32, rae,             0x90, 13, 13, "remote atomic enable") \
 	F(qpc, 32, page_offset,     0x90, 11,  6, "start of the work queues in the first page, 64-byte units") \
-	F(qpc, 32, ric,             0x90,  4,  4, "invalid credits: QP uses an SRQ") \
+	F(qpc, 32, ric,             0x90,  4,  4, "credits are invalid, because the QP uses an SRQ") \
 	F(qpc, 32, fpp,             0x90,  3,  3, "fixed port, Ethernet") \
 	F(qpc, 32, min_rnr_timer,   0x94, 28, 24, "RNR NAK timer code") \
 	F(qpc, 32, next_rcv_psn,    0x94, 23,  0, "next PSN expected") \
 	F(qpc, 32, xrcd,            0x98, 15,  0, "XRC domain") \
 	F(qpc, 32, cqn_recv,        0x9c, 23,  0, "CQ of the receive queue") \
-	A(qpc, 64, db_rec_addr,     0xa0, 63,  2, "RQ doorbell record, 0 no RQ") \
+	A(qpc, 64, db_rec_addr,     0xa0, 63,  2, "address of the RQ doorbell record; 0: no RQ") \
 	F(qpc, 32, qkey,            0xa8, 31,  0, "Q_Key") \
 	F(qpc, 32, srq,             0xac, 24, 24, "receives come from an SRQ") \
 	F(qpc, 32, srqn,            0xac, 23,  0, "SRQ number") \
 	F(qpc, 32, msn,             0xb0, 23,  0, "message sequence number, device") \
 	F(qpc, 16, rq_wqe_counter,  0xb4, 15,  0, "RQ index, device") \
 	F(qpc, 16, sq_wqe_counter,  0xb6, 15,  0, "SQ index, device") \
-	F(qpc, 16, rate_limit,      0xbc, 15,  0, "rate limit, 0 none") \
+	F(qpc, 16, rate_limit,      0xbc, 15,  0, "rate limit; 0: none") \
 	F(qpc,  8, qos_vport,       0xbf,  7,  0, "QoS virtual port") \
 	F(qpc, 32, vlan_strip,      0xc0, 30, 30, "VLAN stripping, Ethernet") \
 	F(qpc, 32, scatter_fcs,     0xc0, 29, 29, "scatter FCS, Ethernet") \
@@ -174,20 +174,20 @@
 	A(qpc, 64, mtt_addr,        0xc8, 39,  3, "byte offset of the first MTT entry") \
 	F(qpc, 32, rx_in_message,   0xd0, 31, 31, "between first and last packet of a SEND or WRITE, device") \
 	F(qpc, 32, rx_has_receive,  0xd0, 30, 30, "a receive is taken and not completed, device") \
-	F(qpc, 32, rx_nak_sent,     0xd0, 29, 29, "NAK sent, expected PSN not seen since, device") \
-	F(qpc, 32, rx_established,  0xd0, 28, 28, "communication established was reported, device") \
+	F(qpc, 32, rx_nak_sent,     0xd0, 29, 29, "a NAK was sent, and the expected PSN has not come since, device") \
+	F(qpc, 32, rx_established,  0xd0, 28, 28, "the event communication established was reported, device") \
 	F(qpc, 32, rx_record_read,  0xd0, 27, 27, "receive doorbell record was read since reset, device") \
-	F(qpc, 32, rx_last_wqe,     0xd0, 26, 26, "last receive of an SRQ was reported, device") \
+	F(qpc, 32, rx_last_wqe,     0xd0, 26, 26, "the event last WQE reached was reported, device") \
 	F(qpc, 32, rx_opcode,       0xd0, 23, 16, "BTH opcode of the message's newest packet, device") \
-	F(qpc, 32, rx_receive,      0xd0, 15,  0, "index or slot of the receive taken, device") \
+	F(qpc, 32, rx_receive,      0xd0, 15,  0, "index or slot of the receive that was taken, device") \
 	F(qpc, 32, rx_rkey,         0xd4, 31,  0, "WRITE: R_Key, device") \
 	F(qpc, 64, rx_va,           0xd8, 63,  0, "WRITE: address of the next packet, device") \
-	F(qpc, 32, rx_left,         0xe0, 31,  0, "WRITE: bytes to come, device") \
-	F(qpc, 32, rx_bytes,        0xe4, 31,  0, "bytes of the message received, device") \
-	F(qpc, 32, rx_resource,     0xe8, 31, 24, "responder resource taken next, device") \
-	F(qpc, 32, rx_srqn,         0xe8, 23,  0, "SRQ of the receive taken, device") \
+	F(qpc, 32, rx_left,         0xe0, 31,  0, "WRITE: bytes still to come, device") \
+	F(qpc, 32, rx_bytes,        0xe4, 31,  0, "bytes received of the present message, device") \
+	F(qpc, 32, rx_resource,     0xe8, 31, 24, "slot of the responder resource that is used next, device") \
+	F(qpc, 32, rx_srqn,         0xe8, 23,  0, "SRQ of the receive that was taken, device") \
 	F(qpc,  8, rx_resources,    0xec,  7,  0, "responder resources used since reset, device") \
-	F(qpc, 16, rx_rq_posted,    0xee, 15,  0, "receive doorbell record as last read, device")
+	F(qpc, 16, rx_rq_posted,    0xee, 15,  0, "value of the receive doorbell record when it was read last, device")
 
 #define CQC_FIELDS(F, A, B, U, E) \
 	F(cqc, 32, status,          0x00, 31, 28, "status") \
@@ -198,8 +198,8 @@
 	F(cqc, 16, page_offset,     0x0a, 11,  5, "start in the first page, 32-byte units") \
 	F(cqc, 32, log_size,        0x0c, 28, 24, "log2 entries") \
 	F(cqc, 32, usr_page,        0x0c, 23,  0, "UAR index") \
-	F(cqc, 16, period,          0x10, 15,  0, "moderation period in us, 0 off") \
-	F(cqc, 16, max_count,       0x12, 15,  0, "moderation count, 0 off") \
+	F(cqc, 16, period,          0x10, 15,  0, "moderation period in us; 0: off") \
+	F(cqc, 16, max_count,       0x12, 15,  0, "moderation count; 0: off") \
 	F(cqc,  8, comp_eqn,        0x17,  7,  0, "EQ of completion events") \
 	F(cqc,  8, log_page_size,   0x18,  5,  0, "log2 page size - 12") \
 	A(cqc, 64, mtt_addr,        0x18, 39,  3, "byte offset of the first MTT entry") \
@@ -207,7 +207,7 @@
 	F(cqc, 32, solicit_pi,      0x24, 23,  0, "producer index of the last solicited CQE, device") \
 	F(cqc, 32, consumer_index,  0x28, 23,  0, "consumer index, device") \
 	F(cqc, 32, producer_index,  0x2c, 23,  0, "producer index, device") \
-	A(cqc, 64, db_rec_addr,     0x38, 63,  3, "doorbell record {set_ci, arm}")
+	A(cqc, 64, db_rec_addr,     0x38, 63,  3, "address of the doorbell record {set_ci, arm}")
 
 #define EQC_FIELDS(F, A, B, U, E) \
 	F(eqc, 32, status,          0x00, 31, 28, "status") \
@@ -216,8 +216,8 @@
 	F(eqc, 32, state,           0x00, 11,  8, "arm state") \
 	F(eqc, 16, page_offset,     0x0a, 11,  5, "start in the first page, 32-byte units") \
 	F(eqc,  8, log_size,        0x0c,  4,  0, "log2 entries") \
-	F(eqc, 16, period,          0x10, 15,  0, "moderation period in us, 0 off") \
-	F(eqc, 16, max_count,       0x12, 15,  0, "moderation count, 0 off") \
+	F(eqc, 16, period,          0x10, 15,  0, "moderation period in us; 0: off") \
+	F(eqc, 16, max_count,       0x12, 15,  0, "moderation count; 0: off") \
 	F(eqc, 16, intr,            0x16,  9,  0, "MSI-X vector") \
 	F(eqc,  8, log_page_size,   0x18,  5,  0, "log2 page size - 12") \
 	A(eqc, 64, mtt_addr,        0x18, 39,  3, "byte offset of the first MTT entry") \
@@ -231,15 +231,15 @@
 	F(srqc,  8, log_stride,     0x04,  2,  0, "log2 stride / 16") \
 	F(srqc, 16, xrcd,           0x06, 15,  0, "XRC domain") \
 	F(srqc, 32, page_offset,    0x08, 31, 26, "start in the first page, 64-byte units") \
-	F(srqc, 32, cqn,            0x08, 23,  0, "CQ of an XRC SRQ, else 0") \
+	F(srqc, 32, cqn,            0x08, 23,  0, "CQ of an XRC SRQ, otherwise 0") \
 	F(srqc,  8, log_page_size,  0x10,  5,  0, "log2 page size - 12") \
 	A(srqc, 64, mtt_addr,       0x10, 39,  3, "byte offset of the first MTT entry") \
 	F(srqc, 32, pd,             0x18, 23,  0, "protection domain of the receive buffers") \
-	F(srqc, 16, limit,          0x1c, 15,  0, "limit watermark, 0 disarmed") \
+	F(srqc, 16, limit,          0x1c, 15,  0, "limit watermark; 0: disarmed") \
 	F(srqc, 16, wqe_cnt,        0x1e, 15,  0, "receives available, device") \
 	F(srqc, 16, wqe_counter,    0x22, 15,  0, "receives consumed, device") \
-	F(srqc, 16, next_wqe,       0x24, 15,  0, "slot of the next receive, device (in bytes the interface reserves)") \
-	A(srqc, 64, db_rec_addr,    0x28, 63,  2, "doorbell record")
+	F(srqc, 16, next_wqe,       0x24, 15,  0, "slot of the next receive, device (in bytes that the interface reserves)") \
+	A(srqc, 64, db_rec_addr,    0x28, 63,  2, "address of the doorbell record")
 
 #define MPT_ENTRY_FIELDS(F, A, B, U, E) \
 	F(mpt_entry, 32, status,          0x00, 31, 28, "ownership") \
@@ -252,8 +252,8 @@
 	F(mpt_entry, 32, local_read,      0x00, 10, 10, "local read access") \
 	U(mpt_entry, 32, access,          0x00, 15, 10, "the six access bits") \
 	F(mpt_entry, 32, physical,        0x00,  9,  9, "addresses are bus addresses, no MTT") \
-	F(mpt_entry, 32, region,          0x00,  8,  8, "1 region, 0 window") \
-	F(mpt_entry, 32, qpn,             0x04, 31,  8, "QP a type 2 window is bound to") \
+	F(mpt_entry, 32, region,          0x00,  8,  8, "1: region, 0: window") \
+	F(mpt_entry, 32, qpn,             0x04, 31,  8, "QP that a window of type 2 is bound to") \
 	F(mpt_entry, 32, bound_to_qp,     0x04,  7,  7, "type 2 window") \
 	F(mpt_entry, 32, mem_key,         0x08, 31,  0, "key as {variant, index}") \
 	U(mpt_entry, 32, mem_key_variant, 0x08, 31, 24, "variant byte of the key") \
@@ -264,7 +264,7 @@
 	F(mpt_entry, 32, vf,              0x0c, 23, 17, "virtual function") \
 	F(mpt_entry, 32, pd,              0x0c, 16,  0, "protection domain") \
 	F(mpt_entry, 64, start,           0x10, 63,  0, "first virtual address") \
-	F(mpt_entry, 64, length,          0x18, 63,  0, "bytes; 0 unbound window") \
+	F(mpt_entry, 64, length,          0x18, 63,  0, "bytes; 0: the window is not bound") \
 	F(mpt_entry, 32, lkey,            0x20, 31,  0, "window: key of the region under it") \
 	F(mpt_entry, 32, win_cnt,         0x24, 23,  0, "windows bound, device") \
 	F(mpt_entry,  8, fbo_enable,      0x29,  7,  7, "first byte offset enable; bound window: addresses count from 0, device") \
@@ -279,17 +279,17 @@
 	F(mtt_entry, 64, present, 0x0,  0,  0, "present")
 
 #define MCG_MEMBER_FIELDS(F, A, B, U, E) \
-	F(mcg_member, 32, block_loopback, 0x0, 30, 30, "own packets are not delivered to it") \
+	F(mcg_member, 32, block_loopback, 0x0, 30, 30, "the QP's own packets are not delivered to it") \
 	F(mcg_member, 32, qpn,            0x0, 23,  0, "QP number")
 
 #define MCG_ENTRY_FIELDS(F, A, B, U, E) \
-	F(mcg_entry, 32, next_index, 0x00, 31,  6, "next entry of the chain, 0 end") \
+	F(mcg_entry, 32, next_index, 0x00, 31,  6, "next entry of the chain; 0: end") \
 	F(mcg_entry, 32, protocol,   0x04, 31, 30, "0 InfiniBand") \
 	F(mcg_entry, 32, members,    0x04, 23,  0, "number of members") \
 	B(mcg_entry,     mgid,       0x10, 16,     "multicast GID") \
 	B(mcg_entry,     member,     0x20, 0x3e0,  "members, 4 bytes each")
 
-/* Private to the device: 1 << rra_max of them a QP, at rdmarc_base + ((qpn << log_rd_per_qp) + slot) * 32. */
+/* Private to the device. A QP has 1 << rra_max entries, at rdmarc_base + ((qpn << log_rd_per_qp) + slot) * 32. */
 #define RDMARC_FIELDS(F, A, B, U, E) \
 	F(rdmarc, 32, valid,         0x00, 31, 31, "entry in use") \
 	F(rdmarc, 32, failed,        0x00, 30, 30, "request was refused, nothing to repeat") \

@@ -76,14 +76,14 @@ enum hcr_op_mods {
 	F(query_fw, 16, cmd_if_rev,    0x0a, 15,  0, "command interface revision") \
 	F(query_fw,  8, log_max_cmd,   0x0f,  7,  0, "log2 outstanding commands") \
 	F(query_fw, 64, clr_int,       0x20, 63,  0, "offset of the clear-interrupt register") \
-	F(query_fw,  8, clr_int_bar,   0x28,  7,  6, "its BAR / 2") \
+	F(query_fw,  8, clr_int_bar,   0x28,  7,  6, "BAR number / 2 of the clear-interrupt register") \
 	F(query_fw, 64, err_buf,       0x30, 63,  0, "offset of the error buffer") \
-	F(query_fw, 32, err_buf_size,  0x38, 31,  0, "its size in dwords") \
-	F(query_fw,  8, err_buf_bar,   0x3c,  7,  6, "its BAR / 2") \
+	F(query_fw, 32, err_buf_size,  0x38, 31,  0, "size of the error buffer in dwords") \
+	F(query_fw,  8, err_buf_bar,   0x3c,  7,  6, "BAR number / 2 of the error buffer") \
 	F(query_fw, 64, comm,          0x40, 63,  0, "offset of the SR-IOV channel") \
-	F(query_fw,  8, comm_bar,      0x48,  7,  6, "its BAR / 2") \
+	F(query_fw,  8, comm_bar,      0x48,  7,  6, "BAR number / 2 of the SR-IOV channel") \
 	F(query_fw, 64, clock,         0x50, 63,  0, "offset of the clock") \
-	F(query_fw,  8, clock_bar,     0x58,  7,  6, "its BAR / 2")
+	F(query_fw,  8, clock_bar,     0x58,  7,  6, "BAR number / 2 of the clock")
 
 #define VPM_ENTRY_FIELDS(F, A, B, U, E) \
 	A(vpm_entry, 64, va,       0x0, 63, 12, "ICM address, MAP_ICM only") \
@@ -98,12 +98,12 @@ enum hcr_op_mods {
 	F(query_port,  8, dmfs_optimized,   0x00,  5,  5, "flow steering optimised") \
 	F(query_port,  8, default_sense,    0x00,  4,  4, "senses the link type by default") \
 	F(query_port,  8, suggested_eth,    0x00,  3,  3, "suggests Ethernet") \
-	F(query_port,  8, types,            0x00,  1,  0, "1 InfiniBand, 2 Ethernet, 3 both") \
-	F(query_port,  8, ib_mtu,           0x01,  3,  0, "largest MTU, 5 4096") \
+	F(query_port,  8, types,            0x00,  1,  0, "1: InfiniBand, 2: Ethernet, 3: both") \
+	F(query_port,  8, ib_mtu,           0x01,  3,  0, "largest MTU; 5: 4096 bytes") \
 	F(query_port, 16, eth_mtu,          0x02, 15,  0, "Ethernet MTU") \
 	F(query_port,  8, ib_speeds,        0x04,  3,  0, "link speeds") \
 	F(query_port,  8, eth_speed,        0x05,  7,  0, "Ethernet speed") \
-	F(query_port,  8, ib_widths,        0x06,  3,  0, "link widths, 1 1x, 2 4x") \
+	F(query_port,  8, ib_widths,        0x06,  3,  0, "link widths; 1: 1x, 2: 4x") \
 	F(query_port,  8, log_gids,         0x07,  7,  4, "log2 GID table") \
 	F(query_port,  8, log_pkeys,        0x07,  3,  0, "log2 P_Key table") \
 	F(query_port,  8, log_vlans,        0x0a,  7,  4, "log2 VLANs") \
@@ -118,21 +118,21 @@ enum hcr_op_mods {
 
 #define QUERY_ADAPTER_FIELDS(F, A, B, U, E) \
 	F(query_adapter,  8, inta_pin,       0x10,  7, 0, "interrupt pin, bit of the clear-interrupt register") \
-	F(query_adapter, 16, vsd_signature1, 0x20, 15, 0, "0x5ad: a board id string follows at 0x40") \
-	U(query_adapter, 16, vsd_signature2, 0xfe, 15, 0, "0x5ad as well") \
-	B(query_adapter,     board_id,       0x40, 64,    "board id string, with both signatures") \
-	B(query_adapter,     psid,           0xf0, 16,    "else PSID, each 4-byte word byte-reversed")
+	F(query_adapter, 16, vsd_signature1, 0x20, 15, 0, "0x5ad: there is a board id string at 0x40") \
+	U(query_adapter, 16, vsd_signature2, 0xfe, 15, 0, "also 0x5ad") \
+	B(query_adapter,     board_id,       0x40, 64,    "board id string, if both signatures are there") \
+	B(query_adapter,     psid,           0xf0, 16,    "PSID, if a signature is missing; the bytes of each 4-byte word are reversed")
 
 /* INIT_HCA inbox and QUERY_HCA outbox */
 #define INIT_HCA_FIELDS(F, A, B, U, E) \
-	F(init_hca,  8, version,          0x000,  7,  0, "2") \
+	F(init_hca,  8, version,          0x000,  7,  0, "version of this layout, always 2") \
 	F(init_hca, 64, global_caps,      0x004, 63,  0, "QUERY_HCA: global capabilities") \
 	F(init_hca, 16, clock_mhz,        0x00c, 15,  0, "QUERY_HCA: core clock in MHz") \
 	F(init_hca,  8, log_cacheline,    0x00e,  7,  5, "log2 of the host's cache line - 4") \
-	F(init_hca,  8, cacheline_valid,  0x00e,  4,  4, "1") \
+	F(init_hca,  8, cacheline_valid,  0x00e,  4,  4, "the cache line size is valid, always 1") \
 	F(init_hca,  8, phv_check,        0x00e,  1,  1, "QUERY_HCA: PHV") \
-	F(init_hca, 32, ud_av_check,      0x014,  0,  0, "UD address vector port is checked") \
-	F(init_hca, 32, host_be,          0x014,  1,  1, "host is big-endian (atomics in host memory)") \
+	F(init_hca, 32, ud_av_check,      0x014,  0,  0, "the port of UD address vectors is checked") \
+	F(init_hca, 32, host_be,          0x014,  1,  1, "the host is big-endian (for atomics in its memory)") \
 	F(init_hca, 32, qos,              0x014,  2,  2, "QoS") \
 	F(init_hca, 32, ipoib_csum,       0x014,  3,  3, "IPoIB checksums") \
 	F(init_hca, 32, counters,         0x014,  4,  4, "counters") \
@@ -155,12 +155,12 @@ enum hcr_op_mods {
 	F(init_hca,  8, log_eqs,          0x087,  4,  0, "log2 EQs") \
 	F(init_hca, 16, num_sys_eqs,      0x08a, 11,  0, "system EQs") \
 	A(init_hca, 64, rdmarc_base,      0x090, 63,  5, "ICM address of the responder resources") \
-	F(init_hca,  8, log_rd_per_qp,    0x097,  2,  0, "log2 of them a QP") \
+	F(init_hca,  8, log_rd_per_qp,    0x097,  2,  0, "log2 of the responder resources of each QP") \
 	F(init_hca, 64, mcg_base,         0x0c0, 63,  0, "ICM address of the multicast groups") \
 	F(init_hca,  8, log_mcg_size,     0x0d3,  4,  0, "log2 bytes of a multicast group") \
 	F(init_hca,  8, log_mcg_hash,     0x0d7,  4,  0, "log2 hash buckets") \
 	F(init_hca,  8, uc_steering,      0x0d8,  3,  3, "unicast steering") \
-	F(init_hca,  8, mcg_hash_fn,      0x0d8,  2,  0, "hash function, 0") \
+	F(init_hca,  8, mcg_hash_fn,      0x0d8,  2,  0, "hash function, always 0") \
 	F(init_hca,  8, log_mcgs,         0x0db,  4,  0, "log2 multicast groups, overflow included") \
 	F(init_hca, 64, dmpt_base,        0x0f0, 63,  0, "ICM address of the MPTs") \
 	F(init_hca,  8, windows,          0x0f8,  7,  7, "memory windows enabled") \
@@ -169,7 +169,7 @@ enum hcr_op_mods {
 	F(init_hca, 64, cmpt_base,        0x108, 63,  0, "ICM address of the cMPTs") \
 	F(init_hca,  8, log_uars,         0x12a,  3,  0, "log2 UAR pages") \
 	F(init_hca,  8, log_uar_page,     0x12b,  7,  0, "log2 UAR page size - 12") \
-	B(init_hca,     driver_version,   0x140, 64,     "driver version, with its capability") \
+	B(init_hca,     driver_version,   0x140, 64,     "driver version, if the capability for it is there") \
 	F(init_hca, 64, dmfs_base,        0x1d0, 63,  0, "ICM address of the flow table") \
 	F(init_hca,  8, dmfs_log_entry,   0x1e3,  4,  0, "log2 bytes of a flow entry") \
 	F(init_hca,  8, dmfs_a0_mode,     0x1e8,  7,  6, "A0 steering") \
@@ -180,14 +180,14 @@ enum hcr_op_mods {
 	F(init_hca,  8, dmfs_ib_addrs,    0x1f6,  7,  0, "flow steering, InfiniBand addresses")
 
 #define SET_PORT_FIELDS(F, A, B, U, E) \
-	F(set_port, 32, change_mtu,     0x00, 22, 22, "take the MTU") \
-	F(set_port, 32, change_vl,      0x00, 21, 21, "take the VLs") \
-	F(set_port, 32, change_pkeys,   0x00, 20, 20, "take the P_Key table size") \
-	F(set_port, 32, change_gids,    0x00, 19, 19, "take the GID table size") \
-	F(set_port, 32, set_sys_guid,   0x00, 18, 18, "take the system image GUID") \
-	F(set_port, 32, set_node_guid,  0x00, 17, 17, "take the node GUID") \
-	F(set_port, 32, set_guid0,      0x00, 16, 16, "take the port GUID") \
-	F(set_port, 32, mtu,            0x00, 15, 12, "largest MTU, 5 4096") \
+	F(set_port, 32, change_mtu,     0x00, 22, 22, "the MTU is to be changed") \
+	F(set_port, 32, change_vl,      0x00, 21, 21, "the VLs are to be changed") \
+	F(set_port, 32, change_pkeys,   0x00, 20, 20, "the P_Key table size is to be changed") \
+	F(set_port, 32, change_gids,    0x00, 19, 19, "the GID table size is to be changed") \
+	F(set_port, 32, set_sys_guid,   0x00, 18, 18, "the system image GUID is to be changed") \
+	F(set_port, 32, set_node_guid,  0x00, 17, 17, "the node GUID is to be changed") \
+	F(set_port, 32, set_guid0,      0x00, 16, 16, "the port GUID is to be changed") \
+	F(set_port, 32, mtu,            0x00, 15, 12, "largest MTU; 5: 4096 bytes") \
 	F(set_port, 32, vl_cap,         0x00,  7,  4, "VLs: 1, 2, 4, 8") \
 	F(set_port, 32, reset_cap_mask, 0x00,  1,  1, "reset the capability mask") \
 	F(set_port, 32, reset_qkey,     0x00,  0,  0, "reset the Q_Key violation counter") \
@@ -199,7 +199,7 @@ enum hcr_op_mods {
 	F(set_port, 16, gids,           0x2a, 15,  0, "GID table size")
 
 #define MOD_STAT_CFG_FIELDS(F, A, B, U, E) \
-	F(mod_stat_cfg, 8, log_pg_sz_m, 0x02, 7, 0, "take the page size") \
+	F(mod_stat_cfg, 8, log_pg_sz_m, 0x02, 7, 0, "the page size is to be changed") \
 	F(mod_stat_cfg, 8, log_pg_sz,   0x03, 7, 0, "log2 page size - 12")
 
 #define PORT_GUID_FIELDS(F, A, B, U, E) \
@@ -211,7 +211,7 @@ enum hcr_op_mods {
 	F(mad_ifc, 32, my_qpn,     0x100, 23,  0, "receiving QP, 0 or 1") \
 	F(mad_ifc, 32, rqpn,       0x108, 23,  0, "source QP") \
 	F(mad_ifc,  8, sl,         0x10c,  7,  4, "service level") \
-	F(mad_ifc,  8, grh,        0x10d,  7,  7, "a GRH came") \
+	F(mad_ifc,  8, grh,        0x10d,  7,  7, "the MAD came with a GRH") \
 	F(mad_ifc,  8, path_bits,  0x10d,  6,  0, "destination path bits") \
 	F(mad_ifc, 16, pkey_index, 0x112, 15,  0, "P_Key index") \
 	B(mad_ifc,     grh_bytes,  0x140, 40,     "GRH")
@@ -228,7 +228,7 @@ enum hcr_op_mods {
 	B(set_node, description, 0x00, 64, "node description")
 
 #define QP_MBOX_FIELDS(F, A, B, U, E) \
-	F(qp_mbox, 32, opt_mask, 0x00, 31, 0, "fields to take, enum qp_opt") \
+	F(qp_mbox, 32, opt_mask, 0x00, 31, 0, "which fields are taken, enum qp_opt") \
 	E(qp_mbox, qpc, context, 0x08,        "QP context")
 
 /* Rows of DIAG_COMPLETIONS and DIAG_STAGES. */
@@ -268,7 +268,7 @@ enum hcr_op_mods {
 	O(QKEY,           5, "Q_Key") \
 	O(MIN_RNR,        6, "RNR NAK timer") \
 	O(PRIMARY_PATH,   7, "primary path without P_Key index, ACK timeout, schedule queue") \
-	O(SRA_MAX,        8, "outstanding READ/atomic as requester") \
+	O(SRA_MAX,        8, "READs and atomics outstanding as requester") \
 	O(RRA_MAX,        9, "responder resources") \
 	O(PM_STATE,      10, "path migration state") \
 	O(RETRY_COUNT,   12, "transport retries") \
@@ -281,7 +281,7 @@ enum hcr_op_mods {
 /* Fields without a bit in opt_mask, grouped by the transition that always takes them. */
 #define QP_GROUPS(K) \
 	K(QP_TAKE, NOTHING,  0, "only what the mask names") \
-	K(QP_TAKE, ALL,      1, "the whole context but the device's own fields") \
+	K(QP_TAKE, ALL,      1, "the whole context except the device's own fields") \
 	K(QP_TAKE, RECV,     2, "MTU, largest message, remote QPN, next receive PSN") \
 	K(QP_TAKE, SEND_PSN, 3, "next send PSN")
 
