@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Number allocators: bitmaps for objects, a buddy for ranges of MTT entries; and the lists that
- * objects stand in. Host memory only, no device, no time.
+ * Number allocators: bitmaps for objects, a buddy allocator for ranges of MTT entries. Also the
+ * lists that objects are in. They use host memory only, no device, and take no time.
  */
 #ifndef HOST_DRIVER_MLX4_ALLOC_H
 #define HOST_DRIVER_MLX4_ALLOC_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed memory of the driver and the layers above it, for free(). NULL when there is none: every
- * caller must stand that, and tests let each call fail in turn. */
+/* Zeroed memory for the driver and the layers above it; free() frees it. NULL: there is no memory.
+ * Every caller must handle that, and tests make each call fail in turn. */
 void *drv_calloc(size_t n, size_t size);
 
 /*
@@ -36,10 +36,10 @@ void drv_bitmap_free(struct drv_bitmap *b, uint32_t number);
 
 /* Ranges of 2^order entries out of 2^max_order, naturally aligned. */
 struct drv_buddy {
-	uint64_t **bits;  /* bits[order]: free blocks of that order */
-	uint32_t *n_free; /* by order */
+	uint64_t **bits;  /* bits[order]: the free blocks of that order */
+	uint32_t *n_free; /* number of free blocks of each order */
 	unsigned max_order;
-	uint32_t used; /* entries */
+	uint32_t used; /* entries in use */
 };
 
 int drv_buddy_init(struct drv_buddy *b, unsigned max_order);
@@ -48,7 +48,7 @@ void drv_buddy_cleanup(struct drv_buddy *b);
 int drv_buddy_alloc(struct drv_buddy *b, unsigned order, uint32_t *first);
 void drv_buddy_free(struct drv_buddy *b, uint32_t first, unsigned order);
 
-/* A member of a ring; the head is a member too. */
+/* A link of a ring. The head of a list is a link, too. */
 struct drv_list {
 	struct drv_list *next, *prev;
 };

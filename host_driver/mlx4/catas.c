@@ -84,7 +84,7 @@ void drv_fatal(struct drv_device *dev)
 	DRV_LEAVE(dev, 0);
 }
 
-/* --- what its queues still held --- */
+/* --- completions that its queues still held --- */
 
 static int wq_flush(struct drv_qp *qp, struct drv_wq *wq, bool is_send, int n, struct drv_wc *wc)
 {
@@ -129,7 +129,7 @@ bool drv_cq_flushable(const struct drv_cq *cq)
 	return false;
 }
 
-/* --- the kernel's look at the error buffer --- */
+/* --- the thread that reads the error buffer --- */
 
 static void watch(void *arg)
 {

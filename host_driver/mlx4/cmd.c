@@ -20,12 +20,14 @@
 
 #define TIMEOUT_PS    UINT64_C(60000000000000) /* 60 s, as the Linux driver waits */
 #define GO_TIMEOUT_PS UINT64_C(10000000000000) /* 10 s for the HCR to be free */
-#define POLL_PS       UINT64_C(1000000)        /* between two looks, at first */
+#define POLL_PS       UINT64_C(1000000)        /* time between two polls, at first */
 #define POLL_MAX_PS   UINT64_C(1000000000)
-#define POLLS_AT_FULL 200 /* looks before they get rarer */
+#define POLLS_AT_FULL 200 /* polls before they become less frequent */
 
-enum { HCR_OUT_WORD = 3 }; /* first word of out_param */
-enum { TOKEN_STEP = 64 };  /* a context's next token: late answers to older ones are told apart */
+enum { HCR_OUT_WORD = 3 }; /* index of the first word of out_param */
+/* added to a context's token for each command, so that late answers to older commands are
+ * recognised */
+enum { TOKEN_STEP = 64 };
 
 /* --- sleeping --- */
 
@@ -362,7 +364,8 @@ bool drv_cmd_is_closing(uint16_t op)
 	}
 }
 
-/* What the device keeps it may go on using; so it is reset, and all goes. */
+/* The device has refused to give something back, and might go on using it. So it is reset, and is
+ * dead afterwards. */
 static void refused_to_close(struct drv_device *dev)
 {
 	drv_declare_dead(dev);

@@ -18,8 +18,7 @@ static struct cqe *cqe_at(const struct drv_buf *buf, uint32_t entries, uint32_t 
 	return drv_buf_at(buf, (size_t)(index & (entries - 1)) * CQE_SIZE);
 }
 
-/* The next entry that the software owns, NULL: none. */
-/* The entry with that index when the device has written it, else NULL. */
+/* The entry with that index, if the device has written it, otherwise NULL. */
 static struct cqe *cq_entry(const struct drv_cq *cq, uint32_t index)
 {
 	struct cqe *e = cqe_at(&cq->buf, cq->entries, index);
@@ -114,7 +113,7 @@ static void parse_recv(const struct cqe *cqe, struct drv_wc *wc)
 	wc->slid = cqe_get_slid(cqe);
 }
 
-/* The time stands where a receive has SLID and SL. */
+/* The timestamp is at the place where a receive has its SLID and SL. */
 static void parse_stamp(const struct cqe *cqe, struct drv_wc *wc)
 {
 	wc->slid = wc->sl = 0;
@@ -144,7 +143,7 @@ void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc)
 
 /* --- polling --- */
 
-/* The software met the RESIZE entry: it goes on in the new buffer. */
+/* Polling has met the RESIZE entry and continues in the new buffer. */
 static void cq_take_new_buf(struct drv_cq *cq)
 {
 	drv_buf_free(cq->dev, &cq->buf);
@@ -153,8 +152,8 @@ static void cq_take_new_buf(struct drv_cq *cq)
 	cq->new_buf = (struct drv_buf){0};
 }
 
-/* wr_id of a completion, and what it frees in its queue. A send completion retires all WQEs up to
- * its own. */
+/* Finds the wr_id of a completion, and frees the WQEs that it retires. A send completion retires
+ * all WQEs up to its own. */
 static void cq_retire(struct drv_device *dev, struct drv_qp *qp, const struct cqe *cqe,
 		      struct drv_wc *wc)
 {
@@ -185,7 +184,7 @@ static void cq_retire(struct drv_device *dev, struct drv_qp *qp, const struct cq
 	}
 }
 
-/* 1: *wc is set, 0: none. */
+/* 1: *wc is set; 0: there is no completion. */
 static int cq_poll_one(struct drv_cq *cq, struct drv_wc *wc)
 {
 	struct drv_device *dev = cq->dev;
@@ -246,7 +245,7 @@ int drv_cq_wait(struct drv_cq *cq, uint64_t deadline_ps)
 	}
 }
 
-/* It has come and nobody will poll it; qp NULL: its queue is gone. */
+/* The entry has come, but nobody will poll it. qp NULL: the queue pair has been freed. */
 static void cq_discard(struct drv_cq *cq, struct drv_qp *qp, const struct cqe *cqe)
 {
 	struct drv_device *dev = cq->dev;
@@ -270,8 +269,8 @@ void drv_cq_clean(struct drv_cq *cq, struct drv_qp *qp)
 		if (cqe_get_my_qpn(e) == qp->qpn && cqe_get_opcode(e) != CQE_OP_RESIZE)
 			cq_discard(cq, qp, e);
 	}
-	/* backwards: entries of others move up over those of the QP, each slot keeps its owner bit
-	 */
+	/* Goes backwards: entries of other queue pairs move up over those of this one. Each slot
+	 * keeps its owner bit. */
 	for (uint32_t i = end; i-- != cq->ci;) {
 		struct cqe *e = cqe_at(&cq->buf, cq->entries, i);
 		struct cqe *to = cqe_at(&cq->buf, cq->entries, i + freed);
@@ -298,7 +297,7 @@ void drv_discard_register(struct drv_device *dev,
 	dev->discard_arg = arg;
 }
 
-/* --- what is known without the device --- */
+/* --- queries that need no device --- */
 
 unsigned drv_cq_outstanding(const struct drv_cq *cq)
 {
@@ -487,7 +486,8 @@ int drv_cq_destroy(struct drv_cq *cq)
 
 /* --- modification --- */
 
-/* Entries not yet polled go to the new buffer, one further: the RESIZE entry takes an index. */
+/* Copies the entries that have not been polled to the new buffer, one place further, because the
+ * RESIZE entry takes an index. */
 static void cq_copy_to_new(struct drv_cq *cq)
 {
 	struct cqe *e;
@@ -501,7 +501,7 @@ static void cq_copy_to_new(struct drv_cq *cq)
 	}
 }
 
-/* Completions that nobody has polled yet. */
+/* Number of completions that have not been polled. */
 static uint32_t cq_outstanding(const struct drv_cq *cq)
 {
 	uint32_t n = 0;
@@ -524,7 +524,8 @@ static int cq_resize(struct drv_cq *cq, unsigned entries)
 		return -EBUSY;
 	if (size == cq->entries)
 		return 0;
-	/* one that comes before the device has changed over is the device's to refuse: -ENOMEM */
+	/* More completions may come before the device has changed buffers. If they do not fit, the
+	 * device refuses the command with -ENOMEM. */
 	if (size < cq_outstanding(cq) + 1)
 		return -EINVAL;
 	rc = drv_buf_alloc(dev, (size_t)size * CQE_SIZE, &cq->new_buf);
@@ -538,12 +539,12 @@ static int cq_resize(struct drv_cq *cq, unsigned entries)
 		drv_buf_free(dev, &cq->new_buf);
 		return rc;
 	}
-	/* a poller that met the RESIZE entry meanwhile has switched already */
+	/* a poller has met the RESIZE entry meanwhile and has already changed buffers */
 	if (!cq->new_buf.pages)
 		return 0;
 	first = cq->ci;
 	cq_copy_to_new(cq);
-	/* the entries now begin one later; past the RESIZE entry when there was none */
+	/* The entries now begin one index later, because the RESIZE entry has taken one. */
 	cq->ci = first + 1;
 	cq_take_new_buf(cq);
 	cq_update_ci(cq);

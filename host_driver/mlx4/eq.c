@@ -190,8 +190,8 @@ static void eqe_dispatch(struct drv_device *dev, const struct eqe *e)
 	}
 }
 
-/* Interrupt context. The entry is copied: handing it back by the index may let the device write the
- * slot again. */
+/* Runs in interrupt context. Copies each entry before it handles it: once the consumer index is
+ * updated, the device may write the slot again. */
 static void eq_interrupt(void *arg)
 {
 	struct drv_eq *eq = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names and numbers of libibverbs (infiniband/verbs.h) that the driver's interface uses, as enums.
- * Nothing but constants, so that a verbs layer above the driver can share them.
+ * It contains only constants, so that a verbs layer above the driver can use it, too.
  */
 #ifndef HOST_DRIVER_MLX4_IBV_H
 #define HOST_DRIVER_MLX4_IBV_H
@@ -27,7 +27,7 @@ enum ibv_qp_type {
 	IBV_QPT_RC = 2,
 	IBV_QPT_UC = 3,
 	IBV_QPT_UD = 4,
-	IBV_QPT_RAW_PACKET = 8, /* not of this device */
+	IBV_QPT_RAW_PACKET = 8, /* not supported by this device */
 	IBV_QPT_XRC_SEND = 9,
 	IBV_QPT_XRC_RECV = 10,
 };
@@ -71,7 +71,7 @@ enum ibv_qp_attr_mask {
 	IBV_QP_PATH_MIG_STATE = 1 << 18,
 	IBV_QP_CAP = 1 << 19,
 	IBV_QP_DEST_QPN = 1 << 20,
-	IBV_QP_RATE_LIMIT = 1 << 25, /* not of this device */
+	IBV_QP_RATE_LIMIT = 1 << 25, /* not supported by this device */
 };
 
 enum ibv_access_flags {
@@ -102,7 +102,7 @@ enum ibv_wr_opcode {
 	IBV_WR_LOCAL_INV = 7,
 	IBV_WR_BIND_MW = 8,
 	IBV_WR_SEND_WITH_INV = 9,
-	/* of the kernel's verbs only; no ibv number */
+	/* only in kernel verbs; not a number of libibverbs */
 	IBV_WR_REG_MR = 64,
 	IBV_WR_MASKED_ATOMIC_CMP_AND_SWP = 65,
 	IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD = 66,
@@ -149,7 +149,7 @@ enum ibv_wc_opcode {
 	IBV_WC_FETCH_ADD = 4,
 	IBV_WC_BIND_MW = 5,
 	IBV_WC_LOCAL_INV = 6,
-	/* of the kernel's verbs only; no ibv number */
+	/* only in kernel verbs; not a number of libibverbs */
 	IBV_WC_REG_MR = 64,
 	IBV_WC_MASKED_COMP_SWAP = 65,
 	IBV_WC_MASKED_FETCH_ADD = 66,

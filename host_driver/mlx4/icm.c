@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * ICM: host pages given to the device for its tables. A table is mapped in chunks of 256 KiB,
- * counted by the objects in them.
+ * ICM: host pages that the device gets for its tables. A table is mapped in chunks of 256 KiB. Each
+ * chunk is counted by the objects in it.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
@@ -31,7 +31,8 @@ int drv_icm_alloc(struct drv_device *dev, unsigned pages, struct drv_icm *icm)
 			icm->n++;
 			left -= piece;
 		} else if (piece > 1) {
-			piece /= 2; /* memory is in pieces: smaller ones may be left */
+			/* there is no piece of this size, but there may be smaller ones */
+			piece /= 2;
 		} else {
 			drv_icm_free(dev, icm);
 			return -ENOMEM;
@@ -48,8 +49,8 @@ void drv_icm_free(struct drv_device *dev, struct drv_icm *icm)
 	*icm = (struct drv_icm){0};
 }
 
-/* One mailbox of at most VPM_ENTRIES_MAX entries at a time; each entry as large as alignment
- * allows. */
+/* Maps with one mailbox after the other, of at most VPM_ENTRIES_MAX entries. Each entry is as large
+ * as its alignment allows. */
 int drv_icm_map(struct drv_device *dev, const struct drv_icm *icm, uint16_t op, uint64_t virt)
 {
 	struct drv_mailbox *m = drv_mailbox_get(dev);
@@ -104,7 +105,7 @@ static unsigned chunk_of(const struct drv_icm_table *t, uint32_t entry)
 	return (unsigned)((uint64_t)(entry & (t->entries - 1)) * t->entry_bytes / DRV_CHUNK_BYTES);
 }
 
-/* The last chunk of a table smaller than one is cut to the table. */
+/* A table may be smaller than a chunk; its chunk is then as large as the table. */
 static unsigned chunk_pages(const struct drv_icm_table *t, unsigned chunk)
 {
 	const uint64_t bytes = (uint64_t)t->entries * t->entry_bytes,
@@ -277,7 +278,7 @@ void drv_table_cleanup(struct drv_icm_table *t, bool tell_device)
 	drv_mutex_cleanup(t->dev, &t->lock);
 }
 
-/* --- where things are --- */
+/* --- the layout of ICM --- */
 
 static const enum drv_table profile_order[] = {DRV_T_CMPT_QP, DRV_T_RDMARC, DRV_T_QPC, DRV_T_AUXC,
 					       DRV_T_DMPT,    DRV_T_ALTC,   DRV_T_MTT, DRV_T_SRQC,
@@ -297,7 +298,7 @@ static uint64_t profile_bytes(const struct drv_profile *profile, enum drv_table 
 	return (uint64_t)profile->entry_bytes[t] << profile->log_num[t];
 }
 
-/* As many as are wanted, or as the device has. */
+/* The wanted number, or the device's maximum if that is smaller. */
 static unsigned pick(unsigned option, unsigned standard, unsigned log_max)
 {
 	const unsigned wanted = option ? option : standard;
@@ -331,8 +332,8 @@ int drv_profile_make(struct drv_profile *profile, const struct dev_cap *cap,
 		    dev_cap_get_mtt_size(cap));
 	profile_row(profile, DRV_T_MCG, DRV_LOG_MCGS, 1u << DRV_LOG_MCG_SIZE);
 	memcpy(order, profile_order, sizeof(order));
-	/* largest first: every size is a power of two, so each is aligned; equal sizes keep their
-	 * order */
+	/* Sorts the tables by size, largest first. All sizes are powers of two, so each table is
+	 * aligned. Tables of equal size keep their order. */
 	for (unsigned i = 1; i < PROFILE_N; i++)
 		for (unsigned j = i;
 		     j && profile_bytes(profile, order[j - 1]) < profile_bytes(profile, order[j]);

@@ -12,7 +12,8 @@
 enum {
 	MAD_SENDS = 128,
 	MAD_RECVS = 512,
-	MAD_SLOT = 512, /* GRH area and MAD, so that none straddles a page */
+	/* GRH area and MAD; a divisor of the page size, so that no slot crosses a page */
+	MAD_SLOT = 512,
 	MAD_RECV_BYTES = UD_GRH_AREA + MAD_BYTES,
 	MAD_SLOTS = 2 * (MAD_SENDS + MAD_RECVS),
 	SLOTS_PER_PAGE = PLATFORM_PAGE_SIZE / MAD_SLOT,
@@ -20,10 +21,11 @@ enum {
 	MAD_SERVERS = 4,
 };
 
-#define WR_SEND      (UINT64_C(1) << 63)
-#define STOP_POLL_PS UINT64_C(1000000) /* between two looks whether a stopped agent has left */
+#define WR_SEND (UINT64_C(1) << 63)
+/* time between two checks whether a stopped agent has ended */
+#define STOP_POLL_PS UINT64_C(1000000)
 
-/* One caller that waits for an answer; on its stack. */
+/* A caller that waits for an answer. It is on the caller's stack. */
 struct mad_call {
 	struct drv_list link;
 	uint64_t tid;
@@ -31,12 +33,12 @@ struct mad_call {
 	bool done;
 };
 
-/* Who takes the requests of a class. */
+/* The handler of a class' requests. */
 struct mad_server {
 	unsigned mgmt_class;
-	drv_mad_handler *fn; /* NULL: free */
+	drv_mad_handler *fn; /* NULL: this entry is free */
 	void *arg;
-	unsigned calls; /* under way */
+	unsigned calls; /* handler calls under way */
 };
 
 struct drv_mad_agent {
@@ -138,7 +140,7 @@ int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 	return DRV_LEAVE(dev, agent_send(a, qpn, to, mad));
 }
 
-/* A Set that the device took may have changed what the host caches. */
+/* The device has executed a Set, which may have changed values that the host caches. */
 static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
 {
 	const struct mad_hdr *hdr = smp_hdr_const(smp);
@@ -176,7 +178,7 @@ static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
 	}
 }
 
-/* A directed route of no hops does not leave the node. A Set changes the port all the same. */
+/* A directed route without hops does not leave the node. The device executes it by MAD_IFC. */
 static int own_node_call(struct drv_mad_agent *a, const struct smp *request, struct smp *response)
 {
 	const bool set = mad_hdr_get_method(smp_hdr_const(request)) == MAD_METHOD_SET;
@@ -239,7 +241,7 @@ int drv_mad_call(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 
 /* --- receiving --- */
 
-/* Whether the device's own agents take it. */
+/* Whether the device's own agents handle the request. */
 static bool request_known(const struct mad_hdr *hdr)
 {
 	const uint32_t method = mad_hdr_get_method(hdr);
@@ -310,7 +312,8 @@ static void give_response(struct drv_mad_agent *a, const struct smp *smp)
 	}
 }
 
-/* A trap of the own port: the device leaves the way to the manager to software. */
+/* The device gives a trap of its own port to software, which knows the way to the subnet
+ * manager. */
 static void forward_trap(struct drv_mad_agent *a, const struct smp *trap)
 {
 	struct drv_port_attr attr;
@@ -371,7 +374,7 @@ void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class)
 		dev->p->ops->sleep_ps(dev->p, STOP_POLL_PS);
 }
 
-/* A request that the device does not take. */
+/* Passes on a request that the device does not handle. */
 static void serve(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
 		  const struct smp *smp)
 {
@@ -496,7 +499,7 @@ static int agent_attributes(struct drv_mad_agent *a)
 	if (rc)
 		return rc;
 	a->lid = port_info_get_lid(&pi);
-	/* without the table everything goes on VL 0 */
+	/* without the table every SL uses VL 0 */
 	if (drv_smp_get(a->dev, a->port, SMP_ATTR_SL2VL, 0, &a->sl2vl))
 		memset(&a->sl2vl, 0, sizeof(a->sl2vl));
 	return 0;
@@ -507,7 +510,8 @@ static void agent_free(struct drv_mad_agent *a)
 	struct drv_device *dev = a->dev;
 
 	a->stop = true;
-	/* the thread, and callers that wait for answers, leave before what they hold is freed */
+	/* The thread, and callers that wait for answers, must have left before what they use is
+	 * freed. */
 	while (a->thread || !drv_list_empty(&a->calls)) {
 		if (a->cq) {
 			a->cq->events++;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Management datagrams: MAD_IFC to the device's own agents, QP0 and QP1 of each port, and what
- * answers requests from the wire.
+ * Management datagrams: MAD_IFC to the device's own agents, QP0 and QP1 of each port, and the
+ * agents that answer requests from the wire.
  *
- * A port's agents are one host thread. Requests that arrive go through MAD_IFC and their answer
- * goes back; responses are given to the caller of drv_mad_call that waits for their transaction id.
- * Directed-route SMPs follow the SMI rules of a channel adapter (IBA 14.2.2).
+ * The agents of a port are one host thread. Requests that arrive are executed by MAD_IFC, and the
+ * answer is sent back. A response goes to the caller of drv_mad_call() that waits for its
+ * transaction id. Directed-route SMPs follow the SMI rules of a channel adapter (IBA 14.2.2).
  */
 #ifndef HOST_DRIVER_MLX4_MAD_H
 #define HOST_DRIVER_MLX4_MAD_H
@@ -18,7 +18,8 @@ struct drv_mad_addr {
 	uint32_t qpn, qkey;           /* of the receiver */
 };
 
-/* Where a MAD came from, for MAD_IFC; NULL: the host itself asks, keys are not checked. */
+/* Where a MAD came from, for MAD_IFC. NULL: the request is the host's own, and keys are not
+ * checked. */
 struct drv_mad_source {
 	unsigned slid, sl, path_bits, pkey_index;
 	uint32_t src_qp, my_qpn; /* my_qpn 0 or 1 */
@@ -26,11 +27,11 @@ struct drv_mad_source {
 	uint8_t grh[GRH_BYTES];
 };
 
-/* in and out: MAD_BYTES. 0 when the device answered; the answer's own status is in it. */
+/* in and out have MAD_BYTES. 0: the device has answered; the answer has its own status. */
 int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
 		const void *in, void *out);
-/* A Get of an SMP attribute of the own port; `data` is 64 bytes. -EIO when the MAD's status is not
- * 0. */
+/* A Get of an SMP attribute of this host's own port; `data` has 64 bytes. -EIO: the MAD's status is
+ * not 0. */
 int drv_smp_get(struct drv_device *dev, unsigned port, enum smp_attr attr, uint32_t attr_mod,
 		void *data);
 
@@ -42,26 +43,26 @@ int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 int drv_mad_call(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
 		 void *request, void *response, uint64_t timeout_ps);
 
-/* MADs that the port's agents do not take - traps, SA and CM requests, SMInfo - are given to `fn`,
- * in the agents' thread; NULL: dropped. It may send, but not wait for an answer. */
+/* MADs that the port's agents do not handle (traps, SA and CM requests, SMInfo) are given to `fn`,
+ * in the agents' thread. NULL: they are dropped. `fn` may send, but must not wait for an answer. */
 typedef void drv_mad_handler(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
 			     const struct smp *mad);
 void drv_mad_register(struct drv_device *dev, unsigned port, drv_mad_handler *fn, void *arg);
-/* The same for the requests of one class, which then do not come to the former. -EBUSY: the class
- * has a handler; -ENOSPC; -ENODEV: the port has no agents. */
+/* The same for the requests of one class, which the handler above then does not get. -EBUSY: the
+ * class already has a handler; -ENOSPC: too many handlers; -ENODEV: the port has no agents. */
 int drv_mad_serve(struct drv_device *dev, unsigned port, unsigned mgmt_class, drv_mad_handler *fn,
 		  void *arg);
-/* Nobody is in the handler afterwards. */
+/* When it returns, no call of the handler is under way. */
 void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class);
 
 int drv_agent_start(struct drv_device *dev, unsigned port);
 void drv_agent_stop(struct drv_device *dev, unsigned port);
 
-/* SMI of a channel adapter. Each: true when the packet goes on, with its hop pointer moved; false:
- * it is discarded. */
-bool drv_smi_send(struct smp *smp, unsigned port); /* the host sends it */
+/* The SMI of a channel adapter. true: the packet goes on, and its hop pointer has been moved;
+ * false: it is discarded. */
+bool drv_smi_send(struct smp *smp, unsigned port); /* the host sends the packet */
 bool drv_smi_receive(struct smp *smp,
-		     unsigned port); /* it came in: true when it is for this node */
+		     unsigned port); /* the packet has come in; true: it is for this node */
 
 /* One MLX WQE (QP0, QP1): ready-made headers as inline data, one data segment, room for the ICRC.
  */

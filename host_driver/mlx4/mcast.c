@@ -9,10 +9,10 @@
 
 enum { MCG_BUCKETS = 1 << (DRV_LOG_MCGS - 1) };
 
-/* A place in a chain: the entry with the MGID, or the last one. */
+/* A place in a chain: the entry with the MGID or, if there is none, the last entry. */
 struct mcg_place {
 	struct mcg_entry entry;
-	uint32_t index, previous; /* previous 0: index is the bucket */
+	uint32_t index, previous; /* previous 0: `index` is the bucket itself */
 	bool found, empty_bucket;
 };
 
@@ -65,8 +65,8 @@ static void entry_new(struct mcg_entry *e, const uint8_t *mgid, uint32_t qpn, bo
 	member_set(e, 0, qpn, block);
 }
 
-/* A further entry: written before the chain points to it, or the device would follow a pointer to
- * nothing. */
+/* Appends an entry to a chain. Writes the entry before the link to it, or the device would follow a
+ * link to an invalid entry. */
 static int chain_append(struct drv_device *dev, struct mcg_place *place, const uint8_t *mgid,
 			uint32_t qpn, bool block)
 {
@@ -113,7 +113,7 @@ static int mcast_attach(struct drv_qp *qp, const uint8_t *mgid, bool block)
 	return mcg_write(dev, place.index, &place.entry);
 }
 
-/* The last member is gone: the entry leaves its chain. A bucket takes over its successor. */
+/* Removes an entry without members from its chain. A bucket's entry is replaced by the next one. */
 static int entry_remove(struct drv_device *dev, struct mcg_place *place)
 {
 	const uint32_t next = mcg_entry_get_next_index(&place->entry);
@@ -184,7 +184,7 @@ int drv_mcast_detach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
 	DRV_ENTER(qp->dev, "qpn %06x", qp->qpn);
 	drv_lock(qp->dev, &qp->dev->mcg_lock);
 	rc = mcast_detach(qp, mgid);
-	/* a dead device has no groups */
+	/* a dead device has no groups any more */
 	if (qp->dev->dead)
 		rc = 0;
 	drv_unlock(qp->dev, &qp->dev->mcg_lock);

@@ -33,19 +33,21 @@ struct drv_uar;
 
 /* Each member says what its zero means; a struct of zeros gives the ordinary driver. */
 struct drv_options {
-	unsigned comp_vectors; /* completion event queues; 0: 1. As many MSI-X vectors are taken,
-				  and one for asynchronous events */
-	bool poll_commands;    /* stay in polling mode: no event mode, no NOP test */
-	bool no_blueflame;     /* ring the doorbell even for small inline sends */
-	bool prefer_blueflame; /* a single request goes by BlueFlame whether inline or not, as some
-				  user libraries have it; else only inline ones do */
-	bool no_ports;         /* no agents on QP0 and QP1: ports stay down until drv_port_up */
-	unsigned log_eq_size;  /* of completion event queues; 0: 16, as Linux has it */
+	/* event queues for completions; 0: 1. The driver takes as many MSI-X vectors, and one for
+	 * asynchronous events */
+	unsigned comp_vectors;
+	bool poll_commands; /* stay in polling mode: no event mode, no NOP test */
+	bool no_blueflame;  /* ring the doorbell even for small inline sends */
+	/* single requests use BlueFlame even if they are not inline, as in some user libraries;
+	 * otherwise only inline ones do */
+	bool prefer_blueflame;
+	bool no_ports;        /* no agents on QP0 and QP1: ports stay down until drv_port_up */
+	unsigned log_eq_size; /* of event queues for completions; 0: 16, as in Linux */
 	uint64_t command_timeout_ps; /* 0: 60 s */
 	uint64_t post_cost_ps;       /* CPU time of one send posted, charged through the platform */
 	uint64_t receive_cost_ps;    /* of one receive */
-	uint64_t poll_cost_ps;       /* CPU time of one look at a completion queue */
-	/* log2 of table sizes; 0: what Linux takes (18, 16, 16, 19, 20) */
+	uint64_t poll_cost_ps;       /* CPU time of one poll of a completion queue */
+	/* log2 of table sizes; 0: the sizes of Linux (18, 16, 16, 19, 20) */
 	unsigned log_qps, log_cqs, log_srqs, log_mpts, log_mtts;
 };
 
@@ -102,7 +104,7 @@ struct drv_port_attr {
 	enum ibv_mtu max_mtu, active_mtu;
 	unsigned lid, lmc, sm_lid, sm_sl;
 	unsigned active_width;                   /* enum link_width */
-	unsigned active_speed, active_ext_speed; /* enum link_speed; enum link_ext_speed, 0 none */
+	unsigned active_speed, active_ext_speed; /* enum link_speed; enum link_ext_speed, 0: none */
 	unsigned vl_cap, oper_vls;               /* as PortInfo codes them */
 	unsigned gid_count, pkey_count;
 	unsigned subnet_timeout;
@@ -134,17 +136,20 @@ int drv_uar_free(struct drv_uar *uar);
 /* --- protection domains, memory --- */
 
 int drv_pd_alloc(struct drv_device *dev, struct drv_pd **pd);
-/* -EBUSY while something uses it. */
+/* -EBUSY: something uses it. */
 int drv_pd_free(struct drv_pd *pd);
 
 int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **xrcd);
 int drv_xrcd_free(struct drv_xrcd *xrcd);
 
-/* `addr` is the platform's user memory (or pages), any alignment; it is mapped for the device until
- * deregistration. The virtual address of the region is `addr`. With IBV_ACCESS_HUGETLB the device
- * has pages of 2 MiB where the virtual and the bus address have the same offset in one. */
+/*
+ * `addr` is the platform's user memory (or pages) with any alignment. It is mapped for the device
+ * until deregistration, and is also the virtual address of the region. With IBV_ACCESS_HUGETLB the
+ * device uses pages of 2 MiB if the virtual and the bus address have the same offset in such a
+ * page.
+ */
 int drv_mr_reg(struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr);
-/* As above with another virtual address of the first byte; it must have the same offset in its
+/* As above, with another virtual address of the first byte. It must have the same offset in its
  * page. */
 int drv_mr_reg_iova(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, unsigned access,
 		    struct drv_mr **mr);
@@ -163,21 +168,21 @@ int drv_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus);
  * access (C10-56). */
 int drv_mr_reg_pages(struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
 		     uint64_t len, unsigned access, struct drv_mr **mr);
-/* Other access rights for a live region, in place (HW2SW_MPT, edit of the dMPT, SYNC_TPT). */
+/* Changes the access rights of a live region in place (HW2SW_MPT, edit of the dMPT, SYNC_TPT). */
 int drv_mr_rereg_access(struct drv_mr *mr, unsigned access);
-/* -EBUSY while windows are bound to it. */
+/* -EBUSY: windows are bound to it. */
 int drv_mr_dereg(struct drv_mr *mr);
 uint32_t drv_mr_lkey(const struct drv_mr *mr);
 uint32_t drv_mr_rkey(const struct drv_mr *mr);
 
 int drv_mw_alloc(struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **mw);
 int drv_mw_free(struct drv_mw *mw);
-/* The key at allocation, or the one of the last bind posted for it. */
+/* The key from the allocation, or from the last bind that was posted for it. */
 uint32_t drv_mw_rkey(const struct drv_mw *mw);
 
 /* --- completion queues --- */
 
-enum { DRV_CQ_POLLED = -1 }; /* instead of a vector: completion events are never asked for */
+enum { DRV_CQ_POLLED = -1 }; /* in place of a vector: the CQ never makes completion events */
 
 struct drv_wc {
 	uint64_t wr_id;
@@ -192,26 +197,28 @@ struct drv_wc {
 	uint32_t qp_num, src_qp;
 	unsigned wc_flags;
 	unsigned pkey_index, slid, sl, dlid_path_bits;
-	unsigned srq_num;   /* XRC */
-	uint64_t timestamp; /* drv_cq_create_stamped: cycles, 48 bits; slid and sl are 0 then */
+	unsigned srq_num; /* XRC */
+	/* of drv_cq_create_stamped: 48 bits of cycles; slid and sl are then 0 */
+	uint64_t timestamp;
 };
 
-/* At least `entries`, rounded up to a power of two - 1. `vector` 0 .. comp_vectors - 1, or
- * DRV_CQ_POLLED. */
+/* Makes a CQ for at least `entries`, rounded up to a power of two - 1. `vector` is 0 ..
+ * comp_vectors - 1, or DRV_CQ_POLLED. */
 int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq);
-/* The same, armed through a doorbell page of its own (NULL: the driver's). */
+/* The same, armed through a doorbell page of its own (NULL: the driver's page). */
 int drv_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
 		     struct drv_cq **cq);
-/* The same with timestamps: an entry has the time when it was written, in cycles of
+/* The same with timestamps: each entry has the time at which it was written, in cycles of
  * drv_query_clock(). */
 int drv_cq_create_stamped(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
 			  struct drv_cq **cq);
 int drv_cq_resize(struct drv_cq *cq, unsigned entries);
-/* Event moderation: an event after max_count completions or period_us; 0 and 0: each. */
+/* Event moderation: an event after max_count completions or after period_us. 0 and 0: an event for
+ * each completion. */
 int drv_cq_moderate(struct drv_cq *cq, unsigned max_count, unsigned period_us);
-/* -EBUSY while a queue uses it. */
+/* -EBUSY: a queue uses it. */
 int drv_cq_destroy(struct drv_cq *cq);
-/* Completions that nobody has polled yet. */
+/* Number of completions that have not been polled. */
 unsigned drv_cq_outstanding(const struct drv_cq *cq);
 uint32_t drv_cq_num(const struct drv_cq *cq);
 unsigned drv_cq_entries(const struct drv_cq *cq);
@@ -219,14 +226,14 @@ unsigned drv_cq_entries(const struct drv_cq *cq);
 int drv_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc);
 /* Asks for one completion event. */
 int drv_cq_arm(struct drv_cq *cq, bool solicited_only);
-/* Sleeps until a completion can be polled: 0 or -ETIMEDOUT. Polls memory, needs no event. */
+/* Sleeps until a completion can be polled: 0 or -ETIMEDOUT. It polls memory and needs no event. */
 int drv_cq_wait(struct drv_cq *cq, uint64_t deadline_ps);
-/* Sleeps until a completion event of this CQ that no earlier call has returned for: 0 or
- * -ETIMEDOUT. Arm first. */
+/* Sleeps until there is a completion event of this CQ for which no earlier call has returned: 0 or
+ * -ETIMEDOUT. The CQ must have been armed. */
 int drv_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps);
 /* `fn` is called for each completion event, in interrupt context; NULL: none. */
 void drv_cq_set_callback(struct drv_cq *cq, void (*fn)(void *arg, struct drv_cq *cq), void *arg);
-/* Completion events so far. */
+/* Number of completion events so far. */
 unsigned drv_cq_events(const struct drv_cq *cq);
 
 /* --- queue pairs --- */
@@ -238,11 +245,12 @@ struct drv_qp_cap {
 struct drv_qp_init {
 	enum ibv_qp_type type;
 	struct drv_cq *send_cq, *recv_cq;
-	struct drv_srq *srq;   /* receives come from it; NULL: own receive queue */
-	struct drv_xrcd *xrcd; /* IBV_QPT_XRC_RECV */
-	struct drv_qp_cap cap; /* what is asked for; drv_qp_query tells what it became */
+	/* receives come from this SRQ; NULL: the QP has its own receive queue */
+	struct drv_srq *srq;
+	struct drv_xrcd *xrcd; /* for IBV_QPT_XRC_RECV */
+	struct drv_qp_cap cap; /* the wanted capacities; drv_qp_query() returns the actual ones */
 	bool sq_sig_all;       /* every send makes a completion */
-	bool user; /* as a queue pair of a user process: no fast register, no reserved key */
+	bool user;           /* a queue pair of a user process: no fast register, no reserved key */
 	struct drv_uar *uar; /* NULL: the driver's doorbell page */
 };
 
@@ -264,15 +272,17 @@ struct drv_qp_attr {
 	struct drv_ah_attr ah_attr, alt_ah_attr;
 	unsigned pkey_index, alt_pkey_index;
 	bool en_sqd_async_notify, sq_draining;
-	unsigned max_rd_atomic, max_dest_rd_atomic; /* numbers, rounded up to powers of two */
-	unsigned min_rnr_timer;                     /* code */
+	/* numbers, which are rounded up to powers of two */
+	unsigned max_rd_atomic, max_dest_rd_atomic;
+	unsigned min_rnr_timer; /* a code */
 	unsigned port_num, alt_port_num;
-	unsigned timeout, alt_timeout; /* 4.096 us * 2^n, 0 never */
-	unsigned retry_cnt, rnr_retry; /* 7: RNR for ever */
+	unsigned timeout, alt_timeout; /* 4.096 us * 2^n; 0: never */
+	unsigned retry_cnt, rnr_retry; /* rnr_retry 7: without limit */
 };
 
-/* Copies, in either direction, the members that have the same names in the attribute structure of a
- * verbs layer; all others of *to become 0. Capabilities and addresses have other forms there. */
+/* Copies those members that have the same names in the attribute structure of a verbs layer, in
+ * either direction. All other members of *to become 0: capabilities and addresses have another form
+ * there. */
 #define DRV_QP_ATTR_COPY(to, from)                                                                 \
 	do {                                                                                       \
 		memset(to, 0, sizeof(*(to)));                                                      \
@@ -332,26 +342,27 @@ struct drv_send_wr {
 	/* RDMA and atomics */
 	uint64_t remote_addr;
 	uint32_t rkey;
-	uint64_t compare_add, swap;           /* fetch and add: compare_add is the addend */
+	uint64_t compare_add, swap;           /* fetch and add: compare_add is added */
 	uint64_t compare_add_mask, swap_mask; /* masked atomics */
 	uint32_t remote_srqn;                 /* XRC */
 	/* UD */
 	const struct drv_ah_attr *ah;
-	uint32_t remote_qpn, remote_qkey; /* qkey with bit 31 set: the QP's own */
-	/* BIND_MW: [addr, addr + length) of bind_mr becomes reachable by bind_rkey; length 0
-	 * unbinds */
+	uint32_t remote_qpn, remote_qkey; /* a qkey with bit 31 set stands for the QP's own */
+	/* BIND_MW: bind_rkey gives access to [addr, addr + length) of bind_mr. Length 0 unbinds. */
 	struct drv_mw *bind_mw;
 	struct drv_mr *bind_mr;
 	uint32_t bind_rkey; /* 0: the window's key with the next variant */
 	uint64_t bind_addr, bind_length;
 	unsigned bind_access;
 	/* REG_MR */
-	struct drv_mr *reg_mr; /* NULL: reg_key and reg_page_list say all */
-	uint32_t reg_key; /* 0: the region's key with the next variant; drv_mr_lkey tells it then */
+	struct drv_mr *reg_mr; /* NULL: reg_key and reg_page_list state everything */
+	/* 0: the region's key with the next variant, which drv_mr_lkey() then returns */
+	uint32_t reg_key;
 	uint64_t reg_iova, reg_length;
 	unsigned reg_access;
-	unsigned reg_log_page;  /* of the pages in the list; 0: 12 */
-	uint64_t reg_page_list; /* bus address of another list, layout mtt_entry; 0: the region's */
+	unsigned reg_log_page; /* log2 of the size of the pages in the list; 0: 12 */
+	/* bus address of another list, layout mtt_entry; 0: the region's list */
+	uint64_t reg_page_list;
 };
 
 struct drv_recv_wr {
@@ -362,12 +373,12 @@ struct drv_recv_wr {
 };
 
 /*
- * Posts a list with one doorbell. Checked by the driver: state, room, number of SGEs, inline
- * length, opcode of the service. On failure *bad (may be NULL) is the first request that was not
- * posted; those before it are. Any context.
+ * Posts a list of requests with one doorbell. The driver checks the state, room, number of SGEs,
+ * inline length, and whether the service has the opcode. On failure *bad (may be NULL) is the first
+ * request that was not posted; those before it have been posted. Any context.
  */
 int drv_post_send(struct drv_qp *qp, const struct drv_send_wr *wr, const struct drv_send_wr **bad);
-/* Whether drv_post_send would take all of the list: 0, or its error. */
+/* Whether drv_post_send() would post the whole list: 0, or its error. */
 int drv_post_check(const struct drv_qp *qp, const struct drv_send_wr *wr);
 int drv_post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr, const struct drv_recv_wr **bad);
 
@@ -375,23 +386,25 @@ int drv_post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr, const struct 
 
 struct drv_srq_init {
 	unsigned max_wr, max_sge;
-	struct drv_xrcd *xrcd; /* an XRC SRQ, with its completion queue; else NULL */
+	/* for an XRC SRQ, together with its completion queue; otherwise NULL */
+	struct drv_xrcd *xrcd;
 	struct drv_cq *cq;
 };
 
 int drv_srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq);
-/* Event SRQ_LIMIT_REACHED once when fewer than `limit` receives are left; 0 disarms. */
+/* Raises the event SRQ_LIMIT_REACHED once when fewer than `limit` receives are left. 0 disarms
+ * it. */
 int drv_srq_arm(struct drv_srq *srq, unsigned limit);
 int drv_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit);
 /* The actual sizes, which may be larger than those requested. */
 void drv_srq_size(const struct drv_srq *srq, uint32_t *max_wr, uint32_t *max_sge);
-/* -EBUSY while a QP uses it. */
+/* -EBUSY: a QP uses it. */
 int drv_srq_destroy(struct drv_srq *srq);
 int drv_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
 		      const struct drv_recv_wr **bad);
 uint32_t drv_srq_num(const struct drv_srq *srq);
 
-/* --- what the layer above keeps with an object: NULL until it is set --- */
+/* --- pointers of the layer above to its own objects: NULL until they are set --- */
 
 void drv_qp_set_owner(struct drv_qp *qp, void *owner);
 void *drv_qp_owner(const struct drv_qp *qp);
@@ -399,7 +412,7 @@ void drv_cq_set_owner(struct drv_cq *cq, void *owner);
 void *drv_cq_owner(const struct drv_cq *cq);
 void drv_srq_set_owner(struct drv_srq *srq, void *owner);
 void *drv_srq_owner(const struct drv_srq *srq);
-/* The queue pair of that number, NULL: none. */
+/* The queue pair with that number, or NULL. */
 struct drv_qp *drv_qp_find(struct drv_device *dev, uint32_t qpn);
 
 /* --- multicast (UD) --- */
@@ -411,13 +424,13 @@ int drv_mcast_detach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES]);
 
 struct drv_event {
 	enum ibv_event_type type;
-	struct drv_qp *qp; /* the one that the type speaks of; others NULL, 0 */
+	struct drv_qp *qp; /* the object that the type concerns; all others are NULL or 0 */
 	struct drv_cq *cq;
 	struct drv_srq *srq;
 	unsigned port;
 };
 
-/* `fn` is called in interrupt context. One registration a device; NULL: none. */
+/* `fn` is called in interrupt context. One registration for each device; NULL: none. */
 void drv_event_register(struct drv_device *dev,
 			void (*fn)(void *arg, const struct drv_event *event), void *arg);
 
@@ -460,15 +473,15 @@ bool drv_cq_flushable(const struct drv_cq *cq);
  * call does nothing. -ENOMEM.
  */
 int drv_catas_watch(struct drv_device *dev, uint64_t period_ps);
-/* Reads the error buffer: 0 when the device is well, -EIO with what it says (may be NULL) after a
- * catastrophic error. */
+/* Reads the error buffer. 0: the device works; -EIO: there was a catastrophic error, and `words`
+ * (may be NULL) has the buffer. */
 int drv_catas_check(struct drv_device *dev, uint32_t words[16]);
 
-/* Cycles of the device's core clock since power-on (QUERY_HCA: MHz); three register reads. A CQE
- * with a timestamp has the low 48 bits of it. */
+/* Cycles of the device's core clock since power-on (QUERY_HCA: MHz), by three register reads. A CQE
+ * with a timestamp contains its low 48 bits. */
 uint64_t drv_clock_read(struct drv_device *dev);
 
-/* --- raw verbs: for conformance tests, past all checks --- */
+/* --- raw verbs: for conformance tests, without any checks --- */
 
 struct drv_raw_cmd {
 	uint16_t op; /* HCR_ of model/interface/commands.h */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the driver. Scenarios that test faults may look here: numbers of contexts, where
- * QPC n or an MTT entry lives in host memory.
+ * The inside of the driver. Scenarios that test faults may use it: numbers of contexts, the place
+ * of a QPC or an MTT entry in host memory.
  *
- * Who owns what: an object's numbers and ICM references are taken at creation and given back at
- * destruction; nothing is cached. Threads of a host are not preempted, so only what sleeps
+ * An object's numbers and ICM references are taken when it is created and given back when it is
+ * destroyed; nothing is cached. Threads of a host are not preempted, so only code that sleeps
  * (commands, ICM mapping) needs a mutex.
  */
 #ifndef HOST_DRIVER_MLX4_INTERNAL_H
@@ -20,7 +20,7 @@
 enum drv_sizes {
 	DRV_LOG_PAGE = 12,
 	DRV_LOG_HUGE_PAGE = 21,
-	DRV_CHUNK_BYTES = 256 * 1024, /* of ICM, mapped and unmapped at once */
+	DRV_CHUNK_BYTES = 256 * 1024, /* ICM that is mapped and unmapped at once */
 	DRV_CHUNK_PAGES = DRV_CHUNK_BYTES / PLATFORM_PAGE_SIZE,
 	DRV_LOG_RD_PER_QP = 4,
 	DRV_LOG_MCG_SIZE = 10,
@@ -32,7 +32,7 @@ enum drv_sizes {
 	DRV_EQC_MAPPED = 1024,
 	DRV_ASYNC_EQ_LOG_SIZE = 9,
 	DRV_SPECIAL_QPS = 8,
-	DRV_TOP_QPS = 64 * 1024, /* block at the top of the table that stays unused */
+	DRV_TOP_QPS = 64 * 1024, /* QPs at the top of the table that are never used */
 };
 
 /* --- sleeping --- */
@@ -46,8 +46,8 @@ int drv_mutex_init(struct drv_device *dev, struct drv_mutex *m);
 void drv_mutex_cleanup(struct drv_device *dev, struct drv_mutex *m);
 void drv_lock(struct drv_device *dev, struct drv_mutex *m);
 void drv_unlock(struct drv_device *dev, struct drv_mutex *m);
-/* Spends the CPU time charged so far, so that a check of memory and the wait that follows it are at
- * one time. */
+/* Spends the CPU time charged so far. A check of memory and the wait that follows it then happen at
+ * the same time. */
 void drv_settle(struct drv_device *dev);
 
 /* --- ICM --- */
@@ -58,7 +58,7 @@ struct drv_icm_seg {
 	size_t bytes;
 };
 
-/* Pages given to the device in one go. */
+/* Pages that the device gets in one go. */
 struct drv_icm {
 	struct drv_icm_seg *segs;
 	unsigned n, pages;
@@ -98,7 +98,8 @@ enum drv_table {
 
 /* Where each resource is in ICM. */
 struct drv_profile {
-	uint64_t base[DRV_TABLES]; /* of the cMPT only DRV_T_CMPT_QP, the base of all four */
+	/* of the cMPTs only DRV_T_CMPT_QP is set, the base of all four */
+	uint64_t base[DRV_TABLES];
 	unsigned log_num[DRV_TABLES];
 	unsigned entry_bytes[DRV_TABLES];
 	uint64_t total;
@@ -116,14 +117,14 @@ int drv_icm_map(struct drv_device *dev, const struct drv_icm *icm, uint16_t op, 
 int drv_table_init(struct drv_device *dev, struct drv_icm_table *t, uint64_t virt,
 		   unsigned entry_bytes, uint32_t entries, uint32_t reserved);
 void drv_table_cleanup(struct drv_icm_table *t, bool tell_device);
-/* Maps the chunk of the entry if nobody has, and counts. */
+/* Maps the entry's chunk if it is not mapped yet, and counts its use. */
 int drv_table_get(struct drv_icm_table *t, uint32_t entry);
 void drv_table_put(struct drv_icm_table *t, uint32_t entry);
 int drv_table_get_range(struct drv_icm_table *t, uint32_t first, uint32_t last);
 void drv_table_put_range(struct drv_icm_table *t, uint32_t first, uint32_t last);
-/* The CPU's address of an entry, NULL when not mapped; *bus (may be NULL) the device's. */
+/* The CPU's address of an entry; NULL: not mapped. *bus (may be NULL) is the device's address. */
 void *drv_table_find(struct drv_icm_table *t, uint32_t entry, uint64_t *bus);
-/* Pages mapped now. */
+/* Number of pages mapped now. */
 unsigned drv_table_pages(const struct drv_icm_table *t);
 
 /* --- MTT --- */
@@ -136,12 +137,12 @@ struct drv_mtt {
 
 int drv_mtt_alloc(struct drv_device *dev, unsigned pages, struct drv_mtt *mtt);
 void drv_mtt_free(struct drv_device *dev, struct drv_mtt *mtt);
-/* Entries [index, index + n) with consecutive pages of 2^log_page bytes from `bus`. */
+/* Writes entries [index, index + n): consecutive pages of 2^log_page bytes, beginning at `bus`. */
 void drv_mtt_write(struct drv_device *dev, const struct drv_mtt *mtt, unsigned index, unsigned n,
 		   uint64_t bus, unsigned log_page);
 uint64_t drv_mtt_addr(const struct drv_mtt *mtt);
 
-/* --- buffers of queues: single pages, not in one piece --- */
+/* --- buffers of queues: single pages that are not contiguous --- */
 
 struct drv_buf {
 	uint8_t **pages;
@@ -150,7 +151,7 @@ struct drv_buf {
 	struct drv_mtt mtt;
 };
 
-/* Zeroed, with its MTT written. */
+/* Allocates a zeroed buffer and writes its MTT. */
 int drv_buf_alloc(struct drv_device *dev, size_t bytes, struct drv_buf *buf);
 void drv_buf_free(struct drv_device *dev, struct drv_buf *buf);
 
@@ -190,7 +191,7 @@ struct drv_cmd_context {
 
 struct drv_cmd_state {
 	struct drv_mutex hcr;
-	struct platform_waitq *waitq; /* of those that wait for a context or its completion */
+	struct platform_waitq *waitq; /* threads that wait for a context or for its completion */
 	struct drv_cmd_context *contexts;
 	unsigned n_contexts, busy;
 	unsigned toggle;
@@ -200,12 +201,13 @@ struct drv_cmd_state {
 	uint8_t last_status;
 };
 
-/* What goes through the HCR, in_param and out_param as they are. */
+/* A command as the HCR gets it. in_param and out_param are passed unchanged. */
 struct drv_hcr {
 	uint16_t op;
 	unsigned op_mod;
 	uint32_t in_mod;
-	uint64_t in_param, out_param; /* out_param: bus address in, immediate output out */
+	/* out_param: a bus address on input, the immediate result on output */
+	uint64_t in_param, out_param;
 	uint64_t timeout_ps;
 	uint8_t status;
 };
@@ -216,24 +218,25 @@ int drv_cmd_use_events(struct drv_device *dev, unsigned max_commands);
 void drv_cmd_use_polling(struct drv_device *dev);
 void drv_cmd_completed(struct drv_device *dev, const struct eqe_cmd *eqe);
 int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *hcr);
-/* The words the HCR gets, in order; the last holds GO. */
+/* The words that are written to the HCR, in order. The last one contains GO. */
 void drv_hcr_words(const struct drv_hcr *cmd, uint16_t token, bool event, unsigned toggle,
 		   struct hcr *regs);
-/* Whether the device still owns the HCR, by its last word and the toggle of the next command. */
+/* Whether the device still owns the HCR, by its last word and the next command's toggle bit. */
 bool drv_hcr_pending(const struct hcr *regs, unsigned next_toggle);
 int drv_status_errno(uint8_t status);
-/* Commands that take something back from the device. */
+/* Whether the command gives something back to the driver (HCR_F_CLOSING). */
 bool drv_cmd_is_closing(uint16_t op);
 
-/* Zeroed. */
+/* A zeroed mailbox. */
 struct drv_mailbox *drv_mailbox_get(struct drv_device *dev);
 void drv_mailbox_put(struct drv_device *dev, struct drv_mailbox *mailbox);
 
-/* Without mailboxes. */
+/* Executes a command without mailboxes. */
 int drv_cmd_plain(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod);
 int drv_cmd_imm(struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64_t in_param,
 		uint64_t *out_param);
-/* With a copy of `len` bytes as input mailbox; the output mailbox copied to `out`. */
+/* Executes a command. The input mailbox is a copy of `len` bytes; the output mailbox is copied to
+ * `out`. */
 int drv_cmd_in(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
 	       const void *in, size_t len);
 int drv_cmd_out(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod, void *out,
@@ -265,7 +268,7 @@ struct drv_pd {
 struct drv_xrcd {
 	struct drv_device *dev;
 	struct drv_list link;
-	struct drv_cq *cq; /* of the domain's target QPs, which complete nothing */
+	struct drv_cq *cq; /* for the domain's target QPs, which make no completions */
 	uint32_t xrcdn;
 	unsigned users;
 };
@@ -278,7 +281,7 @@ struct drv_mr {
 	unsigned log_page;
 	struct drv_mtt mtt;
 	uint64_t mapped_bus, mapped_len; /* 0: nothing mapped */
-	uint8_t *page_list;              /* fast region: its pages, layout mtt_entry */
+	uint8_t *page_list;              /* fast region: its page list, layout mtt_entry */
 	uint64_t page_list_bus, page_list_bytes;
 	unsigned max_pages, n_pages;
 	bool hw; /* the device has the MPT */
@@ -292,7 +295,8 @@ struct drv_mw {
 	enum ibv_mw_type type;
 };
 
-/* The driver's own is in the device; `users`: queues on it. */
+/* A doorbell page. `users`: queues that use it. The driver's own page is a part of struct
+ * drv_device. */
 struct drv_uar {
 	struct drv_device *dev;
 	uint32_t page;
@@ -315,7 +319,7 @@ struct drv_cq {
 	int vector;
 	unsigned users;
 	bool stamped;
-	/* a resize on its way: the new buffer, taken over when the RESIZE entry is met */
+	/* a resize under way: this buffer is used once the RESIZE entry has been met */
 	struct drv_buf new_buf;
 	uint32_t new_entries;
 };
@@ -341,7 +345,7 @@ struct drv_qp {
 	struct drv_wq sq, rq;
 	uint32_t qpn;
 	enum qp_service service;
-	enum ibv_qp_type type; /* of special QPs 0 */
+	enum ibv_qp_type type; /* 0 for special QPs */
 	enum ibv_qp_state state;
 	unsigned port, pkey_index, access, max_dest_rd;
 	uint32_t qkey;
@@ -372,16 +376,16 @@ struct drv_mad_agent;
 struct drv_device {
 	struct platform *p;
 	struct drv_options options;
-	/* configuration space */
+	/* PCI configuration space */
 	uint32_t saved_config[64];
 	unsigned msix_cap, express_cap;
 	unsigned msix_bar;
 	uint32_t msix_table;
-	/* what the device said */
+	/* what the device has reported */
 	struct query_fw fw;
 	struct dev_cap cap;
 	struct query_adapter adapter;
-	struct query_port port_cap[DRV_PORTS_MAX + 1]; /* by port number */
+	struct query_port port_cap[DRV_PORTS_MAX + 1]; /* index: port number */
 	struct node_info_copy {
 		uint64_t node_guid, sys_guid;
 		unsigned vendor_id, device_id, revision;
@@ -389,21 +393,21 @@ struct drv_device {
 	unsigned ports, reserved_eqs, special_base;
 	uint64_t uar_bytes;
 	unsigned bf_buf_bytes; /* 0: no BlueFlame */
-	unsigned kar;          /* of the core */
-	struct drv_uar verbs;  /* for queues that have none of their own */
+	unsigned kar;          /* doorbell page of the driver's core */
+	struct drv_uar verbs;  /* page for queues that have none of their own */
 	struct drv_bitmap uars;
 	/* memory given to the device */
 	struct drv_icm fa, aux;
 	struct drv_profile profile;
 	struct drv_icm_table tables[DRV_TABLES];
-	unsigned icm_pages_base; /* mapped when bring-up was done */
-	uint32_t mtts_base;      /* MTT entries in use then */
-	unsigned stages;         /* steps of the bring-up that are done */
+	unsigned icm_pages_base; /* pages mapped at the end of bring-up */
+	uint32_t mtts_base;      /* MTT entries in use at the end of bring-up */
+	unsigned stages;         /* number of completed bring-up steps */
 	struct drv_cmd_state cmd;
 	/* numbers */
 	struct drv_buddy mtt_buddy;
 	struct drv_bitmap mpts, pds, xrcds, cqs, srqs, qps, mcgs;
-	/* by number mod table size */
+	/* index: number modulo table size */
 	struct drv_cq **cq_table;
 	struct drv_qp **qp_table;
 	struct drv_srq **srq_table;
@@ -425,9 +429,9 @@ struct drv_device {
 	bool closing; /* tear-down: count commands that fail */
 	bool dead;    /* a command timed out, or drv_declare_dead */
 	struct {
-		struct platform_waitq *waitq; /* NULL: nobody watches */
+		struct platform_waitq *waitq; /* NULL: there is no such thread */
 		uint64_t period_ps;
-		bool stop, told; /* told: IBV_EVENT_DEVICE_FATAL is out */
+		bool stop, told; /* told: IBV_EVENT_DEVICE_FATAL has been delivered */
 	} catas;
 };
 
@@ -436,10 +440,10 @@ static inline uint32_t drv_table_mask(const struct drv_device *dev, enum drv_tab
 	return dev->tables[t].entries - 1;
 }
 
-/* The device does not answer: dead, and told to those who watch. */
+/* Ends the thread of drv_catas_watch(). */
 void drv_catas_unwatch(struct drv_device *dev);
 
-/* Per part of the driver: bitmaps and tables. */
+/* For each part of the driver: its bitmaps and tables. */
 int drv_uars_init(struct drv_device *dev);
 void drv_uars_cleanup(struct drv_device *dev);
 int drv_mrs_init(struct drv_device *dev);
@@ -448,32 +452,33 @@ int drv_cqs_init(struct drv_device *dev);
 void drv_cqs_cleanup(struct drv_device *dev);
 int drv_srqs_init(struct drv_device *dev);
 void drv_srqs_cleanup(struct drv_device *dev);
-/* With CONF_SPECIAL_QP. */
+/* Also executes CONF_SPECIAL_QP. */
 int drv_qps_init(struct drv_device *dev);
 void drv_qps_cleanup(struct drv_device *dev);
 int drv_mcgs_init(struct drv_device *dev);
 void drv_mcgs_cleanup(struct drv_device *dev);
-/* SET_PORT and what the verbs part reads from the ports. */
+/* Executes SET_PORT, and reads what the verbs part needs from the ports. */
 int drv_ports_init(struct drv_device *dev);
 
 void drv_cq_event(struct drv_device *dev, uint32_t cqn);
 void drv_async_event(struct drv_device *dev, const struct drv_event *event);
-/* Takes the completions of a QP out of a CQ. */
+/* Removes the completions of a QP from a CQ. */
 void drv_cq_clean(struct drv_cq *cq, struct drv_qp *qp);
-/* Everything but wr_id and the owner bit of one completion. */
+/* Parses one completion, except wr_id and the owner bit. */
 void drv_cqe_parse(const struct cqe *cqe, struct drv_wc *wc);
 
 void drv_srq_free_slot(struct drv_srq *srq, uint32_t slot);
 
-/* Whether drv_wqe_build would take it: 0 or -errno. */
+/* Whether drv_wqe_build() would accept the request: 0 or -errno. */
 int drv_wqe_check(const struct drv_qp *qp, const struct drv_send_wr *wr);
-/* wqe.c: one WQE at its place in the send queue, its owner bit still software's. Returns its length
- * in 16-byte units, or -errno. */
+/* wqe.c: builds one WQE at its place in the send queue. Its owner bit still says software. Returns
+ * its length in 16-byte units, or -errno. */
 int drv_wqe_build(struct drv_qp *qp, const struct drv_send_wr *wr, void *wqe, uint32_t index);
-/* What a WQE with this many SGEs or inline bytes takes. */
+/* Bytes of a WQE with this many SGEs or inline bytes. */
 size_t drv_wqe_bytes(enum qp_service service, unsigned sges, unsigned inline_bytes);
 unsigned drv_max_send_sge(const struct drv_device *dev);
-/* Scatter list of a receive in `room` bytes, ended if there is room. */
+/* Writes the scatter list of a receive into `room` bytes, with a terminator if there is room for
+ * one. */
 void drv_recv_sges(void *at, size_t room, const struct drv_recv_wr *wr);
 
 /* qp.c */
@@ -487,7 +492,7 @@ int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init
 
 /* --- traces --- */
 
-/* The call's args are made from fmt. */
+/* Traces a call. Its arguments are made from fmt. */
 void drv_trace(struct drv_device *dev, struct platform_call call, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

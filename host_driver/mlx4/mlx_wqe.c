@@ -21,7 +21,7 @@ static size_t headers_fill(const struct drv_mlx_wqe *w, uint8_t *buf)
 	lrh_set_lnh(lrh, w->has_grh ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
 	lrh_set_dlid(lrh, w->dlid);
 	lrh_set_pkt_len(lrh, (LRH_BYTES + (w->has_grh ? GRH_BYTES : 0) + transport) / 4);
-	/* the device puts the port's LID above the path bits */
+	/* the device replaces the high bits by the port's LID */
 	lrh_set_slid(lrh, w->dlid == LID_PERMISSIVE ? LID_PERMISSIVE : w->path_bits);
 	if (w->has_grh) {
 		grh_set_ip_ver(grh, GRH_IP_VER);
@@ -92,7 +92,7 @@ unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owne
 	return (unsigned)(at / WQE_UNIT);
 }
 
-/* C14-9, C14-13: outgoing packets of this node; others never pass through a channel adapter. */
+/* C14-9, C14-13: outgoing packets of this node. A channel adapter does not forward others. */
 bool drv_smi_send(struct smp *smp, unsigned port)
 {
 	struct mad_hdr *hdr = smp_hdr(smp);
@@ -122,7 +122,7 @@ bool drv_smi_receive(struct smp *smp, unsigned port)
 	if (count > SMP_HOPS_MAX)
 		return false;
 	if (!mad_hdr_get_direction(hdr)) {
-		/* C14-9:3 the end of the path out; a channel adapter forwards nothing */
+		/* C14-9:3: the end of the way out; a channel adapter does not forward */
 		if (pointer != count)
 			return false;
 		if (count)
@@ -130,7 +130,7 @@ bool drv_smi_receive(struct smp *smp, unsigned port)
 		mad_hdr_set_hop_pointer(hdr, pointer + 1);
 		return true;
 	}
-	/* C14-13:3 the end of the path back */
+	/* C14-13:3: the end of the way back */
 	if (pointer > 1)
 		return false;
 	mad_hdr_set_hop_pointer(hdr, 0);

@@ -194,7 +194,8 @@ static uint64_t mr_page_offset(const struct drv_mr *mr, uint64_t addr)
 	return addr & ((UINT64_C(1) << mr->log_page) - 1);
 }
 
-/* Maps whole pages around [addr, addr + len); bus address of the first page and their number. */
+/* Maps whole pages around [addr, addr + len). Returns the bus address of the first page, and the
+ * number of pages. */
 static int mr_map(struct drv_mr *mr, void *addr, uint64_t len, uint64_t iova, uint64_t *first_page,
 		  unsigned *pages)
 {
@@ -205,7 +206,7 @@ static int mr_map(struct drv_mr *mr, void *addr, uint64_t len, uint64_t iova, ui
 		return -EFAULT;
 	mr->mapped_bus = bus;
 	mr->mapped_len = len;
-	if (mr_page_offset(mr, bus ^ iova)) /* no huge pages */
+	if (mr_page_offset(mr, bus ^ iova)) /* the offsets in a huge page differ */
 		mr->log_page = DRV_LOG_PAGE;
 	*first_page = bus - mr_page_offset(mr, bus);
 	*pages = (unsigned)(((bus + len - 1) >> mr->log_page) - (bus >> mr->log_page) + 1);
@@ -219,7 +220,7 @@ static bool access_ok(unsigned access)
 	       access & IBV_ACCESS_LOCAL_WRITE;
 }
 
-/* Its MTT is written: the MPT. */
+/* Gives the region's MPT entry to the device. The MTT must have been written. */
 static int mr_to_hw(struct drv_mr *mr, uint64_t iova, uint64_t len, unsigned access)
 {
 	struct mpt_entry mpt;
@@ -428,8 +429,8 @@ int drv_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus)
 	return 0;
 }
 
-/* The slot in the dMPT is edited while software owns it; writing its status back gives it to the
- * device, which SYNC_TPT makes look again. */
+/* Edits the dMPT slot while software owns it. Writing the status back gives it to the device, and
+ * SYNC_TPT makes the device read it again. */
 static int mr_rereg_access(struct drv_mr *mr, unsigned access)
 {
 	struct mpt_entry *mpt = drv_table_find(&mr->dev->tables[DRV_T_DMPT], mr->key >> 8, NULL);
@@ -459,7 +460,8 @@ static int mr_dereg(struct drv_mr *mr)
 {
 	int rc = mr->hw ? mpt_to_sw(mr->dev, mr->index) : 0;
 
-	/* windows are bound to it; at removal they are gone, and it must go as well */
+	/* Windows are bound to the region, so it stays. When the device is removed, the windows
+	 * have been freed, and the region must be freed, too. */
 	if (rc == -EBUSY && !mr->dev->closing)
 		return rc;
 	mr_free(mr);
@@ -563,7 +565,7 @@ int drv_mrs_init(struct drv_device *dev)
 	rc = drv_buddy_init(&dev->mtt_buddy, dev->profile.log_num[DRV_T_MTT]);
 	if (rc)
 		goto free_mpts;
-	/* the reserved range is never given back */
+	/* the reserved range is allocated once and never freed */
 	rc = drv_buddy_alloc(&dev->mtt_buddy, dev_cap_get_log_rsvd_mtts(&dev->cap), &reserved);
 	if (rc)
 		goto free_buddy;

@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #define MS_PS        UINT64_C(1000000000)
-#define RESET_PS     (1000 * MS_PS) /* the device is not touched for so long */
-#define RESET_MAX_PS (2000 * MS_PS) /* and may take so long to answer after it */
+#define RESET_PS     (1000 * MS_PS) /* for this long the driver does not touch the device */
+#define RESET_MAX_PS (2000 * MS_PS) /* the device must answer within this time */
 #define SEMAPHORE_PS (10000 * MS_PS)
 #define DISOWN_PS    (1000 * MS_PS)
 
@@ -107,7 +107,7 @@ static int semaphore_wait(struct drv_device *dev)
 	return 0;
 }
 
-/* COMMAND goes last: nothing may be decoded before the BARs are back. */
+/* Writes COMMAND last: the device must not decode anything before the BARs have been restored. */
 static void config_restore(struct drv_device *dev)
 {
 	const unsigned e = dev->express_cap;
@@ -146,7 +146,7 @@ int drv_pci_reset(struct drv_device *dev)
 	return DRV_LEAVE(dev, 0);
 }
 
-/* --- MSI-X; its table is little-endian --- */
+/* --- MSI-X, whose table is little-endian --- */
 
 static void msix_write(struct drv_device *dev, unsigned vector, unsigned word, uint32_t value)
 {

@@ -7,12 +7,13 @@
 
 int drv_pci_enable(struct drv_device *dev);
 void drv_pci_disable(struct drv_device *dev);
-/* -EBUSY when somebody else has the device. */
+/* -EBUSY: another driver owns the device. */
 int drv_pci_own(struct drv_device *dev);
 void drv_pci_disown(struct drv_device *dev);
-/* Saves configuration space, resets, waits, writes it back. Takes a second. */
+/* Saves configuration space, resets the device, waits, and restores configuration space. Takes a
+ * second. */
 int drv_pci_reset(struct drv_device *dev);
-/* Takes dev->n_eqs vectors, fewer when there are not so many (at least 2): sets dev->n_eqs. */
+/* Takes dev->n_eqs vectors, or fewer if there are not so many (at least 2). Sets dev->n_eqs. */
 int drv_msix_enable(struct drv_device *dev);
 void drv_msix_disable(struct drv_device *dev);
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* How often the state is read while a change raises no event (link training). */
+/* Time between two reads of the state, because link training raises no event. */
 #define PORT_POLL_PS UINT64_C(1000000000)
 
 enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, VLS_NATIVE = 8 };
@@ -165,14 +165,15 @@ int drv_port_down(struct drv_device *dev, unsigned port)
 
 /* --- SET_PORT --- */
 
-/* The capability mask is echoed; fewer VLs are tried when the device has no room for that many. */
+/* The capability mask is written back unchanged. If the device has no room for that many VLs, fewer
+ * are tried. */
 static int set_port(struct drv_device *dev, unsigned port, unsigned mtu)
 {
 	struct port_info pi = {0};
 	struct set_port mbox = {0};
 	int rc;
 
-	/* as the Linux driver: a port that does not tell gets an empty mask */
+	/* as in the Linux driver: if PortInfo cannot be read, the mask is empty */
 	if (drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, 0, &pi))
 		memset(&pi, 0, sizeof(pi));
 	set_port_set_change_mtu(&mbox, 1);

@@ -12,8 +12,8 @@ void *drv_sq_slot(const struct drv_qp *qp, uint32_t index)
 						     << qp->sq.log_stride));
 }
 
-/* What a device that reads ahead must not take for a WQE: the first dword of every 64-byte chunk
- * but the first. */
+/* Marks the first dword of every 64-byte chunk of a slot, except the first chunk, so that a device
+ * that reads ahead does not take old contents for a WQE. */
 static void sq_stamp(const struct drv_qp *qp, uint32_t index)
 {
 	uint8_t *wqe = drv_sq_slot(qp, index);
@@ -62,8 +62,8 @@ void drv_sq_doorbell(struct drv_qp *qp)
 				    sizeof(db.b));
 }
 
-/* The last WQE goes to the device by itself; its index and QPN are noted in it, in memory too. Two
- * buffers are used in turn, by one thread at a time. */
+/* Writes the last WQE to the device through BlueFlame. Its index and QPN are stored in the WQE, in
+ * memory, too. The two buffers are used in turn, by one thread at a time. */
 static void sq_blueflame(struct drv_qp *qp, unsigned ds)
 {
 	struct drv_device *dev = qp->dev;
@@ -94,7 +94,7 @@ static bool blueflame_fits(const struct drv_qp *qp, const struct drv_send_wr *wr
 	       (wr->send_flags & IBV_SEND_INLINE || !wr->num_sge || dev->options.prefer_blueflame);
 }
 
-/* A queue pair that takes sends. */
+/* Whether the queue pair is in a state in which it accepts sends. */
 static bool sends(const struct drv_qp *qp)
 {
 	return qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT &&

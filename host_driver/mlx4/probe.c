@@ -18,8 +18,8 @@ enum {
 	EQS_MAX = 128,
 	INIT_HCA_VERSION = 2,
 	CACHE_LINE_LOG = 6,
-	/* what Linux' mlx4 allows: a 512-byte READ WQE less its two segments; a page of a list less
-	 * an entry */
+	/* limits of Linux' mlx4: a READ WQE of 512 bytes without its two segments, and a page of
+	 * entries without one */
 	MAX_SGE_RD = 30,
 	MAX_FAST_REG_PAGES = 511,
 };
@@ -28,7 +28,7 @@ struct stage {
 	const char *name;
 	int (*up)(struct drv_device *dev);
 	void (*down)(struct drv_device *dev); /* NULL: nothing to undo */
-	bool quiet_down; /* without a word to the device: done for a dead one too */
+	bool quiet_down; /* sends nothing to the device, so it is done for a dead one, too */
 };
 
 /* --- firmware --- */
@@ -52,7 +52,7 @@ static int firmware_up(struct drv_device *dev)
 	if (rc)
 		goto unmap_fa;
 	mod_stat_cfg_set_log_pg_sz_m(&cfg, 1);
-	/* its failure is only a warning */
+	/* a failure is only a warning */
 	drv_cmd_in(dev, HCR_MOD_STAT_CFG, 0, HCR_OM_STAT_CFG_SET, &cfg, sizeof(cfg));
 	return 0;
 
@@ -79,7 +79,7 @@ static int port_caps(struct drv_device *dev, unsigned port)
 
 	if (rc)
 		return rc;
-	/* the physical id is for show: failure is no matter */
+	/* the physical id is only for display, so a failure does not matter */
 	drv_cmd_out(dev, HCR_MOD_STAT_CFG, port << MOD_STAT_CFG_PORT_SHIFT, HCR_OM_STAT_CFG_PORT_ID,
 		    &guid, sizeof(guid));
 	return 0;
@@ -150,7 +150,7 @@ static void aux_down(struct drv_device *dev)
 	drv_icm_free(dev, &dev->aux);
 }
 
-/* How many entries of a table stay mapped. */
+/* Number of entries whose chunks stay mapped. */
 static uint32_t table_reserved(const struct drv_device *dev, enum drv_table t)
 {
 	const struct dev_cap *cap = &dev->cap;
@@ -195,8 +195,7 @@ static int table_up(struct drv_device *dev, enum drv_table t)
 		base = profile->base[DRV_T_CMPT_QP] + ((uint64_t)type * bytes << CMPT_TYPE_SHIFT);
 		entries = UINT32_C(1) << profile->log_num[cmpt_of[type]];
 	} else if (t == DRV_T_EQC) {
-		entries = DRV_EQC_MAPPED; /* pages past the announced end of ICM, as Linux maps them
-					   */
+		entries = DRV_EQC_MAPPED; /* Linux also maps pages beyond the announced end */
 	}
 	return drv_table_init(dev, &dev->tables[t], base, bytes, entries, table_reserved(dev, t));
 }
@@ -284,7 +283,7 @@ static void eqs_down(struct drv_device *dev)
 	drv_eqs_cleanup(dev, true);
 }
 
-/* Event mode, and the proof that a completion event and its interrupt arrive. */
+/* Switches to event mode, and checks that a completion event and its interrupt arrive. */
 static int events_up(struct drv_device *dev)
 {
 	int rc;
@@ -431,7 +430,7 @@ static void leftovers_destroy(struct drv_device *dev, struct drv_leftovers *left
 {
 	DESTROY_ALL(dev, qp_list, struct drv_qp, drv_qp_destroy, left->qps);
 	DESTROY_ALL(dev, srq_list, struct drv_srq, drv_srq_destroy, left->srqs);
-	/* with its own CQ, which is not counted */
+	/* also destroys the domain's own CQ, which is not counted */
 	DESTROY_ALL(dev, xrcd_list, struct drv_xrcd, drv_xrcd_free, left->xrcds);
 	DESTROY_ALL(dev, cq_list, struct drv_cq, drv_cq_destroy, left->cqs);
 	DESTROY_ALL(dev, mw_list, struct drv_mw, drv_mw_free, left->mws);

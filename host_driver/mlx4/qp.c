@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Queue pairs: numbers, buffers, creation and destruction, the special ones. State changes are in
+/* Queue pairs: numbers, buffers, creation and destruction, the special QPs. State changes are in
  * qp_modify.c, posting in post.c. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/mlx4/post.h"
@@ -11,9 +11,10 @@
 #include <string.h>
 
 enum {
-	SQ_HEADROOM_BYTES = 2048, /* kept stamped: a device may read so far ahead */
+	/* kept stamped behind head: a device may read so far ahead */
+	SQ_HEADROOM_BYTES = 2048,
 	SQ_LOG_STRIDE_MIN = 6,
-	SQ_LOG_STRIDE_XRC_TARGET = 5, /* it has no send queue; the kernel gives it this much */
+	SQ_LOG_STRIDE_XRC_TARGET = 5, /* an XRC target has no send queue; Linux sets this stride */
 	MLX_WQE_LOG_STRIDE = 7, /* ctrl, headers in two inline segments, one data segment, ICRC */
 };
 
@@ -45,7 +46,7 @@ static void qp_tables_put(struct drv_device *dev, uint32_t qpn)
 		drv_table_put(&dev->tables[qp_tables[i]], qpn);
 }
 
-/* Special QPs stand in the reserved block and take no number. */
+/* Special QPs are in a reserved block, so they take no number from the bitmap. */
 static int qp_number(struct drv_qp *qp)
 {
 	struct drv_device *dev = qp->dev;
@@ -84,8 +85,8 @@ static unsigned max_inline_of(enum qp_service service, size_t room, unsigned wan
 	return n;
 }
 
-/* Of a queue pair of any service: the WQE with the longest head, of an RC queue pair's masked atomic,
- * has no room for as many as the device's limit of a list says. */
+/* The most SGEs that a queue pair of any service can have. The WQE with the longest header (masked
+ * atomic on RC) has less room than the device's limit states. */
 unsigned drv_max_send_sge(const struct drv_device *dev)
 {
 	const struct dev_cap *dc = &dev->cap;
@@ -161,7 +162,7 @@ static int qp_buffer(struct drv_qp *qp, const struct drv_qp_cap *cap)
 		return rc;
 	sq_bytes = (size_t)qp->sq.entries << qp->sq.log_stride;
 	rq_bytes = qp->has_rq ? (size_t)qp->rq.entries << qp->rq.log_stride : 0;
-	/* the device derives the order from the strides */
+	/* the device derives the order of the two queues from their strides */
 	if (qp->has_rq && qp->rq.log_stride > qp->sq.log_stride)
 		qp->sq.offset = rq_bytes;
 	else
@@ -262,7 +263,7 @@ static int qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct d
 {
 	const int service = service_of(init->type);
 	const bool target = init->type == IBV_QPT_XRC_RECV;
-	/* the device wants two CQs of each QP; XRC has no use for them all */
+	/* the device wants two CQs for each QP, although XRC does not need both */
 	struct drv_cq *send_cq = !target ? init->send_cq : init->xrcd ? init->xrcd->cq : NULL;
 	const struct drv_qp qp = {
 		.dev = pd->dev,
@@ -375,7 +376,7 @@ enum ibv_qp_state drv_qp_state(const struct drv_qp *qp)
 
 /* --- bring-up --- */
 
-/* The special QPs' block stands at the first power of two that leaves room for the reserved ones
+/* The block of special QPs begins at the first power of two that leaves room for the reserved QPs
  * and 256 more. */
 int drv_qps_init(struct drv_device *dev)
 {

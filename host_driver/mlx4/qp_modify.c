@@ -23,8 +23,8 @@ enum {
 /* Service bits of a row. */
 enum { RC = SVC_RC, UC = SVC_UC, UD = SVC_UD, XI = 1 << 8, XT = 1 << 9, CONN = RC | UC | XI | XT };
 
-/* One legal transition, and the attributes some services need for it; several rows may speak of the
- * same one. */
+/* A legal transition, and the attributes that some services need for it. Several rows may describe
+ * the same transition. */
 struct transition {
 	enum ibv_qp_state from, to;
 	uint16_t op;
@@ -63,7 +63,7 @@ static unsigned service_bit(const struct drv_qp *qp)
 	return qp->xrc_target ? XT : XI;
 }
 
-/* The command of a transition, or -EINVAL when it is not legal or lacks an attribute. */
+/* The command of a transition. -EINVAL: the transition is not legal, or an attribute is missing. */
 static int transition_find(const struct drv_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
 			   unsigned mask)
 {
@@ -105,7 +105,8 @@ static void path_fill(const struct drv_qp *qp, struct qp_path *path, const struc
 					      (ah->sl & 0xf) << SCHED_SL_SHIFT);
 }
 
-/* What every modify carries; the device ignores most of it later. */
+/* Fields that every modify command contains; the device ignores most of them after the first
+ * one. */
 static void fill_common(const struct drv_qp *qp, struct qpc *c)
 {
 	qpc_set_service(c, qp->service);
@@ -130,7 +131,7 @@ static void fill_common(const struct drv_qp *qp, struct qpc *c)
 	}
 }
 
-/* Only in RST2INIT: must never be sent again. */
+/* Fields that only RST2INIT may contain. */
 static void fill_reset(const struct drv_qp *qp, struct qpc *c)
 {
 	qpc_set_mtt_addr(c, drv_mtt_addr(&qp->buf.mtt));
@@ -152,8 +153,8 @@ static void fill_mtu(const struct drv_qp *qp, struct qpc *c, const struct drv_qp
 	}
 }
 
-/* Remote access follows from the flags and the depth together: without responder resources only
- * writes are left. */
+/* Remote access depends on the flags and on the depth: without responder resources only WRITEs are
+ * allowed. */
 static uint32_t fill_access(const struct drv_qp *qp, struct qpc *c, const struct drv_qp_attr *attr,
 			    unsigned mask)
 {
@@ -261,8 +262,8 @@ static void fill_mailbox(const struct drv_qp *qp, uint16_t op, const struct drv_
 	opt = fill_access(qp, c, attr, mask);
 	opt |= fill_path(qp, c, attr, mask);
 	opt |= fill_transport(c, attr, mask);
-	/* a datagram QP has no address vector: its port comes in the path all the same, without an
-	 * option bit */
+	/* A datagram QP has no address vector. Its port is in the path nevertheless, without an
+	 * option bit. */
 	if (op == HCR_INIT2RTR_QP && (qp->service == QP_ST_UD || qp->service == QP_ST_MLX))
 		qp_path_set_sched_queue(
 			qpc_primary(c),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shared receive queues: a list of slots linked by index, the free ones at its tail. */
+/* Shared receive queues: a list of slots that are linked by index. Free slots are appended at its
+ * tail. */
 #include "host_driver/mlx4/barriers.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
@@ -41,7 +42,7 @@ int drv_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
 		srq->wr_id[srq->head] = wr->wr_id;
 		drv_recv_sges(slot->b + sizeof(*slot),
 			      ((size_t)1 << srq->log_stride) - sizeof(*slot), wr);
-		/* it stands in memory that a device gone wrong may have written */
+		/* masked, because a defective device may have overwritten the link */
 		srq->head = srq_next_get_next_wqe_index(slot) & (srq->entries - 1);
 	}
 	if (rc && bad)

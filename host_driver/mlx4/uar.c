@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* UAR pages: the first ones are the event queues', the driver takes one for its core and one for
- * its verbs; processes have their own. */
+/* UAR pages. The first ones are used by the event queues. The driver takes one for its core and one
+ * for its verbs, and each process has its own. */
 #include "host_driver/mlx4/mlx4_internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Work queue entries as bytes: segments of send WQEs, inline data, scatter lists of receives. No
- * device is touched and no time passes. */
+/* Work queue entries as bytes: segments of send WQEs, inline data, scatter lists of receives.
+ * Touches no device and takes no time. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/rows.h"
 
@@ -23,7 +23,8 @@ static unsigned wqe_overhead(enum qp_service service)
 	}
 }
 
-/* Where inline data of that length ends, from `at` on; a head in each 64-byte chunk. */
+/* The offset at which inline data ends that begins at `at`. Each 64-byte chunk has a segment
+ * header. */
 static size_t inline_end(size_t at, size_t len)
 {
 	while (len) {
@@ -40,8 +41,8 @@ size_t drv_wqe_bytes(enum qp_service service, unsigned sges, unsigned inline_byt
 {
 	const size_t head = wqe_overhead(service);
 	const size_t gather = head + (size_t)sges * sizeof(struct wqe_data);
-	/* data stands right behind ctrl in a SEND, behind the remote address in a WRITE: take the
-	 * later one */
+	/* Inline data begins after ctrl in a SEND, and after the remote address in a WRITE. Assumes
+	 * the later place. */
 	const size_t in_line = inline_end(head, inline_bytes);
 
 	return gather > in_line ? gather : in_line;
@@ -57,7 +58,7 @@ static size_t put_sges(uint8_t *wqe, size_t at, const struct drv_send_wr *wr)
 
 		memset(d, 0, sizeof(*d));
 		wqe_data_set_byte_count(d, s->length);
-		/* length 0 without this bit would be 2 GiB */
+		/* an inline segment of length 0; otherwise length 0 means 2 GiB */
 		wqe_data_set_is_inline(d, !s->length);
 		wqe_data_set_lkey(d, s->lkey);
 		wqe_data_set_addr(d, s->addr);
@@ -73,7 +74,7 @@ static void inline_close(uint8_t *wqe, size_t start, size_t end)
 	wqe_inline_set_byte_count(head, (uint32_t)(end - start - sizeof(*head)));
 }
 
-/* Copies the data of the request; a segment ends at each 64-byte boundary. */
+/* Copies the request's inline data. A segment ends at each 64-byte boundary. */
 static size_t put_inline(uint8_t *wqe, size_t at, const struct drv_send_wr *wr)
 {
 	size_t start = at, pos = at + sizeof(struct wqe_inline);
@@ -100,7 +101,7 @@ static size_t put_inline(uint8_t *wqe, size_t at, const struct drv_send_wr *wr)
 		}
 	}
 	if (pos == at + sizeof(struct wqe_inline))
-		return at; /* no data at all */
+		return at; /* there is no data */
 	inline_close(wqe, start, pos);
 	while (pos % WQE_UNIT)
 		wqe[pos++] = 0;
@@ -251,7 +252,7 @@ static size_t put_local_inv(uint8_t *wqe, size_t at, const struct drv_send_wr *w
 	return at + sizeof(*l);
 }
 
-/* --- the whole --- */
+/* --- the whole WQE --- */
 
 static int wr_opcode(enum ibv_wr_opcode opcode)
 {
