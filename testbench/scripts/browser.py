@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium driven through its debugging pipe: what the test of hcasim report needs of it, nothing more."""
+"""Drives a headless Chromium through its debugging pipe. It has only what the test of hcasim report needs."""
 import base64
 import json
 import os
@@ -11,7 +11,7 @@ import time
 
 
 class Browser:
-    """One page. errors: what it threw or wrote as an error; requests: what it asked for beside its own file."""
+    """One page. errors: exceptions, and messages written as errors; requests: what the page loaded besides its own file."""
 
     def __init__(self, width=1440, height=1000):
         self.folder = tempfile.mkdtemp()
@@ -19,7 +19,7 @@ class Browser:
         self.back, from_child = os.pipe()
         self.id, self.buffer, self.errors, self.requests = 0, b'', [], []
 
-        def pipes():  # Chromium reads from 3 and writes to 4
+        def pipes():  # Chromium reads from descriptor 3 and writes to descriptor 4
             a, b = os.dup2(to_child, 30), os.dup2(from_child, 31)
             os.dup2(a, 3)
             os.dup2(b, 4)
@@ -75,7 +75,7 @@ class Browser:
             self.note(answer)
 
     def open(self, path):
-        """Loads a file; seconds until it is loaded and has drawn."""
+        """Loads a file. Returns the seconds until it has been loaded and drawn."""
         began = time.monotonic()
         self.call('Page.navigate', url='file://' + os.path.realpath(path))
         while self.run('document.readyState') != 'complete':
@@ -90,7 +90,7 @@ class Browser:
         return result['result'].get('value')
 
     def settle(self):
-        """Two frames and the delayed drawing."""
+        """Waits for two frames and for drawing that the page has delayed."""
         self.run('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 150))))')
 
     def mouse(self, kind, x, y, **more):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-The rule of the rooms of the engine and of the test bench, read from what the compiler made: a file calls, and includes, only files
-of its own room and of rooms below. The folder's dir.mk says which file is in which room, and the order of rooms, from bottom to top;
-a file outside of the rooms is above them all. Calls are the undefined symbols of objects (nm).
+Checks the rule of the rooms of the engine and of the test bench: a file calls and includes only files of its own room and of rooms
+below it. The folder's dir.mk lists the files of each room, and the rooms from bottom to top. A file outside of the rooms is above all
+of them. The calls are taken from the compiled objects: they are the undefined symbols (nm).
 
-Fails, and prints every offending call, when a room calls or includes a room above it; when rooms call each other in a circle; when
-more files of one room depend on each other in circles than KNOT_MAX says. Prints the largest such knot of each room, and of all.
+The check fails when a room calls or includes a room above it, when rooms call each other in a circle, or when more than KNOT_MAX files
+of one room depend on each other in circles. It prints every offending call, and the largest such knot of each room and of all rooms.
 
     check_rooms.py [FOLDER]     objects are in FOLDER/obj (build)
 """
@@ -21,7 +21,7 @@ DEFINED = "TDBRVW"
 
 
 def rooms_and_files(tree):
-    """Rooms from bottom to top, and the room of each source file."""
+    """Returns the rooms from bottom to top, and the room of each source file."""
     rooms, room_of = [], {}
     for line in open(f"{tree}/dir.mk"):
         if not line.startswith("src-y"):
@@ -37,7 +37,7 @@ def rooms_and_files(tree):
 
 
 def symbols(build, tree, files):
-    """Which file defines each symbol, and the symbols that each file needs."""
+    """Returns which file defines each symbol, and the symbols that each file needs."""
     home, needs = {}, {}
     for f in files:
         needs[f] = set()
@@ -51,7 +51,7 @@ def symbols(build, tree, files):
 
 
 def calls_between(home, needs):
-    """{caller: {callee: [function]}} of files."""
+    """Returns the calls between files: {caller: {callee: [function]}}."""
     calls = {f: {} for f in needs}
     for f, names in needs.items():
         for name in sorted(names):
@@ -61,7 +61,7 @@ def calls_between(home, needs):
 
 
 def knots(graph):
-    """The sets of nodes that reach each other, largest first (Tarjan)."""
+    """Returns the sets of nodes that reach each other, largest first (Tarjan's algorithm)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -84,7 +84,7 @@ def knots(graph):
 
 
 def includes_upward(tree, rooms):
-    """Files, headers too, that include a header of a room above."""
+    """Returns the files, including headers, that include a header of a room above."""
     for room in rooms[:-1]:
         folder = f"{tree}/{room}"
         for f in sorted(os.listdir(folder)):
@@ -97,7 +97,7 @@ def includes_upward(tree, rooms):
 
 
 def check(build, tree):
-    """The errors of one tree."""
+    """Returns the errors of one tree."""
     rooms, room_of = rooms_and_files(tree)
     rank = {room: n for n, room in enumerate(rooms)}
     calls = calls_between(*symbols(build, tree, sorted(room_of)))

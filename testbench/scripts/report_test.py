@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hcasim report in a headless Chromium: report_test.py DIR..., each a run with report.html and run.log.
+"""Tests the page of hcasim report in a headless Chromium: report_test.py DIR..., where each DIR is a run with report.html and run.log.
 
-What the page counts is compared with what the log says; it is moved, zoomed and filtered as a reader does it; it must ask for nothing
-beside itself. SHOTS=FOLDER keeps pictures of it, light and dark."""
+Compares the page's counts with the log. Moves, zooms and filters the page as a reader does. The page must not load anything except
+its own file. SHOTS=FOLDER stores pictures of it, light and dark."""
 import os
 import re
 import sys
 
-sys.dont_write_bytecode = True  # the source folder stays as it is
+sys.dont_write_bytecode = True  # write no files into the source folder
 from browser import Browser  # noqa: E402
 
-LOAD_S, FRAME_MS = 60, 3000  # of a machine that does other things too
+LOAD_S, FRAME_MS = 60, 3000  # generous, because the machine may be busy
 
 
 def expect(what, got, expected):
@@ -25,7 +25,7 @@ def expect_less(what, got, most):
 
 
 def log_counts(folder):
-    """Packets out, lost by the fault plan, sent again, as the log has them."""
+    """Counts in the log: packets sent, lost by the fault plan, and sent again."""
     counts = {'out': 0, 'dropped': 0, 'resent': 0, 'wqes': 0}
     with open(folder + '/run.log', encoding='latin-1') as log:
         for line in log:
@@ -51,7 +51,7 @@ def check_counts(page, folder):
 
 
 def painted(page, canvas):
-    """Different colours in a canvas: a blank one has one."""
+    """Returns the number of different colours in a canvas. A blank one has one."""
     return page.run('''((c) => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, seen = new Set();
         for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 24 | d[i + 1] << 16 | d[i + 2] << 8 | d[i + 3]); return seen.size; })($('%s'))''' % canvas)
 
@@ -71,7 +71,7 @@ def check_drawing(page):
 
 
 def check_handling(page):
-    """Wheel, Ctrl and wheel, drag, click, tooltip, list, filter, keys."""
+    """Tries wheel, Ctrl and wheel, drag, click, tooltip, list, filter and keys."""
     page.run("scrollTo(0, $('ladder').getBoundingClientRect().top - 240)")
     page.settle()
     x, y, w, h = page.run("(({left, top, width, height}) => [left, top, width, height])($('ladder').getBoundingClientRect())")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""serve_stuck.py HCASIM FOLDER: nobody reads what serve prints, and clients come and go until it stands still over that.
-SIGTERM ends it nevertheless, with a status that says so."""
+"""serve_stuck.py HCASIM FOLDER: nobody reads what serve prints. Clients come and go until serve blocks while it prints.
+SIGTERM must still end it, with a status that says so."""
 import os
 import signal
 import socket
@@ -26,7 +26,7 @@ for _ in range(CLIENTS):
         client.settimeout(STILL_S)
         try:
             client.connect(path)
-            client.send(bytes(16))  # no message: it is disconnected
+            client.send(bytes(16))  # not a valid message, so the client is disconnected
             client.recv(1)
         except TimeoutError:
             still = True

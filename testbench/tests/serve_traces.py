@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""serve_traces.py HCASIM FOLDER SIGNAL: a vfio-user client of its own (QEMU's docs/interop/vfio-user.rst) drives
-both HCAs of `serve` with every trace on; after SIGNAL the server's files must be whole and tell of it."""
+"""serve_traces.py HCASIM FOLDER SIGNAL: a vfio-user client (QEMU's docs/interop/vfio-user.rst) drives both
+HCAs of `serve` with every trace on. After SIGNAL the server's files must be complete and show what the client did."""
 import json
 import mmap
 import os
@@ -22,7 +22,7 @@ PATIENCE_S = 20
 
 
 class Device:
-    """One socket."""
+    """The client of one device, on one socket."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -63,14 +63,14 @@ class Device:
         self.ask(REGION_WRITE, struct.pack('<QII', offset, region, len(data)) + data)
 
     def post(self, opcode, mailbox):
-        """An HCR command with an output mailbox."""
+        """Starts an HCR command with an output mailbox."""
         words = (0, 0, 0, mailbox >> 32, mailbox & 0xffffffff, 1 << 16)
         for i, word in enumerate(words):
             self.write(BAR0, HCR + 4 * i, struct.pack('>I', word))
         self.write(BAR0, HCR + HCR_OPCODE, struct.pack('>I', GO | opcode))
 
     def command(self, opcode, mailbox):
-        """The same, done: its status."""
+        """Executes such a command, and returns its status."""
         self.post(opcode, mailbox)
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
@@ -91,7 +91,7 @@ for device in devices:
     device.write(CONFIG_SPACE, 4, struct.pack('<H', 6))
     assert device.command(QUERY_FW, BUS) == 0
     assert struct.unpack('>H', device.memory[6:8])[0] > 0, 'the mailbox says no command interface revision'
-devices[0].post(QUERY_FW, BUS)  # the end comes in the middle of something
+devices[0].post(QUERY_FW, BUS)  # the server ends while this command is under way
 server.send_signal(getattr(signal, name))
 told, _ = server.communicate(timeout=PATIENCE_S)
 assert server.returncode == 0, f'status {server.returncode}'

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""stats_check.py HCASIM SCENARIO DIR: --stats of a run as text, text with zeros and JSON, against each
-other and stats.json; then the counters that small caches and few tags must raise."""
+"""stats_check.py HCASIM SCENARIO DIR: compares --stats of a run as text, as text with zeros and as JSON
+with each other and with stats.json. Then checks counters that small caches and few tags must raise."""
 import json
 import subprocess
 import sys
 
 hcasim, scenario, folder = sys.argv[1:]
 
-# Settings that starve the device, and the counter that each must raise.
+# Settings that leave the device too little of something, and the counter that each must raise.
 STARVED = {
     'hca.translate.mtt_entries=64': 'translate.mtt_evictions',
     'hca.translate.mpt_entries=1': 'translate.mpt_evictions',
@@ -28,14 +28,14 @@ def run(*options):
 
 
 def rows(text):
-    """The table: {(stage, counter): values}; a stage's name stands alone, at the margin."""
+    """Returns the table: {(stage, counter): values}. A stage's name is on a line of its own, not indented."""
     lines = text[text.index('counters '):].splitlines()
     devices, found, stage = lines[0].split()[1:], {}, None
     for line in lines[1:]:
         words = line.split()
         if not line.startswith('  '):
             if len(words) != 1:
-                break  # what the run tells after it
+                break  # the run prints more after the table
             stage = words[0]
             continue
         if not words[1].isdigit():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Times reads of a register from a guest's user space: median and 99th percentile in us. The whole way counts, the emulated CPU's share too.
+# Measures reads of a register from a guest's user space: median and 99th percentile in us. The times include the emulated CPU's share.
 import mmap
 import os
 import time

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads timeline.json as the Trace Event Format has it.
+"""Checks timeline.json against the Trace Event Format.
 
-timeline_check.py FILE [--through LANE,LANE...]: names of processes and threads, durations, B and E that
-nest, X that do not cross, chains s t f that are complete and touch slices. --through: at least one
-chain of a message visits these lanes in this order.
---print: the first such chain as README shows it: when each slice begins after the first one, what it
-takes, in us, where it stands and its name.
+timeline_check.py FILE [--through LANE,LANE...]: checks that processes and threads have names and slices have
+durations, that B and E nest, that X slices do not cross, and that chains s t f are complete and touch
+slices. --through: at least one chain of a message must visit these lanes in this order.
+--print: prints the first such chain as README shows it. For each slice: when it begins after the
+first one, how long it takes (both in us), its lane and its name.
 """
 import collections
 import json

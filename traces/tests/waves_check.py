@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads waves.vcd by itself and compares it with run.log of the same run.
+"""Reads waves.vcd with a parser of its own, and compares it with run.log of the same run.
 
-waves_check.py RUN_FOLDER ENGINE_FOLDER: the form (IEEE 1364-2005, 18.2), that every scope is a stage,
-that moments stand where the log has them, and that busy signals rise and fall where it says.
+waves_check.py RUN_FOLDER ENGINE_FOLDER: checks the form (IEEE 1364-2005, 18.2), that every scope is a
+stage, that moments are at the times in the log, and that busy signals rise and fall at its times.
 """
 import collections
 import glob
@@ -109,7 +109,7 @@ def main():
             compared += len(want)
             if got != want:
                 wrong(f"{hca}.{signal}: {len(got)} moments, the log has {len(want)}")
-        # A packet has arrived, or a CQE or EQE is written, when the work of its stage ends.
+        # The work of a stage ends when its packet has arrived, or its CQE or EQE has been written.
         for busy, (unit, words) in {
             "link_port.p1_rx_busy": ("link_port", "in port 1"),
             "cqe_write.busy": ("cqe_write", "cqe"),
@@ -126,7 +126,7 @@ def main():
                     wrong(f"{hca}.{busy} is 0 before {t}, when the log has '{words}'")
             for _, end in spans:
                 if log[hca, "guest_error"]:
-                    break  # then a write may have been refused
+                    break  # after that a write may have been refused
                 if busy != "link_port.p1_rx_busy" and not any(
                     t == end for t, text in log[hca, unit] if text.startswith(words)
                 ):
