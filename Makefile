@@ -71,7 +71,7 @@ all: $(O)/deps.stamp
 	$(Q)$(MAKE) --no-print-directory build-all
 
 .PHONY: build-all
-build-all: $(if $(main-y),$(O)/hcasim) $(progs) $(fwelf)
+build-all: $(if $(main-y),$(O)/hcasim) $(if $(SAN),,$(O)/hcasim-checked) $(progs) $(fwelf)
 
 help:
 	@sed -n '/^#:/s/^#: \{0,1\}//p' Makefile
@@ -98,8 +98,8 @@ help:
 
 # A changed flag rebuilds everything that uses it.
 $(O)/flags.stamp: FORCE
-	@mkdir -p $(@D); echo '$(CFLAGS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' | cmp -s - $@ || \
-		echo '$(CFLAGS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' > $@
+	@mkdir -p $(@D); echo '$(CFLAGS) $(CALLOUTS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' | cmp -s - $@ || \
+		echo '$(CFLAGS) $(CALLOUTS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' > $@
 .PHONY: FORCE
 FORCE:
 
@@ -114,6 +114,19 @@ $(O)/obj/%.o: %.cpp $(O)/flags.stamp | $(gen-y)
 	$(Q)$(CXX) $(CXXFLAGS) -c -o $@ $<
 
 $(O)/hcasim: $(objs) $(mainobj)
+	$(call say,LD,$@)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# hcasim with a driver that tells testbench/dsan/ of each access to memory: see callout.h there.
+# The option is not given to the linker, so gcc's library stays out.
+CALLOUTS := -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset,-D$(f)=callout_$(f))
+called-out := $(call obj,$(filter host_driver/mlx4/% host_driver/core/% host_driver/uverbs/%,$(src-y)))
+$(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
+	$(call say,CC,$< with call-outs)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(CALLOUTS) -c -o $@ $<
+
+$(O)/hcasim-checked: $(filter-out $(called-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out)) $(mainobj)
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What listeners hear of the driver's accesses. */
+#include "testbench/dsan/callout.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void __tsan_read4(void *at);
+void __tsan_write8(void *at);
+void __tsan_atomic_thread_fence(int order);
+void *callout_memcpy(void *to, const void *from, size_t bytes);
+
+static struct {
+	unsigned loads, stores, fences, fence;
+	uintptr_t at;
+	size_t bytes;
+} heard;
+
+static void hear_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
+{
+	assert_non_null(pc);
+	heard.loads++;
+	heard.at = at;
+	heard.bytes = bytes;
+}
+
+static void hear_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
+{
+	assert_ptr_equal(ctx, &heard);
+	heard.stores++;
+	heard.at = at;
+	heard.bytes = bytes;
+}
+
+static void hear_fence(void *ctx, unsigned fence, const void *pc)
+{
+	heard.fences++;
+	heard.fence = fence;
+}
+
+static uint64_t memory[8];
+static struct callout_listener listener = {&heard, hear_load, hear_store, hear_fence, NULL};
+
+static int begin(void **state)
+{
+	memset(&heard, 0, sizeof(heard));
+	callouts_watch(memory, sizeof(memory));
+	callout_listen(&listener);
+	return 0;
+}
+
+static int end(void **state)
+{
+	callout_leave(&listener);
+	return 0;
+}
+
+static void only_watched_memory_is_heard_of(void **state)
+{
+	uint64_t local = 0;
+
+	__tsan_write8(&local);
+	assert_int_equal(heard.stores, 0);
+	__tsan_write8(&memory[1]);
+	assert_int_equal(heard.stores, 1);
+	assert_int_equal(heard.at, (uintptr_t)&memory[1]);
+	assert_int_equal(heard.bytes, 8);
+	__tsan_read4(&memory[7]);
+	assert_int_equal(heard.loads, 1);
+	assert_int_equal(heard.bytes, 4);
+}
+
+static void a_copy_is_a_load_and_a_store(void **state)
+{
+	uint64_t local[2] = {1, 2};
+
+	callout_memcpy(memory, local, sizeof(local));
+	assert_int_equal(heard.loads, 0);
+	assert_int_equal(heard.stores, 1);
+	assert_int_equal(heard.bytes, sizeof(local));
+	assert_int_equal(memory[1], 2);
+	callout_memcpy(&memory[2], memory, 8);
+	assert_int_equal(heard.loads, 1);
+	assert_int_equal(heard.stores, 2);
+	callout_memcpy(&memory[2], memory, 0);
+	assert_int_equal(heard.loads, 1);
+}
+
+static void a_fence_says_what_it_orders(void **state)
+{
+	__tsan_atomic_thread_fence(__ATOMIC_RELEASE);
+	assert_int_equal(heard.fence, CALLOUT_FENCE_STORES);
+	__tsan_atomic_thread_fence(__ATOMIC_ACQUIRE);
+	assert_int_equal(heard.fence, CALLOUT_FENCE_LOADS);
+	__tsan_atomic_thread_fence(__ATOMIC_SEQ_CST);
+	assert_int_equal(heard.fence, CALLOUT_FENCE_LOADS | CALLOUT_FENCE_STORES);
+	__tsan_atomic_thread_fence(__ATOMIC_RELAXED);
+	assert_int_equal(heard.fences, 3);
+}
+
+static void who_has_left_hears_nothing(void **state)
+{
+	callout_leave(&listener);
+	__tsan_write8(&memory[1]);
+	assert_int_equal(heard.stores, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_watched_memory_is_heard_of, begin, end),
+		cmocka_unit_test_setup_teardown(a_copy_is_a_load_and_a_store, begin, end),
+		cmocka_unit_test_setup_teardown(a_fence_says_what_it_orders, begin, end),
+		cmocka_unit_test_setup_teardown(who_has_left_hears_nothing, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
