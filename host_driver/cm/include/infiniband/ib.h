@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of family AF_IB, for programs that know them: rdma_cm here takes IPv4 and IPv6 and
- * answers EAFNOSUPPORT. Layout: Linux, include/rdma/ib.h. */
+/* Addresses of family AF_IB, for programs that use them. rdma_cm here accepts only IPv4 and IPv6,
+ * and returns EAFNOSUPPORT for others. Layout: Linux, include/rdma/ib.h. */
 #ifndef INFINIBAND_IB_H
 #define INFINIBAND_IB_H
 

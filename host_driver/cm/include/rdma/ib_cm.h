@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connection management of InfiniBand: names, arguments and errors of Linux (include/rdma/ib_cm.h,
- * drivers/infiniband/core/cm.c), with what that has dropped since: alternate paths after
- * establishment (ib_send_cm_lap, ib_send_cm_apr) and the peer-to-peer mode.
- * Source: IBA vol. 1, ch. 12; statements are cited where they are applied.
+ * drivers/infiniband/core/cm.c). It also has what Linux has dropped since: alternate paths after
+ * establishment (ib_send_cm_lap, ib_send_cm_apr) and the peer-to-peer mode. Source: IBA vol. 1, ch.
+ * 12; statements are cited where they are applied.
  *
- * All messages are MADs over QP1 of the port. Functions return 0 or -errno; -EINVAL where the
- * state, a length or an argument is not right, and nothing has changed then. What they send goes
- * out before they return; an answer, a timeout or a message of the peer comes to the id's handler
- * as an event. Functions are called from host threads, and from handlers.
+ * All messages are MADs over QP1 of the port. Functions return 0 or -errno. -EINVAL means that the
+ * state, a length or an argument is not right; nothing has changed then. A function sends its
+ * message before it returns. An answer, a timeout or a message of the peer comes to the id's
+ * handler as an event. Functions are called from host threads and from handlers.
  *
- * Handlers run in one thread a device, one after the other. They may sleep and call any function
- * but ib_destroy_cm_id of their own id (return a value other than 0 instead), and must not wait for
- * another event of connection management.
+ * Handlers run in one thread for each device, one after the other. They may sleep and call any
+ * function except ib_destroy_cm_id for their own id (a handler returns a value other than 0 for
+ * that). They must not wait for another event of connection management.
  *
- * Times: a code n is 4.096 us * 2^n, 0 .. 31. A message that wants an answer is sent again, at most
- * max_cm_retries times, each time when the peer's response timeout and two packet life times are
- * over; an MRA replaces the response timeout by its own service timeout. After that the
- * id gets REQ_ERROR, REP_ERROR, DREQ_ERROR, LAP_ERROR or SIDR_REQ_ERROR with
- * IBV_WC_RESP_TIMEOUT_ERR, and for REQ and REP the peer a REJ with reason "timeout".
+ * Times: a code n, 0 .. 31, stands for 4.096 us * 2^n. A message that needs an answer is sent
+ * again, at most max_cm_retries times, each time after the peer's response timeout and two packet
+ * life times. An MRA replaces the response timeout by its own service timeout. After the last retry
+ * the id gets REQ_ERROR, REP_ERROR, DREQ_ERROR, LAP_ERROR or SIDR_REQ_ERROR with
+ * IBV_WC_RESP_TIMEOUT_ERR. For REQ and REP the peer gets a REJ with reason "timeout".
  *
  * A connection that ends stays in TIMEWAIT for two packet life times and the ACK delay of the
- * peer's HCA, even when its id is destroyed; meanwhile its QPN must not be used again,
- * and the peer's QPN in a new REQ is a stale connection.
+ * peer's HCA, even when its id is destroyed. Until then its QPN must not be used again, and a new
+ * REQ with the peer's QPN is taken for a stale connection.
  */
 #ifndef RDMA_IB_CM_H
 #define RDMA_IB_CM_H
@@ -51,7 +51,7 @@ enum ib_cm_state {
 };
 
 enum ib_cm_lap_state {
-	IB_CM_LAP_UNINIT, /* there is no alternate path */
+	IB_CM_LAP_UNINIT, /* no alternate path is loaded */
 	IB_CM_LAP_IDLE,
 	IB_CM_LAP_SENT,
 	IB_CM_LAP_RCVD,
@@ -65,7 +65,7 @@ enum ib_cm_event_type {
 	IB_CM_REP_ERROR,
 	IB_CM_REP_RECEIVED,
 	IB_CM_RTU_RECEIVED,
-	IB_CM_USER_ESTABLISHED, /* ib_cm_notify: the first message was faster than the RTU */
+	IB_CM_USER_ESTABLISHED, /* ib_cm_notify: the first message came before the RTU */
 	IB_CM_DREQ_ERROR,
 	IB_CM_DREQ_RECEIVED,
 	IB_CM_DREP_RECEIVED,
@@ -81,7 +81,7 @@ enum ib_cm_event_type {
 	IB_CM_EVENTS
 };
 
-/* Bytes of private data and additional information that a message has room for. */
+/* Room for private data and additional information in each message, in bytes. */
 enum ib_cm_data_size {
 	IB_CM_REQ_PRIVATE_DATA_SIZE = 92,
 	IB_CM_MRA_PRIVATE_DATA_SIZE = 222,
@@ -99,7 +99,7 @@ enum ib_cm_data_size {
 	IB_CM_SIDR_REP_INFO_LENGTH = 72,
 };
 
-/* Reasons of a REJ, as on the wire. */
+/* Reasons of a REJ; the values are those on the wire. */
 enum ib_cm_rej_reason {
 	IB_CM_REJ_NO_QP = 1,
 	IB_CM_REJ_NO_EEC = 2,
@@ -165,15 +165,16 @@ enum ib_cm_sidr_status {
 struct ib_cm_id;
 
 struct ib_cm_req_event_param {
-	struct ib_cm_id *listen_id; /* NULL: a peer's, for the id itself */
+	struct ib_cm_id *listen_id; /* NULL: a REQ for a peer-to-peer id itself */
 	unsigned port;
-	/* from here to the peer; the second NULL: none */
+	/* in the direction to the peer; alternate_path NULL: none */
 	struct sa_path_rec *primary_path, *alternate_path;
 	__be64 remote_ca_guid;
 	uint32_t remote_qkey, remote_qpn;
-	enum ib_qp_type qp_type; /* that the own QP must have */
+	enum ib_qp_type qp_type; /* the type that this side's QP must have */
 	uint32_t starting_psn;
-	/* as the own QP may set them: what the peer has under way at most, and what it serves */
+	/* Values for this side's QP: how many READs and atomics the peer has outstanding at most,
+	 * and how many it serves. */
 	uint8_t responder_resources, initiator_depth;
 	uint8_t local_cm_response_timeout, remote_cm_response_timeout; /* codes */
 	uint8_t flow_control, retry_count, rnr_retry_count, srq;
@@ -223,7 +224,7 @@ struct ib_cm_sidr_rep_event_param {
 	uint8_t info_len;
 };
 
-/* The pointers in it are valid only while the handler runs. */
+/* Its pointers are valid only while the handler runs. */
 struct ib_cm_event {
 	enum ib_cm_event_type event;
 	union {
@@ -237,13 +238,14 @@ struct ib_cm_event {
 		struct ib_cm_sidr_rep_event_param sidr_rep_rcvd;
 		enum ibv_wc_status send_status; /* of errors */
 	} param;
-	void *private_data;       /* NULL: the message has none */
-	uint8_t private_data_len; /* the room in the message; how much of it counts is not said */
+	void *private_data; /* NULL: the message has none */
+	/* the room in the message; the message does not say how much of it is used */
+	uint8_t private_data_len;
 };
 
-/* A REQ or SIDR_REQ comes with an id of its own: the listener's handler gets it, with the
- * listener's handler and context in it. What the handler returns: not 0, the id is destroyed (it
- * rejects, or disconnects). */
+/* A REQ or SIDR_REQ comes with a new id, which has the listener's handler and context. The
+ * listener's handler gets the event. If a handler returns a value other than 0, the id is
+ * destroyed, which rejects or disconnects. */
 typedef int (*ib_cm_handler)(struct ib_cm_id *cm_id, const struct ib_cm_event *event);
 
 struct ib_cm_id {
@@ -254,18 +256,18 @@ struct ib_cm_id {
 	enum ib_cm_state state;
 	enum ib_cm_lap_state lap_state;
 	__be32 local_id, remote_id;
-	uint32_t remote_cm_qpn; /* 1 */
+	uint32_t remote_cm_qpn; /* always 1 */
 };
 
 /* --- a device's connection management --- */
 
-/* Serves class 7 on QP1 of every port from now on. -EBUSY: it does already; -ENOMEM; -ENODEV: no
- * port is up. What Linux does when its module and a device meet. */
+/* From now on serves class 7 on QP1 of every port. Linux does this when its module finds a device.
+ * -EBUSY: it is attached already; -ENOMEM; -ENODEV: no port is up. */
 int ib_cm_attach(struct ib_device *device);
-/* -EBUSY while ids are left. Connections in TIMEWAIT are forgotten. */
+/* -EBUSY: ids are left. Connections in TIMEWAIT are forgotten. */
 int ib_cm_detach(struct ib_device *device);
 
-/* Messages by enum ib_cm_message, which counts from attribute REQ on. */
+/* Indices of the counters: the message's attribute, counted from REQ. */
 enum ib_cm_message {
 	IB_CM_MSG_REQ,
 	IB_CM_MSG_MRA,
@@ -281,11 +283,11 @@ enum ib_cm_message {
 	IB_CM_MSGS
 };
 
-/* As Linux' sysfs has them: cm_tx_msgs, cm_tx_retries, cm_rx_msgs, cm_rx_duplicates. */
+/* The counters of Linux' sysfs: cm_tx_msgs, cm_tx_retries, cm_rx_msgs, cm_rx_duplicates. */
 struct ib_cm_counters {
 	unsigned tx_msgs[IB_CM_MSGS], tx_retries[IB_CM_MSGS], rx_msgs[IB_CM_MSGS],
 		rx_duplicates[IB_CM_MSGS];
-	unsigned ids, timewaits; /* at present */
+	unsigned ids, timewaits; /* number that exist now */
 };
 /* -ENODEV: not attached. */
 int ib_cm_query_counters(struct ib_device *device, struct ib_cm_counters *counters);
@@ -298,13 +300,15 @@ const char *ib_cm_reject_msg(enum ib_cm_rej_reason reason);
 
 /* ERR_PTR(-ENODEV): not attached; -ENOMEM. */
 struct ib_cm_id *ib_create_cm_id(struct ib_device *device, ib_cm_handler cm_handler, void *context);
-/* Waits for its handlers. What is under way ends: REJ before establishment, DREQ or DREP after. */
+/* Waits until no handler of the id runs. Ends what is under way: with a REJ before establishment,
+ * with a DREQ or DREP after it. */
 void ib_destroy_cm_id(struct ib_cm_id *cm_id);
 
 #define IB_SERVICE_ID_AGN_MASK  UINT64_C(0xff00000000000000) /* host order */
-#define IB_CM_ASSIGN_SERVICE_ID UINT64_C(0x0200000000000000) /* a free one is given */
+#define IB_CM_ASSIGN_SERVICE_ID UINT64_C(0x0200000000000000) /* a free service id is assigned */
 
-/* -EBUSY: the service has a listener. -EINVAL: state, or an id of the range that is given. */
+/* -EBUSY: the service has a listener. -EINVAL: the state, or an id of the range that is
+ * assigned. */
 int ib_cm_listen(struct ib_cm_id *cm_id, __be64 service_id);
 
 struct ib_cm_req_param {
@@ -316,7 +320,7 @@ struct ib_cm_req_param {
 	uint32_t starting_psn;
 	const void *private_data;
 	uint8_t private_data_len;
-	bool peer_to_peer; /* the other side sends a REQ of the same service too */
+	bool peer_to_peer; /* the other side also sends a REQ for the same service */
 	uint8_t flow_control;
 	uint8_t responder_resources, initiator_depth;
 	uint8_t remote_cm_response_timeout, local_cm_response_timeout; /* codes */
@@ -325,8 +329,8 @@ struct ib_cm_req_param {
 	uint8_t srq;
 };
 
-/* -EINVAL as well: a path whose source is no port of the device, a P_Key it does not have,
- * alternate and primary path with different P_Key or MTU. From IDLE. */
+/* Only in IDLE. -EINVAL also for: a path whose source is not a port of the device, a P_Key that it
+ * does not have, alternate and primary path with different P_Keys or MTUs. */
 int ib_send_cm_req(struct ib_cm_id *cm_id, const struct ib_cm_req_param *param);
 
 struct ib_cm_rep_param {
@@ -337,57 +341,58 @@ struct ib_cm_rep_param {
 	uint8_t failover_accepted, flow_control, rnr_retry_count, srq;
 };
 
-/* From REQ_RCVD, MRA_REQ_SENT. */
+/* Only in REQ_RCVD and MRA_REQ_SENT. */
 int ib_send_cm_rep(struct ib_cm_id *cm_id, const struct ib_cm_rep_param *param);
-/* From REP_RCVD, MRA_REP_SENT. */
+/* Only in REP_RCVD and MRA_REP_SENT. */
 int ib_send_cm_rtu(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
-/* From ESTABLISHED. When the DREQ cannot be sent (-ENOMEM: QP1 is full; -ENODEV) the connection
- * ends all the same: TIMEWAIT. */
+/* Only in ESTABLISHED. If the DREQ cannot be sent (-ENOMEM: QP1 is full; -ENODEV), the connection
+ * ends nevertheless, in TIMEWAIT. */
 int ib_send_cm_dreq(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
-/* From DREQ_RCVD. */
+/* Only in DREQ_RCVD. */
 int ib_send_cm_drep(struct ib_cm_id *cm_id, const void *private_data, uint8_t private_data_len);
 
-/* IB_EVENT_COMM_EST of the id's QP: REP_SENT, MRA_REP_RCVD become ESTABLISHED, the event
- * USER_ESTABLISHED follows; -EISCONN: it is. IB_EVENT_PATH_MIG: the alternate path is the path now.
- * -EINVAL: another event or state. Any context. */
+/* IB_EVENT_COMM_EST of the id's QP: REP_SENT and MRA_REP_RCVD become ESTABLISHED, and the event
+ * USER_ESTABLISHED follows. -EISCONN: it is established already. IB_EVENT_PATH_MIG: the alternate
+ * path becomes the path. -EINVAL: another event or state. Any context. */
 int ib_cm_notify(struct ib_cm_id *cm_id, enum ib_event_type event);
 
-/* Between a REQ or REP and establishment. `ari` at most IB_CM_REJ_ARI_LENGTH bytes. */
+/* Only between a REQ or REP and establishment. `ari` has at most IB_CM_REJ_ARI_LENGTH bytes. */
 int ib_send_cm_rej(struct ib_cm_id *cm_id, enum ib_cm_rej_reason reason, const void *ari,
 		   uint8_t ari_length, const void *private_data, uint8_t private_data_len);
 
 /* With this bit the MRA is not sent now, but when the peer repeats its message. */
 enum { IB_CM_MRA_FLAG_DELAY = 0x80 };
-/* Sends an MRA, which asks the peer to wait longer. From REQ_RCVD, REP_RCVD, and ESTABLISHED with
- * LAP_RCVD. */
+/* Sends an MRA, which asks the peer to wait longer. Only in REQ_RCVD, in REP_RCVD, and in
+ * ESTABLISHED with LAP_RCVD. */
 int ib_send_cm_mra(struct ib_cm_id *cm_id, uint8_t service_timeout, const void *private_data,
 		   uint8_t private_data_len);
 
-/* From ESTABLISHED without one under way. The new path's source is a port of the device. */
+/* Only in ESTABLISHED with no LAP under way. The new path's source must be a port of the device. */
 int ib_send_cm_lap(struct ib_cm_id *cm_id, const struct sa_path_rec *alternate_path,
 		   const void *private_data, uint8_t private_data_len);
 int ib_send_cm_apr(struct ib_cm_id *cm_id, enum ib_cm_apr_status status, const void *info,
 		   uint8_t info_length, const void *private_data, uint8_t private_data_len);
 
 /*
- * What the QP must be given to get to attr->qp_state (INIT, RTR, RTS): attributes and their mask.
- * INIT from REQ_SENT and REQ_RCVD on; RTR, RTS with what the peer has said: from REQ_RCVD or
- * REP_RCVD on. RTS of an established connection with a new alternate path gives that path, and
- * REARM. rq_psn is what the own REQ or REP has said: who moves to RTR before the REP sets it
- * itself. Access: remote write, and READ and atomics when responder resources are not 0.
+ * Returns the attributes that the QP needs for attr->qp_state (INIT, RTR or RTS), and their mask.
+ * INIT is possible from REQ_SENT and REQ_RCVD on. RTR and RTS need the peer's values, so they are
+ * possible from REQ_RCVD or REP_RCVD on. For an established connection with a new alternate path,
+ * RTS returns that path and REARM. rq_psn is that of this side's REQ or REP; a caller that moves to
+ * RTR before the REP must set it itself. Access: remote write, and READ and atomics if responder
+ * resources are not 0.
  */
 int ib_cm_init_qp_attr(struct ib_cm_id *cm_id, struct ib_qp_attr *attr, int *mask);
 
 struct ib_cm_sidr_req_param {
 	const struct sa_path_rec *path;
 	__be64 service_id;
-	unsigned long timeout_ms; /* until it is sent again */
+	unsigned long timeout_ms; /* time until it is sent again */
 	const void *private_data;
 	uint8_t private_data_len;
 	uint8_t max_cm_retries;
 	uint16_t pkey;
 };
-/* From IDLE. */
+/* Only in IDLE. */
 int ib_send_cm_sidr_req(struct ib_cm_id *cm_id, const struct ib_cm_sidr_req_param *param);
 
 struct ib_cm_sidr_rep_param {
@@ -398,7 +403,7 @@ struct ib_cm_sidr_rep_param {
 	const void *private_data;
 	uint8_t private_data_len;
 };
-/* From SIDR_REQ_RCVD; the id is IDLE then. */
+/* Only in SIDR_REQ_RCVD. The id is then in IDLE. */
 int ib_send_cm_sidr_rep(struct ib_cm_id *cm_id, const struct ib_cm_sidr_rep_param *param);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths, and how to ask the subnet's administration for them: names and arguments of Linux
- * (include/rdma/ib_sa.h). Questions are SubnAdmGet(PathRecord) MADs from QP1 to the port's SM LID.
+ * Paths, and queries for them to the subnet's administration: names and arguments of Linux
+ * (include/rdma/ib_sa.h). A query is a SubnAdmGet(PathRecord) MAD from QP1 to the port's SM LID.
  * Source: IBA vol. 1, 15.2.5.16.
  */
 #ifndef RDMA_IB_SA_H
@@ -32,7 +32,7 @@ struct sa_path_rec {
 	struct sa_path_rec_ib ib;
 };
 
-/* Which members are said; bits as on the wire. */
+/* Which members are given; the bits are those on the wire. */
 typedef uint64_t ib_sa_comp_mask;
 
 #define IB_SA_COMP_MASK(n)                       (UINT64_C(1) << (n))
@@ -59,21 +59,23 @@ typedef uint64_t ib_sa_comp_mask;
 #define IB_SA_PATH_REC_PREFERENCE                IB_SA_COMP_MASK(22)
 
 struct ib_sa_client {
-	unsigned queries; /* under way */
+	unsigned queries; /* number that are under way */
 };
 
 struct ib_sa_query;
 
 void ib_sa_register_client(struct ib_sa_client *client);
-/* Nothing of it may be under way. */
+/* None of its queries may be under way. */
 void ib_sa_unregister_client(struct ib_sa_client *client);
 
 /*
- * Asks; `callback` comes later, in a thread that may sleep but not wait for another answer: status
- * 0 with the path, -EINVAL (the SA has none, or refuses), -ETIMEDOUT (no answer in timeout_ms ms;
- * IB_SA_TRIES questions, each that long), -EIO (it cannot be sent), -ECANCELED.
- * Returns a number > 0 for ib_sa_cancel_query; -ENODEV: connection management is not attached to
- * the device (ib_cm_attach), -EINVAL: no such port, -ENOMEM. `gfp_mask` is not used.
+ * Sends a query. `callback` is called later, in a thread that may sleep but must not wait for
+ * another answer. Its status is 0 with the path; -EINVAL: the SA has none, or refuses; -ETIMEDOUT:
+ * no answer to IB_SA_TRIES queries of timeout_ms ms each; -EIO: the query cannot be sent;
+ * -ECANCELED.
+ *
+ * Returns a number > 0 for ib_sa_cancel_query. -ENODEV: connection management is not attached to
+ * the device (ib_cm_attach); -EINVAL: there is no such port; -ENOMEM. `gfp_mask` is not used.
  */
 enum { IB_SA_TRIES = 3, GFP_KERNEL = 0 };
 int ib_sa_path_rec_get(struct ib_sa_client *client, struct ib_device *device, uint32_t port_num,
@@ -82,9 +84,8 @@ int ib_sa_path_rec_get(struct ib_sa_client *client, struct ib_device *device, ui
 		       void (*callback)(int status, struct sa_path_rec *resp, unsigned num_prs,
 					void *context),
 		       void *context, struct ib_sa_query **query);
-/* Only before the callback has come, which it does with -ECANCELED then: the query is gone after
- * it.
- */
+/* Only before the callback has been called. It is then called with -ECANCELED, and after that the
+ * query does not exist any more. */
 void ib_sa_cancel_query(int id, struct ib_sa_query *query);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that programs for librdmacm compile with, of what is not here: sockets over RDMA. Each
- * answers -1 with EOPNOTSUPP.
+ * Sockets over RDMA are not supported. Programs for librdmacm compile with these names; each call
+ * returns -1 with EOPNOTSUPP.
  */
 #ifndef RDMA_RSOCKET_H
 #define RDMA_RSOCKET_H

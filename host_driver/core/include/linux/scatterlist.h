@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scatterlists: pieces of memory, as arrays that may be chained. Names as in Linux
- * (include/linux/scatterlist.h); a piece is a pointer, since the simulated host has no struct page.
+ * Scatterlists: pieces of memory, as arrays that may be chained. Names are those of Linux
+ * (include/linux/scatterlist.h). A piece is a pointer, because the simulated host has no struct
+ * page.
  */
 #ifndef LINUX_SCATTERLIST_H
 #define LINUX_SCATTERLIST_H
@@ -12,10 +13,10 @@
 
 struct scatterlist {
 	void *addr;
-	struct scatterlist *chain; /* no piece, but where the list goes on */
+	struct scatterlist *chain; /* not NULL: this entry is no piece; the list continues there */
 	bool end;
 	unsigned length;      /* bytes, not 0 */
-	uint64_t dma_address; /* bus; after ib_dma_map_sg() */
+	uint64_t dma_address; /* bus address, set by ib_dma_map_sg() */
 	unsigned dma_length;
 };
 
@@ -43,14 +44,14 @@ static inline void sg_init_one(struct scatterlist *sg, void *buf, unsigned bufle
 	sg_set_buf(sg, buf, buflen);
 }
 
-/* The last entry of prv[prv_nents] becomes the way to sgl. */
+/* Makes the last entry of prv[prv_nents] a link to sgl. */
 static inline void sg_chain(struct scatterlist *prv, unsigned prv_nents, struct scatterlist *sgl)
 {
 	memset(&prv[prv_nents - 1], 0, sizeof(*prv));
 	prv[prv_nents - 1].chain = sgl;
 }
 
-/* NULL behind the last one. */
+/* NULL after the last entry. */
 static inline struct scatterlist *sg_next(struct scatterlist *sg)
 {
 	if (sg->end)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DMA mapping: from the CPU's pointers to the bus addresses that the device uses, through the
- * simulated host's IOMMU. Names as in Linux (include/rdma/ib_verbs.h). What is not mapped the
- * device does not reach (rule dma_unmapped). The host is coherent: directions and sync calls say
- * what happens and do nothing more.
+ * DMA mapping: converts the CPU's pointers to the bus addresses that the device uses, through the
+ * simulated host's IOMMU. Names are those of Linux (include/rdma/ib_verbs.h). The device cannot
+ * reach memory that is not mapped (rule dma_unmapped). The host is coherent, so directions and sync
+ * calls have no effect.
  *
- * Memory is the platform's (user_alloc, pages_alloc of platform.h); anything else is not mapped.
+ * The memory must be the platform's (user_alloc, pages_alloc of platform.h); other memory cannot be
+ * mapped.
  */
 #ifndef RDMA_IB_DMA_H
 #define RDMA_IB_DMA_H
@@ -20,8 +21,8 @@ enum dma_data_direction { DMA_BIDIRECTIONAL, DMA_TO_DEVICE, DMA_FROM_DEVICE, DMA
 
 #define DMA_MAPPING_ERROR UINT64_MAX
 
-/* The bus address of the first byte, DMA_MAPPING_ERROR: no memory of the host, size 0, or DMA_NONE.
- */
+/* The bus address of the first byte. DMA_MAPPING_ERROR: not memory of the host, size 0, or
+ * DMA_NONE. */
 uint64_t ib_dma_map_single(struct ib_device *dev, void *cpu_addr, size_t size,
 			   enum dma_data_direction direction);
 void ib_dma_unmap_single(struct ib_device *dev, uint64_t addr, size_t size,
@@ -32,11 +33,11 @@ static inline int ib_dma_mapping_error(struct ib_device *dev, uint64_t dma_addr)
 	return dma_addr == DMA_MAPPING_ERROR;
 }
 
-/* Each entry by itself: how many (nents, or all that the list has), or 0: one cannot be mapped, and
- * none is. */
+/* Maps each entry by itself. Returns their number (nents, or the length of the list if that is
+ * less). 0: one entry cannot be mapped, so none is. */
 int ib_dma_map_sg(struct ib_device *dev, struct scatterlist *sg, int nents,
 		  enum dma_data_direction direction);
-/* With what was given to ib_dma_map_sg. */
+/* The arguments must be those of ib_dma_map_sg. */
 void ib_dma_unmap_sg(struct ib_device *dev, struct scatterlist *sg, int nents,
 		     enum dma_data_direction direction);
 
@@ -50,7 +51,7 @@ static inline void ib_dma_sync_single_for_device(struct ib_device *dev, uint64_t
 {
 }
 
-/* Whole pages, zeroed, contiguous on the bus, mapped until they are freed. NULL: none left. */
+/* Whole pages, zeroed, contiguous on the bus, mapped until they are freed. NULL: no memory. */
 void *ib_dma_alloc_coherent(struct ib_device *dev, size_t size, uint64_t *dma_handle);
 void ib_dma_free_coherent(struct ib_device *dev, size_t size, void *cpu_addr);
 

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel verbs: the objects of a host's RDMA core, their lifetime and who holds whom. Names,
- * arguments and errors are those of Linux (include/rdma/ib_verbs.h,
- * drivers/infiniband/core/verbs.c); states and their attributes are those of IBA vol. 1, 11.2.5.2
+ * Kernel verbs: the objects of a host's RDMA core, their lifetime, and which object uses which.
+ * Names, arguments and errors are those of Linux (include/rdma/ib_verbs.h,
+ * drivers/infiniband/core/verbs.c). States and their attributes are those of IBA vol. 1, 11.2.5.2
  * and table 91.
  *
- * An object that others need has `usecnt`: how many of them there are. A destroy function answers
- * -EBUSY while it is not 0, and changes nothing then. Who counts on what: a QP on its PD, CQs, SRQ;
- * an SRQ on its PD, and an XRC SRQ on its domain and CQ; an MR, MW and AH on their PD; a multicast
- * membership on its QP; an XRC target QP on its domain; an opened handle (ib_open_qp) on the QP.
+ * An object that others use counts its users in `usecnt`. While this is not 0, its destroy function
+ * returns -EBUSY and changes nothing. A QP uses its PD, CQs and SRQ; an SRQ its PD, and an XRC SRQ
+ * also its domain and CQ; an MR, MW and AH their PD; a multicast membership its QP; an XRC target
+ * QP its domain; an opened handle (ib_open_qp) the QP.
  *
- * Creating functions return the object or ERR_PTR(-errno); others 0 or -errno. What fails leaves
- * all counts and the hardware as they were. Errors that any function with a command can give:
- * -ENOMEM (host memory, ICM, numbers: -ENOSPC), -EIO, -ETIMEDOUT (device), -EBUSY. A destroy whose
- * command the device refuses still gives the object back and returns 0; the device, which may go on
- * using it, is reset, as in Linux (mlx4_core's closing commands), and IB_EVENT_DEVICE_FATAL follows.
+ * Functions that create return the object or ERR_PTR(-errno); others return 0 or -errno. A function
+ * that fails leaves all counts and the hardware as they were. Any function that executes a command
+ * can return -ENOMEM (host memory, ICM; numbers: -ENOSPC), -EIO, -ETIMEDOUT (device) and -EBUSY. If
+ * the device refuses the command of a destroy function, the function frees the object nevertheless
+ * and returns 0. The device might go on using the object, so it is reset, as in Linux (mlx4_core's
+ * closing commands), and IB_EVENT_DEVICE_FATAL follows.
  *
- * Threads of a host are not preempted: only what sleeps (commands) lets others run. All functions
- * are called from a host thread, except where "any context" is said. Handlers (completions,
+ * Threads of a host are not preempted: only functions that sleep (commands) let others run. All
+ * functions are called from a host thread, unless they say "any context". Handlers (completions,
  * events) run in interrupt context and must not sleep. Integers are in host order unless __be.
  *
- * Work requests and completions (ib_post_send, ib_poll_cq, ...) stand in rdma/ib_wr.h, DMA mapping
- * in rdma/ib_dma.h, registration in rdma/ib_mr.h, completion contexts and draining in rdma/ib_cq.h,
- * which this header includes at its end; MR pools in rdma/mr_pool.h, READ and WRITE contexts in
+ * Work requests and completions (ib_post_send, ib_poll_cq, ...) are in rdma/ib_wr.h, DMA mapping in
+ * rdma/ib_dma.h, registration in rdma/ib_mr.h, completion contexts and draining in rdma/ib_cq.h.
+ * This header includes these at its end. MR pools are in rdma/mr_pool.h, READ and WRITE contexts in
  * rdma/rw.h.
  */
 #ifndef RDMA_IB_VERBS_H
@@ -46,7 +47,7 @@ struct ib_qp;
 struct ib_srq;
 struct ib_ah;
 
-/* --- constants; the numbers are libibverbs' --- */
+/* --- constants with the numbers of libibverbs --- */
 
 union ib_gid {
 	uint8_t raw[16];
@@ -164,7 +165,8 @@ struct ib_event {
 	enum ib_event_type event;
 };
 
-/* Receives the events of ports and of the device. Events of an object go to the object's handler. */
+/* Receives events of ports and of the device. Events of an object go to the object's own
+ * handler. */
 struct ib_event_handler {
 	struct ib_device *device;
 	void (*handler)(struct ib_event_handler *handler, struct ib_event *event);
@@ -178,8 +180,8 @@ struct ib_event_handler {
 		drv_list_init(&(ptr)->list);                                                       \
 	} while (0)
 
-/* There is one for each driver instance, and no global state. Objects are in its lists until they
- * are destroyed. */
+/* One for each driver instance; there is no global state. Objects are in its lists until they are
+ * destroyed. */
 struct ib_device {
 	char name[16]; /* "mlx4_0" */
 	struct drv_device *drv;
@@ -188,31 +190,32 @@ struct ib_device {
 	unsigned phys_port_cnt, num_comp_vectors;
 	struct drv_list event_handlers;
 	struct drv_list qps, xrcds;
-	unsigned pds, mrs, mws, cqs, srqs, ahs; /* objects alive */
+	unsigned pds, mrs, mws, cqs, srqs, ahs; /* numbers of existing objects */
 	struct platform_waitq *waitq;           /* for threads that wait for a done() */
-	struct core_softirq *softirq;           /* NULL: no CQ of that context */
-	unsigned next_vector;                   /* ib_alloc_cq_any */
-	/* for rdma/rw.h: registers always, as Linux' rdma_rw.force_mr does; READs of more scatter
-	 * entries are registered, 0: as many as they may have */
+	struct core_softirq *softirq;           /* NULL: no CQ has that context */
+	unsigned next_vector;                   /* for ib_alloc_cq_any */
+	/* For rdma/rw.h. force_mr: always register, as Linux' rdma_rw.force_mr does. max_sgl_rd:
+	 * READs with more scatter entries are registered; 0: no limit. */
 	bool rdma_rw_force_mr;
 	unsigned max_sgl_rd;
-	unsigned xrc_rcv_events; /* of receive QPs that belong to no process: handled, logged */
+	unsigned xrc_rcv_events;          /* events of receive QPs that belong to no process */
 	enum ib_event_type xrc_rcv_event; /* the last of them */
 	uint32_t xrc_rcv_event_qpn;
-	struct cm_device *cm; /* connection management, NULL: not attached */
+	struct cm_device *cm; /* connection management; NULL: not attached */
 };
 
-/* `drv` is up. Takes over drv_event_register(): events of objects that are not this layer's, and
- * those of ports, go on to `event_fn` (may be NULL), in interrupt context. -ENOMEM. */
+/* `drv` must be up. Uses drv_event_register(): events of ports, and of objects that do not belong
+ * to this layer, are passed on to `event_fn` (may be NULL) in interrupt context. 0 or -ENOMEM. */
 int ib_device_create(struct drv_device *drv, const char *name,
 		     void (*event_fn)(void *arg, const struct drv_event *event), void *event_arg,
 		     struct ib_device **device);
-/* -EBUSY while objects are left. The driver stays up. */
+/* -EBUSY: objects are left. The driver stays up. */
 int ib_device_destroy(struct ib_device *device);
 /* The number of existing objects of all kinds. */
 unsigned ib_device_objects(const struct ib_device *device);
 
-/* 0. The handler's memory is the caller's until it is unregistered. */
+/* Returns 0. The caller owns the handler's memory, and must keep it until the handler is
+ * unregistered. */
 int ib_register_event_handler(struct ib_event_handler *handler);
 void ib_unregister_event_handler(struct ib_event_handler *handler);
 const char *ib_event_msg(enum ib_event_type event);
@@ -239,18 +242,20 @@ struct ib_pd {
 	struct ib_device *device;
 	struct drv_pd *drv;
 	unsigned usecnt;
-	uint32_t local_dma_lkey;     /* all mapped memory by bus address */
-	struct ib_mr *__internal_mr; /* where these keys are not the device's reserved one */
-	uint32_t unsafe_global_rkey; /* IB_PD_UNSAFE_GLOBAL_RKEY: the same for peers */
+	uint32_t local_dma_lkey; /* key for all mapped memory by bus address */
+	/* the region of these keys, if they are not the device's reserved key */
+	struct ib_mr *__internal_mr;
+	/* IB_PD_UNSAFE_GLOBAL_RKEY: key for the same memory, for peers */
+	uint32_t unsafe_global_rkey;
 };
 
 enum ib_pd_flags { IB_PD_UNSAFE_GLOBAL_RKEY = 1 };
 
 /* -EINVAL: an unknown flag. */
 struct ib_pd *ib_alloc_pd(struct ib_device *device, unsigned flags);
-/* For a process: without those keys (in Linux, the uverbs call of the same effect). */
+/* For a process: a PD without those keys (in Linux the uverbs call has this effect). */
 struct ib_pd *ib_alloc_user_pd(struct ib_device *device);
-/* -EBUSY while something is in it. */
+/* -EBUSY: something uses it. */
 int ib_dealloc_pd(struct ib_pd *pd);
 
 /* --- memory --- */
@@ -266,27 +271,27 @@ struct ib_mr {
 	unsigned page_size;
 	enum ib_mr_type type;
 	unsigned usecnt;
-	/* of ib_alloc_mr */
+	/* for ib_alloc_mr */
 	unsigned max_pages, npages;
-	struct drv_list pool_entry; /* of an MR pool */
-	bool need_inval;            /* a READ or WRITE context has left it valid */
+	struct drv_list pool_entry; /* link in an MR pool */
+	bool need_inval;            /* a READ or WRITE context has left the region valid */
 };
 
-/* User memory [start, start + length), visible at virt_addr (same offset in its page). -EINVAL:
- * length 0, or remote write or atomic without local write (C10-56), or an unknown access flag;
- * -EFAULT: not the host's memory. */
+/* A region over user memory [start, start + length) with virtual address virt_addr, which must have
+ * the same offset in its page. -EINVAL: length 0, remote write or atomic without local write
+ * (C10-56), or an unknown access flag; -EFAULT: not memory of the host. */
 struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, void *start, uint64_t length, uint64_t virt_addr,
 			     unsigned access);
-/* All of the host's mapped memory by bus address. -EINVAL: access, as above. */
+/* A region over all of the host's mapped memory by bus address. -EINVAL: access, as above. */
 struct ib_mr *ib_get_dma_mr(struct ib_pd *pd, unsigned access);
-/* -EBUSY while windows are bound to it. */
+/* -EBUSY: windows are bound to it. */
 int ib_dereg_mr(struct ib_mr *mr);
 
 struct ib_mw {
 	struct ib_device *device;
 	struct ib_pd *pd;
 	struct drv_mw *drv;
-	uint32_t rkey; /* as allocated; drv_mw_rkey() after binds */
+	uint32_t rkey; /* the key from the allocation; after binds: drv_mw_rkey() */
 	enum ib_mw_type type;
 };
 
@@ -304,15 +309,15 @@ enum { IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION = 1 << 0 };
 enum ib_poll_context {
 	IB_POLL_SOFTIRQ,
 	IB_POLL_WORKQUEUE,
-	IB_POLL_UNBOUND_WORKQUEUE, /* as WORKQUEUE: a host has one processor */
+	IB_POLL_UNBOUND_WORKQUEUE, /* same as WORKQUEUE, because a host has one processor */
 	IB_POLL_DIRECT,
 };
 
 struct ib_cq_init_attr {
-	unsigned cqe; /* at least */
+	unsigned cqe; /* wanted number of entries */
 	unsigned comp_vector;
 	uint32_t flags;      /* IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION */
-	struct drv_uar *uar; /* a process' doorbell page; NULL: the driver's */
+	struct drv_uar *uar; /* doorbell page of a process; NULL: the driver's */
 };
 
 struct ib_cq {
@@ -321,11 +326,11 @@ struct ib_cq {
 	ib_comp_handler comp_handler;
 	void (*event_handler)(struct ib_event *event, void *cq_context);
 	void *cq_context;
-	int cqe; /* entries it has */
+	int cqe; /* actual number of entries */
 	unsigned usecnt;
 	enum ib_poll_context poll_ctx;
-	struct core_poll *poll; /* of ib_alloc_cq, else NULL */
-	bool dying;             /* being destroyed: its events are nobody's */
+	struct core_poll *poll; /* for ib_alloc_cq, otherwise NULL */
+	bool dying;             /* being destroyed: its events are dropped */
 };
 
 /* comp_handler (may be NULL) is called for each completion event after ib_req_notify_cq.
@@ -333,11 +338,11 @@ struct ib_cq {
 struct ib_cq *ib_create_cq(struct ib_device *device, ib_comp_handler comp_handler,
 			   void (*event_handler)(struct ib_event *event, void *cq_context),
 			   void *cq_context, const struct ib_cq_init_attr *attr);
-/* -EINVAL: fewer than what is in it, or above the limit; -EBUSY: a resize is under way. */
+/* -EINVAL: less than it contains, or above the limit; -EBUSY: a resize is under way. */
 int ib_resize_cq(struct ib_cq *cq, int cqe);
-/* An event after `count` completions or `period` us. */
+/* Moderation: an event after `count` completions or `period` us. */
 int ib_modify_cq(struct ib_cq *cq, uint16_t count, uint16_t period);
-/* -EBUSY while a queue completes into it. */
+/* -EBUSY: a queue completes into it. */
 int ib_destroy_cq(struct ib_cq *cq);
 
 /* --- XRC domains --- */
@@ -345,17 +350,18 @@ int ib_destroy_cq(struct ib_cq *cq);
 struct ib_xrcd {
 	struct ib_device *device;
 	struct drv_xrcd *drv;
-	struct drv_pd *pd; /* of its target QPs, which have none of a process */
+	struct drv_pd *pd; /* for its target QPs, which have no PD of a process */
 	struct drv_list link;
-	unsigned usecnt; /* SRQs and handles of target QPs; QPs without a handle go with the domain
-			  */
+	/* SRQs, and handles of target QPs; QPs without a handle are destroyed with the domain */
+	unsigned usecnt;
 	struct drv_list tgt_qps;
-	void *inode; /* of the file that names it; NULL: none */
+	void *inode; /* the file that names the domain; NULL: none */
 };
 
 /* -EOPNOTSUPP: the device has no XRC. */
 struct ib_xrcd *ib_alloc_xrcd(struct ib_device *device);
-/* -EBUSY while SRQs are in it or handles to its QPs are open. Target QPs left are destroyed. */
+/* -EBUSY: SRQs are in it, or handles of its QPs are open. Target QPs without a handle are
+ * destroyed. */
 int ib_dealloc_xrcd(struct ib_xrcd *xrcd);
 
 /* --- shared receive queues --- */
@@ -367,7 +373,7 @@ struct ib_srq_attr {
 struct ib_srq_init_attr {
 	void (*event_handler)(struct ib_event *event, void *srq_context);
 	void *srq_context;
-	struct ib_srq_attr attr; /* set to what it became */
+	struct ib_srq_attr attr; /* on return: the actual values */
 	enum ib_srq_type srq_type;
 	struct {
 		struct ib_cq *cq;
@@ -392,16 +398,16 @@ struct ib_srq {
 			uint32_t srq_num;
 		} xrc;
 	} ext;
-	bool dying; /* being destroyed: its events are nobody's */
+	bool dying; /* being destroyed: its events are dropped */
 };
 
-/* -EINVAL: max_wr 0, or a size above the device's limit, or XRC without domain or CQ. */
+/* -EINVAL: max_wr is 0, a size is above the device's limit, or XRC without domain or CQ. */
 struct ib_srq *ib_create_srq(struct ib_pd *pd, struct ib_srq_init_attr *attr);
-/* Only IB_SRQ_LIMIT: one event when fewer are left, 0 disarms. -EINVAL: IB_SRQ_MAX_WR (the device
- * does not resize), a limit not below the size, an unknown bit. */
+/* Only IB_SRQ_LIMIT: one event when fewer receives are left; 0 disarms it. -EINVAL: IB_SRQ_MAX_WR
+ * (the device cannot resize), a limit not below the size, or an unknown bit. */
 int ib_modify_srq(struct ib_srq *srq, const struct ib_srq_attr *attr, unsigned mask);
 int ib_query_srq(struct ib_srq *srq, struct ib_srq_attr *attr);
-/* -EBUSY while a QP receives from it. */
+/* -EBUSY: a QP receives from it. */
 int ib_destroy_srq(struct ib_srq *srq);
 
 /* --- address handles --- */
@@ -426,8 +432,8 @@ struct ib_ah {
 	struct drv_ah_attr drv;
 };
 
-/* An address in the driver's form. -EINVAL: no such port, an SL above 15, a GID index the port does
- * not have. */
+/* Converts an address to the driver's form. -EINVAL: there is no such port, the SL is above 15, or
+ * the port has no such GID index. */
 int ib_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr,
 		 struct drv_ah_attr *drv);
 /* -EINVAL as above. */
@@ -438,7 +444,8 @@ int rdma_destroy_ah(struct ib_ah *ah, uint32_t flags);
 
 struct ib_qp_cap {
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data;
-	uint32_t max_rdma_ctxs; /* contexts of rdma/rw.h: room for theirs is added to max_send_wr */
+	/* number of contexts of rdma/rw.h; the room for their requests is added to max_send_wr */
+	uint32_t max_rdma_ctxs;
 };
 
 struct ib_qp_init_attr {
@@ -446,8 +453,8 @@ struct ib_qp_init_attr {
 	void *qp_context;
 	struct ib_cq *send_cq, *recv_cq;
 	struct ib_srq *srq;
-	struct ib_xrcd *xrcd; /* IB_QPT_XRC_TGT */
-	struct ib_qp_cap cap; /* set to what it became */
+	struct ib_xrcd *xrcd; /* for IB_QPT_XRC_TGT */
+	struct ib_qp_cap cap; /* on return: the actual values */
 	enum ib_sig_type sq_sig_type;
 	enum ib_qp_type qp_type;
 	uint32_t port_num; /* with max_rdma_ctxs */
@@ -465,71 +472,73 @@ struct ib_qp_attr {
 	struct rdma_ah_attr ah_attr, alt_ah_attr;
 	uint16_t pkey_index, alt_pkey_index;
 	uint8_t en_sqd_async_notify, sq_draining, max_rd_atomic, max_dest_rd_atomic;
-	uint8_t min_rnr_timer; /* code */
+	uint8_t min_rnr_timer; /* a code */
 	uint8_t port_num, timeout /* 4.096 us * 2^n; 0 never */, retry_cnt, rnr_retry;
 	uint8_t alt_port_num, alt_timeout;
 };
 
-/* A queue pair, or a further handle of an XRC target QP (real_qp is then another one). */
+/* A queue pair, or a further handle of an XRC target QP (then real_qp is another one). */
 struct ib_qp {
 	struct ib_device *device;
-	struct ib_pd *pd; /* NULL: XRC target */
+	struct ib_pd *pd; /* NULL: an XRC target */
 	struct ib_cq *send_cq, *recv_cq;
 	struct ib_srq *srq;
 	struct ib_xrcd *xrcd;
 	struct drv_qp *drv;
 	struct ib_qp *real_qp;
-	struct drv_list open_list; /* real: its handles; handle: member */
-	struct drv_list link;      /* of the device's QPs */
-	struct drv_list xrcd_list; /* of its domain's target QPs */
+	struct drv_list open_list; /* of the real QP: its handles; of a handle: its link */
+	struct drv_list link;      /* in the device's list */
+	struct drv_list xrcd_list; /* in its domain's list of target QPs */
 	unsigned usecnt;           /* handles, multicast groups */
 	struct drv_list rdma_mrs;  /* pool for rdma/rw.h */
-	unsigned mrs_used;         /* regions taken from pools */
+	unsigned mrs_used;         /* number of regions that are taken from its pools */
 	unsigned max_write_sge, max_read_sge;
-	bool last_wqe;     /* "last WQE reached" has come since RESET */
-	bool domain_owned; /* XRC receive QP by number only: lives until its domain closes */
+	bool last_wqe; /* the event "last WQE reached" has come since RESET */
+	/* an XRC receive QP known only by number, which exists until its domain is closed */
+	bool domain_owned;
 	void (*event_handler)(struct ib_event *event, void *qp_context);
 	void *qp_context;
 	uint32_t qp_num;
 	enum ib_qp_type qp_type;
-	bool dying; /* being destroyed: its events are nobody's */
+	bool dying; /* being destroyed: its events are dropped */
 };
 
-/* An XRC target QP comes as a handle: the QP itself goes when its last handle is destroyed.
- * -EINVAL: type, sizes, a target without domain or another type without CQs, an SRQ of XRC kind,
- * max_rdma_ctxs of another type than RC. */
+/* For an XRC target it returns a handle; the QP itself is destroyed with its last handle. -EINVAL:
+ * the type, sizes, a target without domain or another type without CQs, an XRC SRQ, or
+ * max_rdma_ctxs for another type than RC. */
 struct ib_qp *ib_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr);
-/* A further handle of a target QP. -EINVAL: not in that domain, or one without handles. */
+/* Opens a further handle of a target QP. -EINVAL: not in that domain, or a QP without handles. */
 struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd, uint32_t qp_num,
 			 void (*event_handler)(struct ib_event *event, void *qp_context),
 			 void *qp_context);
-/* Closes a handle; the QP itself may stay. -EINVAL: not a handle. */
+/* Closes a handle; the QP itself stays. -EINVAL: not a handle. */
 int ib_close_qp(struct ib_qp *qp);
-/* -EBUSY while it is in a multicast group, or regions of its pools are taken. */
+/* -EBUSY: it is in a multicast group, or regions of its pools are taken. */
 int ib_destroy_qp(struct ib_qp *qp);
 
 /*
  * Whether a QP of that type may go from one state to the other with these attributes: all that the
- * transition requires, none that it does not know.
+ * transition requires, and none that it does not allow.
  */
 bool ib_modify_qp_is_ok(enum ib_qp_state from, enum ib_qp_state to, enum ib_qp_type type,
 			unsigned mask);
-/* -EINVAL: as above, or a port, P_Key index, MTU, depth, timer that the device does not have. */
+/* -EINVAL: as above, or a port, P_Key index, MTU, depth or timer that the device does not have. */
 int ib_modify_qp(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned mask);
-/* Asks the device; `mask` is a hint, all is set. `init` may be NULL. */
+/* Queries the device. `mask` is only a hint: all attributes are set. `init` may be NULL. */
 int ib_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, unsigned mask,
 		struct ib_qp_init_attr *init);
 
-/* -EINVAL: not UD, or not a multicast GID. `lid` is not used by the device. */
+/* -EINVAL: not UD, or not a multicast GID. The device does not use `lid`. */
 int ib_attach_mcast(struct ib_qp *qp, const union ib_gid *gid, uint16_t lid);
 int ib_detach_mcast(struct ib_qp *qp, const union ib_gid *gid, uint16_t lid);
 
 /* --- XRC receive QPs that belong to no process --- */
 
 /*
- * A receive-side QP of the domain, known by number, in RTR after this call. `attr` as for INIT and
- * RTR of a target QP together; see ibv_alloc_xrc_rcv_qp. It has no handle: it lives until the
- * domain goes (`domain_owned`), and its events are logged by the core.
+ * Makes a receive QP of the domain that is known only by its number. It is in RTR after this call.
+ * `attr` has the attributes for INIT and RTR of a target QP together; see ibv_alloc_xrc_rcv_qp. The
+ * QP has no handle. It exists until the domain is destroyed (`domain_owned`), and the core logs its
+ * events.
  */
 int ib_alloc_xrc_rcv_qp(struct ib_xrcd *xrcd, const struct ib_qp_attr *attr, unsigned mask,
 			uint32_t *qp_num);

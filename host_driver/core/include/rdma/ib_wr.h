@@ -25,7 +25,7 @@ enum ib_wr_opcode {
 	IB_WR_ATOMIC_FETCH_AND_ADD = IBV_WR_ATOMIC_FETCH_AND_ADD,
 	IB_WR_LOCAL_INV = IBV_WR_LOCAL_INV,
 	IB_WR_SEND_WITH_INV = IBV_WR_SEND_WITH_INV,
-	IB_WR_RDMA_READ_WITH_INV = 11, /* not by this device: -EINVAL */
+	IB_WR_RDMA_READ_WITH_INV = 11, /* not supported by this device: -EINVAL */
 	IB_WR_REG_MR = IBV_WR_REG_MR,
 	IB_WR_MASKED_ATOMIC_CMP_AND_SWP = IBV_WR_MASKED_ATOMIC_CMP_AND_SWP,
 	IB_WR_MASKED_ATOMIC_FETCH_AND_ADD = IBV_WR_MASKED_ATOMIC_FETCH_AND_ADD,
@@ -71,7 +71,7 @@ enum ib_wc_opcode {
 	IB_WC_COMP_SWAP = IBV_WC_COMP_SWAP,
 	IB_WC_FETCH_ADD = IBV_WC_FETCH_ADD,
 	IB_WC_LOCAL_INV = IBV_WC_LOCAL_INV,
-	IB_WC_REG_MR = IBV_WC_REG_MR, /* of both forms */
+	IB_WC_REG_MR = IBV_WC_REG_MR, /* for both forms */
 	IB_WC_MASKED_COMP_SWAP = IBV_WC_MASKED_COMP_SWAP,
 	IB_WC_MASKED_FETCH_ADD = IBV_WC_MASKED_FETCH_ADD,
 	IB_WC_RECV = IBV_WC_RECV,
@@ -115,7 +115,7 @@ struct ib_send_wr {
 		__be32 imm_data;
 		uint32_t invalidate_rkey; /* SEND_WITH_INV, LOCAL_INV */
 	} ex;
-	uint32_t xrc_remote_srq_num; /* XRC initiators; Linux has had it here until 4.3 */
+	uint32_t xrc_remote_srq_num; /* for XRC initiators; Linux had it here until 4.3 */
 };
 
 /* RDMA_WRITE, RDMA_WRITE_WITH_IMM, RDMA_READ */
@@ -125,33 +125,34 @@ struct ib_rdma_wr {
 	uint32_t rkey;
 };
 
-/* ATOMIC_x, MASKED_ATOMIC_x; values in the host's order, 8 bytes at remote_addr */
+/* ATOMIC_x, MASKED_ATOMIC_x; the values are in the host's byte order, for 8 bytes at remote_addr */
 struct ib_atomic_wr {
 	struct ib_send_wr wr;
 	uint64_t remote_addr;
-	uint64_t compare_add; /* fetch and add: the addend */
+	uint64_t compare_add; /* fetch and add: the value to add */
 	uint64_t swap;
-	uint64_t compare_add_mask, swap_mask; /* masked ones only; the first is also the boundary */
+	/* only for masked atomics; the first is also the field boundary */
+	uint64_t compare_add_mask, swap_mask;
 	uint32_t rkey;
 };
 
-/* SEND, SEND_WITH_IMM of a UD queue pair */
+/* SEND, SEND_WITH_IMM on a UD queue pair */
 struct ib_ud_wr {
 	struct ib_send_wr wr;
 	struct ib_ah *ah;
 	uint32_t remote_qpn;
-	uint32_t remote_qkey; /* bit 31 set: the queue pair's own */
+	uint32_t remote_qkey; /* bit 31 set: the queue pair's own Q_Key */
 };
 
-/* REG_MR: the region gets what ib_map_mr_sg() has laid down, under `key` */
+/* REG_MR: registers under `key` what ib_map_mr_sg() has stored */
 struct ib_reg_wr {
 	struct ib_send_wr wr;
 	struct ib_mr *mr;
-	uint32_t key; /* not 0; its lower 8 bits are the caller's */
+	uint32_t key; /* not 0; the caller chooses its lower 8 bits */
 	int access;   /* enum ib_access_flags */
 };
 
-/* FAST_REG_MR: as above, with a page list of the caller */
+/* FAST_REG_MR: the same, with a page list of the caller */
 struct ib_fast_reg_wr {
 	struct ib_send_wr wr;
 	uint64_t iova_start;
@@ -199,14 +200,15 @@ static inline const struct ib_fast_reg_wr *fast_reg_wr(const struct ib_send_wr *
 
 /*
  * Posts a list in order; any context. On failure *bad_send_wr (may be NULL) is the first request
- * that was not posted, those before it are. -EINVAL: the state (RESET, INIT, RTR), an opcode the
- * service or device does not have, too many scatter entries, too many inline bytes, an address
- * handle, region or key that is missing, an XRC target; -ENOMEM: the queue is full. What a request
- * asks of memory is checked by the device when it executes it.
+ * that was not posted; those before it have been posted. -EINVAL: the state (RESET, INIT, RTR), an
+ * opcode that the service or the device does not have, too many scatter entries, too many inline
+ * bytes, a missing address handle, region or key, an XRC target; -ENOMEM: the queue is full. The
+ * device checks a request's memory access when it executes the request.
  */
 int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *send_wr,
 		 const struct ib_send_wr **bad_send_wr);
-/* The same. -EINVAL: RESET, a queue pair without a receive queue (SRQ, XRC), too many entries. */
+/* The same for receives. -EINVAL: RESET, a queue pair without a receive queue (SRQ, XRC), too many
+ * entries. */
 int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *recv_wr,
 		 const struct ib_recv_wr **bad_recv_wr);
 int ib_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *recv_wr,
@@ -219,16 +221,18 @@ struct ib_wc {
 		uint64_t wr_id;
 		struct ib_cqe *wr_cqe;
 	};
-	enum ib_wc_status status; /* unless success, only wr_id, status, vendor_err and qp hold */
+	/* unless success, only wr_id, status, vendor_err and qp are valid */
+	enum ib_wc_status status;
 	enum ib_wc_opcode opcode;
 	uint32_t vendor_err;
-	uint32_t byte_len; /* receives (UD: with the 40 bytes of the GRH), READs, atomics */
+	/* for receives (UD: including the 40 bytes of the GRH), READs, atomics */
+	uint32_t byte_len;
 	struct ib_qp *qp;
 	union {
-		__be32 imm_data;          /* IB_WC_WITH_IMM */
-		uint32_t invalidate_rkey; /* IB_WC_WITH_INVALIDATE */
+		__be32 imm_data;          /* with IB_WC_WITH_IMM */
+		uint32_t invalidate_rkey; /* with IB_WC_WITH_INVALIDATE */
 	} ex;
-	uint32_t src_qp; /* UD */
+	uint32_t src_qp; /* for UD */
 	uint32_t slid;
 	int wc_flags;
 	uint16_t pkey_index;
@@ -246,11 +250,10 @@ enum ib_cq_notify_flags {
  * num_entries below 0, or an entry of an unknown queue pair. */
 int ib_poll_cq(struct ib_cq *cq, int num_entries, struct ib_wc *wc);
 /*
- * Requests one completion event for the next completion (SOLICITED: for the next solicited or failed
- * one). If an unpolled completion is already there the event comes at once, so none is lost between
- * the last poll and this call. With REPORT_MISSED_EVENTS returns 1 if there is something to poll now,
- * else 0. Any context.
- * -EINVAL: neither of the two, or another flag.
+ * Requests one completion event for the next completion (SOLICITED: for the next solicited or
+ * failed one). If an unpolled completion is already there, the event comes at once, so none is lost
+ * between the last poll and this call. With REPORT_MISSED_EVENTS it returns 1 if there is something
+ * to poll now, otherwise 0. Any context. -EINVAL: neither of the two, or another flag.
  */
 int ib_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
 

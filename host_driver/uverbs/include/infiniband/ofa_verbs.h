@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * XRC receive QPs known by number: what came before XRC target QPs and ibv_open_qp.
+ * XRC receive QPs known by number: the interfaces before XRC target QPs and ibv_open_qp.
  *
- * The first interface (ibv_alloc_xrc_rcv_qp) makes a QP that belongs to no process. The second
- * (OFED 1.3: create, modify, query, reg, unreg) counts processes. Both are here beside today's; a
- * number made by one of the last two can be used by the other, one of the first by neither.
+ * The first interface (ibv_alloc_xrc_rcv_qp) makes a QP that belongs to no process. The second one
+ * (OFED 1.3: create, modify, query, reg, unreg) counts processes. Both exist here beside today's
+ * interface. QPs of the second interface and of today's can be used by each other's functions; a QP
+ * of the first interface cannot be used by either.
  */
 #ifndef INFINIBAND_OFA_VERBS_H
 #define INFINIBAND_OFA_VERBS_H
 
 #include <infiniband/verbs.h>
 
-/* The same object as a struct ibv_xrcd of ibv_open_xrcd. */
+/* The same object as the struct ibv_xrcd of ibv_open_xrcd. */
 struct ibv_xrc_domain {
 	struct ibv_context *context;
 	uint32_t handle;
@@ -24,39 +25,43 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain *dom
 				   struct ibv_cq *xrc_cq, struct ibv_srq_init_attr *attr);
 
 /*
- * A receive-side QP of the domain that belongs to the kernel: from RESET to RTR in this call. It is
- * known by *xrc_rcv_qpn only; there is no query and no destroy, it completes nothing itself, its
- * events are handled and logged by the kernel. It goes when the domain goes: with the last process
- * that closes it. The kernel asks for it with 1 send, 0 receives, 1 gather, 0 scatter entries, 0
- * inline; nobody can post to it, so what the device makes of them matters to nobody.
+ * Makes a receive QP of the domain that belongs to the kernel, and moves it from RESET to RTR. It
+ * is known only by *xrc_rcv_qpn. It cannot be queried or destroyed, makes no completions itself,
+ * and the kernel handles and logs its events. It is destroyed with the domain, when the last
+ * process closes that. The kernel creates it with 1 send, 0 receives, 1 gather entry, 0 scatter
+ * entries and 0 inline bytes; nobody can post to it, so these have no effect.
  *
  * `mask` must have IBV_QP_ACCESS_FLAGS | PKEY_INDEX | PORT and IBV_QP_AV | PATH_MTU | DEST_QPN |
- * RQ_PSN | MIN_RNR_TIMER; IBV_QP_MAX_DEST_RD_ATOMIC too when the access flags allow reads or
- * atomics (else the depth is 0 without it). IBV_QP_ALT_PATH and IBV_QP_PATH_MIG_STATE are optional;
- * the migration state is set on the way from INIT to RTR, where the device takes it: MIGRATED, or
- * REARM with an alternate path (ARMED is for the device to reach, and EINVAL here).
- * Accepted and of no effect, since a receive side has no use for them: IBV_QP_STATE, CUR_STATE,
- * QKEY (its packets carry none), TIMEOUT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, SQ_PSN (it never
- * sends requests), CAP, EN_SQD_ASYNC_NOTIFY. Their values are not looked at.
+ * RQ_PSN | MIN_RNR_TIMER. It must also have IBV_QP_MAX_DEST_RD_ATOMIC if the access flags allow
+ * READs or atomics (otherwise the depth is 0 without it). IBV_QP_ALT_PATH and IBV_QP_PATH_MIG_STATE
+ * are optional. The migration state is set in the transition from INIT to RTR, where the device
+ * accepts it: MIGRATED, or REARM with an alternate path (ARMED is set only by the device, and is
+ * EINVAL here). These are accepted and have no effect, because a receive side does not use them:
+ * IBV_QP_STATE, CUR_STATE, QKEY (its packets have none), TIMEOUT, RETRY_CNT, RNR_RETRY,
+ * MAX_QP_RD_ATOMIC, SQ_PSN (it never sends requests), CAP, EN_SQD_ASYNC_NOTIFY. Their values are
+ * not checked.
  *
- * EINVAL: the above is not kept, a value is out of the device's range, or PD and domain are of two
- * contexts. The PD is checked and not used: what a packet may reach is told by its SRQ's PD.
+ * EINVAL: one of these rules is broken, a value is out of the device's range, or PD and domain
+ * belong to different contexts. The PD is checked and not used: the SRQ's PD decides what a packet
+ * may access.
  */
 int ibv_alloc_xrc_rcv_qp(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_qp_attr *attr,
 			 int mask, uint32_t *xrc_rcv_qpn);
 
-/* In RESET; the process is registered for it. attr->xrc_domain counts, the rest is ignored. EINVAL:
- * no domain. */
+/* Makes such a QP in RESET, and registers the process for it. Only attr->xrc_domain is used.
+ * EINVAL: no domain. */
 int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *attr, uint32_t *xrc_rcv_qpn);
-/* Any process that has the domain open. EINVAL: not a QP of the domain; as ibv_modify_qp. */
+/* Any process that has the domain open may call these. EINVAL: not a QP of the domain, or as
+ * ibv_modify_qp. */
 int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *domain, uint32_t xrc_qp_num,
 			  struct ibv_qp_attr *attr, int mask);
 int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *domain, uint32_t xrc_qp_num,
 			 struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
-/* The process keeps the QP alive, and gets its events (IBV_XRC_QP_EVENT_FLAG). To register twice is
- * no error and counts once. EINVAL: not a QP of the domain. */
+/* Registers the process: it keeps the QP alive, and gets its events (IBV_XRC_QP_EVENT_FLAG).
+ * Registering twice is no error and counts once. EINVAL: not a QP of the domain. */
 int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *domain, uint32_t xrc_qp_num);
-/* With the last process that unregisters, or dies, the QP goes. EINVAL: not registered. */
+/* The QP is destroyed when the last registered process unregisters or ends. EINVAL: not
+ * registered. */
 int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *domain, uint32_t xrc_qp_num);
 
 #endif

@@ -3,28 +3,28 @@
  * User verbs for simulated processes: names, structures, arguments and error codes of libibverbs
  * (rdma-core 44; man 3 ibv_*), so that programs written for it compile against this header.
  *
- * Called from the threads of a simulated process (testbench/process.h); outside of one there are no
- * devices. What differs from a real machine:
- * - Memory that an HCA is to reach comes from process_memory(), not from malloc: a simulated host
- *   has its own. ibv_reg_mr gives EFAULT for other memory.
- * - File descriptors (a channel's, a context's, that of ibv_open_xrcd) are those of the process:
- *   process_open, process_close, process_nonblock, process_poll.
- * - Structures have further, private members; sizes and layouts are not an ABI.
+ * Functions are called from the threads of a simulated process (testbench/process.h). Outside of a
+ * process there are no devices. There are three differences from a real machine. Memory that an HCA
+ * is to access comes from process_memory(), not from malloc, because a simulated host has its own
+ * memory; for other memory ibv_reg_mr returns EFAULT. File descriptors (of a channel, of a context,
+ * of ibv_open_xrcd) are those of the process: process_open, process_close, process_nonblock,
+ * process_poll. Structures have further, private members; their sizes and layouts are not an ABI.
  *
- * Functions that return a pointer return NULL and set errno; those that return int return 0 or an
+ * Functions that return a pointer return NULL and set errno. Those that return int return 0 or an
  * errno value, unless they say -1. ENODEV: the device is gone. ENOMEM, ENOSPC: memory or numbers of
- * host or device. EIO, ETIMEDOUT: the device. EBUSY: a destroy function, and something still uses
- * the object; nothing has changed then. On any failure outputs are untouched and counts are as
- * before. The kernel's side of a call ends even when the process is killed in its middle.
+ * host or device. EIO, ETIMEDOUT: the device. EBUSY: a destroy function has changed nothing,
+ * because something still uses the object. If a function fails, outputs are untouched and counts
+ * are as before. The kernel's side of a call is finished even if the process is killed during the
+ * call.
  *
- * A device that stops (catastrophic error, a command without an answer, or one that does not give an
- * object back and is reset for it) is told to each context as
- * IBV_EVENT_DEVICE_FATAL. After it what asks the device gives EIO, ibv_open_device ENODEV; what
- * there is can be destroyed, detached and closed; completions come no more.
+ * A device may stop: by a catastrophic error, by a command without an answer, or because it did not
+ * give an object back and was reset. Each context then gets IBV_EVENT_DEVICE_FATAL. After that,
+ * functions that need the device return EIO, and ibv_open_device ENODEV. Existing objects can be
+ * destroyed, detached and closed. No more completions come.
  *
- * verbs_ex.h has the extended verbs. What the device or its driver has not: device memory, null and
- * dma-buf regions, on-demand paging, thread and parent domains are in verbs_absent.h and answer
- * EOPNOTSUPP; WQs and RSS, tag matching, counters have no names here.
+ * verbs_ex.h has the extended verbs. verbs_absent.h has functions that the device or its driver
+ * does not support, which return EOPNOTSUPP: device memory, null and dma-buf regions, on-demand
+ * paging, thread and parent domains. WQs and RSS, tag matching and counters have no names here.
  */
 #ifndef INFINIBAND_VERBS_H
 #define INFINIBAND_VERBS_H
@@ -109,12 +109,12 @@ struct ibv_device {
 	enum ibv_transport_type transport_type;
 	char name[64];                     /* "mlx4_0" */
 	char dev_name[64];                 /* "uverbs0" */
-	char dev_path[64], ibdev_path[64]; /* of sysfs, where nothing is */
+	char dev_path[64], ibdev_path[64]; /* in sysfs, which does not exist here */
 };
 
 struct ibv_context {
 	struct ibv_device *device;
-	int cmd_fd, async_fd; /* async_fd: readable when an event waits */
+	int cmd_fd, async_fd; /* async_fd: readable when there is an event */
 	int num_comp_vectors;
 };
 
@@ -152,30 +152,30 @@ struct ibv_port_attr {
 	uint16_t port_cap_flags2;
 };
 
-/* A NULL-terminated array of the host's devices, for ibv_free_device_list; ENOSYS outside of a
- * process. `num` may be NULL. Devices stay valid while a context or a list has them. */
+/* A NULL-terminated array of the host's devices, to be freed by ibv_free_device_list. ENOSYS:
+ * outside of a process. `num` may be NULL. A device is valid while a context or a list uses it. */
 struct ibv_device **ibv_get_device_list(int *num);
 void ibv_free_device_list(struct ibv_device **list);
 const char *ibv_get_device_name(struct ibv_device *device);
 __be64 ibv_get_device_guid(struct ibv_device *device);
 
 struct ibv_context *ibv_open_device(struct ibv_device *device);
-/* What is left of its objects is destroyed. 0. */
+/* Also destroys the objects that are left in it. Returns 0. */
 int ibv_close_device(struct ibv_context *context);
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
-/* EINVAL: no such port, no such index. */
+/* EINVAL: there is no such port or no such index. */
 int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 /* These return -1 and set errno, EINVAL as above. */
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid);
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey);
-/* The index of the P_Key, -1: not in the table. */
+/* The index of the P_Key; -1: not in the table. */
 int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey);
 
 /* --- asynchronous events --- */
 
-/* With event_type & IBV_XRC_QP_EVENT_FLAG the event is of an XRC receive QP that the process has
- * registered for, and the element is its number. */
+/* With event_type & IBV_XRC_QP_EVENT_FLAG the event belongs to an XRC receive QP that the process
+ * has registered for. The element is then the QP's number. */
 #define IBV_XRC_QP_EVENT_FLAG 0x80000000u
 
 struct ibv_async_event {
@@ -189,8 +189,9 @@ struct ibv_async_event {
 	enum ibv_event_type event_type;
 };
 
-/* The next one; sleeps until there is one. -1: the descriptor does not block and there is none
- * (errno EAGAIN). Each must be acknowledged: destroying its object waits for that. */
+/* Takes the next event, and sleeps until there is one. -1 with errno EAGAIN: there is none, and the
+ * descriptor does not block. Each event must be acknowledged: destroying its object waits for
+ * that. */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
 void ibv_ack_async_event(struct ibv_async_event *event);
 
@@ -245,27 +246,27 @@ enum ibv_rereg_mr_err_code {
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context);
 int ibv_dealloc_pd(struct ibv_pd *pd);
 
-/* EINVAL: length 0; remote write or atomic without local write; an access flag the device has not.
- * EFAULT: not memory of the simulated host. IBV_ACCESS_RELAXED_ORDERING is taken and has no effect.
- */
+/* EINVAL: length 0, remote write or atomic without local write, or an access flag that the device
+ * does not have. EFAULT: not memory of the simulated host. IBV_ACCESS_RELAXED_ORDERING is accepted
+ * and has no effect. */
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access);
-/* EINVAL as well: hca_va has another offset in its page than addr. */
+/* EINVAL also if hca_va has another offset in its page than addr. */
 struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
 			       int access);
-/* 0 or enum ibv_rereg_mr_err_code (after IBV_REREG_MR_ERR_CMD with EIO it is good for ibv_dereg_mr
- * alone): only IBV_REREG_MR_CHANGE_ACCESS is possible here, others are IBV_REREG_MR_ERR_CMD with
- * errno EOPNOTSUPP, unknown flags IBV_REREG_MR_ERR_INPUT. */
+/* 0 or enum ibv_rereg_mr_err_code. After IBV_REREG_MR_ERR_CMD with EIO only ibv_dereg_mr is
+ * possible. Only IBV_REREG_MR_CHANGE_ACCESS is supported. Other changes return IBV_REREG_MR_ERR_CMD
+ * with errno EOPNOTSUPP, unknown flags IBV_REREG_MR_ERR_INPUT. */
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		 int access);
-/* EBUSY while windows are bound to it. */
+/* EBUSY: windows are bound to it. */
 int ibv_dereg_mr(struct ibv_mr *mr);
 
 /* EINVAL: no such type. */
 struct ibv_mw *ibv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ibv_dealloc_mw(struct ibv_mw *mw);
-/* Type 1. EINVAL: type 2, zero-based access, an area without a region, a state that does not send;
- * EPERM: window, region and QP are not of one PD. mw->rkey is the new key after success. What the
- * region does not allow completes with IBV_WC_MW_BIND_ERR. */
+/* For windows of type 1. EINVAL: type 2, zero-based access, an area without a region, or a state
+ * that does not send; EPERM: window, region and QP are not in the same PD. mw->rkey is the new key
+ * after success. A bind that the region does not allow completes with IBV_WC_MW_BIND_ERR. */
 int ibv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 static inline uint32_t ibv_inc_rkey(uint32_t rkey)
 {
@@ -276,7 +277,7 @@ static inline uint32_t ibv_inc_rkey(uint32_t rkey)
 
 struct ibv_comp_channel {
 	struct ibv_context *context;
-	int fd; /* readable when an event waits */
+	int fd; /* readable when there is an event */
 	int refcnt;
 };
 
@@ -291,7 +292,8 @@ struct ibv_cq {
 
 struct ibv_wc {
 	uint64_t wr_id;
-	enum ibv_wc_status status; /* unless success only wr_id, status, qp_num, vendor_err count */
+	/* unless success, only wr_id, status, qp_num and vendor_err are valid */
+	enum ibv_wc_status status;
 	enum ibv_wc_opcode opcode;
 	uint32_t vendor_err;
 	uint32_t byte_len;
@@ -306,21 +308,22 @@ struct ibv_wc {
 };
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context);
-/* EBUSY while a CQ uses it. */
+/* EBUSY: a CQ uses it. */
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel);
-/* EINVAL: cqe < 1 or above the device's limit, no such vector. */
+/* EINVAL: cqe is below 1 or above the device's limit, or there is no such vector. */
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 			     struct ibv_comp_channel *channel, int comp_vector);
-/* EINVAL: fewer than what is in it, or above the limit. */
+/* EINVAL: less than it contains, or above the limit. */
 int ibv_resize_cq(struct ibv_cq *cq, int cqe);
-/* EBUSY while a queue completes into it. Waits until all events got are acknowledged. */
+/* EBUSY: a queue completes into it. Waits until all events that were taken have been
+ * acknowledged. */
 int ibv_destroy_cq(struct ibv_cq *cq);
-/* Completions taken, 0 .. num_entries; negative: an entry that makes no sense. */
+/* Number of completions, 0 .. num_entries. Negative: an invalid entry. */
 int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-/* Asks for one event at the next completion (or the next solicited or failed one). */
+/* Requests one event at the next completion (or at the next solicited or failed one). */
 int ibv_req_notify_cq(struct ibv_cq *cq, int solicited_only);
-/* Sleeps until an event of a CQ of that channel. -1 with errno EAGAIN as for asynchronous events.
- */
+/* Sleeps until there is an event of a CQ of that channel. -1 with errno EAGAIN as for asynchronous
+ * events. */
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
 
@@ -334,7 +337,7 @@ enum ibv_xrcd_init_attr_mask {
 
 struct ibv_xrcd_init_attr {
 	uint32_t comp_mask;
-	int fd;     /* the file that names the domain to other processes; -1: private */
+	int fd;     /* the file that names the domain for other processes; -1: private */
 	int oflags; /* O_CREAT, O_EXCL */
 };
 
@@ -343,11 +346,12 @@ struct ibv_xrcd {
 	uint32_t handle;
 };
 
-/* Opens the domain of that file. EINVAL: fd or oflags not given, or O_EXCL and it exists;
- * EOPNOTSUPP: unknown bits; EBADF: fd; EAGAIN: it does not exist and no O_CREAT. */
+/* Opens the domain of that file. EINVAL: fd or oflags is not given, or O_EXCL and the domain
+ * exists; EOPNOTSUPP: unknown bits; EBADF: fd; EAGAIN: it does not exist, and O_CREAT is not
+ * set. */
 struct ibv_xrcd *ibv_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
-/* EBUSY while the process' SRQs, QPs or registrations are in it. With the last process that closes
- * it the domain goes, and its receive QPs with it. */
+/* EBUSY: SRQs, QPs or registrations of the process are in it. When the last process closes the
+ * domain, it is destroyed together with its receive QPs. */
 int ibv_close_xrcd(struct ibv_xrcd *xrcd);
 
 /* --- shared receive queues --- */
@@ -390,14 +394,16 @@ struct ibv_srq {
 	uint32_t handle, events_completed;
 };
 
-/* attr->attr is set to what it became. EINVAL: max_wr 0 or sizes above the device's; _ex: no PD, a
- * type the device has not, XRC without domain and CQ; EOPNOTSUPP: unknown bits. */
+/* On return attr->attr has the actual values. EINVAL: max_wr is 0, or sizes are above the device's;
+ * _ex: no PD, a type that the device does not have, or XRC without domain and CQ; EOPNOTSUPP:
+ * unknown bits. */
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
 struct ibv_srq *ibv_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
-/* EINVAL: IBV_SRQ_MAX_WR (the device does not resize), a limit not below the size, unknown bits. */
+/* EINVAL: IBV_SRQ_MAX_WR (the device cannot resize), a limit not below the size, or unknown
+ * bits. */
 int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
-/* Of an XRC SRQ; EOPNOTSUPP: another one. */
+/* For an XRC SRQ. EOPNOTSUPP: another SRQ. */
 int ibv_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num);
 int ibv_destroy_srq(struct ibv_srq *srq);
 
@@ -428,10 +434,11 @@ struct ibv_ah {
 	uint32_t handle;
 };
 
-/* EINVAL: no such port, an SL above 15, a GID index the port has not. Made by the process alone, as
- * libmlx4 does: the kernel does not know it, its PD does not count it. */
+/* EINVAL: there is no such port, the SL is above 15, or the port has no such GID index. The library
+ * makes the address handle alone, as libmlx4 does: the kernel does not know it, and its PD does not
+ * count it. */
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-/* -1 and errno when the port cannot be asked. */
+/* -1 with errno: the port cannot be queried. */
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
 			struct ibv_grh *grh, struct ibv_ah_attr *attr);
 struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
@@ -453,7 +460,7 @@ struct ibv_qp_init_attr {
 	struct ibv_qp_cap cap;
 	enum ibv_qp_type qp_type;
 	int sq_sig_all;
-	struct ibv_xrc_domain *xrc_domain; /* of OFED: ibv_create_xrc_rcv_qp only */
+	struct ibv_xrc_domain *xrc_domain; /* of OFED, only for ibv_create_xrc_rcv_qp */
 };
 
 enum ibv_qp_init_attr_mask {
@@ -479,7 +486,8 @@ struct ibv_qp_init_attr_ex {
 	uint32_t create_flags;
 	uint16_t max_tso_header;
 	uint32_t source_qpn;
-	uint64_t send_ops_flags; /* enum ibv_qp_create_send_ops_flags: a QP for ibv_wr_* */
+	/* enum ibv_qp_create_send_ops_flags, for a QP that uses ibv_wr_* */
+	uint64_t send_ops_flags;
 };
 
 enum ibv_qp_open_attr_mask {
@@ -508,11 +516,11 @@ struct ibv_qp_attr {
 	uint16_t pkey_index, alt_pkey_index;
 	uint8_t en_sqd_async_notify, sq_draining;
 	uint8_t max_rd_atomic, max_dest_rd_atomic;
-	uint8_t min_rnr_timer; /* code */
+	uint8_t min_rnr_timer; /* a code */
 	uint8_t port_num;
-	uint8_t timeout; /* 4.096 us * 2^n; 0 never */
+	uint8_t timeout; /* 4.096 us * 2^n; 0: never */
 	uint8_t retry_cnt;
-	uint8_t rnr_retry; /* 7 for ever */
+	uint8_t rnr_retry; /* 7: without limit */
 	uint8_t alt_port_num, alt_timeout;
 	uint32_t rate_limit;
 };
@@ -524,33 +532,34 @@ struct ibv_qp {
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_srq *srq;
 	uint32_t handle, qp_num;
-	enum ibv_qp_state state; /* as last modified or queried by this process */
+	enum ibv_qp_state state; /* the state after this process' last modify or query */
 	enum ibv_qp_type qp_type;
 	uint32_t events_completed;
 };
 
-/* cap is set to what it became; receives of one that has an SRQ are 0. EINVAL: type, sizes above
- * the device's, CQs missing, an XRC SRQ; _ex: no PD (no XRC domain for IBV_QPT_XRC_RECV),
- * create_flags; EOPNOTSUPP: unknown bits. */
+/* On return cap has the actual values; with an SRQ the receive values are 0. EINVAL: the type,
+ * sizes above the device's, missing CQs, an XRC SRQ; _ex: no PD (no XRC domain for
+ * IBV_QPT_XRC_RECV), create_flags; EOPNOTSUPP: unknown bits. */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *ibv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
-/* A handle of the XRC receive QP of that number. EINVAL: not in the domain, not all of number,
- * domain and type given. */
+/* Opens a handle of the XRC receive QP with that number. EINVAL: it is not in the domain, or
+ * number, domain or type is not given. */
 struct ibv_qp *ibv_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr);
 /*
- * EINVAL: the transition is none of the seven states' graph, lacks an attribute it requires or has
- * one it does not know (IBA vol. 1, table 91; Linux' ib_modify_qp_is_ok), or a value is out of the
- * device's range. max_dest_rd_atomic and min_rnr_timer of an XRC initiator, and max_rd_atomic and
- * retry counts of an XRC target, are accepted and not used.
+ * EINVAL: it is not a transition between the seven states, an attribute is missing that the
+ * transition requires, there is one that it does not allow (IBA vol. 1, table 91; Linux'
+ * ib_modify_qp_is_ok), or a value is out of the device's range. max_dest_rd_atomic and
+ * min_rnr_timer of an XRC initiator, and max_rd_atomic and retry counts of an XRC target, are
+ * accepted and not used.
  */
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-/* All attributes are set, whatever the mask. */
+/* All attributes are set, regardless of the mask. */
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		 struct ibv_qp_init_attr *init);
-/* EBUSY while it is in a multicast group. Waits until all events got are acknowledged. A handle of
- * an XRC receive QP: the QP goes with its last handle. */
+/* EBUSY: it is in a multicast group. Waits until all events that were taken have been acknowledged.
+ * For a handle of an XRC receive QP: the QP is destroyed with its last handle. */
 int ibv_destroy_qp(struct ibv_qp *qp);
-/* EINVAL: not UD, not a multicast GID, not attached. */
+/* EINVAL: not UD, not a multicast GID, or not attached. */
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 

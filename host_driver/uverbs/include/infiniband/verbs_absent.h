@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libibverbs has, but this device or its driver has not. Programs that name it compile; each
- * function fails as in libibverbs with such a device: it returns EOPNOTSUPP, or NULL with errno.
+ * Functions of libibverbs that this device or its driver does not support. Programs that use them
+ * compile. Each function fails as in libibverbs with such a device: it returns EOPNOTSUPP, or NULL
+ * with errno.
  */
 #ifndef INFINIBAND_VERBS_ABSENT_H
 #define INFINIBAND_VERBS_ABSENT_H
@@ -24,7 +25,7 @@ struct ibv_dm {
 	uint32_t comp_mask, handle;
 };
 
-/* For this header only. */
+/* Only for this header. */
 static inline void *ibv_absent(void)
 {
 	errno = EOPNOTSUPP;
@@ -170,7 +171,7 @@ static inline int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 	return ibv_set_ece(qp, ece);
 }
 
-/* No promise on the order in which bytes are written: 0. */
+/* 0: the order in which bytes are written is not guaranteed. */
 static inline int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
 					     uint32_t flags)
 {

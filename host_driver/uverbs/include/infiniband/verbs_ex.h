@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The extended part of <infiniband/verbs.h>, which includes it: device and GID tables in full,
+ * The extended part of <infiniband/verbs.h>, which includes it: complete device and GID tables,
  * extended CQs that are read field by field, posting by calls instead of structures, rates.
  *
- * Errors as said there; a bit of a comp_mask or flags that is not known: EINVAL unless said.
+ * Errors are those described there. An unknown bit in a comp_mask or in flags is EINVAL, unless
+ * stated otherwise.
  */
 #ifndef INFINIBAND_VERBS_EX_H
 #define INFINIBAND_VERBS_EX_H
@@ -68,14 +69,14 @@ struct ibv_pci_atomic_caps {
 	uint16_t fetch_add, swap, compare_swap;
 };
 
-/* What the device has not is 0: all of odp, tso, rss, packet pacing, raw packets, tag matching,
- * device memory, PCI atomics. */
+/* What the device does not have is 0: all of odp, tso, rss, packet pacing, raw packets, tag
+ * matching, device memory, PCI atomics. */
 struct ibv_device_attr_ex {
 	struct ibv_device_attr orig_attr;
 	uint32_t comp_mask;
 	struct ibv_odp_caps odp_caps;
-	uint64_t completion_timestamp_mask; /* bits of ibv_wc_read_completion_ts */
-	uint64_t hca_core_clock;            /* kHz: their unit */
+	uint64_t completion_timestamp_mask; /* valid bits of ibv_wc_read_completion_ts */
+	uint64_t hca_core_clock;            /* kHz: the clock that these timestamps count */
 	uint64_t device_cap_flags_ex;
 	struct ibv_tso_caps tso_caps;
 	struct ibv_rss_caps rss_caps;
@@ -97,9 +98,9 @@ struct ibv_query_device_ex_input {
 /* `input` may be NULL. */
 int ibv_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
 			struct ibv_device_attr_ex *attr);
-/* -1: unknown to the kernel, which numbers none here. */
+/* -1: unknown, because the kernel here gives devices no index. */
 int ibv_get_device_index(struct ibv_device *device);
-/* Whether a mask of capabilities has that type. */
+/* Whether a mask of capabilities includes that type. */
 static inline int ibv_is_qpt_supported(uint32_t caps, enum ibv_qp_type qpt)
 {
 	return !!(caps & 1u << qpt);
@@ -114,15 +115,15 @@ struct ibv_gid_entry {
 	uint32_t ndev_ifindex;
 };
 
-/* ENODATA: that place of the table is empty. `flags` 0. */
+/* ENODATA: that entry of the table is empty. `flags` must be 0. */
 int ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
 		     struct ibv_gid_entry *entry, uint32_t flags);
-/* The GIDs of all ports, empty places left out: how many, or -errno (EINVAL: not that many have
- * room in `entries`). */
+/* The GIDs of all ports, without empty entries. Returns their number, or -errno (EINVAL: `entries`
+ * has no room for all). */
 ssize_t ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 			    size_t max_entries, uint32_t flags);
 
-/* --- processes that fork: a simulated one does not --- */
+/* --- fork(), which a simulated process does not use --- */
 
 enum ibv_fork_status { IBV_FORK_DISABLED, IBV_FORK_ENABLED, IBV_FORK_UNNEEDED };
 
@@ -158,12 +159,12 @@ enum ibv_rate {
 	IBV_RATE_1200_GBPS = 24,
 };
 
-/* In multiples of 2.5 Gb/s; -1: no such rate, IBV_RATE_MAX, or one that libibverbs gives no
- * multiple (14, 56, 112, 168, 25, 100, 200, 300). The way back gives IBV_RATE_MAX for any other
- * number. */
+/* The rate as a multiple of 2.5 Gb/s. -1: there is no such rate, IBV_RATE_MAX, or a rate for which
+ * libibverbs has no multiple (14, 56, 112, 168, 25, 100, 200, 300). The conversion back returns
+ * IBV_RATE_MAX for any other number. */
 int ibv_rate_to_mult(enum ibv_rate rate);
 enum ibv_rate mult_to_ibv_rate(int mult);
-/* In Mb/s of the lanes, so 14062 of 14; -1 and IBV_RATE_MAX as above. */
+/* The rate in Mb/s of the lanes, so 14062 for the rate 14. -1 and IBV_RATE_MAX as above. */
 int ibv_rate_to_mbps(enum ibv_rate rate);
 enum ibv_rate mbps_to_ibv_rate(int mbps);
 
@@ -172,12 +173,12 @@ enum ibv_rate mbps_to_ibv_rate(int mbps);
 enum ibv_values_mask { IBV_VALUES_MASK_RAW_CLOCK = 1 << 0, IBV_VALUES_MASK_RESERVED = 1 << 1 };
 
 struct ibv_values_ex {
-	uint32_t comp_mask;        /* what is asked for; set to what came */
+	uint32_t comp_mask;        /* on input: what is wanted; on return: what was read */
 	struct timespec raw_clock; /* tv_nsec: cycles of the device */
 };
 
-/* Reads the device's clock itself, without the kernel. 0. A completion's time is the low 48 bits of
- * the same clock. */
+/* Reads the device's clock directly, without the kernel. Returns 0. A completion's timestamp is the
+ * low 48 bits of the same clock. */
 int ibv_query_rt_values_ex(struct ibv_context *context, struct ibv_values_ex *values);
 
 /* --- extended completion queues --- */
@@ -220,14 +221,14 @@ struct ibv_cq_init_attr_ex {
 	void *cq_context;
 	struct ibv_comp_channel *channel;
 	uint32_t comp_vector;
-	uint64_t wc_flags;  /* enum ibv_create_cq_wc_flags: what will be read */
+	uint64_t wc_flags;  /* enum ibv_create_cq_wc_flags: the fields that will be read */
 	uint32_t comp_mask; /* enum ibv_cq_init_attr_mask */
 	uint32_t flags;     /* enum ibv_create_cq_attr_flags */
 	struct ibv_pd *parent_domain;
 };
 
-/* Between ibv_start_poll and ibv_end_poll `status` and `wr_id` are those of the present entry, and
- * ibv_wc_read_* give the rest of it. */
+/* Between ibv_start_poll and ibv_end_poll, `status` and `wr_id` belong to the present entry, and
+ * ibv_wc_read_* read its other fields. */
 struct ibv_cq_ex {
 	struct ibv_context *context;
 	struct ibv_comp_channel *channel;
@@ -245,16 +246,17 @@ struct ibv_poll_cq_attr {
 };
 
 /*
- * EOPNOTSUPP: a wc_flag that is not in IBV_CREATE_CQ_SUP_WC_FLAGS, IGNORE_OVERRUN, a parent domain;
- * else as ibv_create_cq. It is an ibv_cq too (ibv_cq_ex_to_cq) and can be polled as one. With
- * timestamps, SLID and SL of a completion are 0: their places in the entry hold the time.
+ * EOPNOTSUPP: a wc_flag that is not in IBV_CREATE_CQ_SUP_WC_FLAGS, IGNORE_OVERRUN, or a parent
+ * domain; otherwise as ibv_create_cq. The result is also an ibv_cq (ibv_cq_ex_to_cq) and can be
+ * polled as one. With timestamps, SLID and SL of a completion are 0, because the timestamp is at
+ * their place in the entry.
  */
 struct ibv_cq_ex *ibv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
 struct ibv_cq *ibv_cq_ex_to_cq(struct ibv_cq_ex *cq);
-/* 0: there is an entry. ENOENT: none, and ibv_end_poll must not be called; EINVAL: comp_mask, or an
- * entry that makes no sense. */
+/* 0: there is an entry. ENOENT: there is none, and ibv_end_poll must not be called; EINVAL:
+ * comp_mask, or an invalid entry. */
 int ibv_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
-/* The next one; ENOENT: none, and ibv_end_poll must still be called. */
+/* Takes the next entry. ENOENT: there is none; ibv_end_poll must still be called. */
 int ibv_next_poll(struct ibv_cq_ex *cq);
 void ibv_end_poll(struct ibv_cq_ex *cq);
 
@@ -269,8 +271,8 @@ unsigned int ibv_wc_read_wc_flags(struct ibv_cq_ex *cq);
 uint32_t ibv_wc_read_slid(struct ibv_cq_ex *cq);
 uint8_t ibv_wc_read_sl(struct ibv_cq_ex *cq);
 uint8_t ibv_wc_read_dlid_path_bits(struct ibv_cq_ex *cq);
-/* Cycles of hca_core_clock when the entry was written; 0 of one that failed, or of a CQ without
- * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP. */
+/* The time at which the entry was written, in cycles of hca_core_clock. 0: a failed completion, or
+ * a CQ without IBV_WC_EX_WITH_COMPLETION_TIMESTAMP. */
 uint64_t ibv_wc_read_completion_ts(struct ibv_cq_ex *cq);
 
 enum ibv_cq_attr_mask { IBV_CQ_ATTR_MODERATE = 1 << 0, IBV_CQ_ATTR_RESERVED = 1 << 1 };
@@ -284,7 +286,8 @@ struct ibv_modify_cq_attr {
 	struct ibv_moderate_cq moderate;
 };
 
-/* Events only after so many completions or so long; 0, 0: each. EINVAL: no bit, or unknown ones. */
+/* Moderation: an event after so many completions or after so long a time. 0 and 0: an event for
+ * each completion. EINVAL: no bit, or unknown ones. */
 int ibv_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 
 /* --- posting by calls: man 3 ibv_wr_post --- */
@@ -316,14 +319,15 @@ struct ibv_data_buf {
 	size_t length;
 };
 
-/* NULL: not made with IBV_QP_INIT_ATTR_SEND_OPS_FLAGS (ibv_create_qp_ex; EOPNOTSUPP there: an
- * operation that type of QP has not). */
+/* NULL: the QP was not made with IBV_QP_INIT_ATTR_SEND_OPS_FLAGS. (ibv_create_qp_ex returns
+ * EOPNOTSUPP for an operation that the type of QP does not have.) */
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp);
 
-/* Begins a list of requests; every ibv_wr_* below adds one, ibv_wr_set_* belongs to the last. */
+/* Begins a list of requests. Every ibv_wr_* below adds a request; ibv_wr_set_* applies to the last
+ * one. */
 void ibv_wr_start(struct ibv_qp_ex *qp);
-/* Posts all with one doorbell, or none: EINVAL for an operation that was not asked for at creation,
- * or what ibv_post_send would refuse; ENOMEM: no room for all of them. */
+/* Posts all requests with one doorbell, or none. EINVAL: an operation that was not requested at
+ * creation, or an error of ibv_post_send; ENOMEM: no room for all of them. */
 int ibv_wr_complete(struct ibv_qp_ex *qp);
 void ibv_wr_abort(struct ibv_qp_ex *qp);
 
@@ -344,7 +348,7 @@ void ibv_wr_local_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey);
 
 void ibv_wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length);
 void ibv_wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sg_list);
-/* The bytes are taken at once. */
+/* The bytes are copied at once. */
 void ibv_wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length);
 void ibv_wr_set_inline_data_list(struct ibv_qp_ex *qp, size_t num_buf,
 				 const struct ibv_data_buf *buf_list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work requests of <infiniband/verbs.h>: posted straight to the hardware. */
+/* Work requests of <infiniband/verbs.h>, which are posted directly to the hardware. */
 #ifndef INFINIBAND_VERBS_WR_H
 #define INFINIBAND_VERBS_WR_H
 
@@ -54,8 +54,9 @@ struct ibv_recv_wr {
 	int num_sge;
 };
 
-/* One doorbell for the list. ENOMEM: the queue is full; EINVAL: state, number of SGEs, inline
- * length, opcode. *bad is the first that was not posted; those before it are. */
+/* Posts the list with one doorbell. ENOMEM: the queue is full; EINVAL: the state, number of SGEs,
+ * inline length or opcode. *bad is the first request that was not posted; those before it have been
+ * posted. */
 int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
