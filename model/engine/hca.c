@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One HCA: made, reset, stopped, looked at. See hca.h and engine.h. */
+/* One HCA: create, reset, stop and inspect it. See hca.h and engine.h. */
 #include "model/engine/memory/context_cache.h"
 #include "model/engine/complete/cqe_write.h"
 #include "model/engine/chip/doorbell.h"
@@ -37,8 +37,8 @@
 static void stop(struct hca *hca)
 {
 	hca->ctrl = 0;
-	/* First the DMAs: nothing of what is forgotten below may be called back. Then the queues of
-	 * waiters, before those who stand in them. */
+	/* First the DMAs, so that no DMA completes for something that is forgotten below. Then the
+	 * queues of waiters, before the objects that wait in them. */
 	pcie_reset(hca);
 	context_cache_reset(hca);
 	translate_reset(hca);
@@ -58,7 +58,7 @@ static void stop(struct hca *hca)
 	hca->special_qp = 0;
 }
 
-/* Memory that is held for what may come again. */
+/* Gives back memory that is kept for later use. */
 static void trim(struct hca *hca)
 {
 	cqe_write_trim(hca);
@@ -99,7 +99,7 @@ static void catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_c
 	processor_halt(hca);
 	eqe_set_type(&eqe, EVENT_LOCAL_CATAS_ERROR);
 	event_queue_post(hca, &eqe, told, hca);
-	/* What is under way comes to its end in memory; nothing new is begun. */
+	/* DMAs under way are still completed; nothing new is started. */
 	hca->ctrl = 0;
 	scheduler_reset(hca);
 	retry_reset(hca);
@@ -148,7 +148,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	hca->env = *env;
 	hca->trace = trace;
 	trace_watch(trace, &hca->watch);
-	/* The only one that can fail. */
+	/* The only part whose creation can fail. */
 	hca->processor = processor_create(hca, fw_path, err, err_size);
 	if (!hca->processor) {
 		trace_unwatch(trace, &hca->watch);
@@ -190,10 +190,10 @@ void hca_destroy(struct hca *hca)
 {
 	if (!hca)
 		return;
-	/* Records ahead of time refer to packets. */
+	/* Trace records of future times point to packets. */
 	if (hca->trace)
 		trace_release(hca->trace, EVENT_NEVER);
-	/* What is under way holds events and packets. */
+	/* Work under way holds events and packets. */
 	soft_reset(hca);
 	processor_destroy(hca->processor);
 	for (unsigned port = 1; port <= param_hca_ports(hca->params); port++)
@@ -226,7 +226,7 @@ void hca_pci_reset(struct hca *hca)
 	pci_function_reset(hca, true);
 }
 
-/* --- looking at it --- */
+/* --- inspecting it --- */
 
 static const struct {
 	const char *stage, *counter, *meaning;
@@ -280,7 +280,7 @@ static bool ports_quiet(const struct hca *hca)
 	return true;
 }
 
-/* QPs for which something is under way. */
+/* Number of QPs that have work under way. */
 static unsigned qps_busy(const struct hca *hca)
 {
 	return qp_table_active(hca) - responder_looking(hca);
@@ -343,7 +343,7 @@ static const void *object_cached(struct hca *hca, enum hca_object type, uint32_t
 	case HCA_SRQ:
 		return context_peek(hca, CONTEXT_SRQ, number);
 	default:
-		return NULL; /* written through */
+		return NULL; /* an MPT is written through when it changes */
 	}
 }
 

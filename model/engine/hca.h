@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One simulated HCA as the world outside the engine sees it: a PCI function on one side, one or two
- * link ports on the other.
+ * One simulated HCA as code outside the engine sees it: a PCI function on one side, one or two link
+ * ports on the other.
  *
- * The seam is `struct hca_env`: what the engine needs from whoever embeds it (the SystemC module, a
- * vfio-user server, a unit test's fake). Nothing here knows SystemC. All calls are made from one
- * thread of control at a time, at the event core's present time; the engine never blocks and never
- * calls back into a caller except through the env and through `done` functions of its own events.
+ * `struct hca_env` contains what the engine needs from the code that embeds it (the SystemC module,
+ * a vfio-user server, a unit test's fake). Nothing here depends on SystemC. All calls are made from
+ * one thread of control at a time, at the event core's present time. The engine never blocks. It
+ * calls its embedder only through the env and through `done` functions, from its own events.
  */
 #ifndef MODEL_ENGINE_HCA_H
 #define MODEL_ENGINE_HCA_H
@@ -27,16 +27,15 @@ struct packet;
 struct trace;
 struct fault_plan;
 
-/* What an HCA needs from its surroundings. `ctx` is handed back unchanged. */
+/* What an HCA needs from the code that embeds it. `ctx` is passed back unchanged. */
 struct hca_env {
 	void *ctx;
 
 	/*
-	 * DMA at this moment: the bytes are read, or written, now (PCIe's time is the engine's
-	 * business). Addresses are bus addresses; a range may cross pages but not the end of what
-	 * is mapped. 0, or -EFAULT when any byte is not mapped (nothing is transferred then), or
-	 * -ENOMEM when the surroundings could not do it: the same to the device, but no fault of
-	 * the driver.
+	 * DMA: reads or writes the bytes at once (the engine accounts for PCIe's time). Addresses
+	 * are bus addresses. A range may cross pages, but not the end of what is mapped. 0;
+	 * -EFAULT: a byte is not mapped, and nothing has been transferred; -ENOMEM: the embedder
+	 * could not do it, which looks the same to the device but is not the driver's mistake.
 	 */
 	int (*dma_read)(void *ctx, uint64_t bus, void *buf, size_t len);
 	int (*dma_write)(void *ctx, uint64_t bus, const void *buf, size_t len);
@@ -47,18 +46,17 @@ struct hca_env {
 	/* INTx level. */
 	void (*intx)(void *ctx, bool asserted);
 
-	/* A rule of the device's interface was broken by software; already counted and traced.
-	 * `text` is one line without newline. */
+	/* Software has broken a rule of the device's interface. It has already been counted and
+	 * traced. `text` is one line without a newline. */
 	void (*guest_error)(void *ctx, const char *rule, const char *text);
-	/* The device stopped: catastrophic error, with its line of text. */
+	/* The device has stopped with a catastrophic error. `text` is its line. */
 	void (*catastrophe)(void *ctx, const char *text);
 };
 
 /*
- * Creates the HCA number `index` (0 or 1: its name in traces is hca0, hca1) in power-on state.
- * `host` gives its root complex's times. `params`, `core`, `env`, `trace` and `fw_path` (the
- * firmware's ELF file) must outlive it. NULL with one line of text in err[] when the firmware
- * cannot be loaded.
+ * Creates HCA number `index` (0 or 1: its name in traces is hca0 or hca1) in power-on state. `host`
+ * has the times of its root complex. `params`, `core`, `env`, `trace` and `fw_path` (the firmware's
+ * ELF file) must outlive it. NULL: the firmware cannot be loaded, and err[] has one line of text.
  */
 struct hca *hca_create(unsigned index, const struct hca_params *params,
 		       const struct host_params *host, struct event_core *core,
@@ -70,39 +68,39 @@ void hca_destroy(struct hca *hca);
  * configuration space. */
 void hca_pci_reset(struct hca *hca);
 
-/* Configuration space, 1, 2 or 4 bytes, naturally aligned, little-endian value as PCI has it. Takes
- * effect now. */
+/* Configuration space: 1, 2 or 4 bytes, naturally aligned; the value is little-endian, as PCI
+ * defines it. Takes effect at once. */
 uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size);
 void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value);
 
 /*
- * Host-initiated memory transactions on a BAR (0 or 2), issued by the root complex now; `bytes` are
- * in memory order. Writes are posted: they reach the device in order after PCIe's latency. A read
- * reaches the device behind the writes before it, and `done` is called when the completion is back
- * at the host; completions push the device's own posted writes before them (PCIe ordering). 1 to 64
- * bytes, not crossing 64.
+ * The host accesses a BAR (0 or 2); the root complex issues the access now. `bytes` are in memory
+ * order. Writes are posted: they reach the device in order, after PCIe's latency. A read reaches
+ * the device after the writes before it. `done` is called when the completion is back at the host;
+ * a completion pushes the device's own posted writes before it (PCIe ordering). An access has 1 to
+ * 64 bytes and does not cross a 64-byte boundary.
  */
 void hca_mmio_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 		    unsigned size);
 void hca_mmio_read(struct hca *hca, unsigned bar, uint64_t offset, unsigned size,
 		   void (*done)(void *arg, const void *bytes, unsigned size), void *arg);
-/* The same without PCIe's time, for debuggers and for transports that have their own (vfio-user):
- * takes effect now. */
+/* The same without PCIe's time: takes effect at once. For debuggers, and for transports that have a
+ * time of their own (vfio-user). */
 void hca_mmio_write_now(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 			unsigned size);
 void hca_mmio_read_now(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size);
-/* When the device's posted writes issued so far are all in host memory: PCIe lets no answer to the
- * host overtake them, hca_mmio_read_now() leaves that to its caller. */
+/* The time when all posted writes that the device has issued so far are in host memory. PCIe lets
+ * no answer to the host overtake them; a caller of hca_mmio_read_now() must ensure this itself. */
 uint64_t hca_writes_landed_ps(const struct hca *hca);
 
 /*
- * Connects port `a_port` of `a` with port `b_port` of `b` by a cable (ports count from 1; a port
- * may be connected to the other port of the same HCA). `plan` may be NULL; it sees every packet as
- * it leaves a port, and outlives the devices.
+ * Connects port `a_port` of `a` with port `b_port` of `b` by a cable. Ports count from 1, and may
+ * belong to the same HCA. `plan` may be NULL; it sees every packet that leaves a port, and must
+ * outlive the devices.
  */
 void hca_link(struct hca *a, unsigned a_port, struct hca *b, unsigned b_port,
 	      struct fault_plan *plan);
-/* Pulls and plugs the cable; the port sees the signal go and come back. */
+/* Pulls or plugs the cable. The port sees the signal go and come back. */
 void hca_link_set(struct hca *hca, unsigned port, bool plugged);
 
 /*
@@ -125,16 +123,16 @@ struct hca_late_dma {
 	uint64_t by_ps;
 };
 void hca_dma_late(struct hca *hca, const struct hca_late_dma *late);
-/* How many commands, and DMAs, are still to be harmed as those two were told. */
+/* How many commands, and how many DMAs, those two functions will still affect. */
 uint32_t hca_command_fail_left(const struct hca *hca);
 uint32_t hca_dma_late_left(const struct hca *hca);
 
-/* A raw packet as if it had come in from the wire now, LRH to VCRC; what is on it is received and
- * checked like any other. */
+/* Delivers a raw packet (LRH to VCRC) as if it had come in from the wire now. It is checked and
+ * received like any other packet. */
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len);
 
-/* Counters by name: the rows of stats.h, in their order, and per-port ones. How many there are; the
- * first `room` of them are written. */
+/* Counters by name: the rows of stats.h in their order, and those of each port. Returns their
+ * number, and writes the first `room` of them. */
 struct stat_value {
 	const char *stage, *counter, *meaning;
 	uint64_t value;
@@ -143,24 +141,24 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room);
 
 /* True when nothing is in flight: no packet, DMA, timer or command is pending. */
 bool hca_is_quiet(const struct hca *hca);
-/* What is: "qpn 0x209 (and 3 further queue pairs), 1 dma". Empty when nothing is. */
+/* What is in flight: "qpn 0x209 (and 3 further queue pairs), 1 dma". Empty: nothing is. */
 void hca_busy(const struct hca *hca, char *text, size_t size);
-/* Bytes the simulator itself holds for this HCA (host memory not counted); for the figure
+/* Bytes that the simulator itself holds for this HCA, without host memory; for the figure
  * `qp_bytes`. */
 size_t hca_footprint(const struct hca *hca);
 
 enum hca_object { HCA_QP, HCA_CQ, HCA_EQ, HCA_SRQ, HCA_MPT };
 /*
- * Reads a context as the device has it now: the cached line when there is one, else ICM. Returns
- * its size in bytes, 0 when the object is not valid, or -EFAULT when its ICM is not mapped.
+ * Reads a context as the device has it now: the cached line if there is one, otherwise ICM. Returns
+ * its size in bytes. 0: the object is not valid; -EFAULT: its ICM is not mapped.
  */
 int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf,
 		     size_t size);
 
 /*
- * Takes a context, or an MPT with the translations read for it, out of the device's caches as if
- * others had needed the room: written back where changed, and read again at its next use. Nothing
- * when it is not cached.
+ * Takes a context, or an MPT with the translations read for it, out of the device's caches, as if
+ * others had needed the room. It is written back if it has changed, and read again at its next use.
+ * Does nothing if it is not cached.
  */
 void hca_evict(struct hca *hca, enum hca_object type, uint32_t number);
 

@@ -269,8 +269,8 @@ size_t wqe_fetch_footprint(const struct hca *hca)
 
 /* --- interface --- */
 
-/* Reads on behind the last read when half of what that found is used; but not if the read would
- * have to wait for other reads. */
+/* Starts a prefetch behind the last read when half of the WQEs that it found have been used, but
+ * not if the prefetch would have to wait for other reads. */
 static void read_ahead(struct qp *qp, const struct qpc *qpc, uint16_t index)
 {
 	const struct wqe_fetch *wf = qp->hca->wqe_fetch;
@@ -333,7 +333,7 @@ int wqe_fetch_send(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wq
 
 bool wqe_fetch_announce(struct qp *qp)
 {
-	if (qp->send.announced == UINT16_MAX) /* more than a queue can have */
+	if (qp->send.announced == UINT16_MAX) /* more than a queue can contain */
 		return false;
 	qp->send.announced++;
 	return qp->hca->wqe_fetch->n_announced++ < qp->hca->wqe_fetch->n_lines;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of wqe_fetch: send WQEs (wqe_fetch.c, wqe_read.c), receive WQEs (wqe_receive.c), where
- * they lie (wqe_queue.c). */
+/* The inside of wqe_fetch: send WQEs (wqe_fetch.c, wqe_read.c), receive WQEs (wqe_receive.c), and
+ * their places in the queue (wqe_queue.c). */
 #ifndef MODEL_ENGINE_WQE_IMPL_H
 #define MODEL_ENGINE_WQE_IMPL_H
 
@@ -19,51 +19,56 @@ struct receive_set;
 struct wqe_place {
 	uint64_t mtt_addr, offset;
 	unsigned log_page_size;
-	uint32_t qpn; /* whose */
+	uint32_t qpn; /* the QP whose queue it is */
 };
 
 /* A WQE held in the device. */
 struct wqe_line {
-	struct wqe_line *newer, *older; /* by last use */
+	struct wqe_line *newer, *older; /* in order of last use */
 	struct wqe_line *hash_next;
-	struct wqe_line *qp_next, **qp_link; /* of the same QP */
+	struct wqe_line *qp_next, **qp_link; /* lines of the same QP */
 	struct qp *qp;                       /* NULL: free */
 	uint16_t index, len;
-	uint8_t wanted; /* enum wqe_user: who has waited for it and is not done with it */
-	bool fetched;   /* from memory, not by BlueFlame */
+	uint8_t wanted; /* enum wqe_user: users that have waited for it and still need it */
+	bool fetched;   /* read from memory, not written by BlueFlame */
 	uint8_t *bytes;
 };
 
-/* WQEs being read, or that wait for their translation or their turn. */
+/* A read of WQEs: under way, or waiting for its translation or its turn. */
 struct wqe_read {
 	struct dma dma;
 	struct wqe_fetch *wf;
-	struct waiter waiter;             /* for the translation */
-	struct wqe_read *next, *next_all; /* free, or behind it waiting */
+	struct waiter waiter;             /* waits for the translation */
+	struct wqe_read *next, *next_all; /* next free one, or next in the queue */
 	struct waiter_queue waiters;
-	struct qp *qp; /* NULL: free, or its owner went away */
+	struct qp *qp; /* NULL: free, or the QP has been freed */
 	uint8_t need, log_count;
 	uint16_t first, count;
 	uint32_t stride, wanted; /* bytes */
 	struct wqe_place place;
 	struct dma_frag frags[WQE_FRAGS];
-	uint8_t *bytes; /* its buffer, while it is under way */
+	uint8_t *bytes; /* its buffer while it is under way */
 };
 
 struct wqe_fetch {
 	struct hca *hca;
 	/* send */
 	unsigned n_lines;
-	unsigned n_wanted, n_wanted_responses; /* lines that are wanted; of these, by responses */
-	unsigned n_announced; /* WQEs that came by BlueFlame and are not begun, held or not */
-	unsigned max_reads, active, active_responses; /* reads under way: at most, now */
-	unsigned n_reads;                             /* in reads_all: under way, waiting or free */
+	/* lines that are wanted, and those of them that responses want */
+	unsigned n_wanted, n_wanted_responses;
+	/* WQEs that came by BlueFlame and have not been started, in a line or not */
+	unsigned n_announced;
+	/* most reads under way; reads under way now; those of them for responses */
+	unsigned max_reads, active, active_responses;
+	/* reads in reads_all: under way, waiting or free */
+	unsigned n_reads;
 	uint32_t read_bytes, hash_mask;
-	uint64_t busy_ps; /* the next read does not begin before */
+	uint64_t busy_ps; /* the next read does not begin before this time */
 	struct wqe_line *lines, *newest, *oldest, **buckets;
-	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last; /* that wait */
-	uint8_t *bytes;        /* what lines hold, then buffers of reads */
-	uint8_t *buffers_free; /* of reads under way, chained by their first bytes */
+	/* reads_first, reads_last: those that wait */
+	struct wqe_read *reads_all, *reads_free, *reads_first, *reads_last;
+	uint8_t *bytes;        /* memory of the lines, then buffers of reads */
+	uint8_t *buffers_free; /* free buffers of reads, linked through their first bytes */
 	struct event room_event;
 	/* receive */
 	unsigned n_receives, receive_ways;
@@ -73,8 +78,8 @@ struct wqe_fetch {
 	struct event receive_event;
 };
 
-/* Bus fragments of n bytes from there on; n is cut to what WQE_FRAGS hold. 0, or as
- * translate_queue(). */
+/* Bus fragments of n bytes from `place` on. n is reduced to what WQE_FRAGS fragments can hold. 0,
+ * or an error as of translate_queue(). */
 int wqe_queue_frags(struct hca *hca, const struct wqe_place *place, uint32_t *n, struct waiter *w,
 		    struct dma_frag *frags, unsigned *n_frags);
 
@@ -83,8 +88,8 @@ static inline enum wqe_user wqe_need_user(enum wqe_need need)
 	return need == WQE_NEED_RESPONSE ? WQE_RESPONSES : WQE_SENDS;
 }
 
-/* May a read begin? One for a sender needs a line that nobody waits for; one for a response needs a
- * line that no other response waits for. */
+/* Whether a read may begin. A read for a sender needs a line that nobody waits for; a read for a
+ * response needs a line that no other response waits for. */
 static inline bool wqe_read_has_room(const struct wqe_fetch *wf, enum wqe_need need)
 {
 	if (wf->active >= wf->max_reads)
@@ -94,10 +99,10 @@ static inline bool wqe_read_has_room(const struct wqe_fetch *wf, enum wqe_need n
 	return wf->active + wf->n_wanted < wf->n_lines;
 }
 
-/* -EAGAIN, or why the queue's memory is out of reach. */
+/* -EAGAIN, or the reason why the queue's memory cannot be reached. */
 int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w);
-void wqe_reads_room(struct event *ev); /* job of room_event: a line is free */
+void wqe_reads_room(struct event *ev); /* job of room_event: a line has become free */
 void wqe_reads_reset(struct wqe_fetch *wf);
 /* Puts bytes that came by a read, or by BlueFlame (read: NULL), into a line. NULL: no line is
  * free. */

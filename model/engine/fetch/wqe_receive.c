@@ -12,31 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 4 }; /* of a set; fewer where there are fewer in all */
+enum { WAYS = 4 }; /* buffers of a set, unless there are fewer in total */
 
 enum buffer_state { BUFFER_FREE, BUFFER_READING, BUFFER_FULL };
 
-/* Receive WQEs of a group. */
+/* The receive WQEs of one group. */
 struct receive_buffer {
 	struct dma dma;
 	struct wqe_fetch *wf;
 	struct waiter_queue waiters;
-	uint64_t mtt_addr, offset; /* of the first one held */
+	uint64_t mtt_addr, offset; /* place of the first WQE that it holds */
 	uint32_t qpn, stride, count;
-	uint64_t handed; /* a bit each: not to be handed out a second time */
+	uint64_t handed; /* one bit for each WQE that has been handed out */
 	uint8_t state;
-	struct keep
-		*keeps; /* of those who wait for it, until one of them takes a WQE or all give up */
+	/* kept for those who wait for it, until one of them takes a WQE or all have given up */
+	struct keep *keeps;
 	int status;
 	struct dma_frag frags[WQE_FRAGS];
 	uint8_t bytes[WQE_MAX_BYTES];
 };
 
-/* Buffers whose places have the same hash, and who waits for one of them. */
+/* Buffers for places with the same hash, and the waiters for one of these buffers. */
 struct receive_set {
 	struct waiter_queue room;
 	struct receive_set *due_next;
-	bool due; /* room has been made, waiters are to be woken */
+	bool due; /* room has been made, and waiters must be woken */
 };
 
 /* --- room --- */
@@ -57,7 +57,7 @@ static bool set_has_room(const struct wqe_fetch *wf, const struct receive_set *s
 	return false;
 }
 
-/* Wakes as many waiters as find room, in the order in which they came, each once. */
+/* Wakes waiters in the order in which they came, each once, as long as there is room. */
 static void set_wake(const struct wqe_fetch *wf, struct receive_set *set)
 {
 	unsigned n = 0;

@@ -23,7 +23,7 @@ struct qp_table {
 	struct qp **buckets;
 	uint32_t n_buckets; /* a power of two */
 	uint32_t active, spare;
-	struct qp *free; /* by hash_next */
+	struct qp *free; /* linked by hash_next */
 };
 
 /* --- both halves --- */
@@ -375,8 +375,8 @@ void qp_invalidate(struct hca *hca, uint32_t qpn, void (*done)(void *arg, int st
 
 /* --- going on --- */
 
-/* 0: the context is there, with a change of path that firmware asked for done. -EAGAIN, or there is
- * none. */
+/* Reads the context. If firmware has asked for a change of path, makes that change first. 0: the
+ * context is there; -EAGAIN; other errors: there is no context. */
 static int resume_context(struct qp *qp, struct qpc **qpc)
 {
 	int err = qp_context(qp, false, &qp->waiter, qpc);
@@ -387,7 +387,7 @@ static int resume_context(struct qp *qp, struct qpc **qpc)
 	return qp_context(qp, false, &qp->waiter, qpc);
 }
 
-/* Both halves go on, from the state that firmware has left. The caller holds the QP. */
+/* Both halves continue in the state that firmware has left. The caller holds the QP. */
 static void resume(struct qp *qp)
 {
 	struct qpc *qpc = NULL;

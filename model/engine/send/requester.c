@@ -231,7 +231,7 @@ const struct qp_half requester_half = {
 	.is_quiet = requester_is_quiet,
 	.is_idle = requester_is_idle,
 	.only_looks =
-		requester_is_idle, /* a doorbell tells when WQEs are posted: it need not look */
+		requester_is_idle, /* It never polls, because a doorbell announces posted WQEs. */
 };
 
 /* --- the steps --- */
@@ -272,7 +272,8 @@ static enum send_state requester_step_begin(struct send_step *s)
 
 	if (s->qp->quiescing || s->qp->error_pending)
 		return SEND_WAIT_FIRMWARE;
-	/* the queue may still wait for a WQE or a translation: from here on only for its context */
+	/* An earlier step may have left the waiter queued for a WQE or a translation. From here on
+	 * it waits only for the context. */
 	if (__builtin_expect(!!send->waiter.in, 0))
 		waiter_cancel(&send->waiter);
 	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
@@ -386,7 +387,7 @@ static unsigned requester_entry_flags(const struct send_step *s)
 	       (props & WQE_P_LOCAL ? SEND_LOCAL : 0);
 }
 
-/* Is there room in the PSN space? A READ takes a PSN for each of its responses. */
+/* Whether the PSN space has room. A READ takes a PSN for each of its responses. */
 static bool requester_window_has_room(const struct send_step *s, bool read, uint32_t packets)
 {
 	uint32_t outstanding = psn_ahead(s->send->send_psn, s->send->acked_psn);
@@ -533,7 +534,7 @@ static enum send_state requester_step_packet(struct send_step *s)
 	s->busy_ps = param_requester_packet_gap(p);
 	if (s->fresh && requester_wqe_ps(s) > s->busy_ps)
 		s->busy_ps = requester_wqe_ps(s);
-	if (s->held) /* the packet before this one has saved all other fields */
+	if (s->held) /* the step before has saved all other fields */
 		qpc_set_next_send_psn(s->qpc, send->max_psn);
 	else
 		requester_save(s->qp, s->qpc);
@@ -558,7 +559,7 @@ static inline enum send_state requester_step_state(struct send_step *s, enum sen
 	case SEND_FLUSH:
 		return requester_step_flush(s);
 	default:
-		return SEND_STATE_COUNT; /* waits, or has sent a packet */
+		return SEND_STATE_COUNT; /* the queue waits, or a packet has been sent */
 	}
 }
 
@@ -577,9 +578,9 @@ static bool requester_step_run(struct send_step *s, enum send_state state)
 	return state == SEND_DONE;
 }
 
-/* Does the next packet of this turn continue a message? Then nothing has changed the context or the
- * WQE since the packet before it. Not so for unreliable messages: their WQEs complete while packets
- * leave. */
+/* Whether the next packet of this turn continues a message. Then nothing has changed the context or
+ * the WQE since the packet before it. This is not true for unreliable messages: their WQEs complete
+ * while packets leave. */
 static bool requester_in_message(const struct send_step *s)
 {
 	return s->qpc && s->send->reliable && s->send->cursor_packet &&

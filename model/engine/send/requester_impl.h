@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the requester share. */
+/* Shared by the files of the requester only. */
 #ifndef MODEL_ENGINE_REQUESTER_IMPL_H
 #define MODEL_ENGINE_REQUESTER_IMPL_H
 
@@ -17,15 +17,17 @@ struct send_step {
 	struct hca *hca;
 	struct qp *qp;
 	struct qp_send *send;
-	struct qpc *qpc; /* valid until something else is asked of the context cache */
+	struct qpc *qpc; /* valid until the next call into the context cache */
 	unsigned service;
-	bool fresh; /* the WQE is started by this step */
+	bool fresh; /* this step starts the WQE */
 	bool probe; /* a packet beyond the credits: asks for an ACK */
-	bool held;  /* qpc and r are still right: the step before sent a packet of the same WQE */
-	uint16_t cursor;             /* WQE of r */
+	/* qpc and r are still valid, because the step before sent a packet of the same WQE */
+	bool held;
+	uint16_t cursor;             /* the WQE that r describes */
 	const struct packet *latest; /* packet of this turn that waits for payload; or NULL */
 	uint64_t at_ps, busy_ps;
-	uint64_t again_ps; /* the queue is to be looked at again then; EVENT_NEVER: see its state */
+	/* time of the next turn; EVENT_NEVER: its state says what it waits for */
+	uint64_t again_ps;
 	struct send_request r;
 };
 
@@ -44,7 +46,7 @@ static inline void requester_announced_end(struct qp_send *send)
 	}
 }
 
-/* PSNs that a WQE takes. */
+/* Number of PSNs that a WQE uses. */
 static inline uint32_t send_entry_packets(const struct qp_send *send, const struct send_wqe *wqe)
 {
 	if (wqe->flags & SEND_LOCAL)
@@ -56,8 +58,8 @@ static inline uint32_t send_entry_packets(const struct qp_send *send, const stru
 void requester_save(struct qp *qp, struct qpc *qpc);
 
 /* requester_packet.c */
-/* The next packet of WQE `cursor`, which then moves on. 0, -EAGAIN (nothing has changed), or a
- * verdict > 0. */
+/* Sends the next packet of WQE `cursor`, and moves the cursor. 0; -EAGAIN: nothing has changed; or
+ * a verdict > 0. */
 int requester_packet_send(struct send_step *s);
 /* Sends the packets that are ready, in order. The first one is ready. */
 void requester_out_send(struct qp *qp);
@@ -72,35 +74,35 @@ static inline void requester_out_run(struct qp *qp)
 }
 
 /* requester_local.c */
-/* WQE `next`, which changes a key, is done. 0, -EAGAIN (the waiter is queued), -EINPROGRESS
- * (becomes ready by itself), or a verdict > 0. */
+/* Executes WQE `next`, which changes a key. 0; -EAGAIN: the waiter is queued; -EINPROGRESS: the
+ * queue becomes ready by itself; or a verdict > 0. */
 int requester_local_do(struct send_step *s);
-/* A page list that has been read in part is of no use any more: it goes now, or when its DMA is
- * over. */
+/* A page list that has been copied only in part is not needed any more. Frees it, now or when its
+ * DMA has completed. */
 void requester_local_forget(struct qp *qp);
-/* Goes now. */
+/* Frees the page list now. */
 void requester_local_drop(struct qp *qp);
-/* No DMA of a page list is under way. */
+/* Whether no DMA of a page list is under way. */
 bool requester_local_is_quiet(const struct qp *qp);
 
 /* requester_complete.c */
 /*
- * After something has been acknowledged or has gone wrong: completions (not before earliest_ps),
- * the error of the oldest WQE, the ACK timer, the next step.
+ * Call it after something has been acknowledged or has failed. Makes completions (not before
+ * earliest_ps), handles an error of the oldest WQE, sets the ACK timer, and starts the next step.
  */
 void requester_progress(struct qp *qp, uint64_t earliest_ps);
-/* The ACK or RNR timer has run out, and the context is the device's. */
+/* The ACK or RNR timer has run out, and firmware does not have the context. */
 void requester_timeout_now(struct qp *qp);
 /* Everything before `psn`, which is within [acked, max], has been acknowledged. */
 void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn);
-/* The QP went to ERR or SQER: what was sent is forgotten, all WQEs from the oldest on complete as
- * flushed. */
+/* The QP has gone to ERR or SQER. Forgets what has been sent. All WQEs from the oldest on complete
+ * as flushed. */
 void requester_flush(struct qp *qp, unsigned state);
 /* A step of a queue in ERR or SQER: one WQE completes as flushed. */
 enum send_state requester_step_flush(struct send_step *s);
 
 /* requester_response.c */
-/* Handles responses in order, until there is none or one has to wait. */
+/* Handles responses in order, until none is left or one has to wait. */
 void requester_response_run(struct qp *qp);
 
 #endif

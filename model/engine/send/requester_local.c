@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work requests that are done in the device: bind, fast register, local invalidate. Each is done
- * whole in its turn of the queue, before anything behind it is begun. See requester.h,
- * memory_key.h.
+ * Work requests that the device executes without sending a packet: bind, fast register, local
+ * invalidate. Each is executed completely in its turn of the queue, before the next WQE is started.
+ * See requester.h, memory_key.h.
  *
- * A page list is copied into the region's MTT entries by DMA, LIST_ENTRIES at a time. It stands in
- * qp_send.page_list from the first read until the region is valid.
+ * A page list is copied into the region's MTT entries by DMA, LIST_ENTRIES at a time.
+ * qp_send.page_list holds it from the first read until the region is valid.
  */
 #include "model/engine/memory/icm.h"
 #include "model/engine/memory/memory_key.h"
@@ -21,12 +21,12 @@ enum { LIST_ENTRIES = 512 };
 struct page_list {
 	struct dma dma;
 	struct qp *qp;
-	bool under_way; /* the DMA is */
+	bool under_way; /* the DMA is under way */
 	uint16_t wqe;
-	uint8_t verdict; /* why it cannot be copied; 0: it can */
-	uint32_t copied; /* entries */
+	uint8_t verdict; /* why the list cannot be copied; 0: it can */
+	uint32_t copied; /* entries copied so far */
 	unsigned n_frags;
-	struct dma_frag frags[ICM_MAX_FRAGS]; /* of the MTT entries that are written next */
+	struct dma_frag frags[ICM_MAX_FRAGS]; /* the MTT entries that are written next */
 	struct mtt_entry entries[LIST_ENTRIES];
 };
 
@@ -83,7 +83,8 @@ static void page_list_read(struct dma *dma)
 	pcie_write(dma->hca, dma, 0);
 }
 
-/* The next entries of the page list are on their way to the region's. 0, or a verdict. */
+/* Starts to copy the next entries of the page list to the region's MTT entries. -EINPROGRESS, or a
+ * verdict. */
 static int page_list_copy(struct send_step *s, const struct wqe_fast_reg *reg,
 			  const struct key_pages *pages)
 {
@@ -118,7 +119,8 @@ static int page_list_copy(struct send_step *s, const struct wqe_fast_reg *reg,
 	return -EINPROGRESS;
 }
 
-/* The list of this WQE, as far as it has been copied; of another one nothing is left. */
+/* The page list of this WQE, copied as far as it has got. A list that is left from another WQE is
+ * freed. */
 static struct page_list *page_list_get(struct send_step *s)
 {
 	struct page_list *list = s->send->page_list;

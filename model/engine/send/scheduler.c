@@ -24,10 +24,10 @@ struct unit {
 	struct scheduler *scheduler;
 	struct qp *qp;  /* the QP whose turn it is */
 	bool held_back; /* waits for a port or for payload reads */
-	bool stalled;   /* waits for the context of its QP, since */
+	bool stalled;   /* waits for the context of its QP, since stalled_ps */
 	uint64_t stalled_ps;
 	uint8_t next_port;
-	unsigned packets; /* of this turn at most */
+	unsigned packets; /* at most in this turn */
 };
 
 struct scheduler {
@@ -35,7 +35,7 @@ struct scheduler {
 	struct ring rings[HCA_MAX_PORTS];
 	unsigned n_units;
 	int dmas;
-	bool owed[HCA_MAX_PORTS]; /* a READ response has left: a request may follow it */
+	bool owed[HCA_MAX_PORTS]; /* a READ response has left, so a request may follow it */
 	struct unit *units;
 };
 
