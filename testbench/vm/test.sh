@@ -68,14 +68,14 @@ session()
 		case $last:$check in fail:probe | fail:opensm) ground=$check ;; esac
 	done
 	guests_down
-	# a driver whose device stops under it may well ring a doorbell that is no more
+	# when the device stops under its driver, the driver may still ring a doorbell that is no longer there: that is no error of the driver
 	case " $* " in *' control '*) ;; *) judge "${prefix}guest_errors" check_guest_errors ;; esac
 	judge "${prefix}kernel" check_kernel
 }
 
-# test_resize_cq rings six doorbells, touches the device no more, and counts on completions in memory some 300 us later: a device does that, but serve
-# may be without a processor for longer (the host's, where this machine is virtual), and of writes that are posted the guest does not notice. Where it
-# waits at each doorbell, serve has carried out those before.
+# test_resize_cq rings six doorbells, does not touch the device again, and expects completions in memory some 300 us later. A real device is that fast,
+# but serve may have to wait longer for a processor, and a guest does not wait for its posted writes. With WAIT_WRITES the guest waits at each
+# doorbell, so serve has executed those before it.
 python_tests() { WAIT_WRITES=true session python. probe opensm pyverbs; }
 
 storage_users() { session storage. probe opensm "${storage[@]}"; }

@@ -91,16 +91,16 @@ static void ahead_arrived(struct wqe_read *r)
 			wqe_line_want(r->wf, line, WQE_SENDS);
 		found++;
 	}
-	/* a mean of late: a read that finds few, at the end of a list, does not make the next
-	 * small */
+	/* The number falls by half at most: a read that finds few WQEs at the end of a list does
+	 * not make the next read small. */
 	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
 	send->ahead_count = found == r->count ? (uint8_t)found : 0;
 	send->ahead_end = (uint16_t)(r->first + found);
 	send_tail_set_seen(send, found < r->count);
 }
 
-/* Tells whoever waits for it. Nobody waits for a prefetch: it is asked for again when it is
- * needed. */
+/* Tells those who wait for the read that it has failed. Nobody waits for a prefetch: its WQEs are
+ * asked for again when they are needed. */
 static void read_failed(struct wqe_read *r, int status)
 {
 	struct qp_send *send = &r->qp->send;

@@ -50,9 +50,10 @@ struct send_wqe {
 enum send_turn { TURN_NONE, TURN_TIMED, TURN_RING, TURN_RUNNING, TURN_AGAIN };
 
 /*
- * Requester's part of struct qp: cursors, and nothing that the context holds. PSNs: acked_psn <=
- * send_psn <= max_psn modulo 2^24. [acked_psn, max_psn) has been sent and not been answered; of
- * these, [send_psn, max_psn) is to be sent again.
+ * Requester's part of struct qp: its cursors in the send queue, and its work under way.
+ *
+ * PSNs: acked_psn <= send_psn <= max_psn modulo 2^24. The packets [acked_psn, max_psn) have been
+ * sent and not been answered; of these, [send_psn, max_psn) are to be sent again.
  */
 struct qp_send {
 	struct waiter waiter;          /* of the steps */

@@ -53,7 +53,8 @@ void requester_acknowledged(struct qp *qp, const struct qpc *qpc, uint32_t psn)
 	send->implied_nak = false;
 	send->retries = (uint8_t)qpc_get_retry_cnt(qpc);
 	send->rnr_retries = (uint8_t)qpc_get_rnr_retry(qpc);
-	if (overtaken) /* it is being sent again, but had arrived: go on behind it */
+	/* these packets were to be sent again, but have arrived: go on behind them */
+	if (overtaken)
 		retry_rewind(qp, psn);
 	if (send_mode_is_rnr(send))
 		return;

@@ -209,7 +209,7 @@ static void response_data_write(struct response *r, uint8_t *bytes, uint32_t n)
 	pcie_write(r->qp->hca, &pkt->dma, pkt->ready_ps);
 }
 
-/* Software has changed the WQE after its request was sent: it was right then. */
+/* The WQE was right when its request was sent, so software has changed it since then. */
 static int __attribute__((cold)) response_wqe_changed(const struct response *r, const char *what)
 {
 	guest_error(r->qp->hca, RULE_wqe_malformed,
@@ -315,7 +315,9 @@ static int response_data(struct response *r)
 
 	response_find_missing(r);
 	if (response_psn_before(r, psn, r->missing))
-		return 0; /* a SEND or WRITE is answered by no data: not of a request of ours */
+		/* before r->missing there are only SENDs and WRITEs, which get no data back: this
+		 * response answers no request of ours */
+		return 0;
 	if (psn != r->missing) {
 		requester_acknowledged(r->qp, r->qpc, r->missing);
 		response_imply_nak(r);
@@ -434,8 +436,8 @@ void requester_response(struct qp *qp, struct packet *pkt)
 
 	packet_queue_push(&send->responses, pkt);
 	qp_hold(qp);
-	/* A look at the context would bring it back into the cache while firmware changes it in
-	 * memory: resume() takes what waits. */
+	/* While firmware changes the context in memory, reading the context here would bring it
+	 * back into the cache. resume() takes the responses that wait. */
 	if (send->responses.first == pkt && !qp_is_stopped(qp))
 		requester_response_run(qp);
 	qp_release(qp);

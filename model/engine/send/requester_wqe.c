@@ -127,8 +127,8 @@ int send_request_mlx_headers(struct send_request *r, uint8_t headers[MLX_HEADERS
 		r->data = at;
 		r->bytes -= s.len;
 	}
-	/* the placeholder of the ICRC stands behind the payload; without payload it was the last of
-	 * these */
+	/* The placeholder of the ICRC comes after the payload. In a WQE without payload, the loop
+	 * above has copied it as the last inline segment. */
 	if (r->data >= r->len && last == ICRC_BYTES) {
 		n -= ICRC_BYTES;
 	} else {
