@@ -63,7 +63,8 @@ static bool selects(bool asked, unsigned selector, bool valued, unsigned value, 
 	}
 }
 
-/* LIDs beyond the base LID are other paths: the one asked for, else the base. */
+/* A LID beyond a port's base LID stands for another path to that port. The record has the LIDs that
+ * the query names, else the base LIDs. */
 static void record_make(const struct sm_sa *sa, const struct sm_port *from,
 			const struct sm_port *to, const struct path_record *asked, uint64_t mask,
 			struct path_record *r)
@@ -191,7 +192,7 @@ static void request_came(void *arg, unsigned port, unsigned qpn, const struct dr
 	uint32_t status;
 
 	memcpy(&mad, request, sizeof(mad));
-	/* notices, and what a client says to other managers, have no answer here */
+	/* a trap or a report gets no answer here */
 	if (mad_hdr_get_method(hdr) == MAD_METHOD_TRAP ||
 	    mad_hdr_get_method(hdr) == MAD_METHOD_REPORT)
 		return;
@@ -203,7 +204,7 @@ static void request_came(void *arg, unsigned port, unsigned qpn, const struct dr
 
 /* --- life --- */
 
-/* Queries both ends again, because LIDs, MTU and rate may have changed. */
+/* Queries both ends of the cable, once: changes after the start are not seen. */
 static int sm_sa_refresh(struct sm_sa *sa)
 {
 	struct sm_result r;

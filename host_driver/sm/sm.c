@@ -22,7 +22,7 @@ struct sm {
 	struct sm_result *result;
 };
 
-/* One end of the cable: ours is asked by MAD_IFC, the other by one hop. */
+/* One end of the cable. Our own is reached by MAD_IFC, the other one by an SMP of one hop. */
 struct sm_end {
 	struct sm *sm;
 	struct sm_port *port;
@@ -73,7 +73,7 @@ static int smp_exchange(struct sm_end *end, struct smp *smp)
 	return rc;
 }
 
-/* `data` is 64 bytes: what is set (Set) and what came back. */
+/* `data` has 64 bytes. With Set they are written; afterwards they hold the answer. */
 static int smp_do(struct sm_end *end, enum mad_method method, enum smp_attr attr, uint32_t mod,
 		  void *data)
 {
@@ -94,7 +94,7 @@ static int smp_do(struct sm_end *end, enum mad_method method, enum smp_attr attr
 
 /* --- what is there --- */
 
-/* The rate that width and speed make. */
+/* The rate that results from width and speed. */
 static unsigned rate_of(const struct port_info *info)
 {
 	static const struct {
@@ -161,12 +161,12 @@ static int end_discover(struct sm_end *end)
 		return rc;
 	end->port->node_guid = node_info_get_node_guid(&node);
 	end->port->port_guid = node_info_get_port_guid(&node);
-	/* our own port is asked without a wire: the answer need not say by which port */
+	/* the SMP to our own port goes through no wire, so its answer need not name the port */
 	end->port->port = end->remote ? node_info_get_local_port(&node) : end->sm->port;
 	return info_get(end);
 }
 
-/* Training has no event: PortInfo is asked until the port leaves DOWN. */
+/* There is no event for training, so this queries PortInfo until the port leaves DOWN. */
 static int link_wait(struct sm_end *own)
 {
 	struct platform *p = drv_platform(own->sm->dev);
@@ -192,7 +192,7 @@ static unsigned least(unsigned a, unsigned b, unsigned limit)
 	return limit && limit < n ? limit : n;
 }
 
-/* Fields in which 0 means "leave it". */
+/* Gives the fields in which 0 means "do not change" that value. */
 static void info_no_change(struct port_info *info)
 {
 	port_info_set_state(info, PORT_STATE_NOP);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small subnet manager: finds what is at the other end of a port's cable by directed-route SMPs,
- * gives LIDs, brings both ends to ACTIVE.
+ * A small subnet manager. It finds by directed-route SMPs what is at the other end of a port's
+ * cable, assigns LIDs, and brings both ends to ACTIVE.
  *
- * It knows one topology: its own port and at most one channel adapter behind it (which may be the
- * other port of the same HCA). It runs in a host thread, keeps nothing after it returns, and may
- * run again. Own attributes go through MAD_IFC, the peer's through QP0 with one hop.
+ * It knows one topology: its own port, and at most one channel adapter behind it (which may be the
+ * other port of the same HCA). It runs in a host thread, keeps no state after it returns, and may
+ * be run again. SMPs to its own port go through MAD_IFC; those to the peer go through QP0 with one
+ * hop.
  */
 #ifndef HOST_DRIVER_SM_SM_H
 #define HOST_DRIVER_SM_SM_H
 
 #include "host_driver/mlx4/mlx4.h"
 
-/* Zeros give the values in brackets. */
+/* A member that is 0 has the value in brackets. */
 struct sm_options {
 	unsigned lid;               /* of the own port; the peer gets the next block [1] */
 	unsigned lmc;               /* of both ports [0] */
@@ -22,8 +23,7 @@ struct sm_options {
 	uint64_t smp_timeout_ps;    /* for one answer [10 ms] */
 	unsigned smp_retries;       /* further tries [3] */
 	unsigned subnet_timeout;    /* PortInfo code [18] */
-	uint64_t activate_delay_ps; /* pause before ACTIVE, for clients that would lose the event
-				       [0] */
+	uint64_t activate_delay_ps; /* pause before ACTIVE, so that clients see the event [0] */
 };
 
 struct sm_port {
@@ -45,15 +45,15 @@ struct sm_result {
 };
 
 /*
- * `options` may be NULL. 0: both ends are ACTIVE and verified. -ENOLINK: no link, the port stays
- * where it is; *result (may be NULL) says so. Other -errno: an end did not do what it was told;
- * *result holds what is known. The result is set in every case.
+ * `options` may be NULL. Returns 0 when both ends are ACTIVE and verified. -ENOLINK: there is no
+ * link, and the port keeps its state; *result (which may be NULL) says so. Other -errno: an end did
+ * not do what it was told; *result holds what is known. The result is set in every case.
  */
 int sm_run(struct drv_device *dev, unsigned port, const struct sm_options *options,
 	   struct sm_result *result);
 
-/* Looks at both ends and changes nothing: *result (its states and LIDs as they are). As above, but
- * an end that is not ACTIVE is no error. */
+/* Queries both ends and changes nothing: *result has their present states and LIDs. Returns as
+ * sm_run(), but an end that is not ACTIVE is no error. */
 int sm_discover(struct drv_device *dev, unsigned port, const struct sm_options *options,
 		struct sm_result *result);
 
