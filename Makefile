@@ -71,7 +71,7 @@ all: $(O)/deps.stamp
 	$(Q)$(MAKE) --no-print-directory build-all
 
 .PHONY: build-all
-build-all: $(if $(main-y),$(O)/hcasim) $(if $(SAN),,$(O)/hcasim-checked) $(progs) $(fwelf)
+build-all: $(if $(main-y),$(O)/hcasim) $(if $(SAN),,$(O)/hcasim-checked) $(progs) $(fwelf) $(O)/vm/guest-clock.so
 
 help:
 	@sed -n '/^#:/s/^#: \{0,1\}//p' Makefile

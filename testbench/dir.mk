@@ -49,3 +49,9 @@ prog-y += damage:$(d)/fuzz/damage.c,$(d)/fuzz/folder.c fuzz_seeds:$(d)/fuzz/seed
 
 # serve between a hostile guest and a good one
 prog-y += tests/under_attack:$(d)/tests/under_attack.c,$(d)/tests/hostile.c,$(d)/tests/serve_guest.c
+
+# The plugin for the QEMU of guests in simulated time: under the GPL as QEMU is, so it stands by itself, and only QEMU loads it.
+$(O)/vm/guest-clock.so: $(d)/vm/clock/guest_clock.c model/vfio_user/guest_page.h $(O)/flags.stamp
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(CWARN) $(if $(WERROR),-Werror) -fPIC -shared -fvisibility=hidden -I. -o $@ $<

@@ -471,6 +471,12 @@
 	P(sim, pace_priority, COUNT, 1, 0, 99, \
 	  "serve: real-time priority (round robin) of the thread, where the system grants it; 0: none", \
 	  "assumption: a device answers quickly however busy the machine is") \
+	P(sim, guest_quantum_min, TIMEOUT, CFG_NS(100), CFG_NS(1), CFG_MS(1), \
+	  "serve --guest-clock: a guest stops for events of the device at most this often", \
+	  "assumption: a tenth of the latency of the shortest message") \
+	P(sim, guest_quantum_max, TIMEOUT, CFG_MS(1), CFG_NS(1), CFG_S(1), \
+	  "serve --guest-clock: longest time that a guest runs without looking at the device", \
+	  "assumption: costs little, and hcasim ctl acts soon") \
 	P(pcapng, snaplen, SIZE, CFG_KIB(8), 128, CFG_KIB(8), \
 	  "bytes of each packet that packets.pcapng keeps; the CRCs of a packet that is cut cannot be checked", \
 	  "documented: no packet is longer than 8 KiB; 128 bytes hold all headers of any packet") \

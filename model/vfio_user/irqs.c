@@ -64,6 +64,14 @@ static void fd_signal(struct irqs *irqs, int fd)
 	irqs->signalled += n == sizeof(one);
 }
 
+static void vector_signal(struct irqs *irqs, unsigned vector)
+{
+	if (irqs->taker)
+		irqs->taker(irqs->taker_arg, vector);
+	else
+		fd_signal(irqs, irqs->msix[vector].fd);
+}
+
 static void vector_mask(struct irqs *irqs, unsigned vector, bool masked)
 {
 	const uint8_t control[MSIX_CONTROL_BYTES] = {masked};
@@ -79,9 +87,15 @@ static void vector_set(struct irqs *irqs, unsigned vector, int fd)
 	fd_replace(&line->fd, fd);
 	if (fd >= 0 && line->latched) {
 		line->latched = false;
-		fd_signal(irqs, fd);
+		vector_signal(irqs, vector);
 	}
 	vector_mask(irqs, vector, fd < 0);
+}
+
+void irqs_vectors_to(struct irqs *irqs, void (*taker)(void *arg, unsigned vector), void *arg)
+{
+	irqs->taker = taker;
+	irqs->taker_arg = arg;
 }
 
 void irqs_msix(struct irqs *irqs, unsigned vector)
@@ -94,7 +108,7 @@ void irqs_msix(struct irqs *irqs, unsigned vector)
 	if (line->fd < 0)
 		line->latched = true;
 	else
-		fd_signal(irqs, line->fd);
+		vector_signal(irqs, vector);
 }
 
 static void intx_deliver(struct irqs *irqs)

@@ -6,7 +6,8 @@
  * The client handles the MSI-X table itself, and says by SET_IRQS which vectors can be delivered. A
  * vector with an eventfd is unmasked in the device's table. One without is masked, and becomes
  * pending there. If a message is on its way when the eventfd is taken away, it is kept here until
- * the next eventfd comes. INTx is level-triggered: it masks itself after a signal until the client
+ * the next eventfd comes. A guest in simulated time gets its vectors from guest_clock instead; its
+ * eventfds only say which vectors can be delivered. INTx is level-triggered: it masks itself after a signal until the client
  * unmasks it (<linux/vfio.h>).
  *
  * The client shares the eventfds and can make one block at any moment, by clearing O_NONBLOCK
@@ -33,6 +34,8 @@ struct irqs {
 	struct irq_line msix[HCA_MSIX_VECTORS];
 	int intx_fd, error_fd, request_fd;
 	bool intx_level, intx_masked;
+	void (*taker)(void *arg, unsigned vector); /* see irqs_vectors_to(); may be NULL */
+	void *taker_arg;
 	uint64_t signalled; /* writes to eventfds */
 	timer_t alarm;      /* interrupts a write that takes too long */
 	bool has_alarm;
@@ -57,6 +60,9 @@ uint32_t irqs_flags(unsigned kind);
  * uses and sets them to -1. 0, -EINVAL, -EOPNOTSUPP.
  */
 int irqs_set(struct irqs *irqs, const uint8_t *request, uint32_t len, int *fds, unsigned n_fds);
+
+/* From now on MSI-X vectors that the client has enabled go to `taker`, not to their eventfds. */
+void irqs_vectors_to(struct irqs *irqs, void (*taker)(void *arg, unsigned vector), void *arg);
 
 void irqs_msix(struct irqs *irqs, unsigned vector);
 void irqs_intx(struct irqs *irqs, bool asserted);

@@ -6,6 +6,7 @@
 #include "model/sim/params/sim.h"
 #include "model/vfio_user/connection.h"
 #include "model/vfio_user/device.h"
+#include "model/vfio_user/guest_clock.h"
 #include "model/vfio_user/pace.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ struct offer {
 
 struct vfu_server {
 	struct event_core *core;
+	struct guest_clock *clock; /* NULL: the wall clock leads */
 	int epoll;
 	struct pace pace;
 	uint64_t slice_ns, lead_ps;
@@ -274,7 +276,37 @@ static uint64_t simulate(struct vfu_server *server)
 
 void vfu_server_catch_up(struct vfu_server *server)
 {
-	simulate(server);
+	if (!server->clock)
+		simulate(server);
+}
+
+void vfu_server_follow(struct vfu_server *server, struct guest_clock *clock)
+{
+	server->clock = clock;
+}
+
+/* Simulates what is due. Returns how long there is nothing to do, in wall time. */
+static uint64_t paced_turn(struct vfu_server *server, uint64_t max_wait_ns)
+{
+	uint64_t limit = simulate(server), next = event_core_next_ps(server->core), wait = 0;
+
+	if (next == EVENT_NEVER)
+		wait = max_wait_ns;
+	else if (next > limit)
+		wait = pace_wall_ns(&server->pace, next - limit);
+	return wait < max_wait_ns ? wait : max_wait_ns;
+}
+
+/* The same for guests in simulated time. */
+static uint64_t followed_turn(struct vfu_server *server, uint64_t max_wait_ns)
+{
+	if (guest_clock_serve(server->clock)) {
+		server->awake_until_ns = vfu_server_wall_ns() + server->linger_ns;
+		return 0;
+	}
+	if (vfu_server_wall_ns() < server->awake_until_ns || !guest_clock_doze(server->clock))
+		return 0;
+	return max_wait_ns;
 }
 
 static void rest(struct vfu_server *server, uint64_t now_ns)
@@ -292,25 +324,22 @@ static void rest(struct vfu_server *server, uint64_t now_ns)
 void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 {
 	struct epoll_event ready[READY_MAX];
-	uint64_t limit = simulate(server), next = event_core_next_ps(server->core), wait = 0;
+	uint64_t wait = server->clock ? followed_turn(server, max_wait_ns)
+				      : paced_turn(server, max_wait_ns);
 	uint64_t start;
 	struct timespec ts;
 	int n;
 
 	offers_check(server);
 	start = vfu_server_wall_ns();
-	if (next == EVENT_NEVER)
-		wait = max_wait_ns;
-	else if (next > limit)
-		wait = pace_wall_ns(&server->pace, next - limit);
-	if (wait > max_wait_ns)
-		wait = max_wait_ns;
 	if (start < server->awake_until_ns)
 		wait = 0;
 	ts = (struct timespec){(time_t)(wait / NS_PER_S), (long)(wait % NS_PER_S)};
 	n = epoll_pwait2(server->epoll, ready, READY_MAX, &ts, NULL);
 	if (wait)
 		server->slept_ns += vfu_server_wall_ns() - start;
+	if (server->clock)
+		guest_clock_wake(server->clock);
 	for (int i = 0; i < n; i++) {
 		struct vfu_source *source = ready[i].data.ptr;
 
@@ -319,5 +348,6 @@ void vfu_server_turn(struct vfu_server *server, uint64_t max_wait_ns)
 	start = vfu_server_wall_ns();
 	if (n > 0)
 		server->awake_until_ns = start + server->linger_ns;
-	rest(server, start);
+	if (!server->clock)
+		rest(server, start);
 }

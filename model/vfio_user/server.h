@@ -9,6 +9,8 @@
  * model hurries because this process was late. Between events the thread sleeps in epoll. It
  * answers a message after at most one slice (sim.pace_slice) of simulation. A client's messages are
  * served for one slice before the other client has its turn.
+ *
+ * With vfu_server_follow() simulated time is the guests' time instead (guest_clock.h).
  */
 #ifndef MODEL_VFIO_USER_SERVER_H
 #define MODEL_VFIO_USER_SERVER_H
@@ -19,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct guest_clock;
 struct sim_params;
 struct vfu_device;
 struct vfu_server;
@@ -48,10 +51,15 @@ int vfu_server_watch(struct vfu_server *server, struct vfu_source *source, uint3
 int vfu_server_rewatch(struct vfu_server *server, struct vfu_source *source, uint32_t events);
 void vfu_server_forget(struct vfu_server *server, struct vfu_source *source);
 
+/* From now on the core runs only as the guests' clocks say. `clock` outlives the server's last
+ * turn. */
+void vfu_server_follow(struct vfu_server *server, struct guest_clock *clock);
+
 /* CLOCK_MONOTONIC; and whether a slice (sim.pace_slice) has passed since then. */
 uint64_t vfu_server_wall_ns(void);
 bool vfu_server_slice_is_over(const struct vfu_server *server, uint64_t since_ns);
-/* Runs the core up to the present, for at most a slice of wall time. */
+/* Runs the core up to the present, for at most a slice of wall time. Guests in simulated time have
+ * brought it there themselves. */
 void vfu_server_catch_up(struct vfu_server *server);
 /* Simulates what is due. Then waits for the next event or a descriptor, at most max_wait_ns, and
  * serves what is ready. */

@@ -158,6 +158,14 @@ static error_t set_socket(struct parse *p, const char *value)
 	return append(p, serve->sockets, &serve->socket_count, SERVE_SOCKETS_MAX, "sockets", value);
 }
 
+static error_t set_guest_clock(struct parse *p, const char *value)
+{
+	struct serve_options *serve = &p->cli->serve;
+
+	return append(p, serve->clocks, &serve->clock_count, SERVE_SOCKETS_MAX, "guest clocks",
+		      value);
+}
+
 static error_t set_at(struct parse *p, const char *value)
 {
 	p->at = true;
@@ -349,6 +357,9 @@ static const struct cli_option_row options[] = {
 	 "processes at a time; default: one per processor"},
 	{"socket", "PATH", IN(SERVE), 0, CALL(set_socket),
 	 "UNIX socket of an HCA; give it twice for two linked HCAs"},
+	{"guest-clock", "PATH", IN(SERVE), 0, CALL(set_guest_clock),
+	 "simulated time is the time of the guest at this UNIX socket; twice: a guest for each "
+	 "HCA"},
 	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "UNIX socket for hcasim ctl"},
 	{"as", "man|bash|zsh", IN(HELP), 0, CALL(set_help_form),
 	 "print all help as a man page, or as the completion script of a shell"},
@@ -490,6 +501,8 @@ static int finish(struct parse *p)
 		return -complain(p, "sweep: expected --vary SECTION.KEY=VALUE,VALUE");
 	if (command == CLI_SERVE && !cli->serve.socket_count)
 		return -complain(p, "serve: expected --socket PATH");
+	if (command == CLI_SERVE && cli->serve.clock_count > cli->serve.socket_count)
+		return -complain(p, "serve: expected a --socket for each --guest-clock");
 	if (command == CLI_PERF && !cli->perf.points == !p->nargs)
 		return -complain(p, "perf: expected a workload or --points FILE.csv");
 	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))

@@ -7,6 +7,7 @@
 #include "model/sim/fault.h"
 #include "model/sim/file.h"
 #include "model/vfio_user/device.h"
+#include "model/vfio_user/guest_clock.h"
 #include "model/vfio_user/server.h"
 #include "testbench/app/ctl.h"
 #include "testbench/app/ending.h"
@@ -44,6 +45,7 @@ struct serve {
 	struct vfu_device devices[SERVE_SOCKETS_MAX];
 	unsigned device_count;
 	struct vfu_server *server;
+	struct guest_clock *clock; /* NULL: the wall clock leads */
 	struct ctl *ctl;
 	struct serve_report report;
 	bool stop;
@@ -309,6 +311,25 @@ static void signals_leave(struct serve *s)
 	stop_fd = -1;
 }
 
+/* With one clock its guest has all devices; with two, each guest has one. */
+static int open_clocks(struct serve *s, char *err, size_t err_size)
+{
+	const unsigned clocks = s->options->clock_count;
+	int rc = 0;
+
+	if (!clocks)
+		return 0;
+	s->clock = guest_clock_create(s->server, &s->core, &s->config.sim);
+	if (!s->clock)
+		return -ENOMEM;
+	for (unsigned i = 0; i < clocks && !rc; i++)
+		rc = guest_clock_listen(s->clock, s->options->clocks[i], err, err_size);
+	for (unsigned i = 0; i < s->device_count && !rc; i++)
+		guest_clock_attach(s->clock, clocks == 1 ? 0 : i, &s->devices[i]);
+	vfu_server_follow(s->server, s->clock);
+	return rc;
+}
+
 static int open_sockets(struct serve *s)
 {
 	const struct ctl_target target = {
@@ -333,6 +354,8 @@ static int open_sockets(struct serve *s)
 	for (unsigned i = 0; i < s->device_count && !rc; i++)
 		rc = vfu_server_offer(s->server, &s->devices[i], s->options->sockets[i], err,
 				      sizeof(err));
+	if (!rc)
+		rc = open_clocks(s, err, sizeof(err));
 	if (!rc && s->options->ctl) {
 		s->ctl = ctl_open(&target, s->options->ctl, err, sizeof(err));
 		rc = s->ctl ? 0 : -EINVAL;
@@ -362,11 +385,25 @@ static void run(struct serve *s)
 		printf(" hca%u on %s", i, s->options->sockets[i]);
 	if (s->options->ctl)
 		printf(" control on %s", s->options->ctl);
+	for (unsigned i = 0; i < s->options->clock_count; i++)
+		printf(" guest clock on %s", s->options->clocks[i]);
 	printf("\n");
 	fflush(stdout);
-	hurry(s);
-	while (!s->stop)
+	if (!s->clock)
+		hurry(s);
+	while (!s->stop && !(s->clock && guest_clock_is_over(s->clock)))
 		vfu_server_turn(s->server, wait_max_ns);
+}
+
+/* Whether the guests, where their clocks led, all ended in order. */
+static enum exit_status guests_status(const struct serve *s)
+{
+	const char *trouble = s->clock ? guest_clock_trouble(s->clock) : NULL;
+
+	if (!trouble)
+		return EXIT_RIGHT;
+	fprintf(stderr, "hcasim: serve ends: %s\n", trouble);
+	return EXIT_FAILED;
 }
 
 static enum exit_status serve_all(struct serve *s)
@@ -385,12 +422,14 @@ static enum exit_status serve_all(struct serve *s)
 		outdir_undo(&s->dir);
 	} else {
 		run(s);
-		status = write_file(s, "stats.json", write_stats) || print_stats(s) ? EXIT_FAILED
-										    : EXIT_RIGHT;
+		status = write_file(s, "stats.json", write_stats) || print_stats(s)
+				 ? EXIT_FAILED
+				 : guests_status(s);
 	}
 	/* what the devices say while they are taken apart is no part of the run */
 	trace_listen(s->trace, 0);
 	ctl_close(s->ctl);
+	guest_clock_destroy(s->clock);
 	vfu_server_destroy(s->server);
 	signals_leave(s);
 	return status;

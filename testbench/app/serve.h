@@ -13,12 +13,15 @@ enum { SERVE_SOCKETS_MAX = 2 };
 struct serve_options {
 	const char *sockets[SERVE_SOCKETS_MAX];
 	unsigned socket_count;
+	/* of the guests whose clocks lead; none: the wall clock leads */
+	const char *clocks[SERVE_SOCKETS_MAX];
+	unsigned clock_count;
 	const char *ctl; /* path of the control socket, or NULL */
 };
 
 /*
  * One HCA per socket. Two HCAs are linked port to port; the two ports of a single HCA are linked to
- * each other. Uses ini, settings, seed, traces, dir and fw of `run`. Errors go to stderr;
+ * each other. One clock: its guest has all HCAs; two clocks: a guest for each HCA. Uses ini, settings, seed, traces, dir and fw of `run`. Errors go to stderr;
  * connections, guest errors and the report go to stdout.
  */
 enum exit_status serve(const struct run_options *run, const struct serve_options *options);

@@ -10,29 +10,7 @@
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=${TERM:-linux} LC_ALL=C.UTF-8
 GUEST=${HCASIM_GUEST:-a}
 export GUEST
-# the mounts and links that systemd and udev would make; a kernel may lack one of them
-mkdir -p /dev/pts /dev/shm /dev/hugepages /dev/mqueue
-mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm; mount -t tmpfs run /run; mount -t tmpfs tmp /tmp
-ln -sfn /proc/self/fd /dev/fd
-for n in 0:stdin 1:stdout 2:stderr; do ln -sfn /proc/self/fd/${n%:*} /dev/${n#*:}; done
-# device nodes that make the kernel load a module when they are opened, such as /dev/loop-control
-kmod static-nodes --format=tmpfiles 2>/dev/null | while read -r type path mode _ _ _ number; do
-	mkdir -p "${path%/*}"
-	[ -e "$path" ] || [ "$type" = d ] || mknod -m "$mode" "$path" "${type%!}" "${number%:*}" "${number#*:}"
-done
-modprobe -q configfs
-while read -r type where; do
-	[ -d "$where" ] && ! grep -q " $where " /proc/mounts && mount -t "$type" "$type" "$where" 2>/dev/null
-done <<END
-debugfs /sys/kernel/debug
-tracefs /sys/kernel/tracing
-configfs /sys/kernel/config
-securityfs /sys/kernel/security
-cgroup2 /sys/fs/cgroup
-bpf /sys/fs/bpf
-hugetlbfs /dev/hugepages
-mqueue /dev/mqueue
-END
+. /share/guest_root.sh
 hostname "$GUEST"
 printf '127.0.0.1 localhost\n10.77.0.1 a\n10.77.0.2 b\n' >/etc/hosts
 ip link set lo up

@@ -76,3 +76,6 @@ cmtime_server()
 	until [ -e /share/cmtime.done ]; do sleep 0.2; done
 	kill -0 $! && kill $!
 }
+
+# phase NAME: a part of the script begins. With TIME=simulated the end of the run says how long each part took
+phase() { [ -z "${HCASIM_LIMIT:-}" ] || printf '%s %s\n' "$1" "$(cut -d ' ' -f 1 /proc/uptime)" >/dev/ttyS3; }

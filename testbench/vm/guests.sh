@@ -25,6 +25,7 @@ MEM=${MEM:-1G} SMP=${SMP:-2} ACCEL=${ACCEL:-tcg} GUEST_WAIT=${GUEST_WAIT:-180}
 share=$VM_DIR/share
 declare -A guest_pid guest_in guest_out on_done
 serve_pid= watch_pid=
+serve_out=$VM_DIR/serve
 on_next=0
 # When this script ends, everything that it started ends. A signal to the whole process group, such as that of timeout(1), reaches only this script,
 # because the guests must still report what they were doing.
@@ -83,10 +84,11 @@ serve_ready()
 	for s in a b; do [ -S "$run_dir/$s.sock" ] || return 1; done
 }
 
+# serve_up ARGUMENT...: further arguments of hcasim serve
 serve_up()
 {
 	"${child[@]}" "$O/hcasim" serve --socket "$run_dir/a.sock" --socket "$run_dir/b.sock" --ctl "$run_dir/ctl.sock" \
-		-o "$VM_DIR/serve" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
+		-o "$serve_out" "$@" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
 	serve_pid=$!
 	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
 	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }
@@ -252,7 +254,7 @@ guests_kill()
 	for name in "${!guest_pid[@]}"; do
 		kill -KILL "${guest_pid[$name]}" 2>/dev/null
 		wait "${guest_pid[$name]}" 2>/dev/null
-		exec {guest_in[$name]}>&- {guest_out[$name]}>&-
+		[ -z "${guest_in[$name]:-}" ] || exec {guest_in[$name]}>&- {guest_out[$name]}>&-
 	done
 	guest_pid=()
 	if [ -n "$watch_pid" ]; then

@@ -13,6 +13,8 @@
 #   IOMMU=1             the device reaches only memory that the driver has mapped for it
 #   MEM=1G SMP=2        memory and processors of each guest
 #   APPEND="..."        further words of the kernel's command line
+#   TIME=simulated      the guests' clocks and the devices' are one clock, and each run is the same: simulated.sh
+#   OUT=dir             with TIME=simulated: what the run leaves; two runs leave equal folders
 #   VM_DIR=build/vm     logs and the shared folder; two runs at a time need two
 # The script has $GUEST (a or b), `barrier NAME`, and the shared folder /share. The exit status is that of the first guest whose script failed
 # (124: out of time, 125: the guest died, 143: this script got SIGTERM), else 1 if a guest's kernel reported an error.
@@ -23,6 +25,11 @@ script=${1:-}
 . "$vm_src/guests.sh"
 [ -z "$script" ] || [ -r "$script" ] || die "no script $script"
 [ $# -eq 0 ] || shift
+case ${TIME:-wall} in
+wall) [ -z "${OUT:-}" ] || die "OUT needs TIME=simulated" ;;
+simulated) [ -n "$script" ] || die "TIME=simulated needs a script, because what is typed comes at another time in each run" ;;
+*) die "TIME: expected simulated or wall, got $TIME" ;;
+esac
 guests_prepare $more_packages + ${PACKAGES:-}
 case ${GUESTS:-2} in
 1) guests=(a=a,b) names=(a) ;;
@@ -119,6 +126,11 @@ ended()
 }
 
 command=$(script_command "$@") || exit
+if [ "${TIME:-wall}" = simulated ]; then
+	. "$vm_src/simulated.sh"
+	simulated_run
+	exit
+fi
 guests_up "${guests[@]}" || exit 1
 trap 'ended 130' INT
 trap 'ended 143' TERM HUP

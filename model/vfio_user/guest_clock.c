@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See guest_clock.h. */
+#define _GNU_SOURCE
+#include "model/vfio_user/guest_clock.h"
+
+#include "model/engine/base/event_core.h"
+#include "model/sim/params/sim.h"
+#include "model/vfio_user/device.h"
+#include "model/vfio_user/guest_page.h"
+#include "model/vfio_user/server.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { PS_PER_NS = 1000, TROUBLE_CHARS = 160 };
+
+struct guest {
+	struct vfu_source link; /* first: cast back. The plugin's socket; fd -1: no guest yet */
+	struct vfu_source bell; /* the eventfd on which this thread sleeps */
+	struct vfu_source listener;
+	struct guest_clock *clock;
+	struct guest_page *page;
+	int page_fd, wake_fd; /* wake_fd: the eventfd on which the guest sleeps */
+	uint32_t answered;    /* questions */
+	uint64_t time_ns;     /* of the last of them */
+	bool ended;
+	unsigned irqs;
+	struct guest_irq irq[GUEST_IRQS_MAX]; /* what rose and has not been told */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+};
+
+/* A device, and the guest that has it. */
+struct guest_device {
+	struct vfu_device *device;
+	struct guest *guest;
+};
+
+struct guest_clock {
+	struct vfu_server *server;
+	struct event_core *core;
+	uint64_t quantum_min_ns, quantum_max_ns;
+	uint64_t window_end_ns, window_ns; /* the guests' common window, and how long it was */
+	uint64_t executed;                 /* events of the core when it began */
+	bool accessed;                     /* a guest has accessed a device since then */
+	unsigned count;
+	struct guest guests[GUEST_CLOCKS_MAX];
+	struct guest_device devices[GUEST_CLOCKS_MAX];
+	unsigned device_count;
+	char trouble[TROUBLE_CHARS];
+};
+
+static uint64_t ns_from_ps(uint64_t ps)
+{
+	return ps / PS_PER_NS + (ps % PS_PER_NS != 0);
+}
+
+/* --- the guests come and go --- */
+
+static unsigned guest_number(const struct guest *guest)
+{
+	return (unsigned)(guest - guest->clock->guests);
+}
+
+static void fd_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void source_close(struct guest *guest, struct vfu_source *source)
+{
+	if (source->fd >= 0)
+		vfu_server_forget(guest->clock->server, source);
+	fd_close(&source->fd);
+}
+
+static void guest_close(struct guest *guest)
+{
+	source_close(guest, &guest->link);
+	source_close(guest, &guest->bell);
+	fd_close(&guest->wake_fd);
+	fd_close(&guest->page_fd);
+	if (guest->page)
+		munmap(guest->page, sizeof(*guest->page));
+	guest->page = NULL;
+}
+
+static void guest_lose(struct guest *guest, const char *why)
+{
+	struct guest_clock *clock = guest->clock;
+
+	if (!guest->ended && !*clock->trouble)
+		snprintf(clock->trouble, sizeof(clock->trouble), "guest %u at %.6f us: %s",
+			 guest_number(guest), (double)clock->core->now_ps / 1e6, why);
+	guest_close(guest);
+	guest->ended = true;
+}
+
+/* The plugin says nothing on its socket, so whatever comes is its end. */
+static void link_ready(struct vfu_source *source, uint32_t events)
+{
+	guest_lose((struct guest *)(void *)source, "it is gone without having been powered off");
+}
+
+static void bell_ready(struct vfu_source *source, uint32_t events)
+{
+	uint64_t count;
+
+	(void)!read(source->fd, &count, sizeof(count));
+}
+
+static int page_create(struct guest *guest)
+{
+	void *page;
+
+	guest->page_fd = memfd_create("hcasim-guest-page", MFD_CLOEXEC);
+	guest->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	guest->bell.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (guest->page_fd < 0 || guest->wake_fd < 0 || guest->bell.fd < 0 ||
+	    ftruncate(guest->page_fd, sizeof(struct guest_page)))
+		return -errno;
+	page = mmap(NULL, sizeof(struct guest_page), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    guest->page_fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	guest->page = page;
+	return vfu_server_watch(guest->clock->server, &guest->bell, EPOLLIN);
+}
+
+static int hello_send(struct guest *guest)
+{
+	struct guest_hello hello = {GUEST_HELLO_MAGIC, GUEST_PAGE_VERSION,
+				    sizeof(struct guest_page)};
+	const int fds[GUEST_HELLO_FDS] = {guest->page_fd, guest->wake_fd, guest->bell.fd};
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(fds))];
+	} control = {0};
+	struct iovec iov = {&hello, sizeof(hello)};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&msg);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(header), fds, sizeof(fds));
+	return sendmsg(guest->link.fd, &msg, MSG_NOSIGNAL) == sizeof(hello) ? 0 : -errno;
+}
+
+static struct guest *guest_of_listener(struct vfu_source *source)
+{
+	return (struct guest *)(void *)((char *)source - offsetof(struct guest, listener));
+}
+
+/* One guest for each socket, once: simulated time does not begin again. */
+static void listener_ready(struct vfu_source *source, uint32_t events)
+{
+	struct guest *guest = guest_of_listener(source);
+	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), rc;
+
+	if (fd < 0)
+		return;
+	if (guest->link.fd >= 0 || guest->ended) {
+		close(fd);
+		return;
+	}
+	guest->link.fd = fd;
+	rc = vfu_server_watch(guest->clock->server, &guest->link, EPOLLIN);
+	if (!rc)
+		rc = page_create(guest);
+	if (!rc)
+		rc = hello_send(guest);
+	if (rc)
+		guest_lose(guest, strerror(-rc));
+}
+
+/* --- the order of questions --- */
+
+/* Both sides write the page, and sleep by what they read there: sequentially consistent order. */
+static uint32_t shared_read(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static void shared_write(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+static bool has_asked(const struct guest *guest)
+{
+	return guest->page && shared_read(&guest->page->question.asked) != guest->answered;
+}
+
+/* The guest whose question is to be answered next; NULL as long as a guest has yet to ask. */
+static struct guest *next_to_answer(struct guest_clock *clock)
+{
+	struct guest *first = NULL;
+
+	for (struct guest *g = clock->guests; g < clock->guests + clock->count; g++) {
+		if (g->ended)
+			continue;
+		if (!has_asked(g))
+			return NULL;
+		if (!first || g->page->question.time_ns < first->page->question.time_ns)
+			first = g;
+	}
+	return first;
+}
+
+/* --- how far a guest may go --- */
+
+static uint64_t within(uint64_t low, uint64_t value, uint64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+static unsigned guests_left(const struct guest_clock *clock)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < clock->count; i++)
+		n += !clock->guests[i].ended;
+	return n;
+}
+
+/*
+ * All guests have reached the end of the window: opens the next one. A single guest needs no short
+ * windows, because its own limit is the next event. For two guests the windows are short as soon as
+ * one accesses a device or an event runs, and each quiet window is twice as long as the last one.
+ */
+static void window_open(struct guest_clock *clock, uint64_t time_ns)
+{
+	const bool quiet = !clock->accessed && clock->executed == clock->core->executed;
+
+	clock->window_ns = guests_left(clock) == 1 ? clock->quantum_max_ns
+			   : quiet ? within(1, 2 * clock->window_ns, clock->quantum_max_ns)
+				   : clock->quantum_min_ns;
+	clock->window_end_ns = time_ns + clock->window_ns;
+	clock->accessed = false;
+	clock->executed = clock->core->executed;
+}
+
+static uint64_t limit_ns(struct guest_clock *clock, uint64_t time_ns)
+{
+	const uint64_t next_ps = event_core_next_ps(clock->core);
+
+	if (time_ns >= clock->window_end_ns)
+		window_open(clock, time_ns);
+	if (next_ps == EVENT_NEVER)
+		return clock->window_end_ns;
+	return within(time_ns + clock->quantum_min_ns, ns_from_ps(next_ps), clock->window_end_ns);
+}
+
+/* --- answers --- */
+
+static struct vfu_device *device_of(const struct guest *guest, uint32_t number)
+{
+	const struct guest_clock *clock = guest->clock;
+
+	for (unsigned i = 0; i < clock->device_count; i++)
+		if (clock->devices[i].guest == guest && clock->devices[i].device->index == number)
+			return clock->devices[i].device;
+	return NULL;
+}
+
+static int access_do(struct guest *guest, uint32_t kind)
+{
+	struct guest_page *page = guest->page;
+	const uint32_t region = page->question.region, count = page->question.count;
+	const uint64_t offset = page->question.offset;
+	struct vfu_device *device = device_of(guest, page->question.device);
+
+	if (!device || count > sizeof(page->data))
+		return -EINVAL;
+	guest->clock->accessed = true;
+	if (kind == GUEST_READ)
+		return vfu_device_read(device, region, offset, page->data, count);
+	return vfu_device_write(device, region, offset, page->data, count);
+}
+
+static void irqs_tell(struct guest *guest)
+{
+	memcpy(guest->page->answer.irq, guest->irq, guest->irqs * sizeof(*guest->irq));
+	guest->page->answer.irqs = guest->irqs;
+	guest->irqs = 0;
+}
+
+static void answer(struct guest *guest)
+{
+	struct guest_clock *clock = guest->clock;
+	struct guest_page *page = guest->page;
+	const uint32_t kind = page->question.kind;
+	const uint64_t time_ns = page->question.time_ns;
+	const uint64_t one = 1;
+
+	if (time_ns < guest->time_ns || time_ns > EVENT_NEVER / PS_PER_NS) {
+		guest_lose(guest, "its clock went back");
+		return;
+	}
+	guest->time_ns = time_ns;
+	if (clock->core->now_ps < time_ns * PS_PER_NS && kind != GUEST_END)
+		event_core_run_until(clock->core, time_ns * PS_PER_NS);
+	page->answer.status =
+		kind == GUEST_READ || kind == GUEST_WRITE ? access_do(guest, kind) : 0;
+	guest->ended = kind == GUEST_END;
+	page->answer.next_ns = limit_ns(clock, time_ns);
+	irqs_tell(guest);
+	shared_write(&page->answer.answered, ++guest->answered);
+	if (shared_read(&page->guest_sleeps))
+		(void)!write(guest->wake_fd, &one, sizeof(one));
+}
+
+bool guest_clock_serve(struct guest_clock *clock)
+{
+	struct guest *guest = next_to_answer(clock);
+	const bool any = guest;
+
+	for (; guest; guest = next_to_answer(clock))
+		answer(guest);
+	return any;
+}
+
+bool guest_clock_doze(struct guest_clock *clock)
+{
+	for (unsigned i = 0; i < clock->count; i++)
+		if (clock->guests[i].page)
+			shared_write(&clock->guests[i].page->server_sleeps, 1);
+	return !next_to_answer(clock);
+}
+
+void guest_clock_wake(struct guest_clock *clock)
+{
+	for (unsigned i = 0; i < clock->count; i++)
+		if (clock->guests[i].page)
+			shared_write(&clock->guests[i].page->server_sleeps, 0);
+}
+
+/* A vector that has not been told yet is told once. */
+static void vector_rise(void *arg, unsigned vector)
+{
+	const struct guest_device *d = arg;
+	const struct guest_irq irq = {d->device->index, vector};
+	struct guest *guest = d->guest;
+
+	for (unsigned i = 0; i < guest->irqs; i++)
+		if (!memcmp(&guest->irq[i], &irq, sizeof(irq)))
+			return;
+	guest->irq[guest->irqs++] = irq;
+}
+
+/* --- making it --- */
+
+struct guest_clock *guest_clock_create(struct vfu_server *server, struct event_core *core,
+				       const struct sim_params *params)
+{
+	struct guest_clock *clock = calloc(1, sizeof(*clock));
+
+	if (!clock)
+		return NULL;
+	clock->server = server;
+	clock->core = core;
+	clock->quantum_min_ns = ns_from_ps(sim_param_sim_guest_quantum_min(params));
+	clock->quantum_max_ns = ns_from_ps(sim_param_sim_guest_quantum_max(params));
+	return clock;
+}
+
+void guest_clock_destroy(struct guest_clock *clock)
+{
+	if (!clock)
+		return;
+	for (unsigned i = 0; i < clock->count; i++) {
+		guest_close(&clock->guests[i]);
+		source_close(&clock->guests[i], &clock->guests[i].listener);
+		unlink(clock->guests[i].path);
+	}
+	free(clock);
+}
+
+int guest_clock_listen(struct guest_clock *clock, const char *path, char *err, size_t err_size)
+{
+	struct guest *guest = &clock->guests[clock->count];
+	int fd = vfu_listen(path, err, err_size), rc;
+
+	if (fd < 0)
+		return fd;
+	*guest = (struct guest){.link = {-1, link_ready},
+				.bell = {-1, bell_ready},
+				.listener = {fd, listener_ready},
+				.clock = clock,
+				.page_fd = -1,
+				.wake_fd = -1};
+	strcpy(guest->path, path);
+	clock->count++;
+	rc = vfu_server_watch(clock->server, &guest->listener, EPOLLIN);
+	if (rc)
+		snprintf(err, err_size, "socket %s: %s", path, strerror(-rc));
+	return rc;
+}
+
+void guest_clock_attach(struct guest_clock *clock, unsigned guest, struct vfu_device *device)
+{
+	struct guest_device *d = &clock->devices[clock->device_count++];
+
+	*d = (struct guest_device){device, &clock->guests[guest]};
+	irqs_vectors_to(&device->irqs, vector_rise, d);
+}
+
+bool guest_clock_is_over(const struct guest_clock *clock)
+{
+	return *clock->trouble || !guests_left(clock);
+}
+
+const char *guest_clock_trouble(const struct guest_clock *clock)
+{
+	return *clock->trouble ? clock->trouble : NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guests in simulated time: the clocks of one or two guests and the event core are one clock. from:
+ * the plugin in each guest's QEMU (guest_page.h); to: the event core, the devices.
+ *
+ * A guest may run up to a time, its limit. It asks when it gets there, and at each access to a
+ * device. Serve brings the core to the time of a question, carries out the access, and answers with
+ * the interrupts that rose and the next limit, which is not after the next event of the core. So
+ * accesses, DMA and interrupts happen at their simulated time, and nothing depends on the wall
+ * clock.
+ *
+ * Two guests: serve answers only when both have asked, the earlier question first; of two questions
+ * of the same time that of the first guest. The order of their accesses is therefore always the
+ * same. Both share a window of time: what one does inside of it reaches the other one at its end.
+ * The window is sim.guest_quantum_min long while there is traffic, and grows to
+ * sim.guest_quantum_max while there is none.
+ */
+#ifndef MODEL_VFIO_USER_GUEST_CLOCK_H
+#define MODEL_VFIO_USER_GUEST_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_core;
+struct guest_clock;
+struct sim_params;
+struct vfu_device;
+struct vfu_server;
+
+enum { GUEST_CLOCKS_MAX = 2 };
+
+/* NULL without memory. The server, the core and the parameters outlive it. */
+struct guest_clock *guest_clock_create(struct vfu_server *server, struct event_core *core,
+				       const struct sim_params *params);
+void guest_clock_destroy(struct guest_clock *clock);
+
+/* Awaits a guest at a socket. 0, or -errno with a line in err[]. */
+int guest_clock_listen(struct guest_clock *clock, const char *path, char *err, size_t err_size);
+/* Gives a device to the guest that awaits at the socket number `guest`, counted from 0. */
+void guest_clock_attach(struct guest_clock *clock, unsigned guest, struct vfu_device *device);
+
+/* Answers every question that can be answered now. True if there was one. */
+bool guest_clock_serve(struct guest_clock *clock);
+/* Before the thread sleeps in epoll: asks the guests to wake it. False if it must not sleep,
+ * because a question has come meanwhile. */
+bool guest_clock_doze(struct guest_clock *clock);
+void guest_clock_wake(struct guest_clock *clock);
+
+/* Every guest has ended in order; or one has gone without a word, and why[] says which. */
+bool guest_clock_is_over(const struct guest_clock *clock);
+const char *guest_clock_trouble(const struct guest_clock *clock);
+
+#endif

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# Guests in simulated time (TIME=simulated). Sourced by run.sh, after guests.sh.
+#
+# A guest's clock counts its instructions (QEMU's -icount), and a plugin makes it and the simulator's time one clock (clock/guest_clock.c). A run then
+# depends on nothing but its input. So nothing may reach the guest from a thread of the host: its whole root is an initrd, it has no network card and
+# no shared folder, and it sends its results over serial lines (simulated_init).
+#
+#   simulated_run   runs $command in the guests ${guests[@]}; prints what it writes; returns the status
+#   OUT=dir         gets config.ini, packets.pcapng, run.log, run.records, stats.json of the simulator, and of each guest NAME.serial, NAME.output,
+#                   NAME.files/ (what the script left in /share/files), NAME.status
+#
+# In $VM_DIR further: NAME.phases, NAME.initrd.
+plugin=$O/vm/guest-clock.so
+
+# What a guest in simulated time does without, because each byte of the initrd costs time at boot.
+unneeded='./proc/* ./sys/* ./dev/* ./usr/share/doc/* ./usr/share/man/* ./usr/share/locale/* ./usr/share/info/* ./usr/share/zoneinfo/*
+	./usr/share/bash-completion/* ./usr/share/lintian/* ./usr/share/keyrings/* ./usr/lib/udev/hwdb* ./var/cache/* ./var/lib/apt/* ./var/lib/dpkg/*
+	./usr/lib/x86_64-linux-gnu/gconv/*'
+# and the folders of kernel modules that it has, with all that they depend on
+module_folders='drivers/infiniband/core drivers/infiniband/ulp drivers/infiniband/hw/mlx4 drivers/infiniband/sw drivers/net/ethernet/mellanox/mlx4 net/rds net/sunrpc/xprtrdma'
+
+# cpio_of FOLDER: writes the files of a folder in an order, and with numbers, that are always the same
+cpio_of() { (cd "$1" && find . | LC_ALL=C sort | in_root "$guest_made/root" /bin/cpio --reproducible -o -H newc --quiet); }
+
+# root_archive FILE: the files of the packages, as the sets make them together
+root_archive()
+{
+	local word tests=()
+	for word in $unneeded; do tests+=(-path "$word" -prune -o); done
+	LISTS= "$vm_src/in_layers.sh" "$guest_sets" sh -c 'find . "$@" -print | LC_ALL=C sort | cpio --reproducible -o -H newc --quiet' - "${tests[@]}" >"$1"
+}
+
+# modules_archive FILE: the kernel's modules of $module_folders, not compressed
+modules_archive()
+{
+	local version tree=$VM_DIR/modules.tree folder name path to
+	version=$(ls "$modules")
+	rm -rf "$tree"
+	for folder in $module_folders; do find "$modules/$version" -path "*/$folder/*" -name '*.ko*'; done | sed 's|.*/||; s/\.ko.*//' | while read -r name; do
+		in_root "$guest_made/root" /sbin/modprobe -d "${modules%/lib/modules}" -S "$version" --show-depends "$name"
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
+		to=$tree/lib/modules/$version/${path#"$modules/$version/"}
+		mkdir -p "${to%/*}"
+		case $path in
+		*.xz) xz -dc "$path" >"${to%.xz}" ;;
+		*.zst) in_root "$guest_made/root" /usr/bin/zstd -dcq "$path" >"${to%.zst}" ;;
+		*) cp "$path" "$to" ;;
+		esac
+	done
+	cp "$modules/$version"/modules.{order,builtin,builtin.modinfo} "$tree/lib/modules/$version/"
+	in_root "$guest_made/root" /sbin/depmod -b "$tree" "$version"
+	# bookworm's root has its libraries below /usr; a folder /lib would replace the link
+	mkdir "$tree/usr"; mv "$tree/lib" "$tree/usr/lib"
+	cpio_of "$tree" >"$1"
+	rm -rf "$tree"
+}
+
+# archive NAME KEY FUNCTION: sets $made to a file of the cache that the function makes, unless it exists
+archive()
+{
+	made=$cache/$1-$(key "$2").cpio
+	[ ! -e "$made" ] || return 0
+	say "$1 for the initrd ..."
+	"$3" "$made.part" && mv "$made.part" "$made" || die "cannot make the initrd's $1"
+}
+
+# initrd_of NAME: the guest's initrd. Linux unpacks archives that follow each other; what is not compressed it unpacks fastest.
+initrd_of()
+{
+	local tree=$VM_DIR/initrd.tree
+	rm -rf "$tree"; mkdir -p "$tree"
+	cp -a "$share" "$tree/share"
+	mkdir -p "$tree/share"/{kernel,files,sync}
+	install -m 755 "$vm_src/simulated_init" "$tree/init"
+	cat "$root_made" "$modules_made" >"$VM_DIR/$1.initrd"
+	[ ! -d "$share/overlay" ] || cpio_of "$share/overlay" >>"$VM_DIR/$1.initrd"
+	find "$tree" -exec touch -h -d @0 {} +
+	cpio_of "$tree" >>"$VM_DIR/$1.initrd"
+	rm -rf "$tree"
+}
+
+# simulated_start NAME SOCKET...
+simulated_start()
+{
+	local name=$1 n=1 s line args=(); shift
+	for s in "$@"; do
+		args+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"id\":\"${device_of[$s]}\",\"rombar\":0,\
+\"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
+		n=$((n + 1))
+	done
+	for line in serial output result phases; do
+		: >"$VM_DIR/$name.$line"
+		args+=(-chardev "file,id=$line,path=$VM_DIR/$name.$line" -serial "chardev:$line")
+	done
+	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
+	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
+		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp 1 -m "$MEM" \
+		-machine q35,accel=tcg,memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
+		-icount shift="$ICOUNT_SHIFT",sleep=off -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$plugin,socket=$run_dir/$name.clock" \
+		-kernel "$kernel" -initrd "$VM_DIR/$name.initrd" \
+		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on nokaslr iomem=relaxed HCASIM_GUEST=$name HCASIM_LIMIT=${TIMEOUT:-1800} ${APPEND:-}" \
+		"${args[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
+	guest_pid[$name]=$!
+}
+declare -A device_of=([a]=hca0 [b]=hca1)
+ICOUNT_SHIFT=${ICOUNT_SHIFT:-0}
+
+# phases_watch NAME: keeps the wall time at which each phase was seen to begin
+declare -A phase_wall phase_seen
+phases_watch()
+{
+	local n
+	n=$(wc -l <"$VM_DIR/$1.phases")
+	while [ "${phase_seen[$1]:-0}" -lt "$n" ]; do
+		phase_seen[$1]=$((${phase_seen[$1]:-0} + 1))
+		phase_wall[$1.${phase_seen[$1]}]=$EPOCHREALTIME
+	done
+}
+
+# phases_report NAME START END: what a simulated second cost, by phase
+phases_report()
+{
+	local n=0 name at last=boot last_at=0 last_wall=$2
+	while read -r name at; do
+		n=$((n + 1))
+		printf '%s %s %s %s %s\n' "$last" "$last_at" "$at" "$last_wall" "${phase_wall[$1.$n]}"
+		last=$name last_at=$at last_wall=${phase_wall[$1.$n]}
+	done <"$VM_DIR/$1.phases" | awk -v guest="$1" '
+		{ s = $3 - $2; w = $5 - $4; printf "guest %s %-12s %8.2f simulated s, %7.1f wall s, %6.1f wall s a simulated s\n", guest, $1, s, w, (s > 0 ? w / s : 0) }'
+}
+
+# results_take NAME: what the guest sent at its end
+results_take()
+{
+	local name=$1
+	mkdir -p "$share/$name"
+	tar -C "$share/$name" -xf "$VM_DIR/$name.result" 2>/dev/null || return 1
+	cp "$share/$name"/kernel/* "$share/kernel/" 2>/dev/null
+	return 0
+}
+
+out_write()
+{
+	local name
+	for name in "${names[@]}"; do
+		cp "$VM_DIR/$name.serial" "$VM_DIR/$name.output" "$OUT/"
+		cp "$share/$name/status" "$OUT/$name.status" 2>/dev/null
+		[ -z "$(ls "$share/$name/files" 2>/dev/null)" ] || cp -a "$share/$name/files" "$OUT/$name.files"
+	done
+}
+
+
+simulated_run()
+{
+	local name arg made root_made modules_made start=$EPOCHREALTIME status=0 s clocks=()
+	[ -e "$plugin" ] || die "no $plugin: make builds it"
+	archive root "$guest_sets $unneeded $(md5sum <"$vm_src/in_layers.sh")" root_archive; root_made=$made
+	archive modules "$modules $module_folders" modules_archive; modules_made=$made
+	install -m 755 "$script" "$share/script"
+	printf '%s\n' "$command" >"$share/command"
+	cp "$vm_src"/{guest_root,guest_lib,kernel_watch,storage}.sh "$share/"
+	if [ -n "${OUT:-}" ]; then
+		mkdir -p "$OUT"; OUT=$(cd "$OUT" && pwd); serve_out=$OUT
+		case " ${SERVE:-} " in *' --trace'*) ;; *) SERVE="--trace log,records,pcapng ${SERVE:-}" ;; esac
+	fi
+	for name in "${names[@]}"; do
+		initrd_of "$name"
+		clocks+=(--guest-clock "$run_dir/$name.clock")
+	done
+	serve_up "${clocks[@]}"
+	start=$EPOCHREALTIME
+	for arg in "${guests[@]}"; do simulated_start "${arg%%=*}" $(tr , ' ' <<<"${arg#*=}"); done
+	simulated_follow
+	wait_until 20 eval "! kill -0 $serve_pid 2>/dev/null" || say "serve does not end"
+	mkdir -p "$share/kernel"
+	for name in "${names[@]}"; do
+		if results_take "$name"; then
+			s=$(cat "$share/$name/status")
+		else
+			s=125
+			say "guest $name has died:"
+			tail -n 5 "$VM_DIR/$name.qemu.log" "$VM_DIR/$name.serial" >&2
+		fi
+		[ ${#names[@]} -eq 1 ] || echo "--- guest $name, status $s"
+		[ "$status" -ne 0 ] || status=$s
+	done
+	for name in "${names[@]}"; do phases_report "$name" "$start"; done
+	guests_kill
+	[ -z "${OUT:-}" ] || out_write
+	reports || [ "$status" -ne 0 ] || status=1
+	say "status $status"
+	exit "$status"
+}
+
+# simulated_follow: prints what the guests write until all have ended
+simulated_follow()
+{
+	local name alive=1
+	for name in "${names[@]}"; do exec {output[$name]}<"$VM_DIR/$name.output"; done
+	while [ -n "$alive" ]; do
+		alive=
+		for name in "${names[@]}"; do
+			! guest_alive "$name" || alive=1
+			phases_watch "$name"
+			show "$name"
+		done
+		[ -z "$alive" ] || quietly_wait 0.1
+	done
+	for name in "${names[@]}"; do show "$name"; done
+}
