@@ -41,7 +41,7 @@ $(O)/gen/testbench/behaviours.gen.h: $(d)/scripts/behaviours.sh $(d)/BEHAVIOURS.
 $(O)/obj/testbench/app/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.
-fuzz-targets := packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user
+fuzz-targets := packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp
 fuzz-main ?= replay
 fuzz-shared := $(d)/fuzz/rig.c,$(d)/fuzz/kernel.c,$(d)/fuzz/folder.c
 prog-y += $(foreach t,$(fuzz-targets),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared))
