@@ -43,6 +43,11 @@ includes := . host_driver/uverbs/include host_driver/core/include host_driver/cm
 COMMON := -O2 -g -fexceptions -fno-strict-aliasing $(addprefix -I,$(includes) $(O)/gen) -MMD -MP $(if $(WERROR),-Werror) $(EXTRA)
 comma := ,
 SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# Call chains of host threads are walked by frame pointers (testbench/machine/calls.h), and a call is kept even when it is the last act
+# of its caller. The engine is built without.
+FRAMES   := -fno-omit-frame-pointer -fno-optimize-sibling-calls
+# Names files and lines in call chains (testbench/os/symbols.c); without it only functions have names.
+LIBDW    := $(wildcard /usr/include/elfutils/libdwfl.h)
 CFLAGS   := -std=gnu11 $(COMMON) $(CWARN) $(SANFLAGS)
 # -O3 saves 2 % of the instructions per packet. MEMSET makes gcc on x86-64 clear structures of some 100 bytes with vector stores,
 # because its string instruction is slower.
@@ -50,7 +55,7 @@ MEMSET   := -mmemset-strategy=vector_loop:256:noalign$(comma)libcall:-1:noalign
 ENGINE_CFLAGS := $(if $(SANFLAGS)$(findstring --coverage,$(EXTRA)),,-O3 $(if $(findstring clang,$(CC)),,$(if $(filter x86_64,$(shell uname -m)),$(MEMSET))))
 CXXFLAGS := -std=c++17 $(COMMON) $(filter-out -Wshadow,$(WARN)) $(SANFLAGS)
 LDFLAGS  := -rdynamic -Wl,--as-needed $(SANFLAGS)
-LDLIBS   := -lsystemc -lelf -linih -ldl -lpthread -lm
+LDLIBS   := -lsystemc $(if $(LIBDW),-ldw) -lelf -linih -ldl -lpthread -lm
 
 FWCC      := riscv64-unknown-elf-gcc
 FWCFLAGS  := -march=rv32imc -mabi=ilp32 -misa-spec=2.2 -std=gnu11 -Os -g -ffreestanding -fno-builtin -nostdlib \
@@ -98,15 +103,15 @@ help:
 
 # A changed flag rebuilds everything that uses it.
 $(O)/flags.stamp: FORCE
-	@mkdir -p $(@D); echo '$(CFLAGS) $(CALLOUTS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' | cmp -s - $@ || \
-		echo '$(CFLAGS) $(CALLOUTS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' > $@
+	@mkdir -p $(@D); echo '$(CFLAGS) $(FRAMES) $(CALLOUTS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' | cmp -s - $@ || \
+		echo '$(CFLAGS) $(FRAMES) $(CALLOUTS) $(ENGINE_CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS) $(FWCFLAGS)' > $@
 .PHONY: FORCE
 FORCE:
 
 $(O)/obj/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(if $(filter model/engine/%,$(<D)/),$(ENGINE_CFLAGS)) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(if $(filter model/engine/%,$(<D)/),$(ENGINE_CFLAGS)) $(if $(filter host_driver/% testbench/%,$<),$(FRAMES)) -c -o $@ $<
 
 $(O)/obj/%.o: %.cpp $(O)/flags.stamp | $(gen-y)
 	$(call say,CXX,$<)
@@ -124,7 +129,7 @@ called-out := $(call obj,$(filter host_driver/mlx4/% host_driver/core/% host_dri
 $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(CALLOUTS) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) -c -o $@ $<
 
 $(O)/hcasim-checked: $(filter-out $(called-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out)) $(mainobj)
 	$(call say,LD,$@)
@@ -168,6 +173,8 @@ $(fwelf): $(fwobjs) fw/link.ld
 $(O)/deps.stamp: testbench/scripts/install_deps.sh
 	@mkdir -p $(@D)
 	$(Q)testbench/scripts/install_deps.sh
+	$(Q)timeout 120 testbench/scripts/install_deps.sh /usr/include/elfutils/libdwfl.h:libdw-dev || \
+		echo "no libdw-dev: failures name the driver's functions, but not their files and lines"
 	@touch $@
 
 run: all

@@ -34,7 +34,7 @@ static enum hcr_status cq_size_check(const struct cqc *q)
 static enum hcr_status cq_check(uint32_t cqn, const struct cqc *q)
 {
 	if (!reserved_clear_cqc())
-		return cmd_reserved("SW2HW_CQ: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	if (!object_in_table(FW_TABLE_CQC, cqn) ||
 	    cqc_get_usr_page(q) >> init_hca_get_log_uars(&fw.hca))
 		return HCR_STATUS_BAD_INDEX;
@@ -42,7 +42,7 @@ static enum hcr_status cq_check(uint32_t cqn, const struct cqc *q)
 		return HCR_STATUS_BAD_RES_STATE;
 	if (!object_in_table(FW_TABLE_EQC, cqc_get_comp_eqn(q)) ||
 	    !object_valid(FW_TABLE_EQC, cqc_get_comp_eqn(q)))
-		return cmd_no_object("SW2HW_CQ: no such EQ");
+		return cmd_no_object(GUEST_EQ, cqc_get_comp_eqn(q), "no such EQ");
 	return cq_size_check(q);
 }
 
@@ -85,7 +85,7 @@ enum hcr_status cmd_hw2sw_cq(struct fw_cmd *c)
 	struct cqc q;
 
 	if (!object_in_table(FW_TABLE_CQC, c->in_mod) || !object_valid(FW_TABLE_CQC, c->in_mod))
-		return cmd_no_object("HW2SW_CQ: no such CQ");
+		return cmd_no_object(GUEST_CQ, c->in_mod, "no such CQ");
 	if (object_query(FW_TABLE_CQC, c->in_mod, &q, sizeof(q)) == HCR_STATUS_OK)
 		cq_touch(&q);
 	object_end(FW_TABLE_CQC, c->in_mod, fw.out, sizeof(struct cqc), c->out_size);
@@ -97,7 +97,7 @@ enum hcr_status cmd_query_cq(struct fw_cmd *c)
 	if (!object_in_table(FW_TABLE_CQC, c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	if (!object_valid(FW_TABLE_CQC, c->in_mod))
-		return cmd_no_object("QUERY_CQ: no such CQ");
+		return cmd_no_object(GUEST_CQ, c->in_mod, "no such CQ");
 	return object_query(FW_TABLE_CQC, c->in_mod, fw.out, sizeof(struct cqc));
 }
 
@@ -193,11 +193,11 @@ enum hcr_status cmd_modify_cq(struct fw_cmd *c)
 	enum hcr_status status;
 
 	if (!reserved_clear_cqc())
-		return cmd_reserved("MODIFY_CQ: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	if (!object_in_table(FW_TABLE_CQC, c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	if (!object_valid(FW_TABLE_CQC, c->in_mod))
-		return cmd_no_object("MODIFY_CQ: no such CQ");
+		return cmd_no_object(GUEST_CQ, c->in_mod, "no such CQ");
 	status = object_stop(FW_TABLE_CQC, c->in_mod, &q, sizeof(q));
 	if (status == HCR_STATUS_OK)
 		status = resize ? cq_resize(&q, in) : cq_moderate(&q, in);

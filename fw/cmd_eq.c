@@ -16,7 +16,7 @@ static enum hcr_status eq_check(uint32_t eqn, const struct eqc *q)
 	uint32_t state = eqc_get_state(q);
 
 	if (!reserved_clear_eqc())
-		return cmd_reserved("SW2HW_EQ: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	if (!object_in_table(FW_TABLE_EQC, eqn))
 		return HCR_STATUS_BAD_INDEX;
 	if (object_valid(FW_TABLE_EQC, eqn))
@@ -58,7 +58,7 @@ static void route(uint32_t type, uint32_t eqn, bool valid)
 enum hcr_status cmd_hw2sw_eq(struct fw_cmd *c)
 {
 	if (!object_in_table(FW_TABLE_EQC, c->in_mod) || !object_valid(FW_TABLE_EQC, c->in_mod))
-		return cmd_no_object("HW2SW_EQ: no such EQ");
+		return cmd_no_object(GUEST_EQ, c->in_mod, "no such EQ");
 	for (uint32_t type = 0; type < FW_EVENT_TYPES; type++)
 		if (fw.event_types >> type & 1 && fw.event_eqn[type] == c->in_mod)
 			route(type, 0, false);
@@ -71,7 +71,7 @@ enum hcr_status cmd_query_eq(struct fw_cmd *c)
 	if (!object_in_table(FW_TABLE_EQC, c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	if (!object_valid(FW_TABLE_EQC, c->in_mod))
-		return cmd_no_object("QUERY_EQ: no such EQ");
+		return cmd_no_object(GUEST_EQ, c->in_mod, "no such EQ");
 	return object_query(FW_TABLE_EQC, c->in_mod, fw.out, sizeof(struct eqc));
 }
 
@@ -81,11 +81,11 @@ enum hcr_status cmd_map_eq(struct fw_cmd *c)
 	uint32_t eqn = c->in_mod & MAP_EQ_EQN_MASK;
 
 	if (c->in_mod & ~(1u << MAP_EQ_UNMAP_SHIFT | MAP_EQ_EQN_MASK))
-		return cmd_reserved("MAP_EQ: reserved bits of the modifier are set");
+		return cmd_reserved("reserved bits of the modifier are set");
 	if (!object_in_table(FW_TABLE_EQC, eqn))
 		return HCR_STATUS_BAD_INDEX;
 	if (!unmap && !object_valid(FW_TABLE_EQC, eqn))
-		return cmd_no_object("MAP_EQ: no such EQ");
+		return cmd_no_object(GUEST_EQ, eqn, "no such EQ");
 	for (uint32_t type = 0; type < FW_EVENT_TYPES; type++)
 		if (c->in >> type & 1)
 			route(type, unmap ? 0 : eqn, !unmap);

@@ -3,7 +3,6 @@
 #include "fw/cmds.h"
 #include "fw/port.h"
 #include "model/interface/regs.h"
-#include "model/interface/rules.h"
 
 enum hcr_status cmd_nop(struct fw_cmd *c)
 {
@@ -33,7 +32,7 @@ enum hcr_status cmd_query_fw(struct fw_cmd *c)
 enum hcr_status cmd_run_fw(struct fw_cmd *c)
 {
 	if (fw.state != FW_STATE_RESET || fw.fa_pages < FW_AREA_PAGES) {
-		fw_guest_error(RULE_command_sequence,
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0,
 			       fw.state != FW_STATE_RESET
 				       ? "RUN_FW: firmware is running"
 				       : "RUN_FW before MAP_FA gave it its pages");

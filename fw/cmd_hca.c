@@ -2,7 +2,6 @@
 /* INIT_HCA sets the addresses of the tables in ICM and starts the engine; CLOSE_HCA stops it. */
 #include "fw/cmds.h"
 #include "fw/port.h"
-#include "model/interface/rules.h"
 
 enum {
 	INIT_HCA_VERSION = 2,
@@ -79,13 +78,13 @@ enum hcr_status cmd_init_hca(struct fw_cmd *c)
 	enum hcr_status status;
 
 	if (fw.state == FW_STATE_HCA || fw.aux_pages < fw.aux_wanted || !fw.aux_wanted) {
-		fw_guest_error(RULE_command_sequence, fw.state == FW_STATE_HCA
-							      ? "INIT_HCA twice"
-							      : "INIT_HCA before MAP_ICM_AUX");
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0,
+			       fw.state == FW_STATE_HCA ? "INIT_HCA twice"
+							: "INIT_HCA before MAP_ICM_AUX");
 		return HCR_STATUS_BAD_SYS_STATE;
 	}
 	if (!reserved_clear_init_hca())
-		return cmd_reserved("INIT_HCA: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	status = sizes_check(h);
 	if (status != HCR_STATUS_OK)
 		return status;

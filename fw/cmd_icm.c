@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages that the host gives to the device: firmware area, auxiliary area, ICM. */
 #include "fw/cmds.h"
-#include "model/interface/rules.h"
 
 enum {
 	ENTRY_BYTES = sizeof(struct vpm_entry),
@@ -65,7 +64,8 @@ enum hcr_status cmd_map_fa(struct fw_cmd *c)
 	uint32_t pages;
 
 	if (fw.state != FW_STATE_RESET) {
-		fw_guest_error(RULE_command_sequence, "MAP_FA while firmware is running");
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0,
+			       "MAP_FA while firmware is running");
 		return HCR_STATUS_BAD_SYS_STATE;
 	}
 	status = list_read(c, false, &pages);
@@ -77,7 +77,7 @@ enum hcr_status cmd_map_fa(struct fw_cmd *c)
 enum hcr_status cmd_unmap_fa(struct fw_cmd *c)
 {
 	if (fw.state == FW_STATE_HCA)
-		fw_guest_error(RULE_command_sequence, "UNMAP_FA before CLOSE_HCA");
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0, "UNMAP_FA before CLOSE_HCA");
 	else
 		fw.state = FW_STATE_RESET;
 	fw.fa_pages = 0;
@@ -99,7 +99,8 @@ enum hcr_status cmd_map_icm_aux(struct fw_cmd *c)
 	uint32_t pages;
 
 	if (!fw.aux_wanted) {
-		fw_guest_error(RULE_command_sequence, "MAP_ICM_AUX before SET_ICM_SIZE");
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0,
+			       "MAP_ICM_AUX before SET_ICM_SIZE");
 		return HCR_STATUS_BAD_SYS_STATE;
 	}
 	status = list_read(c, false, &pages);
@@ -111,7 +112,8 @@ enum hcr_status cmd_map_icm_aux(struct fw_cmd *c)
 enum hcr_status cmd_unmap_icm_aux(struct fw_cmd *c)
 {
 	if (fw.state == FW_STATE_HCA)
-		fw_guest_error(RULE_command_sequence, "UNMAP_ICM_AUX before CLOSE_HCA");
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0,
+			       "UNMAP_ICM_AUX before CLOSE_HCA");
 	fw.aux_pages = 0;
 	return HCR_STATUS_OK;
 }
@@ -125,7 +127,7 @@ enum hcr_status cmd_map_icm(struct fw_cmd *c)
 	enum hcr_status status;
 
 	if (!fw.aux_pages) {
-		fw_guest_error(RULE_command_sequence, "MAP_ICM before MAP_ICM_AUX");
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0, "MAP_ICM before MAP_ICM_AUX");
 		return HCR_STATUS_BAD_SYS_STATE;
 	}
 	status = list_read(c, true, &pages);
@@ -141,7 +143,7 @@ enum hcr_status cmd_unmap_icm(struct fw_cmd *c)
 	uint64_t room = c->in < ICM_END ? (ICM_END - c->in) / ICM_PAGE_SIZE : 0;
 
 	if (c->in & (ICM_PAGE_SIZE - 1))
-		cmd_reserved("UNMAP_ICM: the address is not that of a page");
+		cmd_reserved("the address is not that of a page");
 	fw_write(FW_ICM_VA_HI, (uint32_t)(c->in >> 32));
 	fw_write(FW_ICM_VA_LO, (uint32_t)c->in & ~(ICM_PAGE_SIZE - 1u));
 	fw_write(FW_ICM_PAGES, min_u32(c->in_mod, (uint32_t)room));

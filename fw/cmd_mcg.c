@@ -36,7 +36,7 @@ enum hcr_status cmd_write_mcg(struct fw_cmd *c)
 	if (status != HCR_STATUS_OK)
 		return status;
 	if (size >= sizeof(*g) && !reserved_clear_mcg())
-		return cmd_reserved("WRITE_MCG: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	if (!object_in_table(FW_TABLE_MCG, mcg_entry_get_next_index(g)))
 		return HCR_STATUS_BAD_INDEX;
 	if (mcg_entry_get_protocol(g) != MCG_PROTOCOL_IB ||

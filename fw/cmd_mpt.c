@@ -21,7 +21,7 @@ static enum hcr_status mpt_check(uint32_t index, const struct mpt_entry *m)
 	uint32_t log_page = mpt_entry_get_log_page_size(m);
 
 	if (!reserved_clear_mpt() || mpt_entry_get_vf(m))
-		return cmd_reserved("SW2HW_MPT: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	if (!object_in_table(FW_TABLE_MPT, index))
 		return HCR_STATUS_BAD_INDEX;
 	if (object_valid(FW_TABLE_MPT, index))
@@ -59,13 +59,13 @@ static enum hcr_status mpt_find(uint32_t index, struct mpt_entry *m)
 	enum hcr_status status;
 
 	if (!object_in_table(FW_TABLE_MPT, index))
-		return cmd_no_object("an MPT command's index is beyond the table");
+		return cmd_no_object(GUEST_MPT, index, "the index is beyond the table");
 	status = object_query(FW_TABLE_MPT, index, m, sizeof(*m));
 	if (object_valid(FW_TABLE_MPT, index))
 		return status;
 	if (status != HCR_STATUS_OK || mpt_entry_get_status(m) != MPT_STATUS_HW ||
 	    !key_is_of(m, index))
-		return cmd_no_object("an MPT command names a key that does not exist");
+		return cmd_no_object(GUEST_MPT, index, "no such key");
 	return HCR_STATUS_OK;
 }
 

@@ -103,7 +103,7 @@ enum hcr_status cmd_set_port(struct fw_cmd *c)
 	if (!port_exists(c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	if (!reserved_clear_set_port())
-		return cmd_reserved("SET_PORT: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	status = set_port_check(s);
 	if (status != HCR_STATUS_OK)
 		return status;

@@ -8,13 +8,21 @@
 #include "fw/objects.h"
 #include "fw/port.h"
 #include "fw/qp_merge.h"
-#include "model/interface/rules.h"
 
 enum { SPECIAL_QPS = 8 };
 
-static enum hcr_status qp_bad_state(void)
+static enum hcr_status qp_bad_state(uint32_t qpn, uint32_t state)
 {
-	fw_guest_error(RULE_qp_transition, "the transition is not legal from the QP's state");
+	static const char *const texts[] = {
+		[QP_STATE_RST] = "not legal in RESET", [QP_STATE_INIT] = "not legal in INIT",
+		[QP_STATE_RTR] = "not legal in RTR",   [QP_STATE_RTS] = "not legal in RTS",
+		[QP_STATE_SQER] = "not legal in SQE",  [QP_STATE_SQD] = "not legal in SQD",
+		[QP_STATE_ERR] = "not legal in ERR",
+	};
+	const bool known = state < sizeof(texts) / sizeof(texts[0]) && texts[state];
+
+	fw_guest_error(RULE_qp_transition, GUEST_QP, qpn,
+		       known ? texts[state] : "not legal in the QP's state");
 	return HCR_STATUS_BAD_QP_STATE;
 }
 
@@ -33,11 +41,13 @@ static enum hcr_status qp_check_objects(const struct qpc *q)
 {
 	if (qpc_get_usr_page(q) >> init_hca_get_log_uars(&fw.hca))
 		return HCR_STATUS_BAD_INDEX;
-	if (!cq_exists(qpc_get_cqn_send(q)) || !cq_exists(qpc_get_cqn_recv(q)))
-		return cmd_no_object("RST2INIT_QP: no such CQ");
+	if (!cq_exists(qpc_get_cqn_send(q)))
+		return cmd_no_object(GUEST_CQ, qpc_get_cqn_send(q), "no such CQ, of sends");
+	if (!cq_exists(qpc_get_cqn_recv(q)))
+		return cmd_no_object(GUEST_CQ, qpc_get_cqn_recv(q), "no such CQ, of receives");
 	if (qpc_get_srq(q) && (!object_in_table(FW_TABLE_SRQC, qpc_get_srqn(q)) ||
 			       !object_valid(FW_TABLE_SRQC, qpc_get_srqn(q))))
-		return cmd_no_object("RST2INIT_QP: no such SRQ");
+		return cmd_no_object(GUEST_SRQ, qpc_get_srqn(q), "no such SRQ");
 	if (qpc_get_log_page_size(q) + 12 > FW_LOG_MAX_PAGE)
 		return HCR_STATUS_BAD_PARAM;
 	return HCR_STATUS_OK;
@@ -73,7 +83,7 @@ static enum hcr_status qp_check(const struct qpc *q, enum qp_state to, uint32_t 
 static enum hcr_status qpn_check(uint32_t in_mod)
 {
 	if (in_mod & ~(uint32_t)QPN_MASK)
-		return cmd_reserved("a QP command's modifier has reserved bits set");
+		return cmd_reserved("reserved bits of the modifier are set");
 	return HCR_STATUS_OK;
 }
 
@@ -87,9 +97,12 @@ enum hcr_status cmd_rst2init_qp(struct fw_cmd *c)
 	if (status != HCR_STATUS_OK)
 		return status;
 	if (!reserved_clear_qp())
-		return cmd_reserved("RST2INIT_QP: reserved bits are set");
-	if (object_valid(FW_TABLE_QPC, c->in_mod))
-		return qp_bad_state();
+		return cmd_reserved("reserved bits are set");
+	if (object_valid(FW_TABLE_QPC, c->in_mod)) {
+		if (object_query(FW_TABLE_QPC, c->in_mod, &q, sizeof(q)) != HCR_STATUS_OK)
+			return HCR_STATUS_ICM_ERROR;
+		return qp_bad_state(c->in_mod, qpc_get_state(&q));
+	}
 	if (!service_offered(qpc_get_service(in)) || qpc_get_local_qpn(in) != c->in_mod)
 		return HCR_STATUS_BAD_PARAM;
 	qpc_set_local_qpn(&q, c->in_mod);
@@ -122,7 +135,7 @@ static enum hcr_status qp_change(struct qpc *q, const struct qp_transition *t,
 	enum hcr_status status;
 
 	if (!(t->from >> qpc_get_state(q) & 1))
-		return qp_bad_state();
+		return qp_bad_state(qpc_get_local_qpn(q), qpc_get_state(q));
 	if (in) {
 		opts = qp_transition_opts(t, qpc_get_service(q), qp_mbox_get_opt_mask(in));
 		if (opts & QP_OPT_BIT_PM_STATE &&
@@ -156,7 +169,7 @@ static enum hcr_status qp_modify_valid(struct fw_cmd *c, uint32_t qpn,
 	enum hcr_status status = object_stop(FW_TABLE_QPC, qpn, &q, sizeof(q));
 
 	if (status == HCR_STATUS_OK && qpc_get_local_qpn(&q) != qpn)
-		status = cmd_no_object("a QP command names a QP that does not exist");
+		status = cmd_no_object(GUEST_QP, qpn, "no such QP");
 	if (status == HCR_STATUS_OK)
 		status = qp_change(&q, t, in);
 	if (status == HCR_STATUS_OK && c->op == HCR_RTS2SQD_QP)
@@ -178,12 +191,12 @@ enum hcr_status cmd_modify_qp(struct fw_cmd *c)
 	if (status != HCR_STATUS_OK)
 		return status;
 	if (has_mailbox && !reserved_clear_qp())
-		return cmd_reserved("a QP command's mailbox has reserved bits set");
+		return cmd_reserved("reserved bits are set");
 	if (object_valid(FW_TABLE_QPC, qpn))
 		return qp_modify_valid(c, qpn, t,
 				       has_mailbox ? (const struct qp_mbox *)fw.in : NULL);
 	if (!(t->from & QP_IN(RST)))
-		return qp_bad_state();
+		return qp_bad_state(qpn, QP_STATE_RST);
 	return qp_reset_to_error(qpn);
 }
 
@@ -204,7 +217,7 @@ enum hcr_status cmd_2rst_qp(struct fw_cmd *c)
 		return HCR_STATUS_OK;
 	if (object_query(FW_TABLE_QPC, qpn, &q, sizeof(q)) == HCR_STATUS_OK &&
 	    qpc_get_local_qpn(&q) != qpn)
-		return cmd_no_object("2RST_QP: no such QP");
+		return cmd_no_object(GUEST_QP, qpn, "no such QP");
 	object_do(FW_TABLE_QPC, qpn, FW_OBJ_INVALIDATE);
 	return HCR_STATUS_OK;
 }
@@ -218,7 +231,7 @@ enum hcr_status cmd_query_qp(struct fw_cmd *c)
 	if (status != HCR_STATUS_OK)
 		return status;
 	if (object_valid(FW_TABLE_QPC, qpn) && !qp_is(qpn, q))
-		return cmd_no_object("QUERY_QP: no such QP");
+		return cmd_no_object(GUEST_QP, qpn, "no such QP");
 	if (!qpc_get_local_qpn(q))
 		qpc_set_local_qpn(q, qpn);
 	return HCR_STATUS_OK;
@@ -227,7 +240,7 @@ enum hcr_status cmd_query_qp(struct fw_cmd *c)
 enum hcr_status cmd_conf_special_qp(struct fw_cmd *c)
 {
 	if (c->in_mod & ~(uint32_t)QPN_MASK || c->in_mod % SPECIAL_QPS)
-		return cmd_reserved("CONF_SPECIAL_QP: not a multiple of 8 with 24 bits");
+		return cmd_reserved("not a multiple of 8 with 24 bits");
 	if (!object_in_table(FW_TABLE_QPC, c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	fw_write(FW_SPECIAL_QP, c->in_mod);

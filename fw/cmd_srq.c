@@ -8,14 +8,14 @@ enum { LIMIT_MASK = 0xffff };
 static enum hcr_status srq_check(uint32_t srqn, const struct srqc *s)
 {
 	if (!reserved_clear_srqc())
-		return cmd_reserved("SW2HW_SRQ: reserved bits are set");
+		return cmd_reserved("reserved bits are set");
 	if (!object_in_table(FW_TABLE_SRQC, srqn))
 		return HCR_STATUS_BAD_INDEX;
 	if (object_valid(FW_TABLE_SRQC, srqn))
 		return HCR_STATUS_BAD_RES_STATE;
 	if (srqc_get_cqn(s) && (!object_in_table(FW_TABLE_CQC, srqc_get_cqn(s)) ||
 				!object_valid(FW_TABLE_CQC, srqc_get_cqn(s))))
-		return cmd_no_object("SW2HW_SRQ: no such CQ");
+		return cmd_no_object(GUEST_CQ, srqc_get_cqn(s), "no such CQ");
 	if (srqc_get_log_size(s) > FW_LOG_MAX_WQE)
 		return HCR_STATUS_EXCEED_LIM;
 	if (srqc_get_srqn(s) != srqn || srqc_get_log_page_size(s) + 12 > FW_LOG_MAX_PAGE)
@@ -41,7 +41,7 @@ enum hcr_status cmd_sw2hw_srq(struct fw_cmd *c)
 enum hcr_status cmd_hw2sw_srq(struct fw_cmd *c)
 {
 	if (!object_in_table(FW_TABLE_SRQC, c->in_mod) || !object_valid(FW_TABLE_SRQC, c->in_mod))
-		return cmd_no_object("HW2SW_SRQ: no such SRQ");
+		return cmd_no_object(GUEST_SRQ, c->in_mod, "no such SRQ");
 	object_end(FW_TABLE_SRQC, c->in_mod, fw.out, sizeof(struct srqc), c->out_size);
 	return HCR_STATUS_OK;
 }
@@ -55,7 +55,7 @@ enum hcr_status cmd_query_srq(struct fw_cmd *c)
 	if (!object_in_table(FW_TABLE_SRQC, c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	if (!object_valid(FW_TABLE_SRQC, c->in_mod))
-		return cmd_no_object("QUERY_SRQ: no such SRQ");
+		return cmd_no_object(GUEST_SRQ, c->in_mod, "no such SRQ");
 	status = object_query(FW_TABLE_SRQC, c->in_mod, s, sizeof(*s));
 	if (status == HCR_STATUS_OK &&
 	    fw_dma_read(srqc_get_db_rec_addr(s), &record, sizeof(record)) == FW_DMA_OK)
@@ -70,11 +70,11 @@ enum hcr_status cmd_arm_srq(struct fw_cmd *c)
 	enum hcr_status status;
 
 	if (c->in & ~(uint64_t)LIMIT_MASK)
-		return cmd_reserved("ARM_SRQ: the limit has 16 bits");
+		return cmd_reserved("the limit has 16 bits");
 	if (!object_in_table(FW_TABLE_SRQC, c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	if (!object_valid(FW_TABLE_SRQC, c->in_mod))
-		return cmd_no_object("ARM_SRQ: no such SRQ");
+		return cmd_no_object(GUEST_SRQ, c->in_mod, "no such SRQ");
 	status = object_stop(FW_TABLE_SRQC, c->in_mod, &s, sizeof(s));
 	if (status == HCR_STATUS_OK) {
 		srqc_set_limit(&s, (uint32_t)c->in);

@@ -31,9 +31,9 @@ enum hcr_status cmd_inbox(const struct fw_cmd *c, uint32_t offset, uint32_t size
 /* Reports a guest error, because the mailbox or a modifier has bits set that must be 0. Returns the
  * status of the command. */
 enum hcr_status cmd_reserved(const char *what);
-/* Reports a guest error, because the command names an object that does not exist. Returns the
- * status of the command. */
-enum hcr_status cmd_no_object(const char *what);
+/* Reports a guest error, because the command names an object of this kind (GUEST_) that does not
+ * exist. Returns the status of the command. */
+enum hcr_status cmd_no_object(enum guest_object_kind kind, uint32_t number, const char *what);
 /* True if the mailbox in fw.in has no bit set that no row of its layout describes. */
 bool reserved_clear_init_hca(void);
 bool reserved_clear_set_port(void);

@@ -2,7 +2,6 @@
 /* The command register: executes a command, from its seven words to its completion. */
 #include "fw/cmds.h"
 #include "model/interface/macros.h"
-#include "model/interface/rules.h"
 
 struct row {
 	uint16_t op;
@@ -100,7 +99,8 @@ static enum hcr_status command_run(struct fw_cmd *c, const struct row *row)
 	enum hcr_status status = HCR_STATUS_OK;
 
 	if (fw.state < row->state) {
-		fw_guest_error(RULE_command_sequence, "a command came before the one it needs");
+		fw_guest_error(RULE_command_sequence, GUEST_NONE, 0,
+			       "a command came before the one it needs");
 		return HCR_STATUS_BAD_SYS_STATE;
 	}
 	if (outbox) {

@@ -96,8 +96,10 @@ void fw_event_post(const struct eqe *eqe)
 	fw_read(FW_EQE_STATUS);
 }
 
-void fw_guest_error(unsigned rule, const char *text)
+void fw_guest_error(enum guest_rule rule, enum guest_object_kind kind, uint32_t number,
+		    const char *text)
 {
+	fw_write(FW_GUEST_OBJECT, (uint32_t)kind << 24 | (number & 0xffffff));
 	fw_write(FW_GUEST_TEXT, fw_ram_address(text));
 	fw_write(FW_GUEST_ERROR, rule);
 }

@@ -7,6 +7,7 @@
 #define FW_LIB_H
 
 #include "fw/chip.h"
+#include "model/interface/rules.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,8 +32,9 @@ uint32_t fw_icm_write(uint64_t va, const void *ram, uint32_t len);
 struct eqe;
 void fw_event_post(const struct eqe *eqe);
 
-/* Reports that software broke a rule (model/interface/rules.h). The chip counts and traces it. */
-void fw_guest_error(unsigned rule, const char *text);
+/* Reports that software broke a rule with this object; kind GUEST_NONE: with the command itself. The chip counts and traces it, and adds the command to the text. */
+void fw_guest_error(enum guest_rule rule, enum guest_object_kind kind, uint32_t number,
+		    const char *text);
 
 /* Time since power-on. */
 uint64_t fw_now_ns(void);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fw/objects.h"
 #include "fw/cmds.h"
-#include "model/interface/rules.h"
 
 bool object_in_table(unsigned table, uint32_t number)
 {
@@ -90,7 +89,7 @@ enum hcr_status buffer_address(const struct fw_buffer *b, uint32_t at, uint64_t 
 	if (fw_icm_read(icm, &mtt, sizeof(mtt)) != FW_DMA_OK)
 		return HCR_STATUS_ICM_ERROR;
 	if (!mtt_entry_get_present(&mtt)) {
-		fw_guest_error(RULE_mtt_not_present,
+		fw_guest_error(RULE_mtt_not_present, GUEST_NONE, 0,
 			       "a queue's buffer has no page behind an MTT entry");
 		return HCR_STATUS_BAD_SEG_PARAM;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reserved bits of mailboxes: the bits that no row of model/interface describes. */
 #include "fw/cmds.h"
-#include "model/interface/rules.h"
 
 struct field {
 	uint16_t offset, bytes;
@@ -118,12 +117,12 @@ bool reserved_clear_qp(void)
 
 enum hcr_status cmd_reserved(const char *what)
 {
-	fw_guest_error(RULE_mailbox_reserved, what);
+	fw_guest_error(RULE_mailbox_reserved, GUEST_NONE, 0, what);
 	return HCR_STATUS_BAD_PARAM;
 }
 
-enum hcr_status cmd_no_object(const char *what)
+enum hcr_status cmd_no_object(enum guest_object_kind kind, uint32_t number, const char *what)
 {
-	fw_guest_error(RULE_object_dead, what);
+	fw_guest_error(RULE_object_dead, kind, number, what);
 	return HCR_STATUS_BAD_RESOURCE;
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
-src-y += $(addprefix $(d)/os/, child.c place.c compile.c outdir.c)
+src-y += $(addprefix $(d)/os/, child.c place.c compile.c outdir.c symbols.c)
 src-y += $(addprefix $(d)/dsan/, callout.c)
-src-y += $(addprefix $(d)/machine/, host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c)
-src-y += $(addprefix $(d)/language/, ladder_match.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
+src-y += $(addprefix $(d)/machine/, calls.c acts.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c)
+src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
 src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c processes.c start_program.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
@@ -23,9 +23,11 @@ $(O)/gen/testbench/build_info.h: $(O)/flags.stamp $(d)/dir.mk
 	@mkdir -p $(@D)
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS%s\n#define BUILD_INCLUDE_DIRS%s\n' \
 		"$$(realpath -m --relative-to=$(O) .)" '$(CC)' \
-		'$(foreach w,$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS)), "$(w)"$(comma))' \
+		'$(foreach w,$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS) $(FRAMES)), "$(w)"$(comma))' \
 		'$(foreach i,$(includes), "$(i:.=)"$(comma))' > $@
 $(O)/obj/testbench/os/compile.o $(O)/obj/testbench/os/place.o: $(O)/gen/testbench/build_info.h
+
+$(O)/obj/testbench/os/symbols.o: private CFLAGS += $(if $(LIBDW),-DHAVE_LIBDW)
 
 # The version, and the commit where git knows it.
 $(O)/gen/testbench/version.h: FORCE

@@ -16,6 +16,7 @@
 #define HOST_MEMORY_BUS  0x100000000ull /* not below 4 GiB, so that no address fits in 32 bits */
 #define HOST_MSI_ADDRESS 0xfee00000ull
 
+struct acts;
 struct host;
 struct trace;
 
@@ -37,7 +38,7 @@ struct host_config {
 	const char *fw_path;
 	bool dmi;
 	/* Called for each guest error and each catastrophe of this host's device. */
-	void (*guest_error)(void *arg, unsigned host, const char *rule, const char *text);
+	void (*guest_error)(void *arg, unsigned host, const struct guest_error *error);
 	void (*catastrophe)(void *arg, unsigned host, const char *text);
 	void *arg;
 };
@@ -48,6 +49,10 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 void host_destroy(struct host *host);
 
 struct platform *host_platform(struct host *host);
+/* What the driver of this host did last. */
+const struct acts *host_acts(const struct host *host);
+/* The page that the device found not mapped last, as a bus address. */
+uint64_t host_fault_bus(const struct host *host);
 struct hca *host_hca(struct host *host);
 
 /* The number of pages that are allocated now, and of those mapped for the device. Both are 0 after a

@@ -9,16 +9,25 @@
 #include "model/engine/base/event_core.h"
 #include "model/sim/fault.h"
 #include "testbench/host.h"
+#include "testbench/machine/acts.h"
 
 enum { MACHINE_HOSTS = 2, MACHINE_GUEST_ERRORS = 1 << 16 };
 
 struct config; /* model/sim/cfg.h */
 
+/* A guest error, with what the driver did: `now` if one of its threads was at work when the error was
+ * noted, and its last acts with the object before. */
 struct guest_error_note {
 	unsigned host;
-	const char *rule; /* a row's name: static */
+	enum guest_rule rule;
+	const char *name; /* of the rule */
+	struct guest_object object;
 	uint64_t time_ps;
+	bool consequence; /* it came after the run had failed */
 	char text[200];
+	struct calls now;
+	struct act doorbell, command;
+	struct act unmapper; /* of the page that a DMA did not find */
 };
 
 struct machine {
@@ -31,6 +40,7 @@ struct machine {
 	/* The first MACHINE_GUEST_ERRORS are kept; guest_errors counts all. */
 	struct guest_error_note *guest_error_notes;
 	unsigned guest_errors, guest_errors_kept, guest_errors_room;
+	bool failed; /* the run has failed: further guest errors are consequences */
 	unsigned catastrophes, catastrophes_of[MACHINE_HOSTS];
 };
 

@@ -12,6 +12,7 @@
 #define MODEL_ENGINE_HCA_H
 
 #include "model/engine/base/event_core.h"
+#include "model/interface/rules.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,8 +48,8 @@ struct hca_env {
 	void (*intx)(void *ctx, bool asserted);
 
 	/* Software has broken a rule of the device's interface. It has already been counted and
-	 * traced. `text` is one line without a newline. */
-	void (*guest_error)(void *ctx, const char *rule, const char *text);
+	 * traced. */
+	void (*guest_error)(void *ctx, const struct guest_error *error);
 	/* The device has stopped with a catastrophic error. `text` is its line. */
 	void (*catastrophe)(void *ctx, const char *text);
 };

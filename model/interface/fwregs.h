@@ -110,6 +110,9 @@ enum {
 	  "number of the rule (model/interface/rules.h) that software broke; the text is at the " \
 	  "address last written to GUEST_TEXT") \
 	R(GUEST_TEXT, 0x14c, "address in RAM of the text for GUEST_ERROR") \
+	R(GUEST_OBJECT, 0x15c, \
+	  "the object for GUEST_ERROR: kind (enum guest_object_kind) in [31:24], number in [23:0]; " \
+	  "kind 0: the command itself") \
 	R(CATAS, 0x150, \
 	  "catastrophic error: stops the chip; the value becomes dword 1 of the error buffer") \
 	R(DIAG_INDEX, 0x154, "selects a diagnostic counter: FW_DIAG_*") \

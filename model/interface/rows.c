@@ -261,3 +261,34 @@ const struct event_row *event_row_find(uint32_t type)
 			return &event_rows[i];
 	return NULL;
 }
+
+/* --- guest errors --- */
+
+#define RULE_ROW(name, meaning, source, look, example)                                             \
+	[RULE_##name] = {#name, meaning, source, look, example},
+const struct guest_rule_row guest_rules[RULE_COUNT] = {GUEST_RULES(RULE_ROW)};
+
+#define OBJECT_NAME(NAME, name) [GUEST_##NAME] = name,
+static const char *const object_names[GUEST_OBJECT_KINDS] = {GUEST_OBJECTS(OBJECT_NAME)};
+
+int guest_rule_find(const char *name)
+{
+	for (int i = 0; i < RULE_COUNT; i++)
+		if (!strcmp(guest_rules[i].name, name))
+			return i;
+	return -1;
+}
+
+const char *guest_object_format(struct guest_object object, char *buf, size_t n)
+{
+	const struct hcr_row *command =
+		object.kind == GUEST_COMMAND ? hcr_row_find(object.number) : NULL;
+
+	if (object.kind == GUEST_NONE)
+		snprintf(buf, n, "%s", "");
+	else if (command)
+		snprintf(buf, n, "command %s", command->name);
+	else
+		snprintf(buf, n, "%s 0x%x", object_names[object.kind], object.number);
+	return buf;
+}

@@ -13,6 +13,7 @@
 #include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/interface/rules.h"
 #include "model/interface/syndromes.h"
 #include "model/interface/wire.h"
 
@@ -93,6 +94,12 @@ struct cqe_syndrome_row {
 	enum cqe_syndrome syndrome;
 };
 
+struct guest_rule_row {
+	const char *name, *meaning, *source;
+	const char *look;    /* what to look at next */
+	const char *example; /* what a driver did wrong */
+};
+
 struct event_row {
 	const char *name;
 	enum event_type type;
@@ -142,6 +149,13 @@ const struct hcr_row *hcr_row_at(unsigned int i); /* NULL after the last */
 const struct hcr_status_row *hcr_status_find(uint32_t status);
 const struct cqe_syndrome_row *cqe_syndrome_find(uint32_t syndrome);
 const struct event_row *event_row_find(uint32_t type);
+
+/* Indexed by enum guest_rule. */
+extern const struct guest_rule_row guest_rules[RULE_COUNT];
+/* -1: there is no such rule. */
+int guest_rule_find(const char *name);
+/* Writes "qp 0x208", "command SW2HW_CQ"; nothing for GUEST_NONE. Returns buf. */
+const char *guest_object_format(struct guest_object object, char *buf, size_t n);
 
 extern const struct wqe_op wqe_ops[WQE_OPCODES_MAX];
 

@@ -2,79 +2,160 @@
 /*
  * Guest errors: what software must not do to this device. When software breaks a rule, the device
  * answers as hardware would and counts the error. It also traces the error with the name of the
- * rule and the simulated time. The simulation continues. A source is the behaviour of the mlx4
- * driver, or a clause of the InfiniBand specification (IBA).
+ * rule, the object and the simulated time. The simulation continues. A source is the behaviour of
+ * the mlx4 driver, or a clause of the InfiniBand specification (IBA).
  */
 #ifndef MODEL_INTERFACE_RULES_H
 #define MODEL_INTERFACE_RULES_H
 
+#include <stdint.h>
+
 /* clang-format off */
-/* R(name, "meaning", "source") */
+/* R(name, "meaning", "source", "what to look at next", "example: what a driver did wrong") */
 #define GUEST_RULES(R) \
 	R(dma_unmapped, \
 	  "the device was told to read or write a bus address that is not mapped for it", \
-	  "PCIe: unsupported request; IOMMU fault") \
+	  "PCIe: unsupported request; IOMMU fault", \
+	  "who unmapped or freed that address, and whether the object that names it still belonged to the device then", \
+	  "a CQ's buffer is freed before HW2SW_CQ has returned") \
 	R(mtt_not_present, \
 	  "the device needed a translation entry (MTT) whose present bit is 0", \
-	  "mlx4 MTT entry, bit 0") \
+	  "mlx4 MTT entry, bit 0", \
+	  "whether the MTTs are written before the object that names them, all of them, at the right index", \
+	  "the last page of a region has no MTT, because the count of pages is rounded down") \
 	R(icm_unmapped, \
 	  "the context, MPT, MTT or other table entry of a live object lies in ICM that is not mapped", \
-	  "mlx4 UNMAP_ICM, mlx4_table_put") \
+	  "mlx4 UNMAP_ICM, mlx4_table_put", \
+	  "the reference count of the ICM chunk: mapped before the first object in it, unmapped after the last", \
+	  "the ICM of a QP's context is unmapped before 2RST_QP") \
 	R(doorbell_dead_qp, \
 	  "a send doorbell named a QP that is not valid, or that is in a state that does not send", \
-	  "mlx4 UAR send doorbell; IBA 10.3.1") \
+	  "mlx4 UAR send doorbell; IBA 10.3.1", \
+	  "the number in the doorbell (qpn << 8), and the state of the QP when it was rung", \
+	  "a doorbell is rung after the QP was destroyed") \
 	R(cq_consumer_index, \
 	  "software set a CQ's consumer index beyond its producer index", \
-	  "mlx4 CQ doorbell record") \
+	  "mlx4 CQ doorbell record", \
+	  "where the consumer index is counted, and that it is written for each CQE once", \
+	  "the consumer index goes up when the CQ was found empty") \
 	R(eq_consumer_index, \
 	  "software set an EQ's consumer index beyond its producer index", \
-	  "mlx4 EQ doorbell") \
+	  "mlx4 EQ doorbell", \
+	  "where the consumer index is counted, and that it is written for each EQE once", \
+	  "the consumer index goes up once more than events were taken") \
 	R(rq_overposted, \
 	  "software posted more receives than the queue holds", \
-	  "mlx4 RQ doorbell record") \
+	  "mlx4 RQ doorbell record", \
+	  "the test for room in the queue, and that the doorbell record holds the count of receives posted so far", \
+	  "the doorbell record holds the count of bytes") \
 	R(mailbox_reserved, \
 	  "a command has reserved bits set in its mailbox or modifier", \
-	  "mlx4 command formats") \
+	  "mlx4 command formats", \
+	  "the offset and width of each field that is written to the mailbox, and that the mailbox is cleared first", \
+	  "a field is shifted by one bit too many") \
 	R(object_after_hw2sw, \
 	  "software used an object after it had taken it back from the device", \
-	  "mlx4 HW2SW_MPT, HW2SW_CQ, HW2SW_EQ, HW2SW_SRQ, 2RST_QP") \
+	  "mlx4 HW2SW_MPT, HW2SW_CQ, HW2SW_EQ, HW2SW_SRQ, 2RST_QP", \
+	  "the order of tear-down: users of an object first, then the object", \
+	  "a region is deregistered while a posted request names its key") \
 	R(object_dead, \
 	  "a command, context or doorbell used a number that names no valid CQ, EQ or SRQ", \
-	  "mlx4 SW2HW commands") \
+	  "mlx4 SW2HW commands", \
+	  "the number that was written, and whether the object was made before and is not destroyed yet", \
+	  "a QP's context names a CQ that is destroyed") \
 	R(blueflame_mismatch, \
 	  "a BlueFlame write names another QP or index than the queue's next work request, or some of its lines are missing", \
-	  "mlx4 BlueFlame, ctrl dword 0 and 1") \
+	  "mlx4 BlueFlame, ctrl dword 0 and 1", \
+	  "bf_qpn and bf_index of the WQE, and that whole lines of 64 bytes are copied", \
+	  "the index in the WQE is that of the request before it") \
 	R(register_unknown, \
 	  "software accessed a register that does not exist", \
-	  "mlx4 BAR0 map") \
+	  "mlx4 BAR0 map", \
+	  "the BAR and the offset", \
+	  "an offset in bytes is used as an offset in words") \
 	R(register_size, \
 	  "software accessed a register with a size or alignment that it does not have", \
-	  "mlx4: 32-bit accesses in BAR0") \
+	  "mlx4: 32-bit accesses in BAR0", \
+	  "the width of the access and its byte order", \
+	  "a doorbell of 4 bytes is written as one of 8") \
 	R(hcr_busy, \
 	  "software wrote the command register while a command was pending", \
-	  "mlx4 HCR GO bit") \
+	  "mlx4 HCR GO bit", \
+	  "the wait for the go bit and the toggle before the command, and the lock around it", \
+	  "two threads write a command at the same time") \
 	R(command_sequence, \
 	  "a command came before the commands that it needs (RUN_FW, INIT_HCA, ...)", \
-	  "mlx4 probe sequence") \
+	  "mlx4 probe sequence", \
+	  "the order of the commands of probe or removal", \
+	  "MAP_ICM_AUX is sent before SET_ICM_SIZE") \
 	R(qp_transition, \
 	  "a command asked for a transition that the state of the QP does not allow", \
-	  "IBA 10.3.1, mlx4 QP commands") \
+	  "IBA 10.3.1, mlx4 QP commands", \
+	  "the state that the driver thinks the QP has, and the opcode that it chose for the transition", \
+	  "INIT2RTR_QP is sent for a QP in RESET") \
 	R(wqe_malformed, \
 	  "a work request has a form that no hardware accepts: size 0 or beyond the stride, unknown opcode, segments missing", \
-	  "mlx4 WQE formats") \
+	  "mlx4 WQE formats", \
+	  "the segments of that WQE, the size in its control segment, and whether it was changed after its doorbell", \
+	  "the size counts bytes and not units of 16 bytes") \
 	R(bus_master_off, \
 	  "the device needed DMA or an interrupt while bus mastering was off", \
-	  "PCI command register, bit 2") \
+	  "PCI command register, bit 2", \
+	  "when bus mastering is set and cleared: before the first command, and after the last", \
+	  "bus mastering is cleared before CLOSE_HCA") \
 	R(doorbell_wrong_uar, \
 	  "a doorbell came through another UAR page than that of the object", \
-	  "mlx4 usr_page")
+	  "mlx4 usr_page", \
+	  "the UAR page in the context of the object, and the page that the doorbell is written to", \
+	  "the context holds page 0")
+
+/* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */
+#define GUEST_OBJECTS(O) \
+	O(NONE, "") \
+	O(QP, "qp") \
+	O(CQ, "cq") \
+	O(EQ, "eq") \
+	O(SRQ, "srq") \
+	O(MPT, "mpt") \
+	O(MCG, "multicast group") \
+	O(PORT, "port") \
+	O(UAR, "uar page") \
+	O(VECTOR, "interrupt vector") \
+	O(COMMAND, "command") /* the number is its opcode */
 /* clang-format on */
 
 enum guest_rule {
-#define R(name, meaning, source) RULE_##name,
+#define R(name, ...) RULE_##name,
 	GUEST_RULES(R)
 #undef R
 		RULE_COUNT
+};
+
+enum guest_object_kind {
+#define O(NAME, name) GUEST_##NAME,
+	GUEST_OBJECTS(O)
+#undef O
+		GUEST_OBJECT_KINDS
+};
+
+struct guest_object {
+	enum guest_object_kind kind;
+	uint32_t number;
+};
+
+static inline struct guest_object guest_object(enum guest_object_kind kind, uint32_t number)
+{
+	const struct guest_object object = {kind, number};
+
+	return object;
+}
+
+/* A rule was broken by software. */
+struct guest_error {
+	enum guest_rule rule;
+	const char *name; /* of the rule */
+	struct guest_object object;
+	const char *text; /* what exactly: one line without newline */
 };
 
 #endif

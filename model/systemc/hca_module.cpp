@@ -245,11 +245,11 @@ hca_env hca_module::make_env()
 		static_cast<hca_module *>(ctx)->engine_.foreign_activity();
 		static_cast<hca_module *>(ctx)->intx.write(asserted);
 	};
-	env.guest_error = [](void *ctx, const char *rule, const char *text) {
+	env.guest_error = [](void *ctx, const struct guest_error *error) {
 		auto *self = static_cast<hca_module *>(ctx);
 
 		if (self->on_guest_error)
-			self->on_guest_error(rule, text);
+			self->on_guest_error(*error);
 	};
 	env.catastrophe = [](void *ctx, const char *text) {
 		auto *self = static_cast<hca_module *>(ctx);

@@ -53,7 +53,7 @@ class hca_module : public sc_core::sc_module
 
 	/* Called for guest errors, catastrophic errors and each range written by DMA; may be
 	 * empty. */
-	std::function<void(const char *rule, const char *text)> on_guest_error;
+	std::function<void(const guest_error &error)> on_guest_error;
 	std::function<void(const char *text)> on_catastrophe;
 	std::function<void(uint64_t bus, size_t len)> on_written;
 

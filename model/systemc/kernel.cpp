@@ -126,6 +126,7 @@ struct kernel_thread {
 	sc_attribute<kernel_thread *> self{thread_attribute, this};
 	std::string name;
 	unsigned number;
+	const void *outermost = nullptr;
 };
 
 struct kernel_hca {
@@ -201,6 +202,7 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 		[t] {
 			t->waiting = false;
 			t->kernel->current = t;
+			t->outermost = __builtin_frame_address(0);
 			t->fn(t->arg);
 			t->kernel->current = nullptr;
 		},
@@ -265,6 +267,11 @@ const char *kernel_thread_name(const struct kernel_thread *t)
 unsigned kernel_thread_number(const struct kernel_thread *t)
 {
 	return t->number;
+}
+
+const void *kernel_thread_outermost(const struct kernel_thread *t)
+{
+	return t->outermost;
 }
 
 void kernel_thread_wait(struct kernel *k)
@@ -358,8 +365,8 @@ struct kernel_hca *kernel_hca_create(struct kernel *k, unsigned index, const hca
 	kh->module->on_written = [ops](uint64_t bus, size_t len) {
 		ops.written(ops.ctx, bus, len);
 	};
-	kh->module->on_guest_error = [ops](const char *rule, const char *text) {
-		ops.guest_error(ops.ctx, rule, text);
+	kh->module->on_guest_error = [ops](const guest_error &error) {
+		ops.guest_error(ops.ctx, &error);
 	};
 	kh->module->on_catastrophe = [ops](const char *text) { ops.catastrophe(ops.ctx, text); };
 	k->hcas.push_back(std::move(kh));

@@ -35,6 +35,8 @@ struct kernel_thread *kernel_thread_self(struct kernel *kernel);
 /* For traces: its name, and its number in order of start, from 1. */
 const char *kernel_thread_name(const struct kernel_thread *thread);
 unsigned kernel_thread_number(const struct kernel_thread *thread);
+/* The stack frame of the thread's outermost call; those of its other calls have lower addresses. */
+const void *kernel_thread_outermost(const struct kernel_thread *thread);
 /* Sleeps until kernel_thread_wake() is called for this thread. Earlier calls do not count. */
 void kernel_thread_wait(struct kernel *kernel);
 /* Makes the thread run after all events that are due now. Call it from the engine or another
@@ -80,7 +82,7 @@ struct kernel_memory {
 	void (*written)(void *ctx, uint64_t bus, size_t len);
 	void (*msi)(void *ctx, uint64_t address, uint32_t data);
 	void (*intx)(void *ctx, bool asserted);
-	void (*guest_error)(void *ctx, const char *rule, const char *text);
+	void (*guest_error)(void *ctx, const struct guest_error *error);
 	void (*catastrophe)(void *ctx, const char *text);
 };
 

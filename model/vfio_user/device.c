@@ -105,12 +105,12 @@ static void intx(void *ctx, bool asserted)
 	irqs_intx(&device->irqs, asserted);
 }
 
-static void note_guest_error(void *ctx, const char *rule, const char *text)
+static void note_guest_error(void *ctx, const struct guest_error *error)
 {
 	struct vfu_device *device = ctx;
 
 	if (device->watcher.guest_error)
-		device->watcher.guest_error(device->watcher.arg, device, rule, text);
+		device->watcher.guest_error(device->watcher.arg, device, error);
 }
 
 static void note_catastrophe(void *ctx, const char *text)

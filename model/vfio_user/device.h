@@ -31,8 +31,8 @@ struct vfu_device;
 /* Called when something happens to a device. Any of them may be NULL. */
 struct vfu_watcher {
 	void *arg;
-	void (*guest_error)(void *arg, const struct vfu_device *device, const char *rule,
-			    const char *text);
+	void (*guest_error)(void *arg, const struct vfu_device *device,
+			    const struct guest_error *error);
 	void (*catastrophe)(void *arg, const struct vfu_device *device, const char *text);
 	/* A limit of this server was reached: what failed is not the guest's fault. */
 	void (*limit)(void *arg, const struct vfu_device *device, const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hcasim: main(), and one case per command. */
-#include "model/interface/rules.h"
+#include "model/interface/rows.h"
 #include "model/sim/cfg.h"
 #include "testbench/app/behaviours.h"
 #include "testbench/app/catalog.h"
@@ -18,9 +18,9 @@
 
 static void print_rules(void)
 {
-#define R(name, meaning, source) printf("%-22s %s [%s]\n", #name, meaning, source);
-	GUEST_RULES(R)
-#undef R
+	for (unsigned i = 0; i < RULE_COUNT; i++)
+		printf("%-22s %s [%s]\n", guest_rules[i].name, guest_rules[i].meaning,
+		       guest_rules[i].source);
 }
 
 static enum exit_status list_behaviours(bool text)

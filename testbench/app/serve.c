@@ -65,16 +65,16 @@ static void on_log(void *arg, const struct vfu_device *device, const char *line)
 	fflush(stdout);
 }
 
-static void on_guest_error(void *arg, const struct vfu_device *device, const char *rule,
-			   const char *text)
+static void on_guest_error(void *arg, const struct vfu_device *device,
+			   const struct guest_error *error)
 {
 	struct serve *s = arg;
 
-	report_guest_error(&s->report, device, rule, text);
+	report_guest_error(&s->report, device, error);
 	if (s->report.guest_errors > REPORT_NOTES)
 		return;
 	say_time(device);
-	printf("guest error %s: %s\n", rule, text);
+	printf("guest error %s: %s\n", error->name, error->text);
 	fflush(stdout);
 }
 

@@ -21,6 +21,8 @@ enum {
 	MAD_STATUS_REASON = 0x1c,
 };
 
+enum { REPORT_OBJECT = 64 };
+
 static __attribute__((format(printf, 2, 3))) void lack(struct serve_report *report,
 						       const char *format, ...)
 {
@@ -58,17 +60,18 @@ static void accesses_keep(struct report_note *note, const struct vfu_device *dev
 }
 
 void report_guest_error(struct serve_report *report, const struct vfu_device *device,
-			const char *rule, const char *text)
+			const struct guest_error *error)
 {
-	if (!strcmp(rule, "register_unknown") && strstr(text, " bytes at "))
-		lack(report, "register: %s", text);
+	if (error->rule == RULE_register_unknown && strstr(error->text, " bytes at "))
+		lack(report, "register: %s", error->text);
 	if (report->guest_errors < REPORT_NOTES) {
 		struct report_note *note = &report->notes[report->guest_errors];
 
 		note->hca = device->index;
 		note->time_ps = device->core->now_ps;
-		note->rule = rule;
-		snprintf(note->text, sizeof(note->text), "%s", text);
+		note->rule = error->rule;
+		note->object = error->object;
+		snprintf(note->text, sizeof(note->text), "%s", error->text);
 		accesses_keep(note, device);
 	}
 	report->guest_errors++;
@@ -165,6 +168,20 @@ static void access_print(const struct vfu_access *a, FILE *out)
 		a->offset, a->size, a->value);
 }
 
+static void note_print(const struct report_note *note, FILE *out)
+{
+	const struct guest_rule_row *rule = &guest_rules[note->rule];
+	char object[REPORT_OBJECT];
+
+	fprintf(out, "  %.6f us hca%u %s: %s\n", (double)note->time_ps / 1e6, note->hca, rule->name,
+		note->text);
+	fprintf(out, "      means: %s\n", rule->meaning);
+	if (note->object.kind != GUEST_NONE)
+		fprintf(out, "      object: %s\n",
+			guest_object_format(note->object, object, sizeof(object)));
+	fprintf(out, "      look at: %s\n", rule->look);
+}
+
 void report_print(const struct serve_report *report, FILE *out)
 {
 	uint64_t kept =
@@ -174,8 +191,7 @@ void report_print(const struct serve_report *report, FILE *out)
 	for (uint64_t i = 0; i < kept; i++) {
 		const struct report_note *note = &report->notes[i];
 
-		fprintf(out, "  %.6f us hca%u %s: %s\n", (double)note->time_ps / 1e6, note->hca,
-			note->rule, note->text);
+		note_print(note, out);
 		for (unsigned k = 0; k < note->accesses; k++)
 			access_print(&note->access[k], out);
 	}

@@ -22,7 +22,8 @@ enum {
 struct report_note {
 	unsigned hca;
 	uint64_t time_ps;
-	const char *rule; /* a row's name: static */
+	enum guest_rule rule;
+	struct guest_object object;
 	char text[REPORT_TEXT];
 	unsigned accesses;
 	struct vfu_access access[REPORT_NOTE_ACCESSES]; /* oldest first */
@@ -42,7 +43,7 @@ struct serve_report {
 };
 
 void report_guest_error(struct serve_report *report, const struct vfu_device *device,
-			const char *rule, const char *text);
+			const struct guest_error *error);
 /* A limit of the model or of this machine was reached; that is no error of the driver. */
 void report_limit(struct serve_report *report, const struct vfu_device *device, const char *text);
 void report_access(struct serve_report *report, const struct vfu_device *device,

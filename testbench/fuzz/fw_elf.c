@@ -83,7 +83,7 @@ static void nobody_asserted(void *ctx, bool asserted)
 {
 }
 
-static void nobody_blamed(void *ctx, const char *rule, const char *text)
+static void nobody_blamed(void *ctx, const struct guest_error *error)
 {
 }
 

@@ -105,6 +105,12 @@ struct kernel_thread *kernel_thread_start(struct kernel *k, const char *name, vo
 	return t;
 }
 
+/* No call chains here. */
+const void *kernel_thread_outermost(const struct kernel_thread *thread)
+{
+	return NULL;
+}
+
 struct kernel_thread *kernel_thread_self(struct kernel *k)
 {
 	return k->current;
@@ -243,11 +249,11 @@ static void env_intx(void *ctx, bool asserted)
 	kh->memory.intx(kh->memory.ctx, asserted);
 }
 
-static void env_guest_error(void *ctx, const char *rule, const char *text)
+static void env_guest_error(void *ctx, const struct guest_error *error)
 {
 	struct kernel_hca *kh = ctx;
 
-	kh->memory.guest_error(kh->memory.ctx, rule, text);
+	kh->memory.guest_error(kh->memory.ctx, error);
 }
 
 static void env_catastrophe(void *ctx, const char *text)

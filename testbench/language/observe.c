@@ -275,7 +275,7 @@ static const struct guest_error_note *next_note(struct tb *tb, unsigned host)
 
 static void describe_note(char *buf, size_t size, const struct guest_error_note *note)
 {
-	snprintf(buf, size, "%s of hca%u at %" PRIu64 ".%06" PRIu64 " us: %s", note->rule,
+	snprintf(buf, size, "%s of hca%u at %" PRIu64 ".%06" PRIu64 " us: %s", note->name,
 		 note->host, note->time_ps / 1000000, note->time_ps % 1000000, note->text);
 }
 
@@ -299,12 +299,12 @@ void tb_expect_guest_error(struct tb *tb, const char *here, struct tb_end *end, 
 		return;
 	}
 	note = next_note(tb, end->host_index);
-	if (strcmp(note->rule, rule)) {
+	if (strcmp(note->name, rule)) {
 		describe_note(got, sizeof(got), note);
 		tb_fail(tb, here, expected, got);
 		return;
 	}
-	for (; note && !strcmp(note->rule, rule); note = next_note(tb, end->host_index))
+	for (; note && !strcmp(note->name, rule); note = next_note(tb, end->host_index))
 		tb->guest_errors_taken[end->host_index]++;
 }
 

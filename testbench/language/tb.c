@@ -112,7 +112,9 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	tb->failed = true;
 	snprintf(tb->failure, sizeof(tb->failure), "%s: expected %s%s%s%s%s", here, expected,
 		 got ? ", got " : "", got ? got : "", tb->row[0] ? ", in row " : "", tb->row);
+	tb->machine->failed = true;
 	tb_progress_clear(tb);
+	tb_tell_guest_errors(tb, tb->report);
 	fprintf(tb->report, "%s: %s failed at %" PRIu64 ".%06" PRIu64 " us\n", here,
 		tb->scenario->name, now / 1000000, now % 1000000);
 	fprintf(tb->report, "  expected: %s\n", expected);

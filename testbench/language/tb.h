@@ -123,6 +123,10 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 __attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *here,
 						    const char *format, ...);
 
+/* told.c: prints the guest errors so far that no verb has taken, each with its rule, its object and the
+ * driver's calls. Nothing when there are none. */
+void tb_tell_guest_errors(struct tb *tb, FILE *out);
+
 /* Sleeps until ready() or the deadline. Returns whether it is ready. ready() is only called again
  * after tb_poke(). */
 bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,

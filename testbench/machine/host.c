@@ -300,6 +300,8 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 {
 	struct host *host = host_of(p);
 
+	acts_mmio(host->acts, bar, offset, bytes, size, host->core->now_ps,
+		  kernel_thread_self(host->kernel));
 	op_cpu(p, host_param_host_mmio_write(host->params));
 	settle(host);
 	kernel_mmio_write(host->hca, bar, offset, bytes, size);
@@ -309,6 +311,8 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 {
 	struct host *host = host_of(p);
 
+	acts_mmio(host->acts, bar, offset, line, CACHE_LINE, host->core->now_ps,
+		  kernel_thread_self(host->kernel));
 	op_cpu(p, host_param_host_wc_write(host->params));
 	settle(host);
 	kernel_mmio_write(host->hca, bar, offset, line, CACHE_LINE);
@@ -332,6 +336,7 @@ static void op_dma_unmap(struct platform *p, uint64_t bus, size_t bytes)
 	struct host *host = host_of(p);
 
 	host_memory_unmap(&host->memory, bus, bytes);
+	acts_unmap(host->acts, bus, bytes, host->core->now_ps, kernel_thread_self(host->kernel));
 	kernel_hca_unmapped(host->hca, bus & ~(uint64_t)(PLATFORM_PAGE_SIZE - 1),
 			    (bus + bytes - 1) | (PLATFORM_PAGE_SIZE - 1));
 }
@@ -391,12 +396,22 @@ static const struct platform_ops ops = {
 
 static int bus_read(void *ctx, uint64_t bus, void *buf, size_t len)
 {
-	return host_memory_read(&((struct host *)ctx)->memory, bus, buf, len);
+	struct host *host = ctx;
+	const int rc = host_memory_read(&host->memory, bus, buf, len);
+
+	if (rc)
+		host->fault_bus = bus;
+	return rc;
 }
 
 static int bus_write(void *ctx, uint64_t bus, const void *buf, size_t len)
 {
-	return host_memory_write(&((struct host *)ctx)->memory, bus, buf, len);
+	struct host *host = ctx;
+	const int rc = host_memory_write(&host->memory, bus, buf, len);
+
+	if (rc)
+		host->fault_bus = bus;
+	return rc;
 }
 
 static int bus_range(void *ctx, uint64_t bus, uint64_t *start, uint64_t *end, unsigned char **ptr)
@@ -404,12 +419,12 @@ static int bus_range(void *ctx, uint64_t bus, uint64_t *start, uint64_t *end, un
 	return host_memory_range(&((struct host *)ctx)->memory, bus, start, end, ptr);
 }
 
-static void bus_guest_error(void *ctx, const char *rule, const char *text)
+static void bus_guest_error(void *ctx, const struct guest_error *error)
 {
 	struct host *host = ctx;
 
 	if (host->config.guest_error)
-		host->config.guest_error(host->config.arg, host->config.index, rule, text);
+		host->config.guest_error(host->config.arg, host->config.index, error);
 }
 
 static void bus_catastrophe(void *ctx, const char *text)
@@ -454,7 +469,8 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 	host->trace = config->trace;
 	host->params = config->params;
 	host->config = *config;
-	if (host_irqs_create(host) ||
+	host->acts = acts_create();
+	if (!host->acts || host_irqs_create(host) ||
 	    host_memory_create(&host->memory, host_param_host_memory(config->params),
 			       HOST_MEMORY_BUS, memory_address(config->index))) {
 		snprintf(err, err_size, "no address space for the memory of host %u",
@@ -479,12 +495,23 @@ void host_destroy(struct host *host)
 		return;
 	host_memory_destroy(&host->memory);
 	host_irqs_destroy(host);
+	acts_destroy(host->acts);
 	free(host);
 }
 
 struct platform *host_platform(struct host *host)
 {
 	return &host->platform;
+}
+
+const struct acts *host_acts(const struct host *host)
+{
+	return host->acts;
+}
+
+uint64_t host_fault_bus(const struct host *host)
+{
+	return host->fault_bus;
 }
 
 struct hca *host_hca(struct host *host)

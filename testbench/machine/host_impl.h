@@ -4,6 +4,7 @@
 #define TESTBENCH_HOST_IMPL_H
 
 #include "testbench/host.h"
+#include "testbench/machine/acts.h"
 #include "testbench/machine/host_memory.h"
 #include "traces/trace.h"
 
@@ -21,7 +22,9 @@ struct host {
 	const struct host_params *params;
 	struct host_memory memory;
 	struct host_config config;
-	uint64_t debt_ps; /* CPU time charged for which no simulated time has passed yet */
+	struct acts *acts;
+	uint64_t fault_bus; /* of the last DMA that failed */
+	uint64_t debt_ps;   /* CPU time charged for which no simulated time has passed yet */
 	struct sleeper *watchers;
 	struct host_irq *irqs; /* HOST_VECTORS of them */
 	unsigned irqs_pending;

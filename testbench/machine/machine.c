@@ -28,18 +28,34 @@ static struct guest_error_note *next_note(struct machine *m)
 	return &m->guest_error_notes[m->guest_errors_kept++];
 }
 
-static void note_guest_error(void *arg, unsigned host, const char *rule, const char *text)
+static struct act act_of(const struct act *act)
+{
+	return act ? *act : (struct act){0};
+}
+
+static void note_guest_error(void *arg, unsigned host, const struct guest_error *error)
 {
 	struct machine *m = arg;
+	const struct acts *acts = host_acts(m->hosts[host]);
 	struct guest_error_note *note = next_note(m);
 
 	m->guest_errors++;
 	if (!note)
 		return;
-	note->host = host;
-	note->rule = rule;
-	note->time_ps = m->core.now_ps;
-	snprintf(note->text, sizeof(note->text), "%s", text);
+	*note = (struct guest_error_note){
+		.host = host,
+		.rule = error->rule,
+		.name = error->name,
+		.object = error->object,
+		.time_ps = m->core.now_ps,
+		.consequence = m->failed,
+		.doorbell = act_of(acts_doorbell(acts, error->object)),
+		.command = act_of(acts_command(acts, error->object)),
+	};
+	calls_take(&note->now, kernel_thread_running());
+	if (error->rule == RULE_dma_unmapped)
+		note->unmapper = act_of(acts_unmapper(acts, host_fault_bus(m->hosts[host])));
+	snprintf(note->text, sizeof(note->text), "%s", error->text);
 }
 
 static void note_catastrophe(void *arg, unsigned host, const char *text)

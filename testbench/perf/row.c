@@ -118,7 +118,7 @@ static void body(struct tb *tb, struct tb_end *a, struct tb_end *b)
 	perf_bring_up(world);
 	result = row->point->workload->run(world);
 	if (tb->machine->guest_errors)
-		perf_fail(world, "guest error %s: %s", tb->machine->guest_error_notes[0].rule,
+		perf_fail(world, "guest error %s: %s", tb->machine->guest_error_notes[0].name,
 			  tb->machine->guest_error_notes[0].text);
 	end(row, result * perf_unit_factor(row->point->workload, row->point->unit));
 }

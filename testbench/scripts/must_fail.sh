@@ -253,3 +253,39 @@ expected: drv_srq_create gives 0' <<'END'
 
 	b->dst[drv_srq_num(srq)] = 1;
 END
+
+# --- guest errors are told first, with the driver's calls
+
+must_fail told_of_doorbell 'guest error dma_unmapped of hca0, qp 0x
+the address was unmapped
+the last doorbell was rung
+drv_post_send()  host_driver/mlx4/post.c:
+look at:  who unmapped or freed that address' <<'END'
+	a->platform->ops->dma_unmap(a->platform, host_bus(a->host, a->src), 8192);
+	rdma_write(a, .wr_id = 9, .len = 64);
+	expect_cqe(a, .wr_id = 9);
+END
+
+must_fail told_of_command 'guest error qp_transition of hca0, qp 0x
+what:     RTR2RTS_QP: not legal in RTS, modifier 0x
+the last command, RTR2RTS_QP, was given
+drv_cmd()  host_driver/mlx4/cmd.c:
+look at:  the state that the driver thinks the QP has' <<'END'
+	static const uint8_t mailbox[256];
+	struct drv_raw_cmd cmd = {.op = HCR_RTR2RTS_QP, .in_mod = drv_qp_num(a->qp[0]), .in = mailbox, .in_len = sizeof(mailbox)};
+
+	drv_cmd(a->dev, &cmd);
+	expect_no_more(CFG_US(1));
+END
+
+# told_first: the guest error is the first line that a failed run prints
+told_first()
+{
+	local file; file=$(make_scenario told_first '')
+	"$hcasim" run "$file" --trace none -o "$scratch/must_fail" 2>&1 >/dev/null | sed -n 1p | grep '^guest error register_unknown of hca0 at'
+}
+one must_fail.told_first told_first <<'END'
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, 0x1000, 1);
+	pass_time(CFG_US(5));
+	expect_that(1, ==, 2);
+END

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiter queues, guest errors, catastrophes, bugs: see engine.h. */
 #include "model/engine/base/engine.h"
+#include "model/interface/rows.h"
 #include "model/sim/cfg.h"
 #include "model/sim/params/hca_fw.h"
 
@@ -90,16 +91,11 @@ void waiter_queue_clear(struct waiter_queue *q)
 		;
 }
 
-static const char *const rule_names[RULE_COUNT] = {
-#define R(name, meaning, source) [RULE_##name] = #name,
-	GUEST_RULES(R)
-#undef R
-};
-
-void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
+void guest_error(struct hca *hca, enum guest_rule rule, struct guest_object object,
+		 const char *format, ...)
 {
 	char text[GUEST_ERROR_TEXT];
-	const char *name = rule_names[rule];
+	const char *name = guest_rules[rule].name;
 	va_list args;
 	int used;
 
@@ -110,7 +106,10 @@ void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
 	va_end(args);
 	HCA_TRACE(hca, TP_GUEST_ERROR, .text = text);
 	if (hca->env.guest_error)
-		hca->env.guest_error(hca->env.ctx, name, text + used);
+		hca->env.guest_error(hca->env.ctx, &(struct guest_error){.rule = rule,
+									 .name = name,
+									 .object = object,
+									 .text = text + used});
 }
 
 static void catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,

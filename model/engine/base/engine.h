@@ -114,10 +114,10 @@ void waiter_cancel(struct waiter *w);
 /* Reset: removes all waiters without waking them. */
 void waiter_queue_clear(struct waiter_queue *q);
 
-/* Software has broken a rule: counts it, traces it and tells the env. The text is formatted only in
- * this function, so a caller pays nothing while nothing is wrong. */
-void guest_error(struct hca *hca, enum guest_rule rule, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+/* Software has broken a rule with this object: counts it, traces it and tells the env. The text is
+ * formatted only in this function, so a caller pays nothing while nothing is wrong. */
+void guest_error(struct hca *hca, enum guest_rule rule, struct guest_object object,
+		 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* For an impossible state. Prints one line with file, line, device, simulated time and what is
  * wrong, and aborts the process. */

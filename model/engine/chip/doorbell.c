@@ -107,8 +107,8 @@ static void eq_ring(struct hca *hca, uint32_t uar, uint32_t k, const void *bytes
 
 static void bad_size(struct hca *hca, uint32_t uar, uint32_t reg, unsigned size)
 {
-	guest_error(hca, RULE_register_size, "write of %u bytes at %x of uar page %u", size, reg,
-		    uar);
+	guest_error(hca, RULE_register_size, guest_object(GUEST_UAR, uar),
+		    "write of %u bytes at %x of uar page %u", size, reg, uar);
 }
 
 static void cq_arm_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint8_t *bytes,
@@ -128,7 +128,7 @@ static void cq_arm_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint
 		db->arm_half[uar] = false;
 		arm_ring(hca, uar, db->arm_high[uar], be32_load(bytes));
 	} else {
-		guest_error(hca, RULE_register_size,
+		guest_error(hca, RULE_register_size, guest_object(GUEST_UAR, uar),
 			    "second half of the cq doorbell of uar page %u without the first", uar);
 	}
 }
@@ -154,8 +154,8 @@ static void uar_write(struct hca *hca, uint32_t uar, uint32_t reg, const uint8_t
 		else
 			bad_size(hca, uar, reg, size);
 	} else {
-		guest_error(hca, RULE_register_unknown, "write of %u bytes at %x of uar page %u",
-			    size, reg, uar);
+		guest_error(hca, RULE_register_unknown, guest_object(GUEST_UAR, uar),
+			    "write of %u bytes at %x of uar page %u", size, reg, uar);
 	}
 }
 
@@ -177,11 +177,13 @@ static void gather_fail(struct hca *hca, struct blueflame_gather *g, const char 
 
 	g->open = false;
 	if (g->filled < BF_HEAD) {
-		guest_error(hca, RULE_blueflame_mismatch, "uar page %u: %s", g->uar, why);
+		guest_error(hca, RULE_blueflame_mismatch, guest_object(GUEST_UAR, g->uar),
+			    "uar page %u: %s", g->uar, why);
 		return;
 	}
-	guest_error(hca, RULE_blueflame_mismatch, "uar page %u, qpn %x, index %u: %s", g->uar,
-		    wqe_ctrl_get_bf_qpn(ctrl), wqe_ctrl_get_bf_index(ctrl), why);
+	guest_error(hca, RULE_blueflame_mismatch, guest_object(GUEST_QP, wqe_ctrl_get_bf_qpn(ctrl)),
+		    "uar page %u, qpn %x, index %u: %s", g->uar, wqe_ctrl_get_bf_qpn(ctrl),
+		    wqe_ctrl_get_bf_index(ctrl), why);
 	scheduler_doorbell(hca, wqe_ctrl_get_bf_qpn(ctrl), g->uar);
 }
 
@@ -248,7 +250,7 @@ static void blueflame_write(struct hca *hca, uint32_t uar, uint32_t offset, cons
 			gather_fail(hca, g, "lines are missing or out of order");
 			return;
 		}
-		guest_error(hca, RULE_blueflame_mismatch,
+		guest_error(hca, RULE_blueflame_mismatch, guest_object(GUEST_UAR, uar),
 			    "uar page %u: %u bytes at %x of a buffer without its beginning", uar,
 			    size, at);
 		return;
@@ -277,6 +279,6 @@ void doorbell_write(struct hca *hca, uint64_t offset, const void *bytes, unsigne
 	else if (offset < HCA_BAR2_SIZE && blueflame_page(hca, within, size))
 		blueflame_write(hca, page, within, bytes, size);
 	else
-		guest_error(hca, RULE_register_unknown, "write of %u bytes at bar2 %llx", size,
-			    (unsigned long long)offset);
+		guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
+			    "write of %u bytes at bar2 %llx", size, (unsigned long long)offset);
 }

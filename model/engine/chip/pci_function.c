@@ -154,6 +154,7 @@ static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 
 	if (hcr_get_go(&pci->hcr)) {
 		guest_error(hca, RULE_hcr_busy,
+			    guest_object(GUEST_COMMAND, hcr_get_opcode(&pci->hcr)),
 			    "dword %u of the command register written, opcode %x is pending",
 			    offset / REG_SIZE, hcr_get_opcode(&pci->hcr));
 		return;
@@ -292,16 +293,17 @@ static const struct reg *reg_find(struct hca *hca, uint64_t offset, unsigned siz
 		if (offset < r->offset || offset >= (uint64_t)r->offset + r->size)
 			continue;
 		if (size != REG_SIZE || offset % REG_SIZE) {
-			guest_error(hca, RULE_register_size, "%s of %u bytes at bar0 %llx", what,
-				    size, (unsigned long long)offset);
+			guest_error(hca, RULE_register_size, guest_object(GUEST_NONE, 0),
+				    "%s of %u bytes at bar0 %llx", what, size,
+				    (unsigned long long)offset);
 			return NULL;
 		}
 		if (write ? !r->write : !r->read)
 			break;
 		return r;
 	}
-	guest_error(hca, RULE_register_unknown, "%s of %u bytes at bar0 %llx", what, size,
-		    (unsigned long long)offset);
+	guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
+		    "%s of %u bytes at bar0 %llx", what, size, (unsigned long long)offset);
 	return NULL;
 }
 
@@ -352,7 +354,7 @@ static bool decodes(struct hca *hca, const char *what, unsigned bar, uint64_t of
 {
 	if (pci_config_memory(&hca->pci->config))
 		return true;
-	guest_error(hca, RULE_register_unknown,
+	guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
 		    "%s at bar%u %llx while memory decoding is off or the device sleeps", what, bar,
 		    (unsigned long long)offset);
 	return false;
@@ -378,8 +380,8 @@ void pci_function_read(struct hca *hca, unsigned bar, uint64_t offset, void *byt
 		bar0_read(hca, offset, bytes, size);
 	} else {
 		memset(bytes, 0, size);
-		guest_error(hca, RULE_register_unknown, "read of %u bytes at bar2 %llx", size,
-			    (unsigned long long)offset);
+		guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
+			    "read of %u bytes at bar2 %llx", size, (unsigned long long)offset);
 	}
 	HCA_TRACE(hca, TP_REG_READ, .args = {bar, offset, trace_value(bytes, size), size});
 }

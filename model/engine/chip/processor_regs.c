@@ -9,6 +9,7 @@
 #include "model/engine/memory/translate.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/interface/rows.h"
 #include "model/sim/params/hca.h"
 #include "model/sim/params/hca_doorbell.h"
 #include "model/sim/params/hca_fw.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PS_PER_NS = 1000, HZ_PER_MHZ = 1000000, HCR_WORDS = 7 };
+enum { PS_PER_NS = 1000, HZ_PER_MHZ = 1000000, HCR_WORDS = 7, HCR_OPCODE_MASK = 0xfff };
 
 static bool reg_known(uint32_t offset)
 {
@@ -304,10 +305,18 @@ static int text_trace(struct processor *p, uint32_t addr)
 static int rule_broken(struct processor *p, uint32_t rule)
 {
 	const char *text = ram_text(p, fw_reg(p, FW_GUEST_TEXT));
+	const uint32_t object = fw_reg(p, FW_GUEST_OBJECT);
+	const uint32_t opcode = hcr_word(p, 6) & HCR_OPCODE_MASK;
+	const unsigned kind = object >> 24;
+	const struct hcr_row *row = hcr_row_find(opcode);
 
-	if (!text || rule >= RULE_COUNT)
+	if (!text || rule >= RULE_COUNT || kind >= GUEST_OBJECT_KINDS)
 		return RV_BUS_FAULT;
-	guest_error(p->hca, (enum guest_rule)rule, "%s", text);
+	guest_error(
+		p->hca, (enum guest_rule)rule,
+		kind == GUEST_NONE ? guest_object(GUEST_COMMAND, opcode)
+				   : guest_object((enum guest_object_kind)kind, object & 0xffffff),
+		"%s: %s, modifier 0x%x", row ? row->name : "unknown command", text, hcr_word(p, 2));
 	return RV_BUS_OK;
 }
 

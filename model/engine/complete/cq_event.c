@@ -33,7 +33,7 @@ bool cq_consumer_index_take(struct object_lane *lane, struct cqc *cqc, uint32_t 
 	const uint32_t pi = cqc_get_producer_index(cqc);
 
 	if (((pi - ci) & QUEUE_INDEX_MASK) > cq_size(cqc) && !cqc_get_ignore_overrun(cqc)) {
-		guest_error(lane->hca, RULE_cq_consumer_index,
+		guest_error(lane->hca, RULE_cq_consumer_index, guest_object(GUEST_CQ, lane->number),
 			    "cqn %x: consumer index %u in the %s, producer index %u", lane->number,
 			    ci, from, pi);
 		return false;
@@ -160,7 +160,7 @@ static void arm(struct object_lane *lane, struct cq_job *job, struct cqc *cqc)
 	const bool late = arm_is_late(cqc, job->consumer_index);
 
 	if (job->uar != cqc_get_usr_page(cqc)) {
-		guest_error(hca, RULE_doorbell_wrong_uar,
+		guest_error(hca, RULE_doorbell_wrong_uar, guest_object(GUEST_CQ, lane->number),
 			    "cqn %x armed through uar page %u, its own is %u", lane->number,
 			    job->uar, cqc_get_usr_page(cqc));
 		return;
@@ -191,8 +191,8 @@ int cq_arm_step(struct object_lane *lane, struct cq_job *job)
 	if (rc == -EAGAIN)
 		return rc;
 	if (rc == -ENOENT)
-		guest_error(hca, RULE_object_dead, "arm doorbell for cqn %x, which is not valid",
-			    lane->number);
+		guest_error(hca, RULE_object_dead, guest_object(GUEST_CQ, lane->number),
+			    "arm doorbell for cqn %x, which is not valid", lane->number);
 	if (!rc)
 		arm(lane, job, cqc);
 	cq_job_give(hca, job);

@@ -295,7 +295,7 @@ static int cqe_step(struct object_lane *lane, struct cq_job *job)
 	int rc = cq_context(lane, &cqc, "completion");
 
 	if (rc == -ENOENT)
-		guest_error(hca, RULE_object_dead,
+		guest_error(hca, RULE_object_dead, guest_object(GUEST_CQ, lane->number),
 			    "completion of qpn %x for cqn %x, which is not valid",
 			    cqe_get_my_qpn(&job->cqe), lane->number);
 	if (!rc)

@@ -130,8 +130,8 @@ static int eq_context(struct object_lane *lane, struct eqc **eqc, const char *wh
 	if (lane->number < UINT32_C(1) << (hca->tables[FW_TABLE_EQC].log_num & 31))
 		rc = context_get(hca, CONTEXT_EQ, lane->number, &lane->waiter, &bytes, why);
 	if (rc == -ENOENT)
-		guest_error(hca, RULE_object_dead, "%s for eqn %x, which is not valid", why,
-			    lane->number);
+		guest_error(hca, RULE_object_dead, guest_object(GUEST_EQ, lane->number),
+			    "%s for eqn %x, which is not valid", why, lane->number);
 	if (!rc)
 		*eqc = bytes;
 	return rc;
@@ -263,7 +263,7 @@ static int doorbell_step(struct object_lane *lane, struct eq_job *job)
 		goto end;
 	waiting = (eqc_get_producer_index(eqc) - job->consumer_index) & QUEUE_INDEX_MASK;
 	if (waiting > 1u << eqc_get_log_size(eqc)) {
-		guest_error(hca, RULE_eq_consumer_index,
+		guest_error(hca, RULE_eq_consumer_index, guest_object(GUEST_EQ, lane->number),
 			    "eqn %x: consumer index %u, producer index %u", lane->number,
 			    job->consumer_index, eqc_get_producer_index(eqc));
 		goto end;

@@ -164,7 +164,7 @@ void interrupt_raise(struct hca *hca, unsigned vector)
 		return;
 	}
 	if (vector >= interrupt_vectors(hca)) {
-		guest_error(hca, RULE_object_dead,
+		guest_error(hca, RULE_object_dead, guest_object(GUEST_VECTOR, vector),
 			    "an event queue names interrupt vector %u, the device has %u", vector,
 			    interrupt_vectors(hca));
 		return;

@@ -95,10 +95,15 @@ static void dma_finish(struct event *ev)
 	dma->done(dma);
 }
 
+static struct guest_object dma_object(const struct dma *dma)
+{
+	return guest_object(dma->qpn ? GUEST_QP : GUEST_NONE, dma->qpn);
+}
+
 static void __attribute__((noinline))
 dma_blame(const struct dma *dma, const struct dma_frag *f, bool write)
 {
-	guest_error(dma->hca, RULE_dma_unmapped,
+	guest_error(dma->hca, RULE_dma_unmapped, dma_object(dma),
 		    "dma %s of %u bytes at %llx at %llu ps, %s, qpn %x", write ? "write" : "read",
 		    f->len, (unsigned long long)f->bus, (unsigned long long)hca_now(dma->hca),
 		    dma->what, dma->qpn);
@@ -187,8 +192,8 @@ static bool master_off(struct hca *hca, struct dma *dma, uint64_t start)
 {
 	if (hca->pcie->master)
 		return false;
-	guest_error(hca, RULE_bus_master_off, "dma of %u bytes, %s, qpn %x", dma->len, dma->what,
-		    dma->qpn);
+	guest_error(hca, RULE_bus_master_off, dma_object(dma), "dma of %u bytes, %s, qpn %x",
+		    dma->len, dma->what, dma->qpn);
 	dma->status = -EFAULT;
 	dma->ready_ps = start;
 	dma->ev.job = dma_finish;
@@ -528,7 +533,8 @@ void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t d
 	struct posted *w;
 
 	if (!hca->pcie->master) {
-		guest_error(hca, RULE_bus_master_off, "interrupt message of vector %u", vector);
+		guest_error(hca, RULE_bus_master_off, guest_object(GUEST_VECTOR, vector),
+			    "interrupt message of vector %u", vector);
 		return;
 	}
 	w = posted_take(hca);

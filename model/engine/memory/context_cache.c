@@ -55,6 +55,18 @@ static void flushes_run(struct context_line *line, int status)
 	}
 }
 
+static struct guest_object use_object(unsigned use, uint32_t number)
+{
+	static const enum guest_object_kind kinds[] = {
+		[FW_TABLE_QPC] = GUEST_QP,
+		[FW_TABLE_CQC] = GUEST_CQ,
+		[FW_TABLE_EQC] = GUEST_EQ,
+		[FW_TABLE_SRQC] = GUEST_SRQ,
+	};
+
+	return guest_object(kinds[context_uses[use].table], number & 0xffffff);
+}
+
 static void line_written(struct context_line *line, int status)
 {
 	char text[REPORT_CHARS];
@@ -63,7 +75,8 @@ static void line_written(struct context_line *line, int status)
 	if (status) {
 		snprintf(text, sizeof(text), "%s %x can not be written back",
 			 context_uses[line->kind].name, line->key & 0xffffff);
-		icm_report(line->hca, line_icm(line), line_len(line), text);
+		icm_report(line->hca, use_object(line->kind, line->key), line_icm(line),
+			   line_len(line), text);
 	}
 	/* The context was changed while it was being written. Write it again if a caller waits for
 	 * a flush, or if the use that changed it has been evicted: nothing else would write that
@@ -309,7 +322,8 @@ static int unreachable(struct hca *hca, enum context_use use, uint32_t number, c
 
 	snprintf(text, sizeof(text), "%s %x is not reachable: %s", context_uses[use].name,
 		 number & 0xffffff, why);
-	icm_report(hca, icm_entry(hca, context_uses[use].table, number), entry_len(hca, use), text);
+	icm_report(hca, use_object(use, number), icm_entry(hca, context_uses[use].table, number),
+		   entry_len(hca, use), text);
 	return -EFAULT;
 }
 

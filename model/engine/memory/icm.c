@@ -325,12 +325,14 @@ int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_f
 	return (int)n;
 }
 
-void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text)
+void icm_report(struct hca *hca, struct guest_object object, uint64_t va, uint32_t len,
+		const char *text)
 {
 	struct dma_frag frags[ICM_MAX_FRAGS];
 
 	if (icm_fragments(hca, va, len, frags, ICM_MAX_FRAGS) <= 0)
-		guest_error(hca, RULE_icm_unmapped, "%s, icm %llx", text, (unsigned long long)va);
+		guest_error(hca, RULE_icm_unmapped, object, "%s, icm %llx", text,
+			    (unsigned long long)va);
 }
 
 /* --- valid bits --- */

@@ -12,6 +12,7 @@
 
 #include "model/engine/host/pcie.h"
 #include "model/interface/fwregs.h"
+#include "model/interface/rules.h"
 
 struct hca;
 
@@ -48,9 +49,10 @@ int icm_translate(const struct hca *hca, uint64_t va, uint64_t *bus);
 int icm_fragments(const struct hca *hca, uint64_t va, uint32_t len, struct dma_frag *frags,
 		  unsigned room);
 
-/* A table entry could not be read or written. Reports icm_unmapped with `text` if one of its pages
- * is not mapped. Otherwise the DMA has already reported the error. */
-void icm_report(struct hca *hca, uint64_t va, uint32_t len, const char *text);
+/* A table entry of this object could not be read or written. Reports icm_unmapped with `text` if one
+ * of its pages is not mapped. Otherwise the DMA has already reported the error. */
+void icm_report(struct hca *hca, struct guest_object object, uint64_t va, uint32_t len,
+		const char *text);
 
 /* Gives hca->tables[table] its values and sizes its valid bits, all clear. */
 void icm_table_set(struct hca *hca, unsigned table, uint64_t base, uint8_t log_num,

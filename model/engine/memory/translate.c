@@ -258,7 +258,8 @@ mpt_miss(struct hca *hca, uint32_t key, uint32_t index, struct waiter *w)
 	rc = line_cache_miss(&hca->translate->mpts, icm, index, w, &started);
 	if (rc == -EFAULT) {
 		snprintf(text, sizeof(text), "mpt %x of key %x is not reachable", index, key);
-		icm_report(hca, icm, sizeof(struct mpt_entry), text);
+		icm_report(hca, guest_object(GUEST_MPT, index), icm, sizeof(struct mpt_entry),
+			   text);
 	}
 	if (started) {
 		hca->stats.translate_mpt_misses++;
@@ -310,6 +311,7 @@ static void software_owned(struct hca *hca, const struct access *a)
 {
 	if (a->rights & (ACCESS_LOCAL_READ | ACCESS_LOCAL_WRITE))
 		guest_error(hca, RULE_object_after_hw2sw,
+			    guest_object(GUEST_MPT, mpt_index(hca, a->key >> 8)),
 			    "qpn %06x uses key %x, which software owns", a->qpn, a->key);
 }
 
@@ -411,7 +413,7 @@ mtt_miss(struct hca *hca, uint64_t icm, uint32_t owner, struct waiter *w, uint32
 
 	if (rc == -EFAULT) {
 		snprintf(text, sizeof(text), "mtt is not reachable, qpn %06x", qpn);
-		icm_report(hca, icm, MTT_SIZE, text);
+		icm_report(hca, guest_object(GUEST_QP, qpn), icm, MTT_SIZE, text);
 	}
 	if (started) {
 		hca->stats.translate_mtt_misses++;
@@ -429,12 +431,13 @@ not_present(struct hca *hca, uint64_t icm, uint64_t index, uint32_t owner, uint3
 		line_cache_find(mtts, icm & ~(uint64_t)hca->translate->mtt_mask, owner);
 
 	if (owner & QUEUE_OWNER)
-		guest_error(hca, RULE_mtt_not_present,
+		guest_error(hca, RULE_mtt_not_present, guest_object(GUEST_QP, qpn),
 			    "qpn %06x, queue buffer, entry %llu at icm %llx", qpn,
 			    (unsigned long long)index, (unsigned long long)icm);
 	else
-		guest_error(hca, RULE_mtt_not_present, "qpn %06x, mpt %x, entry %llu at icm %llx",
-			    qpn, owner, (unsigned long long)index, (unsigned long long)icm);
+		guest_error(hca, RULE_mtt_not_present, guest_object(GUEST_MPT, owner),
+			    "qpn %06x, mpt %x, entry %llu at icm %llx", qpn, owner,
+			    (unsigned long long)index, (unsigned long long)icm);
 	/* Forget the line: software may write the entry later, and it must then be read again. */
 	if (line)
 		line_cache_drop(mtts, line);
@@ -567,7 +570,8 @@ void translate_mpt_changed(struct hca *hca, uint32_t key)
 	mpt_decode(m);
 	line_cache_drop_if(&t->mtts, match_owner, &index);
 	if (icm_translate(hca, icm, &bus))
-		guest_error(hca, RULE_icm_unmapped, "mpt %x at icm %llx can not be written", index,
+		guest_error(hca, RULE_icm_unmapped, guest_object(GUEST_MPT, index),
+			    "mpt %x at icm %llx can not be written", index,
 			    (unsigned long long)icm);
 	else
 		pcie_write_small(hca, bus, m->entry.b, sizeof(m->entry), "mpt", 0, NULL, NULL);

@@ -52,7 +52,8 @@ void resource_write(struct qp *qp, unsigned slot, const struct rdmarc *entry)
 		pcie_write_small(qp->hca, frag.bus, entry, sizeof(*entry), "responder resource",
 				 qp->qpn, NULL, NULL);
 	else
-		guest_error(qp->hca, RULE_icm_unmapped, "responder resources of qpn %06x", qp->qpn);
+		guest_error(qp->hca, RULE_icm_unmapped, guest_object(GUEST_QP, qp->qpn),
+			    "responder resources of qpn %06x", qp->qpn);
 }
 
 /* Takes the slot for the next request. */
@@ -106,8 +107,8 @@ static bool ring_ask(struct resp_run *x, unsigned depth)
 	x->r->ring = ring;
 	if (n < 1) {
 		ring_forget(x->qp);
-		guest_error(x->hca, RULE_icm_unmapped, "responder resources of qpn %06x",
-			    x->qp->qpn);
+		guest_error(x->hca, RULE_icm_unmapped, guest_object(GUEST_QP, x->qp->qpn),
+			    "responder resources of qpn %06x", x->qp->qpn);
 		return false;
 	}
 	ring->qp = x->qp;

@@ -127,7 +127,8 @@ static void entry_read(struct multicast *mc, uint32_t index)
 		len = sizeof(mc->entry);
 	n = icm_fragments(hca, icm_entry(hca, FW_TABLE_MCG, index), len, mc->frags, ICM_MAX_FRAGS);
 	if (n < 0) {
-		guest_error(hca, RULE_icm_unmapped, "multicast group %u is not mapped", index);
+		guest_error(hca, RULE_icm_unmapped, guest_object(GUEST_MCG, index),
+			    "multicast group %u is not mapped", index);
 		drop(mc, "multicast table not mapped");
 		return;
 	}

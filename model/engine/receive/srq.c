@@ -125,7 +125,7 @@ void record_merge(struct qp *qp, struct qpc *qpc)
 		return;
 	r->record_fresh = false;
 	if ((uint16_t)(posted - counter) > size) {
-		guest_error(qp->hca, RULE_rq_overposted,
+		guest_error(qp->hca, RULE_rq_overposted, guest_object(GUEST_QP, qp->qpn),
 			    "qpn %06x: %u receives posted, queue of %u", qp->qpn,
 			    (unsigned)(uint16_t)(posted - counter), size);
 		posted = (uint16_t)(counter + size);
@@ -231,8 +231,9 @@ static void srq_merge(struct hca *hca, uint32_t srqn, struct srqc *srqc, uint16_
 	uint16_t known = (uint16_t)(posted - srqc_get_wqe_counter(srqc));
 
 	if (known > size) {
-		guest_error(hca, RULE_rq_overposted, "srqn %06x: %u receives posted, queue of %u",
-			    srqn, (unsigned)known, size);
+		guest_error(hca, RULE_rq_overposted, guest_object(GUEST_SRQ, srqn),
+			    "srqn %06x: %u receives posted, queue of %u", srqn, (unsigned)known,
+			    size);
 		known = (uint16_t)size;
 	}
 	srqc_set_wqe_cnt(srqc, known);
@@ -397,8 +398,8 @@ int srq_receive_get(struct qp *qp, struct qpc *qpc, uint32_t srqn, bool again, s
 		err = srq_get(qp, qpc, srqn, again, w, wqe);
 		if (err != -ENOENT || icm_object_valid(qp->hca, FW_TABLE_SRQC, srqn))
 			return err;
-		guest_error(qp->hca, RULE_object_dead, "qpn %06x takes receives from srqn %06x",
-			    qp->qpn, srqn);
+		guest_error(qp->hca, RULE_object_dead, guest_object(GUEST_SRQ, srqn),
+			    "qpn %06x takes receives from srqn %06x", qp->qpn, srqn);
 		return -EFAULT;
 	}
 	return qpc_has_rq(qpc) ? rq_get(qp, qpc, again, w, wqe) : -ENOENT;

@@ -350,15 +350,15 @@ static enum send_state requester_step_fetch(struct send_step *s)
 	if (err)
 		return requester_wqe_refuse(s, VERDICT_SEND_CONTEXT);
 	if (send_request_parse(wqe, len, s->service, &s->r, &why)) {
-		guest_error(s->hca, RULE_wqe_malformed, "qpn %06x wqe %u: %s", s->qp->qpn,
-			    send->cursor, why);
+		guest_error(s->hca, RULE_wqe_malformed, guest_object(GUEST_QP, s->qp->qpn),
+			    "qpn %06x wqe %u: %s", s->qp->qpn, send->cursor, why);
 		return requester_wqe_refuse(s, VERDICT_SEND_WQE);
 	}
 	if (s->fresh)
 		return SEND_START;
 	if (wqe_ctrl_get_opcode(s->r.ctrl) != send_entry(send, send->cursor)->opcode ||
 	    s->r.bytes != send_entry(send, send->cursor)->bytes) {
-		guest_error(s->hca, RULE_wqe_malformed,
+		guest_error(s->hca, RULE_wqe_malformed, guest_object(GUEST_QP, s->qp->qpn),
 			    "qpn %06x wqe %u: changed while it is in flight", s->qp->qpn,
 			    send->cursor);
 		return requester_wqe_refuse(s, VERDICT_SEND_WQE);

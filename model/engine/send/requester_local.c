@@ -96,9 +96,9 @@ static int page_list_copy(struct send_step *s, const struct wqe_fast_reg *reg,
 	int n = icm_fragments(s->hca, pages->icm + at, len, list->frags, ICM_MAX_FRAGS);
 
 	if (n < 0) {
-		guest_error(s->hca, RULE_icm_unmapped, "qpn %06x: mtt at icm %llx of key %x",
-			    s->qp->qpn, (unsigned long long)(pages->icm + at),
-			    wqe_fast_reg_get_key(reg));
+		guest_error(s->hca, RULE_icm_unmapped, guest_object(GUEST_QP, s->qp->qpn),
+			    "qpn %06x: mtt at icm %llx of key %x", s->qp->qpn,
+			    (unsigned long long)(pages->icm + at), wqe_fast_reg_get_key(reg));
 		return VERDICT_SEND_CONTEXT;
 	}
 	list->n_frags = (unsigned)n;

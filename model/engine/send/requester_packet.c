@@ -212,7 +212,7 @@ static int request_datagram_path(const struct send_step *s, struct packet_path *
 
 	if (s->hca->ctrl & FW_CTRL_UD_AV_PORT && (wqe_datagram_get_port(av) != s->send->port ||
 						  wqe_datagram_get_pd(av) != qpc_get_pd(s->qpc))) {
-		guest_error(s->hca, RULE_wqe_malformed,
+		guest_error(s->hca, RULE_wqe_malformed, guest_object(GUEST_QP, s->qp->qpn),
 			    "qpn %06x wqe %u: address vector of port %u and pd %x", s->qp->qpn,
 			    s->send->cursor, wqe_datagram_get_port(av), wqe_datagram_get_pd(av));
 		return VERDICT_SEND_WQE;
@@ -294,8 +294,8 @@ static int request_build_mlx(struct send_step *s, struct packet *pkt, struct mes
 	int err, len = send_request_mlx_headers(&s->r, headers, &why);
 
 	if (len < 0) {
-		guest_error(s->hca, RULE_wqe_malformed, "qpn %06x wqe %u: %s", s->qp->qpn,
-			    s->send->cursor, why);
+		guest_error(s->hca, RULE_wqe_malformed, guest_object(GUEST_QP, s->qp->qpn),
+			    "qpn %06x wqe %u: %s", s->qp->qpn, s->send->cursor, why);
 		return VERDICT_SEND_WQE;
 	}
 	if (s->r.bytes > PACKET_PAYLOAD)

@@ -212,7 +212,7 @@ static void response_data_write(struct response *r, uint8_t *bytes, uint32_t n)
 /* The WQE was right when its request was sent, so software has changed it since then. */
 static int __attribute__((cold)) response_wqe_changed(const struct response *r, const char *what)
 {
-	guest_error(r->qp->hca, RULE_wqe_malformed,
+	guest_error(r->qp->hca, RULE_wqe_malformed, guest_object(GUEST_QP, r->qp->qpn),
 		    "qpn %06x wqe %u: changed while it is in flight: %s", r->qp->qpn, r->index,
 		    what);
 	return VERDICT_SEND_WQE;

@@ -370,7 +370,7 @@ static struct qp *doorbell_qp(struct hca *hca, uint32_t qpn)
 	struct qp *qp = qpn & QPN_XRC_TARGET ? NULL : qp_make(hca, qpn);
 
 	if (!qp)
-		guest_error(hca, RULE_doorbell_dead_qp,
+		guest_error(hca, RULE_doorbell_dead_qp, guest_object(GUEST_QP, qpn),
 			    "send doorbell for qpn %06x, which is not valid or has no send queue",
 			    qpn);
 	return qp;
@@ -427,12 +427,12 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 
 	send_work_refuse(send);
 	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_RTR) {
-		guest_error(qp->hca, RULE_doorbell_dead_qp,
+		guest_error(qp->hca, RULE_doorbell_dead_qp, guest_object(GUEST_QP, qp->qpn),
 			    "send doorbell for qpn %06x in state %u", qp->qpn, state);
 		return false;
 	}
 	if (qpc_get_usr_page(qpc) != send->uar) {
-		guest_error(qp->hca, RULE_doorbell_wrong_uar,
+		guest_error(qp->hca, RULE_doorbell_wrong_uar, guest_object(GUEST_QP, qp->qpn),
 			    "doorbell of qpn %06x through UAR page %u, its own is %u", qp->qpn,
 			    send->uar, qpc_get_usr_page(qpc));
 		return false;
@@ -445,7 +445,7 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 	if (blueflame && send->oldest == send->next && (int16_t)(send->bf_index - send->next) > 0) {
 		wqe_fetch_release(qp);
 		send->tail = SEND_TAIL_RUNG;
-		guest_error(qp->hca, RULE_blueflame_mismatch,
+		guest_error(qp->hca, RULE_blueflame_mismatch, guest_object(GUEST_QP, qp->qpn),
 			    "BlueFlame write of qpn %06x has index %u, the queue is at %u", qp->qpn,
 			    send->bf_index, send->next);
 	}

@@ -222,11 +222,11 @@ static void fx_intx(void *ctx, bool asserted)
 	fx.intx_changes++;
 }
 
-static void fx_guest_error(void *ctx, const char *rule, const char *text)
+static void fx_guest_error(void *ctx, const struct guest_error *error)
 {
 	fx.errors++;
-	strncpy(fx.last_rule, rule, sizeof(fx.last_rule) - 1);
-	strncpy(fx.last_text, text, sizeof(fx.last_text) - 1);
+	strncpy(fx.last_rule, error->name, sizeof(fx.last_rule) - 1);
+	strncpy(fx.last_text, error->text, sizeof(fx.last_text) - 1);
 }
 
 /* --- the HCA --- */

@@ -67,11 +67,11 @@ static int rig_dma_write(void *ctx, uint64_t bus, const void *buf, size_t len)
 	return 0;
 }
 
-static void rig_guest_error(void *ctx, const char *rule, const char *text)
+static void rig_guest_error(void *ctx, const struct guest_error *error)
 {
 	rig.guest_errors++;
-	rig.last_rule = rule;
-	strncpy(rig.last_text, text, sizeof(rig.last_text) - 1);
+	rig.last_rule = error->name;
+	strncpy(rig.last_text, error->text, sizeof(rig.last_text) - 1);
 }
 
 static void rig_read_job(struct event *ev)

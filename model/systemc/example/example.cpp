@@ -45,8 +45,8 @@ struct node {
 		hca.msi.bind(cpu.msi);
 		hca.intx.bind(intx);
 		cpu.intx.bind(intx);
-		hca.on_guest_error = [n](const char *rule, const char *text) {
-			fprintf(stderr, "node %u: guest error %s: %s\n", n, rule, text);
+		hca.on_guest_error = [n](const guest_error &error) {
+			fprintf(stderr, "node %u: guest error %s: %s\n", n, error.name, error.text);
 		};
 	}
 };

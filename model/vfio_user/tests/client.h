@@ -111,10 +111,10 @@ static __attribute__((unused)) void on_log(void *arg, const struct vfu_device *d
 }
 
 static __attribute__((unused)) void on_guest_error(void *arg, const struct vfu_device *device,
-						   const char *rule, const char *text)
+						   const struct guest_error *error)
 {
 	bench.guest_errors[device->index]++;
-	snprintf(bench.rule, sizeof(bench.rule), "%s", rule);
+	snprintf(bench.rule, sizeof(bench.rule), "%s", error->name);
 }
 
 static __attribute__((unused)) void on_catastrophe(void *arg, const struct vfu_device *device,

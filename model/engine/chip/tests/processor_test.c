@@ -444,7 +444,7 @@ static void events_and_rules(void **state)
 	assert_int_equal(seen.posted, 1);
 	assert_memory_equal(seen.eqe.b, "bit 3 of the modifier", 22);
 	assert_string_equal(rig.last_rule, "mailbox_reserved");
-	assert_string_equal(rig.last_text, "bit 3 of the modifier");
+	assert_string_equal(rig.last_text, "unknown command: bit 3 of the modifier, modifier 0x0");
 }
 
 static void port_set(uint32_t reg, uint32_t value)

@@ -405,7 +405,7 @@ bool icm_object_valid(const struct hca *hca, unsigned table, uint32_t number)
 	return true;
 }
 
-static void env_guest_error(void *ctx, const char *rule, const char *text)
+static void env_guest_error(void *ctx, const struct guest_error *error)
 {
 	w->guest_errors++;
 }

@@ -86,10 +86,10 @@ static struct rig *rig; /* the rig of the running test */
 
 /* --- the device around the QP --- */
 
-static void rig_guest_error(void *ctx, const char *rule, const char *text)
+static void rig_guest_error(void *ctx, const struct guest_error *error)
 {
 	rig->n_errors++;
-	rig->rule = rule;
+	rig->rule = error->name;
 }
 
 static void rig_arrival(struct event *ev)

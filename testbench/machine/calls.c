@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See calls.h. */
+#include "testbench/machine/calls.h"
+
+#include "model/systemc/kernel.h"
+
+#include <stdint.h>
+
+/* What the frame pointer points to, on x86-64 and arm64. */
+struct frame {
+	const struct frame *caller;
+	const void *return_address;
+};
+
+/* A function without a frame pointer may have left anything in the register. So a step must go up
+ * and stay within the stack of the thread. */
+__attribute__((noinline, no_sanitize_address)) void calls_take(struct calls *calls,
+							       const struct kernel_thread *thread)
+{
+	const struct frame *frame = __builtin_frame_address(0), *end;
+
+	calls->n = 0;
+	if (!thread)
+		return;
+	end = kernel_thread_outermost(thread);
+	frame = frame->caller; /* the first call to keep is that of our caller */
+	while (calls->n < CALLS_MAX && frame < end && (uintptr_t)frame % sizeof(void *) == 0) {
+		calls->pc[calls->n++] = frame->return_address;
+		if (frame->caller <= frame)
+			break;
+		frame = frame->caller;
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call chains of host threads: who has called whom, as return addresses. Taking one costs some ten
+ * instructions a call, because the driver and the test bench are built with frame pointers
+ * (HOST_CFLAGS in the Makefile). testbench/os/symbols.h turns the addresses into functions and lines.
+ */
+#ifndef TESTBENCH_CALLS_H
+#define TESTBENCH_CALLS_H
+
+struct kernel_thread;
+
+enum { CALLS_MAX = 14 };
+
+struct calls {
+	unsigned n;
+	const void *pc[CALLS_MAX]; /* return addresses, innermost first */
+};
+
+/* The calls that lead to the caller of this function, in this thread; none for NULL. */
+void calls_take(struct calls *calls, const struct kernel_thread *thread);
+
+#endif
