@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "host_driver/iwarp/tcp_frame.h"
 #include "model/engine/wire/crc.h"
 #include "traces/decode.h"
 #include "traces/pcapng_format.h"
@@ -90,6 +91,15 @@ static void check_packet(struct trace_text *t, const uint8_t *bytes, uint32_t le
 		fault_add(t, "vcrc");
 }
 
+static void check_frame(struct trace_text *t, const struct pcapng_packet *p)
+{
+	struct tcp_segment segment;
+	const char *wrong = p->len < p->wire_len ? NULL : tcp_frame_get(p->bytes, p->len, &segment);
+
+	if (wrong)
+		fault_add(t, wrong);
+}
+
 /* The comment is key=value;... */
 static bool comment_has(const char *comment, const char *key)
 {
@@ -113,7 +123,12 @@ static void print_packet(FILE *out, uint64_t n, const struct pcapng_packet *p, c
 	trace_text_add(&t, "%" PRIu64 " ", n);
 	trace_text_time(&t, p->time_ps);
 	trace_text_add(&t, " %s%s", p->name, directions[p->flags & 3]);
-	decode_packet(&t, p->bytes, p->len);
+	if (p->ethernet) {
+		trace_text_add(&t, " ");
+		decode_ethernet_plain(&t, p->bytes, p->len);
+	} else {
+		decode_packet(&t, p->bytes, p->len);
+	}
 	if (*p->comment)
 		trace_text_add(&t, ", %s", p->comment);
 	if (*wrong)
@@ -134,7 +149,10 @@ static int check_all(struct pcapng_reader *rd, bool verbose, FILE *out, struct c
 
 		n++;
 		wrong.len = 0;
-		check_packet(&wrong, p.bytes, p.wire_len, p.len);
+		if (p.ethernet)
+			check_frame(&wrong, &p);
+		else
+			check_packet(&wrong, p.bytes, p.wire_len, p.len);
 		c->cut += p.len < p.wire_len;
 		bad = wrong.len;
 		harmed = bad && comment_has(p.comment, "fault");
@@ -197,6 +215,7 @@ int trace_check_file(const char *path, bool verbose, FILE *out)
 		return check_records(path, verbose, out);
 	if (pcapng_reader_open(&rd, path, out))
 		return 2;
+	pcapng_reader_ethernet(rd);
 	ret = check_all(rd, verbose, out, &c);
 	pcapng_reader_close(rd);
 	fprintf(out,

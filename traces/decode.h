@@ -51,6 +51,11 @@ void decode_fields(struct trace_text *t, const struct layout *l, const uint8_t *
 /* The name of a code, or prefix and hex number where there is none. */
 void decode_code(struct trace_text *t, const char *name, const char *prefix, uint32_t code);
 
+/* What an Ethernet frame holds in one word, "tcp_syn", "mpa_request" or "rdma_write", and the rest:
+ * "seq 5 ack 7, rev 2". What looks like an FPDU at the beginning of a segment is read as one. */
+void decode_ethernet_plain(struct trace_text *t, const uint8_t *bytes, uint32_t len);
+void decode_ethernet_more(struct trace_text *t, const uint8_t *bytes, uint32_t len);
+
 void decode_reg(struct trace_text *t, const struct trace_record *r);
 void decode_hcr(struct trace_text *t, const struct trace_record *r);
 void decode_wqe(struct trace_text *t, const struct trace_record *r);

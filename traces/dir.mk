@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-src-y += $(addprefix $(d)/, points.c trace.c trace_file.c text.c tail.c log.c records.c records_read.c ladder.c decode.c packet_text.c wqe_text.c)
+src-y += $(addprefix $(d)/, points.c trace.c trace_file.c text.c tail.c log.c records.c records_read.c ladder.c decode.c ethernet_text.c packet_text.c wqe_text.c)
 src-y += $(addprefix $(d)/, pcapng.c pcapng_read.c check.c check_views.c vcd.c)
 src-y += $(addprefix $(d)/, timeline.c timeline_lane.c timeline_flow.c timeline_done.c)
 src-y += $(addprefix $(d)/, run_files.c run_golden.c tracker.c messages.c stages.c compare.c compare_times.c)

@@ -18,6 +18,12 @@ static void ladder_label(struct trace_text *t, const struct trace_record *r)
 	struct packet_view v;
 	const struct aeth *aeth;
 
+	if (r->point == TP_ETH_OUT) {
+		decode_ethernet_plain(t, r->bytes, r->len);
+		trace_text_add(t, " ");
+		decode_ethernet_more(t, r->bytes, r->len);
+		return;
+	}
 	if (!r->bytes || !packet_view_make(&v, r->bytes, r->len)) {
 		trace_text_add(t, "not a transport packet");
 		return;
@@ -46,10 +52,11 @@ static void ladder_line(void *arg, const struct trace_record *r)
 	FILE *out = ladder->out;
 	const bool lost = packet_fault_is(r, FAULT_DROP);
 	const char *arrow = r->hca ? (lost ? "  X---" : "<-----") : (lost ? "---X  " : "----->");
+	const char *out_of = r->point == TP_PKT_OUT ? "hca" : r->point == TP_ETH_OUT ? "eth" : NULL;
 	struct trace_text label = {0};
 
 	if (r->time_ps < ladder->from_ps ||
-	    (r->point != TP_PKT_OUT && r->point != TP_PKT_DISCARD && r->point != TP_FAULT))
+	    (!out_of && r->point != TP_PKT_DISCARD && r->point != TP_FAULT))
 		return;
 	fprintf(out, "  %7" PRIu64 ".%06" PRIu64 "  ", r->time_ps / 1000000, r->time_ps % 1000000);
 	if (r->point == TP_FAULT) {
@@ -57,12 +64,12 @@ static void ladder_line(void *arg, const struct trace_record *r)
 		return;
 	}
 	ladder_label(&label, r);
-	if (r->point == TP_PKT_OUT)
-		fprintf(out, "hca0 %s hca1  %s", arrow, label.s ? label.s : "");
+	if (out_of)
+		fprintf(out, "%s0 %s %s1  %s", out_of, arrow, out_of, label.s ? label.s : "");
 	else
 		fprintf(out, "hca%u discards    %s", r->hca, label.s ? label.s : "");
 	if (r->text)
-		fprintf(out, r->point == TP_PKT_OUT ? ", fault %s" : ": %s", r->text);
+		fprintf(out, out_of ? ", fault %s" : ": %s", r->text);
 	fprintf(out, "\n");
 	trace_text_free(&label);
 }

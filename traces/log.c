@@ -82,12 +82,25 @@ static void packet_line(struct trace_text *t, const struct trace_record *r)
 		trace_text_add(t, r->point == TP_PKT_DISCARD ? ", %s" : ", fault %s", r->text);
 }
 
+static void ethernet_line(struct trace_text *t, const struct trace_record *r)
+{
+	trace_text_add(t, " port %u ", r->port);
+	decode_ethernet_plain(t, r->bytes, r->bytes ? r->len : 0);
+	trace_text_add(t, ", ");
+	decode_ethernet_more(t, r->bytes, r->bytes ? r->len : 0);
+	if (r->text)
+		trace_text_add(t, ", fault %s", r->text);
+}
+
 void trace_log_text(struct trace_text *t, const struct trace_record *r)
 {
 	trace_text_record(t, r);
 	switch (trace_point_rows[r->point].kind) {
 	case TRACE_PACKET:
 		packet_line(t, r);
+		break;
+	case TRACE_ETHERNET:
+		ethernet_line(t, r);
 		break;
 	case TRACE_REG:
 		decode_reg(t, r);
@@ -117,12 +130,14 @@ void trace_log_text(struct trace_text *t, const struct trace_record *r)
 
 void trace_log_line(struct trace_text *t, const struct trace_record *r)
 {
+	const bool is_ethernet = trace_point_rows[r->point].kind == TRACE_ETHERNET;
+
 	trace_text_add(t, "%7" PRIu64 ".%06" PRIu64 " ", r->time_ps / 1000000,
 		       r->time_ps % 1000000);
 	if (r->hca == TRACE_NO_HCA)
 		trace_text_add(t, "     ");
 	else
-		trace_text_add(t, "hca%u ", r->hca);
+		trace_text_add(t, is_ethernet ? "eth%u " : "hca%u ", r->hca);
 	trace_text_add(t, "%-13s ", trace_point_rows[r->point].unit);
 	trace_log_text(t, r);
 	trace_text_add(t, "\n");

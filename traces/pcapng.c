@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets to packets.pcapng: link type ERF, record type InfiniBand, for that is what Wireshark
- * decodes as a native InfiniBand packet. An interface a port, described when its first packet
+ * Packets to packets.pcapng. InfiniBand has link type ERF, record type InfiniBand, for that is what
+ * Wireshark decodes as a native InfiniBand packet; Ethernet frames have link type Ethernet. The rows
+ * of links say what differs. An interface a port, described when its first packet
  * comes. A packet stands twice: out when its last bit leaves, in when it arrives. Times
  * are cut to nanoseconds: of picoseconds Wireshark 4.0 makes wrong times (a 64-bit product
  * overflows); the log has them all. The file says nothing about machine or date. Source:
@@ -20,6 +21,7 @@
 enum {
 	PORTS_MAX = 2,
 	PORTS = 256 * (PORTS_MAX + 1), /* hca, port; 0 for a device as a whole */
+	LINKS = 2,
 	COMMENT_MAX = 256,
 	COMMENT_TEXT_MAX = 130, /* fault=...; beside three numbers */
 	OPTION_HEAD = 4,
@@ -35,6 +37,20 @@ struct options {
 	uint8_t bytes[3 * OPTION_HEAD + COMMENT_MAX + FLAGS_BYTES];
 };
 
+/* A kind of link. */
+struct link {
+	enum trace_point out, in;
+	uint16_t linktype;
+	uint32_t header;     /* bytes in front of a packet: put_erf() */
+	uint32_t packet_max; /* bytes */
+	const char *name;    /* of an interface: host, port */
+};
+
+static const struct link links[LINKS] = {
+	{TP_PKT_OUT, TP_PKT_IN, PCAPNG_LINKTYPE_ERF, ERF_HEADER, ERF_PACKET_MAX, "hca%u.port%u"},
+	{TP_ETH_OUT, TP_ETH_IN, PCAPNG_LINKTYPE_ETHERNET, 0, ETHERNET_FRAME_MAX, "host%u.eth%u"},
+};
+
 struct interface {
 	uint32_t number;
 	struct options options[2]; /* [it is going out] */
@@ -42,8 +58,8 @@ struct interface {
 
 struct pcapng {
 	struct trace_file file;
-	uint32_t snap;                       /* bytes of a packet at most */
-	struct interface *interfaces[PORTS]; /* NULL: not described */
+	uint32_t snap;                              /* bytes of a packet at most */
+	struct interface *interfaces[LINKS][PORTS]; /* NULL: not described */
 	uint32_t ninterfaces;
 };
 
@@ -119,18 +135,19 @@ static void write_section(struct trace_file *f)
 	put_end(f, block, p);
 }
 
-static void write_interface(struct trace_file *f, uint8_t hca, uint8_t port, uint32_t snap)
+static void write_interface(struct trace_file *f, const struct link *link, uint8_t hca,
+			    uint8_t port, uint32_t snap)
 {
 	static const uint8_t tsresol = PCAPNG_TSRESOL;
 	uint8_t block[96], *p = block;
 	char name[32];
-	int n = snprintf(name, sizeof(name), "hca%u.port%u", hca, port);
+	int n = snprintf(name, sizeof(name), link->name, hca, port);
 
 	p = put32(p, PCAPNG_INTERFACE);
 	p = put32(p, 0);
-	p = put16(p, PCAPNG_LINKTYPE_ERF);
+	p = put16(p, link->linktype);
 	p = put16(p, 0);
-	p = put32(p, snap < ERF_PACKET_MAX ? ERF_HEADER + snap : 0); /* 0: no limit */
+	p = put32(p, snap < link->packet_max ? link->header + snap : 0); /* 0: no limit */
 	p = put_option(p, PCAPNG_OPT_IF_NAME, name, (size_t)n);
 	p = put_option(p, PCAPNG_OPT_IF_TSRESOL, &tsresol, 1);
 	p = put32(p, 0);
@@ -233,9 +250,10 @@ static uint8_t *put_erf(uint8_t *p, uint64_t ns, uint32_t kept, uint32_t len, ui
 	return put_be16(p, (uint16_t)len);
 }
 
-static struct interface *interface_find(struct pcapng *s, const struct trace_record *r)
+static struct interface *interface_find(struct pcapng *s, const struct link *link,
+					const struct trace_record *r)
 {
-	struct interface **slot = &s->interfaces[r->hca * (PORTS_MAX + 1U) + r->port];
+	struct interface **slot = &s->interfaces[link - links][r->hca * (PORTS_MAX + 1U) + r->port];
 
 	if (*slot)
 		return *slot;
@@ -243,7 +261,7 @@ static struct interface *interface_find(struct pcapng *s, const struct trace_rec
 	if (!*slot)
 		return NULL;
 	(*slot)->number = s->ninterfaces++;
-	write_interface(&s->file, r->hca, r->port, s->snap);
+	write_interface(&s->file, link, r->hca, r->port, s->snap);
 	return *slot;
 }
 
@@ -251,32 +269,35 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 {
 	struct pcapng *s = sink;
 	const uint64_t ns = r->time_ps / PCAPNG_PS;
-	const bool out = r->point == TP_PKT_OUT;
+	const bool ethernet = trace_point_kinds[r->point] == TRACE_ETHERNET;
+	const struct link *link = &links[ethernet];
+	const bool out = r->point == link->out;
 	struct interface *interface;
 	struct options *options;
 	uint32_t len, data, total;
 	uint8_t *p;
 
-	if (!out && r->point != TP_PKT_IN)
+	if (!out && r->point != link->in)
 		return 0;
-	if (r->port > PORTS_MAX || r->len > ERF_PACKET_MAX)
+	if (r->port > PORTS_MAX || r->len > link->packet_max)
 		return -EINVAL;
-	interface = interface_find(s, r);
+	interface = interface_find(s, link, r);
 	if (!interface)
 		return -ENOMEM;
 	options = &interface->options[out];
 	if (!options_fit(options, r))
 		options_make(options, r, out);
 	len = r->len < s->snap ? r->len : s->snap;
-	data = ERF_HEADER + len;
+	data = link->header + len;
 	total = (uint32_t)(PCAPNG_PACKET_HEAD + PCAPNG_PAD(data) + options->len + sizeof(total));
 	p = trace_file_reserve(&s->file, total);
 	p = put32(p, PCAPNG_PACKET);
 	p = put32(p, total);
 	p = put32(p, interface->number);
 	p = put32(put32(p, (uint32_t)(ns >> 32)), (uint32_t)ns);
-	p = put32(put32(p, data), ERF_HEADER + r->len);
-	p = put_erf(p, ns, data, r->len, interface->number);
+	p = put32(put32(p, data), link->header + r->len);
+	if (link->header)
+		p = put_erf(p, ns, data, r->len, interface->number);
 	/* the ERF header is a multiple of four, so the padding is that of the packet */
 	p = put_padded(p, r->bytes, len);
 	memcpy(p, options->bytes, options->len);
@@ -290,8 +311,8 @@ static int pcapng_close(void *sink)
 	struct pcapng *s = sink;
 	int ret = trace_file_close(&s->file);
 
-	for (unsigned i = 0; i < PORTS; i++)
-		free(s->interfaces[i]);
+	for (unsigned i = 0; i < LINKS * PORTS; i++)
+		free(s->interfaces[i / PORTS][i % PORTS]);
 	free(s);
 	return ret;
 }
@@ -299,7 +320,7 @@ static int pcapng_close(void *sink)
 const struct trace_sink_ops trace_pcapng_ops = {
 	.name = "pcapng",
 	.file = "packets.pcapng",
-	.kinds = 1 << TRACE_PACKET,
+	.kinds = 1 << TRACE_PACKET | 1 << TRACE_ETHERNET,
 	.open = pcapng_open,
 	.record = pcapng_record,
 	.close = pcapng_close,

@@ -24,6 +24,7 @@ enum pcapng_option {
 
 enum pcapng_facts {
 	PCAPNG_MAGIC = 0x1a2b3c4d,
+	PCAPNG_LINKTYPE_ETHERNET = 1,
 	PCAPNG_LINKTYPE_ERF = 197,
 	PCAPNG_TSRESOL = 9, /* nanoseconds, as a power of ten */
 	PCAPNG_PS = 1000,   /* picoseconds in one of them */
@@ -37,16 +38,18 @@ enum pcapng_facts {
 	ERF_FLAG_INTERFACE = 3,
 	ERF_FLAG_VARYING = 4,
 	ERF_PACKET_MAX = 8192, /* LRH.PktLen counts to 2047 words */
+	ETHERNET_FRAME_MAX = 9216,
 };
 
 #define PCAPNG_PAD(n) (((n) + 3) & ~(size_t)3)
 
 struct pcapng_packet {
 	uint32_t interface;
+	bool ethernet;        /* else InfiniBand */
 	char name[32];        /* of the interface */
 	uint64_t time_ps;     /* of whatever resolution the file has */
 	uint32_t flags;       /* low two bits: PCAPNG_INBOUND, PCAPNG_OUTBOUND, 0 unknown */
-	const uint8_t *bytes; /* LRH to VCRC; until the next call */
+	const uint8_t *bytes; /* LRH to VCRC, or a frame without FCS; until the next call */
 	uint32_t len;         /* of them */
 	uint32_t wire_len;    /* of the packet: more, where the capture has cut it */
 	char comment[256];
@@ -56,6 +59,8 @@ struct pcapng_reader;
 
 /* On an error prints to err, returns -errno. */
 int pcapng_reader_open(struct pcapng_reader **out, const char *path, FILE *err);
+/* Ethernet frames come too, which are skipped otherwise. */
+void pcapng_reader_ethernet(struct pcapng_reader *rd);
 /* 1: a packet; 0: end of the file; -errno: not readable any further, printed to err. Other packet
  * types are skipped. */
 int pcapng_reader_next(struct pcapng_reader *rd, struct pcapng_packet *pkt, FILE *err);

@@ -22,6 +22,7 @@ struct pcapng_reader {
 	char *path;
 	uint64_t offset; /* of the next block */
 	bool swapped, started;
+	bool ethernet; /* frames are wanted */
 	uint32_t ninterfaces;
 	struct interface interfaces[INTERFACES_MAX];
 	uint8_t block[PCAPNG_BLOCK_MAX];
@@ -71,6 +72,11 @@ void pcapng_reader_close(struct pcapng_reader *rd)
 		fclose(rd->f);
 	free(rd->path);
 	free(rd);
+}
+
+void pcapng_reader_ethernet(struct pcapng_reader *rd)
+{
+	rd->ethernet = true;
 }
 
 /* The section's magic number says the byte order; it stands behind a type that reads the same in
@@ -207,6 +213,18 @@ static int erf_read(struct pcapng_packet *pkt, const uint8_t *data, uint32_t len
 	return 1;
 }
 
+static int frame_read(struct pcapng_packet *pkt, const uint8_t *data, uint32_t len,
+		      uint32_t wire_len)
+{
+	if (wire_len < len)
+		return -1;
+	pkt->ethernet = true;
+	pkt->bytes = data;
+	pkt->len = len;
+	pkt->wire_len = wire_len;
+	return 1;
+}
+
 static int packet_options(struct pcapng_reader *rd, uint32_t at, uint32_t len,
 			  struct pcapng_packet *pkt, FILE *err)
 {
@@ -226,8 +244,9 @@ static int packet_options(struct pcapng_reader *rd, uint32_t at, uint32_t len,
 static int packet_read(struct pcapng_reader *rd, uint32_t len, struct pcapng_packet *pkt, FILE *err)
 {
 	const struct interface *itf;
-	uint32_t captured;
-	int ret;
+	const uint8_t *data = rd->block + PCAPNG_PACKET_HEAD;
+	uint32_t captured, wire_len;
+	int ret = 0;
 
 	if (len < PCAPNG_PACKET_HEAD + 4)
 		return damaged(rd, err, "packet block too short");
@@ -242,12 +261,13 @@ static int packet_read(struct pcapng_reader *rd, uint32_t len, struct pcapng_pac
 	captured = get32(rd, rd->block + 20);
 	if (captured > len - PCAPNG_PACKET_HEAD - 4)
 		return damaged(rd, err, "packet longer than its block");
-	if (itf->linktype != PCAPNG_LINKTYPE_ERF)
-		return 0;
-	ret = erf_read(pkt, rd->block + PCAPNG_PACKET_HEAD, captured,
-		       get32(rd, rd->block + 24) > captured);
+	wire_len = get32(rd, rd->block + 24);
+	if (itf->linktype == PCAPNG_LINKTYPE_ERF)
+		ret = erf_read(pkt, data, captured, wire_len > captured);
+	else if (itf->linktype == PCAPNG_LINKTYPE_ETHERNET && rd->ethernet)
+		ret = frame_read(pkt, data, captured, wire_len);
 	if (ret < 0)
-		return damaged(rd, err, "ERF record longer than its packet block");
+		return damaged(rd, err, "packet longer than its packet block");
 	if (ret > 0 &&
 	    packet_options(rd, PCAPNG_PACKET_HEAD + (uint32_t)PCAPNG_PAD(captured), len, pkt, err))
 		return -EINVAL;

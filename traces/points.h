@@ -210,6 +210,12 @@
 	   "{call} returns {result}", "a driver function returns")                                 \
 	TP(FAULT, fault, FAULT, PORT QPN CORR(psn) TEXT(what),                                     \
 	   "{what}", "the fault plan acted")                                                       \
+	TP(ETH_OUT, ethernet, ETHERNET, PORT BYTES(frame) TEXT(fault),                              \
+	   "out", "the last bit of an Ethernet frame left the host")                               \
+	TP(ETH_IN, ethernet, ETHERNET, PORT BYTES(frame) TEXT(fault),                               \
+	   "in", "the last bit of an Ethernet frame arrived at the host")                          \
+	TP(IWARP, iwarp, NOTE, TEXT(what),                                                         \
+	   "{what}", "what an iWARP connection does: states, messages, events")                    \
 	TP(GUEST_ERROR, guest_error, GUEST_ERROR, TEXT(what),                                      \
 	   "{what}", "software broke a rule: the rule's name, then what happened")                 \
 	TP(PHASE, scenario, NOTE, TEXT(name),                                                      \

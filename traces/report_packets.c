@@ -13,7 +13,7 @@ enum {
 	HCAS = 2,
 	LOOK_AHEAD = 1024,
 	OVERTAKEN_MAX = 256,
-	REPORT_CLASSES = RUN_PACKETS | 1 << RUN_DISCARD,
+	REPORT_CLASSES = RUN_PACKETS | 1 << RUN_DISCARD | 1 << RUN_ETHERNET,
 };
 
 /* --- texts --- */
@@ -98,7 +98,8 @@ struct join {
 struct seen {
 	struct trace_record r;
 	struct packet_view v;
-	bool is_packet; /* of the transport; else v is empty */
+	bool is_ethernet;
+	bool is_packet; /* of the InfiniBand transport; else v is empty */
 	struct mark mark;
 };
 
@@ -135,7 +136,8 @@ static struct seen packet_seen(const struct run_files *run, const struct run_ite
 	struct seen s;
 
 	run_item_record(run, it, &s.r);
-	s.is_packet = s.r.bytes && packet_view_make(&s.v, s.r.bytes, s.r.len);
+	s.is_ethernet = it->class == RUN_ETHERNET;
+	s.is_packet = !s.is_ethernet && s.r.bytes && packet_view_make(&s.v, s.r.bytes, s.r.len);
 	if (!s.is_packet)
 		s.v = (struct packet_view){0};
 	s.mark = mark_of(&s);
@@ -169,12 +171,12 @@ static void texts_of(struct join *j, const struct seen *s, struct report_packet 
 	const char *text;
 
 	t->len = 0;
-	decode_packet_plain(t, s->r.bytes, len);
+	(s->is_ethernet ? decode_ethernet_plain : decode_packet_plain)(t, s->r.bytes, len);
 	text = t->s ? t->s + strspn(t->s, " ") : "";
 	p->op = report_text(j->texts, text, strcspn(text, " "));
 	t->len = 0;
 	trace_text_add(t, "%s", "");
-	decode_packet_more(t, s->r.bytes, len);
+	(s->is_ethernet ? decode_ethernet_more : decode_packet_more)(t, s->r.bytes, len);
 	text = t->s ? t->s + strspn(t->s, ", ") : "";
 	p->note = report_text(j->texts, text, strlen(text));
 }
@@ -308,9 +310,9 @@ static int packet_any(struct join *j, const struct run_files *run, const struct 
 	if (it->hca >= HCAS || !(REPORT_CLASSES >> it->class & 1))
 		return 0;
 	s = packet_seen(run, it);
-	if (it->class == RUN_OUT)
+	if (it->class == RUN_OUT || s.r.point == TP_ETH_OUT)
 		return packet_out(j, &s);
-	if (it->class == RUN_IN)
+	if (it->class == RUN_IN || s.r.point == TP_ETH_IN)
 		return packet_in(j, &s);
 	packet_discarded(j, &s);
 	return 0;

@@ -108,6 +108,9 @@ static enum run_class class_of(enum trace_point point)
 	case TP_IRQ_RAISE:
 	case TP_IRQ_PEND:
 		return RUN_IRQ;
+	case TP_ETH_OUT:
+	case TP_ETH_IN:
+		return RUN_ETHERNET;
 	case TP_GUEST_ERROR:
 		return RUN_GUEST_ERROR;
 	case TP_FAULT:

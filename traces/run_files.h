@@ -28,6 +28,7 @@
 	C(CQE, "completions", "completions")                                                       \
 	C(EQE, "events", "events")                                                                 \
 	C(IRQ, "interrupts", "interrupts")                                                         \
+	C(ETHERNET, "ethernet", "Ethernet frames")                                                 \
 	C(GUEST_ERROR, "rules", "guest errors")                                                    \
 	C(FAULT, "faults", "faults")                                                               \
 	C(OTHER, "other", "other lines")

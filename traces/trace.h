@@ -13,6 +13,8 @@
  *   trace_packet_flag; transmission: 1 for the first. A packet is emitted as PKT_OUT at the sender
  *   when its last bit leaves and as PKT_IN at the receiver when it arrives; a lost one only as
  *   PKT_OUT. fault: what the fault plan did to it. Where the plan changed the bytes, both say so.
+ * - ETHERNET: frame: without preamble and FCS. ETH_OUT and ETH_IN as PKT_OUT and PKT_IN; hca: the
+ *   number of the host.
  * - REG: the value of a BAR access is the number that its bytes make in address order, first byte
  *   most significant; that of config space, least significant first.
  * - HCR: mailbox: the input mailbox when posted, the output mailbox when done, NULL where there is
@@ -57,6 +59,7 @@ extern "C" {
 	K(FW)                                                                                      \
 	K(FAULT)                                                                                   \
 	K(GUEST_ERROR)                                                                             \
+	K(ETHERNET)                                                                                \
 	K(NOTE)                                                                                    \
 	K(SPAN)                                                                                    \
 	K(LEVEL)                                                                                   \

@@ -260,6 +260,16 @@ int iw_disconnect(struct iw_cm_id *id)
 	return 0;
 }
 
+void iw_stream_break(struct iw_cm_id *id, bool reset)
+{
+	if (!id->stream)
+		return;
+	if (reset)
+		stream_drop(id, true);
+	else
+		id->host->net->ops->half_close(id->stream);
+}
+
 void iw_query(const struct iw_cm_id *id, struct iw_query *query)
 {
 	*query = (struct iw_query){

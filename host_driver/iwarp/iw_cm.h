@@ -188,6 +188,9 @@ int iw_disconnect(struct iw_cm_id *id);
 /* Flushes without completions, resets a stream that is still open, tells nothing more. */
 void iw_destroy(struct iw_cm_id *id);
 
+/* For tests: resets the stream, or ends the own direction, as if TCP had done so by itself. */
+void iw_stream_break(struct iw_cm_id *id, bool reset);
+
 /* The bytes are copied. Before the peer may be sent to, a SEND waits. -EMSGSIZE: more than one
  * FPDU. -ENOTCONN. */
 int iw_post_send(struct iw_cm_id *id, uint64_t wr_id, const uint8_t *bytes, size_t n);

@@ -477,6 +477,12 @@
 	P(sim, guest_quantum_max, TIMEOUT, CFG_MS(1), CFG_NS(1), CFG_S(1), \
 	  "serve --guest-clock: longest time that a guest runs without looking at the device", \
 	  "assumption: costs little, and hcasim ctl acts soon") \
+	P(ethernet, delay, TIME, CFG_US(5), 0, CFG_S(1), \
+	  "iwarp: time that a frame takes on the Ethernet cable between the hosts", \
+	  "assumption: one switch and two short cables") \
+	P(ethernet, rate, RATE, UINT64_C(10000000000), 1000000, UINT64_C(400000000000), \
+	  "iwarp: speed of the Ethernet cable between the hosts", \
+	  "documented: cards with iWARP began at 10 Gb/s") \
 	P(pcapng, snaplen, SIZE, CFG_KIB(8), 128, CFG_KIB(8), \
 	  "bytes of each packet that packets.pcapng keeps; the CRCs of a packet that is cut cannot be checked", \
 	  "documented: no packet is longer than 8 KiB; 128 bytes hold all headers of any packet") \

@@ -101,7 +101,9 @@ int tb_observe(struct tb *tb)
 	int rc = trace_sink_add(tb->trace, &ops, tb,
 				1u << TRACE_PACKET | 1u << TRACE_GUEST_ERROR | 1u << TRACE_FW);
 
-	return rc ? rc : trace_tail_keep(tb->trace, TB_TAIL_RECORDS, 1u << TRACE_PACKET);
+	return rc ? rc
+		  : trace_tail_keep(tb->trace, TB_TAIL_RECORDS,
+				    1u << TRACE_PACKET | 1u << TRACE_ETHERNET);
 }
 
 static void ignore_direction(struct tb *tb, enum tb_direction direction, bool ignore)
@@ -495,6 +497,7 @@ void tb_judge_leftovers(struct tb *tb)
 	judge_packets(tb, tb->here, true);
 	judge_events(tb, tb->here);
 	judge_completions(tb, tb->here);
+	tb_iwarp_judge(tb, tb->here);
 	if (tb->failed || tb->faults_done)
 		return;
 	tb->faults_done = true;

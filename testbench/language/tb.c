@@ -55,6 +55,7 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 
 void tb_destroy(struct tb *tb)
 {
+	tb_iwarp_end(tb);
 	for (unsigned i = 0; i < TB_DIRECTIONS; i++)
 		seen_queue_free(&tb->directions[i]);
 	for (unsigned i = 0; i < TB_ENDS; i++) {

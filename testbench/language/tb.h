@@ -69,6 +69,7 @@ struct tb {
 	struct uv_host uv[TB_ENDS]; /* by host: kernel verbs and processes, when there are any */
 	struct drv_list processes;  /* of both hosts */
 	struct sm_sa *sa[DRV_PORTS_MAX]; /* of host 0, after start_cm() */
+	struct tb_iwarp *iwarp;          /* NULL: no word of iwarp.h has been used */
 	struct drv_list oob_names;       /* out-of-band channels that wait for their other end */
 	struct seen_queue directions[TB_DIRECTIONS];
 	struct tb_allowed *allowed;
@@ -149,6 +150,11 @@ void tb_stop_cm(struct tb *tb, const char *here, struct tb_end *end);
 /* After the host's device is dead: kills its processes and ends kernel verbs. The body must still
  * await the processes. */
 void tb_processes_abandon(struct tb *tb, const char *here, struct tb_end *end);
+
+/* iwarp.c: at the end of the body nothing may be left, and then the connections go. */
+void tb_iwarp_judge(struct tb *tb, const char *here);
+/* Frees all that the words of iwarp.h have made, if they have been used. */
+void tb_iwarp_end(struct tb *tb);
 
 /* setup.c: records an event of the driver; arg is the host's struct tb_events. */
 void tb_event_came(void *arg, const struct drv_event *event);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Words for iWARP connections. They are software on the two simulated hosts, over a small TCP and
+ * an Ethernet cable of their own (host_driver/iwarp/); no HCA takes part, so such a scenario is
+ * `bare`.
+ *
+ *	SCENARIO(my_iwarp, "what it shows", .bare = true)
+ *	{
+ *		struct tb_iw *server, *client;
+ *
+ *		iw_serve(b, .kinds = MPA_RTR_READ);
+ *		client = iw_dial(a, .breaks = IW_BREAKS_BIT(rtr_data));
+ *		server = expect_iw_request(b);
+ *		iw_take(server);
+ *		expect_message(a_to_b, "MPA ID Req Frame rev 2 crc s ird 4 ord 4");
+ *		...
+ *		expect_iw(server, TERMINATE, .term = IW_TERM_MPA_RTR, .sent = true);
+ *
+ * The options are those of host_driver/iwarp/iw_cm.h, and have its defaults. What each side sends
+ * (a_to_b, b_to_a) and each event of a connection must be expected, in order.
+ */
+#ifndef TESTBENCH_IWARP_H
+#define TESTBENCH_IWARP_H
+
+#include "host_driver/iwarp/iw_cm.h"
+#include "testbench/scenario.h"
+
+enum { TB_IW_PORT = 7471 };
+
+struct tb_iw; /* a connection, from the point of view of one end */
+
+#define TB_IW_OPTION(name, value, least, greatest, meaning) .name = value,
+#define TB_IW_OPTIONS(...)                                  (&(const struct iw_options){IW_OPTIONS(TB_IW_OPTION) __VA_ARGS__})
+
+/* Private data and the like of a connection; text without its NUL. */
+struct tb_iw_event {
+	int64_t status;    /* [0] */
+	const char *pdata; /* [not compared] */
+	int64_t pdata_len; /* [not compared] */
+	int64_t ird, ord;  /* [not compared] */
+	enum iw_term term; /* TERMINATE */
+	bool sent;         /* TERMINATE: by this end [false] */
+};
+
+/* clang-format off */
+
+/* b listens on TB_IW_PORT with these options; again: others from now on. */
+#define iw_serve(end, ...) tb_iw_serve(tb, TB_HERE, end, TB_IW_OPTIONS(__VA_ARGS__))
+void tb_iw_serve(struct tb *tb, const char *here, struct tb_end *end, const struct iw_options *options);
+/* Connects to the other end. */
+#define iw_dial(end, ...) tb_iw_dial(tb, TB_HERE, end, TB_IW_OPTIONS(__VA_ARGS__), NULL, 0)
+#define iw_dial_with(end, pdata, len, ...) tb_iw_dial(tb, TB_HERE, end, TB_IW_OPTIONS(__VA_ARGS__), pdata, len)
+struct tb_iw *tb_iw_dial(struct tb *tb, const char *here, struct tb_end *end, const struct iw_options *options, const void *pdata,
+			 uint16_t len);
+/* Waits for CONNECT_REQUEST; the new connection. */
+#define expect_iw_request(end, ...) tb_expect_iw_request(tb, TB_HERE, end, TB_IW_EVENT(__VA_ARGS__))
+struct tb_iw *tb_expect_iw_request(struct tb *tb, const char *here, struct tb_end *end, const struct tb_iw_event *want);
+/* Accepts or rejects it. */
+#define iw_take(iw) iw_take_with(iw, NULL, 0)
+#define iw_take_with(iw, pdata, len) tb_must(tb, TB_HERE, "iw_accept", iw_accept(tb_iw_id(iw), pdata, len), 0)
+#define iw_refuse(iw, pdata, len) tb_iw_refuse(tb, TB_HERE, iw, pdata, len)
+void tb_iw_refuse(struct tb *tb, const char *here, struct tb_iw *iw, const void *pdata, uint16_t len);
+/* Posts; a receive has a buffer of its own of 256 bytes. */
+#define iw_send(iw, text) tb_must(tb, TB_HERE, "iw_post_send", iw_post_send(tb_iw_id(iw), 0, (const uint8_t *)(text), strlen(text)), 0)
+#define iw_recv(iw) tb_iw_recv(tb, TB_HERE, iw)
+void tb_iw_recv(struct tb *tb, const char *here, struct tb_iw *iw);
+#define iw_hang_up(iw) tb_must(tb, TB_HERE, "iw_disconnect", iw_disconnect(tb_iw_id(iw)), 0)
+struct iw_cm_id *tb_iw_id(struct tb_iw *iw);
+
+/* The next event of the connection. */
+#define TB_IW_EVENT(...) (&(const struct tb_iw_event){.pdata_len = TB_ANY, .ird = TB_ANY, .ord = TB_ANY, __VA_ARGS__})
+#define expect_iw(iw, type, ...) tb_expect_iw(tb, TB_HERE, iw, IW_EVENT_##type, TB_IW_EVENT(__VA_ARGS__))
+void tb_expect_iw(struct tb *tb, const char *here, struct tb_iw *iw, enum iw_event_type type, const struct tb_iw_event *want);
+/* The next receive that completes holds this text; "": no byte. Flushed receives and sends that complete need not be expected. */
+#define expect_iw_text(iw, text) tb_expect_iw_text(tb, TB_HERE, iw, text)
+void tb_expect_iw_text(struct tb *tb, const char *here, struct tb_iw *iw, const char *text);
+/* The next message that leaves in that direction begins so: "MPA ID Req Frame rev 2", "WRITE, 0 bytes", "TERMINATE". */
+#define expect_message(direction, text) tb_expect_message(tb, TB_HERE, direction, text)
+void tb_expect_message(struct tb *tb, const char *here, enum tb_direction direction, const char *text);
+/* Within that time no message leaves in either direction, and no event comes. */
+#define expect_silence(ps) tb_expect_silence(tb, TB_HERE, ps)
+void tb_expect_silence(struct tb *tb, const char *here, uint64_t ps);
+
+/* --- the network --- */
+
+enum tb_eth_kind { ETH_ANY, ETH_SYN, ETH_FIN, ETH_DATA };
+enum tb_eth_action { ETH_DROP = 1, ETH_DUPLICATE };
+
+struct tb_eth_fault {
+	enum tb_eth_action action;
+	enum tb_eth_kind kind;
+	unsigned nth; /* of its kind, from now on [1] */
+};
+
+/* drop_frame(a_to_b, ETH_SYN), drop_frame(a_to_b, ETH_DATA, .nth = 2). It must strike. */
+#define drop_frame(direction, kind_, ...) \
+	tb_eth_fault(tb, TB_HERE, direction, &(const struct tb_eth_fault){.action = ETH_DROP, .kind = kind_, .nth = 1, __VA_ARGS__})
+#define duplicate_frame(direction, kind_, ...) \
+	tb_eth_fault(tb, TB_HERE, direction, &(const struct tb_eth_fault){.action = ETH_DUPLICATE, .kind = kind_, .nth = 1, __VA_ARGS__})
+void tb_eth_fault(struct tb *tb, const char *here, enum tb_direction direction, const struct tb_eth_fault *fault);
+/* Segments of that end have at most this many bytes from now on; 0: the MSS. */
+#define cut_segments(end, bytes) tb_cut_segments(tb, TB_HERE, end, bytes)
+void tb_cut_segments(struct tb *tb, const char *here, struct tb_end *end, unsigned bytes);
+/* The end's TCP ends the connection by RST, or sends FIN, without a word of iWARP. */
+#define break_stream(iw) tb_break_stream(tb, TB_HERE, iw, true)
+#define half_close_stream(iw) tb_break_stream(tb, TB_HERE, iw, false)
+void tb_break_stream(struct tb *tb, const char *here, struct tb_iw *iw, bool reset);
+
+/* clang-format on */
+
+#endif
