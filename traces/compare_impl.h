@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside compare*.c only. */
+/* Only for compare*.c. */
 #ifndef TRACES_COMPARE_IMPL_H
 #define TRACES_COMPARE_IMPL_H
 
@@ -8,8 +8,8 @@
 /* Prints the keys of config.ini that differ, if both have one. */
 void compare_configs(const char *a, const char *b, FILE *out);
 
-/* Prints the stages and commands whose times differ by more than the threshold. 1 when there are
- * any, 0, or -errno. */
+/* Prints the stages and commands whose times differ by more than the threshold. 1: there are some;
+ * 0: none; or -errno. */
 int compare_times(const struct run_files runs[2], const char *phase,
 		  const struct compare_options *options, FILE *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records and packets in words, by the interface rows. Values of ten and more are hex, but for
- * lids, PSNs, lengths and indices. Nothing reads outside the bytes given. */
+/* Records and packets as text, made with the rows of model/interface. Values from ten up are in
+ * hex, except LIDs, PSNs, lengths and indices. Nothing is read outside the bytes given. */
 #ifndef TRACES_DECODE_H
 #define TRACES_DECODE_H
 
@@ -8,47 +8,47 @@
 #include "model/sim/fault.h"
 #include "traces/trace_impl.h"
 
-/* A packet taken apart; op has no name when the opcode is unknown. */
+/* A parsed packet. op has no name when the opcode is unknown. */
 struct packet_view {
 	const struct lrh *lrh;
-	const struct grh *grh; /* NULL without */
+	const struct grh *grh; /* NULL: the packet has none */
 	const struct bth *bth;
 	const struct bth_op *op;
-	uint32_t total;   /* bytes by LRH.PktLen, with VCRC */
+	uint32_t total;   /* length according to LRH.PktLen, with VCRC */
 	uint32_t headers; /* bytes before the payload */
 	int payload;      /* bytes without pad; negative: the packet is too short for its headers */
 };
 
-/* False when the bytes do not hold LRH, GRH and BTH. They may end behind the headers: total and
- * payload go by PktLen. */
+/* False when the bytes do not contain LRH, GRH and BTH. The bytes may end after the headers,
+ * because total and payload follow from PktLen. */
 bool packet_view_make(struct packet_view *v, const uint8_t *bytes, uint32_t len);
-/* An extended header of the packet, which its opcode has and which is within the bytes; else NULL.
- */
+/* An extended header of the packet. NULL: the opcode does not have it, or it is not within the
+ * bytes. */
 const void *packet_view_ext(const struct packet_view *v, uint32_t len, enum bth_ext ext);
 
-/* The QP that a packet of a connection comes from, where its number is not the one of the QP that it
- * goes to; 0 when it is, or when the packet says it itself. */
+/* The QP that a packet of a connection comes from. 0 when it has the same number as the QP that the
+ * packet goes to, or when the packet itself names its source. */
 uint32_t packet_source(const struct packet_view *v, const struct trace_record *r);
 
-/* The QP that a packet comes from, as well as it is known. */
+/* The QP that a packet comes from, as far as it is known. */
 uint32_t packet_sender(const struct packet_view *v, const struct trace_record *r);
-/* Whether it is a NAK, of a receiver that is not ready too. */
+/* Whether it is a NAK; an RNR NAK counts too. */
 bool packet_is_nak(const struct packet_view *v, uint32_t len);
-/* Whether that is what the fault plan did to the packet of this record. */
+/* Whether the fault plan did this to the packet of the record. */
 bool packet_fault_is(const struct trace_record *r, enum fault_action action);
 
-/* " rc_send_only dlid 2 qpn 0x41 psn 5 payload 64", then ", ..." for each extended header: both, and
- * each alone. */
+/* Writes " rc_send_only dlid 2 qpn 0x41 psn 5 payload 64" and then ", ..." for each extended
+ * header; the other two functions write only the first or only the second part. */
 void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len);
 void decode_packet_plain(struct trace_text *t, const uint8_t *bytes, uint32_t len);
 void decode_packet_more(struct trace_text *t, const uint8_t *bytes, uint32_t len);
-/* "ack credits 31 msn 5", "nak rem_access msn 5", "rnr nak timer 12 msn 5" */
+/* Writes for example "ack credits 31 msn 5", "nak rem_access msn 5", "rnr nak timer 12 msn 5". */
 void decode_aeth(struct trace_text *t, const struct aeth *aeth);
 
-/* ", name value" for each field that is not 0 and lies in bytes [from, to) of the layout. */
+/* Writes ", name value" for each field that is not 0 and lies in bytes [from, to) of the layout. */
 void decode_fields(struct trace_text *t, const struct layout *l, const uint8_t *bytes,
 		   uint32_t from, uint32_t to);
-/* The name of a code, or prefix and hex number where there is none. */
+/* Writes the name of a code; without a name, the prefix and the number in hex. */
 void decode_code(struct trace_text *t, const char *name, const char *prefix, uint32_t code);
 
 /* What an Ethernet frame holds in one word, "tcp_syn", "mpa_request" or "rdma_write", and the rest:

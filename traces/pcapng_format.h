@@ -26,13 +26,13 @@ enum pcapng_facts {
 	PCAPNG_MAGIC = 0x1a2b3c4d,
 	PCAPNG_LINKTYPE_ETHERNET = 1,
 	PCAPNG_LINKTYPE_ERF = 197,
-	PCAPNG_TSRESOL = 9, /* nanoseconds, as a power of ten */
-	PCAPNG_PS = 1000,   /* picoseconds in one of them */
+	PCAPNG_TSRESOL = 9, /* power of ten: times are in nanoseconds */
+	PCAPNG_PS = 1000,   /* picoseconds in a nanosecond */
 	PCAPNG_TSRESOL_PS = 12,
 	PCAPNG_INBOUND = 1,
 	PCAPNG_OUTBOUND = 2,
-	PCAPNG_PACKET_HEAD = 28,    /* of an enhanced packet block, up to the packet */
-	PCAPNG_BLOCK_MAX = 1 << 20, /* a longer block is taken for damage */
+	PCAPNG_PACKET_HEAD = 28,    /* bytes of an enhanced packet block before the packet */
+	PCAPNG_BLOCK_MAX = 1 << 20, /* a longer block counts as damage */
 	ERF_HEADER = 16,
 	ERF_TYPE_INFINIBAND = 21,
 	ERF_FLAG_INTERFACE = 3,
@@ -47,22 +47,22 @@ struct pcapng_packet {
 	uint32_t interface;
 	bool ethernet;        /* else InfiniBand */
 	char name[32];        /* of the interface */
-	uint64_t time_ps;     /* of whatever resolution the file has */
+	uint64_t time_ps;     /* converted from the resolution of the file */
 	uint32_t flags;       /* low two bits: PCAPNG_INBOUND, PCAPNG_OUTBOUND, 0 unknown */
-	const uint8_t *bytes; /* LRH to VCRC, or a frame without FCS; until the next call */
-	uint32_t len;         /* of them */
-	uint32_t wire_len;    /* of the packet: more, where the capture has cut it */
+	const uint8_t *bytes; /* LRH to VCRC, or a frame without FCS; valid until the next call */
+	uint32_t len;         /* number of bytes that the capture has */
+	uint32_t wire_len;    /* bytes on the wire; more than len when the capture has cut it */
 	char comment[256];
 };
 
 struct pcapng_reader;
 
-/* On an error prints to err, returns -errno. */
+/* On an error it prints to err and returns -errno. */
 int pcapng_reader_open(struct pcapng_reader **out, const char *path, FILE *err);
-/* Ethernet frames come too, which are skipped otherwise. */
+/* The reader skips Ethernet frames unless this was called. */
 void pcapng_reader_ethernet(struct pcapng_reader *rd);
-/* 1: a packet; 0: end of the file; -errno: not readable any further, printed to err. Other packet
- * types are skipped. */
+/* 1: a packet; 0: end of the file; -errno, after printing to err: the rest cannot be read. Packets
+ * of other types are skipped. */
 int pcapng_reader_next(struct pcapng_reader *rd, struct pcapng_packet *pkt, FILE *err);
 void pcapng_reader_close(struct pcapng_reader *rd);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trace points, one row each: TP(name, unit, kind, fields, "text", "meaning").
+ * The trace points, one row each: TP(name, unit, kind, fields, "text", "meaning").
  *
- * unit: the stage that emits it: a file of model/engine/, or fw, driver, host, scenario.
- * kind: what a sink does with it. The kinds are in trace.h.
- * fields: what a record of the point holds, where in the record it stands, and its type:
+ * unit: the stage that emits the record: a file of model/engine/, or fw, driver, host, scenario.
+ * kind: what a sink does with the record. The kinds are in trace.h.
+ * fields: what a record of the point holds, where in the record it is stored, and its type:
  *   ARG(name, type)  the next one of args[]
  *   QPN              qpn, a hex number
  *   CORR(name)       corr, a decimal number: the index of a WQE, a PSN, or what the name says
@@ -13,11 +13,11 @@
  *   BYTES(name)      bytes and len
  * types: DEC and HEX numbers, SIGNED numbers, LENGTH in bytes, PS a duration in ps, TIME a point of
  *   simulated time in ps, which the log shows in microseconds.
- * text: the line of the log behind time, HCA and unit, {name} being the value of a field. The kinds
- *   PACKET, REG, HCR, WQE, CQE and EQE add what their bytes decode to. Only people read this text:
- *   a tool takes what it needs from the fields.
+ * text: what the line of the log has after time, HCA and unit. {name} stands for the value of a
+ *   field. The kinds PACKET, REG, HCR, WQE, CQE and EQE add their decoded bytes. Only people read
+ *   this text: a tool takes what it needs from the fields.
  *
- * The file of records (records.h) holds the fields of every point of the kinds that the log shows.
+ * The file of records (records.h) holds the fields of every point whose kind the log shows.
  */
 #ifndef TRACES_POINTS_H
 #define TRACES_POINTS_H

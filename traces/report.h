@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run as one HTML file that needs nothing beside itself: ladder of the packets, where the time of
+ * A run as one HTML file that needs no other files: a ladder of the packets, where the time of
  * messages went, throughput and depths over time, counters, configuration.
  *
- * The page is traces/report/, put together and embedded when hcasim is built; what is written here
- * is the data it draws, as JSON in the page: columns, one array each, times in ps. Keys are those
- * of report.c; page.js unpacks them. The same run makes the same file.
+ * The page itself is in traces/report/ and is embedded when hcasim is built. The functions here
+ * write the data that the page draws, as JSON in the page: columns, one array each, with times in
+ * ps. The keys are those of report.c, and page.js unpacks them. The same run always gives the same
+ * file.
  */
 #ifndef TRACES_REPORT_H
 #define TRACES_REPORT_H
@@ -14,7 +15,7 @@
 
 #include "traces/run_files.h"
 
-/* What a packet of the report is; bits of its "flags". */
+/* What a packet of the report is: bits of its "flags". */
 #define REPORT_FLAGS(F)                                                                            \
 	F(RESPONSE, 0, "from responder to requester")                                              \
 	F(NAK, 1, "a negative acknowledge, RNR too")                                               \
@@ -32,7 +33,7 @@ enum report_flag {
 #undef F
 };
 
-/* Writes the page of the run in folder dir to out. 0 or -errno, printed to err. */
+/* Writes the page for the run in folder dir to out. 0, or -errno after printing to err. */
 int report_write(const char *dir, FILE *out, FILE *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside report*.c only: packets joined from where they left and where they arrived, and texts that
- * stand once. */
+/* Only for report*.c: packets, each joined from the records of its leaving and its arrival, and a
+ * table that stores each text once. */
 #ifndef TRACES_REPORT_IMPL_H
 #define TRACES_REPORT_IMPL_H
 
@@ -8,14 +8,14 @@
 
 enum { REPORT_FILE_MAX = 1 << 20 };
 
-/* --- texts by number */
+/* --- texts, each with a number --- */
 
 struct report_texts {
 	struct {
 		char *text;
 		size_t len;
 	} * texts;
-	uint32_t *table; /* numbers plus 1, by hash */
+	uint32_t *table; /* a hash table of numbers plus 1 */
 	uint32_t count, room;
 	int err;
 };
@@ -23,15 +23,15 @@ struct report_texts {
 uint32_t report_text(struct report_texts *texts, const char *text, size_t len);
 void report_texts_free(struct report_texts *texts);
 
-/* --- packets in the order in which they left. */
+/* --- packets, in the order in which they left --- */
 
 struct report_packet {
-	uint64_t out_ps, in_ps; /* in: MESSAGE_NEVER when it did not arrive */
-	uint32_t op, note;      /* texts */
-	uint32_t qpn, from;     /* to and of which QP */
+	uint64_t out_ps, in_ps; /* in_ps: MESSAGE_NEVER when it did not arrive */
+	uint32_t op, note;      /* numbers of texts */
+	uint32_t qpn, from;     /* the QP that it goes to, and the QP that it comes from */
 	uint32_t psn, payload, wqe;
 	uint16_t flags; /* enum report_flag */
-	uint8_t hca;    /* that sent it */
+	uint8_t hca;    /* the sender */
 };
 
 struct report_packets {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waves.vcd shows, one row each: W(stage, signal, bits, each, point, from). The scope is named
- * hca<n>.<stage>; a stage is a file of model/engine/.
+ * The signals of waves.vcd, one row each: W(stage, signal, bits, each, point, from). The scope of a
+ * signal is named hca<n>.<stage>; a stage is a file of model/engine/.
  *
- * Rows of the same stage and signal are one signal with more than one source. Rows of a stage stand
- * together.
- * bits: of the value; TEXT: a string; EVENT: a moment.
- * each: ONE; PORT: one a port, p1_<signal>; LANE: one a port and virtual lane, p1_<signal>_vl0.
- * from: ARGn, QPN, CORR, NAME (text) or CALLER (bytes) of the record; OPEN: how many spans of the
- * point are under way, BUSY: whether one is; MOMENT: the record itself; SUM: of what ARG0 adds.
+ * Rows with the same stage and signal are one signal that has more than one source. The rows of a
+ * stage must stand together.
+ * bits: the width of the value; TEXT: it is a string; EVENT: it is a moment.
+ * each: ONE: one signal; PORT: one for each port, p1_<signal>; LANE: one for each port and virtual
+ * lane, p1_<signal>_vl0.
+ * from: ARGn, QPN, CORR, NAME (text) or CALLER (bytes): that field of the record. OPEN: how many
+ * spans of the point are under way; BUSY: whether any is. MOMENT: the record itself. SUM: the sum
+ * of ARG0 of all records so far.
  */
 #ifndef TRACES_SIGNALS_H
 #define TRACES_SIGNALS_H

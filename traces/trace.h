@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace layer: parts of the model emit records at trace points (points.h), sinks write them.
+ * The trace layer: parts of the model emit records at trace points (points.h), and sinks write
+ * them.
  *
- * Every sink sees records ordered by (time, order of emission). A record may be stamped in the
- * future (a packet's last bit leaves after the event that sends it), never before the last
- * trace_advance(). Bytes and text of a record are borrowed for the call only, but see bytes_stay.
+ * Every sink gets the records ordered by time; records of the same time are in the order in which
+ * they were emitted. The time of a record may be in the future (the last bit of a packet leaves
+ * after the event that sends the packet), but is never before the last trace_advance(). A sink may
+ * use the bytes and text of a record during the call only, but see bytes_stay.
  *
- * What a record carries stands in the row of its point (points.h). What a row does not name is 0 or
- * NULL. qpn is 24 bits. What the names do not say:
+ * The row of a point (points.h) says what its records hold. Members of a record that the row does
+ * not name are 0 or NULL. A qpn has 24 bits. What the names of the fields do not tell:
  *
- * - PACKET: packet: the bytes on the wire, LRH to VCRC; qpn: the QP of this HCA; known: enum
- *   trace_packet_flag; transmission: 1 for the first. A packet is emitted as PKT_OUT at the sender
- *   when its last bit leaves and as PKT_IN at the receiver when it arrives; a lost one only as
- *   PKT_OUT. fault: what the fault plan did to it. Where the plan changed the bytes, both say so.
- * - ETHERNET: frame: without preamble and FCS. ETH_OUT and ETH_IN as PKT_OUT and PKT_IN; hca: the
- *   number of the host.
- * - REG: the value of a BAR access is the number that its bytes make in address order, first byte
- *   most significant; that of config space, least significant first.
- * - HCR: mailbox: the input mailbox when posted, the output mailbox when done, NULL where there is
- *   none. event: 1 when software asks for an event.
- * - WQE: bytes as they lie in the buffer. srqn: of a receive WQE that came from an SRQ, else 0.
- *   service: enum qp_service of the QP.
+ * - PACKET: packet: the bytes on the wire, LRH to VCRC. qpn: the QP of this HCA. known: enum
+ *   trace_packet_flag. transmission: 1 for the first. A packet is emitted as PKT_OUT by the sender
+ *   when its last bit leaves, and as PKT_IN by the receiver when it arrives; a packet that is lost
+ *   is emitted as PKT_OUT only. fault: what the fault plan did to the packet. When the plan changed
+ *   its bytes, both records have a fault.
+ * - ETHERNET: frame: without preamble and FCS. ETH_OUT and ETH_IN are emitted as PKT_OUT and PKT_IN
+ *   are. hca: the number of the host.
+ * - REG: the value of a BAR access is the number that its bytes make in the order of their
+ *   addresses, the first byte being the most significant. In the value of an access to
+ *   configuration space the first byte is the least significant.
+ * - HCR: mailbox: the input mailbox when the command is posted, the output mailbox when it is done;
+ *   NULL when there is none. event: 1 when software asks for an event.
+ * - WQE: the bytes are as they are in the queue's buffer. srqn: the SRQ that a receive WQE came
+ *   from, else 0. service: enum qp_service of the QP.
  * - SPAN: the stage is busy from the record's time, which may be in the future, until `until`; a
- *   reset may end it earlier. cause of a DMA: enum dma_corr of pcie.h. LINK_TX, LINK_RX: qpn: the
- *   sender's; credits: left, in blocks of 64 bytes; wqe: of a request. traits: enum trace_trait.
- *   EQE_RUN: cqn: of a completion event.
- * - REQ_STATE, RESP_STATE: waits: 1 when the machine stops there until something comes.
- * - LEVEL: length: the new value; change: by how much it changes.
- * - CALL: a function or wait begins or ends, strictly nested on its thread.
+ *   reset may end it earlier. cause of a DMA: enum dma_corr of pcie.h. LINK_TX, LINK_RX: qpn: that
+ *   of the sender; credits: those that are left, in blocks of 64 bytes; wqe: that of a request.
+ *   traits: enum trace_trait. EQE_RUN: cqn: that of a completion event.
+ * - REQ_STATE, RESP_STATE: waits: 1 when the state machine stops there until something comes.
+ * - LEVEL: length: the new value. change: the difference from the value before.
+ * - CALL: a function or a wait begins or ends. On each thread they are strictly nested.
  */
 #ifndef TRACES_TRACE_H
 #define TRACES_TRACE_H
@@ -43,7 +47,8 @@
 extern "C" {
 #endif
 
-/* What a sink does with a point; those behind NOTE are for waves and timelines, not for the log. */
+/* What a sink does with a point. The kinds after NOTE are for waves and timelines; they are not in
+ * the log. */
 #define TRACE_KINDS(K)                                                                             \
 	K(PACKET)                                                                                  \
 	K(REG)                                                                                     \
@@ -72,7 +77,7 @@ enum trace_kind {
 };
 
 enum {
-	TRACE_KINDS_TEXT = (1 << TRACE_SPAN) - 1, /* what the log writes */
+	TRACE_KINDS_TEXT = (1 << TRACE_SPAN) - 1, /* the kinds that the log has */
 };
 
 enum trace_packet_flag {
@@ -80,7 +85,8 @@ enum trace_packet_flag {
 	TRACE_PACKET_WQE = 1 << 1,   /* args[2] is valid */
 };
 
-/* Of a packet, in spans: its BTH opcode, and */
+/* The field `traits` of a packet's span: the packet's BTH opcode in the low byte, and these
+ * bits. */
 enum trace_trait {
 	TRACE_TRAIT_OPCODE = 0xff,
 	TRACE_TRAIT_INSIDE = 1 << 8, /* it never leaves the HCA */
@@ -101,7 +107,7 @@ struct trace_record {
 	uint64_t args[6];
 	const void *bytes;
 	uint32_t len;    /* of bytes */
-	bool bytes_stay; /* bytes are there until trace_advance() to the record's time */
+	bool bytes_stay; /* the bytes stay valid until trace_advance() to the record's time */
 	const char *text;
 };
 
@@ -123,7 +129,7 @@ enum trace_field_type {
 		TRACE_FIELD_TYPE_COUNT
 };
 
-/* Where in a record a field stands. */
+/* The member of a record that a field is stored in. */
 enum trace_field_in {
 	TRACE_IN_ARGS,
 	TRACE_IN_QPN,
@@ -138,7 +144,7 @@ struct trace_field {
 	uint8_t type, in; /* enum trace_field_type, enum trace_field_in */
 };
 
-/* What a row of points.h says. */
+/* The content of a row of points.h. */
 struct trace_point_row {
 	const char *name, *unit, *text, *meaning;
 	const struct trace_field *fields; /* the last has no name */
@@ -154,8 +160,8 @@ const char *trace_field_type_name(enum trace_field_type type);
 uint64_t trace_field_value(const struct trace_record *r, const struct trace_field *field);
 
 /*
- * The index in args[] of a field of a point: r->args[TRACE_ARG(LINK_TX, credits)]. Each point has a
- * struct of its fields in args[] for this and nothing else.
+ * The index in args[] of a field of a point, for example r->args[TRACE_ARG(LINK_TX, credits)]. The
+ * struct that each point has for its fields in args[] serves this macro only.
  */
 #define TRACE_ARG(point, field) (offsetof(struct trace_args_##point, field) / sizeof(uint64_t))
 
@@ -186,93 +192,94 @@ static const uint8_t trace_point_kinds[TRACE_POINT_COUNT] = {
 #undef TP
 };
 
-/* One a simulation. What is public is so that a point that is off costs one load and a test. */
+/* One for each simulation. The members are public so that a point that is off costs only a load and
+ * a test. */
 struct trace {
-	uint32_t kinds;    /* 1 << kind of the points that somebody listens at */
-	uint64_t now_ps;   /* of the last trace_advance */
-	uint64_t first_ps; /* time of the earliest record held, UINT64_MAX when none is */
+	uint32_t kinds;    /* 1 << kind, for the points that somebody listens to */
+	uint64_t now_ps;   /* the time of the last trace_advance() */
+	uint64_t first_ps; /* the time of the earliest record that is held; UINT64_MAX: none is */
 	struct trace_watch *watches;
 	struct trace_state *state;
 };
 
-/* A sink. record() returns 0 or -errno; after its first error a sink gets no further record, and
+/* A sink. record() returns 0 or -errno. After its first error a sink gets no further records, and
  * trace_close() fails. */
 struct trace_sink_ops {
 	const char *name;
-	/* path: the file to make. snap: bytes of a packet that are kept, where packets are kept as
-	 * bytes. On success *sink is the sink's own object. */
+	/* path: the file to create. snap: how many bytes of a packet to keep, for sinks that keep
+	 * packets as bytes. On success *sink is the sink's own object. */
 	int (*open)(void **sink, const char *path, uint32_t snap);
 	int (*record)(void *sink, const struct trace_record *r);
-	int (*close)(void *sink); /* also after an error; frees */
+	int (*close)(void *sink); /* also called after an error; frees the sink */
 	const char *file;         /* its name in the run's folder */
-	uint32_t kinds;           /* 1 << kind of what it writes, 0: all */
+	uint32_t kinds;           /* 1 << kind, for what the sink writes; 0: everything */
 };
 
-/* No sink, every point off. NULL when there is no memory. */
+/* Creates a trace without sinks and with every point off. NULL: no memory. */
 struct trace *trace_create(void);
 
 /*
- * Opens the sinks of a list such as "log,pcapng" (NULL or "": none) with their files in dir, which
- * must exist, and turns the points on that one of them writes. On an error prints one line to err,
- * leaves no file of this call, and returns -errno
- * (-EINVAL: unknown name).
+ * Opens the sinks of a list such as "log,pcapng" (NULL or "": none), with their files in the
+ * existing folder dir, and turns on the points that any of them writes. On an error it prints one
+ * line to err, removes the files that this call has created, and returns -errno (-EINVAL: unknown
+ * name).
  */
 int trace_open(struct trace *tr, const char *list, const char *dir, FILE *err);
 
-/* Of packets that trace_open() has written as bytes this many are kept, from the first on; at the
- * beginning all. */
+/* Sets how many bytes of a packet the sinks keep that trace_open() opens afterwards; counted from
+ * the packet's start. Without this call they keep whole packets. */
 void trace_snap(struct trace *tr, uint32_t bytes);
 
-/* Adds a sink of the caller's; its open() is not called. Turns on the points of the kinds in mask
- * (1 << kind), 0: all. */
+/* Adds a sink of the caller's own; its open() is not called. Turns on the points of the kinds in
+ * `kinds` (1 << kind; 0: all). */
 int trace_sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds);
 
-/* From now on the points of these kinds (1 << kind) are on, no others; a sink still writes only its
- * own. What is held is written all the same. */
+/* Turns on the points of these kinds (1 << kind) and turns off all others. A sink still writes only
+ * its own kinds. Records that are held are written even so. */
 void trace_listen(struct trace *tr, uint32_t kinds);
 
-/* Writes what is held, closes the sinks, frees tr. 0, or the first error of any sink (which was
- * printed to stderr). */
+/* Writes the records that are held, closes the sinks, and frees tr. 0, or the first error of any
+ * sink (which has been printed to stderr). */
 int trace_close(struct trace *tr);
 
 /*
- * Writes what all sinks of the process have in their buffers: when it ends in another way than by
- * trace_close(). From a signal's handler too. What has happened until then is in the files; of
- * timeline.json and waves.vcd the ends of what was under way are missing.
+ * Writes out the buffers of all sinks of the process, when the process ends without trace_close().
+ * May be called from a signal handler. The files then have everything that has happened so far,
+ * except that timeline.json and waves.vcd lack the ends of what was under way.
  */
 void trace_rescue(void);
 
-/* `make bench` compares with a build that has no trace points; what only they need asks this. */
+/* For code that only trace points need: `make bench` compares with a build that has no trace
+ * points. */
 #ifdef TRACE_ABSENT
 #define TRACE_BUILT false
 #else
 #define TRACE_BUILT true
 #endif
 
-/* True when somebody listens at this point: ask before work is done for a record. tr may be NULL.
- */
+/* True when somebody listens to this point. Ask before doing work for a record. tr may be NULL. */
 static inline bool trace_on(const struct trace *tr, enum trace_point point)
 {
 	return TRACE_BUILT && __builtin_expect(tr && tr->kinds >> trace_point_kinds[point] & 1, 0);
 }
 
 /*
- * Stands inside an object with many points on its way, so that each of them that is off costs it
- * one comparison with memory of its own.
+ * A copy of the trace's kinds inside an object that passes many points. Each point that is off then
+ * costs one comparison with the object's own memory.
  */
 struct trace_watch {
-	uint32_t kinds; /* of the trace */
+	uint32_t kinds; /* a copy of the trace's */
 	struct trace_watch *next;
 };
 
-/* Keeps watch->kinds right until trace_unwatch(). tr may be NULL: nothing is ever on. */
+/* Keeps watch->kinds up to date until trace_unwatch(). tr may be NULL: then no point is ever on. */
 void trace_watch(struct trace *tr, struct trace_watch *watch);
 void trace_unwatch(struct trace *tr, struct trace_watch *watch);
 
 void trace_emit(struct trace *tr, const struct trace_record *r);
 void trace_release(struct trace *tr, uint64_t now_ps);
 
-/* No later record will be earlier than now_ps. To be called whenever simulated time goes on. */
+/* No later record will be earlier than now_ps. Must be called whenever simulated time advances. */
 static inline void trace_advance(struct trace *tr, uint64_t now_ps)
 {
 	if (!tr)
@@ -283,21 +290,26 @@ static inline void trace_advance(struct trace *tr, uint64_t now_ps)
 }
 
 /*
- * Keeps the last n records of these kinds (1 << kind, 0: all) for failure output, and turns their
- * points on. Of bytes the first 128 are kept.
+ * Keeps the last n records of these kinds (1 << kind; 0: all) to show when a run fails, and turns
+ * their points on. Of a record's bytes the first 128 are kept.
  */
 int trace_tail_keep(struct trace *tr, uint32_t n, uint32_t kinds);
-/* Prints the packets and fault plan actions among them as a ladder between hca0 (left) and hca1
- * (right), from that time on. */
+/* Prints the packets and the actions of the fault plan among the kept records, from that time on,
+ * as a ladder between hca0 (left) and hca1 (right). */
 void trace_ladder_print(struct trace *tr, uint64_t from_ps, FILE *out);
 
 /*
- * Checks a capture as this simulator writes them: structure, lengths, pads, opcodes, both CRCs
- * recomputed from the bytes; packets whose comment has fault= may be wrong. Verbose prints a line a
- * packet. A file named .vcd or .json is checked as waves.vcd or timeline.json: form, order of
- * times, nesting of functions, complete chains. One named .records is read as run.records, verbose
- * prints the log that its records make. 0: right, 1: wrong packets (printed) or records without
- * their end, 2: unreadable file.
+ * Checks a file of a run as this simulator writes it.
+ *
+ * A capture: structure, lengths, pads and opcodes, and both CRCs, which are recomputed from the
+ * bytes. Packets whose comment has fault= may be wrong. Verbose prints one line for each packet.
+ *
+ * A file named .vcd or .json is checked as waves.vcd or timeline.json: form, order of times,
+ * nesting of functions, complete chains. A file named .records is read as run.records; verbose
+ * prints the log that its records make.
+ *
+ * 0: right; 1: wrong packets (which are printed) or a file of records without its end; 2:
+ * unreadable file.
  */
 int trace_check_file(const char *path, bool verbose, FILE *out);
 
