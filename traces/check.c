@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The judge of a capture: what each packet must be, from its own bytes. */
+/* Checks a capture: each packet is judged by its own bytes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 struct counts {
 	uint64_t good, bad, harmed;
-	uint64_t cut; /* of them: judged without payload and CRCs */
+	uint64_t cut; /* packets that the capture has cut: judged without payload and CRCs */
 };
 
 static void fault_add(struct trace_text *t, const char *what)
@@ -61,8 +61,8 @@ static void check_payload(struct trace_text *t, const struct packet_view *v, con
 		}
 }
 
-/* What is wrong with a packet of len bytes, of which the capture has kept the first ones; nothing
- * when it is right. */
+/* Adds to t what is wrong with a packet of len bytes, of which the capture has kept the first
+ * `kept` bytes. Adds nothing when the packet is right. */
 static void check_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len, uint32_t kept)
 {
 	struct packet_view v;
@@ -169,7 +169,7 @@ static int check_all(struct pcapng_reader *rd, bool verbose, FILE *out, struct c
 	return ret;
 }
 
-/* Verbose prints the log that the records make. */
+/* With `verbose`, prints the log that the records make. */
 static int check_records(const char *path, bool verbose, FILE *out)
 {
 	struct trace_text line = {0};

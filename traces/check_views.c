@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form of waves.vcd and timeline.json as this simulator writes them: what a viewer needs, and
- * what it would not notice. A line at a time, so that a file may be of any length.
+ * Checks the form of waves.vcd and timeline.json as this simulator writes them: what a viewer
+ * needs, and also errors that a viewer would not notice. Files are read line by line, so a file may
+ * have any length.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -37,12 +38,12 @@ static __attribute__((format(printf, 2, 3))) void wrong(struct view *v, const ch
 /* ---- waves */
 
 struct wave {
-	char type; /* 'w' wire, 'e' event, 's' string; 0: there is none of this code */
+	char type; /* 'w' wire, 'e' event, 's' string; 0: this code is not declared */
 	unsigned bits;
 };
 
 struct waves {
-	struct wave *waves; /* by code */
+	struct wave *waves; /* indexed by code */
 	size_t room;
 	int depth;
 	bool body, timed;
@@ -155,7 +156,7 @@ static int wave_line(void *arg, struct view *v, char *line)
 
 /* ---- timeline */
 
-/* Where a lane's functions and a chain stand. */
+/* How far the functions of a lane have come, and how far a chain has. */
 struct thread {
 	uint64_t tid, last_ps;
 	unsigned depth;
@@ -169,17 +170,17 @@ struct chain {
 
 struct timeline_file {
 	struct thread *threads;
-	struct chain *chains; /* by id, from 1 */
+	struct chain *chains; /* indexed by id, from 1 */
 	size_t thread_count, chain_count;
 	bool ended;
 };
 
-/* What of an event is judged. */
+/* The members of an event that are checked. */
 struct event_fields {
 	char phase;
 	uint64_t tid, id, ts, dur;
 	bool has_name, has_ts, has_dur, has_id;
-	const char *name; /* as it is written, with its escapes */
+	const char *name; /* as the file has it, with its escapes */
 	size_t name_len;
 };
 
@@ -216,7 +217,7 @@ static bool number_skip(const char **s)
 	return true;
 }
 
-/* Microseconds with six digits. */
+/* Parses microseconds with six digits after the point. Returns ps. */
 static uint64_t time_of(const char *s)
 {
 	char *end;
@@ -244,7 +245,8 @@ static void field_note(struct event_fields *e, const char *key, size_t n, const 
 #undef IS
 }
 
-/* An object of strings, numbers and objects; those of the outer one are noted. */
+/* Parses an object of strings, numbers and objects. The members of the outer one are stored in
+ * *e. */
 static bool object_parse(const char **s, struct event_fields *e, bool outer)
 {
 	if (*(*s)++ != '{')

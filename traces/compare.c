@@ -13,12 +13,12 @@
 
 enum { BEFORE = 3, LOG_BEFORE = 6, OTHERS_MAX = 20, BYTES_SHOWN = 8, LINE_SHOWN = 150 };
 
-/* A stream of one or both runs: ranges of their orders. */
+/* A stream of one or both runs: a range in the order of each run. */
 struct stream {
 	uint64_t key;
 	const uint32_t *at[2];
 	size_t n[2];
-	size_t first; /* that differs */
+	size_t first; /* the first item that differs */
 	bool differs;
 };
 
@@ -32,7 +32,7 @@ struct compare {
 	unsigned sources;
 	uint32_t classes;
 	const char *phase;
-	struct trace_text texts[2]; /* of the items looked at last */
+	struct trace_text texts[2]; /* the texts of the items that were looked at last */
 };
 
 static const struct run_item *item(const struct compare *c, const struct stream *s, unsigned side,
@@ -46,7 +46,7 @@ static const char *text_of(struct compare *c, unsigned side, const struct run_it
 	return run_item_text(&c->runs[side], it, &c->texts[side]);
 }
 
-/* The items of two sides; a golden trace has cut its long texts. */
+/* Compares the items of the two sides. A golden trace has shortened its long texts. */
 static bool same_text(struct compare *c, const struct run_item *a, const struct run_item *b)
 {
 	const char *text[2] = {text_of(c, 0, a), text_of(c, 1, b)};
@@ -103,7 +103,7 @@ static int streams_make(struct compare *c)
 	return 0;
 }
 
-/* When the difference shows; a golden trace has no times. */
+/* The time of the difference; UINT64_MAX when only golden traces have it, which have no times. */
 static uint64_t difference_ps(const struct compare *c, const struct stream *s)
 {
 	uint64_t ps = UINT64_MAX;
@@ -128,7 +128,7 @@ static void print_time(FILE *out, const struct run_files *run, const struct run_
 			it->time_ps % 1000000);
 }
 
-/* Times of both, then the text that is the same, or A's or B's alone. */
+/* Prints the times of both, and then the text, which both share or which only A or only B has. */
 static void print_item(FILE *out, struct compare *c, const char *mark, const struct run_item *a,
 		       const struct run_item *b)
 {
@@ -143,7 +143,7 @@ static void print_end(FILE *out, const char *mark, size_t n)
 	fprintf(out, "  %s %32s ends here, after %zu\n", mark, "", n);
 }
 
-/* Of two words before `at` the beginning: a value with its name. */
+/* Returns where the two words before `at` begin: usually a name and its value. */
 static int words_back(const char *text, int at)
 {
 	for (unsigned words = 0; at > 0; at--)
@@ -152,7 +152,7 @@ static int words_back(const char *text, int at)
 	return at;
 }
 
-/* The words that differ first, with the word before them. */
+/* Prints the words that differ first, with the word before them. */
 static void print_words(FILE *out, const char *a, const char *b)
 {
 	int n = 0, from;
@@ -168,7 +168,7 @@ static void print_words(FILE *out, const char *a, const char *b)
 	}
 }
 
-/* Copies packet `number` of a folder's capture; its length, 0 when it cannot be read. */
+/* Copies packet `number` of a folder's capture and returns its length; 0 when it cannot be read. */
 static uint32_t packet_bytes(const struct run_files *run, uint32_t number, uint8_t *bytes)
 {
 	struct pcapng_reader *rd;
@@ -212,7 +212,7 @@ static void print_bytes(FILE *out, const struct compare *c, const struct run_ite
 	fprintf(out, "\n");
 }
 
-/* The lines of the log before an item, of every kind. */
+/* Prints the item's line of the log and the lines before it, whatever their kind. */
 static void print_around(FILE *out, struct compare *c, unsigned side, const struct run_item *it)
 {
 	const struct run_files *run = &c->runs[side];

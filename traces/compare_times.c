@@ -137,7 +137,7 @@ out:
 	return ret;
 }
 
-/* --- commands, in their order, as long as they are the same --- */
+/* --- commands: compared in their order until the first that differs --- */
 
 static size_t command_next(const struct messages *all, size_t i, unsigned hca,
 			   const struct run_files *run, const char *phase)
@@ -264,7 +264,7 @@ struct setting {
 	char section[64], key[64], value[128];
 };
 
-/* The next setting of a config.ini. */
+/* Reads the next setting of a config.ini. */
 static bool setting_next(FILE *in, struct setting *s)
 {
 	char line[512];
@@ -278,7 +278,7 @@ static bool setting_next(FILE *in, struct setting *s)
 	return false;
 }
 
-/* All of a config.ini, in its order, and sorted by name. */
+/* All settings of a config.ini, in the order of the file and sorted by name. */
 struct settings {
 	struct setting *all;
 	const struct setting **sorted;
@@ -292,7 +292,7 @@ static int setting_order(const struct setting *a, const struct setting *b)
 	return n ? n : strcmp(a->key, b->key);
 }
 
-/* Of two of the same name the first of the file counts. */
+/* Of two settings with the same name, the one that is first in the file counts. */
 static int by_name(const void *x, const void *y)
 {
 	const struct setting *a = *(const struct setting *const *)x,
@@ -343,7 +343,7 @@ static int settings_load(struct settings *set, const char *dir)
 	return ret;
 }
 
-/* Its value; NULL: it is not set. */
+/* The setting's value; NULL: it is not set. */
 static const char *setting_find(const struct settings *set, const struct setting *wanted)
 {
 	size_t from = 0, to = set->count;
@@ -361,7 +361,8 @@ static const char *setting_find(const struct settings *set, const struct setting
 		       : NULL;
 }
 
-/* The settings of one that the other has otherwise or, when absent is set, not at all. */
+/* Prints the settings of `set` whose value is different or missing in `other`; with `absent`, only
+ * those that are missing there. */
 static unsigned configs_print(const struct settings *set, const struct settings *other, bool absent,
 			      unsigned n, FILE *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts, registers, commands, queue entries in words. */
+/* Layouts, registers, commands and queue entries as text. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "model/interface/macros.h"
 
 enum {
-	BYTES_SHOWN = 32, /* of a range of bytes */
+	BYTES_SHOWN = 32, /* most that are shown of a range of bytes */
 };
 
 static void decode_name(struct trace_text *t, const char *name)
@@ -26,7 +26,7 @@ void decode_code(struct trace_text *t, const char *name, const char *prefix, uin
 		trace_text_add(t, "%s0x%x", prefix, code);
 }
 
-/* Fields that people count in. */
+/* Whether the field is one that people write in decimal. */
 static bool is_decimal(const char *name)
 {
 	static const char *const words[] = {"psn",   "lid", "len", "length",
@@ -48,7 +48,7 @@ static void decode_value(struct trace_text *t, const char *name, uint64_t v)
 	trace_text_add(t, v < 10 || is_decimal(name) ? " %" PRIu64 : " 0x%" PRIx64, v);
 }
 
-/* Fields whose values have names. */
+/* The name of the value, for fields whose values have names. */
 static const char *value_name(const struct layout *l, const struct field_row *f, uint64_t v)
 {
 	static const struct {
@@ -120,7 +120,8 @@ void decode_fields(struct trace_text *t, const struct layout *l, const uint8_t *
 	}
 }
 
-/* Management by QP1: the fields of connection management and paths, else the header's. */
+/* A management datagram of QP1: the fields of connection management and paths; for all others, only
+ * those of the header. */
 static void decode_gmp(struct trace_text *t, uint32_t class, uint32_t attr, const uint8_t *bytes,
 		       uint32_t len)
 {
@@ -218,7 +219,7 @@ static void decode_bar0(struct trace_text *t, uint32_t offset, uint32_t value)
 	if (!l || in + 4 > l->size)
 		return;
 	be32_store(bytes + in, value);
-	/* the two halves of a 64-bit field are written one after the other: the value says it */
+	/* a 64-bit field is written in two halves: say which one this is */
 	for (unsigned int i = 0; i < l->n; i++)
 		if (l->rows[i].width == 64 && in - l->rows[i].offset < 8)
 			trace_text_add(t, ", %s %s", l->rows[i].name,
@@ -269,7 +270,7 @@ void decode_reg(struct trace_text *t, const struct trace_record *r)
 
 /* ---- commands */
 
-/* Pages given to the device: as many entries as the input modifier says. */
+/* The pages that a command gives to the device: as many entries as the input modifier says. */
 static void decode_vpm(struct trace_text *t, const struct trace_record *r)
 {
 	const struct vpm_list *list = r->bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets between two HCAs as a ladder, time downwards. A packet stands where it leaves; where it
- * arrives it stands only when the port discards it. */
+/* Packets between two HCAs as a ladder, with time going down. A packet has a line for the time it
+ * leaves. It has one for its arrival only when the port discards it. */
 // clang-format off
 /*
  *      12.345678  hca0 -----> hca1  rc_send_only qpn 0x41 psn 0x5 payload 64

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log that a driver engineer reads: a line a record, run.log.
+ * Writes run.log, the log for driver engineers. Each record is one line:
  *
  *	    12.345678 hca0 doorbell      send doorbell qpn 0x41 uar 5
  *
- * Microseconds with picosecond digits, HCA, unit, then what happened.
+ * The line has microseconds with picosecond digits, HCA, unit, and what happened.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -120,7 +120,7 @@ void trace_log_text(struct trace_text *t, const struct trace_record *r)
 	default:
 		break;
 	}
-	/* text of the driver or firmware may end with a line end of its own, or hold some */
+	/* the text of the driver or firmware may contain line ends, also at its end */
 	while (t->len && t->s[t->len - 1] == '\n')
 		t->s[--t->len] = 0;
 	for (size_t i = 0; i < t->len; i++)

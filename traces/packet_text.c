@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets in words. */
+/* Packets as text. */
 #include <string.h>
 
 #include "traces/decode.h"

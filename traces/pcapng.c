@@ -23,16 +23,16 @@ enum {
 	PORTS = 256 * (PORTS_MAX + 1), /* hca, port; 0 for a device as a whole */
 	LINKS = 2,
 	COMMENT_MAX = 256,
-	COMMENT_TEXT_MAX = 130, /* fault=...; beside three numbers */
+	COMMENT_TEXT_MAX = 130, /* room for "fault=...;"; the comment also holds three numbers */
 	OPTION_HEAD = 4,
 	FLAGS_BYTES = 4,
 };
 
-/* What stands behind a packet, but for the block's length: mostly the same as behind the packet
- * before it. */
+/* What follows a packet in its block, except the block's length. It is usually the same as for the
+ * packet before. */
 struct options {
-	uint64_t args[4]; /* of the record they were made of */
-	bool last;        /* they say nothing beyond those */
+	uint64_t args[4]; /* args[] of the record that these options were made from */
+	bool last;        /* the options depend on nothing else of the record */
 	uint32_t len;
 	uint8_t bytes[3 * OPTION_HEAD + COMMENT_MAX + FLAGS_BYTES];
 };
@@ -53,7 +53,7 @@ static const struct link links[LINKS] = {
 
 struct interface {
 	uint32_t number;
-	struct options options[2]; /* [it is going out] */
+	struct options options[2]; /* index 1: for packets that go out */
 };
 
 struct pcapng {
@@ -63,7 +63,8 @@ struct pcapng {
 	uint32_t ninterfaces;
 };
 
-/* Blocks are in the byte order of the machine that writes them; ours are always little-endian. */
+/* A pcapng block has the byte order of the machine that wrote it. Our blocks are always
+ * little-endian. */
 static uint8_t *put16(uint8_t *p, uint16_t v)
 {
 	v = htole16(v);
@@ -109,7 +110,8 @@ static uint8_t *put_option(uint8_t *p, uint16_t code, const void *bytes, size_t 
 	return put_padded(p, bytes, n);
 }
 
-/* Ends a block whose total length is already in its head, from block to p. */
+/* Completes the block from `block` to p with its total length, in its head and at its end, and
+ * writes it. */
 static void put_end(struct trace_file *f, uint8_t *block, uint8_t *p)
 {
 	uint32_t total = (uint32_t)(p - block) + 4;
@@ -129,7 +131,7 @@ static void write_section(struct trace_file *f)
 	p = put32(p, PCAPNG_MAGIC);
 	p = put16(p, 1);
 	p = put16(p, 0);
-	p = put32(put32(p, UINT32_MAX), UINT32_MAX); /* length of the section: not given */
+	p = put32(put32(p, UINT32_MAX), UINT32_MAX); /* the length of the section is not given */
 	p = put_option(p, PCAPNG_OPT_USERAPPL, app, sizeof(app) - 1);
 	p = put32(p, 0);
 	put_end(f, block, p);
@@ -172,7 +174,7 @@ static int pcapng_open(void **sink, const char *path, uint32_t snap)
 	return 0;
 }
 
-/* "key=value;": printf would cost more than all the rest of a packet's block. */
+/* Writes "key=value;". printf would cost more than all the rest of a packet's block. */
 static inline char *put_number(char *s, const char *key, uint64_t value)
 {
 	char *end;
@@ -188,7 +190,7 @@ static inline char *put_number(char *s, const char *key, uint64_t value)
 	return end + 1;
 }
 
-/* key=value;... of what is known beyond the bytes. */
+/* Writes "key=value;..." with what is known about the packet besides its bytes. */
 static size_t comment_text(char *text, const struct trace_record *r)
 {
 	char *s = text;
@@ -231,7 +233,8 @@ static inline bool options_fit(const struct options *o, const struct trace_recor
 	       !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]));
 }
 
-/* 32.32 bits of seconds, the least number whose nanoseconds are these. */
+/* Seconds with 32 fractional bits: the smallest number that converts back to this many
+ * nanoseconds. */
 static uint64_t erf_time(uint64_t ns)
 {
 	const uint64_t second = 1000000000;
@@ -239,7 +242,7 @@ static uint64_t erf_time(uint64_t ns)
 	return (ns / second << 32) + (((ns % second) << 32) + second - 1) / second;
 }
 
-/* kept: bytes of the record, len: of the packet on the wire. */
+/* kept: bytes that the file has; len: bytes of the packet on the wire. */
 static uint8_t *put_erf(uint8_t *p, uint64_t ns, uint32_t kept, uint32_t len, uint32_t interface)
 {
 	p = put64(p, erf_time(ns));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads captures of either byte order, a block at a time; trusts no length in the file. */
+/* Reads captures of either byte order, block by block. It trusts no length in the file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct interface {
 struct pcapng_reader {
 	FILE *f;
 	char *path;
-	uint64_t offset; /* of the next block */
+	uint64_t offset; /* where the next block begins */
 	bool swapped, started;
 	bool ethernet; /* frames are wanted */
 	uint32_t ninterfaces;
@@ -97,7 +97,7 @@ static int section_order(struct pcapng_reader *rd, FILE *err)
 	return 0;
 }
 
-/* 1: a whole block in rd->block, its length in *len; 0: end of the file. */
+/* Reads one block. 1: rd->block has all of it, and *len is its length; 0: end of the file. */
 static int block_read(struct pcapng_reader *rd, uint32_t *type, uint32_t *len, FILE *err)
 {
 	static const uint8_t section[4] = {0x0a, 0x0d, 0x0d, 0x0a};
@@ -129,8 +129,8 @@ static int block_read(struct pcapng_reader *rd, uint32_t *type, uint32_t *len, F
 }
 
 /*
- * Steps through the options in [*at, end): 1 with code, value and length; 0 at the end of options;
- * -1 when they do not fit.
+ * Steps through the options in [*at, end). 1: an option, with code, value and length; 0: there are
+ * no more; -1: they do not fit.
  */
 static int option_next(const struct pcapng_reader *rd, uint32_t *at, uint32_t end, uint16_t *code,
 		       const uint8_t **value, uint16_t *len)
@@ -187,8 +187,8 @@ static int interface_read(struct pcapng_reader *rd, uint32_t len, FILE *err)
 	return 0;
 }
 
-/* Unwraps the ERF record in [data, data + len), `cut` by the capture or not: 1 an InfiniBand
- * packet, 0 something else, -1 damaged. */
+/* Unwraps the ERF record in [data, data + len); `cut`: the capture has cut it. 1: an InfiniBand
+ * packet; 0: something else; -1: damaged. */
 static int erf_read(struct pcapng_packet *pkt, const uint8_t *data, uint32_t len, bool cut)
 {
 	uint32_t head = ERF_HEADER, wlen;

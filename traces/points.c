@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of the rows, and values of a record by the name of their field. */
+/* The table of the rows of points.h, and access to a record's values by the names of their
+ * fields. */
 #include "traces/trace.h"
 
 #define ARG(name, type) {#name, TRACE_FIELD_##type, TRACE_IN_ARGS},
@@ -21,7 +22,7 @@ const struct trace_point_row trace_point_rows[TRACE_POINT_COUNT] = {
 #undef TP
 };
 
-/* Every row's arguments fit into a record. */
+/* Checks that the arguments of each row fit into a record. */
 #undef ARG
 #undef QPN
 #undef CORR

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of records, written. See records.h. */
+/* Writes the file of records. See records.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "traces/records.h"
 
 enum {
-	HEAD_SHOWN = 64,  /* bytes of what is no transport packet */
-	LENGTH_BYTES = 2, /* of a record's length: up to 16383 */
-	NUMBER_MAX = 10,  /* bytes of a number */
-	FIELDS_MAX = 12,  /* of a record */
+	HEAD_SHOWN = 64,  /* bytes that are kept of something that is not a transport packet */
+	LENGTH_BYTES = 2, /* bytes of a record's length, which is at most 16383 */
+	NUMBER_MAX = 10,  /* most bytes of a number */
+	FIELDS_MAX = 12,  /* most fields of a record */
 };
 
 _Static_assert(RECORDS_TEXT_MAX + RECORDS_BYTES_MAX + (FIELDS_MAX + 8) * NUMBER_MAX <
@@ -71,7 +71,8 @@ size_t records_put_head(uint8_t *out)
 	return (size_t)(p - out);
 }
 
-/* Of a packet its headers are decoded, of a datagram to QP 0 or 1 all. */
+/* How many bytes of a packet are kept: its headers; all of it when it is a datagram to QP 0 or 1,
+ * because that one is decoded as a whole. */
 static uint32_t packet_kept(const uint8_t *bytes, uint32_t len)
 {
 	struct packet_view v;

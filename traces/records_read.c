@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of records, read. See records.h. */
+/* Reads the file of records. See records.h. */
 #include "traces/records.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { POINTS_MAX = 1024, FIELDS_MAX = 64, NAME_MAX = 63, VERSION = 1 };
 
-/* A field of the file, and what it is here. */
+/* A field as the file describes it, and where it goes in a record here. */
 struct file_field {
 	uint8_t type; /* enum trace_field_type, as the file says */
 	uint8_t in;   /* enum trace_field_in */
@@ -29,19 +29,19 @@ struct file_point {
 
 struct records {
 	uint8_t *bytes;
-	size_t len, first; /* where the first record stands */
+	size_t len, first; /* first: where the first record is */
 	char *name;
 	FILE *err;
 	struct file_point *points;
 	unsigned count;
-	uint64_t time_ps; /* of the record that was read last */
+	uint64_t time_ps; /* time of the record that was read last */
 	bool cut_told;
 	uint8_t scratch[RECORDS_BYTES_MAX];
 };
 
 /* --- numbers and names --- */
 
-/* What is read beyond the end is 0, and bad says so. */
+/* Reading beyond the end gives 0 and sets bad. */
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;
@@ -340,8 +340,8 @@ static void field_take(struct cursor *c, struct records *all, const struct file_
 		take_value(c, ff, r);
 }
 
-/* The body of a record, whose time is then what has passed since the one before. True: its point is
- * known here. */
+/* Reads the body of a record. r->time_ps becomes the time since the record before. Returns whether
+ * this program knows the record's point. */
 static bool body_take(struct cursor *c, struct records *all, struct trace_record *r)
 {
 	const uint64_t number = take_number(c);
@@ -367,7 +367,7 @@ static int damaged(const struct records *all, size_t at)
 	return -EINVAL;
 }
 
-/* No whole record stands at the place: the writer was killed, or the file was cut. */
+/* There is no whole record at this place: the writer was killed, or the file was cut. */
 static int is_cut(struct records *all, size_t at)
 {
 	if (!all->cut_told)
@@ -413,7 +413,7 @@ int records_next(struct records *all, size_t *at, size_t *place, struct trace_re
 
 void records_at(struct records *all, size_t place, struct trace_record *r)
 {
-	/* it was whole when records_next() found it, and says its own end */
+	/* records_next() found this record whole, and the record itself tells where it ends */
 	struct cursor c = {all->bytes + place, all->bytes + all->len, false};
 
 	body_take(&c, all, r);

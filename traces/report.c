@@ -16,7 +16,7 @@
 #include "traces/report_page.gen.h"
 #include "traces/trace_impl.h"
 
-/* Where the data goes; a line of its own in the page. */
+/* The page has this line where the data goes. */
 static const char data_mark[] = "<!--DATA-->";
 
 enum { PATH_CHARS = 4096, MARKS_MAX = 20000 };
@@ -31,7 +31,7 @@ struct report {
 
 /* --- JSON --- */
 
-/* '<' too: nothing in the data ends the script that holds it. */
+/* '<' is escaped too, so that no data can end the script element that holds it. */
 static void put_text(FILE *out, const char *text, size_t n)
 {
 	putc('"', out);
@@ -53,7 +53,7 @@ static void put_key(FILE *out, const char *key)
 	fprintf(out, ",\n\"%s\":", key);
 }
 
-/* A file of the run as a string; empty when it has none. */
+/* Writes a file of the run as a string; an empty one when the run has no such file. */
 static void put_file(struct report *r, const char *key, const char *file)
 {
 	char path[PATH_CHARS], *text;
@@ -85,7 +85,7 @@ static void put_phases(struct report *r)
 
 /* --- columns --- */
 
-/* One array of the packets: P(key, value of packet p). */
+/* One array for each property of the packets: P(key, value for packet p). */
 #define PACKET_COLUMNS(P)                                                                          \
 	P("t", p->out_ps - last_ps)                                                                \
 	P("d", p->in_ps == MESSAGE_NEVER ? -1 : (int64_t)(p->in_ps - p->out_ps))                   \
@@ -121,8 +121,8 @@ static void put_packets(struct report *r)
 	fprintf(r->out, "\"count\":%zu}", r->packets.count);
 }
 
-/* [hca, qpn, index, opcode, bytes, packets, resent, failed, first ps, then each point's ps behind
- * it or -1] */
+/* Writes [hca, qpn, index, opcode, bytes, packets, resent, failed, first ps, and for each point the
+ * ps since then or -1]. */
 static void put_message(struct report *r, const struct message *m)
 {
 	uint64_t first = m->at_ps[MESSAGE_WQE];
@@ -163,8 +163,8 @@ static void put_messages(struct report *r)
 	putc(']', r->out);
 }
 
-/* What deserves to be seen beside the packets: faults, timeouts, broken rules, discards. Its number
- * in the page, or -1. */
+/* Events to mark beside the packets: faults, timeouts, broken rules, discards. Returns the number
+ * of the mark in the page; -1: none. */
 static int mark_of(const struct run_files *run, const struct run_item *it)
 {
 	struct trace_record r;
@@ -225,7 +225,7 @@ static void put_rows(struct report *r)
 	fputs("}", r->out);
 }
 
-/* What the page cannot know: what a counter means, and what a parameter is when nobody sets it. */
+/* Writes what the page cannot know: what each counter means. */
 static void put_meanings(struct report *r)
 {
 	const char *separator = "{";
@@ -292,7 +292,7 @@ static void put_data(struct report *r)
 	put_packets(r);
 	put_messages(r);
 	put_marks(r);
-	put_texts(r); /* last: the others find theirs first */
+	put_texts(r); /* last, because the functions above add texts */
 	fprintf(r->out, "}</script>\n");
 }
 
@@ -320,7 +320,8 @@ int report_write(const char *dir, FILE *out, FILE *err)
 		return -ENOMEM;
 	if (!sources)
 		goto out;
-	/* the records have all that the ladder shows; bytes are the capture's alone */
+	/* The records have everything that the ladder shows. The capture would only add the
+	 * payload. */
 	ret = run_files_read(&r->run, dir, sources & RUN_RECORDS ? RUN_RECORDS : RUN_CAPTURE, false,
 			     err);
 	if (ret)

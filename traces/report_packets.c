@@ -73,12 +73,14 @@ void report_texts_free(struct report_texts *t)
 
 /* --- packets --- */
 
-/* What a packet is known by where it arrives: all of it, and what a port that discards it says. */
+/* Identifies a packet when it arrives. whole: all of the record; head: what a record of its discard
+ * has too. */
 struct mark {
-	uint64_t whole, head; /* never 0 */
+	uint64_t whole, head; /* whole is never 0 */
 };
 
-/* What has left an HCA and not arrived, in order; of those that did arrive whole is 0. */
+/* The packets that have left an HCA and not arrived, in order. For a packet that has arrived,
+ * `whole` is 0. */
 struct flight {
 	struct mark *marks;
 	size_t *packets;
@@ -90,11 +92,11 @@ struct join {
 	struct report_texts *texts;
 	struct trace_text text;
 	struct flight flights[HCAS];
-	size_t arrived[HCAS]; /* the packet that came last, plus 1 */
+	size_t arrived[HCAS]; /* number of the packet that came last, plus 1 */
 	struct mark arrived_mark[HCAS];
 };
 
-/* A record of a packet, taken apart. */
+/* A record of a packet, parsed. */
 struct seen {
 	struct trace_record r;
 	struct packet_view v;
@@ -110,7 +112,7 @@ static uint64_t hash_add(uint64_t h, const void *bytes, size_t n)
 	return h;
 }
 
-/* The headers up to the base one, which a record keeps of every packet. */
+/* The length of the headers up to the BTH. The record of every packet has them. */
 static size_t head_bytes(const struct seen *s)
 {
 	const uint8_t *begin = s->r.bytes;
@@ -163,7 +165,7 @@ static uint16_t flags_of(const struct seen *s)
 	return (uint16_t)flags;
 }
 
-/* The packet's opcode, and what its other headers say. */
+/* Stores the name of the packet's opcode, and the text of its other headers. */
 static void texts_of(struct join *j, const struct seen *s, struct report_packet *p)
 {
 	struct trace_text *t = &j->text;
@@ -249,7 +251,7 @@ static int packet_out(struct join *j, const struct seen *s)
 	return flight_add(&j->flights[s->r.hca], &s->mark, j->all->count - 1);
 }
 
-/* Takes the packet out of a flight; its number plus 1, or 0. */
+/* Removes the packet from a flight. Returns its number plus 1; 0: it is not there. */
 static size_t flight_take(struct flight *f, const struct mark *mark)
 {
 	for (size_t i = f->head; i < f->tail && i < f->head + LOOK_AHEAD; i++) {
@@ -258,7 +260,7 @@ static size_t flight_take(struct flight *f, const struct mark *mark)
 		if (f->marks[i].whole != mark->whole)
 			continue;
 		f->marks[i].whole = 0;
-		/* what so many have overtaken is lost */
+		/* a packet that this many others have overtaken counts as lost */
 		if (i > f->head + OVERTAKEN_MAX)
 			f->head = i - OVERTAKEN_MAX;
 		while (f->head < f->tail && !f->marks[f->head].whole)
@@ -274,7 +276,7 @@ static int packet_in(struct join *j, const struct seen *s)
 	size_t n = flight_take(&j->flights[hca ^ 1], &s->mark);
 	struct report_packet *p;
 
-	if (!n) /* to itself */
+	if (!n) /* the HCA may have sent it to itself */
 		n = flight_take(&j->flights[hca], &s->mark);
 	if (n) {
 		p = &j->all->packets[n - 1];
@@ -294,7 +296,7 @@ static int packet_in(struct join *j, const struct seen *s)
 	return 0;
 }
 
-/* What a port or the transport discards is the packet that came last. */
+/* When a port or the transport discards a packet, it is the one that came last. */
 static void packet_discarded(struct join *j, const struct seen *s)
 {
 	const unsigned hca = s->r.hca;

@@ -120,7 +120,7 @@ static enum run_class class_of(enum trace_point point)
 	}
 }
 
-/* The QP that a packet goes to, plus 1; 0 when it is no packet of the transport. */
+/* The QP that a packet goes to, plus 1; 0: it is not a transport packet. */
 static uint32_t packet_stream(const struct trace_record *r)
 {
 	struct packet_view v;
@@ -128,7 +128,7 @@ static uint32_t packet_stream(const struct trace_record *r)
 	return r->bytes && packet_view_make(&v, r->bytes, r->len) ? bth_get_dqpn(v.bth) + 1 : 0;
 }
 
-/* The number of the record's stream: 0 when its class has one stream an HCA, else from 1. */
+/* The number of the record's stream, from 1; 0: its class has only one stream for each HCA. */
 static uint32_t stream_number(const struct trace_record *r, bool by_qp)
 {
 	switch (r->point) {
@@ -263,7 +263,7 @@ const char *run_item_line(const struct run_files *run, const struct run_item *it
 	t->len = 0;
 	run_item_record(run, item, &r);
 	trace_log_line(t, &r);
-	if (t->len) /* without its end of line */
+	if (t->len) /* leave out the end of the line */
 		t->s[--t->len] = 0;
 	return t->s ? t->s : "";
 }
@@ -279,7 +279,7 @@ uint32_t run_bytes_hash(const uint8_t *bytes, uint32_t len)
 
 /* --- the capture --- */
 
-/* Gives the packets of the log, in their order, what the capture knows of them. */
+/* Adds to the packets of the log, in their order, what the capture knows about them. */
 static int capture_join(struct run_files *run, const char *path, FILE *err)
 {
 	struct pcapng_reader *rd;
@@ -308,7 +308,7 @@ static int capture_join(struct run_files *run, const char *path, FILE *err)
 	return ret > 0 ? -EINVAL : ret;
 }
 
-/* What a comment says behind "key=", as a number; 0 without. */
+/* The number that follows "key=" in a comment; 0: there is none. */
 static uint64_t comment_number(const char *comment, const char *key)
 {
 	const char *at = strstr(comment, key);
@@ -340,7 +340,7 @@ static struct trace_record capture_record(const struct pcapng_packet *pkt, char 
 	return r;
 }
 
-/* A file of records in memory, as it grows. */
+/* A file of records in memory, which grows. */
 struct made {
 	uint8_t *bytes;
 	size_t len, room;
@@ -376,7 +376,7 @@ static int made_packet(struct made *m, const struct pcapng_packet *pkt)
 	return 0;
 }
 
-/* The records that the packets of a capture would make. */
+/* Makes the records that the packets of a capture would have made. */
 static int capture_records(struct run_files *run, const char *path, FILE *err)
 {
 	struct made m = {NULL, 0, 0, 0};
@@ -420,7 +420,7 @@ static void path_of(char *buf, const char *dir, const char *file)
 	snprintf(buf, PATH_CHARS, "%s/%s", dir, file);
 }
 
-/* Whether a run's folder has this file; what stands there must be one that can be read. */
+/* Whether a run's folder has this file. Fails when there is one that cannot be read. */
 static int has_file(const char *dir, const char *file, bool *has, FILE *err)
 {
 	char path[PATH_CHARS];
@@ -523,7 +523,7 @@ static int by_stream(const void *a, const void *b, void *items)
 	return i->key != j->key ? (i->key < j->key ? -1 : 1) : x < y ? -1 : x > y;
 }
 
-/* Both read the same register. Of a golden trace the others are gone. */
+/* Whether both are reads of the same register. A golden trace has only the last of such reads. */
 static bool is_poll(const struct run_files *run, const struct run_item *i, const struct run_item *j)
 {
 	struct trace_record a, b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Golden traces, read and written. See run_files.h. */
+/* Reads and writes golden traces. See run_files.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -72,7 +72,7 @@ static int golden_line(struct run_files *run, char *line, uint32_t number)
 			run->count--;
 		if (golden_section(line, &class, &hca, &stream))
 			return -EINVAL;
-		/* stands for the section until its first line comes */
+		/* stands for the section until the section's first line comes */
 		if (golden_item(run, line, number, class, hca, stream))
 			return -ENOMEM;
 		run->items[run->count - 1].text = NULL;

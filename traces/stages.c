@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages between the points of time of a message. See messages.h. */
+/* The stages of a message: the times between its points. See messages.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ bool message_stage(const struct message *m, enum message_point end, uint64_t *ps
 
 	if (m->at_ps[end] == MESSAGE_NEVER)
 		return false;
-	/* an interrupt may overtake what it announces: no stage is negative */
+	/* An interrupt may come before what it announces. No stage may become negative. */
 	for (unsigned i = 0; i < end; i++)
 		if (m->at_ps[i] != MESSAGE_NEVER && (begin == MESSAGE_NEVER || m->at_ps[i] > begin))
 			begin = m->at_ps[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last records in a ring, for failure output. */
+/* A ring of the last records, to be shown when a run fails. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.json, for Perfetto and chrome://tracing: the Trace Event Format, JSON object form, one
- * event a line, written as it comes. A process is a host, an HCA or the cables; a thread of an HCA
- * is a stage. Things of one stage that overlap stand on lanes beside each other, "pcie", "pcie 2".
- * Times are microseconds with picosecond digits.
+ * timeline.json, for Perfetto and chrome://tracing, in the Trace Event Format as a JSON object.
+ * Each event is one line and is written as it comes. A process stands for a host, an HCA or the
+ * cables; a thread of an HCA stands for a stage. Activities of one stage that overlap are on
+ * several lanes: "pcie", "pcie 2". Times are microseconds with picosecond digits.
  *
- * Functions (driver, firmware) are B and E events that nest; what takes a known time is an X; what
- * is a moment an i; queue lengths are C; messages are chains of s, t, f.
+ * Functions (driver, firmware) are B and E events, which nest. An activity whose duration is known
+ * is an X event, a moment is an i event, and the length of a queue is a C event. Messages are
+ * chains of s, t and f events.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -41,7 +42,7 @@ static struct timeline_place span(struct timeline *t, const struct trace_record 
 
 	trace_text_record(&name, r);
 	if (name.s) {
-		for (size_t i = 0; i < name.len; i++) /* as the log writes opcodes */
+		for (size_t i = 0; i < name.len; i++) /* lower case, as in the log */
 			name.s[i] = (char)tolower((unsigned char)name.s[i]);
 		if (r->point == TP_LINK_TX) {
 			char lane[TIMELINE_NAME];
@@ -102,7 +103,7 @@ static void firmware_record(struct timeline *t, const struct trace_record *r)
 
 	if (!lane)
 		return;
-	/* a depth that was left without a word: the points were off meanwhile */
+	/* functions that are deeper have ended while the points were off */
 	timeline_functions_end(t, lane, r->corr, r->time_ps);
 	if (r->point == TP_FW_CALL)
 		timeline_function_begin(t, lane, r, name, strlen(name), NULL);
@@ -172,7 +173,7 @@ static void level(struct timeline *t, const struct trace_record *r)
 
 /* ---- the sink */
 
-/* Which of the points that the log writes are shown as moments. */
+/* Which points of the log are shown as moments. */
 static bool is_moment(enum trace_point point)
 {
 	switch (point) {
@@ -221,7 +222,7 @@ static struct timeline_place show(struct timeline *t, const struct trace_record 
 	case TP_HCR_DONE:
 		command_record(t, r);
 		break;
-	case TP_FW_RUN: /* its functions are there */
+	case TP_FW_RUN: /* the functions of the processor are shown instead */
 		break;
 	case TP_DOORBELL_SEND:
 	case TP_DOORBELL_BLUEFLAME:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of timeline.json from their CQE to the driver that takes it: EQE, interrupt, handler,
+/* The messages of timeline.json from their CQE until the driver takes it: EQE, interrupt, handler,
  * poll. */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct flow *received(struct flows *f, const struct trace_record *r, stru
 	return flow;
 }
 
-/* Those before it are over: they asked for no CQE. */
+/* Messages before this one are complete: they asked for no CQE. */
 static struct flow *sent(struct flows *f, const struct trace_record *r)
 {
 	struct message *own = tracker_by_index(f->tracker, r->hca, r->qpn, r->corr & 0xffff), *m;
@@ -70,7 +70,7 @@ static void notice_add(struct cq_notices *n, uint32_t cqn, uint32_t vector)
 	n->at[n->count++] = (struct cq_notice){cqn, vector};
 }
 
-/* What of the CQ is in the state before goes on to the next one. */
+/* Moves the completions of the CQ that are in the state before `state` to that state. */
 static void advance(struct flows *f, unsigned hca, uint32_t cqn, enum flow_state state,
 		    struct timeline_place place)
 {

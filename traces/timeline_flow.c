@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which slices belong to one message: a chain "message" from the driver's post through the
- * doorbell, both HCAs and the answer to the sender's CQE, EQE, interrupt and poll; and a chain
- * "receive" from the responder to the receiver's poll.
+ * Finds out which slices belong to one message. A chain "message" goes from the driver's post
+ * through the doorbell, both HCAs and the answer to the sender's CQE, EQE, interrupt and poll. A
+ * chain "receive" goes from the responder to the receiver's poll.
  *
- * A WQE is known by its HCA, QPN and index, its packets by PSN, the peer's side by which QP sent
- * the request it looks at. What a chain can no longer get (the next message of its queue is
- * completed) ends it, so that memory holds only what is under way.
+ * A WQE is identified by its HCA, QPN and index, and its packets by their PSN. At the peer, the
+ * sending QP of the request that it works on identifies the message. A chain ends when nothing more
+ * can come for it (the next message of its queue is complete), so that memory holds only what is
+ * under way.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -115,7 +116,8 @@ static void flow_places_push(struct places *p, struct timeline_place place)
 	p->at[(p->first + p->count++) % POSTS] = place;
 }
 
-/* The oldest that no WQE has taken; a list of WQEs shares one. */
+/* Takes the oldest place that no WQE has taken. The WQEs of a list share one place, so when there
+ * is no further one, it is the last one again. */
 static struct timeline_place flow_places_take(struct places *p)
 {
 	if (p->count) {
@@ -137,7 +139,7 @@ struct flow *flow_take(struct message *m)
 	return flow;
 }
 
-/* The chain of a message; NULL when it has none any more. */
+/* The chain of a message; NULL: it has none any more. */
 static struct flow *flow_of(const struct message *m)
 {
 	return m ? m->user : NULL;
@@ -148,7 +150,7 @@ static struct flow *flow_by_index(struct flows *f, const struct trace_record *r,
 	return flow_of(tracker_by_index(f->tracker, r->hca, r->qpn, index & 0xffff));
 }
 
-/* The chain of the message that a PSN of a QP belongs to. key: of the QP. */
+/* The chain of the message that a PSN of a QP belongs to. key: that of the QP. */
 static struct flow *flow_by_psn(struct flows *f, uint32_t key, uint32_t psn)
 {
 	return flow_of(tracker_by_psn(f->tracker, key >> PSN_BITS, key & 0xffffff, psn));
@@ -203,7 +205,7 @@ static void doorbell(struct flows *f, const struct trace_record *r, struct timel
 		qp->bell_ps = r->time_ps;
 }
 
-/* The write that arrived just when the doorbell rang. */
+/* The BAR write that arrived at the moment when the doorbell rang. */
 static struct timeline_place bar_write(const struct flows *f, const struct trace_record *r,
 				       uint64_t bell_ps)
 {
@@ -213,7 +215,7 @@ static struct timeline_place bar_write(const struct flows *f, const struct trace
 	return (struct timeline_place){0};
 }
 
-/* A step of the WQE at the cursor, which may not be known yet. */
+/* A step of the WQE at the cursor. That WQE may not be known yet: then the place is kept for it. */
 static void cursor_step(struct flows *f, struct flow_qp *qp, const struct trace_record *r,
 			struct timeline_place place)
 {
@@ -231,7 +233,7 @@ static void wait_set(struct wait *w, uint64_t now_ps, const char *text)
 	snprintf(w->text, sizeof(w->text), "%s", text ? text : "");
 }
 
-/* The wait so far as a slice, and whatever it is for it may go on. */
+/* Makes a slice of the wait so far. The wait may go on after it. */
 static struct timeline_place wait_slice(struct flows *f, struct wait *w, const char *stage,
 					const struct trace_record *r)
 {
@@ -270,7 +272,7 @@ static void waiting(struct flows *f, const struct trace_record *r)
 		wait_set(&qp->send_wait, r->time_ps, waits ? r->text : NULL);
 }
 
-/* A WQE that is fetched again goes on with its chain. */
+/* A WQE that is fetched again continues its chain. */
 static void started(struct flows *f, const struct trace_record *r)
 {
 	struct flow_qp *qp = flow_qp_find(f, flow_key(r->hca, r->qpn), true);
@@ -308,7 +310,7 @@ static void unit(struct flows *f, const struct trace_record *r, struct timeline_
 
 /* ---- packets, on the cable and at both ends */
 
-/* The responder goes on, or waits for something else. */
+/* The responder continues, or waits for something else (text). */
 static void responder_wait(struct flows *f, const struct trace_record *r, struct flow_qp *qp,
 			   const char *text)
 {
@@ -347,7 +349,7 @@ static void link_span(struct flows *f, const struct trace_record *r, struct time
 		  place);
 }
 
-/* Everything up to this PSN has been answered; what asked for no CQE is over. */
+/* Everything up to this PSN has been answered. Messages that asked for no CQE are complete. */
 static void answered(struct flows *f, const struct trace_record *r, const struct bth_op *op,
 		     struct timeline_place place)
 {

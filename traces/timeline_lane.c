@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of timeline.json and the lanes they stand on: see timeline.c. */
+/* Writes the events of timeline.json, and assigns lanes to them. See timeline.c. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 enum {
 	DEPTH_MAX = 96,
 	SLICE_MIN_PS = 1000,
-	LANE_ORDER = 100, /* lanes of a stage stand together */
+	LANE_ORDER = 100, /* between two stages, so that the lanes of a stage stay together */
 };
 
-/* The order in which stages are shown, which is that of the data path. */
+/* The order in which stages are shown. It follows the data path. */
 static const char *const stages[] = {
 	"pcie",      "doorbell", "scheduler", "wqe_fetch",   "context_cache", "translate",
 	"requester", "packet",   "link_port", "responder",   "multicast",     "atomic_read",
@@ -82,7 +82,7 @@ static void meta(struct timeline *t, uint32_t pid, uint32_t tid, const char *wha
 
 void timeline_process_name(struct timeline *t, uint32_t pid)
 {
-	/* as a message comes by: host 0, HCA 0, cables, HCA 1, host 1 */
+	/* the order in which a message passes them: host 0, HCA 0, cables, HCA 1, host 1 */
 	char name[16] = "scenario";
 	unsigned order = 0;
 
@@ -132,7 +132,6 @@ static struct lane *lane_new(struct timeline *t, uint32_t pid, const char *name,
 	return lane;
 }
 
-/* The first lane of that name. */
 struct lane *timeline_lane_find(struct timeline *t, uint32_t pid, const char *name)
 {
 	struct lane *lane;
@@ -278,7 +277,7 @@ struct timeline_place timeline_function_begin(struct timeline *t, struct lane *l
 		t->err = -ENOMEM;
 		return (struct timeline_place){0};
 	}
-	if (lane->depth == DEPTH_MAX) /* nothing real */
+	if (lane->depth == DEPTH_MAX) /* no real program calls this deep */
 		timeline_functions_end(t, lane, 0, r->time_ps);
 	snprintf(lane->functions[lane->depth++], TIMELINE_NAME, "%.*s", (int)len, name);
 	timeline_event_begin(t, 'B', lane->pid, lane->tid);
@@ -293,8 +292,6 @@ struct timeline_place timeline_function_begin(struct timeline *t, struct lane *l
 	return (struct timeline_place){r->time_ps, lane->pid, lane->tid};
 }
 
-/* The innermost one of that name, with all within it; none of that name began while this was being
- * written. */
 void timeline_function_leave(struct timeline *t, struct lane *lane, uint64_t at_ps,
 			     const char *name, size_t len)
 {

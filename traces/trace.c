@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the emitters to the sinks, in order of time. A record of the past or present goes straight
- * through; one of the future is copied and held, ordered by (time, order of emission), until
- * trace_advance() reaches it: behind the others in a queue, as most are, or in a heap.
+ * Brings records from the emitters to the sinks in the order of time. A record whose time has come
+ * is delivered at once. A record of the future is copied and held, ordered by time and order of
+ * emission, until trace_advance() reaches its time. It is held at the end of a queue when it is
+ * later than all others there, as most are, and otherwise in a heap.
  */
 #define _GNU_SOURCE /* asprintf */
 #include <errno.h>
@@ -15,15 +16,14 @@
 
 enum {
 	SINKS_MAX = 8,
-	/* bytes and text of most held records: a full packet of 4 KiB payload with all its headers
-	 */
+	/* bytes and text of most held records: a packet of 4 KiB payload with all its headers */
 	HELD_DATA = 4352,
 	HELD_SMALL = 256,
 };
 
 struct held {
 	uint64_t time_ps, seq;
-	struct held *next; /* of the queue, or of those that are free */
+	struct held *next; /* in the queue, or in a list of free ones */
 	struct trace_record r;
 	size_t room;
 	uint8_t data[];
@@ -32,7 +32,7 @@ struct held {
 struct sink {
 	const struct trace_sink_ops *ops;
 	void *obj;
-	char *path; /* of its file; NULL: a sink of the caller's */
+	char *path; /* path of its file; NULL: the caller's own sink */
 	uint32_t kinds;
 	int err;
 };
@@ -42,7 +42,7 @@ struct trace_state {
 	uint32_t nsinks;
 	struct trace_tail *tail;
 	uint32_t tail_kinds;
-	struct held *first, *last; /* the queue; last: while there is a first */
+	struct held *first, *last; /* the queue; last is valid only while there is a first */
 	struct held **heap;
 	size_t nheap, heap_room;
 	struct held *free_small, *free_large;
@@ -82,7 +82,7 @@ void trace_listen(struct trace *tr, uint32_t kinds)
 		w->kinds = kinds;
 }
 
-/* The sink frees the path. */
+/* The path is freed with the sink. */
 static int sink_add(struct trace *tr, const struct trace_sink_ops *ops, void *sink, uint32_t kinds,
 		    char *path)
 {
@@ -139,7 +139,7 @@ static int sink_find(const char *name, size_t len)
 	return -1;
 }
 
-/* A bit for each sink named, or -EINVAL with its one line printed. */
+/* Returns a bit for each sink that the list names; -EINVAL after printing one line. */
 static int list_parse(const char *list, FILE *err)
 {
 	int wanted = 0;
@@ -169,7 +169,7 @@ static char *sink_path(const char *dir, const struct trace_sink_ops *ops)
 	return asprintf(&path, "%s/%s", dir, ops->file) < 0 ? NULL : path;
 }
 
-/* Takes back the sinks that this call of trace_open() added, and their files. */
+/* Closes the sinks that this call of trace_open() has added, and removes their files. */
 static void sinks_undo(struct trace_state *st, uint32_t keep)
 {
 	while (st->nsinks > keep) {
@@ -350,7 +350,7 @@ static int hold(struct trace_state *st, const struct trace_record *r)
 	return ret;
 }
 
-/* Of two, of which each may be NULL. */
+/* The earlier of the two. Each may be NULL. */
 static struct held *held_earlier(struct held *a, struct held *b)
 {
 	return !b || (a && held_before(a, b)) ? a : b;

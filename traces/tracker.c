@@ -14,23 +14,23 @@
 
 enum {
 	HCAS = 2,
-	CLOSED_KEPT = 64, /* completed messages of a QP whose packets may still leave */
-	CQES_KEPT = 4096, /* of a CQ that nobody is seen to poll */
+	CLOSED_KEPT = 64, /* completed messages that a QP keeps: their packets may still leave */
+	CQES_KEPT = 4096, /* entries that are kept of a CQ that nobody seems to poll */
 	BUCKETS = 1024,
 	PSN_HALF = 1 << 23,
 };
 
-/* What the driver has posted and the device not yet fetched. */
+/* What the driver has posted and the device has not fetched yet. */
 struct post {
 	uint64_t posted_ps, doorbell_ps, picked_ps;
 };
 
-/* Of a QP: posts; messages under way and some before them. Of a CQ: the messages of the CQEs that
- * are not polled yet, NULL for others. */
+/* A queue of a QP: posts; or messages under way, and some before them. A queue of a CQ: the message
+ * of each CQE that has not been polled; NULL for a CQE of something else. */
 struct queue {
 	void *items;
-	size_t head, tail, room; /* some of those before head are kept */
-	size_t first;            /* the oldest that is kept */
+	size_t head, tail, room; /* some items before head are kept */
+	size_t first;            /* the oldest item that is kept */
 };
 
 struct object {
@@ -38,16 +38,16 @@ struct object {
 	uint32_t number;
 	uint8_t hca;
 	bool is_cq;
-	uint64_t doorbell_ps;     /* of a QP whose posts are not traced */
-	struct queue posts, open; /* QP */
-	struct queue cqes;        /* CQ */
+	uint64_t doorbell_ps;     /* for a QP whose posts are not traced */
+	struct queue posts, open; /* of a QP */
+	struct queue cqes;        /* of a CQ */
 };
 
 struct tracker {
 	const struct tracker_ops *ops;
 	void *user;
 	struct object *buckets[BUCKETS];
-	uint64_t count; /* of messages */
+	uint64_t count; /* number of messages so far */
 	int err;
 };
 
@@ -96,14 +96,14 @@ static void message_drop(struct tracker *t, struct message *m)
 		t->ops->over(t->user, m);
 }
 
-/* Forgets those before i. */
+/* Forgets the messages before i. */
 static void messages_drop(struct tracker *t, struct queue *q, size_t i)
 {
 	for (; q->first < i; q->first++)
 		message_drop(t, *message_at(q, q->first));
 }
 
-/* By number; made when there is none. NULL without memory. */
+/* Finds the object of this number, and creates it when there is none. NULL: no memory. */
 static struct object *object_find(struct tracker *t, unsigned hca, uint32_t number, bool is_cq)
 {
 	struct object **at = &t->buckets[(number * 4 + hca * 2 + is_cq) % BUCKETS], *o;
@@ -151,7 +151,7 @@ static bool never(const struct message *m, enum message_point point)
 	return m->at_ps[point] == MESSAGE_NEVER;
 }
 
-/* a is b or behind it */
+/* a is b or comes after it */
 static bool psn_reached(uint32_t a, uint32_t b)
 {
 	return ((a - b) & PSN_MASK) < PSN_HALF;
@@ -173,13 +173,13 @@ static struct message *message_open(struct object *qp, uint32_t index)
 	return message_from(qp, index, qp->open.head);
 }
 
-/* A datagram may complete before its last bit has left. */
+/* Also finds a message that has completed: a datagram may complete before its last bit has left. */
 static struct message *message_recent(struct object *qp, uint32_t index)
 {
 	return message_from(qp, index, qp->open.first);
 }
 
-/* Lower case, as the log writes it. */
+/* In lower case, as in the log. */
 static void name_put(char to[MESSAGE_NAME_CHARS], const char *name)
 {
 	unsigned i = 0;
@@ -303,7 +303,8 @@ static void request_out(struct message *m, const struct trace_record *r,
 	m->packets++;
 	if (is_resent(r)) {
 		m->resent++;
-		if (never(m, MESSAGE_ANSWER)) /* else nobody waits for it any more */
+		/* once it has been answered, nobody waits for a retransmission */
+		if (never(m, MESSAGE_ANSWER))
 			at(m, MESSAGE_RESENT, r->time_ps);
 		return;
 	}
@@ -336,7 +337,8 @@ static void request(struct tracker *t, const struct trace_record *r, const struc
 		at(m, MESSAGE_ARRIVED, r->time_ps);
 }
 
-/* An ACK answers every message up to its PSN, a last response its READ and all before it. */
+/* An ACK answers every message up to its PSN. The last response of a READ answers the READ and all
+ * messages before it. */
 static void response(struct tracker *t, const struct trace_record *r, const struct packet_view *v)
 {
 	const bool out = r->point == TP_PKT_OUT, plain = bth_op_is(v->op, BTH_ACK);
@@ -357,7 +359,8 @@ static void response(struct tracker *t, const struct trace_record *r, const stru
 	}
 }
 
-/* A datagram of management says that it comes from QP 0 or 1, its record says from which one. */
+/* A management datagram names QP 0 or 1 as its source; its record has the QP that really sent
+ * it. */
 static void left(struct tracker *t, const struct trace_record *r, const struct packet_view *v)
 {
 	struct object *qp = r->qpn ? qp_of(t, r) : NULL;
@@ -455,7 +458,7 @@ static void eqe_written(struct tracker *t, const struct trace_record *r)
 	}
 }
 
-/* An object that begins anew owes nothing of its former life. */
+/* An object that is created anew or reset has nothing left from before. */
 static void object_begins(struct tracker *t, const struct trace_record *r)
 {
 	const uint32_t number = (uint32_t)r->args[TRACE_ARG(HCR_POST, in_mod)];

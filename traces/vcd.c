@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waves.vcd, for GTKWave: a value change dump (IEEE 1364-2005, clause 18) whose signals are the
- * rows of signals.h, a scope a stage of each HCA, in picoseconds. Strings are GTKWave's extension
- * of the format. Nothing in it tells of the day it was written.
+ * waves.vcd, for GTKWave: a value change dump (IEEE 1364-2005, clause 18), in picoseconds. Its
+ * signals are the rows of signals.h, and each stage of each HCA is a scope. Strings are an
+ * extension of the format by GTKWave. The file does not contain the date.
  *
- * A span's end is known when it begins: it waits in a heap until time has come to it. Of the values
- * a signal has at one moment only the last is written.
+ * The end of a span is known when the span begins. It waits in a heap until its time comes. When a
+ * signal has several values at one moment, only the last one is written.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ enum {
 	PORTS = 2,
 	LANES = 8, /* data VLs */
 	TEXT_MAX = 64,
-	ID_CHARS = 94, /* from '!' */
+	ID_CHARS = 94, /* characters of a code, from '!' on */
 	ID_MAX = 4,
 };
 
@@ -48,7 +48,7 @@ struct wave_signal {
 	char id[ID_MAX + 1];
 	int bits;
 	bool dirty, written;
-	uint32_t open; /* spans */
+	uint32_t open; /* spans under way */
 	uint64_t value, last;
 	char text[TEXT_MAX], last_text[TEXT_MAX];
 };
@@ -64,20 +64,22 @@ struct vcd {
 	struct trace_text line;
 	struct wave_signal *signals;
 	uint32_t count;
-	uint32_t first[ROWS];                     /* the signal of HCA 0, port 1, VL 0 */
-	uint16_t of_point[TRACE_POINT_COUNT + 1]; /* rows by point: index of by_point */
+	/* first signal of each row: that of HCA 0, port 1, VL 0 */
+	uint32_t first[ROWS];
+	/* for each point, the index in by_point of its first row */
+	uint16_t of_point[TRACE_POINT_COUNT + 1];
 	uint16_t by_point[ROWS];
 	struct wave_signal **dirty;
 	uint32_t dirty_count;
-	struct fall *falls; /* heap, earliest first */
+	struct fall *falls; /* a heap, the earliest first */
 	size_t fall_count, fall_room;
-	uint64_t seq, now_ps, last_ps; /* last: of the last time written */
+	uint64_t seq, now_ps, last_ps; /* last_ps: the last time that was written */
 	bool timed;
 };
 
 /* ---- what there is */
 
-/* The row that declares the signal of this one. */
+/* The first row of the same signal, which declares it. */
 static unsigned row_declares(unsigned row)
 {
 	for (unsigned i = 0; i < row; i++)
@@ -190,7 +192,7 @@ static void value_write(struct vcd *v, struct wave_signal *s)
 	s->written = true;
 }
 
-/* All that has changed at the present time. */
+/* Writes everything that has changed at the present time. */
 static void flush(struct vcd *v)
 {
 	size_t stamp;
@@ -339,7 +341,7 @@ static int drive(struct vcd *v, unsigned row, const struct trace_record *r)
 				 from == BUSY);
 	case NAME:
 		set_text(s, r->text, r->text ? strlen(r->text) : 0);
-		/* opcodes, as the log writes them */
+		/* opcodes are in lower case, as in the log */
 		for (char *c = s->text; *c && trace_point_rows[r->point].kind == TRACE_SPAN; c++)
 			*c = (char)tolower((unsigned char)*c);
 		break;
@@ -409,7 +411,7 @@ static int vcd_open(void **sink, const char *path, uint32_t snap)
 	return 0;
 }
 
-/* What is under way stays so: nobody knows whether it would have ended. */
+/* Spans under way are not ended: nobody knows whether they would have ended. */
 static int vcd_close(void *sink)
 {
 	struct vcd *v = sink;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a Wireshark dissector, in Lua, for the messages of connection management that Wireshark
- * itself knows by number only (MRA, LAP, APR, SIDR_REQ, SIDR_REP), from the rows of
- * model/interface/cm.h. Use: tshark -X lua_script:build/hcasim_cm.lua -r packets.pcapng
+ * Writes a Wireshark dissector in Lua from the rows of model/interface/cm.h. It is for those
+ * messages of connection management that Wireshark itself knows only by number (MRA, LAP, APR,
+ * SIDR_REQ, SIDR_REP). Use: tshark -X lua_script:build/hcasim_cm.lua -r packets.pcapng
  */
 #include "model/interface/rows.h"
 #include "model/interface/macros.h"
@@ -21,7 +21,7 @@ static const struct {
 	{CM_ATTR_SIDR_REP, "SIDR_REP", &layout_cm_sidr_rep},
 };
 
-/* A field of bytes, or of bits of a word; `base` is where its layout begins in the MAD. */
+/* A field: a range of bytes, or bits of a word. `base` is where its layout begins in the MAD. */
 static void field(const struct layout *l, const struct field_row *f, unsigned base)
 {
 	const unsigned at = base + f->offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work queue entries in words, segment by segment. */
+/* Work queue entries as text, segment by segment. */
 #include "traces/decode.h"
 
 struct cursor {
@@ -7,7 +7,7 @@ struct cursor {
 	uint32_t left;
 };
 
-/* The next n bytes, or NULL when the WQE ends before. */
+/* Returns the next n bytes; NULL: the WQE ends before. */
 static const uint8_t *take(struct cursor *c, uint32_t n)
 {
 	const uint8_t *p = c->p;
@@ -121,8 +121,8 @@ void decode_wqe(struct trace_text *t, const struct trace_record *r)
 		trace_text_add(t, " srqn 0x%x", (uint32_t)r->args[0]);
 		segment(t, &c, "next", &layout_srq_next);
 	}
-	/* the list ends with the queue's stride or with a segment of no bytes and the invalid key
-	 */
+	/* the list ends at the queue's stride, or with a segment of no bytes that has the invalid
+	 * key */
 	while (c.left >= sizeof(struct wqe_data)) {
 		const struct wqe_data *d = (const struct wqe_data *)(const void *)c.p;
 
