@@ -1,6 +1,6 @@
 'use strict';
 // SPDX-License-Identifier: Apache-2.0
-// What the page is made from: the data of the run (traces/report.c) unpacked into columns, colours, numbers as text.
+// What the page is made from: the run's data (traces/report.c), unpacked into columns; colours; functions that write numbers as text.
 
 const $ = (id) => document.getElementById(id);
 
@@ -12,7 +12,7 @@ function jsonOf(text) {
 	}
 }
 
-// Packets become columns of numbers; t is the absolute time in ps at which the last bit left.
+// Makes columns of numbers from the packets. t is the absolute time in ps at which the last bit left.
 function unpack(raw) {
 	const p = raw.packets, n = p.count;
 	const columns = {n, t: new Float64Array(n), arrives: new Float64Array(n)};
@@ -39,7 +39,7 @@ const marks = raw.marks.map(([t, hca, kind, text]) => ({t, hca, kind, text: text
 const points = raw.points.map(([word, meaning]) => ({word, meaning}));
 const POINT = Object.fromEntries(points.map((p, i) => [p.word, i]));
 
-// at[] are absolute times in ps, -1 where the point did not occur; stages[] the time that ended with each point.
+// at[]: the absolute time of each point in ps, -1: it did not occur. stages[]: the duration of the stage that ends with each point.
 const messages = raw.messages.map((m, number) => {
 	const at = m.slice(9).map((d) => (d < 0 ? -1 : m[8] + d));
 	const stages = new Float64Array(points.length);
@@ -58,7 +58,7 @@ const messages = raw.messages.map((m, number) => {
 messages.sort((a, b) => a.begin - b.begin);
 raw.messages = null;
 
-// Every packet is of one kind: what is worst about it.
+// Each packet has one kind: the worst thing that can be said about it.
 const KINDS = [
 	{name: 'request', title: 'requests'},
 	{name: 'response', title: 'ACKs, responses'},
@@ -89,7 +89,7 @@ const group = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
 const hex = (n) => '0x' + n.toString(16);
 const UNITS = [[1e12, 's'], [1e9, 'ms'], [1e6, '\u00b5s'], [1e3, 'ns'], [0, 'ps']];
 
-// A length of time with the unit that suits it.
+// A duration, with a suitable unit.
 function duration(ps) {
 	const [scale, unit] = UNITS.find(([s]) => Math.abs(ps) >= s);
 	const value = scale ? ps / scale : ps;
@@ -97,14 +97,14 @@ function duration(ps) {
 	return (scale && !Number.isInteger(value) ? value.toFixed(Math.abs(value) >= 100 ? 1 : 3) : value) + ' ' + unit;
 }
 
-// A point of time in us, as the log writes it.
+// A point of time in us, as in the log.
 function stamp(ps) {
 	const us = Math.floor(ps / 1e6);
 
 	return us + '.' + String(Math.round(ps - us * 1e6)).padStart(6, '0');
 }
 
-// Of a time behind the beginning of the phase, with the digits that tell steps of this length apart.
+// A time since the beginning of the phase, with enough digits to tell steps of this length apart.
 function since(ps, step) {
 	const [scale, unit] = UNITS.find(([s]) => Math.abs(ps) >= s), digits = Math.max(0, Math.ceil(-Math.log10(step / (scale || 1)) - 1e-9));
 
@@ -137,7 +137,7 @@ function readColours() {
 
 // --- drawing
 
-// A canvas of the size it is shown in, at the screen's resolution; coordinates are CSS pixels.
+// Prepares a canvas: it gets the size in which it is shown, at the screen's resolution. Coordinates are CSS pixels.
 function canvasBegin(canvas) {
 	const ratio = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
 
@@ -153,14 +153,14 @@ function canvasBegin(canvas) {
 	return {g, w, h};
 }
 
-// The step of 1, 2 or 5 that makes at most `most` steps in a length.
+// The smallest step (1, 2 or 5 times a power of ten) that divides a length into at most `most` steps.
 function niceStep(length, most) {
 	const least = length / Math.max(1, most), power = 10 ** Math.floor(Math.log10(least));
 
 	return [1, 2, 5, 10].map((m) => m * power).find((s) => s >= least) || least;
 }
 
-// First index of a sorted array that is not below a value.
+// The first index at which a sorted array is not below a value.
 function lowerBound(get, n, value) {
 	let low = 0, high = n;
 

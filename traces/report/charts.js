@@ -2,9 +2,9 @@
 
 const CHART = {left: 78, right: 96, top: 8, bottom: 22};
 
-const BIN_MIN = 1e6; // ps: a packet arrives at one instant, and a bin should hold some
+const BIN_MIN = 1e6; // ps: a packet counts at the one instant when it arrives, so a bin must be long enough for some packets
 
-// values: two arrays of one number a bin. step: bins are levels, not rates between.
+// values: two arrays with one number for each bin.
 function chartDraw(canvas, values, unit, names, read) {
 	const {g, w, h} = canvasBegin(canvas), width = w - CHART.left - CHART.right, height = h - CHART.top - CHART.bottom;
 	const bins = values[0].length, most = Math.max(...values.map((v) => v.reduce((a, b) => Math.max(a, b), 0))) || 1;
@@ -77,7 +77,7 @@ function throughputDraw() {
 	chartDraw(canvas, values, 'Gb/s', ['hca0 \u2192', '\u2190 hca1'], (v) => v.toFixed(3) + ' Gb/s');
 }
 
-// Changes of a depth as sorted times and the depth behind each, an HCA each; made once a QP.
+// Computes how a depth changes, for each HCA: the sorted times of the changes, and the depth after each. Done once for each QP.
 function depthMake(begins, ends) {
 	return [0, 1].map((hca) => {
 		const changes = [];

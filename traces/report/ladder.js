@@ -1,11 +1,13 @@
-// The ladder: an arrow a packet, from where and when it left to where and when it arrived, time downwards.
-// What is drawn is bounded by the pixels, not by the packets: of one kind and direction a row of pixels has one arrow, and
-// where arrows would be a solid block stand bars, how many packets left in a row of pixels, from the side that they left from.
+// The ladder, with time going down. Each packet is an arrow from the HCA and time where it left to those where it arrived.
+// The number of pixels limits what is drawn, not the number of packets. A row of pixels has at most one arrow for each kind and
+// direction. Where arrows would make a solid block, bars show instead how many packets left in each row of pixels. A bar begins
+// at the side from which its packets left.
 
 const FOLD = 38, FOLDS_MAX = 8, FOLDED_MAX = 200000;
 const ladder = {left: 128, right: 44, top: 26, label: 15};
 
-// Long silences in the visible part, longest first, as long as each is most of the time that is left beside the others.
+// Finds long times without a packet in the visible part. The longest comes first. Each must be at least 30 % of the time that
+// the ones before it leave.
 function ladderFolds() {
 	const [from, to] = viewRange(view.t0, view.t1), gaps = [], folds = [];
 	let last = view.t0, left = view.t1 - view.t0;
@@ -27,14 +29,14 @@ function ladderFolds() {
 		left -= b - a;
 		folds.push({a, b});
 	}
-	for (const f of folds) { // some of it stays
+	for (const f of folds) { // show a bit of the silence at both ends
 		f.a += Math.min(left * 0.04, (f.b - f.a) / 4);
 		f.b -= Math.min(left * 0.04, (f.b - f.a) / 4);
 	}
 	return folds.sort((x, y) => x.a - y.a);
 }
 
-// Pieces of time and their pixels; a fold is a piece of fixed height.
+// Divides the visible time into pieces and gives them their pixels. A fold is a piece of fixed height.
 function ladderMap(h) {
 	const folds = ladderFolds(), pieces = [];
 	const time = view.t1 - view.t0 - folds.reduce((n, f) => n + f.b - f.a, 0), room = h - folds.length * FOLD;
@@ -118,7 +120,7 @@ function ladderTicks(g, frame, piece, h) {
 	}
 }
 
-// Left out time: a torn strip that says how long.
+// Draws time that is left out as a torn strip, with its length.
 function ladderFold(g, frame, piece) {
 	const y = (piece.y0 + piece.y1) / 2;
 
@@ -163,7 +165,7 @@ function ladderAxis(g, frame, w, h) {
 	g.font = g.font.replace('600 ', '');
 }
 
-// A lost packet ends in the middle, with a cross.
+// The arrow of a lost packet ends in the middle, with a cross.
 function ladderArrow(path, frame, i) {
 	const p = packets, side = p.hca[i], lost = p.arrives[i] < 0;
 	const x0 = frame.x[side], y0 = frame.y(p.t[i]);
@@ -197,9 +199,10 @@ function ladderLabel(i) {
 	return text;
 }
 
-// Labels where there is room; those in trouble first. Rows of pixels remember how far texts of each side reach into them.
+// Writes labels where there is room, first for packets in trouble. `reach` has for each row of pixels how far the texts of each
+// side reach into it.
 function ladderLabels(g, frame, from, to, h) {
-	const dense = to - from > h / 3; // a text for every one would hide them all
+	const dense = to - from > h / 3; // texts for all would hide the arrows
 	const reach = [new Float32Array(h + 40), new Float32Array(h + 40)], room = frame.x[1] - frame.x[0] - 40;
 
 	g.textBaseline = 'bottom';
@@ -224,7 +227,8 @@ function ladderLabels(g, frame, from, to, h) {
 		}
 }
 
-// Of many packets: a bar a row of pixels and side, stacked by kind. Whether those in trouble are few enough to be arrows too.
+// For many packets: draws a bar for each row of pixels and side, stacked by kind. Returns whether the packets in trouble are few
+// enough to be drawn as arrows too.
 function ladderBars(g, frame, from, to, h) {
 	const rows = Math.ceil(h) + 1, counts = KINDS.map(() => [new Uint32Array(rows), new Uint32Array(rows)]), sums = [new Uint32Array(rows), new Uint32Array(rows)];
 	const drawn = [new Uint32Array(rows), new Uint32Array(rows)];
@@ -298,7 +302,7 @@ function ladderDraw() {
 		if (packets.t[i] < view.t0)
 			labelled = k + 1;
 	}
-	// where there are many, all stay visible
+	// the more arrows there are, the more transparent they are, so that all stay visible
 	const alpha = 1.6 * rows / drawn.reduce((a, b) => a + b, 1);
 	KINDS.forEach((kind, k) => {
 		g.strokeStyle = colours[kind.name];
@@ -323,7 +327,7 @@ function ladderDraw() {
 	g.restore();
 }
 
-// The packet or mark nearest to a place of the canvas; null when none is near.
+// Returns the packet or mark nearest to a place of the canvas; null when none is near.
 function ladderAt(x, y) {
 	const frame = ladderFrame(), [from, to] = viewRange(frame.t(y - 9) - 2e6, frame.t(y + 9));
 	let best = null, distance = 8;
@@ -368,7 +372,7 @@ function ladderInit() {
 		const moved = e.ctrlKey ? viewZoom(e.deltaY > 0 ? 1.25 : 0.8, ladderFrame().t(e.offsetY))
 			: viewMove(e.deltaY * (e.deltaMode ? 16 : 1) * ladderFrame().perPixel);
 
-		if (moved || e.ctrlKey) // at the end of the phase the page goes on
+		if (moved || e.ctrlKey) // at the end of the phase the page scrolls instead
 			e.preventDefault();
 	}, {passive: false});
 	canvas.addEventListener('pointerdown', (e) => {

@@ -1,4 +1,4 @@
-// The packets as a list: of any number, only the rows in sight exist.
+// The packets as a list. There may be any number of them, because only the rows in sight exist.
 
 const ROW = 22;
 const list = {first: -1, last: -1, shown: null, t0: -1, chosen: -2};
@@ -39,7 +39,7 @@ function listRows() {
 	$('rows').replaceChildren(...rows);
 }
 
-// Follows the ladder: its first packet, or the chosen one, stands in sight.
+// Follows the ladder: scrolls so that the ladder's first packet or the chosen one is in sight.
 function listDraw() {
 	const box = $('list');
 

@@ -1,4 +1,4 @@
-// The head of the page, its controls, and the beginning.
+// The head of the page, its controls, and the start.
 
 function tile(value, name, bad) {
 	return element('div', {class: bad ? 'tile bad' : 'tile'}, element('b', null, value), element('span', null, name));
@@ -31,9 +31,10 @@ function headInit() {
 			tile(rateText(payload * 8e3 / took), 'throughput'));
 }
 
-// Chips: the whole run, then each phase. The first shown is the longest row of phases that have packets, without bring-up and tear-down.
+// Makes a button for the whole run, one for all phases except bring-up and tear-down, and one for each phase that takes time. At
+// first the page shows all phases except bring-up and tear-down.
 function phasesInit() {
-	if (!raw.phases.length) // no log
+	if (!raw.phases.length) // the run has no records
 		raw.phases = (run.phases || []).map((p) => [p.begin_ps, p.name]);
 	const list = raw.phases.map(([begin, name], k) => ({name, begin, end: k + 1 < raw.phases.length ? raw.phases[k + 1][0] : raw.end}))
 		.filter((p) => p.end > p.begin);
@@ -95,7 +96,7 @@ function buttonsInit() {
 		button.addEventListener('click', actions[button.dataset.do]);
 }
 
-// As the system has it, until the button says otherwise.
+// The theme is the system's until the user presses the button.
 function themeInit() {
 	const dark = matchMedia('(prefers-color-scheme: dark)');
 	let chosen = null;

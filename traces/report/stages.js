@@ -1,4 +1,4 @@
-// Latency by stage: a stacked bar a message, and the means of those of one opcode and size.
+// Latency by stage: a stacked bar for each message, and the means of all messages with the same opcode and size.
 
 const PAGE = 25, MEANS_MAX = 16;
 const stages = {page: 0, chosen: []};
@@ -25,7 +25,7 @@ function kindOf(m) {
 
 const SIZES = [[64, 'to 64 B'], [256, 'to 256 B'], [1 << 12, 'to 4 KiB'], [1 << 16, 'to 64 KiB'], [1 << 20, 'to 1 MiB'], [Infinity, 'above 1 MiB']];
 
-// Of many sizes: opcode and class of size.
+// For when there are many sizes: the opcode and a class of sizes.
 function classOf(m) {
 	return m.op.startsWith('atomic') ? m.op : `${m.op} ${SIZES.find(([most]) => m.bytes <= most)[1]}`;
 }
@@ -79,7 +79,7 @@ function stagesDraw() {
 		else if (order === 'bytes')
 			stages.chosen.sort((a, b) => b.bytes - a.bytes);
 	}
-	clearTimeout(stages.timer); // not at every step of a movement
+	clearTimeout(stages.timer); // do not draw at every step of a movement
 	stages.timer = setTimeout(() => {
 		stagesMeans();
 		stagesPage();

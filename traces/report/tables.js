@@ -1,4 +1,4 @@
-// Counters, commands, configuration.
+// The tables: counters, commands, configuration.
 
 function table(id, head, rows) {
 	const cell = (tag, text, i) => element(tag, {class: head[i].startsWith('#') ? 'n' : i ? '' : 'key'}, text);
@@ -40,7 +40,7 @@ function commandsDraw() {
 		.map(([name, g]) => [texts[name], String(g.n), g.done ? duration(g.sum / g.done) : '', g.done ? duration(g.most) : '']));
 }
 
-// config.ini: comments stand before the key they explain.
+// Reads config.ini. In it, comments come before the key that they explain.
 function configRows(text) {
 	const rows = [];
 	let section = '', meaning = [];

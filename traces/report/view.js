@@ -1,11 +1,11 @@
-// What is looked at: a phase, a part of it, a QP, some kinds of packets. Everything that draws listens.
+// What the user looks at: a phase, a part of it, a QP, some kinds of packets. All functions that draw are in `listeners`.
 
 const view = {
 	begin: 0, end: 1,   // the phase, ps
 	t0: 0, t1: 1,       // the visible part
 	qp: null,           // {hca, qpn}
 	kinds: KINDS.map(() => true),
-	shown: new Uint32Array(0), // packets of the phase, QP and kinds, in time
+	shown: new Uint32Array(0), // packets of the phase, QP and kinds, in the order of time
 	chosen: -1,         // a packet
 	listeners: [],
 	pending: 0, drawMs: 0,
@@ -38,7 +38,7 @@ function viewShow(t0, t1) {
 	return true;
 }
 
-// By a factor, around a time that stays where it is.
+// Zooms by a factor. The time `around` keeps its place on the screen.
 function viewZoom(factor, around) {
 	const middle = around === undefined ? (view.t0 + view.t1) / 2 : around;
 
@@ -90,7 +90,8 @@ function viewChoose(i) {
 	viewChanged();
 }
 
-// The next packet in trouble before or behind the chosen one, or the middle.
+// Goes to the next packet in trouble after the chosen packet or before it. Without a chosen packet in the visible part, it starts
+// at the beginning of that part, or at its end. Returns false when there is none.
 function viewTrouble(forward) {
 	const from = view.chosen >= 0 && packets.t[view.chosen] >= view.t0 && packets.t[view.chosen] <= view.t1
 		? packets.t[view.chosen] : forward ? view.t0 : view.t1;
@@ -112,7 +113,7 @@ function viewTrouble(forward) {
 	return false;
 }
 
-// --- the overview: density of packets over the phase, trouble in colour, the visible part as a brush
+// --- the overview: the density of packets over the phase, trouble in colour, the visible part highlighted
 
 const overview = {picture: null, key: null};
 
