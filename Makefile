@@ -140,8 +140,8 @@ $(O)/libhca.a: $(objs)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
-# A test may play a file of the product by defining all that is called of it: that file then stays in the library. A function
-# that both define is an error of the linker, so a file is either played or real.
+# A test may replace a file of the product by defining all functions of it that are called: the linker then leaves the file in
+# the library. If test and file both define a function, the linker reports an error, so a file is never replaced in part.
 $(tests): $(O)/%: $(O)/obj/%.o $(O)/libhca.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
@@ -197,7 +197,7 @@ golden: all
 # The scripts take their settings from the environment. Downloads stay in HCASIM_CACHE (build/cache).
 .PHONY: vm vm-run vm-exec vm-test
 vm vm-run vm-exec vm-test: export O := $(O)
-# make must not expand these: $ and quotes go to the guest's shell
+# make must not expand these, because $ and quotes are for the guest's shell
 override ARGS := $(value ARGS)
 override ENV := $(value ENV)
 override CMD := $(value CMD)
@@ -260,7 +260,7 @@ coverage: all
 	-$(Q)TRACES=$(O)/cov/traces $(MAKE) --no-print-directory O=$(O)/cov $(COV_FLAGS) run-tests
 	$(Q)O=$(O)/cov LOGS=$(O)/cov/traces testbench/scripts/coverage.sh
 
-# What a virtual platform links: the HCA as a SystemC module, and the driver for hosts of its own.
+# The library that a virtual platform links: the HCA as a SystemC module, and the driver for its hosts.
 $(O)/libhcasim.a: $(call obj,$(filter model/% host_driver/% traces/%,$(src-y)))
 	$(call say,AR,$@)
 	@rm -f $@

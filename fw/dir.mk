@@ -5,8 +5,6 @@ fw-files := main.c hcr.c lib.c objects.c reserved.c cmd_fw.c cmd_icm.c cmd_hca.c
 fw-y += $(addprefix $(d)/, start.S boot.c $(fw-files))
 
 # The tests run the same files on the build machine, over a chip made of arrays.
-
-# The tests run the same files on the build machine, over a chip made of arrays.
 fw-tests := cmd_fw_test object_test qp_test mad_test boot_test
 test-y += $(patsubst %,$(d)/tests/%.c,$(fw-tests))
 $(patsubst %,$(O)/$(d)/tests/%,$(fw-tests)): \

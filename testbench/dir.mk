@@ -18,7 +18,8 @@ test-y += $(d)/language/tests/ladder_match_test.c
 test-y += $(addprefix $(d)/perf/tests/, points_test.c profiles_test.c)
 $(O)/$(d)/app/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
-# How this tree was built, for scenarios that are compiled at run time. The path of the source folder begins at the executable's: a tree can be moved.
+# How this tree was built, for scenarios that are compiled at run time. The path of the source folder is relative to the folder of
+# the executable, so the tree can be moved.
 $(O)/gen/testbench/build_info.h: $(O)/flags.stamp $(d)/dir.mk
 	@mkdir -p $(@D)
 	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS%s\n#define BUILD_INCLUDE_DIRS%s\n' \
@@ -36,7 +37,7 @@ $(O)/gen/testbench/version.h: FORCE
 		if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(O)/obj/testbench/app/main.o $(O)/obj/testbench/app/cli_help.o: $(O)/gen/testbench/version.h
 
-# What scenarios' comments cite, "behaviours: ID ID", and what the ids mean, as rows.
+# Rows of the behaviour ids that the comments of scenarios cite ("behaviours: ID ID"), and what they mean.
 $(O)/gen/testbench/behaviours.gen.h: $(d)/scripts/behaviours.sh $(d)/BEHAVIOURS.md $(sort $(wildcard $(d)/scenarios/*/*.c))
 	@mkdir -p $(@D)
 	$(Q)$< rows > $@
@@ -52,7 +53,8 @@ prog-y += damage:$(d)/fuzz/damage.c,$(d)/fuzz/folder.c fuzz_seeds:$(d)/fuzz/seed
 # serve between a hostile guest and a good one
 prog-y += tests/under_attack:$(d)/tests/under_attack.c,$(d)/tests/hostile.c,$(d)/tests/serve_guest.c
 
-# The plugin for the QEMU of guests in simulated time: under the GPL as QEMU is, so it stands by itself, and only QEMU loads it.
+# The plugin for the QEMU of guests in simulated time. It is under the GPL, as QEMU is, so it is a file of its own, which only QEMU
+# loads.
 $(O)/vm/guest-clock.so: $(d)/vm/clock/guest_clock.c model/vfio_user/guest_page.h $(O)/flags.stamp
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

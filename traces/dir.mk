@@ -6,7 +6,7 @@ src-y += $(addprefix $(d)/, run_files.c run_golden.c tracker.c messages.c stages
 test-y += $(addprefix $(d)/tests/, trace_test.c log_test.c pcapng_test.c tshark_test.c waves_test.c timeline_test.c)
 test-y += $(addprefix $(d)/tests/, compare_test.c report_test.c records_test.c)
 
-# The page of hcasim report: page.html with what it names on a line of its own, <!--FILE-->, as the bytes of a C string.
+# The page of hcasim report as the bytes of a C string: page.html, in which each line <!--FILE--> is replaced by that file.
 src-y += $(addprefix $(d)/, report.c report_packets.c)
 report-page := $(sort $(wildcard $(d)/report/*))
 $(O)/gen/traces/report_page.gen.h: $(report-page)
@@ -16,10 +16,10 @@ $(O)/gen/traces/report_page.gen.h: $(report-page)
 		{ echo 'static const unsigned char report_page[] = {'; od -An -v -tu1 | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; } > $@
 $(O)/obj/traces/report.o: $(O)/gen/traces/report_page.gen.h
 
-# hcasim with other words in its log, for wording.sh.
+# hcasim with other words in its log, for tests/wording.sh.
 prog-y += reworded:$(d)/tests/reworded_points.c,testbench/app/main.c
 
-# What Wireshark does not know of connection management, from the rows.
+# The dissector of those messages of connection management that Wireshark does not know.
 prog-y += wireshark_lua:$(d)/wireshark_lua.c
 build-all: $(O)/hcasim_cm.lua
 $(O)/hcasim_cm.lua: $(O)/wireshark_lua

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded into the ping-pong programs where packets are lost. Each of them ends when its own
- * completions are there; when the last acknowledgement it sent was lost, the peer's next try finds
- * no QP, and after the last try the peer fails, on silicon too. This holds the first QP that is
- * destroyed for LINGER seconds, a few of the peer's timeouts.
+ * Preloaded into the ping-pong programs, for runs in which packets are lost. Each of these programs
+ * ends as soon as it has its own completions. If the last acknowledgement that it sent was lost,
+ * the peer tries again, finds no QP any more, and fails after its last try; so it does with silicon
+ * too. Therefore the first QP that a program destroys is kept for LINGER seconds, a few of the
+ * peer's timeouts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
