@@ -34,6 +34,7 @@
 #include "model/sim/params/host.h"
 #include "model/sim/params/host_pcie.h"
 #include "model/sim/params/sim.h"
+#include "model/sim/params/sim_ethernet.h"
 #include "model/sim/params/sim_many.h"
 #include "model/sim/params/sim_pcapng.h"
 #include "model/sim/params/sim_perf.h"
