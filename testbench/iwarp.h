@@ -25,6 +25,8 @@
 #include "host_driver/iwarp/iw_cm.h"
 #include "testbench/scenario.h"
 
+#include <errno.h>
+
 enum { TB_IW_PORT = 7471 };
 
 struct tb_iw; /* a connection, from the point of view of one end */

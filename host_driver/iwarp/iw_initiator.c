@@ -151,8 +151,10 @@ size_t iw_initiator_reply(struct iw_cm_id *id, const uint8_t *bytes, size_t n)
 		}
 		iw_terms_own(id, &own);
 		ret = iw_reply_read(&own, &id->request, &reply, &id->agreed, &term);
-		if (!ret && !reply_is_alone(id, n - taken))
+		if (!ret && !reply_is_alone(id, n - taken)) {
 			ret = -EPROTO;
+			term = IW_TERM_MPA_START;
+		}
 	}
 	if (!ret) {
 		connected(id, &reply);

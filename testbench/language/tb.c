@@ -55,7 +55,6 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 
 void tb_destroy(struct tb *tb)
 {
-	tb_iwarp_end(tb);
 	for (unsigned i = 0; i < TB_DIRECTIONS; i++)
 		seen_queue_free(&tb->directions[i]);
 	for (unsigned i = 0; i < TB_ENDS; i++) {
@@ -331,6 +330,7 @@ void tb_run(void *arg)
 		judge_quiet(tb, "tear-down");
 		tb_judge_leftovers(tb);
 	}
+	tb_iwarp_end(tb);
 	if (tb->failed)
 		tb_give_up(tb);
 	tb_phase_end(tb);

@@ -472,6 +472,7 @@ static void row_7_bad_requests(void **state)
 			assert_event(&rig.initiator, IW_EVENT_CONNECT_REPLY,
 				     side ? -EPROTO : -ECONNRESET);
 			assert_int_equal(rig.responder.n_events != 0, side);
+			assert_null(rig_find(&rig.initiator, IW_EVENT_TERMINATE));
 			assert_int_equal(query(&rig.initiator).state, IW_CLOSED);
 			again();
 		}
