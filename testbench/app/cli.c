@@ -61,6 +61,10 @@ static const struct cli_command_row commands[] = {
 	 "offer one HCA, or two linked ones, to virtual machines over vfio-user", 0, 0},
 	{CLI_CTL, "ctl", "SOCKET COMMAND...",
 	 "send a command to a running serve; ctl SOCKET help lists the commands", 2, CLI_WORDS_MAX},
+	{CLI_IWARP, "iwarp", "listen PORT|connect ADDRESS PORT [KEY=VALUE...]",
+	 "one end of iWARP connections over this machine's TCP, to test the other end; iwarp help "
+	 "lists the keys",
+	 1, CLI_WORDS_MAX},
 	{CLI_HELP, "help", "[COMMAND]", "print this text, or a command's options", 0, 1},
 	{CLI_VERSION, "version", "", "print the version", 0, 0},
 };
@@ -251,6 +255,12 @@ static error_t set_collect(struct parse *p, const char *value)
 	return 0;
 }
 
+static error_t set_iwarp(struct parse *p, const char *value)
+{
+	p->cli->iwarp_rows = true;
+	return 0;
+}
+
 static error_t set_behaviours(struct parse *p, const char *value)
 {
 	if (value && strcmp(value, "text"))
@@ -321,6 +331,9 @@ static const struct cli_option_row options[] = {
 	{"behaviours", "[text]", IN(LIST), 0, CALL(set_behaviours),
 	 "list behaviours: id, scenario, and pass, fail or not-run in the last make test; "
 	 "=text adds what the id means"},
+	{"iwarp", NULL, IN(LIST), 0, CALL(set_iwarp),
+	 "list situations of iWARP connection set-up: row, scenario or test, judge, and pass, fail "
+	 "or not-run"},
 	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "print one line per packet or record"},
 	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, CALL(set_threshold),
 	 "ignore smaller differences of time, such as 10ns or 5%; none: ignore all times"},

@@ -27,6 +27,7 @@ enum cli_command {
 	CLI_SWEEP,
 	CLI_SERVE,
 	CLI_CTL,
+	CLI_IWARP,
 	CLI_PERF,
 	CLI_HELP,
 	CLI_VERSION
@@ -34,7 +35,7 @@ enum cli_command {
 
 enum cli_help_form { CLI_HELP_TEXT, CLI_HELP_MAN, CLI_HELP_BASH, CLI_HELP_ZSH };
 
-enum { CLI_WORDS_MAX = 17 };
+enum { CLI_WORDS_MAX = 33 };
 
 struct cli {
 	enum cli_command command;
@@ -43,12 +44,13 @@ struct cli {
 	struct compare_options diff; /* DIFF; STAGES and GOLDEN use only a */
 	struct perf_options perf;
 	struct sweep_options sweep;
-	const char *words[CLI_WORDS_MAX]; /* CTL: words of the command */
+	const char *words[CLI_WORDS_MAX]; /* CTL, IWARP: words of the command */
 	unsigned word_count;
 	const char *file; /* CHECK; CTL: the socket; REPORT: the folder; HELP: a command or NULL */
 	enum cli_help_form help_form;     /* HELP */
 	bool verbose;                     /* CHECK */
 	bool behaviours, behaviour_texts; /* LIST */
+	bool iwarp_rows;                  /* LIST */
 };
 
 /* Returns 0 and fills *cli, whose strings point into argv; or -EINVAL after one line to err. */

@@ -6,6 +6,7 @@
 #include "testbench/app/catalog.h"
 #include "testbench/app/cli.h"
 #include "testbench/app/ctl.h"
+#include "testbench/app/iwarp.h"
 #include "testbench/os/place.h"
 #include "testbench/app/tools.h"
 #include "testbench/version.h"
@@ -59,6 +60,8 @@ static enum exit_status obey(const struct cli *cli)
 	case CLI_LIST:
 		if (cli->behaviours)
 			return list_behaviours(cli->behaviour_texts);
+		if (cli->iwarp_rows)
+			return iwarp_rows_print(stdout) ? EXIT_FAILED : EXIT_RIGHT;
 		catalog_print(stdout);
 		return EXIT_RIGHT;
 	case CLI_RUN:
@@ -85,6 +88,8 @@ static enum exit_status obey(const struct cli *cli)
 		return serve(&cli->run, &cli->serve);
 	case CLI_CTL:
 		return ctl_send(cli->file, cli->words, cli->word_count);
+	case CLI_IWARP:
+		return iwarp_command(cli->file, cli->words, cli->word_count);
 	case CLI_PERF:
 		return perf(&cli->run, &cli->perf);
 	case CLI_HELP:

@@ -47,7 +47,7 @@ capture_opens()
 	packets=$(sed -n 's/.*: \([0-9]*\) packets.*/\1/p' "$1.check")
 	good=$(sed -n 's/.* packets, \([0-9]*\) good.*/\1/p' "$1.check")
 	# without this, tshark takes a datagram with immediate data and no payload for EoIB and calls it malformed
-	seen=$(tshark -n --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$1" -T fields -e infiniband.bth.opcode -Y 'infiniband && !_ws.malformed' 2>"$1.err" | wc -l)
+	seen=$(tshark -n --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$1" -T fields -e frame.number -Y '(infiniband && !_ws.malformed) || tcp' 2>"$1.err" | wc -l)
 	[ ! -s <(grep -v 'Running as user' "$1.err") ] || { cat "$1.err"; return 1; }
 	# tshark, too, calls some of the packets malformed that a scenario has damaged on purpose
 	[ "$seen" -ge "$good" ] && [ "$seen" -le "$packets" ] || { echo "$packets packets, tshark reads $seen of them"; return 1; }
@@ -59,6 +59,10 @@ for s in "${scenarios[@]}"; do
 	[ -e "$(traces_of "$s")/packets.pcapng" ] && one "capture.$s" capture_opens "$(traces_of "$s")/packets.pcapng"
 done
 
+for s in "${scenarios[@]}"; do
+	case $s in iwarp_*) one "iwarp_capture.$s" testbench/scripts/iwarp_capture.sh "$(traces_of "$s")" "$s" ;; esac
+done
+
 # --- equal traces: same seed, run-ahead on and off, memory with and without direct access
 
 equal_traces()
@@ -68,7 +72,7 @@ equal_traces()
 	for f in packets.pcapng run.log run.records stats.json; do cmp "$(traces_of "$s")/$f" "$scratch/again/$f" || return 1; done
 }
 
-for s in tour rc_reordered reset_under_load; do
+for s in tour rc_reordered reset_under_load iwarp_fence; do
 	one "repeat.$s" equal_traces "$s"
 	one "run_ahead_off.$s" equal_traces "$s" -s sim.run_ahead=off
 done
@@ -218,6 +222,8 @@ done
 one "behaviours.list" testbench/scripts/behaviours.sh check
 one "tool.behaviours" grep -Eq $'^DUP-1\trc_lost_ack\tpass$' <("$hcasim" list --behaviours)
 one "tool.behaviours_text" grep -Eq $'^DUP-1\trc_lost_ack\tpass\tA duplicate SEND' <("$hcasim" list --behaviours=text)
+one "tool.list_iwarp" grep -Eq $'^1\tiwarp_kinds\town\tpass$' <("$hcasim" list --iwarp)
+one "iwarp.sockets" testbench/tests/iwarp_sockets.sh "$hcasim"
 one "tool.list" grep -q '^rc_send  ' <("$hcasim" list)
 one "tool.rules" grep -q '^dma_unmapped ' <("$hcasim" rules)
 one "tool.config" grep -q 'ack_timeout_multiplier' <("$hcasim" config)

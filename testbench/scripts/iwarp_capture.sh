@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# iwarp_capture.sh FOLDER SCENARIO: tshark, which knows RFC 5044 and TCP but nothing of this tree, reads the capture of an iwarp scenario.
+# Of what host a saw, it finds Requests or Replies, calls no packet malformed, and finds each FPDU's CRC good. The exceptions are what a scenario breaks
+# on purpose, and the Rtr frame, which tshark does not know.
+set -euo pipefail
+dir=$1 scenario=$2
+malformed=0 bad_crc=0
+case $scenario in
+iwarp_rtr_frame) malformed=2 ;;
+iwarp_rtr_frame_old) malformed=1 ;;
+iwarp_wrong_rtr) malformed=1 bad_crc=1 ;;
+esac
+one=$(mktemp) all=$(mktemp)
+trap 'rm -f "$one" "$all"' EXIT
+# each frame stands twice in the capture; TCP would take the second one for a retransmission
+tshark -n -r "$dir/packets.pcapng" -Y 'frame.interface_name == "host0.eth1"' -w "$one" 2>/dev/null
+tshark -n --disable-protocol rpcordma -r "$one" -V >"$all" 2>/dev/null
+frames=$(grep -c '^Frame ' "$all" || true)
+[ "$frames" -gt 0 ] || { echo "tshark reads no frame"; exit 1; }
+count() { grep -cE -- "$1" "$all" || true; }
+wrong=0
+expect()
+{
+	[ "$2" -eq "$3" ] || { echo "$1: $2, expected $3"; wrong=1; }
+}
+expect "malformed packets" "$(count '^\[Malformed Packet')" $malformed
+expect "FPDUs with a bad CRC" "$(count 'CRC check: .*Bad CRC32')" $bad_crc
+expect "TCP segments in error" "$(count 'Expert Info \(Error/(Protocol|Sequence)')" 0
+fpdus=$(count 'CRC check: .*Good CRC32')
+starts=$(count 'ID Re[qp] frame: ')
+[ "$starts" -gt 0 ] || { echo "tshark finds no Request"; wrong=1; }
+echo "$frames frames, $starts Requests and Replies, $fpdus FPDUs with a good CRC"
+exit $wrong
