@@ -338,6 +338,7 @@ static void peer_closed(void *arg)
 		iw_initiator_failed(id, -ECONNRESET);
 		break;
 	case IW_FPDU:
+	case IW_WAIT_FPDU: /* a client that had nothing to say */
 		/* this end has nothing more to say either */
 		iw_half_close(id, IW_CLOSING);
 		iw_tell(id, (struct iw_event){.type = IW_EVENT_DISCONNECT});

@@ -43,7 +43,7 @@ struct connection {
 	struct connection *next;
 	struct iw_cm_id *id;
 	unsigned number, sent, came;
-	bool connected, over;
+	bool over;
 	struct iw_timer hold;
 	uint8_t buffers[RECEIVES_MAX][MESSAGE_MAX];
 };
@@ -305,7 +305,6 @@ static void connection_event(void *arg, const struct iw_event *event)
 			over(c, false);
 			break;
 		}
-		c->connected = true;
 		c->app->connected++;
 		while (c->sent < c->app->keys.messages)
 			send_one(c);
@@ -313,14 +312,13 @@ static void connection_event(void *arg, const struct iw_event *event)
 			client_step(c);
 		break;
 	case IW_EVENT_ESTABLISHED:
-		c->connected = true;
 		c->app->connected++;
 		break;
 	case IW_EVENT_TERMINATE:
 		over(c, false);
 		break;
 	case IW_EVENT_CLOSE:
-		over(c, !event->status && c->connected && c->came >= c->app->keys.messages);
+		over(c, !event->status && (c->app->listens || c->came >= c->app->keys.messages));
 		break;
 	default:
 		break;

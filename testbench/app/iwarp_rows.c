@@ -80,7 +80,8 @@
 	R(11, UNIT, "row_11_frame_to_old", "own")                                                  \
 	R(12, SCENARIO, "iwarp_tcp", "own")                                                        \
 	R(12, CAPTURE, "iwarp_tcp", "tshark")                                                      \
-	R(12, UNIT, "row_12_stream", "own")
+	R(12, UNIT, "row_12_stream", "own")                                                        \
+	R(12, UNIT, "row_12_nothing_said", "own")
 
 /* W(name, prefix, file, pass, fail): the file that has the result, and the line that says it, %s
  * being the test. The prefix is for the reader of the table. */

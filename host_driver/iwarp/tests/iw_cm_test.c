@@ -771,6 +771,15 @@ static void row_12_stream(void **state)
 	}
 }
 
+/* A client-first connection that ends without a message ends in order. */
+static void row_12_nothing_said(void **state)
+{
+	rig.opt[0].design = IW_CLIENT_FIRST;
+	rig_connect(&rig, NULL, 0);
+	assert_closes();
+	assert_null(rig_find(&rig.responder, IW_EVENT_ESTABLISHED));
+}
+
 /* --- beyond set-up --- */
 
 static void messages_need_receives_that_fit(void **state)
@@ -849,6 +858,7 @@ int main(void)
 		TEST(row_11_frame_missing),
 		TEST(row_11_frame_to_old),
 		TEST(row_12_stream),
+		TEST(row_12_nothing_said),
 		TEST(messages_need_receives_that_fit),
 		TEST(the_wait_for_the_end_is_bounded),
 	};
