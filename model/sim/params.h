@@ -477,7 +477,7 @@
 	P(sim, guest_quantum_max, TIMEOUT, CFG_MS(1), CFG_NS(1), CFG_S(1), \
 	  "serve --guest-clock: longest time that a guest runs without looking at the device", \
 	  "assumption: costs little, and hcasim ctl acts soon") \
-	P(ethernet, delay, TIME, CFG_US(5), 0, CFG_S(1), \
+	P(ethernet, cable_delay, TIME, CFG_US(5), 0, CFG_S(1), \
 	  "iwarp: time that a frame takes on the Ethernet cable between the hosts", \
 	  "assumption: one switch and two short cables") \
 	P(ethernet, rate, RATE, UINT64_C(10000000000), 1000000, UINT64_C(400000000000), \

@@ -203,7 +203,7 @@ static int frame_go(struct ethernet *e, unsigned host, const uint8_t *bytes, siz
 	f->next = e->frames;
 	e->frames = f;
 	f->arrival.job = arrived;
-	event_set(&e->machine->core, &f->arrival, e->free_ps[host] + params->ethernet_delay);
+	event_set(&e->machine->core, &f->arrival, e->free_ps[host] + params->ethernet_cable_delay);
 	return 0;
 }
 
