@@ -326,3 +326,53 @@ int vfu_device_write(struct vfu_device *device, unsigned region, uint64_t offset
 	}
 	return 0;
 }
+
+/* --- the same in simulated time --- */
+
+/* On a BAR, and one transaction on PCIe. */
+static bool is_transaction(unsigned region, uint64_t offset, uint32_t count)
+{
+	return region != VFU_REGION_CONFIG && count <= PIECE_MAX &&
+	       piece(offset, count, PIECE_MAX) == count;
+}
+
+static void read_back(void *arg, const void *bytes, unsigned size)
+{
+	struct vfu_device *device = arg;
+	const struct vfu_reading *r = &device->reading;
+
+	memcpy(r->bytes, bytes, size);
+	note_access(device, r->region, r->offset, bytes, size, false);
+	r->done(r->arg);
+}
+
+int vfu_device_read_timed(struct vfu_device *device, unsigned region, uint64_t offset, void *bytes,
+			  uint32_t count, void (*done)(void *arg), void *arg)
+{
+	int rc;
+
+	if (inside(region, offset, count) && is_transaction(region, offset, count)) {
+		device->reading = (struct vfu_reading){.bytes = bytes,
+						       .offset = offset,
+						       .count = count,
+						       .region = (uint8_t)region,
+						       .done = done,
+						       .arg = arg};
+		hca_mmio_read(device->hca, region, offset, count, read_back, device);
+		return 0;
+	}
+	rc = vfu_device_read(device, region, offset, bytes, count);
+	if (!rc)
+		done(arg);
+	return rc;
+}
+
+int vfu_device_write_timed(struct vfu_device *device, unsigned region, uint64_t offset,
+			   const void *bytes, uint32_t count)
+{
+	if (!inside(region, offset, count) || !is_transaction(region, offset, count))
+		return vfu_device_write(device, region, offset, bytes, count);
+	note_access(device, region, offset, bytes, count, true);
+	hca_mmio_write(device->hca, region, offset, bytes, count);
+	return 0;
+}

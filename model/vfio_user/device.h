@@ -42,6 +42,16 @@ struct vfu_watcher {
 	void (*log)(void *arg, const struct vfu_device *device, const char *line);
 };
 
+/* A timed read under way. */
+struct vfu_reading {
+	void *bytes;
+	uint64_t offset;
+	uint32_t count;
+	uint8_t region;
+	void (*done)(void *arg);
+	void *arg;
+};
+
 struct vfu_device {
 	unsigned index;
 	struct event_core *core;
@@ -54,6 +64,7 @@ struct vfu_device {
 	struct vfu_access accesses[VFU_ACCESSES];
 	uint64_t accessed; /* accesses so far; the latest is accesses[(accessed - 1) % VFU_ACCESSES]
 			    */
+	struct vfu_reading reading;
 	bool told_unreachable; /* memory without a descriptor was reported; once per client */
 	/* 1 << enum guest_limit: reported for a DMA_MAP, for DMA; once per client */
 	uint8_t told_map_limits, told_dma_limits;
@@ -75,6 +86,16 @@ int vfu_device_read(struct vfu_device *device, unsigned region, uint64_t offset,
 		    uint32_t count);
 int vfu_device_write(struct vfu_device *device, unsigned region, uint64_t offset, const void *bytes,
 		     uint32_t count);
+
+/*
+ * The same for a client in simulated time: an access to a BAR takes PCIe's time. A write reaches
+ * the device after this call. A read is carried out when `done` is called, which may be before the
+ * call returns; one read at a time. An access that is not naturally aligned takes no time.
+ */
+int vfu_device_read_timed(struct vfu_device *device, unsigned region, uint64_t offset, void *bytes,
+			  uint32_t count, void (*done)(void *arg), void *arg);
+int vfu_device_write_timed(struct vfu_device *device, unsigned region, uint64_t offset,
+			   const void *bytes, uint32_t count);
 
 /* DMA_MAP: guest_memory_map(), and reports a limit that it reaches. */
 int vfu_device_map(struct vfu_device *device, const struct guest_map *map);

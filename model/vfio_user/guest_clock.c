@@ -30,7 +30,10 @@ struct guest {
 	struct guest_page *page;
 	int page_fd, wake_fd; /* wake_fd: the eventfd on which the guest sleeps */
 	uint32_t answered;    /* questions */
-	uint64_t time_ns;     /* of the last of them */
+	uint64_t asked_ns;    /* when it asked the last one */
+	uint32_t repeats;     /* how many before that at the same time */
+	uint64_t time_ns;     /* and when it goes on */
+	bool reads;           /* its last question is a read that is under way */
 	bool ended;
 	unsigned irqs;
 	struct guest_irq irq[GUEST_IRQS_MAX]; /* what rose and has not been told */
@@ -50,6 +53,7 @@ struct guest_clock {
 	uint64_t window_end_ns, window_ns; /* the guests' common window, and how long it was */
 	uint64_t executed;                 /* events of the core when it began */
 	bool accessed;                     /* a guest has accessed a device since then */
+	bool went_on;                      /* a guest has been answered */
 	unsigned count;
 	struct guest guests[GUEST_CLOCKS_MAX];
 	struct guest_device devices[GUEST_CLOCKS_MAX];
@@ -204,20 +208,69 @@ static bool has_asked(const struct guest *guest)
 	return guest->page && shared_read(&guest->page->question.asked) != guest->answered;
 }
 
-/* The guest whose question is to be answered next; NULL as long as a guest has yet to ask. */
-static struct guest *next_to_answer(struct guest_clock *clock)
+/*
+ * The place of a question in the order: by time, then by how many questions its guest had asked at
+ * that very time, then by the number of the guest. It does not depend on which guest's question
+ * came first in wall time.
+ */
+struct place {
+	uint64_t time_ns;
+	uint32_t repeats;
+	const struct guest *guest;
+};
+
+/* The place of a question that the guest asks at this time. */
+static struct place place_at(const struct guest *guest, uint64_t time_ns)
+{
+	return (struct place){time_ns, time_ns == guest->asked_ns ? guest->repeats + 1 : 0, guest};
+}
+
+static bool is_before(const struct place *a, const struct place *b)
+{
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns;
+	if (a->repeats != b->repeats)
+		return a->repeats < b->repeats;
+	return a->guest < b->guest;
+}
+
+/* A guest that runs, or has yet to come, asks at the time of its last question at the earliest. */
+static struct place place_of(const struct guest *guest)
+{
+	return place_at(guest, has_asked(guest) ? guest->page->question.time_ns : guest->asked_ns);
+}
+
+/*
+ * The guest whose question is the first in the order; NULL if a guest that runs may still ask
+ * something before it, or if there is none. Guests whose read is under way ask nothing.
+ */
+static struct guest *next_to_serve(struct guest_clock *clock)
 {
 	struct guest *first = NULL;
+	struct place first_place;
 
 	for (struct guest *g = clock->guests; g < clock->guests + clock->count; g++) {
-		if (g->ended)
+		struct place place = place_of(g);
+
+		if (g->ended || g->reads || (first && is_before(&first_place, &place)))
 			continue;
-		if (!has_asked(g))
-			return NULL;
-		if (!first || g->page->question.time_ns < first->page->question.time_ns)
-			first = g;
+		first = g;
+		first_place = place;
 	}
-	return first;
+	return first && has_asked(first) ? first : NULL;
+}
+
+/* All guests wait for the answer to a read. */
+static bool all_read(const struct guest_clock *clock)
+{
+	bool any = false;
+
+	for (const struct guest *g = clock->guests; g < clock->guests + clock->count; g++) {
+		if (!g->ended && !g->reads)
+			return false;
+		any = any || g->reads;
+	}
+	return any;
 }
 
 /* --- how far a guest may go --- */
@@ -276,21 +329,6 @@ static struct vfu_device *device_of(const struct guest *guest, uint32_t number)
 	return NULL;
 }
 
-static int access_do(struct guest *guest, uint32_t kind)
-{
-	struct guest_page *page = guest->page;
-	const uint32_t region = page->question.region, count = page->question.count;
-	const uint64_t offset = page->question.offset;
-	struct vfu_device *device = device_of(guest, page->question.device);
-
-	if (!device || count > sizeof(page->data))
-		return -EINVAL;
-	guest->clock->accessed = true;
-	if (kind == GUEST_READ)
-		return vfu_device_read(device, region, offset, page->data, count);
-	return vfu_device_write(device, region, offset, page->data, count);
-}
-
 static void irqs_tell(struct guest *guest)
 {
 	memcpy(guest->page->answer.irq, guest->irq, guest->irqs * sizeof(*guest->irq));
@@ -298,39 +336,122 @@ static void irqs_tell(struct guest *guest)
 	guest->irqs = 0;
 }
 
-static void answer(struct guest *guest)
+/* The guest goes on. */
+static void answer(struct guest *guest, int status)
 {
-	struct guest_clock *clock = guest->clock;
 	struct guest_page *page = guest->page;
-	const uint32_t kind = page->question.kind;
-	const uint64_t time_ns = page->question.time_ns;
 	const uint64_t one = 1;
 
-	if (time_ns < guest->time_ns || time_ns > EVENT_NEVER / PS_PER_NS) {
-		guest_lose(guest, "its clock went back");
-		return;
-	}
-	guest->time_ns = time_ns;
-	if (clock->core->now_ps < time_ns * PS_PER_NS && kind != GUEST_END)
-		event_core_run_until(clock->core, time_ns * PS_PER_NS);
-	page->answer.status =
-		kind == GUEST_READ || kind == GUEST_WRITE ? access_do(guest, kind) : 0;
-	guest->ended = kind == GUEST_END;
-	page->answer.next_ns = limit_ns(clock, time_ns);
+	page->answer.status = status;
+	page->answer.time_ns = guest->time_ns;
+	page->answer.next_ns = limit_ns(guest->clock, guest->time_ns);
 	irqs_tell(guest);
+	guest->clock->went_on = true;
 	shared_write(&page->answer.answered, ++guest->answered);
 	if (shared_read(&page->guest_sleeps))
 		(void)!write(guest->wake_fd, &one, sizeof(one));
 }
 
+static void read_done(void *arg)
+{
+	struct guest *guest = arg;
+	const uint64_t now_ns = ns_from_ps(guest->clock->core->now_ps);
+
+	guest->reads = false;
+	if (!guest->page)
+		return;
+	if (guest->time_ns < now_ns)
+		guest->time_ns = now_ns;
+	answer(guest, 0);
+}
+
+static void access_begin(struct guest *guest, bool is_read)
+{
+	struct guest_page *page = guest->page;
+	const uint32_t region = page->question.region, count = page->question.count;
+	const uint64_t offset = page->question.offset;
+	struct vfu_device *device = device_of(guest, page->question.device);
+	int rc;
+
+	if (!device || count > sizeof(page->data)) {
+		answer(guest, -EINVAL);
+		return;
+	}
+	guest->clock->accessed = true;
+	guest->reads = is_read;
+	if (is_read)
+		rc = vfu_device_read_timed(device, region, offset, page->data, count, read_done,
+					   guest);
+	else
+		rc = vfu_device_write_timed(device, region, offset, page->data, count);
+	if (is_read && !rc)
+		return;
+	guest->reads = false;
+	answer(guest, rc);
+}
+
+static void question_begin(struct guest *guest, uint64_t time_ns)
+{
+	const uint32_t kind = guest->page->question.kind;
+
+	guest->repeats = place_at(guest, time_ns).repeats;
+	guest->asked_ns = guest->time_ns = time_ns;
+	if (kind == GUEST_READ || kind == GUEST_WRITE) {
+		access_begin(guest, kind == GUEST_READ);
+		return;
+	}
+	guest->ended = kind == GUEST_END;
+	answer(guest, 0);
+}
+
+/*
+ * Runs the core up to the next question. Returns false if a guest went on before that, because its
+ * read was done: it may ask something earlier.
+ */
+static bool core_reaches(struct guest_clock *clock, uint64_t until_ps)
+{
+	struct event_core *core = clock->core;
+
+	clock->went_on = false;
+	while (!clock->went_on && event_core_peek(core) && event_core_next_ps(core) <= until_ps)
+		event_core_step(core);
+	if (!clock->went_on && until_ps != EVENT_NEVER)
+		event_core_run_until(core, until_ps);
+	return !clock->went_on;
+}
+
+static void reads_lose(struct guest_clock *clock)
+{
+	for (struct guest *g = clock->guests; g < clock->guests + clock->count; g++)
+		if (g->reads)
+			guest_lose(g, "the device did not answer a read");
+}
+
+static void question_serve(struct guest *guest)
+{
+	const uint64_t time_ns = guest->page->question.time_ns;
+
+	if (time_ns < guest->asked_ns || time_ns > EVENT_NEVER / PS_PER_NS)
+		guest_lose(guest, "its clock went back");
+	else if (core_reaches(guest->clock, time_ns * PS_PER_NS))
+		question_begin(guest, time_ns);
+}
+
 bool guest_clock_serve(struct guest_clock *clock)
 {
-	struct guest *guest = next_to_answer(clock);
-	const bool any = guest;
+	bool any = false;
 
-	for (; guest; guest = next_to_answer(clock))
-		answer(guest);
-	return any;
+	while (true) {
+		struct guest *guest = next_to_serve(clock);
+
+		if (guest)
+			question_serve(guest);
+		else if (!all_read(clock))
+			return any;
+		else if (core_reaches(clock, EVENT_NEVER))
+			reads_lose(clock);
+		any = true;
+	}
 }
 
 bool guest_clock_doze(struct guest_clock *clock)
@@ -338,7 +459,7 @@ bool guest_clock_doze(struct guest_clock *clock)
 	for (unsigned i = 0; i < clock->count; i++)
 		if (clock->guests[i].page)
 			shared_write(&clock->guests[i].page->server_sleeps, 1);
-	return !next_to_answer(clock);
+	return !next_to_serve(clock) && !all_read(clock);
 }
 
 void guest_clock_wake(struct guest_clock *clock)

@@ -9,11 +9,10 @@
  * accesses, DMA and interrupts happen at their simulated time, and nothing depends on the wall
  * clock.
  *
- * Two guests: serve answers only when both have asked, the earlier question first; of two questions
- * of the same time that of the first guest. The order of their accesses is therefore always the
- * same. Both share a window of time: what one does inside of it reaches the other one at its end.
- * The window is sim.guest_quantum_min long while there is traffic, and grows to
- * sim.guest_quantum_max while there is none.
+ * Two guests: serve answers a question when the other guest cannot ask an earlier one any more. So
+ * the order of their accesses is always the same. Both share a window of time: what one does inside
+ * of it reaches the other one at its end. The window is sim.guest_quantum_min long while there is
+ * traffic, and grows to sim.guest_quantum_max while there is none.
  */
 #ifndef MODEL_VFIO_USER_GUEST_CLOCK_H
 #define MODEL_VFIO_USER_GUEST_CLOCK_H

@@ -43,6 +43,7 @@ struct guest_page {
 	struct {
 		uint32_t answered;
 		int32_t status;   /* of a read or write: 0 or -errno */
+		uint64_t time_ns; /* when the guest goes on: a read takes time */
 		uint64_t next_ns; /* the guest must ask again at this time */
 		uint32_t irqs;
 		struct guest_irq irq[GUEST_IRQS_MAX];

@@ -68,6 +68,10 @@ extern void qemu_plugin_register_atexit_cb(plugin_id id, void (*f)(void *arg), v
 	F(icount_get, int64_t, (void)) \
 	F(timer_init_full, void, (void *timer, void *group, int clock, int scale, int attributes, \
 				  void (*f)(void *arg), void *arg)) \
+	F(icount_get_raw, int64_t, (void)) \
+	F(icount_to_ns, int64_t, (int64_t instructions)) \
+	F(qemu_clock_notify, void, (int clock)) \
+	F(qemu_shutdown_requested_get, int, (void)) \
 	F(timer_mod_ns, void, (void *timer, int64_t expires_ns)) \
 	F(object_resolve_path, void *, (const char *path, bool *ambiguous)) \
 	F(msix_notify, void, (void *pci_device, unsigned vector))
@@ -93,6 +97,10 @@ struct vfio_operations {
 };
 static struct vfio_operations *operations, original;
 
+/* timers_state: among other words, what was added to the time that instructions have taken. */
+static int64_t *clock_words, *clock_bias;
+static unsigned clock_word_count;
+
 /* --- what the plugin knows --- */
 
 /* How far behind the start of a device's object its vfio part may lie. */
@@ -101,12 +109,15 @@ enum { DEVICES = 2, OBJECT_SIZE_MAX = 65536 };
 enum { SPINS = 4000 };
 /* The first ticks only test that QEMU's timers are exact. */
 enum { TEST_TICKS = 10, TEST_TICK_NS = 1000 };
+/* No other number of QEMU's clock is so large so early. */
+enum { BIAS_KNOWN_NS = 1000000 };
 
 static int link_fd = -1, wake_fd = -1, bell_fd = -1;
 static struct guest_page *page;
 static struct qemu_timer timer;
 static int64_t due_ns; /* when the timer expires */
 static unsigned test_ticks;
+static bool over; /* the guest has stopped its processor for good */
 static unsigned spins;
 static const int *icount_mode; /* QEMU's use_icount: 1 with a fixed shift */
 static struct {
@@ -210,6 +221,43 @@ static void ask(uint32_t kind, int64_t now_ns)
 	count.irqs += page->answer.irqs;
 }
 
+/* --- the clock --- */
+
+/*
+ * Finds the bias of QEMU's virtual clock: the only word of timers_state that has its value. Before
+ * a guest has been idle for the first time the value is too small to be told from other words.
+ */
+static void bias_find(void)
+{
+	const int64_t value = icount_get() - icount_to_ns(icount_get_raw());
+	int64_t *found = NULL;
+
+	if (value < BIAS_KNOWN_NS)
+		return;
+	for (unsigned i = 0; i < clock_word_count; i++) {
+		if (clock_words[i] != value)
+			continue;
+		if (found)
+			return;
+		found = &clock_words[i];
+	}
+	clock_bias = found;
+}
+
+/* The processor waits for the answer of a read: moves the clock without an instruction. */
+static void clock_advance(int64_t to_ns)
+{
+	const int64_t by_ns = to_ns - icount_get();
+
+	if (!clock_bias || by_ns <= 0)
+		return;
+	__atomic_store_n(clock_bias, *clock_bias + by_ns, __ATOMIC_SEQ_CST);
+	if (icount_get() != to_ns)
+		die("QEMU's clock did not move by %lld ns", (long long)by_ns);
+	/* what the processor may still run until the next timer has become less */
+	qemu_clock_notify(CLOCK_VIRTUAL);
+}
+
 static void timer_set(int64_t at_ns)
 {
 	due_ns = at_ns;
@@ -237,6 +285,12 @@ static void tick(void *arg)
 		test_tick(now_ns);
 		return;
 	}
+	/* QEMU runs on until it notices, for a time that is never the same */
+	over = over || qemu_shutdown_requested_get();
+	if (over)
+		return;
+	if (!clock_bias)
+		bias_find();
 	count.ticks++;
 	count.late += now_ns != due_ns;
 	ask(GUEST_TICK, now_ns);
@@ -259,7 +313,8 @@ static void at_exit(void *arg)
 
 	if (poll(&fd, 1, 0) > 0)
 		die("hcasim serve has ended before the guest");
-	ask(GUEST_END, icount_get());
+	/* the time of the last question: that now is never the same */
+	ask(GUEST_END, (int64_t)page->question.time_ns);
 	fprintf(stderr,
 		"guest-clock: %llu ticks (%llu late), %llu accesses, %llu interrupts, %llu answers "
 		"slept for, end at %lld ns\n",
@@ -295,7 +350,8 @@ static bool access_ask(uint32_t kind, void *vfio, uint8_t region, off_t offset, 
 	page->question.count = bytes;
 	count.accesses++;
 	ask(kind, icount_get());
-	if (test_ticks == TEST_TICKS && (int64_t)page->answer.next_ns < due_ns)
+	clock_advance((int64_t)page->answer.time_ns);
+	if (test_ticks == TEST_TICKS && (int64_t)page->answer.next_ns != due_ns)
 		timer_set((int64_t)page->answer.next_ns);
 	return true;
 }
@@ -330,6 +386,19 @@ static int functions_find(void)
 		return refuse("QEMU has no function " #name);
 	QEMU_FUNCTIONS(F)
 #undef F
+	return 0;
+}
+
+static int clock_words_find(void)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	clock_words = dlsym(RTLD_DEFAULT, "timers_state");
+	if (!clock_words || !dladdr1(clock_words, &info, (void **)&symbol, RTLD_DL_SYMENT) ||
+	    !symbol)
+		return refuse("QEMU has no timers_state");
+	clock_word_count = (unsigned)(symbol->st_size / sizeof(*clock_words));
 	return 0;
 }
 
@@ -424,7 +493,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int
 	icount_mode = dlsym(RTLD_DEFAULT, "use_icount");
 	if (!icount_mode)
 		return refuse("QEMU has no use_icount");
-	if (functions_find() || operations_take() || link_open(path))
+	if (functions_find() || clock_words_find() || operations_take() || link_open(path))
 		return -1;
 	spins = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPINS : 0;
 	qemu_plugin_register_vcpu_init_cb(id, processor_begins, NULL);

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Guests in simulated time: the test plays the plugin of one or two guests, without QEMU. */
+#define _GNU_SOURCE
+#include "model/engine/base/event_core.h"
+#include "model/vfio_user/guest_clock.h"
+#include "model/vfio_user/guest_page.h"
+#include "model/vfio_user/tests/client.h"
+
+enum { QUANTUM_MAX_NS = 1000000, QUANTUM_MIN_NS = 100, OWNERSHIP = 0x8069c, VECTOR = 3 };
+
+struct plugin {
+	int fd, wake_fd, bell_fd;
+	struct guest_page *page;
+};
+
+static struct guest_clock *clock_of_test;
+static struct plugin plugins[GUEST_CLOCKS_MAX];
+static char clock_paths[GUEST_CLOCKS_MAX][108];
+
+static void plugin_up(struct plugin *p, const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct guest_hello hello;
+	int fds[GUEST_HELLO_FDS];
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(fds))];
+	} control;
+	struct iovec iov = {&hello, sizeof(hello)};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+
+	strcpy(address.sun_path, path);
+	p->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(p->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	turn(2);
+	assert_int_equal(recvmsg(p->fd, &msg, MSG_DONTWAIT), sizeof(hello));
+	assert_string_equal(hello.magic, GUEST_HELLO_MAGIC);
+	assert_int_equal(hello.page_size, sizeof(struct guest_page));
+	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fds));
+	p->page = mmap(NULL, sizeof(*p->page), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+	assert_ptr_not_equal(p->page, MAP_FAILED);
+	close(fds[0]);
+	p->wake_fd = fds[1];
+	p->bell_fd = fds[2];
+}
+
+static void plugin_down(struct plugin *p)
+{
+	if (!p->page)
+		return;
+	close(p->fd);
+	close(p->wake_fd);
+	close(p->bell_fd);
+	munmap(p->page, sizeof(*p->page));
+	p->page = NULL;
+}
+
+/* With `guests` clocks. */
+static void clocks_up(unsigned guests)
+{
+	char err[256];
+
+	clock_of_test = guest_clock_create(bench.server, &bench.core, &bench.config.sim);
+	assert_non_null(clock_of_test);
+	for (unsigned i = 0; i < guests; i++) {
+		snprintf(clock_paths[i], sizeof(clock_paths[i]), "%s/%u.clock", bench.dir, i);
+		assert_int_equal(
+			guest_clock_listen(clock_of_test, clock_paths[i], err, sizeof(err)), 0);
+	}
+	for (unsigned i = 0; i < DEVICES; i++)
+		guest_clock_attach(clock_of_test, guests == 1 ? 0 : i, &bench.devices[i]);
+	vfu_server_follow(bench.server, clock_of_test);
+	for (unsigned i = 0; i < guests; i++)
+		plugin_up(&plugins[i], clock_paths[i]);
+}
+
+static int clocks_down(void **state)
+{
+	for (unsigned i = 0; i < GUEST_CLOCKS_MAX; i++)
+		plugin_down(&plugins[i]);
+	guest_clock_destroy(clock_of_test);
+	vfu_server_follow(bench.server, NULL);
+	return bench_down(state);
+}
+
+/* --- questions --- */
+
+static void question(unsigned guest, uint32_t kind, uint64_t time_ns)
+{
+	struct guest_page *page = plugins[guest].page;
+
+	page->question.kind = kind;
+	page->question.time_ns = time_ns;
+	page->question.asked++;
+}
+
+static void question_access(unsigned guest, uint32_t kind, uint64_t time_ns, uint32_t device)
+{
+	struct guest_page *page = plugins[guest].page;
+
+	page->question.device = device;
+	page->question.region = R_BAR0;
+	page->question.offset = OWNERSHIP;
+	page->question.count = 4;
+	question(guest, kind, time_ns);
+}
+
+static bool is_answered(unsigned guest)
+{
+	const struct guest_page *page = plugins[guest].page;
+
+	return page->answer.answered == page->question.asked;
+}
+
+/* When the latest access to a device was made. */
+static uint64_t accessed_ps(unsigned device)
+{
+	const struct vfu_device *d = &bench.devices[device];
+
+	assert_true(d->accessed > 0);
+	return d->accesses[(d->accessed - 1) % VFU_ACCESSES].time_ps;
+}
+
+static void tick(unsigned guest, uint64_t time_ns)
+{
+	question(guest, GUEST_TICK, time_ns);
+	turn(1);
+	assert_true(is_answered(guest));
+}
+
+/* --- tests --- */
+
+static void the_core_follows_the_guest(void **state)
+{
+	clocks_up(1);
+	turn(10);
+	assert_int_equal(bench.core.now_ps, 0);
+	tick(0, 5000);
+	assert_int_equal(bench.core.now_ps, 5000000);
+	assert_in_range(plugins[0].page->answer.next_ns, 5001, 5000 + QUANTUM_MAX_NS);
+	assert_int_equal(plugins[0].page->answer.irqs, 0);
+	turn(10);
+	assert_int_equal(bench.core.now_ps, 5000000);
+}
+
+static void raise_vector(struct event *ev)
+{
+	irqs_msix(&bench.devices[1].irqs, VECTOR);
+}
+
+/* The guest stops at the event, and gets the interrupt then. */
+static void an_interrupt_comes_in_time(void **state)
+{
+	struct event ev = {.job = raise_vector};
+	const struct guest_page *page;
+
+	clocks_up(1);
+	page = plugins[0].page;
+	bench.devices[1].irqs.msix[VECTOR].fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	event_set(&bench.core, &ev, 7777200);
+	tick(0, 1000);
+	assert_int_equal(page->answer.next_ns, 7778);
+	tick(0, 7778);
+	assert_int_equal(page->answer.irqs, 1);
+	assert_int_equal(page->answer.irq[0].device, 1);
+	assert_int_equal(page->answer.irq[0].vector, VECTOR);
+	tick(0, 8000);
+	assert_int_equal(page->answer.irqs, 0);
+	/* events that lie close together share a stop */
+	event_set(&bench.core, &ev, 8000100);
+	tick(0, 8000);
+	assert_int_equal(page->answer.next_ns, 8000 + QUANTUM_MIN_NS);
+}
+
+/* A read takes PCIe's time, and the guest goes on when its answer is back. */
+static void a_read_takes_time(void **state)
+{
+	const struct guest_page *page;
+
+	clocks_up(1);
+	page = plugins[0].page;
+	question_access(0, GUEST_READ, 10000, 0);
+	turn(1);
+	assert_true(is_answered(0));
+	assert_int_equal(page->answer.status, 0);
+	assert_in_range(page->answer.time_ns, 10000 + 300, 10000 + 2000);
+	assert_int_equal((accessed_ps(0) + 999) / 1000, page->answer.time_ns);
+	question_access(0, GUEST_WRITE, 20000, 0);
+	turn(1);
+	assert_int_equal(page->answer.status, 0);
+	assert_int_equal(page->answer.time_ns, 20000);
+	assert_int_equal(accessed_ps(0), 20000000);
+	/* a device that the guest does not have */
+	question_access(0, GUEST_READ, 30000, 7);
+	turn(1);
+	assert_int_equal(page->answer.status, -EINVAL);
+}
+
+/* Whoever asks first in wall time, the earlier question is answered first. */
+static void the_earlier_question_comes_first(void **state)
+{
+	clocks_up(2);
+	question_access(1, GUEST_WRITE, 200, 1);
+	turn(5);
+	assert_false(is_answered(1));
+	question_access(0, GUEST_WRITE, 150, 0);
+	turn(5);
+	/* guest 0 runs again and may ask something before 200 ns */
+	assert_true(is_answered(0));
+	assert_int_equal(accessed_ps(0), 150000);
+	assert_false(is_answered(1));
+	question(0, GUEST_TICK, 300);
+	turn(5);
+	assert_true(is_answered(1));
+	assert_int_equal(accessed_ps(1), 200000);
+}
+
+/* At the same time the first guest comes first. While it reads, the other one is not held up. */
+static void a_read_does_not_hold_up_the_other_guest(void **state)
+{
+	clocks_up(2);
+	question_access(1, GUEST_WRITE, 500, 1);
+	question_access(0, GUEST_READ, 500, 0);
+	turn(5);
+	assert_false(is_answered(0));
+	assert_true(is_answered(1));
+	assert_int_equal(accessed_ps(1), 500000);
+	question(1, GUEST_TICK, QUANTUM_MAX_NS);
+	turn(5);
+	assert_true(is_answered(0));
+	assert_in_range(plugins[0].page->answer.time_ns, 800, 2500);
+}
+
+/* Both guests tick, the first one perhaps after an access. Returns how much longer they may go on. */
+static uint64_t both_tick(uint64_t at_ns, bool access)
+{
+	question(1, GUEST_TICK, at_ns);
+	if (access) {
+		question_access(0, GUEST_WRITE, at_ns - 1, 0);
+		turn(2);
+		assert_true(is_answered(0));
+	}
+	question(0, GUEST_TICK, at_ns);
+	turn(2);
+	assert_true(is_answered(0) && is_answered(1));
+	assert_int_equal(plugins[0].page->answer.next_ns, plugins[1].page->answer.next_ns);
+	return plugins[0].page->answer.next_ns - at_ns;
+}
+
+/* Two guests: windows grow while nothing happens, and are short while there are accesses. */
+static void windows_fit_the_traffic(void **state)
+{
+	uint64_t at_ns = 0, length_ns = 0;
+
+	clocks_up(2);
+	for (unsigned i = 0; i < 20; i++)
+		at_ns += length_ns = both_tick(at_ns, false);
+	/* some events of the device stand in the way of the longest one */
+	assert_in_range(length_ns, 1000 * QUANTUM_MIN_NS, QUANTUM_MAX_NS);
+	for (unsigned i = 0; i < 3; i++)
+		at_ns += length_ns = both_tick(at_ns, true);
+	assert_in_range(length_ns, 1, 2 * QUANTUM_MIN_NS);
+}
+
+static void ends_are_told(void **state)
+{
+	clocks_up(2);
+	question(0, GUEST_END, 700);
+	question(1, GUEST_TICK, 800);
+	turn(2);
+	assert_true(is_answered(0) && is_answered(1));
+	plugin_down(&plugins[0]);
+	turn(2);
+	assert_false(guest_clock_is_over(clock_of_test));
+	/* the other one goes on alone */
+	tick(1, 900);
+	tick(1, 1000);
+	question(1, GUEST_END, 1000);
+	turn(2);
+	assert_true(guest_clock_is_over(clock_of_test));
+	assert_null(guest_clock_trouble(clock_of_test));
+}
+
+static void a_guest_that_dies_is_told(void **state)
+{
+	clocks_up(2);
+	plugin_down(&plugins[1]);
+	turn(2);
+	assert_true(guest_clock_is_over(clock_of_test));
+	assert_non_null(strstr(guest_clock_trouble(clock_of_test), "guest 1"));
+}
+
+static void time_does_not_go_back(void **state)
+{
+	clocks_up(1);
+	tick(0, 1000);
+	question(0, GUEST_TICK, 999);
+	turn(2);
+	assert_non_null(strstr(guest_clock_trouble(clock_of_test), "went back"));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, bench_up, clocks_down)
+	const struct CMUnitTest tests[] = {
+		T(the_core_follows_the_guest),
+		T(an_interrupt_comes_in_time),
+		T(a_read_takes_time),
+		T(the_earlier_question_comes_first),
+		T(a_read_does_not_hold_up_the_other_guest),
+		T(windows_fit_the_traffic),
+		T(ends_are_told),
+		T(a_guest_that_dies_is_told),
+		T(time_does_not_go_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
