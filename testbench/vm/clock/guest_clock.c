@@ -17,8 +17,7 @@
  * built by itself and only QEMU loads it.
  *
  * All of this runs under QEMU's big lock, and the plugin never gives the lock up while it waits. At
- * power-off QEMU waits for a timer's function with that lock held; and the clock of an idle guest
- * moves as soon as another thread gets the lock.
+ * power-off QEMU waits for a timer's function with that lock held.
  */
 #define _GNU_SOURCE
 #include "model/vfio_user/guest_page.h"
@@ -27,6 +26,7 @@
 #include <errno.h>
 #include <link.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -68,8 +68,9 @@ extern void qemu_plugin_register_atexit_cb(plugin_id id, void (*f)(void *arg), v
 	F(icount_get, int64_t, (void)) \
 	F(timer_init_full, void, (void *timer, void *group, int clock, int scale, int attributes, \
 				  void (*f)(void *arg), void *arg)) \
+	F(cpus_get_accel, void *, (void)) \
+	F(qemu_clock_deadline_ns_all, int64_t, (int clock, int attributes)) \
 	F(icount_get_raw, int64_t, (void)) \
-	F(icount_to_ns, int64_t, (int64_t instructions)) \
 	F(qemu_clock_notify, void, (int clock)) \
 	F(qemu_shutdown_requested_get, int, (void)) \
 	F(timer_mod_ns, void, (void *timer, int64_t expires_ns)) \
@@ -83,6 +84,10 @@ QEMU_FUNCTIONS(F)
 
 /* QEMU_CLOCK_VIRTUAL, and the scale of a timer whose unit is the nanosecond */
 enum { CLOCK_VIRTUAL = 1, SCALE_NS = 1 };
+/* timers but those that concern only the host: without QEMU_TIMER_ATTR_EXTERNAL */
+enum { TIMERS_OF_THE_MACHINE = ~1 };
+/* How many words of its accelerator's operations to search. */
+enum { ACCELERATOR_WORDS = 32 };
 /* at least as large as QEMU's struct of a timer */
 struct qemu_timer {
 	_Alignas(16) char bytes[128];
@@ -109,14 +114,13 @@ enum { DEVICES = 2, OBJECT_SIZE_MAX = 65536 };
 enum { SPINS = 4000 };
 /* The first ticks only test that QEMU's timers are exact. */
 enum { TEST_TICKS = 10, TEST_TICK_NS = 1000 };
-/* No other number of QEMU's clock is so large so early. */
-enum { BIAS_KNOWN_NS = 1000000 };
 
 static int link_fd = -1, wake_fd = -1, bell_fd = -1;
 static struct guest_page *page;
 static struct qemu_timer timer;
 static int64_t due_ns; /* when the timer expires */
 static unsigned test_ticks;
+static pthread_t processor_thread;
 static bool over; /* the guest has stopped its processor for good */
 static unsigned spins;
 static const int *icount_mode; /* QEMU's use_icount: 1 with a fixed shift */
@@ -224,24 +228,27 @@ static void ask(uint32_t kind, int64_t now_ns)
 /* --- the clock --- */
 
 /*
- * Finds the bias of QEMU's virtual clock: the only word of timers_state that has its value. Before
- * a guest has been idle for the first time the value is too small to be told from other words.
+ * Finds the bias of QEMU's virtual clock among the words of timers_state: adds to each for a moment
+ * and looks whether the clock moves, but not the number of instructions. An even number, because an
+ * odd one in a sequence lock means that somebody writes, and icount_get() would wait for ever.
  */
-static void bias_find(void)
+static int bias_find(void)
 {
-	const int64_t value = icount_get() - icount_to_ns(icount_get_raw());
-	int64_t *found = NULL;
+	enum { TRIAL = 2 };
+	const int64_t now_ns = icount_get(), instructions = icount_get_raw();
 
-	if (value < BIAS_KNOWN_NS)
-		return;
-	for (unsigned i = 0; i < clock_word_count; i++) {
-		if (clock_words[i] != value)
-			continue;
-		if (found)
-			return;
-		found = &clock_words[i];
+	for (unsigned i = 0; i < clock_word_count && !clock_bias; i++) {
+		clock_words[i] += TRIAL;
+		if (icount_get() == now_ns + TRIAL && icount_get_raw() == instructions)
+			clock_bias = &clock_words[i];
+		clock_words[i] -= TRIAL;
 	}
-	clock_bias = found;
+	return clock_bias ? 0 : refuse("QEMU's clock has no bias");
+}
+
+static void bias_add(int64_t by_ns)
+{
+	__atomic_store_n(clock_bias, *clock_bias + by_ns, __ATOMIC_SEQ_CST);
 }
 
 /* The processor waits for the answer of a read: moves the clock without an instruction. */
@@ -249,13 +256,46 @@ static void clock_advance(int64_t to_ns)
 {
 	const int64_t by_ns = to_ns - icount_get();
 
-	if (!clock_bias || by_ns <= 0)
+	if (by_ns <= 0)
 		return;
-	__atomic_store_n(clock_bias, *clock_bias + by_ns, __ATOMIC_SEQ_CST);
-	if (icount_get() != to_ns)
-		die("QEMU's clock did not move by %lld ns", (long long)by_ns);
+	bias_add(by_ns);
 	/* what the processor may still run until the next timer has become less */
 	qemu_clock_notify(CLOCK_VIRTUAL);
+}
+
+/*
+ * QEMU asks whether the processor's thread may sleep, because the guest is idle. Otherwise QEMU's
+ * main thread would now move the clock to the next timer; but it may do so when it sees the
+ * processor halted and before the last instructions are counted, and the clock would go too far. So
+ * the processor's own thread moves the clock here, when they are counted, and does not sleep.
+ */
+static bool processor_may_sleep(void *cpu)
+{
+	int64_t left_ns;
+
+	if (!pthread_equal(pthread_self(), processor_thread))
+		return false;
+	over = over || qemu_shutdown_requested_get();
+	left_ns = qemu_clock_deadline_ns_all(CLOCK_VIRTUAL, TIMERS_OF_THE_MACHINE);
+	if (over || left_ns < 0)
+		return true;
+	bias_add(left_ns);
+	return false;
+}
+
+/* The place for it in the accelerator's operations is the one behind a function known by name. */
+static int idle_take(void)
+{
+	void **word = cpus_get_accel();
+	void *kick = dlsym(RTLD_DEFAULT, "rr_kick_vcpu_thread");
+
+	for (unsigned i = 0; kick && i < ACCELERATOR_WORDS; i++) {
+		if (word[i] != kick || word[i + 1])
+			continue;
+		word[i + 1] = (void *)(uintptr_t)processor_may_sleep;
+		return 0;
+	}
+	return refuse("QEMU's accelerator has no place for a function about idle processors");
 }
 
 static void timer_set(int64_t at_ns)
@@ -289,8 +329,6 @@ static void tick(void *arg)
 	over = over || qemu_shutdown_requested_get();
 	if (over)
 		return;
-	if (!clock_bias)
-		bias_find();
 	count.ticks++;
 	count.late += now_ns != due_ns;
 	ask(GUEST_TICK, now_ns);
@@ -303,6 +341,9 @@ static void processor_begins(unsigned cpu, void *arg)
 		die("a guest in simulated time has one processor (-smp 1)");
 	if (*icount_mode != 1)
 		die("it needs -icount shift=N,sleep=off");
+	processor_thread = pthread_self();
+	if (bias_find() || idle_take())
+		_exit(1);
 	timer_init_full(&timer, NULL, CLOCK_VIRTUAL, SCALE_NS, 0, tick, NULL);
 	timer_set(icount_get() + TEST_TICK_NS);
 }
