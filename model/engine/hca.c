@@ -380,6 +380,48 @@ int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, voi
 	return (int)len;
 }
 
+void hca_monitor_set(struct hca *hca, const struct hca_monitor *monitor)
+{
+	hca->monitor = monitor;
+}
+
+int hca_icm_bus(const struct hca *hca, uint64_t va, uint64_t *bus)
+{
+	return icm_translate(hca, va, bus);
+}
+
+bool hca_icm_find(const struct hca *hca, uint64_t va, unsigned *table, uint64_t *index)
+{
+	for (unsigned i = 0; i < FW_TABLE_COUNT; i++) {
+		const struct icm_table *t = &hca->tables[i];
+		unsigned log = t->log_num;
+
+		if (i == FW_TABLE_RDMARC)
+			log += hca->tables[FW_TABLE_QPC].log_num;
+		if (!t->entry_size || va - t->base >= (uint64_t)t->entry_size << log)
+			continue;
+		*table = i;
+		*index = (va - t->base) / t->entry_size;
+		return true;
+	}
+	return false;
+}
+
+uint64_t hca_icm_address(const struct hca *hca, unsigned table, uint64_t index)
+{
+	return icm_entry(hca, table, (uint32_t)index);
+}
+
+bool hca_object_valid(const struct hca *hca, enum hca_object type, uint32_t number)
+{
+	return icm_object_valid(hca, type, number);
+}
+
+bool hca_is_stopped(const struct hca *hca)
+{
+	return hca->stopped;
+}
+
 void hca_evict(struct hca *hca, enum hca_object type, uint32_t number)
 {
 	static const enum context_use uses[] = {

@@ -149,6 +149,62 @@ void hca_busy(const struct hca *hca, char *text, size_t size);
 size_t hca_footprint(const struct hca *hca);
 
 enum hca_object { HCA_QP, HCA_CQ, HCA_EQ, HCA_SRQ, HCA_MPT };
+
+/* Bytes of a DMA are about to move. */
+struct hca_dma_seen {
+	const char *what; /* as in struct dma: "wqe", "cqe", ... */
+	uint64_t bus;
+	const void *bytes; /* of a write */
+	uint32_t len, qpn;
+	bool write;
+};
+
+/* A WQE of a send queue has been read and found posted. */
+struct hca_wqe_seen {
+	uint32_t qpn;
+	uint16_t index;
+	uint64_t bus;      /* where it begins */
+	const void *bytes; /* as they were read */
+};
+
+struct hcr;
+struct mpt_entry;
+
+/*
+ * A looker-on, such as a checker of drivers: is told what the device does with host memory, at that
+ * moment. It may read the device, and report guest errors; it changes nothing. No pointer is NULL.
+ */
+struct hca_monitor {
+	void *ctx;
+	void (*dma)(void *ctx, const struct hca_dma_seen *dma);
+	void (*wqe)(void *ctx, const struct hca_wqe_seen *wqe);
+	/* An object has become the device's, or, when it was already, has changed; or it is the
+	 * device's no longer. mpt: what an MPT has been changed to by a work request, which is on
+	 * its way to ICM; else NULL. */
+	void (*object)(void *ctx, enum hca_object type, uint32_t number, bool valid,
+		       const struct mpt_entry *mpt);
+	/* A command was given to firmware; it is done. */
+	void (*command)(void *ctx, const struct hcr *command, bool done);
+	/* ICM pages have been mapped; are about to be unmapped (va 0, len UINT64_MAX: all). */
+	void (*icm_map)(void *ctx, uint64_t va, uint64_t bus, uint64_t len);
+	void (*icm_unmap)(void *ctx, uint64_t va, uint64_t len);
+	/* SYNC_TPT. */
+	void (*sync)(void *ctx);
+	/* The device has forgotten every object: CLOSE_HCA, reset. `reset`: the ICM as well. */
+	void (*forgotten)(void *ctx, bool reset);
+};
+/* NULL: nobody looks on. */
+void hca_monitor_set(struct hca *hca, const struct hca_monitor *monitor);
+
+/* The bus address behind an ICM address: 0, or -ENOENT when its page is not mapped. */
+int hca_icm_bus(const struct hca *hca, uint64_t va, uint64_t *bus);
+/* Which entry of which table (FW_TABLE_*) stands at an ICM address, and the reverse. An index beyond
+ * its table counts from the beginning again. */
+bool hca_icm_find(const struct hca *hca, uint64_t va, unsigned *table, uint64_t *index);
+uint64_t hca_icm_address(const struct hca *hca, unsigned table, uint64_t index);
+bool hca_object_valid(const struct hca *hca, enum hca_object type, uint32_t number);
+/* After a catastrophic error, until a reset. */
+bool hca_is_stopped(const struct hca *hca);
 /*
  * Reads a context as the device has it now: the cached line if there is one, otherwise ICM. Returns
  * its size in bytes. 0: the object is not valid; -EFAULT: its ICM is not mapped.

@@ -47,6 +47,7 @@ struct hca {
 	struct event_core *core;
 	const struct hca_calls *calls;
 	struct hca_env env;
+	const struct hca_monitor *monitor; /* NULL: nobody looks on; see monitor.h */
 	struct trace *trace;
 	struct trace_watch watch; /* of `trace` */
 

@@ -3,7 +3,7 @@
 #include "model/engine/chip/pci_function.h"
 
 #include "model/engine/chip/doorbell.h"
-#include "model/engine/base/engine.h"
+#include "model/engine/base/monitor.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/interrupt.h"
 #include "model/engine/host/pci_config.h"
@@ -164,6 +164,7 @@ static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 		return;
 	pci->command = pci->hcr;
 	hcr_trace(hca, TP_HCR_POST, true, hcr_get_event(&pci->command));
+	monitor_command(hca, &pci->command, false);
 	if (pci->fail.times && pci->fail.opcode == hcr_get_opcode(&pci->command))
 		command_fail(hca);
 	else
@@ -186,6 +187,7 @@ void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status)
 	if (!hcr_get_event(&pci->command))
 		hcr_set_status(&pci->hcr, status);
 	hcr_trace(hca, TP_HCR_DONE, false, status);
+	monitor_command(hca, &pci->command, true);
 	hcr_set_go(&pci->hcr, 0);
 }
 

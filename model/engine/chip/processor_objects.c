@@ -8,6 +8,7 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/base/keep.h"
+#include "model/engine/base/monitor.h"
 #include "model/engine/memory/memory_key.h"
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/qp/qp.h"
@@ -177,6 +178,8 @@ static void object_resume(struct processor *p)
 		if (o->type == FW_TABLE_SRQC)
 			srq_limit_changed(p->hca, o->number);
 	}
+	monitor_object(p->hca, o->type, o->number, icm_object_valid(p->hca, o->type, o->number),
+		       NULL);
 	object_done(p, 0);
 }
 

@@ -3,6 +3,7 @@
 #include "model/engine/fetch/wqe_impl.h"
 
 #include "model/engine/base/keep.h"
+#include "model/engine/base/monitor.h"
 #include "model/engine/qp/qp.h"
 #include "model/interface/macros.h"
 #include "model/interface/queues.h"
@@ -75,6 +76,20 @@ static bool posted(const struct wqe_read *r, uint16_t index, const uint8_t *wqe)
 	return wqe_ctrl_get_owner((const struct wqe_ctrl *)wqe) == !!(index & 1u << r->log_count);
 }
 
+static void __attribute__((noinline)) wqe_tell(const struct wqe_read *r, uint16_t nth)
+{
+	const struct hca_monitor *m = r->wf->hca->monitor;
+	const struct dma_frag *f = r->frags;
+	uint32_t at = nth * r->stride;
+
+	for (; at >= f->len; f++)
+		at -= f->len;
+	m->wqe(m->ctx, &(struct hca_wqe_seen){.qpn = r->qp->qpn,
+					      .index = (uint16_t)(r->first + nth),
+					      .bus = f->bus + at,
+					      .bytes = r->bytes + nth * r->stride});
+}
+
 /* Puts the WQEs that are posted into lines, up to the first one that is not. */
 static void ahead_arrived(struct wqe_read *r)
 {
@@ -86,6 +101,8 @@ static void ahead_arrived(struct wqe_read *r)
 		struct wqe_line *line = wqe_line_put(r->wf, r->qp, (uint16_t)(r->first + found),
 						     r->bytes + found * r->stride, r->stride, r);
 
+		if (hca_is_monitored(r->wf->hca))
+			wqe_tell(r, found);
 		/* if there is no line, whoever waits asks for the WQE again */
 		if (line && !found && r->waiters.first)
 			wqe_line_want(r->wf, line, WQE_SENDS);

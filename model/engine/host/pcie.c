@@ -2,7 +2,7 @@
 /* DMA and messages: see pcie.h. The host's own accesses are in pcie_host.c. */
 #include "model/engine/host/pcie.h"
 
-#include "model/engine/base/engine.h"
+#include "model/engine/base/monitor.h"
 #include "model/engine/host/pcie_impl.h"
 #include "model/interface/macros.h"
 #include "model/sim/params/hca_pcie.h"
@@ -109,6 +109,19 @@ dma_blame(const struct dma *dma, const struct dma_frag *f, bool write)
 		    dma->what, dma->qpn);
 }
 
+static void __attribute__((noinline))
+dma_tell(const struct dma *dma, const struct dma_frag *f, const uint8_t *buf, bool write)
+{
+	const struct hca_monitor *m = dma->hca->monitor;
+
+	m->dma(m->ctx, &(struct hca_dma_seen){.what = dma->what,
+					      .bus = f->bus,
+					      .bytes = write ? buf : NULL,
+					      .len = f->len,
+					      .qpn = dma->qpn,
+					      .write = write});
+}
+
 /* Moves all fragments, up to the first that is not mapped. */
 static inline __attribute__((always_inline)) void dma_move(struct dma *dma, bool write)
 {
@@ -118,8 +131,12 @@ static inline __attribute__((always_inline)) void dma_move(struct dma *dma, bool
 
 	for (unsigned i = 0; i < dma->n_frags && !dma->status; i++) {
 		const struct dma_frag *f = &dma->frags[i];
-		int rc = write ? env->dma_write(env->ctx, f->bus, buf, f->len)
-			       : env->dma_read(env->ctx, f->bus, buf, f->len);
+		int rc;
+
+		if (hca_is_monitored(hca))
+			dma_tell(dma, f, buf, write);
+		rc = write ? env->dma_write(env->ctx, f->bus, buf, f->len)
+			   : env->dma_read(env->ctx, f->bus, buf, f->len);
 
 		if (rc) {
 			dma->status = -EFAULT;

@@ -6,7 +6,7 @@
  * stays cheap however many extents there are.
  */
 #include "model/engine/memory/icm.h"
-#include "model/engine/base/engine.h"
+#include "model/engine/base/monitor.h"
 #include "model/interface/contexts.h"
 
 #include <stdlib.h>
@@ -96,6 +96,8 @@ void icm_reset(struct hca *hca)
 	extents_free(hca->icm);
 	valid_free(hca->icm);
 	memset(hca->tables, 0, sizeof(hca->tables));
+	if (hca_is_monitored(hca))
+		hca->monitor->forgotten(hca->monitor->ctx, true);
 }
 
 /* --- the map --- */
@@ -273,6 +275,8 @@ int icm_map(struct hca *hca, uint64_t va, uint64_t bus, uint32_t pages)
 		return 0;
 	extents_clear(hca->icm, e.page, extent_end(&e));
 	extent_insert(hca->icm, place_find(hca->icm, e.page), &e);
+	if (hca_is_monitored(hca))
+		hca->monitor->icm_map(hca->monitor->ctx, va, bus, bytes);
 	return 0;
 }
 
@@ -280,11 +284,15 @@ void icm_unmap(struct hca *hca, uint64_t va, uint32_t pages)
 {
 	const uint64_t page = va >> ICM_PAGE_SHIFT;
 
+	if (hca_is_monitored(hca))
+		hca->monitor->icm_unmap(hca->monitor->ctx, va, (uint64_t)pages << ICM_PAGE_SHIFT);
 	extents_clear(hca->icm, page, page + pages);
 }
 
 void icm_unmap_all(struct hca *hca)
 {
+	if (hca_is_monitored(hca))
+		hca->monitor->icm_unmap(hca->monitor->ctx, 0, UINT64_MAX);
 	extents_free(hca->icm);
 }
 
@@ -391,6 +399,7 @@ void icm_object_set(struct hca *hca, unsigned table, uint32_t number, bool valid
 		set->words[number / 64] |= bit;
 	else
 		set->words[number / 64] &= ~bit;
+	monitor_object(hca, table, number, valid, NULL);
 }
 
 void icm_objects_clear(struct hca *hca)
@@ -399,6 +408,8 @@ void icm_objects_clear(struct hca *hca)
 		if (hca->icm->valid[set].words)
 			memset(hca->icm->valid[set].words, 0,
 			       (hca->icm->valid[set].mask + 64ull) / 64 * 8);
+	if (hca_is_monitored(hca))
+		hca->monitor->forgotten(hca->monitor->ctx, false);
 }
 
 /* [first, last] */

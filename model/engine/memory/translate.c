@@ -2,7 +2,7 @@
 /* Keys and addresses: see translate.h. Sources: mlx4 MPT and MTT entries; IBA 10.6 (memory regions
  * and windows). */
 #include "model/engine/memory/translate.h"
-#include "model/engine/base/engine.h"
+#include "model/engine/base/monitor.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/memory/line_cache.h"
 #include "model/interface/contexts.h"
@@ -203,6 +203,8 @@ void translate_drop_key(struct hca *hca, uint32_t index)
 void translate_sync(struct hca *hca)
 {
 	translate_drop_all(hca);
+	if (hca_is_monitored(hca))
+		hca->monitor->sync(hca->monitor->ctx);
 	icm_mpt_sync(hca);
 }
 
@@ -575,6 +577,8 @@ void translate_mpt_changed(struct hca *hca, uint32_t key)
 			    (unsigned long long)icm);
 	else
 		pcie_write_small(hca, bus, m->entry.b, sizeof(m->entry), "mpt", 0, NULL, NULL);
+	monitor_object(hca, FW_TABLE_MPT, index, icm_object_valid(hca, FW_TABLE_MPT, index),
+		       &m->entry);
 }
 
 size_t translate_footprint(const struct hca *hca)
