@@ -263,6 +263,7 @@ void drv_cq_clean(struct drv_cq *cq, struct drv_qp *qp)
 	const uint32_t end = cq->ci + drv_cq_outstanding(cq);
 	uint32_t freed = 0;
 
+	drv_owner_before_entry();
 	for (uint32_t i = cq->ci; i != end; i++) {
 		const struct cqe *e = cqe_at(&cq->buf, cq->entries, i);
 
@@ -469,9 +470,11 @@ int drv_cq_destroy(struct drv_cq *cq)
 		return -EBUSY;
 	DRV_ENTER(dev, "cqn %06x", cq->cqn);
 	rc = drv_cmd_plain(dev, HCR_HW2SW_CQ, cq->cqn, HCR_OM_NO_OUTBOX);
-	for (const struct cqe *e; (e = drv_cq_next(cq)); cq->ci++)
+	for (const struct cqe *e; (e = drv_cq_next(cq)); cq->ci++) {
+		drv_owner_before_entry();
 		if (cqe_get_opcode(e) != CQE_OP_RESIZE)
 			cq_discard(cq, NULL, e);
+	}
 	dev->cq_table[cq->cqn & drv_table_mask(dev, DRV_T_CQC)] = NULL;
 	cq_number_free(cq);
 	drv_buf_free(dev, &cq->buf);
@@ -495,6 +498,7 @@ static void cq_copy_to_new(struct drv_cq *cq)
 	while ((e = drv_cq_next(cq)) && cqe_get_opcode(e) != CQE_OP_RESIZE) {
 		struct cqe *to = cqe_at(&cq->new_buf, cq->new_entries, cq->ci + 1);
 
+		drv_owner_before_entry();
 		memcpy(to, e, sizeof(*to));
 		cqe_set_owner(to, !!((cq->ci + 1) & cq->new_entries));
 		cq->ci++;
