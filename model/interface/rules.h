@@ -107,7 +107,47 @@
 	  "a doorbell came through another UAR page than that of the object", \
 	  "mlx4 usr_page", \
 	  "the UAR page in the context of the object, and the page that the doorbell is written to", \
-	  "the context holds page 0")
+	  "the context holds page 0") \
+	R(order_wqe_body, \
+	  "no write barrier stands between the body of a work request and its owner bit, or the body was written behind the owner bit", \
+	  "Linux mlx4_ib_post_send: dma_wmb before owner_opcode; rdma-core udma_to_device_barrier", \
+	  "the barrier before the store of the owner bit, and that the owner bit is stored last", \
+	  "the owner bit is stored together with the rest of the control segment") \
+	R(order_doorbell, \
+	  "no write barrier stands between what the device reads and the doorbell or command that makes it read", \
+	  "Linux mlx4_ib_post_send: wmb before the doorbell; mlx4_cmd_post: wmb before GO", \
+	  "the barrier between the last store and the write of the register", \
+	  "the doorbell is rung right behind the owner bit") \
+	R(order_receive, \
+	  "no write barrier stands between a receive and the doorbell record that counts it", \
+	  "Linux mlx4_ib_post_recv, mlx4_ib_post_srq_recv: wmb before the record", \
+	  "the barrier before the store of the doorbell record", \
+	  "the record is stored before the last receive is written") \
+	R(order_entry, \
+	  "no read barrier stands between the owner bit of a CQE or EQE and its other fields", \
+	  "Linux mlx4_ib_poll_one: rmb, mlx4_eq_int: dma_rmb behind the owner bit", \
+	  "the barrier between the test of the owner bit and the first use of another field", \
+	  "the QP number of a CQE is read to find its queue, before the owner bit is tested") \
+	R(memory_taken, \
+	  "memory was unmapped or freed while a live object of the device points to it", \
+	  "Linux mlx4_buf_free, mlx4_db_free, ib_umem_release: after HW2SW or 2RST; UNMAP_FA before the pages are freed", \
+	  "that the command which takes the object back comes first, and that it has succeeded", \
+	  "the pages of a region are unmapped before HW2SW_MPT") \
+	R(device_memory_written, \
+	  "software stored into memory that belongs to the device: ICM, an MTT or MPT entry of a live object, the firmware area, the mailbox of a running command", \
+	  "mlx4 MAP_ICM, MAP_FA; Linux mlx4_mr_hw_get_mpt takes the MPT back first", \
+	  "when the object was given to the device, and whether it was taken back since", \
+	  "MTT entries are given back to the allocator before HW2SW_CQ, and the next region fills them") \
+	R(mtt_shared, \
+	  "an object was given MTT entries that are those of another live object", \
+	  "Linux mlx4_mtt_init: a range for each object", \
+	  "the size that was asked from the allocator of MTT entries, and when the other object's were freed", \
+	  "the count of pages is rounded down for the allocator") \
+	R(record_shared, \
+	  "an object was given the doorbell record of another live object", \
+	  "Linux mlx4_db_alloc: a record for each queue", \
+	  "the bitmap of records, and when the other object's record was freed", \
+	  "a doorbell record is freed before its CQ is destroyed")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */
 #define GUEST_OBJECTS(O) \

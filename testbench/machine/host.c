@@ -2,6 +2,8 @@
 /* See host.h. */
 #include "model/sim/params/host.h"
 #include "model/sim/params/host_pcie.h"
+#include "testbench/dsan/callout.h"
+#include "testbench/dsan/checker.h"
 #include "testbench/machine/host_impl.h"
 
 #include <errno.h>
@@ -442,6 +444,19 @@ static void *memory_address(unsigned index)
 	return (void *)(uintptr_t)(0x200000000000ull + ((uint64_t)index << 40));
 }
 
+static int check_driver(struct host *host)
+{
+	const struct checker_host ch = {.kernel = host->kernel,
+					.platform = &host->platform,
+					.hca = host_hca(host),
+					.memory = host->memory.base,
+					.bus = host->memory.bus,
+					.bytes = host->memory.pages * PLATFORM_PAGE_SIZE};
+
+	host->checker = checker_create(&ch);
+	return host->checker ? 0 : -ENOMEM;
+}
+
 struct host *host_create(struct kernel *kernel, struct event_core *core,
 			 const struct host_config *config, char *err, size_t err_size)
 {
@@ -485,6 +500,11 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		host_destroy(host);
 		return NULL;
 	}
+	if (callouts_built() && check_driver(host)) {
+		snprintf(err, err_size, "no memory for the checker of host %u", config->index);
+		host_destroy(host);
+		return NULL;
+	}
 	host_irqs_start(host);
 	return host;
 }
@@ -493,6 +513,7 @@ void host_destroy(struct host *host)
 {
 	if (!host)
 		return;
+	checker_destroy(host->checker);
 	host_memory_destroy(&host->memory);
 	host_irqs_destroy(host);
 	acts_destroy(host->acts);

@@ -30,6 +30,7 @@ struct host {
 	unsigned irqs_pending;
 	struct kernel_thread *irq_thread;
 	bool irq_thread_idle;
+	struct checker *checker; /* of its driver; NULL but in hcasim-checked */
 };
 
 static inline struct host *host_of(struct platform *p)

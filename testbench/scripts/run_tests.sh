@@ -80,6 +80,18 @@ one "no_dmi.tour" equal_traces tour --no-dmi
 one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
 one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"
 
+# --- the driver under its checker: nothing is reported, and nothing else changes. DSAN=1: every scenario
+
+checked=$O/hcasim-checked
+if [ -x "$checked" ]; then
+	sample=(tour cq_resize cm_connect kernel_rw srq_shared xrc_send mw_type2 guest_cq_memory_gone guest_icm_unmapped soak)
+	[ -z "${DSAN:-}" ] || sample=("${scenarios[@]}")
+	for s in "${sample[@]}"; do one "checked.$s" timeout 600 "$checked" run "$s" -o "$scratch/checked.$s"; done
+	one "checked.equal_log" cmp "$(traces_of tour)/run.log" "$scratch/checked.tour/run.log"
+else
+	echo "skip  checked: not with SAN=1"
+fi
+
 # --- the log: each DMA names its length and purpose; each command is done before its event
 
 log_is_whole()

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See checker.h: hears what there is to hear, and hands it on to the parts. */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/claims.h"
+#include "testbench/os/symbols.h"
+
+#include "model/engine/base/engine.h"
+#include "model/interface/queues.h"
+#include "model/interface/regs.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HOSTS = 2, TEXT_BYTES = 96, PLACE_BYTES = 128, INLINED = 8 };
+
+/* platform_ops name the host by a struct platform alone. */
+static struct checker *checkers[HOSTS];
+
+static struct checker *checker_of(const struct platform *p)
+{
+	return checkers[p->host];
+}
+
+/* --- reports --- */
+
+struct report_seen {
+	struct breach breach;
+	char *text; /* where there is no pc */
+};
+
+extern const char __executable_start;
+
+uint32_t code_offset(const void *pc)
+{
+	return (uint32_t)((const char *)pc - &__executable_start);
+}
+
+const void *code_pc(uint32_t offset)
+{
+	return &__executable_start + offset;
+}
+
+static bool is_new(struct checker *c, const struct breach *b, const char *text)
+{
+	struct report_seen *grown;
+
+	for (unsigned i = 0; i < c->n_seen; i++) {
+		const struct report_seen *s = &c->seen[i];
+
+		if (s->breach.rule == b->rule && s->breach.pc == b->pc &&
+		    s->breach.then == b->then && (b->pc || !strcmp(s->text, text)))
+			return false;
+	}
+	grown = realloc(c->seen, (c->n_seen + 1) * sizeof(*grown));
+	if (!grown)
+		abort();
+	c->seen = grown;
+	c->seen[c->n_seen++] =
+		(struct report_seen){.breach = *b, .text = b->pc ? NULL : strdup(text)};
+	return true;
+}
+
+/* The place in the driver, past what is inlined there from the rows of the interface. */
+static void place_of(const void *pc, char *buf, size_t size)
+{
+	struct symbol s[INLINED];
+	const size_t n = symbols_find(pc, s, INLINED);
+	size_t i = 0;
+
+	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
+		i++;
+	if (!n)
+		snprintf(buf, size, "a function without a name");
+	else if (*s[i].file)
+		snprintf(buf, size, "%s (%s:%d)", s[i].name, s[i].file, s[i].line);
+	else
+		snprintf(buf, size, "%s", s[i].name);
+}
+
+void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
+{
+	char text[TEXT_BYTES], place[PLACE_BYTES], then[PLACE_BYTES];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (!is_new(c, b, text))
+		return;
+	if (b->pc)
+		place_of(b->pc, place, sizeof(place));
+	if (b->then)
+		place_of(b->then, then, sizeof(then));
+	if (b->then)
+		guest_error(c->host.hca, b->rule, b->object, "%s: %s, then %s", text, place, then);
+	else if (b->pc)
+		guest_error(c->host.hca, b->rule, b->object, "%s: %s", text, place);
+	else
+		guest_error(c->host.hca, b->rule, b->object, "%s", text);
+}
+
+/* --- the driver --- */
+
+/* A store's call-out comes before the store. The next thing that is heard comes behind it. */
+static void store_ends(struct checker *c)
+{
+	const uintptr_t end = c->storing.at + c->storing.bytes;
+
+	for (uintptr_t w = c->storing.at & ~(uintptr_t)(WORD - 1); w < end; w += WORD)
+		checker_stored(c, w)->value = *(const uint32_t *)w;
+	c->storing.bytes = 0;
+}
+
+static inline void heard(struct checker *c)
+{
+	if (c->storing.bytes)
+		store_ends(c);
+}
+
+static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
+{
+	struct checker *c = ctx;
+
+	heard(c);
+	if (checker_has(c, at))
+		order_load(c->order, at, bytes, pc);
+}
+
+static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
+{
+	struct checker *c = ctx;
+
+	heard(c);
+	if (!checker_has(c, at))
+		return;
+	order_store(c->order, at, bytes, pc);
+	claims_store(c->claims, at, bytes, pc);
+	c->storing.at = at;
+	c->storing.bytes = bytes;
+}
+
+static void on_fence(void *ctx, unsigned fence, const void *pc)
+{
+	struct checker *c = ctx;
+
+	heard(c);
+	order_fence(c->order, fence);
+}
+
+static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
+			  unsigned size)
+{
+	struct checker *c = checker_of(p);
+
+	heard(c);
+	if (bar == HCA_BAR_UAR || offset == BAR0_HCR + sizeof(struct hcr) - size)
+		order_trigger(c->order, __builtin_return_address(0));
+	c->ops->mmio_write(p, bar, offset, bytes, size);
+}
+
+static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
+{
+	struct checker *c = checker_of(p);
+
+	heard(c);
+	order_trigger(c->order, __builtin_return_address(0));
+	c->ops->mmio_copy64(p, bar, offset, line);
+}
+
+static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
+{
+	struct checker *c = checker_of(p);
+	void *at = c->ops->pages_alloc(p, bytes, bus);
+
+	if (at)
+		claims_mapped(c->claims, (uintptr_t)at, bytes);
+	return at;
+}
+
+static void op_pages_free(struct platform *p, void *addr, size_t bytes)
+{
+	struct checker *c = checker_of(p);
+
+	heard(c);
+	claims_unmapped(c->claims, (uintptr_t)addr, bytes, __builtin_return_address(0));
+	c->ops->pages_free(p, addr, bytes);
+}
+
+static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
+{
+	struct checker *c = checker_of(p);
+	const uint64_t bus = c->ops->dma_map(p, addr, bytes);
+
+	if (bus)
+		claims_mapped(c->claims, (uintptr_t)addr, bytes);
+	return bus;
+}
+
+static void op_dma_unmap(struct platform *p, uint64_t bus, size_t bytes)
+{
+	struct checker *c = checker_of(p);
+
+	heard(c);
+	claims_unmapped(c->claims, checker_address(c, bus), bytes, __builtin_return_address(0));
+	c->ops->dma_unmap(p, bus, bytes);
+}
+
+/* --- the device --- */
+
+static void on_dma(void *ctx, const struct hca_dma_seen *dma)
+{
+	struct checker *c = ctx;
+
+	heard(c);
+	order_dma(c->order, dma);
+	if (dma->write && !strcmp(dma->what, "cqe") &&
+	    cqe_get_opcode((const struct cqe *)dma->bytes) == CQE_OP_RESIZE)
+		claims_cq_resized(c->claims, checker_address(c, dma->bus));
+}
+
+static void on_wqe(void *ctx, const struct hca_wqe_seen *wqe)
+{
+	struct checker *c = ctx;
+
+	heard(c);
+	order_wqe(c->order, wqe);
+}
+
+static void on_object(void *ctx, enum hca_object type, uint32_t number, bool valid,
+		      const struct mpt_entry *mpt)
+{
+	struct checker *c = ctx;
+
+	heard(c);
+	claims_object(c->claims, type, number, valid, mpt);
+}
+
+static void on_command(void *ctx, const struct hcr *command, bool done)
+{
+	struct checker *c = ctx;
+
+	heard(c);
+	claims_command(c->claims, command, done);
+}
+
+static void on_icm_map(void *ctx, uint64_t va, uint64_t bus, uint64_t len)
+{
+	struct checker *c = ctx;
+
+	claims_icm_map(c->claims, va, bus, len);
+}
+
+static void on_icm_unmap(void *ctx, uint64_t va, uint64_t len)
+{
+	struct checker *c = ctx;
+
+	claims_icm_unmap(c->claims, va, len);
+}
+
+static void on_sync(void *ctx)
+{
+}
+
+static void on_forgotten(void *ctx, bool reset)
+{
+	struct checker *c = ctx;
+
+	claims_forgotten(c->claims, reset);
+}
+
+/* --- life --- */
+
+static void hear(struct checker *c, const struct checker_host *host)
+{
+	static struct platform_ops
+		ops; /* the host's but for what is overridden; one kind of host */
+
+	c->ops = host->platform->ops;
+	ops = *c->ops;
+	ops.mmio_write = op_mmio_write;
+	ops.mmio_copy64 = op_mmio_copy64;
+	ops.pages_alloc = op_pages_alloc;
+	ops.pages_free = op_pages_free;
+	ops.dma_map = op_dma_map;
+	ops.dma_unmap = op_dma_unmap;
+	host->platform->ops = &ops;
+	checkers[host->platform->host] = c;
+	c->monitor = (struct hca_monitor){.ctx = c,
+					  .dma = on_dma,
+					  .wqe = on_wqe,
+					  .object = on_object,
+					  .command = on_command,
+					  .icm_map = on_icm_map,
+					  .icm_unmap = on_icm_unmap,
+					  .sync = on_sync,
+					  .forgotten = on_forgotten};
+	hca_monitor_set(host->hca, &c->monitor);
+	c->listener = (struct callout_listener){
+		.ctx = c, .load = on_load, .store = on_store, .fence = on_fence};
+	callouts_watch(host->memory, host->bytes);
+	callout_listen(&c->listener);
+}
+
+struct checker *checker_create(const struct checker_host *host)
+{
+	const size_t shadow_bytes = host->bytes / WORD * sizeof(struct stored);
+	struct checker *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->host = *host;
+	c->order = order_create(c);
+	c->claims = claims_create(c);
+	/* only what the driver touches takes memory */
+	c->shadow = mmap(NULL, shadow_bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!c->order || !c->claims || c->shadow == MAP_FAILED) {
+		if (c->shadow != MAP_FAILED)
+			munmap(c->shadow, shadow_bytes);
+		order_destroy(c->order);
+		claims_destroy(c->claims);
+		free(c);
+		return NULL;
+	}
+	hear(c, host);
+	return c;
+}
+
+void checker_destroy(struct checker *c)
+{
+	if (!c)
+		return;
+	callout_leave(&c->listener);
+	c->host.platform->ops = c->ops;
+	checkers[c->host.platform->host] = NULL;
+	munmap(c->shadow, c->host.bytes / WORD * sizeof(struct stored));
+	order_destroy(c->order);
+	claims_destroy(c->claims);
+	for (unsigned i = 0; i < c->n_seen; i++)
+		free(c->seen[i].text);
+	free(c->seen);
+	free(c);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checker of a host's driver. It stands between the driver and the simulated host: it hears each
+ * load, store and barrier of the driver (callout.h), each register access and each change of the
+ * device's memory map (platform_ops), and what the device does with memory (struct hca_monitor).
+ * From these it finds breaches of the device's interface that do no harm in this run, and reports
+ * them as guest errors.
+ *
+ * Only the program hcasim-checked has it. See README.md.
+ */
+#ifndef TESTBENCH_DSAN_CHECKER_H
+#define TESTBENCH_DSAN_CHECKER_H
+
+#include "host_driver/platform.h"
+#include "model/engine/hca.h"
+#include "model/systemc/kernel.h"
+
+struct checker;
+
+struct checker_host {
+	struct kernel *kernel;
+	struct platform *platform; /* its ops are replaced until checker_destroy() */
+	struct hca *hca;
+	void *memory; /* all of the host's, and the bus address where it begins */
+	uint64_t bus, bytes;
+};
+
+/* NULL: no memory. */
+struct checker *checker_create(const struct checker_host *host);
+/* After the device is destroyed. */
+void checker_destroy(struct checker *c);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a checker: what its parts share. */
+#ifndef TESTBENCH_DSAN_CHECKER_IMPL_H
+#define TESTBENCH_DSAN_CHECKER_IMPL_H
+
+#include "model/interface/rules.h"
+#include "testbench/dsan/callout.h"
+#include "testbench/dsan/checker.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WORD = 4 };
+
+struct claims;
+struct order;
+
+/* Who stored last into four bytes of the host's memory. */
+struct stored {
+	uint32_t seq;   /* of all accesses; 0: nobody, or the device */
+	uint32_t epoch; /* of stores: two of one epoch have no write barrier between them */
+	uint32_t pc;    /* see code_pc() */
+	uint32_t entry; /* of order.c: the CQE or EQE that the device has written here, 0: none */
+	uint32_t value; /* what was stored */
+};
+
+struct checker {
+	struct checker_host host;
+	const struct platform_ops *ops; /* the host's own */
+	struct hca_monitor monitor;
+	struct callout_listener listener;
+	struct stored *shadow; /* a word of memory each */
+	uint32_t seq;
+	struct {
+		uintptr_t at;
+		size_t bytes;
+	} storing; /* the newest store, whose value is not known yet */
+	struct order *order;
+	struct claims *claims;
+	struct report_seen *seen; /* of checker.c */
+	unsigned n_seen;
+};
+
+/* A program counter in 32 bits, and back. */
+uint32_t code_offset(const void *pc);
+const void *code_pc(uint32_t offset);
+
+static inline bool checker_has(const struct checker *c, uintptr_t at)
+{
+	return at - (uintptr_t)c->host.memory < c->host.bytes;
+}
+
+static inline struct stored *checker_stored(const struct checker *c, uintptr_t at)
+{
+	return &c->shadow[(at - (uintptr_t)c->host.memory) / WORD];
+}
+
+/* The CPU's address of a bus address, 0 when it is not in the host's memory. */
+static inline uintptr_t checker_address(const struct checker *c, uint64_t bus)
+{
+	return bus - c->host.bus < c->host.bytes ? (uintptr_t)c->host.memory + (bus - c->host.bus)
+						 : 0;
+}
+
+/* Whether the driver's store is still what stands there. Scenarios and programs write as well, and
+ * they have no call-outs. */
+static inline bool checker_still_stored(const struct checker *c, uintptr_t at)
+{
+	const struct stored *s = checker_stored(c, at);
+
+	return s->seq && s->value == *(const uint32_t *)at;
+}
+
+/* A breach of a rule. Of the two places in the driver the first is to blame; the second, and in a
+ * command both, may be NULL. */
+struct breach {
+	enum guest_rule rule;
+	struct guest_object object;
+	const void *pc, *then;
+};
+
+/* Reports it, once for each pair of places; without places, once for each text. */
+void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- order.c --- */
+
+struct order *order_create(struct checker *c);
+void order_destroy(struct order *o);
+void order_load(struct order *o, uintptr_t at, size_t bytes, const void *pc);
+void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc);
+void order_fence(struct order *o, unsigned fence);
+/* A write of a register that makes the device read memory: a doorbell, or GO of a command. */
+void order_trigger(struct order *o, const void *pc);
+void order_dma(struct order *o, const struct hca_dma_seen *dma);
+void order_wqe(struct order *o, const struct hca_wqe_seen *wqe);
+
+#endif

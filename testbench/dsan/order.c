@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Order: what the device reads must have been stored before the store that made it read, with a
+ * write barrier between the two; what stands in a CQE or EQE must be loaded behind its owner bit,
+ * with a read barrier between them. Whether the processor at hand would have kept the order without
+ * the barrier does not matter.
+ *
+ * Every thread counts its barriers. Each interval between two of them has a number of its own, the
+ * epoch. So two accesses of one epoch are those of one thread without a barrier between them.
+ */
+#include "testbench/dsan/checker_impl.h"
+
+#include "model/interface/macros.h"
+#include "model/interface/queues.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ENTRIES = 1 << 16,  /* CQEs and EQEs that are remembered; a power of two */
+	TRIGGERS = 1 << 16, /* epochs whose register writes are remembered; a power of two */
+	OWNER_WORD = CQE_SIZE - WORD,
+};
+
+_Static_assert((int)CQE_SIZE == (int)EQE_SIZE, "the owner bit is in the last word of both");
+
+/* Present epochs of a thread. */
+struct order_thread {
+	uint32_t loads, stores;
+};
+
+/* A CQE or EQE, as written by the device once. */
+struct entry {
+	uint32_t id;    /* 0: none */
+	uint32_t epoch; /* of loads, at the first load of it; 0: nobody has looked */
+	uintptr_t at;
+	uint32_t pc;
+	const char *what;
+};
+
+struct trigger {
+	uint32_t epoch, seq, pc; /* of the epoch's last one */
+};
+
+struct order {
+	struct checker *c;
+	struct order_thread *threads;
+	unsigned n_threads;
+	const struct kernel_thread *running; /* the thread that `now` belongs to */
+	struct order_thread *now;
+	uint32_t epochs, entry_ids;
+	struct entry entries[ENTRIES];
+	struct trigger triggers[TRIGGERS];
+	struct stored record; /* the doorbell record of receives that the device read last */
+};
+
+struct order *order_create(struct checker *c)
+{
+	struct order *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->c = c;
+	return o;
+}
+
+void order_destroy(struct order *o)
+{
+	if (o)
+		free(o->threads);
+	free(o);
+}
+
+/* --- threads --- */
+
+static void threads_grow(struct order *o, unsigned number)
+{
+	const unsigned n = 2 * number + 16;
+	struct order_thread *grown = realloc(o->threads, n * sizeof(*grown));
+
+	if (!grown)
+		abort();
+	o->threads = grown;
+	for (; o->n_threads < n; o->n_threads++)
+		grown[o->n_threads] = (struct order_thread){++o->epochs, ++o->epochs};
+}
+
+/* Code that runs outside of threads counts as thread 0. */
+static struct order_thread *thread_now(struct order *o)
+{
+	const struct kernel_thread *running = kernel_thread_self(o->c->host.kernel);
+	unsigned number;
+
+	if (running == o->running && o->now)
+		return o->now;
+	number = running ? kernel_thread_number(running) : 0;
+	if (number >= o->n_threads)
+		threads_grow(o, number);
+	o->running = running;
+	o->now = &o->threads[number];
+	return o->now;
+}
+
+void order_fence(struct order *o, unsigned fence)
+{
+	struct order_thread *t = thread_now(o);
+
+	if (fence & CALLOUT_FENCE_LOADS)
+		t->loads = ++o->epochs;
+	if (fence & CALLOUT_FENCE_STORES)
+		t->stores = ++o->epochs;
+}
+
+/* --- stores, and what made the device read them --- */
+
+void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc)
+{
+	const struct stored s = {
+		.seq = ++o->c->seq, .epoch = thread_now(o)->stores, .pc = code_offset(pc)};
+
+	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + bytes; w += WORD)
+		*checker_stored(o->c, w) = s;
+}
+
+void order_trigger(struct order *o, const void *pc)
+{
+	const uint32_t epoch = thread_now(o)->stores;
+
+	o->triggers[epoch % TRIGGERS] =
+		(struct trigger){.epoch = epoch, .seq = ++o->c->seq, .pc = code_offset(pc)};
+}
+
+/* The register write that follows the store without a write barrier between them. */
+static const struct trigger *trigger_behind(const struct order *o, const struct stored *s)
+{
+	const struct trigger *t = &o->triggers[s->epoch % TRIGGERS];
+
+	return s->seq && t->epoch == s->epoch && t->seq > s->seq ? t : NULL;
+}
+
+static bool unordered(const struct stored *first, const struct stored *then)
+{
+	return first->seq && first->epoch == then->epoch && first->seq < then->seq;
+}
+
+/* Of the words of [at, at + len) the first that was stored before `t` without a barrier. */
+static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, const char *what)
+{
+	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + len; w += WORD) {
+		const struct stored *s = checker_stored(o->c, w);
+		const struct trigger *t = trigger_behind(o, s);
+
+		if (!t)
+			continue;
+		checker_report(
+			o->c,
+			&(struct breach){RULE_order_doorbell, {0}, code_pc(s->pc), code_pc(t->pc)},
+			"%s, byte %u", what, (unsigned)(w - at));
+		return;
+	}
+}
+
+static void check_receive(struct order *o, uintptr_t at, uint32_t len, uint32_t qpn)
+{
+	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + len; w += WORD) {
+		const struct stored *s = checker_stored(o->c, w);
+
+		if (!unordered(s, &o->record))
+			continue;
+		checker_report(o->c,
+			       &(struct breach){RULE_order_receive,
+						{GUEST_QP, qpn},
+						code_pc(s->pc),
+						code_pc(o->record.pc)},
+			       "receive of qpn %06x", qpn);
+		return;
+	}
+}
+
+static bool is_legal_behind_owner(uintptr_t offset)
+{
+	/* fields bf_index and bf_qpn, which only a BlueFlame write needs: dwords 0 and 1 */
+	return offset < 2 * WORD;
+}
+
+void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
+{
+	const size_t len = (size_t)wqe_ctrl_get_ds(wqe->bytes) * WQE_UNIT;
+	const uintptr_t at = checker_address(o->c, wqe->bus);
+	const struct guest_object qp = {GUEST_QP, wqe->qpn};
+	const struct stored *owner, *s;
+	const struct trigger *t;
+
+	if (!at || !checker_still_stored(o->c, at))
+		return;
+	owner = checker_stored(o->c, at);
+	t = trigger_behind(o, owner);
+	if (t)
+		checker_report(o->c,
+			       &(struct breach){RULE_order_doorbell, qp, code_pc(owner->pc),
+						code_pc(t->pc)},
+			       "owner bit of wqe %u", wqe->index);
+	for (uintptr_t offset = WORD; offset < len; offset += WORD) {
+		s = checker_stored(o->c, at + offset);
+		if (is_legal_behind_owner(offset) || (!unordered(s, owner) && s->seq <= owner->seq))
+			continue;
+		checker_report(o->c,
+			       &(struct breach){RULE_order_wqe_body, qp, code_pc(s->pc),
+						code_pc(owner->pc)},
+			       "byte %u of wqe %u%s", (unsigned)offset, wqe->index,
+			       s->seq > owner->seq ? ", behind the owner bit" : "");
+		return;
+	}
+}
+
+/* --- loads behind an owner bit --- */
+
+static void entry_written(struct order *o, uintptr_t at, const char *what)
+{
+	uint32_t id = ++o->entry_ids ? o->entry_ids : ++o->entry_ids;
+
+	o->entries[id % ENTRIES] = (struct entry){.id = id, .at = at, .what = what};
+	for (unsigned i = 0; i < CQE_SIZE; i += WORD)
+		*checker_stored(o->c, at + i) = (struct stored){.entry = id};
+}
+
+static void check_load(struct order *o, struct entry *e, uintptr_t w, const void *pc)
+{
+	const uint32_t epoch = thread_now(o)->loads;
+
+	if (!e->epoch) {
+		e->epoch = epoch;
+		e->pc = code_offset(pc);
+		if (w - e->at != OWNER_WORD)
+			checker_report(o->c, &(struct breach){RULE_order_entry, {0}, pc, NULL},
+				       "%s, byte %u was loaded before the owner bit", e->what,
+				       (unsigned)(w - e->at));
+	} else if (e->epoch == epoch && w - e->at != OWNER_WORD) {
+		checker_report(o->c, &(struct breach){RULE_order_entry, {0}, pc, code_pc(e->pc)},
+			       "%s, byte %u", e->what, (unsigned)(w - e->at));
+	}
+}
+
+void order_load(struct order *o, uintptr_t at, size_t bytes, const void *pc)
+{
+	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + bytes; w += WORD) {
+		const uint32_t id = checker_stored(o->c, w)->entry;
+
+		if (id && o->entries[id % ENTRIES].id == id)
+			check_load(o, &o->entries[id % ENTRIES], w, pc);
+	}
+}
+
+/* --- what the device does --- */
+
+enum dma_class {
+	DMA_ENTRY,     /* a CQE or EQE is written */
+	DMA_RECORD,    /* a doorbell record of receives */
+	DMA_RECEIVE,   /* a receive, which the record counts */
+	DMA_TRIGGERED, /* read because of a doorbell or command */
+};
+
+/* The DMAs that have to do with order. Of the rest either nothing is promised, or it is checked
+ * elsewhere: a send WQE by order_wqe(). */
+static const struct dma_row {
+	const char *what;
+	enum dma_class class;
+} dma_rows[] = {
+	{"cqe", DMA_ENTRY},           {"eqe", DMA_ENTRY},          {"doorbell record", DMA_RECORD},
+	{"receive wqe", DMA_RECEIVE}, {"firmware", DMA_TRIGGERED}, {"firmware icm", DMA_TRIGGERED},
+	{"mpt", DMA_TRIGGERED},       {"mtt", DMA_TRIGGERED},      {"page list", DMA_TRIGGERED},
+	{"payload", DMA_TRIGGERED},
+};
+
+static const struct dma_row *dma_row_find(const char *what)
+{
+	for (const struct dma_row *r = dma_rows; r < dma_rows + ARRAY_SIZE(dma_rows); r++)
+		if (!strcmp(r->what, what))
+			return r;
+	return NULL;
+}
+
+static void device_stores(struct order *o, uintptr_t at, uint32_t len)
+{
+	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + len; w += WORD)
+		if (checker_stored(o->c, w)->seq)
+			*checker_stored(o->c, w) = (struct stored){0};
+}
+
+void order_dma(struct order *o, const struct hca_dma_seen *dma)
+{
+	const struct dma_row *row = dma_row_find(dma->what);
+	const uintptr_t at = checker_address(o->c, dma->bus);
+
+	if (!at || !checker_has(o->c, at + dma->len - 1))
+		return;
+	if (dma->write) {
+		if (row && row->class == DMA_ENTRY)
+			entry_written(o, at, row->what);
+		else
+			device_stores(o, at, dma->len);
+		return;
+	}
+	if (!row)
+		return;
+	if (row->class == DMA_RECORD)
+		o->record = *checker_stored(o->c, at);
+	else if (row->class == DMA_RECEIVE)
+		check_receive(o, at, dma->len, dma->qpn);
+	else if (row->class == DMA_TRIGGERED)
+		check_before_trigger(o, at, dma->len, row->what);
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which releases and stores are reported. The test plays the device and checker.c. */
+#include "testbench/dsan/claims_impl.h"
+
+#include "model/interface/commands.h"
+#include "model/interface/contexts.h"
+#include "model/interface/fwregs.h"
+#include "model/interface/mailboxes.h"
+#include "model/interface/regs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PAGES = 64, BYTES = PAGES * CLAIM_PAGE_SIZE };
+/* pages of the host's memory */
+enum { P_MTT = 1, P_CQC = 2, P_MPT = 3, P_RECORDS = 4, P_MAILBOX = 5, P_CQ = 8, P_OTHER = 16 };
+#define BUS UINT64_C(0x100000000)
+
+static _Alignas(CLAIM_PAGE_SIZE) uint8_t memory[BYTES];
+static struct checker c;
+static struct claims *cl;
+static unsigned reports;
+static enum guest_rule reported;
+static struct cqc cqcs[4];
+static struct mpt_entry mpts[4];
+static bool mpt_valid, stopped;
+
+/* --- the device: ICM addresses are table << 32 | offset, and each table has one page --- */
+
+static const struct {
+	unsigned page;
+	size_t entry;
+} tables[FW_TABLE_COUNT] = {
+	[FW_TABLE_CQC] = {P_CQC, sizeof(struct cqc)},
+	[FW_TABLE_MPT] = {P_MPT, sizeof(struct mpt_entry)},
+	[FW_TABLE_MTT] = {P_MTT, sizeof(struct mtt_entry)},
+	[FW_TABLE_CMPT] = {P_CQC, 1},
+};
+
+uint64_t hca_icm_address(const struct hca *hca, unsigned table, uint64_t index)
+{
+	return (uint64_t)table << 32 | (index * tables[table].entry) % CLAIM_PAGE_SIZE;
+}
+
+bool hca_icm_find(const struct hca *hca, uint64_t va, unsigned *table, uint64_t *index)
+{
+	*table = (unsigned)(va >> 32);
+	*index = (uint32_t)va / tables[*table].entry;
+	return true;
+}
+
+int hca_icm_bus(const struct hca *hca, uint64_t va, uint64_t *bus)
+{
+	*bus = BUS + tables[va >> 32].page * CLAIM_PAGE_SIZE + (uint32_t)va;
+	return 0;
+}
+
+bool hca_object_valid(const struct hca *hca, enum hca_object type, uint32_t number)
+{
+	return mpt_valid;
+}
+
+bool hca_is_stopped(const struct hca *hca)
+{
+	return stopped;
+}
+
+int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf, size_t size)
+{
+	const void *from = type == HCA_CQ ? (const void *)&cqcs[number] : &mpts[number];
+	const size_t len = type == HCA_CQ ? sizeof(struct cqc) : sizeof(struct mpt_entry);
+
+	memcpy(buf, from, len);
+	return (int)len;
+}
+
+/* --- checker.c --- */
+
+void checker_report(struct checker *of, const struct breach *b, const char *format, ...)
+{
+	reports++;
+	reported = b->rule;
+}
+
+static uintptr_t at_page(unsigned page)
+{
+	return (uintptr_t)memory + page * CLAIM_PAGE_SIZE;
+}
+
+static void mtt_set(unsigned index, unsigned page)
+{
+	struct mtt_entry *e = (struct mtt_entry *)(void *)at_page(P_MTT) + index;
+
+	mtt_entry_set_addr(e, BUS + page * CLAIM_PAGE_SIZE);
+	mtt_entry_set_present(e, 1);
+}
+
+/* CQ n: 2 pages from `page`, MTT entries from `mtt`, record n of the page of records. */
+static void cq_begin(unsigned n, unsigned page, unsigned mtt, unsigned record)
+{
+	cqcs[n] = (struct cqc){{0}};
+	cqc_set_log_size(&cqcs[n], 8);
+	cqc_set_mtt_addr(&cqcs[n], mtt * sizeof(struct mtt_entry));
+	cqc_set_db_rec_addr(&cqcs[n], BUS + P_RECORDS * CLAIM_PAGE_SIZE + record * 8);
+	mtt_set(mtt, page);
+	mtt_set(mtt + 1, page + 1);
+	claims_object(cl, HCA_CQ, n, true, NULL);
+}
+
+static int begin(void **state)
+{
+	memset(memory, 0, sizeof(memory));
+	c = (struct checker){.host = {.memory = memory, .bus = BUS, .bytes = BYTES}};
+	cl = claims_create(&c);
+	reports = 0;
+	mpt_valid = stopped = false;
+	claims_mapped(cl, (uintptr_t)memory, BYTES);
+	claims_icm_map(cl, (uint64_t)FW_TABLE_MTT << 32, BUS + P_MTT * CLAIM_PAGE_SIZE,
+		       CLAIM_PAGE_SIZE);
+	claims_icm_map(cl, (uint64_t)FW_TABLE_MPT << 32, BUS + P_MPT * CLAIM_PAGE_SIZE,
+		       CLAIM_PAGE_SIZE);
+	cq_begin(1, P_CQ, 8, 1);
+	return 0;
+}
+
+static int end(void **state)
+{
+	claims_destroy(cl);
+	return 0;
+}
+
+static void unmap(unsigned page)
+{
+	claims_unmapped(cl, at_page(page), CLAIM_PAGE_SIZE, "");
+}
+
+static void expect_report(enum guest_rule rule)
+{
+	assert_int_equal(reports, 1);
+	assert_int_equal(reported, rule);
+	reports = 0;
+}
+
+static void a_queue_is_freed_while_it_lives(void **state)
+{
+	unmap(P_OTHER);
+	assert_int_equal(reports, 0);
+	unmap(P_CQ + 1);
+	expect_report(RULE_memory_taken);
+	unmap(P_RECORDS);
+	expect_report(RULE_memory_taken);
+}
+
+static void a_queue_is_freed_behind_its_command(void **state)
+{
+	claims_object(cl, HCA_CQ, 1, false, NULL);
+	unmap(P_CQ);
+	unmap(P_CQ + 1);
+	unmap(P_RECORDS);
+	assert_int_equal(reports, 0);
+}
+
+static void a_page_is_mapped_twice(void **state)
+{
+	claims_mapped(cl, at_page(P_CQ), CLAIM_PAGE_SIZE);
+	unmap(P_CQ);
+	assert_int_equal(reports, 0);
+	unmap(P_CQ);
+	expect_report(RULE_memory_taken);
+}
+
+static void a_dead_device_needs_nothing(void **state)
+{
+	stopped = true;
+	unmap(P_CQ);
+	assert_int_equal(reports, 0);
+}
+
+static void a_reset_ends_all_claims(void **state)
+{
+	claims_forgotten(cl, false);
+	unmap(P_CQ);
+	assert_int_equal(reports, 0);
+	unmap(P_MTT);
+	expect_report(RULE_memory_taken);
+	claims_forgotten(cl, true);
+	unmap(P_MPT);
+	assert_int_equal(reports, 0);
+}
+
+static void two_objects_share_nothing(void **state)
+{
+	cq_begin(2, P_OTHER, 10, 2);
+	assert_int_equal(reports, 0);
+	cq_begin(3, P_OTHER + 2, 11, 3);
+	expect_report(RULE_mtt_shared);
+	claims_object(cl, HCA_CQ, 3, false, NULL);
+	cq_begin(3, P_OTHER + 2, 12, 2);
+	expect_report(RULE_record_shared);
+}
+
+static void software_writes_its_part_of_icm(void **state)
+{
+	claims_store(cl, at_page(P_MTT) + 12 * sizeof(struct mtt_entry), 8, "");
+	claims_store(cl, at_page(P_MPT), 4, "");
+	assert_int_equal(reports, 0);
+	claims_store(cl, at_page(P_MTT) + 9 * sizeof(struct mtt_entry), 8, "");
+	expect_report(RULE_device_memory_written);
+	mpt_valid = true;
+	claims_store(cl, at_page(P_MPT), 4, "");
+	expect_report(RULE_device_memory_written);
+}
+
+static void a_mailbox_is_the_devices_while_its_command_runs(void **state)
+{
+	struct hcr command = {{0}};
+
+	hcr_set_opcode(&command, HCR_SW2HW_CQ);
+	hcr_set_in_param(&command, BUS + P_MAILBOX * CLAIM_PAGE_SIZE);
+	claims_command(cl, &command, false);
+	claims_store(cl, at_page(P_MAILBOX) + 8, 4, "");
+	expect_report(RULE_device_memory_written);
+	claims_command(cl, &command, true);
+	claims_store(cl, at_page(P_MAILBOX) + 8, 4, "");
+	unmap(P_MAILBOX);
+	assert_int_equal(reports, 0);
+}
+
+static void the_firmware_area_is_unmapped_first(void **state)
+{
+	struct hcr command = {{0}};
+	struct vpm_entry *e = (struct vpm_entry *)(void *)at_page(P_MAILBOX);
+
+	vpm_entry_set_pa(e, BUS + P_OTHER * CLAIM_PAGE_SIZE);
+	vpm_entry_set_log_size(e, 1);
+	hcr_set_opcode(&command, HCR_MAP_FA);
+	hcr_set_in_mod(&command, 1);
+	hcr_set_in_param(&command, BUS + P_MAILBOX * CLAIM_PAGE_SIZE);
+	claims_command(cl, &command, true);
+	unmap(P_OTHER + 1);
+	expect_report(RULE_memory_taken);
+	hcr_set_opcode(&command, HCR_UNMAP_FA);
+	claims_command(cl, &command, true);
+	unmap(P_OTHER);
+	assert_int_equal(reports, 0);
+}
+
+static void a_region_that_work_requests_register(void **state)
+{
+	struct mpt_entry *e = &mpts[1];
+
+	*e = (struct mpt_entry){{0}};
+	mpt_entry_set_region(e, 1);
+	mpt_entry_set_fre(e, 1);
+	mpt_entry_set_mtt_size(e, 4);
+	mpt_entry_set_mtt_addr(e, 20 * sizeof(struct mtt_entry));
+	mpt_entry_set_log_page_size(e, 12);
+	mpt_entry_set_length(e, 100);
+	mtt_set(20, P_OTHER);
+	claims_object(cl, HCA_MPT, 1, true, e);
+	unmap(P_OTHER); /* for local use only */
+	assert_int_equal(reports, 0);
+	mpt_entry_set_remote_write(e, 1);
+	mtt_set(20, P_OTHER + 1);
+	claims_object(cl, HCA_MPT, 1, true, e);
+	unmap(P_OTHER + 1);
+	expect_report(RULE_memory_taken);
+	mpt_entry_set_status(e, MPT_STATUS_FREE);
+	mtt_set(20, P_OTHER + 2);
+	claims_object(cl, HCA_MPT, 1, true, e);
+	unmap(P_OTHER + 2);
+	assert_int_equal(reports, 0);
+	claims_store(cl, at_page(P_MTT) + 23 * sizeof(struct mtt_entry), 8, "");
+	expect_report(RULE_device_memory_written);
+}
+
+static void icm_is_unmapped_under_an_object(void **state)
+{
+	claims_icm_unmap(cl, (uint64_t)FW_TABLE_MPT << 32, CLAIM_PAGE_SIZE);
+	assert_int_equal(reports, 0);
+	claims_icm_unmap(cl, (uint64_t)FW_TABLE_MTT << 32, CLAIM_PAGE_SIZE);
+	expect_report(RULE_icm_unmapped);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+		T(a_queue_is_freed_while_it_lives),
+		T(a_queue_is_freed_behind_its_command),
+		T(a_page_is_mapped_twice),
+		T(a_dead_device_needs_nothing),
+		T(a_reset_ends_all_claims),
+		T(two_objects_share_nothing),
+		T(software_writes_its_part_of_icm),
+		T(a_mailbox_is_the_devices_while_its_command_runs),
+		T(the_firmware_area_is_unmapped_first),
+		T(a_region_that_work_requests_register),
+		T(icm_is_unmapped_under_an_object),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
