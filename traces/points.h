@@ -221,7 +221,23 @@
 	TP(PHASE, scenario, NOTE, TEXT(name),                                                      \
 	   "phase {name}", "a phase of the scenario begins")                                       \
 	TP(NOTE, scenario, NOTE, TEXT(what),                                                       \
-	   "{what}", "text of the scenario")
+	   "{what}", "text of the scenario")                                                       \
+	/* the chip of the personality ipath */                                                    \
+	TP(IPATH_READ, ipath, STATE,                                                               \
+	   ARG(offset, HEX) ARG(value, HEX) ARG(size, LENGTH) TEXT(register),                      \
+	   "read {offset} {register} value {value}",                                               \
+	   "a read of the 6120's BAR, when the device answers it")                                 \
+	TP(IPATH_WRITE, ipath, STATE,                                                              \
+	   ARG(offset, HEX) ARG(value, HEX) ARG(size, LENGTH) TEXT(register),                      \
+	   "write {offset} {register} value {value}",                                              \
+	   "a write of the 6120's BAR, when it reaches the device")                                \
+	TP(IPATH_SEND, ipath, STATE, QPN CORR(psn) ARG(buffer, DEC) ARG(length, LENGTH),           \
+	   "send buffer {buffer} of {length} bytes, qpn {qpn} psn {psn}",                          \
+	   "the packet in a send buffer is complete, and has its turn")                            \
+	TP(IPATH_RECEIVE, ipath, STATE,                                                            \
+	   PORT QPN CORR(psn) ARG(tail, DEC) ARG(eager, DEC) ARG(length, LENGTH) ARG(errors, HEX), \
+	   "header queue {tail}, eager buffer {eager}, payload {length}, errors {errors}, qpn {qpn} psn {psn}", \
+	   "a packet goes to the header queue and, with payload, to an eager buffer")
 
 /* clang-format on */
 

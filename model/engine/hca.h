@@ -69,10 +69,18 @@ void hca_destroy(struct hca *hca);
  * configuration space. */
 void hca_pci_reset(struct hca *hca);
 
+/* The value of the parameter `personality`. */
+const char *hca_personality(const struct hca *hca);
+
 /* Configuration space: 1, 2 or 4 bytes, naturally aligned; the value is little-endian, as PCI
  * defines it. Takes effect at once. */
 uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size);
 void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value);
+
+/* Size of a BAR, 0 when there is no such one; and whether software reads its registers as
+ * little-endian numbers: else they are big-endian. */
+uint64_t hca_bar_bytes(const struct hca *hca, unsigned bar);
+bool hca_bars_little_endian(const struct hca *hca);
 
 /*
  * The host accesses a BAR (0 or 2); the root complex issues the access now. `bytes` are in memory
@@ -106,9 +114,10 @@ void hca_link_set(struct hca *hca, unsigned port, bool plugged);
 
 /*
  * For a driver's error paths: the next `times` commands of this opcode end with `status` and are
- * not carried out. One opcode at a time; times 0: no more. A reset leaves it as it is.
+ * not carried out. One opcode at a time; times 0: no more. A reset leaves it as it is. 0, or
+ * -EOPNOTSUPP from a device that has no commands.
  */
-void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
+int hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
 
 /*
  * A completer that takes its time, for scenarios: of the reads (or posted writes) by DMA from now

@@ -103,6 +103,41 @@
 	  "PCI command register, bit 2", \
 	  "when bus mastering is set and cleared: before the first command, and after the last", \
 	  "bus mastering is cleared before CLOSE_HCA") \
+	R(send_buffer_length, \
+	  "the length that a send buffer is told is none of a packet, is not that of the LRH, or is above the longest packet", \
+	  "QLogic 6120: the first quadword of a send buffer, IBCCtrl.MaxPktLen; Linux qib_verbs_send_pio", \
+	  "the length in PBC (dwords of the packet, and one), the PktLen of the LRH, and ibmaxlen", \
+	  "a packet is padded after its length was counted") \
+	R(send_buffer_order, \
+	  "software wrote a send buffer in another order than length, then the packet from its first to its last byte", \
+	  "QLogic 6120: the armlaunch error; Linux qib_pio_copy", \
+	  "the copy into the send buffer: ascending, each dword once, and the barriers where writes are combined", \
+	  "the last dword is written before the rest of a combined write") \
+	R(send_buffer_busy, \
+	  "software wrote into a send buffer whose packet has not left", \
+	  "QLogic 6120: the words of free send buffers; Linux qib_getsendbuf_range", \
+	  "the shadow of the words of free send buffers: generation bit first, then the bit of use", \
+	  "a buffer is taken again before its generation bit has followed") \
+	R(send_buffer_vl, \
+	  "software sends a packet on a virtual lane that the port does not have", \
+	  "QLogic 6120: SendUnsupportedVLErr", \
+	  "the SL2VL table, and OperationalVLs of PortInfo", \
+	  "the VL is taken from the SL without a table") \
+	R(header_queue_form, \
+	  "a receive context was enabled without a header queue, or with entries of an impossible size", \
+	  "QLogic 6120: RcvHdrCnt, RcvHdrEntSize, RcvHdrAddr; Linux rcvctrl_6120_mod", \
+	  "that the queue's size and address are written before the context is enabled", \
+	  "RcvHdrAddr is written after RcvCtrl") \
+	R(header_queue_head, \
+	  "software wrote an index of a receive context that is beyond its tail or no entry of it", \
+	  "QLogic 6120: RcvHdrHead, RcvEgrIndexHead; Linux qib_update_6120_usrhead", \
+	  "how the head is counted: in dwords, modulo the queue, up to the tail that was read", \
+	  "the head is written as a number of entries") \
+	R(eager_entry, \
+	  "an eager entry has a size that the chip does not know, or a packet came for one that is not valid or too small", \
+	  "QLogic 6120: RcvEgrArray; Linux qib_6120_put_tid", \
+	  "address >> 11 with the code of the size, and when the entry is written", \
+	  "a buffer of 4 KiB is announced with the code of 2 KiB") \
 	R(doorbell_wrong_uar, \
 	  "a doorbell came through another UAR page than that of the object", \
 	  "mlx4 usr_page", \
@@ -161,7 +196,10 @@
 	O(PORT, "port") \
 	O(UAR, "uar page") \
 	O(VECTOR, "interrupt vector") \
-	O(COMMAND, "command") /* the number is its opcode */
+	O(COMMAND, "command") /* the number is its opcode */ \
+	O(SEND_BUFFER, "send buffer") \
+	O(CONTEXT, "receive context") \
+	O(EAGER, "eager entry")
 /* clang-format on */
 
 enum guest_rule {

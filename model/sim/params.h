@@ -27,6 +27,9 @@
 	P(hca, ports, COUNT, 1, 1, 2, \
 	  "number of ports of the device", \
 	  "documented: ConnectX-3 comes with one or two") \
+	P(hca, personality, PERSONALITY, CFG_PERSONALITY_mlx4, 0, CFG_PERSONALITY_COUNT - 1, \
+	  "what the device is to its host: mlx4 (ConnectX-3, with the transport in hardware), or ipath (QLogic 6120, which leaves the transport to its driver; for guests of serve)", \
+	  "assumption: mlx4 is what the host driver of scenarios drives") \
 	P(hca, node_guid, HEX, 0, 0, UINT64_MAX - 2, \
 	  "node GUID; port n has this value + n; 0 stands for 0x0002c90300a00000 + 16 * number of the device", \
 	  "assumption: the vendor's OUI") \

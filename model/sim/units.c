@@ -39,6 +39,12 @@ static const struct scale speeds[] = {
 #undef CFG_SPEED_SCALE
 		{0}};
 
+static const struct scale personalities[] = {
+#define CFG_PERSONALITY_SCALE(name) {#name, CFG_PERSONALITY_##name},
+	CFG_PERSONALITIES(CFG_PERSONALITY_SCALE)
+#undef CFG_PERSONALITY_SCALE
+		{0}};
+
 enum { SCALED, NAMED };
 
 static const struct unit {

@@ -36,7 +36,8 @@
 	U(RATE, SCALED, rates, "a rate in b/s, kb/s, Mb/s or Gb/s") \
 	U(SPEED, NAMED, speeds, "one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR") \
 	U(WIDTH, NAMED, widths, "one of 1x, 4x, 8x, 12x") \
-	U(PCIE, NAMED, pcies, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s")
+	U(PCIE, NAMED, pcies, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s") \
+	U(PERSONALITY, NAMED, personalities, "mlx4 or ipath")
 
 enum cfg_unit {
 #define CFG_UNIT_ENUM(name, how, scales, expects) CFG_##name,
@@ -64,6 +65,18 @@ enum cfg_link_speed {
 	CFG_LINK_SPEEDS(CFG_SPEED_ENUM)
 #undef CFG_SPEED_ENUM
 	CFG_SPEED_COUNT,
+};
+
+/* D(name): the value of a PERSONALITY parameter. */
+#define CFG_PERSONALITIES(D) \
+	D(mlx4) \
+	D(ipath)
+
+enum cfg_personality {
+#define CFG_PERSONALITY_ENUM(name) CFG_PERSONALITY_##name,
+	CFG_PERSONALITIES(CFG_PERSONALITY_ENUM)
+#undef CFG_PERSONALITY_ENUM
+	CFG_PERSONALITY_COUNT,
 };
 
 /* clang-format on */

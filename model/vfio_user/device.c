@@ -2,7 +2,6 @@
 /* See device.h. */
 #include "model/vfio_user/device.h"
 
-#include "model/interface/regs.h"
 #include "model/vfio_user/protocol.h"
 
 #include <errno.h>
@@ -194,23 +193,15 @@ void vfu_device_abandon(struct vfu_device *device)
 
 /* --- regions --- */
 
-uint64_t vfu_region_size(unsigned region)
+uint64_t vfu_region_size(const struct vfu_device *device, unsigned region)
 {
-	switch (region) {
-	case VFU_REGION_BAR0:
-		return HCA_BAR0_SIZE;
-	case VFU_REGION_BAR2:
-		return HCA_BAR2_SIZE;
-	case VFU_REGION_CONFIG:
-		return CONFIG_SIZE;
-	default:
-		return 0;
-	}
+	return region == VFU_REGION_CONFIG ? CONFIG_SIZE : hca_bar_bytes(device->hca, region);
 }
 
-static bool inside(unsigned region, uint64_t offset, uint32_t count)
+static bool inside(const struct vfu_device *device, unsigned region, uint64_t offset,
+		   uint32_t count)
 {
-	uint64_t size = vfu_region_size(region);
+	uint64_t size = vfu_region_size(device, region);
 
 	return count && offset < size && count <= size - offset;
 }
@@ -230,7 +221,7 @@ static void note_access(struct vfu_device *device, unsigned region, uint64_t off
 			const uint8_t *bytes, uint32_t count, bool write)
 {
 	struct vfu_access *a = &device->accesses[device->accessed++ % VFU_ACCESSES];
-	const bool little = region == VFU_REGION_CONFIG;
+	const bool little = region == VFU_REGION_CONFIG || hca_bars_little_endian(device->hca);
 	uint64_t value = 0;
 
 	for (uint32_t i = 0; i < count && i < sizeof(value); i++)
@@ -294,7 +285,7 @@ static void bar_read(struct vfu_device *device, unsigned bar, uint64_t offset, u
 int vfu_device_read(struct vfu_device *device, unsigned region, uint64_t offset, void *bytes,
 		    uint32_t count)
 {
-	if (!inside(region, offset, count))
+	if (!inside(device, region, offset, count))
 		return -EINVAL;
 	if (region == VFU_REGION_CONFIG)
 		config_read(device, offset, bytes, count);
@@ -309,7 +300,7 @@ int vfu_device_write(struct vfu_device *device, unsigned region, uint64_t offset
 {
 	const uint8_t *b = bytes;
 
-	if (!inside(region, offset, count))
+	if (!inside(device, region, offset, count))
 		return -EINVAL;
 	note_access(device, region, offset, bytes, count, true);
 	if (region == VFU_REGION_CONFIG) {

@@ -19,8 +19,7 @@ enum { VFU_ACCESSES = 16 };
 /* An access of the guest to a region; `value` holds at most its first 8 bytes. */
 struct vfu_access {
 	uint64_t time_ps, offset;
-	uint64_t value; /* as PCI numbers it: configuration space and MSI-X little-endian, the rest
-			   big-endian */
+	uint64_t value; /* configuration space is little-endian, BARs are as the device says */
 	uint32_t size;
 	uint8_t region; /* enum vfu_region */
 	bool write;
@@ -78,7 +77,7 @@ int vfu_device_create(struct vfu_device *device, unsigned index, const struct hc
 void vfu_device_destroy(struct vfu_device *device);
 
 /* 0 if the device has no such region. */
-uint64_t vfu_region_size(unsigned region);
+uint64_t vfu_region_size(const struct vfu_device *device, unsigned region);
 
 /* 0, or -EINVAL if it is not wholly inside a region. It is split into naturally aligned pieces
  * of at most 8 bytes, in ascending order. */

@@ -139,7 +139,7 @@ static int vfu_on_DEVICE_GET_REGION_INFO(struct vfu_connection *c, struct vfu_me
 					 struct vfu_reply *r)
 {
 	const uint32_t index = vfu_get32(m->payload + VFU_R_INDEX);
-	const uint64_t size = vfu_region_size(index);
+	const uint64_t size = vfu_region_size(c->device, index);
 
 	if (vfu_get32(m->payload) < VFU_REGION_INFO_SIZE || index >= VFU_REGIONS)
 		return -EINVAL;

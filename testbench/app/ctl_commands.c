@@ -31,6 +31,9 @@ struct words {
 	  "lose packets: N% of them, of OPCODE, sent by hcaN; xN: N times at most")                \
 	W("corrupt", corrupt, "[N%] [OPCODE] [hcaN] [xN]",                                         \
 	  "damage packets; the words mean the same as for drop")                                   \
+	W("duplicate", duplicate, "[N%] [OPCODE] [hcaN] [xN]", "send packets twice; the same words") \
+	W("reorder", reorder, "[N%] [OPCODE] [hcaN] [xN]",                                         \
+	  "let the next two packets overtake packets; the same words")                             \
 	W("faults", faults, "[clear]", "show what each fault has done; clear removes all faults")  \
 	W("command", command, "OPCODE STATUS [xN] [hcaN]",                                         \
 	  "make the device refuse this HCR command with STATUS, once or N times")                  \
@@ -154,7 +157,7 @@ static bool share(const char *word, uint32_t *ppm)
 static void fault_add(const struct ctl_target *t, const struct words *w, enum fault_action action,
 		      FILE *out)
 {
-	struct fault_rule rule = {.action = action};
+	struct fault_rule rule = {.action = action, .copies = 1, .behind = 2};
 	int rc;
 
 	for (unsigned i = 1; i < w->count; i++) {
@@ -184,6 +187,16 @@ static void do_drop(const struct ctl_target *t, const struct words *w, FILE *out
 static void do_corrupt(const struct ctl_target *t, const struct words *w, FILE *out)
 {
 	fault_add(t, w, FAULT_CORRUPT, out);
+}
+
+static void do_duplicate(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fault_add(t, w, FAULT_DUPLICATE, out);
+}
+
+static void do_reorder(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fault_add(t, w, FAULT_REORDER, out);
 }
 
 static void do_faults(const struct ctl_target *t, const struct words *w, FILE *out)
@@ -249,7 +262,11 @@ static void do_command(const struct ctl_target *t, const struct words *w, FILE *
 		fprintf(out, "error: there is no hca%u", hca);
 		return;
 	}
-	hca_command_fail(t->devices[hca].hca, opcode, status, times);
+	if (hca_command_fail(t->devices[hca].hca, opcode, status, times)) {
+		fprintf(out, "error: hca%u has no commands, its personality is %s", hca,
+			hca_personality(t->devices[hca].hca));
+		return;
+	}
 	fprintf(out, "ok hca%u %s gives %s, %u times", hca, w->word[1], w->word[2], times);
 }
 

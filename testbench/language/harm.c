@@ -29,7 +29,8 @@ void tb_fail_command(struct tb *tb, const char *here, struct tb_end *end, uint32
 	if (times && hca_command_fail_left(hca))
 		tb_failf(tb, here, "one failing command of %s after the other: one has not come",
 			 end->name);
-	hca_command_fail(hca, opcode, status, times);
+	if (hca_command_fail(hca, opcode, status, times))
+		tb_failf(tb, here, "%s has no commands that could fail", end->name);
 }
 
 void tb_mask_vector(struct tb *tb, const char *here, struct tb_end *end, unsigned vector,

@@ -30,7 +30,13 @@ struct hca_calls {
 	void (*receive_goes_on)(struct hca *hca);
 	/* complete: a completion of this QP cannot be written. */
 	void (*completion_lost)(struct hca *hca, uint32_t qpn);
-	/* wire: a packet has come in that is whole and for this port; takes it over. */
+	/* wire: a packet has come off the link that the port's state lets in and whose CRCs are
+	 * right; takes it over. */
+	void (*packet_came)(struct hca *hca, struct packet *pkt);
+	/* The same with a wrong CRC, `bad` as crc_check() says; it is counted. NULL: the link drops
+	 * such packets. */
+	void (*packet_bad)(struct hca *hca, struct packet *pkt, unsigned bad);
+	/* wire: packet_receive() finds it whole and for this port; takes it over. */
 	void (*packet_arrived)(struct hca *hca, struct packet *pkt);
 	/* wire: the port's state or its note has changed, and firmware must look at it. */
 	void (*port_changed)(struct hca *hca, unsigned port);

@@ -22,6 +22,7 @@
 #include "model/engine/hca.h"
 #include "model/engine/base/calls.h"
 #include "model/engine/base/memory.h"
+#include "model/engine/base/personality.h"
 #include "model/engine/base/stats.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/regs.h"
@@ -45,7 +46,8 @@ struct hca {
 	unsigned index;
 	const struct hca_params *params;
 	struct event_core *core;
-	const struct hca_calls *calls;
+	const struct personality *personality;
+	const struct hca_calls *calls; /* of the personality; a unit test has its own */
 	struct hca_env env;
 	const struct hca_monitor *monitor; /* NULL: nobody looks on; see monitor.h */
 	struct trace *trace;
@@ -64,8 +66,11 @@ struct hca {
 
 	struct memory memory;
 	struct pcie *pcie;
-	struct pci_function *pci;
+	struct pci_config *config;
 	struct interrupt *interrupt;
+
+	/* The stages of mlx4. */
+	struct pci_function *pci;
 	struct doorbell *doorbell;
 	struct processor *processor;
 	struct icm *icm;
@@ -77,14 +82,16 @@ struct hca {
 	struct wqe_fetch *wqe_fetch;
 	struct retry *retry;
 	struct qp_table *qps;
-	struct packet_pool *packets;
 	struct multicast *multicast;
 	struct responder *responder;
 	struct receive_unit *receive_unit;
+	uint64_t gather_busy_ps; /* gather.c: its unit is busy until then */
+
+	struct ipath *ipath; /* the chip of the other personality */
+
+	struct packet_pool *packets;
 	struct link_port *ports[HCA_MAX_PORTS];          /* index: port - 1 */
 	struct port_config *port_configs[HCA_MAX_PORTS]; /* index: port - 1 */
-
-	uint64_t gather_busy_ps; /* gather.c: its unit is busy until then */
 };
 
 static inline uint64_t hca_now(const struct hca *hca)

@@ -91,6 +91,9 @@
 	  "TLPs in a row that waited for flow control credits, the host's writes too") \
 	S(pcie, credit_stall_ps, "time they waited") \
 	DIAG_COMPLETIONS(DIAG_STAT, S) \
+	S(ipath, sent, "packets sent from send buffers") \
+	S(ipath, received, "packets written to the header queue") \
+	S(ipath, overflows, "packets that the header queue or the eager buffers had no room for") \
 	S(fw, commands, "HCR commands executed") \
 	S(fw, instructions, "instructions retired by the embedded processor")
 /* clang-format on */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BARs and the registers of BAR0: see pci_function.h. Configuration space is in pci_config.c. */
+/* BARs and the registers of BAR0: see pci_function.h. */
 #include "model/engine/chip/pci_function.h"
 
 #include "model/engine/chip/doorbell.h"
@@ -24,9 +24,22 @@ enum {
 	MMIO_MAX = 64,
 };
 
+const struct pci_identity pci_function_identity = {
+	.vendor = HCA_PCI_VENDOR,
+	.device = HCA_PCI_DEVICE,
+	.subsystem_vendor = HCA_PCI_SUBSYSTEM_VENDOR,
+	.subsystem = HCA_PCI_SUBSYSTEM,
+	.class_code = HCA_PCI_CLASS,
+	.revision = HCA_PCI_REVISION,
+	.bar_bytes = {[HCA_BAR_REGS] = HCA_BAR0_SIZE, [HCA_BAR_UAR] = HCA_BAR2_SIZE},
+	.bar_prefetchable = {[HCA_BAR_UAR] = true},
+	.msix_table = BAR0_MSIX_TABLE,
+	.msix_pba = BAR0_MSIX_PBA,
+	.vectors_max = HCA_MSIX_VECTORS,
+};
+
 struct pci_function {
 	struct hca *hca;
-	struct pci_config config;
 	struct hcr hcr;     /* the register as software reads it */
 	struct hcr command; /* the register at the time when GO was written */
 	bool owned;
@@ -62,7 +75,7 @@ void pci_function_destroy(struct pci_function *pci)
 	free(pci);
 }
 
-void pci_function_reset(struct hca *hca, bool full)
+void pci_function_reset(struct hca *hca)
 {
 	struct pci_function *pci = hca->pci;
 
@@ -72,24 +85,6 @@ void pci_function_reset(struct hca *hca, bool full)
 	memset(&pci->errors, 0, sizeof(pci->errors));
 	pci->owned = false;
 	interrupt_reset(hca);
-	if (full) {
-		pci_config_reset(&pci->config, hca);
-		HCA_TRACE(hca, TP_RESET, .text = "configuration space reset");
-	}
-}
-
-uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size)
-{
-	uint32_t value = pci_config_read(&hca->pci->config, hca, offset, size);
-
-	HCA_TRACE(hca, TP_CFG_READ, .args = {0, offset, value, size});
-	return value;
-}
-
-void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value)
-{
-	HCA_TRACE(hca, TP_CFG_WRITE, .args = {0, offset, value, size});
-	pci_config_write(&hca->pci->config, hca, offset, size, value);
 }
 
 /* --- HCR --- */
@@ -136,14 +131,14 @@ static void command_fail(struct hca *hca)
 	hcr_done(hca, 0, pci->fail.status);
 }
 
-void hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times)
+void pci_function_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times)
 {
 	hca->pci->fail.opcode = opcode;
 	hca->pci->fail.status = status;
 	hca->pci->fail.times = times;
 }
 
-uint32_t hca_command_fail_left(const struct hca *hca)
+uint32_t pci_function_command_fail_left(const struct hca *hca)
 {
 	return hca->pci->fail.times;
 }
@@ -352,21 +347,11 @@ static uint64_t trace_value(const void *bytes, unsigned size)
 	return value;
 }
 
-static bool decodes(struct hca *hca, const char *what, unsigned bar, uint64_t offset)
-{
-	if (pci_config_memory(&hca->pci->config))
-		return true;
-	guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
-		    "%s at bar%u %llx while memory decoding is off or the device sleeps", what, bar,
-		    (unsigned long long)offset);
-	return false;
-}
-
 void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 			unsigned size)
 {
 	HCA_TRACE(hca, TP_REG_WRITE, .args = {bar, offset, trace_value(bytes, size), size});
-	if (!decodes(hca, "write", bar, offset))
+	if (!pci_config_decodes(hca, "write", bar, offset))
 		return;
 	if (bar == HCA_BAR_UAR)
 		doorbell_write(hca, offset, bytes, size);
@@ -376,7 +361,7 @@ void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const vo
 
 void pci_function_read(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size)
 {
-	if (!decodes(hca, "read", bar, offset)) {
+	if (!pci_config_decodes(hca, "read", bar, offset)) {
 		memset(bytes, 0xff, size);
 	} else if (bar == HCA_BAR_REGS) {
 		bar0_read(hca, offset, bytes, size);

@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PCI function: configuration space (PCIe, MSI-X, power management), BAR decoding, BAR0's
- * registers (HCR, ownership, reset, error buffer, clear interrupt). from: host (pcie); to: doorbell
- * (BAR2), processor (HCR), interrupt (MSI-X table).
- *
- * hca_config_read() and hca_config_write() of hca.h are implemented here. The power-on values of
- * Device Control are the parameters mps and mrrs, as if the host's firmware had set them. Software
- * may set less; a larger value counts as the parameter. In D3, or with memory decoding off, writes
- * to BARs are lost and reads return ones (PCI Power Management 1.2, 5.4.1).
+ * What stands behind the BARs of mlx4: the registers of BAR0 (HCR, ownership, reset, error buffer,
+ * clear interrupt), and UAR pages. from: host (pcie); to: doorbell (BAR2), processor (HCR),
+ * interrupt (MSI-X table).
  *
  * Ownership: the first read after a reset returns 0, later reads return 1, until 0 is written (mlx4
  * main.c mlx4_get_ownership, mlx4_free_ownership). That the read itself takes the ownership is an
- * assumption. Source: mlx4 reset.c, catas.c, cmd.c; PCI Local Bus 3.0, PCI Express Base 3.0 chapter
- * 7.
+ * assumption. Source: mlx4 reset.c, catas.c, cmd.c.
  */
 #ifndef MODEL_ENGINE_PCI_FUNCTION_H
 #define MODEL_ENGINE_PCI_FUNCTION_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct hca;
+struct pci_identity;
+
+extern const struct pci_identity pci_function_identity;
 
 struct pci_function *pci_function_create(struct hca *hca);
 void pci_function_destroy(struct pci_function *pci);
-/* full: sets all power-on values. Otherwise resets only what a software reset clears (BAR0
- * registers). */
-void pci_function_reset(struct hca *hca, bool full);
+/* Resets what a software reset clears: the registers of BAR0. */
+void pci_function_reset(struct hca *hca);
 
 /* An access has arrived at the device. Bytes are in memory order. Unknown registers read as 0, and
  * accessing them is a guest error. */
 void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 			unsigned size);
 void pci_function_read(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size);
+
+/* hca_command_fail() of hca.h, and how often it is still to happen. */
+void pci_function_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
+uint32_t pci_function_command_fail_left(const struct hca *hca);
 
 /* For the processor: the latched command (7 dwords, host order). hcr_done() ends it: stores
  * out_param and status, and clears GO last. */

@@ -3,6 +3,7 @@
 #include "model/engine/host/interrupt.h"
 
 #include "model/engine/base/engine.h"
+#include "model/engine/host/pci_config.h"
 #include "model/engine/host/pcie.h"
 #include "model/interface/regs.h"
 #include "model/sim/params/hca.h"
@@ -42,9 +43,11 @@ static uint32_t le32(const uint8_t *b)
 
 unsigned interrupt_vectors(const struct hca *hca)
 {
-	return param_hca_msix_vectors(hca->params) < HCA_MSIX_VECTORS
+	const unsigned device = pci_config_identity(hca)->vectors_max;
+
+	return param_hca_msix_vectors(hca->params) < device
 		       ? (unsigned)param_hca_msix_vectors(hca->params)
-		       : (unsigned)HCA_MSIX_VECTORS;
+		       : device;
 }
 
 static bool masked(const struct interrupt *interrupt, const struct vector *v)

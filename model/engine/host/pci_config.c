@@ -9,6 +9,7 @@
 #include "model/interface/regs.h"
 #include "model/sim/params/hca_pcie.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Type 0 header. */
@@ -20,7 +21,6 @@ enum {
 	REVISION = 0x08,
 	CACHE_LINE = 0x0c,
 	BAR0 = 0x10,
-	BAR2 = 0x18,
 	SUBSYSTEM_VENDOR = 0x2c,
 	SUBSYSTEM = 0x2e,
 	CAPABILITIES = 0x34,
@@ -36,6 +36,7 @@ enum {
 	STATUS_CAPABILITIES = 1 << 4,
 	STATUS_ERRORS = 0xf900,
 
+	BAR_BYTES = 4,
 	BAR_64BIT = 0x4,
 	BAR_PREFETCH = 0x8,
 };
@@ -96,6 +97,15 @@ enum {
 	MSIX_MASKED = 1 << 14,
 };
 
+enum { PCI_CONFIG_SIZE = 256 };
+
+struct pci_config {
+	const struct pci_identity *identity;
+	uint8_t value[PCI_CONFIG_SIZE];
+	uint8_t writable[PCI_CONFIG_SIZE]; /* bits */
+	uint8_t clears[PCI_CONFIG_SIZE];   /* bits that a written 1 clears */
+};
+
 static uint32_t get(const uint8_t *at, unsigned size)
 {
 	uint32_t value = 0;
@@ -150,22 +160,32 @@ static uint32_t speed_code(uint64_t mt_s)
 	return code;
 }
 
+static void bar_fill(struct pci_config *c, unsigned bar)
+{
+	const unsigned at = BAR0 + bar * BAR_BYTES;
+	const uint32_t prefetch = c->identity->bar_prefetchable[bar] ? BAR_PREFETCH : 0;
+
+	set32(c, at, BAR_64BIT | prefetch, ~(c->identity->bar_bytes[bar] - 1));
+	set32(c, at + BAR_BYTES, 0, UINT32_MAX);
+}
+
 static void header_fill(struct pci_config *c)
 {
-	set16(c, VENDOR, HCA_PCI_VENDOR, 0);
-	set16(c, DEVICE, HCA_PCI_DEVICE, 0);
+	const struct pci_identity *identity = c->identity;
+
+	set16(c, VENDOR, identity->vendor, 0);
+	set16(c, DEVICE, identity->device, 0);
 	set16(c, COMMAND, 0,
 	      COMMAND_MEMORY | COMMAND_MASTER | COMMAND_PARITY | COMMAND_SERR | COMMAND_INTX_OFF);
 	set16(c, STATUS, STATUS_CAPABILITIES, 0);
 	put(c->clears + STATUS, sizeof(uint16_t), STATUS_ERRORS);
-	set32(c, REVISION, (uint32_t)HCA_PCI_CLASS << 8 | HCA_PCI_REVISION, 0);
+	set32(c, REVISION, identity->class_code << 8 | identity->revision, 0);
 	c->writable[CACHE_LINE] = 0xff;
-	set32(c, BAR0, BAR_64BIT, ~(uint32_t)(HCA_BAR0_SIZE - 1));
-	set32(c, BAR0 + 4, 0, UINT32_MAX);
-	set32(c, BAR2, BAR_64BIT | BAR_PREFETCH, ~(uint32_t)(HCA_BAR2_SIZE - 1));
-	set32(c, BAR2 + 4, 0, UINT32_MAX);
-	set16(c, SUBSYSTEM_VENDOR, HCA_PCI_SUBSYSTEM_VENDOR, 0);
-	set16(c, SUBSYSTEM, HCA_PCI_SUBSYSTEM, 0);
+	for (unsigned bar = 0; bar < PCI_BARS; bar++)
+		if (identity->bar_bytes[bar])
+			bar_fill(c, bar);
+	set16(c, SUBSYSTEM_VENDOR, identity->subsystem_vendor, 0);
+	set16(c, SUBSYSTEM, identity->subsystem, 0);
 	c->value[CAPABILITIES] = HCA_PCI_CAP_PM;
 	c->writable[INTERRUPT_LINE] = 0xff;
 	c->value[INTERRUPT_PIN] = HCA_PCI_INTA_PIN;
@@ -177,10 +197,18 @@ static void capability_fill(struct pci_config *c, unsigned offset, uint8_t id, u
 	c->value[offset + 1] = next;
 }
 
+/* The rate of a lane: that of the slot, or of the device where it is slower. */
+static uint64_t mt_s(const struct pci_identity *identity, const struct hca_params *p)
+{
+	const uint64_t slot = param_pcie_speed(p);
+
+	return identity->max_mt_s && identity->max_mt_s < slot ? identity->max_mt_s : slot;
+}
+
 static void express_fill(struct pci_config *c, const struct hca_params *p)
 {
 	const unsigned at = HCA_PCI_CAP_EXPRESS;
-	const uint32_t speed = speed_code(param_pcie_speed(p));
+	const uint32_t speed = speed_code(mt_s(c->identity, p));
 	const uint32_t link = speed | (uint32_t)param_pcie_lanes(p) << EXP_LINK_WIDTH_SHIFT;
 
 	set16(c, at + EXP_FLAGS, EXP_VERSION2_ENDPOINT, 0);
@@ -225,11 +253,31 @@ static void control_changed(const struct pci_config *c, struct hca *hca)
 	interrupt_control(hca, msix & MSIX_ENABLE, msix & MSIX_MASKED);
 }
 
-void pci_config_reset(struct pci_config *config, struct hca *hca)
+struct pci_config *pci_config_create(const struct pci_identity *identity)
+{
+	struct pci_config *config = memory_create(1, sizeof(*config), "a configuration space");
+
+	config->identity = identity;
+	return config;
+}
+
+void pci_config_destroy(struct pci_config *config)
+{
+	free(config);
+}
+
+const struct pci_identity *pci_config_identity(const struct hca *hca)
+{
+	return hca->config->identity;
+}
+
+void pci_config_reset(struct hca *hca)
 {
 	const unsigned pm = HCA_PCI_CAP_PM, msix = HCA_PCI_CAP_MSIX;
+	struct pci_config *config = hca->config;
+	const struct pci_identity *identity = config->identity;
 
-	memset(config, 0, sizeof(*config));
+	*config = (struct pci_config){.identity = identity};
 	header_fill(config);
 	capability_fill(config, pm, PM_ID, HCA_PCI_CAP_EXPRESS);
 	set16(config, pm + PM_CAPS, PM_VERSION, 0);
@@ -238,9 +286,10 @@ void pci_config_reset(struct pci_config *config, struct hca *hca)
 	express_fill(config, hca->params);
 	capability_fill(config, msix, MSIX_ID, 0);
 	set16(config, msix + MSIX_CONTROL, interrupt_vectors(hca) - 1, MSIX_ENABLE | MSIX_MASKED);
-	set32(config, msix + MSIX_TABLE, BAR0_MSIX_TABLE | HCA_MSIX_BAR, 0);
-	set32(config, msix + MSIX_PBA, BAR0_MSIX_PBA | HCA_MSIX_BAR, 0);
+	set32(config, msix + MSIX_TABLE, identity->msix_table, 0);
+	set32(config, msix + MSIX_PBA, identity->msix_pba, 0);
 	control_changed(config, hca);
+	HCA_TRACE(hca, TP_RESET, .text = "configuration space reset");
 }
 
 static bool outside(unsigned offset, unsigned size)
@@ -248,9 +297,9 @@ static bool outside(unsigned offset, unsigned size)
 	return (size != 1 && size != 2 && size != 4) || offset % size || offset >= PCI_CONFIG_SIZE;
 }
 
-uint32_t pci_config_read(const struct pci_config *config, const struct hca *hca, unsigned offset,
-			 unsigned size)
+static uint32_t config_read(const struct hca *hca, unsigned offset, unsigned size)
 {
+	const struct pci_config *config = hca->config;
 	uint8_t value[PCI_CONFIG_SIZE];
 
 	if (outside(offset, size))
@@ -263,11 +312,20 @@ uint32_t pci_config_read(const struct pci_config *config, const struct hca *hca,
 	return get(value + offset, size);
 }
 
-void pci_config_write(struct pci_config *config, struct hca *hca, unsigned offset, unsigned size,
-		      uint32_t value)
+uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size)
 {
+	uint32_t value = config_read(hca, offset, size);
+
+	HCA_TRACE(hca, TP_CFG_READ, .args = {0, offset, value, size});
+	return value;
+}
+
+void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value)
+{
+	struct pci_config *config = hca->config;
 	const uint8_t power = config->value[HCA_PCI_CAP_PM + PM_CONTROL];
 
+	HCA_TRACE(hca, TP_CFG_WRITE, .args = {0, offset, value, size});
 	if (outside(offset, size))
 		return;
 	for (unsigned i = offset; i < offset + size; i++, value >>= 8) {
@@ -282,7 +340,12 @@ void pci_config_write(struct pci_config *config, struct hca *hca, unsigned offse
 	control_changed(config, hca);
 }
 
-bool pci_config_memory(const struct pci_config *config)
+bool pci_config_decodes(struct hca *hca, const char *what, unsigned bar, uint64_t offset)
 {
-	return get16(config, COMMAND) & COMMAND_MEMORY && awake(config);
+	if (get16(hca->config, COMMAND) & COMMAND_MEMORY && awake(hca->config))
+		return true;
+	guest_error(hca, RULE_register_unknown, guest_object(GUEST_NONE, 0),
+		    "%s at bar%u %llx while memory decoding is off or the device sleeps", what, bar,
+		    (unsigned long long)offset);
+	return false;
 }

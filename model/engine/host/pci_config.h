@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configuration space of the function: header, power management, PCI Express endpoint, MSI-X. It is
- * a part of pci_function, which is its only user. Source: PCI Local Bus 3.0 chapter 6, PCI Express
- * Base 3.0 7.5 to 7.8, PCI Power Management 1.2.
+ * Configuration space of the function: header, power management, PCI Express endpoint, MSI-X, and
+ * whether its BARs answer. hca_config_read() and hca_config_write() of hca.h are implemented here.
+ *
+ * Power-on values of Device Control are the parameters mps and mrrs, as if the host's firmware had
+ * set them; software may set less, and a larger value counts as the parameter. In D3 or with memory
+ * decoding off, accesses to BARs are lost and reads give ones (PCI Power Management 1.2, 5.4.1).
+ * Source: PCI Local Bus 3.0 chapter 6, PCI Express Base 3.0 7.5 to 7.8.
  */
 #ifndef MODEL_ENGINE_PCI_CONFIG_H
 #define MODEL_ENGINE_PCI_CONFIG_H
@@ -11,22 +15,15 @@
 #include <stdint.h>
 
 struct hca;
+struct pci_identity;
 
-enum { PCI_CONFIG_SIZE = 256 };
-
-struct pci_config {
-	uint8_t value[PCI_CONFIG_SIZE];
-	uint8_t writable[PCI_CONFIG_SIZE]; /* bits that software may write */
-	uint8_t clears[PCI_CONFIG_SIZE];   /* bits that software clears by writing 1 */
-};
-
-/* Sets the power-on values, and tells interrupt and pcie. */
-void pci_config_reset(struct pci_config *config, struct hca *hca);
-/* Offsets beyond 256 bytes, and accesses that are not aligned, read as 0. */
-uint32_t pci_config_read(const struct pci_config *config, const struct hca *hca, unsigned offset,
-			 unsigned size);
-void pci_config_write(struct pci_config *config, struct hca *hca, unsigned offset, unsigned size,
-		      uint32_t value);
-bool pci_config_memory(const struct pci_config *config);
+/* @identity outlives it. */
+struct pci_config *pci_config_create(const struct pci_identity *identity);
+void pci_config_destroy(struct pci_config *config);
+/* Power-on values; tells interrupt and pcie. */
+void pci_config_reset(struct hca *hca);
+const struct pci_identity *pci_config_identity(const struct hca *hca);
+/* Whether an access to a BAR reaches the device; otherwise it is a guest error of `what`. */
+bool pci_config_decodes(struct hca *hca, const char *what, unsigned bar, uint64_t offset);
 
 #endif

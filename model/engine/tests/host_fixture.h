@@ -14,6 +14,7 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/host/interrupt.h"
+#include "model/engine/host/pci_config.h"
 #include "model/engine/chip/pci_function.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/chip/processor.h"
@@ -167,7 +168,7 @@ static void fx_soft_reset(struct hca *hca)
 	doorbell_reset(hca);
 	cqe_write_reset(hca);
 	event_queue_reset(hca);
-	pci_function_reset(hca, false);
+	pci_function_reset(hca);
 }
 
 static void fx_catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
@@ -252,12 +253,14 @@ static inline int fx_start(void **state)
 	for (unsigned table = 0; table < FW_TABLE_COUNT; table++)
 		hca->tables[table].log_num = 6; /* FX_CONTEXTS */
 	hca->pcie = pcie_create(hca);
+	hca->config = pci_config_create(&pci_function_identity);
 	hca->pci = pci_function_create(hca);
 	hca->interrupt = interrupt_create(hca);
 	hca->doorbell = doorbell_create(hca);
 	hca->event_queue = event_queue_create(hca);
 	hca->cqe_write = cqe_write_create(hca);
-	pci_function_reset(hca, true);
+	pci_function_reset(hca);
+	pci_config_reset(hca);
 	hca_config_write(hca, FX_COMMAND, 2, FX_MEMORY_AND_MASTER);
 	return 0;
 }
@@ -271,6 +274,7 @@ static inline int fx_finish(void **state)
 	doorbell_destroy(hca->doorbell);
 	interrupt_destroy(hca->interrupt);
 	pci_function_destroy(hca->pci);
+	pci_config_destroy(hca->config);
 	pcie_destroy(hca->pcie);
 	event_core_free(&fx.core);
 	return 0;

@@ -51,9 +51,10 @@ struct link_port {
 	struct event trained;
 	uint64_t fs_per_byte; /* femtoseconds */
 	uint64_t busy_until_ps;
-	unsigned speed, width;      /* active */
-	unsigned management_in_use; /* VL15 packets in the receive buffer */
-	unsigned flying;            /* packets on their way to this port */
+	unsigned max_lane_mbps, max_width; /* beside the parameters; 0: no limit */
+	unsigned speed, width;             /* active */
+	unsigned management_in_use;        /* VL15 packets in the receive buffer */
+	unsigned flying;                   /* packets on their way to this port */
 	struct event_lane arrivals;
 	uint64_t queued_bytes;   /* sum over all lanes */
 	uint64_t credits_due_ps; /* the latest time at which a lane gets credits it waits for */

@@ -499,7 +499,7 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 		return turn_send(lp, pkt);
 	if (pkt->static_rate)
 		return static_rate_send(lp, pkt);
-	if (link_packet_is_multicast(pkt))
+	if (link_packet_is_multicast(pkt) && !pkt->cable_only)
 		loop_copy(lp, pkt);
 	return lane_send(lp, &lp->lanes[pkt->vl], pkt);
 }

@@ -49,6 +49,8 @@ struct port_config {
 
 struct link_port *link_port_create(struct hca *hca, unsigned port);
 void link_port_destroy(struct link_port *lp);
+/* The port can do no more than that, whatever the parameters say; 0: no limit. */
+void link_port_limit(struct hca *hca, unsigned port, unsigned max_lane_mbps, unsigned max_width);
 /* Power-on: down, polling is not started, tables at their defaults (P_Key 0 = 0xffff, GUID 0 = port
  * GUID, prefix fe80::/64). */
 void link_port_reset(struct hca *hca, unsigned port);

@@ -2,7 +2,7 @@
 /*
  * The receiving end of a link port. A packet comes off the cable, or from the port's own sending
  * end. It is checked (state of the port, CRCs) and counted, and passed on or dropped. from:
- * link_port.c, at the time of the packet's last bit; to: packet_receive(). Takes no time. The
+ * link_port.c, at the time of the packet's last bit; to: packet_came of calls.h. Takes no time. The
  * parameter rx_buffer of [hca.link] limits VL15.
  */
 #include "model/engine/wire/crc.h"
@@ -49,6 +49,25 @@ discard(struct link_port *lp, struct packet *pkt, enum fw_port_counter counter, 
 	packet_free(pkt);
 }
 
+/* A wrong VCRC is the link's business: the packet is no packet, and its ICRC says nothing. A wrong
+ * ICRC is found behind the link. */
+static void __attribute__((noinline))
+receive_bad(struct link_port *lp, struct packet *pkt, unsigned bad)
+{
+	struct hca *hca = lp->hca;
+
+	if (bad & CRC_BAD_VCRC)
+		lp->config.counters[FW_PC_SYMBOL_ERROR]++;
+	else
+		link_packet_trace(hca, TP_PKT_IN, pkt, hca_now(hca), pkt->fault);
+	if (!hca->calls->packet_bad) {
+		discard(lp, pkt, FW_PC_RCV_ERRORS, bad & CRC_BAD_VCRC ? "vcrc" : "icrc");
+		return;
+	}
+	lp->config.counters[FW_PC_RCV_ERRORS]++;
+	hca->calls->packet_bad(hca, pkt, bad);
+}
+
 static bool may_receive(const struct link_port *lp, const struct packet *pkt)
 {
 	if (!pkt->loopback && lp->config.phys != PHYS_LINK_UP)
@@ -82,21 +101,16 @@ static void receive(struct link_port *lp, struct packet *pkt)
 	}
 	if (param_crc_eager(hca->params) || pkt->crcs_unknown)
 		bad = crc_check(pkt->wire, pkt->len);
-	if (bad & CRC_BAD_VCRC) {
-		lp->config.counters[FW_PC_SYMBOL_ERROR]++;
-		discard(lp, pkt, FW_PC_RCV_ERRORS, "vcrc");
+	if (__builtin_expect(bad, 0)) {
+		receive_bad(lp, pkt, bad);
 		return;
 	}
 	link_packet_trace(hca, TP_PKT_IN, pkt, hca_now(hca), pkt->fault);
-	if (bad) {
-		discard(lp, pkt, FW_PC_RCV_ERRORS, "icrc");
-		return;
-	}
 	hca->stats.link_port_rx_packets++;
 	if (!pkt->loopback)
 		link_packet_count(&lp->config, pkt, FW_PC_RCV_DATA, FW_PC_RCV_PKTS,
 				  FW_PC_UNICAST_RCV, FW_PC_MULTICAST_RCV);
-	packet_receive(hca, pkt);
+	hca->calls->packet_came(hca, pkt);
 }
 
 void link_receive_arrived(struct event *ev)

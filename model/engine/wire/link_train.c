@@ -85,17 +85,35 @@ static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 		link_lane_open(&lp->lanes[vl], param_link_rx_buffer(peer->hca->params));
 }
 
+static unsigned smaller(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* What the port supports. */
+static unsigned port_speed(const struct link_port *lp)
+{
+	unsigned speed = (unsigned)param_link_speed(lp->hca->params);
+
+	while (lp->max_lane_mbps && speed > CFG_SPEED_SDR &&
+	       cfg_link_speed_mbps(speed) > lp->max_lane_mbps)
+		speed--;
+	return speed;
+}
+
+static unsigned port_width(const struct link_port *lp)
+{
+	const unsigned configured = (unsigned)param_link_width(lp->hca->params);
+
+	return lp->max_width ? smaller(lp->max_width, configured) : configured;
+}
+
 static void training_done(struct event *ev)
 {
 	struct link_port *lp = container_of(ev, struct link_port, trained);
 	struct link_port *peer = lp->peer;
-	const struct hca_params *a = lp->hca->params, *b = peer->hca->params;
-	unsigned speed =
-		(unsigned)(param_link_speed(a) < param_link_speed(b) ? param_link_speed(a)
-								     : param_link_speed(b));
-	unsigned width =
-		(unsigned)(param_link_width(a) < param_link_width(b) ? param_link_width(a)
-								     : param_link_width(b));
+	unsigned speed = smaller(port_speed(lp), port_speed(peer));
+	unsigned width = smaller(port_width(lp), port_width(peer));
 
 	if (peer->config.phys != PHYS_TRAINING)
 		return;
@@ -163,9 +181,9 @@ uint32_t link_port_width(struct hca *hca, unsigned port)
 	const struct link_port *lp = hca->ports[port - 1];
 	uint32_t supported = 0;
 
-	for (unsigned w = 1; w <= param_link_width(hca->params); w++)
+	for (unsigned w = 1; w <= port_width(lp); w++)
 		supported |= w < sizeof(codes) ? codes[w] : 0u;
-	return codes[lp->width ? lp->width : param_link_width(hca->params)] | supported << 8;
+	return codes[lp->width ? lp->width : port_width(lp)] | supported << 8;
 }
 
 /* IBA 14.2.5.6: LinkSpeed bits SDR 1, DDR 2, QDR 4; extended FDR 1, EDR 2, HDR 4, NDR 8. */
@@ -178,10 +196,10 @@ uint32_t link_port_speed(struct hca *hca, unsigned port)
 	static const uint8_t extended[] = {
 		[CFG_SPEED_FDR] = 1, [CFG_SPEED_EDR] = 2, [CFG_SPEED_HDR] = 4, [CFG_SPEED_NDR] = 8};
 	const struct link_port *lp = hca->ports[port - 1];
-	unsigned active = lp->width ? lp->speed : (unsigned)param_link_speed(hca->params);
+	unsigned active = lp->width ? lp->speed : port_speed(lp);
 	uint32_t supported = 0, extended_supported = 0;
 
-	for (unsigned s = CFG_SPEED_SDR; s <= param_link_speed(hca->params); s++) {
+	for (unsigned s = CFG_SPEED_SDR; s <= port_speed(lp); s++) {
 		supported |= base[s];
 		extended_supported |= s < sizeof(extended) ? extended[s] : 0u;
 	}
@@ -201,6 +219,14 @@ struct link_port *link_port_create(struct hca *hca, unsigned port)
 	tables_default(lp);
 	hca->port_configs[port - 1] = &lp->config;
 	return lp;
+}
+
+void link_port_limit(struct hca *hca, unsigned port, unsigned max_lane_mbps, unsigned max_width)
+{
+	struct link_port *lp = hca->ports[port - 1];
+
+	lp->max_lane_mbps = max_lane_mbps;
+	lp->max_width = max_width;
 }
 
 void link_port_reset(struct hca *hca, unsigned port)

@@ -36,8 +36,9 @@ struct packet {
 	struct packet_pool *pool; /* the pool that it returns to */
 	uint8_t port;             /* the port it leaves by or came in at, from 1 */
 	uint8_t vl;
-	bool loopback;     /* never on the wire: the DLID is the sender's own */
-	bool crcs_made;    /* ICRC and VCRC are in the buffer; wrong only where a fault changed the
+	bool cable_only; /* leaves by the cable, whatever its DLID: the device loops nothing back */
+	bool loopback;   /* never on the wire: the DLID is the sender's own */
+	bool crcs_made;  /* ICRC and VCRC are in the buffer; wrong only where a fault changed the
 			      packet afterwards */
 	bool crcs_unknown; /* a fault plan changed it, or it was injected: the receiver checks its
 			      CRCs even where crc.eager is off */
@@ -174,7 +175,13 @@ void packet_seal(struct hca *hca, struct packet *pkt);
  * fault). */
 void packet_need_crcs(struct packet *pkt);
 
-/* Takes over a received packet whose CRCs have been checked. Passes it to packet_arrived of calls.h
+/*
+ * Finds the parts of a received packet, and makes an Armed port Active by it (IBA 7.2.7). 0; or with
+ * *why for the log, -EBADMSG when the link layer finds it malformed (LVer, length, VL; counted as
+ * PortRcvErrors), -EPROTO when a layer above does (LNH, GRH, TVer, opcode, sizes).
+ */
+int packet_parse(struct hca *hca, struct packet *pkt, const char **why);
+/* packet_came of calls.h for a device that has the transport: passes the packet to packet_arrived
  * if it is whole and for this port, and drops it otherwise. */
 void packet_receive(struct hca *hca, struct packet *pkt);
 /* Frees a received packet that nobody accepts; `why` is for the log. */

@@ -108,18 +108,6 @@ static const char *parse(struct packet *pkt)
 	return NULL;
 }
 
-/* Finds the parts of wire[0..len). 0, or an error with *why for the log. -EBADMSG: the link layer
- * finds the packet malformed (LVer, length, VL: PortRcvErrors). -EPROTO: a layer above does (LNH,
- * GRH, TVer, opcode, sizes). */
-static int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
-{
-	*why = parse_link(hca, pkt);
-	if (*why)
-		return -EBADMSG;
-	*why = parse(pkt);
-	return *why ? -EPROTO : 0;
-}
-
 /*
  * A good data packet shows that its sender's port is Active. So a port that still waits in Armed
  * for the subnet manager becomes Active, too (IBA 7.2.7, ActiveTrigger; Linux's hfi1 does so in
@@ -130,6 +118,18 @@ static void armed_to_active(struct hca *hca, const struct packet *pkt)
 	if (__builtin_expect(link_port_config(hca, pkt->port)->logical == PORT_STATE_ARMED, 0) &&
 	    pkt->vl != VL_MANAGEMENT)
 		link_port_activate(hca, pkt->port);
+}
+
+int packet_parse(struct hca *hca, struct packet *pkt, const char **why)
+{
+	*why = parse_link(hca, pkt);
+	if (*why) {
+		link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
+		return -EBADMSG;
+	}
+	*why = parse(pkt);
+	armed_to_active(hca, pkt);
+	return *why ? -EPROTO : 0;
 }
 
 static bool own_gid(struct hca *hca, unsigned port, const uint8_t *gid)
@@ -184,22 +184,13 @@ void packet_drop(struct hca *hca, struct packet *pkt, const char *why)
 void packet_receive(struct hca *hca, struct packet *pkt)
 {
 	const char *why = NULL;
-	int err;
 
 	if (!(hca->ctrl & FW_CTRL_RUN)) {
 		packet_drop(hca, pkt, "the engine is stopped");
 		return;
 	}
-	err = packet_parse(hca, pkt, &why);
-	if (err != -EBADMSG)
-		armed_to_active(hca, pkt);
-	if (err) {
-		if (err == -EBADMSG)
-			link_port_config(hca, pkt->port)->counters[FW_PC_RCV_ERRORS]++;
-		packet_drop(hca, pkt, why);
-		return;
-	}
-	why = check_address(hca, pkt);
+	if (!packet_parse(hca, pkt, &why))
+		why = check_address(hca, pkt);
 	if (why) {
 		packet_drop(hca, pkt, why);
 		return;

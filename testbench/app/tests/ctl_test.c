@@ -88,6 +88,10 @@ static void faults_are_planned(void **state)
 	assert_string_equal(ctl("corrupt"), "ok fault 1: corrupt");
 	assert_string_equal(ctl("faults"), "ok fault 0: drop, seen 0, fired 0; fault 1: corrupt, "
 					   "seen 0, fired 0");
+	assert_string_equal(ctl("duplicate 1%"), "ok fault 2: duplicate");
+	assert_string_equal(ctl("reorder"), "ok fault 3: reorder");
+	assert_int_equal(bench.plan.entries[2].rule.copies, 1);
+	assert_int_equal(bench.plan.entries[3].rule.behind, 2);
 	ctl("faults clear");
 	assert_int_equal(bench.plan.count, 0);
 	assert_string_equal(ctl("faults"), "ok");

@@ -146,7 +146,7 @@ static void ownership(void **state)
 	assert_int_equal(fx_bar_read32(0, 0x8069c), 1);
 	fx_bar_write32(0, 0x8069c, 0);
 	assert_int_equal(fx_bar_read32(0, 0x8069c), 0);
-	pci_function_reset(&fx.hca, false);
+	pci_function_reset(&fx.hca);
 	assert_int_equal(fx_bar_read32(0, 0x8069c), 0);
 }
 
@@ -198,7 +198,7 @@ static void error_buffer(void **state)
 	assert_int_equal(fx_bar_read32(0, 0x80a00), 2);
 	assert_int_equal(fx_bar_read32(0, 0x80a04), FX_FIRMWARE_PC);
 	assert_int_equal(fx_bar_read32(0, 0x80a20), 0x1234);
-	pci_function_reset(&fx.hca, false);
+	pci_function_reset(&fx.hca);
 	assert_int_equal(fx_bar_read32(0, 0x80a00), 0);
 }
 

@@ -130,7 +130,7 @@ static void intx(void **state)
 	hca_config_write(&fx.hca, FX_COMMAND, 2, FX_MEMORY_AND_MASTER);
 	fx_run();
 	assert_true(fx.intx);
-	pci_function_reset(&fx.hca, false);
+	pci_function_reset(&fx.hca);
 	fx_run();
 	assert_false(fx.intx);
 }

@@ -68,7 +68,8 @@ static void port_changed(struct hca *hca, unsigned port)
 	container_of(hca, struct device, hca)->changes++;
 }
 
-static const struct hca_calls calls = {.packet_arrived = packet_arrived,
+static const struct hca_calls calls = {.packet_came = packet_receive,
+				       .packet_arrived = packet_arrived,
 				       .port_changed = port_changed};
 
 /* --- two devices and a cable --- */
