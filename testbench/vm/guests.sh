@@ -11,6 +11,7 @@
 #
 #   MEM=1G SMP=2       memory and processors of each guest
 #   APPEND=...         further words of the kernel's command line
+#   DEVICE_A=mlx4 DEVICE_B=ipath   what the two devices are: hca.personality of the configuration
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
 #   REBOOT=1           a guest that resets boots again and reports that it is up; without it QEMU ends
@@ -88,7 +89,7 @@ serve_ready()
 serve_up()
 {
 	"${child[@]}" "$O/hcasim" serve --socket "$run_dir/a.sock" --socket "$run_dir/b.sock" --ctl "$run_dir/ctl.sock" \
-		-o "$serve_out" "$@" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
+		-s "hca0.personality=${DEVICE_A:-mlx4}" -s "hca1.personality=${DEVICE_B:-mlx4}" -o "$serve_out" "$@" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
 	serve_pid=$!
 	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
 	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }

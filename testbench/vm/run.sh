@@ -9,6 +9,7 @@
 #   KERNEL=vmlinuz MODULES=dir   another kernel; dir holds lib/modules/VERSION
 #   OVERLAY=dir         copied over the guest's root
 #   TIMEOUT=1800        seconds for the script
+#   DEVICE_A=mlx4 DEVICE_B=ipath   what the two devices are
 #   SERVE="..."         further arguments of hcasim serve
 #   IOMMU=1             the device reaches only memory that the driver has mapped for it
 #   MEM=1G SMP=2        memory and processors of each guest

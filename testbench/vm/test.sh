@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
-#                        `python` rdma-core's tests, `run` make vm-run and make vm-exec themselves
+#                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
@@ -10,6 +10,7 @@ set -uo pipefail
 . "$vm_src/guests.sh"
 . "$vm_src/checks.sh"
 . "$vm_src/seeds.sh"
+. "$vm_src/qib.sh"
 . "$vm_src/run_check.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
@@ -19,7 +20,7 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python) wanted=() ;;
+seeds | storage | run | python | qib) wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -78,6 +79,10 @@ session()
 # doorbell, so serve has executed those before it.
 python_tests() { WAIT_WRITES=true session python. probe opensm pyverbs; }
 
+# qib_session: the transport of the other end is ib_qib's. The card has VL 0 only: opensm takes the other port down to change its number of VLs, then
+# complains once about its LID.
+qib_session() { DEVICE_B=ipath last_device=qib0 opensm_known='ERR 3322' session qib. probe opensm diags "${qib[@]}"; }
+
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages + $storage_packages; fi
@@ -100,16 +105,19 @@ guests=(a=a b=b) names=(a b)
 case ${1:-} in
 storage) storage_users ;;
 python) python_tests ;;
+qib) qib_session ;;
 esac
 if [ -n "$all" ]; then
 	say "rdma-core's own tests; the guest waits for the device at each doorbell"
 	python_tests
 	say "storage over the kernel's verbs, in guests that are slow on purpose"
 	storage_users
+	say "two guests, one of them with a QLogic 6120"
+	qib_session
 	say "two guests with devices that fail on purpose"
 	session fault. probe opensm control
 	say "one guest, both devices"
-	guests=(a=a,b) names=(a) last_device=1
+	guests=(a=a,b) names=(a) last_device=mlx4_1
 	SERVE='-s hca.doorbell.blueflame=1' session one_guest. probe opensm rc_pingpong ud_pingpong srq_pingpong xsrq_pingpong blueflame
 	say "one guest, both devices, INTx interrupts"
 	APPEND=pci=nomsi session intx. probe opensm rc_pingpong
@@ -118,7 +126,7 @@ if [ -n "$all" ]; then
 fi
 if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
 	say "drivers built from source, with seeded bugs"
-	last_device=1
+	last_device=mlx4_1
 	judge seed.source seed_source
 	if [ $last = pass ]; then
 		judge seed.none check_seed_plain

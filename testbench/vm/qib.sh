@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# Checks of mlx4 against another transport: guest a has mlx4, guest b a QLogic 6120 under ib_qib, whose transport is Linux' software. Neither end is
+# this project's. Sourced by bash, after checks.sh.
+# A quadword that ib_qib writes into a send buffer costs a guest some microseconds, so the runs are short.
+qib=(qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_ipoib qib_cm qib_faults qib_reload)
+
+# swapped COMMAND...: with server and client in the other guests
+swapped()
+{
+	local names=(b a) first_device=$last_device last_device=$first_device
+	"$@"
+}
+
+# both_ways COMMAND...: in both roles
+both_ways() { "$@" && swapped "$@"; }
+
+check_qib_rc() { both_ways pingpong ibv_rc_pingpong "-c -n 50" "-e -c -n 30" "-s 1 -n 50 -c" "-s 65536 -m 2048 -n 10 -c" "-s 5000 -m 256 -n 20 -e -c" "-s 262144 -m 4096 -n 3 -c"; }
+check_qib_uc() { both_ways pingpong ibv_uc_pingpong "-c -n 50" "-s 20000 -m 4096 -n 10 -c" "-s 5000 -m 512 -n 20 -c"; }
+check_qib_ud() { both_ways pingpong ibv_ud_pingpong "-c -n 50" "-e -c -n 30" "-s 1 -n 50 -c" "-s 2048 -n 50 -c"; }
+check_qib_srq() { both_ways pingpong ibv_srq_pingpong "-c -n 100" "-e -c -n 50" "-q 4 -s 16384 -m 2048 -n 20 -c"; }
+
+qib_perf()
+{
+	perf ib_send_bw '-s 16384 -n 50' '-c UC -s 4096 -n 50' '-c UD -s 2048 -n 50' && perf ib_write_bw '-s 65536 -n 20' '-c UC -s 4096 -n 50' '-b -s 4096 -n 50' &&
+		perf ib_read_bw '-s 65536 -n 20' '-s 4096 -n 50 -o 4' && perf ib_send_lat '-n 20' '-c UD -n 20' && perf ib_write_lat '-n 20'
+}
+check_qib_perf()
+{
+	local rows=0
+	both_ways qib_perf
+}
+
+qib_atomics() { perf ib_atomic_bw '-A FETCH_AND_ADD -n 50' '-A CMP_AND_SWAP -n 50' && perf ib_atomic_lat '-n 20'; }
+check_qib_atomics()
+{
+	local rows=0
+	both_ways qib_atomics
+}
+
+# IP over both, as datagrams and connected: pings of every length, and a copy whose checksum is compared
+check_qib_ipoib()
+{
+	local mode sum
+	for mode in datagram connected; do
+		ipoib_up $mode || return
+		must a 60 'ping -c 5 -i 0.3 -W 2 10.78.0.2; ping -c 3 -W 5 -s 20000 10.78.0.2' || return
+		said ' 0% packet loss' "$mode: ping lost packets" || return
+		must b 60 'ping -c 2 -W 5 -s 60000 10.78.0.1' || return
+		on_start b 90 'rm -f /tmp/copy; exec busybox nc -l -p 5001 >/tmp/copy'
+		must a 60 'head -c 1000000 /dev/urandom >/tmp/copy; sleep 1; md5sum </tmp/copy; busybox nc -w 60 10.78.0.2 5001 </tmp/copy' || return
+		sum=${on_output%% *}
+		must b 60 'for i in $(seq 50); do [ $(stat -c %s /tmp/copy) -ge 1000000 ] && break; sleep 1; done; md5sum </tmp/copy' || return
+		said "^$sum" "$mode: the copy differs" || return
+	done
+	detail='ping, ping -s 60000, a copy of 1 MB: datagram, connected'
+}
+
+check_qib_cm()
+{
+	ipoib_up datagram && must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
+	cm 'rping -s -a 10.78.0.1 -C 10 -v -V' 'rping -c -a 10.78.0.1 -C 10 -v -V' &&
+		cm 'ucmatose -b 10.78.0.1 -C 10 -S 1000' 'ucmatose -s 10.78.0.1 -C 10 -S 1000' &&
+		cm 'udaddy -b 10.78.0.1' 'udaddy -s 10.78.0.1' &&
+		cm 'mckey -m 239.1.1.1 -b 10.78.0.1 -C 10 -c 1' 'mckey -m 239.1.1.1 -b 10.78.0.2 -s -C 10 -c 1' || return
+	detail='rping ucmatose udaddy mckey'
+}
+
+# each_fault COMMAND: with one kind of fault at a time on 1 % of the packets; what is reliable must not show it
+each_fault()
+{
+	local fault status
+	for fault in 'drop 1%' 'duplicate 1%' 'reorder 1%' 'corrupt 1%'; do
+		ctl $fault || { detail="serve refused: $fault"; return 1; }
+		"$@"
+		status=$?
+		ctl faults | tee "$share/faults"
+		ctl faults clear
+		[ $status -eq 0 ] || { detail="$fault: $detail"; return 1; }
+	done
+}
+qib_reliable()
+{
+	before='env LD_PRELOAD=/share/linger.so LINGER=2' both_ways pingpong ibv_rc_pingpong "-s 16384 -m 1024 -n 40 -c" &&
+		both_ways perf ib_read_bw '-s 16384 -n 40' && both_ways perf ib_atomic_bw '-A FETCH_AND_ADD -n 100'
+}
+check_qib_faults()
+{
+	local rows=0
+	${CC:-gcc} -shared -fPIC -O2 -o "$share/linger.so" "$vm_src/linger.c" || { detail='linger.c does not compile'; return 1; }
+	each_fault qib_reliable || return
+	detail="$detail, $rows more; 1 % lost, duplicated, reordered, damaged"
+}
+
+# unloading ib_qib leaves nothing behind, and the card starts again
+check_qib_reload()
+{
+	run b 10 'pkill ibping; ip link set ib0 down; modprobe -r ib_ipoib rdma_ucm ib_umad'
+	must b 90 'modprobe -r ib_qib && ! grep -q ^ib_qib /proc/modules' || return
+	must b 90 'driver_load; ports_are 4 60' || return
+	pingpong ibv_rc_pingpong "-c -n 20" || return
+	detail='ACTIVE again'
+}
