@@ -251,7 +251,11 @@ static void connection_ready(struct vfu_source *source, uint32_t events)
 	do
 		why = step(c, &more);
 	while (more && !why && !c->blocked && !vfu_server_slice_is_over(c->server, start));
-	if (why)
+	/* A guest in simulated time has ended then (guest_clock.h). Its device stays as it is,
+	 * because this moment is none of simulated time, and another guest may go on. */
+	if (why && !*why && vfu_server_follows_guests(c->server))
+		vfu_server_forget(c->server, &c->source);
+	else if (why)
 		vfu_connection_close(c, *why ? why : NULL);
 }
 

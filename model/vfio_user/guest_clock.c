@@ -10,6 +10,7 @@
 #include "model/vfio_user/server.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct guest {
 	uint64_t time_ns;     /* and when it goes on */
 	bool reads;           /* its last question is a read that is under way */
 	bool ended;
+	uint64_t ticks, accesses;
 	unsigned irqs;
 	struct guest_irq irq[GUEST_IRQS_MAX]; /* what rose and has not been told */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -58,6 +60,7 @@ struct guest_clock {
 	struct guest guests[GUEST_CLOCKS_MAX];
 	struct guest_device devices[GUEST_CLOCKS_MAX];
 	unsigned device_count;
+	uint64_t began_ns; /* wall time of the first question */
 	char trouble[TROUBLE_CHARS];
 };
 
@@ -394,9 +397,13 @@ static void question_begin(struct guest *guest, uint64_t time_ns)
 {
 	const uint32_t kind = guest->page->question.kind;
 
+	if (!guest->clock->began_ns)
+		guest->clock->began_ns = vfu_server_wall_ns();
 	guest->repeats = place_at(guest, time_ns).repeats;
 	guest->asked_ns = guest->time_ns = time_ns;
+	guest->ticks += kind == GUEST_TICK;
 	if (kind == GUEST_READ || kind == GUEST_WRITE) {
+		guest->accesses++;
 		access_begin(guest, kind == GUEST_READ);
 		return;
 	}
@@ -537,6 +544,19 @@ void guest_clock_attach(struct guest_clock *clock, unsigned guest, struct vfu_de
 
 	*d = (struct guest_device){device, &clock->guests[guest]};
 	irqs_vectors_to(&device->irqs, vector_rise, d);
+}
+
+void guest_clock_report(const struct guest_clock *clock, FILE *out)
+{
+	const double simulated = (double)clock->core->now_ps / 1e12;
+	const double wall =
+		clock->began_ns ? (double)(vfu_server_wall_ns() - clock->began_ns) / 1e9 : 0;
+
+	fprintf(out, "guests: %.6f s of simulated time in %.1f s of wall time", simulated, wall);
+	for (const struct guest *g = clock->guests; g < clock->guests + clock->count; g++)
+		fprintf(out, "; guest %u: %" PRIu64 " ticks, %" PRIu64 " accesses", guest_number(g),
+			g->ticks, g->accesses);
+	fputc('\n', out);
 }
 
 bool guest_clock_is_over(const struct guest_clock *clock)

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct event_core;
 struct guest_clock;
@@ -46,8 +47,12 @@ bool guest_clock_serve(struct guest_clock *clock);
 bool guest_clock_doze(struct guest_clock *clock);
 void guest_clock_wake(struct guest_clock *clock);
 
-/* Every guest has ended in order; or one has gone without a word, and why[] says which. */
+/* Writes how long the guests ran, in simulated and in wall time, and how often they asked. */
+void guest_clock_report(const struct guest_clock *clock, FILE *out);
+
+/* Every guest has ended in order, or one has gone without a word. */
 bool guest_clock_is_over(const struct guest_clock *clock);
+/* Which guest that was and why, or NULL. */
 const char *guest_clock_trouble(const struct guest_clock *clock);
 
 #endif

@@ -285,6 +285,11 @@ void vfu_server_follow(struct vfu_server *server, struct guest_clock *clock)
 	server->clock = clock;
 }
 
+bool vfu_server_follows_guests(const struct vfu_server *server)
+{
+	return server->clock;
+}
+
 /* Simulates what is due. Returns how long there is nothing to do, in wall time. */
 static uint64_t paced_turn(struct vfu_server *server, uint64_t max_wait_ns)
 {

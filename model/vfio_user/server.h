@@ -54,6 +54,7 @@ void vfu_server_forget(struct vfu_server *server, struct vfu_source *source);
 /* From now on the core runs only as the guests' clocks say. `clock` outlives the server's last
  * turn. */
 void vfu_server_follow(struct vfu_server *server, struct guest_clock *clock);
+bool vfu_server_follows_guests(const struct vfu_server *server);
 
 /* CLOCK_MONOTONIC; and whether a slice (sim.pace_slice) has passed since then. */
 uint64_t vfu_server_wall_ns(void);

@@ -400,6 +400,8 @@ static enum exit_status guests_status(const struct serve *s)
 {
 	const char *trouble = s->clock ? guest_clock_trouble(s->clock) : NULL;
 
+	if (s->clock)
+		guest_clock_report(s->clock, stdout);
 	if (!trouble)
 		return EXIT_RIGHT;
 	fprintf(stderr, "hcasim: serve ends: %s\n", trouble);

@@ -5,6 +5,7 @@
 #   GUESTS=1|2          1: one guest with both devices; 2 (default): one device each
 #   ENV="A=1 B='x y'"   the script's environment, quoted as for a shell
 #   PACKAGES="a b"      further Debian packages
+#   SMALL=1             without perftest, pyverbs and iperf3
 #   MODULES=dir         .ko files that are loaded instead of Debian's
 #   KERNEL=vmlinuz MODULES=dir   another kernel; dir holds lib/modules/VERSION
 #   OVERLAY=dir         copied over the guest's root
@@ -31,6 +32,7 @@ wall) [ -z "${OUT:-}" ] || die "OUT needs TIME=simulated" ;;
 simulated) [ -n "$script" ] || die "TIME=simulated needs a script, because what is typed comes at another time in each run" ;;
 *) die "TIME: expected simulated or wall, got $TIME" ;;
 esac
+[ -z "${SMALL:-}" ] || more_packages=
 guests_prepare $more_packages + ${PACKAGES:-}
 case ${GUESTS:-2} in
 1) guests=(a=a,b) names=(a) ;;

@@ -209,6 +209,15 @@ simulated_run()
 	exit "$status"
 }
 
+# guest_ended NAME: a guest that ends with an error may have told serve nothing, as when QEMU refuses the plugin. Then nobody must wait for it
+declare -A guest_over
+guest_ended()
+{
+	[ -z "${guest_over[$1]:-}" ] || return 0
+	guest_over[$1]=1
+	wait "${guest_pid[$1]}" || kill -TERM "$serve_pid" 2>/dev/null
+}
+
 # simulated_follow: prints what the guests write until all have ended
 simulated_follow()
 {
@@ -217,7 +226,7 @@ simulated_follow()
 	while [ -n "$alive" ]; do
 		alive=
 		for name in "${names[@]}"; do
-			! guest_alive "$name" || alive=1
+			if guest_alive "$name"; then alive=1; else guest_ended "$name"; fi
 			phases_watch "$name"
 			show "$name"
 		done

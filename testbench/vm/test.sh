@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
-#                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves
+#                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
+#                        `simulated` TIME=simulated
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
@@ -12,6 +13,7 @@ set -uo pipefail
 . "$vm_src/seeds.sh"
 . "$vm_src/qib.sh"
 . "$vm_src/run_check.sh"
+. "$vm_src/simulated_check.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm losses asyncwatch reload killed_guest reset_guest)
@@ -20,7 +22,7 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib) wanted=() ;;
+seeds | storage | run | python | qib | simulated) wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -100,6 +102,13 @@ fi
 if [ -n "$all" ] || [ "${1:-}" = run ]; then
 	say "make vm-run and make vm-exec"
 	judge run check_run
+fi
+if [ "${1:-}" = short ]; then
+	say "a guest in simulated time, twice"
+	judge simulated.one_guest check_simulated_one_guest
+elif [ -n "$all" ] || [ "${1:-}" = simulated ]; then
+	say "guests in simulated time"
+	for check in one_guest two_guests killed boots; do judge simulated.$check check_simulated_$check; done
 fi
 guests=(a=a b=b) names=(a b)
 case ${1:-} in

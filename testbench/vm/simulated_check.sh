@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# The checks `simulated.*` of make vm-test: what make vm-run TIME=simulated promises. Sourced by test.sh. Each uses its own folders below
+# $VM_DIR/simulated. BOOTS=20: how many times check_simulated_boots starts a guest.
+sim_dir=$VM_DIR/simulated
+
+# sim_run NAME GUESTS SCRIPT: a run with OUT=$sim_dir/NAME, whose output is in $sim_dir/NAME.txt
+sim_run()
+{
+	local out=$sim_dir/$1
+	rm -rf "$out"; mkdir -p "$out"
+	TIME=simulated GUESTS=$2 OUT=$out VM_DIR=$sim_dir/vm MEM=${MEM:-512M} SMALL=1 TIMEOUT=${SIM_TIMEOUT:-60} setpriv --pdeathsig TERM \
+		timeout -k 30 "${SIM_LIMIT:-1200}" "$vm_src/run.sh" "$3" >"$out.txt" 2>&1
+}
+
+# sim_load: keeps the processors and the disk busy until it is killed
+sim_load()
+{
+	local n
+	for ((n = $(getconf _NPROCESSORS_ONLN); n > 0; n--)); do while :; do :; done & done
+	while :; do dd if=/dev/zero of="$sim_dir/load" bs=64k count=256 conv=fsync status=none; sleep 0.05; done
+}
+
+# sim_twice NAME GUESTS SCRIPT: two runs, the second one beside a load, leave equal folders
+sim_twice()
+{
+	local first=$sim_dir/$1.first second=$sim_dir/$1.second load status
+	sim_run "$1.first" "$2" "$3" || { status=$?; cat "$first.txt"; detail="status $status"; return 1; }
+	setsid bash -c "sim_dir=$sim_dir; $(declare -f sim_load); sim_load" &
+	load=$!
+	sim_run "$1.second" "$2" "$3"
+	status=$?
+	kill -- -$load; wait $load 2>/dev/null; rm -f "$sim_dir/load"
+	grep -h 'wall s' "$first.txt" "$second.txt"
+	[ $status -eq 0 ] || { cat "$second.txt"; detail="status $status beside a load"; return 1; }
+	[ -s "$first/run.log" ] && [ "$(wc -c <"$first/packets.pcapng")" -gt 100000 ] || { detail='an empty run'; return 1; }
+	detail=$(diff -rq "$first" "$second" | head -n 3)
+	[ -z "$detail" ] || { diff -r --text "$first" "$second" | head -n 40; return 1; }
+	detail="$(ls "$first" | wc -l) files of $(du -sm "$first" | cut -f 1) MB are equal"
+}
+
+check_simulated_one_guest()
+{
+	mkdir -p "$sim_dir"
+	cat >"$sim_dir/one.sh" <<-'END'
+		phase probe; driver_load || exit 1
+		phase opensm; opensm >/dev/null 2>&1 & ports_are 4 60 || exit 1
+		phase pingpong; ibv_rc_pingpong -e -d mlx4_0 & listening 18515 && ibv_rc_pingpong -e -d mlx4_1 localhost || exit 1
+		wait $!
+		pkill opensm
+	END
+	sim_twice one 1 "$sim_dir/one.sh"
+}
+
+check_simulated_two_guests()
+{
+	mkdir -p "$sim_dir"
+	cat >"$sim_dir/two.sh" <<-'END'
+		phase probe; driver_load && modprobe ib_ipoib || exit 1
+		phase opensm; [ $GUEST = b ] || opensm >/dev/null 2>&1 &
+		ports_are 4 60 || exit 1
+		case $GUEST in a) host=1 ;; b) host=2 ;; esac
+		ip addr add 10.9.0.$host/24 dev ib0; ip link set ib0 up
+		phase pingpong
+		if [ $GUEST = a ]; then ibv_rc_pingpong -e || exit 1; else
+			until busybox ping -c 1 -W 1 10.9.0.1 >/dev/null; do sleep 0.2; done
+			sleep 0.5; ibv_rc_pingpong -e 10.9.0.1 || exit 1
+		fi
+		sleep 0.5
+		[ $GUEST = b ] || pkill opensm
+		exit 0
+	END
+	sim_twice two 2 "$sim_dir/two.sh"
+}
+
+# sim_killed NAME PATTERN WORDS: two guests run; the child of run.sh whose command line has PATTERN is killed; the others end, and say WORDS
+sim_killed()
+{
+	local out=$sim_dir/$1.txt run victim
+	rm -f "$out"
+	SIM_TIMEOUT=100000 sim_run "$1" 2 "$sim_dir/wait.sh" &
+	run=$!
+	wait_until 600 grep -qs '^b: ready' "$out" || { detail="$1: the guests did not come up"; kill $run; wait $run; cat "$out"; return 1; }
+	victim=$(pgrep -f -- "$2") || { detail="$1: no process $2"; kill $run; wait $run; return 1; }
+	kill -KILL $victim
+	wait_until 30 eval "! kill -0 $run 2>/dev/null" || { detail="$1: the run goes on after 30 s"; kill $run; wait $run; return 1; }
+	wait $run
+	[ $? -eq 125 ] && grep -q "$3" "$out" || { detail="$1: the status, or no words '$3'"; cat "$out"; return 1; }
+}
+
+check_simulated_killed()
+{
+	mkdir -p "$sim_dir"
+	printf 'echo ready\nsleep 100000\n' >"$sim_dir/wait.sh"
+	sim_killed serve_killed "hcasim serve.*-o $sim_dir/serve_killed" 'hcasim serve has ended, so the guest ends' &&
+		sim_killed guest_killed "$sim_dir/vm/b.serial" 'serve ends: guest 1 at .*gone' &&
+		detail='a killed serve ends both guests, a killed guest ends serve and the other guest'
+}
+
+# Boots and ends: nothing hangs.
+check_simulated_boots()
+{
+	local n boots=${BOOTS:-20} sums=$sim_dir/boots.txt
+	mkdir -p "$sim_dir"; : >"$sums"
+	printf 'modprobe mlx4_core\n' >"$sim_dir/boot.sh"
+	for ((n = 1; n <= boots; n++)); do
+		SIM_LIMIT=600 sim_run boot 1 "$sim_dir/boot.sh" || { detail="boot $n of $boots: status $?"; cat "$sim_dir/boot.txt"; return 1; }
+		cat "$sim_dir"/boot/{stats.json,run.log,a.serial} | md5sum >>"$sums"
+	done
+	cat "$sums"
+	[ "$(sort -u "$sums" | wc -l)" -eq 1 ] || { detail="$boots boots are not all equal"; return 1; }
+	detail="$boots boots and ends, all equal"
+}
