@@ -35,6 +35,7 @@ struct guest {
 	uint32_t repeats;     /* how many before that at the same time */
 	uint64_t time_ns;     /* and when it goes on */
 	bool reads;           /* its last question is a read that is under way */
+	bool admitted;        /* its listener accepts */
 	bool ended;
 	uint64_t ticks, accesses;
 	unsigned irqs;
@@ -237,9 +238,12 @@ static bool is_before(const struct place *a, const struct place *b)
 	return a->guest < b->guest;
 }
 
-/* A guest that runs, or has yet to come, asks at the time of its last question at the earliest. */
+/* A guest that runs asks at the time of its last question at the earliest. One that has yet to come
+ * asks after all that the others ask before their time begins. */
 static struct place place_of(const struct guest *guest)
 {
+	if (!guest->page)
+		return (struct place){0, UINT32_MAX, guest};
 	return place_at(guest, has_asked(guest) ? guest->page->question.time_ns : guest->asked_ns);
 }
 
@@ -301,9 +305,10 @@ static void window_open(struct guest_clock *clock, uint64_t time_ns)
 {
 	const bool quiet = !clock->accessed && clock->executed == clock->core->executed;
 
-	clock->window_ns = guests_left(clock) == 1 ? clock->quantum_max_ns
-			   : quiet ? within(1, 2 * clock->window_ns, clock->quantum_max_ns)
-				   : clock->quantum_min_ns;
+	clock->window_ns =
+		guests_left(clock) == 1 ? clock->quantum_max_ns
+		: quiet ? within(clock->quantum_min_ns, 2 * clock->window_ns, clock->quantum_max_ns)
+			: clock->quantum_min_ns;
 	clock->window_end_ns = time_ns + clock->window_ns;
 	clock->accessed = false;
 	clock->executed = clock->core->executed;
@@ -444,10 +449,26 @@ static void question_serve(struct guest *guest)
 		question_begin(guest, time_ns);
 }
 
+/*
+ * While a guest's machine is made, QEMU also sends messages that are no questions, such as a reset
+ * of the device. So that the messages of two guests do not mix, each guest is let in when the time
+ * of those before it has begun; its QEMU waits for that before it makes its machine.
+ */
+static void guests_admit(struct guest_clock *clock)
+{
+	for (struct guest *g = clock->guests; g < clock->guests + clock->count; g++) {
+		if (!g->admitted)
+			g->admitted = !vfu_server_rewatch(clock->server, &g->listener, EPOLLIN);
+		if (!g->ended && (!g->page || !place_of(g).time_ns))
+			return;
+	}
+}
+
 bool guest_clock_serve(struct guest_clock *clock)
 {
 	bool any = false;
 
+	guests_admit(clock);
 	while (true) {
 		struct guest *guest = next_to_serve(clock);
 
@@ -532,7 +553,7 @@ int guest_clock_listen(struct guest_clock *clock, const char *path, char *err, s
 				.wake_fd = -1};
 	strcpy(guest->path, path);
 	clock->count++;
-	rc = vfu_server_watch(clock->server, &guest->listener, EPOLLIN);
+	rc = vfu_server_watch(clock->server, &guest->listener, 0);
 	if (rc)
 		snprintf(err, err_size, "socket %s: %s", path, strerror(-rc));
 	return rc;

@@ -9,7 +9,7 @@
 #   OUT=dir         gets config.ini, packets.pcapng, run.log, run.records, stats.json of the simulator, and of each guest NAME.serial, NAME.output,
 #                   NAME.files/ (what the script left in /share/files), NAME.status
 #
-# In $VM_DIR further: NAME.phases, NAME.initrd.
+# In $VM_DIR further: NAME.phases, initrd.
 plugin=$O/vm/guest-clock.so
 
 # What a guest in simulated time does without, because each byte of the initrd costs time at boot.
@@ -77,21 +77,23 @@ cached()
 	made=$cache/$1-$(key "$2")
 	[ ! -e "$made" ] || return 0
 	say "$1 for guests in simulated time ..."
-	"$3" "$made.part" && mv "$made.part" "$made" || die "cannot make the $1 for guests in simulated time"
+	"$3" "$made.$$" && mv "$made.$$" "$made" || die "cannot make the $1 for guests in simulated time"
 }
 
-# initrd_of NAME: the guest's initrd. Linux unpacks archives that follow each other; what is not compressed it unpacks fastest.
-initrd_of()
+# initrd_make: the guests' initrd. Linux unpacks archives that follow each other; what is not compressed it unpacks fastest.
+initrd_make()
 {
 	local tree=$VM_DIR/initrd.tree
 	rm -rf "$tree"; mkdir -p "$tree"
 	cp -a "$share" "$tree/share"
 	mkdir -p "$tree/share"/{kernel,files,sync}
 	install -m 755 "$vm_src/simulated_init" "$tree/init"
-	cat "$root_made" "$modules_made" >"$VM_DIR/$1.initrd"
-	[ ! -d "$share/overlay" ] || cpio_of "$share/overlay" >>"$VM_DIR/$1.initrd"
-	find "$tree" -exec touch -h -d @0 {} +
-	cpio_of "$tree" >>"$VM_DIR/$1.initrd"
+	{
+		cat "$root_made" "$modules_made"
+		[ ! -d "$share/overlay" ] || cpio_of "$share/overlay"
+		find "$tree" -exec touch -h -d @0 {} +
+		cpio_of "$tree"
+	} >"$VM_DIR/initrd"
 	rm -rf "$tree"
 }
 
@@ -113,7 +115,7 @@ simulated_start()
 		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp 1 -m "$MEM" \
 		-machine q35,accel=tcg,memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
 		-icount shift="$ICOUNT_SHIFT",sleep=off -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$plugin,socket=$run_dir/$name.clock" \
-		-kernel "$kernel" -initrd "$VM_DIR/$name.initrd" \
+		-kernel "$kernel" -initrd "$VM_DIR/initrd" \
 		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on nokaslr iomem=relaxed HCASIM_GUEST=$name HCASIM_LIMIT=${TIMEOUT:-1800} ${APPEND:-}" \
 		"${args[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
@@ -180,10 +182,8 @@ simulated_run()
 		mkdir -p "$OUT"; OUT=$(cd "$OUT" && pwd); serve_out=$OUT
 		case " ${SERVE:-} " in *' --trace'*) ;; *) SERVE="--trace log,records,pcapng ${SERVE:-}" ;; esac
 	fi
-	for name in "${names[@]}"; do
-		initrd_of "$name"
-		clocks+=(--guest-clock "$run_dir/$name.clock")
-	done
+	initrd_make
+	for name in "${names[@]}"; do clocks+=(--guest-clock "$run_dir/$name.clock"); done
 	serve_up "${clocks[@]}"
 	start=$EPOCHREALTIME
 	for arg in "${guests[@]}"; do simulated_start "${arg%%=*}" $(tr , ' ' <<<"${arg#*=}"); done

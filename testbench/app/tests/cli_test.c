@@ -129,6 +129,10 @@ static void serve_wants_sockets(void **state)
 	assert_int_equal(parse(&cli, "serve"), -EINVAL);
 	assert_int_equal(parse(&cli, "serve a"), -EINVAL);
 	assert_int_equal(parse(&cli, "serve --socket a --socket b --socket c"), -EINVAL);
+	/* a guest has one HCA or both, never none */
+	assert_int_equal(parse(&cli, "serve --socket a --socket b --guest-clock x"), 0);
+	assert_int_equal(cli.serve.clock_count, 1);
+	assert_int_equal(parse(&cli, "serve --socket a --guest-clock x --guest-clock y"), -EINVAL);
 	assert_int_equal(parse(&cli, "run --socket a"), -EINVAL);
 }
 
