@@ -7,6 +7,15 @@
 #include <errno.h>
 #include <string.h>
 
+/* A gather entry that counts no bytes means 2 GiB: an empty one has the inline bit as well
+ * (assumption, from rdma-core's set_data_seg, which writes 0x80000000 for an entry of length 0). */
+static uint32_t gather_bytes(const struct wqe_data *data)
+{
+	const uint32_t n = wqe_data_get_byte_count(data);
+
+	return n || wqe_data_get_is_inline(data) ? n : UINT32_C(1) << 31;
+}
+
 bool send_segment_next(const struct send_request *r, unsigned *at, struct send_segment *segment)
 {
 	const struct wqe_data *data = (const struct wqe_data *)(r->wqe + *at);
@@ -14,7 +23,7 @@ bool send_segment_next(const struct send_request *r, unsigned *at, struct send_s
 	if (*at + sizeof(struct wqe_inline) > r->len)
 		return false;
 	segment->is_inline = wqe_data_get_is_inline(data);
-	segment->len = wqe_data_get_byte_count(data);
+	segment->len = gather_bytes(data);
 	if (segment->is_inline) {
 		unsigned end;
 
@@ -41,7 +50,7 @@ static const char *check_data(struct send_request *r)
 	r->bytes = 0;
 	while (at < r->len) {
 		const struct wqe_data *data = (const struct wqe_data *)(r->wqe + at);
-		uint32_t n = wqe_data_get_byte_count(data);
+		uint32_t n = gather_bytes(data);
 
 		r->bytes += n;
 		if (!wqe_data_get_is_inline(data)) {

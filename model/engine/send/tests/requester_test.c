@@ -97,9 +97,11 @@ static void gathered_write(void **state)
 
 static void zero_length(void **state)
 {
-	const struct rig_wqe none = {.opcode = WQE_SEND}, empty = {.opcode = WQE_RDMA_WRITE,
-								   .sge = {{0, 0, RIG_DATA}},
-								   .n_sge = 1};
+	/* an entry of no bytes has the inline bit */
+	const struct rig_wqe none = {.opcode = WQE_SEND},
+			     empty = {.opcode = WQE_RDMA_WRITE,
+				      .sge = {{UINT32_C(1) << 31, 0, RIG_DATA}},
+				      .n_sge = 1};
 	const struct rig_wqe read = {.opcode = WQE_RDMA_READ};
 
 	rig_post(&none);
@@ -149,6 +151,18 @@ static void too_long(void **state)
 		.n_sge = 3};
 
 	rig->params.hca_log_max_msg = 31;
+	rig_post(&more);
+	rig_run_us(10);
+	assert_int_equal(rig->n_sent, 0);
+	rig_expect_cqe(0, 0, 0, CQE_SYND_LOC_LEN_ERR);
+}
+
+/* Without the inline bit, 0 bytes are 2 GiB. */
+static void two_gib(void **state)
+{
+	const struct rig_wqe more = {
+		.opcode = WQE_RDMA_WRITE, .sge = {{64, 0, RIG_DATA}, {0, 0, RIG_DATA}}, .n_sge = 2};
+
 	rig_post(&more);
 	rig_run_us(10);
 	assert_int_equal(rig->n_sent, 0);
@@ -535,27 +549,17 @@ int main(void)
 {
 #define RC(test) cmocka_unit_test_setup_teardown(test, rc, end)
 	const struct CMUnitTest tests[] = {
-		RC(one_send),
-		RC(gathered_write),
-		RC(zero_length),
-		RC(longest),
-		RC(too_long),
-		RC(ack_timeout),
-		RC(retries_reload),
-		RC(sequence_nak),
-		RC(acknowledged_while_going_back),
-		RC(fatal_nak),
-		RC(receiver_not_ready),
-		RC(rnr_for_ever),
-		RC(read_response_lost),
-		RC(bad_responses),
-		RC(atomic_result),
-		RC(reads_and_fence),
-		RC(bad_lkey),
-		RC(malformed),
-		RC(credits),
-		RC(lines),
-		cmocka_unit_test_setup_teardown(datagrams, ud, end),
+		RC(one_send),        RC(gathered_write),
+		RC(zero_length),     RC(longest),
+		RC(too_long),        RC(two_gib),
+		RC(ack_timeout),     RC(retries_reload),
+		RC(sequence_nak),    RC(acknowledged_while_going_back),
+		RC(fatal_nak),       RC(receiver_not_ready),
+		RC(rnr_for_ever),    RC(read_response_lost),
+		RC(bad_responses),   RC(atomic_result),
+		RC(reads_and_fence), RC(bad_lkey),
+		RC(malformed),       RC(credits),
+		RC(lines),           cmocka_unit_test_setup_teardown(datagrams, ud, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
