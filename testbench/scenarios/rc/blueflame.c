@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BlueFlame in every form: WQEs of one line up to the whole buffer; longer ones, and lists, for
+ * which the driver rings a doorbell; queue pairs that share a page and take turns. Requests keep
+ * their order, and each is sent once.
+ */
+/* behaviours: BF-forms */
+#include "testbench/services.h"
+
+enum { BUFFER = 256, INLINE = 400, LIST = 5 };
+
+/* One inline request of each length; how many went through BlueFlame. */
+static unsigned lengths(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
+			uint64_t dst)
+{
+	unsigned fit = 0;
+
+	for (uint32_t len = 1; len <= INLINE && still_right(); len += 19) {
+		const uint64_t before = tb_stat(a, "doorbell", "blueflames");
+
+		send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .len = len, .src = len, .dst = dst,
+			.inlined = true);
+		expect_cqe(a);
+		expect_data(b, .dst = dst, .src = len, .len = len);
+		fit += (unsigned)(tb_stat(a, "doorbell", "blueflames") - before);
+	}
+	return fit;
+}
+
+SCENARIO(blueflame, "BlueFlame: all lengths, lists, and two queue pairs of a page",
+	 .inline_bytes = INLINE, .any_packets = true)
+{
+	struct drv_qp *x = new_qp(a, .cap = {.max_inline_data = INLINE}), *y = new_qp(b);
+	unsigned first, second;
+
+	connect_two(x, y);
+	if (!still_right())
+		return;
+	first = lengths(tb, a, b, a->qp[0], 0);
+	second = lengths(tb, a, b, x, 1024);
+	expect_equal(first, second);
+	expect_that(first, >, 5);
+	expect_that(first, <, INLINE / 19);
+	for (unsigned i = 0; i < 6; i++) {
+		struct drv_qp *qp = i % 2 ? x : a->qp[0];
+
+		send_on(a, qp, .opcode = IBV_WR_RDMA_WRITE, .len = 8, .src = i, .inlined = true,
+			.dst = 2048 + i * 8);
+	}
+	expect_cqes(a, 6);
+	for (unsigned i = 0; i < 6; i++)
+		expect_data(b, .dst = 2048 + i * 8, .src = i, .len = 8);
+	/* the driver takes a list with one doorbell */
+	rdma_write(a, .len = 8, .dst = 4096, .inlined = true, .repeat = LIST);
+	expect_cqes(a, LIST);
+	expect_data(b, .dst = 4096, .len = 8);
+	expect_stat(b, responder, packets, 2 * (INLINE / 19 + 1) + 6 + LIST);
+	destroy_qp(y);
+	destroy_qp(x);
+}
