@@ -167,7 +167,6 @@ out_write()
 	done
 }
 
-
 simulated_run()
 {
 	local name arg made root_made modules_made start=$EPOCHREALTIME status=0 s clocks=()
@@ -193,6 +192,7 @@ simulated_run()
 	for name in "${names[@]}"; do
 		if results_take "$name"; then
 			s=$(cat "$share/$name/status")
+			grep -q '(0 late)' "$VM_DIR/$name.qemu.log" || say "QEMU was late at some ticks of guest $name, so another run may differ: $VM_DIR/$name.qemu.log"
 		else
 			s=125
 			say "guest $name has died:"
