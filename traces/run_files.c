@@ -93,6 +93,8 @@ static enum run_class class_of(enum trace_point point)
 	case TP_CFG_WRITE:
 	case TP_REG_READ:
 	case TP_REG_WRITE:
+	case TP_IPATH_READ:
+	case TP_IPATH_WRITE:
 	case TP_RESET:
 		return RUN_REGISTER;
 	case TP_HCR_POST:

@@ -16,10 +16,10 @@ enum {
 
 /* The order in which stages are shown. It follows the data path. */
 static const char *const stages[] = {
-	"pcie",      "doorbell", "scheduler", "wqe_fetch",   "context_cache", "translate",
-	"requester", "packet",   "link_port", "responder",   "multicast",     "atomic_read",
-	"srq",       "retry",    "qp",        "cqe_write",   "event_queue",   "interrupt",
-	"processor", "fw",       "fault",     "guest_error",
+	"pcie",      "doorbell", "scheduler", "wqe_fetch", "context_cache", "translate",
+	"requester", "packet",   "link_port", "responder", "multicast",     "atomic_read",
+	"srq",       "retry",    "qp",        "cqe_write", "event_queue",   "interrupt",
+	"processor", "fw",       "ipath",     "fault",     "guest_error",
 };
 
 /* ---- writing */

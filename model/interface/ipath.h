@@ -45,7 +45,7 @@ enum {
 	IPATH_LARGE_BYTES = 4224,
 	IPATH_SMALL_STRIDE = IPATH_ALIGN,     /* qib_getsendbuf_range */
 	IPATH_LARGE_STRIDE = 2 * IPATH_ALIGN, /* the size rounded up */
-	IPATH_EAGERS = 512,                   /* of a context */
+	IPATH_EAGERS = 2048,                  /* of a context */
 	IPATH_TIDS = 512,
 };
 
