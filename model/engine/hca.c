@@ -4,6 +4,7 @@
 #include "model/engine/host/interrupt.h"
 #include "model/engine/host/pci_config.h"
 #include "model/engine/host/pcie.h"
+#include "model/engine/memory/icm.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/macros.h"

@@ -342,7 +342,7 @@ int vfu_device_read_timed(struct vfu_device *device, unsigned region, uint64_t o
 {
 	int rc;
 
-	if (inside(region, offset, count) && is_transaction(region, offset, count)) {
+	if (inside(device, region, offset, count) && is_transaction(region, offset, count)) {
 		device->reading = (struct vfu_reading){.bytes = bytes,
 						       .offset = offset,
 						       .count = count,
@@ -361,7 +361,7 @@ int vfu_device_read_timed(struct vfu_device *device, unsigned region, uint64_t o
 int vfu_device_write_timed(struct vfu_device *device, unsigned region, uint64_t offset,
 			   const void *bytes, uint32_t count)
 {
-	if (!inside(region, offset, count) || !is_transaction(region, offset, count))
+	if (!inside(device, region, offset, count) || !is_transaction(region, offset, count))
 		return vfu_device_write(device, region, offset, bytes, count);
 	note_access(device, region, offset, bytes, count, true);
 	hca_mmio_write(device->hca, region, offset, bytes, count);
