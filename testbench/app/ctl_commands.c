@@ -31,7 +31,8 @@ struct words {
 	  "lose packets: N% of them, of OPCODE, sent by hcaN; xN: N times at most")                \
 	W("corrupt", corrupt, "[N%] [OPCODE] [hcaN] [xN]",                                         \
 	  "damage packets; the words mean the same as for drop")                                   \
-	W("duplicate", duplicate, "[N%] [OPCODE] [hcaN] [xN]", "send packets twice; the same words") \
+	W("duplicate", duplicate, "[N%] [OPCODE] [hcaN] [xN]",                                     \
+	  "send packets twice; the same words")                                                    \
 	W("reorder", reorder, "[N%] [OPCODE] [hcaN] [xN]",                                         \
 	  "let the next two packets overtake packets; the same words")                             \
 	W("faults", faults, "[clear]", "show what each fault has done; clear removes all faults")  \

@@ -72,7 +72,8 @@ static int personalities_check(const struct config *config, char *err, size_t er
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
 		if (config->hca[i].hca_personality != CFG_PERSONALITY_mlx4) {
 			snprintf(err, err_size,
-				 "hca%u.personality: the host driver drives mlx4 only; hcasim serve offers the others to a virtual machine",
+				 "hca%u.personality: the host driver drives mlx4 only; hcasim "
+				 "serve offers the others to a virtual machine",
 				 i);
 			return -EINVAL;
 		}
