@@ -37,6 +37,7 @@ struct host_config {
 	struct trace *trace;
 	const char *fw_path;
 	bool dmi;
+	uint64_t seed;
 	/* Called for each guest error and each catastrophe of this host's device. */
 	void (*guest_error)(void *arg, unsigned host, const struct guest_error *error);
 	void (*catastrophe)(void *arg, unsigned host, const char *text);

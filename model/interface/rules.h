@@ -163,6 +163,21 @@
 	  "Linux mlx4_ib_poll_one: rmb, mlx4_eq_int: dma_rmb behind the owner bit", \
 	  "the barrier between the test of the owner bit and the first use of another field", \
 	  "the QP number of a CQE is read to find its queue, before the owner bit is tested") \
+	R(order_index, \
+	  "no barrier stands between the loads of a CQE or EQE and the consumer index that gives it back", \
+	  "Linux mlx4_cq_set_ci: wmb before and after; eq_set_ci", \
+	  "the barrier before the consumer index is stored or written", \
+	  "the consumer index is written while an entry is still being parsed") \
+	R(entry_not_owned, \
+	  "software read fields of a CQE or EQE that the device has not written yet, or that was given back", \
+	  "mlx4 owner bit; Linux get_sw_cqe, next_eqe_sw", \
+	  "the test of the owner bit, and when the consumer index is written", \
+	  "the consumer index is written before the entry is copied") \
+	R(headroom, \
+	  "the slots behind the newest work request are in use or not stamped, so that a device which reads ahead takes old bytes for a work request", \
+	  "Linux mlx4_ib: stamp_send_wqe, sq_spare_wqes; rdma-core mlx4_post_send", \
+	  "the stamp at head + spare behind each post, and the spare slots in the test for a full queue", \
+	  "the queue is filled up to its last slot") \
 	R(memory_taken, \
 	  "memory was unmapped or freed while a live object of the device points to it", \
 	  "Linux mlx4_buf_free, mlx4_db_free, ib_umem_release: after HW2SW or 2RST; UNMAP_FA before the pages are freed", \
@@ -173,6 +188,11 @@
 	  "mlx4 MAP_ICM, MAP_FA; Linux mlx4_mr_hw_get_mpt takes the MPT back first", \
 	  "when the object was given to the device, and whether it was taken back since", \
 	  "MTT entries are given back to the allocator before HW2SW_CQ, and the next region fills them") \
+	R(object_left, \
+	  "CLOSE_HCA was given while an object was still the device's", \
+	  "Linux mlx4_remove_one: each part is cleaned up before mlx4_CLOSE_HCA", \
+	  "the tear-down of that kind of object, and the order of the steps", \
+	  "the event queues are freed without HW2SW_EQ") \
 	R(mtt_shared, \
 	  "an object was given MTT entries that are those of another live object", \
 	  "Linux mlx4_mtt_init: a range for each object", \

@@ -33,6 +33,11 @@ static const struct scale widths[] = {{"1x", 1}, {"4x", 4}, {"8x", 8},  {"12x", 
 				      {"4", 4},  {"8", 8},  {"12", 12}, {0}};
 static const struct scale pcies[] = {
 	{"2.5GT/s", 2500}, {"5GT/s", 5000}, {"8GT/s", 8000}, {"16GT/s", 16000}, {0}};
+static const struct scale memory_orders[] = {{"program", CFG_ORDER_PROGRAM},
+					     {"x86", CFG_ORDER_X86},
+					     {"arm64", CFG_ORDER_ARM64},
+					     {"adversarial", CFG_ORDER_ADVERSARIAL},
+					     {0}};
 static const struct scale speeds[] = {
 #define CFG_SPEED_SCALE(name, kbps, data, wire) {#name, CFG_SPEED_##name},
 	CFG_LINK_SPEEDS(CFG_SPEED_SCALE)

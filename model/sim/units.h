@@ -37,7 +37,8 @@
 	U(SPEED, NAMED, speeds, "one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR") \
 	U(WIDTH, NAMED, widths, "one of 1x, 4x, 8x, 12x") \
 	U(PCIE, NAMED, pcies, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s") \
-	U(PERSONALITY, NAMED, personalities, "mlx4 or ipath")
+	U(PERSONALITY, NAMED, personalities, "mlx4 or ipath") \
+	U(MEMORY_ORDER, NAMED, memory_orders, "one of program, x86, arm64, adversarial")
 
 enum cfg_unit {
 #define CFG_UNIT_ENUM(name, how, scales, expects) CFG_##name,
@@ -57,6 +58,14 @@ enum cfg_unit {
 	S(EDR, 25781250, 64, 66) \
 	S(HDR, 53125000, 16, 17) \
 	S(NDR, 106250000, 16, 17)
+
+/* The value of a MEMORY_ORDER parameter: when stores of a host become visible to its device. */
+enum cfg_memory_order {
+	CFG_ORDER_PROGRAM, /* at once */
+	CFG_ORDER_X86,
+	CFG_ORDER_ARM64,
+	CFG_ORDER_ADVERSARIAL,
+};
 
 /* The value of a SPEED parameter. The value of a WIDTH parameter is the number of lanes. The value
  * of a PCIE parameter is the MT/s of a lane: 2500, 5000, 8000 or 16000. */

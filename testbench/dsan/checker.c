@@ -2,6 +2,7 @@
 /* See checker.h: hears what there is to hear, and hands it on to the parts. */
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/claims.h"
+#include "testbench/dsan/late.h"
 #include "testbench/os/symbols.h"
 
 #include "model/engine/base/engine.h"
@@ -85,6 +86,8 @@ void checker_report(struct checker *c, const struct breach *b, const char *forma
 	char text[TEXT_BYTES], place[PLACE_BYTES], then[PLACE_BYTES];
 	va_list ap;
 
+	if (hca_is_stopped(c->host.hca)) /* it does nothing any more, whatever software does */
+		return;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
@@ -112,6 +115,7 @@ static void store_ends(struct checker *c)
 	for (uintptr_t w = c->storing.at & ~(uintptr_t)(WORD - 1); w < end; w += WORD)
 		checker_stored(c, w)->value = *(const uint32_t *)w;
 	c->storing.bytes = 0;
+	own_stored(c->own, c->storing.at);
 }
 
 static inline void heard(struct checker *c)
@@ -125,8 +129,10 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	struct checker *c = ctx;
 
 	heard(c);
-	if (checker_has(c, at))
-		order_load(c->order, at, bytes, pc);
+	if (!checker_has(c, at))
+		return;
+	order_load(c->order, at, bytes, pc);
+	own_load(c->own, at, bytes, pc);
 }
 
 static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
@@ -138,6 +144,9 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 		return;
 	order_store(c->order, at, bytes, pc);
 	claims_store(c->claims, at, bytes, pc);
+	own_store(c->own, at, bytes, pc);
+	if (c->late)
+		late_store(c->late, at, bytes, c->ops->now_ps(c->host.platform));
 	c->storing.at = at;
 	c->storing.bytes = bytes;
 }
@@ -148,6 +157,8 @@ static void on_fence(void *ctx, unsigned fence, const void *pc)
 
 	heard(c);
 	order_fence(c->order, fence);
+	if (c->late && fence & CALLOUT_FENCE_STORES)
+		late_fence(c->late);
 }
 
 static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
@@ -156,8 +167,12 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 	struct checker *c = checker_of(p);
 
 	heard(c);
+	if (bar == HCA_BAR_UAR)
+		own_register(c->own, offset, bytes, __builtin_return_address(0));
 	if (bar == HCA_BAR_UAR || offset == BAR0_HCR + sizeof(struct hcr) - size)
 		order_trigger(c->order, __builtin_return_address(0));
+	if (c->late)
+		late_register(c->late);
 	c->ops->mmio_write(p, bar, offset, bytes, size);
 }
 
@@ -216,6 +231,9 @@ static void on_dma(void *ctx, const struct hca_dma_seen *dma)
 
 	heard(c);
 	order_dma(c->order, dma);
+	own_dma(c->own, dma);
+	if (c->late && dma->write && checker_address(c, dma->bus))
+		late_device_writes(c->late, checker_address(c, dma->bus), dma->len);
 	if (dma->write && !strcmp(dma->what, "cqe") &&
 	    cqe_get_opcode((const struct cqe *)dma->bytes) == CQE_OP_RESIZE)
 		claims_cq_resized(c->claims, checker_address(c, dma->bus));
@@ -227,6 +245,7 @@ static void on_wqe(void *ctx, const struct hca_wqe_seen *wqe)
 
 	heard(c);
 	order_wqe(c->order, wqe);
+	own_wqe(c->own, wqe);
 }
 
 static void on_object(void *ctx, enum hca_object type, uint32_t number, bool valid,
@@ -304,25 +323,46 @@ static void hear(struct checker *c, const struct checker_host *host)
 	callout_listen(&c->listener);
 }
 
+static size_t shadow_bytes(const struct checker *c)
+{
+	return c->host.bytes / WORD * sizeof(struct stored);
+}
+
+/* What there is of it may be less than all. */
+static void parts_destroy(struct checker *c)
+{
+	late_destroy(c->late);
+	own_destroy(c->own);
+	claims_destroy(c->claims);
+	order_destroy(c->order);
+	if (c->shadow)
+		munmap(c->shadow, shadow_bytes(c));
+	for (unsigned i = 0; i < c->n_seen; i++)
+		free(c->seen[i].text);
+	free(c->seen);
+	free(c);
+}
+
 struct checker *checker_create(const struct checker_host *host)
 {
-	const size_t shadow_bytes = host->bytes / WORD * sizeof(struct stored);
 	struct checker *c = calloc(1, sizeof(*c));
+	void *shadow;
 
 	if (!c)
 		return NULL;
 	c->host = *host;
 	c->order = order_create(c);
 	c->claims = claims_create(c);
+	c->own = own_create(c);
 	/* only what the driver touches takes memory */
-	c->shadow = mmap(NULL, shadow_bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!c->order || !c->claims || c->shadow == MAP_FAILED) {
-		if (c->shadow != MAP_FAILED)
-			munmap(c->shadow, shadow_bytes);
-		order_destroy(c->order);
-		claims_destroy(c->claims);
-		free(c);
+	shadow = mmap(NULL, shadow_bytes(c), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	c->shadow = shadow == MAP_FAILED ? NULL : shadow;
+	if (host->order != CFG_ORDER_PROGRAM)
+		c->late = late_create(host->order, host->seed);
+	if (!c->order || !c->claims || !c->own || !c->shadow ||
+	    (host->order != CFG_ORDER_PROGRAM && !c->late)) {
+		parts_destroy(c);
 		return NULL;
 	}
 	hear(c, host);
@@ -336,11 +376,11 @@ void checker_destroy(struct checker *c)
 	callout_leave(&c->listener);
 	c->host.platform->ops = c->ops;
 	checkers[c->host.platform->host] = NULL;
-	munmap(c->shadow, c->host.bytes / WORD * sizeof(struct stored));
-	order_destroy(c->order);
-	claims_destroy(c->claims);
-	for (unsigned i = 0; i < c->n_seen; i++)
-		free(c->seen[i].text);
-	free(c->seen);
-	free(c);
+	parts_destroy(c);
+}
+
+void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t len, uint64_t now_ps)
+{
+	if (c->late)
+		late_device_reads(c->late, checker_address(c, bus), bytes, len, now_ps);
 }

@@ -13,6 +13,7 @@
 
 #include "host_driver/platform.h"
 #include "model/engine/hca.h"
+#include "model/sim/units.h"
 #include "model/systemc/kernel.h"
 
 struct checker;
@@ -23,11 +24,16 @@ struct checker_host {
 	struct hca *hca;
 	void *memory; /* all of the host's, and the bus address where it begins */
 	uint64_t bus, bytes;
+	enum cfg_memory_order order;
+	uint64_t seed; /* for `order` */
 };
 
 /* NULL: no memory. */
 struct checker *checker_create(const struct checker_host *host);
 /* After the device is destroyed. */
 void checker_destroy(struct checker *c);
+/* The device has read these bytes from memory: replaces what it does not see yet. */
+void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t len,
+			  uint64_t now_ps);
 
 #endif

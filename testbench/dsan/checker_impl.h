@@ -14,7 +14,9 @@
 enum { WORD = 4 };
 
 struct claims;
+struct late;
 struct order;
+struct own;
 
 /* Who stored last into four bytes of the host's memory. */
 struct stored {
@@ -38,6 +40,8 @@ struct checker {
 	} storing; /* the newest store, whose value is not known yet */
 	struct order *order;
 	struct claims *claims;
+	struct own *own;
+	struct late *late;        /* NULL: stores are visible at once */
 	struct report_seen *seen; /* of checker.c */
 	unsigned n_seen;
 };
@@ -84,6 +88,24 @@ struct breach {
 void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* --- own.c --- */
+
+struct object_memory;
+struct holder;
+
+struct own *own_create(struct checker *c);
+/* Before the claims are destroyed. */
+void own_destroy(struct own *o);
+/* An object has become the device's (fresh), or has changed. */
+void own_object(struct own *o, struct holder *h, const struct object_memory *m, bool fresh);
+void own_load(struct own *o, uintptr_t at, size_t bytes, const void *pc);
+void own_store(struct own *o, uintptr_t at, size_t bytes, const void *pc);
+/* The newest store has ended. */
+void own_stored(struct own *o, uintptr_t at);
+void own_register(struct own *o, uint64_t offset, const void *bytes, const void *pc);
+void own_dma(struct own *o, const struct hca_dma_seen *dma);
+void own_wqe(struct own *o, const struct hca_wqe_seen *wqe);
+
 /* --- order.c --- */
 
 struct order *order_create(struct checker *c);
@@ -91,6 +113,8 @@ void order_destroy(struct order *o);
 void order_load(struct order *o, uintptr_t at, size_t bytes, const void *pc);
 void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc);
 void order_fence(struct order *o, unsigned fence);
+/* The present epoch of the running thread's stores. */
+uint32_t order_epoch(struct order *o);
 /* A write of a register that makes the device read memory: a doorbell, or GO of a command. */
 void order_trigger(struct order *o, const void *pc);
 void order_dma(struct order *o, const struct hca_dma_seen *dma);

@@ -224,6 +224,13 @@ static void holder_goes(struct claims *cl, struct holder *h)
 	h->live = false;
 }
 
+void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), void *arg)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct holder *h = cl->buckets[i]; h; h = h->hash_next)
+			fn(arg, h);
+}
+
 /* --- objects --- */
 
 /* The bus address in an MTT entry. */
@@ -317,20 +324,21 @@ void claims_object(struct claims *cl, enum hca_object type, uint32_t number, boo
 	const enum holder_kind kind = (enum holder_kind)type;
 	const uint32_t index = object_index(cl->c->host.hca, type, number);
 	struct holder *h = claims_find(cl, kind, index);
+	const bool fresh = !h;
 	struct object_memory m;
 
 	if (h)
 		holder_goes(cl, h);
 	if (!valid || !object_read(cl->c->host.hca, type, number, mpt, &m))
 		return;
-	if (!h)
+	if (fresh)
 		needs_check(cl, type, number);
 	h = holder_take(cl, kind, index);
-	h->start = m.start;
 	mtts_claim(cl, h, &m);
 	if (m.has_pages)
 		pages_claim(cl, h, &m);
 	record_claim(cl, h, m.record);
+	own_object(cl->c->own, h, &m, fresh);
 }
 
 void claims_cq_resized(struct claims *cl, uintptr_t at)
@@ -379,6 +387,16 @@ static void mailboxes_claim(struct claims *cl, const struct hcr *command)
 		claim_add(cl, h, hcr_get_out_param(command), 1, CLAIM_PAGE);
 }
 
+/* CLOSE_HCA: software is to have taken back every object before. */
+static void left_check(void *arg, struct holder *h)
+{
+	struct claims *cl = arg;
+
+	if (h->live && h->kind <= HOLDER_MPT)
+		checker_report(cl->c, &(struct breach){RULE_object_left, object_of(h), NULL, NULL},
+			       "%s %x", holder_name(h), h->number);
+}
+
 void claims_command(struct claims *cl, const struct hcr *command, bool done)
 {
 	const uint32_t opcode = hcr_get_opcode(command);
@@ -387,6 +405,8 @@ void claims_command(struct claims *cl, const struct hcr *command, bool done)
 	if (h)
 		holder_goes(cl, h);
 	if (!done) {
+		if (opcode == HCR_CLOSE_HCA)
+			claims_each(cl, left_check, cl);
 		mailboxes_claim(cl, command);
 		return;
 	}
@@ -492,7 +512,7 @@ void claims_unmapped(struct claims *cl, uintptr_t at, uint64_t bytes, const void
 	if (!checker_has(cl->c, at))
 		return;
 	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
-		if (cl->mapped[p] && !--cl->mapped[p] && !hca_is_stopped(cl->c->host.hca))
+		if (cl->mapped[p] && !--cl->mapped[p])
 			page_taken(cl, p, pc);
 }
 

@@ -48,8 +48,8 @@ struct holder {
 	bool live; /* it is the device's */
 	struct claim *claims;
 	struct holder *hash_next;
-	uint64_t start;  /* of a queue: bytes from the first page to its begin */
-	uint64_t record; /* bus address of its doorbell record; 0: none */
+	struct queues *queues; /* of own.c, which frees it */
+	uint64_t record;       /* bus address of its doorbell record; 0: none */
 	uint32_t mtt_first, mtt_count;
 };
 
@@ -80,6 +80,8 @@ void claims_unmapped(struct claims *cl, uintptr_t at, uint64_t bytes, const void
 /* The driver stores into memory. */
 void claims_store(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc);
 
+/* Calls fn for each object that is or was the device's. */
+void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), void *arg);
 /* The first claim of a page; NULL: there is none. */
 const struct claim *claims_of_page(const struct claims *cl, uintptr_t at);
 /* The object, NULL when it is not the device's. */

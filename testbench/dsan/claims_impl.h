@@ -8,6 +8,12 @@
 
 enum { CLAIM_PAGE_SIZE = 4096 };
 
+/* A ring of entries in a queue's buffer; log_stride 0: there is none. */
+struct ring_shape {
+	uint64_t offset; /* from the beginning of the first page */
+	unsigned log_stride, log_count;
+};
+
 /* The memory that an object of the device points to. */
 struct object_memory {
 	bool has_pages;
@@ -17,6 +23,8 @@ struct object_memory {
 	unsigned log_page;
 	uint32_t mtt_count; /* entries that it owns */
 	uint64_t record;    /* bus address of its doorbell record; 0: none */
+	struct ring_shape entries, sends, receives; /* of a CQ or EQ; of a QP */
+	bool no_prefetch; /* the device does not read ahead in the send queue */
 };
 
 /* Reads it from the object's context. false: the object is not valid, or cannot be read. mpt: as in

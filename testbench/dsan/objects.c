@@ -7,7 +7,17 @@
 #include "model/interface/macros.h"
 #include "model/interface/queues.h"
 
-enum { LOG_PAGE_MIN = 12, SRQ_OFFSET_UNIT = 64, CQ_OFFSET_UNIT = 32 };
+enum {
+	LOG_PAGE_MIN = 12,
+	LOG_WQE_UNIT = 4,
+	LOG_ENTRY = 5,
+	SRQ_OFFSET_UNIT = 64,
+	CQ_OFFSET_UNIT = 32
+};
+
+_Static_assert(CQE_SIZE == 1 << LOG_ENTRY && EQE_SIZE == 1 << LOG_ENTRY &&
+		       WQE_UNIT == 1 << LOG_WQE_UNIT,
+	       "sizes of entries");
 
 static uint64_t ring_bytes(unsigned log_size, unsigned log_stride)
 {
@@ -25,6 +35,26 @@ static void queue_set(struct object_memory *m, uint64_t mtt_addr, unsigned log_p
 	m->has_pages = mtt_addr && bytes;
 }
 
+/* Of its two queues that with the larger stride stands first. */
+static void qp_rings(const struct qpc *c, struct object_memory *m)
+{
+	struct ring_shape *sq = &m->sends, *rq = &m->receives;
+
+	if (!m->has_pages)
+		return;
+	*sq = (struct ring_shape){m->start, LOG_WQE_UNIT + qpc_get_log_sq_stride(c),
+				  qpc_get_log_sq_size(c)};
+	m->no_prefetch = qpc_get_sq_no_prefetch(c);
+	if (!qpc_has_rq(c))
+		return;
+	*rq = (struct ring_shape){m->start, LOG_WQE_UNIT + qpc_get_log_rq_stride(c),
+				  qpc_get_log_rq_size(c)};
+	if (rq->log_stride > sq->log_stride)
+		sq->offset += UINT64_C(1) << (rq->log_stride + rq->log_count);
+	else
+		rq->offset += UINT64_C(1) << (sq->log_stride + sq->log_count);
+}
+
 static void qp_read(const struct qpc *c, struct object_memory *m)
 {
 	uint64_t bytes = ring_bytes(qpc_get_log_sq_size(c), qpc_get_log_sq_stride(c));
@@ -33,6 +63,7 @@ static void qp_read(const struct qpc *c, struct object_memory *m)
 		bytes += ring_bytes(qpc_get_log_rq_size(c), qpc_get_log_rq_stride(c));
 	queue_set(m, qpc_get_mtt_addr(c), qpc_get_log_page_size(c),
 		  (uint64_t)qpc_get_page_offset(c) * WQE_CHUNK, bytes);
+	qp_rings(c, m);
 	m->record = qpc_get_db_rec_addr(c);
 }
 
@@ -41,6 +72,7 @@ static void cq_read(const struct cqc *c, struct object_memory *m)
 	queue_set(m, cqc_get_mtt_addr(c), cqc_get_log_page_size(c),
 		  (uint64_t)cqc_get_page_offset(c) * CQ_OFFSET_UNIT,
 		  (uint64_t)CQE_SIZE << cqc_get_log_size(c));
+	m->entries = (struct ring_shape){m->start, LOG_ENTRY, cqc_get_log_size(c)};
 	m->record = cqc_get_db_rec_addr(c);
 }
 
@@ -49,6 +81,7 @@ static void eq_read(const struct eqc *c, struct object_memory *m)
 	queue_set(m, eqc_get_mtt_addr(c), eqc_get_log_page_size(c),
 		  (uint64_t)eqc_get_page_offset(c) * CQ_OFFSET_UNIT,
 		  (uint64_t)EQE_SIZE << eqc_get_log_size(c));
+	m->entries = (struct ring_shape){m->start, LOG_ENTRY, eqc_get_log_size(c)};
 }
 
 static void srq_read(const struct srqc *c, struct object_memory *m)

@@ -110,6 +110,11 @@ void order_fence(struct order *o, unsigned fence)
 		t->stores = ++o->epochs;
 }
 
+uint32_t order_epoch(struct order *o)
+{
+	return thread_now(o)->stores;
+}
+
 /* --- stores, and what made the device read them --- */
 
 void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc)

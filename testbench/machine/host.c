@@ -403,6 +403,8 @@ static int bus_read(void *ctx, uint64_t bus, void *buf, size_t len)
 
 	if (rc)
 		host->fault_bus = bus;
+	else if (host->checker)
+		checker_device_reads(host->checker, bus, buf, len, host->core->now_ps);
 	return rc;
 }
 
@@ -444,6 +446,11 @@ static void *memory_address(unsigned index)
 	return (void *)(uintptr_t)(0x200000000000ull + ((uint64_t)index << 40));
 }
 
+static enum cfg_memory_order memory_order(const struct host *host)
+{
+	return (enum cfg_memory_order)host_param_host_memory_order(host->params);
+}
+
 static int check_driver(struct host *host)
 {
 	const struct checker_host ch = {.kernel = host->kernel,
@@ -451,7 +458,9 @@ static int check_driver(struct host *host)
 					.hca = host_hca(host),
 					.memory = host->memory.base,
 					.bus = host->memory.bus,
-					.bytes = host->memory.pages * PLATFORM_PAGE_SIZE};
+					.bytes = host->memory.pages * PLATFORM_PAGE_SIZE,
+					.order = memory_order(host),
+					.seed = host->config.seed + host->config.index};
 
 	host->checker = checker_create(&ch);
 	return host->checker ? 0 : -ENOMEM;
@@ -493,8 +502,14 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		host_destroy(host);
 		return NULL;
 	}
+	if (memory_order(host) != CFG_ORDER_PROGRAM && !callouts_built()) {
+		snprintf(err, err_size, "host.memory_order needs the program hcasim-checked");
+		host_destroy(host);
+		return NULL;
+	}
 	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params,
-				      config->trace, config->fw_path, &memory, config->dmi, err,
+				      config->trace, config->fw_path, &memory,
+				      config->dmi && memory_order(host) == CFG_ORDER_PROGRAM, err,
 				      err_size);
 	if (!host->hca) {
 		host_destroy(host);

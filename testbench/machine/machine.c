@@ -99,6 +99,7 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 			.trace = m->trace,
 			.fw_path = options->fw_path,
 			.dmi = !options->no_dmi,
+			.seed = m->config->sim.sim_seed,
 			.guest_error = note_guest_error,
 			.catastrophe = note_catastrophe,
 			.arg = m,

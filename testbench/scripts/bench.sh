@@ -96,6 +96,7 @@ echo 'name,value,unit,budget' >"$scratch/csv"
 echo "counted by $counter"
 lazy=$(beyond "$O/hcasim" write $packets --trace none -s hca.crc.eager=off)
 checked=$(beyond "$O/hcasim" write $packets --trace none -s hca.crc.eager=on)
+driver=$(beyond "$O/hcasim-checked" write $packets --trace none -s hca.crc.eager=on)
 pcapng=$(beyond "$O/hcasim" write $packets --trace pcapng -s hca.crc.eager=on)
 untraced=$(beyond "$O/untraced/hcasim" write $packets --trace none -s hca.crc.eager=off --fw "$O/fw/hcasim-fw.elf")
 busy1=$(beyond "$O/hcasim" busy1 $packets --trace none)
@@ -111,6 +112,7 @@ row rc_write_4k_lazy "$lazy" "instructions a packet" 8000
 row idle_second "$idle" "instructions a second" 1000000
 row qp_bytes "$qp" "bytes" 256
 row trace_off_ratio "$(ratio "$lazy" "$untraced")" "of a build without traces" 1.01
+row driver_check_ratio "$(ratio "$driver" "$checked")" "of hcasim, in hcasim-checked" 2
 row trace_pcapng_ratio "$(ratio "$pcapng" "$checked")" "of traces off" 1.25
 row qp1024_ratio "$(ratio "$busy1024" "$busy1")" "of one queue pair" 1.3
 row timer_ratio "$(ratio "$busy1" "$untimed")" "of no ACK timers" 1.02

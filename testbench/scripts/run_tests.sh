@@ -87,6 +87,12 @@ if [ -x "$checked" ]; then
 	sample=(tour cq_resize cm_connect kernel_rw srq_shared xrc_send mw_type2 guest_cq_memory_gone guest_icm_unmapped soak)
 	[ -z "${DSAN:-}" ] || sample=("${scenarios[@]}")
 	for s in "${sample[@]}"; do one "checked.$s" timeout 600 "$checked" run "$s" -o "$scratch/checked.$s"; done
+	# a driver that is right also works where stores become visible late and swapped
+	for order in x86 arm64 adversarial; do
+		for seed in 1 2 3; do
+			one "checked.$order.$seed" timeout 600 "$checked" run rc_write -s host.memory_order=$order --seed $seed -o "$scratch/checked.$order"
+		done
+	done
 	one "checked.equal_log" cmp "$(traces_of tour)/run.log" "$scratch/checked.tour/run.log"
 else
 	echo "skip  checked: not with SAN=1"
@@ -571,6 +577,7 @@ done
 one "refuses.stats_form" refuses "--stats" run rc_send --stats=xml "${run_in[@]}"
 one "refuses.unknown_command" refuses "did you mean 'run'?" rnu
 one "refuses.folder_as_capture" refuses "Is a directory" check "$scratch"
+one "refuses.memory_order_without_checker" refuses "host.memory_order needs the program hcasim-checked" run rc_send -s host.memory_order=x86 "${run_in[@]}"
 one "refuses.unknown_option" refuses "--colour" run --colour
 one "refuses.dump_without_time" refuses "--at" dump rc_send
 one "refuses.sweep_of_unknown_parameter" refuses "hca.link.delai" sweep rc_send --vary hca.link.delai=1us,2us

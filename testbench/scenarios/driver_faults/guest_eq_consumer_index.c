@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doorbell of an event queue carries a consumer index beyond the producer index. */
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "testbench/dsan/callout.h"
 #include "testbench/scenario.h"
 
 enum { BEYOND = 100000 };
@@ -14,5 +15,7 @@ SCENARIO(guest_eq_consumer_index,
 
 	eq_db_set_ci(&db, eq->ci + BEYOND);
 	drv_raw_mmio_write(a->dev, HCA_BAR_UAR, eq_db_offset(eq->eqn), db.b, sizeof(db.b));
+	if (callouts_built()) /* its checker sees the write before the device does */
+		expect_guest_error(a, eq_consumer_index);
 	expect_guest_error(a, eq_consumer_index);
 }
