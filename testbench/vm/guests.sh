@@ -182,7 +182,7 @@ guests_up()
 	local arg name t=$SECONDS
 	rm -rf "$share"/{cmd,out,done,sync,kernel} "$VM_DIR/kernel"
 	mkdir -p "$share"/{cmd,out,done,sync,kernel} "$VM_DIR/kernel"
-	cp "$vm_src"/{agent,guest_lib,kernel_watch,storage}.sh "$share/"
+	cp "$vm_src"/{agent,guest_root,guest_lib,kernel_watch,storage}.sh "$share/"
 	on_done=()
 	[ -n "${NO_DEVICE:-}" ] || serve_up
 	device_watch &
