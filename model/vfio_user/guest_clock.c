@@ -221,12 +221,15 @@ struct place {
 	uint64_t time_ns;
 	uint32_t repeats;
 	const struct guest *guest;
+	bool asked; /* false: the guest runs, and this is the first place that its question can have */
 };
 
 /* The place of a question that the guest asks at this time. */
 static struct place place_at(const struct guest *guest, uint64_t time_ns)
 {
-	return (struct place){time_ns, time_ns == guest->asked_ns ? guest->repeats + 1 : 0, guest};
+	return (struct place){.time_ns = time_ns,
+			      .repeats = time_ns == guest->asked_ns ? guest->repeats + 1 : 0,
+			      .guest = guest};
 }
 
 static bool is_before(const struct place *a, const struct place *b)
@@ -242,9 +245,15 @@ static bool is_before(const struct place *a, const struct place *b)
  * asks after all that the others ask before their time begins. */
 static struct place place_of(const struct guest *guest)
 {
+	/* looked at once, because the guest may ask at any moment */
+	const bool asked = has_asked(guest);
+	struct place place;
+
 	if (!guest->page)
-		return (struct place){0, UINT32_MAX, guest};
-	return place_at(guest, has_asked(guest) ? guest->page->question.time_ns : guest->asked_ns);
+		return (struct place){.repeats = UINT32_MAX, .guest = guest};
+	place = place_at(guest, asked ? guest->page->question.time_ns : guest->asked_ns);
+	place.asked = asked;
+	return place;
 }
 
 /*
@@ -264,7 +273,7 @@ static struct guest *next_to_serve(struct guest_clock *clock)
 		first = g;
 		first_place = place;
 	}
-	return first && has_asked(first) ? first : NULL;
+	return first && first_place.asked ? first : NULL;
 }
 
 /* All guests wait for the answer to a read. */
