@@ -12,12 +12,12 @@ sim_run()
 		timeout -k 30 "${SIM_LIMIT:-1200}" "$vm_src/run.sh" "$3" >"$out.txt" 2>&1
 }
 
-# sim_load: keeps the processors and the disk busy until it is killed
+# sim_load OWNER: keeps the processors and the disk busy until it is killed, or that process ends
 sim_load()
 {
 	local n
-	for ((n = $(getconf _NPROCESSORS_ONLN); n > 0; n--)); do while :; do :; done & done
-	while :; do dd if=/dev/zero of="$sim_dir/load" bs=64k count=256 conv=fsync status=none; sleep 0.05; done
+	for ((n = $(getconf _NPROCESSORS_ONLN); n > 0; n--)); do while [ -d "/proc/$1" ]; do :; done & done
+	while [ -d "/proc/$1" ]; do dd if=/dev/zero of="$sim_dir/load" bs=64k count=256 conv=fsync status=none; sleep 0.05; done
 }
 
 # sim_twice NAME GUESTS SCRIPT: two runs, the second one beside a load, leave equal folders
@@ -25,7 +25,7 @@ sim_twice()
 {
 	local first=$sim_dir/$1.first second=$sim_dir/$1.second load status
 	sim_run "$1.first" "$2" "$3" || { status=$?; cat "$first.txt"; detail="status $status"; return 1; }
-	setsid bash -c "sim_dir=$sim_dir; $(declare -f sim_load); sim_load" &
+	setsid bash -c "sim_dir=$sim_dir; $(declare -f sim_load); sim_load $$" &
 	load=$!
 	sim_run "$1.second" "$2" "$3"
 	status=$?
@@ -91,7 +91,7 @@ check_simulated_killed()
 {
 	mkdir -p "$sim_dir"
 	printf 'echo ready\nsleep 100000\n' >"$sim_dir/wait.sh"
-	sim_killed serve_killed "hcasim serve.*-o $sim_dir/serve_killed" 'hcasim serve has ended, so the guest ends' &&
+	sim_killed serve_killed "hcasim serve.*/serve_killed" 'hcasim serve has ended, so the guest ends' &&
 		sim_killed guest_killed "$sim_dir/vm/b.serial" 'serve ends: guest 1 at .*gone' &&
 		detail='a killed serve ends both guests, a killed guest ends serve and the other guest'
 }
