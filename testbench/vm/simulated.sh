@@ -17,7 +17,7 @@ unneeded='./proc/* ./sys/* ./dev/* ./usr/share/doc/* ./usr/share/man/* ./usr/sha
 	./usr/share/bash-completion/* ./usr/share/lintian/* ./usr/share/keyrings/* ./usr/lib/udev/hwdb* ./var/cache/* ./var/lib/apt/* ./var/lib/dpkg/*
 	./usr/lib/x86_64-linux-gnu/gconv/*'
 # and the folders of kernel modules that it has, with all that they depend on
-module_folders='drivers/infiniband/core drivers/infiniband/ulp drivers/infiniband/hw/mlx4 drivers/infiniband/sw drivers/net/ethernet/mellanox/mlx4 net/rds net/sunrpc/xprtrdma'
+module_folders='drivers/infiniband/core drivers/infiniband/ulp drivers/infiniband/hw/mlx4 drivers/infiniband/hw/qib drivers/infiniband/sw drivers/net/ethernet/mellanox/mlx4 net/rds net/sunrpc/xprtrdma'
 
 # cpio_of FOLDER: writes the files of a folder in an order, and with numbers, that are always the same
 cpio_of() { (cd "$1" && find . | LC_ALL=C sort | in_root "$guest_made/root" /bin/cpio --reproducible -o -H newc --quiet); }
