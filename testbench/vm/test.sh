@@ -17,6 +17,12 @@ set -uo pipefail
 short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm losses asyncwatch reload killed_guest reset_guest)
+# the other checks name the devices of mlx4
+case ${DEVICE_B:-mlx4} in
+mlx4) ;;
+ipath) set -- qib ;;
+*) die "DEVICE_B: expected mlx4 or ipath, got $DEVICE_B" ;;
+esac
 wanted=("$@") all=
 storage=(nvme iser srp nfs)
 case ${1:-all} in
