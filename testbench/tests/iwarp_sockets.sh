@@ -11,9 +11,10 @@ trap 'rm -rf "$out"; [ -z "${server:-}" ] || kill "$server" 2>/dev/null' EXIT
 serve()
 {
 	port=$((port + 1))
+	rm -f "$out/server" # the one before said LISTEN, too
 	timeout 60 "$hcasim" iwarp listen $port "$@" >"$out/server" 2>&1 &
 	server=$!
-	for _ in $(seq 100); do grep -q LISTEN "$out/server" && return; sleep 0.1; done
+	for _ in $(seq 100); do grep -qs LISTEN "$out/server" && return; sleep 0.1; done
 	cat "$out/server"
 	return 1
 }
