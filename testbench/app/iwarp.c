@@ -20,6 +20,7 @@
 	K(size, 100, 1, 1000, "bytes of a message")                                                \
 	K(receives, 16, 0, 1000, "receives posted ahead on each connection")                       \
 	K(greet, 0, 0, 1000, "listen: messages that the program sends as soon as it has accepted") \
+	K(echo, 1, 0, 1, "listen: 1 sends back what comes")                                        \
 	K(reject, 0, 0, 1, "listen: 1 rejects")                                                    \
 	K(hold_ms, 0, 0, 3600000, "connect: time from the last message to the end")                \
 	K(pdata, 0, 0, MPA_PDATA_MAX, "bytes of private data to send")                             \
@@ -288,7 +289,7 @@ static void completed(void *arg, struct iw_cm_id *id, const struct iw_completion
 		return;
 	c->came++;
 	c->app->messages++;
-	if (c->app->listens)
+	if (c->app->listens && c->app->keys.echo)
 		iw_post_send(id, done->wr_id, c->buffers[done->wr_id], done->len);
 	iw_post_recv(id, done->wr_id, c->buffers[done->wr_id], MESSAGE_MAX);
 	if (!c->app->listens)

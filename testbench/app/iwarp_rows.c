@@ -47,6 +47,7 @@
 	R(5, UNIT, "row_5_no_early_byte", "own")                                                   \
 	R(5, UNIT, "row_5_fence_is_flushed", "own")                                                \
 	R(5, UNIT, "row_5_early_sender", "own")                                                    \
+	R(5, VM, "siw.too_early", "siw")                                                           \
 	R(6, SCENARIO, "iwarp_wrong_rtr", "own")                                                   \
 	R(6, UNIT, "row_6_wrong_rtr", "own")                                                       \
 	R(6, UNIT, "row_6_wrong_marker", "own")                                                    \

@@ -113,7 +113,7 @@ run_command()
 {
 	local doc=$1 line=$2
 	case $line in
-	*' my.c'* | *[A-Z][A-Z]* | *'$'* | *' serve '* | *' ctl '* | *gdb* | *many_qps* | *' help') return ;;
+	*' my.c'* | *[A-Z][A-Z]* | *'$'* | *' serve '* | *' iwarp '* | *' ctl '* | *gdb* | *many_qps* | *' help') return ;;
 	esac
 	local most=0
 	case $line in 'build/hcasim diff '*) most=1 ;; esac # they may differ
