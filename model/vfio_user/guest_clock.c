@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See guest_clock.h. */
-#define _GNU_SOURCE
 #include "model/vfio_user/guest_clock.h"
 
 #include "model/engine/base/event_core.h"
 #include "model/sim/params/sim.h"
 #include "model/vfio_user/device.h"
-#include "model/vfio_user/guest_page.h"
+#include "model/vfio_user/guest_link.h"
 #include "model/vfio_user/server.h"
 
 #include <errno.h>
@@ -14,33 +13,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 enum { PS_PER_NS = 1000, TROUBLE_CHARS = 160 };
+/* A read takes a microsecond. After a second the device has lost it. */
+#define READ_LIMIT_PS UINT64_C(1000000000000)
 
 struct guest {
-	struct vfu_source link; /* first: cast back. The plugin's socket; fd -1: no guest yet */
-	struct vfu_source bell; /* the eventfd on which this thread sleeps */
-	struct vfu_source listener;
+	struct guest_link link; /* first: cast back */
 	struct guest_clock *clock;
-	struct guest_page *page;
-	int page_fd, wake_fd; /* wake_fd: the eventfd on which the guest sleeps */
-	uint32_t answered;    /* questions */
-	uint64_t asked_ns;    /* when it asked the last one */
-	uint32_t repeats;     /* how many before that at the same time */
-	uint64_t time_ns;     /* and when it goes on */
-	bool reads;           /* its last question is a read that is under way */
-	bool admitted;        /* its listener accepts */
+	uint32_t answered; /* questions */
+	uint64_t asked_ns; /* when it asked the last one */
+	uint32_t repeats;  /* how many before that at the same time */
+	uint64_t time_ns;  /* and when it goes on */
+	bool reads;        /* its last question is a read that is under way */
+	bool admitted;     /* its link is open */
 	bool ended;
 	uint64_t ticks, accesses;
 	unsigned irqs;
 	struct guest_irq irq[GUEST_IRQS_MAX]; /* what rose and has not been told */
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
 /* A device, and the guest that has it. */
@@ -70,36 +60,9 @@ static uint64_t ns_from_ps(uint64_t ps)
 	return ps / PS_PER_NS + (ps % PS_PER_NS != 0);
 }
 
-/* --- the guests come and go --- */
-
 static unsigned guest_number(const struct guest *guest)
 {
 	return (unsigned)(guest - guest->clock->guests);
-}
-
-static void fd_close(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-static void source_close(struct guest *guest, struct vfu_source *source)
-{
-	if (source->fd >= 0)
-		vfu_server_forget(guest->clock->server, source);
-	fd_close(&source->fd);
-}
-
-static void guest_close(struct guest *guest)
-{
-	source_close(guest, &guest->link);
-	source_close(guest, &guest->bell);
-	fd_close(&guest->wake_fd);
-	fd_close(&guest->page_fd);
-	if (guest->page)
-		munmap(guest->page, sizeof(*guest->page));
-	guest->page = NULL;
 }
 
 static void guest_lose(struct guest *guest, const char *why)
@@ -109,107 +72,20 @@ static void guest_lose(struct guest *guest, const char *why)
 	if (!guest->ended && !*clock->trouble)
 		snprintf(clock->trouble, sizeof(clock->trouble), "guest %u at %.6f us: %s",
 			 guest_number(guest), (double)clock->core->now_ps / 1e6, why);
-	guest_close(guest);
+	guest_link_close(&guest->link);
 	guest->ended = true;
 }
 
-/* The plugin says nothing on its socket, so whatever comes is its end. */
-static void link_ready(struct vfu_source *source, uint32_t events)
+static void link_ended(struct guest_link *link, const char *why)
 {
-	guest_lose((struct guest *)(void *)source, "it is gone without having been powered off");
-}
-
-static void bell_ready(struct vfu_source *source, uint32_t events)
-{
-	uint64_t count;
-
-	(void)!read(source->fd, &count, sizeof(count));
-}
-
-static int page_create(struct guest *guest)
-{
-	void *page;
-
-	guest->page_fd = memfd_create("hcasim-guest-page", MFD_CLOEXEC);
-	guest->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	guest->bell.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (guest->page_fd < 0 || guest->wake_fd < 0 || guest->bell.fd < 0 ||
-	    ftruncate(guest->page_fd, sizeof(struct guest_page)))
-		return -errno;
-	page = mmap(NULL, sizeof(struct guest_page), PROT_READ | PROT_WRITE, MAP_SHARED,
-		    guest->page_fd, 0);
-	if (page == MAP_FAILED)
-		return -errno;
-	guest->page = page;
-	return vfu_server_watch(guest->clock->server, &guest->bell, EPOLLIN);
-}
-
-static int hello_send(struct guest *guest)
-{
-	struct guest_hello hello = {GUEST_HELLO_MAGIC, GUEST_PAGE_VERSION,
-				    sizeof(struct guest_page)};
-	const int fds[GUEST_HELLO_FDS] = {guest->page_fd, guest->wake_fd, guest->bell.fd};
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(fds))];
-	} control = {0};
-	struct iovec iov = {&hello, sizeof(hello)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = &control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&msg);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(fds));
-	memcpy(CMSG_DATA(header), fds, sizeof(fds));
-	return sendmsg(guest->link.fd, &msg, MSG_NOSIGNAL) == sizeof(hello) ? 0 : -errno;
-}
-
-static struct guest *guest_of_listener(struct vfu_source *source)
-{
-	return (struct guest *)(void *)((char *)source - offsetof(struct guest, listener));
-}
-
-/* One guest for each socket, once: simulated time does not begin again. */
-static void listener_ready(struct vfu_source *source, uint32_t events)
-{
-	struct guest *guest = guest_of_listener(source);
-	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), rc;
-
-	if (fd < 0)
-		return;
-	if (guest->link.fd >= 0 || guest->ended) {
-		close(fd);
-		return;
-	}
-	guest->link.fd = fd;
-	rc = vfu_server_watch(guest->clock->server, &guest->link, EPOLLIN);
-	if (!rc)
-		rc = page_create(guest);
-	if (!rc)
-		rc = hello_send(guest);
-	if (rc)
-		guest_lose(guest, strerror(-rc));
+	guest_lose((struct guest *)(void *)link, why);
 }
 
 /* --- the order of questions --- */
 
-/* Both sides write the page, and sleep by what they read there: sequentially consistent order. */
-static uint32_t shared_read(const uint32_t *word)
-{
-	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
-}
-
-static void shared_write(uint32_t *word, uint32_t value)
-{
-	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
-}
-
 static bool has_asked(const struct guest *guest)
 {
-	return guest->page && shared_read(&guest->page->question.asked) != guest->answered;
+	return guest_link_questions(&guest->link) != guest->answered;
 }
 
 /*
@@ -249,9 +125,9 @@ static struct place place_of(const struct guest *guest)
 	const bool asked = has_asked(guest);
 	struct place place;
 
-	if (!guest->page)
+	if (!guest->link.page)
 		return (struct place){.repeats = UINT32_MAX, .guest = guest};
-	place = place_at(guest, asked ? guest->page->question.time_ns : guest->asked_ns);
+	place = place_at(guest, asked ? guest->link.page->question.time_ns : guest->asked_ns);
 	place.asked = asked;
 	return place;
 }
@@ -348,25 +224,22 @@ static struct vfu_device *device_of(const struct guest *guest, uint32_t number)
 
 static void irqs_tell(struct guest *guest)
 {
-	memcpy(guest->page->answer.irq, guest->irq, guest->irqs * sizeof(*guest->irq));
-	guest->page->answer.irqs = guest->irqs;
+	memcpy(guest->link.page->answer.irq, guest->irq, guest->irqs * sizeof(*guest->irq));
+	guest->link.page->answer.irqs = guest->irqs;
 	guest->irqs = 0;
 }
 
 /* The guest goes on. */
 static void answer(struct guest *guest, int status)
 {
-	struct guest_page *page = guest->page;
-	const uint64_t one = 1;
+	struct guest_page *page = guest->link.page;
 
 	page->answer.status = status;
 	page->answer.time_ns = guest->time_ns;
 	page->answer.next_ns = limit_ns(guest->clock, guest->time_ns);
 	irqs_tell(guest);
 	guest->clock->went_on = true;
-	shared_write(&page->answer.answered, ++guest->answered);
-	if (shared_read(&page->guest_sleeps))
-		(void)!write(guest->wake_fd, &one, sizeof(one));
+	guest_link_answer(&guest->link, ++guest->answered);
 }
 
 static void read_done(void *arg)
@@ -375,7 +248,7 @@ static void read_done(void *arg)
 	const uint64_t now_ns = ns_from_ps(guest->clock->core->now_ps);
 
 	guest->reads = false;
-	if (!guest->page)
+	if (!guest->link.page)
 		return;
 	if (guest->time_ns < now_ns)
 		guest->time_ns = now_ns;
@@ -384,7 +257,7 @@ static void read_done(void *arg)
 
 static void access_begin(struct guest *guest, bool is_read)
 {
-	struct guest_page *page = guest->page;
+	struct guest_page *page = guest->link.page;
 	const uint32_t region = page->question.region, count = page->question.count;
 	const uint64_t offset = page->question.offset;
 	struct vfu_device *device = device_of(guest, page->question.device);
@@ -409,7 +282,7 @@ static void access_begin(struct guest *guest, bool is_read)
 
 static void question_begin(struct guest *guest, uint64_t time_ns)
 {
-	const uint32_t kind = guest->page->question.kind;
+	const uint32_t kind = guest->link.page->question.kind;
 
 	if (!guest->clock->began_ns)
 		guest->clock->began_ns = vfu_server_wall_ns();
@@ -436,7 +309,7 @@ static bool core_reaches(struct guest_clock *clock, uint64_t until_ps)
 	clock->went_on = false;
 	while (!clock->went_on && event_core_peek(core) && event_core_next_ps(core) <= until_ps)
 		event_core_step(core);
-	if (!clock->went_on && until_ps != EVENT_NEVER)
+	if (!clock->went_on)
 		event_core_run_until(core, until_ps);
 	return !clock->went_on;
 }
@@ -450,7 +323,7 @@ static void reads_lose(struct guest_clock *clock)
 
 static void question_serve(struct guest *guest)
 {
-	const uint64_t time_ns = guest->page->question.time_ns;
+	const uint64_t time_ns = guest->link.page->question.time_ns;
 
 	if (time_ns < guest->asked_ns || time_ns > EVENT_NEVER / PS_PER_NS)
 		guest_lose(guest, "its clock went back");
@@ -467,43 +340,43 @@ static void guests_admit(struct guest_clock *clock)
 {
 	for (struct guest *g = clock->guests; g < clock->guests + clock->count; g++) {
 		if (!g->admitted)
-			g->admitted = !vfu_server_rewatch(clock->server, &g->listener, EPOLLIN);
-		if (!g->ended && (!g->page || !place_of(g).time_ns))
+			g->admitted = !guest_link_admit(&g->link);
+		if (!g->ended && (!g->link.page || !place_of(g).time_ns))
 			return;
 	}
 }
 
 bool guest_clock_serve(struct guest_clock *clock)
 {
+	const uint64_t start_ns = vfu_server_wall_ns();
 	bool any = false;
 
 	guests_admit(clock);
-	while (true) {
+	do {
 		struct guest *guest = next_to_serve(clock);
 
 		if (guest)
 			question_serve(guest);
 		else if (!all_read(clock))
 			return any;
-		else if (core_reaches(clock, EVENT_NEVER))
+		else if (core_reaches(clock, clock->core->now_ps + READ_LIMIT_PS))
 			reads_lose(clock);
 		any = true;
-	}
+	} while (!vfu_server_slice_is_over(clock->server, start_ns));
+	return any;
 }
 
 bool guest_clock_doze(struct guest_clock *clock)
 {
 	for (unsigned i = 0; i < clock->count; i++)
-		if (clock->guests[i].page)
-			shared_write(&clock->guests[i].page->server_sleeps, 1);
+		guest_link_sleeps(&clock->guests[i].link, true);
 	return !next_to_serve(clock) && !all_read(clock);
 }
 
 void guest_clock_wake(struct guest_clock *clock)
 {
 	for (unsigned i = 0; i < clock->count; i++)
-		if (clock->guests[i].page)
-			shared_write(&clock->guests[i].page->server_sleeps, 0);
+		guest_link_sleeps(&clock->guests[i].link, false);
 }
 
 /* A vector that has not been told yet is told once. */
@@ -539,33 +412,21 @@ void guest_clock_destroy(struct guest_clock *clock)
 {
 	if (!clock)
 		return;
-	for (unsigned i = 0; i < clock->count; i++) {
-		guest_close(&clock->guests[i]);
-		source_close(&clock->guests[i], &clock->guests[i].listener);
-		unlink(clock->guests[i].path);
-	}
+	for (unsigned i = 0; i < clock->count; i++)
+		guest_link_destroy(&clock->guests[i].link);
 	free(clock);
 }
 
 int guest_clock_listen(struct guest_clock *clock, const char *path, char *err, size_t err_size)
 {
 	struct guest *guest = &clock->guests[clock->count];
-	int fd = vfu_listen(path, err, err_size), rc;
+	int rc = guest_link_listen(&guest->link, clock->server, path, link_ended, err, err_size);
 
-	if (fd < 0)
-		return fd;
-	*guest = (struct guest){.link = {-1, link_ready},
-				.bell = {-1, bell_ready},
-				.listener = {fd, listener_ready},
-				.clock = clock,
-				.page_fd = -1,
-				.wake_fd = -1};
-	strcpy(guest->path, path);
-	clock->count++;
-	rc = vfu_server_watch(clock->server, &guest->listener, 0);
 	if (rc)
-		snprintf(err, err_size, "socket %s: %s", path, strerror(-rc));
-	return rc;
+		return rc;
+	guest->clock = clock;
+	clock->count++;
+	return 0;
 }
 
 void guest_clock_attach(struct guest_clock *clock, unsigned guest, struct vfu_device *device)

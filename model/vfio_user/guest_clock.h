@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guests in simulated time: the clocks of one or two guests and the event core are one clock. from:
- * the plugin in each guest's QEMU (guest_page.h); to: the event core, the devices.
+ * the plugin in each guest's QEMU (guest_link.h); to: the event core, the devices.
  *
  * A guest may run up to a time, its limit. It asks when it gets there, and at each access to a
  * device. Serve brings the core to the time of a question, carries out the access, and answers with
