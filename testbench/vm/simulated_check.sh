@@ -96,6 +96,25 @@ check_simulated_killed()
 		detail='a killed serve ends both guests, a killed guest ends serve and the other guest'
 }
 
+# Where the plugin cannot work it says so, and QEMU does not start.
+check_simulated_refused()
+{
+	local foreign qemu out=$sim_dir/refused.txt socket=$run_dir/refused serve
+	mkdir -p "$sim_dir"
+	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
+	qemu=(timeout 60 "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" -nodefaults -display none
+		-machine q35,accel=tcg -plugin "$O/vm/guest-clock.so,socket=$socket.clock")
+	"${qemu[@]}" >"$out" 2>&1
+	[ $? -eq 1 ] && grep -q 'cannot run in simulated time; leave TIME=simulated away' "$out" || { detail='no serve'; cat "$out"; return 1; }
+	"${child[@]}" "$O/hcasim" serve --socket "$socket" --guest-clock "$socket.clock" -o "$sim_dir/refused" >"$out.serve" 2>&1 &
+	serve=$!
+	wait_until 20 test -S "$socket.clock"
+	"${qemu[@]}" >"$out" 2>&1
+	[ $? -eq 1 ] && grep -q 'it needs -icount' "$out" || { detail='without -icount'; cat "$out"; kill $serve; return 1; }
+	wait_until 20 eval "! kill -0 $serve 2>/dev/null" || { detail='serve goes on'; kill $serve; return 1; }
+	detail='no serve; no -icount'
+}
+
 # Boots and ends: nothing hangs.
 check_simulated_boots()
 {

@@ -114,7 +114,7 @@ if [ "${1:-}" = short ]; then
 	judge simulated.one_guest check_simulated_one_guest
 elif [ -n "$all" ] || [ "${1:-}" = simulated ]; then
 	say "guests in simulated time"
-	for check in one_guest two_guests killed boots; do judge simulated.$check check_simulated_$check; done
+	for check in one_guest two_guests killed refused boots; do judge simulated.$check check_simulated_$check; done
 fi
 guests=(a=a b=b) names=(a b)
 case ${1:-} in
