@@ -51,6 +51,7 @@ struct order {
 	uint32_t epochs, entry_ids;
 	struct entry entries[ENTRIES];
 	struct trigger triggers[TRIGGERS];
+	bool *stored_pages;   /* of the host's memory: the driver has stored there, ever */
 	struct stored record; /* the doorbell record of receives that the device read last */
 };
 
@@ -58,15 +59,22 @@ struct order *order_create(struct checker *c)
 {
 	struct order *o = calloc(1, sizeof(*o));
 
-	if (o)
-		o->c = c;
-	return o;
+	if (!o)
+		return NULL;
+	o->c = c;
+	o->stored_pages = calloc(c->host.bytes / PLATFORM_PAGE_SIZE, sizeof(*o->stored_pages));
+	if (o->stored_pages)
+		return o;
+	free(o);
+	return NULL;
 }
 
 void order_destroy(struct order *o)
 {
-	if (o)
-		free(o->threads);
+	if (!o)
+		return;
+	free(o->threads);
+	free(o->stored_pages);
 	free(o);
 }
 
@@ -117,11 +125,29 @@ uint32_t order_epoch(struct order *o)
 
 /* --- stores, and what made the device read them --- */
 
+static size_t page_of(const struct order *o, uintptr_t at)
+{
+	return (at - (uintptr_t)o->c->host.memory) / PLATFORM_PAGE_SIZE;
+}
+
+/* The word at `at`, or the first behind it in a page that the driver has stored to. Most of what
+ * moves is payload, which the driver never touches. */
+static uintptr_t stored_word(const struct order *o, uintptr_t at, uintptr_t end)
+{
+	uintptr_t w = at & ~(uintptr_t)(WORD - 1);
+
+	while (w < end && !o->stored_pages[page_of(o, w)])
+		w = (w | (PLATFORM_PAGE_SIZE - 1)) + 1;
+	return w;
+}
+
 void order_store(struct order *o, uintptr_t at, size_t bytes, const void *pc)
 {
 	const struct stored s = {
 		.seq = ++o->c->seq, .epoch = thread_now(o)->stores, .pc = code_offset(pc)};
 
+	for (size_t page = page_of(o, at); page <= page_of(o, at + bytes - 1); page++)
+		o->stored_pages[page] = true;
 	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + bytes; w += WORD)
 		*checker_stored(o->c, w) = s;
 }
@@ -150,7 +176,8 @@ static bool unordered(const struct stored *first, const struct stored *then)
 /* Of the words of [at, at + len) the first that was stored before `t` without a barrier. */
 static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, const char *what)
 {
-	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + len; w += WORD) {
+	for (uintptr_t w = stored_word(o, at, at + len); w < at + len;
+	     w = stored_word(o, w + WORD, at + len)) {
 		const struct stored *s = checker_stored(o->c, w);
 		const struct trigger *t = trigger_behind(o, s);
 
@@ -166,7 +193,8 @@ static void check_before_trigger(struct order *o, uintptr_t at, uint32_t len, co
 
 static void check_receive(struct order *o, uintptr_t at, uint32_t len, uint32_t qpn)
 {
-	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + len; w += WORD) {
+	for (uintptr_t w = stored_word(o, at, at + len); w < at + len;
+	     w = stored_word(o, w + WORD, at + len)) {
 		const struct stored *s = checker_stored(o->c, w);
 
 		if (!unordered(s, &o->record))
@@ -286,7 +314,8 @@ static const struct dma_row *dma_row_find(const char *what)
 
 static void device_stores(struct order *o, uintptr_t at, uint32_t len)
 {
-	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + len; w += WORD)
+	for (uintptr_t w = stored_word(o, at, at + len); w < at + len;
+	     w = stored_word(o, w + WORD, at + len))
 		if (checker_stored(o->c, w)->seq)
 			*checker_stored(o->c, w) = (struct stored){0};
 }
