@@ -535,10 +535,15 @@ static void icm_store(struct claims *cl, uint64_t va, const void *pc)
 							object_of(owner), pc, NULL},
 				       "mtt %llx of %s %x", (unsigned long long)index,
 				       holder_name(owner), owner->number);
-	} else if (table != FW_TABLE_MPT || hca_object_valid(hca, HCA_MPT, (uint32_t)index)) {
+	} else if (table != FW_TABLE_MPT) {
 		checker_report(cl->c, &(struct breach){RULE_device_memory_written, {0}, pc, NULL},
-			       "icm %llx, entry %llx of table %u", (unsigned long long)va,
-			       (unsigned long long)index, table);
+			       "icm %llx", (unsigned long long)va);
+	} else if (hca_object_valid(hca, HCA_MPT, (uint32_t)index)) {
+		checker_report(
+			cl->c,
+			&(struct breach){
+				RULE_device_memory_written, {GUEST_MPT, (uint32_t)index}, pc, NULL},
+			"mpt %x", (uint32_t)index);
 	}
 }
 
