@@ -8,14 +8,16 @@
 #include "model/engine/base/engine.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "model/interface/rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { HOSTS = 2, TEXT_BYTES = 96, PLACE_BYTES = 128, INLINED = 8 };
+enum { REPEATS = 1 << 20, HOSTS = 2, TEXT_BYTES = 96, PLACE_BYTES = 128, INLINED = 8 };
 
 /* platform_ops name the host by a struct platform alone. */
 static struct checker *checkers[HOSTS];
@@ -81,6 +83,29 @@ static void place_of(const void *pc, char *buf, size_t size)
 		snprintf(buf, size, "%s", s[i].name);
 }
 
+/* A driver that takes what is not there for completions may do so for ever. No event of the
+ * simulation comes any more, so nobody else can end the run. */
+static void end_if_endless(struct checker *c, const struct breach *b, const char *text)
+{
+	const uint64_t now_ps = hca_now(c->host.hca);
+	char place[PLACE_BYTES] = "the device";
+
+	if (now_ps != c->repeats_ps)
+		c->repeats = 0;
+	c->repeats_ps = now_ps;
+	if (++c->repeats < REPEATS)
+		return;
+	if (b->pc)
+		place_of(b->pc, place, sizeof(place));
+	fprintf(stderr,
+		"host %u: the driver does this %u times and lets no simulated time pass, so the "
+		"run "
+		"ends: %s: %s: %s\n",
+		c->host.platform->host, c->repeats, guest_rules[b->rule].name, text, place);
+	trace_rescue();
+	_exit(EXIT_FAILURE);
+}
+
 void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
 {
 	char text[TEXT_BYTES], place[PLACE_BYTES], then[PLACE_BYTES];
@@ -91,8 +116,10 @@ void checker_report(struct checker *c, const struct breach *b, const char *forma
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	if (!is_new(c, b, text))
+	if (!is_new(c, b, text)) {
+		end_if_endless(c, b, text);
 		return;
+	}
 	if (b->pc)
 		place_of(b->pc, place, sizeof(place));
 	if (b->then)

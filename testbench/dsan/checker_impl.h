@@ -44,6 +44,8 @@ struct checker {
 	struct late *late;        /* NULL: stores are visible at once */
 	struct report_seen *seen; /* of checker.c */
 	unsigned n_seen;
+	unsigned repeats; /* breaches at this simulated time that were reported before */
+	uint64_t repeats_ps;
 };
 
 /* A program counter in 32 bits, and back. */
