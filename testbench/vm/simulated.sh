@@ -171,8 +171,14 @@ simulated_run()
 {
 	local name arg made root_made modules_made start=$EPOCHREALTIME status=0 s clocks=()
 	[ -e "$plugin" ] || die "no $plugin: make builds it"
+	[ -z "${IOMMU:-}${NO_DEVICE:-}" ] || die "IOMMU=1 and NO_DEVICE=1 need the wall clock: leave TIME=simulated away"
 	cached root "$guest_sets $unneeded $(md5sum <"$vm_src/in_layers.sh")" root_archive; root_made=$made
-	cached modules "$modules $module_folders" modules_archive; modules_made=$made
+	if [ -n "${MODULES:-}" ]; then # they may be other ones in each run
+		modules_made=$VM_DIR/modules.cpio
+		modules_archive "$modules_made" || die "cannot make an archive of the modules in $MODULES"
+	else
+		cached modules "$modules $module_folders" modules_archive; modules_made=$made
+	fi
 	cached kernel "$kernel $(md5sum <"$kernel")" kernel_unpack; kernel=$made
 	install -m 755 "$script" "$share/script"
 	printf '%s\n' "$command" >"$share/command"

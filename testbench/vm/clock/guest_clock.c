@@ -206,6 +206,13 @@ static void answer_sleep(void)
 	shared_write(&page->guest_sleeps, 0);
 }
 
+static void spin_pause(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
 /* Asks, waits, and does what the answer says. The rest of the question has been filled in. */
 static void ask(uint32_t kind, int64_t now_ns)
 {
@@ -217,7 +224,7 @@ static void ask(uint32_t kind, int64_t now_ns)
 	if (shared_read(&page->server_sleeps))
 		(void)!write(bell_fd, &one, sizeof(one));
 	for (unsigned i = 0; i < spins && !is_answered(); i++)
-		__builtin_ia32_pause();
+		spin_pause();
 	if (!is_answered())
 		answer_sleep();
 	for (uint32_t i = 0; i < page->answer.irqs; i++)
