@@ -27,14 +27,16 @@ static void advance(struct tb *tb, struct tb_end *a, struct tb_end *b, const str
 	}
 }
 
-static void clean(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct four *f)
+/* The newest completion is of the queue pair that is reset, or of the other one. */
+static void clean(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct four *f,
+		  bool newest)
 {
 	for (unsigned i = 0; i < PAIRS; i++) {
 		recv_on(b, f->y, .wr_id = i, .len = LEN);
 		recv_on(b, f->w, .wr_id = 100 + i, .len = LEN);
-		send_on(a, f->x, .len = LEN);
+		send_on(a, newest ? f->v : f->x, .len = LEN);
 		expect_cqe(a);
-		send_on(a, f->v, .len = LEN);
+		send_on(a, newest ? f->x : f->v, .len = LEN);
 		expect_cqe(a);
 	}
 	pass_time(CFG_US(20));
@@ -59,7 +61,7 @@ SCENARIO(cq_clean_wrap, "a queue pair is reset: its completions leave a CQ that 
 	connect_two(f.v, f.w);
 	/* each time the ring ends at another place */
 	for (unsigned round = 0; round < SIZE && still_right(); round++) {
-		clean(tb, a, b, &f);
+		clean(tb, a, b, &f, round % 2);
 		advance(tb, a, b, &f, (2 * SIZE + 1 - 2 * PAIRS) % SIZE);
 	}
 	expect_discarded(b, SIZE * PAIRS);

@@ -7,7 +7,14 @@
 /* behaviours: CMD-concurrent */
 #include "testbench/harm.h"
 
-enum { THREADS = 40, ROUNDS = 4, QKEY = 0x1234, PAGE = 4096 };
+enum {
+	THREADS = 40,
+	ROUNDS = 4,
+	QKEY = 0x1234,
+	PAGE = 4096,
+	CHUNK_QPS =
+		512, /* in 256 KiB of the table with the smallest chunks: 16 READs of 32 bytes each */
+};
 
 struct worker {
 	struct tb_end *end;
@@ -86,12 +93,27 @@ static void worker(void *arg)
 	w->done = true;
 }
 
+/* The next queue pairs are the first in their chunks of ICM: numbers are used up until then. */
+static void to_next_chunk(struct tb *tb, struct tb_end *a)
+{
+	uint32_t qpn = 0;
+
+	while (qpn % CHUNK_QPS != CHUNK_QPS - THREADS / 2 && still_right()) {
+		struct drv_qp *qp = new_qp(a);
+
+		if (qp)
+			qpn = drv_qp_num(qp);
+		destroy_qp(qp);
+	}
+}
+
 SCENARIO(concurrent_commands, "forty threads give commands at the same time")
 {
 	struct worker workers[THREADS];
 	const uint64_t deadline = tb_now(tb) + CFG_S(5);
 	bool all = false;
 
+	to_next_chunk(tb, a);
 	for (unsigned i = 0; i < THREADS; i++) {
 		workers[i] = (struct worker){.end = a, .index = i};
 		a->platform->ops->thread_start(a->platform, "worker", worker, &workers[i]);

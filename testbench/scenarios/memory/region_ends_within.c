@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions that begin and end within pages. Every byte can be written and read, the first and the
- * last included, and the bytes just outside cannot, although they lie in pages that the region's
- * translations name.
+ * Regions that begin and end within pages. Every byte can be written, the first and the last
+ * included, and the bytes just outside cannot, although they lie in pages that the region's
+ * translations name. This holds for regions at other addresses than those of the bus, and for
+ * regions of huge pages, also where bus and region do not have the same place in a huge page.
  */
 /* behaviours: IBA-10.6.3-bounds */
+#include "model/interface/macros.h"
 #include "testbench/services.h"
 
 enum { PAGE = 4096 };
@@ -17,12 +19,22 @@ static const struct {
 	{PAGE + 8, 3 * PAGE}, {PAGE + 2048, PAGE + 2048}, {PAGE + 4095, 2 * PAGE + 1},
 };
 
-/* A request to the region at `at` (from the area's first byte), which must end with that status. */
+static const struct {
+	uint64_t shift; /* of the region's addresses from those of the bus */
+	unsigned access;
+} kinds[] = {
+	{0, 0},
+	{0x7f0000123000, 0},
+	{0, IBV_ACCESS_HUGETLB},
+	{0x7f0000123000, IBV_ACCESS_HUGETLB},
+	{0x7f0000000000, IBV_ACCESS_HUGETLB},
+};
+
+/* A request to address va, which must end with that status. */
 static void reach(struct tb *tb, struct tb_end *a, struct tb_end *b, const struct drv_mr *mr,
-		  uint64_t at, unsigned len, enum ibv_wc_status status)
+		  uint64_t va, uint64_t src, unsigned len, enum ibv_wc_status status)
 {
-	rdma_write(a, .rkey = drv_mr_rkey(mr), .remote_addr = (int64_t)(tb_va(b, b->dst) + at),
-		   .src = at, .len = len);
+	rdma_write(a, .rkey = drv_mr_rkey(mr), .remote_addr = (int64_t)va, .src = src, .len = len);
 	expect_cqe(a, .status = status);
 	if (status == IBV_WC_SUCCESS)
 		return;
@@ -30,27 +42,31 @@ static void reach(struct tb *tb, struct tb_end *a, struct tb_end *b, const struc
 	reconnect(0);
 }
 
+static void region(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned at, unsigned len,
+		   uint64_t va, unsigned access)
+{
+	struct drv_mr *mr;
+
+	must(drv_mr_reg_iova(b->pd, b->dst + at, len, va,
+			     access | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, &mr));
+	if (!still_right())
+		return;
+	reach(tb, a, b, mr, va, at, len, IBV_WC_SUCCESS);
+	reach(tb, a, b, mr, va + len - 1, at + len - 1, 1, IBV_WC_SUCCESS);
+	expect_data(b, .dst = at, .src = at, .len = len);
+	reach(tb, a, b, mr, va - 1, 0, 1, IBV_WC_REM_ACCESS_ERR);
+	reach(tb, a, b, mr, va + len, 0, 1, IBV_WC_REM_ACCESS_ERR);
+	reach(tb, a, b, mr, va, 0, len + 1, IBV_WC_REM_ACCESS_ERR);
+	must(drv_mr_dereg(mr));
+}
+
 SCENARIO(region_ends_within, "regions that begin and end within pages, to the byte",
 	 .any_packets = true)
 {
-	const unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-	struct drv_mr *mr;
-
-	for_each_row(i, rows) {
-		const uint64_t at = rows[i].at;
-		const unsigned len = rows[i].len;
-
-		name_row("at 0x%x, %u bytes", rows[i].at, len);
-		must(drv_mr_reg_iova(b->pd, b->dst + at, len, tb_va(b, b->dst) + at, access, &mr));
-		if (!still_right())
-			return;
-		reach(tb, a, b, mr, at, len, IBV_WC_SUCCESS);
-		reach(tb, a, b, mr, at, 1, IBV_WC_SUCCESS);
-		reach(tb, a, b, mr, at + len - 1, 1, IBV_WC_SUCCESS);
-		expect_data(b, .dst = at, .src = at, .len = len);
-		reach(tb, a, b, mr, at - 1, 1, IBV_WC_REM_ACCESS_ERR);
-		reach(tb, a, b, mr, at + len, 1, IBV_WC_REM_ACCESS_ERR);
-		reach(tb, a, b, mr, at, len + 1, IBV_WC_REM_ACCESS_ERR);
-		must(drv_mr_dereg(mr));
-	}
+	for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++)
+		for_each_row(i, rows) {
+			name_row("at 0x%x, %u bytes, kind %u", rows[i].at, rows[i].len, k);
+			region(tb, a, b, rows[i].at, rows[i].len,
+			       tb_va(b, b->dst) + rows[i].at + kinds[k].shift, kinds[k].access);
+		}
 }

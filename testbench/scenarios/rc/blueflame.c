@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BlueFlame in every form: WQEs of one line up to the whole buffer; longer ones, and lists, for
- * which the driver rings a doorbell; queue pairs that share a page and take turns. Requests keep
- * their order, and each is sent once.
+ * which the driver rings a doorbell; queue pairs that share a page, in turn and from two threads at
+ * once. Requests keep their order, and each is sent once.
  */
 /* behaviours: BF-forms */
 #include "testbench/services.h"
 
-enum { BUFFER = 256, INLINE = 400, LIST = 5 };
+enum { INLINE = 400, LIST = 5, THREAD_SENDS = 40, THREAD_LEN = 200 };
 
 /* One inline request of each length; how many went through BlueFlame. */
 static unsigned lengths(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x,
@@ -25,6 +25,49 @@ static unsigned lengths(struct tb *tb, struct tb_end *a, struct tb_end *b, struc
 		fit += (unsigned)(tb_stat(a, "doorbell", "blueflames") - before);
 	}
 	return fit;
+}
+
+struct poster {
+	struct drv_qp *qp;
+	struct drv_send_wr wr;
+	int rc;
+	bool done;
+};
+
+static void post_many(void *arg)
+{
+	struct poster *p = arg;
+
+	for (unsigned i = 0; i < THREAD_SENDS && !p->rc; i++)
+		p->rc = drv_post_send(p->qp, &p->wr, NULL);
+	p->done = true;
+}
+
+/* Both threads write to the page at the same time. */
+static void two_threads(struct tb *tb, struct tb_end *a, struct tb_end *b, struct drv_qp *x)
+{
+	struct drv_sge sge = {(uintptr_t)a->src, THREAD_LEN, 0};
+	struct poster posters[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		posters[i] = (struct poster){
+			.qp = i ? x : a->qp[0],
+			.wr = {.opcode = IBV_WR_RDMA_WRITE,
+			       .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+			       .sg_list = &sge,
+			       .num_sge = 1,
+			       .remote_addr = tb_va(b, b->dst) + 8192 + (uint64_t)i * THREAD_LEN,
+			       .rkey = drv_mr_rkey(b->mr)}};
+		a->platform->ops->thread_start(a->platform, "poster", post_many, &posters[i]);
+	}
+	pass_time(CFG_US(200));
+	for_each_row(i, posters) {
+		expect_true(posters[i].done);
+		expect_equal(posters[i].rc, 0);
+	}
+	expect_cqes(a, 2 * THREAD_SENDS);
+	expect_data(b, .dst = 8192, .len = THREAD_LEN);
+	expect_data(b, .dst = 8192 + THREAD_LEN, .len = THREAD_LEN);
 }
 
 SCENARIO(blueflame, "BlueFlame: all lengths, lists, and two queue pairs of a page",
@@ -54,7 +97,8 @@ SCENARIO(blueflame, "BlueFlame: all lengths, lists, and two queue pairs of a pag
 	rdma_write(a, .len = 8, .dst = 4096, .inlined = true, .repeat = LIST);
 	expect_cqes(a, LIST);
 	expect_data(b, .dst = 4096, .len = 8);
-	expect_stat(b, responder, packets, 2 * (INLINE / 19 + 1) + 6 + LIST);
+	two_threads(tb, a, b, x);
+	expect_stat(b, responder, packets, 2 * (INLINE / 19 + 1) + 6 + LIST + 2 * THREAD_SENDS);
 	destroy_qp(y);
 	destroy_qp(x);
 }

@@ -72,7 +72,7 @@ static void lists(struct tb *tb, struct tb_end *a, struct tb_end *b, unsigned ro
 
 SCENARIO(recv_lists, "receive lists shorter than their slots, after full ones", .any_packets = true)
 {
-	static const unsigned rooms[] = {2, 4, 16};
+	static const unsigned rooms[] = {2, 4, 8, 16};
 
 	for_each_row(i, rooms) {
 		name_row("%u entries", rooms[i]);
