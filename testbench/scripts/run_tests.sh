@@ -238,6 +238,13 @@ for t in packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng 
 done
 
 one "behaviours.list" testbench/scripts/behaviours.sh check
+
+# mistakes in the driver: every row fits it, and a sample is found
+one "mutants.rows" testbench/scripts/mutants.py check
+case $O in
+build) one "mutants.sample" timeout 300 testbench/scripts/mutants.py sample --dir "$scratch/mutants" ;;
+*) echo "skip  mutants.sample: only with the ordinary build" ;;
+esac
 one "tool.behaviours" grep -Eq $'^DUP-1\trc_lost_ack\tpass$' <("$hcasim" list --behaviours)
 one "tool.behaviours_text" grep -Eq $'^DUP-1\trc_lost_ack\tpass\tA duplicate SEND' <("$hcasim" list --behaviours=text)
 one "tool.list_iwarp" grep -Eq $'^1\tiwarp_kinds\town\tpass$' <("$hcasim" list --iwarp)
