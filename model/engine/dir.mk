@@ -13,6 +13,6 @@ src-y += $(addprefix $(d)/qp/, qp.c qp_path.c)
 src-y += $(addprefix $(d)/fetch/, wqe_fetch.c wqe_read.c wqe_queue.c wqe_receive.c)
 src-y += $(addprefix $(d)/send/, scheduler.c requester.c requester_wqe.c requester_packet.c requester_local.c requester_response.c requester_complete.c retry.c)
 src-y += $(addprefix $(d)/receive/, receive_unit.c srq.c responder.c responder_life.c responder_refuse.c responder_execute.c responder_ack.c atomic_read.c atomic_unit.c multicast.c)
-src-y += $(addprefix $(d)/chip/, pci_function.c doorbell.c processor.c processor_regs.c processor_ports.c processor_dma.c processor_objects.c)
+src-y += $(addprefix $(d)/chip/, pci_function.c doorbell.c processor.c processor_regs.c processor_ports.c processor_dma.c processor_objects.c object_users.c)
 src-y += $(d)/hca.c $(d)/mlx4.c
 test-y += $(patsubst ./%,%,$(sort $(wildcard $(d)/tests/*_test.c $(d)/*/tests/*_test.c)))

@@ -202,7 +202,52 @@
 	  "an object was given the doorbell record of another live object", \
 	  "Linux mlx4_db_alloc: a record for each queue", \
 	  "the bitmap of records, and when the other object's record was freed", \
-	  "a doorbell record is freed before its CQ is destroyed")
+	  "a doorbell record is freed before its CQ is destroyed") \
+	R(doorbell_without_wqe, \
+	  "the doorbell of a send queue was rung more often than requests were given to the device", \
+	  "mlx4_post_send: one doorbell a call that posts; the owner bit of each WQE", \
+	  "the owner bit of the next WQE: its value for this lap, and that it is stored before the doorbell is rung", \
+	  "the owner bit is not inverted after the queue's wrap, so the device finds no work") \
+	R(doorbell_reserved, \
+	  "a doorbell has bits set that are reserved, or a code that means nothing", \
+	  "mlx4 UAR doorbells: QPN in [31:8]; CQ arm commands 1 and 2", \
+	  "the shifts and masks of the doorbell's fields", \
+	  "the QPN is not shifted, or the consumer index is not cut to 24 bits") \
+	R(arm_record, \
+	  "the arm doorbell of a CQ says something else than the arm record in memory", \
+	  "mlx4_cq_arm: the record is written first, behind it a barrier, then the doorbell with the same sequence number, command and index", \
+	  "that both are made from the same values, and the record is stored before the doorbell", \
+	  "the record is not written, or with the index of the arming before") \
+	R(blueflame_buffer, \
+	  "the same BlueFlame buffer was written twice in a row", \
+	  "libmlx4: the offset of the buffer is inverted after each write, because the buffers are taken in turn", \
+	  "where the offset of the buffer changes, and that all users of the register share it under its lock", \
+	  "the offset is not inverted") \
+	R(command_toggle, \
+	  "a command has the same toggle as the one before it", \
+	  "mlx4_cmd_post inverts the toggle with each command; cmd_pending compares it", \
+	  "where the driver inverts its toggle, and what a failed command does to it", \
+	  "the toggle stays as it was, so the driver takes an old answer for the new one") \
+	R(command_token, \
+	  "two commands in a row that end with an event have the same token", \
+	  "mlx4_cmd_wait: a context's token changes with each command", \
+	  "where the token is made", \
+	  "a late event of the command before is taken for the new command's") \
+	R(mailbox_changed, \
+	  "the input mailbox of a command changed while the command was running", \
+	  "mlx4 HCR: the mailbox is the device's from the go bit to the answer", \
+	  "who else holds the mailbox: it may have been given back too early, or be filled after the go bit", \
+	  "the mailbox is freed and used again while the device reads it") \
+	R(config_not_restored, \
+	  "a command came after a software reset, and configuration space had not been restored", \
+	  "mlx4_reset: the header is saved before the reset and written again behind it, the command register last", \
+	  "the writes of configuration space behind the reset", \
+	  "the command register is not written again") \
+	R(object_in_use, \
+	  "an object was taken back while another one still uses it", \
+	  "IBA 11.2.8.3 (destroy CQ), 11.2.5.3 (destroy SRQ): an error while work queues are associated", \
+	  "the order of tear-down: QPs first, then their SRQ and CQs, then EQs", \
+	  "a CQ is destroyed before the QP that completes to it")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */
 #define GUEST_OBJECTS(O) \

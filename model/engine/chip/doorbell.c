@@ -18,7 +18,12 @@ enum {
 	BF_BUF_MAX = 512, /* buffer size of the largest BlueFlame register, which has 1 KiB */
 	BF_HEAD = 8,      /* bytes that name QPN, index and length */
 	BUFS_PER_REG = 2,
+	/* bits of the doorbells that no field of model/interface/regs.h has */
+	SEND_DB_RESERVED = 0xff,
+	EQ_DB_RESERVED = 0x7f000000,
 };
+
+#define CQ_ARM_RESERVED UINT32_C(0xc8000000)
 
 /* A BlueFlame buffer that is being written. */
 struct blueflame_gather {
@@ -36,7 +41,14 @@ struct doorbell {
 	uint32_t arm_high[HCA_UAR_PAGES];
 	bool arm_half[HCA_UAR_PAGES];
 	struct blueflame_gather *gathers;
+	/* By BlueFlame register: 1 + its buffer that was written last; 0: none. */
+	uint8_t *last_buffer;
 };
+
+static size_t bf_regs(const struct hca *hca)
+{
+	return (size_t)HCA_UAR_PAGES << param_doorbell_log_bf_regs(hca->params);
+}
 
 struct doorbell *doorbell_create(struct hca *hca)
 {
@@ -45,6 +57,7 @@ struct doorbell *doorbell_create(struct hca *hca)
 	db->hca = hca;
 	db->gathers = memory_create(param_doorbell_bf_gathers(hca->params), sizeof(*db->gathers),
 				    "doorbells");
+	db->last_buffer = memory_create(bf_regs(hca), sizeof(*db->last_buffer), "doorbells");
 	return db;
 }
 
@@ -52,6 +65,7 @@ void doorbell_destroy(struct doorbell *doorbell)
 {
 	if (!doorbell)
 		return;
+	free(doorbell->last_buffer);
 	free(doorbell->gathers);
 	free(doorbell);
 }
@@ -61,6 +75,7 @@ void doorbell_reset(struct hca *hca)
 	struct doorbell *db = hca->doorbell;
 
 	memset(db->arm_half, 0, sizeof(db->arm_half));
+	memset(db->last_buffer, 0, bf_regs(hca));
 	for (uint64_t i = 0; i < param_doorbell_bf_gathers(hca->params); i++)
 		db->gathers[i].open = db->gathers[i].taken = false;
 }
@@ -74,6 +89,9 @@ static void send_ring(struct hca *hca, uint32_t uar, const void *bytes)
 
 	memcpy(&db, bytes, sizeof(db));
 	qpn = send_db_get_qpn(&db);
+	if (be32_load(db.b) & SEND_DB_RESERVED)
+		guest_error(hca, RULE_doorbell_reserved, guest_object(GUEST_QP, qpn),
+			    "send doorbell %08x: bits [7:0] are reserved", be32_load(db.b));
 	hca->stats.doorbell_sends++;
 	HCA_TRACE(hca, TP_DOORBELL_SEND, .qpn = qpn, .args = {uar});
 	scheduler_doorbell(hca, qpn, uar);
@@ -89,6 +107,12 @@ static void arm_ring(struct hca *hca, uint32_t uar, uint32_t high, uint32_t low)
 	HCA_TRACE(hca, TP_DOORBELL_CQ_ARM,
 		  .args = {cq_arm_db_get_cqn(&db), cq_arm_db_get_ci(&db), cq_arm_db_get_sn(&db),
 			   cq_arm_db_get_cmd(&db) == CQ_ARM_SOLICITED});
+	if (high & CQ_ARM_RESERVED || low >> 24 ||
+	    (cq_arm_db_get_cmd(&db) != CQ_ARM_SOLICITED && cq_arm_db_get_cmd(&db) != CQ_ARM_NEXT))
+		guest_error(hca, RULE_doorbell_reserved,
+			    guest_object(GUEST_CQ, cq_arm_db_get_cqn(&db)),
+			    "CQ doorbell %08x %08x: reserved bits, or a command other than 1 and 2",
+			    high, low);
 	responder_cq_armed(hca, cq_arm_db_get_cqn(&db));
 	cqe_write_arm(hca, cq_arm_db_get_cqn(&db), cq_arm_db_get_sn(&db), cq_arm_db_get_cmd(&db),
 		      cq_arm_db_get_ci(&db), uar);
@@ -100,6 +124,9 @@ static void eq_ring(struct hca *hca, uint32_t uar, uint32_t k, const void *bytes
 	struct eq_db db;
 
 	memcpy(&db, bytes, sizeof(db));
+	if (be32_load(db.b) & EQ_DB_RESERVED)
+		guest_error(hca, RULE_doorbell_reserved, guest_object(GUEST_EQ, eqn),
+			    "EQ doorbell %08x: bits [30:24] are reserved", be32_load(db.b));
 	hca->stats.doorbell_eq_updates++;
 	HCA_TRACE(hca, TP_DOORBELL_EQ_CI, .args = {eqn, eq_db_get_ci(&db), eq_db_get_arm(&db)});
 	event_queue_doorbell(hca, eqn, eq_db_get_ci(&db), eq_db_get_arm(&db));
@@ -219,6 +246,21 @@ static void gather_check(struct hca *hca, struct blueflame_gather *g, unsigned b
 			    g->bytes, round_up(len), g->uar);
 }
 
+/* A write to a buffer begins. */
+static void buffer_turn(struct hca *hca, uint32_t uar, uint32_t buffer)
+{
+	const uint32_t reg =
+		(uar << param_doorbell_log_bf_regs(hca->params)) + buffer / BUFS_PER_REG;
+	uint8_t *last = &hca->doorbell->last_buffer[reg];
+	const uint8_t now = (uint8_t)(1 + buffer % BUFS_PER_REG);
+
+	if (*last == now)
+		guest_error(hca, RULE_blueflame_buffer, guest_object(GUEST_UAR, uar),
+			    "uar page %u: buffer %u again, without the other one in between", uar,
+			    buffer);
+	*last = now;
+}
+
 static bool is_padding(const struct blueflame_gather *g, unsigned at, unsigned size)
 {
 	return g->taken && at == g->filled && at + size <= round_up(g->filled);
@@ -238,6 +280,7 @@ static void blueflame_write(struct hca *hca, uint32_t uar, uint32_t offset, cons
 		return;
 	}
 	if (at == 0) {
+		buffer_turn(hca, uar, buffer);
 		if (g->open)
 			gather_fail(hca, g, "lines are missing");
 		g->uar = uar;

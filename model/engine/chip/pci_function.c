@@ -46,6 +46,12 @@ struct pci_function {
 	struct err_buf errors;
 	struct event reset;
 	struct {
+		bool toggle_known, token_known;
+		uint32_t toggle, token; /* of the last command; of the last one with an event */
+		bool kept;              /* mailbox holds what it held when GO was written */
+		uint8_t mailbox[MAILBOX_SIZE];
+	} seen; /* for the rules of commands */
+	struct {
 		uint32_t opcode, times;
 		uint8_t status;
 	} fail; /* hca_command_fail(): commands of this opcode fail, so many times */
@@ -56,6 +62,7 @@ static void reset_due(struct event *ev)
 	struct pci_function *pci = container_of(ev, struct pci_function, reset);
 
 	pci->hca->calls->soft_reset(pci->hca);
+	pci_config_lost(pci->hca);
 }
 
 struct pci_function *pci_function_create(struct hca *hca)
@@ -84,6 +91,7 @@ void pci_function_reset(struct hca *hca)
 	memset(&pci->command, 0, sizeof(pci->command));
 	memset(&pci->errors, 0, sizeof(pci->errors));
 	pci->owned = false;
+	memset(&pci->seen, 0, sizeof(pci->seen));
 	interrupt_reset(hca);
 }
 
@@ -143,6 +151,62 @@ uint32_t pci_function_command_fail_left(const struct hca *hca)
 	return hca->pci->fail.times;
 }
 
+/* --- rules of commands --- */
+
+static struct guest_object command_object(const struct pci_function *pci)
+{
+	return guest_object(GUEST_COMMAND, hcr_get_opcode(&pci->command));
+}
+
+static void command_judge(struct hca *hca)
+{
+	struct pci_function *pci = hca->pci;
+	const uint32_t toggle = hcr_get_toggle(&pci->command), token = hcr_get_token(&pci->command);
+
+	if (pci_config_unrestored(hca))
+		guest_error(hca, RULE_config_not_restored, command_object(pci),
+			    "the command register of configuration space was not written");
+	if (pci->seen.toggle_known && toggle == pci->seen.toggle)
+		guest_error(hca, RULE_command_toggle, command_object(pci), "toggle %u again",
+			    toggle);
+	pci->seen.toggle_known = true;
+	pci->seen.toggle = toggle;
+	if (!hcr_get_event(&pci->command))
+		return;
+	if (pci->seen.token_known && token == pci->seen.token)
+		guest_error(hca, RULE_command_token, command_object(pci), "token %04x again",
+			    token);
+	pci->seen.token_known = true;
+	pci->seen.token = token;
+}
+
+static void mailbox_keep(struct hca *hca)
+{
+	struct pci_function *pci = hca->pci;
+	const uint64_t in = hcr_get_in_param(&pci->command);
+
+	pci->seen.kept =
+		in != hcr_get_out_param(&pci->command) && mailbox(hca, in, true, pci->seen.mailbox);
+}
+
+static void mailbox_compare(struct hca *hca)
+{
+	struct pci_function *pci = hca->pci;
+	uint8_t now[MAILBOX_SIZE];
+	unsigned at = 0;
+
+	if (!pci->seen.kept || !mailbox(hca, hcr_get_in_param(&pci->command), true, now))
+		return;
+	while (at < MAILBOX_SIZE && now[at] == pci->seen.mailbox[at])
+		at++;
+	if (at < MAILBOX_SIZE)
+		guest_error(hca, RULE_mailbox_changed, command_object(pci),
+			    "byte 0x%x was %02x when GO was written, and is %02x", at,
+			    pci->seen.mailbox[at], now[at]);
+}
+
+/* --- */
+
 static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 {
 	struct pci_function *pci = hca->pci;
@@ -160,6 +224,8 @@ static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 	pci->command = pci->hcr;
 	hcr_trace(hca, TP_HCR_POST, true, hcr_get_event(&pci->command));
 	monitor_command(hca, &pci->command, false);
+	command_judge(hca);
+	mailbox_keep(hca);
 	if (pci->fail.times && pci->fail.opcode == hcr_get_opcode(&pci->command))
 		command_fail(hca);
 	else
@@ -178,6 +244,7 @@ void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status)
 
 	if (!hcr_get_go(&pci->hcr))
 		return;
+	mailbox_compare(hca);
 	hcr_set_out_param(&pci->hcr, out_param);
 	if (!hcr_get_event(&pci->command))
 		hcr_set_status(&pci->hcr, status);

@@ -10,9 +10,11 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/base/monitor.h"
 #include "model/engine/memory/memory_key.h"
+#include "model/engine/chip/object_users.h"
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/srq.h"
+#include "model/engine/send/scheduler.h"
 #include "model/engine/memory/translate.h"
 #include "model/interface/macros.h"
 
@@ -115,6 +117,7 @@ static void object_invalidate(struct processor *p)
 		object_done(p, 0);
 		return;
 	}
+	object_users_tell(hca, o->type, o->number);
 	if (!o->mtt_known)
 		object_note_mtt(p);
 	switch (o->type) {
@@ -209,6 +212,8 @@ static void object_validate(struct processor *p)
 		context_drop(p->hca, object_use(o), o->number);
 		context_release(p->hca);
 		icm_object_set(p->hca, o->type, o->number, true);
+		if (o->type == FW_TABLE_QPC)
+			scheduler_queue_new(p->hca, o->number);
 	}
 	object_done(p, 0);
 }

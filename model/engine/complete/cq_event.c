@@ -154,6 +154,31 @@ static bool arm_is_late(const struct cqc *cqc, uint32_t ci)
 	return behind > cq_size(cqc) && behind <= QUEUE_INDEX_MASK / 2;
 }
 
+/*
+ * Compares the doorbell with the record in memory, without taking time. The record may be of a later
+ * request, whose doorbell is still on its way: then its index is ahead, or its sequence number is
+ * another one.
+ */
+static void arm_compare(struct object_lane *lane, const struct cq_job *job, const struct cqc *cqc)
+{
+	struct hca *hca = lane->hca;
+	struct cq_dbrec rec;
+	uint32_t ahead;
+
+	if (hca->env.dma_read(hca->env.ctx, cqc_get_db_rec_addr(cqc), rec.b, sizeof(rec)))
+		return;
+	ahead = (cq_dbrec_get_arm_ci(&rec) - job->consumer_index) & QUEUE_INDEX_MASK;
+	if (ahead <= QUEUE_INDEX_MASK / 2 && (ahead || cq_dbrec_get_arm_sn(&rec) != job->arm_sn ||
+					      cq_dbrec_get_arm_cmd(&rec) >= job->arm_cmd))
+		return;
+	guest_error(hca, RULE_arm_record, guest_object(GUEST_CQ, lane->number),
+		    "cqn %x: doorbell sequence %u command %u index %u; record sequence %u "
+		    "command %u index %u",
+		    lane->number, job->arm_sn, job->arm_cmd, job->consumer_index,
+		    cq_dbrec_get_arm_sn(&rec), cq_dbrec_get_arm_cmd(&rec),
+		    cq_dbrec_get_arm_ci(&rec));
+}
+
 static void arm(struct object_lane *lane, struct cq_job *job, struct cqc *cqc)
 {
 	struct hca *hca = lane->hca;
@@ -165,6 +190,7 @@ static void arm(struct object_lane *lane, struct cq_job *job, struct cqc *cqc)
 			    job->uar, cqc_get_usr_page(cqc));
 		return;
 	}
+	arm_compare(lane, job, cqc);
 	if (!late && !cq_consumer_index_take(lane, cqc, job->consumer_index, "arm doorbell"))
 		return;
 	if (job->arm_cmd != CQ_ARM_SOLICITED && job->arm_cmd != CQ_ARM_NEXT)

@@ -32,7 +32,7 @@ struct cq_job {
 	struct hca *lost_by;
 	uint64_t earliest_ps;
 	uint32_t index;
-	unsigned arm_cmd;
+	unsigned arm_cmd, arm_sn;
 	uint32_t consumer_index, uar;
 	void (*idle)(void *arg);
 	void *arg;

@@ -445,6 +445,7 @@ void cqe_write_arm(struct hca *hca, uint32_t cqn, unsigned sn, unsigned cmd,
 	struct cq_job *job = cq_job_take(hca, JOB_ARM);
 
 	job->arm_cmd = cmd;
+	job->arm_sn = sn;
 	job->consumer_index = consumer_index & QUEUE_INDEX_MASK;
 	job->uar = uar;
 	cq_job_queue(hca, cqn, job);

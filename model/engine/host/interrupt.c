@@ -212,6 +212,15 @@ void interrupt_pba_read(struct hca *hca, uint32_t offset, void *bytes, unsigned 
 	}
 }
 
+void interrupt_vector_look(const struct hca *hca, unsigned vector, bool *is_masked,
+			   bool *is_pending)
+{
+	const struct vector *v = &hca->interrupt->vectors[vector];
+
+	*is_masked = masked(hca->interrupt, v);
+	*is_pending = v->pending;
+}
+
 void interrupt_control(struct hca *hca, bool enabled, bool function_masked)
 {
 	struct interrupt *interrupt = hca->interrupt;

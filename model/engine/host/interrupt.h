@@ -29,6 +29,10 @@ void interrupt_control(struct hca *hca, bool enabled, bool function_masked);
 /* The Interrupt Disable bit of the command register changed. */
 void interrupt_intx_control(struct hca *hca, bool disabled);
 void interrupt_clear_intx(struct hca *hca);
+/* Whether MSI-X vector `vector` is masked, by its entry or with all others, and whether its pending bit is
+ * set. */
+void interrupt_vector_look(const struct hca *hca, unsigned vector, bool *is_masked,
+			   bool *is_pending);
 /* For the status register: an INTx interrupt is pending, even if it may not be signalled. */
 bool interrupt_intx_pending(const struct hca *hca);
 unsigned interrupt_vectors(const struct hca *hca);

@@ -104,6 +104,7 @@ struct pci_config {
 	uint8_t value[PCI_CONFIG_SIZE];
 	uint8_t writable[PCI_CONFIG_SIZE]; /* bits */
 	uint8_t clears[PCI_CONFIG_SIZE];   /* bits that a written 1 clears */
+	bool lost; /* software has not written the command register since a software reset */
 };
 
 static uint32_t get(const uint8_t *at, unsigned size)
@@ -320,10 +321,24 @@ uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size)
 	return value;
 }
 
+void pci_config_lost(struct hca *hca)
+{
+	hca->config->lost = true;
+}
+
+bool pci_config_unrestored(struct hca *hca)
+{
+	const bool lost = hca->config->lost;
+
+	hca->config->lost = false;
+	return lost;
+}
+
 void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value)
 {
 	struct pci_config *config = hca->config;
 	const uint8_t power = config->value[HCA_PCI_CAP_PM + PM_CONTROL];
+	const bool was_master = get16(config, COMMAND) & COMMAND_MASTER;
 
 	HCA_TRACE(hca, TP_CFG_WRITE, .args = {0, offset, value, size});
 	if (outside(offset, size))
@@ -338,6 +353,11 @@ void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t 
 	if ((config->value[HCA_PCI_CAP_PM + PM_CONTROL] & PM_STATE) % PM_D3)
 		config->value[HCA_PCI_CAP_PM + PM_CONTROL] = power;
 	control_changed(config, hca);
+	if (offset / 4 == COMMAND / 4)
+		config->lost = false;
+	if (was_master && !(get16(config, COMMAND) & COMMAND_MASTER) && hca->ctrl & FW_CTRL_RUN)
+		guest_error(hca, RULE_bus_master_off, guest_object(GUEST_NONE, 0),
+			    "bus mastering was cleared while the device runs, before CLOSE_HCA");
 }
 
 bool pci_config_decodes(struct hca *hca, const char *what, unsigned bar, uint64_t offset)

@@ -22,6 +22,11 @@ struct pci_config *pci_config_create(const struct pci_identity *identity);
 void pci_config_destroy(struct pci_config *config);
 /* Power-on values; tells interrupt and pcie. */
 void pci_config_reset(struct hca *hca);
+/* A software reset. A real device loses these registers, so software must write them again. This one
+ * keeps them. */
+void pci_config_lost(struct hca *hca);
+/* True once if software has not written the command register since such a reset. */
+bool pci_config_unrestored(struct hca *hca);
 const struct pci_identity *pci_config_identity(const struct hca *hca);
 /* Whether an access to a BAR reaches the device; otherwise it is a guest error of `what`. */
 bool pci_config_decodes(struct hca *hca, const char *what, unsigned bar, uint64_t offset);

@@ -386,6 +386,22 @@ bool icm_object_valid(const struct hca *hca, unsigned table, uint32_t number)
 	return set->words && set->words[number / 64] >> number % 64 & 1;
 }
 
+bool icm_object_next(const struct hca *hca, unsigned table, uint32_t *number)
+{
+	const struct valid_set *set = &hca->icm->valid[table];
+	uint64_t at = *number, rest;
+
+	while (set->words && at <= set->mask) {
+		rest = set->words[at / WORD_BITS] >> at % WORD_BITS;
+		if (rest) {
+			*number = (uint32_t)(at + (unsigned)__builtin_ctzll(rest));
+			return true;
+		}
+		at = (at / WORD_BITS + 1) * WORD_BITS;
+	}
+	return false;
+}
+
 void icm_object_set(struct hca *hca, unsigned table, uint32_t number, bool valid)
 {
 	struct valid_set *set = &hca->icm->valid[table];

@@ -67,6 +67,8 @@ uint64_t icm_entry(const struct hca *hca, unsigned table, uint32_t number);
  * modulo table size. */
 bool icm_object_valid(const struct hca *hca, unsigned table, uint32_t number);
 void icm_object_set(struct hca *hca, unsigned table, uint32_t number, bool valid);
+/* The first valid object from *number on; false: there is none. */
+bool icm_object_next(const struct hca *hca, unsigned table, uint32_t *number);
 /* Clears every valid bit, keeping the map: CLOSE_HCA. */
 void icm_objects_clear(struct hca *hca);
 /* Clears the bits of a set whose entries lie in [va, va + len). */

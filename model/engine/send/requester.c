@@ -265,6 +265,15 @@ static enum send_state requester_context_lose(struct send_step *s, int err)
 	return SEND_IDLE;
 }
 
+/* The table has no context of this number: at its place may stand that of another QP. */
+static void requester_blame_alias(const struct send_step *s)
+{
+	if (send_work_is_unchecked(s->send))
+		guest_error(s->hca, RULE_doorbell_dead_qp, guest_object(GUEST_QP, s->qp->qpn),
+			    "send doorbell for qpn %06x: another QP has its place in the table",
+			    s->qp->qpn);
+}
+
 static enum send_state requester_step_begin(struct send_step *s)
 {
 	struct qp_send *send = s->send;
@@ -277,6 +286,8 @@ static enum send_state requester_step_begin(struct send_step *s)
 	if (__builtin_expect(!!send->waiter.in, 0))
 		waiter_cancel(&send->waiter);
 	err = qp_context(s->qp, false, &send->waiter, &s->qpc);
+	if (err == -ENOENT)
+		requester_blame_alias(s);
 	if (err)
 		return err == -EAGAIN ? SEND_WAIT_CONTEXT : requester_context_lose(s, err);
 	s->service = qpc_get_service(s->qpc);
@@ -322,6 +333,15 @@ static enum send_state requester_step_choose(struct send_step *s)
 	return (uint16_t)(send->next - send->oldest) < SEND_WINDOW ? SEND_FETCH : SEND_WAIT_WINDOW;
 }
 
+/* Software stamps the chunks behind the last request. No segment has these bytes. */
+static bool requester_is_stamped(const uint8_t *wqe, unsigned len)
+{
+	for (unsigned at = WQE_CHUNK; at + sizeof(uint32_t) <= len; at += WQE_CHUNK)
+		if (be32_load(wqe + at) == UINT32_MAX)
+			return true;
+	return false;
+}
+
 static enum send_state requester_step_fetch(struct send_step *s)
 {
 	struct qp_send *send = s->send;
@@ -342,6 +362,8 @@ static enum send_state requester_step_fetch(struct send_step *s)
 		if (send->tail ==
 		    SEND_TAIL_RUNG) /* a doorbell has come since that read began: read again */
 			return SEND_FETCH;
+		if (s->fresh && send->work == SEND_WORK_BEGUN)
+			scheduler_queue_empty(s->hca, s->qp->qpn, send->next);
 		send_work_end(send);
 		send_tail_end_blueflame(send);
 		wqe_fetch_begun(s->qp, send->announced);
@@ -350,6 +372,10 @@ static enum send_state requester_step_fetch(struct send_step *s)
 	if (err)
 		return requester_wqe_refuse(s, VERDICT_SEND_CONTEXT);
 	if (send_request_parse(wqe, len, s->service, &s->r, &why)) {
+		if (requester_is_stamped(wqe, len))
+			why = "a chunk of it begins with the stamp ffffffff: it was stamped after "
+			      "it was posted, "
+			      "or is longer than what was written";
 		guest_error(s->hca, RULE_wqe_malformed, guest_object(GUEST_QP, s->qp->qpn),
 			    "qpn %06x wqe %u: %s", s->qp->qpn, send->cursor, why);
 		return requester_wqe_refuse(s, VERDICT_SEND_WQE);

@@ -8,6 +8,7 @@
 #include "model/engine/send/requester.h"
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/interface/macros.h"
+#include "model/sim/params/hca.h"
 #include "model/sim/params/hca_link.h"
 #include "model/sim/params/hca_requester.h"
 #include "model/sim/params/hca_scheduler.h"
@@ -37,6 +38,8 @@ struct scheduler {
 	int dmas;
 	bool owed[HCA_MAX_PORTS]; /* a READ response has left, so a request may follow it */
 	struct unit *units;
+	uint16_t *doorbells; /* of each QP since RESET, by QPN modulo their number */
+	uint32_t qp_mask;
 };
 
 static void unit_job(struct event *ev);
@@ -48,6 +51,8 @@ struct scheduler *scheduler_create(struct hca *hca)
 	s->hca = hca;
 	s->n_units = (unsigned)param_requester_units(hca->params);
 	s->units = memory_create(s->n_units, sizeof(*s->units), "a scheduler");
+	s->qp_mask = (UINT32_C(1) << param_hca_log_max_qp(hca->params)) - 1;
+	s->doorbells = memory_create(s->qp_mask + 1, sizeof(*s->doorbells), "a scheduler");
 	for (unsigned i = 0; i < s->n_units; i++) {
 		s->units[i].scheduler = s;
 		s->units[i].ev.job = unit_job;
@@ -62,6 +67,7 @@ void scheduler_destroy(struct scheduler *s)
 	for (unsigned i = 0; i < s->n_units; i++)
 		event_cancel(s->hca->core, &s->units[i].ev);
 	free(s->units);
+	free(s->doorbells);
 	free(s);
 }
 
@@ -365,6 +371,38 @@ void scheduler_dma(struct hca *hca, int change)
 
 /* --- doorbells --- */
 
+static uint16_t *doorbells_of(const struct hca *hca, uint32_t qpn)
+{
+	return &hca->scheduler->doorbells[qpn & hca->scheduler->qp_mask];
+}
+
+/*
+ * Doorbells and WQEs are counted modulo 2^16. One doorbell may announce a list of WQEs, so the WQEs run
+ * ahead; a doorbell may also arrive when its WQE has long been found. Their lead is cut before it could
+ * be taken for a lead of the doorbells.
+ */
+enum { EXTRA_DOORBELLS = 1 << 12, WQES_AHEAD = 1 << 14 };
+
+static bool too_many_doorbells(uint16_t rung, uint16_t next)
+{
+	return (uint16_t)(rung - next - 1) < EXTRA_DOORBELLS;
+}
+
+static void doorbells_cut(uint16_t *rung, uint16_t next)
+{
+	if (!too_many_doorbells(*rung, next) && (uint16_t)(next - *rung) > WQES_AHEAD)
+		*rung = (uint16_t)(next - WQES_AHEAD);
+}
+
+static void doorbell_count(const struct qp *qp)
+{
+	uint16_t *rung = doorbells_of(qp->hca, qp->qpn);
+
+	++*rung;
+	if (qp->send.loaded)
+		doorbells_cut(rung, qp->send.next);
+}
+
 static struct qp *doorbell_qp(struct hca *hca, uint32_t qpn)
 {
 	struct qp *qp = qpn & QPN_XRC_TARGET ? NULL : qp_make(hca, qpn);
@@ -382,6 +420,7 @@ void scheduler_doorbell(struct hca *hca, uint32_t qpn, uint32_t uar)
 
 	if (!qp)
 		return;
+	doorbell_count(qp);
 	qp->send.uar = uar;
 	send_work_ring(&qp->send);
 	qp->send.tail = SEND_TAIL_RUNG;
@@ -397,6 +436,7 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 
 	if (!qp)
 		return;
+	doorbell_count(qp);
 	send = &qp->send;
 	hold = wqe_fetch_announce(qp);
 	at_rest = send->work == SEND_WORK_NONE;
@@ -419,6 +459,25 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
 	scheduler_ready(qp, 0);
 }
 
+void scheduler_queue_new(struct hca *hca, uint32_t qpn)
+{
+	*doorbells_of(hca, qpn) = 0;
+}
+
+void scheduler_queue_empty(struct hca *hca, uint32_t qpn, uint16_t next)
+{
+	uint16_t *rung = doorbells_of(hca, qpn);
+
+	doorbells_cut(rung, next);
+	if (!too_many_doorbells(*rung, next))
+		return;
+	guest_error(hca, RULE_doorbell_without_wqe, guest_object(GUEST_QP, qpn),
+		    "qpn %06x: %u doorbells since RESET, %u requests; request %u is not the "
+		    "device's by its owner bit",
+		    qpn, *rung, next, next);
+	*rung = next; /* told once */
+}
+
 bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 {
 	struct qp_send *send = &qp->send;
@@ -429,12 +488,14 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_RTR) {
 		guest_error(qp->hca, RULE_doorbell_dead_qp, guest_object(GUEST_QP, qp->qpn),
 			    "send doorbell for qpn %06x in state %u", qp->qpn, state);
+		*doorbells_of(qp->hca, qp->qpn) = send->next; /* it does not count */
 		return false;
 	}
 	if (qpc_get_usr_page(qpc) != send->uar) {
 		guest_error(qp->hca, RULE_doorbell_wrong_uar, guest_object(GUEST_QP, qp->qpn),
 			    "doorbell of qpn %06x through UAR page %u, its own is %u", qp->qpn,
 			    send->uar, qpc_get_usr_page(qpc));
+		*doorbells_of(qp->hca, qp->qpn) = send->next;
 		return false;
 	}
 	/*
@@ -445,6 +506,7 @@ bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc)
 	if (blueflame && send->oldest == send->next && (int16_t)(send->bf_index - send->next) > 0) {
 		wqe_fetch_release(qp);
 		send->tail = SEND_TAIL_RUNG;
+		--*doorbells_of(qp->hca, qp->qpn);
 		guest_error(qp->hca, RULE_blueflame_mismatch, guest_object(GUEST_QP, qp->qpn),
 			    "BlueFlame write of qpn %06x has index %u, the queue is at %u", qp->qpn,
 			    send->bf_index, send->next);

@@ -32,6 +32,13 @@ void scheduler_blueflame(struct hca *hca, uint32_t qpn, uint16_t index, const ui
  * count.
  */
 bool scheduler_doorbell_check(struct qp *qp, const struct qpc *qpc);
+/*
+ * The QP's queue is empty up to `next` WQEs since RESET, and every doorbell has been looked at. Guest
+ * error: doorbell_without_wqe.
+ */
+void scheduler_queue_empty(struct hca *hca, uint32_t qpn, uint16_t next);
+/* A QP leaves RESET: no doorbell has come. */
+void scheduler_queue_new(struct hca *hca, uint32_t qpn);
 /* The QP has something to send from `earliest_ps` on: puts it into the ring (once). */
 void scheduler_ready(struct qp *qp, uint64_t earliest_ps);
 /* The context that its unit stands still for (SEND_WAIT_CONTEXT) is there, or will not come. */

@@ -14,6 +14,9 @@ SCENARIO(guest_cq_consumer_index,
 	struct cq_dbrec *record = a->cq->db.record;
 
 	cq_dbrec_set_set_ci(record, a->cq->ci + BEYOND);
+	cq_dbrec_set_arm_cmd(record, CQ_ARM_NEXT);
+	cq_dbrec_set_arm_ci(record, a->cq->ci + BEYOND);
+	cq_dbrec_set_arm_sn(record, a->cq->arm_sn & 3);
 	cq_arm_db_set_cmd(&db, CQ_ARM_NEXT);
 	cq_arm_db_set_cqn(&db, drv_cq_num(a->cq));
 	cq_arm_db_set_ci(&db, a->cq->ci + BEYOND);

@@ -14,11 +14,12 @@ SCENARIO(guest_hcr_busy,
 
 	hcr_set_go(&hcr, 1);
 	hcr_set_opcode(&hcr, HCR_NOP);
-	/* in the form of polling mode, which asks for no event; the toggle bit is the one that the
-	 * driver will write next */
+	/* in the form of polling mode, which asks for no event; with the toggle of the command before,
+	 * so that the driver's next one is right */
 	hcr_set_toggle(&hcr, drv_raw_mmio_read32(a->dev, HCA_BAR_REGS, BAR0_HCR + last) >> 21 & 1);
 	drv_raw_mmio_write(a->dev, HCA_BAR_REGS, BAR0_HCR + last, hcr.b + last, 4);
 	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_HCR, 0x5555aaaa);
+	expect_guest_error(a, command_toggle);
 	expect_guest_error(a, hcr_busy);
 	pass_time(CFG_MS(1));
 	must(drv_cmd(a->dev, &nop));

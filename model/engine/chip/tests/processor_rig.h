@@ -17,6 +17,7 @@
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/qp/qp.h"
+#include "model/engine/send/scheduler.h"
 #include "model/engine/receive/srq.h"
 #include "model/engine/chip/tests/rv_asm.h"
 #include "model/interface/queues.h"
@@ -84,6 +85,10 @@ void qp_quiesce(struct hca *h, uint32_t qpn, void (*done)(void *arg, int status)
 void qp_resume(struct hca *h, uint32_t qpn)
 {
 	seen.resumed = qpn;
+}
+
+void scheduler_queue_new(struct hca *h, uint32_t qpn)
+{
 }
 
 void qp_invalidate(struct hca *h, uint32_t qpn, void (*done)(void *arg, int status), void *arg)

@@ -46,6 +46,13 @@ static int cq_start(void **state)
 	return 0;
 }
 
+/* Software writes the arm record, then rings the doorbell. */
+static void arm_cq(unsigned sn, unsigned cmd, uint32_t ci, uint32_t uar)
+{
+	be32_store(fx.memory + RECORD + 4, sn << 28 | cmd << 24 | (ci & 0xffffff));
+	cqe_write_arm(&fx.hca, CQN, sn, cmd, ci, uar);
+}
+
 static const uint8_t *entry(uint32_t index)
 {
 	return fx.memory + BUFFER + index % SIZE * 32;
@@ -161,7 +168,7 @@ static void consumer_index_beyond_producer(void **state)
 	fx_run();
 	expect_errors(1, "cq_consumer_index");
 	assert_int_equal(cqc_get_status(cqc), 9);
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + SIZE + 1, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST + SIZE + 1, UAR);
 	expect_errors(2, "cq_consumer_index");
 }
 
@@ -174,10 +181,35 @@ static void late_arm_doorbell(void **state)
 		fx_run();
 		consumed(FIRST + i + 1);
 	}
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + SIZE - 1, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST + SIZE - 1, UAR);
 	fx_run();
 	assert_int_equal(events(), 1);
 	assert_int_equal(fx.errors, 0);
+}
+
+static void arm_record(void **state)
+{
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
+	fx_run();
+	assert_int_equal(fx.errors, 0);
+	/* the record of a later request is right */
+	post(1);
+	fx_run();
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_SOLICITED, FIRST, UAR);
+	be32_store(fx.memory + RECORD + 4, 1 << 28 | CQ_ARM_NEXT << 24 | ((FIRST + 1) & 0xffffff));
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	fx_run();
+	assert_int_equal(fx.errors, 0);
+	/* that of an earlier one is not */
+	be32_store(fx.memory + RECORD + 4, 1 << 28 | CQ_ARM_NEXT << 24 | (FIRST & 0xffffff));
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	fx_run();
+	expect_errors(1, "arm_record");
+	be32_store(fx.memory + RECORD + 4,
+		   1 << 28 | CQ_ARM_SOLICITED << 24 | ((FIRST + 1) & 0xffffff));
+	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	fx_run();
+	expect_errors(2, "arm_record");
 }
 
 static void timestamps(void **state)
@@ -200,7 +232,7 @@ static void arm_next(void **state)
 	post(1);
 	fx_run();
 	assert_int_equal(events(), 0);
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST + 1, UAR);
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_ARMED);
 	post(2);
 	post(3);
@@ -217,7 +249,7 @@ static void arm_late_fires_at_once(void **state)
 	post(1);
 	post(2);
 	fx_run();
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST + 1, UAR);
 	fx_run();
 	assert_int_equal(events(), 1);
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_FIRED);
@@ -226,11 +258,11 @@ static void arm_late_fires_at_once(void **state)
 /* Software arms again before it polls. CQEs that an event has announced make no second event. */
 static void arm_before_poll(void **state)
 {
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
 	post(1);
 	fx_run();
 	assert_int_equal(events(), 1);
-	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(2, CQ_ARM_NEXT, FIRST, UAR);
 	fx_run();
 	assert_int_equal(events(), 1);
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_ARMED);
@@ -238,7 +270,7 @@ static void arm_before_poll(void **state)
 	post(3); /* comes after the event for 2, before the next arm */
 	fx_run();
 	assert_int_equal(events(), 2);
-	cqe_write_arm(&fx.hca, CQN, 3, CQ_ARM_NEXT, FIRST + 2, UAR);
+	arm_cq(3, CQ_ARM_NEXT, FIRST + 2, UAR);
 	fx_run();
 	assert_int_equal(events(), 3);
 }
@@ -246,10 +278,10 @@ static void arm_before_poll(void **state)
 /* An event for completions of any kind also announces the solicited ones among them. */
 static void arm_solicited_before_poll(void **state)
 {
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
 	post_of(0x48, 1, true);
 	fx_run();
-	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_SOLICITED, FIRST, UAR);
+	arm_cq(2, CQ_ARM_SOLICITED, FIRST, UAR);
 	post(2);
 	fx_run();
 	assert_int_equal(events(), 1);
@@ -265,7 +297,7 @@ static void arm_solicited(void **state)
 	post(1);
 	fx_run();
 	/* there is a CQE, but it is not solicited */
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_SOLICITED, FIRST, UAR);
+	arm_cq(1, CQ_ARM_SOLICITED, FIRST, UAR);
 	post(2);
 	fx_run();
 	assert_int_equal(events(), 0);
@@ -277,10 +309,10 @@ static void arm_solicited(void **state)
 	 * solicited. */
 	post_of(0x48, 4, true);
 	fx_run();
-	cqe_write_arm(&fx.hca, CQN, 2, CQ_ARM_SOLICITED, FIRST + 3, UAR);
+	arm_cq(2, CQ_ARM_SOLICITED, FIRST + 3, UAR);
 	fx_run();
 	assert_int_equal(events(), 2);
-	cqe_write_arm(&fx.hca, CQN, 3, CQ_ARM_SOLICITED, FIRST + 4, UAR);
+	arm_cq(3, CQ_ARM_SOLICITED, FIRST + 4, UAR);
 	fx_run();
 	assert_int_equal(events(), 2);
 	cqe_set_opcode(&error, CQE_OP_ERROR);
@@ -291,8 +323,8 @@ static void arm_solicited(void **state)
 
 static void arm_is_not_weakened(void **state)
 {
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_SOLICITED, FIRST, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(1, CQ_ARM_SOLICITED, FIRST, UAR);
 	post(1);
 	fx_run();
 	assert_int_equal(events(), 1);
@@ -300,14 +332,14 @@ static void arm_is_not_weakened(void **state)
 
 static void arm_through_another_page(void **state)
 {
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR + 1);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR + 1);
 	expect_errors(1, "doorbell_wrong_uar");
 	assert_int_equal(cqc_get_state(cqc), CQ_STATE_DISARMED);
 }
 
 static void the_cqe_is_in_memory_before_the_event(void **state)
 {
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
 	fx.memory[EQ_BUFFER + 31] = 0x80;
 	post(1);
 	while (fx.memory[EQ_BUFFER + 31] & 0x80) {
@@ -321,7 +353,7 @@ static void moderation_by_count(void **state)
 {
 	cqc_set_period(cqc, 100);
 	cqc_set_max_count(cqc, 3);
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
 	post(1);
 	post(2);
 	event_core_run_until(&fx.core, 50000000);
@@ -338,7 +370,7 @@ static void moderation_by_time(void **state)
 {
 	cqc_set_period(cqc, 100);
 	cqc_set_max_count(cqc, 3);
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
 	post(1);
 	event_core_run_until(&fx.core, 99999999);
 	assert_int_equal(events(), 0);
@@ -352,7 +384,7 @@ static void order_is_kept_while_something_is_read(void **state)
 {
 	fx.context_miss = true;
 	post(1);
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST + 1, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST + 1, UAR);
 	post(2);
 	fx_run();
 	assert_int_equal(cqc_get_producer_index(cqc), FIRST);
@@ -467,7 +499,7 @@ static void purge(void **state)
 static void reset_forgets(void **state)
 {
 	cqc_set_period(cqc, 100);
-	cqe_write_arm(&fx.hca, CQN, 1, CQ_ARM_NEXT, FIRST, UAR);
+	arm_cq(1, CQ_ARM_NEXT, FIRST, UAR);
 	post(1);
 	post(2);
 	fx.context_miss = true;
@@ -492,6 +524,7 @@ int main(void)
 		T(consumer_index_beyond_producer),
 		T(late_arm_doorbell),
 		T(timestamps),
+		T(arm_record),
 		T(arm_next),
 		T(arm_late_fires_at_once),
 		T(arm_before_poll),
