@@ -2,7 +2,7 @@
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, child.c place.c compile.c outdir.c symbols.c)
 src-y += $(addprefix $(d)/dsan/, callout.c checker.c order.c objects.c claims.c own.c late.c)
-src-y += $(addprefix $(d)/machine/, calls.c acts.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)
+src-y += $(addprefix $(d)/machine/, calls.c acts.c refusals.c stall.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)
 src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
 src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c iwarp.c processes.c start_program.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)

@@ -10,6 +10,7 @@
 #include "model/sim/fault.h"
 #include "testbench/host.h"
 #include "testbench/machine/acts.h"
+#include "testbench/machine/refusals.h"
 
 enum { MACHINE_HOSTS = 2, MACHINE_GUEST_ERRORS = 1 << 16 };
 
@@ -41,6 +42,7 @@ struct machine {
 	struct guest_error_note *guest_error_notes;
 	unsigned guest_errors, guest_errors_kept, guest_errors_room;
 	bool failed; /* the run has failed: further guest errors are consequences */
+	struct refusals refusals;
 	unsigned catastrophes, catastrophes_of[MACHINE_HOSTS];
 };
 

@@ -36,8 +36,10 @@ static const struct cli_command_row commands[] = {
 	 "run a scenario: one of the list (default: tour), or a C file of your own", 0, 1},
 	{CLI_CONFIG, "config", "", "print every parameter: unit, default, meaning and source", 0,
 	 0},
-	{CLI_RULES, "rules", "", "print every rule a driver must keep: name, meaning and source", 0,
-	 0},
+	{CLI_RULES, "rules", "[RULE]",
+	 "print every rule a driver must keep: name, meaning and source; or one rule with an "
+	 "example",
+	 0, 1},
 	{CLI_DUMP, "dump", "NAME --at TIME",
 	 "run a scenario and print the device's contexts at TIME, or when it fails", 1, 1},
 	{CLI_CHECK, "check", "FILE",

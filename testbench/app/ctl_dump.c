@@ -9,8 +9,10 @@
 #include "model/sim/cfg.h"
 #include "model/sim/file.h"
 #include "model/vfio_user/device.h"
+#include "testbench/machine/stall.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 enum { PATH_CHARS = 4096, CONTEXT_BYTES = 256, TEXT_CHARS = 8192, RECORD_BYTES = 4 };
@@ -166,6 +168,8 @@ void ctl_dump(const struct ctl_target *t, FILE *out)
 	p.out = f.out;
 	fprintf(p.out, "contexts at %.6f us\n", (double)t->core->now_ps / 1e6);
 	waits(t, &p);
+	for (unsigned i = 0; i < t->device_count; i++)
+		stall_print(t->devices[i].hca, "", UINT_MAX, p.out);
 	for (unsigned i = 0; i < t->device_count; i++)
 		count += dump_device(&t->devices[i], p.out);
 	rc = file_finish(&f, 0, NULL);

@@ -17,6 +17,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RULE_SCENARIO = 64 };
+
+static enum exit_status print_rule(const char *name)
+{
+	const int rule = guest_rule_find(name);
+	const struct guest_rule_row *row;
+	char scenario[RULE_SCENARIO];
+
+	if (rule < 0) {
+		fprintf(stderr, "hcasim: rules: there is no rule '%s'; hcasim rules prints all\n",
+			name);
+		return EXIT_INPUT;
+	}
+	row = &guest_rules[rule];
+	printf("%s\n  means:    %s\n  source:   %s\n  example:  %s\n  look at:  %s\n", row->name,
+	       row->meaning, row->source, row->example, row->look);
+	snprintf(scenario, sizeof(scenario), "guest_%s", row->name);
+	if (catalog_find(scenario))
+		printf("  shown by: hcasim run %s\n", scenario);
+	return EXIT_RIGHT;
+}
+
 static void print_rules(void)
 {
 	for (unsigned i = 0; i < RULE_COUNT; i++)
@@ -70,6 +92,8 @@ static enum exit_status obey(const struct cli *cli)
 	case CLI_CONFIG:
 		return cfg_print_rows(stdout) ? EXIT_FAILED : EXIT_RIGHT;
 	case CLI_RULES:
+		if (cli->file)
+			return print_rule(cli->file);
 		print_rules();
 		return EXIT_RIGHT;
 	case CLI_CHECK:

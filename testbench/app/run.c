@@ -191,6 +191,7 @@ static bool judge_end(struct run *run, enum kernel_end end)
 	}
 	if (tb->done || run->options->dump)
 		return !tb->failed;
+	tb->timed_out = true;
 	if (end == KERNEL_STARVED)
 		tb_fail(tb, tb->here, "this call to return",
 			"no event is left, so it would wait for ever");

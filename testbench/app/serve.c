@@ -2,6 +2,7 @@
 /* See serve.h. */
 #include "testbench/app/serve.h"
 
+#include "model/engine/base/engine.h"
 #include "model/engine/base/event_core.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
@@ -11,6 +12,7 @@
 #include "model/vfio_user/server.h"
 #include "testbench/app/ctl.h"
 #include "testbench/app/ending.h"
+#include "testbench/machine/stall.h"
 #include "testbench/os/outdir.h"
 #include "testbench/os/place.h"
 #include "testbench/app/serve_report.h"
@@ -408,6 +410,17 @@ static enum exit_status guests_status(const struct serve *s)
 	return EXIT_FAILED;
 }
 
+/* A device that still runs at the end may be one that a guest hangs on. */
+static void stall_tell(const struct vfu_device *device)
+{
+	enum { STALL_LINES = 16 };
+
+	if (!(device->hca->ctrl & FW_CTRL_RUN))
+		return;
+	printf("hca%u was still in use. What waits, for it or for the driver:\n", device->index);
+	stall_print(device->hca, "  ", STALL_LINES, stdout);
+}
+
 static enum exit_status serve_all(struct serve *s)
 {
 	enum exit_status status = EXIT_INPUT;
@@ -461,6 +474,8 @@ enum exit_status serve(const struct run_options *run_options, const struct serve
 	event_core_free(&s->core);
 	if (status != EXIT_INPUT)
 		report_print(&s->report, stdout);
+	for (unsigned i = 0; i < s->device_count; i++)
+		stall_tell(&s->devices[i]);
 out:
 	free(s);
 	return status;

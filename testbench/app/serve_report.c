@@ -23,28 +23,36 @@ enum {
 
 enum { REPORT_OBJECT = 64 };
 
-static __attribute__((format(printf, 2, 3))) void lack(struct serve_report *report,
-						       const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void tally(struct report_tally *t, const char *format,
+							...)
 {
 	char text[REPORT_TEXT];
-	struct report_lack *l = report->lacks;
+	struct report_line *l = t->lines;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	while (l < report->lacks + report->lack_count && strcmp(l->text, text))
+	while (l < t->lines + t->count && strcmp(l->text, text))
 		l++;
-	if (l == report->lacks + REPORT_LACKS) {
-		report->lacks_lost++;
+	if (l == t->lines + REPORT_LINES) {
+		t->lost++;
 		return;
 	}
-	if (l == report->lacks + report->lack_count) {
-		report->lack_count++;
+	if (l == t->lines + t->count) {
+		t->count++;
 		l->count = 0;
 		memcpy(l->text, text, sizeof(text));
 	}
 	l->count++;
+}
+
+static void tally_print(const struct report_tally *t, FILE *out)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		fprintf(out, "  %s, %" PRIu64 " times\n", t->lines[i].text, t->lines[i].count);
+	if (t->lost)
+		fprintf(out, "  others, %" PRIu64 " times\n", t->lost);
 }
 
 /* --- guest errors --- */
@@ -63,7 +71,7 @@ void report_guest_error(struct serve_report *report, const struct vfu_device *de
 			const struct guest_error *error)
 {
 	if (error->rule == RULE_register_unknown && strstr(error->text, " bytes at "))
-		lack(report, "register: %s", error->text);
+		tally(&report->lacks, "register: %s", error->text);
 	if (report->guest_errors < REPORT_NOTES) {
 		struct report_note *note = &report->notes[report->guest_errors];
 
@@ -110,8 +118,8 @@ void report_access(struct serve_report *report, const struct vfu_device *device,
 		   const struct vfu_access *access)
 {
 	if (access->region == VFU_REGION_CONFIG && access->write && !config_known(access->offset))
-		lack(report, "configuration space: write of %u bytes at %" PRIx64, access->size,
-		     access->offset);
+		tally(&report->lacks, "configuration space: write of %u bytes at %" PRIx64,
+		      access->size, access->offset);
 }
 
 static void mad_check(struct serve_report *report, const struct trace_record *r)
@@ -123,8 +131,8 @@ static void mad_check(struct serve_report *report, const struct trace_record *r)
 		return;
 	status = (unsigned)mad[MAD_STATUS] << 8 | mad[MAD_STATUS + 1];
 	if (status & MAD_STATUS_REASON)
-		lack(report, "MAD_IFC class %02x attribute %02x%02x: status %x", mad[MAD_CLASS],
-		     mad[MAD_ATTRIBUTE], mad[MAD_ATTRIBUTE + 1], status);
+		tally(&report->lacks, "MAD_IFC class %02x attribute %02x%02x: status %x",
+		      mad[MAD_CLASS], mad[MAD_ATTRIBUTE], mad[MAD_ATTRIBUTE + 1], status);
 }
 
 static int command_record(void *sink, const struct trace_record *r)
@@ -135,9 +143,15 @@ static int command_record(void *sink, const struct trace_record *r)
 	if (r->point != TP_HCR_DONE)
 		return 0;
 	if (!row || r->args[5] == HCR_STATUS_BAD_OP)
-		lack(report, "command: %s %" PRIx64 " modifier %" PRIx64 " gave status %" PRIx64,
-		     row ? row->name : "unknown", r->args[0], r->args[1], r->args[5]);
-	else if (row->op == HCR_MAD_IFC && !r->args[5])
+		tally(&report->lacks,
+		      "command: %s %" PRIx64 " modifier %" PRIx64 " gave status %" PRIx64,
+		      row ? row->name : "unknown", r->args[0], r->args[1], r->args[5]);
+	else if (r->args[5])
+		tally(&report->refused, "hca%u %s: status %s", r->hca, row->name,
+		      hcr_status_find((uint32_t)r->args[5])
+			      ? hcr_status_find((uint32_t)r->args[5])->name
+			      : "unknown");
+	else if (row->op == HCR_MAD_IFC)
 		mad_check(report, r);
 	return 0;
 }
@@ -204,10 +218,10 @@ void report_print(const struct serve_report *report, FILE *out)
 			report->limits);
 	for (uint64_t i = 0; i < report->limits && i < REPORT_LIMITS; i++)
 		fprintf(out, "  %s\n", report->limit[i]);
-	fprintf(out, "used by the driver, but not modelled: %u\n", report->lack_count);
-	for (unsigned i = 0; i < report->lack_count; i++)
-		fprintf(out, "  %s, %" PRIu64 " times\n", report->lacks[i].text,
-			report->lacks[i].count);
-	if (report->lacks_lost)
-		fprintf(out, "  others, %" PRIu64 " times\n", report->lacks_lost);
+	if (report->refused.count) {
+		fprintf(out, "commands that the firmware refused:\n");
+		tally_print(&report->refused, out);
+	}
+	fprintf(out, "used by the driver, but not modelled: %u\n", report->lacks.count);
+	tally_print(&report->lacks, out);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report at the end of serve. It lists guest errors, each with its rule, time, text and the
- * register accesses before it, and everything that the driver used but the model does not have:
- * registers, commands, attributes of management packets, configuration space.
+ * register accesses before it; commands that the firmware refused; and everything that the driver
+ * used but the model does not have: registers, commands, attributes of management packets,
+ * configuration space.
  */
 #ifndef TESTBENCH_SERVE_REPORT_H
 #define TESTBENCH_SERVE_REPORT_H
@@ -14,7 +15,7 @@
 enum {
 	REPORT_NOTES = 128,
 	REPORT_NOTE_ACCESSES = 8,
-	REPORT_LACKS = 64,
+	REPORT_LINES = 64,
 	REPORT_LIMITS = 16,
 	REPORT_TEXT = 200,
 };
@@ -29,17 +30,23 @@ struct report_note {
 	struct vfu_access access[REPORT_NOTE_ACCESSES]; /* oldest first */
 };
 
-struct report_lack {
+struct report_line {
 	char text[REPORT_TEXT];
 	uint64_t count;
 };
 
+/* Lines with how often each came. */
+struct report_tally {
+	struct report_line lines[REPORT_LINES];
+	unsigned count;
+	uint64_t lost; /* of further lines */
+};
+
 struct serve_report {
 	struct report_note notes[REPORT_NOTES]; /* the first ones; guest_errors counts all */
-	uint64_t guest_errors, catastrophes, lacks_lost, limits;
-	struct report_lack lacks[REPORT_LACKS];
+	uint64_t guest_errors, catastrophes, limits;
+	struct report_tally lacks, refused;
 	char limit[REPORT_LIMITS][REPORT_TEXT];
-	unsigned lack_count;
 };
 
 void report_guest_error(struct serve_report *report, const struct vfu_device *device,

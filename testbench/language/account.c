@@ -179,6 +179,8 @@ int tb_account_write(struct tb *tb, bool passed, FILE *out)
 	json_text(out, tb->scenario->shows);
 	fprintf(out, ",\n  \"passed\": %s,\n  \"failure\": ", passed ? "true" : "false");
 	json_text(out, tb->failure);
+	fprintf(out, ",\n  \"told\": ");
+	json_text(out, tb->told ? tb->told : "");
 	fprintf(out, ",\n  \"simulated_ps\": %" PRIu64 ",\n  \"phases\": [",
 		tb->machine->core.now_ps);
 	for (unsigned i = 0; i < tb->phases_count; i++) {

@@ -71,6 +71,7 @@ void tb_destroy(struct tb *tb)
 	}
 	free(tb->stats_at_body);
 	free(tb->ladder);
+	free(tb->told);
 }
 
 struct machine *tb_machine(struct tb *tb)
@@ -99,8 +100,21 @@ bool tb_go(struct tb *tb, const char *here)
 		return false;
 	}
 	tb->here = here;
+	tb->timed_out = false;
 	tb->counters[0] = 0;
 	return true;
+}
+
+/* For run.json, and so for the page of hcasim report. */
+static void keep_told(struct tb *tb)
+{
+	FILE *out = open_memstream(&tb->told, &tb->told_size);
+
+	if (!out)
+		return;
+	tb_tell_guest_errors(tb, out);
+	tb_tell_waits(tb, out);
+	fclose(out);
 }
 
 void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got)
@@ -122,6 +136,8 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 		fprintf(tb->report, "  got:      %s\n", got);
 	if (tb->row[0])
 		fprintf(tb->report, "  row:      %s\n", tb->row);
+	tb_tell_waits(tb, tb->report);
+	keep_told(tb);
 	if (tb->trace) {
 		/* leave out the packets of bring-up, which are always the same */
 		const bool in_body = !tb->setup.bare && tb->phases_count > 1;
@@ -181,14 +197,21 @@ void tb_poke(struct tb *tb)
 		kernel_thread_wake(tb->thread);
 }
 
+static bool never(struct tb *tb, void *arg)
+{
+	return false;
+}
+
 bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
 	     uint64_t deadline_ps)
 {
 	struct kernel *kernel = tb->machine->kernel;
 
 	while (!ready(tb, arg)) {
-		if (tb->machine->core.now_ps >= deadline_ps)
+		if (tb->machine->core.now_ps >= deadline_ps) {
+			tb->timed_out = ready != never;
 			return false;
+		}
 		if (deadline_ps != EVENT_NEVER)
 			event_set(&tb->machine->core, &tb->deadline, deadline_ps);
 		tb->waiting = true;
@@ -199,17 +222,13 @@ bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
 	return true;
 }
 
-static bool never(struct tb *tb, void *arg)
-{
-	return false;
-}
-
 bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg, uint64_t ps)
 {
 	uint64_t limit = tb->machine->core.now_ps + ps;
 
 	while (!ready(tb, arg)) {
-		if (tb->machine->core.now_ps >= limit)
+		tb->timed_out = tb->machine->core.now_ps >= limit;
+		if (tb->timed_out)
 			return false;
 		tb_wait(tb, never, NULL, tb->machine->core.now_ps + CFG_NS(POLL_NS));
 	}
@@ -331,8 +350,10 @@ void tb_run(void *arg)
 		tb_judge_leftovers(tb);
 	}
 	tb_iwarp_end(tb);
-	if (tb->failed)
+	if (tb->failed) {
 		tb_give_up(tb);
+		tb_tell_consequences(tb, tb->report);
+	}
 	tb_phase_end(tb);
 	tb->done = true;
 	machine_stop(tb->machine);

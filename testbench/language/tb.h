@@ -87,10 +87,13 @@ struct tb {
 
 	const char *here; /* source line of the current verb */
 	bool failed;
+	bool timed_out;              /* the current verb has waited in vain */
 	bool in_body;                /* the scenario's function runs; the first failure ends it */
 	char counters[TB_ROW_CHARS]; /* what tb_stat() has read since the last verb */
 	char row[TB_ROW_CHARS];      /* name of the current row in for_each_row() */
 	char failure[TB_FAILURE_CHARS]; /* where, what was expected, what came instead */
+	char *told; /* guest errors, refused commands and what waits, as they were printed with it */
+	size_t told_size;
 	bool done;
 	unsigned guest_errors_taken[MACHINE_HOSTS]; /* index of the first note that is not taken */
 	unsigned catastrophes_taken[MACHINE_HOSTS];
@@ -124,9 +127,13 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 __attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *here,
 						    const char *format, ...);
 
-/* told.c: prints the guest errors so far that no verb has taken, each with its rule, its object and the
- * driver's calls. Nothing when there are none. */
+/* told.c: what explains a failure, as text. Guest errors that no verb has taken, each with its rule, its
+ * object and the driver's calls. Nothing when there are none. */
 void tb_tell_guest_errors(struct tb *tb, FILE *out);
+/* The last commands that a device refused; after a wait in vain, what both devices wait for. */
+void tb_tell_waits(struct tb *tb, FILE *out);
+/* How many guest errors came after the failure. */
+void tb_tell_consequences(struct tb *tb, FILE *out);
 
 /* Sleeps until ready() or the deadline. Returns whether it is ready. ready() is only called again
  * after tb_poke(). */

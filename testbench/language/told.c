@@ -2,6 +2,7 @@
 /* What a failure tells about guest errors: rule, object, and the calls of the driver that led to it. */
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
+#include "testbench/machine/stall.h"
 #include "testbench/language/tb.h"
 #include "testbench/os/symbols.h"
 
@@ -9,9 +10,11 @@
 #include <string.h>
 
 enum {
+	STALL_LINES = 12,
 	TOLD_MAX = 4,
 	NOTES_READ = 1024,
 	CALLS_SHOWN = 9,
+	CALLS_SHORT = 3,
 	SYMBOLS_MAX = 8,
 	OBJECT_CHARS = 64,
 	PS_PER_US = 1000000
@@ -41,9 +44,11 @@ static bool is_frame_of_bench(const struct symbol *s)
 	       strstr(s->file, "/sysc/");
 }
 
-/* Prints one function a line, the innermost first: at most `room` of them. */
+/* Prints one function a line, the innermost first: at most `room` of them. A short list leaves out how
+ * commands are given. */
 static void print_calls(const struct calls *calls, const char *label, unsigned room, FILE *out)
 {
+	const bool brief = room == CALLS_SHORT;
 	struct symbol symbols[SYMBOLS_MAX];
 	char last[SYMBOL_NAME] = "", place[SYMBOL_FILE + 16];
 
@@ -51,7 +56,8 @@ static void print_calls(const struct calls *calls, const char *label, unsigned r
 		const size_t n = symbols_find(calls->pc[i], symbols, ARRAY_SIZE(symbols));
 
 		for (size_t k = 0; k < n && room; k++) {
-			if (is_frame_of_bench(&symbols[k]) || !strcmp(symbols[k].name, last))
+			if (is_frame_of_bench(&symbols[k]) || !strcmp(symbols[k].name, last) ||
+			    (brief && strstr(symbols[k].file, "host_driver/mlx4/cmd.c")))
 				continue;
 			snprintf(last, sizeof(last), "%s", symbols[k].name);
 			place[0] = 0;
@@ -65,33 +71,35 @@ static void print_calls(const struct calls *calls, const char *label, unsigned r
 	}
 }
 
-static void print_act(const struct guest_error_note *note, const struct act *act, const char *what,
+static void print_act(uint64_t now_ps, const struct act *act, const char *what, unsigned room,
 		      FILE *out)
 {
-	const uint64_t ago = note->time_ps - act->time_ps;
+	const uint64_t ago = now_ps - act->time_ps;
 
 	if (!act->calls.n)
 		return;
 	fprintf(out, "    %s %" PRIu64 ".%03" PRIu64 " us before\n", what, ago / PS_PER_US,
 		ago % PS_PER_US / 1000);
-	print_calls(&act->calls, "in:", CALLS_SHOWN, out);
+	print_calls(&act->calls, "in:", room, out);
 }
 
-/* The last doorbell and the last command; the later of them first. */
+/* The last doorbell and the last command; the later of them first, the earlier one short. */
 static void print_acts(const struct guest_error_note *note, FILE *out)
 {
 	const bool rung_later = note->doorbell.time_ps > note->command.time_ps;
 	const struct hcr_row *command = hcr_row_find(note->command.opcode);
-	char what[OBJECT_CHARS];
+	const char *rung = "the last doorbell was rung";
+	char given[OBJECT_CHARS];
 
-	print_act(note, &note->unmapper, "the address was unmapped", out);
-	if (rung_later)
-		print_act(note, &note->doorbell, "the last doorbell was rung", out);
-	snprintf(what, sizeof(what), "the last command, %s, was given",
+	snprintf(given, sizeof(given), "the last command, %s, was given",
 		 command ? command->name : "unknown");
-	print_act(note, &note->command, what, out);
+	print_act(note->time_ps, &note->unmapper, "the address was unmapped", CALLS_SHOWN, out);
+	if (rung_later)
+		print_act(note->time_ps, &note->doorbell, rung, CALLS_SHOWN, out);
+	print_act(note->time_ps, &note->command, given, rung_later ? CALLS_SHORT : CALLS_SHOWN,
+		  out);
 	if (!rung_later)
-		print_act(note, &note->doorbell, "the last doorbell was rung", out);
+		print_act(note->time_ps, &note->doorbell, rung, CALLS_SHORT, out);
 }
 
 /* --- guest errors --- */
@@ -153,4 +161,58 @@ void tb_tell_guest_errors(struct tb *tb, FILE *out)
 	}
 	if (left)
 		fprintf(out, "and %u more guest errors: see run.log\n", left);
+}
+
+/* --- refused commands --- */
+
+static void print_refusal(const struct refusal *r, FILE *out)
+{
+	const struct hcr_row *row = hcr_row_find(r->opcode);
+	const struct hcr_status_row *status = hcr_status_find(r->status);
+
+	fprintf(out, "  refused:  %s of hca%u, modifier 0x%x: status %s, %s\n",
+		row ? row->name : "unknown command", r->host, r->in_mod,
+		status ? status->name : "unknown", status ? status->meaning : "no such status");
+	print_calls(&r->act.calls, "in:", CALLS_SHOWN, out);
+}
+
+static void tell_refusals(const struct tb *tb, FILE *out)
+{
+	const struct refusals *all = &tb->machine->refusals;
+	const uint64_t first = all->count < REFUSALS_KEPT ? 0 : all->count - REFUSALS_KEPT;
+
+	for (uint64_t n = all->count; n-- > first;)
+		print_refusal(&all->kept[n % REFUSALS_KEPT], out);
+}
+
+/* --- why nothing happens --- */
+
+static void tell_stall(const struct tb *tb, FILE *out)
+{
+	fprintf(out, "  what the devices and the driver wait for:\n");
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
+		stall_print(host_hca(tb->machine->hosts[i]), "    ", STALL_LINES, out);
+}
+
+void tb_tell_waits(struct tb *tb, FILE *out)
+{
+	tell_refusals(tb, out);
+	if (tb->timed_out)
+		tell_stall(tb, out);
+}
+
+/* --- after the failure --- */
+
+void tb_tell_consequences(struct tb *tb, FILE *out)
+{
+	const struct machine *m = tb->machine;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < m->guest_errors_kept; i++)
+		n += m->guest_error_notes[i].consequence;
+	if (n)
+		fprintf(out,
+			"  %u more guest errors came after the failure, while the driver was taken "
+			"down: they are its consequences\n",
+			n);
 }

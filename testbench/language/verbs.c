@@ -20,6 +20,7 @@ bool tb_must(struct tb *tb, const char *here, const char *call, int rc, int resu
 		return true;
 	snprintf(expected, sizeof(expected), "%s gives %d", call, result);
 	snprintf(got, sizeof(got), "%d (%s)", rc, rc < 0 ? strerror(-rc) : "no error");
+	tb->timed_out = rc == -ETIMEDOUT;
 	tb_fail(tb, here, expected, got);
 	return false;
 }

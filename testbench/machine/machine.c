@@ -111,6 +111,11 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 			return -EINVAL;
 		}
 	}
+	if (m->trace && refusals_listen(m, m->trace)) {
+		snprintf(err, err_size, "out of memory");
+		machine_destroy(m);
+		return -ENOMEM;
+	}
 	for (unsigned port = 1;
 	     port <= m->config->hca[0].hca_ports && port <= m->config->hca[1].hca_ports; port++)
 		hca_link(host_hca(m->hosts[0]), port, host_hca(m->hosts[1]), port, &m->plan);

@@ -110,6 +110,18 @@ static size_t walk(Dwarf_Die *cu, Dwarf_Die *scopes, int n_scopes, struct symbol
 	return n;
 }
 
+/* A program without debug information may still have its symbol table. */
+static size_t find_named(Dwfl_Module *module, Dwarf_Addr pc, struct symbol *symbol)
+{
+	const char *name = module ? dwfl_module_addrname(module, pc) : NULL;
+
+	if (!name)
+		return 0;
+	snprintf(symbol->name, sizeof(symbol->name), "%s", name);
+	set_place(symbol, NULL, 0);
+	return 1;
+}
+
 static size_t find_debug(const void *return_address, struct symbol *symbols, size_t room)
 {
 	const Dwarf_Addr pc = call_of(return_address);
@@ -124,7 +136,7 @@ static size_t find_debug(const void *return_address, struct symbol *symbols, siz
 	const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
 
 	if (!cu)
-		return 0;
+		return find_named(module, pc, symbols);
 	set_place(&symbols[0], file, line);
 	n_scopes = dwarf_getscopes(cu, pc - bias, &scopes);
 	/* behind an inlined function these are the scopes of its text, not of its callers */

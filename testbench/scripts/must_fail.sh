@@ -290,3 +290,28 @@ one must_fail.told_first told_first <<'END'
 	pass_time(CFG_US(5));
 	expect_that(1, ==, 2);
 END
+
+# a command that the firmware refused
+must_fail told_of_refusal 'refused:  QUERY_CQ of hca0, modifier 0xfff0: status BAD_RESOURCE
+drv_cmd()  host_driver/mlx4/cmd.c:' <<'END'
+	struct drv_raw_cmd cmd = {.op = HCR_QUERY_CQ, .in_mod = 0xfff0};
+
+	drv_cmd(a->dev, &cmd);
+	expect_guest_error(a, object_dead);
+	expect_that(1, ==, 2);
+END
+
+# nothing happens: what waits for what
+must_fail told_of_stall 'what the devices and the driver wait for:
+hca0 qp 0x208: no receive is left by its doorbell record (0 posted, 0 taken)
+hca1 qp 0x208: no receive is left' <<'END'
+	expect_pkt(a_to_b, RC_SEND_ONLY);
+END
+
+# what comes after the failure is called a consequence
+must_fail told_of_consequences 'more guest errors came after the failure, while the driver was taken down: they are its consequences' '.any_packets = true' <<'END'
+	rdma_write(a, .wr_id = 8, .len = 4096, .repeat = 8);
+	expect_that(1, ==, 2);
+END
+
+one tool.rules_one grep -q "^  shown by: hcasim run guest_dma_unmapped" <("$hcasim" rules dma_unmapped)

@@ -52,7 +52,12 @@ reports()
 	local status
 	kernel_report "${names[@]}"
 	status=$?
-	[ -n "${NO_DEVICE:-}" ] || cat "$VM_DIR/serve.log"
+	[ -z "${NO_DEVICE:-}" ] || return $status
+	cat "$VM_DIR/serve.log"
+	if [ "${ALLOW_GUEST_ERRORS:-}" != 1 ] && ! grep -qx 'guest errors: 0' "$VM_DIR/serve.log"; then
+		say "the driver broke rules of the device: see the guest errors above (ALLOW_GUEST_ERRORS=1: that does not fail the run)"
+		status=1
+	fi
 	return $status
 }
 

@@ -21,6 +21,8 @@ function headInit() {
 	}
 	$('failure').textContent = run.failure || '';
 	$('failure').hidden = !run.failure;
+	$('told').textContent = run.told || '';
+	$('told').hidden = !run.told;
 	$('tiles').append(tile(duration(run.simulated_ps || raw.end), 'simulated'), tile(group(packets.n), 'packets'),
 		tile(group(countKind('lost')), 'lost', countKind('lost') > 0), tile(group(resent), 'sent again', resent > 0),
 		tile(group(countKind('nak')), 'NAKs', countKind('nak') > 0), tile(group(messages.length), 'messages'));
