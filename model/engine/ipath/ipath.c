@@ -5,6 +5,7 @@
 #include "model/engine/host/interrupt.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
 #include "model/interface/macros.h"
 
 #include <stdio.h>
@@ -30,11 +31,21 @@ void ipath_chip_reset(struct hca *hca)
 	interrupt_clear_intx(hca);
 }
 
-/* The vector's entry is part of what a reset of the function takes away; a reset that the driver
- * writes leaves it. */
+static void give_back(struct hca *hca)
+{
+	ipath_chip_reset(hca);
+	packet_pool_trim(hca);
+}
+
+/* A reset of the function also clears the vector's entry, and ends a stop. A reset that the driver
+ * writes does neither. */
 static void soft_reset(struct hca *hca)
 {
 	ipath_chip_reset(hca);
+	if (hca->memory.what)
+		packet_pool_trim(hca);
+	memory_reset(hca);
+	hca->stopped = false;
 	interrupt_reset(hca);
 }
 
@@ -46,7 +57,7 @@ static void reset_due(struct event *ev)
 	ipath_chip_reset(ipath->hca);
 }
 
-/* Only memory_take() stops such a device: it has no way to tell its driver, and is silent. */
+/* The chip has no way to tell its driver: it answers no more, and reads give ones. */
 static void catastrophe(struct hca *hca, void (*told)(void *hca), enum err_buf_cause code,
 			uint32_t detail, const char *text)
 {
@@ -110,7 +121,7 @@ static const struct pci_identity identity = {
 
 const struct personality personality_ipath = {
 	.name = "ipath",
-	.calls = {.give_back = ipath_chip_reset,
+	.calls = {.give_back = give_back,
 		  .bar_write = ipath_bar_write,
 		  .bar_read = ipath_bar_read,
 		  .packet_came = ipath_receive,

@@ -283,24 +283,30 @@ static const char *name_of(uint64_t offset)
 	return "";
 }
 
+/* Whether the access reaches the chip. One that has stopped answers no more. */
+static bool reaches(struct hca *hca, const char *what, unsigned bar, uint64_t offset)
+{
+	return pci_config_decodes(hca, what, bar, offset) && !hca->stopped;
+}
+
 void ipath_bar_write(struct hca *hca, unsigned bar, uint64_t offset, const void *bytes,
 		     unsigned size)
 {
 	if (within(offset, IPATH_SEND, SEND_END)) {
 		/* the log has the packet, when it is complete */
-		if (pci_config_decodes(hca, "write", bar, offset))
+		if (reaches(hca, "write", bar, offset))
 			ipath_send_write(hca->ipath, offset, bytes, size);
 		return;
 	}
 	HCA_TRACE(hca, TP_IPATH_WRITE, .text = name_of(offset),
 		  .args = {offset, ipath_load(bytes, size), size});
-	if (pci_config_decodes(hca, "write", bar, offset))
+	if (reaches(hca, "write", bar, offset))
 		write_at(hca->ipath, offset, bytes, size);
 }
 
 void ipath_bar_read(struct hca *hca, unsigned bar, uint64_t offset, void *bytes, unsigned size)
 {
-	if (pci_config_decodes(hca, "read", bar, offset))
+	if (reaches(hca, "read", bar, offset))
 		ipath_store(bytes, size, read_at(hca->ipath, offset, size));
 	else
 		memset(bytes, 0xff, size);

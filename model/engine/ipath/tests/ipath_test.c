@@ -2,6 +2,7 @@
 /* The chip as its driver drives it: bring-up, EEPROM, link commands, send buffers, header queue,
  * interrupts, counters, and the rules that a driver must keep. */
 #include "model/engine/ipath/tests/ipath_rig.h"
+#include "model/engine/base/engine.h"
 #include "model/engine/wire/link_port.h"
 
 static uint8_t packet[4224];
@@ -434,6 +435,27 @@ static void reset_is_power_on(void **state)
 	assert_int_equal(rig.a.errors, 0);
 }
 
+/* Until the function is reset, a chip that has stopped answers no more. */
+static void stopped_until_reset(void **state)
+{
+	const uint32_t len = datagram(packet, 64, 5);
+
+	hca_catastrophe(rig.a.hca, ERR_BUF_INJECTED, 0, "because a test asks for it");
+	assert_int_equal(rd(&rig.a, IPATH_Revision), UINT64_MAX);
+	buffer_fill(&rig.a, 0, packet, len);
+	wr(&rig.a, IPATH_Control, IPATH_CONTROL_RESET);
+	run(CFG_US(20));
+	assert_int_equal(rd(&rig.a, IPATH_Revision), UINT64_MAX);
+	assert_int_equal(mem32(&rig.b, TAIL), 0);
+	hca_pci_reset(rig.a.hca);
+	hca_config_write(rig.a.hca, COMMAND, 2, MEMORY_AND_MASTER);
+	bring_up(&rig.a);
+	link_up();
+	buffer_fill(&rig.a, 0, packet, len);
+	run(CFG_US(20));
+	assert_int_equal(mem32(&rig.b, TAIL), ENTRY_DWORDS);
+}
+
 static void has_one_port(void **state)
 {
 	struct hca_params params = rig.a.params;
@@ -475,6 +497,7 @@ int main(void)
 		U(send_rules),
 		U(receive_rules),
 		U(reset_is_power_on),
+		U(stopped_until_reset),
 		T(has_one_port),
 	};
 
