@@ -69,14 +69,14 @@ check_qib_ipoib()
 	detail='ping, ping -s 60000, copies both ways: datagram, connected'
 }
 
+# Without udaddy and mckey, which send datagrams with immediate data: ib_qib of Linux 6.1 counts the immediate as data, so a receive of the exact
+# length drops it (qib_ud_rcv), and it leaves the immediate out of the GRH's PayLen (qib_make_ud_req).
 check_qib_cm()
 {
 	ipoib_up datagram && must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
 	cm 'rping -s -a 10.78.0.1 -C 10 -v -V' 'rping -c -a 10.78.0.1 -C 10 -v -V' &&
-		cm 'ucmatose -b 10.78.0.1 -C 10 -S 1000' 'ucmatose -s 10.78.0.1 -C 10 -S 1000' &&
-		cm 'udaddy -b 10.78.0.1' 'udaddy -s 10.78.0.1' &&
-		cm 'mckey -m 239.1.1.1 -b 10.78.0.1 -C 10 -c 1' 'mckey -m 239.1.1.1 -b 10.78.0.2 -s -C 10 -c 1' || return
-	detail='rping ucmatose udaddy mckey'
+		cm 'ucmatose -b 10.78.0.1 -C 10 -S 1000' 'ucmatose -s 10.78.0.1 -C 10 -S 1000' || return
+	detail='rping ucmatose'
 }
 
 # each_fault COMMAND: with one kind of fault at a time on 1 % of the packets; what is reliable must not show it
