@@ -437,6 +437,8 @@ static enum exit_status serve_all(struct serve *s)
 		outdir_undo(&s->dir);
 	} else {
 		run(s);
+		for (unsigned i = 0; i < s->device_count; i++)
+			stall_tell(&s->devices[i]);
 		status = write_file(s, "stats.json", write_stats) || print_stats(s)
 				 ? EXIT_FAILED
 				 : guests_status(s);
@@ -474,8 +476,6 @@ enum exit_status serve(const struct run_options *run_options, const struct serve
 	event_core_free(&s->core);
 	if (status != EXIT_INPUT)
 		report_print(&s->report, stdout);
-	for (unsigned i = 0; i < s->device_count; i++)
-		stall_tell(&s->devices[i]);
 out:
 	free(s);
 	return status;
