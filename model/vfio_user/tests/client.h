@@ -59,6 +59,7 @@ struct client {
 	uint16_t next_id;
 	uint8_t *memory; /* the guest's own view of [GUEST_BUS, GUEST_BUS + GUEST_BYTES) */
 	int memfd;
+	unsigned commands; /* that query_fw() has sent */
 };
 
 struct answer {
@@ -429,7 +430,9 @@ static __attribute__((unused)) void be32(uint8_t *b, uint32_t v)
 /* Executes QUERY_FW into the mailbox at `bus`, by polling. Returns the status of the command. */
 static __attribute__((unused)) unsigned query_fw(struct client *c, uint64_t bus)
 {
-	const uint32_t hcr[7] = {0, 0, 0, (uint32_t)(bus >> 32), (uint32_t)bus, 0, 0x00800004};
+	/* GO, QUERY_FW, and the toggle bit, which is another one in each command */
+	const uint32_t command = 0x00800004 | (uint32_t)(c->commands++ & 1) << 21;
+	const uint32_t hcr[7] = {0, 0, 0, (uint32_t)(bus >> 32), (uint32_t)bus, 0, command};
 	uint8_t word[4];
 
 	for (unsigned i = 0; i < 7; i++) {
