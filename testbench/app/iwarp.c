@@ -16,13 +16,15 @@
 	K(connections, 1, 0, 1000,                                                                 \
 	  "connections to make, or to serve before the end; "                                      \
 	  "listen: 0 is for ever")                                                                 \
-	K(messages, 0, 0, 1000, "connect: messages to send over each, which must come back")       \
+	K(messages, 0, 0, 1000,                                                                    \
+	  "connect: messages to send over each, which must come back; "                            \
+	  "listen: messages after which it ends a connection, 0: the peer does")                   \
 	K(size, 100, 1, 1000, "bytes of a message")                                                \
 	K(receives, 16, 0, 1000, "receives posted ahead on each connection")                       \
 	K(greet, 0, 0, 1000, "listen: messages that the program sends as soon as it has accepted") \
 	K(echo, 1, 0, 1, "listen: 1 sends back what comes")                                        \
 	K(reject, 0, 0, 1, "listen: 1 rejects")                                                    \
-	K(hold_ms, 0, 0, 3600000, "connect: time from the last message to the end")                \
+	K(hold_ms, 0, 0, 3600000, "time from the last message to the end")                         \
 	K(pdata, 0, 0, MPA_PDATA_MAX, "bytes of private data to send")                             \
 	K(wait_ms, 30000, 1, 3600000, "the whole may take this long")                              \
 	K(quiet, 0, 0, 1, "1 prints only the last line")
@@ -267,12 +269,12 @@ static void hold_over(void *arg)
 	iw_disconnect(c->id);
 }
 
-/* connect: all that was to be sent has come back. */
-static void client_step(struct connection *c)
+/* Ends the connection when all has come, and all has been sent that this end sends first. */
+static void step(struct connection *c)
 {
 	const unsigned messages = c->app->keys.messages;
 
-	if (c->came < messages || c->sent < messages)
+	if (c->came < messages || (!c->app->listens && c->sent < messages))
 		return;
 	if (c->app->keys.hold_ms)
 		timer_set(c, c->app->net.net.ops->now_ps(&c->app->net.net) +
@@ -292,8 +294,8 @@ static void completed(void *arg, struct iw_cm_id *id, const struct iw_completion
 	if (c->app->listens && c->app->keys.echo)
 		iw_post_send(id, done->wr_id, c->buffers[done->wr_id], done->len);
 	iw_post_recv(id, done->wr_id, c->buffers[done->wr_id], MESSAGE_MAX);
-	if (!c->app->listens)
-		client_step(c);
+	if (!c->app->listens || c->app->keys.messages)
+		step(c);
 }
 
 static void connection_event(void *arg, const struct iw_event *event)
@@ -310,7 +312,7 @@ static void connection_event(void *arg, const struct iw_event *event)
 		while (c->sent < c->app->keys.messages)
 			send_one(c);
 		if (!c->app->keys.greet)
-			client_step(c);
+			step(c);
 		break;
 	case IW_EVENT_ESTABLISHED:
 		c->app->connected++;
@@ -319,7 +321,7 @@ static void connection_event(void *arg, const struct iw_event *event)
 		over(c, false);
 		break;
 	case IW_EVENT_CLOSE:
-		over(c, !event->status && (c->app->listens || c->came >= c->app->keys.messages));
+		over(c, !event->status && c->came >= c->app->keys.messages);
 		break;
 	default:
 		break;
@@ -369,6 +371,8 @@ static void listener_event(void *arg, const struct iw_event *event)
 	}
 	while (c->sent < app->keys.greet)
 		send_one(c);
+	if (app->keys.hold_ms && !app->keys.messages)
+		step(c);
 }
 
 static const struct iw_cm_user listener_user = {.event = listener_event};

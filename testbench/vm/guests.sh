@@ -14,6 +14,7 @@
 #   DEVICE_A=mlx4 DEVICE_B=ipath   what the two devices are: hca.personality of the configuration
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
+#   USER_NET=...       a second network card, eth1, of QEMU's user networking with these settings, such as hostfwd
 #   REBOOT=1           a guest that resets boots again and reports that it is up; without it QEMU ends
 #   IOMMU=1            the device reaches only memory that the guest's kernel has mapped for it
 #   CONSOLE=1          guest a uses this terminal, guest b has a shell over telnet
@@ -109,7 +110,7 @@ guest_start()
 	if [ -n "${CONSOLE:-}" ] && [ "$name" = a ]; then
 		console=(-chardev "stdio,id=console,signal=off,logfile=$VM_DIR/$name.serial")
 	fi
-	local device=() append=${APPEND:-} reboot=-no-reboot
+	local device=() network=() append=${APPEND:-} reboot=-no-reboot
 	[ -z "${REBOOT:-}" ] || reboot=
 	if [ -n "${IOMMU:-}" ]; then
 		device+=(-device intel-iommu,caching-mode=on)
@@ -121,6 +122,7 @@ guest_start()
 \"x-no-posted-writes\":$WAIT_WRITES,\"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
 		n=$((n + 1))
 	done
+	[ -z "${USER_NET:-}" ] || network+=(-netdev "user,id=user,$USER_NET" -device "virtio-net-pci,netdev=user,romfile=")
 	# no_timer_check: an emulated timer may be late on a busy machine, and the kernel would refuse to boot
 	local folder='security_model=none,multidevs=remap'
 	# the lowest set is the root, the others lie over it
@@ -142,7 +144,7 @@ guest_start()
 		-virtfs "local,path=$share,mount_tag=share,$folder" \
 		-netdev "dgram,id=net,local.type=unix,local.path=$run_dir/$name.net,remote.type=unix,remote.path=$run_dir/$other.net" \
 		-device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:4c:49:0$number" \
-		"${device[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
+		"${network[@]}" "${device[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
 	# opened for reading and writing: open must not wait for QEMU, and reading must not end with it
 	begun[$name]=

@@ -6,29 +6,31 @@
 # The guest has an IOMMU here, so the device cannot reach a page that the driver has unmapped.
 seed_dirs="drivers/net/ethernet/mellanox/mlx4 drivers/infiniband/hw/mlx4"
 
-# seed_source: source and build tools; in $tree, as seen from $seed_root, which is on top of the sets $seed_sets
-seed_source()
+# module_source NAME DIR...: these folders of Linux's source, and build tools; in $tree, as seen from $seed_root, which is on top of the sets $seed_sets
+module_source()
 {
-	local version deb settings guest_sets
+	local name=$1 version deb settings guest_sets; shift
 	version=$(ls "$guest_made/kernel/lib/modules")
 	settings=$("$vm_src/prepare.sh" linux-headers-$version make) || return
 	eval "$settings"
 	seed_sets=$guest_sets
 	seed_root=${guest_sets%%:*}/root
-	tree=/build/mlx4-$version
-	detail="mlx4 as Debian has it in Linux $version"
+	tree=/build/$name-$version
+	detail="$name as Debian has it in Linux $version"
 	[ -d "$seed_root$tree" ] && return
-	say "mlx4's source from linux-source"
+	say "source of $name from linux-source"
 	LISTS=$guest_lists timeout 900 "$vm_src/in_layers.sh" "$seed_sets" sh -ec 'cd /tmp; apt-get download -qq linux-source-${1%.*-*}' sh "${version%%-*}-" ||
 		return 77
 	deb=$(ls "$seed_root"/tmp/linux-source-*.deb)
 	rm -rf "$seed_root$tree.part"; mkdir -p "$seed_root$tree.part"
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards '*/linux-source-*.tar.xz' | xz -dc |
-		tar -x -C "$seed_root$tree.part" --strip-components 1 --wildcards $(printf '*/%s ' $seed_dirs) || return
+		tar -x -C "$seed_root$tree.part" --strip-components 1 --wildcards $(printf '*/%s ' "$@") || return
 	rm -f "$deb"
-	printf 'obj-m += %s/\n' $seed_dirs >"$seed_root$tree.part/Kbuild"
+	printf 'obj-m += %s/\n' "$@" >"$seed_root$tree.part/Kbuild"
 	mv "$seed_root$tree.part" "$seed_root$tree"
 }
+
+seed_source() { module_source mlx4 $seed_dirs; }
 
 # seed_build NAME: builds the modules with this seed into $VM_DIR/seed/NAME and restores the tree. The seed `plain` changes nothing.
 seed_build()

@@ -3,7 +3,7 @@
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
-#                        `simulated` TIME=simulated
+#                        `simulated` TIME=simulated, `siw` iWARP against Linux's siw (not among all: it is not finished)
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
@@ -12,6 +12,7 @@ set -uo pipefail
 . "$vm_src/checks.sh"
 . "$vm_src/seeds.sh"
 . "$vm_src/qib.sh"
+. "$vm_src/siw.sh"
 . "$vm_src/run_check.sh"
 . "$vm_src/simulated_check.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
@@ -28,7 +29,7 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib | simulated) wanted=() ;;
+seeds | storage | run | python | qib | simulated | siw) wanted=() ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -150,6 +151,10 @@ if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
 			judge "seed.$seed" check_seed
 		done
 	fi
+fi
+if [ "${1:-}" = siw ]; then
+	say "iWARP: Linux's siw against hcasim iwarp"
+	siw_session
 fi
 echo "$(awk -F , 'NR > 1 { n[$2]++ } END { printf "%d pass, %d fail, %d skip", n["pass"], n["fail"], n["skip"] }' "$results"), after $((SECONDS - began)) s: $results, and what each did in ${results%/*}/logs"
 [ $fails -eq 0 ]
