@@ -36,11 +36,12 @@ static const char *path_in_tree(const char *file)
 	return file;
 }
 
-/* The platform's functions begin every chain, and those that run the scenario end it. */
+/* The functions of the platform, the checker and the device begin a chain, and those that run the
+ * scenario end it. What is left is the driver, and the scenario that called it. */
 static bool is_frame_of_bench(const struct symbol *s)
 {
-	return strstr(s->file, "testbench/machine/") ||
-	       strstr(s->file, "testbench/language/tb.c") || strstr(s->file, "model/systemc/") ||
+	return strstr(s->file, "testbench/machine/") || strstr(s->file, "testbench/dsan/") ||
+	       strstr(s->file, "testbench/language/tb.c") || strstr(s->file, "model/") ||
 	       strstr(s->file, "/sysc/");
 }
 
