@@ -2,18 +2,20 @@
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, child.c place.c compile.c outdir.c symbols.c)
 src-y += $(addprefix $(d)/dsan/, callout.c checker.c order.c objects.c claims.c own.c late.c)
-src-y += $(addprefix $(d)/machine/, calls.c acts.c refusals.c stall.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)
+src-y += $(addprefix $(d)/explore/, schedule.c explorer.c plan.c)
+src-y += $(addprefix $(d)/machine/, calls.c acts.c holds.c refusals.c stall.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)
 src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
 src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c iwarp.c processes.c start_program.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
-src-y += $(addprefix $(d)/app/, cli.c cli_help.c cli_complete.c catalog.c behaviours.c run.c dump.c ending.c tools.c sweep.c sweep_table.c)
+src-y += $(addprefix $(d)/app/, cli.c cli_help.c cli_complete.c catalog.c behaviours.c run.c dump.c ending.c tools.c sweep.c sweep_table.c explore.c explore_child.c explore_told.c)
 src-y += $(addprefix $(d)/app/, serve.c serve_report.c iwarp.c iwarp_rows.c ctl.c ctl_commands.c ctl_dump.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*/*.c))
 main-y += $(addprefix $(d)/app/, main.c exit.c)
 test-y += $(addprefix $(d)/app/tests/, cli_test.c ctl_test.c)
 test-y += $(d)/os/tests/outdir_test.c
 test-y += $(addprefix $(d)/dsan/tests/, callout_test.c order_test.c claims_test.c own_test.c late_test.c)
+test-y += $(d)/explore/tests/schedule_test.c
 test-y += $(d)/language/tests/ladder_match_test.c
 test-y += $(addprefix $(d)/perf/tests/, points_test.c profiles_test.c)
 $(O)/$(d)/app/tests/ctl_test: | $(O)/fw/hcasim-fw.elf

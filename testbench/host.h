@@ -17,6 +17,7 @@
 #define HOST_MSI_ADDRESS 0xfee00000ull
 
 struct acts;
+struct holds;
 struct host;
 struct trace;
 
@@ -38,6 +39,7 @@ struct host_config {
 	const char *fw_path;
 	bool dmi;
 	uint64_t seed;
+	struct holds *holds; /* NULL: nobody holds threads back */
 	/* Called for each guest error and each catastrophe of this host's device. */
 	void (*guest_error)(void *arg, unsigned host, const struct guest_error *error);
 	void (*catastrophe)(void *arg, unsigned host, const char *text);

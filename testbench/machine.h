@@ -15,6 +15,8 @@
 enum { MACHINE_HOSTS = 2, MACHINE_GUEST_ERRORS = 1 << 16 };
 
 struct config; /* model/sim/cfg.h */
+struct explorer;
+struct holds;
 
 /* A guest error, with what the driver did: `now` if one of its threads was at work when the error was
  * noted, and its last acts with the object before. */
@@ -38,6 +40,7 @@ struct machine {
 	struct trace *trace;
 	struct fault_plan plan;
 	struct host *hosts[MACHINE_HOSTS];
+	struct holds *holds; /* NULL but when the run follows a schedule */
 	/* The first MACHINE_GUEST_ERRORS are kept; guest_errors counts all. */
 	struct guest_error_note *guest_error_notes;
 	unsigned guest_errors, guest_errors_kept, guest_errors_room;
@@ -50,6 +53,7 @@ struct machine_options {
 	const struct config *config;
 	const char *fw_path;
 	struct trace *trace;
+	struct explorer *explorer; /* NULL: the run follows no schedule */
 	bool no_dmi; /* memory refuses direct access (DMI), so that every DMA is a b_transport */
 };
 

@@ -18,14 +18,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_LONG = 0x100, PORT_MAX = 65535, JOBS_MAX = 4096, GIVEN_MAX = 256 };
+enum {
+	KEY_LONG = 0x100,
+	PORT_MAX = 65535,
+	JOBS_MAX = 4096,
+	SCHEDULES_MAX = 100000000,
+	GIVEN_MAX = 256
+};
 /* A longer path would not leave room for the name of a file in that folder. */
 enum { VALUE_MAX = OUTDIR_CHARS - 1 };
 
 /* Sets of commands */
 #define IN(command) (1u << CLI_##command)
 enum {
-	SIMULATES = IN(RUN) | IN(DUMP) | IN(SWEEP) | IN(SERVE) | IN(PERF),
+	SIMULATES = IN(RUN) | IN(DUMP) | IN(SWEEP) | IN(SERVE) | IN(PERF) | IN(EXPLORE),
 };
 
 static const char default_scenario[] = "tour";
@@ -56,6 +62,10 @@ static const struct cli_command_row commands[] = {
 	 "write DIR/report.html: packet ladder, latencies, throughput, counters", 1, 1},
 	{CLI_SWEEP, "sweep", "NAME --vary KEY=V,V",
 	 "run a scenario once for every combination of parameter values", 1, 1},
+	{CLI_EXPLORE, "explore", "NAME",
+	 "run a scenario under many schedules: threads, interrupts and the device overtake each "
+	 "other",
+	 1, 1},
 	{CLI_PERF, "perf", "WORKLOAD [KEY=VALUE,..]",
 	 "measure a latency, bandwidth or message rate; --points: compare published figures", 0,
 	 1 + PERF_WORDS_MAX},
@@ -227,7 +237,18 @@ static error_t set_jobs(struct parse *p, const char *value)
 {
 	if (number(p, "-j", value, JOBS_MAX, &p->cli->perf.jobs))
 		return EINVAL;
-	p->cli->sweep.jobs = p->cli->perf.jobs;
+	p->cli->sweep.jobs = p->cli->explore.jobs = p->cli->perf.jobs;
+	return 0;
+}
+
+static error_t set_schedules(struct parse *p, const char *value)
+{
+	return number(p, "--schedules", value, SCHEDULES_MAX, &p->cli->explore.schedules);
+}
+
+static error_t set_from_start(struct parse *p, const char *value)
+{
+	p->cli->explore.from_start = true;
 	return 0;
 }
 
@@ -368,7 +389,15 @@ static const struct cli_option_row options[] = {
 	 "print the counters at the end; all: zeros too; json: only JSON on stdout"},
 	{"stats", "[FILE.json]", IN(PERF), 0, CALL(set_stats),
 	 "print each point's counters; with a file: write them as JSON, too"},
-	{"jobs", "N", IN(PERF) | IN(SWEEP), 'j', CALL(set_jobs),
+	{"schedules", "N", IN(EXPLORE), 0, CALL(set_schedules),
+	 "how many schedules to run; default: 1000"},
+	{"replay", "FILE", IN(EXPLORE), 0, TEXT(explore.replay),
+	 "run the schedule of this file alone, with all traces"},
+	{"from-start", NULL, IN(EXPLORE), 0, CALL(set_from_start),
+	 "explore bring-up as well; default: from the scenario's body on"},
+	{"output", "FILE", IN(EXPLORE), 'o', CALL(set_output),
+	 "file for the first schedule that fails; default: build/traces/explore/NAME.schedule"},
+	{"jobs", "N", IN(PERF) | IN(SWEEP) | IN(EXPLORE), 'j', CALL(set_jobs),
 	 "processes at a time; default: one per processor"},
 	{"socket", "PATH", IN(SERVE), 0, CALL(set_socket),
 	 "UNIX socket of an HCA; give it twice for two linked HCAs"},
@@ -572,7 +601,9 @@ int cli_parse(int argc, char **argv, struct cli *cli, FILE *err)
 	size_t n = 0;
 	error_t rc;
 
-	*cli = (struct cli){.sweep.jobs = jobs, .perf.jobs = jobs};
+	*cli = (struct cli){.sweep.jobs = jobs,
+			    .perf.jobs = jobs,
+			    .explore = {.schedules = 1000, .jobs = jobs, .argv = argv}};
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
 		const struct cli_option_row *o = &options[i];
 

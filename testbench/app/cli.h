@@ -6,6 +6,7 @@
 #define TESTBENCH_CLI_H
 
 #include "testbench/perf/perf.h"
+#include "testbench/app/explore.h"
 #include "testbench/app/run.h"
 #include "testbench/app/serve.h"
 #include "testbench/app/sweep.h"
@@ -25,6 +26,7 @@ enum cli_command {
 	CLI_GOLDEN,
 	CLI_REPORT,
 	CLI_SWEEP,
+	CLI_EXPLORE,
 	CLI_SERVE,
 	CLI_CTL,
 	CLI_IWARP,
@@ -44,6 +46,7 @@ struct cli {
 	struct compare_options diff; /* DIFF; STAGES and GOLDEN use only a */
 	struct perf_options perf;
 	struct sweep_options sweep;
+	struct explore_options explore;
 	const char *words[CLI_WORDS_MAX]; /* CTL, IWARP: words of the command */
 	unsigned word_count;
 	const char *file; /* CHECK; CTL: the socket; REPORT: the folder; HELP: a command or NULL */

@@ -108,6 +108,8 @@ static enum exit_status obey(const struct cli *cli)
 		return tool_report(cli->file);
 	case CLI_SWEEP:
 		return sweep(&cli->run, &cli->sweep);
+	case CLI_EXPLORE:
+		return explore(&cli->run, &cli->explore);
 	case CLI_SERVE:
 		return serve(&cli->run, &cli->serve);
 	case CLI_CTL:

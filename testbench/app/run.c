@@ -109,6 +109,7 @@ static int make_machine(struct run *run)
 		.fw_path = run->fw,
 		.trace = run->trace,
 		.no_dmi = run->options->no_dmi,
+		.explorer = run->options->schedule ? run->options->schedule->explorer : NULL,
 	};
 	char err[ERROR_CHARS];
 	int rc = machine_create(&run->machine, &options, err, sizeof(err));
@@ -118,6 +119,10 @@ static int make_machine(struct run *run)
 		return rc;
 	}
 	rc = tb_create(&run->tb, run->scenario, &run->machine, run->trace, &run->config);
+	if (run->options->schedule) {
+		run->tb.on_begin = run->options->schedule->begin;
+		run->tb.on_begin_arg = run->options->schedule->arg;
+	}
 	if (run->options->stats == COUNTERS_JSON)
 		run->tb.account = stderr;
 	if (rc)
@@ -127,13 +132,20 @@ static int make_machine(struct run *run)
 
 /* --- files --- */
 
+static bool has_files(const struct run *run)
+{
+	const struct run_options *o = run->options;
+
+	return !o->dump && (!o->schedule || o->schedule->files);
+}
+
 static int write_file(struct run *run, const char *name, int (*write)(struct run *run, FILE *out))
 {
 	char path[PATH_CHARS];
 	struct file_out f;
 	int rc;
 
-	if (run->options->dump)
+	if (!has_files(run))
 		return 0;
 	outdir_file(&run->dir, name, path, sizeof(path));
 	rc = file_create(&f, path, stderr);
@@ -160,7 +172,7 @@ static int open_files(struct run *run)
 	const char *list = run->options->traces;
 	int rc;
 
-	if (run->options->dump)
+	if (!has_files(run))
 		return 0;
 	rc = outdir_create(&run->dir, stderr);
 	if (rc)
@@ -258,7 +270,7 @@ static enum exit_status execute(struct run *run)
 	bool right;
 	int rc;
 
-	run->tb.progress = isatty(STDERR_FILENO);
+	run->tb.progress = isatty(STDERR_FILENO) && !run->options->schedule;
 	if (run->options->dump)
 		dump_at(&dump, &run->tb, run->options->dump_ps);
 	kernel_thread_start(run->machine.kernel, "scenario", tb_run, &run->tb);
@@ -277,6 +289,8 @@ static enum exit_status execute(struct run *run)
 		fflush(NULL);
 		_exit(dump.done ? run_output_status(EXIT_RIGHT) : EXIT_INPUT);
 	}
+	if (run->options->schedule)
+		run->options->schedule->end(&run->tb, right);
 	if (!run->tb.done) /* a phase is still open */
 		tb_phase_end(&run->tb);
 	run->right = right;
@@ -330,7 +344,7 @@ destroy:
 		status = EXIT_FAILED;
 	if (status == EXIT_INPUT)
 		outdir_undo(&run->dir);
-	else if (!run->options->dump)
+	else if (has_files(run))
 		print_files(run, status == EXIT_RIGHT);
 	tb_destroy(&run->tb);
 	ending_raise();

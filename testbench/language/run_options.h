@@ -12,6 +12,19 @@
 enum exit_status { EXIT_RIGHT = 0, EXIT_FAILED = 1, EXIT_INPUT = 2 };
 enum { RUN_SETTINGS_MAX = 256 };
 
+struct explorer;
+struct tb;
+
+/* For a run that follows a schedule (testbench/explore/). */
+struct run_schedule {
+	struct explorer *explorer;
+	/* As on_begin of struct tb; at the end, with the verdict. Either may end the process. */
+	void (*begin)(struct tb *tb, bool body);
+	void (*end)(struct tb *tb, bool right);
+	void *arg;  /* on_begin_arg */
+	bool files; /* false: no files, and nothing is printed after the failure */
+};
+
 struct run_options {
 	const char *scenario;              /* name or FILE.c */
 	const char *ini[RUN_SETTINGS_MAX]; /* in this order, then settings */
@@ -26,7 +39,8 @@ struct run_options {
 	bool dump;          /* print contexts at dump_ps or at failure, write no files */
 	uint64_t dump_ps;
 	bool no_dmi;
-	enum counters_form stats; /* RUN, SERVE: to stdout at the end */
+	const struct run_schedule *schedule; /* NULL: none */
+	enum counters_form stats;            /* RUN, SERVE: to stdout at the end */
 };
 
 #endif

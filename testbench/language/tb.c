@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run of a scenario: its thread, waiting, failing. */
 #include "testbench/language/tb.h"
+#include "testbench/machine/holds.h"
 
 #include "model/interface/macros.h"
 #include "testbench/language/counters.h"
@@ -216,6 +217,7 @@ bool tb_wait(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), void *arg,
 			event_set(&tb->machine->core, &tb->deadline, deadline_ps);
 		tb->waiting = true;
 		kernel_thread_wait(kernel);
+		holds_gate(tb->machine->holds);
 		tb->waiting = false;
 		event_cancel(&tb->machine->core, &tb->deadline);
 	}
@@ -237,8 +239,13 @@ bool tb_wait_polling(struct tb *tb, bool (*ready)(struct tb *tb, void *arg), voi
 
 void tb_pass_time(struct tb *tb, const char *here, uint64_t ps)
 {
-	if (tb_go(tb, here))
-		tb_wait(tb, never, NULL, tb->machine->core.now_ps + ps);
+	uint64_t until = tb->machine->core.now_ps + ps;
+
+	if (!tb_go(tb, here))
+		return;
+	/* what a schedule holds back has as much time afterwards */
+	for (; tb->machine->core.now_ps < until; until = holds_calm_ps(tb->machine->holds) + ps)
+		tb_wait(tb, never, NULL, until);
 }
 
 uint64_t tb_now(struct tb *tb)
@@ -316,6 +323,8 @@ static void run_body(void *arg)
 
 static void body(struct tb *tb)
 {
+	if (tb->on_begin)
+		tb->on_begin(tb, true);
 	note_stats(tb);
 	tb_ignore_packets(tb, tb->setup.any_packets);
 	for (unsigned i = 0; i < TB_ENDS; i++)
@@ -339,6 +348,8 @@ void tb_run(void *arg)
 	struct tb *tb = arg;
 
 	tb->thread = kernel_thread_self(tb->machine->kernel);
+	if (tb->on_begin)
+		tb->on_begin(tb, false);
 	if (!tb->setup.bare)
 		set_up(tb);
 	body(tb);

@@ -110,6 +110,9 @@ struct tb {
 	/* Called at the first failure, before anything is taken down. */
 	void (*on_failure)(struct tb *tb);
 	void *on_failure_arg;
+	/* Called in the scenario's thread at power-on and again before the body. */
+	void (*on_begin)(struct tb *tb, bool body);
+	void *on_begin_arg;
 };
 
 /* 0 or -ENOMEM. The trace may be NULL when the scenario is unobserved. */
@@ -134,6 +137,9 @@ void tb_tell_guest_errors(struct tb *tb, FILE *out);
 void tb_tell_waits(struct tb *tb, FILE *out);
 /* How many guest errors came after the failure. */
 void tb_tell_consequences(struct tb *tb, FILE *out);
+/* Prints calls of the driver and the scenario, one function a line, the innermost first, at most
+ * `room` of them, with `label` before the first. */
+void tb_tell_calls(const struct calls *calls, const char *label, unsigned room, FILE *out);
 
 /* Sleeps until ready() or the deadline. Returns whether it is ready. ready() is only called again
  * after tb_poke(). */

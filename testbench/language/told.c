@@ -47,7 +47,7 @@ static bool is_frame_of_bench(const struct symbol *s)
 
 /* Prints one function a line, the innermost first: at most `room` of them. A short list leaves out how
  * commands are given. */
-static void print_calls(const struct calls *calls, const char *label, unsigned room, FILE *out)
+void tb_tell_calls(const struct calls *calls, const char *label, unsigned room, FILE *out)
 {
 	const bool brief = room == CALLS_SHORT;
 	struct symbol symbols[SYMBOLS_MAX];
@@ -81,7 +81,7 @@ static void print_act(uint64_t now_ps, const struct act *act, const char *what, 
 		return;
 	fprintf(out, "    %s %" PRIu64 ".%03" PRIu64 " us before\n", what, ago / PS_PER_US,
 		ago % PS_PER_US / 1000);
-	print_calls(&act->calls, "in:", room, out);
+	tb_tell_calls(&act->calls, "in:", room, out);
 }
 
 /* The last doorbell and the last command; the later of them first, the earlier one short. */
@@ -117,7 +117,7 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 	if (again)
 		fprintf(out, ", and %u times more", again);
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
-	print_calls(&note->now, "in:", CALLS_SHOWN, out);
+	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);
 	print_acts(note, out);
 	fprintf(out, "    look at:  %s\n", rule->look);
 }
@@ -174,7 +174,7 @@ static void print_refusal(const struct refusal *r, FILE *out)
 	fprintf(out, "  refused:  %s of hca%u, modifier 0x%x: status %s, %s\n",
 		row ? row->name : "unknown command", r->host, r->in_mod,
 		status ? status->name : "unknown", status ? status->meaning : "no such status");
-	print_calls(&r->act.calls, "in:", CALLS_SHOWN, out);
+	tb_tell_calls(&r->act.calls, "in:", CALLS_SHOWN, out);
 }
 
 static void tell_refusals(const struct tb *tb, FILE *out)

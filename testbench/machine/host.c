@@ -139,6 +139,7 @@ static void sleeper_wait(struct host *host, struct sleeper *s, const char *why)
 		kernel_thread_wait(host->kernel);
 	}
 	end_if_killed(s);
+	holds_wake(host->config.holds, host->config.index);
 	emit_wait(host, TP_THREAD_GO, why);
 }
 
@@ -208,9 +209,8 @@ static void memory_written(void *ctx, uint64_t bus, size_t len)
 	}
 }
 
-static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps)
+static bool wait_write(struct host *host, const void *addr, size_t len, uint64_t deadline_ps)
 {
-	struct host *host = host_of(p);
 	uint64_t bus = host_memory_bus(&host->memory, addr);
 	SLEEPER s;
 
@@ -222,6 +222,13 @@ static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint
 		event_set(host->core, &s.ev, deadline_ps);
 	sleeper_wait_busy(host, &s, "write to memory");
 	return s.hit;
+}
+
+static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps)
+{
+	struct host *host = host_of(p);
+
+	return holds_stood(host->config.holds) || wait_write(host, addr, len, deadline_ps);
 }
 
 /* --- wait queues and threads --- */
@@ -264,7 +271,10 @@ static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
 
 static void op_thread_start(struct platform *p, const char *name, void (*fn)(void *arg), void *arg)
 {
-	kernel_thread_start(host_of(p)->kernel, name, fn, arg);
+	struct host *host = host_of(p);
+
+	holds_bind(host->config.holds, kernel_thread_start(host->kernel, name, fn, arg),
+		   host->config.index);
 }
 
 /* --- the device --- */
@@ -290,10 +300,12 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 {
 	struct host *host = host_of(p);
 
+	holds_register(host->config.holds, host->config.index, bar, offset, false);
 	settle(host);
 	emit_wait(host, TP_THREAD_WAIT, "register read");
 	if (kernel_mmio_read(host->hca, bar, offset, bytes, size))
 		memset(bytes, 0xff, size);
+	holds_gate(host->config.holds);
 	emit_wait(host, TP_THREAD_GO, "register read");
 }
 
@@ -302,6 +314,7 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 {
 	struct host *host = host_of(p);
 
+	holds_register(host->config.holds, host->config.index, bar, offset, true);
 	acts_mmio(host->acts, bar, offset, bytes, size, host->core->now_ps,
 		  kernel_thread_self(host->kernel));
 	op_cpu(p, host_param_host_mmio_write(host->params));
@@ -313,6 +326,7 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 {
 	struct host *host = host_of(p);
 
+	holds_register(host->config.holds, host->config.index, bar, offset, true);
 	acts_mmio(host->acts, bar, offset, line, CACHE_LINE, host->core->now_ps,
 		  kernel_thread_self(host->kernel));
 	op_cpu(p, host_param_host_wc_write(host->params));
@@ -401,6 +415,7 @@ static int bus_read(void *ctx, uint64_t bus, void *buf, size_t len)
 	struct host *host = ctx;
 	const int rc = host_memory_read(&host->memory, bus, buf, len);
 
+	holds_device(host->config.holds, host->config.index, bus - HOST_MEMORY_BUS, len, false);
 	if (rc)
 		host->fault_bus = bus;
 	else if (host->checker)
@@ -413,6 +428,7 @@ static int bus_write(void *ctx, uint64_t bus, const void *buf, size_t len)
 	struct host *host = ctx;
 	const int rc = host_memory_write(&host->memory, bus, buf, len);
 
+	holds_device(host->config.holds, host->config.index, bus - HOST_MEMORY_BUS, len, true);
 	if (rc)
 		host->fault_bus = bus;
 	return rc;
@@ -507,6 +523,9 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		host_destroy(host);
 		return NULL;
 	}
+	if (config->holds)
+		holds_watch(config->holds, config->index, host->memory.base,
+			    host_param_host_memory(config->params));
 	host->hca = kernel_hca_create(kernel, config->index, config->hca_params, config->params,
 				      config->trace, config->fw_path, &memory,
 				      config->dmi && memory_order(host) == CFG_ORDER_PROGRAM, err,

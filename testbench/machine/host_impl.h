@@ -5,6 +5,7 @@
 
 #include "testbench/host.h"
 #include "testbench/machine/acts.h"
+#include "testbench/machine/holds.h"
 #include "testbench/machine/host_memory.h"
 #include "traces/trace.h"
 
@@ -30,7 +31,8 @@ struct host {
 	unsigned irqs_pending;
 	struct kernel_thread *irq_thread;
 	bool irq_thread_idle;
-	struct checker *checker; /* of its driver; NULL but in hcasim-checked */
+	const struct host_irq *irq_running; /* whose handler runs; NULL: none */
+	struct checker *checker;            /* of its driver; NULL but in hcasim-checked */
 };
 
 static inline struct host *host_of(struct platform *p)

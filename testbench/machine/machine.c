@@ -2,6 +2,7 @@
 /* See machine.h. */
 #include "model/sim/cfg.h"
 #include "testbench/machine.h"
+#include "testbench/machine/holds.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,6 +92,14 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 	event_core_init(&m->core);
 	fault_plan_init(&m->plan, m->config->sim.sim_seed);
 	m->kernel = kernel_create(&m->core, m->config->sim.sim_run_ahead != 0);
+	if (options->explorer) {
+		m->holds = holds_create(options->explorer, m->kernel, &m->core);
+		if (!m->holds) {
+			snprintf(err, err_size, "out of memory");
+			machine_destroy(m);
+			return -ENOMEM;
+		}
+	}
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++) {
 		const struct host_config hc = {
 			.index = i,
@@ -100,6 +109,7 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 			.fw_path = options->fw_path,
 			.dmi = !options->no_dmi,
 			.seed = m->config->sim.sim_seed,
+			.holds = m->holds,
 			.guest_error = note_guest_error,
 			.catastrophe = note_catastrophe,
 			.arg = m,
@@ -143,6 +153,7 @@ void machine_destroy(struct machine *m)
 	kernel_destroy(m->kernel);
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
 		host_destroy(m->hosts[i]);
+	holds_destroy(m->holds);
 	fault_plan_free(&m->plan);
 	event_core_free(&m->core);
 	free(m->guest_error_notes);

@@ -82,6 +82,19 @@ one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratc
 
 # --- the driver under its checker: nothing is reported, and nothing else changes. DSAN=1: every scenario
 
+# explore_finds FILE.c: a schedule fails, the same one whatever runs at a time, and the saved one fails again
+explore_finds()
+{
+	local jobs
+	for jobs in 1 2; do
+		"$hcasim" explore "$1" --schedules 300 -j "$jobs" -o "$scratch/wrong.schedule" >"$scratch/wrong.$jobs" && { echo "nothing was found"; return 1; }
+		grep '^explore .*FAILED in schedule' "$scratch/wrong.$jobs" || return 1
+	done
+	cmp "$scratch/wrong.1" "$scratch/wrong.2" || return 1
+	"$hcasim" explore "$1" --replay "$scratch/wrong.schedule" -o "$scratch/wrong" && { echo "the replay passes"; return 1; }
+	return 0
+}
+
 checked=$O/hcasim-checked
 if [ -x "$checked" ]; then
 	sample=(tour cq_resize cm_connect kernel_rw srq_shared xrc_send mw_type2 guest_cq_memory_gone guest_icm_unmapped soak)
@@ -93,6 +106,8 @@ if [ -x "$checked" ]; then
 			one "checked.$order.$seed" timeout 600 "$checked" run rc_write -s host.memory_order=$order --seed $seed -o "$scratch/checked.$order"
 		done
 	done
+	one "explore.cq_event_loop" "$hcasim" explore cq_event_loop --schedules 6 -o "$scratch/right.schedule"
+	one "explore.events_counted" explore_finds testbench/explore/tests/events_counted.c
 	one "checked.equal_log" cmp "$(traces_of tour)/run.log" "$scratch/checked.tour/run.log"
 else
 	echo "skip  checked: not with SAN=1"

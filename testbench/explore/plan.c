@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See plan.h. */
+#include "testbench/explore/plan.h"
+
+#include "model/sim/rng.h"
+#include "model/sim/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LINE = 64,
+	GUIDED_EVERY = 2, /* every second schedule is guided */
+	TURNS_MAX = 3,
+	LOG_WRITES = 6, /* a hold lasts for 1, 2, 4 ... 2^(LOG_WRITES - 1) writes of the device */
+	MARGIN_PS = 1000,
+	SHORTEST_PS = 50000, /* of a random hold; the longest is 2^DOUBLINGS times that */
+	DOUBLINGS = 12,
+};
+/* Nothing in a driver depends on a longer hold: it is longer than most of a scenario's waits. */
+#define LONGEST_PS CFG_US(400)
+
+/* Points that the same code of the driver makes; or the interrupts of a vector. */
+struct place {
+	uint32_t first, count; /* in by_place[] */
+	bool conflicts;        /* the device comes by one of its cache lines later */
+};
+
+struct plan {
+	const struct notes *notes;
+	uint64_t seed;
+	uint32_t *by_place; /* indices of notes, sorted by place */
+	uint32_t *
+		next_on_line; /* by index of note: the device's next access that conflicts; 0: none */
+	size_t n_points;
+	struct place *places;
+	size_t n_places, n_conflicts;
+};
+
+/* --- places --- */
+
+static const struct notes *sorted_notes; /* of the qsort() that runs */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_place(const struct noted *a, const struct noted *b)
+{
+	int order = compare(a->kind, b->kind);
+
+	if (!order)
+		order = compare(a->host, b->host);
+	if (!order)
+		order = compare(a->place, b->place);
+	return order;
+}
+
+static int by_place_and_time(const void *a, const void *b)
+{
+	const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const int order = by_place(&sorted_notes->noted[i], &sorted_notes->noted[k]);
+
+	return order ? order : compare(i, k);
+}
+
+/* So that few schedules, too, come by all parts of the driver. */
+static void shuffle(struct plan *p)
+{
+	struct rng rng;
+
+	rng_init(&rng, p->seed, "places");
+	for (size_t i = p->n_places; i > 1; i--) {
+		const size_t k = rng_below(&rng, i);
+		const struct place place = p->places[i - 1];
+
+		p->places[i - 1] = p->places[k];
+		p->places[k] = place;
+	}
+}
+
+static void find_places(struct plan *p)
+{
+	const struct noted *noted = p->notes->noted;
+
+	for (size_t i = 0; i < p->notes->n; i++)
+		if (noted[i].kind != NOTED_DEVICE)
+			p->by_place[p->n_points++] = (uint32_t)i;
+	sorted_notes = p->notes;
+	qsort(p->by_place, p->n_points, sizeof(*p->by_place), by_place_and_time);
+	for (size_t i = 0; i < p->n_points; i++) {
+		if (!i || by_place(&noted[p->by_place[i - 1]], &noted[p->by_place[i]]))
+			p->places[p->n_places++] = (struct place){.first = (uint32_t)i};
+		p->places[p->n_places - 1].count++;
+		if (p->next_on_line[p->by_place[i]])
+			p->places[p->n_places - 1].conflicts = true;
+	}
+	for (size_t i = 0; i < p->n_places; i++)
+		p->n_conflicts += p->places[i].conflicts;
+	shuffle(p);
+}
+
+/* --- conflicts: the device's last access to each line, going back in time --- */
+
+struct line {
+	uintptr_t line;
+	uint32_t read, write; /* indices of notes; 0: none */
+};
+
+struct lines {
+	struct line *slots;
+	size_t mask;
+};
+
+static struct line *line_of(const struct lines *lines, uintptr_t line)
+{
+	size_t i = (line * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+
+	for (;; i++) {
+		struct line *l = &lines->slots[i & lines->mask];
+
+		if (l->line == line || !l->line) {
+			l->line = line;
+			return l;
+		}
+	}
+}
+
+static size_t lines_touched(const struct notes *notes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < notes->n; i++)
+		n += notes->noted[i].bytes / LINE + 2;
+	return n;
+}
+
+static uint32_t sooner(uint32_t a, uint32_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+static int find_conflicts(struct plan *p)
+{
+	const struct noted *noted = p->notes->noted;
+	struct lines lines = {.mask = 1};
+
+	while (lines.mask < 2 * lines_touched(p->notes))
+		lines.mask *= 2;
+	lines.slots = calloc(lines.mask, sizeof(*lines.slots));
+	if (!lines.slots)
+		return -1;
+	lines.mask--;
+	/* note 0 is never found by index: nothing is before it that could wait for it */
+	for (size_t i = p->notes->n; i-- > 1;) {
+		const struct noted *n = &noted[i];
+		struct line *l;
+
+		if (n->kind == NOTED_DEVICE) {
+			for (uintptr_t at = n->at / LINE; at <= (n->at + n->bytes) / LINE; at++) {
+				l = line_of(&lines, at);
+				if (n->store)
+					l->write = (uint32_t)i;
+				else
+					l->read = (uint32_t)i;
+			}
+		} else if (n->kind == TURN_ACCESS) {
+			l = line_of(&lines, n->at / LINE);
+			p->next_on_line[i] = n->store ? sooner(l->read, l->write) : l->write;
+		}
+	}
+	free(lines.slots);
+	return 0;
+}
+
+/* --- turns --- */
+
+/* Time until just after note `until`. */
+static uint64_t hold_until(const struct plan *p, uint32_t point, uint32_t until)
+{
+	const struct noted *noted = p->notes->noted;
+	const uint64_t ps = noted[until].now_ps - noted[point].now_ps + MARGIN_PS;
+
+	return ps < LONGEST_PS ? ps : LONGEST_PS;
+}
+
+/* The nth write of that host's device after the point; 0: there are not so many. */
+static uint32_t nth_write(const struct plan *p, uint32_t point, unsigned nth)
+{
+	const struct noted *noted = p->notes->noted;
+
+	for (size_t i = point + 1; i < p->notes->n; i++)
+		if (noted[i].kind == NOTED_DEVICE && noted[i].store &&
+		    noted[i].host == noted[point].host && !nth--)
+			return (uint32_t)i;
+	return 0;
+}
+
+static uint64_t random_time(struct rng *rng)
+{
+	const uint64_t ps = (uint64_t)SHORTEST_PS << rng_below(rng, DOUBLINGS + 1);
+
+	return ps + rng_below(rng, ps);
+}
+
+static unsigned some_writes(struct rng *rng)
+{
+	return (1u << rng_below(rng, LOG_WRITES)) - 1;
+}
+
+static struct turn turn_of(const struct plan *p, uint32_t point, uint64_t ps)
+{
+	const struct noted *n = &p->notes->noted[point];
+
+	return (struct turn){
+		.kind = (enum turn_kind)n->kind, .party = n->party, .nth = n->nth, .ps = ps};
+}
+
+static struct turn random_turn(const struct plan *p, struct rng *rng)
+{
+	const uint32_t point = p->by_place[rng_below(rng, p->n_points)];
+	const uint32_t until = nth_write(p, point, some_writes(rng));
+
+	return turn_of(p, point,
+		       until && rng_below(rng, 2) ? hold_until(p, point, until) : random_time(rng));
+}
+
+/* The first round takes a place's last point, the second its first, later ones any. */
+static struct turn guided_turn(const struct plan *p, unsigned nth, struct rng *rng)
+{
+	const unsigned round = nth / (unsigned)p->n_places;
+	const struct place *place = &p->places[nth % p->n_places];
+	const uint32_t which = round == 0   ? place->count - 1
+			       : round == 1 ? 0
+					    : (uint32_t)rng_below(rng, place->count);
+	uint32_t point = p->by_place[place->first + which], until;
+
+	/* of the points of the place, the last that the device comes by afterwards */
+	for (uint32_t i = place->count; round == 0 && place->conflicts && i-- > 0;) {
+		point = p->by_place[place->first + i];
+		if (p->next_on_line[point])
+			break;
+	}
+	until = round % 2 ? 0 : p->next_on_line[point];
+	if (!until)
+		until = nth_write(p, point, some_writes(rng));
+	return turn_of(p, point, until ? hold_until(p, point, until) : random_time(rng));
+}
+
+void plan_schedule(const struct plan *p, unsigned number, struct schedule *s)
+{
+	struct rng rng;
+
+	s->n = 0;
+	if (!p->n_points || !number)
+		return;
+	rng_init(&rng, p->seed ^ (uint64_t)number << 32, "schedule");
+	if (number % GUIDED_EVERY) {
+		s->turns[s->n++] = guided_turn(p, number / GUIDED_EVERY, &rng);
+		return;
+	}
+	for (unsigned turns = 1 + (unsigned)rng_below(&rng, TURNS_MAX); turns; turns--)
+		s->turns[s->n++] = random_turn(p, &rng);
+}
+
+/* --- the plan --- */
+
+struct plan *plan_make(const struct notes *notes, uint64_t seed)
+{
+	struct plan *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->notes = notes;
+	p->seed = seed;
+	p->by_place = calloc(notes->n + 1, sizeof(*p->by_place));
+	p->next_on_line = calloc(notes->n + 1, sizeof(*p->next_on_line));
+	p->places = calloc(notes->n + 1, sizeof(*p->places));
+	if (!p->by_place || !p->next_on_line || !p->places || find_conflicts(p)) {
+		plan_free(p);
+		return NULL;
+	}
+	find_places(p);
+	return p;
+}
+
+void plan_free(struct plan *p)
+{
+	if (!p)
+		return;
+	free(p->by_place);
+	free(p->next_on_line);
+	free(p->places);
+	free(p);
+}
+
+/* Host threads and two devices. */
+static size_t parties_of(const struct plan *p)
+{
+	bool seen[EXPLORER_PARTIES] = {false};
+	size_t n = 2;
+
+	for (size_t i = 0; i < p->n_points; i++) {
+		const struct noted *at = &p->notes->noted[p->by_place[i]];
+
+		if (at->kind == TURN_INTERRUPT || at->kind == TURN_SPURIOUS || seen[at->party])
+			continue;
+		seen[at->party] = true;
+		n++;
+	}
+	return n;
+}
+
+void plan_measure(const struct plan *p, unsigned number, struct plan_size *size)
+{
+	const size_t guided = (number + GUIDED_EVERY - 1) / GUIDED_EVERY;
+
+	*size = (struct plan_size){.points = p->n_points,
+				   .places = p->n_places,
+				   .parties = parties_of(p),
+				   .conflicts = p->n_conflicts};
+	for (size_t i = 0; i < p->n_places && i < guided; i++)
+		size->reversed += p->places[i].conflicts;
+	size->depth_2 = (double)size->parties * (double)p->n_points;
+	size->depth_3 = size->depth_2 * (double)p->n_points;
+}
