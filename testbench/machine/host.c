@@ -164,8 +164,10 @@ static void op_sleep(struct platform *p, uint64_t ps)
 	sleeper_start(host, &s);
 	ps += host->debt_ps;
 	host->debt_ps = 0;
-	if (!ps)
+	if (!ps) {
+		holds_wake(host->config.holds, host->config.index); /* it may take time */
 		return;
+	}
 	event_set(host->core, &s.ev, host->core->now_ps + ps);
 	sleeper_wait(host, &s, "time");
 }
