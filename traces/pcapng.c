@@ -21,7 +21,6 @@
 enum {
 	PORTS_MAX = 2,
 	PORTS = 256 * (PORTS_MAX + 1), /* hca, port; 0 for a device as a whole */
-	LINKS = 2,
 	COMMENT_MAX = 256,
 	COMMENT_TEXT_MAX = 130, /* room for "fault=...;"; the comment also holds three numbers */
 	OPTION_HEAD = 4,
@@ -37,9 +36,10 @@ struct options {
 	uint8_t bytes[3 * OPTION_HEAD + COMMENT_MAX + FLAGS_BYTES];
 };
 
+enum { LINK_INFINIBAND, LINK_ETHERNET, LINKS };
+
 /* A kind of link. */
 struct link {
-	enum trace_point out, in;
 	uint16_t linktype;
 	uint32_t header;     /* bytes in front of a packet: put_erf() */
 	uint32_t packet_max; /* bytes */
@@ -47,8 +47,8 @@ struct link {
 };
 
 static const struct link links[LINKS] = {
-	{TP_PKT_OUT, TP_PKT_IN, PCAPNG_LINKTYPE_ERF, ERF_HEADER, ERF_PACKET_MAX, "hca%u.port%u"},
-	{TP_ETH_OUT, TP_ETH_IN, PCAPNG_LINKTYPE_ETHERNET, 0, ETHERNET_FRAME_MAX, "host%u.eth%u"},
+	[LINK_INFINIBAND] = {PCAPNG_LINKTYPE_ERF, ERF_HEADER, ERF_PACKET_MAX, "hca%u.port%u"},
+	[LINK_ETHERNET] = {PCAPNG_LINKTYPE_ETHERNET, 0, ETHERNET_FRAME_MAX, "host%u.eth%u"},
 };
 
 struct interface {
@@ -253,8 +253,8 @@ static uint8_t *put_erf(uint8_t *p, uint64_t ns, uint32_t kept, uint32_t len, ui
 	return put_be16(p, (uint16_t)len);
 }
 
-static struct interface *interface_find(struct pcapng *s, const struct link *link,
-					const struct trace_record *r)
+static inline struct interface *interface_find(struct pcapng *s, const struct link *link,
+					       const struct trace_record *r)
 {
 	struct interface **slot = &s->interfaces[link - links][r->hca * (PORTS_MAX + 1U) + r->port];
 
@@ -268,20 +268,16 @@ static struct interface *interface_find(struct pcapng *s, const struct link *lin
 	return *slot;
 }
 
-static int pcapng_record(void *sink, const struct trace_record *r)
+/* It is made once for each link, so that the facts of the link are constants. */
+static inline __attribute__((always_inline)) int
+packet_write(struct pcapng *s, const struct link *link, const struct trace_record *r, bool out)
 {
-	struct pcapng *s = sink;
 	const uint64_t ns = r->time_ps / PCAPNG_PS;
-	const bool ethernet = trace_point_kinds[r->point] == TRACE_ETHERNET;
-	const struct link *link = &links[ethernet];
-	const bool out = r->point == link->out;
 	struct interface *interface;
 	struct options *options;
 	uint32_t len, data, total;
 	uint8_t *p;
 
-	if (!out && r->point != link->in)
-		return 0;
 	if (r->port > PORTS_MAX || r->len > link->packet_max)
 		return -EINVAL;
 	interface = interface_find(s, link, r);
@@ -307,6 +303,15 @@ static int pcapng_record(void *sink, const struct trace_record *r)
 	p += options->len;
 	put32(p, total);
 	return s->file.err;
+}
+
+static int pcapng_record(void *sink, const struct trace_record *r)
+{
+	if (__builtin_expect(r->point == TP_PKT_OUT || r->point == TP_PKT_IN, 1))
+		return packet_write(sink, &links[LINK_INFINIBAND], r, r->point == TP_PKT_OUT);
+	if (r->point == TP_ETH_OUT || r->point == TP_ETH_IN)
+		return packet_write(sink, &links[LINK_ETHERNET], r, r->point == TP_ETH_OUT);
+	return 0;
 }
 
 static int pcapng_close(void *sink)
