@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in network order. */
+/* Numbers in network order, and bytes that wait to be sent. */
 #ifndef HOST_DRIVER_IWARP_BYTES_H
 #define HOST_DRIVER_IWARP_BYTES_H
 
 #include <endian.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static inline uint16_t get_be16(const uint8_t *p)
@@ -38,6 +40,20 @@ static inline void put_be64(uint8_t *p, uint64_t v)
 {
 	v = htobe64(v);
 	memcpy(p, &v, sizeof(v));
+}
+
+/* Appends n bytes, at least one, to *buffer, which holds *used and grows by realloc(). 0, or -ENOMEM
+ * with nothing changed. */
+static inline int bytes_append(uint8_t **buffer, size_t *used, const uint8_t *bytes, size_t n)
+{
+	uint8_t *grown = realloc(*buffer, *used + n);
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + *used, bytes, n);
+	*buffer = grown;
+	*used += n;
+	return 0;
 }
 
 #endif

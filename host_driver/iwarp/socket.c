@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "host_driver/iwarp/bytes.h"
 #include "host_driver/iwarp/socket.h"
 #include "host_driver/mlx4/alloc.h"
 
@@ -182,18 +183,12 @@ static void stream_push(struct iw_stream *s)
 
 static int socket_send(struct iw_stream *s, const uint8_t *bytes, size_t n)
 {
-	uint8_t *data;
-
 	if (s->fin || s->fd < 0)
 		return -EPIPE;
 	if (!n)
 		return 0;
-	data = realloc(s->data, s->n_data + n);
-	if (!data)
+	if (bytes_append(&s->data, &s->n_data, bytes, n))
 		return -ENOMEM;
-	memcpy(data + s->n_data, bytes, n);
-	s->data = data;
-	s->n_data += n;
 	stream_push(s);
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "host_driver/iwarp/bytes.h"
 #include "host_driver/iwarp/tcp.h"
 #include "host_driver/mlx4/alloc.h"
 
@@ -291,18 +292,12 @@ static void tcp_accept(struct iw_stream *s, const struct iw_stream_user *user, v
 
 static int tcp_send(struct iw_stream *s, const uint8_t *bytes, size_t n)
 {
-	uint8_t *data;
-
 	if (s->fin || s->state == TCP_DEAD)
 		return -EPIPE;
 	if (!n)
 		return 0;
-	data = realloc(s->data, s->n_data + n);
-	if (!data)
+	if (bytes_append(&s->data, &s->n_data, bytes, n))
 		return -ENOMEM;
-	memcpy(data + s->n_data, bytes, n);
-	s->data = data;
-	s->n_data += n;
 	data_send(s);
 	return 0;
 }
