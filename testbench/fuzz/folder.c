@@ -41,7 +41,7 @@ const struct folder_bytes *folder_real(enum folder_file file)
 	return &real[file];
 }
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	perror(what);
 	exit(2);
