@@ -104,6 +104,8 @@ struct platform {
 	const struct platform_ops *ops;
 	unsigned host;         /* number of this host, 0 or 1 */
 	unsigned msix_vectors; /* what the platform can deliver */
+	/* the first dword of configuration space, as enumeration of the bus has found it */
+	uint32_t pci_id;
 };
 
 #endif

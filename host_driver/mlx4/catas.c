@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-uint32_t drv_raw_mmio_read32(struct drv_device *dev, unsigned bar, uint64_t offset)
+uint32_t mlx4_raw_mmio_read32(struct drv_device *dev, unsigned bar, uint64_t offset)
 {
 	uint8_t b[4];
 
@@ -13,7 +13,7 @@ uint32_t drv_raw_mmio_read32(struct drv_device *dev, unsigned bar, uint64_t offs
 	return be32_load(b);
 }
 
-void drv_raw_mmio_write32(struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
+void mlx4_raw_mmio_write32(struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
 {
 	uint8_t b[4];
 
@@ -21,60 +21,60 @@ void drv_raw_mmio_write32(struct drv_device *dev, unsigned bar, uint64_t offset,
 	dev->p->ops->mmio_write(dev->p, bar, offset, b, sizeof(b));
 }
 
-void drv_raw_mmio_write(struct drv_device *dev, unsigned bar, uint64_t offset, const void *bytes,
-			unsigned size)
+void mlx4_raw_mmio_write(struct drv_device *dev, unsigned bar, uint64_t offset, const void *bytes,
+			 unsigned size)
 {
 	dev->p->ops->mmio_write(dev->p, bar, offset, bytes, size);
 }
 
-uint64_t drv_clock_read(struct drv_device *dev)
+uint64_t mlx4_clock_read(struct drv_device *dev)
 {
 	const unsigned bar = query_fw_get_clock_bar(&dev->fw) * 2;
 	const uint64_t at = query_fw_get_clock(&dev->fw);
-	uint32_t low, high = drv_raw_mmio_read32(dev, bar, at), before;
+	uint32_t low, high = mlx4_raw_mmio_read32(dev, bar, at), before;
 
 	do {
 		before = high;
-		low = drv_raw_mmio_read32(dev, bar, at + 4);
-		high = drv_raw_mmio_read32(dev, bar, at);
+		low = mlx4_raw_mmio_read32(dev, bar, at + 4);
+		high = mlx4_raw_mmio_read32(dev, bar, at);
 	} while (high != before);
 	return (uint64_t)high << 32 | low;
 }
 
-int drv_catas_check(struct drv_device *dev, uint32_t words[16])
+int mlx4_catas_check(struct drv_device *dev, uint32_t words[16])
 {
 	const unsigned bar = query_fw_get_err_buf_bar(&dev->fw) * 2;
 	const uint64_t at = query_fw_get_err_buf(&dev->fw);
 	const uint32_t n = query_fw_get_err_buf_size(&dev->fw);
-	const uint32_t cause = drv_raw_mmio_read32(dev, bar, at);
+	const uint32_t cause = mlx4_raw_mmio_read32(dev, bar, at);
 
 	if (!cause)
 		return 0;
 	DRV_ENTER(dev, "cause %08x", cause);
 	for (uint32_t i = 0; words && i < 16; i++)
-		words[i] = i < n ? drv_raw_mmio_read32(dev, bar, at + 4 * i) : 0;
+		words[i] = i < n ? mlx4_raw_mmio_read32(dev, bar, at + 4 * i) : 0;
 	return DRV_LEAVE(dev, -EIO);
 }
 
 /* --- dead devices --- */
 
-void drv_declare_dead(struct drv_device *dev)
+void mlx4_declare_dead(struct drv_device *dev)
 {
 	dev->dead = true;
 	if (dev->cmd.waitq)
 		dev->p->ops->waitq_wake_all(dev->p, dev->cmd.waitq);
 }
 
-bool drv_is_dead(const struct drv_device *dev)
+bool mlx4_is_dead(const struct drv_device *dev)
 {
 	return dev->dead;
 }
 
-void drv_fatal(struct drv_device *dev)
+void mlx4_fatal(struct drv_device *dev)
 {
 	const struct drv_event event = {.type = IBV_EVENT_DEVICE_FATAL};
 
-	drv_declare_dead(dev);
+	mlx4_declare_dead(dev);
 	if (!dev->catas.waitq || dev->catas.told || dev->closing)
 		return;
 	dev->catas.told = true;
@@ -99,7 +99,7 @@ static int wq_flush(struct drv_qp *qp, struct drv_wq *wq, bool is_send, int n, s
 	return done;
 }
 
-int drv_cq_flush(struct drv_cq *cq, int n, struct drv_wc *wc)
+int mlx4_cq_flush(struct drv_cq *cq, int n, struct drv_wc *wc)
 {
 	struct drv_list *list = &cq->dev->qp_list;
 	int done = 0;
@@ -115,7 +115,7 @@ int drv_cq_flush(struct drv_cq *cq, int n, struct drv_wc *wc)
 	return done;
 }
 
-bool drv_cq_flushable(const struct drv_cq *cq)
+bool mlx4_cq_flushable(const struct drv_cq *cq)
 {
 	const struct drv_list *list = &cq->dev->qp_list;
 
@@ -138,14 +138,14 @@ static void watch(void *arg)
 
 	while (!dev->catas.stop) {
 		p->ops->waitq_wait(p, dev->catas.waitq, p->ops->now_ps(p) + dev->catas.period_ps);
-		if (!dev->catas.stop && !dev->dead && drv_catas_check(dev, NULL))
-			drv_fatal(dev);
+		if (!dev->catas.stop && !dev->dead && mlx4_catas_check(dev, NULL))
+			mlx4_fatal(dev);
 	}
 	dev->catas.stop = false;
 	p->ops->waitq_wake_all(p, dev->catas.waitq);
 }
 
-int drv_catas_watch(struct drv_device *dev, uint64_t period_ps)
+int mlx4_catas_watch(struct drv_device *dev, uint64_t period_ps)
 {
 	if (dev->catas.waitq)
 		return 0;

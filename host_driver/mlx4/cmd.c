@@ -66,20 +66,6 @@ void drv_unlock(struct drv_device *dev, struct drv_mutex *m)
 	dev->p->ops->waitq_wake_all(dev->p, m->q);
 }
 
-/* --- traces --- */
-
-void drv_trace(struct drv_device *dev, struct platform_call call, const char *fmt, ...)
-{
-	char args[128];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(args, sizeof(args), fmt, ap);
-	va_end(ap);
-	call.args = args;
-	dev->p->ops->trace_call(dev->p, &call);
-}
-
 /* --- status --- */
 
 #define STATUS_ERRNO_CASE(name, code, errno_name, errno_value, meaning)                            \
@@ -203,7 +189,7 @@ static int hcr_wait(struct drv_device *dev, uint64_t timeout_ps)
 		if (!drv_hcr_pending(&regs, dev->cmd.toggle))
 			return 0;
 		if (dev->p->ops->now_ps(dev->p) - start > timeout_ps) {
-			drv_fatal(dev);
+			mlx4_fatal(dev);
 			return -ETIMEDOUT;
 		}
 		dev->p->ops->sleep_ps(dev->p, pause);
@@ -287,7 +273,7 @@ static int exec_events(struct drv_device *dev, struct drv_hcr *cmd)
 		    !c->done) {
 			rc = -ETIMEDOUT;
 			if (cmd->op != HCR_NOP)
-				drv_fatal(dev);
+				mlx4_fatal(dev);
 		} else if (!c->done && dev->dead) {
 			rc = -EIO;
 		}
@@ -368,9 +354,9 @@ bool drv_cmd_is_closing(uint16_t op)
  * dead afterwards. */
 static void refused_to_close(struct drv_device *dev)
 {
-	drv_declare_dead(dev);
+	mlx4_declare_dead(dev);
 	drv_pci_reset(dev);
-	drv_fatal(dev);
+	mlx4_fatal(dev);
 }
 
 int drv_hcr_exec(struct drv_device *dev, struct drv_hcr *cmd)
@@ -422,7 +408,7 @@ int drv_cmd_imm(struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64_t i
 int drv_cmd_in(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
 	       const void *in, size_t len)
 {
-	return drv_cmd(
+	return mlx4_cmd(
 		dev,
 		&(struct drv_raw_cmd){
 			.op = op, .op_mod = op_mod, .in_mod = in_mod, .in = in, .in_len = len});
@@ -431,13 +417,13 @@ int drv_cmd_in(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op
 int drv_cmd_out(struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod, void *out,
 		size_t len)
 {
-	return drv_cmd(
+	return mlx4_cmd(
 		dev,
 		&(struct drv_raw_cmd){
 			.op = op, .op_mod = op_mod, .in_mod = in_mod, .out = out, .out_len = len});
 }
 
-int drv_cmd(struct drv_device *dev, struct drv_raw_cmd *cmd)
+int mlx4_cmd(struct drv_device *dev, struct drv_raw_cmd *cmd)
 {
 	struct drv_hcr hcr = {.op = cmd->op,
 			      .op_mod = cmd->op_mod,

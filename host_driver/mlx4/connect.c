@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See connect.h. */
 #include "host_driver/mlx4/connect.h"
-#include "host_driver/mlx4/mlx4_internal.h"
 
 #include <string.h>
 
@@ -59,7 +58,7 @@ int drv_qp_to_rtr(struct drv_qp *qp, const struct drv_rc_path *path)
 		IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 
 	memcpy(attr.ah_attr.dgid, path->dgid, DRV_GID_BYTES);
-	if (qp->service == QP_ST_RC || qp->xrc_target)
+	if (drv_qp_type(qp) == IBV_QPT_RC || drv_qp_type(qp) == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	return drv_qp_modify(qp, &attr, mask);
 }
@@ -76,9 +75,9 @@ int drv_qp_to_rts(struct drv_qp *qp, const struct drv_rc_path *path)
 	};
 	unsigned mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
-	if (qp->xrc_target)
+	if (drv_qp_type(qp) == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_TIMEOUT;
-	else if (qp->service != QP_ST_UC)
+	else if (drv_qp_type(qp) != IBV_QPT_UC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
 	return drv_qp_modify(qp, &attr, mask);

@@ -214,7 +214,7 @@ static int cq_poll_one(struct drv_cq *cq, struct drv_wc *wc)
 	return 1;
 }
 
-int drv_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc)
+int mlx4_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc)
 {
 	int done = 0, rc = 0;
 
@@ -231,7 +231,7 @@ int drv_cq_poll(struct drv_cq *cq, int n, struct drv_wc *wc)
 	return done ? done : rc;
 }
 
-int drv_cq_wait(struct drv_cq *cq, uint64_t deadline_ps)
+int mlx4_cq_wait(struct drv_cq *cq, uint64_t deadline_ps)
 {
 	struct platform *p = cq->dev->p;
 
@@ -260,7 +260,7 @@ static void cq_discard(struct drv_cq *cq, struct drv_qp *qp, const struct cqe *c
 
 void drv_cq_clean(struct drv_cq *cq, struct drv_qp *qp)
 {
-	const uint32_t end = cq->ci + drv_cq_outstanding(cq);
+	const uint32_t end = cq->ci + mlx4_cq_outstanding(cq);
 	uint32_t freed = 0;
 
 	drv_owner_before_entry();
@@ -290,9 +290,9 @@ void drv_cq_clean(struct drv_cq *cq, struct drv_qp *qp)
 		cq_update_ci(cq);
 }
 
-void drv_discard_register(struct drv_device *dev,
-			  void (*fn)(void *arg, struct drv_cq *cq, const struct drv_wc *wc),
-			  void *arg)
+void mlx4_discard_register(struct drv_device *dev,
+			   void (*fn)(void *arg, struct drv_cq *cq, const struct drv_wc *wc),
+			   void *arg)
 {
 	dev->discard_fn = fn;
 	dev->discard_arg = arg;
@@ -300,7 +300,7 @@ void drv_discard_register(struct drv_device *dev,
 
 /* --- queries that need no device --- */
 
-unsigned drv_cq_outstanding(const struct drv_cq *cq)
+unsigned mlx4_cq_outstanding(const struct drv_cq *cq)
 {
 	unsigned n = 0;
 
@@ -310,22 +310,22 @@ unsigned drv_cq_outstanding(const struct drv_cq *cq)
 	return n;
 }
 
-void drv_cq_set_owner(struct drv_cq *cq, void *owner)
+void mlx4_cq_set_owner(struct drv_cq *cq, void *owner)
 {
 	cq->owner = owner;
 }
 
-void *drv_cq_owner(const struct drv_cq *cq)
+void *mlx4_cq_owner(const struct drv_cq *cq)
 {
 	return cq->owner;
 }
 
-uint32_t drv_cq_num(const struct drv_cq *cq)
+uint32_t mlx4_cq_num(const struct drv_cq *cq)
 {
 	return cq->cqn;
 }
 
-unsigned drv_cq_entries(const struct drv_cq *cq)
+unsigned mlx4_cq_entries(const struct drv_cq *cq)
 {
 	return cq->entries - 1;
 }
@@ -441,27 +441,27 @@ free_cq:
 	return rc;
 }
 
-int drv_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq)
+int mlx4_cq_create(struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq)
 {
 	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
 	return DRV_LEAVE(dev, cq_create(dev, NULL, entries, vector, false, cq));
 }
 
-int drv_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
-		     struct drv_cq **cq)
+int mlx4_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+		      struct drv_cq **cq)
 {
 	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
 	return DRV_LEAVE(dev, cq_create(dev, uar, entries, vector, false, cq));
 }
 
-int drv_cq_create_stamped(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
-			  struct drv_cq **cq)
+int mlx4_cq_create_stamped(struct drv_device *dev, struct drv_uar *uar, unsigned entries,
+			   int vector, struct drv_cq **cq)
 {
 	DRV_ENTER(dev, "%u entries, vector %d", entries, vector);
 	return DRV_LEAVE(dev, cq_create(dev, uar, entries, vector, true, cq));
 }
 
-int drv_cq_destroy(struct drv_cq *cq)
+int mlx4_cq_destroy(struct drv_cq *cq)
 {
 	struct drv_device *dev = cq->dev;
 	int rc;
@@ -555,13 +555,13 @@ static int cq_resize(struct drv_cq *cq, unsigned entries)
 	return 0;
 }
 
-int drv_cq_resize(struct drv_cq *cq, unsigned entries)
+int mlx4_cq_resize(struct drv_cq *cq, unsigned entries)
 {
 	DRV_ENTER(cq->dev, "cqn %06x, %u entries", cq->cqn, entries);
 	return DRV_LEAVE(cq->dev, cq_resize(cq, entries));
 }
 
-int drv_cq_moderate(struct drv_cq *cq, unsigned max_count, unsigned period_us)
+int mlx4_cq_moderate(struct drv_cq *cq, unsigned max_count, unsigned period_us)
 {
 	struct cqc ctx = {0};
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-int drv_cq_arm(struct drv_cq *cq, bool solicited_only)
+int mlx4_cq_arm(struct drv_cq *cq, bool solicited_only)
 {
 	const enum cq_arm_cmd cmd = solicited_only ? CQ_ARM_SOLICITED : CQ_ARM_NEXT;
 	struct cq_dbrec *rec = cq->db.record;
@@ -47,7 +47,7 @@ void drv_cq_event(struct drv_device *dev, uint32_t cqn)
 	DRV_LEAVE(dev, 0);
 }
 
-int drv_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps)
+int mlx4_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps)
 {
 	struct platform *p = cq->dev->p;
 
@@ -63,13 +63,13 @@ int drv_cq_wait_event(struct drv_cq *cq, uint64_t deadline_ps)
 	return 0;
 }
 
-void drv_cq_set_callback(struct drv_cq *cq, void (*fn)(void *arg, struct drv_cq *cq), void *arg)
+void mlx4_cq_set_callback(struct drv_cq *cq, void (*fn)(void *arg, struct drv_cq *cq), void *arg)
 {
 	cq->fn = fn;
 	cq->arg = arg;
 }
 
-unsigned drv_cq_events(const struct drv_cq *cq)
+unsigned mlx4_cq_events(const struct drv_cq *cq)
 {
 	return cq->events;
 }

@@ -307,14 +307,14 @@ void drv_eqs_cleanup(struct drv_device *dev, bool tell_device)
 	dev->eqs = NULL;
 }
 
-void drv_event_register(struct drv_device *dev,
-			void (*fn)(void *arg, const struct drv_event *event), void *arg)
+void mlx4_event_register(struct drv_device *dev,
+			 void (*fn)(void *arg, const struct drv_event *event), void *arg)
 {
 	dev->event_fn = fn;
 	dev->event_arg = arg;
 }
 
-void drv_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg)
+void mlx4_softirq_register(struct drv_device *dev, void (*fn)(void *arg), void *arg)
 {
 	dev->softirq_fn = fn;
 	dev->softirq_arg = arg;

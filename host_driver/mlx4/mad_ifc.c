@@ -31,7 +31,7 @@ int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_sour
 		if (source->has_grh)
 			memcpy(mad_ifc_grh_bytes_ptr(&mbox), source->grh, GRH_BYTES);
 	}
-	return drv_cmd(dev, &cmd);
+	return mlx4_cmd(dev, &cmd);
 }
 
 int drv_smp_get(struct drv_device *dev, unsigned port, enum smp_attr attr, uint32_t attr_mod,

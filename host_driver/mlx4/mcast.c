@@ -30,7 +30,7 @@ static int mcg_find(struct drv_device *dev, const uint8_t *mgid, struct mcg_plac
 {
 	struct drv_raw_cmd cmd = {
 		.op = HCR_MGID_HASH, .in = mgid, .in_len = DRV_GID_BYTES, .out_imm = true};
-	int rc = drv_cmd(dev, &cmd);
+	int rc = mlx4_cmd(dev, &cmd);
 
 	if (rc)
 		return rc;
@@ -164,7 +164,7 @@ static int mcast_detach(struct drv_qp *qp, const uint8_t *mgid)
 	return mcg_write(dev, place.index, &place.entry);
 }
 
-int drv_mcast_attach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool block_loopback)
+int mlx4_mcast_attach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool block_loopback)
 {
 	int rc;
 
@@ -177,7 +177,7 @@ int drv_mcast_attach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool 
 	return DRV_LEAVE(qp->dev, rc);
 }
 
-int drv_mcast_detach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
+int mlx4_mcast_detach(struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
 {
 	int rc;
 

@@ -321,6 +321,7 @@ int drv_qp_query(struct drv_qp *qp, struct drv_qp_attr *attr);
 void drv_qp_cap(const struct drv_qp *qp, struct drv_qp_cap *cap);
 /* The state as the driver knows it, without a query to the device. */
 enum ibv_qp_state drv_qp_state(const struct drv_qp *qp);
+enum ibv_qp_type drv_qp_type(const struct drv_qp *qp);
 int drv_qp_destroy(struct drv_qp *qp);
 uint32_t drv_qp_num(const struct drv_qp *qp);
 

@@ -10,6 +10,8 @@
 #ifndef HOST_DRIVER_MLX4_INTERNAL_H
 #define HOST_DRIVER_MLX4_INTERNAL_H
 
+#include "host_driver/drv/ops.h"
+#include "host_driver/drv/trace.h"
 #include "host_driver/mlx4/alloc.h"
 #include "host_driver/mlx4/mlx4.h"
 #include "model/interface/mailboxes.h"
@@ -374,6 +376,7 @@ struct drv_srq {
 struct drv_mad_agent;
 
 struct drv_device {
+	const struct drv_ops *ops; /* first, with p: struct drv_base */
 	struct platform *p;
 	struct drv_options options;
 	/* PCI configuration space */
@@ -427,7 +430,7 @@ struct drv_device {
 	void *discard_arg;
 	unsigned failed_commands;
 	bool closing; /* tear-down: count commands that fail */
-	bool dead;    /* a command timed out, or drv_declare_dead */
+	bool dead;    /* a command timed out, or mlx4_declare_dead */
 	struct {
 		struct platform_waitq *waitq; /* NULL: there is no such thread */
 		uint64_t period_ps;
@@ -435,12 +438,21 @@ struct drv_device {
 	} catas;
 };
 
+#define MLX4_OP(result, name, parameters, device, arguments) result mlx4_##name parameters;
+DRV_OPS(MLX4_OP)
+#undef MLX4_OP
+
+extern const struct drv_ops mlx4_ops;
+
+/* drv_probe() for such a device. */
+int mlx4_probe(struct platform *p, const struct drv_options *options, struct drv_device **dev);
+
 static inline uint32_t drv_table_mask(const struct drv_device *dev, enum drv_table t)
 {
 	return dev->tables[t].entries - 1;
 }
 
-/* Ends the thread of drv_catas_watch(). */
+/* Ends the thread of mlx4_catas_watch(). */
 void drv_catas_unwatch(struct drv_device *dev);
 
 /* For each part of the driver: its bitmaps and tables. */
@@ -489,34 +501,5 @@ struct drv_special_init {
 };
 int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init,
 			  struct drv_qp **qp);
-
-/* --- traces --- */
-
-/* Traces a call. Its arguments are made from fmt. */
-void drv_trace(struct drv_device *dev, struct platform_call call, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-#define DRV_CALL(dev, kind_, qpn_, cqn_, ...)                                                      \
-	do {                                                                                       \
-		if ((dev)->p->ops->trace_on((dev)->p))                                             \
-			drv_trace(dev,                                                             \
-				  (struct platform_call){.kind = (kind_),                          \
-							 .name = __func__,                         \
-							 .qpn = (qpn_),                            \
-							 .cqn = (cqn_)},                           \
-				  __VA_ARGS__);                                                    \
-	} while (0)
-
-#define DRV_ENTER(dev, ...) DRV_CALL(dev, PLATFORM_CALL_ENTER, 0, 0, __VA_ARGS__)
-
-static inline int drv_leave(struct drv_device *dev, const char *name, int rc)
-{
-	if (dev->p->ops->trace_on(dev->p))
-		drv_trace(dev, (struct platform_call){.kind = PLATFORM_CALL_EXIT, .name = name},
-			  "%d", rc);
-	return rc;
-}
-
-#define DRV_LEAVE(dev, rc) drv_leave(dev, __func__, rc)
 
 #endif

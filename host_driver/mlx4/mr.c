@@ -75,7 +75,7 @@ static void mpt_region(const struct drv_mr *mr, unsigned access, struct mpt_entr
 
 /* --- protection domains --- */
 
-int drv_pd_alloc(struct drv_device *dev, struct drv_pd **out)
+int mlx4_pd_alloc(struct drv_device *dev, struct drv_pd **out)
 {
 	struct drv_pd *pd = drv_calloc(1, sizeof(*pd));
 	int rc;
@@ -93,7 +93,7 @@ int drv_pd_alloc(struct drv_device *dev, struct drv_pd **out)
 	return 0;
 }
 
-int drv_pd_free(struct drv_pd *pd)
+int mlx4_pd_free(struct drv_pd *pd)
 {
 	if (pd->users)
 		return -EBUSY;
@@ -103,7 +103,7 @@ int drv_pd_free(struct drv_pd *pd)
 	return 0;
 }
 
-int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **out)
+int mlx4_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **out)
 {
 	struct drv_xrcd *xrcd;
 	int rc;
@@ -116,7 +116,7 @@ int drv_xrcd_alloc(struct drv_device *dev, struct drv_xrcd **out)
 	rc = drv_bitmap_alloc(&dev->xrcds, &xrcd->xrcdn);
 	if (rc)
 		goto free_xrcd;
-	rc = drv_cq_create(dev, 1, DRV_CQ_POLLED, &xrcd->cq);
+	rc = mlx4_cq_create(dev, 1, DRV_CQ_POLLED, &xrcd->cq);
 	if (rc)
 		goto free_number;
 	xrcd->dev = dev;
@@ -131,13 +131,13 @@ free_xrcd:
 	return rc;
 }
 
-int drv_xrcd_free(struct drv_xrcd *xrcd)
+int mlx4_xrcd_free(struct drv_xrcd *xrcd)
 {
 	int rc;
 
 	if (xrcd->users)
 		return -EBUSY;
-	rc = drv_cq_destroy(xrcd->cq);
+	rc = mlx4_cq_destroy(xrcd->cq);
 	drv_list_del(&xrcd->link);
 	drv_bitmap_free(&xrcd->dev->xrcds, xrcd->xrcdn);
 	free(xrcd);
@@ -269,13 +269,13 @@ free_mr:
 	return rc;
 }
 
-int drv_mr_reg(struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr)
+int mlx4_mr_reg(struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr)
 {
-	return drv_mr_reg_iova(pd, addr, len, (uintptr_t)addr, access, mr);
+	return mlx4_mr_reg_iova(pd, addr, len, (uintptr_t)addr, access, mr);
 }
 
-int drv_mr_reg_iova(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, unsigned access,
-		    struct drv_mr **mr)
+int mlx4_mr_reg_iova(struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, unsigned access,
+		     struct drv_mr **mr)
 {
 	DRV_ENTER(pd->dev, "pd %u, %llu bytes, access %x", pd->pdn, (unsigned long long)len,
 		  access);
@@ -311,14 +311,14 @@ free_mr:
 	return rc;
 }
 
-int drv_mr_reg_pages(struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
-		     uint64_t len, unsigned access, struct drv_mr **mr)
+int mlx4_mr_reg_pages(struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
+		      uint64_t len, unsigned access, struct drv_mr **mr)
 {
 	DRV_ENTER(pd->dev, "pd %u, %u pages, access %x", pd->pdn, n, access);
 	return DRV_LEAVE(pd->dev, mr_reg_pages(pd, pages, n, iova, len, access, mr));
 }
 
-int drv_mr_reg_dma(struct drv_pd *pd, unsigned access, struct drv_mr **out)
+int mlx4_mr_reg_dma(struct drv_pd *pd, unsigned access, struct drv_mr **out)
 {
 	struct mpt_entry mpt;
 	struct drv_mr *mr;
@@ -381,13 +381,13 @@ free_mr:
 	return rc;
 }
 
-int drv_mr_alloc_fast(struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
+int mlx4_mr_alloc_fast(struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
 {
 	DRV_ENTER(pd->dev, "pd %u, %u pages", pd->pdn, max_pages);
 	return DRV_LEAVE(pd->dev, mr_alloc_fast(pd, max_pages, mr));
 }
 
-int drv_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len)
+int mlx4_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len)
 {
 	uint64_t first_page;
 	unsigned pages;
@@ -414,7 +414,7 @@ int drv_mr_fast_set(struct drv_mr *mr, void *addr, uint64_t len)
 	return 0;
 }
 
-int drv_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus)
+int mlx4_mr_fast_page(struct drv_mr *mr, unsigned index, uint64_t bus)
 {
 	struct mtt_entry *e;
 
@@ -450,7 +450,7 @@ static int mr_rereg_access(struct drv_mr *mr, unsigned access)
 	return drv_cmd_plain(mr->dev, HCR_SYNC_TPT, 0, 0);
 }
 
-int drv_mr_rereg_access(struct drv_mr *mr, unsigned access)
+int mlx4_mr_rereg_access(struct drv_mr *mr, unsigned access)
 {
 	DRV_ENTER(mr->dev, "key %08x, access %x", mr->key, access);
 	return DRV_LEAVE(mr->dev, mr_rereg_access(mr, access));
@@ -468,7 +468,7 @@ static int mr_dereg(struct drv_mr *mr)
 	return rc;
 }
 
-int drv_mr_dereg(struct drv_mr *mr)
+int mlx4_mr_dereg(struct drv_mr *mr)
 {
 	struct drv_device *dev = mr->dev;
 
@@ -476,12 +476,12 @@ int drv_mr_dereg(struct drv_mr *mr)
 	return DRV_LEAVE(dev, mr_dereg(mr));
 }
 
-uint32_t drv_mr_lkey(const struct drv_mr *mr)
+uint32_t mlx4_mr_lkey(const struct drv_mr *mr)
 {
 	return mr->key;
 }
 
-uint32_t drv_mr_rkey(const struct drv_mr *mr)
+uint32_t mlx4_mr_rkey(const struct drv_mr *mr)
 {
 	return mr->key;
 }
@@ -525,13 +525,13 @@ free_mw:
 	return rc;
 }
 
-int drv_mw_alloc(struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **mw)
+int mlx4_mw_alloc(struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **mw)
 {
 	DRV_ENTER(pd->dev, "pd %u, type %d", pd->pdn, type);
 	return DRV_LEAVE(pd->dev, mw_alloc(pd, type, mw));
 }
 
-int drv_mw_free(struct drv_mw *mw)
+int mlx4_mw_free(struct drv_mw *mw)
 {
 	struct drv_device *dev = mw->dev;
 	int rc;
@@ -545,7 +545,7 @@ int drv_mw_free(struct drv_mw *mw)
 	return DRV_LEAVE(dev, rc);
 }
 
-uint32_t drv_mw_rkey(const struct drv_mw *mw)
+uint32_t mlx4_mw_rkey(const struct drv_mw *mw)
 {
 	return mw->rkey;
 }

@@ -81,12 +81,12 @@ void drv_pci_disable(struct drv_device *dev)
 
 int drv_pci_own(struct drv_device *dev)
 {
-	return drv_raw_mmio_read32(dev, HCA_BAR_REGS, BAR0_OWNERSHIP) ? -EBUSY : 0;
+	return mlx4_raw_mmio_read32(dev, HCA_BAR_REGS, BAR0_OWNERSHIP) ? -EBUSY : 0;
 }
 
 void drv_pci_disown(struct drv_device *dev)
 {
-	drv_raw_mmio_write32(dev, HCA_BAR_REGS, BAR0_OWNERSHIP, 0);
+	mlx4_raw_mmio_write32(dev, HCA_BAR_REGS, BAR0_OWNERSHIP, 0);
 	dev->p->ops->sleep_ps(dev->p, DISOWN_PS);
 }
 
@@ -99,7 +99,7 @@ static int semaphore_wait(struct drv_device *dev)
 {
 	const uint64_t start = dev->p->ops->now_ps(dev->p);
 
-	while (drv_raw_mmio_read32(dev, HCA_BAR_REGS, BAR0_SEMAPHORE)) {
+	while (mlx4_raw_mmio_read32(dev, HCA_BAR_REGS, BAR0_SEMAPHORE)) {
 		if (dev->p->ops->now_ps(dev->p) - start > SEMAPHORE_PS)
 			return -EAGAIN;
 		dev->p->ops->sleep_ps(dev->p, MS_PS);
@@ -134,7 +134,7 @@ int drv_pci_reset(struct drv_device *dev)
 	rc = semaphore_wait(dev);
 	if (rc)
 		return DRV_LEAVE(dev, rc);
-	drv_raw_mmio_write32(dev, HCA_BAR_REGS, BAR0_RESET, 1);
+	mlx4_raw_mmio_write32(dev, HCA_BAR_REGS, BAR0_RESET, 1);
 	dev->p->ops->sleep_ps(dev->p, RESET_PS);
 	start = dev->p->ops->now_ps(dev->p);
 	while ((cfg_read(dev, PCI_ID, 2) & 0xffff) == 0xffff) {

@@ -36,7 +36,8 @@ static int query_gid(struct drv_device *dev, unsigned port, unsigned index, uint
 	return 0;
 }
 
-int drv_query_gid(struct drv_device *dev, unsigned port, unsigned index, uint8_t gid[DRV_GID_BYTES])
+int mlx4_query_gid(struct drv_device *dev, unsigned port, unsigned index,
+		   uint8_t gid[DRV_GID_BYTES])
 {
 	DRV_ENTER(dev, "port %u, index %u", port, index);
 	return DRV_LEAVE(dev, query_gid(dev, port, index, gid));
@@ -55,7 +56,7 @@ static int query_pkey(struct drv_device *dev, unsigned port, unsigned index, uin
 	return rc;
 }
 
-int drv_query_pkey(struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey)
+int mlx4_query_pkey(struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey)
 {
 	DRV_ENTER(dev, "port %u, index %u", port, index);
 	return DRV_LEAVE(dev, query_pkey(dev, port, index, pkey));
@@ -108,7 +109,7 @@ static int query_port(struct drv_device *dev, unsigned port, struct drv_port_att
 	return 0;
 }
 
-int drv_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
+int mlx4_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
 {
 	DRV_ENTER(dev, "port %u", port);
 	return DRV_LEAVE(dev, query_port(dev, port, attr));
@@ -142,20 +143,20 @@ static int port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state 
 	}
 }
 
-int drv_port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
-		  uint64_t deadline_ps)
+int mlx4_port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
+		   uint64_t deadline_ps)
 {
 	DRV_ENTER(dev, "port %u, state %d", port, state);
 	return DRV_LEAVE(dev, port_wait(dev, port, state, deadline_ps));
 }
 
-int drv_port_up(struct drv_device *dev, unsigned port)
+int mlx4_port_up(struct drv_device *dev, unsigned port)
 {
 	DRV_ENTER(dev, "port %u", port);
 	return DRV_LEAVE(dev, drv_agent_start(dev, port));
 }
 
-int drv_port_down(struct drv_device *dev, unsigned port)
+int mlx4_port_down(struct drv_device *dev, unsigned port)
 {
 	DRV_ENTER(dev, "port %u", port);
 	if (!port_check(dev, port))

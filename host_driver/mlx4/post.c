@@ -135,7 +135,7 @@ static int post_send(struct drv_qp *qp, const struct drv_send_wr *wr,
 	return rc;
 }
 
-int drv_post_check(const struct drv_qp *qp, const struct drv_send_wr *wr)
+int mlx4_post_check(const struct drv_qp *qp, const struct drv_send_wr *wr)
 {
 	const unsigned room = qp->sq.max_post - (qp->sq.head - qp->sq.tail);
 	unsigned n = 0;
@@ -151,7 +151,7 @@ int drv_post_check(const struct drv_qp *qp, const struct drv_send_wr *wr)
 	return n > room ? -ENOMEM : 0;
 }
 
-int drv_post_send(struct drv_qp *qp, const struct drv_send_wr *wr, const struct drv_send_wr **bad)
+int mlx4_post_send(struct drv_qp *qp, const struct drv_send_wr *wr, const struct drv_send_wr **bad)
 {
 	DRV_CALL(qp->dev, PLATFORM_CALL_POST, qp->qpn, 0, "qpn %06x, opcode %d", qp->qpn,
 		 wr->opcode);
@@ -189,7 +189,7 @@ static int post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr,
 	return rc;
 }
 
-int drv_post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr, const struct drv_recv_wr **bad)
+int mlx4_post_recv(struct drv_qp *qp, const struct drv_recv_wr *wr, const struct drv_recv_wr **bad)
 {
 	DRV_ENTER(qp->dev, "qpn %06x", qp->qpn);
 	return DRV_LEAVE(qp->dev, post_recv(qp, wr, bad));

@@ -384,13 +384,14 @@ static int stages_up(struct drv_device *dev)
 	return 0;
 }
 
-int drv_probe(struct platform *p, const struct drv_options *options, struct drv_device **out)
+int mlx4_probe(struct platform *p, const struct drv_options *options, struct drv_device **out)
 {
 	struct drv_device *dev = calloc(1, sizeof(*dev));
 	int rc = -ENOMEM;
 
 	if (!dev)
 		return -ENOMEM;
+	dev->ops = &mlx4_ops;
 	dev->p = p;
 	if (options)
 		dev->options = *options;
@@ -428,17 +429,17 @@ free_dev:
 
 static void leftovers_destroy(struct drv_device *dev, struct drv_leftovers *left)
 {
-	DESTROY_ALL(dev, qp_list, struct drv_qp, drv_qp_destroy, left->qps);
-	DESTROY_ALL(dev, srq_list, struct drv_srq, drv_srq_destroy, left->srqs);
+	DESTROY_ALL(dev, qp_list, struct drv_qp, mlx4_qp_destroy, left->qps);
+	DESTROY_ALL(dev, srq_list, struct drv_srq, mlx4_srq_destroy, left->srqs);
 	/* also destroys the domain's own CQ, which is not counted */
-	DESTROY_ALL(dev, xrcd_list, struct drv_xrcd, drv_xrcd_free, left->xrcds);
-	DESTROY_ALL(dev, cq_list, struct drv_cq, drv_cq_destroy, left->cqs);
-	DESTROY_ALL(dev, mw_list, struct drv_mw, drv_mw_free, left->mws);
-	DESTROY_ALL(dev, mr_list, struct drv_mr, drv_mr_dereg, left->mrs);
-	DESTROY_ALL(dev, pd_list, struct drv_pd, drv_pd_free, left->pds);
+	DESTROY_ALL(dev, xrcd_list, struct drv_xrcd, mlx4_xrcd_free, left->xrcds);
+	DESTROY_ALL(dev, cq_list, struct drv_cq, mlx4_cq_destroy, left->cqs);
+	DESTROY_ALL(dev, mw_list, struct drv_mw, mlx4_mw_free, left->mws);
+	DESTROY_ALL(dev, mr_list, struct drv_mr, mlx4_mr_dereg, left->mrs);
+	DESTROY_ALL(dev, pd_list, struct drv_pd, mlx4_pd_free, left->pds);
 }
 
-struct drv_leftovers drv_remove(struct drv_device *dev)
+struct drv_leftovers mlx4_remove(struct drv_device *dev)
 {
 	struct platform *p = dev->p;
 	struct drv_leftovers left = {0};
@@ -463,20 +464,15 @@ struct drv_leftovers drv_remove(struct drv_device *dev)
 	return left;
 }
 
-struct drv_leftovers drv_abandon(struct drv_device *dev)
+struct drv_leftovers mlx4_abandon(struct drv_device *dev)
 {
 	dev->dead = true;
-	return drv_remove(dev);
-}
-
-struct platform *drv_platform(struct drv_device *dev)
-{
-	return dev->p;
+	return mlx4_remove(dev);
 }
 
 /* --- query --- */
 
-int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr)
+int mlx4_query_device(struct drv_device *dev, struct drv_device_attr *attr)
 {
 	const struct dev_cap *cap = &dev->cap;
 
@@ -519,7 +515,7 @@ int drv_query_device(struct drv_device *dev, struct drv_device_attr *attr)
 	return 0;
 }
 
-int drv_query_clock(struct drv_device *dev, unsigned *mhz)
+int mlx4_query_clock(struct drv_device *dev, unsigned *mhz)
 {
 	struct init_hca hca;
 	int rc = drv_cmd_out(dev, HCR_QUERY_HCA, 0, 0, &hca, sizeof(hca));

@@ -290,7 +290,7 @@ static int qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct d
 	return qp_finish(&qp, &init->cap, out);
 }
 
-int drv_qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct drv_qp **qp)
+int mlx4_qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct drv_qp **qp)
 {
 	DRV_ENTER(pd->dev, "type %d, %u sends, %u receives", init->type, init->cap.max_send_wr,
 		  init->cap.max_recv_wr);
@@ -328,8 +328,8 @@ static int qp_destroy(struct drv_qp *qp)
 	int rc = 0;
 
 	if (qp->state != IBV_QPS_RESET)
-		rc = drv_qp_modify(qp, &(struct drv_qp_attr){.qp_state = IBV_QPS_RESET},
-				   IBV_QP_STATE);
+		rc = mlx4_qp_modify(qp, &(struct drv_qp_attr){.qp_state = IBV_QPS_RESET},
+				    IBV_QP_STATE);
 	dev->qp_table[qp->qpn & drv_table_mask(dev, DRV_T_QPC)] = NULL;
 	qp_number_free(qp);
 	qp_buffer_free(qp);
@@ -339,7 +339,7 @@ static int qp_destroy(struct drv_qp *qp)
 	return rc;
 }
 
-int drv_qp_destroy(struct drv_qp *qp)
+int mlx4_qp_destroy(struct drv_qp *qp)
 {
 	struct drv_device *dev = qp->dev;
 
@@ -347,31 +347,36 @@ int drv_qp_destroy(struct drv_qp *qp)
 	return DRV_LEAVE(dev, qp_destroy(qp));
 }
 
-void drv_qp_set_owner(struct drv_qp *qp, void *owner)
+void mlx4_qp_set_owner(struct drv_qp *qp, void *owner)
 {
 	qp->owner = owner;
 }
 
-void *drv_qp_owner(const struct drv_qp *qp)
+void *mlx4_qp_owner(const struct drv_qp *qp)
 {
 	return qp->owner;
 }
 
-struct drv_qp *drv_qp_find(struct drv_device *dev, uint32_t qpn)
+struct drv_qp *mlx4_qp_find(struct drv_device *dev, uint32_t qpn)
 {
 	struct drv_qp *qp = dev->qp_table[qpn & drv_table_mask(dev, DRV_T_QPC)];
 
 	return qp && qp->qpn == qpn ? qp : NULL;
 }
 
-uint32_t drv_qp_num(const struct drv_qp *qp)
+uint32_t mlx4_qp_num(const struct drv_qp *qp)
 {
 	return qp->qpn;
 }
 
-enum ibv_qp_state drv_qp_state(const struct drv_qp *qp)
+enum ibv_qp_state mlx4_qp_state(const struct drv_qp *qp)
 {
 	return qp->state;
+}
+
+enum ibv_qp_type mlx4_qp_type(const struct drv_qp *qp)
+{
+	return qp->type;
 }
 
 /* --- bring-up --- */

@@ -376,7 +376,7 @@ static int qp_modify(struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned
 	return 0;
 }
 
-int drv_qp_modify(struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask)
+int mlx4_qp_modify(struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask)
 {
 	DRV_ENTER(qp->dev, "qpn %06x, state %d, mask %x", qp->qpn, attr->qp_state, mask);
 	return DRV_LEAVE(qp->dev, qp_modify(qp, attr, mask));
@@ -435,7 +435,7 @@ static void attr_read(const struct drv_qp *qp, const struct qpc *c, struct drv_q
 	attr->rnr_retry = qpc_get_rnr_retry(c);
 }
 
-void drv_qp_cap(const struct drv_qp *qp, struct drv_qp_cap *cap)
+void mlx4_qp_cap(const struct drv_qp *qp, struct drv_qp_cap *cap)
 {
 	*cap = (struct drv_qp_cap){.max_send_wr = qp->sq.max_post,
 				   .max_recv_wr = qp->rq.max_post,
@@ -453,12 +453,12 @@ static int qp_query(struct drv_qp *qp, struct drv_qp_attr *attr)
 		return rc;
 	memset(attr, 0, sizeof(*attr));
 	attr_read(qp, qp_mbox_context_const(&mbox), attr);
-	drv_qp_cap(qp, &attr->cap);
+	mlx4_qp_cap(qp, &attr->cap);
 	qp->state = attr->qp_state;
 	return 0;
 }
 
-int drv_qp_query(struct drv_qp *qp, struct drv_qp_attr *attr)
+int mlx4_qp_query(struct drv_qp *qp, struct drv_qp_attr *attr)
 {
 	DRV_ENTER(qp->dev, "qpn %06x", qp->qpn);
 	return DRV_LEAVE(qp->dev, qp_query(qp, attr));

@@ -22,8 +22,8 @@ void drv_srq_free_slot(struct drv_srq *srq, uint32_t slot)
 	srq->tail = slot;
 }
 
-int drv_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
-		      const struct drv_recv_wr **bad)
+int mlx4_post_srq_recv(struct drv_srq *srq, const struct drv_recv_wr *wr,
+		       const struct drv_recv_wr **bad)
 {
 	struct drv_device *dev = srq->dev;
 	unsigned n = 0;
@@ -178,13 +178,13 @@ free_srq:
 	return rc;
 }
 
-int drv_srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq)
+int mlx4_srq_create(struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq)
 {
 	DRV_ENTER(pd->dev, "%u receives, %u sges", init->max_wr, init->max_sge);
 	return DRV_LEAVE(pd->dev, srq_create(pd, init, srq));
 }
 
-int drv_srq_destroy(struct drv_srq *srq)
+int mlx4_srq_destroy(struct drv_srq *srq)
 {
 	struct drv_device *dev = srq->dev;
 	int rc;
@@ -204,7 +204,7 @@ int drv_srq_destroy(struct drv_srq *srq)
 	return DRV_LEAVE(dev, rc);
 }
 
-int drv_srq_arm(struct drv_srq *srq, unsigned limit)
+int mlx4_srq_arm(struct drv_srq *srq, unsigned limit)
 {
 	DRV_ENTER(srq->dev, "srqn %06x, limit %u", srq->srqn, limit);
 	return DRV_LEAVE(srq->dev, limit >= srq->entries ? -EINVAL
@@ -212,7 +212,7 @@ int drv_srq_arm(struct drv_srq *srq, unsigned limit)
 								       srq->srqn, limit, NULL));
 }
 
-int drv_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit)
+int mlx4_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit)
 {
 	struct srqc ctx;
 	int rc;
@@ -226,23 +226,23 @@ int drv_srq_query(struct drv_srq *srq, unsigned *max_wr, unsigned *limit)
 	return DRV_LEAVE(srq->dev, rc);
 }
 
-void drv_srq_size(const struct drv_srq *srq, uint32_t *max_wr, uint32_t *max_sge)
+void mlx4_srq_size(const struct drv_srq *srq, uint32_t *max_wr, uint32_t *max_sge)
 {
 	*max_wr = srq->entries - 1;
 	*max_sge = srq->max_sge;
 }
 
-void drv_srq_set_owner(struct drv_srq *srq, void *owner)
+void mlx4_srq_set_owner(struct drv_srq *srq, void *owner)
 {
 	srq->owner = owner;
 }
 
-void *drv_srq_owner(const struct drv_srq *srq)
+void *mlx4_srq_owner(const struct drv_srq *srq)
 {
 	return srq->owner;
 }
 
-uint32_t drv_srq_num(const struct drv_srq *srq)
+uint32_t mlx4_srq_num(const struct drv_srq *srq)
 {
 	return srq->srqn;
 }

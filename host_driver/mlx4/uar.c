@@ -39,7 +39,7 @@ void drv_uars_cleanup(struct drv_device *dev)
 	drv_bitmap_cleanup(&dev->uars);
 }
 
-int drv_uar_alloc(struct drv_device *dev, struct drv_uar **out)
+int mlx4_uar_alloc(struct drv_device *dev, struct drv_uar **out)
 {
 	struct drv_uar *uar = drv_calloc(1, sizeof(*uar));
 	int rc;
@@ -56,7 +56,7 @@ int drv_uar_alloc(struct drv_device *dev, struct drv_uar **out)
 	return 0;
 }
 
-int drv_uar_free(struct drv_uar *uar)
+int mlx4_uar_free(struct drv_uar *uar)
 {
 	if (uar->users)
 		return -EBUSY;

@@ -225,6 +225,11 @@ const char *hca_personality(const struct hca *hca)
 	return hca->personality->name;
 }
 
+uint32_t hca_pci_id(const struct hca *hca)
+{
+	return (uint32_t)hca->personality->pci->device << 16 | hca->personality->pci->vendor;
+}
+
 /* --- what not every device has --- */
 
 int hca_context_read(struct hca *hca, enum hca_object type, uint32_t number, void *buf, size_t size)

@@ -71,6 +71,8 @@ void hca_pci_reset(struct hca *hca);
 
 /* The value of the parameter `personality`. */
 const char *hca_personality(const struct hca *hca);
+/* The first dword of configuration space: device << 16 | vendor. */
+uint32_t hca_pci_id(const struct hca *hca);
 
 /* Configuration space: 1, 2 or 4 bytes, naturally aligned; the value is little-endian, as PCI
  * defines it. Takes effect at once. */

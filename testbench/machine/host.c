@@ -536,6 +536,7 @@ struct host *host_create(struct kernel *kernel, struct event_core *core,
 		host_destroy(host);
 		return NULL;
 	}
+	host->platform.pci_id = hca_pci_id(host_hca(host));
 	if (callouts_built() && check_driver(host)) {
 		snprintf(err, err_size, "no memory for the checker of host %u", config->index);
 		host_destroy(host);

@@ -259,7 +259,7 @@ END
 must_fail told_of_doorbell 'guest error dma_unmapped of hca0, qp 0x
 the address was unmapped
 the last doorbell was rung
-drv_post_send()  host_driver/mlx4/post.c:
+mlx4_post_send()  host_driver/mlx4/post.c:
 look at:  who unmapped or freed that address' <<'END'
 	a->platform->ops->dma_unmap(a->platform, host_bus(a->host, a->src), 8192);
 	rdma_write(a, .wr_id = 9, .len = 64);
@@ -269,7 +269,7 @@ END
 must_fail told_of_command 'guest error qp_transition of hca0, qp 0x
 what:     RTR2RTS_QP: not legal in RTS, modifier 0x
 the last command, RTR2RTS_QP, was given
-drv_cmd()  host_driver/mlx4/cmd.c:
+mlx4_cmd()  host_driver/mlx4/cmd.c:
 look at:  the state that the driver thinks the QP has' <<'END'
 	static const uint8_t mailbox[256];
 	struct drv_raw_cmd cmd = {.op = HCR_RTR2RTS_QP, .in_mod = drv_qp_num(a->qp[0]), .in = mailbox, .in_len = sizeof(mailbox)};
@@ -293,7 +293,7 @@ END
 
 # a command that the firmware refused
 must_fail told_of_refusal 'refused:  QUERY_CQ of hca0, modifier 0xfff0: status BAD_RESOURCE
-drv_cmd()  host_driver/mlx4/cmd.c:' <<'END'
+mlx4_cmd()  host_driver/mlx4/cmd.c:' <<'END'
 	struct drv_raw_cmd cmd = {.op = HCR_QUERY_CQ, .in_mod = 0xfff0};
 
 	drv_cmd(a->dev, &cmd);

@@ -2,6 +2,7 @@
 /* See serve_guest.h. */
 #define _GNU_SOURCE
 #include "testbench/tests/serve_guest.h"
+#include "model/interface/regs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -327,7 +328,8 @@ int guest_open(struct guest *g, const char *path, void (*lost)(void))
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	memset(g, 0, sizeof(*g));
-	g->platform = (struct platform){.ops = &ops, .msix_vectors = 4};
+	g->platform = (struct platform){
+		.ops = &ops, .msix_vectors = 4, .pci_id = HCA_PCI_DEVICE << 16 | HCA_PCI_VENDOR};
 	g->lost = lost;
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
 	g->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

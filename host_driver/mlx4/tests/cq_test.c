@@ -129,13 +129,13 @@ static void polls_over_the_wrap(void **state)
 	struct bench t;
 
 	bench_init(&t, 0xfffffe);
-	assert_int_equal(drv_cq_poll(&t.cq, 8, wc), 0);
+	assert_int_equal(mlx4_cq_poll(&t.cq, 8, wc), 0);
 	for (uint32_t i = 0; i < 5; i++)
 		put(&t, 0xfffffe + i, 0x301, 0x01, (uint16_t)i);
-	assert_int_equal(drv_cq_poll(&t.cq, 8, wc), 5);
+	assert_int_equal(mlx4_cq_poll(&t.cq, 8, wc), 5);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(wc[i].wr_id, 100 + i);
-	assert_int_equal(drv_cq_poll(&t.cq, 8, wc), 0);
+	assert_int_equal(mlx4_cq_poll(&t.cq, 8, wc), 0);
 	assert_memory_equal(&t.record, ((uint8_t[]){0, 0, 0, 3}), 4);
 	buf_free(&t.cq.buf);
 }
@@ -151,7 +151,7 @@ static void send_completion_retires_up_to_its_index(void **state)
 	t.a.sq.tail = 0xfffe;
 	t.a.sq.head = 0x10003;
 	put(&t, 0, 0x301, 0x4a, 0x0001);
-	assert_int_equal(drv_cq_poll(&t.cq, 1, &wc), 1);
+	assert_int_equal(mlx4_cq_poll(&t.cq, 1, &wc), 1);
 	assert_int_equal(wc.wr_id, 101);
 	assert_int_equal(t.a.sq.tail, 0x10002);
 	buf_free(&t.cq.buf);
@@ -164,7 +164,7 @@ static void unknown_qp_is_an_error(void **state)
 
 	bench_init(&t, 0);
 	put(&t, 0, 0x3ff, 0x01, 0);
-	assert_int_equal(drv_cq_poll(&t.cq, 1, &wc), -EINVAL);
+	assert_int_equal(mlx4_cq_poll(&t.cq, 1, &wc), -EINVAL);
 	buf_free(&t.cq.buf);
 }
 
@@ -185,7 +185,7 @@ static void resize_entry_switches_buffers(void **state)
 	t.cq.new_buf.pages[0][8 * 32 + 2] = 0x03;
 	t.cq.new_buf.pages[0][8 * 32 + 3] = 0x02;
 	t.cq.new_buf.pages[0][8 * 32 + 31] = 0x01;
-	assert_int_equal(drv_cq_poll(&t.cq, 4, wc), 2);
+	assert_int_equal(mlx4_cq_poll(&t.cq, 4, wc), 2);
 	assert_int_equal(wc[0].qp_num, 0x301);
 	assert_int_equal(wc[1].qp_num, 0x302);
 	assert_int_equal(t.cq.entries, 16);
@@ -203,7 +203,7 @@ static void clean_removes_only_one_qps_entries(void **state)
 		put(&t, i, i & 1 ? 0x301 : 0x302, 0x01, 0);
 	drv_cq_clean(&t.cq, &t.a);
 	assert_int_equal(t.cq.ci, 8);
-	assert_int_equal(drv_cq_poll(&t.cq, 8, wc), 3);
+	assert_int_equal(mlx4_cq_poll(&t.cq, 8, wc), 3);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(wc[i].qp_num, 0x302);
 	buf_free(&t.cq.buf);

@@ -205,14 +205,14 @@ static void doorbell_and_blueflame(void **state)
 
 	bench_init(&b, QP_ST_RC, 7);
 	b.dev.bf_buf_bytes = 256;
-	assert_int_equal(drv_post_send(&b.qp, &wr, NULL), 0);
+	assert_int_equal(mlx4_post_send(&b.qp, &wr, NULL), 0);
 	assert_int_equal(b.f.n_writes, 1);
 	assert_int_equal(b.f.writes[0].bar, 2);
 	assert_int_equal(b.f.writes[0].offset, 129 * 4096 + 0x14);
 	assert_memory_equal(b.f.writes[0].bytes, db, 4);
 	wr.send_flags = IBV_SEND_INLINE;
 	for (unsigned i = 1; i <= 2; i++) {
-		assert_int_equal(drv_post_send(&b.qp, &wr, NULL), 0);
+		assert_int_equal(mlx4_post_send(&b.qp, &wr, NULL), 0);
 		assert_int_equal(b.f.n_writes, 1 + i);
 		assert_int_equal(b.f.writes[i].size, 64);
 		assert_int_equal(b.f.writes[i].offset, 0x400000 + 129 * 4096 + (i == 2 ? 256 : 0));
@@ -241,9 +241,9 @@ static void costs(void **state)
 	b.qp.db.record = &record;
 	b.dev.options.post_cost_ps = 1000;
 	b.dev.options.receive_cost_ps = 7;
-	assert_int_equal(drv_post_send(&b.qp, &first, NULL), 0);
+	assert_int_equal(mlx4_post_send(&b.qp, &first, NULL), 0);
 	assert_int_equal(b.f.now_ps, 2000);
-	assert_int_equal(drv_post_recv(&b.qp, &recv, NULL), 0);
+	assert_int_equal(mlx4_post_recv(&b.qp, &recv, NULL), 0);
 	assert_int_equal(b.f.now_ps, 2014);
 	bench_free(&b);
 }
@@ -261,12 +261,12 @@ static void owner_bits_over_the_wrap(void **state)
 		/* an entry that is not posted must have the opposite owner bit; the device owns bit
 		 * == ((i & 64) != 0) */
 		assert_int_not_equal(wqe[0] >> 7, !!(i & 64));
-		assert_int_equal(drv_post_send(&b.qp, &wr, NULL), 0);
+		assert_int_equal(mlx4_post_send(&b.qp, &wr, NULL), 0);
 		assert_int_equal(wqe[0] >> 7, !!(i & 64));
 		b.qp.sq.tail++;
 	}
 	b.qp.sq.tail -= 47;
-	assert_int_equal(drv_post_send(&b.qp, &wr, NULL), -ENOMEM);
+	assert_int_equal(mlx4_post_send(&b.qp, &wr, NULL), -ENOMEM);
 	bench_free(&b);
 }
 

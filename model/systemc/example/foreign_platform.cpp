@@ -2,6 +2,8 @@
 /* See foreign_platform.hpp. */
 #include "model/systemc/example/foreign_platform.hpp"
 
+#include "model/interface/regs.h"
+
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -248,6 +250,7 @@ foreign_cpu::foreign_cpu(sc_module_name name, unsigned number, foreign_memory &m
 	platform_.ops = &ops;
 	platform_.host = number;
 	platform_.msix_vectors = VECTORS;
+	platform_.pci_id = HCA_PCI_DEVICE << 16 | HCA_PCI_VENDOR;
 	cpus()[&platform_] = this;
 	msi.register_b_transport(this, &foreign_cpu::message);
 	sc_spawn([this] { interrupts(); });
