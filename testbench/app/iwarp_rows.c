@@ -11,7 +11,7 @@
 
 /*
  * R(row, where, test, judge). where: SCENARIO, CAPTURE (tshark reads what a scenario has put on the
- * cable), UNIT (a test of iw_cm_test.c), FRAMES (of mpa_test.c), VM (a check of make vm-test).
+ * cable), AGREE, READY, STREAM, FRAMES (a unit test), VM (a check of make vm-test).
  * judge: who says that it is right; "own": only this tree's reading of the documents.
  */
 #define IWARP_ROWS(R)                                                                              \
@@ -19,10 +19,10 @@
 	R(1, SCENARIO, "iwarp_rtr_write", "own")                                                   \
 	R(1, SCENARIO, "iwarp_client_first", "own")                                                \
 	R(1, CAPTURE, "iwarp_kinds", "tshark")                                                     \
-	R(1, UNIT, "row_1_kinds_crc_markers", "own")                                               \
-	R(1, UNIT, "row_1_send_is_eaten", "own")                                                   \
-	R(1, UNIT, "row_1_send_without_receive", "own")                                            \
-	R(1, UNIT, "row_1_markers_refused", "own")                                                 \
+	R(1, AGREE, "row_1_kinds_crc_markers", "own")                                              \
+	R(1, AGREE, "row_1_send_is_eaten", "own")                                                  \
+	R(1, AGREE, "row_1_send_without_receive", "own")                                           \
+	R(1, AGREE, "row_1_markers_refused", "own")                                                \
 	R(1, FRAMES, "vectors_without_data", "RFC 5044")                                           \
 	R(1, FRAMES, "figures_of_rfc_5044", "RFC 5044")                                            \
 	R(1, VM, "siw.kinds", "siw")                                                               \
@@ -30,68 +30,70 @@
 	R(1, VM, "siw.read_crc", "siw")                                                            \
 	R(1, VM, "siw.ucmatose", "siw")                                                            \
 	R(2, SCENARIO, "iwarp_revisions", "own")                                                   \
-	R(2, UNIT, "row_2_revisions", "own")                                                       \
+	R(2, AGREE, "row_2_revisions", "own")                                                      \
 	R(2, VM, "siw.rev_1", "siw")                                                               \
 	R(3, SCENARIO, "iwarp_no_common_kind", "own")                                              \
-	R(3, UNIT, "row_3_no_common_kind", "own")                                                  \
-	R(3, UNIT, "row_3_reply_names_more", "own")                                                \
+	R(3, AGREE, "row_3_no_common_kind", "own")                                                 \
+	R(3, AGREE, "row_3_reply_names_more", "own")                                               \
 	R(3, VM, "siw.only_send", "siw")                                                           \
 	R(3, VM, "siw.reply_names_more", "siw")                                                    \
 	R(4, SCENARIO, "iwarp_depths", "own")                                                      \
-	R(4, UNIT, "row_4_depths", "own")                                                          \
-	R(4, UNIT, "row_4_read_needs_depth", "own")                                                \
-	R(4, UNIT, "row_4_ord_too_high", "own")                                                    \
+	R(4, AGREE, "row_4_depths", "own")                                                         \
+	R(4, AGREE, "row_4_read_needs_depth", "own")                                               \
+	R(4, AGREE, "row_4_ord_too_high", "own")                                                   \
 	R(4, VM, "siw.depths", "siw")                                                              \
 	R(5, SCENARIO, "iwarp_fence", "own")                                                       \
 	R(5, CAPTURE, "iwarp_fence", "tshark")                                                     \
-	R(5, UNIT, "row_5_no_early_byte", "own")                                                   \
-	R(5, UNIT, "row_5_fence_is_flushed", "own")                                                \
-	R(5, UNIT, "row_5_early_sender", "own")                                                    \
+	R(5, READY, "row_5_no_early_byte", "own")                                                  \
+	R(5, READY, "row_5_fence_is_flushed", "own")                                               \
+	R(5, READY, "row_5_early_sender", "own")                                                   \
 	R(5, VM, "siw.too_early", "siw")                                                           \
 	R(6, SCENARIO, "iwarp_wrong_rtr", "own")                                                   \
-	R(6, UNIT, "row_6_wrong_rtr", "own")                                                       \
-	R(6, UNIT, "row_6_wrong_marker", "own")                                                    \
-	R(6, UNIT, "row_6_tolerant", "own")                                                        \
-	R(6, UNIT, "row_6_twice", "own")                                                           \
-	R(6, UNIT, "row_6_none_at_all", "own")                                                     \
+	R(6, READY, "row_6_wrong_rtr", "own")                                                      \
+	R(6, READY, "row_6_wrong_marker", "own")                                                   \
+	R(6, READY, "row_6_tolerant", "own")                                                       \
+	R(6, READY, "row_6_twice", "own")                                                          \
+	R(6, READY, "row_6_none_at_all", "own")                                                    \
 	R(6, VM, "siw.wrong_rtr", "siw")                                                           \
 	R(7, SCENARIO, "iwarp_bad_frames", "own")                                                  \
-	R(7, UNIT, "row_7_bad_requests", "own")                                                    \
-	R(7, UNIT, "row_7_both_initiate", "own")                                                   \
-	R(7, UNIT, "row_7_request_in_halves", "own")                                               \
-	R(7, UNIT, "row_7_byte_before_reply", "own")                                               \
-	R(7, UNIT, "row_7_no_reply", "own")                                                        \
-	R(7, UNIT, "row_7_reply_not_enhanced", "own")                                              \
+	R(7, STREAM, "row_7_bad_requests", "own")                                                  \
+	R(7, STREAM, "row_7_both_initiate", "own")                                                 \
+	R(7, STREAM, "row_7_request_in_halves", "own")                                             \
+	R(7, STREAM, "row_7_byte_before_reply", "own")                                             \
+	R(7, STREAM, "row_7_no_reply", "own")                                                      \
+	R(7, STREAM, "row_7_reply_not_enhanced", "own")                                            \
 	R(7, VM, "siw.bad_requests", "siw")                                                        \
 	R(7, VM, "siw.bad_replies", "siw")                                                         \
 	R(8, SCENARIO, "iwarp_revisions", "own")                                                   \
-	R(8, UNIT, "row_8_fallback", "own")                                                        \
+	R(8, AGREE, "row_8_fallback", "own")                                                       \
 	R(9, SCENARIO, "iwarp_private_data", "own")                                                \
-	R(9, UNIT, "row_9_private_data", "own")                                                    \
+	R(9, AGREE, "row_9_private_data", "own")                                                   \
 	R(9, VM, "siw.private_data", "siw")                                                        \
 	R(10, SCENARIO, "iwarp_no_common_kind", "own")                                             \
-	R(10, UNIT, "row_10_reply_without_a", "own")                                               \
-	R(10, UNIT, "row_10_write_for_read", "own")                                                \
-	R(10, UNIT, "row_10_stag", "own")                                                          \
+	R(10, AGREE, "row_10_reply_without_a", "own")                                              \
+	R(10, AGREE, "row_10_write_for_read", "own")                                               \
+	R(10, AGREE, "row_10_stag", "own")                                                         \
 	R(11, SCENARIO, "iwarp_rtr_frame", "own")                                                  \
 	R(11, SCENARIO, "iwarp_rtr_frame_old", "own")                                              \
-	R(11, UNIT, "row_11_rtr_frame", "own")                                                     \
-	R(11, UNIT, "row_11_new_against_old", "own")                                               \
-	R(11, UNIT, "row_11_frame_missing", "own")                                                 \
-	R(11, UNIT, "row_11_frame_to_old", "own")                                                  \
+	R(11, READY, "row_11_rtr_frame", "own")                                                    \
+	R(11, READY, "row_11_new_against_old", "own")                                              \
+	R(11, READY, "row_11_frame_missing", "own")                                                \
+	R(11, READY, "row_11_frame_to_old", "own")                                                 \
 	R(12, SCENARIO, "iwarp_tcp", "own")                                                        \
 	R(12, CAPTURE, "iwarp_tcp", "tshark")                                                      \
-	R(12, UNIT, "row_12_stream", "own")                                                        \
-	R(12, UNIT, "row_12_nothing_said", "own")
+	R(12, STREAM, "row_12_stream", "own")                                                      \
+	R(12, STREAM, "row_12_nothing_said", "own")
 
 /* W(name, prefix, file, pass, fail): the file that has the result, and the line that says it, %s
  * being the test. The prefix is for the reader of the table. */
-#define PREFIX_UNIT "host_driver.iwarp.tests."
+#define UNIT_LOG(test) "host_driver.iwarp.tests." test ".log"
 #define IWARP_PLACES(W)                                                                            \
 	W(SCENARIO, "", "results", "pass scenario.%s", "fail scenario.%s")                         \
 	W(CAPTURE, "tshark on ", "results", "pass iwarp_capture.%s", "fail iwarp_capture.%s")      \
-	W(UNIT, "iw_cm_test.", PREFIX_UNIT "iw_cm_test.log", "ok - %s", "not ok - %s")             \
-	W(FRAMES, "mpa_test.", PREFIX_UNIT "mpa_test.log", "ok - %s", "not ok - %s")               \
+	W(AGREE, "agree_test.", UNIT_LOG("agree_test"), "ok - %s", "not ok - %s")                  \
+	W(READY, "ready_test.", UNIT_LOG("ready_test"), "ok - %s", "not ok - %s")                  \
+	W(STREAM, "stream_test.", UNIT_LOG("stream_test"), "ok - %s", "not ok - %s")               \
+	W(FRAMES, "mpa_test.", UNIT_LOG("mpa_test"), "ok - %s", "not ok - %s")                     \
 	W(VM, "vm-test ", "../vm-test/results.csv", "%s,pass", "%s,fail")
 
 enum where {
