@@ -91,6 +91,8 @@ static uint32_t state_ms(const struct iw_cm_id *id)
 	switch (id->state) {
 	case IW_WAIT_REP:
 		return id->opt.rep_ms;
+	case IW_REPLIED:
+		return id->opt.after_reply_ms;
 	case IW_WAIT_REQ:
 		return id->opt.req_ms;
 	case IW_WAIT_RTR:
@@ -172,7 +174,9 @@ static void timed_out(void *arg)
 
 	iw_hold(id);
 	iw_say(id, "time is over in %s", iw_state_name(id->state));
-	if (id->state == IW_WAIT_REP)
+	if (id->state == IW_REPLIED)
+		iw_initiator_ready(id);
+	else if (id->state == IW_WAIT_REP)
 		iw_initiator_failed(id, -ETIMEDOUT);
 	else
 		iw_abort(id, -ETIMEDOUT);
@@ -295,6 +299,7 @@ static size_t discard(struct iw_cm_id *id, const uint8_t *bytes, size_t n)
 static size_t (*const takers[IW_STATE_COUNT])(struct iw_cm_id *id, const uint8_t *bytes,
 					      size_t n) = {
 	[IW_WAIT_REP] = iw_initiator_reply,
+	[IW_REPLIED] = iw_initiator_too_early,
 	[IW_WAIT_REQ] = iw_responder_request,
 	[IW_WAIT_ULP] = iw_responder_too_early,
 	[IW_WAIT_FPDU] = iw_fpdu_received,
@@ -335,6 +340,7 @@ static void peer_closed(void *arg)
 	iw_hold(id);
 	switch (id->state) {
 	case IW_WAIT_REP:
+	case IW_REPLIED:
 		iw_initiator_failed(id, -ECONNRESET);
 		break;
 	case IW_FPDU:
@@ -368,7 +374,7 @@ static void failed(void *arg, int error)
 
 	iw_hold(id);
 	iw_say(id, "stream failed: %s", strerror(-error));
-	if (id->state == IW_CONNECTING || id->state == IW_WAIT_REP)
+	if (id->state == IW_CONNECTING || id->state == IW_WAIT_REP || id->state == IW_REPLIED)
 		iw_initiator_failed(id, error);
 	else
 		iw_gone(id, error);

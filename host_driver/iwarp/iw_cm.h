@@ -41,7 +41,10 @@ struct iw_cm_id;
 	O(rep_ms, 10000, 1, 3600000, "wait of the initiator for the Reply")                        \
 	O(req_ms, 5000, 1, 3600000, "wait of the responder for the Request")                       \
 	O(rtr_ms, 10000, 1, 3600000, "wait of the responder for the message that says ready")      \
-	O(close_ms, 10000, 1, 3600000, "wait for the peer's end of the stream")
+	O(close_ms, 10000, 1, 3600000, "wait for the peer's end of the stream")                    \
+	O(after_reply_ms, 0, 0, 3600000,                                                           \
+	  "wait of the initiator between the Reply and its first message; "                        \
+	  "siw may overlook a message that comes at once")
 
 /*
  * B(name, meaning): rules that an id breaks on purpose, so that the peer can be tested. Those of
@@ -102,6 +105,7 @@ extern const struct iw_options iw_options_default;
 	S(LISTEN, "streams", "a peer that connects")                                               \
 	S(CONNECTING, "the stream", "its up or failed")                                            \
 	S(WAIT_REP, "the Reply", "the peer, or rep_ms")                                            \
+	S(REPLIED, "the time to say that it is ready", "after_reply_ms")                           \
 	S(WAIT_REQ, "the Request", "the peer, or req_ms")                                          \
 	S(WAIT_ULP, "accept or reject", "the user")                                                \
 	S(WAIT_FPDU, "the first FPDU", "the peer's program")                                       \

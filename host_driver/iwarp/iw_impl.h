@@ -42,6 +42,7 @@ struct iw_cm_id {
 	uint16_t pdata_len;
 	struct mpa_start_rx start_rx;
 	struct mpa_start request; /* sent by an initiator, received by a responder */
+	struct mpa_start reply;   /* received by an initiator */
 	struct iw_agreed agreed;
 
 	struct mpa_fpdus tx;
@@ -78,7 +79,11 @@ void iw_gone(struct iw_cm_id *id, int status);
 /* iw_initiator.c */
 void iw_initiator_up(struct iw_cm_id *id);
 size_t iw_initiator_reply(struct iw_cm_id *id, const uint8_t *bytes, size_t n);
-/* The stream has ended before the Reply, or the time has. */
+/* The time after the Reply is over: says that this end is ready, and tells the user. */
+void iw_initiator_ready(struct iw_cm_id *id);
+/* Bytes that come before it has said so. */
+size_t iw_initiator_too_early(struct iw_cm_id *id, const uint8_t *bytes, size_t n);
+/* The stream has ended before the user is connected, or the time has. */
 void iw_initiator_failed(struct iw_cm_id *id, int error);
 
 /* iw_responder.c */

@@ -110,12 +110,11 @@ static void reply_refused(struct iw_cm_id *id, const struct mpa_start *reply)
 	reply_tell(id, -ECONNREFUSED, reply);
 }
 
-static void connected(struct iw_cm_id *id, const struct mpa_start *reply)
+void iw_initiator_ready(struct iw_cm_id *id)
 {
 	const bool frame =
 		id->agreed.design == IW_RTR_FRAME || iw_breaks(id, IW_BREAK_rtr_frame_anyway);
 
-	iw_fpdu_begin(id);
 	iw_state_set(id, IW_FPDU);
 	id->told = true;
 	if (frame && !iw_breaks(id, IW_BREAK_no_rtr))
@@ -128,36 +127,56 @@ static void connected(struct iw_cm_id *id, const struct mpa_start *reply)
 				  });
 	else if (id->agreed.design == IW_RTR_MESSAGE)
 		iw_rtr_send(id, id->agreed.kinds);
-	reply_tell(id, 0, reply);
+	reply_tell(id, 0, &id->reply);
 	if (id->state == IW_FPDU)
 		iw_fence_open(id);
+}
+
+size_t iw_initiator_too_early(struct iw_cm_id *id, const uint8_t *bytes, size_t n)
+{
+	iw_say(id, "the responder sends before it has received an FPDU");
+	if (id->opt.strict) {
+		iw_initiator_failed(id, -EPROTO);
+		return n;
+	}
+	iw_initiator_ready(id);
+	return id->state == IW_FPDU ? iw_fpdu_received(id, bytes, n) : n;
+}
+
+static void connected(struct iw_cm_id *id)
+{
+	iw_fpdu_begin(id);
+	if (id->opt.after_reply_ms)
+		iw_state_set(id, IW_REPLIED);
+	else
+		iw_initiator_ready(id);
 }
 
 size_t iw_initiator_reply(struct iw_cm_id *id, const uint8_t *bytes, size_t n)
 {
 	struct iw_terms_own own;
-	struct mpa_start reply;
+	struct mpa_start *reply = &id->reply;
 	enum iw_term term = IW_TERM_MPA_START;
 	size_t taken;
-	int ret = mpa_start_get(&id->start_rx, bytes, n, &taken, &reply);
+	int ret = mpa_start_get(&id->start_rx, bytes, n, &taken, reply);
 
 	if (!ret)
 		return taken;
 	if (ret > 0) {
-		iw_say_start(id, "got", &reply);
-		if (reply.key == MPA_REP && reply.rev <= 2 && reply.bits & MPA_R) {
-			reply_refused(id, &reply);
+		iw_say_start(id, "got", reply);
+		if (reply->key == MPA_REP && reply->rev <= 2 && reply->bits & MPA_R) {
+			reply_refused(id, reply);
 			return taken;
 		}
 		iw_terms_own(id, &own);
-		ret = iw_reply_read(&own, &id->request, &reply, &id->agreed, &term);
+		ret = iw_reply_read(&own, &id->request, reply, &id->agreed, &term);
 		if (!ret && !reply_is_alone(id, n - taken)) {
 			ret = -EPROTO;
 			term = IW_TERM_MPA_START;
 		}
 	}
 	if (!ret) {
-		connected(id, &reply);
+		connected(id);
 		return taken;
 	}
 	if (term == IW_TERM_MPA_START) {

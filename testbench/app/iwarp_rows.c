@@ -54,6 +54,7 @@
 	R(6, READY, "row_6_tolerant", "own")                                                       \
 	R(6, READY, "row_6_twice", "own")                                                          \
 	R(6, READY, "row_6_none_at_all", "own")                                                    \
+	R(6, READY, "row_6_late", "own")                                                           \
 	R(6, VM, "siw.wrong_rtr", "siw")                                                           \
 	R(7, SCENARIO, "iwarp_bad_frames", "own")                                                  \
 	R(7, STREAM, "row_7_bad_requests", "own")                                                  \

@@ -178,6 +178,46 @@ static void row_6_none_at_all(void **state)
 	assert_event(&rig.responder, IW_EVENT_CLOSE, -ETIMEDOUT);
 }
 
+/* after_reply_ms: nothing leaves before, and the connection is told when it is over. */
+static void row_6_late(void **state)
+{
+	rig.greet = true;
+	rig.opt[0].after_reply_ms = 3000;
+	rig_connect(&rig, NULL, 0);
+	fake_pass(&rig.fake, 2 * RIG_SECOND);
+	assert_int_equal(query(&rig.initiator).state, IW_REPLIED);
+	assert_int_equal(query(&rig.responder).state, IW_WAIT_RTR);
+	assert_null(rig_find(&rig.initiator, IW_EVENT_CONNECT_REPLY));
+	fake_pass(&rig.fake, 2 * RIG_SECOND);
+	assert_connected();
+	assert_int_equal(rig.initiator.last_len, 8);
+	again();
+	/* the responder does not wait so long */
+	rig.opt[0].after_reply_ms = 11000;
+	rig_connect(&rig, NULL, 0);
+	fake_pass(&rig.fake, 10 * RIG_SECOND);
+	assert_event(&rig.responder, IW_EVENT_CLOSE, -ETIMEDOUT);
+	assert_event(&rig.initiator, IW_EVENT_CONNECT_REPLY, -ECONNRESET);
+	again();
+	/* the responder does not wait at all: an error, or, where it is tolerated, there is nothing to wait for */
+	for (uint32_t strict = 0; strict < 2; strict++) {
+		rig.opt[0].after_reply_ms = 3000;
+		rig.opt[0].strict = strict;
+		rig.opt[1].strict = 0;
+		rig.no_answer = true;
+		rig_connect(&rig, NULL, 0);
+		rig_receives(&rig.responder, 1);
+		iw_options_of(rig.responder.id)->breaks = IW_BREAKS_BIT(early_send);
+		iw_accept(rig.responder.id, NULL, 0);
+		fake_run(&rig.fake);
+		iw_post_send(rig.responder.id, 1, (const uint8_t *)"early", 5);
+		fake_run(&rig.fake);
+		assert_event(&rig.initiator, IW_EVENT_CONNECT_REPLY, strict ? -EPROTO : 0);
+		assert_int_equal(rig.initiator.last_len, strict ? 0 : 5);
+		again();
+	}
+}
+
 /* --- 11: the Rtr frame of 2007 --- */
 
 static void row_11_rtr_frame(void **state)
@@ -259,12 +299,11 @@ static void row_11_frame_to_old(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(row_5_no_early_byte),  TEST(row_5_fence_is_flushed),
-		TEST(row_5_early_sender),   TEST(row_6_wrong_rtr),
-		TEST(row_6_wrong_marker),   TEST(row_6_tolerant),
-		TEST(row_6_twice),          TEST(row_6_none_at_all),
-		TEST(row_11_rtr_frame),     TEST(row_11_new_against_old),
-		TEST(row_11_frame_missing), TEST(row_11_frame_to_old),
+		TEST(row_5_no_early_byte), TEST(row_5_fence_is_flushed), TEST(row_5_early_sender),
+		TEST(row_6_wrong_rtr),     TEST(row_6_wrong_marker),     TEST(row_6_tolerant),
+		TEST(row_6_twice),         TEST(row_6_none_at_all),      TEST(row_6_late),
+		TEST(row_11_rtr_frame),    TEST(row_11_new_against_old), TEST(row_11_frame_missing),
+		TEST(row_11_frame_to_old),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
