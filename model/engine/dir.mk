@@ -3,7 +3,7 @@
 # below. What a room has to tell a room above goes through struct hca_calls (base/calls.h), or struct qp_half (qp/qp.h); a
 # personality, above all rooms or in its own (mlx4.c, ipath/ipath.c), fills in the functions. testbench/scripts/check_rooms.py, a part of make test, reads this file and the objects' symbols,
 # and fails on a call that goes up. It also fails when more than 12 files of a room depend on each other in circles.
-src-y += $(addprefix $(d)/base/, event_core.c engine.c keep.c memory.c memory_create.c pool.c)
+src-y += $(addprefix $(d)/base/, event_core.c engine.c jitter.c keep.c memory.c memory_create.c pool.c)
 src-y += $(addprefix $(d)/host/, pcie.c pcie_setup.c pcie_host.c pci_config.c interrupt.c)
 src-y += $(addprefix $(d)/memory/, icm.c line_cache.c context_cache.c context_lines.c translate.c memory_key.c)
 src-y += $(addprefix $(d)/complete/, cqe_write.c cq_event.c event_queue.c object_lane.c)

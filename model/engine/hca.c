@@ -48,6 +48,9 @@ static struct pcie_root root_of(const struct host_params *host)
 		.latency_ps = host_param_pcie_latency(host),
 		.read_latency_ps = host_param_pcie_read_latency(host),
 		.write_latency_ps = host_param_pcie_write_latency(host),
+		.read_jitter_ps = host_param_pcie_read_jitter(host),
+		.write_jitter_ps = host_param_pcie_write_jitter(host),
+		.interrupt_jitter_ps = host_param_pcie_interrupt_jitter(host),
 	};
 }
 
@@ -293,6 +296,13 @@ int hca_command_fail(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t 
 		return -EOPNOTSUPP;
 	hca->personality->command_fail(hca, opcode, status, times);
 	return 0;
+}
+
+void hca_jitter(struct hca *hca, uint64_t seed)
+{
+	pcie_jitter(hca, seed);
+	if (hca->personality->jitter)
+		hca->personality->jitter(hca, seed);
 }
 
 uint32_t hca_command_fail_left(const struct hca *hca)

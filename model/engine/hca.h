@@ -139,6 +139,13 @@ void hca_dma_late(struct hca *hca, const struct hca_late_dma *late);
 uint32_t hca_command_fail_left(const struct hca *hca);
 uint32_t hca_dma_late_left(const struct hca *hca);
 
+/*
+ * From now on each DMA read and write, each interrupt message and each time that the firmware is
+ * woken takes longer: at random by the seed, and at most as the parameters [host.pcie] *_jitter and
+ * [hca.fw] jitter say.
+ */
+void hca_jitter(struct hca *hca, uint64_t seed);
+
 /* Delivers a raw packet (LRH to VCRC) as if it had come in from the wire now. It is checked and
  * received like any other packet. */
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len);

@@ -290,4 +290,5 @@ const struct personality personality_mlx4 = {
 	.evict = evict,
 	.command_fail = pci_function_command_fail,
 	.command_fail_left = pci_function_command_fail_left,
+	.jitter = processor_jitter,
 };

@@ -381,6 +381,9 @@
 	P(fw, watchdog, TIMEOUT, CFG_MS(500), CFG_US(100), CFG_S(60), \
 	  "the firmware is taken for dead when it does not report for this long", \
 	  "assumption: shorter than the driver's shortest command timeout") \
+	P(fw, jitter, TIME, CFG_US(20), 0, CFG_MS(10), \
+	  "with sim.jitter: most time that the processor takes longer, at random, until it begins with what it was woken for, such as a command", \
+	  "assumption: it has other tasks and caches; as long as a short command takes") \
 	P(fw, reset_time, TIME, CFG_MS(1), 0, CFG_S(10), \
 	  "time from the write to the reset register until the firmware runs", \
 	  "assumption: makes bring-up short; silicon takes about one second")
@@ -446,13 +449,25 @@
 	  "derived: 560 ns for 64 bytes on PCIe 3.0 x8, less both sides of the link") \
 	P(pcie, write_latency, TIME, CFG_NS(150), 0, CFG_US(10), \
 	  "time from the arrival of a DMA write at the root complex until memory has it", \
-	  "assumption: half the time of a read")
+	  "assumption: half the time of a read") \
+	P(pcie, read_jitter, TIME, CFG_NS(500), 0, CFG_MS(1), \
+	  "with sim.jitter: most time that a DMA read takes longer, at random; other reads overtake it", \
+	  "assumption: it waits for a refresh of the memory (350 ns for DDR4 of 8 Gb) and for the IOMMU's tables") \
+	P(pcie, write_jitter, TIME, CFG_NS(500), 0, CFG_MS(1), \
+	  "with sim.jitter: most time that a DMA write takes longer, at random, until memory has it; later writes do not overtake it", \
+	  "assumption: the same causes as for a read") \
+	P(pcie, interrupt_jitter, TIME, CFG_US(10), 0, CFG_MS(10), \
+	  "with sim.jitter: most time by which an MSI-X message reaches its CPU later, at random", \
+	  "assumption: a CPU needs some 10 us to leave the sleep state C1E, and may have switched interrupts off for as long")
 
 /* The simulation. */
 #define SIM_PARAMS(P) \
 	P(sim, seed, COUNT, 1, 0, UINT64_MAX, \
 	  "seed of every random number of the run", \
 	  "assumption: any value will do") \
+	P(sim, jitter, BOOL, 0, 0, 1, \
+	  "DMA, interrupts and firmware take longer each time, at random by sim.seed, within the bounds of the parameters *_jitter of [host.pcie] and jitter of [hca.fw]", \
+	  "assumption: off, so that a time in a trace can be computed; on, a driver's races show in some runs, as they do on silicon") \
 	P(sim, run_ahead, BOOL, 1, 0, 1, \
 	  "1: the engine runs ahead to the next event of a SystemC process; 0: each event of the engine is one step of SystemC", \
 	  "assumption: traces are equal with both") \

@@ -175,6 +175,8 @@ static int make_devices(struct serve *s)
 			fprintf(stderr, "hcasim: %s\n", err);
 			return rc;
 		}
+		if (s->config.sim.sim_jitter)
+			hca_jitter(s->devices[i].hca, s->config.sim.sim_seed);
 		s->device_count++;
 	}
 	return 0;

@@ -120,6 +120,8 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 			machine_destroy(m);
 			return -EINVAL;
 		}
+		if (m->config->sim.sim_jitter)
+			hca_jitter(host_hca(m->hosts[i]), m->config->sim.sim_seed);
 	}
 	if (m->trace && refusals_listen(m, m->trace)) {
 		snprintf(err, err_size, "out of memory");

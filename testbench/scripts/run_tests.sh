@@ -72,10 +72,16 @@ equal_traces()
 	for f in packets.pcapng run.log run.records stats.json; do cmp "$(traces_of "$s")/$f" "$scratch/again/$f" || return 1; done
 }
 
-for s in tour rc_reordered reset_under_load iwarp_fence; do
+for s in tour rc_reordered reset_under_load iwarp_fence soak_jitter; do
 	one "repeat.$s" equal_traces "$s"
 	one "run_ahead_off.$s" equal_traces "$s" -s sim.run_ahead=off
 done
+# another_seed SCENARIO: with sim.jitter it gives another trace
+another_seed()
+{
+	"$hcasim" run "$1" --seed 2 -o "$scratch/again" >/dev/null && ! cmp -s "$(traces_of "$1")/run.log" "$scratch/again/run.log"
+}
+one "another_seed.jitter_dma" another_seed jitter_dma
 one "no_dmi.tour" equal_traces tour --no-dmi
 one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
 one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"

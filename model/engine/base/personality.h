@@ -50,12 +50,14 @@ struct personality {
 	/* Bytes that its own stages hold. */
 	size_t (*footprint)(const struct hca *hca);
 
-	/* hca_context_read(), hca_evict() and hca_command_fail(); NULL: it has no such thing. */
+	/* hca_context_read(), hca_evict(), hca_command_fail(), and hca_jitter() of its own stages;
+	 * NULL: it has no such thing. */
 	int (*context_read)(struct hca *hca, enum hca_object type, uint32_t number, void *buf,
 			    size_t size);
 	void (*evict)(struct hca *hca, enum hca_object type, uint32_t number);
 	void (*command_fail)(struct hca *hca, uint32_t opcode, uint8_t status, uint32_t times);
 	uint32_t (*command_fail_left)(const struct hca *hca);
+	void (*jitter)(struct hca *hca, uint64_t seed);
 };
 
 extern const struct personality personality_mlx4, personality_ipath;

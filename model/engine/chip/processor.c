@@ -45,13 +45,11 @@ const uint8_t *processor_memory(const struct hca *hca, uint32_t addr, uint32_t l
 	return processor_ram(hca->processor, addr, len);
 }
 
-/* Lets a sleeping or waiting core go on. */
-static void resume(struct processor *p)
+/* Lets a sleeping or waiting core go on, not before `earliest_ps`. */
+static void resume(struct processor *p, uint64_t earliest_ps)
 {
-	uint64_t now = hca_now(p->hca);
-
 	p->sleeping = p->waiting = false;
-	event_set(p->hca->core, &p->step, now > p->free_ps ? now : p->free_ps);
+	event_set(p->hca->core, &p->step, earliest_ps > p->free_ps ? earliest_ps : p->free_ps);
 }
 
 void processor_irq_update(struct processor *p)
@@ -62,7 +60,7 @@ void processor_irq_update(struct processor *p)
 	if (level && p->sleeping) {
 		rv_core_wake(p->core);
 		processor_watchdog_start(p);
-		resume(p);
+		resume(p, hca_now(p->hca) + jitter_draw_ps(&p->wake_jitter));
 	}
 }
 
@@ -82,7 +80,7 @@ void processor_helper_done(struct processor *p, struct fw_helper *helper, uint32
 	helper->busy = false;
 	helper->status = status;
 	if (p->waiting)
-		resume(p);
+		resume(p, hca_now(p->hca));
 }
 
 void processor_halt(struct hca *hca)
@@ -214,7 +212,7 @@ static void step_job(struct event *ev)
 		return;
 	if (p->gdb && (stop == RV_STOP_DEBUG || stop == RV_STOP_TRAP_LOOP)) {
 		if (debug_serve(p, stop))
-			resume(p);
+			resume(p, hca_now(hca));
 		return;
 	}
 	switch (stop) {
@@ -230,8 +228,14 @@ static void step_job(struct event *ev)
 		firmware_trapped(p);
 		break;
 	default:
-		resume(p);
+		resume(p, hca_now(hca));
 	}
+}
+
+void processor_jitter(struct hca *hca, uint64_t seed)
+{
+	jitter_init(&hca->processor->wake_jitter, hca, seed, "firmware",
+		    param_fw_jitter(hca->params));
 }
 
 int processor_debug(struct hca *hca, unsigned port)

@@ -23,6 +23,8 @@ void processor_destroy(struct processor *processor);
 void processor_reset(struct hca *hca);
 /* Sets causes (FW_IRQ_*) pending. */
 void processor_raise(struct hca *hca, uint32_t causes);
+/* hca_jitter(): each time that firmware is woken it begins up to the parameter fw.jitter later. */
+void processor_jitter(struct hca *hca, uint64_t seed);
 /* Listens for a debugger on a TCP port: 0 or -errno, printed. */
 int processor_debug(struct hca *hca, unsigned port);
 /* Waits for the debugger before the first instruction, and serves it from then on. 0 or -errno. */

@@ -9,6 +9,7 @@
 #define MODEL_ENGINE_PROCESSOR_IMPL_H
 
 #include "model/engine/base/engine.h"
+#include "model/engine/base/jitter.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/chip/processor.h"
 #include "model/interface/fwregs.h"
@@ -56,8 +57,9 @@ struct processor {
 
 	struct event step, timer, watchdog;
 	uint64_t free_ps; /* time up to which the core has executed */
-	bool sleeping;    /* in a wfi instruction */
-	bool waiting;     /* a load waits for a helper */
+	struct jitter wake_jitter;
+	bool sleeping; /* in a wfi instruction */
+	bool waiting;  /* a load waits for a helper */
 	bool halted;
 	bool watched; /* firmware's function calls are traced */
 

@@ -177,12 +177,11 @@ static void write_due(struct event *ev)
 }
 
 /* How long hca_dma_late() asks to delay this DMA; 0: not at all. */
-static uint64_t __attribute__((noinline))
-late_by(struct pcie *pcie, const struct dma *dma, bool write)
+static uint64_t late_by(struct pcie *pcie, const struct dma *dma, bool write)
 {
 	struct hca_late_dma *late = &pcie->late;
 
-	if (write != late->write || (late->qpn && late->qpn != dma->qpn) ||
+	if (!late->times || write != late->write || (late->qpn && late->qpn != dma->qpn) ||
 	    (late->what && strcmp(late->what, dma->what)))
 		return 0;
 	if (late->skip) {
@@ -198,6 +197,40 @@ late_by(struct pcie *pcie, const struct dma *dma, bool write)
 void hca_dma_late(struct hca *hca, const struct hca_late_dma *late)
 {
 	hca->pcie->late = *late;
+	hca->pcie->disturbed = true;
+}
+
+void pcie_jitter(struct hca *hca, uint64_t seed)
+{
+	struct pcie *pcie = hca->pcie;
+	const struct pcie_root *root = &pcie->root;
+
+	jitter_init(&pcie->read_jitter, hca, seed, "read", root->read_jitter_ps);
+	jitter_init(&pcie->write_jitter, hca, seed, "write", root->write_jitter_ps);
+	jitter_init(&pcie->interrupt_jitter, hca, seed, "interrupt", root->interrupt_jitter_ps);
+	pcie->disturbed = true;
+}
+
+static uint64_t __attribute__((noinline)) read_disturb(struct pcie *pcie, const struct dma *dma)
+{
+	return late_by(pcie, dma, false) + jitter_draw_ps(&pcie->read_jitter);
+}
+
+/* How long the way of a posted TLP takes until it has landed, without waiting for earlier ones. */
+static uint64_t posted_way_ps(const struct pcie *pcie)
+{
+	return param_pcie_device_latency(pcie->hca->params) + pcie->root.latency_ps +
+	       pcie->root.write_latency_ps;
+}
+
+/* The write that has been reserved last takes longer; later ones do not overtake it. */
+static void __attribute__((noinline)) write_disturb(struct pcie *pcie, const struct dma *dma)
+{
+	const uint64_t own_ps = pcie->up_free_ps + posted_way_ps(pcie);
+
+	pcie->landed_ps =
+		pcie_max_ps(pcie->landed_ps, own_ps + jitter_draw_ps(&pcie->write_jitter)) +
+		late_by(pcie, dma, true);
 }
 
 uint32_t hca_dma_late_left(const struct hca *hca)
@@ -368,7 +401,7 @@ void pcie_read(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 		read_fragment(hca->pcie, &dma->frags[i], &t);
 	dma->ready_ps = t.ready_ps;
 	dma->ev.job = read_due;
-	late_ps = hca->pcie->late.times ? late_by(hca->pcie, dma, false) : 0;
+	late_ps = hca->pcie->disturbed ? read_disturb(hca->pcie, dma) : 0;
 	if (late_ps) {
 		/* other reads pass it: PCIe lets completions of different requests pass each other
 		 * */
@@ -426,9 +459,7 @@ static void posted_land(struct pcie *pcie, uint64_t start, uint64_t data, uint64
 	end = start + pcie_bytes_ps(pcie, data + tlps * param_pcie_request_overhead(p));
 	pcie->up_free_ps =
 		pcie_credits_wait(pcie, &pcie->posted, &(struct pcie_tlps){start, end, data, tlps});
-	pcie->landed_ps = pcie_max_ps(pcie->landed_ps,
-				      pcie->up_free_ps + param_pcie_device_latency(p) +
-					      pcie->root.latency_ps + pcie->root.write_latency_ps);
+	pcie->landed_ps = pcie_max_ps(pcie->landed_ps, pcie->up_free_ps + posted_way_ps(pcie));
 }
 
 void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
@@ -450,8 +481,8 @@ void pcie_write(struct hca *hca, struct dma *dma, uint64_t earliest_ps)
 	hca->stats.pcie_write_bytes += bytes;
 	hca->stats.pcie_write_tlps += tlps;
 	posted_land(pcie, start, bytes, tlps);
-	if (pcie->late.times) /* later writes do not pass it */
-		pcie->landed_ps += late_by(pcie, dma, true);
+	if (pcie->disturbed)
+		write_disturb(pcie, dma);
 	dma->ready_ps = pcie->landed_ps;
 	dma->ev.job = write_due;
 	if (hca_traces(hca, TP_DMA_WRITE_RUN))
@@ -530,8 +561,9 @@ static void intx_due(struct event *ev)
 	dma_finish(ev);
 }
 
+/* delay_ps: from when the message has landed until it takes effect. */
 static void message_send(struct hca *hca, struct posted *w, void (*due)(struct event *ev),
-			 uint64_t bytes, uint64_t earliest_ps)
+			 uint64_t bytes, uint64_t earliest_ps, uint64_t delay_ps)
 {
 	struct pcie *pcie = hca->pcie;
 
@@ -539,9 +571,8 @@ static void message_send(struct hca *hca, struct posted *w, void (*due)(struct e
 	w->dma = (struct dma){.done = posted_done, .what = "message", .ev = {.job = due}};
 	active_add(hca, &w->dma);
 	posted_land(pcie, pcie_max_ps(earliest_ps, hca_now(hca)), bytes, 1);
-	if (pcie->late.times)
-		pcie->landed_ps += late_by(pcie, &w->dma, true);
-	event_set(hca->core, &w->dma.ev, pcie->landed_ps);
+	pcie->landed_ps += late_by(pcie, &w->dma, true);
+	event_set(hca->core, &w->dma.ev, pcie->landed_ps + delay_ps);
 }
 
 void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t data,
@@ -558,7 +589,8 @@ void pcie_message(struct hca *hca, unsigned vector, uint64_t address, uint32_t d
 	w->vector = vector;
 	w->address = address;
 	w->data = data;
-	message_send(hca, w, message_due, MSI_BYTES, earliest_ps);
+	message_send(hca, w, message_due, MSI_BYTES, earliest_ps,
+		     jitter_draw_ps(&hca->pcie->interrupt_jitter));
 }
 
 void pcie_intx(struct hca *hca, bool asserted, uint64_t earliest_ps)
@@ -566,7 +598,7 @@ void pcie_intx(struct hca *hca, bool asserted, uint64_t earliest_ps)
 	struct posted *w = posted_take(hca);
 
 	w->asserted = asserted;
-	message_send(hca, w, intx_due, 0, earliest_ps);
+	message_send(hca, w, intx_due, 0, earliest_ps, 0);
 }
 
 /* --- reset --- */

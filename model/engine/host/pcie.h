@@ -71,6 +71,8 @@ struct pcie_root {
 	uint64_t posted_headers, posted_data, nonposted_headers;
 	uint64_t credit_ps;
 	uint64_t latency_ps, read_latency_ps, write_latency_ps;
+	/* what pcie_jitter() adds at most */
+	uint64_t read_jitter_ps, write_jitter_ps, interrupt_jitter_ps;
 };
 
 struct pcie *pcie_create(struct hca *hca);
@@ -78,6 +80,8 @@ void pcie_destroy(struct pcie *pcie);
 /* Sets the values of the host that the device is plugged into. Until then the defaults of
  * [host.pcie] apply. */
 void pcie_root_set(struct hca *hca, const struct pcie_root *root);
+/* hca_jitter() of DMA and messages, with the root's bounds. */
+void pcie_jitter(struct hca *hca, uint64_t seed);
 /* Device Control in configuration space was written: new TLPs are split at these sizes. */
 void pcie_configure(struct hca *hca, uint32_t max_payload, uint32_t max_read_request);
 /* Whether the device may use DMA and send messages. */

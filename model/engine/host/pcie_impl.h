@@ -5,6 +5,7 @@
 #define MODEL_ENGINE_PCIE_IMPL_H
 
 #include "model/engine/base/engine.h"
+#include "model/engine/base/jitter.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/host/pcie_credits.h"
 #include "model/engine/host/pcie_tags.h"
@@ -46,7 +47,9 @@ struct pcie {
 	struct event_lane reads, writes;
 	struct dma *active;
 	unsigned pending;
+	bool disturbed; /* some DMA or message may take longer than usual, for one of these: */
 	struct hca_late_dma late; /* late.times: how many are still to be delayed */
+	struct jitter read_jitter, write_jitter, interrupt_jitter;
 	struct posted *posted_free, *posted_all;
 	struct host_access *access_free, *access_all;
 };

@@ -61,6 +61,13 @@ SCENARIO(soak_one_wqe, "one send WQE held, one read at a time", .no_qps = true, 
 	soak_run(tb);
 }
 
+/* Latencies that are never the same; interrupts that come late. */
+SCENARIO(soak_jitter, "all faults, with sim.jitter", .no_qps = true, .unobserved = true,
+	 .settings = {"sim.time_limit=0", "sim.jitter=on"})
+{
+	soak_run(tb);
+}
+
 /* Units that waited for a WQE or a translation for ever, because the context of their queue pair
  * was evicted meanwhile. */
 SCENARIO(soak_one_context, "one context and one send WQE held", .no_qps = true, .unobserved = true,

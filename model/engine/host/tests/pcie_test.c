@@ -171,6 +171,104 @@ static void writes_land_in_order(void **state)
 	test_free(big);
 }
 
+/* The bounds of jitter, and how many DMAs are tried. */
+enum { READ_JITTER = 400000, WRITE_JITTER = 300000, MESSAGE_JITTER = 9000000, TRIES = 100 };
+
+static void jitter_set(uint64_t seed)
+{
+	pcie_root_set(&fx.hca, &(struct pcie_root){.latency_ps = ROOT,
+						   .read_latency_ps = READ,
+						   .write_latency_ps = WRITE,
+						   .read_jitter_ps = READ_JITTER,
+						   .write_jitter_ps = WRITE_JITTER,
+						   .interrupt_jitter_ps = MESSAGE_JITTER});
+	pcie_jitter(&fx.hca, seed);
+}
+
+/* Later than usual by up to `most`, and not always by the same time. */
+static void expect_jitter(const uint64_t *late_ps, uint64_t most)
+{
+	uint64_t least = UINT64_MAX, largest = 0;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		assert_in_range(late_ps[i], 0, most);
+		least = late_ps[i] < least ? late_ps[i] : least;
+		largest = late_ps[i] > largest ? late_ps[i] : largest;
+	}
+	assert_true(least < most / 5);
+	assert_true(largest > most / 5 * 4);
+}
+
+static void jitter_has_bounds(void **state)
+{
+	uint64_t reads[TRIES], writes[TRIES], messages[TRIES];
+
+	jitter_set(1);
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct note *r = note(MEMORY_BUS, 64), *w = note(MEMORY_BUS, 64);
+		const uint64_t began_ps = fx.core.now_ps;
+
+		pcie_read(&fx.hca, &r->dma, 0);
+		fx_run();
+		reads[i] = r->done_ps - began_ps - (REQUEST + DEVICE + ROOT + READ);
+		assert_int_equal(r->dma.ready_ps, r->done_ps + ROOT + 10917 + DEVICE);
+		writes[i] = fx.core.now_ps;
+		pcie_write(&fx.hca, &w->dma, 0);
+		fx_run();
+		writes[i] = w->done_ps - writes[i] - (11425 + DEVICE + ROOT + WRITE);
+		messages[i] = fx.core.now_ps;
+		fx.n_irqs = 0;
+		pcie_message(&fx.hca, 3, 0xfee00000, 0x4003, 0);
+		fx_run();
+		messages[i] = fx.irqs[0].at_ps - messages[i] - (3808 + DEVICE + ROOT + WRITE);
+		test_free(r);
+		test_free(w);
+	}
+	expect_jitter(reads, READ_JITTER);
+	expect_jitter(writes, WRITE_JITTER);
+	expect_jitter(messages, MESSAGE_JITTER);
+}
+
+/* However long each of many writes takes longer, they land in order, and their delays do not add
+ * up. */
+static void jitter_keeps_the_order_of_writes(void **state)
+{
+	struct note *notes[TRIES];
+	uint64_t last_ps = 0;
+
+	jitter_set(1);
+	for (unsigned i = 0; i < TRIES; i++) {
+		notes[i] = note(MEMORY_BUS + i * 64, 64);
+		pcie_write(&fx.hca, &notes[i]->dma, 0);
+	}
+	fx_run();
+	for (unsigned i = 0; i < TRIES; i++) {
+		assert_true(notes[i]->done_ps >= last_ps);
+		last_ps = notes[i]->done_ps;
+		test_free(notes[i]);
+	}
+	assert_in_range(last_ps, TRIES * 11425,
+			TRIES * 11426 + DEVICE + ROOT + WRITE + WRITE_JITTER);
+}
+
+static void jitter_follows_the_seed(void **state)
+{
+	uint64_t done_ps[3];
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct note *r = note(MEMORY_BUS, 64);
+		const uint64_t began_ps = fx.core.now_ps;
+
+		jitter_set(i < 2 ? 7 : 8);
+		pcie_read(&fx.hca, &r->dma, 0);
+		fx_run();
+		done_ps[i] = r->done_ps - began_ps;
+		test_free(r);
+	}
+	assert_int_equal(done_ps[0], done_ps[1]);
+	assert_int_not_equal(done_ps[0], done_ps[2]);
+}
+
 static void a_tag_is_waited_for(void **state)
 {
 	struct note *a = note(MEMORY_BUS, 64), *b = note(MEMORY_BUS, 64);
@@ -480,6 +578,9 @@ int main(void)
 		T(requests_are_cut),
 		T(read_does_not_pass_a_write),
 		T(writes_land_in_order),
+		T(jitter_has_bounds),
+		T(jitter_keeps_the_order_of_writes),
+		T(jitter_follows_the_seed),
 		T(a_tag_is_waited_for),
 		T(posted_credits_are_waited_for),
 		T(messages_want_credits_too),
