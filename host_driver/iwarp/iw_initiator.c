@@ -97,12 +97,6 @@ void iw_initiator_failed(struct iw_cm_id *id, int error)
 	reply_tell(id, error, NULL);
 }
 
-/* An FPDU must not follow the Reply at once, because the responder may not send yet. */
-static bool reply_is_alone(const struct iw_cm_id *id, size_t behind)
-{
-	return !behind || !id->opt.strict;
-}
-
 static void reply_refused(struct iw_cm_id *id, const struct mpa_start *reply)
 {
 	/* RFC 5044 leaves the stream open; as in Linux nobody uses it further */
@@ -143,10 +137,11 @@ size_t iw_initiator_too_early(struct iw_cm_id *id, const uint8_t *bytes, size_t 
 	return id->state == IW_FPDU ? iw_fpdu_received(id, bytes, n) : n;
 }
 
-static void connected(struct iw_cm_id *id)
+/* behind: bytes that came with the Reply. The responder may not send yet. */
+static void connected(struct iw_cm_id *id, size_t behind)
 {
 	iw_fpdu_begin(id);
-	if (id->opt.after_reply_ms)
+	if (id->opt.after_reply_ms || (behind && id->opt.strict))
 		iw_state_set(id, IW_REPLIED);
 	else
 		iw_initiator_ready(id);
@@ -170,13 +165,9 @@ size_t iw_initiator_reply(struct iw_cm_id *id, const uint8_t *bytes, size_t n)
 		}
 		iw_terms_own(id, &own);
 		ret = iw_reply_read(&own, &id->request, reply, &id->agreed, &term);
-		if (!ret && !reply_is_alone(id, n - taken)) {
-			ret = -EPROTO;
-			term = IW_TERM_MPA_START;
-		}
 	}
 	if (!ret) {
-		connected(id);
+		connected(id, n - taken);
 		return taken;
 	}
 	if (term == IW_TERM_MPA_START) {

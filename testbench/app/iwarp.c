@@ -16,6 +16,7 @@
 	K(connections, 1, 0, 1000,                                                                 \
 	  "connections to make, or to serve before the end; "                                      \
 	  "listen: 0 is for ever")                                                                 \
+	K(at_once, 0, 0, 1000, "connect: connections that are set up at one time; 0: all")         \
 	K(messages, 0, 0, 1000,                                                                    \
 	  "connect: messages to send over each, which must come back; "                            \
 	  "listen: messages after which it ends a connection, 0: the peer does")                   \
@@ -298,12 +299,16 @@ static void completed(void *arg, struct iw_cm_id *id, const struct iw_completion
 		step(c);
 }
 
+static int connect_one(struct app *app);
+
 static void connection_event(void *arg, const struct iw_event *event)
 {
 	struct connection *c = arg;
 
 	switch (event->type) {
 	case IW_EVENT_CONNECT_REPLY:
+		if (c->app->keys.at_once && c->app->count < c->app->keys.connections)
+			connect_one(c->app);
 		if (event->status) {
 			over(c, false);
 			break;
@@ -348,6 +353,22 @@ static struct connection *connection_new(struct app *app, struct iw_cm_id *id)
 	return c;
 }
 
+static int connect_one(struct app *app)
+{
+	struct connection *c = connection_new(app, NULL);
+	int ret = c ? iw_connect(&app->host, app->to, &app->opt, &connection_user, c, app->pdata,
+				 (uint16_t)app->keys.pdata, &c->id)
+		    : -ENOMEM;
+
+	if (!ret)
+		receives_post(c, app->keys.receives);
+	else
+		fprintf(stderr, "hcasim iwarp: %s\n", strerror(-ret));
+	if (ret && c)
+		over(c, false);
+	return ret;
+}
+
 static void listener_event(void *arg, const struct iw_event *event)
 {
 	struct app *app = arg;
@@ -379,20 +400,15 @@ static const struct iw_cm_user listener_user = {.event = listener_event};
 
 static bool begin(struct app *app)
 {
+	const uint32_t first = app->keys.at_once ? app->keys.at_once : app->keys.connections;
 	int ret = 0;
 
-	if (app->listens)
-		ret = iw_listen(&app->host, app->to.port, &app->opt, &listener_user, app,
-				&app->listener);
-	for (unsigned i = 0; i < app->keys.connections && !app->listens && !ret; i++) {
-		struct connection *c = connection_new(app, NULL);
-
-		ret = c ? iw_connect(&app->host, app->to, &app->opt, &connection_user, c,
-				     app->pdata, (uint16_t)app->keys.pdata, &c->id)
-			: -ENOMEM;
-		if (!ret)
-			receives_post(c, app->keys.receives);
+	if (!app->listens) {
+		while (!ret && app->count < first && app->count < app->keys.connections)
+			ret = connect_one(app);
+		return !ret;
 	}
+	ret = iw_listen(&app->host, app->to.port, &app->opt, &listener_user, app, &app->listener);
 	if (ret)
 		fprintf(stderr, "hcasim iwarp: %s\n", strerror(-ret));
 	return !ret;
