@@ -41,6 +41,9 @@ static const char *parse_link(struct hca *hca, const struct packet *pkt)
 	return NULL;
 }
 
+/* IPVer, NxtHdr and, later, the GIDs are what IBA 9.6.1.2 has a receiver check. PayLen is not among
+ * them, because LRH:PktLen says how long a packet is. Linux's qib_ib_rcv and hfi1_setup_9B_packet do
+ * the same, and ib_qib sends datagrams whose PayLen is wrong. */
 static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 {
 	const struct grh *grh = (const struct grh *)(pkt->wire + LRH_BYTES);
@@ -51,8 +54,6 @@ static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 		return "GRH IPVer";
 	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
 		return "GRH NxtHdr";
-	if (grh_get_pay_len(grh) != (uint32_t)(pkt->len - LRH_BYTES - GRH_BYTES - VCRC_BYTES))
-		return "GRH PayLen";
 	pkt->grh_off = LRH_BYTES;
 	return NULL;
 }
