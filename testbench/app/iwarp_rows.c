@@ -35,7 +35,7 @@
 	R(3, SCENARIO, "iwarp_no_common_kind", "own")                                              \
 	R(3, AGREE, "row_3_no_common_kind", "own")                                                 \
 	R(3, AGREE, "row_3_reply_names_more", "own")                                               \
-	R(3, VM, "siw.only_send", "siw")                                                           \
+	R(3, VM, "siw.never_ready", "siw")                                                         \
 	R(3, VM, "siw.reply_names_more", "siw")                                                    \
 	R(4, SCENARIO, "iwarp_depths", "own")                                                      \
 	R(4, AGREE, "row_4_depths", "own")                                                         \
@@ -55,7 +55,9 @@
 	R(6, READY, "row_6_twice", "own")                                                          \
 	R(6, READY, "row_6_none_at_all", "own")                                                    \
 	R(6, READY, "row_6_late", "own")                                                           \
-	R(6, VM, "siw.wrong_rtr", "siw")                                                           \
+	R(6, VM, "siw.wrong_fpdu", "siw")                                                          \
+	R(6, VM, "siw.rtr_again", "siw")                                                           \
+	R(6, VM, "siw.never_ready", "siw")                                                         \
 	R(7, SCENARIO, "iwarp_bad_frames", "own")                                                  \
 	R(7, STREAM, "row_7_bad_requests", "own")                                                  \
 	R(7, STREAM, "row_7_both_initiate", "own")                                                 \

@@ -2,13 +2,10 @@
 # The iWARP checks of make vm-test: Linux's siw, built from Debian's linux-source, against hcasim iwarp on this machine, in both roles.
 # siw's peer_to_peer, rtr_type, mpa_crc_required and mpa_version are constants, so there is a module for each set of them (siw_variants).
 # Sourced by bash, after seeds.sh. Guest a has a network card of QEMU's user networking beside the other: this machine is 10.0.2.2 there, and ports of
-# this machine from $siw_port on are those of the guest from 7471 on. Each server has a port of its own, because one may hang: siw leaves a program that
-# has accepted for ever in the kernel if the connection is terminated before it is established. So checks that do this come last.
+# this machine from $siw_port on are those of the guest from 7471 on. What siw does in its own way: host_driver/iwarp/README.md.
 #
 # ucmatose's server sends first. A siw without peer_to_peer lets it do so before the client has sent anything, which RFC 5044 forbids; so hcasim is
 # tolerant there (strict=0), or does the same (break=early_send).
-# What siw does in its own way: it accepts revision 0; of bytes behind a Request or Reply it complains only when they have come already; it raises
-# its IRD without being asked; if the Reply names WRITE and READ it sends both kinds or the WRITE; flag A of a Reply is not looked at.
 
 # NAME, the sed script that makes the variant of siw_main.c or siw_cm.c
 siw_variants=(plain write read_crc rev_1)
@@ -63,7 +60,7 @@ siw_load()
 	siw_loaded=$1
 }
 
-# siw_serves ARGUMENT...: ucmatose waits in the guest for connections from here; id=$on_id
+# siw_serves ARGUMENT...: ucmatose waits in the guest for connections from here; id=$on_id. Each server has a port of its own, because one may hang.
 siw_serves()
 {
 	siw_n=$((siw_n + 1))
@@ -72,18 +69,49 @@ siw_serves()
 	must a 40 "until rdma resource show cm_id | grep LISTEN | grep -q :$((7471 + siw_n)); do sleep 0.1; done"
 }
 
-# siw_stop: an ucmatose whose connection was broken may wait for ever
+# siw_stop: an ucmatose whose connection was broken waits for others
 siw_stop() { run a 30 'pkill -x ucmatose'; }
 
 # siw_ends: what ucmatose has said; fails if it has failed
-siw_ends() { on_wait a "$siw_id"; set -- $?; echo "$on_output"; return $1; }
+siw_ends()
+{
+	on_wait a "$siw_id"
+	set -- $?
+	echo "$on_output"
+	[ $1 -eq 0 ] || { detail="ucmatose in the guest: ${on_output##*$'\n'}"; return 1; }
+}
 
-# dial NAME WORD...: hcasim connects to the guest; its status and output are in the log
-# A connection is held for a while: what follows at once on the message that says ready, a FIN too, siw may overlook.
-dial() { "$O/hcasim" iwarp connect 127.0.0.1 $((siw_port + siw_n)) hold_ms=1000 "$@" 2>&1 | tee "$VM_DIR/dial"; return "${PIPESTATUS[0]}"; }
+# dial NAME WORD...: hcasim connects to the guest, in the background. It waits after the Reply, because siw does not notice a message that comes at once
+# (after_reply_ms). The next one comes a little later, because QEMU's user networking takes one new connection of a port at a time.
+declare -A dial_pid
+dial()
+{
+	local name=$1; shift
+	"$O/hcasim" iwarp connect 127.0.0.1 $((siw_port + siw_n)) after_reply_ms=500 hold_ms=200 wait_ms=20000 "$@" >"$VM_DIR/dial.$name" 2>&1 &
+	dial_pid[$name]=$!
+	quietly_wait 0.1
+}
 
-# dialled PATTERN WHAT
-dialled() { grep -qE -- "$1" "$VM_DIR/dial" || { detail=$2; return 1; }; }
+# dialled NAME: waits for its end; what it said goes to the log
+dialled()
+{
+	wait "${dial_pid[$1]}"
+	set -- $? "$1"
+	echo "== $2, status $1"
+	cat "$VM_DIR/dial.$2"
+	[ $1 -eq 0 ] || { detail="$2: hcasim iwarp: $(tail -n 1 "$VM_DIR/dial.$2")"; return 1; }
+}
+
+# told NAME PATTERN WHAT: it has said so
+told() { grep -qE -- "$2" "$VM_DIR/dial.$1" || { detail="$1: $3"; return 1; }; }
+
+# ended_by NAME LAYER TYPE CODE: siw has ended it with this TERMINATE. On a little-endian machine it writes the type where the layer belongs, and the
+# layer where the type belongs (struct iwarp_terminate).
+ended_by()
+{
+	dialled $1 && { detail="$1: siw does not mind"; return 1; }
+	told $1 "peer terminates ($2/$3|$3/$2)/$4\$" "not $2/$3/$4"
+}
 
 # answer_here WORD...: hcasim listens on this machine
 answer_here()
@@ -92,7 +120,7 @@ answer_here()
 		kill $here_pid 2>/dev/null
 		wait $here_pid
 	fi
-	"$O/hcasim" iwarp listen "$siw_here" "$@" >"$VM_DIR/listen" 2>&1 &
+	"$O/hcasim" iwarp listen "$siw_here" wait_ms=60000 "$@" >"$VM_DIR/listen" 2>&1 &
 	here_pid=$!
 	wait_until 10 grep -q LISTEN "$VM_DIR/listen" || { cat "$VM_DIR/listen"; detail='hcasim iwarp does not listen'; return 1; }
 }
@@ -104,7 +132,7 @@ answered()
 	set -- $? "$1"
 	here_pid=
 	cat "$VM_DIR/listen"
-	[ "$1" -eq "$2" ] || { detail="hcasim iwarp listen ended with $1"; return 1; }
+	[ "$1" -eq "$2" ] || { detail="hcasim iwarp listen: $(tail -n 1 "$VM_DIR/listen")"; return 1; }
 }
 
 # siw_dials ARGUMENT...: ucmatose of the guest connects to this machine
@@ -113,49 +141,39 @@ siw_dials() { run a 60 "timeout 50 ucmatose -s 10.0.2.2 -p $siw_here $*"; }
 # kinds: siw as responder answers WRITE, READ and client first, with and without CRCs; with markers it rejects
 check_siw_kinds()
 {
-	local words n=0
-	siw_load plain || return
-	# no message follows: siw may overlook what comes at once with the one that says ready
-	for words in 'kinds=2 crc=0' 'kinds=1 crc=0' 'kinds=7 crc=0' 'kinds=2 crc=1' 'kinds=1 crc=1'; do
-		echo "== $words"
-		siw_serves -c 1 -C 0 || return
-		dial hold_ms=1000 $words || { detail="$words: hcasim iwarp fails"; return 1; }
-		case $words in kinds=1*) dialled 'got READ_RESPONSE' "$words: no response" || return ;; esac
-		siw_ends || { detail="$words: ucmatose fails"; return 1; }
-		n=$((n + 1))
+	local way p2p=(write read all write_crc read_crc) first=(first first_crc)
+	# one more, so that the server ends no connection before its response is sent
+	siw_load plain && siw_serves -c $((${#p2p[@]} + 1)) -C 0 || return
+	dial write kinds=2 crc=0
+	dial read kinds=1 crc=0
+	dial all kinds=7 crc=0
+	dial write_crc kinds=2 crc=1
+	dial read_crc kinds=1 crc=1
+	for way in "${p2p[@]}"; do
+		dialled $way || return
+		case $way in read*) told $way 'got READ_RESPONSE' 'no response' || return ;; esac
 	done
-	for words in 'crc=0' 'crc=1'; do
-		echo "== client first, $words"
-		siw_serves -c 1 -C 2 -S 100 || return
-		dial design=0 strict=0 messages=2 size=100 $words || { detail="client first, $words: hcasim iwarp fails"; return 1; }
-		siw_ends || { detail="client first, $words: ucmatose fails"; return 1; }
-		n=$((n + 1))
-	done
-	siw_serves -c 1 -C 0 || return
-	dial markers=1 && { detail='siw accepts markers'; return 1; }
-	dialled 'Rep Frame.* rejected' 'siw does not reject markers' || return
-	dial || { detail='no connection after a rejection'; return 1; }
-	siw_ends || return
-	detail="$n ways to connect, and a rejection of markers"
-}
-
-# only_send: siw knows no SEND; it answers WRITE, and we end with 2/0/7
-check_siw_only_send()
-{
-	siw_load plain && siw_serves -c 1 -C 0 || return
-	dial kinds=4 && { detail='connected'; return 1; }
-	dialled 'got MPA ID Rep Frame.* write,' 'siw does not answer WRITE' && dialled 'terminate 2/0/7' 'no TERMINATE' || return
-	siw_stop
-	detail='siw answers WRITE, hcasim ends with 2/0/7'
+	dial last
+	dialled last && siw_ends && siw_serves -c ${#first[@]} -C 2 -S 100 || return
+	dial first design=0 strict=0 messages=2 crc=0
+	dial first_crc design=0 strict=0 messages=2 crc=1
+	for way in "${first[@]}"; do dialled $way || return; done
+	siw_ends && siw_serves -c 1 -C 0 || return
+	dial markers markers=1
+	dialled markers && { detail='siw accepts markers'; return 1; }
+	told markers 'Rep Frame.* rejected' 'siw does not reject them' || return
+	dial after
+	dialled after && siw_ends || return
+	detail="$((${#p2p[@]} + ${#first[@]})) ways to connect, and a rejection of markers"
 }
 
 # too_early: client first, and siw's server does not wait
 check_siw_too_early()
 {
-	siw_load plain || return
-	siw_serves -c 1 -C 2 -S 100 || return
-	dial design=0 messages=2 && { detail='siw keeps the order of client first'; return 1; }
-	dialled 'the Reply breaks a rule|responder sends before' 'not the reason that was expected' || return
+	siw_load plain && siw_serves -c 1 -C 2 -S 100 || return
+	dial early design=0 after_reply_ms=5000
+	dialled early && { detail='siw keeps the order of client first'; return 1; }
+	told early 'responder sends before' 'not the reason that was expected' || return
 	siw_stop
 	detail='siw lets its server send before the client has'
 }
@@ -163,69 +181,81 @@ check_siw_too_early()
 # depths: IRD and ORD
 check_siw_depths()
 {
-	local d n=0
-	siw_load plain || return
-	for d in 0,0 1,1 4,0 0,4 16,16 128,128 16383,16383; do
-		echo "== ird,ord $d"
-		siw_serves -c 1 -C 0 || return
-		dial ird=${d%,*} ord=${d#*,} ird_max=256 kinds=2 || { detail="ird, ord $d: no connection"; siw_ends; return 1; }
-		siw_ends || { detail="ird, ord $d: ucmatose fails"; return 1; }
-		n=$((n + 1))
-	done
-	detail="$n pairs of depths"
+	local d depths=(0,0 1,1 4,0 0,4 16,16 128,128 16383,16383)
+	siw_load plain && siw_serves -c ${#depths[@]} -C 0 || return
+	for d in "${depths[@]}"; do dial $d ird=${d%,*} ord=${d#*,} ird_max=256 kinds=2; done
+	for d in "${depths[@]}"; do dialled $d || return; done
+	told 4,0 'got .* ird 0 ord 4 ' 'siw does not take over the depths' && told 16383,16383 'got .* ird 128 ord 128 ' 'siw has no limit of its own' || return
+	siw_ends || return
+	detail="${#depths[@]} pairs of depths"
 }
 
-# wrong_rtr: wrong messages to siw, which closes the stream
-check_siw_wrong_rtr()
+# wrong_fpdu: a wrong first FPDU; siw ends with the code that the registry has for it. One more connection is waited for, so that the server stays.
+check_siw_wrong_fpdu()
 {
-	local b told=
-	siw_load plain || return
-	for b in rtr_data bad_opcode ddp_version rdmap_version bad_crc rtr_twice rtr_other_kind no_rtr; do
-		echo "== $b"
-		siw_serves -c 1 -C 0 || return
-		dial kinds=2 break=$b hold_ms=1500 wait_ms=8000
-		told="$told $b:$(sed -n 's/.*peer terminates \(.*\)/\1/p' "$VM_DIR/dial" | head -n 1)$(grep -q 'stream failed\|event CLOSE status -' "$VM_DIR/dial" && echo reset)"
-		siw_stop
-		case $b in
-		rtr_data | bad_opcode | ddp_version | rdmap_version | bad_crc)
-			grep -qE 'peer terminates|stream failed|event DISCONNECT' "$VM_DIR/dial" || { detail="$b: siw does not mind"; return 1; } ;;
-		rtr_twice | rtr_other_kind)
-			grep -qE 'failed 0' "$VM_DIR/dial" || { detail="$b: siw minds"; return 1; } ;;
-		esac
-	done
-	run a 10 'dmesg | tail -n 20'
-	detail="siw's answers:$told"
+	local row rows=('bad_crc 2 0 2' 'bad_opcode 0 2 6' 'ddp_version 1 2 6' 'rdmap_version 0 2 5' 'bad_qn 1 2 1' 'bad_msn 1 2 3')
+	siw_load plain && siw_serves -c $((${#rows[@]} + 1)) -C 1 || return
+	for row in "${rows[@]}"; do dial ${row%% *} design=0 break=${row%% *} messages=1; done
+	for row in "${rows[@]}"; do ended_by $row || return; done
+	siw_stop
+	detail="$(printf '%s, ' "${rows[@]}")as the registry has them"
+}
+
+# rtr_again: more than one message that says ready, or another than agreed; siw takes what comes
+check_siw_rtr_again()
+{
+	siw_load plain && siw_serves -c 2 -C 0 || return
+	dial rtr_twice kinds=2 break=rtr_twice
+	dial rtr_other_kind kinds=2 break=rtr_other_kind
+	dialled rtr_twice && dialled rtr_other_kind && siw_ends || return
+	detail='siw takes WRITE twice, and READ where WRITE was agreed'
+}
+
+# never_ready: connections that end before siw's side is established: no kind that both know, a wrong message that says ready, or none.
+# iw_cm has a BUG() for that (cm_close_handler), and connects no more in this guest. So all of them are accepted before the first one ends.
+check_siw_never_ready()
+{
+	local name accepted=(rtr_data bad_crc no_rtr)
+	siw_load plain && siw_serves -c 4 -C 0 || return
+	dial rtr_data kinds=2 break=rtr_data after_reply_ms=3000
+	dial bad_crc kinds=2 break=bad_crc after_reply_ms=3000
+	dial no_rtr kinds=2 break=no_rtr after_reply_ms=3000
+	for name in "${accepted[@]}"; do wait_until 10 grep -q 'got MPA ID Rep' "$VM_DIR/dial.$name" || { detail="$name: no Reply"; return 1; }; done
+	dial only_send kinds=4
+	dialled only_send && { detail='connected by a kind that siw does not know'; return 1; }
+	told only_send 'got MPA ID Rep Frame.* write,' 'siw does not answer WRITE' && told only_send 'terminate 2/0/7' 'no TERMINATE' || return
+	ended_by rtr_data 1 1 0 && ended_by bad_crc 2 0 2 || return
+	dialled no_rtr
+	run a 10 'dmesg | grep -A 3 "kernel BUG"'
+	detail='siw answers WRITE to SEND; rtr_data 1/1/0; bad_crc 2/0/2'
 }
 
 # bad_requests: frames that are wrong; siw drops the stream and serves the next connection
 check_siw_bad_requests()
 {
-	local b
+	local b breaks=(key_bit pd_513 rev_3 wrong_key rtr_key short_enhanced half_start)
 	siw_load plain && siw_serves -c 1 -C 0 || return
-	for b in key_bit pd_513 rev_3 wrong_key rtr_key short_enhanced half_start; do
-		echo "== $b"
-		dial break=$b fallback=0 wait_ms=15000 && { detail="$b: siw accepts"; return 1; }
-	done
-	dial || { detail='no connection after these'; return 1; }
-	siw_ends || return
-	detail='seven kinds are refused, and a right one is taken'
+	for b in "${breaks[@]}"; do dial $b break=$b fallback=0; done
+	for b in "${breaks[@]}"; do dialled $b && { detail="$b: siw accepts"; return 1; }; done
+	dial right
+	dialled right && siw_ends || return
+	detail="${#breaks[@]} kinds are refused, and a right one is taken"
 }
 
-# private_data: in both directions; of long data siw's answer is only noted, because RFC 5044 lets it have 512 bytes
+# private_data: RFC 5044 allows 512 bytes; siw takes 256, four of which are the enhanced ones
 check_siw_private_data()
 {
-	local most='takes 508 bytes'
 	siw_load plain && siw_serves -c 1 -C 0 || return
-	dial pdata=508 fallback=0 hold_ms=500 || most='drops a Request with 508 bytes'
-	if [ "$most" != 'takes 508 bytes' ]; then
-		dial pdata=251 || { detail='251 bytes: no connection'; return 1; }
-	fi
-	siw_ends || return
-	answer_here reject=1 pdata=200 || return
+	dial most pdata=252
+	dial more pdata=253 fallback=0
+	dialled more && { detail='siw takes more than 256 bytes'; return 1; }
+	dialled most && siw_ends || return
+	answer_here reject=1 pdata=256 || return
 	siw_dials -C 0 -c 1
-	said 'REJECTED' 'ucmatose is not told of the rejection' || return
-	answered 0 || return
-	detail="siw takes 251 bytes, $most; a rejection with 200 bytes from here reaches its program"
+	said 'REJECTED' 'ucmatose is not told of the rejection' && answered 0 || return
+	answer_here pdata=252 hold_ms=500 || return
+	siw_dials -C 0 -c 1 && answered 0 || return
+	detail='252 bytes in a Request and a Reply; 256 with a rejection; 253 in a Request are refused'
 }
 
 # write, read_crc, rev_1: siw as initiator
@@ -237,7 +267,6 @@ siw_initiates()
 	answer_here greet=$messages messages=$messages echo=0 size=300 connections=3 "$@" && siw_dials -c 3 -C $messages -S 300 || { detail="ucmatose: ${on_output##*$'\n'}"; return 1; }
 	answered 0 || return
 	grep -qE "$pattern" "$VM_DIR/listen" || { detail="no '$pattern'"; return 1; }
-	! grep -q 'failed [1-9]' "$VM_DIR/listen" || { detail='a connection failed'; return 1; }
 }
 
 check_siw_write() { siw_initiates write 'got WRITE, 0 bytes' 5 && detail='siw asks for WRITE, sends it, and 15 messages go both ways'; }
@@ -245,54 +274,64 @@ check_siw_read_crc() { siw_initiates read_crc 'send READ_RESPONSE' 5 && detail='
 check_siw_rev_1()
 {
 	# ucmatose's client waits for the server's first message, which may not come in revision 1: connected and ended only
-	siw_initiates rev_1 'got MPA ID Req Frame rev 1' 0 hold_ms=500 || return
-	siw_serves -c 1 -C 2 -S 100 && dial rev=1 design=0 messages=2 strict=0 || { detail='revision 1 to siw'; return 1; }
-	siw_ends || return
+	siw_initiates rev_1 'got MPA ID Req Frame rev 1' 0 hold_ms=500 && siw_serves -c 1 -C 2 -S 100 || return
+	dial rev_1 rev=1 design=0 messages=2 strict=0
+	dialled rev_1 && siw_ends || return
 	detail='revision 1 in both roles'
 }
 
 # reply_names_more: siw asked for READ alone and is told WRITE too: it must send one that it has been told
 check_siw_reply_names_more()
 {
-	siw_load read_crc || return
-	answer_here break=reply_write_too strict=0 greet=2 messages=2 echo=0 || return
+	siw_load read_crc && answer_here break=reply_write_too strict=0 greet=2 messages=2 echo=0 || return
 	siw_dials -c 1 -C 2
 	answered 0 || return
 	detail="siw sends $(sed -n 's/.*: got \(WRITE\|READ_REQUEST\), 0 bytes/\1/p' "$VM_DIR/listen" | head -n 1) where READ was asked for and the Reply names both"
 }
 
-# bad_replies: siw refuses them. Of 513 bytes of private data it is not told in time: its program hangs, so that is left out.
+# bad_replies: siw refuses them
 check_siw_bad_replies()
 {
-	local b
+	local b breaks=(key_bit rev_3 wrong_key reply_without_s)
 	siw_load plain || return
-	for b in key_bit rev_3 wrong_key; do
+	for b in "${breaks[@]}"; do
 		echo "== $b"
-		answer_here break=$b wait_ms=20000 || return
+		answer_here break=$b || return
 		siw_dials -c 1 -C 0
-		said 'CONNECT_ERROR|REJECTED|UNREACHABLE|error' "$b: siw accepts" || return
+		said 'CONNECT_ERROR|REJECTED|UNREACHABLE' "$b: siw accepts" || return
 		wait $here_pid
 		here_pid=
 		cat "$VM_DIR/listen"
+		grep -q 'connected 0,' "$VM_DIR/listen" || { detail="$b: siw sends an FPDU"; return 1; }
 	done
-	detail='three kinds of Reply are refused'
+	detail="${#breaks[@]} kinds of Reply are refused"
 }
 
-# ucmatose: 100 connections in each direction
+# ucmatose: 100 connections in each role, by three programs: libsiw takes the 145th page of queues that a program maps for an error
+# (SIW_INVAL_UOBJ_KEY), and a connection has four.
 check_siw_ucmatose()
 {
-	siw_load write || return
-	answer_here connections=100 wait_ms=120000 greet=10 messages=10 echo=0 && siw_dials -c 100 -C 10 -S 100 || { detail="ucmatose: ${on_output##*$'\n'}"; return 1; }
-	answered 0 && grep -q 'connections 100, connected 100, failed 0, messages 1000' "$VM_DIR/listen" || { detail=$(tail -n 1 "$VM_DIR/listen"); return 1; }
-	siw_load plain && siw_serves -c 100 -C 10 -S 100 || return
-	dial design=0 strict=0 connections=100 messages=10 size=100 wait_ms=120000 quiet=1 || { detail="from here: $(tail -n 1 "$VM_DIR/dial")"; return 1; }
-	siw_ends || { detail='ucmatose as server fails'; return 1; }
+	local n shares=(34 33 33) ids=()
+	siw_load write && answer_here connections=100 greet=10 messages=10 echo=0 || return
+	must a 60 "programs=
+		for n in ${shares[*]}; do timeout 50 ucmatose -s 10.0.2.2 -p $siw_here -c \$n -C 10 -S 100 & programs=\"\$programs \$!\"; done
+		for n in \$programs; do wait \$n || exit; done" && answered 0 || return
+	grep -q 'connections 100, connected 100, failed 0, messages 1000$' "$VM_DIR/listen" || { detail=$(tail -n 1 "$VM_DIR/listen"); return 1; }
+	for n in "${!shares[@]}"; do
+		siw_serves -c ${shares[n]} -C 10 -S 100 || return
+		ids+=($siw_id)
+		dial share_$n connections=${shares[n]} messages=10 at_once=1 after_reply_ms=200 wait_ms=60000
+	done
+	for n in "${!shares[@]}"; do
+		dialled share_$n && told share_$n "connected ${shares[n]}, failed 0, messages ${shares[n]}0\$" 'messages are missing' || return
+		siw_id=${ids[n]}
+		siw_ends || return
+	done
 	detail='100 connections with 10 messages each way, in both roles'
 }
 
-siw_checks=(write read_crc reply_names_more rev_1 depths private_data bad_requests kinds ucmatose)
-siw_last_checks=(too_early only_send wrong_rtr bad_replies)
-siw_ports=60
+siw_checks=(write ucmatose read_crc reply_names_more rev_1 kinds depths private_data too_early rtr_again wrong_fpdu bad_requests bad_replies)
+siw_ports=30
 
 # siw_session: one guest without an HCA
 siw_session()
@@ -309,7 +348,7 @@ siw_session()
 		on a 20 'ip link set eth1 up; ip addr add 10.0.2.15/24 dev eth1'
 		for check in "${siw_checks[@]}"; do judge "siw.$check" "check_siw_$check"; done
 		judge siw.kernel check_kernel
-		for check in "${siw_last_checks[@]}"; do judge "siw.$check" "check_siw_$check"; done
+		judge siw.never_ready check_siw_never_ready
 	else
 		judge siw.kinds not_up
 	fi

@@ -3,7 +3,7 @@
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
-#                        `simulated` TIME=simulated, `siw` iWARP against Linux's siw (not among all: it is not finished)
+#                        `simulated` TIME=simulated, `siw` iWARP against Linux's siw
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
@@ -152,7 +152,7 @@ if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
 		done
 	fi
 fi
-if [ "${1:-}" = siw ]; then
+if [ -n "$all" ] || [ "${1:-}" = siw ]; then
 	say "iWARP: Linux's siw against hcasim iwarp"
 	siw_session
 fi
