@@ -47,6 +47,8 @@ struct guest_clock {
 	uint64_t executed;                 /* events of the core when it began */
 	bool accessed;                     /* a guest has accessed a device since then */
 	bool went_on;                      /* a guest has been answered */
+	bool hold;                         /* the next answer holds its guest */
+	struct guest *held;                /* the guest that stands still, or NULL */
 	unsigned count;
 	struct guest guests[GUEST_CLOCKS_MAX];
 	struct guest_device devices[GUEST_CLOCKS_MAX];
@@ -74,6 +76,8 @@ static void guest_lose(struct guest *guest, const char *why)
 			 guest_number(guest), (double)clock->core->now_ps / 1e6, why);
 	guest_link_close(&guest->link);
 	guest->ended = true;
+	if (clock->held == guest)
+		clock->held = NULL;
 }
 
 static void link_ended(struct guest_link *link, const char *why)
@@ -237,7 +241,12 @@ static void answer(struct guest *guest, int status)
 	page->answer.status = status;
 	page->answer.time_ns = guest->time_ns;
 	page->answer.next_ns = limit_ns(guest->clock, guest->time_ns);
+	page->answer.held = guest->clock->hold && !guest->ended;
 	irqs_tell(guest);
+	if (page->answer.held) {
+		guest->clock->hold = false;
+		guest->clock->held = guest;
+	}
 	guest->clock->went_on = true;
 	guest_link_answer(&guest->link, ++guest->answered);
 }
@@ -284,6 +293,7 @@ static void question_begin(struct guest *guest, uint64_t time_ns)
 {
 	const uint32_t kind = guest->link.page->question.kind;
 
+	guest->clock->held = NULL;
 	if (!guest->clock->began_ns)
 		guest->clock->began_ns = vfu_server_wall_ns();
 	guest->repeats = place_at(guest, time_ns).repeats;
@@ -390,6 +400,27 @@ static void vector_rise(void *arg, unsigned vector)
 		if (!memcmp(&guest->irq[i], &irq, sizeof(irq)))
 			return;
 	guest->irq[guest->irqs++] = irq;
+}
+
+/* --- holding it --- */
+
+void guest_clock_hold(struct guest_clock *clock)
+{
+	clock->hold = true;
+}
+
+bool guest_clock_is_held(const struct guest_clock *clock)
+{
+	return clock->held;
+}
+
+bool guest_clock_go(struct guest_clock *clock)
+{
+	if (!clock->held)
+		return false;
+	guest_link_go(&clock->held->link);
+	clock->held = NULL;
+	return true;
 }
 
 /* --- making it --- */

@@ -47,6 +47,16 @@ bool guest_clock_serve(struct guest_clock *clock);
 bool guest_clock_doze(struct guest_clock *clock);
 void guest_clock_wake(struct guest_clock *clock);
 
+/*
+ * Holds guests and devices together: the guest that is answered next stands still from then on, and
+ * so does the core. Another guest may still run, but not beyond its window, and no access of it is
+ * carried out.
+ */
+void guest_clock_hold(struct guest_clock *clock);
+bool guest_clock_is_held(const struct guest_clock *clock);
+/* Lets the held guest go on. False if none is held. */
+bool guest_clock_go(struct guest_clock *clock);
+
 /* Writes how long the guests ran, in simulated and in wall time, and how often they asked. */
 void guest_clock_report(const struct guest_clock *clock, FILE *out);
 

@@ -180,6 +180,16 @@ void guest_link_answer(struct guest_link *link, uint32_t answered)
 		(void)!write(link->wake_fd, &one, sizeof(one));
 }
 
+void guest_link_go(struct guest_link *link)
+{
+	const uint64_t one = 1;
+
+	if (!link->page)
+		return;
+	shared_write(&link->page->answer.held, 0);
+	(void)!write(link->wake_fd, &one, sizeof(one));
+}
+
 void guest_link_sleeps(struct guest_link *link, bool sleeps)
 {
 	if (link->page)

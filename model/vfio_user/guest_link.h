@@ -38,6 +38,8 @@ void guest_link_destroy(struct guest_link *link);
 uint32_t guest_link_questions(const struct guest_link *link);
 /* The answer is in the page: lets the guest go on. `answered` counts all answers. */
 void guest_link_answer(struct guest_link *link, uint32_t answered);
+/* Lets a guest go on that an answer has held. */
+void guest_link_go(struct guest_link *link);
 /* Tells the guest whether it must wake this thread when it asks. */
 void guest_link_sleeps(struct guest_link *link, bool sleeps);
 

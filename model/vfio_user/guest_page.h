@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-	GUEST_PAGE_VERSION = 1,
+	GUEST_PAGE_VERSION = 2,
 	GUEST_DATA_MAX = 4096, /* a whole configuration space */
 	GUEST_IRQS_MAX = 256,  /* each vector of two devices once */
 };
@@ -45,6 +45,9 @@ struct guest_page {
 		int32_t status;   /* of a read or write: 0 or -errno */
 		uint64_t time_ns; /* when the guest goes on: a read takes time */
 		uint64_t next_ns; /* the guest must ask again at this time */
+		/* 1: the guest stands still, at this very moment, until serve makes it 0 and signals
+		 * the guest's eventfd; or until a debugger of the guest lets it go on */
+		uint32_t held;
 		uint32_t irqs;
 		struct guest_irq irq[GUEST_IRQS_MAX];
 	} answer __attribute__((aligned(64)));

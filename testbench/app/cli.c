@@ -7,6 +7,7 @@
 #include "testbench/app/cli_impl.h"
 
 #include "model/interface/macros.h"
+#include "model/interface/rows.h"
 #include "model/sim/near_name.h"
 #include "model/sim/units.h"
 #include "testbench/os/outdir.h"
@@ -182,6 +183,29 @@ static error_t set_guest_clock(struct parse *p, const char *value)
 		      value);
 }
 
+static error_t set_stop_at(struct parse *p, const char *value)
+{
+	struct serve_options *serve = &p->cli->serve;
+
+	serve->stops_at = true;
+	if (cfg_value_parse(CFG_TIME, value, &serve->stop_at_ps))
+		return complain(p, "--stop-at: expected %s, got '%s'", cfg_unit_expects(CFG_TIME),
+				value);
+	return 0;
+}
+
+static error_t set_stop_on(struct parse *p, const char *value)
+{
+	struct serve_options *serve = &p->cli->serve;
+	const int rule = guest_rule_find(value);
+
+	if (rule < 0)
+		return complain(p, "--stop-on: expected a rule of hcasim rules, got '%s'", value);
+	serve->stops_on = true;
+	serve->stop_on = (enum guest_rule)rule;
+	return 0;
+}
+
 static error_t set_at(struct parse *p, const char *value)
 {
 	p->at = true;
@@ -348,6 +372,8 @@ static const struct cli_option_row options[] = {
 	 "firmware to load; default: the one built or installed with hcasim"},
 	{"fw-gdb", "PORT", IN(RUN), 0, CALL(set_gdb),
 	 "hold the firmware of hca0 until gdb-multiarch connects to this TCP port"},
+	{"fw-gdb", "PORT", IN(SERVE), 0, CALL(set_gdb),
+	 "gdb-multiarch can connect to this TCP port at any time, for the firmware of hca0"},
 	{"no-dmi", NULL, IN(RUN) | IN(DUMP), 0, CALL(set_no_dmi),
 	 "grant no direct memory access (DMI): every DMA is a TLM b_transport call"},
 	{"at", "TIME", IN(DUMP), 0, CALL(set_at), "simulated time of the dump, such as 1500us"},
@@ -404,6 +430,10 @@ static const struct cli_option_row options[] = {
 	{"guest-clock", "PATH", IN(SERVE), 0, CALL(set_guest_clock),
 	 "simulated time is the time of the guest at this UNIX socket; twice: a guest for each "
 	 "HCA"},
+	{"stop-at", "TIME", IN(SERVE), 0, CALL(set_stop_at),
+	 "with --guest-clock: hold guests and devices at this time, until hcasim ctl SOCKET go"},
+	{"stop-on", "RULE", IN(SERVE), 0, CALL(set_stop_on),
+	 "the same at each guest error of this rule"},
 	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "UNIX socket for hcasim ctl"},
 	{"as", "man|bash|zsh", IN(HELP), 0, CALL(set_help_form),
 	 "print all help as a man page, or as the completion script of a shell"},
@@ -547,6 +577,9 @@ static int finish(struct parse *p)
 		return -complain(p, "serve: expected --socket PATH");
 	if (command == CLI_SERVE && cli->serve.clock_count > cli->serve.socket_count)
 		return -complain(p, "serve: expected a --socket for each --guest-clock");
+	if (command == CLI_SERVE && (cli->serve.stops_at || cli->serve.stops_on) &&
+	    !cli->serve.clock_count)
+		return -complain(p, "serve: --stop-at and --stop-on need --guest-clock");
 	if (command == CLI_PERF && !cli->perf.points == !p->nargs)
 		return -complain(p, "perf: expected a workload or --points FILE.csv");
 	if (command == CLI_HELP && p->nargs && !command_of(p->args[0]))

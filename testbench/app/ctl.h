@@ -20,6 +20,7 @@ struct trace;
 struct ctl_target {
 	struct event_core *core;
 	struct vfu_server *server;
+	struct guest_clock *clock; /* NULL: the wall clock leads */
 	struct vfu_device *devices;
 	unsigned device_count;
 	struct fault_plan *plan;

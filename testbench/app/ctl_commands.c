@@ -9,6 +9,7 @@
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
 #include "model/vfio_user/device.h"
+#include "model/vfio_user/guest_clock.h"
 #include "testbench/app/ctl_dump.h"
 #include "traces/trace.h"
 
@@ -45,6 +46,7 @@ struct words {
 	W("dump", dump, "", "write the same and every context to contexts.txt")                    \
 	W("late", late, "MS [hcaN]",                                                               \
 	  "delay interrupts to the guest by MS milliseconds; 0 ends the delay")                    \
+	W("go", go, "", "let guests in simulated time go on that --stop-at or --stop-on holds")    \
 	W("trace", trace, "on|off", "trace everything, or only commands")                          \
 	W("catastrophe", catastrophe, "[hcaN]", "stop the device with a catastrophic error")       \
 	W("quit", quit, "", "end the server")
@@ -286,6 +288,8 @@ static void port_state(const struct vfu_device *d, unsigned port, FILE *out)
 static void do_state(const struct ctl_target *t, const struct words *w, FILE *out)
 {
 	fprintf(out, "ok {\"time_us\": %.6f", (double)t->core->now_ps / 1e6);
+	if (t->clock)
+		fprintf(out, ", \"held\": %s", guest_clock_is_held(t->clock) ? "true" : "false");
 	for (unsigned i = 0; i < t->device_count; i++) {
 		const struct vfu_device *d = &t->devices[i];
 
@@ -357,6 +361,13 @@ static void do_late(const struct ctl_target *t, const struct words *w, FILE *out
 	for (unsigned i = first; i < last; i++)
 		t->devices[i].late.delay_ps = CFG_MS(ms);
 	fprintf(out, "ok interrupts %u ms late", ms);
+}
+
+static void do_go(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	fprintf(out, t->clock && guest_clock_go(t->clock)
+			     ? "ok; a guest with a debugger waits for the debugger"
+			     : "error: nothing is held");
 }
 
 static void do_trace(const struct ctl_target *t, const struct words *w, FILE *out)

@@ -4,6 +4,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/base/event_core.h"
+#include "model/engine/chip/processor.h"
 #include "model/sim/cfg.h"
 #include "model/sim/fault.h"
 #include "model/sim/file.h"
@@ -31,6 +32,8 @@
 /* The longest sleep, and the timer slack to set in the kernel (its default is 50 us). */
 enum { PATH_CHARS = 4096, ERROR_CHARS = 512, TIMER_SLACK_NS = 1000 };
 static const uint64_t wait_max_ns = 10000000000;
+/* How long a debugger of the firmware may have to wait. */
+static const uint64_t debugger_wait_ns = 50000000;
 
 struct serve {
 	struct vfu_source signals; /* first: cast back */
@@ -48,6 +51,8 @@ struct serve {
 	unsigned device_count;
 	struct vfu_server *server;
 	struct guest_clock *clock; /* NULL: the wall clock leads */
+	struct event stop_at;
+	bool told_held;
 	struct ctl *ctl;
 	struct serve_report report;
 	bool stop;
@@ -72,6 +77,8 @@ static void on_guest_error(void *arg, const struct vfu_device *device,
 {
 	struct serve *s = arg;
 
+	if (s->options->stops_on && error->rule == s->options->stop_on)
+		guest_clock_hold(s->clock);
 	report_guest_error(&s->report, device, error);
 	if (s->report.guest_errors > REPORT_NOTES)
 		return;
@@ -315,6 +322,13 @@ static void signals_leave(struct serve *s)
 	stop_fd = -1;
 }
 
+static void stop_at_come(struct event *ev)
+{
+	struct serve *s = (struct serve *)(void *)((char *)ev - offsetof(struct serve, stop_at));
+
+	guest_clock_hold(s->clock);
+}
+
 /* With one clock its guest has all devices; with two, each guest has one. */
 static int open_clocks(struct serve *s, char *err, size_t err_size)
 {
@@ -331,14 +345,31 @@ static int open_clocks(struct serve *s, char *err, size_t err_size)
 	for (unsigned i = 0; i < s->device_count && !rc; i++)
 		guest_clock_attach(s->clock, clocks == 1 ? 0 : i, &s->devices[i]);
 	vfu_server_follow(s->server, s->clock);
+	s->stop_at.job = stop_at_come;
+	if (s->options->stops_at)
+		event_set(&s->core, &s->stop_at, s->options->stop_at_ps);
 	return rc;
 }
 
-static int open_sockets(struct serve *s)
+/* A debugger of the firmware may come at any time. */
+static int open_debugger(const struct serve *s)
+{
+	const unsigned port = s->run->gdb_port;
+
+	if (!port)
+		return 0;
+	if (s->devices[0].hca->processor)
+		return processor_debug(s->devices[0].hca, port);
+	fprintf(stderr, "hcasim: --fw-gdb: hca0 has no firmware\n");
+	return -EINVAL;
+}
+
+static int open_ctl(struct serve *s, char *err, size_t err_size)
 {
 	const struct ctl_target target = {
 		.core = &s->core,
 		.server = s->server,
+		.clock = s->clock,
 		.devices = s->devices,
 		.device_count = s->device_count,
 		.plan = &s->plan,
@@ -350,6 +381,15 @@ static int open_sockets(struct serve *s)
 		.dir = s->dir.path,
 		.stop = &s->stop,
 	};
+
+	if (!s->options->ctl)
+		return 0;
+	s->ctl = ctl_open(&target, s->options->ctl, err, err_size);
+	return s->ctl ? 0 : -EINVAL;
+}
+
+static int open_sockets(struct serve *s)
+{
 	char err[ERROR_CHARS] = "out of memory";
 	int rc = watch_signals(s);
 
@@ -360,10 +400,8 @@ static int open_sockets(struct serve *s)
 				      sizeof(err));
 	if (!rc)
 		rc = open_clocks(s, err, sizeof(err));
-	if (!rc && s->options->ctl) {
-		s->ctl = ctl_open(&target, s->options->ctl, err, sizeof(err));
-		rc = s->ctl ? 0 : -EINVAL;
-	}
+	if (!rc)
+		rc = open_ctl(s, err, sizeof(err));
 	if (rc)
 		fprintf(stderr, "hcasim: %s\n", err);
 	return rc;
@@ -382,6 +420,20 @@ static void hurry(const struct serve *s)
 		sched_setscheduler(0, SCHED_RR, &param);
 }
 
+/* Says that guests and devices are held, when that begins. */
+static void held_tell(struct serve *s)
+{
+	const bool held = s->clock && guest_clock_is_held(s->clock);
+
+	if (held && !s->told_held) {
+		printf("held at %.6f us; go on: hcasim ctl SOCKET go, or continue in the guest's "
+		       "debugger\n",
+		       (double)s->core.now_ps / 1e6);
+		fflush(stdout);
+	}
+	s->told_held = held;
+}
+
 static void run(struct serve *s)
 {
 	printf("listening:");
@@ -395,8 +447,12 @@ static void run(struct serve *s)
 	fflush(stdout);
 	if (!s->clock)
 		hurry(s);
-	while (!s->stop && !(s->clock && guest_clock_is_over(s->clock)))
-		vfu_server_turn(s->server, wait_max_ns);
+	while (!s->stop && !(s->clock && guest_clock_is_over(s->clock))) {
+		vfu_server_turn(s->server, s->run->gdb_port ? debugger_wait_ns : wait_max_ns);
+		held_tell(s);
+		if (s->run->gdb_port)
+			processor_debug_poll(s->devices[0].hca);
+	}
 }
 
 /* Whether the guests, where their clocks led, all ended in order. */
@@ -435,7 +491,7 @@ static enum exit_status serve_all(struct serve *s)
 		fprintf(stderr, "hcasim: epoll: %s\n", strerror(errno));
 		return EXIT_FAILED;
 	}
-	if (open_files(s) || open_sockets(s)) {
+	if (open_files(s) || open_debugger(s) || open_sockets(s)) {
 		outdir_undo(&s->dir);
 	} else {
 		run(s);

@@ -6,6 +6,7 @@
 #ifndef TESTBENCH_SERVE_H
 #define TESTBENCH_SERVE_H
 
+#include "model/interface/rules.h"
 #include "testbench/app/run.h"
 
 enum { SERVE_SOCKETS_MAX = 2 };
@@ -17,6 +18,10 @@ struct serve_options {
 	const char *clocks[SERVE_SOCKETS_MAX];
 	unsigned clock_count;
 	const char *ctl; /* path of the control socket, or NULL */
+	/* with clocks: guests and devices are held at this time, and at each guest error of a rule */
+	bool stops_at, stops_on;
+	uint64_t stop_at_ps;
+	enum guest_rule stop_on;
 };
 
 /*

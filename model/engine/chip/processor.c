@@ -254,6 +254,14 @@ int processor_debug_wait(struct hca *hca)
 	return rc;
 }
 
+void processor_debug_poll(struct hca *hca)
+{
+	struct processor *p = hca->processor;
+
+	if (p->gdb && !p->halted && rv_gdb_poll(p->gdb))
+		debug_serve(p, RV_STOP_DEBUG);
+}
+
 bool processor_is_quiet(const struct hca *hca)
 {
 	const struct processor *p = hca->processor;

@@ -29,6 +29,8 @@ void processor_jitter(struct hca *hca, uint64_t seed);
 int processor_debug(struct hca *hca, unsigned port);
 /* Waits for the debugger before the first instruction, and serves it from then on. 0 or -errno. */
 int processor_debug_wait(struct hca *hca);
+/* Serves a debugger that has come or wants firmware to halt, also while no simulated time passes. */
+void processor_debug_poll(struct hca *hca);
 /* Firmware stops for good, until processor_reset(). */
 void processor_halt(struct hca *hca);
 /* Ends the helpers under way with an error, because a reset has dropped their work. */

@@ -325,6 +325,45 @@ static void time_does_not_go_back(void **state)
 	assert_non_null(strstr(guest_clock_trouble(clock_of_test), "went back"));
 }
 
+/* A held guest is answered, and told to stand still; then nothing is carried out until it goes on,
+ * and nothing is lost. */
+static void a_held_guest_stands_still(void **state)
+{
+	clocks_up(2);
+	assert_false(guest_clock_go(clock_of_test));
+	guest_clock_hold(clock_of_test);
+	question(0, GUEST_TICK, 1000);
+	question_access(1, GUEST_WRITE, 1500, 1);
+	turn(3);
+	assert_true(is_answered(0));
+	assert_int_equal(plugins[0].page->answer.held, 1);
+	assert_true(guest_clock_is_held(clock_of_test));
+	assert_false(is_answered(1));
+	assert_in_range(bench.core.now_ps, 0, 1000 * 1000);
+	assert_true(guest_clock_go(clock_of_test));
+	assert_int_equal(plugins[0].page->answer.held, 0);
+	assert_false(guest_clock_is_held(clock_of_test));
+	question(0, GUEST_TICK, 2000);
+	turn(3);
+	assert_true(is_answered(1));
+	assert_int_equal(plugins[1].page->answer.held, 0);
+}
+
+/* A debugger of the guest lets it go on: it simply asks its next question. */
+static void a_held_guest_may_go_on_by_itself(void **state)
+{
+	clocks_up(1);
+	guest_clock_hold(clock_of_test);
+	question(0, GUEST_TICK, 1000);
+	turn(3);
+	assert_true(guest_clock_is_held(clock_of_test));
+	question(0, GUEST_TICK, 2000);
+	turn(3);
+	assert_true(is_answered(0));
+	assert_int_equal(plugins[0].page->answer.held, 0);
+	assert_false(guest_clock_is_held(clock_of_test));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, bench_up, clocks_down)
@@ -338,6 +377,8 @@ int main(void)
 		T(ends_are_told),
 		T(a_guest_that_dies_is_told),
 		T(time_does_not_go_back),
+		T(a_held_guest_stands_still),
+		T(a_held_guest_may_go_on_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 /*
  * A plugin for QEMU: it makes the guest's clock and hcasim's simulated time one clock.
  *
- *   qemu-system-x86_64 -icount shift=0,sleep=off -plugin guest-clock.so,socket=PATH ...
+ *   qemu-system-x86_64 -icount shift=0,sleep=off -plugin guest-clock.so,socket=PATH[,debugger=on] ...
  *   with vfio-user-pci devices of id hca0 or hca1, offered by hcasim serve --guest-clock PATH
  *
  * With -icount, QEMU's virtual clock counts the guest's instructions. The plugin has a timer on
@@ -10,6 +10,9 @@
  * time and waits. Serve carries out what the device does until then, and answers with the
  * interrupts that rose and the time of the next question. The questions go through shared memory
  * (model/vfio_user/guest_page.h).
+ *
+ * Serve may hold the guest: then the plugin does not return from the question. With debugger=on it
+ * stops the virtual machine instead, so that a debugger at QEMU's stub gets the guest.
  *
  * QEMU's interface for plugins cannot do this, so the plugin calls functions inside QEMU. Rows
  * below name them. They are no interface: where one is missing or behaves differently, the plugin
@@ -74,6 +77,7 @@ extern void qemu_plugin_register_atexit_cb(plugin_id id, void (*f)(void *arg), v
 	F(qemu_clock_notify, void, (int clock)) \
 	F(qemu_shutdown_requested_get, int, (void)) \
 	F(timer_mod_ns, void, (void *timer, int64_t expires_ns)) \
+	F(vm_stop, int, (int state)) \
 	F(object_resolve_path, void *, (const char *path, bool *ambiguous)) \
 	F(msix_notify, void, (void *pci_device, unsigned vector))
 /* clang-format on */
@@ -86,6 +90,8 @@ QEMU_FUNCTIONS(F)
 enum { CLOCK_VIRTUAL = 1, SCALE_NS = 1 };
 /* timers but those that concern only the host: without QEMU_TIMER_ATTR_EXTERNAL */
 enum { TIMERS_OF_THE_MACHINE = ~1 };
+/* RunState of QEMU's interface QMP: stopped by the user */
+enum { STATE_PAUSED = 4 };
 /* How many words of its accelerator's operations to search. */
 enum { ACCELERATOR_WORDS = 32 };
 /* at least as large as QEMU's struct of a timer */
@@ -121,7 +127,8 @@ static struct qemu_timer timer;
 static int64_t due_ns; /* when the timer expires */
 static unsigned test_ticks;
 static pthread_t processor_thread;
-static bool over; /* the guest has stopped its processor for good */
+static bool debugger; /* the guest's debugger gets the guest when serve holds it */
+static bool over;     /* the guest has stopped its processor for good */
 static unsigned spins;
 static const int *icount_mode; /* QEMU's use_icount: 1 with a fixed shift */
 static struct {
@@ -186,24 +193,37 @@ static bool is_answered(void)
 	return shared_read(&page->answer.answered) == page->question.asked;
 }
 
-static void answer_sleep(void)
+static bool is_released(void)
+{
+	return !shared_read(&page->answer.held);
+}
+
+static void sleep_until(bool (*is_so)(void))
 {
 	struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
 			       {.fd = link_fd, .events = POLLIN}};
 	uint64_t signals;
 
-	count.sleeps++;
 	shared_write(&page->guest_sleeps, 1);
-	while (!is_answered()) {
+	while (!is_so()) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			die("poll: %s", strerror(errno));
-		if (fds[1].revents && !is_answered())
+		if (fds[1].revents && !is_so())
 			die("hcasim serve has ended, so the guest ends, at %lld ns",
 			    (long long)page->question.time_ns);
 		if (fds[0].revents)
 			(void)!read(wake_fd, &signals, sizeof(signals));
 	}
 	shared_write(&page->guest_sleeps, 0);
+}
+
+/* Serve holds the guest. */
+static void stand_still(void)
+{
+	if (debugger)
+		vm_stop(STATE_PAUSED);
+	else
+		sleep_until(is_released);
 }
 
 static void spin_pause(void)
@@ -225,11 +245,15 @@ static void ask(uint32_t kind, int64_t now_ns)
 		(void)!write(bell_fd, &one, sizeof(one));
 	for (unsigned i = 0; i < spins && !is_answered(); i++)
 		spin_pause();
-	if (!is_answered())
-		answer_sleep();
+	if (!is_answered()) {
+		count.sleeps++;
+		sleep_until(is_answered);
+	}
 	for (uint32_t i = 0; i < page->answer.irqs; i++)
 		msix_notify(device_object(page->answer.irq[i].device), page->answer.irq[i].vector);
 	count.irqs += page->answer.irqs;
+	if (page->answer.held)
+		stand_still();
 }
 
 /* --- the clock --- */
@@ -530,9 +554,12 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int
 	const char *path = NULL;
 
 	for (int i = 0; i < argc; i++) {
-		if (strncmp(argv[i], "socket=", strlen("socket=")))
-			return refuse("expected socket=PATH, got %s", argv[i]);
-		path = argv[i] + strlen("socket=");
+		if (!strcmp(argv[i], "debugger=on"))
+			debugger = true;
+		else if (!strncmp(argv[i], "socket=", strlen("socket=")))
+			path = argv[i] + strlen("socket=");
+		else
+			return refuse("expected socket=PATH or debugger=on, got %s", argv[i]);
 	}
 	if (!path)
 		return refuse("expected socket=PATH");
