@@ -89,6 +89,7 @@ help:
 #: make vm         boot two virtual machines with an HCA and a shell each; GUESTS=1 puts both HCAs into one
 #: make vm-run     SCRIPT=x.sh [ARGS="..."] [ENV="A=1"] [GUESTS=1|2] [MODULES=dir] ...: run a script in them (testbench/vm/README.md)
 #: make vm-exec    GUEST=a CMD='...': run a command in a guest of a running make vm or make vm-run
+#: make vm-explore SCRIPT=x.sh [RUNS=20] [-j2]: run a script in simulated time under many seeds, and tell which fail (testbench/vm/README.md)
 #: make vm-test    check the unmodified Linux driver and rdma-core; writes build/vm-test/results.csv
 #: make golden     renew traces/golden/ from this build; read git diff before you commit it
 #: make bench      measure instructions per packet, memory and the cost of traces; writes build/bench.csv
@@ -198,19 +199,24 @@ golden: all
 	$(Q)O=$(O) testbench/scripts/golden.sh renew
 
 # The scripts take their settings from the environment. Downloads stay in HCASIM_CACHE (build/cache).
-.PHONY: vm vm-run vm-exec vm-test
-vm vm-run vm-exec vm-test: export O := $(O)
+.PHONY: vm vm-run vm-explore vm-exec vm-test
+vm vm-run vm-explore vm-exec vm-test: export O := $(O)
 # make must not expand these, because $ and quotes are for the guest's shell
 override ARGS := $(value ARGS)
 override ENV := $(value ENV)
 override CMD := $(value CMD)
-vm vm-run: export ENV := $(ENV)
+vm vm-run vm-explore: export ENV := $(ENV)
 vm: all
 	$(Q)testbench/vm/run.sh
 
 vm-run: all
 	$(if $(SCRIPT),,$(error vm-run needs SCRIPT=x.sh))
 	$(Q)testbench/vm/run.sh '$(SCRIPT)' $(ARGS)
+
+# make -j2: two runs at a time
+vm-explore: all
+	$(if $(SCRIPT),,$(error vm-explore needs SCRIPT=x.sh))
+	$(Q)JOBS='$(or $(JOBS),$(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)' testbench/vm/explore.sh '$(SCRIPT)' $(ARGS)
 
 vm-exec: export CMD := $(CMD)
 vm-exec: all

@@ -17,6 +17,8 @@
 #   APPEND="..."        further words of the kernel's command line
 #   TIME=simulated      the guests' clocks and the devices' are one clock, and each run is the same: simulated.sh
 #   OUT=dir             with TIME=simulated: what the run leaves; two runs leave equal folders
+#   SEED=7              with TIME=simulated: other latencies of DMA, interrupts and firmware (sim.jitter) for each seed
+#   GDB=1               with TIME=simulated: stubs for gdb
 #   VM_DIR=build/vm     logs and the shared folder; two runs at a time need two
 # The script has $GUEST (a or b), `barrier NAME`, and the shared folder /share. The exit status is that of the first guest whose script failed
 # (124: out of time, 125: the guest died, 143: this script got SIGTERM), else 1 if a guest's kernel reported an error.
@@ -28,7 +30,7 @@ script=${1:-}
 [ -z "$script" ] || [ -r "$script" ] || die "no script $script"
 [ $# -eq 0 ] || shift
 case ${TIME:-wall} in
-wall) [ -z "${OUT:-}" ] || die "OUT needs TIME=simulated" ;;
+wall) [ -z "${OUT:-}${SEED:-}${GDB:-}" ] || die "OUT, SEED and GDB need TIME=simulated" ;;
 simulated) [ -n "$script" ] || die "TIME=simulated needs a script, because what is typed comes at another time in each run" ;;
 *) die "TIME: expected simulated or wall, got $TIME" ;;
 esac

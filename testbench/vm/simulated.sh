@@ -9,7 +9,10 @@
 #   OUT=dir         gets config.ini, packets.pcapng, run.log, run.records, stats.json of the simulator, and of each guest NAME.serial, NAME.output,
 #                   NAME.files/ (what the script left in /share/files), NAME.status
 #
-# In $VM_DIR further: NAME.phases, initrd.
+#   GDB=1           each guest has a stub for gdb, and gets into it when serve holds the guest (--stop-at, --stop-on)
+#
+# In $VM_DIR further: NAME.phases; initrd; sockets/ while the guests run: ctl.sock, NAME.gdb; and after a run NAME.symbols, for gdb: where the guest had
+# its modules.
 plugin=$O/vm/guest-clock.so
 
 # What a guest in simulated time does without, because each byte of the initrd costs time at boot.
@@ -30,7 +33,7 @@ root_archive()
 	LISTS= "$vm_src/in_layers.sh" "$guest_sets" sh -c 'find . "$@" -print | LC_ALL=C sort | cpio --reproducible -o -H newc --quiet' - "${tests[@]}" >"$1"
 }
 
-# modules_archive FILE: the kernel's modules of $module_folders, not compressed
+# modules_archive FILE: the kernel's modules of $module_folders, not compressed and without debug information, which would fill the guest's memory
 modules_archive()
 {
 	local version tree=$VM_DIR/modules.tree folder name path to
@@ -44,7 +47,7 @@ modules_archive()
 		case $path in
 		*.xz) xz -dc "$path" >"${to%.xz}" ;;
 		*.zst) in_root "$guest_made/root" /usr/bin/zstd -dcq "$path" >"${to%.zst}" ;;
-		*) cp "$path" "$to" ;;
+		*) strip --strip-debug -o "$to" "$path" ;;
 		esac
 	done
 	cp "$modules/$version"/modules.{order,builtin,builtin.modinfo} "$tree/lib/modules/$version/"
@@ -100,7 +103,7 @@ initrd_make()
 # simulated_start NAME SOCKET...
 simulated_start()
 {
-	local name=$1 n=1 s line args=(); shift
+	local name=$1 n=1 s line args=() with=$plugin,socket=$run_dir/$1.clock; shift
 	for s in "$@"; do
 		args+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"id\":\"${device_of[$s]}\",\"rombar\":0,\
 \"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
@@ -110,11 +113,15 @@ simulated_start()
 		: >"$VM_DIR/$name.$line"
 		args+=(-chardev "file,id=$line,path=$VM_DIR/$name.$line" -serial "chardev:$line")
 	done
+	if [ -n "${GDB:-}" ]; then
+		args+=(-chardev "socket,id=gdb,path=$run_dir/$name.gdb,server=on,wait=off" -gdb chardev:gdb)
+		with=$with,debugger=on
+	fi
 	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
 	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
 		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp 1 -m "$MEM" \
 		-machine q35,accel=tcg,memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
-		-icount shift="$ICOUNT_SHIFT",sleep=off -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$plugin,socket=$run_dir/$name.clock" \
+		-icount shift="$ICOUNT_SHIFT",sleep=off -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$with" \
 		-kernel "$kernel" -initrd "$VM_DIR/initrd" \
 		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on nokaslr iomem=relaxed HCASIM_GUEST=$name HCASIM_LIMIT=${TIMEOUT:-1800} ${APPEND:-}" \
 		"${args[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
@@ -154,7 +161,18 @@ results_take()
 	mkdir -p "$share/$name"
 	tar -C "$share/$name" -xf "$VM_DIR/$name.result" 2>/dev/null || return 1
 	cp "$share/$name"/kernel/* "$share/kernel/" 2>/dev/null
+	symbols_write "$name"
 	return 0
+}
+
+# symbols_write NAME: commands for gdb, from the guest's list of modules and addresses
+symbols_write()
+{
+	local module at file
+	while read -r module at; do
+		file=$(find -L "$modules" -name "${module//_/[_-]}.ko" -print -quit)
+		[ -z "$file" ] || echo "add-symbol-file $file $at"
+	done <"$share/$1/modules" >"$VM_DIR/$1.symbols"
 }
 
 out_write()
@@ -180,6 +198,7 @@ simulated_run()
 		cached modules "$modules $module_folders" modules_archive; modules_made=$made
 	fi
 	cached kernel "$kernel $(md5sum <"$kernel")" kernel_unpack; kernel=$made
+	[ -z "${SEED:-}" ] || SERVE="-s sim.jitter=on --seed $SEED ${SERVE:-}"
 	install -m 755 "$script" "$share/script"
 	printf '%s\n' "$command" >"$share/command"
 	cp "$vm_src"/{guest_root,guest_lib,kernel_watch,storage}.sh "$share/"
@@ -190,6 +209,7 @@ simulated_run()
 	initrd_make
 	for name in "${names[@]}"; do clocks+=(--guest-clock "$run_dir/$name.clock"); done
 	serve_up "${clocks[@]}"
+	ln -sfn "$run_dir" "$VM_DIR/sockets"
 	start=$EPOCHREALTIME
 	for arg in "${guests[@]}"; do simulated_start "${arg%%=*}" $(tr , ' ' <<<"${arg#*=}"); done
 	simulated_follow
@@ -207,6 +227,7 @@ simulated_run()
 		[ ${#names[@]} -eq 1 ] || echo "--- guest $name, status $s"
 		[ "$status" -ne 0 ] || status=$s
 	done
+	rm -f "$VM_DIR/sockets"
 	for name in "${names[@]}"; do phases_report "$name" "$start"; done
 	guests_kill
 	[ -z "${OUT:-}" ] || out_write
@@ -224,11 +245,21 @@ guest_ended()
 	wait "${guest_pid[$1]}" || kill -TERM "$serve_pid" 2>/dev/null
 }
 
+# held_show: prints when serve holds the guests
+held_show()
+{
+	local line
+	while read -r -u "$serve_said" line; do
+		case $line in 'held at '*) say "${line/SOCKET/$VM_DIR/sockets/ctl.sock}" ;; esac
+	done
+}
+
 # simulated_follow: prints what the guests write until all have ended
 simulated_follow()
 {
-	local name alive=1
+	local name alive=1 serve_said
 	for name in "${names[@]}"; do exec {output[$name]}<"$VM_DIR/$name.output"; done
+	exec {serve_said}<"$VM_DIR/serve.log"
 	while [ -n "$alive" ]; do
 		alive=
 		for name in "${names[@]}"; do
@@ -236,6 +267,7 @@ simulated_follow()
 			phases_watch "$name"
 			show "$name"
 		done
+		held_show
 		[ -z "$alive" ] || quietly_wait 0.1
 	done
 	for name in "${names[@]}"; do show "$name"; done
