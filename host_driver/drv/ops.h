@@ -9,6 +9,7 @@
 #ifndef HOST_DRIVER_DRV_OPS_H
 #define HOST_DRIVER_DRV_OPS_H
 
+#include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/mlx4.h"
 
 struct drv_ops;
@@ -150,6 +151,21 @@ static inline struct drv_device *drv_device_of(const void *object)
 	   block_loopback), drv_device_of(qp), (qp, mgid, block_loopback))                         \
 	OP(int, mcast_detach, (struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES]),              \
 	   drv_device_of(qp), (qp, mgid))                                                          \
+	/* for the agents on QP0 and QP1, see mad.h */                                             \
+	OP(int, mad_ifc,                                                                           \
+	   (struct drv_device *dev, unsigned port, const struct drv_mad_source *source,            \
+	    const void *in, void *out),                                                            \
+	   dev, (dev, port, source, in, out))                                                      \
+	OP(int, special_create,                                                                    \
+	   (struct drv_pd *pd, const struct drv_special_init *init, struct drv_qp **qp),           \
+	   drv_device_of(pd), (pd, init, qp))                                                      \
+	OP(int, special_send, (struct drv_qp *qp, const struct drv_special_send *send),            \
+	   drv_device_of(qp), (qp, send))                                                          \
+	OP(struct drv_mad_agent **, agent_slot, (struct drv_device *dev, unsigned port), dev,      \
+	   (dev, port))                                                                            \
+	OP(void, notify, (struct drv_device *dev, const struct drv_event *event), dev,             \
+	   (dev, event))                                                                           \
+	OP(void, cq_wake, (struct drv_cq *cq), drv_device_of(cq), (cq))                            \
 	OP(void, event_register, (struct drv_device *dev, void (*fn)(void *arg, const struct       \
 	   drv_event *event), void *arg), dev, (dev, fn, arg))                                     \
 	OP(void, softirq_register, (struct drv_device *dev, void (*fn)(void *arg), void *arg),     \

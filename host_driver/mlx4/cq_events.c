@@ -73,3 +73,9 @@ unsigned mlx4_cq_events(const struct drv_cq *cq)
 {
 	return cq->events;
 }
+
+void mlx4_cq_wake(struct drv_cq *cq)
+{
+	cq->events++;
+	cq->dev->p->ops->waitq_wake_all(cq->dev->p, cq->waitq);
+}

@@ -90,6 +90,11 @@ void drv_async_event(struct drv_device *dev, const struct drv_event *event)
 	DRV_LEAVE(dev, 0);
 }
 
+void mlx4_notify(struct drv_device *dev, const struct drv_event *event)
+{
+	drv_async_event(dev, event);
+}
+
 static void port_mng_event(struct drv_device *dev, const struct eqe *e)
 {
 	const struct eqe_port_mng *m = eqe_as_port_mng_const(e);

@@ -10,7 +10,7 @@
 #ifndef HOST_DRIVER_MLX4_MAD_H
 #define HOST_DRIVER_MLX4_MAD_H
 
-#include "host_driver/mlx4/mlx4_internal.h"
+#include "host_driver/mlx4/mlx4.h"
 #include "model/interface/wire.h"
 
 struct drv_mad_addr {
@@ -64,21 +64,31 @@ bool drv_smi_send(struct smp *smp, unsigned port); /* the host sends the packet 
 bool drv_smi_receive(struct smp *smp,
 		     unsigned port); /* the packet has come in; true: it is for this node */
 
-/* One MLX WQE (QP0, QP1): ready-made headers as inline data, one data segment, room for the ICRC.
- */
-struct drv_mlx_wqe {
-	unsigned qpn; /* 0 or 1, the source */
+/* --- what a provider has for the agents --- */
+
+struct drv_special_init {
+	unsigned port, qpn; /* 0 or 1 */
+	struct drv_cq *cq;
+	unsigned max_send_wr, max_recv_wr;
+};
+
+/* A datagram of QP0 or QP1: `length` bytes at a bus address. */
+struct drv_special_send {
+	uint64_t wr_id;
 	unsigned dlid, sl, path_bits, vl;
-	uint32_t dqpn, qkey, psn;
+	uint32_t dqpn, qkey;
 	uint16_t pkey;
-	bool has_grh;
-	uint8_t sgid[DRV_GID_BYTES], dgid[DRV_GID_BYTES];
-	unsigned hop_limit, tclass;
-	uint32_t flow_label;
 	uint64_t addr;
 	uint32_t lkey, length;
 };
-/* Returns the length in 16-byte units. The owner bit is left as `owner`. */
-unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owner);
+
+int drv_special_create(struct drv_pd *pd, const struct drv_special_init *init, struct drv_qp **qp);
+int drv_special_send(struct drv_qp *qp, const struct drv_special_send *send);
+/* Where the agent of a port is kept; NULL: there is no such port. */
+struct drv_mad_agent **drv_agent_slot(struct drv_device *dev, unsigned port);
+/* Raises an asynchronous event. Any context. */
+void drv_notify(struct drv_device *dev, const struct drv_event *event);
+/* Ends a wait for an event of the CQ. */
+void drv_cq_wake(struct drv_cq *cq);
 
 #endif

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See mad.h: the command that gives a MAD to the device's own agents. */
-#include "host_driver/mlx4/mad.h"
+/* What the agents on QP0 and QP1 need of mlx4: the command that gives a MAD to the device's own
+ * agents, and MLX work requests. */
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "host_driver/mlx4/post.h"
 #include "model/interface/commands.h"
 
 #include <errno.h>
 #include <string.h>
 
-int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
-		const void *in, void *out)
+int mlx4_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
+		 const void *in, void *out)
 {
 	struct mad_ifc mbox = {0};
 	struct drv_raw_cmd cmd = {.op = HCR_MAD_IFC,
@@ -34,23 +36,33 @@ int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_sour
 	return mlx4_cmd(dev, &cmd);
 }
 
-int drv_smp_get(struct drv_device *dev, unsigned port, enum smp_attr attr, uint32_t attr_mod,
-		void *data)
+struct drv_mad_agent **mlx4_agent_slot(struct drv_device *dev, unsigned port)
 {
-	struct smp smp = {0};
-	int rc;
+	return port && port <= dev->ports ? &dev->agents[port] : NULL;
+}
 
-	mad_hdr_set_base_version(smp_hdr(&smp), MAD_BASE_VERSION);
-	mad_hdr_set_mgmt_class(smp_hdr(&smp), MAD_CLASS_SUBN_LID);
-	mad_hdr_set_class_version(smp_hdr(&smp), 1);
-	mad_hdr_set_method(smp_hdr(&smp), MAD_METHOD_GET);
-	mad_hdr_set_attr_id(smp_hdr(&smp), attr);
-	mad_hdr_set_attr_mod(smp_hdr(&smp), attr_mod);
-	rc = drv_mad_ifc(dev, port, NULL, &smp, &smp);
-	if (rc)
-		return rc;
-	if (mad_hdr_get_status(smp_hdr(&smp)) & (SMP_DIRECTION - 1))
-		return -EIO;
-	memcpy(data, smp_data_ptr(&smp), smp_data_size);
+int mlx4_special_send(struct drv_qp *qp, const struct drv_special_send *s)
+{
+	struct drv_mlx_wqe w = {
+		.qpn = qp->special_qpn,
+		.dlid = s->dlid,
+		.sl = s->sl,
+		.path_bits = s->path_bits,
+		.vl = s->vl,
+		.dqpn = s->dqpn,
+		.qkey = s->qkey,
+		.pkey = s->pkey,
+		.psn = qp->special_psn,
+		.addr = s->addr,
+		.lkey = s->lkey,
+		.length = s->length,
+	};
+
+	if (drv_sq_full(qp))
+		return -ENOMEM;
+	qp->special_psn = psn_add(qp->special_psn, 1);
+	drv_mlx_wqe_build(&w, drv_sq_slot(qp, qp->sq.head), !(qp->sq.head & qp->sq.entries));
+	drv_sq_commit(qp, s->wr_id);
+	drv_sq_doorbell(qp);
 	return 0;
 }

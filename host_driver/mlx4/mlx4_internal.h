@@ -13,6 +13,7 @@
 #include "host_driver/drv/ops.h"
 #include "host_driver/drv/trace.h"
 #include "host_driver/mlx4/alloc.h"
+#include "host_driver/mlx4/mad.h"
 #include "host_driver/mlx4/mlx4.h"
 #include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
@@ -493,13 +494,21 @@ unsigned drv_max_send_sge(const struct drv_device *dev);
  * one. */
 void drv_recv_sges(void *at, size_t room, const struct drv_recv_wr *wr);
 
-/* qp.c */
-struct drv_special_init {
-	unsigned port, qpn; /* 0 or 1 */
-	struct drv_cq *cq;
-	unsigned max_send_wr, max_recv_wr;
+/* One MLX WQE (QP0, QP1): ready-made headers as inline data, one data segment, room for the ICRC.
+ */
+struct drv_mlx_wqe {
+	unsigned qpn; /* 0 or 1, the source */
+	unsigned dlid, sl, path_bits, vl;
+	uint32_t dqpn, qkey, psn;
+	uint16_t pkey;
+	bool has_grh;
+	uint8_t sgid[DRV_GID_BYTES], dgid[DRV_GID_BYTES];
+	unsigned hop_limit, tclass;
+	uint32_t flow_label;
+	uint64_t addr;
+	uint32_t lkey, length;
 };
-int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init,
-			  struct drv_qp **qp);
+/* Returns the length in 16-byte units. The owner bit is left as `owner`. */
+unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owner);
 
 #endif

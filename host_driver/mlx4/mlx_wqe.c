@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* WQEs of special QPs, and the SMI rules for the hop pointer. Touches no device, takes no time. */
-#include "host_driver/mlx4/mad.h"
+/* WQEs of special QPs. Touches no device, takes no time. */
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/bth_ops.h"
 
 #include <string.h>
@@ -90,49 +90,4 @@ unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owne
 	wqe_mlx_ctrl_set_rlid(&ctrl, w->dlid);
 	memcpy(wqe, &ctrl, sizeof(ctrl));
 	return (unsigned)(at / WQE_UNIT);
-}
-
-/* C14-9, C14-13: outgoing packets of this node. A channel adapter does not forward others. */
-bool drv_smi_send(struct smp *smp, unsigned port)
-{
-	struct mad_hdr *hdr = smp_hdr(smp);
-	const uint32_t pointer = mad_hdr_get_hop_pointer(hdr), count = mad_hdr_get_hop_count(hdr);
-
-	if (count > SMP_HOPS_MAX)
-		return false;
-	if (!mad_hdr_get_direction(hdr)) {
-		if (!count || pointer)
-			return false;
-		if (smp_initial_path_ptr(smp)[1] != port)
-			return false;
-		mad_hdr_set_hop_pointer(hdr, 1);
-		return true;
-	}
-	if (pointer != count + 1)
-		return false;
-	mad_hdr_set_hop_pointer(hdr, pointer - 1);
-	return true;
-}
-
-bool drv_smi_receive(struct smp *smp, unsigned port)
-{
-	struct mad_hdr *hdr = smp_hdr(smp);
-	const uint32_t pointer = mad_hdr_get_hop_pointer(hdr), count = mad_hdr_get_hop_count(hdr);
-
-	if (count > SMP_HOPS_MAX)
-		return false;
-	if (!mad_hdr_get_direction(hdr)) {
-		/* C14-9:3: the end of the way out; a channel adapter does not forward */
-		if (pointer != count)
-			return false;
-		if (count)
-			smp_return_path_ptr(smp)[pointer] = (uint8_t)port;
-		mad_hdr_set_hop_pointer(hdr, pointer + 1);
-		return true;
-	}
-	/* C14-13:3: the end of the way back */
-	if (pointer > 1)
-		return false;
-	mad_hdr_set_hop_pointer(hdr, 0);
-	return true;
 }

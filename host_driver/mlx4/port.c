@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Ports as the host sees them: PortInfo, GIDs and P_Keys by MAD_IFC, SET_PORT, bringing up and
  * waiting. */
-#include "host_driver/mlx4/mad.h"
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
 
 #include <errno.h>

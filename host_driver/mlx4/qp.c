@@ -297,8 +297,7 @@ int mlx4_qp_create(struct drv_pd *pd, const struct drv_qp_init *init, struct drv
 	return DRV_LEAVE(pd->dev, qp_create(pd, init, qp));
 }
 
-int drv_qp_create_special(struct drv_pd *pd, const struct drv_special_init *init,
-			  struct drv_qp **out)
+int mlx4_special_create(struct drv_pd *pd, const struct drv_special_init *init, struct drv_qp **out)
 {
 	const struct drv_qp qp = {
 		.dev = pd->dev,

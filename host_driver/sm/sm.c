@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See sm.h. */
 #include "host_driver/sm/sm.h"
+#include "host_driver/drv/trace.h"
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
 #include "model/interface/macros.h"

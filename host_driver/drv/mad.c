@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See mad.h: the agents on QP0 and QP1. */
+#include "host_driver/drv/trace.h"
+#include "host_driver/mlx4/alloc.h"
 #include "host_driver/mlx4/mad.h"
-#include "host_driver/mlx4/post.h"
 #include "model/interface/macros.h"
+#include "model/interface/queues.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,6 +50,7 @@ struct drv_mad_agent {
 	struct drv_mr *mr;
 	struct drv_cq *cq;
 	struct drv_qp *qp[2];
+	uint32_t sent[2], left[2]; /* MADs posted; those of them that have left */
 	uint8_t *pages[MAD_PAGES];
 	uint64_t bus[MAD_PAGES];
 	struct drv_list calls;
@@ -84,7 +87,7 @@ static unsigned recv_slot(unsigned qpn, unsigned index)
 
 static int slot_post(struct drv_mad_agent *a, unsigned qpn, unsigned slot)
 {
-	struct drv_sge sge = {.length = MAD_RECV_BYTES, .lkey = a->mr->key};
+	struct drv_sge sge = {.length = MAD_RECV_BYTES, .lkey = drv_mr_lkey(a->mr)};
 	const struct drv_recv_wr wr = {
 		.wr_id = (uint64_t)qpn << 32 | slot, .sg_list = &sge, .num_sge = 1};
 
@@ -92,14 +95,20 @@ static int slot_post(struct drv_mad_agent *a, unsigned qpn, unsigned slot)
 	return drv_post_recv(a->qp[qpn], &wr, NULL);
 }
 
+static void wake(struct drv_mad_agent *a)
+{
+	struct platform *p = drv_platform(a->dev);
+
+	p->ops->waitq_wake_all(p, a->waitq);
+}
+
 /* --- sending --- */
 
 static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
 		      const void *mad)
 {
-	struct drv_qp *qp = a->qp[qpn];
-	struct drv_mlx_wqe w = {
-		.qpn = qpn,
+	struct drv_special_send s = {
+		.wr_id = WR_SEND | qpn,
 		.dlid = to->dlid,
 		.sl = to->sl,
 		.path_bits = to->path_bits,
@@ -107,26 +116,27 @@ static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_ma
 		.dqpn = to->qpn,
 		.qkey = to->qkey,
 		.pkey = a->pkey,
-		.lkey = a->mr->key,
+		.lkey = drv_mr_lkey(a->mr),
 		.length = MAD_BYTES,
 	};
+	int rc;
 
-	if (qp->state != IBV_QPS_RTS)
+	if (drv_qp_state(a->qp[qpn]) != IBV_QPS_RTS)
 		return -EINVAL;
-	if (drv_sq_full(qp) || qp->sq.head - qp->sq.tail >= MAD_SENDS)
+	if (a->sent[qpn] - a->left[qpn] >= MAD_SENDS)
 		return -ENOMEM;
-	w.psn = qp->special_psn;
-	qp->special_psn = psn_add(qp->special_psn, 1);
-	memcpy(slot_addr(a, send_slot(qpn, qp->sq.head), &w.addr), mad, MAD_BYTES);
-	drv_mlx_wqe_build(&w, drv_sq_slot(qp, qp->sq.head), !(qp->sq.head & qp->sq.entries));
-	drv_sq_commit(qp, WR_SEND | qpn);
-	drv_sq_doorbell(qp);
-	return 0;
+	memcpy(slot_addr(a, send_slot(qpn, a->sent[qpn]), &s.addr), mad, MAD_BYTES);
+	rc = drv_special_send(a->qp[qpn], &s);
+	if (!rc)
+		a->sent[qpn]++;
+	return rc;
 }
 
 static struct drv_mad_agent *agent_of(struct drv_device *dev, unsigned port)
 {
-	return port && port <= dev->ports ? dev->agents[port] : NULL;
+	struct drv_mad_agent **slot = drv_agent_slot(dev, port);
+
+	return slot ? *slot : NULL;
 }
 
 int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
@@ -153,10 +163,10 @@ static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
 	case SMP_ATTR_PORT_INFO:
 		event.type = IBV_EVENT_CLIENT_REREGISTER;
 		if (port_info_get_client_rereg(pi))
-			drv_async_event(a->dev, &event);
+			drv_notify(a->dev, &event);
 		event.type = IBV_EVENT_LID_CHANGE;
 		if (port_info_get_lid(pi) != a->lid)
-			drv_async_event(a->dev, &event);
+			drv_notify(a->dev, &event);
 		a->lid = port_info_get_lid(pi);
 		break;
 	case SMP_ATTR_PKEY_TABLE:
@@ -164,11 +174,11 @@ static void set_snoop(struct drv_mad_agent *a, const struct smp *smp)
 			a->pkey = (uint16_t)pkey_table_get(
 				(const struct pkey_table *)(const void *)pi, 0);
 		event.type = IBV_EVENT_PKEY_CHANGE;
-		drv_async_event(a->dev, &event);
+		drv_notify(a->dev, &event);
 		break;
 	case SMP_ATTR_GUID_INFO:
 		event.type = IBV_EVENT_GID_CHANGE;
-		drv_async_event(a->dev, &event);
+		drv_notify(a->dev, &event);
 		break;
 	case SMP_ATTR_SL2VL:
 		memcpy(&a->sl2vl, pi, sizeof(a->sl2vl));
@@ -195,7 +205,7 @@ static int own_node_call(struct drv_mad_agent *a, const struct smp *request, str
 static int mad_call(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
 		    struct smp *request, void *response, uint64_t timeout_ps)
 {
-	struct platform *p = a->dev->p;
+	struct platform *p = drv_platform(a->dev);
 	struct mad_call call = {.tid = ++a->next_tid, .response = response};
 	struct smp packet;
 	uint64_t deadline;
@@ -213,7 +223,7 @@ static int mad_call(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_
 	rc = agent_send(a, qpn, to, &packet);
 	deadline = p->ops->now_ps(p) + timeout_ps;
 	while (!rc && !call.done) {
-		drv_settle(a->dev);
+		p->ops->sleep_ps(p, 0); /* the CPU time charged so far passes */
 		if (call.done)
 			break;
 		if (a->stop)
@@ -307,7 +317,7 @@ static void give_response(struct drv_mad_agent *a, const struct smp *smp)
 			continue;
 		memcpy(call->response, smp, sizeof(*smp));
 		call->done = true;
-		a->dev->p->ops->waitq_wake_all(a->dev->p, a->waitq);
+		wake(a);
 		return;
 	}
 }
@@ -364,6 +374,7 @@ int drv_mad_serve(struct drv_device *dev, unsigned port, unsigned mgmt_class, dr
 
 void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class)
 {
+	struct platform *p = drv_platform(dev);
 	struct drv_mad_agent *a = agent_of(dev, port);
 	struct mad_server *s = a ? server_of(a, mgmt_class) : NULL;
 
@@ -371,7 +382,7 @@ void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class)
 		return;
 	s->fn = NULL;
 	while (s->calls)
-		dev->p->ops->sleep_ps(dev->p, STOP_POLL_PS);
+		p->ops->sleep_ps(p, STOP_POLL_PS);
 }
 
 /* Passes on a request that the device does not handle. */
@@ -417,8 +428,10 @@ static void agent_completion(struct drv_mad_agent *a, const struct drv_wc *wc)
 	const unsigned qpn = wc->wr_id >> 32 & 1, slot = (uint32_t)wc->wr_id;
 	uint64_t bus;
 
-	if (wc->wr_id & WR_SEND)
+	if (wc->wr_id & WR_SEND) {
+		a->left[wc->wr_id & 1]++;
 		return;
+	}
 	if (wc->status == IBV_WC_SUCCESS)
 		agent_received(a, qpn, wc, slot_addr(a, slot, &bus));
 	if (wc->status != IBV_WC_WR_FLUSH_ERR)
@@ -444,11 +457,12 @@ static void agent_thread(void *arg)
 
 static int agent_memory(struct drv_mad_agent *a)
 {
+	struct platform *p = drv_platform(a->dev);
 	struct drv_device *dev = a->dev;
 	int rc;
 
 	for (unsigned i = 0; i < MAD_PAGES; i++) {
-		a->pages[i] = dev->p->ops->pages_alloc(dev->p, PLATFORM_PAGE_SIZE, &a->bus[i]);
+		a->pages[i] = p->ops->pages_alloc(p, PLATFORM_PAGE_SIZE, &a->bus[i]);
 		if (!a->pages[i])
 			return -ENOMEM;
 	}
@@ -470,7 +484,7 @@ static int agent_qp(struct drv_mad_agent *a, unsigned qpn)
 					      .max_send_wr = MAD_SENDS,
 					      .max_recv_wr = MAD_RECVS};
 	struct drv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .qkey = qpn ? QKEY_GSI : 0};
-	int rc = drv_qp_create_special(a->pd, &init, &a->qp[qpn]);
+	int rc = drv_special_create(a->pd, &init, &a->qp[qpn]);
 
 	if (rc)
 		return rc;
@@ -507,18 +521,16 @@ static int agent_attributes(struct drv_mad_agent *a)
 
 static void agent_free(struct drv_mad_agent *a)
 {
-	struct drv_device *dev = a->dev;
+	struct platform *p = drv_platform(a->dev);
 
 	a->stop = true;
 	/* The thread, and callers that wait for answers, must have left before what they use is
 	 * freed. */
 	while (a->thread || !drv_list_empty(&a->calls)) {
-		if (a->cq) {
-			a->cq->events++;
-			dev->p->ops->waitq_wake_all(dev->p, a->cq->waitq);
-		}
-		dev->p->ops->waitq_wake_all(dev->p, a->waitq);
-		dev->p->ops->sleep_ps(dev->p, STOP_POLL_PS);
+		if (a->cq)
+			drv_cq_wake(a->cq);
+		p->ops->waitq_wake_all(p, a->waitq);
+		p->ops->sleep_ps(p, STOP_POLL_PS);
 	}
 	for (unsigned i = 0; i < 2; i++)
 		if (a->qp[i])
@@ -530,30 +542,32 @@ static void agent_free(struct drv_mad_agent *a)
 	if (a->pd)
 		drv_pd_free(a->pd);
 	for (unsigned i = 0; i < MAD_PAGES && a->pages[i]; i++)
-		dev->p->ops->pages_free(dev->p, a->pages[i], PLATFORM_PAGE_SIZE);
-	dev->p->ops->waitq_destroy(dev->p, a->waitq);
+		p->ops->pages_free(p, a->pages[i], PLATFORM_PAGE_SIZE);
+	p->ops->waitq_destroy(p, a->waitq);
 	free(a);
 }
 
 int drv_agent_start(struct drv_device *dev, unsigned port)
 {
+	struct platform *p = drv_platform(dev);
+	struct drv_mad_agent **slot = drv_agent_slot(dev, port);
 	struct drv_mad_agent *a;
 	char name[16];
 	int rc;
 
-	if (!port || port > dev->ports)
+	if (!slot)
 		return -EINVAL;
-	if (dev->agents[port])
+	if (*slot)
 		return 0;
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
 	*a = (struct drv_mad_agent){.dev = dev,
 				    .port = port,
-				    .next_tid = (uint64_t)(dev->p->host + 1) << 40 | (uint64_t)port
-											     << 32};
+				    .next_tid = (uint64_t)(p->host + 1) << 40 | (uint64_t)port
+											<< 32};
 	drv_list_init(&a->calls);
-	a->waitq = dev->p->ops->waitq_create(dev->p);
+	a->waitq = p->ops->waitq_create(p);
 	if (!a->waitq) {
 		free(a);
 		return -ENOMEM;
@@ -567,10 +581,10 @@ int drv_agent_start(struct drv_device *dev, unsigned port)
 		agent_free(a);
 		return rc;
 	}
-	dev->agents[port] = a;
+	*slot = a;
 	a->thread = true;
-	snprintf(name, sizeof(name), "mad%u.%u", dev->p->host, port);
-	dev->p->ops->thread_start(dev->p, name, agent_thread, a);
+	snprintf(name, sizeof(name), "mad%u.%u", p->host, port);
+	p->ops->thread_start(p, name, agent_thread, a);
 	return 0;
 }
 
@@ -580,6 +594,6 @@ void drv_agent_stop(struct drv_device *dev, unsigned port)
 
 	if (!a)
 		return;
-	dev->agents[port] = NULL;
+	*drv_agent_slot(dev, port) = NULL;
 	agent_free(a);
 }
