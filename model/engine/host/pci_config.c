@@ -355,7 +355,11 @@ void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t 
 	control_changed(config, hca);
 	if (offset / 4 == COMMAND / 4)
 		config->lost = false;
-	if (was_master && !(get16(config, COMMAND) & COMMAND_MASTER) && hca->ctrl & FW_CTRL_RUN)
+	/* Who clears memory decoding, too, takes the whole function away, and wants no CLOSE_HCA: QEMU
+	 * does so before it resets the function of a guest that is reset. */
+	if (was_master &&
+	    (get16(config, COMMAND) & (COMMAND_MEMORY | COMMAND_MASTER)) == COMMAND_MEMORY &&
+	    hca->ctrl & FW_CTRL_RUN)
 		guest_error(hca, RULE_bus_master_off, guest_object(GUEST_NONE, 0),
 			    "bus mastering was cleared while the device runs, before CLOSE_HCA");
 }

@@ -191,6 +191,19 @@ static void wrong_accesses(void **state)
 	expect_errors(6, "register_unknown");
 }
 
+/* Bus mastering is cleared under a running HCA. Who clears memory decoding, too, such as QEMU before it
+ * resets the function, breaks no rule. */
+static void bus_master_cleared(void **state)
+{
+	fx.hca.ctrl |= FW_CTRL_RUN;
+	cfg_set(FX_COMMAND, 2, 0);
+	cfg_set(FX_COMMAND, 2, FX_MEMORY_AND_MASTER);
+	assert_int_equal(fx.errors, 0);
+	cfg_set(FX_COMMAND, 2, FX_MEMORY_AND_MASTER & ~4u);
+	expect_errors(1, "bus_master_off");
+	fx.hca.ctrl &= ~(uint32_t)FW_CTRL_RUN;
+}
+
 static void error_buffer(void **state)
 {
 	assert_int_equal(fx_bar_read32(0, 0x80a00), 0);
@@ -216,6 +229,7 @@ int main(void)
 		T(ownership),
 		T(software_reset),
 		T(wrong_accesses),
+		T(bus_master_cleared),
 		T(error_buffer),
 	};
 
