@@ -6,6 +6,7 @@
 #include "model/sim/params/sim.h"
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/guest_link.h"
+#include "model/vfio_user/protocol.h"
 #include "model/vfio_user/server.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ struct guest {
 	bool reads;        /* its last question is a read that is under way */
 	bool admitted;     /* its link is open */
 	bool ended;
+	uint8_t note[GUEST_NOTE_BYTES]; /* to the other guest */
 	uint64_t ticks, accesses;
 	unsigned irqs;
 	struct guest_irq irq[GUEST_IRQS_MAX]; /* what rose and has not been told */
@@ -251,6 +253,26 @@ static void answer(struct guest *guest, int status)
 	guest_link_answer(&guest->link, ++guest->answered);
 }
 
+/* The access is to the note. */
+static bool note_access(struct guest *guest, uint32_t region, uint64_t offset, uint32_t count,
+			bool is_read)
+{
+	struct guest_clock *clock = guest->clock;
+	const uint64_t end = vfu_region_size(clock->devices[0].device, VFU_REGION_CONFIG);
+	const uint64_t begin = end - GUEST_NOTE_BYTES;
+	uint8_t *data = guest->link.page->data;
+
+	if (region != VFU_REGION_CONFIG || offset < begin || offset > end || count > end - offset)
+		return false;
+	if (!is_read)
+		memcpy(guest->note + (offset - begin), data, count);
+	else if (clock->count == GUEST_CLOCKS_MAX)
+		memcpy(data, clock->guests[!guest_number(guest)].note + (offset - begin), count);
+	else
+		memset(data, 0, count);
+	return true;
+}
+
 static void read_done(void *arg)
 {
 	struct guest *guest = arg;
@@ -277,6 +299,10 @@ static void access_begin(struct guest *guest, bool is_read)
 		return;
 	}
 	guest->clock->accessed = true;
+	if (note_access(guest, region, offset, count, is_read)) {
+		answer(guest, 0);
+		return;
+	}
 	guest->reads = is_read;
 	if (is_read)
 		rc = vfu_device_read_timed(device, region, offset, page->data, count, read_done,

@@ -13,6 +13,9 @@
  * the order of their accesses is always the same. Both share a window of time: what one does inside
  * of it reaches the other one at its end. The window is sim.guest_quantum_min long while there is
  * traffic, and grows to sim.guest_quantum_max while there is none.
+ *
+ * The last GUEST_NOTE_BYTES of a device's configuration space, which are reserved in the device, are
+ * a note from guest to guest: what a guest writes there the other one reads there.
  */
 #ifndef MODEL_VFIO_USER_GUEST_CLOCK_H
 #define MODEL_VFIO_USER_GUEST_CLOCK_H
@@ -28,7 +31,7 @@ struct sim_params;
 struct vfu_device;
 struct vfu_server;
 
-enum { GUEST_CLOCKS_MAX = 2 };
+enum { GUEST_CLOCKS_MAX = 2, GUEST_NOTE_BYTES = 16 };
 
 /* NULL without memory. The server, the core and the parameters outlive it. */
 struct guest_clock *guest_clock_create(struct vfu_server *server, struct event_core *core,

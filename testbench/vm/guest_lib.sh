@@ -7,6 +7,7 @@
 
 barrier()
 {
+	[ -z "${HCASIM_LIMIT:-}" ] || { barrier_by_note "$@"; return; }
 	local limit=$(($(date +%s) + ${2:-120})) g
 	: >"/share/sync/$1.$GUEST"
 	for g in $(cat /share/guests); do
@@ -15,6 +16,26 @@ barrier()
 			sleep 0.2
 		done
 	done
+}
+
+# barrier_by_note NAME [SECONDS]: the same in simulated time, without a shared folder. The last bytes of a device's configuration space are a note to
+# the other guest (model/vfio_user/guest_clock.h): how many barriers this guest has come to, and a sum of the last one's name.
+barrier_by_note()
+{
+	local limit=$(($(date +%s) + ${2:-120})) at=$((4096 - 16)) config mine sum other
+	[ "$(wc -l </share/guests)" -gt 1 ] || return 0
+	config=$(grep -lE '0x(15b3|1fc1)' /sys/bus/pci/devices/*/vendor | head -n 1)
+	config=${config%vendor}config
+	mine=$(($(cat /run/barriers 2>/dev/null) + 1))
+	echo $mine >/run/barriers
+	sum=$(cksum <<<"$1"); sum=${sum%% *}
+	printf "$(printf '\\x%02x' $((mine & 255)) $((mine >> 8)) 0 0 $((sum & 255)) $((sum >> 8 & 255)) $((sum >> 16 & 255)) $((sum >> 24)))" |
+		dd of="$config" bs=8 seek=$((at / 8)) conv=notrunc status=none || return
+	until other=($(od -An -tu4 -j $at -N 8 "$config")) && [ "${other[0]}" -ge $mine ]; do
+		[ "$(date +%s)" -lt $limit ] || { echo "barrier $1: the other guest has not come" >&2; return 1; }
+		sleep 0.01
+	done
+	[ "${other[0]}" -gt $mine ] || [ "${other[1]}" = "$sum" ] || { echo "barrier $1: the other guest is at another barrier" >&2; return 1; }
 }
 
 # listening PORT [SECONDS]: waits for a TCP server in this guest

@@ -20,6 +20,10 @@
 #   CONSOLE=1          guest a uses this terminal, guest b has a shell over telnet
 #   GUEST_WAIT=180     seconds for a guest to come up
 #   WAIT_WRITES=true   guests wait for serve at each register write; that costs some 20 us
+#   TIME=simulated     the guests' clocks and the devices' are one clock. What comes from outside, also over 9p and the network card, comes at another
+#                      time in each run; simulated.sh has guests without that
+#   ICOUNT_SHIFT=0     with TIME=simulated: an instruction of a guest takes 2^ICOUNT_SHIFT ns
+#   GDB=1              with TIME=simulated: each guest has a stub for gdb, $run_dir/NAME.gdb, and gets into it when serve holds the guest
 #
 # In $VM_DIR: NAME.serial and NAME.qemu.log of a guest, serve.log, serve/ (the simulator's files), kernel/ (trouble.sh), share/ (the guests' /share),
 # running (for exec.sh: the folder of sockets and pipes, and the guests).
@@ -36,6 +40,27 @@ child=(setpriv --pdeathsig KILL)
 # A guest expects a device to answer within microseconds. Without real-time priority serve may wait longer for a processor.
 [ -n "${WAIT_WRITES:-}" ] || if [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] && chrt -r 1 true 2>/dev/null; then WAIT_WRITES=false; else WAIT_WRITES=true; fi
 . "$vm_src/trouble.sh"
+# simulated seconds that a command may take are up to so many seconds of the wall clock
+patience=1
+plugin=$O/vm/guest-clock.so
+declare -A device_of=([a]=hca0 [b]=hca1)
+if [ "${TIME:-wall}" = simulated ]; then
+	SMP=1 WAIT_WRITES=false patience=50 GUEST_WAIT=$((5 * GUEST_WAIT))
+	[ -z "${IOMMU:-}${NO_DEVICE:-}" ] || die "IOMMU=1 and NO_DEVICE=1 need the wall clock: leave TIME=simulated away"
+fi
+
+# clock_of NAME: sets $clock to QEMU's arguments that give a guest its clock
+clock_of()
+{
+	local with=$plugin,socket=$run_dir/$1.clock
+	clock=()
+	[ "${TIME:-wall}" = simulated ] || return 0
+	if [ -n "${GDB:-}" ]; then
+		clock+=(-chardev "socket,id=gdb,path=$run_dir/$1.gdb,server=on,wait=off" -gdb chardev:gdb)
+		with=$with,debugger=on
+	fi
+	clock+=(-icount "shift=${ICOUNT_SHIFT:-0},sleep=off" -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$with")
+}
 
 guests_prepare()
 {
@@ -86,11 +111,16 @@ serve_ready()
 	for s in a b; do [ -S "$run_dir/$s.sock" ] || return 1; done
 }
 
-# serve_up ARGUMENT...: further arguments of hcasim serve
+# serve_up NAME...: for these guests
 serve_up()
 {
+	local name clocks=()
+	if [ "${TIME:-wall}" = simulated ]; then
+		[ -e "$plugin" ] || die "no $plugin: make builds it"
+		for name in "$@"; do clocks+=(--guest-clock "$run_dir/$name.clock"); done
+	fi
 	"${child[@]}" "$O/hcasim" serve --socket "$run_dir/a.sock" --socket "$run_dir/b.sock" --ctl "$run_dir/ctl.sock" \
-		-s "hca0.personality=${DEVICE_A:-mlx4}" -s "hca1.personality=${DEVICE_B:-mlx4}" -o "$serve_out" "$@" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
+		-s "hca0.personality=${DEVICE_A:-mlx4}" -s "hca1.personality=${DEVICE_B:-mlx4}" -o "$serve_out" "${clocks[@]}" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
 	serve_pid=$!
 	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
 	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }
@@ -110,6 +140,8 @@ guest_start()
 	if [ -n "${CONSOLE:-}" ] && [ "$name" = a ]; then
 		console=(-chardev "stdio,id=console,signal=off,logfile=$VM_DIR/$name.serial")
 	fi
+	local clock
+	clock_of "$name"
 	local device=() network=() append=${APPEND:-} reboot=-no-reboot
 	[ -z "${REBOOT:-}" ] || reboot=
 	if [ -n "${IOMMU:-}" ]; then
@@ -118,7 +150,7 @@ guest_start()
 	fi
 	for s in "$@"; do
 		[ -z "${NO_DEVICE:-}" ] || continue
-		device+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"rombar\":0,\
+		device+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"id\":\"${device_of[$s]}\",\"rombar\":0,\
 \"x-no-posted-writes\":$WAIT_WRITES,\"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
 		n=$((n + 1))
 	done
@@ -144,7 +176,7 @@ guest_start()
 		-virtfs "local,path=$share,mount_tag=share,$folder" \
 		-netdev "dgram,id=net,local.type=unix,local.path=$run_dir/$name.net,remote.type=unix,remote.path=$run_dir/$other.net" \
 		-device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:4c:49:0$number" \
-		"${network[@]}" "${device[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
+		"${network[@]}" "${device[@]}" "${clock[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
 	# opened for reading and writing: open must not wait for QEMU, and reading must not end with it
 	begun[$name]=
@@ -186,7 +218,7 @@ guests_up()
 	mkdir -p "$share"/{cmd,out,done,sync,kernel} "$VM_DIR/kernel"
 	cp "$vm_src"/{agent,guest_root,guest_lib,kernel_watch,storage}.sh "$share/"
 	on_done=()
-	[ -n "${NO_DEVICE:-}" ] || serve_up
+	[ -n "${NO_DEVICE:-}" ] || serve_up "${@%%=*}"
 	device_watch &
 	watch_pid=$!
 	for arg in "$@"; do
@@ -220,7 +252,7 @@ declare -a on_limit
 # 125: the guest did not answer
 on_wait()
 {
-	local name=$1 id=$2 end=$((SECONDS + on_limit[${2%.*}] + 60))
+	local name=$1 id=$2 end=$((SECONDS + patience * on_limit[${2%.*}] + 60))
 	while [ -z "${on_done[$name.$id]:-}" ]; do
 		if [ $SECONDS -ge $end ] || ! answer "$name" $((end - SECONDS)); then
 			on_output="guest $name does not answer"
@@ -245,7 +277,7 @@ guests_down()
 		guest_alive "$name" && printf 'off\n' >&"${guest_in[$name]}"
 	done
 	for name in "${!guest_pid[@]}"; do
-		wait_until 60 eval "! guest_alive $name" || say "guest $name does not power off and is killed"
+		wait_until $((60 * patience)) eval "! guest_alive $name" || say "guest $name does not power off and is killed"
 	done
 	guests_kill
 }

@@ -9,12 +9,9 @@
 #   OUT=dir         gets config.ini, packets.pcapng, run.log, run.records, stats.json of the simulator, and of each guest NAME.serial, NAME.output,
 #                   NAME.files/ (what the script left in /share/files), NAME.status
 #
-#   GDB=1           each guest has a stub for gdb, and gets into it when serve holds the guest (--stop-at, --stop-on)
 #
 # In $VM_DIR further: NAME.phases; initrd; sockets/ while the guests run: ctl.sock, NAME.gdb; and after a run NAME.symbols, for gdb: where the guest had
 # its modules.
-plugin=$O/vm/guest-clock.so
-
 # What a guest in simulated time does without, because each byte of the initrd costs time at boot.
 unneeded='./proc/* ./sys/* ./dev/* ./usr/share/doc/* ./usr/share/man/* ./usr/share/locale/* ./usr/share/info/* ./usr/share/zoneinfo/*
 	./usr/share/bash-completion/* ./usr/share/lintian/* ./usr/share/keyrings/* ./usr/lib/udev/hwdb* ./var/cache/* ./var/lib/apt/* ./var/lib/dpkg/*
@@ -103,7 +100,7 @@ initrd_make()
 # simulated_start NAME SOCKET...
 simulated_start()
 {
-	local name=$1 n=1 s line args=() with=$plugin,socket=$run_dir/$1.clock; shift
+	local name=$1 n=1 s line args=() clock; shift
 	for s in "$@"; do
 		args+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"id\":\"${device_of[$s]}\",\"rombar\":0,\
 \"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
@@ -113,22 +110,16 @@ simulated_start()
 		: >"$VM_DIR/$name.$line"
 		args+=(-chardev "file,id=$line,path=$VM_DIR/$name.$line" -serial "chardev:$line")
 	done
-	if [ -n "${GDB:-}" ]; then
-		args+=(-chardev "socket,id=gdb,path=$run_dir/$name.gdb,server=on,wait=off" -gdb chardev:gdb)
-		with=$with,debugger=on
-	fi
+	clock_of "$name"
 	foreign "$qemu_root" /usr/bin/qemu-system-x86_64
 	"${child[@]}" "${foreign[@]}" -L "$qemu_root/usr/share/qemu" -L "$qemu_root/usr/share/seabios" \
 		-name "$name" -nodefaults -no-user-config -display none -no-reboot -smp 1 -m "$MEM" \
 		-machine q35,accel=tcg,memory-backend=mem -object memory-backend-memfd,id=mem,size="$MEM",share=on \
-		-icount shift="$ICOUNT_SHIFT",sleep=off -rtc base=2026-01-01,clock=vm -seed 1 -plugin "$with" \
 		-kernel "$kernel" -initrd "$VM_DIR/initrd" \
 		-append "console=ttyS0 quiet panic=-1 no_timer_check random.trust_cpu=on nokaslr iomem=relaxed HCASIM_GUEST=$name HCASIM_LIMIT=${TIMEOUT:-1800} ${APPEND:-}" \
-		"${args[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
+		"${clock[@]}" "${args[@]}" 2>"$VM_DIR/$name.qemu.log" <&0 &
 	guest_pid[$name]=$!
 }
-declare -A device_of=([a]=hca0 [b]=hca1)
-ICOUNT_SHIFT=${ICOUNT_SHIFT:-0}
 
 # phases_watch NAME: keeps the wall time at which each phase was seen to begin
 declare -A phase_wall phase_seen
@@ -187,9 +178,7 @@ out_write()
 
 simulated_run()
 {
-	local name arg made root_made modules_made start=$EPOCHREALTIME status=0 s clocks=()
-	[ -e "$plugin" ] || die "no $plugin: make builds it"
-	[ -z "${IOMMU:-}${NO_DEVICE:-}" ] || die "IOMMU=1 and NO_DEVICE=1 need the wall clock: leave TIME=simulated away"
+	local name arg made root_made modules_made start=$EPOCHREALTIME status=0 s
 	cached root "$guest_sets $unneeded $(md5sum <"$vm_src/in_layers.sh")" root_archive; root_made=$made
 	if [ -n "${MODULES:-}" ]; then # they may be other ones in each run
 		modules_made=$VM_DIR/modules.cpio
@@ -207,8 +196,7 @@ simulated_run()
 		case " ${SERVE:-} " in *' --trace'*) ;; *) SERVE="--trace log,records,pcapng ${SERVE:-}" ;; esac
 	fi
 	initrd_make
-	for name in "${names[@]}"; do clocks+=(--guest-clock "$run_dir/$name.clock"); done
-	serve_up "${clocks[@]}"
+	serve_up "${names[@]}"
 	ln -sfn "$run_dir" "$VM_DIR/sockets"
 	start=$EPOCHREALTIME
 	for arg in "${guests[@]}"; do simulated_start "${arg%%=*}" $(tr , ' ' <<<"${arg#*=}"); done

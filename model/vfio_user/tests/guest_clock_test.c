@@ -349,6 +349,41 @@ static void a_held_guest_stands_still(void **state)
 	assert_int_equal(plugins[1].page->answer.held, 0);
 }
 
+static void question_note(unsigned guest, uint32_t kind, uint64_t time_ns)
+{
+	struct guest_page *page = plugins[guest].page;
+
+	page->question.device = guest;
+	page->question.region = R_CONFIG;
+	page->question.offset = 4096 - GUEST_NOTE_BYTES + 4;
+	page->question.count = 4;
+	question(guest, kind, time_ns);
+	turn(3);
+}
+
+/* What a guest writes at the end of configuration space, the other one reads there, and only it. */
+static void guests_have_notes(void **state)
+{
+	static const uint8_t text[4] = {1, 2, 3, 4}, none[4];
+
+	clocks_up(2);
+	memcpy(plugins[0].page->data, text, sizeof(text));
+	question_note(0, GUEST_WRITE, 1000);
+	question(1, GUEST_TICK, 1100);
+	turn(3);
+	assert_int_equal(plugins[0].page->answer.status, 0);
+	question(0, GUEST_TICK, 1200);
+	turn(3);
+	question_note(1, GUEST_READ, 1300);
+	question_note(0, GUEST_READ, 1400);
+	assert_true(is_answered(1));
+	assert_memory_equal(plugins[1].page->data, text, sizeof(text));
+	question(1, GUEST_TICK, 1500);
+	turn(3);
+	assert_true(is_answered(0));
+	assert_memory_equal(plugins[0].page->data, none, sizeof(none));
+}
+
 /* A debugger of the guest lets it go on: it simply asks its next question. */
 static void a_held_guest_may_go_on_by_itself(void **state)
 {
@@ -379,6 +414,7 @@ int main(void)
 		T(time_does_not_go_back),
 		T(a_held_guest_stands_still),
 		T(a_held_guest_may_go_on_by_itself),
+		T(guests_have_notes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
