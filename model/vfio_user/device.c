@@ -53,6 +53,16 @@ int vfu_device_map(struct vfu_device *device, const struct guest_map *map)
 	return rc;
 }
 
+int vfu_device_unmap(struct vfu_device *device, uint64_t start, uint64_t size)
+{
+	if (device->watcher.dma_unmap)
+		device->watcher.dma_unmap(device->watcher.arg, device, start, size);
+	if (size != UINT64_MAX)
+		return guest_memory_unmap(&device->memory, start, size);
+	guest_memory_unmap_all(&device->memory);
+	return 0;
+}
+
 /* Returns the error of a failed DMA: -ENOMEM when a limit of this server is the cause, so that the
  * driver is not blamed. */
 static int dma_failed(struct vfu_device *device, uint64_t bus)

@@ -37,6 +37,8 @@ struct vfu_watcher {
 	void (*limit)(void *arg, const struct vfu_device *device, const char *text);
 	/* Called for every write before it takes effect, and for every read after it. */
 	void (*access)(void *arg, const struct vfu_device *device, const struct vfu_access *access);
+	/* The guest takes back memory that it has mapped for the device. size UINT64_MAX: all. */
+	void (*dma_unmap)(void *arg, const struct vfu_device *device, uint64_t bus, uint64_t size);
 	/* A line for the server's log, without newline. */
 	void (*log)(void *arg, const struct vfu_device *device, const char *line);
 };
@@ -98,6 +100,8 @@ int vfu_device_write_timed(struct vfu_device *device, unsigned region, uint64_t 
 
 /* DMA_MAP: guest_memory_map(), and reports a limit that it reaches. */
 int vfu_device_map(struct vfu_device *device, const struct guest_map *map);
+/* DMA_UNMAP: guest_memory_unmap(); size UINT64_MAX: everything. */
+int vfu_device_unmap(struct vfu_device *device, uint64_t start, uint64_t size);
 
 /* An eventfd of the client blocked. Nothing is written to it until the client has gone. */
 bool vfu_device_is_blocked(const struct vfu_device *device);

@@ -105,16 +105,13 @@ static int vfu_on_DMA_UNMAP(struct vfu_connection *c, struct vfu_message *m, str
 	const uint32_t flags = vfu_get32(m->payload + VFU_D_FLAGS);
 	const uint64_t start = vfu_get64(m->payload + VFU_D_UNMAP_ADDRESS);
 	const uint64_t size = vfu_get64(m->payload + VFU_D_UNMAP_SIZE);
-	int rc = 0;
+	int rc;
 
 	if (flags & ~(uint32_t)VFU_D_UNMAP_ALL)
 		return -EINVAL;
 	if (flags && (start || size))
 		return -EINVAL;
-	if (flags)
-		guest_memory_unmap_all(&c->device->memory);
-	else
-		rc = guest_memory_unmap(&c->device->memory, start, size);
+	rc = vfu_device_unmap(c->device, start, flags ? UINT64_MAX : size);
 	memcpy(r->payload, m->payload, m->len);
 	r->len = m->len;
 	return rc;

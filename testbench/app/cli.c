@@ -183,6 +183,12 @@ static error_t set_guest_clock(struct parse *p, const char *value)
 		      value);
 }
 
+static error_t set_check(struct parse *p, const char *value)
+{
+	p->cli->serve.check = true;
+	return 0;
+}
+
 static error_t set_stop_at(struct parse *p, const char *value)
 {
 	struct serve_options *serve = &p->cli->serve;
@@ -434,6 +440,8 @@ static const struct cli_option_row options[] = {
 	 "with --guest-clock: hold guests and devices at this time, until hcasim ctl SOCKET go"},
 	{"stop-on", "RULE", IN(SERVE), 0, CALL(set_stop_on),
 	 "the same at each guest error of this rule"},
+	{"check", NULL, IN(SERVE), 0, CALL(set_check),
+	 "report what a guest's driver takes back from the device too early, when it does so"},
 	{"ctl", "PATH", IN(SERVE), 0, TEXT(serve.ctl), "UNIX socket for hcasim ctl"},
 	{"as", "man|bash|zsh", IN(HELP), 0, CALL(set_help_form),
 	 "print all help as a man page, or as the completion script of a shell"},

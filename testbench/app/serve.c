@@ -13,6 +13,7 @@
 #include "model/vfio_user/server.h"
 #include "testbench/app/ctl.h"
 #include "testbench/app/ending.h"
+#include "testbench/dsan/guest.h"
 #include "testbench/machine/stall.h"
 #include "testbench/os/outdir.h"
 #include "testbench/os/place.h"
@@ -49,6 +50,7 @@ struct serve {
 	uint32_t quiet;  /* for the report's only */
 	struct vfu_device devices[SERVE_SOCKETS_MAX];
 	unsigned device_count;
+	struct checker *checkers[SERVE_SOCKETS_MAX]; /* NULL: the driver is not watched */
 	struct vfu_server *server;
 	struct guest_clock *clock; /* NULL: the wall clock leads */
 	struct event stop_at;
@@ -112,6 +114,21 @@ static void on_access(void *arg, const struct vfu_device *device, const struct v
 	report_access(&s->report, device, access);
 }
 
+static void on_dma_unmap(void *arg, const struct vfu_device *device, uint64_t bus, uint64_t size)
+{
+	struct serve *s = arg;
+
+	if (s->checkers[device->index])
+		guest_checker_unmapped(s->checkers[device->index], bus, size);
+}
+
+static bool guest_read(void *arg, uint64_t bus, void *buf, size_t len)
+{
+	struct vfu_device *device = arg;
+
+	return !guest_memory_read(&device->memory, bus, buf, len);
+}
+
 /* --- making it --- */
 
 /*
@@ -170,6 +187,7 @@ static int make_devices(struct serve *s)
 		.catastrophe = on_catastrophe,
 		.limit = on_limit,
 		.access = on_access,
+		.dma_unmap = on_dma_unmap,
 		.log = on_log,
 	};
 	char err[ERROR_CHARS];
@@ -185,6 +203,12 @@ static int make_devices(struct serve *s)
 		if (s->config.sim.sim_jitter)
 			hca_jitter(s->devices[i].hca, s->config.sim.sim_seed);
 		s->device_count++;
+		if (!s->options->check)
+			continue;
+		s->checkers[i] =
+			guest_checker_create(s->devices[i].hca, guest_read, &s->devices[i]);
+		if (!s->checkers[i])
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -526,8 +550,10 @@ enum exit_status serve(const struct run_options *run_options, const struct serve
 	s->trace = trace_create();
 	if (s->trace)
 		status = serve_all(s);
-	for (unsigned i = 0; i < s->device_count; i++)
+	for (unsigned i = 0; i < s->device_count; i++) {
+		guest_checker_destroy(s->checkers[i]);
 		vfu_device_destroy(&s->devices[i]);
+	}
 	if (s->trace && trace_close(s->trace) && status == EXIT_RIGHT)
 		status = EXIT_FAILED;
 	fault_plan_free(&s->plan);

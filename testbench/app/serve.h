@@ -17,6 +17,7 @@ struct serve_options {
 	/* of the guests whose clocks lead; none: the wall clock leads */
 	const char *clocks[SERVE_SOCKETS_MAX];
 	unsigned clock_count;
+	bool check;      /* the guests' drivers are watched: testbench/dsan/guest.h */
 	const char *ctl; /* path of the control socket, or NULL */
 	/* with clocks: guests and devices are held at this time, and at each guest error of a rule */
 	bool stops_at, stops_on;

@@ -16,6 +16,10 @@
 #include "model/sim/units.h"
 #include "model/systemc/kernel.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct checker;
 
 struct checker_host {
@@ -26,6 +30,9 @@ struct checker_host {
 	uint64_t bus, bytes;
 	enum cfg_memory_order order;
 	uint64_t seed; /* for `order` */
+	/* Copies memory at a bus address; false: it is not mapped. NULL: it is copied from `memory`. */
+	bool (*read)(void *ctx, uint64_t bus, void *buf, size_t len);
+	void *read_ctx;
 };
 
 /* NULL: no memory. */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { WORD = 4 };
 
@@ -38,6 +39,7 @@ struct checker {
 		uintptr_t at;
 		size_t bytes;
 	} storing; /* the newest store, whose value is not known yet */
+	/* of a guest there are only the claims; the others are NULL */
 	struct order *order;
 	struct claims *claims;
 	struct own *own;
@@ -68,6 +70,24 @@ static inline uintptr_t checker_address(const struct checker *c, uint64_t bus)
 	return bus - c->host.bus < c->host.bytes ? (uintptr_t)c->host.memory + (bus - c->host.bus)
 						 : 0;
 }
+
+/* Copies memory at a bus address; false: there is none. */
+static inline bool checker_read(const struct checker *c, uint64_t bus, void *buf, size_t len)
+{
+	const uintptr_t at = checker_address(c, bus);
+
+	if (c->host.read)
+		return c->host.read(c->host.read_ctx, bus, buf, len);
+	if (!at || !checker_has(c, at + len - 1))
+		return false;
+	memcpy(buf, (const void *)at, len);
+	return true;
+}
+
+/* From now on the device tells what it does. */
+void checker_hear_device(struct checker *c);
+/* Frees what there is of it, which may be less than all. */
+void checker_free(struct checker *c);
 
 /* Whether the driver's store is still what stands there. Scenarios and programs write as well, and
  * they have no call-outs. */

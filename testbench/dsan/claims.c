@@ -221,7 +221,7 @@ static void holder_goes(struct claims *cl, struct holder *h)
 			cl->mtts[h->mtt_first + i] = NULL;
 	h->mtt_count = 0;
 	h->record = 0;
-	h->live = false;
+	h->live = h->taken = false;
 }
 
 void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), void *arg)
@@ -238,14 +238,13 @@ static bool mtt_read(const struct claims *cl, uint64_t mtt_addr, uint64_t *bus)
 {
 	const uint64_t va =
 		hca_icm_address(cl->c->host.hca, FW_TABLE_MTT, mtt_addr / sizeof(struct mtt_entry));
-	const struct mtt_entry *e;
+	struct mtt_entry e;
 	uint64_t at;
 
-	if (hca_icm_bus(cl->c->host.hca, va, &at) || !checker_address(cl->c, at))
+	if (hca_icm_bus(cl->c->host.hca, va, &at) || !checker_read(cl->c, at, &e, sizeof(e)))
 		return false;
-	e = (const struct mtt_entry *)checker_address(cl->c, at);
-	*bus = mtt_entry_get_addr(e);
-	return mtt_entry_get_present(e);
+	*bus = mtt_entry_get_addr(&e);
+	return mtt_entry_get_present(&e);
 }
 
 static void pages_claim(struct claims *cl, struct holder *h, const struct object_memory *m)
@@ -338,7 +337,8 @@ void claims_object(struct claims *cl, enum hca_object type, uint32_t number, boo
 	if (m.has_pages)
 		pages_claim(cl, h, &m);
 	record_claim(cl, h, m.record);
-	own_object(cl->c->own, h, &m, fresh);
+	if (cl->c->own)
+		own_object(cl->c->own, h, &m, fresh);
 }
 
 void claims_cq_resized(struct claims *cl, uintptr_t at)
@@ -356,11 +356,13 @@ void claims_cq_resized(struct claims *cl, uintptr_t at)
 /* Pages of MAP_FA and MAP_ICM_AUX are the firmware's until they are unmapped. */
 static void area_claim(struct claims *cl, const struct hcr *command)
 {
-	const uintptr_t at = checker_address(cl->c, hcr_get_in_param(command));
 	struct holder *h = holder_take(cl, HOLDER_FIRMWARE, hcr_get_opcode(command));
+	struct vpm_list list;
 
-	for (uint32_t i = 0; at && i < hcr_get_in_mod(command) && i < VPM_ENTRIES_MAX; i++) {
-		const struct vpm_entry *e = vpm_list_at((struct vpm_list *)at, i);
+	if (!checker_read(cl->c, hcr_get_in_param(command), &list, sizeof(list)))
+		return;
+	for (uint32_t i = 0; i < hcr_get_in_mod(command) && i < VPM_ENTRIES_MAX; i++) {
+		const struct vpm_entry *e = vpm_list_at_const(&list, i);
 		const uint64_t pages = UINT64_C(1) << vpm_entry_get_log_size(e);
 
 		for (uint64_t n = 0; n < pages; n++)
@@ -488,13 +490,23 @@ void claims_mapped(struct claims *cl, uintptr_t at, uint64_t bytes)
 		cl->mapped[p]++;
 }
 
+/* Of an object's buffer or region the first page that goes is reported. Each page of ICM belongs to
+ * other objects. */
+static bool is_told(const struct claim *k)
+{
+	return k->use == CLAIM_PAGE && k->holder->kind != HOLDER_ICM && k->holder->taken;
+}
+
 static void page_taken(struct claims *cl, uint32_t page, const void *pc)
 {
 	const struct claim *k = cl->pages[page];
 	const uint64_t bus = cl->c->host.bus + (uint64_t)page * CLAIM_PAGE_SIZE;
 
+	while (k && is_told(k))
+		k = k->page_next;
 	if (!k)
 		return;
+	k->holder->taken |= k->use == CLAIM_PAGE;
 	if (k->use == CLAIM_RECORD)
 		checker_report(cl->c,
 			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
@@ -514,6 +526,14 @@ void claims_unmapped(struct claims *cl, uintptr_t at, uint64_t bytes, const void
 	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
 		if (cl->mapped[p] && !--cl->mapped[p])
 			page_taken(cl, p, pc);
+}
+
+void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc)
+{
+	if (!checker_has(cl->c, at) || !checker_has(cl->c, at + bytes - 1))
+		return;
+	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
+		page_taken(cl, p, pc);
 }
 
 /* Of the tables in ICM, software may write those that it fills itself: MTT entries that no object

@@ -45,7 +45,8 @@ struct claim;
 struct holder {
 	enum holder_kind kind;
 	uint32_t number;
-	bool live; /* it is the device's */
+	bool live;  /* it is the device's */
+	bool taken; /* its memory was taken, and that was reported */
 	struct claim *claims;
 	struct holder *hash_next;
 	struct queues *queues; /* of own.c, which frees it */
@@ -77,6 +78,8 @@ void claims_cq_resized(struct claims *cl, uintptr_t at);
 /* The driver maps memory for the device, and takes it back. */
 void claims_mapped(struct claims *cl, uintptr_t at, uint64_t bytes);
 void claims_unmapped(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc);
+/* The device reaches this memory no longer, however often it was mapped. */
+void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc);
 /* The driver stores into memory. */
 void claims_store(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc);
 

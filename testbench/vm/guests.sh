@@ -12,6 +12,7 @@
 #   MEM=1G SMP=2       memory and processors of each guest
 #   APPEND=...         further words of the kernel's command line
 #   DEVICE_A=mlx4 DEVICE_B=ipath   what the two devices are: hca.personality of the configuration
+#   CHECK=1            the guests' drivers are watched; set IOMMU=1, too
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
 #   USER_NET=...       a second network card, eth1, of QEMU's user networking with these settings, such as hostfwd
@@ -120,7 +121,7 @@ serve_up()
 		for name in "$@"; do clocks+=(--guest-clock "$run_dir/$name.clock"); done
 	fi
 	"${child[@]}" "$O/hcasim" serve --socket "$run_dir/a.sock" --socket "$run_dir/b.sock" --ctl "$run_dir/ctl.sock" \
-		-s "hca0.personality=${DEVICE_A:-mlx4}" -s "hca1.personality=${DEVICE_B:-mlx4}" -o "$serve_out" "${clocks[@]}" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
+		-s "hca0.personality=${DEVICE_A:-mlx4}" -s "hca1.personality=${DEVICE_B:-mlx4}" ${CHECK:+--check} -o "$serve_out" "${clocks[@]}" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
 	serve_pid=$!
 	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
 	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }

@@ -154,6 +154,36 @@ static void a_queue_is_freed_while_it_lives(void **state)
 	expect_report(RULE_memory_taken);
 }
 
+/* As a guest's checker does: memory has no pointers, and nobody counts mappings. */
+static bool read_bus(void *ctx, uint64_t bus, void *buf, size_t len)
+{
+	if (bus - BUS > BYTES - len)
+		return false;
+	memcpy(buf, memory + (bus - BUS), len);
+	return true;
+}
+
+static void a_guest_takes_memory_back(void **state)
+{
+	claims_destroy(cl);
+	c = (struct checker){.host = {.bytes = UINT64_C(1) << 34, .read = read_bus}};
+	cl = claims_create(&c);
+	cq_begin(1, P_CQ, 8, 1);
+	claims_taken(cl, BUS + P_OTHER * CLAIM_PAGE_SIZE, CLAIM_PAGE_SIZE, NULL);
+	assert_int_equal(reports, 0);
+	/* two pages of one object are one report */
+	claims_taken(cl, BUS + P_CQ * CLAIM_PAGE_SIZE, 2 * CLAIM_PAGE_SIZE, NULL);
+	expect_report(RULE_memory_taken);
+	claims_taken(cl, BUS + P_RECORDS * CLAIM_PAGE_SIZE, CLAIM_PAGE_SIZE, NULL);
+	expect_report(RULE_memory_taken);
+	claims_object(cl, HCA_CQ, 1, false, NULL);
+	claims_taken(cl, BUS + P_CQ * CLAIM_PAGE_SIZE, 2 * CLAIM_PAGE_SIZE, NULL);
+	assert_int_equal(reports, 0);
+	/* beyond what is followed */
+	claims_taken(cl, UINT64_MAX - CLAIM_PAGE_SIZE + 1, CLAIM_PAGE_SIZE, NULL);
+	assert_int_equal(reports, 0);
+}
+
 static void a_queue_is_freed_behind_its_command(void **state)
 {
 	claims_object(cl, HCA_CQ, 1, false, NULL);
@@ -283,6 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		T(a_queue_is_freed_while_it_lives),
+		T(a_guest_takes_memory_back),
 		T(a_queue_is_freed_behind_its_command),
 		T(a_page_is_mapped_twice),
 		T(a_reset_ends_all_claims),

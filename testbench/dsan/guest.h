@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checker of a guest's driver. Nothing in the guest is instrumented: what it hears is what the
+ * device does with memory (struct hca_monitor), and which memory the guest's kernel maps for the
+ * device and takes back. Behind an IOMMU each page that a driver gives up is taken back at once, so
+ * a release is judged when it happens (claims.h), and reported as a guest error.
+ */
+#ifndef TESTBENCH_DSAN_GUEST_H
+#define TESTBENCH_DSAN_GUEST_H
+
+#include "model/engine/hca.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct checker;
+
+/* read: as in struct checker_host. NULL: no memory. */
+struct checker *guest_checker_create(struct hca *hca,
+				     bool (*read)(void *ctx, uint64_t bus, void *buf, size_t len),
+				     void *read_ctx);
+/* Before the device is destroyed. */
+void guest_checker_destroy(struct checker *c);
+
+/*
+ * Memory is about to be unmapped. A client unmaps whole areas, whatever is mapped there, when the device
+ * leaves an address space. A driver releases less than GUEST_RELEASE_MAX at a time, and only that is
+ * judged.
+ */
+void guest_checker_unmapped(struct checker *c, uint64_t bus, uint64_t bytes);
+enum { GUEST_RELEASE_MAX = 1 << 30 };
+
+#endif
