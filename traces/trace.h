@@ -83,6 +83,7 @@ enum {
 enum trace_packet_flag {
 	TRACE_PACKET_WR_ID = 1 << 0, /* args[1] is valid */
 	TRACE_PACKET_WQE = 1 << 1,   /* args[2] is valid */
+	TRACE_PACKET_ETHERNET = 1 << 2, /* the bytes are an Ethernet frame with FCS */
 };
 
 /* The field `traits` of a packet's span: the packet's BTH opcode in the low byte, and these

@@ -39,6 +39,10 @@
 	K(QP_PM, ASKED,    2, "software asks an armed QP to migrate, device (a code that the interface does not use)") \
 	K(QP_PM, MIGRATED, 3, "running on the primary path")
 
+#define QP_ROCE_MODES(K) \
+	K(QP_ROCE, V1, 0, "RoCE v1") \
+	K(QP_ROCE, V2, 2, "RoCE v2")
+
 #define IB_MTUS(K) \
 	K(IB_MTU, 256,  1, "256 bytes") \
 	K(IB_MTU, 512,  2, "512 bytes") \
@@ -90,9 +94,10 @@
 	F(qp_path,  8, counter_index,  0x04,  7,  0, "counter; 0xff: none") \
 	F(qp_path,  8, grh,            0x05,  7,  7, "send a GRH") \
 	F(qp_path,  8, path_bits,      0x05,  6,  0, "source path bits") \
+	U(qp_path,  8, smac_index,     0x05,  6,  0, "source MAC, index into the port's table, Ethernet") \
 	F(qp_path, 16, rlid,           0x06, 15,  0, "remote LID") \
 	F(qp_path,  8, ack_timeout,    0x08,  7,  3, "local ACK timeout of 4.096 us * 2^n; 0: never") \
-	F(qp_path,  8, link_type,      0x08,  2,  0, "link type; 0: InfiniBand") \
+	F(qp_path,  8, link_type,      0x08,  2,  0, "link type; 0: InfiniBand, 1: Ethernet") \
 	F(qp_path,  8, mgid_index,     0x09,  6,  0, "source GID index in the port's table") \
 	F(qp_path,  8, static_rate,    0x0a,  7,  0, "0: the port's rate, otherwise ib_rate + 5") \
 	F(qp_path,  8, hop_limit,      0x0b,  7,  0, "GRH hop limit") \
@@ -103,6 +108,7 @@
 	F(qp_path,  8, sched_one,      0x20,  7,  7, "1 except for QP0") \
 	F(qp_path,  8, port,           0x20,  6,  6, "port - 1") \
 	F(qp_path,  8, sl,             0x20,  5,  2, "service level") \
+	U(qp_path,  8, priority,       0x20,  5,  3, "priority, Ethernet") \
 	F(qp_path,  8, sched_low,      0x20,  1,  0, "always 3") \
 	F(qp_path,  8, vlan_index,     0x21,  7,  0, "VLAN index, Ethernet") \
 	F(qp_path,  8, feup,           0x22,  7,  0, "force user priority, Ethernet") \
@@ -319,6 +325,7 @@
 	T(qp_state,     QP_STATES) \
 	T(qp_service,   QP_SERVICES) \
 	T(qp_pm_state,  QP_PM_STATES) \
+	T(qp_roce_mode, QP_ROCE_MODES) \
 	T(ib_mtu,       IB_MTUS) \
 	T(cq_state,     CQ_STATES) \
 	T(cq_status,    CQ_STATUSES) \

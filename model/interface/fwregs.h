@@ -284,6 +284,43 @@ enum {
 	P(MULTICAST_RCV, multicast_rcv_pkts, "packets received for a group")
 /* clang-format on */
 
+/* Counters of an Ethernet port; each has 64 bits in the device. E(NAME, field name in stats,
+ * "meaning") */
+/* clang-format off */
+#define FW_ETH_COUNTERS(E) \
+	E(RX_FRAMES, rx_frames, "frames received, without those that are counted as lost below") \
+	E(RX_BYTES, rx_bytes, "bytes of them, with FCS") \
+	E(RX_MULTICAST, rx_multicast, "of them to groups or to all") \
+	E(RX_NO_BUFFER, rx_no_buffer, "frames lost because the receive buffer was full") \
+	E(RX_BAD_FCS, rx_bad_fcs, "frames with a wrong FCS") \
+	E(RX_BAD_LENGTH, rx_bad_length, "frames shorter than 64 bytes or longer than the MTU") \
+	E(RX_BAD_ICRC, rx_bad_icrc, "RoCE packets with a wrong ICRC") \
+	E(RX_FILTERED, rx_filtered, "frames for another address, or that nobody takes") \
+	E(RX_CNP, rx_cnp, "congestion notifications, which this device does not act upon") \
+	E(RX_PAUSE, rx_pause, "pause and PFC frames received") \
+	E(TX_FRAMES, tx_frames, "frames sent") \
+	E(TX_BYTES, tx_bytes, "bytes of them, with FCS") \
+	E(TX_MULTICAST, tx_multicast, "of them to groups or to all") \
+	E(TX_PAUSE, tx_pause, "pause and PFC frames sent") \
+	E(TX_WAITED, tx_waited, "frames that waited for the end of a pause")
+/* clang-format on */
+
+enum fw_eth_counter {
+#define E(name, field, meaning) FW_EC_##name,
+	FW_ETH_COUNTERS(E)
+#undef E
+		FW_EC_COUNT
+};
+
+/* Tables of an Ethernet port. Source: Linux mlx4 (MLX4_MAX_MAC_NUM, MLX4_MAX_VLAN_NUM,
+ * MLX4_MAX_PORT_GIDS; mlx4/port.c for the valid bits). */
+enum {
+	ETH_TABLE_SIZE = 128,
+	VLAN_MASK = 0xfff,
+};
+#define ETH_MAC_VALID  (UINT64_C(1) << 63)
+#define ETH_VLAN_VALID (UINT32_C(1) << 31)
+
 enum fw_port_counter {
 #define P(name, field, meaning) FW_PC_##name,
 	FW_PORT_COUNTERS(P)

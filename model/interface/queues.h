@@ -122,6 +122,7 @@ enum wqe_prop {
 	F(wqe_datagram, 32, pd,          0x00, 23,  0, "protection domain") \
 	F(wqe_datagram,  8, grh,         0x05,  7,  7, "send a GRH") \
 	F(wqe_datagram,  8, path_bits,   0x05,  6,  0, "source path bits") \
+	U(wqe_datagram,  8, smac_index,  0x05,  6,  0, "Ethernet: source MAC, index into the port's table") \
 	F(wqe_datagram, 16, rlid,        0x06, 15,  0, "destination LID") \
 	F(wqe_datagram,  8, mgid_index,  0x09,  6,  0, "source GID index") \
 	F(wqe_datagram,  8, static_rate, 0x0a,  7,  0, "0 port rate, else ib_rate + 5") \
@@ -132,7 +133,8 @@ enum wqe_prop {
 	B(wqe_datagram,     dgid,        0x10, 16,     "destination GID") \
 	F(wqe_datagram, 32, dqpn,        0x20, 23,  0, "destination QP") \
 	F(wqe_datagram, 32, qkey,        0x24, 31,  0, "Q_Key; with bit 31 set that of the QP") \
-	B(wqe_datagram,     eth,         0x28, 8,      "VLAN and MAC, Ethernet")
+	F(wqe_datagram, 16, tci,         0x28, 15, 0,  "Ethernet: priority and VLAN, 0xffff none") \
+	B(wqe_datagram,     dmac,        0x2a, 6,      "Ethernet: destination MAC")
 
 #define WQE_BIND_FIELDS(F, A, B, U, E) \
 	F(wqe_bind, 32, remote_atomic, 0x00, 31, 31, "remote atomic") \
@@ -218,8 +220,12 @@ enum wqe_prop {
 	F(cqe, 32, path_bits,       0x08, 30, 24, "destination path bits") \
 	F(cqe, 32, rqpn,            0x08, 23,  0, "UD: source QP; XRC: SRQ number") \
 	F(cqe, 16, sl,              0x0c, 15, 12, "service level") \
+	U(cqe, 16, priority,        0x0c, 15, 13, "Ethernet: priority") \
+	U(cqe, 16, vid,             0x0c, 11,  0, "Ethernet: VLAN") \
 	U(cqe, 32, ts_high,         0x0c, 31,  0, "CQ with timestamps: [47:16]") \
 	F(cqe, 16, slid,            0x0e, 15,  0, "UD: source LID") \
+	U(cqe, 16, smac_hi,         0x0e, 15,  0, "UD, Ethernet: source MAC, first 2 bytes") \
+	U(cqe, 32, smac_lo,         0x10, 31,  0, "UD, Ethernet: source MAC, the rest") \
 	F(cqe, 16, csum_status,     0x10, 15,  0, "checksum status, 0 not verified") \
 	F(cqe,  8, ipv6_ext,        0x12,  7,  0, "IPv6 extension mask") \
 	F(cqe,  8, l4_flags,        0x13,  7,  0, "L4 checksum and bad FCS flags") \
@@ -391,6 +397,7 @@ enum queue_facts {
 	 * device */
 	CQE_INIT_BYTE = 0xcc,
 	CQE_OWNER_OFFSET = 0x1f,
+	CQE_CVLAN = 1, /* value of cqe.vlan: a tag of type 0x8100 */
 	UD_GRH_AREA = 40,            /* bytes reserved before the data of every UD receive */
 	QUEUE_INDEX_MASK = 0xffffff, /* consumer and producer indices of CQs and EQs */
 };

@@ -10,6 +10,7 @@
 #include "model/interface/bth_ops.h"
 #include "model/interface/cm.h"
 #include "model/interface/contexts.h"
+#include "model/interface/ethernet.h"
 #include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
@@ -114,6 +115,7 @@ CONTEXT_LAYOUTS(LAYOUT_DECLARE)
 COMMAND_LAYOUTS(LAYOUT_DECLARE)
 QUEUE_LAYOUTS(LAYOUT_DECLARE)
 WIRE_LAYOUTS(LAYOUT_DECLARE)
+ETHERNET_LAYOUTS(LAYOUT_DECLARE)
 CM_LAYOUTS(LAYOUT_DECLARE)
 
 #define CODES_DECLARE(name, rows) extern const struct code_table code_table_##name;
@@ -122,6 +124,7 @@ CONTEXT_CODES(CODES_DECLARE)
 COMMAND_CODES(CODES_DECLARE)
 QUEUE_CODES(CODES_DECLARE)
 WIRE_CODES(CODES_DECLARE)
+ETHERNET_CODES(CODES_DECLARE)
 CM_CODES(CODES_DECLARE)
 SYNDROME_CODES(CODES_DECLARE)
 

@@ -84,6 +84,7 @@ struct fault_key {
 	unsigned int port;
 	uint8_t *wire;
 	size_t len;
+	bool ethernet; /* a frame; else an InfiniBand packet */
 };
 
 /* What happens to the packet. When several rules fire, drop wins, delays and duplicates add up, and

@@ -30,6 +30,9 @@
 	P(hca, personality, PERSONALITY, CFG_PERSONALITY_mlx4, 0, CFG_PERSONALITY_COUNT - 1, \
 	  "what the device is to its host: mlx4 (ConnectX-3, with the transport in hardware), or ipath (QLogic 6120, which leaves the transport to its driver; for guests of serve)", \
 	  "assumption: mlx4 is what the host driver of scenarios drives") \
+	P(hca, device, DEVICE, CFG_DEVICE_CX3, 0, CFG_DEVICE_COUNT - 1, \
+	  "chip of an mlx4 device: cx3 (ConnectX-3, 15b3:1003) or cx3pro (ConnectX-3 Pro, 15b3:1007, which has RoCE v2)", \
+	  "assumption: cx3 is the older and simpler one") \
 	P(hca, node_guid, HEX, 0, 0, UINT64_MAX - 2, \
 	  "node GUID; port n has this value + n; 0 stands for 0x0002c90300a00000 + 16 * number of the device", \
 	  "assumption: the vendor's OUI") \
@@ -258,6 +261,27 @@
 	P(link, hoq_life, TIMEOUT, CFG_US(16777), 0, CFG_S(100), \
 	  "a packet that waits this long for credits is dropped; 0: never", \
 	  "derived: HOQLife 12 of IBA 14.2.5.6, 4.096 us * 2^12") \
+	P(port1, type, PORT_TYPE, CFG_PORT_IB, 0, CFG_PORT_TYPE_COUNT - 1, \
+	  "protocol of port 1: ib (InfiniBand), eth (Ethernet, for RoCE), or auto (the driver chooses, and can ask what the other end has)", \
+	  "documented: VPI cards have both; ib is the first in QUERY_PORT") \
+	P(port2, type, PORT_TYPE, CFG_PORT_IB, 0, CFG_PORT_TYPE_COUNT - 1, \
+	  "protocol of port 2", \
+	  "documented: as for port 1") \
+	P(ethernet, rate, RATE, UINT64_C(40000000000), UINT64_C(1000000000), UINT64_C(400000000000), \
+	  "data rate of an Ethernet port; the slower end of a cable sets it", \
+	  "documented: ConnectX-3 has 10 and 40 Gb/s Ethernet") \
+	P(ethernet, rx_buffer, SIZE, CFG_KIB(256), CFG_KIB(16), CFG_MIB(16), \
+	  "receive buffer of an Ethernet port; a frame that does not fit is lost", \
+	  "assumption: 50 us at 40 Gb/s") \
+	P(ethernet, pause_above, SIZE, CFG_KIB(128), CFG_KIB(1), CFG_MIB(16), \
+	  "a port that may send pause frames sends one when its receive buffer holds more than this", \
+	  "assumption: half of the buffer, so that what is under way still fits") \
+	P(ethernet, pause_below, SIZE, CFG_KIB(64), 0, CFG_MIB(16), \
+	  "and it lets the other end go on when the buffer holds no more than this", \
+	  "assumption: a quarter of the buffer") \
+	P(ethernet, pause_quanta, COUNT, 0xffff, 1, 0xffff, \
+	  "time in a pause frame, in units of 512 bit times", \
+	  "assumption: the longest; the port ends the pause itself") \
 	P(responder, latency, TIME, CFG_NS(50), 0, CFG_MS(1), \
 	  "time from a checked packet until its DMA or its response leaves", \
 	  "assumption: twelve cycles of a 250 MHz pipeline") \

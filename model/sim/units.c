@@ -50,6 +50,10 @@ static const struct scale personalities[] = {
 #undef CFG_PERSONALITY_SCALE
 		{0}};
 
+static const struct scale devices[] = {{"cx3", CFG_DEVICE_CX3}, {"cx3pro", CFG_DEVICE_CX3PRO}, {0}};
+static const struct scale port_types[] = {
+	{"ib", CFG_PORT_IB}, {"eth", CFG_PORT_ETH}, {"auto", CFG_PORT_AUTO}, {0}};
+
 enum { SCALED, NAMED };
 
 static const struct unit {

@@ -38,6 +38,8 @@
 	U(WIDTH, NAMED, widths, "one of 1x, 4x, 8x, 12x") \
 	U(PCIE, NAMED, pcies, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s") \
 	U(PERSONALITY, NAMED, personalities, "mlx4 or ipath") \
+	U(DEVICE, NAMED, devices, "cx3 or cx3pro") \
+	U(PORT_TYPE, NAMED, port_types, "one of ib, eth, auto") \
 	U(MEMORY_ORDER, NAMED, memory_orders, "one of program, x86, arm64, adversarial")
 
 enum cfg_unit {
@@ -86,6 +88,21 @@ enum cfg_personality {
 	CFG_PERSONALITIES(CFG_PERSONALITY_ENUM)
 #undef CFG_PERSONALITY_ENUM
 	CFG_PERSONALITY_COUNT,
+};
+
+/* The value of a DEVICE parameter: which chip of the family mlx4 is. */
+enum cfg_device {
+	CFG_DEVICE_CX3,    /* ConnectX-3 */
+	CFG_DEVICE_CX3PRO, /* ConnectX-3 Pro, which has RoCE v2 */
+	CFG_DEVICE_COUNT,
+};
+
+/* The value of a PORT_TYPE parameter. */
+enum cfg_port_type {
+	CFG_PORT_IB,
+	CFG_PORT_ETH,
+	CFG_PORT_AUTO, /* both; that of the other end, if the driver asks */
+	CFG_PORT_TYPE_COUNT,
 };
 
 /* clang-format on */

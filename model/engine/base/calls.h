@@ -36,6 +36,9 @@ struct hca_calls {
 	/* The same with a wrong CRC, `bad` as crc_check() says; it is counted. NULL: the link drops
 	 * such packets. */
 	void (*packet_bad)(struct hca *hca, struct packet *pkt, unsigned bad);
+	/* wire: a frame without RoCE has come in on an Ethernet port; takes it over. NULL: nobody
+	 * takes such frames. */
+	void (*frame_came)(struct hca *hca, struct packet *pkt);
 	/* wire: packet_receive() finds it whole and for this port; takes it over. */
 	void (*packet_arrived)(struct hca *hca, struct packet *pkt);
 	/* wire: the port's state or its note has changed, and firmware must look at it. */

@@ -6,7 +6,10 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/memory/icm.h"
 #include "model/engine/base/keep.h"
+#include "model/engine/wire/eth_port.h"
+#include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
+#include "model/engine/wire/roce.h"
 #include "model/engine/qp/qp_path.h"
 #include "model/interface/macros.h"
 #include "model/interface/queues.h"
@@ -478,8 +481,33 @@ static void qp_wake(struct waiter *w)
 
 /* --- paths --- */
 
-void qp_packet_path(const struct qp_path *path, struct packet_path *out)
+/* On an Ethernet port. The path holds an index into the table of VLANs; a path without a VLAN has a
+ * tag nevertheless if it has a priority (assumption: as Linux's priority tags). */
+static void __attribute__((noinline))
+frame_path(struct hca *hca, const struct qpc *qpc, struct packet_path *out)
 {
+	const struct qp_path *path = qpc_primary_const(qpc);
+	const struct eth_port *eth = link_port_config(hca, out->port)->eth;
+	const unsigned priority = qp_path_get_priority(path);
+	const unsigned vid =
+		qp_path_get_cv(path)
+			? eth->vlans[qp_path_get_vlan_index(path) % ETH_TABLE_SIZE] & VLAN_MASK
+			: 0;
+
+	out->smac_index = (uint8_t)qp_path_get_smac_index(path);
+	memcpy(out->dmac, qp_path_dmac_cptr(path), sizeof(out->dmac));
+	out->vlan = vid || priority ? (uint16_t)(priority << VLAN_PRIORITY_SHIFT | vid) : VLAN_NONE;
+	out->roce = roce_kind_of(eth, out->sgid_index, qpc_get_roce_mode(qpc));
+	out->udp_sport = (uint16_t)qpc_get_roce_entropy(qpc);
+	if (!out->udp_sport)
+		out->udp_sport = roce_source_port(qpc_get_local_qpn(qpc), qpc_get_remote_qpn(qpc));
+	out->force_loopback = qp_path_get_force_loopback(path);
+}
+
+void qp_packet_path(struct hca *hca, const struct qpc *qpc, struct packet_path *out)
+{
+	const struct qp_path *path = qpc_primary_const(qpc);
+
 	out->port = (uint8_t)(qp_path_get_port(path) + 1);
 	out->sl = (uint8_t)qp_path_get_sl(path);
 	out->static_rate = (uint8_t)qp_path_get_static_rate(path);
@@ -493,4 +521,6 @@ void qp_packet_path(const struct qp_path *path, struct packet_path *out)
 	out->traffic_class = (uint8_t)qp_path_get_tclass(path);
 	out->flow_label = qp_path_get_flow_label(path);
 	memcpy(out->dgid, qp_path_rgid_cptr(path), sizeof(out->dgid));
+	if (__builtin_expect(link_port_config(hca, out->port)->eth != NULL, 0))
+		frame_path(hca, qpc, out);
 }

@@ -142,7 +142,7 @@ void qp_path_changed(struct qp *qp, const struct qpc *qpc);
 void qp_completion_lost(struct hca *hca, uint32_t qpn);
 
 /* Converts a path of the context to the form that packet_build() takes. */
-void qp_packet_path(const struct qp_path *path, struct packet_path *out);
+void qp_packet_path(struct hca *hca, const struct qpc *qpc, struct packet_path *out);
 
 /* Firmware owns the context or has asked for it, or the device has not read it again yet after
  * qp_resume(). */

@@ -6,10 +6,13 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/qp/qp.h"
 #include "model/interface/queues.h"
 #include "model/interface/wire.h"
 #include "model/sim/params/hca.h"
+
+#include <string.h>
 
 static const struct bth *bth_of(const struct packet *pkt)
 {
@@ -39,10 +42,10 @@ static bool __attribute__((noinline, cold))
 grh_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 {
 	const struct port_config *port = link_port_config(hca, qp_path_get_port(path) + 1);
-	const struct grh *grh = (const struct grh *)(const void *)(pkt->wire + pkt->grh_off);
+	const struct grh *grh = (const struct grh *)(const void *)(pkt->wire + pkt->l3_off);
 	const uint8_t *peer = qp_path_rgid_cptr(path);
 
-	return qp_path_get_grh(path) && pkt->grh_off &&
+	return qp_path_get_grh(path) && pkt->l3_off &&
 	       gid_is(grh_dgid_cptr(grh), port->gid_prefix,
 		      port->guids[qp_path_get_mgid_index(path) % PORT_MAX_GIDS]) &&
 	       gid_is(grh_sgid_cptr(grh), be64_load(peer), be64_load(peer + GUID_AT));
@@ -56,16 +59,33 @@ static bool path_bits_fit(const struct port_config *port, const struct lrh *lrh,
 	       !((lrh_get_dlid(lrh) ^ qp_path_get_path_bits(path)) & ((1u << port->lmc) - 1));
 }
 
+/* On an Ethernet port: both GIDs are those the QP sends with, source and destination
+ * exchanged. MACs are not compared (assumption: a MAC belongs to the network between the ends, and
+ * changes when a router or an address changes). */
+static bool __attribute__((noinline, cold))
+frame_fits(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
+{
+	const struct eth_port *eth = link_port_config(hca, pkt->port)->eth;
+	uint8_t sgid[16], dgid[16];
+
+	packet_sgid(pkt, sgid);
+	packet_dgid(pkt, dgid);
+	return !memcmp(sgid, qp_path_rgid_cptr(path), sizeof(sgid)) &&
+	       !memcmp(dgid, eth->gids[qp_path_get_mgid_index(path)].gid, sizeof(dgid));
+}
+
 /* The packet came in at the path's port, and its addresses are those the QP sends with, source and
  * destination exchanged (IBA 9.6.1.5). */
 static bool came_on(struct hca *hca, const struct packet *pkt, const struct qp_path *path)
 {
 	const struct lrh *lrh = (const struct lrh *)(const void *)pkt->wire;
 
+	if (__builtin_expect(pkt->ethernet, 0))
+		return pkt->port == qp_path_get_port(path) + 1 && frame_fits(hca, pkt, path);
 	return pkt->port == qp_path_get_port(path) + 1 &&
 	       lrh_get_slid(lrh) == qp_path_get_rlid(path) &&
 	       path_bits_fit(link_port_config(hca, pkt->port), lrh, path) &&
-	       (__builtin_expect(!(pkt->grh_off | qp_path_get_grh(path)), 1) ||
+	       (__builtin_expect(!(pkt->l3_off | qp_path_get_grh(path)), 1) ||
 		grh_fits(hca, pkt, path));
 }
 

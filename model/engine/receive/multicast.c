@@ -23,6 +23,7 @@ struct multicast {
 	struct packet_queue queue;
 	struct dma dma;
 	struct dma_frag frags[ICM_MAX_FRAGS];
+	uint8_t mgid[GID_BYTES]; /* of that packet */
 	uint32_t visited; /* entries of the chain read so far: limits a chain that is circular */
 	union {
 		struct mcg_entry group;
@@ -93,8 +94,6 @@ static void entry_arrived(struct dma *dma)
 {
 	struct multicast *mc = container_of(dma, struct multicast, dma);
 	const struct mcg_entry *group = &mc->entry.group;
-	const struct packet *pkt = mc->queue.first;
-	const struct grh *grh = (const void *)(pkt->wire + pkt->grh_off);
 	uint32_t next;
 
 	if (dma->status) {
@@ -102,7 +101,7 @@ static void entry_arrived(struct dma *dma)
 		return;
 	}
 	if (mcg_entry_get_members(group) &&
-	    !memcmp(mcg_entry_mgid_cptr(group), grh_dgid_cptr(grh), GID_BYTES)) {
+	    !memcmp(mcg_entry_mgid_cptr(group), mc->mgid, GID_BYTES)) {
 		deliver(mc);
 		return;
 	}
@@ -145,11 +144,9 @@ static void entry_read(struct multicast *mc, uint32_t index)
 
 static void walk(struct multicast *mc)
 {
-	const struct packet *pkt = mc->queue.first;
-	const struct grh *grh = (const void *)(pkt->wire + pkt->grh_off);
-
 	mc->visited = 0;
-	entry_read(mc, mcg_hash(grh_dgid_cptr(grh), mc->hca->log_mcg_hash));
+	packet_dgid(mc->queue.first, mc->mgid);
+	entry_read(mc, mcg_hash(mc->mgid, mc->hca->log_mcg_hash));
 }
 
 void multicast_receive(struct hca *hca, struct packet *pkt)

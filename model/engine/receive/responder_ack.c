@@ -44,7 +44,7 @@ struct packet *response_new(struct qp *qp, const struct qpc *qpc, enum bth_opcod
 	struct packet_headers h;
 
 	/* Responses use the primary path. */
-	qp_packet_path(qpc_primary_const(qpc), &path);
+	qp_packet_path(hca, qpc, &path);
 	memset(&h, 0, sizeof(h));
 	h.opcode = bth_service_opcode((enum qp_service)qpc_get_service(qpc), opcode);
 	h.mig_req = qpc_get_pm_state(qpc) == QP_PM_MIGRATED;

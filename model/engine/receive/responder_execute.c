@@ -247,7 +247,7 @@ static uint8_t *send_bytes(struct resp_run *x, uint32_t *offset, uint32_t *len)
 		return payload;
 	}
 	*offset = UD_GRH_AREA;
-	if (!pkt->grh_off)
+	if (!pkt->l3_off)
 		return payload;
 	*offset = 0;
 	*len += UD_GRH_AREA;
@@ -322,6 +322,20 @@ static unsigned pkey_index(struct hca *hca, const struct packet *pkt)
 	return 0;
 }
 
+/* Where the datagram came from: the CQE has a MAC and a VLAN in the place of LID and path bits. */
+static void cqe_frame(const struct packet *pkt, struct cqe *cqe)
+{
+	const uint64_t smac = mac_load(eth_hdr_smac_cptr((const void *)pkt->wire));
+
+	if (pkt->vlan != VLAN_NONE) {
+		cqe_set_vlan(cqe, CQE_CVLAN);
+		cqe_set_priority(cqe, pkt->vlan >> VLAN_PRIORITY_SHIFT);
+		cqe_set_vid(cqe, pkt->vlan);
+	}
+	cqe_set_smac_hi(cqe, (uint32_t)(smac >> 32));
+	cqe_set_smac_lo(cqe, (uint32_t)smac);
+}
+
 static void cqe_datagram(struct resp_run *x, struct cqe *cqe)
 {
 	const struct packet *pkt = x->pkt;
@@ -331,7 +345,11 @@ static void cqe_datagram(struct resp_run *x, struct cqe *cqe)
 	if (!resp_is(x, BTH_IMM))
 		cqe_set_pkey_index(cqe, pkey_index(x->hca, pkt));
 	cqe_set_rqpn(cqe, deth_get_sqpn(resp_ext(pkt, BTH_EXT_DETH)));
-	cqe_set_grh(cqe, pkt->grh_off != 0);
+	cqe_set_grh(cqe, pkt->l3_off != 0);
+	if (pkt->ethernet) {
+		cqe_frame(pkt, cqe);
+		return;
+	}
 	cqe_set_path_bits(cqe, lrh_get_dlid(lrh) & ((1u << lmc) - 1));
 	cqe_set_sl(cqe, lrh_get_sl(lrh));
 	cqe_set_slid(cqe, lrh_get_slid(lrh));
@@ -388,8 +406,12 @@ static void datagram_write(struct resp_run *x)
 	uint32_t offset, len;
 	uint8_t *bytes = send_bytes(x, &offset, &len);
 
-	if (pkt->grh_off)
-		memmove(bytes, pkt->wire + pkt->grh_off, UD_GRH_AREA);
+	if (pkt->l3_off && pkt->roce != ROCE_V2_IPV4) {
+		memmove(bytes, pkt->wire + pkt->l3_off, UD_GRH_AREA);
+	} else if (pkt->l3_off) { /* the IPv4 header stands at the end of the area */
+		memmove(bytes + UD_GRH_AREA - IPV4_BYTES, pkt->wire + pkt->l3_off, IPV4_BYTES);
+		memset(bytes, 0, UD_GRH_AREA - IPV4_BYTES);
+	}
 	if (len)
 		payload_write(x, bytes, len);
 }

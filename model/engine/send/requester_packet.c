@@ -2,8 +2,10 @@
 /* One request packet: payload gathered by DMA into its buffer, headers, and the queue of packets on
  * their way out. See requester.h. */
 #include "model/engine/wire/gather.h"
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
+#include "model/engine/wire/roce.h"
 #include "model/engine/send/requester_impl.h"
 #include "model/engine/send/retry.h"
 #include "model/engine/send/scheduler.h"
@@ -203,6 +205,22 @@ static bool request_asks_ack(struct send_step *s, bool last)
 	return true;
 }
 
+/* The same on an Ethernet port. The version of RoCE is that of the entry in the GID table. */
+static void __attribute__((noinline))
+datagram_frame_path(const struct send_step *s, struct packet_path *path)
+{
+	const struct wqe_datagram *av = s->r.datagram;
+	const struct eth_port *eth = link_port_config(s->hca, path->port)->eth;
+	const unsigned version = eth->gids[path->sgid_index % ETH_TABLE_SIZE].version;
+
+	path->smac_index = (uint8_t)wqe_datagram_get_smac_index(av);
+	memcpy(path->dmac, wqe_datagram_dmac_cptr(av), sizeof(path->dmac));
+	path->vlan = wqe_datagram_get_vlan(av) ? (uint16_t)wqe_datagram_get_tci(av) : VLAN_NONE;
+	path->roce = roce_kind_of(eth, path->sgid_index, version == 2 ? QP_ROCE_V2 : QP_ROCE_V1);
+	path->udp_sport = roce_source_port(s->qp->qpn, wqe_datagram_get_dqpn(av));
+	path->force_loopback = wqe_datagram_get_loopback(av);
+}
+
 /* Address vector of a datagram. */
 static int request_datagram_path(const struct send_step *s, struct packet_path *path,
 				 struct packet_headers *h)
@@ -228,6 +246,8 @@ static int request_datagram_path(const struct send_step *s, struct packet_path *
 	path->traffic_class = (uint8_t)wqe_datagram_get_tclass(av);
 	path->flow_label = wqe_datagram_get_flow_label(av);
 	memcpy(path->dgid, wqe_datagram_dgid_cptr(av), sizeof(path->dgid));
+	if (__builtin_expect(link_port_config(s->hca, path->port)->eth != NULL, 0))
+		datagram_frame_path(s, path);
 	h->dest_qpn = wqe_datagram_get_dqpn(av);
 	h->deth.qkey = qkey >> 31 ? qpc_get_qkey(s->qpc) : qkey;
 	h->deth.src_qpn = s->qp->qpn;
@@ -266,7 +286,7 @@ static int request_build(struct send_step *s, struct packet *pkt, uint32_t offse
 		if (err)
 			return err;
 	} else {
-		qp_packet_path(primary, &path);
+		qp_packet_path(s->hca, s->qpc, &path);
 	}
 	packet_build(s->hca, pkt, &path, &h, n);
 	return 0;
@@ -285,6 +305,13 @@ static int request_build_next(struct send_step *s, struct packet *pkt, uint32_t 
 	return 0;
 }
 
+static int mlx_malformed(const struct send_step *s, const char *why)
+{
+	guest_error(s->hca, RULE_wqe_malformed, guest_object(GUEST_QP, s->qp->qpn),
+		    "qpn %06x wqe %u: %s", s->qp->qpn, s->send->cursor, why);
+	return VERDICT_SEND_WQE;
+}
+
 /* The driver's own headers around the payload. 0, -EAGAIN or a verdict. */
 static int request_build_mlx(struct send_step *s, struct packet *pkt, struct message_part *part)
 {
@@ -293,17 +320,19 @@ static int request_build_mlx(struct send_step *s, struct packet *pkt, struct mes
 	const char *why;
 	int err, len = send_request_mlx_headers(&s->r, headers, &why);
 
-	if (len < 0) {
-		guest_error(s->hca, RULE_wqe_malformed, guest_object(GUEST_QP, s->qp->qpn),
-			    "qpn %06x wqe %u: %s", s->qp->qpn, s->send->cursor, why);
-		return VERDICT_SEND_WQE;
-	}
+	if (len < 0)
+		return mlx_malformed(s, why);
 	if (s->r.bytes > PACKET_PAYLOAD)
 		return VERDICT_SEND_LENGTH;
 	part->n = (uint32_t)s->r.bytes;
 	err = part_gather(part);
 	if (err)
 		return err;
+	if (link_port_config(s->hca, s->send->port)->eth)
+		return packet_build_frame(s->hca, pkt, s->send->port, headers, (unsigned)len,
+					  part->n)
+			       ? 0
+			       : mlx_malformed(s, "the headers are not those of a RoCE packet");
 	packet_build_raw(s->hca, pkt, s->send->port, headers, (unsigned)len, part->n,
 			 wqe_mlx_ctrl_get_vl15(ctrl), wqe_mlx_ctrl_get_slr(ctrl),
 			 (uint8_t)(lrh_get_slid((const struct lrh *)headers) & MLX_PATH_BITS));

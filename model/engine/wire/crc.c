@@ -422,6 +422,17 @@ uint32_t crc_icrc(const uint8_t *p, size_t n)
 	return ~c;
 }
 
+/* The register of a CRC is added to the first bytes of what follows. The other CRC of the pair means
+ * nothing here. */
+uint32_t crc32_more(uint32_t c, const uint8_t *p, size_t n)
+{
+	if (n >= MIN_CLMUL)
+		return (uint32_t)both_crcs(p, n, c);
+	for (; n; p++, n--)
+		c = c >> 8 ^ crc.icrc[(c ^ *p) & 0xff];
+	return c;
+}
+
 uint16_t crc_vcrc(const uint8_t *p, size_t n)
 {
 	uint16_t v = 0xffff;

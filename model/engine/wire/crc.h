@@ -39,6 +39,10 @@ unsigned int crc_check(const uint8_t *wire, size_t len);
 uint32_t crc_icrc(const uint8_t *p, size_t n);
 uint16_t crc_vcrc(const uint8_t *p, size_t n);
 
+/* The register of the CRC-32 of ICRC and of Ethernet after n further bytes. It begins as ones, and the
+ * CRC is its complement. */
+uint32_t crc32_more(uint32_t crc, const uint8_t *p, size_t n);
+
 /* Ways to compute the CRCs. The best one that processor and system support is chosen when the
  * program starts. */
 enum crc_path {

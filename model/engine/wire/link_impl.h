@@ -6,6 +6,7 @@
 
 #include "model/engine/base/engine.h"
 #include "model/engine/base/event_core.h"
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet_queue.h"
 #include "model/interface/wire.h"
@@ -64,12 +65,17 @@ struct link_port {
 	struct rate_table *rates; /* static_rate.c's, created at the first packet that needs it */
 	unsigned rate_held;       /* packets that wait there */
 	struct port_config config;
+	struct eth_port eth; /* in use while config.eth points to it */
 };
 
 /* Gives the lane the credits for an empty receive buffer of `buffer` bytes. */
 void link_lane_open(struct link_lane *lane, uint64_t buffer);
 /* Discards all packets that wait to be sent. */
 void link_lanes_drop(struct link_port *lp);
+/* A frame of an Ethernet port is on the cable, and arrives then if no fault plan has other ideas. */
+void link_put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives);
+/* A packet that stays in the device comes to its own port at pkt->sent_ps. */
+void link_turn_around(struct link_port *lp, struct packet *pkt);
 /* Event job: the packet that contains ev reaches its port. */
 void link_receive_arrived(struct event *ev);
 

@@ -133,6 +133,8 @@ void link_lanes_drop(struct link_port *lp)
 		lane_drop(lp, &lp->turns[vl], vl);
 	}
 	lp->credits_due_ps = 0;
+	if (lp->config.eth)
+		eth_port_drop(lp);
 }
 
 void link_lane_open(struct link_lane *lane, uint64_t buffer)
@@ -215,6 +217,10 @@ void link_port_return_credits(struct hca *hca, struct packet *pkt)
 
 	if (!pkt->rx_buffered)
 		return;
+	if (__builtin_expect(pkt->ethernet, 0)) {
+		eth_port_release(lp, pkt);
+		return;
+	}
 	pkt->rx_buffered = false;
 	if (pkt->vl == VL_MANAGEMENT) {
 		if (lp->management_in_use)
@@ -249,8 +255,11 @@ static void held_release(struct link_port *lp, uint64_t arrives)
 static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_verdict *fault)
 {
 	struct hca *hca = lp->hca;
-	const struct fault_key key = {
-		.hca = hca->index, .port = lp->port, .wire = pkt->wire, .len = pkt->len};
+	const struct fault_key key = {.hca = hca->index,
+				      .port = lp->port,
+				      .wire = pkt->wire,
+				      .len = pkt->len,
+				      .ethernet = pkt->ethernet};
 
 	packet_need_crcs(pkt);
 	if (fault_plan_apply(lp->plan, &key, fault) <= 0)
@@ -259,6 +268,13 @@ static void apply_plan(struct link_port *lp, struct packet *pkt, struct fault_ve
 	pkt->crcs_unknown = fault->corrupted;
 	HCA_TRACE(hca, TP_FAULT, .port = (uint8_t)lp->port, .qpn = pkt->src_qpn, .corr = pkt->psn,
 		  .text = pkt->fault);
+}
+
+/* The packet does not occupy the other end's buffer. */
+static void credits_keep(struct link_port *lp, const struct packet *pkt)
+{
+	if (pkt->vl != VL_MANAGEMENT && !pkt->ethernet)
+		credits_return(lp, pkt->vl, blocks_of(pkt));
 }
 
 static void __attribute__((noinline))
@@ -271,14 +287,12 @@ put_through_plan(struct link_port *lp, struct packet *pkt, uint64_t arrives)
 	for (unsigned i = 0; i < fault.duplicates; i++)
 		send_copy(lp, pkt, arrives + (i + 1) * fault.duplicate_gap_ps);
 	if (fault.drop) {
-		if (pkt->vl != VL_MANAGEMENT)
-			credits_return(lp, pkt->vl, blocks_of(pkt));
+		credits_keep(lp, pkt);
 		packet_free(pkt);
 	} else if (fault.hold) {
 		pkt->hold = fault.hold + 1; /* held_release() will count this packet too */
 		/* the packets that are to pass it need its credits */
-		if (pkt->vl != VL_MANAGEMENT)
-			credits_return(lp, pkt->vl, blocks_of(pkt));
+		credits_keep(lp, pkt);
 		pkt->uncredited = true;
 		pkt->next = lp->held;
 		lp->held = pkt;
@@ -308,6 +322,17 @@ static void put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arriv
 		put_on_wire_watched(lp, pkt, arrives);
 	else
 		hand_over(lp->peer, pkt, arrives);
+}
+
+void link_put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives)
+{
+	put_on_wire(lp, pkt, arrives);
+}
+
+void link_turn_around(struct link_port *lp, struct packet *pkt)
+{
+	trace_departure(lp, pkt, false);
+	deliver(lp, pkt, pkt->sent_ps);
 }
 
 static inline __attribute__((always_inline)) uint64_t transmit(struct link_port *lp,
@@ -489,6 +514,8 @@ uint64_t link_port_send(struct hca *hca, struct packet *pkt)
 {
 	struct link_port *lp = hca->ports[pkt->port - 1];
 
+	if (__builtin_expect(lp->config.eth != NULL, 0))
+		return eth_port_send(lp, pkt);
 	if (!may_send(lp, pkt)) {
 		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
 		link_packet_trace(hca, TP_PKT_DISCARD, pkt, hca_now(hca), "port is not active");
@@ -509,6 +536,8 @@ uint64_t link_port_backlog_ps(struct hca *hca, unsigned port)
 	const struct link_port *lp = hca->ports[port - 1];
 	uint64_t now = hca_now(hca), until = lp->busy_until_ps;
 
+	if (__builtin_expect(lp->config.eth != NULL, 0))
+		return eth_port_backlog_ps(lp);
 	if (until < lp->credits_due_ps)
 		until = lp->credits_due_ps;
 	return (until > now ? until - now : 0) + lp->queued_bytes * lp->fs_per_byte / 1000;
@@ -530,6 +559,8 @@ bool link_port_is_quiet(struct hca *hca, unsigned port)
 {
 	const struct link_port *lp = hca->ports[port - 1];
 
+	if (lp->config.eth && !eth_port_is_quiet(lp))
+		return false;
 	if (lp->flying || lp->held || lp->rate_held || lp->config.phys == PHYS_TRAINING)
 		return false;
 	for (unsigned vl = 0; vl < VLS; vl++)

@@ -19,6 +19,7 @@ struct hca;
 struct packet;
 struct waiter;
 struct fault_plan;
+struct eth_port;
 
 enum { PORT_MAX_GIDS = 128, PORT_MAX_PKEYS = 128 };
 
@@ -45,6 +46,7 @@ struct port_config {
 	uint64_t bad_pkey, bad_qkey;
 	struct port_note note;
 	uint64_t counters[FW_PC_COUNT];
+	struct eth_port *eth; /* NULL: the port is an InfiniBand port */
 };
 
 struct link_port *link_port_create(struct hca *hca, unsigned port);

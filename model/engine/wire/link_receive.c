@@ -32,7 +32,9 @@ void link_packet_emit(struct hca *hca, enum trace_point point, struct packet *pk
 			   .port = pkt->port,
 			   .qpn = pkt->src_qpn,
 			   .corr = pkt->psn,
-			   .args = {TRACE_PACKET_WQE, 0, pkt->corr, pkt->resent ? 2 : 1},
+			   .args = {pkt->ethernet ? TRACE_PACKET_WQE | TRACE_PACKET_ETHERNET
+						  : TRACE_PACKET_WQE,
+				    0, pkt->corr, pkt->resent ? 2 : 1},
 			   .bytes = pkt->wire,
 			   .len = pkt->len,
 			   .bytes_stay = pkt->lent,
@@ -119,7 +121,10 @@ void link_receive_arrived(struct event *ev)
 	struct link_port *lp = pkt->hca->ports[pkt->port - 1];
 
 	lp->flying--;
-	receive(lp, pkt);
+	if (__builtin_expect(lp->config.eth != NULL, 0))
+		eth_port_receive(lp, pkt);
+	else
+		receive(lp, pkt);
 }
 
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
@@ -135,8 +140,14 @@ void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len)
 	pkt->wire = pkt->buf;
 	pkt->len = (uint16_t)len;
 	pkt->port = (uint8_t)port;
-	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
 	pkt->crcs_made = pkt->crcs_unknown = pkt->uncredited = true;
 	pkt->fault = "injected";
+	if (link_port_config(hca, port)->eth) {
+		pkt->ethernet = true;
+		pkt->vlan = VLAN_NONE;
+		eth_port_receive(hca->ports[port - 1], pkt);
+		return;
+	}
+	pkt->vl = len ? pkt->wire[0] >> 4 : 0;
 	receive(hca->ports[port - 1], pkt);
 }

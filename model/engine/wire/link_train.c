@@ -9,7 +9,10 @@
 #include "model/engine/wire/static_rate.h"
 #include "model/interface/macros.h"
 #include "model/sim/fault.h"
+#include "model/sim/params/hca_ethernet.h"
 #include "model/sim/params/hca_link.h"
+#include "model/sim/params/hca_port1.h"
+#include "model/sim/params/hca_port2.h"
 #include "model/sim/units.h"
 
 #include <stdlib.h>
@@ -18,6 +21,7 @@
 static void tables_default(struct link_port *lp)
 {
 	struct port_config *c = &lp->config;
+	struct eth_port *eth = c->eth;
 
 	memset(c, 0, sizeof(*c));
 	c->logical = LOGICAL_DOWN;
@@ -27,6 +31,9 @@ static void tables_default(struct link_port *lp)
 	c->gid_prefix = 0xfe80000000000000;
 	c->guids[0] = hca_node_guid(lp->hca) + lp->port;
 	c->pkeys[0] = 0xffff;
+	c->eth = eth;
+	if (eth)
+		eth_port_reset(eth, lp);
 }
 
 static void phys_change(struct link_port *lp, unsigned phys)
@@ -42,7 +49,9 @@ static void phys_change(struct link_port *lp, unsigned phys)
 	if (lp->config.phys == PHYS_LINK_UP)
 		lp->config.counters[FW_PC_LINK_DOWNED]++;
 	lp->config.phys = (uint8_t)phys;
-	lp->config.logical = phys == PHYS_LINK_UP ? LOGICAL_INIT : LOGICAL_DOWN;
+	lp->config.logical = phys != PHYS_LINK_UP ? LOGICAL_DOWN
+			     : lp->config.eth     ? LOGICAL_ACTIVE
+						  : LOGICAL_INIT;
 	HCA_TRACE(hca, TP_LINK_STATE, .port = (uint8_t)lp->port, .text = names[phys]);
 	hca->calls->port_changed(hca, lp->port);
 }
@@ -61,7 +70,8 @@ static void train(struct link_port *lp)
 {
 	struct link_port *peer = lp->peer;
 
-	if (!peer || !lp->plugged || !peer->plugged || !lp->enabled || !peer->enabled)
+	if (!peer || !lp->plugged || !peer->plugged || !lp->enabled || !peer->enabled ||
+	    !lp->config.eth != !peer->config.eth)
 		return;
 	if (lp->config.phys != PHYS_POLLING || peer->config.phys != PHYS_POLLING)
 		return;
@@ -83,6 +93,17 @@ static void rate_set(struct link_port *lp, unsigned speed, unsigned width,
 	lp->busy_until_ps = hca_now(lp->hca);
 	for (unsigned vl = 0; vl < VLS; vl++)
 		link_lane_open(&lp->lanes[vl], param_link_rx_buffer(peer->hca->params));
+}
+
+/* An Ethernet port has no lanes: its rate is one number, that of the slower end. */
+static void ethernet_rate_set(struct link_port *lp, const struct link_port *peer)
+{
+	uint64_t rate = param_ethernet_rate(lp->hca->params);
+
+	if (rate > param_ethernet_rate(peer->hca->params))
+		rate = param_ethernet_rate(peer->hca->params);
+	lp->fs_per_byte = 8 * UINT64_C(1000000000000000) / rate;
+	lp->busy_until_ps = hca_now(lp->hca);
 }
 
 static unsigned smaller(unsigned a, unsigned b)
@@ -117,8 +138,13 @@ static void training_done(struct event *ev)
 
 	if (peer->config.phys != PHYS_TRAINING)
 		return;
-	rate_set(lp, speed, width, peer);
-	rate_set(peer, speed, width, lp);
+	if (lp->config.eth) {
+		ethernet_rate_set(lp, peer);
+		ethernet_rate_set(peer, lp);
+	} else {
+		rate_set(lp, speed, width, peer);
+		rate_set(peer, speed, width, lp);
+	}
 	lp->management_in_use = peer->management_in_use = 0;
 	phys_change(lp, PHYS_LINK_UP);
 	phys_change(peer, PHYS_LINK_UP);
@@ -207,6 +233,11 @@ uint32_t link_port_speed(struct hca *hca, unsigned port)
 	       extended_supported << 12;
 }
 
+static uint64_t port_type(const struct hca_params *params, unsigned port)
+{
+	return port == 1 ? param_port1_type(params) : param_port2_type(params);
+}
+
 struct link_port *link_port_create(struct hca *hca, unsigned port)
 {
 	struct link_port *lp = memory_create(1, sizeof(*lp), "a port");
@@ -216,6 +247,8 @@ struct link_port *link_port_create(struct hca *hca, unsigned port)
 	lp->trained.job = training_done;
 	for (unsigned vl = 0; vl < VLS; vl++)
 		link_lane_open(&lp->turns[vl], param_link_rx_buffer(hca->params));
+	if (port_type(hca->params, port) == CFG_PORT_ETH)
+		lp->config.eth = &lp->eth;
 	tables_default(lp);
 	hca->port_configs[port - 1] = &lp->config;
 	return lp;

@@ -4,7 +4,10 @@
 
 #include "model/engine/wire/crc.h"
 #include "model/engine/base/engine.h"
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/wire/link_port.h"
+#include "model/engine/wire/roce.h"
+#include "model/engine/wire/roce_crc.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/syndromes.h"
 #include "model/interface/wire.h"
@@ -216,7 +219,7 @@ static void put_lrh(struct packet *pkt, unsigned vl, unsigned sl, uint16_t dlid,
 	memset(lrh, 0, sizeof(*lrh));
 	lrh_set_vl(lrh, vl);
 	lrh_set_sl(lrh, sl);
-	lrh_set_lnh(lrh, pkt->grh_off ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
+	lrh_set_lnh(lrh, pkt->l3_off ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
 	lrh_set_dlid(lrh, dlid);
 	lrh_set_pkt_len(lrh, (pkt->len - VCRC_BYTES) / 4u);
 	lrh_set_slid(lrh, slid);
@@ -294,21 +297,50 @@ static void put_extensions(uint8_t *bth, const struct bth_op *op, const struct p
 		memcpy(bth + op->at[BTH_EXT_IETH], h->imm, sizeof(h->imm));
 }
 
-/* Sets the offsets, wire and len for the headers of this opcode around a payload, and zeroes the
- * pad. Returns the pad's length. */
-static unsigned lay_out(struct packet *pkt, const struct bth_op *op, bool grh, unsigned payload_len)
+/* Sets the offsets behind bth_off, and wire, for the headers of this opcode around a payload, and
+ * zeroes the pad. Returns the pad's length. */
+static inline unsigned lay_out_behind(struct packet *pkt, const struct bth_op *op,
+				      unsigned payload_len)
 {
-	unsigned headers = bth_op_header_bytes(op, grh), pad = -payload_len & 3;
+	unsigned headers = pkt->bth_off + (unsigned)BTH_BYTES + op->ext_bytes,
+		 pad = -payload_len & 3;
 
 	pkt->op = op;
 	pkt->wire = packet_payload(pkt) - headers;
-	pkt->grh_off = grh ? LRH_BYTES : 0;
-	pkt->bth_off = (uint16_t)(LRH_BYTES + (grh ? GRH_BYTES : 0));
 	pkt->ext_off = pkt->bth_off + BTH_BYTES;
 	pkt->payload_off = (uint16_t)headers;
 	pkt->payload_len = (uint16_t)payload_len;
-	pkt->len = (uint16_t)(headers + payload_len + pad + CRC_BYTES);
 	memset(packet_payload(pkt) + payload_len, 0, pad);
+	return pad;
+}
+
+static unsigned lay_out(struct packet *pkt, const struct bth_op *op, bool grh, unsigned payload_len)
+{
+	unsigned pad;
+
+	pkt->l3_off = grh ? LRH_BYTES : 0;
+	pkt->bth_off = (uint16_t)(LRH_BYTES + (grh ? GRH_BYTES : 0));
+	pad = lay_out_behind(pkt, op, payload_len);
+	pkt->len = (uint16_t)(pkt->payload_off + payload_len + pad + CRC_BYTES);
+	return pad;
+}
+
+/* The same in an Ethernet frame. */
+static unsigned lay_out_frame(struct packet *pkt, const struct bth_op *op,
+			      const struct packet_path *path, unsigned payload_len)
+{
+	unsigned front = roce_front_bytes(path), pad, end;
+
+	pkt->ethernet = true;
+	pkt->roce = (uint8_t)path->roce;
+	pkt->vlan = path->vlan;
+	pkt->bth_off = (uint16_t)front;
+	pkt->l3_off = (uint16_t)(front - roce_l3_bytes(path->roce));
+	pad = lay_out_behind(pkt, op, payload_len);
+	pkt->icrc_off = (uint16_t)(pkt->payload_off + payload_len + pad);
+	end = pkt->icrc_off + (unsigned)ICRC_BYTES;
+	pkt->len = (uint16_t)frame_length(end);
+	memset(pkt->wire + end, 0, pkt->len - end);
 	return pad;
 }
 
@@ -317,18 +349,27 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 {
 	const struct bth_op *op = bth_op_find(h->opcode);
 	const struct port_config *port = link_port_config(hca, path->port);
-	unsigned pad = lay_out(pkt, op, path->grh, payload_len);
-	struct bth *bth = (struct bth *)(pkt->wire + pkt->bth_off);
+	unsigned pad;
+	struct bth *bth;
 
 	pkt->port = path->port;
 	pkt->static_rate = path->static_rate;
-	pkt->vl = port->sl2vl[path->sl & 15];
 	pkt->qpn = h->dest_qpn;
 	pkt->psn = h->psn;
-	put_lrh(pkt, pkt->vl, path->sl, path->dlid, port->lid | path->path_bits);
-	if (path->grh)
-		put_grh(hca, (struct grh *)(pkt->wire + pkt->grh_off), path,
-			pkt->len - pkt->bth_off - VCRC_BYTES);
+	if (__builtin_expect(port->eth != NULL, 0)) {
+		pad = lay_out_frame(pkt, op, path, payload_len);
+		pkt->vl = (uint8_t)eth_priority(pkt);
+		pkt->loopback = path->force_loopback;
+		roce_front_put(hca, pkt, path);
+	} else {
+		pad = lay_out(pkt, op, path->grh, payload_len);
+		pkt->vl = port->sl2vl[path->sl & 15];
+		put_lrh(pkt, pkt->vl, path->sl, path->dlid, port->lid | path->path_bits);
+		if (path->grh)
+			put_grh(hca, (struct grh *)(pkt->wire + pkt->l3_off), path,
+				pkt->len - pkt->bth_off - VCRC_BYTES);
+	}
+	bth = (struct bth *)(pkt->wire + pkt->bth_off);
 	memset(bth, 0, sizeof(*bth));
 	bth_set_opcode(bth, h->opcode);
 	bth_set_solicited(bth, h->solicited);
@@ -342,6 +383,15 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 		put_extensions((uint8_t *)bth, op, h);
 }
 
+static void frame_fields_copy(struct packet *pkt, const struct packet *model)
+{
+	pkt->ethernet = true;
+	pkt->roce = model->roce;
+	pkt->vlan = model->vlan;
+	pkt->icrc_off = model->icrc_off;
+	pkt->loopback = model->loopback;
+}
+
 void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t psn, bool ack_req)
 {
 	struct bth *bth;
@@ -352,13 +402,15 @@ void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t 
 	pkt->wire = pkt->buf + (model->wire - model->buf);
 	pkt->len = model->len;
 	pkt->op = model->op;
-	pkt->grh_off = model->grh_off;
+	pkt->l3_off = model->l3_off;
 	pkt->bth_off = model->bth_off;
 	pkt->ext_off = model->ext_off;
 	pkt->payload_off = model->payload_off;
 	pkt->payload_len = model->payload_len;
 	pkt->qpn = model->qpn;
 	pkt->psn = psn;
+	if (__builtin_expect(model->ethernet, 0))
+		frame_fields_copy(pkt, model);
 	memcpy(pkt->buf, model->buf, PACKET_HEADERS);
 	memset(packet_payload(pkt) + pkt->payload_len, 0, -pkt->payload_len & 3);
 	bth = (struct bth *)(pkt->wire + pkt->bth_off);
@@ -390,7 +442,7 @@ void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const 
 	if (!keep_slid)
 		lrh_set_slid(lrh, config->lid | path_bits);
 	if (grh)
-		grh_set_pay_len((struct grh *)(pkt->wire + pkt->grh_off),
+		grh_set_pay_len((struct grh *)(pkt->wire + pkt->l3_off),
 				pkt->len - pkt->bth_off - VCRC_BYTES);
 	bth_set_pad((struct bth *)(pkt->wire + pkt->bth_off), pad);
 	pkt->qpn = bth_get_dqpn((const struct bth *)(pkt->wire + pkt->bth_off));
@@ -401,8 +453,14 @@ void packet_need_crcs(struct packet *pkt)
 {
 	if (pkt->crcs_made)
 		return;
-	crc_make(pkt->wire, pkt->len - CRC_BYTES);
 	pkt->crcs_made = true;
+	if (__builtin_expect(pkt->ethernet, 0)) {
+		const struct roce_places at = roce_places_of(pkt);
+
+		roce_crcs_make(pkt->wire, pkt->len, &at);
+		return;
+	}
+	crc_make(pkt->wire, pkt->len - CRC_BYTES);
 }
 
 void packet_seal(struct hca *hca, struct packet *pkt)

@@ -10,6 +10,7 @@
 
 #include "model/engine/base/event_core.h"
 #include "model/engine/host/pcie.h"
+#include "model/interface/ethernet.h"
 #include "model/sim/params/hca_packet.h"
 
 #include <stdbool.h>
@@ -20,10 +21,10 @@ struct hca;
 struct bth_op;
 
 enum {
-	PACKET_HEADERS = 128, /* room in front of the payload: LRH 8, GRH 40, BTH 12, XRCETH 4, the
-				 largest extension 44 */
+	PACKET_HEADERS = 128, /* room in front of the payload: Ethernet and VLAN 18, IPv6 40, UDP 8,
+				 BTH 12, XRCETH 4, the largest extension 44 */
 	PACKET_PAYLOAD = 4096,
-	PACKET_TRAILER = 16, /* pad, ICRC, VCRC */
+	PACKET_TRAILER = 16, /* pad, ICRC, VCRC or FCS */
 	QPN_MULTICAST = 0xffffff,
 	PACKET_FRAGS = 128, /* pieces of host memory of one payload: 62 segments of the longest send
 			       WQE, each across a page */
@@ -49,7 +50,11 @@ struct packet {
 	/* sender: static rate of its path, as in qp_path.static_rate; 0: none, or the packet has
 	 * been delayed */
 	uint8_t static_rate;
-	uint16_t sharers; /* copies that use its buffer space, too */
+	bool ethernet;     /* a frame of an Ethernet port */
+	uint8_t roce;      /* what carries its BTH, enum roce_kind; 0: InfiniBand, or no RoCE */
+	uint16_t vlan;     /* Ethernet: priority and VLAN, or VLAN_NONE */
+	uint16_t icrc_off; /* Ethernet: place of the ICRC; 0: the frame has none */
+	uint16_t sharers;  /* copies that use its buffer space, too */
 	/* a multicast member's copy: the packet whose buffer space it uses */
 	struct packet *shares;
 	unsigned hold;     /* fault plan: number of later packets that overtake it */
@@ -57,12 +62,12 @@ struct packet {
 	uint64_t sent_ps;  /* last bit left the sender */
 	uint64_t ready_ps; /* sender: earliest start on the wire; receiver: parsed */
 
-	uint8_t *wire; /* first byte of the LRH, inside buf */
-	uint16_t len;  /* LRH to VCRC inclusive */
+	uint8_t *wire; /* first byte of the LRH or of the frame, inside buf */
+	uint16_t len;  /* to the end of the VCRC or FCS */
 
 	/* Filled by the builder, or by packet_parse() at the receiver. Offsets count from wire. */
 	const struct bth_op *op;
-	uint16_t grh_off; /* 0: none */
+	uint16_t l3_off; /* GRH or IP header; 0: none */
 	uint16_t bth_off;
 	uint16_t ext_off; /* first byte after the BTH (XRCETH when there is one) */
 	uint16_t payload_off;
@@ -123,6 +128,13 @@ struct packet_path {
 	uint8_t sgid_index, hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t dgid[16];
+	/* Used on an Ethernet port only. */
+	enum roce_kind roce;
+	uint8_t smac_index;
+	uint8_t dmac[MAC_BYTES];
+	uint16_t vlan;      /* priority and VLAN, or VLAN_NONE */
+	uint16_t udp_sport; /* RoCE v2 */
+	bool force_loopback;
 };
 
 struct packet_headers {
@@ -168,6 +180,10 @@ void packet_build_like(struct packet *pkt, const struct packet *model, uint32_t 
 void packet_build_raw(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,
 		      unsigned headers_len, unsigned payload_len, bool vl15, bool keep_slid,
 		      uint8_t path_bits);
+/* A frame as the driver wrote it, around or in front of the payload, which is there already: for
+ * QP1, whose headers are Ethernet to DETH. Sets lengths and pad. False: the headers are no RoCE. */
+bool packet_build_frame(struct hca *hca, struct packet *pkt, unsigned port, const uint8_t *headers,
+			unsigned headers_len, unsigned payload_len);
 /* The packet is complete: sets ready_ps, when it can go onto the wire, and makes ICRC and VCRC if
  * parameter crc.eager says so. */
 void packet_seal(struct hca *hca, struct packet *pkt);
@@ -186,6 +202,10 @@ int packet_parse(struct hca *hca, struct packet *pkt, const char **why);
 void packet_receive(struct hca *hca, struct packet *pkt);
 /* Frees a received packet that nobody accepts; `why` is for the log. */
 void packet_drop(struct hca *hca, struct packet *pkt, const char *why);
+
+/* The GIDs of a packet that has a GRH or an IP header. */
+void packet_sgid(const struct packet *pkt, uint8_t gid[16]);
+void packet_dgid(const struct packet *pkt, uint8_t gid[16]);
 
 static inline uint8_t *packet_payload(struct packet *pkt)
 {

@@ -6,10 +6,14 @@
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/crc.h"
 #include "model/engine/wire/link_port.h"
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/wire/packet.h"
+#include "model/engine/wire/roce.h"
+#include "model/engine/wire/roce_crc.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/wire.h"
 #include "model/sim/params/hca.h"
+#include "model/sim/params/hca_crc.h"
 
 #include <errno.h>
 
@@ -54,7 +58,7 @@ static const char *parse_grh(struct packet *pkt, unsigned after_lrh)
 		return "GRH IPVer";
 	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
 		return "GRH NxtHdr";
-	pkt->grh_off = LRH_BYTES;
+	pkt->l3_off = LRH_BYTES;
 	return NULL;
 }
 
@@ -64,40 +68,25 @@ static bool __attribute__((noinline, cold)) answered(const struct bth *bth)
 	return bth_code_is_reliable(bth_get_opcode(bth));
 }
 
-static const char *parse(struct packet *pkt)
+/* From the BTH to the pad, which ends where the ICRC begins. There are a whole BTH and an ICRC. */
+static inline __attribute__((always_inline)) const char *parse_transport(struct packet *pkt,
+									 unsigned icrc_off)
 {
-	const struct lrh *lrh = (const struct lrh *)pkt->wire;
-	const struct bth *bth;
-	const char *why;
-	unsigned headers, pad, lnh;
+	const struct bth *bth = (const struct bth *)(pkt->wire + pkt->bth_off);
+	unsigned headers, pad;
 
-	lnh = lrh_get_lnh(lrh);
-	if (lnh == LNH_RAW || lnh == LNH_IPV6)
-		return "raw packet";
-	if (pkt->len < LRH_BYTES + BTH_BYTES + (int)CRC_BYTES)
-		return "too short for a BTH";
-	pkt->grh_off = 0;
-	if (lnh == LNH_IBA_GLOBAL) {
-		why = parse_grh(pkt, pkt->len - LRH_BYTES - CRC_BYTES);
-		if (why)
-			return why;
-	}
-	pkt->bth_off = (uint16_t)(LRH_BYTES + (pkt->grh_off ? GRH_BYTES : 0));
-	if (pkt->len < pkt->bth_off + BTH_BYTES + CRC_BYTES)
-		return "too short for a BTH";
-	bth = (const struct bth *)(pkt->wire + pkt->bth_off);
 	if (bth_get_tver(bth))
 		return "TVer";
 	pkt->op = bth_op_find((uint8_t)bth_get_opcode(bth));
 	if (__builtin_expect(!pkt->op->props, 0) && !answered(bth))
 		return "opcode";
-	headers = bth_op_header_bytes(pkt->op, pkt->grh_off != 0);
+	headers = pkt->bth_off + (unsigned)BTH_BYTES + pkt->op->ext_bytes;
 	pad = bth_get_pad(bth);
-	if (pkt->len < headers + pad + (unsigned)CRC_BYTES)
+	if (icrc_off < headers + pad)
 		return "too short for its headers";
 	pkt->ext_off = pkt->bth_off + BTH_BYTES;
 	pkt->payload_off = (uint16_t)headers;
-	pkt->payload_len = (uint16_t)(pkt->len - headers - pad - (unsigned)CRC_BYTES);
+	pkt->payload_len = (uint16_t)(icrc_off - headers - pad);
 	if (!bth_op_is(pkt->op, BTH_PAYLOAD) && pkt->payload_len + pad && pkt->op->props)
 		return "payload where none belongs";
 	/* Too long a payload of a connected service is found later, by the QP's MTU, and answered
@@ -107,6 +96,29 @@ static const char *parse(struct packet *pkt)
 	pkt->qpn = bth_get_dqpn(bth);
 	pkt->psn = bth_get_psn(bth);
 	return NULL;
+}
+
+static const char *parse(struct packet *pkt)
+{
+	const struct lrh *lrh = (const struct lrh *)pkt->wire;
+	const char *why;
+	unsigned lnh;
+
+	lnh = lrh_get_lnh(lrh);
+	if (lnh == LNH_RAW || lnh == LNH_IPV6)
+		return "raw packet";
+	if (pkt->len < LRH_BYTES + BTH_BYTES + (int)CRC_BYTES)
+		return "too short for a BTH";
+	pkt->l3_off = 0;
+	if (lnh == LNH_IBA_GLOBAL) {
+		why = parse_grh(pkt, pkt->len - LRH_BYTES - CRC_BYTES);
+		if (why)
+			return why;
+	}
+	pkt->bth_off = (uint16_t)(LRH_BYTES + (pkt->l3_off ? GRH_BYTES : 0));
+	if (pkt->len < pkt->bth_off + BTH_BYTES + CRC_BYTES)
+		return "too short for a BTH";
+	return parse_transport(pkt, pkt->len - (unsigned)CRC_BYTES);
 }
 
 /*
@@ -157,10 +169,10 @@ static const char *check_address(struct hca *hca, const struct packet *pkt)
 
 	if (management != (pkt->qpn == 0) && !pkt->loopback)
 		return "VL15 and QP0 belong together";
-	if (multicast && (!pkt->grh_off || !bth_op_is(pkt->op, BTH_DATAGRAM)))
+	if (multicast && (!pkt->l3_off || !bth_op_is(pkt->op, BTH_DATAGRAM)))
 		return "multicast is for datagrams with a GRH";
 	if (multicast &&
-	    grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))[0] != GID_MULTICAST)
+	    grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->l3_off))[0] != GID_MULTICAST)
 		return "DGID is not a multicast GID";
 	if (dlid == LID_PERMISSIVE && pkt->qpn != 0)
 		return "permissive LID";
@@ -168,8 +180,8 @@ static const char *check_address(struct hca *hca, const struct packet *pkt)
 		return "multicast LID and QP belong together";
 	if (dlid != LID_PERMISSIVE && !multicast && !link_port_is_own_lid(hca, pkt->port, dlid))
 		return "DLID is not this port's";
-	if (pkt->grh_off && !multicast &&
-	    !own_gid(hca, pkt->port, grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->grh_off))))
+	if (pkt->l3_off && !multicast &&
+	    !own_gid(hca, pkt->port, grh_dgid_cptr((const struct grh *)(pkt->wire + pkt->l3_off))))
 		return "DGID is not this port's";
 	return NULL;
 }
@@ -178,8 +190,53 @@ void packet_drop(struct hca *hca, struct packet *pkt, const char *why)
 {
 	hca->stats.responder_dropped++;
 	HCA_TRACE(hca, TP_PKT_DISCARD, .port = pkt->port, .qpn = pkt->qpn, .corr = pkt->psn,
-		  .bytes = pkt->wire, .len = pkt->len, .text = why);
+		  .bytes = pkt->wire, .len = pkt->len, .text = why,
+		  .args = {pkt->ethernet ? TRACE_PACKET_ETHERNET : 0});
 	packet_free(pkt);
+}
+
+/* --- Ethernet --- */
+
+enum { BTH_CNP = 0x81 }; /* a congestion notification, A17.9.3 */
+
+/* What is wrong with a RoCE packet; NULL: nothing, it is for this port. */
+static const char *check_frame(struct hca *hca, struct packet *pkt, struct eth_port *eth)
+{
+	const struct roce_places at = roce_places_of(pkt);
+	const char *why;
+
+	if ((param_crc_eager(hca->params) || pkt->crcs_unknown) &&
+	    !roce_icrc_is_right(pkt->wire, &at)) {
+		eth->counters[FW_EC_RX_BAD_ICRC]++;
+		return "icrc";
+	}
+	if (pkt->wire[pkt->bth_off] == BTH_CNP) {
+		eth->counters[FW_EC_RX_CNP]++;
+		return "congestion notification";
+	}
+	why = parse_transport(pkt, pkt->icrc_off);
+	return why ? why : roce_check_address(hca, pkt);
+}
+
+/* Decides who gets a frame: the transport, or software. A frame that was meant to be RoCE and is
+ * wrong goes to nobody. */
+static void __attribute__((noinline)) frame_receive(struct hca *hca, struct packet *pkt)
+{
+	struct eth_port *eth = link_port_config(hca, pkt->port)->eth;
+	const char *why = roce_locate(pkt, eth);
+
+	if (why && pkt->roce == ROCE_NONE && hca->calls->frame_came) {
+		hca->calls->frame_came(hca, pkt);
+		return;
+	}
+	if (!why)
+		why = check_frame(hca, pkt, eth);
+	if (why) {
+		eth->counters[FW_EC_RX_FILTERED]++;
+		packet_drop(hca, pkt, why);
+		return;
+	}
+	hca->calls->packet_arrived(hca, pkt);
 }
 
 void packet_receive(struct hca *hca, struct packet *pkt)
@@ -188,6 +245,10 @@ void packet_receive(struct hca *hca, struct packet *pkt)
 
 	if (!(hca->ctrl & FW_CTRL_RUN)) {
 		packet_drop(hca, pkt, "the engine is stopped");
+		return;
+	}
+	if (__builtin_expect(pkt->ethernet, 0)) {
+		frame_receive(hca, pkt);
 		return;
 	}
 	if (!packet_parse(hca, pkt, &why))

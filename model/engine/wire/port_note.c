@@ -26,7 +26,7 @@ void port_violation(struct hca *hca, const struct packet *pkt, bool qkey)
 		c->bad_qkey++;
 	else
 		c->bad_pkey++;
-	if (c->note.number)
+	if (c->note.number || pkt->ethernet) /* Ethernet has no subnet manager to tell */
 		return;
 	c->note = (struct port_note){
 		.number = qkey ? TRAP_BAD_QKEY : TRAP_BAD_PKEY,

@@ -370,7 +370,7 @@ static struct packet *datagram(bool grh, uint32_t qkey, unsigned len)
 	lrh_set_sl((struct lrh *)pkt->wire, 3);
 	bth_set_pkey((struct bth *)(pkt->wire + pkt->bth_off), 0x0123);
 	if (grh)
-		memset(pkt->wire + pkt->grh_off, 0xab, UD_GRH_AREA);
+		memset(pkt->wire + pkt->l3_off, 0xab, UD_GRH_AREA);
 	memset(packet_payload(pkt), 0xcd, len);
 	return pkt;
 }

@@ -101,7 +101,7 @@ static void lay_out(struct packet *pkt, uint8_t opcode, uint32_t psn, unsigned l
 {
 	pkt->op = bth_op_find(opcode);
 	pkt->wire = packet_payload(pkt) - bth_op_header_bytes(pkt->op, grh);
-	pkt->grh_off = grh ? LRH_BYTES : 0;
+	pkt->l3_off = grh ? LRH_BYTES : 0;
 	pkt->bth_off = (uint16_t)(LRH_BYTES + (grh ? GRH_BYTES : 0));
 	pkt->payload_off = (uint16_t)(packet_payload(pkt) - pkt->wire);
 	pkt->payload_len = (uint16_t)len;
@@ -327,11 +327,11 @@ int qp_lease(struct qp *qp, bool responder, struct waiter *waiter, struct qpc **
 	return qp_context(qp, responder, waiter, qpc);
 }
 
-void qp_packet_path(const struct qp_path *path, struct packet_path *out)
+void qp_packet_path(struct hca *hca, const struct qpc *qpc, struct packet_path *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->port = 1;
-	out->dlid = (uint16_t)qp_path_get_rlid(path);
+	out->dlid = (uint16_t)qp_path_get_rlid(qpc_primary_const(qpc));
 }
 
 void qp_settle(struct qp *qp)

@@ -252,7 +252,7 @@ static void expect_extensions(const struct packet *pkt)
 
 static void expect_grh(const struct packet *pkt)
 {
-	const struct grh *grh = (const struct grh *)(const void *)(pkt->wire + pkt->grh_off);
+	const struct grh *grh = (const struct grh *)(const void *)(pkt->wire + pkt->l3_off);
 
 	assert_int_equal(grh_get_tclass(grh), 0x5a);
 	assert_int_equal(grh_get_flow_label(grh), 0xabcde);
@@ -289,7 +289,7 @@ static void expect_found_again(uint8_t opcode, bool grh, unsigned payload_len)
 	assert_int_equal(bth_get_pkey(bth), 0x8765);
 	assert_true(bth_get_solicited(bth) && bth_get_mig_req(bth) && bth_get_ack_req(bth));
 	assert_int_equal(crc_check(pkt->wire, pkt->len), 0);
-	assert_int_equal(!!pkt->grh_off, grh);
+	assert_int_equal(!!pkt->l3_off, grh);
 	if (grh)
 		expect_grh(pkt);
 	expect_extensions(pkt);
@@ -369,7 +369,7 @@ static void raw_headers(void **state)
 			assert_int_equal(lrh_get_vl(lrh), raw->vl);
 			assert_int_equal(lrh_get_pkt_len(lrh) * 4u + VCRC_BYTES, raw->len);
 			assert_int_equal(
-				grh_get_pay_len((const struct grh *)(raw->wire + raw->grh_off)),
+				grh_get_pay_len((const struct grh *)(raw->wire + raw->l3_off)),
 				BTH_BYTES + 8 + 256 + ICRC_BYTES);
 			assert_int_equal(
 				bth_get_pad((const struct bth *)(raw->wire + raw->bth_off)), 1);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See ethernet.h. */
+#include "model/interface/ethernet.h"
+
+#include "model/interface/wire.h"
+
+#include <string.h>
+
+enum {
+	GID_SIZE = 16,
+	GID_IPV4_AT = 12,
+	GID_MULTICAST_BYTE = 0xff,
+	IPV4_GROUP = 0xe, /* first nibble of a group's address */
+	EUI64_LOCAL = 2,  /* this bit of a MAC's first byte is inverted in an EUI-64 */
+};
+
+unsigned roce_l3_bytes(enum roce_kind kind)
+{
+	static const uint8_t bytes[ROCE_KINDS] = {
+		[ROCE_V1] = GRH_BYTES,
+		[ROCE_V2_IPV4] = IPV4_BYTES + sizeof(struct udp_hdr),
+		[ROCE_V2_IPV6] = GRH_BYTES + sizeof(struct udp_hdr),
+	};
+
+	return bytes[kind];
+}
+
+/* Each of the next functions has the bytes from the header at `l3_off` to the end of what the frame
+ * may hold of it, and sets at->end. NULL or a text. */
+
+static const char *find_grh(const uint8_t *l3, size_t room, struct roce_places *at)
+{
+	const struct grh *grh = (const struct grh *)(const void *)l3;
+
+	if (room < GRH_BYTES)
+		return "too short for a GRH";
+	if (grh_get_ip_ver(grh) != GRH_IP_VER)
+		return "GRH IPVer";
+	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
+		return "GRH NxtHdr";
+	if (grh_get_pay_len(grh) > room - GRH_BYTES)
+		return "GRH PayLen";
+	at->end = (uint16_t)(at->l3_off + GRH_BYTES + grh_get_pay_len(grh));
+	return NULL;
+}
+
+/* `len`: what the IP header says of the bytes from the UDP header on. */
+static const char *find_udp(const uint8_t *udp_bytes, size_t len, unsigned udp_port,
+			    enum roce_kind kind, struct roce_places *at)
+{
+	const struct udp_hdr *udp = (const struct udp_hdr *)(const void *)udp_bytes;
+
+	if (len < sizeof(*udp))
+		return "too short for a UDP header";
+	if (udp_hdr_get_dport(udp) != udp_port)
+		return "another UDP port";
+	at->kind = kind;
+	if (udp_hdr_get_len(udp) != len)
+		return "UDP length";
+	return NULL;
+}
+
+static const char *find_ipv4(const uint8_t *l3, size_t room, unsigned udp_port,
+			     struct roce_places *at)
+{
+	const struct ipv4_hdr *ip = (const struct ipv4_hdr *)(const void *)l3;
+	size_t total;
+
+	if (room < IPV4_BYTES || ipv4_hdr_get_version(ip) != IPV4_VERSION)
+		return "too short for an IPv4 header";
+	total = ipv4_hdr_get_total_len(ip);
+	if (total > room || total < IPV4_BYTES)
+		return "IPv4 length";
+	/* RoCE has no options and no fragments (A17.4.5.1) */
+	if (ipv4_hdr_get_protocol(ip) != IP_PROTOCOL_UDP || ipv4_hdr_get_fragment(ip) ||
+	    ipv4_hdr_get_ihl(ip) * 4u != IPV4_BYTES)
+		return "no plain UDP";
+	at->end = (uint16_t)(at->l3_off + total);
+	return find_udp(l3 + IPV4_BYTES, total - IPV4_BYTES, udp_port, ROCE_V2_IPV4, at);
+}
+
+static const char *find_ipv6(const uint8_t *l3, size_t room, unsigned udp_port,
+			     struct roce_places *at)
+{
+	const struct grh *ip = (const struct grh *)(const void *)l3;
+	size_t len;
+
+	if (room < GRH_BYTES || grh_get_ip_ver(ip) != GRH_IP_VER)
+		return "too short for an IPv6 header";
+	len = grh_get_pay_len(ip);
+	if (len > room - GRH_BYTES)
+		return "IPv6 length";
+	if (grh_get_next_hdr(ip) != IP_PROTOCOL_UDP)
+		return "no plain UDP";
+	at->end = (uint16_t)(at->l3_off + GRH_BYTES + len);
+	return find_udp(l3 + GRH_BYTES, len, udp_port, ROCE_V2_IPV6, at);
+}
+
+static const char *find_l3(const uint8_t *frame, size_t room, unsigned type, unsigned udp_port,
+			   struct roce_places *at)
+{
+	switch (type) {
+	case ETH_TYPE_ROCE:
+		at->kind = ROCE_V1;
+		return find_grh(frame + at->l3_off, room, at);
+	case ETH_TYPE_IPV4:
+		return find_ipv4(frame + at->l3_off, room, udp_port, at);
+	case ETH_TYPE_IPV6:
+		return find_ipv6(frame + at->l3_off, room, udp_port, at);
+	default:
+		return "another type of frame";
+	}
+}
+
+const char *roce_find(const uint8_t *frame, size_t len, unsigned udp_port, struct roce_places *at)
+{
+	const struct eth_hdr *eth = (const struct eth_hdr *)(const void *)frame;
+	unsigned type;
+	const char *why;
+
+	*at = (struct roce_places){.vlan = VLAN_NONE, .l3_off = sizeof(*eth)};
+	if (len < sizeof(*eth) + sizeof(struct vlan_tag) + FCS_BYTES)
+		return "short";
+	type = eth_hdr_get_type(eth);
+	if (type == ETH_TYPE_VLAN) {
+		const struct vlan_tag *tag = (const struct vlan_tag *)(const void *)(frame + 12);
+
+		at->vlan = (uint16_t)vlan_tag_get_tci(tag);
+		at->l3_off += sizeof(*tag);
+		type = be16_load(frame + at->l3_off - sizeof(uint16_t));
+	}
+	why = find_l3(frame, len - FCS_BYTES - at->l3_off, type, udp_port, at);
+	if (why)
+		return why;
+	at->bth_off = (uint16_t)(at->l3_off + roce_l3_bytes(at->kind));
+	return at->end < at->bth_off + BTH_BYTES + ICRC_BYTES ? "too short for a BTH" : NULL;
+}
+
+static void gid_get(const uint8_t *frame, const struct roce_places *at, bool source,
+		    uint8_t gid[GID_SIZE])
+{
+	const uint8_t *l3 = frame + at->l3_off;
+
+	if (at->kind != ROCE_V2_IPV4) {
+		memcpy(gid, l3 + (source ? 8 : 24), GID_SIZE);
+		return;
+	}
+	memset(gid, 0, GID_SIZE);
+	gid[10] = gid[11] = 0xff;
+	memcpy(gid + GID_IPV4_AT, l3 + (source ? 12 : 16), 4);
+}
+
+void roce_sgid(const uint8_t *frame, const struct roce_places *at, uint8_t gid[GID_SIZE])
+{
+	gid_get(frame, at, true, gid);
+}
+
+void roce_dgid(const uint8_t *frame, const struct roce_places *at, uint8_t gid[GID_SIZE])
+{
+	gid_get(frame, at, false, gid);
+}
+
+bool gid_is_ipv4(const uint8_t gid[GID_SIZE])
+{
+	return !be64_load(gid) && be32_load(gid + 8) == 0xffff;
+}
+
+bool gid_is_multicast(const uint8_t gid[GID_SIZE])
+{
+	return gid[0] == GID_MULTICAST_BYTE ||
+	       (gid_is_ipv4(gid) && gid[GID_IPV4_AT] >> 4 == IPV4_GROUP);
+}
+
+void gid_multicast_mac(const uint8_t gid[GID_SIZE], uint8_t mac[MAC_BYTES])
+{
+	if (gid_is_ipv4(gid)) {
+		mac_store(mac,
+			  UINT64_C(0x01005e000000) | (be32_load(gid + GID_IPV4_AT) & 0x7fffff));
+		return;
+	}
+	mac_store(mac, UINT64_C(0x333300000000) | be32_load(gid + GID_IPV4_AT));
+}
+
+void gid_from_mac(const uint8_t mac[MAC_BYTES], uint16_t vlan, uint8_t gid[GID_SIZE])
+{
+	be64_store(gid, UINT64_C(0xfe80000000000000));
+	memcpy(gid + 8, mac, 3);
+	memcpy(gid + 13, mac + 3, 3);
+	if (vlan == VLAN_NONE) {
+		gid[11] = 0xff;
+		gid[12] = 0xfe;
+	} else {
+		be16_store(gid + 11, vlan);
+	}
+	gid[8] ^= EUI64_LOCAL;
+}
