@@ -77,6 +77,29 @@ static void dev_cap_limits(struct dev_cap *d)
 	dev_cap_set_log_max_xrcds(d, 16);
 }
 
+/* Ports of different protocols need DPDP; asking for the other end's protocol needs SENSE. */
+static void ethernet_features(struct dev_cap *d)
+{
+	uint32_t types = 0, all = 0;
+
+	for (uint32_t port = 1; port <= fw.num_ports; port++) {
+		const uint32_t type = fw_read(FW_PORT(port, TYPE));
+
+		all |= type;
+		types |= 1u << (type & (FW_TYPE_IB | FW_TYPE_ETH));
+	}
+	if (!(all & FW_TYPE_ETH))
+		return;
+	dev_cap_set_flags(
+		d, dev_cap_get_flags(d) | cap_bit(DEV_CAP_IBOE) |
+			   ((types & (types - 1)) || types >> 3 ? cap_bit(DEV_CAP_DPDP) : 0) |
+			   (types >> 3 ? cap_bit(DEV_CAP_SENSE) : 0));
+	if (fw_read(FW_DEVICE))
+		dev_cap_set_bmme_flags(
+			d, dev_cap_get_bmme_flags(d) |
+				   (uint32_t)(cap_bit(BMME_ROCE_V1_V2) | cap_bit(BMME_CONFIG_DEV)));
+}
+
 static void dev_cap_features(struct dev_cap *d)
 {
 	const uint32_t bf = fw_read(FW_BLUEFLAME);
@@ -90,6 +113,7 @@ static void dev_cap_features(struct dev_cap *d)
 	dev_cap_set_bmme_flags(d, (uint32_t)(cap_bit(BMME_TYPE2_WIN_2B) | cap_bit(BMME_LOCAL_INV) |
 					     cap_bit(BMME_REMOTE_INV) | cap_bit(BMME_TYPE2_WIN) |
 					     cap_bit(BMME_FAST_REG)));
+	ethernet_features(d);
 	dev_cap_set_num_rsvd_uars(d, 1);
 	dev_cap_set_log_uar_mib(d, fw_read(FW_UAR_SIZE_LOG_MB));
 	dev_cap_set_log_min_page(d, 12);

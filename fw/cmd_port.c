@@ -3,10 +3,11 @@
 #include "fw/port.h"
 
 enum {
-	IB_ONLY = 1,
 	/* For Ethernet, which this family of chips has. The driver complains if they are 0. */
 	LOG_MACS = 7,
 	LOG_VLANS = 7,
+	/* Largest MTU of an Ethernet port: packets of the device have room for RoCE's 4096 bytes. */
+	ETH_MTU_MAX = 4224,
 };
 
 enum hcr_status cmd_init_port(struct fw_cmd *c)
@@ -25,6 +26,26 @@ enum hcr_status cmd_close_port(struct fw_cmd *c)
 	return HCR_STATUS_OK;
 }
 
+/* Speed codes of QUERY_PORT: 1 is 10 Gb/s, 0x20 56, 0x40 40 (Linux mlx4: MLX4_EN_10G_SPEED_XFI,
+ * MLX4_EN_56G_SPEED, MLX4_EN_40G_SPEED). A rate without a code gets the next lower one. */
+static uint32_t eth_speed_code(uint32_t mbps)
+{
+	return mbps >= 56000 ? 0x20 : mbps >= 40000 ? 0x40 : 1;
+}
+
+static void query_ethernet(struct query_port *q, uint32_t port)
+{
+	const uint32_t type = fw_read(FW_PORT(port, TYPE));
+
+	query_port_set_suggested_eth(q, type >> FW_TYPE_NOW_SHIFT & FW_TYPE_ETH);
+	query_port_set_default_sense(q, (type & (FW_TYPE_IB | FW_TYPE_ETH)) ==
+						(FW_TYPE_IB | FW_TYPE_ETH));
+	query_port_set_eth_mtu(q, ETH_MTU_MAX);
+	query_port_set_eth_speed(q, eth_speed_code(fw_read(FW_PORT(port, ETH_RATE_MBPS))));
+	query_port_set_traffic_classes(q, ETH_PRIORITIES);
+	query_port_set_mac(q, port_mac(port));
+}
+
 enum hcr_status cmd_query_port(struct fw_cmd *c)
 {
 	struct query_port *q = (struct query_port *)fw.out;
@@ -36,7 +57,7 @@ enum hcr_status cmd_query_port(struct fw_cmd *c)
 	p = port_of(c->in_mod);
 	speed = fw_read(FW_PORT(c->in_mod, SPEED));
 	query_port_set_link_up(q, fw_read(FW_PORT(c->in_mod, PHYS_STATE)) == PORT_PHYS_LINK_UP);
-	query_port_set_types(q, IB_ONLY);
+	query_port_set_types(q, fw_read(FW_PORT(c->in_mod, TYPE)) & (FW_TYPE_IB | FW_TYPE_ETH));
 	query_port_set_ib_mtu(q, p->mtu_cap);
 	query_port_set_ib_speeds(q, speed >> 8);
 	query_port_set_ib_widths(q, fw_read(FW_PORT(c->in_mod, WIDTH)) >> 8);
@@ -45,6 +66,8 @@ enum hcr_status cmd_query_port(struct fw_cmd *c)
 	query_port_set_max_vl(q, FW_VLS);
 	query_port_set_log_macs(q, LOG_MACS);
 	query_port_set_log_vlans(q, LOG_VLANS);
+	if (fw_read(FW_PORT(c->in_mod, TYPE)) & FW_TYPE_ETH)
+		query_ethernet(q, c->in_mod);
 	return HCR_STATUS_OK;
 }
 
@@ -100,6 +123,8 @@ enum hcr_status cmd_set_port(struct fw_cmd *c)
 	struct fw_port *p;
 	enum hcr_status status;
 
+	if (c->op_mod == HCR_OM_SET_PORT_ETH)
+		return set_port_ethernet(c);
 	if (!port_exists(c->in_mod))
 		return HCR_STATUS_BAD_INDEX;
 	if (!reserved_clear_set_port())

@@ -57,7 +57,8 @@ static bool path_fits(const struct qp_path *p)
 {
 	return port_exists(qp_path_get_port(p) + 1) &&
 	       qp_path_get_pkey_index(p) >> fw_read(FW_LOG_PKEYS) == 0 &&
-	       (!qp_path_get_grh(p) || qp_path_get_mgid_index(p) >> fw_read(FW_LOG_GIDS) == 0);
+	       (!qp_path_get_grh(p) || port_of(qp_path_get_port(p) + 1)->ethernet ||
+		qp_path_get_mgid_index(p) >> fw_read(FW_LOG_GIDS) == 0);
 }
 
 /* Says whether the context is legal in state @to. */

@@ -23,6 +23,8 @@ struct fw_cmd {
 HCR_COMMANDS(HANDLER)
 #undef HANDLER
 
+/* SET_PORT of an Ethernet port. */
+enum hcr_status set_port_ethernet(struct fw_cmd *c);
 /* Executes the command in the HCR. */
 void hcr_serve(void);
 /* Reads further bytes of the input mailbox into fw.in. */

@@ -8,6 +8,7 @@
 #define FW_FW_H
 
 #include "fw/lib.h"
+#include "model/interface/ethernet.h"
 #include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/wire.h"
@@ -33,6 +34,8 @@ enum fw_limits {
 	FW_VLS = 8,
 	FW_VLARB_ENTRIES = 8,
 	FW_VLARB_BLOCKS = 4,
+	FW_PRIO2TC_BYTES = 4,     /* a nibble for each priority */
+	FW_SCHEDULER_BYTES = 128, /* 16 bytes for each traffic class */
 };
 
 /* Bytes of an entry of each table. */
@@ -65,6 +68,7 @@ struct fw_table {
 /* State of a port that its registers do not hold. */
 struct fw_port {
 	bool open; /* INIT_PORT was executed */
+	bool ethernet;
 	uint32_t cap_mask;
 	uint8_t mtu_cap, vl_cap; /* codes of PortInfo */
 	uint8_t logical; /* port state as last seen; software gets events for ACTIVE and its end */
@@ -78,6 +82,9 @@ struct fw_port {
 	uint64_t trap_tid, trap_ns;
 	uint64_t counter_base[4]; /* XMIT_DATA.. of the last Set(PortCounters) */
 	struct vlarb vlarb[FW_VLARB_BLOCKS];
+	/* Ethernet: which priority has which traffic class, and what each class gets, as SET_PORT
+	 * gave them. The device has one class (assumption: mlx4_en's default sets nothing else). */
+	uint8_t prio2tc[FW_PRIO2TC_BYTES], scheduler[FW_SCHEDULER_BYTES];
 };
 
 struct fw {

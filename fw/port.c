@@ -108,6 +108,7 @@ void port_boot(uint32_t port)
 {
 	struct fw_port *p = port_of(port);
 
+	p->ethernet = fw_read(FW_PORT(port, TYPE)) >> FW_TYPE_NOW_SHIFT & FW_TYPE_ETH;
 	p->cap_mask = port_caps_default(port);
 	p->mtu_cap = IB_MTU_4096;
 	p->vl_cap = VL_CAP_CODE;

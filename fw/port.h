@@ -42,6 +42,14 @@ static inline uint32_t port_vls(uint32_t code)
 	return 1u << (code - 1);
 }
 
+/* The factory MAC of the port: the vendor's part and the last 24 bits of its GUID. */
+static inline uint64_t port_mac(uint32_t port)
+{
+	const uint64_t guid = port_guid(port);
+
+	return guid >> 40 << 24 | (guid & 0xffffff);
+}
+
 uint64_t port_guid_read(uint32_t port, uint32_t index);
 void port_guid_write(uint32_t port, uint32_t index, uint64_t guid);
 uint32_t port_pkey_read(uint32_t port, uint32_t index);

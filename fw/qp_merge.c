@@ -98,8 +98,12 @@ void qp_merge(struct qpc *q, const struct qpc *in, uint32_t opts, enum qp_take t
 		qpc_set_log_msg_max(q, qpc_get_log_msg_max(in));
 		qpc_set_remote_qpn(q, qpc_get_remote_qpn(in));
 		qpc_set_next_rcv_psn(q, qpc_get_next_rcv_psn(in));
+		if (qp_path_get_link_type(qpc_primary_const(in)))
+			qpc_set_roce_mode(q, qpc_get_roce_mode(in));
 		break;
 	case QP_TAKE_SEND_PSN:
+		if (qp_path_get_link_type(qpc_primary_const(q)))
+			qpc_set_roce_entropy(q, qpc_get_roce_entropy(in));
 		qpc_set_next_send_psn(q, qpc_get_next_send_psn(in));
 		qpc_set_last_acked_psn(q, psn_add(qpc_get_next_send_psn(in), PSN_MASK));
 		break;

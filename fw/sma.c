@@ -44,7 +44,7 @@ static enum mad_status node_info_get(uint32_t port, uint32_t modifier, uint8_t *
 	node_info_set_node_guid(n, fw.node_guid);
 	node_info_set_port_guid(n, port_guid_read(port, 0));
 	node_info_set_partition_cap(n, port_pkeys());
-	node_info_set_device_id(n, HCA_PCI_DEVICE);
+	node_info_set_device_id(n, fw_read(FW_DEVICE) ? HCA_PCI_DEVICE_PRO : HCA_PCI_DEVICE);
 	node_info_set_revision(n, HCA_PCI_REVISION);
 	node_info_set_local_port(n, port);
 	node_info_set_vendor_id(n, VENDOR_OUI);

@@ -12,6 +12,7 @@ static const struct driver {
 		     struct drv_device **dev);
 } drivers[] = {
 	{HCA_PCI_VENDOR, HCA_PCI_DEVICE, mlx4_probe},
+	{HCA_PCI_VENDOR, HCA_PCI_DEVICE_PRO, mlx4_probe},
 };
 
 int drv_probe(struct platform *p, const struct drv_options *options, struct drv_device **dev)

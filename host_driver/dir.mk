@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 src-y += $(d)/devices.c $(addprefix $(d)/drv/, drv.c mad.c smp.c)
-src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c cq_events.c doorbell.c eq.c icm.c mad_ifc.c mcast.c mlx_wqe.c mr.c mtt.c ops.c \
+src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c cq_events.c doorbell.c eq.c eth.c icm.c mad_ifc.c mcast.c mlx_wqe.c mr.c mtt.c ops.c \
 	pci.c port.c post.c probe.c qp.c qp_modify.c srq.c uar.c wqe.c)
 src-y += $(addprefix $(d)/sm/, sm.c sa.c)
 src-y += $(addprefix $(d)/cm/, cm.c cm_id.c cm_lap.c cm_path.c cm_qp.c cm_recv.c cm_req.c cm_send.c cm_sidr.c sa_query.c)

@@ -124,6 +124,8 @@ struct tb_end {
 	struct drv_qp *qp[TB_QPS_MAX];
 	unsigned lid;       /* LID of port 1 */
 	unsigned lid_2;     /* LID of port 2, if there is one (hca.ports) */
+	bool ethernet;      /* port 1 is an Ethernet port: there are no LIDs */
+	uint8_t mac[6];     /* of port 1, then */
 	uint8_t *src, *dst; /* the areas */
 	uint8_t *expected;  /* what dst must hold */
 	uint8_t *loose;     /* one byte for each of dst; not 0: dst may hold anything there */

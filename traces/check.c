@@ -6,6 +6,7 @@
 
 #include "host_driver/iwarp/tcp_frame.h"
 #include "model/engine/wire/crc.h"
+#include "model/engine/wire/roce_crc.h"
 #include "traces/decode.h"
 #include "traces/pcapng_format.h"
 #include "traces/records.h"
@@ -65,8 +66,9 @@ static void check_payload(struct trace_text *t, const struct packet_view *v, con
  * `kept` bytes. Adds nothing when the packet is right. */
 static void check_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len, uint32_t kept)
 {
+	const struct packet_bytes p = {bytes, kept, false};
 	struct packet_view v;
-	bool parsed = packet_view_make(&v, bytes, kept);
+	bool parsed = packet_view_make(&v, &p);
 	unsigned int crc;
 
 	if (!parsed || len < v.headers - v.op->ext_bytes + CRC_BYTES) {
@@ -89,6 +91,35 @@ static void check_packet(struct trace_text *t, const uint8_t *bytes, uint32_t le
 		fault_add(t, "icrc");
 	if (crc & CRC_BAD_VCRC)
 		fault_add(t, "vcrc");
+}
+
+/* A frame of an Ethernet port of an HCA. */
+static void check_roce(struct trace_text *t, const struct pcapng_packet *p)
+{
+	const struct packet_bytes bytes = {p->bytes, p->len, true};
+	struct packet_view v;
+	const bool whole = p->len == p->wire_len;
+
+	if (whole && !frame_fcs_is_right(p->bytes, p->len))
+		fault_add(t, "fcs");
+	if (whole && p->len < ETHERNET_MIN)
+		fault_add(t, "runt");
+	if (!packet_view_make(&v, &bytes)) {
+		if (v.frame.kind != ROCE_NONE)
+			fault_add(t, "not a transport packet");
+		return;
+	}
+	if (v.total != p->wire_len)
+		fault_add(t, "length");
+	if (bth_get_tver(v.bth))
+		fault_add(t, "transport version");
+	if (v.frame.kind == ROCE_V2_IPV4 &&
+	    ip_sum(p->bytes + v.frame.l3_off, IPV4_BYTES, 0) != 0xffff)
+		fault_add(t, "ipv4 checksum");
+	if (whole && !roce_icrc_is_right(p->bytes, &v.frame))
+		fault_add(t, "icrc");
+	check_payload(t, &v, p->bytes, v.frame.end + (uint32_t)VCRC_BYTES,
+		      whole ? v.frame.end + (uint32_t)VCRC_BYTES : p->len);
 }
 
 static void check_frame(struct trace_text *t, const struct pcapng_packet *p)
@@ -123,11 +154,11 @@ static void print_packet(FILE *out, uint64_t n, const struct pcapng_packet *p, c
 	trace_text_add(&t, "%" PRIu64 " ", n);
 	trace_text_time(&t, p->time_ps);
 	trace_text_add(&t, " %s%s", p->name, directions[p->flags & 3]);
-	if (p->ethernet) {
+	if (p->ethernet && !p->fcs) {
 		trace_text_add(&t, " ");
 		decode_ethernet_plain(&t, p->bytes, p->len);
 	} else {
-		decode_packet(&t, p->bytes, p->len);
+		decode_packet(&t, &(struct packet_bytes){p->bytes, p->len, p->ethernet});
 	}
 	if (*p->comment)
 		trace_text_add(&t, ", %s", p->comment);
@@ -149,7 +180,9 @@ static int check_all(struct pcapng_reader *rd, bool verbose, FILE *out, struct c
 
 		n++;
 		wrong.len = 0;
-		if (p.ethernet)
+		if (p.ethernet && p.fcs)
+			check_roce(&wrong, &p);
+		else if (p.ethernet)
 			check_frame(&wrong, &p);
 		else
 			check_packet(&wrong, p.bytes, p.wire_len, p.len);

@@ -8,20 +8,31 @@
 #include "model/sim/fault.h"
 #include "traces/trace_impl.h"
 
+/* A packet as it was on the wire, or its first bytes. */
+struct packet_bytes {
+	const uint8_t *bytes; /* may be NULL */
+	uint32_t len;
+	bool ethernet; /* a frame with FCS; else an InfiniBand packet */
+};
+
+/* Those of a record of a packet. */
+struct packet_bytes packet_bytes_of(const struct trace_record *r);
+
 /* A parsed packet. op has no name when the opcode is unknown. */
 struct packet_view {
-	const struct lrh *lrh;
+	const struct lrh *lrh;     /* NULL: a frame */
+	struct roce_places frame;  /* of a frame */
 	const struct grh *grh; /* NULL: the packet has none */
 	const struct bth *bth;
 	const struct bth_op *op;
-	uint32_t total;   /* length according to LRH.PktLen, with VCRC */
+	uint32_t total;   /* length according to LRH.PktLen or the IP header, with VCRC or FCS */
 	uint32_t headers; /* bytes before the payload */
 	int payload;      /* bytes without pad; negative: the packet is too short for its headers */
 };
 
-/* False when the bytes do not contain LRH, GRH and BTH. The bytes may end after the headers,
+/* False when the bytes do not contain the headers up to the BTH. The bytes may end after the headers,
  * because total and payload follow from PktLen. */
-bool packet_view_make(struct packet_view *v, const uint8_t *bytes, uint32_t len);
+bool packet_view_make(struct packet_view *v, const struct packet_bytes *p);
 /* An extended header of the packet. NULL: the opcode does not have it, or it is not within the
  * bytes. */
 const void *packet_view_ext(const struct packet_view *v, uint32_t len, enum bth_ext ext);
@@ -39,9 +50,9 @@ bool packet_fault_is(const struct trace_record *r, enum fault_action action);
 
 /* Writes " rc_send_only dlid 2 qpn 0x41 psn 5 payload 64" and then ", ..." for each extended
  * header; the other two functions write only the first or only the second part. */
-void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len);
-void decode_packet_plain(struct trace_text *t, const uint8_t *bytes, uint32_t len);
-void decode_packet_more(struct trace_text *t, const uint8_t *bytes, uint32_t len);
+void decode_packet(struct trace_text *t, const struct packet_bytes *p);
+void decode_packet_plain(struct trace_text *t, const struct packet_bytes *p);
+void decode_packet_more(struct trace_text *t, const struct packet_bytes *p);
 /* Writes for example "ack credits 31 msn 5", "nak rem_access msn 5", "rnr nak timer 12 msn 5". */
 void decode_aeth(struct trace_text *t, const struct aeth *aeth);
 

@@ -15,6 +15,7 @@
 
 static void ladder_label(struct trace_text *t, const struct trace_record *r)
 {
+	const struct packet_bytes p = packet_bytes_of(r);
 	struct packet_view v;
 	const struct aeth *aeth;
 
@@ -24,7 +25,7 @@ static void ladder_label(struct trace_text *t, const struct trace_record *r)
 		decode_ethernet_more(t, r->bytes, r->len);
 		return;
 	}
-	if (!r->bytes || !packet_view_make(&v, r->bytes, r->len)) {
+	if (!packet_view_make(&v, &p)) {
 		trace_text_add(t, "not a transport packet");
 		return;
 	}

@@ -65,12 +65,12 @@ void trace_text_record(struct trace_text *t, const struct trace_record *r)
 static void packet_line(struct trace_text *t, const struct trace_record *r)
 {
 	const uint64_t *args = r->args;
+	const struct packet_bytes p = packet_bytes_of(r);
 	struct packet_view v;
 
 	trace_text_add(t, " port %u", r->port);
-	decode_packet(t, r->bytes, r->bytes ? r->len : 0);
-	if (r->point != TP_PKT_DISCARD && r->bytes && packet_view_make(&v, r->bytes, r->len) &&
-	    packet_source(&v, r))
+	decode_packet(t, &p);
+	if (r->point != TP_PKT_DISCARD && packet_view_make(&v, &p) && packet_source(&v, r))
 		trace_text_add(t, ", from 0x%x", r->qpn);
 	if (args[TRACE_ARG(PKT_OUT, known)] & TRACE_PACKET_WR_ID)
 		trace_text_add(t, ", wr_id %" PRIu64, args[TRACE_ARG(PKT_OUT, wr_id)]);

@@ -4,11 +4,31 @@
 
 #include "traces/decode.h"
 
-bool packet_view_make(struct packet_view *v, const uint8_t *bytes, uint32_t len)
+/* What follows the BTH's place; `end` is where the ICRC begins. */
+static void view_transport(struct packet_view *v, const uint8_t *bytes, uint32_t bth_off,
+			   uint32_t end)
+{
+	v->bth = (const struct bth *)(const void *)(bytes + bth_off);
+	v->op = bth_op_find((uint8_t)bth_get_opcode(v->bth));
+	v->headers = bth_off + BTH_BYTES + v->op->ext_bytes;
+	v->payload = (int)end - (int)v->headers - (int)bth_get_pad(v->bth);
+}
+
+static bool view_frame(struct packet_view *v, const uint8_t *bytes, uint32_t len)
+{
+	/* the bytes may end after the headers: the length follows from the IP header */
+	if (roce_find(bytes, len, UINT16_MAX, ROCE_UDP_PORT, &v->frame))
+		return false;
+	v->total = v->frame.end + FCS_BYTES < ETHERNET_MIN ? ETHERNET_MIN
+							   : v->frame.end + (uint32_t)FCS_BYTES;
+	view_transport(v, bytes, v->frame.bth_off, v->frame.end - (uint32_t)ICRC_BYTES);
+	return true;
+}
+
+static bool view_packet(struct packet_view *v, const uint8_t *bytes, uint32_t len)
 {
 	uint32_t at = LRH_BYTES;
 
-	*v = (struct packet_view){0};
 	if (len < LRH_BYTES)
 		return false;
 	v->lrh = (const struct lrh *)(const void *)bytes;
@@ -23,11 +43,24 @@ bool packet_view_make(struct packet_view *v, const uint8_t *bytes, uint32_t len)
 	}
 	if (len < at + BTH_BYTES)
 		return false;
-	v->bth = (const struct bth *)(const void *)(bytes + at);
-	v->op = bth_op_find((uint8_t)bth_get_opcode(v->bth));
-	v->headers = bth_op_header_bytes(v->op, v->grh != NULL);
-	v->payload = (int)v->total - (int)v->headers - 6 - (int)bth_get_pad(v->bth);
+	view_transport(v, bytes, at, v->total - (uint32_t)CRC_BYTES);
 	return true;
+}
+
+bool packet_view_make(struct packet_view *v, const struct packet_bytes *p)
+{
+	*v = (struct packet_view){0};
+	if (!p->bytes)
+		return false;
+	return p->ethernet ? view_frame(v, p->bytes, p->len) : view_packet(v, p->bytes, p->len);
+}
+
+struct packet_bytes packet_bytes_of(const struct trace_record *r)
+{
+	return (struct packet_bytes){.bytes = r->bytes,
+				     .len = r->bytes ? r->len : 0,
+				     .ethernet = r->args[TRACE_ARG(PKT_OUT, known)] &
+						 TRACE_PACKET_ETHERNET};
 }
 
 const void *packet_view_ext(const struct packet_view *v, uint32_t len, enum bth_ext ext)
@@ -107,19 +140,36 @@ static void decode_marks(struct trace_text *t, const struct packet_view *v)
 		trace_text_add(t, " pkey 0x%x", bth_get_pkey(v->bth));
 }
 
-void decode_packet_plain(struct trace_text *t, const uint8_t *bytes, uint32_t len)
+/* Where a packet goes, and how. */
+static void decode_route(struct trace_text *t, const struct packet_view *v, const uint8_t *bytes)
+{
+	static const char *const kinds[ROCE_KINDS] = {
+		[ROCE_V1] = "v1", [ROCE_V2_IPV4] = "v2 ipv4", [ROCE_V2_IPV6] = "v2 ipv6"};
+
+	if (v->lrh) {
+		trace_text_add(t, " slid %u dlid %u sl %u vl %u", lrh_get_slid(v->lrh),
+			       lrh_get_dlid(v->lrh), lrh_get_sl(v->lrh), lrh_get_vl(v->lrh));
+		return;
+	}
+	trace_text_add(t, " roce %s dmac ", kinds[v->frame.kind]);
+	trace_text_hex(t, bytes, MAC_BYTES);
+	if (v->frame.vlan != VLAN_NONE)
+		trace_text_add(t, " vlan %u priority %u", v->frame.vlan & VLAN_MASK,
+			       v->frame.vlan >> VLAN_PRIORITY_SHIFT);
+}
+
+void decode_packet_plain(struct trace_text *t, const struct packet_bytes *p)
 {
 	struct packet_view v;
 
-	if (!packet_view_make(&v, bytes, len)) {
-		trace_text_add(t, " no transport packet");
+	if (!packet_view_make(&v, p)) {
+		trace_text_add(t, p->ethernet ? " frame" : " no transport packet");
 		return;
 	}
 	trace_text_add(t, " ");
 	decode_code(t, v.op->name, "opcode ", bth_get_opcode(v.bth));
-	trace_text_add(t, " slid %u dlid %u sl %u vl %u qpn 0x%x psn %u", lrh_get_slid(v.lrh),
-		       lrh_get_dlid(v.lrh), lrh_get_sl(v.lrh), lrh_get_vl(v.lrh),
-		       bth_get_dqpn(v.bth), bth_get_psn(v.bth));
+	decode_route(t, &v, p->bytes);
+	trace_text_add(t, " qpn 0x%x psn %u", bth_get_dqpn(v.bth), bth_get_psn(v.bth));
 	if (v.payload < 0) {
 		trace_text_add(t, " too short for its headers");
 		return;
@@ -129,34 +179,48 @@ void decode_packet_plain(struct trace_text *t, const uint8_t *bytes, uint32_t le
 	decode_marks(t, &v);
 }
 
-void decode_packet_more(struct trace_text *t, const uint8_t *bytes, uint32_t len)
+static void decode_gids(struct trace_text *t, const struct packet_view *v, const uint8_t *bytes)
+{
+	uint8_t gid[16];
+
+	if (v->grh) {
+		trace_text_add(t, ", sgid ");
+		trace_text_hex(t, grh_sgid_cptr(v->grh), 16);
+		trace_text_add(t, " dgid ");
+		trace_text_hex(t, grh_dgid_cptr(v->grh), 16);
+	} else if (!v->lrh) {
+		roce_sgid(bytes, &v->frame, gid);
+		trace_text_add(t, ", sgid ");
+		trace_text_hex(t, gid, sizeof(gid));
+		roce_dgid(bytes, &v->frame, gid);
+		trace_text_add(t, " dgid ");
+		trace_text_hex(t, gid, sizeof(gid));
+	}
+}
+
+void decode_packet_more(struct trace_text *t, const struct packet_bytes *p)
 {
 	struct packet_view v;
 
-	if (!packet_view_make(&v, bytes, len)) {
-		trace_text_add(t, ", %u bytes: ", len);
-		trace_text_hex(t, bytes, len < 64 ? len : 64);
+	if (!packet_view_make(&v, p)) {
+		trace_text_add(t, ", %u bytes: ", p->len);
+		trace_text_hex(t, p->bytes, p->len < 64 ? p->len : 64);
 		return;
 	}
 	if (v.payload < 0) {
 		trace_text_add(t, ", %u bytes", v.total);
 		decode_marks(t, &v);
 	}
-	if (v.grh) {
-		trace_text_add(t, ", sgid ");
-		trace_text_hex(t, grh_sgid_cptr(v.grh), 16);
-		trace_text_add(t, " dgid ");
-		trace_text_hex(t, grh_dgid_cptr(v.grh), 16);
-	}
-	decode_ext(t, &v, len);
-	if (is_mad(&v) && v.headers < len)
-		decode_mad(t, bytes + v.headers, len - v.headers);
+	decode_gids(t, &v, p->bytes);
+	decode_ext(t, &v, p->len);
+	if (is_mad(&v) && v.headers < p->len)
+		decode_mad(t, p->bytes + v.headers, p->len - v.headers);
 }
 
-void decode_packet(struct trace_text *t, const uint8_t *bytes, uint32_t len)
+void decode_packet(struct trace_text *t, const struct packet_bytes *p)
 {
-	decode_packet_plain(t, bytes, len);
-	decode_packet_more(t, bytes, len);
+	decode_packet_plain(t, p);
+	decode_packet_more(t, p);
 }
 
 uint32_t packet_source(const struct packet_view *v, const struct trace_record *r)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/interface/ethernet.h"
 #include "traces/pcapng_format.h"
 #include "traces/trace_impl.h"
 
@@ -36,19 +37,21 @@ struct options {
 	uint8_t bytes[3 * OPTION_HEAD + COMMENT_MAX + FLAGS_BYTES];
 };
 
-enum { LINK_INFINIBAND, LINK_ETHERNET, LINKS };
+enum { LINK_INFINIBAND, LINK_ETHERNET, LINK_ROCE, LINKS };
 
 /* A kind of link. */
 struct link {
 	uint16_t linktype;
 	uint32_t header;     /* bytes in front of a packet: put_erf() */
 	uint32_t packet_max; /* bytes */
+	uint8_t fcs;         /* bytes of FCS at the end of a frame */
 	const char *name;    /* of an interface: host, port */
 };
 
 static const struct link links[LINKS] = {
-	[LINK_INFINIBAND] = {PCAPNG_LINKTYPE_ERF, ERF_HEADER, ERF_PACKET_MAX, "hca%u.port%u"},
-	[LINK_ETHERNET] = {PCAPNG_LINKTYPE_ETHERNET, 0, ETHERNET_FRAME_MAX, "host%u.eth%u"},
+	[LINK_INFINIBAND] = {PCAPNG_LINKTYPE_ERF, ERF_HEADER, ERF_PACKET_MAX, 0, "hca%u.port%u"},
+	[LINK_ETHERNET] = {PCAPNG_LINKTYPE_ETHERNET, 0, ETHERNET_FRAME_MAX, 0, "host%u.eth%u"},
+	[LINK_ROCE] = {PCAPNG_LINKTYPE_ETHERNET, 0, ETHERNET_FRAME_MAX, FCS_BYTES, "hca%u.port%u"},
 };
 
 struct interface {
@@ -152,6 +155,8 @@ static void write_interface(struct trace_file *f, const struct link *link, uint8
 	p = put32(p, snap < link->packet_max ? link->header + snap : 0); /* 0: no limit */
 	p = put_option(p, PCAPNG_OPT_IF_NAME, name, (size_t)n);
 	p = put_option(p, PCAPNG_OPT_IF_TSRESOL, &tsresol, 1);
+	if (link->fcs)
+		p = put_option(p, PCAPNG_OPT_IF_FCSLEN, &link->fcs, 1);
 	p = put32(p, 0);
 	put_end(f, block, p);
 }
@@ -307,8 +312,11 @@ packet_write(struct pcapng *s, const struct link *link, const struct trace_recor
 
 static int pcapng_record(void *sink, const struct trace_record *r)
 {
-	if (__builtin_expect(r->point == TP_PKT_OUT || r->point == TP_PKT_IN, 1))
+	if (__builtin_expect(r->point == TP_PKT_OUT || r->point == TP_PKT_IN, 1)) {
+		if (r->args[0] & TRACE_PACKET_ETHERNET)
+			return packet_write(sink, &links[LINK_ROCE], r, r->point == TP_PKT_OUT);
 		return packet_write(sink, &links[LINK_INFINIBAND], r, r->point == TP_PKT_OUT);
+	}
 	if (r->point == TP_ETH_OUT || r->point == TP_ETH_IN)
 		return packet_write(sink, &links[LINK_ETHERNET], r, r->point == TP_ETH_OUT);
 	return 0;

@@ -20,6 +20,7 @@ enum pcapng_option {
 	PCAPNG_OPT_IF_NAME = 2,
 	PCAPNG_OPT_USERAPPL = 4,
 	PCAPNG_OPT_IF_TSRESOL = 9,
+	PCAPNG_OPT_IF_FCSLEN = 13,
 };
 
 enum pcapng_facts {
@@ -46,10 +47,11 @@ enum pcapng_facts {
 struct pcapng_packet {
 	uint32_t interface;
 	bool ethernet;        /* else InfiniBand */
+	uint8_t fcs;          /* bytes of FCS at the end of a frame: 0 or 4 */
 	char name[32];        /* of the interface */
 	uint64_t time_ps;     /* converted from the resolution of the file */
 	uint32_t flags;       /* low two bits: PCAPNG_INBOUND, PCAPNG_OUTBOUND, 0 unknown */
-	const uint8_t *bytes; /* LRH to VCRC, or a frame without FCS; valid until the next call */
+	const uint8_t *bytes; /* LRH to VCRC, or a frame; valid until the next call */
 	uint32_t len;         /* number of bytes that the capture has */
 	uint32_t wire_len;    /* bytes on the wire; more than len when the capture has cut it */
 	char comment[256];
@@ -59,7 +61,7 @@ struct pcapng_reader;
 
 /* On an error it prints to err and returns -errno. */
 int pcapng_reader_open(struct pcapng_reader **out, const char *path, FILE *err);
-/* The reader skips Ethernet frames unless this was called. */
+/* The reader skips Ethernet frames without FCS, which no HCA has sent, unless this was called. */
 void pcapng_reader_ethernet(struct pcapng_reader *rd);
 /* 1: a packet; 0: end of the file; -errno, after printing to err: the rest cannot be read. Packets
  * of other types are skipped. */

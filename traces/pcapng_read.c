@@ -13,7 +13,7 @@ enum {
 
 struct interface {
 	uint16_t linktype;
-	uint8_t tsresol;
+	uint8_t tsresol, fcs;
 	char name[32];
 };
 
@@ -178,6 +178,8 @@ static int interface_read(struct pcapng_reader *rd, uint32_t len, FILE *err)
 			text_copy(itf->name, sizeof(itf->name), value, n);
 		if (code == PCAPNG_OPT_IF_TSRESOL && n)
 			itf->tsresol = value[0];
+		if (code == PCAPNG_OPT_IF_FCSLEN && n)
+			itf->fcs = value[0];
 	}
 	if (ret < 0)
 		return damaged(rd, err, "options do not fit their block");
@@ -264,8 +266,9 @@ static int packet_read(struct pcapng_reader *rd, uint32_t len, struct pcapng_pac
 	wire_len = get32(rd, rd->block + 24);
 	if (itf->linktype == PCAPNG_LINKTYPE_ERF)
 		ret = erf_read(pkt, data, captured, wire_len > captured);
-	else if (itf->linktype == PCAPNG_LINKTYPE_ETHERNET && rd->ethernet)
+	else if (itf->linktype == PCAPNG_LINKTYPE_ETHERNET && (rd->ethernet || itf->fcs))
 		ret = frame_read(pkt, data, captured, wire_len);
+	pkt->fcs = itf->fcs;
 	if (ret < 0)
 		return damaged(rd, err, "packet longer than its packet block");
 	if (ret > 0 &&

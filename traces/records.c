@@ -73,11 +73,13 @@ size_t records_put_head(uint8_t *out)
 
 /* How many bytes of a packet are kept: its headers; all of it when it is a datagram to QP 0 or 1,
  * because that one is decoded as a whole. */
-static uint32_t packet_kept(const uint8_t *bytes, uint32_t len)
+static uint32_t packet_kept(const struct trace_record *r, uint32_t len)
 {
+	struct packet_bytes p = packet_bytes_of(r);
 	struct packet_view v;
 
-	if (!packet_view_make(&v, bytes, len))
+	p.len = len;
+	if (!packet_view_make(&v, &p))
 		return len < HEAD_SHOWN ? len : HEAD_SHOWN;
 	if (v.headers > len || (bth_op_is(v.op, BTH_DATAGRAM) && bth_get_dqpn(v.bth) <= 1))
 		return len;
@@ -89,7 +91,7 @@ static uint32_t bytes_kept(const struct trace_record *r, uint32_t len)
 	const uint8_t *bytes = r->bytes;
 
 	if (trace_point_kinds[r->point] == TRACE_PACKET)
-		return packet_kept(bytes, len);
+		return packet_kept(r, len);
 	while (len && !bytes[len - 1])
 		len--;
 	return len;

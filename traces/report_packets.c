@@ -135,11 +135,13 @@ static struct mark mark_of(const struct seen *s)
 
 static struct seen packet_seen(const struct run_files *run, const struct run_item *it)
 {
+	struct packet_bytes p;
 	struct seen s;
 
 	run_item_record(run, it, &s.r);
 	s.is_ethernet = it->class == RUN_ETHERNET;
-	s.is_packet = !s.is_ethernet && s.r.bytes && packet_view_make(&s.v, s.r.bytes, s.r.len);
+	p = packet_bytes_of(&s.r);
+	s.is_packet = !s.is_ethernet && packet_view_make(&s.v, &p);
 	if (!s.is_packet)
 		s.v = (struct packet_view){0};
 	s.mark = mark_of(&s);
@@ -169,16 +171,23 @@ static uint16_t flags_of(const struct seen *s)
 static void texts_of(struct join *j, const struct seen *s, struct report_packet *p)
 {
 	struct trace_text *t = &j->text;
-	const uint32_t len = s->r.bytes ? s->r.len : 0;
+	const struct packet_bytes bytes = packet_bytes_of(&s->r);
+	const uint32_t len = bytes.len;
 	const char *text;
 
 	t->len = 0;
-	(s->is_ethernet ? decode_ethernet_plain : decode_packet_plain)(t, s->r.bytes, len);
+	if (s->is_ethernet)
+		decode_ethernet_plain(t, s->r.bytes, len);
+	else
+		decode_packet_plain(t, &bytes);
 	text = t->s ? t->s + strspn(t->s, " ") : "";
 	p->op = report_text(j->texts, text, strcspn(text, " "));
 	t->len = 0;
 	trace_text_add(t, "%s", "");
-	(s->is_ethernet ? decode_ethernet_more : decode_packet_more)(t, s->r.bytes, len);
+	if (s->is_ethernet)
+		decode_ethernet_more(t, s->r.bytes, len);
+	else
+		decode_packet_more(t, &bytes);
 	text = t->s ? t->s + strspn(t->s, ", ") : "";
 	p->note = report_text(j->texts, text, strlen(text));
 }

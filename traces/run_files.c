@@ -125,9 +125,10 @@ static enum run_class class_of(enum trace_point point)
 /* The QP that a packet goes to, plus 1; 0: it is not a transport packet. */
 static uint32_t packet_stream(const struct trace_record *r)
 {
+	const struct packet_bytes p = packet_bytes_of(r);
 	struct packet_view v;
 
-	return r->bytes && packet_view_make(&v, r->bytes, r->len) ? bth_get_dqpn(v.bth) + 1 : 0;
+	return packet_view_make(&v, &p) ? bth_get_dqpn(v.bth) + 1 : 0;
 }
 
 /* The number of the record's stream, from 1; 0: its class has only one stream for each HCA. */
@@ -333,7 +334,8 @@ static struct trace_record capture_record(const struct pcapng_packet *pkt, char 
 
 	if (text)
 		snprintf(fault, room, "%.*s", (int)strcspn(text + 6, ";"), text + 6);
-	r.args[TRACE_ARG(PKT_OUT, known)] = has_wqe ? TRACE_PACKET_WQE : 0;
+	r.args[TRACE_ARG(PKT_OUT, known)] = (has_wqe ? TRACE_PACKET_WQE : 0) |
+					    (pkt->ethernet ? TRACE_PACKET_ETHERNET : 0);
 	r.args[TRACE_ARG(PKT_OUT, wqe)] = comment_number(pkt->comment, "wqe=");
 	r.args[TRACE_ARG(PKT_OUT, transmission)] = comment_number(pkt->comment, "try=");
 	sscanf(pkt->name, "hca%u.port%u", &hca, &port);

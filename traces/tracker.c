@@ -375,9 +375,10 @@ static void left(struct tracker *t, const struct trace_record *r, const struct p
 
 static void packet(struct tracker *t, const struct trace_record *r)
 {
+	const struct packet_bytes p = packet_bytes_of(r);
 	struct packet_view v;
 
-	if (!r->bytes || !packet_view_make(&v, r->bytes, r->len) || !v.op->name)
+	if (!packet_view_make(&v, &p) || !v.op->name)
 		return;
 	if (r->point == TP_PKT_IN && packet_fault_is(r, FAULT_CORRUPT))
 		return;

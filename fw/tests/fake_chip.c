@@ -261,6 +261,7 @@ void chip_power_on(void)
 	chip.reg[FW_LOCAL_ACK_DELAY / 4] = 15;
 	chip.reg[FW_CORE_CLOCK_MHZ / 4] = 250;
 	for (unsigned i = 0; i < 2; i++) {
+		chip.port[i].reg[FW_PORT_TYPE / 4] = FW_TYPE_IB | FW_TYPE_IB << FW_TYPE_NOW_SHIFT;
 		chip.port[i].reg[FW_PORT_WIDTH / 4] = 0x0302; /* 4x, supports 1x and 4x */
 		chip.port[i].reg[FW_PORT_SPEED / 4] = 0x1714; /* QDR and FDR of SDR..QDR, FDR */
 	}

@@ -121,6 +121,8 @@ static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_ma
 	};
 	int rc;
 
+	if (!a->qp[qpn]) /* QP0 of an Ethernet port */
+		return -ENODEV;
 	if (drv_qp_state(a->qp[qpn]) != IBV_QPS_RTS)
 		return -EINVAL;
 	if (a->sent[qpn] - a->left[qpn] >= MAD_SENDS)
@@ -575,8 +577,11 @@ int drv_agent_start(struct drv_device *dev, unsigned port)
 	rc = agent_memory(a);
 	if (!rc)
 		rc = agent_attributes(a);
-	for (unsigned i = 0; !rc && i < 2; i++)
+	/* no packet of subnet management comes over Ethernet */
+	for (unsigned i = drv_port_is_ethernet(dev, port); !rc && i < 2; i++)
 		rc = agent_qp(a, i);
+	if (!rc && drv_port_is_ethernet(dev, port))
+		rc = drv_eth_open(dev, port, true);
 	if (rc) {
 		agent_free(a);
 		return rc;
@@ -595,5 +600,7 @@ void drv_agent_stop(struct drv_device *dev, unsigned port)
 	if (!a)
 		return;
 	*drv_agent_slot(dev, port) = NULL;
+	if (drv_port_is_ethernet(dev, port))
+		drv_eth_open(dev, port, false);
 	agent_free(a);
 }

@@ -50,6 +50,26 @@ static inline struct drv_device *drv_device_of(const void *object)
 	OP(int, port_down, (struct drv_device *dev, unsigned port), dev, (dev, port))              \
 	OP(int, port_wait, (struct drv_device *dev, unsigned port, enum ibv_port_state state,      \
 	   uint64_t deadline_ps), dev, (dev, port, state, deadline_ps))                            \
+	OP(bool, port_is_ethernet, (const struct drv_device *dev, unsigned port), dev, (dev, port)) \
+	OP(bool, has_roce_v2, (const struct drv_device *dev), dev, (dev))                          \
+	OP(void, eth_mac, (const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]),   \
+	   dev, (dev, port, mac))                                                                  \
+	OP(int, eth_open, (struct drv_device *dev, unsigned port, bool open), dev,                 \
+	   (dev, port, open))                                                                      \
+	OP(int, eth_set, (struct drv_device *dev, unsigned port, const struct drv_eth_config       \
+	   *config), dev, (dev, port, config))                                                     \
+	OP(void, eth_get, (const struct drv_device *dev, unsigned port, struct drv_eth_config      \
+	   *config), dev, (dev, port, config))                                                     \
+	OP(int, eth_gid_set, (struct drv_device *dev, unsigned port, unsigned index, const struct  \
+	   drv_gid *gid), dev, (dev, port, index, gid))                                            \
+	OP(int, eth_gid_get, (const struct drv_device *dev, unsigned port, unsigned index,         \
+	   struct drv_gid *gid), dev, (dev, port, index, gid))                                     \
+	OP(int, eth_vlan_get, (struct drv_device *dev, unsigned port, unsigned vid, unsigned       \
+	   *index), dev, (dev, port, vid, index))                                                  \
+	OP(void, eth_vlan_put, (struct drv_device *dev, unsigned port, unsigned index), dev,       \
+	   (dev, port, index))                                                                     \
+	OP(int, eth_vlan_index, (const struct drv_device *dev, unsigned port, unsigned vid), dev,  \
+	   (dev, port, vid))                                                                       \
 	OP(int, uar_alloc, (struct drv_device *dev, struct drv_uar **uar), dev, (dev, uar))        \
 	OP(int, uar_free, (struct drv_uar *uar), drv_device_of(uar), (uar))                        \
 	OP(int, pd_alloc, (struct drv_device *dev, struct drv_pd **pd), dev, (dev, pd))            \

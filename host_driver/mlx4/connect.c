@@ -58,6 +58,7 @@ int drv_qp_to_rtr(struct drv_qp *qp, const struct drv_rc_path *path)
 		IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 
 	memcpy(attr.ah_attr.dgid, path->dgid, DRV_GID_BYTES);
+	memcpy(attr.ah_attr.dmac, path->dmac, MAC_BYTES);
 	if (drv_qp_type(qp) == IBV_QPT_RC || drv_qp_type(qp) == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	return drv_qp_modify(qp, &attr, mask);

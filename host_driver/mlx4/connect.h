@@ -18,6 +18,7 @@ struct drv_rc_path {
 	uint8_t dgid[DRV_GID_BYTES];
 	unsigned sgid_index, hop_limit, traffic_class;
 	uint32_t flow_label;
+	uint8_t dmac[MAC_BYTES]; /* on an Ethernet port */
 	enum ibv_mtu path_mtu; /* 0: 4096 */
 	uint32_t dest_qpn;
 	uint32_t rq_psn, sq_psn;

@@ -113,6 +113,15 @@ static void parse_recv(const struct cqe *cqe, struct drv_wc *wc)
 	wc->slid = cqe_get_slid(cqe);
 }
 
+/* On an Ethernet port a datagram's CQE has MAC and VLAN in the place of SLID and SL. */
+static void parse_ethernet(const struct cqe *cqe, struct drv_wc *wc)
+{
+	wc->slid = wc->dlid_path_bits = 0;
+	mac_store(wc->smac, (uint64_t)cqe_get_smac_hi(cqe) << 32 | cqe_get_smac_lo(cqe));
+	wc->sl = cqe_get_vlan(cqe) ? cqe_get_priority(cqe) : 0;
+	wc->vlan = cqe_get_vlan(cqe) ? (uint16_t)cqe_get_vid(cqe) : VLAN_NONE;
+}
+
 /* The timestamp is at the place where a receive has its SLID and SL. */
 static void parse_stamp(const struct cqe *cqe, struct drv_wc *wc)
 {
@@ -182,6 +191,8 @@ static void cq_retire(struct drv_device *dev, struct drv_qp *qp, const struct cq
 		wc->wr_id = wq->wr_id[wq->tail & (wq->entries - 1)];
 		wq->tail++;
 	}
+	if (!wc->is_send && qp->service != QP_ST_XRC && mlx4_port_is_ethernet(dev, qp->port))
+		parse_ethernet(cqe, wc);
 }
 
 /* 1: *wc is set; 0: there is no completion. */

@@ -13,6 +13,7 @@
 
 #include "host_driver/mlx4/ibv.h"
 #include "host_driver/platform.h"
+#include "model/interface/ethernet.h"
 #include "model/interface/mailboxes.h"
 
 #include <string.h>
@@ -111,6 +112,7 @@ struct drv_port_attr {
 	uint32_t cap_mask;
 	unsigned bad_pkeys, bad_qkeys; /* violation counters */
 	uint8_t gid0[DRV_GID_BYTES];
+	bool ethernet; /* without LIDs, subnet manager and virtual lanes */
 };
 int drv_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *attr);
 int drv_query_gid(struct drv_device *dev, unsigned port, unsigned index,
@@ -124,6 +126,43 @@ int drv_port_down(struct drv_device *dev, unsigned port);
  * -ETIMEDOUT. */
 int drv_port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
 		  uint64_t deadline_ps);
+
+/* --- Ethernet ports --- */
+
+enum { DRV_ETH_TABLE = 128 };
+
+/* An entry of the GID table of an Ethernet port. */
+struct drv_gid {
+	uint8_t raw[DRV_GID_BYTES];
+	unsigned version; /* of RoCE: 1 or 2; 0: the entry is empty */
+	uint16_t vlan;    /* that packets with this source have, or VLAN_NONE */
+};
+
+struct drv_eth_config {
+	unsigned mtu; /* of frames, without Ethernet header and FCS */
+	bool pause_tx, pause_rx;
+	unsigned pfc_tx, pfc_rx; /* bits of priorities */
+};
+
+bool drv_port_is_ethernet(const struct drv_device *dev, unsigned port);
+bool drv_has_roce_v2(const struct drv_device *dev);
+void drv_eth_mac(const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]);
+/* Brings the link of an Ethernet port up or down; the agents of the port do it. */
+int drv_eth_open(struct drv_device *dev, unsigned port, bool open);
+/* Sets MTU and pause of the port. -EINVAL: the port cannot have them. */
+int drv_eth_set(struct drv_device *dev, unsigned port, const struct drv_eth_config *config);
+void drv_eth_get(const struct drv_device *dev, unsigned port, struct drv_eth_config *config);
+/* Sets an entry of the GID table, NULL: empties it. Raises IBV_EVENT_GID_CHANGE. */
+int drv_eth_gid_set(struct drv_device *dev, unsigned port, unsigned index,
+		    const struct drv_gid *gid);
+/* -ENOENT: the entry is empty. */
+int drv_eth_gid_get(const struct drv_device *dev, unsigned port, unsigned index,
+		    struct drv_gid *gid);
+/* Adds a VLAN to the port's table, or counts one more user. */
+int drv_eth_vlan_get(struct drv_device *dev, unsigned port, unsigned vid, unsigned *index);
+void drv_eth_vlan_put(struct drv_device *dev, unsigned port, unsigned index);
+/* Its place in the table, or -ENOENT. */
+int drv_eth_vlan_index(const struct drv_device *dev, unsigned port, unsigned vid);
 
 /* --- doorbell pages --- */
 
@@ -198,6 +237,9 @@ struct drv_wc {
 	unsigned wc_flags;
 	unsigned pkey_index, slid, sl, dlid_path_bits;
 	unsigned srq_num; /* XRC */
+	/* of a datagram on an Ethernet port, in place of slid */
+	uint8_t smac[MAC_BYTES];
+	uint16_t vlan; /* or VLAN_NONE */
 	/* of drv_cq_create_stamped: 48 bits of cycles; slid and sl are then 0 */
 	uint64_t timestamp;
 };
@@ -260,6 +302,7 @@ struct drv_ah_attr {
 	uint8_t dgid[DRV_GID_BYTES];
 	unsigned sgid_index, hop_limit, traffic_class;
 	uint32_t flow_label;
+	uint8_t dmac[MAC_BYTES]; /* on an Ethernet port */
 };
 
 struct drv_qp_attr {

@@ -421,6 +421,14 @@ struct drv_device {
 	struct drv_eq *eqs;
 	unsigned n_eqs;
 	struct drv_mad_agent *agents[DRV_PORTS_MAX + 1];
+	struct drv_eth {
+		bool on; /* the port is an Ethernet port */
+		uint8_t mac[MAC_BYTES];
+		struct drv_eth_config config;
+		struct drv_gid gids[DRV_ETH_TABLE];
+		uint16_t vlans[DRV_ETH_TABLE];
+		unsigned vlan_users[DRV_ETH_TABLE]; /* 0: the entry is free */
+	} eth[DRV_PORTS_MAX + 1];
 	struct platform_waitq *port_waitq;
 	unsigned port_events;
 	void (*event_fn)(void *arg, const struct drv_event *event);
@@ -452,6 +460,12 @@ static inline uint32_t drv_table_mask(const struct drv_device *dev, enum drv_tab
 {
 	return dev->tables[t].entries - 1;
 }
+
+/* Ethernet ports. drv_eth_suggested: the port is to be one. */
+bool drv_eth_suggested(const struct drv_device *dev, unsigned port);
+int drv_eth_init(struct drv_device *dev, unsigned port);
+/* Tells the device which UDP port RoCE v2 has. */
+int drv_eth_roce_port(struct drv_device *dev);
 
 /* Ends the thread of mlx4_catas_watch(). */
 void drv_catas_unwatch(struct drv_device *dev);

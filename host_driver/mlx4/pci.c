@@ -64,7 +64,8 @@ int drv_pci_enable(struct drv_device *dev)
 {
 	const uint32_t id = cfg_read(dev, PCI_ID, 4);
 
-	if (id != (HCA_PCI_DEVICE << 16 | HCA_PCI_VENDOR))
+	if (id != (HCA_PCI_DEVICE << 16 | HCA_PCI_VENDOR) &&
+	    id != (HCA_PCI_DEVICE_PRO << 16 | HCA_PCI_VENDOR))
 		return -ENODEV;
 	dev->express_cap = cap_find(dev, PCI_CAP_ID_EXPRESS);
 	dev->msix_cap = cap_find(dev, PCI_CAP_ID_MSIX);

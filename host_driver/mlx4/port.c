@@ -10,6 +10,9 @@
 /* Time between two reads of the state, because link training raises no event. */
 #define PORT_POLL_PS UINT64_C(1000000000)
 
+/* IPv6, UDP, BTH, the largest extended headers, ICRC: what Linux counts with (iboe_get_mtu). */
+enum { ROCE_HEADERS_MAX = 40 + 8 + 12 + 32 };
+
 enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, VLS_NATIVE = 8 };
 
 static int port_check(const struct drv_device *dev, unsigned port)
@@ -23,6 +26,12 @@ static int query_gid(struct drv_device *dev, unsigned port, unsigned index, uint
 	struct port_info pi;
 	int rc = port_check(dev, port);
 
+	if (!rc && mlx4_port_is_ethernet(dev, port)) {
+		if (index >= DRV_ETH_TABLE)
+			return -EINVAL;
+		memcpy(gid, dev->eth[port].gids[index].raw, DRV_GID_BYTES);
+		return 0;
+	}
 	if (rc || index >= 1u << query_port_get_log_gids(&dev->port_cap[port]))
 		return -EINVAL;
 	rc = drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, port, &pi);
@@ -90,6 +99,41 @@ static void attr_fill(const struct drv_device *dev, unsigned port, const struct 
 	};
 }
 
+/* The longest RoCE packet that a frame of this MTU can hold with its headers. */
+static enum ibv_mtu mtu_in(unsigned frame_mtu)
+{
+	enum ibv_mtu mtu = IBV_MTU_4096;
+
+	while (mtu > IBV_MTU_256 && 128u << mtu > frame_mtu - ROCE_HEADERS_MAX)
+		mtu--;
+	return mtu;
+}
+
+static int query_ethernet(struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
+{
+	const struct query_port *q = &dev->port_cap[port];
+	int rc = drv_cmd_out(dev, HCR_QUERY_PORT, port, 0, &dev->port_cap[port], sizeof(*q));
+
+	if (rc)
+		return rc;
+	*attr = (struct drv_port_attr){
+		.state = query_port_get_link_up(q) ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
+		.phys_state = query_port_get_link_up(q) ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED,
+		.max_mtu = IBV_MTU_4096,
+		.active_mtu = mtu_in(dev->eth[port].config.mtu),
+		.active_width = LINK_WIDTH_4X,
+		.active_speed = LINK_SPEED_QDR,
+		.vl_cap = 1,
+		.oper_vls = 1,
+		.gid_count = DRV_ETH_TABLE,
+		.pkey_count = 1,
+		.cap_mask = 1u << PORT_CAP_CM,
+		.ethernet = true,
+	};
+	memcpy(attr->gid0, dev->eth[port].gids[0].raw, DRV_GID_BYTES);
+	return 0;
+}
+
 static int query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
 {
 	uint8_t gid[DRV_GID_BYTES];
@@ -98,6 +142,8 @@ static int query_port(struct drv_device *dev, unsigned port, struct drv_port_att
 
 	if (rc)
 		return rc;
+	if (mlx4_port_is_ethernet(dev, port))
+		return query_ethernet(dev, port, attr);
 	rc = query_gid(dev, port, 0, gid);
 	if (rc)
 		return rc;
@@ -115,6 +161,24 @@ int mlx4_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr 
 	return DRV_LEAVE(dev, query_port(dev, port, attr));
 }
 
+static int state_read(struct drv_device *dev, unsigned port, unsigned *state)
+{
+	struct drv_port_attr attr;
+	struct port_info pi;
+	int rc = port_check(dev, port);
+
+	if (!rc && mlx4_port_is_ethernet(dev, port)) {
+		rc = query_ethernet(dev, port, &attr);
+		*state = attr.state;
+		return rc;
+	}
+	if (!rc)
+		rc = drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, port, &pi);
+	if (!rc)
+		*state = port_info_get_state(&pi);
+	return rc;
+}
+
 static int port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state state,
 		     uint64_t deadline_ps)
 {
@@ -122,15 +186,13 @@ static int port_wait(struct drv_device *dev, unsigned port, enum ibv_port_state 
 
 	for (;;) {
 		const unsigned events = dev->port_events;
-		struct port_info pi;
+		unsigned is;
 		uint64_t now;
-		int rc = port_check(dev, port);
+		int rc = state_read(dev, port, &is);
 
-		if (!rc)
-			rc = drv_smp_get(dev, port, SMP_ATTR_PORT_INFO, port, &pi);
 		if (rc)
 			return rc;
-		if (port_info_get_state(&pi) == (uint32_t)state)
+		if (is == (unsigned)state)
 			return 0;
 		drv_settle(dev);
 		now = p->ops->now_ps(p);
@@ -196,7 +258,10 @@ int drv_ports_init(struct drv_device *dev)
 	int rc = 0;
 
 	for (unsigned port = 1; port <= dev->ports && !rc; port++)
-		rc = set_port(dev, port, IB_MTU_4096);
+		rc = drv_eth_suggested(dev, port) ? drv_eth_init(dev, port)
+						  : set_port(dev, port, IB_MTU_4096);
+	if (!rc)
+		rc = drv_eth_roce_port(dev);
 	if (!rc)
 		rc = drv_smp_get(dev, 1, SMP_ATTR_NODE_INFO, 0, &ni);
 	if (rc)

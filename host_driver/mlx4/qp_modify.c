@@ -14,6 +14,8 @@ enum {
 	SCHED_QUEUE_QP0 = 0x3f,
 	SCHED_PORT_SHIFT = 6,
 	SCHED_SL_SHIFT = 2,
+	SCHED_PRIORITY_SHIFT = 3, /* Ethernet */
+	LINK_TYPE_ETH = 1,        /* value of qp_path.link_type */
 	ACK_REQ_FREQ = 8,
 	LOG_MSG_UD = 13,
 	LOG_MSG_MAD = 11,
@@ -87,6 +89,24 @@ static unsigned log2_depth(unsigned n)
 
 /* --- context --- */
 
+/* On an Ethernet port, whose QP contexts name a MAC and a VLAN, too. */
+static void path_fill_ethernet(const struct drv_qp *qp, struct qp_path *path,
+			       const struct drv_ah_attr *ah, unsigned port)
+{
+	const struct drv_gid *gid = &qp->dev->eth[port].gids[ah->sgid_index % DRV_ETH_TABLE];
+	int vlan = gid->vlan == VLAN_NONE ? -ENOENT : mlx4_eth_vlan_index(qp->dev, port, gid->vlan);
+
+	qp_path_set_link_type(path, LINK_TYPE_ETH);
+	qp_path_set_smac_index(path, 0);
+	memcpy(qp_path_dmac_ptr(path), ah->dmac, MAC_BYTES);
+	if (vlan >= 0) {
+		qp_path_set_cv(path, 1);
+		qp_path_set_vlan_index(path, (uint32_t)vlan);
+	}
+	qp_path_set_sched_queue(path, SCHED_QUEUE | (port - 1) << SCHED_PORT_SHIFT |
+					      (ah->sl & 7) << SCHED_PRIORITY_SHIFT);
+}
+
 static void path_fill(const struct drv_qp *qp, struct qp_path *path, const struct drv_ah_attr *ah,
 		      unsigned port)
 {
@@ -103,6 +123,8 @@ static void path_fill(const struct drv_qp *qp, struct qp_path *path, const struc
 	}
 	qp_path_set_sched_queue(path, SCHED_QUEUE | (port - 1) << SCHED_PORT_SHIFT |
 					      (ah->sl & 0xf) << SCHED_SL_SHIFT);
+	if (mlx4_port_is_ethernet(qp->dev, port))
+		path_fill_ethernet(qp, path, ah, port);
 }
 
 /* Fields that every modify command contains; the device ignores most of them after the first
@@ -170,6 +192,13 @@ static uint32_t fill_access(const struct drv_qp *qp, struct qpc *c, const struct
 	return QP_OPT_BIT_RRE | QP_OPT_BIT_RWE | QP_OPT_BIT_RAE;
 }
 
+static enum qp_roce_mode roce_mode(const struct drv_device *dev, unsigned port,
+				   const struct drv_ah_attr *ah)
+{
+	return dev->eth[port].gids[ah->sgid_index % DRV_ETH_TABLE].version == 2 ? QP_ROCE_V2
+										: QP_ROCE_V1;
+}
+
 static uint32_t fill_path(const struct drv_qp *qp, struct qpc *c, const struct drv_qp_attr *attr,
 			  unsigned mask)
 {
@@ -182,6 +211,8 @@ static uint32_t fill_path(const struct drv_qp *qp, struct qpc *c, const struct d
 	}
 	if (mask & IBV_QP_AV) {
 		path_fill(qp, qpc_primary(c), &attr->ah_attr, port);
+		if (mlx4_port_is_ethernet(qp->dev, port))
+			qpc_set_roce_mode(c, roce_mode(qp->dev, port, &attr->ah_attr));
 		opt |= QP_OPT_BIT_PRIMARY_PATH | QP_OPT_BIT_SCHED_QUEUE;
 	} else if (mask & IBV_QP_PORT && qp->state == IBV_QPS_SQD) {
 		qp_path_set_sched_queue(qpc_primary(c), SCHED_QUEUE | (port - 1)
@@ -289,6 +320,12 @@ static int attr_check(const struct drv_qp *qp, const struct drv_qp_attr *attr, u
 	    attr->max_rd_atomic > 1u << dev_cap_get_log_max_sra(&dev->cap))
 		return -EINVAL;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > 1u << DRV_LOG_RD_PER_QP)
+		return -EINVAL;
+	/* RoCE has no LIDs to route by, and no automatic path migration (Linux refuses it, too) */
+	if (mlx4_port_is_ethernet(dev, mask & IBV_QP_PORT ? attr->port_num : qp->port) &&
+	    ((mask & IBV_QP_AV &&
+	      (!attr->ah_attr.is_global || attr->ah_attr.sgid_index >= DRV_ETH_TABLE)) ||
+	     mask & IBV_QP_ALT_PATH))
 		return -EINVAL;
 	if (mask & IBV_QP_ALT_PATH && (!attr->alt_port_num || attr->alt_port_num > dev->ports))
 		return -EINVAL;
@@ -399,6 +436,10 @@ static void path_read(const struct qp_path *path, struct drv_ah_attr *ah)
 	ah->hop_limit = qp_path_get_hop_limit(path);
 	ah->traffic_class = qp_path_get_tclass(path);
 	ah->flow_label = qp_path_get_flow_label(path);
+	if (qp_path_get_link_type(path) == LINK_TYPE_ETH) {
+		ah->sl = qp_path_get_priority(path);
+		memcpy(ah->dmac, qp_path_dmac_cptr(path), MAC_BYTES);
+	}
 }
 
 static void attr_read(const struct drv_qp *qp, const struct qpc *c, struct drv_qp_attr *attr)

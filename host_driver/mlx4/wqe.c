@@ -135,6 +135,23 @@ void drv_recv_sges(void *at, size_t room, const struct drv_recv_wr *wr)
 
 /* --- segments --- */
 
+/* A group's address has a LID that says so (Linux mlx4_ib). */
+static void put_datagram_ethernet(const struct drv_eth *eth, struct wqe_datagram *d,
+				  const struct drv_ah_attr *ah)
+{
+	const uint16_t vlan = eth->gids[ah->sgid_index % DRV_ETH_TABLE].vlan;
+
+	wqe_datagram_set_smac_index(d, 0);
+	wqe_datagram_set_rlid(d, gid_is_multicast(ah->dgid) ? LID_MCAST_FIRST : 0);
+	memcpy(wqe_datagram_dmac_ptr(d), ah->dmac, MAC_BYTES);
+	if (vlan == VLAN_NONE && !ah->sl) {
+		wqe_datagram_set_tci(d, VLAN_NONE);
+		return;
+	}
+	wqe_datagram_set_vlan(d, 1);
+	wqe_datagram_set_tci(d, ah->sl << VLAN_PRIORITY_SHIFT | (vlan == VLAN_NONE ? 0 : vlan));
+}
+
 static size_t put_datagram(const struct drv_qp *qp, uint8_t *wqe, size_t at,
 			   const struct drv_send_wr *wr)
 {
@@ -156,6 +173,8 @@ static size_t put_datagram(const struct drv_qp *qp, uint8_t *wqe, size_t at,
 		wqe_datagram_set_flow_label(d, ah->flow_label);
 		memcpy(wqe_datagram_dgid_ptr(d), ah->dgid, DRV_GID_BYTES);
 	}
+	if (mlx4_port_is_ethernet(qp->dev, wqe_datagram_get_port(d)))
+		put_datagram_ethernet(&qp->dev->eth[wqe_datagram_get_port(d)], d, ah);
 	wqe_datagram_set_dqpn(d, wr->remote_qpn);
 	wqe_datagram_set_qkey(d, wr->remote_qkey);
 	return at + sizeof(*d);

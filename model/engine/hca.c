@@ -98,7 +98,7 @@ struct hca *hca_create(unsigned index, const struct hca_params *params,
 	memory_init(hca);
 	hca->pcie = pcie_create(hca);
 	pcie_root_set(hca, &root);
-	hca->config = pci_config_create(hca->personality->pci);
+	hca->config = pci_config_create(hca->personality->pci(params));
 	hca->interrupt = interrupt_create(hca);
 	hca->packets = packet_pool_create(hca);
 	ports_create(hca);
@@ -215,12 +215,12 @@ size_t hca_footprint(const struct hca *hca)
 
 uint64_t hca_bar_bytes(const struct hca *hca, unsigned bar)
 {
-	return bar < PCI_BARS ? hca->personality->pci->bar_bytes[bar] : 0;
+	return bar < PCI_BARS ? hca->personality->pci(hca->params)->bar_bytes[bar] : 0;
 }
 
 bool hca_bars_little_endian(const struct hca *hca)
 {
-	return hca->personality->pci->little_endian;
+	return hca->personality->pci(hca->params)->little_endian;
 }
 
 const char *hca_personality(const struct hca *hca)
@@ -230,7 +230,9 @@ const char *hca_personality(const struct hca *hca)
 
 uint32_t hca_pci_id(const struct hca *hca)
 {
-	return (uint32_t)hca->personality->pci->device << 16 | hca->personality->pci->vendor;
+	const struct pci_identity *pci = hca->personality->pci(hca->params);
+
+	return (uint32_t)pci->device << 16 | pci->vendor;
 }
 
 /* --- what not every device has --- */

@@ -40,8 +40,8 @@
 	  "port", "brings a port down") \
 	C(QUERY_HCA,       0x00b, NONE, MBOX, none, init_hca, 0, HCA, 0, query_hca, \
 	  "0", "returns what INIT_HCA set") \
-	C(SET_PORT,        0x00c, MBOX, NONE, set_port, none, 0, HCA, 0, set_port, \
-	  "port", "sets the attributes of a port") \
+	C(SET_PORT,        0x00c, MBOX, NONE, set_port, none, HCR_F_OM_PART, HCA, 0_1, set_port, \
+	  "[15:8] enum set_port_part, [7:0] port; opcode modifier 0: InfiniBand, 1: Ethernet", "sets the attributes of a port") \
 	C(SW2HW_MPT,       0x00d, MBOX, NONE, mpt_entry, none, 0, HCA, 0, sw2hw_mpt, \
 	  "MPT index", "gives an MPT to the device") \
 	C(QUERY_MPT,       0x00e, NONE, MBOX, none, mpt_entry, 0, HCA, 0, query_mpt, \
@@ -126,16 +126,22 @@
 	  "SRQN", "reads an SRQ context") \
 	C(SQD2SQD_QP,      0x038, MBOX, NONE, qp_mbox, none, 0, HCA, 0, modify_qp, \
 	  "QPN", "modifies a QP in SQD") \
-	C(CONFIG_DEV,      0x03a, MBOX, MBOX, none, none, HCR_F_OM_PART, RESET, NONE, none, \
-	  "0", "configures the device; needs a capability that this device does not announce") \
+	C(CONFIG_DEV,      0x03a, MBOX, MBOX_OPT, config_dev, config_dev, HCR_F_OM_PART | HCR_F_OWN_IN, HCA, 0_1, config_dev, \
+	  "0; opcode modifier 0: set, 1: get", "configures the device: the UDP port of RoCE v2") \
 	C(ACCESS_REG,      0x03b, MBOX, MBOX, none, none, 0, RESET, NONE, none, \
 	  "0", "reads or writes an Ethernet register") \
 	C(ARM_SRQ,         0x040, IMM, NONE, none, none, 0, HCA, 0, arm_srq, \
 	  "SRQN", "sets the limit of an SRQ that raises an event") \
 	C(QUERY_PORT,      0x043, NONE, MBOX, none, query_port, 0, RUN, 0, query_port, \
 	  "port", "returns the capabilities of a port") \
-	C(SENSE_PORT,      0x04d, NONE, IMM, none, none, 0, RESET, NONE, none, \
-	  "port", "senses the link type; needs a capability that this device does not announce") \
+	C(SET_VLAN_FLTR,   0x047, MBOX, NONE, vlan_filter, none, 0, HCA, 0, set_vlan_fltr, \
+	  "port", "sets which VLANs an Ethernet port receives") \
+	C(SET_MCAST_FLTR,  0x048, IMM, NONE, none, none, 0, HCA, 0_1_2, set_mcast_fltr, \
+	  "port; input parameter: MAC, or bit 63 empties the list; opcode modifier 0: list, 1: off, 2: on", "sets which groups an Ethernet port receives") \
+	C(DUMP_ETH_STATS,  0x049, NONE, MBOX, none, none, 0, RESET, NONE, none, \
+	  "port", "returns the counters of an Ethernet port") \
+	C(SENSE_PORT,      0x04d, NONE, IMM, none, none, 0, RUN, 0, sense_port, \
+	  "port", "returns the protocol of the other end: 1 InfiniBand, 2 Ethernet, 0 unknown") \
 	C(HW_HEALTH_CHECK, 0x050, NONE, NONE, none, none, 0, RESET, NONE, none, \
 	  "0", "tests the hardware; the Ethernet driver issues it") \
 	C(QUERY_IF_STAT,   0x054, NONE, MBOX, none, none, 0, RESET, NONE, none, \

@@ -25,115 +25,119 @@ unsigned roce_l3_bytes(enum roce_kind kind)
 	return bytes[kind];
 }
 
-/* Each of the next functions has the bytes from the header at `l3_off` to the end of what the frame
- * may hold of it, and sets at->end. NULL or a text. */
+/* What can be read of a frame, from the header behind Ethernet and VLAN on. */
+struct l3_bytes {
+	const uint8_t *at;
+	size_t kept; /* bytes that are there */
+	size_t room; /* bytes that the frame had, without FCS */
+};
 
-static const char *find_grh(const uint8_t *l3, size_t room, struct roce_places *at)
+static const char *find_grh(const struct l3_bytes *l3, struct roce_places *at)
 {
-	const struct grh *grh = (const struct grh *)(const void *)l3;
+	const struct grh *grh = (const struct grh *)(const void *)l3->at;
 
-	if (room < GRH_BYTES)
+	if (l3->kept < GRH_BYTES)
 		return "too short for a GRH";
 	if (grh_get_ip_ver(grh) != GRH_IP_VER)
 		return "GRH IPVer";
 	if (grh_get_next_hdr(grh) != GRH_NEXT_BTH)
 		return "GRH NxtHdr";
-	if (grh_get_pay_len(grh) > room - GRH_BYTES)
+	if (grh_get_pay_len(grh) + (size_t)GRH_BYTES > l3->room)
 		return "GRH PayLen";
 	at->end = (uint16_t)(at->l3_off + GRH_BYTES + grh_get_pay_len(grh));
 	return NULL;
 }
 
-/* `len`: what the IP header says of the bytes from the UDP header on. */
-static const char *find_udp(const uint8_t *udp_bytes, size_t len, unsigned udp_port,
+/* The UDP header stands `before` bytes behind the beginning, and `len` bytes are from there on, as the
+ * IP header says. */
+static const char *find_udp(const struct l3_bytes *l3, size_t before, size_t len, unsigned udp_port,
 			    enum roce_kind kind, struct roce_places *at)
 {
-	const struct udp_hdr *udp = (const struct udp_hdr *)(const void *)udp_bytes;
+	const struct udp_hdr *udp = (const struct udp_hdr *)(const void *)(l3->at + before);
 
-	if (len < sizeof(*udp))
+	if (before + len > l3->room)
+		return "IP length";
+	if (len < sizeof(*udp) || l3->kept < before + sizeof(*udp))
 		return "too short for a UDP header";
 	if (udp_hdr_get_dport(udp) != udp_port)
 		return "another UDP port";
 	at->kind = kind;
-	if (udp_hdr_get_len(udp) != len)
-		return "UDP length";
-	return NULL;
+	at->end = (uint16_t)(at->l3_off + before + len);
+	return udp_hdr_get_len(udp) == len ? NULL : "UDP length";
 }
 
-static const char *find_ipv4(const uint8_t *l3, size_t room, unsigned udp_port,
-			     struct roce_places *at)
+/* RoCE has no options and no fragments (A17.4.5.1). */
+static const char *find_ipv4(const struct l3_bytes *l3, unsigned udp_port, struct roce_places *at)
 {
-	const struct ipv4_hdr *ip = (const struct ipv4_hdr *)(const void *)l3;
-	size_t total;
+	const struct ipv4_hdr *ip = (const struct ipv4_hdr *)(const void *)l3->at;
 
-	if (room < IPV4_BYTES || ipv4_hdr_get_version(ip) != IPV4_VERSION)
-		return "too short for an IPv4 header";
-	total = ipv4_hdr_get_total_len(ip);
-	if (total > room || total < IPV4_BYTES)
-		return "IPv4 length";
-	/* RoCE has no options and no fragments (A17.4.5.1) */
+	if (l3->kept < IPV4_BYTES || ipv4_hdr_get_version(ip) != IPV4_VERSION ||
+	    ipv4_hdr_get_total_len(ip) < IPV4_BYTES)
+		return "no IPv4 header";
 	if (ipv4_hdr_get_protocol(ip) != IP_PROTOCOL_UDP || ipv4_hdr_get_fragment(ip) ||
 	    ipv4_hdr_get_ihl(ip) * 4u != IPV4_BYTES)
 		return "no plain UDP";
-	at->end = (uint16_t)(at->l3_off + total);
-	return find_udp(l3 + IPV4_BYTES, total - IPV4_BYTES, udp_port, ROCE_V2_IPV4, at);
+	return find_udp(l3, IPV4_BYTES, ipv4_hdr_get_total_len(ip) - (size_t)IPV4_BYTES, udp_port,
+			ROCE_V2_IPV4, at);
 }
 
-static const char *find_ipv6(const uint8_t *l3, size_t room, unsigned udp_port,
-			     struct roce_places *at)
+static const char *find_ipv6(const struct l3_bytes *l3, unsigned udp_port, struct roce_places *at)
 {
-	const struct grh *ip = (const struct grh *)(const void *)l3;
-	size_t len;
+	const struct grh *ip = (const struct grh *)(const void *)l3->at;
 
-	if (room < GRH_BYTES || grh_get_ip_ver(ip) != GRH_IP_VER)
-		return "too short for an IPv6 header";
-	len = grh_get_pay_len(ip);
-	if (len > room - GRH_BYTES)
-		return "IPv6 length";
+	if (l3->kept < GRH_BYTES || grh_get_ip_ver(ip) != GRH_IP_VER)
+		return "no IPv6 header";
 	if (grh_get_next_hdr(ip) != IP_PROTOCOL_UDP)
 		return "no plain UDP";
-	at->end = (uint16_t)(at->l3_off + GRH_BYTES + len);
-	return find_udp(l3 + GRH_BYTES, len, udp_port, ROCE_V2_IPV6, at);
+	return find_udp(l3, GRH_BYTES, grh_get_pay_len(ip), udp_port, ROCE_V2_IPV6, at);
 }
 
-static const char *find_l3(const uint8_t *frame, size_t room, unsigned type, unsigned udp_port,
+static const char *find_l3(const struct l3_bytes *l3, unsigned type, unsigned udp_port,
 			   struct roce_places *at)
 {
 	switch (type) {
 	case ETH_TYPE_ROCE:
 		at->kind = ROCE_V1;
-		return find_grh(frame + at->l3_off, room, at);
+		return find_grh(l3, at);
 	case ETH_TYPE_IPV4:
-		return find_ipv4(frame + at->l3_off, room, udp_port, at);
+		return find_ipv4(l3, udp_port, at);
 	case ETH_TYPE_IPV6:
-		return find_ipv6(frame + at->l3_off, room, udp_port, at);
+		return find_ipv6(l3, udp_port, at);
 	default:
 		return "another type of frame";
 	}
 }
 
-const char *roce_find(const uint8_t *frame, size_t len, unsigned udp_port, struct roce_places *at)
+const char *roce_find(const uint8_t *frame, size_t kept, size_t len, unsigned udp_port,
+		      struct roce_places *at)
 {
 	const struct eth_hdr *eth = (const struct eth_hdr *)(const void *)frame;
+	struct l3_bytes l3;
 	unsigned type;
 	const char *why;
 
 	*at = (struct roce_places){.vlan = VLAN_NONE, .l3_off = sizeof(*eth)};
-	if (len < sizeof(*eth) + sizeof(struct vlan_tag) + FCS_BYTES)
+	if (kept < sizeof(*eth) + sizeof(struct vlan_tag) ||
+	    len < sizeof(*eth) + sizeof(struct vlan_tag) + FCS_BYTES)
 		return "short";
 	type = eth_hdr_get_type(eth);
 	if (type == ETH_TYPE_VLAN) {
-		const struct vlan_tag *tag = (const struct vlan_tag *)(const void *)(frame + 12);
+		const struct vlan_tag *tag =
+			(const struct vlan_tag *)(const void *)(frame + 2 * MAC_BYTES);
 
 		at->vlan = (uint16_t)vlan_tag_get_tci(tag);
 		at->l3_off += sizeof(*tag);
 		type = be16_load(frame + at->l3_off - sizeof(uint16_t));
 	}
-	why = find_l3(frame, len - FCS_BYTES - at->l3_off, type, udp_port, at);
+	l3 = (struct l3_bytes){frame + at->l3_off, kept - at->l3_off, len - FCS_BYTES - at->l3_off};
+	why = find_l3(&l3, type, udp_port, at);
 	if (why)
 		return why;
 	at->bth_off = (uint16_t)(at->l3_off + roce_l3_bytes(at->kind));
-	return at->end < at->bth_off + BTH_BYTES + ICRC_BYTES ? "too short for a BTH" : NULL;
+	return at->end < at->bth_off + BTH_BYTES + ICRC_BYTES ||
+			       kept < at->bth_off + (size_t)BTH_BYTES
+		       ? "too short for a BTH"
+		       : NULL;
 }
 
 static void gid_get(const uint8_t *frame, const struct roce_places *at, bool source,

@@ -89,8 +89,8 @@ enum ethernet_facts {
 	MAC_BYTES = 6,
 	FCS_BYTES = 4,
 	ETHERNET_MIN = 64, /* with FCS */
-	ETH_PREAMBLE = 8,   /* with the start delimiter */
-	ETH_GAP = 12,       /* least idle bytes between frames */
+	ETH_PREAMBLE = 8,  /* with the start delimiter */
+	ETH_GAP = 12,      /* least idle bytes between frames */
 	ETH_PRIORITIES = 8,
 	ETH_QUANTUM_BITS = 512,
 	IPV4_BYTES = 20,
@@ -98,8 +98,9 @@ enum ethernet_facts {
 	IP_PROTOCOL_UDP = 17,
 	ROCE_UDP_PORT = 4791,
 	ROCE_UDP_SPORT_BASE = 0xc000, /* A17.9.3: source ports of RoCE are 0xc000 and above */
+	VLAN_MASK = 0xfff,
 	VLAN_PRIORITY_SHIFT = 13,
-	VLAN_NONE = 0xffff,           /* in place of a tag's last two bytes: no tag */
+	VLAN_NONE = 0xffff, /* in place of a tag's last two bytes: no tag */
 };
 
 /* What carries the BTH of a packet in an Ethernet frame. */
@@ -133,12 +134,13 @@ static inline uint16_t roce_source_port(uint32_t qpn, uint32_t peer)
 unsigned roce_l3_bytes(enum roce_kind kind);
 
 /*
- * Finds the parts of a frame of `len` bytes with FCS. NULL: it is a RoCE packet, and *at is set;
+ * Finds the parts of a frame of `len` bytes with FCS, of which the first `kept` are there. NULL: it is a RoCE packet, and *at is set;
  * there are a whole BTH and an ICRC. Otherwise a text for the log, and at->kind says whether the
  * frame was meant to be RoCE (a wrong length in a header) or is something else (ROCE_NONE).
  * `udp_port` is the destination port of RoCE v2.
  */
-const char *roce_find(const uint8_t *frame, size_t len, unsigned udp_port, struct roce_places *at);
+const char *roce_find(const uint8_t *frame, size_t kept, size_t len, unsigned udp_port,
+		      struct roce_places *at);
 
 /* The GIDs of a packet. An IPv4 address is the GID ::ffff:a.b.c.d. */
 void roce_sgid(const uint8_t *frame, const struct roce_places *at, uint8_t gid[16]);
@@ -154,6 +156,12 @@ void gid_multicast_mac(const uint8_t gid[16], uint8_t mac[MAC_BYTES]);
 /* fe80::/64 with the EUI-64 of a MAC, and the reverse; `vlan` VLAN_NONE: none (RFC 4291 appendix A;
  * with a VLAN as Linux's RoCE GIDs have it). */
 void gid_from_mac(const uint8_t mac[MAC_BYTES], uint16_t vlan, uint8_t gid[16]);
+
+/* The priority of a frame: that of its VLAN tag, 0 without one. */
+static inline uint8_t vlan_priority(uint16_t vlan)
+{
+	return vlan == VLAN_NONE ? 0 : (uint8_t)(vlan >> VLAN_PRIORITY_SHIFT);
+}
 
 static inline bool mac_is_group(const uint8_t mac[MAC_BYTES])
 {

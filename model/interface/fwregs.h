@@ -103,6 +103,7 @@ enum {
 	R(UAR_SIZE_LOG_MB, 0x124, "log2 of the UAR area in MiB") \
 	R(LOCAL_ACK_DELAY, 0x128, "local CA ack delay, 5 bits") \
 	R(CORE_CLOCK_MHZ, 0x12c, "frequency of the core clock in MHz") \
+	R(DEVICE, 0x130, "0: ConnectX-3, 1: ConnectX-3 Pro") \
 	/* --- diagnostics --- */ \
 	R(TRACE_TEXT, 0x140, "address in RAM of a 0-terminated text for the log") \
 	R(TRACE_VALUE, 0x144, "a number for the log") \
@@ -236,7 +237,37 @@ enum {
 	R(NOTE_DEST, 0x06c, "its destination QP [23:0]") \
 	R(SELF_MAD, 0x070, \
 	  "address in RAM of a MAD of 256 bytes: QP0 of this port receives it as a packet of SLID 0 " \
-	  "that did not come over the wire")
+	  "that did not come over the wire") \
+	/* of an Ethernet port; all read 0 and ignore writes on another */ \
+	R(TYPE, 0x080, \
+	  "protocols [1:0] that the port can have, 1 InfiniBand, 2 Ethernet; the one it has [3:2]; " \
+	  "that of the other end [5:4], 0 unknown; writing [3:2] changes it while the port is disabled") \
+	R(ETH_INDEX, 0x084, "selects an entry of the tables of MACs, VLANs, GIDs") \
+	R(ETH_MAC_HI, 0x088, "valid [31], MAC [47:32]") \
+	R(ETH_MAC_LO, 0x08c, "MAC [31:0]; writing it stores the entry") \
+	R(ETH_VLAN, 0x090, "valid [31], VLAN [11:0] of that entry") \
+	R(ETH_GID_0, 0x094, "GID of that entry, first word") \
+	R(ETH_GID_1, 0x098, "its second word") \
+	R(ETH_GID_2, 0x09c, "its third word") \
+	R(ETH_GID_3, 0x0a0, "its last word") \
+	R(ETH_GID_VERSION, 0x0a4, "version of RoCE, 0: empty; writing it stores the entry") \
+	R(ETH_MTU, 0x0a8, "longest frame that may come in, with FCS") \
+	R(ETH_PAUSE, 0x0ac, \
+	  "sends pause frames [0], obeys them [1]; priorities for which it sends PFC [15:8], obeys it [23:16]") \
+	R(ETH_UDP_PORT, 0x0b0, "UDP port of RoCE v2") \
+	R(ETH_COUNTER_INDEX, 0x0b4, "selects an Ethernet counter, FW_EC_*") \
+	R(ETH_COUNTER_LO, 0x0b8, "low word of the counter; a read latches the high word") \
+	R(ETH_COUNTER_HI, 0x0bc, "high word that ETH_COUNTER_LO latched") \
+	R(ETH_RATE_MBPS, 0x0c0, "read only: data rate in Mb/s") \
+	R(ETH_VLAN_FILTER, 0x0c4, \
+	  "32 VLANs that the port lets pass to its netdev, those from 32 * ETH_INDEX on") \
+	R(ETH_RX_QPN, 0x0c8, "QP that gets frames for the port's own MACs, without RoCE") \
+	R(ETH_PROMISC, 0x0cc, "QP [23:0] that gets frames for other MACs; valid [31]") \
+	R(ETH_MULTICAST, 0x0d0, \
+	  "QP [23:0] that gets frames to groups; [31:30] 0: none, 1: those in the list, 2: all") \
+	R(ETH_GROUP_HI, 0x0d4, "MAC [47:32] of a group") \
+	R(ETH_GROUP_LO, 0x0d8, "MAC [31:0]; writing it adds the group to the list") \
+	R(ETH_GROUP_CMD, 0x0dc, "1: empties the list of groups")
 /* clang-format on */
 
 enum fw_port_register {
@@ -244,6 +275,21 @@ enum fw_port_register {
 	FW_PORT_REGISTERS(R)
 #undef R
 };
+enum {
+	FW_TYPE_IB = 1,
+	FW_TYPE_ETH = 2,
+	FW_TYPE_NOW_SHIFT = 2,
+	FW_TYPE_PEER_SHIFT = 4,
+	FW_ETH_PAUSE_TX = 1 << 0,
+	FW_ETH_PAUSE_RX = 1 << 1,
+	FW_ETH_PFC_TX_SHIFT = 8,
+	FW_ETH_PFC_RX_SHIFT = 16,
+	FW_ETH_MCAST_SHIFT = 30,
+	FW_ETH_MCAST_NONE = 0,
+	FW_ETH_MCAST_LIST = 1,
+	FW_ETH_MCAST_ALL = 2,
+};
+#define FW_ETH_PROMISC_ON (1u << 31)
 enum { FW_PORT_BASE = 0x1000, FW_PORT_STRIDE = 0x400 };
 #define FW_PORT(n, reg) (FW_PORT_BASE + ((n)-1) * FW_PORT_STRIDE + FW_PORT_##reg)
 
@@ -314,11 +360,9 @@ enum fw_eth_counter {
 
 /* Tables of an Ethernet port. Source: Linux mlx4 (MLX4_MAX_MAC_NUM, MLX4_MAX_VLAN_NUM,
  * MLX4_MAX_PORT_GIDS; mlx4/port.c for the valid bits). */
-enum {
-	ETH_TABLE_SIZE = 128,
-	VLAN_MASK = 0xfff,
-};
+enum { ETH_TABLE_SIZE = 128 };
 #define ETH_MAC_VALID  (UINT64_C(1) << 63)
+#define ETH_MAC_MASK   UINT64_C(0xffffffffffff)
 #define ETH_VLAN_VALID (UINT32_C(1) << 31)
 
 enum fw_port_counter {

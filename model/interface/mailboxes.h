@@ -38,6 +38,7 @@ enum hcr_op_mods {
 	HCR_OM_0 = 1 << 0,
 	HCR_OM_1 = 1 << 1,
 	HCR_OM_2 = 1 << 2,
+	HCR_OM_0_1_2 = HCR_OM_0 | HCR_OM_1 | HCR_OM_2,
 	HCR_OM_0_1 = HCR_OM_0 | HCR_OM_1,
 	HCR_OM_0_2 = HCR_OM_0 | HCR_OM_2,
 	HCR_OM_MAD = 0xff,
@@ -198,6 +199,67 @@ enum hcr_op_mods {
 	F(set_port, 16, pkeys,          0x28, 15,  0, "P_Key table size") \
 	F(set_port, 16, gids,           0x2a, 15,  0, "GID table size")
 
+/* SET_PORT with opcode modifier 1: of an Ethernet port, by part (enum set_port_part). Source: Linux
+ * mlx4 port.c, en_port.h, mlx4.h. */
+#define ETH_GENERAL_FIELDS(F, A, B, U, E) \
+	F(eth_general,  8, ignore_fcs_valid, 0x02, 1, 1, "ignore_fcs is to be set") \
+	F(eth_general,  8, user_mtu_valid, 0x02,  5,  5, "user_mtu is to be set") \
+	F(eth_general,  8, user_mac_valid, 0x02,  6,  6, "user_mac is to be set") \
+	F(eth_general,  8, roce_valid,     0x03,  4,  4, "roce_mode is to be set") \
+	F(eth_general,  8, pptx_valid,     0x03,  2,  2, "pause and PFC that it sends are to be set") \
+	F(eth_general,  8, pprx_valid,     0x03,  1,  1, "pause and PFC that it obeys are to be set") \
+	F(eth_general,  8, mtu_valid,      0x03,  0,  0, "mtu is to be set") \
+	F(eth_general,  8, roce_mode,      0x04,  7,  4, "0: v1, 1: v1.5, 2: v1 and v2, 3: v2") \
+	F(eth_general,  8, ignore_fcs,     0x04,  0,  0, "frames with a wrong FCS are passed on") \
+	F(eth_general, 16, mtu,            0x06, 15,  0, "longest frame, with FCS") \
+	F(eth_general,  8, pptx,           0x08,  7,  7, "sends pause frames") \
+	F(eth_general,  8, pfctx,          0x09,  7,  0, "priorities for which it sends PFC") \
+	F(eth_general,  8, pprx,           0x0c,  7,  7, "obeys pause frames") \
+	F(eth_general,  8, pfcrx,          0x0d,  7,  0, "priorities for which it obeys PFC") \
+	F(eth_general,  8, phv,            0x14,  7,  7, "PHV") \
+	F(eth_general, 16, user_mtu,       0x1a, 15,  0, "MTU that the host shows") \
+	B(eth_general,     user_mac,       0x1e,  6,     "MAC that the host shows")
+
+#define ETH_RQP_FIELDS(F, A, B, U, E) \
+	F(eth_rqp, 32, base_qpn,  0x00, 23,  0, "QP of the first MAC") \
+	F(eth_rqp,  8, macs,      0x05,  7,  0, "log2 of the MACs that have a QP each") \
+	F(eth_rqp,  8, vlans,     0x06,  7,  0, "log2 of the VLANs") \
+	F(eth_rqp,  8, prios,     0x07,  7,  0, "log2 of the priorities") \
+	F(eth_rqp,  8, mac_miss,  0x0b,  7,  0, "index for another MAC") \
+	F(eth_rqp,  8, intra_no_vlan, 0x0c, 7, 0, "index for a loopback frame without VLAN") \
+	F(eth_rqp,  8, no_vlan,   0x0d,  7,  0, "index for a frame without VLAN") \
+	F(eth_rqp,  8, intra_vlan_miss, 0x0e, 7, 0, "index for a loopback frame of another VLAN") \
+	F(eth_rqp,  8, vlan_miss, 0x0f,  7,  0, "index for another VLAN") \
+	F(eth_rqp,  8, no_vlan_prio, 0x13, 7, 0, "priority of a frame without VLAN") \
+	F(eth_rqp, 32, promisc_on, 0x14, 31, 31, "frames to other MACs are received") \
+	F(eth_rqp, 32, promisc,   0x14, 23,  0, "by this QP") \
+	F(eth_rqp, 32, mcast_mode, 0x18, 31, 30, "frames to groups: 0 none, 1 those of SET_MCAST_FLTR, 2 all") \
+	F(eth_rqp, 32, mcast,     0x18, 23,  0, "are received by this QP")
+
+/* An entry of the table of parts MAC, VLAN, GID and ROCE. */
+#define ETH_MAC_FIELDS(F, A, B, U, E) \
+	F(eth_mac, 64, valid, 0, 63, 63, "the entry is in use") \
+	F(eth_mac, 64, mac,   0, 47,  0, "MAC")
+
+#define ETH_VLAN_FIELDS(F, A, B, U, E) \
+	F(eth_vlan, 32, valid, 0, 31, 31, "the entry is in use") \
+	F(eth_vlan, 32, vid,   0, 11,  0, "VLAN")
+
+#define ETH_ROCE_FIELDS(F, A, B, U, E) \
+	B(eth_roce,    gid,     0x00, 16,   "GID") \
+	F(eth_roce, 8, ipv6,    0x1a, 0, 0, "RoCE v2 over IPv6; 0: over IPv4") \
+	F(eth_roce, 8, version, 0x1b, 1, 0, "2: RoCE v2, 0: v1")
+
+#define CONFIG_DEV_FIELDS(F, A, B, U, E) \
+	F(config_dev, 32, update_roce_port, 0x00, 3, 3, "roce_port is to be set") \
+	F(config_dev, 32, update_vxlan_port, 0x00, 0, 0, "vxlan_port is to be set") \
+	F(config_dev, 16, vxlan_port,   0x10, 15, 0, "UDP port of VXLAN") \
+	F(config_dev, 16, roce_entropy, 0x14, 15, 0, "RoCE v2 source port") \
+	F(config_dev, 16, roce_port,    0x16, 15, 0, "UDP port of RoCE v2")
+
+#define VLAN_FILTER_FIELDS(F, A, B, U, E) \
+	B(vlan_filter, words, 0x000, 512, "128 words; word 127 - n has VLANs 32n (bit 0) to 32n + 31")
+
 #define MOD_STAT_CFG_FIELDS(F, A, B, U, E) \
 	F(mod_stat_cfg, 8, log_pg_sz_m, 0x02, 7, 0, "the page size is to be changed") \
 	F(mod_stat_cfg, 8, log_pg_sz,   0x03, 7, 0, "log2 page size - 12")
@@ -249,6 +311,13 @@ enum hcr_op_mods {
 	L(query_adapter, 0x100,  QUERY_ADAPTER_FIELDS, "QUERY_ADAPTER output") \
 	L(init_hca,      0x200,  INIT_HCA_FIELDS,      "INIT_HCA input, QUERY_HCA output") \
 	L(set_port,      0x100,  SET_PORT_FIELDS,      "SET_PORT input") \
+	L(eth_general,   0x100,  ETH_GENERAL_FIELDS,   "SET_PORT input, Ethernet, general") \
+	L(eth_rqp,       0x100,  ETH_RQP_FIELDS,       "SET_PORT input, Ethernet, receive QPs") \
+	L(eth_mac,       8,      ETH_MAC_FIELDS,       "entry of the table of MACs") \
+	L(eth_vlan,      4,      ETH_VLAN_FIELDS,      "entry of the table of VLANs") \
+	L(eth_roce,      0x20,   ETH_ROCE_FIELDS,      "entry of the table of RoCE addresses") \
+	L(config_dev,    0x80,   CONFIG_DEV_FIELDS,    "CONFIG_DEV input and output") \
+	L(vlan_filter,   0x200,  VLAN_FILTER_FIELDS,   "SET_VLAN_FLTR input") \
 	L(mod_stat_cfg,  0x100,  MOD_STAT_CFG_FIELDS,  "MOD_STAT_CFG input, opcode modifier 0") \
 	L(port_guid,     0x100,  PORT_GUID_FIELDS,     "MOD_STAT_CFG output, opcode modifier 2") \
 	L(mad_ifc,       0x200,  MAD_IFC_FIELDS,       "MAD_IFC input") \
@@ -278,6 +347,18 @@ enum hcr_op_mods {
 	O(COUNTER_INDEX, 20, "counter") \
 	O(VLAN_STRIP,    21, "VLAN stripping")
 
+/* Parts of an Ethernet port that SET_PORT sets: bits [15:8] of the input modifier. */
+#define SET_PORT_PARTS(K) \
+	K(SET_PORT, GENERAL,    0x0, "MTU, pause, RoCE mode") \
+	K(SET_PORT, RQP_CALC,   0x1, "which QP receives which frames") \
+	K(SET_PORT, MAC_TABLE,  0x2, "the port's MACs") \
+	K(SET_PORT, VLAN_TABLE, 0x3, "the port's VLANs") \
+	K(SET_PORT, PRIO_MAP,   0x4, "priorities of VLAN tags") \
+	K(SET_PORT, GID_TABLE,  0x5, "GIDs of RoCE v1") \
+	K(SET_PORT, PRIO2TC,    0x8, "traffic class of each priority") \
+	K(SET_PORT, SCHEDULER,  0x9, "weight of each traffic class") \
+	K(SET_PORT, ROCE_TABLE, 0xd, "GIDs of RoCE v1 and v2")
+
 /* Fields without a bit in opt_mask, grouped by the transition that always takes them. */
 #define QP_GROUPS(K) \
 	K(QP_TAKE, NOTHING,  0, "only what the mask names") \
@@ -294,11 +375,18 @@ enum hcr_op_mods {
 	Y(UD,  QP_OPT_DATAGRAM) \
 	Y(MLX, QP_OPT_DATAGRAM)
 
+/* Bits of query_port.types. */
+#define PORT_TYPES(K) \
+	K(PORT_TYPE, IB,  1, "InfiniBand") \
+	K(PORT_TYPE, ETH, 2, "Ethernet")
+
 #define COMMAND_CODES(T) \
+	T(port_type,         PORT_TYPES) \
 	T(dev_cap_flag,      DEV_CAP_FLAGS) \
 	T(dev_cap_ext2_flag, DEV_CAP_EXT2_FLAGS) \
 	T(dev_cap_ext3_flag, DEV_CAP_EXT3_FLAGS) \
 	T(dev_cap_bmme_flag, DEV_CAP_BMME_FLAGS) \
+	T(set_port_part,     SET_PORT_PARTS) \
 	T(qp_take,           QP_GROUPS)
 
 /* clang-format on */
@@ -362,6 +450,13 @@ enum hcr_op_mod {
 	HCR_OM_STAT_CFG_SET = 0,     /* MOD_STAT_CFG */
 	HCR_OM_STAT_CFG_PORT_ID = 2, /* MOD_STAT_CFG */
 	HCR_OM_DIAG_QUERY = 2,       /* DIAG_RPRT */
+	HCR_OM_SET_PORT_IB = 0,      /* SET_PORT */
+	HCR_OM_SET_PORT_ETH = 1,     /* SET_PORT */
+	HCR_OM_CONFIG_DEV_SET = 0,   /* CONFIG_DEV */
+	HCR_OM_CONFIG_DEV_GET = 1,   /* CONFIG_DEV */
+	HCR_OM_MCAST_CONFIG = 0,     /* SET_MCAST_FLTR */
+	HCR_OM_MCAST_DISABLE = 1,    /* SET_MCAST_FLTR */
+	HCR_OM_MCAST_ENABLE = 2,     /* SET_MCAST_FLTR */
 };
 
 enum mad_ifc_om {
@@ -379,6 +474,8 @@ enum hcr_in_mod {
 	MAD_IFC_SLID_SHIFT = 16,
 	MAD_IFC_PORT_MASK = 0xffff,
 	MOD_STAT_CFG_PORT_SHIFT = 8,
+	SET_PORT_PORT_MASK = 0xff,
+	SET_PORT_PART_SHIFT = 8,
 };
 
 /* Bit of a capability field, and of the MAP_EQ event mask. */

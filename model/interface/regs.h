@@ -16,7 +16,8 @@
 
 enum hca_pci {
 	HCA_PCI_VENDOR = 0x15b3,
-	HCA_PCI_DEVICE = 0x1003,
+	HCA_PCI_DEVICE = 0x1003,     /* ConnectX-3 */
+	HCA_PCI_DEVICE_PRO = 0x1007, /* ConnectX-3 Pro */
 	HCA_PCI_REVISION = 0x00,
 	HCA_PCI_CLASS = 0x028000, /* base class, subclass, programming interface */
 	HCA_PCI_SUBSYSTEM_VENDOR = 0x15b3,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/engine/wire/crc.h"
+#include "model/engine/wire/roce_crc.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/wire.h"
 
@@ -34,13 +35,30 @@ struct fault_seen {
 	} slot[];
 };
 
+static void fields_of_bth(struct fields *f, const uint8_t *bytes)
+{
+	const struct bth *bth = (const struct bth *)bytes;
+
+	f->bth = true;
+	f->opcode = bth_get_opcode(bth);
+	f->qpn = bth_get_dqpn(bth);
+	f->psn = bth_get_psn(bth);
+}
+
 static struct fields fields_parse(const struct fault_key *key)
 {
 	struct fields f = {0};
-	const struct bth *bth;
 	uint32_t lnh;
 	size_t at = LRH_BYTES;
 
+	if (key->ethernet) {
+		struct roce_places at_frame;
+
+		if (roce_find(key->wire, key->len, key->len, ROCE_UDP_PORT, &at_frame))
+			return f;
+		fields_of_bth(&f, key->wire + at_frame.bth_off);
+		return f;
+	}
 	if (key->len < LRH_BYTES)
 		return f;
 	lnh = lrh_get_lnh((const struct lrh *)key->wire);
@@ -50,11 +68,7 @@ static struct fields fields_parse(const struct fault_key *key)
 		return f;
 	if (key->len < at + BTH_BYTES)
 		return f;
-	bth = (const struct bth *)(key->wire + at);
-	f.bth = true;
-	f.opcode = bth_get_opcode(bth);
-	f.qpn = bth_get_dqpn(bth);
-	f.psn = bth_get_psn(bth);
+	fields_of_bth(&f, key->wire + at);
 	return f;
 }
 
@@ -195,19 +209,21 @@ static bool fields_match(const struct fault_rule *rule, const struct fault_key *
 
 /* How many bytes of a packet a corruption may touch. The CRCs that are recomputed afterwards are
  * left out, since recomputing would undo the corruption. */
-static size_t corruptible(enum fault_fix fix, size_t len)
+static size_t corruptible(enum fault_fix fix, const struct fault_key *key)
 {
 	static const size_t fixed[] = {
 		[FAULT_FIX_VCRC] = VCRC_BYTES,
 		[FAULT_FIX_BOTH] = CRC_BYTES,
 	};
 
-	return len > fixed[fix] ? len - fixed[fix] : 0;
+	const size_t more = key->ethernet && fix != FAULT_FIX_NONE ? FCS_BYTES - VCRC_BYTES : 0;
+
+	return key->len > fixed[fix] + more ? key->len - fixed[fix] - more : 0;
 }
 
-static bool can_corrupt(const struct fault_rule *rule, size_t len)
+static bool can_corrupt(const struct fault_rule *rule, const struct fault_key *key)
 {
-	return (rule->mask ? rule->offset : 0) < corruptible(rule->fix, len);
+	return (rule->mask ? rule->offset : 0) < corruptible(rule->fix, key);
 }
 
 /* 1: the rule fires; 0: it does not; or -errno. */
@@ -229,7 +245,7 @@ static int entry_try(struct fault_plan *plan, struct fault_entry *entry,
 	entry->nth++;
 	if (rule->match & FAULT_MATCH_NTH && entry->nth != rule->nth)
 		return 0;
-	if (rule->action == FAULT_CORRUPT && !can_corrupt(rule, key->len))
+	if (rule->action == FAULT_CORRUPT && !can_corrupt(rule, key))
 		return 0;
 	if (rule->limit && entry->fired >= rule->limit)
 		return 0;
@@ -244,9 +260,20 @@ static void corrupt(struct fault_plan *plan, const struct fault_rule *rule,
 	if (rule->mask) {
 		key->wire[rule->offset] ^= rule->mask;
 	} else {
-		bit = rng_below(&plan->rng, 8 * corruptible(rule->fix, key->len));
+		bit = rng_below(&plan->rng, 8 * corruptible(rule->fix, key));
 		key->wire[bit / 8] ^= 1 << bit % 8;
 	}
+}
+
+/* The FCS takes the place of the VCRC. */
+static void fix_frame(const struct fault_key *key, enum fault_fix fix)
+{
+	struct roce_places at;
+
+	if (fix == FAULT_FIX_BOTH && !roce_find(key->wire, key->len, key->len, ROCE_UDP_PORT, &at))
+		roce_crcs_make(key->wire, key->len, &at);
+	else if (fix != FAULT_FIX_NONE && key->len > FCS_BYTES)
+		frame_fcs_make(key->wire, key->len);
 }
 
 static void fix_crcs(const struct fault_key *key, enum fault_fix fix)
@@ -256,6 +283,10 @@ static void fix_crcs(const struct fault_key *key, enum fault_fix fix)
 	bool icrc = key->len >= LRH_BYTES + CRC_BYTES &&
 		    lrh_get_lnh((const struct lrh *)key->wire) >= LNH_IBA_LOCAL;
 
+	if (key->ethernet) {
+		fix_frame(key, fix);
+		return;
+	}
 	if (fix == FAULT_FIX_BOTH && icrc) {
 		crc_make(key->wire, key->len - CRC_BYTES);
 	} else if (fix != FAULT_FIX_NONE) {

@@ -528,6 +528,9 @@
 	P(ethernet, rate, RATE, UINT64_C(10000000000), 1000000, UINT64_C(400000000000), \
 	  "iwarp: speed of the Ethernet cable between the hosts", \
 	  "documented: cards with iWARP began at 10 Gb/s") \
+	P(ethernet, roce, ROCE, CFG_ROCE_V1, 0, CFG_ROCE_COUNT - 1, \
+	  "what the queue pairs of scenarios use on ports with hca.portN.type=eth: v1, or with hca.device=cx3pro v2_ipv4 or v2_ipv6", \
+	  "assumption: every device has v1") \
 	P(pcapng, snaplen, SIZE, CFG_KIB(8), 128, CFG_KIB(8), \
 	  "bytes of each packet that packets.pcapng keeps; the CRCs of a packet that is cut cannot be checked", \
 	  "documented: no packet is longer than 8 KiB; 128 bytes hold all headers of any packet") \

@@ -54,6 +54,9 @@ static const struct scale devices[] = {{"cx3", CFG_DEVICE_CX3}, {"cx3pro", CFG_D
 static const struct scale port_types[] = {
 	{"ib", CFG_PORT_IB}, {"eth", CFG_PORT_ETH}, {"auto", CFG_PORT_AUTO}, {0}};
 
+static const struct scale roces[] = {
+	{"v1", CFG_ROCE_V1}, {"v2_ipv4", CFG_ROCE_V2_IPV4}, {"v2_ipv6", CFG_ROCE_V2_IPV6}, {0}};
+
 enum { SCALED, NAMED };
 
 static const struct unit {

@@ -40,6 +40,7 @@
 	U(PERSONALITY, NAMED, personalities, "mlx4 or ipath") \
 	U(DEVICE, NAMED, devices, "cx3 or cx3pro") \
 	U(PORT_TYPE, NAMED, port_types, "one of ib, eth, auto") \
+	U(ROCE, NAMED, roces, "one of v1, v2_ipv4, v2_ipv6") \
 	U(MEMORY_ORDER, NAMED, memory_orders, "one of program, x86, arm64, adversarial")
 
 enum cfg_unit {
@@ -95,6 +96,14 @@ enum cfg_device {
 	CFG_DEVICE_CX3,    /* ConnectX-3 */
 	CFG_DEVICE_CX3PRO, /* ConnectX-3 Pro, which has RoCE v2 */
 	CFG_DEVICE_COUNT,
+};
+
+/* The value of a ROCE parameter: which RoCE the queue pairs of scenarios use. */
+enum cfg_roce {
+	CFG_ROCE_V1,
+	CFG_ROCE_V2_IPV4,
+	CFG_ROCE_V2_IPV6,
+	CFG_ROCE_COUNT,
 };
 
 /* The value of a PORT_TYPE parameter. */

@@ -120,43 +120,83 @@ static void parse_mad(struct tb_pkt *f, const uint8_t *payload)
 	f->tid = (int64_t)mad_hdr_get_tid(mad);
 }
 
+/* What every packet has from the BTH on; `icrc` is the place of its ICRC. */
+static int parse_transport(struct seen_pkt *seen, const uint8_t *wire, size_t bth_off, size_t icrc)
+{
+	const struct bth *bth = (const void *)(wire + bth_off);
+	const struct bth_op *op = bth_op_find((uint8_t)bth_get_opcode(bth));
+	const size_t headers = bth_off + BTH_BYTES + op->ext_bytes;
+	struct tb_pkt *f = &seen->fields;
+
+	if (!op->name || icrc < headers + bth_get_pad(bth))
+		return -EINVAL;
+	seen->opcode = (uint8_t)bth_get_opcode(bth);
+	f->psn = bth_get_psn(bth);
+	f->qpn = bth_get_dqpn(bth);
+	f->ack_req = bth_get_ack_req(bth);
+	f->solicited = bth_get_solicited(bth);
+	f->mig_req = bth_get_mig_req(bth);
+	f->pkey = bth_get_pkey(bth);
+	f->pad = bth_get_pad(bth);
+	f->len = (int64_t)(icrc - headers - bth_get_pad(bth));
+	parse_extensions(f, op, wire + bth_off);
+	if (f->qpn < MANAGEMENT_QPNS && f->len >= (int64_t)sizeof(struct mad_hdr))
+		parse_mad(f, wire + headers);
+	return 0;
+}
+
+static struct seen_pkt seen_begin(uint64_t time_ps, unsigned transmission, const char *fault)
+{
+	return (struct seen_pkt){.time_ps = time_ps,
+				 .lost = fault && (strstr(fault, fault_action_name(FAULT_DROP)) ||
+						   strstr(fault, fault_action_name(FAULT_CORRUPT))),
+				 .fields = {TB_PKT_ANY, .transmission = transmission}};
+}
+
 int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint64_t time_ps,
 		   unsigned transmission, const char *fault)
 {
 	const struct lrh *lrh = (const void *)wire;
 	bool grh = len > LRH_BYTES && lrh_get_lnh(lrh) == LNH_IBA_GLOBAL;
 	size_t at = LRH_BYTES + (grh ? GRH_BYTES : 0);
-	const uint8_t *bth_bytes = wire + at;
-	const struct bth *bth = (const void *)bth_bytes;
-	const struct bth_op *op;
-	size_t headers;
 
 	if (len < at + BTH_BYTES + CRC_BYTES || (!grh && lrh_get_lnh(lrh) != LNH_IBA_LOCAL))
 		return -EINVAL;
-	op = bth_op_find((uint8_t)bth_get_opcode(bth));
-	headers = at + BTH_BYTES + op->ext_bytes;
-	if (!op->name || len < headers + bth_get_pad(bth) + CRC_BYTES)
-		return -EINVAL;
-	*seen = (struct seen_pkt){
-		.time_ps = time_ps,
-		.opcode = (uint8_t)bth_get_opcode(bth),
-		.lost = fault && (strstr(fault, fault_action_name(FAULT_DROP)) ||
-				  strstr(fault, fault_action_name(FAULT_CORRUPT))),
-		.fields = {TB_PKT_ANY, .psn = bth_get_psn(bth), .qpn = bth_get_dqpn(bth),
-			   .ack_req = bth_get_ack_req(bth), .solicited = bth_get_solicited(bth),
-			   .mig_req = bth_get_mig_req(bth), .pkey = bth_get_pkey(bth),
-			   .dlid = lrh_get_dlid(lrh), .slid = lrh_get_slid(lrh),
-			   .vl = lrh_get_vl(lrh), .sl = lrh_get_sl(lrh), .pad = bth_get_pad(bth),
-			   .grh = grh, .transmission = transmission,
-			   .len = (int64_t)(len - headers - bth_get_pad(bth) - CRC_BYTES)},
-	};
-	parse_extensions(&seen->fields, op, bth_bytes);
+	*seen = seen_begin(time_ps, transmission, fault);
+	seen->fields.dlid = lrh_get_dlid(lrh);
+	seen->fields.slid = lrh_get_slid(lrh);
+	seen->fields.vl = lrh_get_vl(lrh);
+	seen->fields.sl = lrh_get_sl(lrh);
+	seen->fields.grh = grh;
 	if (grh)
 		parse_grh(seen, (const void *)(wire + LRH_BYTES));
-	if (seen->fields.qpn < MANAGEMENT_QPNS &&
-	    seen->fields.len >= (int64_t)sizeof(struct mad_hdr))
-		parse_mad(&seen->fields, wire + headers);
-	return 0;
+	return parse_transport(seen, wire, at, len - CRC_BYTES);
+}
+
+static void parse_ipv4(struct seen_pkt *seen, const struct ipv4_hdr *ip)
+{
+	seen->fields.hop_limit = ipv4_hdr_get_ttl(ip);
+	seen->fields.tclass = ipv4_hdr_get_tos(ip);
+}
+
+int seen_frame_parse(struct seen_pkt *seen, const uint8_t *frame, size_t len, uint64_t time_ps,
+		     unsigned transmission, const char *fault)
+{
+	struct roce_places at;
+	const char *wrong = roce_find(frame, len, len, ROCE_UDP_PORT, &at);
+
+	if (wrong)
+		return at.kind == ROCE_NONE ? -ENOMSG : -EINVAL;
+	*seen = seen_begin(time_ps, transmission, fault);
+	seen->fields.sl = at.vlan == VLAN_NONE ? 0 : at.vlan >> VLAN_PRIORITY_SHIFT;
+	seen->fields.grh = 1;
+	if (at.kind == ROCE_V2_IPV4)
+		parse_ipv4(seen, (const void *)(frame + at.l3_off));
+	else
+		parse_grh(seen, (const void *)(frame + at.l3_off));
+	roce_sgid(frame, &at, seen->sgid);
+	roce_dgid(frame, &at, seen->dgid);
+	return parse_transport(seen, frame, at.bth_off, at.end - (size_t)ICRC_BYTES);
 }
 
 static void lower(char *s)

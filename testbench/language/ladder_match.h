@@ -22,6 +22,9 @@ struct seen_pkt {
  * more for a retransmission; the queue counts how many there were. */
 int seen_pkt_parse(struct seen_pkt *seen, const uint8_t *wire, size_t len, uint64_t time_ps,
 		   unsigned transmission, const char *fault);
+/* The same for a frame of an Ethernet port, with FCS. -ENOMSG: it is no RoCE. */
+int seen_frame_parse(struct seen_pkt *seen, const uint8_t *frame, size_t len, uint64_t time_ps,
+		     unsigned transmission, const char *fault);
 /* True if all fields given in `want` are equal. Else diff[] has the first difference, as in "psn 5,
  * expected 6". */
 bool seen_pkt_matches(const struct seen_pkt *seen, uint8_t opcode, const struct tb_pkt *want,

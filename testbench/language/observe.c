@@ -50,19 +50,26 @@ static bool is_of(const struct tb *tb, const struct tb_end *end, int64_t lid)
 
 static int see_packet(struct tb *tb, const struct trace_record *r)
 {
+	const bool ethernet = r->args[0] & TRACE_PACKET_ETHERNET;
 	struct seen_pkt pkt;
 	unsigned sender = r->hca;
+	int rc;
 
 	/* a packet that the body injects has no sender */
 	if (r->text && strstr(r->text, "injected"))
 		return 0;
-	if (seen_pkt_parse(&pkt, r->bytes, r->len, r->time_ps, (unsigned)r->args[3], r->text)) {
-		note_strange(tb, r);
+	rc = (ethernet ? seen_frame_parse : seen_pkt_parse)(&pkt, r->bytes, r->len, r->time_ps,
+							    (unsigned)r->args[3], r->text);
+	if (rc) {
+		if (rc != -ENOMSG) /* frames of a netdev are not the ladder's business */
+			note_strange(tb, r);
 		return 0;
 	}
 	if (r->point == TP_PKT_OUT)
 		return seen_queue_left(queue_of(tb, sender, pkt.fields.qpn), &pkt);
-	if (!tb->setup.loopback && !is_of(tb, &tb->ends[sender], pkt.fields.slid))
+	if (!tb->setup.loopback &&
+	    !(ethernet ? !memcmp(r->bytes + MAC_BYTES, tb->ends[sender].mac, MAC_BYTES)
+		       : is_of(tb, &tb->ends[sender], pkt.fields.slid)))
 		sender = !sender;
 	if (seen_queue_arrived(queue_of(tb, sender, pkt.fields.qpn), pkt.opcode, pkt.fields.qpn,
 			       pkt.fields.psn))

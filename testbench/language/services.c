@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs of services.h: objects, requests, completions. */
+#include "model/sim/cfg.h"
 #include "testbench/services.h"
 
 #include "host_driver/uverbs/include/infiniband/verbs.h"
@@ -118,6 +119,36 @@ struct half {
 	uint32_t psn_of_setup;
 };
 
+/* The driver makes an entry for each version of RoCE from the MAC, setup.c those of IPv4. */
+unsigned tb_gid_index(const struct tb *tb)
+{
+	static const uint8_t index[CFG_ROCE_COUNT] = {
+		[CFG_ROCE_V1] = 0, [CFG_ROCE_V2_IPV6] = 1, [CFG_ROCE_V2_IPV4] = 3};
+
+	return index[tb->config->sim.ethernet_roce];
+}
+
+enum roce_kind tb_roce_kind(const struct tb *tb)
+{
+	static const uint8_t kinds[CFG_ROCE_COUNT] = {[CFG_ROCE_V1] = ROCE_V1,
+						      [CFG_ROCE_V2_IPV4] = ROCE_V2_IPV4,
+						      [CFG_ROCE_V2_IPV6] = ROCE_V2_IPV6};
+
+	return (enum roce_kind)kinds[tb->config->sim.ethernet_roce];
+}
+
+/* The way to the other end over Ethernet: its GID and MAC in place of a LID. */
+static void tb_roce_path(struct tb *tb, const char *here, struct tb_end *to, unsigned port,
+			 struct drv_rc_path *path)
+{
+	path->is_global = true;
+	path->hop_limit = HOP_LIMIT;
+	path->sgid_index = tb_gid_index(tb);
+	drv_eth_mac(to->dev, port, path->dmac);
+	tb_must(tb, here, "drv_query_gid",
+		drv_query_gid(to->dev, port, path->sgid_index, path->dgid), 0);
+}
+
 static void connect_half(struct tb *tb, const char *here, const struct tb_path *p,
 			 const struct half *own, const struct half *other)
 {
@@ -146,8 +177,10 @@ static void connect_half(struct tb *tb, const char *here, const struct tb_path *
 	path.max_dest_rd_atomic = or_else(own->dest_rd_atomic, s->max_rd_atomic);
 	path.is_global = p->grh;
 	path.hop_limit = p->grh ? HOP_LIMIT : 0;
-	if (p->grh && !tb_must(tb, here, "drv_query_gid",
-			       drv_query_gid(other->end->dev, port, 0, path.dgid), 0))
+	if (own->end->ethernet)
+		tb_roce_path(tb, here, other->end, port, &path);
+	else if (p->grh && !tb_must(tb, here, "drv_query_gid",
+				    drv_query_gid(other->end->dev, port, 0, path.dgid), 0))
 		return;
 	tb_must(tb, here, "drv_qp_connect", drv_qp_connect(own->qp, &path), 0);
 }

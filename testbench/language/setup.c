@@ -110,6 +110,51 @@ static bool activate_port(struct tb *tb, const char *here, unsigned port)
 	return true;
 }
 
+/* Host a has 11.0.1.1, host b 11.0.1.2, as with start_cm(). */
+static void add_ipv4(struct tb *tb, const char *here, struct tb_end *end)
+{
+	struct drv_gid gid = {.raw = {[10] = 0xff, 0xff, 11, 0, 1, (uint8_t)(end->host_index + 1)},
+			      .version = 2,
+			      .vlan = VLAN_NONE};
+
+	tb_must(tb, here, "drv_eth_gid_set", drv_eth_gid_set(end->dev, 1, tb_gid_index(tb), &gid),
+		0);
+}
+
+/* The same of Ethernet ports: no subnet manager, the link alone decides. */
+static void activate_ethernet(struct tb *tb, const char *here)
+{
+	struct drv_event event;
+
+	for (unsigned i = 0; i < TB_ENDS; i++)
+		if (tb->config->sim.ethernet_roce != CFG_ROCE_V1 &&
+		    tb->config->hca[i].hca_device != CFG_DEVICE_CX3PRO) {
+			tb_failf(tb, here,
+				 "hca.device=cx3pro, as sim.ethernet.roce asks for RoCE v2");
+			return;
+		}
+
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		struct tb_end *end = &tb->ends[i];
+
+		if (!tb_go(tb, here) || !tb_must(tb, here, "drv_port_wait",
+						 drv_port_wait(end->dev, 1, IBV_PORT_ACTIVE,
+							       tb_now(tb) + CFG_S(LINK_LIMIT_S)),
+						 0))
+			return;
+		end->ethernet = true;
+		drv_eth_mac(end->dev, 1, end->mac);
+		if (tb->config->sim.ethernet_roce == CFG_ROCE_V2_IPV4)
+			add_ipv4(tb, here, end);
+	}
+	tb_pass_time(tb, here, CFG_US(SETTLE_US));
+	for (unsigned i = 0; i < TB_ENDS; i++) {
+		tb->events[i].ignore = false;
+		while (tb_event_take(&tb->events[i], &event))
+			;
+	}
+}
+
 /* Drops the port events that bring-up causes. */
 static void check_events_again(struct tb_events *ev)
 {
@@ -123,6 +168,10 @@ static void check_events_again(struct tb_events *ev)
 
 void tb_activate_ports(struct tb *tb, const char *here)
 {
+	if (tb->config->hca[0].port1_type == CFG_PORT_ETH) {
+		activate_ethernet(tb, here);
+		return;
+	}
 	for (unsigned port = 1;
 	     port <= tb->config->hca[0].hca_ports && port <= tb->config->hca[1].hca_ports; port++)
 		if (!tb_go(tb, here) || !activate_port(tb, here, port))

@@ -176,6 +176,11 @@ bool tb_event_take(struct tb_events *ev, struct drv_event *event);
 /* After a failure: frees what the drivers hold, without commands to the devices. */
 void tb_give_up(struct tb *tb);
 
+/* services.c: on Ethernet ports, what sim.ethernet.roce says: which RoCE, and the entry of the GID
+ * tables that queue pairs use. */
+enum roce_kind tb_roce_kind(const struct tb *tb);
+unsigned tb_gid_index(const struct tb *tb);
+
 /* areas.c */
 /* Allows the range to hold anything, until a verb expects data there. */
 void tb_memory_loose(struct tb_end *end, uint64_t at, size_t len);

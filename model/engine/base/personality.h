@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct hca;
+struct hca_params;
 enum hca_object;
 
 enum { PCI_BARS = 6 };
@@ -37,7 +38,7 @@ struct pci_identity {
 struct personality {
 	const char *name; /* as CFG_PERSONALITIES has it */
 	struct hca_calls calls;
-	const struct pci_identity *pci;
+	const struct pci_identity *(*pci)(const struct hca_params *params);
 	/* What its port can do, beside the parameters [hca.link]; 0: no limit. */
 	unsigned max_ports, max_lane_mbps, max_width;
 

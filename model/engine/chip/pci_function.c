@@ -12,6 +12,8 @@
 #include "model/interface/macros.h"
 #include "model/interface/queues.h"
 #include "model/interface/rows.h"
+#include "model/sim/params/hca.h"
+#include "model/sim/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +26,25 @@ enum {
 	MMIO_MAX = 64,
 };
 
-const struct pci_identity pci_function_identity = {
-	.vendor = HCA_PCI_VENDOR,
-	.device = HCA_PCI_DEVICE,
-	.subsystem_vendor = HCA_PCI_SUBSYSTEM_VENDOR,
-	.subsystem = HCA_PCI_SUBSYSTEM,
-	.class_code = HCA_PCI_CLASS,
-	.revision = HCA_PCI_REVISION,
-	.bar_bytes = {[HCA_BAR_REGS] = HCA_BAR0_SIZE, [HCA_BAR_UAR] = HCA_BAR2_SIZE},
-	.bar_prefetchable = {[HCA_BAR_UAR] = true},
-	.msix_table = BAR0_MSIX_TABLE,
-	.msix_pba = BAR0_MSIX_PBA,
-	.vectors_max = HCA_MSIX_VECTORS,
-};
+#define IDENTITY(id)                                                                               \
+	{                                                                                          \
+		.vendor = HCA_PCI_VENDOR, .device = (id),                                          \
+		.subsystem_vendor = HCA_PCI_SUBSYSTEM_VENDOR, .subsystem = HCA_PCI_SUBSYSTEM,      \
+		.class_code = HCA_PCI_CLASS, .revision = HCA_PCI_REVISION,                         \
+		.bar_bytes = {[HCA_BAR_REGS] = HCA_BAR0_SIZE, [HCA_BAR_UAR] = HCA_BAR2_SIZE},      \
+		.bar_prefetchable = {[HCA_BAR_UAR] = true}, .msix_table = BAR0_MSIX_TABLE,         \
+		.msix_pba = BAR0_MSIX_PBA, .vectors_max = HCA_MSIX_VECTORS,                        \
+	}
+
+const struct pci_identity *pci_function_identity(const struct hca_params *params)
+{
+	static const struct pci_identity identities[CFG_DEVICE_COUNT] = {
+		[CFG_DEVICE_CX3] = IDENTITY(HCA_PCI_DEVICE),
+		[CFG_DEVICE_CX3PRO] = IDENTITY(HCA_PCI_DEVICE_PRO),
+	};
+
+	return &identities[param_hca_device(params)];
+}
 
 struct pci_function {
 	struct hca *hca;

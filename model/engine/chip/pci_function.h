@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 struct hca;
+struct hca_params;
 struct pci_identity;
 
-extern const struct pci_identity pci_function_identity;
+/* What the device is to PCI: personality.h. */
+const struct pci_identity *pci_function_identity(const struct hca_params *params);
 
 struct pci_function *pci_function_create(struct hca *hca);
 void pci_function_destroy(struct pci_function *pci);

@@ -43,6 +43,9 @@ struct fw_object {
 
 struct fw_port {
 	uint32_t gid_index, pkey_index, counter_index, counter_hi, guid_hi;
+	/* of an Ethernet port */
+	uint32_t eth_index, eth_counter, eth_counter_hi, mac_hi;
+	uint8_t gid[16];
 };
 
 struct processor {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The registers of each port that firmware sees, at FW_PORT_BASE. The subnet and performance
  * management agents read and set them. */
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
 #include "model/sim/params/hca.h"
+#include "model/sim/params/hca_ethernet.h"
+
+#include <string.h>
 
 static uint32_t sl2vl_word(const struct port_config *c, unsigned first)
 {
@@ -56,6 +60,159 @@ static int port_table_load(struct fw_port *port, struct port_config *c, uint32_t
 	return RV_BUS_OK;
 }
 
+/* --- Ethernet --- */
+
+static uint32_t type_load(const struct processor *p, unsigned number)
+{
+	const uint32_t now = link_port_config(p->hca, number)->eth ? FW_TYPE_ETH : FW_TYPE_IB;
+
+	return link_port_types(p->hca, number) | now << FW_TYPE_NOW_SHIFT |
+	       link_port_peer_type(p->hca, number) << FW_TYPE_PEER_SHIFT;
+}
+
+static uint32_t pause_load(const struct eth_port *eth)
+{
+	return (eth->pause_tx ? FW_ETH_PAUSE_TX : 0u) | (eth->pause_rx ? FW_ETH_PAUSE_RX : 0u) |
+	       (uint32_t)eth->pfc_tx << FW_ETH_PFC_TX_SHIFT |
+	       (uint32_t)eth->pfc_rx << FW_ETH_PFC_RX_SHIFT;
+}
+
+static void pause_store(struct eth_port *eth, uint32_t value)
+{
+	eth->pause_tx = value & FW_ETH_PAUSE_TX;
+	eth->pause_rx = value & FW_ETH_PAUSE_RX;
+	eth->pfc_tx = (uint8_t)(value >> FW_ETH_PFC_TX_SHIFT);
+	eth->pfc_rx = (uint8_t)(value >> FW_ETH_PFC_RX_SHIFT);
+}
+
+static bool eth_load(struct processor *p, unsigned number, uint32_t reg, uint32_t *value)
+{
+	struct fw_port *port = &p->ports[number - 1];
+	const struct eth_port *eth = link_port_config(p->hca, number)->eth;
+
+	*value = 0;
+	if (reg == FW_PORT_TYPE) {
+		*value = type_load(p, number);
+		return true;
+	}
+	if (reg < FW_PORT_ETH_INDEX || reg > FW_PORT_ETH_GROUP_CMD)
+		return false;
+	if (!eth)
+		return true;
+	switch (reg) {
+	case FW_PORT_ETH_INDEX:
+		*value = port->eth_index;
+		break;
+	case FW_PORT_ETH_MTU:
+		*value = eth->mtu;
+		break;
+	case FW_PORT_ETH_PAUSE:
+		*value = pause_load(eth);
+		break;
+	case FW_PORT_ETH_UDP_PORT:
+		*value = eth->udp_port;
+		break;
+	case FW_PORT_ETH_COUNTER_LO:
+		*value = (uint32_t)eth->counters[port->eth_counter];
+		port->eth_counter_hi = (uint32_t)(eth->counters[port->eth_counter] >> 32);
+		break;
+	case FW_PORT_ETH_COUNTER_HI:
+		*value = port->eth_counter_hi;
+		break;
+	case FW_PORT_ETH_RATE_MBPS:
+		*value = (uint32_t)(param_ethernet_rate(p->hca->params) / 1000000);
+		break;
+	case FW_PORT_ETH_MULTICAST:
+		*value = eth->multicast;
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+static void eth_table_store(struct fw_port *port, struct eth_port *eth, uint32_t reg,
+			    uint32_t value)
+{
+	struct eth_gid *gid = &eth->gids[port->eth_index];
+
+	switch (reg) {
+	case FW_PORT_ETH_MAC_HI:
+		port->mac_hi = value;
+		break;
+	case FW_PORT_ETH_MAC_LO:
+		eth->macs[port->eth_index] = (uint64_t)port->mac_hi << 32 | value;
+		break;
+	case FW_PORT_ETH_VLAN:
+		eth->vlans[port->eth_index] = value;
+		break;
+	case FW_PORT_ETH_GID_0:
+	case FW_PORT_ETH_GID_1:
+	case FW_PORT_ETH_GID_2:
+	case FW_PORT_ETH_GID_3:
+		be32_store(port->gid + (reg - FW_PORT_ETH_GID_0), value);
+		break;
+	case FW_PORT_ETH_GID_VERSION:
+		memcpy(gid->gid, port->gid, sizeof(gid->gid));
+		gid->version = (uint8_t)value;
+		break;
+	case FW_PORT_ETH_VLAN_FILTER:
+		eth->vlan_filter[port->eth_index] = value;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool eth_store(struct processor *p, unsigned number, uint32_t reg, uint32_t value)
+{
+	struct fw_port *port = &p->ports[number - 1];
+	struct eth_port *eth = link_port_config(p->hca, number)->eth;
+
+	if (reg < FW_PORT_TYPE || reg > FW_PORT_ETH_GROUP_CMD)
+		return false;
+	if (!eth)
+		return true;
+	switch (reg) {
+	case FW_PORT_ETH_INDEX:
+		port->eth_index = value % ETH_TABLE_SIZE;
+		break;
+	case FW_PORT_ETH_MTU:
+		eth->mtu = (uint16_t)value;
+		break;
+	case FW_PORT_ETH_PAUSE:
+		pause_store(eth, value);
+		break;
+	case FW_PORT_ETH_UDP_PORT:
+		eth->udp_port = (uint16_t)value;
+		break;
+	case FW_PORT_ETH_COUNTER_INDEX:
+		port->eth_counter = value % FW_EC_COUNT;
+		break;
+	case FW_PORT_ETH_RX_QPN:
+		eth->rx_qpn = value;
+		break;
+	case FW_PORT_ETH_PROMISC:
+		eth->promisc = value;
+		break;
+	case FW_PORT_ETH_MULTICAST:
+		eth->multicast = value;
+		break;
+	case FW_PORT_ETH_GROUP_HI:
+		port->mac_hi = value;
+		break;
+	case FW_PORT_ETH_GROUP_LO:
+		eth_port_group_add(eth, (uint64_t)port->mac_hi << 32 | value);
+		break;
+	case FW_PORT_ETH_GROUP_CMD:
+		eth->n_groups = 0;
+		break;
+	default:
+		eth_table_store(port, eth, reg, value);
+	}
+	return true;
+}
+
 static int port_load(struct processor *p, unsigned number, uint32_t reg, uint32_t *value)
 {
 	struct port_config *c = link_port_config(p->hca, number);
@@ -104,7 +261,7 @@ static int port_load(struct processor *p, unsigned number, uint32_t reg, uint32_
 		*value = (uint32_t)c->bad_qkey;
 		break;
 	default:
-		return port_note_load(c, reg, value)
+		return port_note_load(c, reg, value) || eth_load(p, number, reg, value)
 			       ? RV_BUS_OK
 			       : port_table_load(&p->ports[number - 1], c, reg, value);
 	}
@@ -204,7 +361,9 @@ static int port_store(struct processor *p, unsigned number, uint32_t reg, uint32
 		port_self_mad(p->hca, number, mad);
 		break;
 	default:
-		return port_table_store(&p->ports[number - 1], c, reg, value);
+		return eth_store(p, number, reg, value)
+			       ? RV_BUS_OK
+			       : port_table_store(&p->ports[number - 1], c, reg, value);
 	}
 	return RV_BUS_OK;
 }

@@ -13,6 +13,7 @@
 #include "model/sim/params/hca.h"
 #include "model/sim/params/hca_doorbell.h"
 #include "model/sim/params/hca_fw.h"
+#include "model/sim/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,9 @@ static int identity_load(const struct processor *p, uint32_t reg, uint32_t *valu
 		break;
 	case FW_LOCAL_ACK_DELAY:
 		*value = (uint32_t)param_hca_local_ack_delay(params);
+		break;
+	case FW_DEVICE:
+		*value = param_hca_device(params) == CFG_DEVICE_CX3PRO;
 		break;
 	case FW_CORE_CLOCK_MHZ:
 		*value = (uint32_t)(param_fw_clock(params) / HZ_PER_MHZ);

@@ -104,7 +104,7 @@ static size_t footprint(const struct hca *hca)
 	return sizeof(*hca->ipath);
 }
 
-static const struct pci_identity identity = {
+static const struct pci_identity its_identity = {
 	.vendor = IPATH_PCI_VENDOR,
 	.device = IPATH_PCI_DEVICE,
 	.subsystem_vendor = IPATH_PCI_VENDOR,
@@ -119,6 +119,11 @@ static const struct pci_identity identity = {
 	.max_mt_s = IPATH_PCIE_MT_S,
 };
 
+static const struct pci_identity *identity(const struct hca_params *params)
+{
+	return &its_identity;
+}
+
 const struct personality personality_ipath = {
 	.name = "ipath",
 	.calls = {.give_back = give_back,
@@ -130,7 +135,7 @@ const struct personality personality_ipath = {
 		  .catastrophe = catastrophe,
 		  .stop = ipath_chip_reset,
 		  .soft_reset = soft_reset},
-	.pci = &identity,
+	.pci = identity,
 	.max_ports = 1,
 	.max_lane_mbps = SDR_MBPS,
 	.max_width = WIDTH,

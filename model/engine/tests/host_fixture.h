@@ -253,7 +253,7 @@ static inline int fx_start(void **state)
 	for (unsigned table = 0; table < FW_TABLE_COUNT; table++)
 		hca->tables[table].log_num = 6; /* FX_CONTEXTS */
 	hca->pcie = pcie_create(hca);
-	hca->config = pci_config_create(&pci_function_identity);
+	hca->config = pci_config_create(pci_function_identity(hca->params));
 	hca->pci = pci_function_create(hca);
 	hca->interrupt = interrupt_create(hca);
 	hca->doorbell = doorbell_create(hca);

@@ -22,32 +22,6 @@ enum {
 /* Frames of MAC control go to this address, and no bridge passes them on (IEEE 802.3 31B.1). */
 static const uint8_t control_mac[MAC_BYTES] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x01};
 
-/* --- tables --- */
-
-unsigned eth_priority(const struct packet *pkt)
-{
-	return pkt->vlan == VLAN_NONE ? 0 : pkt->vlan >> VLAN_PRIORITY_SHIFT;
-}
-
-bool eth_port_has_mac(const struct eth_port *eth, const uint8_t mac[MAC_BYTES])
-{
-	const uint64_t wanted = mac_load(mac) | ETH_MAC_VALID;
-
-	for (unsigned i = 0; i < ETH_TABLE_SIZE; i++)
-		if (eth->macs[i] == wanted)
-			return true;
-	return false;
-}
-
-const struct eth_gid *eth_port_gid(const struct eth_port *eth, const uint8_t gid[16],
-				   unsigned version)
-{
-	for (unsigned i = 0; i < ETH_TABLE_SIZE; i++)
-		if (eth->gids[i].version == version && !memcmp(eth->gids[i].gid, gid, 16))
-			return &eth->gids[i];
-	return NULL;
-}
-
 /* --- sending --- */
 
 static void count_frame(struct eth_port *eth, const struct packet *pkt, bool out)

@@ -42,6 +42,11 @@ struct eth_port {
 	/* global pause: sends it, obeys it; PFC: bits of the priorities for which it does */
 	bool pause_tx, pause_rx;
 	uint8_t pfc_tx, pfc_rx;
+	/* who gets frames without RoCE: as in the registers of these names */
+	uint32_t rx_qpn, promisc, multicast;
+	uint32_t vlan_filter[ETH_TABLE_SIZE]; /* bit v % 32 of word v / 32: VLAN v passes */
+	uint64_t groups[ETH_TABLE_SIZE];      /* MACs of the groups that software listens to */
+	unsigned n_groups;
 	uint64_t counters[FW_EC_COUNT];
 
 	struct link_port *lp;
@@ -50,9 +55,6 @@ struct eth_port {
 	uint64_t asked_until_ps; /* the other end is to be silent until then; 0: it is not */
 	struct eth_lane lanes[ETH_PRIORITIES];
 };
-
-/* The priority of a frame: that of its VLAN tag, 0 without one. */
-unsigned eth_priority(const struct packet *pkt);
 
 void eth_port_reset(struct eth_port *eth, struct link_port *lp);
 /* As link_port_send(). */
@@ -67,6 +69,8 @@ void eth_port_release(struct link_port *lp, struct packet *pkt);
 void eth_port_drop(struct link_port *lp);
 bool eth_port_is_quiet(const struct link_port *lp);
 
+/* Adds a group; more than the list has room for are counted, and all groups then pass. */
+void eth_port_group_add(struct eth_port *eth, uint64_t mac);
 /* The address is in the port's table of MACs. */
 bool eth_port_has_mac(const struct eth_port *eth, const uint8_t mac[MAC_BYTES]);
 /* The entry of the GID table that has this GID for this version of RoCE; NULL: there is none. */

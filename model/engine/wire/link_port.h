@@ -62,6 +62,9 @@ static inline struct port_config *link_port_config(const struct hca *hca, unsign
 	return hca->port_configs[port - 1];
 }
 
+/* FW_TYPE_* bits: the protocols that the port can have; that of the other end, 0: unknown. */
+uint32_t link_port_types(struct hca *hca, unsigned port);
+uint32_t link_port_peer_type(struct hca *hca, unsigned port);
 /* FW_PORT_UP, _DOWN, _DISABLE. */
 void link_port_command(struct hca *hca, unsigned port, uint32_t command);
 /* Firmware has changed port_config.logical. Below Active, packets that wait to be sent are

@@ -238,6 +238,24 @@ static uint64_t port_type(const struct hca_params *params, unsigned port)
 	return port == 1 ? param_port1_type(params) : param_port2_type(params);
 }
 
+uint32_t link_port_types(struct hca *hca, unsigned port)
+{
+	static const uint8_t types[] = {[CFG_PORT_IB] = FW_TYPE_IB,
+					[CFG_PORT_ETH] = FW_TYPE_ETH,
+					[CFG_PORT_AUTO] = FW_TYPE_IB | FW_TYPE_ETH};
+
+	return types[port_type(hca->params, port)];
+}
+
+uint32_t link_port_peer_type(struct hca *hca, unsigned port)
+{
+	const struct link_port *peer = hca->ports[port - 1]->peer;
+
+	if (!peer)
+		return 0;
+	return peer->config.eth ? FW_TYPE_ETH : FW_TYPE_IB;
+}
+
 struct link_port *link_port_create(struct hca *hca, unsigned port)
 {
 	struct link_port *lp = memory_create(1, sizeof(*lp), "a port");

@@ -358,7 +358,7 @@ void packet_build(struct hca *hca, struct packet *pkt, const struct packet_path 
 	pkt->psn = h->psn;
 	if (__builtin_expect(port->eth != NULL, 0)) {
 		pad = lay_out_frame(pkt, op, path, payload_len);
-		pkt->vl = (uint8_t)eth_priority(pkt);
+		pkt->vl = vlan_priority(pkt->vlan);
 		pkt->loopback = path->force_loopback;
 		roce_front_put(hca, pkt, path);
 	} else {

@@ -117,7 +117,7 @@ void roce_front_put(struct hca *hca, struct packet *pkt, const struct packet_pat
 const char *roce_locate(struct packet *pkt, const struct eth_port *eth)
 {
 	struct roce_places at;
-	const char *why = roce_find(pkt->wire, pkt->len, eth->udp_port, &at);
+	const char *why = roce_find(pkt->wire, pkt->len, pkt->len, eth->udp_port, &at);
 
 	pkt->roce = (uint8_t)at.kind;
 	pkt->vlan = at.vlan;
@@ -207,7 +207,7 @@ bool packet_build_frame(struct hca *hca, struct packet *pkt, unsigned port, cons
 		return false;
 	pkt->op = bth_op_find(pkt->wire[pkt->bth_off]);
 	pkt->ext_off = pkt->bth_off + BTH_BYTES;
-	pkt->vl = (uint8_t)eth_priority(pkt);
+	pkt->vl = vlan_priority(pkt->vlan);
 	pkt->qpn = bth_get_dqpn((const struct bth *)(const void *)(pkt->wire + pkt->bth_off));
 	pkt->psn = bth_get_psn((const struct bth *)(const void *)(pkt->wire + pkt->bth_off));
 	return pkt->icrc_off + (unsigned)ICRC_BYTES == end;

@@ -36,7 +36,7 @@ static int apply(struct fault_plan *plan, struct packet p, struct fault_verdict 
 	size_t len = p.len ? p.len : PACKET_BYTES;
 	/* on the heap, so that the sanitizer finds a read past its end */
 	uint8_t *wire = malloc(len);
-	struct fault_key key = {p.hca, p.port, wire, len};
+	struct fault_key key = {p.hca, p.port, wire, len, false};
 	int fired;
 
 	memset(sent, 0, sizeof(sent));
