@@ -104,7 +104,7 @@ pair()
 	local seconds=$1 server=$2 client=$3 port=${4:-18515} a=${names[0]} b=${names[-1]} id status
 	on_start "$a" "$seconds" "exec $server"
 	id=$on_id
-	must "$a" 30 "listening $port" || { on_wait "$a" "$id"; echo "$on_output"; return 1; }
+	must "$a" 70 "listening $port 60" || { on_wait "$a" "$id"; echo "$on_output"; return 1; }
 	must "$b" "$seconds" "$client"
 	status=$?
 	on_wait "$a" "$id"

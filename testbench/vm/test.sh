@@ -4,6 +4,7 @@
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated, `siw` iWARP against Linux's siw
+#   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
@@ -19,9 +20,10 @@ short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm losses asyncwatch reload killed_guest reset_guest)
 # the other checks name the devices of mlx4
+qib_wanted=()
 case ${DEVICE_B:-mlx4} in
 mlx4) ;;
-ipath) set -- qib ;;
+ipath) qib_wanted=("$@"); set -- qib ;;
 *) die "DEVICE_B: expected mlx4 or ipath, got $DEVICE_B" ;;
 esac
 wanted=("$@") all=
@@ -90,7 +92,12 @@ python_tests() { WAIT_WRITES=true session python. probe opensm pyverbs; }
 
 # qib_session: the transport of the other end is ib_qib's. The card has VL 0 only: opensm takes the other port down to change its number of VLs, then
 # complains once about its LID.
-qib_session() { DEVICE_B=ipath last_device=qib0 opensm_known='ERR 3322' session qib. probe opensm diags "${qib[@]}"; }
+qib_session()
+{
+	local checks=(diags "${qib[@]}")
+	[ ${#qib_wanted[@]} -eq 0 ] || checks=("${qib_wanted[@]}")
+	DEVICE_B=ipath last_device=qib0 opensm_known='ERR 3322' session qib. probe opensm "${checks[@]}"
+}
 
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
