@@ -6,6 +6,7 @@
 #include "model/engine/fetch/wqe_fetch.h"
 #include "model/engine/host/interrupt.h"
 #include "model/engine/memory/icm.h"
+#include "model/engine/qp/qp.h"
 #include "model/engine/wire/link_port.h"
 #include "model/interface/contexts.h"
 #include "model/interface/queues.h"
@@ -156,6 +157,24 @@ static void receive_queue_waits(struct stall *s, uint32_t qpn, const struct qpc 
 		     qpn, rq_dbrec_get_counter(&rec), counter);
 }
 
+/* Its packets have P_Key 0 or an invalid one, and the other end drops them: IBA 10.9.3. */
+static void pkey_waits(struct stall *s, uint32_t qpn, const struct qpc *qpc)
+{
+	const unsigned index = qp_path_get_pkey_index(qpc_primary_const(qpc));
+	const struct port_config *config;
+	struct packet_path path;
+
+	if (qpc_get_service(qpc) == QP_ST_MLX) /* each of its requests has an index of its own */
+		return;
+	qp_packet_path(s->hca, qpc, &path);
+	config = link_port_config(s->hca, path.port);
+	if (!(config->pkeys[index] & ~(uint32_t)PKEY_FULL_MEMBER))
+		line(s,
+		     "qp 0x%x: entry %u of port %u's P_Key table, which its context names, is "
+		     "not valid",
+		     qpn, index, path.port);
+}
+
 static void qp_waits(struct stall *s, uint32_t qpn, const struct qpc *qpc)
 {
 	const unsigned state = qpc_get_state(qpc);
@@ -164,6 +183,7 @@ static void qp_waits(struct stall *s, uint32_t qpn, const struct qpc *qpc)
 		line(s, "qp 0x%x: in %s", qpn, code_name(&code_table_qp_state, state));
 		return;
 	}
+	pkey_waits(s, qpn, qpc);
 	if (state == QP_STATE_RTS)
 		send_queue_waits(s, qpn, qpc);
 	if (qpc_has_rq(qpc) && !qpc_get_srq(qpc))

@@ -308,6 +308,14 @@ hca1 qp 0x208: no receive is left' <<'END'
 	expect_pkt(a_to_b, RC_SEND_ONLY);
 END
 
+# a QP whose context names no P_Key
+must_fail told_of_pkey "hca0 qp 0x209: entry 5 of port 1's P_Key table, which its context names, is not valid" <<'END'
+	struct drv_qp *x = new_qp(a), *y = new_qp(b);
+
+	connect_two(x, y, .pkey_index = 5);
+	expect_pkt(a_to_b, RC_SEND_ONLY);
+END
+
 # what comes after the failure is called a consequence
 must_fail told_of_consequences 'more guest errors came after the failure, while the driver was taken down: they are its consequences' '.any_packets = true' <<'END'
 	rdma_write(a, .wr_id = 8, .len = 4096, .repeat = 8);
