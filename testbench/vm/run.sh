@@ -32,7 +32,7 @@ script=${1:-}
 [ $# -eq 0 ] || shift
 case ${TIME:-wall} in
 wall) [ -z "${OUT:-}${SEED:-}${GDB:-}" ] || die "OUT, SEED and GDB need TIME=simulated" ;;
-simulated) [ -n "$script" ] || die "TIME=simulated needs a script, because what is typed comes at another time in each run" ;;
+simulated) [ -n "$script" ] || [ -z "${OUT:-}" ] || die "OUT needs a script, because what is typed comes at another time in each run" ;;
 *) die "TIME: expected simulated or wall, got $TIME" ;;
 esac
 # TIME=simulated has no IOMMU: then only what needs no release is judged

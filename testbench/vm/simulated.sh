@@ -156,12 +156,12 @@ results_take()
 	return 0
 }
 
-# symbols_write NAME: commands for gdb, from the guest's list of modules and addresses
+# symbols_write NAME: commands for gdb, from the guest's list of modules and addresses. A module of the user lies in updates/, and is the one that is loaded
 symbols_write()
 {
 	local module at file
 	while read -r module at; do
-		file=$(find -L "$modules" -name "${module//_/[_-]}.ko" -print -quit)
+		file=$(find -L "$modules"/*/updates "$modules" -name "${module//_/[_-]}.ko" -print -quit 2>/dev/null)
 		[ -z "$file" ] || echo "add-symbol-file $file $at"
 	done <"$share/$1/modules" >"$VM_DIR/$1.symbols"
 }

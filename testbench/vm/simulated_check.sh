@@ -115,6 +115,28 @@ check_simulated_refused()
 	detail='no serve; no -icount'
 }
 
+# A run that was held, and looked at by both debuggers, leaves the same bytes as one that was not.
+check_simulated_held()
+{
+	local vm=$sim_dir/vm out=$sim_dir/held run first second port=$((20000 + RANDOM % 20000))
+	mkdir -p "$sim_dir"
+	echo driver_load >"$out.sh"
+	sim_run held.first 1 "$out.sh" || { detail='the run that is not held'; cat "$sim_dir/held.first.txt"; return 1; }
+	GDB=1 SERVE="--trace log,records,pcapng --stop-at 3200ms --fw-gdb $port" sim_run held.second 1 "$out.sh" &
+	run=$!
+	wait_until 600 grep -qs '^ *VM *held at 3200000.000000 us' "$sim_dir/held.second.txt" || { detail='it is not held'; kill $run; wait $run; return 1; }
+	first=$("$O/hcasim" ctl "$vm/sockets/ctl.sock" state)
+	timeout 60 gdb-multiarch -nx -batch -ex "target remote :$port" -ex bt "$O/fw/hcasim-fw.elf" >"$out.firmware" 2>&1 </dev/null
+	second=$("$O/hcasim" ctl "$vm/sockets/ctl.sock" state)
+	timeout 60 gdb-multiarch -nx -batch -ex 'set architecture i386:x86-64' -ex "target remote $vm/sockets/a.gdb" -ex 'p/x $rip' -ex detach >"$out.guest" 2>&1 </dev/null
+	wait $run || { detail='the run that was held'; cat "$sim_dir/held.second.txt"; return 1; }
+	cat "$out.firmware" "$out.guest"
+	grep -q '^#0 .* at .*fw/' "$out.firmware" && grep -q '= 0xffffffff' "$out.guest" || { detail='the debuggers'; return 1; }
+	grep -q '"time_us": 3200000.000000, "held": true' <<<"$first" && [ "$first" = "$second" ] || { detail="ctl: $first, $second"; return 1; }
+	detail=$(diff -rq "$sim_dir/held.first" "$sim_dir/held.second" | head -n 3)
+	[ -z "$detail" ] && detail='held and looked at, and still the same bytes'
+}
+
 # Boots and ends: nothing hangs.
 check_simulated_boots()
 {

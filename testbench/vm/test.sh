@@ -3,7 +3,8 @@
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
-#                        `simulated` TIME=simulated, `siw` iWARP against Linux's siw
+#                        `simulated` TIME=simulated (or some of it, such as simulated.held),
+#                        `siw` iWARP against Linux's siw
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
@@ -27,11 +28,13 @@ ipath) qib_wanted=("$@"); set -- qib ;;
 *) die "DEVICE_B: expected mlx4 or ipath, got $DEVICE_B" ;;
 esac
 wanted=("$@") all=
+simulated=(one_guest two_guests killed refused held boots)
 storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
 seeds | storage | run | python | qib | simulated | siw) wanted=() ;;
+simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 esac
 
 results=$O/vm-test/results.csv
@@ -122,7 +125,7 @@ if [ "${1:-}" = short ]; then
 	judge simulated.one_guest check_simulated_one_guest
 elif [ -n "$all" ] || [ "${1:-}" = simulated ]; then
 	say "guests in simulated time"
-	for check in one_guest two_guests killed refused boots; do judge simulated.$check check_simulated_$check; done
+	for check in "${simulated[@]}"; do judge simulated.$check check_simulated_$check; done
 fi
 guests=(a=a b=b) names=(a b)
 case ${1:-} in
