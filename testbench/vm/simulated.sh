@@ -51,6 +51,8 @@ modules_archive()
 	in_root "$guest_made/root" /sbin/depmod -b "$tree" "$version"
 	# bookworm's root has its libraries below /usr; a folder /lib would replace the link
 	mkdir "$tree/usr"; mv "$tree/lib" "$tree/usr/lib"
+	# Linux looks through the archive before it unpacks it, and other times take another number of instructions
+	find "$tree" -exec touch -h -d @0 {} +
 	cpio_of "$tree" >"$1"
 	rm -rf "$tree"
 }
