@@ -32,15 +32,15 @@ module_source()
 
 seed_source() { module_source mlx4 $seed_dirs; }
 
-# seed_build NAME: builds the modules with this seed into $VM_DIR/seed/NAME and restores the tree. The seed `plain` changes nothing.
+# seed_build NAME [FOLDER]: builds the modules with this seed of FOLDER (default: seeds) into $VM_DIR/seed/NAME and restores the tree. The seed `plain` changes nothing.
 seed_build()
 {
-	local name=$1 file= version status
+	local name=$1 file= sed=$vm_src/${2:-seeds}/$1.sed version status
 	version=$(ls "$guest_made/kernel/lib/modules")
 	if [ $name != plain ]; then
-		file=$seed_root$tree/$(awk '{ print $2; exit }' "$vm_src/seeds/$name.sed")
+		file=$seed_root$tree/$(awk '{ print $2; exit }' "$sed")
 		cp "$file" "$file.orig"
-		sed -i -f "$vm_src/seeds/$name.sed" "$file"
+		sed -i -f "$sed" "$file"
 		if cmp -s "$file" "$file.orig"; then
 			detail="seed $name does not fit the source"
 			return 1

@@ -4,7 +4,7 @@
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
-#                        `siw` iWARP against Linux's siw
+#                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
@@ -17,6 +17,7 @@ set -uo pipefail
 . "$vm_src/siw.sh"
 . "$vm_src/run_check.sh"
 . "$vm_src/simulated_check.sh"
+. "$vm_src/races.sh"
 short=(probe opensm rc_pingpong xsrq_pingpong)
 full=(probe opensm active_time diags wire rc_pingpong uc_pingpong ud_pingpong srq_pingpong xsrq_pingpong loopback write_bw read_bw register_read
 	perftest_bw perftest_lat ipoib rdmacm losses asyncwatch reload killed_guest reset_guest)
@@ -33,7 +34,7 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib | simulated | siw) wanted=() ;;
+seeds | storage | run | python | qib | simulated | races | siw) wanted=() ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 esac
 
@@ -160,6 +161,17 @@ if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
 			seed=$(basename "$seed" .sed)
 			judge "seed.$seed" check_seed
 		done
+	fi
+fi
+if [ "${1:-}" = races ]; then
+	say "drivers with seeded races, in simulated time"
+	judge race.source seed_source
+	if [ $last = pass ]; then
+		for race in "$vm_src"/races/*.sed; do
+			race=$(basename "$race" .sed)
+			judge "race.$race" check_race
+		done
+		judge race.caught check_race_caught
 	fi
 fi
 if [ -n "$all" ] || [ "${1:-}" = siw ]; then
