@@ -20,9 +20,9 @@ struct packet_bytes packet_bytes_of(const struct trace_record *r);
 
 /* A parsed packet. op has no name when the opcode is unknown. */
 struct packet_view {
-	const struct lrh *lrh;     /* NULL: a frame */
-	struct roce_places frame;  /* of a frame */
-	const struct grh *grh; /* NULL: the packet has none */
+	const struct lrh *lrh;    /* NULL: a frame */
+	struct roce_places frame; /* of a frame */
+	const struct grh *grh;    /* NULL: the packet has none */
 	const struct bth *bth;
 	const struct bth_op *op;
 	uint32_t total;   /* length according to LRH.PktLen or the IP header, with VCRC or FCS */

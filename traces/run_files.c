@@ -334,8 +334,8 @@ static struct trace_record capture_record(const struct pcapng_packet *pkt, char 
 
 	if (text)
 		snprintf(fault, room, "%.*s", (int)strcspn(text + 6, ";"), text + 6);
-	r.args[TRACE_ARG(PKT_OUT, known)] = (has_wqe ? TRACE_PACKET_WQE : 0) |
-					    (pkt->ethernet ? TRACE_PACKET_ETHERNET : 0);
+	r.args[TRACE_ARG(PKT_OUT, known)] =
+		(has_wqe ? TRACE_PACKET_WQE : 0) | (pkt->ethernet ? TRACE_PACKET_ETHERNET : 0);
 	r.args[TRACE_ARG(PKT_OUT, wqe)] = comment_number(pkt->comment, "wqe=");
 	r.args[TRACE_ARG(PKT_OUT, transmission)] = comment_number(pkt->comment, "try=");
 	sscanf(pkt->name, "hca%u.port%u", &hca, &port);

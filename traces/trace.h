@@ -81,8 +81,8 @@ enum {
 };
 
 enum trace_packet_flag {
-	TRACE_PACKET_WR_ID = 1 << 0, /* args[1] is valid */
-	TRACE_PACKET_WQE = 1 << 1,   /* args[2] is valid */
+	TRACE_PACKET_WR_ID = 1 << 0,    /* args[1] is valid */
+	TRACE_PACKET_WQE = 1 << 1,      /* args[2] is valid */
 	TRACE_PACKET_ETHERNET = 1 << 2, /* the bytes are an Ethernet frame with FCS */
 };
 

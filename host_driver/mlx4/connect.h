@@ -19,7 +19,7 @@ struct drv_rc_path {
 	unsigned sgid_index, hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t dmac[MAC_BYTES]; /* on an Ethernet port */
-	enum ibv_mtu path_mtu; /* 0: 4096 */
+	enum ibv_mtu path_mtu;   /* 0: 4096 */
 	uint32_t dest_qpn;
 	uint32_t rq_psn, sq_psn;
 	unsigned timeout; /* 4.096 us * 2^n; 0: never */

@@ -98,14 +98,14 @@ static int gid_set(struct drv_device *dev, unsigned port, unsigned index, const 
 }
 
 int mlx4_eth_gid_set(struct drv_device *dev, unsigned port, unsigned index,
-		    const struct drv_gid *gid)
+		     const struct drv_gid *gid)
 {
 	DRV_ENTER(dev, "port %u, index %u", port, index);
 	return DRV_LEAVE(dev, gid_set(dev, port, index, gid));
 }
 
 int mlx4_eth_gid_get(const struct drv_device *dev, unsigned port, unsigned index,
-		    struct drv_gid *gid)
+		     struct drv_gid *gid)
 {
 	if (!mlx4_port_is_ethernet(dev, port) || index >= DRV_ETH_TABLE ||
 	    !dev->eth[port].gids[index].version)

@@ -397,7 +397,7 @@ enum queue_facts {
 	 * device */
 	CQE_INIT_BYTE = 0xcc,
 	CQE_OWNER_OFFSET = 0x1f,
-	CQE_CVLAN = 1, /* value of cqe.vlan: a tag of type 0x8100 */
+	CQE_CVLAN = 1,               /* value of cqe.vlan: a tag of type 0x8100 */
 	UD_GRH_AREA = 40,            /* bytes reserved before the data of every UD receive */
 	QUEUE_INDEX_MASK = 0xffffff, /* consumer and producer indices of CQs and EQs */
 };
