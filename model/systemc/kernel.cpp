@@ -127,6 +127,7 @@ struct kernel_thread {
 	std::string name;
 	unsigned number;
 	const void *outermost = nullptr;
+	const void *innermost = nullptr; /* while it waits */
 };
 
 struct kernel_hca {
@@ -274,13 +275,25 @@ const void *kernel_thread_outermost(const struct kernel_thread *t)
 	return t->outermost;
 }
 
+const void *kernel_thread_innermost(const struct kernel_thread *t)
+{
+	return t->innermost;
+}
+
+const struct kernel_thread *kernel_thread_numbered(const struct kernel *k, unsigned number)
+{
+	return number && number <= k->threads.size() ? k->threads[number - 1].get() : nullptr;
+}
+
 void kernel_thread_wait(struct kernel *k)
 {
 	kernel_thread *self = k->current;
 
 	self->waiting = true;
+	self->innermost = __builtin_frame_address(0);
 	k->current = nullptr;
 	wait(self->run);
+	self->innermost = nullptr;
 	self->waiting = false;
 	k->current = self;
 }

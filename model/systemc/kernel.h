@@ -37,6 +37,10 @@ const char *kernel_thread_name(const struct kernel_thread *thread);
 unsigned kernel_thread_number(const struct kernel_thread *thread);
 /* The stack frame of the thread's outermost call; those of its other calls have lower addresses. */
 const void *kernel_thread_outermost(const struct kernel_thread *thread);
+/* The same of its innermost call, while it waits; NULL while it runs, and when it has ended. */
+const void *kernel_thread_innermost(const struct kernel_thread *thread);
+/* By number, also those that have ended; NULL: there are not so many. */
+const struct kernel_thread *kernel_thread_numbered(const struct kernel *kernel, unsigned number);
 /* Sleeps until kernel_thread_wake() is called for this thread. Earlier calls do not count. */
 void kernel_thread_wait(struct kernel *kernel);
 /* Makes the thread run after all events that are due now. Call it from the engine or another

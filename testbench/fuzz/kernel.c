@@ -111,6 +111,16 @@ const void *kernel_thread_outermost(const struct kernel_thread *thread)
 	return NULL;
 }
 
+const void *kernel_thread_innermost(const struct kernel_thread *thread)
+{
+	return NULL;
+}
+
+const struct kernel_thread *kernel_thread_numbered(const struct kernel *kernel, unsigned number)
+{
+	return NULL;
+}
+
 struct kernel_thread *kernel_thread_self(struct kernel *k)
 {
 	return k->current;

@@ -2,6 +2,7 @@
 /* What a failure tells about guest errors: rule, object, and the calls of the driver that led to it. */
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
+#include "model/systemc/kernel.h"
 #include "testbench/machine/stall.h"
 #include "testbench/language/tb.h"
 #include "testbench/os/symbols.h"
@@ -16,6 +17,7 @@ enum {
 	CALLS_SHOWN = 9,
 	CALLS_SHORT = 3,
 	SYMBOLS_MAX = 8,
+	WAITING_CALLS = 5,
 	OBJECT_CHARS = 64,
 	PS_PER_US = 1000000
 };
@@ -188,9 +190,44 @@ static void tell_refusals(const struct tb *tb, FILE *out)
 
 /* --- why nothing happens --- */
 
+/* The driver's functions in which a thread waits, innermost first, in one line. */
+static void tell_waiting(const struct kernel_thread *thread, FILE *out)
+{
+	struct symbol symbols[SYMBOLS_MAX];
+	unsigned shown = 0;
+	struct calls calls;
+
+	calls_of_waiting(&calls, thread);
+	for (unsigned i = 0; i < calls.n; i++) {
+		const size_t n = symbols_find(calls.pc[i], symbols, ARRAY_SIZE(symbols));
+
+		for (size_t k = 0; k < n && shown < WAITING_CALLS; k++) {
+			if (!strstr(symbols[k].file, "host_driver/"))
+				continue;
+			if (shown++)
+				fprintf(out, ", %s()", symbols[k].name);
+			else
+				fprintf(out, "    thread %s waits in %s() %s:%d",
+					kernel_thread_name(thread), symbols[k].name,
+					path_in_tree(symbols[k].file), symbols[k].line);
+		}
+	}
+	if (shown)
+		fprintf(out, "\n");
+}
+
+static void tell_threads(const struct tb *tb, FILE *out)
+{
+	const struct kernel_thread *thread;
+
+	for (unsigned n = 1; (thread = kernel_thread_numbered(tb->machine->kernel, n)); n++)
+		tell_waiting(thread, out);
+}
+
 static void tell_stall(const struct tb *tb, FILE *out)
 {
 	fprintf(out, "  what the devices and the driver wait for:\n");
+	tell_threads(tb, out);
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
 		stall_print(host_hca(tb->machine->hosts[i]), "    ", STALL_LINES, out);
 }

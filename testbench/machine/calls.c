@@ -14,20 +14,31 @@ struct frame {
 
 /* A function without a frame pointer may have left anything in the register. So a step must go up
  * and stay within the stack of the thread. */
-__attribute__((noinline, no_sanitize_address)) void calls_take(struct calls *calls,
-							       const struct kernel_thread *thread)
+__attribute__((no_sanitize_address)) static void
+walk(struct calls *calls, const struct frame *frame, const struct frame *end)
 {
-	const struct frame *frame = __builtin_frame_address(0), *end;
-
 	calls->n = 0;
-	if (!thread)
-		return;
-	end = kernel_thread_outermost(thread);
-	frame = frame->caller; /* the first call to keep is that of our caller */
 	while (calls->n < CALLS_MAX && frame < end && (uintptr_t)frame % sizeof(void *) == 0) {
 		calls->pc[calls->n++] = frame->return_address;
 		if (frame->caller <= frame)
 			break;
 		frame = frame->caller;
 	}
+}
+
+__attribute__((noinline, no_sanitize_address)) void calls_take(struct calls *calls,
+							       const struct kernel_thread *thread)
+{
+	const struct frame *frame = __builtin_frame_address(0);
+
+	calls->n = 0;
+	if (thread) /* the first call to keep is that of our caller */
+		walk(calls, frame->caller, kernel_thread_outermost(thread));
+}
+
+void calls_of_waiting(struct calls *calls, const struct kernel_thread *thread)
+{
+	calls->n = 0;
+	if (kernel_thread_innermost(thread))
+		walk(calls, kernel_thread_innermost(thread), kernel_thread_outermost(thread));
 }

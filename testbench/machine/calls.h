@@ -18,5 +18,7 @@ struct calls {
 
 /* The calls that lead to the caller of this function, in this thread; none for NULL. */
 void calls_take(struct calls *calls, const struct kernel_thread *thread);
+/* Those in which another thread waits; none if it does not wait. */
+void calls_of_waiting(struct calls *calls, const struct kernel_thread *thread);
 
 #endif
