@@ -128,16 +128,18 @@ $(O)/hcasim: $(objs) $(mainobj)
 
 # hcasim with a driver that tells testbench/dsan/ of each access to memory: see callout.h there.
 # The option is not given to the linker, so gcc's library stays out.
-CALLOUTS := -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset,-D$(f)=callout_$(f))
+CALLOUTS := -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset free,-D$(f)=callout_$(f))
 called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/%,$(src-y)))
 $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) -c -o $@ $<
 
-$(O)/hcasim-checked: $(filter-out $(called-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out)) $(mainobj)
+# The functions of the driver that checked-y wraps: the linker gives their callers __wrap_NAME.
+wrapped = $(shell grep -oh '^W.[^,]*, drv_[a-z0-9_]*' $(checked-y) | grep -o '[a-z0-9_]*$$')
+$(O)/hcasim-checked: $(filter-out $(called-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out)) $(call obj,$(checked-y)) $(mainobj)
 	$(call say,LD,$@)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CXX) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(wrapped)) -o $@ $^ $(LDLIBS)
 
 $(O)/libhca.a: $(objs)
 	$(call say,AR,$@)

@@ -27,7 +27,7 @@ struct guest_error_note {
 	struct guest_object object;
 	uint64_t time_ps;
 	bool consequence; /* it came after the run had failed */
-	char text[200];
+	char text[400];
 	struct calls now;
 	struct act doorbell, command;
 	struct act unmapper; /* of the page that a DMA did not find */

@@ -247,7 +247,42 @@
 	  "an object was taken back while another one still uses it", \
 	  "IBA 11.2.8.3 (destroy CQ), 11.2.5.3 (destroy SRQ): an error while work queues are associated", \
 	  "the order of tear-down: QPs first, then their SRQ and CQs, then EQs", \
-	  "a CQ is destroyed before the QP that completes to it")
+	  "a CQ is destroyed before the QP that completes to it") \
+	R(number_taken, \
+	  "a number, or the table entry of a number, was given back while the device has a live object with it", \
+	  "Linux mlx4_cq_free, mlx4_qp_free, mlx4_srq_free, mlx4_mpt_release: after HW2SW or 2RST", \
+	  "that the command which takes the object back comes first, and that it has succeeded", \
+	  "a CQ's number is freed before HW2SW_CQ, and the next CQ gets it") \
+	R(not_given_back, \
+	  "an object is destroyed, or a call has failed, and something that the driver had taken for it is left", \
+	  "Linux: every alloc has its free on the way down and in each error path; kmemleak", \
+	  "the labels of the error path, and the function that destroys the object, against what the creating function takes", \
+	  "a CQ's doorbell record is not freed when SW2HW_CQ is refused") \
+	R(request_differs, \
+	  "a work request that was given to the device says something else than what was posted", \
+	  "IBA 11.4.1.1: modifiers of post send and post receive; mlx4 WQE formats", \
+	  "the function that fills that segment", \
+	  "the fence bit is not set") \
+	R(context_differs, \
+	  "the context or memory key that a command gives to the device says something else than what the driver was asked for", \
+	  "IBA 11.2: attributes of create and modify; mlx4 contexts and option masks", \
+	  "the function that fills that field of the context", \
+	  "a changed RNR timer has no bit in the option mask") \
+	R(request_not_given, \
+	  "a call that posts returned without error, and not all of its requests were given to the device", \
+	  "IBA 11.4.1: the requests are on the queue when the call returns; mlx4 doorbells", \
+	  "the owner bits, the doorbell or the doorbell record behind the last request of a list", \
+	  "the doorbell is not rung when the list ends early") \
+	R(arm_differs, \
+	  "the driver was asked to arm a CQ, and it armed none, another one, or for other completions", \
+	  "IBA 11.4.2.2 request completion notification; mlx4 arm doorbell", \
+	  "the number and the command in the arm doorbell", \
+	  "the commands for all and for solicited completions are swapped") \
+	R(completion_differs, \
+	  "a completion that the driver returns says something else than what the device wrote", \
+	  "IBA 11.4.2.1 poll for completion; mlx4 CQE format", \
+	  "the function that fills that member, and which work request the index in the CQE names", \
+	  "the immediate data is in the wrong byte order")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */
 #define GUEST_OBJECTS(O) \

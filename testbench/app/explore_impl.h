@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-enum { FAILURE_CHARS = 400, JOBS_ROOM = 4096 };
+enum { FAILURE_CHARS = 512, JOBS_ROOM = 4096 };
 
 /* What a child leaves in memory that it shares with its parent. */
 struct outcome {

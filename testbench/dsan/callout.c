@@ -8,6 +8,7 @@
 static bool built;
 static uintptr_t first, span; /* of all memory watched */
 static struct callout_listener *listeners;
+static unsigned elsewhere; /* listeners that hear of other memory */
 
 bool callouts_built(void)
 {
@@ -32,6 +33,7 @@ void callout_listen(struct callout_listener *l)
 		at = &(*at)->next;
 	l->next = NULL;
 	*at = l;
+	elsewhere += !!l->elsewhere;
 }
 
 void callout_leave(struct callout_listener *l)
@@ -39,6 +41,7 @@ void callout_leave(struct callout_listener *l)
 	for (struct callout_listener **at = &listeners; *at; at = &(*at)->next) {
 		if (*at == l) {
 			*at = l->next;
+			elsewhere -= !!l->elsewhere;
 			return;
 		}
 	}
@@ -63,6 +66,37 @@ static void stores(uintptr_t at, size_t bytes, const void *pc)
 			l->store(l->ctx, at, bytes, pc);
 }
 
+static void others(uintptr_t at, size_t bytes, const void *pc)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->elsewhere)
+			l->elsewhere(l->ctx, at, bytes, pc);
+}
+
+static void no_others(uintptr_t at, size_t bytes, const void *pc)
+{
+}
+
+static void copies(uintptr_t at, uintptr_t from, size_t bytes)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->copied)
+			l->copied(l->ctx, at, from, bytes);
+}
+
+static void copy_heard(void *to, const void *from, size_t bytes, const void *pc)
+{
+	if (bytes && watched((uintptr_t)from))
+		loads((uintptr_t)from, bytes, pc);
+	if (bytes && watched((uintptr_t)to)) {
+		stores((uintptr_t)to, bytes, pc);
+		if (elsewhere && !watched((uintptr_t)from))
+			copies((uintptr_t)to, (uintptr_t)from, bytes);
+	} else if (elsewhere && bytes) {
+		others((uintptr_t)to, bytes, pc);
+	}
+}
+
 /* --- what gcc calls --- */
 
 void __tsan_init(void);
@@ -71,18 +105,20 @@ void __tsan_init(void)
 	built = true;
 }
 
-#define ACCESS(name, of, bytes)                                                                    \
+#define ACCESS(name, of, of_others, bytes)                                                         \
 	void name(void *at);                                                                       \
 	void name(void *at)                                                                        \
 	{                                                                                          \
 		if (watched((uintptr_t)at))                                                        \
 			of((uintptr_t)at, bytes, __builtin_return_address(0));                     \
+		else if (elsewhere)                                                                \
+			of_others((uintptr_t)at, bytes, __builtin_return_address(0));              \
 	}
 #define ACCESSES(bytes)                                                                            \
-	ACCESS(__tsan_read##bytes, loads, bytes)                                                   \
-	ACCESS(__tsan_write##bytes, stores, bytes)                                                 \
-	ACCESS(__tsan_unaligned_read##bytes, loads, bytes)                                         \
-	ACCESS(__tsan_unaligned_write##bytes, stores, bytes)
+	ACCESS(__tsan_read##bytes, loads, no_others, bytes)                                        \
+	ACCESS(__tsan_write##bytes, stores, others, bytes)                                         \
+	ACCESS(__tsan_unaligned_read##bytes, loads, no_others, bytes)                              \
+	ACCESS(__tsan_unaligned_write##bytes, stores, others, bytes)
 
 ACCESSES(1)
 ACCESSES(2)
@@ -102,6 +138,8 @@ void __tsan_write_range(void *at, size_t bytes)
 {
 	if (watched((uintptr_t)at) && bytes)
 		stores((uintptr_t)at, bytes, __builtin_return_address(0));
+	else if (elsewhere && bytes)
+		others((uintptr_t)at, bytes, __builtin_return_address(0));
 }
 
 void __tsan_atomic_thread_fence(int order);
@@ -125,20 +163,14 @@ void __tsan_atomic_thread_fence(int order)
 void *callout_memcpy(void *to, const void *from, size_t bytes);
 void *callout_memcpy(void *to, const void *from, size_t bytes)
 {
-	if (bytes && watched((uintptr_t)from))
-		loads((uintptr_t)from, bytes, __builtin_return_address(0));
-	if (bytes && watched((uintptr_t)to))
-		stores((uintptr_t)to, bytes, __builtin_return_address(0));
+	copy_heard(to, from, bytes, __builtin_return_address(0));
 	return memcpy(to, from, bytes);
 }
 
 void *callout_memmove(void *to, const void *from, size_t bytes);
 void *callout_memmove(void *to, const void *from, size_t bytes)
 {
-	if (bytes && watched((uintptr_t)from))
-		loads((uintptr_t)from, bytes, __builtin_return_address(0));
-	if (bytes && watched((uintptr_t)to))
-		stores((uintptr_t)to, bytes, __builtin_return_address(0));
+	copy_heard(to, from, bytes, __builtin_return_address(0));
 	return memmove(to, from, bytes);
 }
 
@@ -147,5 +179,7 @@ void *callout_memset(void *to, int byte, size_t bytes)
 {
 	if (bytes && watched((uintptr_t)to))
 		stores((uintptr_t)to, bytes, __builtin_return_address(0));
+	else if (elsewhere && bytes)
+		others((uintptr_t)to, bytes, __builtin_return_address(0));
 	return memset(to, byte, bytes);
 }

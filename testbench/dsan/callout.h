@@ -7,7 +7,7 @@
  * gcc's library is not linked. Barriers of the driver are C11 fences, and these become calls as
  * well. In hcasim the driver is compiled without the option, and nothing here is ever called.
  *
- * Listeners hear of the memory of simulated hosts only. A call-out comes from the thread that makes
+ * Listeners hear of the memory of simulated hosts, and of other memory if they ask for it. A call-out comes from the thread that makes
  * the access, before the access: after a store's call-out the memory has its old bytes still. A
  * listener may let simulated time pass (platform_ops), and so hold the thread back at this access.
  */
@@ -32,6 +32,10 @@ struct callout_listener {
 	void (*load)(void *ctx, uintptr_t at, size_t bytes, const void *pc);
 	void (*store)(void *ctx, uintptr_t at, size_t bytes, const void *pc);
 	void (*fence)(void *ctx, unsigned fence, const void *pc);
+	/* A store to other memory: the driver's stack and heap. */
+	void (*elsewhere)(void *ctx, uintptr_t at, size_t bytes, const void *pc);
+	/* The store that was heard last copies these bytes from other memory. */
+	void (*copied)(void *ctx, uintptr_t at, uintptr_t from, size_t bytes);
 	struct callout_listener *next; /* of callout.c */
 };
 

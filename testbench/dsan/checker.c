@@ -3,6 +3,8 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/claims.h"
 #include "testbench/dsan/late.h"
+#include "testbench/dsan/taken.h"
+#include "testbench/dsan/wrote.h"
 #include "testbench/os/symbols.h"
 
 #include "model/engine/base/engine.h"
@@ -17,7 +19,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { REPEATS = 1 << 20, HOSTS = 2, TEXT_BYTES = 96, PLACE_BYTES = 128, INLINED = 8 };
+enum {
+	REPEATS = 1 << 20,
+	HOSTS = 2,
+	TEXT_BYTES = 240,
+	PLACE_BYTES = 128,
+	INLINED = 8,
+	STORERS = 64
+};
 
 /* platform_ops name the host by a struct platform alone. */
 static struct checker *checkers[HOSTS];
@@ -25,6 +34,11 @@ static struct checker *checkers[HOSTS];
 static struct checker *checker_of(const struct platform *p)
 {
 	return checkers[p->host];
+}
+
+struct checker *checker_of_host(unsigned host)
+{
+	return host < HOSTS ? checkers[host] : NULL;
 }
 
 /* --- reports --- */
@@ -81,6 +95,50 @@ static void place_of(const void *pc, char *buf, size_t size)
 		snprintf(buf, size, "%s (%s:%d)", s[i].name, s[i].file, s[i].line);
 	else
 		snprintf(buf, size, "%s", s[i].name);
+}
+
+/* The function of the driver, past what is inlined there from the rows of the interface. */
+static void function_of(const void *pc, char *buf, size_t size)
+{
+	struct symbol s[INLINED];
+	const size_t n = symbols_find(pc, s, INLINED);
+	size_t i = 0;
+
+	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
+		i++;
+	snprintf(buf, size, "%s", n ? s[i].name : "");
+}
+
+void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size)
+{
+	char name[SYMBOL_NAME];
+	size_t used = 0;
+
+	text[0] = 0;
+	for (unsigned i = 0; i < n; i++) {
+		function_of(pcs[i], name, sizeof(name));
+		if (!*name || strstr(text, name) || used + strlen(name) + 3 > size)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+	}
+}
+
+void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint32_t since,
+		     char *text, size_t size)
+{
+	const void *pcs[STORERS];
+	uint32_t last = 0;
+	unsigned n = 0;
+
+	for (uintptr_t w = from & ~(uintptr_t)(WORD - 1); w < to && n < STORERS; w += WORD) {
+		const struct stored *s = checker_stored(c, w);
+
+		if (s->seq <= since || s->pc == last)
+			continue;
+		last = s->pc;
+		pcs[n++] = code_pc(s->pc);
+	}
+	checker_functions(pcs, n, text, size);
 }
 
 /* A driver that takes what is not there for completions may do so for ever. No event of the
@@ -153,6 +211,11 @@ static inline void heard(struct checker *c)
 		store_ends(c);
 }
 
+void checker_settle(struct checker *c)
+{
+	heard(c);
+}
+
 static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 {
 	struct checker *c = ctx;
@@ -180,6 +243,24 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	c->storing.bytes = bytes;
 }
 
+/* Of what was copied, those who made it are to blame, not the copy. */
+static void on_copied(void *ctx, uintptr_t at, uintptr_t from, size_t bytes)
+{
+	struct checker *c = ctx;
+
+	if (!checker_has(c, at))
+		return;
+	c->copied.at = at;
+	c->copied.from = from;
+	c->copied.bytes = bytes;
+	for (uintptr_t w = at & ~(uintptr_t)(WORD - 1); w < at + bytes; w += WORD) {
+		const void *pc = wrote_find(from + (w - at), WORD);
+
+		if (pc)
+			checker_stored(c, w)->pc = code_offset(pc);
+	}
+}
+
 static void on_fence(void *ctx, unsigned fence, const void *pc)
 {
 	struct checker *c = ctx;
@@ -190,6 +271,14 @@ static void on_fence(void *ctx, unsigned fence, const void *pc)
 		late_fence(c->late);
 }
 
+/* The last word has GO. */
+static void hcr_written(struct checker *c, unsigned offset, const void *bytes, unsigned size)
+{
+	memcpy(c->hcr + offset, bytes, size);
+	if (offset + size == sizeof(c->hcr) && hcr_get_go((const struct hcr *)c->hcr))
+		asked_command(c, (const struct hcr *)c->hcr);
+}
+
 static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
 			  unsigned size)
 {
@@ -198,6 +287,8 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 	heard(c);
 	if (bar == HCA_BAR_UAR)
 		own_register(c->own, offset, bytes, __builtin_return_address(0));
+	else if (offset - BAR0_HCR < sizeof(c->hcr) && size <= sizeof(c->hcr) - (offset - BAR0_HCR))
+		hcr_written(c, (unsigned)(offset - BAR0_HCR), bytes, size);
 	if (bar == HCA_BAR_UAR || offset == BAR0_HCR + sizeof(struct hcr) - size)
 		order_trigger(c->order, __builtin_return_address(0));
 	if (c->late)
@@ -211,6 +302,8 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 
 	heard(c);
 	order_trigger(c->order, __builtin_return_address(0));
+	if (bar == HCA_BAR_UAR && offset >= HCA_BF_OFFSET)
+		asked_send_rung(c, wqe_ctrl_get_bf_qpn(line));
 	c->ops->mmio_copy64(p, bar, offset, line);
 }
 
@@ -219,8 +312,10 @@ static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 	struct checker *c = checker_of(p);
 	void *at = c->ops->pages_alloc(p, bytes, bus);
 
-	if (at)
+	if (at) {
 		claims_mapped(c->claims, (uintptr_t)at, bytes);
+		taken_add(TAKEN_PAGES, at, bytes, __builtin_return_address(0));
+	}
 	return at;
 }
 
@@ -230,6 +325,7 @@ static void op_pages_free(struct platform *p, void *addr, size_t bytes)
 
 	heard(c);
 	claims_unmapped(c->claims, (uintptr_t)addr, bytes, __builtin_return_address(0));
+	taken_back(TAKEN_PAGES, addr, bytes, __builtin_return_address(0));
 	c->ops->pages_free(p, addr, bytes);
 }
 
@@ -238,8 +334,10 @@ static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 	struct checker *c = checker_of(p);
 	const uint64_t bus = c->ops->dma_map(p, addr, bytes);
 
-	if (bus)
+	if (bus) {
 		claims_mapped(c->claims, (uintptr_t)addr, bytes);
+		taken_add(TAKEN_MAPPING, p, bus, __builtin_return_address(0));
+	}
 	return bus;
 }
 
@@ -249,6 +347,7 @@ static void op_dma_unmap(struct platform *p, uint64_t bus, size_t bytes)
 
 	heard(c);
 	claims_unmapped(c->claims, checker_address(c, bus), bytes, __builtin_return_address(0));
+	taken_back(TAKEN_MAPPING, p, bus, __builtin_return_address(0));
 	c->ops->dma_unmap(p, bus, bytes);
 }
 
@@ -355,8 +454,11 @@ static void hear(struct checker *c, const struct checker_host *host)
 	host->platform->ops = &ops;
 	checkers[host->platform->host] = c;
 	checker_hear_device(c);
-	c->listener = (struct callout_listener){
-		.ctx = c, .load = on_load, .store = on_store, .fence = on_fence};
+	c->listener = (struct callout_listener){.ctx = c,
+						.load = on_load,
+						.store = on_store,
+						.fence = on_fence,
+						.copied = on_copied};
 	callouts_watch(host->memory, host->bytes);
 	callout_listen(&c->listener);
 }
@@ -411,6 +513,7 @@ void checker_destroy(struct checker *c)
 	if (!c)
 		return;
 	callout_leave(&c->listener);
+	taken_forget(c);
 	c->host.platform->ops = c->ops;
 	checkers[c->host.platform->host] = NULL;
 	checker_free(c);

@@ -12,9 +12,16 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { WORD = 4 };
+enum {
+	WORD = 4,
+	CHECKER_VECTORS = 64,
+	/* that a device may read ahead in a send queue. Source: Linux mlx4_ib, sq_spare_wqes */
+	HEADROOM_BYTES = 2048,
+};
 
+struct ask;
 struct claims;
+struct hcr;
 struct late;
 struct order;
 struct own;
@@ -46,6 +53,15 @@ struct checker {
 	struct late *late;        /* NULL: stores are visible at once */
 	struct report_seen *seen; /* of checker.c */
 	unsigned n_seen;
+	struct {
+		uintptr_t at, from;
+		size_t bytes;
+	} copied; /* the newest copy from the driver's memory into the host's */
+	/* Of asked_context.c: which EQ has which interrupt vector (EQN + 1), and the completions of
+	 * which vector (EQN); 0: none yet. */
+	unsigned eq_of_vector[CHECKER_VECTORS], vector_eqn[CHECKER_VECTORS], async_eqn;
+	bool async_eqn_known;
+	uint8_t hcr[28];  /* the command register, as it was written so far */
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;
 };
@@ -110,6 +126,31 @@ struct breach {
 void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The functions that have stored into [from, to) since then, each once; an empty text if none has. */
+void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint32_t since,
+		     char *text, size_t size);
+/* The functions of these places, each once. */
+void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size);
+/* A store is heard of before it is made: the driver has made its last one. */
+void checker_settle(struct checker *c);
+/* The checker of a host; NULL: it has none. */
+struct checker *checker_of_host(unsigned host);
+
+/* --- asked*.c: what the driver was asked for --- */
+
+/* The driver has given a request to the device: a send by its owner bit, a receive by the record.
+ * false: it is not known which request it is. */
+bool asked_send_given(struct checker *c, uint32_t qpn, uintptr_t wqe, uint64_t *wr_id);
+bool asked_receive_given(struct checker *c, bool srq, uint32_t number, uintptr_t wqe, size_t bytes,
+			 uint64_t *wr_id);
+/* It has rung a doorbell; `qpn` is that of the queue. */
+void asked_send_rung(struct checker *c, uint32_t qpn);
+void asked_cq_armed(struct checker *c, uint32_t cqn, unsigned command, const void *pc);
+/* It gives CQEs back: from and up to these indexes. */
+void asked_entries_back(struct checker *c, uint32_t cqn, uint32_t from, uint32_t to);
+/* It gives a command to the device. */
+void asked_command(struct checker *c, const struct hcr *command);
+
 /* --- own.c --- */
 
 struct object_memory;
@@ -126,6 +167,12 @@ void own_store(struct own *o, uintptr_t at, size_t bytes, const void *pc);
 void own_stored(struct own *o, uintptr_t at);
 void own_register(struct own *o, uint64_t offset, const void *bytes, const void *pc);
 void own_dma(struct own *o, const struct hca_dma_seen *dma);
+/* Whether the owner bits, or the record, of this queue's requests are followed. */
+bool own_follows(const struct own *o, enum hca_object type, uint32_t number, bool sends);
+/* The completion with that index, as the device wrote it, and the id of its request if it is known;
+ * NULL: not known. */
+const struct cqe *own_completion(const struct own *o, uint32_t cqn, uint32_t index,
+				 const uint64_t **wr_id);
 void own_wqe(struct own *o, const struct hca_wqe_seen *wqe);
 
 /* --- order.c --- */

@@ -5,6 +5,7 @@
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
 #include "model/interface/fwregs.h"
+#include "model/interface/macros.h"
 #include "model/interface/mailboxes.h"
 #include "model/interface/rows.h"
 
@@ -534,6 +535,57 @@ void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *p
 		return;
 	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
 		page_taken(cl, p, pc);
+}
+
+void claims_record_back(struct claims *cl, uint64_t bus, const void *pc)
+{
+	const uintptr_t at = checker_address(cl->c, bus);
+	const struct claim *k = at ? claims_of_page(cl, at) : NULL;
+
+	while (k && (k->use != CLAIM_RECORD || k->holder->record != bus))
+		k = k->page_next;
+	if (k)
+		checker_report(cl->c,
+			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
+			       "the doorbell record of %s %x was given back",
+			       holder_name(k->holder), k->holder->number);
+}
+
+void claims_mtts_back(struct claims *cl, uint32_t first, uint32_t n, const void *pc)
+{
+	for (uint32_t i = first; i < first + n && i < MTTS; i++) {
+		const struct holder *h = cl->mtts[i];
+
+		if (!h)
+			continue;
+		checker_report(cl->c, &(struct breach){RULE_memory_taken, object_of(h), pc, NULL},
+			       "mtt %x of %s %x was given back", i, holder_name(h), h->number);
+		return;
+	}
+}
+
+void claims_number_back(struct claims *cl, enum hca_object type, uint32_t number, const void *pc)
+{
+	const struct holder *h = claims_find(cl, (enum holder_kind)type,
+					     object_index(cl->c->host.hca, type, number));
+
+	if (h)
+		checker_report(cl->c, &(struct breach){RULE_number_taken, object_of(h), pc, NULL},
+			       "%s %x", holder_name(h), h->number);
+}
+
+void claims_entry_back(struct claims *cl, unsigned table, uint32_t number, const void *pc)
+{
+	static const struct {
+		unsigned table;
+		enum hca_object type;
+	} tables[] = {{FW_TABLE_QPC, HCA_QP}, {FW_TABLE_ALTC, HCA_QP},  {FW_TABLE_AUXC, HCA_QP},
+		      {FW_TABLE_CQC, HCA_CQ}, {FW_TABLE_SRQC, HCA_SRQ}, {FW_TABLE_EQC, HCA_EQ},
+		      {FW_TABLE_MPT, HCA_MPT}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		if (tables[i].table == table)
+			claims_number_back(cl, tables[i].type, number, pc);
 }
 
 /* Of the tables in ICM, software may write those that it fills itself: MTT entries that no object

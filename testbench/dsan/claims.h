@@ -83,6 +83,13 @@ void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *p
 /* The driver stores into memory. */
 void claims_store(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc);
 
+/* The driver gives back what objects point to: a doorbell record, MTT entries, a number, the entry of
+ * a number in one of the tables (FW_TABLE_*). */
+void claims_record_back(struct claims *cl, uint64_t bus, const void *pc);
+void claims_mtts_back(struct claims *cl, uint32_t first, uint32_t n, const void *pc);
+void claims_number_back(struct claims *cl, enum hca_object type, uint32_t number, const void *pc);
+void claims_entry_back(struct claims *cl, unsigned table, uint32_t number, const void *pc);
+
 /* Calls fn for each object that is or was the device's. */
 void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), void *arg);
 /* The first claim of a page; NULL: there is none. */

@@ -89,6 +89,8 @@ static void srq_read(const struct srqc *c, struct object_memory *m)
 	queue_set(m, srqc_get_mtt_addr(c), srqc_get_log_page_size(c),
 		  (uint64_t)srqc_get_page_offset(c) * SRQ_OFFSET_UNIT,
 		  ring_bytes(srqc_get_log_size(c), srqc_get_log_stride(c)));
+	m->receives = (struct ring_shape){m->start, LOG_WQE_UNIT + srqc_get_log_stride(c),
+					  srqc_get_log_size(c)};
 	m->record = srqc_get_db_rec_addr(c);
 }
 

@@ -16,8 +16,6 @@
 enum {
 	INDEX_BITS = 24,                /* of consumer indexes */
 	FIELDS_BYTES = CQE_SIZE - WORD, /* of a CQE or EQE, before the word with the owner bit */
-	HEADROOM_BYTES =
-		2048, /* that a device may read ahead. Source: Linux mlx4_ib, sq_spare_wqes */
 };
 
 /* [tail, head) of a CQ or EQ is software's, of a work queue the device's. */
@@ -32,13 +30,25 @@ struct completion {
 	uint32_t born;     /* of the QP */
 	uint16_t wqe_index;
 	bool is_send;
+	bool written; /* since the CQ was made */
+	struct cqe entry;
+	bool has_id;
+	uint64_t wr_id;
+};
+
+/* A request as it was posted. */
+struct posted {
+	bool known;
+	uint64_t wr_id;
 };
 
 struct queues {
 	struct ring entries, sends, receives;
 	struct completion *completions; /* of a CQ: one each entry */
+	struct posted *posted[2];       /* of a QP: one each receive and each send */
 	uintptr_t *pages;               /* of a QP: its buffer */
 	uint32_t n_pages;
+	uint32_t next;   /* of an SRQ: the slot of the next receive, as the list of slots goes on */
 	uint32_t born;   /* checker's sequence number when it became the device's */
 	uint32_t loaded; /* epoch of stores at the last load of an entry's fields */
 	bool no_prefetch;
@@ -65,6 +75,8 @@ static void queues_free(void *arg, struct holder *h)
 	if (!h->queues)
 		return;
 	free(h->queues->completions);
+	free(h->queues->posted[false]);
+	free(h->queues->posted[true]);
 	free(h->queues->pages);
 	free(h->queues);
 	h->queues = NULL;
@@ -109,7 +121,7 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 		return;
 	}
 	queues_free(NULL, h);
-	if (!m->has_pages || h->kind > HOLDER_EQ)
+	if (!m->has_pages || h->kind > HOLDER_SRQ)
 		return;
 	q = must_calloc(1, sizeof(*q));
 	q->entries.shape = m->entries;
@@ -120,8 +132,15 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 	if (h->kind == HOLDER_CQ)
 		q->completions =
 			must_calloc((size_t)1 << m->entries.log_count, sizeof(*q->completions));
-	if (h->kind == HOLDER_QP)
+	if (h->kind == HOLDER_SRQ)
 		pages_note(o, h, q);
+	if (h->kind == HOLDER_QP) {
+		pages_note(o, h, q);
+		q->posted[true] =
+			must_calloc((size_t)1 << m->sends.log_count, sizeof(struct posted));
+		q->posted[false] =
+			must_calloc((size_t)1 << m->receives.log_count, sizeof(struct posted));
+	}
 	h->queues = q;
 }
 
@@ -153,6 +172,17 @@ static bool ring_has(const struct ring *r, uint32_t slot)
 static uint32_t index_after(uint32_t from, uint32_t low, unsigned bits)
 {
 	return from + ((low - from) & ((UINT32_C(1) << bits) - 1));
+}
+
+static const void *slot_at(const struct queues *q, const struct ring *r, uint32_t slot,
+			   uint32_t within)
+{
+	const uint64_t offset = r->shape.offset + ((uint64_t)slot << r->shape.log_stride) + within;
+	const uint64_t page = offset / CLAIM_PAGE_SIZE;
+
+	if (page >= q->n_pages || !q->pages[page])
+		return NULL;
+	return (const void *)(q->pages[page] + offset % CLAIM_PAGE_SIZE);
 }
 
 static uint64_t offset_of(const struct claim *k, uintptr_t at)
@@ -192,6 +222,20 @@ static void completion_taken(struct completion *done)
 	}
 }
 
+/* The request that it completes. Receives of an SRQ are not followed. */
+static void id_note(struct completion *done)
+{
+	const struct queues *q = done->qp ? done->qp->queues : NULL;
+	const struct ring *r = q ? done->is_send ? &q->sends : &q->receives : NULL;
+	const struct posted *p;
+
+	if (!r || !r->shape.log_stride)
+		return;
+	p = &q->posted[done->is_send][done->wqe_index & ring_mask(r)];
+	done->has_id = p->known;
+	done->wr_id = p->wr_id;
+}
+
 static void completion_written(struct own *o, struct queues *q, uint32_t slot, const struct cqe *e)
 {
 	const uint32_t qpn = object_index(o->c->host.hca, HCA_QP, cqe_get_my_qpn(e));
@@ -200,7 +244,10 @@ static void completion_written(struct own *o, struct queues *q, uint32_t slot, c
 	q->completions[slot] = (struct completion){.qp = qp && qp->queues ? qp : NULL,
 						   .born = qp && qp->queues ? qp->queues->born : 0,
 						   .wqe_index = (uint16_t)cqe_get_wqe_index(e),
-						   .is_send = cqe_get_is_send(e)};
+						   .is_send = cqe_get_is_send(e),
+						   .written = true,
+						   .entry = *e};
+	id_note(&q->completions[slot]);
 	if (cqe_get_opcode(e) == CQE_OP_RESIZE)
 		q->changed = true;
 }
@@ -256,11 +303,14 @@ void own_load(struct own *o, uintptr_t at, size_t bytes, const void *pc)
 
 static void entry_store(struct own *o, const struct claim *k, uintptr_t at, const void *pc)
 {
-	const struct queues *q = k->holder->queues;
+	struct queues *q = k->holder->queues;
 	uint32_t slot, within;
 
-	if (q->changed || !ring_slot(&q->entries, offset_of(k, at), &slot, &within) ||
-	    ring_has(&q->entries, slot))
+	if (q->changed || !ring_slot(&q->entries, offset_of(k, at), &slot, &within))
+		return;
+	if (q->completions) /* software moves entries up when it removes others */
+		q->completions[slot].written = false;
+	if (ring_has(&q->entries, slot))
 		return;
 	checker_report(o->c,
 		       &(struct breach){RULE_device_memory_written, object_of(k->holder), pc, NULL},
@@ -315,15 +365,46 @@ static void index_set(struct own *o, struct holder *h, uint32_t index, const voi
 	if (q->loaded && q->loaded == order_epoch(o->c->order))
 		checker_report(o->c, &(struct breach){RULE_order_index, object_of(h), pc, NULL},
 			       "index %u of %s %x", index, holder_name(h), h->number);
-	if (tail - r->tail <= r->head - r->tail)
+	if (tail - r->tail <= r->head - r->tail) {
+		if (h->kind == HOLDER_CQ)
+			asked_entries_back(o->c, h->number, r->tail, tail);
 		r->tail = tail;
-	else
+	} else {
 		checker_report(o->c,
 			       &(struct breach){h->kind == HOLDER_CQ ? RULE_cq_consumer_index
 								     : RULE_eq_consumer_index,
 						object_of(h), pc, NULL},
 			       "index %u, but the device has written up to %u only", index,
 			       r->head);
+	}
+}
+
+static void receive_given(struct own *o, const struct holder *h, uint32_t index)
+{
+	const struct ring *r = &h->queues->receives;
+	struct posted *p = &h->queues->posted[false][index & ring_mask(r)];
+	const void *wqe = slot_at(h->queues, r, index & ring_mask(r), 0);
+
+	*p = (struct posted){0};
+	p->wr_id = UINT64_MAX;
+	if (wqe)
+		p->known = asked_receive_given(o->c, false, h->number, (uintptr_t)wqe,
+					       (size_t)1 << r->shape.log_stride, &p->wr_id);
+}
+
+/* Receives of an SRQ stand in the slots of a list, behind the link. Their owner is not followed. */
+static void srq_receive_given(struct own *o, const struct holder *h)
+{
+	struct queues *q = h->queues;
+	const struct ring *r = &q->receives;
+	const struct srq_next *link = slot_at(q, r, q->next & ring_mask(r), 0);
+	uint64_t wr_id;
+
+	if (!link)
+		return;
+	asked_receive_given(o->c, true, h->number, (uintptr_t)(link + 1),
+			    ((size_t)1 << r->shape.log_stride) - sizeof(*link), &wr_id);
+	q->next = srq_next_get_next_wqe_index(link);
 }
 
 static void record_stored(struct own *o, struct holder *h, uintptr_t at, uintptr_t record)
@@ -339,20 +420,30 @@ static void record_stored(struct own *o, struct holder *h, uintptr_t at, uintptr
 	} else if (r->shape.log_stride) {
 		head = index_after(r->head, rq_dbrec_get_counter((const struct rq_dbrec *)record),
 				   16);
-		if (head - r->tail <= ring_mask(r) + 1)
-			r->head = head;
+		if (h->kind == HOLDER_SRQ)
+			r->tail = r->head;
+		if (head - r->tail > ring_mask(r) + 1)
+			return;
+		for (; h->kind == HOLDER_SRQ && r->head != head; r->head++)
+			srq_receive_given(o, h);
+		while (r->head != head)
+			receive_given(o, h, r->head++);
 	}
 }
 
-static void owner_stored(struct holder *h, uint64_t offset, uintptr_t at)
+static void owner_stored(struct own *o, struct holder *h, uint64_t offset, uintptr_t at)
 {
 	struct ring *r = &h->queues->sends;
+	struct posted *p;
 	uint32_t slot, within;
 
 	if (!ring_slot(r, offset, &slot, &within) || within || slot != (r->head & ring_mask(r)))
 		return;
-	if (wqe_ctrl_get_owner((const struct wqe_ctrl *)at) == !!(r->head & (ring_mask(r) + 1)))
-		r->head++;
+	if (wqe_ctrl_get_owner((const struct wqe_ctrl *)at) != !!(r->head & (ring_mask(r) + 1)))
+		return;
+	r->head++;
+	p = &h->queues->posted[true][slot];
+	p->known = asked_send_given(o->c, h->number, at, &p->wr_id);
 }
 
 void own_stored(struct own *o, uintptr_t at)
@@ -364,7 +455,7 @@ void own_stored(struct own *o, uintptr_t at)
 		    at - checker_address(o->c, h->record) < 2 * WORD)
 			record_stored(o, h, at, checker_address(o->c, h->record));
 		else if (is_queue(k) && h->kind == HOLDER_QP)
-			owner_stored(h, offset_of(k, at), at);
+			owner_stored(o, h, offset_of(k, at), at);
 	}
 }
 
@@ -385,23 +476,12 @@ void own_wqe(struct own *o, const struct hca_wqe_seen *wqe)
 
 /* --- doorbells --- */
 
-static const void *slot_at(const struct queues *q, uint32_t slot, uint32_t within)
-{
-	const uint64_t offset =
-		q->sends.shape.offset + ((uint64_t)slot << q->sends.shape.log_stride) + within;
-	const uint64_t page = offset / CLAIM_PAGE_SIZE;
-
-	if (page >= q->n_pages || !q->pages[page])
-		return NULL;
-	return (const void *)(q->pages[page] + offset % CLAIM_PAGE_SIZE);
-}
-
 /* The first dword of each 64-byte chunk but the first must not look like a WQE. */
 static bool is_stamped(const struct queues *q, uint32_t slot)
 {
 	for (uint32_t at = WQE_CHUNK; at < UINT32_C(1) << q->sends.shape.log_stride;
 	     at += WQE_CHUNK) {
-		const uint32_t *word = slot_at(q, slot, at);
+		const uint32_t *word = slot_at(q, &q->sends, slot, at);
 
 		if (word && *word != UINT32_MAX)
 			return false;
@@ -467,11 +547,35 @@ void own_register(struct own *o, uint64_t offset, const void *bytes, const void 
 			index_set(o, h, eq_db_get_ci(bytes), pc);
 	} else if (at == UAR_SEND_DB) {
 		h = object_find(o, HCA_QP, send_db_get_qpn(bytes));
+		asked_send_rung(o->c, send_db_get_qpn(bytes));
 		if (h)
 			headroom_check(o, h, pc);
 	} else if (at == UAR_CQ_ARM) {
 		h = object_find(o, HCA_CQ, cq_arm_db_get_cqn(bytes));
+		asked_cq_armed(o->c, cq_arm_db_get_cqn(bytes), cq_arm_db_get_cmd(bytes), pc);
 		if (h)
 			arm_check(o, h, pc);
 	}
+}
+
+/* --- questions --- */
+
+bool own_follows(const struct own *o, enum hca_object type, uint32_t number, bool sends)
+{
+	const struct holder *h = object_find((struct own *)o, type, number);
+
+	return h && (sends ? h->queues->sends : h->queues->receives).shape.log_stride;
+}
+
+const struct cqe *own_completion(const struct own *o, uint32_t cqn, uint32_t index,
+				 const uint64_t **wr_id)
+{
+	const struct holder *h = object_find((struct own *)o, HCA_CQ, cqn);
+	const struct completion *done;
+
+	if (!h || h->queues->changed)
+		return NULL;
+	done = &h->queues->completions[index & ring_mask(&h->queues->entries)];
+	*wr_id = done->has_id ? &done->wr_id : NULL;
+	return done->written ? &done->entry : NULL;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { GUEST_ERROR_TEXT = 256, CATAS_TEXT = 256, BUG_TEXT = 256 };
+enum { GUEST_ERROR_TEXT = 512, CATAS_TEXT = 256, BUG_TEXT = 256 };
 
 void waiter_queue_add(struct waiter_queue *q, struct waiter *w)
 {

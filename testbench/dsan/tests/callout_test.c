@@ -42,7 +42,8 @@ static void hear_fence(void *ctx, unsigned fence, const void *pc)
 }
 
 static uint64_t memory[8];
-static struct callout_listener listener = {&heard, hear_load, hear_store, hear_fence, NULL};
+static struct callout_listener listener = {
+	.ctx = &heard, .load = hear_load, .store = hear_store, .fence = hear_fence};
 
 static int begin(void **state)
 {

@@ -73,6 +73,33 @@ const void *code_pc(uint32_t offset)
 	return "";
 }
 
+/* --- asked.c: nobody has asked for anything --- */
+
+bool asked_send_given(struct checker *of, uint32_t qpn, uintptr_t wqe, uint64_t *wr_id)
+{
+	return false;
+}
+
+bool asked_receive_given(struct checker *of, bool srq, uint32_t number, uintptr_t wqe, size_t bytes,
+			 uint64_t *wr_id)
+{
+	return false;
+}
+
+void asked_send_rung(struct checker *of, uint32_t qpn)
+{
+}
+
+void asked_cq_armed(struct checker *of, uint32_t cqn, unsigned command, const void *pc)
+{
+}
+
+void asked_entries_back(struct checker *of, uint32_t cqn, uint32_t from, uint32_t to)
+{
+}
+
+/* --- */
+
 void checker_report(struct checker *of, const struct breach *b, const char *format, ...)
 {
 	reports++;

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See asked.h: asks and their ends, objects as they were asked for. Fields are compared in
+ * asked_request.c, asked_completion.c and asked_context.c. */
+#include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/taken.h"
+#include "testbench/dsan/wrote.h"
+
+#include "model/interface/queues.h"
+#include "model/interface/regs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 1 << 10 };
+
+/* How hooks.c names its functions. */
+#define WRAP "__wrap_"
+
+/* The driver's interface names no host in most calls, and one process runs one simulation. */
+static struct ask *asks;
+static struct made *objects[BUCKETS];
+
+/* --- asks --- */
+
+static unsigned thread_number(void)
+{
+	const struct checker *any = checker_of_host(0) ? checker_of_host(0) : checker_of_host(1);
+	const struct kernel_thread *thread =
+		any && any->host.kernel ? kernel_thread_self(any->host.kernel) : NULL;
+
+	return thread ? kernel_thread_number(thread) : 0;
+}
+
+static bool wants_marks(enum ask_kind kind)
+{
+	return kind != ASK_SENDS && kind != ASK_RECEIVES && kind != ASK_SRQ_RECEIVES &&
+	       kind != ASK_ARM;
+}
+
+void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platform *p,
+	       uint32_t number)
+{
+	*a = (struct ask){.next = asks,
+			  .c = checker_of_host(p->host),
+			  .kind = kind,
+			  .call = strncmp(call, WRAP, strlen(WRAP)) ? call : call + strlen(WRAP),
+			  .thread = thread_number(),
+			  .number = number};
+	asks = a;
+	if (!a->c)
+		return;
+	a->since = a->c->seq;
+	a->marks = wants_marks(kind);
+	if (a->marks)
+		wrote_begin();
+}
+
+void ask_drop(struct ask *a)
+{
+	struct ask **at = &asks;
+
+	while (*at && *at != a)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = a->next;
+	if (a->took)
+		taken_made(a, NULL);
+	if (a->marks)
+		wrote_end();
+}
+
+bool ask_follows(const struct ask *a, enum hca_object type, bool sends)
+{
+	return a->c && own_follows(a->c->own, type, a->number, sends);
+}
+
+bool ask_on_ethernet(const struct ask *a, unsigned port)
+{
+	return a->dev && port >= 1 && port <= DRV_PORTS_MAX && drv_port_is_ethernet(a->dev, port);
+}
+
+struct ask *ask_running(void)
+{
+	const unsigned thread = thread_number();
+	struct ask *a = asks;
+
+	while (a && a->thread != thread)
+		a = a->next;
+	return a;
+}
+
+struct ask *ask_outermost(struct ask *a)
+{
+	struct ask *outermost = a;
+
+	for (; a; a = a->next)
+		if (a->thread == outermost->thread)
+			outermost = a;
+	return outermost;
+}
+
+struct ask *ask_now(const struct checker *c)
+{
+	struct ask *a = ask_running();
+
+	return a && a->c == c ? a : NULL;
+}
+
+static struct ask *ask_of(const struct checker *c, enum ask_kind kind, uint32_t number)
+{
+	struct ask *a = ask_now(c);
+
+	return a && a->kind == kind && a->number == number ? a : NULL;
+}
+
+/* --- objects --- */
+
+static struct made **place_of(const void *object)
+{
+	struct made **at = &objects[(uintptr_t)object / 16 % BUCKETS];
+
+	while (*at && (*at)->object != object)
+		at = &(*at)->next;
+	return at;
+}
+
+struct made *made_find(const void *object)
+{
+	return object ? *place_of(object) : NULL;
+}
+
+void made_remove(const void *object)
+{
+	struct made **at = place_of(object), *m = *at;
+
+	if (!m)
+		return;
+	*at = m->next;
+	free(m);
+}
+
+struct made *made_add(const struct ask *a, const void *object)
+{
+	struct made *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		abort();
+	made_remove(object);
+	m->object = object;
+	m->c = a->c;
+	m->next = objects[(uintptr_t)object / 16 % BUCKETS];
+	objects[(uintptr_t)object / 16 % BUCKETS] = m;
+	return m;
+}
+
+void made_forget(const struct checker *c)
+{
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		for (struct made **at = &objects[i]; *at;) {
+			struct made *m = *at;
+
+			if (m->c != c) {
+				at = &m->next;
+				continue;
+			}
+			*at = m->next;
+			free(m);
+		}
+	}
+}
+
+uint32_t pdn_learn(struct made *pd, uint32_t pdn)
+{
+	if (!pd->pdn_known)
+		pd->pdn = pdn;
+	pd->pdn_known = true;
+	return pd->pdn;
+}
+
+static bool uses(const struct made *m, const void *object)
+{
+	return m->pd == object || m->uar == object || m->cq == object ||
+	       m->init.send_cq == object || m->init.recv_cq == object || m->init.srq == object ||
+	       m->init.uar == object || m->init.xrcd == object;
+}
+
+void made_unused_check(struct ask *a, const void *object, const char *what)
+{
+	if (!a->c || !object)
+		return;
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		for (const struct made *m = objects[i]; m; m = m->next) {
+			if (!uses(m, object))
+				continue;
+			checker_report(a->c, &(struct breach){RULE_object_in_use, {0}, NULL, NULL},
+				       "%s was destroyed, and another object uses it", what);
+			return;
+		}
+	}
+}
+
+/* --- what was asked has been done --- */
+
+void asked_send_rung(struct checker *c, uint32_t qpn)
+{
+	struct ask *a = ask_of(c, ASK_SENDS, qpn);
+
+	if (a)
+		a->sends.rung = a->sends.given;
+}
+
+void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
+		     const struct drv_send_wr *stopped)
+{
+	struct breach b = {RULE_request_not_given, {GUEST_QP, a->number}, NULL, NULL};
+	unsigned asked = 0;
+
+	if (!a->c || !a->followed)
+		return;
+	checker_settle(a->c);
+	for (; first && first != stopped; first = first->next)
+		asked++;
+	if (a->sends.given != asked)
+		checker_report(a->c, &b, "%u sends were posted, the owner bits of %u are set",
+			       asked, a->sends.given);
+	else if (a->sends.rung != a->sends.given)
+		checker_report(a->c, &b, "%u sends were posted, the doorbell was rung behind %u",
+			       asked, a->sends.rung);
+}
+
+void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
+			const struct drv_recv_wr *stopped)
+{
+	const bool srq = a->kind == ASK_SRQ_RECEIVES;
+	struct breach b = {
+		RULE_request_not_given, {srq ? GUEST_SRQ : GUEST_QP, a->number}, NULL, NULL};
+	unsigned asked = 0;
+
+	if (!a->c || !a->followed)
+		return;
+	checker_settle(a->c);
+	for (; first && first != stopped; first = first->next)
+		asked++;
+	if (a->receives.given != asked)
+		checker_report(a->c, &b, "%u receives were posted, the doorbell record counts %u",
+			       asked, a->receives.given);
+}
+
+void asked_cq_armed(struct checker *c, uint32_t cqn, unsigned command, const void *pc)
+{
+	struct ask *a = ask_now(c);
+	unsigned asked;
+
+	if (!a || a->kind != ASK_ARM)
+		return;
+	asked = a->arm.solicited ? CQ_ARM_SOLICITED : CQ_ARM_NEXT;
+	a->arm.rung = true;
+	if (cqn != a->number)
+		checker_report(a->c, &(struct breach){RULE_arm_differs, {GUEST_CQ, cqn}, pc, NULL},
+			       "the doorbell names cqn %x, asked for cqn %x", cqn, a->number);
+	else if (command != asked)
+		checker_report(
+			a->c, &(struct breach){RULE_arm_differs, {GUEST_CQ, cqn}, pc, NULL},
+			"the doorbell's command is %u, asked for %s completions, which is %u",
+			command, a->arm.solicited ? "solicited" : "all", asked);
+}
+
+void asked_arm_end(struct ask *a)
+{
+	if (a->c && !a->arm.rung)
+		checker_report(
+			a->c, &(struct breach){RULE_arm_differs, {GUEST_CQ, a->number}, NULL, NULL},
+			"no arm doorbell was rung");
+}
+
+void asked_entries_back(struct checker *c, uint32_t cqn, uint32_t from, uint32_t to)
+{
+	struct ask *a = ask_of(c, ASK_POLL, cqn);
+
+	if (!a)
+		return;
+	if (!a->poll.index)
+		a->poll.from = from;
+	a->poll.to = to;
+	a->poll.index = true;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the driver was asked for, against what it did. An ask is one call of the driver's interface
+ * (host_driver/mlx4/mlx4.h) that is under way in a thread. While it lasts, each work request, context
+ * and register that the driver gives to the device must say what the caller said; at its end, all
+ * that was asked must have been done. So a field that is forgotten is found when it is forgotten,
+ * with the function that should have set it.
+ *
+ * hooks.c makes the asks: in hcasim-checked the linker puts its functions in the place of the
+ * driver's. The rest is part of every program, and never called elsewhere.
+ */
+#ifndef TESTBENCH_DSAN_ASKED_H
+#define TESTBENCH_DSAN_ASKED_H
+
+#include "host_driver/mlx4/mlx4.h"
+#include "testbench/dsan/checker.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ask_kind {
+	ASK_SENDS,
+	ASK_RECEIVES,
+	ASK_SRQ_RECEIVES,
+	ASK_POLL,
+	ASK_ARM,
+	ASK_QP_MODIFY,
+	ASK_CQ, /* it is made or changed */
+	ASK_SRQ_CREATE,
+	ASK_REGION,
+	ASK_REGION_RIGHTS, /* `number` is the index of its MPT */
+	ASK_WINDOW,
+	ASK_OTHER,
+};
+
+enum { ASK_RELEASED = 6 };
+
+/* An object as its creator asked for it. Numbers that only the driver knows are learned from the
+ * first context that has them. */
+struct made {
+	const void *object;
+	const struct checker *c; /* of its host */
+	struct made *next;
+	uint32_t pdn; /* of a domain, when pdn_known */
+	bool pdn_known;
+	struct drv_qp_init init;   /* of a queue pair */
+	const struct drv_pd *pd;   /* of a queue pair, SRQ, region, window */
+	const struct drv_uar *uar; /* of a CQ */
+	const struct drv_cq *cq;   /* of an SRQ */
+	unsigned port, access, dest_depth;
+	enum ibv_mw_type window_type;
+	uint32_t key; /* of a region or window: the newest */
+};
+
+struct ask {
+	struct ask *next; /* of any thread, newest first */
+	struct checker *c;
+	const struct drv_device *dev; /* NULL: not known */
+	enum ask_kind kind;
+	const char *call; /* the function's name, for reports */
+	unsigned thread;
+	uint32_t number;                    /* of the QP, CQ or SRQ that it is about */
+	uint32_t since;                     /* number of accesses at its beginning */
+	bool followed;                      /* own.c knows the queue */
+	bool marks;                         /* wrote.c is on for it */
+	bool took;                          /* something that nobody has claimed yet (taken.h) */
+	const void *released[ASK_RELEASED]; /* where it gave things back: the first of them */
+	unsigned n_released;
+	const void *object; /* that it destroys or changes; NULL: none */
+	struct made *made;
+	struct {
+		const struct drv_send_wr *wr; /* the next to be given to the device */
+		unsigned given, rung;         /* rung: given when the doorbell was rung last */
+	} sends;
+	struct {
+		const struct drv_recv_wr *wr;
+		unsigned given;
+	} receives;
+	struct {
+		uint32_t from, to; /* indexes that were given back */
+		bool index;        /* an index was written */
+	} poll;
+	struct {
+		bool solicited, rung;
+	} arm;
+	struct {
+		const struct drv_qp_attr *attr;
+		unsigned mask;
+	} modify;
+	struct {
+		unsigned entries;
+		int vector;
+		bool stamped, moderates;
+		unsigned max_count, period_us;
+	} cq;
+	const struct drv_srq_init *srq;
+	struct {
+		const struct drv_pd *pd; /* of an SRQ, too */
+		const void *addr;
+		const uint64_t *pages;
+		uint64_t iova, len;
+		unsigned access, max_pages;
+		bool physical, fast;
+		enum ibv_mw_type type;
+	} region;
+};
+
+/* Begins an ask of the running thread; what it asks for is filled in behind. p's host has a checker,
+ * or nothing is checked. */
+void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platform *p,
+	       uint32_t number);
+/* Ends it: also when the thread is unwound. */
+void ask_drop(struct ask *a);
+/* Whether the requests of this queue are followed, so that those not given to the device are missed. */
+bool ask_follows(const struct ask *a, enum hca_object type, bool sends);
+/* An Ethernet port has other addresses, which are not compared. */
+bool ask_on_ethernet(const struct ask *a, unsigned port);
+/* The newest ask of the running thread; NULL: there is none. */
+struct ask *ask_now(const struct checker *c);
+
+/* The same, whatever host it is about; and the call that it is a part of, or itself. */
+struct ask *ask_running(void);
+struct ask *ask_outermost(struct ask *a);
+
+/* At the end of a call that has not failed before `stopped` (NULL: it posted all). */
+void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
+		     const struct drv_send_wr *stopped);
+void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
+			const struct drv_recv_wr *stopped);
+void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc);
+void asked_arm_end(struct ask *a);
+
+/* It was modified as asked. */
+void asked_modified(struct ask *a);
+
+/* --- objects --- */
+
+struct made *made_find(const void *object);
+/* A new object in that place: what was known of an older one is forgotten. */
+struct made *made_add(const struct ask *a, const void *object);
+/* All of a host, whose driver was removed. */
+void made_forget(const struct checker *c);
+void made_remove(const void *object);
+/* The object is destroyed: none that is left may use it. `what` it is. */
+void made_unused_check(struct ask *a, const void *object, const char *what);
+
+#endif

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The calls of the driver's interface, heard. Only hcasim-checked has this file: there the linker
+ * gives each caller of drv_x() the function __wrap_drv_x(), and __real_drv_x() is the driver's own
+ * (option --wrap). Calls within one file of the driver are not heard.
+ */
+#include "testbench/dsan/hooks.h"
+#include "testbench/dsan/taken.h"
+
+#include "host_driver/drv/ops.h"
+
+#include <errno.h>
+
+/* Of an object of any driver. */
+static struct platform *platform_of(const void *object)
+{
+	return drv_platform(drv_device_of(object));
+}
+
+/* The call has ended: what it took belongs to the object, or must be back. */
+static int made(struct ask *a, int rc, const void *object)
+{
+	if (rc)
+		taken_failed(a, a->call);
+	else
+		taken_made(a, object);
+	return rc;
+}
+
+/* The object is gone, unless something uses it. */
+static int gone(struct ask *a, int rc, const void *object, const char *what)
+{
+	if (rc == -EBUSY)
+		return rc;
+	made_remove(object);
+	made_unused_check(a, object, what);
+	taken_gone(a, a->call, object);
+	return rc;
+}
+
+/* --- queues --- */
+
+W(int, drv_post_send, struct drv_qp *qp, const struct drv_send_wr *wr,
+  const struct drv_send_wr **bad)
+{
+	const struct drv_send_wr *stopped = NULL;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SENDS, __func__, platform_of(qp), drv_qp_num(qp));
+	a.dev = drv_device_of(qp);
+	a.made = made_find(qp);
+	a.followed = ask_follows(&a, HCA_QP, true);
+	a.sends.wr = wr;
+	rc = __real_drv_post_send(qp, wr, &stopped);
+	if (rc && bad)
+		*bad = stopped;
+	asked_sends_end(&a, wr, rc ? stopped : NULL);
+	return rc;
+}
+
+W(int, drv_post_recv, struct drv_qp *qp, const struct drv_recv_wr *wr,
+  const struct drv_recv_wr **bad)
+{
+	const struct drv_recv_wr *stopped = NULL;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_RECEIVES, __func__, platform_of(qp), drv_qp_num(qp));
+	a.followed = ask_follows(&a, HCA_QP, false);
+	a.receives.wr = wr;
+	rc = __real_drv_post_recv(qp, wr, &stopped);
+	if (rc && bad)
+		*bad = stopped;
+	asked_receives_end(&a, wr, rc ? stopped : NULL);
+	return rc;
+}
+
+W(int, drv_post_srq_recv, struct drv_srq *srq, const struct drv_recv_wr *wr,
+  const struct drv_recv_wr **bad)
+{
+	const struct drv_recv_wr *stopped = NULL;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SRQ_RECEIVES, __func__, platform_of(srq), drv_srq_num(srq));
+	a.followed = ask_follows(&a, HCA_SRQ, false);
+	a.receives.wr = wr;
+	rc = __real_drv_post_srq_recv(srq, wr, &stopped);
+	if (rc && bad)
+		*bad = stopped;
+	asked_receives_end(&a, wr, rc ? stopped : NULL);
+	return rc;
+}
+
+W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_POLL, __func__, platform_of(cq), drv_cq_num(cq));
+	a.dev = drv_device_of(cq);
+	rc = __real_drv_cq_poll(cq, n, wc);
+	asked_poll_end(&a, rc, wc);
+	return rc;
+}
+
+W(int, drv_cq_arm, struct drv_cq *cq, bool solicited_only)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_ARM, __func__, platform_of(cq), drv_cq_num(cq));
+	a.arm.solicited = solicited_only;
+	rc = __real_drv_cq_arm(cq, solicited_only);
+	if (!rc)
+		asked_arm_end(&a);
+	return rc;
+}
+
+/* --- queue pairs --- */
+
+W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct drv_qp **qp)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
+	rc = __real_drv_qp_create(pd, init, qp);
+	if (made(&a, rc, rc ? NULL : *qp))
+		return rc;
+	m = made_add(&a, *qp);
+	m->init = *init;
+	m->pd = pd;
+	m->port = 1;
+	return rc;
+}
+
+W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_QP_MODIFY, __func__, platform_of(qp), drv_qp_num(qp));
+	a.dev = drv_device_of(qp);
+	a.made = made_find(qp);
+	a.modify.attr = attr;
+	a.modify.mask = mask;
+	rc = __real_drv_qp_modify(qp, attr, mask);
+	if (!rc)
+		asked_modified(&a);
+	return rc;
+}
+
+W(int, drv_qp_destroy, struct drv_qp *qp)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
+	a.object = qp;
+	return gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
+}
+
+/* --- completion and shared receive queues --- */
+
+static void cq_asked(struct ask *a, const char *call, struct drv_device *dev, unsigned entries,
+		     int vector)
+{
+	ask_begin(a, ASK_CQ, call, drv_platform(dev), 0);
+	a->cq.entries = entries;
+	a->cq.vector = vector;
+}
+
+static int cq_made(struct ask *a, int rc, struct drv_cq *const *cq, const struct drv_uar *uar)
+{
+	if (!made(a, rc, rc ? NULL : *cq))
+		made_add(a, *cq)->uar = uar;
+	return rc;
+}
+
+W(int, drv_cq_create, struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, dev, entries, vector);
+	return cq_made(&a, __real_drv_cq_create(dev, entries, vector, cq), cq, NULL);
+}
+
+W(int, drv_cq_create_on, struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+  struct drv_cq **cq)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, dev, entries, vector);
+	return cq_made(&a, __real_drv_cq_create_on(dev, uar, entries, vector, cq), cq, uar);
+}
+
+W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsigned entries,
+  int vector, struct drv_cq **cq)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, dev, entries, vector);
+	a.cq.stamped = true;
+	return cq_made(&a, __real_drv_cq_create_stamped(dev, uar, entries, vector, cq), cq, uar);
+}
+
+W(int, drv_cq_resize, struct drv_cq *cq, unsigned entries)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, drv_device_of(cq), entries, DRV_CQ_POLLED);
+	return made(&a, __real_drv_cq_resize(cq, entries), cq);
+}
+
+W(int, drv_cq_moderate, struct drv_cq *cq, unsigned max_count, unsigned period_us)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, drv_device_of(cq), 0, DRV_CQ_POLLED);
+	a.cq.moderates = true;
+	a.cq.max_count = max_count;
+	a.cq.period_us = period_us;
+	return __real_drv_cq_moderate(cq, max_count, period_us);
+}
+
+W(int, drv_cq_destroy, struct drv_cq *cq)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(cq), drv_cq_num(cq));
+	a.object = cq;
+	return gone(&a, __real_drv_cq_destroy(cq), cq, "a CQ");
+}
+
+W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SRQ_CREATE, __func__, platform_of(pd), 0);
+	a.region.pd = pd;
+	a.srq = init;
+	rc = __real_drv_srq_create(pd, init, srq);
+	if (made(&a, rc, rc ? NULL : *srq))
+		return rc;
+	m = made_add(&a, *srq);
+	m->pd = pd;
+	m->cq = init->cq;
+	return rc;
+}
+
+W(int, drv_srq_destroy, struct drv_srq *srq)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(srq), drv_srq_num(srq));
+	a.object = srq;
+	return gone(&a, __real_drv_srq_destroy(srq), srq, "an SRQ");
+}
+
+/* --- memory --- */
+
+W(int, drv_pd_alloc, struct drv_device *dev, struct drv_pd **pd)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = __real_drv_pd_alloc(dev, pd);
+	if (!made(&a, rc, rc ? NULL : *pd))
+		made_add(&a, *pd);
+	return rc;
+}
+
+W(int, drv_pd_free, struct drv_pd *pd)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
+	a.object = pd;
+	return gone(&a, __real_drv_pd_free(pd), pd, "a PD");
+}
+
+static void region_asked(struct ask *a, const char *call, struct drv_pd *pd, unsigned access)
+{
+	ask_begin(a, ASK_REGION, call, platform_of(pd), 0);
+	a->region.pd = pd;
+	a->region.access = access;
+}
+
+static int region_made(struct ask *a, int rc, struct drv_mr *const *mr)
+{
+	struct made *m;
+
+	if (made(a, rc, rc ? NULL : *mr))
+		return rc;
+	m = made_add(a, *mr);
+	m->pd = a->region.pd;
+	m->key = drv_mr_lkey(*mr);
+	return rc;
+}
+
+W(int, drv_mr_reg_iova, struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, unsigned access,
+  struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.addr = addr;
+	a.region.len = len;
+	a.region.iova = iova;
+	return region_made(&a, __real_drv_mr_reg_iova(pd, addr, len, iova, access, mr), mr);
+}
+
+W(int, drv_mr_reg, struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.addr = addr;
+	a.region.len = len;
+	a.region.iova = (uintptr_t)addr;
+	return region_made(&a, __real_drv_mr_reg(pd, addr, len, access, mr), mr);
+}
+
+W(int, drv_mr_reg_pages, struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
+  uint64_t len, unsigned access, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.pages = pages;
+	a.region.len = len;
+	a.region.iova = iova;
+	return region_made(&a, __real_drv_mr_reg_pages(pd, pages, n, iova, len, access, mr), mr);
+}
+
+W(int, drv_mr_reg_dma, struct drv_pd *pd, unsigned access, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.physical = true;
+	return region_made(&a, __real_drv_mr_reg_dma(pd, access, mr), mr);
+}
+
+W(int, drv_mr_alloc_fast, struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, 0);
+	a.region.fast = true;
+	a.region.max_pages = max_pages;
+	return region_made(&a, __real_drv_mr_alloc_fast(pd, max_pages, mr), mr);
+}
+
+W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(mr), 0);
+	a.object = mr;
+	return made(&a, __real_drv_mr_fast_set(mr, addr, len), mr);
+}
+
+W(int, drv_mr_dereg, struct drv_mr *mr)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(mr), 0);
+	a.object = mr;
+	return gone(&a, __real_drv_mr_dereg(mr), mr, "a region");
+}
+
+W(int, drv_mr_rereg_access, struct drv_mr *mr, unsigned access)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_REGION_RIGHTS, __func__, platform_of(mr), drv_mr_lkey(mr) >> 8);
+	a.region.access = access;
+	return __real_drv_mr_rereg_access(mr, access);
+}
+
+W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **mw)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_WINDOW, __func__, platform_of(pd), 0);
+	a.region.pd = pd;
+	a.region.type = type;
+	rc = __real_drv_mw_alloc(pd, type, mw);
+	if (made(&a, rc, rc ? NULL : *mw))
+		return rc;
+	m = made_add(&a, *mw);
+	m->pd = pd;
+	m->window_type = type;
+	m->key = drv_mw_rkey(*mw);
+	return rc;
+}
+
+W(int, drv_mw_free, struct drv_mw *mw)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(mw), 0);
+	a.object = mw;
+	return gone(&a, __real_drv_mw_free(mw), mw, "a window");
+}
+
+W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = __real_drv_xrcd_alloc(dev, xrcd);
+	return made(&a, rc, rc ? NULL : *xrcd);
+}
+
+W(int, drv_xrcd_free, struct drv_xrcd *xrcd)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(xrcd), 0);
+	a.object = xrcd;
+	return gone(&a, __real_drv_xrcd_free(xrcd), xrcd, "an XRC domain");
+}
+
+W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = __real_drv_uar_alloc(dev, uar);
+	return made(&a, rc, rc ? NULL : *uar);
+}
+
+W(int, drv_uar_free, struct drv_uar *uar)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(uar), 0);
+	a.object = uar;
+	return gone(&a, __real_drv_uar_free(uar), uar, "a doorbell page");
+}
+
+/* --- device --- */
+
+W(int, drv_probe, struct platform *p, const struct drv_options *options, struct drv_device **dev)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, p, 0);
+	rc = __real_drv_probe(p, options, dev);
+	return made(&a, rc, rc ? NULL : *dev);
+}
+
+W(struct drv_leftovers, drv_remove, struct drv_device *dev)
+{
+	struct drv_leftovers left;
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	a.object = dev;
+	left = __real_drv_remove(dev);
+	made_forget(a.c);
+	gone(&a, 0, dev, "the device");
+	return left;
+}
+
+W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
+{
+	struct drv_leftovers left;
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	a.object = dev;
+	left = __real_drv_abandon(dev);
+	made_forget(a.c);
+	gone(&a, 0, dev, "the device");
+	return left;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files that only hcasim-checked has: see hooks.c. */
+#ifndef TESTBENCH_DSAN_HOOKS_H
+#define TESTBENCH_DSAN_HOOKS_H
+
+#include "testbench/dsan/asked.h"
+
+enum { DEVICES = 2 };
+
+/* W(result, name, parameters): the function that callers of the driver's function get. */
+#define W(result, name, ...)                                                                       \
+	result __real_##name(__VA_ARGS__);                                                         \
+	result __wrap_##name(__VA_ARGS__);                                                         \
+	result __wrap_##name(__VA_ARGS__)
+
+#define ASK __attribute__((cleanup(ask_drop))) struct ask
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/* As hooks.c: what the driver takes and gives back, inside of it. */
+#include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/claims.h"
+#include "testbench/dsan/hooks.h"
+#include "testbench/dsan/taken.h"
+
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/fwregs.h"
+#include "model/interface/macros.h"
+
+#include <stdlib.h>
+
+#define HERE __builtin_return_address(0)
+
+/* A bitmap names no device. */
+static struct drv_device *devices[DEVICES];
+
+static struct claims *claims_of(const struct drv_device *dev)
+{
+	const struct checker *c = checker_of_host(dev->p->host);
+
+	return c ? c->claims : NULL;
+}
+
+W(int, drv_cmd_init, struct drv_device *dev)
+{
+	if (dev->p->host < DEVICES)
+		devices[dev->p->host] = dev;
+	return __real_drv_cmd_init(dev);
+}
+
+/* --- memory of the driver --- */
+
+W(void *, drv_calloc, size_t n, size_t size)
+{
+	void *at = __real_drv_calloc(n, size);
+
+	if (at)
+		taken_add(TAKEN_MEMORY, at, 0, HERE);
+	return at;
+}
+
+/* The Makefile renames free() in the driver. */
+void callout_free(void *at);
+void callout_free(void *at)
+{
+	if (at)
+		taken_back(TAKEN_MEMORY, at, 0, HERE);
+	free(at);
+}
+
+/* --- records, buffers, MTT entries --- */
+
+W(int, drv_db_alloc, struct drv_device *dev, struct drv_db *db)
+{
+	int rc;
+
+	taken_shared_begin();
+	rc = __real_drv_db_alloc(dev, db);
+	taken_shared_end();
+	if (!rc)
+		taken_add(TAKEN_RECORD, db->record, 0, HERE);
+	return rc;
+}
+
+W(void, drv_db_free, struct drv_device *dev, struct drv_db *db)
+{
+	if (db->record && claims_of(dev))
+		claims_record_back(claims_of(dev), db->bus, HERE);
+	if (db->record)
+		taken_back(TAKEN_RECORD, db->record, 0, HERE);
+	__real_drv_db_free(dev, db);
+}
+
+static void mtts_back(const struct drv_device *dev, const struct drv_mtt *mtt, const void *pc)
+{
+	if (mtt->valid && claims_of(dev))
+		claims_mtts_back(claims_of(dev), mtt->first, UINT32_C(1) << mtt->order, pc);
+}
+
+W(int, drv_buf_alloc, struct drv_device *dev, size_t bytes, struct drv_buf *buf)
+{
+	const int rc = __real_drv_buf_alloc(dev, bytes, buf);
+
+	if (!rc)
+		taken_add(TAKEN_BUFFER, buf->pages, 0, HERE);
+	return rc;
+}
+
+W(void, drv_buf_free, struct drv_device *dev, struct drv_buf *buf)
+{
+	mtts_back(dev, &buf->mtt, HERE);
+	if (buf->pages)
+		taken_back(TAKEN_BUFFER, buf->pages, 0, HERE);
+	__real_drv_buf_free(dev, buf);
+}
+
+W(int, drv_mtt_alloc, struct drv_device *dev, unsigned pages, struct drv_mtt *mtt)
+{
+	const int rc = __real_drv_mtt_alloc(dev, pages, mtt);
+
+	if (!rc)
+		taken_add(TAKEN_MTTS, dev, mtt->first, HERE);
+	return rc;
+}
+
+W(void, drv_mtt_free, struct drv_device *dev, struct drv_mtt *mtt)
+{
+	mtts_back(dev, mtt, HERE);
+	if (mtt->valid)
+		taken_back(TAKEN_MTTS, dev, mtt->first, HERE);
+	__real_drv_mtt_free(dev, mtt);
+}
+
+/* --- ICM --- */
+
+static const struct {
+	enum drv_table driver;
+	unsigned device;
+} tables[] = {{DRV_T_QPC, FW_TABLE_QPC}, {DRV_T_ALTC, FW_TABLE_ALTC}, {DRV_T_AUXC, FW_TABLE_AUXC},
+	      {DRV_T_CQC, FW_TABLE_CQC}, {DRV_T_SRQC, FW_TABLE_SRQC}, {DRV_T_EQC, FW_TABLE_EQC},
+	      {DRV_T_DMPT, FW_TABLE_MPT}};
+
+W(int, drv_table_get, struct drv_icm_table *t, uint32_t entry)
+{
+	int rc;
+
+	taken_shared_begin();
+	rc = __real_drv_table_get(t, entry);
+	taken_shared_end();
+	if (!rc)
+		taken_add(TAKEN_ICM, t, entry, HERE);
+	return rc;
+}
+
+W(void, drv_table_put, struct drv_icm_table *t, uint32_t entry)
+{
+	const enum drv_table which = (enum drv_table)(t - t->dev->tables);
+
+	for (size_t i = 0; claims_of(t->dev) && i < ARRAY_SIZE(tables); i++)
+		if (tables[i].driver == which)
+			claims_entry_back(claims_of(t->dev), tables[i].device, entry, HERE);
+	taken_back(TAKEN_ICM, t, entry, HERE);
+	__real_drv_table_put(t, entry);
+}
+
+W(int, drv_table_get_range, struct drv_icm_table *t, uint32_t first, uint32_t last)
+{
+	int rc;
+
+	taken_shared_begin();
+	rc = __real_drv_table_get_range(t, first, last);
+	taken_shared_end();
+	if (!rc)
+		taken_add(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
+	return rc;
+}
+
+W(void, drv_table_put_range, struct drv_icm_table *t, uint32_t first, uint32_t last)
+{
+	taken_back(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
+	__real_drv_table_put_range(t, first, last);
+}
+
+W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
+{
+	taken_forget_of(t);
+	__real_drv_table_cleanup(t, tell_device);
+}
+
+/* Mailboxes are kept for the next command. */
+W(int, drv_cmd, struct drv_device *dev, struct drv_raw_cmd *cmd)
+{
+	int rc;
+
+	taken_shared_begin();
+	rc = __real_drv_cmd(dev, cmd);
+	taken_shared_end();
+	return rc;
+}
+
+W(int, drv_cmd_in, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
+  const void *in, size_t len)
+{
+	int rc;
+
+	taken_shared_begin();
+	rc = __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len);
+	taken_shared_end();
+	return rc;
+}
+
+W(int, drv_cmd_out, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
+  void *out, size_t len)
+{
+	int rc;
+
+	taken_shared_begin();
+	rc = __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len);
+	taken_shared_end();
+	return rc;
+}
+
+/* --- numbers --- */
+
+W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
+{
+	const int rc = __real_drv_bitmap_alloc(b, number);
+
+	if (!rc)
+		taken_add(TAKEN_NUMBER, b, *number & (b->size - 1), HERE);
+	return rc;
+}
+
+/* The kind of object that has the bitmap's numbers. */
+static bool type_of(const struct drv_device *dev, const struct drv_bitmap *b, enum hca_object *type)
+{
+	const struct {
+		const struct drv_bitmap *b;
+		enum hca_object type;
+	} kinds[] = {{&dev->qps, HCA_QP},
+		     {&dev->cqs, HCA_CQ},
+		     {&dev->srqs, HCA_SRQ},
+		     {&dev->mpts, HCA_MPT}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].b != b)
+			continue;
+		*type = kinds[i].type;
+		return true;
+	}
+	return false;
+}
+
+W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
+{
+	enum hca_object type;
+
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (devices[i] && type_of(devices[i], b, &type) && claims_of(devices[i]))
+			claims_number_back(claims_of(devices[i]), type, number, HERE);
+	taken_back(TAKEN_NUMBER, b, number & (b->size - 1), HERE);
+	__real_drv_bitmap_free(b, number);
+}
+
+W(void, drv_bitmap_cleanup, struct drv_bitmap *b)
+{
+	taken_forget_of(b);
+	__real_drv_bitmap_cleanup(b);
+}
