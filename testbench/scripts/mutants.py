@@ -34,6 +34,8 @@ TREE = ["Makefile", "fw", "host_driver", "model", "testbench", "traces", "config
 FIRST_LINES = 12  # what a person reads before anything else
 RUN_SECONDS = 30  # a run that takes longer hangs
 TELL_SECONDS = 10  # and has so long to say why, when it is asked to end
+SCHEDULES = 200  # that a mutant is explored with
+EXPLORE_SECONDS = 120
 HANGS_MAX = 2  # runs that hang without a word: no further ones in this configuration
 VERDICTS = ["named", "misnamed", "missed"]
 
@@ -52,7 +54,7 @@ class Wrong(Exception):
 class Mutant:
     """A row: one mistake, where it is, and what must be said about it."""
 
-    WORDS = ["file", "what", "run", "unit", "rule", "function", "equivalent", "sample"]
+    WORDS = ["file", "what", "run", "unit", "explore", "rule", "function", "equivalent", "sample"]
 
     def __init__(self, name, kind, place):
         self.name, self.kind, self.place = name, kind, place
@@ -126,7 +128,7 @@ def check(mutants):
                 raise Wrong(f"{m.place}: {m.name}: no function around it; give one: function NAME")
             for rule in set(m.said["rule"].split()) - rules:
                 raise Wrong(f"{m.place}: {m.name}: no rule {rule} in {RULES}")
-            for scenario in m.said["run"].split():
+            for scenario in (m.said["run"] + " " + m.said["explore"]).split():
                 if not has_scenario(scenario):
                     raise Wrong(f"{m.place}: {m.name}: no scenario {scenario}")
         except (Wrong, OSError) as e:
@@ -137,20 +139,30 @@ def check(mutants):
 
 
 class Configuration:
-    """A way to run a mutant: `runs` gives the arguments of each run, by its name."""
+    """A way to run a mutant: `runs` gives the arguments of each run, by its name; one that takes longer than `seconds` hangs."""
 
-    def __init__(self, name, runs):
-        self.name, self.runs = name, runs
+    def __init__(self, name, runs, seconds=RUN_SECONDS):
+        self.name, self.runs, self.seconds = name, runs, seconds
+
+
+def checked_program():
+    return next(p for p in (BUILD / "hcasim-checked", BUILD / "hcasim") if p.exists())
 
 
 def scenario_runs(mutant):
     """With the driver's checker (testbench/dsan) where this build has it: it finds all that hcasim finds, and more."""
-    program = next(p for p in (BUILD / "hcasim-checked", BUILD / "hcasim") if p.exists())
+    program = checked_program()
     return {s: [str(program), "run", s, "--trace", "log", "-o", "out"] for s in dict.fromkeys(mutant.said["run"].split() + COMMON)}
 
 
 def unit_runs(mutant):
     return {t: [f"{BUILD}/{t}"] for t in mutant.said["unit"].split()}
+
+
+def explore_runs(mutant):
+    """Many schedules: for mistakes that show only when threads, interrupts and device overtake each other."""
+    program = checked_program()
+    return {s: [str(program), "explore", s, "--schedules", str(SCHEDULES), "-j", "1", "-o", "out.schedule"] for s in mutant.said["explore"].split()}
 
 
 def has_scenario(name):
@@ -160,6 +172,7 @@ def has_scenario(name):
 CONFIGURATIONS = [
     Configuration("scenario", scenario_runs),
     Configuration("unit test", unit_runs),
+    Configuration("schedules", explore_runs, EXPLORE_SECONDS),
 ]
 
 
@@ -211,11 +224,11 @@ class Workspace:
         if process.returncode:
             raise Wrong(f"does not build: {next((line for line in said.splitlines() if 'rror' in line), 'make')}")
 
-    def run(self, argv):
+    def run(self, argv, seconds):
         """(whether it ended by itself, whether it failed and said so, what it printed)"""
         process = child_start(argv, self.folder)
         try:
-            said = child_end(process, RUN_SECONDS)
+            said = child_end(process, seconds)
             if process.returncode == 2 and "run" in argv:
                 raise Wrong(f"{' '.join(argv)}: {said.strip()}")
             return True, process.returncode != 0, said
@@ -247,7 +260,7 @@ def configuration_try(mutant, functions, configuration, workspace):
     if runs:
         workspace.make(sorted({argv[0] for argv in runs.values()}))
     for name, argv in runs.items():
-        ended, failed, said = workspace.run(argv)
+        ended, failed, said = workspace.run(argv, configuration.seconds)
         if failed:
             named, words = judge(mutant, functions, said)
             return "named" if named else "misnamed", f"{configuration.name} {name}", words, said
@@ -272,7 +285,7 @@ def try_out(mutant, workspace):
 def digest(mutant):
     """What a result depends on."""
     state = hashlib.sha256(json.dumps([mutant.said, mutant.hunks]).encode())
-    for path in [BUILD / "hcasim", pathlib.Path(mutant.said["file"]), pathlib.Path(__file__)]:
+    for path in [checked_program(), pathlib.Path(mutant.said["file"]), pathlib.Path(__file__)]:
         state.update(path.read_bytes())
     return state.hexdigest()
 
