@@ -80,6 +80,20 @@ static bool is_new(struct checker *c, const struct breach *b, const char *text)
 	return true;
 }
 
+/* The numbers of objects begin anew, so the same text may tell of another mistake. */
+static void texts_forget(struct checker *c)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < c->n_seen; i++) {
+		if (c->seen[i].text)
+			free(c->seen[i].text);
+		else
+			c->seen[kept++] = c->seen[i];
+	}
+	c->n_seen = kept;
+}
+
 /* The place in the driver, past what is inlined there from the rows of the interface. */
 static void place_of(const void *pc, char *buf, size_t size)
 {
@@ -420,6 +434,8 @@ static void on_forgotten(void *ctx, bool reset)
 	struct checker *c = ctx;
 
 	claims_forgotten(c->claims, reset);
+	if (reset)
+		texts_forget(c);
 }
 
 void checker_hear_device(struct checker *c)

@@ -492,10 +492,17 @@ void claims_mapped(struct claims *cl, uintptr_t at, uint64_t bytes)
 }
 
 /* Of an object's buffer or region the first page that goes is reported. Each page of ICM belongs to
- * other objects. */
+ * other objects, so of ICM the first page of each piece is. */
 static bool is_told(const struct claim *k)
 {
-	return k->use == CLAIM_PAGE && k->holder->kind != HOLDER_ICM && k->holder->taken;
+	struct holder *h = k->holder;
+	bool told = k->use == CLAIM_PAGE && h->taken;
+
+	if (h->kind == HOLDER_ICM) {
+		told = told && k->nth == h->taken_page + 1;
+		h->taken_page = k->nth;
+	}
+	return told;
 }
 
 static void page_taken(struct claims *cl, uint32_t page, const void *pc)

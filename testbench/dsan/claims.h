@@ -45,8 +45,9 @@ struct claim;
 struct holder {
 	enum holder_kind kind;
 	uint32_t number;
-	bool live;  /* it is the device's */
-	bool taken; /* its memory was taken, and that was reported */
+	bool live;           /* it is the device's */
+	bool taken;          /* its memory was taken, and that was reported */
+	uint32_t taken_page; /* of ICM: the page that was taken last */
 	struct claim *claims;
 	struct holder *hash_next;
 	struct queues *queues; /* of own.c, which frees it */

@@ -184,6 +184,17 @@ static void a_guest_takes_memory_back(void **state)
 	assert_int_equal(reports, 0);
 }
 
+static void a_piece_of_icm_is_freed(void **state)
+{
+	claims_icm_map(cl, UINT64_C(64) << 32, BUS + P_OTHER * CLAIM_PAGE_SIZE,
+		       4 * CLAIM_PAGE_SIZE);
+	for (unsigned i = 0; i < 4; i++)
+		unmap(P_OTHER + i);
+	expect_report(RULE_memory_taken);
+	unmap(P_MTT);
+	expect_report(RULE_memory_taken);
+}
+
 static void a_queue_is_freed_behind_its_command(void **state)
 {
 	claims_object(cl, HCA_CQ, 1, false, NULL);
@@ -314,6 +325,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		T(a_queue_is_freed_while_it_lives),
 		T(a_guest_takes_memory_back),
+		T(a_piece_of_icm_is_freed),
 		T(a_queue_is_freed_behind_its_command),
 		T(a_page_is_mapped_twice),
 		T(a_reset_ends_all_claims),
