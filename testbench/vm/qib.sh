@@ -2,7 +2,7 @@
 # Checks of mlx4 against another transport: guest a has mlx4, guest b a QLogic 6120 under ib_qib, whose transport is Linux' software. Neither end is
 # this project's. Sourced by bash, after checks.sh.
 # A quadword that ib_qib writes into a send buffer costs a guest some microseconds, so the runs are short.
-qib=(qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_ipoib qib_cm qib_faults qib_reload)
+qib=(qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_events qib_ipoib qib_cm qib_faults qib_reload)
 
 # swapped COMMAND...: with server and client in the other guests
 swapped()
@@ -38,6 +38,21 @@ check_qib_atomics()
 	both_ways qib_atomics
 }
 
+# events: a path that migrates, and the limit of an SRQ
+qib_peers()
+{
+	local what
+	for what in apm srq_limit; do
+		pair 90 "python3 /share/peer.py $first_device $what" "python3 /share/peer.py $last_device $what ${names[0]}" || return
+	done
+}
+check_qib_events()
+{
+	cp "$vm_src/peer.py" "$share/"
+	both_ways qib_peers || return
+	detail='APM migrates and the other end follows; SRQ_LIMIT_REACHED; in both roles'
+}
+
 # ipoib_copy FROM TO ADDRESS BYTES: sends them through TCP, and compares the checksums
 ipoib_copy()
 {
@@ -66,14 +81,21 @@ check_qib_ipoib()
 	detail='ping, ping -s 60000, copies both ways: datagram, connected'
 }
 
-# Without udaddy and mckey, which send datagrams with immediate data: ib_qib of Linux 6.1 counts the immediate as data when it receives, so that a
-# receive of the exact length drops it (qib_ud_rcv).
+# Without udaddy, and with mckey in one role: both send datagrams with immediate data, and ib_qib of Linux 6.1 counts the immediate as data when it
+# receives, so that a receive of the exact length drops it (qib_ud_rcv).
 check_qib_cm()
 {
+	local id
 	ipoib_up datagram && must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
 	cm 'rping -s -a 10.78.0.1 -C 10 -v -V' 'rping -c -a 10.78.0.1 -C 10 -v -V' &&
 		cm 'ucmatose -b 10.78.0.1 -C 10 -S 1000' 'ucmatose -s 10.78.0.1 -C 10 -S 1000' || return
-	detail='rping ucmatose'
+	on_start a 60 'exec mckey -m 239.1.2.3 -b 10.78.0.1 -C 5'
+	id=$on_id
+	wait_until 30 grep -q joined "$share/out/$id" && must b 40 'mckey -m 239.1.2.3 -s -b 10.78.0.2 -C 5' && on_wait a $id
+	set -- $?
+	echo "$on_output"
+	[ $1 -eq 0 ] || { detail="mckey: ${detail:-$on_output}"; return 1; }
+	detail='rping ucmatose, mckey from ib_qib'
 }
 
 # each_fault COMMAND: with one kind of fault at a time on 1 % of the packets; what is reliable must not show it
