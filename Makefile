@@ -97,6 +97,7 @@ help:
 #: make calibrate  compare published measurements with simulated ones; writes build/calibrate/
 #: make calibrate-folds  predict each rate from all other points, to test the fitted parameters
 #: make fuzz       run every fuzz target for SECONDS=60 with libFuzzer (clang) and both sanitizers
+#: make matrix     run every scenario with the transport of each host in hardware or in software; NAMES="..." some; build/hcasim list --matrix
 #: make attack     let a hostile guest attack serve for SECONDS=600; fails if the other guest ever waits longer than 50 ms
 #: make mutants    put mistakes into copies of the host driver, one at a time, and see whether hcasim names them; ONLY=words, JOBS=n
 #: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached
@@ -257,6 +258,10 @@ fuzz: all
 	$(Q)testbench/scripts/install_deps.sh clang:clang
 	$(Q)$(MAKE) --no-print-directory O=$(O)/libfuzzer $(FUZZ_FLAGS) $(addprefix $(O)/libfuzzer/fuzz/,$(fuzz-targets))
 	$(Q)O=$(O)/libfuzzer PLAIN=$(O) FUZZ_FW=$(fwelf) FUZZ_SECONDS=$(or $(SECONDS),60) TARGETS='$(or $(TARGETS),$(fuzz-targets))' testbench/fuzz/run.sh
+
+.PHONY: matrix
+matrix: all
+	$(Q)O=$(O) testbench/scripts/matrix.sh $(NAMES)
 
 # Each job builds a copy of the tree; MAKEFLAGS hands on the variables of this make, so that its objects fit.
 .PHONY: mutants

@@ -2,6 +2,10 @@
 src-y += $(d)/devices.c $(addprefix $(d)/drv/, drv.c mad.c smp.c)
 src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c cq_events.c doorbell.c eq.c eth.c icm.c mad_ifc.c mcast.c mlx_wqe.c mr.c mtt.c ops.c \
 	pci.c port.c post.c probe.c qp.c qp_modify.c srq.c uar.c wqe.c)
+src-y += $(addprefix $(d)/rvt/, build.c cq.c device.c engine.c eth.c mcast.c mr.c post.c qp.c recv.c register.c reply.c requester.c responder.c \
+	response.c rq.c timer.c ud.c)
+test-y += $(addprefix $(d)/rvt/tests/, hooks_test.c register_test.c)
+src-y += $(addprefix $(d)/ipath/, agents.c port.c probe.c receive.c send.c)
 src-y += $(addprefix $(d)/sm/, sm.c sa.c)
 src-y += $(addprefix $(d)/cm/, cm.c cm_id.c cm_lap.c cm_path.c cm_qp.c cm_recv.c cm_req.c cm_send.c cm_sidr.c sa_query.c)
 src-y += $(addprefix $(d)/cm/, cma.c cma_connect.c cma_ud.c rdma_addrinfo.c rdma_cma.c rdma_ep.c rdma_events.c rdma_qp.c)

@@ -64,6 +64,11 @@ struct platform_ops {
 	uint64_t (*dma_map)(struct platform *p, void *addr, size_t bytes);
 	void (*dma_unmap)(struct platform *p, uint64_t bus, size_t bytes);
 
+	/* The CPU's address of `bytes` that are mapped for the device at a bus address, without a
+	 * gap; NULL: they are not. For transports in software, which copy where hardware uses
+	 * DMA. */
+	void *(*bus_memory)(struct platform *p, uint64_t bus, size_t bytes);
+
 	/* Interrupts: `handler` runs in interrupt context (a thread of its own that must not sleep)
 	 * for each message of `vector`. */
 	int (*irq_request)(struct platform *p, unsigned vector, void (*handler)(void *arg),
@@ -98,6 +103,9 @@ struct platform_ops {
 	/* Trace: a function of the driver is entered or left. */
 	void (*trace_call)(struct platform *p, const struct platform_call *call);
 	bool (*trace_on)(struct platform *p);
+	/* The driver refuses a verb because its device or transport lacks it; NULL: nobody wants to
+	 * know. */
+	void (*refused)(struct platform *p, const char *verb);
 };
 
 struct platform {

@@ -9,7 +9,7 @@ src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c observe.c verbs.
 src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c iwarp.c processes.c start_program.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
-src-y += $(addprefix $(d)/app/, cli.c cli_help.c cli_complete.c catalog.c behaviours.c run.c dump.c ending.c tools.c sweep.c sweep_table.c explore.c explore_child.c explore_told.c)
+src-y += $(addprefix $(d)/app/, cli.c cli_help.c cli_complete.c catalog.c behaviours.c matrix.c run.c dump.c ending.c tools.c sweep.c sweep_table.c explore.c explore_child.c explore_told.c)
 src-y += $(addprefix $(d)/app/, serve.c serve_report.c iwarp.c iwarp_rows.c ctl.c ctl_commands.c ctl_dump.c)
 src-y += $(sort $(wildcard $(d)/scenarios/*/*.c))
 main-y += $(addprefix $(d)/app/, main.c exit.c)
@@ -45,6 +45,13 @@ $(O)/gen/testbench/behaviours.gen.h: $(d)/scripts/behaviours.sh $(d)/BEHAVIOURS.
 	@mkdir -p $(@D)
 	$(Q)$< rows > $@
 $(O)/obj/testbench/app/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
+
+# Every scenario, and whether it looks into the driver of mlx4 (then it is only for that device).
+$(O)/gen/testbench/matrix.gen.h: $(sort $(wildcard $(d)/scenarios/*/*.c))
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do grep -q 'SCENARIO(.*' $$f && ! grep -q '\.hidden = true' $$f || continue; \
+		printf 'M("%s", %s)\n' $$(basename $$f .c) $$(grep -q 'mlx4/mlx4_internal.h' $$f && echo true || echo false); done | sort > $@
+$(O)/obj/testbench/app/matrix.o: $(O)/gen/testbench/matrix.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.
 fuzz-targets := packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp

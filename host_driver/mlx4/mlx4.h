@@ -48,6 +48,7 @@ struct drv_options {
 	uint64_t post_cost_ps;       /* CPU time of one send posted, charged through the platform */
 	uint64_t receive_cost_ps;    /* of one receive */
 	uint64_t poll_cost_ps;       /* CPU time of one poll of a completion queue */
+	uint64_t packet_cost_ps;     /* of one packet, where the transport is in software */
 	/* log2 of table sizes; 0: the sizes of Linux (18, 16, 16, 19, 20) */
 	unsigned log_qps, log_cqs, log_srqs, log_mpts, log_mtts;
 };

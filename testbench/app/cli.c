@@ -314,6 +314,12 @@ static error_t set_iwarp(struct parse *p, const char *value)
 	return 0;
 }
 
+static error_t set_matrix(struct parse *p, const char *value)
+{
+	p->cli->matrix = true;
+	return 0;
+}
+
 static error_t set_behaviours(struct parse *p, const char *value)
 {
 	if (value && strcmp(value, "text"))
@@ -389,6 +395,10 @@ static const struct cli_option_row options[] = {
 	{"iwarp", NULL, IN(LIST), 0, CALL(set_iwarp),
 	 "list situations of iWARP connection set-up: row, scenario or test, judge, and pass, fail "
 	 "or not-run"},
+	{"matrix", NULL, IN(LIST), 0, CALL(set_matrix),
+	 "list results with the transport of each host in hardware or software (make matrix): "
+	 "scenario, hw-hw, hw-sw, sw-hw, sw-sw; pass, fail, refused (what the device lacks) or "
+	 "not-run"},
 	{"verbose", NULL, IN(CHECK), 'v', CALL(set_verbose), "print one line per packet or record"},
 	{"threshold", "TIME|PERCENT|none", IN(DIFF), 0, CALL(set_threshold),
 	 "ignore smaller differences of time, such as 10ns or 5%; none: ignore all times"},

@@ -53,7 +53,7 @@ struct cli {
 	enum cli_help_form help_form;     /* HELP */
 	bool verbose;                     /* CHECK */
 	bool behaviours, behaviour_texts; /* LIST */
-	bool iwarp_rows;                  /* LIST */
+	bool iwarp_rows, matrix;          /* LIST */
 };
 
 /* Returns 0 and fills *cli, whose strings point into argv; or -EINVAL after one line to err. */

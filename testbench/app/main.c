@@ -3,6 +3,7 @@
 #include "model/interface/rows.h"
 #include "model/sim/cfg.h"
 #include "testbench/app/behaviours.h"
+#include "testbench/app/matrix.h"
 #include "testbench/app/catalog.h"
 #include "testbench/app/cli.h"
 #include "testbench/app/ctl.h"
@@ -55,6 +56,15 @@ static enum exit_status list_behaviours(bool text)
 	return behaviours_print(stdout, results, text) ? EXIT_FAILED : EXIT_RIGHT;
 }
 
+static enum exit_status list_matrix(void)
+{
+	char results[4096];
+
+	if (place_find(PLACE_TEST_LOGS, "../matrix/results", results, sizeof(results), NULL))
+		results[0] = 0; /* make matrix has not run */
+	return matrix_print(stdout, results) ? EXIT_FAILED : EXIT_RIGHT;
+}
+
 static enum exit_status check(const struct cli *cli)
 {
 	char *text = NULL;
@@ -80,6 +90,8 @@ static enum exit_status obey(const struct cli *cli)
 {
 	switch (cli->command) {
 	case CLI_LIST:
+		if (cli->matrix)
+			return list_matrix();
 		if (cli->behaviours)
 			return list_behaviours(cli->behaviour_texts);
 		if (cli->iwarp_rows)

@@ -9,6 +9,7 @@
 #include "testbench/app/catalog.h"
 #include "testbench/app/dump.h"
 #include "testbench/app/ending.h"
+#include "testbench/app/matrix.h"
 #include "testbench/os/outdir.h"
 #include "testbench/os/place.h"
 #include "testbench/language/tb.h"
@@ -111,9 +112,16 @@ static int make_machine(struct run *run)
 		.no_dmi = run->options->no_dmi,
 		.explorer = run->options->schedule ? run->options->schedule->explorer : NULL,
 	};
+	const char *lacks = matrix_lacks(run->scenario->name, &run->config);
 	char err[ERROR_CHARS];
-	int rc = machine_create(&run->machine, &options, err, sizeof(err));
+	int rc;
 
+	if (lacks) {
+		fprintf(stderr, "hcasim: %s: a device of personality ipath has no %s\n",
+			run->scenario->name, lacks);
+		return -EINVAL;
+	}
+	rc = machine_create(&run->machine, &options, err, sizeof(err));
 	if (rc) {
 		fprintf(stderr, "hcasim: %s\n", err);
 		return rc;

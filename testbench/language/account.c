@@ -51,11 +51,27 @@ uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter)
 	return value;
 }
 
+/* Counters of stages that the device does not have say nothing: one without the transport counts
+ * only what passes its link and its bus. */
+static bool counts(struct tb_end *end, const char *stage)
+{
+	static const char *const of_all[] = {"pcie", "port1", "port2", "link_port", "interrupt"};
+
+	if (!strcmp(hca_personality(host_hca(end->host)), "mlx4"))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(of_all); i++)
+		if (!strcmp(of_all[i], stage))
+			return true;
+	return false;
+}
+
 void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const char *stage,
 		    const char *counter, uint64_t value)
 {
 	char what[96];
 
+	if (!counts(end, stage))
+		return;
 	snprintf(what, sizeof(what), "%s.%s of %s", stage, counter, end->name);
 	tb_expect_equal(tb, here, what, tb_stat(end, stage, counter), value);
 }

@@ -280,8 +280,11 @@ static bool make_qp(struct tb *tb, const char *here, struct conn *c, enum ib_qp_
 	c->cq = ib_create_cq(device, NULL, NULL, NULL, &cq);
 	init.send_cq = init.recv_cq = c->cq;
 	if (type == IB_QPT_XRC_TGT) {
-		c->xrcd = ib_alloc_xrcd(device);
-		init.xrcd = c->xrcd;
+		init.xrcd = ib_alloc_xrcd(device);
+		if (!tb_must(tb, here, "ib_alloc_xrcd",
+			     IS_ERR(init.xrcd) ? (int)PTR_ERR(init.xrcd) : 0, 0))
+			return false;
+		c->xrcd = init.xrcd;
 	}
 	c->qp = ib_create_qp(c->pd, &init);
 	return tb_must(tb, here, "ib_create_qp", IS_ERR(c->qp) ? (int)PTR_ERR(c->qp) : 0, 0);

@@ -3,6 +3,7 @@
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/systemc/kernel.h"
+#include "testbench/machine/refusals.h"
 #include "testbench/machine/stall.h"
 #include "testbench/language/tb.h"
 #include "testbench/os/symbols.h"
@@ -188,6 +189,18 @@ static void tell_refusals(const struct tb *tb, FILE *out)
 		print_refusal(&all->kept[n % REFUSALS_KEPT], out);
 }
 
+/* What a driver refused for lack of it: then the scenario is not for this device. */
+static void tell_lacks(const struct tb *tb, FILE *out)
+{
+	for (unsigned i = 0; i < MACHINE_HOSTS; i++) {
+		const char *verb = host_lacked(tb->machine->hosts[i]);
+
+		if (verb)
+			fprintf(out, "  lacks:    %s has no %s\n",
+				hca_personality(host_hca(tb->machine->hosts[i])), verb);
+	}
+}
+
 /* --- why nothing happens --- */
 
 /* The driver's functions in which a thread waits, innermost first, in one line. */
@@ -235,6 +248,7 @@ static void tell_stall(const struct tb *tb, FILE *out)
 void tb_tell_waits(struct tb *tb, FILE *out)
 {
 	tell_refusals(tb, out);
+	tell_lacks(tb, out);
 	if (tb->timed_out)
 		tell_stall(tb, out);
 }

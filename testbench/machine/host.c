@@ -5,6 +5,7 @@
 #include "testbench/dsan/callout.h"
 #include "testbench/dsan/checker.h"
 #include "testbench/machine/host_impl.h"
+#include "testbench/machine/refusals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -382,6 +383,26 @@ static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 	return host_memory_map(&host_of(p)->memory, addr, bytes);
 }
 
+static void *op_bus_memory(struct platform *p, uint64_t bus, size_t bytes)
+{
+	struct host *host = host_of(p);
+	uint64_t start, end;
+	unsigned char *ptr;
+
+	if (!bytes || host_memory_range(&host->memory, bus, &start, &end, &ptr) ||
+	    bytes - 1 > end - bus)
+		return NULL;
+	return ptr + (bus - start);
+}
+
+static void op_refused(struct platform *p, const char *verb)
+{
+	struct host *host = host_of(p);
+
+	if (!host->lacked)
+		host->lacked = verb;
+}
+
 static const struct platform_ops ops = {
 	.config_read = op_config_read,
 	.config_write = op_config_write,
@@ -394,6 +415,7 @@ static const struct platform_ops ops = {
 	.user_free = op_user_free,
 	.dma_map = op_dma_map,
 	.dma_unmap = op_dma_unmap,
+	.bus_memory = op_bus_memory,
 	.irq_request = host_irq_request,
 	.irq_free = host_irq_free,
 	.msi_message = host_irq_describe,
@@ -408,6 +430,7 @@ static const struct platform_ops ops = {
 	.waitq_wake_all = op_waitq_wake_all,
 	.trace_call = op_trace_call,
 	.trace_on = op_trace_on,
+	.refused = op_refused,
 };
 
 /* --- callbacks of struct kernel_memory --- */
@@ -570,6 +593,11 @@ const struct acts *host_acts(const struct host *host)
 uint64_t host_fault_bus(const struct host *host)
 {
 	return host->fault_bus;
+}
+
+const char *host_lacked(const struct host *host)
+{
+	return host->lacked;
 }
 
 struct hca *host_hca(struct host *host)

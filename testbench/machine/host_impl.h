@@ -33,6 +33,8 @@ struct host {
 	bool irq_thread_idle;
 	const struct host_irq *irq_running; /* whose handler runs; NULL: none */
 	struct checker *checker;            /* of its driver; NULL but in hcasim-checked */
+	/* the first verb that the driver refused because its device lacks it; NULL: none */
+	const char *lacked;
 };
 
 static inline struct host *host_of(struct platform *p)

@@ -67,28 +67,12 @@ static void note_catastrophe(void *arg, unsigned host, const char *text)
 	m->catastrophes_of[host]++;
 }
 
-/* The hosts of a scenario have the driver of one kind of device. */
-static int personalities_check(const struct config *config, char *err, size_t err_size)
-{
-	for (unsigned i = 0; i < MACHINE_HOSTS; i++)
-		if (config->hca[i].hca_personality != CFG_PERSONALITY_mlx4) {
-			snprintf(err, err_size,
-				 "hca%u.personality: the host driver drives mlx4 only; hcasim "
-				 "serve offers the others to a virtual machine",
-				 i);
-			return -EINVAL;
-		}
-	return 0;
-}
-
 int machine_create(struct machine *m, const struct machine_options *options, char *err,
 		   size_t err_size)
 {
 	memset(m, 0, sizeof(*m));
 	m->config = options->config;
 	m->trace = options->trace;
-	if (personalities_check(m->config, err, err_size))
-		return -EINVAL;
 	event_core_init(&m->core);
 	fault_plan_init(&m->plan, m->config->sim.sim_seed);
 	m->kernel = kernel_create(&m->core, m->config->sim.sim_run_ahead != 0);

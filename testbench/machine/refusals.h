@@ -23,6 +23,10 @@ struct refusals {
 
 struct trace;
 struct machine;
+struct host;
+
+/* The first verb that the driver of a host refused because its device lacks it; NULL: none. */
+const char *host_lacked(const struct host *host);
 
 /* Starts to record those of this machine. 0 or -errno. */
 int refusals_listen(struct machine *m, struct trace *trace);

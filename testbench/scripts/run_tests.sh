@@ -579,7 +579,7 @@ one "refuses.misspelt_parameter" refuses 'delai' run rc_send -s hca.link.delai=1
 one "refuses.misspelt_in_file" refuses 'misspelt.ini:3' run rc_send -c "$scratch/misspelt.ini" "${run_in[@]}"
 one "refuses.unit_in_file" refuses 'unit.ini:2' run rc_send -c "$scratch/unit.ini" "${run_in[@]}"
 one "refuses.out_of_range" refuses 'hca.link.mtu' run rc_send -s hca.link.mtu=8KiB "${run_in[@]}"
-one "refuses.personality" refuses 'hcasim serve' run rc_send -s hca1.personality=ipath "${run_in[@]}"
+one "refuses.personality" refuses 'has no inside' run guest_arm_record -s hca1.personality=ipath "${run_in[@]}"
 one "refuses.personality_ports" refuses 'hca1.ports is 2' serve --socket "$scratch/refused.a" --socket "$scratch/refused.b" -s hca1.personality=ipath -s hca.ports=2 "${run_in[@]}"
 one "refuses.seed" refuses '--seed' run rc_send --seed many "${run_in[@]}"
 one "refuses.unknown_scenario" refuses "did you mean 'rc_send'?" run rc_sned "${run_in[@]}"

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A packet that has come: its parts, its partition, and the queue pair that it is for. */
+#include "host_driver/rvt/rvt_impl.h"
+
+#include <errno.h>
+
+/* False: it is no packet of this transport. */
+static bool parse(struct rvt_in *in, const uint8_t *header, uint32_t header_len,
+		  const uint8_t *payload, uint32_t len)
+{
+	uint32_t at = LRH_BYTES, pad;
+	bool grh;
+
+	if (header_len < LRH_BYTES + BTH_BYTES)
+		return false;
+	in->lrh = (const struct lrh *)header;
+	grh = lrh_get_lnh(in->lrh) == LNH_IBA_GLOBAL;
+	if (grh) {
+		in->grh = (const struct grh *)(header + at);
+		at += GRH_BYTES;
+	}
+	if (header_len < at + BTH_BYTES)
+		return false;
+	in->bth = (const struct bth *)(header + at);
+	in->op = bth_op_find((uint8_t)bth_get_opcode(in->bth));
+	pad = bth_get_pad(in->bth);
+	if (header_len < bth_op_header_bytes(in->op, grh) || len < pad || bth_get_tver(in->bth))
+		return false;
+	for (unsigned i = 0; i < BTH_EXTS; i++)
+		if (in->op->at[i])
+			in->ext[i] = header + at + in->op->at[i];
+	in->psn = bth_get_psn(in->bth);
+	in->payload = payload;
+	in->len = len - pad;
+	return true;
+}
+
+static bool pkey_passes(struct rvt_qp *qp, struct rvt_in *in)
+{
+	const uint16_t pkey = (uint16_t)bth_get_pkey(in->bth);
+	int i;
+
+	if (qp->special && !qp->qpn)
+		return true; /* SMPs are of no partition */
+	i = rvt_pkey_find(in->port, pkey);
+	in->pkey_index = i < 0 ? 0 : (unsigned)i;
+	if (i >= 0 &&
+	    (qp->special ||
+	     rvt_pkey_find(in->port, in->port->pkeys[qp->attr.pkey_index % RVT_PKEYS]) == i))
+		return true;
+	in->port->bad_pkeys++;
+	return false;
+}
+
+/* A connected queue pair takes only packets of its path (IBA 9.6.1.2, 9.6.1.5). */
+static bool path_matches(const struct rvt_qp *qp, const struct rvt_in *in)
+{
+	const struct drv_ah_attr *ah = &qp->attr.ah_attr;
+
+	if (lrh_get_slid(in->lrh) != ah->dlid || ah->is_global != !!in->grh)
+		return false;
+	return !in->grh || (!memcmp(grh_sgid_cptr(in->grh), ah->dgid, DRV_GID_BYTES) &&
+			    !memcmp(grh_dgid_cptr(in->grh),
+				    in->port->gids[ah->sgid_index % RVT_GIDS], DRV_GID_BYTES));
+}
+
+static void deliver_to(struct rvt_qp *qp, struct rvt_in *in)
+{
+	if (!rvt_may(qp, RVT_RECEIVE) || !pkey_passes(qp, in))
+		return;
+	if (qp->type == IBV_QPT_UD) {
+		rvt_datagram_came(qp, in);
+		return;
+	}
+	if ((in->op->name && in->op->service != rvt_service(qp)) || !path_matches(qp, in))
+		return;
+	if (qp->state == IBV_QPS_RTR && !qp->established) {
+		qp->established = true;
+		rvt_qp_event(qp, IBV_EVENT_COMM_EST);
+	}
+	if (bth_op_is(in->op, BTH_RESPONSE))
+		rvt_response_came(qp, in);
+	else
+		rvt_request_came(qp, in);
+}
+
+static void deliver_group(struct rvt_device *dev, struct rvt_in *in)
+{
+	const uint8_t *mgid = in->grh ? grh_dgid_cptr(in->grh) : NULL;
+	const uint32_t from = deth_get_sqpn((const struct deth *)in->ext[BTH_EXT_DETH]);
+
+	for (struct drv_list *l = dev->groups.next; mgid && l != &dev->groups; l = l->next) {
+		struct rvt_group *g = container_of(l, struct rvt_group, link);
+
+		if (memcmp(g->mgid, mgid, sizeof(g->mgid)) || g->qp->port != in->port->number ||
+		    (in->looped && g->block_loopback && g->qp->qpn == from))
+			continue;
+		deliver_to(g->qp, in);
+	}
+}
+
+void rvt_deliver(struct rvt_device *dev, unsigned port, const uint8_t *header, uint32_t header_len,
+		 const uint8_t *payload, uint32_t len, bool looped)
+{
+	struct rvt_in in = {.port = &dev->ports[port], .looped = looped};
+	struct rvt_qp *qp;
+
+	if (!parse(&in, header, header_len, payload, len))
+		return;
+	if (bth_get_dqpn(in.bth) == RVT_QPN_MULTICAST) {
+		if (in.ext[BTH_EXT_DETH])
+			deliver_group(dev, &in);
+		return;
+	}
+	qp = rvt_qp_lookup(dev, port, bth_get_dqpn(in.bth));
+	if (qp && (qp->port == port))
+		deliver_to(qp, &in);
+}
+
+void rvt_receive(struct drv_device *handle, unsigned port, const uint8_t *header,
+		 uint32_t header_len, const uint8_t *payload, uint32_t len)
+{
+	struct rvt_device *dev = rvt_of(handle);
+
+	rvt_cpu(dev, dev->limits.packet_ps);
+	rvt_deliver(dev, port, header, header_len, payload, len, false);
+	rvt_cqs_tell(dev);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What ACKs, NAKs and responses do to the requester (IBA 9.7.5.2, 9.9.2). */
+#include "host_driver/rvt/rvt_impl.h"
+#include "model/interface/macros.h"
+
+enum { RNR_FOREVER = 7 };
+
+/* A packet was acknowledged: the timer and the retries begin anew. */
+static void progress(struct rvt_qp *qp, uint32_t una_psn)
+{
+	struct rvt_requester *r = &qp->req;
+	struct rvt_device *dev = rvt_dev(qp);
+	const bool outstanding = psn_diff(r->sent_psn, una_psn) > 0;
+
+	r->una_psn = una_psn;
+	r->retries = qp->attr.retry_cnt;
+	r->rnr_retries = qp->attr.rnr_retry;
+	r->asked_again = false;
+	r->timeout_at_ps = outstanding && qp->attr.timeout
+				   ? rvt_now(dev) + ack_timeout_ps(qp->attr.timeout)
+				   : RVT_NEVER;
+	rvt_timer_changed(dev);
+	/* what was to be sent again, but has been acknowledged meanwhile */
+	if (r->cur != r->tail && psn_diff(una_psn, r->psn) > 0 &&
+	    psn_diff(una_psn, r->next_psn) < 0)
+		rvt_restart(qp, una_psn);
+}
+
+/* Ends the requests whose last packet is at most `psn`. False: a READ or atomic before it has no
+ * response, which is lost (IBA 9.7.5.1.1). */
+static bool acknowledge(struct rvt_qp *qp, uint32_t psn)
+{
+	struct rvt_requester *r = &qp->req;
+
+	while (r->tail != r->head) {
+		const struct rvt_swqe *w = rvt_swqe_at(qp, r->tail);
+
+		if (!w->begun || psn_diff(w->first_psn, psn) > 0)
+			break;
+		if (rvt_is_fetch(w)) {
+			if (r->asked_again)
+				return false;
+			r->asked_again = true;
+			rvt_restart(qp, w->response_psn);
+			return false;
+		}
+		if (psn_diff(w->last_psn, psn) > 0)
+			break;
+		if (r->cur == r->tail)
+			r->cur++;
+		rvt_request_end(qp, IBV_WC_SUCCESS, 0);
+	}
+	if (psn_diff(psn, r->una_psn) >= 0)
+		progress(qp, psn_add(psn, 1));
+	return true;
+}
+
+static void credits_take(struct rvt_qp *qp, uint32_t syndrome, uint32_t msn)
+{
+	struct rvt_requester *r = &qp->req;
+	const uint32_t code = aeth_syndrome_code(syndrome);
+	const uint32_t limit = psn_add(msn, credit_decode(code));
+
+	if (code == AETH_CREDIT_NONE)
+		r->no_credits = true;
+	else if (psn_diff(limit, r->limit_ssn) > 0)
+		r->limit_ssn = limit;
+}
+
+static void rnr_nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
+{
+	struct rvt_requester *r = &qp->req;
+
+	if (!acknowledge(qp, (psn - 1) & PSN_MASK))
+		return;
+	r->timeout_at_ps = RVT_NEVER;
+	if (!r->rnr_retries) {
+		rvt_request_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	if (qp->attr.rnr_retry != RNR_FOREVER)
+		r->rnr_retries--;
+	r->rnr_until_ps = rvt_now(rvt_dev(qp)) + rnr_timer_ps(code);
+	rvt_timer_changed(rvt_dev(qp));
+	rvt_restart(qp, psn);
+}
+
+static enum ibv_wc_status nak_status(uint32_t code)
+{
+	switch (code) {
+	case NAK_INVALID_REQ:
+	case NAK_INVALID_RD:
+		return IBV_WC_REM_INV_REQ_ERR;
+	case NAK_REM_ACCESS:
+		return IBV_WC_REM_ACCESS_ERR;
+	case NAK_REM_OP:
+		return IBV_WC_REM_OP_ERR;
+	default:
+		return IBV_WC_BAD_RESP_ERR;
+	}
+}
+
+static void nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
+{
+	struct rvt_requester *r = &qp->req;
+
+	/* it acknowledges everything before its PSN */
+	if (!acknowledge(qp, (psn - 1) & PSN_MASK))
+		return;
+	if (code != NAK_PSN_SEQUENCE) {
+		rvt_request_fail(qp, nak_status(code));
+		return;
+	}
+	if (!r->retries) {
+		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		return;
+	}
+	r->retries--;
+	rvt_restart(qp, psn);
+}
+
+static void ack_came(struct rvt_qp *qp, const struct rvt_in *in)
+{
+	const struct aeth *aeth = (const struct aeth *)in->ext[BTH_EXT_AETH];
+	const uint32_t syndrome = aeth_get_syndrome(aeth), code = aeth_syndrome_code(syndrome);
+
+	if (psn_diff(in->psn, qp->req.una_psn) < 0 && aeth_syndrome_kind(syndrome) != AETH_ACK)
+		return; /* of a packet that has been acknowledged since */
+	switch (aeth_syndrome_kind(syndrome)) {
+	case AETH_ACK:
+		credits_take(qp, syndrome, aeth_get_msn(aeth));
+		acknowledge(qp, in->psn);
+		break;
+	case AETH_RNR_NAK:
+		rnr_nak(qp, in->psn, code);
+		break;
+	case AETH_NAK:
+		nak(qp, in->psn, code);
+		break;
+	case AETH_RESERVED:
+		break;
+	}
+	rvt_schedule(qp);
+}
+
+/* --- responses with data --- */
+
+/* The READ or atomic that waits for this PSN; what stands before it is acknowledged by it. NULL:
+ * the response is old, or one before it is lost. */
+static struct rvt_swqe *fetch_of(struct rvt_qp *qp, uint32_t psn)
+{
+	struct rvt_requester *r = &qp->req;
+	struct rvt_swqe *w;
+
+	while (r->tail != r->head) {
+		w = rvt_swqe_at(qp, r->tail);
+		if (!w->begun || psn_diff(psn, w->first_psn) < 0)
+			return NULL;
+		if (psn_diff(psn, w->last_psn) <= 0)
+			break;
+		if (!acknowledge(qp, w->last_psn))
+			return NULL;
+	}
+	if (r->tail == r->head)
+		return NULL;
+	w = rvt_swqe_at(qp, r->tail);
+	if (!rvt_is_fetch(w) || psn_diff(psn, w->response_psn) < 0)
+		return NULL;
+	if (psn == w->response_psn)
+		return w;
+	/* one is missing: the rest is asked for again, once */
+	if (!r->asked_again) {
+		r->asked_again = true;
+		rvt_restart(qp, w->response_psn);
+	}
+	return NULL;
+}
+
+static void fetch_end(struct rvt_qp *qp, const struct rvt_swqe *w)
+{
+	const uint32_t psn = w->last_psn;
+	const uint32_t bytes = w->opcode == IBV_WR_RDMA_READ ? w->length : 8;
+
+	if (qp->req.cur == qp->req.tail)
+		qp->req.cur++;
+	rvt_request_end(qp, IBV_WC_SUCCESS, bytes);
+	progress(qp, psn_add(psn, 1));
+}
+
+static void read_came(struct rvt_qp *qp, const struct rvt_in *in)
+{
+	struct rvt_swqe *w = fetch_of(qp, in->psn);
+	const bool end = bth_op_is(in->op, BTH_END);
+	uint32_t offset, left;
+
+	if (!w)
+		return;
+	offset = (uint32_t)psn_diff(in->psn, w->first_psn) * qp->mtu;
+	left = w->length - offset;
+	if (w->opcode != IBV_WR_RDMA_READ || end != (in->psn == w->last_psn) ||
+	    in->len != (left < qp->mtu ? left : qp->mtu)) {
+		rvt_request_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (rvt_sges_copy(rvt_dev(qp), qp->pd, w->sge, w->num_sge, offset,
+			  (uint8_t *)(uintptr_t)in->payload, in->len, RVT_TO_MEMORY)) {
+		rvt_request_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	w->response_psn = psn_add(in->psn, 1);
+	if (end)
+		fetch_end(qp, w);
+	else
+		progress(qp, w->response_psn);
+}
+
+static void atomic_came(struct rvt_qp *qp, const struct rvt_in *in)
+{
+	struct rvt_swqe *w = fetch_of(qp, in->psn);
+	uint64_t value;
+
+	if (!w)
+		return;
+	if (w->opcode == IBV_WR_RDMA_READ) {
+		rvt_request_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return;
+	}
+	value = atomicacketh_get_original(
+		(const struct atomicacketh *)in->ext[BTH_EXT_ATOMICACKETH]);
+	if (rvt_sges_copy(rvt_dev(qp), qp->pd, w->sge, w->num_sge, 0, &value, sizeof(value),
+			  RVT_TO_MEMORY)) {
+		rvt_request_fail(qp, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	fetch_end(qp, w);
+}
+
+void rvt_response_came(struct rvt_qp *qp, const struct rvt_in *in)
+{
+	struct rvt_requester *r = &qp->req;
+	const struct aeth *aeth = (const struct aeth *)in->ext[BTH_EXT_AETH];
+
+	if (!rvt_may(qp, RVT_SEND) || r->tail == r->head)
+		return;
+	/* of a packet that was never sent, or is acknowledged */
+	if (psn_diff(in->psn, r->sent_psn) >= 0)
+		return;
+	if (bth_op_is(in->op, BTH_ACK)) {
+		ack_came(qp, in);
+		return;
+	}
+	if (aeth && aeth_syndrome_kind(aeth_get_syndrome(aeth)) == AETH_ACK)
+		credits_take(qp, aeth_get_syndrome(aeth), aeth_get_msn(aeth));
+	if (bth_op_is(in->op, BTH_ATOMIC))
+		atomic_came(qp, in);
+	else
+		read_came(qp, in);
+	rvt_schedule(qp);
+}
