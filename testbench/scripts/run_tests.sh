@@ -252,11 +252,16 @@ fuzz_seeds()
 }
 one "fuzz.seeds" fuzz_seeds
 export FUZZ_FW=$O/fw/hcasim-fw.elf FUZZ_RUN=$scratch/whole
-for t in packet verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp; do
+for t in packet transport verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp; do
 	mapfile -t inputs < <(find "testbench/fuzz/corpus/$t" -type f 2>/dev/null; find "$scratch/seeds/$t" -type f 2>/dev/null | sort -V | awk 'NR % 16 == 1')
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t" timeout 300 "$O/fuzz/$t" "${inputs[@]}"
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done
+
+# both responders answer alike, over some 10,000 packets; and a mistake in either is found before the 100,000th
+one "transport.streams" timeout 600 "$O/fuzz/transport" --random 1000 1
+seeded_found() { "$O/fuzz/transport_seeded_$1" --random 10000 1 2>&1 | awk '/differ after packet/ { n = $6 + 0; print } END { exit !(n && n < 100000) }'; }
+for n in 1 2 3; do one "transport.seeded_$n" timeout 600 bash -c "$(declare -f seeded_found); O=$O seeded_found $n"; done
 
 one "behaviours.list" testbench/scripts/behaviours.sh check
 
