@@ -11,7 +11,7 @@ results=$O/matrix/results
 expect=${EXPECT:-testbench/matrix.pass}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$O/matrix"; touch "$results"
+mkdir -p "$O/matrix" "$O/test-logs"; touch "$results" # hcasim finds the one beside the other
 
 one()
 {

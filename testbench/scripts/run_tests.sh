@@ -258,6 +258,11 @@ for t in packet transport verbs hcr objects icm wqe regs gdb fw_elf ini run_fold
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
 done
 
+# scenarios with the transport of either host, or of both, in software; make matrix runs all
+sample=(rc_send rc_read rc_atomic rc_large rc_lost_read_response rc_retry_exceeded rc_rnr_exceeded resp_sequence mad_port_info mad_directed cm_connect
+	rdma_connect rdma_datagram kernel_ud_srq multicast_chain recv_lists qp_sqd modify_live_uc loopback_full)
+one "matrix.sample" env SIDES="hw-sw sw-hw sw-sw" testbench/scripts/matrix.sh "${sample[@]}"
+
 # both responders answer alike, over some 10,000 packets; and a mistake in either is found before the 100,000th
 one "transport.streams" timeout 600 "$O/fuzz/transport" --random 1000 1
 seeded_found() { "$O/fuzz/transport_seeded_$1" --random 10000 1 2>&1 | awk '/differ after packet/ { n = $6 + 0; print } END { exit !(n && n < 100000) }'; }
