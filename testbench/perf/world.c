@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See world.h. */
 #include "testbench/perf/world.h"
+#include "testbench/services.h"
 #include "model/sim/cfg.h"
 
 #include <inttypes.h>
@@ -191,7 +192,7 @@ static void connect_one(struct perf_thread *t, struct drv_qp *qp, uint32_t dest_
 {
 	struct perf_world *world = t->world;
 	const struct perf_params *p = world->p;
-	struct drv_rc_path path = drv_rc_path_default(t->side->end->peer->lid, dest_qpn);
+	struct drv_rc_path path = path_to(t->side->end->peer, dest_qpn);
 
 	path.path_mtu = mtu_code(p->mtu ? p->mtu : world->tb->config->hca[0].link_mtu);
 	path.sq_psn = path.rq_psn = FIRST_PSN;

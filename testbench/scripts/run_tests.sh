@@ -134,6 +134,9 @@ for d in "$(traces_of tour)" "$(traces_of rc_atomic)" "$scratch/ideal"; do
 	one "log.$(basename "$d")" log_is_whole "$d"
 done
 
+# --- the same over Ethernet: a sample, with each kind of RoCE. testbench/scripts/roce_matrix.sh without arguments runs all
+one "roce.matrix" testbench/scripts/roce_matrix.sh rc_send rc_read rc_atomic rc_rnr rc_lost_ack rc_lost_request srq_limit cm_connect
+
 # --- golden traces
 
 for g in traces/golden/*.golden; do

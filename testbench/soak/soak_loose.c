@@ -7,6 +7,7 @@
  * moved back to RTS while it still receives.
  */
 #include "model/sim/params/sim_soak.h"
+#include "testbench/services.h"
 #include "testbench/soak/soak.h"
 
 #include <errno.h>
@@ -108,7 +109,7 @@ static void connect(struct soak *s, unsigned i)
 	for (unsigned n = 0; n < TB_ENDS && !is_ud(i) && still_right(); n++) {
 		struct soak_loose_qp *peer = &s->ends[!n].loose[i];
 		struct drv_rc_path path =
-			drv_rc_path_default(peer->end->end->lid, drv_qp_num(peer->qp));
+			path_to(peer->end->end, drv_qp_num(peer->qp));
 
 		path.path_mtu = i ? IBV_MTU_1024 : IBV_MTU_4096;
 		path.sq_psn = path.rq_psn = 0xfffff0;

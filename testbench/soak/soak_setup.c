@@ -5,6 +5,7 @@
 #include "model/sim/cfg.h"
 #include "model/sim/params/sim.h"
 #include "model/sim/params/sim_soak.h"
+#include "testbench/services.h"
 #include "testbench/soak/soak.h"
 
 #include <errno.h>
@@ -308,7 +309,7 @@ void soak_connect(struct soak *s, unsigned pair)
 	for (unsigned n = 0; n < TB_ENDS && still_right(); n++) {
 		struct soak_qp *q = &s->ends[n].qp[pair], *peer = &s->ends[!n].qp[pair];
 		struct drv_qp *to = peer->target ? peer->target : peer->qp;
-		struct drv_rc_path path = drv_rc_path_default(peer->end->end->lid, drv_qp_num(to));
+		struct drv_rc_path path = path_to(peer->end->end, drv_qp_num(to));
 
 		path.path_mtu = s->pair[pair].mtu;
 		path.sq_psn = psn[n];

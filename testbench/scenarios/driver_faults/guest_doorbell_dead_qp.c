@@ -18,7 +18,7 @@ SCENARIO(guest_doorbell_dead_qp,
 	 "rule doorbell_dead_qp: doorbells for a queue pair in RESET and for none at all")
 {
 	const struct drv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
-	const struct drv_rc_path path = drv_rc_path_default(b->lid, drv_qp_num(b->qp[0]));
+	const struct drv_rc_path path = path_to(b, drv_qp_num(b->qp[0]));
 	struct drv_xrcd *xrcd = new_xrcd(a);
 	struct drv_qp *target = new_qp(a, .type = IBV_QPT_XRC_RECV, .xrcd = xrcd);
 

@@ -10,7 +10,7 @@ enum { OTHER_LANE = 1, LONG = 128 << 10 };
 
 static void connect_on(struct tb *tb, struct drv_qp *x, const struct tb_end *to, struct drv_qp *y)
 {
-	struct drv_rc_path path = drv_rc_path_default(to->lid, drv_qp_num(y));
+	struct drv_rc_path path = path_to(to, drv_qp_num(y));
 
 	path.sl = OTHER_LANE;
 	must(drv_qp_connect(x, &path));

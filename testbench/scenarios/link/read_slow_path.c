@@ -11,7 +11,7 @@ enum { RATE_2_5 = 2, PAIRS = 3, LONG = 128 << 10, TINY = 8 };
 
 static void connect_slow(struct tb *tb, struct drv_qp *x, const struct tb_end *to, struct drv_qp *y)
 {
-	struct drv_rc_path path = drv_rc_path_default(to->lid, drv_qp_num(y));
+	struct drv_rc_path path = path_to(to, drv_qp_num(y));
 
 	path.static_rate = RATE_2_5;
 	must(drv_qp_connect(x, &path));

@@ -37,7 +37,7 @@ static struct tb_window spaced(unsigned times, unsigned bytes)
 static void connect_at(struct tb *tb, struct drv_qp *x, struct tb_end *to, struct drv_qp *y,
 		       unsigned rate)
 {
-	struct drv_rc_path path = drv_rc_path_default(to->lid, drv_qp_num(y));
+	struct drv_rc_path path = path_to(to, drv_qp_num(y));
 
 	path.static_rate = rate;
 	must(drv_qp_connect(x, &path));
@@ -72,7 +72,7 @@ SCENARIO(static_rate, "packets of slow paths are spaced as their static rate dem
 	struct drv_qp *s = new_qp(a, .type = IBV_QPT_UD), *t = new_qp(b, .type = IBV_QPT_UD);
 	struct drv_qp *w = new_qp(a, .type = IBV_QPT_UD);
 	struct drv_ah_attr slow = {.dlid = b->lid, .port_num = 1, .static_rate = RATE_2_5};
-	struct drv_ah_attr fast = {.dlid = b->lid, .port_num = 1};
+	struct drv_ah_attr fast = ah_to(b);
 
 	connect_at(tb, x, b, y, RATE_10);
 	connect_at(tb, y, a, x, RATE_10);

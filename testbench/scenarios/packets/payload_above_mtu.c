@@ -24,7 +24,7 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 static void connect_at(struct tb *tb, struct tb_end *end, struct drv_qp *x, struct drv_qp *y,
 		       enum ibv_mtu mtu)
 {
-	struct drv_rc_path path = drv_rc_path_default(end->peer->lid, drv_qp_num(y));
+	struct drv_rc_path path = path_to(end->peer, drv_qp_num(y));
 
 	path.path_mtu = mtu;
 	must(drv_qp_connect(x, &path));

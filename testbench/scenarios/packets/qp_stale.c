@@ -14,8 +14,8 @@ enum { OLD = 0x100, NEW = 0x200, LEN = 64 };
 
 static void connect_from(struct tb *tb, struct tb_end *a, struct tb_end *b, uint32_t psn)
 {
-	struct drv_rc_path to_b = drv_rc_path_default(b->lid, drv_qp_num(b->qp[0]));
-	struct drv_rc_path to_a = drv_rc_path_default(a->lid, drv_qp_num(a->qp[0]));
+	struct drv_rc_path to_b = path_to(b, drv_qp_num(b->qp[0]));
+	struct drv_rc_path to_a = path_to(a, drv_qp_num(a->qp[0]));
 
 	to_b.sq_psn = to_b.rq_psn = to_a.sq_psn = to_a.rq_psn = psn;
 	move_qp(a->qp[0], IBV_QPS_RESET);

@@ -18,7 +18,7 @@ struct pair {
 static void connect_half(struct tb *tb, struct drv_qp *qp, const struct tb_end *peer,
 			 const struct drv_qp *other, bool to_rts)
 {
-	struct drv_rc_path path = drv_rc_path_default(peer->lid, drv_qp_num(other));
+	struct drv_rc_path path = path_to(peer, drv_qp_num(other));
 
 	path.path_mtu = IBV_MTU_256;
 	path.sq_psn = path.rq_psn = PSN;
@@ -53,7 +53,7 @@ static void through(struct tb *tb, struct tb_end *a, struct tb_end *b, const str
 {
 	static const enum ibv_qp_state states[] = {IBV_QPS_SQD, IBV_QPS_SQD, IBV_QPS_RTS,
 						   IBV_QPS_RTS};
-	struct drv_rc_path path = drv_rc_path_default(a->lid, drv_qp_num(p->x));
+	struct drv_rc_path path = path_to(a, drv_qp_num(p->x));
 	struct drv_qp_attr attr = {0};
 
 	path.sq_psn = PSN;

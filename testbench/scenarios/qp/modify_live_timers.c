@@ -14,7 +14,7 @@ enum { MOMENTS = 12, STEP_NS = 1370, BEGUN_NS = 300, CODE = 4, LEN = 64, LONG = 
 static void connect_half(struct tb *tb, struct drv_qp *qp, const struct tb_end *peer,
 			 const struct drv_qp *other, unsigned timeout)
 {
-	struct drv_rc_path path = drv_rc_path_default(peer->lid, drv_qp_num(other));
+	struct drv_rc_path path = path_to(peer, drv_qp_num(other));
 
 	path.timeout = timeout;
 	path.min_rnr_timer = 1;

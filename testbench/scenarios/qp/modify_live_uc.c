@@ -34,7 +34,7 @@ static void all_arrive(struct tb *tb, struct tb_end *a, struct tb_end *b, uint32
 SCENARIO(modify_live_uc, "an unreliable queue pair is modified under traffic: all messages arrive",
 	 .type = IBV_QPT_UC, .mtu = IBV_MTU_1024, .any_packets = true)
 {
-	const struct drv_ah_attr ah = {.dlid = b->lid, .port_num = 1};
+	const struct drv_ah_attr ah = ah_to(b);
 	struct drv_qp *u = new_qp(a, .type = IBV_QPT_UD), *v = new_qp(b, .type = IBV_QPT_UD);
 	struct drv_qp *const uc[] = {b->qp[0], a->qp[0]}, *const ud[] = {v, u};
 

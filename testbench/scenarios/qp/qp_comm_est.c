@@ -11,8 +11,8 @@ SCENARIO(qp_comm_est, "RTR: the first request is answered and makes COMM_EST, on
 
 	if (!still_right())
 		return;
-	there = drv_rc_path_default(b->lid, drv_qp_num(y));
-	back = drv_rc_path_default(a->lid, drv_qp_num(x));
+	there = path_to(b, drv_qp_num(y));
+	back = path_to(a, drv_qp_num(x));
 	must(drv_qp_connect(x, &there));
 	must(drv_qp_to_init(y, &back));
 	recv_on(b, y, .wr_id = 1, .len = 64, .repeat = 3);

@@ -16,8 +16,8 @@ SCENARIO(ack_timeout_never, "timeout code 0 never expires; another one between T
 	struct drv_qp *x = new_qp(a), *y = new_qp(b);
 
 	for (unsigned code = 0; code <= CODE && still_right(); code += CODE) {
-		path[0] = drv_rc_path_default(b->lid, drv_qp_num(y));
-		path[1] = drv_rc_path_default(a->lid, drv_qp_num(x));
+		path[0] = path_to(b, drv_qp_num(y));
+		path[1] = path_to(a, drv_qp_num(x));
 		path[0].timeout = code;
 		path[0].sq_psn = path[1].rq_psn = 100;
 		move_qp(x, IBV_QPS_RESET);

@@ -5,6 +5,7 @@
  */
 #include "model/sim/cfg.h"
 #include "testbench/language/tb.h"
+#include "testbench/services.h"
 
 #include <stdlib.h>
 
@@ -32,8 +33,7 @@ static void connect_all(struct tb *tb, struct tb_end *end, struct drv_qp **qp, s
 			unsigned n)
 {
 	for (unsigned i = 0; i < n && still_right(); i++) {
-		const struct drv_rc_path path =
-			drv_rc_path_default(end->peer->lid, drv_qp_num(peer[i]));
+		const struct drv_rc_path path = path_to(end->peer, drv_qp_num(peer[i]));
 
 		must(drv_qp_connect(qp[i], &path));
 	}

@@ -11,7 +11,7 @@ enum { LEN = 32 };
 
 static void connect_global(struct tb *tb, struct tb_end *end, struct drv_qp *x, struct drv_qp *y)
 {
-	struct drv_rc_path path = drv_rc_path_default(end->peer->lid, drv_qp_num(y));
+	struct drv_rc_path path = path_to(end->peer, drv_qp_num(y));
 
 	path.is_global = true;
 	path.hop_limit = 1;

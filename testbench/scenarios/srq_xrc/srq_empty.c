@@ -8,7 +8,7 @@ enum { QKEY = 0x5555, PORT = 1 };
 
 SCENARIO(srq_empty, "an empty SRQ: RNR NAK, refill, resend")
 {
-	const struct drv_ah_attr ah = {.dlid = b->lid, .port_num = PORT};
+	const struct drv_ah_attr ah = ah_to(b);
 	struct drv_srq *srq = new_srq(b);
 	struct drv_qp *x = new_qp(a), *v = new_qp(a), *u = new_qp(a, .type = IBV_QPT_UD);
 	struct drv_qp *y = new_qp(b, .srq = srq), *w = new_qp(b, .srq = srq),

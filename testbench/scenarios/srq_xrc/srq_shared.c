@@ -13,7 +13,7 @@ enum { QKEY = 0x5555, PORT = 1, MTU = 256, NO_CREDITS = 31 };
 SCENARIO(srq_shared, "an SRQ behind three queue pairs: receives in order of arrival",
 	 .mtu = IBV_MTU_256)
 {
-	const struct drv_ah_attr ah = {.dlid = b->lid, .port_num = PORT};
+	const struct drv_ah_attr ah = ah_to(b);
 	struct drv_srq *srq = new_srq(b);
 	struct drv_qp *x = new_qp(a), *v = new_qp(a), *u = new_qp(a, .type = IBV_QPT_UD);
 	struct drv_qp *y = new_qp(b, .srq = srq), *w = new_qp(b, .srq = srq),

@@ -63,7 +63,7 @@ static void key_refused(struct tb *tb, struct tb_end *a, struct tb_end *b, const
 static void datagram_too_long(struct tb *tb, struct tb_end *a, struct tb_end *b,
 			      const struct side *s)
 {
-	const struct drv_ah_attr ah = {.dlid = b->lid, .port_num = 1};
+	const struct drv_ah_attr ah = ah_to(b);
 
 	recv_srq(b, s->srq, .wr_id = 5, .dst = 8192, .len = GRH + 64);
 	recv_srq(b, s->srq, .wr_id = 6, .dst = 8192, .len = GRH + 64);

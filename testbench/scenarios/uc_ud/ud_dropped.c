@@ -12,7 +12,7 @@ enum { QKEY = 0x11111111, GRH_AREA = 40, PORT = 1, LIMITED = 0x7fff };
 SCENARIO(ud_dropped, "datagrams that nobody takes are dropped in silence")
 {
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
-	const struct drv_ah_attr ah = {.dlid = b->lid, .port_num = PORT};
+	const struct drv_ah_attr ah = ah_to(b);
 	struct drv_port_attr before, after;
 
 	start_ud(x, QKEY, 5);

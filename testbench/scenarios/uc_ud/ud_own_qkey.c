@@ -11,7 +11,7 @@ enum { OWN = 0x11111111, OTHER = 0x22222222, HIGH = INT32_MIN, AREA = 40, LEN = 
 
 SCENARIO(ud_own_qkey, "a Q_Key with its high bit set is the sender's own")
 {
-	const struct drv_ah_attr ah = {.dlid = b->lid, .port_num = 1};
+	const struct drv_ah_attr ah = ah_to(b);
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
 	struct drv_qp *z = new_qp(b, .type = IBV_QPT_UD);
 

@@ -9,7 +9,7 @@ enum { QKEY = 0x11111111, GRH_AREA = 40, PORT = 1, MTU = 4096 };
 SCENARIO(ud_too_long, "a datagram longer than the MTU is refused at the sender")
 {
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
-	const struct drv_ah_attr ah = {.dlid = b->lid, .port_num = PORT};
+	const struct drv_ah_attr ah = ah_to(b);
 
 	start_ud(x, QKEY, 5);
 	start_ud(y, QKEY, 0);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A GID of a VLAN: the frames that a queue pair sends from it carry the tag, 4 bytes more. A port that
+ * has not joined the VLAN drops them; after it has joined they pass, and the answers are tagged, too.
+ */
+#include "testbench/services.h"
+
+enum { VLAN = 5, INDEX = 4, LEN = 64 };
+
+static struct drv_gid vlan_gid(struct tb_end *end)
+{
+	struct drv_gid gid = {.version = 1, .vlan = VLAN};
+
+	gid_from_mac(end->mac, VLAN, gid.raw);
+	return gid;
+}
+
+static struct drv_rc_path path_on(struct tb_end *to, struct drv_qp *qp)
+{
+	const struct drv_gid gid = vlan_gid(to);
+	struct drv_rc_path path = path_to(to, drv_qp_num(qp));
+
+	path.sgid_index = INDEX;
+	path.timeout = 8;
+	memcpy(path.dgid, gid.raw, DRV_GID_BYTES);
+	return path;
+}
+
+static void join(struct tb *tb, struct tb_end *end)
+{
+	const struct drv_gid gid = vlan_gid(end);
+	unsigned index;
+
+	must(drv_eth_vlan_get(end->dev, 1, VLAN, &index));
+	must(drv_eth_gid_set(end->dev, 1, INDEX, &gid));
+	expect_event(end, IBV_EVENT_GID_CHANGE);
+}
+
+SCENARIO(roce_vlan, "a queue pair on a VLAN: tagged frames, dropped by a port of another VLAN",
+	 .settings = {"hca.port1.type=eth"}, .any_packets = true)
+{
+	struct drv_qp *x = new_qp(a), *y = new_qp(b);
+	struct drv_rc_path to_b, to_a;
+	uint64_t bytes, filtered;
+
+	if (!still_right())
+		return;
+	to_b = path_on(b, y);
+	to_a = path_on(a, x);
+	join(tb, a);
+	must(drv_qp_connect(x, &to_b));
+	recv_on(b, y, .wr_id = 1, .len = LEN, .result = -EINVAL);
+	filtered = tb_stat(b, "port1", "rx_filtered");
+	send_on(a, x, .wr_id = 2, .len = LEN);
+	pass_time(CFG_US(10));
+	expect_that(tb_stat(b, "port1", "rx_filtered"), >, filtered);
+	join(tb, b);
+	must(drv_qp_connect(y, &to_a));
+	recv_on(b, y, .wr_id = 1, .len = LEN);
+	expect_cqe(a, .wr_id = 2, .on = x);
+	expect_cqe(b, .wr_id = 1, .on = y);
+	expect_data(b, .len = LEN);
+	bytes = tb_stat(b, "port1", "tx_bytes");
+	send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = 3, .len = LEN);
+	expect_cqe(a, .wr_id = 3, .on = x);
+	/* an ACK: Ethernet 14, tag 4, GRH 40, BTH 12, AETH 4, ICRC 4, FCS 4 */
+	expect_equal(tb_stat(b, "port1", "tx_bytes") - bytes, 82);
+	destroy_qp(x);
+	destroy_qp(y);
+	for (unsigned i = 0; i < 2 && still_right(); i++) {
+		struct tb_end *end = i ? b : a;
+
+		must(drv_eth_gid_set(end->dev, 1, INDEX, NULL));
+		expect_event(end, IBV_EVENT_GID_CHANGE);
+		drv_eth_vlan_put(end->dev, 1, (unsigned)drv_eth_vlan_index(end->dev, 1, VLAN));
+	}
+}
