@@ -122,13 +122,15 @@ struct tb_end {
 	struct drv_cq *cq;
 	struct drv_mr *mr;
 	struct drv_qp *qp[TB_QPS_MAX];
-	unsigned lid;       /* LID of port 1 */
-	unsigned lid_2;     /* LID of port 2, if there is one (hca.ports) */
-	bool ethernet;      /* port 1 is an Ethernet port: there are no LIDs */
-	uint8_t mac[6];     /* of port 1, then */
-	uint8_t *src, *dst; /* the areas */
-	uint8_t *expected;  /* what dst must hold */
-	uint8_t *loose;     /* one byte for each of dst; not 0: dst may hold anything there */
+	unsigned lid;               /* LID of port 1 */
+	unsigned lid_2;             /* LID of port 2, if there is one (hca.ports) */
+	bool ethernet;              /* port 1 is an Ethernet port: there are no LIDs */
+	uint8_t mac[6];             /* of port 1, then */
+	unsigned gid_index;         /* entry of the GID table that queue pairs use, then */
+	uint8_t gid[DRV_GID_BYTES]; /* what stands there */
+	uint8_t *src, *dst;         /* the areas */
+	uint8_t *expected;          /* what dst must hold */
+	uint8_t *loose; /* one byte for each of dst; not 0: dst may hold anything there */
 	struct tb_events *events;
 };
 

@@ -47,6 +47,10 @@ void tb_destroy_srq(struct tb *tb, const char *here, struct drv_srq *srq);
 void tb_destroy_cq(struct tb *tb, const char *here, struct drv_cq *cq);
 void tb_destroy_xrcd(struct tb *tb, const char *here, struct drv_xrcd *xrcd);
 
+/* The way to the queue pair `qpn` of that end, and to datagram queue pairs there, over port 1: by its LID, or on an Ethernet port by GID and MAC. */
+struct drv_rc_path path_to(const struct tb_end *to, uint32_t qpn);
+struct drv_ah_attr ah_to(const struct tb_end *to);
+
 /* How to connect two queue pairs, x and y. A member that is not given has the value of the setup, or else of drv_rc_path_default(). */
 struct tb_path {
 	int64_t pkey_index, sl, static_rate, port /* used by both [1] */, mtu;

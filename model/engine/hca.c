@@ -5,6 +5,7 @@
 #include "model/engine/host/pci_config.h"
 #include "model/engine/host/pcie.h"
 #include "model/engine/memory/icm.h"
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
 #include "model/interface/macros.h"
@@ -150,6 +151,14 @@ static const struct {
 #undef P
 };
 
+static const struct {
+	const char *counter, *meaning;
+} eth_rows[FW_EC_COUNT] = {
+#define E(NAME, field, meaning) [FW_EC_##NAME] = {#field, meaning},
+	FW_ETH_COUNTERS(E)
+#undef E
+};
+
 size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 {
 	static const char *const ports[HCA_MAX_PORTS] = {"port1", "port2"};
@@ -172,6 +181,11 @@ size_t hca_stats(const struct hca *hca, struct stat_value *values, size_t room)
 				values[n] =
 					(struct stat_value){ports[port - 1], port_rows[i].counter,
 							    port_rows[i].meaning, c->counters[i]};
+		for (unsigned i = 0; c->eth && i < FW_EC_COUNT; i++, n++)
+			if (n < room)
+				values[n] = (struct stat_value){
+					ports[port - 1], eth_rows[i].counter, eth_rows[i].meaning,
+					c->eth->counters[i]};
 	}
 	return n;
 }

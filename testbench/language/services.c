@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TEXT_CHARS = 320, PORT = 1, HOP_LIMIT = 64 };
 
@@ -137,16 +138,32 @@ enum roce_kind tb_roce_kind(const struct tb *tb)
 	return (enum roce_kind)kinds[tb->config->sim.ethernet_roce];
 }
 
-/* The way to the other end over Ethernet: its GID and MAC in place of a LID. */
-static void tb_roce_path(struct tb *tb, const char *here, struct tb_end *to, unsigned port,
-			 struct drv_rc_path *path)
+struct drv_rc_path path_to(const struct tb_end *to, uint32_t qpn)
 {
-	path->is_global = true;
-	path->hop_limit = HOP_LIMIT;
-	path->sgid_index = tb_gid_index(tb);
-	drv_eth_mac(to->dev, port, path->dmac);
-	tb_must(tb, here, "drv_query_gid",
-		drv_query_gid(to->dev, port, path->sgid_index, path->dgid), 0);
+	struct drv_rc_path path = drv_rc_path_default(to->lid, qpn);
+
+	if (!to->ethernet)
+		return path;
+	path.is_global = true;
+	path.hop_limit = HOP_LIMIT;
+	path.sgid_index = to->gid_index;
+	memcpy(path.dgid, to->gid, DRV_GID_BYTES);
+	memcpy(path.dmac, to->mac, MAC_BYTES);
+	return path;
+}
+
+struct drv_ah_attr ah_to(const struct tb_end *to)
+{
+	struct drv_ah_attr ah = {.dlid = to->lid, .port_num = PORT};
+
+	if (!to->ethernet)
+		return ah;
+	ah.is_global = true;
+	ah.hop_limit = HOP_LIMIT;
+	ah.sgid_index = to->gid_index;
+	memcpy(ah.dgid, to->gid, DRV_GID_BYTES);
+	memcpy(ah.dmac, to->mac, MAC_BYTES);
+	return ah;
 }
 
 static void connect_half(struct tb *tb, const char *here, const struct tb_path *p,
@@ -159,7 +176,8 @@ static void connect_half(struct tb *tb, const char *here, const struct tb_path *
 
 	if (!tb_go(tb, here))
 		return;
-	path = drv_rc_path_default(lid + or_else(other->path_bits, 0), drv_qp_num(other->qp));
+	path = path_to(other->end, drv_qp_num(other->qp));
+	path.lid = lid + or_else(other->path_bits, 0);
 	path.port = port;
 	path.src_path_bits = or_else(own->path_bits, 0);
 	path.pkey_index = or_else(p->pkey_index, 0);
@@ -175,13 +193,13 @@ static void connect_half(struct tb *tb, const char *here, const struct tb_path *
 	path.min_rnr_timer = or_else(p->min_rnr_timer, s->min_rnr_timer);
 	path.max_rd_atomic = or_else(own->rd_atomic, s->max_rd_atomic);
 	path.max_dest_rd_atomic = or_else(own->dest_rd_atomic, s->max_rd_atomic);
-	path.is_global = p->grh;
-	path.hop_limit = p->grh ? HOP_LIMIT : 0;
-	if (own->end->ethernet)
-		tb_roce_path(tb, here, other->end, port, &path);
-	else if (p->grh && !tb_must(tb, here, "drv_query_gid",
-				    drv_query_gid(other->end->dev, port, 0, path.dgid), 0))
-		return;
+	if (!own->end->ethernet && p->grh) {
+		path.is_global = true;
+		path.hop_limit = HOP_LIMIT;
+		if (!tb_must(tb, here, "drv_query_gid",
+			     drv_query_gid(other->end->dev, port, 0, path.dgid), 0))
+			return;
+	}
 	tb_must(tb, here, "drv_qp_connect", drv_qp_connect(own->qp, &path), 0);
 }
 

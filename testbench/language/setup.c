@@ -146,6 +146,9 @@ static void activate_ethernet(struct tb *tb, const char *here)
 		drv_eth_mac(end->dev, 1, end->mac);
 		if (tb->config->sim.ethernet_roce == CFG_ROCE_V2_IPV4)
 			add_ipv4(tb, here, end);
+		end->gid_index = tb_gid_index(tb);
+		tb_must(tb, here, "drv_query_gid",
+			drv_query_gid(end->dev, 1, end->gid_index, end->gid), 0);
 	}
 	tb_pass_time(tb, here, CFG_US(SETTLE_US));
 	for (unsigned i = 0; i < TB_ENDS; i++) {

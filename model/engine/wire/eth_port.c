@@ -76,19 +76,29 @@ uint64_t eth_port_backlog_ps(const struct link_port *lp)
 	       lp->config.eth->paused_bytes * lp->fs_per_byte / 1000;
 }
 
+/* The earliest time at which a frame of this priority may begin. */
+static uint64_t lane_free_ps(const struct eth_lane *lane)
+{
+	const uint64_t line_ps = lane->eth->lp->busy_until_ps;
+
+	return lane->paused_until_ps > line_ps ? lane->paused_until_ps : line_ps;
+}
+
+/* A port that obeys pause hands one frame after the other to the line, so that a pause stops those
+ * that have not begun. */
 static void lane_drain(struct eth_lane *lane)
 {
 	struct eth_port *eth = lane->eth;
 	struct hca *hca = eth->lp->hca;
 
-	while (lane->queue.first && lane->paused_until_ps <= hca_now(hca)) {
+	while (lane->queue.first && lane_free_ps(lane) <= hca_now(hca)) {
 		struct packet *pkt = packet_queue_pop(&lane->queue);
 
 		eth->paused_bytes -= pkt->len;
 		transmit(eth->lp, pkt);
 	}
 	if (lane->queue.first)
-		event_set(hca->core, &lane->over, lane->paused_until_ps);
+		event_set(hca->core, &lane->over, lane_free_ps(lane));
 }
 
 static void pause_over(struct event *ev)
@@ -102,11 +112,17 @@ static uint64_t lane_queue(struct eth_lane *lane, struct packet *pkt)
 
 	pkt->hca = hca;
 	lane->eth->paused_bytes += pkt->len;
-	lane->eth->counters[FW_EC_TX_WAITED]++;
+	if (lane->paused_until_ps > hca_now(hca))
+		lane->eth->counters[FW_EC_TX_WAITED]++;
 	packet_queue_push(&lane->queue, pkt);
 	if (lane->queue.first == pkt)
-		event_set(hca->core, &lane->over, lane->paused_until_ps);
-	return lane->paused_until_ps;
+		event_set(hca->core, &lane->over, lane_free_ps(lane));
+	return lane_free_ps(lane);
+}
+
+static bool obeys_pause(const struct eth_port *eth)
+{
+	return eth->pause_rx || eth->pfc_rx;
 }
 
 uint64_t eth_port_send(struct link_port *lp, struct packet *pkt)
@@ -129,7 +145,8 @@ uint64_t eth_port_send(struct link_port *lp, struct packet *pkt)
 		packet_copy(copy, pkt);
 		loop_back(lp, copy);
 	}
-	if (lane->queue.first || lane->paused_until_ps > hca_now(lp->hca))
+	if (lane->queue.first || lane->paused_until_ps > hca_now(lp->hca) ||
+	    (obeys_pause(eth) && lp->busy_until_ps > hca_now(lp->hca)))
 		return lane_queue(lane, pkt);
 	return transmit(lp, pkt);
 }
