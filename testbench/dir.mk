@@ -50,7 +50,7 @@ $(O)/obj/testbench/app/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
 $(O)/gen/testbench/matrix.gen.h: $(sort $(wildcard $(d)/scenarios/*/*.c))
 	@mkdir -p $(@D)
 	$(Q)for f in $^; do grep -q 'SCENARIO(.*' $$f && ! grep -q '\.hidden = true' $$f || continue; \
-		printf 'M("%s", %s)\n' $$(basename $$f .c) $$(grep -q 'mlx4/mlx4_internal.h' $$f && echo true || echo false); done | sort > $@
+		printf 'M("%s", %s)\n' $$(basename $$f .c) $$(grep -qE 'mlx4/mlx4_internal.h|engine/chip/' $$f && echo true || echo false); done | sort > $@
 $(O)/obj/testbench/app/matrix.o: $(O)/gen/testbench/matrix.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.

@@ -464,6 +464,9 @@ static enum difference compare(const struct seen *h, const struct seen *s, const
 	  "a WRITE with immediate data fails: its receive has been taken, and has the error, or "  \
 	  "is flushed",                                                                            \
 	  "IBA 9.9.3 leaves open when it is taken")                                                \
+	D(RESERVED, !bth_op_find(r->opcode)->name, REPLIES,                                        \
+	  "a reserved opcode in a duplicate: it is acknowledged again, or not",                    \
+	  "IBA 9.7.4.1.1 has no case for it")                                                      \
 	D(RESPONSE, is_response(r), REPLIES,                                                       \
 	  "a response that answers no request is the requester's matter, which drops it",          \
 	  "IBA 9.9.2.4.2")                                                                         \
