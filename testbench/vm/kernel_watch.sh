@@ -2,13 +2,14 @@
 # Watches a guest's kernel log. Records each complaint at once, with the stacks of the tasks that wait. Sourced by the agent.
 #
 #   /share/kernel/GUEST.N          the complaint: the kernel's words, then the state
+#   /share/kernel/GUEST.command.N  a command of the driver ran out of time. That is no complaint of the kernel, but the device's state is wanted
 #   /share/kernel/GUEST.timeout.ID the state when a command ran out of time
 #
 # A file gets its name when it is complete. Before that NAME.first holds the first line; the host saves the device's state when it sees it.
 
 # seconds after which the kernel calls an uninterruptible task hung; its default is 120
 HUNG_TASK_SECONDS=60
-# further complaints are only counted
+# further complaints are only counted, and further commands that ran out of time are left out
 KERNEL_COMPLAINTS=16
 
 kernel_words='\] (WARNING|BUG): |kernel BUG at|Oops|general protection fault|NULL pointer dereference|[Uu]nable to handle'
@@ -17,6 +18,9 @@ kernel_words="$kernel_words|possible (circular|recursive|irq) |inconsistent lock
 kernel_words="$kernel_words|KASAN|KCSAN|UBSAN|KFENCE|ODEBUG|DMA-API: .*: device driver|refcount_t: |list_(add|del) corruption"
 kernel_words="$kernel_words|Bad page state|sleeping function called|scheduling while atomic|nobody cared|kmemleak: [1-9]"
 kernel_words="$kernel_words|unregister_netdevice: waiting|page allocation (failure|stalls)|Kernel panic"
+
+driver_words='mlx4_core .*(timed out|failed to generate MSI-X|Internal error detected)'
+DRIVER_TIMEOUTS=4
 
 # no complaint about a device: Linux 6.1 built with FORTIFY_SOURCE warns once that rdmavt copies a work request's tail as if it were one field
 kernel_known='WARNING: .* at drivers/infiniband/sw/rdmavt/qp.c:[0-9]+ rvt_post_send'
@@ -59,11 +63,22 @@ kernel_state()
 	mv "$to.part" "$to"
 }
 
+# Records what a driver says about commands that take too long.
+driver_watch()
+{
+	local n=0 line
+	dmesg --follow | grep --line-buffered -E "$driver_words" | while read -r line; do
+		n=$((n + 1))
+		[ $n -gt $DRIVER_TIMEOUTS ] || kernel_state "$GUEST.command.$n" "$line"
+	done
+}
+
 # One complaint has several lines, and some look like complaints themselves. So lines within two seconds are one complaint.
 kernel_watch()
 {
 	local n=0 last=-9 line second
 	echo $HUNG_TASK_SECONDS >/proc/sys/kernel/hung_task_timeout_secs 2>/dev/null
+	driver_watch &
 	while [ -e "/share/kernel/$GUEST.$((n + 1))" ]; do n=$((n + 1)); done
 	dmesg --follow | grep --line-buffered -E "$kernel_words" | grep --line-buffered -vE "$kernel_known" | while read -r line; do
 		second=$(sed -n 's/^\[ *\([0-9]*\)\..*/\1/p' <<<"$line")

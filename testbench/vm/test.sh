@@ -149,7 +149,7 @@ if [ -n "$all" ]; then
 	say "one guest, both devices, INTx interrupts"
 	APPEND=pci=nomsi session intx. probe opensm rc_pingpong
 	say "one guest, both devices, behind an IOMMU"
-	IOMMU=1 session iommu. probe opensm rc_pingpong ud_pingpong xsrq_pingpong
+	IOMMU=1 CHECK=1 session iommu. probe opensm rc_pingpong ud_pingpong xsrq_pingpong
 fi
 if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
 	say "drivers built from source, with seeded bugs"
@@ -161,6 +161,7 @@ if [ -n "$all" ] || [ "${1:-}" = seeds ]; then
 			seed=$(basename "$seed" .sed)
 			judge "seed.$seed" check_seed
 		done
+		guests_kill
 	fi
 fi
 if [ "${1:-}" = races ]; then

@@ -7,6 +7,9 @@
 #
 # The guests write to $share/kernel (kernel_watch.sh). At the end all of it is in $VM_DIR/kernel, with the device's state NAME.device beside NAME.
 
+# device_waits: prints what the devices and the drivers wait for, a line each
+device_waits() { ctl dump >/dev/null && sed -E '1d; / (qpc|cqc|eqc|srqc|mpt) 0x/,$d' "$serve_out/contexts.txt"; }
+
 # device_state FILE
 device_state()
 {
@@ -16,6 +19,7 @@ device_state()
 		ctl counters
 		ctl dump && cat "$VM_DIR/serve/contexts.txt"
 	} >"$1.part" 2>&1
+	device_waits >"$1.waits" 2>&1
 	mv "$1.part" "$1"
 }
 
@@ -67,7 +71,9 @@ kernel_report()
 		told+="  guest ${name%%.*}: $(head -n 1 "$file")"$'\n'$(tail -n +2 "$file" | sed 's/^/    /')$'\n'
 		name=${name%.first}
 		case $name in *.end) name=end ;; esac
-		[ ! -e "$VM_DIR/kernel/$name.device" ] || told+="    the device then: $VM_DIR/kernel/$name.device"$'\n'
+		[ -e "$VM_DIR/kernel/$name.device" ] || continue
+		told+="    what waited for the device, or for the driver:"$'\n'$(sed 's/^/      /' "$VM_DIR/kernel/$name.device.waits")$'\n'
+		told+="    all of the device then: $VM_DIR/kernel/$name.device"$'\n'
 	done
 	[ $complaints -gt 0 ] || [ -z "${words:-}" ] || complaints=1
 	printf 'kernel errors: %d\n%s' $complaints "$told"

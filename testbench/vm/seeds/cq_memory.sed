@@ -1,4 +1,4 @@
-# drivers/infiniband/hw/mlx4/cq.c dma_unmapped
+# drivers/infiniband/hw/mlx4/cq.c memory_taken objects
 # a CQ's buffer is released before HW2SW_CQ
 # SPDX-License-Identifier: Apache-2.0
 /^int mlx4_ib_destroy_cq/,/^}/ {
