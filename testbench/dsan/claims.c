@@ -266,19 +266,22 @@ static void pages_claim(struct claims *cl, struct holder *h, const struct object
 static void mtts_claim(struct claims *cl, struct holder *h, const struct object_memory *m)
 {
 	const uint64_t first = m->mtt_addr / sizeof(struct mtt_entry);
+	const struct holder *told = NULL; /* of the entries of another object one is reported */
 
 	if (!m->mtt_count || first + m->mtt_count > MTTS)
 		return;
 	h->mtt_first = (uint32_t)first;
 	h->mtt_count = m->mtt_count;
 	for (uint32_t i = 0; i < m->mtt_count; i++) {
-		struct holder **owner = &cl->mtts[first + i];
+		struct holder **owner = &cl->mtts[first + i], *other = *owner;
 
-		if (*owner && *owner != h)
+		if (other && other != h && other != told)
 			checker_report(
 				cl->c, &(struct breach){RULE_mtt_shared, object_of(h), NULL, NULL},
 				"%s %x uses mtt %x, which is that of %s %x", holder_name(h),
-				h->number, h->mtt_first + i, holder_name(*owner), (*owner)->number);
+				h->number, h->mtt_first + i, holder_name(other), other->number);
+		if (other && other != h)
+			told = other;
 		*owner = h;
 	}
 }

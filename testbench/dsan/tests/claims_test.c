@@ -231,6 +231,8 @@ static void two_objects_share_nothing(void **state)
 	assert_int_equal(reports, 0);
 	cq_begin(3, P_OTHER + 2, 11, 3);
 	expect_report(RULE_mtt_shared);
+	cq_begin(3, P_OTHER + 2, 10, 3); /* both entries */
+	expect_report(RULE_mtt_shared);
 	claims_object(cl, HCA_CQ, 3, false, NULL);
 	cq_begin(3, P_OTHER + 2, 12, 2);
 	expect_report(RULE_record_shared);
