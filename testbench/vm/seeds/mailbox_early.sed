@@ -1,4 +1,4 @@
-# drivers/net/ethernet/mellanox/mlx4/cq.c dma_unmapped objects
+# drivers/net/ethernet/mellanox/mlx4/cq.c mailbox_reserved objects
 # the mailbox is freed before the command that reads it
 # SPDX-License-Identifier: Apache-2.0
 /^int mlx4_cq_alloc/,/^}/ {
