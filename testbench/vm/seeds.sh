@@ -86,13 +86,13 @@ seed_try()
 	on_start a $patience ". /share/seed_guest.sh; seed_work /share/seed $(seed_told "$1" 4)"
 	id=$on_id end=$((SECONDS + patience))
 	while [ -z "${on_done[a.$id]:-}" ] && [ $SECONDS -lt $end ]; do
-		answer a 10 || seed_waits+=$'\n'$(device_waits)
+		answer a 2 || seed_waits+=$'\n'$(device_waits)
 	done
 	seed_status=${on_done[a.$id]:-124}
 	cat "$share/out/$id"; echo "status $seed_status"
 	sed "1,${before}d" "$VM_DIR/serve.log"
 	seed_rules=$(sed "1,${before}d" "$VM_DIR/serve.log" | grep -oE ' guest error [a-z_0-9]+' | awk '{ print $3 }' | sort | uniq -c | awk '{ print $2 }' | tr '\n' ' ')
-	echo "what waited, every ten seconds:"; echo "$seed_waits"
+	echo "what waited, every two seconds:"; echo "$seed_waits"
 	# serve prints a limited number of guest errors
 	[ "$seed_status" -eq 0 ] && [ "$(grep -c ' guest error ' "$VM_DIR/serve.log")" -lt 64 ] || guests_kill
 }
