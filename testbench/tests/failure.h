@@ -8,6 +8,7 @@
 #define TESTBENCH_TESTS_FAILURE_H
 
 #include "host_driver/mlx4/mlx4.h"
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/regs.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #define HOST_DRIVER_CM_TESTS_CM_RIG_H
 
 #include "host_driver/cm/cma.h"
+#include "host_driver/mlx4/mlx4_internal.h"
 #include "host_driver/sm/sa.h"
 #include "testbench/tests/failure.h"
 #include "testbench/tests/machine_rig.h"

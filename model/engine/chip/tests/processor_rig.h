@@ -156,12 +156,12 @@ void link_port_logical_changed(struct hca *h, unsigned port)
 {
 }
 
-uint32_t link_port_types(struct hca *hca, unsigned port)
+uint32_t link_port_types(struct hca *h, unsigned port)
 {
 	return FW_TYPE_IB;
 }
 
-uint32_t link_port_peer_type(struct hca *hca, unsigned port)
+uint32_t link_port_peer_type(struct hca *h, unsigned port)
 {
 	return FW_TYPE_IB;
 }
