@@ -185,7 +185,7 @@ done
 
 readme=testbench/README.md
 while read -r line; do
-	case $line in 'build/hcasim '* | 'S='* | '$S '*) continue ;; esac
+	case $line in 'build/hcasim '* | 'make '* | 'S='* | '$S '*) continue ;; esac
 	grep -rqF -- "$line" testbench/examples testbench/scenarios testbench/*.h || complain "$readme: nowhere: $line"
 done < <(blocks $readme)
 examples=0

@@ -108,8 +108,7 @@ static void connect(struct soak *s, unsigned i)
 
 	for (unsigned n = 0; n < TB_ENDS && !is_ud(i) && still_right(); n++) {
 		struct soak_loose_qp *peer = &s->ends[!n].loose[i];
-		struct drv_rc_path path =
-			path_to(peer->end->end, drv_qp_num(peer->qp));
+		struct drv_rc_path path = path_to(peer->end->end, drv_qp_num(peer->qp));
 
 		path.path_mtu = i ? IBV_MTU_1024 : IBV_MTU_4096;
 		path.sq_psn = path.rq_psn = 0xfffff0;
