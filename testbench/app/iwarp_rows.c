@@ -87,28 +87,31 @@
 	R(12, STREAM, "row_12_stream", "own")                                                      \
 	R(12, STREAM, "row_12_nothing_said", "own")
 
-/* W(name, prefix, file, pass, fail): the file that has the result, and the line that says it, %s
+/* W(name, prefix, place, file, pass, fail): the file that has the result, and the line that says it, %s
  * being the test. The prefix is for the reader of the table. */
 #define UNIT_LOG(test) "host_driver.iwarp.tests." test ".log"
 #define IWARP_PLACES(W)                                                                            \
-	W(SCENARIO, "", "results", "pass scenario.%s", "fail scenario.%s")                         \
-	W(CAPTURE, "tshark on ", "results", "pass iwarp_capture.%s", "fail iwarp_capture.%s")      \
-	W(AGREE, "agree_test.", UNIT_LOG("agree_test"), "ok - %s", "not ok - %s")                  \
-	W(READY, "ready_test.", UNIT_LOG("ready_test"), "ok - %s", "not ok - %s")                  \
-	W(STREAM, "stream_test.", UNIT_LOG("stream_test"), "ok - %s", "not ok - %s")               \
-	W(FRAMES, "mpa_test.", UNIT_LOG("mpa_test"), "ok - %s", "not ok - %s")                     \
-	W(VM, "vm-test ", "../vm-test/results.csv", "%s,pass", "%s,fail")
+	W(SCENARIO, "", TEST_LOGS, "results", "pass scenario.%s", "fail scenario.%s")              \
+	W(CAPTURE, "tshark on ", TEST_LOGS, "results", "pass iwarp_capture.%s",                    \
+	  "fail iwarp_capture.%s")                                                                 \
+	W(AGREE, "agree_test.", TEST_LOGS, UNIT_LOG("agree_test"), "ok - %s", "not ok - %s")       \
+	W(READY, "ready_test.", TEST_LOGS, UNIT_LOG("ready_test"), "ok - %s", "not ok - %s")       \
+	W(STREAM, "stream_test.", TEST_LOGS, UNIT_LOG("stream_test"), "ok - %s", "not ok - %s")    \
+	W(FRAMES, "mpa_test.", TEST_LOGS, UNIT_LOG("mpa_test"), "ok - %s", "not ok - %s")          \
+	W(VM, "vm-test ", VM_RESULTS, "results.csv", "%s,pass", "%s,fail")
 
 enum where {
-#define W(name, prefix, file, pass, fail) IN_##name,
+#define W(name, prefix, place, file, pass, fail) IN_##name,
 	IWARP_PLACES(W)
 #undef W
 };
 
 static const struct {
-	const char *prefix, *file, *pass, *fail;
+	const char *prefix;
+	enum place place;
+	const char *file, *pass, *fail;
 } places[] = {
-#define W(name, prefix, file, pass, fail) {prefix, file, pass, fail},
+#define W(name, prefix, place, file, pass, fail) {prefix, PLACE_##place, file, pass, fail},
 	IWARP_PLACES(W)
 #undef W
 };
@@ -151,7 +154,7 @@ static const char *result_of(enum where where, const char *test)
 	char path[PATH_CHARS], line[LINE_CHARS];
 	FILE *in;
 
-	if (place_find(PLACE_TEST_LOGS, places[where].file, path, sizeof(path), NULL))
+	if (place_find(places[where].place, places[where].file, path, sizeof(path), NULL))
 		return result;
 	in = fopen(path, "r");
 	while (in && fgets(line, sizeof(line), in)) {

@@ -21,6 +21,7 @@ static const struct {
 	[PLACE_HEADERS] = {"header", "../include/hcasim", BUILD_SOURCE_DIR},
 	[PLACE_GENERATED] = {"header", "../include/hcasim", "gen"},
 	[PLACE_TEST_LOGS] = {"test result", INSTALLED_DATA "/test-logs", "test-logs"},
+	[PLACE_VM_RESULTS] = {"test result", INSTALLED_DATA "/vm-test", "vm-test"},
 };
 
 int place_executable(char *buf, size_t size)

@@ -11,11 +11,12 @@
 #include <stdio.h>
 
 enum place {
-	PLACE_FIRMWARE,  /* the folder of hcasim-fw.elf */
-	PLACE_DATA,      /* configs/, testbench/perf/, testbench/programs/ */
-	PLACE_HEADERS,   /* the headers that scenario files include */
-	PLACE_GENERATED, /* those of them that the build makes */
-	PLACE_TEST_LOGS, /* of the last make test; an installation has none */
+	PLACE_FIRMWARE,   /* the folder of hcasim-fw.elf */
+	PLACE_DATA,       /* configs/, testbench/perf/, testbench/programs/ */
+	PLACE_HEADERS,    /* the headers that scenario files include */
+	PLACE_GENERATED,  /* those of them that the build makes */
+	PLACE_TEST_LOGS,  /* of the last make test; an installation has none */
+	PLACE_VM_RESULTS, /* of the last make vm-test; an installation has none */
 };
 
 /* The path of the running executable. 0 or -errno. */
