@@ -38,6 +38,13 @@ static int gone(struct ask *a, int rc, const void *object, const char *what)
 	return rc;
 }
 
+/* The whole of a function that destroys an object: `number` is that of its queue, or 0. */
+#define GONE(name, object_, number, what)                                                          \
+	ASK a;                                                                                     \
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(object_), number);                          \
+	a.object = (object_);                                                                      \
+	return gone(&a, __real_##name(object_), object_, what)
+
 /* --- queues --- */
 
 W(int, drv_post_send, struct drv_qp *qp, const struct drv_send_wr *wr,
@@ -155,11 +162,7 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 
 W(int, drv_qp_destroy, struct drv_qp *qp)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
-	a.object = qp;
-	return gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
+	GONE(drv_qp_destroy, qp, drv_qp_num(qp), "a QP");
 }
 
 /* --- completion and shared receive queues --- */
@@ -227,11 +230,7 @@ W(int, drv_cq_moderate, struct drv_cq *cq, unsigned max_count, unsigned period_u
 
 W(int, drv_cq_destroy, struct drv_cq *cq)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(cq), drv_cq_num(cq));
-	a.object = cq;
-	return gone(&a, __real_drv_cq_destroy(cq), cq, "a CQ");
+	GONE(drv_cq_destroy, cq, drv_cq_num(cq), "a CQ");
 }
 
 W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq)
@@ -254,11 +253,7 @@ W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struc
 
 W(int, drv_srq_destroy, struct drv_srq *srq)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(srq), drv_srq_num(srq));
-	a.object = srq;
-	return gone(&a, __real_drv_srq_destroy(srq), srq, "an SRQ");
+	GONE(drv_srq_destroy, srq, drv_srq_num(srq), "an SRQ");
 }
 
 /* --- memory --- */
@@ -277,11 +272,7 @@ W(int, drv_pd_alloc, struct drv_device *dev, struct drv_pd **pd)
 
 W(int, drv_pd_free, struct drv_pd *pd)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
-	a.object = pd;
-	return gone(&a, __real_drv_pd_free(pd), pd, "a PD");
+	GONE(drv_pd_free, pd, 0, "a PD");
 }
 
 static void region_asked(struct ask *a, const char *call, struct drv_pd *pd, unsigned access)
@@ -368,11 +359,7 @@ W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
 
 W(int, drv_mr_dereg, struct drv_mr *mr)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(mr), 0);
-	a.object = mr;
-	return gone(&a, __real_drv_mr_dereg(mr), mr, "a region");
+	GONE(drv_mr_dereg, mr, 0, "a region");
 }
 
 W(int, drv_mr_rereg_access, struct drv_mr *mr, unsigned access)
@@ -405,11 +392,7 @@ W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **m
 
 W(int, drv_mw_free, struct drv_mw *mw)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(mw), 0);
-	a.object = mw;
-	return gone(&a, __real_drv_mw_free(mw), mw, "a window");
+	GONE(drv_mw_free, mw, 0, "a window");
 }
 
 W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
@@ -424,11 +407,7 @@ W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
 
 W(int, drv_xrcd_free, struct drv_xrcd *xrcd)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(xrcd), 0);
-	a.object = xrcd;
-	return gone(&a, __real_drv_xrcd_free(xrcd), xrcd, "an XRC domain");
+	GONE(drv_xrcd_free, xrcd, 0, "an XRC domain");
 }
 
 W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
@@ -443,11 +422,7 @@ W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
 
 W(int, drv_uar_free, struct drv_uar *uar)
 {
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(uar), 0);
-	a.object = uar;
-	return gone(&a, __real_drv_uar_free(uar), uar, "a doorbell page");
+	GONE(drv_uar_free, uar, 0, "a doorbell page");
 }
 
 /* --- device --- */
