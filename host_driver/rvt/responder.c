@@ -424,11 +424,21 @@ static void duplicate(struct rvt_qp *qp, const struct rvt_in *in)
 
 /* --- RC and UC --- */
 
+/* The packet is the one that is expected next. */
+static void take_next(struct rvt_qp *qp, const struct rvt_in *in)
+{
+	const enum verdict v = execute(qp, in);
+
+	if (v == VERDICT_OK)
+		executed(qp, in);
+	else
+		verdict_apply(qp, in, v);
+}
+
 static void reliable(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	struct rvt_responder *r = &qp->resp;
 	const int32_t ahead = psn_diff(in->psn, r->psn);
-	enum verdict v;
 
 	if (ahead < 0) {
 		duplicate(qp, in);
@@ -440,11 +450,7 @@ static void reliable(struct rvt_qp *qp, const struct rvt_in *in)
 			verdict_apply(qp, in, VERDICT_PSN_SEQUENCE);
 		return;
 	}
-	v = execute(qp, in);
-	if (v == VERDICT_OK)
-		executed(qp, in);
-	else
-		verdict_apply(qp, in, v);
+	take_next(qp, in);
 }
 
 /* A packet that is missing takes its message with it; the next one begins anew (IBA 9.8.2.2). */
@@ -452,7 +458,6 @@ static void unreliable(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	struct rvt_responder *r = &qp->resp;
 	const bool start = bth_op_is(in->op, BTH_START);
-	enum verdict v;
 
 	if (in->psn != r->psn || (start && r->message != RVT_IN_NONE)) {
 		r->psn = in->psn;
@@ -465,11 +470,7 @@ static void unreliable(struct rvt_qp *qp, const struct rvt_in *in)
 		r->psn = psn_add(in->psn, 1);
 		return;
 	}
-	v = execute(qp, in);
-	if (v == VERDICT_OK)
-		executed(qp, in);
-	else
-		verdict_apply(qp, in, v);
+	take_next(qp, in);
 	r->psn = psn_add(in->psn, 1);
 }
 
