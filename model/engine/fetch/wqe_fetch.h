@@ -81,11 +81,14 @@ struct receive_slot {
 	unsigned log_page_size, stride;
 	unsigned posted; /* it and WQEs behind it, in a row, that are known to be posted: 1 or more
 			  */
+	bool shared; /* of an SRQ: another QP may take it while this one waits for its bytes */
 };
 /*
  * The bytes of a receive WQE. Results as those of wqe_fetch_send(), but not -ENOENT: the caller
  * knows that it is posted. `again`: for a later packet of the message that took it. Without
  * `again`, a WQE that was handed out before is read anew, because its slot has been posted again.
+ * So is a shared one that nobody waits for any more: the driver may have posted its slot again for
+ * another QP.
  */
 int wqe_fetch_receive(struct hca *hca, const struct receive_slot *slot, bool again,
 		      struct waiter *w, const uint8_t **wqe);

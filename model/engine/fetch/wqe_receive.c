@@ -259,6 +259,12 @@ static int read_start(struct hca *hca, struct receive_buffer *r, const struct re
 	return -EAGAIN;
 }
 
+/* Whether the bytes in the buffer are those of the receive that is posted now. */
+static bool is_current(const struct receive_buffer *r, uint64_t bit, const struct receive_slot *s)
+{
+	return !(r->handed & bit) && (r->keeps || !s->shared);
+}
+
 int wqe_fetch_receive(struct hca *hca, const struct receive_slot *s, bool again, struct waiter *w,
 		      const uint8_t **wqe)
 {
@@ -279,7 +285,7 @@ int wqe_fetch_receive(struct hca *hca, const struct receive_slot *s, bool again,
 		return -EAGAIN;
 	}
 	bit = found ? bit_of(r, s->offset) : 0;
-	if (bit && (again || !(r->handed & bit))) {
+	if (bit && (again || is_current(r, bit, s))) {
 		hca->stats.wqe_fetch_receive_hits += !again && !r->keeps;
 		r->handed |= bit;
 		keep_line_gone(&r->keeps);

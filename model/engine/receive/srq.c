@@ -277,7 +277,8 @@ static int srq_fetch(struct qp *qp, struct srqc *srqc, uint16_t slot, bool again
 				       .qpn = qp->qpn,
 				       .log_page_size = srqc_get_log_page_size(srqc),
 				       .stride = stride,
-				       .posted = 1},
+				       .posted = 1,
+				       .shared = true},
 		again, w, &bytes);
 	if (err)
 		return err;
