@@ -428,9 +428,12 @@ void pci_function_write(struct hca *hca, unsigned bar, uint64_t offset, const vo
 	HCA_TRACE(hca, TP_REG_WRITE, .args = {bar, offset, trace_value(bytes, size), size});
 	if (!pci_config_decodes(hca, "write", bar, offset))
 		return;
-	if (bar == HCA_BAR_UAR)
+	/* A real device does not decode memory between a reset and the restore of its configuration
+	 * space. Linux's driver leaves its interrupt handlers in place when it resets a failed
+	 * device, so that one may still ring the doorbell of its EQ: nobody is to blame. */
+	if (bar == HCA_BAR_UAR && !pci_config_is_lost(hca))
 		doorbell_write(hca, offset, bytes, size);
-	else
+	else if (bar != HCA_BAR_UAR)
 		bar0_write(hca, offset, bytes, size);
 }
 

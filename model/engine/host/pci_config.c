@@ -326,6 +326,11 @@ void pci_config_lost(struct hca *hca)
 	hca->config->lost = true;
 }
 
+bool pci_config_is_lost(const struct hca *hca)
+{
+	return hca->config->lost;
+}
+
 bool pci_config_unrestored(struct hca *hca)
 {
 	const bool lost = hca->config->lost;

@@ -25,6 +25,9 @@ void pci_config_reset(struct hca *hca);
 /* A software reset. A real device loses these registers, so software must write them again. This one
  * keeps them. */
 void pci_config_lost(struct hca *hca);
+/* True from such a reset until software writes the command register, or is told by
+ * pci_config_unrestored() that it has not. */
+bool pci_config_is_lost(const struct hca *hca);
 /* True once if software has not written the command register since such a reset. */
 bool pci_config_unrestored(struct hca *hca);
 const struct pci_identity *pci_config_identity(const struct hca *hca);
