@@ -81,7 +81,7 @@ struct receive_slot {
 	unsigned log_page_size, stride;
 	unsigned posted; /* it and WQEs behind it, in a row, that are known to be posted: 1 or more
 			  */
-	bool shared; /* of an SRQ: another QP may take it while this one waits for its bytes */
+	bool shared;     /* of an SRQ: another QP may take it while this one waits for its bytes */
 };
 /*
  * The bytes of a receive WQE. Results as those of wqe_fetch_send(), but not -ENOENT: the caller
