@@ -9,6 +9,7 @@
 #include "testbench/app/catalog.h"
 #include "testbench/app/dump.h"
 #include "testbench/app/ending.h"
+#include "testbench/app/explain.h"
 #include "testbench/app/matrix.h"
 #include "testbench/os/outdir.h"
 #include "testbench/os/place.h"
@@ -103,6 +104,13 @@ static int find_paths(struct run *run)
 	return rc;
 }
 
+static bool has_files(const struct run *run)
+{
+	const struct run_options *o = run->options;
+
+	return !o->dump && (!o->schedule || o->schedule->files);
+}
+
 static int make_machine(struct run *run)
 {
 	const struct machine_options options = {
@@ -131,6 +139,8 @@ static int make_machine(struct run *run)
 		run->tb.on_begin = run->options->schedule->begin;
 		run->tb.on_begin_arg = run->options->schedule->arg;
 	}
+	if (has_files(run) && !run->options->schedule && !run->options->gdb_port)
+		explain_prepare(&run->tb, run->options, run->dir.path);
 	if (run->options->stats == COUNTERS_JSON)
 		run->tb.account = stderr;
 	if (rc)
@@ -139,13 +149,6 @@ static int make_machine(struct run *run)
 }
 
 /* --- files --- */
-
-static bool has_files(const struct run *run)
-{
-	const struct run_options *o = run->options;
-
-	return !o->dump && (!o->schedule || o->schedule->files);
-}
 
 static int write_file(struct run *run, const char *name, int (*write)(struct run *run, FILE *out))
 {

@@ -73,6 +73,7 @@ void tb_destroy(struct tb *tb)
 	free(tb->stats_at_body);
 	free(tb->ladder);
 	free(tb->told);
+	free(tb->explained);
 }
 
 struct machine *tb_machine(struct tb *tb)
@@ -129,6 +130,8 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 		 got ? ", got " : "", got ? got : "", tb->row[0] ? ", in row " : "", tb->row);
 	tb->machine->failed = true;
 	tb_progress_clear(tb);
+	if (tb->explain)
+		tb->explained = tb->explain(tb);
 	tb_tell_guest_errors(tb, tb->report);
 	fprintf(tb->report, "%s: %s failed at %" PRIu64 ".%06" PRIu64 " us\n", here,
 		tb->scenario->name, now / 1000000, now % 1000000);

@@ -110,6 +110,10 @@ struct tb {
 	/* Called at the first failure, before anything is taken down. */
 	void (*on_failure)(struct tb *tb);
 	void *on_failure_arg;
+	/* Called before a failure is printed: guest errors that another program finds in the same run, as
+	 * text that free() frees; NULL: none. */
+	char *(*explain)(const struct tb *tb);
+	char *explained;
 	/* Called in the scenario's thread at power-on and again before the body. */
 	void (*on_begin)(struct tb *tb, bool body);
 	void *on_begin_arg;

@@ -146,6 +146,10 @@ void tb_tell_guest_errors(struct tb *tb, FILE *out)
 	const unsigned n = m->guest_errors_kept < NOTES_READ ? m->guest_errors_kept : NOTES_READ;
 	unsigned told = 0, left = 0;
 
+	if (tb->explained) {
+		fputs(tb->explained, out);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		unsigned again = 0;
 		bool before = false;
