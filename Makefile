@@ -43,7 +43,7 @@ includes := . host_driver/uverbs/include host_driver/core/include host_driver/cm
 COMMON := -O2 -g -fexceptions -fno-strict-aliasing $(addprefix -I,$(includes) $(O)/gen) -MMD -MP $(if $(WERROR),-Werror) $(EXTRA)
 comma := ,
 SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-# Call chains of host threads are walked by frame pointers (testbench/machine/calls.h), and a call is kept even when it is the last act
+# Call chains of host threads are walked by frame pointers (testbench/os/calls.h), and a call is kept even when it is the last act
 # of its caller. The engine is built without, but for guest_error(), which the checker of the driver calls.
 framed   := host_driver/% testbench/% model/engine/base/engine.c
 FRAMES   := -fno-omit-frame-pointer -fno-optimize-sibling-calls

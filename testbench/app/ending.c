@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_CHARS = 512, STACK_BYTES = 64 << 10 };
+enum { LINE_CHARS = 512, STACK_BYTES = 1 << 20, /* libdw needs some */ CRASH_SECONDS = 10 };
 
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -52,8 +52,19 @@ static void on_pipe(int number)
 	pipe_broken = number;
 }
 
+/* What explains a crash is not safe to print here. So it comes last, and not for ever. */
+static void explain_crash(const void *context)
+{
+	struct calls calls;
+
+	signal(SIGALRM, SIG_DFL);
+	alarm(CRASH_SECONDS);
+	calls_of_signal(&calls, context);
+	tb_tell_crash(watched, &calls, stderr);
+}
+
 /* SA_RESETHAND: when this returns the signal strikes again, with its default action. */
-static void on_crash(int number)
+static void on_crash(int number, siginfo_t *info, void *context)
 {
 	char name[32];
 
@@ -61,8 +72,10 @@ static void on_crash(int number)
 		return;
 	trace_rescue();
 	snprintf(name, sizeof(name), "SIG%s", sigabbrev_np(number));
-	if (watched)
-		tell(name, "; gdb --args and the same command show where");
+	if (!watched)
+		return;
+	tell(name, "; gdb --args and the same command show where");
+	explain_crash(context);
 }
 
 static void on_sanitizer(void)
@@ -98,11 +111,11 @@ void ending_exit(void)
 		fail("_exit() was called");
 }
 
-static void handle(int number, void (*handler)(int))
+static void handle(int number, struct sigaction action)
 {
-	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESETHAND | SA_ONSTACK};
 	struct sigaction before;
 
+	action.sa_flags |= SA_RESETHAND | SA_ONSTACK;
 	/* leave the handlers of a sanitizer, and what nohup ignores */
 	if (!sigaction(number, NULL, &before) && before.sa_handler == SIG_DFL)
 		sigaction(number, &action, NULL);
@@ -116,7 +129,7 @@ void ending_watch_crashes(void)
 	watched_pid = getpid();
 	sigaltstack(&alternative, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
-		handle(crashes[i], on_crash);
+		handle(crashes[i], (struct sigaction){.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO});
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(on_sanitizer);
 }
@@ -126,8 +139,8 @@ void ending_watch(struct tb *tb, bool debugged)
 	ending_watch_crashes();
 	watched = tb;
 	for (size_t i = debugged ? 1 : 0; i < ARRAY_SIZE(endings); i++)
-		handle(endings[i], on_ending);
-	handle(SIGPIPE, on_pipe);
+		handle(endings[i], (struct sigaction){.sa_handler = on_ending});
+	handle(SIGPIPE, (struct sigaction){.sa_handler = on_pipe});
 	atexit(on_exit_in_scenario);
 	at_quick_exit(on_exit_in_scenario);
 }

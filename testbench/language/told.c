@@ -259,6 +259,12 @@ void tb_tell_waits(struct tb *tb, FILE *out)
 
 /* --- after the failure --- */
 
+void tb_tell_crash(struct tb *tb, const struct calls *calls, FILE *out)
+{
+	tb_tell_calls(calls, "in:", CALLS_SHOWN, out);
+	tb_tell_guest_errors(tb, out);
+}
+
 void tb_tell_consequences(struct tb *tb, FILE *out)
 {
 	const struct machine *m = tb->machine;

@@ -8,7 +8,7 @@
 #define TESTBENCH_ACTS_H
 
 #include "model/interface/rules.h"
-#include "testbench/machine/calls.h"
+#include "testbench/os/calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>

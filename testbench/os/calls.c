@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See calls.h. */
-#include "testbench/machine/calls.h"
+#define _GNU_SOURCE
+#include "testbench/os/calls.h"
 
 #include "model/systemc/kernel.h"
 
 #include <stdint.h>
+#include <ucontext.h>
 
 /* What the frame pointer points to, on x86-64 and arm64. */
 struct frame {
@@ -17,7 +19,6 @@ struct frame {
 __attribute__((no_sanitize_address)) static void
 walk(struct calls *calls, const struct frame *frame, const struct frame *end)
 {
-	calls->n = 0;
 	while (calls->n < CALLS_MAX && frame < end && (uintptr_t)frame % sizeof(void *) == 0) {
 		calls->pc[calls->n++] = frame->return_address;
 		if (frame->caller <= frame)
@@ -41,4 +42,20 @@ void calls_of_waiting(struct calls *calls, const struct kernel_thread *thread)
 	calls->n = 0;
 	if (kernel_thread_innermost(thread))
 		walk(calls, kernel_thread_innermost(thread), kernel_thread_outermost(thread));
+}
+
+void calls_of_signal(struct calls *calls, const void *context)
+{
+	const struct kernel_thread *thread = kernel_thread_running();
+	const mcontext_t *m = &((const ucontext_t *)context)->uc_mcontext;
+#ifdef __x86_64__
+	const uintptr_t pc = (uintptr_t)m->gregs[REG_RIP], frame = (uintptr_t)m->gregs[REG_RBP];
+#else
+	const uintptr_t pc = m->pc, frame = m->regs[29];
+#endif
+
+	/* a return address stands behind its call */
+	*calls = (struct calls){.n = 1, .pc = {(const void *)(pc + 1)}};
+	if (thread)
+		walk(calls, (const void *)frame, kernel_thread_outermost(thread));
 }

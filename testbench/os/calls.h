@@ -20,5 +20,7 @@ struct calls {
 void calls_take(struct calls *calls, const struct kernel_thread *thread);
 /* Those in which another thread waits; none if it does not wait. */
 void calls_of_waiting(struct calls *calls, const struct kernel_thread *thread);
+/* Those of the running thread where a signal has struck: `context` is what the handler was given. */
+void calls_of_signal(struct calls *calls, const void *context);
 
 #endif
