@@ -8,10 +8,12 @@
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 10 };
+enum { BUCKETS = 1 << 10, TEXT_BYTES = 160, NAMES_BYTES = 160 };
 
 /* How hooks.c names its functions. */
 #define WRAP "__wrap_"
@@ -33,7 +35,7 @@ static unsigned thread_number(void)
 
 static bool wants_marks(enum ask_kind kind)
 {
-	return kind != ASK_SENDS && kind != ASK_RECEIVES && kind != ASK_SRQ_RECEIVES &&
+	return kind != ASK_INNER && kind != ASK_SENDS && kind != ASK_RECEIVES && kind != ASK_SRQ_RECEIVES &&
 	       kind != ASK_ARM;
 }
 
@@ -50,6 +52,7 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 	if (!a->c)
 		return;
 	a->since = a->c->seq;
+	a->since_recent = a->c->n_recent;
 	a->marks = wants_marks(kind);
 	if (a->marks)
 		wrote_begin();
@@ -80,24 +83,56 @@ bool ask_on_ethernet(const struct ask *a, unsigned port)
 	return a->dev && port >= 1 && port <= DRV_PORTS_MAX && drv_port_is_ethernet(a->dev, port);
 }
 
-struct ask *ask_running(void)
+/* The newest ask of the running thread, from `a` on, of a part of a call or of a whole one. */
+static struct ask *ask_from(struct ask *a, bool inner)
 {
 	const unsigned thread = thread_number();
-	struct ask *a = asks;
 
-	while (a && a->thread != thread)
+	while (a && (a->thread != thread || (a->kind == ASK_INNER) != inner))
 		a = a->next;
 	return a;
 }
 
-struct ask *ask_outermost(struct ask *a)
+struct ask *ask_running(void)
 {
-	struct ask *outermost = a;
+	return ask_from(asks, false);
+}
 
-	for (; a; a = a->next)
-		if (a->thread == outermost->thread)
-			outermost = a;
-	return outermost;
+static struct ask *outermost(struct ask *a)
+{
+	struct ask *found = NULL;
+
+	for (; a; a = ask_from(a->next, false))
+		found = a;
+	return found;
+}
+
+struct ask *ask_taker(void)
+{
+	struct ask *inner = ask_from(asks, true);
+
+	return inner ? inner : outermost(ask_from(asks, false));
+}
+
+struct ask *ask_around(const struct ask *inner)
+{
+	struct ask *a = ask_from(inner->next, true);
+
+	return a ? a : outermost(ask_from(inner->next, false));
+}
+
+void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
+		const char *format, ...)
+{
+	char text[TEXT_BYTES], by[NAMES_BYTES];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	checker_recent(a->c, a->since_recent, by, sizeof(by));
+	checker_report(a->c, &(struct breach){rule, object, NULL, NULL}, "%s, in %s%s%s", text,
+		       a->call, *by ? " by " : "", by);
 }
 
 struct ask *ask_now(const struct checker *c)
@@ -213,8 +248,8 @@ void asked_send_rung(struct checker *c, uint32_t qpn)
 void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 		     const struct drv_send_wr *stopped)
 {
-	struct breach b = {RULE_request_not_given, {GUEST_QP, a->number}, NULL, NULL};
-	unsigned asked = 0;
+	const struct guest_object qp = {GUEST_QP, a->number};
+	unsigned asked = a->sends.special;
 
 	if (!a->c || !a->followed)
 		return;
@@ -222,19 +257,20 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 	for (; first && first != stopped; first = first->next)
 		asked++;
 	if (a->sends.given != asked)
-		checker_report(a->c, &b, "%u sends were posted, the owner bits of %u are set",
-			       asked, a->sends.given);
+		ask_report(a, RULE_request_not_given, qp,
+			   "%u sends were posted, the owner bits of %u are set", asked,
+			   a->sends.given);
 	else if (a->sends.rung != a->sends.given)
-		checker_report(a->c, &b, "%u sends were posted, the doorbell was rung behind %u",
-			       asked, a->sends.rung);
+		ask_report(a, RULE_request_not_given, qp,
+			   "%u sends were posted, the doorbell was rung behind %u", asked,
+			   a->sends.rung);
 }
 
 void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
 			const struct drv_recv_wr *stopped)
 {
 	const bool srq = a->kind == ASK_SRQ_RECEIVES;
-	struct breach b = {
-		RULE_request_not_given, {srq ? GUEST_SRQ : GUEST_QP, a->number}, NULL, NULL};
+	const struct guest_object queue = {srq ? GUEST_SRQ : GUEST_QP, a->number};
 	unsigned asked = 0;
 
 	if (!a->c || !a->followed)
@@ -243,8 +279,9 @@ void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
 	for (; first && first != stopped; first = first->next)
 		asked++;
 	if (a->receives.given != asked)
-		checker_report(a->c, &b, "%u receives were posted, the doorbell record counts %u",
-			       asked, a->receives.given);
+		ask_report(a, RULE_request_not_given, queue,
+			   "%u receives were posted, the doorbell record counts %u", asked,
+			   a->receives.given);
 }
 
 void asked_cq_armed(struct checker *c, uint32_t cqn, unsigned command, const void *pc)
@@ -269,9 +306,8 @@ void asked_cq_armed(struct checker *c, uint32_t cqn, unsigned command, const voi
 void asked_arm_end(struct ask *a)
 {
 	if (a->c && !a->arm.rung)
-		checker_report(
-			a->c, &(struct breach){RULE_arm_differs, {GUEST_CQ, a->number}, NULL, NULL},
-			"no arm doorbell was rung");
+		ask_report(a, RULE_arm_differs, (struct guest_object){GUEST_CQ, a->number},
+			   "no arm doorbell was rung");
 }
 
 void asked_entries_back(struct checker *c, uint32_t cqn, uint32_t from, uint32_t to)

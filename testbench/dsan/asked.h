@@ -13,6 +13,7 @@
 #define TESTBENCH_DSAN_ASKED_H
 
 #include "host_driver/mlx4/mlx4.h"
+#include "model/interface/rules.h"
 #include "testbench/dsan/checker.h"
 
 #include <stdbool.h>
@@ -32,6 +33,8 @@ enum ask_kind {
 	ASK_REGION_RIGHTS, /* `number` is the index of its MPT */
 	ASK_WINDOW,
 	ASK_OTHER,
+	/* A part of a call, which the driver makes inside: only taken.h knows of it. */
+	ASK_INNER,
 };
 
 enum { ASK_RELEASED = 6 };
@@ -48,6 +51,8 @@ struct made {
 	const struct drv_pd *pd;   /* of a queue pair, SRQ, region, window */
 	const struct drv_uar *uar; /* of a CQ */
 	const struct drv_cq *cq;   /* of an SRQ */
+	bool special;              /* a queue pair that is QP0 or QP1 of its port, `special_qpn` */
+	unsigned special_qpn;
 	unsigned port, access, dest_depth;
 	enum ibv_mw_type window_type;
 	uint32_t key; /* of a region or window: the newest */
@@ -61,7 +66,7 @@ struct ask {
 	const char *call; /* the function's name, for reports */
 	unsigned thread;
 	uint32_t number;                    /* of the QP, CQ or SRQ that it is about */
-	uint32_t since;                     /* number of accesses at its beginning */
+	uint32_t since, since_recent;       /* the checker's seq and n_recent at its beginning */
 	bool followed;                      /* own.c knows the queue */
 	bool marks;                         /* wrote.c is on for it */
 	bool took;                          /* something that nobody has claimed yet (taken.h) */
@@ -71,6 +76,7 @@ struct ask {
 	struct made *made;
 	struct {
 		const struct drv_send_wr *wr; /* the next to be given to the device */
+		bool special;                 /* a packet of QP0 or QP1, which is not compared */
 		unsigned given, rung;         /* rung: given when the doorbell was rung last */
 	} sends;
 	struct {
@@ -119,9 +125,15 @@ bool ask_on_ethernet(const struct ask *a, unsigned port);
 /* The newest ask of the running thread; NULL: there is none. */
 struct ask *ask_now(const struct checker *c);
 
-/* The same, whatever host it is about; and the call that it is a part of, or itself. */
+/* The same, whatever host it is about. */
 struct ask *ask_running(void);
-struct ask *ask_outermost(struct ask *a);
+/* To whom belongs what the running thread takes now: the newest part of a call (ASK_INNER), else the
+ * outermost call; and the one around a part. NULL: there is none. */
+struct ask *ask_taker(void);
+struct ask *ask_around(const struct ask *inner);
+/* Reports what a call that has ended did not do, with the driver's functions that came by in it. */
+void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* At the end of a call that has not failed before `stopped` (NULL: it posted all). */
 void asked_sends_end(struct ask *a, const struct drv_send_wr *first,

@@ -130,9 +130,7 @@ void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 		n++;
 	}
 	if (n != result)
-		checker_report(a->c,
-			       &(struct breach){
-				       RULE_completion_differs, {GUEST_CQ, a->number}, NULL, NULL},
-			       "%d completions were returned, and %d were given back to the device",
-			       result, n);
+		ask_report(a, RULE_completion_differs, (struct guest_object){GUEST_CQ, a->number},
+			   "%d completions were returned, and %d were given back to the device",
+			   result, n);
 }

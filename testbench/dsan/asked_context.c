@@ -15,6 +15,7 @@
 
 enum {
 	QUEUE_BYTE = 0x83, /* of a path's schedule queue, without port and SL */
+	QUEUE_BYTE_QP0 = 0x3f,
 	LOG_WQE_UNIT = 4,
 	LOG_PAGE_MIN = 12,
 	HCR_MBOX_BYTES = 4096,
@@ -131,7 +132,7 @@ static void transport_says(struct compared *c, const struct qpc *q, const struct
 static void attributes_say(struct compared *c, const struct qpc *q, const struct made *qp,
 			   const struct drv_qp_attr *attr, unsigned mask)
 {
-	const bool connected = qp->init.type != IBV_QPT_UD;
+	const bool connected = qp->init.type != IBV_QPT_UD && !qp->special;
 	const unsigned port = mask & IBV_QP_PORT ? attr->port_num : qp->port;
 
 	access_says(c, q, qp, attr, mask);
@@ -195,7 +196,7 @@ static void creation_says(struct compared *c, const struct qpc *q, const struct 
 	const bool xrc = service_of(init->type) == QP_ST_XRC;
 	struct made *pd = made_find(qp->pd);
 
-	SAYS(c, qpc, q, service, service_of(init->type));
+	SAYS(c, qpc, q, service, qp->special ? QP_ST_MLX : service_of(init->type));
 	SAYS(c, qpc, q, local_qpn, c->ask->number);
 	SAYS(c, qpc, q, fre, !init->user);
 	SAYS(c, qpc, q, rlkey, !init->user);
@@ -222,6 +223,18 @@ static void attributes_keep(struct made *qp, const struct drv_qp_attr *attr, uns
 		qp->dest_depth = attr->max_dest_rd_atomic;
 }
 
+/* A queue pair of datagrams has no address vector. Source: Linux __mlx4_ib_modify_qp */
+static void datagrams_say(struct compared *c, const struct qpc *q, const struct made *qp)
+{
+	const bool is_qp0 = qp->special && !qp->special_qpn;
+
+	if (!qp->special && qp->init.type != IBV_QPT_UD)
+		return;
+	SAYS(c, qp_path, qpc_primary_const(q), sched_queue,
+	     (is_qp0 ? QUEUE_BYTE_QP0 : QUEUE_BYTE) | (qp->port - 1) << 6);
+	SAYS(c, qpc, q, mtu, IBV_MTU_4096);
+}
+
 static void modify_says(struct compared *c, struct ask *a, uint32_t opcode, uintptr_t at)
 {
 	const struct qp_mbox *mbox = (const void *)at;
@@ -237,6 +250,8 @@ static void modify_says(struct compared *c, struct ask *a, uint32_t opcode, uint
 		SAYS(c, qp_path, qpc_primary_const(q), sched_queue, QUEUE_BYTE | (port - 1) << 6);
 	} else {
 		options_say(c, mbox, mask);
+		if (opcode == HCR_INIT2RTR_QP)
+			datagrams_say(c, q, a->made);
 	}
 	attributes_say(c, q, a->made, a->modify.attr, mask);
 	SAYS(c, qpc, q, local_qpn, a->number);

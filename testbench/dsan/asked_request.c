@@ -353,7 +353,11 @@ bool asked_send_given(struct checker *c, uint32_t qpn, uintptr_t wqe, uint64_t *
 	const struct drv_send_wr *wr;
 	struct compared compared;
 
-	if (!a || a->kind != ASK_SENDS || a->number != qpn || !a->sends.wr)
+	if (!a || a->kind != ASK_SENDS || a->number != qpn)
+		return false;
+	if (a->sends.special)
+		a->sends.given++;
+	if (!a->sends.wr)
 		return false;
 	wr = a->sends.wr;
 	compared = (struct compared){

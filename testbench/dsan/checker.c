@@ -22,7 +22,7 @@
 enum {
 	REPEATS = 1 << 20,
 	HOSTS = 2,
-	TEXT_BYTES = 240,
+	TEXT_BYTES = 400,
 	PLACE_BYTES = 128,
 	INLINED = 8,
 	STORERS = 64
@@ -111,30 +111,46 @@ static void place_of(const void *pc, char *buf, size_t size)
 		snprintf(buf, size, "%s", s[i].name);
 }
 
-/* The function of the driver, past what is inlined there from the rows of the interface. */
-static void function_of(const void *pc, char *buf, size_t size)
+static bool is_named(const char *text, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)); at += n)
+		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
+/* The functions of the driver at that place, past what is inlined there from the rows of the
+ * interface: the innermost first. A function that is inlined is told with the one that it is in. */
+static void functions_add(const void *pc, char *text, size_t size)
 {
 	struct symbol s[INLINED];
 	const size_t n = symbols_find(pc, s, INLINED);
-	size_t i = 0;
+	size_t i = 0, used = strlen(text);
 
 	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
 		i++;
-	snprintf(buf, size, "%s", n ? s[i].name : "");
+	for (; i < n; i++) {
+		if (is_named(text, s[i].name) || used + strlen(s[i].name) + 3 > size)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+					 s[i].name);
+	}
 }
 
 void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size)
 {
-	char name[SYMBOL_NAME];
-	size_t used = 0;
-
 	text[0] = 0;
-	for (unsigned i = 0; i < n; i++) {
-		function_of(pcs[i], name, sizeof(name));
-		if (!*name || strstr(text, name) || used + strlen(name) + 3 > size)
-			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
-	}
+	for (unsigned i = 0; i < n; i++)
+		functions_add(pcs[i], text, size);
+}
+
+void checker_recent(const struct checker *c, uint32_t since, char *text, size_t size)
+{
+	text[0] = 0;
+	for (uint32_t n = c->n_recent; n != since && c->n_recent - n < RECENT; n--)
+		functions_add(code_pc(c->recent[(n - 1) % RECENT]), text, size);
 }
 
 void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint32_t since,
@@ -219,6 +235,14 @@ static void store_ends(struct checker *c)
 	own_stored(c->own, c->storing.at);
 }
 
+static inline void came_by(struct checker *c, const void *pc)
+{
+	const uint32_t at = code_offset(pc);
+
+	if (c->recent[(c->n_recent - 1) % RECENT] != at)
+		c->recent[c->n_recent++ % RECENT] = at;
+}
+
 static inline void heard(struct checker *c)
 {
 	if (c->storing.bytes)
@@ -237,6 +261,7 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	heard(c);
 	if (!checker_has(c, at))
 		return;
+	came_by(c, pc);
 	order_load(c->order, at, bytes, pc);
 	own_load(c->own, at, bytes, pc);
 }
@@ -248,6 +273,7 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	heard(c);
 	if (!checker_has(c, at))
 		return;
+	came_by(c, pc);
 	order_store(c->order, at, bytes, pc);
 	claims_store(c->claims, at, bytes, pc);
 	own_store(c->own, at, bytes, pc);
@@ -299,6 +325,7 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 	struct checker *c = checker_of(p);
 
 	heard(c);
+	came_by(c, __builtin_return_address(0));
 	if (bar == HCA_BAR_UAR)
 		own_register(c->own, offset, bytes, __builtin_return_address(0));
 	else if (offset - BAR0_HCR < sizeof(c->hcr) && size <= sizeof(c->hcr) - (offset - BAR0_HCR))

@@ -17,6 +17,7 @@ enum {
 	CHECKER_VECTORS = 64,
 	/* that a device may read ahead in a send queue. Source: Linux mlx4_ib, sq_spare_wqes */
 	HEADROOM_BYTES = 2048,
+	RECENT = 128, /* a power of two */
 };
 
 struct ask;
@@ -61,6 +62,9 @@ struct checker {
 	 * which vector (EQN); 0: none yet. */
 	unsigned eq_of_vector[CHECKER_VECTORS], vector_eqn[CHECKER_VECTORS], async_eqn;
 	bool async_eqn_known;
+	/* Where the driver was last, in order: code_offset() of its accesses to shared memory and
+	 * registers. */
+	uint32_t recent[RECENT], n_recent;
 	uint8_t hcr[28];  /* the command register, as it was written so far */
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;
@@ -129,6 +133,8 @@ void checker_report(struct checker *c, const struct breach *b, const char *forma
 /* The functions that have stored into [from, to) since then, each once; an empty text if none has. */
 void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint32_t since,
 		     char *text, size_t size);
+/* The functions that have come by since n_recent was `since`, each once, the latest first. */
+void checker_recent(const struct checker *c, uint32_t since, char *text, size_t size);
 /* The functions of these places, each once. */
 void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size);
 /* A store is heard of before it is made: the driver has made its last one. */

@@ -144,6 +144,41 @@ W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct 
 	return rc;
 }
 
+W(int, drv_special_create, struct drv_pd *pd, const struct drv_special_init *init,
+  struct drv_qp **qp)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
+	rc = __real_drv_special_create(pd, init, qp);
+	if (made(&a, rc, rc ? NULL : *qp))
+		return rc;
+	m = made_add(&a, *qp);
+	m->special = true;
+	m->special_qpn = init->qpn;
+	m->init.sq_sig_all = true;
+	m->init.send_cq = m->init.recv_cq = init->cq;
+	m->pd = pd;
+	m->port = init->port;
+	return rc;
+}
+
+W(int, drv_special_send, struct drv_qp *qp, const struct drv_special_send *send)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SENDS, __func__, platform_of(qp), drv_qp_num(qp));
+	a.followed = ask_follows(&a, HCA_QP, true);
+	a.sends.special = true;
+	rc = __real_drv_special_send(qp, send);
+	if (!rc)
+		asked_sends_end(&a, NULL, NULL);
+	return rc;
+}
+
 W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask)
 {
 	ASK a;

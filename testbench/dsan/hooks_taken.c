@@ -30,6 +30,17 @@ W(int, drv_cmd_init, struct drv_device *dev)
 	return __real_drv_cmd_init(dev);
 }
 
+/* --- parts of calls --- */
+
+/* The result of such a part. `shared`: what it takes belongs to all. */
+#define INNER(dev, shared, call)                                                                   \
+	({                                                                                         \
+		ASK inner;                                                                         \
+                                                                                                   \
+		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
+		taken_inner_end(&inner, call, shared);                                             \
+	})
+
 /* --- memory of the driver --- */
 
 W(void *, drv_calloc, size_t n, size_t size)
@@ -54,11 +65,8 @@ void callout_free(void *at)
 
 W(int, drv_db_alloc, struct drv_device *dev, struct drv_db *db)
 {
-	int rc;
+	const int rc = INNER(dev, true, __real_drv_db_alloc(dev, db));
 
-	taken_shared_begin();
-	rc = __real_drv_db_alloc(dev, db);
-	taken_shared_end();
 	if (!rc)
 		taken_add(TAKEN_RECORD, db->record, 0, HERE);
 	return rc;
@@ -81,7 +89,7 @@ static void mtts_back(const struct drv_device *dev, const struct drv_mtt *mtt, c
 
 W(int, drv_buf_alloc, struct drv_device *dev, size_t bytes, struct drv_buf *buf)
 {
-	const int rc = __real_drv_buf_alloc(dev, bytes, buf);
+	const int rc = INNER(dev, false, __real_drv_buf_alloc(dev, bytes, buf));
 
 	if (!rc)
 		taken_add(TAKEN_BUFFER, buf->pages, 0, HERE);
@@ -98,11 +106,32 @@ W(void, drv_buf_free, struct drv_device *dev, struct drv_buf *buf)
 
 W(int, drv_mtt_alloc, struct drv_device *dev, unsigned pages, struct drv_mtt *mtt)
 {
-	const int rc = __real_drv_mtt_alloc(dev, pages, mtt);
+	const int rc = INNER(dev, false, __real_drv_mtt_alloc(dev, pages, mtt));
 
 	if (!rc)
 		taken_add(TAKEN_MTTS, dev, mtt->first, HERE);
 	return rc;
+}
+
+W(int, drv_buddy_alloc, struct drv_buddy *b, unsigned order, uint32_t *first)
+{
+	const int rc = __real_drv_buddy_alloc(b, order, first);
+
+	if (!rc)
+		taken_add(TAKEN_BUDDY, b, (uint64_t)order << 32 | *first, HERE);
+	return rc;
+}
+
+W(void, drv_buddy_free, struct drv_buddy *b, uint32_t first, unsigned order)
+{
+	taken_back(TAKEN_BUDDY, b, (uint64_t)order << 32 | first, HERE);
+	__real_drv_buddy_free(b, first, order);
+}
+
+W(void, drv_buddy_cleanup, struct drv_buddy *b)
+{
+	taken_forget_of(b);
+	__real_drv_buddy_cleanup(b);
 }
 
 W(void, drv_mtt_free, struct drv_device *dev, struct drv_mtt *mtt)
@@ -124,11 +153,8 @@ static const struct {
 
 W(int, drv_table_get, struct drv_icm_table *t, uint32_t entry)
 {
-	int rc;
+	const int rc = INNER(t->dev, true, __real_drv_table_get(t, entry));
 
-	taken_shared_begin();
-	rc = __real_drv_table_get(t, entry);
-	taken_shared_end();
 	if (!rc)
 		taken_add(TAKEN_ICM, t, entry, HERE);
 	return rc;
@@ -147,11 +173,8 @@ W(void, drv_table_put, struct drv_icm_table *t, uint32_t entry)
 
 W(int, drv_table_get_range, struct drv_icm_table *t, uint32_t first, uint32_t last)
 {
-	int rc;
+	const int rc = INNER(t->dev, true, __real_drv_table_get_range(t, first, last));
 
-	taken_shared_begin();
-	rc = __real_drv_table_get_range(t, first, last);
-	taken_shared_end();
 	if (!rc)
 		taken_add(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
 	return rc;
@@ -169,37 +192,33 @@ W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
 	__real_drv_table_cleanup(t, tell_device);
 }
 
-/* Mailboxes are kept for the next command. */
+/* Mailboxes are kept for the next command, also when this one fails. */
+#define COMMAND(dev, call)                                                                         \
+	({                                                                                         \
+		ASK inner;                                                                         \
+		int rc;                                                                            \
+                                                                                                   \
+		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
+		rc = (call);                                                                       \
+		taken_inner_end(&inner, 0, true);                                                  \
+		rc;                                                                                \
+	})
+
 W(int, drv_cmd, struct drv_device *dev, struct drv_raw_cmd *cmd)
 {
-	int rc;
-
-	taken_shared_begin();
-	rc = __real_drv_cmd(dev, cmd);
-	taken_shared_end();
-	return rc;
+	return COMMAND(dev, __real_drv_cmd(dev, cmd));
 }
 
 W(int, drv_cmd_in, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
   const void *in, size_t len)
 {
-	int rc;
-
-	taken_shared_begin();
-	rc = __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len);
-	taken_shared_end();
-	return rc;
+	return COMMAND(dev, __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len));
 }
 
 W(int, drv_cmd_out, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
   void *out, size_t len)
 {
-	int rc;
-
-	taken_shared_begin();
-	rc = __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len);
-	taken_shared_end();
-	return rc;
+	return COMMAND(dev, __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len));
 }
 
 /* --- numbers --- */

@@ -3,11 +3,12 @@
 #include "testbench/dsan/taken.h"
 
 #include "testbench/dsan/asked_impl.h"
+#include "testbench/os/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 12, NAMES_BYTES = 120 };
+enum { BUCKETS = 1 << 12, NAMES_BYTES = 140, TAKERS = 4 };
 
 struct taken {
 	struct taken *next;       /* of the same hash */
@@ -15,8 +16,8 @@ struct taken {
 	enum taken_kind kind;
 	const void *of;
 	uint64_t number;
-	const void *pc;
-	uint64_t nth; /* in order of taking */
+	const void *takers[TAKERS]; /* the function that took it, then its callers */
+	uint64_t nth;               /* in order of taking */
 	const struct checker *c;
 	const void
 		*owner; /* the call that is under way, then the object; NULL: it belongs to all */
@@ -25,7 +26,6 @@ struct taken {
 /* Heap memory and numbers belong to no host's memory, and one process runs one simulation. */
 static struct taken *buckets[BUCKETS], *owners[BUCKETS];
 static uint64_t count;
-static unsigned shared;
 
 static struct taken **bucket_of(enum taken_kind kind, const void *of, uint64_t number)
 {
@@ -98,22 +98,26 @@ static void remove_taken(struct taken *t)
 	remove_at(at);
 }
 
-void taken_shared_begin(void)
+/* The calls that led to `pc`, from there on. */
+static void takers_note(struct taken *t, const void *pc)
 {
-	shared++;
-}
+	struct calls calls;
+	unsigned i = 0;
 
-void taken_shared_end(void)
-{
-	shared--;
+	calls_take(&calls, kernel_thread_running());
+	while (i < calls.n && calls.pc[i] != pc)
+		i++;
+	for (unsigned k = 0; k < TAKERS && i < calls.n; k++)
+		t->takers[k] = calls.pc[i++];
+	t->takers[0] = pc;
 }
 
 void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void *pc)
 {
 	struct taken **at = bucket_of(kind, of, number), *t;
-	struct ask *a = ask_running();
+	struct ask *a = ask_taker();
 
-	if (!a || !a->c || shared)
+	if (!a || !a->c)
 		return;
 	t = malloc(sizeof(*t));
 	if (!t)
@@ -122,21 +126,22 @@ void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void
 			    .kind = kind,
 			    .of = of,
 			    .number = number,
-			    .pc = pc,
 			    .nth = ++count,
 			    .c = a->c};
+	takers_note(t, pc);
 	*at = t;
-	owner_set(t, ask_outermost(a));
-	ask_outermost(a)->took = true;
+	owner_set(t, a);
+	a->took = true;
 }
 
 void taken_back(enum taken_kind kind, const void *of, uint64_t number, const void *pc)
 {
-	struct ask *a = ask_running();
-	struct taken **at = place_of(kind, of, number, a ? ask_outermost(a) : NULL), *t = *at;
+	struct ask *a = ask_taker();
+	struct taken **at = place_of(kind, of, number, a), *t = *at;
 
-	if (a && a->n_released < ASK_RELEASED)
-		a->released[a->n_released++] = pc;
+	for (; a; a = a->kind == ASK_INNER ? ask_around(a) : NULL)
+		if (a->n_released < ASK_RELEASED)
+			a->released[a->n_released++] = pc;
 	if (t)
 		remove_at(at);
 }
@@ -157,12 +162,15 @@ static void report(struct ask *a, const struct taken *t, unsigned n, const char 
 {
 	char taker[NAMES_BYTES], givers[NAMES_BYTES];
 
-	checker_functions(&t->pc, 1, taker, sizeof(taker));
+	unsigned takers = 0;
+
+	while (takers < TAKERS && t->takers[takers])
+		takers++;
+	checker_functions(t->takers, takers, taker, sizeof(taker));
 	checker_functions(a->released, a->n_released, givers, sizeof(givers));
 	checker_report(a->c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
-		       "%s %s, and a %s that %s took is left%s%s%s", call, how, name_of(t->kind),
-		       taker, n > 1 ? ", and more" : "",
-		       *givers ? "; the rest was given back by " : "", givers);
+		       "%s %s, and a %s is left%s, taken by %s%s%s", call, how, name_of(t->kind), n > 1 ? ", and more" : "",
+		       taker, *givers ? "; the rest was given back by " : "", givers);
 }
 
 /* The oldest that the call or object has; how many there are. */
@@ -181,6 +189,15 @@ static const struct taken *oldest_of(const void *owner, unsigned *n)
 	return oldest;
 }
 
+static void left_forget(const void *owner)
+{
+	for (struct taken *t = *owned_by(owner), *next; t; t = next) {
+		next = t->owner_next;
+		if (t->owner == owner)
+			remove_taken(t);
+	}
+}
+
 /* One is reported, and all are forgotten. */
 static void left_check(struct ask *a, const void *owner, const char *call, const char *how)
 {
@@ -190,11 +207,7 @@ static void left_check(struct ask *a, const void *owner, const char *call, const
 	if (!oldest)
 		return;
 	report(a, oldest, n, call, how);
-	for (struct taken *t = *owned_by(owner), *next; t; t = next) {
-		next = t->owner_next;
-		if (t->owner == owner)
-			remove_taken(t);
-	}
+	left_forget(owner);
 }
 
 void taken_made(struct ask *a, const void *object)
@@ -221,6 +234,24 @@ void taken_gone(struct ask *a, const char *call, const void *object)
 {
 	if (a->c)
 		left_check(a, object, call, "returned");
+}
+
+int taken_inner_end(struct ask *inner, int rc, bool shared)
+{
+	struct ask *around = ask_around(inner);
+
+	if (!inner->c || !inner->took)
+		return rc;
+	if (rc) {
+		left_check(inner, inner, inner->call, "failed");
+	} else if (shared || !around) {
+		left_forget(inner);
+	} else {
+		taken_made(inner, around);
+		around->took = true;
+	}
+	inner->took = false;
+	return rc;
 }
 
 static void forget(const struct checker *c, const void *of)

@@ -9,6 +9,7 @@
 #ifndef TESTBENCH_DSAN_TAKEN_H
 #define TESTBENCH_DSAN_TAKEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ask;
@@ -19,6 +20,7 @@ struct checker;
 	T(RECORD, "doorbell record")                                                               \
 	T(BUFFER, "buffer")                                                                        \
 	T(MTTS, "range of MTT entries")                                                            \
+	T(BUDDY, "range of the allocator of MTT entries")                                                            \
 	T(ICM, "reference to ICM")                                                                 \
 	T(NUMBER, "number")                                                                        \
 	T(PAGES, "DMA memory")                                                                     \
@@ -36,9 +38,10 @@ enum taken_kind {
  * the function that does it. Outside of asks nothing is noted. */
 void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void *pc);
 void taken_back(enum taken_kind kind, const void *of, uint64_t number, const void *pc);
-/* What is taken until the end is kept for all objects, such as a page of doorbell records. */
-void taken_shared_begin(void);
-void taken_shared_end(void);
+/* A part of a call has ended (ASK_INNER). When it has failed, what it took must be back. Else that
+ * belongs to the call around it; or to all objects (`shared`), such as a page of doorbell records.
+ * Returns rc. */
+int taken_inner_end(struct ask *inner, int rc, bool shared);
 
 /* The call has ended. It made the object (NULL: it made none and has not failed). */
 void taken_made(struct ask *a, const void *object);
