@@ -278,6 +278,11 @@
 	  "IBA 11.4.2.2 request completion notification; mlx4 arm doorbell", \
 	  "the number and the command in the arm doorbell", \
 	  "the commands for all and for solicited completions are swapped") \
+	R(completion_left, \
+	  "a queue pair was reset or destroyed, and completions of it are still in its CQ", \
+	  "Linux __mlx4_ib_cq_clean, which mlx4_ib_modify_qp and destroy_qp_common call behind 2RST_QP; IBA 11.2.4.2", \
+	  "the cleaning of both CQs of the queue pair, behind the command", \
+	  "only the CQ of receives is cleaned") \
 	R(completion_differs, \
 	  "a completion that the driver returns says something else than what the device wrote", \
 	  "IBA 11.4.2.1 poll for completion; mlx4 CQE format", \

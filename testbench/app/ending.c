@@ -129,7 +129,8 @@ void ending_watch_crashes(void)
 	watched_pid = getpid();
 	sigaltstack(&alternative, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++)
-		handle(crashes[i], (struct sigaction){.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO});
+		handle(crashes[i],
+		       (struct sigaction){.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO});
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(on_sanitizer);
 }

@@ -35,8 +35,8 @@ static unsigned thread_number(void)
 
 static bool wants_marks(enum ask_kind kind)
 {
-	return kind != ASK_INNER && kind != ASK_SENDS && kind != ASK_RECEIVES && kind != ASK_SRQ_RECEIVES &&
-	       kind != ASK_ARM;
+	return kind != ASK_INNER && kind != ASK_SENDS && kind != ASK_RECEIVES &&
+	       kind != ASK_SRQ_RECEIVES && kind != ASK_ARM;
 }
 
 void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platform *p,

@@ -86,6 +86,7 @@ struct ask {
 	struct {
 		uint32_t from, to; /* indexes that were given back */
 		bool index;        /* an index was written */
+		unsigned slots;    /* of SRQs that were given back */
 	} poll;
 	struct {
 		bool solicited, rung;
@@ -141,6 +142,10 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
 			const struct drv_recv_wr *stopped);
 void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc);
+/* The completions of a queue pair were removed from a CQ: the ask is ASK_POLL. */
+void asked_clean_end(struct ask *a, uint32_t qpn);
+/* The queue pair of the ask was reset or destroyed: a CQ of it, or NULL. */
+void asked_reset_end(struct ask *a, const struct drv_cq *cq);
 void asked_arm_end(struct ask *a);
 
 /* It was modified as asked. */

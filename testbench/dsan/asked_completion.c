@@ -92,13 +92,15 @@ static bool receive_matches(const struct ask *a, const struct drv_wc *wc, const 
 		 WC(a, wc, dlid_path_bits, cqe_get_path_bits(e))));
 }
 
-static void completion_matches(const struct ask *a, const struct drv_wc *wc, const struct cqe *e,
-			       const uint64_t *wr_id)
+static void completion_matches(const struct ask *a, const struct drv_wc *wc,
+			       const struct own_taken *taken)
 {
+	const struct cqe *e = &taken->entry;
+
 	if (!WC(a, wc, qp_num, cqe_get_my_qpn(e)) || !WC(a, wc, is_send, cqe_get_is_send(e)) ||
 	    !WC(a, wc, status, status_of(e)))
 		return;
-	if (wr_id && !WC(a, wc, wr_id, *wr_id))
+	if (taken->has_id && !WC(a, wc, wr_id, taken->wr_id))
 		return;
 	if (wc->status != IBV_WC_SUCCESS)
 		WC(a, wc, vendor_err, cqe_err_get_vendor(cqe_as_err_const(e)));
@@ -108,29 +110,77 @@ static void completion_matches(const struct ask *a, const struct drv_wc *wc, con
 		receive_matches(a, wc, e);
 }
 
+static struct guest_object cq_of(const struct ask *a)
+{
+	return (struct guest_object){GUEST_CQ, a->number};
+}
+
+static void slots_check(const struct ask *a, unsigned shared)
+{
+	if (a->poll.slots < shared)
+		ask_report(a, RULE_not_given_back, cq_of(a),
+			   "%u receives of shared receive queues were completed, and %u slots "
+			   "were given back",
+			   shared, a->poll.slots);
+}
+
 void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 {
-	const struct cqe *e;
-	const uint64_t *wr_id;
-	int n = 0;
+	struct own_taken taken;
+	unsigned shared = 0;
+	int given;
 
 	if (!a->c || result < 0)
 		return;
 	checker_settle(a->c);
-	if (!a->poll.index)
-		return;
-	for (uint32_t i = a->poll.from; i != a->poll.to; i++) {
-		e = own_completion(a->c->own, a->number, i, &wr_id);
-		if (!e)
-			return;
-		if (cqe_get_opcode(e) == CQE_OP_RESIZE)
-			continue;
-		if (n < result)
-			completion_matches(a, &wc[n], e, wr_id);
-		n++;
+	given = own_was_resized(a->c->own, a->number) ? result : (int)(a->poll.to - a->poll.from);
+	if (result && !a->poll.index)
+		ask_report(a, RULE_completion_differs, cq_of(a),
+			   "%d completions were returned, and no consumer index was written",
+			   result);
+	for (int i = 0; i < given && own_completion_take(a->c->own, a->number, &taken); i++) {
+		if (i < result)
+			completion_matches(a, &wc[i], &taken);
+		shared += taken.shared;
 	}
-	if (n != result)
-		ask_report(a, RULE_completion_differs, (struct guest_object){GUEST_CQ, a->number},
+	slots_check(a, shared);
+	if (a->poll.index && given != result)
+		ask_report(a, RULE_completion_differs, cq_of(a),
 			   "%d completions were returned, and %d were given back to the device",
-			   result, n);
+			   result, given);
+}
+
+void asked_clean_end(struct ask *a, uint32_t qpn)
+{
+	const unsigned n = a->c ? own_completions_of(a->c->own, a->number, qpn) : 0;
+	unsigned given, shared, nth;
+
+	if (!a->c)
+		return;
+	checker_settle(a->c);
+	given = a->poll.to - a->poll.from;
+	own_completions_discard(a->c->own, a->number, qpn, &shared);
+	slots_check(a, shared);
+	if (own_was_resized(a->c->own, a->number))
+		return;
+	if (given != n)
+		ask_report(a, RULE_completion_differs, cq_of(a),
+			   "%u completions of qpn %06x were to be removed, and %u entries were "
+			   "given back to the device",
+			   n, qpn, given);
+	else if (!own_entries_match(a->c->own, a->number, &nth))
+		ask_report(a, RULE_completion_differs, cq_of(a),
+			   "of the completions that stay in the CQ, number %u is not as the device "
+			   "wrote it",
+			   nth);
+}
+
+void asked_reset_end(struct ask *a, const struct drv_cq *cq)
+{
+	const unsigned n =
+		a->c && cq ? own_completions_of(a->c->own, drv_cq_num(cq), a->number) : 0;
+
+	if (n)
+		ask_report(a, RULE_completion_left, (struct guest_object){GUEST_CQ, drv_cq_num(cq)},
+			   "%u completions of qpn %06x, which was reset", n, a->number);
 }

@@ -3,6 +3,7 @@
 #ifndef TESTBENCH_DSAN_CHECKER_IMPL_H
 #define TESTBENCH_DSAN_CHECKER_IMPL_H
 
+#include "model/interface/queues.h"
 #include "model/interface/rules.h"
 #include "testbench/dsan/callout.h"
 #include "testbench/dsan/checker.h"
@@ -175,10 +176,24 @@ void own_register(struct own *o, uint64_t offset, const void *bytes, const void 
 void own_dma(struct own *o, const struct hca_dma_seen *dma);
 /* Whether the owner bits, or the record, of this queue's requests are followed. */
 bool own_follows(const struct own *o, enum hca_object type, uint32_t number, bool sends);
-/* The completion with that index, as the device wrote it, and the id of its request if it is known;
- * NULL: not known. */
-const struct cqe *own_completion(const struct own *o, uint32_t cqn, uint32_t index,
-				 const uint64_t **wr_id);
+/* A completion that software has taken. */
+struct own_taken {
+	struct cqe entry; /* as the device wrote it */
+	bool has_id;      /* of its request */
+	uint64_t wr_id;
+	bool shared; /* the receive is one of an SRQ */
+};
+
+/* Completions of a CQ wait in the order in which the device wrote them, wherever software moves them.
+ * Takes the first; false: none waits, or it is not known. */
+bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken);
+/* How many wait that are of that queue pair; discards them, `shared` of which are receives of an SRQ. */
+unsigned own_completions_of(const struct own *o, uint32_t cqn, uint32_t qpn);
+void own_completions_discard(struct own *o, uint32_t cqn, uint32_t qpn, unsigned *shared);
+/* Whether those that wait stand in the queue from its consumer index on; `nth` does not. */
+bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth);
+/* Then the indexes of a CQ are not followed. */
+bool own_was_resized(const struct own *o, uint32_t cqn);
 void own_wqe(struct own *o, const struct hca_wqe_seen *wqe);
 
 /* --- order.c --- */

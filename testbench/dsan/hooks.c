@@ -192,12 +192,29 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 	rc = __real_drv_qp_modify(qp, attr, mask);
 	if (!rc)
 		asked_modified(&a);
+	if (!rc && a.made && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+		asked_reset_end(&a, a.made->init.recv_cq);
+		asked_reset_end(&a, a.made->init.send_cq);
+	}
 	return rc;
 }
 
 W(int, drv_qp_destroy, struct drv_qp *qp)
 {
-	GONE(drv_qp_destroy, qp, drv_qp_num(qp), "a QP");
+	const struct made *m = made_find(qp);
+	const struct drv_cq *sends = m ? m->init.send_cq : NULL;
+	const struct drv_cq *receives = m ? m->init.recv_cq : NULL;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
+	a.object = qp;
+	rc = gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
+	if (!rc) {
+		asked_reset_end(&a, receives);
+		asked_reset_end(&a, sends);
+	}
+	return rc;
 }
 
 /* --- completion and shared receive queues --- */

@@ -268,3 +268,23 @@ W(void, drv_bitmap_cleanup, struct drv_bitmap *b)
 	taken_forget_of(b);
 	__real_drv_bitmap_cleanup(b);
 }
+
+/* --- completions --- */
+
+W(void, drv_cq_clean, struct drv_cq *cq, struct drv_qp *qp)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_POLL, __func__, cq->dev->p, cq->cqn);
+	__real_drv_cq_clean(cq, qp);
+	asked_clean_end(&a, qp->qpn);
+}
+
+W(void, drv_srq_free_slot, struct drv_srq *srq, uint32_t slot)
+{
+	struct ask *a = ask_running();
+
+	if (a)
+		a->poll.slots++;
+	__real_drv_srq_free_slot(srq, slot);
+}

@@ -30,7 +30,7 @@ struct completion {
 	uint32_t born;     /* of the QP */
 	uint16_t wqe_index;
 	bool is_send;
-	bool written; /* since the CQ was made */
+	bool shared; /* a receive of a queue pair that has no receive queue of its own */
 	struct cqe entry;
 	bool has_id;
 	uint64_t wr_id;
@@ -45,8 +45,12 @@ struct posted {
 struct queues {
 	struct ring entries, sends, receives;
 	struct completion *completions; /* of a CQ: one each entry */
-	struct posted *posted[2];       /* of a QP: one each receive and each send */
-	uintptr_t *pages;               /* of a QP: its buffer */
+	struct completion *waiting; /* of a CQ: those that software has not taken, in their order */
+	uint32_t n_waiting, waiting_room;
+	uint32_t seen;            /* of an EQ: how many events software has looked at */
+	uint32_t events;          /* of a CQ: how many events of it software has looked at */
+	struct posted *posted[2]; /* of a QP: one each receive and each send */
+	uintptr_t *pages;         /* of a QP: its buffer */
 	uint32_t n_pages;
 	uint32_t next;   /* of an SRQ: the slot of the next receive, as the list of slots goes on */
 	uint32_t born;   /* checker's sequence number when it became the device's */
@@ -75,6 +79,7 @@ static void queues_free(void *arg, struct holder *h)
 	if (!h->queues)
 		return;
 	free(h->queues->completions);
+	free(h->queues->waiting);
 	free(h->queues->posted[false]);
 	free(h->queues->posted[true]);
 	free(h->queues->pages);
@@ -129,9 +134,11 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 	q->receives.shape = m->receives;
 	q->no_prefetch = m->no_prefetch;
 	q->born = o->c->seq;
-	if (h->kind == HOLDER_CQ)
+	if (h->kind == HOLDER_CQ) {
+		pages_note(o, h, q);
 		q->completions =
 			must_calloc((size_t)1 << m->entries.log_count, sizeof(*q->completions));
+	}
 	if (h->kind == HOLDER_SRQ)
 		pages_note(o, h, q);
 	if (h->kind == HOLDER_QP) {
@@ -202,6 +209,14 @@ static struct guest_object object_of(const struct holder *h)
 
 /* --- completions --- */
 
+static struct holder *object_find(struct own *o, enum hca_object type, uint32_t number)
+{
+	struct holder *h = claims_find(o->c->claims, (enum holder_kind)type,
+				       object_index(o->c->host.hca, type, number));
+
+	return h && h->queues ? h : NULL;
+}
+
 /* Software has looked at it: the work requests up to this one are its own again. */
 static void completion_taken(struct completion *done)
 {
@@ -236,26 +251,57 @@ static void id_note(struct completion *done)
 	done->wr_id = p->wr_id;
 }
 
-static void completion_written(struct own *o, struct queues *q, uint32_t slot, const struct cqe *e)
+static void waiting_add(struct queues *q, const struct completion *done)
+{
+	if (q->n_waiting == q->waiting_room) {
+		q->waiting_room = 2 * q->waiting_room + 16;
+		q->waiting = realloc(q->waiting, q->waiting_room * sizeof(*q->waiting));
+		if (!q->waiting)
+			abort();
+	}
+	q->waiting[q->n_waiting++] = *done;
+}
+
+static void waiting_remove(struct queues *q, uint32_t nth)
+{
+	q->n_waiting--;
+	memmove(&q->waiting[nth], &q->waiting[nth + 1], (q->n_waiting - nth) * sizeof(*q->waiting));
+}
+
+static struct completion completion_of(struct own *o, const struct cqe *e)
 {
 	const uint32_t qpn = object_index(o->c->host.hca, HCA_QP, cqe_get_my_qpn(e));
 	struct holder *qp = claims_find(o->c->claims, HOLDER_QP, qpn);
 
-	q->completions[slot] = (struct completion){.qp = qp && qp->queues ? qp : NULL,
-						   .born = qp && qp->queues ? qp->queues->born : 0,
-						   .wqe_index = (uint16_t)cqe_get_wqe_index(e),
-						   .is_send = cqe_get_is_send(e),
-						   .written = true,
-						   .entry = *e};
-	id_note(&q->completions[slot]);
-	if (cqe_get_opcode(e) == CQE_OP_RESIZE)
+	struct completion done = {.qp = qp && qp->queues ? qp : NULL,
+				  .born = qp && qp->queues ? qp->queues->born : 0,
+				  .wqe_index = (uint16_t)cqe_get_wqe_index(e),
+				  .is_send = cqe_get_is_send(e),
+				  .entry = *e};
+
+	done.shared = done.qp && !done.is_send && !done.qp->queues->receives.shape.log_stride;
+	id_note(&done);
+	return done;
+}
+
+/* In a CQ that was resized the slots are not followed, but the order of completions is. */
+static void completion_written(struct own *o, struct queues *q, uint32_t slot, const struct cqe *e)
+{
+	const struct completion done = completion_of(o, e);
+
+	if (cqe_get_opcode(e) == CQE_OP_RESIZE) {
 		q->changed = true;
+		return;
+	}
+	waiting_add(q, &done);
+	if (!q->changed)
+		q->completions[slot] = done;
 }
 
 void own_dma(struct own *o, const struct hca_dma_seen *dma)
 {
 	const uintptr_t at = checker_address(o->c, dma->bus);
-	uint32_t slot, within;
+	uint32_t slot = 0, within;
 
 	if (!dma->write || !at || (strcmp(dma->what, "cqe") && strcmp(dma->what, "eqe")))
 		return;
@@ -263,15 +309,32 @@ void own_dma(struct own *o, const struct hca_dma_seen *dma)
 		struct queues *q = is_queue(k) ? k->holder->queues : NULL;
 		struct ring *r = q ? &q->entries : NULL;
 
-		if (!q || q->changed || !ring_slot(r, offset_of(k, at), &slot, &within))
+		if (!q || (!q->changed && !ring_slot(r, offset_of(k, at), &slot, &within)))
 			continue;
-		r->head = index_after(r->head, slot, r->shape.log_count) + 1;
+		if (!q->changed)
+			r->head = index_after(r->head, slot, r->shape.log_count) + 1;
 		if (q->completions)
 			completion_written(o, q, slot, dma->bytes);
 	}
 }
 
 /* --- loads --- */
+
+/* The driver counts the events of a CQ for the sequence number of its next arming. */
+static void event_seen(struct own *o, struct queues *eq, uint32_t slot, const struct eqe *e)
+{
+	const uint32_t index = index_after(eq->entries.tail, slot, eq->entries.shape.log_count);
+	struct holder *cq;
+
+	if (index - eq->seen >= eq->entries.head - eq->seen)
+		return;
+	eq->seen = index + 1;
+	if (eqe_get_type(e) != EVENT_COMP)
+		return;
+	cq = object_find(o, HCA_CQ, eqe_cq_get_cqn(eqe_as_cq_const(e)));
+	if (cq)
+		cq->queues->events++;
+}
 
 static void entry_load(struct own *o, const struct claim *k, uintptr_t at, const void *pc)
 {
@@ -290,6 +353,8 @@ static void entry_load(struct own *o, const struct claim *k, uintptr_t at, const
 			q->entries.tail, q->entries.head);
 	else if (q->completions)
 		completion_taken(&q->completions[slot]);
+	else
+		event_seen(o, q, slot, (const void *)(at - within));
 }
 
 void own_load(struct own *o, uintptr_t at, size_t bytes, const void *pc)
@@ -308,8 +373,6 @@ static void entry_store(struct own *o, const struct claim *k, uintptr_t at, cons
 
 	if (q->changed || !ring_slot(&q->entries, offset_of(k, at), &slot, &within))
 		return;
-	if (q->completions) /* software moves entries up when it removes others */
-		q->completions[slot].written = false;
 	if (ring_has(&q->entries, slot))
 		return;
 	checker_report(o->c,
@@ -360,8 +423,11 @@ static void index_set(struct own *o, struct holder *h, uint32_t index, const voi
 	struct ring *r = &q->entries;
 	const uint32_t tail = index_after(r->tail, index, INDEX_BITS);
 
-	if (q->changed)
+	if (q->changed) {
+		if (h->kind == HOLDER_CQ)
+			asked_entries_back(o->c, h->number, 0, 0);
 		return;
+	}
 	if (q->loaded && q->loaded == order_epoch(o->c->order))
 		checker_report(o->c, &(struct breach){RULE_order_index, object_of(h), pc, NULL},
 			       "index %u of %s %x", index, holder_name(h), h->number);
@@ -513,7 +579,7 @@ static void headroom_check(struct own *o, const struct holder *h, const void *pc
 }
 
 /* The record holds what the doorbell says; the device reads it then. */
-static void arm_check(struct own *o, const struct holder *h, const void *pc)
+static void arm_check(struct own *o, const struct holder *h, unsigned sn, const void *pc)
 {
 	const uintptr_t at = checker_address(o->c, h->record) + WORD;
 	const struct stored *s = h->record ? checker_stored(o->c, at) : NULL;
@@ -523,14 +589,11 @@ static void arm_check(struct own *o, const struct holder *h, const void *pc)
 			o->c,
 			&(struct breach){RULE_order_doorbell, object_of(h), code_pc(s->pc), pc},
 			"arm record of cqn %x", h->number);
-}
-
-static struct holder *object_find(struct own *o, enum hca_object type, uint32_t number)
-{
-	struct holder *h = claims_find(o->c->claims, (enum holder_kind)type,
-				       object_index(o->c->host.hca, type, number));
-
-	return h && h->queues ? h : NULL;
+	if (sn != ((h->queues->events + 1) & 3))
+		checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
+			       "sequence number %u, but the driver has taken %u events of cqn %x, "
+			       "so it is %u",
+			       sn, h->queues->events, h->number, (h->queues->events + 1) & 3);
 }
 
 void own_register(struct own *o, uint64_t offset, const void *bytes, const void *pc)
@@ -554,7 +617,7 @@ void own_register(struct own *o, uint64_t offset, const void *bytes, const void 
 		h = object_find(o, HCA_CQ, cq_arm_db_get_cqn(bytes));
 		asked_cq_armed(o->c, cq_arm_db_get_cqn(bytes), cq_arm_db_get_cmd(bytes), pc);
 		if (h)
-			arm_check(o, h, pc);
+			arm_check(o, h, cq_arm_db_get_sn(bytes), pc);
 	}
 }
 
@@ -567,15 +630,73 @@ bool own_follows(const struct own *o, enum hca_object type, uint32_t number, boo
 	return h && (sends ? h->queues->sends : h->queues->receives).shape.log_stride;
 }
 
-const struct cqe *own_completion(const struct own *o, uint32_t cqn, uint32_t index,
-				 const uint64_t **wr_id)
+bool own_was_resized(const struct own *o, uint32_t cqn)
 {
 	const struct holder *h = object_find((struct own *)o, HCA_CQ, cqn);
-	const struct completion *done;
 
-	if (!h || h->queues->changed)
-		return NULL;
-	done = &h->queues->completions[index & ring_mask(&h->queues->entries)];
-	*wr_id = done->has_id ? &done->wr_id : NULL;
-	return done->written ? &done->entry : NULL;
+	return !h || h->queues->changed;
+}
+
+bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken)
+{
+	struct holder *h = object_find(o, HCA_CQ, cqn);
+	struct completion done;
+
+	if (!h || !h->queues->n_waiting)
+		return false;
+	done = h->queues->waiting[0];
+	*taken = (struct own_taken){.entry = done.entry,
+				    .has_id = done.has_id,
+				    .wr_id = done.wr_id,
+				    .shared = done.shared};
+	waiting_remove(h->queues, 0);
+	if (h->queues->changed)
+		completion_taken(&done);
+	return true;
+}
+
+unsigned own_completions_of(const struct own *o, uint32_t cqn, uint32_t qpn)
+{
+	const struct holder *h = object_find((struct own *)o, HCA_CQ, cqn);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; h && i < h->queues->n_waiting; i++)
+		n += cqe_get_my_qpn(&h->queues->waiting[i].entry) == qpn;
+	return n;
+}
+
+void own_completions_discard(struct own *o, uint32_t cqn, uint32_t qpn, unsigned *shared)
+{
+	struct holder *h = object_find(o, HCA_CQ, cqn);
+
+	*shared = 0;
+	for (uint32_t i = 0; h && i < h->queues->n_waiting;) {
+		struct completion *done = &h->queues->waiting[i];
+
+		if (cqe_get_my_qpn(&done->entry) != qpn) {
+			i++;
+			continue;
+		}
+		*shared += done->shared;
+		waiting_remove(h->queues, i);
+	}
+}
+
+bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth)
+{
+	const struct holder *h = object_find((struct own *)o, HCA_CQ, cqn);
+	const struct queues *q = h ? h->queues : NULL;
+
+	for (*nth = 0; q && !q->changed && *nth < q->n_waiting; (*nth)++) {
+		struct cqe should = q->waiting[*nth].entry;
+		const struct cqe *is = slot_at(
+			q, &q->entries, (q->entries.tail + *nth) & ring_mask(&q->entries), 0);
+
+		if (!is)
+			return true;
+		cqe_set_owner(&should, !!((q->entries.tail + *nth) & (ring_mask(&q->entries) + 1)));
+		if (memcmp(&should, is, sizeof(should)))
+			return false;
+	}
+	return true;
 }

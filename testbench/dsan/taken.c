@@ -122,12 +122,8 @@ void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void
 	t = malloc(sizeof(*t));
 	if (!t)
 		abort();
-	*t = (struct taken){.next = *at,
-			    .kind = kind,
-			    .of = of,
-			    .number = number,
-			    .nth = ++count,
-			    .c = a->c};
+	*t = (struct taken){
+		.next = *at, .kind = kind, .of = of, .number = number, .nth = ++count, .c = a->c};
 	takers_note(t, pc);
 	*at = t;
 	owner_set(t, a);
@@ -169,8 +165,9 @@ static void report(struct ask *a, const struct taken *t, unsigned n, const char 
 	checker_functions(t->takers, takers, taker, sizeof(taker));
 	checker_functions(a->released, a->n_released, givers, sizeof(givers));
 	checker_report(a->c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
-		       "%s %s, and a %s is left%s, taken by %s%s%s", call, how, name_of(t->kind), n > 1 ? ", and more" : "",
-		       taker, *givers ? "; the rest was given back by " : "", givers);
+		       "%s %s, and a %s is left%s, taken by %s%s%s", call, how, name_of(t->kind),
+		       n > 1 ? ", and more" : "", taker,
+		       *givers ? "; the rest was given back by " : "", givers);
 }
 
 /* The oldest that the call or object has; how many there are. */

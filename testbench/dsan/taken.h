@@ -20,7 +20,7 @@ struct checker;
 	T(RECORD, "doorbell record")                                                               \
 	T(BUFFER, "buffer")                                                                        \
 	T(MTTS, "range of MTT entries")                                                            \
-	T(BUDDY, "range of the allocator of MTT entries")                                                            \
+	T(BUDDY, "range of the allocator of MTT entries")                                          \
 	T(ICM, "reference to ICM")                                                                 \
 	T(NUMBER, "number")                                                                        \
 	T(PAGES, "DMA memory")                                                                     \

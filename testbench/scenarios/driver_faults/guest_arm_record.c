@@ -10,7 +10,8 @@ SCENARIO(guest_arm_record, "rule arm_record: a CQ is armed without its record", 
 	cq_arm_db_set_cmd(&db, CQ_ARM_NEXT);
 	cq_arm_db_set_cqn(&db, drv_cq_num(a->cq));
 	cq_arm_db_set_ci(&db, a->cq->ci);
-	cq_arm_db_set_sn(&db, cq_dbrec_get_arm_sn(a->cq->db.record));
+	cq_arm_db_set_sn(&db, a->cq->arm_sn);
+	cq_dbrec_set_arm_sn(a->cq->db.record, a->cq->arm_sn);
 	cq_dbrec_set_arm_cmd(a->cq->db.record, CQ_ARM_NONE);
 	cq_dbrec_set_arm_ci(a->cq->db.record, a->cq->ci);
 	drv_raw_mmio_write(a->dev, HCA_BAR_UAR,
