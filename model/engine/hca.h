@@ -192,6 +192,11 @@ struct mpt_entry;
  * A looker-on, such as a checker of drivers: is told what the device does with host memory, at that
  * moment. It may read the device, and report guest errors; it changes nothing. No pointer is NULL.
  */
+struct hca_command_answer {
+	uint8_t status; /* enum hcr_status */
+	uint64_t out_param;
+};
+
 struct hca_monitor {
 	void *ctx;
 	void (*dma)(void *ctx, const struct hca_dma_seen *dma);
@@ -201,8 +206,9 @@ struct hca_monitor {
 	 * its way to ICM; else NULL. */
 	void (*object)(void *ctx, enum hca_object type, uint32_t number, bool valid,
 		       const struct mpt_entry *mpt);
-	/* A command was given to firmware; it is done. */
-	void (*command)(void *ctx, const struct hcr *command, bool done);
+	/* A command was given to firmware (answer: NULL); it is done. */
+	void (*command)(void *ctx, const struct hcr *command,
+			const struct hca_command_answer *answer);
 	/* ICM pages have been mapped; are about to be unmapped (va 0, len UINT64_MAX: all). */
 	void (*icm_map)(void *ctx, uint64_t va, uint64_t bus, uint64_t len);
 	void (*icm_unmap)(void *ctx, uint64_t va, uint64_t len);

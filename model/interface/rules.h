@@ -283,6 +283,16 @@
 	  "Linux __mlx4_ib_cq_clean, which mlx4_ib_modify_qp and destroy_qp_common call behind 2RST_QP; IBA 11.2.4.2", \
 	  "the cleaning of both CQs of the queue pair, behind the command", \
 	  "only the CQ of receives is cleaned") \
+	R(command_answer, \
+	  "the driver returns something else for a command than what the device answered, or does not see the answer", \
+	  "Linux mlx4_status_to_errno, mlx4_cmd_wait, mlx4_cmd_event", \
+	  "the event bit and the token of the command, who wakes those that wait for it, and how its status becomes an error", \
+	  "a command in event mode is given without the event bit") \
+	R(qp_state_differs, \
+	  "the driver takes a queue pair to be in another state than the device does", \
+	  "Linux __mlx4_ib_modify_qp: qp->state changes when the command has succeeded", \
+	  "where the driver remembers the state, and the opcode of the transition", \
+	  "the state is remembered before the command is given, and the device refuses it") \
 	R(completion_differs, \
 	  "a completion that the driver returns says something else than what the device wrote", \
 	  "IBA 11.4.2.1 poll for completion; mlx4 CQE format", \

@@ -114,6 +114,11 @@ struct ask *ask_taker(void)
 	return inner ? inner : outermost(ask_from(asks, false));
 }
 
+struct ask *ask_each(struct ask *last)
+{
+	return last ? last->next : asks;
+}
+
 struct ask *ask_around(const struct ask *inner)
 {
 	struct ask *a = ask_from(inner->next, true);

@@ -13,6 +13,7 @@
 #define TESTBENCH_DSAN_ASKED_H
 
 #include "host_driver/mlx4/mlx4.h"
+#include "model/interface/regs.h"
 #include "model/interface/rules.h"
 #include "testbench/dsan/checker.h"
 
@@ -91,9 +92,17 @@ struct ask {
 	struct {
 		bool solicited, rung;
 	} arm;
+	struct { /* of ASK_INNER: the last one that it gave */
+		bool given, done;
+		struct hcr hcr;
+		uint64_t given_ps, done_ps;
+		struct hca_command_answer answer;
+		const void *pc; /* where it was given */
+	} command;
 	struct {
 		const struct drv_qp_attr *attr;
 		unsigned mask;
+		enum ibv_qp_state before;
 	} modify;
 	struct {
 		unsigned entries;
@@ -132,6 +141,8 @@ struct ask *ask_running(void);
  * outermost call; and the one around a part. NULL: there is none. */
 struct ask *ask_taker(void);
 struct ask *ask_around(const struct ask *inner);
+/* All of them, the newest first; NULL: the first, or no further one. */
+struct ask *ask_each(struct ask *last);
 /* Reports what a call that has ended did not do, with the driver's functions that came by in it. */
 void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -148,8 +159,13 @@ void asked_clean_end(struct ask *a, uint32_t qpn);
 void asked_reset_end(struct ask *a, const struct drv_cq *cq);
 void asked_arm_end(struct ask *a);
 
-/* It was modified as asked. */
+/* The attributes are those of the queue pair now. */
 void asked_modified(struct ask *a);
+/* The call that modifies has ended with this result. */
+void asked_modify_end(struct ask *a, int rc);
+/* So has the one that gave a command (ASK_INNER); returns rc. `out` is what it returns of the
+ * answer, or NULL. */
+int asked_command_end(struct ask *inner, int rc, const uint64_t *out);
 
 /* --- objects --- */
 

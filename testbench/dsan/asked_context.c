@@ -263,6 +263,36 @@ void asked_modified(struct ask *a)
 		attributes_keep(a->made, a->modify.attr, a->modify.mask);
 }
 
+/* The command itself, without its mailbox. */
+static void transition_says(const struct ask *a, const struct hcr *command)
+{
+	const struct qp_transition *t = qp_transition_find(hcr_get_opcode(command));
+	const struct guest_object qp = {GUEST_QP, a->number};
+	const unsigned mask = a->modify.mask;
+	const bool event = mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && a->modify.attr->en_sqd_async_notify;
+	static const uint8_t to[] = {
+		[IBV_QPS_RESET] = QP_STATE_RST,    [IBV_QPS_INIT] = QP_STATE_INIT,
+		[IBV_QPS_RTR] = QP_STATE_RTR,      [IBV_QPS_RTS] = QP_STATE_RTS,
+		[IBV_QPS_SQD] = QP_STATE_SQD_BUSY, [IBV_QPS_SQE] = QP_STATE_SQER,
+		[IBV_QPS_ERR] = QP_STATE_ERR,
+	};
+
+	if (mask & IBV_QP_STATE && t->to != to[a->modify.attr->qp_state] &&
+	    t->op != HCR_SQD2SQD_QP)
+		ask_report(a, RULE_context_differs, qp, "%s leads to another state than the one asked for",
+			   hcr_row_find((uint32_t)t->op)->name);
+	else if (t->op == HCR_RTS2SQD_QP && event != hcr_get_in_mod(command) >> RTS2SQD_EVENT_SHIFT)
+		ask_report(a, RULE_context_differs, qp,
+			   "an event of the drained queue is %s, modifier 0x%x",
+			   event ? "asked for" : "not asked for", hcr_get_in_mod(command));
+	else if (t->op == HCR_2RST_QP && !hcr_get_out_param(command) &&
+		 !(hcr_get_op_mod(command) & HCR_OM_2RST_NO_MBOX))
+		ask_report(a, RULE_context_differs, qp,
+			   "2RST_QP asks for an output mailbox (opcode modifier %u), and there is "
+			   "none",
+			   (unsigned)hcr_get_op_mod(command));
+}
+
 /* --- completion and shared receive queues --- */
 
 static void memory_says(struct compared *c, const struct layout *layout, const void *context,
@@ -523,8 +553,15 @@ void asked_command(struct checker *c, const struct hcr *command)
 		eq_goes(c, number);
 	else if (opcode == HCR_INIT_HCA || opcode == HCR_CLOSE_HCA)
 		device_forgets(c);
+	asked_command_given(c, command);
 	if (!a)
 		return;
+	if (a->kind == ASK_QP_MODIFY && a->made && number == a->number && qp_transition_find(opcode))
+		transition_says(a, command);
+	if (a->kind == ASK_CQ && opcode == HCR_MODIFY_CQ &&
+	    hcr_get_op_mod(command) != (a->cq.moderates ? HCR_OM_CQ_MODERATE : HCR_OM_CQ_RESIZE))
+		ask_report(a, RULE_context_differs, (struct guest_object){GUEST_CQ, number},
+			   "MODIFY_CQ has opcode modifier %u", (unsigned)hcr_get_op_mod(command));
 	if (a->kind == ASK_REGION_RIGHTS && opcode == HCR_SYNC_TPT)
 		rights_changed_say(&d, a);
 	if (!at)

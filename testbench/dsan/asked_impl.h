@@ -33,6 +33,9 @@ void bytes_differ(struct compared *c, const char *what, const void *at, size_t b
 			field_differs(c, &layout_##type, #field, at, is_, asked_);                 \
 	} while (0)
 
+/* The running call gives a command to the device: asked_context.c has looked at its mailbox. */
+void asked_command_given(struct checker *c, const struct hcr *command);
+
 /* The number of a domain: the first that is met stands for it from then on. */
 uint32_t pdn_learn(struct made *pd, uint32_t pdn);
 /* The same key, with the next variant. */

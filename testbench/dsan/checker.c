@@ -430,12 +430,15 @@ static void on_object(void *ctx, enum hca_object type, uint32_t number, bool val
 	claims_object(c->claims, type, number, valid, mpt);
 }
 
-static void on_command(void *ctx, const struct hcr *command, bool done)
+static void on_command(void *ctx, const struct hcr *command,
+		       const struct hca_command_answer *answer)
 {
 	struct checker *c = ctx;
 
 	heard(c);
-	claims_command(c->claims, command, done);
+	claims_command(c->claims, command, answer);
+	if (answer)
+		asked_command_done(c, command, answer);
 }
 
 static void on_icm_map(void *ctx, uint64_t va, uint64_t bus, uint64_t len)

@@ -43,4 +43,7 @@ void checker_destroy(struct checker *c);
 void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t len,
 			  uint64_t now_ps);
 
+/* At the end of a wait in vain: reports commands that are done, and the driver still waits for them. */
+void checkers_tell_waits(void);
+
 #endif

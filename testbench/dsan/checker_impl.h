@@ -157,6 +157,9 @@ void asked_cq_armed(struct checker *c, uint32_t cqn, unsigned command, const voi
 void asked_entries_back(struct checker *c, uint32_t cqn, uint32_t from, uint32_t to);
 /* It gives a command to the device. */
 void asked_command(struct checker *c, const struct hcr *command);
+/* The device has answered it. */
+void asked_command_done(struct checker *c, const struct hcr *command,
+			const struct hca_command_answer *answer);
 
 /* --- own.c --- */
 

@@ -189,9 +189,11 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 	a.made = made_find(qp);
 	a.modify.attr = attr;
 	a.modify.mask = mask;
+	a.modify.before = drv_qp_state(qp);
 	rc = __real_drv_qp_modify(qp, attr, mask);
 	if (!rc)
 		asked_modified(&a);
+	asked_modify_end(&a, rc);
 	if (!rc && a.made && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
 		asked_reset_end(&a, a.made->init.recv_cq);
 		asked_reset_end(&a, a.made->init.send_cq);

@@ -199,7 +199,7 @@ W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
 		int rc;                                                                            \
                                                                                                    \
 		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
-		rc = (call);                                                                       \
+		rc = asked_command_end(&inner, call, NULL);                                        \
 		taken_inner_end(&inner, 0, true);                                                  \
 		rc;                                                                                \
 	})
@@ -219,6 +219,26 @@ W(int, drv_cmd_out, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsign
   void *out, size_t len)
 {
 	return COMMAND(dev, __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len));
+}
+
+W(int, drv_cmd_plain, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod)
+{
+	return COMMAND(dev, __real_drv_cmd_plain(dev, op, in_mod, op_mod));
+}
+
+W(int, drv_cmd_imm, struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64_t in_param,
+  uint64_t *out_param)
+{
+	ASK inner;
+
+	ask_begin(&inner, ASK_INNER, __func__, dev->p, 0);
+	return asked_command_end(&inner, __real_drv_cmd_imm(dev, op, in_mod, in_param, out_param),
+				 out_param);
+}
+
+W(int, drv_hcr_exec, struct drv_device *dev, struct drv_hcr *cmd)
+{
+	return COMMAND(dev, __real_drv_hcr_exec(dev, cmd));
 }
 
 /* --- numbers --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run of a scenario: its thread, waiting, failing. */
 #include "testbench/language/tb.h"
+#include "testbench/dsan/checker.h"
 #include "testbench/machine/holds.h"
 
 #include "model/interface/macros.h"
@@ -130,6 +131,8 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 		 got ? ", got " : "", got ? got : "", tb->row[0] ? ", in row " : "", tb->row);
 	tb->machine->failed = true;
 	tb_progress_clear(tb);
+	if (tb->timed_out)
+		checkers_tell_waits();
 	if (tb->explain)
 		tb->explained = tb->explain(tb);
 	tb_tell_guest_errors(tb, tb->report);

@@ -22,10 +22,11 @@ static inline void monitor_object(struct hca *hca, unsigned table, uint32_t numb
 		hca->monitor->object(hca->monitor->ctx, (enum hca_object)table, number, valid, mpt);
 }
 
-static inline void monitor_command(struct hca *hca, const struct hcr *command, bool done)
+static inline void monitor_command(struct hca *hca, const struct hcr *command,
+				   const struct hca_command_answer *answer)
 {
 	if (hca_is_monitored(hca))
-		hca->monitor->command(hca->monitor->ctx, command, done);
+		hca->monitor->command(hca->monitor->ctx, command, answer);
 }
 
 #endif

@@ -231,7 +231,7 @@ static void hcr_write(struct hca *hca, uint32_t offset, const void *bytes)
 		return;
 	pci->command = pci->hcr;
 	hcr_trace(hca, TP_HCR_POST, true, hcr_get_event(&pci->command));
-	monitor_command(hca, &pci->command, false);
+	monitor_command(hca, &pci->command, NULL);
 	command_judge(hca);
 	mailbox_keep(hca);
 	if (pci->fail.times && pci->fail.opcode == hcr_get_opcode(&pci->command))
@@ -257,7 +257,8 @@ void hcr_done(struct hca *hca, uint64_t out_param, uint8_t status)
 	if (!hcr_get_event(&pci->command))
 		hcr_set_status(&pci->hcr, status);
 	hcr_trace(hca, TP_HCR_DONE, false, status);
-	monitor_command(hca, &pci->command, true);
+	monitor_command(hca, &pci->command,
+			&(struct hca_command_answer){.status = status, .out_param = out_param});
 	hcr_set_go(&pci->hcr, 0);
 }
 
