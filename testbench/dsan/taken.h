@@ -23,9 +23,9 @@ struct checker;
 	T(BUDDY, "range of the allocator of MTT entries")                                          \
 	T(ICM, "reference to ICM")                                                                 \
 	T(NUMBER, "number")                                                                        \
-	T(PAGES, "DMA memory")                                                                     \
+	T(PAGES, "piece of DMA memory")                                                            \
 	T(MAPPING, "mapping")                                                                      \
-	T(MEMORY, "memory")
+	T(MEMORY, "piece of memory")
 
 enum taken_kind {
 #define T(NAME, what) TAKEN_##NAME,

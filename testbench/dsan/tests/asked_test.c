@@ -27,6 +27,8 @@ static struct platform platform;
 static struct ask ask;
 static struct cqe cqe;
 static uint64_t wr_id;
+static bool shared, entries_match = true;
+static unsigned waiting;
 static unsigned reports;
 static enum guest_rule reported;
 static char text[256];
@@ -60,6 +62,11 @@ void checker_functions(const void *const *pcs, unsigned n, char *names, size_t s
 	*names = 0;
 }
 
+void checker_recent(const struct checker *of, uint32_t since, char *names, size_t size)
+{
+	*names = 0;
+}
+
 void checker_settle(struct checker *of)
 {
 }
@@ -74,11 +81,31 @@ bool own_follows(const struct own *o, enum hca_object type, uint32_t number, boo
 	return true;
 }
 
-const struct cqe *own_completion(const struct own *o, uint32_t cqn, uint32_t index,
-				 const uint64_t **id)
+bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken)
 {
-	*id = &wr_id;
-	return &cqe;
+	*taken = (struct own_taken){.entry = cqe, .has_id = true, .wr_id = wr_id, .shared = shared};
+	return true;
+}
+
+bool own_was_resized(const struct own *o, uint32_t cqn)
+{
+	return false;
+}
+
+unsigned own_completions_of(const struct own *o, uint32_t cqn, uint32_t qpn)
+{
+	return waiting;
+}
+
+void own_completions_discard(struct own *o, uint32_t cqn, uint32_t qpn, unsigned *of_srq)
+{
+	*of_srq = 0;
+}
+
+bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth)
+{
+	*nth = 0;
+	return entries_match;
 }
 
 /* --- tests --- */
@@ -232,6 +259,43 @@ static void a_completion(void **state)
 	wr_id = 3;
 	asked_poll_end(&ask, 0, &wc);
 	expect_report(RULE_completion_differs, "1 were given back");
+	ask_drop(&ask);
+	ask_begin(&ask, ASK_POLL, "drv_cq_poll", &platform, CQN);
+	asked_poll_end(&ask, 1, &wc);
+	expect_report(RULE_completion_differs, "no consumer index");
+}
+
+static void a_slot_of_an_srq_that_is_kept(void **state)
+{
+	const struct drv_wc wc = {.wr_id = 3, .is_send = true, .opcode = IBV_WC_SEND, .qp_num = QPN};
+
+	shared = true;
+	ask_begin(&ask, ASK_POLL, "drv_cq_poll", &platform, CQN);
+	asked_entries_back(&c, CQN, 0, 1);
+	ask.poll.slots = 1;
+	asked_poll_end(&ask, 1, &wc);
+	assert_int_equal(reports, 0);
+	ask.poll.slots = 0;
+	asked_poll_end(&ask, 1, &wc);
+	shared = false;
+	expect_report(RULE_not_given_back, "1 receives");
+}
+
+static void the_cleaning_of_a_cq(void **state)
+{
+	waiting = 2;
+	ask_begin(&ask, ASK_POLL, "drv_cq_clean", &platform, CQN);
+	asked_entries_back(&c, CQN, 5, 7);
+	asked_clean_end(&ask, 0x40);
+	assert_int_equal(reports, 0);
+	entries_match = false;
+	asked_clean_end(&ask, 0x40);
+	expect_report(RULE_completion_differs, "not as the device wrote it");
+	waiting = 3;
+	asked_clean_end(&ask, 0x40);
+	expect_report(RULE_completion_differs, "3 completions");
+	waiting = 0;
+	entries_match = true;
 }
 
 static void a_command(uint32_t opcode, uint32_t modifier)
@@ -304,10 +368,27 @@ static void what_is_taken_must_be_given_back(void **state)
 
 static void what_is_shared_belongs_to_no_object(void **state)
 {
+	struct ask inner;
+
 	ask_begin(&ask, ASK_OTHER, "drv_cq_create", &platform, 0);
-	taken_shared_begin();
+	ask_begin(&inner, ASK_INNER, "drv_table_get", &platform, 0);
 	taken_add(TAKEN_PAGES, memory, 0, "");
-	taken_shared_end();
+	taken_inner_end(&inner, 0, true);
+	ask_drop(&inner);
+	taken_failed(&ask, "drv_cq_create");
+	assert_int_equal(reports, 0);
+}
+
+static void a_part_that_fails_keeps_nothing(void **state)
+{
+	struct ask inner;
+
+	ask_begin(&ask, ASK_OTHER, "drv_cq_create", &platform, 0);
+	ask_begin(&inner, ASK_INNER, "drv_table_get", &platform, 0);
+	taken_add(TAKEN_PAGES, memory, 0, "");
+	taken_inner_end(&inner, -1, true);
+	expect_report(RULE_not_given_back, "drv_table_get failed");
+	ask_drop(&inner);
 	taken_failed(&ask, "drv_cq_create");
 	assert_int_equal(reports, 0);
 }
@@ -321,6 +402,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_receive, begin, end),
 		cmocka_unit_test_setup_teardown(arming, begin, end),
 		cmocka_unit_test_setup_teardown(a_completion, begin, end),
+		cmocka_unit_test_setup_teardown(a_slot_of_an_srq_that_is_kept, begin, end),
+		cmocka_unit_test_setup_teardown(the_cleaning_of_a_cq, begin, end),
+		cmocka_unit_test_setup_teardown(a_part_that_fails_keeps_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(an_attribute_without_its_option_bit, begin, end),
 		cmocka_unit_test_setup_teardown(a_vector_that_the_host_has_not, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_taken_must_be_given_back, begin, end),
