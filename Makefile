@@ -137,10 +137,10 @@ $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(Q)$(CC) $(CFLAGS) $(FRAMES) $(CALLOUTS) -c -o $@ $<
 
 # The functions of the driver that checked-y wraps: the linker gives their callers __wrap_NAME.
-wrapped = $(shell grep -oh '^W.[^,]*, drv_[a-z0-9_]*' $(checked-y) | grep -o '[a-z0-9_]*$$')
+wraps = -Wl$(subst $(eval) ,,$(patsubst %,$(comma)--wrap=%,$(shell grep -oh '^W.[^,]*, drv_[a-z0-9_]*' $(checked-y) | grep -o '[a-z0-9_]*$$')))
 $(O)/hcasim-checked: $(filter-out $(called-out),$(objs)) $(patsubst $(O)/obj/%,$(O)/obj/checked/%,$(called-out)) $(call obj,$(checked-y)) $(mainobj)
 	$(call say,LD,$@)
-	$(Q)$(CXX) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(wrapped)) -o $@ $^ $(LDLIBS)
+	$(Q)$(CXX) $(LDFLAGS) $(wraps) -o $@ $^ $(LDLIBS)
 
 $(O)/libhca.a: $(objs)
 	$(call say,AR,$@)

@@ -23,13 +23,13 @@ $(O)/$(d)/app/tests/ctl_test: | $(O)/fw/hcasim-fw.elf
 
 # How this tree was built, for scenarios that are compiled at run time. The path of the source folder is relative to the folder of
 # the executable, so the tree can be moved.
-$(O)/gen/testbench/build_info.h: $(O)/flags.stamp $(d)/dir.mk
+$(O)/gen/testbench/build_info.h: $(O)/flags.stamp $(d)/dir.mk $(checked-y)
 	@mkdir -p $(@D)
-	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS%s\n#define BUILD_INCLUDE_DIRS%s\n' \
+	$(Q)printf '#define BUILD_SOURCE_DIR "%s"\n#define BUILD_CC "%s"\n#define BUILD_CFLAGS%s\n#define BUILD_INCLUDE_DIRS%s\n#define BUILD_WRAPS "%s"\n' \
 		"$$(realpath -m --relative-to=$(O) .)" '$(CC)' \
 		'$(foreach w,$(filter-out -MMD -MP -Werror -Wdeclaration-after-statement -I%,$(CFLAGS) $(FRAMES)), "$(w)"$(comma))' \
-		'$(foreach i,$(includes), "$(i:.=)"$(comma))' > $@
-$(O)/obj/testbench/os/compile.o $(O)/obj/testbench/os/place.o: $(O)/gen/testbench/build_info.h
+		'$(foreach i,$(includes), "$(i:.=)"$(comma))' '$(wraps)' > $@
+$(O)/obj/testbench/app/catalog.o $(O)/obj/testbench/os/compile.o $(O)/obj/testbench/os/place.o: $(O)/gen/testbench/build_info.h
 
 $(O)/obj/testbench/os/symbols.o: private CFLAGS += $(if $(LIBDW),-DHAVE_LIBDW)
 

@@ -4,6 +4,8 @@
 
 #include "model/interface/macros.h"
 #include "model/sim/near_name.h"
+#include "testbench/build_info.h"
+#include "testbench/dsan/callout.h"
 #include "testbench/os/compile.h"
 
 #include <dlfcn.h>
@@ -68,7 +70,8 @@ void catalog_print(FILE *out)
 
 int catalog_load(const char *path, const struct scenario **scenario, FILE *err)
 {
-	const char *words[] = {"-DSCENARIO_EXTERNAL", path};
+	/* the checker sees what this scenario asks the driver for, as it sees the built-in ones */
+	const char *words[] = {"-DSCENARIO_EXTERNAL", path, BUILD_WRAPS};
 	const struct scenario *s;
 	struct stat st;
 	void *so;
@@ -79,7 +82,7 @@ int catalog_load(const char *path, const struct scenario **scenario, FILE *err)
 		fprintf(err, "%s: %s\n", path, strerror(-rc));
 		return rc;
 	}
-	rc = compile_and_load(path, words, ARRAY_SIZE(words), &so, err);
+	rc = compile_and_load(path, words, ARRAY_SIZE(words) - !callouts_built(), &so, err);
 	if (rc)
 		return rc;
 	s = dlsym(so, "hcasim_scenario");

@@ -86,12 +86,12 @@ static char *guest_errors_of(FILE *said, const char *scenario)
 		return NULL;
 	if (asprintf(&failed, ": %s failed at ", scenario) < 0)
 		failed = NULL;
-	fprintf(out, "the checker of the driver, which has repeated this run, says:\n");
 	while (failed && getline(&line, &capacity, said) >= 0 && !strstr(line, failed)) {
 		any = any || !strncmp(line, "guest error ", strlen("guest error "));
 		if (any)
 			fputs(line, out);
 	}
+	fprintf(out, "so says the checker of the driver, which has repeated this run\n");
 	free(failed);
 	free(line);
 	fclose(out);

@@ -24,13 +24,25 @@ static struct made *objects[BUCKETS];
 
 /* --- asks --- */
 
-static unsigned thread_number(void)
+unsigned ask_thread(void)
 {
 	const struct checker *any = checker_of_host(0) ? checker_of_host(0) : checker_of_host(1);
 	const struct kernel_thread *thread =
 		any && any->host.kernel ? kernel_thread_self(any->host.kernel) : NULL;
 
 	return thread ? kernel_thread_number(thread) : 0;
+}
+
+/* The thread that the checker looks at: the one that has made a store, else the running one. */
+static unsigned thread_looked_at(void)
+{
+	for (unsigned host = 0; host < 2; host++) {
+		const struct checker *c = checker_of_host(host);
+
+		if (c && c->storing.ends)
+			return c->storing.thread;
+	}
+	return ask_thread();
 }
 
 static bool wants_marks(enum ask_kind kind)
@@ -46,7 +58,7 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 			  .c = checker_of_host(p->host),
 			  .kind = kind,
 			  .call = strncmp(call, WRAP, strlen(WRAP)) ? call : call + strlen(WRAP),
-			  .thread = thread_number(),
+			  .thread = ask_thread(),
 			  .number = number};
 	asks = a;
 	if (!a->c)
@@ -86,7 +98,7 @@ bool ask_on_ethernet(const struct ask *a, unsigned port)
 /* The newest ask of the running thread, from `a` on, of a part of a call or of a whole one. */
 static struct ask *ask_from(struct ask *a, bool inner)
 {
-	const unsigned thread = thread_number();
+	const unsigned thread = thread_looked_at();
 
 	while (a && (a->thread != thread || (a->kind == ASK_INNER) != inner))
 		a = a->next;

@@ -137,6 +137,8 @@ struct ask *ask_now(const struct checker *c);
 
 /* The same, whatever host it is about. */
 struct ask *ask_running(void);
+/* The number of the running thread of the driver; 0: none runs. */
+unsigned ask_thread(void);
 /* To whom belongs what the running thread takes now: the newest part of a call (ASK_INNER), else the
  * outermost call; and the one around a part. NULL: there is none. */
 struct ask *ask_taker(void);

@@ -80,8 +80,8 @@ static void result_check(const struct ask *a, int rc)
 	ask_report(a, RULE_command_answer, command_of(a),
 		   "the device answered %s (%d) %" PRIu64 " us ago, and the driver returns %d%s%s",
 		   status ? status->name : "an unknown status", right,
-		   (hca_now(a->c->host.hca) - a->command.done_ps) / PS_PER_US, rc,
-		   *how ? "; " : "", how);
+		   (hca_now(a->c->host.hca) - a->command.done_ps) / PS_PER_US, rc, *how ? "; " : "",
+		   how);
 }
 
 int asked_command_end(struct ask *a, int rc, const uint64_t *out)
@@ -161,8 +161,8 @@ static const struct needed {
 	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
 	{IBV_QPT_UD, IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY},
 	{IBV_QPT_RC, IBV_QPS_INIT, IBV_QPS_RTR,
-	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER},
+	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+		 IBV_QP_MIN_RNR_TIMER},
 	{IBV_QPT_UC, IBV_QPS_INIT, IBV_QPS_RTR,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN},
 	{IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS,

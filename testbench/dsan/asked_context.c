@@ -277,9 +277,9 @@ static void transition_says(const struct ask *a, const struct hcr *command)
 		[IBV_QPS_ERR] = QP_STATE_ERR,
 	};
 
-	if (mask & IBV_QP_STATE && t->to != to[a->modify.attr->qp_state] &&
-	    t->op != HCR_SQD2SQD_QP)
-		ask_report(a, RULE_context_differs, qp, "%s leads to another state than the one asked for",
+	if (mask & IBV_QP_STATE && t->to != to[a->modify.attr->qp_state] && t->op != HCR_SQD2SQD_QP)
+		ask_report(a, RULE_context_differs, qp,
+			   "%s leads to another state than the one asked for",
 			   hcr_row_find((uint32_t)t->op)->name);
 	else if (t->op == HCR_RTS2SQD_QP && event != hcr_get_in_mod(command) >> RTS2SQD_EVENT_SHIFT)
 		ask_report(a, RULE_context_differs, qp,
@@ -556,7 +556,8 @@ void asked_command(struct checker *c, const struct hcr *command)
 	asked_command_given(c, command);
 	if (!a)
 		return;
-	if (a->kind == ASK_QP_MODIFY && a->made && number == a->number && qp_transition_find(opcode))
+	if (a->kind == ASK_QP_MODIFY && a->made && number == a->number &&
+	    qp_transition_find(opcode))
 		transition_says(a, command);
 	if (a->kind == ASK_CQ && opcode == HCR_MODIFY_CQ &&
 	    hcr_get_op_mod(command) != (a->cq.moderates ? HCR_OM_CQ_MODERATE : HCR_OM_CQ_RESIZE))

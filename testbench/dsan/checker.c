@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See checker.h: hears what there is to hear, and hands it on to the parts. */
+#include "testbench/dsan/asked.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/claims.h"
 #include "testbench/dsan/late.h"
@@ -232,7 +233,9 @@ static void store_ends(struct checker *c)
 	for (uintptr_t w = c->storing.at & ~(uintptr_t)(WORD - 1); w < end; w += WORD)
 		checker_stored(c, w)->value = *(const uint32_t *)w;
 	c->storing.bytes = 0;
+	c->storing.ends = true;
 	own_stored(c->own, c->storing.at);
+	c->storing.ends = false;
 }
 
 static inline void came_by(struct checker *c, const void *pc)
@@ -281,6 +284,7 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 		late_store(c->late, at, bytes, c->ops->now_ps(c->host.platform));
 	c->storing.at = at;
 	c->storing.bytes = bytes;
+	c->storing.thread = ask_thread();
 }
 
 /* Of what was copied, those who made it are to blame, not the copy. */

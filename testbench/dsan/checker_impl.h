@@ -47,7 +47,9 @@ struct checker {
 	struct {
 		uintptr_t at;
 		size_t bytes;
-	} storing; /* the newest store, whose value is not known yet */
+		unsigned thread; /* that makes it: ask_thread() */
+		bool ends;       /* it is made, and looked at now; another thread may run already */
+	} storing;               /* the newest store, whose value is not known yet */
 	/* of a guest there are only the claims; the others are NULL */
 	struct order *order;
 	struct claims *claims;

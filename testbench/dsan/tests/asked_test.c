@@ -267,7 +267,8 @@ static void a_completion(void **state)
 
 static void a_slot_of_an_srq_that_is_kept(void **state)
 {
-	const struct drv_wc wc = {.wr_id = 3, .is_send = true, .opcode = IBV_WC_SEND, .qp_num = QPN};
+	const struct drv_wc wc = {
+		.wr_id = 3, .is_send = true, .opcode = IBV_WC_SEND, .qp_num = QPN};
 
 	shared = true;
 	ask_begin(&ask, ASK_POLL, "drv_cq_poll", &platform, CQN);
