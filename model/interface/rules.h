@@ -283,6 +283,11 @@
 	  "Linux __mlx4_ib_cq_clean, which mlx4_ib_modify_qp and destroy_qp_common call behind 2RST_QP; IBA 11.2.4.2", \
 	  "the cleaning of both CQs of the queue pair, behind the command", \
 	  "only the CQ of receives is cleaned") \
+	R(eq_not_armed, \
+	  "events wait in an EQ, its interrupt was raised, and the driver has not armed it again", \
+	  "Linux mlx4_eq_int: eq_set_ci(eq, 1) behind the last event", \
+	  "the last doorbell of the event queue, on each way out of the interrupt handler", \
+	  "the handler gives its entries back without the arm bit") \
 	R(command_answer, \
 	  "the driver returns something else for a command than what the device answered, or does not see the answer", \
 	  "Linux mlx4_status_to_errno, mlx4_cmd_wait, mlx4_cmd_event", \

@@ -15,9 +15,6 @@
 
 enum { BUCKETS = 1 << 10, TEXT_BYTES = 160, NAMES_BYTES = 160 };
 
-/* How hooks.c names its functions. */
-#define WRAP "__wrap_"
-
 /* The driver's interface names no host in most calls, and one process runs one simulation. */
 static struct ask *asks;
 static struct made *objects[BUCKETS];

@@ -13,6 +13,7 @@
 #define TESTBENCH_DSAN_ASKED_H
 
 #include "host_driver/mlx4/mlx4.h"
+#include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/rules.h"
 #include "testbench/dsan/checker.h"
@@ -38,7 +39,7 @@ enum ask_kind {
 	ASK_INNER,
 };
 
-enum { ASK_RELEASED = 6 };
+enum { ASK_RELEASED = 16 };
 
 /* An object as its creator asked for it. Numbers that only the driver knows are learned from the
  * first context that has them. */
@@ -88,6 +89,7 @@ struct ask {
 		uint32_t from, to; /* indexes that were given back */
 		bool index;        /* an index was written */
 		unsigned slots;    /* of SRQs that were given back */
+		unsigned waiting;  /* completions, when the call began */
 	} poll;
 	struct {
 		bool solicited, rung;
@@ -154,7 +156,12 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 		     const struct drv_send_wr *stopped);
 void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
 			const struct drv_recv_wr *stopped);
+void asked_poll_begin(struct ask *a, int n);
 void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc);
+/* The CQ was resized: what is in its new buffer, from its consumer index on. */
+void asked_resize_end(struct ask *a,
+		      const struct cqe *(*entry)(const struct drv_cq *cq, uint32_t nth),
+		      const struct drv_cq *cq);
 /* The completions of a queue pair were removed from a CQ: the ask is ASK_POLL. */
 void asked_clean_end(struct ask *a, uint32_t qpn);
 /* The queue pair of the ask was reset or destroyed: a CQ of it, or NULL. */

@@ -104,6 +104,9 @@ void checkers_tell_waits(void)
 {
 	char how[TEXT_BYTES];
 
+	for (unsigned host = 0; host < 2; host++)
+		if (checker_of_host(host) && checker_of_host(host)->own)
+			own_tell_waits(checker_of_host(host)->own);
 	for (struct ask *a = ask_each(NULL); a; a = ask_each(a)) {
 		const uint64_t now = a->c ? hca_now(a->c->host.hca) : 0;
 

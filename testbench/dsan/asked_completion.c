@@ -7,6 +7,7 @@
 #include "model/interface/queues.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* The driver has stored it; else those that filled the rest of the completion. */
 static void wc_differs(const struct ask *a, const struct drv_wc *wc, const char *field,
@@ -124,6 +125,12 @@ static void slots_check(const struct ask *a, unsigned shared)
 			   shared, a->poll.slots);
 }
 
+void asked_poll_begin(struct ask *a, int n)
+{
+	if (a->c && n > 0)
+		a->poll.waiting = own_completions_waiting(a->c->own, a->number);
+}
+
 void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 {
 	struct own_taken taken;
@@ -134,6 +141,11 @@ void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 		return;
 	checker_settle(a->c);
 	given = own_was_resized(a->c->own, a->number) ? result : (int)(a->poll.to - a->poll.from);
+	if (!result && a->poll.waiting)
+		ask_report(a, RULE_completion_differs, cq_of(a),
+			   "no completion was returned, and the device has written %u that nobody "
+			   "has taken",
+			   a->poll.waiting);
 	if (result && !a->poll.index)
 		ask_report(a, RULE_completion_differs, cq_of(a),
 			   "%d completions were returned, and no consumer index was written",
@@ -148,6 +160,29 @@ void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 		ask_report(a, RULE_completion_differs, cq_of(a),
 			   "%d completions were returned, and %d were given back to the device",
 			   result, given);
+}
+
+void asked_resize_end(struct ask *a,
+		      const struct cqe *(*entry)(const struct drv_cq *cq, uint32_t nth),
+		      const struct drv_cq *cq)
+{
+	const unsigned n = a->c ? own_completions_waiting(a->c->own, drv_cq_num(cq)) : 0;
+	struct own_taken should;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct cqe is = *entry(cq, i);
+
+		own_completion_waiting(a->c->own, drv_cq_num(cq), i, &should);
+		cqe_set_owner(&should.entry, cqe_get_owner(&is));
+		if (!memcmp(&is, &should.entry, sizeof(is)))
+			continue;
+		ask_report(
+			a, RULE_completion_differs, (struct guest_object){GUEST_CQ, drv_cq_num(cq)},
+			"of %u completions that wait, number %u does not stand in the new buffer "
+			"where the next polls look",
+			n, i);
+		return;
+	}
 }
 
 void asked_clean_end(struct ask *a, uint32_t qpn)

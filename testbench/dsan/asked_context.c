@@ -29,6 +29,17 @@ static unsigned log2_up(uint64_t n)
 	return n <= 1 ? 0 : 64u - (unsigned)__builtin_clzll(n - 1);
 }
 
+/* A new queue begins with index 0. Source: Linux create_qp_common, mlx4_ib_create_cq: *db.db = 0 */
+static void record_is_clear(const struct compared *c, uint64_t bus)
+{
+	const uintptr_t at = checker_address(c->ask->c, bus);
+
+	if (at && *(const uint32_t *)at)
+		ask_report(c->ask, RULE_context_differs, c->object,
+			   "the doorbell record of a new queue still holds 0x%x",
+			   be32_load((const uint8_t *)at));
+}
+
 /* --- queue pairs --- */
 
 static void path_says(struct compared *c, const struct qp_path *p, const struct drv_ah_attr *ah,
@@ -196,6 +207,7 @@ static void creation_says(struct compared *c, const struct qpc *q, const struct 
 	const bool xrc = service_of(init->type) == QP_ST_XRC;
 	struct made *pd = made_find(qp->pd);
 
+	record_is_clear(c, qpc_get_db_rec_addr(q));
 	SAYS(c, qpc, q, service, qp->special ? QP_ST_MLX : service_of(init->type));
 	SAYS(c, qpc, q, local_qpn, c->ask->number);
 	SAYS(c, qpc, q, fre, !init->user);
@@ -341,6 +353,7 @@ static void cq_says(struct compared *c, const struct ask *a, uint32_t opcode, ui
 			field_differs(c, &layout_cqc, "mtt_addr", q, 0, ASKED_SOME);
 		return;
 	}
+	record_is_clear(c, cqc_get_db_rec_addr(q));
 	memory_says(c, &layout_cqc, q, cqc_get_mtt_addr(q), cqc_get_db_rec_addr(q));
 	SAYS(c, cqc, q, timestamp, a->cq.stamped);
 	SAYS(c, cqc, q, collapsed, 0);

@@ -133,7 +133,8 @@ static void functions_add(const void *pc, char *text, size_t size)
 	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
 		i++;
 	for (; i < n; i++) {
-		if (is_named(text, s[i].name) || used + strlen(s[i].name) + 3 > size)
+		if (!strncmp(s[i].name, WRAP, strlen(WRAP)) || is_named(text, s[i].name) ||
+		    used + strlen(s[i].name) + 3 > size)
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
 					 s[i].name);

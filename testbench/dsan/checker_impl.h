@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* How hooks.c names its functions. */
+#define WRAP "__wrap_"
+
 enum {
 	WORD = 4,
 	CHECKER_VECTORS = 64,
@@ -192,6 +195,8 @@ struct own_taken {
 /* Completions of a CQ wait in the order in which the device wrote them, wherever software moves them.
  * Takes the first; false: none waits, or it is not known. */
 bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken);
+unsigned own_completions_waiting(const struct own *o, uint32_t cqn);
+void own_completion_waiting(const struct own *o, uint32_t cqn, uint32_t nth, struct own_taken *is);
 /* How many wait that are of that queue pair; discards them, `shared` of which are receives of an SRQ. */
 unsigned own_completions_of(const struct own *o, uint32_t cqn, uint32_t qpn);
 void own_completions_discard(struct own *o, uint32_t cqn, uint32_t qpn, unsigned *shared);
@@ -200,6 +205,9 @@ bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth);
 /* Then the indexes of a CQ are not followed. */
 bool own_was_resized(const struct own *o, uint32_t cqn);
 void own_wqe(struct own *o, const struct hca_wqe_seen *wqe);
+
+/* Reports event queues whose events nobody takes, because they are not armed. */
+void own_tell_waits(struct own *o);
 
 /* --- order.c --- */
 

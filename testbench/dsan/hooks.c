@@ -107,6 +107,7 @@ W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
 
 	ask_begin(&a, ASK_POLL, __func__, platform_of(cq), drv_cq_num(cq));
 	a.dev = drv_device_of(cq);
+	asked_poll_begin(&a, n);
 	rc = __real_drv_cq_poll(cq, n, wc);
 	asked_poll_end(&a, rc, wc);
 	return rc;
@@ -266,9 +267,13 @@ W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsig
 W(int, drv_cq_resize, struct drv_cq *cq, unsigned entries)
 {
 	ASK a;
+	int rc;
 
 	cq_asked(&a, __func__, drv_device_of(cq), entries, DRV_CQ_POLLED);
-	return made(&a, __real_drv_cq_resize(cq, entries), cq);
+	rc = made(&a, __real_drv_cq_resize(cq, entries), cq);
+	if (!rc)
+		cq_was_resized(&a, cq);
+	return rc;
 }
 
 W(int, drv_cq_moderate, struct drv_cq *cq, unsigned max_count, unsigned period_us)

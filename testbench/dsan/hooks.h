@@ -13,6 +13,9 @@ enum { DEVICES = 2 };
 	result __wrap_##name(__VA_ARGS__);                                                         \
 	result __wrap_##name(__VA_ARGS__)
 
+/* hooks_taken.c: looks into a CQ that was resized. */
+void cq_was_resized(struct ask *a, const struct drv_cq *cq);
+
 #define ASK __attribute__((cleanup(ask_drop))) struct ask
 
 #endif

@@ -4,8 +4,10 @@
 #include "testbench/dsan/claims.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
+#include "testbench/dsan/wrote.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/macros.h"
 
@@ -151,10 +153,78 @@ static const struct {
 	      {DRV_T_CQC, FW_TABLE_CQC}, {DRV_T_SRQC, FW_TABLE_SRQC}, {DRV_T_EQC, FW_TABLE_EQC},
 	      {DRV_T_DMPT, FW_TABLE_MPT}};
 
+/* How many entries of each chunk are in use. A chunk that was there before its first entry stays. */
+static struct chunks {
+	unsigned *refs;
+	bool *stays;
+} chunks[DEVICES][DRV_TABLES];
+
+static struct chunks *chunks_of(const struct drv_icm_table *t)
+{
+	struct chunks *c = &chunks[t->dev->p->host % DEVICES][t - t->dev->tables];
+
+	if (c->refs)
+		return c;
+	c->refs = calloc(t->n_chunks, sizeof(*c->refs));
+	c->stays = calloc(t->n_chunks, sizeof(*c->stays));
+	if (!c->refs || !c->stays)
+		abort();
+	return c;
+}
+
+static void chunks_forget(const struct drv_icm_table *t)
+{
+	struct chunks *c = chunks_of(t);
+
+	free(c->refs);
+	free(c->stays);
+	*c = (struct chunks){0};
+}
+
+static unsigned chunk_nth(const struct drv_icm_table *t, uint32_t entry)
+{
+	return (unsigned)((uint64_t)(entry & (t->entries - 1)) * t->entry_bytes / DRV_CHUNK_BYTES);
+}
+
+static void chunks_before(const struct drv_icm_table *t, uint32_t first, uint32_t last)
+{
+	struct chunks *c = chunks_of(t);
+
+	for (unsigned n = chunk_nth(t, first); n <= chunk_nth(t, last); n++)
+		c->stays[n] = c->stays[n] || (t->chunks[n] && !c->refs[n]);
+}
+
+/* The entries are used now, or no longer: so are their chunks. */
+static void chunks_after(const struct drv_icm_table *t, uint32_t first, uint32_t last, int more,
+			 const char *call)
+{
+	struct checker *checker = checker_of_host(t->dev->p->host);
+	struct chunks *c = chunks_of(t);
+
+	for (unsigned n = chunk_nth(t, first); n <= chunk_nth(t, last); n++) {
+		c->refs[n] += (unsigned)more;
+		if (!checker || c->stays[n] || !c->refs[n] == !t->chunks[n])
+			continue;
+		checker_report(
+			checker,
+			&(struct breach){c->refs[n] ? RULE_icm_unmapped : RULE_not_given_back,
+					 {0},
+					 NULL,
+					 NULL},
+			"chunk %u of table %u has %u entries in use, and is %s, behind %s", n,
+			(unsigned)(t - t->dev->tables), c->refs[n],
+			t->chunks[n] ? "mapped" : "not mapped", call);
+	}
+}
+
 W(int, drv_table_get, struct drv_icm_table *t, uint32_t entry)
 {
-	const int rc = INNER(t->dev, true, __real_drv_table_get(t, entry));
+	int rc;
 
+	chunks_before(t, entry, entry);
+	rc = INNER(t->dev, true, __real_drv_table_get(t, entry));
+	if (!rc)
+		chunks_after(t, entry, entry, 1, "drv_table_get");
 	if (!rc)
 		taken_add(TAKEN_ICM, t, entry, HERE);
 	return rc;
@@ -169,12 +239,17 @@ W(void, drv_table_put, struct drv_icm_table *t, uint32_t entry)
 			claims_entry_back(claims_of(t->dev), tables[i].device, entry, HERE);
 	taken_back(TAKEN_ICM, t, entry, HERE);
 	__real_drv_table_put(t, entry);
+	chunks_after(t, entry, entry, -1, "drv_table_put");
 }
 
 W(int, drv_table_get_range, struct drv_icm_table *t, uint32_t first, uint32_t last)
 {
-	const int rc = INNER(t->dev, true, __real_drv_table_get_range(t, first, last));
+	int rc;
 
+	chunks_before(t, first, last);
+	rc = INNER(t->dev, true, __real_drv_table_get_range(t, first, last));
+	if (!rc)
+		chunks_after(t, first, last, 1, "drv_table_get_range");
 	if (!rc)
 		taken_add(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
 	return rc;
@@ -184,11 +259,13 @@ W(void, drv_table_put_range, struct drv_icm_table *t, uint32_t first, uint32_t l
 {
 	taken_back(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
 	__real_drv_table_put_range(t, first, last);
+	chunks_after(t, first, last, -1, "drv_table_put_range");
 }
 
 W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
 {
 	taken_forget_of(t);
+	chunks_forget(t);
 	__real_drv_table_cleanup(t, tell_device);
 }
 
@@ -209,9 +286,54 @@ W(int, drv_cmd, struct drv_device *dev, struct drv_raw_cmd *cmd)
 	return COMMAND(dev, __real_drv_cmd(dev, cmd));
 }
 
+/* Where the tables are for the device is where the driver maps memory for them. */
+static void init_hca_says(const struct ask *a, const struct drv_device *dev,
+			  const struct init_hca *h)
+{
+	const struct {
+		enum drv_table table;
+		uint64_t base;
+		unsigned log_entries; /* 0: not said */
+		const char *name;
+	} said[] = {
+		{DRV_T_QPC, init_hca_get_qpc_base(h), init_hca_get_log_qps(h), "qpc"},
+		{DRV_T_SRQC, init_hca_get_srqc_base(h), init_hca_get_log_srqs(h), "srqc"},
+		{DRV_T_CQC, init_hca_get_cqc_base(h), init_hca_get_log_cqs(h), "cqc"},
+		{DRV_T_EQC, init_hca_get_eqc_base(h), init_hca_get_log_eqs(h), "eqc"},
+		{DRV_T_DMPT, init_hca_get_dmpt_base(h), init_hca_get_log_mpts(h), "dmpt"},
+		{DRV_T_ALTC, init_hca_get_altc_base(h), 0, "altc"},
+		{DRV_T_AUXC, init_hca_get_auxc_base(h), 0, "auxc"},
+		{DRV_T_MTT, init_hca_get_mtt_base(h), 0, "mtt"},
+		{DRV_T_CMPT_QP, init_hca_get_cmpt_base(h), 0, "cmpt"},
+	};
+	struct breach b = {RULE_context_differs,
+			   {GUEST_COMMAND, HCR_INIT_HCA},
+			   wrote_find((uintptr_t)h, sizeof(*h)),
+			   NULL};
+
+	for (size_t i = 0; a->c && i < ARRAY_SIZE(said); i++) {
+		const struct drv_icm_table *t = &dev->tables[said[i].table];
+		const uint64_t entries = UINT64_C(1) << said[i].log_entries;
+
+		if (said[i].base == t->virt && entries <= t->entries)
+			continue;
+		checker_report(a->c, &b,
+			       "init_hca.%s_base is 0x%llx for %llu entries; the driver maps ICM "
+			       "for it from 0x%llx, %u entries",
+			       said[i].name, (unsigned long long)said[i].base,
+			       (unsigned long long)entries, (unsigned long long)t->virt,
+			       t->entries);
+		return;
+	}
+}
+
 W(int, drv_cmd_in, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
   const void *in, size_t len)
 {
+	const struct ask *a = ask_running();
+
+	if (a && op == HCR_INIT_HCA && len == sizeof(struct init_hca))
+		init_hca_says(a, dev, in);
 	return COMMAND(dev, __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len));
 }
 
@@ -307,4 +429,19 @@ W(void, drv_srq_free_slot, struct drv_srq *srq, uint32_t slot)
 	if (a)
 		a->poll.slots++;
 	__real_drv_srq_free_slot(srq, slot);
+}
+
+static const struct cqe *entry_of(const struct drv_cq *cq, uint32_t nth)
+{
+	const uint64_t at = (uint64_t)((cq->ci + nth) & (cq->entries - 1)) * CQE_SIZE;
+
+	return (const void *)((const uint8_t *)cq->buf.pages[at / PLATFORM_PAGE_SIZE] +
+			      at % PLATFORM_PAGE_SIZE);
+}
+
+void cq_was_resized(struct ask *a, const struct drv_cq *cq)
+{
+	/* a poller that was at it will change buffers later */
+	if (!cq->new_buf.pages)
+		asked_resize_end(a, entry_of, cq);
 }

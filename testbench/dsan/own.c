@@ -9,11 +9,13 @@
 
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "testbench/os/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+	NAMES_BYTES = 200,
 	INDEX_BITS = 24,                /* of consumer indexes */
 	FIELDS_BYTES = CQE_SIZE - WORD, /* of a CQE or EQE, before the word with the owner bit */
 };
@@ -47,7 +49,9 @@ struct queues {
 	struct completion *completions; /* of a CQ: one each entry */
 	struct completion *waiting; /* of a CQ: those that software has not taken, in their order */
 	uint32_t n_waiting, waiting_room;
-	uint32_t seen;            /* of an EQ: how many events software has looked at */
+	uint32_t seen; /* of an EQ: how many events software has looked at */
+	bool armed;    /* of an EQ: so said its last doorbell, which was rung by `ringers` */
+	struct calls ringers;
 	uint32_t events;          /* of a CQ: how many events of it software has looked at */
 	struct posted *posted[2]; /* of a QP: one each receive and each send */
 	uintptr_t *pages;         /* of a QP: its buffer */
@@ -579,8 +583,10 @@ static void headroom_check(struct own *o, const struct holder *h, const void *pc
 }
 
 /* The record holds what the doorbell says; the device reads it then. */
-static void arm_check(struct own *o, const struct holder *h, unsigned sn, const void *pc)
+static void arm_check(struct own *o, const struct holder *h, const struct cq_arm_db *db,
+		      const void *pc)
 {
+	const unsigned sn = cq_arm_db_get_sn(db), ci = cq_arm_db_get_ci(db);
 	const uintptr_t at = checker_address(o->c, h->record) + WORD;
 	const struct stored *s = h->record ? checker_stored(o->c, at) : NULL;
 
@@ -589,6 +595,10 @@ static void arm_check(struct own *o, const struct holder *h, unsigned sn, const 
 			o->c,
 			&(struct breach){RULE_order_doorbell, object_of(h), code_pc(s->pc), pc},
 			"arm record of cqn %x", h->number);
+	if (at > WORD && ci != cq_dbrec_get_arm_ci((const void *)(at - WORD)))
+		checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
+			       "the doorbell's index is %u, and the record's is %u", ci,
+			       cq_dbrec_get_arm_ci((const void *)(at - WORD)));
 	if (sn != ((h->queues->events + 1) & 3))
 		checker_report(o->c, &(struct breach){RULE_arm_record, object_of(h), pc, NULL},
 			       "sequence number %u, but the driver has taken %u events of cqn %x, "
@@ -606,8 +616,11 @@ void own_register(struct own *o, uint64_t offset, const void *bytes, const void 
 	if (page < HCA_UAR_EQ_PAGES && at >= UAR_EQ_DB) {
 		h = object_find(o, HCA_EQ,
 				page * UAR_EQS_PER_PAGE + (at - UAR_EQ_DB) / UAR_EQ_DB_STRIDE);
-		if (h)
+		if (h) {
+			h->queues->armed = eq_db_get_arm(bytes);
+			calls_take(&h->queues->ringers, kernel_thread_running());
 			index_set(o, h, eq_db_get_ci(bytes), pc);
+		}
 	} else if (at == UAR_SEND_DB) {
 		h = object_find(o, HCA_QP, send_db_get_qpn(bytes));
 		asked_send_rung(o->c, send_db_get_qpn(bytes));
@@ -617,8 +630,27 @@ void own_register(struct own *o, uint64_t offset, const void *bytes, const void 
 		h = object_find(o, HCA_CQ, cq_arm_db_get_cqn(bytes));
 		asked_cq_armed(o->c, cq_arm_db_get_cqn(bytes), cq_arm_db_get_cmd(bytes), pc);
 		if (h)
-			arm_check(o, h, cq_arm_db_get_sn(bytes), pc);
+			arm_check(o, h, bytes, pc);
 	}
+}
+
+static void unarmed_check(void *arg, struct holder *h)
+{
+	struct own *o = arg;
+	const struct queues *q = h->queues;
+	char names[NAMES_BYTES];
+
+	if (h->kind != HOLDER_EQ || !q || q->armed || q->entries.head == q->entries.tail)
+		return;
+	checker_functions(q->ringers.pc, q->ringers.n, names, sizeof(names));
+	checker_report(o->c, &(struct breach){RULE_eq_not_armed, object_of(h), NULL, NULL},
+		       "%u events wait; its last doorbell did not arm it: %s",
+		       q->entries.head - q->entries.tail, *names ? names : "none was rung");
+}
+
+void own_tell_waits(struct own *o)
+{
+	claims_each(o->c->claims, unarmed_check, o);
 }
 
 /* --- questions --- */
@@ -637,6 +669,26 @@ bool own_was_resized(const struct own *o, uint32_t cqn)
 	return !h || h->queues->changed;
 }
 
+unsigned own_completions_waiting(const struct own *o, uint32_t cqn)
+{
+	const struct holder *h = object_find((struct own *)o, HCA_CQ, cqn);
+
+	return h ? h->queues->n_waiting : 0;
+}
+
+static struct own_taken taken_of(const struct completion *done)
+{
+	return (struct own_taken){.entry = done->entry,
+				  .has_id = done->has_id,
+				  .wr_id = done->wr_id,
+				  .shared = done->shared};
+}
+
+void own_completion_waiting(const struct own *o, uint32_t cqn, uint32_t nth, struct own_taken *is)
+{
+	*is = taken_of(&object_find((struct own *)o, HCA_CQ, cqn)->queues->waiting[nth]);
+}
+
 bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken)
 {
 	struct holder *h = object_find(o, HCA_CQ, cqn);
@@ -645,10 +697,7 @@ bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken)
 	if (!h || !h->queues->n_waiting)
 		return false;
 	done = h->queues->waiting[0];
-	*taken = (struct own_taken){.entry = done.entry,
-				    .has_id = done.has_id,
-				    .wr_id = done.wr_id,
-				    .shared = done.shared};
+	*taken = taken_of(&done);
 	waiting_remove(h->queues, 0);
 	if (h->queues->changed)
 		completion_taken(&done);

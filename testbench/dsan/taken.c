@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 12, NAMES_BYTES = 140, TAKERS = 4 };
+enum { BUCKETS = 1 << 12, NAMES_BYTES = 200, TAKERS = 4 };
 
 struct taken {
 	struct taken *next;       /* of the same hash */
