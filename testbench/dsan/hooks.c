@@ -484,6 +484,25 @@ W(int, drv_uar_free, struct drv_uar *uar)
 	GONE(drv_uar_free, uar, 0, "a doorbell page");
 }
 
+/* --- groups --- */
+
+/* What a group takes belongs to the table of groups. */
+W(int, drv_mcast_attach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool block_loopback)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
+	return made(&a, __real_drv_mcast_attach(qp, mgid, block_loopback), NULL);
+}
+
+W(int, drv_mcast_detach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
+	return made(&a, __real_drv_mcast_detach(qp, mgid), NULL);
+}
+
 /* --- device --- */
 
 W(int, drv_probe, struct platform *p, const struct drv_options *options, struct drv_device **dev)

@@ -97,9 +97,29 @@ static void others(struct tb *tb, struct tb_end *a)
 	}
 }
 
+/* The second group of a hash bucket is refused, again and again: its place in the table comes back. */
+static void groups(struct tb *tb, struct tb_end *a)
+{
+	const uint8_t first[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b};
+	const uint8_t second[DRV_GID_BYTES] = {0xff, 0x12, 0xa0, 0x1b, [13] = 1, [15] = 1};
+	struct drv_qp *qp = new_qp(a, .type = IBV_QPT_UD);
+
+	start_ud(qp, 1, 1);
+	must(drv_mcast_attach(qp, first, false));
+	for (unsigned i = 0; i < 4 && still_right(); i++) {
+		fail_command(a, HCR_WRITE_MCG, HCR_STATUS_EXCEED_LIM, 1);
+		must_fail(-ENOMEM, drv_mcast_attach(qp, second, false));
+	}
+	must(drv_mcast_attach(qp, second, false));
+	must(drv_mcast_detach(qp, second));
+	must(drv_mcast_detach(qp, first));
+	destroy_qp(qp);
+}
+
 SCENARIO(harm_map_icm, "memory for tables, and objects after it, refused: all is taken back")
 {
 	queue_pairs(tb, a);
 	region(tb, a);
 	others(tb, a);
+	groups(tb, a);
 }
