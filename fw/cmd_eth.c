@@ -6,8 +6,6 @@
 
 enum {
 	GID_SIZE = 16,
-	FRAME_MAX = 9614,
-	FRAME_MIN = 64,
 	VLANS_OF_WORD = 32,
 };
 
@@ -24,7 +22,7 @@ static enum hcr_status general_set(uint32_t port)
 	uint32_t pause = fw_read(FW_PORT(port, ETH_PAUSE)), mtu = eth_general_get_mtu(g);
 
 	if (eth_general_get_mtu_valid(g)) {
-		if (mtu < FRAME_MIN || mtu > FRAME_MAX)
+		if (mtu < ETHERNET_MIN || mtu > ETHERNET_MAX)
 			return HCR_STATUS_BAD_PARAM;
 		fw_write(FW_PORT(port, ETH_MTU), mtu);
 	}

@@ -6,8 +6,7 @@ enum {
 	/* For Ethernet, which this family of chips has. The driver complains if they are 0. */
 	LOG_MACS = 7,
 	LOG_VLANS = 7,
-	/* Largest MTU of an Ethernet port: packets of the device have room for RoCE's 4096 bytes. */
-	ETH_MTU_MAX = 4224,
+	ETH_MTU_MAX = 9600, /* as in ETHERNET_MAX, without headers and FCS */
 };
 
 enum hcr_status cmd_init_port(struct fw_cmd *c)

@@ -61,6 +61,12 @@ static bool path_fits(const struct qp_path *p)
 		qp_path_get_mgid_index(p) >> fw_read(FW_LOG_GIDS) == 0);
 }
 
+/* A QP with frames needs an Ethernet port. */
+static bool frames_fit(const struct qpc *q)
+{
+	return qpc_has_frames(q) && port_of(qp_path_get_port(qpc_primary_const(q)) + 1)->ethernet;
+}
+
 /* Says whether the context is legal in state @to. */
 static enum hcr_status qp_check(const struct qpc *q, enum qp_state to, uint32_t opts)
 {
@@ -72,7 +78,7 @@ static enum hcr_status qp_check(const struct qpc *q, enum qp_state to, uint32_t 
 		return HCR_STATUS_BAD_PARAM;
 	if (to != QP_STATE_RTR && to != QP_STATE_RTS)
 		return HCR_STATUS_OK;
-	if (qpc_get_mtu(q) < IB_MTU_256 || qpc_get_mtu(q) > IB_MTU_4096)
+	if ((qpc_get_mtu(q) < IB_MTU_256 || qpc_get_mtu(q) > IB_MTU_4096) && !frames_fit(q))
 		return HCR_STATUS_BAD_PARAM;
 	if (connected && qpc_get_log_msg_max(q) > fw_read(FW_LOG_MAX_MSG))
 		return HCR_STATUS_BAD_PARAM;
@@ -97,7 +103,7 @@ enum hcr_status cmd_rst2init_qp(struct fw_cmd *c)
 
 	if (status != HCR_STATUS_OK)
 		return status;
-	if (!reserved_clear_qp())
+	if (!reserved_clear_qp() && !reserved_clear_rss_qp())
 		return cmd_reserved("reserved bits are set");
 	if (object_valid(FW_TABLE_QPC, c->in_mod)) {
 		if (object_query(FW_TABLE_QPC, c->in_mod, &q, sizeof(q)) != HCR_STATUS_OK)
@@ -191,7 +197,7 @@ enum hcr_status cmd_modify_qp(struct fw_cmd *c)
 
 	if (status != HCR_STATUS_OK)
 		return status;
-	if (has_mailbox && !reserved_clear_qp())
+	if (has_mailbox && !reserved_clear_qp() && !reserved_clear_rss_qp())
 		return cmd_reserved("reserved bits are set");
 	if (object_valid(FW_TABLE_QPC, qpn))
 		return qp_modify_valid(c, qpn, t,

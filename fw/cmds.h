@@ -44,6 +44,7 @@ bool reserved_clear_eqc(void);
 bool reserved_clear_cqc(void);
 bool reserved_clear_srqc(void);
 bool reserved_clear_qp(void);
+bool reserved_clear_rss_qp(void);
 bool reserved_clear_mcg(void);
 
 #endif

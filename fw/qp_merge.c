@@ -64,7 +64,7 @@ static void opts_take(struct qpc *q, const struct qpc *in, uint32_t opts)
 		qpc_set_cur_rnr_retry(q, qpc_get_rnr_retry(in));
 	}
 	if (opts & QP_OPT_BIT_VLAN_STRIP)
-		qpc_set_vlan_strip(q, qpc_get_vlan_strip(in));
+		qpc_set_vlan_keep(q, qpc_get_vlan_keep(in));
 }
 
 static void all_take(struct qpc *q, const struct qpc *in)

@@ -22,6 +22,7 @@ static const struct field srqc_rows[] = {ROWS(SRQC_FIELDS)};
 static const struct field qp_mbox_rows[] = {ROWS(QP_MBOX_FIELDS)};
 static const struct field qpc_rows[] = {ROWS(QPC_FIELDS)};
 static const struct field qp_path_rows[] = {ROWS(QP_PATH_FIELDS)};
+static const struct field rss_rows[] = {ROWS(RSS_CONTEXT_FIELDS)};
 static const struct field mcg_rows[] = {ROWS(MCG_ENTRY_FIELDS)};
 
 static void rows_put(uint8_t *b, const struct field *rows, uint32_t n)
@@ -113,6 +114,19 @@ bool reserved_clear_qp(void)
 		qp_rows_put((struct qp_mbox *)(void *)known);
 	made = true;
 	return only_known(known, sizeof(struct qp_mbox));
+}
+
+/* The same for a QP that spreads frames, whose paths have other fields, too. */
+bool reserved_clear_rss_qp(void)
+{
+	uint32_t known[sizeof(struct qp_mbox) / 4] = {0};
+	struct qp_mbox *m = (struct qp_mbox *)(void *)known;
+
+	if (!qpc_get_rss(qp_mbox_context_const((const struct qp_mbox *)fw.in)))
+		return false;
+	qp_rows_put(m);
+	rows_put(qp_mbox_context(m)->b + RSS_CONTEXT_AT, rss_rows, COUNT(rss_rows));
+	return only_known(known, sizeof(known));
 }
 
 enum hcr_status cmd_reserved(const char *what)

@@ -11,6 +11,7 @@
 #include "model/engine/memory/icm.h"
 #include "model/engine/wire/gather.h"
 #include "model/engine/wire/link_port.h"
+#include "model/engine/receive/frame_receive.h"
 #include "model/engine/receive/multicast.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/chip/pci_function.h"
@@ -275,6 +276,7 @@ const struct personality personality_mlx4 = {
 		  .receive_goes_on = receive_unit_go_on,
 		  .completion_lost = qp_completion_lost,
 		  .packet_came = packet_receive,
+		  .frame_came = frame_receive,
 		  .packet_arrived = receive_unit_take,
 		  .port_changed = port_changed,
 		  .catastrophe = catastrophe,

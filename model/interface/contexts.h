@@ -43,6 +43,19 @@
 	K(QP_ROCE, V1, 0, "RoCE v1") \
 	K(QP_ROCE, V2, 2, "RoCE v2")
 
+#define RSS_FUNCTIONS(K) \
+	K(RSS, XOR,      0, "exclusive or of the bytes") \
+	K(RSS, TOEPLITZ, 1, "Toeplitz")
+
+/* Bits. Source: Linux include/linux/mlx4/qp.h. */
+#define RSS_KINDS(K) \
+	K(RSS, UDP_IPV6, 0x01, "UDP over IPv6, with its ports") \
+	K(RSS, UDP_IPV4, 0x02, "UDP over IPv4, with its ports") \
+	K(RSS, TCP_IPV6, 0x04, "TCP over IPv6, with its ports") \
+	K(RSS, IPV6,     0x08, "IPv6") \
+	K(RSS, TCP_IPV4, 0x10, "TCP over IPv4, with its ports") \
+	K(RSS, IPV4,     0x20, "IPv4")
+
 #define IB_MTUS(K) \
 	K(IB_MTU, 256,  1, "256 bytes") \
 	K(IB_MTU, 512,  2, "512 bytes") \
@@ -171,7 +184,7 @@
 	F(qpc, 16, sq_wqe_counter,  0xb6, 15,  0, "SQ index, device") \
 	F(qpc, 16, rate_limit,      0xbc, 15,  0, "rate limit; 0: none") \
 	F(qpc,  8, qos_vport,       0xbf,  7,  0, "QoS virtual port") \
-	F(qpc, 32, vlan_strip,      0xc0, 30, 30, "VLAN stripping, Ethernet") \
+	F(qpc, 32, vlan_keep,       0xc0, 30, 30, "VLAN tags of received frames stay, Ethernet") \
 	F(qpc, 32, scatter_fcs,     0xc0, 29, 29, "scatter FCS, Ethernet") \
 	F(qpc, 32, inline_scatter,  0xc0, 25, 25, "inline scatter receive") \
 	F(qpc, 32, header_separate, 0xc0, 24, 24, "header separation") \
@@ -194,6 +207,17 @@
 	F(qpc, 32, rx_srqn,         0xe8, 23,  0, "SRQ of the receive that was taken, device") \
 	F(qpc,  8, rx_resources,    0xec,  7,  0, "responder resources used since reset, device") \
 	F(qpc, 16, rx_rq_posted,    0xee, 15,  0, "value of the receive doorbell record when it was read last, device")
+
+/* In a QP context with rss, from RSS_CONTEXT_AT on, over both paths: the QP gives each frame to one
+ * of several others. Source: Linux include/linux/mlx4/qp.h, mlx4/en_rx.c. */
+#define RSS_CONTEXT_FIELDS(F, A, B, U, E) \
+	F(rss_context, 32, log_size,    0x00, 31, 24, "log2 of the QPs") \
+	F(rss_context, 32, base_qpn,    0x00, 23,  0, "first QP") \
+	F(rss_context, 32, default_qpn, 0x04, 23,  0, "QP of frames that are not hashed") \
+	F(rss_context,  8, function,    0x0a,  7,  0, "enum rss_function") \
+	F(rss_context,  8, kinds,       0x0b,  7,  0, "what is hashed, enum rss_kind") \
+	B(rss_context,     key,         0x0c, 40,     "key of Toeplitz") \
+	F(rss_context, 32, udp_qpn,     0x34, 23,  0, "first QP of UDP")
 
 #define CQC_FIELDS(F, A, B, U, E) \
 	F(cqc, 32, status,          0x00, 31, 28, "status") \
@@ -311,6 +335,7 @@
 #define CONTEXT_LAYOUTS(L) \
 	L(qp_path,    0x2c,  QP_PATH_FIELDS,    "address path") \
 	L(qpc,        0xf8,  QPC_FIELDS,        "queue pair context") \
+	L(rss_context, 0x38, RSS_CONTEXT_FIELDS, "part of a queue pair context that spreads frames") \
 	L(cqc,        0x40,  CQC_FIELDS,        "completion queue context") \
 	L(eqc,        0x40,  EQC_FIELDS,        "event queue context") \
 	L(srqc,       0x30,  SRQC_FIELDS,       "shared receive queue context") \
@@ -327,6 +352,8 @@
 	T(qp_pm_state,  QP_PM_STATES) \
 	T(qp_roce_mode, QP_ROCE_MODES) \
 	T(ib_mtu,       IB_MTUS) \
+	T(rss_function, RSS_FUNCTIONS) \
+	T(rss_kind,     RSS_KINDS) \
 	T(cq_state,     CQ_STATES) \
 	T(cq_status,    CQ_STATUSES) \
 	T(eq_state,     EQ_STATES) \
@@ -352,6 +379,8 @@ enum service_mask {
 enum context_sizes {
 	ICM_PAGE_SIZE = 4096,
 	MCG_MEMBERS_MAX = mcg_entry_member_size / 4,
+	RSS_CONTEXT_AT = 0x3c, /* in the context of a QP with rss */
+	QPC_MTU_FRAME = 7, /* mtu of a QP that sends Ethernet frames (Linux mlx4_en, raw QPs) */
 	QPC_NO_RQ_SIZE_STRIDE = 0xfc, /* rq_size_stride as Linux writes it for a QP without RQ */
 	QPN_MASK = 0xffffff,
 	QPN_XRC_TARGET = 1 << 23, /* set in the number of every XRC target QP */
@@ -404,6 +433,18 @@ static inline uint32_t key_of_mem_key(uint32_t mem_key)
 static inline bool qpc_has_rq(const struct qpc *c)
 {
 	return !qpc_get_srq(c) && qpc_get_service(c) != QP_ST_XRC && qpc_get_db_rec_addr(c) != 0;
+}
+
+static inline const struct rss_context *qpc_rss_context(const struct qpc *c)
+{
+	return (const struct rss_context *)(const void *)(c->b + RSS_CONTEXT_AT);
+}
+
+/* A QP whose messages are Ethernet frames, such as a ring of a network interface. QP1 has the same
+ * service; that the MTU tells them apart is an assumption, from what Linux writes for each. */
+static inline bool qpc_has_frames(const struct qpc *c)
+{
+	return qpc_get_service(c) == QP_ST_MLX && qpc_get_mtu(c) == QPC_MTU_FRAME;
 }
 
 #endif

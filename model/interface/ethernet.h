@@ -69,6 +69,7 @@
 	K(ETH_TYPE, ARP,     0x0806, "ARP") \
 	K(ETH_TYPE, VLAN,    0x8100, "VLAN tag") \
 	K(ETH_TYPE, IPV6,    0x86dd, "IPv6") \
+	K(ETH_TYPE, SERVICE_VLAN, 0x88a8, "VLAN tag of a provider, 802.1ad") \
 	K(ETH_TYPE, CONTROL, 0x8808, "MAC control") \
 	K(ETH_TYPE, ROCE,    0x8915, "RoCE v1")
 
@@ -89,12 +90,18 @@ enum ethernet_facts {
 	MAC_BYTES = 6,
 	FCS_BYTES = 4,
 	ETHERNET_MIN = 64, /* with FCS */
+	/* Longest frame, with FCS but without VLAN tags: an assumption, after the 9600 bytes that
+	 * ConnectX-3's firmware offers as MTU. */
+	ETHERNET_MAX = 9614,
 	ETH_PREAMBLE = 8,  /* with the start delimiter */
 	ETH_GAP = 12,      /* least idle bytes between frames */
 	ETH_PRIORITIES = 8,
 	ETH_QUANTUM_BITS = 512,
 	IPV4_BYTES = 20,
 	IPV4_VERSION = 4,
+	IPV6_BYTES = 40,
+	IPV6_VERSION = 6,
+	IP_PROTOCOL_TCP = 6,
 	IP_PROTOCOL_UDP = 17,
 	ROCE_UDP_PORT = 4791,
 	ROCE_UDP_SPORT_BASE = 0xc000, /* A17.9.3: source ports of RoCE are 0xc000 and above */

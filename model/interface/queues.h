@@ -68,12 +68,16 @@ enum wqe_prop {
 	F(wqe_ctrl, 32, fence,        0x4,  6,  6, "wait for earlier reads and atomics") \
 	F(wqe_ctrl, 32, ds,           0x4,  5,  0, "length in 16-byte units, this segment included") \
 	F(wqe_ctrl, 32, xrc_srqn,     0x8, 31,  8, "XRC: SRQ at the responder") \
+	U(wqe_ctrl, 32, vlan,         0x4, 31, 16, "frame: priority and VLAN of the tag to insert") \
+	U(wqe_ctrl, 32, insert_vlan,  0x4, 14, 14, "frame: insert a tag of type 0x8100") \
+	U(wqe_ctrl, 32, dmac_hi,      0x8, 31, 16, "frame: copy of the first bytes of its DMAC, for loopback") \
 	F(wqe_ctrl, 32, strong_order, 0x8,  7,  7, "strong ordering") \
 	F(wqe_ctrl, 32, tcp_udp_csum, 0x8,  5,  5, "TCP/UDP checksum offload") \
 	F(wqe_ctrl, 32, ip_csum,      0x8,  4,  4, "IP checksum offload") \
 	F(wqe_ctrl, 32, cqe,          0x8,  3,  2, "3 make a CQE, 0 only on error") \
 	F(wqe_ctrl, 32, solicited,    0x8,  1,  1, "solicited event") \
 	F(wqe_ctrl, 32, loopback,     0x8,  0,  0, "force loopback") \
+	U(wqe_ctrl, 32, dmac_lo,      0xc, 31,  0, "frame: copy of the rest") \
 	F(wqe_ctrl, 32, imm,          0xc, 31,  0, "immediate as on the wire, or the R_Key to invalidate")
 
 #define WQE_MLX_CTRL_FIELDS(F, A, B, U, E) \
@@ -177,6 +181,16 @@ enum wqe_prop {
 	K(CQE_RECV, SEND_IMM,  0x02, "send with immediate received") \
 	K(CQE_RECV, SEND_INV,  0x03, "send with invalidate received")
 
+/* Bits of csum_status. Source: Linux include/linux/mlx4/cq.h. */
+#define CQE_CSUMS(K) \
+	K(CQE_CSUM, IPV4,          0x0040, "IPv4 without options") \
+	K(CQE_CSUM, IPV4_FRAGMENT, 0x0080, "a fragment") \
+	K(CQE_CSUM, IPV6,          0x0100, "IPv6") \
+	K(CQE_CSUM, IPV4_OPTIONS,  0x0200, "IPv4 with options") \
+	K(CQE_CSUM, TCP,           0x0400, "TCP") \
+	K(CQE_CSUM, UDP,           0x0800, "UDP") \
+	K(CQE_CSUM, IP_OK,         0x1000, "the checksum of the IP header is right")
+
 /* Opcodes for both sides. A completed send reports the opcode of its WQE instead. */
 #define CQE_OPCODES(K) \
 	K(CQE_OP, RESIZE, 0x16, "the CQ goes on in its new buffer") \
@@ -215,6 +229,7 @@ enum wqe_prop {
 	F(cqe, 32, loopback,        0x00, 28, 28, "came by forced loopback") \
 	F(cqe, 32, my_qpn,          0x00, 23,  0, "QP number") \
 	F(cqe, 32, imm,             0x04, 31,  0, "immediate as on the wire, or invalidated R_Key") \
+	U(cqe, 32, rss_hash,        0x04, 31,  0, "frame: hash of its flow") \
 	U(cqe, 32, pkey_index,      0x04,  6,  0, "UD without immediate: P_Key index") \
 	F(cqe, 32, grh,             0x08, 31, 31, "a GRH came") \
 	F(cqe, 32, path_bits,       0x08, 30, 24, "destination path bits") \
@@ -226,12 +241,12 @@ enum wqe_prop {
 	F(cqe, 16, slid,            0x0e, 15,  0, "UD: source LID") \
 	U(cqe, 16, smac_hi,         0x0e, 15,  0, "UD, Ethernet: source MAC, first 2 bytes") \
 	U(cqe, 32, smac_lo,         0x10, 31,  0, "UD, Ethernet: source MAC, the rest") \
-	F(cqe, 16, csum_status,     0x10, 15,  0, "checksum status, 0 not verified") \
+	F(cqe, 16, csum_status,     0x10, 15,  0, "frame: what its checksums are, enum cqe_csum") \
 	F(cqe,  8, ipv6_ext,        0x12,  7,  0, "IPv6 extension mask") \
 	F(cqe,  8, l4_flags,        0x13,  7,  0, "L4 checksum and bad FCS flags") \
 	F(cqe, 32, byte_cnt,        0x14, 31,  0, "bytes") \
 	F(cqe, 16, wqe_index,       0x18, 15,  0, "WQE index, SRQ: slot") \
-	F(cqe, 16, checksum,        0x1a, 15,  0, "checksum") \
+	F(cqe, 16, checksum,        0x1a, 15,  0, "frame of TCP or UDP: 0xffff, its checksum is right") \
 	F(cqe,  8, ts_mid,          0x1d,  7,  0, "CQ with timestamps: [15:8]") \
 	F(cqe,  8, ts_low,          0x1e,  7,  0, "CQ with timestamps: [7:0]") \
 	F(cqe,  8, owner,           0x1f,  7,  7, "owner") \
@@ -366,6 +381,7 @@ enum wqe_prop {
 #define QUEUE_CODES(T) \
 	T(cqe_recv_opcode,     CQE_RECV_OPCODES) \
 	T(cqe_opcode,          CQE_OPCODES) \
+	T(cqe_csum,            CQE_CSUMS) \
 	T(port_change_subtype, PORT_CHANGE_SUBTYPES) \
 	T(port_mng_subtype,    PORT_MNG_SUBTYPES) \
 	T(port_mng_change,     PORT_MNG_CHANGES) \

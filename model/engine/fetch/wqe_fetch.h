@@ -44,6 +44,12 @@ struct wqe_geometry {
 	uint32_t stride; /* bytes */
 	uint32_t count;  /* WQEs, a power of two */
 };
+/* Entries of the send queue that a WQE takes: one, but on a QP with frames as many as it is long
+ * (Linux mlx4_en counts its ring in entries of 64 bytes). Its index is that of the first one. */
+static inline unsigned wqe_entries(unsigned bytes, unsigned stride)
+{
+	return bytes > stride ? (bytes + stride - 1) / stride : 1;
+}
 void wqe_geometry_send(const struct qpc *qpc, struct wqe_geometry *g);
 void wqe_geometry_receive(const struct qpc *qpc, struct wqe_geometry *g);
 

@@ -45,8 +45,11 @@ struct wqe_read {
 	uint8_t need, log_count;
 	uint16_t first, count;
 	uint32_t stride, wanted; /* bytes */
-	struct wqe_place place;
-	struct dma_frag frags[WQE_FRAGS];
+	/* bytes beyond the end of the queue, which are at its beginning; only with `long_wqes` */
+	uint32_t wrapped;
+	bool long_wqes; /* a WQE may take several entries of the queue */
+	struct wqe_place place, beginning;
+	struct dma_frag frags[2 * WQE_FRAGS];
 	uint8_t *bytes; /* its buffer while it is under way */
 };
 

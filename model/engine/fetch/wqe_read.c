@@ -90,30 +90,48 @@ static void __attribute__((noinline)) wqe_tell(const struct wqe_read *r, uint16_
 					      .bytes = r->bytes + nth * r->stride});
 }
 
-/* Puts the WQEs that are posted into lines, up to the first one that is not. */
+/* Entries of the queue that the WQE at this place takes. */
+static uint16_t entries_at(const struct wqe_read *r, uint16_t nth)
+{
+	const uint8_t *wqe = r->bytes + nth * r->stride;
+
+	if (__builtin_expect(!r->long_wqes, 1))
+		return 1;
+	return (uint16_t)wqe_entries(wqe_ctrl_get_ds((const void *)wqe) * WQE_UNIT, r->stride);
+}
+
+/* Puts the WQEs that are posted into lines, up to the first one that is not, or whose end was not
+ * read. */
 static void ahead_arrived(struct wqe_read *r)
 {
 	struct qp_send *send = &r->qp->send;
 	uint16_t found = 0;
+	bool cut = false;
 
 	while (found < r->count &&
 	       posted(r, (uint16_t)(r->first + found), r->bytes + found * r->stride)) {
-		struct wqe_line *line = wqe_line_put(r->wf, r->qp, (uint16_t)(r->first + found),
-						     r->bytes + found * r->stride, r->stride, r);
+		const uint16_t entries = entries_at(r, found);
+		struct wqe_line *line;
 
+		if (found + entries > r->count) {
+			cut = true;
+			break;
+		}
+		line = wqe_line_put(r->wf, r->qp, (uint16_t)(r->first + found),
+				    r->bytes + found * r->stride, entries * r->stride, r);
 		if (hca_is_monitored(r->wf->hca))
 			wqe_tell(r, found);
 		/* if there is no line, whoever waits asks for the WQE again */
 		if (line && !found && r->waiters.first)
 			wqe_line_want(r->wf, line, WQE_SENDS);
-		found++;
+		found += entries;
 	}
 	/* The number falls by half at most: a read that finds few WQEs at the end of a list does
 	 * not make the next read small. */
 	send->found = (uint8_t)(found > send->found / 2 ? found : send->found / 2);
 	send->ahead_count = found == r->count ? (uint8_t)found : 0;
 	send->ahead_end = (uint16_t)(r->first + found);
-	send_tail_set_seen(send, found < r->count);
+	send_tail_set_seen(send, found < r->count && !cut);
 }
 
 /* Tells those who wait for the read that it has failed. Nobody waits for a prefetch: its WQEs are
@@ -144,8 +162,8 @@ static void read_done(struct dma *dma)
 		} else if (r->need == WQE_NEED_NEXT) {
 			ahead_arrived(r);
 		} else {
-			struct wqe_line *line =
-				wqe_line_put(wf, r->qp, r->first, r->bytes, r->stride, r);
+			struct wqe_line *line = wqe_line_put(wf, r->qp, r->first, r->bytes,
+							     entries_at(r, 0) * r->stride, r);
 
 			if (line && r->waiters.first)
 				wqe_line_want(wf, line, wqe_need_user(r->need));
@@ -250,6 +268,19 @@ static uint32_t read_count(const struct qp *qp, const struct qpc *qpc, const str
 	return n;
 }
 
+/* The addresses of the bytes that stand at the beginning of the queue. */
+static int read_wrap(struct wqe_read *r, uint32_t *bytes, unsigned *n_frags)
+{
+	uint32_t more = r->wrapped;
+	unsigned n;
+	int err = wqe_queue_frags(r->wf->hca, &r->beginning, &more, &r->waiter,
+				  r->frags + *n_frags, &n);
+
+	*bytes += more;
+	*n_frags += n;
+	return err;
+}
+
 /* Finds the WQEs' addresses and queues the read. 0; -EAGAIN: waits for a translation; or why the
  * memory cannot be reached. */
 static int read_translate(struct wqe_read *r)
@@ -259,6 +290,8 @@ static int read_translate(struct wqe_read *r)
 	unsigned n_frags;
 	int err = wqe_queue_frags(wf->hca, &r->place, &bytes, &r->waiter, r->frags, &n_frags);
 
+	if (!err && __builtin_expect(r->wrapped && bytes == r->wanted, 0))
+		err = read_wrap(r, &bytes, &n_frags);
 	if (err)
 		return err;
 	waiter_done(&r->waiter);
@@ -290,6 +323,19 @@ static void translation_here(struct waiter *w)
 	waiter_queue_wake(&r->waiters);
 }
 
+/* The longest WQE must fit into a read, also where the queue ends and begins again. */
+static void read_long(struct wqe_read *r, const struct wqe_geometry *g)
+{
+	const uint32_t longest = WQE_MAX_BYTES / r->stride, n = longest < g->count ? longest : g->count;
+	const uint32_t to_end = g->count - (r->first & (g->count - 1));
+
+	r->long_wqes = true;
+	r->wanted = (n < to_end ? n : to_end) * r->stride;
+	r->wrapped = n * r->stride - r->wanted;
+	r->beginning = r->place;
+	r->beginning.offset = g->offset;
+}
+
 int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wqe_need need,
 		   struct waiter *w)
 {
@@ -310,6 +356,10 @@ int wqe_read_start(struct qp *qp, const struct qpc *qpc, uint16_t index, enum wq
 						(uint64_t)(index & (g.count - 1)) * g.stride,
 				      .log_page_size = qpc_get_log_page_size(qpc),
 				      .qpn = qp->qpn};
+	r->wrapped = 0;
+	r->long_wqes = false;
+	if (__builtin_expect(qpc_has_frames(qpc), 0))
+		read_long(r, &g);
 	wf->hca->stats.wqe_fetch_waits += !wqe_read_has_room(wf, need);
 	err = read_translate(r);
 	if (err && err != -EAGAIN) {

@@ -89,7 +89,9 @@ static bool service_matches(const struct resp_run *x)
 		return service == (bth_get_opcode(resp_bth(x->pkt)) < BTH_XRC_SEND_FIRST
 					   ? QP_ST_RC
 					   : QP_ST_XRC);
-	return op->service == (service == QP_ST_MLX ? QP_ST_UD : service);
+	if (service == QP_ST_MLX)
+		return op->service == QP_ST_UD && !qpc_has_frames(x->qpc);
+	return op->service == service;
 }
 
 /* 0 for a port's QP0, 1 for its QP1, by the base number that CONF_SPECIAL_QP gave; -1 for an
@@ -145,7 +147,7 @@ static enum resp_state resp_qp(struct resp_run *x)
 	if (state == QP_STATE_RST || state == QP_STATE_INIT || state == QP_STATE_ERR)
 		return resp_refuse(x, VERDICT_DROP);
 	if (!service_matches(x))
-		return resp_refuse(x, VERDICT_DROP);
+		return packet_is_frame(x->pkt) ? resp_frame(x) : resp_refuse(x, VERDICT_DROP);
 	if (!qp_path_accepts(x->qp, CONTEXT_RESPONDER, x->qpc, x->pkt))
 		return resp_refuse(x, VERDICT_DROP);
 	if (!pkey_matches(x))

@@ -246,7 +246,7 @@ static uint8_t *send_bytes(struct resp_run *x, uint32_t *offset, uint32_t *len)
 		*offset = resp_is(x, BTH_START) ? 0 : qpc_get_rx_bytes(x->qpc);
 		return payload;
 	}
-	*offset = UD_GRH_AREA;
+	*offset = packet_is_frame(pkt) ? 0 : UD_GRH_AREA;
 	if (!pkt->l3_off)
 		return payload;
 	*offset = 0;
@@ -366,7 +366,9 @@ static void cqe_fill(struct resp_run *x, struct cqe *cqe)
 	cqe_set_wqe_index(cqe, qpc_get_rx_receive(x->qpc));
 	if (qpc_get_service(x->qpc) == QP_ST_XRC)
 		cqe_set_rqpn(cqe, qpc_get_rx_srqn(x->qpc));
-	if (resp_is(x, BTH_DATAGRAM))
+	if (packet_is_frame(pkt))
+		resp_frame_cqe(pkt, cqe);
+	else if (resp_is(x, BTH_DATAGRAM))
 		cqe_datagram(x, cqe);
 	if (resp_is(x, BTH_IMM)) {
 		cqe_set_imm(cqe, immdt_get_imm(resp_ext(pkt, BTH_EXT_IMMDT)));
@@ -438,7 +440,7 @@ enum resp_state resp_complete(struct resp_run *x)
 	if (err)
 		return resp_no_context(x, err);
 	cqe_fill(x, &cqe);
-	solicited = bth_get_solicited(resp_bth(x->pkt));
+	solicited = !packet_is_frame(x->pkt) && bth_get_solicited(resp_bth(x->pkt));
 	if (resp_is(x, BTH_DATAGRAM))
 		datagram_write(x);
 	receive_release(x);

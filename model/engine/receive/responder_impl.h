@@ -6,6 +6,7 @@
 #include "model/interface/macros.h"
 #include "model/engine/base/pool.h"
 #include "model/engine/memory/context_cache.h"
+#include "model/engine/wire/frame.h"
 #include "model/engine/wire/packet_queue.h"
 #include "model/engine/qp/qp.h"
 #include "model/engine/receive/responder.h"
@@ -163,6 +164,11 @@ static inline int resp_rdma_pd(struct resp_run *x, uint32_t *pd)
 /* Verdict for an access that translate has not allowed; `refused`: when the access itself is bad.
  * */
 enum verdict resp_access_verdict(int err, enum verdict refused);
+
+/* responder_frame.c */
+/* The checks for a frame, once the context is there. */
+enum resp_state resp_frame(struct resp_run *x);
+void resp_frame_cqe(const struct packet *pkt, struct cqe *cqe);
 
 /* responder_refuse.c */
 enum resp_state resp_refuse_state(struct resp_run *x);

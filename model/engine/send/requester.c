@@ -62,9 +62,9 @@ static void requester_refresh(struct qp *qp, const struct qpc *qpc)
 	uint8_t port = (uint8_t)(qp_path_get_port(qpc_primary_const(qpc)) + 1);
 
 	send->reliable = service == QP_ST_RC || service == QP_ST_XRC;
-	send->log_mtu =
-		(uint8_t)(service == QP_ST_UD || service == QP_ST_MLX ? 7 + IB_MTU_4096
-								      : 7 + qpc_get_mtu(qpc));
+	send->log_mtu = (uint8_t)(service == QP_ST_UD    ? 7 + IB_MTU_4096
+				  : service == QP_ST_MLX ? requester_mlx_log_mtu(qpc)
+							 : 7 + qpc_get_mtu(qpc));
 	if (send->port != port && send->turn == TURN_RING) {
 		scheduler_remove(qp); /* rings are by port */
 		send->port = port;
@@ -441,6 +441,8 @@ static enum send_state requester_step_start(struct send_step *s)
 	packets = flags & SEND_ATOMIC ? 1 : psn_packets((uint32_t)s->r.bytes, send->log_mtu);
 	if (!requester_window_has_room(s, flags & SEND_READ, packets))
 		return SEND_WAIT_ACK;
+	if (__builtin_expect(s->service == QP_ST_MLX, 0) && !requester_entries_fit(s))
+		return SEND_WAIT_WINDOW;
 	if (s->r.op->props & WQE_P_MPT) {
 		int err = requester_local_do(s);
 
@@ -462,6 +464,8 @@ static enum send_state requester_step_start(struct send_step *s)
 	HCA_TRACE(s->hca, TP_WQE_SEND, .qpn = s->qp->qpn, .corr = send->cursor, .bytes = s->r.wqe,
 		  .len = s->r.len);
 	requester_announced_end(send);
+	if (__builtin_expect(s->service == QP_ST_MLX, 0))
+		requester_entries_take(s, s->r.len);
 	if (flags & SEND_LOCAL) {
 		send->cursor++;
 		s->busy_ps = param_requester_wqe_gap(s->hca->params);

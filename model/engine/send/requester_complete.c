@@ -262,6 +262,7 @@ enum send_state requester_step_flush(struct send_step *s)
 	struct qp_send *send = s->send;
 	uint32_t cqn = qpc_get_cqn_send(s->qpc);
 	const uint8_t *wqe;
+	uint16_t index;
 	unsigned len;
 	int err;
 
@@ -278,13 +279,18 @@ enum send_state requester_step_flush(struct send_step *s)
 			send_work_end(send);
 			return SEND_IDLE;
 		}
+		send_entry(send, send->next)->flags = 0;
 		send->next++;
+		if (s->service == QP_ST_MLX)
+			requester_entries_take(s, len);
 		requester_announced_end(send);
 	}
 	send->cursor = send->next;
 	s->busy_ps = param_requester_wqe_gap(s->hca->params);
+	index = send->oldest++;
 	requester_save(s->qp, s->qpc);
-	requester_cqe_post_error(s->qp, cqn, send->oldest++,
-				 verdict_find(VERDICT_FLUSHED)->requester_cqe, s->at_ps);
+	if (!(send_entry(send, index)->flags & SEND_REST))
+		requester_cqe_post_error(s->qp, cqn, index,
+					 verdict_find(VERDICT_FLUSHED)->requester_cqe, s->at_ps);
 	return SEND_DONE;
 }

@@ -85,6 +85,17 @@ void requester_local_drop(struct qp *qp);
 /* Whether no DMA of a page list is under way. */
 bool requester_local_is_quiet(const struct qp *qp);
 
+/* requester_frame.c */
+/* QPs of service MLX: frames, and the packets of QP0 and QP1. */
+unsigned requester_mlx_log_mtu(const struct qpc *qpc);
+/* Whether the window has room for all entries of the queue that the new WQE takes. */
+bool requester_entries_fit(const struct send_step *s);
+/* The WQE before `next`, of so many bytes, has been begun: takes its further entries. */
+void requester_entries_take(struct send_step *s, unsigned bytes);
+/* For a packet whose payload, the whole frame, is under way or there: its path and offloads. 0 or a
+ * verdict. */
+int requester_frame_build(const struct send_step *s, struct packet *pkt, uint32_t bytes);
+
 /* requester_complete.c */
 /*
  * Call it after something has been acknowledged or has failed. Makes completions (not before

@@ -3,6 +3,7 @@
  * their way out. See requester.h. */
 #include "model/engine/wire/gather.h"
 #include "model/engine/wire/eth_port.h"
+#include "model/engine/wire/frame.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/wire/roce.h"
@@ -125,7 +126,7 @@ static int part_gather(struct message_part *part)
 /* Puts the inline pieces between the bytes that came by DMA. */
 static void part_insert_inline(struct packet *pkt)
 {
-	uint8_t whole[PACKET_PAYLOAD];
+	uint8_t whole[PACKET_FRAME];
 	const uint8_t *by_pointer = packet_payload(pkt), *in_line = by_pointer + pkt->dma.len;
 	uint32_t done = 0;
 
@@ -312,14 +313,27 @@ static int mlx_malformed(const struct send_step *s, const char *why)
 	return VERDICT_SEND_WQE;
 }
 
+/* A WQE of a QP with frames holds the whole frame. */
+static int request_build_frame(struct send_step *s, struct packet *pkt, struct message_part *part)
+{
+	int err;
+
+	part->n = (uint32_t)s->r.bytes;
+	err = requester_frame_build(s, pkt, part->n);
+	return err ? err : part_gather(part);
+}
+
 /* The driver's own headers around the payload. 0, -EAGAIN or a verdict. */
 static int request_build_mlx(struct send_step *s, struct packet *pkt, struct message_part *part)
 {
 	const struct wqe_mlx_ctrl *ctrl = (const struct wqe_mlx_ctrl *)s->r.ctrl;
 	uint8_t headers[MLX_HEADERS_MAX];
 	const char *why;
-	int err, len = send_request_mlx_headers(&s->r, headers, &why);
+	int err, len;
 
+	if (qpc_has_frames(s->qpc))
+		return request_build_frame(s, pkt, part);
+	len = send_request_mlx_headers(&s->r, headers, &why);
 	if (len < 0)
 		return mlx_malformed(s, why);
 	if (s->r.bytes > PACKET_PAYLOAD)
@@ -470,6 +484,8 @@ static void requester_out_packet(struct qp *qp, struct packet *pkt)
 	if (pkt->n_frags > pkt->dma.n_frags)
 		part_insert_inline(pkt);
 	pkt->n_frags = 0;
+	if (__builtin_expect(packet_is_frame(pkt), 0))
+		frame_finish(pkt);
 	packet_seal(qp->hca, pkt);
 	left_ps = link_port_send(qp->hca, pkt);
 	if (!send->reliable)

@@ -137,7 +137,8 @@ uint64_t eth_port_send(struct link_port *lp, struct packet *pkt)
 		packet_free(pkt);
 		return hca_now(lp->hca);
 	}
-	if (pkt->loopback || (!mac_is_group(pkt->wire) && eth_port_has_mac(eth, pkt->wire)))
+	if (pkt->loopback || (!pkt->cable_only && !mac_is_group(pkt->wire) &&
+			      eth_port_has_mac(eth, pkt->wire)))
 		return loop_back(lp, pkt);
 	if (mac_is_group(pkt->wire) && !pkt->cable_only) {
 		struct packet *copy = packet_alloc(lp->hca);

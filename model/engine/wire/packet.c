@@ -5,6 +5,7 @@
 #include "model/engine/wire/crc.h"
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/eth_port.h"
+#include "model/engine/wire/frame.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/roce.h"
 #include "model/engine/wire/roce_crc.h"
@@ -14,6 +15,9 @@
 #include "model/sim/params/hca.h"
 #include "model/sim/params/hca_crc.h"
 #include "model/sim/params/hca_packet.h"
+#include "model/sim/params/hca_port1.h"
+#include "model/sim/params/hca_port2.h"
+#include "model/sim/units.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +30,12 @@ enum {
 
 struct pool_chunk {
 	struct pool_chunk *next;
-	struct packet packets[POOL_CHUNK];
+	/* packets follow */
 };
 
 struct packet_pool {
 	struct hca *hca;
+	size_t stride; /* bytes from one packet to the next */
 	struct packet *free;
 	struct pool_chunk *chunks;
 	size_t bytes;
@@ -44,7 +49,22 @@ struct packet_pool *packet_pool_create(struct hca *hca)
 	struct packet_pool *pool = memory_create(1, sizeof(*pool), "packets");
 
 	pool->hca = hca;
+	pool->stride = sizeof(struct packet);
+	if (param_port1_type(hca->params) != CFG_PORT_IB ||
+	    param_port2_type(hca->params) != CFG_PORT_IB)
+		pool->stride += (PACKET_FRAME - PACKET_PAYLOAD + 7) & ~7u;
 	return pool;
+}
+
+static size_t chunk_bytes(const struct packet_pool *pool)
+{
+	return sizeof(struct pool_chunk) + POOL_CHUNK * pool->stride;
+}
+
+static struct packet *chunk_packet(const struct packet_pool *pool, struct pool_chunk *chunk,
+				   unsigned i)
+{
+	return (struct packet *)(void *)((char *)(chunk + 1) + i * pool->stride);
 }
 
 void packet_pool_destroy(struct packet_pool *pool)
@@ -55,7 +75,7 @@ void packet_pool_destroy(struct packet_pool *pool)
 		pool->chunks = chunk->next;
 		/* the packet may still be on a wire */
 		for (unsigned i = 0; i < POOL_CHUNK; i++)
-			event_cancel(pool->hca->core, &chunk->packets[i].ev);
+			event_cancel(pool->hca->core, &chunk_packet(pool, chunk, i)->ev);
 		free(chunk);
 	}
 	free(pool);
@@ -63,14 +83,16 @@ void packet_pool_destroy(struct packet_pool *pool)
 
 static void pool_grow(struct packet_pool *pool)
 {
-	struct pool_chunk *chunk = memory_take(pool->hca, sizeof(*chunk), "packets");
+	struct pool_chunk *chunk = memory_take(pool->hca, chunk_bytes(pool), "packets");
 
 	chunk->next = pool->chunks;
 	pool->chunks = chunk;
-	pool->bytes += sizeof(*chunk);
+	pool->bytes += chunk_bytes(pool);
 	for (unsigned i = 0; i < POOL_CHUNK; i++) {
-		chunk->packets[i].next = pool->free;
-		pool->free = &chunk->packets[i];
+		struct packet *pkt = chunk_packet(pool, chunk, i);
+
+		pkt->next = pool->free;
+		pool->free = pkt;
 	}
 }
 
@@ -158,7 +180,7 @@ void packet_pool_trim(struct hca *hca)
 		struct pool_chunk *chunk = pool->chunks;
 
 		pool->chunks = chunk->next;
-		memory_give(hca, chunk, sizeof(*chunk));
+		memory_give(hca, chunk, chunk_bytes(pool));
 	}
 	pool->free = NULL;
 	pool->bytes = 0;
@@ -179,7 +201,7 @@ uint64_t packet_traits(const struct packet *pkt)
 	uint64_t traits = pkt->loopback ? TRACE_TRAIT_INSIDE : 0;
 	const struct bth_op *op = pkt->op;
 
-	if (!op || !op->name)
+	if (!op || !op->name || packet_is_frame(pkt))
 		return traits;
 	traits |= (uint64_t)(op - bth_ops);
 	if (op->props & BTH_ACK) {

@@ -24,6 +24,8 @@ enum {
 	PACKET_HEADERS = 128, /* room in front of the payload: Ethernet and VLAN 18, IPv6 40, UDP 8,
 				 BTH 12, XRCETH 4, the largest extension 44 */
 	PACKET_PAYLOAD = 4096,
+	/* Of a device with an Ethernet port, which also has frames of other protocols. */
+	PACKET_FRAME = ETHERNET_MAX,
 	PACKET_TRAILER = 16, /* pad, ICRC, VCRC or FCS */
 	QPN_MULTICAST = 0xffffff,
 	PACKET_FRAGS = 128, /* pieces of host memory of one payload: 62 segments of the longest send
@@ -85,7 +87,9 @@ struct packet {
 	void *owner;     /* for the use of its present holder */
 	uint8_t mark;    /* for the use of its present holder */
 	uint8_t verdict; /* responder: the NAK of this verdict is sent in place of the response */
+	uint32_t flow_hash; /* received frame: by which it was given to one of several QPs */
 
+	/* PACKET_FRAME instead of PACKET_PAYLOAD where the pool says so */
 	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];
 };
 
