@@ -222,6 +222,63 @@ enum hcr_status cmd_set_mcast_fltr(struct fw_cmd *c)
 	return HCR_STATUS_OK;
 }
 
+/* --- counters --- */
+
+static uint64_t counter_read(uint32_t port, uint32_t index)
+{
+	uint32_t low;
+
+	fw_write(FW_PORT(port, ETH_COUNTER_INDEX), index);
+	low = fw_read(FW_PORT(port, ETH_COUNTER_LO));
+	return (uint64_t)fw_read(FW_PORT(port, ETH_COUNTER_HI)) << 32 | low;
+}
+
+/* One counter of all lanes, `stride` bytes apart. */
+static void lanes_put(uint32_t port, uint32_t direction, enum fw_lane_counter counter, uint8_t *at,
+		      uint32_t stride)
+{
+	for (uint32_t lane = 0; lane < FW_ETH_LANES; lane++)
+		be64_store(at + lane * stride,
+			   counter_read(port, fw_lane_counter_index(direction, lane, counter)));
+}
+
+static void lost_put(uint32_t port, struct eth_stats *s)
+{
+	const uint32_t full = (uint32_t)counter_read(port, FW_EC_RX_NO_BUFFER),
+		       length = (uint32_t)counter_read(port, FW_EC_RX_BAD_LENGTH);
+
+	eth_stats_set_rx_control(s, counter_read(port, FW_EC_RX_PAUSE));
+	eth_stats_set_rx_crc(s, (uint32_t)counter_read(port, FW_EC_RX_BAD_FCS));
+	eth_stats_set_rx_overflow(s, full);
+	eth_stats_set_rx_bad_length(s, length);
+	eth_stats_set_rx_dropped(s, full + length);
+	eth_stats_set_rx_good(s, (uint32_t)counter_read(port, FW_EC_RX_FRAMES));
+}
+
+enum hcr_status cmd_dump_eth_stats(struct fw_cmd *c)
+{
+	enum { TOGETHER = 8, IN_THREES = 24, RESET = 1 << 8 };
+	const uint32_t port = c->in_mod & 0xff;
+	struct eth_stats *s = (struct eth_stats *)fw.out;
+
+	if (!is_ethernet(port))
+		return HCR_STATUS_BAD_INDEX;
+	if (c->in_mod & ~(uint32_t)(RESET | 0xff))
+		return HCR_STATUS_BAD_PARAM;
+	if (c->in_mod & RESET)
+		fw_write(FW_PORT(port, ETH_COUNTER_CMD), 1);
+	lanes_put(port, FW_ETH_RX, FW_LC_BROADCAST, eth_stats_rx_broadcast_ptr(s), TOGETHER);
+	lanes_put(port, FW_ETH_RX, FW_LC_MULTICAST, eth_stats_rx_multicast_ptr(s), TOGETHER);
+	lanes_put(port, FW_ETH_RX, FW_LC_BYTES, eth_stats_rx_bytes_ptr(s), IN_THREES);
+	lanes_put(port, FW_ETH_RX, FW_LC_FRAMES, eth_stats_rx_frames_ptr(s), IN_THREES);
+	lanes_put(port, FW_ETH_TX, FW_LC_BROADCAST, eth_stats_tx_broadcast_ptr(s), TOGETHER);
+	lanes_put(port, FW_ETH_TX, FW_LC_MULTICAST, eth_stats_tx_multicast_ptr(s), TOGETHER);
+	lanes_put(port, FW_ETH_TX, FW_LC_BYTES, eth_stats_tx_bytes_ptr(s), IN_THREES);
+	lanes_put(port, FW_ETH_TX, FW_LC_FRAMES, eth_stats_tx_frames_ptr(s), IN_THREES);
+	lost_put(port, s);
+	return HCR_STATUS_OK;
+}
+
 /* --- the device --- */
 
 enum hcr_status cmd_config_dev(struct fw_cmd *c)

@@ -91,7 +91,7 @@ static void ethernet_features(struct dev_cap *d)
 	if (!(all & FW_TYPE_ETH))
 		return;
 	dev_cap_set_flags(
-		d, dev_cap_get_flags(d) | cap_bit(DEV_CAP_IBOE) |
+		d, dev_cap_get_flags(d) | cap_bit(DEV_CAP_IBOE) | cap_bit(DEV_CAP_UC_LOOPBACK) |
 			   ((types & (types - 1)) || types >> 3 ? cap_bit(DEV_CAP_DPDP) : 0) |
 			   (types >> 3 ? cap_bit(DEV_CAP_SENSE) : 0));
 	if (fw_read(FW_DEVICE))

@@ -6,6 +6,7 @@ enum {
 	/* For Ethernet, which this family of chips has. The driver complains if they are 0. */
 	LOG_MACS = 7,
 	LOG_VLANS = 7,
+	LOG_ETH_GIDS = 7,   /* entries of SET_PORT's table of RoCE addresses */
 	ETH_MTU_MAX = 9600, /* as in ETHERNET_MAX, without headers and FCS */
 };
 
@@ -36,6 +37,8 @@ static void query_ethernet(struct query_port *q, uint32_t port)
 {
 	const uint32_t type = fw_read(FW_PORT(port, TYPE));
 
+	if (port_of(port)->ethernet)
+		query_port_set_log_gids(q, LOG_ETH_GIDS);
 	query_port_set_suggested_eth(q, type >> FW_TYPE_NOW_SHIFT & FW_TYPE_ETH);
 	query_port_set_default_sense(q, (type & (FW_TYPE_IB | FW_TYPE_ETH)) ==
 						(FW_TYPE_IB | FW_TYPE_ETH));

@@ -138,11 +138,11 @@
 	  "port", "sets which VLANs an Ethernet port receives") \
 	C(SET_MCAST_FLTR,  0x048, IMM, NONE, none, none, 0, HCA, 0_1_2, set_mcast_fltr, \
 	  "port; input parameter: MAC, or bit 63 empties the list; opcode modifier 0: list, 1: off, 2: on", "sets which groups an Ethernet port receives") \
-	C(DUMP_ETH_STATS,  0x049, NONE, MBOX, none, none, 0, RESET, NONE, none, \
-	  "port", "returns the counters of an Ethernet port") \
+	C(DUMP_ETH_STATS,  0x049, NONE, MBOX, none, eth_stats, 0, HCA, 0, dump_eth_stats, \
+	  "[8] begin at 0 again, [7:0] port", "returns the counters of an Ethernet port") \
 	C(SENSE_PORT,      0x04d, NONE, IMM, none, none, 0, RUN, 0, sense_port, \
 	  "port", "returns the protocol of the other end: 1 InfiniBand, 2 Ethernet, 0 unknown") \
-	C(HW_HEALTH_CHECK, 0x050, NONE, NONE, none, none, 0, RESET, NONE, none, \
+	C(HW_HEALTH_CHECK, 0x050, NONE, NONE, none, none, 0, HCA, 0, nop, \
 	  "0", "tests the hardware; the Ethernet driver issues it") \
 	C(QUERY_IF_STAT,   0x054, NONE, MBOX, none, none, 0, RESET, NONE, none, \
 	  "counter", "reads a counter; needs a capability that this device does not announce") \

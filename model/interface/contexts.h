@@ -380,7 +380,7 @@ enum context_sizes {
 	ICM_PAGE_SIZE = 4096,
 	MCG_MEMBERS_MAX = mcg_entry_member_size / 4,
 	RSS_CONTEXT_AT = 0x3c, /* in the context of a QP with rss */
-	QPC_MTU_FRAME = 7, /* mtu of a QP that sends Ethernet frames (Linux mlx4_en, raw QPs) */
+	QPC_MTU_FRAME = 7,     /* mtu of a QP that sends Ethernet frames (Linux mlx4_en, raw QPs) */
 	QPC_NO_RQ_SIZE_STRIDE = 0xfc, /* rq_size_stride as Linux writes it for a QP without RQ */
 	QPN_MASK = 0xffffff,
 	QPN_XRC_TARGET = 1 << 23, /* set in the number of every XRC target QP */

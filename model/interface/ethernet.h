@@ -93,8 +93,8 @@ enum ethernet_facts {
 	/* Longest frame, with FCS but without VLAN tags: an assumption, after the 9600 bytes that
 	 * ConnectX-3's firmware offers as MTU. */
 	ETHERNET_MAX = 9614,
-	ETH_PREAMBLE = 8,  /* with the start delimiter */
-	ETH_GAP = 12,      /* least idle bytes between frames */
+	ETH_PREAMBLE = 8, /* with the start delimiter */
+	ETH_GAP = 12,     /* least idle bytes between frames */
 	ETH_PRIORITIES = 8,
 	ETH_QUANTUM_BITS = 512,
 	IPV4_BYTES = 20,

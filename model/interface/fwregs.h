@@ -13,6 +13,8 @@
 
 #include "model/interface/diag.h"
 
+#include <stdint.h>
+
 enum {
 	FW_RAM_BASE = 0x80000000, /* the parameter fw.ram is the size */
 	FW_REG_BASE = 0x40000000,
@@ -255,7 +257,7 @@ enum {
 	R(ETH_PAUSE, 0x0ac, \
 	  "sends pause frames [0], obeys them [1]; priorities for which it sends PFC [15:8], obeys it [23:16]") \
 	R(ETH_UDP_PORT, 0x0b0, "UDP port of RoCE v2") \
-	R(ETH_COUNTER_INDEX, 0x0b4, "selects an Ethernet counter, FW_EC_*") \
+	R(ETH_COUNTER_INDEX, 0x0b4, "selects an Ethernet counter, FW_EC_* or fw_lane_counter_index()") \
 	R(ETH_COUNTER_LO, 0x0b8, "low word of the counter; a read latches the high word") \
 	R(ETH_COUNTER_HI, 0x0bc, "high word that ETH_COUNTER_LO latched") \
 	R(ETH_RATE_MBPS, 0x0c0, "read only: data rate in Mb/s") \
@@ -267,7 +269,8 @@ enum {
 	  "QP [23:0] that gets frames to groups; [31:30] 0: none, 1: those in the list, 2: all") \
 	R(ETH_GROUP_HI, 0x0d4, "MAC [47:32] of a group") \
 	R(ETH_GROUP_LO, 0x0d8, "MAC [31:0]; writing it adds the group to the list") \
-	R(ETH_GROUP_CMD, 0x0dc, "1: empties the list of groups")
+	R(ETH_GROUP_CMD, 0x0dc, "1: empties the list of groups") \
+	R(ETH_COUNTER_CMD, 0x0e0, "1: ETH_COUNTER_LO counts from here on")
 /* clang-format on */
 
 enum fw_port_register {
@@ -357,6 +360,32 @@ enum fw_eth_counter {
 #undef E
 		FW_EC_COUNT
 };
+
+/* Counters of each lane and direction. C(NAME, "meaning") */
+/* clang-format off */
+#define FW_LANE_COUNTERS(C) \
+	C(FRAMES, "frames without an error") \
+	C(BYTES, "bytes of them, with FCS") \
+	C(MULTICAST, "of them to groups, without those to all") \
+	C(BROADCAST, "of them to all")
+/* clang-format on */
+
+enum fw_lane_counter {
+#define C(name, meaning) FW_LC_##name,
+	FW_LANE_COUNTERS(C)
+#undef C
+		FW_LC_COUNT
+};
+
+/* A lane is the priority of the VLAN tag, or one more for frames without a tag. */
+enum { FW_ETH_LANES = 9, FW_ETH_UNTAGGED = 8, FW_ETH_RX = 0, FW_ETH_TX = 1 };
+enum { FW_LANE_COUNTER_COUNT = 2 * FW_ETH_LANES * FW_LC_COUNT };
+
+static inline uint32_t fw_lane_counter_index(uint32_t direction, uint32_t lane,
+					     enum fw_lane_counter counter)
+{
+	return FW_EC_COUNT + (direction * FW_ETH_LANES + lane) * FW_LC_COUNT + counter;
+}
 
 /* Tables of an Ethernet port. Source: Linux mlx4 (MLX4_MAX_MAC_NUM, MLX4_MAX_VLAN_NUM,
  * MLX4_MAX_PORT_GIDS; mlx4/port.c for the valid bits). */

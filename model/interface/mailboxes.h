@@ -260,6 +260,28 @@ enum hcr_op_mods {
 #define VLAN_FILTER_FIELDS(F, A, B, U, E) \
 	B(vlan_filter, words, 0x000, 512, "128 words; word 127 - n has VLANs 32n (bit 0) to 32n + 31")
 
+/*
+ * Counters of an Ethernet port. A group has one for each lane: priorities 0 to 7, then frames
+ * without a VLAN tag. Groups of sent frames have a tenth one, for loopback. The counters of octets
+ * and of frames stand in threes. Counters of frames by size are not modelled: they stay 0. Source:
+ * Linux mlx4/en_port.h, struct mlx4_en_stat_out_mbox.
+ */
+#define ETH_STATS_FIELDS(F, A, B, U, E) \
+	B(eth_stats,     rx_broadcast,  0x2d0, 72,    "received frames to all, by lane") \
+	B(eth_stats,     rx_multicast,  0x318, 72,    "received frames to groups, by lane") \
+	B(eth_stats,     rx_bytes,      0x3b8, 200,   "bytes received, every third word, by lane") \
+	B(eth_stats,     rx_frames,     0x480, 200,   "frames received, every third word, by lane") \
+	F(eth_stats, 64, rx_control,    0x558, 63, 0, "MAC control frames received") \
+	B(eth_stats,     tx_broadcast,  0x8b8, 72,    "sent frames to all, by lane") \
+	B(eth_stats,     tx_multicast,  0x908, 72,    "sent frames to groups, by lane") \
+	B(eth_stats,     tx_bytes,      0x9b8, 200,   "bytes sent, every third word, by lane") \
+	B(eth_stats,     tx_frames,     0xa98, 200,   "frames sent, every third word, by lane") \
+	F(eth_stats, 32, rx_crc,        0xb8c, 31, 0, "received frames with a wrong FCS") \
+	F(eth_stats, 32, rx_dropped,    0xb98, 31, 0, "received frames lost") \
+	F(eth_stats, 32, rx_overflow,   0xb9c, 31, 0, "of them because the buffer was full") \
+	F(eth_stats, 32, rx_bad_length, 0xba0, 31, 0, "of them because of their length") \
+	F(eth_stats, 32, rx_good,       0xba4, 31, 0, "received frames without an error")
+
 #define MOD_STAT_CFG_FIELDS(F, A, B, U, E) \
 	F(mod_stat_cfg, 8, log_pg_sz_m, 0x02, 7, 0, "the page size is to be changed") \
 	F(mod_stat_cfg, 8, log_pg_sz,   0x03, 7, 0, "log2 page size - 12")
@@ -318,6 +340,7 @@ enum hcr_op_mods {
 	L(eth_roce,      0x20,   ETH_ROCE_FIELDS,      "entry of the table of RoCE addresses") \
 	L(config_dev,    0x80,   CONFIG_DEV_FIELDS,    "CONFIG_DEV input and output") \
 	L(vlan_filter,   0x200,  VLAN_FILTER_FIELDS,   "SET_VLAN_FLTR input") \
+	L(eth_stats,     0xbb0,  ETH_STATS_FIELDS,     "DUMP_ETH_STATS output") \
 	L(mod_stat_cfg,  0x100,  MOD_STAT_CFG_FIELDS,  "MOD_STAT_CFG input, opcode modifier 0") \
 	L(port_guid,     0x100,  PORT_GUID_FIELDS,     "MOD_STAT_CFG output, opcode modifier 2") \
 	L(mad_ifc,       0x200,  MAD_IFC_FIELDS,       "MAD_IFC input") \

@@ -179,8 +179,12 @@ static void command_judge(struct hca *hca)
 			    toggle);
 	pci->seen.toggle_known = true;
 	pci->seen.toggle = toggle;
-	if (!hcr_get_event(&pci->command))
+	/* a command without an event ends the row: Linux counts its tokens anew when it goes from
+	 * polling back to events */
+	if (!hcr_get_event(&pci->command)) {
+		pci->seen.token_known = false;
 		return;
+	}
 	if (pci->seen.token_known && token == pci->seen.token)
 		guest_error(hca, RULE_command_token, command_object(pci), "token %04x again",
 			    token);

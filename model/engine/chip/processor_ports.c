@@ -5,6 +5,7 @@
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
+#include "model/interface/macros.h"
 #include "model/sim/params/hca.h"
 #include "model/sim/params/hca_ethernet.h"
 
@@ -89,13 +90,14 @@ static bool eth_load(struct processor *p, unsigned number, uint32_t reg, uint32_
 {
 	struct fw_port *port = &p->ports[number - 1];
 	const struct eth_port *eth = link_port_config(p->hca, number)->eth;
+	uint64_t counter;
 
 	*value = 0;
 	if (reg == FW_PORT_TYPE) {
 		*value = type_load(p, number);
 		return true;
 	}
-	if (reg < FW_PORT_ETH_INDEX || reg > FW_PORT_ETH_GROUP_CMD)
+	if (reg < FW_PORT_ETH_INDEX || reg > FW_PORT_ETH_COUNTER_CMD)
 		return false;
 	if (!eth)
 		return true;
@@ -113,8 +115,9 @@ static bool eth_load(struct processor *p, unsigned number, uint32_t reg, uint32_
 		*value = eth->udp_port;
 		break;
 	case FW_PORT_ETH_COUNTER_LO:
-		*value = (uint32_t)eth->counters[port->eth_counter];
-		port->eth_counter_hi = (uint32_t)(eth->counters[port->eth_counter] >> 32);
+		counter = eth->counters[port->eth_counter] - eth->counted_from[port->eth_counter];
+		*value = (uint32_t)counter;
+		port->eth_counter_hi = (uint32_t)(counter >> 32);
 		break;
 	case FW_PORT_ETH_COUNTER_HI:
 		*value = port->eth_counter_hi;
@@ -169,7 +172,7 @@ static bool eth_store(struct processor *p, unsigned number, uint32_t reg, uint32
 	struct fw_port *port = &p->ports[number - 1];
 	struct eth_port *eth = link_port_config(p->hca, number)->eth;
 
-	if (reg < FW_PORT_TYPE || reg > FW_PORT_ETH_GROUP_CMD)
+	if (reg < FW_PORT_TYPE || reg > FW_PORT_ETH_COUNTER_CMD)
 		return false;
 	if (!eth)
 		return true;
@@ -187,7 +190,7 @@ static bool eth_store(struct processor *p, unsigned number, uint32_t reg, uint32
 		eth->udp_port = (uint16_t)value;
 		break;
 	case FW_PORT_ETH_COUNTER_INDEX:
-		port->eth_counter = value % FW_EC_COUNT;
+		port->eth_counter = value % ARRAY_SIZE(eth->counters);
 		break;
 	case FW_PORT_ETH_RX_QPN:
 		eth->rx_qpn = value;
@@ -206,6 +209,9 @@ static bool eth_store(struct processor *p, unsigned number, uint32_t reg, uint32
 		break;
 	case FW_PORT_ETH_GROUP_CMD:
 		eth->n_groups = 0;
+		break;
+	case FW_PORT_ETH_COUNTER_CMD:
+		memcpy(eth->counted_from, eth->counters, sizeof(eth->counters));
 		break;
 	default:
 		eth_table_store(port, eth, reg, value);

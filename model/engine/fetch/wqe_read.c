@@ -273,8 +273,8 @@ static int read_wrap(struct wqe_read *r, uint32_t *bytes, unsigned *n_frags)
 {
 	uint32_t more = r->wrapped;
 	unsigned n;
-	int err = wqe_queue_frags(r->wf->hca, &r->beginning, &more, &r->waiter,
-				  r->frags + *n_frags, &n);
+	int err = wqe_queue_frags(r->wf->hca, &r->beginning, &more, &r->waiter, r->frags + *n_frags,
+				  &n);
 
 	*bytes += more;
 	*n_frags += n;
@@ -326,7 +326,8 @@ static void translation_here(struct waiter *w)
 /* The longest WQE must fit into a read, also where the queue ends and begins again. */
 static void read_long(struct wqe_read *r, const struct wqe_geometry *g)
 {
-	const uint32_t longest = WQE_MAX_BYTES / r->stride, n = longest < g->count ? longest : g->count;
+	const uint32_t longest = WQE_MAX_BYTES / r->stride,
+		       n = longest < g->count ? longest : g->count;
 	const uint32_t to_end = g->count - (r->first & (g->count - 1));
 
 	r->long_wqes = true;

@@ -34,7 +34,7 @@ enum send_wqe_flag {
 	SEND_RECEIVES =
 		1 << 3, /* consumes a receive at the responder, so it needs an end-to-end credit */
 	SEND_LOCAL = 1 << 4, /* no packet, no PSN */
-	SEND_REST = 1 << 5, /* with SEND_LOCAL: belongs to the WQE before, which takes several
+	SEND_REST = 1 << 5,  /* with SEND_LOCAL: belongs to the WQE before, which takes several
 			       entries */
 	SEND_FETCHES = SEND_READ | SEND_ATOMIC,
 };

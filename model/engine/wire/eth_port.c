@@ -3,6 +3,7 @@
 #include "model/engine/wire/eth_port.h"
 
 #include "model/engine/base/engine.h"
+#include "model/engine/wire/frame.h"
 #include "model/engine/wire/link_impl.h"
 #include "model/engine/wire/packet.h"
 #include "model/engine/wire/roce_crc.h"
@@ -24,8 +25,25 @@ static const uint8_t control_mac[MAC_BYTES] = {0x01, 0x80, 0xc2, 0x00, 0x00, 0x0
 
 /* --- sending --- */
 
+static void count_lane(struct eth_port *eth, const struct packet *pkt, bool out)
+{
+	static const uint8_t all[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	const uint16_t vlan = frame_vlan(pkt->wire, pkt->len);
+	uint64_t *counters = &eth->counters[fw_lane_counter_index(
+		out ? FW_ETH_TX : FW_ETH_RX,
+		vlan == VLAN_NONE ? (unsigned)FW_ETH_UNTAGGED : vlan_priority(vlan), 0)];
+
+	counters[FW_LC_FRAMES]++;
+	counters[FW_LC_BYTES] += pkt->len;
+	if (!memcmp(pkt->wire, all, sizeof(all)))
+		counters[FW_LC_BROADCAST]++;
+	else if (mac_is_group(pkt->wire))
+		counters[FW_LC_MULTICAST]++;
+}
+
 static void count_frame(struct eth_port *eth, const struct packet *pkt, bool out)
 {
+	count_lane(eth, pkt, out);
 	eth->counters[out ? FW_EC_TX_FRAMES : FW_EC_RX_FRAMES]++;
 	eth->counters[out ? FW_EC_TX_BYTES : FW_EC_RX_BYTES] += pkt->len;
 	if (mac_is_group(pkt->wire))
@@ -137,8 +155,8 @@ uint64_t eth_port_send(struct link_port *lp, struct packet *pkt)
 		packet_free(pkt);
 		return hca_now(lp->hca);
 	}
-	if (pkt->loopback || (!pkt->cable_only && !mac_is_group(pkt->wire) &&
-			      eth_port_has_mac(eth, pkt->wire)))
+	if (pkt->loopback ||
+	    (!pkt->cable_only && !mac_is_group(pkt->wire) && eth_port_has_mac(eth, pkt->wire)))
 		return loop_back(lp, pkt);
 	if (mac_is_group(pkt->wire) && !pkt->cable_only) {
 		struct packet *copy = packet_alloc(lp->hca);

@@ -47,7 +47,8 @@ struct eth_port {
 	uint32_t vlan_filter[ETH_TABLE_SIZE]; /* bit v % 32 of word v / 32: VLAN v passes */
 	uint64_t groups[ETH_TABLE_SIZE];      /* MACs of the groups that software listens to */
 	unsigned n_groups;
-	uint64_t counters[FW_EC_COUNT];
+	uint64_t counters[FW_EC_COUNT + FW_LANE_COUNTER_COUNT];
+	uint64_t counted_from[FW_EC_COUNT + FW_LANE_COUNTER_COUNT]; /* as firmware sees them */
 
 	struct link_port *lp;
 	uint64_t buffered;       /* bytes in the receive buffer */

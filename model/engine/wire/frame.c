@@ -29,8 +29,9 @@ enum {
 
 static void find_l4(const uint8_t *frame, unsigned at, unsigned end, struct frame_parts *parts)
 {
-	const unsigned least =
-		parts->protocol == IP_PROTOCOL_TCP ? (unsigned)TCP_BYTES : (unsigned)sizeof(struct udp_hdr);
+	const unsigned least = parts->protocol == IP_PROTOCOL_TCP
+				       ? (unsigned)TCP_BYTES
+				       : (unsigned)sizeof(struct udp_hdr);
 
 	if ((parts->protocol != IP_PROTOCOL_TCP && parts->protocol != IP_PROTOCOL_UDP) ||
 	    parts->fragment || at + least > end)
@@ -136,8 +137,7 @@ void frame_checksums_put(uint8_t *frame, unsigned len, unsigned offloads)
 		struct ipv4_hdr *ip = (void *)(frame + parts.l3);
 
 		ipv4_hdr_set_checksum(ip, 0);
-		ipv4_hdr_set_checksum(
-			ip, ~ip_sum(frame + parts.l3, ipv4_hdr_get_ihl(ip) * 4u, 0));
+		ipv4_hdr_set_checksum(ip, ~ip_sum(frame + parts.l3, ipv4_hdr_get_ihl(ip) * 4u, 0));
 	}
 	if (offloads & FRAME_L4_CHECKSUM && parts.l4) {
 		uint8_t *at = l4_checksum(frame, &parts);
@@ -169,8 +169,7 @@ unsigned frame_checksums_look(const uint8_t *frame, unsigned len, uint16_t *chec
 	}
 	if (!parts.l4)
 		return status;
-	none = parts.protocol == IP_PROTOCOL_UDP &&
-	       !be16_load(frame + parts.l4 + UDP_CHECKSUM_AT);
+	none = parts.protocol == IP_PROTOCOL_UDP && !be16_load(frame + parts.l4 + UDP_CHECKSUM_AT);
 	if (none) /* a sender of UDP may leave it out; then nothing is known */
 		return status;
 	status |= parts.protocol == IP_PROTOCOL_TCP ? CQE_CSUM_TCP : CQE_CSUM_UDP;
