@@ -77,6 +77,8 @@ static void dev_cap_limits(struct dev_cap *d)
 	dev_cap_set_log_max_xrcds(d, 16);
 }
 
+enum { LOG_RSS_TABLE = 8 }; /* most QPs that one spreads its frames over */
+
 /* Ports of different protocols need DPDP; asking for the other end's protocol needs SENSE. */
 static void ethernet_features(struct dev_cap *d)
 {
@@ -93,7 +95,10 @@ static void ethernet_features(struct dev_cap *d)
 	dev_cap_set_flags(
 		d, dev_cap_get_flags(d) | cap_bit(DEV_CAP_IBOE) | cap_bit(DEV_CAP_UC_LOOPBACK) |
 			   ((types & (types - 1)) || types >> 3 ? cap_bit(DEV_CAP_DPDP) : 0) |
-			   (types >> 3 ? cap_bit(DEV_CAP_SENSE) : 0));
+			   (types >> 3 ? cap_bit(DEV_CAP_SENSE) : 0) | cap_bit(DEV_CAP_UDP_RSS));
+	dev_cap_set_rss_xor(d, 1);
+	dev_cap_set_rss_toeplitz(d, 1);
+	dev_cap_set_log_rss_table(d, LOG_RSS_TABLE);
 	if (fw_read(FW_DEVICE))
 		dev_cap_set_bmme_flags(
 			d, dev_cap_get_bmme_flags(d) |

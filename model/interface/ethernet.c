@@ -59,7 +59,7 @@ static const char *find_udp(const struct l3_bytes *l3, size_t before, size_t len
 		return "IP length";
 	if (len < sizeof(*udp) || l3->kept < before + sizeof(*udp))
 		return "too short for a UDP header";
-	if (udp_hdr_get_dport(udp) != udp_port)
+	if (!udp_port || udp_hdr_get_dport(udp) != udp_port)
 		return "another UDP port";
 	at->kind = kind;
 	at->end = (uint16_t)(at->l3_off + before + len);

@@ -144,7 +144,7 @@ unsigned roce_l3_bytes(enum roce_kind kind);
  * Finds the parts of a frame of `len` bytes with FCS, of which the first `kept` are there. NULL: it is a RoCE packet, and *at is set;
  * there are a whole BTH and an ICRC. Otherwise a text for the log, and at->kind says whether the
  * frame was meant to be RoCE (a wrong length in a header) or is something else (ROCE_NONE).
- * `udp_port` is the destination port of RoCE v2.
+ * `udp_port` is the destination port of RoCE v2; 0: no UDP is RoCE.
  */
 const char *roce_find(const uint8_t *frame, size_t kept, size_t len, unsigned udp_port,
 		      struct roce_places *at);

@@ -82,6 +82,19 @@ ports_are()
 	done
 }
 
+# gid_index v1|v2 INTERFACE PATTERN: prints the index of the GID of this version of RoCE that the interface has; its text matches the pattern
+gid_index()
+{
+	local port=/sys/class/infiniband/mlx4_0/ports/1 type='IB/RoCE v1' i
+	[ "$1" = v1 ] || type='RoCE v2'
+	for i in $(ls "$port/gids" | sort -n); do
+		[ "$(cat "$port/gid_attrs/ndevs/$i" 2>/dev/null)" = "$2" ] && [ "$(cat "$port/gid_attrs/types/$i")" = "$type" ] || continue
+		grep -q -- "$3" "$port/gids/$i" && echo "$i" && return
+	done
+	echo "no GID of RoCE $1 like $3 on $2" >&2
+	return 1
+}
+
 # driver_load: loads the drivers of the devices that this guest has
 driver_load()
 {

@@ -4,7 +4,8 @@
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
-#                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw
+#                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
+#                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp)
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
@@ -14,6 +15,7 @@ set -uo pipefail
 . "$vm_src/checks.sh"
 . "$vm_src/seeds.sh"
 . "$vm_src/qib.sh"
+. "$vm_src/roce.sh"
 . "$vm_src/siw.sh"
 . "$vm_src/run_check.sh"
 . "$vm_src/simulated_check.sh"
@@ -34,7 +36,8 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib | simulated | races | siw) wanted=() ;;
+seeds | storage | run | python | qib | simulated | races | siw | roce) wanted=() ;;
+roce_*) roce=("$@") wanted=(); set -- roce ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 esac
 
@@ -81,7 +84,7 @@ session()
 			continue
 		fi
 		judge "$prefix$check" "check_$check"
-		case $last:$check in fail:probe | fail:opensm) ground=$check ;; esac
+		case $last:$check in fail:probe | fail:opensm | fail:roce_up) ground=$check ;; esac
 	done
 	guests_down
 	# when the device stops under its driver, the driver may still ring a doorbell that is no longer there: that is no error of the driver
@@ -102,6 +105,9 @@ qib_session()
 	[ ${#qib_wanted[@]} -eq 0 ] || checks=("${qib_wanted[@]}")
 	DEVICE_B=ipath last_device=qib0 opensm_known='ERR 3322' session qib. probe opensm "${checks[@]}"
 }
+
+# roce_session: Ethernet ports in place of InfiniBand's
+roce_session() { SERVE="-s hca.port1.type=eth -s hca.device=cx3pro" session '' roce_up "${roce[@]}"; }
 
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
@@ -133,6 +139,7 @@ case ${1:-} in
 storage) storage_users ;;
 python) python_tests ;;
 qib) qib_session ;;
+roce) roce_session ;;
 esac
 if [ -n "$all" ]; then
 	say "rdma-core's own tests; the guest waits for the device at each doorbell"
@@ -141,6 +148,8 @@ if [ -n "$all" ]; then
 	storage_users
 	say "two guests, one of them with a QLogic 6120"
 	qib_session
+	say "two guests with Ethernet ports"
+	roce_session
 	say "two guests with devices that fail on purpose"
 	session fault. probe opensm control
 	say "one guest, both devices"

@@ -8,9 +8,11 @@
 #include "model/engine/wire/packet.h"
 #include "model/engine/wire/roce_crc.h"
 #include "model/interface/macros.h"
+#include "model/sim/params/hca.h"
 #include "model/sim/params/hca_crc.h"
 #include "model/sim/params/hca_ethernet.h"
 #include "model/sim/params/hca_link.h"
+#include "model/sim/units.h"
 
 #include <string.h>
 
@@ -394,7 +396,8 @@ void eth_port_reset(struct eth_port *eth, struct link_port *lp)
 	memset(eth, 0, sizeof(*eth));
 	eth->lp = lp;
 	eth->mtu = MTU_AT_RESET;
-	eth->udp_port = ROCE_UDP_PORT;
+	if (param_hca_device(lp->hca->params) == CFG_DEVICE_CX3PRO)
+		eth->udp_port = ROCE_UDP_PORT;
 	for (unsigned i = 0; i < ETH_PRIORITIES; i++) {
 		eth->lanes[i].eth = eth;
 		eth->lanes[i].over.job = pause_over;

@@ -37,8 +37,8 @@ struct eth_port {
 	uint64_t macs[ETH_TABLE_SIZE];  /* ETH_MAC_VALID, MAC */
 	uint32_t vlans[ETH_TABLE_SIZE]; /* ETH_VLAN_VALID, VLAN */
 	struct eth_gid gids[ETH_TABLE_SIZE];
-	uint16_t mtu; /* longest frame without headers and FCS that may come in */
-	uint16_t udp_port;
+	uint16_t mtu;      /* longest frame without headers and FCS that may come in */
+	uint16_t udp_port; /* of RoCE v2; 0: the device does not have it */
 	/* global pause: sends it, obeys it; PFC: bits of the priorities for which it does */
 	bool pause_tx, pause_rx;
 	uint8_t pfc_tx, pfc_rx;

@@ -66,6 +66,7 @@ struct world {
 	uint8_t events[LOG];
 	unsigned n_events;
 	unsigned errors; /* number of calls of qp_error() */
+	uint32_t asked_qpn;
 	unsigned guest_errors;
 	bool delay; /* the next translation has to be waited for */
 	struct waiter_queue waiting;
@@ -338,9 +339,10 @@ void qp_settle(struct qp *qp)
 {
 }
 
-/* There is no other QP that a frame could be given to. */
+/* Another QP that a frame is given to: there is none. */
 struct qp *qp_make(struct hca *hca, uint32_t qpn)
 {
+	w->asked_qpn = qpn;
 	return NULL;
 }
 
