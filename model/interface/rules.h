@@ -283,6 +283,11 @@
 	  "Linux __mlx4_ib_cq_clean, which mlx4_ib_modify_qp and destroy_qp_common call behind 2RST_QP; IBA 11.2.4.2", \
 	  "the cleaning of both CQs of the queue pair, behind the command", \
 	  "only the CQ of receives is cleaned") \
+	R(vector_not_ready, \
+	  "an interrupt vector is used before it can strike: masked, without a handler, with MSI-X off, or with an address or data that are not the host's", \
+	  "PCI 6.8.2: the entry is written before it is unmasked; Linux mlx4_init_eq_table: request_irq, then eq_set_ci(eq, 1)", \
+	  "the order of table entry, mask, handler and the first arming of the event queue", \
+	  "a vector is unmasked before its address is written") \
 	R(eq_not_armed, \
 	  "events wait in an EQ, its interrupt was raised, and the driver has not armed it again", \
 	  "Linux mlx4_eq_int: eq_set_ci(eq, 1) behind the last event", \

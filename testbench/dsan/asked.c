@@ -280,6 +280,22 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 			   a->sends.rung);
 }
 
+void asked_refused(struct ask *a, bool sends, unsigned room)
+{
+	unsigned open;
+
+	if (!a->c || !ask_follows(a, HCA_QP, sends))
+		return;
+	checker_settle(a->c);
+	open = own_open(a->c->own, a->number, sends);
+	if (open < room)
+		ask_report(
+			a, RULE_request_not_given, (struct guest_object){GUEST_QP, a->number},
+			"a %s was refused, and %u of %u are open; see how the completions before "
+			"free the queue",
+			sends ? "send" : "receive", open, room);
+}
+
 void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
 			const struct drv_recv_wr *stopped)
 {

@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/claims.h"
+#include "testbench/dsan/function.h"
 #include "testbench/dsan/late.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/wrote.h"
@@ -317,11 +318,23 @@ static void on_fence(void *ctx, unsigned fence, const void *pc)
 }
 
 /* The last word has GO. */
-static void hcr_written(struct checker *c, unsigned offset, const void *bytes, unsigned size)
+static void hcr_written(struct checker *c, unsigned offset, const void *bytes, unsigned size,
+			const void *pc)
 {
 	memcpy(c->hcr + offset, bytes, size);
-	if (offset + size == sizeof(c->hcr) && hcr_get_go((const struct hcr *)c->hcr))
-		asked_command(c, (const struct hcr *)c->hcr);
+	if (offset + size != sizeof(c->hcr) || !hcr_get_go((const struct hcr *)c->hcr))
+		return;
+	function_command(c, pc);
+	asked_command(c, (const struct hcr *)c->hcr);
+}
+
+/* The table of MSI-X is little-endian, the registers are big-endian. */
+static uint32_t register_value(uint64_t offset, const uint8_t *bytes)
+{
+	return offset - BAR0_MSIX_TABLE < HCA_MSIX_VECTORS * HCA_MSIX_ENTRY_SIZE
+		       ? (uint32_t)(bytes[0] | bytes[1] << 8 | bytes[2] << 16) | (uint32_t)bytes[3]
+											 << 24
+		       : be32_load(bytes);
 }
 
 static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
@@ -331,15 +344,57 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 
 	heard(c);
 	came_by(c, __builtin_return_address(0));
+	if (bar == HCA_BAR_REGS && size == WORD)
+		function_register(c, offset, register_value(offset, bytes),
+				  __builtin_return_address(0));
 	if (bar == HCA_BAR_UAR)
 		own_register(c->own, offset, bytes, __builtin_return_address(0));
 	else if (offset - BAR0_HCR < sizeof(c->hcr) && size <= sizeof(c->hcr) - (offset - BAR0_HCR))
-		hcr_written(c, (unsigned)(offset - BAR0_HCR), bytes, size);
+		hcr_written(c, (unsigned)(offset - BAR0_HCR), bytes, size,
+			    __builtin_return_address(0));
 	if (bar == HCA_BAR_UAR || offset == BAR0_HCR + sizeof(struct hcr) - size)
 		order_trigger(c->order, __builtin_return_address(0));
 	if (c->late)
 		late_register(c->late);
 	c->ops->mmio_write(p, bar, offset, bytes, size);
+}
+
+static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void *bytes,
+			 unsigned size)
+{
+	struct checker *c = checker_of(p);
+
+	heard(c);
+	came_by(c, __builtin_return_address(0));
+	c->ops->mmio_read(p, bar, offset, bytes, size);
+}
+
+static void op_config_write(struct platform *p, unsigned offset, unsigned size, uint32_t value)
+{
+	struct checker *c = checker_of(p);
+
+	came_by(c, __builtin_return_address(0));
+	function_config(c, offset, value, __builtin_return_address(0));
+	c->ops->config_write(p, offset, size, value);
+}
+
+static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg),
+			  void *arg)
+{
+	const int rc = checker_of(p)->ops->irq_request(p, vector, handler, arg);
+
+	if (!rc) {
+		function_handler(checker_of(p), vector, 1);
+		taken_add(TAKEN_HANDLER, p, vector, __builtin_return_address(0));
+	}
+	return rc;
+}
+
+static void op_irq_free(struct platform *p, unsigned vector)
+{
+	function_handler(checker_of(p), vector, -1);
+	taken_back(TAKEN_HANDLER, p, vector, __builtin_return_address(0));
+	checker_of(p)->ops->irq_free(p, vector);
 }
 
 static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
@@ -497,6 +552,10 @@ static void hear(struct checker *c, const struct checker_host *host)
 	c->ops = host->platform->ops;
 	ops = *c->ops;
 	ops.mmio_write = op_mmio_write;
+	ops.mmio_read = op_mmio_read;
+	ops.config_write = op_config_write;
+	ops.irq_request = op_irq_request;
+	ops.irq_free = op_irq_free;
 	ops.mmio_copy64 = op_mmio_copy64;
 	ops.pages_alloc = op_pages_alloc;
 	ops.pages_free = op_pages_free;

@@ -4,6 +4,7 @@
 #define TESTBENCH_DSAN_CHECKER_IMPL_H
 
 #include "model/interface/queues.h"
+#include "model/interface/regs.h"
 #include "model/interface/rules.h"
 #include "testbench/dsan/callout.h"
 #include "testbench/dsan/checker.h"
@@ -40,6 +41,21 @@ struct stored {
 	uint32_t value; /* what was stored */
 };
 
+/* Of function.c. */
+enum { FUNCTION_VECTORS = HCA_MSIX_VECTORS };
+struct function {
+	struct vector {
+		uint32_t entry[4]; /* as the driver wrote it */
+		bool unmasked;
+		int handlers;
+		const void *pc; /* of the last write */
+	} vectors[FUNCTION_VECTORS];
+	bool was_reset; /* and no command was given since */
+	bool msix_on, disowned;
+	uint32_t restored; /* bit n: dword n of configuration space was written since the reset */
+	const void *config_pc;
+};
+
 struct checker {
 	struct checker_host host;
 	const struct platform_ops *ops; /* the host's own */
@@ -71,6 +87,7 @@ struct checker {
 	/* Where the driver was last, in order: code_offset() of its accesses to shared memory and
 	 * registers. */
 	uint32_t recent[RECENT], n_recent;
+	struct function function;
 	uint8_t hcr[28];  /* the command register, as it was written so far */
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;
@@ -184,6 +201,8 @@ void own_register(struct own *o, uint64_t offset, const void *bytes, const void 
 void own_dma(struct own *o, const struct hca_dma_seen *dma);
 /* Whether the owner bits, or the record, of this queue's requests are followed. */
 bool own_follows(const struct own *o, enum hca_object type, uint32_t number, bool sends);
+/* How many requests of a queue are posted, and not known to software as completed. */
+unsigned own_open(const struct own *o, uint32_t qpn, bool sends);
 /* A completion that software has taken. */
 struct own_taken {
 	struct cqe entry; /* as the device wrote it */

@@ -4,6 +4,7 @@
  * gives each caller of drv_x() the function __wrap_drv_x(), and __real_drv_x() is the driver's own
  * (option --wrap). Calls within one file of the driver are not heard.
  */
+#include "testbench/dsan/function.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
 
@@ -47,6 +48,14 @@ static int gone(struct ask *a, int rc, const void *object, const char *what)
 
 /* --- queues --- */
 
+static unsigned room_of(const struct drv_qp *qp, bool sends)
+{
+	struct drv_qp_cap cap;
+
+	drv_qp_cap(qp, &cap);
+	return sends ? cap.max_send_wr : cap.max_recv_wr;
+}
+
 W(int, drv_post_send, struct drv_qp *qp, const struct drv_send_wr *wr,
   const struct drv_send_wr **bad)
 {
@@ -62,6 +71,8 @@ W(int, drv_post_send, struct drv_qp *qp, const struct drv_send_wr *wr,
 	rc = __real_drv_post_send(qp, wr, &stopped);
 	if (rc && bad)
 		*bad = stopped;
+	if (rc == -ENOMEM)
+		asked_refused(&a, true, room_of(qp, true));
 	asked_sends_end(&a, wr, rc ? stopped : NULL);
 	return rc;
 }
@@ -79,6 +90,8 @@ W(int, drv_post_recv, struct drv_qp *qp, const struct drv_recv_wr *wr,
 	rc = __real_drv_post_recv(qp, wr, &stopped);
 	if (rc && bad)
 		*bad = stopped;
+	if (rc == -ENOMEM)
+		asked_refused(&a, false, room_of(qp, false));
 	asked_receives_end(&a, wr, rc ? stopped : NULL);
 	return rc;
 }
@@ -523,6 +536,7 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	a.object = dev;
 	left = __real_drv_remove(dev);
+	function_left_check(&a);
 	made_forget(a.c);
 	gone(&a, 0, dev, "the device");
 	return left;

@@ -194,6 +194,16 @@ static void chunks_before(const struct drv_icm_table *t, uint32_t first, uint32_
 		c->stays[n] = c->stays[n] || (t->chunks[n] && !c->refs[n]);
 }
 
+/* Mapped for the driver, and not for the device. */
+static bool is_missing(const struct drv_icm_table *t, unsigned n)
+{
+	const struct checker *c = checker_of_host(t->dev->p->host);
+	uint64_t bus;
+
+	return c && t->chunks[n] && !t->dev->dead &&
+	       hca_icm_bus(c->host.hca, t->virt + (uint64_t)n * DRV_CHUNK_BYTES, &bus);
+}
+
 /* The entries are used now, or no longer: so are their chunks. */
 static void chunks_after(const struct drv_icm_table *t, uint32_t first, uint32_t last, int more,
 			 const char *call)
@@ -203,7 +213,7 @@ static void chunks_after(const struct drv_icm_table *t, uint32_t first, uint32_t
 
 	for (unsigned n = chunk_nth(t, first); n <= chunk_nth(t, last); n++) {
 		c->refs[n] += (unsigned)more;
-		if (!checker || c->stays[n] || !c->refs[n] == !t->chunks[n])
+		if (!checker || c->stays[n] || (!c->refs[n] == !t->chunks[n] && !is_missing(t, n)))
 			continue;
 		checker_report(
 			checker,
@@ -213,7 +223,10 @@ static void chunks_after(const struct drv_icm_table *t, uint32_t first, uint32_t
 					 NULL},
 			"chunk %u of table %u has %u entries in use, and is %s, behind %s", n,
 			(unsigned)(t - t->dev->tables), c->refs[n],
-			t->chunks[n] ? "mapped" : "not mapped", call);
+			is_missing(t, n) ? "not mapped for the device"
+			: t->chunks[n]   ? "mapped"
+					 : "not mapped",
+			call);
 	}
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "testbench/dsan/function.h"
 #include "testbench/os/calls.h"
 
 #include <stdlib.h>
@@ -606,6 +607,13 @@ static void arm_check(struct own *o, const struct holder *h, const struct cq_arm
 			       sn, h->queues->events, h->number, (h->queues->events + 1) & 3);
 }
 
+static void vectors_check(struct own *o, uint32_t eqn, const void *pc)
+{
+	for (unsigned v = 0; v < CHECKER_VECTORS; v++)
+		if (o->c->eq_of_vector[v] == eqn + 1)
+			function_armed(o->c, v, pc);
+}
+
 void own_register(struct own *o, uint64_t offset, const void *bytes, const void *pc)
 {
 	const uint32_t page = (uint32_t)(offset / UAR_PAGE_SIZE), at = offset % UAR_PAGE_SIZE;
@@ -618,6 +626,8 @@ void own_register(struct own *o, uint64_t offset, const void *bytes, const void 
 				page * UAR_EQS_PER_PAGE + (at - UAR_EQ_DB) / UAR_EQ_DB_STRIDE);
 		if (h) {
 			h->queues->armed = eq_db_get_arm(bytes);
+			if (h->queues->armed)
+				vectors_check(o, h->number, pc);
 			calls_take(&h->queues->ringers, kernel_thread_running());
 			index_set(o, h, eq_db_get_ci(bytes), pc);
 		}
@@ -667,6 +677,14 @@ bool own_was_resized(const struct own *o, uint32_t cqn)
 	const struct holder *h = object_find((struct own *)o, HCA_CQ, cqn);
 
 	return !h || h->queues->changed;
+}
+
+unsigned own_open(const struct own *o, uint32_t qpn, bool sends)
+{
+	const struct holder *h = object_find((struct own *)o, HCA_QP, qpn);
+	const struct ring *r = sends ? &h->queues->sends : &h->queues->receives;
+
+	return r->head - r->tail;
 }
 
 unsigned own_completions_waiting(const struct own *o, uint32_t cqn)

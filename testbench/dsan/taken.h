@@ -25,6 +25,7 @@ struct checker;
 	T(NUMBER, "number")                                                                        \
 	T(PAGES, "piece of DMA memory")                                                            \
 	T(MAPPING, "mapping")                                                                      \
+	T(HANDLER, "handler of interrupts")                                                        \
 	T(MEMORY, "piece of memory")
 
 enum taken_kind {

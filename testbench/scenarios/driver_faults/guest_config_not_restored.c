@@ -2,6 +2,7 @@
 /* After a software reset the driver goes on without writing configuration space again. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
+#include "testbench/dsan/callout.h"
 #include "testbench/services.h"
 
 SCENARIO(guest_config_not_restored,
@@ -18,6 +19,8 @@ SCENARIO(guest_config_not_restored,
 	drv_hcr_words(&cmd, 0xffff, false, 1, &regs);
 	for (unsigned i = 0; i < HCR_DWORDS; i++)
 		drv_raw_mmio_write(a->dev, HCA_BAR_REGS, BAR0_HCR + 4 * i, regs.b + 4 * i, 4);
+	if (callouts_built()) /* its checker looks for the BARs as well */
+		expect_guest_error(a, config_not_restored);
 	expect_guest_error(a, config_not_restored);
 	expect_guest_error(a, command_sequence); /* firmware does not run either */
 }
