@@ -30,7 +30,8 @@ pingpong()
 	timeout 60 "$@" -d mlx4_1 >/dev/null & server=$!
 	listening 18515 30 && timeout 60 "$@" -d mlx4_0 localhost
 	status=$?
-	[ $status -eq 0 ] || kill $server
+	# the other end stays for a while: the host looks every two seconds at what waits
+	[ $status -eq 0 ] || { sleep 5; kill $server; }
 	wait $server && return $status
 }
 

@@ -3,7 +3,7 @@
 # The device must report each bug by its rule, and nothing for the unchanged driver. Sourced by bash, after checks.sh.
 # A seed is a sed script. Its second line describes the bug. Its first line names the file that it changes, what tells of the bug, and when:
 #   RULE      a guest error
-#   stall:X   no rule is broken, but the driver hangs or fails: what waits then has the word X
+#   stall:X   no rule is broken, but the driver hangs, fails or loses time: what waits meanwhile has the word X, as it has not for the unchanged driver
 #   objects   as objects are made and destroyed
 #   traffic   with traffic between the devices
 #   accesses  only who sees each load and store of the driver could tell; these seeds are skipped
@@ -75,10 +75,10 @@ seed_guest_up()
 }
 
 # seed_try NAME: ordinary use of both devices in one guest, with these modules. $seed_status: of the guest's script, 124 when it hangs;
-# $seed_rules: the rules that the device reported; $seed_waits: what waited meanwhile
+# $seed_rules: the rules that the device reported; $seed_waits: what waited meanwhile, for two looks at least
 seed_try()
 {
-	local id end before=0 patience=${SEED_PATIENCE:-300}
+	local id end now last='' before=0 patience=${SEED_PATIENCE:-300}
 	seed_guest_up || return
 	seed_waits=
 	before=$(wc -l <"$VM_DIR/serve.log")
@@ -86,13 +86,16 @@ seed_try()
 	on_start a $patience ". /share/seed_guest.sh; seed_work /share/seed $(seed_told "$1" 4)"
 	id=$on_id end=$((SECONDS + patience))
 	while [ -z "${on_done[a.$id]:-}" ] && [ $SECONDS -lt $end ]; do
-		answer a 2 || seed_waits+=$'\n'$(device_waits)
+		answer a 2 && continue
+		now=$(device_waits | sort)
+		seed_waits+=$'\n'$(comm -12 <(echo "$last") <(echo "$now"))
+		last=$now
 	done
 	seed_status=${on_done[a.$id]:-124}
 	cat "$share/out/$id"; echo "status $seed_status"
 	sed "1,${before}d" "$VM_DIR/serve.log"
 	seed_rules=$(sed "1,${before}d" "$VM_DIR/serve.log" | grep -oE ' guest error [a-z_0-9]+' | awk '{ print $3 }' | sort | uniq -c | awk '{ print $2 }' | tr '\n' ' ')
-	echo "what waited, every two seconds:"; echo "$seed_waits"
+	echo "what waited, seen every two seconds:"; echo "$seed_waits"
 	# serve prints a limited number of guest errors
 	[ "$seed_status" -eq 0 ] && [ "$(grep -c ' guest error ' "$VM_DIR/serve.log")" -lt 64 ] || guests_kill
 }
@@ -100,8 +103,14 @@ seed_try()
 check_seed_plain()
 {
 	seed_build plain && seed_try plain || return
+	local word
 	detail="status $seed_status, guest errors: ${seed_rules:-none}"
-	[ "$seed_status" -eq 0 ] && [ -z "$seed_rules" ]
+	[ "$seed_status" -eq 0 ] && [ -z "$seed_rules" ] || return
+	for word in $(sed -n 's/^# .* stall:\([^ ]*\).*/\1/p' "$vm_src"/seeds/*.sed | sort -u); do
+		detail="the unchanged driver waits: $(grep -m 1 -w "$word" <<<"$seed_waits")"
+		! grep -qw "$word" <<<"$seed_waits" || return
+	done
+	detail="status 0, guest errors: none, and no wait that names a bug"
 }
 
 check_seed()
@@ -112,7 +121,7 @@ check_seed()
 	seed_build "$seed" && seed_try "$seed" || return
 	detail="${seed_rules:-no guest error }$([ "$seed_status" -eq 0 ] || echo "status $seed_status")"
 	case $told in
-	stall:*) detail="$detail: $(grep -m 1 -w "${told#*:}" <<<"$seed_waits")"; [ "$seed_status" -ne 0 ] && grep -qw "${told#*:}" <<<"$seed_waits" ;;
+	stall:*) detail="$detail: $(grep -m 1 -w "${told#*:}" <<<"$seed_waits")"; grep -qw "${told#*:}" <<<"$seed_waits" ;;
 	*) grep -qw "$told" <<<"$seed_rules" ;;
 	esac
 }
