@@ -95,7 +95,7 @@ static void ethernet_features(struct dev_cap *d)
 	dev_cap_set_flags(
 		d, dev_cap_get_flags(d) | cap_bit(DEV_CAP_IBOE) | cap_bit(DEV_CAP_UC_LOOPBACK) |
 			   ((types & (types - 1)) || types >> 3 ? cap_bit(DEV_CAP_DPDP) : 0) |
-			   (types >> 3 ? cap_bit(DEV_CAP_SENSE) : 0) | cap_bit(DEV_CAP_UDP_RSS));
+			   (types >> 3 ? cap_bit(DEV_CAP_SENSE) : 0));
 	dev_cap_set_rss_xor(d, 1);
 	dev_cap_set_rss_toeplitz(d, 1);
 	dev_cap_set_log_rss_table(d, LOG_RSS_TABLE);

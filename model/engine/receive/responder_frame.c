@@ -10,16 +10,13 @@
 /* The QP that gets the frame. */
 static uint32_t spread_qpn(const struct rss_context *rss, struct packet *pkt)
 {
-	struct frame_parts parts;
-	uint32_t base = rss_context_get_base_qpn(rss);
-
 	pkt->flow_hash = frame_hash(pkt->wire, pkt->payload_len, rss);
 	if (!pkt->flow_hash)
 		return rss_context_get_default_qpn(rss);
-	frame_find(pkt->wire, pkt->payload_len, &parts);
-	if (parts.l4 && parts.protocol == IP_PROTOCOL_UDP && rss_context_get_udp_qpn(rss))
-		base = rss_context_get_udp_qpn(rss);
-	return base + (pkt->flow_hash & ((1u << (rss_context_get_log_size(rss) & 0xf)) - 1));
+	/* udp_qpn is not used: its bytes are also those of the retry counts, which firmware resets.
+	 * So the device does not announce RSS by UDP ports. */
+	return rss_context_get_base_qpn(rss) +
+	       (pkt->flow_hash & ((1u << (rss_context_get_log_size(rss) & 0xf)) - 1));
 }
 
 /* Gives the frame to another QP. This run's QP is through with it. */

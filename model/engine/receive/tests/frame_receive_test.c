@@ -203,7 +203,8 @@ static void spread(void **state)
 	rss_context_set_log_size(rss, 3);
 	rss_context_set_default_qpn(rss, 0x123);
 	rss_context_set_function(rss, RSS_XOR);
-	rss_context_set_kinds(rss, RSS_IPV4);
+	rss_context_set_kinds(rss, RSS_IPV4 | RSS_UDP_IPV4);
+	rss_context_set_udp_qpn(rss, 0x7777); /* what firmware leaves there says nothing */
 	frame_receive(&w->hca, frame_to(own, VLAN_NONE));
 	assert_int_equal(w->asked_qpn, 0x123);
 	for (unsigned i = 0; i < 8; i++) {
@@ -216,6 +217,7 @@ static void spread(void **state)
 		ipv4_hdr_set_ihl(ip, 5);
 		ipv4_hdr_set_total_len(ip, FRAME_BYTES - HEADER);
 		ipv4_hdr_set_saddr(ip, 0x0a000000 + 0x40 + i);
+		ipv4_hdr_set_protocol(ip, IP_PROTOCOL_UDP);
 		frame_receive(&w->hca, pkt);
 		if (i == 0)
 			first = w->asked_qpn;
