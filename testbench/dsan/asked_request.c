@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_BYTES = 120, FIELD_CHARS = 64, LOG_PAGE = 12 };
+#define NOBODY "nobody; this call came by "
+
+enum { NAMES_BYTES = 180, FIELD_CHARS = 64, LOG_PAGE = 12 };
 
 /* --- reports --- */
 
@@ -38,8 +40,15 @@ static const void *storer_of(const struct compared *c, uintptr_t at, size_t byte
 static void fillers_of(const struct compared *c, char *names, size_t size)
 {
 	checker_storers(c->ask->c, c->from, c->to, c->ask->since, names, size);
+	if (*names)
+		return;
+	checker_recent(c->ask->c, c->ask->since_recent, names, size);
 	if (!*names)
 		snprintf(names, size, "nobody in this call");
+	else if (strlen(names) + sizeof(NOBODY) <= size) {
+		memmove(names + strlen(NOBODY), names, strlen(names) + 1);
+		memcpy(names, NOBODY, strlen(NOBODY));
+	}
 }
 
 void field_differs(struct compared *c, const struct layout *layout, const char *field,

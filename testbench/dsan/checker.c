@@ -402,6 +402,7 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 	struct checker *c = checker_of(p);
 
 	heard(c);
+	came_by(c, __builtin_return_address(0));
 	order_trigger(c->order, __builtin_return_address(0));
 	if (bar == HCA_BAR_UAR && offset >= HCA_BF_OFFSET)
 		asked_send_rung(c, wqe_ctrl_get_bf_qpn(line));

@@ -9,6 +9,7 @@
 
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
+#include "testbench/dsan/asked.h"
 #include "testbench/dsan/function.h"
 #include "testbench/os/calls.h"
 
@@ -565,6 +566,8 @@ static void headroom_check(struct own *o, const struct holder *h, const void *pc
 {
 	const struct queues *q = h->queues;
 	const struct ring *r = &q->sends;
+	const struct ask *a = ask_now(o->c);
+	char names[NAMES_BYTES] = "";
 	const uint32_t spare = (HEADROOM_BYTES >> r->shape.log_stride) + 1;
 
 	if (q->no_prefetch || !r->shape.log_stride || spare > ring_mask(r))
@@ -576,9 +579,12 @@ static void headroom_check(struct own *o, const struct holder *h, const void *pc
 	for (uint32_t i = 0; i < spare; i++) {
 		if (is_stamped(q, (r->head + i) & ring_mask(r)))
 			continue;
-		checker_report(o->c, &(struct breach){RULE_headroom, object_of(h), pc, NULL},
-			       "slot %u, %u behind the newest, is not stamped",
-			       (r->head + i) & ring_mask(r), i + 1);
+		if (a)
+			checker_recent(o->c, a->since_recent, names, sizeof(names));
+		checker_report(
+			o->c, &(struct breach){RULE_headroom, object_of(h), pc, NULL},
+			"slot %u, %u behind the newest, is not stamped; this call came by %s",
+			(r->head + i) & ring_mask(r), i + 1, names);
 		return;
 	}
 }

@@ -24,6 +24,7 @@ struct slot {
 struct acts {
 	struct slot slots[SLOTS];
 	struct act last_command;
+	const struct act *last_doorbell; /* in its slot */
 	struct hcr hcr; /* as written so far */
 };
 
@@ -134,6 +135,7 @@ void acts_mmio(struct acts *acts, unsigned bar, uint64_t offset, const void *byt
 
 		act->time_ps = now_ps;
 		calls_take(&act->calls, thread);
+		acts->last_doorbell = act;
 	} else if (offset >= BAR0_HCR && offset < BAR0_HCR + sizeof(struct hcr) && size == 4 &&
 		   offset % 4 == 0) {
 		struct act now = {.time_ps = now_ps};
@@ -156,6 +158,9 @@ void acts_unmap(struct acts *acts, uint64_t bus, size_t bytes, uint64_t now_ps,
 
 const struct act *acts_doorbell(const struct acts *acts, struct guest_object object)
 {
+	/* of a page of doorbells: whatever was rung last */
+	if (object.kind == GUEST_UAR)
+		return acts->last_doorbell;
 	return act_find(acts, object_key(ACT_DOORBELL, object));
 }
 
