@@ -25,7 +25,7 @@ struct acts {
 	struct slot slots[SLOTS];
 	struct act last_command;
 	const struct act *last_doorbell; /* in its slot */
-	struct hcr hcr; /* as written so far */
+	struct hcr hcr;                  /* as written so far */
 };
 
 struct acts *acts_create(void)
