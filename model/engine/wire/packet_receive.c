@@ -223,8 +223,12 @@ static const char *check_frame(struct hca *hca, struct packet *pkt, struct eth_p
 static void __attribute__((noinline)) frame_receive(struct hca *hca, struct packet *pkt)
 {
 	struct eth_port *eth = link_port_config(hca, pkt->port)->eth;
-	const char *why = roce_locate(pkt, eth);
+	const char *why;
 
+	/* without RoCE v2 here, such a packet goes to software, which looks at its ICRC */
+	if (pkt->roce > ROCE_V1 && !eth->udp_port)
+		packet_need_crcs(pkt);
+	why = roce_locate(pkt, eth);
 	if (why && pkt->roce == ROCE_NONE && hca->calls->frame_came) {
 		hca->calls->frame_came(hca, pkt);
 		return;
