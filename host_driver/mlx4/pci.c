@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* See pci.h. */
 #include "host_driver/mlx4/pci.h"
+#include "host_driver/drv/pci_regs.h"
 
 #include <errno.h>
 
@@ -11,23 +12,8 @@
 #define DISOWN_PS    (1000 * MS_PS)
 
 enum pci_config {
-	PCI_ID = 0x00,
-	PCI_COMMAND = 0x04,
-	PCI_STATUS = 0x06,
-	PCI_CAP_POINTER = 0x34,
-	PCI_COMMAND_MEMORY = 1 << 1,
-	PCI_COMMAND_MASTER = 1 << 2,
-	PCI_STATUS_CAPS = 1 << 4,
-	PCI_CAP_ID_EXPRESS = 0x10,
-	PCI_CAP_ID_MSIX = 0x11,
-	PCI_CAPS_MAX = 48,
 	EXP_DEVCTL = 8,
 	EXP_LNKCTL = 16,
-	MSIX_CONTROL = 2,
-	MSIX_TABLE = 4,
-	MSIX_ENABLE = 1 << 15,
-	MSIX_SIZE_MASK = 0x7ff,
-	MSIX_BIR_MASK = 7,
 	CONFIG_WORDS = 64,
 	CONFIG_HEADER_WORDS = 16,
 	VECTORS_MIN = 2,

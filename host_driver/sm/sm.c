@@ -14,7 +14,14 @@
 #define LINK_POLL_PS    (MS_PS / 10)
 #define SMP_TIMEOUT_PS  (10 * MS_PS)
 
-enum { SMP_RETRIES = 3, SUBNET_TIMEOUT = 18, LID_FIRST = 1, LID_LAST = 0xbfff, LMC_MAX = 7 };
+enum {
+	SMP_RETRIES = 3,
+	SUBNET_TIMEOUT = 18,
+	LID_FIRST = 1,
+	LID_LAST = 0xbfff,
+	LMC_MAX = 7,
+	SLS = 16
+};
 
 struct sm {
 	struct drv_device *dev;
@@ -216,6 +223,19 @@ static int pkeys_set(struct sm_end *end)
 	return smp_do(end, MAD_METHOD_SET, SMP_ATTR_PKEY_TABLE, 0, &table);
 }
 
+/* With fewer VLs than the port has, no SL may be on one that is not in use. */
+static int sl2vl_write(struct sm_end *end, unsigned vls)
+{
+	const unsigned count = vls > 1 ? 1u << (vls - 1) : 1; /* 15 of code 5 need no table */
+	struct sl2vl table = {0};
+
+	if (vls >= port_info_get_vl_cap(&end->info))
+		return 0;
+	for (unsigned sl = 0; sl < SLS; sl++)
+		sl2vl_set(&table, sl, sl % count);
+	return smp_do(end, MAD_METHOD_SET, SMP_ATTR_SL2VL, 0, &table);
+}
+
 static int end_configure(struct sm_end *end, unsigned lid, unsigned sm_lid, unsigned mtu,
 			 unsigned vls)
 {
@@ -232,6 +252,8 @@ static int end_configure(struct sm_end *end, unsigned lid, unsigned sm_lid, unsi
 	port_info_set_oper_vls(&info, vls);
 	port_info_set_subnet_timeout(&info, o->subnet_timeout);
 	rc = smp_do(end, MAD_METHOD_SET, SMP_ATTR_PORT_INFO, end->port->port, &info);
+	if (!rc)
+		rc = sl2vl_write(end, vls);
 	return rc ? rc : pkeys_set(end);
 }
 

@@ -135,7 +135,7 @@ enum {
 	C(RxFlowPktCnt, 0x070, NONE, 0, "flow control packets received") \
 	C(RxDwordCnt, 0x078, PORT, FW_PC_RCV_DATA, "dwords received") \
 	C(RxLenErrCnt, 0x080, OWN, 0, "packets whose LRH gives a wrong length") \
-	C(RxMaxMinLenErrCnt, 0x088, NONE, 0, "") \
+	C(RxMaxMinLenErrCnt, 0x088, OWN, 0, "packets whose payload is longer than an eager buffer") \
 	C(RxICRCErrCnt, 0x090, OWN, 0, "packets with a wrong ICRC") \
 	C(RxVCRCErrCnt, 0x098, OWN, 0, "packets with a wrong VCRC") \
 	C(RxFlowCtrlErrCnt, 0x0a0, NONE, 0, "") \

@@ -4,7 +4,7 @@
  * into an eager buffer, and then the queue's tail and an interrupt. The transport checks (LID, P_Key,
  * QP) are the driver's: qib_ib_rcv().
  *
- * Assumptions: a packet without payload uses no eager buffer and names the next one; a packet with a
+ * Assumptions: a payload that is longer than an eager buffer is dropped and counted; a packet without payload uses no eager buffer and names the next one; a packet with a
  * wrong CRC goes up without its payload, so that the driver counts it; the ICRC is not written.
  */
 #include "model/engine/host/pcie.h"
@@ -225,11 +225,16 @@ static bool payload_write(struct ipath *ipath, struct packet *pkt, uint32_t byte
 		overflow(ipath, pkt, IPATH_ERR_EAGER_FULL, "no eager buffer");
 		return false;
 	}
-	if (bytes > eager_bytes(entry)) {
+	if (eager_bytes(entry) && bytes > eager_bytes(entry)) {
+		/* the sender's fault, and none of the driver */
+		refuse(ipath, pkt, IPATH_COUNT_RxMaxMinLenErrCnt, "longer than an eager buffer");
+		return false;
+	}
+	if (!eager_bytes(entry)) {
 		guest_error(ipath->hca, RULE_eager_entry,
 			    guest_object(GUEST_EAGER, ipath->eager_tail),
-			    "a packet of %u bytes came for eager entry %u, which has %u", bytes,
-			    ipath->eager_tail, eager_bytes(entry));
+			    "a packet of %u bytes came for eager entry %u, which is not set", bytes,
+			    ipath->eager_tail);
 		refuse(ipath, pkt, IPATH_COUNT_RxTIDValidErrCnt, "no valid eager buffer");
 		ipath_error(ipath, IPATH_ERR_BAD_TID);
 		return false;
