@@ -12,10 +12,11 @@ enum { BLOCK_MIN = PLATFORM_PAGE_SIZE, PAGE_OFFSET = PLATFORM_PAGE_SIZE - 1 };
 
 struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type mr_type, uint32_t max_num_sg)
 {
+	const uint32_t most = pd->device->attrs.max_fast_reg_page_list_len;
 	struct ib_mr *mr;
 
-	if (mr_type != IB_MR_TYPE_MEM_REG || !max_num_sg ||
-	    max_num_sg > pd->device->attrs.max_fast_reg_page_list_len)
+	/* 0: the device has none, and its driver says so */
+	if (mr_type != IB_MR_TYPE_MEM_REG || (most && (!max_num_sg || max_num_sg > most)))
 		return ERR_PTR(-EINVAL);
 	mr = core_mr_new(pd, mr_type);
 	if (!mr)

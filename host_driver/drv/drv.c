@@ -21,7 +21,7 @@ struct platform *drv_platform(struct drv_device *dev)
 
 /* --- traces --- */
 
-static const char *const providers[] = {"mlx4_"};
+static const char *const providers[] = {"mlx4_", "rvt_"};
 
 /* A provider's function appears in the log under the name that its caller used. */
 static const char *name_of_verb(const char *function, char *name, size_t size)

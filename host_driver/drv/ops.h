@@ -50,6 +50,8 @@ static inline struct drv_device *drv_device_of(const void *object)
 	OP(int, port_down, (struct drv_device *dev, unsigned port), dev, (dev, port))              \
 	OP(int, port_wait, (struct drv_device *dev, unsigned port, enum ibv_port_state state,      \
 	   uint64_t deadline_ps), dev, (dev, port, state, deadline_ps))                            \
+	OP(int, counter, (const struct drv_device *dev, const char *stage, const char *counter,    \
+	   uint64_t *value), dev, (dev, stage, counter, value))                                    \
 	OP(bool, port_is_ethernet, (const struct drv_device *dev, unsigned port), dev, (dev, port)) \
 	OP(bool, has_roce_v2, (const struct drv_device *dev), dev, (dev))                          \
 	OP(void, eth_mac, (const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]),   \

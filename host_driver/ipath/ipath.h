@@ -33,6 +33,15 @@ struct ipath_sent {
 	bool generation;           /* of its bits in host memory, since it was begun */
 };
 
+/* In the order of the counters of the agents: FW_PC_UNICAST_XMIT and those behind it. */
+enum ipath_cast {
+	IPATH_UNICAST_XMIT,
+	IPATH_UNICAST_RCV,
+	IPATH_MULTICAST_XMIT,
+	IPATH_MULTICAST_RCV,
+	IPATH_CASTS
+};
+
 struct ipath_device {
 	struct drv_device *rvt; /* the transport's device */
 	struct platform *p;
@@ -45,7 +54,7 @@ struct ipath_device {
 	struct drv_list launched; /* packets in the order in which they were sent */
 	uint64_t send_ctrl;
 	unsigned next_small, next_large;
-	bool wanted, busy; /* do_send() has said -EAGAIN; it writes a packet */
+	bool wanted; /* do_send() has said -EAGAIN */
 	struct platform_waitq *sent_waitq;
 	/* the receive context */
 	uint8_t *queue, *tail_page;
@@ -56,6 +65,8 @@ struct ipath_device {
 	/* the port */
 	enum ibv_port_state state;
 	unsigned phys;
+	bool told_active;            /* the transport's last event said so */
+	uint64_t casts[IPATH_CASTS]; /* packets, which the chip does not count by their kind */
 	struct ipath_agents *agents;
 	bool stop, thread, irq;
 };
@@ -71,6 +82,11 @@ void ipath_write(struct ipath_device *d, uint64_t offset, uint64_t value);
 void ipath_flush_writes(struct ipath_device *d);
 
 int ipath_probe(struct platform *p, const struct drv_options *options, struct drv_device **dev);
+
+/* --- port.c: what the chip does not count --- */
+
+/* Counts a packet to a port or to a group. */
+void ipath_cast_count(struct ipath_device *d, const uint8_t *header, bool received);
 
 /* --- send.c --- */
 

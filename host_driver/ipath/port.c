@@ -43,13 +43,14 @@ static void status_read(struct ipath_device *d)
 
 void ipath_link_changed(struct ipath_device *d)
 {
-	const enum ibv_port_state was = d->state;
+	bool active;
 
 	status_read(d);
-	if (was != IBV_PORT_ACTIVE && d->state == IBV_PORT_ACTIVE)
-		rvt_port_event(d->rvt, PORT, IBV_EVENT_PORT_ACTIVE);
-	if (was == IBV_PORT_ACTIVE && d->state != IBV_PORT_ACTIVE)
-		rvt_port_event(d->rvt, PORT, IBV_EVENT_PORT_ERR);
+	active = d->state == IBV_PORT_ACTIVE;
+	if (active == d->told_active)
+		return;
+	d->told_active = active; /* d->state may have been read before the interrupt came */
+	rvt_port_event(d->rvt, PORT, active ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
 }
 
 /* --- hooks --- */
@@ -127,6 +128,14 @@ void ipath_node_desc_changed(struct drv_device *dev, const char text[64])
 
 /* --- the agents --- */
 
+void ipath_cast_count(struct ipath_device *d, const uint8_t *header, bool received)
+{
+	const unsigned dlid = lrh_get_dlid((const struct lrh *)header);
+	const bool group = dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+
+	d->casts[(group ? IPATH_MULTICAST_XMIT : IPATH_UNICAST_XMIT) + received]++;
+}
+
 static void counters_read(struct ipath_device *d)
 {
 	static const struct {
@@ -140,11 +149,21 @@ static void counters_read(struct ipath_device *d)
 		IPATH_COUNTER_ROWS(C)
 #undef C
 	};
+	/* PortRcvErrors (IBA 16.1.3.5) is what the chip counts by causes, as qib_get_counters() in
+	 * Linux adds them up */
+	static const enum ipath_counter errors[] = {
+		IPATH_COUNT_RxLenErrCnt, IPATH_COUNT_RxICRCErrCnt, IPATH_COUNT_RxVCRCErrCnt,
+		IPATH_COUNT_RxBadFormatCnt};
 	uint64_t *counters = ipath_agents_counters(d->agents);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].port >= 0)
 			counters[rows[i].port] = ipath_read(d, IPATH_COUNTERS + rows[i].offset);
+	memcpy(&counters[FW_PC_UNICAST_XMIT], d->casts, sizeof(d->casts));
+	counters[FW_PC_RCV_ERRORS] = 0;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		counters[FW_PC_RCV_ERRORS] +=
+			ipath_read(d, IPATH_COUNTERS + rows[errors[i]].offset);
 }
 
 static void wishes_execute(struct ipath_device *d)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Bring-up of the chip in the order of the Linux driver (qib_init.c, qib_iba6120.c), and its end. */
+#include "host_driver/drv/pci_regs.h"
 #include "host_driver/ipath/ipath.h"
 #include "host_driver/mlx4/barriers.h"
 
@@ -8,18 +9,10 @@
 #include <stdlib.h>
 
 enum {
-	PCI_COMMAND = 0x04,
-	PCI_STATUS = 0x06,
-	PCI_CAPS = 0x34,
-	PCI_MEMORY_AND_MASTER = 0x06,
-	PCI_MASTER = 0x04,
-	PCI_STATUS_CAPS = 1 << 4,
-	PCI_CAP_MSIX = 0x11,
-	PCI_CAPS_MAX = 48,
-	MSIX_CONTROL = 2,
-	MSIX_ENABLE = 0x8000,
+	DESCRIPTION_BYTES = 64,
 	WIDE = 8,
 	PORT = 1,
+	OUI_SHIFT = 40,     /* a GUID begins with its maker's OUI */
 	SERDES_ON = 0x1000, /* as qib_6120_bringup_serdes() leaves a bit that it waits for */
 	EEPROM_READ = 1,
 };
@@ -64,7 +57,7 @@ static unsigned cap_find(struct platform *p, unsigned id)
 
 	if (!(p->ops->config_read(p, PCI_STATUS, 2) & PCI_STATUS_CAPS))
 		return 0;
-	at = p->ops->config_read(p, PCI_CAPS, 1) & 0xfc;
+	at = p->ops->config_read(p, PCI_CAP_POINTER, 1) & 0xfc;
 	for (unsigned n = 0; at && n < PCI_CAPS_MAX; n++) {
 		const uint32_t head = p->ops->config_read(p, at, 2);
 
@@ -90,7 +83,7 @@ static int msix_enable(struct ipath_device *d)
 	uint64_t address;
 	uint32_t data;
 
-	d->msix_cap = cap_find(p, PCI_CAP_MSIX);
+	d->msix_cap = cap_find(p, PCI_CAP_ID_MSIX);
 	if (!d->msix_cap)
 		return -EOPNOTSUPP;
 	p->ops->config_write(p, d->msix_cap + MSIX_CONTROL, 2,
@@ -169,8 +162,6 @@ static void interrupt(void *arg)
 	uint64_t causes;
 
 	d->irq = true;
-	if (!d->rvt || d->stop)
-		return;
 	causes = ipath_read(d, IPATH_IntStatus);
 	if (causes & IPATH_INT_ERROR) {
 		const uint64_t errors = ipath_read(d, IPATH_ErrStatus);
@@ -226,7 +217,7 @@ static struct rvt_limits limits_of(const struct ipath_device *d, const struct dr
 	struct rvt_limits l = {
 		.attr = {.node_guid = d->guid,
 			 .sys_image_guid = d->guid,
-			 .vendor_id = IPATH_PCI_VENDOR,
+			 .vendor_id = (uint32_t)(d->guid >> OUI_SHIFT),
 			 .device_id = IPATH_PCI_DEVICE,
 			 .revision = IPATH_PCI_REVISION,
 			 .ports = PORT,
@@ -310,12 +301,12 @@ static void device_stop(struct ipath_device *d)
 
 	ipath_send_stop(d);
 	chip_quiet(d);
-	p->ops->irq_free(p, 0);
 	p->ops->config_write(p, d->msix_cap + MSIX_CONTROL, 2,
 			     p->ops->config_read(p, d->msix_cap + MSIX_CONTROL, 2) &
 				     ~(uint32_t)MSIX_ENABLE);
 	p->ops->config_write(p, PCI_COMMAND, 2,
-			     p->ops->config_read(p, PCI_COMMAND, 2) & ~(uint32_t)PCI_MASTER);
+			     p->ops->config_read(p, PCI_COMMAND, 2) &
+				     ~(uint32_t)PCI_COMMAND_MASTER);
 }
 
 static int device_register(struct ipath_device *d, const struct drv_options *options)
@@ -329,6 +320,15 @@ static int device_register(struct ipath_device *d, const struct drv_options *opt
 	return rvt_register(d->p, &own, &hooks, &limits, d, &d->rvt, err, sizeof(err));
 }
 
+/* The node's name, as qib_register_ib_device() of Linux gives it after the host's. */
+static int name_give(struct ipath_device *d)
+{
+	char text[DESCRIPTION_BYTES] = {0};
+
+	snprintf(text, sizeof(text), "QLogic 6120 of host%u", d->p->host);
+	return rvt_describe(d->rvt, text);
+}
+
 int ipath_probe(struct platform *p, const struct drv_options *options, struct drv_device **out)
 {
 	struct ipath_device *d = drv_calloc(1, sizeof(*d));
@@ -339,7 +339,8 @@ int ipath_probe(struct platform *p, const struct drv_options *options, struct dr
 	d->p = p;
 	d->state = IBV_PORT_DOWN;
 	p->ops->config_write(p, PCI_COMMAND, 2,
-			     p->ops->config_read(p, PCI_COMMAND, 2) | PCI_MEMORY_AND_MASTER);
+			     p->ops->config_read(p, PCI_COMMAND, 2) |
+				     (uint32_t)(PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER));
 	rc = msix_enable(d);
 	if (!rc)
 		rc = chip_up(d);
@@ -351,6 +352,8 @@ int ipath_probe(struct platform *p, const struct drv_options *options, struct dr
 	rc = interrupt_start(d);
 	if (!rc)
 		rc = rvt_start(d->rvt);
+	if (!rc)
+		rc = name_give(d);
 	if (!rc && !(options && options->no_ports))
 		rc = drv_port_up(d->rvt, PORT);
 	if (rc) {
@@ -371,6 +374,9 @@ static struct drv_leftovers ipath_remove(struct drv_device *dev)
 	struct drv_leftovers left;
 
 	drv_agent_stop(dev, PORT);
+	/* no upcall comes any more when the transport goes */
+	ipath_write(d, IPATH_IntMask, 0);
+	d->p->ops->irq_free(d->p, 0);
 	left = rvt_unregister(dev);
 	d->rvt = NULL;
 	device_stop(d);

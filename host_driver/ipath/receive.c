@@ -47,6 +47,7 @@ static void entry_take(struct ipath_device *d, const uint8_t *entry, uint32_t *e
 
 	if (flags & (IPATH_RHF_ICRC | IPATH_RHF_VCRC | IPATH_RHF_LENGTH))
 		return; /* the chip has counted it */
+	ipath_cast_count(d, header, true);
 	headers = header_bytes(header);
 	if (bytes < headers)
 		return;

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LINE = 64, WIDE = 8, HALF = 4, AVAIL_BITS = 2 };
+enum { LINE = 64, WIDE = 8, HALF = 4, AVAIL_BITS = 2, FLUSH_POLLS = 1000 };
 
-/* time between two checks whether the thread has ended */
+/* time between two checks whether the thread has ended, or is to end */
 #define STOP_POLL_PS UINT64_C(1000000)
+#define AVAIL_PS     (1000 * STOP_POLL_PS)
 
 static uint64_t buffer_at(unsigned n)
 {
@@ -118,6 +119,7 @@ static void give_back(struct ipath_device *d)
 			break;
 		drv_list_del(&packet->link);
 		d->sent[n].packet = NULL;
+		ipath_cast_count(d, packet->bytes, false);
 		packet->done(packet, d->state == IBV_PORT_DOWN ? RVT_SENT_LINK_DOWN : RVT_SENT_OK);
 		freed = true;
 	}
@@ -141,7 +143,7 @@ static void sent_thread(void *arg)
 			p->ops->waitq_wait(p, d->sent_waitq, UINT64_MAX);
 		else
 			p->ops->wait_write(p, d->avail, IPATH_AVAIL_BYTES,
-					   p->ops->now_ps(p) + STOP_POLL_PS);
+					   p->ops->now_ps(p) + AVAIL_PS);
 	}
 	d->thread = false;
 }
@@ -154,14 +156,38 @@ static bool holds(const struct ipath_device *d, uint32_t qpn)
 	return false;
 }
 
+/* Gives back what the chip has not sent, of one queue pair or (NULL) of all. */
+static void take_back(struct ipath_device *d, const uint32_t *qpn)
+{
+	struct drv_list *next;
+
+	for (struct drv_list *l = d->launched.next; l != &d->launched; l = next) {
+		struct rvt_packet *packet = container_of(l, struct rvt_packet, link);
+		const int n = buffer_of(d, packet);
+
+		next = l->next;
+		if (qpn && packet->qpn != *qpn)
+			continue;
+		drv_list_del(&packet->link);
+		d->sent[n].packet = NULL;
+		ipath_write(d, IPATH_SendCtrl,
+			    IPATH_SEND_ENABLE | IPATH_SEND_AVAIL | IPATH_SEND_DISARM |
+				    (uint64_t)n << IPATH_SEND_BUFFER_SHIFT);
+		packet->done(packet, RVT_SENT_FLUSHED);
+		next = d->launched.next; /* the write has let others run */
+	}
+}
+
 void ipath_flush_qp(struct drv_device *dev, uint32_t qpn)
 {
 	struct ipath_device *d = ipath_of(dev);
 
-	while (holds(d, qpn) && !d->stop) {
+	for (unsigned n = 0; n < FLUSH_POLLS && holds(d, qpn) && !d->stop; n++) {
 		d->p->ops->sleep_ps(d->p, STOP_POLL_PS);
 		give_back(d);
 	}
+	/* a chip that may not write to memory tells nothing any more */
+	take_back(d, &qpn);
 }
 
 /* --- life --- */
@@ -206,15 +232,7 @@ void ipath_send_stop(struct ipath_device *d)
 	}
 	ipath_write(d, IPATH_SendCtrl, IPATH_SEND_ABORT);
 	ipath_flush_writes(d);
-	/* nothing is written any more; the transport still has the packets */
-	while (!drv_list_empty(&d->launched)) {
-		struct rvt_packet *packet = container_of(d->launched.next, struct rvt_packet, link);
-		const int n = buffer_of(d, packet);
-
-		drv_list_del(&packet->link);
-		d->sent[n].packet = NULL;
-		packet->done(packet, RVT_SENT_FLUSHED);
-	}
+	take_back(d, NULL); /* nothing is written any more */
 }
 
 void ipath_send_cleanup(struct ipath_device *d)

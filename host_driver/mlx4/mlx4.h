@@ -145,6 +145,11 @@ struct drv_eth_config {
 	unsigned pfc_tx, pfc_rx; /* bits of priorities */
 };
 
+/* What a transport in software counts, by the names of the device's counters (stats.h). -ENOENT: it
+ * has no such counter. -EOPNOTSUPP: the transport is in the device, which counts itself. */
+int drv_counter(const struct drv_device *dev, const char *stage, const char *counter,
+		uint64_t *value);
+
 bool drv_port_is_ethernet(const struct drv_device *dev, unsigned port);
 bool drv_has_roce_v2(const struct drv_device *dev);
 void drv_eth_mac(const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]);

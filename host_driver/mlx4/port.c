@@ -273,3 +273,10 @@ int drv_ports_init(struct drv_device *dev)
 					    .revision = node_info_get_revision(&ni)};
 	return 0;
 }
+
+/* The device has the transport, and counts itself. */
+int mlx4_counter(const struct drv_device *dev, const char *stage, const char *counter,
+		 uint64_t *value)
+{
+	return -EOPNOTSUPP;
+}

@@ -9,14 +9,13 @@ static void lrh_fill(const struct rvt_qp *qp, struct rvt_packet *packet,
 {
 	const struct rvt_port *port = &rvt_dev(qp)->ports[qp->port];
 	struct lrh *lrh = (struct lrh *)packet->bytes;
-	const unsigned bits = h->ah->src_path_bits & ((1u << port->lmc) - 1);
 	const bool directed = packet->vl15 && h->ah->dlid == LID_PERMISSIVE;
 
 	lrh_set_vl(lrh, packet->vl15 ? VL_MANAGEMENT : 0);
 	lrh_set_sl(lrh, packet->vl15 ? 0 : h->ah->sl);
 	lrh_set_lnh(lrh, h->ah->is_global ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
 	lrh_set_dlid(lrh, h->ah->dlid);
-	lrh_set_slid(lrh, directed && !port->lid ? LID_PERMISSIVE : port->lid | bits);
+	lrh_set_slid(lrh, directed && !port->lid ? LID_PERMISSIVE : rvt_path_lid(port, h->ah));
 	lrh_set_pkt_len(lrh, (packet->len + ICRC_BYTES) / 4);
 }
 

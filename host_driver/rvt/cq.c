@@ -10,9 +10,12 @@ static int cq_create(struct rvt_device *dev, unsigned entries, int vector, struc
 	struct platform *p = dev->base.p;
 	struct rvt_cq *cq;
 
-	if (!entries || entries > dev->limits.attr.max_cqe ||
-	    vector >= (int)dev->limits.attr.comp_vectors)
+	if (!entries || entries > dev->limits.attr.max_cqe)
 		return -EINVAL;
+	if (vector >= (int)dev->limits.attr.comp_vectors) {
+		rvt_refuse(rvt_drv(dev), "further completion vector");
+		return -EINVAL;
+	}
 	cq = drv_calloc(1, sizeof(*cq));
 	if (!cq)
 		return -ENOMEM;
@@ -64,6 +67,7 @@ int rvt_cq_resize(struct drv_cq *handle, unsigned entries)
 	free(cq->ring);
 	cq->ring = ring;
 	cq->entries = size;
+	cq->told -= cq->tail;
 	cq->tail = 0;
 	cq->head = used;
 	return 0;
@@ -123,12 +127,7 @@ static void retire(const struct rvt_wc *e)
 		rq->polled++;
 		return;
 	}
-	while (qp->req.polled != qp->req.tail) {
-		const struct rvt_swqe *w = rvt_swqe_at(qp, qp->req.polled++);
-
-		if (w->signaled || w->wr_id == e->wc.wr_id)
-			break;
-	}
+	qp->req.polled = e->requests;
 }
 
 int rvt_cq_poll(struct drv_cq *handle, int n, struct drv_wc *wc)
@@ -153,6 +152,7 @@ static void event_due(struct rvt_cq *cq)
 	struct rvt_device *dev = rvt_dev(cq);
 
 	cq->armed = RVT_UNARMED;
+	cq->told = cq->head;
 	if (drv_list_empty(&cq->due))
 		drv_list_add(&dev->due, &cq->due);
 	/* a thread that has no completion to make tells it */
@@ -165,7 +165,7 @@ static bool is_due(const struct rvt_cq *cq, const struct rvt_wc *e)
 					  (e->solicited || e->wc.status != IBV_WC_SUCCESS));
 }
 
-/* What is there already makes its event at once, as with the hardware's CQs. */
+/* What has come since the last event makes one at once, as with the hardware's CQs. */
 int rvt_cq_arm(struct drv_cq *handle, bool solicited_only)
 {
 	struct rvt_cq *cq = rvt_cq_of(handle);
@@ -174,7 +174,9 @@ int rvt_cq_arm(struct drv_cq *handle, bool solicited_only)
 		return -EINVAL;
 	if (!solicited_only || cq->armed != RVT_ARMED)
 		cq->armed = solicited_only ? RVT_ARMED_SOLICITED : RVT_ARMED;
-	for (uint32_t i = cq->tail; i != cq->head && cq->armed != RVT_UNARMED; i++)
+	if ((int32_t)(cq->told - cq->tail) < 0)
+		cq->told = cq->tail;
+	for (uint32_t i = cq->told; i != cq->head && cq->armed != RVT_UNARMED; i++)
 		if (is_due(cq, &cq->ring[i & (cq->entries - 1)]))
 			event_due(cq);
 	return 0;
@@ -246,6 +248,7 @@ static void overrun(struct rvt_cq *cq, struct rvt_qp *qp)
 
 	if (!cq->broken) {
 		cq->broken = true;
+		rvt_counters(cq)->cqe_write_overruns++;
 		rvt_event(rvt_dev(cq), &event);
 	}
 	if (qp && qp->state != IBV_QPS_ERR) {
@@ -263,8 +266,12 @@ void rvt_cq_add(struct rvt_cq *cq, struct rvt_qp *qp, const struct drv_wc *wc, b
 		overrun(cq, qp);
 		return;
 	}
+	dev->counters.cqe_write_cqes++;
 	e = &cq->ring[cq->head++ & (cq->entries - 1)];
-	*e = (struct rvt_wc){.wc = *wc, .qp = qp, .solicited = solicited};
+	*e = (struct rvt_wc){.wc = *wc,
+			     .qp = qp,
+			     .requests = qp && wc->is_send ? qp->req.tail : 0,
+			     .solicited = solicited};
 	if (is_due(cq, e))
 		event_due(cq);
 	rvt_wake(dev, cq->waitq);
@@ -303,6 +310,8 @@ void rvt_cq_clean(struct rvt_cq *cq, struct rvt_qp *qp)
 		retire(&e);
 	}
 	cq->head = to;
+	if ((int32_t)(cq->told - to) > 0)
+		cq->told = to;
 }
 
 /* --- a dead device: its queue pairs are in error, their requests are flushed like others --- */

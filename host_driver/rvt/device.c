@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a device of this transport says of itself and its ports; events; the verbs that it lacks. */
 #include "host_driver/rvt/rvt_impl.h"
+#include "model/interface/macros.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,11 +69,16 @@ int rvt_port_refresh(struct rvt_port *port)
 }
 
 /* A limited member may only speak with a full one (IBA 10.9.3). */
+bool rvt_pkeys_match(uint16_t one, uint16_t other)
+{
+	return one & PKEY_MEMBERS && !((one ^ other) & PKEY_MEMBERS) &&
+	       (one | other) & PKEY_FULL_MEMBER;
+}
+
 int rvt_pkey_find(const struct rvt_port *port, uint16_t pkey)
 {
 	for (unsigned i = 0; i < port->n_pkeys; i++)
-		if (pkey & PKEY_MEMBERS && !((port->pkeys[i] ^ pkey) & PKEY_MEMBERS) &&
-		    (port->pkeys[i] | pkey) & PKEY_FULL_MEMBER)
+		if (rvt_pkeys_match(port->pkeys[i], pkey))
 			return (int)i;
 	return -ENOENT;
 }
@@ -113,6 +119,29 @@ int rvt_query_port(struct drv_device *dev, unsigned port, struct drv_port_attr *
 	attr->bad_qkeys = p->bad_qkeys;
 	memcpy(attr->gid0, p->gids[0], DRV_GID_BYTES);
 	return 0;
+}
+
+int rvt_counter(const struct drv_device *dev, const char *stage, const char *counter,
+		uint64_t *value)
+{
+	static const struct {
+		const char *stage, *counter;
+		size_t at;
+	} rows[] = {
+#define RVT_COUNTER_ROW(stage_, counter_)                                                          \
+	{#stage_, #counter_, offsetof(struct rvt_counters, stage_##_##counter_)},
+		RVT_COUNTERS(RVT_COUNTER_ROW)
+#undef RVT_COUNTER_ROW
+	};
+	const struct rvt_device *d = (const struct rvt_device *)(const void *)dev;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(rows[i].stage, stage) || strcmp(rows[i].counter, counter))
+			continue;
+		memcpy(value, (const uint8_t *)&d->counters + rows[i].at, sizeof(*value));
+		return 0;
+	}
+	return -ENOENT;
 }
 
 static int port_wait(struct drv_device *handle, unsigned port, enum ibv_port_state state,

@@ -44,17 +44,39 @@ static void packet_put(struct rvt_device *dev, struct rvt_packet *packet)
 	drv_list_add(&dev->free_packets, &packet->link);
 }
 
+static bool is_group(const struct rvt_packet *packet)
+{
+	const unsigned dlid = lrh_get_dlid((const struct lrh *)packet->bytes);
+
+	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
+}
+
+/* The device loops nothing back: what this port sends to itself comes here without it. */
+static void loop(struct rvt_port *port, const struct rvt_packet *packet)
+{
+	const bool grh = lrh_get_lnh((const struct lrh *)packet->bytes) == LNH_IBA_GLOBAL;
+	const struct bth *bth =
+		(const struct bth *)(packet->bytes + LRH_BYTES + (grh ? GRH_BYTES : 0));
+	const uint32_t headers =
+		bth_op_header_bytes(bth_op_find((uint8_t)bth_get_opcode(bth)), grh);
+
+	rvt_deliver(port->dev, port->number, packet->bytes, headers, packet->bytes + headers,
+		    packet->len - headers, true);
+}
+
 /* The driver gives a packet back. */
 static void packet_done(struct rvt_packet *packet, enum rvt_sent how)
 {
 	struct rvt_qp *qp = packet->owner;
 	struct rvt_device *dev = rvt_dev(qp);
-	const bool last = packet->last;
 
+	if (packet->last)
+		rvt_unreliable_sent(qp, how);
+	/* this port's members of a group get a copy */
+	if (how == RVT_SENT_OK && is_group(packet))
+		loop(&dev->ports[qp->port], packet);
 	packet_put(dev, packet);
 	qp->packets--;
-	if (last)
-		rvt_unreliable_sent(qp, how);
 	if (!qp->packets)
 		rvt_wake(dev, dev->done_waitq);
 	/* who waited for a packet's buffer */
@@ -103,26 +125,6 @@ static bool is_own_lid(const struct rvt_port *port, unsigned lid)
 	return port->lid && lid >> port->lmc == port->lid >> port->lmc;
 }
 
-static bool is_group(const struct rvt_packet *packet)
-{
-	const unsigned dlid = lrh_get_dlid((const struct lrh *)packet->bytes);
-
-	return dlid >= LID_MCAST_FIRST && dlid != LID_PERMISSIVE;
-}
-
-/* The device loops nothing back: what this port sends to itself comes here without it. */
-static void loop(struct rvt_port *port, const struct rvt_packet *packet)
-{
-	const bool grh = lrh_get_lnh((const struct lrh *)packet->bytes) == LNH_IBA_GLOBAL;
-	const struct bth *bth =
-		(const struct bth *)(packet->bytes + LRH_BYTES + (grh ? GRH_BYTES : 0));
-	const uint32_t headers =
-		bth_op_header_bytes(bth_op_find((uint8_t)bth_get_opcode(bth)), grh);
-
-	rvt_deliver(port->dev, port->number, packet->bytes, headers, packet->bytes + headers,
-		    packet->len - headers, true);
-}
-
 /* False: it must wait. */
 static bool packet_send(struct rvt_port *port, struct rvt_packet *packet)
 {
@@ -151,12 +153,8 @@ static bool class_send(struct rvt_port *port, unsigned class)
 	if (packet && !port->ready_told[class])
 		return false;
 	port->stalled[class] = NULL;
-	if (!packet) {
+	if (!packet)
 		packet = packet_next(port, class);
-		/* this port's members of a group get a copy */
-		if (packet && is_group(packet))
-			loop(port, packet);
-	}
 	return packet && packet_send(port, packet);
 }
 

@@ -213,6 +213,7 @@ void rvt_request_end(struct rvt_qp *qp, enum ibv_wc_status status, uint32_t byte
 
 void rvt_request_fail(struct rvt_qp *qp, enum ibv_wc_status status)
 {
+	qp->req.draining = false; /* it ends in an error state, and not drained */
 	rvt_request_end(qp, status, 0);
 	qp->req.cur = qp->req.tail;
 	rvt_qp_send_error(qp);

@@ -8,6 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* How long a queue pair that ends waits for its last acknowledgement to leave. */
+#define ANSWER_WAIT_PS UINT64_C(1000000)
+enum { ANSWER_WAITS = 100 };
+
 /* IBA 10.3.1; SQD differs from RTS in that no request begins. */
 static const unsigned state_may[] = {
 	[IBV_QPS_RESET] = 0,
@@ -117,14 +121,14 @@ static void users(struct rvt_qp *qp, int n)
 		qp->srq->users += (unsigned)n;
 }
 
-static int cap_check(const struct rvt_device *dev, const struct drv_qp_cap *cap)
+static int cap_check(struct rvt_device *dev, const struct drv_qp_cap *cap)
 {
-	return cap->max_send_wr > dev->limits.attr.max_qp_wr ||
-			       cap->max_recv_wr > dev->limits.attr.max_qp_wr ||
-			       cap->max_send_sge > RVT_SGES || cap->max_recv_sge > RVT_SGES ||
-			       cap->max_inline_data > RVT_MTU_MAX
-		       ? -EINVAL
-		       : 0;
+	if (cap->max_send_wr <= dev->limits.attr.max_qp_wr &&
+	    cap->max_recv_wr <= dev->limits.attr.max_qp_wr && cap->max_send_sge <= RVT_SGES &&
+	    cap->max_recv_sge <= RVT_SGES && cap->max_inline_data <= RVT_MTU_MAX)
+		return 0;
+	rvt_refuse(rvt_drv(dev), "queue pair of that size");
+	return -EINVAL;
 }
 
 static int qp_finish(const struct rvt_qp *model, struct rvt_qp **out)
@@ -254,6 +258,7 @@ void rvt_qp_error(struct rvt_qp *qp)
 		return;
 	qp->state = IBV_QPS_ERR;
 	qp->req.timeout_at_ps = qp->req.rnr_until_ps = RVT_NEVER;
+	qp->req.draining = false;
 	rvt_qp_flush(qp);
 }
 
@@ -337,6 +342,8 @@ static void attr_take(struct rvt_qp *qp, const struct drv_qp_attr *a, unsigned m
 	TAKE(IBV_QP_DEST_QPN, dest_qp_num);
 	if (mask & IBV_QP_PORT && !qp->special)
 		qp->port = a->port_num;
+	if (mask & IBV_QP_AV && a->ah_attr.static_rate)
+		rvt_refuse(qp->dev, "static rate of a path"); /* it sends as fast as it can */
 	if (mask & IBV_QP_RQ_PSN)
 		qp->resp.psn = a->rq_psn & PSN_MASK;
 	if (mask & IBV_QP_SQ_PSN)
@@ -378,11 +385,22 @@ static void state_enter(struct rvt_qp *qp, enum ibv_qp_state from, bool tell_dra
 		break;
 	case IBV_QPS_ERR:
 		qp->req.timeout_at_ps = qp->req.rnr_until_ps = RVT_NEVER;
+		qp->req.draining = false;
 		rvt_qp_flush(qp);
 		break;
 	default:
 		break;
 	}
+}
+
+/* A completion may have told of a message whose acknowledgement has not left. Its user may end the
+ * queue pair at once, and the peer would wait in vain. */
+static void answers_leave(struct rvt_qp *qp)
+{
+	struct platform *p = rvt_dev(qp)->base.p;
+
+	for (unsigned n = 0; qp->resp.ack_due && rvt_may(qp, RVT_RECEIVE) && n < ANSWER_WAITS; n++)
+		p->ops->waitq_wait(p, rvt_dev(qp)->done_waitq, p->ops->now_ps(p) + ANSWER_WAIT_PS);
 }
 
 static int qp_modify(struct rvt_qp *qp, const struct drv_qp_attr *attr, unsigned mask)
@@ -399,6 +417,7 @@ static int qp_modify(struct rvt_qp *qp, const struct drv_qp_attr *attr, unsigned
 	if (rc)
 		return rc;
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) {
+		answers_leave(qp);
 		/* from now on nothing is sent; the engine may be at it with a packet */
 		if (to == IBV_QPS_RESET)
 			qp->state = IBV_QPS_RESET;

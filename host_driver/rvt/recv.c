@@ -24,7 +24,11 @@ static bool parse(struct rvt_in *in, const uint8_t *header, uint32_t header_len,
 	in->bth = (const struct bth *)(header + at);
 	in->op = bth_op_find((uint8_t)bth_get_opcode(in->bth));
 	pad = bth_get_pad(in->bth);
-	if (header_len < bth_op_header_bytes(in->op, grh) || len < pad || bth_get_tver(in->bth))
+	if (header_len < bth_op_header_bytes(in->op, grh) || len < pad || bth_get_tver(in->bth) ||
+	    lrh_get_lver(in->lrh))
+		return false;
+	/* an opcode that is defined, with a body that it cannot have */
+	if (in->op->name && !bth_op_is(in->op, BTH_PAYLOAD) && len)
 		return false;
 	for (unsigned i = 0; i < BTH_EXTS; i++)
 		if (in->op->at[i])
@@ -44,9 +48,8 @@ static bool pkey_passes(struct rvt_qp *qp, struct rvt_in *in)
 		return true; /* SMPs are of no partition */
 	i = rvt_pkey_find(in->port, pkey);
 	in->pkey_index = i < 0 ? 0 : (unsigned)i;
-	if (i >= 0 &&
-	    (qp->special ||
-	     rvt_pkey_find(in->port, in->port->pkeys[qp->attr.pkey_index % RVT_PKEYS]) == i))
+	if (qp->special ? i >= 0
+			: rvt_pkeys_match(in->port->pkeys[qp->attr.pkey_index % RVT_PKEYS], pkey))
 		return true;
 	in->port->bad_pkeys++;
 	return false;
@@ -57,23 +60,37 @@ static bool path_matches(const struct rvt_qp *qp, const struct rvt_in *in)
 {
 	const struct drv_ah_attr *ah = &qp->attr.ah_attr;
 
-	if (lrh_get_slid(in->lrh) != ah->dlid || ah->is_global != !!in->grh)
+	if (lrh_get_slid(in->lrh) != ah->dlid || ah->is_global != !!in->grh ||
+	    lrh_get_dlid(in->lrh) != rvt_path_lid(in->port, ah))
 		return false;
 	return !in->grh || (!memcmp(grh_sgid_cptr(in->grh), ah->dgid, DRV_GID_BYTES) &&
 			    !memcmp(grh_dgid_cptr(in->grh),
 				    in->port->gids[ah->sgid_index % RVT_GIDS], DRV_GID_BYTES));
 }
 
+/* A reserved opcode has a service, too; only RC answers it. */
+static bool is_of_service(const struct rvt_qp *qp, const struct rvt_in *in)
+{
+	const uint32_t code = bth_get_opcode(in->bth);
+
+	return in->op->name ? in->op->service == rvt_service(qp)
+			    : qp->type == IBV_QPT_RC && code >> 5 == BTH_RC_SEND_FIRST >> 5;
+}
+
 static void deliver_to(struct rvt_qp *qp, struct rvt_in *in)
 {
-	if (!rvt_may(qp, RVT_RECEIVE) || !pkey_passes(qp, in))
+	if (!rvt_may(qp, RVT_RECEIVE) || !pkey_passes(qp, in)) {
+		rvt_counters(qp)->responder_dropped++;
 		return;
+	}
 	if (qp->type == IBV_QPT_UD) {
 		rvt_datagram_came(qp, in);
 		return;
 	}
-	if ((in->op->name && in->op->service != rvt_service(qp)) || !path_matches(qp, in))
+	if (!is_of_service(qp, in) || !path_matches(qp, in)) {
+		rvt_counters(qp)->responder_dropped++;
 		return;
+	}
 	if (qp->state == IBV_QPS_RTR && !qp->established) {
 		qp->established = true;
 		rvt_qp_event(qp, IBV_EVENT_COMM_EST);
@@ -84,19 +101,29 @@ static void deliver_to(struct rvt_qp *qp, struct rvt_in *in)
 		rvt_request_came(qp, in);
 }
 
+enum { GID_MULTICAST = 0xff };
+
 static void deliver_group(struct rvt_device *dev, struct rvt_in *in)
 {
 	const uint8_t *mgid = in->grh ? grh_dgid_cptr(in->grh) : NULL;
 	const uint32_t from = deth_get_sqpn((const struct deth *)in->ext[BTH_EXT_DETH]);
+	const uint64_t copies = dev->counters.multicast_copies;
 
-	for (struct drv_list *l = dev->groups.next; mgid && l != &dev->groups; l = l->next) {
+	/* QPN, LID and GID must all be those of a group (IBA 9.5.2) */
+	if (!mgid || mgid[0] != GID_MULTICAST || lrh_get_dlid(in->lrh) < LID_MCAST_FIRST ||
+	    lrh_get_dlid(in->lrh) == LID_PERMISSIVE)
+		return;
+	dev->counters.multicast_packets++;
+	for (struct drv_list *l = dev->groups.next; l != &dev->groups; l = l->next) {
 		struct rvt_group *g = container_of(l, struct rvt_group, link);
 
 		if (memcmp(g->mgid, mgid, sizeof(g->mgid)) || g->qp->port != in->port->number ||
 		    (in->looped && g->block_loopback && g->qp->qpn == from))
 			continue;
+		dev->counters.multicast_copies++;
 		deliver_to(g->qp, in);
 	}
+	dev->counters.multicast_unwanted += dev->counters.multicast_copies == copies;
 }
 
 void rvt_deliver(struct rvt_device *dev, unsigned port, const uint8_t *header, uint32_t header_len,
@@ -113,8 +140,10 @@ void rvt_deliver(struct rvt_device *dev, unsigned port, const uint8_t *header, u
 		return;
 	}
 	qp = rvt_qp_lookup(dev, port, bth_get_dqpn(in.bth));
-	if (qp && (qp->port == port))
+	if (qp && qp->port == port)
 		deliver_to(qp, &in);
+	else
+		dev->counters.responder_dropped++;
 }
 
 void rvt_receive(struct drv_device *handle, unsigned port, const uint8_t *header,

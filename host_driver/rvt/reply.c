@@ -49,13 +49,13 @@ static bool read_packet(struct rvt_qp *qp, struct rvt_fetch *f, struct rvt_packe
 	if (len && rvt_mr_copy(rvt_dev(qp), qp->pd, f->rkey, f->va + offset, payload, len,
 			       IBV_ACCESS_REMOTE_READ, RVT_FROM_MEMORY))
 		return false;
+	rvt_counters(qp)->responder_read_responses++;
 	f->next = psn_add(f->next, 1);
-	if (last)
-		qp->resp.cur++;
+	f->due = !last;
 	return true;
 }
 
-static void atomic_packet(struct rvt_qp *qp, const struct rvt_fetch *f, struct rvt_packet *packet)
+static void atomic_packet(struct rvt_qp *qp, struct rvt_fetch *f, struct rvt_packet *packet)
 {
 	struct rvt_headers h = answer_of(qp, BTH_RC_ATOMIC_ACKNOWLEDGE, f->psn);
 
@@ -63,49 +63,61 @@ static void atomic_packet(struct rvt_qp *qp, const struct rvt_fetch *f, struct r
 	h.msn = f->msn;
 	h.original = f->value;
 	rvt_build(qp, packet, &h, 0);
-	qp->resp.cur++;
+	f->due = false;
 }
 
 static void ack_packet(struct rvt_qp *qp, struct rvt_packet *packet)
 {
+	struct rvt_counters *counters = rvt_counters(qp);
 	struct rvt_responder *r = &qp->resp;
 	struct rvt_headers h =
 		answer_of(qp, BTH_RC_ACKNOWLEDGE, r->nak_due ? r->nak_psn : r->ack_psn);
 
 	h.syndrome = r->nak_due ? r->nak_syndrome : ack_syndrome(qp);
-	h.msn = r->msn;
+	h.msn = r->nak_due ? r->msn : r->ack_msn;
+	if (!r->nak_due)
+		counters->responder_acks++;
+	else if (aeth_syndrome_kind(h.syndrome) == AETH_RNR_NAK)
+		counters->responder_rnr_naks++;
+	else
+		counters->responder_naks++;
 	r->ack_due = r->nak_due = false;
 	rvt_build(qp, packet, &h, 0);
 }
 
-bool rvt_reply_next(struct rvt_qp *qp, struct rvt_packet *packet)
+static void fetch_packet(struct rvt_qp *qp, struct rvt_fetch *f, struct rvt_packet *packet)
 {
 	struct rvt_responder *r = &qp->resp;
 
-	if (qp->state == IBV_QPS_ERR && r->nak_due) {
-		ack_packet(qp, packet);
-		return true;
+	if (f->atomic) {
+		atomic_packet(qp, f, packet);
+		return;
 	}
-	if (!rvt_may(qp, RVT_RECEIVE))
-		return false;
-	if (r->cur != r->head) {
-		struct rvt_fetch *f = &r->fetches[r->cur % (RVT_READS_MAX + 1)];
+	if (read_packet(qp, f, packet))
+		return;
+	r->kept = r->head;
+	r->nak_due = true;
+	r->nak_psn = f->next;
+	r->nak_syndrome = aeth_syndrome(AETH_NAK, NAK_REM_ACCESS);
+	ack_packet(qp, packet);
+	rvt_qp_event(qp, IBV_EVENT_QP_ACCESS_ERR);
+	rvt_qp_error(qp);
+}
 
-		if (f->atomic) {
-			atomic_packet(qp, f, packet);
-			return true;
-		}
-		if (read_packet(qp, f, packet))
-			return true;
-		r->cur = r->head;
-		r->nak_due = true;
-		r->nak_psn = f->next;
-		r->nak_syndrome = aeth_syndrome(AETH_NAK, NAK_REM_ACCESS);
-		ack_packet(qp, packet);
-		rvt_qp_event(qp, IBV_EVENT_QP_ACCESS_ERR);
-		rvt_qp_error(qp);
+/* What was executed before the queue pair came into the error state is still acknowledged: its
+ * completion has said that it is done. */
+bool rvt_reply_next(struct rvt_qp *qp, struct rvt_packet *packet)
+{
+	const struct rvt_responder *r = &qp->resp;
+	struct rvt_fetch *f = rvt_may(qp, RVT_RECEIVE) ? rvt_fetch_due(qp) : NULL;
+
+	/* in the order of the requests */
+	if (f && !(r->ack_due && psn_diff(r->ack_psn, f->psn) < 0)) {
+		fetch_packet(qp, f, packet);
 		return true;
 	}
+	if (!rvt_may(qp, RVT_RECEIVE) && qp->state != IBV_QPS_ERR)
+		return false;
 	if (!r->ack_due && !r->nak_due)
 		return false;
 	ack_packet(qp, packet);

@@ -21,12 +21,33 @@ void rvt_requester_reset(struct rvt_qp *qp)
 	r->wait = RVT_WAIT_NOTHING;
 }
 
-/* A request that takes a receive of the responder needs its credit; one more may go without, so that
- * its ACK brings news (IBA 9.7.7.2.5). */
 static bool takes_receive(const struct rvt_swqe *w)
 {
 	return w->opcode == IBV_WR_SEND || w->opcode == IBV_WR_SEND_WITH_IMM ||
 	       w->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/* How many requests that take a receive stand between this one and the responder's credits, with this
+ * one; 0: it has a credit. */
+static int32_t beyond_credits(const struct rvt_qp *qp, const struct rvt_swqe *w)
+{
+	const struct rvt_requester *r = &qp->req;
+	const uint32_t ssn = w->begun ? w->ssn : (r->ssn + 1) & PSN_MASK;
+	const int32_t beyond = psn_diff(ssn, r->limit_ssn);
+
+	return qp->type == IBV_QPT_RC && takes_receive(w) && !r->no_credits && beyond > 0 ? beyond
+											  : 0;
+}
+
+/* Without a credit one packet may go, so that its ACK brings news (IBA 9.7.7.2.5). */
+static enum rvt_wait packet_waits(const struct rvt_qp *qp, const struct rvt_swqe *w)
+{
+	const struct rvt_requester *r = &qp->req;
+
+	return beyond_credits(qp, w) && r->psn != w->first_psn &&
+			       psn_diff(r->una_psn, w->first_psn) <= 0
+		       ? RVT_WAIT_CREDIT
+		       : RVT_WAIT_NOTHING;
 }
 
 static enum rvt_wait begin_waits(const struct rvt_qp *qp, const struct rvt_swqe *w)
@@ -41,10 +62,7 @@ static enum rvt_wait begin_waits(const struct rvt_qp *qp, const struct rvt_swqe 
 		return RVT_WAIT_FENCE;
 	if (rvt_is_fetch(w) && r->fetches >= qp->attr.max_rd_atomic)
 		return RVT_WAIT_FETCHES;
-	if (takes_receive(w) && !r->no_credits &&
-	    psn_diff((r->ssn + 1) & PSN_MASK, psn_add(r->limit_ssn, 1)) > 0)
-		return RVT_WAIT_CREDIT;
-	return RVT_WAIT_NOTHING;
+	return beyond_credits(qp, w) > 1 ? RVT_WAIT_CREDIT : RVT_WAIT_NOTHING;
 }
 
 static uint32_t packets_of(const struct rvt_qp *qp, const struct rvt_swqe *w)
@@ -66,6 +84,9 @@ static void request_begin(struct rvt_qp *qp, struct rvt_swqe *w)
 	r->psn = w->first_psn;
 	r->ssn = (r->ssn + 1) & PSN_MASK;
 	w->ssn = r->ssn;
+	/* a message that takes no receive needs no credit */
+	if (!takes_receive(w))
+		r->limit_ssn = psn_add(r->limit_ssn, 1);
 	if (rvt_is_fetch(w))
 		r->fetches++;
 }
@@ -117,7 +138,8 @@ static bool message_packet(struct rvt_qp *qp, struct rvt_swqe *w, struct rvt_pac
 	h.opcode = bth_message_opcode(rvt_service(qp), write, first, last,
 				      imm ? BTH_SUFFIX_IMM : BTH_SUFFIX_NONE);
 	h.solicited = last && w->flags & IBV_SEND_SOLICITED && (!write || imm);
-	h.ack_req = qp->type == IBV_QPT_RC && (last || index % RVT_ACK_EVERY == RVT_ACK_EVERY - 1);
+	h.ack_req = qp->type == IBV_QPT_RC &&
+		    (last || index % RVT_ACK_EVERY == RVT_ACK_EVERY - 1 || beyond_credits(qp, w));
 	payload = rvt_build(qp, packet, &h, len);
 	return !payload_fetch(qp, w, offset, payload, len);
 }
@@ -150,7 +172,10 @@ static void advance(struct rvt_qp *qp, const struct rvt_swqe *w, struct rvt_pack
 {
 	struct rvt_requester *r = &qp->req;
 	const uint32_t psn = rvt_is_fetch(w) ? w->last_psn : r->psn;
+	struct rvt_counters *counters = rvt_counters(qp);
 
+	counters->requester_packets++;
+	counters->retry_retransmitted += psn_diff(r->psn, r->sent_psn) < 0;
 	r->psn = psn_add(psn, 1);
 	if (psn_diff(r->psn, r->sent_psn) > 0)
 		r->sent_psn = r->psn;
@@ -182,9 +207,11 @@ static void wait_note(struct rvt_qp *qp, enum rvt_wait wait)
 	DRV_LEAVE(qp->dev, 0);
 }
 
-/* The memory of the request cannot be read: it ends when those before it have ended. */
+/* The memory of the request cannot be read: it ends when those before it have ended. The packets that
+ * did not leave have no PSN. */
 static void local_error(struct rvt_qp *qp)
 {
+	qp->req.next_psn = qp->req.psn;
 	while (qp->req.tail != qp->req.cur && qp->type == IBV_QPT_UC)
 		rvt_request_end(qp, IBV_WC_SUCCESS, 0);
 	while (qp->req.tail != qp->req.cur)
@@ -195,6 +222,7 @@ static void local_error(struct rvt_qp *qp)
 bool rvt_requester_next(struct rvt_qp *qp, struct rvt_packet *packet)
 {
 	struct rvt_requester *r = &qp->req;
+	enum rvt_wait wait;
 	struct rvt_swqe *w;
 
 	if (!rvt_may(qp, RVT_SEND) || r->cur == r->head)
@@ -204,14 +232,12 @@ bool rvt_requester_next(struct rvt_qp *qp, struct rvt_packet *packet)
 		return false;
 	}
 	w = rvt_swqe_at(qp, r->cur);
-	if (!w->begun) {
-		const enum rvt_wait wait = begin_waits(qp, w);
-
-		wait_note(qp, wait);
-		if (wait != RVT_WAIT_NOTHING)
-			return false;
+	wait = w->begun ? packet_waits(qp, w) : begin_waits(qp, w);
+	wait_note(qp, wait);
+	if (wait != RVT_WAIT_NOTHING)
+		return false;
+	if (!w->begun)
 		request_begin(qp, w);
-	}
 	if (w->opcode == IBV_WR_RDMA_READ) {
 		read_packet(qp, w, packet);
 	} else if (rvt_is_fetch(w)) {
@@ -249,6 +275,7 @@ void rvt_timeout(struct rvt_qp *qp)
 
 	if (r->tail == r->head || !w->begun || !rvt_may(qp, RVT_SEND))
 		return;
+	rvt_counters(qp)->retry_ack_timeouts++;
 	if (!r->retries) {
 		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
 		return;

@@ -78,6 +78,14 @@ static int event_of(enum event_type type)
 	}
 }
 
+static void ack_note(struct rvt_qp *qp, uint32_t psn, uint32_t msn)
+{
+	qp->resp.ack_due = true;
+	qp->resp.ack_psn = psn;
+	qp->resp.ack_msn = msn;
+	rvt_schedule(qp);
+}
+
 static void nak_note(struct rvt_qp *qp, uint32_t psn, uint8_t syndrome)
 {
 	struct rvt_responder *r = &qp->resp;
@@ -89,6 +97,21 @@ static void nak_note(struct rvt_qp *qp, uint32_t psn, uint8_t syndrome)
 	rvt_schedule(qp);
 }
 
+/* The message is gone. Its receive waits for the next one; that of an SRQ belongs to nobody else any
+ * more, and ends in error. */
+static void message_lose(struct rvt_qp *qp, const struct rvt_in *in, enum cqe_syndrome syndrome)
+{
+	struct rvt_responder *r = &qp->resp;
+
+	r->lost = true;
+	r->message = RVT_IN_NONE;
+	if (qp->srq && r->has_rwqe)
+		rvt_receive_end(qp, in,
+				syndrome == CQE_SYND_NONE ? IBV_WC_REM_INV_REQ_ERR
+							  : receive_status(syndrome),
+				0);
+}
+
 static void verdict_apply(struct rvt_qp *qp, const struct rvt_in *in, enum verdict verdict)
 {
 	const struct verdict_row *row = verdict_find(verdict);
@@ -96,9 +119,7 @@ static void verdict_apply(struct rvt_qp *qp, const struct rvt_in *in, enum verdi
 	const int event = event_of(row->event);
 
 	if (!reliable && row->unreliable == VERDICT_UR_DROP) {
-		/* the message is gone; its receive waits for the next one */
-		qp->resp.lost = true;
-		qp->resp.message = RVT_IN_NONE;
+		message_lose(qp, in, row->responder_cqe);
 		return;
 	}
 	if (reliable && row->reply == VERDICT_REPLY_RNR)
@@ -115,6 +136,9 @@ static void verdict_apply(struct rvt_qp *qp, const struct rvt_in *in, enum verdi
 }
 
 /* --- checks --- */
+
+/* The longest message (IBA 9.7.6). */
+#define MESSAGE_MAX (UINT32_C(1) << 31)
 
 static unsigned remote_right(const struct rvt_in *in)
 {
@@ -152,6 +176,8 @@ static enum verdict rights_check(const struct rvt_qp *qp, const struct rvt_in *i
 	/* what the queue pair does not offer is an invalid request (IBA 9.7.4.1.2) */
 	if (!(qp->attr.qp_access_flags & right))
 		return VERDICT_OPCODE_BAD;
+	if (len > MESSAGE_MAX)
+		return VERDICT_PAYLOAD_LENGTH;
 	/* without data there is no memory to check (IBA 9.7.4.1.5) */
 	return !len || rvt_mr_find(rvt_dev(qp), qp->pd, rkey, va, len, right) ? VERDICT_OK
 									      : VERDICT_REM_ACCESS;
@@ -175,7 +201,8 @@ static enum verdict send_execute(struct rvt_qp *qp, const struct rvt_in *in)
 			return VERDICT_RNR;
 		r->offset = 0;
 	}
-	v = copy_verdict(rvt_sges_copy(rvt_dev(qp), qp->pd, r->rwqe.sge, r->rwqe.num_sge, r->offset,
+	v = copy_verdict(rvt_sges_copy(rvt_dev(qp), rvt_receive_pd(qp), r->rwqe.sge,
+				       r->rwqe.num_sge, r->offset,
 				       (uint8_t *)(uintptr_t)in->payload, in->len, RVT_TO_MEMORY));
 	if (v != VERDICT_OK)
 		return v;
@@ -186,7 +213,7 @@ static enum verdict send_execute(struct rvt_qp *qp, const struct rvt_in *in)
 
 /* --- WRITE --- */
 
-static enum verdict write_begin(struct rvt_qp *qp, const struct rvt_in *in)
+static void write_begin(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	const struct reth *reth = (const struct reth *)in->ext[BTH_EXT_RETH];
 	struct rvt_responder *r = &qp->resp;
@@ -195,29 +222,31 @@ static enum verdict write_begin(struct rvt_qp *qp, const struct rvt_in *in)
 	r->rkey = reth_get_rkey(reth);
 	r->length = reth_get_dma_len(reth);
 	r->offset = 0;
-	return rights_check(qp, in, r->va, r->rkey, r->length);
 }
 
 static enum verdict write_execute(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	struct rvt_responder *r = &qp->resp;
-	const bool end = bth_op_is(in->op, BTH_END);
+	const bool start = bth_op_is(in->op, BTH_START), end = bth_op_is(in->op, BTH_END);
+	enum verdict v = VERDICT_OK;
 
-	if (bth_op_is(in->op, BTH_START)) {
-		const enum verdict v = write_begin(qp, in);
-
-		if (v != VERDICT_OK)
-			return v;
-	}
+	if (start)
+		write_begin(qp, in);
 	/* the last packet has at least a byte, so what comes before it does not fill the length */
 	if (end ? r->offset + in->len != r->length : r->offset + in->len >= r->length)
 		return VERDICT_PAYLOAD_LENGTH;
+	/* the order of the engine: its receive is taken before memory is looked at */
 	if (bth_op_is(in->op, BTH_NEEDS_RQ) && !r->has_rwqe && !rvt_rwqe_take(qp))
 		return VERDICT_RNR;
-	if (in->len && rvt_mr_copy(rvt_dev(qp), qp->pd, r->rkey, r->va + r->offset,
-				   (uint8_t *)(uintptr_t)in->payload, in->len,
-				   IBV_ACCESS_REMOTE_WRITE, RVT_TO_MEMORY))
-		return VERDICT_REM_ACCESS;
+	if (start)
+		v = rights_check(qp, in, r->va, r->rkey, r->length);
+	if (v == VERDICT_OK && in->len &&
+	    rvt_mr_copy(rvt_dev(qp), qp->pd, r->rkey, r->va + r->offset,
+			(uint8_t *)(uintptr_t)in->payload, in->len, IBV_ACCESS_REMOTE_WRITE,
+			RVT_TO_MEMORY))
+		v = VERDICT_REM_ACCESS;
+	if (v != VERDICT_OK)
+		return v;
 	r->offset += in->len;
 	r->message = RVT_IN_WRITE;
 	return VERDICT_OK;
@@ -236,15 +265,30 @@ static struct rvt_fetch *fetch_slot(struct rvt_responder *r, uint32_t i)
 	return &r->fetches[i % (RVT_READS_MAX + 1)];
 }
 
-static enum verdict fetch_take(struct rvt_qp *qp, const struct rvt_fetch *fetch)
+struct rvt_fetch *rvt_fetch_due(struct rvt_qp *qp)
 {
 	struct rvt_responder *r = &qp->resp;
 
-	if (r->head - r->cur >= fetches_max(qp))
+	for (uint32_t i = r->kept; i != r->head; i++)
+		if (fetch_slot(r, i)->due)
+			return fetch_slot(r, i);
+	return NULL;
+}
+
+static enum verdict fetch_take(struct rvt_qp *qp, const struct rvt_fetch *fetch)
+{
+	struct rvt_responder *r = &qp->resp;
+	unsigned due = 0;
+
+	for (uint32_t i = r->kept; i != r->head; i++)
+		due += fetch_slot(r, i)->due;
+	if (due >= fetches_max(qp))
 		return VERDICT_TOO_MANY_READS;
-	*fetch_slot(r, r->head++) = *fetch;
-	if (r->head - r->kept > fetches_max(qp))
-		r->kept = r->head - fetches_max(qp);
+	*fetch_slot(r, r->head) = *fetch;
+	fetch_slot(r, r->head++)->due = true;
+	/* as many stay known as a device has resources for: a power of two */
+	if (r->head - r->kept > 1u << drv_log2_up(fetches_max(qp)))
+		r->kept = r->head - (1u << drv_log2_up(fetches_max(qp)));
 	rvt_schedule(qp);
 	return VERDICT_OK;
 }
@@ -253,19 +297,19 @@ static enum verdict read_execute(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	const struct reth *reth = (const struct reth *)in->ext[BTH_EXT_RETH];
 	struct rvt_responder *r = &qp->resp;
-	struct rvt_fetch f = {.psn = in->psn,
+	struct rvt_fetch f = {.opcode = BTH_RC_READ_REQUEST,
+			      .psn = in->psn,
 			      .first_psn = in->psn,
 			      .next = in->psn,
 			      .va = reth_get_va(reth),
 			      .rkey = reth_get_rkey(reth),
 			      .length = reth_get_dma_len(reth),
 			      .asked_va = reth_get_va(reth),
+			      .asked_rkey = reth_get_rkey(reth),
 			      .asked_length = reth_get_dma_len(reth),
 			      .msn = psn_add(r->msn, 1)};
 	enum verdict v;
 
-	if (f.length > UINT32_C(1) << 31)
-		return VERDICT_PAYLOAD_LENGTH;
 	v = rights_check(qp, in, f.va, f.rkey, f.length);
 	f.last_psn = psn_add(f.psn, f.length ? (f.length - 1) / qp->mtu : 0);
 	if (v == VERDICT_OK)
@@ -282,6 +326,7 @@ static enum verdict atomic_execute(struct rvt_qp *qp, const struct rvt_in *in)
 	struct rvt_responder *r = &qp->resp;
 	const uint32_t rkey = atomiceth_get_rkey(eth);
 	struct rvt_fetch f = {.atomic = true,
+			      .opcode = (uint8_t)bth_get_opcode(in->bth),
 			      .psn = in->psn,
 			      .last_psn = in->psn,
 			      .next = in->psn,
@@ -307,6 +352,7 @@ static enum verdict atomic_execute(struct rvt_qp *qp, const struct rvt_in *in)
 							      : value;
 	rvt_mr_copy(dev, qp->pd, rkey, f.va, &changed, sizeof(changed), IBV_ACCESS_REMOTE_ATOMIC,
 		    RVT_TO_MEMORY);
+	dev->counters.atomic_read_atomics++;
 	return VERDICT_OK;
 }
 
@@ -316,8 +362,10 @@ static enum verdict execute(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	if (!in_order(qp, in))
 		return VERDICT_OPCODE_ORDER;
-	if (bth_op_is(in->op, BTH_INV) || bth_op_is(in->op, BTH_MASKED))
+	if (bth_op_is(in->op, BTH_INV) || bth_op_is(in->op, BTH_MASKED)) {
+		rvt_refuse(qp->dev, "request with invalidate, or masked atomic");
 		return VERDICT_OPCODE_BAD;
+	}
 	if (!length_fits(qp, in))
 		return VERDICT_PAYLOAD_LENGTH;
 	if (bth_op_is(in->op, BTH_SEND))
@@ -332,8 +380,11 @@ static void executed(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	struct rvt_responder *r = &qp->resp;
 
+	rvt_counters(qp)->responder_packets++;
 	r->psn = psn_add(r->psn, 1);
 	r->nak_sent = false;
+	if (qp->type == IBV_QPT_RC && bth_get_ack_req(in->bth) && !bth_op_is(in->op, BTH_FETCH))
+		ack_note(qp, in->psn, psn_add(r->msn, bth_op_is(in->op, BTH_END)));
 	if (bth_op_is(in->op, BTH_END)) {
 		r->msn = psn_add(r->msn, 1);
 		r->message = RVT_IN_NONE;
@@ -341,26 +392,22 @@ static void executed(struct rvt_qp *qp, const struct rvt_in *in)
 			rvt_receive_end(qp, in, IBV_WC_SUCCESS,
 					bth_op_is(in->op, BTH_WRITE) ? r->length : r->offset);
 	}
-	if (qp->type == IBV_QPT_RC && bth_get_ack_req(in->bth) && !bth_op_is(in->op, BTH_FETCH)) {
-		r->ack_due = true;
-		r->ack_psn = in->psn;
-		rvt_schedule(qp);
-	}
 }
 
 /* --- duplicates (IBA 9.7.5.1.2): answered again, not executed again --- */
 
-/* Whether a duplicate asks for what the READ that was executed asked for, or for its end. */
+/* Whether a duplicate asks for what the READ that was executed asked for, or for its end from one of
+ * its packets on. */
 static bool read_repeats(const struct rvt_qp *qp, const struct rvt_in *in,
 			 const struct rvt_fetch *f)
 {
 	const struct reth *reth = (const struct reth *)in->ext[BTH_EXT_RETH];
-	const uint64_t va = reth_get_va(reth);
-	const uint32_t len = reth_get_dma_len(reth);
+	const int32_t packets = psn_diff(in->psn, f->psn);
+	const uint64_t skipped = (uint64_t)packets * qp->mtu;
 
-	return !f->atomic && !len == !f->asked_length && psn_diff(in->psn, f->psn) >= 0 &&
-	       psn_diff(psn_add(in->psn, len ? (len - 1) / qp->mtu : 0), f->last_psn) == 0 &&
-	       va >= f->asked_va && va - f->asked_va + len <= f->asked_length;
+	return !f->atomic && packets >= 0 && psn_diff(in->psn, f->last_psn) <= 0 &&
+	       reth_get_rkey(reth) == f->asked_rkey && reth_get_va(reth) == f->asked_va + skipped &&
+	       reth_get_dma_len(reth) == f->asked_length - skipped;
 }
 
 static void duplicate_read(struct rvt_qp *qp, const struct rvt_in *in)
@@ -383,7 +430,8 @@ static void duplicate_read(struct rvt_qp *qp, const struct rvt_in *in)
 		f->va = reth_get_va(reth);
 		f->rkey = reth_get_rkey(reth);
 		f->length = reth_get_dma_len(reth);
-		r->cur = i;
+		f->due = true;
+		f->msn = r->msn; /* that of now (IBA 9.7.7.1) */
 		rvt_schedule(qp);
 		return;
 	}
@@ -396,10 +444,11 @@ static void duplicate_atomic(struct rvt_qp *qp, const struct rvt_in *in)
 	for (uint32_t i = r->kept; i != r->head; i++) {
 		struct rvt_fetch *f = fetch_slot(r, i);
 
-		if (!f->atomic || f->psn != in->psn)
+		if (f->opcode != bth_get_opcode(in->bth) || f->psn != in->psn)
 			continue;
-		f->next = f->psn;
-		r->cur = i;
+		f->due = true;
+		f->msn = r->msn; /* that of now (IBA 9.7.7.1) */
+		rvt_counters(qp)->atomic_read_replays++;
 		rvt_schedule(qp);
 		return;
 	}
@@ -409,11 +458,14 @@ static void duplicate(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	struct rvt_responder *r = &qp->resp;
 
+	if (!in->op->name) {
+		rvt_counters(qp)->responder_dropped++; /* a reserved opcode was never executed */
+		return;
+	}
+	rvt_counters(qp)->responder_duplicates++;
 	if (!bth_op_is(in->op, BTH_FETCH)) {
 		/* an ACK of all that has come */
-		r->ack_due = true;
-		r->ack_psn = (r->psn - 1) & PSN_MASK;
-		rvt_schedule(qp);
+		ack_note(qp, (r->psn - 1) & PSN_MASK, r->msn);
 		return;
 	}
 	if (bth_op_is(in->op, BTH_READ))
@@ -445,6 +497,7 @@ static void reliable(struct rvt_qp *qp, const struct rvt_in *in)
 		return;
 	}
 	if (ahead > 0) {
+		rvt_counters(qp)->responder_out_of_sequence++;
 		/* once, until the expected packet comes */
 		if (!r->nak_sent)
 			verdict_apply(qp, in, VERDICT_PSN_SEQUENCE);
@@ -461,12 +514,12 @@ static void unreliable(struct rvt_qp *qp, const struct rvt_in *in)
 
 	if (in->psn != r->psn || (start && r->message != RVT_IN_NONE)) {
 		r->psn = in->psn;
-		r->message = RVT_IN_NONE;
-		r->lost = true;
+		message_lose(qp, in, CQE_SYND_NONE);
 	}
 	if (start)
 		r->lost = false;
 	if (r->lost) {
+		rvt_counters(qp)->responder_dropped++;
 		r->psn = psn_add(in->psn, 1);
 		return;
 	}

@@ -73,6 +73,8 @@ static void rnr_nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
 
 	if (!acknowledge(qp, (psn - 1) & PSN_MASK))
 		return;
+	if (r->rnr_until_ps != RVT_NEVER)
+		return; /* a copy: nothing was sent since */
 	r->timeout_at_ps = RVT_NEVER;
 	if (!r->rnr_retries) {
 		rvt_request_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
@@ -80,6 +82,7 @@ static void rnr_nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
 	}
 	if (qp->attr.rnr_retry != RNR_FOREVER)
 		r->rnr_retries--;
+	rvt_counters(qp)->retry_rnr_waits++;
 	r->rnr_until_ps = rvt_now(rvt_dev(qp)) + rnr_timer_ps(code);
 	rvt_timer_changed(rvt_dev(qp));
 	rvt_restart(qp, psn);
@@ -111,11 +114,13 @@ static void nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
 		rvt_request_fail(qp, nak_status(code));
 		return;
 	}
+	rvt_counters(qp)->retry_sequence_naks++;
 	if (!r->retries) {
 		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
 		return;
 	}
 	r->retries--;
+	r->timeout_at_ps = RVT_NEVER; /* it begins anew with the packet that goes again */
 	rvt_restart(qp, psn);
 }
 

@@ -54,6 +54,7 @@ static void limit_check(struct rvt_srq *srq)
 	if (!srq->limit || rvt_rq_count(&srq->rq) >= srq->limit)
 		return;
 	srq->limit = 0;
+	rvt_counters(srq)->srq_limits++;
 	rvt_event(rvt_dev(srq), &event);
 }
 
@@ -70,8 +71,10 @@ bool rvt_rwqe_take(struct rvt_qp *qp)
 	memcpy(r->rwqe_sges, w->sge, w->num_sge * sizeof(*w->sge));
 	r->has_rwqe = true;
 	rq->tail++;
-	if (qp->srq)
+	if (qp->srq) {
+		rvt_counters(qp)->srq_taken++;
 		limit_check(qp->srq);
+	}
 	return true;
 }
 

@@ -74,9 +74,11 @@ struct rvt_cq {
 	struct rvt_wc {
 		struct drv_wc wc;
 		struct rvt_qp *qp; /* whose request it frees when it is polled */
+		uint32_t requests; /* of a send: the requests of qp up to here have ended */
 		bool solicited;
 	} * ring;
 	uint32_t cqn, entries, head, tail;
+	uint32_t told; /* up to here a completion event has told of */
 	unsigned events, events_seen, users;
 	enum { RVT_UNARMED, RVT_ARMED_SOLICITED, RVT_ARMED } armed;
 	bool polled; /* makes no events */
@@ -172,13 +174,14 @@ struct rvt_requester {
 
 /* A READ or atomic at the responder. Those that are answered stay for duplicates. */
 struct rvt_fetch {
-	bool atomic;
+	bool atomic, due; /* due: its answer is still to be sent, for the first time or again */
+	uint8_t opcode;
 	uint32_t psn, last_psn, msn;
 	uint32_t next; /* the PSN of the response to send next */
 	uint64_t va, value;
 	uint32_t rkey, length, first_psn;
 	uint64_t asked_va; /* by the first request; a duplicate may ask for its end alone */
-	uint32_t asked_length;
+	uint32_t asked_rkey, asked_length;
 };
 
 struct rvt_responder {
@@ -191,15 +194,15 @@ struct rvt_responder {
 	uint64_t va;     /* WRITE */
 	uint32_t rkey, length;
 	bool lost; /* UC: packets of this message were lost */
-	/* READs and atomics: taken up to head, answered up to cur */
+	/* READs and atomics: those from kept to head are known */
 	struct rvt_fetch fetches[RVT_READS_MAX + 1];
-	uint32_t head, cur, kept;
+	uint32_t head, kept;
 	/* an acknowledgement to send: that of psn - 1, or a NAK */
 	bool ack_due, nak_due;
 	bool nak_sent; /* until the expected PSN comes */
 	uint8_t nak_syndrome;
 	uint32_t nak_psn;
-	uint32_t ack_psn;
+	uint32_t ack_psn, ack_msn;
 };
 
 struct rvt_qp {
@@ -232,6 +235,27 @@ struct rvt_group {
 	bool block_loopback;
 };
 
+/* --- counters: C(stage, counter), those of model/engine/base/stats.h that a transport has --- */
+
+/* clang-format off */
+#define RVT_COUNTERS(C)                                                                            \
+	C(requester, packets)                                                                      \
+	C(retry, retransmitted) C(retry, ack_timeouts) C(retry, rnr_waits) C(retry, sequence_naks) \
+	C(multicast, packets) C(multicast, copies) C(multicast, unwanted)                          \
+	C(responder, packets) C(responder, duplicates) C(responder, out_of_sequence)               \
+	C(responder, acks) C(responder, naks) C(responder, rnr_naks)                               \
+	C(responder, read_responses) C(responder, dropped)                                         \
+	C(atomic_read, atomics) C(atomic_read, replays)                                            \
+	C(srq, taken) C(srq, limits)                                                               \
+	C(cqe_write, cqes) C(cqe_write, overruns)
+/* clang-format on */
+
+struct rvt_counters {
+#define RVT_COUNTER_MEMBER(stage, counter) uint64_t stage##_##counter;
+	RVT_COUNTERS(RVT_COUNTER_MEMBER)
+#undef RVT_COUNTER_MEMBER
+};
+
 /* --- the device --- */
 
 struct rvt_port {
@@ -258,6 +282,7 @@ struct rvt_device {
 	struct drv_ops ops;   /* the driver's own entries, and the transport's for the rest */
 	const struct rvt_hooks *hooks;
 	struct rvt_limits limits;
+	struct rvt_counters counters;
 	void *driver;
 	struct drv_list pd_list, mr_list, cq_list, srq_list, qp_list, groups;
 	struct rvt_mr **keys;
@@ -314,6 +339,11 @@ static inline uint64_t rvt_now(struct rvt_device *dev)
 	return dev->base.p->ops->now_ps(dev->base.p);
 }
 
+static inline struct rvt_counters *rvt_counters(const void *object)
+{
+	return &rvt_dev(object)->counters;
+}
+
 static inline void rvt_cpu(struct rvt_device *dev, uint64_t ps)
 {
 	if (ps)
@@ -366,6 +396,11 @@ static inline uint32_t rvt_rq_count(const struct rvt_rq *rq)
 /* Takes the next receive of a queue pair, its own or its SRQ's, as resp.rwqe. False: there is
  * none. */
 bool rvt_rwqe_take(struct rvt_qp *qp);
+/* The domain whose keys count for receives: an SRQ has its own (IBA 10.2.9.1). */
+static inline const struct rvt_pd *rvt_receive_pd(const struct rvt_qp *qp)
+{
+	return qp->srq ? qp->srq->pd : qp->pd;
+}
 
 /* --- qp.c --- */
 
@@ -397,7 +432,13 @@ void rvt_event(struct rvt_device *dev, const struct drv_event *event);
 int rvt_refuse(struct drv_device *dev, const char *verb);
 /* Reads what the port's agents hold. */
 int rvt_port_refresh(struct rvt_port *port);
+bool rvt_pkeys_match(uint16_t one, uint16_t other);
 int rvt_pkey_find(const struct rvt_port *port, uint16_t pkey);
+/* The LID of this port that a path begins at. */
+static inline unsigned rvt_path_lid(const struct rvt_port *port, const struct drv_ah_attr *ah)
+{
+	return port->lid | (ah->src_path_bits & ((1u << port->lmc) - 1));
+}
 
 /* --- engine.c --- */
 
@@ -482,6 +523,8 @@ void rvt_deliver(struct rvt_device *dev, unsigned port, const uint8_t *header, u
 void rvt_request_came(struct rvt_qp *qp, const struct rvt_in *in);
 void rvt_response_came(struct rvt_qp *qp, const struct rvt_in *in);
 void rvt_datagram_came(struct rvt_qp *qp, const struct rvt_in *in);
+/* The first READ or atomic whose answer is due; NULL: there is none. */
+struct rvt_fetch *rvt_fetch_due(struct rvt_qp *qp);
 /* Completes resp.rwqe. */
 void rvt_receive_end(struct rvt_qp *qp, const struct rvt_in *in, enum ibv_wc_status status,
 		     uint32_t byte_len);

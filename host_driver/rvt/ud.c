@@ -78,10 +78,10 @@ static int store(struct rvt_qp *qp, const struct rvt_in *in)
 
 	if (rvt_sges_bytes(w->sge, w->num_sge) < (uint64_t)GRH_BYTES + in->len)
 		return -EMSGSIZE;
-	rc = rvt_sges_copy(dev, qp->pd, w->sge, w->num_sge, GRH_BYTES,
+	rc = rvt_sges_copy(dev, rvt_receive_pd(qp), w->sge, w->num_sge, GRH_BYTES,
 			   (uint8_t *)(uintptr_t)in->payload, in->len, RVT_TO_MEMORY);
 	if (!rc && in->grh)
-		rc = rvt_sges_copy(dev, qp->pd, w->sge, w->num_sge, 0,
+		rc = rvt_sges_copy(dev, rvt_receive_pd(qp), w->sge, w->num_sge, 0,
 				   (uint8_t *)(uintptr_t)in->grh, GRH_BYTES, RVT_TO_MEMORY);
 	return rc;
 }
@@ -90,13 +90,19 @@ void rvt_datagram_came(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	int rc;
 
-	if (!rvt_may(qp, RVT_RECEIVE) || !bth_op_is(in->op, BTH_DATAGRAM) || !qkey_passes(qp, in))
+	if (!rvt_may(qp, RVT_RECEIVE) || !bth_op_is(in->op, BTH_DATAGRAM) || !qkey_passes(qp, in) ||
+	    (!qp->resp.has_rwqe && !rvt_rwqe_take(qp))) {
+		rvt_counters(qp)->responder_dropped++;
 		return;
-	if (!qp->resp.has_rwqe && !rvt_rwqe_take(qp))
-		return;
+	}
 	rc = store(qp, in);
-	if (rc == -EMSGSIZE)
-		return; /* dropped; the receive waits for the next one */
+	if (rc == -EMSGSIZE) {
+		/* dropped; the receive waits for the next one. That of an SRQ ends. */
+		if (qp->srq)
+			rvt_receive_end(qp, in, IBV_WC_LOC_LEN_ERR, 0);
+		return;
+	}
+	rvt_counters(qp)->responder_packets += !qp->special;
 	rvt_receive_end(qp, in, rc ? IBV_WC_LOC_PROT_ERR : IBV_WC_SUCCESS, GRH_BYTES + in->len);
 	if (rc)
 		rvt_qp_error(qp);

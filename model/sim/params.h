@@ -447,6 +447,9 @@
 	P(host, post_cost, TIME, CFG_NS(60), 0, CFG_MS(1), \
 	  "time that building one send occupies the CPU", \
 	  "assumption: about 150 instructions") \
+	P(host, packet_cost, TIME, CFG_NS(400), 0, CFG_MS(1), \
+	  "time that a transport in software (hca.personality=ipath) takes for one packet, sent or received; stores into the device come on top", \
+	  "assumption: about 1,000 instructions") \
 	P(host, receive_cost, TIME, CFG_NS(30), 0, CFG_MS(1), \
 	  "time that building one receive occupies the CPU", \
 	  "assumption: as long as taking a completion; no data is copied and no register is written") \

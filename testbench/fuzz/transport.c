@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two responders, one stream of requests: the engine's (RC in hardware) and the driver's
- * (host_driver/rvt/, in software). An input is a stream: requests that are right, that have one
- * field changed, that come twice or in a wrong order, of every opcode and message position. After
- * each packet both must have answered alike, written the same bytes, made the same completions and
+ * Two responders, one stream of requests: the engine's (in hardware) and the driver's
+ * (host_driver/rvt/, in software). The first byte of an input says of which service, and whether an
+ * SRQ gives the receives. The rest is a stream: requests that are right, that have one field changed,
+ * that come twice or in a wrong order, of every opcode and message position. After each packet both must have answered alike, written the same bytes, made the same completions and
  * be in the same state. What may differ stands in a table, with its reason.
  */
 #include "host_driver/rvt/tests/rvt_rig.h"
@@ -27,6 +27,7 @@ enum {
 	RNR_CODE = 5,
 	SETTLE_US = 40,
 	WCS = 16,
+	SEND_AND_WRITE = 4, /* requests that UC has, too: the first ones of a table */
 };
 
 /* --- what is compared --- */
@@ -85,6 +86,16 @@ static void reply_note(struct seen *seen, const uint8_t *wire, uint32_t len)
 		r->content = checksum(wire + headers, r->len);
 }
 
+/* --- the service --- */
+
+static bool unreliable, shared; /* UC; with an SRQ */
+
+/* RC's opcodes and UC's mean the same, and differ by this. */
+static uint8_t service_opcode(uint8_t rc_opcode)
+{
+	return (uint8_t)(rc_opcode + (unreliable ? BTH_UC_SEND_FIRST - BTH_RC_SEND_FIRST : 0));
+}
+
 /* --- a request --- */
 
 struct request {
@@ -126,7 +137,7 @@ static uint8_t opcode_next(struct plan *plan, struct fuzz_bytes *b)
 		plan->left = 1 + (choice >> 1 & 1);
 		return plan->write ? BTH_RC_WRITE_FIRST : BTH_RC_SEND_FIRST;
 	}
-	return single[choice % (sizeof(single) / sizeof(*single))];
+	return single[choice % (unreliable ? SEND_AND_WRITE : sizeof(single) / sizeof(*single))];
 }
 
 static uint32_t length_next(const struct bth_op *op, const struct plan *plan, struct fuzz_bytes *b)
@@ -143,7 +154,7 @@ static uint32_t length_next(const struct bth_op *op, const struct plan *plan, st
 /* A right request, from the plan. */
 static struct request request_next(struct plan *plan, struct fuzz_bytes *b)
 {
-	struct request r = {.opcode = opcode_next(plan, b), .ack_req = true};
+	struct request r = {.opcode = service_opcode(opcode_next(plan, b)), .ack_req = !unreliable};
 	const struct bth_op *op = bth_op_find(r.opcode);
 
 	r.psn = plan->psn;
@@ -178,7 +189,7 @@ static void request_change(struct request *r, unsigned how, unsigned by)
 		r->len = by * 2 % (MTU + 8);
 		break;
 	case 5:
-		r->opcode = (uint8_t)(by & 0x1f);
+		r->opcode = service_opcode(by & 0x1f);
 		break;
 	case 6:
 		r->offset = by & 1 ? AREA_BYTES - 8 + by % 16 : r->offset + by % 8;
@@ -202,6 +213,7 @@ static bool is_response(const struct request *r)
 /* --- the two sides --- */
 
 static struct drv_qp *soft_qp, *hard_qp;
+static struct drv_srq *soft_srq, *hard_srq;
 static struct drv_mr *soft_weak, *hard_weak;
 static struct seen hard_seen;
 static uint32_t peer_qpn;
@@ -323,14 +335,36 @@ static struct drv_rc_path path_of(unsigned lid, uint32_t qpn)
 	return path;
 }
 
-static void receives_post(struct drv_qp *qp, uint64_t va, uint32_t lkey)
+static void receives_post(struct drv_qp *qp, struct drv_srq *srq, uint64_t va, uint32_t lkey)
 {
 	for (unsigned i = 0; i < RECEIVES; i++) {
 		const struct drv_sge sge = {va + AREA_BYTES + i * 1024u, RECEIVE_BYTES, lkey};
 		const struct drv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1};
 
-		rig_must(drv_post_recv(qp, &wr, NULL));
+		rig_must(srq ? drv_post_srq_recv(srq, &wr, NULL) : drv_post_recv(qp, &wr, NULL));
 	}
+}
+
+/* A queue pair of this input's kind, and its SRQ. What the last input had goes. */
+static void qp_make(struct drv_pd *pd, struct drv_cq *cq, struct drv_qp **qp, struct drv_srq **srq)
+{
+	const struct drv_srq_init of_srq = {.max_wr = 8, .max_sge = 1};
+	struct drv_qp_init init = {.type = unreliable ? IBV_QPT_UC : IBV_QPT_RC,
+				   .send_cq = cq,
+				   .recv_cq = cq,
+				   .cap = {8, 8, 1, 1, 0}};
+
+	if (*qp)
+		rig_must(drv_qp_destroy(*qp));
+	if (*srq)
+		rig_must(drv_srq_destroy(*srq));
+	*srq = NULL;
+	if (shared) {
+		rig_must(drv_srq_create(pd, &of_srq, srq));
+		init.cap.max_recv_wr = init.cap.max_recv_sge = 0;
+	}
+	init.srq = *srq;
+	rig_must(drv_qp_create(pd, &init, qp));
 }
 
 static void begin_hard(struct fuzz_rig *r, void *arg)
@@ -339,44 +373,27 @@ static void begin_hard(struct fuzz_rig *r, void *arg)
 	const struct drv_rc_path path = path_of(b->peer->lid, peer_qpn);
 	struct drv_wc wc;
 
-	if (!hard_qp) {
-		const struct drv_qp_init init = {.type = IBV_QPT_RC,
-						 .send_cq = b->cq,
-						 .recv_cq = b->cq,
-						 .cap = {8, 8, 1, 1, 0}};
-
-		rig_must(drv_qp_create(b->pd, &init, &hard_qp));
+	if (!hard_qp)
 		rig_must(drv_mr_reg_iova(b->pd, b->dst, AREA_BYTES, tb_va(b, b->dst),
 					 IBV_ACCESS_LOCAL_WRITE, &hard_weak));
-	} else {
-		rig_must(drv_qp_modify(hard_qp, &(struct drv_qp_attr){.qp_state = IBV_QPS_RESET},
-				       IBV_QP_STATE));
-	}
+	qp_make(b->pd, b->cq, &hard_qp, &hard_srq);
 	rig_must(drv_qp_connect(hard_qp, &path));
 	while (drv_cq_poll(b->cq, 1, &wc) > 0)
 		;
 	memset(b->dst, 0, 2 * AREA_BYTES);
-	receives_post(hard_qp, tb_va(b, b->dst), drv_mr_lkey(b->mr));
+	receives_post(hard_qp, hard_srq, tb_va(b, b->dst), drv_mr_lkey(b->mr));
 }
 
 static void make_soft(void)
 {
 	rig_start(NULL);
-	{
-		const struct drv_qp_init init = {.type = IBV_QPT_RC,
-						 .send_cq = rig.cq,
-						 .recv_cq = rig.cq,
-						 .cap = {8, 8, 1, 1, 0}};
-
-		rig_must(drv_mr_dereg(rig.mr));
-		rig_must(drv_mr_reg_iova(rig.pd, rig.memory, 2 * AREA_BYTES, 0,
-					 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-						 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
-					 &rig.mr));
-		rig_must(drv_mr_reg_iova(rig.pd, rig.memory, AREA_BYTES, 0, IBV_ACCESS_LOCAL_WRITE,
-					 &soft_weak));
-		rig_must(drv_qp_create(rig.pd, &init, &soft_qp));
-	}
+	rig_must(drv_mr_dereg(rig.mr));
+	rig_must(drv_mr_reg_iova(rig.pd, rig.memory, 2 * AREA_BYTES, 0,
+				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+					 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+				 &rig.mr));
+	rig_must(drv_mr_reg_iova(rig.pd, rig.memory, AREA_BYTES, 0, IBV_ACCESS_LOCAL_WRITE,
+				 &soft_weak));
 }
 
 static void begin_soft(void)
@@ -386,14 +403,12 @@ static void begin_soft(void)
 
 	if (!soft_qp)
 		make_soft();
-	else
-		rig_must(drv_qp_modify(soft_qp, &(struct drv_qp_attr){.qp_state = IBV_QPS_RESET},
-				       IBV_QP_STATE));
+	qp_make(rig.pd, rig.cq, &soft_qp, &soft_srq);
 	rig_must(drv_qp_connect(soft_qp, &path));
 	while (drv_cq_poll(rig.cq, 1, &wc) > 0)
 		;
 	memset(rig.memory, 0, 2 * AREA_BYTES);
-	receives_post(soft_qp, 0, drv_mr_lkey(rig.mr));
+	receives_post(soft_qp, soft_srq, 0, drv_mr_lkey(rig.mr));
 }
 
 /* How many things are wrong with a request for memory. */
@@ -453,20 +468,6 @@ static enum difference compare(const struct seen *h, const struct seen *s, const
 	D(INVALIDATE, bth_op_is(bth_op_find(r->opcode), BTH_INV), REPLIES,                         \
 	  "the transport in software has no SEND with invalidate, and calls it invalid",           \
 	  "Linux sw/rdmavt has no IB_WR_SEND_WITH_INV for qib")                                    \
-	D(BODY, r->len && !bth_op_is(bth_op_find(r->opcode), BTH_PAYLOAD), REPLIES,                \
-	  "a request that has no payload comes with one: the engine drops it as malformed, the "   \
-	  "software answers that it is invalid",                                                   \
-	  "IBA 9.7.4.1.6 has no case for it")                                                      \
-	D(RECEIVE_TAKEN,                                                                           \
-	  bth_op_is(bth_op_find(r->opcode), BTH_WRITE) &&                                          \
-		  bth_op_is(bth_op_find(r->opcode), BTH_IMM),                                      \
-	  COMPLETIONS,                                                                             \
-	  "a WRITE with immediate data fails: its receive has been taken, and has the error, or "  \
-	  "is flushed",                                                                            \
-	  "IBA 9.9.3 leaves open when it is taken")                                                \
-	D(RESERVED, !bth_op_find(r->opcode)->name, REPLIES,                                        \
-	  "a reserved opcode in a duplicate: it is acknowledged again, or not",                    \
-	  "IBA 9.7.4.1.1 has no case for it")                                                      \
 	D(RESPONSE, is_response(r), REPLIES,                                                       \
 	  "a response that answers no request is the requester's matter, which drops it",          \
 	  "IBA 9.9.2.4.2")                                                                         \
@@ -504,8 +505,8 @@ static struct request stream[STEPS_MAX];
 /* The whole stream, so that a reader can follow it. */
 static void complain(enum difference d, const struct seen *s, unsigned step)
 {
-	fprintf(stderr, "transport: %s differ after packet %" PRIu64 "; its stream:\n",
-		difference_names[d], packets);
+	fprintf(stderr, "transport: %s differ after packet %" PRIu64 "; its stream of %s%s:\n",
+		difference_names[d], packets, unreliable ? "UC" : "RC", shared ? ", SRQ" : "");
 	for (unsigned i = 0; i <= step; i++) {
 		const struct request *r = &stream[i];
 
@@ -526,6 +527,7 @@ static void sink_add(struct fuzz_rig *r)
 
 	rig_must(trace_sink_add(r->machine.trace, &ops, NULL, 0));
 	hard_qp = NULL;
+	hard_srq = NULL;
 }
 
 int fuzz_input(const uint8_t *data, size_t size)
@@ -541,12 +543,22 @@ int fuzz_input(const uint8_t *data, size_t size)
 		peer_qpn = drv_qp_num(r->tb.ends[0].qp[1]);
 		sink_add(r);
 	}
+	{
+		const unsigned kind = (unsigned)fuzz_take(&b, 1);
+
+		unreliable = kind & 1;
+		shared = kind >> 1 & 1;
+	}
+	last.opcode = service_opcode(BTH_RC_SEND_ONLY);
 	begin_soft();
 	if (!fuzz_rig_call(r, begin_hard, NULL, CFG_S(1)))
 		abort();
 	for (unsigned step = 0; step < STEPS_MAX && fuzz_more(&b); step++) {
 		const unsigned how = (unsigned)fuzz_take(&b, 1), by = (unsigned)fuzz_take(&b, 1);
-		struct request request = how % 16 == 9 ? last : request_next(&plan, &b);
+		/* the last one again, or any one before it */
+		struct request request = how % 16 == 9            ? last
+					 : how % 16 == 10 && step ? stream[by % step]
+								  : request_next(&plan, &b);
 		enum difference d;
 		struct seen soft;
 

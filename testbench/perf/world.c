@@ -92,6 +92,7 @@ void perf_bring_up(struct perf_world *world)
 		struct perf_side *side = &world->side[i];
 		const struct drv_options options = {
 			.post_cost_ps = tb->config->host[i].host_post_cost,
+			.packet_cost_ps = tb->config->host[i].host_packet_cost,
 			.receive_cost_ps = tb->config->host[i].host_receive_cost,
 			.poll_cost_ps = tb->config->host[i].host_poll_cost,
 			.prefer_blueflame = true,

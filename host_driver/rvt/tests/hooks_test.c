@@ -80,10 +80,11 @@ static void the_mtu_is_the_smaller_one(void **state)
 
 	rig.mtu = IBV_MTU_256; /* the queue pair asks for 4096 */
 	qp = rig_qp(IBV_QPT_RC);
-	rig_post(qp, IBV_WR_SEND, 600);
+	rig_post(qp, IBV_WR_RDMA_WRITE, 600);
 	rig_run();
 	assert_int_equal(rig.n_sent, 3);
-	assert_int_equal(rig.sent[0]->len, LRH_BYTES + BTH_BYTES + 256);
+	assert_int_equal(rig.sent[0]->len,
+			 bth_op_header_bytes(bth_op_find(BTH_RC_WRITE_FIRST), false) + 256);
 }
 
 static void the_driver_may_choose_numbers(void **state)
@@ -113,7 +114,7 @@ static void a_reset_flushes(void **state)
 	struct drv_qp *qp = rig_qp(IBV_QPT_RC);
 
 	rig.hold = true;
-	rig_post(qp, IBV_WR_SEND, 3000);
+	rig_post(qp, IBV_WR_RDMA_WRITE, 3000);
 	rig_run();
 	assert_int_equal(rvt_qp_of(qp)->packets, 3);
 	assert_int_equal(
