@@ -5,7 +5,7 @@ src-y += $(addprefix $(d)/dsan/, callout.c checker.c order.c objects.c claims.c 
 checked-y += $(addprefix $(d)/dsan/, hooks.c hooks_taken.c)
 src-y += $(addprefix $(d)/explore/, schedule.c explorer.c plan.c)
 src-y += $(addprefix $(d)/machine/, acts.c holds.c refusals.c stall.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)
-src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
+src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c software.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)
 src-y += $(addprefix $(d)/language/, services.c inject.c harm.c manage.c connect.c kernel_verbs.c iwarp.c processes.c start_program.c old_words.c)
 src-y += $(addprefix $(d)/soak/, soak_model.c soak_setup.c soak_traffic.c soak_loose.c soak_change.c soak.c)
 src-y += $(addprefix $(d)/perf/, ask.c points.c workloads.c world.c latency.c rate.c timers.c row.c report.c plot.c perf.c)
@@ -49,8 +49,9 @@ $(O)/obj/testbench/app/behaviours.o: $(O)/gen/testbench/behaviours.gen.h
 # Every scenario, and whether it looks into the driver of mlx4 (then it is only for that device).
 $(O)/gen/testbench/matrix.gen.h: $(sort $(wildcard $(d)/scenarios/*/*.c))
 	@mkdir -p $(@D)
-	$(Q)for f in $^; do grep -q 'SCENARIO(.*' $$f && ! grep -q '\.hidden = true' $$f || continue; \
-		printf 'M("%s", %s)\n' $$(basename $$f .c) $$(grep -qE 'mlx4/mlx4_internal.h|engine/chip/' $$f && echo true || echo false); done | sort > $@
+	$(Q)for f in $^; do ! grep -q '\.hidden = true' $$f || continue; \
+		in=$$(grep -qE 'mlx4/mlx4_internal.h|engine/chip/' $$f && echo true || echo false); \
+		sed -nE "s/^SCENARIO\(([a-z0-9_]+),.*/M(\"\1\", $$in)/p" $$f; done | sort > $@
 $(O)/obj/testbench/app/matrix.o: $(O)/gen/testbench/matrix.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.

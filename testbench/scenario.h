@@ -56,7 +56,7 @@
 
 /* Must be raised with every change of a declaration in the headers of this folder; make test checks
  * it (scripts/interface.sh). hcasim refuses a scenario that was compiled with another number. */
-enum { SCENARIO_INTERFACE = 9 };
+enum { SCENARIO_INTERFACE = 10 };
 
 enum { TB_QPS_MAX = 1024, TB_ENDS = 2 };
 
@@ -97,7 +97,11 @@ struct tb_setup {
 	unsigned retry_cnt, rnr_retry; /* [7, 7]; rnr_retry 7 retries for ever */
 	unsigned min_rnr_timer;        /* RNR NAK timer code [12] */
 	unsigned max_rd_atomic;        /* as requester and as responder [4] */
-	unsigned mr_access;            /* enum ibv_access_flags [all] */
+	unsigned data_vls;             /* data VLs that the scenario is about [1] */
+	/* What of mlx4 the scenario is about, such as a time that only its engine takes. It is not for
+	 * devices whose transport is in software [NULL: nothing]. */
+	const char *of_mlx4;
+	unsigned mr_access; /* enum ibv_access_flags [all] */
 	const char
 		*settings[32]; /* "section.key=value"; configuration files and -s override them */
 };
@@ -331,8 +335,11 @@ void tb_ignore_mads(struct tb *tb, bool ignore);
  * RNR_DELAY: the RNR delay that the end's RNR NAKs ask for. */
 #define ACK_TIMEOUT(end) tb_ack_timeout(end)
 #define RNR_DELAY(end) tb_rnr_delay(end)
+/* Whether the end has its transport in software: then its own times are longer. */
+#define in_software(end) tb_in_software(end)
 struct tb_window tb_ack_timeout(const struct tb_end *end);
 struct tb_window tb_rnr_delay(const struct tb_end *end);
+bool tb_in_software(const struct tb_end *end);
 
 /* After ignore_packets(), neither the packets still in the queues nor later ones are checked. check_packets() starts checking again, from
  * the next packet on. */

@@ -5,6 +5,7 @@
 #include "model/interface/macros.h"
 #include "model/sim/cfg.h"
 #include "model/sim/params.h"
+#include "testbench/scenario.h"
 
 #include <errno.h>
 #include <string.h>
@@ -60,19 +61,33 @@ int matrix_print(FILE *out, const char *results)
 	return ferror(out) ? -EIO : 0;
 }
 
-const char *matrix_lacks(const char *scenario, const struct config *config)
+/* Whether the scenario's file includes the inside of the driver of mlx4. */
+static bool looks_inside(const struct scenario *scenario)
 {
-	bool software = false, two_ports = false;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].scenario, scenario->name))
+			return rows[i].inside_mlx4;
+	return false;
+}
+
+const char *matrix_lacks(const struct scenario *scenario, const struct config *config)
+{
+	bool software = false, two_ports = false, ethernet = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(config->hca); i++) {
 		software |= config->hca[i].hca_personality != CFG_PERSONALITY_mlx4;
-		two_ports |= config->hca[i].hca_personality != CFG_PERSONALITY_mlx4 &&
-			     config->hca[i].hca_ports > 1;
+		two_ports |= config->hca[i].hca_ports > 1;
+		ethernet |= config->hca[i].port1_type != CFG_PORT_IB;
 	}
+	if (!software)
+		return NULL;
 	if (two_ports)
 		return "second port";
-	for (size_t i = 0; software && i < ARRAY_SIZE(rows); i++)
-		if (rows[i].inside_mlx4 && !strcmp(rows[i].scenario, scenario))
-			return "inside of the driver of mlx4, which the scenario looks into";
-	return NULL;
+	if (ethernet)
+		return "Ethernet port";
+	if (scenario->setup.data_vls > 1)
+		return "second data VL";
+	if (looks_inside(scenario))
+		return "inside of the driver of mlx4, which the scenario looks into";
+	return scenario->setup.of_mlx4;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 struct config;
+struct scenario;
 
 /*
  * Prints a line a scenario: name, and the last results with both hosts hw, the second one sw, the
@@ -20,6 +21,6 @@ struct config;
 int matrix_print(FILE *out, const char *results);
 
 /* What a scenario needs that the devices of this configuration do not have; NULL: nothing. */
-const char *matrix_lacks(const char *scenario, const struct config *config);
+const char *matrix_lacks(const struct scenario *scenario, const struct config *config);
 
 #endif

@@ -120,7 +120,7 @@ static int make_machine(struct run *run)
 		.no_dmi = run->options->no_dmi,
 		.explorer = run->options->schedule ? run->options->schedule->explorer : NULL,
 	};
-	const char *lacks = matrix_lacks(run->scenario->name, &run->config);
+	const char *lacks = matrix_lacks(run->scenario, &run->config);
 	char err[ERROR_CHARS];
 	int rc;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The account that a run prints: counters, phases, progress. */
 #include "testbench/language/counters.h"
-#include "testbench/language/tb.h"
+#include "testbench/language/software.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,24 +40,13 @@ static uint64_t stat_of_host(struct tb *tb, unsigned host, const char *stage, co
 	return value;
 }
 
-uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter)
-{
-	const uint64_t value = stat_of_host(end->tb, end->host_index, stage, counter, true);
-	char *text = end->tb->counters;
-	const size_t n = strlen(text);
-
-	snprintf(text + n, TB_ROW_CHARS - n, "%s%s.%s of %s %" PRIu64, n ? ", " : ": ", stage,
-		 counter, end->name, value);
-	return value;
-}
-
-/* Counters of stages that the device does not have say nothing: one without the transport counts
- * only what passes its link and its bus. */
-static bool counts(struct tb_end *end, const char *stage)
+/* Whether the device counts there: one without the transport counts only what passes its link and
+ * its bus. */
+static bool counts(const struct tb_end *end, const char *stage)
 {
 	static const char *const of_all[] = {"pcie", "port1", "port2", "link_port", "interrupt"};
 
-	if (!strcmp(hca_personality(host_hca(end->host)), "mlx4"))
+	if (!tb_in_software(end))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(of_all); i++)
 		if (!strcmp(of_all[i], stage))
@@ -65,12 +54,29 @@ static bool counts(struct tb_end *end, const char *stage)
 	return false;
 }
 
+uint64_t tb_stat(struct tb_end *end, const char *stage, const char *counter)
+{
+	char *text = end->tb->counters;
+	const size_t n = strlen(text);
+	uint64_t value = 0;
+
+	if (counts(end, stage))
+		value = stat_of_host(end->tb, end->host_index, stage, counter, true);
+	else if (drv_counter(end->dev, stage, counter, &value))
+		tb_lacks(end->tb, end->tb->here, end, "counter %s.%s", stage, counter);
+	snprintf(text + n, TB_ROW_CHARS - n, "%s%s.%s of %s %" PRIu64, n ? ", " : ": ", stage,
+		 counter, end->name, value);
+	return value;
+}
+
 void tb_expect_stat(struct tb *tb, const char *here, struct tb_end *end, const char *stage,
 		    const char *counter, uint64_t value)
 {
 	char what[96];
+	uint64_t unused;
 
-	if (!counts(end, stage))
+	/* what is only a detail of a scenario is judged where it is counted */
+	if (!counts(end, stage) && drv_counter(end->dev, stage, counter, &unused))
 		return;
 	snprintf(what, sizeof(what), "%s.%s of %s", stage, counter, end->name);
 	tb_expect_equal(tb, here, what, tb_stat(end, stage, counter), value);

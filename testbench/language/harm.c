@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See harm.h. */
 #include "testbench/harm.h"
-#include "testbench/language/tb.h"
+#include "testbench/language/software.h"
 
 /* CONTROL: offset of the control word in an entry of the MSI-X table. VECTORS_A_WORD: vectors in
  * one 32-bit word of the pending bit array. */
@@ -13,6 +13,10 @@ void tb_late(struct tb *tb, const char *here, struct tb_end *end, const struct h
 
 	if (!tb_go(tb, here))
 		return;
+	if (tb_in_software(end)) {
+		tb_lacks(tb, here, end, "DMA of %s", late->what ? late->what : "its transport");
+		return;
+	}
 	if (late->times && hca_dma_late_left(hca))
 		tb_failf(tb, here, "one late DMA of %s after the other: one has not come",
 			 end->name);
@@ -30,7 +34,7 @@ void tb_fail_command(struct tb *tb, const char *here, struct tb_end *end, uint32
 		tb_failf(tb, here, "one failing command of %s after the other: one has not come",
 			 end->name);
 	if (hca_command_fail(hca, opcode, status, times))
-		tb_failf(tb, here, "%s has no commands that could fail", end->name);
+		tb_lacks(tb, here, end, "commands that could fail");
 }
 
 void tb_mask_vector(struct tb *tb, const char *here, struct tb_end *end, unsigned vector,
@@ -58,6 +62,10 @@ bool tb_vector_pending(struct tb *tb, const char *here, struct tb_end *end, unsi
 void tb_evict(struct tb *tb, const char *here, struct tb_end *end, enum hca_object type,
 	      uint32_t number)
 {
-	if (tb_go(tb, here))
+	if (!tb_go(tb, here))
+		return;
+	if (tb_in_software(end))
+		tb_lacks(tb, here, end, "caches of contexts and keys");
+	else
 		hca_evict(host_hca(end->host), type, number);
 }

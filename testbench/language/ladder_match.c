@@ -323,10 +323,12 @@ static int grow(struct seen_queue *q)
 }
 
 /* Returns the number of this transmission of a packet, counting from 1; 0: no memory. The counting
- * is done here because the device only tells whether a packet is a retransmission. */
+ * is done here because the device only tells whether a packet is a retransmission, and one whose
+ * driver has the transport does not even know that. */
 static unsigned count_try(struct seen_queue *q, const struct seen_pkt *pkt)
 {
-	const bool again = pkt->fields.transmission > 1;
+	const bool untold = q->untold && !bth_op_is(bth_op_find(pkt->opcode), BTH_RESPONSE);
+	const bool again = untold || pkt->fields.transmission > 1;
 
 	for (unsigned i = 0; i < q->tries_used; i++) {
 		struct seen_try *t = &q->tries[i];
@@ -347,8 +349,9 @@ static unsigned count_try(struct seen_queue *q, const struct seen_pkt *pkt)
 		q->tries = grown;
 		q->tries_room = room;
 	}
-	q->tries[q->tries_used++] = (struct seen_try){pkt->fields.qpn, pkt->fields.psn, 2};
-	return 2;
+	q->tries[q->tries_used] =
+		(struct seen_try){pkt->fields.qpn, pkt->fields.psn, untold ? 1 : 2};
+	return q->tries[q->tries_used++].count;
 }
 
 int seen_queue_left(struct seen_queue *q, const struct seen_pkt *pkt)
@@ -399,6 +402,11 @@ void seen_queue_take(struct seen_queue *q)
 	q->last_ps = at(q, 0)->time_ps;
 	q->first = (q->first + 1) % q->room;
 	q->count--;
+}
+
+void seen_queue_forget(struct seen_queue *q)
+{
+	q->tries_used = 0;
 }
 
 void seen_queue_clear(struct seen_queue *q)

@@ -37,7 +37,9 @@ struct seen_queue {
 	size_t room, first, count;
 	uint64_t last_ps; /* time_ps of the packet taken last; 0: none yet */
 	bool ignore;      /* only count packets, do not keep them */
-	struct seen_try { /* retransmitted packets, with their number of transmissions */
+	bool untold;      /* the sender does not tell which packets it sends again */
+	int64_t acked;    /* PSN of an answer that stood for an ACK before it; TB_ANY: none */
+	struct seen_try { /* retransmitted packets, with their number of transmissions; untold: all */
 		int64_t qpn, psn;
 		unsigned count;
 	} * tries;
@@ -57,5 +59,7 @@ const struct seen_pkt *seen_queue_first(struct seen_queue *q);
 void seen_queue_take(struct seen_queue *q);
 /* Removes all packets. */
 void seen_queue_clear(struct seen_queue *q);
+/* The queue pairs are connected anew: a PSN that comes again is another packet. */
+void seen_queue_forget(struct seen_queue *q);
 
 #endif

@@ -223,6 +223,8 @@ void tb_connect_ends(struct tb *tb, const char *here, struct tb_end *x_end, stru
 				    .dest_rd_atomic = p->y_dest_rd_atomic,
 				    .psn_of_setup = tb->setup.b_psn};
 
+	for (unsigned i = 0; i < TB_DIRECTIONS; i++)
+		seen_queue_forget(&tb->directions[i]);
 	connect_half(tb, here, p, &x_half, &y_half);
 	connect_half(tb, here, p, &y_half, &x_half);
 }
@@ -243,6 +245,9 @@ void tb_move_qp(struct tb *tb, const char *here, struct drv_qp *qp, enum ibv_qp_
 {
 	const struct drv_qp_attr attr = {.qp_state = state};
 
-	if (tb_go(tb, here))
-		tb_must(tb, here, "drv_qp_modify", drv_qp_modify(qp, &attr, IBV_QP_STATE), 0);
+	if (!tb_go(tb, here))
+		return;
+	tb_must(tb, here, "drv_qp_modify", drv_qp_modify(qp, &attr, IBV_QP_STATE), 0);
+	for (unsigned i = 0; i < TB_DIRECTIONS && state == IBV_QPS_RESET; i++)
+		seen_queue_forget(&tb->directions[i]);
 }

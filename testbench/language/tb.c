@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run of a scenario: its thread, waiting, failing. */
-#include "testbench/language/tb.h"
 #include "testbench/dsan/checker.h"
+#include "testbench/language/software.h"
 #include "testbench/machine/holds.h"
 
 #include "model/interface/macros.h"
@@ -51,6 +51,13 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 		end->events = &tb->events[end->host_index];
 		tb->events[i].tb = tb;
 		tb->discards[i].tb = tb;
+		if (tb_in_software(end))
+			tb_lacks_settings(end);
+	}
+	for (unsigned i = 0; i < TB_DIRECTIONS; i++) {
+		tb->directions[i].acked = TB_ANY;
+		tb->directions[i].untold =
+			tb_in_software(&tb->ends[i == b_to_a || i == mads_b_to_a]);
 	}
 	return trace && !tb->setup.unobserved ? tb_observe(tb) : 0;
 }

@@ -399,8 +399,8 @@ static void op_refused(struct platform *p, const char *verb)
 {
 	struct host *host = host_of(p);
 
-	if (!host->lacked)
-		host->lacked = verb;
+	if (!host->lacked[0])
+		snprintf(host->lacked, sizeof(host->lacked), "%s", verb);
 }
 
 static const struct platform_ops ops = {
@@ -597,7 +597,7 @@ uint64_t host_fault_bus(const struct host *host)
 
 const char *host_lacked(const struct host *host)
 {
-	return host->lacked;
+	return host->lacked[0] ? host->lacked : NULL;
 }
 
 struct hca *host_hca(struct host *host)

@@ -14,6 +14,8 @@ enum { HOST_VECTORS = 2048 };
 struct sleeper;
 struct host_irq;
 
+enum { HOST_LACKED_CHARS = 96 };
+
 struct host {
 	struct platform platform; /* first: the ops cast back */
 	struct kernel *kernel;
@@ -33,8 +35,8 @@ struct host {
 	bool irq_thread_idle;
 	const struct host_irq *irq_running; /* whose handler runs; NULL: none */
 	struct checker *checker;            /* of its driver; NULL but in hcasim-checked */
-	/* the first verb that the driver refused because its device lacks it; NULL: none */
-	const char *lacked;
+	/* what the device lacked first: a verb that its driver refused, or what the scenario asked for */
+	char lacked[HOST_LACKED_CHARS];
 };
 
 static inline struct host *host_of(struct platform *p)

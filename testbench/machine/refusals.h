@@ -25,7 +25,8 @@ struct trace;
 struct machine;
 struct host;
 
-/* The first verb that the driver of a host refused because its device lacks it; NULL: none. */
+/* What the device of a host lacked first: a verb that its driver refused, or what a scenario asked for.
+ * NULL: nothing. */
 const char *host_lacked(const struct host *host);
 
 /* Starts to record those of this machine. 0 or -errno. */

@@ -19,8 +19,8 @@ one()
 	local -a settings=(-s "hca0.personality=$([ "${sides%-*}" = sw ] && echo ipath || echo mlx4)" -s "hca1.personality=$([ "${sides#*-}" = sw ] && echo ipath || echo mlx4)")
 	if timeout "${LIMIT:-60}" "$hcasim" run "$s" "${settings[@]}" -o "$said.run" >"$said" 2>&1; then
 		verdict=pass
-	elif grep -qE 'lacks: |has no ' "$said"; then
-		verdict="refused ($(sed -nE 's/.*(lacks: .*|: .*) has no (.*)/\2/p' "$said" | head -1))"
+	elif grep -qE '^  lacks: |^hcasim: .* has no ' "$said"; then
+		verdict="refused ($(sed -nE 's/^(  lacks: |hcasim: ).* has no (.*)/\2/p' "$said" | head -1))"
 	else
 		verdict=fail
 	fi
@@ -41,7 +41,7 @@ rc=0
 for s in "${names[@]}"; do
 	for sides in ${SIDES:-hw-hw hw-sw sw-hw sw-sw}; do
 		grep -qxF "$s $sides" "$expect" 2>/dev/null || continue
-		line=$(grep -F "$s	$sides	" "$results")
+		line=$(grep "^$s	$sides	" "$results")
 		[ "${line##*	}" = pass ] || { echo "$s $sides: was pass in $expect, is ${line##*	}"; rc=1; }
 	done
 done

@@ -277,7 +277,8 @@ done
 
 # scenarios with the transport of either host, or of both, in software; make matrix runs all
 sample=(rc_send rc_read rc_atomic rc_large rc_lost_read_response rc_retry_exceeded rc_rnr_exceeded resp_sequence mad_port_info mad_directed cm_connect
-	rdma_connect rdma_datagram kernel_ud_srq multicast_chain recv_lists qp_sqd modify_live_uc loopback_full)
+	rdma_connect rdma_datagram kernel_ud_srq multicast_chain recv_lists qp_sqd modify_live_uc loopback_full
+	rc_lost_ack dup_requests dup_mismatch resp_order credits_sender retry_mixed path_bits mad_pkey_table srq_pd uc_srq_lost link_down send_lat_events)
 one "matrix.sample" env SIDES="hw-sw sw-hw sw-sw" testbench/scripts/matrix.sh "${sample[@]}"
 
 # both responders answer alike, over some 10,000 packets; and a mistake in either is found before the 100,000th

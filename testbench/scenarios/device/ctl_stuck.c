@@ -29,7 +29,8 @@ static bool tells(struct tb_end *end, const char *what)
 	return strstr(stuck(end), what) != NULL;
 }
 
-SCENARIO(ctl_stuck, "the control socket tells what a guest may hang on")
+SCENARIO(ctl_stuck, "the control socket tells what a guest may hang on",
+	 .of_mlx4 = "queue pairs that firmware flushes later")
 {
 	struct drv_cq *cq = new_cq(b, 64, 0);
 	struct drv_qp *x = new_qp(a), *y = new_qp(b, .recv_cq = cq);

@@ -49,6 +49,7 @@ SCENARIO(jitter_firmware, "with sim.jitter, equal commands take different times,
 /* A message waits for two DMA reads before it is sent: of its WQE and of its payload. The first one
  * also waits for contexts and translations, and is not counted. */
 SCENARIO(jitter_dma, "with sim.jitter, equal messages take different times, within the bounds",
+	 .of_mlx4 = "DMA of payload",
 	 .settings = {"sim.jitter=on", "hca.fw.jitter=0", "host.pcie.read_jitter=1us",
 		      "host.pcie.write_jitter=0", "host.pcie.interrupt_jitter=0",
 		      "hca.doorbell.blueflame=off"})

@@ -8,7 +8,8 @@
 #include "testbench/scenario.h"
 
 SCENARIO(guest_dma_unmapped,
-	 "rule dma_unmapped: a page of a registered region is unmapped and then sent from")
+	 "rule dma_unmapped: a page of a registered region is unmapped and then sent from",
+	 .of_mlx4 = "DMA of payload")
 {
 	uint64_t bus = host_bus(a->host, a->src + PLATFORM_PAGE_SIZE);
 

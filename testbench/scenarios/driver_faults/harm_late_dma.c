@@ -10,7 +10,7 @@
 enum { LATE_US = 7, LEN = 3 * 4096 };
 
 SCENARIO(harm_late_dma, "DMA completions late and reordered: order on the wire and in memory holds",
-	 .qps = 2)
+	 .qps = 2, .of_mlx4 = "DMA of payload")
 {
 	uint64_t begin;
 

@@ -26,7 +26,7 @@ static uint64_t write_takes(struct tb *tb, struct tb_end *b, struct drv_qp *y, u
 }
 
 SCENARIO(credits_other_lane, "a lane that waits for credits holds up no other", .any_packets = true,
-	 .memory = LONG, .settings = {"hca.link.delay=100us"})
+	 .memory = LONG, .settings = {"hca.link.delay=100us"}, .data_vls = 2)
 {
 	struct drv_qp *x = new_qp(a), *y = new_qp(b);
 	uint64_t alone;

@@ -19,7 +19,8 @@ SCENARIO(credits_sender, "no credits: one SEND asks, READ and WRITE go on; credi
 	expect_pkt(a_to_b, RC_SEND_FIRST, .psn = 0xfffffe, .ack_req = 1);
 	/* nothing more until the delayed ACK arrives; one of 3 receives is used */
 	expect_pkt(b_to_a, RC_ACKNOWLEDGE, .psn = 0xfffffe, .msn = 0);
-	expect_pkt_after(a_to_b, WINDOW(CFG_US(50), CFG_US(60)), RC_SEND_LAST, .psn = 0xffffff);
+	expect_pkt_after(a_to_b, WINDOW(CFG_US(50), CFG_US(in_software(a) ? 70 : 60)), RC_SEND_LAST,
+			 .psn = 0xffffff);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = 0);
 	ignore_packets(); /* the responder may send one ACK for both or one for each */
 	expect_cqe(a, .wr_id = 4);

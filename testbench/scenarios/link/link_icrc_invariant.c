@@ -21,7 +21,7 @@ enum {
 	corrupt_next(a_to_b, UD_SEND_ONLY, .offset = at, .mask = bits, .fix = FAULT_FIX_VCRC)
 
 SCENARIO(link_icrc_invariant, "fields rewritten on the way are not under the ICRC, all others are",
-	 .any_packets = true)
+	 .any_packets = true, .data_vls = 2)
 {
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
 	struct drv_ah_attr ah = {.dlid = b->lid, .port_num = PORT, .hop_limit = 9};

@@ -18,7 +18,7 @@ static uint64_t write_takes(struct tb *tb, struct tb_end *b, unsigned wr_id)
 
 SCENARIO(payload_late, "payload that PCIe brings late does not keep the link", .any_packets = true,
 	 .qps = 2, .memory = LONG + 64,
-	 .settings = {"hca0.pcie.lanes=1", "hca0.pcie.speed=2.5GT/s"})
+	 .settings = {"hca0.pcie.lanes=1", "hca0.pcie.speed=2.5GT/s"}, .of_mlx4 = "DMA of payload")
 {
 	uint64_t alone;
 

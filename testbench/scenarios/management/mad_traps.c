@@ -65,7 +65,8 @@ static void set_port(struct tb *tb, struct tb_end *a, struct tb_end *b, uint64_t
 	    .hops = 1, .mkey = MKEY, .data = &info);
 }
 
-SCENARIO(mad_traps, "traps of wrong keys: told to the manager, again until repressed")
+SCENARIO(mad_traps, "traps of wrong keys: told to the manager, again until repressed",
+	 .of_mlx4 = "traps of its agents")
 {
 	const uint64_t again = UINT64_C(4096000) << TIMEOUT_CODE;
 	struct drv_qp *y = new_qp(b, .type = IBV_QPT_UD);

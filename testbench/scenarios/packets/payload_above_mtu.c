@@ -63,12 +63,16 @@ static void requests(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
 	struct drv_qp *x = new_qp(a), *y = new_qp(b);
 
-	for (enum ibv_mtu mtu = IBV_MTU_256; mtu <= IBV_MTU_4096; mtu++) {
+	/* the buffers of a driver's own transport end at the largest MTU */
+	const enum ibv_mtu last = in_software(b) ? IBV_MTU_2048 : IBV_MTU_4096;
+
+	for (enum ibv_mtu mtu = IBV_MTU_256; mtu <= last; mtu++) {
 		refused(tb, a, b, x, y, mtu, BTH_RC_SEND_ONLY, mtu_bytes(mtu) + 1);
 		refused(tb, a, b, x, y, mtu, BTH_RC_SEND_FIRST, mtu_bytes(mtu) + 4);
 		refused(tb, a, b, x, y, mtu, BTH_RC_WRITE_ONLY, mtu_bytes(mtu) + 2);
 	}
-	refused(tb, a, b, x, y, IBV_MTU_4096, BTH_RC_SEND_ONLY, LARGEST + OTHERS - RC_SEND);
+	if (last == IBV_MTU_4096)
+		refused(tb, a, b, x, y, last, BTH_RC_SEND_ONLY, LARGEST + OTHERS - RC_SEND);
 	destroy_qp(y);
 	destroy_qp(x);
 }
@@ -123,6 +127,8 @@ SCENARIO(payload_above_mtu, "payload above the path MTU is refused by transport"
 	requests(tb, a, b);
 	malformed(tb, b);
 	unreliable(tb, a, b);
+	if (in_software(a))
+		return;
 	response(tb, a, b, BTH_RC_READ_RESP_ONLY, LARGEST, LARGEST + 4);
 	response(tb, a, b, BTH_RC_READ_RESP_FIRST, 2 * LARGEST, LARGEST + 64);
 }

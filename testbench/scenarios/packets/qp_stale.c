@@ -71,6 +71,7 @@ SCENARIO(qp_stale, "packets of the connection before this one do no harm")
 	connect_from(tb, a, b, NEW);
 	post_recv(b, .wr_id = 3, .dst = 1024, .len = LEN);
 	stale_requests(tb, a, b);
+	pass_time(CFG_US(20)); /* a NAK of b must not meet the SEND that it would be of */
 	post_send(a, .wr_id = 4, .len = LEN);
 	stale_answers(tb, a);
 	expect_pkt(a_to_b, RC_SEND_ONLY, .psn = NEW);

@@ -9,7 +9,15 @@
 /* behaviours: IBA-10.3.1-SQD IBA-10.3.1-ERR REQ-3 */
 #include "testbench/services.h"
 
-enum { MOMENTS = 12, STEP_NS = 1370, BEGUN_NS = 300, CODE = 4, LEN = 64, LONG = 60000 };
+enum {
+	MOMENTS = 12,
+	STEP_NS = 1370,
+	BEGUN_NS = 300,
+	BEGUN_IN_SOFTWARE_NS = 5000,
+	CODE = 4,
+	LEN = 64,
+	LONG = 60000
+};
 
 static void connect_half(struct tb *tb, struct drv_qp *qp, const struct tb_end *peer,
 			 const struct drv_qp *other, unsigned timeout)
@@ -30,7 +38,8 @@ static void drain(struct tb *tb, struct tb_end *a, struct drv_qp *x)
 	for (unsigned i = 0; i < MOMENTS && still_right(); i++) {
 		send_on(a, x, .opcode = IBV_WR_RDMA_WRITE, .wr_id = i, .len = LONG);
 		/* a request that the device has not begun may stay in the queue (IBA 10.3.1.5) */
-		pass_time(CFG_NS(BEGUN_NS) + i * CFG_NS(STEP_NS));
+		pass_time(CFG_NS(in_software(a) ? BEGUN_IN_SOFTWARE_NS : BEGUN_NS) +
+			  i * CFG_NS(STEP_NS));
 		must(drv_qp_modify(x, &sqd, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
 		expect_cqe(a, .wr_id = i);
 		expect_event(a, IBV_EVENT_SQ_DRAINED);

@@ -9,7 +9,8 @@
 
 enum { FEW = 3 };
 
-SCENARIO(resp_ack_coalesced, "ACKs are coalesced, the final one always comes")
+SCENARIO(resp_ack_coalesced, "ACKs are coalesced, the final one always comes",
+	 .of_mlx4 = "timer that acknowledges what did not ask for it")
 {
 	const uint32_t rkey = still_right() ? drv_mr_rkey(b->mr) : 0;
 	const uint64_t dst = tb_va(b, b->dst);

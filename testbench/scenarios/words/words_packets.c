@@ -8,7 +8,8 @@
 
 enum { PORT = 1, QKEY = 0x11111111, SL = 3, MANAGEMENT_VL = 15, N = 20, GET_RESP = 0x81 };
 
-SCENARIO(words_packets, "what can be said of a packet: headers, MADs, ACKs that may be missing")
+SCENARIO(words_packets, "what can be said of a packet: headers, MADs, ACKs that may be missing",
+	 .data_vls = 4)
 {
 	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
 	struct drv_ah_attr ah = {.dlid = b->lid,
