@@ -7,7 +7,7 @@
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
 #                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp)
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
-# Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs. Exit status 1: a check failed,
+# Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -112,7 +112,10 @@ roce_session() { SERVE="-s hca.port1.type=eth -s hca.device=cx3pro" session '' r
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages + $storage_packages; fi
-rm -rf "$O/vm-test"; mkdir -p "$O/vm-test/logs"
+# those of the run before stay: a check that failed there may not fail again
+rm -rf "$O/vm-test.before"
+[ ! -d "$O/vm-test" ] || mv "$O/vm-test" "$O/vm-test.before"
+mkdir -p "$O/vm-test/logs"
 echo check,result,detail >"$results"
 if [ ${#wanted[@]} -gt 0 ]; then
 	say "two guests, one device each"
