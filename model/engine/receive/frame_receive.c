@@ -51,6 +51,7 @@ void frame_receive(struct hca *hca, struct packet *pkt)
 	pkt->payload_len = pkt->len - FCS_BYTES;
 	pkt->vlan = frame_vlan(pkt->wire, pkt->payload_len);
 	pkt->flow_hash = 0;
+	pkt->spread = false;
 	pkt->qpn = vlan_passes(eth, pkt->vlan) ? qpn_of(eth, pkt->wire) : 0;
 	if (!pkt->qpn) {
 		eth->counters[FW_EC_RX_FILTERED]++;

@@ -25,12 +25,14 @@ static enum resp_state pass_on(struct resp_run *x, uint32_t qpn)
 	struct packet *pkt = x->pkt;
 	struct qp *to = qpn == x->qp->qpn ? NULL : qp_make(x->hca, qpn);
 
-	if (!to)
+	/* once only: contexts that name each other would pass it on for ever */
+	if (!to || pkt->spread)
 		return resp_refuse(x, VERDICT_DROP);
 	context_lease_end(x->qpc);
 	x->qpc = NULL;
 	x->pkt = x->r->current = NULL;
 	waiter_done(&x->r->waiter);
+	pkt->spread = true;
 	pkt->qpn = qpn;
 	responder_request(to, pkt);
 	return RESP_NEXT;

@@ -88,6 +88,7 @@ struct packet {
 	uint8_t mark;    /* for the use of its present holder */
 	uint8_t verdict; /* responder: the NAK of this verdict is sent in place of the response */
 	uint32_t flow_hash; /* received frame: by which it was given to one of several QPs */
+	bool spread;        /* received frame: that was done */
 
 	/* PACKET_FRAME instead of PACKET_PAYLOAD where the pool says so */
 	_Alignas(8) uint8_t buf[PACKET_HEADERS + PACKET_PAYLOAD + PACKET_TRAILER];

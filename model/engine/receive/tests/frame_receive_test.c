@@ -191,6 +191,21 @@ static void other_services(void **state)
 	assert_int_equal(w->hca.stats.responder_dropped, 3);
 }
 
+/* Two QPs with RSS name each other: the frame is given away once. */
+static void spread_in_a_circle(void **state)
+{
+	struct rss_context *rss = (void *)(w->qpc.b + RSS_CONTEXT_AT);
+
+	ring_begin();
+	qpc_set_rss(&w->qpc, 1);
+	rss_context_set_default_qpn(rss, 0x123);
+	w->other_qp = &w->qp;
+	frame_receive(&w->hca, frame_to(own, VLAN_NONE));
+	run();
+	assert_int_equal(w->n_cqes, 0);
+	assert_int_equal(w->hca.stats.responder_dropped, 1);
+}
+
 /* A QP with RSS gives frames away: those that it can not hash to the default. */
 static void spread(void **state)
 {
@@ -230,8 +245,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(filters),    TEST(list_runs_over), TEST(frame_into_ring), TEST(tags),
-		TEST(no_receive), TEST(other_services), TEST(spread),
+		TEST(filters), TEST(list_runs_over),     TEST(frame_into_ring),
+		TEST(tags),    TEST(no_receive),         TEST(other_services),
+		TEST(spread),  TEST(spread_in_a_circle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

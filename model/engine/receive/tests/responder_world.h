@@ -67,6 +67,7 @@ struct world {
 	unsigned n_events;
 	unsigned errors; /* number of calls of qp_error() */
 	uint32_t asked_qpn;
+	struct qp *other_qp; /* whatever the number that is asked for */
 	unsigned guest_errors;
 	bool delay; /* the next translation has to be waited for */
 	struct waiter_queue waiting;
@@ -339,11 +340,11 @@ void qp_settle(struct qp *qp)
 {
 }
 
-/* Another QP that a frame is given to: there is none. */
+/* Another QP that a frame is given to. */
 struct qp *qp_make(struct hca *hca, uint32_t qpn)
 {
 	w->asked_qpn = qpn;
-	return NULL;
+	return w->other_qp;
 }
 
 bool qp_only_looks(const struct qp *qp)
