@@ -230,9 +230,16 @@ static struct vfu_device *device_of(const struct guest *guest, uint32_t number)
 
 static void irqs_tell(struct guest *guest)
 {
+	const struct guest_clock *clock = guest->clock;
+
 	memcpy(guest->link.page->answer.irq, guest->irq, guest->irqs * sizeof(*guest->irq));
 	guest->link.page->answer.irqs = guest->irqs;
 	guest->irqs = 0;
+	guest->link.page->answer.intx = 0;
+	for (const struct guest_device *d = clock->devices;
+	     d < clock->devices + clock->device_count; d++)
+		if (d->guest == guest && irqs_intx_is_up(&d->device->irqs))
+			guest->link.page->answer.intx |= UINT32_C(1) << d->device->index;
 }
 
 /* The guest goes on. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-	GUEST_PAGE_VERSION = 2,
+	GUEST_PAGE_VERSION = 3,
 	GUEST_DATA_MAX = 4096, /* a whole configuration space */
 	GUEST_IRQS_MAX = 256,  /* each vector of two devices once */
 };
@@ -48,6 +48,7 @@ struct guest_page {
 		/* 1: the guest stands still, at this very moment, until serve makes it 0 and signals
 		 * the guest's eventfd; or until a debugger of the guest lets it go on */
 		uint32_t held;
+		uint32_t intx; /* bit N: device N asserts INTx */
 		uint32_t irqs;
 		struct guest_irq irq[GUEST_IRQS_MAX];
 	} answer __attribute__((aligned(64)));

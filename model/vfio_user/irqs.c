@@ -111,9 +111,14 @@ void irqs_msix(struct irqs *irqs, unsigned vector)
 		vector_signal(irqs, vector);
 }
 
+bool irqs_intx_is_up(const struct irqs *irqs)
+{
+	return irqs->intx_level && !irqs->intx_masked && irqs->intx_fd >= 0;
+}
+
 static void intx_deliver(struct irqs *irqs)
 {
-	if (!irqs->intx_level || irqs->intx_masked || irqs->intx_fd < 0)
+	if (irqs->taker || !irqs_intx_is_up(irqs))
 		return;
 	irqs->intx_masked = true;
 	fd_signal(irqs, irqs->intx_fd);

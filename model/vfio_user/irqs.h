@@ -6,9 +6,9 @@
  * The client handles the MSI-X table itself, and says by SET_IRQS which vectors can be delivered. A
  * vector with an eventfd is unmasked in the device's table. One without is masked, and becomes
  * pending there. If a message is on its way when the eventfd is taken away, it is kept here until
- * the next eventfd comes. A guest in simulated time gets its vectors from guest_clock instead; its
- * eventfds only say which vectors can be delivered. INTx is level-triggered: it masks itself after a signal until the client
- * unmasks it (<linux/vfio.h>).
+ * the next eventfd comes. INTx is level-triggered: it masks itself after a signal until the client
+ * unmasks it (<linux/vfio.h>). A guest in simulated time gets its vectors and the level of INTx from
+ * guest_clock instead, without that mask; its eventfds only say what can be delivered.
  *
  * The client shares the eventfds and can make one block at any moment, by clearing O_NONBLOCK
  * (which both sides share) and filling its counter. A timer interrupts such a write.
@@ -61,10 +61,15 @@ uint32_t irqs_flags(unsigned kind);
  */
 int irqs_set(struct irqs *irqs, const uint8_t *request, uint32_t len, int *fds, unsigned n_fds);
 
-/* From now on MSI-X vectors that the client has enabled go to `taker`, not to their eventfds. */
+/*
+ * From now on MSI-X vectors that the client has enabled go to `taker`, not to their eventfds, and
+ * INTx is not signalled: the taker asks irqs_intx_is_up().
+ */
 void irqs_vectors_to(struct irqs *irqs, void (*taker)(void *arg, unsigned vector), void *arg);
 
 void irqs_msix(struct irqs *irqs, unsigned vector);
 void irqs_intx(struct irqs *irqs, bool asserted);
+/* The device asserts INTx, and the client wants to know. */
+bool irqs_intx_is_up(const struct irqs *irqs);
 
 #endif

@@ -195,6 +195,40 @@ static void an_interrupt_comes_in_time(void **state)
 	assert_int_equal(page->answer.next_ns, 8000 + QUANTUM_MIN_NS);
 }
 
+static void raise_intx(struct event *ev)
+{
+	irqs_intx(&bench.devices[1].irqs, true);
+}
+
+/* INTx is told as a level, for as long as its eventfd is there, and is never signalled on it. */
+static void intx_comes_in_time(void **state)
+{
+	struct event ev = {.job = raise_intx};
+	struct irqs *irqs = &bench.devices[1].irqs;
+	const struct guest_page *page;
+	uint64_t signals;
+
+	clocks_up(1);
+	page = plugins[0].page;
+	irqs->intx_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	event_set(&bench.core, &ev, 7777200);
+	tick(0, 1000);
+	assert_int_equal(page->answer.intx, 0);
+	assert_int_equal(page->answer.next_ns, 7778);
+	tick(0, 7778);
+	assert_int_equal(page->answer.intx, 1 << 1);
+	tick(0, 8000);
+	assert_int_equal(page->answer.intx, 1 << 1);
+	irqs_intx(irqs, false);
+	tick(0, 9000);
+	assert_int_equal(page->answer.intx, 0);
+	irqs_intx(irqs, true);
+	assert_int_equal(read(irqs->intx_fd, &signals, sizeof(signals)), -1);
+	irqs_clear(irqs);
+	tick(0, 10000);
+	assert_int_equal(page->answer.intx, 0);
+}
+
 /* A read takes PCIe's time, and the guest goes on when its answer is back. */
 static void a_read_takes_time(void **state)
 {
@@ -405,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(the_core_follows_the_guest),
 		T(an_interrupt_comes_in_time),
+		T(intx_comes_in_time),
 		T(a_read_takes_time),
 		T(the_earlier_question_comes_first),
 		T(a_read_does_not_hold_up_the_other_guest),

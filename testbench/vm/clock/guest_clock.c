@@ -79,6 +79,7 @@ extern void qemu_plugin_register_atexit_cb(plugin_id id, void (*f)(void *arg), v
 	F(timer_mod_ns, void, (void *timer, int64_t expires_ns)) \
 	F(vm_stop, int, (int state)) \
 	F(object_resolve_path, void *, (const char *path, bool *ambiguous)) \
+	F(pci_set_irq, void, (void *pci_device, int level)) \
 	F(msix_notify, void, (void *pci_device, unsigned vector))
 /* clang-format on */
 
@@ -130,6 +131,7 @@ static pthread_t processor_thread;
 static bool debugger; /* the guest's debugger gets the guest when serve holds it */
 static bool over;     /* the guest has stopped its processor for good */
 static unsigned spins;
+static uint32_t intx;          /* bit N: device N asserts INTx */
 static const int *icount_mode; /* QEMU's use_icount: 1 with a fixed shift */
 static struct {
 	uint64_t ticks, accesses, irqs, sleeps, late;
@@ -176,6 +178,20 @@ static void *device_object(unsigned number)
 	if (number < DEVICES && !objects[number])
 		objects[number] = object_resolve_path(paths[number], NULL);
 	return number < DEVICES ? objects[number] : NULL;
+}
+
+/* Tells QEMU which interrupts rose, and which lines of INTx have changed. */
+static void irqs_take(void)
+{
+	const uint32_t changed = intx ^ page->answer.intx;
+
+	intx = page->answer.intx;
+	for (uint32_t i = 0; i < page->answer.irqs; i++)
+		msix_notify(device_object(page->answer.irq[i].device), page->answer.irq[i].vector);
+	count.irqs += page->answer.irqs;
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (changed >> i & 1)
+			pci_set_irq(device_object(i), intx >> i & 1);
 }
 
 static uint32_t shared_read(const uint32_t *word)
@@ -249,9 +265,7 @@ static void ask(uint32_t kind, int64_t now_ns)
 		count.sleeps++;
 		sleep_until(is_answered);
 	}
-	for (uint32_t i = 0; i < page->answer.irqs; i++)
-		msix_notify(device_object(page->answer.irq[i].device), page->answer.irq[i].vector);
-	count.irqs += page->answer.irqs;
+	irqs_take();
 	if (page->answer.held)
 		stand_still();
 }
