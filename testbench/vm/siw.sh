@@ -56,6 +56,7 @@ siw_load()
 	must a 60 "rmmod siw 2>/dev/null
 		modprobe -a \$(modinfo -F depends /share/siw/$1/siw.ko | tr , ' ') rdma_ucm ib_uverbs crc32c_generic
 		insmod /share/siw/$1/siw.ko || { dmesg | tail -n 5; exit 1; }
+		echo 'module siw +p' >/sys/kernel/debug/dynamic_debug/control
 		rdma link add siw0 type siw netdev eth1 && ibv_devices | grep siw0" || return
 	siw_loaded=$1
 }
@@ -346,7 +347,11 @@ siw_session()
 	names=(a)
 	if NO_DEVICE=1 USER_NET=$net guests_up a=; then
 		on a 20 'ip link set eth1 up; ip addr add 10.0.2.15/24 dev eth1'
-		for check in "${siw_checks[@]}"; do judge "siw.$check" "check_siw_$check"; done
+		for check in "${siw_checks[@]}"; do
+			judge "siw.$check" "check_siw_$check"
+			# why siw has dropped a connection is in the kernel's log only
+			[ $last = pass ] || run a 20 'dmesg | tail -n 300' >>"$O/vm-test/logs/siw.$check.log" 2>&1
+		done
 		judge siw.kernel check_kernel
 		judge siw.never_ready check_siw_never_ready
 	else
