@@ -29,7 +29,9 @@ class Peer:
     """One RC queue pair, the memory for its messages, and a TCP connection to the other peer."""
 
     def __init__(self, device, server, shared):
-        self.link = self.meet(server)
+        link = self.meet(server)
+        # a file for both directions would forget at each write what it has read ahead
+        self.lines, self.words = link.makefile("r"), link.makefile("w")
         self.context = Context(name=device)
         self.pd = PD(self.context)
         self.cq = CQ(self.context, 4 * RECEIVES)
@@ -42,17 +44,15 @@ class Peer:
         self.connect()
 
     def meet(self, server):
-        """A line of JSON goes to the other peer, and one comes back."""
         if server:
-            connection = socket.create_connection((server, PORT))
-        else:
-            connection = socket.create_server(("", PORT)).accept()[0]
-        return connection.makefile("rw", buffering=1)
+            return socket.create_connection((server, PORT))
+        return socket.create_server(("", PORT)).accept()[0]
 
     def tell(self, what):
-        self.link.write(json.dumps(what) + "\n")
-        self.link.flush()
-        return json.loads(self.link.readline())
+        """A line of JSON goes to the other peer, and one comes back."""
+        self.words.write(json.dumps(what) + "\n")
+        self.words.flush()
+        return json.loads(self.lines.readline())
 
     def connect(self):
         lid = self.context.query_port(1).lid
