@@ -114,12 +114,12 @@ pair()
 	[ $server_status -eq 0 ] || { detail="server: $server: ${on_output##*$'\n'}"; return 1; }
 }
 
-# pingpong PROGRAM OPTIONS...: runs each row of options once, the same on both sides; $before: words before the program
+# pingpong PROGRAM OPTIONS...: runs each row of options once, the same on both sides; $before: words before the program, $row_seconds: for one row, 60 by default
 pingpong()
 {
 	local program=$1 row n=0; shift
 	for row in "$@"; do
-		pair 60 "${before:-} $program -d $first_device $row" "${before:-} $program -d $last_device $row ${names[0]}" || return
+		pair ${row_seconds:-60} "${before:-} $program -d $first_device $row" "${before:-} $program -d $last_device $row ${names[0]}" || return
 		n=$((n + 1))
 	done
 	detail="$n runs"
@@ -366,17 +366,17 @@ pulse()
 	done
 }
 
-# cm SERVER CLIENT: the server, in guest a, listens through the connection manager
+# cm SERVER CLIENT: the server, in the first guest, listens through the connection manager
 cm()
 {
-	local id status
-	on_start a 60 "$1"
+	local id status a=${names[0]} b=${names[-1]}
+	on_start $a 60 "$1"
 	id=$on_id
-	must a 30 cm_listening && must b 60 "$2"
+	must $a 30 cm_listening && must $b 60 "$2"
 	status=$?
-	on_wait a "$id"
+	on_wait $a "$id"
 	local server_status=$?
-	printf 'a# %s\n%s\n[a: status %s]\n' "$1" "$on_output" $server_status
+	printf '%s# %s\n%s\n[%s: status %s]\n' $a "$1" "$on_output" $a $server_status
 	[ $status -eq 0 ] || return 1
 	[ $server_status -eq 0 ] || { detail="server: $1: ${on_output##*$'\n'}"; return 1; }
 }

@@ -82,10 +82,11 @@ ports_are()
 	done
 }
 
-# gid_index v1|v2 INTERFACE PATTERN: prints the index of the GID of this version of RoCE that the interface has; its text matches the pattern
+# gid_index v1|v2 INTERFACE PATTERN: prints the index of the first device's GID of this version of RoCE that the interface has; its text matches the pattern
 gid_index()
 {
-	local port=/sys/class/infiniband/mlx4_0/ports/1 type='IB/RoCE v1' i
+	local port type='IB/RoCE v1' i
+	port=$(ls -d /sys/class/infiniband/*/ports/1 | head -n 1)
 	[ "$1" = v1 ] || type='RoCE v2'
 	for i in $(ls "$port/gids" | sort -n); do
 		[ "$(cat "$port/gid_attrs/ndevs/$i" 2>/dev/null)" = "$2" ] && [ "$(cat "$port/gid_attrs/types/$i")" = "$type" ] || continue

@@ -5,7 +5,7 @@
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
-#                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp)
+#                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
@@ -16,6 +16,7 @@ set -uo pipefail
 . "$vm_src/seeds.sh"
 . "$vm_src/qib.sh"
 . "$vm_src/roce.sh"
+. "$vm_src/rxe.sh"
 . "$vm_src/siw.sh"
 . "$vm_src/run_check.sh"
 . "$vm_src/simulated_check.sh"
@@ -36,8 +37,9 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib | simulated | races | siw | roce) wanted=() ;;
+seeds | storage | run | python | qib | simulated | races | siw | roce | rxe) wanted=() ;;
 roce_*) roce=("$@") wanted=(); set -- roce ;;
+rxe_*) rxe=("$@") wanted=(); set -- rxe ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 esac
 
@@ -84,7 +86,7 @@ session()
 			continue
 		fi
 		judge "$prefix$check" "check_$check"
-		case $last:$check in fail:probe | fail:opensm | fail:roce_up) ground=$check ;; esac
+		case $last:$check in fail:probe | fail:opensm | fail:roce_up | fail:rxe_up) ground=$check ;; esac
 	done
 	guests_down
 	# when the device stops under its driver, the driver may still ring a doorbell that is no longer there: that is no error of the driver
@@ -108,6 +110,8 @@ qib_session()
 
 # roce_session: Ethernet ports in place of InfiniBand's
 roce_session() { SERVE="-s hca.port1.type=eth -s hca.device=cx3pro" session '' roce_up "${roce[@]}"; }
+# rxe_session: the transport of the other end is rxe's
+rxe_session() { SERVE="-s hca.port1.type=eth -s hca0.device=cx3pro -s hca1.device=cx3" last_device=rxe0 session '' rxe_up "${rxe[@]}"; }
 
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
@@ -143,6 +147,7 @@ storage) storage_users ;;
 python) python_tests ;;
 qib) qib_session ;;
 roce) roce_session ;;
+rxe) rxe_session ;;
 esac
 if [ -n "$all" ]; then
 	say "rdma-core's own tests; the guest waits for the device at each doorbell"
@@ -153,6 +158,8 @@ if [ -n "$all" ]; then
 	qib_session
 	say "two guests with Ethernet ports"
 	roce_session
+	say "two guests with Ethernet ports, one of them under rxe"
+	rxe_session
 	say "two guests with devices that fail on purpose"
 	session fault. probe opensm control
 	say "one guest, both devices"
