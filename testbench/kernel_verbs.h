@@ -60,6 +60,11 @@ bool tb_kv_connect(struct tb *tb, const char *here, struct kv *x, struct kv *y);
 /* The same for x only: y is only read, for its queue pair number and its end. */
 #define kv_start(x, y) tb_kv_start(tb, TB_HERE, x, y)
 bool tb_kv_start(struct tb *tb, const char *here, struct kv *x, const struct kv *y);
+/* The address of an end: its LID, or on an Ethernet port its GID. */
+struct rdma_ah_attr kv_ah_to(const struct tb_end *to);
+/* As kv_start(), with this address. The step to RTR must have that result, and is the last one unless it is 0. */
+#define kv_start_by(x, y, ah, result) tb_kv_start_by(tb, TB_HERE, x, y, ah, result)
+bool tb_kv_start_by(struct tb *tb, const char *here, struct kv *x, const struct kv *y, const struct rdma_ah_attr *ah, int result);
 /* Polls for one completion, which is stored in kv->wc and must have that wr_id and status. */
 #define kv_wait(kv, wr_id, status) tb_kv_wait(tb, TB_HERE, kv, wr_id, status)
 bool tb_kv_wait(struct tb *tb, const char *here, struct kv *kv, uint64_t wr_id, enum ib_wc_status status);

@@ -56,7 +56,7 @@
 
 /* Must be raised with every change of a declaration in the headers of this folder; make test checks
  * it (scripts/interface.sh). hcasim refuses a scenario that was compiled with another number. */
-enum { SCENARIO_INTERFACE = 10 };
+enum { SCENARIO_INTERFACE = 11 };
 
 enum { TB_QPS_MAX = 1024, TB_ENDS = 2 };
 
@@ -132,6 +132,7 @@ struct tb_end {
 	uint8_t mac[6];             /* of port 1, then */
 	unsigned gid_index;         /* entry of the GID table that queue pairs use, then */
 	uint8_t gid[DRV_GID_BYTES]; /* what stands there */
+	struct net_port *net;       /* the network interface of port 1, then; see net.h */
 	uint8_t *src, *dst;         /* the areas */
 	uint8_t *expected;          /* what dst must hold */
 	uint8_t *loose; /* one byte for each of dst; not 0: dst may hold anything there */
@@ -295,6 +296,7 @@ struct tb_pkt {
 	int64_t original;	/* AtomicAckETH */
 	int64_t inv_rkey;	/* IETH */
 	int64_t mgmt_class, method, status, attr, mod, tid; /* MADs: see check_mads() */
+	int64_t dmac, vlan;	/* Ethernet: destination as a number; VLAN of the tag */
 	const uint8_t *dgid, *sgid; /* GRH; NULL: not compared */
 };
 
@@ -303,7 +305,8 @@ struct tb_pkt {
 	.transmission = TB_ANY, .ack_credits = TB_ANY, .rnr = TB_ANY, .nak = TB_ANY, .msn = TB_ANY, .va = TB_ANY, .rkey = TB_ANY, \
 	.dma_len = TB_ANY, .imm = TB_ANY, .srqn = TB_ANY, .vl = TB_ANY, .sl = TB_ANY, .pad = TB_ANY, .grh = TB_ANY, .hop_limit = TB_ANY, \
 	.tclass = TB_ANY, .flow_label = TB_ANY, .syndrome = TB_ANY, .qkey = TB_ANY, .src_qpn = TB_ANY, .swap_add = TB_ANY, .compare = TB_ANY, \
-	.original = TB_ANY, .inv_rkey = TB_ANY, .mgmt_class = TB_ANY, .method = TB_ANY, .status = TB_ANY, .attr = TB_ANY, .mod = TB_ANY, .tid = TB_ANY
+	.original = TB_ANY, .inv_rkey = TB_ANY, .mgmt_class = TB_ANY, .method = TB_ANY, .status = TB_ANY, .attr = TB_ANY, .mod = TB_ANY, .tid = TB_ANY, \
+	.dmac = TB_ANY, .vlan = TB_ANY
 
 /* Limits on the time since the previous packet in the same direction left the sender. Lost packets count as previous packets. */
 struct tb_window {

@@ -33,6 +33,10 @@ bool core_access_ok(unsigned access);
 /* Writes the first n pages of the list in the device's format. */
 void core_page_list_write(struct ib_fast_reg_page_list *list, unsigned n);
 
+/* Holds the entry of the GID table that an address uses, in place of the one held before. NULL: none. */
+void core_gid_hold(const struct ib_device *device, struct ib_gid_hold *hold,
+		   const struct drv_ah_attr *ah);
+
 /* How a CQ of ib_alloc_cq() is polled. */
 struct core_poll {
 	struct ib_cq *cq;

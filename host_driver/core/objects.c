@@ -407,6 +407,7 @@ int ib_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr
 				    .static_rate = attr->static_rate,
 				    .port_num = attr->port_num,
 				    .is_global = global};
+	memcpy(drv->dmac, attr->roce.dmac, sizeof(drv->dmac));
 	if (global) {
 		memcpy(drv->dgid, attr->grh.dgid.raw, sizeof(drv->dgid));
 		drv->sgid_index = attr->grh.sgid_index;
@@ -423,6 +424,8 @@ struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, 
 	struct ib_ah *ah;
 	int rc = ib_ah_to_drv(pd->device, attr, &drv);
 
+	if (!rc)
+		rc = ib_resolve_eth_dmac(pd->device, &drv);
 	if (rc)
 		return ERR_PTR(rc);
 	ah = drv_calloc(1, sizeof(*ah));
@@ -431,6 +434,7 @@ struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, 
 	ah->device = pd->device;
 	ah->pd = pd;
 	ah->drv = drv;
+	core_gid_hold(ah->device, &ah->gid, &drv);
 	pd->usecnt++;
 	pd->device->ahs++;
 	return ah;
@@ -438,6 +442,7 @@ struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, 
 
 int rdma_destroy_ah(struct ib_ah *ah, uint32_t flags)
 {
+	core_gid_hold(ah->device, &ah->gid, NULL);
 	ah->pd->usecnt--;
 	ah->device->ahs--;
 	free(ah);

@@ -160,6 +160,7 @@ void core_qp_free(struct ib_qp *qp)
 	drv_list_del(&qp->xrcd_list);
 	drv_list_del(&qp->link);
 	drv_qp_destroy(qp->drv);
+	core_gid_hold(qp->device, &qp->gid, NULL);
 	qp_count(qp, -1);
 	free(qp);
 }
@@ -340,10 +341,16 @@ int ib_modify_qp(struct ib_qp *qp, const struct ib_qp_attr *attr, unsigned mask)
 	if (!ib_modify_qp_is_ok(from, to, qp->qp_type, m))
 		return -EINVAL;
 	rc = attr_to_drv(qp, attr, m, &a);
+	if (!rc && m & IB_QP_AV)
+		rc = ib_resolve_eth_dmac(qp->device, &a.ah_attr);
 	if (!rc)
 		rc = drv_qp_modify(qp->drv, &a, m);
-	if (!rc && to == IB_QPS_RESET)
+	if (!rc && m & IB_QP_AV)
+		core_gid_hold(qp->device, &qp->real_qp->gid, &a.ah_attr);
+	if (!rc && to == IB_QPS_RESET) {
+		core_gid_hold(qp->device, &qp->real_qp->gid, NULL);
 		qp->last_wqe = false;
+	}
 	return rc;
 }
 

@@ -56,6 +56,10 @@ static inline struct drv_device *drv_device_of(const void *object)
 	OP(bool, has_roce_v2, (const struct drv_device *dev), dev, (dev))                          \
 	OP(void, eth_mac, (const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]),   \
 	   dev, (dev, port, mac))                                                                  \
+	OP(int, eth_mac_set, (struct drv_device *dev, unsigned port, const uint8_t                 \
+	   mac[MAC_BYTES]), dev, (dev, port, mac))                                                 \
+	OP(int, eth_receive, (struct drv_device *dev, unsigned port, const struct drv_qp *qp),     \
+	   dev, (dev, port, qp))                                                                   \
 	OP(int, eth_open, (struct drv_device *dev, unsigned port, bool open), dev,                 \
 	   (dev, port, open))                                                                      \
 	OP(int, eth_set, (struct drv_device *dev, unsigned port, const struct drv_eth_config       \

@@ -11,6 +11,7 @@ enum {
 	FRAME_HEADERS = 18, /* Ethernet header and FCS */
 	MTU_DEFAULT = 4200, /* RoCE packets of 4096 bytes, and their headers, fit */
 	MTU_MIN = 68,
+	MCAST_ALL = 2, /* see eth_rqp: frames to all groups */
 };
 
 bool mlx4_port_is_ethernet(const struct drv_device *dev, unsigned port)
@@ -34,15 +35,29 @@ static int macs_write(struct drv_device *dev, unsigned port)
 	return set_port(dev, port, SET_PORT_MAC_TABLE, table, sizeof(table));
 }
 
+static void filter_add(struct vlan_filter *filter, unsigned vid)
+{
+	const unsigned words = sizeof(*filter) / sizeof(uint32_t);
+	uint8_t *word = filter->b + (words - 1 - vid / 32) * sizeof(uint32_t);
+
+	be32_store(word, be32_load(word) | UINT32_C(1) << vid % 32);
+}
+
+/* The table of VLANs for queue pairs with RoCE, and the filter for all other frames. */
 static int vlans_write(struct drv_device *dev, unsigned port)
 {
 	struct eth_vlan table[DRV_ETH_TABLE] = {{{0}}};
+	struct vlan_filter filter = {{0}};
+	int rc;
 
 	for (unsigned i = 0; i < DRV_ETH_TABLE; i++) {
 		eth_vlan_set_valid(&table[i], !!dev->eth[port].vlan_users[i]);
 		eth_vlan_set_vid(&table[i], dev->eth[port].vlans[i]);
+		if (dev->eth[port].vlan_users[i])
+			filter_add(&filter, dev->eth[port].vlans[i]);
 	}
-	return set_port(dev, port, SET_PORT_VLAN_TABLE, table, sizeof(table));
+	rc = set_port(dev, port, SET_PORT_VLAN_TABLE, table, sizeof(table));
+	return rc ? rc : drv_cmd_in(dev, HCR_SET_VLAN_FLTR, port, 0, &filter, sizeof(filter));
 }
 
 /* A device without RoCE v2 has a table of GIDs only. */
@@ -68,6 +83,18 @@ static int gids_write(struct drv_device *dev, unsigned port)
 bool mlx4_has_roce_v2(const struct drv_device *dev)
 {
 	return dev_cap_get_bmme_flags(&dev->cap) & (uint32_t)cap_bit(BMME_ROCE_V1_V2);
+}
+
+/* The GIDs that every port has: that of its MAC, for each version of RoCE. */
+static void gids_default(struct drv_device *dev, struct drv_eth *eth)
+{
+	for (unsigned version = 1; version <= (mlx4_has_roce_v2(dev) ? 2u : 1u); version++) {
+		struct drv_gid *gid = &eth->gids[version - 1];
+
+		gid_from_mac(eth->mac, VLAN_NONE, gid->raw);
+		gid->version = version;
+		gid->vlan = VLAN_NONE;
+	}
 }
 
 /* --- for the layer above --- */
@@ -158,6 +185,47 @@ int mlx4_eth_vlan_index(const struct drv_device *dev, unsigned port, unsigned vi
 	return at < DRV_ETH_TABLE ? (int)at : -ENOENT;
 }
 
+/* QPs name their source MAC by its place in the table, so they have the new one at once. */
+int mlx4_eth_mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
+{
+	struct drv_event event = {.type = IBV_EVENT_GID_CHANGE, .port = port};
+	struct drv_eth *eth = &dev->eth[port];
+	uint8_t was[MAC_BYTES];
+	int rc;
+
+	if (!mlx4_port_is_ethernet(dev, port) || mac_is_group(mac))
+		return -EINVAL;
+	memcpy(was, eth->mac, MAC_BYTES);
+	memcpy(eth->mac, mac, MAC_BYTES);
+	rc = macs_write(dev, port);
+	if (rc) {
+		memcpy(eth->mac, was, MAC_BYTES);
+		return rc;
+	}
+	gids_default(dev, eth);
+	rc = gids_write(dev, port);
+	if (!rc) {
+		drv_async_event(dev, &event);
+		return 0;
+	}
+	memcpy(eth->mac, was, MAC_BYTES);
+	gids_default(dev, eth);
+	macs_write(dev, port);
+	return rc;
+}
+
+int mlx4_eth_receive(struct drv_device *dev, unsigned port, const struct drv_qp *qp)
+{
+	struct eth_rqp mbox = {{0}};
+
+	if (!mlx4_port_is_ethernet(dev, port))
+		return -EINVAL;
+	eth_rqp_set_base_qpn(&mbox, qp ? qp->qpn : 0);
+	eth_rqp_set_mcast_mode(&mbox, qp ? MCAST_ALL : 0);
+	eth_rqp_set_mcast(&mbox, qp ? qp->qpn : 0);
+	return set_port(dev, port, SET_PORT_RQP_CALC, &mbox, sizeof(mbox));
+}
+
 int mlx4_eth_set(struct drv_device *dev, unsigned port, const struct drv_eth_config *config)
 {
 	struct eth_general mbox = {{0}};
@@ -192,18 +260,6 @@ int mlx4_eth_open(struct drv_device *dev, unsigned port, bool open)
 }
 
 /* --- bring-up --- */
-
-/* The GIDs that every port has: that of its MAC, for each version of RoCE. */
-static void gids_default(struct drv_device *dev, struct drv_eth *eth)
-{
-	for (unsigned version = 1; version <= (mlx4_has_roce_v2(dev) ? 2u : 1u); version++) {
-		struct drv_gid *gid = &eth->gids[version - 1];
-
-		gid_from_mac(eth->mac, VLAN_NONE, gid->raw);
-		gid->version = version;
-		gid->vlan = VLAN_NONE;
-	}
-}
 
 int drv_eth_init(struct drv_device *dev, unsigned port)
 {

@@ -153,6 +153,11 @@ int drv_counter(const struct drv_device *dev, const char *stage, const char *cou
 bool drv_port_is_ethernet(const struct drv_device *dev, unsigned port);
 bool drv_has_roce_v2(const struct drv_device *dev);
 void drv_eth_mac(const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BYTES]);
+/* Gives the port another MAC. The GIDs that are made from the MAC change with it. */
+int drv_eth_mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES]);
+/* Frames without RoCE to the port's MAC, to groups and to all are received by this queue pair, of type
+ * IBV_QPT_RAW_PACKET; NULL: they are dropped. */
+int drv_eth_receive(struct drv_device *dev, unsigned port, const struct drv_qp *qp);
 /* Brings the link of an Ethernet port up or down; the agents of the port do it. */
 int drv_eth_open(struct drv_device *dev, unsigned port, bool open);
 /* Sets MTU and pause of the port. -EINVAL: the port cannot have them. */
@@ -164,7 +169,7 @@ int drv_eth_gid_set(struct drv_device *dev, unsigned port, unsigned index,
 /* -ENOENT: the entry is empty. */
 int drv_eth_gid_get(const struct drv_device *dev, unsigned port, unsigned index,
 		    struct drv_gid *gid);
-/* Adds a VLAN to the port's table, or counts one more user. */
+/* Adds a VLAN to the port's table and its filter, or counts one more user. */
 int drv_eth_vlan_get(struct drv_device *dev, unsigned port, unsigned vid, unsigned *index);
 void drv_eth_vlan_put(struct drv_device *dev, unsigned port, unsigned index);
 /* Its place in the table, or -ENOENT. */

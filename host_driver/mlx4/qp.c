@@ -254,7 +254,7 @@ static int service_of(enum ibv_qp_type type)
 	case IBV_QPT_XRC_RECV:
 		return QP_ST_XRC;
 	case IBV_QPT_RAW_PACKET:
-		break;
+		return QP_ST_MLX;
 	}
 	return -EINVAL;
 }

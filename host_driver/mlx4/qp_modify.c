@@ -19,11 +19,21 @@ enum {
 	ACK_REQ_FREQ = 8,
 	LOG_MSG_UD = 13,
 	LOG_MSG_MAD = 11,
+	LOG_MSG_FRAME = 31, /* as Linux writes it, for all frames */
 	NO_COUNTER = 0xff,
 };
 
 /* Service bits of a row. */
-enum { RC = SVC_RC, UC = SVC_UC, UD = SVC_UD, XI = 1 << 8, XT = 1 << 9, CONN = RC | UC | XI | XT };
+enum {
+	RC = SVC_RC,
+	UC = SVC_UC,
+	UD = SVC_UD,
+	XI = 1 << 8,
+	XT = 1 << 9,
+	RAW = 1 << 10, /* Ethernet frames */
+	CONN = RC | UC | XI | XT,
+	MLX = SVC_MLX | RAW,
+};
 
 /* A legal transition, and the attributes that some services need for it. Several rows may describe
  * the same transition. */
@@ -39,30 +49,31 @@ static const struct transition transitions[] = {
 	{IBV_QPS_RESET, IBV_QPS_INIT, HCR_RST2INIT_QP, UD,
 	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY},
 	{IBV_QPS_RESET, IBV_QPS_INIT, HCR_RST2INIT_QP, SVC_MLX, IBV_QP_PKEY_INDEX | IBV_QP_QKEY},
+	{IBV_QPS_RESET, IBV_QPS_INIT, HCR_RST2INIT_QP, RAW, IBV_QP_PORT},
 	{IBV_QPS_INIT, IBV_QPS_INIT, HCR_INIT2INIT_QP, CONN | UD, 0},
 	{IBV_QPS_INIT, IBV_QPS_RTR, HCR_INIT2RTR_QP, RC | XT,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 		 IBV_QP_MIN_RNR_TIMER},
 	{IBV_QPS_INIT, IBV_QPS_RTR, HCR_INIT2RTR_QP, UC | XI,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN},
-	{IBV_QPS_INIT, IBV_QPS_RTR, HCR_INIT2RTR_QP, UD | SVC_MLX, 0},
+	{IBV_QPS_INIT, IBV_QPS_RTR, HCR_INIT2RTR_QP, UD | MLX, 0},
 	{IBV_QPS_RTR, IBV_QPS_RTS, HCR_RTR2RTS_QP, RC | XI,
 	 IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		 IBV_QP_MAX_QP_RD_ATOMIC},
 	{IBV_QPS_RTR, IBV_QPS_RTS, HCR_RTR2RTS_QP, XT, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT},
-	{IBV_QPS_RTR, IBV_QPS_RTS, HCR_RTR2RTS_QP, UC | UD | SVC_MLX, IBV_QP_SQ_PSN},
+	{IBV_QPS_RTR, IBV_QPS_RTS, HCR_RTR2RTS_QP, UC | UD | MLX, IBV_QP_SQ_PSN},
 	{IBV_QPS_RTS, IBV_QPS_RTS, HCR_RTS2RTS_QP, CONN | UD, 0},
-	{IBV_QPS_RTS, IBV_QPS_SQD, HCR_RTS2SQD_QP, CONN | UD | SVC_MLX, 0},
+	{IBV_QPS_RTS, IBV_QPS_SQD, HCR_RTS2SQD_QP, CONN | UD | MLX, 0},
 	{IBV_QPS_SQD, IBV_QPS_SQD, HCR_SQD2SQD_QP, CONN | UD, 0},
-	{IBV_QPS_SQD, IBV_QPS_RTS, HCR_SQD2RTS_QP, CONN | UD | SVC_MLX, 0},
-	{IBV_QPS_SQE, IBV_QPS_RTS, HCR_SQERR2RTS_QP, UC | UD | SVC_MLX, 0},
+	{IBV_QPS_SQD, IBV_QPS_RTS, HCR_SQD2RTS_QP, CONN | UD | MLX, 0},
+	{IBV_QPS_SQE, IBV_QPS_RTS, HCR_SQERR2RTS_QP, UC | UD | MLX, 0},
 };
 
 static unsigned service_bit(const struct drv_qp *qp)
 {
-	if (qp->service != QP_ST_XRC)
-		return 1u << qp->service;
-	return qp->xrc_target ? XT : XI;
+	if (qp->service == QP_ST_XRC)
+		return qp->xrc_target ? XT : XI;
+	return qp->type == IBV_QPT_RAW_PACKET ? RAW : 1u << qp->service;
 }
 
 /* The command of a transition. -EINVAL: the transition is not legal, or an attribute is missing. */
@@ -166,7 +177,10 @@ static void fill_reset(const struct drv_qp *qp, struct qpc *c)
 static void fill_mtu(const struct drv_qp *qp, struct qpc *c, const struct drv_qp_attr *attr,
 		     unsigned mask)
 {
-	if (qp->service == QP_ST_MLX || qp->service == QP_ST_UD) {
+	if (qp->type == IBV_QPT_RAW_PACKET) {
+		qpc_set_mtu(c, QPC_MTU_FRAME);
+		qpc_set_log_msg_max(c, LOG_MSG_FRAME);
+	} else if (qp->service == QP_ST_MLX || qp->service == QP_ST_UD) {
 		qpc_set_mtu(c, IB_MTU_4096);
 		qpc_set_log_msg_max(c, qp->service == QP_ST_UD ? LOG_MSG_UD : LOG_MSG_MAD);
 	} else if (mask & IBV_QP_PATH_MTU) {

@@ -19,6 +19,16 @@ void rvt_eth_mac(const struct drv_device *dev, unsigned port, uint8_t mac[MAC_BY
 	memset(mac, 0, MAC_BYTES);
 }
 
+int rvt_eth_mac_set(struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
+{
+	return rvt_refuse(dev, "eth_mac_set");
+}
+
+int rvt_eth_receive(struct drv_device *dev, unsigned port, const struct drv_qp *qp)
+{
+	return rvt_refuse(dev, "eth_receive");
+}
+
 int rvt_eth_open(struct drv_device *dev, unsigned port, bool open)
 {
 	return rvt_refuse(dev, "eth_open");

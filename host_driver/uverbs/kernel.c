@@ -425,6 +425,11 @@ static int group_leave(struct uv_object *o, struct group *g)
 	return 0;
 }
 
+int uvk_resolve_ah(struct uv_file *file, struct drv_ah_attr *ah)
+{
+	return ib_resolve_eth_dmac(file->device, ah);
+}
+
 int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16_t lid, bool attach)
 {
 	int rc = 0;

@@ -158,6 +158,8 @@ int uvk_open_qp(struct uv_file *file, const struct ibv_qp_open_attr *attr, struc
 int uvk_modify_qp(struct uv_file *file, uint32_t qp, const struct ibv_qp_attr *attr, int mask);
 int uvk_query_qp(struct uv_file *file, uint32_t qp, struct ibv_qp_attr *attr,
 		 struct ibv_qp_cap *cap);
+/* Finds the MAC of an address on an Ethernet port. */
+int uvk_resolve_ah(struct uv_file *file, struct drv_ah_attr *ah);
 int uvk_mcast(struct uv_file *file, uint32_t qp, const union ib_gid *gid, uint16_t lid,
 	      bool attach);
 /* Destroys the object. First releases those parts that the RDMA core does not count as users. */

@@ -219,7 +219,9 @@ int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_por
 		.active_width = a.active_width,
 		.active_speed = (uint8_t)a.active_speed,
 		.phys_state = a.phys_state,
-		.link_layer = IBV_LINK_LAYER_INFINIBAND,
+		.link_layer = rdma_protocol_roce(UV_CONTEXT(context)->file->device, port_num)
+				      ? IBV_LINK_LAYER_ETHERNET
+				      : IBV_LINK_LAYER_INFINIBAND,
 	};
 	return 0;
 }

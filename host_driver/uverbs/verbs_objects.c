@@ -314,13 +314,14 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	return 0;
 }
 
-/* --- address handles: of the process alone --- */
+/* --- address handles: of the process alone; the kernel finds the MAC on an Ethernet port --- */
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	const struct ib_device *device = UV_CONTEXT(pd->context)->file->device;
 	struct rdma_ah_attr ib;
 	struct uv_ah *ah;
+	int rc = 0;
 
 	uv_ah_to_ib(attr, &ib);
 	ah = uv_new(pd->context, sizeof(*ah));
@@ -328,6 +329,10 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		return NULL;
 	if (ib_ah_to_drv(device, &ib, &ah->hw))
 		return uv_fail(ah, -EINVAL);
+	if (rdma_protocol_roce(device, attr->port_num))
+		rc = UV_CALL(pd->context, uvk_resolve_ah(file, &ah->hw));
+	if (rc)
+		return uv_fail(ah, rc);
 	ah->ibv.context = pd->context;
 	ah->ibv.pd = pd;
 	return &ah->ibv;

@@ -198,3 +198,15 @@ void gid_from_mac(const uint8_t mac[MAC_BYTES], uint16_t vlan, uint8_t gid[GID_S
 	}
 	gid[8] ^= EUI64_LOCAL;
 }
+
+void gid_to_mac(const uint8_t gid[GID_SIZE], uint8_t mac[MAC_BYTES])
+{
+	memcpy(mac, gid + 8, 3);
+	memcpy(mac + 3, gid + 13, 3);
+	mac[0] ^= EUI64_LOCAL;
+}
+
+bool gid_is_link_local(const uint8_t gid[GID_SIZE])
+{
+	return be64_load(gid) == UINT64_C(0xfe80000000000000);
+}

@@ -50,6 +50,31 @@
 	F(udp_hdr, 16, len,      4, 15, 0, "bytes from this header to the end of the ICRC") \
 	F(udp_hdr, 16, checksum, 6, 15, 0, "0: none")
 
+/* ARP for IPv4 over Ethernet, RFC 826. */
+#define ARP_FIELDS(F, A, B, U, E) \
+	F(arp, 16, hardware,  0, 15, 0, "1: Ethernet") \
+	F(arp, 16, protocol,  2, 15, 0, "0x0800: IPv4") \
+	F(arp,  8, mac_bytes, 4,  7, 0, "6") \
+	F(arp,  8, ip_bytes,  5,  7, 0, "4") \
+	F(arp, 16, op,        6, 15, 0, "enum arp_op") \
+	B(arp,     sender_mac,  8, 6,   "MAC of the sender") \
+	B(arp,     sender_ip,  14, 4,   "its address") \
+	B(arp,     target_mac, 18, 6,   "0 in a request") \
+	B(arp,     target_ip,  24, 4,   "address that is asked for, or that of the receiver")
+
+/* Neighbour solicitation and advertisement behind an IPv6 header, with one option; RFC 4861, 4.3 and
+ * 4.4. */
+#define NEIGHBOUR_FIELDS(F, A, B, U, E) \
+	F(neighbour,  8, type,      0,  7,  0, "enum icmpv6_type") \
+	F(neighbour,  8, code,      1,  7,  0, "0") \
+	F(neighbour, 16, checksum,  2, 15,  0, "with the pseudo header of IPv6") \
+	F(neighbour,  8, solicited, 4,  6,  6, "advertisement: it answers a question") \
+	F(neighbour,  8, override,  4,  5,  5, "advertisement: it replaces what is known") \
+	B(neighbour,     target,    8, 16,     "address that is asked for, or told about") \
+	F(neighbour,  8, option,   24,  7,  0, "enum neighbour_option") \
+	F(neighbour,  8, option_units, 25, 7, 0, "its length in units of 8 bytes: 1") \
+	B(neighbour,     mac,      26,  6,     "MAC of the sender")
+
 /* MAC control, IEEE 802.3 annex 31B (pause) and 31D (priority flow control). */
 #define ETH_PAUSE_FIELDS(F, A, B, U, E) \
 	F(eth_pause, 16, opcode,  0, 15, 0, "enum eth_control") \
@@ -62,6 +87,8 @@
 	L(vlan_tag,   4, VLAN_TAG_FIELDS,  "VLAN tag") \
 	L(ipv4_hdr,  20, IPV4_HDR_FIELDS,  "IPv4 header") \
 	L(udp_hdr,    8, UDP_HDR_FIELDS,   "UDP header") \
+	L(arp,       28, ARP_FIELDS,       "ARP packet") \
+	L(neighbour, 32, NEIGHBOUR_FIELDS, "neighbour discovery of IPv6") \
 	L(eth_pause, 20, ETH_PAUSE_FIELDS, "MAC control frame")
 
 #define ETH_TYPES(K) \
@@ -77,7 +104,22 @@
 	K(ETH_CONTROL, PAUSE, 0x0001, "pause") \
 	K(ETH_CONTROL, PFC,   0x0101, "priority flow control")
 
+#define ARP_OPS(K) \
+	K(ARP_OP, REQUEST, 1, "who has the address") \
+	K(ARP_OP, REPLY,   2, "the sender has its address")
+
+#define ICMPV6_TYPES(K) \
+	K(ICMPV6, SOLICITATION,  135, "who has the address") \
+	K(ICMPV6, ADVERTISEMENT, 136, "the sender has the address")
+
+#define NEIGHBOUR_OPTIONS(K) \
+	K(NEIGHBOUR, SOURCE_MAC, 1, "in a solicitation") \
+	K(NEIGHBOUR, TARGET_MAC, 2, "in an advertisement")
+
 #define ETHERNET_CODES(T) \
+	T(arp_op,      ARP_OPS) \
+	T(icmpv6_type, ICMPV6_TYPES) \
+	T(neighbour_option, NEIGHBOUR_OPTIONS) \
 	T(eth_type,    ETH_TYPES) \
 	T(eth_control, ETH_CONTROLS)
 
@@ -103,6 +145,9 @@ enum ethernet_facts {
 	IPV6_VERSION = 6,
 	IP_PROTOCOL_TCP = 6,
 	IP_PROTOCOL_UDP = 17,
+	IP_PROTOCOL_ICMPV6 = 58,
+	ARP_ETHERNET = 1,
+	NEIGHBOUR_HOPS = 255, /* RFC 4861: such packets have not come through a router */
 	ROCE_UDP_PORT = 4791,
 	ROCE_UDP_SPORT_BASE = 0xc000, /* A17.9.3: source ports of RoCE are 0xc000 and above */
 	VLAN_MASK = 0xfff,
@@ -160,8 +205,8 @@ bool gid_is_multicast(const uint8_t gid[16]);
 /* The MAC that frames for this group go to: 33:33 and the last 32 bits, or 01:00:5e and the last 23
  * bits of an IPv4 group (RFC 2464, 1112). */
 void gid_multicast_mac(const uint8_t gid[16], uint8_t mac[MAC_BYTES]);
-/* fe80::/64 with the EUI-64 of a MAC, and the reverse; `vlan` VLAN_NONE: none (RFC 4291 appendix A;
- * with a VLAN as Linux's RoCE GIDs have it). */
+/* fe80::/64 with the EUI-64 of a MAC; `vlan` VLAN_NONE: none (RFC 4291 appendix A;
+ * with a VLAN as Linux's RoCE GIDs had it). */
 void gid_from_mac(const uint8_t mac[MAC_BYTES], uint16_t vlan, uint8_t gid[16]);
 
 /* The priority of a frame: that of its VLAN tag, 0 without one. */
@@ -169,6 +214,11 @@ static inline uint8_t vlan_priority(uint16_t vlan)
 {
 	return vlan == VLAN_NONE ? 0 : (uint8_t)(vlan >> VLAN_PRIORITY_SHIFT);
 }
+
+/* The reverse of gid_from_mac(). */
+void gid_to_mac(const uint8_t gid[16], uint8_t mac[MAC_BYTES]);
+/* fe80::/64 */
+bool gid_is_link_local(const uint8_t gid[16]);
 
 static inline bool mac_is_group(const uint8_t mac[MAC_BYTES])
 {

@@ -173,6 +173,8 @@ static enum qp_service service_of(enum ibv_qp_type type)
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
 		return QP_ST_XRC;
+	case IBV_QPT_RAW_PACKET:
+		return QP_ST_MLX;
 	default:
 		return QP_ST_RC;
 	}
@@ -240,6 +242,8 @@ static void datagrams_say(struct compared *c, const struct qpc *q, const struct 
 {
 	const bool is_qp0 = qp->special && !qp->special_qpn;
 
+	if (qp->init.type == IBV_QPT_RAW_PACKET)
+		SAYS(c, qpc, q, mtu, QPC_MTU_FRAME);
 	if (!qp->special && qp->init.type != IBV_QPT_UD)
 		return;
 	SAYS(c, qp_path, qpc_primary_const(q), sched_queue,

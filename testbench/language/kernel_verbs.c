@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See kernel_verbs.h. */
 #include "testbench/kernel_verbs.h"
+#include "testbench/services.h"
 #include "testbench/language/tb.h"
 
 #include <inttypes.h>
@@ -117,7 +118,29 @@ bool tb_kv_open(struct tb *tb, const char *here, struct tb_end *end, struct kv *
 	return kv->qp;
 }
 
+struct rdma_ah_attr kv_ah_to(const struct tb_end *to)
+{
+	const struct drv_ah_attr drv = ah_to(to);
+	struct rdma_ah_attr ah = {.dlid = drv.dlid, .port_num = (uint8_t)drv.port_num};
+
+	if (!drv.is_global)
+		return ah;
+	ah.ah_flags = IB_AH_GRH;
+	ah.grh.sgid_index = (uint8_t)drv.sgid_index;
+	ah.grh.hop_limit = (uint8_t)drv.hop_limit;
+	memcpy(ah.grh.dgid.raw, drv.dgid, sizeof(drv.dgid));
+	return ah;
+}
+
 bool tb_kv_start(struct tb *tb, const char *here, struct kv *x, const struct kv *y)
+{
+	const struct rdma_ah_attr ah = kv_ah_to(y->end);
+
+	return tb_kv_start_by(tb, here, x, y, &ah, 0);
+}
+
+bool tb_kv_start_by(struct tb *tb, const char *here, struct kv *x, const struct kv *y,
+		    const struct rdma_ah_attr *ah, int result)
 {
 	const enum ib_qp_type type = x->setup.type;
 	const bool ud = type == IB_QPT_UD, rc = type == IB_QPT_RC;
@@ -137,7 +160,7 @@ bool tb_kv_start(struct tb *tb, const char *here, struct kv *x, const struct kv 
 		.timeout = TIMEOUT,
 		.retry_cnt = RETRIES,
 		.rnr_retry = RETRIES,
-		.ah_attr = {.dlid = y->end->lid, .port_num = 1},
+		.ah_attr = *ah,
 	};
 	const unsigned init = INIT_MASK | (ud ? IB_QP_QKEY : IB_QP_ACCESS_FLAGS);
 	const unsigned rtr =
@@ -148,7 +171,7 @@ bool tb_kv_start(struct tb *tb, const char *here, struct kv *x, const struct kv 
 	if (!tb_go(tb, here) || !tb_must(tb, here, "to INIT", ib_modify_qp(x->qp, &attr, init), 0))
 		return false;
 	attr.qp_state = IB_QPS_RTR;
-	if (!tb_must(tb, here, "to RTR", ib_modify_qp(x->qp, &attr, rtr), 0))
+	if (!tb_must(tb, here, "to RTR", ib_modify_qp(x->qp, &attr, rtr), result) || result)
 		return false;
 	attr.qp_state = IB_QPS_RTS;
 	return tb_must(tb, here, "to RTS", ib_modify_qp(x->qp, &attr, rts), 0);

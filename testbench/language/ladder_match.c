@@ -38,6 +38,8 @@
 	F(hop_limit, "%" PRId64)                                                                   \
 	F(tclass, "0x%" PRIx64)                                                                    \
 	F(flow_label, "0x%" PRIx64)                                                                \
+	F(dmac, "0x%" PRIx64)                                                                      \
+	F(vlan, "%" PRId64)                                                                        \
 	F(syndrome, "0x%" PRIx64)                                                                  \
 	F(qkey, "0x%" PRIx64)                                                                      \
 	F(src_qpn, "0x%" PRIx64)                                                                   \
@@ -189,6 +191,9 @@ int seen_frame_parse(struct seen_pkt *seen, const uint8_t *frame, size_t len, ui
 		return at.kind == ROCE_NONE ? -ENOMSG : -EINVAL;
 	*seen = seen_begin(time_ps, transmission, fault);
 	seen->fields.sl = at.vlan == VLAN_NONE ? 0 : at.vlan >> VLAN_PRIORITY_SHIFT;
+	if (at.vlan != VLAN_NONE)
+		seen->fields.vlan = at.vlan & VLAN_MASK;
+	seen->fields.dmac = (int64_t)mac_load(frame);
 	seen->fields.grh = 1;
 	if (at.kind == ROCE_V2_IPV4)
 		parse_ipv4(seen, (const void *)(frame + at.l3_off));

@@ -54,6 +54,8 @@ struct ib_device *tb_ib_device(struct tb *tb, const char *here, struct tb_end *e
 		     drv_catas_watch(end->dev, tb->config->host[end->host_index].host_catas_poll),
 		     0))
 		return NULL;
+	if (end->net)
+		ib_device_set_netdev(device, end->net, 1);
 	uv->devices[uv->n_devices++] = device;
 	return device;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens before and after the body of a scenario. Bring-up: hosts, ports to ACTIVE, connected
  * queue pairs. Tear-down of all these. */
+#include "host_driver/net/net.h"
 #include "model/sim/cfg.h"
 #include "testbench/services.h"
 #include "testbench/language/tb.h"
@@ -9,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIDS_OF_PORT = 256, SETTLE_US = 100, LINK_LIMIT_S = 5, FIRST_EVENTS = 16 };
+enum {
+	LIDS_OF_PORT = 256,
+	SETTLE_US = 100,
+	LINK_LIMIT_S = 5,
+	FIRST_EVENTS = 16,
+	NETWORK = 11,
+	PREFIX = 96 + 24, /* of 11.0.1.0 */
+};
 
 static bool events_grow(struct tb_events *ev)
 {
@@ -110,15 +118,23 @@ static bool activate_port(struct tb *tb, const char *here, unsigned port)
 	return true;
 }
 
-/* Host a has 11.0.1.1, host b 11.0.1.2, as with start_cm(). */
-static void add_ipv4(struct tb *tb, const char *here, struct tb_end *end)
+/* The network interface: host a has 11.0.1.1, host b 11.0.1.2, as with start_cm(). */
+static void interface_up(struct tb *tb, const char *here, struct tb_end *end)
 {
-	struct drv_gid gid = {.raw = {[10] = 0xff, 0xff, 11, 0, 1, (uint8_t)(end->host_index + 1)},
-			      .version = 2,
-			      .vlan = VLAN_NONE};
+	const struct net_address ipv4 = {
+		.ip = {[10] = 0xff, 0xff, NETWORK, 0, 1, (uint8_t)(end->host_index + 1)},
+		.prefix = PREFIX,
+		.vlan = VLAN_NONE};
 
-	tb_must(tb, here, "drv_eth_gid_set", drv_eth_gid_set(end->dev, 1, tb_gid_index(tb), &gid),
-		0);
+	if (tb_must(tb, here, "net_open", net_open(end->dev, 1, &end->net), 0))
+		tb_must(tb, here, "net_address_add", net_address_add(end->net, &ipv4), 0);
+}
+
+static void interface_down(struct tb *tb, struct tb_end *end)
+{
+	if (end->net && end->host_index == end->index)
+		net_close(end->net);
+	end->net = NULL;
 }
 
 /* The same of Ethernet ports: no subnet manager, the link alone decides. */
@@ -144,8 +160,10 @@ static void activate_ethernet(struct tb *tb, const char *here)
 			return;
 		end->ethernet = true;
 		drv_eth_mac(end->dev, 1, end->mac);
-		if (tb->config->sim.ethernet_roce == CFG_ROCE_V2_IPV4)
-			add_ipv4(tb, here, end);
+		if (end->host_index == i)
+			interface_up(tb, here, end);
+		else
+			end->net = tb->ends[end->host_index].net;
 		end->gid_index = tb_gid_index(tb);
 		tb_must(tb, here, "drv_query_gid",
 			drv_query_gid(end->dev, 1, end->gid_index, end->gid), 0);
@@ -302,6 +320,7 @@ void tb_take_down(struct tb *tb, const char *here, struct tb_end *end)
 	destroy_objects(tb, here, end);
 	if (!*dev)
 		return;
+	interface_down(tb, end);
 	left = drv_remove(*dev);
 	*dev = NULL;
 	if (tb->setup.loopback && end->index)
@@ -318,6 +337,7 @@ void tb_abandon(struct tb *tb, const char *here, struct tb_end *end)
 	drv_declare_dead(end->dev);
 	tb_processes_abandon(tb, here, end);
 	drv_event_register(end->dev, NULL, NULL);
+	interface_down(tb, end);
 	left = drv_abandon(end->dev);
 	tb_expect_equal(tb, here, "mailboxes of a dead device", left.mailboxes, 0);
 	memset(end->qp, 0, sizeof(end->qp));
@@ -340,6 +360,7 @@ void tb_give_up(struct tb *tb)
 			continue;
 		drv_event_register(*dev, NULL, NULL);
 		drv_discard_register(*dev, NULL, NULL);
+		interface_down(tb, &tb->ends[i]);
 		drv_abandon(*dev);
 		*dev = NULL;
 	}

@@ -331,7 +331,8 @@ void link_put_on_wire(struct link_port *lp, struct packet *pkt, uint64_t arrives
 
 void link_turn_around(struct link_port *lp, struct packet *pkt)
 {
-	trace_departure(lp, pkt, false);
+	if (!mac_is_group(pkt->wire)) /* a copy: the frame itself leaves, too */
+		trace_departure(lp, pkt, false);
 	deliver(lp, pkt, pkt->sent_ps);
 }
 

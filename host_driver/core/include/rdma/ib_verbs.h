@@ -202,6 +202,8 @@ struct ib_device {
 	enum ib_event_type xrc_rcv_event; /* the last of them */
 	uint32_t xrc_rcv_event_qpn;
 	struct cm_device *cm; /* connection management; NULL: not attached */
+	/* the network interfaces of Ethernet ports, by port number; NULL: none */
+	struct net_port *netdev[DRV_PORTS_MAX + 1];
 };
 
 /* `drv` must be up. Uses drv_event_register(): events of ports, and of objects that do not belong
@@ -211,6 +213,11 @@ int ib_device_create(struct drv_device *drv, const char *name,
 		     struct ib_device **device);
 /* -EBUSY: objects are left. The driver stays up. */
 int ib_device_destroy(struct ib_device *device);
+/* Whether the port is an Ethernet port. */
+bool rdma_protocol_roce(const struct ib_device *device, unsigned port);
+/* Gives an Ethernet port its network interface, which finds the MACs of address handles and queue
+ * pairs. NULL: it has none. */
+void ib_device_set_netdev(struct ib_device *device, struct net_port *netdev, unsigned port);
 /* The number of existing objects of all kinds. */
 unsigned ib_device_objects(const struct ib_device *device);
 
@@ -424,19 +431,34 @@ struct rdma_ah_attr {
 	struct ib_global_route grh; /* with IB_AH_GRH */
 	unsigned dlid;
 	uint8_t sl, src_path_bits, static_rate, port_num, ah_flags;
+	struct {
+		uint8_t dmac[MAC_BYTES];
+	} roce; /* on an Ethernet port */
+};
+
+/* The entry of an Ethernet port's GID table that an object uses. Meanwhile the entry's place is given
+ * to no other address. */
+struct ib_gid_hold {
+	struct net_port *netdev; /* NULL: none */
+	unsigned index;
 };
 
 struct ib_ah {
 	struct ib_device *device;
 	struct ib_pd *pd;
 	struct drv_ah_attr drv;
+	struct ib_gid_hold gid;
 };
 
 /* Converts an address to the driver's form. -EINVAL: there is no such port, the SL is above 15, or
  * the port has no such GID index. */
 int ib_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr,
 		 struct drv_ah_attr *drv);
-/* -EINVAL as above. */
+/* Sets the MAC and the hop limit of an address on an Ethernet port, as Linux's ib_resolve_eth_dmac()
+ * does; nothing on an InfiniBand port. -ENODEV: the port has no network interface; otherwise the
+ * errors of net_resolve(). */
+int ib_resolve_eth_dmac(const struct ib_device *device, struct drv_ah_attr *ah);
+/* -EINVAL as above. On an Ethernet port the errors of ib_resolve_eth_dmac(), too. */
 struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, uint32_t flags);
 int rdma_destroy_ah(struct ib_ah *ah, uint32_t flags);
 
@@ -500,7 +522,8 @@ struct ib_qp {
 	void *qp_context;
 	uint32_t qp_num;
 	enum ib_qp_type qp_type;
-	bool dying; /* being destroyed: its events are dropped */
+	bool dying;             /* being destroyed: its events are dropped */
+	struct ib_gid_hold gid; /* of the real QP: of its path */
 };
 
 /* For an XRC target it returns a handle; the QP itself is destroyed with its last handle. -EINVAL:
