@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-src-y += $(d)/devices.c $(addprefix $(d)/drv/, drv.c mad.c smp.c)
+src-y += $(d)/devices.c $(addprefix $(d)/drv/, drv.c mad.c roce.c smp.c)
 src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c cq_events.c doorbell.c eq.c eth.c icm.c mad_ifc.c mcast.c mlx_wqe.c mr.c mtt.c ops.c \
 	pci.c port.c post.c probe.c qp.c qp_modify.c srq.c uar.c wqe.c)
 src-y += $(addprefix $(d)/rvt/, build.c cq.c device.c engine.c eth.c mcast.c mr.c post.c qp.c recv.c register.c reply.c requester.c responder.c \
@@ -10,7 +10,7 @@ src-y += $(addprefix $(d)/net/, arp.c gid.c nd.c neigh.c net.c note.c ring.c)
 test-y += $(addprefix $(d)/net/tests/, neigh_test.c note_test.c)
 src-y += $(addprefix $(d)/sm/, sm.c sa.c)
 src-y += $(addprefix $(d)/cm/, cm.c cm_id.c cm_lap.c cm_path.c cm_qp.c cm_recv.c cm_req.c cm_send.c cm_sidr.c sa_query.c)
-src-y += $(addprefix $(d)/cm/, cma.c cma_connect.c cma_ud.c rdma_addrinfo.c rdma_cma.c rdma_ep.c rdma_events.c rdma_qp.c)
+src-y += $(addprefix $(d)/cm/, cma.c cma_connect.c cma_roce.c cma_ud.c rdma_addrinfo.c rdma_cma.c rdma_ep.c rdma_events.c rdma_qp.c)
 test-y += $(addprefix $(d)/mlx4/tests/, alloc_test.c cmd_test.c cq_test.c wqe_test.c)
 test-y += $(d)/tests/unwind_test.c
 src-y += $(addprefix $(d)/core/, cq.c device.c dma.c drain.c mr.c mr_pool.c objects.c post.c qp.c qp_states.c roce.c rw.c)

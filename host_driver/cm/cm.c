@@ -22,7 +22,7 @@ void cm_wake(struct cm_device *cm)
 /* Runs in the agents' thread, which must not wait. Without memory it drops the message, as a
  * network may. */
 static void mad_came(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
-		     const struct smp *mad)
+		     const struct drv_mad_addr *from, const struct smp *mad)
 {
 	struct cm_device *cm = arg;
 	struct cm_work *work;
@@ -33,7 +33,8 @@ static void mad_came(void *arg, unsigned port, unsigned qpn, const struct drv_wc
 	if (!work)
 		return;
 	work->port = port;
-	work->wc = *wc;
+	work->from = *from;
+	work->from.qkey = QKEY_GSI;
 	work->mad = *mad;
 	drv_list_add(&cm->works, &work->link);
 	cm_wake(cm);
@@ -160,6 +161,7 @@ int ib_cm_attach(struct ib_device *device)
 	if (!rc) {
 		cm->guid = attr.node_guid;
 		cm->ack_delay = attr.local_ack_delay;
+		cm->roce_version = drv_has_roce_v2(device->drv) ? 2 : 1;
 		/* ids of two devices differ, so that a mix-up does not go unnoticed */
 		cm->last_id = (uint32_t)(cm->guid & FIRST_ID_BITS) << 16;
 		rc = serve_ports(cm);

@@ -78,16 +78,14 @@ struct cm_id {
 	uint16_t pkey;
 	uint8_t path_mtu, responder_resources, initiator_depth, retry_count, rnr_retry_count;
 	uint64_t remote_delay_ps; /* ACK delay of the peer's HCA, from its REP */
-	/* of a SIDR_REQ: its request id, and the LID of its sender */
 	uint32_t sidr_request_id;
-	unsigned sidr_slid;
 };
 
 /* A received MAD. */
 struct cm_work {
 	struct drv_list link;
 	unsigned port;
-	struct drv_wc wc;
+	struct drv_mad_addr from; /* where an answer goes */
 	struct smp mad;
 };
 
@@ -125,6 +123,7 @@ struct cm_device {
 	struct drv_list addrs, bound;
 	uint16_t last_port;
 	uint32_t last_psn;
+	unsigned roce_version; /* of connections by IP address on Ethernet ports */
 };
 
 static inline struct cm_id *cm_id_of(struct ib_cm_id *id)
@@ -229,6 +228,12 @@ int cm_av_from_msg(struct cm_device *cm, unsigned port, const struct cm_path *pa
 		   uint8_t mtu, struct cm_av *av);
 int cm_av_from_lap(struct cm_device *cm, unsigned port, const struct cm_lap_path *path,
 		   uint16_t pkey, uint8_t mtu, struct cm_av *av);
+/* The way back to the sender of a message. */
+void cm_ah_from_sender(unsigned port, const struct drv_mad_addr *from, struct rdma_ah_attr *ah);
+void cm_av_from_sender(unsigned port, const struct drv_mad_addr *from, struct cm_av *av);
+bool cm_av_same_peer(const struct cm_av *a, const struct cm_av *b);
+/* Adds what a path on an Ethernet port has in place of LIDs. */
+void cm_path_add_roce(const struct cm_device *cm, const struct cm_av *av, struct sa_path_rec *path);
 /* The port with that GID; 0: none. May sleep. */
 unsigned cm_port_of_gid(struct cm_device *cm, const uint8_t gid[16]);
 void cm_path_to_msg(const struct sa_path_rec *path, const struct cm_av *av, struct cm_path *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Converts paths between path records, CM messages and QP attributes. There is one subnet, so no
- * path has a global route. */
+/* Converts paths between path records, CM messages and QP attributes. There is one subnet, so no path
+ * has a global route, except on Ethernet ports, where every path has one. */
 #include "host_driver/cm/cm.h"
 
 #include <errno.h>
@@ -94,6 +94,66 @@ static int pkey_find(struct cm_device *cm, unsigned port, uint16_t pkey, uint16_
 
 /* --- addresses --- */
 
+bool cm_av_same_peer(const struct cm_av *a, const struct cm_av *b)
+{
+	return a->ah.dlid == b->ah.dlid &&
+	       !memcmp(a->ah.grh.dgid.raw, b->ah.grh.dgid.raw, sizeof(a->ah.grh.dgid.raw));
+}
+
+void cm_ah_from_sender(unsigned port, const struct drv_mad_addr *from, struct rdma_ah_attr *ah)
+{
+	*ah = (struct rdma_ah_attr){.dlid = from->dlid,
+				    .sl = (uint8_t)from->sl,
+				    .src_path_bits = (uint8_t)from->path_bits,
+				    .port_num = (uint8_t)port};
+	if (!from->ah.is_global)
+		return;
+	ah->ah_flags = IB_AH_GRH;
+	ah->grh.sgid_index = (uint8_t)from->ah.sgid_index;
+	ah->grh.hop_limit = (uint8_t)from->ah.hop_limit;
+	memcpy(ah->grh.dgid.raw, from->ah.dgid, sizeof(ah->grh.dgid.raw));
+	memcpy(ah->roce.dmac, from->ah.dmac, sizeof(ah->roce.dmac));
+}
+
+void cm_av_from_sender(unsigned port, const struct drv_mad_addr *from, struct cm_av *av)
+{
+	*av = (struct cm_av){.port = port};
+	cm_ah_from_sender(port, from, &av->ah);
+}
+
+/* On an Ethernet port the entry of the GID table follows from GID and version of RoCE. */
+static int ah_add_roce(const struct cm_device *cm, const struct sa_path_rec *path,
+		       struct rdma_ah_attr *ah)
+{
+	const unsigned version = path->rec_type == SA_PATH_REC_TYPE_ROCE_V2 ? 2 : 1;
+	const int index = ib_find_roce_gid(cm->device, ah->port_num, &path->sgid, version);
+
+	if (index < 0 || path->rec_type == SA_PATH_REC_TYPE_IB)
+		return -EINVAL;
+	ah->dlid = ah->src_path_bits = 0;
+	ah->ah_flags = IB_AH_GRH;
+	ah->grh.sgid_index = (uint8_t)index;
+	ah->grh.dgid = path->dgid;
+	ah->grh.hop_limit = path->hop_limit;
+	ah->grh.traffic_class = path->traffic_class;
+	ah->grh.flow_label = be32toh(path->flow_label);
+	memcpy(ah->roce.dmac, path->roce.dmac, sizeof(ah->roce.dmac));
+	return 0;
+}
+
+void cm_path_add_roce(const struct cm_device *cm, const struct cm_av *av, struct sa_path_rec *path)
+{
+	struct drv_gid gid;
+
+	if (!rdma_protocol_roce(cm->device, av->port) ||
+	    drv_eth_gid_get(cm->device->drv, av->port, av->ah.grh.sgid_index, &gid))
+		return;
+	path->rec_type =
+		gid.version == 2 ? SA_PATH_REC_TYPE_ROCE_V2 : SA_PATH_REC_TYPE_ROCE_V1;
+	path->ib = (struct sa_path_rec_ib){0};
+	memcpy(path->roce.dmac, av->ah.roce.dmac, sizeof(path->roce.dmac));
+}
+
 /* The smallest code whose time covers both. */
 uint8_t cm_ack_timeout(unsigned ack_delay, unsigned life_time)
 {
@@ -124,8 +184,11 @@ int cm_av_from_path(struct cm_device *cm, const struct sa_path_rec *path, struct
 		.sl = path->sl,
 		.src_path_bits = (uint8_t)(be16toh(path->ib.slid) & ((1u << p->attr.lmc) - 1)),
 		.port_num = (uint8_t)av.port};
-	*out = av;
-	return 0;
+	if (rdma_protocol_roce(cm->device, av.port))
+		rc = ah_add_roce(cm, path, &av.ah);
+	if (!rc)
+		*out = av;
+	return rc;
 }
 
 /* Makes an AV from the peer's path. That path's ACK timeout is two packet life times and its HCA's
@@ -176,8 +239,11 @@ int cm_av_from_lap(struct cm_device *cm, unsigned port, const struct cm_lap_path
 
 void cm_path_to_msg(const struct sa_path_rec *path, const struct cm_av *av, struct cm_path *out)
 {
-	cm_path_set_local_lid(out, be16toh(path->ib.slid));
-	cm_path_set_remote_lid(out, be16toh(path->ib.dlid));
+	const bool ib = path->rec_type == SA_PATH_REC_TYPE_IB;
+
+	/* Ethernet has no LIDs (Linux cm_format_req) */
+	cm_path_set_local_lid(out, ib ? be16toh(path->ib.slid) : LID_PERMISSIVE);
+	cm_path_set_remote_lid(out, ib ? be16toh(path->ib.dlid) : LID_PERMISSIVE);
 	memcpy(cm_path_local_gid_ptr(out), path->sgid.raw, sizeof(path->sgid.raw));
 	memcpy(cm_path_remote_gid_ptr(out), path->dgid.raw, sizeof(path->dgid.raw));
 	cm_path_set_flow_label(out, be32toh(path->flow_label));

@@ -68,6 +68,8 @@ static bool paths_ok(struct req_view *v)
 		reject(v, IB_CM_REJ_UNSUPPORTED, NULL, 0);
 		return false;
 	}
+	if (rdma_protocol_roce(v->cm->device, n)) /* the way that the REQ came has the peer's MAC */
+		cm_ah_from_sender(n, &v->work->from, &v->av.ah);
 	v->has_alternate = cm_path_get_local_lid(alternate) != 0;
 	if (!v->has_alternate)
 		return true;
@@ -198,6 +200,7 @@ static void tell(struct cm_id *id, struct cm_id *listener, const struct req_view
 	};
 
 	cm_path_from_msg(cm_req_primary(req), id->pkey, id->path_mtu, &primary);
+	cm_path_add_roce(v->cm, &v->av, &primary);
 	if (v->has_alternate)
 		cm_path_from_msg(cm_req_alternate(req), id->pkey, id->path_mtu, &alternate);
 	id->listener = listener;
@@ -215,7 +218,7 @@ static struct cm_id *find_peer(const struct req_view *v)
 		if (id->peer_to_peer && !id->destroying &&
 		    (id->ib.state == IB_CM_REQ_SENT || id->ib.state == IB_CM_MRA_REQ_RCVD) &&
 		    be64toh(id->ib.service_id) == cm_req_get_service_id(v->req) &&
-		    id->av.ah.dlid == v->av.ah.dlid && id->av.port == v->av.port)
+		    cm_av_same_peer(&id->av, &v->av) && id->av.port == v->av.port)
 			return id;
 	}
 	return NULL;

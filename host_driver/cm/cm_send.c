@@ -35,13 +35,17 @@ static void count_sent(struct cm_device *cm, const struct smp *smp)
 
 int cm_post(struct cm_device *cm, const struct cm_av *av, const struct smp *smp)
 {
-	const struct drv_mad_addr to = {.dlid = av->ah.dlid,
-					.sl = av->ah.sl,
-					.path_bits = av->ah.src_path_bits,
-					.qpn = QPN_GSI,
-					.qkey = QKEY_GSI};
-	int rc = drv_mad_send(cm->device->drv, av->port, QPN_GSI, &to, smp);
+	struct drv_mad_addr to = {.dlid = av->ah.dlid,
+				  .sl = av->ah.sl,
+				  .path_bits = av->ah.src_path_bits,
+				  .qpn = QPN_GSI,
+				  .qkey = QKEY_GSI};
+	int rc = 0;
 
+	if (rdma_protocol_roce(cm->device, av->port))
+		rc = ib_ah_to_drv(cm->device, &av->ah, &to.ah);
+	if (!rc)
+		rc = drv_mad_send(cm->device->drv, av->port, QPN_GSI, &to, smp);
 	if (!rc)
 		count_sent(cm, smp);
 	return rc;
@@ -49,12 +53,7 @@ int cm_post(struct cm_device *cm, const struct cm_av *av, const struct smp *smp)
 
 int cm_reply(struct cm_device *cm, const struct cm_work *work, const struct smp *smp)
 {
-	const struct drv_mad_addr to = {.dlid = work->wc.slid,
-					.sl = work->wc.sl,
-					.path_bits = work->wc.dlid_path_bits,
-					.qpn = work->wc.src_qp,
-					.qkey = QKEY_GSI};
-	int rc = drv_mad_send(cm->device->drv, work->port, QPN_GSI, &to, smp);
+	int rc = drv_mad_send(cm->device->drv, work->port, QPN_GSI, &work->from, smp);
 
 	if (!rc)
 		count_sent(cm, smp);

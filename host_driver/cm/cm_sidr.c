@@ -55,13 +55,17 @@ static void rep_fill(const struct cm_sidr_req *req, uint64_t tid, enum cm_sidr_s
 	cm_sidr_rep_set_service_id(rep, cm_sidr_req_get_service_id(req));
 }
 
-static struct cm_id *same_request(struct cm_device *cm, uint32_t request_id, unsigned slid)
+static struct cm_id *same_request(struct cm_device *cm, uint32_t request_id,
+				  const struct drv_mad_addr *from)
 {
+	struct cm_av av;
+
+	cm_av_from_sender(0, from, &av);
 	for (struct drv_list *l = cm->ids.next; l != &cm->ids; l = l->next) {
 		struct cm_id *id = container_of(l, struct cm_id, link);
 
 		if (id->ib.state == IB_CM_SIDR_REQ_RCVD && id->sidr_request_id == request_id &&
-		    id->sidr_slid == slid)
+		    cm_av_same_peer(&id->av, &av))
 			return id;
 	}
 	return NULL;
@@ -95,12 +99,8 @@ static void to_listener(struct cm_device *cm, struct cm_id *listener, struct cm_
 	}
 	id->ib.service_id = event.param.sidr_req_rcvd.service_id;
 	id->sidr_request_id = cm_sidr_req_get_request_id(req);
-	id->sidr_slid = work->wc.slid;
 	id->tid = mad_hdr_get_tid(smp_hdr_const(&work->mad));
-	id->av = (struct cm_av){.port = work->port,
-				.ah = {.dlid = work->wc.slid,
-				       .sl = (uint8_t)work->wc.sl,
-				       .src_path_bits = (uint8_t)work->wc.dlid_path_bits}};
+	cm_av_from_sender(work->port, &work->from, &id->av);
 	cm_set_state(id, IB_CM_SIDR_REQ_RCVD);
 	id->listener = listener;
 	cm_deliver(id, &event);
@@ -113,7 +113,7 @@ void cm_sidr_req_came(struct cm_device *cm, struct cm_work *work)
 
 	if (mad_hdr_get_class_version(smp_hdr_const(&work->mad)) != CM_CLASS_VERSION)
 		refuse(cm, work, CM_SIDR_UNSUPPORTED_VERSION);
-	else if (same_request(cm, cm_sidr_req_get_request_id(req), work->wc.slid))
+	else if (same_request(cm, cm_sidr_req_get_request_id(req), &work->from))
 		cm->counters.rx_duplicates[IB_CM_MSG_SIDR_REQ]++;
 	else if (!listener)
 		refuse(cm, work, CM_SIDR_UNSUPPORTED);

@@ -388,7 +388,7 @@ int cma_destroy(struct cma_id *id, unsigned *reported)
 	id->destroying = true;
 	if (id->query)
 		ib_sa_cancel_query(id->query_number, id->query);
-	while (id->query)
+	while (id->query || id->resolving)
 		p->ops->waitq_wait(p, id->cm->gone, CM_NEVER);
 	if (id->ib)
 		ib_destroy_cm_id(id->ib);
@@ -461,8 +461,10 @@ int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct
 	memset(&id->dst, 0, sizeof(id->dst));
 	memcpy(&id->dst, dst, addr_bytes(dst));
 	to = addr_find(cm, &id->dst, 0, 0);
-	from = to ? addr_find(cm, NULL, dst->sa_family, id->port ? id->port : to->port) : NULL;
-	if (!from || from->port != to->port)
+	from = addr_find(cm, NULL, dst->sa_family, id->port ? id->port : to ? to->port : 0);
+	if (!to && from && !rdma_protocol_roce(cm->device, from->port))
+		from = NULL;
+	if (!from || (to && from->port != to->port))
 		return cma_event(id, NULL, RDMA_CM_EVENT_ADDR_ERROR, -EHOSTUNREACH, NULL);
 	if (id->state == CMA_IDLE || is_any(&id->src)) {
 		own = from->addr;
@@ -473,6 +475,8 @@ int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct
 	}
 	id->port = from->port;
 	id->path.sgid = from->gid;
+	if (rdma_protocol_roce(cm->device, id->port))
+		return cma_roce_resolve_addr(id);
 	id->path.dgid = to->gid;
 	rc = cma_event(id, NULL, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
 	if (!rc)
@@ -507,6 +511,8 @@ int cma_resolve_route(struct cma_id *id, int timeout_ms)
 
 	if (id->state != CMA_ADDR_RESOLVED || timeout_ms <= 0)
 		return -EINVAL;
+	if (rdma_protocol_roce(id->cm->device, id->port))
+		return cma_roce_resolve_route(id);
 	rc = ib_sa_path_rec_get(
 		&cma_process_of(id->channel->process)->client, id->cm->device, id->port, &rec,
 		IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_PKEY |

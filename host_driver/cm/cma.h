@@ -23,6 +23,7 @@ union cma_param {
 enum cma_state {
 	CMA_IDLE,
 	CMA_ADDR_BOUND,
+	CMA_ADDR_QUERY, /* Ethernet: the peer's MAC is being asked for */
 	CMA_ADDR_RESOLVED,
 	CMA_ROUTE_QUERY,
 	CMA_ROUTE_RESOLVED,
@@ -60,6 +61,7 @@ struct cma_id {
 	struct sockaddr_storage src, dst;
 	unsigned port;
 	struct sa_path_rec path; /* before the route is known only its GIDs are set */
+	bool resolving; /* the thread of CMA_ADDR_QUERY exists */
 	struct ib_sa_query *query;
 	int query_number;
 	unsigned backlog, pending;
@@ -99,6 +101,14 @@ struct cma_process {
 /* 0, -ENOMEM or -ENODEV. */
 int cma_addr_add(struct ib_device *device, const struct sockaddr *addr, const union ib_gid *gid,
 		 unsigned port, bool own);
+
+/* The version of RoCE that connections have on Ethernet ports (Linux: default_roce_mode of configfs).
+ * Before that it is 2 if the device has it. -EINVAL: the device lacks it. */
+int cma_set_roce_version(struct ib_device *device, unsigned version);
+/* The path between two GIDs over Ethernet, for which nobody has to be asked but the neighbour. Errors as
+ * ib_resolve_eth_dmac(). */
+int cma_roce_path(struct ib_device *device, unsigned port, const union ib_gid *sgid,
+		  const union ib_gid *dgid, unsigned version, struct sa_path_rec *path);
 
 /* Whether the table has the address, and it belongs to another host. */
 bool cma_addr_is_foreign(const struct uv_host *host, const struct sockaddr *addr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by cma.c, cma_connect.c and cma_ud.c only. */
+/* Shared by cma.c, cma_connect.c, cma_roce.c and cma_ud.c only. */
 #ifndef HOST_DRIVER_CM_CMA_IMPL_H
 #define HOST_DRIVER_CM_CMA_IMPL_H
 
@@ -21,5 +21,11 @@ int cma_ud_reply(struct cma_id *id, enum ib_cm_sidr_status status,
 		 const struct rdma_conn_param *param);
 /* ib_cm's handler of a listener; its context is the struct cma_id. */
 int cma_listen_handler(struct ib_cm_id *ib, const struct ib_cm_event *event);
+
+/* --- cma_roce.c: Ethernet ports --- */
+
+/* Asks for the MAC of id->dst. The event comes later. */
+int cma_roce_resolve_addr(struct cma_id *id);
+int cma_roce_resolve_route(struct cma_id *id);
 
 #endif

@@ -14,11 +14,7 @@ static int ah_from_path(const struct cma_id *id, struct ibv_ah_attr *ah)
 	int rc = cm_av_from_path(id->cm, &id->path, &av);
 
 	if (!rc)
-		*ah = (struct ibv_ah_attr){.dlid = (uint16_t)av.ah.dlid,
-					   .sl = (uint8_t)av.ah.sl,
-					   .src_path_bits = (uint8_t)av.ah.src_path_bits,
-					   .static_rate = (uint8_t)av.ah.static_rate,
-					   .port_num = (uint8_t)id->port};
+		uv_ah_from_ib(&av.ah, ah);
 	return rc;
 }
 

@@ -168,7 +168,7 @@ int rdma_id_update(struct lib_id *id)
 		if (!r->verbs)
 			return -errno;
 	}
-	if (!path->ib.dlid)
+	if (path->rec_type == SA_PATH_REC_TYPE_IB && !path->ib.dlid)
 		return 0;
 	id->path = (struct ibv_sa_path_rec){
 		.dlid = path->ib.dlid,

@@ -10,6 +10,18 @@ bool rdma_protocol_roce(const struct ib_device *device, unsigned port)
 	return port && port <= device->phys_port_cnt && drv_port_is_ethernet(device->drv, port);
 }
 
+int ib_find_roce_gid(const struct ib_device *device, unsigned port, const union ib_gid *gid,
+		     unsigned version)
+{
+	struct drv_gid entry;
+
+	for (unsigned i = 0; i < DRV_ETH_TABLE; i++)
+		if (!drv_eth_gid_get(device->drv, port, i, &entry) && entry.version == version &&
+		    !memcmp(entry.raw, gid->raw, sizeof(gid->raw)))
+			return (int)i;
+	return -ENOENT;
+}
+
 void ib_device_set_netdev(struct ib_device *device, struct net_port *netdev, unsigned port)
 {
 	device->netdev[port] = netdev;

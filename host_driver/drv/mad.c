@@ -127,6 +127,8 @@ static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_ma
 		return -EINVAL;
 	if (a->sent[qpn] - a->left[qpn] >= MAD_SENDS)
 		return -ENOMEM;
+	if (drv_port_is_ethernet(a->dev, a->port))
+		s.ah = &to->ah;
 	memcpy(slot_addr(a, send_slot(qpn, a->sent[qpn]), &s.addr), mad, MAD_BYTES);
 	rc = drv_special_send(a->qp[qpn], &s);
 	if (!rc)
@@ -275,7 +277,7 @@ static bool request_known(const struct mad_hdr *hdr)
 }
 
 static void answer(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
-		   struct smp *request, const uint8_t *grh)
+		   const struct drv_mad_addr *from, struct smp *request, const uint8_t *grh)
 {
 	const bool directed = mad_hdr_get_mgmt_class(smp_hdr(request)) == MAD_CLASS_SUBN_DR;
 	struct drv_mad_source source = {.slid = wc->slid,
@@ -285,11 +287,6 @@ static void answer(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *w
 					.src_qp = wc->src_qp,
 					.my_qpn = qpn,
 					.has_grh = wc->wc_flags & IBV_WC_GRH};
-	const struct drv_mad_addr to = {.dlid = wc->slid,
-					.sl = wc->sl,
-					.path_bits = wc->dlid_path_bits,
-					.qpn = wc->src_qp,
-					.qkey = qpn ? QKEY_GSI : 0};
 	const bool set = mad_hdr_get_method(smp_hdr(request)) == MAD_METHOD_SET;
 	struct smp response;
 
@@ -305,7 +302,7 @@ static void answer(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *w
 		if (!drv_smi_send(&response, a->port))
 			return;
 	}
-	agent_send(a, qpn, &to, &response);
+	agent_send(a, qpn, from, &response);
 }
 
 static void give_response(struct drv_mad_agent *a, const struct smp *smp)
@@ -389,17 +386,30 @@ void drv_mad_unserve(struct drv_device *dev, unsigned port, unsigned mgmt_class)
 
 /* Passes on a request that the device does not handle. */
 static void serve(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
-		  const struct smp *smp)
+		  const struct drv_mad_addr *from, const struct smp *smp)
 {
 	struct mad_server *s = server_of(a, mad_hdr_get_mgmt_class(smp_hdr_const(smp)));
 
 	if (s) {
 		s->calls++;
-		s->fn(s->arg, a->port, qpn, wc, smp);
+		s->fn(s->arg, a->port, qpn, wc, from, smp);
 		s->calls--;
 	} else if (a->handler) {
-		a->handler(a->handler_arg, a->port, qpn, wc, smp);
+		a->handler(a->handler_arg, a->port, qpn, wc, from, smp);
 	}
+}
+
+/* The way back to the sender of a datagram. false: it came to a GID that the port does not have. */
+static bool came_from(const struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
+		      const uint8_t *grh, struct drv_mad_addr *from)
+{
+	*from = (struct drv_mad_addr){.dlid = wc->slid,
+				      .sl = wc->sl,
+				      .path_bits = wc->dlid_path_bits,
+				      .qpn = wc->src_qp,
+				      .qkey = qpn ? QKEY_GSI : 0};
+	return !drv_port_is_ethernet(a->dev, a->port) ||
+	       !drv_eth_way_back(a->dev, a->port, wc, grh, &from->ah);
 }
 
 static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct drv_wc *wc,
@@ -407,8 +417,9 @@ static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct d
 {
 	struct smp smp;
 	struct mad_hdr *hdr = smp_hdr(&smp);
+	struct drv_mad_addr from;
 
-	if (wc->byte_len < MAD_RECV_BYTES)
+	if (wc->byte_len < MAD_RECV_BYTES || !came_from(a, qpn, wc, buf, &from))
 		return;
 	memcpy(&smp, buf + UD_GRH_AREA, sizeof(smp));
 	if (mad_hdr_get_base_version(hdr) != MAD_BASE_VERSION)
@@ -418,11 +429,11 @@ static void agent_received(struct drv_mad_agent *a, unsigned qpn, const struct d
 	if (mad_hdr_get_method(hdr) & MAD_RESPONSE_BIT)
 		give_response(a, &smp);
 	else if (request_known(hdr))
-		answer(a, qpn, wc, &smp, buf);
+		answer(a, qpn, wc, &from, &smp, buf);
 	else if (mad_hdr_get_method(hdr) == MAD_METHOD_TRAP && !qpn && !wc->slid)
 		forward_trap(a, &smp);
 	else
-		serve(a, qpn, wc, &smp);
+		serve(a, qpn, wc, &from, &smp);
 }
 
 static void agent_completion(struct drv_mad_agent *a, const struct drv_wc *wc)

@@ -16,6 +16,7 @@
 struct drv_mad_addr {
 	unsigned dlid, sl, path_bits; /* LID_PERMISSIVE: directed route */
 	uint32_t qpn, qkey;           /* of the receiver */
+	struct drv_ah_attr ah;        /* on an Ethernet port, in place of the LIDs */
 };
 
 /* Where a MAD came from, for MAD_IFC. NULL: the request is the host's own, and keys are not
@@ -44,9 +45,10 @@ int drv_mad_call(struct drv_device *dev, unsigned port, unsigned qpn, const stru
 		 void *request, void *response, uint64_t timeout_ps);
 
 /* MADs that the port's agents do not handle (traps, SA and CM requests, SMInfo) are given to `fn`,
- * in the agents' thread. NULL: they are dropped. `fn` may send, but must not wait for an answer. */
+ * in the agents' thread. NULL: they are dropped. `fn` may send, but must not wait for an answer.
+ * `from`: where an answer goes. */
 typedef void drv_mad_handler(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
-			     const struct smp *mad);
+			     const struct drv_mad_addr *from, const struct smp *mad);
 void drv_mad_register(struct drv_device *dev, unsigned port, drv_mad_handler *fn, void *arg);
 /* The same for the requests of one class, which the handler above then does not get. -EBUSY: the
  * class already has a handler; -ENOSPC: too many handlers; -ENODEV: the port has no agents. */
@@ -80,6 +82,7 @@ struct drv_special_send {
 	uint16_t pkey;
 	uint64_t addr;
 	uint32_t lkey, length;
+	const struct drv_ah_attr *ah; /* on an Ethernet port, in place of the LIDs; else NULL */
 };
 
 int drv_special_create(struct drv_pd *pd, const struct drv_special_init *init, struct drv_qp **qp);

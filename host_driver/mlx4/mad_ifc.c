@@ -41,6 +41,23 @@ struct drv_mad_agent **mlx4_agent_slot(struct drv_device *dev, unsigned port)
 	return port && port <= dev->ports ? &dev->agents[port] : NULL;
 }
 
+/* The headers' addresses on an Ethernet port. -EINVAL: the source has been removed. */
+static int ethernet_way(const struct drv_qp *qp, const struct drv_ah_attr *ah,
+			struct drv_mlx_wqe *w)
+{
+	if (!ah->is_global || mlx4_eth_gid_get(qp->dev, qp->port, ah->sgid_index, &w->from))
+		return -EINVAL;
+	mlx4_eth_mac(qp->dev, qp->port, w->smac);
+	memcpy(w->dmac, ah->dmac, MAC_BYTES);
+	memcpy(w->sgid, w->from.raw, DRV_GID_BYTES);
+	memcpy(w->dgid, ah->dgid, DRV_GID_BYTES);
+	w->sl = ah->sl;
+	w->hop_limit = ah->hop_limit;
+	w->tclass = ah->traffic_class;
+	w->flow_label = ah->flow_label;
+	return 0;
+}
+
 int mlx4_special_send(struct drv_qp *qp, const struct drv_special_send *s)
 {
 	struct drv_mlx_wqe w = {
@@ -58,6 +75,8 @@ int mlx4_special_send(struct drv_qp *qp, const struct drv_special_send *s)
 		.length = s->length,
 	};
 
+	if (s->ah && ethernet_way(qp, s->ah, &w))
+		return -EINVAL;
 	if (drv_sq_full(qp))
 		return -ENOMEM;
 	qp->special_psn = psn_add(qp->special_psn, 1);

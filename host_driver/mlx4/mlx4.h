@@ -169,6 +169,12 @@ int drv_eth_gid_set(struct drv_device *dev, unsigned port, unsigned index,
 /* -ENOENT: the entry is empty. */
 int drv_eth_gid_get(const struct drv_device *dev, unsigned port, unsigned index,
 		    struct drv_gid *gid);
+/* The entry with that GID, version and VLAN, or -ENOENT. */
+int drv_eth_gid_find(const struct drv_device *dev, unsigned port, const uint8_t raw[DRV_GID_BYTES],
+		     unsigned version, uint16_t vlan);
+/* The GIDs in the 40 bytes before a datagram of an Ethernet port. Returns the version of RoCE. */
+unsigned drv_eth_grh_parse(const uint8_t *area, uint8_t sgid[DRV_GID_BYTES],
+			   uint8_t dgid[DRV_GID_BYTES]);
 /* Adds a VLAN to the port's table and its filter, or counts one more user. */
 int drv_eth_vlan_get(struct drv_device *dev, unsigned port, unsigned vid, unsigned *index);
 void drv_eth_vlan_put(struct drv_device *dev, unsigned port, unsigned index);
@@ -315,6 +321,11 @@ struct drv_ah_attr {
 	uint32_t flow_label;
 	uint8_t dmac[MAC_BYTES]; /* on an Ethernet port */
 };
+
+/* The address of a datagram's sender on an Ethernet port, by its completion and the 40 bytes before it.
+ * -ENOENT: it came to a GID that the port does not have. */
+int drv_eth_way_back(const struct drv_device *dev, unsigned port, const struct drv_wc *wc,
+		     const uint8_t *area, struct drv_ah_attr *ah);
 
 struct drv_qp_attr {
 	enum ibv_qp_state qp_state, cur_qp_state;

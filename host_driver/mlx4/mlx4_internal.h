@@ -521,6 +521,9 @@ struct drv_mlx_wqe {
 	uint32_t flow_label;
 	uint64_t addr;
 	uint32_t lkey, length;
+	/* on an Ethernet port, in place of LIDs; version 0: an InfiniBand port */
+	struct drv_gid from;
+	uint8_t smac[MAC_BYTES], dmac[MAC_BYTES];
 };
 /* Returns the length in 16-byte units. The owner bit is left as `owner`. */
 unsigned drv_mlx_wqe_build(const struct drv_mlx_wqe *w, void *wqe, unsigned owner);

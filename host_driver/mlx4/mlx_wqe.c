@@ -5,16 +5,31 @@
 
 #include <string.h>
 
-enum { UD_SEND_ONLY = 0x64, HEADERS_MAX = LRH_BYTES + GRH_BYTES + BTH_BYTES + sizeof(struct deth) };
+enum {
+	UD_SEND_ONLY = 0x64,
+	L2_MAX = sizeof(struct eth_hdr) + sizeof(struct vlan_tag),
+	HEADERS_MAX = L2_MAX + GRH_BYTES + sizeof(struct udp_hdr) + BTH_BYTES + sizeof(struct deth),
+};
 
-static size_t headers_fill(const struct drv_mlx_wqe *w, uint8_t *buf)
+static size_t grh_fill(const struct drv_mlx_wqe *w, unsigned next, unsigned bytes, uint8_t *buf)
 {
-	const unsigned transport = BTH_BYTES + sizeof(struct deth) + w->length + ICRC_BYTES;
+	struct grh *grh = (struct grh *)(void *)buf;
+
+	grh_set_ip_ver(grh, GRH_IP_VER);
+	grh_set_tclass(grh, w->tclass);
+	grh_set_flow_label(grh, w->flow_label);
+	grh_set_pay_len(grh, bytes);
+	grh_set_next_hdr(grh, next);
+	grh_set_hop_limit(grh, w->hop_limit);
+	memcpy(grh_sgid_ptr(grh), w->sgid, DRV_GID_BYTES);
+	memcpy(grh_dgid_ptr(grh), w->dgid, DRV_GID_BYTES);
+	return sizeof(*grh);
+}
+
+/* `transport`: the bytes from the BTH to the end of the ICRC. */
+static size_t infiniband_fill(const struct drv_mlx_wqe *w, unsigned transport, uint8_t *buf)
+{
 	struct lrh *lrh = (struct lrh *)(void *)buf;
-	struct grh *grh = (struct grh *)(void *)(buf + LRH_BYTES);
-	size_t at = LRH_BYTES;
-	struct deth *deth;
-	struct bth *bth;
 
 	lrh_set_vl(lrh, w->vl);
 	lrh_set_sl(lrh, w->sl);
@@ -23,18 +38,76 @@ static size_t headers_fill(const struct drv_mlx_wqe *w, uint8_t *buf)
 	lrh_set_pkt_len(lrh, (LRH_BYTES + (w->has_grh ? GRH_BYTES : 0) + transport) / 4);
 	/* the device replaces the high bits by the port's LID */
 	lrh_set_slid(lrh, w->dlid == LID_PERMISSIVE ? LID_PERMISSIVE : w->path_bits);
-	if (w->has_grh) {
-		grh_set_ip_ver(grh, GRH_IP_VER);
-		grh_set_tclass(grh, w->tclass);
-		grh_set_flow_label(grh, w->flow_label);
-		grh_set_pay_len(grh, transport);
-		grh_set_next_hdr(grh, GRH_NEXT_BTH);
-		grh_set_hop_limit(grh, w->hop_limit);
-		memcpy(grh_sgid_ptr(grh), w->sgid, DRV_GID_BYTES);
-		memcpy(grh_dgid_ptr(grh), w->dgid, DRV_GID_BYTES);
-		at += GRH_BYTES;
-	}
-	bth = (struct bth *)(void *)(buf + at);
+	if (!w->has_grh)
+		return LRH_BYTES;
+	return LRH_BYTES + grh_fill(w, GRH_NEXT_BTH, transport, buf + LRH_BYTES);
+}
+
+static size_t ipv4_fill(const struct drv_mlx_wqe *w, unsigned bytes, uint8_t *buf)
+{
+	struct ipv4_hdr *ip = (struct ipv4_hdr *)(void *)buf;
+
+	ipv4_hdr_set_version(ip, IPV4_VERSION);
+	ipv4_hdr_set_ihl(ip, sizeof(*ip) / 4);
+	ipv4_hdr_set_tos(ip, w->tclass);
+	ipv4_hdr_set_total_len(ip, (uint32_t)sizeof(*ip) + bytes);
+	ipv4_hdr_set_df(ip, 1);
+	ipv4_hdr_set_ttl(ip, w->hop_limit);
+	ipv4_hdr_set_protocol(ip, IP_PROTOCOL_UDP);
+	ipv4_hdr_set_saddr(ip, be32_load(w->sgid + 12));
+	ipv4_hdr_set_daddr(ip, be32_load(w->dgid + 12));
+	ipv4_hdr_set_checksum(ip, (uint16_t)~ip_sum(buf, sizeof(*ip), 0));
+	return sizeof(*ip);
+}
+
+static size_t udp_fill(unsigned transport, uint8_t *buf)
+{
+	struct udp_hdr *udp = (struct udp_hdr *)(void *)buf;
+
+	udp_hdr_set_sport(udp, ROCE_UDP_SPORT_BASE);
+	udp_hdr_set_dport(udp, ROCE_UDP_PORT);
+	udp_hdr_set_len(udp, (uint32_t)sizeof(*udp) + transport);
+	return sizeof(*udp);
+}
+
+static size_t tag_fill(const struct drv_mlx_wqe *w, uint8_t *buf)
+{
+	const uint16_t vlan = w->from.vlan == VLAN_NONE ? 0 : w->from.vlan;
+	struct vlan_tag *tag = (struct vlan_tag *)(void *)buf;
+
+	if (w->from.vlan == VLAN_NONE && !w->sl)
+		return 0;
+	vlan_tag_set_tpid(tag, ETH_TYPE_VLAN);
+	vlan_tag_set_tci(tag, w->sl << VLAN_PRIORITY_SHIFT | vlan);
+	return sizeof(*tag);
+}
+
+/* Linux has a second QP1 for RoCE v2; the device takes the version from the headers. */
+static size_t ethernet_fill(const struct drv_mlx_wqe *w, unsigned transport, uint8_t *buf)
+{
+	const unsigned udp = sizeof(struct udp_hdr) + transport;
+	const bool v2 = w->from.version == 2, ipv4 = v2 && gid_is_ipv4(w->sgid);
+	size_t at = 2 * MAC_BYTES;
+
+	memcpy(buf, w->dmac, MAC_BYTES);
+	memcpy(buf + MAC_BYTES, w->smac, MAC_BYTES);
+	at += tag_fill(w, buf + at);
+	be16_store(buf + at, ipv4 ? ETH_TYPE_IPV4 : v2 ? ETH_TYPE_IPV6 : ETH_TYPE_ROCE);
+	at += 2;
+	if (!v2)
+		return at + grh_fill(w, GRH_NEXT_BTH, transport, buf + at);
+	at += ipv4 ? ipv4_fill(w, udp, buf + at) : grh_fill(w, IP_PROTOCOL_UDP, udp, buf + at);
+	return at + udp_fill(transport, buf + at);
+}
+
+static size_t headers_fill(const struct drv_mlx_wqe *w, uint8_t *buf)
+{
+	const unsigned transport = BTH_BYTES + sizeof(struct deth) + w->length + ICRC_BYTES;
+	size_t at = w->from.version ? ethernet_fill(w, transport, buf)
+				    : infiniband_fill(w, transport, buf);
+	struct bth *bth = (struct bth *)(void *)(buf + at);
+	struct deth *deth;
+
 	bth_set_opcode(bth, UD_SEND_ONLY);
 	bth_set_pkey(bth, w->pkey);
 	bth_set_dqpn(bth, w->dqpn);

@@ -15,7 +15,9 @@ enum {
 	SQ_HEADROOM_BYTES = 2048,
 	SQ_LOG_STRIDE_MIN = 6,
 	SQ_LOG_STRIDE_XRC_TARGET = 5, /* an XRC target has no send queue; Linux sets this stride */
-	MLX_WQE_LOG_STRIDE = 7, /* ctrl, headers in two inline segments, one data segment, ICRC */
+	/* ctrl, headers in two inline segments, one data segment, ICRC; longer with Ethernet's headers */
+	MLX_WQE_LOG_STRIDE = 7,
+	MLX_WQE_LOG_STRIDE_ETHERNET = 8,
 };
 
 /* --- numbers --- */
@@ -115,7 +117,9 @@ static int sq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 	if (qp->xrc_target)
 		sq->log_stride = SQ_LOG_STRIDE_XRC_TARGET;
 	if (qp->special)
-		sq->log_stride = MLX_WQE_LOG_STRIDE;
+		sq->log_stride = mlx4_port_is_ethernet(qp->dev, qp->port)
+					 ? MLX_WQE_LOG_STRIDE_ETHERNET
+					 : MLX_WQE_LOG_STRIDE;
 	qp->spare = (SQ_HEADROOM_BYTES >> sq->log_stride) + 1;
 	sq->entries = UINT32_C(1) << drv_log2_up((uint64_t)cap->max_send_wr + qp->spare);
 	if (sq->entries > 1u << dev_cap_get_log_max_qp_wqes(dc))

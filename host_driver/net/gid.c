@@ -4,18 +4,6 @@
 
 #include <errno.h>
 
-int net_gids_find(const struct net_gids *g, const uint8_t ip[DRV_GID_BYTES], unsigned version,
-		  uint16_t vlan)
-{
-	struct drv_gid gid;
-
-	for (unsigned i = 0; i < DRV_ETH_TABLE; i++)
-		if (!drv_eth_gid_get(g->dev, g->port, i, &gid) && gid.version == version &&
-		    gid.vlan == vlan && !memcmp(gid.raw, ip, DRV_GID_BYTES))
-			return (int)i;
-	return -ENOENT;
-}
-
 static int find_free(const struct net_gids *g)
 {
 	struct drv_gid gid;
@@ -44,7 +32,7 @@ int net_gids_add(struct net_gids *g, const uint8_t ip[DRV_GID_BYTES], uint16_t v
 	int rc = 0;
 
 	for (unsigned v = 1; v <= versions; v++)
-		if (net_gids_find(g, ip, v, vlan) >= 0)
+		if (drv_eth_gid_find(g->dev, g->port, ip, v, vlan) >= 0)
 			return -EEXIST;
 	for (unsigned v = 1; !rc && v <= versions; v++)
 		rc = add_one(g, ip, v, vlan);
@@ -58,7 +46,7 @@ int net_gids_remove(struct net_gids *g, const uint8_t ip[DRV_GID_BYTES], uint16_
 	int rc = 0;
 
 	for (unsigned v = 1; v <= 2; v++) {
-		const int at = net_gids_find(g, ip, v, vlan);
+		const int at = drv_eth_gid_find(g->dev, g->port, ip, v, vlan);
 		const int this_rc =
 			at < 0 ? 0 : drv_eth_gid_set(g->dev, g->port, (unsigned)at, NULL);
 

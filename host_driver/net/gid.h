@@ -20,8 +20,5 @@ int net_gids_add(struct net_gids *g, const uint8_t ip[DRV_GID_BYTES], uint16_t v
 /* Takes the address out of the device's table at once, also while something holds it. Its place is not
  * given to another address until the last hold has ended. */
 int net_gids_remove(struct net_gids *g, const uint8_t ip[DRV_GID_BYTES], uint16_t vlan);
-/* The entry with this address, version and VLAN, or -ENOENT. */
-int net_gids_find(const struct net_gids *g, const uint8_t ip[DRV_GID_BYTES], unsigned version,
-		  uint16_t vlan);
 
 #endif

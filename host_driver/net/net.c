@@ -324,12 +324,6 @@ int net_mac_set(struct net_port *net, const uint8_t mac[MAC_BYTES])
 	return 0;
 }
 
-int net_gid_find(const struct net_port *net, const uint8_t ip[DRV_GID_BYTES], unsigned version,
-		 uint16_t vlan)
-{
-	return net_gids_find(&net->gids, ip, version, vlan);
-}
-
 void net_gid_hold(struct net_port *net, unsigned index)
 {
 	net->gids.holds[index]++;

@@ -46,9 +46,6 @@ struct net_way {
 int net_resolve(struct net_port *net, unsigned sgid_index, const uint8_t dgid[DRV_GID_BYTES],
 		struct net_way *way);
 
-/* The entry of the GID table with this address, or -ENOENT. */
-int net_gid_find(const struct net_port *net, const uint8_t ip[DRV_GID_BYTES], unsigned version,
-		 uint16_t vlan);
 /* While an entry is held, its place is not given to another address. */
 void net_gid_hold(struct net_port *net, unsigned index);
 void net_gid_put(struct net_port *net, unsigned index);

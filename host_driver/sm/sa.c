@@ -179,14 +179,9 @@ static uint32_t serve(struct sm_sa *sa, struct sa_mad *mad)
 }
 
 static void request_came(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
-			 const struct smp *request)
+			 const struct drv_mad_addr *from, const struct smp *request)
 {
 	struct sm_sa *sa = arg;
-	const struct drv_mad_addr to = {.dlid = wc->slid,
-					.sl = wc->sl,
-					.path_bits = wc->dlid_path_bits,
-					.qpn = wc->src_qp,
-					.qkey = QKEY_GSI};
 	struct sa_mad mad;
 	struct mad_hdr *hdr = sa_mad_hdr(&mad);
 	uint32_t status;
@@ -199,7 +194,7 @@ static void request_came(void *arg, unsigned port, unsigned qpn, const struct dr
 	status = serve(sa, &mad);
 	mad_hdr_set_method(hdr, mad_hdr_get_method(hdr) | MAD_RESPONSE_BIT);
 	mad_hdr_set_status(hdr, status);
-	drv_mad_send(sa->dev, port, qpn, &to, &mad);
+	drv_mad_send(sa->dev, port, qpn, from, &mad);
 }
 
 /* --- life --- */

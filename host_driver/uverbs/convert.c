@@ -17,7 +17,7 @@ void uv_ah_to_ib(const struct ibv_ah_attr *attr, struct rdma_ah_attr *ib)
 	ib->grh.traffic_class = attr->grh.traffic_class;
 }
 
-static void ah_from_ib(const struct rdma_ah_attr *ib, struct ibv_ah_attr *attr)
+void uv_ah_from_ib(const struct rdma_ah_attr *ib, struct ibv_ah_attr *attr)
 {
 	*attr = (struct ibv_ah_attr){.dlid = (uint16_t)ib->dlid,
 				     .sl = ib->sl,
@@ -47,6 +47,6 @@ void uv_attr_from_ib(const struct ib_qp_attr *ib, struct ibv_qp_attr *attr)
 					.max_send_sge = ib->cap.max_send_sge,
 					.max_recv_sge = ib->cap.max_recv_sge,
 					.max_inline_data = ib->cap.max_inline_data};
-	ah_from_ib(&ib->ah_attr, &attr->ah_attr);
-	ah_from_ib(&ib->alt_ah_attr, &attr->alt_ah_attr);
+	uv_ah_from_ib(&ib->ah_attr, &attr->ah_attr);
+	uv_ah_from_ib(&ib->alt_ah_attr, &attr->alt_ah_attr);
 }

@@ -185,5 +185,6 @@ int uvk_unreg_rcv_qp(struct uv_file *file, uint32_t xrcd, uint32_t qpn);
 void uv_attr_to_ib(const struct ibv_qp_attr *attr, struct ib_qp_attr *ib);
 void uv_attr_from_ib(const struct ib_qp_attr *ib, struct ibv_qp_attr *attr);
 void uv_ah_to_ib(const struct ibv_ah_attr *attr, struct rdma_ah_attr *ib);
+void uv_ah_from_ib(const struct rdma_ah_attr *ib, struct ibv_ah_attr *attr);
 
 #endif

@@ -18,6 +18,24 @@ static int gid_index(struct ibv_context *context, uint8_t port, const union ibv_
 	return -1;
 }
 
+/* The 40 bytes of an Ethernet port have an IPv4 header or a GRH. The kernel finds the sender's MAC when
+ * the handle is created. */
+static int ah_from_roce(struct ibv_context *context, uint8_t port, const struct ibv_wc *wc,
+			const void *area, struct ibv_ah_attr *attr)
+{
+	struct ibv_ah_attr a = {.sl = wc->sl, .port_num = port, .is_global = 1};
+	union ib_gid own;
+	const unsigned version = drv_eth_grh_parse(area, a.grh.dgid.raw, own.raw);
+	const int index = ib_find_roce_gid(UV_CONTEXT(context)->file->device, port, &own, version);
+
+	if (index < 0)
+		return -1;
+	a.grh.sgid_index = (uint8_t)index;
+	a.grh.hop_limit = HOPS_BACK;
+	*attr = a;
+	return 0;
+}
+
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
 			struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
@@ -28,6 +46,8 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 	uint32_t flow;
 	int index;
 
+	if (rdma_protocol_roce(UV_CONTEXT(context)->file->device, port_num))
+		return ah_from_roce(context, port_num, wc, grh, attr);
 	if (wc->wc_flags & IBV_WC_GRH) {
 		/* the answer goes from the GID that the datagram was sent to, back to the sender's
 		 * GID */

@@ -36,12 +36,21 @@ static void fill_table(struct tb *tb, const char *here, struct tb_end *at, struc
 	b[3] = (uint8_t)(of->host_index + 1);
 	v6.sin6_addr.s6_addr[10] = v6.sin6_addr.s6_addr[11] = 0xff;
 	memcpy(&v6.sin6_addr.s6_addr[12], b, 4);
-	if (tb_go(tb, here) &&
-	    tb_must(tb, here, "drv_query_gid", drv_query_gid(of->dev, port, 0, gid.raw), 0) &&
-	    tb_must(tb, here, "cma_addr_add",
+	if (!tb_go(tb, here))
+		return;
+	if (of->ethernet) /* the address is the GID */
+		memcpy(gid.raw, v6.sin6_addr.s6_addr, sizeof(gid.raw));
+	else if (!tb_must(tb, here, "drv_query_gid", drv_query_gid(of->dev, port, 0, gid.raw), 0))
+		return;
+	if (tb_must(tb, here, "cma_addr_add",
 		    cma_addr_add(device, (struct sockaddr *)&v4, &gid, port, at == of), 0))
 		tb_must(tb, here, "cma_addr_add",
 			cma_addr_add(device, (struct sockaddr *)&v6, &gid, port, at == of), 0);
+}
+
+static unsigned roce_version(const struct tb *tb)
+{
+	return tb_roce_kind(tb) == ROCE_V1 ? 1 : 2;
 }
 
 void tb_start_cm(struct tb *tb, const char *here)
@@ -49,7 +58,7 @@ void tb_start_cm(struct tb *tb, const char *here)
 	const unsigned a = (unsigned)tb->config->hca[0].hca_ports,
 		       b = (unsigned)tb->config->hca[1].hca_ports, ports = a < b ? a : b;
 
-	for (unsigned port = 1; tb_go(tb, here) && port <= ports; port++)
+	for (unsigned port = 1; tb_go(tb, here) && port <= ports && !tb->ends[0].ethernet; port++)
 		tb_must(tb, here, "sm_sa_start",
 			sm_sa_start(tb->ends[0].dev, port, 0, &tb->sa[port - 1]), 0);
 	for (unsigned i = 0; i < TB_ENDS && tb_go(tb, here); i++) {
@@ -57,6 +66,9 @@ void tb_start_cm(struct tb *tb, const char *here)
 
 		if (device)
 			tb_must(tb, here, "ib_cm_attach", ib_cm_attach(device), 0);
+		if (tb->ends[i].ethernet && tb_go(tb, here))
+			tb_must(tb, here, "cma_set_roce_version",
+				cma_set_roce_version(device, roce_version(tb)), 0);
 	}
 	for (unsigned i = 0; i < TB_ENDS * TB_ENDS; i++)
 		for (unsigned port = 1; tb_go(tb, here) && port <= ports; port++)
@@ -101,6 +113,20 @@ static bool path_done(struct tb *tb, void *arg)
 	return ((struct path_wait *)arg)->done;
 }
 
+/* Over Ethernet nobody but the neighbour is asked. */
+static void ask_roce_path(struct tb *tb, const char *here, struct tb_end *end,
+			  struct sa_path_rec *path)
+{
+	struct ib_device *device = tb_ib_device(tb, here, end);
+	union ib_gid from, to;
+
+	memcpy(from.raw, end->gid, sizeof(from.raw));
+	memcpy(to.raw, end->peer->gid, sizeof(to.raw));
+	if (tb_go(tb, here))
+		tb_must(tb, here, "cma_roce_path",
+			cma_roce_path(device, PORT, &from, &to, roce_version(tb), path), 0);
+}
+
 void tb_ask_path(struct tb *tb, const char *here, struct tb_end *end, struct sa_path_rec *path)
 {
 	struct ib_device *device = tb_ib_device(tb, here, end);
@@ -110,6 +136,10 @@ void tb_ask_path(struct tb *tb, const char *here, struct tb_end *end, struct sa_
 	struct ib_sa_query *query;
 	int rc;
 
+	if (end->ethernet) {
+		ask_roce_path(tb, here, end, path);
+		return;
+	}
 	if (!tb_go(tb, here) ||
 	    !tb_must(tb, here, "ib_query_gid", ib_query_gid(device, PORT, 0, &rec.sgid), 0) ||
 	    !tb_must(tb, here, "drv_query_gid",

@@ -41,12 +41,14 @@ void tb_ask(struct tb *tb, const char *here, struct tb_end *end, struct smp *ans
 {
 	const unsigned mgmt_class = (unsigned)ask->mgmt_class;
 	const unsigned qpn = is_smp(mgmt_class) ? QPN_SMI : QPN_GSI;
-	const struct drv_mad_addr to = {
+	struct drv_mad_addr to = {
 		.dlid = (unsigned)ask->dlid, .qpn = qpn, .qkey = qpn == QPN_GSI ? QKEY_GSI : 0};
 	struct smp request;
 
 	if (!tb_go(tb, here))
 		return;
+	if (end->ethernet)
+		to.ah = ah_to(end->peer);
 	fill(&request, ask, mgmt_class);
 	memset(answer, 0, sizeof(*answer));
 	if (!tb_must(tb, here, "drv_mad_call",

@@ -42,7 +42,7 @@ static inline struct rdma_ah_attr ah_between(int from_index, const uint8_t to[DR
 static inline int gid_index(const struct tb_end *end, const struct net_address *own,
 			    unsigned version)
 {
-	return net_gid_find(end->net, own->ip, version, own->vlan);
+	return drv_eth_gid_find(end->dev, 1, own->ip, version, own->vlan);
 }
 
 /* A frame comes to the end that says: this address has that MAC. `asked`: as an answer. */

@@ -17,10 +17,9 @@ struct server {
 
 /* A manager that answers every Get. */
 static void serve(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
-		  const struct smp *mad)
+		  const struct drv_mad_addr *from, const struct smp *mad)
 {
 	struct server *s = arg;
-	const struct drv_mad_addr to = {.dlid = wc->slid, .qpn = wc->src_qp, .qkey = QKEY_GSI};
 	struct gmp answer;
 
 	s->requests++;
@@ -29,7 +28,7 @@ static void serve(void *arg, unsigned port, unsigned qpn, const struct drv_wc *w
 	memcpy(&answer, mad, sizeof(answer));
 	mad_hdr_set_method((struct mad_hdr *)&answer, MAD_METHOD_GET_RESP);
 	memset(gmp_data_ptr(&answer), MARK, 8);
-	drv_mad_send(s->dev, port, qpn, &to, &answer);
+	drv_mad_send(s->dev, port, qpn, from, &answer);
 }
 
 SCENARIO(mad_gsi_classes, "SA and CM MADs: to whoever serves the class, also on this very port")

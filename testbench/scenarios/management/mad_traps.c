@@ -19,7 +19,7 @@ struct manager {
 };
 
 static void heard(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
-		  const struct smp *mad)
+		  const struct drv_mad_addr *from, const struct smp *mad)
 {
 	struct manager *m = arg;
 	const struct drv_mad_addr to = {.dlid = wc->slid};

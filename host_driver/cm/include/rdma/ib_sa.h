@@ -10,11 +10,19 @@
 #include <rdma/ib_verbs.h>
 
 enum ib_sa_selector { IB_SA_GT, IB_SA_LT, IB_SA_EQ, IB_SA_BEST };
-enum sa_path_rec_type { SA_PATH_REC_TYPE_IB };
+enum sa_path_rec_type {
+	SA_PATH_REC_TYPE_IB,
+	SA_PATH_REC_TYPE_ROCE_V1,
+	SA_PATH_REC_TYPE_ROCE_V2,
+};
 
 struct sa_path_rec_ib {
 	__be16 dlid, slid;
 	uint8_t raw_traffic;
+};
+
+struct sa_path_rec_roce {
+	uint8_t dmac[MAC_BYTES];
 };
 
 struct sa_path_rec {
@@ -30,6 +38,7 @@ struct sa_path_rec {
 	uint8_t preference;
 	enum sa_path_rec_type rec_type;
 	struct sa_path_rec_ib ib;
+	struct sa_path_rec_roce roce;
 };
 
 /* Which members are given; the bits are those on the wire. */

@@ -215,6 +215,10 @@ int ib_device_create(struct drv_device *drv, const char *name,
 int ib_device_destroy(struct ib_device *device);
 /* Whether the port is an Ethernet port. */
 bool rdma_protocol_roce(const struct ib_device *device, unsigned port);
+/* The entry of an Ethernet port's table with this GID, of any VLAN, in this version of RoCE; or
+ * -ENOENT. */
+int ib_find_roce_gid(const struct ib_device *device, unsigned port, const union ib_gid *gid,
+		     unsigned version);
 /* Gives an Ethernet port its network interface, which finds the MACs of address handles and queue
  * pairs. NULL: it has none. */
 void ib_device_set_netdev(struct ib_device *device, struct net_port *netdev, unsigned port);

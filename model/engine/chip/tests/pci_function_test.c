@@ -140,6 +140,23 @@ static void a_command_in_event_mode_stores_no_status(void **state)
 	assert_int_equal(fx_bar_read32(0, 0x80698), 0x00400031);
 }
 
+/* Two commands with an event in a row may not have the same token. A polled command between them ends
+ * the row: Linux counts its tokens anew when it goes from polling back to events. */
+static void token_of_a_row(void **state)
+{
+	enum { EVENT = 0x00c00031, POLLED = 0x00800031, TOGGLE = 0x00200000 };
+
+	command_post(EVENT);
+	hcr_done(&fx.hca, 0, 0);
+	command_post(POLLED | TOGGLE);
+	hcr_done(&fx.hca, 0, 0);
+	command_post(EVENT);
+	hcr_done(&fx.hca, 0, 0);
+	assert_int_equal(fx.errors, 0);
+	command_post(EVENT | TOGGLE);
+	expect_errors(1, "command_token");
+}
+
 static void ownership(void **state)
 {
 	assert_int_equal(fx_bar_read32(0, 0x8069c), 0);
@@ -226,6 +243,7 @@ int main(void)
 		T(memory_decoding_off),
 		T(a_command),
 		T(a_command_in_event_mode_stores_no_status),
+		T(token_of_a_row),
 		T(ownership),
 		T(software_reset),
 		T(wrong_accesses),
