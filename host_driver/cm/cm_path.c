@@ -148,8 +148,7 @@ void cm_path_add_roce(const struct cm_device *cm, const struct cm_av *av, struct
 	if (!rdma_protocol_roce(cm->device, av->port) ||
 	    drv_eth_gid_get(cm->device->drv, av->port, av->ah.grh.sgid_index, &gid))
 		return;
-	path->rec_type =
-		gid.version == 2 ? SA_PATH_REC_TYPE_ROCE_V2 : SA_PATH_REC_TYPE_ROCE_V1;
+	path->rec_type = gid.version == 2 ? SA_PATH_REC_TYPE_ROCE_V2 : SA_PATH_REC_TYPE_ROCE_V1;
 	path->ib = (struct sa_path_rec_ib){0};
 	memcpy(path->roce.dmac, av->ah.roce.dmac, sizeof(path->roce.dmac));
 }

@@ -61,7 +61,7 @@ struct cma_id {
 	struct sockaddr_storage src, dst;
 	unsigned port;
 	struct sa_path_rec path; /* before the route is known only its GIDs are set */
-	bool resolving; /* the thread of CMA_ADDR_QUERY exists */
+	bool resolving;          /* the thread of CMA_ADDR_QUERY exists */
 	struct ib_sa_query *query;
 	int query_number;
 	unsigned backlog, pending;

@@ -32,7 +32,8 @@ static void gid_of(const struct sockaddr_storage *addr, union ib_gid *gid)
 }
 
 /* What a path has beside its GIDs, MAC and hop limit. */
-static int path_fill(struct cm_device *cm, unsigned port, unsigned version, struct sa_path_rec *path)
+static int path_fill(struct cm_device *cm, unsigned port, unsigned version,
+		     struct sa_path_rec *path)
 {
 	const struct cm_port *p;
 	int rc = cm_port_get(cm, port, &p);

@@ -17,7 +17,8 @@ static void storm(struct tb *tb, struct tb_end *end)
 	}
 }
 
-SCENARIO(roce_pause_storm, "a pause storm: retries run out; counters say why; without pause no harm",
+SCENARIO(roce_pause_storm,
+	 "a pause storm: retries run out; counters say why; without pause no harm",
 	 .settings = {"hca.port1.type=eth"}, .timeout = TIMEOUT, .retry_cnt = RETRIES,
 	 .any_packets = true)
 {

@@ -34,8 +34,9 @@ static void look(struct tb *tb, const uint8_t *frame, size_t len)
 	expect_true(roce_icrc_is_right(frame, &at));
 }
 
-SCENARIO(roce_to_software, "a RoCE v2 packet to a device without it: the network interface gets the ICRC",
-	 .qps = 0, .any_packets = true,
+SCENARIO(roce_to_software,
+	 "a RoCE v2 packet to a device without it: the network interface gets the ICRC", .qps = 0,
+	 .any_packets = true,
 	 .settings = {"hca.port1.type=eth", "hca0.device=cx3pro", "hca1.device=cx3"})
 {
 	static const uint8_t ip_of_b[DRV_GID_BYTES] = {[10] = 0xff, 0xff, 11, 0, 1, 2};
