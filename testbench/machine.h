@@ -30,7 +30,8 @@ struct guest_error_note {
 	char text[400];
 	struct calls now;
 	struct act doorbell, command;
-	struct act unmapper; /* of the page that a DMA did not find */
+	struct act unmapper;   /* of the page that a DMA did not find */
+	struct act configured; /* who wrote configuration space last, where that is the matter */
 };
 
 struct machine {

@@ -15,7 +15,9 @@ enum {
 	STALL_LINES = 12,
 	TOLD_MAX = 4,
 	NOTES_READ = 1024,
-	CALLS_SHOWN = 9,
+	CALLS_SHOWN = 12,
+	LINE_CHARS = 160,
+	LINE_FULL = 90, /* then another function of the same file has a line of its own */
 	CALLS_SHORT = 3,
 	SYMBOLS_MAX = 8,
 	WAITING_CALLS = 5,
@@ -48,31 +50,61 @@ static bool is_frame_of_bench(const struct symbol *s)
 	       strstr(s->file, "/sysc/");
 }
 
-/* Prints one function a line, the innermost first: at most `room` of them. A short list leaves out how
- * commands are given. */
+/* One line: functions of one file that call each other, the innermost first. */
+struct told_line {
+	char file[SYMBOL_FILE], functions[LINE_CHARS], lines[LINE_CHARS];
+};
+
+static void line_print(struct told_line *l, const char *label, FILE *out)
+{
+	fprintf(out, "    %-8s  %s", label, l->functions);
+	if (l->file[0])
+		fprintf(out, "  %s:%s", path_in_tree(l->file), l->lines);
+	fprintf(out, "\n");
+	*l = (struct told_line){0};
+}
+
+static void line_add(struct told_line *l, const struct symbol *s)
+{
+	const size_t functions = strlen(l->functions), lines = strlen(l->lines);
+
+	snprintf(l->file, sizeof(l->file), "%s", s->file);
+	snprintf(l->functions + functions, sizeof(l->functions) - functions, "%s%s()",
+		 functions ? ", " : "", s->name);
+	snprintf(l->lines + lines, sizeof(l->lines) - lines, "%s%d", lines ? "," : "", s->line);
+}
+
+/* Prints at most `room` functions. A short list leaves out how commands are given. */
 void tb_tell_calls(const struct calls *calls, const char *label, unsigned room, FILE *out)
 {
 	const bool brief = room == CALLS_SHORT;
 	struct symbol symbols[SYMBOLS_MAX];
-	char last[SYMBOL_NAME] = "", place[SYMBOL_FILE + 16];
+	char last[SYMBOL_NAME] = "";
+	struct told_line line = {0};
 
 	for (unsigned i = 0; i < calls->n; i++) {
 		const size_t n = symbols_find(calls->pc[i], symbols, ARRAY_SIZE(symbols));
 
-		for (size_t k = 0; k < n && room; k++) {
-			if (is_frame_of_bench(&symbols[k]) || !strcmp(symbols[k].name, last) ||
-			    (brief && strstr(symbols[k].file, "host_driver/mlx4/cmd.c")))
+		for (size_t k = 0; k < n && room; k++, room--) {
+			const struct symbol *s = &symbols[k];
+
+			if (is_frame_of_bench(s) || !strcmp(s->name, last) ||
+			    (brief && strstr(s->file, "host_driver/mlx4/cmd.c"))) {
+				room++;
 				continue;
-			snprintf(last, sizeof(last), "%s", symbols[k].name);
-			place[0] = 0;
-			if (symbols[k].file[0])
-				snprintf(place, sizeof(place), "  %s:%d",
-					 path_in_tree(symbols[k].file), symbols[k].line);
-			fprintf(out, "    %-8s  %s()%s\n", label, symbols[k].name, place);
-			label = "";
-			room--;
+			}
+			snprintf(last, sizeof(last), "%s", s->name);
+			if (line.functions[0] &&
+			    (strcmp(s->file, line.file) ||
+			     strlen(line.functions) + strlen(s->name) > LINE_FULL)) {
+				line_print(&line, label, out);
+				label = "";
+			}
+			line_add(&line, s);
 		}
 	}
+	if (line.functions[0])
+		line_print(&line, label, out);
 }
 
 static void print_act(uint64_t now_ps, const struct act *act, const char *what, unsigned room,
@@ -98,6 +130,8 @@ static void print_acts(const struct guest_error_note *note, FILE *out)
 	snprintf(given, sizeof(given), "the last command, %s, was given",
 		 command ? command->name : "unknown");
 	print_act(note->time_ps, &note->unmapper, "the address was unmapped", CALLS_SHOWN, out);
+	print_act(note->time_ps, &note->configured, "configuration space was written", CALLS_SHOWN,
+		  out);
 	if (rung_later)
 		print_act(note->time_ps, &note->doorbell, rung, CALLS_SHOWN, out);
 	print_act(note->time_ps, &note->command, given, rung_later ? CALLS_SHORT : CALLS_SHOWN,

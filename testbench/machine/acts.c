@@ -23,7 +23,7 @@ struct slot {
 
 struct acts {
 	struct slot slots[SLOTS];
-	struct act last_command;
+	struct act last_command, last_config;
 	const struct act *last_doorbell; /* in its slot */
 	struct hcr hcr;                  /* as written so far */
 };
@@ -143,6 +143,17 @@ void acts_mmio(struct acts *acts, unsigned bar, uint64_t offset, const void *byt
 		calls_take(&now.calls, thread);
 		hcr_write(acts, (unsigned)(offset - BAR0_HCR) / 4, bytes, &now);
 	}
+}
+
+void acts_config(struct acts *acts, uint64_t now_ps, const struct kernel_thread *thread)
+{
+	acts->last_config.time_ps = now_ps;
+	calls_take(&acts->last_config.calls, thread);
+}
+
+const struct act *acts_configured(const struct acts *acts)
+{
+	return &acts->last_config;
 }
 
 void acts_unmap(struct acts *acts, uint64_t bus, size_t bytes, uint64_t now_ps,

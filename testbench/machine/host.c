@@ -295,6 +295,7 @@ static void op_config_write(struct platform *p, unsigned offset, unsigned size, 
 	struct host *host = host_of(p);
 
 	op_sleep(p, 2 * host_param_pcie_latency(host->params));
+	acts_config(host->acts, host->core->now_ps, kernel_thread_self(host->kernel));
 	kernel_config_write(host->hca, offset, size, value);
 }
 
