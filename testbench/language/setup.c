@@ -160,9 +160,9 @@ static void activate_ethernet(struct tb *tb, const char *here)
 			return;
 		end->ethernet = true;
 		drv_eth_mac(end->dev, 1, end->mac);
-		if (end->host_index == i)
+		if (end->host_index == i && !end->net)
 			interface_up(tb, here, end);
-		else
+		else if (end->host_index != i)
 			end->net = tb->ends[end->host_index].net;
 		end->gid_index = tb_gid_index(tb);
 		tb_must(tb, here, "drv_query_gid",

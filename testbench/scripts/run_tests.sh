@@ -148,8 +148,9 @@ for d in "$(traces_of tour)" "$(traces_of rc_atomic)" "$scratch/ideal"; do
 	one "log.$(basename "$d")" log_is_whole "$d"
 done
 
-# --- the same over Ethernet: a sample, with each kind of RoCE. testbench/scripts/roce_matrix.sh without arguments runs all
-one "roce.matrix" testbench/scripts/roce_matrix.sh rc_send rc_read rc_atomic rc_rnr rc_lost_ack rc_lost_request srq_limit cm_connect
+# --- the same over Ethernet: each with one kind of RoCE, a sample with all. testbench/scripts/roce_matrix.sh without arguments runs each with all
+one "roce.matrix" env EACH=once testbench/scripts/roce_matrix.sh
+one "roce.sample" testbench/scripts/roce_matrix.sh rc_send rc_read rc_atomic rc_rnr rc_lost_ack rc_lost_request srq_limit cm_connect cmtime rdma_connect
 
 # --- golden traces
 

@@ -207,8 +207,7 @@ static void post(struct soak *s, struct soak_loose_qp *q)
 	const size_t at = below(s, SOAK_MEDIUM);
 	const bool bad = len && below(s, WRONG_ONE_IN) == 0;
 	const uint64_t number = soak_loose_post(q->flow, at, len, bad, target);
-	const struct drv_ah_attr ah = {
-		.dlid = peer->end->lid, .port_num = 1, .static_rate = below(s, 2) ? 0 : SLOW_RATE};
+	struct drv_ah_attr ah = ah_to(peer->end);
 	struct drv_sge sge = {tb_va(e->end, e->pattern + at), len,
 			      drv_mr_lkey(e->pattern_mr) ^ bad};
 	const struct drv_send_wr wr = {.wr_id = number << WR_SHIFT,
@@ -225,6 +224,7 @@ static void post(struct soak *s, struct soak_loose_qp *q)
 				       .remote_qkey = QKEY};
 	struct tb *tb = s->tb;
 
+	ah.static_rate = below(s, 2) ? 0 : SLOW_RATE;
 	q->wrong_posted |= bad;
 	must(drv_post_send(q->qp, &wr, NULL));
 	s->posted++;

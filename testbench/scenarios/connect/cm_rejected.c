@@ -9,6 +9,7 @@
 #include "host_driver/mlx4/mad.h"
 #include "model/interface/cm.h"
 #include "testbench/connect.h"
+#include "testbench/services.h"
 
 enum { SERVICE = 7, PORT = 1, CODE = 14 };
 
@@ -16,7 +17,8 @@ enum { SERVICE = 7, PORT = 1, CODE = 14 };
 static void send_mad(struct tb *tb, struct tb_end *end, struct cm_req *req, enum cm_attr attr,
 		     unsigned version)
 {
-	const struct drv_mad_addr to = {.dlid = end->peer->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	const struct drv_mad_addr to = {
+		.dlid = end->peer->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI, .ah = ah_to(end->peer)};
 	struct mad_hdr *hdr = cm_req_hdr(req);
 
 	mad_hdr_set_base_version(hdr, MAD_BASE_VERSION);

@@ -59,7 +59,7 @@ SCENARIO(cm_sidr, "service id resolution, and a datagram to what was found", .an
 	expect_cm(c, IB_CM_SIDR_REP_RECEIVED);
 	expect_equal(c->last.cm.param.sidr_rep_rcvd.status, IB_SIDR_SUCCESS);
 	recv_on(b, y, .wr_id = 1, .len = 104);
-	ah = (struct drv_ah_attr){.dlid = be16toh(path.ib.dlid), .port_num = 1};
+	ah = ah_to(b);
 	send_on(a, x, .wr_id = 2, .ah = &ah, .remote_qpn = c->last.cm.param.sidr_rep_rcvd.qpn,
 		.qkey = c->last.cm.param.sidr_rep_rcvd.qkey, .len = 64);
 	expect_cqe(b, .wr_id = 1, .byte_len = 104, .on = y);

@@ -121,7 +121,7 @@ static int server(void *arg)
 		return __LINE__;
 	if (receive(&s, &wc, "question"))
 		return __LINE__;
-	ah = ibv_create_ah_from_wc(s.id->pd, &wc, NULL, 1);
+	ah = ibv_create_ah_from_wc(s.id->pd, &wc, (struct ibv_grh *)s.buf, 1);
 	if (send_to(&s, ah, wc.src_qp, RDMA_UDP_QKEY, "answer"))
 		return __LINE__;
 	while (!ibv_poll_cq(s.cq, 1, &wc))
@@ -160,7 +160,8 @@ static int client(void *arg)
 	    rdma_connect(s.id, &param) || rdma_migrate_id(s.id, s.other))
 		return __LINE__;
 	if (next(&s, s.other, RDMA_CM_EVENT_ESTABLISHED) || strcmp(s.data, "welcome") ||
-	    s.ud.qkey != RDMA_UDP_QKEY || s.ud.ah_attr.is_global)
+	    s.ud.qkey != RDMA_UDP_QKEY ||
+	    !s.ud.ah_attr.is_global == !s.ud.ah_attr.dlid /* a LID or a GID */)
 		return __LINE__;
 	ah = ibv_create_ah(s.id->pd, &s.ud.ah_attr);
 	if (send_to(&s, ah, s.ud.qp_num, s.ud.qkey, "question") || receive(&s, &wc, "answer") ||

@@ -10,7 +10,7 @@ enum { LEN = 64, GRH = 40, AT = 4096 };
 
 static void datagram(struct tb *tb, struct tb_end *a, struct tb_end *b)
 {
-	struct rdma_ah_attr to = {.dlid = b->lid, .port_num = 1};
+	struct rdma_ah_attr to = kv_ah_to(b);
 	struct ib_sge sge, into;
 	struct ib_recv_wr recv = {.wr_id = 1, .sg_list = &into, .num_sge = 1};
 	struct ib_ud_wr wr = {.wr = {.wr_id = 2,

@@ -33,7 +33,7 @@ static struct ib_qp *target_open(struct tb *tb, struct ib_xrcd *xrcd, const stru
 				  .path_mtu = IB_MTU_4096,
 				  .dest_qp_num = x->qp->qp_num,
 				  .rq_psn = KV_PSN,
-				  .ah_attr = {.dlid = x->end->lid, .port_num = 1}};
+				  .ah_attr = kv_ah_to(x->end)};
 	struct ib_qp *qp = kv_made(ib_create_qp(NULL, &init));
 
 	if (!qp)

@@ -5,7 +5,7 @@
  * unknown key.
  * behaviours: IBA-10.7.2-fast-register-checks IBA-10.6.5-invalidate-checks
  */
-#include "testbench/scenario.h"
+#include "testbench/services.h"
 
 static void refuse(struct tb *tb, struct tb_end *end, const struct drv_send_wr *wr,
 		   enum ibv_wc_status status)
@@ -22,7 +22,7 @@ static void user_qp(struct tb *tb, struct tb_end *end, const struct drv_send_wr 
 				   .recv_cq = end->cq,
 				   .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1},
 				   .user = true};
-	struct drv_rc_path path = drv_rc_path_default(end->peer->lid, 1);
+	struct drv_rc_path path = path_to(end->peer, 1);
 	struct drv_qp_attr attr;
 	struct drv_qp *qp = NULL;
 

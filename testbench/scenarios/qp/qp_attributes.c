@@ -25,7 +25,7 @@ SCENARIO(qp_attributes, "a transition without one of the attributes that it need
 {
 	struct drv_qp *x = new_qp(a);
 	struct drv_qp_attr attr = {.port_num = 1,
-				   .ah_attr = {.dlid = b->lid},
+				   .ah_attr = ah_to(b),
 				   .path_mtu = IBV_MTU_1024,
 				   .dest_qp_num = drv_qp_num(b->qp[0]),
 				   .timeout = 14,

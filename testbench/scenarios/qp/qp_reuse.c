@@ -5,7 +5,7 @@
  * objects work again.
  * behaviours: BTH-1
  */
-#include "testbench/scenario.h"
+#include "testbench/services.h"
 
 SCENARIO(qp_reuse, "a destroyed queue pair's packets reach nobody, its successor works",
 	 .any_packets = true, .timeout = 8, .retry_cnt = 1)
@@ -17,7 +17,7 @@ SCENARIO(qp_reuse, "a destroyed queue pair's packets reach nobody, its successor
 						 .max_recv_wr = 16,
 						 .max_send_sge = 1,
 						 .max_recv_sge = 1}};
-	struct drv_rc_path path = drv_rc_path_default(a->lid, drv_qp_num(a->qp[0]));
+	struct drv_rc_path path = path_to(a, drv_qp_num(a->qp[0]));
 	const uint32_t old = drv_qp_num(b->qp[0]);
 
 	post_recv(b, .wr_id = 1, .len = 64); /* destroyed together with its queue */

@@ -7,7 +7,7 @@
  * table are refused.
  * behaviours: ST-1 ST-3 ST-7
  */
-#include "testbench/scenario.h"
+#include "testbench/services.h"
 
 #include <errno.h>
 
@@ -28,7 +28,7 @@ SCENARIO(qp_states, "each state of a queue pair: what it sends, answers, flushes
 	const struct drv_qp_attr reset = {.qp_state = IBV_QPS_RESET},
 				 err = {.qp_state = IBV_QPS_ERR};
 	const struct drv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
-	struct drv_rc_path path = drv_rc_path_default(a->lid, drv_qp_num(a->qp[0]));
+	struct drv_rc_path path = path_to(a, drv_qp_num(a->qp[0]));
 
 	path.rq_psn = 0xfffffe;
 	path.sq_psn = 0xfffffd;

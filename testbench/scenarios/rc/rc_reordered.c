@@ -11,13 +11,14 @@ SCENARIO(rc_reordered,
 	 "packets are corrupted, overtaken, doubled and late, and every byte is right",
 	 .timeout = 10, .any_packets = true)
 {
-	const uint64_t errors = tb_stat(b, "port1", "rcv_errors");
+	const char *const counter = b->ethernet ? "rx_bad_fcs" : "rcv_errors";
+	const uint64_t errors = tb_stat(b, "port1", counter);
 
 	corrupt_next(a_to_b, RC_WRITE_MIDDLE, .nth = 2);
 	rdma_write(a, .wr_id = 1, .len = 16384);
 	expect_cqe(a, .wr_id = 1);
 	expect_data(b, .len = 16384);
-	expect_equal(tb_stat(b, "port1", "rcv_errors") - errors, 1);
+	expect_equal(tb_stat(b, "port1", counter) - errors, 1);
 
 	reorder_next(a_to_b, RC_WRITE_FIRST);
 	rdma_write(a, .wr_id = 2, .len = 16384, .src = 7, .dst = 16384);

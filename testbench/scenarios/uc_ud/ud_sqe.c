@@ -4,7 +4,7 @@
  * requests behind it are flushed, and receives go on. The transition from SQE to RTS works.
  * behaviours: ST-5 UD-3
  */
-#include "testbench/scenario.h"
+#include "testbench/services.h"
 
 #include <errno.h>
 
@@ -36,7 +36,7 @@ SCENARIO(ud_sqe, "UD send error: SQE, flush, receives go on, back to RTS", .any_
 	const struct drv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
 	struct drv_qp_init init = {.type = IBV_QPT_UD,
 				   .cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1}};
-	struct sides s = {.ah = {.dlid = b->lid, .port_num = 1}};
+	struct sides s = {.ah = ah_to(b)};
 	struct drv_sge sge = {tb_va(b, b->dst), GRH + 64, drv_mr_lkey(b->mr)};
 	const struct drv_recv_wr recv = {.wr_id = 1, .sg_list = &sge, .num_sge = 1};
 	struct drv_qp_attr attr = {0};
