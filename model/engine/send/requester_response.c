@@ -327,6 +327,7 @@ static int response_data(struct response *r)
 	    aeth_syndrome_kind(aeth_get_syndrome((
 		    const struct aeth *)(r->pkt->wire + r->pkt->bth_off + op->at[BTH_EXT_AETH]))) !=
 		    AETH_ACK) {
+		requester_acknowledged(r->qp, r->qpc, psn);
 		response_fail_oldest(r, VERDICT_BAD_RESPONSE);
 		return 0;
 	}
