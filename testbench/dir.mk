@@ -58,19 +58,24 @@ $(O)/obj/testbench/app/matrix.o: $(O)/gen/testbench/matrix.gen.h
 fuzz-targets := packet transport verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp
 fuzz-main ?= replay
 fuzz-shared := $(d)/fuzz/rig.c,$(d)/fuzz/kernel.c,$(d)/fuzz/folder.c
-prog-y += $(foreach t,$(fuzz-targets),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared))
+fuzz-transport := $(d)/fuzz/transport_pair.c,$(d)/fuzz/transport_requests.c,$(d)/fuzz/transport_answers.c
+prog-y += $(foreach t,$(filter-out transport,$(fuzz-targets)),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared))
+prog-y += fuzz/transport:$(d)/fuzz/transport.c,$(fuzz-transport),$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared)
 
-# The same comparison with a mistake in one of the responders, which it must find (make test): seeded/N.sed makes it in that file.
+# The same comparison with a mistake in one of the responders or requesters, which it must find (make test): seeded/N.sed makes it in that file.
 seeded-1 := host_driver/rvt/responder.c
 seeded-2 := host_driver/rvt/responder.c
 seeded-3 := model/engine/receive/responder_execute.c
+seeded-4 := host_driver/rvt/response.c
+seeded-5 := host_driver/rvt/requester.c
+seeded-6 := model/engine/send/requester_response.c
 define seeded-rule
 $(O)/gen/seeded/$(1).c: $(seeded-$(1)) $(d)/fuzz/seeded/$(1).sed
 	@mkdir -p $$(@D)
 	$$(Q)sed -f $(d)/fuzz/seeded/$(1).sed $(seeded-$(1)) > $$@ && ! cmp -s $(seeded-$(1)) $$@
-prog-y += fuzz/transport_seeded_$(1):$(d)/fuzz/transport.c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared),$(O)/gen/seeded/$(1).c
+prog-y += fuzz/transport_seeded_$(1):$(d)/fuzz/transport.c,$(fuzz-transport),$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared),$(O)/gen/seeded/$(1).c
 endef
-$(foreach n,1 2 3,$(eval $(call seeded-rule,$(n))))
+$(foreach n,1 2 3 4 5 6,$(eval $(call seeded-rule,$(n))))
 prog-y += damage:$(d)/fuzz/damage.c,$(d)/fuzz/folder.c fuzz_seeds:$(d)/fuzz/seeds.c,$(d)/fuzz/folder.c
 
 # serve between a hostile guest and a good one

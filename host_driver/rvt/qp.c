@@ -377,6 +377,7 @@ static void state_enter(struct rvt_qp *qp, enum ibv_qp_state from, bool tell_dra
 		mtu_set(qp);
 		break;
 	case IBV_QPS_RTS:
+		qp->req.draining = false;
 		rvt_schedule(qp);
 		break;
 	case IBV_QPS_SQD:

@@ -91,14 +91,15 @@ static void deliver_to(struct rvt_qp *qp, struct rvt_in *in)
 		rvt_counters(qp)->responder_dropped++;
 		return;
 	}
+	if (bth_op_is(in->op, BTH_RESPONSE)) {
+		rvt_response_came(qp, in);
+		return;
+	}
 	if (qp->state == IBV_QPS_RTR && !qp->established) {
 		qp->established = true;
 		rvt_qp_event(qp, IBV_EVENT_COMM_EST);
 	}
-	if (bth_op_is(in->op, BTH_RESPONSE))
-		rvt_response_came(qp, in);
-	else
-		rvt_request_came(qp, in);
+	rvt_request_came(qp, in);
 }
 
 enum { GID_MULTICAST = 0xff };
@@ -126,6 +127,21 @@ static void deliver_group(struct rvt_device *dev, struct rvt_in *in)
 	dev->counters.multicast_unwanted += dev->counters.multicast_copies == copies;
 }
 
+#define PREFIX_LINK_LOCAL UINT64_C(0xfe80000000000000)
+
+/* The DGID is one of this port's, or one of them with the link-local prefix (IBA 9.6.1.2). */
+static bool own_gid(const struct rvt_port *port, const uint8_t gid[DRV_GID_BYTES])
+{
+	for (unsigned i = 0; i < port->n_gids; i++) {
+		const uint8_t *own = port->gids[i];
+
+		if (be64_load(own + 8) && !memcmp(gid + 8, own + 8, 8) &&
+		    (!memcmp(gid, own, 8) || be64_load(gid) == PREFIX_LINK_LOCAL))
+			return true;
+	}
+	return false;
+}
+
 void rvt_deliver(struct rvt_device *dev, unsigned port, const uint8_t *header, uint32_t header_len,
 		 const uint8_t *payload, uint32_t len, bool looped)
 {
@@ -140,7 +156,7 @@ void rvt_deliver(struct rvt_device *dev, unsigned port, const uint8_t *header, u
 		return;
 	}
 	qp = rvt_qp_lookup(dev, port, bth_get_dqpn(in.bth));
-	if (qp && qp->port == port)
+	if (qp && qp->port == port && (!in.grh || own_gid(in.port, grh_dgid_cptr(in.grh))))
 		deliver_to(qp, &in);
 	else
 		dev->counters.responder_dropped++;

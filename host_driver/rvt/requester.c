@@ -207,15 +207,17 @@ static void wait_note(struct rvt_qp *qp, enum rvt_wait wait)
 	DRV_LEAVE(qp->dev, 0);
 }
 
-/* The memory of the request cannot be read: it ends when those before it have ended. The packets that
- * did not leave have no PSN. */
+/* The memory of the request cannot be read. RC: it fails when those before it have ended, which an
+ * answer brings about; until then it is tried again. The packets that did not leave have no PSN. */
 static void local_error(struct rvt_qp *qp)
 {
-	qp->req.next_psn = qp->req.psn;
 	while (qp->req.tail != qp->req.cur && qp->type == IBV_QPT_UC)
 		rvt_request_end(qp, IBV_WC_SUCCESS, 0);
-	while (qp->req.tail != qp->req.cur)
-		rvt_request_end(qp, IBV_WC_WR_FLUSH_ERR, 0);
+	if (qp->req.tail != qp->req.cur) {
+		wait_note(qp, RVT_WAIT_EARLIER);
+		return;
+	}
+	qp->req.next_psn = qp->req.psn;
 	rvt_request_fail(qp, IBV_WC_LOC_PROT_ERR);
 }
 

@@ -10,20 +10,44 @@ static void progress(struct rvt_qp *qp, uint32_t una_psn)
 {
 	struct rvt_requester *r = &qp->req;
 	struct rvt_device *dev = rvt_dev(qp);
-	const bool outstanding = psn_diff(r->sent_psn, una_psn) > 0;
+	bool outstanding;
 
 	r->una_psn = una_psn;
 	r->retries = qp->attr.retry_cnt;
 	r->rnr_retries = qp->attr.rnr_retry;
 	r->asked_again = false;
+	if (r->tail == r->head)
+		r->rnr_until_ps = RVT_NEVER; /* what was to wait has arrived */
+	/* while the RNR timer runs no packet is on its way */
+	outstanding = psn_diff(r->sent_psn, una_psn) > 0 && r->rnr_until_ps == RVT_NEVER;
 	r->timeout_at_ps = outstanding && qp->attr.timeout
 				   ? rvt_now(dev) + ack_timeout_ps(qp->attr.timeout)
 				   : RVT_NEVER;
 	rvt_timer_changed(dev);
 	/* what was to be sent again, but has been acknowledged meanwhile */
-	if (r->cur != r->tail && psn_diff(una_psn, r->psn) > 0 &&
-	    psn_diff(una_psn, r->next_psn) < 0)
+	if (psn_diff(una_psn, r->psn) > 0 && psn_diff(una_psn, r->next_psn) < 0)
 		rvt_restart(qp, una_psn);
+}
+
+/* The next response of a READ or atomic is lost: it is asked for again, once until there is progress,
+ * because the answers that are under way will say the same. It takes a retry (IBA 9.7.5.1.1, implied
+ * NAK). */
+static void response_lost(struct rvt_qp *qp, const struct rvt_swqe *w)
+{
+	struct rvt_requester *r = &qp->req;
+
+	if (psn_diff(w->response_psn, r->una_psn) > 0)
+		progress(qp, w->response_psn);
+	if (r->asked_again)
+		return;
+	if (!r->retries) {
+		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		return;
+	}
+	r->retries--;
+	r->asked_again = true;
+	r->timeout_at_ps = RVT_NEVER; /* it begins anew with the packet that goes again */
+	rvt_restart(qp, w->response_psn);
 }
 
 /* Ends the requests whose last packet is at most `psn`. False: a READ or atomic before it has no
@@ -38,10 +62,9 @@ static bool acknowledge(struct rvt_qp *qp, uint32_t psn)
 		if (!w->begun || psn_diff(w->first_psn, psn) > 0)
 			break;
 		if (rvt_is_fetch(w)) {
-			if (r->asked_again)
-				return false;
-			r->asked_again = true;
-			rvt_restart(qp, w->response_psn);
+			if (psn_diff(w->response_psn, psn) > 0)
+				break;
+			response_lost(qp, w);
 			return false;
 		}
 		if (psn_diff(w->last_psn, psn) > 0)
@@ -55,12 +78,20 @@ static bool acknowledge(struct rvt_qp *qp, uint32_t psn)
 	return true;
 }
 
-static void credits_take(struct rvt_qp *qp, uint32_t syndrome, uint32_t msn)
+static uint32_t syndrome_of(const struct rvt_in *in)
+{
+	return aeth_get_syndrome((const struct aeth *)in->ext[BTH_EXT_AETH]);
+}
+
+static void credits_take(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	struct rvt_requester *r = &qp->req;
-	const uint32_t code = aeth_syndrome_code(syndrome);
+	const uint32_t code = aeth_syndrome_code(syndrome_of(in));
+	const uint32_t msn = aeth_get_msn((const struct aeth *)in->ext[BTH_EXT_AETH]);
 	const uint32_t limit = psn_add(msn, credit_decode(code));
 
+	if (aeth_syndrome_kind(syndrome_of(in)) != AETH_ACK)
+		return;
 	if (code == AETH_CREDIT_NONE)
 		r->no_credits = true;
 	else if (psn_diff(limit, r->limit_ssn) > 0)
@@ -126,14 +157,11 @@ static void nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
 
 static void ack_came(struct rvt_qp *qp, const struct rvt_in *in)
 {
-	const struct aeth *aeth = (const struct aeth *)in->ext[BTH_EXT_AETH];
-	const uint32_t syndrome = aeth_get_syndrome(aeth), code = aeth_syndrome_code(syndrome);
+	const uint32_t syndrome = syndrome_of(in), code = aeth_syndrome_code(syndrome);
 
-	if (psn_diff(in->psn, qp->req.una_psn) < 0 && aeth_syndrome_kind(syndrome) != AETH_ACK)
-		return; /* of a packet that has been acknowledged since */
 	switch (aeth_syndrome_kind(syndrome)) {
 	case AETH_ACK:
-		credits_take(qp, syndrome, aeth_get_msn(aeth));
+		credits_take(qp, in);
 		acknowledge(qp, in->psn);
 		break;
 	case AETH_RNR_NAK:
@@ -142,42 +170,40 @@ static void ack_came(struct rvt_qp *qp, const struct rvt_in *in)
 	case AETH_NAK:
 		nak(qp, in->psn, code);
 		break;
-	case AETH_RESERVED:
+	case AETH_RESERVED: /* says nothing of its own packet */
+		acknowledge(qp, (in->psn - 1) & PSN_MASK);
 		break;
 	}
-	rvt_schedule(qp);
 }
 
 /* --- responses with data --- */
 
+/* The oldest READ or atomic without its whole answer; NULL: there is none. */
+static struct rvt_swqe *fetch_oldest(struct rvt_qp *qp)
+{
+	for (uint32_t i = qp->req.tail; i != qp->req.head; i++) {
+		struct rvt_swqe *w = rvt_swqe_at(qp, i);
+
+		if (!w->begun)
+			break;
+		if (rvt_is_fetch(w))
+			return w;
+	}
+	return NULL;
+}
+
 /* The READ or atomic that waits for this PSN; what stands before it is acknowledged by it. NULL:
- * the response is old, or one before it is lost. */
+ * the response is old or answers no such request, or one before it is lost. */
 static struct rvt_swqe *fetch_of(struct rvt_qp *qp, uint32_t psn)
 {
-	struct rvt_requester *r = &qp->req;
-	struct rvt_swqe *w;
+	struct rvt_swqe *w = fetch_oldest(qp);
 
-	while (r->tail != r->head) {
-		w = rvt_swqe_at(qp, r->tail);
-		if (!w->begun || psn_diff(psn, w->first_psn) < 0)
-			return NULL;
-		if (psn_diff(psn, w->last_psn) <= 0)
-			break;
-		if (!acknowledge(qp, w->last_psn))
-			return NULL;
-	}
-	if (r->tail == r->head)
+	if (!w || psn_diff(psn, w->response_psn) < 0)
 		return NULL;
-	w = rvt_swqe_at(qp, r->tail);
-	if (!rvt_is_fetch(w) || psn_diff(psn, w->response_psn) < 0)
-		return NULL;
+	acknowledge(qp, (w->first_psn - 1) & PSN_MASK);
 	if (psn == w->response_psn)
 		return w;
-	/* one is missing: the rest is asked for again, once */
-	if (!r->asked_again) {
-		r->asked_again = true;
-		rvt_restart(qp, w->response_psn);
-	}
+	response_lost(qp, w);
 	return NULL;
 }
 
@@ -192,14 +218,11 @@ static void fetch_end(struct rvt_qp *qp, const struct rvt_swqe *w)
 	progress(qp, psn_add(psn, 1));
 }
 
-static void read_came(struct rvt_qp *qp, const struct rvt_in *in)
+static void read_came(struct rvt_qp *qp, struct rvt_swqe *w, const struct rvt_in *in)
 {
-	struct rvt_swqe *w = fetch_of(qp, in->psn);
 	const bool end = bth_op_is(in->op, BTH_END);
 	uint32_t offset, left;
 
-	if (!w)
-		return;
 	offset = (uint32_t)psn_diff(in->psn, w->first_psn) * qp->mtu;
 	left = w->length - offset;
 	if (w->opcode != IBV_WR_RDMA_READ || end != (in->psn == w->last_psn) ||
@@ -219,13 +242,10 @@ static void read_came(struct rvt_qp *qp, const struct rvt_in *in)
 		progress(qp, w->response_psn);
 }
 
-static void atomic_came(struct rvt_qp *qp, const struct rvt_in *in)
+static void atomic_came(struct rvt_qp *qp, struct rvt_swqe *w, const struct rvt_in *in)
 {
-	struct rvt_swqe *w = fetch_of(qp, in->psn);
 	uint64_t value;
 
-	if (!w)
-		return;
 	if (w->opcode == IBV_WR_RDMA_READ) {
 		rvt_request_fail(qp, IBV_WC_BAD_RESP_ERR);
 		return;
@@ -240,25 +260,40 @@ static void atomic_came(struct rvt_qp *qp, const struct rvt_in *in)
 	fetch_end(qp, w);
 }
 
+static void data_came(struct rvt_qp *qp, const struct rvt_in *in)
+{
+	struct rvt_swqe *w = fetch_of(qp, in->psn);
+
+	if (!w)
+		return;
+	if (in->ext[BTH_EXT_AETH] && aeth_syndrome_kind(syndrome_of(in)) != AETH_ACK) {
+		rvt_request_fail(qp, IBV_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (in->ext[BTH_EXT_AETH])
+		credits_take(qp, in);
+	if (bth_op_is(in->op, BTH_ATOMIC))
+		atomic_came(qp, w, in);
+	else
+		read_came(qp, w, in);
+}
+
 void rvt_response_came(struct rvt_qp *qp, const struct rvt_in *in)
 {
 	struct rvt_requester *r = &qp->req;
-	const struct aeth *aeth = (const struct aeth *)in->ext[BTH_EXT_AETH];
 
 	if (!rvt_may(qp, RVT_SEND) || r->tail == r->head)
 		return;
-	/* of a packet that was never sent, or is acknowledged */
+	/* of a packet that was never sent */
 	if (psn_diff(in->psn, r->sent_psn) >= 0)
 		return;
-	if (bth_op_is(in->op, BTH_ACK)) {
+	if (psn_diff(in->psn, r->una_psn) < 0) {
+		if (bth_op_is(in->op, BTH_ACK) && psn_add(in->psn, 1) == r->una_psn)
+			credits_take(qp, in); /* a repeated acknowledgement may bring new ones */
+	} else if (bth_op_is(in->op, BTH_ACK)) {
 		ack_came(qp, in);
-		return;
+	} else {
+		data_came(qp, in);
 	}
-	if (aeth && aeth_syndrome_kind(aeth_get_syndrome(aeth)) == AETH_ACK)
-		credits_take(qp, aeth_get_syndrome(aeth), aeth_get_msn(aeth));
-	if (bth_op_is(in->op, BTH_ATOMIC))
-		atomic_came(qp, in);
-	else
-		read_came(qp, in);
 	rvt_schedule(qp);
 }

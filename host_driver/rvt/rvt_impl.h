@@ -143,6 +143,7 @@ struct rvt_swqe {
 	W(FETCHES, "a READ or atomic in flight, there are as many as allowed")                     \
 	W(RNR, "the RNR timer")                                                                    \
 	W(CREDIT, "credits of the responder")                                                      \
+	W(EARLIER, "the requests before one that cannot be sent")                                  \
 	W(BUFFER, "a packet buffer")
 
 enum rvt_wait {
