@@ -130,7 +130,7 @@ $(O)/hcasim: $(objs) $(mainobj)
 # hcasim with a driver that tells testbench/dsan/ of each access to memory: see callout.h there.
 # The option is not given to the linker, so gcc's library stays out.
 CALLOUTS := -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset free,-D$(f)=callout_$(f))
-called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/%,$(src-y)))
+called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/%,$(src-y)))
 $(O)/obj/checked/%.o: %.c $(O)/flags.stamp | $(gen-y)
 	$(call say,CC,$< with call-outs)
 	@mkdir -p $(@D)

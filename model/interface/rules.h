@@ -307,7 +307,42 @@
 	  "a completion that the driver returns says something else than what the device wrote", \
 	  "IBA 11.4.2.1 poll for completion; mlx4 CQE format", \
 	  "the function that fills that member, and which work request the index in the CQE names", \
-	  "the immediate data is in the wrong byte order")
+	  "the immediate data is in the wrong byte order") \
+	R(lock_missing, \
+	  "something that threads share is read and written without the lock that is held for it elsewhere, and other threads may run in between", \
+	  "Linux mlx4_table_get, mlx4_multicast_attach, mlx4_cmd_post: table->mutex, mcg_table.mutex, cmd.hcr_mutex", \
+	  "the lock around both, taken before the first look and given back behind the last write", \
+	  "whether a chunk of ICM is mapped is looked at before the lock is taken") \
+	R(lock_misused, \
+	  "a lock is taken twice, given back by a thread that does not hold it, or still held when the call returns", \
+	  "Linux locking/mutex-design: one owner, which unlocks; lockdep", \
+	  "each way out between the lock and the unlock", \
+	  "an error returns without the unlock") \
+	R(lock_order, \
+	  "two locks are taken in both orders, so two threads can wait for each other for ever", \
+	  "Linux locking/lockdep-design: lock inversion", \
+	  "which of the two comes first everywhere else", \
+	  "a command that maps memory takes the lock of the table that calls it") \
+	R(wake_missing, \
+	  "what a sleeping thread waits for was changed, and nobody wakes the thread", \
+	  "Linux scheduler/completion, wait_event: wake_up after the condition changed", \
+	  "the wake-up behind that store, for the wait queue in which the thread sleeps", \
+	  "an interrupt handler counts an event and wakes nobody") \
+	R(wait_unchecked, \
+	  "a thread sleeps, or goes on after its sleep, without a fresh look at what it waits for", \
+	  "Linux wait_event: the condition is looked at between prepare_to_wait and schedule, and again when woken", \
+	  "that the condition is tested right before the wait, behind all that may take time, and that the wait stands in a loop", \
+	  "a lock is tested with if, not with while") \
+	R(freed_in_use, \
+	  "memory of the driver, or a wait queue, is used after it was freed, or freed while it is used", \
+	  "Linux dev-tools/kasan: use-after-free, double-free", \
+	  "who else has a pointer to it, and who waits for those before it is freed", \
+	  "an event stays in a list when it is freed") \
+	R(interrupt_sleeps, \
+	  "a handler of interrupts sleeps, or takes a lock that may make it sleep", \
+	  "Linux might_sleep: not in interrupt context", \
+	  "what the handler calls; the part that may sleep belongs into a thread", \
+	  "a handler gives a command and waits for its answer")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */
 #define GUEST_OBJECTS(O) \

@@ -3,6 +3,7 @@
  * asked_request.c, asked_completion.c and asked_context.c. */
 #include "testbench/dsan/asked_impl.h"
 #include "testbench/dsan/taken.h"
+#include "testbench/dsan/threads.h"
 #include "testbench/dsan/wrote.h"
 
 #include "model/interface/queues.h"
@@ -60,6 +61,7 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 	asks = a;
 	if (!a->c)
 		return;
+	a->locks = locks_held();
 	a->since = a->c->seq;
 	a->since_recent = a->c->n_recent;
 	a->marks = wants_marks(kind);
@@ -76,6 +78,7 @@ void ask_drop(struct ask *a)
 	if (!*at)
 		return;
 	*at = a->next;
+	locks_end(a->c, a->call, a->locks, a->kind != ASK_INNER && !ask_running());
 	if (a->took)
 		taken_made(a, NULL);
 	if (a->marks)

@@ -74,6 +74,7 @@ struct ask {
 	bool took;                          /* something that nobody has claimed yet (taken.h) */
 	const void *released[ASK_RELEASED]; /* where it gave things back: the first of them */
 	unsigned n_released;
+	unsigned locks;     /* that its thread held when it began */
 	const void *object; /* that it destroys or changes; NULL: none */
 	struct made *made;
 	struct {

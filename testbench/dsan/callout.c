@@ -8,7 +8,8 @@
 static bool built;
 static uintptr_t first, span; /* of all memory watched */
 static struct callout_listener *listeners;
-static unsigned elsewhere; /* listeners that hear of other memory */
+static unsigned elsewhere; /* listeners that hear of stores to other memory */
+static unsigned elsewhere_loads;
 
 bool callouts_built(void)
 {
@@ -34,6 +35,7 @@ void callout_listen(struct callout_listener *l)
 	l->next = NULL;
 	*at = l;
 	elsewhere += !!l->elsewhere;
+	elsewhere_loads += !!l->elsewhere_load;
 }
 
 void callout_leave(struct callout_listener *l)
@@ -42,6 +44,7 @@ void callout_leave(struct callout_listener *l)
 		if (*at == l) {
 			*at = l->next;
 			elsewhere -= !!l->elsewhere;
+			elsewhere_loads -= !!l->elsewhere_load;
 			return;
 		}
 	}
@@ -73,8 +76,11 @@ static void others(uintptr_t at, size_t bytes, const void *pc)
 			l->elsewhere(l->ctx, at, bytes, pc);
 }
 
-static void no_others(uintptr_t at, size_t bytes, const void *pc)
+static void other_loads(uintptr_t at, size_t bytes, const void *pc)
 {
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->elsewhere_load)
+			l->elsewhere_load(l->ctx, at, bytes, pc);
 }
 
 static void copies(uintptr_t at, uintptr_t from, size_t bytes)
@@ -88,6 +94,8 @@ static void copy_heard(void *to, const void *from, size_t bytes, const void *pc)
 {
 	if (bytes && watched((uintptr_t)from))
 		loads((uintptr_t)from, bytes, pc);
+	else if (elsewhere_loads && bytes)
+		other_loads((uintptr_t)from, bytes, pc);
 	if (bytes && watched((uintptr_t)to)) {
 		stores((uintptr_t)to, bytes, pc);
 		if (elsewhere && !watched((uintptr_t)from))
@@ -105,20 +113,20 @@ void __tsan_init(void)
 	built = true;
 }
 
-#define ACCESS(name, of, of_others, bytes)                                                         \
+#define ACCESS(name, of, wanted, of_others, bytes)                                                 \
 	void name(void *at);                                                                       \
 	void name(void *at)                                                                        \
 	{                                                                                          \
 		if (watched((uintptr_t)at))                                                        \
 			of((uintptr_t)at, bytes, __builtin_return_address(0));                     \
-		else if (elsewhere)                                                                \
+		else if (wanted)                                                                   \
 			of_others((uintptr_t)at, bytes, __builtin_return_address(0));              \
 	}
 #define ACCESSES(bytes)                                                                            \
-	ACCESS(__tsan_read##bytes, loads, no_others, bytes)                                        \
-	ACCESS(__tsan_write##bytes, stores, others, bytes)                                         \
-	ACCESS(__tsan_unaligned_read##bytes, loads, no_others, bytes)                              \
-	ACCESS(__tsan_unaligned_write##bytes, stores, others, bytes)
+	ACCESS(__tsan_read##bytes, loads, elsewhere_loads, other_loads, bytes)                     \
+	ACCESS(__tsan_write##bytes, stores, elsewhere, others, bytes)                              \
+	ACCESS(__tsan_unaligned_read##bytes, loads, elsewhere_loads, other_loads, bytes)           \
+	ACCESS(__tsan_unaligned_write##bytes, stores, elsewhere, others, bytes)
 
 ACCESSES(1)
 ACCESSES(2)
@@ -131,6 +139,8 @@ void __tsan_read_range(void *at, size_t bytes)
 {
 	if (watched((uintptr_t)at) && bytes)
 		loads((uintptr_t)at, bytes, __builtin_return_address(0));
+	else if (elsewhere_loads && bytes)
+		other_loads((uintptr_t)at, bytes, __builtin_return_address(0));
 }
 
 void __tsan_write_range(void *at, size_t bytes);

@@ -34,6 +34,8 @@ struct callout_listener {
 	void (*fence)(void *ctx, unsigned fence, const void *pc);
 	/* A store to other memory: the driver's stack and heap. */
 	void (*elsewhere)(void *ctx, uintptr_t at, size_t bytes, const void *pc);
+	/* A load of other memory. */
+	void (*elsewhere_load)(void *ctx, uintptr_t at, size_t bytes, const void *pc);
 	/* The store that was heard last copies these bytes from other memory. */
 	void (*copied)(void *ctx, uintptr_t at, uintptr_t from, size_t bytes);
 	struct callout_listener *next; /* of callout.c */

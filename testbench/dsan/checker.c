@@ -6,6 +6,7 @@
 #include "testbench/dsan/function.h"
 #include "testbench/dsan/late.h"
 #include "testbench/dsan/taken.h"
+#include "testbench/dsan/threads.h"
 #include "testbench/dsan/wrote.h"
 #include "testbench/os/symbols.h"
 
@@ -322,8 +323,11 @@ static void hcr_written(struct checker *c, unsigned offset, const void *bytes, u
 			const void *pc)
 {
 	memcpy(c->hcr + offset, bytes, size);
+	if (!offset)
+		locks_read(c, (uintptr_t)c->hcr, pc);
 	if (offset + size != sizeof(c->hcr) || !hcr_get_go((const struct hcr *)c->hcr))
 		return;
+	locks_write(c, (uintptr_t)c->hcr, "the command register", pc);
 	function_command(c, pc);
 	asked_command(c, (const struct hcr *)c->hcr);
 }
@@ -381,8 +385,14 @@ static void op_config_write(struct platform *p, unsigned offset, unsigned size, 
 static int op_irq_request(struct platform *p, unsigned vector, void (*handler)(void *arg),
 			  void *arg)
 {
-	const int rc = checker_of(p)->ops->irq_request(p, vector, handler, arg);
+	struct checker *c = checker_of(p);
+	struct interrupt *i = vector < FUNCTION_VECTORS ? &c->interrupts[vector] : NULL;
+	int rc;
 
+	if (!i)
+		return c->ops->irq_request(p, vector, handler, arg);
+	*i = (struct interrupt){c, handler, arg};
+	rc = c->ops->irq_request(p, vector, threads_interrupt, i);
 	if (!rc) {
 		function_handler(checker_of(p), vector, 1);
 		taken_add(TAKEN_HANDLER, p, vector, __builtin_return_address(0));
@@ -550,6 +560,7 @@ static void hear(struct checker *c, const struct checker_host *host)
 	static struct platform_ops
 		ops; /* the host's but for what is overridden; one kind of host */
 
+	threads_hear(c, host->platform);
 	c->ops = host->platform->ops;
 	ops = *c->ops;
 	ops.mmio_write = op_mmio_write;
@@ -601,6 +612,7 @@ struct checker *checker_create(const struct checker_host *host)
 	if (!c)
 		return NULL;
 	c->host = *host;
+	c->tell = checker_report;
 	c->order = order_create(c);
 	c->claims = claims_create(c);
 	c->own = own_create(c);
@@ -626,6 +638,7 @@ void checker_destroy(struct checker *c)
 	callout_leave(&c->listener);
 	taken_forget(c);
 	c->host.platform->ops = c->ops;
+	threads_leave(c->host.platform);
 	checkers[c->host.platform->host] = NULL;
 	checker_free(c);
 }

@@ -8,6 +8,7 @@
 #include "model/interface/rules.h"
 #include "testbench/dsan/callout.h"
 #include "testbench/dsan/checker.h"
+#include "testbench/dsan/threads.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,7 @@ enum {
 };
 
 struct ask;
+struct breach;
 struct claims;
 struct hcr;
 struct late;
@@ -58,6 +60,9 @@ struct function {
 
 struct checker {
 	struct checker_host host;
+	/* checker_report(), for parts that stand below it */
+	void (*tell)(struct checker *c, const struct breach *b, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
 	const struct platform_ops *ops; /* the host's own */
 	struct hca_monitor monitor;
 	struct callout_listener listener;
@@ -88,6 +93,7 @@ struct checker {
 	 * registers. */
 	uint32_t recent[RECENT], n_recent;
 	struct function function;
+	struct interrupt interrupts[FUNCTION_VECTORS];
 	uint8_t hcr[28];  /* the command register, as it was written so far */
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;

@@ -4,6 +4,7 @@
 #include "testbench/dsan/claims.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
+#include "testbench/dsan/threads.h"
 #include "testbench/dsan/wrote.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -60,7 +61,32 @@ void callout_free(void *at)
 {
 	if (at)
 		taken_back(TAKEN_MEMORY, at, 0, HERE);
+	if (at && !freed_take(at, HERE))
+		return;
 	free(at);
+}
+
+/* --- locks --- */
+
+W(void, drv_lock, struct drv_device *dev, struct drv_mutex *m)
+{
+	struct checker *c = checker_of_host(dev->p->host);
+
+	locks_want(c, m, HERE);
+	__real_drv_lock(dev, m);
+	locks_got(c, m, HERE);
+}
+
+W(void, drv_unlock, struct drv_device *dev, struct drv_mutex *m)
+{
+	locks_back(checker_of_host(dev->p->host), m, HERE);
+	__real_drv_unlock(dev, m);
+}
+
+W(void, drv_mutex_cleanup, struct drv_device *dev, struct drv_mutex *m)
+{
+	locks_forget(m);
+	__real_drv_mutex_cleanup(dev, m);
 }
 
 /* --- records, buffers, MTT entries --- */
@@ -340,6 +366,20 @@ static void init_hca_says(const struct ask *a, const struct drv_device *dev,
 	}
 }
 
+/* Entries of groups are read, changed and written back. */
+static void group_read(const struct drv_device *dev, uint16_t op, uint32_t index, const void *pc)
+{
+	if (op == HCR_READ_MCG)
+		locks_read(checker_of_host(dev->p->host), (uintptr_t)dev + index, pc);
+}
+
+static void group_write(const struct drv_device *dev, uint16_t op, uint32_t index, const void *pc)
+{
+	if (op == HCR_WRITE_MCG)
+		locks_write(checker_of_host(dev->p->host), (uintptr_t)dev + index,
+			    "an entry of the multicast table", pc);
+}
+
 W(int, drv_cmd_in, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
   const void *in, size_t len)
 {
@@ -347,12 +387,16 @@ W(int, drv_cmd_in, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigne
 
 	if (a && op == HCR_INIT_HCA && len == sizeof(struct init_hca))
 		init_hca_says(a, dev, in);
+	group_write(dev, op, in_mod, HERE);
 	return COMMAND(dev, __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len));
 }
 
 W(int, drv_cmd_out, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
   void *out, size_t len)
 {
+	const void *pc = HERE;
+
+	group_read(dev, op, in_mod, pc);
 	return COMMAND(dev, __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len));
 }
 

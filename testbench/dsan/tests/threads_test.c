@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What threads do to memory that they share: locks, waits and memory that was freed. The test plays
+ * the threads of the simulation, and checker.c. */
+#include "testbench/dsan/threads_impl.h"
+#include "testbench/os/symbols.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct kernel_thread {
+	unsigned number;
+};
+
+enum { PLACES = 16 };
+
+static struct kernel_thread one = {1}, two = {2};
+static const struct kernel_thread *running;
+static struct checker c;
+static const char
+	places[PLACES]; /* in the driver: the first half is one function, the rest another */
+static unsigned reports;
+static enum guest_rule reported;
+static int lock, other_lock;
+static uint32_t shared;
+static struct sleeping s;
+
+/* --- what the test plays --- */
+
+struct kernel_thread *kernel_thread_running(void)
+{
+	return (struct kernel_thread *)running;
+}
+
+unsigned kernel_thread_number(const struct kernel_thread *thread)
+{
+	return thread->number;
+}
+
+const void *kernel_thread_outermost(const struct kernel_thread *thread)
+{
+	return NULL; /* nothing here is on a stack */
+}
+
+static void note(struct checker *of, const struct breach *b, const char *format, ...)
+{
+	reports++;
+	reported = b->rule;
+}
+
+size_t symbols_find(const void *pc, struct symbol *symbols, size_t room)
+{
+	const bool second = (const char *)pc - places >= PLACES / 2;
+
+	*symbols = (struct symbol){.line = (int)((const char *)pc - places)};
+	snprintf(symbols->name, sizeof(symbols->name), second ? "second" : "first");
+	snprintf(symbols->file, sizeof(symbols->file), second ? "second.c" : "first.c");
+	return 1;
+}
+
+/* --- the driver's calls --- */
+
+static bool played_wait(struct platform *p, struct platform_waitq *q, uint64_t deadline_ps)
+{
+	return true;
+}
+
+static void played_wake(struct platform *p, struct platform_waitq *q)
+{
+}
+
+static void played_sleep(struct platform *p, uint64_t ps)
+{
+}
+
+static const struct platform_ops played = {.waitq_wait = played_wait,
+					   .waitq_wake_all = played_wake,
+					   .waitq_destroy = played_wake,
+					   .sleep_ps = played_sleep};
+static struct platform platform;
+static struct platform_waitq *const queue = (void *)&lock;
+
+static int begin(void **state)
+{
+	c.tell = note;
+	platform.ops = &played;
+	threads_hear(&c, &platform);
+	running = &one;
+	platform.ops->sleep_ps(&platform, 0);
+	running = &two;
+	platform.ops->sleep_ps(&platform, 0);
+	running = &one;
+	reports = 0;
+	shared = 0;
+	return 0;
+}
+
+static int end(void **state)
+{
+	waits_end(&s);
+	locks_forget(&lock);
+	locks_forget(&other_lock);
+	threads_leave(&platform);
+	return 0;
+}
+
+static void expect_rule(enum guest_rule rule)
+{
+	assert_int_equal(reports, 1);
+	assert_int_equal(reported, rule);
+}
+
+static void take(const void *what, unsigned place)
+{
+	locks_want(&c, what, &places[place]);
+	locks_got(&c, what, &places[place]);
+}
+
+static void others_run(void)
+{
+	platform.ops->sleep_ps(&platform, 0);
+}
+
+/* Reads in one turn and writes in the next one. */
+static void span(unsigned place)
+{
+	locks_read(&c, (uintptr_t)&shared, &places[place]);
+	others_run();
+	locks_write(&c, (uintptr_t)&shared, "a register", &places[place]);
+}
+
+/* --- locks --- */
+
+static void a_lock_that_others_hold_is_missed(void **state)
+{
+	take(&lock, 0);
+	span(1);
+	locks_back(&c, &lock, &places[2]);
+	assert_int_equal(reports, 0);
+	span(3);
+	expect_rule(RULE_lock_missing);
+}
+
+static void a_lock_that_is_taken_behind_the_look_does_not_help(void **state)
+{
+	take(&lock, 0);
+	span(1);
+	locks_back(&c, &lock, &places[2]);
+	locks_read(&c, (uintptr_t)&shared, &places[3]);
+	take(&lock, 4);
+	locks_write(&c, (uintptr_t)&shared, "a register", &places[5]);
+	expect_rule(RULE_lock_missing);
+}
+
+static void without_any_lock_nothing_is_known(void **state)
+{
+	span(1);
+	running = &two;
+	span(2);
+	assert_int_equal(reports, 0);
+}
+
+static void a_lock_is_taken_once_and_given_back_by_its_holder(void **state)
+{
+	take(&lock, 0);
+	locks_want(&c, &lock, &places[1]);
+	expect_rule(RULE_lock_misused);
+	running = &two;
+	locks_back(&c, &lock, &places[2]);
+	assert_int_equal(reports, 2);
+	running = &one;
+	locks_got(&c, &lock, &places[3]);
+	running = &two;
+	locks_got(&c, &lock, &places[4]);
+	assert_int_equal(reports, 3);
+	assert_int_equal(reported, RULE_lock_misused);
+}
+
+static void a_lock_is_given_back_when_the_call_returns(void **state)
+{
+	const unsigned before = locks_held();
+
+	take(&lock, 0);
+	locks_end(&c, "a call", before, true);
+	expect_rule(RULE_lock_misused);
+	assert_int_equal(locks_held(), 0);
+}
+
+static void locks_are_taken_in_one_order(void **state)
+{
+	take(&lock, 0);
+	take(&other_lock, 1);
+	locks_back(&c, &other_lock, &places[2]);
+	locks_back(&c, &lock, &places[2]);
+	take(&other_lock, 3);
+	take(&lock, 4);
+	expect_rule(RULE_lock_order);
+	locks_back(&c, &other_lock, &places[5]);
+	locks_back(&c, &lock, &places[5]);
+}
+
+/* --- waits --- */
+
+static void falls_asleep(void)
+{
+	running = &one;
+	s = (struct sleeping){0};
+	waits_sleep(&s, runner_now(), queue, places);
+	others_run();
+	running = &two;
+}
+
+static void wakes(void)
+{
+	platform.ops->waitq_wake_all(&platform, queue);
+	others_run();
+	running = &one;
+	waits_awake(&s);
+}
+
+static void looks(void)
+{
+	waits_store(runner_now(), 0, 0, places); /* nothing: a store touches no bytes */
+	runner_now()->loads.newest[runner_now()->loads.n++ % ACCESSES] =
+		(struct access){(uintptr_t)&shared, sizeof(shared), 2, &places[1]};
+}
+
+static void changes(void)
+{
+	waits_store(runner_now(), (uintptr_t)&shared, sizeof(shared), &places[9]);
+	runner_now()->stores.newest[runner_now()->stores.n++ % ACCESSES] =
+		(struct access){(uintptr_t)&shared, sizeof(shared), 1, &places[9]};
+	shared++;
+}
+
+static void who_changes_what_a_sleeper_waits_for_wakes_it(void **state)
+{
+	looks();
+	falls_asleep();
+	changes();
+	wakes();
+	assert_int_equal(reports, 0);
+	looks();
+	falls_asleep();
+	changes();
+	others_run();
+	expect_rule(RULE_wake_missing);
+	waits_end(&s);
+}
+
+static void a_look_in_an_older_turn_is_none(void **state)
+{
+	looks();
+	others_run();
+	falls_asleep();
+	changes();
+	wakes();
+	looks();
+	waits_load(runner_now(), (uintptr_t)&shared, sizeof(shared));
+	expect_rule(RULE_wait_unchecked);
+}
+
+static void who_was_woken_looks_again(void **state)
+{
+	looks();
+	falls_asleep();
+	changes();
+	wakes();
+	looks();
+	waits_load(runner_now(), (uintptr_t)&shared, sizeof(shared));
+	changes();
+	assert_int_equal(reports, 0);
+	others_run();
+	looks();
+	falls_asleep();
+	changes();
+	wakes();
+	changes();
+	expect_rule(RULE_wait_unchecked);
+}
+
+static void a_queue_is_not_freed_while_a_thread_sleeps_in_it(void **state)
+{
+	falls_asleep();
+	platform.ops->waitq_destroy(&platform, queue);
+	expect_rule(RULE_freed_in_use);
+	waits_end(&s);
+}
+
+static void handle(void *arg)
+{
+	platform.ops->sleep_ps(&platform, 1);
+}
+
+static void handlers_of_interrupts_do_not_sleep(void **state)
+{
+	struct interrupt i = {&c, handle, NULL};
+
+	platform.ops->sleep_ps(&platform, 1);
+	assert_int_equal(reports, 0);
+	threads_interrupt(&i);
+	expect_rule(RULE_interrupt_sleeps);
+}
+
+/* --- memory that was freed --- */
+
+static void freed_memory_is_neither_used_nor_freed(void **state)
+{
+	uint32_t *at = malloc(64);
+
+	freed_check(runner_now(), (uintptr_t)at, 4, false, places);
+	assert_int_equal(reports, 0);
+	assert_false(freed_take(at, places));
+	freed_check(runner_now(), (uintptr_t)at + 32, 4, true, places);
+	expect_rule(RULE_freed_in_use);
+	assert_false(freed_take(at, places));
+	assert_int_equal(reports, 2);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(a_lock_that_others_hold_is_missed),
+		T(a_lock_that_is_taken_behind_the_look_does_not_help),
+		T(without_any_lock_nothing_is_known),
+		T(a_lock_is_taken_once_and_given_back_by_its_holder),
+		T(a_lock_is_given_back_when_the_call_returns),
+		T(locks_are_taken_in_one_order),
+		T(who_changes_what_a_sleeper_waits_for_wakes_it),
+		T(a_look_in_an_older_turn_is_none),
+		T(who_was_woken_looks_again),
+		T(a_queue_is_not_freed_while_a_thread_sleeps_in_it),
+		T(handlers_of_interrupts_do_not_sleep),
+		T(freed_memory_is_neither_used_nor_freed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
