@@ -55,7 +55,7 @@ $(O)/gen/testbench/matrix.gen.h: $(sort $(wildcard $(d)/scenarios/*/*.c))
 $(O)/obj/testbench/app/matrix.o: $(O)/gen/testbench/matrix.gen.h
 
 # Fuzz targets: each is a program that replays files; make fuzz links them with libFuzzer instead.
-fuzz-targets := packet transport verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp
+fuzz-targets := packet frames transport verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp
 fuzz-main ?= replay
 fuzz-shared := $(d)/fuzz/rig.c,$(d)/fuzz/kernel.c,$(d)/fuzz/folder.c
 fuzz-transport := $(d)/fuzz/transport_pair.c,$(d)/fuzz/transport_requests.c,$(d)/fuzz/transport_answers.c

@@ -2,6 +2,7 @@
 /* See rig.h. */
 #define _GNU_SOURCE /* memfd_create */
 #include "testbench/fuzz/rig.h"
+#include "testbench/services.h"
 #include "model/interface/macros.h"
 #include "model/sim/cfg.h"
 #include "traces/trace_impl.h"
@@ -219,10 +220,10 @@ static void make_srq(struct fuzz_rig *rig)
 	init.cap.max_recv_wr = init.cap.max_recv_sge = 0;
 	if (drv_qp_create(a->pd, &init, &rig->srq_qp))
 		abort();
-	path = drv_rc_path_default(b->lid, drv_qp_num(rig->peer_qp));
+	path = path_to(b, drv_qp_num(rig->peer_qp));
 	if (drv_qp_connect(rig->srq_qp, &path))
 		abort();
-	path = drv_rc_path_default(a->lid, drv_qp_num(rig->srq_qp));
+	path = path_to(a, drv_qp_num(rig->srq_qp));
 	if (drv_qp_connect(rig->peer_qp, &path))
 		abort();
 	for (unsigned i = 0; i < SRQ_RECEIVES; i++) {
@@ -248,8 +249,7 @@ static void make_uc(struct fuzz_rig *rig)
 			abort();
 	}
 	for (unsigned i = 0; i < TB_ENDS; i++) {
-		const struct drv_rc_path path =
-			drv_rc_path_default(rig->tb.ends[!i].lid, drv_qp_num(rig->uc[!i]));
+		const struct drv_rc_path path = path_to(&rig->tb.ends[!i], drv_qp_num(rig->uc[!i]));
 
 		if (drv_qp_connect(rig->uc[i], &path))
 			abort();

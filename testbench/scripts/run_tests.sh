@@ -270,7 +270,7 @@ fuzz_seeds()
 }
 one "fuzz.seeds" fuzz_seeds
 export FUZZ_FW=$O/fw/hcasim-fw.elf FUZZ_RUN=$scratch/whole
-for t in packet transport verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp; do
+for t in packet frames transport verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp; do
 	mapfile -t inputs < <(find "testbench/fuzz/corpus/$t" -type f 2>/dev/null; find "$scratch/seeds/$t" -type f 2>/dev/null | sort -V | awk 'NR % 16 == 1')
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t" timeout 300 "$O/fuzz/$t" "${inputs[@]}"
 	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 one "fuzz.$t.random" timeout 300 "$O/fuzz/$t" --random 16 1
