@@ -5,8 +5,10 @@
  */
 #include "model/engine/base/engine.h"
 #include "model/engine/wire/crc.h"
+#include "model/engine/wire/eth_port.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
+#include "model/engine/wire/roce_crc.h"
 #include "model/interface/bth_ops.h"
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
@@ -79,7 +81,12 @@ static void packet_arrived(struct hca *h, struct packet *pkt)
 	arrived = pkt;
 }
 
-static const struct hca_calls calls = {.packet_arrived = packet_arrived};
+static void frame_came(struct hca *h, struct packet *pkt)
+{
+	arrived = pkt;
+}
+
+static const struct hca_calls calls = {.packet_arrived = packet_arrived, .frame_came = frame_came};
 
 static int start(void **state)
 {
@@ -684,6 +691,43 @@ static void pool_keeps_and_gives_back(void **state)
 	assert_true(packet_pool_footprint(&hca) < sizeof(struct packet));
 }
 
+/* A RoCE v2 packet comes to a port without RoCE v2. Software gets it, with the ICRC that nobody has needed
+ * before. */
+static void to_software(void **state)
+{
+	enum { PAYLOAD = 64, BYTES = 20 + 8 + BTH_BYTES + PAYLOAD + ICRC_BYTES };
+	struct {
+		struct eth_hdr eth;
+		struct ipv4_hdr ip;
+		struct udp_hdr udp;
+		struct bth bth;
+	} h = {0};
+	struct eth_port eth = {.udp_port = ROCE_UDP_PORT};
+	struct packet *pkt = packet_alloc(&hca);
+	struct roce_places at;
+
+	port.eth = &eth;
+	eth_hdr_set_type(&h.eth, ETH_TYPE_IPV4);
+	ipv4_hdr_set_version(&h.ip, IPV4_VERSION);
+	ipv4_hdr_set_ihl(&h.ip, 5);
+	ipv4_hdr_set_total_len(&h.ip, BYTES);
+	ipv4_hdr_set_protocol(&h.ip, IP_PROTOCOL_UDP);
+	ipv4_hdr_set_checksum(&h.ip, (uint16_t)~ip_sum(h.ip.b, sizeof(h.ip), 0));
+	udp_hdr_set_dport(&h.udp, ROCE_UDP_PORT);
+	udp_hdr_set_len(&h.udp, BYTES - 20);
+	bth_set_opcode(&h.bth, BTH_RC_SEND_ONLY);
+	assert_true(packet_build_frame(&hca, pkt, 1, (const uint8_t *)&h, sizeof(h), PAYLOAD));
+	memset(packet_payload(pkt), 0x5a, PAYLOAD);
+	assert_false(pkt->crcs_made);
+	eth.udp_port = 0;
+	packet_receive(&hca, pkt);
+	assert_ptr_equal(arrived, pkt);
+	assert_null(roce_find(pkt->wire, pkt->len, pkt->len, ROCE_UDP_PORT, &at));
+	assert_true(roce_icrc_is_right(pkt->wire, &at));
+	port.eth = NULL;
+	packet_free(pkt);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, start, finish)
@@ -694,6 +738,7 @@ int main(void)
 		T(sealed),
 		T(malformed_is_dropped),
 		T(special_addresses),
+		T(to_software),
 		T(stopped_engine_takes_nothing),
 		T(armed_becomes_active),
 		T(noise),
