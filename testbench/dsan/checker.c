@@ -323,11 +323,12 @@ static void hcr_written(struct checker *c, unsigned offset, const void *bytes, u
 			const void *pc)
 {
 	memcpy(c->hcr + offset, bytes, size);
-	if (!offset)
+	if (!offset && ask_taker())
 		locks_read(c, (uintptr_t)c->hcr, pc);
 	if (offset + size != sizeof(c->hcr) || !hcr_get_go((const struct hcr *)c->hcr))
 		return;
-	locks_write(c, (uintptr_t)c->hcr, "the command register", pc);
+	if (ask_taker()) /* not a scenario's */
+		locks_write(c, (uintptr_t)c->hcr, "the command register", pc);
 	function_command(c, pc);
 	asked_command(c, (const struct hcr *)c->hcr);
 }

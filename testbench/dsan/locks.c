@@ -122,7 +122,6 @@ void locks_want(struct checker *c, const void *lock, const void *pc)
 		if (r->held[i].lock != lock)
 			order_note(c, r->held[i].lock, lock, pc);
 	/* it may have to wait for the lock */
-	waits_turn_ends(r);
 	r->turn++;
 	r->loads.n = r->stores.n = 0;
 }

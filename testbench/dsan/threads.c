@@ -81,7 +81,6 @@ static void turn_ends(struct runner *r)
 {
 	if (!r)
 		return;
-	waits_turn_ends(r);
 	r->turn++;
 	r->loads.n = r->stores.n = 0;
 }
@@ -181,6 +180,8 @@ static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t
 	bool woken;
 
 	if (r)
+		waits_turn_ends(r);
+	if (r)
 		waits_sleep(&s, r, q, __builtin_return_address(0));
 	sleeps(p, "waits in a wait queue", __builtin_return_address(0));
 	woken = own(p)->waitq_wait(p, q, deadline_ps);
@@ -215,6 +216,7 @@ void threads_interrupt(void *interrupt)
 	r->interrupts++;
 	i->handler(i->arg);
 	r->interrupts--;
+	waits_turn_ends(r);
 	turn_ends(r);
 }
 

@@ -78,7 +78,7 @@ void locks_memory_gone(uintptr_t at, size_t bytes);
 /* waits.c */
 void waits_load(struct runner *r, uintptr_t at, size_t bytes);
 void waits_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc);
-/* The turn ends: who had to be woken must be awake. */
+/* The thread falls asleep, or a handler of interrupts ends: who had to be woken must be awake. */
 void waits_turn_ends(struct runner *r);
 /* The thread sleeps in q until it calls waits_awake(); `s` is on its stack. */
 struct sleeping {

@@ -3,7 +3,7 @@
  * Who sleeps in a wait queue, and who wakes. A thread looks at memory, finds that what it waits for
  * has not come, and sleeps. It must have looked in the turn in which it falls asleep: else what it
  * waits for may come between the look and the sleep. Who changes what a sleeper has looked at must
- * wake it in the same turn: else it may sleep for ever.
+ * wake it before it sleeps itself: else it may sleep for ever.
  */
 #include "testbench/dsan/threads_impl.h"
 #include "testbench/os/symbols.h"

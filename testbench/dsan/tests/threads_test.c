@@ -246,7 +246,7 @@ static void who_changes_what_a_sleeper_waits_for_wakes_it(void **state)
 	looks();
 	falls_asleep();
 	changes();
-	others_run();
+	waits_turn_ends(runner_now());
 	expect_rule(RULE_wake_missing);
 	waits_end(&s);
 }
