@@ -17,8 +17,12 @@ one()
 {
 	local s=$1 sides=$2 said=$scratch/$1.$2 verdict
 	local -a settings=(-s "hca0.personality=$([ "${sides%-*}" = sw ] && echo ipath || echo mlx4)" -s "hca1.personality=$([ "${sides#*-}" = sw ] && echo ipath || echo mlx4)")
-	if timeout "${LIMIT:-60}" "$hcasim" run "$s" "${settings[@]}" -o "$said.run" >"$said" 2>&1; then
+	timeout "${LIMIT:-60}" "$hcasim" run "$s" "${settings[@]}" -o "$said.run" >"$said" 2>&1
+	local rc=$?
+	if [ $rc -eq 0 ]; then
 		verdict=pass
+	elif [ $rc -ge 124 ]; then # a crash, or too long: whatever it said before
+		verdict=fail
 	elif grep -qE '^  lacks: |^hcasim: .* has no ' "$said"; then
 		verdict="refused ($(sed -nE 's/^(  lacks: |hcasim: ).* has no (.*)/\2/p' "$said" | head -1))"
 	else

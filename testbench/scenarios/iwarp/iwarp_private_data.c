@@ -30,4 +30,5 @@ SCENARIO(iwarp_private_data, "the longest private data in both directions", .bar
 	iw_refuse(server, data, 512);
 	expect_message(b_to_a, "MPA ID Rep Frame rev 2 rejected, private data 512");
 	expect_iw(client, CONNECT_REPLY, .status = -ECONNREFUSED, .pdata_len = 512);
+	pass_time(CFG_US(10)); /* the ACK of the last FIN */
 }

@@ -28,8 +28,8 @@ static void late(struct tb *tb, struct tb_end *a, struct tb_end *b, struct ib_cq
 	struct ib_srq_init_attr init = {.attr = {.max_wr = 8, .max_sge = 1}};
 	struct ib_pd *pd = kv_made(ib_alloc_pd(ib_device_of(b), 0));
 	struct ib_srq *srq = pd ? kv_made(ib_create_srq(pd, &init)) : NULL;
-	struct request receive = {.cqe = {request_done}}, sends = {.cqe = {request_done}};
-	struct request first = {.cqe = {request_done}};
+	/* static: when the scenario fails here, they complete after the return */
+	static struct request receive, sends, first;
 	struct ib_sge into, from;
 	struct ib_recv_wr recv = {.wr_cqe = &receive.cqe, .sg_list = &into, .num_sge = 1};
 	struct ib_send_wr send = {.wr_cqe = &first.cqe,
@@ -40,6 +40,7 @@ static void late(struct tb *tb, struct tb_end *a, struct tb_end *b, struct ib_cq
 	struct kv x, y;
 	uint64_t begin;
 
+	receive = sends = first = (struct request){.cqe = {request_done}};
 	if (!srq || !kv_open(a, &x, .alloc_cq = true) ||
 	    !kv_open(b, &y, .pd = pd, .srq = srq, .alloc_cq = true, .recv_cq = recv_cq) ||
 	    !kv_connect(&x, &y))
