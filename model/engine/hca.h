@@ -77,6 +77,8 @@ uint32_t hca_pci_id(const struct hca *hca);
 /* Configuration space: 1, 2 or 4 bytes, naturally aligned; the value is little-endian, as PCI
  * defines it. Takes effect at once. */
 uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size);
+/* A dword of it as it stands there: nothing is traced. */
+uint32_t hca_config_peek(const struct hca *hca, unsigned offset);
 void hca_config_write(struct hca *hca, unsigned offset, unsigned size, uint32_t value);
 
 /* Size of a BAR, 0 when there is no such one; and whether software reads its registers as

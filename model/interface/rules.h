@@ -342,7 +342,42 @@
 	  "a handler of interrupts sleeps, or takes a lock that may make it sleep", \
 	  "Linux might_sleep: not in interrupt context", \
 	  "what the handler calls; the part that may sleep belongs into a thread", \
-	  "a handler gives a command and waits for its answer")
+	  "a handler gives a command and waits for its answer") \
+	R(reset_sequence, \
+	  "software resets the device, or goes on behind the reset, in another order than the device demands", \
+	  "Linux mlx4_reset and mthca_reset: semaphore, reset, a second of quiet, the vendor ID, then the restore; mlx4_init_one resets before the first command", \
+	  "the function that resets: each of its waits, and that it comes before the first command", \
+	  "configuration space is read 1 ms after the reset") \
+	R(device_dead, \
+	  "the device has died, and the driver does not treat it so: its users are told once, those that wait are woken, and nothing more is sent to it", \
+	  "Linux mlx4_enter_error_state, mlx4_cmd_wake_completions, mlx4_dispatch_event(CATASTROPHIC_ERROR); host_driver/mlx4/mlx4.h: drv_declare_dead, drv_catas_watch", \
+	  "the mark of a dead device: where it is set, who is woken and told then, and each way on which registers are written", \
+	  "the thread that finds an error in the error buffer tells nobody") \
+	R(queue_place, \
+	  "a request was written into another slot of its queue than the one that the device takes next", \
+	  "mlx4 QPC: sizes and strides give each slot its place; index 0 behind a reset; Linux get_send_wqe, get_recv_wqe", \
+	  "how the driver counts to the slot: index, mask, stride and the offset of the queue in its buffer, against what the context says", \
+	  "the receive queue has the longer slots, and the driver puts the send queue first") \
+	R(number_reserved, \
+	  "an object was given a number or a table entry that the firmware keeps for itself", \
+	  "mlx4 QUERY_DEV_CAP: log_rsvd_*, num_rsvd_*; Linux mlx4_dev_cap, mlx4_bitmap_init with reserved_bot", \
+	  "where the numbers of that kind begin, against what QUERY_DEV_CAP says", \
+	  "CQ numbers are given out from 0 on") \
+	R(command_refused, \
+	  "the device refused a command for what the driver gave it", \
+	  "mlx4 HCR status; Linux mlx4_status_to_errno", \
+	  "the modifiers and the mailbox of that command: the numbers, counts and sizes in them", \
+	  "MAP_ICM counts one entry less than its mailbox has") \
+	R(eq_left, \
+	  "the driver leaves events in an EQ: it arms the EQ again and does not take them, or takes many and gives no index back", \
+	  "Linux mlx4_eq_int: all events up to the owner bit are taken, and the index is written each MLX4_NUM_SPARE_EQE", \
+	  "the test of the owner bit in the interrupt handler for each round of the queue, and how often the index is written in a long run", \
+	  "the owner bit is compared as in the first round") \
+	R(number_reused, \
+	  "a number is given out again right behind the moment when it was given back, and others are free", \
+	  "IBA 9.7.1: packets of an old connection may still come; Linux mlx4_bitmap_alloc goes on behind the last number", \
+	  "where the search for a free number begins", \
+	  "each search begins at the first number")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */
 #define GUEST_OBJECTS(O) \

@@ -2,9 +2,12 @@
 /* See asked.h: asks and their ends, objects as they were asked for. Fields are compared in
  * asked_request.c, asked_completion.c and asked_context.c. */
 #include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/buffers.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
 #include "testbench/dsan/wrote.h"
+
+#include "host_driver/drv/ops.h"
 
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
@@ -14,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 10, TEXT_BYTES = 160, NAMES_BYTES = 160 };
+enum { BUCKETS = 1 << 10, TEXT_BYTES = 460, NAMES_BYTES = 160 };
 
 /* The driver's interface names no host in most calls, and one process runs one simulation. */
 static struct ask *asks;
@@ -131,11 +134,37 @@ struct ask *ask_each(struct ask *last)
 	return last ? last->next : asks;
 }
 
+bool ask_is_raw(void)
+{
+	const struct ask *a = ask_taker();
+
+	for (; a && a->kind == ASK_INNER; a = ask_around(a))
+		if (!strcmp(a->call, "drv_cmd"))
+			return true;
+	return !a;
+}
+
 struct ask *ask_around(const struct ask *inner)
 {
 	struct ask *a = ask_from(inner->next, true);
 
 	return a ? a : outermost(ask_from(inner->next, false));
+}
+
+const char *ask_provider(const struct ask *a)
+{
+	static const struct {
+		const char *call, *function;
+	} functions[] = {
+#define FUNCTION(result, name, ...) {"drv_" #name, "mlx4_" #name},
+		DRV_OPS(FUNCTION)
+#undef FUNCTION
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!strcmp(functions[i].call, a->call))
+			return functions[i].function;
+	return a->call;
 }
 
 void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
@@ -149,7 +178,7 @@ void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object o
 	va_end(ap);
 	checker_recent(a->c, a->since_recent, by, sizeof(by));
 	checker_report(a->c, &(struct breach){rule, object, NULL, NULL}, "%s, in %s%s%s", text,
-		       a->call, *by ? " by " : "", by);
+		       ask_provider(a), *by ? " by " : "", by);
 }
 
 struct ask *ask_now(const struct checker *c)
@@ -232,9 +261,45 @@ uint32_t pdn_learn(struct made *pd, uint32_t pdn)
 
 static bool uses(const struct made *m, const void *object)
 {
-	return m->pd == object || m->uar == object || m->cq == object ||
+	return m->pd == object || m->uar == object || m->cq == object || m->xrcd == object ||
 	       m->init.send_cq == object || m->init.recv_cq == object || m->init.srq == object ||
 	       m->init.uar == object || m->init.xrcd == object;
+}
+
+void made_users_check(struct ask *a, const void *object)
+{
+	const struct made *is = made_find(object);
+	char names[NAMES_BYTES];
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (const struct made *m = objects[i]; m; m = m->next)
+			if (uses(m, object))
+				return;
+	/* a region is in use by the windows that are bound to it */
+	if (!a->c || !is || is->key)
+		return;
+	checker_functions(is->left_by.pc, is->left_by.n, names, sizeof(names));
+	ask_report(a, RULE_not_given_back, (struct guest_object){0},
+		   "it says that the object is in use, and none uses it; the last one that did was "
+		   "destroyed by %s, %s",
+		   is->left_call ? is->left_call : "nobody", names);
+}
+
+void made_leaves(struct ask *a, const struct made *m)
+{
+	const void *used[] = {m->pd,           m->uar,      m->cq,       m->init.send_cq,
+			      m->init.recv_cq, m->init.srq, m->init.uar, m->init.xrcd};
+	struct calls by = {.n = a->n_released < CALLS_MAX ? a->n_released : CALLS_MAX};
+
+	memcpy(by.pc, a->released, by.n * sizeof(by.pc[0]));
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+		struct made *of = made_find(used[i]);
+
+		if (!of)
+			continue;
+		of->left_call = ask_provider(a);
+		of->left_by = by;
+	}
 }
 
 void made_unused_check(struct ask *a, const void *object, const char *what)
@@ -246,7 +311,8 @@ void made_unused_check(struct ask *a, const void *object, const char *what)
 			if (!uses(m, object))
 				continue;
 			checker_report(a->c, &(struct breach){RULE_object_in_use, {0}, NULL, NULL},
-				       "%s was destroyed, and another object uses it", what);
+				       "%s was destroyed by %s, and another object uses it", what,
+				       ask_provider(a));
 			return;
 		}
 	}
@@ -262,6 +328,15 @@ void asked_send_rung(struct checker *c, uint32_t qpn)
 		a->sends.rung = a->sends.given;
 }
 
+/* The slot that the device looks at next was not written in this call, but another one. */
+static bool send_is_elsewhere(const struct ask *a)
+{
+	const uintptr_t next = own_next_send(a->c->own, a->number);
+
+	return next && checker_stored(a->c, next)->seq <= a->since &&
+	       buffer_place_check(a, true, next);
+}
+
 void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 		     const struct drv_send_wr *stopped)
 {
@@ -271,8 +346,11 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 	if (!a->c || !a->followed)
 		return;
 	checker_settle(a->c);
+	own_blueflame_end(a->c->own, a->number);
 	for (; first && first != stopped; first = first->next)
 		asked++;
+	if (a->sends.given != asked && send_is_elsewhere(a))
+		return;
 	if (a->sends.given != asked)
 		ask_report(a, RULE_request_not_given, qp,
 			   "%u sends were posted, the owner bits of %u are set", asked,

@@ -17,6 +17,7 @@
 #include "model/interface/regs.h"
 #include "model/interface/rules.h"
 #include "testbench/dsan/checker.h"
+#include "testbench/os/calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,17 +48,20 @@ struct made {
 	const void *object;
 	const struct checker *c; /* of its host */
 	struct made *next;
-	uint32_t pdn; /* of a domain, when pdn_known */
+	uint32_t pdn; /* of a domain or a doorbell page, when pdn_known */
 	bool pdn_known;
-	struct drv_qp_init init;   /* of a queue pair */
-	const struct drv_pd *pd;   /* of a queue pair, SRQ, region, window */
-	const struct drv_uar *uar; /* of a CQ */
-	const struct drv_cq *cq;   /* of an SRQ */
-	bool special;              /* a queue pair that is QP0 or QP1 of its port, `special_qpn` */
+	struct drv_qp_init init;     /* of a queue pair */
+	const struct drv_pd *pd;     /* of a queue pair, SRQ, region, window */
+	const struct drv_uar *uar;   /* of a CQ */
+	const struct drv_cq *cq;     /* of an SRQ */
+	const struct drv_xrcd *xrcd; /* of an SRQ */
+	bool special; /* a queue pair that is QP0 or QP1 of its port, `special_qpn` */
 	unsigned special_qpn;
 	unsigned port, access, dest_depth;
 	enum ibv_mw_type window_type;
-	uint32_t key; /* of a region or window: the newest */
+	uint32_t key;                   /* of a region or window: the newest */
+	const char *left_call;          /* that destroyed its last user */
+	struct calls left_by, reset_by; /* what came by then; when a queue pair was reset */
 };
 
 struct ask {
@@ -100,7 +104,7 @@ struct ask {
 		struct hcr hcr;
 		uint64_t given_ps, done_ps;
 		struct hca_command_answer answer;
-		const void *pc; /* where it was given */
+		struct calls by; /* where it was given */
 	} command;
 	struct {
 		const struct drv_qp_attr *attr;
@@ -111,6 +115,7 @@ struct ask {
 		unsigned entries;
 		int vector;
 		bool stamped, moderates;
+		const struct drv_uar *uar; /* NULL: the kernel's page */
 		unsigned max_count, period_us;
 	} cq;
 	const struct drv_srq_init *srq;
@@ -146,8 +151,12 @@ unsigned ask_thread(void);
  * outermost call; and the one around a part. NULL: there is none. */
 struct ask *ask_taker(void);
 struct ask *ask_around(const struct ask *inner);
+/* Whether the running thread gives a command for a scenario, and not for the driver. */
+bool ask_is_raw(void);
 /* All of them, the newest first; NULL: the first, or no further one. */
 struct ask *ask_each(struct ask *last);
+/* The function of the driver that does the call. */
+const char *ask_provider(const struct ask *a);
 /* Reports what a call that has ended did not do, with the driver's functions that came by in it. */
 void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -171,6 +180,11 @@ void asked_clean_end(struct ask *a, uint32_t qpn);
 void asked_reset_end(struct ask *a, const struct drv_cq *cq);
 void asked_arm_end(struct ask *a);
 
+/* QP0 of a port was brought up, or goes. Source: Linux __mlx4_ib_modify_qp opens and closes the port
+ * with it. */
+void asked_port_check(const struct ask *a, unsigned port, bool up);
+/* The rights of a region were changed. */
+void asked_rights_end(const struct ask *a);
 /* The attributes are those of the queue pair now. */
 void asked_modified(struct ask *a);
 /* The call that modifies has ended with this result. */
@@ -188,6 +202,10 @@ struct made *made_add(const struct ask *a, const void *object);
 void made_forget(const struct checker *c);
 void made_remove(const void *object);
 /* The object is destroyed: none that is left may use it. `what` it is. */
+/* A call says that the object is in use. */
+void made_users_check(struct ask *a, const void *object);
+/* An object is destroyed, which used others. */
+void made_leaves(struct ask *a, const struct made *m);
 void made_unused_check(struct ask *a, const void *object, const char *what);
 
 #endif

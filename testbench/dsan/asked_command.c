@@ -2,6 +2,9 @@
 /* Commands and their answers: what the driver makes of an answer, against what the device said; and
  * the state of a queue pair, against what the driver takes for it. */
 #include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/chain.h"
+#include "testbench/dsan/dead.h"
+#include "testbench/dsan/given.h"
 
 #include "model/engine/base/engine.h"
 #include "model/interface/commands.h"
@@ -12,7 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { TEXT_BYTES = 160, PS_PER_US = 1000000 };
+enum { HOW_BYTES = 420, PS_PER_US = 1000000 };
 
 /* --- commands --- */
 
@@ -26,7 +29,7 @@ void asked_command_given(struct checker *c, const struct hcr *command)
 	a->command.done = false;
 	a->command.hcr = *command;
 	a->command.given_ps = hca_now(c->host.hca);
-	a->command.pc = code_pc(c->recent[(c->n_recent - 1) % RECENT]);
+	chain_take(&a->command.by);
 }
 
 void asked_command_done(struct checker *c, const struct hcr *command,
@@ -53,10 +56,14 @@ static struct guest_object command_of(const struct ask *a)
 static void how_given(const struct ask *a, char *text, size_t size)
 {
 	const struct hcr *h = &a->command.hcr;
+	char names[CHAIN_BYTES], lack[CHAIN_BYTES] = "";
 
-	snprintf(text, size, "it was given with event bit %u, token 0x%04x, toggle %u",
+	if (hcr_get_event(h))
+		given_event_lack(a->c, lack, sizeof(lack));
+	chain_format(&a->command.by, names, sizeof(names));
+	snprintf(text, size, "it was given with event bit %u, token 0x%04x, toggle %u, by %s%s",
 		 (unsigned)hcr_get_event(h), (unsigned)hcr_get_token(h),
-		 (unsigned)hcr_get_toggle(h));
+		 (unsigned)hcr_get_toggle(h), names, lack);
 }
 
 static bool closes(const struct ask *a)
@@ -70,7 +77,7 @@ static void result_check(const struct ask *a, int rc)
 {
 	const struct hcr_status_row *status = hcr_status_find(a->command.answer.status);
 	const int right = status ? -status->errno_value : -EIO;
-	char how[TEXT_BYTES] = "";
+	char how[HOW_BYTES] = "";
 
 	/* a driver may take an object for gone although the device refuses to give it back */
 	if (rc == right || (!rc && closes(a)))
@@ -94,11 +101,14 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 			rc);
 	if (!a->c || !a->command.given)
 		return rc;
-	if (a->command.done)
+	if (a->command.done) {
 		result_check(a, rc);
-	else if (!rc)
+	} else if (!rc) {
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the driver returns 0, and the device has not answered yet");
+	}
+	if (rc == -ETIMEDOUT)
+		dead_timeout_check(a);
 	if (a->command.done && !rc && out && *out != a->command.answer.out_param)
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the device answered 0x%" PRIx64 ", and the driver returns 0x%" PRIx64,
@@ -108,16 +118,23 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 
 void checkers_tell_waits(void)
 {
-	char how[TEXT_BYTES];
+	char how[HOW_BYTES];
 
 	for (unsigned host = 0; host < 2; host++)
 		if (checker_of_host(host) && checker_of_host(host)->own)
 			own_tell_waits(checker_of_host(host)->own);
+	for (unsigned host = 0; host < 2; host++)
+		if (checker_of_host(host))
+			dead_tell_waits(checker_of_host(host), NULL);
 	for (struct ask *a = ask_each(NULL); a; a = ask_each(a)) {
 		const uint64_t now = a->c ? hca_now(a->c->host.hca) : 0;
 
-		if (!a->c || a->kind != ASK_INNER || !a->command.done)
+		if (!a->c || a->kind != ASK_INNER || !a->command.given)
 			continue;
+		if (!a->command.done) {
+			dead_tell_waits(a->c, a);
+			continue;
+		}
 		how_given(a, how, sizeof(how));
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the device answered %" PRIu64 " us ago, and the driver still waits; %s",
@@ -196,6 +213,21 @@ static void needed_check(const struct ask *a, enum ibv_qp_state asked)
 	}
 }
 
+void asked_port_check(const struct ask *a, unsigned port, bool up)
+{
+	if (a->c && given_port_is_open(a->c, port) != up && !(a->dev && drv_is_dead(a->dev)))
+		ask_report(a, RULE_command_sequence, (struct guest_object){GUEST_PORT, port},
+			   up ? "QP0 receives, and INIT_PORT was not given for its port"
+			      : "QP0 is reset, and CLOSE_PORT was not given for its port");
+}
+
+void asked_rights_end(const struct ask *a)
+{
+	if (a->c && !a->c->given.synced)
+		ask_report(a, RULE_context_differs, (struct guest_object){GUEST_MPT, a->number},
+			   "its MPT was changed in memory, and SYNC_TPT was not given");
+}
+
 void asked_modify_end(struct ask *a, int rc)
 {
 	const bool moves = a->modify.mask & IBV_QP_STATE;
@@ -206,6 +238,9 @@ void asked_modify_end(struct ask *a, int rc)
 		return;
 	checker_settle(a->c);
 	says = drv_qp_state(a->made->object);
+	if (!rc && moves && a->made->special && !a->made->special_qpn &&
+	    (asked == IBV_QPS_RTR || asked == IBV_QPS_RESET))
+		asked_port_check(a, a->made->port, asked == IBV_QPS_RTR);
 	if (!rc && moves) {
 		device_state_check(a, asked);
 		needed_check(a, asked);

@@ -2,6 +2,8 @@
 /* Contexts: what the mailbox of a command says, against what the driver was asked for. Judged when GO
  * is written, so the caller of the driver is still there. */
 #include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/buffers.h"
+#include "testbench/dsan/given.h"
 
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
@@ -38,6 +40,42 @@ static void record_is_clear(const struct compared *c, uint64_t bus)
 		ask_report(c->ask, RULE_context_differs, c->object,
 			   "the doorbell record of a new queue still holds 0x%x",
 			   be32_load((const uint8_t *)at));
+}
+
+/* The doorbell page is that of the process, or the kernel's: each is learned from the first context. */
+static void page_says(struct compared *c, const struct layout *layout, const void *context,
+		      uint32_t is, const struct drv_uar *uar)
+{
+	struct checker *checker = c->ask->c;
+	struct made *made = made_find(uar);
+	uint32_t should = is;
+
+	if (made) {
+		should = pdn_learn(made, is);
+	} else if (!uar) {
+		if (!checker->kernel_page)
+			checker->kernel_page = is;
+		should = checker->kernel_page;
+	}
+	if (is != should)
+		field_differs(c, layout, "usr_page", context, is, should);
+	else if (made && is == checker->kernel_page)
+		bytes_differ(c, "usr_page of a process, which is the page of the kernel,",
+			     (const uint8_t *)context + layout_field(layout, "usr_page")->offset,
+			     4);
+}
+
+/* Domain 0 is reserved. Source: Linux mlx4_init_pd_table: mlx4_pd_alloc gives none below
+ * num_reserved_pds */
+static void domain_says(struct compared *c, const struct layout *layout, const void *context,
+			uint32_t is, struct made *pd)
+{
+	if (!pd)
+		return;
+	if (!is)
+		field_differs(c, layout, "pd", context, 0, ASKED_SOME);
+	else if (is != pdn_learn(pd, is))
+		field_differs(c, layout, "pd", context, is, pdn_learn(pd, is));
 }
 
 /* --- queue pairs --- */
@@ -222,8 +260,8 @@ static void creation_says(struct compared *c, const struct qpc *q, const struct 
 	if (!xrc && init->srq)
 		SAYS(c, qpc, q, srqn, drv_srq_num(init->srq));
 	queues_say(c, q, qp);
-	if (pd)
-		SAYS(c, qpc, q, pd, pdn_learn(pd, qpc_get_pd(q)));
+	page_says(c, &layout_qpc, q, qpc_get_usr_page(q), init->uar);
+	domain_says(c, &layout_qpc, q, qpc_get_pd(q), pd);
 }
 
 /* Attributes that later transitions need. */
@@ -262,6 +300,7 @@ static void modify_says(struct compared *c, struct ask *a, uint32_t opcode, uint
 	if (opcode == HCR_RST2INIT_QP) {
 		const unsigned port = mask & IBV_QP_PORT ? a->modify.attr->port_num : a->made->port;
 
+		buffer_of_qp_says(c, q);
 		creation_says(c, q, a->made);
 		SAYS(c, qp_path, qpc_primary_const(q), sched_queue, QUEUE_BYTE | (port - 1) << 6);
 	} else {
@@ -351,6 +390,7 @@ static void cq_says(struct compared *c, const struct ask *a, uint32_t opcode, ui
 		SAYS(c, cqc, q, period, a->cq.period_us);
 		return;
 	}
+	buffer_says(c, &layout_cqc, cqc_get_mtt_addr(q), (uint64_t)CQE_SIZE << cqc_get_log_size(q));
 	SAYS(c, cqc, q, log_size, log2_up((uint64_t)a->cq.entries + 1));
 	if (opcode != HCR_SW2HW_CQ) {
 		if (!cqc_get_mtt_addr(q))
@@ -360,6 +400,7 @@ static void cq_says(struct compared *c, const struct ask *a, uint32_t opcode, ui
 	record_is_clear(c, cqc_get_db_rec_addr(q));
 	memory_says(c, &layout_cqc, q, cqc_get_mtt_addr(q), cqc_get_db_rec_addr(q));
 	SAYS(c, cqc, q, timestamp, a->cq.stamped);
+	page_says(c, &layout_cqc, q, cqc_get_usr_page(q), a->cq.uar);
 	SAYS(c, cqc, q, collapsed, 0);
 	vector_says(c, q, a->cq.vector);
 }
@@ -370,6 +411,8 @@ static void srq_says(struct compared *c, const struct ask *a, uintptr_t at, uint
 	struct made *pd = made_find(a->region.pd);
 	const struct drv_srq_init *init = a->srq;
 
+	buffer_says(c, &layout_srqc, srqc_get_mtt_addr(q),
+		    UINT64_C(16) << (srqc_get_log_stride(q) + srqc_get_log_size(q)));
 	SAYS(c, srqc, q, srqn, number);
 	SAYS(c, srqc, q, log_size, log2_up((uint64_t)init->max_wr + 1));
 	if (16u << srqc_get_log_stride(q) <
@@ -378,8 +421,9 @@ static void srq_says(struct compared *c, const struct ask *a, uintptr_t at, uint
 			     q->b + layout_field(&layout_srqc, "log_stride")->offset, 1);
 	SAYS(c, srqc, q, cqn, init->cq ? drv_cq_num(init->cq) : 0);
 	memory_says(c, &layout_srqc, q, srqc_get_mtt_addr(q), srqc_get_db_rec_addr(q));
-	if (pd)
-		SAYS(c, srqc, q, pd, pdn_learn(pd, srqc_get_pd(q)));
+	if (init->xrcd && !srqc_get_xrcd(q))
+		field_differs(c, &layout_srqc, "xrcd", q, 0, ASKED_SOME);
+	domain_says(c, &layout_srqc, q, srqc_get_pd(q), pd);
 }
 
 /* --- regions and windows --- */
@@ -442,8 +486,7 @@ static void region_says(struct compared *c, const struct ask *a, uintptr_t at)
 	SAYS(c, mpt_entry, e, en_inv, 3);
 	SAYS(c, mpt_entry, e, fre, a->region.fast);
 	SAYS(c, mpt_entry, e, physical, a->region.physical);
-	if (pd)
-		SAYS(c, mpt_entry, e, pd, pdn_learn(pd, mpt_entry_get_pd(e)));
+	domain_says(c, &layout_mpt_entry, e, mpt_entry_get_pd(e), pd);
 	if (a->region.fast) {
 		SAYS(c, mpt_entry, e, status, MPT_STATUS_FREE);
 		SAYS(c, mpt_entry, e, rae, 1);
@@ -475,8 +518,7 @@ static void window_says(struct compared *c, const struct ask *a, uintptr_t at)
 		SAYS(c, mpt_entry, e, status, MPT_STATUS_FREE);
 		SAYS(c, mpt_entry, e, en_inv, 3);
 	}
-	if (pd)
-		SAYS(c, mpt_entry, e, pd, pdn_learn(pd, mpt_entry_get_pd(e)));
+	domain_says(c, &layout_mpt_entry, e, mpt_entry_get_pd(e), pd);
 }
 
 /* Rights are changed in the entry itself, in ICM. */
@@ -526,8 +568,7 @@ static void eq_says(struct compared *c, uintptr_t at, uint32_t eqn)
 	struct checker *checker = c->ask->c;
 	const unsigned vector = eqc_get_intr(q);
 
-	if (!eqc_get_mtt_addr(q))
-		field_differs(c, &layout_eqc, "mtt_addr", q, 0, ASKED_SOME);
+	buffer_says(c, &layout_eqc, eqc_get_mtt_addr(q), (uint64_t)EQE_SIZE << eqc_get_log_size(q));
 	if (vector >= checker->host.platform->msix_vectors)
 		bytes_differ(c, "eqc.intr, a vector that the host has not,",
 			     q->b + layout_field(&layout_eqc, "intr")->offset, 2);
@@ -549,6 +590,7 @@ static void device_forgets(struct checker *c)
 {
 	memset(c->eq_of_vector, 0, sizeof(c->eq_of_vector));
 	memset(c->vector_eqn, 0, sizeof(c->vector_eqn));
+	c->kernel_page = 0;
 	c->async_eqn_known = false;
 }
 
@@ -571,6 +613,8 @@ void asked_command(struct checker *c, const struct hcr *command)
 	else if (opcode == HCR_INIT_HCA || opcode == HCR_CLOSE_HCA)
 		device_forgets(c);
 	asked_command_given(c, command);
+	if (!ask_is_raw())
+		given_command(c, command);
 	if (!a)
 		return;
 	if (a->kind == ASK_QP_MODIFY && a->made && number == a->number &&

@@ -3,33 +3,25 @@
 #include "testbench/dsan/asked.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/claims.h"
+#include "testbench/dsan/dead.h"
 #include "testbench/dsan/function.h"
+#include "testbench/dsan/given.h"
 #include "testbench/dsan/late.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
 #include "testbench/dsan/wrote.h"
-#include "testbench/os/symbols.h"
 
 #include "model/engine/base/engine.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/rows.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-	REPEATS = 1 << 20,
-	HOSTS = 2,
-	TEXT_BYTES = 400,
-	PLACE_BYTES = 128,
-	INLINED = 8,
-	STORERS = 64
-};
+enum { HOSTS = 2 };
 
 /* platform_ops name the host by a struct platform alone. */
 static struct checker *checkers[HOSTS];
@@ -42,188 +34,6 @@ static struct checker *checker_of(const struct platform *p)
 struct checker *checker_of_host(unsigned host)
 {
 	return host < HOSTS ? checkers[host] : NULL;
-}
-
-/* --- reports --- */
-
-struct report_seen {
-	struct breach breach;
-	char *text; /* where there is no pc */
-};
-
-extern const char __executable_start;
-
-uint32_t code_offset(const void *pc)
-{
-	return (uint32_t)((const char *)pc - &__executable_start);
-}
-
-const void *code_pc(uint32_t offset)
-{
-	return &__executable_start + offset;
-}
-
-static bool is_new(struct checker *c, const struct breach *b, const char *text)
-{
-	struct report_seen *grown;
-
-	for (unsigned i = 0; i < c->n_seen; i++) {
-		const struct report_seen *s = &c->seen[i];
-
-		if (s->breach.rule == b->rule && s->breach.pc == b->pc &&
-		    s->breach.then == b->then && (b->pc || !strcmp(s->text, text)))
-			return false;
-	}
-	grown = realloc(c->seen, (c->n_seen + 1) * sizeof(*grown));
-	if (!grown)
-		abort();
-	c->seen = grown;
-	c->seen[c->n_seen++] =
-		(struct report_seen){.breach = *b, .text = b->pc ? NULL : strdup(text)};
-	return true;
-}
-
-/* The numbers of objects begin anew, so the same text may tell of another mistake. */
-static void texts_forget(struct checker *c)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < c->n_seen; i++) {
-		if (c->seen[i].text)
-			free(c->seen[i].text);
-		else
-			c->seen[kept++] = c->seen[i];
-	}
-	c->n_seen = kept;
-}
-
-/* The place in the driver, past what is inlined there from the rows of the interface. */
-static void place_of(const void *pc, char *buf, size_t size)
-{
-	struct symbol s[INLINED];
-	const size_t n = symbols_find(pc, s, INLINED);
-	size_t i = 0;
-
-	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
-		i++;
-	if (!n)
-		snprintf(buf, size, "a function without a name");
-	else if (*s[i].file)
-		snprintf(buf, size, "%s (%s:%d)", s[i].name, s[i].file, s[i].line);
-	else
-		snprintf(buf, size, "%s", s[i].name);
-}
-
-static bool is_named(const char *text, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (const char *at = text; (at = strstr(at, name)); at += n)
-		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ','))
-			return true;
-	return false;
-}
-
-/* The functions of the driver at that place, past what is inlined there from the rows of the
- * interface: the innermost first. A function that is inlined is told with the one that it is in. */
-static void functions_add(const void *pc, char *text, size_t size)
-{
-	struct symbol s[INLINED];
-	const size_t n = symbols_find(pc, s, INLINED);
-	size_t i = 0, used = strlen(text);
-
-	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
-		i++;
-	for (; i < n; i++) {
-		if (!strncmp(s[i].name, WRAP, strlen(WRAP)) || is_named(text, s[i].name) ||
-		    used + strlen(s[i].name) + 3 > size)
-			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-					 s[i].name);
-	}
-}
-
-void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size)
-{
-	text[0] = 0;
-	for (unsigned i = 0; i < n; i++)
-		functions_add(pcs[i], text, size);
-}
-
-void checker_recent(const struct checker *c, uint32_t since, char *text, size_t size)
-{
-	text[0] = 0;
-	for (uint32_t n = c->n_recent; n != since && c->n_recent - n < RECENT; n--)
-		functions_add(code_pc(c->recent[(n - 1) % RECENT]), text, size);
-}
-
-void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint32_t since,
-		     char *text, size_t size)
-{
-	const void *pcs[STORERS];
-	uint32_t last = 0;
-	unsigned n = 0;
-
-	for (uintptr_t w = from & ~(uintptr_t)(WORD - 1); w < to && n < STORERS; w += WORD) {
-		const struct stored *s = checker_stored(c, w);
-
-		if (s->seq <= since || s->pc == last)
-			continue;
-		last = s->pc;
-		pcs[n++] = code_pc(s->pc);
-	}
-	checker_functions(pcs, n, text, size);
-}
-
-/* A driver that takes what is not there for completions may do so for ever. No event of the
- * simulation comes any more, so nobody else can end the run. */
-static void end_if_endless(struct checker *c, const struct breach *b, const char *text)
-{
-	const uint64_t now_ps = hca_now(c->host.hca);
-	char place[PLACE_BYTES] = "the device";
-
-	if (!c->host.platform) /* a guest goes on in its own time */
-		return;
-	if (now_ps != c->repeats_ps)
-		c->repeats = 0;
-	c->repeats_ps = now_ps;
-	if (++c->repeats < REPEATS)
-		return;
-	if (b->pc)
-		place_of(b->pc, place, sizeof(place));
-	fprintf(stderr,
-		"host %u: the driver does this %u times and lets no simulated time pass, so the "
-		"run "
-		"ends: %s: %s: %s\n",
-		c->host.platform->host, c->repeats, guest_rules[b->rule].name, text, place);
-	trace_rescue();
-	_exit(EXIT_FAILURE);
-}
-
-void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
-{
-	char text[TEXT_BYTES], place[PLACE_BYTES], then[PLACE_BYTES];
-	va_list ap;
-
-	if (hca_is_stopped(c->host.hca)) /* it does nothing any more, whatever software does */
-		return;
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	if (!is_new(c, b, text)) {
-		end_if_endless(c, b, text);
-		return;
-	}
-	if (b->pc)
-		place_of(b->pc, place, sizeof(place));
-	if (b->then)
-		place_of(b->then, then, sizeof(then));
-	if (b->then)
-		guest_error(c->host.hca, b->rule, b->object, "%s: %s, then %s", text, place, then);
-	else if (b->pc)
-		guest_error(c->host.hca, b->rule, b->object, "%s: %s", text, place);
-	else
-		guest_error(c->host.hca, b->rule, b->object, "%s", text);
 }
 
 /* --- the driver --- */
@@ -349,9 +159,11 @@ static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, con
 
 	heard(c);
 	came_by(c, __builtin_return_address(0));
-	if (bar == HCA_BAR_REGS && size == WORD)
+	if (bar == HCA_BAR_REGS && size == WORD) {
+		dead_register(c, offset);
 		function_register(c, offset, register_value(offset, bytes),
 				  __builtin_return_address(0));
+	}
 	if (bar == HCA_BAR_UAR)
 		own_register(c->own, offset, bytes, __builtin_return_address(0));
 	else if (offset - BAR0_HCR < sizeof(c->hcr) && size <= sizeof(c->hcr) - (offset - BAR0_HCR))
@@ -372,6 +184,21 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 	heard(c);
 	came_by(c, __builtin_return_address(0));
 	c->ops->mmio_read(p, bar, offset, bytes, size);
+	if (bar != HCA_BAR_REGS || size != WORD)
+		return;
+	dead_register_read(c, offset, register_value(offset, bytes));
+	function_register_read(c, offset, register_value(offset, bytes),
+			       __builtin_return_address(0));
+}
+
+static uint32_t op_config_read(struct platform *p, unsigned offset, unsigned size)
+{
+	struct checker *c = checker_of(p);
+	const uint32_t value = c->ops->config_read(p, offset, size);
+
+	came_by(c, __builtin_return_address(0));
+	function_config_read(c, offset, value, __builtin_return_address(0));
+	return value;
 }
 
 static void op_config_write(struct platform *p, unsigned offset, unsigned size, uint32_t value)
@@ -379,6 +206,7 @@ static void op_config_write(struct platform *p, unsigned offset, unsigned size, 
 	struct checker *c = checker_of(p);
 
 	came_by(c, __builtin_return_address(0));
+	dead_config(c);
 	function_config(c, offset, value, __builtin_return_address(0));
 	c->ops->config_write(p, offset, size, value);
 }
@@ -416,6 +244,8 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 	came_by(c, __builtin_return_address(0));
 	order_trigger(c->order, __builtin_return_address(0));
 	if (bar == HCA_BAR_UAR && offset >= HCA_BF_OFFSET)
+		own_blueflame(c->own, offset, line);
+	if (bar == HCA_BAR_UAR && offset >= HCA_BF_OFFSET)
 		asked_send_rung(c, wqe_ctrl_get_bf_qpn(line));
 	c->ops->mmio_copy64(p, bar, offset, line);
 }
@@ -438,6 +268,7 @@ static void op_pages_free(struct platform *p, void *addr, size_t bytes)
 
 	heard(c);
 	claims_unmapped(c->claims, (uintptr_t)addr, bytes, __builtin_return_address(0));
+	own_freed(c->own, (uintptr_t)addr, bytes, __builtin_return_address(0));
 	taken_back(TAKEN_PAGES, addr, bytes, __builtin_return_address(0));
 	c->ops->pages_free(p, addr, bytes);
 }
@@ -509,8 +340,10 @@ static void on_command(void *ctx, const struct hcr *command,
 
 	heard(c);
 	claims_command(c->claims, command, answer);
-	if (answer)
-		asked_command_done(c, command, answer);
+	if (!answer)
+		return;
+	asked_command_done(c, command, answer);
+	given_command_done(c, command, answer);
 }
 
 static void on_icm_map(void *ctx, uint64_t va, uint64_t bus, uint64_t len)
@@ -537,7 +370,7 @@ static void on_forgotten(void *ctx, bool reset)
 
 	claims_forgotten(c->claims, reset);
 	if (reset)
-		texts_forget(c);
+		report_texts_forget(c);
 }
 
 void checker_hear_device(struct checker *c)
@@ -566,6 +399,7 @@ static void hear(struct checker *c, const struct checker_host *host)
 	ops = *c->ops;
 	ops.mmio_write = op_mmio_write;
 	ops.mmio_read = op_mmio_read;
+	ops.config_read = op_config_read;
 	ops.config_write = op_config_write;
 	ops.irq_request = op_irq_request;
 	ops.irq_free = op_irq_free;
@@ -599,9 +433,7 @@ void checker_free(struct checker *c)
 	order_destroy(c->order);
 	if (c->shadow)
 		munmap(c->shadow, shadow_bytes(c));
-	for (unsigned i = 0; i < c->n_seen; i++)
-		free(c->seen[i].text);
-	free(c->seen);
+	reports_free(c);
 	free(c);
 }
 

@@ -3,12 +3,14 @@
 #ifndef TESTBENCH_DSAN_CHECKER_IMPL_H
 #define TESTBENCH_DSAN_CHECKER_IMPL_H
 
+#include "model/interface/mailboxes.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/rules.h"
 #include "testbench/dsan/callout.h"
 #include "testbench/dsan/checker.h"
 #include "testbench/dsan/threads.h"
+#include "testbench/os/calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +31,8 @@ enum {
 struct ask;
 struct breach;
 struct claims;
+struct drv_device;
+struct drv_event;
 struct hcr;
 struct late;
 struct order;
@@ -44,18 +48,52 @@ struct stored {
 };
 
 /* Of function.c. */
-enum { FUNCTION_VECTORS = HCA_MSIX_VECTORS };
+enum { FUNCTION_VECTORS = HCA_MSIX_VECTORS, FUNCTION_WORDS = 64 };
 struct function {
 	struct vector {
 		uint32_t entry[4]; /* as the driver wrote it */
 		bool unmasked;
 		int handlers;
-		const void *pc; /* of the last write */
+		struct calls by; /* the last write */
 	} vectors[FUNCTION_VECTORS];
-	bool was_reset; /* and no command was given since */
+	bool raw;        /* a register is written for somebody outside of the driver */
+	bool reset_once; /* since the driver began */
+	bool own_reset;  /* the last one was the driver's */
+	bool was_reset;  /* and no command was given since */
+	bool restoring;  /* configuration space was written since */
+	bool answers;    /* it was read since, and the device answered */
+	bool semaphore;  /* it was read, and it is free */
 	bool msix_on, disowned;
-	uint32_t restored; /* bit n: dword n of configuration space was written since the reset */
-	const void *config_pc;
+	uint64_t reset_ps;
+	uint64_t restored; /* bit n: dword n of configuration space was written since */
+	uint32_t before[FUNCTION_WORDS]; /* configuration space as the reset found it */
+	struct calls reset_by, config_by, msix_by, owned_by; /* the last of each */
+};
+
+/* Of dead.c. */
+struct dead {
+	struct drv_device *dev; /* the driver's, while there is one */
+	void (*fn)(void *arg, const struct drv_event *event);
+	void *arg;     /* of fn */
+	unsigned told; /* events that the device is dead */
+	bool watched;  /* a thread reads the error buffer */
+	bool seen;     /* the error buffer was read, and it held an error */
+	uint64_t seen_ps;
+	struct calls told_by, seen_by;
+};
+
+/* Of given.c: the commands so far. */
+enum { GIVEN_GROUPS = 1 << 14 };
+struct given {
+	bool runs; /* between INIT_HCA and CLOSE_HCA */
+	bool has_cap;
+	struct dev_cap cap; /* the answer of QUERY_DEV_CAP */
+	bool port_open[3];
+	bool synced;     /* SYNC_TPT, since an MPT was taken back last */
+	uint64_t events; /* that MAP_EQ sends to event_eqn, and who gave it */
+	uint32_t event_eqn;
+	struct calls events_by;
+	uint8_t groups[GIVEN_GROUPS / 8]; /* bit n: WRITE_MCG has written entry n */
 };
 
 struct checker {
@@ -89,11 +127,15 @@ struct checker {
 	 * which vector (EQN); 0: none yet. */
 	unsigned eq_of_vector[CHECKER_VECTORS], vector_eqn[CHECKER_VECTORS], async_eqn;
 	bool async_eqn_known;
+	uint32_t kernel_page; /* the doorbell page of what the kernel makes; 0: not known yet */
 	/* Where the driver was last, in order: code_offset() of its accesses to shared memory and
 	 * registers. */
 	uint32_t recent[RECENT], n_recent;
 	struct function function;
 	struct interrupt interrupts[FUNCTION_VECTORS];
+	bool hears_buffers; /* buffers.c is told of those that the driver makes */
+	struct dead dead;
+	struct given given;
 	uint8_t hcr[28];  /* the command register, as it was written so far */
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;
@@ -159,11 +201,16 @@ struct breach {
 void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The numbers of objects begin anew; the checker goes. */
+void report_texts_forget(struct checker *c);
+void reports_free(struct checker *c);
 /* The functions that have stored into [from, to) since then, each once; an empty text if none has. */
 void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint32_t since,
 		     char *text, size_t size);
 /* The functions that have come by since n_recent was `since`, each once, the latest first. */
 void checker_recent(const struct checker *c, uint32_t since, char *text, size_t size);
+/* The same places, which checker_functions() turns into a text. */
+void checker_recent_calls(const struct checker *c, uint32_t since, struct calls *calls);
 /* The functions of these places, each once. */
 void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size);
 /* A store is heard of before it is made: the driver has made its last one. */
@@ -204,11 +251,18 @@ void own_store(struct own *o, uintptr_t at, size_t bytes, const void *pc);
 /* The newest store has ended. */
 void own_stored(struct own *o, uintptr_t at);
 void own_register(struct own *o, uint64_t offset, const void *bytes, const void *pc);
+/* A line is written through BlueFlame; a call that posts to that queue has ended. */
+void own_blueflame(struct own *o, uint64_t offset, const void *line);
+void own_blueflame_end(struct own *o, uint32_t qpn);
+/* Memory is freed. */
+void own_freed(struct own *o, uintptr_t at, size_t bytes, const void *pc);
 void own_dma(struct own *o, const struct hca_dma_seen *dma);
 /* Whether the owner bits, or the record, of this queue's requests are followed. */
 bool own_follows(const struct own *o, enum hca_object type, uint32_t number, bool sends);
 /* How many requests of a queue are posted, and not known to software as completed. */
 unsigned own_open(const struct own *o, uint32_t qpn, bool sends);
+/* Where the next send of a queue pair must be; 0: it is not known. */
+uintptr_t own_next_send(const struct own *o, uint32_t qpn);
 /* A completion that software has taken. */
 struct own_taken {
 	struct cqe entry; /* as the device wrote it */
@@ -246,6 +300,8 @@ uint32_t order_epoch(struct order *o);
 /* A write of a register that makes the device read memory: a doorbell, or GO of a command. */
 void order_trigger(struct order *o, const void *pc);
 void order_dma(struct order *o, const struct hca_dma_seen *dma);
+/* A WQE has got its owner bit. */
+void order_owner(struct order *o, uintptr_t at, uint32_t qpn);
 void order_wqe(struct order *o, const struct hca_wqe_seen *wqe);
 
 #endif

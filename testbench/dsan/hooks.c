@@ -4,6 +4,9 @@
  * gives each caller of drv_x() the function __wrap_drv_x(), and __real_drv_x() is the driver's own
  * (option --wrap). Calls within one file of the driver are not heard.
  */
+#include "testbench/dsan/buffers.h"
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/dead.h"
 #include "testbench/dsan/function.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
@@ -31,8 +34,12 @@ static int made(struct ask *a, int rc, const void *object)
 /* The object is gone, unless something uses it. */
 static int gone(struct ask *a, int rc, const void *object, const char *what)
 {
-	if (rc == -EBUSY)
+	if (rc == -EBUSY) {
+		made_users_check(a, object);
 		return rc;
+	}
+	if (a->c && made_find(object))
+		made_leaves(a, made_find(object));
 	made_remove(object);
 	made_unused_check(a, object, what);
 	taken_gone(a, a->call, object);
@@ -208,7 +215,8 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 	if (!rc)
 		asked_modified(&a);
 	asked_modify_end(&a, rc);
-	if (!rc && a.made && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+	if (!rc && a.c && a.made && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+		checker_recent_calls(a.c, a.since_recent, &a.made->reset_by);
 		asked_reset_end(&a, a.made->init.recv_cq);
 		asked_reset_end(&a, a.made->init.send_cq);
 	}
@@ -220,12 +228,16 @@ W(int, drv_qp_destroy, struct drv_qp *qp)
 	const struct made *m = made_find(qp);
 	const struct drv_cq *sends = m ? m->init.send_cq : NULL;
 	const struct drv_cq *receives = m ? m->init.recv_cq : NULL;
+	const unsigned port = m && m->special && !m->special_qpn ? m->port : 0;
 	ASK a;
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
 	a.object = qp;
+	a.dev = drv_device_of(qp);
 	rc = gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
+	if (!rc && port)
+		asked_port_check(&a, port, false);
 	if (!rc) {
 		asked_reset_end(&a, receives);
 		asked_reset_end(&a, sends);
@@ -264,6 +276,7 @@ W(int, drv_cq_create_on, struct drv_device *dev, struct drv_uar *uar, unsigned e
 	ASK a;
 
 	cq_asked(&a, __func__, dev, entries, vector);
+	a.cq.uar = uar;
 	return cq_made(&a, __real_drv_cq_create_on(dev, uar, entries, vector, cq), cq, uar);
 }
 
@@ -274,6 +287,7 @@ W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsig
 
 	cq_asked(&a, __func__, dev, entries, vector);
 	a.cq.stamped = true;
+	a.cq.uar = uar;
 	return cq_made(&a, __real_drv_cq_create_stamped(dev, uar, entries, vector, cq), cq, uar);
 }
 
@@ -320,6 +334,7 @@ W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struc
 	m = made_add(&a, *srq);
 	m->pd = pd;
 	m->cq = init->cq;
+	m->xrcd = init->xrcd;
 	return rc;
 }
 
@@ -437,10 +452,14 @@ W(int, drv_mr_dereg, struct drv_mr *mr)
 W(int, drv_mr_rereg_access, struct drv_mr *mr, unsigned access)
 {
 	ASK a;
+	int rc;
 
 	ask_begin(&a, ASK_REGION_RIGHTS, __func__, platform_of(mr), drv_mr_lkey(mr) >> 8);
 	a.region.access = access;
-	return __real_drv_mr_rereg_access(mr, access);
+	rc = __real_drv_mr_rereg_access(mr, access);
+	if (!rc)
+		asked_rights_end(&a);
+	return rc;
 }
 
 W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **mw)
@@ -474,7 +493,9 @@ W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = __real_drv_xrcd_alloc(dev, xrcd);
-	return made(&a, rc, rc ? NULL : *xrcd);
+	if (!made(&a, rc, rc ? NULL : *xrcd))
+		made_add(&a, *xrcd);
+	return rc;
 }
 
 W(int, drv_xrcd_free, struct drv_xrcd *xrcd)
@@ -489,7 +510,9 @@ W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = __real_drv_uar_alloc(dev, uar);
-	return made(&a, rc, rc ? NULL : *uar);
+	if (!made(&a, rc, rc ? NULL : *uar))
+		made_add(&a, *uar);
+	return rc;
 }
 
 W(int, drv_uar_free, struct drv_uar *uar)
@@ -524,8 +547,49 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, p, 0);
+	if (a.c)
+		function_begin(a.c);
 	rc = __real_drv_probe(p, options, dev);
+	if (rc && a.c)
+		dead_begin(a.c, NULL);
 	return made(&a, rc, rc ? NULL : *dev);
+}
+
+W(void, drv_event_register, struct drv_device *dev,
+  void (*fn)(void *arg, const struct drv_event *event), void *arg)
+{
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+
+	if (c)
+		dead_listener(c, fn, arg);
+	__real_drv_event_register(dev, c ? dead_event : fn, c ? c : arg);
+}
+
+W(void, drv_raw_mmio_write32, struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
+{
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+
+	if (c)
+		function_raw(c, true);
+	__real_drv_raw_mmio_write32(dev, bar, offset, value);
+	if (c)
+		function_raw(c, false);
+}
+
+W(int, drv_catas_watch, struct drv_device *dev, uint64_t period_ps)
+{
+	const int rc = __real_drv_catas_watch(dev, period_ps);
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+
+	if (!rc && c)
+		dead_watched(c);
+	return rc;
+}
+
+static void device_gone(struct ask *a)
+{
+	if (a->c)
+		dead_begin(a->c, NULL);
 }
 
 W(struct drv_leftovers, drv_remove, struct drv_device *dev)
@@ -536,8 +600,10 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	a.object = dev;
 	left = __real_drv_remove(dev);
+	device_gone(&a);
 	function_left_check(&a);
 	made_forget(a.c);
+	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
 	return left;
 }
@@ -550,7 +616,9 @@ W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	a.object = dev;
 	left = __real_drv_abandon(dev);
+	device_gone(&a);
 	made_forget(a.c);
+	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
 	return left;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As hooks.c: what the driver takes and gives back, inside of it. */
 #include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/buffers.h"
 #include "testbench/dsan/claims.h"
+#include "testbench/dsan/dead.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
@@ -15,6 +17,8 @@
 #include <stdlib.h>
 
 #define HERE __builtin_return_address(0)
+
+enum { GIVEN_BACK = 64 };
 
 /* A bitmap names no device. */
 static struct drv_device *devices[DEVICES];
@@ -30,6 +34,8 @@ W(int, drv_cmd_init, struct drv_device *dev)
 {
 	if (dev->p->host < DEVICES)
 		devices[dev->p->host] = dev;
+	if (checker_of_host(dev->p->host))
+		dead_begin(checker_of_host(dev->p->host), dev);
 	return __real_drv_cmd_init(dev);
 }
 
@@ -115,18 +121,31 @@ static void mtts_back(const struct drv_device *dev, const struct drv_mtt *mtt, c
 		claims_mtts_back(claims_of(dev), mtt->first, UINT32_C(1) << mtt->order, pc);
 }
 
+static uint64_t mtt_address(const struct drv_mtt *mtt)
+{
+	return (uint64_t)mtt->first * sizeof(struct mtt_entry);
+}
+
 W(int, drv_buf_alloc, struct drv_device *dev, size_t bytes, struct drv_buf *buf)
 {
 	const int rc = INNER(dev, false, __real_drv_buf_alloc(dev, bytes, buf));
 
-	if (!rc)
-		taken_add(TAKEN_BUFFER, buf->pages, 0, HERE);
-	return rc;
+	if (rc)
+		return rc;
+	taken_add(TAKEN_BUFFER, buf->pages, 0, HERE);
+	if (checker_of_host(dev->p->host))
+		checker_settle(checker_of_host(dev->p->host));
+	if (checker_of_host(dev->p->host))
+		buffer_made(checker_of_host(dev->p->host), mtt_address(&buf->mtt), bytes,
+			    buf->pages, buf->bus, buf->n);
+	return 0;
 }
 
 W(void, drv_buf_free, struct drv_device *dev, struct drv_buf *buf)
 {
 	mtts_back(dev, &buf->mtt, HERE);
+	if (buf->mtt.valid)
+		buffer_gone(checker_of_host(dev->p->host), mtt_address(&buf->mtt));
 	if (buf->pages)
 		taken_back(TAKEN_BUFFER, buf->pages, 0, HERE);
 	__real_drv_buf_free(dev, buf);
@@ -417,19 +436,17 @@ W(int, drv_cmd_imm, struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64
 
 W(int, drv_hcr_exec, struct drv_device *dev, struct drv_hcr *cmd)
 {
-	return COMMAND(dev, __real_drv_hcr_exec(dev, cmd));
+	ASK inner;
+	int rc;
+
+	ask_begin(&inner, ASK_INNER, __func__, dev->p, 0);
+	rc = __real_drv_hcr_exec(dev, cmd);
+	rc = asked_command_end(&inner, rc, &cmd->out_param);
+	taken_inner_end(&inner, 0, true);
+	return rc;
 }
 
 /* --- numbers --- */
-
-W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
-{
-	const int rc = __real_drv_bitmap_alloc(b, number);
-
-	if (!rc)
-		taken_add(TAKEN_NUMBER, b, *number & (b->size - 1), HERE);
-	return rc;
-}
 
 /* The kind of object that has the bitmap's numbers. */
 static bool type_of(const struct drv_device *dev, const struct drv_bitmap *b, enum hca_object *type)
@@ -451,6 +468,59 @@ static bool type_of(const struct drv_device *dev, const struct drv_bitmap *b, en
 	return false;
 }
 
+/* The number that was given back last, of a few bitmaps. */
+static struct given_back {
+	const struct drv_bitmap *b;
+	uint32_t number;
+} given_back[GIVEN_BACK];
+
+static struct given_back *given_back_of(const struct drv_bitmap *b)
+{
+	return &given_back[(uintptr_t)b / sizeof(*b) % GIVEN_BACK];
+}
+
+/* The host to which the bitmap of an object's numbers belongs. */
+static const struct drv_device *numbers_of(const struct drv_bitmap *b, enum hca_object *type)
+{
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (devices[i] && type_of(devices[i], b, type))
+			return devices[i];
+	return NULL;
+}
+
+static void reuse_check(const struct drv_bitmap *b, uint32_t number, const void *pc)
+{
+	struct given_back *last = given_back_of(b);
+	enum hca_object type;
+	const struct drv_device *dev =
+		last->b == b && last->number == number && b->used < b->size / 2
+			? numbers_of(b, &type)
+			: NULL;
+
+	if (dev && checker_of_host(dev->p->host))
+		checker_report(
+			checker_of_host(dev->p->host),
+			&(struct breach){RULE_number_reused,
+					 {(enum guest_object_kind)(GUEST_QP + type), number},
+					 pc,
+					 NULL},
+			"number 0x%x is given out by drv_bitmap_alloc, and it is the one that "
+			"was given back last; %u of %u are in use",
+			number, b->used, b->size);
+	last->b = NULL;
+}
+
+W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
+{
+	const int rc = __real_drv_bitmap_alloc(b, number);
+
+	if (!rc)
+		reuse_check(b, *number, HERE);
+	if (!rc)
+		taken_add(TAKEN_NUMBER, b, *number & (b->size - 1), HERE);
+	return rc;
+}
+
 W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
 {
 	enum hca_object type;
@@ -459,12 +529,14 @@ W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
 		if (devices[i] && type_of(devices[i], b, &type) && claims_of(devices[i]))
 			claims_number_back(claims_of(devices[i]), type, number, HERE);
 	taken_back(TAKEN_NUMBER, b, number & (b->size - 1), HERE);
+	*given_back_of(b) = (struct given_back){b, number};
 	__real_drv_bitmap_free(b, number);
 }
 
 W(void, drv_bitmap_cleanup, struct drv_bitmap *b)
 {
 	taken_forget_of(b);
+	*given_back_of(b) = (struct given_back){0};
 	__real_drv_bitmap_cleanup(b);
 }
 

@@ -245,6 +245,25 @@ void order_wqe(struct order *o, const struct hca_wqe_seen *wqe)
 	}
 }
 
+void order_owner(struct order *o, uintptr_t at, uint32_t qpn)
+{
+	const size_t len = (size_t)wqe_ctrl_get_ds((const struct wqe_ctrl *)at) * WQE_UNIT;
+	const struct stored *owner = checker_stored(o->c, at), *s;
+
+	for (uintptr_t offset = 2 * WORD; offset < len; offset += WORD) {
+		s = checker_stored(o->c, at + offset);
+		if (!unordered(s, owner))
+			continue;
+		checker_report(o->c,
+			       &(struct breach){RULE_order_wqe_body,
+						{GUEST_QP, qpn},
+						code_pc(s->pc),
+						code_pc(owner->pc)},
+			       "byte %u of the newest WQE", (unsigned)offset);
+		return;
+	}
+}
+
 /* --- loads behind an owner bit --- */
 
 static void entry_written(struct order *o, uintptr_t at, const char *what)

@@ -7,11 +7,16 @@
  */
 #include "testbench/dsan/own_impl.h"
 
+#include "model/engine/base/engine.h"
+#include "model/interface/contexts.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Linux tells the device that often: MLX4_NUM_SPARE_EQE. */
+enum { EVENTS_WITHOUT_INDEX = 0x80 };
 
 /* --- life --- */
 
@@ -24,10 +29,22 @@ struct own *own_create(struct checker *c)
 	return o;
 }
 
+static void physical_leave(struct own *o, struct holder *h)
+{
+	struct holder **at = &o->physical;
+
+	while (*at && *at != h)
+		at = &(*at)->queues->physical_next;
+	if (*at)
+		*at = h->queues->physical_next;
+}
+
 static void queues_free(void *arg, struct holder *h)
 {
 	if (!h->queues)
 		return;
+	if (h->queues->physical)
+		physical_leave(arg, h);
 	free(h->queues->completions);
 	free(h->queues->waiting);
 	free(h->queues->posted[false]);
@@ -40,7 +57,7 @@ static void queues_free(void *arg, struct holder *h)
 void own_destroy(struct own *o)
 {
 	if (o && o->c->claims)
-		claims_each(o->c->claims, queues_free, NULL);
+		claims_each(o->c->claims, queues_free, o);
 	free(o);
 }
 
@@ -75,7 +92,7 @@ void own_object(struct own *o, struct holder *h, const struct object_memory *m, 
 			h->queues->changed = true;
 		return;
 	}
-	queues_free(NULL, h);
+	queues_free(o, h);
 	if (!m->has_pages || h->kind > HOLDER_SRQ)
 		return;
 	q = must_calloc(1, sizeof(*q));
@@ -174,14 +191,20 @@ void own_dma(struct own *o, const struct hca_dma_seen *dma)
 /* --- loads --- */
 
 /* The driver counts the events of a CQ for the sequence number of its next arming. */
-static void event_seen(struct own *o, struct queues *eq, uint32_t slot, const struct eqe *e)
+static void event_seen(struct own *o, const struct holder *h, uint32_t slot, const struct eqe *e,
+		       const void *pc)
 {
+	struct queues *eq = h->queues;
 	const uint32_t index = index_after(eq->entries.tail, slot, eq->entries.shape.log_count);
 	struct holder *cq;
 
 	if (index - eq->seen >= eq->entries.head - eq->seen)
 		return;
 	eq->seen = index + 1;
+	if (eq->seen - eq->entries.tail > EVENTS_WITHOUT_INDEX)
+		checker_report(o->c, &(struct breach){RULE_eq_left, object_of(h), pc, NULL},
+			       "%u events were taken, and no index has given one back",
+			       eq->seen - eq->entries.tail);
 	if (eqe_get_type(e) != EVENT_COMP)
 		return;
 	cq = own_find(o, HCA_CQ, eqe_cq_get_cqn(eqe_as_cq_const(e)));
@@ -207,7 +230,7 @@ static void entry_load(struct own *o, const struct claim *k, uintptr_t at, const
 	else if (q->completions)
 		own_completion_taken(&q->completions[slot]);
 	else
-		event_seen(o, q, slot, (const void *)(at - within));
+		event_seen(o, k->holder, slot, (const void *)(at - within), pc);
 }
 
 void own_load(struct own *o, uintptr_t at, size_t bytes, const void *pc)
@@ -298,7 +321,17 @@ void own_index_set(struct own *o, struct holder *h, uint32_t index, const void *
 	}
 }
 
-static void receive_given(struct own *o, const struct holder *h, uint32_t index)
+/* A physical key names bus addresses. */
+static void physical_note(struct own *o, struct holder *h, const struct wqe_data *first)
+{
+	if (h->queues->physical || wqe_data_get_addr(first) - o->c->host.bus >= o->c->host.bytes)
+		return;
+	h->queues->physical = true;
+	h->queues->physical_next = o->physical;
+	o->physical = h;
+}
+
+static void receive_given(struct own *o, struct holder *h, uint32_t index)
 {
 	const struct ring *r = &h->queues->receives;
 	struct posted *p = &h->queues->posted[false][index & ring_mask(r)];
@@ -306,6 +339,8 @@ static void receive_given(struct own *o, const struct holder *h, uint32_t index)
 
 	*p = (struct posted){0};
 	p->wr_id = UINT64_MAX;
+	if (wqe)
+		physical_note(o, h, wqe);
 	if (wqe)
 		p->known = asked_receive_given(o->c, false, h->number, (uintptr_t)wqe,
 					       (size_t)1 << r->shape.log_stride, &p->wr_id);
@@ -361,6 +396,7 @@ static void owner_stored(struct own *o, struct holder *h, uint64_t offset, uintp
 	if (wqe_ctrl_get_owner((const struct wqe_ctrl *)at) != !!(r->head & (ring_mask(r) + 1)))
 		return;
 	r->head++;
+	order_owner(o->c->order, at, h->number);
 	p = &h->queues->posted[true][slot];
 	p->known = asked_send_given(o->c, h->number, at, &p->wr_id);
 }
@@ -408,4 +444,59 @@ unsigned own_open(const struct own *o, uint32_t qpn, bool sends)
 	const struct ring *r = sends ? &h->queues->sends : &h->queues->receives;
 
 	return r->head - r->tail;
+}
+
+uintptr_t own_next_send(const struct own *o, uint32_t qpn)
+{
+	const struct holder *h = own_find((struct own *)o, HCA_QP, qpn);
+	const struct ring *r = h ? &h->queues->sends : NULL;
+
+	return r ? (uintptr_t)own_slot_at(h->queues, r, r->head & ring_mask(r), 0) : 0;
+}
+
+/* --- memory that open requests name --- */
+
+struct freed {
+	struct own *o;
+	uint64_t bus, bytes;
+	const void *pc;
+};
+
+static bool is_active(const struct own *o, uint32_t qpn)
+{
+	struct qpc context;
+
+	return hca_context_read(o->c->host.hca, HCA_QP, qpn, &context, sizeof(context)) > 0 &&
+	       qpc_get_state(&context) >= QP_STATE_INIT && qpc_get_state(&context) <= QP_STATE_RTS;
+}
+
+/* What other keys than physical ones name has a claim of its own. */
+static void receive_check(const struct freed *f, const struct holder *h, uint32_t slot)
+{
+	const struct ring *r = &h->queues->receives;
+	const struct wqe_data *d = own_slot_at(h->queues, r, slot, 0);
+	const struct wqe_data *end = d + ((size_t)1 << r->shape.log_stride) / sizeof(*d);
+
+	for (; d && d < end && wqe_data_get_lkey(d) != LKEY_INVALID; d++) {
+		if (wqe_data_get_addr(d) - f->bus >= f->bytes || !is_active(f->o, h->number))
+			continue;
+		checker_report(f->o->c,
+			       &(struct breach){RULE_memory_taken, object_of(h), f->pc, NULL},
+			       "the receive in slot %u, which is posted, names bus address 0x%llx, "
+			       "and that memory is freed",
+			       slot, (unsigned long long)wqe_data_get_addr(d));
+		return;
+	}
+}
+
+void own_freed(struct own *o, uintptr_t at, size_t bytes, const void *pc)
+{
+	struct freed f = {o, o->c->host.bus + (at - (uintptr_t)o->c->host.memory), bytes, pc};
+
+	for (const struct holder *h = o->physical; h; h = h->queues->physical_next) {
+		const struct ring *r = &h->queues->receives;
+
+		for (uint32_t i = r->tail; h->live && i != r->head; i++)
+			receive_check(&f, h, i & ring_mask(r));
+	}
 }

@@ -54,11 +54,23 @@ struct queues {
 	uint32_t born;   /* checker's sequence number when it became the device's */
 	uint32_t loaded; /* epoch of stores at the last load of an entry's fields */
 	bool no_prefetch;
+	bool physical; /* of a QP: it is in the list of own.physical */
+	struct holder *physical_next;
+	bool was_rung; /* of a QP: its doorbell, when head was `rung` */
+	uint32_t rung;
+	bool was_armed; /* of an EQ: the last time, when head was `armed_head` and tail `armed_tail` */
+	uint32_t armed_head, armed_tail;
 	bool changed; /* a CQ that was resized: the new buffer's indexes are not followed */
 };
 
 struct own {
 	struct checker *c;
+	struct holder *physical; /* QPs whose receives name bus addresses */
+	struct {                 /* the WQE that goes through BlueFlame */
+		uint32_t qpn;
+		uint64_t next;  /* where its next line must be written */
+		uint32_t lines; /* that are missing yet */
+	} blueflame;
 };
 
 /* An object that has queues; NULL: there is none. */

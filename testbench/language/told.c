@@ -212,9 +212,10 @@ static void print_refusal(const struct refusal *r, FILE *out)
 	const struct hcr_row *row = hcr_row_find(r->opcode);
 	const struct hcr_status_row *status = hcr_status_find(r->status);
 
-	fprintf(out, "  refused:  %s of hca%u, modifier 0x%x: status %s, %s\n",
+	fprintf(out, "  refused:  %s of hca%u, modifier 0x%x: status %s, %s; see the rule %s\n",
 		row ? row->name : "unknown command", r->host, r->in_mod,
-		status ? status->name : "unknown", status ? status->meaning : "no such status");
+		status ? status->name : "unknown", status ? status->meaning : "no such status",
+		guest_rules[RULE_command_refused].name);
 	tb_tell_calls(&r->act.calls, "in:", CALLS_SHOWN, out);
 }
 

@@ -321,6 +321,11 @@ uint32_t hca_config_read(struct hca *hca, unsigned offset, unsigned size)
 	return value;
 }
 
+uint32_t hca_config_peek(const struct hca *hca, unsigned offset)
+{
+	return config_read(hca, offset, sizeof(uint32_t));
+}
+
 void pci_config_lost(struct hca *hca)
 {
 	hca->config->lost = true;

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reports of a checker: each pair of places once, with the functions of the driver there. */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/os/symbols.h"
+
+#include "model/engine/base/engine.h"
+#include "model/interface/rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REPEATS = 1 << 20, TEXT_BYTES = 640, PLACE_BYTES = 128, INLINED = 8, STORERS = 64 };
+
+struct report_seen {
+	struct breach breach;
+	char *text; /* where there is no pc */
+};
+
+extern const char __executable_start;
+
+uint32_t code_offset(const void *pc)
+{
+	return (uint32_t)((const char *)pc - &__executable_start);
+}
+
+const void *code_pc(uint32_t offset)
+{
+	return &__executable_start + offset;
+}
+
+static bool is_new(struct checker *c, const struct breach *b, const char *text)
+{
+	struct report_seen *grown;
+
+	for (unsigned i = 0; i < c->n_seen; i++) {
+		const struct report_seen *s = &c->seen[i];
+
+		if (s->breach.rule == b->rule && s->breach.pc == b->pc &&
+		    s->breach.then == b->then && (b->pc || !strcmp(s->text, text)))
+			return false;
+	}
+	grown = realloc(c->seen, (c->n_seen + 1) * sizeof(*grown));
+	if (!grown)
+		abort();
+	c->seen = grown;
+	c->seen[c->n_seen++] =
+		(struct report_seen){.breach = *b, .text = b->pc ? NULL : strdup(text)};
+	return true;
+}
+
+/* The numbers of objects begin anew, so the same text may tell of another mistake. */
+void report_texts_forget(struct checker *c)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < c->n_seen; i++) {
+		if (c->seen[i].text)
+			free(c->seen[i].text);
+		else
+			c->seen[kept++] = c->seen[i];
+	}
+	c->n_seen = kept;
+}
+
+/* The place in the driver, past what is inlined there from the rows of the interface. */
+static void place_of(const void *pc, char *buf, size_t size)
+{
+	struct symbol s[INLINED];
+	const size_t n = symbols_find(pc, s, INLINED);
+	size_t i = 0;
+
+	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
+		i++;
+	if (!n)
+		snprintf(buf, size, "a function without a name");
+	else if (*s[i].file)
+		snprintf(buf, size, "%s (%s:%d)", s[i].name, s[i].file, s[i].line);
+	else
+		snprintf(buf, size, "%s", s[i].name);
+}
+
+static bool is_named(const char *text, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = text; (at = strstr(at, name)); at += n)
+		if ((at == text || at[-1] == ' ') && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
+/* The functions of the driver at that place, past what is inlined there from the rows of the
+ * interface: the innermost first. A function that is inlined is told with the one that it is in. */
+static void functions_add(const void *pc, char *text, size_t size)
+{
+	struct symbol s[INLINED];
+	const size_t n = symbols_find(pc, s, INLINED);
+	size_t i = 0, used = strlen(text);
+
+	while (i + 1 < n && strstr(s[i].file, "model/interface/"))
+		i++;
+	for (; i < n; i++) {
+		if (!strncmp(s[i].name, WRAP, strlen(WRAP)) || is_named(text, s[i].name) ||
+		    used + strlen(s[i].name) + 3 > size)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+					 s[i].name);
+	}
+}
+
+void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size)
+{
+	text[0] = 0;
+	for (unsigned i = 0; i < n; i++)
+		functions_add(pcs[i], text, size);
+}
+
+void checker_recent(const struct checker *c, uint32_t since, char *text, size_t size)
+{
+	text[0] = 0;
+	for (uint32_t n = c->n_recent; n != since && c->n_recent - n < RECENT; n--)
+		functions_add(code_pc(c->recent[(n - 1) % RECENT]), text, size);
+}
+
+void checker_recent_calls(const struct checker *c, uint32_t since, struct calls *calls)
+{
+	calls->n = 0;
+	for (uint32_t n = c->n_recent;
+	     n != since && c->n_recent - n < RECENT && calls->n < CALLS_MAX; n--)
+		calls->pc[calls->n++] = code_pc(c->recent[(n - 1) % RECENT]);
+}
+
+void checker_storers(const struct checker *c, uintptr_t from, uintptr_t to, uint32_t since,
+		     char *text, size_t size)
+{
+	const void *pcs[STORERS];
+	uint32_t last = 0;
+	unsigned n = 0;
+
+	for (uintptr_t w = from & ~(uintptr_t)(WORD - 1); w < to && n < STORERS; w += WORD) {
+		const struct stored *s = checker_stored(c, w);
+
+		if (s->seq <= since || s->pc == last)
+			continue;
+		last = s->pc;
+		pcs[n++] = code_pc(s->pc);
+	}
+	checker_functions(pcs, n, text, size);
+}
+
+/* A driver that takes what is not there for completions may do so for ever. No event of the
+ * simulation comes any more, so nobody else can end the run. */
+static void end_if_endless(struct checker *c, const struct breach *b, const char *text)
+{
+	const uint64_t now_ps = hca_now(c->host.hca);
+	char place[PLACE_BYTES] = "the device";
+
+	if (!c->host.platform) /* a guest goes on in its own time */
+		return;
+	if (now_ps != c->repeats_ps)
+		c->repeats = 0;
+	c->repeats_ps = now_ps;
+	if (++c->repeats < REPEATS)
+		return;
+	if (b->pc)
+		place_of(b->pc, place, sizeof(place));
+	fprintf(stderr,
+		"host %u: the driver does this %u times and lets no simulated time pass, so the "
+		"run "
+		"ends: %s: %s: %s\n",
+		c->host.platform->host, c->repeats, guest_rules[b->rule].name, text, place);
+	trace_rescue();
+	_exit(EXIT_FAILURE);
+}
+
+void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
+{
+	char text[TEXT_BYTES], place[PLACE_BYTES], then[PLACE_BYTES];
+	va_list ap;
+
+	/* it does nothing any more, whatever software does */
+	if (hca_is_stopped(c->host.hca) && b->rule != RULE_device_dead)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (!is_new(c, b, text)) {
+		end_if_endless(c, b, text);
+		return;
+	}
+	if (b->pc)
+		place_of(b->pc, place, sizeof(place));
+	if (b->then)
+		place_of(b->then, then, sizeof(then));
+	if (b->then)
+		guest_error(c->host.hca, b->rule, b->object, "%s: %s, then %s", text, place, then);
+	else if (b->pc)
+		guest_error(c->host.hca, b->rule, b->object, "%s: %s", text, place);
+	else
+		guest_error(c->host.hca, b->rule, b->object, "%s", text);
+}
+
+void reports_free(struct checker *c)
+{
+	for (unsigned i = 0; i < c->n_seen; i++)
+		free(c->seen[i].text);
+	free(c->seen);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each field of an address has a value of its own here, so one that a driver forgets or takes for
+ * another is seen: the GRH of a datagram in the receiver's memory, the path and the rights of a
+ * connected queue pair in what its query says.
+ */
+#include "testbench/services.h"
+
+enum { QKEY = 0x22222222, GRH_AREA = 40, LEN = 64, HOPS = 9, CLASS = 0x5a, FLOW = 0xabcde };
+enum { GRH_HOP_LIMIT = 7, GRH_VERSION = 6 }; /* byte of a GRH, and what its first bits say */
+
+static void datagram(struct tb *tb, struct tb_end *a, struct tb_end *b)
+{
+	struct drv_qp *x = new_qp(a, .type = IBV_QPT_UD), *y = new_qp(b, .type = IBV_QPT_UD);
+	struct drv_ah_attr ah = ah_to(b);
+
+	ah.is_global = true;
+	ah.hop_limit = HOPS;
+	ah.traffic_class = CLASS;
+	ah.flow_label = FLOW;
+	must(drv_query_gid(b->dev, 1, 0, ah.dgid));
+	start_ud(x, QKEY, 0);
+	start_ud(y, QKEY, 0);
+	recv_on(b, y, .wr_id = 1, .len = GRH_AREA + LEN);
+	send_on(a, x, .wr_id = 2, .len = LEN, .ah = &ah, .remote_qpn = drv_qp_num(y), .qkey = QKEY);
+	expect_pkt(a_to_b, UD_SEND_ONLY, .psn = 0);
+	expect_cqe(a, .wr_id = 2);
+	expect_cqe(b, .wr_id = 1, .on = y, .byte_len = GRH_AREA + LEN, .flags = IBV_WC_GRH);
+	expect_data(b, .dst = GRH_AREA, .len = LEN);
+	expect_equal(be32_load(b->dst),
+		     (uint32_t)GRH_VERSION << 28 | (uint32_t)CLASS << 20 | (uint32_t)FLOW);
+	expect_equal(b->dst[GRH_HOP_LIMIT], HOPS);
+	ignore_data(b, .len = GRH_AREA);
+	destroy_qp(x);
+	destroy_qp(y);
+}
+
+/* The rights of a connection, one at a time. */
+static void connection(struct tb *tb, struct tb_end *a, unsigned access)
+{
+	struct drv_qp *x = new_qp(a);
+	struct drv_rc_path path = path_to(a->peer, drv_qp_num(a->peer->qp[0]));
+	struct drv_qp_attr attr;
+
+	path.access = access;
+	path.is_global = true;
+	path.sgid_index = 1;
+	path.hop_limit = HOPS;
+	path.traffic_class = CLASS;
+	path.flow_label = FLOW;
+	must(drv_query_gid(a->peer->dev, 1, 0, path.dgid));
+	must(drv_qp_connect(x, &path));
+	must(drv_qp_query(x, &attr));
+	expect_equal(attr.qp_access_flags, access);
+	expect_equal(attr.ah_attr.sgid_index, 1);
+	expect_equal(attr.ah_attr.hop_limit, HOPS);
+	expect_equal(attr.ah_attr.traffic_class, CLASS);
+	expect_equal(attr.ah_attr.flow_label, FLOW);
+	destroy_qp(x);
+}
+
+SCENARIO(address_fields, "each field of an address, and each right, reaches its own place")
+{
+	static const unsigned rights[] = {IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ,
+					  IBV_ACCESS_REMOTE_ATOMIC};
+
+	datagram(tb, a, b);
+	for_each_row(i, rights)
+		connection(tb, a, rights[i]);
+}
