@@ -56,7 +56,6 @@ siw_load()
 	must a 60 "rmmod siw 2>/dev/null
 		modprobe -a \$(modinfo -F depends /share/siw/$1/siw.ko | tr , ' ') rdma_ucm ib_uverbs crc32c_generic
 		insmod /share/siw/$1/siw.ko || { dmesg | tail -n 5; exit 1; }
-		echo 'module siw +p' >/sys/kernel/debug/dynamic_debug/control
 		rdma link add siw0 type siw netdev eth1 && ibv_devices | grep siw0" || return
 	siw_loaded=$1
 }
@@ -274,6 +273,8 @@ check_siw_write() { siw_initiates write 'got WRITE, 0 bytes' 5 && detail='siw as
 check_siw_read_crc() { siw_initiates read_crc 'send READ_RESPONSE' 5 && detail='siw asks for READ and CRCs, gets the response, and 15 messages go both ways'; }
 check_siw_rev_1()
 {
+	# why siw has once dropped such a connection is not known. Its messages about connections are kept; for all checks they would be too many
+	siw_load rev_1 && must a 10 "echo 'module siw +p' >/sys/kernel/debug/dynamic_debug/control; dmesg -n 4" || return
 	# ucmatose's client waits for the server's first message, which may not come in revision 1: connected and ended only
 	siw_initiates rev_1 'got MPA ID Req Frame rev 1' 0 hold_ms=500 && siw_serves -c 1 -C 2 -S 100 || return
 	dial rev_1 rev=1 design=0 messages=2 strict=0
