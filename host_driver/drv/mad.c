@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	MAD_SENDS = 128,
+	MAD_SENDS = 128, /* posted at once; further ones wait */
 	MAD_RECVS = 512,
 	/* GRH area and MAD; a divisor of the page size, so that no slot crosses a page */
 	MAD_SLOT = 512,
@@ -35,6 +35,13 @@ struct mad_call {
 	bool done;
 };
 
+/* A MAD that the send queue has no room for. */
+struct mad_waiting {
+	struct drv_list link;
+	struct drv_mad_addr to;
+	uint8_t mad[MAD_BYTES];
+};
+
 /* The handler of a class' requests. */
 struct mad_server {
 	unsigned mgmt_class;
@@ -50,7 +57,8 @@ struct drv_mad_agent {
 	struct drv_mr *mr;
 	struct drv_cq *cq;
 	struct drv_qp *qp[2];
-	uint32_t sent[2], left[2]; /* MADs posted; those of them that have left */
+	uint32_t sent[2], left[2];  /* MADs posted; those of them that have left */
+	struct drv_list waiting[2]; /* the oldest first */
 	uint8_t *pages[MAD_PAGES];
 	uint64_t bus[MAD_PAGES];
 	struct drv_list calls;
@@ -104,8 +112,13 @@ static void wake(struct drv_mad_agent *a)
 
 /* --- sending --- */
 
-static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
-		      const void *mad)
+static bool sends_full(const struct drv_mad_agent *a, unsigned qpn)
+{
+	return a->sent[qpn] - a->left[qpn] >= MAD_SENDS;
+}
+
+static int send_post(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
+		     const void *mad)
 {
 	struct drv_special_send s = {
 		.wr_id = WR_SEND | qpn,
@@ -121,12 +134,6 @@ static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_ma
 	};
 	int rc;
 
-	if (!a->qp[qpn]) /* QP0 of an Ethernet port */
-		return -ENODEV;
-	if (drv_qp_state(a->qp[qpn]) != IBV_QPS_RTS)
-		return -EINVAL;
-	if (a->sent[qpn] - a->left[qpn] >= MAD_SENDS)
-		return -ENOMEM;
 	if (drv_port_is_ethernet(a->dev, a->port))
 		s.ah = &to->ah;
 	memcpy(slot_addr(a, send_slot(qpn, a->sent[qpn]), &s.addr), mad, MAD_BYTES);
@@ -134,6 +141,51 @@ static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_ma
 	if (!rc)
 		a->sent[qpn]++;
 	return rc;
+}
+
+static int send_wait(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
+		     const void *mad)
+{
+	struct mad_waiting *w = malloc(sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->to = *to;
+	memcpy(w->mad, mad, MAD_BYTES);
+	drv_list_add(&a->waiting[qpn], &w->link);
+	return 0;
+}
+
+static void waiting_drop(struct mad_waiting *w)
+{
+	drv_list_del(&w->link);
+	free(w);
+}
+
+/* A MAD has left: those that wait move up. */
+static void sends_go(struct drv_mad_agent *a, unsigned qpn)
+{
+	struct drv_list *waiting = &a->waiting[qpn];
+
+	while (!sends_full(a, qpn) && !drv_list_empty(waiting)) {
+		struct mad_waiting *w = container_of(waiting->next, struct mad_waiting, link);
+
+		/* One that cannot be sent is lost, as on the wire: its sender has been told 0. */
+		send_post(a, qpn, &w->to, w->mad);
+		waiting_drop(w);
+	}
+}
+
+static int agent_send(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad_addr *to,
+		      const void *mad)
+{
+	if (!a->qp[qpn]) /* QP0 of an Ethernet port */
+		return -ENODEV;
+	if (drv_qp_state(a->qp[qpn]) != IBV_QPS_RTS)
+		return -EINVAL;
+	if (sends_full(a, qpn) || !drv_list_empty(&a->waiting[qpn]))
+		return send_wait(a, qpn, to, mad);
+	return send_post(a, qpn, to, mad);
 }
 
 static struct drv_mad_agent *agent_of(struct drv_device *dev, unsigned port)
@@ -443,6 +495,7 @@ static void agent_completion(struct drv_mad_agent *a, const struct drv_wc *wc)
 
 	if (wc->wr_id & WR_SEND) {
 		a->left[wc->wr_id & 1]++;
+		sends_go(a, wc->wr_id & 1);
 		return;
 	}
 	if (wc->status == IBV_WC_SUCCESS)
@@ -546,6 +599,9 @@ static void agent_free(struct drv_mad_agent *a)
 		p->ops->sleep_ps(p, STOP_POLL_PS);
 	}
 	for (unsigned i = 0; i < 2; i++)
+		while (!drv_list_empty(&a->waiting[i]))
+			waiting_drop(container_of(a->waiting[i].next, struct mad_waiting, link));
+	for (unsigned i = 0; i < 2; i++)
 		if (a->qp[i])
 			drv_qp_destroy(a->qp[i]);
 	if (a->cq)
@@ -580,6 +636,8 @@ int drv_agent_start(struct drv_device *dev, unsigned port)
 				    .next_tid = (uint64_t)(p->host + 1) << 40 | (uint64_t)port
 											<< 32};
 	drv_list_init(&a->calls);
+	for (unsigned i = 0; i < 2; i++)
+		drv_list_init(&a->waiting[i]);
 	a->waitq = p->ops->waitq_create(p);
 	if (!a->waitq) {
 		free(a);

@@ -36,7 +36,8 @@ int drv_mad_ifc(struct drv_device *dev, unsigned port, const struct drv_mad_sour
 int drv_smp_get(struct drv_device *dev, unsigned port, enum smp_attr attr, uint32_t attr_mod,
 		void *data);
 
-/* Sends one MAD from QP `qpn` (0 or 1) of the port. -ENODEV while the port has no agents. */
+/* Sends one MAD from QP `qpn` (0 or 1) of the port. What the send queue has no room for waits in
+ * the agent, in order, as in Linux's ib_mad. -ENODEV while the port has no agents. */
 int drv_mad_send(struct drv_device *dev, unsigned port, unsigned qpn, const struct drv_mad_addr *to,
 		 const void *mad);
 /* Sends a request (its transaction id is set here) and waits for the answer: 0 or -ETIMEDOUT. No

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Agents send more MADs at once than their send queues have entries. None is lost, and they leave
+ * in the order in which they were sent, as Linux's ib_mad promises: what does not fit waits.
+ */
+#include "testbench/manage.h"
+
+enum { CLASS = 0x30, MADS = 400, PORT = 1 };
+
+struct counter {
+	unsigned heard, out_of_order;
+};
+
+static void heard(void *arg, unsigned port, unsigned qpn, const struct drv_wc *wc,
+		  const struct drv_mad_addr *from, const struct smp *mad)
+{
+	struct counter *c = arg;
+
+	(void)port;
+	(void)wc;
+	(void)from;
+	if (qpn != QPN_GSI)
+		return;
+	c->out_of_order += mad_hdr_get_tid(smp_hdr_const(mad)) != c->heard;
+	c->heard++;
+}
+
+SCENARIO(mad_burst, "more MADs at once than a send queue holds: all arrive, in order")
+{
+	const struct drv_mad_addr to = {.dlid = b->lid, .qpn = QPN_GSI, .qkey = QKEY_GSI};
+	struct counter c = {0};
+	struct smp mad = {0};
+
+	ignore_packets();
+	expect_equal(drv_mad_serve(b->dev, PORT, CLASS, heard, &c), 0);
+	mad_hdr_set_base_version(smp_hdr(&mad), MAD_BASE_VERSION);
+	mad_hdr_set_class_version(smp_hdr(&mad), 1);
+	mad_hdr_set_mgmt_class(smp_hdr(&mad), CLASS);
+	mad_hdr_set_method(smp_hdr(&mad), MAD_METHOD_SEND);
+	for (unsigned i = 0; i < MADS && still_right(); i++) {
+		mad_hdr_set_tid(smp_hdr(&mad), i);
+		expect_equal(drv_mad_send(a->dev, PORT, QPN_GSI, &to, &mad), 0);
+	}
+	pass_time(CFG_MS(1));
+	expect_equal(c.heard, MADS);
+	expect_equal(c.out_of_order, 0);
+	drv_mad_unserve(b->dev, PORT, CLASS);
+}
