@@ -46,7 +46,13 @@ int rvt_cq_create(struct drv_device *dev, unsigned entries, int vector, struct d
 int rvt_cq_create_on(struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
 		     struct drv_cq **cq)
 {
-	return rvt_cq_create(dev, entries, vector, cq);
+	int rc = rvt_cq_create(dev, entries, vector, cq);
+
+	if (!rc && uar) {
+		rvt_cq_of(*cq)->uar = (struct rvt_uar *)(void *)uar;
+		rvt_cq_of(*cq)->uar->users++;
+	}
+	return rc;
 }
 
 int rvt_cq_resize(struct drv_cq *handle, unsigned entries)
@@ -90,6 +96,8 @@ int rvt_cq_destroy(struct drv_cq *handle)
 		return -EBUSY;
 	for (; cq->tail != cq->head; cq->tail++)
 		discarded(cq, &cq->ring[cq->tail & (cq->entries - 1)].wc);
+	if (cq->uar)
+		cq->uar->users--;
 	drv_list_del(&cq->due);
 	drv_list_del(&cq->link);
 	p->ops->waitq_destroy(p, cq->waitq);

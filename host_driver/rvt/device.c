@@ -307,11 +307,7 @@ int rvt_catas_check(struct drv_device *dev, uint32_t words[16])
 	return 0;
 }
 
-/* --- doorbell pages: requests are posted by calls, so there is nothing behind one --- */
-
-struct rvt_uar {
-	struct drv_device *dev;
-};
+/* --- doorbell pages --- */
 
 int rvt_uar_alloc(struct drv_device *dev, struct drv_uar **out)
 {
@@ -324,8 +320,12 @@ int rvt_uar_alloc(struct drv_device *dev, struct drv_uar **out)
 	return 0;
 }
 
-int rvt_uar_free(struct drv_uar *uar)
+int rvt_uar_free(struct drv_uar *handle)
 {
+	struct rvt_uar *uar = (struct rvt_uar *)(void *)handle;
+
+	if (uar->users)
+		return -EBUSY;
 	free(uar);
 	return 0;
 }

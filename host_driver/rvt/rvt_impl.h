@@ -64,8 +64,15 @@ struct rvt_pd {
 
 /* --- completion queues --- */
 
+/* A doorbell page. Requests are posted by calls, so there is nothing behind it but its users. */
+struct rvt_uar {
+	struct drv_device *dev; /* first, as in every object that drv_* takes */
+	unsigned users;         /* CQs */
+};
+
 struct rvt_cq {
 	struct drv_device *dev;
+	struct rvt_uar *uar; /* NULL: the device's own */
 	void *owner;
 	struct drv_list link, due; /* due: a completion event waits to be told */
 	struct platform_waitq *waitq;
