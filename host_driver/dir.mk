@@ -2,7 +2,7 @@
 src-y += $(d)/devices.c $(addprefix $(d)/drv/, drv.c mad.c roce.c smp.c)
 src-y += $(addprefix $(d)/mlx4/, alloc.c catas.c mem.c cmd.c connect.c cq.c cq_events.c doorbell.c eq.c eth.c icm.c lock.c mad_ifc.c mcast.c mlx_wqe.c mr.c mtt.c ops.c \
 	pci.c port.c post.c probe.c qp.c qp_modify.c srq.c uar.c wqe.c)
-src-y += $(addprefix $(d)/rvt/, build.c cq.c device.c engine.c eth.c mcast.c mr.c post.c qp.c recv.c register.c reply.c requester.c responder.c \
+src-y += $(addprefix $(d)/rvt/, build.c cq.c device.c engine.c eth.c mcast.c mr.c path.c post.c qp.c recv.c register.c reply.c requester.c responder.c \
 	response.c rq.c timer.c ud.c)
 test-y += $(addprefix $(d)/rvt/tests/, hooks_test.c register_test.c)
 src-y += $(addprefix $(d)/ipath/, agents.c port.c probe.c receive.c send.c)

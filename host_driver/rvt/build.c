@@ -35,13 +35,14 @@ static void grh_fill(const struct rvt_qp *qp, struct rvt_packet *packet,
 	memcpy(grh_dgid_ptr(grh), h->ah->dgid, DRV_GID_BYTES);
 }
 
-static void bth_fill(uint8_t *at, const struct rvt_headers *h, uint32_t pad)
+static void bth_fill(const struct rvt_qp *qp, uint8_t *at, const struct rvt_headers *h,
+		     uint32_t pad)
 {
 	struct bth *bth = (struct bth *)at;
 
 	bth_set_opcode(bth, h->opcode);
 	bth_set_solicited(bth, h->solicited);
-	bth_set_mig_req(bth, h->migrated);
+	bth_set_mig_req(bth, qp->attr.path_mig_state == IBV_MIG_MIGRATED);
 	bth_set_pad(bth, pad);
 	bth_set_pkey(bth, h->pkey);
 	bth_set_dqpn(bth, h->dqpn);
@@ -104,7 +105,7 @@ uint8_t *rvt_build(const struct rvt_qp *qp, struct rvt_packet *packet, const str
 	lrh_fill(qp, packet, h);
 	if (h->ah->is_global)
 		grh_fill(qp, packet, h);
-	bth_fill(bth, h, pad);
+	bth_fill(qp, bth, h, pad);
 	ext_fill(bth, op, h);
 	return packet->bytes + headers;
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32, PKEY_MEMBERS = 0x7fff };
+enum { GUIDS_PER_BLOCK = 8, PKEYS_PER_BLOCK = 32 };
 
 /* Time between two reads of the state: link training raises no event. */
 #define PORT_POLL_PS UINT64_C(1000000000)

@@ -293,6 +293,18 @@ static int ah_check(const struct rvt_device *dev, unsigned port, const struct dr
 		       : 0;
 }
 
+static int alternate_check(const struct rvt_device *dev, const struct drv_qp_attr *a)
+{
+	const unsigned port = a->alt_port_num;
+
+	return !port || port > dev->limits.attr.ports ||
+			       a->alt_pkey_index >= dev->limits.attr.pkeys[port] ||
+			       a->alt_timeout > AETH_CODE_MASK ||
+			       ah_check(dev, port, &a->alt_ah_attr)
+		       ? -EINVAL
+		       : 0;
+}
+
 static int attr_check(const struct rvt_qp *qp, const struct drv_qp_attr *a, unsigned mask)
 {
 	const struct rvt_device *dev = rvt_dev(qp);
@@ -312,11 +324,10 @@ static int attr_check(const struct rvt_qp *qp, const struct drv_qp_attr *a, unsi
 	    (mask & IBV_QP_TIMEOUT && a->timeout > AETH_CODE_MASK) ||
 	    (mask & IBV_QP_RETRY_CNT && a->retry_cnt > 7) ||
 	    (mask & IBV_QP_RNR_RETRY && a->rnr_retry > 7) ||
-	    (mask & IBV_QP_DEST_QPN && a->dest_qp_num > PSN_MASK))
+	    (mask & IBV_QP_DEST_QPN && a->dest_qp_num > PSN_MASK) ||
+	    (mask & IBV_QP_ALT_PATH && alternate_check(dev, a)))
 		return -EINVAL;
-	return mask & (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
-		       ? rvt_refuse(qp->dev, "qp_modify of an alternate path")
-		       : 0;
+	return mask & IBV_QP_PATH_MIG_STATE ? rvt_path_state_check(qp, a->path_mig_state) : 0;
 }
 
 #define TAKE(bit, member)                                                                          \
@@ -340,6 +351,12 @@ static void attr_take(struct rvt_qp *qp, const struct drv_qp_attr *a, unsigned m
 	TAKE(IBV_QP_SQ_PSN, sq_psn);
 	TAKE(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
 	TAKE(IBV_QP_DEST_QPN, dest_qp_num);
+	TAKE(IBV_QP_ALT_PATH, alt_ah_attr);
+	TAKE(IBV_QP_ALT_PATH, alt_pkey_index);
+	TAKE(IBV_QP_ALT_PATH, alt_port_num);
+	TAKE(IBV_QP_ALT_PATH, alt_timeout);
+	if (mask & IBV_QP_PATH_MIG_STATE)
+		rvt_path_state_set(qp, a->path_mig_state);
 	if (mask & IBV_QP_PORT && !qp->special)
 		qp->port = a->port_num;
 	if (mask & IBV_QP_AV && a->ah_attr.static_rate)
@@ -449,7 +466,6 @@ int rvt_qp_query(struct drv_qp *handle, struct drv_qp_attr *attr)
 	attr->port_num = qp->port;
 	attr->rq_psn = qp->resp.psn;
 	attr->sq_psn = qp->req.next_psn;
-	attr->path_mig_state = IBV_MIG_MIGRATED;
 	attr->sq_draining = qp->req.draining;
 	return 0;
 }

@@ -48,24 +48,13 @@ static bool pkey_passes(struct rvt_qp *qp, struct rvt_in *in)
 		return true; /* SMPs are of no partition */
 	i = rvt_pkey_find(in->port, pkey);
 	in->pkey_index = i < 0 ? 0 : (unsigned)i;
+	if (qp->type != IBV_QPT_UD) /* a path's: see rvt_path_accepts() */
+		return true;
 	if (qp->special ? i >= 0
 			: rvt_pkeys_match(in->port->pkeys[qp->attr.pkey_index % RVT_PKEYS], pkey))
 		return true;
 	in->port->bad_pkeys++;
 	return false;
-}
-
-/* A connected queue pair takes only packets of its path (IBA 9.6.1.2, 9.6.1.5). */
-static bool path_matches(const struct rvt_qp *qp, const struct rvt_in *in)
-{
-	const struct drv_ah_attr *ah = &qp->attr.ah_attr;
-
-	if (lrh_get_slid(in->lrh) != ah->dlid || ah->is_global != !!in->grh ||
-	    lrh_get_dlid(in->lrh) != rvt_path_lid(in->port, ah))
-		return false;
-	return !in->grh || (!memcmp(grh_sgid_cptr(in->grh), ah->dgid, DRV_GID_BYTES) &&
-			    !memcmp(grh_dgid_cptr(in->grh),
-				    in->port->gids[ah->sgid_index % RVT_GIDS], DRV_GID_BYTES));
 }
 
 /* A reserved opcode has a service, too; only RC answers it. */
@@ -87,7 +76,7 @@ static void deliver_to(struct rvt_qp *qp, struct rvt_in *in)
 		rvt_datagram_came(qp, in);
 		return;
 	}
-	if (!is_of_service(qp, in) || !path_matches(qp, in)) {
+	if (!is_of_service(qp, in) || !rvt_path_accepts(qp, in)) {
 		rvt_counters(qp)->responder_dropped++;
 		return;
 	}

@@ -15,7 +15,6 @@ static struct rvt_headers answer_of(const struct rvt_qp *qp, uint8_t opcode, uin
 		.pkey = port->pkeys[qp->attr.pkey_index % RVT_PKEYS],
 		.dqpn = qp->attr.dest_qp_num,
 		.psn = psn,
-		.migrated = true,
 	};
 }
 

@@ -102,7 +102,6 @@ static struct rvt_headers headers_of(const struct rvt_qp *qp, const struct rvt_s
 		.pkey = port->pkeys[qp->attr.pkey_index % RVT_PKEYS],
 		.dqpn = qp->attr.dest_qp_num,
 		.psn = qp->req.psn,
-		.migrated = true,
 		.va = w->remote_addr,
 		.rkey = w->rkey,
 		.dma_len = w->length,
@@ -270,6 +269,22 @@ void rvt_restart(struct rvt_qp *qp, uint32_t psn)
 	rvt_schedule(qp);
 }
 
+bool rvt_retry_take(struct rvt_qp *qp)
+{
+	struct rvt_requester *r = &qp->req;
+
+	if (!r->retries && rvt_path_migrate(qp)) {
+		r->retries = qp->attr.retry_cnt;
+		return true;
+	}
+	if (!r->retries) {
+		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
+		return false;
+	}
+	r->retries--;
+	return true;
+}
+
 void rvt_timeout(struct rvt_qp *qp)
 {
 	struct rvt_requester *r = &qp->req;
@@ -278,11 +293,8 @@ void rvt_timeout(struct rvt_qp *qp)
 	if (r->tail == r->head || !w->begun || !rvt_may(qp, RVT_SEND))
 		return;
 	rvt_counters(qp)->retry_ack_timeouts++;
-	if (!r->retries) {
-		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	if (!rvt_retry_take(qp))
 		return;
-	}
-	r->retries--;
 	r->asked_again = false;
 	rvt_restart(qp, r->una_psn);
 }

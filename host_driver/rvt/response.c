@@ -40,11 +40,8 @@ static void response_lost(struct rvt_qp *qp, const struct rvt_swqe *w)
 		progress(qp, w->response_psn);
 	if (r->asked_again)
 		return;
-	if (!r->retries) {
-		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	if (!rvt_retry_take(qp))
 		return;
-	}
-	r->retries--;
 	r->asked_again = true;
 	r->timeout_at_ps = RVT_NEVER; /* it begins anew with the packet that goes again */
 	rvt_restart(qp, w->response_psn);
@@ -146,11 +143,8 @@ static void nak(struct rvt_qp *qp, uint32_t psn, uint32_t code)
 		return;
 	}
 	rvt_counters(qp)->retry_sequence_naks++;
-	if (!r->retries) {
-		rvt_request_fail(qp, IBV_WC_RETRY_EXC_ERR);
+	if (!rvt_retry_take(qp))
 		return;
-	}
-	r->retries--;
 	r->timeout_at_ps = RVT_NEVER; /* it begins anew with the packet that goes again */
 	rvt_restart(qp, psn);
 }

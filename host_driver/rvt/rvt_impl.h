@@ -440,6 +440,7 @@ void rvt_event(struct rvt_device *dev, const struct drv_event *event);
 int rvt_refuse(struct drv_device *dev, const char *verb);
 /* Reads what the port's agents hold. */
 int rvt_port_refresh(struct rvt_port *port);
+enum { PKEY_MEMBERS = 0x7fff }; /* the number of a partition, without the bit of full members */
 bool rvt_pkeys_match(uint16_t one, uint16_t other);
 int rvt_pkey_find(const struct rvt_port *port, uint16_t pkey);
 /* The LID of this port that a path begins at. */
@@ -460,6 +461,18 @@ void rvt_unschedule(struct rvt_qp *qp);
 /* Waits until the driver has no packet of the queue pair. */
 void rvt_quiesce(struct rvt_qp *qp);
 
+/* --- path.c --- */
+
+struct rvt_in;
+/* Whether a packet for a connected queue pair came on its path. It may arm the queue pair, or move
+ * it to its alternate path. */
+bool rvt_path_accepts(struct rvt_qp *qp, const struct rvt_in *in);
+/* Moves an armed queue pair to its alternate path, and tells. False: it has none, or cannot. */
+bool rvt_path_migrate(struct rvt_qp *qp);
+/* What software asks for by IBV_QP_PATH_MIG_STATE. 0 or -EINVAL. */
+int rvt_path_state_check(const struct rvt_qp *qp, enum ibv_mig_state to);
+void rvt_path_state_set(struct rvt_qp *qp, enum ibv_mig_state to);
+
 /* --- build.c --- */
 
 struct rvt_headers {
@@ -468,7 +481,6 @@ struct rvt_headers {
 	uint16_t pkey;
 	uint32_t dqpn, psn;
 	bool solicited, ack_req;
-	bool migrated;
 	/* extended headers as the opcode has them */
 	uint32_t imm;
 	uint64_t va;
@@ -498,6 +510,9 @@ void rvt_request_end(struct rvt_qp *qp, enum ibv_wc_status status, uint32_t byte
 /* A requester's verdict: the request fails, and the queue pair goes where the row says. */
 void rvt_request_fail(struct rvt_qp *qp, enum ibv_wc_status status);
 void rvt_restart(struct rvt_qp *qp, uint32_t psn);
+/* Takes one of the retries; a new path has all of them again. False: there was none, and the oldest
+ * request has failed. */
+bool rvt_retry_take(struct rvt_qp *qp);
 void rvt_drained_check(struct rvt_qp *qp);
 static inline struct rvt_swqe *rvt_swqe_at(const struct rvt_qp *qp, uint32_t index)
 {

@@ -28,7 +28,6 @@ bool rvt_datagram_next(struct rvt_qp *qp, struct rvt_packet *packet)
 				? RVT_QPN_MULTICAST
 				: w->remote_qpn,
 		.psn = r->psn,
-		.migrated = true,
 		.solicited = w->flags & IBV_SEND_SOLICITED,
 		.imm = w->imm,
 		.qkey = w->remote_qkey & QKEY_OWN ? qp->attr.qkey : w->remote_qkey,
