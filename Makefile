@@ -26,7 +26,7 @@ prog-y :=
 fw-y   :=
 gen-y  :=
 
-dirs := model/interface model/sim model/engine model/rv32 model/vfio_user model/systemc fw host_driver traces testbench
+dirs := model/interface model/sim model/engine model/rv32 model/vfio_user model/wire model/systemc fw host_driver traces testbench
 define include-dir
 d := $(1)
 -include $(1)/dir.mk

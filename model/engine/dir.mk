@@ -9,6 +9,7 @@ src-y += $(addprefix $(d)/memory/, icm.c line_cache.c context_cache.c context_li
 src-y += $(addprefix $(d)/complete/, cqe_write.c cq_event.c event_queue.c object_lane.c)
 src-y += $(addprefix $(d)/wire/, crc.c crc_tables.c packet.c packet_queue.c packet_receive.c gather.c link_port.c link_train.c link_receive.c static_rate.c port_note.c eth_port.c eth_tables.c roce.c roce_crc.c frame.c)
 src-y += $(addprefix $(d)/ipath/, ipath.c registers.c causes.c port.c send.c receive.c eeprom.c)
+src-y += $(addprefix $(d)/outside/, outside.c)
 src-y += $(addprefix $(d)/qp/, qp.c qp_path.c)
 src-y += $(addprefix $(d)/fetch/, wqe_fetch.c wqe_read.c wqe_queue.c wqe_receive.c)
 src-y += $(addprefix $(d)/send/, scheduler.c requester.c requester_wqe.c requester_packet.c requester_frame.c requester_local.c requester_response.c requester_complete.c retry.c)

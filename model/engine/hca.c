@@ -20,6 +20,7 @@
 static const struct personality *const personalities[CFG_PERSONALITY_COUNT] = {
 	[CFG_PERSONALITY_mlx4] = &personality_mlx4,
 	[CFG_PERSONALITY_ipath] = &personality_ipath,
+	[CFG_PERSONALITY_outside] = &personality_outside,
 };
 
 /* --- made, reset, destroyed --- */

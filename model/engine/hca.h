@@ -152,6 +152,40 @@ void hca_jitter(struct hca *hca, uint64_t seed);
  * received like any other packet. */
 void hca_inject(struct hca *hca, unsigned port, const void *wire, size_t len);
 
+/*
+ * What stands outside of the simulation, at the other end of the cables of a device whose
+ * personality is outside. Frames are from the destination MAC to the last byte before the FCS: FCS
+ * and padding of a frame that comes in are made here, and a frame that goes out has had a right FCS.
+ */
+enum hca_outside_answer {
+	OUTSIDE_TOOK,
+	OUTSIDE_LATER, /* it stays in the receive buffer of the port */
+	OUTSIDE_LOST,
+};
+
+struct hca_outside {
+	void *ctx;
+	/* A frame has crossed the cable. */
+	enum hca_outside_answer (*frame)(void *ctx, unsigned port, const void *frame, size_t len);
+	/* The link is up, or no longer. NULL: nobody asks. */
+	void (*link)(void *ctx, unsigned port, bool up);
+	bool pause; /* its ports send pause frames when it is slow, and obey those that come */
+};
+
+/* `world` outlives the device. From now on its ports are up wherever the other end is. */
+void hca_outside_set(struct hca *hca, const struct hca_outside *world);
+/* A frame from outside leaves by that port now, or when those before it have left. 0; -EMSGSIZE:
+ * Ethernet has no frames of that length. */
+int hca_outside_send(struct hca *hca, unsigned port, const void *frame, size_t len);
+/* How long the port needs for the frames that wait there. */
+uint64_t hca_outside_backlog_ps(const struct hca *hca, unsigned port);
+/* The same for a frame that has left the port at this moment, whatever else is on the line; and how
+ * long it takes to the other end. */
+int hca_outside_put(struct hca *hca, unsigned port, const void *frame, size_t len);
+uint64_t hca_outside_flight_ps(const struct hca *hca, unsigned port);
+/* The outside has room again after OUTSIDE_LATER. It is asked again anyway every 100 us. */
+void hca_outside_go_on(struct hca *hca, unsigned port);
+
 /* Counters by name: the rows of stats.h in their order, and those of each port. Returns their
  * number, and writes the first `room` of them. */
 struct stat_value {

@@ -28,7 +28,7 @@
 	  "number of ports of the device", \
 	  "documented: ConnectX-3 comes with one or two") \
 	P(hca, personality, PERSONALITY, CFG_PERSONALITY_mlx4, 0, CFG_PERSONALITY_COUNT - 1, \
-	  "what the device is to its host: mlx4 (ConnectX-3, with the transport in hardware), or ipath (QLogic 6120, which leaves the transport to its driver; for guests of serve)", \
+	  "what the device is to its host: mlx4 (ConnectX-3, with the transport in hardware), ipath (QLogic 6120, which leaves the transport to its driver; for guests of serve), or outside (no host: hca1 is that when hca0.port1.wire is no cable)", \
 	  "assumption: mlx4 is what the host driver of scenarios drives") \
 	P(hca, device, DEVICE, CFG_DEVICE_CX3, 0, CFG_DEVICE_COUNT - 1, \
 	  "chip of an mlx4 device: cx3 (ConnectX-3, 15b3:1003) or cx3pro (ConnectX-3 Pro, 15b3:1007, which has RoCE v2)", \
@@ -264,9 +264,15 @@
 	P(port1, type, PORT_TYPE, CFG_PORT_IB, 0, CFG_PORT_TYPE_COUNT - 1, \
 	  "protocol of port 1: ib (InfiniBand), eth (Ethernet, for RoCE), or auto (the driver chooses, and can ask what the other end has)", \
 	  "documented: VPI cards have both; ib is the first in QUERY_PORT") \
+	P(port1, wire, WIRE, 0, 0, UINT64_MAX, \
+	  "other end of the cable of an Ethernet port 1: cable (the other device), dgram:OWN,PEER (frames cross a pair of datagram sockets; for serve), or replay:FILE (the frames that came to this port in that packets.pcapng come again); see model/wire/README.md", \
+	  "assumption: two devices and a cable are what scenarios are about") \
 	P(port2, type, PORT_TYPE, CFG_PORT_IB, 0, CFG_PORT_TYPE_COUNT - 1, \
 	  "protocol of port 2", \
 	  "documented: as for port 1") \
+	P(port2, wire, WIRE, 0, 0, UINT64_MAX, \
+	  "the same for port 2", \
+	  "assumption: as for port 1") \
 	P(ethernet, rate, RATE, UINT64_C(40000000000), UINT64_C(1000000000), UINT64_C(400000000000), \
 	  "data rate of an Ethernet port; the slower end of a cable sets it", \
 	  "documented: ConnectX-3 has 10 and 40 Gb/s Ethernet") \
@@ -534,9 +540,9 @@
 	P(ethernet, roce, ROCE, CFG_ROCE_V1, 0, CFG_ROCE_COUNT - 1, \
 	  "what the queue pairs of scenarios use on ports with hca.portN.type=eth: v1, or with hca.device=cx3pro v2_ipv4 or v2_ipv6", \
 	  "assumption: every device has v1") \
-	P(pcapng, snaplen, SIZE, CFG_KIB(8), 128, CFG_KIB(8), \
+	P(pcapng, snaplen, SIZE, CFG_KIB(16), 128, CFG_KIB(16), \
 	  "bytes of each packet that packets.pcapng keeps; the CRCs of a packet that is cut cannot be checked", \
-	  "documented: no packet is longer than 8 KiB; 128 bytes hold all headers of any packet") \
+	  "documented: no packet is longer than 8 KiB, no frame longer than 9,618 bytes; 128 bytes hold all headers of any packet") \
 	P(perf, many_machines, BOOL, 0, 0, 1, \
 	  "perf: the other side of out_rate and in_rate stands for many machines", \
 	  "documented: set for measurements that were made with many machines") \

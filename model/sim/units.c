@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -57,7 +58,10 @@ static const struct scale port_types[] = {
 static const struct scale roces[] = {
 	{"v1", CFG_ROCE_V1}, {"v2_ipv4", CFG_ROCE_V2_IPV4}, {"v2_ipv6", CFG_ROCE_V2_IPV6}, {0}};
 
-enum { SCALED, NAMED };
+/* The value of the first one is 0. */
+static const struct scale wires[] = {{"cable", 0}, {"dgram", 1}, {"replay", 1}, {0}};
+
+enum { SCALED, NAMED, TEXT };
 
 static const struct unit {
 	const char *name;
@@ -200,15 +204,73 @@ static int parse_named(const struct scale *names, const char *s, uint64_t *value
 	return -EINVAL;
 }
 
+/* The texts of all TEXT parameters that were ever given: entry n has the text of value n + 1. */
+static char **texts;
+static size_t texts_count;
+
+const char *cfg_text(uint64_t value)
+{
+	return value && value <= texts_count ? texts[value - 1] : "";
+}
+
+/* The number of a text, which is kept if it is new. */
+static int text_number(const char *s, size_t n, uint64_t *value)
+{
+	char **grown;
+	size_t i;
+
+	for (i = 0; i < texts_count; i++)
+		if (strlen(texts[i]) == n && !memcmp(texts[i], s, n))
+			break;
+	if (i == texts_count) {
+		grown = realloc(texts, (texts_count + 1) * sizeof(*texts));
+		if (!grown)
+			return -ENOMEM;
+		texts = grown;
+		texts[i] = strndup(s, n);
+		if (!texts[i])
+			return -ENOMEM;
+		texts_count++;
+	}
+	*value = i + 1;
+	return 0;
+}
+
+/* Characters that would not come back from an ini file: those of comments, and control characters. */
+static bool text_is_plain(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)s[i] < ' ' || s[i] == ';' || s[i] == '#')
+			return false;
+	return n < CFG_VALUE_CHARS;
+}
+
+static int parse_text(const struct scale *names, const char *s, uint64_t *value)
+{
+	const size_t n = length_without_blanks(s), kind = strcspn(s, ":");
+
+	if (!parse_named(names, s, value))
+		return *value ? -EINVAL : 0; /* only the first name stands alone */
+	for (names++; names->text; names++)
+		if (strlen(names->text) == kind && kind + 1 < n && !memcmp(names->text, s, kind) &&
+		    text_is_plain(s, n))
+			return text_number(s, n, value);
+	return -EINVAL;
+}
+
+static int parse_as(const struct unit *u, const char *text, uint64_t *value)
+{
+	if (u->how == NAMED)
+		return parse_named(u->scales, text, value);
+	return u->how == TEXT ? parse_text(u->scales, text, value)
+			      : parse_scaled(u->scales, text, value);
+}
+
 int cfg_value_parse(enum cfg_unit unit, const char *text, uint64_t *value)
 {
-	const struct unit *u = &units[unit];
 	uint64_t v;
-	int err;
+	int err = parse_as(&units[unit], skip_blanks(text), &v);
 
-	text = skip_blanks(text);
-	err = u->how == NAMED ? parse_named(u->scales, text, &v)
-			      : parse_scaled(u->scales, text, &v);
 	if (!err && (unit == CFG_POW2 || unit == CFG_COUNT2) && (!v || v & (v - 1)))
 		err = -EINVAL;
 	if (!err)
@@ -221,7 +283,9 @@ char *cfg_value_format(enum cfg_unit unit, uint64_t value, char buf[CFG_VALUE_CH
 	const struct unit *u = &units[unit];
 	const struct scale *scale = u->scales;
 
-	if (u->how == NAMED) {
+	if (u->how == TEXT && value) {
+		snprintf(buf, CFG_VALUE_CHARS, "%s", cfg_text(value));
+	} else if (u->how != SCALED) {
 		while (scale->text && scale->value != value)
 			scale++;
 		snprintf(buf, CFG_VALUE_CHARS, "%s", scale->text ? scale->text : "?");

@@ -20,7 +20,9 @@
 /* clang-format off */
 
 /* U(name, how, scales, what it expects): CFG_<name>, written <name> in a parameter row. SCALED is a
- * number and a suffix of scales (units.c), NAMED one of the names there.
+ * number and a suffix of scales (units.c), NAMED one of the names there. TEXT is one of the names
+ * there or a text that begins with one of them and a colon; its value is a number, and cfg_text()
+ * has the text.
  * TIME is a cost in ps, which configs/ideal.ini sets to its minimum; TIMEOUT is a deadline or a
  * period in ps. SIZE and POW2 are bytes, RATE is bits a second, FREQ is Hz. */
 #define CFG_UNITS(U) \
@@ -37,10 +39,11 @@
 	U(SPEED, NAMED, speeds, "one of SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR") \
 	U(WIDTH, NAMED, widths, "one of 1x, 4x, 8x, 12x") \
 	U(PCIE, NAMED, pcies, "one of 2.5GT/s, 5GT/s, 8GT/s, 16GT/s") \
-	U(PERSONALITY, NAMED, personalities, "mlx4 or ipath") \
+	U(PERSONALITY, NAMED, personalities, "mlx4, ipath or outside") \
 	U(DEVICE, NAMED, devices, "cx3 or cx3pro") \
 	U(PORT_TYPE, NAMED, port_types, "one of ib, eth, auto") \
 	U(ROCE, NAMED, roces, "one of v1, v2_ipv4, v2_ipv6") \
+	U(WIRE, TEXT, wires, "cable, dgram:OWN,PEER or replay:FILE, without ; # and blanks at the end") \
 	U(MEMORY_ORDER, NAMED, memory_orders, "one of program, x86, arm64, adversarial")
 
 enum cfg_unit {
@@ -82,7 +85,8 @@ enum cfg_link_speed {
 /* D(name): the value of a PERSONALITY parameter. */
 #define CFG_PERSONALITIES(D) \
 	D(mlx4) \
-	D(ipath)
+	D(ipath) \
+	D(outside)
 
 enum cfg_personality {
 #define CFG_PERSONALITY_ENUM(name) CFG_PERSONALITY_##name,
@@ -128,7 +132,10 @@ const char *cfg_unit_expects(enum cfg_unit unit);
  * whole number (1.5us). Zero needs no unit. */
 int cfg_value_parse(enum cfg_unit unit, const char *text, uint64_t *value);
 
-enum { CFG_VALUE_CHARS = 32 };
+enum { CFG_VALUE_CHARS = 512 };
+
+/* The text of a parameter whose unit is TEXT. It stays until the process ends. */
+const char *cfg_text(uint64_t value);
 
 /* Writes the value exactly: parsing the text gives the same value. Returns buf. */
 char *cfg_value_format(enum cfg_unit unit, uint64_t value, char buf[CFG_VALUE_CHARS]);

@@ -442,7 +442,8 @@ static const struct cli_option_row options[] = {
 	{"jobs", "N", IN(PERF) | IN(SWEEP) | IN(EXPLORE), 'j', CALL(set_jobs),
 	 "processes at a time; default: one per processor"},
 	{"socket", "PATH", IN(SERVE), 0, CALL(set_socket),
-	 "UNIX socket of an HCA; give it twice for two linked HCAs"},
+	 "UNIX socket of an HCA; give it twice for two linked HCAs; with -s "
+	 "hca0.port1.wire=dgram:OWN,PEER its cable leads to another program"},
 	{"guest-clock", "PATH", IN(SERVE), 0, CALL(set_guest_clock),
 	 "simulated time is the time of the guest at this UNIX socket; twice: a guest for each "
 	 "HCA"},

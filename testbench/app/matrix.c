@@ -75,7 +75,7 @@ const char *matrix_lacks(const struct scenario *scenario, const struct config *c
 	bool software = false, two_ports = false, ethernet = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(config->hca); i++) {
-		software |= config->hca[i].hca_personality != CFG_PERSONALITY_mlx4;
+		software |= config->hca[i].hca_personality == CFG_PERSONALITY_ipath;
 		two_ports |= config->hca[i].hca_ports > 1;
 		ethernet |= config->hca[i].port1_type != CFG_PORT_IB;
 	}

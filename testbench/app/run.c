@@ -6,6 +6,7 @@
 #include "model/interface/macros.h"
 #include "model/sim/cfg.h"
 #include "model/sim/file.h"
+#include "model/wire/wire.h"
 #include "testbench/app/catalog.h"
 #include "testbench/app/dump.h"
 #include "testbench/app/ending.h"
@@ -32,6 +33,7 @@ struct run {
 	char fw[PATH_CHARS];
 	struct trace *trace;
 	struct machine machine;
+	struct wires wires;
 	struct tb tb;
 	struct timespec started;
 	uint64_t ended_ps;
@@ -83,7 +85,7 @@ static int configure(struct run *run)
 		snprintf(seed, sizeof(seed), "sim.seed=%s", o->seed);
 		rc = cfg_set(&run->config, seed, "--seed", stderr);
 	}
-	return rc;
+	return rc ? rc : wires_suit(&run->config, stderr);
 }
 
 static int find_paths(struct run *run)
@@ -109,6 +111,26 @@ static bool has_files(const struct run *run)
 	const struct run_options *o = run->options;
 
 	return !o->dump && (!o->schedule || o->schedule->files);
+}
+
+static void wire_says(void *arg, const char *line)
+{
+	struct run *run = arg;
+
+	fprintf(run->tb.account, "  %.6f us hca0 %s\n", (double)run->machine.core.now_ps / 1e6,
+		line);
+}
+
+static int connect_wires(struct run *run)
+{
+	const struct wires_env env = {.near = host_hca(run->machine.hosts[0]),
+				      .far = host_hca(run->machine.hosts[1]),
+				      .core = &run->machine.core,
+				      .plan = &run->machine.plan,
+				      .say = wire_says,
+				      .arg = run};
+
+	return wires_wanted(&run->config) ? wires_open(&run->wires, &env, &run->config, stderr) : 0;
 }
 
 static int make_machine(struct run *run)
@@ -145,7 +167,7 @@ static int make_machine(struct run *run)
 		run->tb.account = stderr;
 	if (rc)
 		fprintf(stderr, "hcasim: %s\n", strerror(-rc));
-	return rc;
+	return rc ? rc : connect_wires(run);
 }
 
 /* --- files --- */
@@ -348,6 +370,7 @@ static enum exit_status run_machine(struct run *run)
 destroy:
 	/* errors that the machine reports during tear-down are not part of the run */
 	trace_listen(run->trace, 0);
+	wires_close(&run->wires);
 	machine_destroy(&run->machine);
 	rc = trace_close(run->trace);
 	run->trace = NULL;

@@ -11,6 +11,7 @@
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/guest_clock.h"
 #include "model/vfio_user/server.h"
+#include "model/wire/wire.h"
 #include "testbench/app/ctl.h"
 #include "testbench/app/ending.h"
 #include "testbench/dsan/guest.h"
@@ -50,6 +51,8 @@ struct serve {
 	uint32_t quiet;  /* for the report's only */
 	struct vfu_device devices[SERVE_SOCKETS_MAX];
 	unsigned device_count;
+	struct hca *outside; /* the second device of the configuration, when there is a wire */
+	struct wires wires;
 	struct checker *checkers[SERVE_SOCKETS_MAX]; /* NULL: the driver is not watched */
 	struct vfu_server *server;
 	struct guest_clock *clock; /* NULL: the wall clock leads */
@@ -159,6 +162,13 @@ static int configure(struct serve *s)
 		snprintf(seed, sizeof(seed), "sim.seed=%s", o->seed);
 		rc = cfg_set(&s->config, seed, "--seed", stderr);
 	}
+	if (!rc)
+		rc = wires_suit(&s->config, stderr);
+	if (!rc && wires_wanted(&s->config) && s->options->socket_count > 1) {
+		fprintf(stderr, "hcasim: hca0 has a wire to the outside, so there is no second "
+				"device: give one --socket\n");
+		rc = -EINVAL;
+	}
 	return rc;
 }
 
@@ -213,17 +223,48 @@ static int make_devices(struct serve *s)
 	return 0;
 }
 
-static void link_devices(struct serve *s)
+static void on_wire(void *arg, const char *line)
+{
+	struct serve *s = arg;
+
+	on_log(arg, &s->devices[0], line);
+}
+
+static int make_wires(struct serve *s)
+{
+	static const struct hca_env nobody = {0};
+	char err[ERROR_CHARS];
+	struct wires_env env = {.near = s->devices[0].hca,
+				.core = &s->core,
+				.plan = &s->plan,
+				.server = s->server,
+				.say = on_wire,
+				.arg = s};
+
+	s->outside = hca_create(1, &s->config.hca[1], &s->config.host[1], &s->core, &nobody,
+				s->trace, s->fw, err, sizeof(err));
+	if (!s->outside) {
+		fprintf(stderr, "hcasim: %s\n", err);
+		return -EINVAL;
+	}
+	env.far = s->outside;
+	return wires_open(&s->wires, &env, &s->config, stderr);
+}
+
+static int link_devices(struct serve *s)
 {
 	const uint64_t a = s->config.hca[0].hca_ports, b = s->config.hca[1].hca_ports;
 
+	if (wires_wanted(&s->config))
+		return make_wires(s);
 	if (s->device_count == 1) {
 		if (a > 1)
 			hca_link(s->devices[0].hca, 1, s->devices[0].hca, 2, &s->plan);
-		return;
+		return 0;
 	}
 	for (unsigned port = 1; port <= a && port <= b; port++)
 		hca_link(s->devices[0].hca, port, s->devices[1].hca, port, &s->plan);
+	return 0;
 }
 
 static int write_file(struct serve *s, const char *name, int (*write)(struct serve *s, FILE *out))
@@ -244,9 +285,13 @@ static int write_config(struct serve *s, FILE *out)
 
 static unsigned hcas_of(const struct serve *s, const struct hca *hcas[static SERVE_SOCKETS_MAX])
 {
-	for (unsigned i = 0; i < s->device_count; i++)
-		hcas[i] = s->devices[i].hca;
-	return s->device_count;
+	unsigned n = 0;
+
+	for (; n < s->device_count; n++)
+		hcas[n] = s->devices[n].hca;
+	if (s->outside)
+		hcas[n++] = s->outside;
+	return n;
 }
 
 static int write_stats(struct serve *s, FILE *out)
@@ -509,13 +554,12 @@ static enum exit_status serve_all(struct serve *s)
 
 	if (make_devices(s))
 		return EXIT_INPUT;
-	link_devices(s);
 	s->server = vfu_server_create(&s->core, &s->config.sim);
 	if (!s->server) {
 		fprintf(stderr, "hcasim: epoll: %s\n", strerror(errno));
 		return EXIT_FAILED;
 	}
-	if (open_files(s) || open_debugger(s) || open_sockets(s)) {
+	if (link_devices(s) || open_files(s) || open_debugger(s) || open_sockets(s)) {
 		outdir_undo(&s->dir);
 	} else {
 		run(s);
@@ -528,6 +572,7 @@ static enum exit_status serve_all(struct serve *s)
 	/* what the devices say while they are taken apart is no part of the run */
 	trace_listen(s->trace, 0);
 	ctl_close(s->ctl);
+	wires_close(&s->wires);
 	guest_clock_destroy(s->clock);
 	vfu_server_destroy(s->server);
 	signals_leave(s);
@@ -550,10 +595,13 @@ enum exit_status serve(const struct run_options *run_options, const struct serve
 	s->trace = trace_create();
 	if (s->trace)
 		status = serve_all(s);
+	if (s->outside) /* it may hold packets of the device */
+		hca_pci_reset(s->outside);
 	for (unsigned i = 0; i < s->device_count; i++) {
 		guest_checker_destroy(s->checkers[i]);
 		vfu_device_destroy(&s->devices[i]);
 	}
+	hca_destroy(s->outside);
 	if (s->trace && trace_close(s->trace) && status == EXIT_RIGHT)
 		status = EXIT_FAILED;
 	fault_plan_free(&s->plan);

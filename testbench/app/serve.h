@@ -26,7 +26,7 @@ struct serve_options {
 };
 
 /*
- * One HCA per socket. Two HCAs are linked port to port; the two ports of a single HCA are linked to
+ * One HCA per socket; with hca0.port1.wire or hca0.port2.wire there is only one. Two HCAs are linked port to port; the two ports of a single HCA are linked to
  * each other. One clock: its guest has all HCAs; two clocks: a guest for each HCA. Uses ini, settings, seed, traces, dir and fw of `run`. Errors go to stderr;
  * connections, guest errors and the report go to stdout.
  */

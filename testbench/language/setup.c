@@ -4,6 +4,7 @@
 #include "host_driver/net/net.h"
 #include "model/sim/cfg.h"
 #include "testbench/services.h"
+#include "testbench/language/software.h"
 #include "testbench/language/tb.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
 	struct drv_device **dev = device_of(tb, end->index);
 	struct platform *p = host_platform(tb->machine->hosts[end->index]);
 
-	if (!tb_go(tb, here))
+	if (!tb_go(tb, here) || tb_is_outside(end))
 		return;
 	tb_progress(tb);
 	if (!tb_must(tb, here, "drv_probe", drv_probe(p, NULL, dev), 0))
@@ -143,7 +144,7 @@ static void activate_ethernet(struct tb *tb, const char *here)
 	struct drv_event event;
 
 	for (unsigned i = 0; i < TB_ENDS; i++)
-		if (tb->config->sim.ethernet_roce != CFG_ROCE_V1 &&
+		if (!tb_is_outside(&tb->ends[i]) && tb->config->sim.ethernet_roce != CFG_ROCE_V1 &&
 		    tb->config->hca[i].hca_device != CFG_DEVICE_CX3PRO) {
 			tb_failf(tb, here,
 				 "hca.device=cx3pro, as sim.ethernet.roce asks for RoCE v2");
@@ -153,6 +154,8 @@ static void activate_ethernet(struct tb *tb, const char *here)
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct tb_end *end = &tb->ends[i];
 
+		if (tb_is_outside(end))
+			continue;
 		if (!tb_go(tb, here) || !tb_must(tb, here, "drv_port_wait",
 						 drv_port_wait(end->dev, 1, IBV_PORT_ACTIVE,
 							       tb_now(tb) + CFG_S(LINK_LIMIT_S)),
@@ -216,6 +219,13 @@ void tb_make_objects(struct tb *tb, const char *here, struct tb_end *end)
 
 	if (!tb_go(tb, here))
 		return;
+	if (tb_is_outside(end)) {
+		tb_failf(tb, here,
+			 "a device at host %s; with hca0.port1.wire the other end of the cable is "
+			 "outside",
+			 end->name);
+		return;
+	}
 	if (s->qps > TB_QPS_MAX) {
 		tb_failf(tb, here, "at most %d connected pairs, got %u", TB_QPS_MAX, s->qps);
 		return;

@@ -12,7 +12,12 @@ enum { WHAT_CHARS = 96 };
 
 bool tb_in_software(const struct tb_end *end)
 {
-	return strcmp(hca_personality(host_hca(end->host)), "mlx4") != 0;
+	return strcmp(hca_personality(host_hca(end->host)), "ipath") == 0;
+}
+
+bool tb_is_outside(const struct tb_end *end)
+{
+	return strcmp(hca_personality(host_hca(end->host)), "outside") == 0;
 }
 
 void tb_lacks(struct tb *tb, const char *here, const struct tb_end *end, const char *format, ...)

@@ -8,6 +8,9 @@
 
 #include "testbench/language/tb.h"
 
+/* There is nobody at that end of the cable: hca0.port1.wire leads out of the simulation. Then the end
+ * is not brought up, and its `dev` stays NULL. */
+bool tb_is_outside(const struct tb_end *end);
 /* Notes for the account which parameters of the engine's stages the scenario sets, and the end's device
  * does not have. */
 void tb_lacks_settings(const struct tb_end *end);

@@ -115,7 +115,9 @@ int machine_create(struct machine *m, const struct machine_options *options, cha
 		return -ENOMEM;
 	}
 	for (unsigned port = 1;
-	     port <= m->config->hca[0].hca_ports && port <= m->config->hca[1].hca_ports; port++)
+	     port <= m->config->hca[0].hca_ports && port <= m->config->hca[1].hca_ports &&
+	     m->config->hca[1].hca_personality != CFG_PERSONALITY_outside;
+	     port++)
 		hca_link(host_hca(m->hosts[0]), port, host_hca(m->hosts[1]), port, &m->plan);
 	return 0;
 }

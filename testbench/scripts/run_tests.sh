@@ -151,6 +151,7 @@ done
 # --- the same over Ethernet: each with one kind of RoCE, a sample with all. testbench/scripts/roce_matrix.sh without arguments runs each with all
 one "roce.matrix" env EACH=once testbench/scripts/roce_matrix.sh
 one "roce.sample" testbench/scripts/roce_matrix.sh rc_send rc_read rc_atomic rc_rnr rc_lost_ack rc_lost_request srq_limit cm_connect cmtime rdma_connect
+one "roce.replay" testbench/tests/replay.sh "$hcasim"
 
 # --- golden traces
 

@@ -87,7 +87,8 @@ struct hca {
 	struct receive_unit *receive_unit;
 	uint64_t gather_busy_ps; /* gather.c: its unit is busy until then */
 
-	struct ipath *ipath; /* the chip of the other personality */
+	struct ipath *ipath;     /* the chip of the personality ipath */
+	struct outside *outside; /* the personality outside */
 
 	struct packet_pool *packets;
 	struct link_port *ports[HCA_MAX_PORTS];          /* index: port - 1 */

@@ -61,6 +61,6 @@ struct personality {
 	void (*jitter)(struct hca *hca, uint64_t seed);
 };
 
-extern const struct personality personality_mlx4, personality_ipath;
+extern const struct personality personality_mlx4, personality_ipath, personality_outside;
 
 #endif

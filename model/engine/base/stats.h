@@ -94,6 +94,10 @@
 	S(ipath, sent, "packets sent from send buffers") \
 	S(ipath, received, "packets written to the header queue") \
 	S(ipath, overflows, "packets that the header queue or the eager buffers had no room for") \
+	S(outside, sent, "frames that left the simulation") \
+	S(outside, lost, "frames that found nobody outside") \
+	S(outside, received, "frames that came into the simulation") \
+	S(outside, refused, "frames from outside too short or too long for Ethernet") \
 	S(fw, commands, "HCR commands executed") \
 	S(fw, instructions, "instructions retired by the embedded processor")
 /* clang-format on */

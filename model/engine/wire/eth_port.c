@@ -57,6 +57,19 @@ static uint64_t frame_ps(const struct link_port *lp, const struct packet *pkt)
 	return ((pkt->len + (unsigned)FRAME_OVERHEAD) * lp->fs_per_byte + 999) / 1000;
 }
 
+uint64_t eth_port_flight_ps(const struct link_port *lp)
+{
+	return param_link_delay(lp->hca->params) + param_link_rx_latency(lp->peer->hca->params);
+}
+
+/* The last bit leaves at pkt->sent_ps. */
+static void leave(struct link_port *lp, struct packet *pkt)
+{
+	lp->hca->stats.link_port_tx_packets++;
+	count_frame(lp->config.eth, pkt, true);
+	link_put_on_wire(lp, pkt, pkt->sent_ps + eth_port_flight_ps(lp));
+}
+
 /* Puts the frame on the cable as soon as those before it have left. */
 static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 {
@@ -70,11 +83,7 @@ static uint64_t transmit(struct link_port *lp, struct packet *pkt)
 	lp->busy_until_ps = start + frame_ps(lp, pkt);
 	pkt->sent_ps = lp->busy_until_ps - ETH_GAP * lp->fs_per_byte / 1000 +
 		       param_link_tx_latency(hca->params);
-	hca->stats.link_port_tx_packets++;
-	count_frame(lp->config.eth, pkt, true);
-	link_put_on_wire(lp, pkt,
-			 pkt->sent_ps + param_link_delay(hca->params) +
-				 param_link_rx_latency(lp->peer->hca->params));
+	leave(lp, pkt);
 	return lp->busy_until_ps;
 }
 
@@ -145,18 +154,32 @@ static bool obeys_pause(const struct eth_port *eth)
 	return eth->pause_rx || eth->pfc_rx;
 }
 
+/* False: the port is not active, and the frame is gone. */
+static bool may_send(struct link_port *lp, struct packet *pkt)
+{
+	if (lp->config.logical >= LOGICAL_ACTIVE)
+		return true;
+	lp->config.counters[FW_PC_XMIT_DISCARDS]++;
+	link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, hca_now(lp->hca), "port is not active");
+	packet_free(pkt);
+	return false;
+}
+
+void eth_port_put(struct link_port *lp, struct packet *pkt)
+{
+	if (!may_send(lp, pkt))
+		return;
+	pkt->sent_ps = hca_now(lp->hca);
+	leave(lp, pkt);
+}
+
 uint64_t eth_port_send(struct link_port *lp, struct packet *pkt)
 {
 	struct eth_port *eth = lp->config.eth;
 	struct eth_lane *lane = &eth->lanes[pkt->vl];
 
-	if (lp->config.logical < LOGICAL_ACTIVE) {
-		lp->config.counters[FW_PC_XMIT_DISCARDS]++;
-		link_packet_trace(lp->hca, TP_PKT_DISCARD, pkt, hca_now(lp->hca),
-				  "port is not active");
-		packet_free(pkt);
+	if (!may_send(lp, pkt))
 		return hca_now(lp->hca);
-	}
 	if (pkt->loopback ||
 	    (!pkt->cable_only && !mac_is_group(pkt->wire) && eth_port_has_mac(eth, pkt->wire)))
 		return loop_back(lp, pkt);

@@ -62,6 +62,10 @@ void eth_port_reset(struct eth_port *eth, struct link_port *lp);
 uint64_t eth_port_send(struct link_port *lp, struct packet *pkt);
 /* As link_port_backlog_ps(). */
 uint64_t eth_port_backlog_ps(const struct link_port *lp);
+/* The frame has left the port at this moment, whatever else is on the line. */
+void eth_port_put(struct link_port *lp, struct packet *pkt);
+/* How long it then takes to the other end of the cable. */
+uint64_t eth_port_flight_ps(const struct link_port *lp);
 /* A frame has come off the cable, or from the port itself. */
 void eth_port_receive(struct link_port *lp, struct packet *pkt);
 /* A received frame is freed: its room in the buffer is. */

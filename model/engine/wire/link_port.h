@@ -65,6 +65,8 @@ static inline struct port_config *link_port_config(const struct hca *hca, unsign
 /* FW_TYPE_* bits: the protocols that the port can have; that of the other end, 0: unknown. */
 uint32_t link_port_types(struct hca *hca, unsigned port);
 uint32_t link_port_peer_type(struct hca *hca, unsigned port);
+/* The cable is plugged, and both ends have trained. */
+bool link_port_is_up(const struct hca *hca, unsigned port);
 /* FW_PORT_UP, _DOWN, _DISABLE. */
 void link_port_command(struct hca *hca, unsigned port, uint32_t command);
 /* Firmware has changed port_config.logical. Below Active, packets that wait to be sent are

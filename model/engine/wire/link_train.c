@@ -256,6 +256,11 @@ uint32_t link_port_peer_type(struct hca *hca, unsigned port)
 	return peer->config.eth ? FW_TYPE_ETH : FW_TYPE_IB;
 }
 
+bool link_port_is_up(const struct hca *hca, unsigned port)
+{
+	return link_port_config(hca, port)->phys == PHYS_LINK_UP;
+}
+
 struct link_port *link_port_create(struct hca *hca, unsigned port)
 {
 	struct link_port *lp = memory_create(1, sizeof(*lp), "a port");

@@ -134,11 +134,43 @@ static void link_speeds(void **state)
 		assert_int_equal(cfg_link_speed_mbps(i), mbps[i]);
 }
 
+/* A text keeps its number, reads back, and needs one of the names before its colon. */
+static void texts(void **state)
+{
+	char buf[CFG_VALUE_CHARS], longest[CFG_VALUE_CHARS + 8];
+	uint64_t a, b;
+
+	reads(CFG_WIRE, "cable", 0);
+	assert_string_equal(cfg_value_format(CFG_WIRE, 0, buf), "cable");
+	assert_int_equal(cfg_value_parse(CFG_WIRE, " dgram:/a b,/c:d ", &a), 0);
+	assert_string_equal(cfg_text(a), "dgram:/a b,/c:d");
+	assert_string_equal(cfg_value_format(CFG_WIRE, a, buf), "dgram:/a b,/c:d");
+	assert_int_equal(cfg_value_parse(CFG_WIRE, "replay:x", &b), 0);
+	assert_true(a && b && a != b);
+	reads(CFG_WIRE, "dgram:/a b,/c:d", a);
+	refuses(CFG_WIRE, "");
+	refuses(CFG_WIRE, "dgram");
+	refuses(CFG_WIRE, "dgram:");
+	refuses(CFG_WIRE, "cable:x");
+	refuses(CFG_WIRE, "tap:x");
+	refuses(CFG_WIRE, "replay:a;b");
+	refuses(CFG_WIRE, "replay:a#b");
+	refuses(CFG_WIRE, "replay:a\nb");
+	memset(longest, 'x', sizeof(longest));
+	memcpy(longest, "replay:", 7);
+	longest[CFG_VALUE_CHARS] = 0;
+	refuses(CFG_WIRE, longest);
+	longest[CFG_VALUE_CHARS - 1] = 0;
+	assert_int_equal(cfg_value_parse(CFG_WIRE, longest, &a), 0);
+	assert_string_equal(cfg_value_format(CFG_WIRE, a, buf), longest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times), cmocka_unit_test(sizes),   cmocka_unit_test(numbers),
 		cmocka_unit_test(names), cmocka_unit_test(formats), cmocka_unit_test(link_speeds),
+		cmocka_unit_test(texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
