@@ -25,7 +25,7 @@ key() { printf '%s\n' "$@" | md5sum | cut -c1-10; }
 # Packages for the short form of the checks, and those that all checks need in addition.
 base_packages="rdma-core ibverbs-utils ibverbs-providers opensm infiniband-diags iproute2 pciutils kmod procps busybox-static
 	cpio zstd xz-utils"
-more_packages="rdmacm-utils perftest python3-pyverbs iputils-ping iperf3 ethtool"
+more_packages="rdmacm-utils perftest python3-pyverbs iputils-ping iperf3 ethtool qperf"
 # and those for the storage checks
 storage_packages="nfs-kernel-server nfs-common open-iscsi"
 guest_suite=bookworm qemu_suite=trixie

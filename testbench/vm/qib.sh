@@ -2,7 +2,9 @@
 # Checks of mlx4 against another transport: guest a has mlx4, guest b a QLogic 6120 under ib_qib, whose transport is Linux' software. Neither end is
 # this project's. Sourced by bash, after checks.sh.
 # A quadword that ib_qib writes into a send buffer costs a guest some microseconds, so the runs are short.
-qib=(qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_events qib_ipoib qib_cm qib_faults qib_reload)
+# between two such cards this project's engine is only a wire; opensm runs on one of them
+qib_pair=(diags qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_qperf qib_events qib_ipoib qib_cm qib_faults qib_reload)
+qib=(qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_qperf qib_events qib_ipoib qib_cm qib_faults qib_reload)
 
 # swapped COMMAND...: with server and client in the other guests
 swapped()
@@ -36,6 +38,17 @@ check_qib_atomics()
 {
 	local rows=0
 	both_ways qib_atomics
+}
+
+# qperf looks at each result of an atomic that it has asked for
+qib_qperf()
+{
+	pair 60 qperf "qperf -li $last_device -ri $first_device ${names[0]} -t 2 ver_rc_compare_swap ver_rc_fetch_add quit" 19765
+}
+check_qib_qperf()
+{
+	both_ways qib_qperf || return
+	detail='compare-and-swap and fetch-and-add, each result looked at, in both roles'
 }
 
 # events: a path that migrates, and the limit of an SRQ
@@ -81,7 +94,7 @@ check_qib_ipoib()
 	detail='ping, ping -s 60000, copies both ways: datagram, connected'
 }
 
-# Without udaddy, and with mckey in one role: both send datagrams with immediate data, and ib_qib of Linux 6.1 counts the immediate as data when it
+# Without udaddy, and with mckey only from ib_qib to mlx4: both send datagrams with immediate data, and ib_qib of Linux 6.1 counts the immediate as data when it
 # receives, so that a receive of the exact length drops it (qib_ud_rcv).
 check_qib_cm()
 {
@@ -89,6 +102,8 @@ check_qib_cm()
 	ipoib_up datagram && must a 20 'modprobe rdma_ucm' && must b 20 'modprobe rdma_ucm; ping -c 2 10.78.0.1' || return
 	cm 'rping -s -a 10.78.0.1 -C 10 -v -V' 'rping -c -a 10.78.0.1 -C 10 -v -V' &&
 		cm 'ucmatose -b 10.78.0.1 -C 10 -S 1000' 'ucmatose -s 10.78.0.1 -C 10 -S 1000' || return
+	detail='rping ucmatose'
+	[ "$first_device" != qib0 ] || return 0
 	on_start a 60 'exec mckey -m 239.1.2.3 -b 10.78.0.1 -C 5'
 	id=$on_id
 	wait_until 30 grep -q joined "$share/out/$id" && must b 40 'mckey -m 239.1.2.3 -s -b 10.78.0.2 -C 5' && on_wait a $id

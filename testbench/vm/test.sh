@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make vm-test: checks the device with Debian's unmodified mlx4 driver, rdma-core and their programs in virtual machines.
 #   test.sh [CHECK...]   all by default; `short` means those of make test, `seeds` the seeded bugs, `storage` NVMe, iSER, SRP and NFS,
-#                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `run` make vm-run and make vm-exec themselves,
+#                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `qib_pair` ib_qib against itself, `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
 #                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe
@@ -37,7 +37,7 @@ storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib | simulated | races | siw | roce | rxe) wanted=() ;;
+seeds | storage | run | python | qib | qib_pair | simulated | races | siw | roce | rxe) wanted=() ;;
 roce_*) roce=("$@") wanted=(); set -- roce ;;
 rxe_*) rxe=("$@") wanted=(); set -- rxe ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
@@ -108,6 +108,9 @@ qib_session()
 	DEVICE_B=ipath last_device=qib0 opensm_known='ERR 3322' session qib. probe opensm "${checks[@]}"
 }
 
+# qib_pair_session: both ends are ib_qib's
+qib_pair_session() { DEVICE_A=ipath DEVICE_B=ipath first_device=qib0 last_device=qib0 session qib_pair. probe opensm "${qib_pair[@]}"; }
+
 # roce_session: Ethernet ports in place of InfiniBand's
 roce_session() { SERVE="-s hca.port1.type=eth -s hca.device=cx3pro" session '' roce_up "${roce[@]}"; }
 # rxe_session: the transport of the other end is rxe's
@@ -146,6 +149,7 @@ case ${1:-} in
 storage) storage_users ;;
 python) python_tests ;;
 qib) qib_session ;;
+qib_pair) qib_pair_session ;;
 roce) roce_session ;;
 rxe) rxe_session ;;
 esac
@@ -156,6 +160,8 @@ if [ -n "$all" ]; then
 	storage_users
 	say "two guests, one of them with a QLogic 6120"
 	qib_session
+	say "two guests, both with a QLogic 6120"
+	qib_pair_session
 	say "two guests with Ethernet ports"
 	roce_session
 	say "two guests with Ethernet ports, one of them under rxe"
