@@ -136,10 +136,12 @@ static int send_post(struct drv_mad_agent *a, unsigned qpn, const struct drv_mad
 
 	if (drv_port_is_ethernet(a->dev, a->port))
 		s.ah = &to->ah;
-	memcpy(slot_addr(a, send_slot(qpn, a->sent[qpn]), &s.addr), mad, MAD_BYTES);
+	/* The slot is taken before the doorbell, where other senders may run. A send that is refused
+	 * rings none. */
+	memcpy(slot_addr(a, send_slot(qpn, a->sent[qpn]++), &s.addr), mad, MAD_BYTES);
 	rc = drv_special_send(a->qp[qpn], &s);
-	if (!rc)
-		a->sent[qpn]++;
+	if (rc)
+		a->sent[qpn]--;
 	return rc;
 }
 
