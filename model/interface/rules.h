@@ -377,7 +377,42 @@
 	  "a number is given out again right behind the moment when it was given back, and others are free", \
 	  "IBA 9.7.1: packets of an old connection may still come; Linux mlx4_bitmap_alloc goes on behind the last number", \
 	  "where the search for a free number begins", \
-	  "each search begins at the first number")
+	  "each search begins at the first number") \
+	R(mad_agent, \
+	  "QP0, QP1 or their memory are not kept as the agent of a port needs them: Q_Key, room of receives, receives posted again, a buffer for each MAD", \
+	  "IBA 10.2.5, 13.5.1; Linux ib_mad_port_start, ib_mad_post_receive_mads, ib_mad_recv_done", \
+	  "how the agent makes its queue pairs, what it does with a receive that has completed, and when it uses the buffer of a send again", \
+	  "a receive that failed is not posted again") \
+	R(mad_differs, \
+	  "a management datagram is sent that is not the one that was asked for, or to another address", \
+	  "IBA 13.4.2 MAD format, 14.2.2 directed routes; Linux ib_send_mad", \
+	  "the copy into the send buffer, the address that stands with it, and hop pointer and direction of a directed MAD", \
+	  "the hop pointer is 0 when the MAD leaves") \
+	R(mad_lost, \
+	  "a management datagram that was to be sent was not sent, or one that came was not given to the caller who waits for it", \
+	  "IBA 13.4.6.4 TransactionID; Linux ib_mad_complete_recv, ib_reset_mad_timeout", \
+	  "the list of MADs that wait for room, the list of callers, and who wakes them", \
+	  "MADs that wait for room in the send queue are not sent when there is room") \
+	R(mad_answer, \
+	  "an answer and its request do not belong together: transaction id, attribute, method or address differ, or a transaction id is used again", \
+	  "IBA 13.4.6.4 TransactionID, 13.4.5 methods; Linux ib_find_send_mad, ib_response_mad", \
+	  "what the answer takes from the request, and by what the agent finds the caller of an answer", \
+	  "the response bit of the method is not set") \
+	R(group_differs, \
+	  "what the device finds for a multicast group is not what was attached to it", \
+	  "IBA 10.5.2; Linux mlx4_qp_attach_common, mlx4_qp_detach_common", \
+	  "the walk along the chain, the count of members and their order, and the links of the entries before and behind", \
+	  "a group that leaves its chain takes those behind it along") \
+	R(port_differs, \
+	  "what the driver says of a port is not what the device has answered", \
+	  "IBA 14.2.5.5 GUIDInfo, 14.2.5.6 PortInfo, 14.2.5.7 P_KeyTable; Linux mlx4_ib_query_port, __mlx4_ib_query_gid", \
+	  "port, attribute and modifier of the MAD, and the field that is taken from its answer", \
+	  "GIDs beyond the eighth are taken from block 0") \
+	R(event_differs, \
+	  "users of the driver are told another event than the device has raised, or none", \
+	  "IBA 11.6.3 asynchronous events; Linux mlx4_eq_int, mlx4_ib_event", \
+	  "the type and the subtype of the EQE, and the table in which its object is looked up", \
+	  "a port that comes up is told as one that goes down")
 
 /* What a guest error is about. O(NAME, "name"); behind the name stands the object's number. */
 #define GUEST_OBJECTS(O) \

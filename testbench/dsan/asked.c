@@ -341,7 +341,7 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 		     const struct drv_send_wr *stopped)
 {
 	const struct guest_object qp = {GUEST_QP, a->number};
-	unsigned asked = a->sends.special;
+	unsigned asked = !!a->sends.special;
 
 	if (!a->c || !a->followed)
 		return;

@@ -23,6 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct compared;
+struct drv_special_send;
+
 enum ask_kind {
 	ASK_SENDS,
 	ASK_RECEIVES,
@@ -35,6 +38,7 @@ enum ask_kind {
 	ASK_REGION,
 	ASK_REGION_RIGHTS, /* `number` is the index of its MPT */
 	ASK_WINDOW,
+	ASK_MAD_IFC,
 	ASK_OTHER,
 	/* A part of a call, which the driver makes inside: only taken.h knows of it. */
 	ASK_INNER,
@@ -57,6 +61,8 @@ struct made {
 	const struct drv_xrcd *xrcd; /* of an SRQ */
 	bool special; /* a queue pair that is QP0 or QP1 of its port, `special_qpn` */
 	unsigned special_qpn;
+	uint32_t psn; /* of its next packet, when psn_known */
+	bool psn_known;
 	unsigned port, access, dest_depth;
 	enum ibv_mw_type window_type;
 	uint32_t key;                   /* of a region or window: the newest */
@@ -82,9 +88,12 @@ struct ask {
 	const void *object; /* that it destroys or changes; NULL: none */
 	struct made *made;
 	struct {
-		const struct drv_send_wr *wr; /* the next to be given to the device */
-		bool special;                 /* a packet of QP0 or QP1, which is not compared */
-		unsigned given, rung;         /* rung: given when the doorbell was rung last */
+		const struct drv_send_wr *wr;           /* the next to be given to the device */
+		const struct drv_special_send *special; /* a packet of QP0 or QP1, or NULL */
+		/* compares its request with it */
+		void (*says)(struct compared *c, const uint8_t *wqe,
+			     const struct drv_special_send *send);
+		unsigned given, rung; /* rung: given when the doorbell was rung last */
 	} sends;
 	struct {
 		const struct drv_recv_wr *wr;
@@ -119,6 +128,7 @@ struct ask {
 		unsigned max_count, period_us;
 	} cq;
 	const struct drv_srq_init *srq;
+	struct mad_ifc_asked *mad; /* of ASK_MAD_IFC */
 	struct {
 		const struct drv_pd *pd; /* of an SRQ, too */
 		const void *addr;

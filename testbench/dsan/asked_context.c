@@ -615,6 +615,8 @@ void asked_command(struct checker *c, const struct hcr *command)
 	asked_command_given(c, command);
 	if (!ask_is_raw())
 		given_command(c, command);
+	if (!ask_is_raw() && c->watcher)
+		c->watcher->command(c, command);
 	if (!a)
 		return;
 	if (a->kind == ASK_QP_MODIFY && a->made && number == a->number &&

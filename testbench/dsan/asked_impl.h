@@ -21,6 +21,9 @@ struct compared {
 /* That field of the structure at `at` is not what was asked for. */
 void field_differs(struct compared *c, const struct layout *layout, const char *field,
 		   const void *at, uint64_t is, uint64_t asked);
+/* So is that field of a packet's header, which a request of QP0 or QP1 brings along. */
+void header_differs(struct compared *c, const struct layout *layout, const char *field, uint64_t is,
+		    uint64_t asked);
 /* So are these bytes. */
 void bytes_differ(struct compared *c, const char *what, const void *at, size_t bytes);
 

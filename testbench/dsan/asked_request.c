@@ -3,6 +3,7 @@
  * model/interface/queues.h. */
 #include "testbench/dsan/asked_impl.h"
 #include "testbench/dsan/buffers.h"
+#include "testbench/dsan/mads.h"
 #include "testbench/dsan/wrote.h"
 
 #include "model/interface/macros.h"
@@ -83,6 +84,21 @@ void field_differs(struct compared *c, const struct layout *layout, const char *
 		checker_report(c->ask->c, &(struct breach){c->rule, c->object, pc, NULL},
 			       "%s.%s is 0x%llx, asked for 0x%llx; filled by %s", layout->name,
 			       field, (unsigned long long)is, (unsigned long long)asked, names);
+}
+
+void header_differs(struct compared *c, const struct layout *layout, const char *field, uint64_t is,
+		    uint64_t asked)
+{
+	char names[NAMES_BYTES];
+
+	if (c->differs)
+		return;
+	c->differs = true;
+	fillers_of(c, names, sizeof(names));
+	checker_report(c->ask->c, &(struct breach){c->rule, c->object, NULL, NULL},
+		       "%s.%s in the packet's header is 0x%llx, asked for 0x%llx; filled by %s",
+		       layout->name, field, (unsigned long long)is, (unsigned long long)asked,
+		       names);
 }
 
 void bytes_differ(struct compared *c, const char *what, const void *at, size_t bytes)
@@ -382,20 +398,23 @@ bool asked_send_given(struct checker *c, uint32_t qpn, uintptr_t wqe, uint64_t *
 
 	if (!a || a->kind != ASK_SENDS || a->number != qpn)
 		return false;
-	if (a->sends.special)
-		a->sends.given++;
-	if (!a->sends.wr)
-		return false;
 	wr = a->sends.wr;
+	if (!wr && !a->sends.special)
+		return false;
 	compared = (struct compared){
 		.ask = a,
 		.rule = RULE_request_differs,
 		.object = {GUEST_QP, qpn},
 		.from = wqe,
 		.to = wqe + (size_t)wqe_ctrl_get_ds((const struct wqe_ctrl *)wqe) * WQE_UNIT};
+	a->sends.given++;
+	if (a->sends.special) {
+		a->sends.says(&compared, (const uint8_t *)wqe, a->sends.special);
+		*wr_id = a->sends.special->wr_id;
+		return true;
+	}
 	send_says(&compared, (const uint8_t *)wqe, wr);
 	*wr_id = wr->wr_id;
-	a->sends.given++;
 	a->sends.wr = wr->next;
 	return true;
 }

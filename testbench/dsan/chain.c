@@ -27,7 +27,7 @@ void chain_format(const struct calls *calls, char *text, size_t size)
 		const size_t n = symbols_find(calls->pc[i], s, INLINED);
 
 		for (size_t k = 0; k < n && named < FUNCTIONS; k++) {
-			if (!strstr(s[k].file, "host_driver/mlx4/") || !strcmp(s[k].name, last) ||
+			if (!strstr(s[k].file, "host_driver/") || !strcmp(s[k].name, last) ||
 			    used + strlen(s[k].name) + 3 > size)
 				continue;
 			used += (size_t)snprintf(text + used, size - used, "%s%s",

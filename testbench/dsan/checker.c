@@ -344,6 +344,8 @@ static void on_command(void *ctx, const struct hcr *command,
 		return;
 	asked_command_done(c, command, answer);
 	given_command_done(c, command, answer);
+	if (c->watcher)
+		c->watcher->command_done(c, command, answer);
 }
 
 static void on_icm_map(void *ctx, uint64_t va, uint64_t bus, uint64_t len)

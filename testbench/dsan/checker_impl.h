@@ -96,6 +96,17 @@ struct given {
 	uint8_t groups[GIVEN_GROUPS / 8]; /* bit n: WRITE_MCG has written entry n */
 };
 
+/* What parts above the checker hear of (hooks_managed.c). */
+struct watcher {
+	/* the driver gives a command, not a scenario; the device has answered one */
+	void (*command)(struct checker *c, const struct hcr *command);
+	void (*command_done)(struct checker *c, const struct hcr *command,
+			     const struct hca_command_answer *answer);
+	/* the driver has looked at an EQE; it is done with those so far */
+	void (*eqe)(struct checker *c, const struct eqe *e, const void *pc);
+	void (*eqes_end)(struct checker *c, const void *pc);
+};
+
 struct checker {
 	struct checker_host host;
 	/* checker_report(), for parts that stand below it */
@@ -136,7 +147,8 @@ struct checker {
 	bool hears_buffers; /* buffers.c is told of those that the driver makes */
 	struct dead dead;
 	struct given given;
-	uint8_t hcr[28];  /* the command register, as it was written so far */
+	const struct watcher *watcher; /* or NULL */
+	uint8_t hcr[28];               /* the command register, as it was written so far */
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;
 };

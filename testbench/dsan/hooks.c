@@ -8,8 +8,11 @@
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/dead.h"
 #include "testbench/dsan/function.h"
+#include "testbench/dsan/groups.h"
 #include "testbench/dsan/hooks.h"
+#include "testbench/dsan/mads.h"
 #include "testbench/dsan/taken.h"
+#include "testbench/dsan/told.h"
 
 #include "host_driver/drv/ops.h"
 
@@ -100,6 +103,8 @@ W(int, drv_post_recv, struct drv_qp *qp, const struct drv_recv_wr *wr,
 	if (rc == -ENOMEM)
 		asked_refused(&a, false, room_of(qp, false));
 	asked_receives_end(&a, wr, rc ? stopped : NULL);
+	for (; wr && wr != stopped; wr = wr->next)
+		mads_receive_posted(qp, wr, __builtin_return_address(0));
 	return rc;
 }
 
@@ -130,6 +135,8 @@ W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
 	asked_poll_begin(&a, n);
 	rc = __real_drv_cq_poll(cq, n, wc);
 	asked_poll_end(&a, rc, wc);
+	if (rc > 0)
+		mads_polled(a.c, cq, rc, wc);
 	return rc;
 }
 
@@ -183,6 +190,8 @@ W(int, drv_special_create, struct drv_pd *pd, const struct drv_special_init *ini
 	m->init.send_cq = m->init.recv_cq = init->cq;
 	m->pd = pd;
 	m->port = init->port;
+	if (a.c)
+		mads_queue_made(a.c, *qp, init);
 	return rc;
 }
 
@@ -193,7 +202,10 @@ W(int, drv_special_send, struct drv_qp *qp, const struct drv_special_send *send)
 
 	ask_begin(&a, ASK_SENDS, __func__, platform_of(qp), drv_qp_num(qp));
 	a.followed = ask_follows(&a, HCA_QP, true);
-	a.sends.special = true;
+	a.made = made_find(qp);
+	a.sends.special = send;
+	a.sends.says = mads_request_says;
+	mads_sent(qp, send, __builtin_return_address(0));
 	rc = __real_drv_special_send(qp, send);
 	if (!rc)
 		asked_sends_end(&a, NULL, NULL);
@@ -211,6 +223,9 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 	a.modify.attr = attr;
 	a.modify.mask = mask;
 	a.modify.before = drv_qp_state(qp);
+	mads_modify(qp, attr, mask, __builtin_return_address(0));
+	if (a.made)
+		a.made->psn_known = false;
 	rc = __real_drv_qp_modify(qp, attr, mask);
 	if (!rc)
 		asked_modified(&a);
@@ -235,9 +250,12 @@ W(int, drv_qp_destroy, struct drv_qp *qp)
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
 	a.object = qp;
 	a.dev = drv_device_of(qp);
+	mads_queue_gone(qp);
 	rc = gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
 	if (!rc && port)
 		asked_port_check(&a, port, false);
+	if (!rc && !drv_is_dead(a.dev))
+		groups_qp_gone(&a, a.number);
 	if (!rc) {
 		asked_reset_end(&a, receives);
 		asked_reset_end(&a, sends);
@@ -520,25 +538,6 @@ W(int, drv_uar_free, struct drv_uar *uar)
 	GONE(drv_uar_free, uar, 0, "a doorbell page");
 }
 
-/* --- groups --- */
-
-/* What a group takes belongs to the table of groups. */
-W(int, drv_mcast_attach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool block_loopback)
-{
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
-	return made(&a, __real_drv_mcast_attach(qp, mgid, block_loopback), NULL);
-}
-
-W(int, drv_mcast_detach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
-{
-	ASK a;
-
-	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
-	return made(&a, __real_drv_mcast_detach(qp, mgid), NULL);
-}
-
 /* --- device --- */
 
 W(int, drv_probe, struct platform *p, const struct drv_options *options, struct drv_device **dev)
@@ -549,10 +548,18 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 	ask_begin(&a, ASK_OTHER, __func__, p, 0);
 	if (a.c)
 		function_begin(a.c);
+	if (a.c)
+		a.c->watcher = &hooks_watcher;
 	rc = __real_drv_probe(p, options, dev);
 	if (rc && a.c)
 		dead_begin(a.c, NULL);
 	return made(&a, rc, rc ? NULL : *dev);
+}
+
+static void event_came(void *arg, const struct drv_event *event)
+{
+	told_event(arg, event);
+	dead_event(arg, event);
 }
 
 W(void, drv_event_register, struct drv_device *dev,
@@ -562,7 +569,7 @@ W(void, drv_event_register, struct drv_device *dev,
 
 	if (c)
 		dead_listener(c, fn, arg);
-	__real_drv_event_register(dev, c ? dead_event : fn, c ? c : arg);
+	__real_drv_event_register(dev, c ? event_came : fn, c ? c : arg);
 }
 
 W(void, drv_raw_mmio_write32, struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
@@ -603,6 +610,7 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 	device_gone(&a);
 	function_left_check(&a);
 	made_forget(a.c);
+	mads_forget(a.c);
 	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
 	return left;
@@ -618,6 +626,7 @@ W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 	left = __real_drv_abandon(dev);
 	device_gone(&a);
 	made_forget(a.c);
+	mads_forget(a.c);
 	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
 	return left;

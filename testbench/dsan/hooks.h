@@ -16,6 +16,9 @@ enum { DEVICES = 2 };
 /* hooks_taken.c: looks into a CQ that was resized. */
 void cq_was_resized(struct ask *a, const struct drv_cq *cq);
 
+/* hooks_managed.c: hears what has to do with management. */
+extern const struct watcher hooks_watcher;
+
 #define ASK __attribute__((cleanup(ask_drop))) struct ask
 
 #endif

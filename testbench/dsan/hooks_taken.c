@@ -4,6 +4,7 @@
 #include "testbench/dsan/buffers.h"
 #include "testbench/dsan/claims.h"
 #include "testbench/dsan/dead.h"
+#include "testbench/dsan/groups.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
@@ -389,11 +390,15 @@ static void init_hca_says(const struct ask *a, const struct drv_device *dev,
 static void group_read(const struct drv_device *dev, uint16_t op, uint32_t index, const void *pc)
 {
 	if (op == HCR_READ_MCG)
+		groups_command(checker_of_host(dev->p->host), pc);
+	if (op == HCR_READ_MCG)
 		locks_read(checker_of_host(dev->p->host), (uintptr_t)dev + index, pc);
 }
 
 static void group_write(const struct drv_device *dev, uint16_t op, uint32_t index, const void *pc)
 {
+	if (op == HCR_WRITE_MCG)
+		groups_command(checker_of_host(dev->p->host), pc);
 	if (op == HCR_WRITE_MCG)
 		locks_write(checker_of_host(dev->p->host), (uintptr_t)dev + index,
 			    "an entry of the multicast table", pc);
