@@ -10,7 +10,7 @@ logs=$O/test-logs
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rm -rf "$logs"; mkdir -p "$logs"
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=0:allocator_may_return_null=1}
 
 # each result also goes into a file, for hcasim list --behaviours
 good() { passed=$((passed + 1)); echo "pass $1" >>"$logs/results"; echo "ok    $1"; }

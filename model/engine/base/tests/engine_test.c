@@ -69,13 +69,16 @@ static void test_bug_says_where_and_when(void **state)
 static void test_no_memory_ends_by_one_line(void **state)
 {
 	char text[512];
+	const char *line;
 	int status;
 
 	in_child(no_memory, text, sizeof(text), &status);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
-	assert_int_equal(strncmp(text, "out of memory for queue pairs: ", 31), 0);
-	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+	/* with SAN=1 the sanitizer has warned before it */
+	line = strstr(text, "out of memory for queue pairs: ");
+	assert_non_null(line);
+	assert_ptr_equal(strchr(line, '\n'), text + strlen(text) - 1);
 }
 
 int main(void)
