@@ -84,6 +84,7 @@ static void packet_came(struct hca *hca, struct packet *pkt)
 		packet_drop(hca, pkt, "nobody is outside");
 		return;
 	}
+	packet_need_crcs(pkt); /* others check the ICRC of what leaves the simulation */
 	packet_queue_push(&port->waiting, pkt);
 	if (!others_wait)
 		give(port);

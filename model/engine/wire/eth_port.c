@@ -232,25 +232,64 @@ static void control_send(struct link_port *lp, bool pfc, unsigned which, unsigne
 	transmit(lp, pkt); /* a pause does not hold up MAC control */
 }
 
+static unsigned priority_of(const struct eth_lane *lane)
+{
+	return (unsigned)(lane - lane->eth->lanes);
+}
+
+/* Asks the other end for silence, and again when half of it is over and the buffer is still full:
+ * what the other end sends at the end of a pause would not find room for ever. */
+static void pause_all(struct eth_port *eth)
+{
+	struct link_port *lp = eth->lp;
+	const unsigned quanta = (unsigned)param_ethernet_pause_quanta(lp->hca->params);
+	const uint64_t lasts = quanta_ps(lp, quanta);
+
+	eth->asked_until_ps = hca_now(lp->hca) + lasts;
+	event_set(lp->hca->core, &eth->ask_again, hca_now(lp->hca) + lasts / 2);
+	control_send(lp, false, 0, quanta);
+}
+
+/* The same for one priority. */
+static void pause_lane(struct eth_lane *lane)
+{
+	struct link_port *lp = lane->eth->lp;
+	const unsigned quanta = (unsigned)param_ethernet_pause_quanta(lp->hca->params);
+	const uint64_t lasts = quanta_ps(lp, quanta);
+
+	lane->asked_until_ps = hca_now(lp->hca) + lasts;
+	event_set(lp->hca->core, &lane->ask_again, hca_now(lp->hca) + lasts / 2);
+	control_send(lp, true, 1u << priority_of(lane), quanta);
+}
+
+static void ask_all_again(struct event *ev)
+{
+	struct eth_port *eth = container_of(ev, struct eth_port, ask_again);
+
+	if (eth->buffered > param_ethernet_pause_above(eth->lp->hca->params))
+		pause_all(eth);
+}
+
+static void ask_lane_again(struct event *ev)
+{
+	struct eth_lane *lane = container_of(ev, struct eth_lane, ask_again);
+
+	if (lane->buffered > param_ethernet_pause_above(lane->eth->lp->hca->params))
+		pause_lane(lane);
+}
+
 /* The receive buffer has grown: asks the other end to be silent where that is agreed. */
 static void pause_ask(struct link_port *lp, struct eth_lane *lane)
 {
 	struct eth_port *eth = lp->config.eth;
-	const struct hca_params *p = lp->hca->params;
-	const unsigned quanta = (unsigned)param_ethernet_pause_quanta(p);
-	const unsigned priority = (unsigned)(lane - eth->lanes);
+	const uint64_t above = param_ethernet_pause_above(lp->hca->params);
 	const uint64_t now = hca_now(lp->hca);
 
-	if (eth->pause_tx && eth->buffered > param_ethernet_pause_above(p) &&
-	    eth->asked_until_ps <= now) {
-		eth->asked_until_ps = now + quanta_ps(lp, quanta);
-		control_send(lp, false, 0, quanta);
-	}
-	if (eth->pfc_tx >> priority & 1 && lane->buffered > param_ethernet_pause_above(p) &&
-	    lane->asked_until_ps <= now) {
-		lane->asked_until_ps = now + quanta_ps(lp, quanta);
-		control_send(lp, true, 1u << priority, quanta);
-	}
+	if (eth->pause_tx && eth->buffered > above && eth->asked_until_ps <= now)
+		pause_all(eth);
+	if (eth->pfc_tx >> priority_of(lane) & 1 && lane->buffered > above &&
+	    lane->asked_until_ps <= now)
+		pause_lane(lane);
 }
 
 /* It has shrunk: lets the other end go on. */
@@ -264,11 +303,13 @@ static void pause_end(struct link_port *lp, struct eth_lane *lane)
 		return;
 	if (eth->asked_until_ps > now && eth->buffered <= below) {
 		eth->asked_until_ps = 0;
+		event_cancel(lp->hca->core, &eth->ask_again);
 		control_send(lp, false, 0, 0);
 	}
 	if (lane->asked_until_ps > now && lane->buffered <= below) {
 		lane->asked_until_ps = 0;
-		control_send(lp, true, 1u << (lane - eth->lanes), 0);
+		event_cancel(lp->hca->core, &lane->ask_again);
+		control_send(lp, true, 1u << priority_of(lane), 0);
 	}
 }
 
@@ -397,12 +438,14 @@ void eth_port_drop(struct link_port *lp)
 		struct eth_lane *lane = &eth->lanes[i];
 
 		event_cancel(lp->hca->core, &lane->over);
+		event_cancel(lp->hca->core, &lane->ask_again);
 		lane->paused_until_ps = lane->asked_until_ps = 0;
 		while ((pkt = packet_queue_pop(&lane->queue))) {
 			lp->config.counters[FW_PC_XMIT_DISCARDS]++;
 			packet_free(pkt);
 		}
 	}
+	event_cancel(lp->hca->core, &eth->ask_again);
 	eth->asked_until_ps = eth->paused_bytes = 0;
 }
 
@@ -419,10 +462,12 @@ void eth_port_reset(struct eth_port *eth, struct link_port *lp)
 	memset(eth, 0, sizeof(*eth));
 	eth->lp = lp;
 	eth->mtu = MTU_AT_RESET;
+	eth->ask_again.job = ask_all_again;
 	if (param_hca_device(lp->hca->params) == CFG_DEVICE_CX3PRO)
 		eth->udp_port = ROCE_UDP_PORT;
 	for (unsigned i = 0; i < ETH_PRIORITIES; i++) {
 		eth->lanes[i].eth = eth;
 		eth->lanes[i].over.job = pause_over;
+		eth->lanes[i].ask_again.job = ask_lane_again;
 	}
 }

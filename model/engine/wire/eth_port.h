@@ -30,6 +30,7 @@ struct eth_lane {
 	uint64_t paused_until_ps;  /* the other end has asked this port for it */
 	struct packet_queue queue; /* frames that wait for that time */
 	struct event over;
+	struct event ask_again; /* half of what this port has asked for is over */
 };
 
 /* What firmware sets, what stages read, and what is under way. */
@@ -54,6 +55,7 @@ struct eth_port {
 	uint64_t buffered;       /* bytes in the receive buffer */
 	uint64_t paused_bytes;   /* bytes of frames that wait for the end of a pause */
 	uint64_t asked_until_ps; /* the other end is to be silent until then; 0: it is not */
+	struct event ask_again;
 	struct eth_lane lanes[ETH_PRIORITIES];
 };
 

@@ -2,7 +2,12 @@
 /* The wire dgram: frames between a port and the socket of a peer. */
 #include "model/wire/tests/wire_rig.h"
 
+#include "model/engine/wire/link_port.h"
+#include "model/engine/wire/packet.h"
+#include "model/engine/wire/roce_crc.h"
 #include "model/interface/macros.h"
+#include "model/interface/rows.h"
+#include "model/interface/wire.h"
 #include "model/vfio_user/server.h"
 
 #include <errno.h>
@@ -11,7 +16,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { TURN_NS = 10000000, TURNS = 1000, BIG = 1500, MANY = 600 };
+/* a stall much longer than a pause lasts */
+enum { STALL_NS = 100000000 };
+enum { TURN_NS = 10000000, TURNS = 1000, BIG = 1500, MANY = 600, PAYLOAD = 256, DETH_LEN = 8 };
 
 static struct vfu_server *server;
 
@@ -138,6 +145,39 @@ static void frames_go_both_ways_without_fcs(void **state)
 	peer_close(peer);
 }
 
+/* A device that leaves out ICRCs as long as its own kind is at the other end makes them for others. */
+static void what_leaves_has_its_icrc(void **state)
+{
+	uint8_t headers[128] = {0}, got[512];
+	struct eth_hdr *eth = (void *)headers;
+	struct grh *grh = (void *)(headers + sizeof(*eth));
+	struct bth *bth = (void *)(grh + 1);
+	const unsigned len = (unsigned)(sizeof(*eth) + sizeof(*grh) + sizeof(*bth)) + DETH_LEN;
+	const int peer = peer_open();
+	struct packet *pkt;
+	struct roce_places at;
+	ssize_t n;
+
+	assert_int_equal(rig_open(server, stderr), 0);
+	TURN_UNTIL(rig.up);
+	eth_hdr_set_type(eth, ETH_TYPE_ROCE);
+	grh_set_ip_ver(grh, GRH_IP_VER);
+	grh_set_next_hdr(grh, GRH_NEXT_BTH);
+	grh_set_pay_len(grh, BTH_BYTES + DETH_LEN + PAYLOAD + ICRC_BYTES);
+	bth_set_opcode(bth, BTH_UD_SEND_ONLY);
+	pkt = packet_alloc(rig.near);
+	memset(packet_payload(pkt), 0x33, PAYLOAD);
+	assert_true(packet_build_frame(rig.near, pkt, 1, headers, len, PAYLOAD));
+	pkt->cable_only = true;
+	packet_seal(rig.near, pkt);
+	assert_false(pkt->crcs_made);
+	link_port_send(rig.near, pkt);
+	TURN_UNTIL((n = recv(peer, got, sizeof(got), MSG_DONTWAIT)) > 0);
+	assert_null(roce_find(got, (size_t)n, (size_t)n + FCS_BYTES, 0, &at));
+	assert_true(roce_icrc_is_right(got, &at));
+	peer_close(peer);
+}
+
 static void wrong_lengths_are_counted(void **state)
 {
 	static uint8_t frame[16384];
@@ -158,6 +198,7 @@ static void wrong_lengths_are_counted(void **state)
  * frames stop the near port. */
 static void a_slow_peer_pauses_the_port(void **state)
 {
+	const uint64_t began = vfu_server_wall_ns();
 	uint8_t frame[BIG];
 	const int peer = peer_open();
 
@@ -167,7 +208,7 @@ static void a_slow_peer_pauses_the_port(void **state)
 		fill(frame, BIG, i);
 		hca_outside_send(rig.near, 1, frame, BIG);
 	}
-	for (unsigned i = 0; i < 5; i++)
+	while (vfu_server_wall_ns() - began < STALL_NS)
 		vfu_server_turn(server, TURN_NS);
 	assert_true(rig_stat(rig.far, "outside", "sent") < MANY);
 	assert_true(rig_stat(rig.near, "port1", "rx_pause") > 0);
@@ -305,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DGRAM_TEST(link_follows_the_peer),
 		DGRAM_TEST(frames_go_both_ways_without_fcs),
+		DGRAM_TEST(what_leaves_has_its_icrc),
 		DGRAM_TEST(wrong_lengths_are_counted),
 		DGRAM_TEST(a_slow_peer_pauses_the_port),
 		DGRAM_TEST(a_slow_peer_loses_frames_without_pause),
