@@ -440,7 +440,8 @@ int cma_set_option(struct cma_id *id, int level, int name, const void *value, si
 
 /* --- resolving --- */
 
-int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct sockaddr *dst)
+int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct sockaddr *dst,
+		     int timeout_ms)
 {
 	struct cm_device *cm = device_of(id);
 	const struct cma_addr *to, *from;
@@ -476,7 +477,7 @@ int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct
 	id->port = from->port;
 	id->path.sgid = from->gid;
 	if (rdma_protocol_roce(cm->device, id->port))
-		return cma_roce_resolve_addr(id);
+		return cma_roce_resolve_addr(id, timeout_ms);
 	id->path.dgid = to->gid;
 	rc = cma_event(id, NULL, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
 	if (!rc)

@@ -60,8 +60,9 @@ struct cma_id {
 	enum rdma_port_space ps;
 	struct sockaddr_storage src, dst;
 	unsigned port;
-	struct sa_path_rec path; /* before the route is known only its GIDs are set */
-	bool resolving;          /* the thread of CMA_ADDR_QUERY exists */
+	struct sa_path_rec path;    /* before the route is known only its GIDs are set */
+	bool resolving;             /* the thread of CMA_ADDR_QUERY exists */
+	uint64_t resolve_within_ps; /* how long it waits for a neighbour */
 	struct ib_sa_query *query;
 	int query_number;
 	unsigned backlog, pending;
@@ -123,7 +124,9 @@ int cma_create(struct cma_channel *channel, enum rdma_port_space ps, void *user,
 /* *reported: how many of its events the process has taken. */
 int cma_destroy(struct cma_id *id, unsigned *reported);
 int cma_bind(struct cma_id *id, const struct sockaddr *addr);
-int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct sockaddr *dst);
+/* timeout_ms: for the answer of a neighbour; only on an Ethernet port. */
+int cma_resolve_addr(struct cma_id *id, const struct sockaddr *src, const struct sockaddr *dst,
+		     int timeout_ms);
 int cma_resolve_route(struct cma_id *id, int timeout_ms);
 int cma_listen(struct cma_id *id, int backlog);
 int cma_connect(struct cma_id *id, const struct rdma_conn_param *param);

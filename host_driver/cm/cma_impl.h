@@ -25,7 +25,7 @@ int cma_listen_handler(struct ib_cm_id *ib, const struct ib_cm_event *event);
 /* --- cma_roce.c: Ethernet ports --- */
 
 /* Asks for the MAC of id->dst. The event comes later. */
-int cma_roce_resolve_addr(struct cma_id *id);
+int cma_roce_resolve_addr(struct cma_id *id, int timeout_ms);
 int cma_roce_resolve_route(struct cma_id *id);
 
 #endif

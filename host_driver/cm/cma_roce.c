@@ -10,6 +10,9 @@
 
 enum { LIFE_TIME = 16 /* Linux CMA_IBOE_PACKET_LIFETIME: 268 ms */, NAME_CHARS = 16 };
 
+#define PS_PER_MS    UINT64_C(1000000000)
+#define NEIGHBOUR_PS (1000 * PS_PER_MS) /* for who gives no limit */
+
 int cma_set_roce_version(struct ib_device *device, unsigned version)
 {
 	struct cm_device *cm = cm_of(device);
@@ -50,7 +53,7 @@ static int path_fill(struct cm_device *cm, unsigned port, unsigned version,
 }
 
 /* The MAC of path->dgid, and the hop limit. */
-static int neighbour_find(struct cm_device *cm, unsigned port, unsigned version,
+static int neighbour_find(struct cm_device *cm, unsigned port, unsigned version, uint64_t within_ps,
 			  struct sa_path_rec *path)
 {
 	struct drv_ah_attr ah = {.port_num = port, .is_global = true};
@@ -61,7 +64,7 @@ static int neighbour_find(struct cm_device *cm, unsigned port, unsigned version,
 		return rc;
 	ah.sgid_index = (unsigned)index;
 	memcpy(ah.dgid, path->dgid.raw, sizeof(ah.dgid));
-	rc = ib_resolve_eth_dmac(cm->device, &ah);
+	rc = ib_resolve_eth_dmac_within(cm->device, &ah, within_ps);
 	if (rc)
 		return rc;
 	path->hop_limit = (uint8_t)ah.hop_limit;
@@ -73,7 +76,7 @@ int cma_roce_path(struct ib_device *device, unsigned port, const union ib_gid *s
 		  const union ib_gid *dgid, unsigned version, struct sa_path_rec *path)
 {
 	struct sa_path_rec rec = {.sgid = *sgid, .dgid = *dgid};
-	int rc = neighbour_find(cm_of(device), port, version, &rec);
+	int rc = neighbour_find(cm_of(device), port, version, NEIGHBOUR_PS, &rec);
 
 	if (!rc)
 		rc = path_fill(cm_of(device), port, version, &rec);
@@ -82,12 +85,12 @@ int cma_roce_path(struct ib_device *device, unsigned port, const union ib_gid *s
 	return rc;
 }
 
-/* A thread of its own: an answer may take a second. */
+/* A thread of its own: an answer may take as long as the caller allows. */
 static void resolve_thread(void *arg)
 {
 	struct cma_id *id = arg;
 	struct cm_device *cm = id->cm;
-	int rc = neighbour_find(cm, id->port, cm->roce_version, &id->path);
+	int rc = neighbour_find(cm, id->port, cm->roce_version, id->resolve_within_ps, &id->path);
 
 	id->state = rc ? CMA_ADDR_BOUND : CMA_ADDR_RESOLVED;
 	cma_event(id, NULL, rc ? RDMA_CM_EVENT_ADDR_ERROR : RDMA_CM_EVENT_ADDR_RESOLVED, rc, NULL);
@@ -95,7 +98,8 @@ static void resolve_thread(void *arg)
 	cm_thread_ends(cm);
 }
 
-int cma_roce_resolve_addr(struct cma_id *id)
+/* As in Linux, a negative number of milliseconds is no limit. */
+int cma_roce_resolve_addr(struct cma_id *id, int timeout_ms)
 {
 	struct cm_device *cm = id->cm;
 	char name[NAME_CHARS];
@@ -103,6 +107,7 @@ int cma_roce_resolve_addr(struct cma_id *id)
 	gid_of(&id->dst, &id->path.dgid);
 	id->state = CMA_ADDR_QUERY;
 	id->resolving = true;
+	id->resolve_within_ps = timeout_ms < 0 ? UINT64_MAX : (uint64_t)timeout_ms * PS_PER_MS;
 	cm->threads++;
 	snprintf(name, sizeof(name), "addr%u", cm->p->host);
 	cm->p->ops->thread_start(cm->p, name, resolve_thread, id);

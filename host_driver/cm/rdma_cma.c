@@ -206,7 +206,7 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct sockaddr *dst_addr,
 		      int timeout_ms)
 {
-	if (CALL(cma_resolve_addr(LIB_ID(id)->kernel, src_addr, dst_addr)) ||
+	if (CALL(cma_resolve_addr(LIB_ID(id)->kernel, src_addr, dst_addr, timeout_ms)) ||
 	    rdma_minus_one(rdma_id_update(LIB_ID(id))))
 		return -1;
 	return rdma_complete(id);

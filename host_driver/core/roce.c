@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+/* Linux: 1000 ms in rdma_addr_find_l2_eth_by_grh(). */
+#define RESOLVE_PS UINT64_C(1000000000000)
+
 bool rdma_protocol_roce(const struct ib_device *device, unsigned port)
 {
 	return port && port <= device->phys_port_cnt && drv_port_is_ethernet(device->drv, port);
@@ -27,7 +30,8 @@ void ib_device_set_netdev(struct ib_device *device, struct net_port *netdev, uns
 	device->netdev[port] = netdev;
 }
 
-int ib_resolve_eth_dmac(const struct ib_device *device, struct drv_ah_attr *ah)
+int ib_resolve_eth_dmac_within(const struct ib_device *device, struct drv_ah_attr *ah,
+			       uint64_t within_ps)
 {
 	struct net_way way = {.hop_limit = ah->hop_limit};
 	int rc;
@@ -38,12 +42,17 @@ int ib_resolve_eth_dmac(const struct ib_device *device, struct drv_ah_attr *ah)
 		return -EINVAL;
 	if (!device->netdev[ah->port_num])
 		return -ENODEV;
-	rc = net_resolve(device->netdev[ah->port_num], ah->sgid_index, ah->dgid, &way);
+	rc = net_resolve(device->netdev[ah->port_num], ah->sgid_index, ah->dgid, within_ps, &way);
 	if (rc)
 		return rc;
 	ah->hop_limit = way.hop_limit;
 	memcpy(ah->dmac, way.dmac, sizeof(ah->dmac));
 	return 0;
+}
+
+int ib_resolve_eth_dmac(const struct ib_device *device, struct drv_ah_attr *ah)
+{
+	return ib_resolve_eth_dmac_within(device, ah, RESOLVE_PS);
 }
 
 void core_gid_hold(const struct ib_device *device, struct ib_gid_hold *hold,

@@ -20,7 +20,6 @@ enum {
 };
 
 /* How long a lookup waits for an answer: 1000 ms in Linux's ib_core (addr.c). */
-#define RESOLVE_PS   UINT64_C(1000000000000)
 #define STOP_POLL_PS UINT64_C(1000000)
 
 struct net_port {
@@ -175,10 +174,11 @@ static void net_thread(void *arg)
 
 /* Waits for the answer of a neighbour. */
 static int neighbour_wait(struct net_port *net, const struct neigh_address *whom,
-			  uint8_t mac[MAC_BYTES])
+			  uint64_t within_ps, uint8_t mac[MAC_BYTES])
 {
 	struct platform *p = drv_platform(net->dev);
-	const uint64_t deadline = now(net) + RESOLVE_PS;
+	const uint64_t deadline =
+		within_ps < UINT64_MAX - now(net) ? now(net) + within_ps : UINT64_MAX;
 	int rc;
 
 	net->waiting++;
@@ -198,7 +198,7 @@ static int neighbour_wait(struct net_port *net, const struct neigh_address *whom
 }
 
 static int resolve(struct net_port *net, unsigned sgid_index, const uint8_t *dgid,
-		   struct net_way *way)
+		   uint64_t within_ps, struct net_way *way)
 {
 	struct neigh_address whom;
 	struct drv_gid from;
@@ -222,17 +222,17 @@ static int resolve(struct net_port *net, unsigned sgid_index, const uint8_t *dgi
 	}
 	whom.vlan = from.vlan;
 	memcpy(whom.ip, dgid, DRV_GID_BYTES);
-	return neighbour_wait(net, &whom, way->dmac);
+	return neighbour_wait(net, &whom, within_ps, way->dmac);
 }
 
 int net_resolve(struct net_port *net, unsigned sgid_index, const uint8_t dgid[DRV_GID_BYTES],
-		struct net_way *way)
+		uint64_t within_ps, struct net_way *way)
 {
 	struct net_way found = *way;
 	int rc;
 
 	DRV_ENTER(net->dev, "port %u, sgid_index %u", net->port, sgid_index);
-	rc = DRV_LEAVE(net->dev, resolve(net, sgid_index, dgid, &found));
+	rc = DRV_LEAVE(net->dev, resolve(net, sgid_index, dgid, within_ps, &found));
 	if (!rc)
 		*way = found;
 	return rc;

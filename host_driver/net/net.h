@@ -40,11 +40,11 @@ struct net_way {
 
 /*
  * The MAC of groups follows from the GID. So does that of a link-local GID over RoCE v1. Otherwise the
- * neighbour is asked, if it is not known, for a second in all: -ETIMEDOUT. -EINVAL: there is no such
- * entry; -ENETUNREACH: no address of the port has this neighbour.
+ * neighbour is asked, if it is not known, for so long (UINT64_MAX: without a limit): -ETIMEDOUT.
+ * -EINVAL: there is no such entry; -ENETUNREACH: no address of the port has this neighbour.
  */
 int net_resolve(struct net_port *net, unsigned sgid_index, const uint8_t dgid[DRV_GID_BYTES],
-		struct net_way *way);
+		uint64_t within_ps, struct net_way *way);
 
 /* While an entry is held, its place is not given to another address. */
 void net_gid_hold(struct net_port *net, unsigned index);

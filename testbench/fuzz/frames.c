@@ -238,7 +238,8 @@ static void both_answer(struct fuzz_rig *rig, void *arg)
 		const int from = drv_eth_gid_find(end->dev, 1, own, 2, VLAN_NONE);
 		struct net_way way = {0};
 
-		if (index >= 0 || from < 0 || net_resolve(end->net, (unsigned)from, ip, &way))
+		if (index >= 0 || from < 0 ||
+		    net_resolve(end->net, (unsigned)from, ip, CFG_S(1), &way))
 			abort();
 	}
 }

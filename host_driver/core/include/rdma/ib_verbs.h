@@ -462,6 +462,9 @@ int ib_ah_to_drv(const struct ib_device *device, const struct rdma_ah_attr *attr
  * does; nothing on an InfiniBand port. -ENODEV: the port has no network interface; otherwise the
  * errors of net_resolve(). */
 int ib_resolve_eth_dmac(const struct ib_device *device, struct drv_ah_attr *ah);
+/* The same, but the neighbour has that long for an answer, and not a second. */
+int ib_resolve_eth_dmac_within(const struct ib_device *device, struct drv_ah_attr *ah,
+			       uint64_t within_ps);
 /* -EINVAL as above. On an Ethernet port the errors of ib_resolve_eth_dmac(), too. */
 struct ib_ah *rdma_create_ah(struct ib_pd *pd, const struct rdma_ah_attr *attr, uint32_t flags);
 int rdma_destroy_ah(struct ib_ah *ah, uint32_t flags);
