@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The device of b has no RoCE v2, so a packet of it goes to b's network interface, as to Linux's rxe. The
- * whole frame stands in memory, with its ICRC. (packet_test shows that the ICRC is made there if nothing
+ * whole frame stands in memory, with its ICRC. (packet_receive_test shows that the ICRC is made there if nothing
  * else has needed it; a trace has needed it here.)
  */
 #include "model/engine/wire/roce_crc.h"
