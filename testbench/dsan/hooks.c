@@ -6,6 +6,7 @@
  */
 #include "testbench/dsan/buffers.h"
 #include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/cq_waits.h"
 #include "testbench/dsan/dead.h"
 #include "testbench/dsan/function.h"
 #include "testbench/dsan/groups.h"
@@ -135,6 +136,8 @@ W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
 	asked_poll_begin(&a, n);
 	rc = __real_drv_cq_poll(cq, n, wc);
 	asked_poll_end(&a, rc, wc);
+	if (a.c && rc >= 0 && rc < n)
+		cq_waits_empty(cq);
 	if (rc > 0)
 		mads_polled(a.c, cq, rc, wc);
 	return rc;
@@ -150,6 +153,8 @@ W(int, drv_cq_arm, struct drv_cq *cq, bool solicited_only)
 	rc = __real_drv_cq_arm(cq, solicited_only);
 	if (!rc)
 		asked_arm_end(&a);
+	if (!rc && a.c)
+		cq_waits_armed(cq);
 	return rc;
 }
 
@@ -275,8 +280,11 @@ static void cq_asked(struct ask *a, const char *call, struct drv_device *dev, un
 
 static int cq_made(struct ask *a, int rc, struct drv_cq *const *cq, const struct drv_uar *uar)
 {
-	if (!made(a, rc, rc ? NULL : *cq))
-		made_add(a, *cq)->uar = uar;
+	if (made(a, rc, rc ? NULL : *cq))
+		return rc;
+	made_add(a, *cq)->uar = uar;
+	if (a->c)
+		cq_waits_made(a->c, *cq);
 	return rc;
 }
 
@@ -334,7 +342,16 @@ W(int, drv_cq_moderate, struct drv_cq *cq, unsigned max_count, unsigned period_u
 
 W(int, drv_cq_destroy, struct drv_cq *cq)
 {
-	GONE(drv_cq_destroy, cq, drv_cq_num(cq), "a CQ");
+	const uint32_t cqn = drv_cq_num(cq);
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(cq), cqn);
+	a.object = cq;
+	rc = gone(&a, __real_drv_cq_destroy(cq), cq, "a CQ");
+	if (rc != -EBUSY)
+		cq_waits_gone(cq, cqn);
+	return rc;
 }
 
 W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq)
@@ -611,6 +628,7 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 	function_left_check(&a);
 	made_forget(a.c);
 	mads_forget(a.c);
+	cq_waits_forget(a.c);
 	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
 	return left;
@@ -627,6 +645,7 @@ W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 	device_gone(&a);
 	made_forget(a.c);
 	mads_forget(a.c);
+	cq_waits_forget(a.c);
 	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
 	return left;

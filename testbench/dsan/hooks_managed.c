@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As hooks.c: management datagrams, ports, multicast groups. */
 #include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/cq_waits.h"
 #include "testbench/dsan/groups.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/mads.h"
@@ -26,11 +27,23 @@ static void command_done(struct checker *c, const struct hcr *command,
 	groups_answered(c, command, answer);
 }
 
+static void eqe_looked_at(struct checker *c, const struct eqe *e, const void *pc)
+{
+	told_eqe(c, e, pc);
+	cq_waits_eqe(c, e, pc);
+}
+
+static void eqes_end(struct checker *c, const void *pc)
+{
+	told_eqes_end(c, pc);
+	cq_waits_eqes_end(c, pc);
+}
+
 const struct watcher hooks_watcher = {
 	.command = command_given,
 	.command_done = command_done,
-	.eqe = told_eqe,
-	.eqes_end = told_eqes_end,
+	.eqe = eqe_looked_at,
+	.eqes_end = eqes_end,
 };
 
 /* --- MADs --- */
@@ -86,8 +99,14 @@ W(int, drv_mad_ifc, struct drv_device *dev, unsigned port, const struct drv_mad_
 
 W(int, drv_cq_wait_event, struct drv_cq *cq, uint64_t deadline_ps)
 {
+	int rc;
+
 	mads_sleeps(cq, HERE);
-	return __real_drv_cq_wait_event(cq, deadline_ps);
+	cq_waits_sleep(cq, HERE);
+	rc = __real_drv_cq_wait_event(cq, deadline_ps);
+	if (!rc)
+		cq_waits_awake(cq);
+	return rc;
 }
 
 /* --- ports --- */

@@ -3,6 +3,7 @@
 #include "testbench/dsan/mads_impl.h"
 
 #include "testbench/dsan/chain.h"
+#include "testbench/dsan/connections.h"
 #include "testbench/dsan/wrote.h"
 
 #include "host_driver/drv/ops.h"
@@ -269,7 +270,7 @@ static void response_came(const struct special *s, const struct smp *mad)
 
 static void mad_came(struct special *s, const struct drv_wc *wc, const struct smp *mad)
 {
-	struct leaving forwarded = {.mad = *mad, .exact = true};
+	struct leaving forwarded = {.mad = *mad, .exact = true, .to_manager = true};
 
 	if (mad_hdr_get_base_version(smp_hdr_const(mad)) != MAD_BASE_VERSION)
 		return;
@@ -277,6 +278,8 @@ static void mad_came(struct special *s, const struct drv_wc *wc, const struct sm
 		response_came(s, mad);
 		return;
 	}
+	if (mad_hdr_get_mgmt_class(smp_hdr_const(mad)) == MAD_CLASS_CM)
+		connections_came(s->c, mad);
 	s->came[s->n_came++ % CAME] = (struct came){.mad = *mad,
 						    .slid = wc->slid,
 						    .sl = wc->sl,

@@ -16,6 +16,7 @@ struct leaving {
 	const struct smp *live; /* a request whose transaction id is set in the call; else NULL */
 	bool has_to;
 	struct drv_mad_addr to;
+	bool to_manager; /* a trap, which goes to the port's subnet manager */
 	bool exact; /* as the caller filled it; else the SMI has set hop pointer and direction */
 	bool must;  /* the driver has said that it sends it */
 	struct calls by;

@@ -3,6 +3,8 @@
 #include "testbench/dsan/mads_impl.h"
 
 #include "testbench/dsan/chain.h"
+#include "testbench/dsan/connections.h"
+#include "testbench/dsan/told.h"
 
 #include "host_driver/drv/ops.h"
 
@@ -71,7 +73,7 @@ static bool is_answer_of(const struct mad_hdr *h, const struct mad_hdr *request)
 				  : mad_hdr_get_method(request));
 }
 
-/* Source: IBA 13.4.6.4 TransactionID, 13.5.4 response generation */
+/* A scenario may send what it likes. Source: IBA 13.4.6.4 TransactionID, 13.5.4 response generation */
 static void answer_check(struct special *s, const struct drv_mad_addr *to, const struct smp *mad,
 			 const void *pc)
 {
@@ -82,19 +84,21 @@ static void answer_check(struct special *s, const struct drv_mad_addr *to, const
 
 	if (!mads_is_response(mad)) {
 		if (request && lacks_response_bit(h, smp_hdr_const(&request->mad)))
-			wrong = "has the method of its request, without the response bit";
+			wrong = "answers a request and has its method, without the response bit";
 	} else if (!request) {
-		wrong = "has a transaction id that no request had";
+		wrong = "is an answer with a transaction id that no request had";
 	} else if (!is_answer_of(h, smp_hdr_const(&request->mad))) {
-		wrong = "has another attribute, modifier or method than its request";
+		wrong = "is an answer with another attribute, modifier or method than its request";
 	} else if (!drv_port_is_ethernet(drv_device_of(s->qp), s->port) &&
 		   (to->dlid != request->slid || to->qpn != request->src_qp)) {
-		wrong = "goes to another LID or queue pair than its request came from";
+		wrong = "is an answer, and goes to another LID or queue pair than its request came "
+			"from";
 	}
-	if (!wrong)
+	if (!wrong && mad_hdr_get_mgmt_class(h) == MAD_CLASS_CM)
+		wrong = connections_wrong(s->c, mad);
+	if (!wrong || !checker_in_driver(pc))
 		return;
-	snprintf(text, sizeof(text), "an answer (%s) %s", mads_name(mad, name, sizeof(name)),
-		 wrong);
+	snprintf(text, sizeof(text), "a MAD (%s) %s", mads_name(mad, name, sizeof(name)), wrong);
 	mads_tell(s, RULE_mad_answer, pc, text);
 }
 
@@ -273,6 +277,9 @@ void mads_sent(const struct drv_qp *qp, const struct drv_special_send *send, con
 	}
 	if ((*at)->has_to)
 		address_check(s, *at, send, pc);
+	else if ((*at)->to_manager && send->dlid != told_manager_lid(s->c, s->port))
+		mads_tell(s, RULE_mad_differs, pc,
+			  "a trap goes to another LID than PortInfo says for the subnet manager");
 	if (!(*at)->exact && mads_is_directed(&mad))
 		route_check(s, &mad, pc);
 	mads_leaving_drop(at);

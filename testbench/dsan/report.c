@@ -82,6 +82,13 @@ static void place_of(const void *pc, char *buf, size_t size)
 		snprintf(buf, size, "%s", s[i].name);
 }
 
+bool checker_in_driver(const void *pc)
+{
+	struct symbol s[INLINED];
+
+	return symbols_find(pc, s, INLINED) && strstr(s[0].file, "host_driver/");
+}
+
 static bool is_named(const char *text, const char *name)
 {
 	const size_t n = strlen(name);

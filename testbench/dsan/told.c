@@ -66,6 +66,14 @@ static const void *answer_find(const struct checker *c, uint32_t since, unsigned
 	return NULL;
 }
 
+unsigned told_manager_lid(const struct checker *c, unsigned port)
+{
+	const struct port_info *pi = answer_find(c, n_answers > ANSWERS ? n_answers - ANSWERS : 0,
+						 port, SMP_ATTR_PORT_INFO, UINT32_MAX);
+
+	return pi ? port_info_get_sm_lid(pi) : 0;
+}
+
 static struct guest_object object_of(unsigned port)
 {
 	return (struct guest_object){GUEST_PORT, port};

@@ -29,6 +29,8 @@ void told_gid_check(const struct ask *a, uint32_t since, unsigned port, unsigned
 		    const uint8_t *gid);
 void told_pkey_check(const struct ask *a, uint32_t since, unsigned port, unsigned index,
 		     const uint16_t *pkey);
+/* As PortInfo said last; 0: not known. */
+unsigned told_manager_lid(const struct checker *c, unsigned port);
 /* The driver gives a command. */
 void told_command(struct checker *c, const struct hcr *command);
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages of connections (IBA chapter 12): a message that answers one, or belongs to a connection,
+ * must have the transaction id, the communication ids and the queue pair that the peer has told.
+ */
+#ifndef TESTBENCH_DSAN_CONNECTIONS_H
+#define TESTBENCH_DSAN_CONNECTIONS_H
+
+#include <stddef.h>
+
+struct checker;
+struct smp;
+
+/* A MAD of the class has come. */
+void connections_came(const struct checker *c, const struct smp *mad);
+/* What is wrong with one that is to leave, NULL: nothing. */
+const char *connections_wrong(const struct checker *c, const struct smp *mad);
+
+#endif
