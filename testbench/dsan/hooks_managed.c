@@ -88,6 +88,8 @@ W(int, drv_mad_ifc, struct drv_device *dev, unsigned port, const struct drv_mad_
 	memcpy(&request, in, sizeof(request));
 	ask_begin(&a, ASK_MAD_IFC, __func__, drv_platform(dev), 0);
 	a.mad = &mad;
+	if (a.c)
+		mads_ifc_begin(a.c, &mad, HERE);
 	rc = __real_drv_mad_ifc(dev, port, source, in, out);
 	if (!a.c)
 		return rc;

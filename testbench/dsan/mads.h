@@ -66,6 +66,7 @@ struct mad_ifc_asked {
 	uint32_t token;
 	uint8_t answer[MAD_BYTES];
 };
+void mads_ifc_begin(const struct checker *c, const struct mad_ifc_asked *m, const void *pc);
 void mads_ifc_given(struct checker *c, const struct hcr *command);
 void mads_ifc_done(struct checker *c, const struct hcr *command,
 		   const struct hca_command_answer *answer);

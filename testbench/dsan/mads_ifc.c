@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-/* The agent has said where the MAD came from, as its completion has. */
-static void came_from_check(struct compared *d, const struct mad_ifc *in)
+/* The agent says where the MAD came from, as its completion has. */
+void mads_ifc_begin(const struct checker *c, const struct mad_ifc_asked *m, const void *pc)
 {
-	const struct mad_ifc_asked *m = d->ask->mad;
-	const struct special *s = mads_special_at(d->ask->c, m->port, m->source->my_qpn);
+	const struct special *s = m->source ? mads_special_at(c, m->port, m->source->my_qpn) : NULL;
+	const struct drv_mad_source *from = m->source;
 	struct smp mad;
 
 	memcpy(&mad, m->in, sizeof(mad));
@@ -19,15 +19,12 @@ static void came_from_check(struct compared *d, const struct mad_ifc *in)
 
 		if (mad_hdr_get_tid(smp_hdr_const(&came->mad)) != mad_hdr_get_tid(smp_hdr(&mad)))
 			continue;
-		if (came->slid != m->source->slid)
-			ask_report(d->ask, RULE_context_differs, d->object,
-				   "MAD_IFC is told that the MAD came from LID %u, and it came "
-				   "from LID %u",
-				   m->source->slid, came->slid);
-		SAYS(d, mad_ifc, in, rqpn, came->src_qp);
-		SAYS(d, mad_ifc, in, sl, came->sl);
-		SAYS(d, mad_ifc, in, path_bits, came->path_bits);
-		SAYS(d, mad_ifc, in, grh, came->has_grh);
+		if (came->slid != from->slid || came->sl != from->sl ||
+		    came->path_bits != from->path_bits || came->src_qp != from->src_qp ||
+		    came->has_grh != from->has_grh)
+			mads_tell(s, RULE_context_differs, pc,
+				  "the device's agents are told another source (LID, SL, path "
+				  "bits, queue pair, GRH) than the MAD came from");
 		return;
 	}
 }
@@ -56,7 +53,6 @@ static void ifc_says(struct compared *d, const struct hcr *command)
 		bytes_differ(d, "the MAD of MAD_IFC", mad_ifc_mad_cptr(in), MAD_BYTES);
 	if (!from)
 		return;
-	came_from_check(d, in);
 	SAYS(d, mad_ifc, in, my_qpn, from->my_qpn);
 	SAYS(d, mad_ifc, in, rqpn, from->src_qp);
 	SAYS(d, mad_ifc, in, sl, from->sl);
