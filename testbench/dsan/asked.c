@@ -363,18 +363,21 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 
 void asked_refused(struct ask *a, bool sends, unsigned room)
 {
+	char names[NAMES_BYTES];
 	unsigned open;
 
 	if (!a->c || !ask_follows(a, HCA_QP, sends))
 		return;
 	checker_settle(a->c);
 	open = own_open(a->c->own, a->number, sends);
-	if (open < room)
-		ask_report(
-			a, RULE_request_not_given, (struct guest_object){GUEST_QP, a->number},
-			"a %s was refused, and %u of %u are open; see how the completions before "
-			"free the queue",
-			sends ? "send" : "receive", open, room);
+	if (open >= room)
+		return;
+	checker_functions(a->c->errors_polled.pc, a->c->errors_polled.n, names, sizeof(names));
+	ask_report(a, RULE_request_not_given, (struct guest_object){GUEST_QP, a->number},
+		   "a %s was refused, and %u of %u are open; see how the completions before free "
+		   "the queue%s%s",
+		   sends ? "send" : "receive", open, room,
+		   *names ? "; those with errors were taken by " : "", names);
 }
 
 void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,

@@ -155,6 +155,8 @@ void asked_poll_end(struct ask *a, int result, const struct drv_wc *wc)
 			completion_matches(a, &wc[i], &taken);
 		shared += taken.shared;
 	}
+	if (result && wc[0].status != IBV_WC_SUCCESS)
+		checker_recent_calls(a->c, a->since_recent, &a->c->errors_polled);
 	slots_check(a, shared);
 	if (a->poll.index && given != result)
 		ask_report(a, RULE_completion_differs, cq_of(a),

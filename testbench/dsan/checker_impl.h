@@ -148,6 +148,7 @@ struct checker {
 	struct dead dead;
 	struct given given;
 	const struct watcher *watcher; /* or NULL */
+	struct calls errors_polled;    /* what came by when a completion with an error was polled */
 	uint8_t hcr[28];               /* the command register, as it was written so far */
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;

@@ -62,6 +62,11 @@ void checker_functions(const void *const *pcs, unsigned n, char *names, size_t s
 	*names = 0;
 }
 
+void checker_recent_calls(const struct checker *of, uint32_t since, struct calls *calls)
+{
+	calls->n = 0;
+}
+
 void checker_recent(const struct checker *of, uint32_t since, char *names, size_t size)
 {
 	*names = 0;
