@@ -515,7 +515,7 @@ static struct iw_stream *stream_find(struct tcp_host *host, const struct tcp_seg
 /* Nobody is there. */
 static void refuse(struct tcp_host *host, const struct tcp_segment *in)
 {
-	uint8_t frame[TCP_HEADERS];
+	uint8_t frame[TCP_HEADERS > ETH_FRAME_MIN ? TCP_HEADERS : ETH_FRAME_MIN];
 	const struct tcp_segment rst = {
 		.from_ip = host->ip,
 		.to_ip = in->from_ip,

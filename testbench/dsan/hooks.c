@@ -212,7 +212,9 @@ W(int, drv_special_send, struct drv_qp *qp, const struct drv_special_send *send)
 	a.sends.says = mads_request_says;
 	mads_sent(qp, send, __builtin_return_address(0));
 	rc = __real_drv_special_send(qp, send);
-	if (!rc)
+	if (rc)
+		mads_send_refused(qp, send);
+	else
 		asked_sends_end(&a, NULL, NULL);
 	return rc;
 }

@@ -34,6 +34,8 @@ void mads_sleeps(const struct drv_cq *cq, const void *pc);
 
 /* A MAD is given to the device; its work request (asked_special.c). */
 void mads_sent(const struct drv_qp *qp, const struct drv_special_send *send, const void *pc);
+/* It was not sent after all: its buffer is free again. */
+void mads_send_refused(const struct drv_qp *qp, const struct drv_special_send *send);
 void mads_request_says(struct compared *c, const uint8_t *wqe, const struct drv_special_send *send);
 
 /* The driver is asked to send a MAD; the result of that. */

@@ -284,3 +284,14 @@ void mads_sent(const struct drv_qp *qp, const struct drv_special_send *send, con
 		route_check(s, &mad, pc);
 	mads_leaving_drop(at);
 }
+
+void mads_send_refused(const struct drv_qp *qp, const struct drv_special_send *send)
+{
+	struct special *s = mads_special_of(qp);
+
+	if (!s || !s->sent || s->open[(s->sent - 1) % OPEN_SENDS].bus != send->addr)
+		return;
+	s->sent--;
+	s->open[s->sent % OPEN_SENDS].bus = 0;
+	s->open[s->sent % OPEN_SENDS].bytes = 0;
+}

@@ -24,4 +24,6 @@ SCENARIO(doorbell_in_reset, "an EQ doorbell between a software reset and the res
 	a->dev->p->ops->config_write(a->dev->p, 4, 2, 6);
 	drv_raw_mmio_write(a->dev, HCA_BAR_UAR, offset, db.b, sizeof(db.b));
 	expect_guest_error(a, object_dead);
+	abandon(a);
+	take_down(b);
 }

@@ -23,4 +23,6 @@ SCENARIO(guest_config_not_restored,
 		expect_guest_error(a, config_not_restored);
 	expect_guest_error(a, config_not_restored);
 	expect_guest_error(a, command_sequence); /* firmware does not run either */
+	abandon(a);
+	take_down(b);
 }

@@ -3,6 +3,8 @@
 #include "testbench/services.h"
 #include "model/interface/commands.h"
 
+enum { RESET_BIT = 1 };
+
 SCENARIO(guest_object_in_use, "rule object_in_use: HW2SW_CQ while a QP uses the CQ",
 	 .stays_up = true)
 {
@@ -10,4 +12,10 @@ SCENARIO(guest_object_in_use, "rule object_in_use: HW2SW_CQ while a QP uses the 
 
 	must(drv_cmd(a->dev, &cmd));
 	expect_guest_error(a, object_in_use);
+	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
+	pass_time(CFG_MS(10));
+	ignore_events(a);
+	ignore_events(b);
+	abandon(a);
+	take_down(b);
 }
