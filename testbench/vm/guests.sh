@@ -15,6 +15,8 @@
 #   CHECK=1            the guests' drivers are watched; set IOMMU=1, too
 #   SERVE=...          further arguments of hcasim serve
 #   NO_DEVICE=1        guests without a device
+#   WIRE=1             guest b has no device, but a network card of QEMU, eth1, at the other end of the cable of guest a's (hca0.port1.wire)
+#   WIRE_NIC=...       with WIRE=1: which one, virtio-net-pci (host_mtu=9000) or another, such as e1000
 #   USER_NET=...       a second network card, eth1, of QEMU's user networking with these settings, such as hostfwd
 #   REBOOT=1           a guest that resets boots again and reports that it is up; without it QEMU ends
 #   IOMMU=1            the device reaches only memory that the guest's kernel has mapped for it
@@ -31,7 +33,7 @@
 MEM=${MEM:-1G} SMP=${SMP:-2} ACCEL=${ACCEL:-tcg} GUEST_WAIT=${GUEST_WAIT:-180}
 share=$VM_DIR/share
 declare -A guest_pid guest_in guest_out on_done
-serve_pid= watch_pid=
+serve_pid= watch_pid= sockets=()
 serve_out=$VM_DIR/serve
 on_next=0
 # When this script ends, everything that it started ends. A signal to the whole process group, such as that of timeout(1), reaches only this script,
@@ -109,19 +111,25 @@ serve_ready()
 {
 	local s
 	kill -0 "$serve_pid" 2>/dev/null || return 0
-	for s in a b; do [ -S "$run_dir/$s.sock" ] || return 1; done
+	for s in "${sockets[@]}"; do [ -S "$run_dir/$s.sock" ] || return 1; done
 }
 
 # serve_up NAME...: for these guests
 serve_up()
 {
-	local name clocks=()
+	local name clocks=() wire=()
+	sockets=(a b)
 	if [ "${TIME:-wall}" = simulated ]; then
 		[ -e "$plugin" ] || die "no $plugin: make builds it"
 		for name in "$@"; do clocks+=(--guest-clock "$run_dir/$name.clock"); done
 	fi
-	"${child[@]}" "$O/hcasim" serve --socket "$run_dir/a.sock" --socket "$run_dir/b.sock" --ctl "$run_dir/ctl.sock" \
-		-s "hca0.personality=${DEVICE_A:-mlx4}" -s "hca1.personality=${DEVICE_B:-mlx4}" ${CHECK:+--check} -o "$serve_out" "${clocks[@]}" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
+	# with a cable that leaves the simulator there is no second device
+	case ${WIRE:-}${SERVE:-} in 1* | *.wire=*) sockets=(a) ;; esac
+	if [ -n "${WIRE:-}" ]; then
+		wire=(-s hca0.port1.type=eth -s "hca0.port1.wire=dgram:$run_dir/a.wire,$run_dir/b.wire")
+	fi
+	"${child[@]}" "$O/hcasim" serve $(printf -- " --socket $run_dir/%s.sock" "${sockets[@]}") --ctl "$run_dir/ctl.sock" \
+		-s "hca0.personality=${DEVICE_A:-mlx4}" -s "hca1.personality=${DEVICE_B:-mlx4}" "${wire[@]}" ${CHECK:+--check} -o "$serve_out" "${clocks[@]}" ${SERVE:-} >"$VM_DIR/serve.log" 2>&1 &
 	serve_pid=$!
 	wait_until 20 serve_ready || die "serve does not listen, see $VM_DIR/serve.log"
 	kill -0 $serve_pid 2>/dev/null || { cat "$VM_DIR/serve.log" >&2; die "serve ended at once"; }
@@ -150,11 +158,16 @@ guest_start()
 		append="$append intel_iommu=on iommu.strict=1"
 	fi
 	for s in "$@"; do
-		[ -z "${NO_DEVICE:-}" ] || continue
+		[[ -z ${NO_DEVICE:-} && " ${sockets[*]} " == *" $s "* ]] || continue
 		device+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"id\":\"${device_of[$s]}\",\"rombar\":0,\
 \"x-no-posted-writes\":$WAIT_WRITES,\"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
 		n=$((n + 1))
 	done
+	if [ -n "${WIRE:-}" ] && [ "$name" = b ]; then
+		rm -f "$run_dir/b.wire"
+		network+=(-netdev "dgram,id=wire,local.type=unix,local.path=$run_dir/b.wire,remote.type=unix,remote.path=$run_dir/a.wire"
+			-device "${WIRE_NIC:-virtio-net-pci,host_mtu=9000},netdev=wire,romfile=,mac=52:54:00:4c:49:12")
+	fi
 	[ -z "${USER_NET:-}" ] || network+=(-netdev "user,id=user,$USER_NET" -device "virtio-net-pci,netdev=user,romfile=")
 	# no_timer_check: an emulated timer may be late on a busy machine, and the kernel would refuse to boot
 	local folder='security_model=none,multidevs=remap'

@@ -11,6 +11,7 @@
 #   OVERLAY=dir         copied over the guest's root
 #   TIMEOUT=1800        seconds for the script
 #   DEVICE_A=mlx4 DEVICE_B=ipath   what the two devices are
+#   WIRE=1              guest b has no device but a network card of QEMU, eth1, at the other end of guest a's cable; WIRE_NIC=e1000: that one
 #   SERVE="..."         further arguments of hcasim serve
 #   IOMMU=1             the device reaches only memory that the driver has mapped for it
 #   CHECK=1             the driver is watched, behind an IOMMU: what it takes back from the device too early is a guest error

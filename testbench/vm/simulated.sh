@@ -104,6 +104,7 @@ simulated_start()
 {
 	local name=$1 n=1 s line args=() clock; shift
 	for s in "$@"; do
+		[[ " ${sockets[*]} " == *" $s "* ]] || continue
 		args+=(-device "pcie-root-port,id=rp$n,chassis=$n" -device "{\"driver\":\"vfio-user-pci\",\"bus\":\"rp$n\",\"id\":\"${device_of[$s]}\",\"rombar\":0,\
 \"socket\":{\"type\":\"unix\",\"path\":\"$run_dir/$s.sock\"}}")
 		n=$((n + 1))

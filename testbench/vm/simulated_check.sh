@@ -51,6 +51,31 @@ check_simulated_one_guest()
 	sim_twice one 1 "$sim_dir/one.sh"
 }
 
+# replay: a recorded peer's frames come to a guest, and two such runs leave equal folders. The peer announces 11.0.1.2; Linux learns that.
+check_simulated_replay()
+{
+	local n
+	mkdir -p "$sim_dir"
+	"$O/hcasim" run net_replayed --trace pcapng -o "$sim_dir/peer" >"$sim_dir/peer.txt" 2>&1 || { detail='no run to record'; return 1; }
+	cat >"$sim_dir/replay.sh" <<-'END'
+		driver_load && modprobe mlx4_en || exit 1
+		sysctl -qw net.ipv4.conf.all.arp_accept=1
+		ip addr add 11.0.1.1/24 dev eth0 && ip link set eth0 up || exit 1
+		for i in $(seq 50); do
+			ip neigh show 11.0.1.2 | grep lladdr && exit
+			sleep 0.2
+		done
+		exit 1
+	END
+	for n in first second; do
+		SERVE="-s hca0.port1.type=eth -s hca0.device=cx3pro -s hca0.port1.wire=replay:$sim_dir/peer@7s" sim_run replay.$n 1 "$sim_dir/replay.sh" ||
+			{ cat "$sim_dir/replay.$n.txt"; detail="the $n run fails"; return 1; }
+	done
+	detail=$(diff -rq "$sim_dir/replay.first" "$sim_dir/replay.second" | head -n 3)
+	[ -z "$detail" ] || return 1
+	detail="$(cat "$sim_dir/replay.first/a.output")"
+}
+
 check_simulated_two_guests()
 {
 	mkdir -p "$sim_dir"

@@ -5,7 +5,8 @@
 #                        `python` rdma-core's tests, `qib` mlx4 against ib_qib, `qib_pair` ib_qib against itself, `run` make vm-run and make vm-exec themselves,
 #                        `simulated` TIME=simulated (or some of it, such as simulated.held),
 #                        `races` seeded races of the driver under many seeds (not among all: some 20 runs), `siw` iWARP against Linux's siw,
-#                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe
+#                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe,
+#                        `nic` an Ethernet port whose cable leads to a network card of QEMU
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
@@ -17,6 +18,7 @@ set -uo pipefail
 . "$vm_src/qib.sh"
 . "$vm_src/roce.sh"
 . "$vm_src/rxe.sh"
+. "$vm_src/nic.sh"
 . "$vm_src/siw.sh"
 . "$vm_src/run_check.sh"
 . "$vm_src/simulated_check.sh"
@@ -32,14 +34,15 @@ ipath) qib_wanted=("$@"); set -- qib ;;
 *) die "DEVICE_B: expected mlx4 or ipath, got $DEVICE_B" ;;
 esac
 wanted=("$@") all=
-simulated=(one_guest two_guests killed refused held boots)
+simulated=(one_guest two_guests replay killed refused held boots)
 storage=(nvme iser srp nfs)
 case ${1:-all} in
 all) wanted=("${full[@]}") all=1 ;;
 short) wanted=("${short[@]}") ;;
-seeds | storage | run | python | qib | qib_pair | simulated | races | siw | roce | rxe) wanted=() ;;
+seeds | storage | run | python | qib | qib_pair | simulated | races | siw | roce | rxe | nic) wanted=() ;;
 roce_*) roce=("$@") wanted=(); set -- roce ;;
 rxe_*) rxe=("$@") wanted=(); set -- rxe ;;
+nic_*) nic=("$@") wanted=(); set -- nic ;;
 simulated.*) simulated=("${@#simulated.}") wanted=(); set -- simulated ;;
 esac
 
@@ -86,7 +89,7 @@ session()
 			continue
 		fi
 		judge "$prefix$check" "check_$check"
-		case $last:$check in fail:probe | fail:opensm | fail:roce_up | fail:rxe_up) ground=$check ;; esac
+		case $last:$check in fail:probe | fail:opensm | fail:roce_up | fail:rxe_up | fail:nic_up) ground=$check ;; esac
 	done
 	guests_down
 	# when the device stops under its driver, the driver may still ring a doorbell that is no longer there: that is no error of the driver
@@ -115,6 +118,12 @@ qib_pair_session() { DEVICE_A=ipath DEVICE_B=ipath first_device=qib0 last_device
 roce_session() { SERVE="-s hca.port1.type=eth -s hca.device=cx3pro" session '' roce_up "${roce[@]}"; }
 # rxe_session: the transport of the other end is rxe's
 rxe_session() { SERVE="-s hca.port1.type=eth -s hca0.device=cx3pro -s hca1.device=cx3" last_device=rxe0 session '' rxe_up "${rxe[@]}"; }
+
+# nic_session: guest b has no device; frames leave the simulator through a socket
+nic_session()
+{
+	WIRE=1 SERVE="-s hca0.device=cx3pro" last_device=rxe0 session '' nic_up "${nic[@]}"
+}
 
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
@@ -152,6 +161,7 @@ qib) qib_session ;;
 qib_pair) qib_pair_session ;;
 roce) roce_session ;;
 rxe) rxe_session ;;
+nic) nic_session ;;
 esac
 if [ -n "$all" ]; then
 	say "rdma-core's own tests; the guest waits for the device at each doorbell"
@@ -166,6 +176,8 @@ if [ -n "$all" ]; then
 	roce_session
 	say "two guests with Ethernet ports, one of them under rxe"
 	rxe_session
+	say "an Ethernet port and a network card of QEMU"
+	nic_session
 	say "two guests with devices that fail on purpose"
 	session fault. probe opensm control
 	say "one guest, both devices"
