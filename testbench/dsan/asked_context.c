@@ -20,6 +20,9 @@ enum {
 	QUEUE_BYTE_QP0 = 0x3f,
 	LOG_WQE_UNIT = 4,
 	LOG_PAGE_MIN = 12,
+	LOG_DATAGRAM = 12, /* of 4 KiB, the longest that a path takes */
+	LOG_MAD = 8,
+	NO_COUNTER = 0xff,
 	HCR_MBOX_BYTES = 4096,
 };
 
@@ -57,6 +60,7 @@ static void page_says(struct compared *c, const struct layout *layout, const voi
 			checker->kernel_page = is;
 		should = checker->kernel_page;
 	}
+	given_page_check(checker, c->object, is);
 	if (is != should)
 		field_differs(c, layout, "usr_page", context, is, should);
 	else if (made && is == checker->kernel_page)
@@ -76,6 +80,18 @@ static void domain_says(struct compared *c, const struct layout *layout, const v
 		field_differs(c, layout, "pd", context, 0, ASKED_SOME);
 	else if (is != pdn_learn(pd, is))
 		field_differs(c, layout, "pd", context, is, pdn_learn(pd, is));
+}
+
+/* So is XRC domain 0. Source: Linux mlx4_init_xrcd_table: reserved_xrcds + 1 */
+static void xrc_domain_says(struct compared *c, const struct layout *layout, const void *context,
+			    uint32_t is, struct made *xrcd)
+{
+	if (!xrcd && is)
+		field_differs(c, layout, "xrcd", context, is, 0);
+	else if (xrcd && !is)
+		field_differs(c, layout, "xrcd", context, 0, ASKED_SOME);
+	else if (xrcd && is != pdn_learn(xrcd, is))
+		field_differs(c, layout, "xrcd", context, is, pdn_learn(xrcd, is));
 }
 
 /* --- queue pairs --- */
@@ -259,6 +275,13 @@ static void creation_says(struct compared *c, const struct qpc *q, const struct 
 	SAYS(c, qpc, q, srq, !xrc && init->srq);
 	if (!xrc && init->srq)
 		SAYS(c, qpc, q, srqn, drv_srq_num(init->srq));
+	/* a receiver behind an SRQ tells no credits. Source: Linux __mlx4_ib_modify_qp, MLX4_QP_BIT_RIC */
+	SAYS(c, qpc, q, ric, !xrc && init->srq);
+	xrc_domain_says(c, &layout_qpc, q, qpc_get_xrcd(q),
+			init->type == IBV_QPT_XRC_RECV ? made_find(init->xrcd) : NULL);
+	SAYS(c, qp_path, qpc_primary_const(q), counter_index, NO_COUNTER);
+	if (!qpc_get_ack_req_freq(q)) /* Source: Linux MLX4_IB_ACK_REQ_FREQ */
+		field_differs(c, &layout_qpc, "ack_req_freq", q, 0, ASKED_SOME);
 	queues_say(c, q, qp);
 	page_says(c, &layout_qpc, q, qpc_get_usr_page(q), init->uar);
 	domain_says(c, &layout_qpc, q, qpc_get_pd(q), pd);
@@ -273,6 +296,22 @@ static void attributes_keep(struct made *qp, const struct drv_qp_attr *attr, uns
 		qp->access = attr->qp_access_flags;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		qp->dest_depth = attr->max_dest_rd_atomic;
+}
+
+/* The longest message. Source: Linux __mlx4_ib_modify_qp: the device's limit, or a datagram */
+static void longest_says(struct compared *c, const struct qpc *q, const struct made *qp)
+{
+	const struct given *given = &c->ask->c->given;
+	const unsigned is = qpc_get_log_msg_max(q);
+
+	if (qp->init.type == IBV_QPT_RAW_PACKET)
+		return;
+	if (qp->special && is < LOG_MAD)
+		field_differs(c, &layout_qpc, "log_msg_max", q, is, LOG_MAD);
+	else if (!qp->special && qp->init.type == IBV_QPT_UD && is < LOG_DATAGRAM)
+		field_differs(c, &layout_qpc, "log_msg_max", q, is, LOG_DATAGRAM);
+	else if (!qp->special && qp->init.type != IBV_QPT_UD && given->has_cap)
+		SAYS(c, qpc, q, log_msg_max, dev_cap_get_log_max_msg(&given->cap));
 }
 
 /* A queue pair of datagrams has no address vector. Source: Linux __mlx4_ib_modify_qp */
@@ -305,8 +344,10 @@ static void modify_says(struct compared *c, struct ask *a, uint32_t opcode, uint
 		SAYS(c, qp_path, qpc_primary_const(q), sched_queue, QUEUE_BYTE | (port - 1) << 6);
 	} else {
 		options_say(c, mbox, mask);
-		if (opcode == HCR_INIT2RTR_QP)
+		if (opcode == HCR_INIT2RTR_QP) {
 			datagrams_say(c, q, a->made);
+			longest_says(c, q, a->made);
+		}
 	}
 	attributes_say(c, q, a->made, a->modify.attr, mask);
 	SAYS(c, qpc, q, local_qpn, a->number);
@@ -421,8 +462,7 @@ static void srq_says(struct compared *c, const struct ask *a, uintptr_t at, uint
 			     q->b + layout_field(&layout_srqc, "log_stride")->offset, 1);
 	SAYS(c, srqc, q, cqn, init->cq ? drv_cq_num(init->cq) : 0);
 	memory_says(c, &layout_srqc, q, srqc_get_mtt_addr(q), srqc_get_db_rec_addr(q));
-	if (init->xrcd && !srqc_get_xrcd(q))
-		field_differs(c, &layout_srqc, "xrcd", q, 0, ASKED_SOME);
+	xrc_domain_says(c, &layout_srqc, q, srqc_get_xrcd(q), made_find(init->xrcd));
 	domain_says(c, &layout_srqc, q, srqc_get_pd(q), pd);
 }
 
@@ -483,6 +523,7 @@ static void region_says(struct compared *c, const struct ask *a, uintptr_t at)
 	const unsigned log_page = mpt_entry_get_log_page_size(e);
 
 	SAYS(c, mpt_entry, e, region, 1);
+	SAYS(c, mpt_entry, e, mio, 1); /* Source: Linux MLX4_MPT_FLAG_MIO */
 	SAYS(c, mpt_entry, e, en_inv, 3);
 	SAYS(c, mpt_entry, e, fre, a->region.fast);
 	SAYS(c, mpt_entry, e, physical, a->region.physical);
@@ -496,8 +537,10 @@ static void region_says(struct compared *c, const struct ask *a, uintptr_t at)
 		return;
 	}
 	rights_say(c, e, a->region.access);
-	if (a->region.physical)
+	if (a->region.physical) {
+		SAYS(c, mpt_entry, e, length, UINT64_MAX);
 		return;
+	}
 	SAYS(c, mpt_entry, e, start, a->region.iova);
 	SAYS(c, mpt_entry, e, length, a->region.len);
 	if (log_page < LOG_PAGE_MIN || (log_page > LOG_PAGE_MIN && a->region.pages))

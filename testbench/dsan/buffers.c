@@ -56,10 +56,11 @@ static void buffer_free(struct buffer **at)
 }
 
 /* Each page has an entry that says where it is. */
-static void translations_check(struct checker *c, const struct buffer *b, const uint64_t *bus)
+static void translations_check(struct checker *c, const struct buffer *b, const uint64_t *bus,
+			       const struct maker *maker)
 {
 	const uint64_t first = b->mtt_addr / sizeof(struct mtt_entry);
-	char names[CHAIN_BYTES];
+	char names[CHAIN_BYTES], writers[NAMES_BYTES];
 
 	given_mtts_check(c, first, &b->by);
 	if ((uint64_t)b->n * PAGE < b->bytes) {
@@ -80,18 +81,20 @@ static void translations_check(struct checker *c, const struct buffer *b, const 
 		if (mtt_entry_get_present(e) && mtt_entry_get_addr(e) == bus[i])
 			continue;
 		chain_format(&b->by, names, sizeof(names));
+		checker_recent(c, maker->since_recent, writers, sizeof(writers));
 		checker_report(c, &(struct breach){RULE_mtt_not_present, {0}, NULL, NULL},
 			       "page %u of %u of a new buffer is at 0x%llx, and MTT entry 0x%llx "
-			       "says 0x%llx, %s; made by drv_buf_alloc, drv_mtt_write, for %s",
+			       "says 0x%llx, %s; made by %s for %s; these came by: %s",
 			       i, b->n, (unsigned long long)bus[i], (unsigned long long)(first + i),
 			       (unsigned long long)mtt_entry_get_addr(e),
-			       mtt_entry_get_present(e) ? "present" : "not present", names);
+			       mtt_entry_get_present(e) ? "present" : "not present", maker->call,
+			       names, writers);
 		return;
 	}
 }
 
 void buffer_made(struct checker *c, uint64_t mtt_addr, size_t bytes, uint8_t *const *pages,
-		 const uint64_t *bus, unsigned n)
+		 const uint64_t *bus, unsigned n, const struct maker *maker)
 {
 	struct buffer *b = calloc(1, sizeof(*b)), **at;
 
@@ -108,7 +111,7 @@ void buffer_made(struct checker *c, uint64_t mtt_addr, size_t bytes, uint8_t *co
 	chain_take(&b->by);
 	*at = b;
 	c->hears_buffers = true;
-	translations_check(c, b, bus);
+	translations_check(c, b, bus, maker);
 }
 
 void buffer_gone(const struct checker *c, uint64_t mtt_addr)

@@ -16,9 +16,15 @@ struct checker;
 struct compared;
 struct qpc;
 
-/* The driver has made a buffer of so many bytes, in these pages, behind that MTT entry. */
+/* The driver's function that makes a buffer, and the checker's n_recent when it began. */
+struct maker {
+	const char *call;
+	uint32_t since_recent;
+};
+
+/* It has made a buffer of so many bytes, in these pages, behind that MTT entry. */
 void buffer_made(struct checker *c, uint64_t mtt_addr, size_t bytes, uint8_t *const *pages,
-		 const uint64_t *bus, unsigned n);
+		 const uint64_t *bus, unsigned n, const struct maker *maker);
 void buffer_gone(const struct checker *c, uint64_t mtt_addr);
 void buffers_forget(const struct checker *c);
 

@@ -139,8 +139,18 @@ static void hcr_written(struct checker *c, unsigned offset, const void *bytes, u
 		return;
 	if (ask_taker()) /* not a scenario's */
 		locks_write(c, (uintptr_t)c->hcr, "the command register", pc);
+	c->hcr_lock = NULL;
+	if (ask_taker() && !hcr_get_event((const struct hcr *)c->hcr))
+		c->hcr_lock = locks_newest();
 	function_command(c, pc);
 	asked_command(c, (const struct hcr *)c->hcr);
+}
+
+/* The words of the command register that an answer is read from. */
+static bool is_answer(uint64_t offset)
+{
+	return offset - BAR0_HCR - layout_field(&layout_hcr, "out_param")->offset <
+	       sizeof(uint64_t);
 }
 
 /* The table of MSI-X is little-endian, the registers are big-endian. */
@@ -186,6 +196,9 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 	c->ops->mmio_read(p, bar, offset, bytes, size);
 	if (bar != HCA_BAR_REGS || size != WORD)
 		return;
+	if (is_answer(offset) && ask_taker())
+		locks_answer(c, c->hcr_lock, "the answer in the command register",
+			     __builtin_return_address(0));
 	dead_register_read(c, offset, register_value(offset, bytes));
 	function_register_read(c, offset, register_value(offset, bytes),
 			       __builtin_return_address(0));

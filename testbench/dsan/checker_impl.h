@@ -89,6 +89,9 @@ struct given {
 	bool has_cap;
 	struct dev_cap cap; /* the answer of QUERY_DEV_CAP */
 	bool port_open[3];
+	struct calls port_by[3]; /* that opened it */
+	uint32_t special_base;   /* of CONF_SPECIAL_QP; 0: none */
+	struct calls special_by;
 	bool synced;     /* SYNC_TPT, since an MPT was taken back last */
 	uint64_t events; /* that MAP_EQ sends to event_eqn, and who gave it */
 	uint32_t event_eqn;
@@ -150,6 +153,8 @@ struct checker {
 	const struct watcher *watcher; /* or NULL */
 	struct calls errors_polled;    /* what came by when a completion with an error was polled */
 	uint8_t hcr[28];               /* the command register, as it was written so far */
+	/* that was held when a command was written whose answer is read there; NULL: none */
+	const void *hcr_lock;
 	unsigned repeats; /* breaches at this simulated time that were reported before */
 	uint64_t repeats_ps;
 };

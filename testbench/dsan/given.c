@@ -102,6 +102,16 @@ void given_mtts_check(struct checker *c, uint64_t first, const struct calls *by)
 		       (unsigned long long)first, reserved, names);
 }
 
+/* Source: Linux mlx4_init_uar_table: mlx4_uar_alloc gives none below num_reserved_uar, and the pages of
+ * the doorbells of EQs are among those */
+void given_page_check(struct checker *c, struct guest_object object, uint32_t page)
+{
+	const uint32_t said = c->given.has_cap ? dev_cap_get_num_rsvd_uars(&c->given.cap) : 0,
+		       reserved = said > HCA_UAR_EQ_PAGES ? said : HCA_UAR_EQ_PAGES;
+
+	reserved_check(c, object, page, reserved);
+}
+
 /* --- events --- */
 
 static void events_given(struct checker *c, const struct hcr *command)
@@ -181,8 +191,47 @@ static void port_given(struct checker *c, const struct hcr *command, bool open)
 {
 	const uint32_t port = hcr_get_in_mod(command);
 
-	if (port < ARRAY_SIZE(c->given.port_open))
-		c->given.port_open[port] = open;
+	if (port >= ARRAY_SIZE(c->given.port_open))
+		return;
+	c->given.port_open[port] = open;
+	if (open)
+		chain_take(&c->given.port_by[port]);
+}
+
+static void left_report(struct checker *c, struct guest_object object, const char *what,
+			const struct calls *by)
+{
+	char names[CHAIN_BYTES], asked[CHAIN_BYTES];
+	struct calls now;
+
+	chain_take(&now);
+	chain_format(&now, names, sizeof(names));
+	chain_format(by, asked, sizeof(asked));
+	checker_report(c, &(struct breach){RULE_object_left, object, NULL, NULL},
+		       "CLOSE_HCA is given, and %s, by %s; that was asked for by %s", what, names,
+		       asked);
+}
+
+/* Source: Linux mlx4_remove_one: mlx4_CLOSE_PORT for each port, mlx4_cleanup_qp_table gives
+ * CONF_SPECIAL_QP 0, and CLOSE_HCA is the last */
+static void closing_check(struct checker *c)
+{
+	const struct given *g = &c->given;
+
+	for (unsigned port = 1; port < ARRAY_SIZE(g->port_open); port++)
+		if (g->port_open[port])
+			left_report(c, (struct guest_object){GUEST_PORT, port},
+				    "the port is still open", &g->port_by[port]);
+	if (g->special_base)
+		left_report(c, (struct guest_object){GUEST_QP, g->special_base},
+			    "the special queue pairs still have their block of numbers",
+			    &g->special_by);
+}
+
+static void special_given(struct checker *c, const struct hcr *command)
+{
+	c->given.special_base = hcr_get_in_mod(command) & NUMBER_MASK;
+	chain_take(&c->given.special_by);
 }
 
 bool given_port_is_open(const struct checker *c, unsigned port)
@@ -222,8 +271,20 @@ void given_command(struct checker *c, const struct hcr *command)
 	case HCR_HW2SW_MPT:
 		c->given.synced = false;
 		break;
+	case HCR_NOP: /* Source: Linux mlx4_NOP: 0x1f */
+		if (hcr_get_in_mod(command) != HCR_NOP_IM)
+			report_now(c, RULE_context_differs,
+				   (struct guest_object){GUEST_COMMAND, HCR_NOP},
+				   "the modifier of NOP does not ask for an interrupt");
+		break;
+	case HCR_CONF_SPECIAL_QP:
+		special_given(c, command);
+		break;
 	case HCR_CLOSE_HCA:
+		if (c->given.runs)
+			closing_check(c);
 		c->given.runs = false;
+		c->given.special_base = 0;
 		c->given.events = 0;
 		break;
 	default:
@@ -242,6 +303,7 @@ void given_command_done(struct checker *c, const struct hcr *command,
 	if (hcr_get_opcode(command) != HCR_INIT_HCA)
 		return;
 	c->given.runs = true;
+	c->given.special_base = 0;
 	memset(c->given.port_open, 0, sizeof(c->given.port_open));
 	memset(c->given.groups, 0, sizeof(c->given.groups));
 }

@@ -6,6 +6,8 @@
 #ifndef TESTBENCH_DSAN_GIVEN_H
 #define TESTBENCH_DSAN_GIVEN_H
 
+#include "model/interface/rules.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +23,8 @@ void given_command_done(struct checker *c, const struct hcr *command,
 			const struct hca_command_answer *answer);
 /* Whether INIT_PORT was given, and CLOSE_PORT was not. */
 bool given_port_is_open(const struct checker *c, unsigned port);
+/* A context names a doorbell page. */
+void given_page_check(struct checker *c, struct guest_object object, uint32_t page);
 /* MTT entries were given to a buffer, which was made there. */
 void given_mtts_check(struct checker *c, uint64_t first, const struct calls *by);
 /* Why the driver may not hear of the end of a command in event mode; an empty text: it should. */

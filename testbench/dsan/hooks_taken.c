@@ -4,6 +4,7 @@
 #include "testbench/dsan/buffers.h"
 #include "testbench/dsan/claims.h"
 #include "testbench/dsan/dead.h"
+#include "testbench/dsan/given.h"
 #include "testbench/dsan/groups.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
@@ -18,6 +19,9 @@
 #include <stdlib.h>
 
 #define HERE __builtin_return_address(0)
+
+/* Of dev_cap.log_uar_mib. */
+#define UAR_UNIT UINT64_C(0x100000)
 
 enum { GIVEN_BACK = 64 };
 
@@ -129,16 +133,17 @@ static uint64_t mtt_address(const struct drv_mtt *mtt)
 
 W(int, drv_buf_alloc, struct drv_device *dev, size_t bytes, struct drv_buf *buf)
 {
+	struct checker *c = checker_of_host(dev->p->host);
+	const struct maker maker = {__func__ + strlen(WRAP), c ? c->n_recent : 0};
 	const int rc = INNER(dev, false, __real_drv_buf_alloc(dev, bytes, buf));
 
 	if (rc)
 		return rc;
 	taken_add(TAKEN_BUFFER, buf->pages, 0, HERE);
-	if (checker_of_host(dev->p->host))
-		checker_settle(checker_of_host(dev->p->host));
-	if (checker_of_host(dev->p->host))
-		buffer_made(checker_of_host(dev->p->host), mtt_address(&buf->mtt), bytes,
-			    buf->pages, buf->bus, buf->n);
+	if (c) {
+		checker_settle(c);
+		buffer_made(c, mtt_address(&buf->mtt), bytes, buf->pages, buf->bus, buf->n, &maker);
+	}
 	return 0;
 }
 
@@ -156,9 +161,17 @@ W(int, drv_mtt_alloc, struct drv_device *dev, unsigned pages, struct drv_mtt *mt
 {
 	const int rc = INNER(dev, false, __real_drv_mtt_alloc(dev, pages, mtt));
 
-	if (!rc)
-		taken_add(TAKEN_MTTS, dev, mtt->first, HERE);
-	return rc;
+	if (rc)
+		return rc;
+	taken_add(TAKEN_MTTS, dev, mtt->first, HERE);
+	if (checker_of_host(dev->p->host) && pages > UINT64_C(1) << mtt->order)
+		checker_report(
+			checker_of_host(dev->p->host),
+			&(struct breach){RULE_mtt_shared, {0}, HERE, NULL},
+			"%s was asked for %u MTT entries, and has taken %u from 0x%x on; the "
+			"rest may be another object's",
+			__func__ + strlen(WRAP), pages, 1u << mtt->order, mtt->first);
+	return 0;
 }
 
 W(int, drv_buddy_alloc, struct drv_buddy *b, unsigned order, uint32_t *first)
@@ -345,6 +358,25 @@ W(int, drv_cmd, struct drv_device *dev, struct drv_raw_cmd *cmd)
 	return COMMAND(dev, __real_drv_cmd(dev, cmd));
 }
 
+/* All doorbell pages, and a hash table that leaves entries for its chains. Source: Linux mlx4_init_hca:
+ * log_uar_sz; mlx4_make_profile: log_mc_hash_sz is less than log_mc_table_sz */
+static void init_hca_sizes_say(struct checker *c, const struct breach *b, const struct init_hca *h)
+{
+	const uint64_t uar_bytes =
+		c->given.has_cap ? UAR_UNIT << dev_cap_get_log_uar_mib(&c->given.cap) : 0;
+
+	if (uar_bytes && (uint64_t)UAR_PAGE_SIZE << init_hca_get_log_uars(h) != uar_bytes)
+		checker_report(c, b,
+			       "init_hca.log_uars is %u, and the BAR has 0x%llx bytes of pages",
+			       (unsigned)init_hca_get_log_uars(h), (unsigned long long)uar_bytes);
+	if (init_hca_get_log_mcg_hash(h) >= init_hca_get_log_mcgs(h))
+		checker_report(c, b,
+			       "init_hca.log_mcg_hash is %u, and log_mcgs is %u: no entry is left "
+			       "for chains",
+			       (unsigned)init_hca_get_log_mcg_hash(h),
+			       (unsigned)init_hca_get_log_mcgs(h));
+}
+
 /* Where the tables are for the device is where the driver maps memory for them. */
 static void init_hca_says(const struct ask *a, const struct drv_device *dev,
 			  const struct init_hca *h)
@@ -370,6 +402,8 @@ static void init_hca_says(const struct ask *a, const struct drv_device *dev,
 			   wrote_find((uintptr_t)h, sizeof(*h)),
 			   NULL};
 
+	if (a->c)
+		init_hca_sizes_say(a->c, &b, h);
 	for (size_t i = 0; a->c && i < ARRAY_SIZE(said); i++) {
 		const struct drv_icm_table *t = &dev->tables[said[i].table];
 		const uint64_t entries = UINT64_C(1) << said[i].log_entries;

@@ -175,6 +175,27 @@ unsigned locks_held(void)
 	return r ? r->n_held : 0;
 }
 
+const void *locks_newest(void)
+{
+	const struct runner *r = runner_now();
+
+	return r && r->n_held ? r->held[r->n_held - 1].lock : NULL;
+}
+
+void locks_answer(struct checker *c, const void *lock, const char *what, const void *pc)
+{
+	const struct runner *r = runner_now();
+
+	for (unsigned i = 0; r && i < r->n_held; i++)
+		if (r->held[i].lock == lock)
+			return;
+	if (r && lock)
+		checker_report(c, &(struct breach){RULE_lock_missing, {0}, pc, NULL},
+			       "%s is read, and the lock was given back under which it was asked "
+			       "for: another thread may have its own there by now",
+			       what);
+}
+
 void locks_end(struct checker *c, const char *call, unsigned before, bool outermost)
 {
 	struct runner *r = runner_now();

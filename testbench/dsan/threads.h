@@ -42,6 +42,10 @@ void locks_forget(const void *lock);
 /* How many the running thread holds; a call that began with `before` of them has ended;
  * `outermost`: it was not part of another one. */
 unsigned locks_held(void);
+/* The lock that the running thread took last; NULL: it holds none. */
+const void *locks_newest(void);
+/* It reads what was asked for under that lock (NULL: under none), and must hold it still. */
+void locks_answer(struct checker *c, const void *lock, const char *what, const void *pc);
 void locks_end(struct checker *c, const char *call, unsigned before, bool outermost);
 /* The running thread reads, or writes, what others share with it and is no memory, such as a register
  * or a table in the device. `which` is its name to compare, `what` the one to print. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host has no page left, at each place where the driver asks for one in turn. Each call that
- * fails gives back what it had taken, and succeeds when there are pages again.
+ * The host has no page left, at each place where the driver asks for one in turn, or cannot map
+ * memory for the device. Each call that fails gives back what it had taken, and succeeds when there
+ * are pages again.
  */
 #include "testbench/harm.h"
 
 enum { REGION = 160 << 20, PLACES_MAX = 400 };
 
-/* The host's own operations, and how many more times they give pages. */
+/* The host's own operations, and how many more times they give pages or map memory. */
 static struct {
 	const struct platform_ops *real;
 	struct platform_ops ops;
@@ -17,6 +18,11 @@ static struct {
 static void *pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 {
 	return host.left && host.left-- ? host.real->pages_alloc(p, bytes, bus) : NULL;
+}
+
+static uint64_t dma_map(struct platform *p, void *addr, size_t len)
+{
+	return host.left && host.left-- ? host.real->dma_map(p, addr, len) : 0;
 }
 
 struct objects {
@@ -75,7 +81,8 @@ SCENARIO(out_of_pages, "the host has no page left, at each place in turn: all is
 	host.real = a->platform->ops;
 	host.ops = *host.real;
 	host.ops.pages_alloc = pages_alloc;
-	for (n = 0; rc == -ENOMEM && n < PLACES_MAX && still_right(); n++) {
+	host.ops.dma_map = dma_map;
+	for (n = 0; (rc == -ENOMEM || rc == -EFAULT) && n < PLACES_MAX && still_right(); n++) {
 		const size_t used = host_pages_used(a->host), mapped = host_pages_mapped(a->host);
 		struct objects o = {0};
 

@@ -6,7 +6,15 @@
  */
 #include "testbench/services.h"
 
-enum { QKEY = 0x22222222, GRH_AREA = 40, LEN = 64, HOPS = 9, CLASS = 0x5a, FLOW = 0xabcde };
+enum {
+	QKEY = 0x22222222,
+	GRH_AREA = 40,
+	LEN = 64,
+	HOPS = 9,
+	SL = 12,
+	CLASS = 0x5a,
+	FLOW = 0xabcde
+};
 enum { GRH_HOP_LIMIT = 7, GRH_VERSION = 6 }; /* byte of a GRH, and what its first bits say */
 
 static void datagram(struct tb *tb, struct tb_end *a, struct tb_end *b)
@@ -45,6 +53,7 @@ static void connection(struct tb *tb, struct tb_end *a, unsigned access)
 	path.access = access;
 	path.is_global = true;
 	path.sgid_index = 1;
+	path.sl = SL;
 	path.hop_limit = HOPS;
 	path.traffic_class = CLASS;
 	path.flow_label = FLOW;
@@ -53,6 +62,7 @@ static void connection(struct tb *tb, struct tb_end *a, unsigned access)
 	must(drv_qp_query(x, &attr));
 	expect_equal(attr.qp_access_flags, access);
 	expect_equal(attr.ah_attr.sgid_index, 1);
+	expect_equal(attr.ah_attr.sl, SL);
 	expect_equal(attr.ah_attr.hop_limit, HOPS);
 	expect_equal(attr.ah_attr.traffic_class, CLASS);
 	expect_equal(attr.ah_attr.flow_label, FLOW);
