@@ -327,10 +327,11 @@ check_nfs() { storage nfs; }
 # storage NAME: a target in guest a, an initiator in guest b (storage.sh). Data go there and back; then the initiator disconnects and drains its
 # queue pairs, three times: undisturbed; with late interrupts, so that the queue pair has long been in ERR when the driver posts the request that
 # the drain waits for; and while the guest is stopped again and again. At the end the target drains with late interrupts.
+# storage_network: what gives guest a 10.78.0.1 and guest b 10.78.0.2
 storage()
 {
 	local name=$1 how guid pulses
-	ipoib_up connected || return
+	${storage_network:-ipoib_up connected} || return
 	on b 20 'cat /sys/class/infiniband/mlx4_0/ports/1/gids/0'
 	guid=$(cut -d : -f 5- <<<"$on_output")
 	must a 60 ". /share/storage.sh; ${name}_target $guid" || return

@@ -3,7 +3,7 @@
 # what has a wrong checksum, and rdma-core's programs. Sourced by bash, after checks.sh and qib.sh.
 # Guest a is 192.168.5.1, b is 192.168.5.2; over VLAN 7 they are 192.168.7.1 and 192.168.7.2.
 roce=(roce_frames roce_jumbo roce_tcp roce_vlan roce_self_test roce_mac roce_filters roce_pingpong roce_services roce_cm roce_multicast roce_perf roce_losses
-	roce_cable roce_reload)
+	roce_nvme roce_nfs roce_cable roce_reload)
 roce_dev=eth1
 
 # roce_ping GUEST ADDRESS OPTION...: the address answers each time
@@ -28,6 +28,19 @@ roce_set_up()
 			return
 	done
 }
+
+# NVMe and NFS over RoCE, drained in the same ways as over InfiniBand
+roce_storage_network()
+{
+	local g n=0
+	for g in a b; do
+		n=$((n + 1))
+		must $g 20 "ip addr replace 10.78.0.$n/24 dev $roce_dev" || return
+	done
+	roce_ping a 10.78.0.2 -c 3
+}
+check_roce_nvme() { storage_network=roce_storage_network storage nvme; }
+check_roce_nfs() { storage_network=roce_storage_network storage nfs; }
 
 # roce_up: the drivers load without complaint, and the interface has a carrier
 check_roce_up()
