@@ -20,6 +20,8 @@
 	K(messages, 0, 0, 1000,                                                                    \
 	  "connect: messages to send over each, which must come back; "                            \
 	  "listen: messages after which it ends a connection, 0: the peer does")                   \
+	K(answer, 0, 0, 1,                                                                         \
+	  "connect: 1 sends its messages when as many have come, as ucmatose does")                \
 	K(size, 100, 1, 1000, "bytes of a message")                                                \
 	K(receives, 16, 0, 1000, "receives posted ahead on each connection")                       \
 	K(greet, 0, 0, 1000, "listen: messages that the program sends as soon as it has accepted") \
@@ -232,13 +234,17 @@ static void said(struct iw_host *host, const struct iw_cm_id *id, const char *te
 	fflush(stdout);
 }
 
-static void send_one(struct connection *c)
+/* Sends until so many are sent, or the connection takes no more. */
+static void send_up_to(struct connection *c, unsigned messages)
 {
 	uint8_t message[MESSAGE_MAX];
 
-	memset(message, 'a' + (int)(c->sent % 26), c->app->keys.size);
-	if (!iw_post_send(c->id, c->sent, message, c->app->keys.size))
+	while (c->sent < messages) {
+		memset(message, 'a' + (int)(c->sent % 26), c->app->keys.size);
+		if (iw_post_send(c->id, c->sent, message, c->app->keys.size))
+			return;
 		c->sent++;
+	}
 }
 
 static void receives_post(struct connection *c, unsigned n)
@@ -270,11 +276,13 @@ static void hold_over(void *arg)
 	iw_disconnect(c->id);
 }
 
-/* Ends the connection when all has come, and all has been sent that this end sends first. */
+/* A connecting end sends. The connection ends when that is done and all has come. */
 static void step(struct connection *c)
 {
 	const unsigned messages = c->app->keys.messages;
 
+	if (!c->app->listens && (!c->app->keys.answer || c->came >= messages))
+		send_up_to(c, messages);
 	if (c->came < messages || (!c->app->listens && c->sent < messages))
 		return;
 	if (c->app->keys.hold_ms)
@@ -314,10 +322,7 @@ static void connection_event(void *arg, const struct iw_event *event)
 			break;
 		}
 		c->app->connected++;
-		while (c->sent < c->app->keys.messages)
-			send_one(c);
-		if (!c->app->keys.greet)
-			step(c);
+		step(c);
 		break;
 	case IW_EVENT_ESTABLISHED:
 		c->app->connected++;
@@ -390,8 +395,7 @@ static void listener_event(void *arg, const struct iw_event *event)
 		over(c, false);
 		return;
 	}
-	while (c->sent < app->keys.greet)
-		send_one(c);
+	send_up_to(c, app->keys.greet);
 	if (app->keys.hold_ms && !app->keys.messages)
 		step(c);
 }
