@@ -6,6 +6,7 @@ make mutants: puts one mistake at a time into a copy of the host driver, and see
     mutants.py run [--only WORD,...] [--jobs N] [--dir DIR]    all mutants, or those whose name or kind begins with a WORD
     mutants.py sample [--dir DIR]                              those with a `sample` line, for make test: fails if one is judged otherwise
     mutants.py check                                           says which rows no longer fit the driver; takes a second
+    mutants.py generate [--file GLOB,...] [--count N] [--seed S] [--jobs N]    N drawn mistakes (mutants_draw.py)
 
 A mutant is found when a run fails, and named when the first lines printed hold one of its rules and one of its functions.
 It is misnamed when it is found without being named, and missed when every run passes.
@@ -16,7 +17,9 @@ the row, the driver or hcasim has changed. testbench/mutants/README.md describes
 """
 import argparse
 import concurrent.futures
+import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -26,6 +29,8 @@ import shutil
 import signal
 import subprocess
 import sys
+
+import mutants_draw
 
 ROWS = pathlib.Path("testbench/mutants")
 RULES = pathlib.Path("model/interface/rules.h")
@@ -60,6 +65,7 @@ class Mutant:
         self.name, self.kind, self.place = name, kind, place
         self.said = dict.fromkeys(Mutant.WORDS, "")
         self.hunks = [[]]
+        self.further = []  # scenarios that run last of all
 
     def add(self, line):
         word, _, text = line.partition(" ")
@@ -116,9 +122,14 @@ def rows_read():
     return list(mutants.values())
 
 
+@functools.cache
+def rules_all():
+    return re.findall(r"^\tR\((\w+)", RULES.read_text(), re.M)
+
+
 def check(mutants):
     """What is wrong with the rows, a line each."""
-    rules = set(re.findall(r"^\tR\((\w+)", RULES.read_text(), re.M))
+    rules = set(rules_all())
     for m in mutants:
         try:
             text = pathlib.Path(m.said["file"]).read_text()
@@ -152,7 +163,8 @@ def checked_program():
 def scenario_runs(mutant):
     """With the driver's checker (testbench/dsan) where this build has it: it finds all that hcasim finds, and more."""
     program = checked_program()
-    return {s: [str(program), "run", s, "--trace", "log", "-o", "out"] for s in dict.fromkeys(mutant.said["run"].split() + COMMON)}
+    names = mutant.said["run"].split() + COMMON + mutant.further
+    return {s: [str(program), "run", s, "--trace", "log", "-o", "out"] for s in dict.fromkeys(names)}
 
 
 def unit_runs(mutant):
@@ -163,6 +175,12 @@ def explore_runs(mutant):
     """Many schedules: for mistakes that show only when threads, interrupts and device overtake each other."""
     program = checked_program()
     return {s: [str(program), "explore", s, "--schedules", str(SCHEDULES), "-j", "1", "-o", "out.schedule"] for s in mutant.said["explore"].split()}
+
+
+def scenarios_in(folders):
+    """Those of this device, in these folders of testbench/scenarios or in all."""
+    paths = sorted(pathlib.Path("testbench/scenarios").glob("*/*.c"))
+    return [p.stem for p in paths if p.parent.name != "iwarp" and (not folders or p.parent.name in folders)]
 
 
 def has_scenario(name):
@@ -376,6 +394,66 @@ def report(mutants, results):
     return 1 if wrong else 0
 
 
+# --- drawn mistakes
+
+
+@functools.cache
+def compile_line(path):
+    """How make compiles a file: to assembler without line numbers, and with the file's text from the standard input."""
+    name = BUILD / "obj" / path.with_suffix(".o")
+    said = subprocess.run(["make", "-s", "-n", "-W", str(path), str(name), "V=1"], check=True, capture_output=True, text=True).stdout
+    line = next(line for line in said.splitlines() if f" -c -o {name}" in line)
+    return line.replace(f" -c -o {name} {path}", f" -g0 -x c -iquote {path.parent} -S -o - -").replace(" -MMD -MP", "").split()
+
+
+def code_of(path, text):
+    """What the compiler makes of it; None if it has anything to say."""
+    done = subprocess.run(compile_line(path), input=text.encode(), capture_output=True)
+    return None if done.returncode or done.stderr else done.stdout
+
+
+def rows_drawn(paths, seed, folders=()):
+    """Endless, for `islice`: rows of drawn mistakes."""
+    for n, (path, operator, function, what, hunk) in enumerate(mutants_draw.draw(paths, seed)):
+        row = Mutant(f"s{seed}_{n:04}_{operator}", f"drawn_{seed}", f"seed {seed}")
+        row.hunks, row.further = [hunk], scenarios_in(folders)
+        row.said.update(file=path, what=f"{function} {what}", function=function, rule=" ".join(rules_all()))
+        yield row
+
+
+def rows_built(drawn, count):
+    """The first rows that compile without a warning, and to other code than the file as it is."""
+    rows, right = [], functools.cache(lambda path: code_of(path, path.read_text()))
+    for row in drawn:
+        path = pathlib.Path(row.said["file"])
+        if code_of(path, row.apply(path.read_text())) not in (None, right(path)):
+            rows.append(row)
+        if len(rows) == count:
+            return rows
+    raise Wrong(f"only {len(rows)} mistakes can be made in these files")
+
+
+def row_text(row):
+    """As in a file of rows, for those who want to keep it."""
+    return "\n".join([f"mutant {row.name}", f"file {row.said['file']}", f"what {row.said['what']}", f"function {row.said['function']}", *row.hunks[0], ""])
+
+
+def drawn_check():
+    """Whether a few drawn mistakes fit the driver, as check() does for rows."""
+    for row in itertools.islice(rows_drawn(sorted(pathlib.Path("host_driver/mlx4").glob("*.c")), 1), 20):
+        yield from check([row])
+
+
+def generate(asked):
+    paths = sorted(p for glob in asked.file.split(",") for p in pathlib.Path().glob(glob))
+    if not paths:
+        raise Wrong(f"no file fits {asked.file}")
+    rows = rows_built(rows_drawn(paths, asked.seed, asked.folders.split(",") if asked.folders else ()), asked.count)
+    asked.dir.mkdir(parents=True, exist_ok=True)
+    (asked.dir / f"drawn_{asked.seed}.mutants").write_text("\n".join(row_text(row) for row in rows))
+    return report(rows, results_make(rows, max(1, asked.jobs), asked.dir))
+
+
 def sample_judge(mutants, results):
     """Each must be judged at least as well as its row says."""
     wrong = 0
@@ -389,14 +467,20 @@ def sample_judge(mutants, results):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("command", choices=["run", "sample", "check"])
+    arguments.add_argument("command", choices=["run", "sample", "check", "generate"])
     arguments.add_argument("--only", default="", help="names or kinds, or how they begin, with commas between")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--dir", type=pathlib.Path, default=BUILD / "mutants")
+    arguments.add_argument("--file", default="host_driver/mlx4/*.c", help="files to make mistakes in, with commas between")
+    arguments.add_argument("--folders", default="", help="of testbench/scenarios, with commas between: of these, not of all, drawn mistakes run all scenarios")
+    arguments.add_argument("--count", type=int, default=20)
+    arguments.add_argument("--seed", type=int, default=1)
     asked = arguments.parse_args()
+    if asked.command == "generate":
+        return generate(asked)
 
     mutants = rows_read()
-    wrong = list(check(mutants))
+    wrong = list(check(mutants)) + list(drawn_check())
     for line in wrong:
         print(line)
     if wrong or asked.command == "check":
