@@ -394,7 +394,7 @@ static void executed(struct rvt_qp *qp, const struct rvt_in *in)
 	}
 }
 
-/* --- duplicates (IBA 9.7.5.1.2): answered again, not executed again --- */
+/* --- duplicates (IBA 9.7.1): answered again, not executed again --- */
 
 /* Whether a duplicate asks for what the READ that was executed asked for, or for its end from one of
  * its packets on. */

@@ -3,7 +3,7 @@
  * A lost request is detected in two ways. If another request follows, it arrives ahead of its PSN
  * and a sequence NAK answers it at once. If nothing follows, only the timer detects the loss.
  */
-/* behaviours: IBA-9.7.5.2.8-sequence-nak */
+/* behaviours: IBA-9.7.5.2.2-sequence-nak */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_lost_request,

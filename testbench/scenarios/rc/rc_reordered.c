@@ -4,7 +4,7 @@
  * one lets the next packet arrive too early, and a copied one is a duplicate. The data are right in
  * all cases.
  */
-/* behaviours: IBA-9.7.5.1.2-duplicates */
+/* behaviours: IBA-9.7.1-duplicates */
 #include "testbench/scenario.h"
 
 SCENARIO(rc_reordered,

@@ -6,7 +6,7 @@
  * implicitly, and the READ is repeated for the missing part. Everything completes, and nothing is
  * executed twice.
  */
-/* behaviours: IBA-9.7.5.2.8-sequence-nak IBA-9.7.5.1.1-implied-ack IBA-9.7.6-retry-mixed */
+/* behaviours: IBA-9.7.5.2.2-sequence-nak IBA-9.7.5.1.1-implied-ack IBA-9.7.6-retry-mixed */
 #include "testbench/scenario.h"
 
 SCENARIO(retry_mixed,
