@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CLIENTS = 4, LINE_CHARS = 1024, ANSWER_WORD = 2 };
+enum { CLIENTS = 4, LINE_CHARS = 2560, ANSWER_WORD = 2 };
 
 struct ctl_client {
 	struct vfu_source source; /* fd -1: free */

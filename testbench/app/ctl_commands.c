@@ -3,6 +3,7 @@
 #include "testbench/app/ctl.h"
 
 #include "model/engine/base/engine.h"
+#include "model/engine/wire/crc.h"
 #include "model/engine/wire/link_port.h"
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
@@ -11,13 +12,14 @@
 #include "model/vfio_user/device.h"
 #include "model/vfio_user/guest_clock.h"
 #include "testbench/app/ctl_dump.h"
+#include "testbench/os/hex.h"
 #include "traces/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 16, PPM = 1000000, PERCENT = 100, LATE_MAX_MS = 10000 };
+enum { WORDS_MAX = 16, PPM = 1000000, PERCENT = 100, LATE_MAX_MS = 10000, INJECT_BYTES = 1200 };
 
 struct words {
 	const char *word[WORDS_MAX];
@@ -36,6 +38,8 @@ struct words {
 	  "send packets twice; the same words")                                                    \
 	W("reorder", reorder, "[N%] [OPCODE] [hcaN] [xN]",                                         \
 	  "let the next two packets overtake packets; the same words")                             \
+	W("inject", inject, "HEX [hcaN]",                                                          \
+	  "bring a packet to port 1 of hcaN: its bytes from LRH to pad; the CRCs are added")       \
 	W("faults", faults, "[clear]", "show what each fault has done; clear removes all faults")  \
 	W("command", command, "OPCODE STATUS [xN] [hcaN]",                                         \
 	  "make the device refuse this HCR command with STATUS, once or N times")                  \
@@ -200,6 +204,34 @@ static void do_duplicate(const struct ctl_target *t, const struct words *w, FILE
 static void do_reorder(const struct ctl_target *t, const struct words *w, FILE *out)
 {
 	fault_add(t, w, FAULT_REORDER, out);
+}
+
+static void do_inject(const struct ctl_target *t, const struct words *w, FILE *out)
+{
+	unsigned hca = 0;
+	uint8_t wire[INJECT_BYTES + CRC_BYTES];
+	size_t len = w->count > 1 ? hex_read(w->word[1], wire, INJECT_BYTES) : 0;
+
+	if (len < LRH_BYTES) {
+		fprintf(out, "error: expected a packet of %d to %d bytes as hexadecimal digits",
+			LRH_BYTES, INJECT_BYTES);
+		return;
+	}
+	if (w->count > 2 && !numbered(w->word[2], "hca", &hca)) {
+		fprintf(out, "error: expected hcaN, got '%s'", w->word[2]);
+		return;
+	}
+	if (hca >= t->device_count) {
+		fprintf(out, "error: there is no hca%u", hca);
+		return;
+	}
+	if (link_port_config(t->devices[hca].hca, 1)->eth) {
+		fprintf(out, "error: port 1 of hca%u is an Ethernet port", hca);
+		return;
+	}
+	len += crc_make(wire, len);
+	hca_inject(t->devices[hca].hca, 1, wire, len);
+	fprintf(out, "ok %zu bytes to hca%u", len, hca);
 }
 
 static void do_faults(const struct ctl_target *t, const struct words *w, FILE *out)

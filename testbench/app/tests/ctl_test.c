@@ -65,6 +65,12 @@ static void wrong_commands_are_errors(void **state)
 		"late 5 hca2",
 		"catastrophe now",
 		"a b c d e f g h i j k l m n o p q r",
+		"inject",
+		"inject 0002",
+		"inject 0002000200000001f hca1",
+		"inject 0002000200000001gg hca1",
+		"inject 0002000200000001 hca2",
+		"inject 0002000200000001 there",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
@@ -95,6 +101,13 @@ static void faults_are_planned(void **state)
 	ctl("faults clear");
 	assert_int_equal(bench.plan.count, 0);
 	assert_string_equal(ctl("faults"), "ok");
+}
+
+/* A datagram to QP 0 whose payload is missing: its port counts it, and whatever comes is dropped. */
+static void a_packet_is_brought(void **state)
+{
+	assert_string_equal(ctl("inject 000200020006000100000000000000000000000000000000 hca1"),
+			    "ok 30 bytes to hca1");
 }
 
 static void a_command_gets_the_status_that_was_chosen(void **state)
@@ -212,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(wrong_commands_are_errors),
 		T(faults_are_planned),
+		T(a_packet_is_brought),
 		T(a_command_gets_the_status_that_was_chosen),
 		T(a_catastrophe_fills_the_error_buffer),
 		T(state_and_counters_are_told),
