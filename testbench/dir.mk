@@ -58,9 +58,11 @@ $(O)/obj/testbench/app/matrix.o: $(O)/gen/testbench/matrix.gen.h
 fuzz-targets := packet frames transport verbs hcr objects icm wqe regs gdb fw_elf ini run_folder pcapng ctl vfio_user iwarp
 fuzz-main ?= replay
 fuzz-shared := $(d)/fuzz/rig.c,$(d)/fuzz/kernel.c,$(d)/fuzz/folder.c
-fuzz-transport := $(d)/fuzz/transport_pair.c,$(d)/fuzz/transport_requests.c,$(d)/fuzz/transport_answers.c
+fuzz-transport := $(d)/fuzz/transport_pair.c,$(d)/fuzz/transport_packet.c,$(d)/fuzz/transport_requests.c,$(d)/fuzz/transport_answers.c
 prog-y += $(foreach t,$(filter-out transport,$(fuzz-targets)),fuzz/$(t):$(d)/fuzz/$(t).c,$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared))
 prog-y += fuzz/transport:$(d)/fuzz/transport.c,$(fuzz-transport),$(d)/fuzz/$(fuzz-main).c,$(fuzz-shared)
+# the same requests, and what Linux' ib_qib has answered to them
+prog-y += fuzz/opinion:$(d)/fuzz/opinion.c,$(d)/fuzz/transport_pair.c,$(d)/fuzz/transport_packet.c,$(d)/fuzz/transport_requests.c,$(fuzz-shared)
 
 # The same comparison with a mistake in one of the responders or requesters, which it must find (make test): seeded/N.sed makes it in that file.
 seeded-1 := host_driver/rvt/responder.c

@@ -6,6 +6,7 @@
  *
  *   transport.c            an input: of which kind, and which stream
  *   transport_pair.c       the two queue pairs
+ *   transport_packet.c     the bytes of their packets
  *   transport_requests.c   a stream of requests, for the responders
  *   transport_answers.c    a stream of requests to post and of answers, for the requesters
  */
@@ -20,6 +21,8 @@ enum pair_sizes {
 	PAIR_MTU = 256,
 	PAIR_AREA = 8192,   /* of memory that requests reach; receives are behind it */
 	PAIR_ZEROED = 1024, /* bytes of it that begin as zeros; a pattern follows */
+	PAIR_RECEIVES = 4,
+	PAIR_RECEIVE_STRIDE = 1024, /* from one receive to the next, behind PAIR_AREA */
 	PAIR_MEMORY = 2 * PAIR_AREA,
 	PAIR_STEPS_MAX = 48,
 	PAIR_PACKETS_MAX = 96,
@@ -27,6 +30,9 @@ enum pair_sizes {
 	PAIR_EVENTS = 8,
 	PAIR_PSN = 0xfffff0, /* of the first packet, each way */
 	PAIR_QKEY = 0x1234,
+	PAIR_PEER_QPN = 0x7ffff7, /* nobody has it */
+	PAIR_WRONG_KEY = 0x80,    /* these bits make a key a wrong one */
+	PAIR_WIRE_MAX = 4096 + 256,
 };
 
 /* Which queue pair an input is about. */
@@ -98,11 +104,37 @@ void pair_wait(void);
 
 enum difference { SAME, PACKETS, COMPLETIONS, EVENTS, STATES, MEMORY, RETURNS };
 enum difference pair_compare(void);
+/* Packets, completions and states only, of which a recording knows. */
+enum difference pair_compare_seen(const struct pair_seen *a, const struct pair_seen *b);
+/* PAIR_MEMORY bytes. */
+const uint8_t *pair_memory(enum pair_side which);
+
+/* A queue pair that packets go to, and what they name of its side. */
+struct pair_target {
+	unsigned lid, peer_lid;
+	uint32_t qpn, rkey, weak_rkey;
+	uint64_t va;
+	uint8_t gid[DRV_GID_BYTES];
+};
+
+/* Headers and payload, from the LRH to the pad. Returns how many bytes these are. */
+uint32_t pair_packet_build(const struct pair_packet *p, const struct pair_target *to,
+			   uint8_t *wire);
+/* Notes a packet that came out; `len` is from the LRH to the pad. */
+void pair_out_note(struct pair_seen *seen, const uint8_t *wire, uint32_t len);
 
 /* Whether the packet's opcode has that property. */
 bool pair_is(const struct pair_packet *packet, enum bth_prop prop);
 /* Says what both have shown, and ends the process. */
 void pair_complain(enum difference difference);
+
+/* Makes a stream of at most PAIR_STEPS_MAX requests, and returns how many they are. */
+unsigned transport_requests_make(const struct pair_kind *kind, struct fuzz_bytes *b,
+				 struct pair_packet *stream);
+/* Why two responders may differ in this after such a request. NULL: they may not. */
+const char *transport_requests_allowed(const struct pair_packet *request, enum difference what);
+/* Leaves the ACK out that the request does not ask for. */
+void transport_requests_unasked(struct pair_seen *seen, const struct pair_packet *request);
 
 /* The streams. */
 void transport_requests(struct fuzz_rig *rig, const struct pair_kind *kind, struct fuzz_bytes *b);

@@ -12,8 +12,6 @@
 
 enum {
 	RECEIVE_BYTES = 600,
-	RECEIVES = 4,
-	WIRE_MAX = 4096 + 256,
 	DEPTH = 3, /* READs and atomics of the peer at a time; its own: 4, mlx4 rounds them up */
 	RNR_CODE = 5,
 	TIMEOUT_CODE = 11, /* 8.4 ms: longer than all steps of a stream without a wait */
@@ -21,16 +19,12 @@ enum {
 	SETTLE_US = 40,
 	SLICE_US = 500,
 	SLICES = 400,
-	PEER_QPN = 0x7ffff7, /* nobody has it */
 	QUEUE = 16,
 };
 
 /* The other side's memory, as requests name it. */
 #define REMOTE_VA UINT64_C(0x7000100000)
 enum { REMOTE_KEY = 0x4711 };
-
-static const uint8_t other_gid[DRV_GID_BYTES] = {0xfe, 0x80, [15] = 9};
-static const uint8_t other_mgid[DRV_GID_BYTES] = {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [15] = 8};
 
 struct side {
 	struct drv_pd *pd;
@@ -52,56 +46,13 @@ static uint64_t steps;
 
 /* --- what came out --- */
 
-static uint64_t checksum(uint64_t sum, const uint8_t *bytes, uint32_t len)
-{
-	while (len--)
-		sum = (sum ^ *bytes++) * 0x100000001b3;
-	return sum;
-}
-
-/* `len` is from the LRH to the pad. */
-static void out_note(struct pair_seen *seen, const uint8_t *wire, uint32_t len)
-{
-	const struct bth *bth = (const struct bth *)(wire + LRH_BYTES);
-	const uint8_t *ext = (const uint8_t *)bth;
-	const struct bth_op *op = bth_op_find((uint8_t)bth_get_opcode(bth));
-	const uint32_t headers = bth_op_header_bytes(op, false);
-	struct pair_out *r;
-	unsigned after = BTH_BYTES;
-
-	if (seen->n == PAIR_PACKETS_MAX || len < headers)
-		return;
-	r = &seen->out[seen->n++];
-	memset(r, 0, sizeof(*r));
-	r->opcode = (uint8_t)bth_get_opcode(bth);
-	r->solicited = bth_get_solicited(bth);
-	r->ack_req = bth_op_is(op, BTH_END) && bth_get_ack_req(bth);
-	r->psn = bth_get_psn(bth);
-	r->len = len - headers - bth_get_pad(bth);
-	if (op->at[BTH_EXT_RETH])
-		r->dma_len = reth_get_dma_len((const struct reth *)(ext + op->at[BTH_EXT_RETH]));
-	if (op->at[BTH_EXT_AETH]) {
-		const struct aeth *aeth = (const struct aeth *)(ext + op->at[BTH_EXT_AETH]);
-
-		r->syndrome = (uint8_t)aeth_get_syndrome(aeth);
-		if (aeth_syndrome_kind(r->syndrome) == AETH_ACK)
-			r->syndrome = 0;
-		r->msn = aeth_get_msn(aeth);
-		after = op->at[BTH_EXT_AETH] + (unsigned)sizeof(*aeth);
-	}
-	if (op->at[BTH_EXT_DETH]) /* the sender's number is of its side */
-		after = op->at[BTH_EXT_DETH] + (unsigned)sizeof(struct deth);
-	r->content = checksum(0xcbf29ce484222325, ext + after, headers - LRH_BYTES - after);
-	r->content = checksum(r->content, wire + headers, r->len);
-}
-
 static int packet_out(void *sink, const struct trace_record *r)
 {
 	const struct bth *bth = (const struct bth *)(r->bytes + LRH_BYTES);
 
 	if (r->point == TP_PKT_OUT && r->hca == 1 && r->len >= LRH_BYTES + BTH_BYTES + CRC_BYTES &&
-	    bth_get_dqpn(bth) == PEER_QPN)
-		out_note(&pair_seen[HARD], r->bytes, r->len - CRC_BYTES);
+	    bth_get_dqpn(bth) == PAIR_PEER_QPN)
+		pair_out_note(&pair_seen[HARD], r->bytes, r->len - CRC_BYTES);
 	return 0;
 }
 
@@ -203,7 +154,7 @@ static void soft_settle(void)
 		rvt_send_ready(rig.dev, 1);
 		rig_run();
 		for (unsigned i = 0; i < rig.n_sent; i++)
-			out_note(&pair_seen[SOFT], rig.sent[i]->bytes, rig.sent[i]->len);
+			pair_out_note(&pair_seen[SOFT], rig.sent[i]->bytes, rig.sent[i]->len);
 		rig_leave();
 	} while (rig.n_sent);
 	completions_note(SOFT);
@@ -216,105 +167,43 @@ static void hard_settle(void)
 	hard_note();
 }
 
-static uint32_t key_of(const struct side *side, enum pair_key key, bool remote)
+static struct pair_target target_of(const struct side *side)
 {
-	struct drv_mr *mr = key == KEY_WITHOUT_RIGHTS ? side->weak : side->mr;
-	const uint32_t value = remote ? drv_mr_rkey(mr) : drv_mr_lkey(mr);
+	struct pair_target to = {
+		.lid = side->lid,
+		.peer_lid = side->peer_lid,
+		.qpn = drv_qp_num(side->qp),
+		.rkey = drv_mr_rkey(side->mr),
+		.weak_rkey = drv_mr_rkey(side->weak),
+		.va = side->va,
+	};
 
-	return key == KEY_WRONG ? value ^ 0x80 : value;
-}
-
-static void grh_build(uint8_t *wire, const struct pair_packet *p, uint32_t len)
-{
-	static const uint8_t *const to[] = {
-		[GRH_OTHER] = other_gid, [GRH_GROUP] = fuzz_mgid, [GRH_OTHER_GROUP] = other_mgid};
-	struct grh *grh = (struct grh *)(wire + LRH_BYTES);
-
-	grh_set_ip_ver(grh, 6);
-	grh_set_next_hdr(grh, GRH_NEXT_BTH);
-	grh_set_hop_limit(grh, 1);
-	grh_set_pay_len(grh, len - LRH_BYTES - GRH_BYTES + ICRC_BYTES);
-	memcpy(grh_sgid_ptr(grh), other_gid, DRV_GID_BYTES);
-	memcpy(grh_dgid_ptr(grh), p->grh == GRH_RIGHT ? own_gid : to[p->grh], DRV_GID_BYTES);
-}
-
-static void ext_build(uint8_t *bth, const struct bth_op *op, const struct pair_packet *p,
-		      uint64_t va, uint32_t key)
-{
-	if (op->at[BTH_EXT_RETH]) {
-		struct reth *reth = (struct reth *)(bth + op->at[BTH_EXT_RETH]);
-
-		reth_set_va(reth, va + p->offset);
-		reth_set_rkey(reth, key);
-		reth_set_dma_len(reth, p->dma_len);
-	}
-	if (op->at[BTH_EXT_ATOMICETH]) {
-		struct atomiceth *eth = (struct atomiceth *)(bth + op->at[BTH_EXT_ATOMICETH]);
-
-		atomiceth_set_va(eth, va + p->offset);
-		atomiceth_set_rkey(eth, key);
-		atomiceth_set_swap_add(eth, p->swap_add);
-		atomiceth_set_compare(eth, p->compare);
-	}
-	if (op->at[BTH_EXT_AETH]) {
-		aeth_set_syndrome((struct aeth *)(bth + op->at[BTH_EXT_AETH]), p->syndrome);
-		aeth_set_msn((struct aeth *)(bth + op->at[BTH_EXT_AETH]), p->msn);
-	}
-	if (op->at[BTH_EXT_ATOMICACKETH])
-		atomicacketh_set_original(
-			(struct atomicacketh *)(bth + op->at[BTH_EXT_ATOMICACKETH]), p->compare);
-	if (op->at[BTH_EXT_DETH]) {
-		deth_set_qkey((struct deth *)(bth + op->at[BTH_EXT_DETH]), p->qkey);
-		deth_set_sqpn((struct deth *)(bth + op->at[BTH_EXT_DETH]), PEER_QPN);
-	}
-	if (op->at[BTH_EXT_IMMDT])
-		immdt_set_imm((struct immdt *)(bth + op->at[BTH_EXT_IMMDT]), p->imm);
-}
-
-/* The headers and payload; the length to the pad. */
-static uint32_t packet_build(const struct pair_packet *p, const struct side *side, uint8_t *wire)
-{
-	const struct bth_op *op = bth_op_find(p->opcode);
-	const bool group = p->grh == GRH_GROUP || p->grh == GRH_OTHER_GROUP;
-	const uint32_t headers = bth_op_header_bytes(op, p->grh), pad = -p->len & 3;
-	struct lrh *lrh = (struct lrh *)wire;
-	struct bth *bth = (struct bth *)(wire + LRH_BYTES + (p->grh ? GRH_BYTES : 0));
-
-	memset(wire, 0, headers + p->len + pad);
-	lrh_set_lnh(lrh, p->grh ? LNH_IBA_GLOBAL : LNH_IBA_LOCAL);
-	lrh_set_dlid(lrh, group ? LID_MCAST_FIRST + 1 : side->lid);
-	lrh_set_slid(lrh, side->peer_lid);
-	lrh_set_pkt_len(lrh, (headers + p->len + pad + ICRC_BYTES) / 4);
-	if (p->grh)
-		grh_build(wire, p, headers + p->len + pad);
-	bth_set_opcode(bth, p->opcode);
-	bth_set_mig_req(bth, 1);
-	bth_set_pkey(bth, p->pkey);
-	bth_set_dqpn(bth, group ? RVT_QPN_MULTICAST : drv_qp_num(side->qp));
-	bth_set_psn(bth, p->psn);
-	bth_set_ack_req(bth, p->ack_req);
-	bth_set_solicited(bth, p->solicited);
-	bth_set_pad(bth, pad);
-	ext_build((uint8_t *)bth, op, p, side->va, key_of(side, p->key, true));
-	for (uint32_t i = 0; i < p->len; i++)
-		wire[headers + i] = (uint8_t)(p->psn * 31 + i);
-	return headers + p->len + pad;
+	memcpy(to.gid, own_gid, sizeof(to.gid));
+	return to;
 }
 
 void pair_give(const struct pair_packet *p)
 {
 	const uint32_t headers = bth_op_header_bytes(bth_op_find(p->opcode), p->grh);
-	uint8_t wire[WIRE_MAX];
-	uint32_t len = packet_build(p, &sides[HARD], wire);
+	const struct pair_target hard = target_of(&sides[HARD]), soft = target_of(&sides[SOFT]);
+	uint8_t wire[PAIR_WIRE_MAX];
+	uint32_t len = pair_packet_build(p, &hard, wire);
 
 	seen_begin();
 	len += crc_make(wire, len);
 	hca_inject(host_hca(machine_rig->tb.ends[1].host), 1, wire, len);
 	hard_settle();
-	len = packet_build(p, &sides[SOFT], wire);
+	len = pair_packet_build(p, &soft, wire);
 	rvt_receive(rig.dev, 1, wire, headers, wire + headers, len - headers);
 	soft_settle();
 	seen_end();
+}
+
+static uint32_t lkey_of(const struct side *side, enum pair_key key)
+{
+	const uint32_t value = drv_mr_lkey(key == KEY_WITHOUT_RIGHTS ? side->weak : side->mr);
+
+	return key == KEY_WRONG ? value ^ PAIR_WRONG_KEY : value;
 }
 
 static int post(enum pair_side which, const struct pair_request *r)
@@ -322,7 +211,7 @@ static int post(enum pair_side which, const struct pair_request *r)
 	const struct side *side = &sides[which];
 	const struct drv_ah_attr ah = {.dlid = side->peer_lid, .port_num = 1};
 	const bool swap = r->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
-	const struct drv_sge sge = {side->va + r->offset, r->len, key_of(side, r->key, false)};
+	const struct drv_sge sge = {side->va + r->offset, r->len, lkey_of(side, r->key)};
 	const struct drv_send_wr wr = {
 		.wr_id = r->imm,
 		.opcode = r->opcode,
@@ -335,7 +224,7 @@ static int post(enum pair_side which, const struct pair_request *r)
 		.compare_add = swap ? r->compare : r->swap_add,
 		.swap = r->swap_add,
 		.ah = kind.type == IBV_QPT_UD ? &ah : NULL,
-		.remote_qpn = PEER_QPN,
+		.remote_qpn = PAIR_PEER_QPN,
 		.remote_qkey = PAIR_QKEY,
 	};
 
@@ -429,7 +318,7 @@ void pair_wait(void)
 
 static struct drv_rc_path path_of(const struct side *side)
 {
-	struct drv_rc_path path = drv_rc_path_default(side->peer_lid, PEER_QPN);
+	struct drv_rc_path path = drv_rc_path_default(side->peer_lid, PAIR_PEER_QPN);
 
 	path.path_mtu = IBV_MTU_256;
 	path.rq_psn = path.sq_psn = PAIR_PSN;
@@ -442,9 +331,9 @@ static struct drv_rc_path path_of(const struct side *side)
 
 static void receives_post(const struct side *side)
 {
-	for (unsigned i = 0; i < RECEIVES; i++) {
-		const struct drv_sge sge = {side->va + PAIR_AREA + i * 1024u, RECEIVE_BYTES,
-					    drv_mr_lkey(side->mr)};
+	for (unsigned i = 0; i < PAIR_RECEIVES; i++) {
+		const struct drv_sge sge = {side->va + PAIR_AREA + i * PAIR_RECEIVE_STRIDE,
+					    RECEIVE_BYTES, drv_mr_lkey(side->mr)};
 		const struct drv_recv_wr wr = {.wr_id = i, .sg_list = &sge, .num_sge = 1};
 
 		rig_must(side->srq ? drv_post_srq_recv(side->srq, &wr, NULL)
@@ -647,25 +536,41 @@ static bool completions_equal(const struct drv_wc *a, const struct drv_wc *b)
 		  a->byte_len == b->byte_len)));
 }
 
+enum difference pair_compare_seen(const struct pair_seen *a, const struct pair_seen *b)
+{
+	if (a->n != b->n || memcmp(a->out, b->out, a->n * sizeof(*a->out)))
+		return PACKETS;
+	if (a->n_wcs != b->n_wcs)
+		return COMPLETIONS;
+	for (int i = 0; i < a->n_wcs; i++)
+		if (!completions_equal(&a->wcs[i], &b->wcs[i]))
+			return COMPLETIONS;
+	return a->state != b->state ? STATES : SAME;
+}
+
+static bool events_equal(const struct pair_seen *a, const struct pair_seen *b)
+{
+	return a->n_events == b->n_events &&
+	       !memcmp(a->events, b->events, a->n_events * sizeof(*a->events));
+}
+
 enum difference pair_compare(void)
 {
 	const struct pair_seen *h = &pair_seen[HARD], *s = &pair_seen[SOFT];
+	const enum difference d = h->rc != s->rc ? RETURNS : pair_compare_seen(h, s);
 
-	if (h->rc != s->rc)
-		return RETURNS;
-	if (h->n != s->n || memcmp(h->out, s->out, h->n * sizeof(*h->out)))
-		return PACKETS;
-	if (h->n_wcs != s->n_wcs)
-		return COMPLETIONS;
-	for (int i = 0; i < h->n_wcs; i++)
-		if (!completions_equal(&h->wcs[i], &s->wcs[i]))
-			return COMPLETIONS;
-	if (h->n_events != s->n_events ||
-	    memcmp(h->events, s->events, h->n_events * sizeof(*h->events)))
+	if (d != SAME && d != STATES)
+		return d;
+	if (!events_equal(h, s))
 		return EVENTS;
-	if (h->state != s->state)
-		return STATES;
+	if (d != SAME)
+		return d;
 	return memcmp(sides[HARD].memory, sides[SOFT].memory, PAIR_MEMORY) ? MEMORY : SAME;
+}
+
+const uint8_t *pair_memory(enum pair_side which)
+{
+	return sides[which].memory;
 }
 
 void pair_complain(enum difference difference)

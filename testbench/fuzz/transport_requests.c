@@ -177,11 +177,11 @@ static unsigned errors_of(const struct pair_packet *r)
 }
 
 /* A responder may acknowledge a request that does not ask for it (IBA 9.7.5.1.2). */
-static void unasked_drop(struct pair_seen *seen, const struct pair_packet *r)
+void transport_requests_unasked(struct pair_seen *seen, const struct pair_packet *r)
 {
-	const struct pair_out *last = &seen->out[seen->n - 1];
+	const struct pair_out *last = seen->n ? &seen->out[seen->n - 1] : NULL;
 
-	if (!r->ack_req && seen->n && last->opcode == BTH_RC_ACKNOWLEDGE && !last->syndrome)
+	if (!r->ack_req && last && last->opcode == BTH_RC_ACKNOWLEDGE && !last->syndrome)
 		seen->n--;
 }
 
@@ -200,7 +200,7 @@ static void unasked_drop(struct pair_seen *seen, const struct pair_packet *r)
 	  "of two errors in one request either may be found first",                                \
 	  "IBA 9.7.4.1 gives the checks no order")
 
-static const char *allowed(const struct pair_packet *r, enum difference what)
+const char *transport_requests_allowed(const struct pair_packet *r, enum difference what)
 {
 #define DIFFERENCE(name, when, what_, reason, source)                                              \
 	if (what == (what_) && (when))                                                             \
@@ -225,32 +225,45 @@ static void complain(enum difference difference, unsigned step)
 	pair_complain(difference);
 }
 
-void transport_requests(struct fuzz_rig *rig, const struct pair_kind *of, struct fuzz_bytes *b)
+unsigned transport_requests_make(const struct pair_kind *of, struct fuzz_bytes *b,
+				 struct pair_packet *requests)
 {
 	struct plan plan = {.psn = PAIR_PSN};
 	struct pair_packet last = {.pkey = PKEY_DEFAULT, .psn = PAIR_PSN, .qkey = PAIR_QKEY};
-	unsigned after_error = 0;
+	unsigned n = 0;
 
 	kind = of;
 	last.opcode =
 		kind->type == IBV_QPT_UD ? BTH_UD_SEND_ONLY : service_opcode(BTH_RC_SEND_ONLY);
-	pair_begin(rig, kind);
-	for (unsigned step = 0; step < PAIR_STEPS_MAX && fuzz_more(b); step++) {
+	for (; n < PAIR_STEPS_MAX && fuzz_more(b); n++) {
 		const unsigned how = (unsigned)fuzz_take(b, 1), by = (unsigned)fuzz_take(b, 1);
 		/* the last one again, or any one before it */
 		struct pair_packet request = how % 16 == 9              ? last
-					     : how % 16 == 10 && step   ? stream[by % step]
+					     : how % 16 == 10 && n      ? requests[by % n]
 					     : kind->type == IBV_QPT_UD ? datagram_next(&plan, b)
 									: request_next(&plan, b);
-		enum difference d;
 
 		request_change(&request, how % 16, by);
-		last = stream[step] = request;
-		pair_give(&request);
-		unasked_drop(&pair_seen[HARD], &request);
-		unasked_drop(&pair_seen[SOFT], &request);
+		last = requests[n] = request;
+	}
+	return n;
+}
+
+void transport_requests(struct fuzz_rig *rig, const struct pair_kind *of, struct fuzz_bytes *b)
+{
+	const unsigned n = transport_requests_make(of, b, stream);
+	unsigned after_error = 0;
+
+	pair_begin(rig, kind);
+	for (unsigned step = 0; step < n; step++) {
+		const struct pair_packet *request = &stream[step];
+		enum difference d;
+
+		pair_give(request);
+		transport_requests_unasked(&pair_seen[HARD], request);
+		transport_requests_unasked(&pair_seen[SOFT], request);
 		d = pair_compare();
-		if (d != SAME && !allowed(&request, d))
+		if (d != SAME && !transport_requests_allowed(request, d))
 			complain(d, step);
 		if (d != SAME ||
 		    (pair_seen[HARD].state == IBV_QPS_ERR && after_error++ == AFTER_ERROR))

@@ -285,6 +285,8 @@ one "matrix.sample" env SIDES="hw-sw sw-hw sw-sw" testbench/scripts/matrix.sh "$
 
 # responders and requesters of engine and software do alike, over some 15,000 packets; and a mistake in any of them is found before the 100,000th
 one "transport.streams" timeout 600 "$O/fuzz/transport" --random 1000 1
+# and both answer as Linux' ib_qib has answered to the same requests
+one "transport.opinion" timeout 60 "$O/fuzz/opinion" testbench/fuzz/transport_opinion.txt
 seeded_found() { "$O/fuzz/transport_seeded_$1" --random 10000 1 2>&1 | awk '/differ after packet/ { n = $6 + 0; print } END { exit !(n && n < 100000) }'; }
 for n in 1 2 3 4 5 6; do one "transport.seeded_$n" timeout 600 bash -c "$(declare -f seeded_found); O=$O seeded_found $n"; done
 

@@ -4,7 +4,7 @@
 # A quadword that ib_qib writes into a send buffer costs a guest some microseconds, so the runs are short.
 # between two such cards this project's engine is only a wire; opensm runs on one of them
 qib_pair=(diags qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_qperf qib_events qib_ipoib qib_cm qib_faults qib_reload)
-qib=(qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_qperf qib_events qib_ipoib qib_cm qib_faults qib_reload)
+qib=(qib_rc qib_uc qib_ud qib_srq qib_perf qib_atomics qib_qperf qib_events qib_ipoib qib_cm qib_faults qib_opinion qib_reload)
 
 # swapped COMMAND...: with server and client in the other guests
 swapped()
@@ -147,4 +147,36 @@ check_qib_reload()
 	must b 90 'driver_load; ports_are 4 60' || return
 	pingpong ibv_rc_pingpong "-c -n 20" || return
 	detail='ACTIVE again'
+}
+
+# What ib_qib answers to the requests of testbench/fuzz/transport_opinion.txt, which make test compares with what both of this project's responders do.
+# They are brought to its port by hand, because no driver sends most of them. The answers are in the capture, which is whole when serve has ended.
+opinion=testbench/fuzz/transport_opinion.txt
+check_qib_opinion()
+{
+	local id lid status
+	case ${SERVE:-} in *--trace*) ;; *) detail='serve makes no capture'; return 77 ;; esac
+	mkdir -p "$share/opinion"
+	cp "$vm_src/opinion_guest.py" "$share/"
+	must a 20 'cat /sys/class/infiniband/*/ports/1/lid' || return
+	lid=$on_output
+	ctl trace on
+	on_start b 900 'exec python3 /share/opinion_guest.py qib0 /share/opinion'
+	id=$on_id
+	timeout 900 python3 "$vm_src/opinion.py" play "$O/fuzz/opinion" "$top/$opinion" "$run_dir/ctl.sock" "$share/opinion" "$lid" "$VM_DIR/opinion.played"
+	status=$?
+	on_wait b $id
+	echo "$on_output"
+	ctl trace off
+	[ $status -eq 0 ] || { detail="not all was played: ${on_output##*$'\n'}"; return 1; }
+	detail='played; the recording follows'
+}
+
+# the recording: it must be the one that is kept
+check_qib_recording()
+{
+	[ -e "$VM_DIR/opinion.played" ] || { detail='nothing was played'; return 77; }
+	python3 "$vm_src/opinion.py" join "$O/fuzz/opinion" "$VM_DIR/opinion.played" "$VM_DIR"/serve/*.pcapng >"$O/vm-test/transport_opinion.txt" || { detail='the capture does not fit'; return 1; }
+	cmp "$O/vm-test/transport_opinion.txt" "$top/$opinion" || { detail="ib_qib answers otherwise than $opinion says: see vm-test/transport_opinion.txt"; return 1; }
+	detail="$(grep -c ^give "$top/$opinion") requests, answered as before"
 }

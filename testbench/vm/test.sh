@@ -108,7 +108,11 @@ qib_session()
 {
 	local checks=(diags "${qib[@]}")
 	[ ${#qib_wanted[@]} -eq 0 ] || checks=("${qib_wanted[@]}")
+	rm -f "$VM_DIR/opinion.played"
+	case " ${checks[*]} " in *' qib_opinion '*) SERVE="--trace pcapng" ;; esac
 	DEVICE_B=ipath last_device=qib0 opensm_known='ERR 3322' session qib. probe opensm "${checks[@]}"
+	[ -z "${SERVE:-}" ] || judge qib.recording check_qib_recording
+	SERVE=
 }
 
 # qib_pair_session: both ends are ib_qib's
