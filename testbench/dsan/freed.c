@@ -11,8 +11,9 @@
 enum {
 	BLOCKS = 1 << 12, /* that are kept; a power of two */
 	KEPT_BYTES = 1 << 23,
-	GRAIN = 16, /* of malloc() */
-	SEATS = 1 << 16,
+	LINE = 64,
+	LINES = KEPT_BYTES / LINE + 2 * BLOCKS,
+	BUCKETS = 1 << 16,
 };
 
 static struct block {
@@ -22,38 +23,64 @@ static struct block {
 } blocks[BLOCKS];
 static unsigned first, end; /* ever added */
 static size_t kept;
-static uint16_t seats[SEATS]; /* how many freed grains have this hash */
 
-static uint16_t *seat_of(uintptr_t at)
+/* The lines of memory that blocks touch: a block's follow each other, as the blocks do, so they are a
+ * ring. A link is the place in the ring and 1; 0: none. */
+static struct line {
+	uintptr_t line;
+	unsigned block;
+	uint32_t next; /* of the same hash */
+} lines[LINES];
+static uint32_t buckets[BUCKETS];
+static uint64_t lines_first, lines_end;
+
+static uint32_t *bucket_of(uintptr_t line)
 {
-	return &seats[(at / GRAIN ^ at / GRAIN >> 16) % SEATS];
+	return &buckets[(line ^ line >> 16) % BUCKETS];
 }
 
-static void seats_add(const struct block *b, int more)
+static void lines_add(unsigned n)
 {
-	for (size_t i = 0; i < b->bytes; i += GRAIN) {
-		uint16_t *seat = seat_of(b->at + i);
+	const struct block *b = &blocks[n % BLOCKS];
 
-		*seat = (uint16_t)(*seat + more);
+	for (uintptr_t line = b->at / LINE; line <= (b->at + b->bytes - 1) / LINE; line++) {
+		const uint32_t place = (uint32_t)(lines_end++ % LINES);
+		uint32_t *bucket = bucket_of(line);
+
+		lines[place] = (struct line){line, n, *bucket};
+		*bucket = place + 1;
+	}
+}
+
+static void lines_remove(unsigned n)
+{
+	while (lines_first != lines_end && lines[lines_first % LINES].block == n) {
+		const uint32_t place = (uint32_t)(lines_first++ % LINES);
+		uint32_t *at = bucket_of(lines[place].line);
+
+		while (*at != place + 1)
+			at = &lines[*at - 1].next;
+		*at = lines[place].next;
 	}
 }
 
 static void oldest_free(void)
 {
-	struct block *b = &blocks[first++ % BLOCKS];
+	struct block *b = &blocks[first % BLOCKS];
 
-	seats_add(b, -1);
+	lines_remove(first++);
 	kept -= b->bytes;
 	free((void *)b->at);
 }
 
 static const struct block *block_of(uintptr_t at)
 {
-	if (!*seat_of(at))
-		return NULL;
-	for (unsigned n = first; n != end; n++)
-		if (at - blocks[n % BLOCKS].at < blocks[n % BLOCKS].bytes)
-			return &blocks[n % BLOCKS];
+	for (uint32_t i = *bucket_of(at / LINE); i; i = lines[i - 1].next) {
+		const struct block *b = &blocks[lines[i - 1].block % BLOCKS];
+
+		if (lines[i - 1].line == at / LINE && at - b->at < b->bytes)
+			return b;
+	}
 	return NULL;
 }
 
@@ -75,8 +102,8 @@ bool freed_take(void *at, const void *pc)
 	waits_memory_gone(r, (uintptr_t)at, bytes);
 	while (first != end && (end - first == BLOCKS || kept + bytes > KEPT_BYTES))
 		oldest_free();
-	blocks[end++ % BLOCKS] = (struct block){(uintptr_t)at, bytes, pc};
-	seats_add(&blocks[(end - 1) % BLOCKS], 1);
+	blocks[end % BLOCKS] = (struct block){(uintptr_t)at, bytes, pc};
+	lines_add(end++);
 	kept += bytes;
 	return false;
 }
