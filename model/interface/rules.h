@@ -378,6 +378,11 @@
 	  "IBA 9.7.1: packets of an old connection may still come; Linux mlx4_bitmap_alloc goes on behind the last number", \
 	  "where the search for a free number begins", \
 	  "each search begins at the first number") \
+	R(users_differ, \
+	  "an object does not count those that use it as they are: a new user is not counted, one that goes is not counted back, or a call that has ended still holds it", \
+	  "Linux ib_create_qp_user, ib_dereg_mr_user: atomic_inc and atomic_dec of usecnt; uverbs uobj_put_obj_read, rdma_lookup_put_uobject", \
+	  "where the function that makes an object counts up, and where the one that destroys it counts down, also on the ways out of errors", \
+	  "a region does not count as a user of its PD, so the PD is freed first") \
 	R(mad_agent, \
 	  "QP0, QP1 or their memory are not kept as the agent of a port needs them: Q_Key, room of receives, receives posted again, a buffer for each MAD", \
 	  "IBA 10.2.5, 13.5.1; Linux ib_mad_port_start, ib_mad_post_receive_mads, ib_mad_recv_done", \

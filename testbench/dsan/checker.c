@@ -263,6 +263,14 @@ static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, co
 	c->ops->mmio_copy64(p, bar, offset, line);
 }
 
+/* Memory for the device that the driver takes, and not a scenario. */
+static void taken_of_driver(const struct checker *c, enum taken_kind kind, const void *of,
+			    uint64_t number, const void *pc)
+{
+	if (checker_hears(pc))
+		taken_add_of(c, kind, of, number, pc);
+}
+
 static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 {
 	struct checker *c = checker_of(p);
@@ -270,7 +278,7 @@ static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 
 	if (at) {
 		claims_mapped(c->claims, (uintptr_t)at, bytes);
-		taken_add(TAKEN_PAGES, at, bytes, __builtin_return_address(0));
+		taken_of_driver(c, TAKEN_PAGES, at, bytes, __builtin_return_address(0));
 	}
 	return at;
 }
@@ -293,7 +301,7 @@ static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 
 	if (bus) {
 		claims_mapped(c->claims, (uintptr_t)addr, bytes);
-		taken_add(TAKEN_MAPPING, p, bus, __builtin_return_address(0));
+		taken_of_driver(c, TAKEN_MAPPING, p, bus, __builtin_return_address(0));
 	}
 	return bus;
 }

@@ -233,6 +233,8 @@ void checker_recent_calls(const struct checker *c, uint32_t since, struct calls 
 void checker_functions(const void *const *pcs, unsigned n, char *text, size_t size);
 /* Whether that place is in the driver, and not in a scenario or program. */
 bool checker_in_driver(const void *pc);
+/* Whether that place is in a part of the driver that is built with call-outs. */
+bool checker_hears(const void *pc);
 /* A store is heard of before it is made: the driver has made its last one. */
 void checker_settle(struct checker *c);
 /* The checker of a host; NULL: it has none. */

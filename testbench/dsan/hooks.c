@@ -10,6 +10,7 @@
 #include "testbench/dsan/dead.h"
 #include "testbench/dsan/function.h"
 #include "testbench/dsan/groups.h"
+#include "testbench/dsan/heap.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/mads.h"
 #include "testbench/dsan/taken.h"
@@ -475,10 +476,14 @@ W(int, drv_mr_alloc_fast, struct drv_pd *pd, unsigned max_pages, struct drv_mr *
 W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
 {
 	ASK a;
+	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(mr), 0);
 	a.object = mr;
-	return made(&a, __real_drv_mr_fast_set(mr, addr, len), mr);
+	if (made(&a, rc = __real_drv_mr_fast_set(mr, addr, len), mr))
+		return rc;
+	page_list_check(&a, mr, addr, len);
+	return 0;
 }
 
 W(int, drv_mr_dereg, struct drv_mr *mr)
@@ -572,6 +577,8 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 	rc = __real_drv_probe(p, options, dev);
 	if (rc && a.c)
 		dead_begin(a.c, NULL);
+	if (!rc)
+		heap_driver_begins();
 	return made(&a, rc, rc ? NULL : *dev);
 }
 
@@ -633,6 +640,9 @@ W(struct drv_leftovers, drv_remove, struct drv_device *dev)
 	cq_waits_forget(a.c);
 	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
+	if (a.c)
+		taken_gone(&a, a.call, a.c);
+	heap_driver_ends(a.c);
 	return left;
 }
 
@@ -650,5 +660,8 @@ W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
 	cq_waits_forget(a.c);
 	buffers_forget(a.c);
 	gone(&a, 0, dev, "the device");
+	if (a.c)
+		taken_gone(&a, a.call, a.c);
+	heap_driver_ends(a.c);
 	return left;
 }

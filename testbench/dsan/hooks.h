@@ -16,6 +16,9 @@ enum { DEVICES = 2 };
 /* hooks_taken.c: looks into a CQ that was resized. */
 void cq_was_resized(struct ask *a, const struct drv_cq *cq);
 
+/* page_lists.c: a region's page list was filled for this memory. */
+void page_list_check(const struct ask *a, const struct drv_mr *mr, const void *addr, uint64_t len);
+
 /* hooks_managed.c: hears what has to do with management. */
 extern const struct watcher hooks_watcher;
 

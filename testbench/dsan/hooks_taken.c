@@ -6,6 +6,7 @@
 #include "testbench/dsan/dead.h"
 #include "testbench/dsan/given.h"
 #include "testbench/dsan/groups.h"
+#include "testbench/dsan/heap.h"
 #include "testbench/dsan/hooks.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
@@ -57,21 +58,49 @@ W(int, drv_cmd_init, struct drv_device *dev)
 
 /* --- memory of the driver --- */
 
-W(void *, drv_calloc, size_t n, size_t size)
-{
-	void *at = __real_drv_calloc(n, size);
+static bool in_drv_calloc;
 
-	if (at)
-		taken_add(TAKEN_MEMORY, at, 0, HERE);
+/* Not inlined, or gcc would warn that memory of malloc() is not written yet. */
+__attribute__((noinline)) static void *memory_taken(void *at, size_t bytes, const void *pc)
+{
+	if (!at || in_drv_calloc)
+		return at;
+	taken_add(TAKEN_MEMORY, at, 0, pc);
+	if (checker_hears(pc))
+		heap_taken(at, bytes, pc);
 	return at;
 }
 
-/* The Makefile renames free() in the driver. */
+W(void *, drv_calloc, size_t n, size_t size)
+{
+	void *at;
+
+	in_drv_calloc = true;
+	at = __real_drv_calloc(n, size);
+	in_drv_calloc = false;
+	return memory_taken(at, n * size, HERE);
+}
+
+/* The Makefile renames these in the driver. */
+void *callout_malloc(size_t bytes);
+void *callout_malloc(size_t bytes)
+{
+	return memory_taken(malloc(bytes), bytes, HERE);
+}
+
+void *callout_calloc(size_t n, size_t size);
+void *callout_calloc(size_t n, size_t size)
+{
+	return memory_taken(calloc(n, size), n * size, HERE);
+}
+
 void callout_free(void *at);
 void callout_free(void *at)
 {
 	if (at)
 		taken_back(TAKEN_MEMORY, at, 0, HERE);
+	if (at)
+		heap_back(at, HERE);
 	if (at && !freed_take(at, HERE))
 		return;
 	free(at);

@@ -59,6 +59,11 @@ void mads_call_end(struct mad_call *call, struct ask *a, int rc);
 /* Also when the thread is unwound. */
 void mads_call_drop(struct mad_call *call);
 
+/* A directed MAD came, or is to leave, and the SMI has looked at it: its hop pointer, its return path, and
+ * whether it goes on. */
+void mads_hop_check(const struct smp *before, const struct smp *after, unsigned port, bool goes_on,
+		    bool leaves, const void *pc);
+
 /* A MAD for the device's own agents. */
 struct mad_ifc_asked {
 	unsigned port;

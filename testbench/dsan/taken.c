@@ -112,22 +112,37 @@ static void takers_note(struct taken *t, const void *pc)
 	t->takers[0] = pc;
 }
 
+static void add(const struct checker *c, const void *owner, enum taken_kind kind, const void *of,
+		uint64_t number, const void *pc)
+{
+	struct taken **at = bucket_of(kind, of, number), *t = malloc(sizeof(*t));
+
+	if (!t)
+		abort();
+	*t = (struct taken){
+		.next = *at, .kind = kind, .of = of, .number = number, .nth = ++count, .c = c};
+	takers_note(t, pc);
+	*at = t;
+	owner_set(t, owner);
+}
+
 void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void *pc)
 {
-	struct taken **at = bucket_of(kind, of, number), *t;
 	struct ask *a = ask_taker();
 
 	if (!a || !a->c)
 		return;
-	t = malloc(sizeof(*t));
-	if (!t)
-		abort();
-	*t = (struct taken){
-		.next = *at, .kind = kind, .of = of, .number = number, .nth = ++count, .c = a->c};
-	takers_note(t, pc);
-	*at = t;
-	owner_set(t, a);
+	add(a->c, a, kind, of, number, pc);
 	a->took = true;
+}
+
+void taken_add_of(const struct checker *c, enum taken_kind kind, const void *of, uint64_t number,
+		  const void *pc)
+{
+	if (ask_taker())
+		taken_add(kind, of, number, pc);
+	else
+		add(c, c, kind, of, number, pc);
 }
 
 void taken_back(enum taken_kind kind, const void *of, uint64_t number, const void *pc)

@@ -38,6 +38,10 @@ enum taken_kind {
 /* The running call of the driver takes something, or gives it back. `of` and `number` name it; pc is in
  * the function that does it. Outside of asks nothing is noted. */
 void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void *pc);
+/* The same, where a layer above mlx4 may take it, outside of asks: then it belongs to the driver of that
+ * host, whose owner is `c`. */
+void taken_add_of(const struct checker *c, enum taken_kind kind, const void *of, uint64_t number,
+		  const void *pc);
 void taken_back(enum taken_kind kind, const void *of, uint64_t number, const void *pc);
 /* A part of a call has ended (ASK_INNER). When it has failed, what it took must be back. Else that
  * belongs to the call around it; or to all objects (`shared`), such as a page of doorbell records.

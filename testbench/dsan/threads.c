@@ -2,6 +2,9 @@
 /* See threads.h: turns of threads, and their loads and stores. */
 #include "testbench/dsan/threads_impl.h"
 
+#include "testbench/dsan/counts.h"
+#include "testbench/dsan/heap.h"
+
 #include <stdlib.h>
 
 enum { HOSTS = 2, RUNNERS = 1 << 12 /* a power of two */ };
@@ -107,6 +110,7 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	if (!r)
 		return;
 	freed_check(r, at, bytes, true, pc);
+	heap_store(at, pc);
 	locks_store(r, at, pc);
 	waits_store(r, at, bytes, pc);
 	accesses_add(&r->stores, at, bytes, pc);
@@ -252,6 +256,8 @@ void threads_leave(struct platform *p)
 		return;
 	callout_leave(&listener);
 	freed_forget();
+	heap_forget();
+	counts_forget();
 	newest = NULL;
 	for (unsigned i = 0; i < RUNNERS; i++) {
 		free(runners[i]);

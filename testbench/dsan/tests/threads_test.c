@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What threads do to memory that they share: locks, waits and memory that was freed. The test plays
  * the threads of the simulation, and checker.c. */
+#include "testbench/dsan/counts.h"
+#include "testbench/dsan/heap.h"
 #include "testbench/dsan/threads_impl.h"
 #include "testbench/os/symbols.h"
 
@@ -29,6 +31,18 @@ static uint32_t shared;
 static struct sleeping s;
 
 /* --- what the test plays --- */
+
+void heap_store(uintptr_t at, const void *pc)
+{
+}
+
+void heap_forget(void)
+{
+}
+
+void counts_forget(void)
+{
+}
 
 struct kernel_thread *kernel_thread_running(void)
 {

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Memory of the driver that is left at its end, and counts of users. The test plays the driver. */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/counts.h"
+#include "testbench/dsan/heap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct checker c;
+static unsigned reports;
+static enum guest_rule reported;
+static char text[512];
+
+/* The places of the driver. */
+static const char maker[1], writer[1], closer[1];
+
+/* --- what the test plays --- */
+
+struct kernel_thread *kernel_thread_running(void)
+{
+	return NULL;
+}
+
+void calls_take(struct calls *calls, const struct kernel_thread *thread)
+{
+	calls->n = 0;
+}
+
+void checker_functions(const void *const *pcs, unsigned n, char *names, size_t size)
+{
+	size_t used = 0;
+
+	names[0] = 0;
+	for (unsigned i = 0; i < n; i++)
+		used += (size_t)snprintf(names + used, size - used, "%s ",
+					 pcs[i] == maker    ? "maker"
+					 : pcs[i] == writer ? "writer"
+							    : "closer");
+}
+
+static void tell(struct checker *of, const struct breach *b, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	reports++;
+	reported = b->rule;
+}
+
+static int begin(void **state)
+{
+	c = (struct checker){.tell = tell};
+	reports = 0;
+	heap_forget();
+	counts_forget();
+	heap_driver_begins();
+	return 0;
+}
+
+static void expect_report(enum guest_rule rule, const char *says)
+{
+	assert_int_equal(reports, 1);
+	assert_int_equal(reported, rule);
+	assert_non_null(strstr(text, says));
+	reports = 0;
+}
+
+/* --- tests --- */
+
+struct holder {
+	void *held;
+	unsigned users;
+};
+
+static void what_is_freed_is_not_missed(void **state)
+{
+	struct holder *h = calloc(1, sizeof(*h));
+
+	heap_taken(h, sizeof(*h), maker);
+	heap_store((uintptr_t)&h->held, writer);
+	heap_back(h, closer);
+	free(h);
+	heap_driver_ends(&c);
+	assert_int_equal(reports, 0);
+}
+
+static void the_other_driver_is_still_there(void **state)
+{
+	void *at = calloc(1, 8);
+
+	heap_driver_begins();
+	heap_taken(at, 8, maker);
+	heap_driver_ends(&c);
+	assert_int_equal(reports, 0);
+	heap_driver_ends(&c);
+	expect_report(RULE_not_given_back, "8 bytes is left, taken by maker");
+	free(at);
+}
+
+static void who_freed_the_pointer_is_told(void **state)
+{
+	struct holder *h = calloc(1, sizeof(*h));
+
+	h->held = calloc(1, 100);
+	heap_taken(h, sizeof(*h), maker);
+	heap_taken(h->held, 100, maker);
+	heap_store((uintptr_t)h->held + 90, writer);
+	heap_back(h, closer);
+	heap_driver_ends(&c);
+	expect_report(RULE_not_given_back, "what pointed to it was freed by closer");
+	assert_non_null(strstr(text, "written last by writer"));
+	free(h->held);
+	free(h);
+}
+
+static void a_new_user_is_counted(void **state)
+{
+	struct holder used = {0};
+	int object;
+	struct counts n;
+
+	counts_begin(&n, &c, "make");
+	counts_use(&n, &used, &used.users, "thing");
+	counts_made(&n, &object);
+	expect_report(RULE_users_differ, "the users of the thing were 0 and are 0, at least 1");
+
+	counts_begin(&n, &c, "make");
+	counts_use(&n, &used, &used.users, "thing");
+	used.users++;
+	counts_made(&n, &object);
+	assert_int_equal(reports, 0);
+	counts_begin(&n, &c, "end");
+	counts_leave(&n, &object);
+	counts_left(&n, &object, true);
+	expect_report(RULE_users_differ, "end has destroyed an object");
+}
+
+static void a_failure_counts_nothing(void **state)
+{
+	struct holder used = {0};
+	struct counts n;
+
+	counts_begin(&n, &c, "make");
+	counts_use(&n, &used, &used.users, "thing");
+	used.users++;
+	counts_made(&n, NULL);
+	expect_report(RULE_users_differ, "make has failed");
+}
+
+static void calls_at_the_same_time_are_not_judged(void **state)
+{
+	struct holder used = {0};
+	int object;
+	struct counts n, other;
+
+	counts_begin(&n, &c, "make");
+	counts_use(&n, &used, &used.users, "thing");
+	counts_begin(&other, &c, "make");
+	counts_made(&other, NULL);
+	counts_made(&n, &object);
+	assert_int_equal(reports, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(what_is_freed_is_not_missed, begin),
+		cmocka_unit_test_setup(the_other_driver_is_still_there, begin),
+		cmocka_unit_test_setup(who_freed_the_pointer_is_told, begin),
+		cmocka_unit_test_setup(a_new_user_is_counted, begin),
+		cmocka_unit_test_setup(a_failure_counts_nothing, begin),
+		cmocka_unit_test_setup(calls_at_the_same_time_are_not_judged, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
