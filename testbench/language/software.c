@@ -28,36 +28,9 @@ void tb_lacks(struct tb *tb, const char *here, const struct tb_end *end, const c
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
+	tb->here = here;
 	end->platform->ops->refused(end->platform, what);
-	tb_failf(tb, here, "%s to have %s", end->name, what);
-}
-
-/* Whether "hca.stage.key=value" is of a stage that only the engine of mlx4 has. */
-static bool is_of_engine(const char *setting)
-{
-	static const char *const of_all[] = {"link", "pcie", "interrupt", "crc", "port1", "port2"};
-	const char *stage = strchr(setting, '.'), *key = stage ? strchr(stage + 1, '.') : NULL;
-
-	if (strncmp(setting, "hca", 3) || !key || key > strchr(setting, '='))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(of_all); i++)
-		if (!strncmp(stage + 1, of_all[i], (size_t)(key - stage - 1)))
-			return false;
-	return true;
-}
-
-void tb_lacks_settings(const struct tb_end *end)
-{
-	const char *const *settings = end->tb->setup.settings;
-	char what[WHAT_CHARS];
-
-	for (size_t i = 0; i < ARRAY_SIZE(end->tb->setup.settings) && settings[i]; i++) {
-		if (!is_of_engine(settings[i]))
-			continue;
-		snprintf(what, sizeof(what), "parameter %.*s", (int)strcspn(settings[i], "="),
-			 settings[i]);
-		end->platform->ops->refused(end->platform, what);
-	}
+	tb_go(tb, here);
 }
 
 static bool is_ack(const struct seen_pkt *seen)

@@ -11,10 +11,8 @@
 /* There is nobody at that end of the cable: hca0.port1.wire leads out of the simulation. Then the end
  * is not brought up, and its `dev` stays NULL. */
 bool tb_is_outside(const struct tb_end *end);
-/* Notes for the account which parameters of the engine's stages the scenario sets, and the end's device
- * does not have. */
-void tb_lacks_settings(const struct tb_end *end);
-/* The end's device does not have what the text says: the run fails. */
+/* The end's device does not have what the text says: the run fails. What a driver refuses makes it fail,
+ * too, at the moment of the refusal. */
 __attribute__((format(printf, 4, 5))) void
 tb_lacks(struct tb *tb, const char *here, const struct tb_end *end, const char *format, ...);
 /*

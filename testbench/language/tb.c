@@ -22,6 +22,8 @@ static void deadline_due(struct event *ev)
 	kernel_thread_wake(tb->thread);
 }
 
+static void lacks(void *arg, unsigned host, const char *what);
+
 int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *machine,
 	      struct trace *trace, const struct config *config)
 {
@@ -51,8 +53,7 @@ int tb_create(struct tb *tb, const struct scenario *scenario, struct machine *ma
 		end->events = &tb->events[end->host_index];
 		tb->events[i].tb = tb;
 		tb->discards[i].tb = tb;
-		if (tb_in_software(end))
-			tb_lacks_settings(end);
+		host_listen_lacks(end->host, lacks, tb);
 	}
 	for (unsigned i = 0; i < TB_DIRECTIONS; i++) {
 		tb->directions[i].acked = TB_ANY;
@@ -127,12 +128,10 @@ static void keep_told(struct tb *tb)
 	fclose(out);
 }
 
-void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got)
+static void fail(struct tb *tb, const char *here, const char *expected, const char *got)
 {
 	uint64_t now = tb->machine->core.now_ps;
 
-	if (tb->failed)
-		return;
 	tb->failed = true;
 	snprintf(tb->failure, sizeof(tb->failure), "%s: expected %s%s%s%s%s", here, expected,
 		 got ? ", got " : "", got ? got : "", tb->row[0] ? ", in row " : "", tb->row);
@@ -162,7 +161,28 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	}
 	if (tb->on_failure)
 		tb->on_failure(tb);
+}
+
+void tb_fail(struct tb *tb, const char *here, const char *expected, const char *got)
+{
+	if (tb->failed)
+		return;
+	fail(tb, here, expected, got);
 	leave_body(tb);
+}
+
+/* In the midst of the driver, so the thread goes on to its next word of the scenario. */
+static void lacks(void *arg, unsigned host, const char *what)
+{
+	struct tb *tb = arg;
+	char text[TB_ROW_CHARS];
+
+	if (tb->failed)
+		return;
+	tb->refused = true;
+	snprintf(text, sizeof(text), "%s to have %s", tb->ends[tb->ends[0].host_index != host].name,
+		 what);
+	fail(tb, tb->here, text, NULL);
 }
 
 /* --- rows of tables --- */

@@ -87,6 +87,7 @@ struct tb {
 
 	const char *here; /* source line of the current verb */
 	bool failed;
+	bool refused;                /* it failed because a device lacks something */
 	bool timed_out;              /* the current verb has waited in vain */
 	bool in_body;                /* the scenario's function runs; the first failure ends it */
 	char counters[TB_ROW_CHARS]; /* what tb_stat() has read since the last verb */

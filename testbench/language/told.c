@@ -228,13 +228,14 @@ static void tell_refusals(const struct tb *tb, FILE *out)
 		print_refusal(&all->kept[n % REFUSALS_KEPT], out);
 }
 
-/* What a driver refused for lack of it: then the scenario is not for this device. */
+/* What a driver refused for lack of it, when the run failed for that: then the scenario is not for this
+ * device. scripts/matrix.sh looks for this line. */
 static void tell_lacks(const struct tb *tb, FILE *out)
 {
 	for (unsigned i = 0; i < MACHINE_HOSTS; i++) {
 		const char *verb = host_lacked(tb->machine->hosts[i]);
 
-		if (verb)
+		if (verb && tb->refused)
 			fprintf(out, "  lacks:    %s has no %s\n",
 				hca_personality(host_hca(tb->machine->hosts[i])), verb);
 	}

@@ -400,8 +400,11 @@ static void op_refused(struct platform *p, const char *verb)
 {
 	struct host *host = host_of(p);
 
-	if (!host->lacked[0])
-		snprintf(host->lacked, sizeof(host->lacked), "%s", verb);
+	if (host->lacked[0])
+		return;
+	snprintf(host->lacked, sizeof(host->lacked), "%s", verb);
+	if (host->lacks)
+		host->lacks(host->lacks_arg, host->config.index, host->lacked);
 }
 
 static const struct platform_ops ops = {
@@ -600,6 +603,13 @@ const struct acts *host_acts(const struct host *host)
 uint64_t host_fault_bus(const struct host *host)
 {
 	return host->fault_bus;
+}
+
+void host_listen_lacks(struct host *host, void (*lacks)(void *arg, unsigned host, const char *what),
+		       void *arg)
+{
+	host->lacks = lacks;
+	host->lacks_arg = arg;
 }
 
 const char *host_lacked(const struct host *host)

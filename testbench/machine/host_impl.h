@@ -37,6 +37,8 @@ struct host {
 	struct checker *checker;            /* of its driver; NULL but in hcasim-checked */
 	/* what the device lacked first: a verb that its driver refused, or what the scenario asked for */
 	char lacked[HOST_LACKED_CHARS];
+	void (*lacks)(void *arg, unsigned host, const char *what);
+	void *lacks_arg;
 };
 
 static inline struct host *host_of(struct platform *p)

@@ -28,6 +28,9 @@ struct host;
 /* What the device of a host lacked first: a verb that its driver refused, or what a scenario asked for.
  * NULL: nothing. */
 const char *host_lacked(const struct host *host);
+/* Calls this at that moment. */
+void host_listen_lacks(struct host *host, void (*lacks)(void *arg, unsigned host, const char *what),
+		       void *arg);
 
 /* Starts to record those of this machine. 0 or -errno. */
 int refusals_listen(struct machine *m, struct trace *trace);

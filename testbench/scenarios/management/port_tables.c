@@ -21,7 +21,8 @@ static void gids_match(struct tb *tb, struct tb_end *a, const struct drv_port_at
 }
 
 SCENARIO(port_tables, "all entries of the GID table and the P_Key table of a port",
-	 .settings = {"hca.log_gids=5", "hca.log_pkeys=6"})
+	 .settings = {"hca.log_gids=5", "hca.log_pkeys=6"},
+	 .of_mlx4 = "GID table of more than one block")
 {
 	struct drv_port_attr attr;
 

@@ -20,7 +20,8 @@ static uint64_t tiny_read_takes(struct tb *tb, struct tb_end *a, unsigned wr_id)
 
 SCENARIO(atomics_waiting, "atomics that wait for their unit hold up no other queue pair",
 	 .any_packets = true, .qps = PAIRS, .max_rd_atomic = ATOMICS,
-	 .settings = {"hca.atomic_read.atomic_gap=4us"})
+	 .settings = {"hca.atomic_read.atomic_gap=4us"},
+	 .of_mlx4 = "unit for atomics that takes time")
 {
 	uint64_t first, beside;
 

@@ -17,7 +17,8 @@ SCENARIO(retry_late_answers, "answers that come after going back: one try, and n
 	 .mtu = IBV_MTU_1024, .retry_cnt = 1, .timeout = TIMEOUT, .any_packets = true,
 	 .memory = (PACKETS + 3) * MTU,
 	 .settings = {"hca.responder.ack_coalesce=4096", "hca.responder.ack_delay=10ms",
-		      "hca.requester.ack_interval=65536"})
+		      "hca.requester.ack_interval=65536"},
+	 .of_mlx4 = "interval at which a requester asks for ACKs")
 {
 	uint64_t begin, took_ps;
 
