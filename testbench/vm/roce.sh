@@ -2,7 +2,7 @@
 # Checks of Ethernet ports: Linux's unmodified mlx4_en and mlx4_ib in two guests, with a VLAN. The judges are Linux's network stack, which drops
 # what has a wrong checksum, and rdma-core's programs. Sourced by bash, after checks.sh and qib.sh.
 # Guest a is 192.168.5.1, b is 192.168.5.2; over VLAN 7 they are 192.168.7.1 and 192.168.7.2.
-roce=(roce_frames roce_jumbo roce_tcp roce_vlan roce_self_test roce_mac roce_filters roce_pingpong roce_services roce_cm roce_multicast roce_perf roce_losses
+roce=(roce_frames roce_jumbo roce_tcp roce_udp roce_vlan roce_self_test roce_mac roce_filters roce_pingpong roce_services roce_cm roce_multicast roce_perf roce_losses
 	roce_nvme roce_nfs roce_cable roce_reload)
 roce_dev=eth1
 
@@ -90,6 +90,50 @@ check_roce_tcp()
 	good=$(awk '$1 == "rx_csum_good:" { print $2 }' <<<"$on_output")
 	detail="$detail, $good right checksums found"
 	[ "${good:-0}" -gt 100 ]
+}
+
+# rings_used PROGRAM: guest a runs this Python program; $used is how many receive rings of guest b got 30 packets or more
+rings_used()
+{
+	must b 20 "ethtool -S $roce_dev" || return
+	local before=$on_output
+	must a 60 "python3 -c 'import socket
+$1'" && must b 20 "ethtool -S $roce_dev" || return
+	used=$(awk '$1 ~ /^rx[0-9]+_packets:$/ { if (NR == FNR) was[$1] = $2; else n += $2 - was[$1] >= 30 } END { print n + 0 }' <(echo "$before") <(echo "$on_output"))
+}
+
+# udp: datagrams of one frame and of several come back as they were, one after the other, so that no reader can be too slow for them; and their checksums
+# are right. Rings: the device says that it does not spread UDP by its ports, so datagrams between two addresses come to one ring, and TCP's flows to several.
+check_roce_udp()
+{
+	local g id used udp='import socket, random
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(10)'
+	on_start b 90 "exec python3 -c '$udp
+s.bind((\"192.168.5.2\", 5003))
+while True:
+    data, peer = s.recvfrom(65536)
+    s.sendto(data, peer)
+    if not data: break'"
+	id=$on_id
+	must b 20 "until grep -q :138B /proc/net/udp; do sleep 0.1; done" || return
+	must a 80 "python3 -c '$udp
+for n in [*range(1, 1473, 16), *range(1473, 9000, 500), 20000, 60000] * 2:
+    data = random.randbytes(n)
+    s.sendto(data, (\"192.168.5.2\", 5003))
+    assert s.recv(65536) == data, n
+s.sendto(b\"\", (\"192.168.5.2\", 5003))'" || return
+	on_wait b $id || { detail="guest b: $on_output"; return 1; }
+	for g in a b; do must $g 20 'nstat -az UdpInCsumErrors' && said 'UdpInCsumErrors +0 ' "guest $g: UDP found a wrong checksum" || return; done
+	rings_used "for port in range(64):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    for n in range(4): s.sendto(b\"x\" * 100, (\"192.168.5.2\", 9000 + port))" || return
+	detail="datagrams of 1 to 60,000 bytes come back; UDP in $used ring,"
+	[ "$used" -eq 1 ] || return
+	rings_used "for port in range(200):
+    socket.socket().connect_ex((\"192.168.5.2\", 9))" || return
+	detail="$detail TCP in $used"
+	[ "$used" -ge 2 ]
 }
 
 # vlan: tags that the card takes out, and tags that it leaves in
