@@ -180,7 +180,8 @@ def explore_runs(mutant):
 def scenarios_in(folders):
     """Those of this device, in these folders of testbench/scenarios or in all."""
     paths = sorted(pathlib.Path("testbench/scenarios").glob("*/*.c"))
-    return [p.stem for p in paths if p.parent.name != "iwarp" and (not folders or p.parent.name in folders)]
+    named = (re.findall(r"^SCENARIO\((\w+)", p.read_text(), re.M) for p in paths if p.parent.name != "iwarp" and (not folders or p.parent.name in folders))
+    return list(itertools.chain.from_iterable(named))
 
 
 def has_scenario(name):
