@@ -368,6 +368,16 @@
 	  "mlx4 HCR status; Linux mlx4_status_to_errno", \
 	  "the modifiers and the mailbox of that command: the numbers, counts and sizes in them", \
 	  "MAP_ICM counts one entry less than its mailbox has") \
+	R(command_differs, \
+	  "the command register or the mailbox says something else than what the driver's function was called with", \
+	  "Linux mlx4_cmd_post: eight words of the command register; mlx4_cmd_box, mlx4_alloc_cmd_mailbox: a cleared mailbox", \
+	  "the functions that fill the command register and the mailbox, and the pointers between them", \
+	  "opcode modifier and opcode are shifted by one bit too many") \
+	R(call_refused, \
+	  "the driver refuses a call that is right, and neither the device nor the host has refused it anything", \
+	  "IBA 11.2: the errors of each verb; Linux: -EINVAL, -EBUSY, -ENODEV and -EOPNOTSUPP each stand behind a test of the driver", \
+	  "the tests in the functions that ran last, for the limit, the state or the capability that they compare", \
+	  "the test for the device's ID also refuses the right one") \
 	R(eq_left, \
 	  "the driver leaves events in an EQ: it arms the EQ again and does not take them, or takes many and gives no index back", \
 	  "Linux mlx4_eq_int: all events up to the owner bit are taken, and the index is written each MLX4_NUM_SPARE_EQE", \

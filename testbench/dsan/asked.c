@@ -3,12 +3,15 @@
  * asked_request.c, asked_completion.c and asked_context.c. */
 #include "testbench/dsan/asked_impl.h"
 #include "testbench/dsan/buffers.h"
+#include "testbench/dsan/chain.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
+#include "testbench/dsan/trail.h"
 #include "testbench/dsan/wrote.h"
 
 #include "host_driver/drv/ops.h"
 
+#include "model/interface/commands.h"
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 
@@ -17,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 10, TEXT_BYTES = 460, NAMES_BYTES = 160 };
+enum { BUCKETS = 1 << 10, TEXT_BYTES = 460, NAMES_BYTES = 200 };
 
 /* The driver's interface names no host in most calls, and one process runs one simulation. */
 static struct ask *asks;
@@ -61,15 +64,24 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 			  .call = strncmp(call, WRAP, strlen(WRAP)) ? call : call + strlen(WRAP),
 			  .thread = ask_thread(),
 			  .number = number};
+	if (kind != ASK_INNER && !ask_running())
+		trail_begin();
 	asks = a;
 	if (!a->c)
 		return;
 	a->locks = locks_held();
 	a->since = a->c->seq;
 	a->since_recent = a->c->n_recent;
-	a->marks = wants_marks(kind);
-	if (a->marks)
-		wrote_begin();
+	if (wants_marks(kind))
+		ask_mark(a);
+}
+
+void ask_mark(struct ask *a)
+{
+	if (!a->c || a->marks)
+		return;
+	a->marks = true;
+	wrote_begin();
 }
 
 void ask_drop(struct ask *a)
@@ -167,6 +179,59 @@ const char *ask_provider(const struct ask *a)
 	return a->call;
 }
 
+/* Those that came by at the device or at memory that it shares; else the last ones at any memory. */
+void ask_names(const struct ask *a, char *text, size_t size)
+{
+	char by[NAMES_BYTES];
+
+	checker_recent(a->c, a->since_recent, by, sizeof(by));
+	if (!*by)
+		trail_format(by, sizeof(by));
+	snprintf(text, size, "in %s%s%.*s", ask_provider(a), *by ? " by " : "", (int)(size / 4 * 3),
+		 by);
+}
+
+/* A command was refused inside of a call, which may go on without it. Source: Linux mlx4_init_fw: a
+ * failing MOD_STAT_CFG is a warning; mlx4_SET_PORT does without PortInfo */
+static bool may_be_refused(uint32_t opcode)
+{
+	const struct hcr_row *row = hcr_row_find(opcode);
+
+	return opcode == HCR_MOD_STAT_CFG || opcode == HCR_MAD_IFC ||
+	       (row && row->flags & HCR_F_CLOSING);
+}
+
+void ask_refusal(const struct ask *command, int rc)
+{
+	struct ask *a = ask_running();
+	const uint32_t opcode = hcr_get_opcode(&command->command.hcr);
+
+	if (!a || may_be_refused(opcode))
+		return;
+	if (rc) {
+		a->refused.opcode = opcode;
+		a->refused.by = command->command.by;
+		a->refused.rc = rc;
+	} else if (a->refused.opcode == opcode) {
+		a->refused.opcode = 0;
+	}
+}
+
+int ask_result(struct ask *a, int rc)
+{
+	char names[NAMES_BYTES];
+
+	if (rc || !a->c || !a->refused.opcode)
+		return rc;
+	chain_format(&a->refused.by, names, sizeof(names));
+	ask_report(a, RULE_command_answer, (struct guest_object){GUEST_COMMAND, a->refused.opcode},
+		   "the command was refused (%d), and the call that needed it returns 0; it was "
+		   "given by %s",
+		   a->refused.rc, names);
+	a->refused.opcode = 0;
+	return rc;
+}
+
 void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
 		const char *format, ...)
 {
@@ -176,9 +241,8 @@ void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object o
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	checker_recent(a->c, a->since_recent, by, sizeof(by));
-	checker_report(a->c, &(struct breach){rule, object, NULL, NULL}, "%s, in %s%s%s", text,
-		       ask_provider(a), *by ? " by " : "", by);
+	ask_names(a, by, sizeof(by));
+	checker_report(a->c, &(struct breach){rule, object, NULL, NULL}, "%s, %s", text, by);
 }
 
 struct ask *ask_now(const struct checker *c)

@@ -70,6 +70,18 @@ struct made {
 	struct calls left_by, reset_by; /* what came by then; when a queue pair was reset */
 };
 
+/* A command as a function of the driver was asked to give it. */
+struct wanted {
+	bool known;
+	uint32_t op, op_mod, in_mod;
+	uint64_t in_param, out_param; /* where no mailbox is asked for */
+	const void *in;               /* NULL: no input mailbox */
+	size_t in_len;
+	void *out; /* NULL: no output mailbox */
+	size_t out_len;
+	uint64_t begun_ps, timeout_ps;
+};
+
 struct ask {
 	struct ask *next; /* of any thread, newest first */
 	struct checker *c;
@@ -108,7 +120,13 @@ struct ask {
 	struct {
 		bool solicited, rung;
 	} arm;
-	struct { /* of ASK_INNER: the last one that it gave */
+	struct { /* a command of it was refused, and has not succeeded since; 0: none */
+		uint32_t opcode;
+		int rc;
+		struct calls by;
+	} refused;
+	struct {                     /* of ASK_INNER: the last one that it gave */
+		struct wanted wants; /* what the function was called with that gives it */
 		bool given, done;
 		struct hcr hcr;
 		uint64_t given_ps, done_ps;
@@ -144,6 +162,8 @@ struct ask {
  * or nothing is checked. */
 void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platform *p,
 	       uint32_t number);
+/* While it lasts, it is noted who stores what on the driver's stack (wrote.h). */
+void ask_mark(struct ask *a);
 /* Ends it: also when the thread is unwound. */
 void ask_drop(struct ask *a);
 /* Whether the requests of this queue are followed, so that those not given to the device are missed. */
@@ -167,6 +187,12 @@ bool ask_is_raw(void);
 struct ask *ask_each(struct ask *last);
 /* The function of the driver that does the call. */
 const char *ask_provider(const struct ask *a);
+/* A command of the running call has ended so. */
+void ask_refusal(const struct ask *command, int rc);
+/* The call ends with this result, which it returns: it may not hide that a command was refused. */
+int ask_result(struct ask *a, int rc);
+/* "in FUNCTION by FUNCTIONS": for reports. */
+void ask_names(const struct ask *a, char *text, size_t size);
 /* Reports what a call that has ended did not do, with the driver's functions that came by in it. */
 void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object object,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -5,6 +5,8 @@
 #include "testbench/dsan/chain.h"
 #include "testbench/dsan/dead.h"
 #include "testbench/dsan/given.h"
+#include "testbench/dsan/trail.h"
+#include "testbench/dsan/wanted.h"
 
 #include "model/engine/base/engine.h"
 #include "model/interface/commands.h"
@@ -30,6 +32,7 @@ void asked_command_given(struct checker *c, const struct hcr *command)
 	a->command.hcr = *command;
 	a->command.given_ps = hca_now(c->host.hca);
 	chain_take(&a->command.by);
+	wanted_given(a);
 }
 
 void asked_command_done(struct checker *c, const struct hcr *command,
@@ -108,11 +111,19 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 			   "the driver returns 0, and the device has not answered yet");
 	}
 	if (rc == -ETIMEDOUT)
+		wanted_timed_out(a);
+	if (rc == -ETIMEDOUT)
 		dead_timeout_check(a);
 	if (a->command.done && !rc && out && *out != a->command.answer.out_param)
 		ask_report(a, RULE_command_answer, command_of(a),
 			   "the device answered 0x%" PRIx64 ", and the driver returns 0x%" PRIx64,
 			   a->command.answer.out_param, *out);
+	if (a->command.done && !rc)
+		wanted_answered(a);
+	if (rc)
+		trail_refused("a command");
+	if (a->command.done)
+		ask_refusal(a, rc);
 	return rc;
 }
 

@@ -9,17 +9,22 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { NAMES_BYTES = 200 };
+
 /* The driver has stored it; else those that filled the rest of the completion. */
 static void wc_differs(const struct ask *a, const struct drv_wc *wc, const char *field,
 		       const void *at, size_t bytes, uint64_t is, uint64_t should)
 {
 	const void *pc = wrote_find((uintptr_t)at, bytes);
+	char names[NAMES_BYTES];
 
 	if (!pc)
 		pc = wrote_find((uintptr_t)wc, sizeof(*wc));
+	ask_names(a, names, sizeof(names));
 	checker_report(a->c,
 		       &(struct breach){RULE_completion_differs, {GUEST_CQ, a->number}, pc, NULL},
-		       "%s is 0x%" PRIx64 ", the device's CQE says 0x%" PRIx64, field, is, should);
+		       "%s is 0x%" PRIx64 ", the device's CQE says 0x%" PRIx64 ", %s", field, is,
+		       should, names);
 }
 
 /* WC(ask, completion, member, what the CQE says): false when they differ */

@@ -9,6 +9,7 @@
 #include "testbench/dsan/late.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
+#include "testbench/dsan/trail.h"
 #include "testbench/dsan/wrote.h"
 
 #include "model/engine/base/engine.h"
@@ -57,6 +58,7 @@ static inline void came_by(struct checker *c, const void *pc)
 
 	if (c->recent[(c->n_recent - 1) % RECENT] != at)
 		c->recent[c->n_recent++ % RECENT] = at;
+	trail_note(pc);
 }
 
 static inline void heard(struct checker *c)
@@ -133,6 +135,7 @@ static void hcr_written(struct checker *c, unsigned offset, const void *bytes, u
 			const void *pc)
 {
 	memcpy(c->hcr + offset, bytes, size);
+	c->hcr_by[offset / WORD] = wrote_find((uintptr_t)bytes, size);
 	if (!offset && ask_taker())
 		locks_read(c, (uintptr_t)c->hcr, pc);
 	if (offset + size != sizeof(c->hcr) || !hcr_get_go((const struct hcr *)c->hcr))
@@ -279,6 +282,8 @@ static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 	if (at) {
 		claims_mapped(c->claims, (uintptr_t)at, bytes);
 		taken_of_driver(c, TAKEN_PAGES, at, bytes, __builtin_return_address(0));
+	} else {
+		trail_refused("pages");
 	}
 	return at;
 }
@@ -302,6 +307,8 @@ static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 	if (bus) {
 		claims_mapped(c->claims, (uintptr_t)addr, bytes);
 		taken_of_driver(c, TAKEN_MAPPING, p, bus, __builtin_return_address(0));
+	} else {
+		trail_refused("a mapping");
 	}
 	return bus;
 }

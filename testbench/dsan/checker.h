@@ -43,6 +43,8 @@ void checker_destroy(struct checker *c);
 void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t len,
 			  uint64_t now_ps);
 
+/* A call of the driver has failed that should not: reports it, unless something was refused to it. */
+void checkers_tell_refused(const char *call, int rc);
 /* At the end of a wait in vain: reports commands that are done, and the driver still waits for them. */
 void checkers_tell_waits(void);
 

@@ -54,7 +54,8 @@ struct function {
 		uint32_t entry[4]; /* as the driver wrote it */
 		bool unmasked;
 		int handlers;
-		struct calls by; /* the last write */
+		struct calls by;         /* the last write */
+		struct calls handler_by; /* who has asked for the handler last */
 	} vectors[FUNCTION_VECTORS];
 	bool raw;        /* a register is written for somebody outside of the driver */
 	bool reset_once; /* since the driver began */
@@ -91,6 +92,7 @@ struct given {
 	bool port_open[3];
 	struct calls port_by[3]; /* that opened it */
 	uint32_t special_base;   /* of CONF_SPECIAL_QP; 0: none */
+	uint32_t special_wanted; /* of the last one, which may be refused */
 	struct calls special_by;
 	bool synced;     /* SYNC_TPT, since an MPT was taken back last */
 	uint64_t events; /* that MAP_EQ sends to event_eqn, and who gave it */
@@ -153,6 +155,7 @@ struct checker {
 	const struct watcher *watcher; /* or NULL */
 	struct calls errors_polled;    /* what came by when a completion with an error was polled */
 	uint8_t hcr[28];               /* the command register, as it was written so far */
+	const void *hcr_by[7];         /* who stored each word of it, before it was written */
 	/* that was held when a command was written whose answer is read there; NULL: none */
 	const void *hcr_lock;
 	unsigned repeats; /* breaches at this simulated time that were reported before */
@@ -307,6 +310,8 @@ bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth);
 bool own_was_resized(const struct own *o, uint32_t cqn);
 void own_wqe(struct own *o, const struct hca_wqe_seen *wqe);
 
+/* Whether software has armed it since it is the device's. */
+bool own_eq_was_armed(const struct own *o, uint32_t eqn);
 /* Reports event queues whose events nobody takes, because they are not armed. */
 void own_tell_waits(struct own *o);
 

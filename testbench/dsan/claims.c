@@ -403,20 +403,21 @@ static void left_check(void *arg, struct holder *h)
 			       "%s %x", holder_name(h), h->number);
 }
 
-void claims_command(struct claims *cl, const struct hcr *command, bool done)
+void claims_command(struct claims *cl, const struct hcr *command,
+		    const struct hca_command_answer *answer)
 {
 	const uint32_t opcode = hcr_get_opcode(command);
 	struct holder *h = claims_find(cl, HOLDER_COMMAND, opcode);
 
 	if (h)
 		holder_goes(cl, h);
-	if (!done) {
+	if (!answer) {
 		if (opcode == HCR_CLOSE_HCA)
 			claims_each(cl, left_check, cl);
 		mailboxes_claim(cl, command);
 		return;
 	}
-	if (opcode == HCR_MAP_FA || opcode == HCR_MAP_ICM_AUX)
+	if ((opcode == HCR_MAP_FA || opcode == HCR_MAP_ICM_AUX) && !answer->status)
 		area_claim(cl, command);
 	else if (opcode == HCR_UNMAP_FA)
 		area_release(cl, HCR_MAP_FA);

@@ -69,7 +69,8 @@ void claims_destroy(struct claims *cl);
 /* As in struct hca_monitor. */
 void claims_object(struct claims *cl, enum hca_object type, uint32_t number, bool valid,
 		   const struct mpt_entry *mpt);
-void claims_command(struct claims *cl, const struct hcr *command, bool done);
+void claims_command(struct claims *cl, const struct hcr *command,
+		    const struct hca_command_answer *answer);
 void claims_icm_map(struct claims *cl, uint64_t va, uint64_t bus, uint64_t len);
 void claims_icm_unmap(struct claims *cl, uint64_t va, uint64_t len);
 void claims_forgotten(struct claims *cl, bool reset);

@@ -5,6 +5,7 @@
 #include "testbench/dsan/asked_impl.h"
 #include "testbench/dsan/chain.h"
 #include "testbench/dsan/claims_impl.h"
+#include "testbench/dsan/trail.h"
 
 #include "model/engine/base/engine.h"
 #include "model/interface/commands.h"
@@ -114,6 +115,40 @@ void given_page_check(struct checker *c, struct guest_object object, uint32_t pa
 
 /* --- events --- */
 
+/* Source: Linux MLX4_ASYNC_EVENT_MASK, get_async_ev_mask */
+static const uint8_t needed_events[] = {
+	EVENT_PATH_MIG,           EVENT_COMM_EST,
+	EVENT_SQ_DRAINED,         EVENT_CQ_ERROR,
+	EVENT_WQ_CATAS_ERROR,     EVENT_PATH_MIG_FAILED,
+	EVENT_PORT_CHANGE,        EVENT_CMD,
+	EVENT_WQ_INVAL_REQ_ERROR, EVENT_WQ_ACCESS_ERROR,
+	EVENT_SRQ_CATAS_ERROR,    EVENT_SRQ_QP_LAST_WQE,
+	EVENT_SRQ_LIMIT,          EVENT_PORT_MNG_CHG,
+};
+
+static void mask_check(struct checker *c, uint64_t mask)
+{
+	char text[CHAIN_BYTES], names[CHAIN_BYTES / 2];
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed_events); i++) {
+		const unsigned type = needed_events[i];
+
+		if (mask >> type & 1 ||
+		    (type == EVENT_PORT_MNG_CHG &&
+		     !(c->given.has_cap &&
+		       dev_cap_get_flags(&c->given.cap) & UINT64_C(1) << DEV_CAP_PORT_MNG_CHG)))
+			continue;
+		trail_format(names, sizeof(names));
+		snprintf(text, sizeof(text),
+			 "the mask of events has no bit %u, so users are never told of it; behind "
+			 "%s",
+			 type, names);
+		report_now(c, RULE_context_differs,
+			   (struct guest_object){GUEST_COMMAND, HCR_MAP_EQ}, text);
+		return;
+	}
+}
+
 static void events_given(struct checker *c, const struct hcr *command)
 {
 	struct given *g = &c->given;
@@ -121,6 +156,8 @@ static void events_given(struct checker *c, const struct hcr *command)
 	g->events = hcr_get_in_mod(command) >> 31 ? 0 : hcr_get_in_param(command);
 	g->event_eqn = hcr_get_in_mod(command) & NUMBER_MASK;
 	chain_take(&g->events_by);
+	if (!(hcr_get_in_mod(command) >> 31))
+		mask_check(c, hcr_get_in_param(command));
 }
 
 void given_event_lack(const struct checker *c, char *text, size_t size)
@@ -230,13 +267,32 @@ static void closing_check(struct checker *c)
 
 static void special_given(struct checker *c, const struct hcr *command)
 {
-	c->given.special_base = hcr_get_in_mod(command) & NUMBER_MASK;
+	c->given.special_wanted = hcr_get_in_mod(command) & NUMBER_MASK;
 	chain_take(&c->given.special_by);
 }
 
 bool given_port_is_open(const struct checker *c, unsigned port)
 {
 	return port < ARRAY_SIZE(c->given.port_open) && c->given.port_open[port];
+}
+
+static unsigned ports_of(const struct checker *c)
+{
+	const unsigned ports = c->given.has_cap ? dev_cap_get_num_ports(&c->given.cap) : 0;
+
+	return ports < ARRAY_SIZE(c->given.port_open) ? ports : ARRAY_SIZE(c->given.port_open) - 1;
+}
+
+/* Source: Linux ib_mad_init_device: each InfiniBand port has its QP0, which opens it */
+void given_up_check(struct ask *a, const struct drv_device *dev, bool closed)
+{
+	for (unsigned port = 1; a->c && !closed && a->c->given.runs && port <= ports_of(a->c);
+	     port++)
+		if (!a->c->given.port_open[port] && !drv_port_is_ethernet(dev, port))
+			ask_report(a, RULE_command_sequence,
+				   (struct guest_object){GUEST_PORT, port},
+				   "the driver has come up, and INIT_PORT was not given for the "
+				   "port");
 }
 
 /* --- all --- */
@@ -292,14 +348,27 @@ void given_command(struct checker *c, const struct hcr *command)
 	}
 }
 
+/* It is as if it had not been given. */
+static void refused(struct checker *c, const struct hcr *command)
+{
+	if (hcr_get_opcode(command) == HCR_INIT_PORT)
+		port_given(c, command, false);
+	else if (hcr_get_opcode(command) == HCR_MAP_EQ && !(hcr_get_in_mod(command) >> 31))
+		c->given.events = 0;
+}
+
 void given_command_done(struct checker *c, const struct hcr *command,
 			const struct hca_command_answer *answer)
 {
-	if (answer->status)
+	if (answer->status) {
+		refused(c, command);
 		return;
+	}
 	if (hcr_get_opcode(command) == HCR_QUERY_DEV_CAP)
 		c->given.has_cap = checker_read(c, hcr_get_out_param(command), &c->given.cap,
 						sizeof(c->given.cap));
+	if (hcr_get_opcode(command) == HCR_CONF_SPECIAL_QP)
+		c->given.special_base = c->given.special_wanted;
 	if (hcr_get_opcode(command) != HCR_INIT_HCA)
 		return;
 	c->given.runs = true;

@@ -9,6 +9,7 @@
 #include "testbench/dsan/cq_waits.h"
 #include "testbench/dsan/dead.h"
 #include "testbench/dsan/function.h"
+#include "testbench/dsan/given.h"
 #include "testbench/dsan/groups.h"
 #include "testbench/dsan/heap.h"
 #include "testbench/dsan/hooks.h"
@@ -33,7 +34,7 @@ static int made(struct ask *a, int rc, const void *object)
 		taken_failed(a, a->call);
 	else
 		taken_made(a, object);
-	return rc;
+	return ask_result(a, rc);
 }
 
 /* The object is gone, unless something uses it. */
@@ -238,6 +239,7 @@ W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigne
 	if (!rc)
 		asked_modified(&a);
 	asked_modify_end(&a, rc);
+	ask_result(&a, rc);
 	if (!rc && a.c && a.made && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
 		checker_recent_calls(a.c, a.since_recent, &a.made->reset_by);
 		asked_reset_end(&a, a.made->init.recv_cq);
@@ -340,7 +342,7 @@ W(int, drv_cq_moderate, struct drv_cq *cq, unsigned max_count, unsigned period_u
 	a.cq.moderates = true;
 	a.cq.max_count = max_count;
 	a.cq.period_us = period_us;
-	return __real_drv_cq_moderate(cq, max_count, period_us);
+	return ask_result(&a, __real_drv_cq_moderate(cq, max_count, period_us));
 }
 
 W(int, drv_cq_destroy, struct drv_cq *cq)
@@ -498,7 +500,7 @@ W(int, drv_mr_rereg_access, struct drv_mr *mr, unsigned access)
 
 	ask_begin(&a, ASK_REGION_RIGHTS, __func__, platform_of(mr), drv_mr_lkey(mr) >> 8);
 	a.region.access = access;
-	rc = __real_drv_mr_rereg_access(mr, access);
+	rc = ask_result(&a, __real_drv_mr_rereg_access(mr, access));
 	if (!rc)
 		asked_rights_end(&a);
 	return rc;
@@ -577,8 +579,11 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 	rc = __real_drv_probe(p, options, dev);
 	if (rc && a.c)
 		dead_begin(a.c, NULL);
-	if (!rc)
+	if (!rc) {
 		heap_driver_begins();
+		function_up_check(&a);
+		given_up_check(&a, *dev, options && options->no_ports);
+	}
 	return made(&a, rc, rc ? NULL : *dev);
 }
 

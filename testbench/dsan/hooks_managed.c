@@ -120,7 +120,7 @@ W(int, drv_query_port, struct drv_device *dev, unsigned port, struct drv_port_at
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = __real_drv_query_port(dev, port, attr);
+	rc = ask_result(&a, __real_drv_query_port(dev, port, attr));
 	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
 		told_port_check(&a, since, port, attr);
 	return rc;
@@ -134,7 +134,7 @@ W(int, drv_query_gid, struct drv_device *dev, unsigned port, unsigned index,
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = __real_drv_query_gid(dev, port, index, gid);
+	rc = ask_result(&a, __real_drv_query_gid(dev, port, index, gid));
 	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
 		told_gid_check(&a, since, port, index, gid);
 	return rc;
@@ -147,7 +147,7 @@ W(int, drv_query_pkey, struct drv_device *dev, unsigned port, unsigned index, ui
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = __real_drv_query_pkey(dev, port, index, pkey);
+	rc = ask_result(&a, __real_drv_query_pkey(dev, port, index, pkey));
 	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
 		told_pkey_check(&a, since, port, index, pkey);
 	return rc;
@@ -174,7 +174,7 @@ static int group_change(struct ask *a, int rc, struct drv_qp *qp, const uint8_t 
 		taken_made(a, NULL);
 	if (!rc && a->c && !qp->dev->dead)
 		groups_end(a, mgid, drv_qp_num(qp), block, attach, qp->dev->mcgs.used);
-	return rc;
+	return ask_result(a, rc);
 }
 
 W(int, drv_mcast_attach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool block_loopback)

@@ -8,8 +8,11 @@
 #include "testbench/dsan/groups.h"
 #include "testbench/dsan/heap.h"
 #include "testbench/dsan/hooks.h"
+#include "testbench/dsan/init_hca.h"
 #include "testbench/dsan/taken.h"
 #include "testbench/dsan/threads.h"
+#include "testbench/dsan/trail.h"
+#include "testbench/dsan/wanted.h"
 #include "testbench/dsan/wrote.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -21,8 +24,7 @@
 
 #define HERE __builtin_return_address(0)
 
-/* Of dev_cap.log_uar_mib. */
-#define UAR_UNIT UINT64_C(0x100000)
+#define TIMEOUT_UNIT_PS UINT64_C(1000000000000) /* a second */
 
 enum { GIVEN_BACK = 64 };
 
@@ -63,8 +65,12 @@ static bool in_drv_calloc;
 /* Not inlined, or gcc would warn that memory of malloc() is not written yet. */
 __attribute__((noinline)) static void *memory_taken(void *at, size_t bytes, const void *pc)
 {
-	if (!at || in_drv_calloc)
+	if (in_drv_calloc)
 		return at;
+	if (!at) {
+		trail_refused("memory");
+		return at;
+	}
 	taken_add(TAKEN_MEMORY, at, 0, pc);
 	if (checker_hears(pc))
 		heap_taken(at, bytes, pc);
@@ -370,83 +376,41 @@ W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
 	__real_drv_table_cleanup(t, tell_device);
 }
 
-/* Mailboxes are kept for the next command, also when this one fails. */
-#define COMMAND(dev, call)                                                                         \
+/* Source: Linux MLX4_CMD_TIME_CLASS_A: a command has 60 s */
+static void timeout_want(struct ask *a, const struct drv_device *dev)
+{
+	struct wanted *w = &a->command.wants;
+
+	w->begun_ps = dev->p->ops->now_ps(dev->p);
+	if (!w->timeout_ps)
+		w->timeout_ps = dev->options.command_timeout_ps;
+	if (!w->timeout_ps)
+		w->timeout_ps = 60 * TIMEOUT_UNIT_PS;
+}
+
+/* Mailboxes are kept for the next command, also when this one fails. What it was asked for stands
+ * behind the call. */
+#define COMMAND(dev, call, result, ...)                                                            \
 	({                                                                                         \
 		ASK inner;                                                                         \
 		int rc;                                                                            \
                                                                                                    \
 		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
-		rc = asked_command_end(&inner, call, NULL);                                        \
+		inner.command.wants = (struct wanted){.known = true, __VA_ARGS__};                 \
+		timeout_want(&inner, dev);                                                         \
+		ask_mark(&inner);                                                                  \
+		rc = call;                                                                         \
+		rc = asked_command_end(&inner, rc, result);                                        \
 		taken_inner_end(&inner, 0, true);                                                  \
 		rc;                                                                                \
 	})
 
 W(int, drv_cmd, struct drv_device *dev, struct drv_raw_cmd *cmd)
 {
-	return COMMAND(dev, __real_drv_cmd(dev, cmd));
-}
-
-/* All doorbell pages, and a hash table that leaves entries for its chains. Source: Linux mlx4_init_hca:
- * log_uar_sz; mlx4_make_profile: log_mc_hash_sz is less than log_mc_table_sz */
-static void init_hca_sizes_say(struct checker *c, const struct breach *b, const struct init_hca *h)
-{
-	const uint64_t uar_bytes =
-		c->given.has_cap ? UAR_UNIT << dev_cap_get_log_uar_mib(&c->given.cap) : 0;
-
-	if (uar_bytes && (uint64_t)UAR_PAGE_SIZE << init_hca_get_log_uars(h) != uar_bytes)
-		checker_report(c, b,
-			       "init_hca.log_uars is %u, and the BAR has 0x%llx bytes of pages",
-			       (unsigned)init_hca_get_log_uars(h), (unsigned long long)uar_bytes);
-	if (init_hca_get_log_mcg_hash(h) >= init_hca_get_log_mcgs(h))
-		checker_report(c, b,
-			       "init_hca.log_mcg_hash is %u, and log_mcgs is %u: no entry is left "
-			       "for chains",
-			       (unsigned)init_hca_get_log_mcg_hash(h),
-			       (unsigned)init_hca_get_log_mcgs(h));
-}
-
-/* Where the tables are for the device is where the driver maps memory for them. */
-static void init_hca_says(const struct ask *a, const struct drv_device *dev,
-			  const struct init_hca *h)
-{
-	const struct {
-		enum drv_table table;
-		uint64_t base;
-		unsigned log_entries; /* 0: not said */
-		const char *name;
-	} said[] = {
-		{DRV_T_QPC, init_hca_get_qpc_base(h), init_hca_get_log_qps(h), "qpc"},
-		{DRV_T_SRQC, init_hca_get_srqc_base(h), init_hca_get_log_srqs(h), "srqc"},
-		{DRV_T_CQC, init_hca_get_cqc_base(h), init_hca_get_log_cqs(h), "cqc"},
-		{DRV_T_EQC, init_hca_get_eqc_base(h), init_hca_get_log_eqs(h), "eqc"},
-		{DRV_T_DMPT, init_hca_get_dmpt_base(h), init_hca_get_log_mpts(h), "dmpt"},
-		{DRV_T_ALTC, init_hca_get_altc_base(h), 0, "altc"},
-		{DRV_T_AUXC, init_hca_get_auxc_base(h), 0, "auxc"},
-		{DRV_T_MTT, init_hca_get_mtt_base(h), 0, "mtt"},
-		{DRV_T_CMPT_QP, init_hca_get_cmpt_base(h), 0, "cmpt"},
-	};
-	struct breach b = {RULE_context_differs,
-			   {GUEST_COMMAND, HCR_INIT_HCA},
-			   wrote_find((uintptr_t)h, sizeof(*h)),
-			   NULL};
-
-	if (a->c)
-		init_hca_sizes_say(a->c, &b, h);
-	for (size_t i = 0; a->c && i < ARRAY_SIZE(said); i++) {
-		const struct drv_icm_table *t = &dev->tables[said[i].table];
-		const uint64_t entries = UINT64_C(1) << said[i].log_entries;
-
-		if (said[i].base == t->virt && entries <= t->entries)
-			continue;
-		checker_report(a->c, &b,
-			       "init_hca.%s_base is 0x%llx for %llu entries; the driver maps ICM "
-			       "for it from 0x%llx, %u entries",
-			       said[i].name, (unsigned long long)said[i].base,
-			       (unsigned long long)entries, (unsigned long long)t->virt,
-			       t->entries);
-		return;
-	}
+	return COMMAND(dev, __real_drv_cmd(dev, cmd), cmd->out_imm ? &cmd->out_param : NULL,
+		       .op = cmd->op, .op_mod = cmd->op_mod, .in_mod = cmd->in_mod,
+		       .in_param = cmd->in_param, .in = cmd->in, .in_len = cmd->in_len,
+		       .out = cmd->out, .out_len = cmd->out_len, .timeout_ps = cmd->timeout_ps);
 }
 
 /* Entries of groups are read, changed and written back. */
@@ -475,7 +439,8 @@ W(int, drv_cmd_in, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigne
 	if (a && op == HCR_INIT_HCA && len == sizeof(struct init_hca))
 		init_hca_says(a, dev, in);
 	group_write(dev, op, in_mod, HERE);
-	return COMMAND(dev, __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len));
+	return COMMAND(dev, __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len), NULL, .op = op,
+		       .op_mod = op_mod, .in_mod = in_mod, .in = in, .in_len = len);
 }
 
 W(int, drv_cmd_out, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
@@ -484,34 +449,28 @@ W(int, drv_cmd_out, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsign
 	const void *pc = HERE;
 
 	group_read(dev, op, in_mod, pc);
-	return COMMAND(dev, __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len));
+	return COMMAND(dev, __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len), NULL, .op = op,
+		       .op_mod = op_mod, .in_mod = in_mod, .out = out, .out_len = len);
 }
 
 W(int, drv_cmd_plain, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod)
 {
-	return COMMAND(dev, __real_drv_cmd_plain(dev, op, in_mod, op_mod));
+	return COMMAND(dev, __real_drv_cmd_plain(dev, op, in_mod, op_mod), NULL, .op = op,
+		       .op_mod = op_mod, .in_mod = in_mod);
 }
 
 W(int, drv_cmd_imm, struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64_t in_param,
   uint64_t *out_param)
 {
-	ASK inner;
-
-	ask_begin(&inner, ASK_INNER, __func__, dev->p, 0);
-	return asked_command_end(&inner, __real_drv_cmd_imm(dev, op, in_mod, in_param, out_param),
-				 out_param);
+	return COMMAND(dev, __real_drv_cmd_imm(dev, op, in_mod, in_param, out_param), out_param,
+		       .op = op, .in_mod = in_mod, .in_param = in_param);
 }
 
 W(int, drv_hcr_exec, struct drv_device *dev, struct drv_hcr *cmd)
 {
-	ASK inner;
-	int rc;
-
-	ask_begin(&inner, ASK_INNER, __func__, dev->p, 0);
-	rc = __real_drv_hcr_exec(dev, cmd);
-	rc = asked_command_end(&inner, rc, &cmd->out_param);
-	taken_inner_end(&inner, 0, true);
-	return rc;
+	return COMMAND(dev, __real_drv_hcr_exec(dev, cmd), &cmd->out_param, .op = cmd->op,
+		       .op_mod = cmd->op_mod, .in_mod = cmd->in_mod, .in_param = cmd->in_param,
+		       .out_param = cmd->out_param, .timeout_ps = cmd->timeout_ps);
 }
 
 /* --- numbers --- */
@@ -582,6 +541,8 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 {
 	const int rc = __real_drv_bitmap_alloc(b, number);
 
+	if (rc && b->used >= b->size / 2)
+		trail_refused("a number");
 	if (!rc)
 		reuse_check(b, *number, HERE);
 	if (!rc)

@@ -219,9 +219,12 @@ static void entry_load(struct own *o, const struct claim *k, uintptr_t at, const
 	struct queues *q = k->holder->queues;
 	uint32_t slot, within;
 
-	if (q->changed || !ring_slot(&q->entries, offset_of(k, at), &slot, &within) ||
-	    within >= FIELDS_BYTES)
+	if (q->changed || !ring_slot(&q->entries, offset_of(k, at), &slot, &within))
 		return;
+	if (within >= FIELDS_BYTES) {
+		q->looked = slot;
+		return;
+	}
 	q->loaded = order_epoch(o->c->order);
 	if (!ring_has(&q->entries, slot))
 		checker_report(

@@ -175,6 +175,11 @@ static void left_check(struct own *o, const struct holder *h, uint32_t ci, const
 			"it is armed with index %u again, and %u events waited there already "
 			"when it was armed the last time",
 			q->entries.tail, q->armed_head - q->armed_tail);
+	else if (q->was_armed && q->looked != (ci & ring_mask(&q->entries)))
+		checker_report(o->c, &(struct breach){RULE_eq_left, object_of(h), pc, NULL},
+			       "it is armed with index %u, and nobody has looked whether the next "
+			       "event is there: the last look was at slot %u",
+			       ci, q->looked);
 	q->was_armed = true;
 	q->armed_head = q->entries.head;
 	q->armed_tail = index_after(q->entries.tail, ci, INDEX_BITS);
@@ -231,6 +236,13 @@ static void unarmed_check(void *arg, struct holder *h)
 	checker_report(o->c, &(struct breach){RULE_eq_not_armed, object_of(h), NULL, NULL},
 		       "%u events wait; its last doorbell did not arm it: %s",
 		       q->entries.head - q->entries.tail, *names ? names : "none was rung");
+}
+
+bool own_eq_was_armed(const struct own *o, uint32_t eqn)
+{
+	const struct holder *h = own_find((struct own *)o, HCA_EQ, eqn);
+
+	return h && h->queues && h->queues->was_armed;
 }
 
 void own_tell_waits(struct own *o)

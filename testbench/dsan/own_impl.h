@@ -43,8 +43,9 @@ struct queues {
 	struct completion *completions; /* of a CQ: one each entry */
 	struct completion *waiting; /* of a CQ: those that software has not taken, in their order */
 	uint32_t n_waiting, waiting_room;
-	uint32_t seen; /* of an EQ: how many events software has looked at */
-	bool armed;    /* of an EQ: so said its last doorbell, which was rung by `ringers` */
+	uint32_t seen;   /* of an EQ: how many events software has looked at */
+	uint32_t looked; /* of an EQ: the slot whose owner bit software has looked at last */
+	bool armed;      /* of an EQ: so said its last doorbell, which was rung by `ringers` */
 	struct calls ringers;
 	uint32_t events;          /* of a CQ: how many events of it software has looked at */
 	struct posted *posted[2]; /* of a QP: one each receive and each send */

@@ -96,6 +96,7 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 
 	if (!r)
 		return;
+	trail_add(r, pc);
 	freed_check(r, at, bytes, false, pc);
 	accesses_add(&r->loads, at, bytes, pc);
 	if (r->woken.watched)
@@ -109,6 +110,7 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 
 	if (!r)
 		return;
+	trail_add(r, pc);
 	freed_check(r, at, bytes, true, pc);
 	heap_store(at, pc);
 	locks_store(r, at, pc);

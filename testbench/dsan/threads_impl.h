@@ -9,7 +9,7 @@
 struct platform_waitq;
 struct sleeping;
 
-enum { ACCESSES = 64, HELD = 8, CHANGES = 4, NAMES = 160 };
+enum { ACCESSES = 64, HELD = 8, CHANGES = 4, NAMES = 160, TRAIL = 128 /* a power of two */ };
 
 struct access {
 	uintptr_t at;
@@ -59,12 +59,24 @@ struct runner {
 		const void *pc, *sleeps;
 	} changes[CHANGES];
 	unsigned n_changes;
+	/* of trail.c: code_offset() of where it has come by, from where the running call began */
+	uint32_t trail[TRAIL], n_trail, trail_from;
+	const char *refused; /* what was refused to it last, and how long its trail was then */
+	uint32_t refused_at;
 	struct woken { /* behind a wait: of waits.c */
 		bool watched;
 		struct accesses looks, stores; /* its own before it slept; those of who woke it */
 		const void *pc;
 	} woken;
 };
+
+static inline void trail_add(struct runner *r, const void *pc)
+{
+	const uint32_t at = code_offset(pc);
+
+	if (r->trail[(r->n_trail - 1) % TRAIL] != at)
+		r->trail[r->n_trail++ % TRAIL] = at;
+}
 
 /* The running thread; NULL: none that the driver has called from. */
 struct runner *runner_now(void);

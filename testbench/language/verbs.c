@@ -2,6 +2,7 @@
 /* Verbs of a scenario: driver calls, events, faults, statements. */
 #include "host_driver/uverbs/include/infiniband/verbs.h"
 #include "model/sim/cfg.h"
+#include "testbench/dsan/checker.h"
 #include "testbench/language/tb.h"
 
 #include <inttypes.h>
@@ -21,6 +22,8 @@ bool tb_must(struct tb *tb, const char *here, const char *call, int rc, int resu
 	snprintf(expected, sizeof(expected), "%s gives %d", call, result);
 	snprintf(got, sizeof(got), "%d (%s)", rc, rc < 0 ? strerror(-rc) : "no error");
 	tb->timed_out = rc == -ETIMEDOUT;
+	if (!result && rc < 0 && !tb->failed)
+		checkers_tell_refused(call, rc);
 	tb_fail(tb, here, expected, got);
 	return false;
 }

@@ -81,6 +81,16 @@ const void *code_pc(uint32_t offset)
 	return "";
 }
 
+uint32_t code_offset(const void *pc)
+{
+	return 0;
+}
+
+bool own_eq_was_armed(const struct own *o, uint32_t eqn)
+{
+	return true;
+}
+
 bool own_follows(const struct own *o, enum hca_object type, uint32_t number, bool sends)
 {
 	return true;
