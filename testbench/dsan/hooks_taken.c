@@ -381,6 +381,8 @@ static void timeout_want(struct ask *a, const struct drv_device *dev)
 {
 	struct wanted *w = &a->command.wants;
 
+	if (drv_cmd_is_closing((uint16_t)w->op))
+		trail_undoes();
 	w->begun_ps = dev->p->ops->now_ps(dev->p);
 	if (!w->timeout_ps)
 		w->timeout_ps = dev->options.command_timeout_ps;

@@ -3,6 +3,7 @@
 #include "testbench/dsan/taken.h"
 
 #include "testbench/dsan/asked_impl.h"
+#include "testbench/dsan/trail.h"
 #include "testbench/os/calls.h"
 
 #include <stdlib.h>
@@ -132,6 +133,7 @@ void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void
 
 	if (!a || !a->c)
 		return;
+	trail_takes();
 	add(a->c, a, kind, of, number, pc);
 	a->took = true;
 }
@@ -150,6 +152,7 @@ void taken_back(enum taken_kind kind, const void *of, uint64_t number, const voi
 	struct ask *a = ask_taker();
 	struct taken **at = place_of(kind, of, number, a), *t = *at;
 
+	trail_undoes();
 	for (; a; a = a->kind == ASK_INNER ? ask_around(a) : NULL)
 		if (a->n_released < ASK_RELEASED)
 			a->released[a->n_released++] = pc;

@@ -9,7 +9,14 @@
 struct platform_waitq;
 struct sleeping;
 
-enum { ACCESSES = 64, HELD = 8, CHANGES = 4, NAMES = 160, TRAIL = 128 /* a power of two */ };
+enum {
+	ACCESSES = 64,
+	HELD = 8,
+	CHANGES = 4,
+	NAMES = 160,
+	TRAIL = 128 /* a power of two */,
+	UNDONE = 24
+};
 
 struct access {
 	uintptr_t at;
@@ -61,6 +68,9 @@ struct runner {
 	unsigned n_changes;
 	/* of trail.c: code_offset() of where it has come by, from where the running call began */
 	uint32_t trail[TRAIL], n_trail, trail_from;
+	/* the end of its trail when it began to give back what it had taken; n_undone 0: it has not */
+	uint32_t undone[UNDONE];
+	unsigned n_undone;
 	const char *refused; /* what was refused to it last, and how long its trail was then */
 	uint32_t refused_at;
 	struct woken { /* behind a wait: of waits.c */

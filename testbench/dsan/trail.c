@@ -26,6 +26,25 @@ void trail_begin(void)
 		return;
 	r->trail_from = r->n_trail;
 	r->refused = NULL;
+	r->n_undone = 0;
+}
+
+void trail_takes(void)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		r->n_undone = 0;
+}
+
+void trail_undoes(void)
+{
+	struct runner *r = runner_now();
+
+	if (!r || r->n_undone)
+		return;
+	for (uint32_t at = r->n_trail; at != r->trail_from && r->n_undone < UNDONE; at--)
+		r->undone[r->n_undone++] = r->trail[(at - 1) % TRAIL];
 }
 
 void trail_refused(const char *what)
@@ -59,6 +78,20 @@ void trail_format(char *text, size_t size)
 	checker_functions(pcs, n, text, size);
 }
 
+void trail_format_before_undo(char *text, size_t size)
+{
+	const struct runner *r = runner_now();
+	const void *pcs[UNDONE];
+
+	if (!r || !r->n_undone) {
+		trail_format(text, size);
+		return;
+	}
+	for (unsigned n = 0; n < r->n_undone; n++)
+		pcs[n] = code_pc(r->undone[n]);
+	checker_functions(pcs, r->n_undone, text, size);
+}
+
 void checkers_tell_refused(const char *call, int rc)
 {
 	const struct runner *r = runner_now();
@@ -66,10 +99,10 @@ void checkers_tell_refused(const char *call, int rc)
 
 	if (!r || !r->c || trail_refusal() || rc == -EIO || rc == -ETIMEDOUT)
 		return;
-	trail_format(names, sizeof(names));
+	trail_format_before_undo(names, sizeof(names));
 	if (*names)
 		checker_report(r->c, &(struct breach){RULE_call_refused, {0}, NULL, NULL},
 			       "%s gives %d (%s), and nothing was refused to the driver; its "
-			       "functions that ran last: %s",
+			       "functions that ran before it gave up: %s",
 			       call, rc, strerror(-rc), names);
 }

@@ -46,7 +46,7 @@ VERDICTS = ["named", "misnamed", "missed"]
 
 # Tried on each mutant after the scenarios of its row. A change of drivers is tried with them too, so they are the ones that do most.
 COMMON = """tour soak rc_send rc_many rc_many_sges rc_inline rc_read rc_atomic rc_rnr srq_shared xrc_send ud_send ud_multicast cq_arm
-	cq_resize frwr mw_type2 qp_reuse qp_sqd processes_killed rdma_connect kernel_rw mad_port_info reset_under_load device_fatal""".split()
+	cq_resize frwr mw_type2 qp_reuse qp_sqd processes_killed rdma_connect kernel_rw mad_port_info reset_under_load device_fatal bring_up_refused""".split()
 
 
 class Wrong(Exception):

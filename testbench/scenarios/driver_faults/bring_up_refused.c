@@ -4,6 +4,7 @@
  * wait queue or no interrupt. The driver says so, gives back what it had taken until then, and
  * comes up the next time. Nothing else shows whether each error path undoes just the steps before it.
  */
+/* behaviours: FAULT-bring-up */
 #include "testbench/harm.h"
 
 enum { PLACES_MAX = 400, PAGES_STEP = 97, PAGES_EACH = 12, NEVER = ~0u };
