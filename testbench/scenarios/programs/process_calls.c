@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process changes and queries each kind of object, then destroys all of them, newest first. Each call
+ * that changes or queries holds the object only as long as it lasts: an object that is still held could
+ * not be destroyed. The same when the call is refused.
+ */
+#include "testbench/programs.h"
+
+enum { LEN = 64, ENTRIES = 40, TOO_MANY = 1 << 30 };
+
+static int change_cq(struct ibv_cq *cq)
+{
+	struct ibv_modify_cq_attr attr = {.attr_mask = IBV_CQ_ATTR_MODERATE,
+					  .moderate = {.cq_count = 2, .cq_period = 3}};
+
+	if (ibv_resize_cq(cq, ENTRIES) || cq->cqe < ENTRIES || !ibv_resize_cq(cq, TOO_MANY))
+		return __LINE__;
+	return ibv_modify_cq(cq, &attr) ? __LINE__ : 0;
+}
+
+static int change_srq(struct ibv_pd *pd)
+{
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = 8, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(pd, &init);
+	struct ibv_srq_attr attr = {.srq_limit = 0};
+
+	if (!srq || ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT) ||
+	    !ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR))
+		return __LINE__;
+	if (ibv_query_srq(srq, &attr) || attr.srq_limit || attr.max_wr < 8)
+		return __LINE__;
+	return ibv_destroy_srq(srq) ? __LINE__ : 0;
+}
+
+static int change_region(struct ibv_pd *pd, void *buf)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, buf, LEN, IBV_ACCESS_LOCAL_WRITE);
+	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+	struct ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
+
+	if (!mr || !mw || ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access) ||
+	    !ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE))
+		return __LINE__;
+	return ibv_dealloc_mw(mw) || ibv_dereg_mr(mr) ? __LINE__ : 0;
+}
+
+static int change_qp(struct ibv_pd *pd, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.qp_type = IBV_QPT_UD,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 5};
+	const union ibv_gid group = {.raw = {0xff, 0x12, 0xa0, 0x1b, [15] = 9}};
+	const int mask = IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_QKEY;
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+
+	if (!qp || ibv_modify_qp(qp, &attr, mask) || !ibv_modify_qp(qp, &attr, IBV_QP_AV))
+		return __LINE__;
+	if (ibv_query_qp(qp, &attr, mask, &init) || attr.qkey != 5 || attr.port_num != 1)
+		return __LINE__;
+	if (ibv_attach_mcast(qp, &group, 0xc001) || ibv_attach_mcast(qp, &group, 0xc001) ||
+	    !ibv_destroy_qp(qp) || ibv_detach_mcast(qp, &group, 0xc001) ||
+	    !ibv_detach_mcast(qp, &group, 0xc001))
+		return __LINE__;
+	return ibv_destroy_qp(qp) ? __LINE__ : 0;
+}
+
+static int program(void *arg)
+{
+	struct program p = {.file = "domain"};
+	int rc;
+
+	if (program_open(&p))
+		return __LINE__;
+	rc = change_cq(p.cq);
+	if (!rc)
+		rc = change_srq(p.pd);
+	if (!rc)
+		rc = change_region(p.pd, p.buf);
+	if (!rc)
+		rc = change_qp(p.pd, p.cq);
+	if (rc)
+		return rc;
+	return ibv_dereg_mr(p.mr) || ibv_destroy_cq(p.cq) || ibv_dealloc_pd(p.pd) ||
+			       ibv_close_device(p.context)
+		       ? __LINE__
+		       : 0;
+}
+
+SCENARIO(process_calls, "a process changes and queries each object, then destroys all of them",
+	 .no_qps = true)
+{
+	expect_exit(start_process(a, program, NULL), 0);
+}
