@@ -2,7 +2,7 @@
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, calls.c child.c place.c compile.c outdir.c symbols.c)
 src-y += $(addprefix $(d)/dsan/, callout.c checker.c order.c objects.c claims.c own.c own_doorbell.c own_waiting.c late.c guest.c wrote.c taken.c threads.c locks.c waits.c freed.c heap.c asked.c asked_request.c asked_completion.c asked_context.c asked_command.c wanted.c trail.c init_hca.c function.c chain.c dead.c buffers.c given.c report.c asked_special.c mads.c mads_leave.c mads_ifc.c groups.c told.c connections.c cq_waits.c counts.c pins.c smi.c)
-checked-y += $(addprefix $(d)/dsan/, hooks.c hooks_taken.c hooks_managed.c hooks_core.c page_lists.c)
+checked-y += $(addprefix $(d)/dsan/, hooks.c hooks_taken.c hooks_managed.c hooks_core.c page_lists.c posted.c converted.c)
 src-y += $(addprefix $(d)/explore/, schedule.c explorer.c plan.c)
 src-y += $(addprefix $(d)/machine/, acts.c holds.c refusals.c stall.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)
 src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c software.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)

@@ -8,12 +8,12 @@
 
 enum {
 	LINE = 64,
-	FOLLOWED = 1024, /* bytes of a block whose stores and pointers are followed */
+	FOLLOWED = 2048, /* bytes of a block whose stores and pointers are followed */
 	LINES = FOLLOWED / LINE + 1,
 	BUCKETS = 1 << 12, /* a power of two */
 	TAKERS = 5,
 	HOLDERS = 3,
-	WRITERS = 4,
+	WRITERS = 6,
 	NAMES_BYTES = 160,
 };
 

@@ -81,6 +81,7 @@ W(int, drv_post_send, struct drv_qp *qp, const struct drv_send_wr *wr,
 	a.made = made_find(qp);
 	a.followed = ask_follows(&a, HCA_QP, true);
 	a.sends.wr = wr;
+	posted_check(a.c, qp, wr);
 	rc = __real_drv_post_send(qp, wr, &stopped);
 	if (rc && bad)
 		*bad = stopped;
@@ -138,6 +139,7 @@ W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
 	asked_poll_begin(&a, n);
 	rc = __real_drv_cq_poll(cq, n, wc);
 	asked_poll_end(&a, rc, wc);
+	polled_note(wc, rc);
 	if (a.c && rc >= 0 && rc < n)
 		cq_waits_empty(cq);
 	if (rc > 0)

@@ -16,6 +16,12 @@ enum { DEVICES = 2 };
 /* hooks_taken.c: looks into a CQ that was resized. */
 void cq_was_resized(struct ask *a, const struct drv_cq *cq);
 
+/* posted.c: the core passes these requests on. */
+void posted_check(struct checker *c, const struct drv_qp *qp, const struct drv_send_wr *wr);
+
+/* converted.c: the driver returns these completions. */
+void polled_note(const struct drv_wc *wc, int n);
+
 /* page_lists.c: a region's page list was filled for this memory. */
 void page_list_check(const struct ask *a, const struct drv_mr *mr, const void *addr, uint64_t len);
 

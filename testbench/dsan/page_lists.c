@@ -10,7 +10,7 @@
 #include "host_driver/core/core.h"
 #include "host_driver/mlx4/mlx4_internal.h"
 
-enum { NAMES_BYTES = 200, PLACES = 12 };
+enum { NAMES_BYTES = 200, PLACES = 18 };
 
 /* A list, and where the region begins in its first page. */
 struct list {
@@ -19,6 +19,7 @@ struct list {
 	uint64_t offset; /* of the region in its first page */
 	unsigned log_page;
 	const void *object; /* in the heap: who wrote into it is told, too */
+	size_t object_bytes;
 };
 
 static void differs(const struct list *l, uint64_t at, const char *what, uint64_t is,
@@ -31,7 +32,8 @@ static void differs(const struct list *l, uint64_t at, const char *what, uint64_
 
 	checker_settle(l->c);
 	checker_storers(l->c, entry, entry + sizeof(struct mtt_entry), 0, storers, sizeof(storers));
-	checker_functions(pcs, heap_writers(l->object, 1, pcs, PLACES), writers, sizeof(writers));
+	checker_functions(pcs, heap_writers(l->object, l->object_bytes, pcs, PLACES), writers,
+			  sizeof(writers));
 	checker_report(
 		l->c, &(struct breach){RULE_context_differs, {GUEST_MPT, l->mr->index}, NULL, NULL},
 		"byte %llu of a region, by its page list: %s 0x%llx, asked for 0x%llx; written "
@@ -78,12 +80,25 @@ static bool piece_says(const struct list *l, uint64_t at, uint64_t bus, uint64_t
 
 void page_list_check(const struct ask *a, const struct drv_mr *mr, const void *addr, uint64_t len)
 {
-	const struct list l = {a->c, mr, (uintptr_t)addr & (PLATFORM_PAGE_SIZE - 1), DRV_LOG_PAGE,
-			       mr};
+	const struct list l = {a->c,         mr, (uintptr_t)addr & (PLATFORM_PAGE_SIZE - 1),
+			       DRV_LOG_PAGE, mr, sizeof(*mr)};
 
 	if (a->c && checker_has(a->c, (uintptr_t)addr))
 		piece_says(&l, 0, a->c->host.bus + ((uintptr_t)addr - (uintptr_t)a->c->host.memory),
 			   len);
+}
+
+/* Whether that entry can follow the n entries before it: they adjoin, or both lie at a page's edge. */
+static bool follows(const struct list *l, struct scatterlist *sg, int n,
+		    const struct scatterlist *next)
+{
+	const uint64_t edge = (UINT64_C(1) << l->log_page) - 1;
+	struct scatterlist *s;
+	uint64_t end = 0;
+	int i;
+
+	for_each_sg(sg, s, n, i) end = sg_dma_address(s) + sg_dma_len(s);
+	return end == sg_dma_address(next) || !((end | sg_dma_address(next)) & edge);
 }
 
 /* Source: Linux ib_sg_to_pages: what it maps is one range of addresses, from mr->iova on */
@@ -95,7 +110,8 @@ W(int, ib_map_mr_sg, struct ib_mr *mr, struct scatterlist *sg, int sg_nents, uns
 	struct list l = {.c = checker_of_host(mr->device->platform->host),
 			 .mr = mr->drv,
 			 .offset = mr->iova & (page_size - 1),
-			 .object = mr};
+			 .object = mr,
+			 .object_bytes = sizeof(*mr)};
 	struct scatterlist *s;
 	uint64_t at = 0;
 	int i;
@@ -113,6 +129,8 @@ W(int, ib_map_mr_sg, struct ib_mr *mr, struct scatterlist *sg, int sg_nents, uns
 			return n;
 		at += sg_dma_len(s) - skip;
 	}
+	if (n < sg_nents && mr->npages < mr->drv->max_pages && s && follows(&l, sg, n, s))
+		differs(&l, at, "it ends before an entry that follows, at", 0, sg_dma_address(s));
 	/* the next entry may be mapped in part */
 	if (mr->length < at || (n == sg_nents && mr->length != at))
 		differs(&l, 0, "its length is", mr->length, at);

@@ -26,7 +26,8 @@ struct checker;
 	T(PAGES, "piece of DMA memory")                                                            \
 	T(MAPPING, "mapping")                                                                      \
 	T(HANDLER, "handler of interrupts")                                                        \
-	T(MEMORY, "piece of memory")
+	T(MEMORY, "piece of memory")                                                               \
+	T(POOLED, "region of a pool")
 
 enum taken_kind {
 #define T(NAME, what) TAKEN_##NAME,
