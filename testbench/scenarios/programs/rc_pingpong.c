@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The well-known RC ping-pong, as two programs that use <infiniband/verbs.h>. They exchange LID,
+ * The well-known RC ping-pong, as two programs that use <infiniband/verbs.h>. They exchange LID, GID,
  * QPN and PSN over a socket, connect, and send a message back and forth, asleep until the
  * completion channel wakes them. Where a real program uses libc, this one uses testbench/process.h.
  */
@@ -12,6 +12,8 @@ enum { SIZE = 4096, ROUNDS = 20, DEPTH = 8, RECV_ID = 1, SEND_ID = 2 };
 
 struct address {
 	uint32_t lid, qpn, psn;
+	union ibv_gid gid;
+	bool by_gid; /* an Ethernet port has no LID */
 };
 
 struct pingpong {
@@ -61,7 +63,10 @@ static int connect_to(struct pingpong *pp, const struct address *mine, const str
 				   .rq_psn = peer->psn,
 				   .max_dest_rd_atomic = 1,
 				   .min_rnr_timer = 12,
-				   .ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1}};
+				   .ah_attr = {.dlid = (uint16_t)peer->lid,
+					       .port_num = 1,
+					       .is_global = mine->by_gid,
+					       .grh = {.dgid = peer->gid, .hop_limit = 1}}};
 	int rc = ibv_modify_qp(pp->qp, &attr,
 			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
@@ -152,7 +157,12 @@ static int pingpong(bool client)
 			return 2;
 	if (ibv_req_notify_cq(pp.cq, 0))
 		return 3;
-	mine = (struct address){port.lid, pp.qp->qp_num, client ? 0xfffffe : 0xfffff0};
+	mine = (struct address){.lid = port.lid,
+				.qpn = pp.qp->qp_num,
+				.psn = client ? 0xfffffe : 0xfffff0,
+				.by_gid = port.link_layer == IBV_LINK_LAYER_ETHERNET};
+	if (ibv_query_gid(pp.context, 1, 0, &mine.gid))
+		return 7;
 	o = oob_open("rc_pingpong");
 	if (oob_write(o, &mine, sizeof(mine)) || oob_read(o, &peer, sizeof(peer)) ||
 	    connect_to(&pp, &mine, &peer) || oob_write(o, "r", 1) || oob_read(o, &ready, 1))

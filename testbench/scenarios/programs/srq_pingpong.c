@@ -12,6 +12,8 @@ enum { SIZE = 1024, QPS = 4, ROUNDS = 10, DEPTH = 32 };
 
 struct side {
 	uint32_t lid, qpn[QPS];
+	union ibv_gid gid;
+	bool by_gid; /* an Ethernet port has no LID */
 };
 
 struct pingpong {
@@ -55,7 +57,7 @@ static int open_all(struct pingpong *pp)
 }
 
 /* Takes the QP from RESET to RTS; both sides send from PSN 0. */
-static int connect_qp(struct ibv_qp *qp, uint32_t lid, uint32_t qpn)
+static int connect_qp(struct ibv_qp *qp, const struct side *peer, uint32_t qpn)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
 				   .port_num = 1,
@@ -63,7 +65,10 @@ static int connect_qp(struct ibv_qp *qp, uint32_t lid, uint32_t qpn)
 				   .dest_qp_num = qpn,
 				   .max_dest_rd_atomic = 1,
 				   .min_rnr_timer = 12,
-				   .ah_attr = {.dlid = (uint16_t)lid, .port_num = 1},
+				   .ah_attr = {.dlid = (uint16_t)peer->lid,
+					       .port_num = 1,
+					       .is_global = peer->by_gid,
+					       .grh = {.dgid = peer->gid, .hop_limit = 1}},
 				   .timeout = 14,
 				   .retry_cnt = 7,
 				   .rnr_retry = 7,
@@ -162,13 +167,16 @@ static int pingpong(void *arg)
 		if (recv_one(&pp))
 			return 2;
 	mine.lid = port.lid;
+	mine.by_gid = port.link_layer == IBV_LINK_LAYER_ETHERNET;
+	if (ibv_query_gid(pp.context, 1, 0, &mine.gid))
+		return 7;
 	for (unsigned i = 0; i < QPS; i++)
 		mine.qpn[i] = pp.qp[i]->qp_num;
 	o = oob_open("srq_pingpong");
 	if (oob_write(o, &mine, sizeof(mine)) || oob_read(o, &peer, sizeof(peer)))
 		return 3;
 	for (unsigned i = 0; i < QPS; i++)
-		if (connect_qp(pp.qp[i], peer.lid, peer.qpn[i]))
+		if (connect_qp(pp.qp[i], &peer, peer.qpn[i]))
 			return 4;
 	if (oob_write(o, "r", 1) || oob_read(o, &ready, 1))
 		return 5;

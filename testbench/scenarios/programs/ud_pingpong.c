@@ -12,6 +12,7 @@ enum { SIZE = 2048, GRH = 40, ROUNDS = 20, DEPTH = 8, QKEY = 0x11111111 };
 
 struct address {
 	uint32_t lid, qpn;
+	union ibv_gid gid;
 };
 
 struct pingpong {
@@ -136,12 +137,17 @@ static int pingpong(void *arg)
 	for (unsigned i = 0; i < DEPTH; i++)
 		if (recv_one(&pp))
 			return 2;
-	mine = (struct address){port.lid, pp.qp->qp_num};
+	mine = (struct address){.lid = port.lid, .qpn = pp.qp->qp_num};
+	if (ibv_query_gid(pp.context, 1, 0, &mine.gid))
+		return 6;
 	o = oob_open("ud_pingpong");
 	if (oob_write(o, &mine, sizeof(mine)) || oob_read(o, &peer, sizeof(peer)))
 		return 3;
 	if (arg) {
 		ah.dlid = (uint16_t)peer.lid;
+		/* an Ethernet port has no LID */
+		ah.is_global = port.link_layer == IBV_LINK_LAYER_ETHERNET;
+		ah.grh = (struct ibv_global_route){.dgid = peer.gid, .hop_limit = 1};
 		pp.ah = ibv_create_ah(pp.pd, &ah);
 		pp.peer_qpn = peer.qpn;
 	}

@@ -14,6 +14,8 @@ enum { SIZE = 1024, ROUNDS = 20, DEPTH = 8, PSN = 0xfffffa };
 
 struct address {
 	uint32_t lid, send_qpn, recv_qpn, srqn;
+	union ibv_gid gid;
+	bool by_gid; /* an Ethernet port has no LID */
 };
 
 struct pingpong {
@@ -81,7 +83,7 @@ static int open_all(struct pingpong *pp, uint32_t *srqn)
 	return open_srq(pp, srqn) || open_qps(pp);
 }
 
-static int connect_qp(struct ibv_qp *qp, uint32_t lid, uint32_t qpn, bool sends)
+static int connect_qp(struct ibv_qp *qp, const struct address *peer, uint32_t qpn, bool sends)
 {
 	const int both =
 		IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
@@ -93,7 +95,10 @@ static int connect_qp(struct ibv_qp *qp, uint32_t lid, uint32_t qpn, bool sends)
 				   .sq_psn = PSN,
 				   .max_dest_rd_atomic = 1,
 				   .min_rnr_timer = 12,
-				   .ah_attr = {.dlid = (uint16_t)lid, .port_num = 1},
+				   .ah_attr = {.dlid = (uint16_t)peer->lid,
+					       .port_num = 1,
+					       .is_global = peer->by_gid,
+					       .grh = {.dgid = peer->gid, .hop_limit = 1}},
 				   .timeout = 14,
 				   .retry_cnt = 7,
 				   .rnr_retry = 7,
@@ -165,14 +170,17 @@ static int pingpong(void *arg)
 		if (post(&pp, false))
 			return 2;
 	mine.lid = port.lid;
+	mine.by_gid = port.link_layer == IBV_LINK_LAYER_ETHERNET;
+	if (ibv_query_gid(pp.context, 1, 0, &mine.gid))
+		return 7;
 	mine.send_qpn = pp.send_qp->qp_num;
 	mine.recv_qpn = pp.recv_qp->qp_num;
 	o = oob_open("xsrq_pingpong");
 	if (oob_write(o, &mine, sizeof(mine)) || oob_read(o, &peer, sizeof(peer)))
 		return 3;
 	pp.peer_srqn = peer.srqn;
-	if (connect_qp(pp.recv_qp, peer.lid, peer.send_qpn, false) ||
-	    connect_qp(pp.send_qp, peer.lid, peer.recv_qpn, true) || oob_write(o, "r", 1) ||
+	if (connect_qp(pp.recv_qp, &peer, peer.send_qpn, false) ||
+	    connect_qp(pp.send_qp, &peer, peer.recv_qpn, true) || oob_write(o, "r", 1) ||
 	    oob_read(o, &ready, 1))
 		return 4;
 	return play(&pp, arg != NULL) ? 5 : 0;
