@@ -2,8 +2,9 @@
 /* Software switches bus mastering off under a working device. No DMA reaches memory, each attempt
  * is reported, and the driver loses the device. */
 #include "testbench/scenario.h"
+#include "testbench/scenarios/driver_faults/reset_end.h"
 
-enum { PCI_COMMAND = 4, BUS_MASTER = 4, RESET_BIT = 1 };
+enum { PCI_COMMAND = 4, BUS_MASTER = 4 };
 
 SCENARIO(guest_bus_master_off,
 	 "rule bus_master_off: bus mastering is switched off under a live queue pair",
@@ -23,10 +24,5 @@ SCENARIO(guest_bus_master_off,
 	pass_time(CFG_US(200)); /* it tries more than once */
 	expect_guest_error(a, bus_master_off);
 	ops->config_write(a->platform, PCI_COMMAND, 2, command);
-	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
-	pass_time(CFG_MS(10));
-	ignore_events(a);
-	ignore_events(b);
-	abandon(a);
-	take_down(b);
+	reset_end(tb, a, b);
 }

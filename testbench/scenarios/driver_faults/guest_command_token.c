@@ -2,9 +2,7 @@
 /* Two commands with an event in a row have the same token: an event of the first could be taken for the second. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
-#include "testbench/services.h"
-
-enum { RESET_BIT = 1 };
+#include "testbench/scenarios/driver_faults/reset_end.h"
 
 SCENARIO(guest_command_token, "rule command_token: the same token twice in a row", .no_qps = true,
 	 .stays_up = true)
@@ -21,10 +19,5 @@ SCENARIO(guest_command_token, "rule command_token: the same token twice in a row
 		pass_time(CFG_MS(1));
 	}
 	expect_guest_error(a, command_token);
-	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
-	pass_time(CFG_MS(10));
-	ignore_events(a);
-	ignore_events(b);
-	abandon(a);
-	take_down(b);
+	reset_end(tb, a, b);
 }

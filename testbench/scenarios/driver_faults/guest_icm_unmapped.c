@@ -8,8 +8,7 @@
 #include "model/interface/commands.h"
 #include "testbench/dsan/callout.h"
 #include "testbench/scenario.h"
-
-enum { RESET_BIT = 1 };
+#include "testbench/scenarios/driver_faults/reset_end.h"
 
 SCENARIO(guest_icm_unmapped,
 	 "rule icm_unmapped: the ICM of a live queue pair's context is unmapped", .stays_up = true,
@@ -32,10 +31,5 @@ SCENARIO(guest_icm_unmapped,
 	expect_guest_error(a, icm_unmapped);
 	expect_event(a, IBV_EVENT_QP_FATAL);
 	expect_no_more(CFG_US(100));
-	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
-	pass_time(CFG_MS(10));
-	ignore_events(a);
-	ignore_events(b);
-	abandon(a);
-	take_down(b);
+	reset_end(tb, a, b);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A CQ is taken back while a QP still completes to it. The device does it, and reports the QP. */
-#include "testbench/services.h"
+#include "testbench/scenarios/driver_faults/reset_end.h"
 #include "model/interface/commands.h"
-
-enum { RESET_BIT = 1 };
 
 SCENARIO(guest_object_in_use, "rule object_in_use: HW2SW_CQ while a QP uses the CQ",
 	 .stays_up = true)
@@ -12,10 +10,5 @@ SCENARIO(guest_object_in_use, "rule object_in_use: HW2SW_CQ while a QP uses the 
 
 	must(drv_cmd(a->dev, &cmd));
 	expect_guest_error(a, object_in_use);
-	drv_raw_mmio_write32(a->dev, HCA_BAR_REGS, BAR0_RESET, RESET_BIT);
-	pass_time(CFG_MS(10));
-	ignore_events(a);
-	ignore_events(b);
-	abandon(a);
-	take_down(b);
+	reset_end(tb, a, b);
 }
