@@ -195,10 +195,10 @@ void transport_requests_unasked(struct pair_seen *seen, const struct pair_packet
 	  "Linux sw/rdmavt has no IB_WR_SEND_WITH_INV for qib")                                    \
 	D(RESPONSE, pair_is(r, BTH_RESPONSE), PACKETS,                                             \
 	  "a response that answers no request is the requester's matter, which drops it",          \
-	  "IBA 9.9.2.4.2")                                                                         \
+	  "Linux qib_rc_rcv_resp() leaves what it does not wait for; IBA 9.7.6 (assumption)")      \
 	D(TWO_ERRORS, errors_of(r) > 1, PACKETS,                                                   \
 	  "of two errors in one request either may be found first",                                \
-	  "IBA 9.7.4.1 gives the checks no order")
+	  "IBA 9.7.4.1 gives the checks no order (assumption)")
 
 const char *transport_requests_allowed(const struct pair_packet *r, enum difference what)
 {
