@@ -21,6 +21,17 @@ enum { HOW_BYTES = 420, PS_PER_US = 1000000 };
 
 /* --- commands --- */
 
+static bool token_under_way(const struct ask *a)
+{
+	for (const struct ask *other = ask_each(NULL); other; other = ask_each((struct ask *)other))
+		if (other != a && other->kind == ASK_INNER && other->c == a->c &&
+		    other->command.given && !other->command.done &&
+		    hcr_get_event(&other->command.hcr) &&
+		    hcr_get_token(&other->command.hcr) == hcr_get_token(&a->command.hcr))
+			return true;
+	return false;
+}
+
 void asked_command_given(struct checker *c, const struct hcr *command)
 {
 	struct ask *a = ask_taker();
@@ -33,6 +44,8 @@ void asked_command_given(struct checker *c, const struct hcr *command)
 	a->command.given_ps = hca_now(c->host.hca);
 	chain_take(&a->command.by);
 	wanted_given(a);
+	if (hcr_get_event(command) && token_under_way(a))
+		wanted_same_token(a);
 }
 
 void asked_command_done(struct checker *c, const struct hcr *command,

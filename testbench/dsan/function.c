@@ -263,24 +263,6 @@ void function_handler(struct checker *c, unsigned vector, int more)
 		chain_take(&c->function.vectors[vector].handler_by);
 }
 
-void function_up_check(struct ask *a)
-{
-	const struct checker *c = a->c;
-
-	for (unsigned v = 0; c && is_mlx4(c) && v < CHECKER_VECTORS; v++) {
-		const struct vector *is = &c->function.vectors[v];
-		const uint32_t eqn = c->eq_of_vector[v] - 1;
-
-		if (c->eq_of_vector[v] && !own_eq_was_armed(c->own, eqn))
-			report(a->c, RULE_eq_not_armed, is->handlers ? &is->handler_by : &is->by,
-			       "the driver has come up, and has never armed EQ %u, whose vector is "
-			       "%u; its %s",
-			       eqn, v,
-			       is->handlers ? "handler was asked for"
-					    : "vector has no handler, and was written");
-	}
-}
-
 void function_armed(struct checker *c, unsigned vector, const void *pc)
 {
 	const struct function *f = &c->function;

@@ -28,8 +28,6 @@ void function_handler(struct checker *c, unsigned vector, int more);
 void function_command(struct checker *c, const void *pc);
 void function_armed(struct checker *c, unsigned vector, const void *pc);
 /* The driver was removed. */
-/* The driver has come up: each EQ must be armed. */
-void function_up_check(struct ask *a);
 void function_left_check(struct ask *a);
 
 #endif

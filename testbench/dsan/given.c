@@ -283,9 +283,31 @@ static unsigned ports_of(const struct checker *c)
 	return ports < ARRAY_SIZE(c->given.port_open) ? ports : ARRAY_SIZE(c->given.port_open) - 1;
 }
 
+/* Source: Linux mlx4_init_eq_table: eq_set_ci(eq, 1) for each EQ */
+static void armed_check(struct checker *c)
+{
+	for (unsigned v = 0; v < CHECKER_VECTORS; v++) {
+		const struct vector *is = &c->function.vectors[v];
+		const uint32_t eqn = c->eq_of_vector[v] - 1;
+		char names[CHAIN_BYTES];
+
+		if (!c->eq_of_vector[v] || own_eq_was_armed(c->own, eqn))
+			continue;
+		chain_format(is->handlers ? &is->handler_by : &is->by, names, sizeof(names));
+		checker_report(c, &(struct breach){RULE_eq_not_armed, {GUEST_EQ, eqn}, NULL, NULL},
+			       "the driver has come up, and has never armed it; its vector %u %s "
+			       "by %s",
+			       v,
+			       is->handlers ? "got its handler" : "has no handler, and was written",
+			       names);
+	}
+}
+
 /* Source: Linux ib_mad_init_device: each InfiniBand port has its QP0, which opens it */
 void given_up_check(struct ask *a, const struct drv_device *dev, bool closed)
 {
+	if (a->c)
+		armed_check(a->c);
 	for (unsigned port = 1; a->c && !closed && a->c->given.runs && port <= ports_of(a->c);
 	     port++)
 		if (!a->c->given.port_open[port] && !drv_port_is_ethernet(dev, port))

@@ -31,7 +31,7 @@ void given_page_check(struct checker *c, struct guest_object object, uint32_t pa
 void given_mtts_check(struct checker *c, uint64_t first, const struct calls *by);
 /* Why the driver may not hear of the end of a command in event mode; an empty text: it should. */
 void given_event_lack(const struct checker *c, char *text, size_t size);
-/* The driver has come up: each port must be open. `closed`: it was asked to leave them closed. */
+/* The driver has come up: each EQ must be armed, and each port open. `closed`: it was asked to leave them closed. */
 void given_up_check(struct ask *a, const struct drv_device *dev, bool closed);
 
 #endif

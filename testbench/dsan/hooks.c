@@ -583,7 +583,6 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 		dead_begin(a.c, NULL);
 	if (!rc) {
 		heap_driver_begins();
-		function_up_check(&a);
 		given_up_check(&a, *dev, options && options->no_ports);
 	}
 	return made(&a, rc, rc ? NULL : *dev);

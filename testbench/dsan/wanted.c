@@ -99,27 +99,14 @@ static void output_check(const struct ask *a, const struct hcr *h)
 			(uintptr_t)w->out);
 }
 
-/* The answers of two commands that are under way tell by their tokens whose they are. */
-static void token_check(const struct ask *a)
+void wanted_same_token(const struct ask *a)
 {
-	const struct hcr *h = &a->command.hcr;
+	char names[2 * CHAIN_BYTES + 16];
 
-	for (const struct ask *other = ask_each(NULL); other; other = ask_each((struct ask *)other))
-		if (other != a && other->kind == ASK_INNER && other->c == a->c &&
-		    other->command.given && !other->command.done &&
-		    hcr_get_event(&other->command.hcr) &&
-		    hcr_get_token(&other->command.hcr) == hcr_get_token(h)) {
-			char names[2 * CHAIN_BYTES + 16];
-
-			names_of(a, LAST, names, sizeof(names));
-			checker_report(
-				a->c,
-				&(struct breach){RULE_command_token, object_of(a), NULL, NULL},
-				"another command is under way with the same token 0x%x: filled by "
-				"%s",
-				(unsigned)hcr_get_token(h), names);
-			return;
-		}
+	names_of(a, LAST, names, sizeof(names));
+	checker_report(a->c, &(struct breach){RULE_command_token, object_of(a), NULL, NULL},
+		       "another command is under way with the same token 0x%x: filled by %s",
+		       (unsigned)hcr_get_token(&a->command.hcr), names);
 }
 
 void wanted_timed_out(const struct ask *a)
@@ -130,10 +117,10 @@ void wanted_timed_out(const struct ask *a)
 	if (!a->command.wants.known || waited_ps >= a->command.wants.timeout_ps)
 		return;
 	chain_format(&a->command.by, by, sizeof(by));
-	ask_report(a, RULE_command_answer, object_of(a),
-		   "the driver gives the command up after %" PRIu64 " us, and it has %" PRIu64
-		   " us; given by %s",
-		   waited_ps / PS_PER_US, a->command.wants.timeout_ps / PS_PER_US, by);
+	checker_report(a->c, &(struct breach){RULE_command_answer, object_of(a), NULL, NULL},
+		       "the driver gives the command up after %" PRIu64 " us, and it has %" PRIu64
+		       " us; given by %s",
+		       waited_ps / PS_PER_US, a->command.wants.timeout_ps / PS_PER_US, by);
 }
 
 void wanted_given(const struct ask *a)
@@ -141,8 +128,6 @@ void wanted_given(const struct ask *a)
 	const struct wanted *w = &a->command.wants;
 	const struct hcr *h = &a->command.hcr;
 
-	if (hcr_get_event(h))
-		token_check(a);
 	if (!w->known)
 		return;
 	if (hcr_get_opcode(h) != w->op)
