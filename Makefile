@@ -128,7 +128,7 @@ $(O)/hcasim: $(objs) $(mainobj)
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# hcasim with a driver that tells testbench/dsan/ of each access to memory: see callout.h there.
+# hcasim with a driver that tells testbench/dsan/ of each access to memory: see hear/callout.h there.
 # The option is not given to the linker, so gcc's library stays out.
 CALLOUTS := -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0 $(foreach f,memcpy memmove memset malloc calloc free,-D$(f)=callout_$(f))
 called-out := $(call obj,$(filter host_driver/drv/% host_driver/mlx4/% host_driver/core/% host_driver/uverbs/% host_driver/cm/% host_driver/sm/%,$(src-y)))

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # The rooms from the bottom to the top (scripts/check_rooms.py); scenarios stand above them.
 src-y += $(addprefix $(d)/os/, calls.c child.c place.c compile.c outdir.c symbols.c)
-src-y += $(addprefix $(d)/dsan/, callout.c checker.c order.c objects.c claims.c own.c own_doorbell.c own_waiting.c late.c guest.c wrote.c taken.c threads.c locks.c waits.c freed.c heap.c asked.c asked_request.c asked_completion.c asked_context.c asked_command.c wanted.c trail.c init_hca.c function.c chain.c dead.c buffers.c given.c report.c asked_special.c mads.c mads_leave.c mads_ifc.c groups.c told.c connections.c cq_waits.c counts.c pins.c smi.c)
-checked-y += $(addprefix $(d)/dsan/, hooks.c hooks_taken.c hooks_managed.c hooks_core.c page_lists.c posted.c converted.c)
+src-y += $(addprefix $(d)/dsan/hear/, callout.c wrote.c trail.c chain.c)
+src-y += $(addprefix $(d)/dsan/own/, order.c own.c doorbell.c waiting.c late.c cq_waits.c)
+src-y += $(addprefix $(d)/dsan/held/, objects.c claims.c taken.c heap.c counts.c pins.c)
+src-y += $(addprefix $(d)/dsan/threads/, threads.c locks.c waits.c freed.c)
+src-y += $(addprefix $(d)/dsan/asked/, asked.c request.c completion.c context.c command.c wanted.c init_hca.c buffers.c special.c)
+src-y += $(addprefix $(d)/dsan/device/, function.c dead.c given.c)
+src-y += $(addprefix $(d)/dsan/mads/, mads.c leave.c ifc.c groups.c told.c connections.c smi.c)
+src-y += $(addprefix $(d)/dsan/, checker.c guest.c report.c)
+checked-y += $(addprefix $(d)/dsan/hear/, hooks.c hooks_taken.c hooks_managed.c hooks_core.c)
+checked-y += $(addprefix $(d)/dsan/asked/, page_lists.c posted.c converted.c)
 src-y += $(addprefix $(d)/explore/, schedule.c explorer.c plan.c)
 src-y += $(addprefix $(d)/machine/, acts.c holds.c refusals.c stall.c host.c host_irq.c host_memory.c machine.c process.c oob.c posix.c posix_thread.c programs.c ethernet.c)
 src-y += $(addprefix $(d)/language/, ladder_match.c told.c tb.c software.c observe.c verbs.c requests.c completions.c areas.c setup.c account.c counters.c)

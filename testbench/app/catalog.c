@@ -5,7 +5,7 @@
 #include "model/interface/macros.h"
 #include "model/sim/near_name.h"
 #include "testbench/build_info.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/os/compile.h"
 
 #include <dlfcn.h>

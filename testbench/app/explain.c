@@ -4,7 +4,7 @@
 #include "testbench/app/explain.h"
 
 #include "model/sim/cfg.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/language/tb.h"
 #include "testbench/os/child.h"
 #include "testbench/os/outdir.h"

@@ -5,7 +5,7 @@
 #include "model/sim/cfg.h"
 #include "model/sim/file.h"
 #include "testbench/app/ending.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/explore/plan.h"
 #include "testbench/os/child.h"
 #include "testbench/os/place.h"

@@ -7,9 +7,9 @@
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"
 #include "model/interface/rules.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/checker.h"
-#include "testbench/dsan/threads.h"
+#include "testbench/dsan/threads/threads.h"
 #include "testbench/os/calls.h"
 
 #include <stdbool.h>
@@ -139,7 +139,7 @@ struct checker {
 		uintptr_t at, from;
 		size_t bytes;
 	} copied; /* the newest copy from the driver's memory into the host's */
-	/* Of asked_context.c: which EQ has which interrupt vector (EQN + 1), and the completions of
+	/* Of asked/context.c: which EQ has which interrupt vector (EQN + 1), and the completions of
 	 * which vector (EQN); 0: none yet. */
 	unsigned eq_of_vector[CHECKER_VECTORS], vector_eqn[CHECKER_VECTORS], async_eqn;
 	bool async_eqn_known;

@@ -3,7 +3,7 @@
 #include "testbench/dsan/guest.h"
 
 #include "testbench/dsan/checker_impl.h"
-#include "testbench/dsan/claims.h"
+#include "testbench/dsan/held/claims.h"
 
 #include <stdlib.h>
 

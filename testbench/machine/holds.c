@@ -4,7 +4,7 @@
 
 #include "model/engine/base/event_core.h"
 #include "model/systemc/kernel.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/os/calls.h"
 
 #include <stdlib.h>

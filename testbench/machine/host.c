@@ -2,7 +2,7 @@
 /* See host.h. */
 #include "model/sim/params/host.h"
 #include "model/sim/params/host_pcie.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/dsan/checker.h"
 #include "testbench/machine/host_impl.h"
 #include "testbench/machine/refusals.h"

@@ -10,7 +10,7 @@ of one room depend on each other in circles. It prints every offending call, and
 
     check_rooms.py [FOLDER]     objects are in FOLDER/obj (build)
 """
-import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -26,11 +26,12 @@ def rooms_and_files(tree):
     for line in open(f"{tree}/dir.mk"):
         if not line.startswith("src-y"):
             continue
-        in_room = re.search(r"\$\(addprefix \$\(d\)/(\w+)/, ([^)]*)\)", line)
+        in_room = re.search(r"\$\(addprefix \$\(d\)/((\w+)[\w/]*)/, ([^)]*)\)", line)
         if in_room:
-            if in_room[1] not in rooms:
-                rooms.append(in_room[1])
-            room_of.update({f"{in_room[1]}/{f}": in_room[1] for f in in_room[2].split()})
+            folder, room = in_room[1], in_room[2]
+            if room not in rooms:
+                rooms.append(room)
+            room_of.update({f"{folder}/{f}": room for f in in_room[3].split()})
         else:
             room_of.update({f: TOP for f in re.findall(r"\$\(d\)/(\w+\.c)", line)})
     return rooms + [TOP], room_of
@@ -86,14 +87,11 @@ def knots(graph):
 def includes_upward(tree, rooms):
     """Returns the files, including headers, that include a header of a room above."""
     for room in rooms[:-1]:
-        folder = f"{tree}/{room}"
-        for f in sorted(os.listdir(folder)):
-            if not f.endswith((".c", ".h")):
-                continue
-            for line in open(f"{folder}/{f}"):
+        for f in sorted(f for f in pathlib.Path(tree, room).rglob("*.[ch]") if f.parent.name != "tests"):
+            for line in open(f):
                 to = re.match(rf'#include "{tree}/(\w+)/', line)
                 if to and to[1] in rooms and rooms.index(to[1]) > rooms.index(room):
-                    yield f"{folder}/{f}: {line.strip()}"
+                    yield f"{f}: {line.strip()}"
 
 
 def check(build, tree):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the driver was asked for, against what it gives to the device. The test plays own.c and
  * checker.c, and the driver. */
-#include "testbench/dsan/asked_impl.h"
-#include "testbench/dsan/claims_impl.h"
-#include "testbench/dsan/taken.h"
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/held/claims_impl.h"
+#include "testbench/dsan/held/taken.h"
 
 #include "model/interface/commands.h"
 #include "model/interface/mailboxes.h"

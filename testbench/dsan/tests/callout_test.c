@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What listeners hear of the driver's accesses. */
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

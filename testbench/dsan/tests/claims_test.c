@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Which releases and stores are reported. The test plays the device and checker.c. */
-#include "testbench/dsan/claims_impl.h"
+#include "testbench/dsan/held/claims_impl.h"
 
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"

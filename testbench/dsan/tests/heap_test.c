@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Memory of the driver that is left at its end, and counts of users. The test plays the driver. */
 #include "testbench/dsan/checker_impl.h"
-#include "testbench/dsan/counts.h"
-#include "testbench/dsan/heap.h"
+#include "testbench/dsan/held/counts.h"
+#include "testbench/dsan/held/heap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

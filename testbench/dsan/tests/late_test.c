@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a device sees of stores that become visible late. */
-#include "testbench/dsan/late.h"
+#include "testbench/dsan/own/late.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

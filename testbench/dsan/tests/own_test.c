@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Whose entries of queues are. The test plays claims.c, objects.c, order.c and checker.c. */
-#include "testbench/dsan/asked.h"
-#include "testbench/dsan/function.h"
-#include "testbench/dsan/claims_impl.h"
+#include "testbench/dsan/asked/asked.h"
+#include "testbench/dsan/device/function.h"
+#include "testbench/dsan/held/claims_impl.h"
 
 #include "model/interface/queues.h"
 #include "model/interface/regs.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What threads do to memory that they share: locks, waits and memory that was freed. The test plays
  * the threads of the simulation, and checker.c. */
-#include "testbench/dsan/counts.h"
-#include "testbench/dsan/heap.h"
-#include "testbench/dsan/threads_impl.h"
+#include "testbench/dsan/held/counts.h"
+#include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/os/symbols.h"
 
 #include <setjmp.h>

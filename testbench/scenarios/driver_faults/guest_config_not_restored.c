@@ -2,7 +2,7 @@
 /* After a software reset the driver goes on without writing configuration space again. */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/services.h"
 
 SCENARIO(guest_config_not_restored,

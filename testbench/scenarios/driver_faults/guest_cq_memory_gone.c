@@ -5,7 +5,7 @@
  * driver that frees too early, even though no completion was under way. The command succeeds.
  */
 #include "host_driver/mlx4/mlx4_internal.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/services.h"
 
 SCENARIO(guest_cq_memory_gone, "rule dma_unmapped: a CQ's buffer is unmapped before HW2SW_CQ")

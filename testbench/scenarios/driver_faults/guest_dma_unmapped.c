@@ -4,7 +4,7 @@
  * device's DMA finds no page. There is a report and an error completion at the requester; the
  * device does not crash and sends no bytes from elsewhere.
  */
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/scenario.h"
 
 SCENARIO(guest_dma_unmapped,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The doorbell of an event queue carries a consumer index beyond the producer index. */
 #include "host_driver/mlx4/mlx4_internal.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/scenario.h"
 
 enum { BEYOND = 100000 };

@@ -6,7 +6,7 @@
  */
 #include "host_driver/mlx4/mlx4_internal.h"
 #include "model/interface/commands.h"
-#include "testbench/dsan/callout.h"
+#include "testbench/dsan/hear/callout.h"
 #include "testbench/scenario.h"
 #include "testbench/scenarios/driver_faults/reset_end.h"
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* As hooks.c: completions and address vectors that a layer above mlx4 converts say the same afterwards. */
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/hear/wrote.h"
+
+#include "host_driver/core/core.h"
+
+#include <arpa/inet.h>
+
+enum { KEPT = 64, NAMES_BYTES = 120 };
+
+/* What the driver has returned in a poll under way, of any thread. */
+struct polling {
+	struct polling *next;
+	unsigned thread;
+	int n;
+	struct drv_wc wc[KEPT];
+};
+
+static struct polling *pollings;
+
+static void polling_begin(struct polling *p)
+{
+	p->next = pollings;
+	p->thread = ask_thread();
+	p->n = 0;
+	pollings = p;
+	wrote_begin();
+}
+
+static void polling_drop(struct polling *p)
+{
+	struct polling **at = &pollings;
+
+	wrote_end();
+	while (*at && *at != p)
+		at = &(*at)->next;
+	if (*at)
+		*at = p->next;
+}
+
+void polled_note(const struct drv_wc *wc, int n)
+{
+	const unsigned thread = ask_thread();
+	struct polling *p = pollings;
+
+	while (p && p->thread != thread)
+		p = p->next;
+	for (int i = 0; p && i < n && p->n < KEPT; i++)
+		p->wc[p->n++] = wc[i];
+}
+
+/* --- what is compared --- */
+
+struct member {
+	const char *name;
+	uint64_t is, asked;
+};
+
+static void members_say(struct checker *c, enum guest_rule rule, const char *call, const void *at,
+			size_t bytes, const struct member *m, size_t n)
+{
+	const void *writer;
+	char names[NAMES_BYTES];
+
+	for (size_t i = 0; c && i < n; i++) {
+		if (m[i].is == m[i].asked)
+			continue;
+		writer = wrote_find((uintptr_t)at, bytes);
+		checker_functions(&writer, !!writer, names, sizeof(names));
+		c->tell(c, &(struct breach){rule, {0}, NULL, NULL},
+			"%s was given %s 0x%llx, and passes on 0x%llx%s%s", call, m[i].name,
+			(unsigned long long)m[i].asked, (unsigned long long)m[i].is,
+			*names ? "; filled by " : "", names);
+		return;
+	}
+}
+
+#define SAME(to, from, member)                                                                     \
+	{                                                                                          \
+#member, (uint64_t)(to)->member, (uint64_t)(from)->member                          \
+	}
+#define SAY(c, rule, call, to, ...)                                                                \
+	members_say(c, rule, call, to, sizeof(*(to)), (const struct member[]){__VA_ARGS__},        \
+		    sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member))
+
+/* --- completions --- */
+
+W(int, ib_poll_cq, struct ib_cq *cq, int num_entries, struct ib_wc *wc)
+{
+	__attribute__((cleanup(polling_drop))) struct polling p;
+	struct checker *c = checker_of_host(cq->device->platform->host);
+	int n;
+
+	polling_begin(&p);
+	n = __real_ib_poll_cq(cq, num_entries, wc);
+	for (int i = 0; i < n && n == p.n; i++) {
+		const struct drv_wc *d = &p.wc[i];
+		const struct ib_wc *w = &wc[i];
+
+		SAY(c, RULE_completion_differs, "ib_poll_cq", w, SAME(w, d, wr_id),
+		    SAME(w, d, status), SAME(w, d, opcode), SAME(w, d, vendor_err),
+		    SAME(w, d, byte_len), SAME(w, d, src_qp), SAME(w, d, slid),
+		    SAME(w, d, wc_flags), SAME(w, d, pkey_index), SAME(w, d, sl),
+		    SAME(w, d, dlid_path_bits),
+		    {"qp_num", w->qp ? w->qp->qp_num : d->qp_num, d->qp_num},
+		    {"imm_data", d->wc_flags & IBV_WC_WITH_IMM ? ntohl(w->ex.imm_data) : 0,
+		     d->wc_flags & IBV_WC_WITH_IMM ? d->imm_data : 0},
+		    {"invalidated_rkey", d->wc_flags & IBV_WC_WITH_INV ? w->ex.invalidate_rkey : 0,
+		     d->wc_flags & IBV_WC_WITH_INV ? d->invalidated_rkey : 0});
+	}
+	return n;
+}
+
+/* --- address vectors --- */
+
+W(int, ib_ah_to_drv, const struct ib_device *device, const struct rdma_ah_attr *attr,
+  struct drv_ah_attr *drv)
+{
+	const int rc = __real_ib_ah_to_drv(device, attr, drv);
+	struct checker *c = checker_of_host(device->platform->host);
+	const bool global = attr->ah_flags & IB_AH_GRH;
+
+	if (rc)
+		return rc;
+	SAY(c, RULE_context_differs, "ib_ah_to_drv", drv, SAME(drv, attr, dlid),
+	    SAME(drv, attr, sl), SAME(drv, attr, src_path_bits), SAME(drv, attr, static_rate),
+	    SAME(drv, attr, port_num), {"is_global", drv->is_global, global});
+	if (global)
+		SAY(c, RULE_context_differs, "ib_ah_to_drv", drv,
+		    {"sgid_index", drv->sgid_index, attr->grh.sgid_index},
+		    {"hop_limit", drv->hop_limit, attr->grh.hop_limit},
+		    {"traffic_class", drv->traffic_class, attr->grh.traffic_class},
+		    {"flow_label", drv->flow_label, attr->grh.flow_label},
+		    {"dgid, first half", be64_load(drv->dgid), be64_load(attr->grh.dgid.raw)},
+		    {"dgid, second half", be64_load(drv->dgid + 8),
+		     be64_load(attr->grh.dgid.raw + 8)});
+	return rc;
+}

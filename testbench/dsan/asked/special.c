@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Work requests of QP0 and QP1, which bring the headers of their packet along. */
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/mads/mads.h"
+
+#include "model/interface/bth_ops.h"
+#include "model/interface/macros.h"
+#include "model/interface/wire.h"
+
+#include <string.h>
+
+enum { HEADERS_MAX = 128, TRANSPORT_BYTES = BTH_BYTES + sizeof(struct deth) };
+
+/* HEADER_SAYS(compared, layout, header, field, what was asked for) */
+#define HEADER_SAYS(c, type, at, field, asked)                                                     \
+	do {                                                                                       \
+		const uint64_t is_ = type##_get_##field(at), asked_ = (asked);                     \
+                                                                                                   \
+		if (is_ != asked_)                                                                 \
+			header_differs(c, &layout_##type, #field, is_, asked_);                    \
+	} while (0)
+
+/* The headers, which inline segments hold up to the first one that is none; `at`: of that one.
+ * Returns their length. */
+static size_t headers_copy(const uint8_t *wqe, size_t end, uint8_t *headers, size_t *at)
+{
+	size_t used = 0;
+
+	*at = sizeof(struct wqe_mlx_ctrl);
+	while (*at + sizeof(struct wqe_inline) <= end) {
+		const struct wqe_inline *s = (const void *)(wqe + *at);
+		const size_t n = wqe_inline_get_byte_count(s);
+
+		if (!wqe_inline_get_is_inline(s) || n > HEADERS_MAX - used)
+			break;
+		memcpy(headers + used, wqe + *at + sizeof(*s), n);
+		used += n;
+		*at += (sizeof(*s) + n + WQE_UNIT - 1) & ~(size_t)(WQE_UNIT - 1);
+	}
+	return used;
+}
+
+/* Source: IBA 7.7 (LRH), 9.2 (BTH), 9.3.1 (DETH); the device fills in the rest of the SLID */
+static void local_route_says(struct compared *c, const uint8_t *headers, size_t bytes,
+			     const struct drv_special_send *send)
+{
+	const struct lrh *lrh = (const void *)headers;
+
+	HEADER_SAYS(c, lrh, lrh, vl, send->vl);
+	HEADER_SAYS(c, lrh, lrh, sl, send->sl);
+	HEADER_SAYS(c, lrh, lrh, lnh, LNH_IBA_LOCAL);
+	HEADER_SAYS(c, lrh, lrh, dlid, send->dlid);
+	HEADER_SAYS(c, lrh, lrh, pkt_len, (bytes + send->length + ICRC_BYTES) / 4);
+	HEADER_SAYS(c, lrh, lrh, slid,
+		    send->dlid == LID_PERMISSIVE ? LID_PERMISSIVE : send->path_bits);
+}
+
+static void transport_says(struct compared *c, const uint8_t *headers,
+			   const struct drv_special_send *send)
+{
+	const struct bth *bth = (const void *)headers;
+	const struct deth *deth = (const void *)(headers + BTH_BYTES);
+	struct made *qp = c->ask->made;
+
+	HEADER_SAYS(c, bth, bth, opcode, 0x64); /* UD SEND only */
+	HEADER_SAYS(c, bth, bth, pkey, send->pkey);
+	HEADER_SAYS(c, bth, bth, dqpn, send->dqpn);
+	HEADER_SAYS(c, deth, deth, qkey, send->qkey);
+	if (!qp)
+		return;
+	HEADER_SAYS(c, deth, deth, sqpn, qp->special_qpn);
+	/* Source: IBA 9.8.2.1: each packet has the next PSN */
+	if (qp->psn_known)
+		HEADER_SAYS(c, bth, bth, psn, qp->psn);
+	qp->psn_known = true;
+	qp->psn = psn_add(bth_get_psn(bth), 1);
+}
+
+static void ethernet_says(struct compared *c, const uint8_t *headers,
+			  const struct drv_special_send *send)
+{
+	if (memcmp(headers, send->ah->dmac, MAC_BYTES))
+		bytes_differ(c, "the destination MAC in the packet's header", (const void *)c->from,
+			     MAC_BYTES);
+}
+
+void mads_request_says(struct compared *c, const uint8_t *wqe, const struct drv_special_send *send)
+{
+	const struct wqe_mlx_ctrl *ctrl = (const void *)wqe;
+	const size_t end = (size_t)wqe_mlx_ctrl_get_ds(ctrl) * WQE_UNIT;
+	uint8_t headers[HEADERS_MAX];
+	size_t at;
+	const size_t n = headers_copy(wqe, end, headers, &at);
+	const struct wqe_data *data = (const void *)(wqe + at);
+
+	SAYS(c, wqe_mlx_ctrl, ctrl, opcode, WQE_SEND);
+	SAYS(c, wqe_mlx_ctrl, ctrl, cqe, WQE_CQE_ALWAYS);
+	if (n < TRANSPORT_BYTES + LRH_BYTES || at + sizeof(*data) > end) {
+		bytes_differ(c, "the row of segments", wqe, end);
+		return;
+	}
+	SAYS(c, wqe_data, data, byte_count, send->length);
+	SAYS(c, wqe_data, data, lkey, send->lkey);
+	SAYS(c, wqe_data, data, addr, send->addr);
+	transport_says(c, headers + n - TRANSPORT_BYTES, send);
+	if (send->ah) {
+		ethernet_says(c, headers, send);
+		return;
+	}
+	SAYS(c, wqe_mlx_ctrl, ctrl, vl15, send->vl == VL_MANAGEMENT);
+	SAYS(c, wqe_mlx_ctrl, ctrl, slr, send->dlid == LID_PERMISSIVE);
+	SAYS(c, wqe_mlx_ctrl, ctrl, sl, send->sl);
+	SAYS(c, wqe_mlx_ctrl, ctrl, rlid, send->dlid);
+	local_route_says(c, headers, n, send);
+}

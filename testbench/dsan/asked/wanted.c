@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A command, from the function that the driver calls for it to the registers, and its answer on the
+ * way back: at GO the command register and the mailbox say what that function was called with, and
+ * when it returns, it returns what the device wrote.
+ */
+#include "testbench/dsan/asked/wanted.h"
+
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/hear/chain.h"
+
+#include "model/engine/base/engine.h"
+#include "model/interface/commands.h"
+#include "model/interface/macros.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MBOX_BYTES = 4096, PS_PER_US = 1000000 };
+
+static struct guest_object object_of(const struct ask *a)
+{
+	return (struct guest_object){GUEST_COMMAND, a->command.wants.op};
+}
+
+/* Those that filled the word of the command register, then those that give the command. */
+static void names_of(const struct ask *a, unsigned word, char *text, size_t size)
+{
+	const void *pc = word < ARRAY_SIZE(a->c->hcr_by) ? a->c->hcr_by[word] : NULL;
+	char by[CHAIN_BYTES], filled[CHAIN_BYTES] = "";
+
+	if (pc)
+		checker_functions(&pc, 1, filled, sizeof(filled));
+	chain_format(&a->command.by, by, sizeof(by));
+	snprintf(text, size, "%s%s%s", filled, *filled ? "; given by " : "given by ", by);
+}
+
+static void differs(const struct ask *a, const char *what, unsigned word, uint64_t is,
+		    uint64_t wanted)
+{
+	char names[2 * CHAIN_BYTES + 16];
+
+	names_of(a, word, names, sizeof(names));
+	checker_report(a->c, &(struct breach){RULE_command_differs, object_of(a), NULL, NULL},
+		       "%s is 0x%" PRIx64 ", and 0x%" PRIx64 " was asked for: filled by %s", what,
+		       is, wanted, names);
+}
+
+/* Words of the command register. */
+enum { IN_PARAM = 0, IN_MOD = 2, OUT_PARAM = 3, LAST = 6 };
+
+/* Behind what was asked for it is 0: what a command before has left there means something now. */
+static void mailbox_check(const struct ask *a, const uint8_t *is)
+{
+	const struct wanted *w = &a->command.wants;
+	const uint8_t *should = w->in;
+	size_t n = 0;
+	char text[64];
+
+	while (n < MBOX_BYTES && is[n] == (n < w->in_len ? should[n] : 0))
+		n++;
+	if (n == MBOX_BYTES)
+		return;
+	snprintf(text, sizeof(text), "byte 0x%zx of the input mailbox", n);
+	differs(a, text, LAST + 1, is[n], n < w->in_len ? should[n] : 0);
+}
+
+static void input_check(const struct ask *a, const struct hcr *h)
+{
+	const struct wanted *w = &a->command.wants;
+	const uint64_t bus = hcr_get_in_param(h);
+	const uintptr_t at = checker_address(a->c, bus);
+
+	if (!w->in) {
+		if (bus != w->in_param)
+			differs(a, "in_param", IN_PARAM, bus, w->in_param);
+		return;
+	}
+	if (!at || bus % MBOX_BYTES || !checker_has(a->c, at + MBOX_BYTES - 1))
+		differs(a, "in_param, which is no mailbox,", IN_PARAM, bus, (uintptr_t)w->in);
+	else
+		mailbox_check(a, (const uint8_t *)at);
+}
+
+static void output_check(const struct ask *a, const struct hcr *h)
+{
+	const struct wanted *w = &a->command.wants;
+	const uint64_t bus = hcr_get_out_param(h);
+	const uintptr_t at = checker_address(a->c, bus);
+
+	if (!w->out) {
+		if (bus != w->out_param)
+			differs(a, "out_param", OUT_PARAM, bus, w->out_param);
+		return;
+	}
+	if (!at || bus % MBOX_BYTES || (w->in && bus == hcr_get_in_param(h)))
+		differs(a, "out_param, which is no mailbox of its own,", OUT_PARAM, bus,
+			(uintptr_t)w->out);
+}
+
+void wanted_same_token(const struct ask *a)
+{
+	char names[2 * CHAIN_BYTES + 16];
+
+	names_of(a, LAST, names, sizeof(names));
+	checker_report(a->c, &(struct breach){RULE_command_token, object_of(a), NULL, NULL},
+		       "another command is under way with the same token 0x%x: filled by %s",
+		       (unsigned)hcr_get_token(&a->command.hcr), names);
+}
+
+void wanted_timed_out(const struct ask *a)
+{
+	const uint64_t waited_ps = hca_now(a->c->host.hca) - a->command.wants.begun_ps;
+	char by[CHAIN_BYTES];
+
+	if (!a->command.wants.known || waited_ps >= a->command.wants.timeout_ps)
+		return;
+	chain_format(&a->command.by, by, sizeof(by));
+	checker_report(a->c, &(struct breach){RULE_command_answer, object_of(a), NULL, NULL},
+		       "the driver gives the command up after %" PRIu64 " us, and it has %" PRIu64
+		       " us; given by %s",
+		       waited_ps / PS_PER_US, a->command.wants.timeout_ps / PS_PER_US, by);
+}
+
+void wanted_given(const struct ask *a)
+{
+	const struct wanted *w = &a->command.wants;
+	const struct hcr *h = &a->command.hcr;
+
+	if (!w->known)
+		return;
+	if (hcr_get_opcode(h) != w->op)
+		differs(a, "opcode", LAST, hcr_get_opcode(h), w->op);
+	else if (hcr_get_op_mod(h) != w->op_mod)
+		differs(a, "op_mod", LAST, hcr_get_op_mod(h), w->op_mod);
+	if (hcr_get_in_mod(h) != w->in_mod)
+		differs(a, "in_mod", IN_MOD, hcr_get_in_mod(h), w->in_mod);
+	input_check(a, h);
+	output_check(a, h);
+}
+
+/* Nobody else has run since the driver has read the mailbox, so it holds the answer still. */
+void wanted_answered(const struct ask *a)
+{
+	const struct wanted *w = &a->command.wants;
+	const uintptr_t at = checker_address(a->c, hcr_get_out_param(&a->command.hcr));
+	const uint8_t *is = w->out, *should = (const uint8_t *)at;
+	char by[CHAIN_BYTES], text[64];
+	size_t n = 0;
+
+	if (!w->known || !w->out || !at || w->out_len > MBOX_BYTES)
+		return;
+	while (n < w->out_len && is[n] == should[n])
+		n++;
+	if (n == w->out_len)
+		return;
+	snprintf(text, sizeof(text), "byte 0x%zx of the answer", n);
+	chain_format(&a->command.by, by, sizeof(by));
+	checker_report(a->c, &(struct breach){RULE_command_answer, object_of(a), NULL, NULL},
+		       "%s is 0x%x in the output mailbox, and 0x%x in what the caller gets: given "
+		       "by %s",
+		       text, should[n], is[n], by);
+}

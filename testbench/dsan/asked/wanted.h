@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands as the driver's functions were called to give them, against the command register. */
+#ifndef TESTBENCH_DSAN_ASKED_WANTED_H
+#define TESTBENCH_DSAN_ASKED_WANTED_H
+
+struct ask;
+
+/* GO is written for the command of this ask (ASK_INNER). */
+void wanted_given(const struct ask *a);
+/* Another command that is under way has the same token, so their answers cannot be told apart. */
+void wanted_same_token(const struct ask *a);
+/* The function gives up, and says that the device did not answer in time. */
+void wanted_timed_out(const struct ask *a);
+/* The function returns without an error. */
+void wanted_answered(const struct ask *a);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See dead.h. */
+#include "testbench/dsan/device/dead.h"
+
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/hear/chain.h"
+
+#include "model/engine/base/engine.h"
+#include "model/interface/commands.h"
+#include "model/interface/regs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PS_PER_US UINT64_C(1000000)
+
+/* Who waits for an answer that a dead device does not give, and how long it may take to wake it. */
+#define WAKE_PS (100 * PS_PER_US)
+
+static const struct guest_object no_object;
+
+void dead_begin(struct checker *c, struct drv_device *dev)
+{
+	c->dead = (struct dead){.dev = dev};
+}
+
+void dead_listener(struct checker *c, void (*fn)(void *arg, const struct drv_event *event),
+		   void *arg)
+{
+	c->dead.fn = fn;
+	c->dead.arg = arg;
+}
+
+void dead_watched(struct checker *c)
+{
+	c->dead.watched = true;
+}
+
+/* --- told --- */
+
+void dead_event(void *arg, const struct drv_event *event)
+{
+	struct checker *c = arg;
+	struct dead *d = &c->dead;
+	char names[CHAIN_BYTES], before[CHAIN_BYTES];
+	struct calls now;
+
+	if (event->type == IBV_EVENT_DEVICE_FATAL) {
+		chain_take(&now);
+		chain_format(&now, names, sizeof(names));
+		chain_format(&d->told_by, before, sizeof(before));
+		if (d->told++)
+			checker_report(c, &(struct breach){RULE_device_dead, no_object, NULL, NULL},
+				       "its death is told more than once: now by %s, and before by "
+				       "%s",
+				       names, before);
+		d->told_by = now;
+	}
+	if (d->fn)
+		d->fn(d->arg, event);
+}
+
+/* --- it sends the device nothing --- */
+
+static struct guest_object command_of(const struct ask *command)
+{
+	return (struct guest_object){GUEST_COMMAND, hcr_get_opcode(&command->command.hcr)};
+}
+
+static void talk(struct checker *c, const char *what)
+{
+	char names[CHAIN_BYTES];
+	struct calls now;
+
+	if (!c->dead.dev || c->function.raw || !drv_is_dead(c->dead.dev))
+		return;
+	chain_take(&now);
+	chain_format(&now, names, sizeof(names));
+	checker_report(c, &(struct breach){RULE_device_dead, no_object, NULL, NULL},
+		       "%s written to a device that the driver holds for dead, by %s", what, names);
+}
+
+/* What was reset is written back. */
+void dead_config(struct checker *c)
+{
+	if (!c->function.was_reset)
+		talk(c, "configuration space is");
+}
+
+void dead_register(struct checker *c, uint64_t offset)
+{
+	if (offset != BAR0_RESET)
+		talk(c, offset - BAR0_HCR < sizeof(struct hcr) ? "a command is" : "a register is");
+}
+
+/* --- it is found dead --- */
+
+void dead_register_read(struct checker *c, uint64_t offset, uint32_t value)
+{
+	struct dead *d = &c->dead;
+
+	if (offset != BAR0_ERR_BUF || !value || d->seen)
+		return;
+	d->seen = true;
+	d->seen_ps = hca_now(c->host.hca);
+	chain_take(&d->seen_by);
+}
+
+void dead_timeout_check(const struct ask *command)
+{
+	const struct dead *d = &command->c->dead;
+	char names[CHAIN_BYTES];
+
+	if (!d->dev || drv_is_dead(d->dev) || !hcr_get_event(&command->command.hcr) ||
+	    hcr_get_opcode(&command->command.hcr) == HCR_NOP)
+		return;
+	chain_format(&command->command.by, names, sizeof(names));
+	checker_report(command->c,
+		       &(struct breach){RULE_device_dead, command_of(command), NULL, NULL},
+		       "a command has timed out, and the driver does not hold the device for dead; "
+		       "it was given by %s",
+		       names);
+}
+
+/* A thread that waits for a command is not woken although the device is dead. */
+static void waiter_tell(struct checker *c, const struct ask *waits)
+{
+	char names[CHAIN_BYTES], told[CHAIN_BYTES];
+
+	if (waits->command.done || !c->dead.told)
+		return;
+	chain_format(&waits->command.by, names, sizeof(names));
+	chain_format(&c->dead.told_by, told, sizeof(told));
+	checker_report(
+		c, &(struct breach){RULE_device_dead, command_of(waits), NULL, NULL},
+		"who waits for this command is not woken (%s), and the device was declared dead "
+		"(%s)",
+		names, told);
+}
+
+void dead_tell_waits(struct checker *c, const struct ask *waits)
+{
+	const struct dead *d = &c->dead;
+	char names[CHAIN_BYTES];
+
+	if (waits) {
+		waiter_tell(c, waits);
+		return;
+	}
+	if (!d->dev || !d->watched || !d->seen || d->told ||
+	    hca_now(c->host.hca) - d->seen_ps < WAKE_PS)
+		return;
+	chain_format(&d->seen_by, names, sizeof(names));
+	checker_report(c, &(struct breach){RULE_device_dead, no_object, NULL, NULL},
+		       "the error buffer was read %" PRIu64
+		       " us ago and held an error, by %s, and nobody was told",
+		       (hca_now(c->host.hca) - d->seen_ps) / PS_PER_US, names);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See callout.h. The names that begin with __tsan_ are those that gcc calls. */
+#include "testbench/dsan/hear/callout.h"
+
+#include <string.h>
+
+/* One process runs one simulation, and gcc's calls carry no object: so these are global. */
+static bool built;
+static uintptr_t first, span; /* of all memory watched */
+static struct callout_listener *listeners;
+static unsigned elsewhere; /* listeners that hear of stores to other memory */
+static unsigned elsewhere_loads;
+
+bool callouts_built(void)
+{
+	return built;
+}
+
+void callouts_watch(const void *base, uint64_t bytes)
+{
+	const uintptr_t at = (uintptr_t)base;
+	const uintptr_t end = span && first + span > at + bytes ? first + span : at + bytes;
+
+	if (!span || at < first)
+		first = at;
+	span = end - first;
+}
+
+void callout_listen(struct callout_listener *l)
+{
+	struct callout_listener **at = &listeners;
+
+	while (*at)
+		at = &(*at)->next;
+	l->next = NULL;
+	*at = l;
+	elsewhere += !!l->elsewhere;
+	elsewhere_loads += !!l->elsewhere_load;
+}
+
+void callout_leave(struct callout_listener *l)
+{
+	for (struct callout_listener **at = &listeners; *at; at = &(*at)->next) {
+		if (*at == l) {
+			*at = l->next;
+			elsewhere -= !!l->elsewhere;
+			elsewhere_loads -= !!l->elsewhere_load;
+			return;
+		}
+	}
+}
+
+static inline bool watched(uintptr_t at)
+{
+	return at - first < span;
+}
+
+static void loads(uintptr_t at, size_t bytes, const void *pc)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->load)
+			l->load(l->ctx, at, bytes, pc);
+}
+
+static void stores(uintptr_t at, size_t bytes, const void *pc)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->store)
+			l->store(l->ctx, at, bytes, pc);
+}
+
+static void others(uintptr_t at, size_t bytes, const void *pc)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->elsewhere)
+			l->elsewhere(l->ctx, at, bytes, pc);
+}
+
+static void other_loads(uintptr_t at, size_t bytes, const void *pc)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->elsewhere_load)
+			l->elsewhere_load(l->ctx, at, bytes, pc);
+}
+
+static void copies(uintptr_t at, uintptr_t from, size_t bytes)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->copied)
+			l->copied(l->ctx, at, from, bytes);
+}
+
+static void copy_heard(void *to, const void *from, size_t bytes, const void *pc)
+{
+	if (bytes && watched((uintptr_t)from))
+		loads((uintptr_t)from, bytes, pc);
+	else if (elsewhere_loads && bytes)
+		other_loads((uintptr_t)from, bytes, pc);
+	if (bytes && watched((uintptr_t)to)) {
+		stores((uintptr_t)to, bytes, pc);
+		if (elsewhere && !watched((uintptr_t)from))
+			copies((uintptr_t)to, (uintptr_t)from, bytes);
+	} else if (elsewhere && bytes) {
+		others((uintptr_t)to, bytes, pc);
+	}
+}
+
+/* --- what gcc calls --- */
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+	built = true;
+}
+
+#define ACCESS(name, of, wanted, of_others, bytes)                                                 \
+	void name(void *at);                                                                       \
+	void name(void *at)                                                                        \
+	{                                                                                          \
+		if (watched((uintptr_t)at))                                                        \
+			of((uintptr_t)at, bytes, __builtin_return_address(0));                     \
+		else if (wanted)                                                                   \
+			of_others((uintptr_t)at, bytes, __builtin_return_address(0));              \
+	}
+#define ACCESSES(bytes)                                                                            \
+	ACCESS(__tsan_read##bytes, loads, elsewhere_loads, other_loads, bytes)                     \
+	ACCESS(__tsan_write##bytes, stores, elsewhere, others, bytes)                              \
+	ACCESS(__tsan_unaligned_read##bytes, loads, elsewhere_loads, other_loads, bytes)           \
+	ACCESS(__tsan_unaligned_write##bytes, stores, elsewhere, others, bytes)
+
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+
+void __tsan_read_range(void *at, size_t bytes);
+void __tsan_read_range(void *at, size_t bytes)
+{
+	if (watched((uintptr_t)at) && bytes)
+		loads((uintptr_t)at, bytes, __builtin_return_address(0));
+	else if (elsewhere_loads && bytes)
+		other_loads((uintptr_t)at, bytes, __builtin_return_address(0));
+}
+
+void __tsan_write_range(void *at, size_t bytes);
+void __tsan_write_range(void *at, size_t bytes)
+{
+	if (watched((uintptr_t)at) && bytes)
+		stores((uintptr_t)at, bytes, __builtin_return_address(0));
+	else if (elsewhere && bytes)
+		others((uintptr_t)at, bytes, __builtin_return_address(0));
+}
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+	unsigned fence = CALLOUT_FENCE_LOADS | CALLOUT_FENCE_STORES;
+
+	if (order == __ATOMIC_RELAXED)
+		return;
+	if (order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME)
+		fence = CALLOUT_FENCE_LOADS;
+	else if (order == __ATOMIC_RELEASE)
+		fence = CALLOUT_FENCE_STORES;
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->fence)
+			l->fence(l->ctx, fence, __builtin_return_address(0));
+}
+
+/* --- calls of libc, which the Makefile renames in the driver: gcc puts no call before these --- */
+
+void *callout_memcpy(void *to, const void *from, size_t bytes);
+void *callout_memcpy(void *to, const void *from, size_t bytes)
+{
+	copy_heard(to, from, bytes, __builtin_return_address(0));
+	return memcpy(to, from, bytes);
+}
+
+void *callout_memmove(void *to, const void *from, size_t bytes);
+void *callout_memmove(void *to, const void *from, size_t bytes)
+{
+	copy_heard(to, from, bytes, __builtin_return_address(0));
+	return memmove(to, from, bytes);
+}
+
+void *callout_memset(void *to, int byte, size_t bytes);
+void *callout_memset(void *to, int byte, size_t bytes)
+{
+	if (bytes && watched((uintptr_t)to))
+		stores((uintptr_t)to, bytes, __builtin_return_address(0));
+	else if (elsewhere && bytes)
+		others((uintptr_t)to, bytes, __builtin_return_address(0));
+	return memset(to, byte, bytes);
+}

@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The calls of the driver's interface, heard. Only hcasim-checked has this file: there the linker
+ * gives each caller of drv_x() the function __wrap_drv_x(), and __real_drv_x() is the driver's own
+ * (option --wrap). Calls within one file of the driver are not heard.
+ */
+#include "testbench/dsan/asked/buffers.h"
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/own/cq_waits.h"
+#include "testbench/dsan/device/dead.h"
+#include "testbench/dsan/device/function.h"
+#include "testbench/dsan/device/given.h"
+#include "testbench/dsan/mads/groups.h"
+#include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/held/taken.h"
+#include "testbench/dsan/mads/told.h"
+
+#include "host_driver/drv/ops.h"
+
+#include <errno.h>
+
+/* Of an object of any driver. */
+static struct platform *platform_of(const void *object)
+{
+	return drv_platform(drv_device_of(object));
+}
+
+/* The call has ended: what it took belongs to the object, or must be back. */
+static int made(struct ask *a, int rc, const void *object)
+{
+	if (rc)
+		taken_failed(a, a->call);
+	else
+		taken_made(a, object);
+	return ask_result(a, rc);
+}
+
+/* The object is gone, unless something uses it. */
+static int gone(struct ask *a, int rc, const void *object, const char *what)
+{
+	if (rc == -EBUSY) {
+		made_users_check(a, object);
+		return rc;
+	}
+	if (a->c && made_find(object))
+		made_leaves(a, made_find(object));
+	made_remove(object);
+	made_unused_check(a, object, what);
+	taken_gone(a, a->call, object);
+	return rc;
+}
+
+/* The whole of a function that destroys an object: `number` is that of its queue, or 0. */
+#define GONE(name, object_, number, what)                                                          \
+	ASK a;                                                                                     \
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(object_), number);                          \
+	a.object = (object_);                                                                      \
+	return gone(&a, __real_##name(object_), object_, what)
+
+/* --- queues --- */
+
+static unsigned room_of(const struct drv_qp *qp, bool sends)
+{
+	struct drv_qp_cap cap;
+
+	drv_qp_cap(qp, &cap);
+	return sends ? cap.max_send_wr : cap.max_recv_wr;
+}
+
+W(int, drv_post_send, struct drv_qp *qp, const struct drv_send_wr *wr,
+  const struct drv_send_wr **bad)
+{
+	const struct drv_send_wr *stopped = NULL;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SENDS, __func__, platform_of(qp), drv_qp_num(qp));
+	a.dev = drv_device_of(qp);
+	a.made = made_find(qp);
+	a.followed = ask_follows(&a, HCA_QP, true);
+	a.sends.wr = wr;
+	posted_check(a.c, qp, wr);
+	rc = __real_drv_post_send(qp, wr, &stopped);
+	if (rc && bad)
+		*bad = stopped;
+	if (rc == -ENOMEM)
+		asked_refused(&a, true, room_of(qp, true));
+	asked_sends_end(&a, wr, rc ? stopped : NULL);
+	return rc;
+}
+
+W(int, drv_post_recv, struct drv_qp *qp, const struct drv_recv_wr *wr,
+  const struct drv_recv_wr **bad)
+{
+	const struct drv_recv_wr *stopped = NULL;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_RECEIVES, __func__, platform_of(qp), drv_qp_num(qp));
+	a.followed = ask_follows(&a, HCA_QP, false);
+	a.receives.wr = wr;
+	rc = __real_drv_post_recv(qp, wr, &stopped);
+	if (rc && bad)
+		*bad = stopped;
+	if (rc == -ENOMEM)
+		asked_refused(&a, false, room_of(qp, false));
+	asked_receives_end(&a, wr, rc ? stopped : NULL);
+	for (; wr && wr != stopped; wr = wr->next)
+		mads_receive_posted(qp, wr, __builtin_return_address(0));
+	return rc;
+}
+
+W(int, drv_post_srq_recv, struct drv_srq *srq, const struct drv_recv_wr *wr,
+  const struct drv_recv_wr **bad)
+{
+	const struct drv_recv_wr *stopped = NULL;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SRQ_RECEIVES, __func__, platform_of(srq), drv_srq_num(srq));
+	a.followed = ask_follows(&a, HCA_SRQ, false);
+	a.receives.wr = wr;
+	rc = __real_drv_post_srq_recv(srq, wr, &stopped);
+	if (rc && bad)
+		*bad = stopped;
+	asked_receives_end(&a, wr, rc ? stopped : NULL);
+	return rc;
+}
+
+W(int, drv_cq_poll, struct drv_cq *cq, int n, struct drv_wc *wc)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_POLL, __func__, platform_of(cq), drv_cq_num(cq));
+	a.dev = drv_device_of(cq);
+	asked_poll_begin(&a, n);
+	rc = __real_drv_cq_poll(cq, n, wc);
+	asked_poll_end(&a, rc, wc);
+	polled_note(wc, rc);
+	if (a.c && rc >= 0 && rc < n)
+		cq_waits_empty(cq);
+	if (rc > 0)
+		mads_polled(a.c, cq, rc, wc);
+	return rc;
+}
+
+W(int, drv_cq_arm, struct drv_cq *cq, bool solicited_only)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_ARM, __func__, platform_of(cq), drv_cq_num(cq));
+	a.arm.solicited = solicited_only;
+	rc = __real_drv_cq_arm(cq, solicited_only);
+	if (!rc)
+		asked_arm_end(&a);
+	if (!rc && a.c)
+		cq_waits_armed(cq);
+	return rc;
+}
+
+/* --- queue pairs --- */
+
+W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct drv_qp **qp)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
+	rc = __real_drv_qp_create(pd, init, qp);
+	if (made(&a, rc, rc ? NULL : *qp))
+		return rc;
+	m = made_add(&a, *qp);
+	m->init = *init;
+	m->pd = pd;
+	m->port = 1;
+	return rc;
+}
+
+W(int, drv_special_create, struct drv_pd *pd, const struct drv_special_init *init,
+  struct drv_qp **qp)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
+	rc = __real_drv_special_create(pd, init, qp);
+	if (made(&a, rc, rc ? NULL : *qp))
+		return rc;
+	m = made_add(&a, *qp);
+	m->special = true;
+	m->special_qpn = init->qpn;
+	m->init.sq_sig_all = true;
+	m->init.send_cq = m->init.recv_cq = init->cq;
+	m->pd = pd;
+	m->port = init->port;
+	if (a.c)
+		mads_queue_made(a.c, *qp, init);
+	return rc;
+}
+
+W(int, drv_special_send, struct drv_qp *qp, const struct drv_special_send *send)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SENDS, __func__, platform_of(qp), drv_qp_num(qp));
+	a.followed = ask_follows(&a, HCA_QP, true);
+	a.made = made_find(qp);
+	a.sends.special = send;
+	a.sends.says = mads_request_says;
+	mads_sent(qp, send, __builtin_return_address(0));
+	rc = __real_drv_special_send(qp, send);
+	if (rc)
+		mads_send_refused(qp, send);
+	else
+		asked_sends_end(&a, NULL, NULL);
+	return rc;
+}
+
+W(int, drv_qp_modify, struct drv_qp *qp, const struct drv_qp_attr *attr, unsigned mask)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_QP_MODIFY, __func__, platform_of(qp), drv_qp_num(qp));
+	a.dev = drv_device_of(qp);
+	a.made = made_find(qp);
+	a.modify.attr = attr;
+	a.modify.mask = mask;
+	a.modify.before = drv_qp_state(qp);
+	mads_modify(qp, attr, mask, __builtin_return_address(0));
+	if (a.made)
+		a.made->psn_known = false;
+	rc = __real_drv_qp_modify(qp, attr, mask);
+	if (!rc)
+		asked_modified(&a);
+	asked_modify_end(&a, rc);
+	ask_result(&a, rc);
+	if (!rc && a.c && a.made && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+		checker_recent_calls(a.c, a.since_recent, &a.made->reset_by);
+		asked_reset_end(&a, a.made->init.recv_cq);
+		asked_reset_end(&a, a.made->init.send_cq);
+	}
+	return rc;
+}
+
+W(int, drv_qp_destroy, struct drv_qp *qp)
+{
+	const struct made *m = made_find(qp);
+	const struct drv_cq *sends = m ? m->init.send_cq : NULL;
+	const struct drv_cq *receives = m ? m->init.recv_cq : NULL;
+	const unsigned port = m && m->special && !m->special_qpn ? m->port : 0;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(qp), drv_qp_num(qp));
+	a.object = qp;
+	a.dev = drv_device_of(qp);
+	mads_queue_gone(qp);
+	rc = gone(&a, __real_drv_qp_destroy(qp), qp, "a QP");
+	if (!rc && port)
+		asked_port_check(&a, port, false);
+	if (!rc && !drv_is_dead(a.dev))
+		groups_qp_gone(&a, a.number);
+	if (!rc) {
+		asked_reset_end(&a, receives);
+		asked_reset_end(&a, sends);
+	}
+	return rc;
+}
+
+/* --- completion and shared receive queues --- */
+
+static void cq_asked(struct ask *a, const char *call, struct drv_device *dev, unsigned entries,
+		     int vector)
+{
+	ask_begin(a, ASK_CQ, call, drv_platform(dev), 0);
+	a->cq.entries = entries;
+	a->cq.vector = vector;
+}
+
+static int cq_made(struct ask *a, int rc, struct drv_cq *const *cq, const struct drv_uar *uar)
+{
+	if (made(a, rc, rc ? NULL : *cq))
+		return rc;
+	made_add(a, *cq)->uar = uar;
+	if (a->c)
+		cq_waits_made(a->c, *cq);
+	return rc;
+}
+
+W(int, drv_cq_create, struct drv_device *dev, unsigned entries, int vector, struct drv_cq **cq)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, dev, entries, vector);
+	return cq_made(&a, __real_drv_cq_create(dev, entries, vector, cq), cq, NULL);
+}
+
+W(int, drv_cq_create_on, struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
+  struct drv_cq **cq)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, dev, entries, vector);
+	a.cq.uar = uar;
+	return cq_made(&a, __real_drv_cq_create_on(dev, uar, entries, vector, cq), cq, uar);
+}
+
+W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsigned entries,
+  int vector, struct drv_cq **cq)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, dev, entries, vector);
+	a.cq.stamped = true;
+	a.cq.uar = uar;
+	return cq_made(&a, __real_drv_cq_create_stamped(dev, uar, entries, vector, cq), cq, uar);
+}
+
+W(int, drv_cq_resize, struct drv_cq *cq, unsigned entries)
+{
+	ASK a;
+	int rc;
+
+	cq_asked(&a, __func__, drv_device_of(cq), entries, DRV_CQ_POLLED);
+	rc = made(&a, __real_drv_cq_resize(cq, entries), cq);
+	if (!rc)
+		cq_was_resized(&a, cq);
+	return rc;
+}
+
+W(int, drv_cq_moderate, struct drv_cq *cq, unsigned max_count, unsigned period_us)
+{
+	ASK a;
+
+	cq_asked(&a, __func__, drv_device_of(cq), 0, DRV_CQ_POLLED);
+	a.cq.moderates = true;
+	a.cq.max_count = max_count;
+	a.cq.period_us = period_us;
+	return ask_result(&a, __real_drv_cq_moderate(cq, max_count, period_us));
+}
+
+W(int, drv_cq_destroy, struct drv_cq *cq)
+{
+	const uint32_t cqn = drv_cq_num(cq);
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(cq), cqn);
+	a.object = cq;
+	rc = gone(&a, __real_drv_cq_destroy(cq), cq, "a CQ");
+	if (rc != -EBUSY)
+		cq_waits_gone(cq, cqn);
+	return rc;
+}
+
+W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struct drv_srq **srq)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_SRQ_CREATE, __func__, platform_of(pd), 0);
+	a.region.pd = pd;
+	a.srq = init;
+	rc = __real_drv_srq_create(pd, init, srq);
+	if (made(&a, rc, rc ? NULL : *srq))
+		return rc;
+	m = made_add(&a, *srq);
+	m->pd = pd;
+	m->cq = init->cq;
+	m->xrcd = init->xrcd;
+	return rc;
+}
+
+W(int, drv_srq_destroy, struct drv_srq *srq)
+{
+	GONE(drv_srq_destroy, srq, drv_srq_num(srq), "an SRQ");
+}
+
+/* --- memory --- */
+
+W(int, drv_pd_alloc, struct drv_device *dev, struct drv_pd **pd)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = __real_drv_pd_alloc(dev, pd);
+	if (!made(&a, rc, rc ? NULL : *pd))
+		made_add(&a, *pd);
+	return rc;
+}
+
+W(int, drv_pd_free, struct drv_pd *pd)
+{
+	GONE(drv_pd_free, pd, 0, "a PD");
+}
+
+static void region_asked(struct ask *a, const char *call, struct drv_pd *pd, unsigned access)
+{
+	ask_begin(a, ASK_REGION, call, platform_of(pd), 0);
+	a->region.pd = pd;
+	a->region.access = access;
+}
+
+static int region_made(struct ask *a, int rc, struct drv_mr *const *mr)
+{
+	struct made *m;
+
+	if (made(a, rc, rc ? NULL : *mr))
+		return rc;
+	m = made_add(a, *mr);
+	m->pd = a->region.pd;
+	m->key = drv_mr_lkey(*mr);
+	return rc;
+}
+
+W(int, drv_mr_reg_iova, struct drv_pd *pd, void *addr, uint64_t len, uint64_t iova, unsigned access,
+  struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.addr = addr;
+	a.region.len = len;
+	a.region.iova = iova;
+	return region_made(&a, __real_drv_mr_reg_iova(pd, addr, len, iova, access, mr), mr);
+}
+
+W(int, drv_mr_reg, struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.addr = addr;
+	a.region.len = len;
+	a.region.iova = (uintptr_t)addr;
+	return region_made(&a, __real_drv_mr_reg(pd, addr, len, access, mr), mr);
+}
+
+W(int, drv_mr_reg_pages, struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
+  uint64_t len, unsigned access, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.pages = pages;
+	a.region.len = len;
+	a.region.iova = iova;
+	return region_made(&a, __real_drv_mr_reg_pages(pd, pages, n, iova, len, access, mr), mr);
+}
+
+W(int, drv_mr_reg_dma, struct drv_pd *pd, unsigned access, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, access);
+	a.region.physical = true;
+	return region_made(&a, __real_drv_mr_reg_dma(pd, access, mr), mr);
+}
+
+W(int, drv_mr_alloc_fast, struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
+{
+	ASK a;
+
+	region_asked(&a, __func__, pd, 0);
+	a.region.fast = true;
+	a.region.max_pages = max_pages;
+	return region_made(&a, __real_drv_mr_alloc_fast(pd, max_pages, mr), mr);
+}
+
+W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, platform_of(mr), 0);
+	a.object = mr;
+	if (made(&a, rc = __real_drv_mr_fast_set(mr, addr, len), mr))
+		return rc;
+	page_list_check(&a, mr, addr, len);
+	return 0;
+}
+
+W(int, drv_mr_dereg, struct drv_mr *mr)
+{
+	GONE(drv_mr_dereg, mr, 0, "a region");
+}
+
+W(int, drv_mr_rereg_access, struct drv_mr *mr, unsigned access)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_REGION_RIGHTS, __func__, platform_of(mr), drv_mr_lkey(mr) >> 8);
+	a.region.access = access;
+	rc = ask_result(&a, __real_drv_mr_rereg_access(mr, access));
+	if (!rc)
+		asked_rights_end(&a);
+	return rc;
+}
+
+W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **mw)
+{
+	struct made *m;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_WINDOW, __func__, platform_of(pd), 0);
+	a.region.pd = pd;
+	a.region.type = type;
+	rc = __real_drv_mw_alloc(pd, type, mw);
+	if (made(&a, rc, rc ? NULL : *mw))
+		return rc;
+	m = made_add(&a, *mw);
+	m->pd = pd;
+	m->window_type = type;
+	m->key = drv_mw_rkey(*mw);
+	return rc;
+}
+
+W(int, drv_mw_free, struct drv_mw *mw)
+{
+	GONE(drv_mw_free, mw, 0, "a window");
+}
+
+W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = __real_drv_xrcd_alloc(dev, xrcd);
+	if (!made(&a, rc, rc ? NULL : *xrcd))
+		made_add(&a, *xrcd);
+	return rc;
+}
+
+W(int, drv_xrcd_free, struct drv_xrcd *xrcd)
+{
+	GONE(drv_xrcd_free, xrcd, 0, "an XRC domain");
+}
+
+W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = __real_drv_uar_alloc(dev, uar);
+	if (!made(&a, rc, rc ? NULL : *uar))
+		made_add(&a, *uar);
+	return rc;
+}
+
+W(int, drv_uar_free, struct drv_uar *uar)
+{
+	GONE(drv_uar_free, uar, 0, "a doorbell page");
+}
+
+/* --- device --- */
+
+W(int, drv_probe, struct platform *p, const struct drv_options *options, struct drv_device **dev)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, p, 0);
+	if (a.c)
+		function_begin(a.c);
+	if (a.c)
+		a.c->watcher = &hooks_watcher;
+	rc = __real_drv_probe(p, options, dev);
+	if (rc && a.c)
+		dead_begin(a.c, NULL);
+	if (!rc) {
+		heap_driver_begins();
+		given_up_check(&a, *dev, options && options->no_ports);
+	}
+	return made(&a, rc, rc ? NULL : *dev);
+}
+
+static void event_came(void *arg, const struct drv_event *event)
+{
+	told_event(arg, event);
+	dead_event(arg, event);
+}
+
+W(void, drv_event_register, struct drv_device *dev,
+  void (*fn)(void *arg, const struct drv_event *event), void *arg)
+{
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+
+	if (c)
+		dead_listener(c, fn, arg);
+	__real_drv_event_register(dev, c ? event_came : fn, c ? c : arg);
+}
+
+W(void, drv_raw_mmio_write32, struct drv_device *dev, unsigned bar, uint64_t offset, uint32_t value)
+{
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+
+	if (c)
+		function_raw(c, true);
+	__real_drv_raw_mmio_write32(dev, bar, offset, value);
+	if (c)
+		function_raw(c, false);
+}
+
+W(int, drv_catas_watch, struct drv_device *dev, uint64_t period_ps)
+{
+	const int rc = __real_drv_catas_watch(dev, period_ps);
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+
+	if (!rc && c)
+		dead_watched(c);
+	return rc;
+}
+
+static void device_gone(struct ask *a)
+{
+	if (a->c)
+		dead_begin(a->c, NULL);
+}
+
+W(struct drv_leftovers, drv_remove, struct drv_device *dev)
+{
+	struct drv_leftovers left;
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	a.object = dev;
+	left = __real_drv_remove(dev);
+	device_gone(&a);
+	function_left_check(&a);
+	made_forget(a.c);
+	mads_forget(a.c);
+	cq_waits_forget(a.c);
+	buffers_forget(a.c);
+	gone(&a, 0, dev, "the device");
+	if (a.c)
+		taken_gone(&a, a.call, a.c);
+	heap_driver_ends(a.c);
+	return left;
+}
+
+W(struct drv_leftovers, drv_abandon, struct drv_device *dev)
+{
+	struct drv_leftovers left;
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	a.object = dev;
+	left = __real_drv_abandon(dev);
+	device_gone(&a);
+	made_forget(a.c);
+	mads_forget(a.c);
+	cq_waits_forget(a.c);
+	buffers_forget(a.c);
+	gone(&a, 0, dev, "the device");
+	if (a.c)
+		taken_gone(&a, a.call, a.c);
+	heap_driver_ends(a.c);
+	return left;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files that only hcasim-checked has: see hooks.c. */
+#ifndef TESTBENCH_DSAN_HEAR_HOOKS_H
+#define TESTBENCH_DSAN_HEAR_HOOKS_H
+
+#include "testbench/dsan/asked/asked.h"
+
+enum { DEVICES = 2 };
+
+/* W(result, name, parameters): the function that callers of the driver's function get. */
+#define W(result, name, ...)                                                                       \
+	result __real_##name(__VA_ARGS__);                                                         \
+	result __wrap_##name(__VA_ARGS__);                                                         \
+	result __wrap_##name(__VA_ARGS__)
+
+/* hooks_taken.c: looks into a CQ that was resized. */
+void cq_was_resized(struct ask *a, const struct drv_cq *cq);
+
+/* posted.c: the core passes these requests on. */
+void posted_check(struct checker *c, const struct drv_qp *qp, const struct drv_send_wr *wr);
+
+/* converted.c: the driver returns these completions. */
+void polled_note(const struct drv_wc *wc, int n);
+
+/* page_lists.c: a region's page list was filled for this memory. */
+void page_list_check(const struct ask *a, const struct drv_mr *mr, const void *addr, uint64_t len);
+
+/* hooks_managed.c: hears what has to do with management. */
+extern const struct watcher hooks_watcher;
+
+#define ASK __attribute__((cleanup(ask_drop))) struct ask
+
+#endif

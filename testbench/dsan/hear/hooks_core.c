@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+/* As hooks.c: the layers above mlx4. Who counts as a user of what (counts.h), which objects of a process
+ * a call holds, and what connections tell their queue pairs. */
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/mads/connections.h"
+#include "testbench/dsan/held/counts.h"
+#include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/held/pins.h"
+#include "testbench/dsan/held/taken.h"
+
+#include "host_driver/cm/cm.h"
+#include "host_driver/core/core.h"
+#include "host_driver/core/include/rdma/mr_pool.h"
+#include "host_driver/core/include/rdma/rw.h"
+#include "host_driver/uverbs/uverbs.h"
+
+#define HERE __builtin_return_address(0)
+
+enum { WRITERS = 18, NAMES_BYTES = 200 };
+
+/* --- the RDMA core: objects that count their users --- */
+
+static void begin(struct counts *n, const struct ib_device *device, const char *call)
+{
+	counts_begin(n, checker_of_host(device->platform->host), call);
+}
+
+/* The result of a function that returns ERR_PTR. */
+static void *made(struct counts *n, void *object)
+{
+	counts_made(n, IS_ERR(object) ? NULL : object);
+	return object;
+}
+
+#define USES(n, object, what) counts_use(n, object, (object) ? &(object)->usecnt : NULL, what)
+
+#define WITH_PD(type, name, pd, parameters, arguments)                                             \
+	W(struct type *, name, struct ib_pd *pd, UNPACK parameters)                                \
+	{                                                                                          \
+		struct counts n;                                                                   \
+                                                                                                   \
+		begin(&n, (pd)->device, __func__);                                                 \
+		USES(&n, pd, "PD");                                                                \
+		return made(&n, __real_##name(pd, UNPACK arguments));                              \
+	}
+#define UNPACK(...) __VA_ARGS__
+
+WITH_PD(ib_mr, ib_alloc_mr, pd, (enum ib_mr_type type, uint32_t max_num_sg), (type, max_num_sg))
+WITH_PD(ib_mr, ib_reg_user_mr, pd,
+	(void *start, uint64_t length, uint64_t virt_addr, unsigned access),
+	(start, length, virt_addr, access))
+WITH_PD(ib_mr, ib_get_dma_mr, pd, (unsigned access), (access))
+WITH_PD(ib_mr, ib_reg_phys_mr, pd,
+	(struct ib_phys_buf * buf, int n_bufs, int access, uint64_t *iova),
+	(buf, n_bufs, access, iova))
+WITH_PD(ib_mw, ib_alloc_mw, pd, (enum ib_mw_type type), (type))
+WITH_PD(ib_ah, rdma_create_ah, pd, (const struct rdma_ah_attr *attr, uint32_t flags), (attr, flags))
+
+/* A function that destroys an object, whose device's host is that. -EBUSY: it stays. */
+#define ENDS(type, name)                                                                           \
+	W(int, name, struct type *object)                                                          \
+	{                                                                                          \
+		struct counts n;                                                                   \
+		int rc;                                                                            \
+                                                                                                   \
+		begin(&n, object->device, __func__);                                               \
+		counts_leave(&n, object);                                                          \
+		rc = __real_##name(object);                                                        \
+		counts_left(&n, object, !rc);                                                      \
+		return rc;                                                                         \
+	}
+
+ENDS(ib_mr, ib_dereg_mr)
+ENDS(ib_mw, ib_dealloc_mw)
+ENDS(ib_srq, ib_destroy_srq)
+ENDS(ib_qp, ib_destroy_qp)
+ENDS(ib_qp, ib_close_qp)
+ENDS(ib_pd, ib_dealloc_pd)
+ENDS(ib_cq, ib_destroy_cq)
+ENDS(ib_xrcd, ib_dealloc_xrcd)
+
+W(int, rdma_destroy_ah, struct ib_ah *ah, uint32_t flags)
+{
+	struct counts n;
+	int rc;
+
+	begin(&n, ah->device, __func__);
+	counts_leave(&n, ah);
+	rc = __real_rdma_destroy_ah(ah, flags);
+	counts_left(&n, ah, !rc);
+	return rc;
+}
+
+W(struct ib_srq *, ib_create_srq, struct ib_pd *pd, struct ib_srq_init_attr *attr)
+{
+	struct counts n;
+
+	begin(&n, pd->device, __func__);
+	USES(&n, pd, "PD");
+	if (attr->srq_type == IB_SRQT_XRC) {
+		USES(&n, attr->ext.cq, "CQ");
+		USES(&n, attr->ext.xrc.xrcd, "XRC domain");
+	}
+	return made(&n, __real_ib_create_srq(pd, attr));
+}
+
+W(struct ib_qp *, ib_create_qp, struct ib_pd *pd, struct ib_qp_init_attr *attr)
+{
+	const bool target = attr->qp_type == IB_QPT_XRC_TGT;
+	const struct ib_device *device = pd ? pd->device : attr->xrcd ? attr->xrcd->device : NULL;
+	struct counts n;
+
+	if (!device)
+		return __real_ib_create_qp(pd, attr);
+	begin(&n, device, __func__);
+	if (target) {
+		USES(&n, attr->xrcd, "XRC domain");
+	} else {
+		USES(&n, pd, "PD");
+		USES(&n, attr->send_cq, "send CQ");
+		if (attr->qp_type != IB_QPT_XRC_INI)
+			USES(&n, attr->recv_cq, "receive CQ");
+		USES(&n, attr->srq, "SRQ");
+	}
+	return made(&n, __real_ib_create_qp(pd, attr));
+}
+
+W(struct ib_qp *, ib_open_qp, struct ib_xrcd *xrcd, uint32_t qp_num,
+  void (*event_handler)(struct ib_event *event, void *qp_context), void *qp_context)
+{
+	struct counts n;
+
+	begin(&n, xrcd->device, __func__);
+	USES(&n, xrcd, "XRC domain");
+	return made(&n, __real_ib_open_qp(xrcd, qp_num, event_handler, qp_context));
+}
+
+/* A group counts as a user of its queue pair. */
+static int group(struct counts *n, const struct ib_qp *qp, int rc, int more)
+{
+	const unsigned asked = n->of[0].before + (unsigned)(rc ? 0 : more);
+
+	if (n->n && n->c && qp->usecnt != asked)
+		n->c->tell(n->c,
+			   &(struct breach){RULE_users_differ, {GUEST_QP, qp->qp_num}, NULL, NULL},
+			   "%s returns %d: the users of the QP were %u and are %u, %u are right",
+			   n->call, rc, n->of[0].before, qp->usecnt, asked);
+	return rc;
+}
+
+W(int, ib_attach_mcast, struct ib_qp *qp, const union ib_gid *gid, uint16_t lid)
+{
+	struct counts n;
+
+	begin(&n, qp->device, __func__);
+	USES(&n, qp, "QP");
+	return group(&n, qp, __real_ib_attach_mcast(qp, gid, lid), 1);
+}
+
+W(int, ib_detach_mcast, struct ib_qp *qp, const union ib_gid *gid, uint16_t lid)
+{
+	struct counts n;
+
+	begin(&n, qp->device, __func__);
+	USES(&n, qp, "QP");
+	return group(&n, qp, __real_ib_detach_mcast(qp, gid, lid), -1);
+}
+
+/* --- contexts of rdma/rw.h: their mappings, their memory, and the regions that they take from pools --- */
+
+W(struct ib_mr *, ib_mr_pool_get, struct ib_qp *qp, struct drv_list *list)
+{
+	struct ib_mr *mr = __real_ib_mr_pool_get(qp, list);
+
+	if (mr)
+		taken_add(TAKEN_POOLED, mr, 0, HERE);
+	return mr;
+}
+
+W(void, ib_mr_pool_put, struct ib_qp *qp, struct drv_list *list, struct ib_mr *mr)
+{
+	taken_back(TAKEN_POOLED, mr, 0, HERE);
+	__real_ib_mr_pool_put(qp, list, mr);
+}
+
+W(int, rdma_rw_ctx_init, struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
+  struct scatterlist *sg, uint32_t sg_cnt, uint32_t sg_offset, uint64_t remote_addr, uint32_t rkey,
+  enum dma_data_direction dir)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, qp->device->platform, qp->qp_num);
+	rc = __real_rdma_rw_ctx_init(ctx, qp, port_num, sg, sg_cnt, sg_offset, remote_addr, rkey,
+				     dir);
+	if (rc < 0)
+		taken_failed(&a, a.call);
+	else
+		taken_made(&a, ctx);
+	return rc;
+}
+
+W(void, rdma_rw_ctx_destroy, struct rdma_rw_ctx *ctx, struct ib_qp *qp, uint32_t port_num,
+  struct scatterlist *sg, uint32_t sg_cnt, enum dma_data_direction dir)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, qp->device->platform, qp->qp_num);
+	a.object = ctx;
+	__real_rdma_rw_ctx_destroy(ctx, qp, port_num, sg, sg_cnt, dir);
+	taken_gone(&a, a.call, ctx);
+}
+
+/* --- objects of processes --- */
+
+W(struct uv_object *, uv_object_get, struct uv_file *file, enum uv_kind kind, uint32_t handle,
+  int *rc)
+{
+	struct uv_object *o = __real_uv_object_get(file, kind, handle, rc);
+
+	if (o)
+		pin(file->device->platform->host, o, handle, HERE);
+	return o;
+}
+
+W(void, uv_object_put, struct uv_object *o)
+{
+	if (o)
+		pin_back(o);
+	__real_uv_object_put(o);
+}
+
+W(struct uv_object *, uv_object_new, struct uv_file *file, enum uv_kind kind, void *user)
+{
+	struct uv_object *o = __real_uv_object_new(file, kind, user);
+
+	if (o)
+		pin(file->device->platform->host, o, o->handle, HERE);
+	return o;
+}
+
+W(int, uv_object_done, struct uv_object *object, int rc, uint32_t *handle)
+{
+	pin_back(object);
+	return __real_uv_object_done(object, rc, handle);
+}
+
+W(void, uv_kernel_leave, void)
+{
+	pins_call_ends();
+	__real_uv_kernel_leave();
+}
+
+/* A CQ holds its channel until it is destroyed. */
+W(int, uvk_create_cq, struct uv_file *file, int cqe, struct uv_channel *channel, int vector,
+  bool stamped, struct ibv_cq *cq, struct drv_cq **hw)
+{
+	struct counts n;
+	int rc;
+
+	begin(&n, file->device, __func__);
+	counts_use(&n, channel, channel ? &channel->refs : NULL, "channel");
+	rc = __real_uvk_create_cq(file, cqe, channel, vector, stamped, cq, hw);
+	counts_made(&n, rc ? NULL : cq);
+	return rc;
+}
+
+/* --- connections --- */
+
+W(int, ib_cm_init_qp_attr, struct ib_cm_id *cm_id, struct ib_qp_attr *attr, int *mask)
+{
+	const int rc = __real_ib_cm_init_qp_attr(cm_id, attr, mask);
+	struct checker *c = checker_of_host(cm_id->device->platform->host);
+
+	const struct cm_id *id = (const void *)cm_id;
+	const void *pcs[WRITERS];
+	char writers[NAMES_BYTES];
+
+	if (rc || !c)
+		return rc;
+	checker_functions(pcs,
+			  heap_writers(&id->qp_type, sizeof(*id) - offsetof(struct cm_id, qp_type),
+				       pcs, WRITERS),
+			  writers, sizeof(writers));
+	connections_attributes_check(c, cm_id, attr, (unsigned)*mask, writers);
+	return rc;
+}
+
+/* --- directed routes --- */
+
+W(bool, drv_smi_receive, struct smp *smp, unsigned port)
+{
+	const struct smp before = *smp;
+	const bool rc = __real_drv_smi_receive(smp, port);
+
+	mads_hop_check(&before, smp, port, rc, false, HERE);
+	return rc;
+}
+
+W(bool, drv_smi_send, struct smp *smp, unsigned port)
+{
+	const struct smp before = *smp;
+	const bool rc = __real_drv_smi_send(smp, port);
+
+	mads_hop_check(&before, smp, port, rc, true, HERE);
+	return rc;
+}

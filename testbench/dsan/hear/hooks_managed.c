@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/* As hooks.c: management datagrams, ports, multicast groups. */
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/own/cq_waits.h"
+#include "testbench/dsan/mads/groups.h"
+#include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/held/taken.h"
+#include "testbench/dsan/mads/told.h"
+
+#include "host_driver/drv/ops.h"
+#include "host_driver/mlx4/mlx4_internal.h"
+
+#define HERE __builtin_return_address(0)
+
+static void command_given(struct checker *c, const struct hcr *command)
+{
+	mads_ifc_given(c, command);
+	groups_written(c, command);
+	told_command(c, command);
+}
+
+static void command_done(struct checker *c, const struct hcr *command,
+			 const struct hca_command_answer *answer)
+{
+	mads_ifc_done(c, command, answer);
+	groups_answered(c, command, answer);
+}
+
+static void eqe_looked_at(struct checker *c, const struct eqe *e, const void *pc)
+{
+	told_eqe(c, e, pc);
+	cq_waits_eqe(c, e, pc);
+}
+
+static void eqes_end(struct checker *c, const void *pc)
+{
+	told_eqes_end(c, pc);
+	cq_waits_eqes_end(c, pc);
+}
+
+const struct watcher hooks_watcher = {
+	.command = command_given,
+	.command_done = command_done,
+	.eqe = eqe_looked_at,
+	.eqes_end = eqes_end,
+};
+
+/* --- MADs --- */
+
+W(int, drv_mad_send, struct drv_device *dev, unsigned port, unsigned qpn,
+  const struct drv_mad_addr *to, const void *mad)
+{
+	struct checker *c = checker_of_host(drv_platform(dev)->host);
+	int rc;
+
+	if (c)
+		mads_asked(c, port, qpn, to, mad, HERE);
+	rc = __real_drv_mad_send(dev, port, qpn, to, mad);
+	if (c)
+		mads_asked_end(c, port, qpn, mad, rc);
+	return rc;
+}
+
+W(int, drv_mad_call, struct drv_device *dev, unsigned port, unsigned qpn,
+  const struct drv_mad_addr *to, void *request, void *response, uint64_t timeout_ps)
+{
+	__attribute__((cleanup(mads_call_drop))) struct mad_call call;
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	mads_call(&call, a.c, port, qpn, to, request, response);
+	rc = __real_drv_mad_call(dev, port, qpn, to, request, response, timeout_ps);
+	mads_call_end(&call, &a, rc);
+	return rc;
+}
+
+W(int, drv_mad_ifc, struct drv_device *dev, unsigned port, const struct drv_mad_source *source,
+  const void *in, void *out)
+{
+	struct mad_ifc_asked mad = {.port = port, .source = source};
+	struct smp request;
+	ASK a;
+	int rc;
+
+	memcpy(mad.in, in, sizeof(mad.in));
+	memcpy(&request, in, sizeof(request));
+	ask_begin(&a, ASK_MAD_IFC, __func__, drv_platform(dev), 0);
+	a.mad = &mad;
+	if (a.c)
+		mads_ifc_begin(a.c, &mad, HERE);
+	rc = __real_drv_mad_ifc(dev, port, source, in, out);
+	if (!a.c)
+		return rc;
+	mads_ifc_end(&a, rc, out);
+	if (!rc)
+		told_mad(a.c, port, &request, out);
+	return rc;
+}
+
+W(int, drv_cq_wait_event, struct drv_cq *cq, uint64_t deadline_ps)
+{
+	int rc;
+
+	mads_sleeps(cq, HERE);
+	cq_waits_sleep(cq, HERE);
+	rc = __real_drv_cq_wait_event(cq, deadline_ps);
+	if (!rc)
+		cq_waits_awake(cq);
+	return rc;
+}
+
+/* --- ports --- */
+
+W(int, drv_query_port, struct drv_device *dev, unsigned port, struct drv_port_attr *attr)
+{
+	const uint32_t since = told_mads();
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_query_port(dev, port, attr));
+	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
+		told_port_check(&a, since, port, attr);
+	return rc;
+}
+
+W(int, drv_query_gid, struct drv_device *dev, unsigned port, unsigned index,
+  uint8_t gid[DRV_GID_BYTES])
+{
+	const uint32_t since = told_mads();
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_query_gid(dev, port, index, gid));
+	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
+		told_gid_check(&a, since, port, index, gid);
+	return rc;
+}
+
+W(int, drv_query_pkey, struct drv_device *dev, unsigned port, unsigned index, uint16_t *pkey)
+{
+	const uint32_t since = told_mads();
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_query_pkey(dev, port, index, pkey));
+	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
+		told_pkey_check(&a, since, port, index, pkey);
+	return rc;
+}
+
+/* --- groups --- */
+
+struct group_call {
+	struct checker *c;
+};
+
+static void group_call_drop(struct group_call *call)
+{
+	groups_leave(call->c);
+}
+
+/* What a group takes belongs to the table of groups. */
+static int group_change(struct ask *a, int rc, struct drv_qp *qp, const uint8_t *mgid, bool block,
+			bool attach)
+{
+	if (rc)
+		taken_failed(a, a->call);
+	else
+		taken_made(a, NULL);
+	if (!rc && a->c && !qp->dev->dead)
+		groups_end(a, mgid, drv_qp_num(qp), block, attach, qp->dev->mcgs.used);
+	return ask_result(a, rc);
+}
+
+W(int, drv_mcast_attach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES], bool block_loopback)
+{
+	__attribute__((cleanup(group_call_drop))) struct group_call call = {NULL};
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(drv_device_of(qp)), drv_qp_num(qp));
+	call.c = a.c;
+	groups_begin(&a);
+	return group_change(&a, __real_drv_mcast_attach(qp, mgid, block_loopback), qp, mgid,
+			    block_loopback, true);
+}
+
+W(int, drv_mcast_detach, struct drv_qp *qp, const uint8_t mgid[DRV_GID_BYTES])
+{
+	__attribute__((cleanup(group_call_drop))) struct group_call call = {NULL};
+	ASK a;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(drv_device_of(qp)), drv_qp_num(qp));
+	call.c = a.c;
+	groups_begin(&a);
+	return group_change(&a, __real_drv_mcast_detach(qp, mgid), qp, mgid, false, false);
+}

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: Apache-2.0
+/* As hooks.c: what the driver takes and gives back, inside of it. */
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/asked/buffers.h"
+#include "testbench/dsan/held/claims.h"
+#include "testbench/dsan/device/dead.h"
+#include "testbench/dsan/device/given.h"
+#include "testbench/dsan/mads/groups.h"
+#include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/hear/hooks.h"
+#include "testbench/dsan/asked/init_hca.h"
+#include "testbench/dsan/held/taken.h"
+#include "testbench/dsan/threads/threads.h"
+#include "testbench/dsan/hear/trail.h"
+#include "testbench/dsan/asked/wanted.h"
+#include "testbench/dsan/hear/wrote.h"
+
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
+#include "model/interface/fwregs.h"
+#include "model/interface/macros.h"
+
+#include <stdlib.h>
+
+#define HERE __builtin_return_address(0)
+
+#define TIMEOUT_UNIT_PS UINT64_C(1000000000000) /* a second */
+
+enum { GIVEN_BACK = 64 };
+
+/* A bitmap names no device. */
+static struct drv_device *devices[DEVICES];
+
+static struct claims *claims_of(const struct drv_device *dev)
+{
+	const struct checker *c = checker_of_host(dev->p->host);
+
+	return c ? c->claims : NULL;
+}
+
+W(int, drv_cmd_init, struct drv_device *dev)
+{
+	if (dev->p->host < DEVICES)
+		devices[dev->p->host] = dev;
+	if (checker_of_host(dev->p->host))
+		dead_begin(checker_of_host(dev->p->host), dev);
+	return __real_drv_cmd_init(dev);
+}
+
+/* --- parts of calls --- */
+
+/* The result of such a part. `shared`: what it takes belongs to all. */
+#define INNER(dev, shared, call)                                                                   \
+	({                                                                                         \
+		ASK inner;                                                                         \
+                                                                                                   \
+		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
+		taken_inner_end(&inner, call, shared);                                             \
+	})
+
+/* --- memory of the driver --- */
+
+static bool in_drv_calloc;
+
+/* Not inlined, or gcc would warn that memory of malloc() is not written yet. */
+__attribute__((noinline)) static void *memory_taken(void *at, size_t bytes, const void *pc)
+{
+	if (in_drv_calloc)
+		return at;
+	if (!at) {
+		trail_refused("memory");
+		return at;
+	}
+	taken_add(TAKEN_MEMORY, at, 0, pc);
+	if (checker_hears(pc))
+		heap_taken(at, bytes, pc);
+	return at;
+}
+
+W(void *, drv_calloc, size_t n, size_t size)
+{
+	void *at;
+
+	in_drv_calloc = true;
+	at = __real_drv_calloc(n, size);
+	in_drv_calloc = false;
+	return memory_taken(at, n * size, HERE);
+}
+
+/* The Makefile renames these in the driver. */
+void *callout_malloc(size_t bytes);
+void *callout_malloc(size_t bytes)
+{
+	return memory_taken(malloc(bytes), bytes, HERE);
+}
+
+void *callout_calloc(size_t n, size_t size);
+void *callout_calloc(size_t n, size_t size)
+{
+	return memory_taken(calloc(n, size), n * size, HERE);
+}
+
+void callout_free(void *at);
+void callout_free(void *at)
+{
+	if (at)
+		taken_back(TAKEN_MEMORY, at, 0, HERE);
+	if (at)
+		heap_back(at, HERE);
+	if (at && !freed_take(at, HERE))
+		return;
+	free(at);
+}
+
+/* --- locks --- */
+
+W(void, drv_lock, struct drv_device *dev, struct drv_mutex *m)
+{
+	struct checker *c = checker_of_host(dev->p->host);
+
+	locks_want(c, m, HERE);
+	__real_drv_lock(dev, m);
+	locks_got(c, m, HERE);
+}
+
+W(void, drv_unlock, struct drv_device *dev, struct drv_mutex *m)
+{
+	locks_back(checker_of_host(dev->p->host), m, HERE);
+	__real_drv_unlock(dev, m);
+}
+
+W(void, drv_mutex_cleanup, struct drv_device *dev, struct drv_mutex *m)
+{
+	locks_forget(m);
+	__real_drv_mutex_cleanup(dev, m);
+}
+
+/* --- records, buffers, MTT entries --- */
+
+W(int, drv_db_alloc, struct drv_device *dev, struct drv_db *db)
+{
+	const int rc = INNER(dev, true, __real_drv_db_alloc(dev, db));
+
+	if (!rc)
+		taken_add(TAKEN_RECORD, db->record, 0, HERE);
+	return rc;
+}
+
+W(void, drv_db_free, struct drv_device *dev, struct drv_db *db)
+{
+	if (db->record && claims_of(dev))
+		claims_record_back(claims_of(dev), db->bus, HERE);
+	if (db->record)
+		taken_back(TAKEN_RECORD, db->record, 0, HERE);
+	__real_drv_db_free(dev, db);
+}
+
+static void mtts_back(const struct drv_device *dev, const struct drv_mtt *mtt, const void *pc)
+{
+	if (mtt->valid && claims_of(dev))
+		claims_mtts_back(claims_of(dev), mtt->first, UINT32_C(1) << mtt->order, pc);
+}
+
+static uint64_t mtt_address(const struct drv_mtt *mtt)
+{
+	return (uint64_t)mtt->first * sizeof(struct mtt_entry);
+}
+
+W(int, drv_buf_alloc, struct drv_device *dev, size_t bytes, struct drv_buf *buf)
+{
+	struct checker *c = checker_of_host(dev->p->host);
+	const struct maker maker = {__func__ + strlen(WRAP), c ? c->n_recent : 0};
+	const int rc = INNER(dev, false, __real_drv_buf_alloc(dev, bytes, buf));
+
+	if (rc)
+		return rc;
+	taken_add(TAKEN_BUFFER, buf->pages, 0, HERE);
+	if (c) {
+		checker_settle(c);
+		buffer_made(c, mtt_address(&buf->mtt), bytes, buf->pages, buf->bus, buf->n, &maker);
+	}
+	return 0;
+}
+
+W(void, drv_buf_free, struct drv_device *dev, struct drv_buf *buf)
+{
+	mtts_back(dev, &buf->mtt, HERE);
+	if (buf->mtt.valid)
+		buffer_gone(checker_of_host(dev->p->host), mtt_address(&buf->mtt));
+	if (buf->pages)
+		taken_back(TAKEN_BUFFER, buf->pages, 0, HERE);
+	__real_drv_buf_free(dev, buf);
+}
+
+W(int, drv_mtt_alloc, struct drv_device *dev, unsigned pages, struct drv_mtt *mtt)
+{
+	const int rc = INNER(dev, false, __real_drv_mtt_alloc(dev, pages, mtt));
+
+	if (rc)
+		return rc;
+	taken_add(TAKEN_MTTS, dev, mtt->first, HERE);
+	if (checker_of_host(dev->p->host) && pages > UINT64_C(1) << mtt->order)
+		checker_report(
+			checker_of_host(dev->p->host),
+			&(struct breach){RULE_mtt_shared, {0}, HERE, NULL},
+			"%s was asked for %u MTT entries, and has taken %u from 0x%x on; the "
+			"rest may be another object's",
+			__func__ + strlen(WRAP), pages, 1u << mtt->order, mtt->first);
+	return 0;
+}
+
+W(int, drv_buddy_alloc, struct drv_buddy *b, unsigned order, uint32_t *first)
+{
+	const int rc = __real_drv_buddy_alloc(b, order, first);
+
+	if (!rc)
+		taken_add(TAKEN_BUDDY, b, (uint64_t)order << 32 | *first, HERE);
+	return rc;
+}
+
+W(void, drv_buddy_free, struct drv_buddy *b, uint32_t first, unsigned order)
+{
+	taken_back(TAKEN_BUDDY, b, (uint64_t)order << 32 | first, HERE);
+	__real_drv_buddy_free(b, first, order);
+}
+
+W(void, drv_buddy_cleanup, struct drv_buddy *b)
+{
+	taken_forget_of(b);
+	__real_drv_buddy_cleanup(b);
+}
+
+W(void, drv_mtt_free, struct drv_device *dev, struct drv_mtt *mtt)
+{
+	mtts_back(dev, mtt, HERE);
+	if (mtt->valid)
+		taken_back(TAKEN_MTTS, dev, mtt->first, HERE);
+	__real_drv_mtt_free(dev, mtt);
+}
+
+/* --- ICM --- */
+
+static const struct {
+	enum drv_table driver;
+	unsigned device;
+} tables[] = {{DRV_T_QPC, FW_TABLE_QPC}, {DRV_T_ALTC, FW_TABLE_ALTC}, {DRV_T_AUXC, FW_TABLE_AUXC},
+	      {DRV_T_CQC, FW_TABLE_CQC}, {DRV_T_SRQC, FW_TABLE_SRQC}, {DRV_T_EQC, FW_TABLE_EQC},
+	      {DRV_T_DMPT, FW_TABLE_MPT}};
+
+/* How many entries of each chunk are in use. A chunk that was there before its first entry stays. */
+static struct chunks {
+	unsigned *refs;
+	bool *stays;
+} chunks[DEVICES][DRV_TABLES];
+
+static struct chunks *chunks_of(const struct drv_icm_table *t)
+{
+	struct chunks *c = &chunks[t->dev->p->host % DEVICES][t - t->dev->tables];
+
+	if (c->refs)
+		return c;
+	c->refs = calloc(t->n_chunks, sizeof(*c->refs));
+	c->stays = calloc(t->n_chunks, sizeof(*c->stays));
+	if (!c->refs || !c->stays)
+		abort();
+	return c;
+}
+
+static void chunks_forget(const struct drv_icm_table *t)
+{
+	struct chunks *c = chunks_of(t);
+
+	free(c->refs);
+	free(c->stays);
+	*c = (struct chunks){0};
+}
+
+static unsigned chunk_nth(const struct drv_icm_table *t, uint32_t entry)
+{
+	return (unsigned)((uint64_t)(entry & (t->entries - 1)) * t->entry_bytes / DRV_CHUNK_BYTES);
+}
+
+static void chunks_before(const struct drv_icm_table *t, uint32_t first, uint32_t last)
+{
+	struct chunks *c = chunks_of(t);
+
+	for (unsigned n = chunk_nth(t, first); n <= chunk_nth(t, last); n++)
+		c->stays[n] = c->stays[n] || (t->chunks[n] && !c->refs[n]);
+}
+
+/* Mapped for the driver, and not for the device. */
+static bool is_missing(const struct drv_icm_table *t, unsigned n)
+{
+	const struct checker *c = checker_of_host(t->dev->p->host);
+	uint64_t bus;
+
+	return c && t->chunks[n] && !t->dev->dead &&
+	       hca_icm_bus(c->host.hca, t->virt + (uint64_t)n * DRV_CHUNK_BYTES, &bus);
+}
+
+/* The entries are used now, or no longer: so are their chunks. */
+static void chunks_after(const struct drv_icm_table *t, uint32_t first, uint32_t last, int more,
+			 const char *call)
+{
+	struct checker *checker = checker_of_host(t->dev->p->host);
+	struct chunks *c = chunks_of(t);
+
+	for (unsigned n = chunk_nth(t, first); n <= chunk_nth(t, last); n++) {
+		c->refs[n] += (unsigned)more;
+		if (!checker || c->stays[n] || (!c->refs[n] == !t->chunks[n] && !is_missing(t, n)))
+			continue;
+		checker_report(
+			checker,
+			&(struct breach){c->refs[n] ? RULE_icm_unmapped : RULE_not_given_back,
+					 {0},
+					 NULL,
+					 NULL},
+			"chunk %u of table %u has %u entries in use, and is %s, behind %s", n,
+			(unsigned)(t - t->dev->tables), c->refs[n],
+			is_missing(t, n) ? "not mapped for the device"
+			: t->chunks[n]   ? "mapped"
+					 : "not mapped",
+			call);
+	}
+}
+
+W(int, drv_table_get, struct drv_icm_table *t, uint32_t entry)
+{
+	int rc;
+
+	chunks_before(t, entry, entry);
+	rc = INNER(t->dev, true, __real_drv_table_get(t, entry));
+	if (!rc)
+		chunks_after(t, entry, entry, 1, "drv_table_get");
+	if (!rc)
+		taken_add(TAKEN_ICM, t, entry, HERE);
+	return rc;
+}
+
+W(void, drv_table_put, struct drv_icm_table *t, uint32_t entry)
+{
+	const enum drv_table which = (enum drv_table)(t - t->dev->tables);
+
+	for (size_t i = 0; claims_of(t->dev) && i < ARRAY_SIZE(tables); i++)
+		if (tables[i].driver == which)
+			claims_entry_back(claims_of(t->dev), tables[i].device, entry, HERE);
+	taken_back(TAKEN_ICM, t, entry, HERE);
+	__real_drv_table_put(t, entry);
+	chunks_after(t, entry, entry, -1, "drv_table_put");
+}
+
+W(int, drv_table_get_range, struct drv_icm_table *t, uint32_t first, uint32_t last)
+{
+	int rc;
+
+	chunks_before(t, first, last);
+	rc = INNER(t->dev, true, __real_drv_table_get_range(t, first, last));
+	if (!rc)
+		chunks_after(t, first, last, 1, "drv_table_get_range");
+	if (!rc)
+		taken_add(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
+	return rc;
+}
+
+W(void, drv_table_put_range, struct drv_icm_table *t, uint32_t first, uint32_t last)
+{
+	taken_back(TAKEN_ICM, t, (uint64_t)first << 32 | last, HERE);
+	__real_drv_table_put_range(t, first, last);
+	chunks_after(t, first, last, -1, "drv_table_put_range");
+}
+
+W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
+{
+	taken_forget_of(t);
+	chunks_forget(t);
+	__real_drv_table_cleanup(t, tell_device);
+}
+
+/* Source: Linux MLX4_CMD_TIME_CLASS_A: a command has 60 s */
+static void timeout_want(struct ask *a, const struct drv_device *dev)
+{
+	struct wanted *w = &a->command.wants;
+
+	if (drv_cmd_is_closing((uint16_t)w->op))
+		trail_undoes();
+	w->begun_ps = dev->p->ops->now_ps(dev->p);
+	if (!w->timeout_ps)
+		w->timeout_ps = dev->options.command_timeout_ps;
+	if (!w->timeout_ps)
+		w->timeout_ps = 60 * TIMEOUT_UNIT_PS;
+}
+
+/* Mailboxes are kept for the next command, also when this one fails. What it was asked for stands
+ * behind the call. */
+#define COMMAND(dev, call, result, ...)                                                            \
+	({                                                                                         \
+		ASK inner;                                                                         \
+		int rc;                                                                            \
+                                                                                                   \
+		ask_begin(&inner, ASK_INNER, __func__, (dev)->p, 0);                               \
+		inner.command.wants = (struct wanted){.known = true, __VA_ARGS__};                 \
+		timeout_want(&inner, dev);                                                         \
+		ask_mark(&inner);                                                                  \
+		rc = call;                                                                         \
+		rc = asked_command_end(&inner, rc, result);                                        \
+		taken_inner_end(&inner, 0, true);                                                  \
+		rc;                                                                                \
+	})
+
+W(int, drv_cmd, struct drv_device *dev, struct drv_raw_cmd *cmd)
+{
+	return COMMAND(dev, __real_drv_cmd(dev, cmd), cmd->out_imm ? &cmd->out_param : NULL,
+		       .op = cmd->op, .op_mod = cmd->op_mod, .in_mod = cmd->in_mod,
+		       .in_param = cmd->in_param, .in = cmd->in, .in_len = cmd->in_len,
+		       .out = cmd->out, .out_len = cmd->out_len, .timeout_ps = cmd->timeout_ps);
+}
+
+/* Entries of groups are read, changed and written back. */
+static void group_read(const struct drv_device *dev, uint16_t op, uint32_t index, const void *pc)
+{
+	if (op == HCR_READ_MCG)
+		groups_command(checker_of_host(dev->p->host), pc);
+	if (op == HCR_READ_MCG)
+		locks_read(checker_of_host(dev->p->host), (uintptr_t)dev + index, pc);
+}
+
+static void group_write(const struct drv_device *dev, uint16_t op, uint32_t index, const void *pc)
+{
+	if (op == HCR_WRITE_MCG)
+		groups_command(checker_of_host(dev->p->host), pc);
+	if (op == HCR_WRITE_MCG)
+		locks_write(checker_of_host(dev->p->host), (uintptr_t)dev + index,
+			    "an entry of the multicast table", pc);
+}
+
+W(int, drv_cmd_in, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
+  const void *in, size_t len)
+{
+	const struct ask *a = ask_running();
+
+	if (a && op == HCR_INIT_HCA && len == sizeof(struct init_hca))
+		init_hca_says(a, dev, in);
+	group_write(dev, op, in_mod, HERE);
+	return COMMAND(dev, __real_drv_cmd_in(dev, op, in_mod, op_mod, in, len), NULL, .op = op,
+		       .op_mod = op_mod, .in_mod = in_mod, .in = in, .in_len = len);
+}
+
+W(int, drv_cmd_out, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod,
+  void *out, size_t len)
+{
+	const void *pc = HERE;
+
+	group_read(dev, op, in_mod, pc);
+	return COMMAND(dev, __real_drv_cmd_out(dev, op, in_mod, op_mod, out, len), NULL, .op = op,
+		       .op_mod = op_mod, .in_mod = in_mod, .out = out, .out_len = len);
+}
+
+W(int, drv_cmd_plain, struct drv_device *dev, uint16_t op, uint32_t in_mod, unsigned op_mod)
+{
+	return COMMAND(dev, __real_drv_cmd_plain(dev, op, in_mod, op_mod), NULL, .op = op,
+		       .op_mod = op_mod, .in_mod = in_mod);
+}
+
+W(int, drv_cmd_imm, struct drv_device *dev, uint16_t op, uint32_t in_mod, uint64_t in_param,
+  uint64_t *out_param)
+{
+	return COMMAND(dev, __real_drv_cmd_imm(dev, op, in_mod, in_param, out_param), out_param,
+		       .op = op, .in_mod = in_mod, .in_param = in_param);
+}
+
+W(int, drv_hcr_exec, struct drv_device *dev, struct drv_hcr *cmd)
+{
+	return COMMAND(dev, __real_drv_hcr_exec(dev, cmd), &cmd->out_param, .op = cmd->op,
+		       .op_mod = cmd->op_mod, .in_mod = cmd->in_mod, .in_param = cmd->in_param,
+		       .out_param = cmd->out_param, .timeout_ps = cmd->timeout_ps);
+}
+
+/* --- numbers --- */
+
+/* The kind of object that has the bitmap's numbers. */
+static bool type_of(const struct drv_device *dev, const struct drv_bitmap *b, enum hca_object *type)
+{
+	const struct {
+		const struct drv_bitmap *b;
+		enum hca_object type;
+	} kinds[] = {{&dev->qps, HCA_QP},
+		     {&dev->cqs, HCA_CQ},
+		     {&dev->srqs, HCA_SRQ},
+		     {&dev->mpts, HCA_MPT}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].b != b)
+			continue;
+		*type = kinds[i].type;
+		return true;
+	}
+	return false;
+}
+
+/* The number that was given back last, of a few bitmaps. */
+static struct given_back {
+	const struct drv_bitmap *b;
+	uint32_t number;
+} given_back[GIVEN_BACK];
+
+static struct given_back *given_back_of(const struct drv_bitmap *b)
+{
+	return &given_back[(uintptr_t)b / sizeof(*b) % GIVEN_BACK];
+}
+
+/* The host to which the bitmap of an object's numbers belongs. */
+static const struct drv_device *numbers_of(const struct drv_bitmap *b, enum hca_object *type)
+{
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (devices[i] && type_of(devices[i], b, type))
+			return devices[i];
+	return NULL;
+}
+
+static void reuse_check(const struct drv_bitmap *b, uint32_t number, const void *pc)
+{
+	struct given_back *last = given_back_of(b);
+	enum hca_object type;
+	const struct drv_device *dev =
+		last->b == b && last->number == number && b->used < b->size / 2
+			? numbers_of(b, &type)
+			: NULL;
+
+	if (dev && checker_of_host(dev->p->host))
+		checker_report(
+			checker_of_host(dev->p->host),
+			&(struct breach){RULE_number_reused,
+					 {(enum guest_object_kind)(GUEST_QP + type), number},
+					 pc,
+					 NULL},
+			"number 0x%x is given out by drv_bitmap_alloc, and it is the one that "
+			"was given back last; %u of %u are in use",
+			number, b->used, b->size);
+	last->b = NULL;
+}
+
+W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
+{
+	const int rc = __real_drv_bitmap_alloc(b, number);
+
+	if (rc && b->used >= b->size / 2)
+		trail_refused("a number");
+	if (!rc)
+		reuse_check(b, *number, HERE);
+	if (!rc)
+		taken_add(TAKEN_NUMBER, b, *number & (b->size - 1), HERE);
+	return rc;
+}
+
+W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
+{
+	enum hca_object type;
+
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (devices[i] && type_of(devices[i], b, &type) && claims_of(devices[i]))
+			claims_number_back(claims_of(devices[i]), type, number, HERE);
+	taken_back(TAKEN_NUMBER, b, number & (b->size - 1), HERE);
+	*given_back_of(b) = (struct given_back){b, number};
+	__real_drv_bitmap_free(b, number);
+}
+
+W(void, drv_bitmap_cleanup, struct drv_bitmap *b)
+{
+	taken_forget_of(b);
+	*given_back_of(b) = (struct given_back){0};
+	__real_drv_bitmap_cleanup(b);
+}
+
+/* --- completions --- */
+
+W(void, drv_cq_clean, struct drv_cq *cq, struct drv_qp *qp)
+{
+	ASK a;
+
+	ask_begin(&a, ASK_POLL, __func__, cq->dev->p, cq->cqn);
+	__real_drv_cq_clean(cq, qp);
+	asked_clean_end(&a, qp->qpn);
+}
+
+W(void, drv_srq_free_slot, struct drv_srq *srq, uint32_t slot)
+{
+	struct ask *a = ask_running();
+
+	if (a)
+		a->poll.slots++;
+	__real_drv_srq_free_slot(srq, slot);
+}
+
+static const struct cqe *entry_of(const struct drv_cq *cq, uint32_t nth)
+{
+	const uint64_t at = (uint64_t)((cq->ci + nth) & (cq->entries - 1)) * CQE_SIZE;
+
+	return (const void *)((const uint8_t *)cq->buf.pages[at / PLATFORM_PAGE_SIZE] +
+			      at % PLATFORM_PAGE_SIZE);
+}
+
+void cq_was_resized(struct ask *a, const struct drv_cq *cq)
+{
+	/* a poller that was at it will change buffers later */
+	if (!cq->new_buf.pages)
+		asked_resize_end(a, entry_of, cq);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See trail.h. */
+#include "testbench/dsan/hear/trail.h"
+
+#include "testbench/dsan/threads/threads_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FUNCTIONS_BYTES = 360 };
+
+void trail_note(const void *pc)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		trail_add(r, pc);
+}
+
+void trail_begin(void)
+{
+	struct runner *r = runner_now();
+
+	if (!r)
+		return;
+	r->trail_from = r->n_trail;
+	r->refused = NULL;
+	r->n_undone = 0;
+}
+
+void trail_takes(void)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		r->n_undone = 0;
+}
+
+void trail_undoes(void)
+{
+	struct runner *r = runner_now();
+
+	if (!r || r->n_undone)
+		return;
+	for (uint32_t at = r->n_trail; at != r->trail_from && r->n_undone < UNDONE; at--)
+		r->undone[r->n_undone++] = r->trail[(at - 1) % TRAIL];
+}
+
+void trail_refused(const char *what)
+{
+	struct runner *r = runner_now();
+
+	if (!r)
+		return;
+	r->refused = what;
+	r->refused_at = r->n_trail;
+}
+
+const char *trail_refusal(void)
+{
+	const struct runner *r = runner_now();
+
+	return r && r->refused && r->n_trail - r->refused_at < TRAIL ? r->refused : NULL;
+}
+
+void trail_format(char *text, size_t size)
+{
+	const struct runner *r = runner_now();
+	const void *pcs[TRAIL];
+	unsigned n = 0;
+
+	*text = 0;
+	if (!r)
+		return;
+	for (uint32_t at = r->n_trail; at != r->trail_from && n < TRAIL; at--)
+		pcs[n++] = code_pc(r->trail[(at - 1) % TRAIL]);
+	checker_functions(pcs, n, text, size);
+}
+
+void trail_format_before_undo(char *text, size_t size)
+{
+	const struct runner *r = runner_now();
+	const void *pcs[UNDONE];
+
+	if (!r || !r->n_undone) {
+		trail_format(text, size);
+		return;
+	}
+	for (unsigned n = 0; n < r->n_undone; n++)
+		pcs[n] = code_pc(r->undone[n]);
+	checker_functions(pcs, r->n_undone, text, size);
+}
+
+void checkers_tell_refused(const char *call, int rc)
+{
+	const struct runner *r = runner_now();
+	char names[FUNCTIONS_BYTES];
+
+	if (!r || !r->c || trail_refusal() || rc == -EIO || rc == -ETIMEDOUT)
+		return;
+	trail_format_before_undo(names, sizeof(names));
+	if (*names)
+		checker_report(r->c, &(struct breach){RULE_call_refused, {0}, NULL, NULL},
+			       "%s gives %d (%s), and nothing was refused to the driver; its "
+			       "functions that ran before it gave up: %s",
+			       call, rc, strerror(-rc), names);
+}

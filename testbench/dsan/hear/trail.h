@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trail of a thread: the places of the driver where it has come by last, in whatever memory it
+ * loaded or stored. It names the functions behind a result that no access to the device explains.
+ */
+#ifndef TESTBENCH_DSAN_HEAR_TRAIL_H
+#define TESTBENCH_DSAN_HEAR_TRAIL_H
+
+#include <stddef.h>
+
+/* The running thread comes by; outside of the driver's threads nothing is noted. */
+void trail_note(const void *pc);
+/* It begins a call of the driver. */
+void trail_begin(void);
+/* It takes something that it must give back; it gives something back. A call that fails does so when it
+ * undoes what it did: what ran before is what made it fail. */
+void trail_takes(void);
+void trail_undoes(void);
+/* Something that the driver needs was refused to it, such as memory or a command. `what` stays. */
+void trail_refused(const char *what);
+/* What that was, in what it did last; NULL: nothing. */
+const char *trail_refusal(void);
+/* The functions on its trail since the call began, the latest first. */
+void trail_format(char *text, size_t size);
+/* The same, up to where the call began to undo what it did. */
+void trail_format_before_undo(char *text, size_t size);
+
+#endif

@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See claims.h. What an object points to is read in objects.c. */
+#include "testbench/dsan/held/claims_impl.h"
+
+#include "model/interface/commands.h"
+#include "model/interface/contexts.h"
+#include "model/interface/fwregs.h"
+#include "model/interface/macros.h"
+#include "model/interface/mailboxes.h"
+#include "model/interface/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	BUCKETS = 1 << 14,
+	MTTS = 1 << 28, /* those beyond are not looked at */
+	RECORD_BYTES = 8,
+	WITHOUT_TOKEN = 1 << 16,
+};
+
+struct claims {
+	struct checker *c;
+	struct claim **pages; /* of the host's memory: the first claim of each */
+	uint16_t *mapped;     /* of the host's memory: how often the driver has mapped each */
+	struct holder **mtts; /* by index: whose it is. Only what is used takes memory */
+	struct claim *free;
+	struct holder *buckets[BUCKETS];
+};
+
+/* --- life --- */
+
+static size_t pages_of(const struct checker *c)
+{
+	return c->host.bytes / CLAIM_PAGE_SIZE;
+}
+
+static void *sparse_create(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void sparse_destroy(void *at, size_t bytes)
+{
+	if (at)
+		munmap(at, bytes);
+}
+
+struct claims *claims_create(struct checker *c)
+{
+	struct claims *cl = calloc(1, sizeof(*cl));
+
+	if (!cl)
+		return NULL;
+	cl->c = c;
+	cl->pages = sparse_create(pages_of(c) * sizeof(*cl->pages));
+	cl->mapped = sparse_create(pages_of(c) * sizeof(*cl->mapped));
+	cl->mtts = sparse_create((size_t)MTTS * sizeof(*cl->mtts));
+	if (cl->pages && cl->mapped && cl->mtts)
+		return cl;
+	claims_destroy(cl);
+	return NULL;
+}
+
+static void claims_free(struct claim *claim)
+{
+	while (claim) {
+		struct claim *next = claim->holder_next;
+
+		free(claim);
+		claim = next;
+	}
+}
+
+void claims_destroy(struct claims *cl)
+{
+	if (!cl)
+		return;
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		while (cl->buckets[i]) {
+			struct holder *h = cl->buckets[i];
+
+			cl->buckets[i] = h->hash_next;
+			claims_free(h->claims);
+			free(h);
+		}
+	}
+	claims_free(cl->free);
+	sparse_destroy(cl->pages, pages_of(cl->c) * sizeof(*cl->pages));
+	sparse_destroy(cl->mapped, pages_of(cl->c) * sizeof(*cl->mapped));
+	sparse_destroy(cl->mtts, (size_t)MTTS * sizeof(*cl->mtts));
+	free(cl);
+}
+
+/* --- holders and claims --- */
+
+static struct holder **bucket_of(struct claims *cl, enum holder_kind kind, uint32_t number)
+{
+	return &cl->buckets[(number * HOLDER_KIND_COUNT + kind) % BUCKETS];
+}
+
+struct holder *claims_find(const struct claims *cl, enum holder_kind kind, uint32_t number)
+{
+	struct holder *h = *bucket_of((struct claims *)cl, kind, number);
+
+	while (h && (h->kind != kind || h->number != number))
+		h = h->hash_next;
+	return h && h->live ? h : NULL;
+}
+
+static struct holder *holder_take(struct claims *cl, enum holder_kind kind, uint32_t number)
+{
+	struct holder **bucket = bucket_of(cl, kind, number), *h = *bucket;
+
+	while (h && (h->kind != kind || h->number != number))
+		h = h->hash_next;
+	if (!h) {
+		h = calloc(1, sizeof(*h));
+		if (!h)
+			abort();
+		*h = (struct holder){.kind = kind, .number = number, .hash_next = *bucket};
+		*bucket = h;
+	}
+	h->live = true;
+	return h;
+}
+
+const char *holder_name(const struct holder *h)
+{
+#define H(NAME, name) [HOLDER_##NAME] = name,
+	static const char *const names[HOLDER_KIND_COUNT] = {HOLDER_KINDS(H)};
+#undef H
+
+	return names[h->kind];
+}
+
+/* The kinds of guest errors' objects have the order of holders. */
+static struct guest_object object_of(const struct holder *h)
+{
+	_Static_assert(GUEST_CQ - GUEST_QP == HOLDER_CQ && GUEST_EQ - GUEST_QP == HOLDER_EQ &&
+			       GUEST_SRQ - GUEST_QP == HOLDER_SRQ &&
+			       GUEST_MPT - GUEST_QP == HOLDER_MPT,
+		       "one order");
+	if (h->kind <= HOLDER_MPT)
+		return (struct guest_object){(enum guest_object_kind)(GUEST_QP + h->kind),
+					     h->number};
+	if (h->kind == HOLDER_COMMAND)
+		return (struct guest_object){GUEST_COMMAND, h->number};
+	return (struct guest_object){0};
+}
+
+static uint32_t page_of(const struct claims *cl, uintptr_t at)
+{
+	return (uint32_t)((at - (uintptr_t)cl->c->host.memory) / CLAIM_PAGE_SIZE);
+}
+
+const struct claim *claims_of_page(const struct claims *cl, uintptr_t at)
+{
+	return cl->pages[page_of(cl, at)];
+}
+
+static void claim_add(struct claims *cl, struct holder *h, uint64_t bus, uint32_t nth,
+		      enum claim_use use)
+{
+	const uintptr_t at = checker_address(cl->c, bus);
+	struct claim *claim = cl->free;
+	uint32_t page;
+
+	if (!at)
+		return;
+	if (claim)
+		cl->free = claim->holder_next;
+	else
+		claim = malloc(sizeof(*claim));
+	if (!claim)
+		abort();
+	page = page_of(cl, at);
+	*claim = (struct claim){.page_next = cl->pages[page],
+				.holder_next = h->claims,
+				.holder = h,
+				.page = page,
+				.nth = nth,
+				.use = use};
+	cl->pages[page] = h->claims = claim;
+}
+
+static void page_forgets(struct claims *cl, const struct claim *claim)
+{
+	struct claim **at = &cl->pages[claim->page];
+
+	while (*at != claim)
+		at = &(*at)->page_next;
+	*at = claim->page_next;
+}
+
+/* Of a large area one page goes; `at` is its place in the holder's list. */
+static void claim_remove(struct claims *cl, struct claim **at)
+{
+	struct claim *claim = *at;
+
+	page_forgets(cl, claim);
+	*at = claim->holder_next;
+	claim->holder_next = cl->free;
+	cl->free = claim;
+}
+
+static void holder_lets_pages_go(struct claims *cl, struct holder *h)
+{
+	while (h->claims)
+		claim_remove(cl, &h->claims);
+}
+
+static void holder_goes(struct claims *cl, struct holder *h)
+{
+	holder_lets_pages_go(cl, h);
+	for (uint32_t i = 0; i < h->mtt_count; i++)
+		if (cl->mtts[h->mtt_first + i] == h)
+			cl->mtts[h->mtt_first + i] = NULL;
+	h->mtt_count = 0;
+	h->record = 0;
+	h->live = h->taken = false;
+}
+
+void claims_each(struct claims *cl, void (*fn)(void *arg, struct holder *h), void *arg)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct holder *h = cl->buckets[i]; h; h = h->hash_next)
+			fn(arg, h);
+}
+
+/* --- objects --- */
+
+/* The bus address in an MTT entry. */
+static bool mtt_read(const struct claims *cl, uint64_t mtt_addr, uint64_t *bus)
+{
+	const uint64_t va =
+		hca_icm_address(cl->c->host.hca, FW_TABLE_MTT, mtt_addr / sizeof(struct mtt_entry));
+	struct mtt_entry e;
+	uint64_t at;
+
+	if (hca_icm_bus(cl->c->host.hca, va, &at) || !checker_read(cl->c, at, &e, sizeof(e)))
+		return false;
+	*bus = mtt_entry_get_addr(&e);
+	return mtt_entry_get_present(&e);
+}
+
+static void pages_claim(struct claims *cl, struct holder *h, const struct object_memory *m)
+{
+	const uint64_t end = m->start + m->bytes, large = UINT64_C(1) << m->log_page;
+
+	for (uint64_t at = m->start & ~(uint64_t)(CLAIM_PAGE_SIZE - 1); at < end;
+	     at += CLAIM_PAGE_SIZE) {
+		const uint64_t mtt = m->mtt_addr + (at >> m->log_page) * sizeof(struct mtt_entry);
+		uint64_t bus;
+
+		if (mtt_read(cl, mtt, &bus))
+			claim_add(cl, h, bus + (at & (large - 1)), (uint32_t)(at / CLAIM_PAGE_SIZE),
+				  CLAIM_PAGE);
+	}
+}
+
+static void mtts_claim(struct claims *cl, struct holder *h, const struct object_memory *m)
+{
+	const uint64_t first = m->mtt_addr / sizeof(struct mtt_entry);
+	const struct holder *told = NULL; /* of the entries of another object one is reported */
+
+	if (!m->mtt_count || first + m->mtt_count > MTTS)
+		return;
+	h->mtt_first = (uint32_t)first;
+	h->mtt_count = m->mtt_count;
+	for (uint32_t i = 0; i < m->mtt_count; i++) {
+		struct holder **owner = &cl->mtts[first + i], *other = *owner;
+
+		if (other && other != h && other != told)
+			checker_report(
+				cl->c, &(struct breach){RULE_mtt_shared, object_of(h), NULL, NULL},
+				"%s %x uses mtt %x, which is that of %s %x", holder_name(h),
+				h->number, h->mtt_first + i, holder_name(other), other->number);
+		if (other && other != h)
+			told = other;
+		*owner = h;
+	}
+}
+
+/* No two objects have the same record. */
+static void record_claim(struct claims *cl, struct holder *h, uint64_t record)
+{
+	const uintptr_t at = checker_address(cl->c, record);
+
+	if (!at)
+		return;
+	for (const struct claim *k = claims_of_page(cl, at); k; k = k->page_next)
+		if (k->use == CLAIM_RECORD && k->holder != h && k->holder->record == record)
+			checker_report(
+				cl->c,
+				&(struct breach){RULE_record_shared, object_of(h), NULL, NULL},
+				"the doorbell record of %s %x is that of %s %x", holder_name(h),
+				h->number, holder_name(k->holder), k->holder->number);
+	h->record = record;
+	claim_add(cl, h, record, 0, CLAIM_RECORD);
+}
+
+static void needs_check(struct claims *cl, enum hca_object type, uint32_t number)
+{
+	const char *what;
+	uint64_t va, bus;
+
+	for (unsigned i = 0; object_needs(cl->c->host.hca, type, number, i, &va, &what); i++)
+		if (hca_icm_bus(cl->c->host.hca, va, &bus))
+			checker_report(cl->c,
+				       &(struct breach){
+					       RULE_icm_unmapped,
+					       {(enum guest_object_kind)(GUEST_QP + type), number},
+					       NULL,
+					       NULL},
+				       "%s of %x at icm %llx, when it became the device's", what,
+				       number, (unsigned long long)va);
+}
+
+void claims_object(struct claims *cl, enum hca_object type, uint32_t number, bool valid,
+		   const struct mpt_entry *mpt)
+{
+	const enum holder_kind kind = (enum holder_kind)type;
+	const uint32_t index = object_index(cl->c->host.hca, type, number);
+	struct holder *h = claims_find(cl, kind, index);
+	const bool fresh = !h;
+	struct object_memory m;
+
+	if (h)
+		holder_goes(cl, h);
+	if (!valid || !object_read(cl->c->host.hca, type, number, mpt, &m))
+		return;
+	if (fresh)
+		needs_check(cl, type, number);
+	h = holder_take(cl, kind, index);
+	mtts_claim(cl, h, &m);
+	if (m.has_pages)
+		pages_claim(cl, h, &m);
+	record_claim(cl, h, m.record);
+	if (cl->c->own)
+		own_object(cl->c->own, h, &m, fresh);
+}
+
+void claims_cq_resized(struct claims *cl, uintptr_t at)
+{
+	for (const struct claim *k = claims_of_page(cl, at); k; k = k->page_next) {
+		if (k->holder->kind == HOLDER_CQ && k->use == CLAIM_PAGE) {
+			holder_lets_pages_go(cl, k->holder);
+			return;
+		}
+	}
+}
+
+/* --- commands --- */
+
+/* Pages of MAP_FA and MAP_ICM_AUX are the firmware's until they are unmapped. */
+static void area_claim(struct claims *cl, const struct hcr *command)
+{
+	struct holder *h = holder_take(cl, HOLDER_FIRMWARE, hcr_get_opcode(command));
+	struct vpm_list list;
+
+	if (!checker_read(cl->c, hcr_get_in_param(command), &list, sizeof(list)))
+		return;
+	for (uint32_t i = 0; i < hcr_get_in_mod(command) && i < VPM_ENTRIES_MAX; i++) {
+		const struct vpm_entry *e = vpm_list_at_const(&list, i);
+		const uint64_t pages = UINT64_C(1) << vpm_entry_get_log_size(e);
+
+		for (uint64_t n = 0; n < pages; n++)
+			claim_add(cl, h, vpm_entry_get_pa(e) + n * CLAIM_PAGE_SIZE, 0, CLAIM_PAGE);
+	}
+}
+
+static void area_release(struct claims *cl, uint32_t mapped_by)
+{
+	struct holder *h = claims_find(cl, HOLDER_FIRMWARE, mapped_by);
+
+	if (h)
+		holder_goes(cl, h);
+}
+
+static void mailboxes_claim(struct claims *cl, const struct hcr *command)
+{
+	const struct hcr_row *row = hcr_row_find(hcr_get_opcode(command));
+	struct holder *h = holder_take(cl, HOLDER_COMMAND, hcr_get_opcode(command));
+
+	if (row && row->in == HCR_P_MBOX)
+		claim_add(cl, h, hcr_get_in_param(command), 0, CLAIM_PAGE);
+	if (row && row->out == HCR_P_MBOX)
+		claim_add(cl, h, hcr_get_out_param(command), 1, CLAIM_PAGE);
+}
+
+/* CLOSE_HCA: software is to have taken back every object before. */
+static void left_check(void *arg, struct holder *h)
+{
+	struct claims *cl = arg;
+
+	if (h->live && h->kind <= HOLDER_MPT)
+		checker_report(cl->c, &(struct breach){RULE_object_left, object_of(h), NULL, NULL},
+			       "%s %x", holder_name(h), h->number);
+}
+
+void claims_command(struct claims *cl, const struct hcr *command,
+		    const struct hca_command_answer *answer)
+{
+	const uint32_t opcode = hcr_get_opcode(command);
+	struct holder *h = claims_find(cl, HOLDER_COMMAND, opcode);
+
+	if (h)
+		holder_goes(cl, h);
+	if (!answer) {
+		if (opcode == HCR_CLOSE_HCA)
+			claims_each(cl, left_check, cl);
+		mailboxes_claim(cl, command);
+		return;
+	}
+	if ((opcode == HCR_MAP_FA || opcode == HCR_MAP_ICM_AUX) && !answer->status)
+		area_claim(cl, command);
+	else if (opcode == HCR_UNMAP_FA)
+		area_release(cl, HCR_MAP_FA);
+	else if (opcode == HCR_UNMAP_ICM_AUX)
+		area_release(cl, HCR_MAP_ICM_AUX);
+}
+
+/* --- ICM --- */
+
+void claims_icm_map(struct claims *cl, uint64_t va, uint64_t bus, uint64_t len)
+{
+	struct holder *h = holder_take(cl, HOLDER_ICM, 0);
+
+	for (uint64_t at = 0; at < len; at += CLAIM_PAGE_SIZE)
+		claim_add(cl, h, bus + at, (uint32_t)((va + at) / CLAIM_PAGE_SIZE), CLAIM_PAGE);
+}
+
+static void object_check(struct claims *cl, const struct holder *h, uint64_t va, uint64_t len)
+{
+	const char *what;
+	uint64_t at;
+
+	for (unsigned i = 0;
+	     object_needs(cl->c->host.hca, (enum hca_object)h->kind, h->number, i, &at, &what); i++)
+		if (at - va < len)
+			checker_report(
+				cl->c,
+				&(struct breach){RULE_icm_unmapped, object_of(h), NULL, NULL},
+				"%s of %s %x at icm %llx is unmapped while it lives", what,
+				holder_name(h), h->number, (unsigned long long)at);
+	at = hca_icm_address(cl->c->host.hca, FW_TABLE_MTT, h->mtt_first);
+	if (h->mtt_count && at < va + len && at + h->mtt_count * sizeof(struct mtt_entry) > va)
+		checker_report(cl->c, &(struct breach){RULE_icm_unmapped, object_of(h), NULL, NULL},
+			       "mtt of %s %x at icm %llx is unmapped while it lives",
+			       holder_name(h), h->number, (unsigned long long)at);
+}
+
+void claims_icm_unmap(struct claims *cl, uint64_t va, uint64_t len)
+{
+	struct holder *icm = claims_find(cl, HOLDER_ICM, 0);
+
+	if (!icm)
+		return;
+	if (len == UINT64_MAX) {
+		holder_goes(cl, icm);
+		return;
+	}
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (const struct holder *h = cl->buckets[i]; h; h = h->hash_next)
+			if (h->live && h->kind <= HOLDER_MPT)
+				object_check(cl, h, va, len);
+	for (struct claim **at = &icm->claims; *at;) {
+		if ((uint64_t)(*at)->nth - va / CLAIM_PAGE_SIZE < len / CLAIM_PAGE_SIZE)
+			claim_remove(cl, at);
+		else
+			at = &(*at)->holder_next;
+	}
+}
+
+void claims_forgotten(struct claims *cl, bool reset)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct holder *h = cl->buckets[i]; h; h = h->hash_next)
+			if (h->live && (reset || h->kind <= HOLDER_MPT))
+				holder_goes(cl, h);
+}
+
+/* --- what the driver does --- */
+
+void claims_mapped(struct claims *cl, uintptr_t at, uint64_t bytes)
+{
+	if (!checker_has(cl->c, at))
+		return;
+	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
+		cl->mapped[p]++;
+}
+
+/* Of an object's buffer or region the first page that goes is reported. Each page of ICM belongs to
+ * other objects, so of ICM the first page of each piece is. */
+static bool is_told(const struct claim *k)
+{
+	struct holder *h = k->holder;
+	bool told = k->use == CLAIM_PAGE && h->taken;
+
+	if (h->kind == HOLDER_ICM) {
+		told = told && k->nth == h->taken_page + 1;
+		h->taken_page = k->nth;
+	}
+	return told;
+}
+
+static void page_taken(struct claims *cl, uint32_t page, const void *pc)
+{
+	const struct claim *k = cl->pages[page];
+	const uint64_t bus = cl->c->host.bus + (uint64_t)page * CLAIM_PAGE_SIZE;
+
+	while (k && is_told(k))
+		k = k->page_next;
+	if (!k)
+		return;
+	k->holder->taken |= k->use == CLAIM_PAGE;
+	if (k->use == CLAIM_RECORD)
+		checker_report(cl->c,
+			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
+			       "page %llx has the doorbell record of %s %x",
+			       (unsigned long long)bus, holder_name(k->holder), k->holder->number);
+	else
+		checker_report(cl->c,
+			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
+			       "page %llx is page %u of %s %x", (unsigned long long)bus, k->nth,
+			       holder_name(k->holder), k->holder->number);
+}
+
+void claims_unmapped(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc)
+{
+	if (!checker_has(cl->c, at))
+		return;
+	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
+		if (cl->mapped[p] && !--cl->mapped[p])
+			page_taken(cl, p, pc);
+}
+
+void claims_taken(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc)
+{
+	if (!checker_has(cl->c, at) || !checker_has(cl->c, at + bytes - 1))
+		return;
+	for (uint32_t p = page_of(cl, at); p <= page_of(cl, at + bytes - 1); p++)
+		page_taken(cl, p, pc);
+}
+
+void claims_record_back(struct claims *cl, uint64_t bus, const void *pc)
+{
+	const uintptr_t at = checker_address(cl->c, bus);
+	const struct claim *k = at ? claims_of_page(cl, at) : NULL;
+
+	while (k && (k->use != CLAIM_RECORD || k->holder->record != bus))
+		k = k->page_next;
+	if (k)
+		checker_report(cl->c,
+			       &(struct breach){RULE_memory_taken, object_of(k->holder), pc, NULL},
+			       "the doorbell record of %s %x was given back",
+			       holder_name(k->holder), k->holder->number);
+}
+
+void claims_mtts_back(struct claims *cl, uint32_t first, uint32_t n, const void *pc)
+{
+	for (uint32_t i = first; i < first + n && i < MTTS; i++) {
+		const struct holder *h = cl->mtts[i];
+
+		if (!h)
+			continue;
+		checker_report(cl->c, &(struct breach){RULE_memory_taken, object_of(h), pc, NULL},
+			       "mtt %x of %s %x was given back", i, holder_name(h), h->number);
+		return;
+	}
+}
+
+void claims_number_back(struct claims *cl, enum hca_object type, uint32_t number, const void *pc)
+{
+	const struct holder *h = claims_find(cl, (enum holder_kind)type,
+					     object_index(cl->c->host.hca, type, number));
+
+	if (h)
+		checker_report(cl->c, &(struct breach){RULE_number_taken, object_of(h), pc, NULL},
+			       "%s %x", holder_name(h), h->number);
+}
+
+void claims_entry_back(struct claims *cl, unsigned table, uint32_t number, const void *pc)
+{
+	static const struct {
+		unsigned table;
+		enum hca_object type;
+	} tables[] = {{FW_TABLE_QPC, HCA_QP}, {FW_TABLE_ALTC, HCA_QP},  {FW_TABLE_AUXC, HCA_QP},
+		      {FW_TABLE_CQC, HCA_CQ}, {FW_TABLE_SRQC, HCA_SRQ}, {FW_TABLE_EQC, HCA_EQ},
+		      {FW_TABLE_MPT, HCA_MPT}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		if (tables[i].table == table)
+			claims_number_back(cl, tables[i].type, number, pc);
+}
+
+/* Of the tables in ICM, software may write those that it fills itself: MTT entries that no object
+ * has, and the MPT entry that it has taken back. */
+static void icm_store(struct claims *cl, uint64_t va, const void *pc)
+{
+	struct hca *hca = cl->c->host.hca;
+	const struct holder *owner;
+	unsigned table;
+	uint64_t index;
+
+	if (!hca_icm_find(hca, va, &table, &index))
+		return;
+	if (table == FW_TABLE_MTT) {
+		owner = index < MTTS ? cl->mtts[index] : NULL;
+		if (owner)
+			checker_report(cl->c,
+				       &(struct breach){RULE_device_memory_written,
+							object_of(owner), pc, NULL},
+				       "mtt %llx of %s %x", (unsigned long long)index,
+				       holder_name(owner), owner->number);
+	} else if (table != FW_TABLE_MPT) {
+		checker_report(cl->c, &(struct breach){RULE_device_memory_written, {0}, pc, NULL},
+			       "icm %llx", (unsigned long long)va);
+	} else if (hca_object_valid(hca, HCA_MPT, (uint32_t)index)) {
+		checker_report(
+			cl->c,
+			&(struct breach){
+				RULE_device_memory_written, {GUEST_MPT, (uint32_t)index}, pc, NULL},
+			"mpt %x", (uint32_t)index);
+	}
+}
+
+void claims_store(struct claims *cl, uintptr_t at, uint64_t bytes, const void *pc)
+{
+	for (const struct claim *k = claims_of_page(cl, at); k; k = k->page_next) {
+		if (k->use != CLAIM_PAGE)
+			continue;
+		if (k->holder->kind == HOLDER_ICM)
+			icm_store(cl, (uint64_t)k->nth * CLAIM_PAGE_SIZE + at % CLAIM_PAGE_SIZE,
+				  pc);
+		else if (k->holder->kind == HOLDER_FIRMWARE || k->holder->kind == HOLDER_COMMAND)
+			checker_report(cl->c,
+				       &(struct breach){RULE_device_memory_written,
+							object_of(k->holder), pc, NULL},
+				       "%s %x", holder_name(k->holder), k->holder->number);
+	}
+}

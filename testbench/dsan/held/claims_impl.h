@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by claims.c (who holds what) and objects.c (what an object of the device points to). */
+#ifndef TESTBENCH_DSAN_HELD_CLAIMS_IMPL_H
+#define TESTBENCH_DSAN_HELD_CLAIMS_IMPL_H
+
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/held/claims.h"
+
+enum { CLAIM_PAGE_SIZE = 4096 };
+
+/* A ring of entries in a queue's buffer; log_stride 0: there is none. */
+struct ring_shape {
+	uint64_t offset; /* from the beginning of the first page */
+	unsigned log_stride, log_count;
+};
+
+/* The memory that an object of the device points to. */
+struct object_memory {
+	bool has_pages;
+	uint64_t mtt_addr; /* of the first MTT entry, as in contexts */
+	uint64_t start;    /* bytes from the first page to the first byte */
+	uint64_t bytes;
+	unsigned log_page;
+	uint32_t mtt_count; /* entries that it owns */
+	uint64_t record;    /* bus address of its doorbell record; 0: none */
+	struct ring_shape entries, sends, receives; /* of a CQ or EQ; of a QP */
+	bool no_prefetch; /* the device does not read ahead in the send queue */
+};
+
+/* Reads it from the object's context. false: the object is not valid, or cannot be read. mpt: as in
+ * struct hca_monitor. */
+bool object_read(struct hca *hca, enum hca_object type, uint32_t number,
+		 const struct mpt_entry *mpt, struct object_memory *m);
+/* Two numbers of one object, such as a QPN with and without QPN_XRC_TARGET, have one index. */
+uint32_t object_index(const struct hca *hca, enum hca_object type, uint32_t number);
+/* The ICM address of the nth entry that must be mapped while the object lives; false: there are no
+ * more. *what is the table's name. */
+bool object_needs(const struct hca *hca, enum hca_object type, uint32_t number, unsigned nth,
+		  uint64_t *va, const char **what);
+
+#endif

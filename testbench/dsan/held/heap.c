@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See heap.h. */
+#include "testbench/dsan/held/heap.h"
+
+#include "testbench/dsan/checker_impl.h"
+
+#include <stdlib.h>
+
+enum {
+	LINE = 64,
+	FOLLOWED = 2048, /* bytes of a block whose stores and pointers are followed */
+	LINES = FOLLOWED / LINE + 1,
+	BUCKETS = 1 << 12, /* a power of two */
+	TAKERS = 5,
+	HOLDERS = 3,
+	WRITERS = 6,
+	NAMES_BYTES = 160,
+};
+
+/* A block, in the list of each line of memory that it touches. */
+struct line {
+	struct line *next;
+	uintptr_t line;
+	struct block *block;
+	const void *writers[WRITERS]; /* that stored into it last, each once, the newest first */
+};
+
+struct block {
+	uintptr_t at;
+	size_t bytes;
+	const void *takers[TAKERS]; /* the function that took it, then its callers */
+	const void *wrote;          /* the last store into it; NULL: none */
+	const void *holders[HOLDERS * 2];
+	unsigned n_holders; /* places that freed what pointed to it, with their callers */
+	uint64_t nth;
+	unsigned n_lines;
+	struct line lines[LINES];
+};
+
+/* The heap belongs to no host, and one process runs one simulation. */
+static struct line *buckets[BUCKETS];
+static unsigned drivers;
+static uint64_t count;
+
+static struct line **bucket_of(uintptr_t line)
+{
+	return &buckets[(line ^ line >> 12) % BUCKETS];
+}
+
+static struct line *line_of(uintptr_t at)
+{
+	struct line *l = *bucket_of(at / LINE);
+
+	while (l && (l->line != at / LINE || at - l->block->at >= l->block->bytes))
+		l = l->next;
+	return l;
+}
+
+static struct block *block_of(uintptr_t at)
+{
+	const struct line *l = line_of(at);
+
+	return l ? l->block : NULL;
+}
+
+static void block_remove(struct block *b)
+{
+	for (unsigned i = 0; i < b->n_lines; i++) {
+		struct line **at = bucket_of(b->lines[i].line);
+
+		while (*at != &b->lines[i])
+			at = &(*at)->next;
+		*at = b->lines[i].next;
+	}
+	free(b);
+}
+
+/* The calls that lead to `pc`, from there on. */
+static unsigned callers_of(const void *pc, const void **pcs, unsigned max)
+{
+	struct calls calls;
+	unsigned i = 0, n = 0;
+
+	calls_take(&calls, kernel_thread_running());
+	while (i < calls.n && calls.pc[i] != pc)
+		i++;
+	while (n < max && i < calls.n)
+		pcs[n++] = calls.pc[i++];
+	if (!n)
+		pcs[n++] = pc;
+	return n;
+}
+
+void heap_taken(const void *start, size_t bytes, const void *pc)
+{
+	const uintptr_t at = (uintptr_t)start;
+	struct block *b = block_of(at);
+
+	if (b)
+		block_remove(b);
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		abort();
+	b->at = at;
+	b->bytes = bytes ? bytes : 1;
+	b->nth = ++count;
+	callers_of(pc, b->takers, TAKERS);
+	for (uintptr_t line = at / LINE; line <= (at + b->bytes - 1) / LINE && b->n_lines < LINES;
+	     line++) {
+		struct line *l = &b->lines[b->n_lines++];
+		struct line **bucket = bucket_of(line);
+
+		*l = (struct line){.next = *bucket, .line = line, .block = b};
+		*bucket = l;
+	}
+}
+
+/* A structure is freed: the blocks to which it points have lost it. */
+static void pointers_note(const struct block *b, const void *pc)
+{
+	const uintptr_t *words = (const uintptr_t *)b->at;
+	const size_t n = (b->bytes < FOLLOWED ? b->bytes : FOLLOWED) / sizeof(*words);
+
+	for (size_t i = 0; i < n; i++) {
+		struct block *to = block_of(words[i]);
+
+		if (!to || to == b)
+			continue;
+		to->n_holders %= HOLDERS * 2;
+		to->n_holders += callers_of(pc, &to->holders[to->n_holders], 2);
+	}
+}
+
+void heap_back(const void *start, const void *pc)
+{
+	struct block *b = block_of((uintptr_t)start);
+
+	if (!b || b->at != (uintptr_t)start)
+		return;
+	pointers_note(b, pc);
+	block_remove(b);
+}
+
+void heap_store(uintptr_t at, const void *pc)
+{
+	struct line *l = line_of(at);
+	unsigned i = 0;
+
+	if (!l || l->block->wrote == pc)
+		return;
+	l->block->wrote = pc;
+	while (i < WRITERS - 1 && l->writers[i] != pc)
+		i++;
+	for (; i; i--)
+		l->writers[i] = l->writers[i - 1];
+	l->writers[0] = pc;
+}
+
+unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max)
+{
+	unsigned n = 0;
+
+	for (uintptr_t line = (uintptr_t)at / LINE; line <= ((uintptr_t)at + bytes - 1) / LINE;
+	     line++) {
+		const uintptr_t from = line * LINE;
+		const struct line *l = line_of(from < (uintptr_t)at ? (uintptr_t)at : from);
+
+		for (unsigned i = 0; l && i < WRITERS && l->writers[i] && n < max; i++)
+			pcs[n++] = l->writers[i];
+	}
+	return n;
+}
+
+/* --- the end --- */
+
+static struct block *oldest(unsigned *n)
+{
+	struct block *found = NULL;
+
+	*n = 0;
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		for (struct line *l = buckets[i]; l; l = l->next) {
+			if (l != &l->block->lines[0])
+				continue;
+			(*n)++;
+			if (!found || l->block->nth < found->nth)
+				found = l->block;
+		}
+	}
+	return found;
+}
+
+static void report(struct checker *c, const struct block *b, unsigned n)
+{
+	char takers[NAMES_BYTES], writer[NAMES_BYTES], holders[NAMES_BYTES];
+	unsigned taken = 0;
+
+	while (taken < TAKERS && b->takers[taken])
+		taken++;
+	checker_functions(b->takers, taken, takers, sizeof(takers));
+	checker_functions(&b->wrote, !!b->wrote, writer, sizeof(writer));
+	checker_functions(b->holders, b->n_holders, holders, sizeof(holders));
+	c->tell(c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
+		"the last driver is removed, and a piece of memory of %zu bytes is left%s, taken "
+		"by %s%s%s%s%s",
+		b->bytes, n > 1 ? ", and more" : "", takers,
+		*holders ? "; what pointed to it was freed by " : "", holders,
+		*writer ? "; it was written last by " : "", writer);
+}
+
+void heap_forget(void)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		while (buckets[i])
+			block_remove(buckets[i]->block);
+	drivers = 0;
+}
+
+void heap_driver_begins(void)
+{
+	drivers++;
+}
+
+void heap_driver_ends(struct checker *c)
+{
+	const struct block *left;
+	unsigned n;
+
+	if (!drivers || --drivers)
+		return;
+	left = oldest(&n);
+	if (left && c)
+		report(c, left, n);
+	heap_forget();
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory that the driver has taken from the heap, in whatever layer: all of it must be free again when
+ * the last driver is gone. taken.h knows what belongs to one call or object; this knows the rest, such
+ * as an event in a list that nobody empties.
+ *
+ * What is left is told with the functions that took it, the one that wrote it last, and the ones that
+ * freed the structures in which a pointer to it stood: one of them should have freed it.
+ */
+#ifndef TESTBENCH_DSAN_HELD_HEAP_H
+#define TESTBENCH_DSAN_HELD_HEAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct checker;
+
+/* The driver takes memory, and gives it back; pc is in the function that does it. */
+void heap_taken(const void *at, size_t bytes, const void *pc);
+void heap_back(const void *at, const void *pc);
+/* It writes into memory that may be of the heap. */
+void heap_store(uintptr_t at, const void *pc);
+/* Who stored into these bytes, or right beside them, last: at most `max` places. Returns how many. */
+unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max);
+/* A driver begins; one is removed: with the last one, what is left is reported and forgotten. */
+void heap_driver_begins(void);
+void heap_driver_ends(struct checker *c);
+/* The run is over, or a driver has left its device as it was: nothing is expected any more. */
+void heap_forget(void);
+
+#endif

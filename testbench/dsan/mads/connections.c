@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See connections.h. */
+#include "testbench/dsan/mads/connections.h"
+
+#include "testbench/dsan/checker_impl.h"
+
+#include "model/interface/cm.h"
+
+#include <endian.h>
+#include <rdma/ib_cm.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SLOTS = 1 << 14, KEPT = 1 << 10 }; /* powers of two */
+
+/* A message that came, by its transaction id; a peer, by its communication id. A newer one takes the
+ * slot of an older one with the same hash. */
+struct message {
+	const struct checker *c;
+	uint64_t tid;
+	unsigned attr;
+	uint32_t local, remote; /* communication ids as its sender has them */
+};
+
+struct peer {
+	const struct checker *c;
+	uint32_t id, qpn;
+};
+
+/* A REQ or REP, by the communication id of the side that is meant. */
+static struct kept {
+	const struct checker *c;
+	uint32_t id;
+	uint64_t nth;
+	struct smp mad;
+} req_sent[KEPT], rep_sent[KEPT], req_came[KEPT], rep_came[KEPT];
+static uint64_t kept;
+
+static struct message messages[SLOTS];
+static struct peer peers[SLOTS];
+static bool lost; /* a slot was taken from another message */
+
+static unsigned slot_of(const struct checker *c, uint64_t key)
+{
+	return (unsigned)((key * UINT64_C(0x9e3779b97f4a7c15) >> 40) ^ (uintptr_t)c / 64) % SLOTS;
+}
+
+static struct message *message_of(const struct checker *c, uint64_t tid, unsigned attr)
+{
+	return &messages[slot_of(c, tid ^ (uint64_t)attr << 20)];
+}
+
+static void keep(struct kept *of, const struct checker *c, uint32_t id, const struct smp *mad)
+{
+	of[slot_of(c, id) % KEPT] = (struct kept){c, id, ++kept, *mad};
+}
+
+/* NULL: there was none, or a newer one has its place. */
+static const struct kept *kept_of(const struct kept *of, const struct checker *c, uint32_t id)
+{
+	const struct kept *k = &of[slot_of(c, id) % KEPT];
+
+	return k->c == c && k->id == id ? k : NULL;
+}
+
+void connections_came(const struct checker *c, const struct smp *mad)
+{
+	const struct mad_hdr *h = smp_hdr_const(mad);
+	/* the two ids are at the same offset in all messages; a REQ has one only */
+	const struct cm_rep *rep = (const void *)mad;
+	const struct cm_req *req = (const void *)mad;
+	const unsigned attr = mad_hdr_get_attr_id(h);
+	struct message *m = message_of(c, mad_hdr_get_tid(h), attr);
+	const uint32_t local = cm_rep_get_local_comm_id(rep);
+
+	lost = lost || (m->c && (m->c != c || m->tid != mad_hdr_get_tid(h) || m->attr != attr));
+	*m = (struct message){c, mad_hdr_get_tid(h), attr, local, cm_rep_get_remote_comm_id(rep)};
+	if (attr == CM_ATTR_REQ)
+		peers[slot_of(c, local)] = (struct peer){c, local, cm_req_get_local_qpn(req)};
+	else if (attr == CM_ATTR_REP)
+		peers[slot_of(c, local)] = (struct peer){c, local, cm_rep_get_local_qpn(rep)};
+	if (attr == CM_ATTR_REQ)
+		keep(req_came, c, local, mad);
+	else if (attr == CM_ATTR_REP)
+		keep(rep_came, c, cm_rep_get_remote_comm_id(rep), mad);
+}
+
+static const struct message *came(const struct checker *c, uint64_t tid, unsigned attr)
+{
+	const struct message *m = message_of(c, tid, attr);
+
+	return m->c == c && m->tid == tid && m->attr == attr ? m : NULL;
+}
+
+/* Which messages answer which. Source: IBA 12.9.5, tables of the state machine; 12.6 TransactionID of
+ * each message is that of the one it answers */
+static const struct {
+	unsigned attr, answers;
+	bool knows; /* the receiver has told its communication id before: both ids are repeated */
+} answering[] = {
+	{CM_ATTR_REP, CM_ATTR_REQ, false},
+	{CM_ATTR_RTU, CM_ATTR_REP, true},
+	{CM_ATTR_DREP, CM_ATTR_DREQ, true},
+	{CM_ATTR_APR, CM_ATTR_LAP, true},
+};
+
+static const char *answer_wrong(const struct checker *c, const struct cm_rep *is, uint64_t tid,
+				unsigned answers, bool knows)
+{
+	const struct message *m = came(c, tid, answers);
+
+	if (!m)
+		return lost ? NULL
+			    : "has a transaction id that the message which it answers had not";
+	if (cm_rep_get_remote_comm_id(is) != m->local)
+		return "has another remote communication id than the peer has told";
+	if (knows && cm_rep_get_local_comm_id(is) != m->remote)
+		return "has another local communication id than the peer has been told";
+	return NULL;
+}
+
+/* A rejection or an MRA may be about any message with that transaction id. */
+static const char *refusal_wrong(const struct checker *c, const struct cm_rep *is, uint64_t tid)
+{
+	static const unsigned about[] = {CM_ATTR_REQ, CM_ATTR_REP, CM_ATTR_LAP};
+	const struct cm_rej *rej = (const void *)is;
+	bool any = false;
+
+	/* 12.6.7.2: who gives up in time may not know the peer's id */
+	if (mad_hdr_get_attr_id(cm_rep_hdr_const(is)) == CM_ATTR_REJ &&
+	    cm_rej_get_reason(rej) == CM_REASON_TIMEOUT)
+		return NULL;
+	for (size_t i = 0; i < sizeof(about) / sizeof(about[0]); i++) {
+		const struct message *m = came(c, tid, about[i]);
+
+		if (m && m->local == cm_rep_get_remote_comm_id(is))
+			return NULL;
+		any = any || m;
+	}
+	return any ? "has another remote communication id than the peer has told" : NULL;
+}
+
+const char *connections_wrong(const struct checker *c, const struct smp *mad)
+{
+	const struct mad_hdr *h = smp_hdr_const(mad);
+	const struct cm_rep *is = (const void *)mad;
+	const struct cm_dreq *dreq = (const void *)mad;
+	const unsigned attr = mad_hdr_get_attr_id(h);
+	const uint64_t tid = mad_hdr_get_tid(h);
+	const struct peer *peer;
+
+	if (attr == CM_ATTR_REQ || attr == CM_ATTR_REP)
+		keep(attr == CM_ATTR_REQ ? req_sent : rep_sent, c, cm_rep_get_local_comm_id(is),
+		     mad);
+	for (size_t i = 0; i < sizeof(answering) / sizeof(answering[0]); i++)
+		if (answering[i].attr == attr)
+			return answer_wrong(c, is, tid, answering[i].answers, answering[i].knows);
+	if (attr == CM_ATTR_REJ || attr == CM_ATTR_MRA)
+		return refusal_wrong(c, is, tid);
+	if (attr != CM_ATTR_DREQ)
+		return NULL;
+	peer = &peers[slot_of(c, cm_dreq_get_remote_comm_id(dreq))];
+	if (peer->c != c || peer->id != cm_dreq_get_remote_comm_id(dreq) ||
+	    peer->qpn == cm_dreq_get_remote_qpn(dreq))
+		return NULL;
+	return "names another queue pair than the peer has told";
+}
+
+/* --- attributes of the queue pair --- */
+
+/* What both sides have agreed on, as one of them has it. Source: IBA 12.7, the fields of REQ and REP;
+ * Linux cm_format_req, cm_format_rep, cm_rep_handler, cm_init_qp_rtr_attr */
+struct agreed {
+	bool peer, depths; /* the peer is known; so are the depths */
+	uint32_t dest_qpn, sq_psn, rq_psn;
+	unsigned mtu, retry_cnt, rnr_retry, initiator_depth, responder_resources;
+	bool has_rq_psn;
+};
+
+static struct agreed agreed_active(const struct cm_req *req, const struct cm_rep *rep)
+{
+	return (struct agreed){.peer = true,
+			       .depths = true,
+			       .has_rq_psn = true,
+			       .dest_qpn = cm_rep_get_local_qpn(rep),
+			       .sq_psn = cm_rep_get_starting_psn(rep),
+			       .rq_psn = cm_req_get_starting_psn(req),
+			       .mtu = cm_req_get_path_mtu(req),
+			       .retry_cnt = cm_req_get_retry_count(req),
+			       .rnr_retry = cm_rep_get_rnr_retry_count(rep),
+			       .initiator_depth = cm_rep_get_responder_resources(rep),
+			       .responder_resources = cm_rep_get_initiator_depth(rep)};
+}
+
+static struct agreed agreed_passive(const struct cm_req *req, const struct cm_rep *rep)
+{
+	struct agreed a = {.peer = true,
+			   .depths = rep,
+			   .has_rq_psn = rep,
+			   .dest_qpn = cm_req_get_local_qpn(req),
+			   .sq_psn = cm_req_get_starting_psn(req),
+			   .mtu = cm_req_get_path_mtu(req),
+			   .retry_cnt = cm_req_get_retry_count(req),
+			   .rnr_retry = cm_req_get_rnr_retry_count(req)};
+
+	if (!rep)
+		return a;
+	a.rq_psn = cm_rep_get_starting_psn(rep);
+	a.initiator_depth = cm_rep_get_initiator_depth(rep);
+	a.responder_resources = cm_rep_get_responder_resources(rep);
+	return a;
+}
+
+static struct agreed agreed_of(const struct checker *c, uint32_t ours, uint32_t theirs)
+{
+	const struct kept *asked = kept_of(req_sent, c, ours),
+			  *answered = kept_of(rep_sent, c, ours);
+	const struct kept *answer = kept_of(rep_came, c, ours),
+			  *request = kept_of(req_came, c, theirs);
+	const struct cm_rep *rep = answer ? (const void *)&answer->mad : NULL;
+
+	if (asked && (!answered || answered->nth < asked->nth) &&
+	    (!request || request->nth < asked->nth)) {
+		if (!rep || answer->nth < asked->nth || cm_rep_get_local_comm_id(rep) != theirs)
+			return (struct agreed){0};
+		return agreed_active((const void *)&asked->mad, rep);
+	}
+	if (!request)
+		return (struct agreed){0};
+	if (answered && (answered->nth < request->nth ||
+			 cm_rep_get_remote_comm_id((const void *)&answered->mad) != theirs))
+		answered = NULL;
+	return agreed_passive((const void *)&request->mad,
+			      answered ? (const void *)&answered->mad : NULL);
+}
+
+void connections_attributes_check(struct checker *c, const struct ib_cm_id *id,
+				  const struct ib_qp_attr *attr, unsigned mask, const char *writers)
+{
+	const struct agreed a = agreed_of(c, be32toh(id->local_id), be32toh(id->remote_id));
+	const struct {
+		unsigned mask;
+		const char *name;
+		uint32_t is, asked;
+		bool known;
+	} said[] = {
+		{IB_QP_DEST_QPN, "dest_qp_num", attr->dest_qp_num, a.dest_qpn, true},
+		{IB_QP_PATH_MTU, "path_mtu", (uint32_t)attr->path_mtu, a.mtu, true},
+		{IB_QP_RQ_PSN, "rq_psn", attr->rq_psn, a.rq_psn, a.has_rq_psn},
+		{IB_QP_SQ_PSN, "sq_psn", attr->sq_psn, a.sq_psn, true},
+		{IB_QP_RETRY_CNT, "retry_cnt", attr->retry_cnt, a.retry_cnt, true},
+		{IB_QP_RNR_RETRY, "rnr_retry", attr->rnr_retry, a.rnr_retry, true},
+		{IB_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr->max_rd_atomic, a.initiator_depth,
+		 a.depths},
+		{IB_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", attr->max_dest_rd_atomic,
+		 a.responder_resources, a.depths},
+	};
+
+	for (size_t i = 0; a.peer && i < sizeof(said) / sizeof(said[0]); i++) {
+		if (!(mask & said[i].mask) || !said[i].known || said[i].is == said[i].asked)
+			continue;
+		c->tell(c, &(struct breach){RULE_mad_answer, {0}, NULL, NULL},
+			"connection management says %s %u for the queue pair of a connection, and "
+			"its REQ and REP say %u; the connection's numbers were written by %s, "
+			"ib_cm_init_qp_attr",
+			said[i].name, said[i].is, said[i].asked, writers);
+		return;
+	}
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Directed routes: what the SMI of a channel adapter makes of a MAD, against IBA 14.2.2. */
+#include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/threads/threads_impl.h"
+
+enum { HOPS_MAX = 63 };
+
+/* C14-9, C14-13: what the hop pointer must be; -1: the MAD does not go on. A channel adapter is an end of
+ * the way, and passes nothing on. */
+static int pointer_asked(const struct smp *smp, unsigned port, bool leaves)
+{
+	const struct mad_hdr *h = smp_hdr_const(smp);
+	const int pointer = (int)mad_hdr_get_hop_pointer(h), count = (int)mad_hdr_get_hop_count(h);
+
+	if (count > HOPS_MAX)
+		return -1;
+	if (mad_hdr_get_direction(h))
+		return leaves ? (pointer == count + 1 ? count : -1) : (pointer <= 1 ? 0 : -1);
+	if (!leaves)
+		return pointer == count ? count + 1 : -1;
+	return count && !pointer && smp_initial_path_cptr(smp)[1] == port ? 1 : -1;
+}
+
+void mads_hop_check(const struct smp *before, const struct smp *after, unsigned port, bool goes_on,
+		    bool leaves, const void *pc)
+{
+	const struct runner *r = runner_now();
+	const int asked = pointer_asked(before, port, leaves);
+	const unsigned pointer = mad_hdr_get_hop_pointer(smp_hdr_const(after));
+	const unsigned count = mad_hdr_get_hop_count(smp_hdr_const(before));
+	const char *call = leaves ? "drv_smi_send" : "drv_smi_receive";
+
+	if (!r || !r->c)
+		return;
+	if (goes_on != (asked >= 0))
+		r->c->tell(r->c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			   "%s %s a directed MAD with hop pointer %u of %u, direction %u", call,
+			   goes_on ? "lets pass" : "drops",
+			   (unsigned)mad_hdr_get_hop_pointer(smp_hdr_const(before)), count,
+			   (unsigned)mad_hdr_get_direction(smp_hdr_const(before)));
+	else if (goes_on && pointer != (unsigned)asked)
+		r->c->tell(r->c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			   "%s makes the hop pointer of a directed MAD %u, %d is right", call,
+			   pointer, asked);
+	else if (goes_on && !leaves && count && !mad_hdr_get_direction(smp_hdr_const(before)) &&
+		 smp_return_path_cptr(after)[count] != port)
+		r->c->tell(r->c, &(struct breach){RULE_mad_differs, {GUEST_PORT, port}, pc, NULL},
+			   "%s does not write port %u into the return path of a directed MAD", call,
+			   port);
+}

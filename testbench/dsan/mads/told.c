@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See told.h. */
+#include "testbench/dsan/mads/told.h"
+
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/hear/chain.h"
+#include "testbench/dsan/hear/wrote.h"
+
+#include "model/engine/base/engine.h"
+#include "model/interface/commands.h"
+#include "model/interface/macros.h"
+#include "model/interface/wire.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	HOSTS = 2,
+	ANSWERS = 32, /* a power of two */
+	TEXT_BYTES = 160,
+	GUIDS_PER_BLOCK = 8,
+	PKEYS_PER_BLOCK = 32,
+};
+
+/* --- ports --- */
+
+/* Answers of the device's own agents, the newest ones. */
+static struct answer {
+	const struct checker *c;
+	unsigned port, attr;
+	uint32_t mod;
+	uint8_t data[smp_data_size];
+} answers[ANSWERS];
+static uint32_t n_answers;
+
+uint32_t told_mads(void)
+{
+	return n_answers;
+}
+
+void told_mad(const struct checker *c, unsigned port, const struct smp *in, const struct smp *out)
+{
+	const struct mad_hdr *h = smp_hdr_const(in);
+	struct answer *a;
+
+	if (mad_hdr_get_method(h) != MAD_METHOD_GET ||
+	    mad_hdr_get_status(smp_hdr_const(out)) & (SMP_DIRECTION - 1) ||
+	    mad_hdr_get_mgmt_class(h) != MAD_CLASS_SUBN_LID)
+		return;
+	a = &answers[n_answers++ % ANSWERS];
+	*a = (struct answer){c, port, mad_hdr_get_attr_id(h), mad_hdr_get_attr_mod(h), {0}};
+	memcpy(a->data, smp_data_cptr(out), sizeof(a->data));
+}
+
+/* The newest answer since then that is about that; `mod` UINT32_MAX: any modifier. */
+static const void *answer_find(const struct checker *c, uint32_t since, unsigned port,
+			       unsigned attr, uint32_t mod)
+{
+	for (uint32_t n = n_answers; n != since && n_answers - n < ANSWERS; n--) {
+		const struct answer *a = &answers[(n - 1) % ANSWERS];
+
+		if (a->c == c && a->port == port && a->attr == attr &&
+		    (mod == UINT32_MAX || a->mod == mod))
+			return a->data;
+	}
+	return NULL;
+}
+
+unsigned told_manager_lid(const struct checker *c, unsigned port)
+{
+	const struct port_info *pi = answer_find(c, n_answers > ANSWERS ? n_answers - ANSWERS : 0,
+						 port, SMP_ATTR_PORT_INFO, UINT32_MAX);
+
+	return pi ? port_info_get_sm_lid(pi) : 0;
+}
+
+static struct guest_object object_of(unsigned port)
+{
+	return (struct guest_object){GUEST_PORT, port};
+}
+
+static void port_tell(const struct ask *a, unsigned port, const void *at, size_t bytes,
+		      const char *text)
+{
+	checker_report(a->c,
+		       &(struct breach){RULE_port_differs, object_of(port),
+					wrote_find((uintptr_t)at, bytes), NULL},
+		       "%s, in %s", text, ask_provider(a));
+}
+
+void told_gid_check(const struct ask *a, uint32_t since, unsigned port, unsigned index,
+		    const uint8_t *gid)
+{
+	const struct guid_info *guids =
+		answer_find(a->c, since, port, SMP_ATTR_GUID_INFO, index / GUIDS_PER_BLOCK);
+	const struct port_info *pi = answer_find(a->c, since, port, SMP_ATTR_PORT_INFO, UINT32_MAX);
+	char text[TEXT_BYTES];
+
+	if (!guids || !pi) {
+		snprintf(text, sizeof(text),
+			 "GID %u is returned, and %s of port %u was not asked from the device",
+			 index, pi ? "its block of GUIDInfo" : "PortInfo", port);
+		port_tell(a, port, gid, DRV_GID_BYTES, text);
+	} else if (be64_load(gid) != port_info_get_gid_prefix(pi) ||
+		   be64_load(gid + 8) != guid_info_get(guids, index % GUIDS_PER_BLOCK)) {
+		snprintf(text, sizeof(text),
+			 "GID %u is not the prefix and the GUID that the device answered", index);
+		port_tell(a, port, gid, DRV_GID_BYTES, text);
+	}
+}
+
+void told_pkey_check(const struct ask *a, uint32_t since, unsigned port, unsigned index,
+		     const uint16_t *pkey)
+{
+	const struct pkey_table *keys =
+		answer_find(a->c, since, port, SMP_ATTR_PKEY_TABLE, index / PKEYS_PER_BLOCK);
+	char text[TEXT_BYTES];
+
+	if (keys && pkey_table_get(keys, index % PKEYS_PER_BLOCK) == *pkey)
+		return;
+	snprintf(text, sizeof(text), "P_Key %u is returned as 0x%x, %s", index, *pkey,
+		 keys ? "and the device answered another one"
+		      : "and its block was not asked from the device");
+	port_tell(a, port, pkey, sizeof(*pkey), text);
+}
+
+void told_port_check(const struct ask *a, uint32_t since, unsigned port,
+		     const struct drv_port_attr *attr)
+{
+	const struct port_info *pi = answer_find(a->c, since, port, SMP_ATTR_PORT_INFO, UINT32_MAX);
+	const bool extended = pi && port_info_get_cap_mask(pi) & 1u << PORT_CAP_EXT_SPEEDS;
+	char text[TEXT_BYTES];
+#define SAID(member, field)                                                                        \
+	{                                                                                          \
+#member, &attr->member, (uint32_t)attr->member, port_info_get_##field(pi)          \
+	}
+	const struct {
+		const char *name;
+		const void *at;
+		uint32_t is, should;
+	} said[] = {
+		SAID(state, state),
+		SAID(phys_state, phys_state),
+		SAID(max_mtu, mtu_cap),
+		SAID(active_mtu, neighbor_mtu),
+		SAID(lid, lid),
+		SAID(lmc, lmc),
+		SAID(sm_lid, sm_lid),
+		SAID(sm_sl, sm_sl),
+		SAID(active_width, width_active),
+		SAID(active_speed, speed_active),
+		SAID(vl_cap, vl_cap),
+		SAID(oper_vls, oper_vls),
+		SAID(subnet_timeout, subnet_timeout),
+		SAID(cap_mask, cap_mask),
+		SAID(bad_pkeys, pkey_violations),
+		SAID(bad_qkeys, qkey_violations),
+		{"active_ext_speed", &attr->active_ext_speed, attr->active_ext_speed,
+		 extended ? port_info_get_ext_speed_active(pi) : 0},
+	};
+#undef SAID
+
+	if (!pi) {
+		port_tell(a, port, attr, sizeof(*attr),
+			  "attributes are returned, and PortInfo of that port was not asked from "
+			  "the device");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(said); i++) {
+		if (said[i].is == said[i].should)
+			continue;
+		snprintf(text, sizeof(text), "%s is 0x%x, PortInfo says 0x%x", said[i].name,
+			 said[i].is, said[i].should);
+		port_tell(a, port, said[i].at, sizeof(unsigned), text);
+		return;
+	}
+	told_gid_check(a, since, port, 0, attr->gid0);
+}
+
+/* The capability mask is written back. Source: Linux mlx4_SET_PORT, dev->caps.ib_port_def_cap */
+static void set_port_check(struct checker *c, const struct hcr *command)
+{
+	const unsigned port = hcr_get_in_mod(command);
+	const struct port_info *pi = answer_find(c, n_answers > ANSWERS ? n_answers - ANSWERS : 0,
+						 port, SMP_ATTR_PORT_INFO, UINT32_MAX);
+	char names[CHAIN_BYTES];
+	struct set_port mbox;
+	struct calls now;
+
+	if (!pi || !checker_read(c, hcr_get_in_param(command), &mbox, sizeof(mbox)) ||
+	    set_port_get_cap_mask(&mbox) == port_info_get_cap_mask(pi))
+		return;
+	chain_take(&now);
+	chain_format(&now, names, sizeof(names));
+	checker_report(c, &(struct breach){RULE_context_differs, object_of(port), NULL, NULL},
+		       "SET_PORT has the capability mask 0x%x, and PortInfo says 0x%x, by %s",
+		       (unsigned)set_port_get_cap_mask(&mbox), (unsigned)port_info_get_cap_mask(pi),
+		       names);
+}
+
+void told_command(struct checker *c, const struct hcr *command)
+{
+	if (hcr_get_opcode(command) == HCR_SET_PORT && !hcr_get_op_mod(command))
+		set_port_check(c, command);
+}
+
+/* --- events --- */
+
+/* What the EQE says that was looked at last, until its users are told. */
+static struct expected {
+	bool is;
+	enum ibv_event_type type;
+	unsigned port; /* 0: an event of an object */
+	uint32_t number;
+	const void *pc;
+} expected[HOSTS];
+
+static struct expected *expected_of(const struct checker *c)
+{
+	return &expected[c->host.platform->host % HOSTS];
+}
+
+/* Source: Linux mlx4_eq_int, mlx4_ib_qp_event, mlx4_ib_event */
+static const struct {
+	uint32_t eqe;
+	enum hca_object kind;
+	enum ibv_event_type type;
+} events[] = {
+	{EVENT_PATH_MIG, HCA_QP, IBV_EVENT_PATH_MIG},
+	{EVENT_COMM_EST, HCA_QP, IBV_EVENT_COMM_EST},
+	{EVENT_SQ_DRAINED, HCA_QP, IBV_EVENT_SQ_DRAINED},
+	{EVENT_WQ_CATAS_ERROR, HCA_QP, IBV_EVENT_QP_FATAL},
+	{EVENT_PATH_MIG_FAILED, HCA_QP, IBV_EVENT_PATH_MIG_ERR},
+	{EVENT_WQ_INVAL_REQ_ERROR, HCA_QP, IBV_EVENT_QP_REQ_ERR},
+	{EVENT_WQ_ACCESS_ERROR, HCA_QP, IBV_EVENT_QP_ACCESS_ERR},
+	{EVENT_SRQ_QP_LAST_WQE, HCA_QP, IBV_EVENT_QP_LAST_WQE_REACHED},
+	{EVENT_CQ_ERROR, HCA_CQ, IBV_EVENT_CQ_ERR},
+	{EVENT_SRQ_CATAS_ERROR, HCA_SRQ, IBV_EVENT_SRQ_ERR},
+	{EVENT_SRQ_LIMIT, HCA_SRQ, IBV_EVENT_SRQ_LIMIT_REACHED},
+};
+
+static bool port_expects(struct expected *x, const struct eqe *e)
+{
+	const struct eqe_port_mng *m = eqe_as_port_mng_const(e);
+
+	if (eqe_get_type(e) == EVENT_PORT_CHANGE) {
+		x->type = eqe_get_subtype(e) == PORT_CHANGE_ACTIVE ? IBV_EVENT_PORT_ACTIVE
+								   : IBV_EVENT_PORT_ERR;
+		x->port = eqe_port_get_port(eqe_as_port_const(e));
+		return true;
+	}
+	x->port = eqe_port_mng_get_port(m);
+	switch (eqe_get_subtype(e)) {
+	case PORT_MNG_GUID_INFO:
+		x->type = IBV_EVENT_GID_CHANGE;
+		return true;
+	case PORT_MNG_PKEY_TABLE:
+		x->type = IBV_EVENT_PKEY_CHANGE;
+		return true;
+	case PORT_MNG_PORT_INFO:
+		x->type = eqe_port_mng_get_changed(m) & 1 << PORT_MNG_CHANGED_CLIENT_REREG
+				  ? IBV_EVENT_CLIENT_REREGISTER
+				  : IBV_EVENT_LID_CHANGE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static uint32_t number_of(const struct eqe *e, enum hca_object kind)
+{
+	return kind == HCA_QP   ? eqe_qp_get_qpn(eqe_as_qp_const(e))
+	       : kind == HCA_CQ ? eqe_cq_get_cqn(eqe_as_cq_const(e))
+				: eqe_srq_get_srqn(eqe_as_srq_const(e));
+}
+
+void told_eqe(struct checker *c, const struct eqe *e, const void *pc)
+{
+	struct expected *x = expected_of(c);
+	const uint32_t type = eqe_get_type(e);
+
+	told_eqes_end(c, pc);
+	*x = (struct expected){.pc = pc};
+	if (!c->dead.fn)
+		return;
+	if (type == EVENT_PORT_CHANGE || type == EVENT_PORT_MNG_CHG) {
+		x->is = port_expects(x, e);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		if (events[i].eqe != type)
+			continue;
+		x->type = events[i].type;
+		x->number = number_of(e, events[i].kind);
+		/* one that is on its way out may be unknown to the driver */
+		x->is = hca_object_valid(c->host.hca, events[i].kind, x->number);
+	}
+}
+
+static uint32_t event_number(const struct drv_event *event)
+{
+	return event->qp    ? drv_qp_num(event->qp)
+	       : event->cq  ? drv_cq_num(event->cq)
+	       : event->srq ? drv_srq_num(event->srq)
+			    : 0;
+}
+
+void told_event(struct checker *c, const struct drv_event *event)
+{
+	struct expected *x = expected_of(c);
+	char names[CHAIN_BYTES];
+	struct calls now;
+
+	if (!x->is)
+		return;
+	x->is = false;
+	if (event->type == x->type && event->port == x->port && event_number(event) == x->number)
+		return;
+	chain_take(&now);
+	chain_format(&now, names, sizeof(names));
+	checker_report(c, &(struct breach){RULE_event_differs, {0}, x->pc, NULL},
+		       "users are told event %d of port %u, number 0x%x; the EQE says event %d of "
+		       "port %u, number 0x%x; by %s",
+		       event->type, event->port, event_number(event), x->type, x->port, x->number,
+		       names);
+}
+
+void told_eqes_end(struct checker *c, const void *pc)
+{
+	struct expected *x = expected_of(c);
+
+	if (!x->is)
+		return;
+	x->is = false;
+	checker_report(c, &(struct breach){RULE_event_differs, {0}, x->pc, pc},
+		       "users are not told of an EQE, event %d of port %u, number 0x%x", x->type,
+		       x->port, x->number);
+}

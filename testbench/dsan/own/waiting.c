@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The completions of a CQ that software has not taken, in the order in which the device wrote them. */
+#include "testbench/dsan/own/own_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Software has looked at it: the work requests up to this one are its own again. */
+void own_completion_taken(struct completion *done)
+{
+	struct queues *q = done->qp ? done->qp->queues : NULL;
+	uint32_t tail;
+
+	if (!q || q->born != done->born || !done->qp->live) {
+		done->qp = NULL;
+		return;
+	}
+	done->qp = NULL;
+	if (done->is_send) {
+		tail = index_after(q->sends.tail, done->wqe_index, 16) + 1;
+		if (tail - q->sends.tail <= q->sends.head - q->sends.tail)
+			q->sends.tail = tail;
+	} else if (q->receives.tail != q->receives.head) {
+		q->receives.tail++;
+	}
+}
+
+/* The request that it completes. Receives of an SRQ are not followed. */
+static void id_note(struct completion *done)
+{
+	const struct queues *q = done->qp ? done->qp->queues : NULL;
+	const struct ring *r = q ? done->is_send ? &q->sends : &q->receives : NULL;
+	const struct posted *p;
+
+	if (!r || !r->shape.log_stride)
+		return;
+	p = &q->posted[done->is_send][done->wqe_index & ring_mask(r)];
+	done->has_id = p->known;
+	done->wr_id = p->wr_id;
+}
+
+static void waiting_add(struct queues *q, const struct completion *done)
+{
+	if (q->n_waiting == q->waiting_room) {
+		q->waiting_room = 2 * q->waiting_room + 16;
+		q->waiting = realloc(q->waiting, q->waiting_room * sizeof(*q->waiting));
+		if (!q->waiting)
+			abort();
+	}
+	q->waiting[q->n_waiting++] = *done;
+}
+
+static void waiting_remove(struct queues *q, uint32_t nth)
+{
+	q->n_waiting--;
+	memmove(&q->waiting[nth], &q->waiting[nth + 1], (q->n_waiting - nth) * sizeof(*q->waiting));
+}
+
+static struct completion completion_of(struct own *o, const struct cqe *e)
+{
+	const uint32_t qpn = object_index(o->c->host.hca, HCA_QP, cqe_get_my_qpn(e));
+	struct holder *qp = claims_find(o->c->claims, HOLDER_QP, qpn);
+
+	struct completion done = {.qp = qp && qp->queues ? qp : NULL,
+				  .born = qp && qp->queues ? qp->queues->born : 0,
+				  .wqe_index = (uint16_t)cqe_get_wqe_index(e),
+				  .is_send = cqe_get_is_send(e),
+				  .entry = *e};
+
+	done.shared = done.qp && !done.is_send && !done.qp->queues->receives.shape.log_stride;
+	id_note(&done);
+	return done;
+}
+
+/* In a CQ that was resized the slots are not followed, but the order of completions is. */
+void own_completion_written(struct own *o, struct queues *q, uint32_t slot, const struct cqe *e)
+{
+	const struct completion done = completion_of(o, e);
+
+	if (cqe_get_opcode(e) == CQE_OP_RESIZE) {
+		q->changed = true;
+		return;
+	}
+	waiting_add(q, &done);
+	if (!q->changed)
+		q->completions[slot] = done;
+}
+
+bool own_was_resized(const struct own *o, uint32_t cqn)
+{
+	const struct holder *h = own_find((struct own *)o, HCA_CQ, cqn);
+
+	return !h || h->queues->changed;
+}
+
+unsigned own_completions_waiting(const struct own *o, uint32_t cqn)
+{
+	const struct holder *h = own_find((struct own *)o, HCA_CQ, cqn);
+
+	return h ? h->queues->n_waiting : 0;
+}
+
+static struct own_taken taken_of(const struct completion *done)
+{
+	return (struct own_taken){.entry = done->entry,
+				  .has_id = done->has_id,
+				  .wr_id = done->wr_id,
+				  .shared = done->shared};
+}
+
+void own_completion_waiting(const struct own *o, uint32_t cqn, uint32_t nth, struct own_taken *is)
+{
+	*is = taken_of(&own_find((struct own *)o, HCA_CQ, cqn)->queues->waiting[nth]);
+}
+
+bool own_completion_take(struct own *o, uint32_t cqn, struct own_taken *taken)
+{
+	struct holder *h = own_find(o, HCA_CQ, cqn);
+	struct completion done;
+
+	if (!h || !h->queues->n_waiting)
+		return false;
+	done = h->queues->waiting[0];
+	*taken = taken_of(&done);
+	waiting_remove(h->queues, 0);
+	if (h->queues->changed)
+		own_completion_taken(&done);
+	return true;
+}
+
+unsigned own_completions_of(const struct own *o, uint32_t cqn, uint32_t qpn)
+{
+	const struct holder *h = own_find((struct own *)o, HCA_CQ, cqn);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; h && i < h->queues->n_waiting; i++)
+		n += cqe_get_my_qpn(&h->queues->waiting[i].entry) == qpn;
+	return n;
+}
+
+void own_completions_discard(struct own *o, uint32_t cqn, uint32_t qpn, unsigned *shared)
+{
+	struct holder *h = own_find(o, HCA_CQ, cqn);
+
+	*shared = 0;
+	for (uint32_t i = 0; h && i < h->queues->n_waiting;) {
+		struct completion *done = &h->queues->waiting[i];
+
+		if (cqe_get_my_qpn(&done->entry) != qpn) {
+			i++;
+			continue;
+		}
+		*shared += done->shared;
+		waiting_remove(h->queues, i);
+	}
+}
+
+bool own_entries_match(const struct own *o, uint32_t cqn, unsigned *nth)
+{
+	const struct holder *h = own_find((struct own *)o, HCA_CQ, cqn);
+	const struct queues *q = h ? h->queues : NULL;
+
+	for (*nth = 0; q && !q->changed && *nth < q->n_waiting; (*nth)++) {
+		struct cqe should = q->waiting[*nth].entry;
+		const struct cqe *is = own_slot_at(
+			q, &q->entries, (q->entries.tail + *nth) & ring_mask(&q->entries), 0);
+
+		if (!is)
+			return true;
+		cqe_set_owner(&should, !!((q->entries.tail + *nth) & (ring_mask(&q->entries) + 1)));
+		if (memcmp(&should, is, sizeof(should)))
+			return false;
+	}
+	return true;
+}

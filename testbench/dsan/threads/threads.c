@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See threads.h: turns of threads, and their loads and stores. */
+#include "testbench/dsan/threads/threads_impl.h"
+
+#include "testbench/dsan/held/counts.h"
+#include "testbench/dsan/held/heap.h"
+
+#include <stdlib.h>
+
+enum { HOSTS = 2, RUNNERS = 1 << 12 /* a power of two */ };
+
+/* Memory of the driver belongs to no host, and one process runs one simulation. */
+static struct runner *runners[RUNNERS]; /* by number of the thread */
+static struct {
+	struct checker *c;
+	const struct platform_ops *ops; /* the host's own */
+} hosts[HOSTS];
+static const struct kernel_thread *newest;
+static struct runner *newest_runner;
+
+static const struct platform_ops *own(const struct platform *p)
+{
+	return hosts[p->host].ops;
+}
+
+/* --- accesses --- */
+
+static void accesses_add(struct accesses *a, uintptr_t at, size_t bytes, const void *pc)
+{
+	static uint32_t count;
+
+	a->newest[a->n++ % ACCESSES] = (struct access){at, (uint32_t)bytes, ++count, pc};
+}
+
+const struct access *accesses_find(const struct accesses *a, uintptr_t at, size_t bytes)
+{
+	for (unsigned n = accesses_kept(a), i = 1; i <= n; i++)
+		if (access_touches(&a->newest[(a->n - i) % ACCESSES], at, bytes))
+			return &a->newest[(a->n - i) % ACCESSES];
+	return NULL;
+}
+
+/* --- threads --- */
+
+/* Threads whose numbers are far apart share a runner: what the older one did is forgotten. */
+static struct runner *runner_of(const struct kernel_thread *thread)
+{
+	const unsigned number = kernel_thread_number(thread);
+	struct runner **r = &runners[number % RUNNERS];
+
+	if (!*r)
+		*r = calloc(1, sizeof(**r));
+	if (!*r)
+		abort();
+	if ((*r)->number != number)
+		**r = (struct runner){.number = number};
+	return *r;
+}
+
+struct runner *runner_now(void)
+{
+	const struct kernel_thread *thread = kernel_thread_running();
+
+	if (!thread)
+		return NULL;
+	if (thread != newest || newest_runner->number != kernel_thread_number(thread)) {
+		newest = thread;
+		newest_runner = runner_of(thread);
+	}
+	return newest_runner;
+}
+
+/* The thread calls this platform. */
+static struct runner *runner_on(struct platform *p)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		r->c = hosts[p->host].c;
+	return r;
+}
+
+static void turn_ends(struct runner *r)
+{
+	if (!r)
+		return;
+	r->turn++;
+	r->loads.n = r->stores.n = 0;
+}
+
+/* --- what it loads and stores --- */
+
+static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
+{
+	struct runner *r = runner_now();
+
+	if (!r)
+		return;
+	trail_add(r, pc);
+	freed_check(r, at, bytes, false, pc);
+	accesses_add(&r->loads, at, bytes, pc);
+	if (r->woken.watched)
+		waits_load(r, at, bytes);
+	locks_load(r, at, pc);
+}
+
+static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
+{
+	struct runner *r = runner_now();
+
+	if (!r)
+		return;
+	trail_add(r, pc);
+	freed_check(r, at, bytes, true, pc);
+	heap_store(at, pc);
+	locks_store(r, at, pc);
+	waits_store(r, at, bytes, pc);
+	accesses_add(&r->stores, at, bytes, pc);
+}
+
+static struct callout_listener listener = {.elsewhere = on_store, .elsewhere_load = on_load};
+
+/* --- where others may run --- */
+
+static uint32_t op_config_read(struct platform *p, unsigned offset, unsigned size)
+{
+	turn_ends(runner_on(p));
+	return own(p)->config_read(p, offset, size);
+}
+
+static void op_config_write(struct platform *p, unsigned offset, unsigned size, uint32_t value)
+{
+	turn_ends(runner_on(p));
+	own(p)->config_write(p, offset, size, value);
+}
+
+static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void *bytes,
+			 unsigned size)
+{
+	turn_ends(runner_on(p));
+	own(p)->mmio_read(p, bar, offset, bytes, size);
+}
+
+static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
+			  unsigned size)
+{
+	turn_ends(runner_on(p));
+	own(p)->mmio_write(p, bar, offset, bytes, size);
+}
+
+static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
+{
+	turn_ends(runner_on(p));
+	own(p)->mmio_copy64(p, bar, offset, line);
+}
+
+static void sleeps(struct platform *p, const char *how, const void *pc)
+{
+	struct runner *r = runner_on(p);
+
+	if (r && r->interrupts)
+		r->c->tell(r->c, &(struct breach){RULE_interrupt_sleeps, {0}, pc, NULL},
+			   "a handler of interrupts %s", how);
+	turn_ends(r);
+}
+
+static void op_sleep(struct platform *p, uint64_t ps)
+{
+	if (ps)
+		sleeps(p, "sleeps", __builtin_return_address(0));
+	else
+		turn_ends(runner_on(p));
+	own(p)->sleep_ps(p, ps);
+}
+
+static bool op_wait_write(struct platform *p, const void *addr, size_t len, uint64_t deadline_ps)
+{
+	sleeps(p, "waits for a write", __builtin_return_address(0));
+	return own(p)->wait_write(p, addr, len, deadline_ps);
+}
+
+static bool op_waitq_wait(struct platform *p, struct platform_waitq *q, uint64_t deadline_ps)
+{
+	struct runner *r = runner_on(p);
+	__attribute__((cleanup(waits_end))) struct sleeping s = {0};
+	bool woken;
+
+	if (r)
+		waits_turn_ends(r);
+	if (r)
+		waits_sleep(&s, r, q, __builtin_return_address(0));
+	sleeps(p, "waits in a wait queue", __builtin_return_address(0));
+	woken = own(p)->waitq_wait(p, q, deadline_ps);
+	if (r)
+		waits_awake(&s);
+	return woken;
+}
+
+static void op_waitq_wake_all(struct platform *p, struct platform_waitq *q)
+{
+	waits_wake(runner_on(p), q);
+	own(p)->waitq_wake_all(p, q);
+}
+
+static void op_waitq_destroy(struct platform *p, struct platform_waitq *q)
+{
+	waits_queue_gone(hosts[p->host].c, q, __builtin_return_address(0));
+	own(p)->waitq_destroy(p, q);
+}
+
+void threads_interrupt(void *interrupt)
+{
+	const struct interrupt *i = interrupt;
+	struct runner *r = runner_now();
+
+	if (!r) {
+		i->handler(i->arg);
+		return;
+	}
+	r->c = i->c;
+	turn_ends(r);
+	r->interrupts++;
+	i->handler(i->arg);
+	r->interrupts--;
+	waits_turn_ends(r);
+	turn_ends(r);
+}
+
+/* --- life --- */
+
+void threads_hear(struct checker *c, struct platform *p)
+{
+	static struct platform_ops ops; /* the host's but for these; one kind of host */
+
+	ops = *p->ops;
+	ops.config_read = op_config_read;
+	ops.config_write = op_config_write;
+	ops.mmio_read = op_mmio_read;
+	ops.mmio_write = op_mmio_write;
+	ops.mmio_copy64 = op_mmio_copy64;
+	ops.sleep_ps = op_sleep;
+	ops.wait_write = op_wait_write;
+	ops.waitq_wait = op_waitq_wait;
+	ops.waitq_wake_all = op_waitq_wake_all;
+	ops.waitq_destroy = op_waitq_destroy;
+	if (!hosts[!p->host].c)
+		callout_listen(&listener);
+	hosts[p->host].c = c;
+	hosts[p->host].ops = p->ops;
+	p->ops = &ops;
+}
+
+void threads_leave(struct platform *p)
+{
+	p->ops = hosts[p->host].ops;
+	hosts[p->host].c = NULL;
+	if (hosts[!p->host].c)
+		return;
+	callout_leave(&listener);
+	freed_forget();
+	heap_forget();
+	counts_forget();
+	newest = NULL;
+	for (unsigned i = 0; i < RUNNERS; i++) {
+		free(runners[i]);
+		runners[i] = NULL;
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads of the driver: what they do to memory that they share, the driver's own. A thread is not
+ * preempted (host_driver/platform.h): others run where it sleeps, waits, or accesses a register. From
+ * one such place to the next is a turn. What a thread has read in an older turn may have changed.
+ *
+ * threads.c hears of turns, loads and stores. locks.c judges locks, waits.c those who sleep and those
+ * who wake them, freed.c memory that was given back. None of them needs threads to meet in the run at
+ * hand: a lock that is missing is found when the code behind it runs once.
+ */
+#ifndef TESTBENCH_DSAN_THREADS_THREADS_H
+#define TESTBENCH_DSAN_THREADS_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct checker;
+struct platform;
+
+/* Stands between the driver and this platform until threads_leave(); c is its host's checker. */
+void threads_hear(struct checker *c, struct platform *p);
+void threads_leave(struct platform *p);
+
+/* A handler of interrupts, which is called with `arg` by threads_interrupt(&it). */
+struct interrupt {
+	struct checker *c;
+	void (*handler)(void *arg);
+	void *arg;
+};
+void threads_interrupt(void *interrupt);
+
+/* --- locks.c --- */
+
+/* The running thread takes a lock: before the driver's function does it, and behind it. It gives one
+ * back. pc is in the function that wants it. */
+void locks_want(struct checker *c, const void *lock, const void *pc);
+void locks_got(struct checker *c, const void *lock, const void *pc);
+void locks_back(struct checker *c, const void *lock, const void *pc);
+/* It is no more. */
+void locks_forget(const void *lock);
+/* How many the running thread holds; a call that began with `before` of them has ended;
+ * `outermost`: it was not part of another one. */
+unsigned locks_held(void);
+/* The lock that the running thread took last; NULL: it holds none. */
+const void *locks_newest(void);
+/* It reads what was asked for under that lock (NULL: under none), and must hold it still. */
+void locks_answer(struct checker *c, const void *lock, const char *what, const void *pc);
+void locks_end(struct checker *c, const char *call, unsigned before, bool outermost);
+/* The running thread reads, or writes, what others share with it and is no memory, such as a register
+ * or a table in the device. `which` is its name to compare, `what` the one to print. */
+void locks_read(struct checker *c, uintptr_t which, const void *pc);
+void locks_write(struct checker *c, uintptr_t which, const char *what, const void *pc);
+
+/* --- freed.c --- */
+
+/* The driver frees this: true when it may be freed now, false when that comes later. */
+bool freed_take(void *at, const void *pc);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files that judge what threads do to memory of the driver. */
+#ifndef TESTBENCH_DSAN_THREADS_THREADS_IMPL_H
+#define TESTBENCH_DSAN_THREADS_THREADS_IMPL_H
+
+#include "testbench/dsan/checker_impl.h"
+#include "testbench/dsan/threads/threads.h"
+
+struct platform_waitq;
+struct sleeping;
+
+enum {
+	ACCESSES = 64,
+	HELD = 8,
+	CHANGES = 4,
+	NAMES = 160,
+	TRAIL = 128 /* a power of two */,
+	UNDONE = 24
+};
+
+struct access {
+	uintptr_t at;
+	uint32_t bytes;
+	uint32_t nth; /* of all accesses */
+	const void *pc;
+};
+
+/* The newest ones. */
+struct accesses {
+	struct access newest[ACCESSES];
+	unsigned n; /* ever added */
+};
+
+static inline unsigned accesses_kept(const struct accesses *a)
+{
+	return a->n < ACCESSES ? a->n : ACCESSES;
+}
+
+static inline bool access_touches(const struct access *a, uintptr_t at, size_t bytes)
+{
+	return a->at < at + bytes && at < a->at + a->bytes;
+}
+
+/* The newest access that touches these bytes; NULL: none. */
+const struct access *accesses_find(const struct accesses *a, uintptr_t at, size_t bytes);
+
+/* A thread of the driver. */
+struct runner {
+	unsigned number;
+	struct checker *c;             /* of the host that it called last */
+	uint32_t turn;                 /* grows when others may have run */
+	struct accesses loads, stores; /* of this turn */
+	struct held {
+		const void *lock, *pc;
+		uint32_t turn; /* when it was taken */
+	} held[HELD];
+	unsigned n_held;
+	uint32_t calls;      /* of the driver's interface that have ended */
+	unsigned interrupts; /* handlers that run */
+	/* what it changed in this turn and a sleeper had looked at: of waits.c */
+	struct change {
+		unsigned long sleeper;
+		struct access look;
+		bool last; /* one of the last looks before the sleep */
+		uint64_t was;
+		const void *pc, *sleeps;
+	} changes[CHANGES];
+	unsigned n_changes;
+	/* of trail.c: code_offset() of where it has come by, from where the running call began */
+	uint32_t trail[TRAIL], n_trail, trail_from;
+	/* the end of its trail when it began to give back what it had taken; n_undone 0: it has not */
+	uint32_t undone[UNDONE];
+	unsigned n_undone;
+	const char *refused; /* what was refused to it last, and how long its trail was then */
+	uint32_t refused_at;
+	struct woken { /* behind a wait: of waits.c */
+		bool watched;
+		struct accesses looks, stores; /* its own before it slept; those of who woke it */
+		const void *pc;
+	} woken;
+};
+
+static inline void trail_add(struct runner *r, const void *pc)
+{
+	const uint32_t at = code_offset(pc);
+
+	if (r->trail[(r->n_trail - 1) % TRAIL] != at)
+		r->trail[r->n_trail++ % TRAIL] = at;
+}
+
+/* The running thread; NULL: none that the driver has called from. */
+struct runner *runner_now(void);
+
+/* locks.c */
+void locks_load(struct runner *r, uintptr_t at, const void *pc);
+void locks_store(struct runner *r, uintptr_t at, const void *pc);
+/* Memory is given back. */
+void locks_memory_gone(uintptr_t at, size_t bytes);
+
+/* waits.c */
+void waits_load(struct runner *r, uintptr_t at, size_t bytes);
+void waits_store(struct runner *r, uintptr_t at, size_t bytes, const void *pc);
+/* The thread falls asleep, or a handler of interrupts ends: who had to be woken must be awake. */
+void waits_turn_ends(struct runner *r);
+/* The thread sleeps in q until it calls waits_awake(); `s` is on its stack. */
+struct sleeping {
+	struct sleeping *next;
+	unsigned long id;
+	struct runner *r;
+	const struct platform_waitq *q;
+	struct accesses looks; /* of its last turn */
+	uint64_t values[ACCESSES];
+	const void *pc;
+	bool woken;
+	struct accesses stores; /* of who woke it */
+};
+void waits_sleep(struct sleeping *s, struct runner *r, const struct platform_waitq *q,
+		 const void *pc);
+void waits_awake(struct sleeping *s);
+void waits_end(struct sleeping *s); /* also when the thread is unwound */
+void waits_wake(struct runner *r, const struct platform_waitq *q);
+/* Memory is given back: nobody waits for it. */
+void waits_memory_gone(struct runner *r, uintptr_t at, size_t bytes);
+void waits_queue_gone(struct checker *c, const struct platform_waitq *q, const void *pc);
+
+/* freed.c */
+void freed_check(struct runner *r, uintptr_t at, size_t bytes, bool store, const void *pc);
+void freed_forget(void);
+
+#endif
