@@ -17,6 +17,7 @@
 #include "model/interface/regs.h"
 #include "model/interface/rows.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -283,7 +284,7 @@ static void *op_pages_alloc(struct platform *p, size_t bytes, uint64_t *bus)
 		claims_mapped(c->claims, (uintptr_t)at, bytes);
 		taken_of_driver(c, TAKEN_PAGES, at, bytes, __builtin_return_address(0));
 	} else {
-		trail_refused("pages");
+		trail_refused(-ENOMEM);
 	}
 	return at;
 }
@@ -308,7 +309,7 @@ static uint64_t op_dma_map(struct platform *p, void *addr, size_t bytes)
 		claims_mapped(c->claims, (uintptr_t)addr, bytes);
 		taken_of_driver(c, TAKEN_MAPPING, p, bus, __builtin_return_address(0));
 	} else {
-		trail_refused("a mapping");
+		trail_refused(-ENOMEM);
 	}
 	return bus;
 }

@@ -134,7 +134,7 @@ int asked_command_end(struct ask *a, int rc, const uint64_t *out)
 	if (a->command.done && !rc)
 		wanted_answered(a);
 	if (rc)
-		trail_refused("a command");
+		trail_refused(rc);
 	if (a->command.done)
 		ask_refusal(a, rc);
 	return rc;

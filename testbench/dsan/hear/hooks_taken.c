@@ -20,6 +20,7 @@
 #include "model/interface/fwregs.h"
 #include "model/interface/macros.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define HERE __builtin_return_address(0)
@@ -68,7 +69,7 @@ __attribute__((noinline)) static void *memory_taken(void *at, size_t bytes, cons
 	if (in_drv_calloc)
 		return at;
 	if (!at) {
-		trail_refused("memory");
+		trail_refused(-ENOMEM);
 		return at;
 	}
 	taken_add(TAKEN_MEMORY, at, 0, pc);
@@ -544,7 +545,7 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 	const int rc = __real_drv_bitmap_alloc(b, number);
 
 	if (rc && b->used >= b->size / 2)
-		trail_refused("a number");
+		trail_refused(rc);
 	if (!rc)
 		reuse_check(b, *number, HERE);
 	if (!rc)

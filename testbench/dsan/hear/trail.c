@@ -25,7 +25,7 @@ void trail_begin(void)
 	if (!r)
 		return;
 	r->trail_from = r->n_trail;
-	r->refused = NULL;
+	r->refused = 0;
 	r->n_undone = 0;
 }
 
@@ -47,21 +47,26 @@ void trail_undoes(void)
 		r->undone[r->n_undone++] = r->trail[(at - 1) % TRAIL];
 }
 
-void trail_refused(const char *what)
+static uint64_t errno_bit(int rc)
+{
+	return UINT64_C(1) << (-rc % 64);
+}
+
+void trail_refused(int rc)
 {
 	struct runner *r = runner_now();
 
 	if (!r)
 		return;
-	r->refused = what;
+	r->refused |= errno_bit(rc);
 	r->refused_at = r->n_trail;
 }
 
-const char *trail_refusal(void)
+/* Whether a refusal explains that result: it was the same error, however much was undone since, or
+ * the call ended right behind it. A driver may also take a refusal and go on. */
+static bool explained(const struct runner *r, int rc)
 {
-	const struct runner *r = runner_now();
-
-	return r && r->refused && r->n_trail - r->refused_at < TRAIL ? r->refused : NULL;
+	return r->refused & errno_bit(rc) || (r->refused && r->n_trail - r->refused_at < TRAIL);
 }
 
 void trail_format(char *text, size_t size)
@@ -97,7 +102,7 @@ void checkers_tell_refused(const char *call, int rc)
 	const struct runner *r = runner_now();
 	char names[FUNCTIONS_BYTES];
 
-	if (!r || !r->c || trail_refusal() || rc == -EIO || rc == -ETIMEDOUT)
+	if (!r || !r->c || explained(r, rc) || rc == -EIO || rc == -ETIMEDOUT)
 		return;
 	trail_format_before_undo(names, sizeof(names));
 	if (*names)

@@ -16,10 +16,8 @@ void trail_begin(void);
  * undoes what it did: what ran before is what made it fail. */
 void trail_takes(void);
 void trail_undoes(void);
-/* Something that the driver needs was refused to it, such as memory or a command. `what` stays. */
-void trail_refused(const char *what);
-/* What that was, in what it did last; NULL: nothing. */
-const char *trail_refusal(void);
+/* Something that the driver needs was refused to it, such as memory or a command: rc, a negative errno. */
+void trail_refused(int rc);
 /* The functions on its trail since the call began, the latest first. */
 void trail_format(char *text, size_t size);
 /* The same, up to where the call began to undo what it did. */

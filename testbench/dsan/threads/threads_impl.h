@@ -71,7 +71,9 @@ struct runner {
 	/* the end of its trail when it began to give back what it had taken; n_undone 0: it has not */
 	uint32_t undone[UNDONE];
 	unsigned n_undone;
-	const char *refused; /* what was refused to it last, and how long its trail was then */
+	/* the errors with which something was refused to it since the call began, as bits of errno
+	 * modulo 64; how long its trail was at the last one */
+	uint64_t refused;
 	uint32_t refused_at;
 	struct woken { /* behind a wait: of waits.c */
 		bool watched;
