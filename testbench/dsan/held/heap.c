@@ -4,6 +4,8 @@
 
 #include "testbench/dsan/checker_impl.h"
 
+#include "model/interface/macros.h"
+
 #include <stdlib.h>
 
 enum {
@@ -30,8 +32,9 @@ struct block {
 	size_t bytes;
 	const void *takers[TAKERS]; /* the function that took it, then its callers */
 	const void *wrote;          /* the last store into it; NULL: none */
-	const void *holders[HOLDERS * 2];
-	unsigned n_holders; /* places that freed what pointed to it, with their callers */
+	/* the last places that freed what pointed to it, each with its caller; how many there were */
+	const void *holders[HOLDERS][2];
+	unsigned n_holders;
 	uint64_t nth;
 	unsigned n_lines;
 	struct line lines[LINES];
@@ -126,8 +129,8 @@ static void pointers_note(const struct block *b, const void *pc)
 
 		if (!to || to == b)
 			continue;
-		to->n_holders %= HOLDERS * 2;
-		to->n_holders += callers_of(pc, &to->holders[to->n_holders], 2);
+		memset(to->holders[to->n_holders % HOLDERS], 0, sizeof(to->holders[0]));
+		callers_of(pc, to->holders[to->n_holders++ % HOLDERS], ARRAY_SIZE(to->holders[0]));
 	}
 }
 
@@ -192,14 +195,19 @@ static struct block *oldest(unsigned *n)
 
 static void report(struct checker *c, const struct block *b, unsigned n)
 {
+	const void *freed[HOLDERS * ARRAY_SIZE(b->holders[0])];
 	char takers[NAMES_BYTES], writer[NAMES_BYTES], holders[NAMES_BYTES];
-	unsigned taken = 0;
+	unsigned taken = 0, n_freed = 0;
 
 	while (taken < TAKERS && b->takers[taken])
 		taken++;
 	checker_functions(b->takers, taken, takers, sizeof(takers));
 	checker_functions(&b->wrote, !!b->wrote, writer, sizeof(writer));
-	checker_functions(b->holders, b->n_holders, holders, sizeof(holders));
+	for (unsigned i = 0; i < HOLDERS; i++)
+		for (unsigned k = 0; k < ARRAY_SIZE(b->holders[i]); k++)
+			if (b->holders[i][k])
+				freed[n_freed++] = b->holders[i][k];
+	checker_functions(freed, n_freed, holders, sizeof(holders));
 	c->tell(c, &(struct breach){RULE_not_given_back, {0}, NULL, NULL},
 		"the last driver is removed, and a piece of memory of %zu bytes is left%s, taken "
 		"by %s%s%s%s%s",

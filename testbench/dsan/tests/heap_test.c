@@ -18,7 +18,8 @@ static enum guest_rule reported;
 static char text[512];
 
 /* The places of the driver. */
-static const char maker[1], writer[1], closer[1];
+static const char maker[1], writer[1], closer[1], caller[1];
+static bool closer_is_called;
 
 /* --- what the test plays --- */
 
@@ -29,7 +30,9 @@ struct kernel_thread *kernel_thread_running(void)
 
 void calls_take(struct calls *calls, const struct kernel_thread *thread)
 {
-	calls->n = 0;
+	calls->n = closer_is_called ? 2 : 0;
+	calls->pc[0] = closer;
+	calls->pc[1] = caller;
 }
 
 void checker_functions(const void *const *pcs, unsigned n, char *names, size_t size)
@@ -41,6 +44,7 @@ void checker_functions(const void *const *pcs, unsigned n, char *names, size_t s
 		used += (size_t)snprintf(names + used, size - used, "%s ",
 					 pcs[i] == maker    ? "maker"
 					 : pcs[i] == writer ? "writer"
+					 : pcs[i] == caller ? "caller"
 							    : "closer");
 }
 
@@ -59,6 +63,7 @@ static int begin(void **state)
 {
 	c = (struct checker){.tell = tell};
 	reports = 0;
+	closer_is_called = false;
 	heap_forget();
 	counts_forget();
 	heap_driver_begins();
@@ -121,6 +126,26 @@ static void who_freed_the_pointer_is_told(void **state)
 	free(h);
 }
 
+/* More of them than are kept, with and without a caller: the last ones are told. */
+static void many_freed_the_pointer(void **state)
+{
+	struct holder *h[6];
+	void *held = calloc(1, 100);
+
+	heap_taken(held, 100, maker);
+	for (unsigned i = 0; i < 6; i++) {
+		h[i] = calloc(1, sizeof(*h[i]));
+		h[i]->held = held;
+		heap_taken(h[i], sizeof(*h[i]), maker);
+		closer_is_called = i == 5;
+		heap_back(h[i], closer);
+		free(h[i]);
+	}
+	heap_driver_ends(&c);
+	expect_report(RULE_not_given_back, "was freed by closer closer closer caller ");
+	free(held);
+}
+
 static void a_new_user_is_counted(void **state)
 {
 	struct holder used = {0};
@@ -175,6 +200,7 @@ int main(void)
 		cmocka_unit_test_setup(what_is_freed_is_not_missed, begin),
 		cmocka_unit_test_setup(the_other_driver_is_still_there, begin),
 		cmocka_unit_test_setup(who_freed_the_pointer_is_told, begin),
+		cmocka_unit_test_setup(many_freed_the_pointer, begin),
 		cmocka_unit_test_setup(a_new_user_is_counted, begin),
 		cmocka_unit_test_setup(a_failure_counts_nothing, begin),
 		cmocka_unit_test_setup(calls_at_the_same_time_are_not_judged, begin),
