@@ -47,8 +47,21 @@ static void differs(const struct ask *a, const char *what, unsigned word, uint64
 		       is, wanted, names);
 }
 
-/* Words of the command register. */
-enum { IN_PARAM = 0, IN_MOD = 2, OUT_PARAM = 3, LAST = 6 };
+/* Words of the command register; none of them. */
+enum { IN_PARAM = 0, IN_MOD = 2, OUT_PARAM = 3, LAST = 6, NO_WORD = 255 };
+
+static void no_mailbox(const struct ask *a, const char *what, unsigned word, uint64_t is,
+		       size_t bytes)
+{
+	char names[2 * CHAIN_BYTES + 16];
+
+	names_of(a, word, names, sizeof(names));
+	checker_report(a->c, &(struct breach){RULE_command_differs, object_of(a), NULL, NULL},
+		       "%s is 0x%" PRIx64
+		       ", which is no mailbox of its own, and one for %zu bytes was "
+		       "asked for: filled by %s",
+		       what, is, bytes, names);
+}
 
 /* Behind what was asked for it is 0: what a command before has left there means something now. */
 static void mailbox_check(const struct ask *a, const uint8_t *is)
@@ -63,7 +76,7 @@ static void mailbox_check(const struct ask *a, const uint8_t *is)
 	if (n == MBOX_BYTES)
 		return;
 	snprintf(text, sizeof(text), "byte 0x%zx of the input mailbox", n);
-	differs(a, text, LAST + 1, is[n], n < w->in_len ? should[n] : 0);
+	differs(a, text, NO_WORD, is[n], n < w->in_len ? should[n] : 0);
 }
 
 static void input_check(const struct ask *a, const struct hcr *h)
@@ -78,7 +91,7 @@ static void input_check(const struct ask *a, const struct hcr *h)
 		return;
 	}
 	if (!at || bus % MBOX_BYTES || !checker_has(a->c, at + MBOX_BYTES - 1))
-		differs(a, "in_param, which is no mailbox,", IN_PARAM, bus, (uintptr_t)w->in);
+		no_mailbox(a, "in_param", IN_PARAM, bus, w->in_len);
 	else
 		mailbox_check(a, (const uint8_t *)at);
 }
@@ -95,8 +108,7 @@ static void output_check(const struct ask *a, const struct hcr *h)
 		return;
 	}
 	if (!at || bus % MBOX_BYTES || (w->in && bus == hcr_get_in_param(h)))
-		differs(a, "out_param, which is no mailbox of its own,", OUT_PARAM, bus,
-			(uintptr_t)w->out);
+		no_mailbox(a, "out_param", OUT_PARAM, bus, w->out_len);
 }
 
 void wanted_same_token(const struct ask *a)
