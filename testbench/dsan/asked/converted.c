@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As hooks.c: completions and address vectors that a layer above mlx4 converts say the same afterwards. */
 #include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/asked/members.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/core/core.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
 
-enum { KEPT = 64, NAMES_BYTES = 120 };
+enum { KEPT = 64 };
 
 /* What the driver has returned in a poll under way, of any thread. */
 struct polling {
@@ -53,37 +55,12 @@ void polled_note(const struct drv_wc *wc, int n)
 
 /* --- what is compared --- */
 
-struct member {
-	const char *name;
-	uint64_t is, asked;
-};
-
-static void members_say(struct checker *c, enum guest_rule rule, const char *call, const void *at,
-			size_t bytes, const struct member *m, size_t n)
-{
-	const void *writer;
-	char names[NAMES_BYTES];
-
-	for (size_t i = 0; c && i < n; i++) {
-		if (m[i].is == m[i].asked)
-			continue;
-		writer = wrote_find((uintptr_t)at, bytes);
-		checker_functions(&writer, !!writer, names, sizeof(names));
-		c->tell(c, &(struct breach){rule, {0}, NULL, NULL},
-			"%s was given %s 0x%llx, and passes on 0x%llx%s%s", call, m[i].name,
-			(unsigned long long)m[i].asked, (unsigned long long)m[i].is,
-			*names ? "; filled by " : "", names);
-		return;
-	}
-}
-
 #define SAME(to, from, member)                                                                     \
 	{                                                                                          \
 #member, (uint64_t)(to)->member, (uint64_t)(from)->member                          \
 	}
 #define SAY(c, rule, call, to, ...)                                                                \
-	members_say(c, rule, call, to, sizeof(*(to)), (const struct member[]){__VA_ARGS__},        \
-		    sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member))
+	MEMBERS_CHECK((&(struct passing){c, rule, {0}, call, to, sizeof(*(to))}), __VA_ARGS__)
 
 /* --- completions --- */
 

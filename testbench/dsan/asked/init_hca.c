@@ -3,6 +3,7 @@
 #include "testbench/dsan/asked/init_hca.h"
 
 #include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/asked/members.h"
 #include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/mlx4/mlx4_internal.h"
@@ -18,29 +19,20 @@ enum {
 	UAR_UNIT = 0x100000,
 };
 
-struct said {
-	const char *name;
-	uint64_t is, should;
-};
-
-/* The first that differs. */
-static void said_check(const struct ask *a, const struct init_hca *h, const struct said *said,
+static void said_check(const struct ask *a, const struct init_hca *h, const struct member *said,
 		       size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct breach b = {RULE_context_differs,
-					 {GUEST_COMMAND, HCR_INIT_HCA},
-					 wrote_find((uintptr_t)h, sizeof(*h)),
-					 NULL};
+	const struct member *wrong = member_differs(said, n);
 
-		if (said[i].is == said[i].should)
-			continue;
-		checker_report(a->c, &b,
+	if (wrong)
+		checker_report(a->c,
+			       &(struct breach){RULE_context_differs,
+						{GUEST_COMMAND, HCR_INIT_HCA},
+						wrote_find((uintptr_t)h, sizeof(*h)),
+						NULL},
 			       "init_hca.%s is 0x%" PRIx64 ", and 0x%" PRIx64
 			       " is what the device can or the driver has made for it",
-			       said[i].name, said[i].is, said[i].should);
-		return;
-	}
+			       wrong->name, wrong->is, wrong->asked);
 }
 
 static uint64_t base_of(const struct drv_device *dev, enum drv_table t)
@@ -61,7 +53,7 @@ static bool can(const struct drv_device *dev, unsigned bit)
 /* Where the tables are for the device is where the driver maps memory for them. */
 static void tables_say(const struct ask *a, const struct drv_device *dev, const struct init_hca *h)
 {
-	const struct said said[] = {
+	const struct member said[] = {
 		{"qpc_base", init_hca_get_qpc_base(h), base_of(dev, DRV_T_QPC)},
 		{"log_qps", init_hca_get_log_qps(h), log_of(dev, DRV_T_QPC)},
 		{"srqc_base", init_hca_get_srqc_base(h), base_of(dev, DRV_T_SRQC)},
@@ -86,7 +78,7 @@ static void tables_say(const struct ask *a, const struct drv_device *dev, const 
 
 void init_hca_says(const struct ask *a, const struct drv_device *dev, const struct init_hca *h)
 {
-	const struct said said[] = {
+	const struct member said[] = {
 		{"version", init_hca_get_version(h), VERSION},
 		{"log_cacheline", init_hca_get_log_cacheline(h), LOG_CACHELINE},
 		{"cacheline_valid", init_hca_get_cacheline_valid(h), 1},

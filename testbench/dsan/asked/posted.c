@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As hooks.c: requests that the RDMA core passes on to the driver say what the core was asked for. */
 #include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/asked/members.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/hear/wrote.h"
 
 #include "host_driver/core/core.h"
+#include "model/interface/macros.h"
 
 #include <arpa/inet.h>
-
-enum { PLACES = 12, NAMES_BYTES = 160 };
 
 /* A call of ib_post_send() under way, in any thread. */
 struct posting {
@@ -31,50 +31,10 @@ static void posting_drop(struct posting *p)
 		*at = p->next;
 }
 
-struct member {
-	const char *name;
-	uint64_t is, asked;
-};
-
 #define SAME(name, is, asked)                                                                      \
 	{                                                                                          \
 		name, (uint64_t)(is), (uint64_t)(asked)                                            \
 	}
-
-/* The functions that have filled the driver's form of the request. */
-static void fillers(const struct drv_send_wr *d, char *names, size_t size)
-{
-	const void *pcs[PLACES];
-	unsigned n = 0;
-
-	for (size_t i = 0; i < sizeof(*d) && n < PLACES; i += sizeof(uint64_t)) {
-		const void *pc = wrote_find((uintptr_t)d + i, sizeof(uint64_t));
-
-		if (pc && (!n || pcs[n - 1] != pc))
-			pcs[n++] = pc;
-	}
-	checker_functions(pcs, n, names, size);
-}
-
-static void members_say(struct checker *c, const struct ib_qp *qp, const struct drv_send_wr *d,
-			const struct member *m, size_t n)
-{
-	char names[NAMES_BYTES];
-
-	for (size_t i = 0; i < n; i++) {
-		if (m[i].is == m[i].asked)
-			continue;
-		fillers(d, names, sizeof(names));
-		c->tell(c,
-			&(struct breach){RULE_request_differs, {GUEST_QP, qp->qp_num}, NULL, NULL},
-			"ib_post_send was given a request whose %s is 0x%llx, and passes on "
-			"0x%llx; "
-			"filled by %s",
-			m[i].name, (unsigned long long)m[i].asked, (unsigned long long)m[i].is,
-			names);
-		return;
-	}
-}
 
 static void request_says(struct checker *c, const struct ib_qp *qp, const struct ib_send_wr *wr,
 			 const struct drv_send_wr *d)
@@ -85,7 +45,6 @@ static void request_says(struct checker *c, const struct ib_qp *qp, const struct
 	const struct member all[] = {
 		SAME("wr_id", d->wr_id, wr->wr_id),
 		SAME("send_flags", d->send_flags, wr->send_flags),
-		SAME("sg_list", (uintptr_t)d->sg_list, (uintptr_t)wr->sg_list),
 		SAME("num_sge", d->num_sge, wr->num_sge),
 		SAME("opcode", d->opcode,
 		     wr->opcode == IB_WR_FAST_REG_MR ? (unsigned)IBV_WR_REG_MR
@@ -94,56 +53,45 @@ static void request_says(struct checker *c, const struct ib_qp *qp, const struct
 		SAME("invalidate_rkey", d->invalidate_rkey, inv ? wr->ex.invalidate_rkey : 0),
 		SAME("xrc_remote_srq_num", d->remote_srqn, wr->xrc_remote_srq_num),
 	};
+	const struct passing p = {
+		c, RULE_request_differs, {GUEST_QP, qp->qp_num}, "ib_post_send", d, sizeof(*d)};
 
-	members_say(c, qp, d, all, sizeof(all) / sizeof(all[0]));
+	members_check(&p, all, ARRAY_SIZE(all));
+	pointer_check(&p, "sg_list", d->sg_list, wr->sg_list);
 	switch (wr->opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
-		members_say(c, qp, d,
-			    (const struct member[]){
-				    SAME("remote_addr", d->remote_addr, rdma_wr(wr)->remote_addr),
-				    SAME("rkey", d->rkey, rdma_wr(wr)->rkey)},
-			    2);
+		MEMBERS_CHECK(&p, SAME("remote_addr", d->remote_addr, rdma_wr(wr)->remote_addr),
+			      SAME("rkey", d->rkey, rdma_wr(wr)->rkey));
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
 	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
-		members_say(c, qp, d,
-			    (const struct member[]){
-				    SAME("remote_addr", d->remote_addr, atomic_wr(wr)->remote_addr),
-				    SAME("rkey", d->rkey, atomic_wr(wr)->rkey),
-				    SAME("compare_add", d->compare_add, atomic_wr(wr)->compare_add),
-				    SAME("swap", d->swap, atomic_wr(wr)->swap),
-				    SAME("compare_add_mask", d->compare_add_mask,
-					 atomic_wr(wr)->compare_add_mask),
-				    SAME("swap_mask", d->swap_mask, atomic_wr(wr)->swap_mask)},
-			    6);
+		MEMBERS_CHECK(&p, SAME("remote_addr", d->remote_addr, atomic_wr(wr)->remote_addr),
+			      SAME("rkey", d->rkey, atomic_wr(wr)->rkey),
+			      SAME("compare_add", d->compare_add, atomic_wr(wr)->compare_add),
+			      SAME("swap", d->swap, atomic_wr(wr)->swap),
+			      SAME("compare_add_mask", d->compare_add_mask,
+				   atomic_wr(wr)->compare_add_mask),
+			      SAME("swap_mask", d->swap_mask, atomic_wr(wr)->swap_mask));
 		break;
 	case IB_WR_REG_MR:
-		members_say(
-			c, qp, d,
-			(const struct member[]){
-				SAME("key", d->reg_key, reg_wr(wr)->key),
-				SAME("mr", (uintptr_t)d->reg_mr, (uintptr_t)reg_wr(wr)->mr->drv),
-				SAME("mr.iova", d->reg_iova, reg_wr(wr)->mr->iova),
-				SAME("mr.length", d->reg_length, reg_wr(wr)->mr->length),
-				SAME("access", d->reg_access, reg_wr(wr)->access),
-				SAME("mr.page_size", UINT64_C(1) << d->reg_log_page,
-				     reg_wr(wr)->mr->page_size)},
-			6);
+		pointer_check(&p, "mr", d->reg_mr, reg_wr(wr)->mr->drv);
+		MEMBERS_CHECK(&p, SAME("key", d->reg_key, reg_wr(wr)->key),
+			      SAME("mr.iova", d->reg_iova, reg_wr(wr)->mr->iova),
+			      SAME("mr.length", d->reg_length, reg_wr(wr)->mr->length),
+			      SAME("access", d->reg_access, reg_wr(wr)->access),
+			      SAME("mr.page_size", UINT64_C(1) << d->reg_log_page,
+				   reg_wr(wr)->mr->page_size));
 		break;
 	default:
-		if (qp->qp_type == IB_QPT_UD && d->ah)
-			members_say(c, qp, d,
-				    (const struct member[]){SAME("ah", (uintptr_t)d->ah,
-								 (uintptr_t)&ud_wr(wr)->ah->drv),
-							    SAME("remote_qpn", d->remote_qpn,
-								 ud_wr(wr)->remote_qpn),
-							    SAME("remote_qkey", d->remote_qkey,
-								 ud_wr(wr)->remote_qkey)},
-				    3);
+		if (qp->qp_type != IB_QPT_UD || !d->ah)
+			break;
+		pointer_check(&p, "ah", d->ah, &ud_wr(wr)->ah->drv);
+		MEMBERS_CHECK(&p, SAME("remote_qpn", d->remote_qpn, ud_wr(wr)->remote_qpn),
+			      SAME("remote_qkey", d->remote_qkey, ud_wr(wr)->remote_qkey));
 		break;
 	}
 }
