@@ -11,13 +11,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CLIENTS = 4, LINE_CHARS = 2560, ANSWER_WORD = 2 };
+enum { CLIENTS = 4, ANSWER_WORD = 2 };
 
 struct ctl_client {
 	struct vfu_source source; /* fd -1: free */
 	struct ctl *ctl;
 	size_t have;
-	char line[LINE_CHARS];
+	char line[CTL_LINE_CHARS];
 };
 
 struct ctl {
@@ -58,7 +58,7 @@ static void answer(struct ctl_client *client)
 static void client_ready(struct vfu_source *source, uint32_t events)
 {
 	struct ctl_client *client = (struct ctl_client *)(void *)source;
-	ssize_t n = recv(source->fd, client->line + client->have, LINE_CHARS - client->have,
+	ssize_t n = recv(source->fd, client->line + client->have, CTL_LINE_CHARS - client->have,
 			 MSG_DONTWAIT);
 	char *end;
 
@@ -77,7 +77,7 @@ static void client_ready(struct vfu_source *source, uint32_t events)
 		client->have -= used;
 		memmove(client->line, client->line + used, client->have);
 	}
-	if (client->have == LINE_CHARS)
+	if (client->have == CTL_LINE_CHARS)
 		client_close(client);
 }
 
@@ -148,20 +148,20 @@ void ctl_close(struct ctl *ctl)
 enum exit_status ctl_send(const char *path, const char *const *words, unsigned count)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char line[LINE_CHARS];
+	char line[CTL_LINE_CHARS];
 	char *text = NULL;
 	size_t size = 0;
 	bool right;
 	FILE *stream;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), n = 0;
 
-	for (unsigned i = 0; i < count && n < LINE_CHARS; i++)
-		n += snprintf(line + n, LINE_CHARS - (size_t)n, "%s%s", words[i],
+	for (unsigned i = 0; i < count && n < CTL_LINE_CHARS; i++)
+		n += snprintf(line + n, CTL_LINE_CHARS - (size_t)n, "%s%s", words[i],
 			      i + 1 < count ? " " : "\n");
-	if (n >= LINE_CHARS || strlen(path) >= sizeof(address.sun_path) ||
+	if (n >= CTL_LINE_CHARS || strlen(path) >= sizeof(address.sun_path) ||
 	    strchr(line, '\n') != line + n - 1) {
 		fprintf(stderr, "hcasim: ctl: expected one line of at most %d characters\n",
-			LINE_CHARS - 1);
+			CTL_LINE_CHARS - 1);
 		close(fd);
 		return EXIT_INPUT;
 	}

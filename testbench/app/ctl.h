@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* The largest packet that `inject` takes: MTU 1024 and all headers. A line has room for its digits. */
+enum { CTL_INJECT_BYTES = 1200, CTL_LINE_CHARS = 2 * CTL_INJECT_BYTES + 160 };
+
 struct fault_plan;
 struct hca;
 struct trace;

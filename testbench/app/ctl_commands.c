@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 16, PPM = 1000000, PERCENT = 100, LATE_MAX_MS = 10000, INJECT_BYTES = 1200 };
+enum { WORDS_MAX = 16, PPM = 1000000, PERCENT = 100, LATE_MAX_MS = 10000 };
 
 struct words {
 	const char *word[WORDS_MAX];
@@ -209,12 +209,12 @@ static void do_reorder(const struct ctl_target *t, const struct words *w, FILE *
 static void do_inject(const struct ctl_target *t, const struct words *w, FILE *out)
 {
 	unsigned hca = 0;
-	uint8_t wire[INJECT_BYTES + CRC_BYTES];
-	size_t len = w->count > 1 ? hex_read(w->word[1], wire, INJECT_BYTES) : 0;
+	uint8_t wire[CTL_INJECT_BYTES + CRC_BYTES];
+	size_t len = w->count > 1 ? hex_read(w->word[1], wire, CTL_INJECT_BYTES) : 0;
 
 	if (len < LRH_BYTES) {
 		fprintf(out, "error: expected a packet of %d to %d bytes as hexadecimal digits",
-			LRH_BYTES, INJECT_BYTES);
+			LRH_BYTES, CTL_INJECT_BYTES);
 		return;
 	}
 	if (w->count > 2 && !numbered(w->word[2], "hca", &hca)) {
