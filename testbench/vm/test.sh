@@ -8,7 +8,8 @@
 #                        `roce` Ethernet ports under mlx4_en and mlx4_ib (or some of it, such as roce_tcp), `rxe` the same against Linux's rxe,
 #                        `nic` an Ethernet port whose cable leads to a network card of QEMU
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
-# Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before. Exit status 1: a check failed,
+# Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before.
+# build/vm-test.failed keeps the log of each check that failed, with the guests' consoles and the logs of serve and opensm. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -52,6 +53,15 @@ fails=0 began=$SECONDS
 not_up() { tail -n 30 "$VM_DIR"/*.serial "$VM_DIR"/*.log; detail='the guests did not come up'; return 1; }
 not_run() { detail="$ground failed"; return 77; }
 
+# keep_failed NAME LOG: a check that failed may not fail again, so what it left stays until somebody deletes it
+keep_failed()
+{
+	local to
+	to=$O/vm-test.failed/$(date +%Y%m%d-%H%M%S).$1
+	mkdir -p "$to"
+	cp "$2" "$VM_DIR"/*.serial "$VM_DIR"/*.log "$share"/out/*.log "$to" 2>/dev/null
+}
+
 # judge NAME FUNCTION: runs a check; its output is the log, $detail the reason of its result
 judge()
 {
@@ -65,6 +75,7 @@ judge()
 	esac
 	detail=$(tr ',\r\n\t' ';   ' <<<"$detail" | sed 's/ *$//' | cut -c1-160)
 	printf 'exit: %s after %d s: %s\n' $result $((SECONDS - t)) "$detail" >>"$log"
+	[ $result != fail ] || keep_failed "$1" "$log"
 	last=$result
 	printf '%s,%s,%s\n' "$1" $result "$detail" >>"$results"
 	printf '  %-4s  %-24s %s\n' $result "$1" "$detail"
@@ -132,7 +143,6 @@ nic_session()
 storage_users() { session storage. probe opensm "${storage[@]}"; }
 
 if [ "${1:-}" = short ]; then guests_prepare; else guests_prepare $more_packages + $storage_packages; fi
-# those of the run before stay: a check that failed there may not fail again
 rm -rf "$O/vm-test.before"
 [ ! -d "$O/vm-test" ] || mv "$O/vm-test" "$O/vm-test.before"
 mkdir -p "$O/vm-test/logs"
