@@ -171,7 +171,7 @@ void tb_fail(struct tb *tb, const char *here, const char *expected, const char *
 	leave_body(tb);
 }
 
-/* In the midst of the driver, so the thread goes on to its next word of the scenario. */
+/* The driver is at work here: the thread leaves the scenario at the next word that it comes to. */
 static void lacks(void *arg, unsigned host, const char *what)
 {
 	struct tb *tb = arg;

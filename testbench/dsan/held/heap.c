@@ -149,9 +149,11 @@ void heap_store(uintptr_t at, const void *pc)
 	struct line *l = line_of(at);
 	unsigned i = 0;
 
-	if (!l || l->block->wrote == pc)
+	if (!l)
 		return;
 	l->block->wrote = pc;
+	if (l->writers[0] == pc)
+		return;
 	while (i < WRITERS - 1 && l->writers[i] != pc)
 		i++;
 	for (; i; i--)

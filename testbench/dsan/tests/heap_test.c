@@ -126,6 +126,26 @@ static void who_freed_the_pointer_is_told(void **state)
 	free(h);
 }
 
+/* One place fills a whole structure: it is told for each part of it. */
+static void a_writer_is_known_in_each_line(void **state)
+{
+	enum { BYTES = 400 };
+	char *at = calloc(1, BYTES);
+	const void *pcs[4];
+
+	heap_driver_begins();
+	heap_taken(at, BYTES, maker);
+	for (unsigned i = 0; i < BYTES; i += 8)
+		heap_store((uintptr_t)at + i, writer);
+	for (unsigned i = 0; i < BYTES; i += 8) {
+		assert_int_equal(heap_writers(at + i, 8, pcs, 1), 1);
+		assert_ptr_equal(pcs[0], writer);
+	}
+	heap_back(at, closer);
+	free(at);
+	heap_driver_ends(&c);
+}
+
 /* More of them than are kept, with and without a caller: the last ones are told. */
 static void many_freed_the_pointer(void **state)
 {
@@ -201,6 +221,7 @@ int main(void)
 		cmocka_unit_test_setup(the_other_driver_is_still_there, begin),
 		cmocka_unit_test_setup(who_freed_the_pointer_is_told, begin),
 		cmocka_unit_test_setup(many_freed_the_pointer, begin),
+		cmocka_unit_test_setup(a_writer_is_known_in_each_line, begin),
 		cmocka_unit_test_setup(a_new_user_is_counted, begin),
 		cmocka_unit_test_setup(a_failure_counts_nothing, begin),
 		cmocka_unit_test_setup(calls_at_the_same_time_are_not_judged, begin),
