@@ -113,16 +113,19 @@ check_qib_cm()
 	detail='rping ucmatose, mckey from ib_qib'
 }
 
-# each_fault COMMAND: with one kind of fault at a time on 1 % of the packets; what is reliable must not show it
+# each_fault COMMAND: with one kind of fault at a time on 1 % of the packets; what is reliable must not show it. Where serve can make a capture it makes one,
+# because a failure by one of these faults does not come again.
 each_fault()
 {
 	local fault status
 	for fault in 'drop 1%' 'duplicate 1%' 'reorder 1%' 'corrupt 1%'; do
+		case ${SERVE:-} in *--trace*) ctl trace on ;; esac
 		ctl $fault || { detail="serve refused: $fault"; return 1; }
 		"$@"
 		status=$?
 		ctl faults | tee "$share/faults"
 		ctl faults clear
+		case ${SERVE:-} in *--trace*) ctl trace off ;; esac
 		[ $status -eq 0 ] || { detail="$fault: $detail"; return 1; }
 	done
 }

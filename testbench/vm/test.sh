@@ -9,7 +9,7 @@
 #                        `nic` an Ethernet port whose cable leads to a network card of QEMU
 #   DEVICE_B=ipath test.sh [CHECK...]   those of `qib`, by default all, such as qib_cm
 # Results: build/vm-test/results.csv (check,result,detail), and one log per check in build/vm-test/logs; build/vm-test.before is the run before.
-# build/vm-test.failed keeps the log of each check that failed, with the guests' consoles and the logs of serve and opensm. Exit status 1: a check failed,
+# build/vm-test.failed keeps the log of each check that failed, with the guests' consoles, the logs of serve and opensm, and captures. Exit status 1: a check failed,
 # 77: virtual machines cannot run here.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -59,7 +59,7 @@ keep_failed()
 	local to
 	to=$O/vm-test.failed/$(date +%Y%m%d-%H%M%S).$1
 	mkdir -p "$to"
-	cp "$2" "$VM_DIR"/*.serial "$VM_DIR"/*.log "$share"/out/*.log "$to" 2>/dev/null
+	cp "$2" "$VM_DIR"/*.serial "$VM_DIR"/*.log "$VM_DIR"/serve/*.pcapng "$share"/out/*.log "$to" 2>/dev/null
 }
 
 # judge NAME FUNCTION: runs a check; its output is the log, $detail the reason of its result
