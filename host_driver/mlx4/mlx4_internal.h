@@ -503,6 +503,7 @@ int drv_wqe_check(const struct drv_qp *qp, const struct drv_send_wr *wr);
 int drv_wqe_build(struct drv_qp *qp, const struct drv_send_wr *wr, void *wqe, uint32_t index);
 /* Bytes of a WQE with this many SGEs or inline bytes. */
 size_t drv_wqe_bytes(enum qp_service service, unsigned sges, unsigned inline_bytes);
+unsigned drv_max_qp_wr(const struct drv_device *dev);
 unsigned drv_max_send_sge(const struct drv_device *dev);
 /* Writes the scatter list of a receive into `room` bytes, with a terminator if there is room for
  * one. */

@@ -484,7 +484,7 @@ int mlx4_query_device(struct drv_device *dev, struct drv_device_attr *attr)
 		.revision = dev->node.revision,
 		.ports = dev->ports,
 		.max_qp = dev->tables[DRV_T_QPC].entries - dev->special_base - DRV_SPECIAL_QPS,
-		.max_qp_wr = (1u << dev_cap_get_log_max_qp_wqes(cap)) - 33,
+		.max_qp_wr = drv_max_qp_wr(dev),
 		.max_send_sge = drv_max_send_sge(dev),
 		.max_recv_sge = dev_cap_get_max_rq_sge(cap),
 		.max_cq = dev->tables[DRV_T_CQC].entries - (1u << dev_cap_get_log_rsvd_cqs(cap)),

@@ -100,6 +100,14 @@ unsigned drv_max_send_sge(const struct drv_device *dev)
 	return n;
 }
 
+/* The most work requests that a queue can have. A send queue also needs slots for its headroom, and
+ * those are most when they are small; receive queues have the same limit, as in Linux' mlx4_ib. */
+unsigned drv_max_qp_wr(const struct drv_device *dev)
+{
+	return (1u << dev_cap_get_log_max_qp_wqes(&dev->cap)) -
+	       ((SQ_HEADROOM_BYTES >> SQ_LOG_STRIDE_MIN) + 1);
+}
+
 static int sq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 {
 	const struct dev_cap *dc = &qp->dev->cap;
@@ -108,8 +116,8 @@ static int sq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 	struct drv_wq *sq = &qp->sq;
 	size_t room;
 
-	if (cap->max_send_wr > 1u << dev_cap_get_log_max_qp_wqes(dc) ||
-	    cap->max_send_sge > max_sge || wanted > max_desc)
+	if (cap->max_send_wr > drv_max_qp_wr(qp->dev) || cap->max_send_sge > max_sge ||
+	    wanted > max_desc)
 		return -EINVAL;
 	sq->log_stride = drv_log2_up(wanted);
 	if (sq->log_stride < SQ_LOG_STRIDE_MIN)
@@ -122,8 +130,6 @@ static int sq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 					 : MLX_WQE_LOG_STRIDE;
 	qp->spare = (SQ_HEADROOM_BYTES >> sq->log_stride) + 1;
 	sq->entries = UINT32_C(1) << drv_log2_up((uint64_t)cap->max_send_wr + qp->spare);
-	if (sq->entries > 1u << dev_cap_get_log_max_qp_wqes(dc))
-		return -EINVAL;
 	sq->max_post = sq->entries - qp->spare;
 	room = (size_t)1 << sq->log_stride;
 	if (room > max_desc)
@@ -139,13 +145,12 @@ static int sq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 
 static int rq_size(struct drv_qp *qp, const struct drv_qp_cap *cap)
 {
-	const struct dev_cap *dc = &qp->dev->cap;
 	struct drv_wq *rq = &qp->rq;
 
 	if (!qp->has_rq)
 		return cap->max_recv_wr ? -EINVAL : 0;
-	if (cap->max_recv_wr > 1u << dev_cap_get_log_max_qp_wqes(dc) ||
-	    cap->max_recv_sge > dev_cap_get_max_rq_sge(dc))
+	if (cap->max_recv_wr > drv_max_qp_wr(qp->dev) ||
+	    cap->max_recv_sge > dev_cap_get_max_rq_sge(&qp->dev->cap))
 		return -EINVAL;
 	rq->entries = UINT32_C(1) << drv_log2_up(cap->max_recv_wr ? cap->max_recv_wr : 1);
 	rq->max_sge = 1u << drv_log2_up(cap->max_recv_sge ? cap->max_recv_sge : 1);

@@ -7,6 +7,7 @@
 
 #include "model/interface/commands.h"
 #include "model/interface/contexts.h"
+#include "model/interface/ethernet.h"
 #include "model/interface/fwregs.h"
 #include "model/interface/mailboxes.h"
 #include "model/interface/qp_transitions.h"
@@ -99,10 +100,17 @@ static void xrc_domain_says(struct compared *c, const struct layout *layout, con
 static void path_says(struct compared *c, const struct qp_path *p, const struct drv_ah_attr *ah,
 		      unsigned port)
 {
-	SAYS(c, qp_path, p, path_bits, ah->src_path_bits);
 	SAYS(c, qp_path, p, static_rate,
 	     ah->static_rate ? ah->static_rate + STATIC_RATE_OFFSET : 0);
-	if (!ask_on_ethernet(c->ask, port)) {
+	/* an Ethernet port has MAC addresses where InfiniBand's have LIDs */
+	if (ask_on_ethernet(c->ask, port)) {
+		SAYS(c, qp_path, p, smac_index, 0);
+		SAYS(c, qp_path, p, link_type, 1);
+		SAYS(c, qp_path, p, priority, ah->sl % ETH_PRIORITIES);
+		if (memcmp(qp_path_dmac_cptr(p), ah->dmac, sizeof(ah->dmac)))
+			bytes_differ(c, "qp_path.dmac", qp_path_dmac_cptr(p), sizeof(ah->dmac));
+	} else {
+		SAYS(c, qp_path, p, path_bits, ah->src_path_bits);
 		SAYS(c, qp_path, p, rlid, ah->dlid);
 		SAYS(c, qp_path, p, sl, ah->sl);
 		SAYS(c, qp_path, p, sched_low, 3);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each argument at its limit is taken, and one beyond it is refused: what the query of the device
+ * promises holds to the last one. No command that the device would refuse reaches it.
+ */
+/* behaviours: IBA-11.2.1.2-limits */
+#include "testbench/services.h"
+
+enum {
+	GID_BYTES = 16,
+	SENDS = 4,
+	RECVS = 4,
+	INIT_MASK = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+	RTR_MASK = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+		   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+	RTS_MASK = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+		   IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
+};
+
+static struct drv_qp_init small(const struct tb_end *e)
+{
+	return (struct drv_qp_init){.type = IBV_QPT_RC,
+				    .send_cq = e->cq,
+				    .recv_cq = e->cq,
+				    .cap = {.max_send_wr = SENDS,
+					    .max_recv_wr = RECVS,
+					    .max_send_sge = 1,
+					    .max_recv_sge = 1}};
+}
+
+/* The queue pair can be made exactly when its sizes are within the limits. */
+static void queue_pair(struct tb *tb, struct tb_end *e, const struct drv_qp_init *init, bool taken)
+{
+	struct drv_qp_cap got;
+	struct drv_qp *qp;
+
+	if (!taken) {
+		must_fail(-EINVAL, drv_qp_create(e->pd, init, &qp));
+		return;
+	}
+	must(drv_qp_create(e->pd, init, &qp));
+	if (!still_right())
+		return;
+	drv_qp_cap(qp, &got);
+	expect_true(got.max_send_wr >= init->cap.max_send_wr);
+	expect_true(got.max_recv_wr >= init->cap.max_recv_wr);
+	expect_true(got.max_send_sge >= init->cap.max_send_sge);
+	expect_true(got.max_recv_sge >= init->cap.max_recv_sge);
+	must(drv_qp_destroy(qp));
+}
+
+static void queue_pairs(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	for (unsigned beyond = 0; beyond < 2 && still_right(); beyond++) {
+		struct drv_qp_init init = small(e);
+
+		init.cap.max_send_wr = dev->max_qp_wr + beyond;
+		queue_pair(tb, e, &init, !beyond);
+		init = small(e);
+		init.cap.max_recv_wr = dev->max_qp_wr + beyond;
+		queue_pair(tb, e, &init, !beyond);
+		init = small(e);
+		init.cap.max_recv_sge = dev->max_recv_sge + beyond;
+		queue_pair(tb, e, &init, !beyond);
+	}
+}
+
+static void completion_queues(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	struct drv_cq *cq;
+
+	must_fail(-EINVAL, drv_cq_create(e->dev, 0, 0, &cq));
+	must_fail(-EINVAL, drv_cq_create(e->dev, dev->max_cqe + 1, 0, &cq));
+	must_fail(-EINVAL, drv_cq_create(e->dev, 1, (int)dev->comp_vectors, &cq));
+	must(drv_cq_create(e->dev, 1, (int)dev->comp_vectors - 1, &cq));
+	if (!still_right())
+		return;
+	must_fail(-EINVAL, drv_cq_resize(cq, 0));
+	must_fail(-EINVAL, drv_cq_resize(cq, dev->max_cqe + 1));
+	must(drv_cq_resize(cq, 2 * drv_cq_entries(cq)));
+	must(drv_cq_destroy(cq));
+}
+
+static void shared_receives(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	struct drv_srq_init init = {.max_wr = dev->max_srq_wr + 1, .max_sge = 1};
+	uint32_t max_wr, max_sge;
+	struct drv_srq *srq;
+
+	must_fail(-EINVAL, drv_srq_create(e->pd, &init, &srq));
+	init.max_wr = 0;
+	must_fail(-EINVAL, drv_srq_create(e->pd, &init, &srq));
+	init = (struct drv_srq_init){.max_wr = 1, .max_sge = dev->max_recv_sge};
+	must_fail(-EINVAL, drv_srq_create(e->pd, &init, &srq));
+	init.max_sge--;
+	must(drv_srq_create(e->pd, &init, &srq));
+	if (!still_right())
+		return;
+	drv_srq_size(srq, &max_wr, &max_sge);
+	expect_true(max_sge >= init.max_sge);
+	must(drv_srq_destroy(srq));
+	init = (struct drv_srq_init){.max_wr = dev->max_srq_wr, .max_sge = 1};
+	must(drv_srq_create(e->pd, &init, &srq));
+	if (!still_right())
+		return;
+	drv_srq_size(srq, &max_wr, &max_sge);
+	must(drv_srq_arm(srq, max_wr));
+	expect_event(e, IBV_EVENT_SRQ_LIMIT_REACHED); /* it has none */
+	must_fail(-EINVAL, drv_srq_arm(srq, max_wr + 1));
+	must(drv_srq_destroy(srq));
+}
+
+static void port_tables(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	struct drv_port_attr port;
+	uint8_t gid[GID_BYTES];
+	uint16_t pkey;
+
+	must_fail(-EINVAL, drv_query_port(e->dev, 0, &port));
+	must_fail(-EINVAL, drv_query_port(e->dev, dev->ports + 1, &port));
+	for (unsigned p = 1; p <= dev->ports && still_right(); p++) {
+		must(drv_query_port(e->dev, p, &port));
+		expect_equal(port.gid_count, dev->gids[p]);
+		if (!port.ethernet) /* an Ethernet port has one P_Key, the default one */
+			expect_equal(port.pkey_count, dev->pkeys[p]);
+		must(drv_query_gid(e->dev, p, dev->gids[p] - 1, gid));
+		must_fail(-EINVAL, drv_query_gid(e->dev, p, dev->gids[p], gid));
+		must(drv_query_pkey(e->dev, p, dev->pkeys[p] - 1, &pkey));
+		must_fail(-EINVAL, drv_query_pkey(e->dev, p, dev->pkeys[p], &pkey));
+	}
+}
+
+/* The widest value of each attribute, as the fields of a packet and of a context have it. An Ethernet
+ * port has a priority in place of the service level, and no LIDs. */
+static struct drv_qp_attr widest(const struct tb_end *e, const struct drv_device_attr *dev)
+{
+	const bool ethernet = drv_port_is_ethernet(e->dev, dev->ports);
+
+	return (struct drv_qp_attr){
+		.port_num = (uint8_t)dev->ports,
+		.pkey_index = (uint16_t)(dev->pkeys[dev->ports] - 1),
+		.ah_attr = {.dlid = 0xbfff,
+			    .sl = ethernet ? 7 : 15,
+			    .src_path_bits = ethernet ? 0 : 127,
+			    .port_num = dev->ports,
+			    .is_global = true,
+			    .sgid_index = dev->gids[dev->ports] - 1,
+			    .hop_limit = 255,
+			    .traffic_class = 255,
+			    .flow_label = 0xfffff},
+		.path_mtu = IBV_MTU_4096,
+		.dest_qp_num = 0xffffff,
+		.rq_psn = 0xffffff,
+		.sq_psn = 0xffffff,
+		.max_rd_atomic = (uint8_t)dev->max_rd_atomic,
+		.max_dest_rd_atomic = (uint8_t)dev->max_dest_rd_atomic,
+		.min_rnr_timer = 31,
+		.timeout = 31,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+	};
+}
+
+static void same_path(struct tb *tb, const struct drv_ah_attr *got, const struct drv_ah_attr *want)
+{
+	expect_equal(got->dlid, want->dlid);
+	expect_equal(got->sl, want->sl);
+	expect_equal(got->src_path_bits, want->src_path_bits);
+	expect_equal(got->sgid_index, want->sgid_index);
+	expect_equal(got->hop_limit, want->hop_limit);
+	expect_equal(got->traffic_class, want->traffic_class);
+	expect_equal(got->flow_label, want->flow_label);
+}
+
+/* One attribute beyond its limit refuses the whole step, and the queue pair stays where it was. */
+static void beyond(struct tb *tb, struct drv_qp *x, const struct drv_qp_attr *right, unsigned mask,
+		   const struct drv_device_attr *dev)
+{
+	const enum ibv_qp_state before = drv_qp_state(x);
+	struct drv_qp_attr wrong = *right;
+
+	if (mask & IBV_QP_PORT) {
+		wrong.port_num = (uint8_t)(dev->ports + 1);
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
+		wrong.port_num = 0;
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
+	}
+	if (mask & IBV_QP_PATH_MTU) {
+		wrong.path_mtu = IBV_MTU_4096 + 1;
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
+		wrong.path_mtu = IBV_MTU_256 - 1;
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
+		wrong.path_mtu = right->path_mtu;
+		wrong.max_dest_rd_atomic = (uint8_t)(dev->max_dest_rd_atomic + 1);
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
+		wrong.max_dest_rd_atomic = right->max_dest_rd_atomic;
+		wrong.alt_port_num = (uint8_t)(dev->ports + 1);
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask | IBV_QP_ALT_PATH));
+		wrong.alt_port_num = 0;
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask | IBV_QP_ALT_PATH));
+	}
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC) {
+		wrong.max_rd_atomic = (uint8_t)(dev->max_rd_atomic + 1);
+		must_fail(-EINVAL, drv_qp_modify(x, &wrong, mask));
+	}
+	expect_equal(drv_qp_state(x), before);
+}
+
+static void attributes(struct tb *tb, struct tb_end *e, const struct drv_device_attr *dev)
+{
+	static const struct {
+		enum ibv_qp_state to;
+		unsigned mask;
+	} steps[] = {{IBV_QPS_INIT, INIT_MASK}, {IBV_QPS_RTR, RTR_MASK}, {IBV_QPS_RTS, RTS_MASK}};
+	struct drv_qp_attr attr = widest(e, dev), got;
+	struct drv_qp *x = new_qp(e);
+
+	if (!still_right())
+		return;
+	for_each_row(i, steps) {
+		attr.qp_state = steps[i].to;
+		name_row("to state %u", steps[i].to);
+		beyond(tb, x, &attr, steps[i].mask, dev);
+		must(drv_qp_modify(x, &attr, steps[i].mask));
+	}
+	must(drv_qp_query(x, &got));
+	same_path(tb, &got.ah_attr, &attr.ah_attr);
+	expect_equal(got.port_num, attr.port_num);
+	expect_equal(got.pkey_index, attr.pkey_index);
+	expect_equal(got.path_mtu, attr.path_mtu);
+	expect_equal(got.dest_qp_num, attr.dest_qp_num);
+	expect_equal(got.rq_psn, attr.rq_psn);
+	expect_equal(got.sq_psn, attr.sq_psn);
+	expect_equal(got.max_rd_atomic, attr.max_rd_atomic);
+	expect_equal(got.max_dest_rd_atomic, attr.max_dest_rd_atomic);
+	expect_equal(got.min_rnr_timer, attr.min_rnr_timer);
+	expect_equal(got.timeout, attr.timeout);
+	expect_equal(got.retry_cnt, attr.retry_cnt);
+	expect_equal(got.rnr_retry, attr.rnr_retry);
+	destroy_qp(x);
+}
+
+SCENARIO(argument_limits, "an argument at its limit is taken, and one beyond it is refused")
+{
+	struct drv_device_attr dev;
+
+	must(drv_query_device(a->dev, &dev));
+	queue_pairs(tb, a, &dev);
+	completion_queues(tb, a, &dev);
+	shared_receives(tb, a, &dev);
+	port_tables(tb, a, &dev);
+	attributes(tb, a, &dev);
+}
