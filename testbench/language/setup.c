@@ -96,14 +96,15 @@ void tb_bring_up(struct tb *tb, const char *here, struct tb_end *end)
 		tb->ends[1].dev = tb->ends[0].dev;
 }
 
-/* Brings both ends of one cable to ACTIVE. */
+/* Brings both ends of one cable to ACTIVE. A second port that is Ethernet's has no subnet manager. */
 static bool activate_port(struct tb *tb, const char *here, unsigned port)
 {
 	const struct sm_options options = {.lid = 1 + (port - 1) * LIDS_OF_PORT,
 					   .lmc = tb->setup.lmc};
 	struct drv_port_attr attr;
 
-	if (!tb_must(tb, here, "sm_run", sm_run(tb->ends[0].dev, port, &options, NULL), 0))
+	if (!drv_port_is_ethernet(tb->ends[0].dev, port) &&
+	    !tb_must(tb, here, "sm_run", sm_run(tb->ends[0].dev, port, &options, NULL), 0))
 		return false;
 	for (unsigned i = 0; i < TB_ENDS; i++) {
 		struct tb_end *end = &tb->ends[i];
