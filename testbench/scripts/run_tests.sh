@@ -86,6 +86,10 @@ another_seed()
 one "another_seed.jitter_dma" another_seed jitter_dma
 one "no_dmi.tour" equal_traces tour --no-dmi
 one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
+# a device whose ports are of two kinds
+for type in port1 port2; do
+	one "ports.$type.eth" timeout 600 "$hcasim" run argument_limits -s hca.ports=2 -s "hca.$type.type=eth" -o "$scratch/ports"
+done
 one "ideal.tour" timeout 600 "$hcasim" run tour -c configs/ideal.ini -o "$scratch/ideal"
 
 # --- the driver under its checker: nothing is reported, and nothing else changes. DSAN=0: only a few scenarios
