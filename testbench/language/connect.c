@@ -48,6 +48,12 @@ static void fill_table(struct tb *tb, const char *here, struct tb_end *at, struc
 			cma_addr_add(device, (struct sockaddr *)&v6, &gid, port, at == of), 0);
 }
 
+/* The words use the first port, and the second one beside it when it is of the same kind. */
+static bool one_kind(const struct tb *tb, unsigned port)
+{
+	return drv_port_is_ethernet(tb->ends[0].dev, port) == tb->ends[0].ethernet;
+}
+
 static unsigned roce_version(const struct tb *tb)
 {
 	return tb_roce_kind(tb) == ROCE_V1 ? 1 : 2;
@@ -58,9 +64,10 @@ void tb_start_cm(struct tb *tb, const char *here)
 	const unsigned a = (unsigned)tb->config->hca[0].hca_ports,
 		       b = (unsigned)tb->config->hca[1].hca_ports, ports = a < b ? a : b;
 
-	for (unsigned port = 1; tb_go(tb, here) && port <= ports && !tb->ends[0].ethernet; port++)
-		tb_must(tb, here, "sm_sa_start",
-			sm_sa_start(tb->ends[0].dev, port, 0, &tb->sa[port - 1]), 0);
+	for (unsigned port = 1; tb_go(tb, here) && port <= ports; port++)
+		if (!drv_port_is_ethernet(tb->ends[0].dev, port))
+			tb_must(tb, here, "sm_sa_start",
+				sm_sa_start(tb->ends[0].dev, port, 0, &tb->sa[port - 1]), 0);
 	for (unsigned i = 0; i < TB_ENDS && tb_go(tb, here); i++) {
 		struct ib_device *device = tb_ib_device(tb, here, &tb->ends[i]);
 
@@ -71,7 +78,8 @@ void tb_start_cm(struct tb *tb, const char *here)
 				cma_set_roce_version(device, roce_version(tb)), 0);
 	}
 	for (unsigned i = 0; i < TB_ENDS * TB_ENDS; i++)
-		for (unsigned port = 1; tb_go(tb, here) && port <= ports; port++)
+		for (unsigned port = 1; tb_go(tb, here) && port <= ports && one_kind(tb, port);
+		     port++)
 			fill_table(tb, here, &tb->ends[i / TB_ENDS], &tb->ends[i % TB_ENDS], port);
 }
 

@@ -8,7 +8,15 @@
 #include "model/interface/commands.h"
 #include "testbench/scenario.h"
 
-enum { RESET_BIT = 1, REG_SP = 2, JUMP_TO_SELF = 0x6f, BELOW_STACK = 1024, MINE = 16 };
+enum {
+	RESET_BIT = 1,
+	REG_SP = 2,
+	JUMP_TO_SELF = 0x6f,
+	BELOW_STACK = 1024,
+	MINE = 16,
+	LAST_WORD = 4 * (HCR_DWORDS - 1),
+	TOGGLE_BIT = 21
+};
 
 SCENARIO(fw_watchdog, "firmware hangs in a command: the watchdog makes it a catastrophic error",
 	 .stays_up = true, .settings = {"hca.fw.watchdog=5ms"})
@@ -28,6 +36,9 @@ SCENARIO(fw_watchdog, "firmware hangs in a command: the watchdog makes it a cata
 	ignore_events(b);
 	hcr_set_in_mod(&hcr, HCR_NOP_IM);
 	hcr_set_opcode(&hcr, HCR_NOP);
+	hcr_set_toggle(&hcr, !(drv_raw_mmio_read32(a->dev, HCA_BAR_REGS, BAR0_HCR + LAST_WORD) >>
+				       TOGGLE_BIT &
+			       1));
 	hcr_set_go(&hcr, 1);
 	for (unsigned i = 0; i < HCR_DWORDS; i++)
 		drv_raw_mmio_write(a->dev, HCA_BAR_REGS, BAR0_HCR + 4 * i, hcr.b + 4 * i, 4);
