@@ -86,6 +86,8 @@ another_seed()
 one "another_seed.jitter_dma" another_seed jitter_dma
 one "no_dmi.tour" equal_traces tour --no-dmi
 one "effective_config.tour" equal_traces tour -c "$(traces_of tour)/config.ini"
+# a program is killed between the two lines of a BlueFlame WQE
+one "jitter.processes_killed" timeout 600 "$hcasim" run processes_killed -s sim.jitter=true -o "$scratch/jitter"
 # a device whose ports are of two kinds
 for type in port1 port2; do
 	one "ports.$type.eth" timeout 600 "$hcasim" run argument_limits -s hca.ports=2 -s "hca.$type.type=eth" -o "$scratch/ports"

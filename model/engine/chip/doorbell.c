@@ -246,12 +246,18 @@ static void gather_check(struct hca *hca, struct blueflame_gather *g, unsigned b
 			    g->bytes, round_up(len), g->uar);
 }
 
-/* A write to a buffer begins. */
-static void buffer_turn(struct hca *hca, uint32_t uar, uint32_t buffer)
+static uint8_t *last_buffer_of(struct hca *hca, uint32_t uar, uint32_t buffer)
 {
 	const uint32_t reg =
 		(uar << param_doorbell_log_bf_regs(hca->params)) + buffer / BUFS_PER_REG;
-	uint8_t *last = &hca->doorbell->last_buffer[reg];
+
+	return &hca->doorbell->last_buffer[reg];
+}
+
+/* A write to a buffer begins. */
+static void buffer_turn(struct hca *hca, uint32_t uar, uint32_t buffer)
+{
+	uint8_t *last = last_buffer_of(hca, uar, buffer);
 	const uint8_t now = (uint8_t)(1 + buffer % BUFS_PER_REG);
 
 	if (*last == now)
@@ -259,6 +265,19 @@ static void buffer_turn(struct hca *hca, uint32_t uar, uint32_t buffer)
 			    "uar page %u: buffer %u again, without the other one in between", uar,
 			    buffer);
 	*last = now;
+}
+
+void doorbell_qp_gone(struct hca *hca, uint32_t qpn)
+{
+	for (unsigned i = 0; i < param_doorbell_bf_gathers(hca->params); i++) {
+		struct blueflame_gather *g = &hca->doorbell->gathers[i];
+
+		if (g->filled < BF_HEAD ||
+		    wqe_ctrl_get_bf_qpn((const struct wqe_ctrl *)(const void *)g->bytes) != qpn)
+			continue;
+		g->open = false;
+		*last_buffer_of(hca, g->uar, g->buffer) = 0;
+	}
 }
 
 static bool is_padding(const struct blueflame_gather *g, unsigned at, unsigned size)

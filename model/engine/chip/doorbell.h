@@ -20,6 +20,11 @@ struct hca;
 struct doorbell *doorbell_create(struct hca *hca);
 void doorbell_destroy(struct doorbell *doorbell);
 void doorbell_reset(struct hca *hca);
+/*
+ * The QP is reset. A program that is killed may have written one half of a BlueFlame WQE, and the next
+ * one that gets its UAR page begins with the first buffer again: neither is an error of a driver.
+ */
+void doorbell_qp_gone(struct hca *hca, uint32_t qpn);
 void doorbell_write(struct hca *hca, uint64_t offset, const void *bytes, unsigned size);
 
 #endif

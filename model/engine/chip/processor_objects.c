@@ -10,6 +10,7 @@
 #include "model/engine/base/keep.h"
 #include "model/engine/base/monitor.h"
 #include "model/engine/memory/memory_key.h"
+#include "model/engine/chip/doorbell.h"
 #include "model/engine/chip/object_users.h"
 #include "model/engine/chip/processor_impl.h"
 #include "model/engine/qp/qp.h"
@@ -122,6 +123,7 @@ static void object_invalidate(struct processor *p)
 		object_note_mtt(p);
 	switch (o->type) {
 	case FW_TABLE_QPC:
+		doorbell_qp_gone(hca, o->number);
 		qp_invalidate(hca, o->number, qp_gone, p);
 		break;
 	case FW_TABLE_CQC:

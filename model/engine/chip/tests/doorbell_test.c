@@ -155,6 +155,25 @@ static void a_missing_line_is_fetched_from_memory(void **state)
 	assert_int_equal(fx.n_rings, 3);
 }
 
+/* A program was killed between two lines, and its QP is reset. Another one gets the page. */
+static void a_killed_program_leaves_nothing(void **state)
+{
+	uint8_t wqe[128];
+
+	wqe_make(wqe);
+	hca_mmio_write_now(&fx.hca, 2, BF_PAGE, wqe, 64);
+	doorbell_qp_gone(&fx.hca, QPN + 1);
+	hca_mmio_write_now(&fx.hca, 2, BF_PAGE, wqe, 64);
+	expect_errors(2, "blueflame_mismatch");
+	assert_int_equal(fx.n_rings, 1);
+	doorbell_qp_gone(&fx.hca, QPN);
+	hca_mmio_write_now(&fx.hca, 2, BF_PAGE, wqe, 64);
+	hca_mmio_write_now(&fx.hca, 2, BF_PAGE + 64, wqe + 64, 64);
+	assert_int_equal(fx.errors, 2);
+	assert_int_equal(fx.n_rings, 2);
+	assert_true(fx.rings[1].blueflame);
+}
+
 static void blueflame_off(void **state)
 {
 	uint8_t line[64] = {0};
@@ -176,6 +195,7 @@ int main(void)
 		T(blueflame),
 		T(blueflame_by_eights_in_the_second_buffer),
 		T(a_missing_line_is_fetched_from_memory),
+		T(a_killed_program_leaves_nothing),
 		T(blueflame_off),
 	};
 
