@@ -29,6 +29,7 @@ struct guest_error_note {
 	bool consequence; /* it came after the run had failed */
 	char text[400];
 	struct calls now;
+	struct ran ran; /* before it, in the driver */
 	struct act doorbell, command;
 	struct act unmapper;   /* of the page that a DMA did not find */
 	struct act configured; /* who wrote configuration space last, where that is the matter */

@@ -378,6 +378,16 @@
 	  "IBA 11.2: the errors of each verb; Linux: -EINVAL, -EBUSY, -ENODEV and -EOPNOTSUPP each stand behind a test of the driver", \
 	  "the tests in the functions that ran last, for the limit, the state or the capability that they compare", \
 	  "the test for the device's ID also refuses the right one") \
+	R(driver_crashed, \
+	  "the driver was ended by a signal: it used memory that does not exist, or called abort()", \
+	  "mlx4 in Linux: an oops", \
+	  "the pointer that the innermost function uses, and who should have set it", \
+	  "a call returns 0 and has made no object") \
+	R(driver_endless, \
+	  "a function of the driver does not end, and lets no simulated time pass", \
+	  "mlx4 in Linux: a soft lockup", \
+	  "what ends the loop in the innermost function, and who changes it", \
+	  "a loop over a list does not go on to the next member") \
 	R(eq_left, \
 	  "the driver leaves events in an EQ: it arms the EQ again and does not take them, or takes many and gives no index back", \
 	  "Linux mlx4_eq_int: all events up to the owner bit are taken, and the index is written each MLX4_NUM_SPARE_EQE", \

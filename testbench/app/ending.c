@@ -15,7 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_CHARS = 512, STACK_BYTES = 1 << 20, /* libdw needs some */ CRASH_SECONDS = 10 };
+enum {
+	LINE_CHARS = 512,
+	STACK_BYTES = 1 << 20, /* libdw needs some */
+	CRASH_SECONDS = 10,
+	ENDLESS_SECONDS = 3, /* in which a run that was asked to end leaves the driver */
+};
 
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -40,11 +45,35 @@ static void tell(const char *what, const char *further)
 		return;
 }
 
+/* The run was asked to end, and the driver has not come back. Nothing else can tell where it is. */
+static void on_endless(int number, siginfo_t *info, void *context)
+{
+	struct calls calls;
+
+	if (getpid() != watched_pid || !watched)
+		return;
+	calls_of_signal(&calls, context);
+	if (!tb_in_driver(&calls))
+		return;
+	signal(SIGALRM, SIG_DFL);
+	alarm(CRASH_SECONDS);
+	trace_rescue();
+	tell("the driver does not come back, so the run has failed", "");
+	tb_tell_crash(watched, &calls, RULE_driver_endless, stderr);
+	fflush(NULL);
+	_exit(EXIT_FAILED);
+}
+
 static void on_ending(int number)
 {
+	const struct sigaction endless = {.sa_sigaction = on_endless,
+					  .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
 	asked = number;
 	tell("interrupted", "; a second signal ends the run at once");
 	kernel_interrupt(watched->machine->kernel);
+	sigaction(SIGALRM, &endless, NULL);
+	alarm(ENDLESS_SECONDS);
 }
 
 static void on_pipe(int number)
@@ -60,7 +89,7 @@ static void explain_crash(const void *context)
 	signal(SIGALRM, SIG_DFL);
 	alarm(CRASH_SECONDS);
 	calls_of_signal(&calls, context);
-	tb_tell_crash(watched, &calls, stderr);
+	tb_tell_crash(watched, &calls, RULE_driver_crashed, stderr);
 }
 
 /* SA_RESETHAND: when this returns the signal strikes again, with its default action. */
@@ -149,6 +178,8 @@ void ending_watch(struct tb *tb, bool debugged)
 void ending_forget(void)
 {
 	watched = NULL;
+	if (asked)
+		alarm(0);
 }
 
 bool ending_asked(void)

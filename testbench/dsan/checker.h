@@ -15,6 +15,7 @@
 #include "model/engine/hca.h"
 #include "model/sim/units.h"
 #include "model/systemc/kernel.h"
+#include "testbench/os/calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,6 +44,9 @@ void checker_destroy(struct checker *c);
 void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t len,
 			  uint64_t now_ps);
 
+/* Where the driver of a host came by before this moment: in the call that runs; when none does, in the one
+ * that told the device something last. Nothing without a checker. */
+void checkers_ran(unsigned host, struct ran *ran);
 /* A call of the driver has failed that should not: reports it, unless something was refused to it. */
 void checkers_tell_refused(const char *call, int rc);
 /* At the end of a wait in vain: reports commands that are done, and the driver still waits for them. */

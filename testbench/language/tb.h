@@ -140,8 +140,11 @@ __attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *h
 void tb_tell_guest_errors(struct tb *tb, FILE *out);
 /* The last commands that a device refused; after a wait in vain, what both devices wait for. */
 void tb_tell_waits(struct tb *tb, FILE *out);
-/* The program has crashed, in these calls: they, and the guest errors before it. */
-void tb_tell_crash(struct tb *tb, const struct calls *calls, FILE *out);
+/* The program has crashed or does not go on, in these calls: they, the rule if they are in the driver, and
+ * the guest errors before it. */
+void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rule, FILE *out);
+/* Whether one of these calls is in the driver. */
+bool tb_in_driver(const struct calls *calls);
 /* How many guest errors came after the failure. */
 void tb_tell_consequences(struct tb *tb, FILE *out);
 /* Prints calls of the driver and the scenario, one function a line, the innermost first, at most

@@ -3,6 +3,7 @@
 #include "model/interface/macros.h"
 #include "model/interface/rows.h"
 #include "model/systemc/kernel.h"
+#include "testbench/dsan/checker.h"
 #include "testbench/machine/refusals.h"
 #include "testbench/machine/stall.h"
 #include "testbench/language/tb.h"
@@ -21,6 +22,8 @@ enum {
 	CALLS_SHORT = 3,
 	SYMBOLS_MAX = 8,
 	WAITING_CALLS = 5,
+	RAN_SHOWN = 30,
+	RAN_CHARS = 720,
 	OBJECT_CHARS = 64,
 	PS_PER_US = 1000000
 };
@@ -107,6 +110,61 @@ void tb_tell_calls(const struct calls *calls, const char *label, unsigned room, 
 		line_print(&line, label, out);
 }
 
+/* A place in the driver: not one where calls are passed on to it, traced or locked. */
+static bool is_telling(const struct symbol *s, bool commands)
+{
+	static const char *const passing[] = {"drv/drv.c", "drv/ops.h", "drv/trace.h", "devices.c",
+					      "mlx4/lock.c"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(passing); i++)
+		if (strstr(s->file, passing[i]))
+			return false;
+	return strstr(s->file, "host_driver/") && !strstr(s->file, "mlx4/cmd.c") == !commands;
+}
+
+/* Functions, each once, with ", " between. */
+struct ran_names {
+	char text[RAN_CHARS];
+	unsigned n;
+};
+
+static void ran_name_add(struct ran_names *names, const char *name)
+{
+	const size_t used = strlen(names->text), size = strlen(name);
+
+	for (const char *at = names->text; (at = strstr(at, name)); at += size)
+		if ((at == names->text || at[-1] == ' ') && (!at[size] || at[size] == ','))
+			return;
+	if (names->n < RAN_SHOWN && used + size + 3 <= sizeof(names->text) && ++names->n)
+		snprintf(names->text + used, sizeof(names->text) - used, "%s%s", used ? ", " : "",
+			 name);
+}
+
+static void ran_names_add(struct ran_names *names, const struct ran *ran, bool commands)
+{
+	struct symbol symbols[SYMBOLS_MAX];
+
+	for (unsigned i = 0; i < ran->n; i++) {
+		const size_t n = symbols_find(ran->pc[i], symbols, ARRAY_SIZE(symbols));
+
+		for (size_t k = 0; k < n; k++)
+			if (is_telling(&symbols[k], commands))
+				ran_name_add(names, symbols[k].name);
+	}
+}
+
+/* The functions of the driver that ran before, the latest first; behind them those that give commands,
+ * which come by in most calls. */
+static void tell_ran(const struct ran *ran, FILE *out)
+{
+	struct ran_names names = {0};
+
+	ran_names_add(&names, ran, false);
+	ran_names_add(&names, ran, true);
+	if (names.n)
+		fprintf(out, "    before:   %s\n", names.text);
+}
+
 static void print_act(uint64_t now_ps, const struct act *act, const char *what, unsigned room,
 		      FILE *out)
 {
@@ -154,6 +212,7 @@ static void print_note(const struct guest_error_note *note, unsigned again, FILE
 	if (again)
 		fprintf(out, ", and %u times more", again);
 	fprintf(out, "\n    what:     %s\n    means:    %s\n", note->text, rule->meaning);
+	tell_ran(&note->ran, out);
 	tb_tell_calls(&note->now, "in:", CALLS_SHOWN, out);
 	print_acts(note, out);
 	fprintf(out, "    look at:  %s\n", rule->look);
@@ -216,6 +275,7 @@ static void print_refusal(const struct refusal *r, FILE *out)
 		row ? row->name : "unknown command", r->host, r->in_mod,
 		status ? status->name : "unknown", status ? status->meaning : "no such status",
 		guest_rules[RULE_command_refused].name);
+	tell_ran(&r->ran, out);
 	tb_tell_calls(&r->act.calls, "in:", CALLS_SHOWN, out);
 }
 
@@ -295,8 +355,29 @@ void tb_tell_waits(struct tb *tb, FILE *out)
 
 /* --- after the failure --- */
 
-void tb_tell_crash(struct tb *tb, const struct calls *calls, FILE *out)
+bool tb_in_driver(const struct calls *calls)
 {
+	struct symbol symbols[SYMBOLS_MAX];
+
+	for (unsigned i = 0; i < calls->n; i++) {
+		const size_t n = symbols_find(calls->pc[i], symbols, ARRAY_SIZE(symbols));
+
+		for (size_t k = 0; k < n; k++)
+			if (strstr(symbols[k].file, "host_driver/"))
+				return true;
+	}
+	return false;
+}
+
+void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rule, FILE *out)
+{
+	struct ran ran;
+
+	if (tb_in_driver(calls))
+		fprintf(out, "    rule:     %s: %s\n", guest_rules[rule].name,
+			guest_rules[rule].meaning);
+	checkers_ran(0, &ran);
+	tell_ran(&ran, out);
 	tb_tell_calls(calls, "in:", CALLS_SHOWN, out);
 	tb_tell_guest_errors(tb, out);
 }

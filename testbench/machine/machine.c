@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See machine.h. */
 #include "model/sim/cfg.h"
+#include "testbench/dsan/checker.h"
 #include "testbench/machine.h"
 #include "testbench/machine/holds.h"
 
@@ -54,6 +55,7 @@ static void note_guest_error(void *arg, unsigned host, const struct guest_error 
 		.command = act_of(acts_command(acts, error->object)),
 	};
 	calls_take(&note->now, kernel_thread_running());
+	checkers_ran(host, &note->ran);
 	if (error->rule == RULE_dma_unmapped)
 		note->unmapper = act_of(acts_unmapper(acts, host_fault_bus(m->hosts[host])));
 	if (error->rule == RULE_bus_master_off || error->rule == RULE_config_not_restored)

@@ -2,6 +2,7 @@
 /* See refusals.h. */
 #include "testbench/machine/refusals.h"
 
+#include "testbench/dsan/checker.h"
 #include "testbench/machine.h"
 #include "traces/trace.h"
 
@@ -25,6 +26,7 @@ static int record(void *sink, const struct trace_record *r)
 		.status = status,
 		.act = act ? *act : (struct act){0},
 	};
+	checkers_ran(r->hca, &at->ran);
 	return 0;
 }
 

@@ -13,6 +13,7 @@ struct refusal {
 	uint32_t opcode, op_mod, in_mod;
 	uint8_t status;
 	struct act act; /* that gave the command */
+	struct ran ran; /* before it, in the driver */
 };
 
 /* The last ones. */

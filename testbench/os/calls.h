@@ -11,6 +11,14 @@ struct kernel_thread;
 
 enum { CALLS_MAX = 14 };
 
+/* Places in functions that ran one after the other, the latest first; each place once. */
+enum { RAN_MAX = 240 };
+
+struct ran {
+	unsigned n;
+	const void *pc[RAN_MAX];
+};
+
 struct calls {
 	unsigned n;
 	const void *pc[CALLS_MAX]; /* return addresses, innermost first */

@@ -2,13 +2,17 @@
 /* See trail.h. */
 #include "testbench/dsan/hear/trail.h"
 
+#include "testbench/dsan/checker.h"
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FUNCTIONS_BYTES = 360 };
+enum {
+	FUNCTIONS_BYTES = 360,
+	NEAR = 128 /* places that a call still comes by behind a refusal that ends it */
+};
 
 void trail_note(const void *pc)
 {
@@ -47,6 +51,34 @@ void trail_undoes(void)
 		r->undone[r->n_undone++] = r->trail[(at - 1) % TRAIL];
 }
 
+/* A place that was met before is on the trail more than once. */
+static void ran_add(struct ran *ran, uint32_t at)
+{
+	const void *pc = code_pc(at);
+
+	for (unsigned i = 0; i < ran->n; i++)
+		if (ran->pc[i] == pc)
+			return;
+	ran->pc[ran->n++] = pc;
+}
+
+static void ran_take(const struct runner *r, uint32_t from, uint32_t to, struct ran *ran)
+{
+	for (uint32_t n = to; n != from && r->n_trail - n < TRAIL && ran->n < RAN_MAX; n--)
+		ran_add(ran, r->trail[(n - 1) % TRAIL]);
+}
+
+void checkers_ran(unsigned host, struct ran *ran)
+{
+	const struct runner *r = runner_now(), *told = runner_told(host);
+
+	ran->n = 0;
+	if (r && r->n_trail != r->trail_from)
+		ran_take(r, r->trail_from, r->n_trail, ran);
+	else if (told)
+		ran_take(told, told->told_from, told->told, ran);
+}
+
 static uint64_t errno_bit(int rc)
 {
 	return UINT64_C(1) << (-rc % 64);
@@ -66,21 +98,19 @@ void trail_refused(int rc)
  * the call ended right behind it. A driver may also take a refusal and go on. */
 static bool explained(const struct runner *r, int rc)
 {
-	return r->refused & errno_bit(rc) || (r->refused && r->n_trail - r->refused_at < TRAIL);
+	return r->refused & errno_bit(rc) || (r->refused && r->n_trail - r->refused_at < NEAR);
 }
 
 void trail_format(char *text, size_t size)
 {
 	const struct runner *r = runner_now();
-	const void *pcs[TRAIL];
-	unsigned n = 0;
+	struct ran ran = {0};
 
 	*text = 0;
 	if (!r)
 		return;
-	for (uint32_t at = r->n_trail; at != r->trail_from && n < TRAIL; at--)
-		pcs[n++] = code_pc(r->trail[(at - 1) % TRAIL]);
-	checker_functions(pcs, n, text, size);
+	ran_take(r, r->trail_from, r->n_trail, &ran);
+	checker_functions(ran.pc, ran.n, text, size);
 }
 
 void trail_format_before_undo(char *text, size_t size)

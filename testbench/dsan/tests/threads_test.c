@@ -2,6 +2,7 @@
 /* What threads do to memory that they share: locks, waits and memory that was freed. The test plays
  * the threads of the simulation, and checker.c. */
 #include "testbench/dsan/held/counts.h"
+#include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/threads/threads_impl.h"
 #include "testbench/os/symbols.h"
@@ -90,7 +91,13 @@ static void played_sleep(struct platform *p, uint64_t ps)
 {
 }
 
-static const struct platform_ops played = {.waitq_wait = played_wait,
+static void played_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
+			 unsigned size)
+{
+}
+
+static const struct platform_ops played = {.mmio_write = played_write,
+					   .waitq_wait = played_wait,
 					   .waitq_wake_all = played_wake,
 					   .waitq_destroy = played_wake,
 					   .sleep_ps = played_sleep};
@@ -334,6 +341,29 @@ static void freed_memory_is_neither_used_nor_freed(void **state)
 	assert_int_equal(reports, 2);
 }
 
+/* --- where a call has come by --- */
+
+static void what_ran_before_a_register_was_written_is_known_later(void **state)
+{
+	struct ran ran;
+
+	trail_begin();
+	trail_note(&places[1]);
+	trail_note(&places[2]);
+	trail_note(&places[1]);
+	checkers_ran(0, &ran);
+	assert_int_equal(ran.n, 2);
+	assert_ptr_equal(ran.pc[0], &places[1]);
+	platform.ops->mmio_write(&platform, 0, 0, &shared, sizeof(shared));
+	trail_begin();
+	checkers_ran(0, &ran);
+	assert_int_equal(ran.n, 2);
+	trail_note(&places[3]);
+	checkers_ran(0, &ran);
+	assert_int_equal(ran.n, 1);
+	assert_ptr_equal(ran.pc[0], &places[3]);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -350,6 +380,7 @@ int main(void)
 		T(a_queue_is_not_freed_while_a_thread_sleeps_in_it),
 		T(handlers_of_interrupts_do_not_sleep),
 		T(freed_memory_is_neither_used_nor_freed),
+		T(what_ran_before_a_register_was_written_is_known_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

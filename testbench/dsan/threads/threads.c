@@ -14,6 +14,7 @@ static struct runner *runners[RUNNERS]; /* by number of the thread */
 static struct {
 	struct checker *c;
 	const struct platform_ops *ops; /* the host's own */
+	struct runner *told;            /* who wrote a register last */
 } hosts[HOSTS];
 static const struct kernel_thread *newest;
 static struct runner *newest_runner;
@@ -77,6 +78,24 @@ static struct runner *runner_on(struct platform *p)
 
 	if (r)
 		r->c = hosts[p->host].c;
+	return r;
+}
+
+struct runner *runner_told(unsigned host)
+{
+	return host < HOSTS ? hosts[host].told : NULL;
+}
+
+/* The thread writes a register. */
+static struct runner *runner_tells(struct platform *p)
+{
+	struct runner *r = runner_on(p);
+
+	if (r) {
+		hosts[p->host].told = r;
+		r->told = r->n_trail;
+		r->told_from = r->trail_from;
+	}
 	return r;
 }
 
@@ -144,13 +163,13 @@ static void op_mmio_read(struct platform *p, unsigned bar, uint64_t offset, void
 static void op_mmio_write(struct platform *p, unsigned bar, uint64_t offset, const void *bytes,
 			  unsigned size)
 {
-	turn_ends(runner_on(p));
+	turn_ends(runner_tells(p));
 	own(p)->mmio_write(p, bar, offset, bytes, size);
 }
 
 static void op_mmio_copy64(struct platform *p, unsigned bar, uint64_t offset, const void *line)
 {
-	turn_ends(runner_on(p));
+	turn_ends(runner_tells(p));
 	own(p)->mmio_copy64(p, bar, offset, line);
 }
 
@@ -254,6 +273,7 @@ void threads_leave(struct platform *p)
 {
 	p->ops = hosts[p->host].ops;
 	hosts[p->host].c = NULL;
+	hosts[p->host].told = NULL;
 	if (hosts[!p->host].c)
 		return;
 	callout_leave(&listener);

@@ -14,7 +14,7 @@ enum {
 	HELD = 8,
 	CHANGES = 4,
 	NAMES = 160,
-	TRAIL = 128 /* a power of two */,
+	TRAIL = 1024 /* a power of two */,
 	UNDONE = 24
 };
 
@@ -68,6 +68,8 @@ struct runner {
 	unsigned n_changes;
 	/* of trail.c: code_offset() of where it has come by, from where the running call began */
 	uint32_t trail[TRAIL], n_trail, trail_from;
+	/* the same two numbers when it wrote a register last */
+	uint32_t told, told_from;
 	/* the end of its trail when it began to give back what it had taken; n_undone 0: it has not */
 	uint32_t undone[UNDONE];
 	unsigned n_undone;
@@ -92,6 +94,8 @@ static inline void trail_add(struct runner *r, const void *pc)
 
 /* The running thread; NULL: none that the driver has called from. */
 struct runner *runner_now(void);
+/* The one that wrote a register of that host last; NULL: none has. */
+struct runner *runner_told(unsigned host);
 
 /* locks.c */
 void locks_load(struct runner *r, uintptr_t at, const void *pc);
