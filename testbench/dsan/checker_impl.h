@@ -89,6 +89,7 @@ struct given {
 	bool runs; /* between INIT_HCA and CLOSE_HCA */
 	bool has_cap;
 	struct dev_cap cap; /* the answer of QUERY_DEV_CAP */
+	uint64_t aux_pages; /* that of SET_ICM_SIZE */
 	bool port_open[3];
 	struct calls port_by[3]; /* that opened it */
 	uint32_t special_base;   /* of CONF_SPECIAL_QP; 0: none */

@@ -46,7 +46,7 @@ static void reserved_check(struct checker *c, struct guest_object object, uint32
 }
 
 /* Source: Linux mlx4_init_eq_table: reserved UAR pages have the doorbells of four EQs each */
-static uint32_t reserved_eqs(const struct dev_cap *cap)
+uint32_t given_reserved_eqs(const struct dev_cap *cap)
 {
 	const uint32_t by_uar = UAR_EQS_PER_PAGE * dev_cap_get_num_rsvd_uars(cap);
 	const uint32_t said = 1u << dev_cap_get_log_rsvd_eqs(cap);
@@ -72,7 +72,7 @@ static void number_check(struct checker *c, uint32_t opcode, uint32_t number)
 		break;
 	case HCR_SW2HW_EQ:
 		reserved_check(c, (struct guest_object){GUEST_EQ, number}, number,
-			       reserved_eqs(cap));
+			       given_reserved_eqs(cap));
 		break;
 	case HCR_SW2HW_MPT:
 		reserved_check(c, (struct guest_object){GUEST_MPT, number}, number,
@@ -389,6 +389,8 @@ void given_command_done(struct checker *c, const struct hcr *command,
 	if (hcr_get_opcode(command) == HCR_QUERY_DEV_CAP)
 		c->given.has_cap = checker_read(c, hcr_get_out_param(command), &c->given.cap,
 						sizeof(c->given.cap));
+	if (hcr_get_opcode(command) == HCR_SET_ICM_SIZE)
+		c->given.aux_pages = answer->out_param;
 	if (hcr_get_opcode(command) == HCR_CONF_SPECIAL_QP)
 		c->given.special_base = c->given.special_wanted;
 	if (hcr_get_opcode(command) != HCR_INIT_HCA)

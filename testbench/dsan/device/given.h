@@ -14,6 +14,7 @@
 
 struct calls;
 struct ask;
+struct dev_cap;
 struct checker;
 struct drv_device;
 struct hca_command_answer;
@@ -33,5 +34,8 @@ void given_mtts_check(struct checker *c, uint64_t first, const struct calls *by)
 void given_event_lack(const struct checker *c, char *text, size_t size);
 /* The driver has come up: each EQ must be armed, and each port open. `closed`: it was asked to leave them closed. */
 void given_up_check(struct ask *a, const struct drv_device *dev, bool closed);
+
+/* EQs that the firmware keeps for itself. */
+uint32_t given_reserved_eqs(const struct dev_cap *cap);
 
 #endif

@@ -7,6 +7,7 @@
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/own/cq_waits.h"
+#include "testbench/dsan/device/caps.h"
 #include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/device/function.h"
 #include "testbench/dsan/device/given.h"
@@ -27,9 +28,25 @@ static struct platform *platform_of(const void *object)
 	return drv_platform(drv_device_of(object));
 }
 
+/* The result of a call that makes an object, which is NULL when it makes none. */
+#define MAKES(out, call)                                                                           \
+	({                                                                                         \
+		void *const before = *(out);                                                       \
+		int result;                                                                        \
+                                                                                                   \
+		*(out) = NULL;                                                                     \
+		result = call;                                                                     \
+		if (result)                                                                        \
+			*(out) = before;                                                           \
+		result;                                                                            \
+	})
+
 /* The call has ended: what it took belongs to the object, or must be back. */
 static int made(struct ask *a, int rc, const void *object)
 {
+	if (!rc && !object && a->c)
+		ask_report(a, RULE_call_refused, (struct guest_object){0},
+			   "it returns 0, and has made no object");
 	if (rc)
 		taken_failed(a, a->call);
 	else
@@ -171,7 +188,7 @@ W(int, drv_qp_create, struct drv_pd *pd, const struct drv_qp_init *init, struct 
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
-	rc = __real_drv_qp_create(pd, init, qp);
+	rc = MAKES(qp, __real_drv_qp_create(pd, init, qp));
 	if (made(&a, rc, rc ? NULL : *qp))
 		return rc;
 	m = made_add(&a, *qp);
@@ -189,7 +206,7 @@ W(int, drv_special_create, struct drv_pd *pd, const struct drv_special_init *ini
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, platform_of(pd), 0);
-	rc = __real_drv_special_create(pd, init, qp);
+	rc = MAKES(qp, __real_drv_special_create(pd, init, qp));
 	if (made(&a, rc, rc ? NULL : *qp))
 		return rc;
 	m = made_add(&a, *qp);
@@ -300,7 +317,7 @@ W(int, drv_cq_create, struct drv_device *dev, unsigned entries, int vector, stru
 	ASK a;
 
 	cq_asked(&a, __func__, dev, entries, vector);
-	return cq_made(&a, __real_drv_cq_create(dev, entries, vector, cq), cq, NULL);
+	return cq_made(&a, MAKES(cq, __real_drv_cq_create(dev, entries, vector, cq)), cq, NULL);
 }
 
 W(int, drv_cq_create_on, struct drv_device *dev, struct drv_uar *uar, unsigned entries, int vector,
@@ -310,7 +327,8 @@ W(int, drv_cq_create_on, struct drv_device *dev, struct drv_uar *uar, unsigned e
 
 	cq_asked(&a, __func__, dev, entries, vector);
 	a.cq.uar = uar;
-	return cq_made(&a, __real_drv_cq_create_on(dev, uar, entries, vector, cq), cq, uar);
+	return cq_made(&a, MAKES(cq, __real_drv_cq_create_on(dev, uar, entries, vector, cq)), cq,
+		       uar);
 }
 
 W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsigned entries,
@@ -321,7 +339,8 @@ W(int, drv_cq_create_stamped, struct drv_device *dev, struct drv_uar *uar, unsig
 	cq_asked(&a, __func__, dev, entries, vector);
 	a.cq.stamped = true;
 	a.cq.uar = uar;
-	return cq_made(&a, __real_drv_cq_create_stamped(dev, uar, entries, vector, cq), cq, uar);
+	return cq_made(&a, MAKES(cq, __real_drv_cq_create_stamped(dev, uar, entries, vector, cq)),
+		       cq, uar);
 }
 
 W(int, drv_cq_resize, struct drv_cq *cq, unsigned entries)
@@ -370,7 +389,7 @@ W(int, drv_srq_create, struct drv_pd *pd, const struct drv_srq_init *init, struc
 	ask_begin(&a, ASK_SRQ_CREATE, __func__, platform_of(pd), 0);
 	a.region.pd = pd;
 	a.srq = init;
-	rc = __real_drv_srq_create(pd, init, srq);
+	rc = MAKES(srq, __real_drv_srq_create(pd, init, srq));
 	if (made(&a, rc, rc ? NULL : *srq))
 		return rc;
 	m = made_add(&a, *srq);
@@ -393,7 +412,7 @@ W(int, drv_pd_alloc, struct drv_device *dev, struct drv_pd **pd)
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = __real_drv_pd_alloc(dev, pd);
+	rc = MAKES(pd, __real_drv_pd_alloc(dev, pd));
 	if (!made(&a, rc, rc ? NULL : *pd))
 		made_add(&a, *pd);
 	return rc;
@@ -432,7 +451,8 @@ W(int, drv_mr_reg_iova, struct drv_pd *pd, void *addr, uint64_t len, uint64_t io
 	a.region.addr = addr;
 	a.region.len = len;
 	a.region.iova = iova;
-	return region_made(&a, __real_drv_mr_reg_iova(pd, addr, len, iova, access, mr), mr);
+	return region_made(&a, MAKES(mr, __real_drv_mr_reg_iova(pd, addr, len, iova, access, mr)),
+			   mr);
 }
 
 W(int, drv_mr_reg, struct drv_pd *pd, void *addr, uint64_t len, unsigned access, struct drv_mr **mr)
@@ -443,7 +463,7 @@ W(int, drv_mr_reg, struct drv_pd *pd, void *addr, uint64_t len, unsigned access,
 	a.region.addr = addr;
 	a.region.len = len;
 	a.region.iova = (uintptr_t)addr;
-	return region_made(&a, __real_drv_mr_reg(pd, addr, len, access, mr), mr);
+	return region_made(&a, MAKES(mr, __real_drv_mr_reg(pd, addr, len, access, mr)), mr);
 }
 
 W(int, drv_mr_reg_pages, struct drv_pd *pd, const uint64_t *pages, unsigned n, uint64_t iova,
@@ -455,7 +475,8 @@ W(int, drv_mr_reg_pages, struct drv_pd *pd, const uint64_t *pages, unsigned n, u
 	a.region.pages = pages;
 	a.region.len = len;
 	a.region.iova = iova;
-	return region_made(&a, __real_drv_mr_reg_pages(pd, pages, n, iova, len, access, mr), mr);
+	return region_made(
+		&a, MAKES(mr, __real_drv_mr_reg_pages(pd, pages, n, iova, len, access, mr)), mr);
 }
 
 W(int, drv_mr_reg_dma, struct drv_pd *pd, unsigned access, struct drv_mr **mr)
@@ -464,7 +485,7 @@ W(int, drv_mr_reg_dma, struct drv_pd *pd, unsigned access, struct drv_mr **mr)
 
 	region_asked(&a, __func__, pd, access);
 	a.region.physical = true;
-	return region_made(&a, __real_drv_mr_reg_dma(pd, access, mr), mr);
+	return region_made(&a, MAKES(mr, __real_drv_mr_reg_dma(pd, access, mr)), mr);
 }
 
 W(int, drv_mr_alloc_fast, struct drv_pd *pd, unsigned max_pages, struct drv_mr **mr)
@@ -474,7 +495,7 @@ W(int, drv_mr_alloc_fast, struct drv_pd *pd, unsigned max_pages, struct drv_mr *
 	region_asked(&a, __func__, pd, 0);
 	a.region.fast = true;
 	a.region.max_pages = max_pages;
-	return region_made(&a, __real_drv_mr_alloc_fast(pd, max_pages, mr), mr);
+	return region_made(&a, MAKES(mr, __real_drv_mr_alloc_fast(pd, max_pages, mr)), mr);
 }
 
 W(int, drv_mr_fast_set, struct drv_mr *mr, void *addr, uint64_t len)
@@ -517,7 +538,7 @@ W(int, drv_mw_alloc, struct drv_pd *pd, enum ibv_mw_type type, struct drv_mw **m
 	ask_begin(&a, ASK_WINDOW, __func__, platform_of(pd), 0);
 	a.region.pd = pd;
 	a.region.type = type;
-	rc = __real_drv_mw_alloc(pd, type, mw);
+	rc = MAKES(mw, __real_drv_mw_alloc(pd, type, mw));
 	if (made(&a, rc, rc ? NULL : *mw))
 		return rc;
 	m = made_add(&a, *mw);
@@ -538,7 +559,7 @@ W(int, drv_xrcd_alloc, struct drv_device *dev, struct drv_xrcd **xrcd)
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = __real_drv_xrcd_alloc(dev, xrcd);
+	rc = MAKES(xrcd, __real_drv_xrcd_alloc(dev, xrcd));
 	if (!made(&a, rc, rc ? NULL : *xrcd))
 		made_add(&a, *xrcd);
 	return rc;
@@ -555,7 +576,7 @@ W(int, drv_uar_alloc, struct drv_device *dev, struct drv_uar **uar)
 	int rc;
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
-	rc = __real_drv_uar_alloc(dev, uar);
+	rc = MAKES(uar, __real_drv_uar_alloc(dev, uar));
 	if (!made(&a, rc, rc ? NULL : *uar))
 		made_add(&a, *uar);
 	return rc;
@@ -584,8 +605,21 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 	if (!rc) {
 		heap_driver_begins();
 		given_up_check(&a, *dev, options && options->no_ports);
+		caps_used_check(&a, *dev);
 	}
 	return made(&a, rc, rc ? NULL : *dev);
+}
+
+W(int, drv_query_device, struct drv_device *dev, struct drv_device_attr *attr)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = __real_drv_query_device(dev, attr);
+	if (!rc)
+		caps_told_check(&a, dev, attr);
+	return rc;
 }
 
 static void event_came(void *arg, const struct drv_event *event)

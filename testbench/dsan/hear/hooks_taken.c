@@ -3,9 +3,11 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/held/claims.h"
+#include "testbench/dsan/device/caps.h"
 #include "testbench/dsan/device/dead.h"
 #include "testbench/dsan/device/given.h"
 #include "testbench/dsan/mads/groups.h"
+#include "testbench/dsan/held/counted.h"
 #include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/asked/init_hca.h"
@@ -140,8 +142,11 @@ W(void, drv_mutex_cleanup, struct drv_device *dev, struct drv_mutex *m)
 
 W(int, drv_db_alloc, struct drv_device *dev, struct drv_db *db)
 {
+	const unsigned used = dev->db_records;
 	const int rc = INNER(dev, true, __real_drv_db_alloc(dev, db));
 
+	if (!rc)
+		counted_record_taken(dev, used, db, HERE);
 	if (!rc)
 		taken_add(TAKEN_RECORD, db->record, 0, HERE);
 	return rc;
@@ -149,11 +154,18 @@ W(int, drv_db_alloc, struct drv_device *dev, struct drv_db *db)
 
 W(void, drv_db_free, struct drv_device *dev, struct drv_db *db)
 {
+	unsigned used;
+	bool has;
+
 	if (db->record && claims_of(dev))
 		claims_record_back(claims_of(dev), db->bus, HERE);
 	if (db->record)
 		taken_back(TAKEN_RECORD, db->record, 0, HERE);
+	used = dev->db_records;
+	has = db->page;
 	__real_drv_db_free(dev, db);
+	if (has)
+		counted_record_back(dev, used, db, HERE);
 }
 
 static void mtts_back(const struct drv_device *dev, const struct drv_mtt *mtt, const void *pc)
@@ -176,6 +188,7 @@ W(int, drv_buf_alloc, struct drv_device *dev, size_t bytes, struct drv_buf *buf)
 	if (rc)
 		return rc;
 	taken_add(TAKEN_BUFFER, buf->pages, 0, HERE);
+	counted_buffer_taken(dev, buf, bytes, HERE);
 	if (c) {
 		checker_settle(c);
 		buffer_made(c, mtt_address(&buf->mtt), bytes, buf->pages, buf->bus, buf->n, &maker);
@@ -212,8 +225,11 @@ W(int, drv_mtt_alloc, struct drv_device *dev, unsigned pages, struct drv_mtt *mt
 
 W(int, drv_buddy_alloc, struct drv_buddy *b, unsigned order, uint32_t *first)
 {
+	const uint32_t used = b->used;
 	const int rc = __real_drv_buddy_alloc(b, order, first);
 
+	if (!rc)
+		counted_buddy_taken(b, used, order, *first, HERE);
 	if (!rc)
 		taken_add(TAKEN_BUDDY, b, (uint64_t)order << 32 | *first, HERE);
 	return rc;
@@ -221,8 +237,11 @@ W(int, drv_buddy_alloc, struct drv_buddy *b, unsigned order, uint32_t *first)
 
 W(void, drv_buddy_free, struct drv_buddy *b, uint32_t first, unsigned order)
 {
+	const uint32_t used = b->used;
+
 	taken_back(TAKEN_BUDDY, b, (uint64_t)order << 32 | first, HERE);
 	__real_drv_buddy_free(b, first, order);
+	counted_buddy_back(b, used, order, first, HERE);
 }
 
 W(void, drv_buddy_cleanup, struct drv_buddy *b)
@@ -350,6 +369,14 @@ W(void, drv_table_put, struct drv_icm_table *t, uint32_t entry)
 	chunks_after(t, entry, entry, -1, "drv_table_put");
 }
 
+W(void *, drv_table_find, struct drv_icm_table *t, uint32_t entry, uint64_t *bus)
+{
+	void *at = __real_drv_table_find(t, entry, bus);
+
+	counted_entry_found(t, entry, at, HERE);
+	return at;
+}
+
 W(int, drv_table_get_range, struct drv_icm_table *t, uint32_t first, uint32_t last)
 {
 	int rc;
@@ -375,6 +402,22 @@ W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
 	taken_forget_of(t);
 	chunks_forget(t);
 	__real_drv_table_cleanup(t, tell_device);
+}
+
+W(int, drv_profile_make, struct drv_profile *profile, const struct dev_cap *cap,
+  const struct drv_options *options)
+{
+	const int rc = __real_drv_profile_make(profile, cap, options);
+
+	if (!rc)
+		caps_profile_check(profile, cap, options);
+	return rc;
+}
+
+W(int, drv_icm_map, struct drv_device *dev, const struct drv_icm *icm, uint16_t op, uint64_t virt)
+{
+	caps_memory_check(dev, icm, op);
+	return __real_drv_icm_map(dev, icm, op, virt);
 }
 
 /* Source: Linux MLX4_CMD_TIME_CLASS_A: a command has 60 s */
@@ -542,10 +585,13 @@ static void reuse_check(const struct drv_bitmap *b, uint32_t number, const void 
 
 W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 {
+	const uint32_t used = b->used;
 	const int rc = __real_drv_bitmap_alloc(b, number);
 
 	if (rc && b->used >= b->size / 2)
 		trail_refused(rc);
+	if (!rc)
+		counted_number_taken(b, used, *number, HERE);
 	if (!rc)
 		reuse_check(b, *number, HERE);
 	if (!rc)
@@ -555,6 +601,7 @@ W(int, drv_bitmap_alloc, struct drv_bitmap *b, uint32_t *number)
 
 W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
 {
+	const uint32_t used = b->used;
 	enum hca_object type;
 
 	for (unsigned i = 0; i < DEVICES; i++)
@@ -563,6 +610,7 @@ W(void, drv_bitmap_free, struct drv_bitmap *b, uint32_t number)
 	taken_back(TAKEN_NUMBER, b, number & (b->size - 1), HERE);
 	*given_back_of(b) = (struct given_back){b, number};
 	__real_drv_bitmap_free(b, number);
+	counted_number_back(b, used, number, HERE);
 }
 
 W(void, drv_bitmap_cleanup, struct drv_bitmap *b)

@@ -160,6 +160,11 @@ void taken_back(enum taken_kind kind, const void *of, uint64_t number, const voi
 		remove_at(at);
 }
 
+bool taken_is(enum taken_kind kind, const void *of, uint64_t number)
+{
+	return *place_of(kind, of, number, NULL);
+}
+
 /* --- ends of calls --- */
 
 static const char *name_of(enum taken_kind kind)

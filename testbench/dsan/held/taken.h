@@ -44,6 +44,8 @@ void taken_add(enum taken_kind kind, const void *of, uint64_t number, const void
 void taken_add_of(const struct checker *c, enum taken_kind kind, const void *of, uint64_t number,
 		  const void *pc);
 void taken_back(enum taken_kind kind, const void *of, uint64_t number, const void *pc);
+/* Whether it was taken, and is not given back. */
+bool taken_is(enum taken_kind kind, const void *of, uint64_t number);
 /* A part of a call has ended (ASK_INNER). When it has failed, what it took must be back. Else that
  * belongs to the call around it; or to all objects (`shared`), such as a page of doorbell records.
  * Returns rc. */

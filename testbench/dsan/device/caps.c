@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See caps.h. */
+#include "testbench/dsan/device/caps.h"
+
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/asked/members.h"
+#include "testbench/dsan/device/given.h"
+#include "testbench/dsan/hear/trail.h"
+
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "model/engine/base/engine.h"
+#include "model/interface/commands.h"
+#include "model/interface/macros.h"
+
+#include <inttypes.h>
+
+enum {
+	NAMES = 200,
+	EQS_MOST = 128,
+	MIB = 0x100000,
+	/* Source: Linux mlx4_ib_query_device: MLX4_IB_SQ_MAX_SPARE, of 2048 bytes and one */
+	SPARE_MOST = 33,
+	/* Source: Linux mlx4_ib_query_device: max_sge_rd, MLX4_MAX_FAST_REG_PAGES */
+	SGE_READ_MOST = 30,
+	FAST_REG_PAGES = 511,
+	/* Source: Linux mlx4 default_profile, cut to this driver's: numbers of each object */
+	LOG_QPS = 18,
+	LOG_SRQS = 16,
+	LOG_CQS = 16,
+	LOG_EQS = 7,
+	LOG_MPTS = 19,
+	LOG_MTTS = 20,
+	/* Source: Linux mlx4_init_qp_table: special QPs begin behind the reserved ones and 256 more */
+	BEFORE_SPECIAL = 256 + 1,
+	MSIX_SIZE_SHIFT = 16,
+	MSIX_SIZES = 0x7ff,
+};
+
+static void differs(const struct ask *a, uint32_t opcode, const char *what,
+		    const struct member *wrong)
+{
+	char names[NAMES];
+
+	if (!wrong || !a->c)
+		return;
+	trail_format(names, sizeof(names));
+	checker_report(a->c,
+		       &(struct breach){RULE_command_answer, {GUEST_COMMAND, opcode}, NULL, NULL},
+		       "the driver's %s%s is 0x%" PRIx64 ", and 0x%" PRIx64
+		       " is what the device's answer gives; in %s by %s",
+		       what, wrong->name, wrong->is, wrong->asked, ask_provider(a), names);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static unsigned log2_up(uint64_t n)
+{
+	unsigned log = 0;
+
+	while (UINT64_C(1) << log < n)
+		log++;
+	return log;
+}
+
+/* --- the layout of ICM --- */
+
+static unsigned picked(unsigned option, unsigned standard, unsigned most)
+{
+	return (unsigned)least(option ? option : standard, most);
+}
+
+struct row {
+	enum drv_table table;
+	const char *name;
+	unsigned log_num, entry_bytes;
+};
+
+static void row_check(const struct ask *a, const struct drv_profile *p, const struct row *row)
+{
+	const uint64_t bytes = (uint64_t)row->entry_bytes << row->log_num;
+	const struct member said[] = {
+		{"log_num", p->log_num[row->table], row->log_num},
+		{"entry_bytes", p->entry_bytes[row->table], row->entry_bytes},
+		{"base, below its size,", p->base[row->table] & (bytes - 1), 0},
+		{"end, behind all,", p->base[row->table] + bytes > p->total, false},
+	};
+
+	differs(a, HCR_QUERY_DEV_CAP, row->name, member_differs(said, ARRAY_SIZE(said)));
+}
+
+static bool overlap(const struct drv_profile *p, const struct row *a, const struct row *b)
+{
+	const uint64_t from = p->base[a->table], to = p->base[b->table];
+
+	return from < to + ((uint64_t)b->entry_bytes << b->log_num) &&
+	       to < from + ((uint64_t)a->entry_bytes << a->log_num);
+}
+
+void caps_profile_check(const struct drv_profile *p, const struct dev_cap *cap,
+			const struct drv_options *o)
+{
+	const unsigned log_qps = picked(o->log_qps, LOG_QPS, dev_cap_get_log_max_qps(cap));
+	const struct row rows[] = {
+		{DRV_T_CMPT_QP, "table of cMPTs: ", CMPT_TYPE_SHIFT + 2,
+		 dev_cap_get_cmpt_size(cap)},
+		{DRV_T_RDMARC, "table of RDMARC: ", log_qps,
+		 dev_cap_get_rdmarc_size(cap) << DRV_LOG_RD_PER_QP},
+		{DRV_T_QPC, "table of QPC: ", log_qps, dev_cap_get_qpc_size(cap)},
+		{DRV_T_AUXC, "table of AUXC: ", log_qps, dev_cap_get_auxc_size(cap)},
+		{DRV_T_ALTC, "table of ALTC: ", log_qps, dev_cap_get_altc_size(cap)},
+		{DRV_T_SRQC,
+		 "table of SRQC: ", picked(o->log_srqs, LOG_SRQS, dev_cap_get_log_max_srqs(cap)),
+		 dev_cap_get_srqc_size(cap)},
+		{DRV_T_CQC,
+		 "table of CQC: ", picked(o->log_cqs, LOG_CQS, dev_cap_get_log_max_cqs(cap)),
+		 dev_cap_get_cqc_size(cap)},
+		{DRV_T_EQC, "table of EQC: ", picked(0, LOG_EQS, dev_cap_get_log_max_eqs(cap)),
+		 dev_cap_get_eqc_size(cap)},
+		{DRV_T_DMPT,
+		 "table of dMPTs: ", picked(o->log_mpts, LOG_MPTS, dev_cap_get_log_max_mpts(cap)),
+		 dev_cap_get_dmpt_size(cap)},
+		{DRV_T_MTT, "table of MTTs: ", o->log_mtts ? o->log_mtts : LOG_MTTS,
+		 dev_cap_get_mtt_size(cap)},
+		{DRV_T_MCG, "table of groups: ", DRV_LOG_MCGS, 1u << DRV_LOG_MCG_SIZE},
+	};
+	const struct ask *a = ask_taker();
+
+	for (size_t i = 0; a && a->c && i < ARRAY_SIZE(rows); i++) {
+		row_check(a, p, &rows[i]);
+		for (size_t k = 0; k < i; k++)
+			if (overlap(p, &rows[i], &rows[k]))
+				differs(a, HCR_QUERY_DEV_CAP, rows[i].name,
+					&(struct member){"base, where another table is,",
+							 p->base[rows[i].table], 0});
+	}
+}
+
+/* --- memory of the firmware --- */
+
+void caps_memory_check(const struct drv_device *dev, const struct drv_icm *icm, unsigned opcode)
+{
+	const struct ask *a = ask_taker();
+	uint64_t pages = 0;
+	struct member said = {"pages given", 0, 0};
+
+	for (unsigned i = 0; i < icm->n; i++)
+		pages += icm->segs[i].bytes / PLATFORM_PAGE_SIZE;
+	said.is = pages;
+	if (!a || !a->c || opcode == HCR_MAP_ICM)
+		return;
+	said.asked = opcode == HCR_MAP_FA ? query_fw_get_fw_pages(&dev->fw) : a->c->given.aux_pages;
+	if (said.is < said.asked)
+		differs(a, opcode, "number of ", &said);
+}
+
+/* --- sizes and limits --- */
+
+static unsigned eqs_of(const struct ask *a, const struct drv_device *dev)
+{
+	const struct dev_cap *cap = &a->c->given.cap;
+	const unsigned vectors = dev->options.comp_vectors ? dev->options.comp_vectors : 1;
+	const uint32_t control = hca_config_peek(a->c->host.hca, dev->msix_cap & ~3u);
+	uint64_t n =
+		least(vectors + 1, (1u << dev_cap_get_log_max_eqs(cap)) - given_reserved_eqs(cap));
+
+	n = least(n, EQS_MOST);
+	n = least(n, (control >> MSIX_SIZE_SHIFT & MSIX_SIZES) + 1);
+	return (unsigned)least(n, dev->p->msix_vectors);
+}
+
+static void sizes_check(const struct ask *a, const struct drv_device *dev,
+			const struct dev_cap *cap)
+{
+	const bool bf = dev_cap_get_bf(cap) && !dev->options.no_blueflame;
+	const struct member said[] = {
+		{"ports", dev->ports, dev_cap_get_num_ports(cap)},
+		{"reserved_eqs", dev->reserved_eqs, given_reserved_eqs(cap)},
+		{"uar_bytes", dev->uar_bytes, (uint64_t)MIB << dev_cap_get_log_uar_mib(cap)},
+		{"bf_buf_bytes", dev->bf_buf_bytes,
+		 bf ? (1u << dev_cap_get_log_bf_reg_size(cap)) / 2 : 0},
+		{"n_eqs", dev->n_eqs, eqs_of(a, dev)},
+		{"special_base", dev->special_base,
+		 UINT64_C(1) << log2_up((1u << dev_cap_get_log_rsvd_qps(cap)) + BEFORE_SPECIAL)},
+	};
+
+	differs(a, HCR_QUERY_DEV_CAP, "", member_differs(said, ARRAY_SIZE(said)));
+}
+
+void caps_used_check(const struct ask *a, const struct drv_device *dev)
+{
+	if (a->c && a->c->given.has_cap)
+		sizes_check(a, dev, &a->c->given.cap);
+}
+
+/* --- what it tells --- */
+
+/* Source: Linux mlx4_ib_query_device */
+static void limits_check(const struct ask *a, const struct drv_device *dev,
+			 const struct dev_cap *cap, const struct drv_device_attr *attr)
+{
+	const struct member said[] = {
+		{"ports", attr->ports, dev_cap_get_num_ports(cap)},
+		{"max_qp", attr->max_qp,
+		 (1u << dev->profile.log_num[DRV_T_QPC]) - dev->special_base - DRV_SPECIAL_QPS},
+		{"max_qp_wr", attr->max_qp_wr,
+		 (1u << dev_cap_get_log_max_qp_wqes(cap)) - SPARE_MOST},
+		{"max_recv_sge", attr->max_recv_sge, dev_cap_get_max_rq_sge(cap)},
+		{"max_send_sge, more than the device can,",
+		 attr->max_send_sge > dev_cap_get_max_sq_sge(cap), false},
+		{"max_cq", attr->max_cq,
+		 (1u << dev->profile.log_num[DRV_T_CQC]) - (1u << dev_cap_get_log_rsvd_cqs(cap))},
+		{"max_cqe", attr->max_cqe, (1u << dev_cap_get_log_max_cqes(cap)) - 1},
+		{"max_mr", attr->max_mr,
+		 (1u << dev->profile.log_num[DRV_T_DMPT]) - (1u << dev_cap_get_log_rsvd_mpts(cap))},
+		{"max_pd", attr->max_pd, 1u << DRV_LOG_PDS},
+		{"max_srq", attr->max_srq,
+		 (1u << dev->profile.log_num[DRV_T_SRQC]) - (1u << dev_cap_get_log_rsvd_srqs(cap))},
+		{"max_srq_wr", attr->max_srq_wr, (1u << dev_cap_get_log_max_srq_wqes(cap)) - 1},
+		{"max_xrcd", attr->max_xrcd,
+		 dev_cap_get_flags(cap) & cap_bit(DEV_CAP_XRC) ? 1u << DRV_LOG_XRCDS : 0},
+		{"max_rd_atomic", attr->max_rd_atomic, 1u << dev_cap_get_log_max_sra(cap)},
+		{"max_dest_rd_atomic", attr->max_dest_rd_atomic, 1u << DRV_LOG_RD_PER_QP},
+		{"max_sge_rd", attr->max_sge_rd, SGE_READ_MOST},
+		{"max_fast_reg_page_list_len", attr->max_fast_reg_page_list_len, FAST_REG_PAGES},
+		{"comp_vectors", attr->comp_vectors, eqs_of(a, dev) - 1},
+		{"local_ack_delay", attr->local_ack_delay, dev_cap_get_ack_delay(cap)},
+		{"max_message", attr->max_message, UINT64_C(1) << dev_cap_get_log_max_msg(cap)},
+		{"flags", attr->flags, dev_cap_get_flags(cap)},
+		{"bmme_flags", attr->bmme_flags, dev_cap_get_bmme_flags(cap)},
+		{"reserved_lkey", attr->reserved_lkey, dev_cap_get_rsvd_lkey(cap)},
+	};
+
+	differs(a, HCR_QUERY_DEV_CAP, "", member_differs(said, ARRAY_SIZE(said)));
+}
+
+void caps_told_check(const struct ask *a, const struct drv_device *dev,
+		     const struct drv_device_attr *attr)
+{
+	if (!a->c || !a->c->given.has_cap)
+		return;
+	limits_check(a, dev, &a->c->given.cap, attr);
+	for (unsigned port = 1; port <= dev->ports; port++) {
+		const struct query_port *q = &dev->port_cap[port];
+		const struct member said[] = {
+			{"gids", attr->gids[port], 1u << query_port_get_log_gids(q)},
+			{"pkeys", attr->pkeys[port], 1u << query_port_get_log_pkeys(q)},
+		};
+
+		differs(a, HCR_QUERY_PORT, "", member_differs(said, ARRAY_SIZE(said)));
+	}
+}
