@@ -378,15 +378,20 @@
 	  "IBA 11.2: the errors of each verb; Linux: -EINVAL, -EBUSY, -ENODEV and -EOPNOTSUPP each stand behind a test of the driver", \
 	  "the tests in the functions that ran last, for the limit, the state or the capability that they compare", \
 	  "the test for the device's ID also refuses the right one") \
+	R(call_unexplained, \
+	  "what a caller expects of the layers above mlx4 is not so, and no other rule is broken: their functions that ran last", \
+	  "no rule of the device: the layers above mlx4 promise their callers more than it can know", \
+	  "the latest functions of the thread that made the last call, then those of the threads that it waits for", \
+	  "an event has the status of another one, and the program that gets it ends with an error") \
 	R(driver_crashed, \
 	  "the driver was ended by a signal: it used memory that does not exist, or called abort()", \
-	  "mlx4 in Linux: an oops", \
-	  "the pointer that the innermost function uses, and who should have set it", \
+	  "C11 6.5.3.2: an invalid pointer may not be dereferenced; mlx4 in Linux: an oops", \
+	  "the pointer that the innermost function uses: who sets it, and whether what it points to is made already or gone", \
 	  "a call returns 0 and has made no object") \
 	R(driver_endless, \
-	  "a function of the driver does not end, and lets no simulated time pass", \
-	  "mlx4 in Linux: a soft lockup", \
-	  "what ends the loop in the innermost function, and who changes it", \
+	  "a call of the driver does not end, and lets no simulated time pass", \
+	  "host_driver/platform.h: others run only where a thread sleeps, waits or accesses a register; mlx4 in Linux: a soft lockup", \
+	  "what ends the loop in the innermost functions, and whether each round comes nearer to its end", \
 	  "a loop over a list does not go on to the next member") \
 	R(eq_left, \
 	  "the driver leaves events in an EQ: it arms the EQ again and does not take them, or takes many and gives no index back", \

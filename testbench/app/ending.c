@@ -31,6 +31,7 @@ void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak)
 static struct tb *watched;
 static pid_t watched_pid; /* not that of a process which a scenario forks */
 static volatile sig_atomic_t asked, pipe_broken;
+static uint64_t asked_ps; /* simulated time then */
 
 static void tell(const char *what, const char *further)
 {
@@ -50,7 +51,7 @@ static void on_endless(int number, siginfo_t *info, void *context)
 {
 	struct calls calls;
 
-	if (getpid() != watched_pid || !watched)
+	if (getpid() != watched_pid || !watched || watched->machine->core.now_ps != asked_ps)
 		return;
 	calls_of_signal(&calls, context);
 	if (!tb_in_driver(&calls))
@@ -70,6 +71,7 @@ static void on_ending(int number)
 					  .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
 	asked = number;
+	asked_ps = watched->machine->core.now_ps;
 	tell("interrupted", "; a second signal ends the run at once");
 	kernel_interrupt(watched->machine->kernel);
 	sigaction(SIGALRM, &endless, NULL);

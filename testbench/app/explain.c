@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "testbench/app/explain.h"
 
+#include "model/interface/rows.h"
 #include "model/sim/cfg.h"
 #include "testbench/dsan/hear/callout.h"
 #include "testbench/language/tb.h"
@@ -77,6 +78,7 @@ static void child_run(const char *const *argv, FILE *said)
 /* What the second run printed about guest errors: the lines before the one that says what failed. */
 static char *guest_errors_of(FILE *said, const char *scenario)
 {
+	const char *unexplained = guest_rules[RULE_call_unexplained].name;
 	char *line = NULL, *text = NULL, *failed;
 	size_t capacity = 0, size;
 	FILE *out = open_memstream(&text, &size);
@@ -87,7 +89,8 @@ static char *guest_errors_of(FILE *said, const char *scenario)
 	if (asprintf(&failed, ": %s failed at ", scenario) < 0)
 		failed = NULL;
 	while (failed && getline(&line, &capacity, said) >= 0 && !strstr(line, failed)) {
-		any = any || !strncmp(line, "guest error ", strlen("guest error "));
+		any = any || !strncmp(line, "guest error ", strlen("guest error ")) ||
+		      !strncmp(line, unexplained, strlen(unexplained));
 		if (any)
 			fputs(line, out);
 	}

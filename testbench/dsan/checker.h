@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct checker;
 
@@ -49,6 +50,10 @@ void checker_device_reads(struct checker *c, uint64_t bus, void *bytes, size_t l
 void checkers_ran(unsigned host, struct ran *ran);
 /* A call of the driver has failed that should not: reports it, unless something was refused to it. */
 void checkers_tell_refused(const char *call, int rc);
+/* Prints what the layers above mlx4 have done last, for a failure that no broken rule explains. false:
+ * they have done nothing since checkers_forget_calls(). */
+bool checkers_tell_calls(FILE *out);
+void checkers_forget_calls(void);
 /* At the end of a wait in vain: reports commands that are done, and the driver still waits for them. */
 void checkers_tell_waits(void);
 

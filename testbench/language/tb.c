@@ -142,6 +142,8 @@ static void fail(struct tb *tb, const char *here, const char *expected, const ch
 	if (tb->explain)
 		tb->explained = tb->explain(tb);
 	tb_tell_guest_errors(tb, tb->report);
+	if (!tb_has_guest_errors(tb))
+		checkers_tell_calls(tb->report);
 	fprintf(tb->report, "%s: %s failed at %" PRIu64 ".%06" PRIu64 " us\n", here,
 		tb->scenario->name, now / 1000000, now % 1000000);
 	fprintf(tb->report, "  expected: %s\n", expected);
@@ -359,6 +361,7 @@ static void body(struct tb *tb)
 	if (tb->on_begin)
 		tb->on_begin(tb, true);
 	note_stats(tb);
+	checkers_forget_calls();
 	tb_ignore_packets(tb, tb->setup.any_packets);
 	for (unsigned i = 0; i < TB_ENDS; i++)
 		tb->events[i].count = 0;

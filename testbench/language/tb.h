@@ -138,12 +138,14 @@ __attribute__((format(printf, 3, 4))) void tb_failf(struct tb *tb, const char *h
 /* told.c: what explains a failure, as text. Guest errors that no verb has taken, each with its rule, its
  * object and the driver's calls. Nothing when there are none. */
 void tb_tell_guest_errors(struct tb *tb, FILE *out);
+/* Whether that prints anything. */
+bool tb_has_guest_errors(const struct tb *tb);
 /* The last commands that a device refused; after a wait in vain, what both devices wait for. */
 void tb_tell_waits(struct tb *tb, FILE *out);
 /* The program has crashed or does not go on, in these calls: they, the rule if they are in the driver, and
  * the guest errors before it. */
 void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rule, FILE *out);
-/* Whether one of these calls is in the driver. */
+/* Whether the innermost of these calls that is not a library's is in the driver. */
 bool tb_in_driver(const struct calls *calls);
 /* How many guest errors came after the failure. */
 void tb_tell_consequences(struct tb *tb, FILE *out);

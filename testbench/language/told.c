@@ -96,7 +96,7 @@ void tb_tell_calls(const struct calls *calls, const char *label, unsigned room, 
 				room++;
 				continue;
 			}
-			snprintf(last, sizeof(last), "%s", s->name);
+			memcpy(last, s->name, sizeof(last));
 			if (line.functions[0] &&
 			    (strcmp(s->file, line.file) ||
 			     strlen(line.functions) + strlen(s->name) > LINE_FULL)) {
@@ -264,6 +264,15 @@ void tb_tell_guest_errors(struct tb *tb, FILE *out)
 		fprintf(out, "and %u more guest errors: see run.log\n", left);
 }
 
+bool tb_has_guest_errors(const struct tb *tb)
+{
+	bool left = tb->explained;
+
+	for (unsigned i = 0; i < tb->machine->guest_errors_kept; i++)
+		left = left || is_left(tb, i);
+	return left;
+}
+
 /* --- refused commands --- */
 
 static void print_refusal(const struct refusal *r, FILE *out)
@@ -362,23 +371,32 @@ bool tb_in_driver(const struct calls *calls)
 	for (unsigned i = 0; i < calls->n; i++) {
 		const size_t n = symbols_find(calls->pc[i], symbols, ARRAY_SIZE(symbols));
 
-		for (size_t k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++) {
+			if (is_frame_of_bench(&symbols[k]))
+				continue;
 			if (strstr(symbols[k].file, "host_driver/"))
 				return true;
+			if (strstr(symbols[k].file, "testbench/"))
+				return false;
+		}
 	}
 	return false;
 }
 
 void tb_tell_crash(struct tb *tb, const struct calls *calls, enum guest_rule rule, FILE *out)
 {
+	const struct guest_rule_row *row = &guest_rules[rule];
+	const bool in_driver = tb_in_driver(calls);
 	struct ran ran;
 
-	if (tb_in_driver(calls))
-		fprintf(out, "    rule:     %s: %s\n", guest_rules[rule].name,
-			guest_rules[rule].meaning);
-	checkers_ran(0, &ran);
-	tell_ran(&ran, out);
+	if (in_driver)
+		fprintf(out, "guest error %s\n    means:    %s\n", row->name, row->meaning);
 	tb_tell_calls(calls, "in:", CALLS_SHOWN, out);
+	if (in_driver) {
+		checkers_ran(0, &ran);
+		tell_ran(&ran, out);
+		fprintf(out, "    look at:  %s\n", row->look);
+	}
 	tb_tell_guest_errors(tb, out);
 }
 

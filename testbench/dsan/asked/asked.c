@@ -64,8 +64,10 @@ void ask_begin(struct ask *a, enum ask_kind kind, const char *call, struct platf
 			  .call = strncmp(call, WRAP, strlen(WRAP)) ? call : call + strlen(WRAP),
 			  .thread = ask_thread(),
 			  .number = number};
-	if (kind != ASK_INNER && !ask_running())
+	if (kind != ASK_INNER && !ask_running()) {
 		trail_begin();
+		trail_asked(true);
+	}
 	asks = a;
 	if (!a->c)
 		return;
@@ -87,13 +89,17 @@ void ask_mark(struct ask *a)
 void ask_drop(struct ask *a)
 {
 	struct ask **at = &asks;
+	bool outermost_ends;
 
 	while (*at && *at != a)
 		at = &(*at)->next;
 	if (!*at)
 		return;
 	*at = a->next;
-	locks_end(a->c, a->call, a->locks, a->kind != ASK_INNER && !ask_running());
+	outermost_ends = a->kind != ASK_INNER && !ask_running();
+	locks_end(a->c, a->call, a->locks, outermost_ends);
+	if (outermost_ends)
+		trail_asked(false);
 	if (a->took)
 		taken_made(a, NULL);
 	if (a->marks)

@@ -152,6 +152,22 @@ void __tsan_write_range(void *at, size_t bytes)
 		others((uintptr_t)at, bytes, __builtin_return_address(0));
 }
 
+void __tsan_func_entry(void *caller);
+void __tsan_func_entry(void *caller)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->enter)
+			l->enter(l->ctx, __builtin_return_address(0));
+}
+
+void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+	for (struct callout_listener *l = listeners; l; l = l->next)
+		if (l->leave)
+			l->leave(l->ctx);
+}
+
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {

@@ -5,6 +5,7 @@
 #include "testbench/dsan/mads/connections.h"
 #include "testbench/dsan/held/counts.h"
 #include "testbench/dsan/held/heap.h"
+#include "testbench/dsan/hear/entered.h"
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/mads/mads.h"
 #include "testbench/dsan/held/pins.h"
@@ -245,6 +246,13 @@ W(int, uv_object_done, struct uv_object *object, int rc, uint32_t *handle)
 {
 	pin_back(object);
 	return __real_uv_object_done(object, rc, handle);
+}
+
+W(void, uv_process_exit, struct uv_process *process)
+{
+	entered_process_ends(true);
+	__real_uv_process_exit(process);
+	entered_process_ends(false);
 }
 
 W(void, uv_kernel_leave, void)

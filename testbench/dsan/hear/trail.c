@@ -26,11 +26,19 @@ void trail_begin(void)
 {
 	struct runner *r = runner_now();
 
-	if (!r)
+	if (!r || r->depth) /* part of a call of a layer above mlx4 */
 		return;
 	r->trail_from = r->n_trail;
 	r->refused = 0;
 	r->n_undone = 0;
+}
+
+void trail_asked(bool asked)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		r->asked = asked;
 }
 
 void trail_takes(void)

@@ -6,12 +6,15 @@
 #ifndef TESTBENCH_DSAN_HEAR_TRAIL_H
 #define TESTBENCH_DSAN_HEAR_TRAIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The running thread comes by; outside of the driver's threads nothing is noted. */
 void trail_note(const void *pc);
-/* It begins a call of the driver. */
+/* It begins a call of the driver: nothing happens when that is part of another one. */
 void trail_begin(void);
+/* It is in a call of the driver's interface. */
+void trail_asked(bool asked);
 /* It takes something that it must give back; it gives something back. A call that fails does so when it
  * undoes what it did: what ran before is what made it fail. */
 void trail_takes(void);

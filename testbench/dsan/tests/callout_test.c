@@ -11,10 +11,12 @@
 void __tsan_read4(void *at);
 void __tsan_write8(void *at);
 void __tsan_atomic_thread_fence(int order);
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
 void *callout_memcpy(void *to, const void *from, size_t bytes);
 
 static struct {
-	unsigned loads, stores, fences, fence;
+	unsigned loads, stores, fences, fence, depth;
 	uintptr_t at;
 	size_t bytes;
 } heard;
@@ -41,9 +43,24 @@ static void hear_fence(void *ctx, unsigned fence, const void *pc)
 	heard.fence = fence;
 }
 
+static void hear_enter(void *ctx, const void *pc)
+{
+	assert_non_null(pc);
+	heard.depth++;
+}
+
+static void hear_leave(void *ctx)
+{
+	heard.depth--;
+}
+
 static uint64_t memory[8];
-static struct callout_listener listener = {
-	.ctx = &heard, .load = hear_load, .store = hear_store, .fence = hear_fence};
+static struct callout_listener listener = {.ctx = &heard,
+					   .load = hear_load,
+					   .store = hear_store,
+					   .fence = hear_fence,
+					   .enter = hear_enter,
+					   .leave = hear_leave};
 
 static int begin(void **state)
 {
@@ -57,6 +74,15 @@ static int end(void **state)
 {
 	callout_leave(&listener);
 	return 0;
+}
+
+static void functions_are_entered_and_left(void **state)
+{
+	__tsan_func_entry(NULL);
+	__tsan_func_entry(NULL);
+	assert_int_equal(heard.depth, 2);
+	__tsan_func_exit();
+	assert_int_equal(heard.depth, 1);
 }
 
 static void only_watched_memory_is_heard_of(void **state)
@@ -112,6 +138,7 @@ static void who_has_left_hears_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(functions_are_entered_and_left, begin, end),
 		cmocka_unit_test_setup_teardown(only_watched_memory_is_heard_of, begin, end),
 		cmocka_unit_test_setup_teardown(a_copy_is_a_load_and_a_store, begin, end),
 		cmocka_unit_test_setup_teardown(a_fence_says_what_it_orders, begin, end),

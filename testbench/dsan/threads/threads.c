@@ -3,6 +3,8 @@
 #include "testbench/dsan/threads/threads_impl.h"
 
 #include "testbench/dsan/held/counts.h"
+#include "testbench/dsan/hear/entered.h"
+#include "testbench/dsan/hear/trail.h"
 #include "testbench/dsan/held/heap.h"
 
 #include <stdlib.h>
@@ -137,7 +139,28 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 	accesses_add(&r->stores, at, bytes, pc);
 }
 
-static struct callout_listener listener = {.elsewhere = on_store, .elsewhere_load = on_load};
+static void on_enter(void *ctx, const void *pc)
+{
+	struct runner *r = runner_now();
+
+	if (!r)
+		return;
+	if (!r->asked)
+		trail_begin();
+	r->depth++;
+	entered_note(r, pc);
+}
+
+static void on_leave(void *ctx)
+{
+	struct runner *r = runner_now();
+
+	if (r && r->depth)
+		r->depth--;
+}
+
+static struct callout_listener listener = {
+	.elsewhere = on_store, .elsewhere_load = on_load, .enter = on_enter, .leave = on_leave};
 
 /* --- where others may run --- */
 
@@ -277,6 +300,7 @@ void threads_leave(struct platform *p)
 	if (hosts[!p->host].c)
 		return;
 	callout_leave(&listener);
+	entered_forget();
 	freed_forget();
 	heap_forget();
 	counts_forget();

@@ -14,7 +14,8 @@ enum {
 	HELD = 8,
 	CHANGES = 4,
 	NAMES = 160,
-	TRAIL = 1024 /* a power of two */,
+	TRAIL = 1024,  /* a power of two */
+	ENTERED = 256, /* a power of two */
 	UNDONE = 24
 };
 
@@ -77,6 +78,12 @@ struct runner {
 	 * modulo 64; how long its trail was at the last one */
 	uint64_t refused;
 	uint32_t refused_at;
+	/* of entered.c: code_offset() of the functions above mlx4 that it has entered, and how many of
+	 * them it is in */
+	uint32_t entered[ENTERED], n_entered;
+	unsigned depth;
+	bool asked;    /* it is in a call that has an ask (asked/asked.h) */
+	bool ends;     /* its process ends: what it still enters is not noted */
 	struct woken { /* behind a wait: of waits.c */
 		bool watched;
 		struct accesses looks, stores; /* its own before it slept; those of who woke it */
@@ -102,6 +109,9 @@ void locks_load(struct runner *r, uintptr_t at, const void *pc);
 void locks_store(struct runner *r, uintptr_t at, const void *pc);
 /* Memory is given back. */
 void locks_memory_gone(uintptr_t at, size_t bytes);
+
+/* entered.c */
+void entered_note(struct runner *r, const void *pc);
 
 /* waits.c */
 void waits_load(struct runner *r, uintptr_t at, size_t bytes);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See entered.h. */
+#include "testbench/dsan/hear/entered.h"
+
+#include "model/interface/rows.h"
+#include "testbench/dsan/threads/threads_impl.h"
+#include "testbench/os/symbols.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LATEST = 4, FIRST_CHARS = 330, OTHER_CHARS = 200 };
+
+/* The threads that have entered a function last, the newest first. */
+static struct runner *latest[LATEST];
+
+static void move_to_front(struct runner *r)
+{
+	unsigned n = 0;
+
+	while (n < LATEST - 1 && latest[n] != r)
+		n++;
+	memmove(&latest[1], &latest[0], n * sizeof(struct runner *));
+	latest[0] = r;
+}
+
+void entered_note(struct runner *r, const void *pc)
+{
+	if (r->ends)
+		return;
+	if (latest[0] != r)
+		move_to_front(r);
+	r->entered[r->n_entered++ % ENTERED] = code_offset(pc);
+}
+
+void entered_process_ends(bool ends)
+{
+	struct runner *r = runner_now();
+
+	if (r)
+		r->ends = ends;
+}
+
+/* What headers have inline is no function of its own to its reader. */
+static bool is_from_header(const void *pc)
+{
+	struct symbol s;
+	const size_t n = symbols_find(pc, &s, 1) ? strlen(s.file) : 0;
+
+	return n > 2 && !strcmp(s.file + n - 2, ".h");
+}
+
+static void thread_tell(const struct runner *r, size_t size, FILE *out)
+{
+	const void *pcs[ENTERED];
+	char names[FIRST_CHARS];
+	unsigned n = 0;
+
+	for (uint32_t at = r->n_entered; at && r->n_entered - at < ENTERED; at--) {
+		const void *pc = code_pc(r->entered[(at - 1) % ENTERED]);
+
+		if (!is_from_header(pc))
+			pcs[n++] = pc;
+	}
+	checker_functions(pcs, n, names, size);
+	if (r->c)
+		fprintf(out, "    host %u:   %s\n", r->c->host.platform->host, names);
+	else
+		fprintf(out, "    a thread: %s\n", names);
+}
+
+bool checkers_tell_calls(FILE *out)
+{
+	const struct guest_rule_row *rule = &guest_rules[RULE_call_unexplained];
+
+	if (!latest[0])
+		return false;
+	fprintf(out, "%s: %s; of each thread, the latest first:\n", rule->name, rule->meaning);
+	for (unsigned i = 0; i < LATEST && latest[i]; i++)
+		thread_tell(latest[i], i ? OTHER_CHARS : FIRST_CHARS, out);
+	fprintf(out, "    look at:  %s\n", rule->look);
+	return true;
+}
+
+void checkers_forget_calls(void)
+{
+	for (unsigned i = 0; i < LATEST && latest[i]; i++)
+		latest[i]->n_entered = 0;
+	entered_forget();
+}
+
+void entered_forget(void)
+{
+	memset(latest, 0, sizeof(latest));
+}

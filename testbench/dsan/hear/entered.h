@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which functions of the layers above mlx4 each thread has entered last. A mistake there seldom breaks
+ * a rule of the device: a caller gets a wrong value, or waits for what never comes. Then this is what
+ * is known of the way to it.
+ */
+#ifndef TESTBENCH_DSAN_HEAR_ENTERED_H
+#define TESTBENCH_DSAN_HEAR_ENTERED_H
+
+#include <stdbool.h>
+
+/* The running thread undoes what its process has left: that is no way to what went wrong before. */
+void entered_process_ends(bool ends);
+/* No thread has entered any. */
+void entered_forget(void);
+
+#endif
