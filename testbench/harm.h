@@ -14,6 +14,34 @@
 #include "model/interface/commands.h"
 #include "testbench/services.h"
 
+#include <errno.h>
+
+/* The nth allocation of the driver from now on that the calling thread makes finds no memory; 0: none.
+ * Returns whether the one asked for before has come. A process may call it, too. */
+bool lack_memory(unsigned nth);
+/*
+ * In a process, whose function returns an int: makes that call again and again, each time with one
+ * allocation more that succeeds, until none fails any more. Each call that finds no memory must be refused
+ * with ENOMEM; `made` says whether it was not. The function returns its line if that is not so.
+ */
+#define MADE_WITHOUT_MEMORY(made)                                                                  \
+	do {                                                                                       \
+		for (unsigned nth_ = 1;; nth_++) {                                                 \
+			bool made_;                                                                \
+                                                                                                   \
+			errno = 0;                                                                 \
+			lack_memory(nth_);                                                         \
+			made_ = (made);                                                            \
+			if (!lack_memory(0)) {                                                     \
+				if (!made_)                                                        \
+					return __LINE__;                                           \
+				break;                                                             \
+			}                                                                          \
+			if (made_ || errno != ENOMEM)                                              \
+				return __LINE__;                                                   \
+		}                                                                                  \
+	} while (0)
+
 /* clang-format off */
 
 /* Delays DMA reads of the end's device. Of the reads that match (struct hca_late_dma: what, qpn) the first `skip` are not delayed; the next `times` [1]

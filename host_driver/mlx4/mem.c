@@ -6,5 +6,7 @@
 
 void *drv_calloc(size_t n, size_t size)
 {
+	if (drv_calloc_fails && drv_calloc_fails())
+		return NULL;
 	return calloc(n, size);
 }

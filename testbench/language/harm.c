@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See harm.h. */
 #include "testbench/harm.h"
+#include "host_driver/mlx4/alloc.h"
+#include "model/systemc/kernel.h"
 #include "testbench/language/software.h"
 
 /* CONTROL: offset of the control word in an entry of the MSI-X table. VECTORS_A_WORD: vectors in
@@ -68,4 +70,32 @@ void tb_evict(struct tb *tb, const char *here, struct tb_end *end, enum hca_obje
 		tb_lacks(tb, here, end, "caches of contexts and keys");
 	else
 		hca_evict(host_hca(end->host), type, number);
+}
+
+/* --- memory of the host --- */
+
+/* One process runs one scenario. */
+static struct {
+	const struct kernel_thread *thread; /* whose allocation fails */
+	unsigned left;                      /* allocations until then; 0: none fails */
+	bool came;
+} lack;
+
+static bool memory_lacks(void)
+{
+	if (!lack.left || kernel_thread_running() != lack.thread || --lack.left)
+		return false;
+	lack.came = true;
+	return true;
+}
+
+bool lack_memory(unsigned nth)
+{
+	const bool came = lack.came;
+
+	lack.thread = kernel_thread_running();
+	lack.left = nth;
+	lack.came = false;
+	drv_calloc_fails = nth ? memory_lacks : NULL;
+	return came;
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections by IP address over Ethernet. The route needs no subnet administration: it is what the port
+ * and the neighbour say. Queue pairs get the GIDs, the hop limit and the MAC of that route, and private
+ * data and a message get through, by IPv4 and by IPv6.
+ */
+/* behaviours: IBA-A11-ip-cm-service */
+#include "testbench/scenarios/connect/by_address.h"
+
+SCENARIO(roce_connect, "connections by IP address over Ethernet, by IPv4 and by IPv6",
+	 .no_qps = true, .any_packets = true, .settings = {"hca.port1.type=eth"})
+{
+	const struct way route = {.is_global = true, .hop_limit = 64, .mtu = IBV_MTU_4096};
+
+	start_cm();
+	connect_both(tb, a, b, &route);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory lacks at each place where a call of kernel verbs or of connection management allocates some,
+ * one after the other. Each call that finds none says -ENOMEM and gives back what it had taken until
+ * then. The next one succeeds.
+ */
+/* behaviours: FAULT-no-memory */
+#include "host_driver/core/include/rdma/rw.h"
+#include "testbench/connect.h"
+#include "testbench/harm.h"
+#include "testbench/kernel_verbs.h"
+
+enum { ENTRIES = 6, PAGE = 4096, CTXS = 2, PLACES_MAX = 100 };
+
+/* Makes an object, with each allocation of the call failing in turn. */
+#define MAKE(object, call)                                                                         \
+	for (unsigned nth_ = 1; still_right(); nth_++) {                                           \
+		lack_memory(nth_);                                                                 \
+		object = call;                                                                     \
+		if (!lack_memory(0)) {                                                             \
+			expect_true(!IS_ERR(object));                                              \
+			break;                                                                     \
+		}                                                                                  \
+		expect_true(IS_ERR(object) && PTR_ERR(object) == -ENOMEM);                         \
+		expect_that(nth_, <, PLACES_MAX);                                                  \
+	}
+
+/* The same with a function that gives 0 or an error. */
+#define DO(call)                                                                                   \
+	for (unsigned nth_ = 1; still_right(); nth_++) {                                           \
+		int rc_;                                                                           \
+                                                                                                   \
+		lack_memory(nth_);                                                                 \
+		rc_ = call;                                                                        \
+		if (!lack_memory(0)) {                                                             \
+			expect_true(rc_ >= 0);                                                     \
+			break;                                                                     \
+		}                                                                                  \
+		expect_true(rc_ == -ENOMEM);                                                       \
+		expect_that(nth_, <, PLACES_MAX);                                                  \
+	}
+
+struct all {
+	struct ib_device *device;
+	struct ib_pd *pd, *global;
+	struct ib_cq *cq, *polled, *worked;
+	struct ib_xrcd *xrcd;
+	struct ib_srq *srq;
+	struct ib_qp *rc, *ud, *target, *handle;
+};
+
+static void make_queues(struct tb *tb, struct all *o)
+{
+	const struct ib_cq_init_attr cq = {.cqe = 8};
+	struct ib_srq_init_attr srq = {.attr = {.max_wr = 4, .max_sge = 1}};
+	struct ib_qp_init_attr init = {.qp_type = IB_QPT_RC,
+				       .cap = {.max_send_wr = 4,
+					       .max_recv_wr = 4,
+					       .max_send_sge = 1,
+					       .max_recv_sge = 1,
+					       .max_rdma_ctxs = CTXS},
+				       .port_num = 1};
+
+	MAKE(o->pd, ib_alloc_pd(o->device, 0));
+	MAKE(o->global, ib_alloc_pd(o->device, IB_PD_UNSAFE_GLOBAL_RKEY));
+	MAKE(o->cq, ib_create_cq(o->device, NULL, NULL, NULL, &cq));
+	MAKE(o->polled, ib_alloc_cq(o->device, NULL, 8, 0, IB_POLL_SOFTIRQ));
+	MAKE(o->worked, ib_alloc_cq_any(o->device, NULL, 8, IB_POLL_WORKQUEUE));
+	MAKE(o->xrcd, ib_alloc_xrcd(o->device));
+	MAKE(o->srq, ib_create_srq(o->pd, &srq));
+	init.send_cq = init.recv_cq = o->polled;
+	o->device->rdma_rw_force_mr = true;
+	MAKE(o->rc, ib_create_qp(o->pd, &init));
+	init.qp_type = IB_QPT_UD;
+	init.cap.max_rdma_ctxs = 0;
+	MAKE(o->ud, ib_create_qp(o->pd, &init));
+	init = (struct ib_qp_init_attr){.qp_type = IB_QPT_XRC_TGT, .xrcd = o->xrcd};
+	MAKE(o->target, ib_create_qp(NULL, &init));
+	if (still_right())
+		MAKE(o->handle, ib_open_qp(o->xrcd, o->target->qp_num, NULL, NULL));
+}
+
+static void make_memory(struct tb *tb, struct all *o, struct tb_end *a)
+{
+	const struct rdma_ah_attr to = kv_ah_to(a);
+	struct ib_fast_reg_page_list *list = NULL;
+	struct ib_mr *fast = NULL, *dma = NULL, *phys = NULL;
+	struct ib_phys_buf buf;
+	struct ib_mw *mw = NULL;
+	struct ib_ah *ah = NULL;
+	uint8_t *mem = kv_memory(a, PAGE);
+	uint64_t iova;
+
+	if (!mem)
+		return;
+	buf = (struct ib_phys_buf){ib_dma_map_single(o->device, mem, PAGE, DMA_BIDIRECTIONAL),
+				   PAGE};
+	iova = buf.addr;
+	MAKE(fast, ib_alloc_mr(o->pd, IB_MR_TYPE_MEM_REG, ENTRIES));
+	MAKE(dma, ib_get_dma_mr(o->pd, IB_ACCESS_LOCAL_WRITE));
+	MAKE(phys, ib_reg_phys_mr(o->pd, &buf, 1, IB_ACCESS_LOCAL_WRITE, &iova));
+	MAKE(list, ib_alloc_fast_reg_page_list(o->device, ENTRIES));
+	MAKE(mw, ib_alloc_mw(o->pd, IB_MW_TYPE_1));
+	MAKE(ah, rdma_create_ah(o->pd, &to, 0));
+	if (!still_right())
+		return;
+	must(rdma_destroy_ah(ah, 0));
+	must(ib_dealloc_mw(mw));
+	ib_free_fast_reg_page_list(list);
+	must(ib_dereg_mr(phys));
+	must(ib_dereg_mr(dma));
+	must(ib_dereg_mr(fast));
+	ib_dma_unmap_single(o->device, buf.addr, PAGE, DMA_BIDIRECTIONAL);
+	kv_memory_free(a, mem, PAGE);
+}
+
+/* A transfer with requests of its own, and one with registrations. */
+static void make_transfers(struct tb *tb, struct all *o, struct tb_end *a)
+{
+	uint8_t *mem = kv_memory(a, ENTRIES * PAGE);
+	struct scatterlist sg[ENTRIES];
+	struct rdma_rw_ctx ctx;
+
+	if (!mem)
+		return;
+	sg_init_table(sg, ENTRIES);
+	for (unsigned i = 0; i < ENTRIES; i++)
+		sg_set_buf(&sg[i], mem + i * PAGE, PAGE);
+	for (unsigned registers = 0; registers < 2; registers++) {
+		o->device->rdma_rw_force_mr = registers;
+		DO(rdma_rw_ctx_init(&ctx, o->rc, 1, sg, ENTRIES, 0, PAGE, 1, DMA_TO_DEVICE));
+		rdma_rw_ctx_destroy(&ctx, o->rc, 1, sg, ENTRIES, DMA_TO_DEVICE);
+	}
+	expect_equal(o->rc->mrs_used, 0);
+	o->device->rdma_rw_force_mr = false;
+	kv_memory_free(a, mem, ENTRIES * PAGE);
+}
+
+static void make_connections(struct tb *tb, struct all *o)
+{
+	struct ib_cm_id *id = NULL;
+
+	DO(ib_cm_attach(o->device));
+	if (!still_right())
+		return;
+	MAKE(id, ib_create_cm_id(o->device, NULL, NULL));
+	if (!still_right())
+		return;
+	ib_destroy_cm_id(id);
+	must(ib_cm_detach(o->device));
+}
+
+static void destroy_queues(struct tb *tb, struct all *o)
+{
+	must(ib_close_qp(o->handle));
+	must(ib_destroy_qp(o->target));
+	must(ib_destroy_qp(o->ud));
+	must(ib_destroy_qp(o->rc));
+	must(ib_destroy_srq(o->srq));
+	must(ib_dealloc_xrcd(o->xrcd));
+	ib_free_cq(o->worked);
+	ib_free_cq(o->polled);
+	must(ib_destroy_cq(o->cq));
+	must(ib_dealloc_pd(o->global));
+	must(ib_dealloc_pd(o->pd));
+}
+
+SCENARIO(kernel_lacks_memory, "each call of kernel verbs finds no memory at each place in turn",
+	 .no_qps = true, .any_packets = true)
+{
+	struct all o = {.device = ib_device_of(a)};
+
+	if (!o.device)
+		return;
+	make_queues(tb, &o);
+	make_memory(tb, &o, a);
+	make_transfers(tb, &o, a);
+	make_connections(tb, &o);
+	destroy_queues(tb, &o);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a program is told of the device, its ports and their tables is what the driver below has found.
+ * No traffic depends on most of it, so a wrong value would never show.
+ */
+/* behaviours: IBA-11.2.1.2-query-hca */
+#include "model/interface/macros.h"
+#include "testbench/programs.h"
+
+#include <endian.h>
+#include <infiniband/driver.h>
+#include <errno.h>
+#include <string.h>
+
+enum { GIDS = 512, NO_PORT = 9 };
+
+struct truth {
+	struct drv_device_attr device;
+	struct drv_port_attr port;
+	uint8_t gid[DRV_GID_BYTES];
+	unsigned gids; /* of all ports; over InfiniBand each has the prefix of its subnet */
+};
+
+#define DIFFER(a, b) ((uint64_t)(a) != (uint64_t)(b))
+
+static int device_is(struct ibv_context *c, const struct drv_device_attr *d)
+{
+	struct ibv_device_attr_ex ex;
+	struct ibv_device_attr *is = &ex.orig_attr;
+
+	if (ibv_query_device_ex(c, NULL, &ex) || !ex.hca_core_clock ||
+	    DIFFER(ex.phys_port_cnt_ex, d->ports) ||
+	    DIFFER(ex.device_cap_flags_ex, is->device_cap_flags))
+		return __LINE__;
+	if (DIFFER(be64toh(is->node_guid), d->node_guid) ||
+	    DIFFER(be64toh(is->sys_image_guid), d->sys_image_guid) ||
+	    DIFFER(is->vendor_id, d->vendor_id) || DIFFER(is->vendor_part_id, d->device_id) ||
+	    DIFFER(is->hw_ver, d->revision) || strcmp(is->fw_ver, d->fw_version))
+		return __LINE__;
+	if (DIFFER(is->max_qp, d->max_qp) || DIFFER(is->max_qp_wr, d->max_qp_wr) ||
+	    DIFFER(is->max_cq, d->max_cq) || DIFFER(is->max_cqe, d->max_cqe) ||
+	    DIFFER(is->max_mr, d->max_mr) || DIFFER(is->max_pd, d->max_pd) ||
+	    DIFFER(is->max_mw, d->max_mr) || DIFFER(is->max_srq, d->max_srq) ||
+	    DIFFER(is->max_srq_wr, d->max_srq_wr) || DIFFER(is->max_srq_sge, d->max_recv_sge - 1))
+		return __LINE__;
+	if (is->max_sge > (int)d->max_send_sge || is->max_sge > (int)d->max_recv_sge ||
+	    is->max_sge_rd != is->max_sge || DIFFER(is->max_qp_rd_atom, d->max_dest_rd_atomic) ||
+	    DIFFER(is->max_qp_init_rd_atom, d->max_rd_atomic) ||
+	    DIFFER(is->max_res_rd_atom, d->max_dest_rd_atomic * d->max_qp))
+		return __LINE__;
+	if (DIFFER(is->max_pkeys, d->pkeys[1]) ||
+	    DIFFER(is->local_ca_ack_delay, d->local_ack_delay) ||
+	    DIFFER(is->phys_port_cnt, d->ports) || is->atomic_cap != IBV_ATOMIC_HCA)
+		return __LINE__;
+	return is->device_cap_flags & IBV_DEVICE_XRC ? 0 : __LINE__;
+}
+
+static int names_are(struct ibv_context *c, const struct drv_device_attr *d)
+{
+	if (DIFFER(be64toh(ibv_get_device_guid(c->device)), d->node_guid) ||
+	    strcmp(ibv_get_device_name(c->device), c->device->name))
+		return __LINE__;
+	if (strcmp(ibv_node_type_str(IBV_NODE_CA), "InfiniBand channel adapter") ||
+	    strcmp(ibv_node_type_str(IBV_NODE_SWITCH), "unknown") ||
+	    !strcmp(ibv_port_state_str(IBV_PORT_ACTIVE), ibv_port_state_str(IBV_PORT_DOWN)))
+		return __LINE__;
+	return 0;
+}
+
+static int port_is(struct ibv_context *c, const struct drv_port_attr *p)
+{
+	struct ibv_port_attr is;
+
+	if (!ibv_query_port(c, NO_PORT, &is) || ibv_query_port(c, 1, &is))
+		return __LINE__;
+	if (DIFFER(is.state, IBV_PORT_ACTIVE) || DIFFER(is.lid, p->lid) ||
+	    DIFFER(is.sm_lid, p->sm_lid) || DIFFER(is.lmc, p->lmc) ||
+	    DIFFER(is.active_mtu, IBV_MTU_4096) || DIFFER(is.max_mtu, IBV_MTU_4096))
+		return __LINE__;
+	return is.link_layer == IBV_LINK_LAYER_INFINIBAND ? 0 : __LINE__;
+}
+
+static int tables_are(struct ibv_context *c, const struct truth *t)
+{
+	struct ibv_gid_entry table[GIDS], one;
+	enum ibv_gid_type_sysfs type;
+	union ibv_gid gid;
+	__be16 pkey;
+	ssize_t n;
+
+	if (ibv_query_gid(c, 1, 0, &gid) || memcmp(gid.raw, t->gid, sizeof(t->gid)) ||
+	    !ibv_query_gid(c, NO_PORT, 0, &gid) || errno != EINVAL)
+		return __LINE__;
+	if (ibv_query_gid_ex(c, 1, 0, &one, 0) || one.gid_index || one.port_num != 1 ||
+	    one.gid_type != IBV_GID_TYPE_IB || memcmp(one.gid.raw, t->gid, sizeof(t->gid)) ||
+	    ibv_query_gid_ex(c, 1, 0, &one, 1) != EINVAL)
+		return __LINE__;
+	n = ibv_query_gid_table(c, table, GIDS, 0);
+	if (n != (ssize_t)t->gids || memcmp(table[0].gid.raw, t->gid, sizeof(t->gid)) ||
+	    table[n - 1].port_num != t->device.ports ||
+	    table[n - 1].gid_index != t->device.gids[t->device.ports] - 1 ||
+	    ibv_query_gid_table(c, table, (size_t)n, 0) != n ||
+	    ibv_query_gid_table(c, table, (size_t)n - 1, 0) != -EINVAL ||
+	    ibv_query_gid_table(c, table, GIDS, 1) != -EINVAL)
+		return __LINE__;
+	if (ibv_query_gid_type(c, 1, 0, &type) || type != IBV_GID_TYPE_SYSFS_IB_ROCE_V1)
+		return __LINE__;
+	if (ibv_query_pkey(c, 1, 0, &pkey) || pkey != htobe16(0xffff) ||
+	    ibv_get_pkey_index(c, 1, pkey) || ibv_get_pkey_index(c, 1, htobe16(0x7abc)) != -1 ||
+	    !ibv_query_pkey(c, 1, -1, &pkey) || errno != EINVAL)
+		return __LINE__;
+	return 0;
+}
+
+/* Each rate there and back. Source: IBA 9.11.1, static rate control: multiples of 2.5 Gb/s. */
+static int rates_are(void)
+{
+	static const struct {
+		enum ibv_rate rate;
+		int mult, mbps;
+	} rates[] = {
+		{IBV_RATE_2_5_GBPS, 1, 2500},    {IBV_RATE_5_GBPS, 2, 5000},
+		{IBV_RATE_10_GBPS, 4, 10000},    {IBV_RATE_20_GBPS, 8, 20000},
+		{IBV_RATE_40_GBPS, 16, 40000},   {IBV_RATE_80_GBPS, 32, 80000},
+		{IBV_RATE_120_GBPS, 48, 120000},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++)
+		if (ibv_rate_to_mult(rates[i].rate) != rates[i].mult ||
+		    mult_to_ibv_rate(rates[i].mult) != rates[i].rate ||
+		    ibv_rate_to_mbps(rates[i].rate) != rates[i].mbps ||
+		    mbps_to_ibv_rate(rates[i].mbps) != rates[i].rate)
+			return __LINE__;
+	return mult_to_ibv_rate(-1) == IBV_RATE_MAX && mbps_to_ibv_rate(1) == IBV_RATE_MAX
+		       ? 0
+		       : __LINE__;
+}
+
+static int clock_runs(struct ibv_context *c)
+{
+	struct ibv_values_ex early = {.comp_mask = IBV_VALUES_MASK_RAW_CLOCK}, late = early;
+
+	if (ibv_query_rt_values_ex(c, &early))
+		return __LINE__;
+	process_sleep_us(1);
+	if (ibv_query_rt_values_ex(c, &late) || late.comp_mask != IBV_VALUES_MASK_RAW_CLOCK ||
+	    late.raw_clock.tv_nsec <= early.raw_clock.tv_nsec)
+		return __LINE__;
+	late.comp_mask = 0;
+	return ibv_query_rt_values_ex(c, &late) || late.comp_mask ? __LINE__ : 0;
+}
+
+static int program(void *arg)
+{
+	const struct truth *t = arg;
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *c = list ? ibv_open_device(list[0]) : NULL;
+	int rc;
+
+	if (!c)
+		return __LINE__;
+	ibv_free_device_list(list);
+	rc = device_is(c, &t->device);
+	if (!rc)
+		rc = names_are(c, &t->device);
+	if (!rc)
+		rc = port_is(c, &t->port);
+	if (!rc)
+		rc = tables_are(c, t);
+	if (!rc)
+		rc = rates_are();
+	if (!rc)
+		rc = clock_runs(c);
+	return rc ? rc : ibv_close_device(c) ? __LINE__ : 0;
+}
+
+SCENARIO(process_queries, "a program is told what the driver knows of device, port and tables",
+	 .no_qps = true)
+{
+	struct truth t = {.gids = 0};
+
+	must(drv_query_device(a->dev, &t.device));
+	must(drv_query_port(a->dev, 1, &t.port));
+	for (unsigned port = 1; port <= t.device.ports; port++)
+		t.gids += t.device.gids[port];
+	must(drv_query_gid(a->dev, 1, 0, t.gid));
+	expect_exit(start_process(a, program, &t), 0);
+}
