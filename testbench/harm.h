@@ -21,16 +21,17 @@
 bool lack_memory(unsigned nth);
 /*
  * In a process, whose function returns an int: makes that call again and again, each time with one
- * allocation more that succeeds, until none fails any more. Each call that finds no memory must be refused
+ * allocation more that succeeds, until none fails any more; each twice, because what a call that has
+ * failed may keep is not allocated again. Each call that finds no memory must be refused
  * with ENOMEM; `made` says whether it was not. The function returns its line if that is not so.
  */
 #define MADE_WITHOUT_MEMORY(made)                                                                  \
 	do {                                                                                       \
-		for (unsigned nth_ = 1;; nth_++) {                                                 \
+		for (unsigned nth_ = 2;; nth_++) {                                                 \
 			bool made_;                                                                \
                                                                                                    \
 			errno = 0;                                                                 \
-			lack_memory(nth_);                                                         \
+			lack_memory(nth_ / 2);                                                     \
 			made_ = (made);                                                            \
 			if (!lack_memory(0)) {                                                     \
 				if (!made_)                                                        \

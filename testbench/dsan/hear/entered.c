@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LATEST = 4, FIRST_CHARS = 330, OTHER_CHARS = 200 };
+enum { LATEST = 4, FIRST_CHARS = 420, OTHER_CHARS = 200, LOOP = 24 };
 
 /* The threads that have entered a function last, the newest first. */
 static struct runner *latest[LATEST];
@@ -24,13 +24,24 @@ static void move_to_front(struct runner *r)
 	latest[0] = r;
 }
 
+/* A loop enters the same functions again and again: they must not push out what came before it. */
+static bool is_recent(const struct runner *r, uint32_t at)
+{
+	for (uint32_t n = 1; n <= LOOP && n <= r->n_entered; n++)
+		if (r->entered[(r->n_entered - n) % ENTERED] == at)
+			return true;
+	return false;
+}
+
 void entered_note(struct runner *r, const void *pc)
 {
-	if (r->ends)
+	const uint32_t at = code_offset(pc);
+
+	if (r->ends || is_recent(r, at))
 		return;
 	if (latest[0] != r)
 		move_to_front(r);
-	r->entered[r->n_entered++ % ENTERED] = code_offset(pc);
+	r->entered[r->n_entered++ % ENTERED] = at;
 }
 
 void entered_process_ends(bool ends)

@@ -12,10 +12,10 @@
 
 enum { ENTRIES = 6, PAGE = 4096, CTXS = 2, PLACES_MAX = 100 };
 
-/* Makes an object, with each allocation of the call failing in turn. */
+/* Makes an object, with each allocation of the call failing in turn; each twice, as in harm.h. */
 #define MAKE(object, call)                                                                         \
-	for (unsigned nth_ = 1; still_right(); nth_++) {                                           \
-		lack_memory(nth_);                                                                 \
+	for (unsigned nth_ = 2; still_right(); nth_++) {                                           \
+		lack_memory(nth_ / 2);                                                             \
 		object = call;                                                                     \
 		if (!lack_memory(0)) {                                                             \
 			expect_true(!IS_ERR(object));                                              \
@@ -27,10 +27,10 @@ enum { ENTRIES = 6, PAGE = 4096, CTXS = 2, PLACES_MAX = 100 };
 
 /* The same with a function that gives 0 or an error. */
 #define DO(call)                                                                                   \
-	for (unsigned nth_ = 1; still_right(); nth_++) {                                           \
+	for (unsigned nth_ = 2; still_right(); nth_++) {                                           \
 		int rc_;                                                                           \
                                                                                                    \
-		lack_memory(nth_);                                                                 \
+		lack_memory(nth_ / 2);                                                             \
 		rc_ = call;                                                                        \
 		if (!lack_memory(0)) {                                                             \
 			expect_true(rc_ >= 0);                                                     \

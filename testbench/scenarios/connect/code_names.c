@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The texts for codes: each code has its own text, and what is no code has the one for that. Programs print
+ * them when something fails, so no traffic depends on them.
+ */
+/* behaviours: IBA-11.2.1.2-query-hca */
+#include "model/interface/cm.h"
+#include "model/interface/macros.h"
+#include "testbench/connect.h"
+
+enum { NO_CODE = 999 };
+
+static void differ(struct tb *tb, const char *const *texts, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < i; k++)
+			expect_true(texts[i] && texts[k] && strcmp(texts[i], texts[k]));
+}
+
+static void reasons(struct tb *tb)
+{
+#define ROW(prefix, name, code, meaning) {code, meaning},
+	static const struct {
+		unsigned code;
+		const char *text;
+	} rows[] = {CM_REASONS(ROW)};
+	static const unsigned none[] = {0, 36, 100, NO_CODE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		expect_true(!strcmp(ib_cm_reject_msg((enum ib_cm_rej_reason)rows[i].code),
+				    rows[i].text));
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+		expect_true(!strcmp(ib_cm_reject_msg((enum ib_cm_rej_reason)none[i]),
+				    "unrecognized reason"));
+}
+
+static void events(struct tb *tb)
+{
+	const char *texts[RDMA_CM_EVENT_TIMEWAIT_EXIT + 1];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(texts); i++)
+		texts[i] = rdma_event_str((enum rdma_cm_event_type)i);
+	differ(tb, texts, ARRAY_SIZE(texts));
+	expect_true(!strcmp(texts[RDMA_CM_EVENT_ESTABLISHED], "RDMA_CM_EVENT_ESTABLISHED"));
+	expect_true(!strcmp(rdma_event_str(RDMA_CM_EVENT_TIMEWAIT_EXIT + 1), "UNKNOWN EVENT"));
+}
+
+static void statuses(struct tb *tb)
+{
+	const char *kernel[IB_WC_GENERAL_ERR + 1], *user[IBV_WC_GENERAL_ERR + 1];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(kernel); i++)
+		kernel[i] = ib_wc_status_msg((enum ib_wc_status)i);
+	for (unsigned i = 0; i < ARRAY_SIZE(user); i++)
+		user[i] = ibv_wc_status_str((enum ibv_wc_status)i);
+	differ(tb, kernel, ARRAY_SIZE(kernel));
+	differ(tb, user, ARRAY_SIZE(user));
+	expect_true(!strcmp(kernel[IB_WC_SUCCESS], "success"));
+	expect_true(!strcmp(ib_wc_status_msg((enum ib_wc_status)NO_CODE), "unrecognized status"));
+	expect_true(!strcmp(ib_wc_status_msg(IB_WC_GENERAL_ERR + 1), "unrecognized status"));
+}
+
+SCENARIO(code_names, "each code has its own text", .no_qps = true)
+{
+	reasons(tb);
+	events(tb);
+	statuses(tb);
+}
