@@ -181,9 +181,27 @@ static void sizes_check(const struct ask *a, const struct drv_device *dev,
 		{"uar_bytes", dev->uar_bytes, (uint64_t)MIB << dev_cap_get_log_uar_mib(cap)},
 		{"bf_buf_bytes", dev->bf_buf_bytes,
 		 bf ? (1u << dev_cap_get_log_bf_reg_size(cap)) / 2 : 0},
+	};
+
+	differs(a, HCR_QUERY_DEV_CAP, "", member_differs(said, ARRAY_SIZE(said)));
+}
+
+void caps_taken_check(const struct drv_device *dev)
+{
+	const struct ask *a = ask_taker();
+
+	if (a && a->c && a->c->given.has_cap)
+		sizes_check(a, dev, &a->c->given.cap);
+}
+
+static void numbers_check(const struct ask *a, const struct drv_device *dev,
+			  const struct dev_cap *cap)
+{
+	const uint32_t reserved = 1u << dev_cap_get_log_rsvd_qps(cap);
+	const struct member said[] = {
 		{"n_eqs", dev->n_eqs, eqs_of(a, dev)},
 		{"special_base", dev->special_base,
-		 UINT64_C(1) << log2_up((1u << dev_cap_get_log_rsvd_qps(cap)) + BEFORE_SPECIAL)},
+		 UINT64_C(1) << log2_up(reserved + BEFORE_SPECIAL)},
 	};
 
 	differs(a, HCR_QUERY_DEV_CAP, "", member_differs(said, ARRAY_SIZE(said)));
@@ -192,7 +210,7 @@ static void sizes_check(const struct ask *a, const struct drv_device *dev,
 void caps_used_check(const struct ask *a, const struct drv_device *dev)
 {
 	if (a->c && a->c->given.has_cap)
-		sizes_check(a, dev, &a->c->given.cap);
+		numbers_check(a, dev, &a->c->given.cap);
 }
 
 /* --- what it tells --- */

@@ -13,6 +13,8 @@ struct drv_profile;
 /* The layout of ICM, as the running call has made it. */
 void caps_profile_check(const struct drv_profile *p, const struct dev_cap *cap,
 			const struct drv_options *options);
+/* The driver has taken its sizes from the capabilities. */
+void caps_taken_check(const struct drv_device *dev);
 /* Memory is given to the firmware, with MAP_FA or MAP_ICM_AUX. */
 void caps_memory_check(const struct drv_device *dev, const struct drv_icm *icm, unsigned opcode);
 /* The driver has come up. */

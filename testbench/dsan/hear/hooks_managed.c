@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* As hooks.c: management datagrams, ports, multicast groups. */
 #include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/asked/ethernet.h"
 #include "testbench/dsan/own/cq_waits.h"
 #include "testbench/dsan/mads/groups.h"
 #include "testbench/dsan/hear/hooks.h"
@@ -25,6 +26,7 @@ static void command_done(struct checker *c, const struct hcr *command,
 {
 	mads_ifc_done(c, command, answer);
 	groups_answered(c, command, answer);
+	ethernet_command_done(c, command, answer);
 }
 
 static void eqe_looked_at(struct checker *c, const struct eqe *e, const void *pc)
@@ -150,6 +152,57 @@ W(int, drv_query_pkey, struct drv_device *dev, unsigned port, unsigned index, ui
 	rc = ask_result(&a, __real_drv_query_pkey(dev, port, index, pkey));
 	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
 		told_pkey_check(&a, since, port, index, pkey);
+	return rc;
+}
+
+/* --- Ethernet ports --- */
+
+W(int, drv_eth_mac_set, struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_eth_mac_set(dev, port, mac));
+	if (!rc)
+		ethernet_mac_check(&a, port, mac);
+	return rc;
+}
+
+W(int, drv_eth_set, struct drv_device *dev, unsigned port, const struct drv_eth_config *config)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_eth_set(dev, port, config));
+	if (!rc)
+		ethernet_general_check(&a, port, config);
+	return rc;
+}
+
+W(int, drv_eth_gid_set, struct drv_device *dev, unsigned port, unsigned index,
+  const struct drv_gid *gid)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_eth_gid_set(dev, port, index, gid));
+	if (!rc)
+		ethernet_gid_check(&a, port, index, gid);
+	return rc;
+}
+
+W(int, drv_eth_vlan_get, struct drv_device *dev, unsigned port, unsigned vid, unsigned *index)
+{
+	ASK a;
+	int rc;
+
+	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
+	rc = ask_result(&a, __real_drv_eth_vlan_get(dev, port, vid, index));
+	if (!rc)
+		ethernet_vlan_check(&a, port, *index, vid);
 	return rc;
 }
 

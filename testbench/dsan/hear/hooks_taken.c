@@ -407,8 +407,10 @@ W(void, drv_table_cleanup, struct drv_icm_table *t, bool tell_device)
 W(int, drv_profile_make, struct drv_profile *profile, const struct dev_cap *cap,
   const struct drv_options *options)
 {
-	const int rc = __real_drv_profile_make(profile, cap, options);
+	int rc;
 
+	caps_taken_check(container_of(profile, struct drv_device, profile));
+	rc = __real_drv_profile_make(profile, cap, options);
 	if (!rc)
 		caps_profile_check(profile, cap, options);
 	return rc;

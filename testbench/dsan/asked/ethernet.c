@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See ethernet.h. Source of what a port begins with: Linux mlx4_en_set_port_*, mlx4_ib_update_gids. */
+#include "testbench/dsan/asked/ethernet.h"
+
+#include "testbench/dsan/asked/asked_impl.h"
+#include "testbench/dsan/asked/members.h"
+#include "testbench/dsan/hear/trail.h"
+
+#include "host_driver/mlx4/mlx4_internal.h"
+#include "model/interface/commands.h"
+#include "model/interface/macros.h"
+
+#include <inttypes.h>
+
+enum { HOSTS = 2, PORTS = 3, FRAME_HEADERS = 18, MBOX = 4096, NAMES = 200, FILTER_WORDS = 128 };
+
+/* The newest mailboxes that the device has taken. */
+static struct port {
+	struct {
+		bool given;
+		uint8_t bytes[MBOX];
+	} general, macs, vlans, gids, filter;
+	bool typed; /* the table of GIDs is one of RoCE addresses */
+} ports[HOSTS][PORTS];
+
+static struct port *port_of(const struct checker *c, unsigned port)
+{
+	return &ports[c->host.platform->host % HOSTS][port % PORTS];
+}
+
+#define KEEP(c, command, box)                                                                      \
+	((box)->given = checker_read(c, hcr_get_in_param(command), (box)->bytes, MBOX))
+
+static void part_keep(struct checker *c, const struct hcr *command)
+{
+	const uint32_t modifier = hcr_get_in_mod(command);
+	struct port *p = port_of(c, modifier & 0xff);
+
+	switch (modifier >> SET_PORT_PART_SHIFT) {
+	case SET_PORT_GENERAL:
+		KEEP(c, command, &p->general);
+		break;
+	case SET_PORT_MAC_TABLE:
+		KEEP(c, command, &p->macs);
+		break;
+	case SET_PORT_VLAN_TABLE:
+		KEEP(c, command, &p->vlans);
+		break;
+	case SET_PORT_GID_TABLE:
+		p->typed = false;
+		KEEP(c, command, &p->gids);
+		break;
+	case SET_PORT_ROCE_TABLE:
+		p->typed = true;
+		KEEP(c, command, &p->gids);
+		break;
+	default:
+		break;
+	}
+}
+
+void ethernet_command_done(struct checker *c, const struct hcr *command,
+			   const struct hca_command_answer *answer)
+{
+	const uint32_t opcode = hcr_get_opcode(command);
+
+	if (answer->status || !c->host.platform)
+		return;
+	if (opcode == HCR_INIT_HCA)
+		memset(ports[c->host.platform->host % HOSTS], 0, sizeof(ports[0]));
+	else if (opcode == HCR_SET_PORT && hcr_get_op_mod(command) == HCR_OM_SET_PORT_ETH)
+		part_keep(c, command);
+	else if (opcode == HCR_SET_VLAN_FLTR)
+		KEEP(c, command, &port_of(c, hcr_get_in_mod(command))->filter);
+}
+
+static void says(const struct ask *a, unsigned port, const char *what, bool given,
+		 const struct member *said, size_t n)
+{
+	const struct member *wrong = given ? member_differs(said, n) : NULL;
+	char names[NAMES];
+
+	if (given && !wrong)
+		return;
+	trail_format(names, sizeof(names));
+	if (!given)
+		checker_report(
+			a->c,
+			&(struct breach){RULE_command_sequence, {GUEST_PORT, port}, NULL, NULL},
+			"SET_PORT was not given for the %s, in %s by %s", what, ask_provider(a),
+			names);
+	else
+		checker_report(
+			a->c,
+			&(struct breach){RULE_context_differs, {GUEST_PORT, port}, NULL, NULL},
+			"the %s that SET_PORT gave has %s 0x%" PRIx64 ", and 0x%" PRIx64
+			" was asked for, in %s by %s",
+			what, wrong->name, wrong->is, wrong->asked, ask_provider(a), names);
+}
+
+static bool is_judged(const struct ask *a, unsigned port)
+{
+	return a->c && port && port < PORTS;
+}
+
+void ethernet_general_check(const struct ask *a, unsigned port, const struct drv_eth_config *asked)
+{
+	const struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
+	const struct eth_general *g = p ? (const void *)p->general.bytes : NULL;
+
+	if (!g)
+		return;
+	says(a, port, "general part", p->general.given,
+	     (const struct member[]){
+		     {"mtu_valid", eth_general_get_mtu_valid(g), 1},
+		     {"pptx_valid", eth_general_get_pptx_valid(g), 1},
+		     {"pprx_valid", eth_general_get_pprx_valid(g), 1},
+		     {"mtu", eth_general_get_mtu(g), asked->mtu + FRAME_HEADERS},
+		     {"pptx", eth_general_get_pptx(g), asked->pause_tx && !asked->pfc_tx},
+		     {"pprx", eth_general_get_pprx(g), asked->pause_rx && !asked->pfc_rx},
+		     {"pfctx", eth_general_get_pfctx(g), asked->pfc_tx},
+		     {"pfcrx", eth_general_get_pfcrx(g), asked->pfc_rx},
+	     },
+	     8);
+}
+
+void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MAC_BYTES])
+{
+	const struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
+	const struct eth_mac *e = p ? (const void *)p->macs.bytes : NULL;
+
+	if (e)
+		says(a, port, "table of MACs", p->macs.given,
+		     (const struct member[]){{"valid", eth_mac_get_valid(e), 1},
+					     {"mac", eth_mac_get_mac(e), mac_load(mac)}},
+		     2);
+}
+
+void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,
+			const struct drv_gid *gid)
+{
+	static const struct drv_gid none;
+	const struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
+	const uint8_t *is, *raw = gid ? gid->raw : none.raw;
+	const struct eth_roce *e;
+	bool v2;
+
+	if (!p || index >= DRV_ETH_TABLE)
+		return;
+	e = (const void *)(p->gids.bytes + index * sizeof(*e));
+	is = p->typed ? e->b : p->gids.bytes + (size_t)index * DRV_GID_BYTES;
+	v2 = p->typed && gid && gid->version == 2;
+	says(a, port, "table of GIDs", p->gids.given,
+	     (const struct member[]){
+		     {"a GID whose first half is", be64_load(is), be64_load(raw)},
+		     {"a GID whose second half is", be64_load(is + 8), be64_load(raw + 8)},
+		     {"version", p->typed ? eth_roce_get_version(e) : 0, v2 ? 2 : 0},
+		     {"ipv6", p->typed ? eth_roce_get_ipv6(e) : 0, v2 && !gid_is_ipv4(raw)},
+	     },
+	     4);
+}
+
+void ethernet_vlan_check(const struct ask *a, unsigned port, unsigned index, unsigned vid)
+{
+	const struct port *p = is_judged(a, port) ? port_of(a->c, port) : NULL;
+	const struct eth_vlan *e;
+	const uint8_t *word;
+
+	if (!p || index >= DRV_ETH_TABLE || vid >= FILTER_WORDS * 32)
+		return;
+	e = (const void *)(p->vlans.bytes + index * sizeof(*e));
+	word = p->filter.bytes + (FILTER_WORDS - 1 - vid / 32) * sizeof(uint32_t);
+	says(a, port, "table of VLANs", p->vlans.given,
+	     (const struct member[]){{"valid", eth_vlan_get_valid(e), 1},
+				     {"vid", eth_vlan_get_vid(e), vid},
+				     {"a filter with", be32_load(word) >> vid % 32 & 1, 1}},
+	     3);
+}
+
+void ethernet_up_check(const struct ask *a, const struct drv_device *dev)
+{
+	static const struct drv_eth_config standard = {.mtu = 4200};
+
+	for (unsigned port = 1; a->c && port <= dev->ports; port++) {
+		uint8_t mac[MAC_BYTES];
+		struct drv_gid gid = {.version = 1};
+
+		if (!drv_port_is_ethernet(dev, port))
+			continue;
+		mac_store(mac, query_port_get_mac(&dev->port_cap[port]));
+		gid_from_mac(mac, VLAN_NONE, gid.raw);
+		ethernet_general_check(a, port, &standard);
+		ethernet_mac_check(a, port, mac);
+		ethernet_gid_check(a, port, 0, &gid);
+		if (!(dev_cap_get_bmme_flags(&dev->cap) & (uint32_t)cap_bit(BMME_ROCE_V1_V2)))
+			continue;
+		gid.version = 2;
+		ethernet_gid_check(a, port, 1, &gid);
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ethernet ports: what SET_PORT has told the device of MTU, pause, MACs, VLANs and GIDs, against what the
+ * driver was asked for. */
+#ifndef TESTBENCH_DSAN_ASKED_ETHERNET_H
+#define TESTBENCH_DSAN_ASKED_ETHERNET_H
+
+#include "testbench/dsan/asked/asked.h"
+
+/* The device has answered a command. */
+void ethernet_command_done(struct checker *c, const struct hcr *command,
+			   const struct hca_command_answer *answer);
+/* Behind the calls, which have not failed. */
+void ethernet_general_check(const struct ask *a, unsigned port, const struct drv_eth_config *asked);
+void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MAC_BYTES]);
+/* NULL: the entry is free. */
+void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,
+			const struct drv_gid *gid);
+void ethernet_vlan_check(const struct ask *a, unsigned port, unsigned index, unsigned vid);
+/* The driver has come up: its Ethernet ports have all that a port begins with. */
+void ethernet_up_check(const struct ask *a, const struct drv_device *dev);
+
+#endif
