@@ -177,24 +177,21 @@ void ethernet_vlan_check(const struct ask *a, unsigned port, unsigned index, uns
 	     3);
 }
 
-void ethernet_up_check(const struct ask *a, const struct drv_device *dev)
+void ethernet_up_check(const struct drv_device *dev, unsigned port)
 {
 	static const struct drv_eth_config standard = {.mtu = 4200};
+	const struct ask *a = ask_running();
+	struct drv_gid gid = {.version = 1};
+	uint8_t mac[MAC_BYTES];
 
-	for (unsigned port = 1; a->c && port <= dev->ports; port++) {
-		uint8_t mac[MAC_BYTES];
-		struct drv_gid gid = {.version = 1};
-
-		if (!drv_port_is_ethernet(dev, port))
-			continue;
-		mac_store(mac, query_port_get_mac(&dev->port_cap[port]));
-		gid_from_mac(mac, VLAN_NONE, gid.raw);
-		ethernet_general_check(a, port, &standard);
-		ethernet_mac_check(a, port, mac);
-		ethernet_gid_check(a, port, 0, &gid);
-		if (!(dev_cap_get_bmme_flags(&dev->cap) & (uint32_t)cap_bit(BMME_ROCE_V1_V2)))
-			continue;
-		gid.version = 2;
+	if (!a)
+		return;
+	mac_store(mac, query_port_get_mac(&dev->port_cap[port]));
+	gid_from_mac(mac, VLAN_NONE, gid.raw);
+	ethernet_general_check(a, port, &standard);
+	ethernet_mac_check(a, port, mac);
+	ethernet_gid_check(a, port, 0, &gid);
+	gid.version = 2;
+	if (dev_cap_get_bmme_flags(&dev->cap) & (uint32_t)cap_bit(BMME_ROCE_V1_V2))
 		ethernet_gid_check(a, port, 1, &gid);
-	}
 }

@@ -16,7 +16,7 @@ void ethernet_mac_check(const struct ask *a, unsigned port, const uint8_t mac[MA
 void ethernet_gid_check(const struct ask *a, unsigned port, unsigned index,
 			const struct drv_gid *gid);
 void ethernet_vlan_check(const struct ask *a, unsigned port, unsigned index, unsigned vid);
-/* The driver has come up: its Ethernet ports have all that a port begins with. */
-void ethernet_up_check(const struct ask *a, const struct drv_device *dev);
+/* The running call has brought an Ethernet port up: it has all that a port begins with. */
+void ethernet_up_check(const struct drv_device *dev, unsigned port);
 
 #endif

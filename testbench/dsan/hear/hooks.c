@@ -5,7 +5,6 @@
  * (option --wrap). Calls within one file of the driver are not heard.
  */
 #include "testbench/dsan/asked/buffers.h"
-#include "testbench/dsan/asked/ethernet.h"
 #include "testbench/dsan/checker_impl.h"
 #include "testbench/dsan/own/cq_waits.h"
 #include "testbench/dsan/device/caps.h"
@@ -607,7 +606,6 @@ W(int, drv_probe, struct platform *p, const struct drv_options *options, struct 
 		heap_driver_begins();
 		given_up_check(&a, *dev, options && options->no_ports);
 		caps_used_check(&a, *dev);
-		ethernet_up_check(&a, *dev);
 	}
 	return made(&a, rc, rc ? NULL : *dev);
 }

@@ -157,6 +157,15 @@ W(int, drv_query_pkey, struct drv_device *dev, unsigned port, unsigned index, ui
 
 /* --- Ethernet ports --- */
 
+W(int, drv_eth_init, struct drv_device *dev, unsigned port)
+{
+	const int rc = __real_drv_eth_init(dev, port);
+
+	if (!rc)
+		ethernet_up_check(dev, port);
+	return rc;
+}
+
 W(int, drv_eth_mac_set, struct drv_device *dev, unsigned port, const uint8_t mac[MAC_BYTES])
 {
 	ASK a;

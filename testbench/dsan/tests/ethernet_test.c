@@ -28,9 +28,9 @@ const char *ask_provider(const struct ask *a)
 	return "mlx4_eth_set";
 }
 
-bool drv_port_is_ethernet(const struct drv_device *dev, unsigned port)
+struct ask *ask_running(void)
 {
-	return true;
+	return NULL;
 }
 
 const void *wrote_find(uintptr_t at, size_t bytes)
