@@ -379,7 +379,7 @@
 	  "the tests in the functions that ran last, for the limit, the state or the capability that they compare", \
 	  "the test for the device's ID also refuses the right one") \
 	R(call_unexplained, \
-	  "what a caller expects of the layers above mlx4 is not so, and no other rule is broken: their functions that ran last", \
+	  "a caller did not get what it expects of the layers above mlx4, and no rule says why; these functions ran last", \
 	  "no rule of the device: the layers above mlx4 promise their callers more than it can know", \
 	  "the latest functions of the thread that made the last call, then those of the threads that it waits for", \
 	  "an event has the status of another one, and the program that gets it ends with an error") \

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LATEST = 6, FIRST_CHARS = 420, OTHER_CHARS = 260, LOOP = 24 };
+enum { LATEST = 4, FIRST_CHARS = 330, OTHER_CHARS = 120, LOOP = 24 };
 
 /* The threads that have entered a function last, the newest first. */
 static struct runner *latest[LATEST];
@@ -87,7 +87,7 @@ bool checkers_tell_calls(FILE *out)
 
 	if (!latest[0])
 		return false;
-	fprintf(out, "%s: %s; of each thread, the latest first:\n", rule->name, rule->meaning);
+	fprintf(out, "%s: %s. By thread, the latest first:\n", rule->name, rule->meaning);
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
 		thread_tell(latest[i], i ? OTHER_CHARS : FIRST_CHARS, out);
 	fprintf(out, "    look at:  %s\n", rule->look);
