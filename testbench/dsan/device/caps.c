@@ -23,13 +23,7 @@ enum {
 	/* Source: Linux mlx4_ib_query_device: max_sge_rd, MLX4_MAX_FAST_REG_PAGES */
 	SGE_READ_MOST = 30,
 	FAST_REG_PAGES = 511,
-	/* Source: Linux mlx4 default_profile, cut to this driver's: numbers of each object */
-	LOG_QPS = 18,
-	LOG_SRQS = 16,
-	LOG_CQS = 16,
-	LOG_EQS = 7,
-	LOG_MPTS = 19,
-	LOG_MTTS = 20,
+	UNLIMITED = 32,
 	/* Source: Linux mlx4_init_qp_table: special QPs begin behind the reserved ones and 256 more */
 	BEFORE_SPECIAL = 256 + 1,
 	MSIX_SIZE_SHIFT = 16,
@@ -67,22 +61,20 @@ static unsigned log2_up(uint64_t n)
 
 /* --- the layout of ICM --- */
 
-static unsigned picked(unsigned option, unsigned standard, unsigned most)
-{
-	return (unsigned)least(option ? option : standard, most);
-}
-
+/* How many entries a table has is the driver's choice, unless an option says it. */
 struct row {
 	enum drv_table table;
 	const char *name;
-	unsigned log_num, entry_bytes;
+	unsigned option, log_most, entry_bytes;
 };
 
 static void row_check(const struct ask *a, const struct drv_profile *p, const struct row *row)
 {
-	const uint64_t bytes = (uint64_t)row->entry_bytes << row->log_num;
+	const unsigned log_num = p->log_num[row->table];
+	const uint64_t bytes = (uint64_t)row->entry_bytes << log_num;
 	const struct member said[] = {
-		{"log_num", p->log_num[row->table], row->log_num},
+		{"log_num, more than the device can,", log_num > row->log_most, false},
+		{"log_num", log_num, row->option ? least(row->option, row->log_most) : log_num},
 		{"entry_bytes", p->entry_bytes[row->table], row->entry_bytes},
 		{"base, below its size,", p->base[row->table] & (bytes - 1), 0},
 		{"end, behind all,", p->base[row->table] + bytes > p->total, false},
@@ -95,36 +87,32 @@ static bool overlap(const struct drv_profile *p, const struct row *a, const stru
 {
 	const uint64_t from = p->base[a->table], to = p->base[b->table];
 
-	return from < to + ((uint64_t)b->entry_bytes << b->log_num) &&
-	       to < from + ((uint64_t)a->entry_bytes << a->log_num);
+	return from < to + ((uint64_t)b->entry_bytes << p->log_num[b->table]) &&
+	       to < from + ((uint64_t)a->entry_bytes << p->log_num[a->table]);
 }
 
 void caps_profile_check(const struct drv_profile *p, const struct dev_cap *cap,
 			const struct drv_options *o)
 {
-	const unsigned log_qps = picked(o->log_qps, LOG_QPS, dev_cap_get_log_max_qps(cap));
+	const unsigned log_qps = dev_cap_get_log_max_qps(cap);
 	const struct row rows[] = {
-		{DRV_T_CMPT_QP, "table of cMPTs: ", CMPT_TYPE_SHIFT + 2,
+		{DRV_T_CMPT_QP, "table of cMPTs: ", CMPT_TYPE_SHIFT + 2, CMPT_TYPE_SHIFT + 2,
 		 dev_cap_get_cmpt_size(cap)},
-		{DRV_T_RDMARC, "table of RDMARC: ", log_qps,
+		{DRV_T_RDMARC, "table of RDMARC: ", o->log_qps, log_qps,
 		 dev_cap_get_rdmarc_size(cap) << DRV_LOG_RD_PER_QP},
-		{DRV_T_QPC, "table of QPC: ", log_qps, dev_cap_get_qpc_size(cap)},
-		{DRV_T_AUXC, "table of AUXC: ", log_qps, dev_cap_get_auxc_size(cap)},
-		{DRV_T_ALTC, "table of ALTC: ", log_qps, dev_cap_get_altc_size(cap)},
-		{DRV_T_SRQC,
-		 "table of SRQC: ", picked(o->log_srqs, LOG_SRQS, dev_cap_get_log_max_srqs(cap)),
+		{DRV_T_QPC, "table of QPC: ", o->log_qps, log_qps, dev_cap_get_qpc_size(cap)},
+		{DRV_T_AUXC, "table of AUXC: ", o->log_qps, log_qps, dev_cap_get_auxc_size(cap)},
+		{DRV_T_ALTC, "table of ALTC: ", o->log_qps, log_qps, dev_cap_get_altc_size(cap)},
+		{DRV_T_SRQC, "table of SRQC: ", o->log_srqs, dev_cap_get_log_max_srqs(cap),
 		 dev_cap_get_srqc_size(cap)},
-		{DRV_T_CQC,
-		 "table of CQC: ", picked(o->log_cqs, LOG_CQS, dev_cap_get_log_max_cqs(cap)),
+		{DRV_T_CQC, "table of CQC: ", o->log_cqs, dev_cap_get_log_max_cqs(cap),
 		 dev_cap_get_cqc_size(cap)},
-		{DRV_T_EQC, "table of EQC: ", picked(0, LOG_EQS, dev_cap_get_log_max_eqs(cap)),
+		{DRV_T_EQC, "table of EQC: ", 0, dev_cap_get_log_max_eqs(cap),
 		 dev_cap_get_eqc_size(cap)},
-		{DRV_T_DMPT,
-		 "table of dMPTs: ", picked(o->log_mpts, LOG_MPTS, dev_cap_get_log_max_mpts(cap)),
+		{DRV_T_DMPT, "table of dMPTs: ", o->log_mpts, dev_cap_get_log_max_mpts(cap),
 		 dev_cap_get_dmpt_size(cap)},
-		{DRV_T_MTT, "table of MTTs: ", o->log_mtts ? o->log_mtts : LOG_MTTS,
-		 dev_cap_get_mtt_size(cap)},
-		{DRV_T_MCG, "table of groups: ", DRV_LOG_MCGS, 1u << DRV_LOG_MCG_SIZE},
+		{DRV_T_MTT, "table of MTTs: ", o->log_mtts, UNLIMITED, dev_cap_get_mtt_size(cap)},
+		{DRV_T_MCG, "table of groups: ", 0, UNLIMITED, 1u << DRV_LOG_MCG_SIZE},
 	};
 	const struct ask *a = ask_taker();
 

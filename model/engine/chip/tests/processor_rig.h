@@ -13,6 +13,7 @@
 #include "model/engine/complete/event_queue.h"
 #include "model/engine/wire/link_port.h"
 #include "model/engine/wire/packet.h"
+#include "model/engine/chip/doorbell.h"
 #include "model/engine/chip/pci_function.h"
 #include "model/engine/wire/port_note.h"
 #include "model/engine/chip/processor_impl.h"
@@ -29,7 +30,7 @@ static struct hca *const hca = &rig.hca;
 
 static struct {
 	uint32_t hcr[7];
-	unsigned done, catas, stops, quiesced, resumed, invalidated, purged, drained, resized,
+	unsigned done, catas, stops, quiesced, resumed, invalidated, unrung, purged, drained, resized,
 		limits, forgotten, mapped, posted, port_commands;
 	uint64_t out_param, done_at_ps;
 	uint8_t status;
@@ -89,6 +90,11 @@ void qp_resume(struct hca *h, uint32_t qpn)
 
 void scheduler_queue_new(struct hca *h, uint32_t qpn)
 {
+}
+
+void doorbell_qp_gone(struct hca *h, uint32_t qpn)
+{
+	seen.unrung = qpn;
 }
 
 void qp_invalidate(struct hca *h, uint32_t qpn, void (*done)(void *arg, int status), void *arg)

@@ -247,6 +247,7 @@ static void object_commands(void **state)
 	assert_int_equal(seen.quiesced, 0x123405);
 	assert_int_equal(seen.resumed, 0x123406);
 	assert_int_equal(seen.invalidated, 0x123405);
+	assert_int_equal(seen.unrung, 0x123405);
 	assert_int_equal(seen.purged, 0x123405);
 	assert_int_equal(seen.resized, 7);
 	assert_int_equal(seen.drained, 8);
