@@ -30,8 +30,8 @@ static struct hca *const hca = &rig.hca;
 
 static struct {
 	uint32_t hcr[7];
-	unsigned done, catas, stops, quiesced, resumed, invalidated, unrung, purged, drained, resized,
-		limits, forgotten, mapped, posted, port_commands;
+	unsigned done, catas, stops, quiesced, resumed, invalidated, unrung, purged, drained,
+		resized, limits, forgotten, mapped, posted, port_commands;
 	uint64_t out_param, done_at_ps;
 	uint8_t status;
 	enum err_buf_cause code;
