@@ -254,11 +254,17 @@ static uint8_t *last_buffer_of(struct hca *hca, uint32_t uar, uint32_t buffer)
 	return &hca->doorbell->last_buffer[reg];
 }
 
+/* What the register of a buffer keeps when that one was written last. */
+static uint8_t turn_of(uint32_t buffer)
+{
+	return (uint8_t)(1 + buffer % BUFS_PER_REG);
+}
+
 /* A write to a buffer begins. */
 static void buffer_turn(struct hca *hca, uint32_t uar, uint32_t buffer)
 {
 	uint8_t *last = last_buffer_of(hca, uar, buffer);
-	const uint8_t now = (uint8_t)(1 + buffer % BUFS_PER_REG);
+	const uint8_t now = turn_of(buffer);
 
 	if (*last == now)
 		guest_error(hca, RULE_blueflame_buffer, guest_object(GUEST_UAR, uar),
@@ -276,7 +282,9 @@ void doorbell_qp_gone(struct hca *hca, uint32_t qpn)
 		    wqe_ctrl_get_bf_qpn((const struct wqe_ctrl *)(const void *)g->bytes) != qpn)
 			continue;
 		g->open = false;
-		*last_buffer_of(hca, g->uar, g->buffer) = 0;
+		/* another QP may have had its turn on the page since */
+		if (*last_buffer_of(hca, g->uar, g->buffer) == turn_of(g->buffer))
+			*last_buffer_of(hca, g->uar, g->buffer) = 0;
 	}
 }
 

@@ -174,6 +174,25 @@ static void a_killed_program_leaves_nothing(void **state)
 	assert_true(fx.rings[1].blueflame);
 }
 
+/* One of two QPs on a page is reset: the turn of the other one is known still. */
+static void the_other_qp_keeps_its_turn(void **state)
+{
+	uint8_t wqe[128], other[128];
+
+	wqe_make(wqe);
+	wqe_make(other);
+	be32_store(other + 4, (QPN + 1) << 8 | 5);
+	for (unsigned at = 0; at < 128; at += 64)
+		hca_mmio_write_now(&fx.hca, 2, BF_PAGE + at, wqe + at, 64);
+	for (unsigned at = 0; at < 128; at += 64)
+		hca_mmio_write_now(&fx.hca, 2, BF_PAGE + 256 + at, other + at, 64);
+	assert_int_equal(fx.n_rings, 2);
+	assert_int_equal(fx.errors, 0);
+	doorbell_qp_gone(&fx.hca, QPN);
+	hca_mmio_write_now(&fx.hca, 2, BF_PAGE + 256, other, 64);
+	expect_errors(1, "blueflame_buffer");
+}
+
 static void blueflame_off(void **state)
 {
 	uint8_t line[64] = {0};
@@ -196,6 +215,7 @@ int main(void)
 		T(blueflame_by_eights_in_the_second_buffer),
 		T(a_missing_line_is_fetched_from_memory),
 		T(a_killed_program_leaves_nothing),
+		T(the_other_qp_keeps_its_turn),
 		T(blueflame_off),
 	};
 
