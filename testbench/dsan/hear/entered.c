@@ -52,8 +52,8 @@ void entered_process_ends(bool ends)
 		r->ends = ends;
 }
 
-/* What headers have inline, and what passes a call on to the device's driver: no way leads through them
- * that the reader would not guess. */
+/* An inline function of a header, or one that only passes a call on to the device's driver: its name
+ * tells the reader nothing. */
 static bool is_plumbing(const void *pc)
 {
 	struct symbol s;

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* The running thread undoes what its process has left: that is no way to what went wrong before. */
+/* The running thread begins or ends to undo what its process has left. What went wrong came before that,
+ * so the functions that undo are not noted. */
 void entered_process_ends(bool ends);
 /* No thread has entered any. */
 void entered_forget(void);
