@@ -145,24 +145,22 @@ W(int, drv_db_alloc, struct drv_device *dev, struct drv_db *db)
 	const unsigned used = dev->db_records;
 	const int rc = INNER(dev, true, __real_drv_db_alloc(dev, db));
 
-	if (!rc)
-		counted_record_taken(dev, used, db, HERE);
-	if (!rc)
-		taken_add(TAKEN_RECORD, db->record, 0, HERE);
-	return rc;
+	if (rc)
+		return rc;
+	counted_record_taken(dev, used, db, HERE);
+	taken_add(TAKEN_RECORD, db->record, 0, HERE);
+	return 0;
 }
 
 W(void, drv_db_free, struct drv_device *dev, struct drv_db *db)
 {
-	unsigned used;
-	bool has;
+	const unsigned used = dev->db_records;
+	const bool has = db->page;
 
 	if (db->record && claims_of(dev))
 		claims_record_back(claims_of(dev), db->bus, HERE);
 	if (db->record)
 		taken_back(TAKEN_RECORD, db->record, 0, HERE);
-	used = dev->db_records;
-	has = db->page;
 	__real_drv_db_free(dev, db);
 	if (has)
 		counted_record_back(dev, used, db, HERE);
@@ -228,11 +226,11 @@ W(int, drv_buddy_alloc, struct drv_buddy *b, unsigned order, uint32_t *first)
 	const uint32_t used = b->used;
 	const int rc = __real_drv_buddy_alloc(b, order, first);
 
-	if (!rc)
-		counted_buddy_taken(b, used, order, *first, HERE);
-	if (!rc)
-		taken_add(TAKEN_BUDDY, b, (uint64_t)order << 32 | *first, HERE);
-	return rc;
+	if (rc)
+		return rc;
+	counted_buddy_taken(b, used, order, *first, HERE);
+	taken_add(TAKEN_BUDDY, b, (uint64_t)order << 32 | *first, HERE);
+	return 0;
 }
 
 W(void, drv_buddy_free, struct drv_buddy *b, uint32_t first, unsigned order)
