@@ -100,7 +100,7 @@ help:
 #: make matrix     run every scenario with the transport of each host in hardware or in software; NAMES="..." some; build/hcasim list --matrix
 #: make attack     let a hostile guest attack serve for SECONDS=600; fails if the other guest ever waits longer than 50 ms
 #: make mutants    put mistakes into copies of the host driver, one at a time, and see whether hcasim names them; ONLY=words, JOBS=n
-#:                 GENERATE=n draws n mistakes by SEED=s in FILE=globs instead (testbench/mutants/README.md)
+#:                 GENERATE=n draws n mistakes by SEED=s in FILE=globs instead, ROWS=file takes your own (testbench/mutants/README.md)
 #: make coverage   run every test in a gcov build; print which lines, branches and protocol cases were reached
 #: make install    PREFIX=/usr/local DESTDIR=: install hcasim, its headers, the SystemC module, man page, completion; make uninstall
 #: make deb        build the Debian package build/hcasim_VERSION_ARCHITECTURE.deb
@@ -269,7 +269,7 @@ matrix: all
 # Each job builds a copy of the tree; MAKEFLAGS hands on the variables of this make, so that its objects fit.
 .PHONY: mutants
 mutants: all
-	$(Q)O=$(O) testbench/scripts/mutants.py $(if $(GENERATE),generate --count $(GENERATE),run) $(if $(SEED),--seed $(SEED)) $(if $(FILE),--file '$(FILE)') $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
+	$(Q)O=$(O) testbench/scripts/mutants.py $(if $(GENERATE),generate --count $(GENERATE),run) $(if $(SEED),--seed $(SEED)) $(if $(FILE),--file '$(FILE)') $(if $(ROWS),--rows '$(ROWS)') $(if $(ONLY),--only '$(ONLY)') $(if $(JOBS),--jobs $(JOBS))
 
 # Needs an idle machine: it measures stops of 50 ms.
 .PHONY: attack

@@ -7,6 +7,7 @@ make mutants: puts one mistake at a time into a copy of the host driver, and see
     mutants.py sample [--dir DIR]                              those with a `sample` line, for make test: fails if one is judged otherwise
     mutants.py check                                           says which rows no longer fit the driver; takes a second
     mutants.py generate [--file GLOB,...] [--count N] [--seed S] [--jobs N]    N drawn mistakes (mutants_draw.py)
+    mutants.py run --rows FILE                                 rows of FILE and none of ours; each runs all scenarios, and any rule names it
 
 A mutant is found when a run fails, and named when the first lines printed hold one of its rules and one of its functions.
 It is misnamed when it is found without being named, and missed when every run passes.
@@ -103,9 +104,9 @@ class Mutant:
         return around
 
 
-def rows_read():
+def rows_read(paths):
     mutants = {}
-    for path in sorted(ROWS.glob("*.mutants")):
+    for path in paths:
         current = None
         for n, line in enumerate(path.read_text().splitlines(), 1):
             if not line or line.startswith("#"):
@@ -413,12 +414,23 @@ def code_of(path, text):
     return None if done.returncode or done.stderr else done.stdout
 
 
+def open_minded(row, folders):
+    """Nobody knows yet what should find this row: all scenarios run, and any rule names it."""
+    row.further = scenarios_in(folders)
+    row.said["rule"] = row.said["rule"] or " ".join(rules_all())
+
+
+def folders_of(asked):
+    return asked.folders.split(",") if asked.folders else ()
+
+
 def rows_drawn(paths, seed, folders=()):
     """Endless, for `islice`: rows of drawn mistakes."""
     for n, (path, operator, function, what, hunk) in enumerate(mutants_draw.draw(paths, seed)):
         row = Mutant(f"s{seed}_{n:04}_{operator}", f"drawn_{seed}", f"seed {seed}")
-        row.hunks, row.further = [hunk], scenarios_in(folders)
-        row.said.update(file=path, what=f"{function} {what}", function=function, rule=" ".join(rules_all()))
+        row.hunks = [hunk]
+        row.said.update(file=path, what=f"{function} {what}", function=function)
+        open_minded(row, folders)
         yield row
 
 
@@ -449,7 +461,7 @@ def generate(asked):
     paths = sorted(p for glob in asked.file.split(",") for p in pathlib.Path().glob(glob))
     if not paths:
         raise Wrong(f"no file fits {asked.file}")
-    rows = rows_built(rows_drawn(paths, asked.seed, asked.folders.split(",") if asked.folders else ()), asked.count)
+    rows = rows_built(rows_drawn(paths, asked.seed, folders_of(asked)), asked.count)
     asked.dir.mkdir(parents=True, exist_ok=True)
     (asked.dir / f"drawn_{asked.seed}.mutants").write_text("\n".join(row_text(row) for row in rows))
     return report(rows, results_make(rows, max(1, asked.jobs), asked.dir))
@@ -472,15 +484,19 @@ def main():
     arguments.add_argument("--only", default="", help="names or kinds, or how they begin, with commas between")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--dir", type=pathlib.Path, default=BUILD / "mutants")
+    arguments.add_argument("--rows", type=pathlib.Path, help="a file of rows that nobody has chosen rules and scenarios for")
     arguments.add_argument("--file", default="host_driver/mlx4/*.c", help="files to make mistakes in, with commas between")
-    arguments.add_argument("--folders", default="", help="of testbench/scenarios, with commas between: of these, not of all, drawn mistakes run all scenarios")
+    arguments.add_argument("--folders", default="", help="of testbench/scenarios, with commas between: of these, not of all, drawn mistakes and --rows run all scenarios")
     arguments.add_argument("--count", type=int, default=20)
     arguments.add_argument("--seed", type=int, default=1)
     asked = arguments.parse_args()
     if asked.command == "generate":
         return generate(asked)
 
-    mutants = rows_read()
+    mutants = rows_read([asked.rows] if asked.rows else sorted(ROWS.glob("*.mutants")))
+    if asked.rows:
+        for row in mutants:
+            open_minded(row, folders_of(asked))
     wrong = list(check(mutants)) + list(drawn_check())
     for line in wrong:
         print(line)

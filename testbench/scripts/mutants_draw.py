@@ -14,6 +14,7 @@ ASSIGNMENT = re.compile(r"^(?!return\b|case\b)[^=;{}\"?]*[\w\])]\s*(?:[-+|&^]?=[
 DECLARATION = re.compile(r"^(?:const |static |struct |enum |unsigned |int |bool |u?int\d+_t |size_t |void |char )")
 CONDITION = re.compile(r"\b(?:if|while) \(")
 SETTER = re.compile(r"\w+_set_\w+\(")
+EFFECT = re.compile(r"(?!\w+_get_\w+\(|be\d+_load\()\b\w+\(|\+\+|--")  # a call that may change something
 TRACED = re.compile(r"DRV_(?:ENTER|CALL)\(")  # tells only the log
 NOT_NAMES = set("if while for switch return sizeof case const struct static enum unsigned int bool void goto else do break default".split())
 
@@ -90,10 +91,22 @@ def deleted(statements, labels):
             yield f"deletes '{s.text}'", new
 
 
+def independent(a, b):
+    """Whether the order of two statements means nothing: both set fields of a structure, or assign what the other one does not use."""
+    if SETTER.match(a.text) and SETTER.match(b.text):
+        return True
+    targets = [re.match(r"[^=;]*?[\w\])](?= [-+|&^]?= )", s.text) for s in (a, b)]
+    if not all(targets) or any(EFFECT.search(s.text) for s in (a, b)):
+        return False
+    uses = [set(re.findall(r"\w+", s.text)) for s in (a, b)]
+    last = [re.findall(r"\w+", t[0])[-1] for t in targets]
+    return last[0] not in uses[1] and last[1] not in uses[0]
+
+
 def swapped(statements, labels):
-    """Not fields of one structure that are set one after the other: their order means nothing."""
+    """Only those whose order may mean something."""
     for n, (a, b) in enumerate(zip(statements, statements[1:])):
-        if SETTER.match(a.text) and SETTER.match(b.text):
+        if independent(a, b):
             continue
         if a.plain() and b.plain() and a.indent == b.indent and not under_head(statements, n) and a.text != b.text and a.first + len(a.lines) == b.first:
             yield f"swaps '{a.text}' and '{b.text}'", {a.first + m: line for m, line in enumerate(b.lines + a.lines)}
