@@ -447,7 +447,7 @@ void socket_net_begin(struct socket_net *net)
 void socket_net_end(struct socket_net *net)
 {
 	for (struct iw_stream *s = net->streams; s; s = s->next) {
-		stream_close(s);
+		stream_fail(s, -ECONNRESET);
 		s->released = true;
 	}
 	for (struct iw_listener *l = net->listeners; l; l = l->next)

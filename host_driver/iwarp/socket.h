@@ -13,7 +13,7 @@ struct socket_net {
 };
 
 void socket_net_begin(struct socket_net *net);
-/* Closes what is open, without a word. */
+/* Closes what is open. Who still uses a stream hears that it has failed. */
 void socket_net_end(struct socket_net *net);
 /* Waits until something has happened, a timer is due, or `ms` milliseconds are over (-1: for ever),
  * and tells the users. False: there is no stream, listener or timer. */

@@ -71,7 +71,8 @@ static void in_line_copy(struct rvt_swqe *w, const struct drv_send_wr *wr)
 	uint8_t *to = w->in_line;
 
 	for (unsigned i = 0; i < wr->num_sge; i++) {
-		memcpy(to, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		if (wr->sg_list[i].length)
+			memcpy(to, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
 		to += wr->sg_list[i].length;
 	}
 }
@@ -103,7 +104,7 @@ static void wr_take(struct rvt_qp *qp, const struct drv_send_wr *wr)
 		w->ah = *wr->ah;
 	if (wr->send_flags & IBV_SEND_INLINE)
 		in_line_copy(w, wr);
-	else
+	else if (wr->num_sge)
 		memcpy(sge, wr->sg_list, wr->num_sge * sizeof(*sge));
 	qp->req.head++;
 }

@@ -40,7 +40,8 @@ int rvt_rq_post(struct rvt_rq *rq, const struct drv_recv_wr *wr)
 		return -ENOMEM;
 	w->wr_id = wr->wr_id;
 	w->num_sge = wr->num_sge;
-	memcpy(w->sge, wr->sg_list, wr->num_sge * sizeof(*w->sge));
+	if (wr->num_sge)
+		memcpy(w->sge, wr->sg_list, wr->num_sge * sizeof(*w->sge));
 	rq->head++;
 	return 0;
 }
