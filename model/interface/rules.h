@@ -338,6 +338,11 @@
 	  "Linux dev-tools/kasan: use-after-free, double-free", \
 	  "who else has a pointer to it, and who waits for those before it is freed", \
 	  "an event stays in a list when it is freed") \
+	R(heap_overrun, \
+	  "the driver reads or writes behind the end of a piece of memory that it has taken", \
+	  "Linux dev-tools/kasan: slab-out-of-bounds", \
+	  "the index and its mask there, and the size that was asked for where the memory was taken", \
+	  "an array has an entry for each slot of the ring but one") \
 	R(interrupt_sleeps, \
 	  "a handler of interrupts sleeps, or takes a lock that may make it sleep", \
 	  "Linux might_sleep: not in interrupt context", \
@@ -349,8 +354,8 @@
 	  "the function that resets: each of its waits, and that it comes before the first command", \
 	  "configuration space is read 1 ms after the reset") \
 	R(device_dead, \
-	  "the device has died, and the driver does not treat it so: its users are told once, those that wait are woken, and nothing more is sent to it", \
-	  "Linux mlx4_enter_error_state, mlx4_cmd_wake_completions, mlx4_dispatch_event(CATASTROPHIC_ERROR); host_driver/mlx4/mlx4.h: drv_declare_dead, drv_catas_watch", \
+	  "the device has died, and the driver does not treat it so: its users are told once, those that wait are woken, what its queues hold is flushed, and nothing more is sent to it", \
+	  "Linux mlx4_enter_error_state, mlx4_cmd_wake_completions, mlx4_dispatch_event(CATASTROPHIC_ERROR), mlx4_ib_poll_sw_comp; host_driver/mlx4/mlx4.h: drv_declare_dead, drv_catas_watch", \
 	  "the mark of a dead device: where it is set, who is woken and told then, and each way on which registers are written", \
 	  "the thread that finds an error in the error buffer tells nobody") \
 	R(queue_place, \

@@ -212,13 +212,30 @@ static void end_if_endless(struct checker *c, const struct breach *b, const char
 	_exit(EXIT_FAILURE);
 }
 
+/* Rules about software alone, whatever its device does. */
+static bool is_of_software(enum guest_rule rule)
+{
+	switch (rule) {
+	case RULE_device_dead:
+	case RULE_freed_in_use:
+	case RULE_heap_overrun:
+	case RULE_interrupt_sleeps:
+	case RULE_lock_misused:
+	case RULE_lock_order:
+	case RULE_not_given_back:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void checker_report(struct checker *c, const struct breach *b, const char *format, ...)
 {
 	char text[TEXT_BYTES], place[PLACE_BYTES], then[PLACE_BYTES];
 	va_list ap;
 
-	/* it does nothing any more, whatever software does */
-	if (hca_is_stopped(c->host.hca) && b->rule != RULE_device_dead)
+	/* it does nothing any more, so little harm can be done to it */
+	if (hca_is_stopped(c->host.hca) && !is_of_software(b->rule))
 		return;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);

@@ -94,13 +94,17 @@ W(void *, drv_calloc, size_t n, size_t size)
 void *callout_malloc(size_t bytes);
 void *callout_malloc(size_t bytes)
 {
-	return memory_taken(malloc(bytes), bytes, HERE);
+	return memory_taken(malloc(bytes + HEAP_MARGIN), bytes, HERE);
 }
 
 void *callout_calloc(size_t n, size_t size);
 void *callout_calloc(size_t n, size_t size)
 {
-	return memory_taken(calloc(n, size), n * size, HERE);
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - HEAP_MARGIN)
+		bytes = SIZE_MAX - HEAP_MARGIN;
+	return memory_taken(calloc(1, bytes + HEAP_MARGIN), bytes, HERE);
 }
 
 void callout_free(void *at);

@@ -7,6 +7,8 @@
 
 #include "model/engine/base/engine.h"
 
+enum { RECORD_BYTES = 8 };
+
 enum { WORD_BITS = 64 };
 
 static const struct guest_object none;
@@ -158,6 +160,11 @@ void counted_number_back(const struct drv_bitmap *b, uint32_t used, uint32_t num
 
 /* --- doorbell records --- */
 
+static bool is_clear(const uint8_t *at, size_t bytes)
+{
+	return !bytes || (!*at && !memcmp(at, at + 1, bytes - 1));
+}
+
 void counted_record_taken(const struct drv_device *dev, unsigned used, const struct drv_db *db,
 			  const void *pc)
 {
@@ -178,6 +185,11 @@ void counted_record_taken(const struct drv_device *dev, unsigned used, const str
 	else if (dev->db_records != used + 1)
 		checker_report(c, &breach, "behind drv_db_alloc %u records count as used, not %u",
 			       dev->db_records, used + 1);
+	else if (!is_clear(db->record, RECORD_BYTES))
+		checker_report(c, &(struct breach){RULE_context_differs, {0}, pc, NULL},
+			       "drv_db_alloc gives a record that is not zero; what stands there "
+			       "belongs to "
+			       "its last owner");
 }
 
 void counted_record_back(const struct drv_device *dev, unsigned used, const struct drv_db *db,
@@ -193,11 +205,6 @@ void counted_record_back(const struct drv_device *dev, unsigned used, const stru
 }
 
 /* --- buffers, entries --- */
-
-static bool is_clear(const uint8_t *at, size_t bytes)
-{
-	return !bytes || (!*at && !memcmp(at, at + 1, bytes - 1));
-}
 
 void counted_buffer_taken(const struct drv_device *dev, const struct drv_buf *buf, size_t bytes,
 			  const void *pc)

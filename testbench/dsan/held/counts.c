@@ -84,6 +84,9 @@ void counts_made(struct counts *n, const void *object)
 {
 	struct counted *is;
 
+	/* what stood at this address before is no more */
+	if (object && *place_of(object))
+		remove_at(place_of(object));
 	if (!alone(n))
 		return;
 	for (unsigned i = 0; i < n->n; i++) {
@@ -97,8 +100,6 @@ void counts_made(struct counts *n, const void *object)
 	}
 	if (!object)
 		return;
-	if (*place_of(object))
-		remove_at(place_of(object));
 	is = calloc(1, sizeof(*is));
 	if (!is)
 		abort();

@@ -12,7 +12,8 @@ enum {
 	LINE = 64,
 	FOLLOWED = 2048, /* bytes of a block whose stores and pointers are followed */
 	LINES = FOLLOWED / LINE + 1,
-	BUCKETS = 1 << 12, /* a power of two */
+	MARGIN_LINES = HEAP_MARGIN / LINE + 1,
+	BUCKETS = 1 << 18, /* a power of two: each load and store looks here */
 	TAKERS = 5,
 	HOLDERS = 3,
 	WRITERS = 6,
@@ -36,8 +37,9 @@ struct block {
 	const void *holders[HOLDERS][2];
 	unsigned n_holders;
 	uint64_t nth;
-	unsigned n_lines;
+	unsigned n_lines, n_margin;
 	struct line lines[LINES];
+	struct line margin[MARGIN_LINES]; /* behind the newest of `lines` */
 };
 
 /* The heap belongs to no host, and one process runs one simulation. */
@@ -47,7 +49,7 @@ static uint64_t count;
 
 static struct line **bucket_of(uintptr_t line)
 {
-	return &buckets[(line ^ line >> 12) % BUCKETS];
+	return &buckets[(line ^ line >> 18) % BUCKETS];
 }
 
 static struct line *line_of(uintptr_t at)
@@ -59,6 +61,16 @@ static struct line *line_of(uintptr_t at)
 	return l;
 }
 
+/* The block in whose margin `at` is; NULL: none. */
+static const struct block *margin_of(uintptr_t at)
+{
+	const struct line *l = *bucket_of(at / LINE);
+
+	while (l && (l->line != at / LINE || at - l->block->at - l->block->bytes >= HEAP_MARGIN))
+		l = l->next;
+	return l ? l->block : NULL;
+}
+
 static struct block *block_of(uintptr_t at)
 {
 	const struct line *l = line_of(at);
@@ -66,15 +78,29 @@ static struct block *block_of(uintptr_t at)
 	return l ? l->block : NULL;
 }
 
+static void line_add(struct line *l, struct block *b, uintptr_t line)
+{
+	struct line **bucket = bucket_of(line);
+
+	*l = (struct line){.next = *bucket, .line = line, .block = b};
+	*bucket = l;
+}
+
+static void line_remove(struct line *l)
+{
+	struct line **at = bucket_of(l->line);
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+}
+
 static void block_remove(struct block *b)
 {
-	for (unsigned i = 0; i < b->n_lines; i++) {
-		struct line **at = bucket_of(b->lines[i].line);
-
-		while (*at != &b->lines[i])
-			at = &(*at)->next;
-		*at = b->lines[i].next;
-	}
+	for (unsigned i = 0; i < b->n_lines; i++)
+		line_remove(&b->lines[i]);
+	for (unsigned i = 0; i < b->n_margin; i++)
+		line_remove(&b->margin[i]);
 	free(b);
 }
 
@@ -109,13 +135,12 @@ void heap_taken(const void *start, size_t bytes, const void *pc)
 	b->nth = ++count;
 	callers_of(pc, b->takers, TAKERS);
 	for (uintptr_t line = at / LINE; line <= (at + b->bytes - 1) / LINE && b->n_lines < LINES;
-	     line++) {
-		struct line *l = &b->lines[b->n_lines++];
-		struct line **bucket = bucket_of(line);
-
-		*l = (struct line){.next = *bucket, .line = line, .block = b};
-		*bucket = l;
-	}
+	     line++)
+		line_add(&b->lines[b->n_lines++], b, line);
+	for (uintptr_t line = (at + b->bytes) / LINE;
+	     line <= (at + b->bytes + HEAP_MARGIN - 1) / LINE; line++)
+		if (line != b->lines[b->n_lines - 1].line)
+			line_add(&b->margin[b->n_margin++], b, line);
 }
 
 /* A structure is freed: the blocks to which it points have lost it. */
@@ -144,11 +169,45 @@ void heap_back(const void *start, const void *pc)
 	block_remove(b);
 }
 
-void heap_store(uintptr_t at, const void *pc)
+static unsigned takers_of(const struct block *b)
+{
+	unsigned n = 0;
+
+	while (n < TAKERS && b->takers[n])
+		n++;
+	return n;
+}
+
+/* An access that begins behind a block, or ends there. */
+static void margin_check(struct checker *c, uintptr_t at, size_t bytes, bool store, const void *pc)
+{
+	const struct block *b = margin_of(at + bytes - 1);
+	char takers[NAMES_BYTES];
+
+	if (!b && bytes > HEAP_MARGIN) {
+		b = block_of(at);
+		if (b && at + bytes <= b->at + b->bytes)
+			b = NULL;
+	}
+	if (!b || !c)
+		return;
+	checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
+	c->tell(c, &(struct breach){RULE_heap_overrun, {0}, pc, b->takers[0]},
+		"%zu bytes are %s at byte %td of a piece of memory of %zu bytes, taken by %s",
+		bytes, store ? "written" : "read", (ptrdiff_t)(at - b->at), b->bytes, takers);
+}
+
+void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
+{
+	margin_check(c, at, bytes, false, pc);
+}
+
+void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
 {
 	struct line *l = line_of(at);
 	unsigned i = 0;
 
+	margin_check(c, at, bytes, true, pc);
 	if (!l)
 		return;
 	l->block->wrote = pc;
@@ -199,11 +258,9 @@ static void report(struct checker *c, const struct block *b, unsigned n)
 {
 	const void *freed[HOLDERS * ARRAY_SIZE(b->holders[0])];
 	char takers[NAMES_BYTES], writer[NAMES_BYTES], holders[NAMES_BYTES];
-	unsigned taken = 0, n_freed = 0;
+	unsigned n_freed = 0;
 
-	while (taken < TAKERS && b->takers[taken])
-		taken++;
-	checker_functions(b->takers, taken, takers, sizeof(takers));
+	checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
 	checker_functions(&b->wrote, !!b->wrote, writer, sizeof(writer));
 	for (unsigned i = 0; i < HOLDERS; i++)
 		for (unsigned k = 0; k < ARRAY_SIZE(b->holders[i]); k++)

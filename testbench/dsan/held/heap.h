@@ -6,6 +6,8 @@
  *
  * What is left is told with the functions that took it, the one that wrote it last, and the ones that
  * freed the structures in which a pointer to it stood: one of them should have freed it.
+ *
+ * Behind each piece stand HEAP_MARGIN bytes that nobody may use: an access that goes there is told.
  */
 #ifndef TESTBENCH_DSAN_HELD_HEAP_H
 #define TESTBENCH_DSAN_HELD_HEAP_H
@@ -15,11 +17,15 @@
 
 struct checker;
 
-/* The driver takes memory, and gives it back; pc is in the function that does it. */
+/* An index that is a little too large ends in here, for the structures of which the driver has arrays. */
+enum { HEAP_MARGIN = 128 };
+
+/* The driver takes memory, with HEAP_MARGIN bytes more than it has asked for, and gives it back; pc is in the function that does it. */
 void heap_taken(const void *at, size_t bytes, const void *pc);
 void heap_back(const void *at, const void *pc);
-/* It writes into memory that may be of the heap. */
-void heap_store(uintptr_t at, const void *pc);
+/* It loads or stores `bytes` of memory that may be of the heap; `c` hears of a breach and may be NULL. */
+void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
+void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 /* Who stored into these bytes, or right beside them, last: at most `max` places. Returns how many. */
 unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max);
 /* A driver begins; one is removed: with the last one, what is left is reported and forgotten. */

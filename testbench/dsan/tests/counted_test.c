@@ -149,6 +149,10 @@ static void a_record_is_given_to_one(void **state)
 	c.host.bytes = sizeof(memory);
 	counted_record_taken(&dev, 0, &db, NULL);
 	assert_int_equal(reports, 0);
+	memory[1] = 1;
+	counted_record_taken(&dev, 0, &db, NULL);
+	expect_rule(RULE_context_differs);
+	reports = 0;
 	in_use = true;
 	counted_record_taken(&dev, 0, &db, NULL);
 	expect_rule(RULE_record_shared);

@@ -4,6 +4,8 @@
 #include "testbench/dsan/held/counts.h"
 #include "testbench/dsan/held/heap.h"
 
+#include "model/interface/macros.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,6 +80,12 @@ static void expect_report(enum guest_rule rule, const char *says)
 	reports = 0;
 }
 
+/* With its margin, as the driver's calls give it. */
+static void *taken(size_t bytes)
+{
+	return calloc(1, bytes + HEAP_MARGIN);
+}
+
 /* --- tests --- */
 
 struct holder {
@@ -87,10 +95,10 @@ struct holder {
 
 static void what_is_freed_is_not_missed(void **state)
 {
-	struct holder *h = calloc(1, sizeof(*h));
+	struct holder *h = taken(sizeof(*h));
 
 	heap_taken(h, sizeof(*h), maker);
-	heap_store((uintptr_t)&h->held, writer);
+	heap_store(&c, (uintptr_t)&h->held, 8, writer);
 	heap_back(h, closer);
 	free(h);
 	heap_driver_ends(&c);
@@ -99,7 +107,7 @@ static void what_is_freed_is_not_missed(void **state)
 
 static void the_other_driver_is_still_there(void **state)
 {
-	void *at = calloc(1, 8);
+	void *at = taken(8);
 
 	heap_driver_begins();
 	heap_taken(at, 8, maker);
@@ -112,12 +120,12 @@ static void the_other_driver_is_still_there(void **state)
 
 static void who_freed_the_pointer_is_told(void **state)
 {
-	struct holder *h = calloc(1, sizeof(*h));
+	struct holder *h = taken(sizeof(*h));
 
-	h->held = calloc(1, 100);
+	h->held = taken(100);
 	heap_taken(h, sizeof(*h), maker);
 	heap_taken(h->held, 100, maker);
-	heap_store((uintptr_t)h->held + 90, writer);
+	heap_store(&c, (uintptr_t)h->held + 90, 8, writer);
 	heap_back(h, closer);
 	heap_driver_ends(&c);
 	expect_report(RULE_not_given_back, "what pointed to it was freed by closer");
@@ -126,17 +134,51 @@ static void who_freed_the_pointer_is_told(void **state)
 	free(h);
 }
 
+/* One byte too far, a whole entry too far, and a copy that goes on behind the margin. */
+static void beyond_the_end_is_told(void **state)
+{
+	enum { BYTES = 3000 };
+	const uintptr_t at = 0x100000;
+	static const struct {
+		uintptr_t offset;
+		size_t bytes;
+		bool store;
+		const char *says;
+	} rows[] = {
+		{BYTES, 1, true,
+		 "1 bytes are written at byte 3000 of a piece of memory of 3000 bytes"},
+		{BYTES - 4, 8, false, "8 bytes are read at byte 2996"},
+		{BYTES + HEAP_MARGIN - 1, 1, false, "1 bytes are read at byte 3127"},
+		{100, 1 << 20, true, "1048576 bytes are written at byte 100"},
+	};
+
+	heap_taken((const void *)at, BYTES, maker);
+	heap_load(&c, at, BYTES, writer);
+	heap_load(&c, at + BYTES - 1, 1, writer);
+	heap_store(&c, at + BYTES + HEAP_MARGIN, 8, writer);
+	assert_int_equal(reports, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		(rows[i].store ? heap_store : heap_load)(&c, at + rows[i].offset, rows[i].bytes,
+							 writer);
+		expect_report(RULE_heap_overrun, rows[i].says);
+		assert_non_null(strstr(text, "taken by maker"));
+	}
+	heap_forget();
+	heap_store(&c, at + BYTES, 8, writer);
+	assert_int_equal(reports, 0);
+}
+
 /* One place fills a whole structure: it is told for each part of it. */
 static void a_writer_is_known_in_each_line(void **state)
 {
 	enum { BYTES = 400 };
-	char *at = calloc(1, BYTES);
+	char *at = taken(BYTES);
 	const void *pcs[4];
 
 	heap_driver_begins();
 	heap_taken(at, BYTES, maker);
 	for (unsigned i = 0; i < BYTES; i += 8)
-		heap_store((uintptr_t)at + i, writer);
+		heap_store(&c, (uintptr_t)at + i, 8, writer);
 	for (unsigned i = 0; i < BYTES; i += 8) {
 		assert_int_equal(heap_writers(at + i, 8, pcs, 1), 1);
 		assert_ptr_equal(pcs[0], writer);
@@ -150,11 +192,11 @@ static void a_writer_is_known_in_each_line(void **state)
 static void many_freed_the_pointer(void **state)
 {
 	struct holder *h[6];
-	void *held = calloc(1, 100);
+	void *held = taken(100);
 
 	heap_taken(held, 100, maker);
 	for (unsigned i = 0; i < 6; i++) {
-		h[i] = calloc(1, sizeof(*h[i]));
+		h[i] = taken(sizeof(*h[i]));
 		h[i]->held = held;
 		heap_taken(h[i], sizeof(*h[i]), maker);
 		closer_is_called = i == 5;
@@ -214,6 +256,28 @@ static void calls_at_the_same_time_are_not_judged(void **state)
 	assert_int_equal(reports, 0);
 }
 
+/* An object ends unheard, and the next one at its address is made beside another call: what the first one counted is not expected back. */
+static void an_address_is_used_again(void **state)
+{
+	struct holder used = {0};
+	int object;
+	struct counts n, other;
+
+	counts_begin(&n, &c, "make");
+	counts_use(&n, &used, &used.users, "thing");
+	used.users++;
+	counts_made(&n, &object);
+	used.users--;
+
+	counts_begin(&n, &c, "make");
+	counts_begin(&other, &c, "make");
+	counts_made(&n, &object);
+	counts_begin(&n, &c, "end");
+	counts_leave(&n, &object);
+	counts_left(&n, &object, true);
+	assert_int_equal(reports, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,10 +285,12 @@ int main(void)
 		cmocka_unit_test_setup(the_other_driver_is_still_there, begin),
 		cmocka_unit_test_setup(who_freed_the_pointer_is_told, begin),
 		cmocka_unit_test_setup(many_freed_the_pointer, begin),
+		cmocka_unit_test_setup(beyond_the_end_is_told, begin),
 		cmocka_unit_test_setup(a_writer_is_known_in_each_line, begin),
 		cmocka_unit_test_setup(a_new_user_is_counted, begin),
 		cmocka_unit_test_setup(a_failure_counts_nothing, begin),
 		cmocka_unit_test_setup(calls_at_the_same_time_are_not_judged, begin),
+		cmocka_unit_test_setup(an_address_is_used_again, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

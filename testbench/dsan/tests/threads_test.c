@@ -33,7 +33,11 @@ static struct sleeping s;
 
 /* --- what the test plays --- */
 
-void heap_store(uintptr_t at, const void *pc)
+void heap_load(struct checker *of, uintptr_t at, size_t bytes, const void *pc)
+{
+}
+
+void heap_store(struct checker *of, uintptr_t at, size_t bytes, const void *pc)
 {
 }
 

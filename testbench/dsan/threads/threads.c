@@ -119,6 +119,7 @@ static void on_load(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 		return;
 	trail_add(r, pc);
 	freed_check(r, at, bytes, false, pc);
+	heap_load(r->c, at, bytes, pc);
 	accesses_add(&r->loads, at, bytes, pc);
 	if (r->woken.watched)
 		waits_load(r, at, bytes);
@@ -133,7 +134,7 @@ static void on_store(void *ctx, uintptr_t at, size_t bytes, const void *pc)
 		return;
 	trail_add(r, pc);
 	freed_check(r, at, bytes, true, pc);
-	heap_store(at, pc);
+	heap_store(r->c, at, bytes, pc);
 	locks_store(r, at, pc);
 	waits_store(r, at, bytes, pc);
 	accesses_add(&r->stores, at, bytes, pc);
