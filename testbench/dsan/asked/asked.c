@@ -4,6 +4,7 @@
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/asked/buffers.h"
 #include "testbench/dsan/hear/chain.h"
+#include "testbench/dsan/held/heap.h"
 #include "testbench/dsan/held/taken.h"
 #include "testbench/dsan/threads/threads.h"
 #include "testbench/dsan/hear/trail.h"
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 1 << 10, TEXT_BYTES = 460, NAMES_BYTES = 200 };
+enum { BUCKETS = 1 << 10, TEXT_BYTES = 460, NAMES_BYTES = 200, TAIL_WRITERS = 4 };
 
 /* The driver's interface names no host in most calls, and one process runs one simulation. */
 static struct ask *asks;
@@ -431,9 +432,10 @@ void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 			   a->sends.rung);
 }
 
-void asked_refused(struct ask *a, bool sends, unsigned room)
+void asked_refused(struct ask *a, bool sends, unsigned room, const uint32_t *tail)
 {
-	char names[NAMES_BYTES];
+	char names[NAMES_BYTES], tails[NAMES_BYTES];
+	const void *pcs[TAIL_WRITERS];
 	unsigned open;
 
 	if (!a->c || !ask_follows(a, HCA_QP, sends))
@@ -443,10 +445,12 @@ void asked_refused(struct ask *a, bool sends, unsigned room)
 	if (open >= room)
 		return;
 	checker_functions(a->c->errors_polled.pc, a->c->errors_polled.n, names, sizeof(names));
+	checker_functions(pcs, heap_writers(tail, sizeof(*tail), pcs, TAIL_WRITERS), tails,
+			  sizeof(tails));
 	ask_report(a, RULE_request_not_given, (struct guest_object){GUEST_QP, a->number},
 		   "a %s was refused, and %u of %u are open; see how the completions before free "
-		   "the queue%s%s",
-		   sends ? "send" : "receive", open, room,
+		   "the queue, whose counters were written by %s%s%s",
+		   sends ? "send" : "receive", open, room, tails,
 		   *names ? "; those with errors were taken by " : "", names);
 }
 

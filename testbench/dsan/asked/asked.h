@@ -200,8 +200,8 @@ void ask_report(const struct ask *a, enum guest_rule rule, struct guest_object o
 /* At the end of a call that has not failed before `stopped` (NULL: it posted all). */
 void asked_sends_end(struct ask *a, const struct drv_send_wr *first,
 		     const struct drv_send_wr *stopped);
-/* A request was refused for lack of room in a queue of so many. */
-void asked_refused(struct ask *a, bool sends, unsigned room);
+/* A request was refused for lack of room in a queue of so many; `tail` is the driver's counter of those that have ended. */
+void asked_refused(struct ask *a, bool sends, unsigned room, const uint32_t *tail);
 void asked_receives_end(struct ask *a, const struct drv_recv_wr *first,
 			const struct drv_recv_wr *stopped);
 void asked_poll_begin(struct ask *a, int n);

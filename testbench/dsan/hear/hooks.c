@@ -19,6 +19,7 @@
 #include "testbench/dsan/mads/told.h"
 
 #include "host_driver/drv/ops.h"
+#include "host_driver/mlx4/mlx4_internal.h"
 
 #include <errno.h>
 
@@ -103,7 +104,7 @@ W(int, drv_post_send, struct drv_qp *qp, const struct drv_send_wr *wr,
 	if (rc && bad)
 		*bad = stopped;
 	if (rc == -ENOMEM)
-		asked_refused(&a, true, room_of(qp, true));
+		asked_refused(&a, true, room_of(qp, true), a.c ? &qp->sq.tail : NULL);
 	asked_sends_end(&a, wr, rc ? stopped : NULL);
 	return rc;
 }
@@ -122,7 +123,7 @@ W(int, drv_post_recv, struct drv_qp *qp, const struct drv_recv_wr *wr,
 	if (rc && bad)
 		*bad = stopped;
 	if (rc == -ENOMEM)
-		asked_refused(&a, false, room_of(qp, false));
+		asked_refused(&a, false, room_of(qp, false), a.c ? &qp->rq.tail : NULL);
 	asked_receives_end(&a, wr, rc ? stopped : NULL);
 	for (; wr && wr != stopped; wr = wr->next)
 		mads_receive_posted(qp, wr, __builtin_return_address(0));
