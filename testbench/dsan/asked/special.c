@@ -4,12 +4,14 @@
 #include "testbench/dsan/mads/mads.h"
 
 #include "model/interface/bth_ops.h"
+#include "model/interface/ethernet.h"
 #include "model/interface/macros.h"
 #include "model/interface/wire.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { HEADERS_MAX = 128, TRANSPORT_BYTES = BTH_BYTES + sizeof(struct deth) };
+enum { TEXT_BYTES = 160, HEADERS_MAX = 128, TRANSPORT_BYTES = BTH_BYTES + sizeof(struct deth) };
 
 /* HEADER_SAYS(compared, layout, header, field, what was asked for) */
 #define HEADER_SAYS(c, type, at, field, asked)                                                     \
@@ -76,12 +78,54 @@ static void transport_says(struct compared *c, const uint8_t *headers,
 	qp->psn = psn_add(bth_get_psn(bth), 1);
 }
 
-static void ethernet_says(struct compared *c, const uint8_t *headers,
+static void ip_says(struct compared *c, const uint8_t *l3, enum roce_kind kind,
+		    const struct drv_ah_attr *ah)
+{
+	const struct grh *grh = (const void *)l3; /* an IPv6 header has the same fields */
+	const struct ipv4_hdr *ip = (const void *)l3;
+
+	if (kind == ROCE_V2_IPV4) {
+		HEADER_SAYS(c, ipv4_hdr, ip, tos, ah->traffic_class);
+		HEADER_SAYS(c, ipv4_hdr, ip, ttl, ah->hop_limit);
+		return;
+	}
+	HEADER_SAYS(c, grh, grh, tclass, ah->traffic_class);
+	HEADER_SAYS(c, grh, grh, flow_label, ah->flow_label);
+	HEADER_SAYS(c, grh, grh, hop_limit, ah->hop_limit);
+}
+
+/* Source: IBA A17.3 (frames of RoCE); Linux build_mlx_header */
+static void ethernet_says(struct compared *c, const uint8_t *headers, size_t n,
 			  const struct drv_special_send *send)
 {
-	if (memcmp(headers, send->ah->dmac, MAC_BYTES))
+	/* a frame has an ICRC and an FCS behind its data, and none is shorter than others */
+	const size_t bytes = n + send->length + ICRC_BYTES + FCS_BYTES;
+	const struct drv_ah_attr *ah = send->ah;
+	struct roce_places at;
+	uint8_t gid[DRV_GID_BYTES];
+	const char *why = roce_find(headers, n, bytes < ETHERNET_MIN ? ETHERNET_MIN : bytes,
+				    ROCE_UDP_PORT, &at);
+	char text[TEXT_BYTES];
+
+	if (why || (size_t)at.bth_off + TRANSPORT_BYTES != n ||
+	    (size_t)at.end + FCS_BYTES != bytes) {
+		snprintf(text, sizeof(text), "the packet's header (%s), which",
+			 why ? why : "its lengths are not those of the datagram");
+		bytes_differ(c, text, (const void *)c->from, n);
+		return;
+	}
+	roce_dgid(headers, &at, gid);
+	if (memcmp(headers, ah->dmac, MAC_BYTES))
 		bytes_differ(c, "the destination MAC in the packet's header", (const void *)c->from,
 			     MAC_BYTES);
+	else if (memcmp(gid, ah->dgid, sizeof(gid)))
+		bytes_differ(c, "the destination GID in the packet's header", (const void *)c->from,
+			     sizeof(gid));
+	else if (vlan_priority(at.vlan) != ah->sl)
+		bytes_differ(c, "the priority in the packet's header", (const void *)c->from,
+			     sizeof(struct vlan_tag));
+	else
+		ip_says(c, headers + at.l3_off, at.kind, ah);
 }
 
 void mads_request_says(struct compared *c, const uint8_t *wqe, const struct drv_special_send *send)
@@ -104,7 +148,7 @@ void mads_request_says(struct compared *c, const uint8_t *wqe, const struct drv_
 	SAYS(c, wqe_data, data, addr, send->addr);
 	transport_says(c, headers + n - TRANSPORT_BYTES, send);
 	if (send->ah) {
-		ethernet_says(c, headers, send);
+		ethernet_says(c, headers, n, send);
 		return;
 	}
 	SAYS(c, wqe_mlx_ctrl, ctrl, vl15, send->vl == VL_MANAGEMENT);

@@ -139,6 +139,39 @@ static void restore_begins(struct checker *c)
 			   "ID and found that the device answers again:");
 }
 
+/* What a reset loses, and a driver must write back. Source: Linux mlx4_reset, PCI 3.0 6.1 */
+static const struct kept {
+	const char *name;
+	unsigned offset;
+	uint32_t bits;
+} kept[] = {
+	{"BAR 0", 0x10, UINT32_MAX},
+	{"BAR 1", 0x14, UINT32_MAX},
+	{"BAR 2", 0x18, UINT32_MAX},
+	{"BAR 3", 0x1c, UINT32_MAX},
+	{"interrupt line", 0x3c, 0xff},
+	{"command register", 4, COMMAND_BITS},
+	{"device control of PCI Express", EXP_DEVCTL, 0xffff},
+	{"link control of PCI Express", EXP_LNKCTL, 0xffff},
+};
+
+/* Another value than the one before the reset is written back. The command register may be written in steps. */
+static void value_check(struct checker *c, unsigned offset, uint32_t value)
+{
+	const struct function *f = &c->function;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		const uint32_t was = f->before[offset / WORD_BYTES] & kept[i].bits;
+
+		if (kept[i].offset == offset && offset / WORD_BYTES != COMMAND_WORD &&
+		    (value & kept[i].bits) != was)
+			report(c, RULE_config_not_restored, &f->config_by,
+			       "0x%x is written back to the %s (0x%x), which was 0x%x before the "
+			       "reset,",
+			       value & kept[i].bits, kept[i].name, offset, was);
+	}
+}
+
 void function_config(struct checker *c, unsigned offset, uint32_t value, const void *pc)
 {
 	struct function *f = &c->function;
@@ -158,24 +191,9 @@ void function_config(struct checker *c, unsigned offset, uint32_t value, const v
 	    f->restored & UINT64_C(1) << COMMAND_WORD)
 		report(c, RULE_config_not_restored, &f->config_by,
 		       "the command register was written back before dword %u,", word);
+	value_check(c, offset, value);
 	f->restored |= UINT64_C(1) << word;
 }
-
-/* What a reset loses, and a driver must write back. Source: Linux mlx4_reset, PCI 3.0 6.1 */
-static const struct kept {
-	const char *name;
-	unsigned offset;
-	uint32_t bits;
-} kept[] = {
-	{"BAR 0", 0x10, UINT32_MAX},
-	{"BAR 1", 0x14, UINT32_MAX},
-	{"BAR 2", 0x18, UINT32_MAX},
-	{"BAR 3", 0x1c, UINT32_MAX},
-	{"interrupt line", 0x3c, 0xff},
-	{"command register", 4, COMMAND_BITS},
-	{"device control of PCI Express", EXP_DEVCTL, 0xffff},
-	{"link control of PCI Express", EXP_LNKCTL, 0xffff},
-};
 
 /* Whose work it was: that of the function that writes back, else of the one that reset. */
 static void restored_check(struct checker *c)

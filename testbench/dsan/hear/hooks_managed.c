@@ -137,7 +137,11 @@ W(int, drv_query_gid, struct drv_device *dev, unsigned port, unsigned index,
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = ask_result(&a, __real_drv_query_gid(dev, port, index, gid));
-	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
+	if (!a.c || drv_port_is_ethernet(dev, port))
+		return rc;
+	if (rc)
+		told_block_check(&a, since, port, SMP_ATTR_GUID_INFO, index);
+	else
 		told_gid_check(&a, since, port, index, gid);
 	return rc;
 }
@@ -150,7 +154,11 @@ W(int, drv_query_pkey, struct drv_device *dev, unsigned port, unsigned index, ui
 
 	ask_begin(&a, ASK_OTHER, __func__, drv_platform(dev), 0);
 	rc = ask_result(&a, __real_drv_query_pkey(dev, port, index, pkey));
-	if (!rc && a.c && !drv_port_is_ethernet(dev, port))
+	if (!a.c || drv_port_is_ethernet(dev, port))
+		return rc;
+	if (rc)
+		told_block_check(&a, since, port, SMP_ATTR_PKEY_TABLE, index);
+	else
 		told_pkey_check(&a, since, port, index, pkey);
 	return rc;
 }

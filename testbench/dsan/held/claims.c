@@ -599,9 +599,18 @@ void claims_entry_back(struct claims *cl, unsigned table, uint32_t number, const
 			claims_number_back(cl, tables[i].type, number, pc);
 }
 
+/* Software has taken this MPT entry back and has already set its status again: from then on the
+ * device may read it. Source: Linux mlx4_mr_hw_write_mpt, which sets the status last */
+static bool given_by_status(uintptr_t at, uint64_t va)
+{
+	const struct mpt_entry *e = (const void *)(at - va % sizeof(*e));
+
+	return mpt_entry_get_status(e) == MPT_STATUS_HW;
+}
+
 /* Of the tables in ICM, software may write those that it fills itself: MTT entries that no object
  * has, and the MPT entry that it has taken back. */
-static void icm_store(struct claims *cl, uint64_t va, const void *pc)
+static void icm_store(struct claims *cl, uintptr_t at, uint64_t va, const void *pc)
 {
 	struct hca *hca = cl->c->host.hca;
 	const struct holder *owner;
@@ -627,6 +636,13 @@ static void icm_store(struct claims *cl, uint64_t va, const void *pc)
 			&(struct breach){
 				RULE_device_memory_written, {GUEST_MPT, (uint32_t)index}, pc, NULL},
 			"mpt %x", (uint32_t)index);
+	} else if (given_by_status(at, va)) {
+		checker_report(
+			cl->c,
+			&(struct breach){
+				RULE_device_memory_written, {GUEST_MPT, (uint32_t)index}, pc, NULL},
+			"mpt %x, whose status already says that the device has it,",
+			(uint32_t)index);
 	}
 }
 
@@ -636,7 +652,7 @@ void claims_store(struct claims *cl, uintptr_t at, uint64_t bytes, const void *p
 		if (k->use != CLAIM_PAGE)
 			continue;
 		if (k->holder->kind == HOLDER_ICM)
-			icm_store(cl, (uint64_t)k->nth * CLAIM_PAGE_SIZE + at % CLAIM_PAGE_SIZE,
+			icm_store(cl, at, (uint64_t)k->nth * CLAIM_PAGE_SIZE + at % CLAIM_PAGE_SIZE,
 				  pc);
 		else if (k->holder->kind == HOLDER_FIRMWARE || k->holder->kind == HOLDER_COMMAND)
 			checker_report(cl->c,

@@ -29,6 +29,7 @@ static struct answer {
 	const struct checker *c;
 	unsigned port, attr;
 	uint32_t mod;
+	bool refused;
 	uint8_t data[smp_data_size];
 } answers[ANSWERS];
 static uint32_t n_answers;
@@ -44,11 +45,15 @@ void told_mad(const struct checker *c, unsigned port, const struct smp *in, cons
 	struct answer *a;
 
 	if (mad_hdr_get_method(h) != MAD_METHOD_GET ||
-	    mad_hdr_get_status(smp_hdr_const(out)) & (SMP_DIRECTION - 1) ||
 	    mad_hdr_get_mgmt_class(h) != MAD_CLASS_SUBN_LID)
 		return;
 	a = &answers[n_answers++ % ANSWERS];
-	*a = (struct answer){c, port, mad_hdr_get_attr_id(h), mad_hdr_get_attr_mod(h), {0}};
+	*a = (struct answer){.c = c,
+			     .port = port,
+			     .attr = mad_hdr_get_attr_id(h),
+			     .mod = mad_hdr_get_attr_mod(h),
+			     .refused =
+				     mad_hdr_get_status(smp_hdr_const(out)) & (SMP_DIRECTION - 1)};
 	memcpy(a->data, smp_data_cptr(out), sizeof(a->data));
 }
 
@@ -59,7 +64,7 @@ static const void *answer_find(const struct checker *c, uint32_t since, unsigned
 	for (uint32_t n = n_answers; n != since && n_answers - n < ANSWERS; n--) {
 		const struct answer *a = &answers[(n - 1) % ANSWERS];
 
-		if (a->c == c && a->port == port && a->attr == attr &&
+		if (a->c == c && a->port == port && a->attr == attr && !a->refused &&
 		    (mod == UINT32_MAX || a->mod == mod))
 			return a->data;
 	}
@@ -86,6 +91,23 @@ static void port_tell(const struct ask *a, unsigned port, const void *at, size_t
 		       &(struct breach){RULE_port_differs, object_of(port),
 					wrote_find((uintptr_t)at, bytes), NULL},
 		       "%s, in %s", text, ask_provider(a));
+}
+
+void told_block_check(const struct ask *a, uint32_t since, unsigned port, unsigned attr,
+		      unsigned index)
+{
+	const bool is_gid = attr == SMP_ATTR_GUID_INFO;
+	const unsigned block = index / (is_gid ? GUIDS_PER_BLOCK : PKEYS_PER_BLOCK);
+	const struct answer *last = &answers[(n_answers - 1) % ANSWERS];
+	char text[TEXT_BYTES];
+
+	if (n_answers == since || last->c != a->c || last->port != port || last->attr != attr ||
+	    !last->refused || last->mod == block)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s %u is in block %u of its table, and block %u was asked for",
+		 is_gid ? "GID" : "P_Key", index, block, last->mod);
+	port_tell(a, port, last->data, sizeof(last->data), text);
 }
 
 void told_gid_check(const struct ask *a, uint32_t since, unsigned port, unsigned index,

@@ -29,6 +29,9 @@ void told_gid_check(const struct ask *a, uint32_t since, unsigned port, unsigned
 		    const uint8_t *gid);
 void told_pkey_check(const struct ask *a, uint32_t since, unsigned port, unsigned index,
 		     const uint16_t *pkey);
+/* A question for this GID (`attr` GUIDInfo) or P_Key (PKeyTable) failed: was the block the right one? */
+void told_block_check(const struct ask *a, uint32_t since, unsigned port, unsigned attr,
+		      unsigned index);
 /* As PortInfo said last; 0: not known. */
 unsigned told_manager_lid(const struct checker *c, unsigned port);
 /* The driver gives a command. */
