@@ -287,12 +287,14 @@ check_register_read()
 	return 77
 }
 
+# what iperf3 sends: three seconds of traffic are long in simulated time
+iperf_much='-t 3'
+[ "${TIME:-wall}" = wall ] || iperf_much='-n 4M'
+
 # ipoib: IP over InfiniBand in datagram and connected mode
 check_ipoib()
 {
-	local mode much='-t 3'
-	# three seconds of traffic are long in simulated time
-	[ "${TIME:-wall}" = wall ] || much='-n 4M'
+	local mode
 	for mode in datagram connected; do
 		ipoib_up $mode || return
 		must a 20 'ping -c 5 -W 2 10.78.0.2' || return
@@ -300,7 +302,7 @@ check_ipoib()
 		must a 30 'ping -c 3 -W 2 -s 8000 10.78.0.2' || return
 		on_start b 60 'exec iperf3 -s -1'
 		must b 20 'listening 5201' || return
-		must a 60 "iperf3 -c 10.78.0.2 $much" || return
+		must a 60 "iperf3 -c 10.78.0.2 $iperf_much" || return
 		detail="$detail $mode $(awk '/receiver/ { print $7, $8 }' <<<"$on_output")"
 	done
 }

@@ -83,7 +83,7 @@ check_roce_tcp()
 	must a 20 "ethtool -K $roce_dev tx on rx on; ethtool -k $roce_dev" && said 'tx-checksumming: on' 'no checksums when sending' || return
 	for row in '' -R; do
 		on_start b 60 'exec iperf3 -s -1'
-		must b 20 'listening 5201' && must a 60 "iperf3 -c 192.168.5.2 -t 3 $row" || return
+		must b 20 'listening 5201' && must a 60 "iperf3 -c 192.168.5.2 $iperf_much $row" || return
 		detail="$detail$(awk '/receiver/ { print $7, $8 }' <<<"$on_output") "
 	done
 	must a 20 "ethtool -S $roce_dev; nstat -az TcpInCsumErrors" && said 'TcpInCsumErrors +0 ' 'TCP found a wrong checksum' || return
