@@ -4,8 +4,8 @@
  * of bus addresses: a client with an IOMMU sends a descriptor of the same file with every page.
  * from: guest_memory.
  *
- * The client may be hostile. It can truncate a file that is not sealed at any time. Such a file is
- * read and written through the kernel, which returns an error where a mapping would give SIGBUS.
+ * The client may be hostile. It can truncate a file that is not sealed at any time. A
+ * mapping of it then gives SIGBUS, so each copy from or to such a file is ready for that.
  * Linux gives a process 65,530 mappings and 128 TiB of addresses. Each client gets a share of both,
  * so that it cannot take those of its neighbours.
  */

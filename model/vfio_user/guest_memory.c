@@ -6,17 +6,15 @@
 #include "model/vfio_user/protocol.h"
 
 #include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum {
 	FIRST_ROOM = 16,
 	TAIL = 64,
-	LINE = 64,  /* bytes of a cache line of the processor */
-	LINES = 64, /* lines that one call moves */
 };
 
 /* Index of the first range that ends after `bus`. */
@@ -110,15 +108,45 @@ static void insert(struct guest_memory *m, size_t at, const struct guest_range *
 	m->refused += is_refused(r);
 }
 
+/* Where a copy ends that meets a page which its file no longer has; NULL: none is under way. */
+static _Thread_local sigjmp_buf *volatile way_out;
+static struct sigaction bus_before;
+
+/* Another fault of this kind happens again, with the action that was there before. */
+static void on_bus_error(int number)
+{
+	if (way_out)
+		siglongjmp(*way_out, 1);
+	sigaction(number, &bus_before, NULL);
+}
+
+/* Somebody else may have set an action since the last time. */
+static void bus_errors_catch(void)
+{
+	/* SA_NODEFER: the jump leaves the signal unblocked */
+	const struct sigaction action = {.sa_handler = on_bus_error, .sa_flags = SA_NODEFER};
+	struct sigaction now;
+
+	if (sigaction(SIGBUS, NULL, &now) || now.sa_handler == on_bus_error)
+		return;
+	bus_before = now;
+	sigaction(SIGBUS, &action, NULL);
+}
+
 static int range_take(struct guest_memory *m, struct guest_range *r, int fd)
 {
+	int rc;
+
 	if (guest_memory_count(m) >= GUEST_MAX_MAPS) {
 		r->limit = GUEST_LIMIT_MAPS;
 		return -ENOSPC;
 	}
 	if (fd < 0)
 		return 0;
-	return guest_file_get(&m->files, fd, r->offset + r->size, r->writable, &r->file, &r->limit);
+	rc = guest_file_get(&m->files, fd, r->offset + r->size, r->writable, &r->file, &r->limit);
+	if (!rc && r->file->careful)
+		bus_errors_catch();
+	return rc;
 }
 
 int guest_memory_map(struct guest_memory *m, const struct guest_map *map, enum guest_limit *limit)
@@ -232,33 +260,28 @@ static void copy_out(uint8_t *guest, const uint8_t *buf, size_t len)
 	copy_ordered(guest + first, buf + first, len - first, guest + first);
 }
 
-/* Copies through the kernel, a cache line at a time, in ascending order. -EFAULT where the file no
- * longer has the page. */
+static void copy_trusted(uint8_t *buf, uint8_t *guest, size_t len, bool write)
+{
+	if (write)
+		copy_out(guest, buf, len);
+	else
+		copy_ordered(buf, guest, len, guest);
+}
+
+/* -EFAULT where the file no longer has the page. The kernel's own copies (process_vm_readv) are no
+ * other way: with FSRM they are one string instruction, which keeps no order. On an AMD EPYC it read
+ * the second half of a cache line first, and an owner bit was newer than the words behind it. */
 static int copy_careful(uint8_t *buf, uint8_t *guest, size_t len, bool write)
 {
-	struct iovec lines[LINES];
+	sigjmp_buf here;
 
-	while (len) {
-		struct iovec remote = {guest, 0};
-		unsigned n = 0;
-		ssize_t moved;
-
-		while (n < LINES && remote.iov_len < len) {
-			const size_t rest = len - remote.iov_len;
-			const size_t to_line = LINE - ((uintptr_t)guest + remote.iov_len) % LINE;
-
-			lines[n] = (struct iovec){buf + remote.iov_len,
-						  rest < to_line ? rest : to_line};
-			remote.iov_len += lines[n++].iov_len;
-		}
-		moved = write ? process_vm_writev(getpid(), lines, n, &remote, 1, 0)
-			      : process_vm_readv(getpid(), lines, n, &remote, 1, 0);
-		if (moved != (ssize_t)remote.iov_len)
-			return -EFAULT;
-		buf += moved;
-		guest += moved;
-		len -= (size_t)moved;
+	if (sigsetjmp(here, 0)) {
+		way_out = NULL;
+		return -EFAULT;
 	}
+	way_out = &here;
+	copy_trusted(buf, guest, len, write);
+	way_out = NULL;
 	return 0;
 }
 
@@ -293,10 +316,8 @@ static int move(struct guest_memory *m, uint64_t bus, uint8_t *buf, size_t len, 
 		if (r->file->careful) {
 			if (copy_careful(buf, guest, n, write))
 				return -EFAULT;
-		} else if (write) {
-			copy_out(guest, buf, n);
 		} else {
-			copy_ordered(buf, guest, n, guest);
+			copy_trusted(buf, guest, n, write);
 		}
 		bus += n;
 		buf += n;

@@ -8,7 +8,9 @@
 #include "model/vfio_user/pace.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 static void tells_version_and_shape(void **state)
 {
@@ -385,6 +387,43 @@ static void moves_bytes_across_ranges(void **state)
 	close(fd);
 }
 
+/* Of a file without a seal, pages may be missing: those before them are moved, and the process stays.
+ * A fault of anybody else ends it as ever. */
+static void misses_pages_of_a_file(void **state)
+{
+	struct guest_memory m = {0};
+	uint8_t buf[0x2000];
+	int fd = memfd_create("x", MFD_CLOEXEC), status;
+	volatile uint8_t *own;
+	pid_t child;
+
+	(void)state;
+	signal(SIGBUS, SIG_DFL); /* cmocka has set one of its own */
+	assert_int_equal(ftruncate(fd, 0x3000), 0);
+	assert_int_equal(memory_map(&m, 0, 0x3000, fd, 0), 0);
+	own = mmap(NULL, 0x3000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(own != MAP_FAILED);
+	own[0x1fff] = 7;
+	assert_int_equal(ftruncate(fd, 0x2000), 0);
+	for (unsigned n = 0; n < 3; n++) {
+		assert_int_equal(guest_memory_read(&m, 0x1000, buf, sizeof(buf)), -EFAULT);
+		assert_int_equal(guest_memory_write(&m, 0x2800, buf, 16), -EFAULT);
+		assert_int_equal(guest_memory_read(&m, 0x1000, buf, 0x1000), 0);
+		assert_int_equal(buf[0xfff], 7);
+	}
+	child = fork();
+	if (!child) {
+		own[0x2000] = 1;
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	/* a sanitizer makes an exit of it */
+	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGBUS : WEXITSTATUS(status) != 0);
+	munmap((void *)own, 0x3000);
+	guest_memory_unmap_all(&m);
+	close(fd);
+}
+
 /* A guest thread that writes a ring of work requests again and again. It writes each request from
  * its end to its start, so the owner bit in the first word comes last. */
 enum { ENTRY = 256 / sizeof(uint64_t), ENTRIES = 8, RING_ROOM = 4096 };
@@ -574,6 +613,7 @@ int main(void)
 		T(dma_stays_in_what_is_mapped),
 		T(survives_memory_that_shrinks),
 		cmocka_unit_test(moves_bytes_across_ranges),
+		cmocka_unit_test(misses_pages_of_a_file),
 		cmocka_unit_test(reads_see_memory_in_order),
 		T(begins_anew_with_the_next_client),
 		T(resets_the_function),
