@@ -72,7 +72,8 @@ static void in_line_copy(struct rvt_swqe *w, const struct drv_send_wr *wr)
 
 	for (unsigned i = 0; i < wr->num_sge; i++) {
 		if (wr->sg_list[i].length)
-			memcpy(to, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+			memcpy(to, (const void *)(uintptr_t)wr->sg_list[i].addr,
+			       wr->sg_list[i].length);
 		to += wr->sg_list[i].length;
 	}
 }
