@@ -239,6 +239,8 @@ void checker_functions(const void *const *pcs, unsigned n, char *text, size_t si
 bool checker_in_driver(const void *pc);
 /* Whether that place is in a part of the driver that is built with call-outs. */
 bool checker_hears(const void *pc);
+/* Whether it is in the lowest layer, which knows the device. */
+bool checker_in_mlx4(const void *pc);
 /* A store is heard of before it is made: the driver has made its last one. */
 void checker_settle(struct checker *c);
 /* The checker of a host; NULL: it has none. */

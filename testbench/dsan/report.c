@@ -4,6 +4,7 @@
 #include "testbench/os/symbols.h"
 
 #include "model/engine/base/engine.h"
+#include "model/interface/macros.h"
 #include "model/interface/rows.h"
 
 #include <stdarg.h>
@@ -96,26 +97,40 @@ bool checker_in_driver(const void *pc)
 	return symbols_find(pc, s, INLINED) && strstr(s[0].file, "host_driver/");
 }
 
-bool checker_hears(const void *pc)
+/* The parts of the driver that are built with call-outs. */
+static const char *const rooms[] = {"mlx4/", "drv/", "core/", "uverbs/", "cm/", "sm/"};
+enum { ROOM_MLX4, ROOM_NONE = ARRAY_SIZE(rooms) };
+
+static unsigned room_of(const void *pc)
 {
-	static const char *const rooms[] = {"drv/", "mlx4/", "core/", "uverbs/", "cm/", "sm/"};
 	static struct {
 		const void *pc;
-		bool heard;
+		unsigned room;
 	} known[KNOWN]; /* a place is looked up once */
 	const unsigned n = (uintptr_t)pc % KNOWN;
 	struct symbol s[INLINED];
-	const char *room;
+	const char *name;
+	unsigned room = 0;
 
 	if (known[n].pc == pc)
-		return known[n].heard;
+		return known[n].room;
+	name = symbols_find(pc, s, INLINED) ? strstr(s[0].file, "host_driver/") : NULL;
+	while (room < ROOM_NONE &&
+	       (!name || strncmp(name + strlen("host_driver/"), rooms[room], strlen(rooms[room]))))
+		room++;
 	known[n].pc = pc;
-	known[n].heard = false;
-	room = symbols_find(pc, s, INLINED) ? strstr(s[0].file, "host_driver/") : NULL;
-	for (size_t i = 0; room && i < sizeof(rooms) / sizeof(rooms[0]); i++)
-		if (!strncmp(room + strlen("host_driver/"), rooms[i], strlen(rooms[i])))
-			known[n].heard = true;
-	return known[n].heard;
+	known[n].room = room;
+	return room;
+}
+
+bool checker_hears(const void *pc)
+{
+	return room_of(pc) != ROOM_NONE;
+}
+
+bool checker_in_mlx4(const void *pc)
+{
+	return room_of(pc) == ROOM_MLX4;
 }
 
 static bool is_named(const char *text, const char *name)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LATEST = 4, FIRST_CHARS = 330, OTHER_CHARS = 120, LOOP = 24 };
+enum { LATEST = 4, FIRST_CHARS = 330, OTHER_CHARS = 120, TITLE_CHARS = 400, LOOP = 24 };
 
 /* The threads that have entered a function last, the newest first. */
 static struct runner *latest[LATEST];
@@ -62,10 +62,9 @@ static bool is_plumbing(const void *pc)
 	return n > 2 && (!strcmp(s.file + n - 2, ".h") || strstr(s.file, "host_driver/drv/drv.c"));
 }
 
-static void thread_tell(const struct runner *r, size_t size, FILE *out)
+static unsigned names_of(const struct runner *r, char *names, size_t size)
 {
 	const void *pcs[ENTERED];
-	char names[FIRST_CHARS];
 	unsigned n = 0;
 
 	for (uint32_t at = r->n_entered; at && r->n_entered - at < ENTERED; at--) {
@@ -75,23 +74,38 @@ static void thread_tell(const struct runner *r, size_t size, FILE *out)
 			pcs[n++] = pc;
 	}
 	checker_functions(pcs, n, names, size);
+	return n;
+}
+
+/* A thread that has entered none says nothing. */
+static bool thread_tell(const struct runner *r, size_t size, const char *before, FILE *out)
+{
+	char names[FIRST_CHARS];
+
+	if (!names_of(r, names, size))
+		return false;
+	fputs(before, out);
 	if (r->c)
 		fprintf(out, "    host %u:   %s\n", r->c->host.platform->host, names);
 	else
 		fprintf(out, "    a thread: %s\n", names);
+	return true;
 }
 
 bool checkers_tell_calls(FILE *out)
 {
 	const struct guest_rule_row *rule = &guest_rules[RULE_call_unexplained];
+	char title[TITLE_CHARS];
+	unsigned told = 0;
 
-	if (!latest[0])
-		return false;
-	fprintf(out, "%s: %s. By thread, the latest first:\n", rule->name, rule->meaning);
+	snprintf(title, sizeof(title), "%s: %s. By thread, the latest first:\n", rule->name,
+		 rule->meaning);
 	for (unsigned i = 0; i < LATEST && latest[i]; i++)
-		thread_tell(latest[i], i ? OTHER_CHARS : FIRST_CHARS, out);
-	fprintf(out, "    look at:  %s\n", rule->look);
-	return true;
+		told += thread_tell(latest[i], told ? OTHER_CHARS : FIRST_CHARS, told ? "" : title,
+				    out);
+	if (told)
+		fprintf(out, "    look at:  %s\n", rule->look);
+	return told > 0;
 }
 
 void checkers_forget_calls(void)

@@ -24,6 +24,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define HERE __builtin_return_address(0)
 
@@ -63,6 +64,9 @@ W(int, drv_cmd_init, struct drv_device *dev)
 
 /* --- memory of the driver --- */
 
+/* Makes no valid pointer and no small number. */
+enum { UNWRITTEN = 0xa5 };
+
 static bool in_drv_calloc;
 
 /* Not inlined, or gcc would warn that memory of malloc() is not written yet. */
@@ -76,7 +80,7 @@ __attribute__((noinline)) static void *memory_taken(void *at, size_t bytes, cons
 	}
 	taken_add(TAKEN_MEMORY, at, 0, pc);
 	if (checker_hears(pc))
-		heap_taken(at, bytes, pc);
+		heap_taken(at, bytes, checker_in_mlx4(pc), pc);
 	return at;
 }
 
@@ -94,7 +98,15 @@ W(void *, drv_calloc, size_t n, size_t size)
 void *callout_malloc(size_t bytes);
 void *callout_malloc(size_t bytes)
 {
-	return memory_taken(malloc(bytes + HEAP_MARGIN), bytes, HERE);
+	char *at;
+
+	if (bytes > SIZE_MAX - HEAP_MARGIN)
+		bytes = SIZE_MAX - HEAP_MARGIN;
+	at = malloc(bytes + HEAP_MARGIN);
+	/* what nobody writes shall not look right by chance */
+	if (at)
+		memset(at, UNWRITTEN, bytes);
+	return memory_taken(at, bytes, HERE);
 }
 
 void *callout_calloc(size_t n, size_t size);

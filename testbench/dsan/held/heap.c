@@ -37,6 +37,7 @@ struct block {
 	const void *holders[HOLDERS][2];
 	unsigned n_holders;
 	uint64_t nth;
+	struct block *next, **place; /* of the lowest layer's; place NULL: another's */
 	unsigned n_lines, n_margin;
 	struct line lines[LINES];
 	struct line margin[MARGIN_LINES]; /* behind the newest of `lines` */
@@ -44,6 +45,7 @@ struct block {
 
 /* The heap belongs to no host, and one process runs one simulation. */
 static struct line *buckets[BUCKETS];
+static struct block *lowest_blocks;
 static unsigned drivers;
 static uint64_t count;
 
@@ -101,6 +103,10 @@ static void block_remove(struct block *b)
 		line_remove(&b->lines[i]);
 	for (unsigned i = 0; i < b->n_margin; i++)
 		line_remove(&b->margin[i]);
+	if (b->place)
+		*b->place = b->next;
+	if (b->place && b->next)
+		b->next->place = b->place;
 	free(b);
 }
 
@@ -120,7 +126,16 @@ static unsigned callers_of(const void *pc, const void **pcs, unsigned max)
 	return n;
 }
 
-void heap_taken(const void *start, size_t bytes, const void *pc)
+static void lowest_add(struct block *b)
+{
+	b->next = lowest_blocks;
+	b->place = &lowest_blocks;
+	if (b->next)
+		b->next->place = &b->next;
+	lowest_blocks = b;
+}
+
+void heap_taken(const void *start, size_t bytes, bool lowest, const void *pc)
 {
 	const uintptr_t at = (uintptr_t)start;
 	struct block *b = block_of(at);
@@ -134,6 +149,8 @@ void heap_taken(const void *start, size_t bytes, const void *pc)
 	b->bytes = bytes ? bytes : 1;
 	b->nth = ++count;
 	callers_of(pc, b->takers, TAKERS);
+	if (lowest)
+		lowest_add(b);
 	for (uintptr_t line = at / LINE; line <= (at + b->bytes - 1) / LINE && b->n_lines < LINES;
 	     line++)
 		line_add(&b->lines[b->n_lines++], b, line);
@@ -233,6 +250,32 @@ unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned m
 			pcs[n++] = l->writers[i];
 	}
 	return n;
+}
+
+void heap_gone(struct checker *c, const void *object, size_t bytes, const char *what)
+{
+	const void *writers[WRITERS];
+	char takers[NAMES_BYTES], wrote[NAMES_BYTES];
+
+	for (const struct block *b = lowest_blocks; b; b = b->next) {
+		const uintptr_t *words = (const uintptr_t *)b->at;
+		size_t i = 0;
+
+		while (i < b->bytes / sizeof(*words) && words[i] - (uintptr_t)object >= bytes)
+			i++;
+		if (i == b->bytes / sizeof(*words))
+			continue;
+		checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
+		checker_functions(writers,
+				  heap_writers(&words[i], sizeof(*words), writers, WRITERS), wrote,
+				  sizeof(wrote));
+		c->tell(c, &(struct breach){RULE_freed_in_use, {0}, NULL, b->takers[0]},
+			"%s is gone, and a pointer to it is left in a piece of memory of %zu "
+			"bytes, "
+			"taken by %s%s%s",
+			what, b->bytes, takers, *wrote ? "; written there by " : "", wrote);
+		return;
+	}
 }
 
 /* --- the end --- */

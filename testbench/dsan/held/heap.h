@@ -7,11 +7,14 @@
  * What is left is told with the functions that took it, the one that wrote it last, and the ones that
  * freed the structures in which a pointer to it stood: one of them should have freed it.
  *
+ * The memory of the lowest layer holds no pointer to an object that is gone. Upper layers may still hold one, for they free their own structure afterwards.
+ *
  * Behind each piece stand HEAP_MARGIN bytes that nobody may use: an access that goes there is told.
  */
 #ifndef TESTBENCH_DSAN_HELD_HEAP_H
 #define TESTBENCH_DSAN_HELD_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,12 +23,15 @@ struct checker;
 /* An index that is a little too large ends in here, for the structures of which the driver has arrays. */
 enum { HEAP_MARGIN = 128 };
 
-/* The driver takes memory, with HEAP_MARGIN bytes more than it has asked for, and gives it back; pc is in the function that does it. */
-void heap_taken(const void *at, size_t bytes, const void *pc);
+/* The driver takes memory, with HEAP_MARGIN bytes more than it has asked for, and gives it back; pc is in the function that does it. `lowest`: for its
+ * lowest layer. */
+void heap_taken(const void *at, size_t bytes, bool lowest, const void *pc);
 void heap_back(const void *at, const void *pc);
 /* It loads or stores `bytes` of memory that may be of the heap; `c` hears of a breach and may be NULL. */
 void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
+/* An object of these bytes is gone, such as "a QP": the lowest layer must not point to it any more. */
+void heap_gone(struct checker *c, const void *object, size_t bytes, const char *what);
 /* Who stored into these bytes, or right beside them, last: at most `max` places. Returns how many. */
 unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max);
 /* A driver begins; one is removed: with the last one, what is left is reported and forgotten. */

@@ -240,9 +240,16 @@ static void two_objects_share_nothing(void **state)
 
 static void software_writes_its_part_of_icm(void **state)
 {
+	struct mpt_entry *e = (void *)at_page(P_MPT);
+
+	(void)state;
+	mpt_entry_set_status(e, MPT_STATUS_SW);
 	claims_store(cl, at_page(P_MTT) + 12 * sizeof(struct mtt_entry), 8, "");
 	claims_store(cl, at_page(P_MPT), 4, "");
 	assert_int_equal(reports, 0);
+	mpt_entry_set_status(e, MPT_STATUS_HW);
+	claims_store(cl, at_page(P_MPT), 4, "");
+	expect_report(RULE_device_memory_written);
 	claims_store(cl, at_page(P_MTT) + 9 * sizeof(struct mtt_entry), 8, "");
 	expect_report(RULE_device_memory_written);
 	mpt_valid = true;

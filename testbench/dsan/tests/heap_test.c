@@ -93,11 +93,40 @@ struct holder {
 	unsigned users;
 };
 
+static void a_table_points_to_what_is_gone(void **state)
+{
+	struct holder *table = taken(4 * sizeof(*table)), *object = taken(8),
+		      *upper = taken(sizeof(*upper));
+
+	(void)state;
+	heap_taken(table, 4 * sizeof(*table), true, maker);
+	heap_taken(object, 8, true, maker);
+	heap_taken(upper, sizeof(*upper), false, maker);
+	heap_store(&c, (uintptr_t)&table[3].held, sizeof(void *), writer);
+	table[3].held = (char *)object + 4; /* a list node in it */
+	upper->held = object;
+	heap_back(object, closer);
+	heap_gone(&c, object, 8, "a QP");
+	expect_report(RULE_freed_in_use, "a QP is gone, and a pointer to it is left");
+	assert_non_null(strstr(text, "taken by maker"));
+	assert_non_null(strstr(text, "written there by writer"));
+	table[3].held = NULL;
+	heap_gone(&c, object, 8, "a QP");
+	heap_back(table, closer);
+	table[3].held = object;
+	heap_gone(&c, object, 8, "a QP");
+	assert_int_equal(reports, 0);
+	heap_back(upper, closer);
+	free(table);
+	free(object);
+	free(upper);
+}
+
 static void what_is_freed_is_not_missed(void **state)
 {
 	struct holder *h = taken(sizeof(*h));
 
-	heap_taken(h, sizeof(*h), maker);
+	heap_taken(h, sizeof(*h), false, maker);
 	heap_store(&c, (uintptr_t)&h->held, 8, writer);
 	heap_back(h, closer);
 	free(h);
@@ -110,7 +139,7 @@ static void the_other_driver_is_still_there(void **state)
 	void *at = taken(8);
 
 	heap_driver_begins();
-	heap_taken(at, 8, maker);
+	heap_taken(at, 8, false, maker);
 	heap_driver_ends(&c);
 	assert_int_equal(reports, 0);
 	heap_driver_ends(&c);
@@ -123,8 +152,8 @@ static void who_freed_the_pointer_is_told(void **state)
 	struct holder *h = taken(sizeof(*h));
 
 	h->held = taken(100);
-	heap_taken(h, sizeof(*h), maker);
-	heap_taken(h->held, 100, maker);
+	heap_taken(h, sizeof(*h), false, maker);
+	heap_taken(h->held, 100, false, maker);
 	heap_store(&c, (uintptr_t)h->held + 90, 8, writer);
 	heap_back(h, closer);
 	heap_driver_ends(&c);
@@ -152,7 +181,7 @@ static void beyond_the_end_is_told(void **state)
 		{100, 1 << 20, true, "1048576 bytes are written at byte 100"},
 	};
 
-	heap_taken((const void *)at, BYTES, maker);
+	heap_taken((const void *)at, BYTES, false, maker);
 	heap_load(&c, at, BYTES, writer);
 	heap_load(&c, at + BYTES - 1, 1, writer);
 	heap_store(&c, at + BYTES + HEAP_MARGIN, 8, writer);
@@ -176,7 +205,7 @@ static void a_writer_is_known_in_each_line(void **state)
 	const void *pcs[4];
 
 	heap_driver_begins();
-	heap_taken(at, BYTES, maker);
+	heap_taken(at, BYTES, false, maker);
 	for (unsigned i = 0; i < BYTES; i += 8)
 		heap_store(&c, (uintptr_t)at + i, 8, writer);
 	for (unsigned i = 0; i < BYTES; i += 8) {
@@ -194,11 +223,11 @@ static void many_freed_the_pointer(void **state)
 	struct holder *h[6];
 	void *held = taken(100);
 
-	heap_taken(held, 100, maker);
+	heap_taken(held, 100, false, maker);
 	for (unsigned i = 0; i < 6; i++) {
 		h[i] = taken(sizeof(*h[i]));
 		h[i]->held = held;
-		heap_taken(h[i], sizeof(*h[i]), maker);
+		heap_taken(h[i], sizeof(*h[i]), false, maker);
 		closer_is_called = i == 5;
 		heap_back(h[i], closer);
 		free(h[i]);
@@ -281,6 +310,7 @@ static void an_address_is_used_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_table_points_to_what_is_gone, begin),
 		cmocka_unit_test_setup(what_is_freed_is_not_missed, begin),
 		cmocka_unit_test_setup(the_other_driver_is_still_there, begin),
 		cmocka_unit_test_setup(who_freed_the_pointer_is_told, begin),
