@@ -2,6 +2,7 @@
 /* Work requests of QP0 and QP1, which bring the headers of their packet along. */
 #include "testbench/dsan/asked/asked_impl.h"
 #include "testbench/dsan/mads/mads.h"
+#include "testbench/dsan/mads/told.h"
 
 #include "model/interface/bth_ops.h"
 #include "model/interface/ethernet.h"
@@ -156,4 +157,6 @@ void mads_request_says(struct compared *c, const uint8_t *wqe, const struct drv_
 	SAYS(c, wqe_mlx_ctrl, ctrl, sl, send->sl);
 	SAYS(c, wqe_mlx_ctrl, ctrl, rlid, send->dlid);
 	local_route_says(c, headers, n, send);
+	if (c->ask->made && c->ask->made->special_qpn)
+		told_pkey_is_current(c, c->ask->made->port, send->pkey);
 }

@@ -16,7 +16,6 @@
 #include "testbench/dsan/hear/hooks.h"
 #include "testbench/dsan/mads/mads.h"
 #include "testbench/dsan/held/taken.h"
-#include "testbench/dsan/threads/threads.h"
 #include "testbench/dsan/mads/told.h"
 
 #include "host_driver/drv/ops.h"
@@ -68,8 +67,8 @@ static int gone(struct ask *a, int rc, const void *object, const char *what)
 	made_remove(object);
 	made_unused_check(a, object, what);
 	taken_gone(a, a->call, object);
-	if (a->c && freed_bytes(object))
-		heap_gone(a->c, object, freed_bytes(object), what);
+	if (a->c)
+		heap_gone(a->c, object, what);
 	return rc;
 }
 

@@ -18,6 +18,8 @@ enum {
 	HOLDERS = 3,
 	WRITERS = 6,
 	NAMES_BYTES = 160,
+	PLACES = 8,    /* that point to a block */
+	GONE = 1 << 6, /* blocks freed last; a power of two */
 };
 
 /* A block, in the list of each line of memory that it touches. */
@@ -37,7 +39,12 @@ struct block {
 	const void *holders[HOLDERS][2];
 	unsigned n_holders;
 	uint64_t nth;
-	struct block *next, **place; /* of the lowest layer's; place NULL: another's */
+	bool lowest;         /* of the lowest layer */
+	struct block *large; /* the next one of the lowest layer that is not followed whole */
+	/* where the lowest layer has stored pointers into it */
+	const uintptr_t *places[PLACES];
+	unsigned n_replaced;
+	bool is_pointed_to;
 	unsigned n_lines, n_margin;
 	struct line lines[LINES];
 	struct line margin[MARGIN_LINES]; /* behind the newest of `lines` */
@@ -45,7 +52,17 @@ struct block {
 
 /* The heap belongs to no host, and one process runs one simulation. */
 static struct line *buckets[BUCKETS];
-static struct block *lowest_blocks;
+static struct block *large_blocks;
+/* A store is heard of before it is made: what it stored is looked at with the next one. */
+static const uintptr_t *pending;
+
+/* What pointed to blocks that are freed, until the object they were is gone. */
+static struct gone {
+	uintptr_t at;
+	size_t bytes;
+	const uintptr_t *places[PLACES];
+} gone[GONE];
+static unsigned n_gone;
 static unsigned drivers;
 static uint64_t count;
 
@@ -103,10 +120,11 @@ static void block_remove(struct block *b)
 		line_remove(&b->lines[i]);
 	for (unsigned i = 0; i < b->n_margin; i++)
 		line_remove(&b->margin[i]);
-	if (b->place)
-		*b->place = b->next;
-	if (b->place && b->next)
-		b->next->place = b->place;
+	for (struct block **at = &large_blocks; *at; at = &(*at)->large)
+		if (*at == b) {
+			*at = b->large;
+			break;
+		}
 	free(b);
 }
 
@@ -126,13 +144,42 @@ static unsigned callers_of(const void *pc, const void **pcs, unsigned max)
 	return n;
 }
 
-static void lowest_add(struct block *b)
+/* The block of the lowest layer that has this word; NULL: none. */
+static const struct block *lowest_of(const uintptr_t *word)
 {
-	b->next = lowest_blocks;
-	b->place = &lowest_blocks;
-	if (b->next)
-		b->next->place = &b->next;
-	lowest_blocks = b;
+	const uintptr_t at = (uintptr_t)word;
+	const struct block *b = block_of(at);
+
+	if (b)
+		return b->lowest ? b : NULL;
+	for (b = large_blocks; b && at - b->at >= b->bytes; b = b->large)
+		;
+	return b;
+}
+
+static bool points_into(const uintptr_t *place, uintptr_t at, size_t bytes)
+{
+	return place && lowest_of(place) && *place - at < bytes;
+}
+
+static void pending_note(void)
+{
+	const uintptr_t *place = pending;
+	unsigned i = 0;
+	struct block *to;
+
+	if (!place)
+		return;
+	pending = NULL;
+	to = block_of(*place);
+	/* a list that is empty points to itself */
+	if (!to || !to->lowest || (uintptr_t)place - to->at < to->bytes)
+		return;
+	while (i < PLACES && to->places[i] != place &&
+	       points_into(to->places[i], to->at, to->bytes))
+		i++;
+	to->places[i < PLACES ? i : to->n_replaced++ % PLACES] = place;
+	to->is_pointed_to = true;
 }
 
 void heap_taken(const void *start, size_t bytes, bool lowest, const void *pc)
@@ -149,8 +196,11 @@ void heap_taken(const void *start, size_t bytes, bool lowest, const void *pc)
 	b->bytes = bytes ? bytes : 1;
 	b->nth = ++count;
 	callers_of(pc, b->takers, TAKERS);
-	if (lowest)
-		lowest_add(b);
+	b->lowest = lowest;
+	if (lowest && b->bytes > FOLLOWED) {
+		b->large = large_blocks;
+		large_blocks = b;
+	}
 	for (uintptr_t line = at / LINE; line <= (at + b->bytes - 1) / LINE && b->n_lines < LINES;
 	     line++)
 		line_add(&b->lines[b->n_lines++], b, line);
@@ -180,8 +230,15 @@ void heap_back(const void *start, const void *pc)
 {
 	struct block *b = block_of((uintptr_t)start);
 
+	pending_note();
 	if (!b || b->at != (uintptr_t)start)
 		return;
+	if (b->is_pointed_to) {
+		struct gone *g = &gone[n_gone++ % GONE];
+
+		*g = (struct gone){.at = b->at, .bytes = b->bytes};
+		memcpy(g->places, b->places, sizeof(g->places));
+	}
 	pointers_note(b, pc);
 	block_remove(b);
 }
@@ -224,6 +281,10 @@ void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc)
 	struct line *l = line_of(at);
 	unsigned i = 0;
 
+	pending_note();
+	if (bytes == sizeof(*pending) && !(at % sizeof(*pending)) && checker_in_mlx4(pc) &&
+	    lowest_of((const uintptr_t *)at))
+		pending = (const uintptr_t *)at;
 	margin_check(c, at, bytes, true, pc);
 	if (!l)
 		return;
@@ -252,30 +313,38 @@ unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned m
 	return n;
 }
 
-void heap_gone(struct checker *c, const void *object, size_t bytes, const char *what)
+/* Where the lowest layer still points to it; NULL: nowhere. */
+static const uintptr_t *place_left(const struct gone *g)
 {
+	for (unsigned i = 0; i < PLACES; i++)
+		if (points_into(g->places[i], g->at, g->bytes))
+			return g->places[i];
+	return NULL;
+}
+
+void heap_gone(struct checker *c, const void *object, const char *what)
+{
+	const uintptr_t *place = NULL;
+	const struct block *b;
 	const void *writers[WRITERS];
 	char takers[NAMES_BYTES], wrote[NAMES_BYTES];
 
-	for (const struct block *b = lowest_blocks; b; b = b->next) {
-		const uintptr_t *words = (const uintptr_t *)b->at;
-		size_t i = 0;
-
-		while (i < b->bytes / sizeof(*words) && words[i] - (uintptr_t)object >= bytes)
-			i++;
-		if (i == b->bytes / sizeof(*words))
-			continue;
-		checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
-		checker_functions(writers,
-				  heap_writers(&words[i], sizeof(*words), writers, WRITERS), wrote,
-				  sizeof(wrote));
-		c->tell(c, &(struct breach){RULE_freed_in_use, {0}, NULL, b->takers[0]},
-			"%s is gone, and a pointer to it is left in a piece of memory of %zu "
-			"bytes, "
-			"taken by %s%s%s",
-			what, b->bytes, takers, *wrote ? "; written there by " : "", wrote);
+	pending_note();
+	for (unsigned i = 0; i < GONE && !place; i++)
+		if (gone[i].at == (uintptr_t)object) {
+			place = place_left(&gone[i]);
+			gone[i].at = 0;
+		}
+	if (!place)
 		return;
-	}
+	b = lowest_of(place);
+	checker_functions(b->takers, takers_of(b), takers, sizeof(takers));
+	checker_functions(writers, heap_writers(place, sizeof(*place), writers, WRITERS), wrote,
+			  sizeof(wrote));
+	c->tell(c, &(struct breach){RULE_freed_in_use, {0}, NULL, b->takers[0]},
+		"%s is gone, and a pointer to it is left in a piece of memory of %zu bytes, "
+		"taken by %s%s%s",
+		what, b->bytes, takers, *wrote ? "; written there by " : "", wrote);
 }
 
 /* --- the end --- */
@@ -320,6 +389,8 @@ static void report(struct checker *c, const struct block *b, unsigned n)
 
 void heap_forget(void)
 {
+	pending = NULL;
+	memset(gone, 0, sizeof(gone));
 	for (unsigned i = 0; i < BUCKETS; i++)
 		while (buckets[i])
 			block_remove(buckets[i]->block);

@@ -30,8 +30,8 @@ void heap_back(const void *at, const void *pc);
 /* It loads or stores `bytes` of memory that may be of the heap; `c` hears of a breach and may be NULL. */
 void heap_load(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
 void heap_store(struct checker *c, uintptr_t at, size_t bytes, const void *pc);
-/* An object of these bytes is gone, such as "a QP": the lowest layer must not point to it any more. */
-void heap_gone(struct checker *c, const void *object, size_t bytes, const char *what);
+/* An object is freed and gone, such as "a QP": the lowest layer must not point to it any more. */
+void heap_gone(struct checker *c, const void *object, const char *what);
 /* Who stored into these bytes, or right beside them, last: at most `max` places. Returns how many. */
 unsigned heap_writers(const void *at, size_t bytes, const void **pcs, unsigned max);
 /* A driver begins; one is removed: with the last one, what is left is reported and forgotten. */

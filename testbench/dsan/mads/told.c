@@ -7,6 +7,7 @@
 #include "testbench/dsan/hear/wrote.h"
 
 #include "model/engine/base/engine.h"
+#include "model/engine/wire/link_port.h"
 #include "model/interface/commands.h"
 #include "model/interface/macros.h"
 #include "model/interface/wire.h"
@@ -20,6 +21,7 @@ enum {
 	TEXT_BYTES = 160,
 	GUIDS_PER_BLOCK = 8,
 	PKEYS_PER_BLOCK = 32,
+	SETTLED_PS = 10 * 1000 * 1000,
 };
 
 /* --- ports --- */
@@ -34,6 +36,13 @@ static struct answer {
 } answers[ANSWERS];
 static uint32_t n_answers;
 
+/* The last time that a subnet manager wrote a P_Key table. */
+static struct {
+	const struct checker *c;
+	unsigned port;
+	uint64_t at_ps;
+} pkeys_set;
+
 uint32_t told_mads(void)
 {
 	return n_answers;
@@ -44,6 +53,12 @@ void told_mad(const struct checker *c, unsigned port, const struct smp *in, cons
 	const struct mad_hdr *h = smp_hdr_const(in);
 	struct answer *a;
 
+	if (mad_hdr_get_method(h) == MAD_METHOD_SET &&
+	    mad_hdr_get_attr_id(h) == SMP_ATTR_PKEY_TABLE) {
+		pkeys_set.c = c;
+		pkeys_set.port = port;
+		pkeys_set.at_ps = c->ops->now_ps(c->host.platform);
+	}
 	if (mad_hdr_get_method(h) != MAD_METHOD_GET ||
 	    mad_hdr_get_mgmt_class(h) != MAD_CLASS_SUBN_LID)
 		return;
@@ -69,6 +84,23 @@ static const void *answer_find(const struct checker *c, uint32_t since, unsigned
 			return a->data;
 	}
 	return NULL;
+}
+
+/* Source: IBA 10.9.1.2: a GSI packet has a P_Key of the port's table */
+void told_pkey_is_current(struct compared *cmp, unsigned port, uint16_t pkey)
+{
+	const struct checker *c = cmp->ask->c;
+	const struct port_config *p = link_port_config(c->host.hca, port);
+
+	/* the driver may have looked right before it heard of the new table */
+	if (pkeys_set.c == c && pkeys_set.port == port &&
+	    c->ops->now_ps(c->host.platform) - pkeys_set.at_ps < SETTLED_PS)
+		return;
+	for (unsigned i = 0; i < ARRAY_SIZE(p->pkeys); i++)
+		if (p->pkeys[i] == pkey)
+			return;
+	bytes_differ(cmp, "the P_Key of the packet, which the port does not have,",
+		     (const void *)cmp->from, BTH_BYTES);
 }
 
 unsigned told_manager_lid(const struct checker *c, unsigned port)

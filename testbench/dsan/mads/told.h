@@ -12,6 +12,7 @@
 
 struct ask;
 struct checker;
+struct compared;
 struct drv_event;
 struct eqe;
 struct hcr;
@@ -32,6 +33,8 @@ void told_pkey_check(const struct ask *a, uint32_t since, unsigned port, unsigne
 /* A question for this GID (`attr` GUIDInfo) or P_Key (PKeyTable) failed: was the block the right one? */
 void told_block_check(const struct ask *a, uint32_t since, unsigned port, unsigned attr,
 		      unsigned index);
+/* A packet of QP1 has that P_Key. */
+void told_pkey_is_current(struct compared *c, unsigned port, uint16_t pkey);
 /* As PortInfo said last; 0: not known. */
 unsigned told_manager_lid(const struct checker *c, unsigned port);
 /* The driver gives a command. */

@@ -108,13 +108,6 @@ bool freed_take(void *at, const void *pc)
 	return false;
 }
 
-size_t freed_bytes(const void *at)
-{
-	const struct block *b = block_of((uintptr_t)at);
-
-	return b ? b->bytes : 0;
-}
-
 void freed_check(struct runner *r, uintptr_t at, size_t bytes, bool store, const void *pc)
 {
 	const struct block *b = block_of(at);

@@ -56,7 +56,5 @@ void locks_write(struct checker *c, uintptr_t which, const char *what, const voi
 
 /* The driver frees this: true when it may be freed now, false when that comes later. */
 bool freed_take(void *at, const void *pc);
-/* How many bytes it has, if it was freed and is kept; else 0. */
-size_t freed_bytes(const void *at);
 
 #endif
